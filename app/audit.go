@@ -123,6 +123,12 @@ const (
 	DeedWebhookReplay   Deed = "webhook.replay"
 	DeedWebhookSendNow  Deed = "webhook.send_now"
 
+	DeedStreamCreate Deed = "stream.create"
+	DeedStreamChange Deed = "stream.change"
+	DeedStreamDelete Deed = "stream.delete"
+	DeedStreamRotate Deed = "stream.rotate"
+	DeedStreamTest   Deed = "stream.test"
+
 	DeedDeliveryResend  Deed = "delivery.resend"
 	DeedDeliverySendNow Deed = "delivery.send_now"
 

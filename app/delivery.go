@@ -99,17 +99,7 @@ func (s *Service) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, er
 // active, and gives its history record. CodeUnavailable where this machine
 // lacks something for the attempt.
 func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, now time.Time) (Attempt, error) {
-	o, err := s.store.AddTest(ctx, accountID, webhookID, func(w Webhook) Payload {
-		direction := In
-		if w.Type == WebhookOut {
-			direction = Out
-		}
-		return Payload{
-			ID: "0", Gateway: "ACB", TransactionDate: FormatTime(now, s.zone),
-			TransactionNumber: fmt.Sprintf("TEST-%d", now.UnixMilli()), AccountNumber: "0000000000",
-			Content: "BAOCO TEST", TransferType: direction, Test: true,
-		}
-	}, now)
+	o, err := s.store.AddTest(ctx, accountID, webhookID, func(w Webhook) Payload { return samplePayload(w.Type, now, s.zone) }, now)
 	if err != nil {
 		return Attempt{}, err
 	}
@@ -120,6 +110,19 @@ func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, n
 		return Attempt{}, Refused(CodeUnavailable, result.Explanation())
 	}
 	return s.Settle(ctx, o, result)
+}
+
+// samplePayload is a made-up transaction for whoever takes that type.
+func samplePayload(takes WebhookType, now time.Time, zone *time.Location) Payload {
+	direction := In
+	if takes == WebhookOut {
+		direction = Out
+	}
+	return Payload{
+		ID: "0", Gateway: "ACB", TransactionDate: FormatTime(now, zone),
+		TransactionNumber: fmt.Sprintf("TEST-%d", now.UnixMilli()), AccountNumber: "0000000000",
+		Content: "BAOCO TEST", TransferType: direction, Test: true,
+	}
 }
 
 // LatestDelivery is a delivery that no resend has replaced, with its webhook
@@ -279,20 +282,26 @@ func (o Outgoing) Request(userAgent string, now time.Time) Request {
 	secret, all := o.Secrets.At(now)
 	body := o.Payload.Body(secret)
 	id := o.MessageID()
-	signatures := make([]string, len(all))
-	for i, secret := range all {
-		signatures[i] = StandardSignature(secret, id, now, body)
-	}
 	address := o.URL
 	if o.Kind == WebhookSheet {
 		address = appsscript.Call(o.URL, id, all)
 	}
-	return Request{URL: address, Body: body, Headers: []Header{
+	return Request{URL: address, Body: body, Headers: signedHeaders(userAgent, id, secret, all, now, body)}
+}
+
+// signedHeaders are the headers of a body that is sent at now. Secret is that of
+// X-Webhook-Signature, and all are those of Webhook-Signature.
+func signedHeaders(userAgent, id, secret string, all []string, now time.Time, body []byte) []Header {
+	signatures := make([]string, len(all))
+	for i, secret := range all {
+		signatures[i] = StandardSignature(secret, id, now, body)
+	}
+	return []Header{
 		{"Content-Type", "application/json"},
 		{"User-Agent", userAgent},
 		{"X-Webhook-Signature", Signature(secret, body)},
 		{"Webhook-Id", id},
 		{"Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10)},
 		{"Webhook-Signature", strings.Join(signatures, " ")},
-	}}
+	}
 }

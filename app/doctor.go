@@ -18,14 +18,15 @@ type Check struct {
 	Cure   Text // what to do; zero: nothing
 }
 
-// LostSecret is a webhook, a source or an alert channel whose secrets can't be
-// opened, or were removed for that reason. Somebody must rotate them, or set up
+// LostSecret is a webhook, a source, a stream or an alert channel whose secrets can't
+// be opened, or were removed for that reason. Somebody must rotate them, or set up
 // the channel again.
 type LostSecret struct {
 	ID, AccountID int64
 	Name          string
 	Provider      Provider    // of a source
-	Medium        AlertMedium // of an alert channel; with no Provider either: a webhook
+	Medium        AlertMedium // of an alert channel
+	Stream        bool        // a stream; with neither of the others: a webhook
 	Dropped       bool        // removed for a new key; false: still in the file, unreadable
 }
 

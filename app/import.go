@@ -79,7 +79,7 @@ func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recor
 	recording, err := i.service.store.RecordInbound(ctx, call, i.service.zone)
 	if err == nil && !i.options.DryRun {
 		i.id = recording.ImportID
-		i.service.wake(recording.Webhooks, recording.Ready)
+		i.service.announce(recording)
 	}
 	return recording, err
 }

@@ -221,7 +221,7 @@ func (s *Service) RecordTransactions(ctx context.Context, call InboundCall) (Rec
 	if s.meter != nil {
 		s.meter.Recorded(call.Source, recording)
 	}
-	s.wake(recording.Webhooks, recording.Ready)
+	s.announce(recording)
 	return recording, nil
 }
 
@@ -302,7 +302,7 @@ func (s *Service) RecordByHand(ctx context.Context, accountID int64, e Incoming,
 	if err != nil {
 		return Transaction{}, "", err
 	}
-	s.wake(recording.Webhooks, recording.Ready)
+	s.announce(recording)
 	t, err := s.Transaction(ctx, accountID, recording.TransactionIDs[0])
 	return t, recording.Outcomes[0], err
 }
@@ -343,7 +343,7 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 	if err != nil {
 		return Recording{}, err
 	}
-	s.wake(recording.Webhooks, recording.Ready)
+	s.announce(recording)
 	return recording, nil
 }
 

@@ -94,6 +94,20 @@ type Reader interface {
 	// Webhooks lists the webhooks that aren't deleted by id.
 	Webhooks(ctx context.Context, accountID int64) ([]Webhook, error)
 
+	// Stream finds a stream that isn't deleted.
+	Stream(ctx context.Context, accountID, id int64) (Stream, error)
+	// Streams lists the streams that aren't deleted by id, or those of every account
+	// where accountID is 0.
+	Streams(ctx context.Context, accountID int64) ([]Stream, error)
+	// StreamWork is Stream with its secrets; lost ones are empty.
+	StreamWork(ctx context.Context, accountID, id int64) (StreamWork, error)
+	// StreamTransactions lists the first StreamRead transactions of a stream after an
+	// id, by id. Those up to passed were looked at.
+	StreamTransactions(ctx context.Context, st Stream, after int64) (list []Transaction, passed int64, _ error)
+	// StreamBehind is when the first transaction after the position of a stream was
+	// recorded, of those that belong to it; zero: all are sent.
+	StreamBehind(ctx context.Context, st Stream) (time.Time, error)
+
 	// Backlogs lists the active webhooks with pending deliveries. Its cost
 	// grows with the webhooks, not with the deliveries.
 	Backlogs(ctx context.Context, now time.Time) ([]WebhookBacklog, error)
@@ -198,6 +212,15 @@ type Writer interface {
 	// DeleteWebhook hides a webhook and cancels its pending deliveries. The
 	// history stays.
 	DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error
+	// ToggleStream switches a stream off, where it keeps its position, or on, where it
+	// goes on from there. Switching on fails with CodePlanExpired.
+	ToggleStream(ctx context.Context, accountID, id int64, now time.Time) (Stream, error)
+	// DeleteStream ends a stream.
+	DeleteStream(ctx context.Context, accountID, id int64, now time.Time) error
+	// SettleStream keeps what became of sending. It does nothing where somebody moved
+	// the position meanwhile, or deleted the stream.
+	SettleStream(ctx context.Context, p StreamProgress) error
+
 	// HideGuide sets GuideHidden.
 	HideGuide(ctx context.Context, accountID int64, hidden bool) error
 	// RemoveAlertChannel ends the channel of a medium. CodeNotFound where there

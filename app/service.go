@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,8 @@ type Config struct {
 	Poll func(ctx context.Context, source Source, progress string, now time.Time) (PolledPage, error)
 	// Send makes one attempt of a delivery.
 	Send func(ctx context.Context, o Outgoing) Result
+	// OpenBroker gives a publisher, which connects when it publishes.
+	OpenBroker func(b Broker) Publisher
 	// Alert sends one message on a channel. The error is an [*AlertError] where
 	// the owner can do something about it.
 	Alert func(ctx context.Context, c AlertChannel, m AlertMessage) error
@@ -52,6 +55,7 @@ type Service struct {
 	meter    Meter                   // nil: nobody counts
 	probe    atomic.Pointer[probe]
 	catchUps catchUps
+	recorded recorded
 
 	challenges passkey.Challenges
 	// When the last scheduled backup failed; nil: it didn't.
@@ -115,6 +119,37 @@ type Meter interface {
 
 // SetMeter names who counts, before the service is used.
 func (s *Service) SetMeter(m Meter) { s.meter = m }
+
+// recorded wakes whoever waits for new transactions.
+type recorded struct {
+	mu   sync.Mutex
+	next chan struct{} // closed at the next recording; nil: nobody waits
+}
+
+// Recorded gives a channel that is closed when this process records transactions the
+// next time. Those of another process are only in the file.
+func (s *Service) Recorded() <-chan struct{} {
+	s.recorded.mu.Lock()
+	defer s.recorded.mu.Unlock()
+	if s.recorded.next == nil {
+		s.recorded.next = make(chan struct{})
+	}
+	return s.recorded.next
+}
+
+// announce wakes those that wait for what was recorded.
+func (s *Service) announce(r Recording) {
+	s.wake(r.Webhooks, r.Ready)
+	if r.Recorded == 0 {
+		return
+	}
+	s.recorded.mu.Lock()
+	defer s.recorded.mu.Unlock()
+	if s.recorded.next != nil {
+		close(s.recorded.next)
+		s.recorded.next = nil
+	}
+}
 
 func (s *Service) wake(webhookIDs []int64, ready []Outgoing) {
 	if c := s.courier.Load(); c != nil && len(webhookIDs) > 0 {

@@ -227,6 +227,15 @@ type Store interface {
 	// it was acknowledged. The event ids of the removed ones are free again.
 	UndoImport(ctx context.Context, accountID, id, after int64, zone *time.Location, now time.Time) (last int64, err error)
 
+	// CreateStream inserts st and gives it with its id and position: since, or the last
+	// transaction's id where since is nil. It fails and repeats as CreateWebhook.
+	CreateStream(ctx context.Context, st Stream, secrets StreamSecrets, since *int64, key IdempotencyKey, now time.Time) (_ Stream, made bool, _ error)
+	// UpdateStream changes what isn't nil in u, and gives the stream after it.
+	UpdateStream(ctx context.Context, accountID, id int64, u StreamUpdate) (Stream, error)
+	// RotateStreamSecret keeps a new secret. changed is false where the key was used
+	// before.
+	RotateStreamSecret(ctx context.Context, accountID, id int64, secret string, key IdempotencyKey, now time.Time) (changed bool, _ error)
+
 	// CreateWebhook fails with CodePlanExpired, CodeConflict beyond
 	// MaxWebhooks, and CodeValidation for an unknown bank account. made is false
 	// where the key was used before: then w is what was made that time.

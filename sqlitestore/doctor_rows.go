@@ -53,8 +53,8 @@ func (d *doctor) key(ctx context.Context) (app.Check, error) {
 		return app.Check{}, err
 	}
 	rotate := app.Text{
-		EN: "Make them anew: baoco webhook rotate-secret ID, baoco source rotate ID, baoco alert telegram or email.",
-		VI: "Hãy tạo lại: baoco webhook rotate-secret ID, baoco source rotate ID, baoco alert telegram hoặc email.",
+		EN: "Make them anew: baoco webhook rotate-secret ID, baoco source rotate ID, baoco stream rotate-secret ID, baoco alert telegram or email.",
+		VI: "Hãy tạo lại: baoco webhook rotate-secret ID, baoco source rotate ID, baoco stream rotate-secret ID, baoco alert telegram hoặc email.",
 	}
 	unreadable := slices.DeleteFunc(slices.Clone(lost), func(l app.LostSecret) bool { return l.Dropped })
 	switch {
@@ -62,8 +62,8 @@ func (d *doctor) key(ctx context.Context) (app.Check, error) {
 		return failed(app.Textf("The key doesn't open the secrets of %s.", "Tệp khoá không mở được khoá bí mật của %s.", nameLost(unreadable)),
 			app.Text{EN: "Restore a backup, or drop them: baoco doctor --new-key, and then rotate them.", VI: "Khôi phục từ bản sao lưu, hoặc bỏ chúng bằng baoco doctor --new-key rồi đổi khoá bí mật mới."}), nil
 	case len(lost) > 0:
-		return warning(app.Textf("The secrets of %s were dropped: nothing goes out to such a webhook or alert channel, nothing comes in from such a source.",
-			"Khoá bí mật của %s đã bị bỏ: webhook và kênh cảnh báo như vậy không gửi đi được, nguồn như vậy không nhận vào được.", nameLost(lost)), rotate)
+		return warning(app.Textf("The secrets of %s were dropped: nothing goes out to such a webhook, stream or alert channel, nothing comes in from such a source.",
+			"Khoá bí mật của %s đã bị bỏ: webhook, luồng và kênh cảnh báo như vậy không gửi đi được, nguồn như vậy không nhận vào được.", nameLost(lost)), rotate)
 	}
 	return fine("The key opens every secret.", "Tệp khoá mở được mọi khoá bí mật.")
 }
@@ -73,6 +73,8 @@ func nameLost(lost []app.LostSecret) string {
 	for i, l := range lost {
 		noun := "webhook"
 		switch {
+		case l.Stream:
+			noun = "stream"
 		case l.Provider != "":
 			noun = "source"
 		case l.Medium != "":

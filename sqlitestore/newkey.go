@@ -226,6 +226,9 @@ var sealedTables = []sealedTable{
 		dropped: func(key *sealer) []any {
 			return []any{key.seal(sealSource, lostMark+rand.Text()), key.seal(sealOptions, "{}"), nil}
 		}},
+	{name: "streams", about: `name, '', '', 1`, rows: `deleted_at IS NULL`,
+		columns: []sealedColumn{{"secret", sealStream}, {"password", sealStreamPassword}},
+		dropped: func(*sealer) []any { return []any{[]byte{}, []byte{}} }},
 	// Nobody makes this one anew on their own: recovery codes and the command line help.
 	{name: "users", about: `name, '', '', 0`, rows: `totp IS NOT NULL`,
 		columns: []sealedColumn{{"totp", sealTOTP}},
@@ -254,6 +257,7 @@ func (t sealedTable) read(ctx context.Context, db querier) ([]sealedRow, error) 
 		for i := range r.secrets {
 			dest = append(dest, &r.secrets[i])
 		}
+		r.Stream = t.name == "streams"
 		err = row.Scan(dest...)
 		return r, err
 	})

@@ -253,6 +253,9 @@ func fillEveryTable(t *testing.T, h *history) {
 	_, err = h.service.SetAlertChannel(ctx, app.AlertChannel{AccountID: account, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: "123456:" + strings.Repeat("A", 35), Chat: "42"}}, h.now)
 	must(t, err)
 	must(t, h.service.SetPaymentFeed(ctx, account, app.AlertTelegram, app.PaymentFeed{On: true, Type: app.In, Least: 1000, Content: true}))
+	since := int64(0)
+	_, _, err = h.service.CreateStream(ctx, account, app.StreamCreate{Name: "ledger", URL: "nats+tls://nats.shop.vn", Topic: "shop.transactions", Credentials: app.BrokerCredentials{Username: "shop", Password: "s3cret"}, SinceID: &since}, h.now)
+	must(t, err)
 	h.store.NoteRefusedCall(app.RefusedCall{SourceID: h.sources[0].ID, ReceivedAt: h.now})
 	h.imports("statement of "+tag+".csv", false, h.rows(0, 20))
 	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error {

@@ -101,4 +101,7 @@ const (
 	sealAPIKey  = "source api key"
 	sealAlert   = "alert channel"
 	sealTOTP    = "authenticator app"
+
+	sealStream         = "stream"
+	sealStreamPassword = "stream password"
 )

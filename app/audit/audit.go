@@ -89,6 +89,12 @@ var deeds = []deed{
 	{app.DeedWebhookReplay, app.Text{EN: "resent {n} of webhook {it}", VI: "gửi lại {n} của webhook {it}"}, plain},
 	{app.DeedWebhookSendNow, app.Text{EN: "had {n} of webhook {it} sent at once", VI: "cho gửi ngay {n} của webhook {it}"}, plain},
 
+	{app.DeedStreamCreate, app.Text{EN: "created stream {it}", VI: "tạo luồng {it}"}, plain},
+	{app.DeedStreamChange, app.Text{EN: "stream {it}", VI: "luồng {it}"}, changes},
+	{app.DeedStreamDelete, app.Text{EN: "deleted stream {it}", VI: "xoá luồng {it}"}, plain},
+	{app.DeedStreamRotate, app.Text{EN: "rotated the secret of stream {it}", VI: "đổi khoá bí mật của luồng {it}"}, plain},
+	{app.DeedStreamTest, app.Text{EN: "sent a test to stream {it}", VI: "gửi thử đến luồng {it}"}, plain},
+
 	{app.DeedDeliveryResend, app.Text{EN: "resent {n}", VI: "gửi lại {n}"}, plain},
 	{app.DeedDeliverySendNow, app.Text{EN: "had delivery {it} sent at once", VI: "cho gửi ngay thông báo {it}"}, plain},
 
@@ -153,6 +159,9 @@ var fields = map[string]field{
 	"note":      {name: app.Text{EN: "note", VI: "ghi chú"}},
 	"url":       {name: app.Text{EN: "address", VI: "địa chỉ"}},
 	"type":      {name: app.Text{EN: "transactions to send", VI: "giao dịch cần báo"}, value: named[app.WebhookType]},
+	"topic":     {name: app.Text{EN: "topic", VI: "chủ đề"}},
+	"username":  {name: app.Text{EN: "user name or password", VI: "tên đăng nhập hoặc mật khẩu"}},
+	"since_id":  {name: app.Text{EN: "last transaction that was sent", VI: "giao dịch gửi gần nhất"}},
 	"is_active": {on: app.Text{EN: "turned on {of}", VI: "bật {of}"}, off: app.Text{EN: "turned off {of}", VI: "tắt {of}"}},
 	"bank_accounts": {name: app.Text{EN: "limit to bank accounts", VI: "giới hạn tài khoản ngân hàng"}, value: choice(map[string]app.Text{
 		"all": {EN: "All bank accounts", VI: "Tất cả tài khoản"}, "none": {EN: "None", VI: "Không có"},
@@ -253,6 +262,7 @@ var Nouns = nounsOf([]Noun{
 	{ID: "transaction", Name: app.Text{EN: "Transactions", VI: "Giao dịch"}},
 	{ID: "import", Name: app.Text{EN: "Statements", VI: "Sao kê"}},
 	{ID: "webhook", Name: app.Text{EN: "Webhooks", VI: "Webhook"}},
+	{ID: "stream", Name: app.Text{EN: "Streams", VI: "Luồng giao dịch"}},
 	{ID: "delivery", Name: app.Text{EN: "Deliveries", VI: "Thông báo"}},
 	{ID: "alert_channel", Name: app.Text{EN: "Alert channels", VI: "Kênh cảnh báo"}},
 	{ID: "alerts", Name: app.Text{EN: "Alerts", VI: "Cảnh báo"}},

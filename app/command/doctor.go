@@ -133,6 +133,7 @@ type replacedKey struct {
 	Copy     *string          `json:"copy"` // of the database with the secrets that were dropped
 	Webhooks []lostJSON       `json:"webhooks"`
 	Sources  []lostSourceJSON `json:"sources"`
+	Streams  []lostJSON       `json:"streams"`
 	Alerts   []lostAlertJSON  `json:"alert_channels"`
 	Replica  bool             `json:"replica"` // one is set up: the sealed key beside it is old
 }
@@ -143,7 +144,7 @@ func replaceKey(c *cli.Context) error {
 	if err != nil {
 		return terminal.DatabaseError(err)
 	}
-	r := replacedKey{Webhooks: []lostJSON{}, Sources: []lostSourceJSON{}, Alerts: []lostAlertJSON{}}
+	r := replacedKey{Webhooks: []lostJSON{}, Sources: []lostSourceJSON{}, Streams: []lostJSON{}, Alerts: []lostAlertJSON{}}
 	if replaced.Aside != "" {
 		r.OldKey = &replaced.Aside
 	}
@@ -155,6 +156,9 @@ func replaceKey(c *cli.Context) error {
 		case l.Medium != "":
 			r.Alerts = append(r.Alerts, lostAlertJSON{l.Medium, l.AccountID})
 			continue
+		case l.Stream:
+			r.Streams = append(r.Streams, one)
+			continue
 		case l.Provider == "":
 			r.Webhooks = append(r.Webhooks, one)
 			continue
@@ -163,7 +167,7 @@ func replaceKey(c *cli.Context) error {
 		r.Sources = append(r.Sources, lostSourceJSON{one, l.Provider, options})
 	}
 	r.Replica = hasReplica(c.String("db"))
-	lost := "The database has a new key file; baoco webhook list, source list and alert list name what has lost its secret."
+	lost := "The database has a new key file; baoco webhook list, source list, stream list and alert list name what has lost its secret."
 	return terminal.Report(c, r, lost, func(w io.Writer) { printReplacedKey(w, r) })
 }
 
@@ -186,13 +190,17 @@ func printReplacedKey(w io.Writer, r replacedKey) {
 			fmt.Fprintf(w, "  Options such as --map, --sender or --username are lost as well: if it had any, remove the source and add it again.\n")
 		}
 	}
+	for _, l := range r.Streams {
+		fmt.Fprintf(w, "Stream %d (%s) has lost its secret and its password; its transactions wait. Rotate the secret and set the password again:\n  baoco stream rotate-secret %d%s\n",
+			l.ID, terminal.OneLine(l.Name), l.ID, onAccount(l.Account))
+	}
 	for _, l := range r.Alerts {
 		fmt.Fprintf(w, "The alert channel %s of account %d has lost its settings; it sends nothing. Set it up again: baoco alert %[1]s%[3]s\n", l.Medium, l.Account, onAccount(l.Account))
 	}
 	if r.Replica {
 		fmt.Fprintln(w, "A sealed key beside the replica is the old one, which the copy doesn't fit any more: baoco replica seal-key --passphrase-file FILE")
 	}
-	if len(r.Webhooks)+len(r.Sources)+len(r.Alerts) == 0 {
+	if len(r.Webhooks)+len(r.Sources)+len(r.Streams)+len(r.Alerts) == 0 {
 		fmt.Fprintln(w, "Every secret is sealed with it; none was lost.")
 	}
 }

@@ -177,7 +177,7 @@ func TestReplicaSetupRefuses(t *testing.T) {
 		"readable credentials": {[]string{"sftp://u@h/b", good, "--credentials-file", dir + "/open"}, "chmod 600"},
 		"those of another":     {[]string{to, good, "--credentials-file", dir + "/s3"}, "takes no credentials"},
 		"a short passphrase":   {[]string{to, good, "--passphrase-file", dir + "/short"}, "16 letters"},
-		"an old Litestream":    {[]string{to, "--litestream", dir + "/old"}, "links a SQLite that can damage"},
+		"an old Litestream":    {[]string{to, "--litestream", dir + "/old"}, "link a SQLite that can damage"},
 		"none":                 {[]string{to, "--litestream", dir + "/none"}, "0.5.17"},
 		"one that can't reach": {[]string{to, "--litestream", dir + "/blind"}, "no route to host"},
 	} {

@@ -1,0 +1,111 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// StreamSecrets are what is kept sealed of a stream.
+type StreamSecrets struct {
+	Secret   string // signs messages
+	Password string // of the broker
+}
+
+// StreamWork is a stream with all that is needed to send.
+type StreamWork struct {
+	Stream
+	StreamSecrets
+	Mark string // begins the ids of its messages; no stream of another installation has it
+}
+
+// Broker is where the stream goes.
+func (w StreamWork) Broker() Broker {
+	b, _ := ParseBroker(w.URL) // it was checked when it was set
+	b.Topic, b.Username, b.Password = w.Topic, w.Username, w.Password
+	return b
+}
+
+// Message is the message of a transaction.
+func (w StreamWork) Message(t Transaction, userAgent string, now time.Time) StreamMessage {
+	p := t.Payload()
+	return w.message(p.ID, p, userAgent, now)
+}
+
+func (w StreamWork) message(name string, p Payload, userAgent string, now time.Time) StreamMessage {
+	id, body := w.Mark+"_"+name, p.Body(w.Secret)
+	return StreamMessage{
+		ID: id, BankAccount: p.Gateway + ":" + p.AccountNumber, Body: body,
+		Headers: signedHeaders(userAgent, id, w.Secret, []string{w.Secret}, now, body),
+	}
+}
+
+// TestStream publishes one signed test message, even where the stream isn't active,
+// and returns what the broker said of it; zero: it has kept the message. The error is
+// that of the storage.
+func (s *Service) TestStream(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (problem Text, _ error) {
+	w, err := s.StreamWork(ctx, accountID, id)
+	if err == nil && w.SecretLost {
+		err = ErrStreamSecretLost
+	}
+	if err == nil {
+		err = s.Audit(ctx, accountID, DeedStreamTest, id, AuditNamed(w.Name))
+	}
+	if err != nil {
+		return Text{}, err
+	}
+	p := samplePayload(w.Type, now, s.zone)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StreamTimeout)
+	defer cancel()
+	publisher := s.config.OpenBroker(w.Broker())
+	defer publisher.Close()
+	_, err = publisher.Publish(ctx, []StreamMessage{w.message(p.TransactionNumber, p, userAgent, now)})
+	return StreamProblem(err), nil
+}
+
+// maxProblem is how many characters of a broker's own words are kept.
+const maxProblem = 300
+
+// StreamProblem says for people why a broker didn't take messages; zero: it took them.
+func StreamProblem(err error) Text {
+	var known *BrokerError
+	var blocked *BlockedAddressError
+	switch {
+	case err == nil:
+		return Text{}
+	case errors.As(err, &known):
+		return Text{CleanText(known.Text.EN, maxProblem), CleanText(known.Text.VI, maxProblem)}
+	case errors.As(err, &blocked):
+		return Text{CleanText(blocked.Error(), maxProblem), CleanText(blocked.Error(), maxProblem)}
+	case errors.Is(err, context.DeadlineExceeded):
+		return Textf("The broker did not answer within %d seconds.", "Máy chủ nhận luồng không trả lời trong %d giây.", int(StreamTimeout/time.Second))
+	}
+	said := CleanText(err.Error(), maxProblem)
+	return Text{"The broker can’t be reached: " + said, "Không kết nối được máy chủ nhận luồng: " + said}
+}
+
+// StreamProgress is what became of the sending of a stream since that was last
+// settled.
+type StreamProgress struct {
+	StreamID     int64
+	From, To     int64     // the position in the file, and the present one
+	Sent         int64     // messages that the broker has kept since then
+	SentAt       time.Time // of the last of them; zero: none
+	FailingSince time.Time // zero: the last attempt succeeded
+	Problem      Text
+}
+
+// Published notes an attempt to publish: how many messages were kept, up to which
+// transaction, and the error.
+func (p *StreamProgress) Published(kept int, last int64, err error, now time.Time) {
+	if kept > 0 {
+		p.To, p.Sent, p.SentAt = last, p.Sent+int64(kept), now
+	}
+	p.Problem = StreamProblem(err)
+	switch {
+	case err == nil:
+		p.FailingSince = time.Time{}
+	case kept > 0 || p.FailingSince.IsZero():
+		p.FailingSince = now
+	}
+}

@@ -1,0 +1,246 @@
+package sqlitestore
+
+import (
+	"context"
+	"crypto/rand"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+const (
+	streamColumns = `s.id, s.account_id, s.name, s.url, s.topic, s.username, coalesce(s.bank_account_id, 0), s.type, s.is_active, s.created_at, length(s.secret) = 0,
+	s.position, s.sent, s.sent_ms, s.failing_ms, s.problem_en, s.problem_vi`
+	oneStream = `SELECT ` + streamColumns + ` FROM streams s WHERE s.id = ? AND s.account_id = ? AND s.deleted_at IS NULL`
+
+	// takenBy is the condition on transactions t that a stream s takes.
+	takenBy = `t.account_id = s.account_id AND (s.bank_account_id IS NULL OR s.bank_account_id = t.bank_account_id) AND s.type IN ('ALL', t.type)`
+	// streamed says that a transaction is in a broker, or on its way there.
+	streamed = `EXISTS (SELECT 1 FROM streams s WHERE ` + takenBy + ` AND s.first < t.id AND (t.id <= s.position OR s.is_active))`
+
+	// streamWindow is how many transactions are looked at for one reading.
+	streamWindow = 10 * app.StreamRead
+)
+
+func scanStream(row scanner) (app.Stream, error) { return scanStreamAnd(row) }
+
+func scanStreamAnd(row scanner, more ...any) (app.Stream, error) {
+	var s app.Stream
+	err := row.Scan(append([]any{&s.ID, &s.AccountID, &s.Name, &s.URL, &s.Topic, &s.Username, &s.BankAccountID, &s.Type, &s.IsActive, secondsInto(&s.CreatedAt), &s.SecretLost,
+		&s.Position, &s.Sent, millisInto(&s.SentAt), millisInto(&s.FailingSince), &s.Problem.EN, &s.Problem.VI}, more...)...)
+	return s, noRowsAs(err, app.ErrNoStream)
+}
+
+func (s *Store) Stream(ctx context.Context, accountID, id int64) (app.Stream, error) {
+	st, err := scanStream(s.queryRow(ctx, oneStream, id, accountID))
+	return st, storageError(err)
+}
+
+func (s *Store) Streams(ctx context.Context, accountID int64) ([]app.Stream, error) {
+	return readAll(ctx, s, scanStream, `SELECT `+streamColumns+` FROM streams s WHERE s.account_id = coalesce(?, s.account_id) AND s.deleted_at IS NULL ORDER BY s.id`, nullIfZero(accountID))
+}
+
+func (s *Store) StreamWork(ctx context.Context, accountID, id int64) (w app.StreamWork, err error) {
+	var secret, password []byte
+	w.Stream, err = scanStreamAnd(s.queryRow(ctx, `SELECT `+streamColumns+`, s.secret, s.password, s.mark FROM streams s WHERE s.id = ? AND s.account_id = ? AND s.deleted_at IS NULL`, id, accountID),
+		&secret, &password, &w.Mark)
+	if err != nil || w.SecretLost {
+		return w, storageError(err)
+	}
+	if w.Secret, err = s.sealer.open(sealStream, secret); err == nil {
+		w.Password, err = s.sealer.open(sealStreamPassword, password)
+	}
+	return w, err
+}
+
+func (s *Store) StreamTransactions(ctx context.Context, st app.Stream, after int64) ([]app.Transaction, int64, error) {
+	last, err := scanOne[int64](s.queryRow(ctx, `SELECT coalesce(max(id), ?1) FROM (SELECT id FROM transactions WHERE id > ?1 ORDER BY id LIMIT ?2)`, after, streamWindow))
+	if err != nil || last == after {
+		return nil, after, storageError(err)
+	}
+	list, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
+			WHERE t.id > ?1 AND t.id <= ?2 AND t.account_id = ?3 AND (?4 = 0 OR t.bank_account_id = ?4) AND ?5 IN ('ALL', t.type) ORDER BY t.id LIMIT ?6`,
+		after, last, st.AccountID, st.BankAccountID, string(st.Type), app.StreamRead)
+	if len(list) == app.StreamRead {
+		last = list[len(list)-1].ID
+	}
+	return list, last, err
+}
+
+func (s *Store) StreamBehind(ctx context.Context, st app.Stream) (time.Time, error) {
+	list, _, err := s.StreamTransactions(ctx, st, st.Position)
+	if err != nil || len(list) == 0 {
+		return time.Time{}, err
+	}
+	return list[0].CreatedAt, nil
+}
+
+func (s *Store) CreateStream(ctx context.Context, st app.Stream, secrets app.StreamSecrets, since *int64, key app.IdempotencyKey, now time.Time) (app.Stream, bool, error) {
+	type creation struct {
+		app.Stream
+		made bool
+	}
+	c, err := writing(ctx, s, func(tx *tx) (c creation, err error) {
+		before, found, err := earlier(tx, st.AccountID, key, now)
+		if err != nil {
+			return c, err
+		}
+		if found {
+			c.Stream, err = scanStream(tx.queryRow(oneStream, before.result, st.AccountID))
+			return c, err
+		}
+		if err := mayCreateStream(tx, st, now); err != nil {
+			return c, err
+		}
+		c = creation{st, true}
+		if c.Position, err = streamStart(tx, since); err != nil {
+			return c, err
+		}
+		c.ID, err = tx.insert(`INSERT INTO streams (account_id, name, url, topic, username, bank_account_id, type, is_active, created_at, mark, secret, password, first, position, sent, problem_en, problem_vi)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?13, ?13, 0, '', '')`,
+			st.AccountID, st.Name, st.URL, st.Topic, st.Username, nullIfZero(st.BankAccountID), string(st.Type), st.IsActive, st.CreatedAt.Unix(),
+			"str_"+strings.ToLower(rand.Text()[:12]), s.sealer.seal(sealStream, secrets.Secret), s.sealer.seal(sealStreamPassword, secrets.Password), c.Position)
+		if err != nil {
+			return c, err
+		}
+		if err := tx.audit(ctx, st.AccountID, app.DeedStreamCreate, c.ID, app.AuditNamed(st.Name).Changed("url", "", st.URL).Changed("topic", "", st.Topic)); err != nil {
+			return c, err
+		}
+		return c, keepKey(tx, st.AccountID, key, keptResult{result: c.ID}, now)
+	})
+	return c.Stream, c.made, err
+}
+
+// mayCreateStream returns an error if the stream can't be made.
+func mayCreateStream(tx *tx, st app.Stream, now time.Time) error {
+	if st.BankAccountID != 0 {
+		if err := linkedBankAccount(tx, st.AccountID, st.BankAccountID); err != nil {
+			return err
+		}
+	}
+	if _, err := unexpired(tx, st.AccountID, now); err != nil {
+		return err
+	}
+	count, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM streams WHERE account_id = ? AND deleted_at IS NULL`, st.AccountID))
+	if err == nil && count >= app.MaxStreams {
+		err = app.ErrTooManyStreams
+	}
+	return err
+}
+
+// streamStart is the position of a stream that begins after since, or after all
+// transactions that there are. It is never behind the last of them: what follows it
+// would not be sent.
+func streamStart(tx *tx, since *int64) (int64, error) {
+	last, err := scanOne[int64](tx.queryRow(`SELECT coalesce(max(id), 0) FROM transactions`))
+	if since != nil {
+		last = min(last, *since)
+	}
+	return last, err
+}
+
+func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u app.StreamUpdate) (app.Stream, error) {
+	return writing(ctx, s, func(tx *tx) (app.Stream, error) {
+		st, err := scanStream(tx.queryRow(oneStream, id, accountID))
+		if err != nil {
+			return st, err
+		}
+		before := st
+		set := func(field *string, to *string) {
+			if to != nil {
+				*field = *to
+			}
+		}
+		set(&st.Name, u.Name)
+		set(&st.URL, u.URL)
+		set(&st.Topic, u.Topic)
+		if u.Type != nil {
+			st.Type = *u.Type
+		}
+		if u.SinceID != nil {
+			if st.Position, err = streamStart(tx, u.SinceID); err != nil {
+				return st, err
+			}
+		}
+		d := app.AuditNamed(before.Name).Changed("name", before.Name, st.Name).Changed("url", before.URL, st.URL).Changed("topic", before.Topic, st.Topic).
+			Changed("type", string(before.Type), string(st.Type)).Changed("since_id", strconv.FormatInt(before.Position, 10), strconv.FormatInt(st.Position, 10))
+		if c := u.Credentials; c != nil {
+			st.Username = c.Username
+			if err := tx.exec(`UPDATE streams SET password = ? WHERE id = ?`, s.sealer.seal(sealStreamPassword, c.Password), id); err != nil {
+				return st, err
+			}
+			d.Changes = append(d.Changes, app.AuditChange{Field: "username", From: before.Username, To: st.Username}) // even where only the password has changed
+		}
+		if err := tx.exec(`UPDATE streams SET name = ?, url = ?, topic = ?, username = ?, type = ?, position = ?6, first = min(first, ?6) WHERE id = ?7`,
+			st.Name, st.URL, st.Topic, st.Username, string(st.Type), st.Position, id); err != nil {
+			return st, err
+		}
+		return st, tx.auditChange(ctx, accountID, app.DeedStreamChange, id, d)
+	})
+}
+
+func (s *Store) ToggleStream(ctx context.Context, accountID, id int64, now time.Time) (app.Stream, error) {
+	return writing(ctx, s, func(tx *tx) (app.Stream, error) {
+		st, err := scanStream(tx.queryRow(oneStream, id, accountID))
+		if err != nil {
+			return st, err
+		}
+		if !st.IsActive {
+			if _, err := unexpired(tx, accountID, now); err != nil {
+				return st, err
+			}
+		}
+		st.IsActive = !st.IsActive
+		st.FailingSince, st.Problem = time.Time{}, app.Text{}
+		if err := tx.exec(`UPDATE streams SET is_active = ?, failing_ms = NULL, problem_en = '', problem_vi = '' WHERE id = ?`, st.IsActive, id); err != nil {
+			return st, err
+		}
+		return st, tx.audit(ctx, accountID, app.DeedStreamChange, id, app.AuditNamed(st.Name).Changed("is_active", strconv.FormatBool(!st.IsActive), strconv.FormatBool(st.IsActive)))
+	})
+}
+
+func (s *Store) DeleteStream(ctx context.Context, accountID, id int64, now time.Time) error {
+	return s.write(ctx, func(tx *tx) error {
+		st, err := scanStream(tx.queryRow(oneStream, id, accountID))
+		if err != nil {
+			return err
+		}
+		if err := tx.exec(`UPDATE streams SET deleted_at = ?, is_active = 0, secret = x'', password = x'' WHERE id = ?`, now.Unix(), id); err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, app.DeedStreamDelete, id, app.AuditNamed(st.Name))
+	})
+}
+
+func (s *Store) RotateStreamSecret(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (bool, error) {
+	return writing(ctx, s, func(tx *tx) (bool, error) {
+		st, err := scanStream(tx.queryRow(oneStream, id, accountID))
+		if err != nil {
+			return false, err
+		}
+		if _, found, err := earlier(tx, accountID, key, now); err != nil || found {
+			return false, err
+		}
+		password := any(nil)
+		if st.SecretLost { // the password is lost with it
+			password = s.sealer.seal(sealStreamPassword, "")
+		}
+		if err := tx.exec(`UPDATE streams SET secret = ?, password = coalesce(?, password) WHERE id = ?`, s.sealer.seal(sealStream, secret), password, id); err != nil {
+			return false, err
+		}
+		if err := tx.audit(ctx, accountID, app.DeedStreamRotate, id, app.AuditNamed(st.Name)); err != nil {
+			return false, err
+		}
+		return true, keepKey(tx, accountID, key, keptResult{result: id}, now)
+	})
+}
+
+func (s *Store) SettleStream(ctx context.Context, p app.StreamProgress) error {
+	return s.write(ctx, func(tx *tx) error {
+		return tx.exec(`UPDATE streams SET position = ?, sent = sent + ?, sent_ms = coalesce(?, sent_ms), failing_ms = ?, problem_en = ?, problem_vi = ?
+				WHERE id = ? AND position = ? AND deleted_at IS NULL`,
+			p.To, p.Sent, unixMilliOrNull(p.SentAt), unixMilliOrNull(p.FailingSince), p.Problem.EN, p.Problem.VI, p.StreamID, p.From)
+	})
+}
