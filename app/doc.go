@@ -79,7 +79,8 @@
 //   - A bank's SMS or statement format: a shape in app/sms, a layout in
 //     app/statement.
 //   - An endpoint: a line in web/api/routes.go, a handler in its noun's file,
-//     openapi.yaml, an example in testdata/api.
+//     openapi.yaml, an example in testdata/api. "go test ./web/api -run
+//     TestOpenAPIJSON -update" then makes openapi.json of openapi.yaml.
 //   - A field of the API: the noun's file in web/api, its schema and examples in
 //     openapi.yaml, testdata/api, and testdata/cli: what web/api encodes is also what
 //     the command line prints with -o json.

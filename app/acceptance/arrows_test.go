@@ -63,7 +63,7 @@ var (
 		"app/command/terminal": {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/term"},
 
 		"web":                {},
-		"web/api":            {"go.yaml.in/yaml/v4"},
+		"web/api":            {},
 		"web/dashboard":      {"github.com/alexedwards/scs/v2"},
 		"web/dashboard/help": {"github.com/yuin/goldmark"},
 		"web/inbound":        {},

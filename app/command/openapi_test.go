@@ -3,14 +3,11 @@ package command
 import (
 	"bytes"
 	"encoding/json"
-	"reflect"
 	"strings"
 	"testing"
 
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
-
-	"go.yaml.in/yaml/v4"
 )
 
 func TestOpenAPI(t *testing.T) {
@@ -19,23 +16,14 @@ func TestOpenAPI(t *testing.T) {
 	if code != terminal.ExitOK || stderr != "" || !strings.Contains(text, "openapi: 3.1.0\n") {
 		t.Fatalf("%d %s", code, stderr)
 	}
-	var fromYAML, fromJSON map[string]any
-	must(t, yaml.Unmarshal([]byte(text), &fromYAML))
 	code, asJSON, stderr := baoco("", "openapi", "-o", "json")
 	if code != terminal.ExitOK || stderr != "" {
 		t.Fatalf("%d %s", code, stderr)
 	}
+	var fromJSON map[string]any
 	must(t, json.Unmarshal([]byte(asJSON), &fromJSON))
 	if v := fromJSON["info"].(map[string]any)["version"]; v != serve.Version {
 		t.Errorf("version %q", v)
-	}
-	// Both ways through the same decoder, for the same types of numbers.
-	again, err := json.Marshal(fromYAML)
-	must(t, err)
-	var decoded map[string]any
-	must(t, json.Unmarshal(again, &decoded))
-	if !reflect.DeepEqual(decoded, fromJSON) {
-		t.Error("YAML and JSON say different things")
 	}
 	if first, paths := strings.Index(asJSON, `"openapi"`), strings.Index(asJSON, `"paths"`); first > 10 || paths > strings.Index(asJSON, `"components"`) {
 		t.Error("the JSON has lost the order of the document")

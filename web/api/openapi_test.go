@@ -1,13 +1,16 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -23,6 +26,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v4"
 )
 
 // rawOpenAPI is the document as it stands.
@@ -31,6 +35,57 @@ func rawOpenAPI(t *testing.T) map[string]any {
 	var raw map[string]any
 	apptest.Must(t, json.Unmarshal(api.OpenAPIJSON("1.2.3"), &raw))
 	return raw
+}
+
+var update = flag.Bool("update", false, "write openapi.json anew")
+
+// openapi.json says what openapi.yaml says, in the same order. One member is one line,
+// so that changes of two people can be merged.
+func TestOpenAPIJSON(t *testing.T) {
+	source, err := os.ReadFile("openapi.yaml")
+	apptest.Must(t, err)
+	var document yaml.Node
+	apptest.Must(t, yaml.Unmarshal(source, &document))
+	var want bytes.Buffer
+	apptest.Must(t, json.Indent(&want, appendYAML(nil, document.Content[0]), "", ""))
+	want.WriteByte('\n')
+	if *update {
+		apptest.Must(t, os.WriteFile("openapi.json", want.Bytes(), 0o644))
+	}
+	if got, err := os.ReadFile("openapi.json"); err != nil || !bytes.Equal(got, want.Bytes()) {
+		t.Error("openapi.json isn't made of this openapi.yaml: go test ./web/api -run TestOpenAPIJSON -update writes it", err)
+	}
+}
+
+// appendYAML writes a node as JSON. The document has no aliases, and its
+// numbers are written as in JSON.
+func appendYAML(b []byte, n *yaml.Node) []byte {
+	switch n.Kind {
+	case yaml.MappingNode:
+		b = append(b, '{')
+		for i := 0; i < len(n.Content); i += 2 {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = app.AppendJSONString(b, n.Content[i].Value)
+			b = append(b, ':')
+			b = appendYAML(b, n.Content[i+1])
+		}
+		return append(b, '}')
+	case yaml.SequenceNode:
+		b = append(b, '[')
+		for i, item := range n.Content {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendYAML(b, item)
+		}
+		return append(b, ']')
+	}
+	if n.ShortTag() == "!!str" {
+		return app.AppendJSONString(b, n.Value)
+	}
+	return append(b, n.Value...)
 }
 
 func TestOpenAPIIsValid(t *testing.T) {
@@ -59,7 +114,7 @@ func TestOpenAPINeedsAllItHas(t *testing.T) {
 		for name := range maps.Keys(components.(map[string]any)) {
 			used := strings.Contains(text, `"#/components/`+kind+`/`+name+`"`)
 			if kind == "securitySchemes" {
-				used = strings.Contains(text, `{"`+name+`":`) || strings.Contains(text, `,"`+name+`":[`)
+				used = strings.Contains(text, `"`+name+`": [`)
 			}
 			if !used && name != "MethodNotAllowed" { // which is any address's
 				t.Errorf("nothing refers to %s/%s", kind, name)
