@@ -25,14 +25,14 @@ func (s *Server) liveCounterLink(v *visit) error {
 		defer cancel()
 		_, err := s.Service.CounterLink(ctx, token)
 		if app.CodeOf(err) == app.CodeNotFound {
-			return errRevoked
+			return wire.ErrRevoked
 		}
 		return err
 	})
 }
 
 // streamCounter streams the money that comes in on a counter, until allowed
-// returns errRevoked. Its events are: money, a card; total, the line about today;
+// returns wire.ErrRevoked. Its events are: money, a card; total, the line about today;
 // test, a test payment, which is no money and shows none;
 // alive, the server's time in unix seconds, by which the screen notices a
 // connection that died silently and removes old cards; ended, at which the screen
@@ -56,14 +56,14 @@ func (s *Server) streamCounter(v *visit, link app.CounterLink, holder streamHold
 	for {
 		newest, _, changed := s.changes.state()
 		if tests := s.changes.testsOf(link.AccountID); tests != c.tests {
-			if err := stream.event("test", "", ""); err != nil {
+			if err := stream.Event("test", "", ""); err != nil {
 				return nil
 			}
 			c.tests = tests
 		}
 		if newest.TransactionID != c.seen { // otherwise only attempts are new
 			switch err := c.sendMoney(); {
-			case stream.broken:
+			case stream.Broken:
 				return nil // the screen connects anew
 			case err != nil: // of the storage
 				changed = after(storageRetry)
@@ -102,7 +102,7 @@ func (c *counterStream) sendMoney() error {
 			if err := templates.ExecuteTemplate(&html, "card", card); err != nil {
 				return err
 			}
-			if err := c.stream.event("money", strconv.FormatInt(card.ID, 10), html.String()); err != nil {
+			if err := c.stream.Event("money", strconv.FormatInt(card.ID, 10), html.String()); err != nil {
 				return err
 			}
 			c.since = card.ID
@@ -119,14 +119,14 @@ func (c *counterStream) sendTotal() error {
 		return err
 	}
 	c.total = total
-	return c.stream.event("total", "", total)
+	return c.stream.Event("total", "", total)
 }
 
 // beat says that the connection lives, and sends the line about today anew,
 // which changes at midnight too. If it can't be read, the screen keeps the old
 // one.
 func (c *counterStream) beat() error {
-	if err := c.sendTotal(); err != nil && c.stream.broken {
+	if err := c.sendTotal(); err != nil && c.stream.Broken {
 		return err
 	}
 	return c.stream.alive()

@@ -61,7 +61,7 @@ type Server struct {
 	throttle     signInThrottle
 	changes      changeFeed
 	positionKey  [sha256.Size]byte // random, see position
-	streams      streamCounts
+	streams      wire.Lasting
 	testPayments wire.Buckets[int64] // by account
 	held         heldFiles
 }
@@ -131,7 +131,7 @@ func (s *Server) act(v *visit, p page) error {
 	}
 	if v.Method == http.MethodPost && p.Takes != open { // a form that arrives slowly may outlast its session
 		switch err := s.stillAllowed(v); {
-		case errors.Is(err, errRevoked):
+		case errors.Is(err, wire.ErrRevoked):
 			s.askToSignIn(v, p)
 			return nil
 		case err != nil:

@@ -94,11 +94,11 @@ func (e *export[Row]) send(read func(ctx context.Context) error) (err error) {
 		e.header()
 		return nil
 	}
-	holder := streamHolder{account: v.account.ID, user: v.user.ID}
-	if err := s.streams.take(holder, s.Log, v.now); err != nil {
+	give, err := s.takeStream(streamHolder{account: v.account.ID, user: v.user.ID}, v.now)
+	if err != nil {
 		return err
 	}
-	defer s.streams.give(holder)
+	defer give()
 	ctx, cancel := context.WithCancel(v.Context())
 	var watch sync.WaitGroup
 	watch.Go(func() {
@@ -140,7 +140,7 @@ type export[Row any] struct {
 // watch ends the export once its visitor isn't allowed any more, even while a
 // piece waits for a slow reader.
 func (e *export[Row]) watch(ctx context.Context) error {
-	look := time.NewTicker(accessInterval)
+	look := time.NewTicker(wire.AccessInterval)
 	defer look.Stop()
 	for {
 		select {
@@ -148,7 +148,7 @@ func (e *export[Row]) watch(ctx context.Context) error {
 			return nil
 		case <-e.server.Closing:
 		case <-look.C:
-			if !errors.Is(e.server.stillAllowed(e.v), errRevoked) {
+			if !errors.Is(e.server.stillAllowed(e.v), wire.ErrRevoked) {
 				continue
 			}
 		}
@@ -213,7 +213,7 @@ func (e *export[Row]) add(list []Row) error {
 		}
 	}
 	err := e.server.stillAllowed(e.v)
-	if errors.Is(err, errRevoked) {
+	if errors.Is(err, wire.ErrRevoked) {
 		err = errUnread
 	}
 	return err

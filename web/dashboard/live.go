@@ -52,7 +52,7 @@ func (s *Server) livePage(v *visit) error {
 			}
 		}
 		if now := s.position(newest); read && now != sent {
-			if err := stream.event("changed", "", now); err != nil {
+			if err := stream.Event("changed", "", now); err != nil {
 				return nil // the page connects anew
 			}
 			sent = now

@@ -1,0 +1,164 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// AccessInterval is the time between two checks whether who reads an answer that
+	// lasts is still allowed.
+	AccessInterval = 400 * time.Millisecond
+
+	eventHeartbeat = 15 * time.Second
+	eventDeadline  = 10 * time.Second // for one event to be sent
+)
+
+// ErrRevoked ends an answer whose reader may not see it any more.
+var ErrRevoked = errors.New("the reader may not see this any more")
+
+// Bound is how many answers that last somebody may have at a time.
+type Bound struct {
+	Of   string // what is counted, such as "account"
+	ID   any    // which one of them, a comparable value
+	Most int
+}
+
+// Lasting counts the answers that last: streams of events, exports.
+type Lasting struct {
+	mu       sync.Mutex
+	open     map[Bound]int
+	loggedAt time.Time // when a refusal was last logged
+}
+
+// Take counts one more answer in all bounds. It is false, and nothing is counted,
+// where one of them is reached, which is logged at most once a minute.
+func (c *Lasting) Take(bounds []Bound, log *slog.Logger, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, b := range bounds {
+		if c.open[b] >= b.Most {
+			if now.Sub(c.loggedAt) >= time.Minute {
+				c.loggedAt = now
+				log.Warn("too many streams are open", "of", b.Of, "id", b.ID, "most", b.Most)
+			}
+			return false
+		}
+	}
+	if c.open == nil {
+		c.open = map[Bound]int{}
+	}
+	for _, b := range bounds {
+		c.open[b]++
+	}
+	return true
+}
+
+// Give ends the counting of an answer that Take has counted.
+func (c *Lasting) Give(bounds []Bound) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, b := range bounds {
+		if c.open[b]--; c.open[b] == 0 {
+			delete(c.open, b)
+		}
+	}
+}
+
+// EventStream is one connection for server-sent events.
+type EventStream struct {
+	Broken bool // an event could not be sent
+
+	ctx     context.Context
+	closing <-chan struct{}
+	allowed func() error
+	w       http.ResponseWriter
+	control *http.ResponseController
+	beat    *time.Ticker
+}
+
+// OpenEventStream begins a stream. It ends once closing is closed, and once allowed
+// returns ErrRevoked.
+func OpenEventStream(w http.ResponseWriter, r *http.Request, closing <-chan struct{}, allowed func() error) *EventStream {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // nginx would keep the events back
+	s := &EventStream{ctx: r.Context(), closing: closing, allowed: allowed, w: w, control: http.NewResponseController(w), beat: time.NewTicker(eventHeartbeat)}
+	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end the stream
+	w.WriteHeader(http.StatusOK)
+	return s
+}
+
+// Close ends the stream.
+func (s *EventStream) Close() { s.beat.Stop() }
+
+// lineEnds makes one of the three ends of a line in an event stream. A carriage
+// return in a payer's text would otherwise begin a line of the stream, which could
+// be any event.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// Event writes an event. A reader whose connection broke sends the id of its last
+// event when it connects anew; with an empty id it keeps the id of the event
+// before.
+func (s *EventStream) Event(name, id, data string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "event: %s\n", name)
+	if id != "" {
+		fmt.Fprintf(&b, "id: %s\n", id)
+	}
+	for line := range strings.SplitSeq(lineEnds.Replace(data), "\n") {
+		b.WriteString("data: " + line + "\n")
+	}
+	b.WriteString("\n")
+	return s.write(b.String())
+}
+
+func (s *EventStream) write(text string) error {
+	err := s.control.SetWriteDeadline(time.Now().Add(eventDeadline))
+	if err == nil {
+		_, err = s.w.Write([]byte(text))
+	}
+	if err == nil {
+		err = s.control.Flush()
+	}
+	s.Broken = s.Broken || err != nil
+	return err
+}
+
+// Wait returns nil once changed is closed and the reader is still allowed. Until
+// then it calls beat every 15 seconds. An error ends the stream. While the
+// storage can't say whether the reader is allowed, Wait goes on waiting.
+func (s *EventStream) Wait(changed <-chan struct{}, beat func() error) error {
+	check := time.NewTicker(AccessInterval)
+	defer check.Stop()
+	due := false
+	for {
+		select {
+		case <-s.ctx.Done():
+			return s.ctx.Err()
+		case <-s.closing:
+			return context.Canceled
+		case <-s.beat.C:
+			if err := beat(); err != nil {
+				return err
+			}
+			continue
+		case <-changed:
+			changed, due = nil, true
+		case <-check.C:
+		}
+		switch err := s.allowed(); {
+		case errors.Is(err, ErrRevoked):
+			return err
+		case err == nil && due:
+			return nil
+		}
+	}
+}
