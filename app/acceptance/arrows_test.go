@@ -79,7 +79,7 @@ var (
 		"app/passkey":        {"github.com/go-webauthn/webauthn/protocol/webauthncbor"},
 		"app/password":       {"golang.org/x/crypto/argon2"},
 		"app/provider":       {},
-		"app/replica":        {"go.yaml.in/yaml/v4", "golang.org/x/crypto/argon2", "golang.org/x/crypto/ssh", "github.com/pkg/sftp"},
+		"app/replica":        {"github.com/go-json-experiment/json/jsontext", "golang.org/x/crypto/argon2", "golang.org/x/crypto/ssh", "github.com/pkg/sftp"},
 		"app/secondfactor":   {"github.com/pquerna/otp"},
 		"app/sheet":          {},
 		"app/sms":            {},

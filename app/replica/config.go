@@ -1,9 +1,9 @@
 package replica
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,11 +13,10 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
-	"go.yaml.in/yaml/v4"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Config is what Litestream needs to carry a database to a place. Kept beside the
@@ -53,48 +52,49 @@ const maxEpoch = 999999
 
 // Of Litestream's settings these are not its own defaults.
 const (
-	syncInterval      = time.Second // of copying to the place, and of looking at the log
-	snapshotInterval  = 24 * time.Hour
-	snapshotRetention = 72 * time.Hour
+	syncInterval      = "1s" // of copying to the place, and of looking at the log
+	snapshotInterval  = "24h"
+	snapshotRetention = "72h"
 )
 
 // maxConfig is how many bytes a configuration has at most.
 const maxConfig = 64 << 10
 
-const configHead = `# Made by baoco replica setup. Don't edit it: run that again.
-# program: %s
-`
+// configHead comes before the JSON, and the path of the program after it. A
+// configuration with another head isn't read.
+const configHead = "# Made by baoco replica setup. Don't edit it: run that again.\n# program: "
 
-// configFile is a configuration of Litestream, as far as this package writes it.
+// configFile is a configuration of Litestream, as far as this package writes it. It
+// is JSON, which YAML contains.
 type configFile struct {
 	Snapshot struct {
-		Interval  time.Duration `yaml:"interval"`
-		Retention time.Duration `yaml:"retention"`
-	} `yaml:"snapshot"`
-	DBs []configDB `yaml:"dbs"`
+		Interval  string `json:"interval"`
+		Retention string `json:"retention"`
+	} `json:"snapshot"`
+	DBs []configDB `json:"dbs"`
 }
 
 type configDB struct {
-	Path            string        `yaml:"path"`
-	MetaPath        string        `yaml:"meta-path"`
-	MonitorInterval time.Duration `yaml:"monitor-interval"`
-	Replica         configReplica `yaml:"replica"`
+	Path            string        `json:"path"`
+	MetaPath        string        `json:"meta-path"`
+	MonitorInterval string        `json:"monitor-interval"`
+	Replica         configReplica `json:"replica"`
 }
 
 type configReplica struct {
-	Type            Scheme        `yaml:"type"`
-	SyncInterval    time.Duration `yaml:"sync-interval"`
-	Path            string        `yaml:"path"`
-	Host            string        `yaml:"host,omitempty"`
-	User            string        `yaml:"user,omitempty"`
-	Password        string        `yaml:"password,omitempty"`
-	KeyPath         string        `yaml:"key-path,omitempty"`
-	HostKey         string        `yaml:"host-key,omitempty"`
-	Bucket          string        `yaml:"bucket,omitempty"`
-	Endpoint        string        `yaml:"endpoint,omitempty"`
-	Region          string        `yaml:"region,omitempty"`
-	AccessKeyID     string        `yaml:"access-key-id,omitempty"`
-	SecretAccessKey string        `yaml:"secret-access-key,omitempty"`
+	Type            Scheme `json:"type"`
+	SyncInterval    string `json:"sync-interval"`
+	Path            string `json:"path"`
+	Host            string `json:"host,omitempty"`
+	User            string `json:"user,omitempty"`
+	Password        string `json:"password,omitempty"`
+	KeyPath         string `json:"key-path,omitempty"`
+	HostKey         string `json:"host-key,omitempty"`
+	Bucket          string `json:"bucket,omitempty"`
+	Endpoint        string `json:"endpoint,omitempty"`
+	Region          string `json:"region,omitempty"`
+	AccessKeyID     string `json:"access-key-id,omitempty"`
+	SecretAccessKey string `json:"secret-access-key,omitempty"`
 }
 
 // encode returns the text of the configuration. Litestream must not expand
@@ -113,8 +113,8 @@ func (c Config) encode() ([]byte, error) {
 			Bucket: p.Bucket, Endpoint: p.Endpoint, Region: p.Region, AccessKeyID: secret.AccessKeyID, SecretAccessKey: secret.SecretAccessKey,
 		},
 	}}
-	text, err := yaml.Marshal(f)
-	return append(fmt.Appendf(nil, configHead, c.Program), text...), err
+	text, err := json.MarshalIndent(f, "", "  ")
+	return append([]byte(configHead+c.Program+"\n"), text...), err
 }
 
 // check refuses what Litestream would read as something else.
@@ -180,7 +180,7 @@ func ReadConfig(database string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	c, err := decodeConfig([]byte(text))
+	c, err := decodeConfig(text)
 	if err == nil && c.Database != database {
 		err = fmt.Errorf("it is about %s", c.Database)
 	}
@@ -193,15 +193,17 @@ func ReadConfig(database string) (Config, error) {
 	return c, nil
 }
 
-var (
-	epochPath   = regexp.MustCompile(`^(.*?)/?epoch-([0-9]{6})$`)
-	programLine = regexp.MustCompile(`(?m)^# program: (.*)$`)
-)
+var epochPath = regexp.MustCompile(`^(.*?)/?epoch-([0-9]{6})$`)
 
-func decodeConfig(text []byte) (c Config, err error) {
+func decodeConfig(text string) (c Config, err error) {
 	var f configFile
-	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&f); err != nil {
-		return c, errors.New("it is no YAML of Litestream") // the error would repeat secrets
+	rest, made := strings.CutPrefix(text, configHead)
+	program, file, _ := strings.Cut(rest, "\n")
+	decoder := json.NewDecoder(strings.NewReader(file))
+	decoder.DisallowUnknownFields()
+	// What has a name twice, or something after its end, isn't valid.
+	if !made || !jsontext.Value(file).IsValid() || decoder.Decode(&f) != nil {
+		return c, errors.New("this baoco didn't write it") // an error of JSON could repeat secrets
 	}
 	if len(f.DBs) != 1 {
 		return c, fmt.Errorf("it has %d databases instead of one", len(f.DBs))
@@ -211,10 +213,7 @@ func decodeConfig(text []byte) (c Config, err error) {
 	if at == nil {
 		return c, errors.New("its path has no epoch")
 	}
-	if program := programLine.FindSubmatch(text); program != nil {
-		c.Program = string(program[1])
-	}
-	c.Database = db.Path
+	c.Database, c.Program = db.Path, program
 	c.Epoch, _ = strconv.ParseInt(at[2], 10, 64)
 	c.Credentials = Credentials{r.AccessKeyID, r.SecretAccessKey, r.Password, r.KeyPath, r.HostKey}
 	c.Place, err = ParsePlace(Place{

@@ -139,7 +139,11 @@ func TestConfigRefuses(t *testing.T) {
 		"no epoch":         strings.ReplaceAll(string(whole), "epoch-", "era-"),
 		"half":             string(whole[:len(whole)/2]),
 		"empty":            "",
-		"no YAML":          "dbs: [ password: Hunter2",
+		"no head":          string(whole[strings.IndexByte(string(whole), '{'):]),
+		"unknown name":     strings.Replace(string(whole), `"dbs"`, `"password": "Hunter2", "dbs"`, 1),
+		"name twice":       strings.Replace(string(whole), `"dbs"`, `"dbs": [], "dbs"`, 1),
+		"two values":       string(whole) + "{}",
+		"YAML":             strings.NewReplacer("{", "", "}", "", `"`, "", ",", "").Replace(string(whole)) + "password: Hunter2",
 	} {
 		write(t, dir, "baoco.db.litestream.yml", text)
 		if c, err := replica.ReadConfig(db); err == nil || errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "Hunter2") {
@@ -149,8 +153,9 @@ func TestConfigRefuses(t *testing.T) {
 }
 
 func FuzzReadConfig(f *testing.F) {
-	f.Add("# program: /x\ndbs: [{path: /tmp/a, replica: {type: file, path: /mnt/a/epoch-000001}}]")
-	f.Add("dbs: [{path: &a a, replica: {type: s3, bucket: *a}}]")
+	const head = "# Made by baoco replica setup. Don't edit it: run that again.\n# program: "
+	f.Add(head + "/x\n" + `{"dbs": [{"path": "/tmp/a", "replica": {"type": "file", "path": "/mnt/a/epoch-000001"}}]}`)
+	f.Add(head + "\n" + `{"dbs": [{"path": "/tmp/a", "replica": {"type": "s3", "bucket": "a", "region": "x", "access-key-id": "a", "secret-access-key": "b", "path": "a/epoch-000001"}}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		db := filepath.Join(t.TempDir(), "a")
 		write(t, filepath.Dir(db), "a", "")
