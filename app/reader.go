@@ -101,9 +101,10 @@ type Reader interface {
 	Streams(ctx context.Context, accountID int64) ([]Stream, error)
 	// StreamWork is Stream with its secrets; lost ones are empty.
 	StreamWork(ctx context.Context, accountID, id int64) (StreamWork, error)
-	// StreamTransactions lists the first StreamRead transactions of a stream after an
-	// id, by id. Those up to passed were looked at.
-	StreamTransactions(ctx context.Context, st Stream, after int64) (list []Transaction, passed int64, _ error)
+	// StreamTransactions lists the first transactions of a stream after an id, by id.
+	// Those up to passed were looked at: there may be more after it, also where the
+	// list is shorter than limit.
+	StreamTransactions(ctx context.Context, st Stream, after int64, limit int) (list []Transaction, passed int64, _ error)
 	// StreamBehind is when the first transaction after the position of a stream was
 	// recorded, of those that belong to it; zero: all are sent.
 	StreamBehind(ctx context.Context, st Stream) (time.Time, error)

@@ -55,22 +55,22 @@ func (s *Store) StreamWork(ctx context.Context, accountID, id int64) (w app.Stre
 	return w, err
 }
 
-func (s *Store) StreamTransactions(ctx context.Context, st app.Stream, after int64) ([]app.Transaction, int64, error) {
+func (s *Store) StreamTransactions(ctx context.Context, st app.Stream, after int64, limit int) ([]app.Transaction, int64, error) {
 	last, err := scanOne[int64](s.queryRow(ctx, `SELECT coalesce(max(id), ?1) FROM (SELECT id FROM transactions WHERE id > ?1 ORDER BY id LIMIT ?2)`, after, streamWindow))
 	if err != nil || last == after {
 		return nil, after, storageError(err)
 	}
 	list, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
 			WHERE t.id > ?1 AND t.id <= ?2 AND t.account_id = ?3 AND (?4 = 0 OR t.bank_account_id = ?4) AND ?5 IN ('ALL', t.type) ORDER BY t.id LIMIT ?6`,
-		after, last, st.AccountID, st.BankAccountID, string(st.Type), app.StreamRead)
-	if len(list) == app.StreamRead {
+		after, last, st.AccountID, st.BankAccountID, string(st.Type), limit)
+	if len(list) == limit {
 		last = list[len(list)-1].ID
 	}
 	return list, last, err
 }
 
 func (s *Store) StreamBehind(ctx context.Context, st app.Stream) (time.Time, error) {
-	list, _, err := s.StreamTransactions(ctx, st, st.Position)
+	list, _, err := s.StreamTransactions(ctx, st, st.Position, 1)
 	if err != nil || len(list) == 0 {
 		return time.Time{}, err
 	}
