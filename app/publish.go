@@ -57,11 +57,14 @@ func (s *Service) TestStream(ctx context.Context, accountID, id int64, userAgent
 	p := samplePayload(w.Type, now, s.zone)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StreamTimeout)
 	defer cancel()
-	publisher := s.config.OpenBroker(w.Broker())
+	publisher := s.OpenBroker(w)
 	defer publisher.Close()
 	_, err = publisher.Publish(ctx, []StreamMessage{w.message(p.TransactionNumber, p, userAgent, now)})
 	return StreamProblem(err), nil
 }
+
+// OpenBroker gives what publishes the messages of a stream.
+func (s *Service) OpenBroker(w StreamWork) Publisher { return s.config.OpenBroker(w.Broker()) }
 
 // maxProblem is how many characters of a broker's own words are kept.
 const maxProblem = 300
@@ -95,17 +98,19 @@ type StreamProgress struct {
 	Problem      Text
 }
 
-// Published notes an attempt to publish: how many messages were kept, up to which
-// transaction, and the error.
-func (p *StreamProgress) Published(kept int, last int64, err error, now time.Time) {
-	if kept > 0 {
-		p.To, p.Sent, p.SentAt = last, p.Sent+int64(kept), now
-	}
+// Kept notes that the broker has kept messages, up to a transaction.
+func (p *StreamProgress) Kept(messages int, last int64, now time.Time) {
+	p.To, p.Sent, p.SentAt = last, p.Sent+int64(messages), now
+	p.FailingSince = time.Time{}
+}
+
+// Attempted notes how an attempt to publish ended.
+func (p *StreamProgress) Attempted(err error, now time.Time) {
 	p.Problem = StreamProblem(err)
 	switch {
 	case err == nil:
 		p.FailingSince = time.Time{}
-	case kept > 0 || p.FailingSince.IsZero():
+	case p.FailingSince.IsZero():
 		p.FailingSince = now
 	}
 }

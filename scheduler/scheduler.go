@@ -1,6 +1,7 @@
 // Package scheduler is the clock and the courier: it makes the attempts of due
 // deliveries, reads the lists of providers (catchup.go), tells owners what
-// needs them (alert.go) and what was paid (payments.go), and does the housekeeping.
+// needs them (alert.go) and what was paid (payments.go), sends streams to brokers
+// (stream.go), and does the housekeeping.
 //
 // The way of a delivery: a wake signal, the timer of the next due time or the
 // regular sweep → sweep.go finds what is due and asks slots.go for a slot →
@@ -53,6 +54,7 @@ type Options struct {
 type Scheduler struct {
 	courier *courier
 	feeds   feeds
+	streams streams
 	cron    gocron.Scheduler
 	quit    chan struct{}
 	done    chan struct{}
@@ -81,7 +83,7 @@ func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Re
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Scheduler{
-		courier: newCourier(ctx, service, send, o.Logger), feeds: feeds{busy: map[int64]bool{}}, cron: cron, cancel: cancel, log: o.Logger,
+		courier: newCourier(ctx, service, send, o.Logger), feeds: feeds{busy: map[int64]bool{}}, streams: streams{running: map[int64]bool{}}, cron: cron, cancel: cancel, log: o.Logger,
 		quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	if err := s.addJobs(service, o); err != nil {
@@ -118,6 +120,7 @@ func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 		}},
 		{"alert", alertInterval, func(ctx context.Context) { s.alert(ctx, service, o.Installation) }},
 		{"payments", feedInterval, func(ctx context.Context) { s.tellPayments(ctx, service) }},
+		{"streams", streamLook, func(ctx context.Context) { s.beginStreams(ctx, service, app.UserAgent(o.Installation.Version)) }},
 		{"prune", pruneInterval, func(ctx context.Context) { s.prune(ctx, service, o.Keep) }},
 	}
 	if o.Heartbeat != nil {

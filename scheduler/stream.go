@@ -1,0 +1,233 @@
+package scheduler
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"baoco/app"
+)
+
+// Streams: each active one has a loop of its own, so that a broker that is away holds
+// nobody else up. A loop reads what comes after the position of its stream, publishes
+// it, and settles the position. It settles at most once a second, so that a stream
+// costs one more commit a second and not one for each transaction. What was published
+// and not settled when the process was killed is published again.
+
+const (
+	streamLook   = time.Second // for new streams, and for transactions of other processes
+	streamSettle = time.Second // between two settlements of a stream that goes well
+)
+
+// streams are the loops that run, by the id of the stream.
+type streams struct {
+	mu      sync.Mutex
+	running map[int64]bool
+}
+
+// begin is true where the loop of a stream may begin, which calls end.
+func (s *streams) begin(id int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running[id] {
+		return false
+	}
+	s.running[id] = true
+	return true
+}
+
+func (s *streams) end(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.running, id)
+}
+
+// beginStreams begins the loops of active streams that have none.
+func (s *Scheduler) beginStreams(ctx context.Context, service *app.Service, userAgent string) {
+	list, err := service.Streams(ctx, 0)
+	s.logFault(ctx, "look for streams", err)
+	for _, st := range list {
+		if !st.IsActive || st.SecretLost || !s.streams.begin(st.ID) {
+			continue
+		}
+		l := &streamLoop{service: service, userAgent: userAgent, id: st.ID, account: st.AccountID, log: s.log.With("stream", st.ID, "account", st.AccountID)}
+		s.courier.running.Go(func() {
+			defer s.streams.end(st.ID)
+			if err := app.Protected(func() error { l.run(s.courier.ctx, s.quit); return nil }); err != nil {
+				l.log.Error("panic while a stream was sent", "err", err) // it begins again in a second
+			}
+		})
+	}
+}
+
+// streamLoop sends one stream.
+type streamLoop struct {
+	service     *app.Service
+	userAgent   string
+	id, account int64
+	log         *slog.Logger
+
+	work      app.StreamWork // as it was read last
+	publisher app.Publisher  // nil: none is open
+	progress  app.StreamProgress
+	changed   bool // the progress isn't settled
+	settledAt time.Time
+	failures  int // in a row
+}
+
+func (l *streamLoop) run(ctx context.Context, quit <-chan struct{}) {
+	defer l.close()
+	defer func() { l.settle(context.WithoutCancel(ctx)) }()
+	for {
+		recorded := l.service.Recorded() // before reading, so that nothing is overlooked
+		pause, active := l.step(ctx)
+		if !active {
+			return
+		}
+		if l.failures > 0 {
+			recorded = nil
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-recorded:
+		case <-quit:
+			timer.Stop()
+			return
+		}
+		timer.Stop()
+	}
+}
+
+// step sends what there is, at most app.StreamRead messages, and returns how long to
+// wait for more. active is false where the stream has nothing to send any more.
+func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool) {
+	work, err := l.service.StreamWork(ctx, l.account, l.id)
+	switch {
+	case app.CodeOf(err) == app.CodeNotFound || err == nil && (!work.IsActive || work.SecretLost):
+		return 0, false
+	case err != nil:
+		return l.fault(ctx, "read a stream", err), true
+	}
+	l.use(work)
+	list, passed, err := l.service.StreamTransactions(ctx, work.Stream, l.progress.To)
+	if err != nil {
+		return l.fault(ctx, "read the transactions of a stream", err), true
+	}
+	if len(list) == 0 {
+		l.changed = l.changed || passed > l.progress.To
+		l.progress.To = passed
+		return l.rest(ctx), true
+	}
+	if err := l.publish(ctx, list, passed); err != nil {
+		l.settle(context.WithoutCancel(ctx))
+		return app.StreamWait(l.failures), true
+	}
+	l.settleNowAndThen(ctx)
+	return 0, true
+}
+
+// use takes over what somebody changed of the stream since the last step.
+func (l *streamLoop) use(work app.StreamWork) {
+	if before := l.work; before.URL != work.URL || before.Topic != work.Topic || before.Username != work.Username || before.Password != work.Password {
+		l.close()
+		l.failures = 0
+	}
+	if l.work = work; l.progress.From != work.Position || l.progress.StreamID == 0 { // the start, or somebody moved it
+		l.progress = app.StreamProgress{StreamID: l.id, From: work.Position, To: work.Position, FailingSince: work.FailingSince, Problem: work.Problem}
+		l.changed = false
+	}
+	if l.publisher == nil {
+		l.publisher = l.service.OpenBroker(work)
+	}
+}
+
+// publish sends the messages of transactions. Those up to passed are then sent, or
+// don't belong to the stream.
+func (l *streamLoop) publish(ctx context.Context, list []app.Transaction, passed int64) error {
+	messages := make([]app.StreamMessage, len(list))
+	now := time.Now()
+	for i, t := range list {
+		messages[i] = l.work.Message(t, l.userAgent, now)
+	}
+	limited, cancel := context.WithTimeout(ctx, app.StreamTimeout)
+	defer cancel()
+	var kept int
+	err := app.Protected(func() (err error) { kept, err = l.publisher.Publish(limited, messages); return err })
+	switch {
+	case kept == len(list):
+		l.progress.Kept(kept, passed, time.Now())
+	case kept > 0:
+		l.progress.Kept(kept, list[kept-1].ID, time.Now())
+	}
+	l.changed = true
+	if err != nil && ctx.Err() != nil {
+		return err // the server stops; that is no failure of the broker
+	}
+	l.progress.Attempted(err, time.Now())
+	l.note(err)
+	if err == nil || kept > 0 {
+		l.failures = 0
+	}
+	if err != nil {
+		l.failures++
+	}
+	return err
+}
+
+// note logs the first failure, and the end of failures.
+func (l *streamLoop) note(err error) {
+	switch was := l.failures > 0; {
+	case err != nil && !was:
+		l.log.Warn("a stream can't be sent; it is tried again", "problem", app.StreamProblem(err).EN)
+	case err == nil && was:
+		l.log.Info("the stream is sent again")
+	}
+}
+
+// rest settles what is not settled once it is time for that, and returns how long to
+// wait for more.
+func (l *streamLoop) rest(ctx context.Context) time.Duration {
+	l.settleNowAndThen(ctx)
+	if l.changed {
+		return max(0, streamSettle-time.Since(l.settledAt))
+	}
+	return streamLook
+}
+
+func (l *streamLoop) settleNowAndThen(ctx context.Context) {
+	if l.changed && time.Since(l.settledAt) >= streamSettle {
+		l.settle(ctx)
+	}
+}
+
+// settle keeps the progress. Where that fails it is kept the next time.
+func (l *streamLoop) settle(ctx context.Context) {
+	if !l.changed {
+		return
+	}
+	l.settledAt = time.Now()
+	if err := l.service.SettleStream(ctx, l.progress); err != nil {
+		l.fault(ctx, "settle a stream", err)
+		return
+	}
+	l.progress.From, l.progress.Sent, l.progress.SentAt = l.progress.To, 0, time.Time{}
+	l.changed = false
+}
+
+// fault logs what storage can't do, and returns how long to wait. A storage that is
+// away is logged elsewhere.
+func (l *streamLoop) fault(ctx context.Context, what string, err error) time.Duration {
+	if ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
+		l.log.Error(what, "err", err)
+	}
+	return streamLook
+}
+
+func (l *streamLoop) close() {
+	if l.publisher != nil {
+		l.publisher.Close()
+		l.publisher = nil
+	}
+}

@@ -1,0 +1,316 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/scheduler"
+)
+
+// broker keeps what is published to it, as answer says.
+type broker struct {
+	mu     sync.Mutex
+	opened []app.Broker
+	closed int
+	at     []time.Time         // of the calls
+	kept   []app.StreamMessage // repeats included
+	answer func(messages []app.StreamMessage) (kept int, err error)
+}
+
+func keepAll(messages []app.StreamMessage) (int, error) { return len(messages), nil }
+
+func (b *broker) open(to app.Broker) app.Publisher {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.opened = append(b.opened, to)
+	return b
+}
+
+func (b *broker) Publish(ctx context.Context, messages []app.StreamMessage) (int, error) {
+	b.mu.Lock()
+	b.at = append(b.at, time.Now())
+	answer := b.answer
+	b.mu.Unlock()
+	if answer == nil { // it hangs
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	kept, err := answer(messages)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.kept = append(b.kept, messages[:kept]...)
+	return kept, err
+}
+
+func (b *broker) Close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed++
+}
+
+func (b *broker) answerBy(f func(messages []app.StreamMessage) (int, error)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.answer = f
+}
+
+// ids are the ids of the transactions of all messages that were kept, after n.
+func (b *broker) ids(n int) (list []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, m := range b.kept[n:] {
+		list = append(list, m.ID[strings.LastIndexByte(m.ID, '_')+1:])
+	}
+	return list
+}
+
+func (b *broker) calls() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.at)
+}
+
+// streaming is an installation whose streams go to a broker.
+func streaming(t *testing.T, path string, b *broker) *installation {
+	t.Helper()
+	targets := apptest.Targets(t)
+	sender := scheduler.NewSender(targets, "test", nil)
+	s := &installation{World: apptest.Open(t, path, app.Config{Targets: targets, Send: sender.Send, OpenBroker: b.open}), sender: sender, log: &apptest.Output{}}
+	s.start(t)
+	return s
+}
+
+func (s *installation) stream(t *testing.T, in app.StreamCreate) app.Stream {
+	t.Helper()
+	in.Name, in.URL, in.Topic = "ledger", "nats://nats.shop.vn", "shop.transactions"
+	st, secret, err := s.Service.CreateStream(context.Background(), 1, in, time.Now())
+	must(t, err)
+	if !app.IsSecret(secret) {
+		t.Errorf("its secret is %q", secret)
+	}
+	return st
+}
+
+// state is a stream as the file has it.
+func (s *installation) state(t *testing.T, id int64) app.Stream {
+	t.Helper()
+	st, err := s.Service.Stream(context.Background(), 1, id)
+	must(t, err)
+	return st
+}
+
+// from are the ids from first to last.
+func from(first, last int) (list []string) {
+	for i := first; i <= last; i++ {
+		list = append(list, fmt.Sprint(i))
+	}
+	return list
+}
+
+func wantIDs(t *testing.T, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Fatalf("the broker has %v, want %v", got, want)
+	}
+}
+
+// Everything after the position is published in order; what comes in is published at
+// once; after a crash what wasn't settled is published again, under the same ids.
+func TestStream(t *testing.T) {
+	path := newFile(t)
+	synctest.Test(t, func(t *testing.T) {
+		b := &broker{answer: keepAll}
+		s := streaming(t, path, b)
+		for i := range 601 {
+			s.pay(t, i+1, app.Incoming{})
+		}
+		since := int64(0)
+		st := s.stream(t, app.StreamCreate{SinceID: &since, Credentials: app.BrokerCredentials{Username: "shop", Password: "s3cret"}})
+		time.Sleep(1100 * time.Millisecond)
+		synctest.Wait()
+		wantIDs(t, b.ids(0), from(1, 601))
+		if to := b.opened[0]; to.Kind != app.NATS || !slices.Equal(to.Hosts, []string{"nats.shop.vn:4222"}) || to.Topic != "shop.transactions" || to.Username != "shop" || to.Password != "s3cret" {
+			t.Errorf("the broker is %+v", to)
+		}
+		began := time.Now()
+		s.pay(t, 602, app.Incoming{Type: app.Out})
+		synctest.Wait()
+		wantIDs(t, b.ids(601), from(602, 602))
+		if took := time.Since(began); took != 0 {
+			t.Errorf("it was published after %v", took)
+		}
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if st = s.state(t, st.ID); st.Position != 602 || st.Sent != 602 || !st.SentAt.Equal(began) || !st.FailingSince.IsZero() {
+			t.Errorf("it is %+v", st)
+		}
+
+		// A stop settles what was published a moment before.
+		s.pay(t, 603, app.Incoming{})
+		s.pay(t, 604, app.Incoming{})
+		synctest.Wait()
+		s.close(t)
+		s = streaming(t, path, b)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		wantIDs(t, b.ids(602), from(603, 604))
+		s.close(t)
+		if b.closed != len(b.opened) {
+			t.Errorf("%d of %d publishers were closed", b.closed, len(b.opened))
+		}
+	})
+}
+
+// A broker that is away for ten minutes gets everything afterwards, and is asked every 30
+// seconds until then. The file says since when it fails, and why.
+func TestStreamBrokerAway(t *testing.T) {
+	path := newFile(t)
+	synctest.Test(t, func(t *testing.T) {
+		refused := &app.BrokerError{Text: app.Text{EN: "No stream takes it.", VI: "Không có."}}
+		b := &broker{answer: func([]app.StreamMessage) (int, error) { return 0, refused }}
+		s := streaming(t, path, b)
+		st := s.stream(t, app.StreamCreate{})
+		began := time.Now()
+		s.pay(t, 1, app.Incoming{})
+		for i := range 600 {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if i%100 == 0 {
+				s.pay(t, 100+i, app.Incoming{})
+			}
+		}
+		synctest.Wait()
+		var waits []time.Duration
+		for i, at := range b.at[1:] {
+			waits = append(waits, at.Sub(b.at[i]))
+		}
+		if want := []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, 30 * time.Second}; !slices.Equal(waits[:6], want) || waits[len(waits)-1] != 30*time.Second {
+			t.Errorf("the waits were %v", waits)
+		}
+		if st = s.state(t, st.ID); st.Position != 0 || st.Sent != 0 || st.Problem != refused.Text || st.FailingSince.Sub(began) > time.Second {
+			t.Errorf("it is %+v", st)
+		}
+		b.answerBy(nil) // it hangs
+		before := b.calls()
+		time.Sleep(65 * time.Second)
+		synctest.Wait()
+		if st = s.state(t, st.ID); b.calls()-before > 3 || !strings.Contains(st.Problem.EN, "within 10 seconds") {
+			t.Errorf("in a minute it was asked %d times, and %q", b.calls()-before, st.Problem.EN)
+		}
+		b.answerBy(func([]app.StreamMessage) (int, error) { panic("of a broker") })
+		time.Sleep(45 * time.Second)
+		synctest.Wait()
+		if st = s.state(t, st.ID); !strings.Contains(st.Problem.EN, "can’t be reached") {
+			t.Errorf("of a panic it says %q", st.Problem.EN)
+		}
+		b.answerBy(keepAll)
+		time.Sleep(31 * time.Second)
+		synctest.Wait()
+		wantIDs(t, b.ids(0), from(1, 7))
+		if st = s.state(t, st.ID); st.Position != 7 || st.Problem != (app.Text{}) || !st.FailingSince.IsZero() {
+			t.Errorf("it is %+v", st)
+		}
+		if said := s.log.String(); strings.Count(said, "a stream can't be sent") != 1 || strings.Count(said, "the stream is sent again") != 1 {
+			t.Errorf("the log says:\n%s", said)
+		}
+		s.close(t)
+	})
+}
+
+// What a broker kept before it failed isn't published again.
+func TestStreamKeptInPart(t *testing.T) {
+	path := newFile(t)
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		b := &broker{answer: func(messages []app.StreamMessage) (int, error) {
+			if n++; n%2 == 1 {
+				return min(3, len(messages)-1), errors.New("it broke")
+			}
+			return min(2, len(messages)), nil
+		}}
+		s := streaming(t, path, b)
+		for i := range 20 {
+			s.pay(t, i+1, app.Incoming{})
+		}
+		since := int64(0)
+		st := s.stream(t, app.StreamCreate{SinceID: &since})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		wantIDs(t, b.ids(0), from(1, 20))
+		if st = s.state(t, st.ID); st.Position != 20 || st.Sent != 20 {
+			t.Errorf("it is %+v", st)
+		}
+		s.close(t)
+	})
+}
+
+// What somebody changes of a stream counts at its next step.
+func TestStreamChanged(t *testing.T) {
+	path := newFile(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		b := &broker{answer: keepAll}
+		s := streaming(t, path, b)
+		other := s.Link("VCB", "0011002200")
+		all := s.stream(t, app.StreamCreate{})
+		s.stream(t, app.StreamCreate{Type: app.WebhookOut})
+		s.stream(t, app.StreamCreate{BankAccountID: other.ID})
+		for i := range 5 {
+			s.pay(t, i+1, app.Incoming{})
+		}
+		s.pay(t, 6, app.Incoming{Type: app.Out})
+		time.Sleep(1100 * time.Millisecond)
+		synctest.Wait()
+		if got := b.ids(0); len(got) != 7 || got[6] != "6" {
+			t.Fatalf("the broker has %v", got)
+		}
+		time.Sleep(2 * time.Second) // settled
+		synctest.Wait()
+		must(t, second(s.Service.ToggleStream(ctx, 1, all.ID, time.Now())))
+		s.pay(t, 7, app.Incoming{})
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if got := b.ids(7); len(got) != 0 {
+			t.Errorf("while it was off the broker got %v", got)
+		}
+		must(t, second(s.Service.ToggleStream(ctx, 1, all.ID, time.Now())))
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		wantIDs(t, b.ids(7), from(7, 7))
+
+		since := int64(4)
+		must(t, second(s.Service.UpdateStream(ctx, 1, all.ID, app.StreamUpdate{SinceID: &since})))
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		wantIDs(t, b.ids(8), from(5, 7))
+
+		opened := len(b.opened)
+		url, topic := "kafka+tls://k.shop.vn", "t"
+		must(t, second(s.Service.UpdateStream(ctx, 1, all.ID, app.StreamUpdate{URL: &url, Topic: &topic, Credentials: &app.BrokerCredentials{Username: "u", Password: "p"}})))
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if to := b.opened[len(b.opened)-1]; len(b.opened) != opened+1 || to.Kind != app.Kafka || !to.TLS || to.Hosts[0] != "k.shop.vn:9092" || to.Topic != "t" || to.Password != "p" {
+			t.Errorf("%d were opened, the last %+v", len(b.opened)-opened, to)
+		}
+		must(t, s.Service.DeleteStream(ctx, 1, all.ID, time.Now()))
+		s.pay(t, 8, app.Incoming{})
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if got := b.ids(11); len(got) != 0 {
+			t.Errorf("of a deleted stream the broker got %v", got)
+		}
+		s.close(t)
+	})
+}
+
+// second is the error of a call that also gives something.
+func second[T any](_ T, err error) error { return err }
