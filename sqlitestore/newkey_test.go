@@ -19,6 +19,7 @@ type secretsOf struct {
 	Webhooks map[int64]app.Secrets
 	Sources  []app.Source
 	Alerts   []app.AlertChannel
+	Stream   app.StreamWork
 }
 
 func readSecrets(t *testing.T, path string) (all secretsOf) {
@@ -31,6 +32,8 @@ func readSecrets(t *testing.T, path string) (all secretsOf) {
 	all.Sources, err = store.Sources(t.Context(), 1)
 	must(t, err)
 	all.Alerts, err = store.AlertChannels(t.Context(), 1)
+	must(t, err)
+	all.Stream, err = store.StreamWork(t.Context(), 1, 1)
 	must(t, err)
 	return all
 }
@@ -52,6 +55,8 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	must(t, w.Store.RemoveSource(ctx, 1, removed.ID, now))
 	_, err = w.Store.SetAlertChannel(ctx, app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, SetAt: now, Telegram: app.TelegramSettings{Token: "1:A", Chat: "5"}})
 	must(t, err)
+	_, _, err = w.Service.CreateStream(ctx, 1, app.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop", Credentials: app.BrokerCredentials{Username: "shop", Password: "s3cret"}}, now)
+	must(t, err)
 	w.Close()
 
 	before := readSecrets(t, path)
@@ -72,6 +77,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 		want := []app.LostSecret{
 			{ID: 1, AccountID: 1, Name: "shop", Dropped: true}, {ID: 2, AccountID: 1, Name: "shop", Dropped: true},
 			{ID: 1, AccountID: 1, Name: "till", Provider: "casso", Dropped: true},
+			{ID: 1, AccountID: 1, Name: "ledger", Stream: true, Dropped: true},
 			{ID: 1, AccountID: 1, Name: "telegram", Medium: app.AlertTelegram, Dropped: true},
 		}
 		if d := cmp.Diff(want, r.Lost); d != "" {
@@ -80,7 +86,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	}
 	after := readSecrets(t, path)
 	till, alert := after.Sources[0], after.Alerts[0]
-	if after.Webhooks[1] != (app.Secrets{ChangedAt: before.Webhooks[1].ChangedAt}) || !till.SecretLost || till.APIKey != "" || till.Options.Senders != nil || !alert.SettingsLost {
+	if after.Webhooks[1] != (app.Secrets{ChangedAt: before.Webhooks[1].ChangedAt}) || !after.Stream.SecretLost || after.Stream.StreamSecrets != (app.StreamSecrets{}) || !till.SecretLost || till.APIKey != "" || till.Options.Senders != nil || !alert.SettingsLost {
 		t.Errorf("what is left: %+v", after)
 	}
 	if bearers := peek(t, path, `SELECT count(*) FROM sources WHERE bearer_hash IS NOT NULL`)[0][0]; bearers != int64(0) {

@@ -1,0 +1,99 @@
+package app_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"baoco/app"
+	"baoco/app/apptest"
+)
+
+func TestCheckBroker(t *testing.T) {
+	targets := apptest.Targets(t, "10.0.0.0/8", "kafka.lan")
+	for raw, hosts := range map[string]string{
+		"nats://nats.shop.vn":                                      "nats nats.shop.vn:4222",
+		"nats+tls://nats.shop.vn:443":                              "nats tls nats.shop.vn:443",
+		"kafka://10.1.2.3,kafka.lan:9093":                          "kafka 10.1.2.3:9092 kafka.lan:9093",
+		"kafka+tls://[2606:4700::1111]:9094,a.vn":                  "kafka tls [2606:4700::1111]:9094 a.vn:9092",
+		"kafka://" + strings.Repeat("k.shop.vn,", 9) + "k.shop.vn": "kafka" + strings.Repeat(" k.shop.vn:9092", 10),
+		// Refused.
+		"kafka://" + strings.Repeat("k.shop.vn,", 10) + "k.shop.vn": "",
+		"":                            "",
+		"nats.shop.vn":                "",
+		"tls://nats.shop.vn":          "",
+		"https://nats.shop.vn":        "",
+		"nats://":                     "",
+		"nats://,":                    "",
+		"nats://a.vn,":                "",
+		"nats://u:p@nats.shop.vn":     "",
+		"nats://nats.shop.vn/x":       "",
+		"nats://nats.shop.vn?x=1":     "",
+		"nats://nats.shop.vn#x":       "",
+		"nats://localhost":            "",
+		"nats://127.0.0.1":            "",
+		"nats://a.vn,192.168.1.1":     "",
+		"nats://169.254.169.254:80":   "",
+		"nats://nats.shop.vn:0":       "",
+		"nats://nats.shop.vn:99999":   "",
+		"nats://nats.shop.vn:04222":   "",
+		"kafka://bad host":            "",
+		"kafka://k.shop.vn, k2.vn":    "",
+		"NATS://nats.shop.vn":         "",
+		"kafka://k.shop.vn:9092:9092": "",
+	} {
+		b, bad := targets.CheckBroker(raw)
+		got := string(b.Kind)
+		if b.TLS {
+			got += " tls"
+		}
+		got += " " + strings.Join(b.Hosts, " ")
+		if (bad != nil) != (hosts == "") || bad == nil && got != hosts {
+			t.Errorf("%q: %v, %s", raw, bad, got)
+		}
+	}
+}
+
+func TestCheckStream(t *testing.T) {
+	store := apptest.OpenStore(t, apptest.NewFile(t), true)
+	defer store.Close()
+	s := apptest.Over(t, store, app.Config{})
+	least := int64(-1)
+	for _, c := range []struct {
+		change func(*app.StreamCreate)
+		fields []string
+	}{
+		{func(*app.StreamCreate) {}, nil},
+		{func(in *app.StreamCreate) { in.Topic = "shop.*" }, []string{"topic"}},
+		{func(in *app.StreamCreate) { in.Topic = "shop..x" }, []string{"topic"}},
+		{func(in *app.StreamCreate) { in.Topic = "" }, []string{"topic"}},
+		{func(in *app.StreamCreate) { in.Topic = "$JS.API.x" }, []string{"topic"}},
+		{func(in *app.StreamCreate) { in.Topic = "_INBOX.x" }, []string{"topic"}},
+		{func(in *app.StreamCreate) { in.Topic = strings.Repeat("a", 201) }, []string{"topic"}},
+		{func(in *app.StreamCreate) { in.URL, in.Topic = "kafka://k.vn", strings.Repeat("a", 249) }, nil},
+		{func(in *app.StreamCreate) { in.URL, in.Topic = "kafka://k.vn", strings.Repeat("a", 250) }, []string{"topic"}},
+		{func(in *app.StreamCreate) { in.URL, in.Topic = "kafka://k.vn", ".." }, []string{"topic"}},
+		{func(in *app.StreamCreate) { in.Credentials.Password = "token" }, nil},
+		{func(in *app.StreamCreate) { in.URL, in.Credentials.Password = "kafka://k.vn", "x" }, []string{"username"}},
+		{func(in *app.StreamCreate) { in.Credentials.Username = "u" }, []string{"password"}},
+		{func(in *app.StreamCreate) { in.Credentials = app.BrokerCredentials{Username: "u\n", Password: "x"} }, []string{"username"}},
+		{func(in *app.StreamCreate) { in.Credentials.Password = strings.Repeat("x", 9000) }, []string{"password"}},
+		{func(in *app.StreamCreate) { in.Type = "in" }, []string{"type"}},
+		{func(in *app.StreamCreate) { in.SinceID = &least }, []string{"since_id"}},
+		{func(in *app.StreamCreate) { *in = app.StreamCreate{} }, []string{"name", "url"}},
+	} {
+		in := app.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop.transactions-1"}
+		c.change(&in)
+		err := s.CheckStream(in)
+		var got []string
+		if fields, ok := err.(*app.Error); ok {
+			for _, f := range fields.Fields {
+				got = append(got, f.Field)
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, c.fields) {
+			t.Errorf("%+v: %v, want %v", in, err, c.fields)
+		}
+	}
+}

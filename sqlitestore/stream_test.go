@@ -1,0 +1,153 @@
+package sqlitestore_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+)
+
+// ledger makes a stream of all that comes in from now on, but for what change says.
+func ledger(t *testing.T, s *app.Service, account int64, change func(*app.StreamCreate), now time.Time) (app.Stream, error) {
+	t.Helper()
+	in := app.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop"}
+	if change != nil {
+		change(&in)
+	}
+	st, _, err := s.CreateStream(t.Context(), account, in, now)
+	return st, err
+}
+
+// An imported transaction that a stream has carried to a broker, or is about to, isn't
+// taken back; those that no stream takes are.
+func TestUndoImportOfStreamed(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 8)
+	defer func() { h.store.Close() }()
+	ctx := t.Context()
+	h.imports("before.csv", false, h.rows(1000, 10))
+	st, err := ledger(t, h.service, 1, func(c *app.StreamCreate) { c.Type = app.WebhookOut }, h.now)
+	must(t, err)
+	told := func(id int64) int64 {
+		u, err := h.service.Undoable(ctx, 1, id, h.now)
+		must(t, err)
+		return u.ToldCount
+	}
+	if n := told(1); n != 0 {
+		t.Errorf("%d from before the stream count as told", n)
+	}
+	id, _ := h.imports("a.csv", false, h.rows(0, 30)) // every third is money out
+	if n := told(id); n != 10 {
+		t.Errorf("%d that an active stream takes count as told, want 10", n)
+	}
+	must(t, second(h.service.ToggleStream(ctx, 1, st.ID, h.now)))
+	if n := told(id); n != 0 {
+		t.Errorf("%d that a stopped stream hasn't sent count as told", n)
+	}
+	list, passed, err := h.service.StreamTransactions(ctx, st, st.Position)
+	must(t, err)
+	must(t, h.service.SettleStream(ctx, app.StreamProgress{StreamID: st.ID, From: st.Position, To: list[4].ID, Sent: 5}))
+	if n := told(id); n != 5 || passed < list[9].ID || len(list) != 10 {
+		t.Errorf("%d that it has sent count as told, want 5", n)
+	}
+	must(t, h.service.DeleteStream(ctx, 1, st.ID, h.now))
+	must(t, h.service.UndoImport(ctx, 1, id, h.now))
+	if n, in := told(id), len(h.rows(0, 30))-5; n != 5 {
+		t.Errorf("%d of %d are left, want 5", n, in)
+	}
+}
+
+// A position that somebody moved isn't moved by what was on its way. It is never beyond
+// the last transaction, since those that follow would not be sent.
+func TestStreamPosition(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 9)
+	defer func() { h.store.Close() }()
+	ctx := t.Context()
+	h.imports("a.csv", false, h.rows(0, 30))
+	far := int64(1 << 60)
+	st, err := ledger(t, h.service, 1, func(c *app.StreamCreate) { c.SinceID = &far }, h.now)
+	must(t, err)
+	if st.Position != 30 {
+		t.Errorf("it begins after %d", st.Position)
+	}
+	back := int64(7)
+	must(t, second(h.service.UpdateStream(ctx, 1, st.ID, app.StreamUpdate{SinceID: &back})))
+	must(t, h.service.SettleStream(ctx, app.StreamProgress{StreamID: st.ID, From: 30, To: 30, Sent: 3}))
+	if st, err = h.service.Stream(ctx, 1, st.ID); err != nil || st.Position != 7 || st.Sent != 0 {
+		t.Errorf("%+v, %v", st, err)
+	}
+	first, err := h.service.StreamBehind(ctx, st)
+	if err != nil || !first.Equal(h.now.Truncate(time.Second)) {
+		t.Errorf("behind since %v, %v", first, err)
+	}
+	// More than one reading holds.
+	h.imports("b.csv", false, h.rows(5000, 700))
+	var seen []int64
+	for at := st.Position; ; {
+		list, passed, err := h.service.StreamTransactions(ctx, st, at)
+		must(t, err)
+		if len(list) == 0 {
+			break
+		}
+		for _, tr := range list {
+			seen = append(seen, tr.ID)
+		}
+		at = passed
+	}
+	if len(seen) != 723 || seen[0] != 8 || seen[722] != 730 {
+		t.Errorf("%d transactions, the first %d, the last %d", len(seen), seen[0], seen[len(seen)-1])
+	}
+}
+
+// Streams are bounded, and belong to an account.
+func TestStreamsAreBounded(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, create(t), app.Config{})
+	defer w.Close()
+	ctx, now := t.Context(), time.Now()
+	other := w.SecondAccount()
+	var last app.Stream
+	for range app.MaxStreams {
+		var err error
+		last, err = ledger(t, w.Service, 1, nil, now)
+		must(t, err)
+	}
+	if _, err := ledger(t, w.Service, 1, nil, now); !errors.Is(err, app.ErrTooManyStreams) {
+		t.Errorf("one more: %v", err)
+	}
+	must(t, second(ledger(t, w.Service, other, nil, now)))
+	must(t, w.Service.DeleteStream(ctx, 1, last.ID, now))
+	must(t, second(ledger(t, w.Service, 1, nil, now)))
+
+	for what, err := range map[string]error{
+		"deleted":   w.Service.DeleteStream(ctx, 1, last.ID, now),
+		"another's": w.Service.DeleteStream(ctx, other, 1, now),
+		"toggled":   second(w.Service.ToggleStream(ctx, other, 1, now)),
+		"updated":   second(w.Service.UpdateStream(ctx, other, 1, app.StreamUpdate{})),
+		"rotated":   second(w.Service.RotateStreamSecret(ctx, other, 1, app.IdempotencyKey{}, now)),
+		"read":      second(w.Service.StreamWork(ctx, other, 1)),
+	} {
+		if app.CodeOf(err) != app.CodeNotFound {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := ledger(t, w.Service, other, func(c *app.StreamCreate) { c.BankAccountID = 99 }, now); app.CodeOf(err) != app.CodeValidation {
+		t.Errorf("of an unknown bank account: %v", err)
+	}
+	past := now.Add(-time.Hour)
+	must(t, second(w.Service.UpdateAccount(ctx, other, app.AccountUpdate{ExpiresAt: &past})))
+	if _, err := ledger(t, w.Service, other, nil, now); app.CodeOf(err) != app.CodePlanExpired {
+		t.Errorf("with an expired plan: %v", err)
+	}
+	text := fmt.Sprint(peek(t, w.Path, `SELECT secret, password FROM streams WHERE deleted_at IS NOT NULL`))
+	if text != "[[[] []]]" {
+		t.Errorf("of a deleted stream the file keeps %s", text)
+	}
+}
+
+// second is the error of a call that also gives something.
+func second[T any](_ T, err error) error { return err }
