@@ -111,7 +111,7 @@ func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool
 		return l.fault(ctx, "read a stream", err), true
 	}
 	l.use(work)
-	list, passed, err := l.service.StreamTransactions(ctx, work.Stream, l.progress.To)
+	list, passed, err := l.service.StreamTransactions(ctx, work.Stream, l.progress.To, app.StreamRead)
 	if err != nil {
 		return l.fault(ctx, "read the transactions of a stream", err), true
 	}

@@ -47,7 +47,7 @@ func TestUndoImportOfStreamed(t *testing.T) {
 	if n := told(id); n != 0 {
 		t.Errorf("%d that a stopped stream hasn't sent count as told", n)
 	}
-	list, passed, err := h.service.StreamTransactions(ctx, st, st.Position)
+	list, passed, err := h.service.StreamTransactions(ctx, st, st.Position, app.StreamRead)
 	must(t, err)
 	must(t, h.service.SettleStream(ctx, app.StreamProgress{StreamID: st.ID, From: st.Position, To: list[4].ID, Sent: 5}))
 	if n := told(id); n != 5 || passed < list[9].ID || len(list) != 10 {
@@ -88,7 +88,7 @@ func TestStreamPosition(t *testing.T) {
 	h.imports("b.csv", false, h.rows(5000, 700))
 	var seen []int64
 	for at := st.Position; ; {
-		list, passed, err := h.service.StreamTransactions(ctx, st, at)
+		list, passed, err := h.service.StreamTransactions(ctx, st, at, app.StreamRead)
 		must(t, err)
 		if len(list) == 0 {
 			break
