@@ -29,7 +29,7 @@
 //   - sqlitestore: the only place with SQL. writer.go is the one goroutine that
 //     writes, and commits what waits together.
 //   - scheduler: the clock: attempts of due deliveries, lists of providers, alerts,
-//     housekeeping.
+//     housekeeping, streams. scheduler/broker publishes to NATS JetStream and Kafka.
 //   - web: one mux over three houses that don't know each other: web/api
 //     (management), web/inbound (calls of providers) and web/dashboard (pages).
 //     web/wire is what they share. The help is web/dashboard/help, which renders

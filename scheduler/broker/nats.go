@@ -1,0 +1,302 @@
+package broker
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// nats publishes to JetStream: a message with a reply subject, to which the server
+// that leads the JetStream stream sends an acknowledgement when it has kept it.
+//
+// Order. Servers take what a connection sends in order, but where the leadership
+// moves, some messages of a few in flight may be lost and later ones kept. So there
+// are two ways. Where the JetStream stream allows atomic batches (allow_atomic, since
+// 2.12), messages are published as one, of which the server keeps all or none.
+// Otherwise, or where it refuses the batch, only one message of each bank account is
+// in flight.
+//
+// The headers that expect a last message are no way. Nats-Expected-Last-Sequence holds
+// a gap only as long as nobody else publishes: another's message fills it.
+// Nats-Expected-Last-Msg-Id is compared by every replica with what it remembers
+// itself, and a replica that has caught up from another doesn't remember (2.15.2), so
+// that it drops a message which the others keep and acknowledge.
+//
+// A message whose acknowledgement was lost is published again. Inside the duplicate
+// window of the stream the server drops it by its Nats-Msg-Id, and says so; a batch
+// with one of those is refused as a whole, and goes the other way.
+type nats struct {
+	way
+	conn *natsConn // nil: none
+}
+
+// Publish implements [app.Publisher].
+func (n *nats) Publish(ctx context.Context, messages []app.StreamMessage) (int, error) {
+	kept := make([]bool, len(messages))
+	err := n.publish(ctx, messages, kept)
+	if err != nil {
+		n.Close()
+		n.next++
+	}
+	if first := slices.Index(kept, false); first >= 0 {
+		return first, err
+	}
+	return len(messages), nil
+}
+
+// Close implements [app.Publisher].
+func (n *nats) Close() {
+	if n.conn != nil {
+		_ = n.conn.Close()
+		n.conn = nil
+	}
+}
+
+func (n *nats) publish(ctx context.Context, messages []app.StreamMessage, kept []bool) error {
+	if n.conn != nil && time.Since(n.conn.used) > maxIdle {
+		n.Close()
+	}
+	if n.conn == nil {
+		if err := n.reach(ctx, n.connect); err != nil {
+			return err
+		}
+	}
+	if len(messages) > 1 && !n.conn.noBatches {
+		done, err := n.publishBatch(ctx, messages)
+		if err != nil {
+			return err
+		}
+		if done {
+			for i := range kept {
+				kept[i] = true
+			}
+			return nil
+		}
+	}
+	for {
+		turn := nextOfEach(messages, kept)
+		if len(turn) == 0 {
+			return nil
+		}
+		var asked []natsMessage
+		for _, i := range turn {
+			asked = append(asked, natsMessage{StreamMessage: messages[i], acknowledge: true})
+		}
+		answers, err := n.ask(ctx, asked)
+		for i, a := range answers {
+			if a == nil {
+				continue // err says why
+			}
+			refused := n.refusal(a)
+			kept[turn[i]] = refused == nil
+			err = cmp.Or(err, refused)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// nextOfEach gives the indices of the first message of each bank account that isn't
+// kept yet.
+func nextOfEach(messages []app.StreamMessage, kept []bool) (turn []int) {
+	taken := map[string]bool{}
+	for i, m := range messages {
+		if !kept[i] && !taken[m.BankAccount] {
+			taken[m.BankAccount] = true
+			turn = append(turn, i)
+		}
+	}
+	return turn
+}
+
+// publishBatch publishes all of messages or none. It returns false where the JetStream
+// stream has no batches, or refuses this one; what was wrong with it is seen when its
+// messages are published singly.
+func (n *nats) publishBatch(ctx context.Context, messages []app.StreamMessage) (bool, error) {
+	id := rand.Text()
+	batch := make([]natsMessage, len(messages))
+	for i, m := range messages {
+		batch[i] = natsMessage{StreamMessage: m, more: []app.Header{{Name: "Nats-Batch-Id", Value: id}, {Name: "Nats-Batch-Sequence", Value: strconv.Itoa(i + 1)}}}
+	}
+	batch[0].acknowledge = true // an older server keeps it as any other, and says so
+	last := &batch[len(batch)-1]
+	last.acknowledge, last.more = true, append(last.more, app.Header{Name: "Nats-Batch-Commit", Value: "1"})
+
+	answers, err := n.ask(ctx, batch[:1])
+	if err != nil {
+		return false, err
+	}
+	if begun := answers[0]; !begun.empty {
+		n.conn.noBatches = begun.Error == nil || begun.Error.ErrCode == natsNoBatches
+		return false, n.refusedByNobody(begun)
+	}
+	answers, err = n.ask(ctx, batch[1:])
+	if err != nil {
+		return false, err
+	}
+	done := answers[0]
+	return n.refusal(done) == nil && done.Batch == id && done.Count == len(messages), n.refusedByNobody(done)
+}
+
+// natsMessage is a message with what is said to JetStream besides.
+type natsMessage struct {
+	app.StreamMessage
+	more        []app.Header
+	acknowledge bool
+}
+
+// ask publishes messages, and waits for an answer to each of those that want one. With
+// an error some of the answers may be missing.
+func (n *nats) ask(ctx context.Context, messages []natsMessage) ([]*natsAnswer, error) {
+	patient, cancel := context.WithTimeout(ctx, maxSilence)
+	defer cancel()
+	defer bound(patient, n.conn)()
+	first := n.conn.asked
+	for _, m := range messages {
+		if err := n.send(m); err != nil {
+			return nil, late(ctx, err, silent)
+		}
+	}
+	answers := make([]*natsAnswer, n.conn.asked-first)
+	err := n.conn.flush()
+	for missing := len(answers); missing > 0 && err == nil; {
+		var number uint64
+		var a *natsAnswer
+		number, a, err = n.conn.answer()
+		if err == nil && number >= first && number < n.conn.asked && answers[number-first] == nil {
+			answers[number-first] = a
+			missing--
+		}
+	}
+	return answers, n.understand(late(ctx, err, silent))
+}
+
+// send writes a message to the buffer.
+func (n *nats) send(m natsMessage) error {
+	var header strings.Builder
+	header.WriteString("NATS/1.0\r\n")
+	for _, h := range slices.Concat(m.Headers, []app.Header{{Name: "Nats-Msg-Id", Value: m.ID}}, m.more) {
+		header.WriteString(h.Name + ": " + h.Value + "\r\n")
+	}
+	header.WriteString("\r\n")
+	if size, limit := header.Len()+len(m.Body), n.conn.info.MaxPayload; limit > 0 && size > limit {
+		return tooLarge(fmt.Sprintf("%d > %d bytes (max_payload)", size, limit))
+	}
+	return n.conn.publish(n.Topic, m.acknowledge, header.String(), m.Body)
+}
+
+// natsAnswer is what came to a reply subject: an acknowledgement of JetStream, or an
+// error.
+type natsAnswer struct {
+	Stream string `json:"stream"`
+	Seq    uint64 `json:"seq"`
+	Batch  string `json:"batch"`
+	Count  int    `json:"count"`
+	Error  *struct {
+		ErrCode     int    `json:"err_code"`
+		Description string `json:"description"`
+	} `json:"error"`
+
+	empty    bool // a part of a batch has come
+	noStream bool // nobody takes the subject
+}
+
+// Error codes of JetStream.
+const (
+	natsAccountFull     = 10002
+	natsResources       = 10023
+	natsStorageFull     = 10047
+	natsTooLarge        = 10054
+	natsStoreFailed     = 10077
+	natsHeadersTooLarge = 10097
+	natsNoBatches       = 10174
+)
+
+// refusal says why a message wasn't kept; nil: it was.
+func (n *nats) refusal(a *natsAnswer) error {
+	if err := n.refusedByNobody(a); err != nil {
+		return err
+	}
+	if a.Error == nil {
+		if a.Stream == "" || a.Seq == 0 {
+			return fmt.Errorf("the answer to a message is no acknowledgement of JetStream")
+		}
+		return nil
+	}
+	said := fmt.Sprintf("%s (%d)", n.quote(a.Error.Description), a.Error.ErrCode)
+	switch a.Error.ErrCode {
+	case natsTooLarge, natsHeadersTooLarge:
+		return tooLarge(said)
+	case natsAccountFull, natsResources, natsStorageFull, natsStoreFailed:
+		return &app.BrokerError{Text: app.Textf(
+			"JetStream can’t keep more messages: %[1]s. Make room, or raise the limits of the JetStream stream, of the account or of the server.",
+			"JetStream không lưu thêm được: %[1]s. Hãy giải phóng chỗ trống hoặc nâng giới hạn của stream, của tài khoản hay của máy chủ.", said)}
+	}
+	return &app.BrokerError{Text: app.Textf("JetStream refuses the message: %[1]s", "JetStream từ chối thông điệp: %[1]s", said)}
+}
+
+// refusedByNobody is the error where no server takes the subject.
+func (n *nats) refusedByNobody(a *natsAnswer) error {
+	if !a.noStream {
+		return nil
+	}
+	return &app.BrokerError{Text: app.Textf(
+		"No JetStream stream takes the subject %[1]s. Create one, for example: nats stream add PAYMENTS --subjects %[1]s --storage file --allow-atomic. If there is one, its servers have no leader now.",
+		"Không có stream JetStream nào nhận subject %[1]s. Hãy tạo một stream, ví dụ: nats stream add PAYMENTS --subjects %[1]s --storage file --allow-atomic. Nếu đã có, hiện các máy chủ của stream chưa bầu được máy dẫn đầu.", n.Topic)}
+}
+
+// natsError is what a server says by -ERR.
+type natsError struct{ said string }
+
+func (e *natsError) Error() string { return "the NATS server says: " + e.said }
+
+// understand says for people what a server said by -ERR.
+func (n *nats) understand(err error) error {
+	said, is := err.(*natsError)
+	if !is {
+		return err
+	}
+	switch lower := strings.ToLower(said.said); {
+	case strings.HasPrefix(lower, "permissions violation for subscription"):
+		return &app.BrokerError{Text: app.Textf(
+			"The NATS user may not subscribe to _INBOX.>, to which JetStream sends its acknowledgements: %[1]s",
+			"Tài khoản NATS chưa được phép đăng ký _INBOX.>, nơi JetStream gửi xác nhận: %[1]s", n.quote(said.said))}
+	case strings.HasPrefix(lower, "permissions violation"):
+		return &app.BrokerError{Text: app.Textf(
+			"The NATS user may not publish to the subject %[1]s: %[2]s",
+			"Tài khoản NATS chưa được phép gửi tới subject %[1]s: %[2]s", n.Topic, n.quote(said.said))}
+	case strings.HasPrefix(lower, "authorization"), strings.Contains(lower, "authentication"):
+		return n.refusedSignIn(said.said)
+	case strings.HasPrefix(lower, "maximum payload"):
+		return tooLarge(n.quote(said.said))
+	}
+	return &natsError{n.quote(said.said)}
+}
+
+func tooLarge(said string) error {
+	return &app.BrokerError{Text: app.Textf(
+		"A message is too large for the broker: %[1]s. Raise its limit.",
+		"Thông điệp quá lớn với máy chủ nhận luồng: %[1]s. Hãy nâng giới hạn của máy chủ.", said)}
+}
+
+// read reads an answer.
+func (a *natsAnswer) read(header string, body []byte) error {
+	a.noStream = strings.HasPrefix(header, "NATS/1.0 503")
+	a.empty = header == "" && len(body) == 0
+	if a.noStream || a.empty {
+		return nil
+	}
+	if err := json.Unmarshal(body, a); err != nil {
+		return fmt.Errorf("the answer of JetStream isn't JSON: %w", err)
+	}
+	return nil
+}
