@@ -58,7 +58,7 @@ var (
 		"app/apptest":          {},
 		"web/webtest":          {"github.com/getkin/kin-openapi", "github.com/google/go-cmp/cmp"},
 		"app/command":          {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6"},
-		"app/command/bench":    {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6"},
+		"app/command/bench":    {"github.com/urfave/cli/v2"},
 		"app/command/demo":     {"github.com/urfave/cli/v2"},
 		"app/command/serve":    {"github.com/KimMachineGun/automemlimit/memlimit", "github.com/urfave/cli/v2", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/crypto/x509roots/fallback"},
 		"app/command/terminal": {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/term"},

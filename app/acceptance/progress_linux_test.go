@@ -42,9 +42,9 @@ func openTerminal(t *testing.T, columns uint16) (screen, terminal *os.File) {
 
 var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
 
-// The bar fits the terminal that it is drawn on, although the standard output
+// Progress fits the terminal that it is shown on, although the standard output
 // is none; where stderr is no terminal there is nothing of it.
-func TestBarFitsTheTerminal(t *testing.T) {
+func TestProgressFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, sqlitestore.Create(context.Background(), filepath.Join(dir, "baoco.db"), app.DefaultZone, time.Now()))
@@ -57,7 +57,7 @@ func TestBarFitsTheTerminal(t *testing.T) {
 	must(t, screen.Close())
 	text := escapes.ReplaceAllString(string(shown), "")
 	if !strings.Contains(text, "copying") {
-		t.Errorf("no bar: %q", shown)
+		t.Errorf("no progress: %q", shown)
 	}
 	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		if utf8.RuneCountInString(line) >= 20 {

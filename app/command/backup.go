@@ -116,11 +116,10 @@ func backUp(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	bar := terminal.NewBar(c.App.ErrWriter, "copying")
-	bar.Bytes()
-	target.Progress = func(done, of int64) { bar.Update("copying", done, of) }
+	progress := terminal.NewProgress(c.App.ErrWriter, "copying")
+	target.Progress = func(done, of int64) { progress.Update("copying", done, of) }
 	made, err := s.store.Backup(c.Context, target, s.now)
-	bar.Stop()
+	progress.Stop()
 	if made.Path == "" {
 		return err
 	}

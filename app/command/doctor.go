@@ -56,11 +56,11 @@ func doctor(c *cli.Context) error {
 			return err
 		}
 	}
-	bar := terminal.NewBar(c.App.ErrWriter, "reading")
+	progress := terminal.NewProgress(c.App.ErrWriter, "reading")
 	checks, err := sqlitestore.Examine(c.Context, c.String("db"), sqlitestore.Examination{
-		Full: c.Bool("full"), Now: time.Now(), Progress: func(what string) { bar.Update("reading: "+what, 0, 0) },
+		Full: c.Bool("full"), Now: time.Now(), Progress: func(what string) { progress.Update("reading: "+what, 0, 0) },
 	})
-	bar.Stop()
+	progress.Stop()
 	if err != nil {
 		return err
 	}

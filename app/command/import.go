@@ -100,7 +100,7 @@ func importFile(c *cli.Context, s *session) error {
 		return err
 	}
 	rejects := newRejects(c, path)
-	bar := terminal.NewBar(c.App.ErrWriter, "reading")
+	progress := terminal.NewProgress(c.App.ErrWriter, "reading")
 	result, err := statement.Import{
 		Path: path, Now: s.now,
 		Read: statement.Options{Zone: s.service.Zone(), Map: columns, Sheet: c.String("sheet")},
@@ -111,9 +111,9 @@ func importFile(c *cli.Context, s *session) error {
 			reason := rejection(outcome, e)
 			return reason, rejects.add(row, reason)
 		},
-		Progress: func(rows, done, total int64) { bar.Update(terminal.VND(rows)+" transactions", done, total) },
+		Progress: func(rows, done, total int64) { progress.Update(terminal.VND(rows)+" transactions", done, total) },
 	}.Run(c.Context, s.service)
-	bar.Stop()
+	progress.Stop()
 	if e := rejects.close(); err == nil {
 		err = e
 	}

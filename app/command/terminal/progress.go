@@ -1,69 +1,49 @@
 package terminal
 
 import (
+	"fmt"
 	"io"
 	"os"
-	"time"
 
-	"github.com/jedib0t/go-pretty/v6/progress"
 	"golang.org/x/term"
 )
 
-// Bar shows a person at a terminal how far the work on a file is. It shows
+// Progress shows a person at a terminal how far the work on a file is. It shows
 // nothing anywhere else.
-type Bar struct {
-	writer  progress.Writer // nil: nobody sees it
-	tracker *progress.Tracker
+type Progress struct {
+	w     io.Writer // nil: nobody sees it
+	width int
 }
 
-// NewBar begins to draw a bar on w, if that is a terminal.
-func NewBar(w io.Writer, message string) *Bar {
+// NewProgress begins to show it on w, if that is a terminal.
+func NewProgress(w io.Writer, message string) *Progress {
 	file, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return &Bar{}
+		return &Progress{}
 	}
-	// The library looks for the width of the standard output, which may be a
-	// file. A line that is too long would be wrapped, and drawn again below.
 	width, _, err := term.GetSize(int(file.Fd()))
-	if err != nil || width < 1 {
+	if err != nil || width < 2 {
 		width = 80
 	}
-	b := &Bar{writer: progress.NewWriter(), tracker: &progress.Tracker{Message: message}}
-	b.writer.SetOutputWriter(w)
-	b.writer.SetTerminalWidth(width - 1) // some terminals wrap a line that is full
-	b.writer.SetUpdateFrequency(200 * time.Millisecond)
-	b.writer.SetStyle(progress.StyleBlocks)
-	b.writer.AppendTracker(b.tracker)
-	go b.writer.Render()
-	return b
+	p := &Progress{w, width - 1} // some terminals wrap a line that is full
+	p.Update(message, 0, 0)
+	return p
 }
 
-// Bytes makes the bar count in bytes.
-func (b *Bar) Bytes() {
-	if b.writer != nil {
-		b.tracker.Units = progress.UnitsBytes
-	}
-}
-
-// Update shows what is done of the total; a total of 0 is unknown. The bar stays a step
-// short of its end until Stop, since the library ends a bar that reaches it.
-func (b *Bar) Update(message string, done, total int64) {
-	if b.writer == nil {
+// Update shows what is done of the total; a total of 0 is unknown.
+func (p *Progress) Update(message string, done, total int64) {
+	if p.w == nil {
 		return
 	}
-	b.tracker.UpdateTotal(max(total, 1))
-	b.tracker.SetValue(min(done, max(total, 1)-1))
-	b.tracker.UpdateMessage(message)
+	if total > 0 {
+		message = fmt.Sprintf("%s, %d %%", message, 100*min(done, total)/total)
+	}
+	fmt.Fprintf(p.w, "\r%s\x1b[K", Clip(message, p.width))
 }
 
-// Stop ends the bar and waits until it is drawn for the last time.
-func (b *Bar) Stop() {
-	if b.writer == nil {
-		return
-	}
-	b.tracker.MarkAsDone()
-	b.writer.Stop()
-	for b.writer.IsRenderInProgress() {
-		time.Sleep(10 * time.Millisecond)
+// Stop clears the line.
+func (p *Progress) Stop() {
+	if p.w != nil {
+		fmt.Fprint(p.w, "\r\x1b[K")
 	}
 }
