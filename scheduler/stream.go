@@ -2,11 +2,13 @@ package scheduler
 
 import (
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"sync"
 	"time"
 
 	"baoco/app"
+	"baoco/scheduler/broker"
 )
 
 // Streams: each active one has a loop of its own, so that a broker that is away holds
@@ -14,6 +16,14 @@ import (
 // it, and settles the position. It settles at most once a second, so that a stream
 // costs one more commit a second and not one for each transaction. What was published
 // and not settled when the process was killed is published again.
+
+// BrokersOf opens publishers that connect where policy allows.
+func BrokersOf(policy *app.TargetPolicy) func(app.Broker) app.Publisher {
+	n := newNetwork(policy, nil, nil)
+	return func(b app.Broker) app.Publisher {
+		return broker.Open(b, protected(n.dial), &tls.Config{RootCAs: n.roots, MinVersion: tls.VersionTLS12})
+	}
+}
 
 const (
 	streamLook   = time.Second // for new streams, and for transactions of other processes

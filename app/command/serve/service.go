@@ -57,6 +57,6 @@ func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 	return app.NewService(app.Config{
 		Store: store, Zone: zone, Targets: targets,
 		Providers: provider.Facts(), Read: provider.Read, Poll: scheduler.NewPoller(targets, zone, Version, nil).Poll,
-		Send: sender.Send, Alert: scheduler.NewAlerter(targets, Version, nil).Send, AttentionPath: dashboard.AttentionPath, DayPath: dashboard.DayPath, Schedule: schedule,
+		Send: sender.Send, OpenBroker: scheduler.BrokersOf(targets), Alert: scheduler.NewAlerter(targets, Version, nil).Send, AttentionPath: dashboard.AttentionPath, DayPath: dashboard.DayPath, Schedule: schedule,
 	}), sender, nil
 }
