@@ -4,6 +4,7 @@ package metrics
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"sync"
@@ -21,8 +22,8 @@ type Metrics struct {
 	version string
 	started time.Time
 
-	// One lock guards all. It is on the way of every transaction, so it is never held
-	// while something is waited for.
+	// One lock guards all. It is on the way of every transaction, so it is held for
+	// microseconds only.
 	mu           sync.Mutex
 	attempts     map[outcome]uint64
 	calls        map[ofSource]uint64
@@ -95,13 +96,15 @@ func (m *Metrics) Handler(service *app.Service) http.Handler {
 func (m *Metrics) write(p *page) {
 	p.info("baoco_build_info", "The version of baoco; always 1.", m.version)
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	counters(p, "baoco_attempts_total", "Attempts of deliveries, by outcome: delivered, or the class of the error.", m.attempts)
-	counters(p, "baoco_calls_total", "Calls of providers, by source and outcome. A refused call may name no source.", m.calls)
-	counters(p, "baoco_transactions_total", "Transactions that sources named in calls, lists and files, by what became of them.", m.transactions)
-	counters(p, "baoco_http_requests_total", "HTTP requests that were answered, by what they were for and the class of the status.", m.requests)
 	p.histogram("baoco_commit_duration_seconds", "How long commits took until they were on disk.", m.commitTime)
 	p.histogram("baoco_commit_batch_size", "How many callers one commit served.", m.commitSize)
+	// A thousand series take milliseconds to write, which no commit should wait for.
+	attempts, calls, transactions, requests := maps.Clone(m.attempts), maps.Clone(m.calls), maps.Clone(m.transactions), maps.Clone(m.requests)
+	m.mu.Unlock()
+	counters(p, "baoco_attempts_total", "Attempts of deliveries, by outcome: delivered, or the class of the error.", attempts)
+	counters(p, "baoco_calls_total", "Calls of providers, by source and outcome. A refused call may name no source.", calls)
+	counters(p, "baoco_transactions_total", "Transactions that sources named in calls, lists and files, by what became of them.", transactions)
+	counters(p, "baoco_http_requests_total", "HTTP requests that were answered, by what they were for and the class of the status.", requests)
 }
 
 // Attempted counts an attempt that was recorded.
