@@ -208,12 +208,13 @@ func (c BrokerCredentials) check(v *Invalid, kind BrokerKind) {
 
 // CheckStream checks the fields of in, without looking at the storage.
 func (s *Service) CheckStream(in StreamCreate) error {
-	return s.checkStream(Stream{}, StreamUpdate{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Credentials: &in.Credentials, Type: &in.Type, SinceID: in.SinceID})
+	streamType := cmp.Or(in.Type, WebhookAll)
+	return s.CheckStreamUpdate(Stream{}, StreamUpdate{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Credentials: &in.Credentials, Type: &streamType, SinceID: in.SinceID})
 }
 
-// checkStream checks the fields of u, and those that depend on them in the stream
-// before.
-func (s *Service) checkStream(before Stream, u StreamUpdate) error {
+// CheckStreamUpdate checks the fields of u, and those that depend on them in the
+// stream before.
+func (s *Service) CheckStreamUpdate(before Stream, u StreamUpdate) error {
 	var v Invalid
 	if u.Name != nil {
 		_, err := cleanName("name", *u.Name)
@@ -236,7 +237,7 @@ func (s *Service) checkStream(before Stream, u StreamUpdate) error {
 	if u.Credentials != nil {
 		u.Credentials.check(&v, b.Kind)
 	}
-	if u.Type != nil && *u.Type != "" && *u.Type != WebhookIn && *u.Type != WebhookOut && *u.Type != WebhookAll {
+	if u.Type != nil && *u.Type != WebhookIn && *u.Type != WebhookOut && *u.Type != WebhookAll {
 		v.Add("type", "must be IN, OUT or ALL", "phải là IN, OUT hoặc ALL")
 	}
 	if u.SinceID != nil && *u.SinceID < 0 {
@@ -266,7 +267,7 @@ func (s *Service) CreateStream(ctx context.Context, accountID int64, in StreamCr
 func (s *Service) UpdateStream(ctx context.Context, accountID, id int64, u StreamUpdate) (Stream, error) {
 	before, err := s.Stream(ctx, accountID, id)
 	if err == nil {
-		err = s.checkStream(before, u)
+		err = s.CheckStreamUpdate(before, u)
 	}
 	if err != nil {
 		return Stream{}, err

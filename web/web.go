@@ -78,7 +78,7 @@ func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse fu
 		pages.Refuse(w, r, err)
 	}
 	routes = slices.Concat(
-		of("probes", probes(responder, c, refuse)), of("api", api.New(responder, c.Service, c.Limit, c.ListingLimit).Routes()),
+		of("probes", probes(responder, c, refuse)), of("api", api.New(responder, api.Config{Service: c.Service, Limit: c.Limit, ListingLimit: c.ListingLimit, Version: c.Version}).Routes()),
 		of("inbound", inbound.New(responder, c.Service, c.Called).Routes()), of("dashboard", pages.Routes()))
 	return routes, refuse
 }

@@ -73,6 +73,8 @@ func TestUnavailable(t *testing.T) {
 		"POST /api/v1/transactions": `{"id":"A1","gateway":"ACB","accountNumber":"0123456789","transferType":"IN","transferAmount":1}`,
 		"POST /api/v1/webhooks":     `{"name":"A","webhook_url":"https://shop.example.com/","type":"ALL"}`,
 		"PUT /api/v1/webhooks/*":    `{"name":"B"}`,
+		"POST /api/v1/streams":      `{"name":"A","url":"nats://nats.example.com","topic":"a"}`,
+		"PUT /api/v1/streams/*":     `{"name":"B"}`,
 	}
 	for _, e := range webtest.Endpoints {
 		call(e.Method, e.At("1"), bodies[e.Method+" "+e.Path])
@@ -204,8 +206,11 @@ func TestSecretsAreNotShown(t *testing.T) {
 	}
 	one, two := create("one"), create("two")
 	rotated := call("POST", "/api/v1/webhooks/"+two+"/rotate-secret", "", 200).JSON(t)["secret"].(string)
-	given = append(given, rotated)
-	secrets["the rotated secret"] = rotated
+	const password = "the password of the broker"
+	streamed := call("POST", "/api/v1/streams", `{"name":"s","url":"nats://nats.example.com","topic":"a","username":"u","password":"`+password+`"}`, 201).JSON(t)["secret"].(string)
+	again := call("POST", "/api/v1/streams/1/rotate-secret", "", 200).JSON(t)["secret"].(string)
+	given = append(given, rotated, streamed, again)
+	secrets["the rotated secret"], secrets["the stream's secret"], secrets["its rotated secret"], secrets["its password"] = rotated, streamed, again, password
 	for i, s := range given {
 		if !wildcards["<secret>"].MatchString(s) || slices.Index(given, s) != i {
 			t.Errorf("the secret %q is not of the form, or not new", s)
@@ -243,6 +248,11 @@ func TestSecretsAreNotShown(t *testing.T) {
 	look("PUT", "/api/v1/webhooks/"+two, `{"secret":"`+rotated[:4]+`"}`, 422)
 	look("PATCH", "/api/v1/webhooks/"+one+"/toggle", "", 200)
 	look("PATCH", "/api/v1/bank-accounts/1/toggle", "", 200)
+	look("PUT", "/api/v1/streams/1", `{"username":"v","password":"`+password+`"}`, 200)
+	look("PUT", "/api/v1/streams/1", `{"username":"v","password":1,"`+password[:9]+`":"`+password+`"}`, 422)
+	look("PATCH", "/api/v1/streams/1/toggle", "", 200)
+	look("POST", "/api/v1/streams/1/test", "", 200)
+	look("DELETE", "/api/v1/streams/1", "", 200)
 	look("POST", "/api/v1/webhooks/"+two+"/activate-secret", "", 200)
 	look("POST", "/api/v1/webhooks/"+two+"/replay", "", 202)
 	look("DELETE", "/api/v1/webhooks/"+two, "", 200)

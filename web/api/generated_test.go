@@ -194,6 +194,14 @@ func (g *generator) body(e webtest.Endpoint) string {
 		if g.odds(3) {
 			members["bank_account_id"] = pick(g, "1", "2", "3", "null", "0", `"1"`, "1.0")
 		}
+	case strings.HasSuffix(e.Path, "streams"), strings.HasSuffix(e.Path, "streams/*"):
+		members = map[string]string{
+			"name": `"Stream"`, "url": pick(g, `"nats://nats.example.com"`, `"kafka+tls://k1.example.com,k2.example.com:9093"`, `"nats://away.example.com"`), "topic": pick(g, `"a"`, `"a.b"`, `"*"`),
+			"type": pick(g, `"IN"`, `"ALL"`), "since_id": pick(g, "0", `"1"`, "null", "9223372036854775807", "1.0", `"-1"`),
+		}
+		if g.odds(3) {
+			members["username"], members["password"] = webtest.Shown(g.value()), webtest.Shown(g.value())
+		}
 	case strings.HasSuffix(e.Path, "rotate-secret"):
 		members["overlap_hours"] = pick(g, "0", "24", "168", "169", "-1", "1.0", "null")
 	case strings.HasSuffix(e.Path, "link"):

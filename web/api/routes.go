@@ -10,19 +10,27 @@ import (
 	"baoco/web/wire"
 )
 
+// Config is what a Server works with.
+type Config struct {
+	Service      *app.Service
+	Limit        int // the general limit of each key, requests a minute; 0: that of the interface
+	ListingLimit int // that of the two listings which the interface limits; 0: that of the interface
+	Version      string
+}
+
 // Server answers the management API.
 type Server struct {
 	*wire.Responder
-	service  *app.Service
-	perClass [2]int // limits by class
-	limits   wire.Buckets[keyRoute]
+	service   *app.Service
+	perClass  [2]int // limits by class
+	limits    wire.Buckets[keyRoute]
+	userAgent string // of what is sent for a request
 }
 
-// New makes the server of the management API. general and listing are the limits
-// of each key in requests a minute; 0: the limit of the interface.
-func New(responder *wire.Responder, service *app.Service, general, listing int) *Server {
-	return &Server{Responder: responder, service: service, perClass: [2]int{
-		generalLimit: cmp.Or(general, defaultLimit), listingLimit: cmp.Or(listing, defaultListingLimit),
+// New makes the server of the management API.
+func New(responder *wire.Responder, c Config) *Server {
+	return &Server{Responder: responder, service: c.Service, userAgent: app.UserAgent(c.Version), perClass: [2]int{
+		generalLimit: cmp.Or(c.Limit, defaultLimit), listingLimit: cmp.Or(c.ListingLimit, defaultListingLimit),
 	}}
 }
 
@@ -123,6 +131,14 @@ var table = []route{
 	{"POST", "/api/v1/webhooks/{id}/replay", generalLimit, writes, mayHaveBody, (*Server).replay},
 	{"GET", "/api/v1/webhooks/history", generalLimit, reads, noBody, (*Server).history},
 	{"POST", "/api/v1/webhooks/{id}/resend", generalLimit, writes, noBody, (*Server).resend},
+
+	{"GET", "/api/v1/streams", generalLimit, reads, noBody, (*Server).listStreams},
+	{"POST", "/api/v1/streams", generalLimit, writes, needsBody, (*Server).createStream},
+	{"PUT", "/api/v1/streams/{id}", generalLimit, writes, mayHaveBody, (*Server).updateStream},
+	{"DELETE", "/api/v1/streams/{id}", generalLimit, writes, noBody, (*Server).deleteStream},
+	{"PATCH", "/api/v1/streams/{id}/toggle", generalLimit, writes, noBody, (*Server).toggleStream},
+	{"POST", "/api/v1/streams/{id}/test", generalLimit, writes, noBody, (*Server).testStream},
+	{"POST", "/api/v1/streams/{id}/rotate-secret", generalLimit, writes, noBody, (*Server).rotateStreamSecret},
 
 	{"POST", "/api/v1/deliveries/{id}/send-now", generalLimit, writes, noBody, (*Server).sendNow},
 }

@@ -228,6 +228,7 @@ func (r *play) fill(text string) string {
 //	plan [account=ID] [max=N] [expires=Y-m-d] [trial] [name=NAME]
 //	source NAME [account=ID]             a native source, $NAME its Bearer secret, $NAME_token its token
 //	webhooks N                           so many webhooks
+//	streams N                            so many streams
 //	receiver NAME STATUS                 a receiver that answers so, $NAME its URL
 //	history N                            waits until there are N attempts
 //	refused N                            waits until N calls are noted as refused
@@ -284,6 +285,14 @@ func (r *play) prepare(args []string) error {
 		for range n {
 			if err == nil {
 				_, _, err = r.Service.CreateWebhook(ctx, account, app.WebhookCreate{Name: "many", URL: "https://shop.example.com/", Type: app.WebhookAll}, now)
+			}
+		}
+		return err
+	case "streams":
+		n, err := strconv.Atoi(words[0])
+		for range n {
+			if err == nil {
+				_, _, err = r.Service.CreateStream(ctx, account, app.StreamCreate{Name: "many", URL: "nats://nats.example.com", Topic: "a"}, now)
 			}
 		}
 		return err

@@ -47,10 +47,7 @@ func (s *Server) listTransactions(w http.ResponseWriter, q *Request) error {
 		p.Bad.Add("sort", "must be -id, id, -date or date", "phải là -id, id, -date hoặc date")
 	}
 	if since := p.Values.Get("since_id"); since != "" {
-		id, found := wire.ParseID(since)
-		if !found && since != "0" {
-			p.Bad.Add("since_id", "must be a transaction id in decimal digits", "phải là id giao dịch dạng chữ số")
-		}
+		id := readSinceID("since_id", since, &p.Bad)
 		if f.Sort != "" && f.Sort != app.SortID {
 			p.Bad.Add("sort", "must be id together with since_id", "phải là id khi dùng since_id")
 		}
@@ -68,6 +65,16 @@ func (s *Server) listTransactions(w http.ResponseWriter, q *Request) error {
 		encoded[i] = EncodeTransaction(t, s.service.Zone())
 	}
 	return q.answer(w, http.StatusOK, "Transactions.", "Danh sách giao dịch.", member{"transactions", encoded}, member{"pagination", paginate(f.Page, page.Total)})
+}
+
+// readSinceID reads the id of the last transaction that somebody has; 0: they have
+// none.
+func readSinceID(field, text string, bad *app.Invalid) int64 {
+	id, found := wire.ParseID(text)
+	if !found && text != "0" {
+		bad.Add(field, "must be a transaction id in decimal digits", "phải là id giao dịch dạng chữ số")
+	}
+	return id
 }
 
 // addTransaction records one transaction by hand: an object of the native

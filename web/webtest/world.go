@@ -25,8 +25,9 @@ import (
 // World is a whole installation on a throw-away file, reached over HTTP.
 type World struct {
 	*apptest.World
-	URL  string
-	Stop func() // ends what Start began
+	URL     string
+	Stop    func() // ends what Start began
+	Brokers *Brokers
 }
 
 // NewWorld starts everything that serve does on a new file.
@@ -52,8 +53,9 @@ func NewStillWorld(t testing.TB) *World {
 func (w *World) open() *scheduler.Sender {
 	w.T.Helper()
 	targets := apptest.Targets(w.T, "127.0.0.1/32")
+	w.Brokers = &Brokers{}
 	sender := scheduler.NewSender(targets, "test", nil)
-	w.World = apptest.Open(w.T, w.Path, app.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", nil).Send})
+	w.World = apptest.Open(w.T, w.Path, app.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", nil).Send, OpenBroker: w.Brokers.open})
 	return sender
 }
 

@@ -1,0 +1,220 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/app/exactjson"
+	"baoco/web/wire"
+)
+
+// StreamJSON is the schema Stream of openapi.yaml.
+type StreamJSON struct {
+	ID            int64           `json:"id"`
+	Name          string          `json:"name"`
+	URL           string          `json:"url"`
+	Topic         string          `json:"topic"`
+	Username      string          `json:"username"`        // empty: none
+	BankAccountID *int64          `json:"bank_account_id"` // null: all
+	Type          app.WebhookType `json:"type"`
+	IsActive      bool            `json:"is_active"`
+	CreatedAt     string          `json:"created_at"`
+	SinceID       string          `json:"since_id"` // transactions up to this id are sent
+	Sent          int64           `json:"sent"`
+	LastSentAt    *string         `json:"last_sent_at"`
+	FailingSince  *string         `json:"failing_since"`
+	Problem       *string         `json:"problem"`               // in the reader's language
+	SecretLost    bool            `json:"secret_lost,omitempty"` // it must be rotated before anything is sent
+}
+
+// EncodeStream writes st with its times in zone, for a reader of lang.
+func EncodeStream(st app.Stream, zone *time.Location, lang app.Lang) StreamJSON {
+	return StreamJSON{
+		ID: st.ID, Name: st.Name, URL: st.URL, Topic: st.Topic, Username: st.Username, BankAccountID: orNull(st.BankAccountID), Type: st.Type, IsActive: st.IsActive,
+		CreatedAt: app.FormatTime(st.CreatedAt, zone), SinceID: strconv.FormatInt(st.Position, 10), Sent: st.Sent, LastSentAt: timeOrNull(st.SentAt, zone),
+		FailingSince: timeOrNull(st.FailingSince, zone), Problem: orNull(st.Problem.In(lang)), SecretLost: st.SecretLost,
+	}
+}
+
+func (s *Server) encodeStream(st app.Stream, q *Request) StreamJSON {
+	return EncodeStream(st, s.service.Zone(), wire.Lang(q.Request))
+}
+
+func (s *Server) listStreams(w http.ResponseWriter, q *Request) error {
+	list, err := s.service.Streams(q.Context(), q.account())
+	if err != nil {
+		return err
+	}
+	encoded := make([]StreamJSON, len(list))
+	for i, st := range list {
+		encoded[i] = s.encodeStream(st, q)
+	}
+	return q.answer(w, http.StatusOK, "Streams.", "Danh sách luồng.", member{"streams", encoded})
+}
+
+func (s *Server) createStream(w http.ResponseWriter, q *Request) error {
+	f, err := q.fields("name", "url", "topic", "username", "password", "type", "bank_account_id", "since_id")
+	if err != nil {
+		return err
+	}
+	in := app.StreamCreate{
+		Name: f.required("name"), URL: f.required("url"), Topic: f.required("topic"), BankAccountID: f.reference("bank_account_id"), SinceID: f.sinceID(),
+		Credentials: app.BrokerCredentials{Username: given(f.optional("username")), Password: given(f.optional("password"))},
+	}
+	if t := f.optional("type"); t != nil {
+		in.Type = app.WebhookType(*t)
+		if *t == "" { // which isn't the same as none
+			f.bad.Add("type", "must be IN, OUT or ALL", "phải là IN, OUT hoặc ALL")
+		}
+	}
+	f.bad.Merge(s.service.CheckStream(in))
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	st, secret, err := s.service.CreateStream(q.Context(), q.account(), in, q.now)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusCreated, "The stream was created. Store the secret now: it is not shown again.",
+		"Đã tạo luồng. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại.",
+		member{"stream", s.encodeStream(st, q)}, member{"secret", secret})
+}
+
+// given is a string that may be missing; empty where it is.
+func given(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// sinceID reads since_id, a string of digits or a number; nil where none is given.
+func (f *fields) sinceID() *int64 {
+	v := f.body.Get("since_id")
+	if v.Kind == exactjson.Null {
+		return nil
+	}
+	if v.Kind != exactjson.String && v.Kind != exactjson.Number {
+		v.Text = ""
+	}
+	id := readSinceID("since_id", v.Text, &f.bad)
+	return &id
+}
+
+// namedStream finds the stream with the id in the path. Handlers call it first, so
+// that an unknown id is refused before wrong fields are.
+func (s *Server) namedStream(q *Request) (app.Stream, error) {
+	id, found := q.pathID()
+	if !found {
+		return app.Stream{}, app.ErrNoStream
+	}
+	return s.service.Stream(q.Context(), q.account(), id)
+}
+
+func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
+	before, err := s.namedStream(q)
+	if err != nil {
+		return err
+	}
+	f, err := q.fields("name", "url", "topic", "username", "password", "type", "since_id")
+	if err != nil {
+		return err
+	}
+	u := app.StreamUpdate{Name: f.optional("name"), URL: f.optional("url"), Topic: f.optional("topic"), Credentials: f.credentials(), SinceID: f.sinceID()}
+	if t := f.optional("type"); t != nil {
+		streamType := app.WebhookType(*t)
+		u.Type = &streamType
+	}
+	f.bad.Merge(s.service.CheckStreamUpdate(before, u))
+	if f.bad.Err() == nil && u == (app.StreamUpdate{}) {
+		f.bad.Add("body", "must have at least one of name, url, topic, username with password, type and since_id", "phải có ít nhất một trong name, url, topic, username kèm password, type và since_id")
+	}
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	st, err := s.service.UpdateStream(q.Context(), q.account(), before.ID, u)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The stream was updated.", "Đã cập nhật luồng.", member{"stream", s.encodeStream(st, q)})
+}
+
+// credentials reads username and password, which are changed together: nobody can
+// tell whether one alone is to go with the other that is kept. nil where none is
+// given.
+func (f *fields) credentials() *app.BrokerCredentials {
+	username, password := f.optional("username"), f.optional("password")
+	switch _, named := f.body.Lookup("username"); {
+	case username != nil && password != nil:
+		return &app.BrokerCredentials{Username: *username, Password: *password}
+	case username != nil:
+		f.bad.Merge(app.InvalidField("password", "is needed with username; both are empty where the broker asks for none", "cần có cùng username; để trống cả hai nếu máy chủ nhận không yêu cầu"))
+	case password != nil && !named:
+		f.bad.Add("username", "is needed with password; it is empty for a token", "cần có cùng password; để trống nếu dùng token")
+	}
+	return nil
+}
+
+func (s *Server) toggleStream(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoStream
+	}
+	st, err := s.service.ToggleStream(q.Context(), q.account(), id, q.now)
+	if err != nil {
+		return err
+	}
+	message := app.Text{EN: "The stream was enabled.", VI: "Đã bật luồng."}
+	if !st.IsActive {
+		message = app.Text{EN: "The stream was disabled.", VI: "Đã tắt luồng."}
+	}
+	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"stream", s.encodeStream(st, q)})
+}
+
+func (s *Server) deleteStream(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoStream
+	}
+	if err := s.service.DeleteStream(q.Context(), q.account(), id, q.now); err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The stream was deleted.", "Đã xoá luồng.")
+}
+
+// testStream publishes one test message. That the broker doesn't take it is an
+// outcome, not an error of the request.
+func (s *Server) testStream(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoStream
+	}
+	problem, err := s.service.TestStream(q.Context(), q.account(), id, s.userAgent, q.now)
+	if err != nil {
+		return err
+	}
+	ok := problem == (app.Text{})
+	message := app.Text{EN: "The broker has kept the test message.", VI: "Máy chủ nhận luồng đã lưu tin thử."}
+	if !ok {
+		message = app.Text{EN: "The broker has not kept the test message.", VI: "Máy chủ nhận luồng chưa lưu tin thử."}
+	}
+	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"success", ok}, member{"problem", orNull(problem.In(wire.Lang(q.Request)))})
+}
+
+func (s *Server) rotateStreamSecret(w http.ResponseWriter, q *Request) error {
+	before, err := s.namedStream(q)
+	if err != nil {
+		return err
+	}
+	secret, err := s.service.RotateStreamSecret(q.Context(), q.account(), before.ID, app.IdempotencyKey{}, q.now)
+	if err != nil {
+		return err
+	}
+	message := app.Text{EN: "The stream has a new secret. Store it now: it is not shown again.", VI: "Luồng đã có khoá bí mật mới. Hãy lưu ngay: khoá bí mật sẽ không hiển thị lại."}
+	if before.SecretLost && before.Username != "" {
+		message = message.And(app.Text{EN: "The password of the broker is lost, too: set it again.", VI: "Mật khẩu của máy chủ nhận luồng cũng đã mất: hãy nhập lại."})
+	}
+	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"secret", secret})
+}
