@@ -21,6 +21,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +43,11 @@ type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 // Open gives a publisher for b. Every connection goes through dial; secure is what TLS
 // begins with: the name of the server is added.
 func Open(b app.Broker, dial func(ctx context.Context, network, address string) (net.Conn, error), secure *tls.Config) app.Publisher {
-	return &nats{way: way{Broker: b, dial: dial, tls: secure}}
+	w := way{Broker: b, dial: dial, tls: secure}
+	if b.Kind == app.Kafka {
+		return &kafka{way: w, conns: map[string]*kafkaConn{}, maxBatch: maxKafkaBatch}
+	}
+	return &nats{way: w}
 }
 
 // way is the way to the hosts of a broker.
@@ -51,6 +56,32 @@ type way struct {
 	dial dialer
 	tls  *tls.Config
 	next int // the host that is tried first, counted on and on
+
+	ahead map[string]bool // ids of messages that are kept, though one before them isn't
+}
+
+// begin tells which of messages are kept already.
+func (w *way) begin(messages []app.StreamMessage) []bool {
+	kept := make([]bool, len(messages))
+	for i, m := range messages {
+		kept[i] = w.ahead[m.ID]
+	}
+	return kept
+}
+
+// end gives how many messages from the first on are kept, and remembers the others.
+func (w *way) end(messages []app.StreamMessage, kept []bool) int {
+	w.ahead = map[string]bool{}
+	first := slices.Index(kept, false)
+	if first < 0 {
+		return len(messages)
+	}
+	for i := first; i < len(messages); i++ {
+		if kept[i] {
+			w.ahead[messages[i].ID] = true
+		}
+	}
+	return first
 }
 
 // reach calls open for one host after the other until it succeeds, and returns the

@@ -40,16 +40,13 @@ type nats struct {
 
 // Publish implements [app.Publisher].
 func (n *nats) Publish(ctx context.Context, messages []app.StreamMessage) (int, error) {
-	kept := make([]bool, len(messages))
+	kept := n.begin(messages)
 	err := n.publish(ctx, messages, kept)
 	if err != nil {
 		n.Close()
 		n.next++
 	}
-	if first := slices.Index(kept, false); first >= 0 {
-		return first, err
-	}
-	return len(messages), nil
+	return n.end(messages, kept), err
 }
 
 // Close implements [app.Publisher].
@@ -69,7 +66,7 @@ func (n *nats) publish(ctx context.Context, messages []app.StreamMessage, kept [
 			return err
 		}
 	}
-	if len(messages) > 1 && !n.conn.noBatches {
+	if len(messages) > 1 && !n.conn.noBatches && !slices.Contains(kept, true) {
 		done, err := n.publishBatch(ctx, messages)
 		if err != nil {
 			return err

@@ -1,0 +1,189 @@
+package broker_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// startKafka starts a cluster of three brokers with a topic of six partitions.
+func startKafka(t testing.TB, options ...kfake.Opt) *kfake.Cluster {
+	t.Helper()
+	cluster, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(3), kfake.SeedTopics(6, "payments")}, options...)...)
+	apptest.Must(t, err)
+	t.Cleanup(cluster.Close)
+	return cluster
+}
+
+func kafkaBroker(cluster *kfake.Cluster) app.Broker {
+	return app.Broker{Kind: app.Kafka, Hosts: cluster.ListenAddrs(), Topic: "payments"}
+}
+
+// consumed reads what the topic has: the numbers of the messages of each bank account,
+// in the order of its partition.
+func consumed(t testing.TB, cluster *kfake.Cluster, accounts, atLeast int, options ...kgo.Opt) map[int][]int {
+	t.Helper()
+	client, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.ConsumeTopics("payments"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart())}, options...)...)
+	apptest.Must(t, err)
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	end := int64(0)
+	for _, p := range cluster.PartitionInfos("payments") {
+		end += p.HighWatermark
+	}
+	if end < int64(atLeast) {
+		t.Fatalf("the topic has %d records, of %d messages", end, atLeast)
+	}
+	found := map[int][]int{}
+	for seen := int64(0); seen < end; {
+		fetches := client.PollFetches(ctx)
+		apptest.Must(t, fetches.Err0())
+		fetches.EachRecord(func(r *kgo.Record) {
+			seen++
+			var number int
+			fmt.Sscanf(string(r.Value), `{"number":%d`, &number)
+			id := fmt.Sprint("mark_", number)
+			isID := func(h kgo.RecordHeader) bool { return h.Key == "Webhook-Id" && string(h.Value) == id }
+			if string(r.Key) != id || !slices.ContainsFunc(r.Headers, isID) || r.Timestamp.Before(time.Now().Add(-time.Minute)) {
+				t.Fatalf("record %s %v %v %.30s", r.Key, r.Headers, r.Timestamp, r.Value)
+			}
+			found[number%accounts] = append(found[number%accounts], number)
+		})
+	}
+	return found
+}
+
+// inOrder checks that messages 1 to count are there, each for the first time after the
+// one before of its bank account, and returns how many are repeats.
+func inOrder(t testing.TB, found map[int][]int, accounts, count int) (repeats int) {
+	t.Helper()
+	total := 0
+	for account, numbers := range found {
+		last := account
+		if account > 0 {
+			last -= accounts
+		}
+		for _, number := range numbers {
+			switch {
+			case number <= last:
+				repeats++
+			case number == last+accounts:
+				last = number
+				total++
+			default:
+				t.Fatalf("bank account %d: %d came after %d", account, number, last)
+			}
+		}
+	}
+	if total != count {
+		t.Errorf("%d of %d messages are there", total, count)
+	}
+	return repeats
+}
+
+// publishAll publishes messages 1 to count in pieces as a stream does, and tries again
+// until they are kept.
+func publishAll(t testing.TB, p app.Publisher, count, accounts int) (errors []error) {
+	t.Helper()
+	sent := messages(1, count, accounts)
+	for failures := 0; len(sent) > 0; {
+		ctx, cancel := context.WithTimeout(t.Context(), app.StreamTimeout)
+		kept, err := p.Publish(ctx, sent[:min(len(sent), app.StreamRead)])
+		cancel()
+		sent = sent[kept:]
+		if err == nil {
+			failures = 0
+			continue
+		}
+		errors = append(errors, err)
+		if failures++; failures > 100 {
+			t.Fatalf("gave up: %v", err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return errors
+}
+
+func TestKafkaPublish(t *testing.T) {
+	cluster := startKafka(t)
+	p := open(t, kafkaBroker(cluster))
+	if errors := publishAll(t, p, 1300, 7); errors != nil {
+		t.Errorf("errors %v", errors)
+	}
+	if repeats := inOrder(t, consumed(t, cluster, 7, 1300), 7, 1300); repeats > 0 {
+		t.Errorf("%d repeats", repeats)
+	}
+}
+
+// The partition is the one that Kafka's own producers choose by the same key.
+func TestKafkaPartition(t *testing.T) {
+	cluster := startKafka(t)
+	p := open(t, kafkaBroker(cluster))
+	chosen := kgo.StickyKeyPartitioner(nil).ForTopic("payments")
+	for i := range 50 {
+		m := messages(1, 1, 1)[0]
+		m.BankAccount = strings.Repeat("VCB:0123456789"[:i%14], 1+i/14) + fmt.Sprint(i)
+		want := int32(chosen.Partition(&kgo.Record{Key: []byte(m.BankAccount)}, 6))
+		before := cluster.PartitionInfo("payments", want).HighWatermark
+		kept, err := p.Publish(t.Context(), []app.StreamMessage{m})
+		if kept != 1 || err != nil {
+			t.Fatalf("kept %d, %v", kept, err)
+		}
+		if cluster.PartitionInfo("payments", want).HighWatermark != before+1 {
+			t.Errorf("%s isn't in partition %d", m.BankAccount, want)
+		}
+	}
+}
+
+// Leaders move all the time, and a broker ends connections with a request in them,
+// before it keeps the batch or after.
+func TestKafkaLeadersMoveAndConnectionsEnd(t *testing.T) {
+	cluster := startKafka(t)
+	requests := 0
+	cluster.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		requests++
+		switch requests % 7 {
+		case 2:
+			return nil, fmt.Errorf("the connection ends"), true
+		case 5:
+			cluster.ShufflePartitionLeaders()
+		}
+		return nil, nil, false
+	})
+	cluster.Fault(
+		kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "payments", Partitions: []int32{2}, Err: kerr.RequestTimedOut, Count: 3},
+		kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "payments", Partitions: []int32{4}, Err: kerr.NotEnoughReplicas, Count: 3},
+	)
+	p := open(t, kafkaBroker(cluster))
+	publishAll(t, p, 10_000, 11)
+	repeats := inOrder(t, consumed(t, cluster, 11, 10_000), 11, 10_000)
+	t.Logf("%d repeats, %d requests", repeats, requests)
+}
+
+func BenchmarkKafka(b *testing.B) {
+	for _, accounts := range []int{1, 20} {
+		b.Run(fmt.Sprint("accounts=", accounts), func(b *testing.B) {
+			p := open(b, kafkaBroker(startKafka(b)))
+			count := 0
+			for b.Loop() {
+				kept, err := p.Publish(context.Background(), messages(count, app.StreamRead, accounts))
+				apptest.Must(b, err)
+				count += kept
+			}
+			b.ReportMetric(float64(count)/b.Elapsed().Seconds(), "messages/s")
+		})
+	}
+}
