@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"baoco/app/command/demo"
 )
@@ -18,14 +19,15 @@ import (
 type shop struct {
 	*httptest.Server
 	mu     sync.Mutex
-	bodies map[string][]string // path + transaction number → bodies
-	signed map[string]string   // path → secret that its bodies must be signed with
+	bodies map[string][]string  // path + transaction number → bodies
+	signed map[string]string    // path → secret that its bodies must be signed with
+	at     map[string]time.Time // when the first came, by path + transaction number
 	bad    int
 	calls  atomic.Int64
 }
 
 func openShop(t testing.TB) *shop {
-	s := &shop{bodies: map[string][]string{}, signed: map[string]string{}}
+	s := &shop{bodies: map[string][]string{}, signed: map[string]string{}, at: map[string]time.Time{}}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		var delivery struct {
@@ -41,6 +43,9 @@ func openShop(t testing.TB) *shop {
 		}
 		key := r.URL.Path + " " + delivery.Transactions[0].TransactionNumber
 		s.bodies[key] = append(s.bodies[key], string(body))
+		if s.at[key].IsZero() {
+			s.at[key] = time.Now()
+		}
 		s.calls.Add(1)
 	}))
 	t.Cleanup(s.Close)
