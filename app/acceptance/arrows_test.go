@@ -55,7 +55,7 @@ var (
 	libraries = map[string][]string{
 		".":                    {},
 		"app/acceptance":       {},
-		"app/apptest":          {},
+		"app/apptest":          {"github.com/nats-io/nats.go"},
 		"web/webtest":          {"github.com/getkin/kin-openapi", "github.com/google/go-cmp/cmp"},
 		"app/command":          {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6"},
 		"app/command/bench":    {"github.com/urfave/cli/v2"},
