@@ -21,6 +21,7 @@ import (
 
 	"github.com/go-co-op/gocron/v2"
 	"github.com/google/uuid"
+	"github.com/jonboulle/clockwork"
 )
 
 // Intervals of the regular work.
@@ -38,6 +39,15 @@ const (
 // grace is how long attempts in flight may go on after a stop: a little more
 // than the longest attempt.
 const grace = app.AttemptTimeout + bodyTimeout + time.Second
+
+// steadyClock is the time at its start and what has gone by since. gocron compares
+// times of day: by them a clock that is set back an hour stops every job for an hour.
+type steadyClock struct {
+	clockwork.Clock
+	began time.Time
+}
+
+func (c steadyClock) Now() time.Time { return c.began.Add(time.Since(c.began)) }
 
 // Options say what the scheduler does.
 type Options struct {
@@ -70,6 +80,7 @@ func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Re
 	}
 	cron, err := gocron.NewScheduler(
 		gocron.WithLogger(cronLogger{o.Logger}),
+		gocron.WithClock(steadyClock{clockwork.NewRealClock(), time.Now()}),
 		gocron.WithStopTimeout(3*time.Second),
 		gocron.WithGlobalJobOptions(
 			gocron.WithSingletonMode(gocron.LimitModeReschedule),

@@ -70,7 +70,7 @@ var (
 		"web/inbound":        {},
 		"web/metrics":        {},
 		"web/wire":           {"golang.org/x/time/rate"},
-		"scheduler":          {"github.com/go-co-op/gocron/v2", "github.com/google/uuid", "github.com/wneessen/go-mail"},
+		"scheduler":          {"github.com/go-co-op/gocron/v2", "github.com/google/uuid", "github.com/jonboulle/clockwork", "github.com/wneessen/go-mail"},
 		"scheduler/broker":   {"github.com/nats-io/nkeys", "github.com/twmb/franz-go/pkg/kerr", "github.com/twmb/franz-go/pkg/kmsg", "github.com/twmb/franz-go/pkg/sasl/scram"},
 		"sqlitestore":        {"modernc.org/sqlite"},
 		"app":                {},

@@ -101,8 +101,13 @@ func (p *process) address() string { return strings.TrimPrefix(p.url, "http://")
 // startIn starts serve in dir.
 func startIn(t testing.TB, dir, address string, args ...string) *process {
 	t.Helper()
-	p := &process{stderr: &apptest.Output{}}
-	p.Cmd = program(dir, append([]string{"serve", "--listen", address}, args...)...)
+	return startAs(t, program(dir, append([]string{"serve", "--listen", address}, args...)...))
+}
+
+// startAs starts a command that is serve.
+func startAs(t testing.TB, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{Cmd: cmd, stderr: &apptest.Output{}}
 	p.Stderr = p.stderr
 	if err := p.Start(); err != nil {
 		t.Fatal(err)

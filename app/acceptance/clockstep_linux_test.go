@@ -1,0 +1,106 @@
+package acceptance_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app/apptest"
+)
+
+// steppedClock is what package time gets in addition in a program whose clock is set,
+// CLOCK_STEP_AFTER after its start, by CLOCK_STEP.
+const steppedClock = `package time
+
+import "syscall"
+
+var clockStep, clockStepAfter = durationOf("CLOCK_STEP"), durationOf("CLOCK_STEP_AFTER")
+
+func durationOf(name string) Duration {
+	text, _ := syscall.Getenv(name)
+	d, _ := ParseDuration(text)
+	return d
+}
+
+func stepOf(mono int64) int64 {
+	if mono > int64(clockStepAfter) {
+		return int64(clockStep / Second)
+	}
+	return 0
+}
+`
+
+// buildStepped builds the program with such a package time. No process can be given
+// another clock than the machine's in any other way: a program of Go asks the kernel.
+func buildStepped(t *testing.T) (path string) {
+	t.Helper()
+	dir, source := t.TempDir(), filepath.Join(runtime.GOROOT(), "src", "time")
+	own, err := os.ReadFile(filepath.Join(source, "time.go"))
+	must(t, err)
+	const known = "\tmono -= startNano\n"
+	if strings.Count(string(own), known) != 1 {
+		t.Fatal("time.Now of this Go is another one")
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "time.go"), []byte(strings.Replace(string(own), known, known+"\tsec += stepOf(mono)\n", 1)), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "step.go"), []byte(steppedClock), 0o600))
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {
+		filepath.Join(source, "time.go"): filepath.Join(dir, "time.go"), filepath.Join(source, "step.go"): filepath.Join(dir, "step.go"),
+	}})
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
+	path = filepath.Join(dir, "baoco")
+	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", path, "baoco")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// The clock of a machine is set by an hour while a server runs. It goes on recording
+// and delivering, and says within five minutes that the clock was set.
+func TestClockSteps(t *testing.T) {
+	if !apptest.Full() {
+		t.Skip("needs BAOCO_FULL=1: it builds Go's standard library, and takes minutes")
+	}
+	t.Parallel()
+	stepped := buildStepped(t)
+	for _, step := range []string{"-1h", "1h"} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			const after = 20 * time.Second
+			receiver := openShop(t)
+			r := replicate(t, install(t, receiver), "file://"+t.TempDir(), "--allow-target", receiver.target())
+			r.server.end(t)
+			cmd := program(r.dir, "serve", "--listen", anyPort, "--allow-target", receiver.target())
+			cmd.Path, cmd.Env = stepped, append(cmd.Env, "CLOCK_STEP="+step, "CLOCK_STEP_AFTER="+after.String())
+			p := startAs(t, cmd)
+			if !p.waitForURL() {
+				t.Fatalf("serve did not come up:\n%s", p.stderr)
+			}
+			time.Sleep(after + 12*time.Second)
+			for range 10 {
+				response, err := http.Get(p.url + "/readyz")
+				must(t, err)
+				response.Body.Close()
+				if response.StatusCode != http.StatusOK {
+					t.Fatalf("readyz answers %d\n%s", response.StatusCode, p.stderr)
+				}
+				time.Sleep(time.Second)
+			}
+			if !r.provider(p.url).call("FT1") {
+				t.Error("a call was refused")
+			}
+			eventually(t, "it is delivered", func() bool { return receiver.calls.Load() == 1 })
+			within(t, 5*time.Minute-after, "the log says that the clock was set", func() bool {
+				return strings.Contains(p.stderr.String(), "The clock of this machine was set by "+map[string]string{"-1h": "-60", "1h": "60"}[step]+" minutes")
+			})
+		})
+	}
+}
