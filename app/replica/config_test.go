@@ -23,13 +23,6 @@ func write(t *testing.T, dir, name, text string) string {
 	return file
 }
 
-func place(t *testing.T, text string) replica.Place {
-	t.Helper()
-	p, err := replica.ParsePlace(text)
-	apptest.Must(t, err)
-	return p
-}
-
 func TestReadCredentials(t *testing.T) {
 	dir := t.TempDir()
 	file := write(t, dir, "credentials", "# of the NAS\n\npassword: a: b#$HOME \nhost-key: "+hostKey+"\n")
@@ -78,7 +71,7 @@ func TestCheckCredentials(t *testing.T) {
 		{"sftp://u@h/b", replica.Credentials{Password: "x"}, false},
 		{"sftp://u@h/b", replica.Credentials{Password: "x", HostKey: "nas.shop.vn " + hostKey}, false},
 	} {
-		if err := c.Check(place(t, c.place)); (err == nil) != c.good {
+		if err := c.Check(apptest.Place(t, c.place)); (err == nil) != c.good {
 			t.Errorf("%d: %s: %v", i, c.place, err)
 		}
 	}
@@ -91,11 +84,11 @@ func TestConfig(t *testing.T) {
 		t.Fatalf("where no replica is set up: %v", err)
 	}
 	for _, want := range []replica.Config{
-		{Place: place(t, "file:///mnt/disk/a b"), Epoch: 1, Program: "/usr/bin/litestream"},
-		{Place: place(t, "sftp://u@h/b"), Credentials: replica.Credentials{KeyFile: key, HostKey: hostKey}, Epoch: 12},
-		{Place: place(t, "sftp://u@h:2022/b"), Credentials: replica.Credentials{Password: "$HOME: 'x' \"#", HostKey: hostKey}, Epoch: 999999},
-		{Place: place(t, "s3://shop?region=x1"), Credentials: replica.Credentials{AccessKeyID: "007", SecretAccessKey: "yes"}, Epoch: 2},
-		{Place: place(t, "s3://shop/a/b?endpoint=https://s3.vn"), Credentials: replica.Credentials{AccessKeyID: "a", SecretAccessKey: "${PATH}"}, Epoch: 3},
+		{Place: apptest.Place(t, "file:///mnt/disk/a b"), Epoch: 1, Program: "/usr/bin/litestream"},
+		{Place: apptest.Place(t, "sftp://u@h/b"), Credentials: replica.Credentials{KeyFile: key, HostKey: hostKey}, Epoch: 12},
+		{Place: apptest.Place(t, "sftp://u@h:2022/b"), Credentials: replica.Credentials{Password: "$HOME: 'x' \"#", HostKey: hostKey}, Epoch: 999999},
+		{Place: apptest.Place(t, "s3://shop?region=x1"), Credentials: replica.Credentials{AccessKeyID: "007", SecretAccessKey: "yes"}, Epoch: 2},
+		{Place: apptest.Place(t, "s3://shop/a/b?endpoint=https://s3.vn"), Credentials: replica.Credentials{AccessKeyID: "a", SecretAccessKey: "${PATH}"}, Epoch: 3},
 	} {
 		want.Database = db
 		apptest.Must(t, want.Write())
@@ -116,7 +109,7 @@ func TestConfig(t *testing.T) {
 func TestConfigRefuses(t *testing.T) {
 	dir := t.TempDir()
 	db := write(t, dir, "baoco.db", "")
-	good := replica.Config{Database: db, Place: place(t, "file:///mnt/a"), Epoch: 1}
+	good := replica.Config{Database: db, Place: apptest.Place(t, "file:///mnt/a"), Epoch: 1}
 	for name, change := range map[string]func(c *replica.Config){
 		"relative": func(c *replica.Config) { c.Database = "baoco.db" },
 		"query":    func(c *replica.Config) { c.Database = write(t, dir, "a?b", "") },

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // directory is a place of this machine.
@@ -60,12 +61,13 @@ func (d directory) write(name string, data []byte, publish func(draft, path stri
 }
 
 func (d directory) List(ctx context.Context, dir string) (list []Object, err error) {
+	changed := map[string]time.Time{} // by directory
 	err = filepath.WalkDir(d.path(dir), func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile, or not there at all
 			return nil
 		}
-		if err != nil || e.IsDir() {
-			return errors.Join(err, ctx.Err())
+		if err := errors.Join(err, ctx.Err()); err != nil {
+			return err
 		}
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
@@ -74,11 +76,15 @@ func (d directory) List(ctx context.Context, dir string) (list []Object, err err
 		if err != nil {
 			return err
 		}
+		if e.IsDir() {
+			changed[path] = info.ModTime()
+			return nil
+		}
 		name, err := filepath.Rel(string(d), path)
 		if len(list) == maxObjects {
 			return tooManyObjects()
 		}
-		list = append(list, Object{Name: filepath.ToSlash(name), Size: info.Size(), Modified: info.ModTime()})
+		list = append(list, Object{Name: filepath.ToSlash(name), Size: info.Size(), Modified: changed[filepath.Dir(path)], Tag: info.ModTime().String()})
 		return err
 	})
 	return list, err

@@ -21,6 +21,7 @@ import (
 type Program struct {
 	Path    string // absolute
 	Version string // as it says it: v0.5.18
+	Urgent  bool   // it gets what the machine has; else it works at low priority and on one core
 }
 
 // ErrOldProgram says that a Litestream is too old, and why.
@@ -69,8 +70,7 @@ func checkVersion(p Program) error {
 }
 
 // Restore writes the newest state of a replica into the file to, which must not
-// exist. It works at low priority and on one core. The end of ctx ends it, and leaves
-// parts of the file.
+// exist. The end of ctx ends it, and leaves parts of the file.
 func (p Program) Restore(ctx context.Context, c Config, to string) error {
 	to, err := filepath.Abs(to)
 	if err != nil {
@@ -104,11 +104,13 @@ const maxOutput = 4 << 10
 // neither in its arguments nor in a file.
 func (p Program) run(ctx context.Context, config []byte, args ...string) (string, error) {
 	words := append([]string{p.Path}, args...)
-	if nice, err := exec.LookPath("nice"); err == nil {
+	if nice, err := exec.LookPath("nice"); err == nil && !p.Urgent {
 		words = append([]string{nice, "-n", "19"}, words...)
 	}
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Env = environment()
+	if cmd.Env = environment(); !p.Urgent {
+		cmd.Env = append(cmd.Env, "GOMAXPROCS=1")
+	}
 	cmd.Stdin = bytes.NewReader(config)
 	out, log := tail{most: maxOutput}, tail{most: maxOutput}
 	cmd.Stdout, cmd.Stderr = &out, &log
@@ -123,7 +125,7 @@ func (p Program) run(ctx context.Context, config []byte, args ...string) (string
 // environment is what the program needs of this process's: no settings of its own,
 // and no credentials meant for others.
 func environment() []string {
-	list := []string{"GOMAXPROCS=1", "GOMEMLIMIT=200MiB"}
+	list := []string{"GOMEMLIMIT=200MiB"}
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
 		if value, set := os.LookupEnv(name); set {
 			list = append(list, name+"="+value)

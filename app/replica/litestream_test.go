@@ -44,7 +44,7 @@ func TestRestoreRunsTheProgram(t *testing.T) {
 	const secret = "Hunter2"
 	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
 	dir := t.TempDir()
-	c := replica.Config{Database: filepath.Join(dir, "baoco.db"), Place: place(t, "s3://shop?region=x1"), Epoch: 7,
+	c := replica.Config{Database: filepath.Join(dir, "baoco.db"), Place: apptest.Place(t, "s3://shop?region=x1"), Epoch: 7,
 		Credentials: replica.Credentials{AccessKeyID: "a", SecretAccessKey: secret}}
 	program := replica.Program{Path: script(t, `echo "$@" > `+dir+`/args; env > `+dir+`/env; cat > `+dir+`/config; head -c 100000 /dev/zero | tr '\0' x; printf '\033[31mno such bucket\n'; exit 3`)}
 	err := program.Restore(t.Context(), c, filepath.Join(dir, "to"))
@@ -72,7 +72,7 @@ func TestRestoreRunsTheProgram(t *testing.T) {
 // The real program reads each configuration as it was meant.
 func TestLitestreamReadsConfig(t *testing.T) {
 	program, dir := apptest.Litestream(t), t.TempDir()
-	c := replica.Config{Database: write(t, dir, "shop's.db", ""), Place: place(t, "file://"+dir+"/to"), Epoch: 1}
+	c := replica.Config{Database: write(t, dir, "shop's.db", ""), Place: apptest.Place(t, "file://"+dir+"/to"), Epoch: 1}
 	apptest.Must(t, program.Reach(t.Context(), c))
 	if err := program.Restore(t.Context(), c, filepath.Join(dir, "copy")); err == nil || !strings.Contains(err.Error(), "no matching backup") {
 		t.Errorf("of nothing is restored: %v", err)

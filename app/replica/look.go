@@ -16,7 +16,7 @@ import (
 
 // Look is what a look found.
 type Look struct {
-	Newest  time.Time // when the last object was written, by the clock of the place
+	Newest  time.Time // when the copy was last written to, by the clock of the place
 	objects map[string]Object
 }
 
@@ -40,12 +40,22 @@ func LookAt(ctx context.Context, o Objects, epoch int64) (l Look, err error) {
 // Empty reports whether Litestream has written nothing yet.
 func (l Look) Empty() bool { return len(l.objects) == 0 }
 
+// News reports whether something was written since the look before.
+func (l Look) News(before Look) bool {
+	for name := range l.objects {
+		if _, known := before.objects[name]; !known {
+			return true
+		}
+	}
+	return false
+}
+
 // Odd says why a copy must be restored to know whether it is good; nil: it looks as one
 // that Litestream has written. An object never changes, and from the first transaction
 // of the file to its last there is no gap. before is the look before.
 func (l Look) Odd(before Look) error {
 	for name, object := range l.objects {
-		if was, known := before.objects[name]; known && (was.Size != object.Size || was.Tag != object.Tag || was.Tag == "" && !was.Modified.Equal(object.Modified)) {
+		if was, known := before.objects[name]; known && (was.Size != object.Size || was.Tag != object.Tag) {
 			return fmt.Errorf("%s was changed", name)
 		}
 	}

@@ -15,9 +15,7 @@ import (
 // What Litestream writes looks right; what it never does is odd.
 func TestLook(t *testing.T) {
 	dir := t.TempDir()
-	objects := openPlace(t, func(t *testing.T) (replica.Place, replica.Credentials) {
-		return place(t, "file://"+dir), replica.Credentials{}
-	})
+	objects := openDir(t, dir)
 	file := func(level, first, last int) string {
 		return fmt.Sprintf("epoch-000001/ltx/%d/%016x-%016x.ltx", level, first, last)
 	}
@@ -60,6 +58,9 @@ func TestLook(t *testing.T) {
 	put(file(9, 1, 4), "snapshot")
 	before = look()
 	odd("nothing new", before, "")
+	if look().News(before) || !before.News(replica.Look{}) {
+		t.Error("something new is seen where nothing was written, or nothing where something was")
+	}
 	put(file(0, 7, 7), "8")
 	apptest.Must(t, os.Chtimes(filepath.Join(dir, file(0, 7, 7)), time.Now(), time.Now().Add(time.Second)))
 	odd("one changed", before, "was changed")

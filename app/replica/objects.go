@@ -25,10 +25,13 @@ type Objects interface {
 
 // Object is one object of a list.
 type Object struct {
-	Name     string // relative to the place
-	Size     int64
-	Modified time.Time // by the clock of the place
-	Tag      string    // changes with the content, where the place knows one
+	Name string // relative to the place
+	Size int64
+	// Modified is when the object was written or, where files are what a place has, when
+	// its directory was last changed: Litestream dates its files itself, and this is by the
+	// clock of the place.
+	Modified time.Time
+	Tag      string // changes with the content
 }
 
 const (

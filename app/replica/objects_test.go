@@ -2,15 +2,10 @@ package replica_test
 
 import (
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,28 +14,19 @@ import (
 
 	"baoco/app/apptest"
 	"baoco/app/replica"
-
-	"golang.org/x/crypto/ssh"
 )
-
-var places = map[replica.Scheme]func(*testing.T) (replica.Place, replica.Credentials){
-	replica.File: func(t *testing.T) (replica.Place, replica.Credentials) {
-		return place(t, "file://"+t.TempDir()+"/copy of a shop"), replica.Credentials{}
-	},
-	replica.SFTP: sftpServer,
-	replica.S3:   s3Server,
-}
 
 // Every place keeps the same rules, in the program that people run behind it.
 func TestObjects(t *testing.T) {
-	for scheme, open := range places {
+	for scheme, open := range apptest.Places {
 		t.Run(string(scheme), func(t *testing.T) {
 			t.Parallel()
-			at, secret := open(t)
-			objects, err := replica.Open(t.Context(), at, secret)
-			apptest.Must(t, err)
-			defer objects.Close()
+			at, secret, dir := open(t)
+			objects := openPlace(t, at, secret)
 			objectsOf(t, objects)
+			if scheme != replica.S3 {
+				timesOf(t, objects, dir)
+			}
 			if scheme == replica.File {
 				return
 			}
@@ -110,10 +96,30 @@ func objectsOf(t *testing.T, objects replica.Objects) {
 	}
 }
 
+// Litestream dates its files itself, by a clock that may be wrong. A list says when they
+// came, and when one was changed.
+func timesOf(t *testing.T, objects replica.Objects, dir string) {
+	t.Helper()
+	const name = "epoch-000001/ltx/0/a b+c=d.ltx"
+	var tags []string
+	for _, wrong := range []time.Duration{-time.Hour, time.Hour} {
+		apptest.Must(t, os.Chtimes(filepath.Join(dir, name), time.Time{}, time.Now().Add(wrong)))
+		list, err := objects.List(t.Context(), "epoch-000001")
+		if err != nil || len(list) != 1 || time.Since(list[0].Modified).Abs() > time.Minute {
+			t.Fatalf("%v: %+v, %v", wrong, list, err)
+		}
+		tags = append(tags, list[0].Tag)
+	}
+	if tags[0] == tags[1] {
+		t.Errorf("the tag of a changed file is %s", tags[0])
+	}
+}
+
 // A list longer than a page of a bucket is read to its end.
 func TestLongListOfBucket(t *testing.T) {
 	t.Parallel()
-	objects := openPlace(t, s3Server)
+	at, secret, _ := apptest.Places[replica.S3](t)
+	objects := openPlace(t, at, secret)
 	for i := range 1203 {
 		apptest.Must(t, objects.Put(t.Context(), fmt.Sprintf("long/%05d", i), []byte("x")))
 	}
@@ -125,120 +131,34 @@ func TestLongListOfBucket(t *testing.T) {
 // A server with another key, and wrong credentials, are refused without a word of them.
 func TestRefusedPlaces(t *testing.T) {
 	t.Parallel()
-	at, secret := sftpServer(t)
-	_, another, err := ed25519.GenerateKey(rand.Reader)
-	apptest.Must(t, err)
+	at, secret, _ := apptest.Places[replica.SFTP](t)
+	key, public := apptest.SSHKey(t)
 	for name, c := range map[string]replica.Credentials{
-		"another host key":  {KeyFile: secret.KeyFile, HostKey: publicKey(t, another)},
+		"another host key":  {KeyFile: secret.KeyFile, HostKey: public},
 		"a wrong password":  {Password: "Hunter2", HostKey: secret.HostKey},
-		"a key not allowed": {KeyFile: privateKey(t, another), HostKey: secret.HostKey},
+		"a key not allowed": {KeyFile: key, HostKey: secret.HostKey},
 	} {
 		if _, err := replica.Open(t.Context(), at, c); err == nil || strings.Contains(err.Error(), "Hunter2") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	bucket, key := s3Server(t)
-	key.SecretAccessKey = "Hunter2"
-	objects, err := replica.Open(t.Context(), bucket, key)
-	apptest.Must(t, err)
-	if _, err := objects.Get(t.Context(), "made"); err == nil || errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "Hunter2") {
+	bucket, wrong, _ := apptest.Places[replica.S3](t)
+	wrong.SecretAccessKey = "Hunter2"
+	if _, err := openPlace(t, bucket, wrong).Get(t.Context(), "made"); err == nil || errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "Hunter2") {
 		t.Errorf("a wrong key of the bucket: %v", err)
 	}
 }
 
-func openPlace(t *testing.T, open func(*testing.T) (replica.Place, replica.Credentials)) replica.Objects {
+func openPlace(t *testing.T, at replica.Place, secret replica.Credentials) replica.Objects {
 	t.Helper()
-	at, secret := open(t)
 	objects, err := replica.Open(t.Context(), at, secret)
 	apptest.Must(t, err)
 	t.Cleanup(func() { objects.Close() })
 	return objects
 }
 
-// sftpServer starts OpenSSH on this machine.
-func sftpServer(t *testing.T) (replica.Place, replica.Credentials) {
+// openDir opens a place of this machine.
+func openDir(t *testing.T, dir string) replica.Objects {
 	t.Helper()
-	sshd, err := exec.LookPath("sshd")
-	if err != nil {
-		sshd = "/usr/sbin/sshd"
-	}
-	if _, err := os.Stat(sshd); err != nil || os.Geteuid() != 0 {
-		apptest.Missing(t, "OpenSSH's server (openssh-server), and root")
-	}
-	apptest.Must(t, os.MkdirAll("/run/sshd", 0o755))
-	dir := t.TempDir()
-	_, host, err := ed25519.GenerateKey(rand.Reader)
-	apptest.Must(t, err)
-	_, client, err := ed25519.GenerateKey(rand.Reader)
-	apptest.Must(t, err)
-	allowed := filepath.Join(dir, "allowed")
-	apptest.Must(t, os.WriteFile(allowed, []byte(publicKey(t, client)+"\n"), 0o600))
-	address := freeAddress(t)
-	_, port, _ := net.SplitHostPort(address)
-	config := filepath.Join(dir, "config")
-	apptest.Must(t, os.WriteFile(config, fmt.Appendf(nil, "ListenAddress 127.0.0.1\nPort %s\nHostKey %s\nAuthorizedKeysFile %s\nPidFile none\nStrictModes no\nPasswordAuthentication no\nUsePAM no\nPermitRootLogin prohibit-password\nMaxStartups 100\nSubsystem sftp internal-sftp\n", port, privateKey(t, host), allowed), 0o600))
-	start(t, address, exec.Command(sshd, "-D", "-e", "-f", config))
-	return place(t, "sftp://root@"+address+dir+"/copy"), replica.Credentials{KeyFile: privateKey(t, client), HostKey: publicKey(t, host)}
-}
-
-// s3Server starts versitygw, an S3 service over a directory.
-func s3Server(t *testing.T) (replica.Place, replica.Credentials) {
-	t.Helper()
-	program := apptest.Program(t, "versitygw", "github.com/versity/versitygw/cmd/versitygw@v1.8.0")
-	dir := t.TempDir()
-	apptest.Must(t, os.MkdirAll(filepath.Join(dir, "shop"), 0o700))
-	address := freeAddress(t)
-	cmd := exec.Command(program, "--port", address, "--health", "/health", "--quiet", "posix", dir)
-	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY=shopkey", "ROOT_SECRET_KEY=shopsecret")
-	start(t, address, cmd)
-	return place(t, "s3://shop/copy?endpoint=http://"+address), replica.Credentials{AccessKeyID: "shopkey", SecretAccessKey: "shopsecret"}
-}
-
-// start runs a server until the test ends, once it listens.
-func start(t *testing.T, address string, cmd *exec.Cmd) {
-	t.Helper()
-	var said strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, &said
-	apptest.Must(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		if t.Failed() {
-			t.Logf("%s said:\n%s", cmd.Path, said.String())
-		}
-	})
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			conn.Close()
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%s doesn't listen: %v", cmd.Path, err)
-		}
-	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	apptest.Must(t, err)
-	defer l.Close()
-	return l.Addr().String()
-}
-
-func publicKey(t *testing.T, key ed25519.PrivateKey) string {
-	t.Helper()
-	public, err := ssh.NewPublicKey(key.Public())
-	apptest.Must(t, err)
-	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(public)))
-}
-
-func privateKey(t *testing.T, key ed25519.PrivateKey) (file string) {
-	t.Helper()
-	block, err := ssh.MarshalPrivateKey(key, "")
-	apptest.Must(t, err)
-	file = filepath.Join(t.TempDir(), "key")
-	apptest.Must(t, os.WriteFile(file, pem.EncodeToMemory(block), 0o600))
-	return file
+	return openPlace(t, apptest.Place(t, "file://"+dir), replica.Credentials{})
 }

@@ -181,6 +181,7 @@ func (s *server) write(name string, data []byte) error {
 
 func (s *server) List(ctx context.Context, dir string) (list []Object, err error) {
 	err = s.do(ctx, func() error {
+		changed := map[string]time.Time{} // by directory
 		walk := s.client.Walk(s.path(dir))
 		for walk.Step() {
 			if err := errors.Join(ctx.Err(), s.conn.SetDeadline(time.Now().Add(objectTime))); err != nil {
@@ -194,12 +195,13 @@ func (s *server) List(ctx context.Context, dir string) (list []Object, err error
 			}
 			info := walk.Stat()
 			if info.IsDir() {
+				changed[walk.Path()] = info.ModTime()
 				continue
 			}
 			if len(list) == maxObjects {
 				return tooManyObjects()
 			}
-			list = append(list, Object{Name: strings.TrimPrefix(strings.TrimPrefix(walk.Path(), s.root), "/"), Size: info.Size(), Modified: info.ModTime()})
+			list = append(list, Object{Name: strings.TrimPrefix(strings.TrimPrefix(walk.Path(), s.root), "/"), Size: info.Size(), Modified: changed[path.Dir(walk.Path())], Tag: info.ModTime().String()})
 		}
 		return nil
 	})

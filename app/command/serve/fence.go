@@ -72,8 +72,12 @@ func (f *fence) look(ctx context.Context) error {
 	}
 	switch {
 	case taken:
-		return terminal.Exit(terminal.ExitConflict, fmt.Errorf("another server took over at %s: %s. This one (epoch %d) must not serve any more; baoco replica remove, if that is wrong",
-			epoch.At.Format(time.RFC3339), epoch, config.Epoch))
+		at := ""
+		if !epoch.At.IsZero() {
+			at = " at " + epoch.At.Format(time.RFC3339)
+		}
+		return terminal.Exit(terminal.ExitConflict, fmt.Errorf("another server took over%s: %s. This one (epoch %d) must not serve any more; baoco replica remove, if that is wrong",
+			at, epoch, config.Epoch))
 	case err != nil:
 		f.close() // an SFTP connection may have ended
 		if !f.away {
