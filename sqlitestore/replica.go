@@ -2,9 +2,11 @@ package sqlitestore
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
-	"strings"
+	"path/filepath"
 	"time"
 
 	"baoco/app"
@@ -18,10 +20,12 @@ func (s *Store) SetBeat(ctx context.Context, now time.Time) error {
 	})
 }
 
+const beat = `SELECT coalesce((SELECT value FROM settings WHERE name = 'beat'), '0 0')`
+
 // Beat is in app.Reader.
 func (s *Store) Beat(ctx context.Context) (app.Beat, error) {
 	var f copyFacts
-	err := s.queryRow(ctx, `SELECT coalesce((SELECT value FROM settings WHERE name = 'beat'), '0 0')`).Scan(&f.beat)
+	err := s.queryRow(ctx, beat).Scan(&f.beat)
 	if err != nil {
 		return app.Beat{}, err
 	}
@@ -30,7 +34,7 @@ func (s *Store) Beat(ctx context.Context) (app.Beat, error) {
 
 // factsUpTo sums the totals of days, less what was recorded after a transaction: that
 // costs the same however many transactions there are. The maximum is of one index.
-const factsUpTo = `SELECT coalesce((SELECT value FROM settings WHERE name = 'beat'), '0 0'), coalesce((SELECT max(id) FROM transactions WHERE id <= ?1), 0),
+const factsUpTo = beat + `, coalesce((SELECT max(id) FROM transactions WHERE id <= ?1), 0),
 	(SELECT coalesce(sum(count), 0) FROM bank_account_days) - (SELECT count(*) FROM transactions WHERE id > ?1),
 	(SELECT coalesce(sum(amount), 0) FROM bank_account_days WHERE type = 'IN') - (SELECT coalesce(sum(amount), 0) FROM transactions WHERE id > ?1 AND type = 'IN'),
 	(SELECT coalesce(sum(amount), 0) FROM bank_account_days WHERE type = 'OUT') - (SELECT coalesce(sum(amount), 0) FROM transactions WHERE id > ?1 AND type = 'OUT')`
@@ -103,21 +107,51 @@ func (s *Store) CheckedCopy(ctx context.Context, path string) (app.CopyFacts, er
 	return f.CopyFacts, storageError(err)
 }
 
-// checkDraft is what the names of copies begin with that are restored to be checked.
-const checkDraft = ".checking-"
-
-// NewCopy is the path of a copy that is to be restored beside the file, with room for
-// it. Copies of runs that were killed are removed.
-func (s *Store) NewCopy() (path string, err error) {
-	if err := s.RemoveCopies(); err != nil {
-		return "", err
+// RestoreDir makes a directory beside a database, in which a copy is restored. Its name
+// begins with that of the database and a suffix. It is locked until remove removes it, so
+// that those of processes that were killed can be told, which are removed first. others
+// reports whether another process has one.
+func RestoreDir(path, suffix string) (dir string, others bool, remove func() error, err error) {
+	dirs, err := namesWith(path + suffix)
+	for _, dir := range dirs {
+		unlock, held := lockDir(dir)
+		if held != nil { // or just removed
+			others = others || errors.Is(held, ErrBackupRuns)
+			continue
+		}
+		err = errors.Join(err, os.RemoveAll(dir))
+		unlock()
 	}
-	info, err := os.Stat(s.path)
+	owner, e := ownerFor(path)
+	if err = errors.Join(err, e); err != nil {
+		return "", others, nil, err
+	}
+	// It gets its name once it is locked.
+	draft, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".draft-*")
 	if err != nil {
-		return "", err
+		return "", others, nil, err
 	}
-	return newDraft(s.path + checkDraft), checkRoom(strings.TrimSuffix(s.path, info.Name()), info.Size()+reserve)
+	unlock, err := lockDir(draft)
+	if err = errors.Join(err, ownAs(draft, owner)); err == nil {
+		dir = path + suffix + rand.Text()[:8]
+		err = rename(draft, dir)
+	}
+	if err != nil {
+		return "", others, nil, errors.Join(err, os.Remove(draft))
+	}
+	return dir, others, func() error { defer unlock(); return os.RemoveAll(dir) }, nil
 }
 
-// RemoveCopies removes what NewCopy named.
-func (s *Store) RemoveCopies() error { return removeDrafts(s.path + checkDraft) }
+// NewCopy is the path of a copy that is to be restored beside the file, with room for
+// it. remove removes it.
+func (s *Store) NewCopy() (path string, remove func() error, err error) {
+	info, err := os.Stat(s.path)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := checkRoom(filepath.Dir(s.path), info.Size()+reserve); err != nil {
+		return "", nil, err
+	}
+	dir, _, remove, err := RestoreDir(s.path, ".checking-")
+	return filepath.Join(dir, "copy.db"), remove, err
+}

@@ -48,6 +48,10 @@ type RestoreSource struct {
 	Key    string // empty: that beside File, or else that of the database
 	DryRun bool   // change nothing
 	Origin string // what the audit log says that was restored; empty: File
+	Draft  bool   // File is a draft on the disk of the database: it isn't copied, but takes its place itself
+	// Decide is asked once all is checked, with the database locked. Its error is that of
+	// the restore, which has changed nothing. nil: nobody is asked.
+	Decide func() error
 }
 
 // Restored says what a restore did, or would do.
@@ -76,7 +80,7 @@ func Restore(ctx context.Context, path string, from RestoreSource, now time.Time
 			return r, err
 		}
 		r.Served = r.Served || isHeld(r.Path)
-		_, err := r.check(ctx, from.Key)
+		_, err := r.check(ctx, from)
 		return r, err
 	}
 	lock, err := lockDatabase(r.Path)
@@ -93,11 +97,16 @@ func Restore(ctx context.Context, path string, from RestoreSource, now time.Time
 	if isHeld(r.Path) {
 		return r, fmt.Errorf("%w: %s; end it first, Litestream by systemctl stop baoco-litestream", ErrHeld, r.Path)
 	}
-	key, err := r.check(ctx, from.Key)
+	key, err := r.check(ctx, from)
 	if err != nil {
 		return r, err
 	}
-	if err := r.commit(ctx, key, cmp.Or(from.Origin, r.From), now); err != nil {
+	if from.Decide != nil {
+		if err := from.Decide(); err != nil {
+			return r, err
+		}
+	}
+	if err := r.commit(ctx, key, from, now); err != nil {
 		return r, err
 	}
 	if _, err = applyRestore(r.Path); err != nil {
@@ -146,7 +155,7 @@ func ownerFor(path string) (os.FileInfo, error) {
 }
 
 // check checks the backup, finds its key and lists the files to set aside.
-func (r *Restored) check(ctx context.Context, keyFile string) (key []byte, err error) {
+func (r *Restored) check(ctx context.Context, from RestoreSource) (key []byte, err error) {
 	info, err := os.Stat(r.From)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s", ErrNoFile, r.From)
@@ -168,13 +177,16 @@ func (r *Restored) check(ctx context.Context, keyFile string) (key []byte, err e
 		return nil, err
 	}
 	r.Contents = contents.Contents
-	if r.Key, key, err = findKey(contents, keyFile, r.From+".key", r.Path+".key"); err != nil {
+	if r.Key, key, err = findKey(contents, from.Key, r.From+".key", r.Path+".key"); err != nil {
 		return nil, err
 	}
 	for _, name := range filesOf(r.Path) {
 		if _, err := os.Lstat(name); err == nil {
 			r.SetAside = append(r.SetAside, name)
 		}
+	}
+	if from.Draft {
+		return key, nil
 	}
 	return key, checkRoom(filepath.Dir(r.Path), info.Size())
 }
@@ -205,33 +217,28 @@ func findKey(contents inspected, named string, others ...string) (path string, k
 	return "", nil, fmt.Errorf("%w: neither %s opens its secrets; name the right one", ErrKey, strings.Join(others, " nor "))
 }
 
-// commit copies the backup and its key beside the database, checks the copy, leaves
-// a gap in its ids, and gives both the names with which the restore is decided.
-func (r *Restored) commit(ctx context.Context, key []byte, origin string, now time.Time) error {
-	draft, keyDraft := newDraft(r.Path), newDraft(r.Path)
-	defer os.Remove(draft)
+// commit copies the backup, unless it is a draft, and its key beside the database,
+// leaves a gap in its ids, and gives both the names with which the restore is decided.
+func (r *Restored) commit(ctx context.Context, key []byte, from RestoreSource, now time.Time) (err error) {
+	draft, keyDraft := r.From, newDraft(r.Path)
 	defer os.Remove(keyDraft)
-	if err := copyFile(r.From, draft); err != nil {
-		return err
+	if !from.Draft {
+		if draft, err = r.copied(ctx); err != nil {
+			return err
+		}
+		defer os.Remove(draft)
 	}
 	if err := writeSynced(keyDraft, key); err != nil {
 		return err
 	}
-	copied, err := inspect(ctx, draft, released())
-	if err == nil && copied.Contents != r.Contents {
-		err = fmt.Errorf("%w: the copy of %s holds something else", ErrDamaged, r.From)
-	}
-	if err == nil {
-		err = leaveGap(ctx, draft, origin, givenIDs(ctx, r.Path))
-	}
-	if err != nil {
+	if err := leaveGap(ctx, draft, cmp.Or(from.Origin, r.From), givenIDs(ctx, r.Path), now); err != nil {
 		return err
 	}
 	owner, err := ownerFor(r.Path)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(ownAs(draft, owner), ownAs(keyDraft, owner)); err != nil {
+	if err := errors.Join(os.Chmod(draft, 0o600), ownAs(draft, owner), ownAs(keyDraft, owner)); err != nil {
 		return err
 	}
 	dated, err := freeStamp(r.Path+asideSuffix, now)
@@ -243,6 +250,22 @@ func (r *Restored) commit(ctx context.Context, key []byte, origin string, now ti
 		r.SetAside[i] = aside[slices.Index(filesOf(r.Path), present)]
 	}
 	return nameNext(r.Path, draft, keyDraft, dated)
+}
+
+// copied copies the backup beside the database, and checks the copy.
+func (r *Restored) copied(ctx context.Context) (draft string, err error) {
+	draft = newDraft(r.Path)
+	var held inspected
+	if err = copyFile(r.From, draft); err == nil {
+		held, err = inspect(ctx, draft, released())
+	}
+	if err == nil && held.Contents != r.Contents {
+		err = fmt.Errorf("%w: the copy of %s holds something else", ErrDamaged, r.From)
+	}
+	if err != nil {
+		_ = os.Remove(draft)
+	}
+	return draft, err
 }
 
 func newDraft(path string) string { return path + draftSuffix + rand.Text()[:8] }

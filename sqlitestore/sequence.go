@@ -4,13 +4,18 @@ import (
 	"context"
 	"database/sql"
 	"net/url"
+	"time"
 
 	"baoco/app"
 )
 
-// idGap is how many ids a restore leaves out in every table: more than can have been
-// given since the backup was made.
-const idGap = 1_000_000
+// idGap is how many ids a restore leaves out in every table: more than are given between
+// two backups. The copy in a replica may be older; its beat tells, and another gap is left
+// for every gapTime.
+const (
+	idGap   = 1_000_000
+	gapTime = 5 * time.Minute
+)
 
 // leaveGap makes the next ids of a restored copy greater than all that were ever given
 // in it, or in the database whose place it takes. A client may ask for what is new
@@ -18,15 +23,26 @@ const idGap = 1_000_000
 // stored must never name another row.
 //
 // It writes that the backup was restored into the copy's audit log.
-func leaveGap(ctx context.Context, draft, backup string, given map[string]int64) error {
+func leaveGap(ctx context.Context, draft, backup string, given map[string]int64, now time.Time) error {
 	db := openOne(draft, url.Values{"mode": {"rw"}, "_journal_mode": {"DELETE"}, "_synchronous": {"FULL"}, "_dqs": {"0"}})
 	defer db.Close()
 	last, err := lastIDs(ctx, db)
 	if err != nil {
 		return err
 	}
+	var f copyFacts
+	if err := db.QueryRowContext(ctx, beat).Scan(&f.beat); err != nil {
+		return storageError(err)
+	}
+	if err := f.readBeat(); err != nil {
+		return err
+	}
+	gap := int64(idGap)
+	if f.Beat.Sequence > 0 {
+		gap *= 1 + int64(max(0, now.Sub(f.Beat.At)/gapTime))
+	}
 	for table, id := range last {
-		id = max(id, given[table]) + idGap
+		id = max(id, given[table]) + gap
 		result, err := db.ExecContext(ctx, `UPDATE sqlite_sequence SET seq = ? WHERE name = ?`, id, table)
 		if err != nil {
 			return storageError(err)

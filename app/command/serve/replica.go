@@ -156,11 +156,11 @@ func (r *ReplicaChecker) check(ctx context.Context, now time.Time) (c app.Replic
 	if err != nil {
 		return c, err
 	}
-	draft, err := r.Store.NewCopy()
+	draft, remove, err := r.Store.NewCopy()
 	if err != nil {
 		return c, err
 	}
-	defer func() { err = errors.Join(err, r.Store.RemoveCopies()) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	status, err := r.Store.StorageStatus(now)
 	if err != nil {
 		return c, err

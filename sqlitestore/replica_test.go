@@ -1,0 +1,86 @@
+package sqlitestore_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/sqlitestore"
+)
+
+// The directories of restores that run stand beside each other; those of processes that
+// were killed are removed.
+func TestRestoreDir(t *testing.T) {
+	t.Parallel()
+	db := create(t)
+	left := db + ".checking-LEFT"
+	must(t, errors.Join(os.Mkdir(left, 0o700), os.WriteFile(filepath.Join(left, "copy.db"), nil, 0o600)))
+	var removes []func() error
+	for i := range 3 {
+		dir, others, remove, err := sqlitestore.RestoreDir(db, ".checking-")
+		must(t, err)
+		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 || others != (i > 0) {
+			t.Errorf("number %d: %v, %v, others: %v", i, info, err, others)
+		}
+		must(t, os.WriteFile(filepath.Join(dir, "copy.db"), nil, 0o600))
+		removes = append(removes, remove)
+	}
+	if got := names(t, filepath.Dir(db)); strings.Contains(got, "LEFT") || strings.Count(got, ".checking-") != 3 {
+		t.Errorf("in the directory: %s", got)
+	}
+	for _, remove := range removes {
+		must(t, remove())
+	}
+	if got := names(t, filepath.Dir(db)); strings.Contains(got, ".checking-") || strings.Contains(got, "draft") {
+		t.Errorf("in the directory afterwards: %s", got)
+	}
+}
+
+// A draft takes the place of the database itself, once somebody has decided so.
+func TestRestoreDraft(t *testing.T) {
+	t.Parallel()
+	db, draft := backedUp(t)
+	refused := errors.New("not now")
+	source := sqlitestore.RestoreSource{File: draft, Draft: true, Decide: func() error {
+		if got := baseURL(t, draft); got != "https://then.vn" {
+			t.Errorf("the draft is %s", got)
+		}
+		if _, err := sqlitestore.Open(t.Context(), db, sqlitestore.Options{Serve: true}); !errors.Is(err, sqlitestore.ErrServed) {
+			t.Errorf("a server starts meanwhile: %v", err)
+		}
+		return refused
+	}}
+	if _, err := sqlitestore.Restore(acting(t.Context()), db, source, backupTime); !errors.Is(err, refused) || strings.Contains(names(t, filepath.Dir(db)), "restor") {
+		t.Errorf("%v; in the directory: %s", err, names(t, filepath.Dir(db)))
+	}
+	source.Decide = nil
+	r, err := sqlitestore.Restore(acting(t.Context()), db, source, backupTime)
+	must(t, err)
+	if _, err := os.Stat(draft); !os.IsNotExist(err) {
+		t.Errorf("the draft is still there: %v", err)
+	}
+	if now, then := baseURL(t, db), baseURL(t, r.SetAside[0]); now != "https://then.vn" || then != "https://now.vn" {
+		t.Errorf("restored: %s, set aside: %s", now, then)
+	}
+}
+
+// The older the copy is by its beat, the more ids are left out: the lost server may have
+// given them.
+func TestGapOfOldCopy(t *testing.T) {
+	t.Parallel()
+	for age, want := range map[time.Duration]int64{-time.Hour: 1_000_000, time.Second: 1_000_000, 2*time.Hour + time.Second: 25_000_000} {
+		db, backup := create(t), filepath.Join(t.TempDir(), "copy.db")
+		s := open(t, db, false)
+		must(t, s.SetBeat(t.Context(), backupTime.Add(-age)))
+		makeBackup(t, s, sqlitestore.BackupTarget{File: backup})
+		must(t, s.Close())
+		_, err := sqlitestore.Restore(acting(t.Context()), db, sqlitestore.RestoreSource{File: backup}, backupTime)
+		must(t, err)
+		if got := lastIDs(t, db)["deliveries"]; got != want {
+			t.Errorf("of a copy %v old the last delivery is %d, want %d", age, got, want)
+		}
+	}
+}
