@@ -2,13 +2,11 @@ package command
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"baoco/app"
@@ -23,14 +21,14 @@ import (
 // A takeover puts the copy of a lost server in the place of a database here, and this
 // machine in the place of that server. The order of its steps:
 //
-//  1. restore the copy and check it: a living server isn't stopped for a copy that
-//     is of no use;
+//  1. restore the copy into a draft, lock the database here, and check the draft: a
+//     living server isn't stopped for a copy that is of no use;
 //  2. take the next epoch: from now on a living server stops within serve.FenceTime,
 //     and of two takeovers one goes on;
 //  3. where the old server may live, wait until it has stopped and its Litestream has
-//     carried its last transactions here, and restore once more: what it acknowledged
-//     meanwhile comes along;
-//  4. put the copy in place, as baoco restore does: the ids go on a million further;
+//     carried its last transactions to the place. If the copy has changed, do step 1 once
+//     more: what that server acknowledged meanwhile comes along;
+//  4. put the draft in place, as baoco restore does: the ids go on further;
 //  5. write the configuration of the replica with the new epoch, whose copy lies in a
 //     directory of its own: a Litestream that still runs on the old machine writes
 //     into the old one.
@@ -63,8 +61,9 @@ type takeover struct {
 	program  replica.Program
 	config   replica.Config // of the copy that is read, and then that of this machine
 	copy     replica.Copy
+	own      replica.Epoch
+	taken    bool
 	key      string
-	drafts   string // what the names of restored copies begin with
 	progress func(format string, args ...any)
 }
 
@@ -103,124 +102,125 @@ func takeOver(c *cli.Context) error {
 
 // openTakeover reads what the command line says.
 func openTakeover(c *cli.Context) (*takeover, error) {
-	place, err := replica.ParsePlace(c.Args().First())
-	if err != nil {
-		return nil, terminal.Exit(terminal.ExitUsage, err)
-	}
-	var secret replica.Credentials
-	if file := c.String("credentials-file"); file != "" {
-		if secret, err = replica.ReadCredentials(file); err != nil {
-			return nil, err
-		}
-	}
-	db, err := filepath.Abs(c.String("db"))
-	if err != nil {
+	t := &takeover{key: c.String("key"), progress: func(format string, args ...any) { fmt.Fprintf(c.App.ErrWriter, format+"\n", args...) }}
+	var err error
+	if t.config.Place, t.config.Credentials, err = placeArgument(c); err != nil {
 		return nil, err
 	}
-	if path, err := resolved(db); err == nil {
-		db = path
-	}
-	program, err := replica.FindProgram(c.Context, c.String("litestream"))
-	if err != nil {
+	if t.config.Database, err = filepath.Abs(c.String("db")); err != nil {
 		return nil, err
 	}
-	objects, err := replica.Open(c.Context, place, secret)
-	if err != nil {
+	if path, err := filepath.EvalSymlinks(t.config.Database); err == nil {
+		t.config.Database = path
+	}
+	if t.program, err = replica.FindProgram(c.Context, c.String("litestream")); err != nil {
 		return nil, err
 	}
-	return &takeover{
-		objects: objects, program: program, key: c.String("key"), drafts: db + ".taking-over-",
-		config:   replica.Config{Database: db, Place: place, Credentials: secret, Program: program.Path},
-		progress: func(format string, args ...any) { fmt.Fprintf(c.App.ErrWriter, format+"\n", args...) },
-	}, nil
+	t.config.Program, t.program.Urgent = t.program.Path, true
+	t.objects, err = replica.Open(c.Context, t.config.Place, t.config.Credentials)
+	return t, err
 }
 
+// errNewer says that the copy has changed since it was restored.
+var errNewer = errors.New("the copy has changed")
+
 func (t *takeover) run(ctx context.Context, force bool, now time.Time) (r sqlitestore.Restored, err error) {
-	defer t.removeDrafts()
-	if err := t.removeDrafts(); err != nil { // of a run that was killed
+	if err := t.find(ctx, force); err != nil {
 		return r, err
 	}
-	last, err := t.find(ctx, force)
+	t.own = replica.NewEpoch(t.own.Number, hostname(), now)
+	dir, others, remove, err := sqlitestore.RestoreDir(t.config.Database, ".taking-over-")
 	if err != nil {
 		return r, err
 	}
-	draft, err := t.restore(ctx, now)
+	defer func() { err = errors.Join(err, remove()) }()
+	if others {
+		return r, terminal.Exit(terminal.ExitConflict, fmt.Errorf("another takeover of %s is under way", t.config.Database))
+	}
+	for err = errNewer; errors.Is(err, errNewer); {
+		r, err = t.restore(ctx, filepath.Join(dir, "copy.db"), now)
+	}
+	if errors.Is(err, sqlitestore.ErrServed) {
+		err = fmt.Errorf("%w; stop it first", err)
+	}
 	if err != nil {
 		return r, err
 	}
-	own := replica.NewEpoch(last.Number+1, hostname(), now)
-	if err := own.Take(ctx, t.objects); err != nil {
-		if errors.Is(err, replica.ErrEpochTaken) {
-			return r, terminal.Exit(terminal.ExitConflict, err)
-		}
-		return r, err
-	}
-	t.progress("This machine has epoch %d.", own.Number)
-	changed, err := t.outwait(ctx, own)
-	if err != nil {
-		return r, err
-	}
-	if changed {
-		if draft, err = t.restore(ctx, now); err != nil {
-			return r, err
-		}
-	}
-	if err := os.WriteFile(serve.UnfinishedTakeover(t.config.Database), nil, 0o600); err != nil {
-		return r, err
-	}
-	r, err = sqlitestore.Restore(ctx, t.config.Database, sqlitestore.RestoreSource{
-		File: draft, Key: t.key, Origin: fmt.Sprintf("%s (epoch %d)", t.config.Place, t.copy.Epoch),
-	}, now)
-	if err != nil {
-		return r, err
-	}
-	t.config.Epoch = own.Number
+	t.config.Epoch = t.own.Number
 	if err := t.config.Write(); err != nil {
 		return r, err
 	}
 	return r, os.Remove(serve.UnfinishedTakeover(t.config.Database))
 }
 
-// find finds the copy to restore and the last epoch that was taken.
-func (t *takeover) find(ctx context.Context, force bool) (last replica.Epoch, err error) {
-	last, err = replica.Newest(ctx, t.objects)
+// find finds the copy to restore, and the number of the next epoch.
+func (t *takeover) find(ctx context.Context, force bool) error {
+	last, err := replica.Newest(ctx, t.objects)
 	if err != nil {
-		return last, err
+		return err
 	}
 	if last.Number == 0 {
-		return last, terminal.Exit(terminal.ExitNotFound, fmt.Errorf("no server has written a replica at %s", t.config.Place))
+		return terminal.Exit(terminal.ExitNotFound, fmt.Errorf("no server has written a replica at %s", t.config.Place))
 	}
 	if t.copy, err = replica.LastCopy(ctx, t.objects, last.Number); err != nil {
-		return last, err
+		return err
 	}
-	if t.copy.Epoch != last.Number && last.Host != hostname() && !force {
-		return last, terminal.Exit(terminal.ExitConflict, fmt.Errorf("%s and has written no copy here: if that machine served, the copy of epoch %d lacks what it recorded. Take over from that machine, or add --force", last, t.copy.Epoch))
+	t.config.Epoch, t.own.Number = t.copy.Epoch, last.Number+1
+	_, unfinished := os.Lstat(serve.UnfinishedTakeover(t.config.Database))
+	here, noConfig := replica.ReadConfig(t.config.Database)
+	switch {
+	case force || unfinished == nil:
+		return nil
+	case noConfig == nil && here.Place == t.config.Place && here.Epoch == last.Number:
+		return terminal.Exit(terminal.ExitConflict, fmt.Errorf("this machine has epoch %d itself: start the server; --force restores the copy of epoch %d in the place of the database", here.Epoch, t.copy.Epoch))
+	case t.copy.Epoch != last.Number && last.Host != hostname():
+		return terminal.Exit(terminal.ExitConflict, fmt.Errorf("%s and has written no copy here: if that machine served, the copy of epoch %d lacks what it recorded. Take over from that machine, or add --force", last, t.copy.Epoch))
 	}
-	t.config.Epoch = t.copy.Epoch
-	return last, nil
+	return nil
 }
 
-// restore brings the copy into a draft, and checks what a restore checks.
-func (t *takeover) restore(ctx context.Context, now time.Time) (draft string, err error) {
+// restore brings the copy into a draft and, once that is checked and this machine has the
+// epoch, puts it in place. The error is errNewer where the copy has changed meanwhile.
+func (t *takeover) restore(ctx context.Context, draft string, now time.Time) (r sqlitestore.Restored, err error) {
 	if t.copy, err = replica.CopyOf(ctx, t.objects, t.copy.Epoch); err != nil {
-		return "", err
+		return r, err
 	}
 	t.progress("Restoring the copy of epoch %d, last written at %s …", t.copy.Epoch, t.copy.Newest.UTC().Format(time.RFC3339))
-	draft = t.drafts + rand.Text()[:8]
+	if err := os.RemoveAll(draft); err != nil {
+		return r, err
+	}
 	if err := t.program.Restore(ctx, t.config, draft); err != nil {
-		return "", err
+		return r, err
 	}
-	if err := os.Chmod(draft, 0o600); err != nil {
-		return "", err
+	return sqlitestore.Restore(ctx, t.config.Database, sqlitestore.RestoreSource{
+		File: draft, Draft: true, Key: t.key, Origin: fmt.Sprintf("%s (epoch %d)", t.config.Place, t.copy.Epoch),
+		Decide: func() error {
+			if err := t.take(ctx); err != nil {
+				return err
+			}
+			return os.WriteFile(serve.UnfinishedTakeover(t.config.Database), nil, 0o600)
+		},
+	}, now)
+}
+
+// take takes the epoch, once, and waits for an old server that may live.
+func (t *takeover) take(ctx context.Context) error {
+	if t.taken {
+		return nil
 	}
-	r, err := sqlitestore.Restore(ctx, t.config.Database, sqlitestore.RestoreSource{File: draft, Key: t.key, DryRun: true}, now)
-	if err == nil && r.Served {
-		err = sqlitestore.ErrServed
+	if err := t.own.Take(ctx, t.objects); err != nil {
+		if errors.Is(err, replica.ErrEpochTaken) {
+			return terminal.Exit(terminal.ExitConflict, err)
+		}
+		return err
 	}
-	if errors.Is(err, sqlitestore.ErrServed) {
-		err = fmt.Errorf("%w; stop it first", err)
+	t.taken = true
+	t.progress("This machine has epoch %d.", t.own.Number)
+	changed, err := t.outwait(ctx)
+	if err == nil && changed {
+		err = errNewer
 	}
-	return draft, err
+	return err
 }
 
 const (
@@ -236,8 +236,8 @@ const (
 
 // outwait waits for an old server that may live to stop, and says whether its copy has
 // changed since it was restored.
-func (t *takeover) outwait(ctx context.Context, own replica.Epoch) (changed bool, err error) {
-	taken, err := replica.EpochTime(ctx, t.objects, own.Number)
+func (t *takeover) outwait(ctx context.Context) (changed bool, err error) {
+	taken, err := replica.EpochTime(ctx, t.objects, t.own.Number)
 	if err != nil {
 		return false, err
 	}
@@ -267,17 +267,6 @@ func (t *takeover) outwait(ctx context.Context, own replica.Epoch) (changed bool
 	}
 }
 
-// removeDrafts removes restored copies, of this run or of one that was killed.
-func (t *takeover) removeDrafts() error {
-	entries, err := os.ReadDir(filepath.Dir(t.drafts))
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), filepath.Base(t.drafts)) {
-			err = errors.Join(err, os.Remove(filepath.Join(filepath.Dir(t.drafts), e.Name())))
-		}
-	}
-	return err
-}
-
 // hostname names this machine beside the replica.
 func hostname() string {
 	name, err := os.Hostname()
@@ -300,6 +289,6 @@ Now:
 - Keep a replica of this machine: baoco replica setup with the same URL prints the unit of Litestream.
 - Lead the name of your server to this machine, or enter its address at the providers.
 - What came in while no server ran: sources that catch up read their lists by themselves; for others import the bank's statement: baoco transaction import.
-- Ids go on a million further: none is given twice.
+- Ids go on a million further, or more where the copy is old: none is given twice.
 `)
 }
