@@ -30,7 +30,8 @@ type CopyFacts struct {
 // ReplicaCheck is what came of a look at the replica.
 type ReplicaCheck struct {
 	At           time.Time
-	Took         time.Duration
+	Took         time.Duration // of the last check
+	Written      time.Time     // when a look last found that something new had come to the place
 	Behind       time.Duration // how old the oldest thing is that the copy lacks; 0: it lacks nothing
 	Transactions int64         // in the copy
 	Problem      Text          // zero: the copy is good
@@ -79,27 +80,26 @@ func CheckCopy(before, same, held CopyFacts, missing, now time.Time) ReplicaChec
 
 // checkLate is how late a look at the replica may come before that is a problem, beside
 // the time of a check.
-const checkLate = 5 * time.Minute
+const checkLate = 150 * time.Second
 
 // SetReplicaCheck keeps the last look at the replica; nil: there is no replica.
 func (s *Service) SetReplicaCheck(c *ReplicaCheck) { s.replica.Store(c) }
 
-// ReplicaCheck is the last look at the replica. ok is false where there was none.
-func (s *Service) ReplicaCheck() (c ReplicaCheck, ok bool) {
-	if last := s.replica.Load(); last != nil {
-		return *last, true
+// ReplicaCheck is what the last look at the replica found, which says at now that nobody
+// has looked for too long. ok is false where there was none.
+func (s *Service) ReplicaCheck(now time.Time) (c ReplicaCheck, ok bool) {
+	last := s.replica.Load()
+	if last == nil {
+		return c, false
 	}
-	return c, false
+	if c = *last; c.Problem == (Text{}) && now.Sub(c.At) > checkLate+2*c.Took {
+		c.Problem = Text{"Nobody has looked at the replica for some minutes. The log says why.", "Đã vài phút chưa kiểm tra được bản sao ngoài máy, nhật ký có ghi lý do."}
+	}
+	return c, true
 }
 
 // replicaWarning says that the replica wouldn't save what is in the file.
 func (s *Service) replicaWarning(now time.Time) (w Warning, bad bool) {
-	c, known := s.ReplicaCheck()
-	switch {
-	case !known:
-		return w, false
-	case c.Problem == Text{} && now.Sub(c.At) > checkLate+3*c.Took:
-		c.Problem = Text{"Nobody has looked at the replica for some minutes. The log says why.", "Đã vài phút chưa kiểm tra được bản sao ngoài máy, nhật ký có ghi lý do."}
-	}
+	c, _ := s.ReplicaCheck(now)
 	return Warning{Text: c.Problem, Name: WarningReplica, Grave: true}, c.Problem != Text{}
 }

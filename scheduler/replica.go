@@ -53,7 +53,7 @@ func (c *clock) problem(now time.Time) (app.Text, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return app.Textf("The clock of this machine was set by %d minutes. Dates of transactions and the age of the replica depend on it: see that it is right, with timedatectl.",
-		"Đồng hồ của máy này vừa bị chỉnh %d phút. Ngày giờ giao dịch và tuổi của bản sao phụ thuộc vào đồng hồ: hãy kiểm tra bằng timedatectl.", int(c.step/time.Minute)), !c.stepAt.IsZero() && now.Sub(c.stepAt) < toldStep
+		"Đồng hồ của máy này vừa bị chỉnh %d phút. Ngày giờ giao dịch và tuổi của bản sao phụ thuộc vào đồng hồ: hãy kiểm tra bằng timedatectl.", int(c.step.Round(time.Minute)/time.Minute)), !c.stepAt.IsZero() && now.Sub(c.stepAt) < toldStep
 }
 
 // beat writes the beat of a file that has a replica.
@@ -85,10 +85,10 @@ func (s *Scheduler) lookAtReplica(ctx context.Context, service *app.Service, r R
 		check.Problem = text
 	}
 	check.At = time.Now() // it is kept until the next look, which comes a minute after its end
-	before, _ := service.ReplicaCheck()
+	before, _ := service.ReplicaCheck(now)
 	service.SetReplicaCheck(&check)
 	switch bad, was := check.Problem != (app.Text{}), before.Problem != (app.Text{}); {
-	case bad && check.Problem != before.Problem:
+	case bad && !was:
 		s.log.Error("the replica is not good", "problem", check.Problem.EN)
 	case was && !bad:
 		s.log.Info("the replica is good again", "behind", check.Behind.String())

@@ -91,11 +91,11 @@ func TestClockWasSet(t *testing.T) {
 		must(t, err)
 		defer s.Stop(t.Context())
 		time.Sleep(2 * time.Minute)
-		if c, known := w.Service.ReplicaCheck(); !known || !strings.Contains(c.Problem.EN, "set by -60 minutes") {
+		if c, known := w.Service.ReplicaCheck(time.Now()); !known || !strings.Contains(c.Problem.EN, "set by -60 minutes") {
 			t.Errorf("%+v", c)
 		}
 		time.Sleep(20 * time.Minute)
-		if c, _ := w.Service.ReplicaCheck(); c.Problem != (app.Text{}) {
+		if c, _ := w.Service.ReplicaCheck(time.Now()); c.Problem != (app.Text{}) {
 			t.Errorf("later: %+v", c)
 		}
 	})

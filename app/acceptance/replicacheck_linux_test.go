@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -75,6 +76,17 @@ func TestReplicaCheck(t *testing.T) {
 	if out := do(t, r.dir, "replica", "check"); !strings.HasPrefix(out, "good, 0.0 s behind: 30 transactions") {
 		t.Errorf("it prints %q", out)
 	}
+
+	// Several at once, as a server and people make them, don't disturb each other.
+	var running sync.WaitGroup
+	for range 4 {
+		running.Go(func() {
+			if code, c := r.checked(t); code != 0 || !c.Good {
+				t.Errorf("beside other checks: exit %d, %+v", code, c)
+			}
+		})
+	}
+	running.Wait()
 
 	// Litestream stands still.
 	must(t, r.litestream.Process.Signal(syscall.SIGSTOP))

@@ -56,6 +56,29 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
+// A replica shows whether it is good and when it was written to; one that nobody looked at
+// for long isn't good.
+func TestReplica(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	figures := metrics.New("test", time.Now()).Handler(w.Service)
+	if text := show(figures); strings.Contains(text, "baoco_replica") {
+		t.Errorf("without a replica:\n%s", text)
+	}
+	now := time.Now()
+	for good, c := range map[string]app.ReplicaCheck{
+		"1":  {At: now, Written: now.Add(-time.Second)},
+		"0":  {At: now, Written: now.Add(-time.Second), Problem: app.Text{EN: "It is bad.", VI: "Hỏng."}},
+		"0 ": {At: now.Add(-3 * time.Minute), Written: now.Add(-time.Second)},
+	} {
+		w.Service.SetReplicaCheck(&c)
+		text := show(figures)
+		if !strings.Contains(text, "\nbaoco_replica_good "+strings.TrimSpace(good)+"\n") || !strings.Contains(text, fmt.Sprintf("\nbaoco_replica_written_timestamp_seconds %v\n", float64(c.Written.Unix()))) {
+			t.Errorf("of %+v:\n%s", c, text)
+		}
+	}
+}
+
 // However many sources there are, the figures have bounded labels.
 func TestManySources(t *testing.T) {
 	t.Parallel()

@@ -17,6 +17,16 @@ func (p *page) state(ctx context.Context, service *app.Service, now time.Time) {
 		well = 1
 	}
 	p.gauge("baoco_well", "1 while storage and deliveries are well, which is the condition of the heartbeat, else 0.", well)
+	if c, there := service.ReplicaCheck(now); there {
+		good := 0.0
+		if c.Problem == (app.Text{}) {
+			good = 1
+		}
+		p.gauge("baoco_replica_good", "1 while the replica is good, else 0; absent: there is none.", good)
+		if !c.Written.IsZero() {
+			p.gauge("baoco_replica_written_timestamp_seconds", "When something new last came to the replica, in Unix time.", float64(c.Written.Unix()))
+		}
+	}
 	f, err := service.Figures(ctx, now)
 	if err != nil {
 		return

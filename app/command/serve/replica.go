@@ -21,6 +21,8 @@ const (
 	// silentReplica is how long nothing new may come to the place. Beats come there
 	// every minute.
 	silentReplica = 150 * time.Second
+	// clockDiffers is by how much the clock of the place may differ from ours.
+	clockDiffers = 2 * time.Minute
 )
 
 // ReplicaChecker looks at the replica of a database. One Look at a time is made.
@@ -33,7 +35,9 @@ type ReplicaChecker struct {
 type seen struct {
 	config replica.Config
 	look   replica.Look // the last; zero: there was none
+	at     time.Time    // of that look
 	moved  time.Time    // when a look last found something new
+	clock  app.Text     // that the clock of the place differs; zero: it doesn't
 	last   app.ReplicaCheck
 	next   time.Time // of a check
 }
@@ -46,6 +50,12 @@ func (r *ReplicaChecker) Replicated() bool {
 
 // Look lists the replica, and checks it where that is due or where the list is odd.
 func (r *ReplicaChecker) Look(ctx context.Context, now time.Time) app.ReplicaCheck {
+	c := r.look(ctx, now)
+	c.At, c.Took, c.Written = now, r.seen.last.Took, r.seen.moved
+	return c
+}
+
+func (r *ReplicaChecker) look(ctx context.Context, now time.Time) app.ReplicaCheck {
 	c, err := replica.ReadConfig(r.Store.Path())
 	if err == nil && c != r.seen.config {
 		r.seen = seen{config: c, moved: now}
@@ -55,29 +65,42 @@ func (r *ReplicaChecker) Look(ctx context.Context, now time.Time) app.ReplicaChe
 		look, err = r.list(ctx)
 	}
 	if err != nil {
-		return app.ReplicaCheck{At: now, Problem: app.Textf("The place of the replica can’t be read: %s", "Không đọc được nơi lưu bản sao ngoài máy: %s", err.Error())}
+		return app.ReplicaCheck{Problem: app.Textf("The place of the replica can’t be read: %s", "Không đọc được nơi lưu bản sao ngoài máy: %s", err.Error())}
 	}
 	if look.Empty() && now.Sub(r.seen.moved) <= silentReplica {
-		return app.ReplicaCheck{At: now} // it was just set up, or everything starts
+		return app.ReplicaCheck{} // it was just set up, or everything starts
 	}
 	odd := look.Odd(r.seen.look)
-	if look.Newest.After(r.seen.look.Newest) {
+	if look.News(r.seen.look) {
+		r.seen.clock = clockProblem(look.Newest, r.seen.at, now)
 		r.seen.moved = now
 	}
-	r.seen.look = look
+	r.seen.look, r.seen.at = look, now
 	if silent := now.Sub(r.seen.moved); silent > silentReplica && r.seen.last.Problem == (app.Text{}) {
-		return app.ReplicaCheck{At: now, Behind: silent, Problem: app.Textf(
+		return app.ReplicaCheck{Behind: silent, Problem: app.Textf(
 			"Nothing new has come to the replica for %d minutes. See whether Litestream runs: systemctl status baoco-litestream.",
 			"Đã %d phút không có gì mới được chép sang bản sao ngoài máy. Hãy kiểm tra Litestream: systemctl status baoco-litestream.", int(silent/time.Minute))}
 	}
-	if r.seen.last.Problem != (app.Text{}) || odd != nil || !now.Before(r.seen.next) {
+	if odd != nil && r.seen.last.Problem == (app.Text{}) || !now.Before(r.seen.next) {
 		r.seen.last = r.Check(ctx, now)
 		r.seen.next = now.Add(r.pause())
-		return r.seen.last
 	}
 	last := r.seen.last
-	last.At = now
+	if last.Problem == (app.Text{}) {
+		last.Problem = r.seen.clock
+	}
 	return last
+}
+
+// clockProblem compares our clock with that of the place, which says when something was
+// last written there: since the look before, or there was none.
+func clockProblem(written, before, now time.Time) app.Text {
+	ago := now.Sub(written)
+	if before.IsZero() || ago > -clockDiffers && ago < now.Sub(before)+clockDiffers {
+		return app.Text{}
+	}
+	return app.Textf("The clock of this machine differs from that of the replica’s place by %d minutes. Dates of transactions depend on it: see that it is right, with timedatectl.",
+		"Đồng hồ của máy này lệch %d phút so với nơi lưu bản sao ngoài máy. Ngày giờ giao dịch phụ thuộc vào đồng hồ: hãy kiểm tra bằng timedatectl.", int(ago.Abs().Round(time.Minute)/time.Minute))
 }
 
 func (r *ReplicaChecker) list(ctx context.Context) (l replica.Look, err error) {
@@ -112,8 +135,12 @@ func (r *ReplicaChecker) keyFits(ctx context.Context, objects replica.Objects) e
 	return nil
 }
 
-// pause is the time to the next check: the larger the file, the longer.
+// pause is the time to the next check: the larger the file, the longer. A copy that isn't
+// good is checked again sooner.
 func (r *ReplicaChecker) pause() time.Duration {
+	if r.seen.last.Problem != (app.Text{}) {
+		return 9 * r.seen.last.Took
+	}
 	status, err := r.Store.StorageStatus(time.Now())
 	if err != nil {
 		return checkLeast
