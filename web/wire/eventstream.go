@@ -97,7 +97,10 @@ func OpenEventStream(w http.ResponseWriter, r *http.Request, closing <-chan stru
 }
 
 // Close ends the stream.
-func (s *EventStream) Close() { s.beat.Stop() }
+func (s *EventStream) Close() {
+	s.beat.Stop()
+	_ = s.control.SetWriteDeadline(time.Now().Add(eventDeadline)) // for the end of the answer
+}
 
 // lineEnds makes one of the three ends of a line in an event stream. A carriage
 // return in a payer's text would otherwise begin a line of the stream, which could
@@ -122,14 +125,56 @@ func (s *EventStream) Event(name, id, data string) error {
 
 func (s *EventStream) write(text string) error {
 	err := s.control.SetWriteDeadline(time.Now().Add(eventDeadline))
+	defer s.watch()()
 	if err == nil {
 		_, err = s.w.Write([]byte(text))
 	}
 	if err == nil {
 		err = s.control.Flush()
 	}
+	if err == nil { // over HTTP/2 the deadline would end the stream, even while nothing is being sent
+		err = s.control.SetWriteDeadline(time.Time{})
+	}
 	s.Broken = s.Broken || err != nil
 	return err
+}
+
+// watch breaks off what is being sent to a slow reader once the stream is to end, until
+// stop is called.
+func (s *EventStream) watch() (stop func()) {
+	var mu sync.Mutex
+	stopped := false
+	var timer *time.Timer
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(AccessInterval, func() {
+		ended := s.ended()
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case stopped:
+		case ended:
+			_ = s.control.SetWriteDeadline(time.Now())
+		default:
+			timer.Reset(AccessInterval)
+		}
+	})
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		stopped = true
+		timer.Stop()
+	}
+}
+
+// ended tells whether the server stops or the reader isn't allowed any more.
+func (s *EventStream) ended() bool {
+	select {
+	case <-s.closing:
+		return true
+	default:
+		return errors.Is(s.allowed(), ErrRevoked)
+	}
 }
 
 // Wait returns nil once changed is closed and the reader is still allowed. Until
