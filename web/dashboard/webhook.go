@@ -182,7 +182,7 @@ func (s *Server) rotateWebhook(v *visit) error {
 	if hook, err = s.pageWebhook(v); err != nil { // with the end of the overlap
 		return err
 	}
-	return s.showSecret(v, secretData{Webhook: hook, Secret: secret})
+	return s.showSecret(v, hook, secret, false)
 }
 
 func (s *Server) activateWebhook(v *visit) error {

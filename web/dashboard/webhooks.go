@@ -109,48 +109,37 @@ func (s *Server) addWebhook(v *visit) error {
 	if err != nil {
 		return s.showNewWebhook(v, form, err)
 	}
-	return s.showSecret(v, secretData{Webhook: hook, Secret: secret, New: true})
+	return s.showSecret(v, hook, secret, true)
 }
 
-// secretData is the page of a new secret. Secret is empty if it was shown before.
-type secretData struct {
-	Webhook   app.Webhook
-	Secret    string
-	New       bool // the webhook is new too
-	Plain     string
-	Receivers []receiver
-	Script    string // of a webhook of app.WebhookSheet, which has no receivers
-}
-
-func (s *Server) showSecret(v *visit, data secretData) error {
-	title := app.Text{EN: "Save this secret now", VI: "Hãy lưu khoá bí mật này ngay"}
-	if data.Secret == "" {
-		title = app.Text{EN: "Secret already shown", VI: "Khoá bí mật đã được hiển thị"}
+// showSecret shows the new secret of a webhook; made tells whether the webhook is new
+// too.
+func (s *Server) showSecret(v *visit, hook app.Webhook, secret string, made bool) error {
+	name := app.Isolated(hook.Name)
+	data := secretData{
+		Path: webhookPath(hook.ID), Secret: secret, New: made, Plain: strings.TrimSpace(hook.PlainWarning().In(v.Lang)), Receivers: receivers(hook, secret, v.Lang),
+		Lead: app.Textf("Webhook “%s” has a new secret.", "Webhook “%s” đã có khoá bí mật mới.", name),
+		Use:  app.Text{EN: "Your shop uses this secret to verify that calls come from baoco.", VI: "Cửa hàng dùng khoá bí mật này để xác thực từng lần gửi của baoco."},
 	}
-	data.Plain = strings.TrimSpace(data.Webhook.PlainWarning().In(v.Lang))
-	if data.Webhook.Kind == app.WebhookSheet {
-		data.Script = app.SheetScript(data.Secret, v.Lang)
+	if made {
+		data.Lead = app.Textf("Created webhook “%s”.", "Đã tạo webhook “%s”.", name)
 	}
-	data.Receivers = receivers(data.Webhook, data.Secret, v.Lang)
-	return s.render(v, "webhook_secret", "webhooks", title, data)
+	if hook.Rotating(v.now) {
+		data.OverlapTo = hook.OverlapTo
+	}
+	if hook.Kind == app.WebhookSheet {
+		data.Script = app.SheetScript(secret, v.Lang)
+	}
+	return s.showSigningSecret(v, data)
 }
 
-// secretFile answers with a secret as a file. The page of a new secret sends the
-// secret here, since the server keeps no copy.
+// secretFile answers with the secret of a webhook as a file.
 func (s *Server) secretFile(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
 		return err
 	}
-	secret := v.PostFormValue("secret")
-	if !app.IsSecret(secret) {
-		return app.InvalidField("secret", "is not one of a webhook", "không phải khoá bí mật của webhook")
-	}
-	h := v.w.Header()
-	h.Set("Content-Type", "text/plain; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="baoco-webhook-`+strconv.FormatInt(hook.ID, 10)+`.env"`)
-	_, _ = v.w.Write([]byte("# baoco, webhook " + strconv.FormatInt(hook.ID, 10) + "\nBAOCO_SECRET=" + secret + "\n"))
-	return nil
+	return v.sendSecret("webhook", hook.ID)
 }
 
 // pageWebhook is the webhook that the path names.
