@@ -29,12 +29,13 @@ type AlertPreferences struct {
 // AlertKinds are the kinds that alerts can be about: those that begin and end
 // by themselves.
 var AlertKinds = []AttentionKind{
-	AttentionWebhook, AttentionFailed, AttentionSource, AttentionInbound, AttentionBank, AttentionPlan, AttentionServer, AttentionAlert,
+	AttentionWebhook, AttentionStream, AttentionFailed, AttentionSource, AttentionInbound, AttentionBank, AttentionPlan, AttentionServer, AttentionAlert,
 }
 
 // alertNames says what the alerts of each kind of AlertKinds are about.
 var alertNames = map[AttentionKind]Text{
 	AttentionWebhook: {"A webhook is not reaching your shop", "Webhook không gửi được"},
+	AttentionStream:  {"A stream is not reaching its broker", "Luồng giao dịch không gửi được"},
 	AttentionFailed:  {"Deliveries fail after all six attempts", "Có thông báo thất bại sau cả sáu lần gửi"},
 	AttentionSource:  {"A source has gone silent, or its calls are refused", "Nguồn giao dịch không gửi gì hoặc lần gọi bị từ chối"},
 	AttentionInbound: {"Received items need attention: unassigned, unreadable or in conflict", "Giao dịch nhận được cần xử lý: tài khoản chưa liên kết, không đọc được, hoặc trùng mã nhưng khác số tiền"},

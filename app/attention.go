@@ -15,6 +15,7 @@ const (
 	AttentionSystem  AttentionKind = "system"  // how the installation was set up; for the operator
 	AttentionServer  AttentionKind = "server"  // little room, a certificate that ends, no backup; for the operator
 	AttentionWebhook AttentionKind = "webhook" // it doesn't get through
+	AttentionStream  AttentionKind = "stream"  // it doesn't get through
 	AttentionFailed  AttentionKind = "failed"  // deliveries that aren't tried any more
 	AttentionInbound AttentionKind = "inbound" // what came in and wasn't recorded
 	AttentionBank    AttentionKind = "bank"    // in error
@@ -32,8 +33,8 @@ type Attention struct {
 	Text   Text
 	Action Text // what to do on the page
 	// What else the page depends on; zero where it doesn't apply.
-	ID         int64       // of the webhook, bank account or source
-	SecretLost bool        // of the webhook or source
+	ID         int64       // of the webhook, stream, bank account or source
+	SecretLost bool        // of the webhook, stream or source
 	Refused    string      // the name of the source whose calls are refused
 	Since      Day         // of AttentionFailed: the day from which deliveries were counted
 	State      Outcome     // of AttentionInbound
@@ -66,7 +67,7 @@ func (s *Service) Attention(ctx context.Context, accountID int64, in Installatio
 		func(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
 			return s.systemAttention(ctx, accountID, in, now)
 		},
-		s.webhookAttention, s.failedAttention, s.inboundAttention, s.bankAttention, s.sourceAttention, s.alertAttention,
+		s.webhookAttention, s.streamAttention, s.failedAttention, s.inboundAttention, s.bankAttention, s.sourceAttention, s.alertAttention,
 	} {
 		more, err := part(ctx, accountID, now)
 		if err != nil {

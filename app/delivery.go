@@ -145,6 +145,7 @@ type LatestDelivery struct {
 type NewestIDs struct {
 	TransactionID, AttemptID, InboundEventID int64
 	DeliveryID                               int64
+	StreamState                              int64 // another one when a stream has sent something, or begins or ends to fail
 }
 
 // DeliveriesOf lists the deliveries of transactions by transaction id.

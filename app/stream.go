@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -50,8 +51,9 @@ const (
 	MaxBrokers = 10
 	// StreamRead is how many messages are published at a time.
 	StreamRead = 500
-	// StreamTimeout is how long a broker may take to keep them.
-	StreamTimeout = 10 * time.Second
+	// StreamTimeout is how long a broker may take to keep them. A page waits for it
+	// after a test, within the time of a request.
+	StreamTimeout = 8 * time.Second
 
 	maxBrokerUsername = 200
 	maxBrokerPassword = 8 << 10 // a credentials file of NATS is one, too
@@ -288,6 +290,36 @@ func (s *Service) RotateStreamSecret(ctx context.Context, accountID, id int64, k
 		secret = ""
 	}
 	return secret, err
+}
+
+// worryingStreamFailure is how long a stream must fail before it needs attention. Less
+// may be a restart of the broker.
+const worryingStreamFailure = time.Minute
+
+// streamAttention lists the active streams that have lost their secret, or keep failing.
+func (s *Service) streamAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
+	streams, err := s.Streams(ctx, accountID)
+	for _, st := range streams {
+		id, name := strconv.FormatInt(st.ID, 10), Isolated(st.Name)
+		switch {
+		case !st.IsActive:
+		case st.SecretLost:
+			list = append(list, Attention{
+				Kind: AttentionStream, Key: "secret of stream " + id, Name: Textf("Stream “%s” has lost its secret", "Luồng “%s” đã mất khoá bí mật", name),
+				Text: Textf("Stream “%s” has lost its secret and its password, so nothing is sent. Rotate the secret, then enter the password again.",
+					"Luồng “%s” đã mất khoá bí mật và mật khẩu nên không gửi được gì. Hãy đổi khoá bí mật rồi nhập lại mật khẩu.", name),
+				ID: st.ID, SecretLost: true, Action: Text{"Rotate secret", "Đổi khoá bí mật"},
+			})
+		case !st.FailingSince.IsZero() && now.Sub(st.FailingSince) >= worryingStreamFailure:
+			at := WriteTime(st.FailingSince, s.zone)
+			list = append(list, Attention{
+				Kind: AttentionStream, Key: "stream " + id, Name: Textf("Stream “%s” is not reaching its broker", "Luồng “%s” không gửi được", name),
+				Text: Text{"Stream “" + name + "” has not reached its broker since " + at.EN + ".", "Luồng “" + name + "” không gửi được từ " + at.VI + "."}.And(st.Problem),
+				ID:   st.ID, Action: Text{"See why", "Xem lý do"},
+			})
+		}
+	}
+	return list, err
 }
 
 // ErrNoStream says that an id names no stream.

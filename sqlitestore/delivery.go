@@ -297,8 +297,9 @@ func (s *Store) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
 		return s.newestShown(ctx, limit)
 	}
 	err := s.queryRow(ctx, `SELECT coalesce((SELECT max(id) FROM transactions), 0), coalesce((SELECT max(id) FROM attempts), 0),
-			coalesce((SELECT max(id) FROM inbound_events), 0), coalesce((SELECT max(id) FROM deliveries), 0)`).
-		Scan(&n.TransactionID, &n.AttemptID, &n.InboundEventID, &n.DeliveryID)
+			coalesce((SELECT max(id) FROM inbound_events), 0), coalesce((SELECT max(id) FROM deliveries), 0),
+			coalesce((SELECT sum(position + coalesce(failing_ms, 0)) FROM streams), 0)`).
+		Scan(&n.TransactionID, &n.AttemptID, &n.InboundEventID, &n.DeliveryID, &n.StreamState)
 	return n, storageError(err)
 }
 

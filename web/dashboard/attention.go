@@ -28,6 +28,8 @@ func AttentionPath(a app.Attention) string {
 		return "/system"
 	case app.AttentionWebhook, app.AttentionRetry:
 		return "/webhooks/" + id
+	case app.AttentionStream:
+		return "/streams/" + id
 	case app.AttentionFailed:
 		return "/deliveries?status=0&from=" + a.Since.String()
 	case app.AttentionInbound:
@@ -55,7 +57,7 @@ func (s *Server) attention(v *visit) ([]app.Attention, error) {
 // attentionTakes is what the page of AttentionPath takes.
 func attentionTakes(kind app.AttentionKind) permission {
 	switch kind {
-	case app.AttentionWebhook, app.AttentionFailed, app.AttentionInbound, app.AttentionSource:
+	case app.AttentionWebhook, app.AttentionStream, app.AttentionFailed, app.AttentionInbound, app.AttentionSource:
 		return connect
 	case app.AttentionBank:
 		return seeMoney

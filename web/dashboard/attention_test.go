@@ -37,6 +37,8 @@ func TestAttentionPath(t *testing.T) {
 		"/system#backup":                       {Kind: app.AttentionServer, Warning: app.WarningBackup},
 		"/webhooks/7":                          {Kind: app.AttentionWebhook, ID: 7},
 		"/webhooks/7/rotate":                   {Kind: app.AttentionWebhook, ID: 7, SecretLost: true},
+		"/streams/7":                           {Kind: app.AttentionStream, ID: 7},
+		"/streams/7/rotate":                    {Kind: app.AttentionStream, ID: 7, SecretLost: true},
 		"/deliveries?status=0&from=2026-03-01": {Kind: app.AttentionFailed, Since: day},
 		"/inbound/events?state=unassigned":     {Kind: app.AttentionInbound, State: app.OutcomeUnassigned},
 		"/banks/7":                             {Kind: app.AttentionBank, ID: 7},

@@ -179,6 +179,9 @@ func (s *Server) nounPage(v *visit, noun string, id int64) (page string, err err
 	case "webhook":
 		_, err = s.Service.Webhook(v.Context(), account, id)
 		page = webhookPath(id)
+	case "stream":
+		_, err = s.Service.Stream(v.Context(), account, id)
+		page = streamPath(id)
 	case "transaction":
 		_, err = s.Service.Transaction(v.Context(), account, id)
 		page = "/transactions/" + strconv.FormatInt(id, 10)

@@ -22,6 +22,7 @@ import (
 // the action, or the nearest above it.
 var countOnce = map[string]string{
 	"/webhooks": "/webhooks/new", "/webhooks/{id}/rotate": "", "/webhooks/{id}/replay": "", "/webhooks/{id}/send-now": "",
+	"/streams": "/streams/new", "/streams/{id}/rotate": "",
 	"/inbound/sources": "/inbound/sources/new", "/inbound/sources/{id}/rotate": "",
 	"/deliveries/resend": "/deliveries", "/deliveries/{id}/resend": "", "/deliveries/{id}/send-now": "",
 	"/keys": "", "/settings/users": "", "/settings/users/{id}/password": "", "/settings/counters": "",

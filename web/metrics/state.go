@@ -2,6 +2,8 @@ package metrics
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"baoco/app"
@@ -36,6 +38,7 @@ func (p *page) state(ctx context.Context, service *app.Service, now time.Time) {
 		lag = now.Sub(f.OldestDue).Seconds()
 	}
 	p.gauge("baoco_due_lag_seconds", "How long the delivery has waited that is due for longest and not being attempted; 0: none is due.", lag)
+	p.streams(ctx, service, now)
 	p.gauge("baoco_attempts_in_flight", "Attempts of deliveries that are being made.", float64(f.InFlight))
 	p.gauge("baoco_database_size_bytes", "Size of the database file.", float64(f.Size))
 	p.gauge("baoco_wal_size_bytes", "Size of the write-ahead log.", float64(f.LogSize))
@@ -44,5 +47,26 @@ func (p *page) state(ctx context.Context, service *app.Service, now time.Time) {
 	}
 	if !f.LastBackup.IsZero() {
 		p.gauge("baoco_last_backup_timestamp_seconds", "When the last backup was made, in Unix time; absent: never.", float64(f.LastBackup.Unix()))
+	}
+}
+
+// streams shows how far the active streams are behind.
+func (p *page) streams(ctx context.Context, service *app.Service, now time.Time) {
+	list, err := service.Streams(ctx, 0)
+	list = slices.DeleteFunc(list, func(st app.Stream) bool { return !st.IsActive })
+	if err != nil || len(list) == 0 {
+		return
+	}
+	p.head("baoco_stream_behind_seconds", "gauge", "How long the first transaction has waited that a stream has not sent yet, by the id of the stream; 0: all are sent.")
+	for _, st := range list {
+		since, err := service.StreamBehind(ctx, st)
+		if err != nil {
+			return
+		}
+		behind := 0.0
+		if !since.IsZero() {
+			behind = max(0, now.Sub(since).Seconds())
+		}
+		fmt.Fprintf(p, "baoco_stream_behind_seconds{stream=\"%d\"} %v\n", st.ID, behind)
 	}
 }

@@ -1,0 +1,305 @@
+package dashboard
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+func streamPath(id int64) string { return "/streams/" + strconv.FormatInt(id, 10) }
+
+// streamRow is a stream with how far it has come.
+type streamRow struct {
+	app.Stream
+	BankAccount app.BankAccount // zero: all, or one that is no longer linked
+	Broker      app.Broker
+	Behind      time.Time // when the first transaction was recorded that isn't sent; zero: all are
+}
+
+// Failing tells whether the broker doesn't take what it gets.
+func (r streamRow) Failing() bool { return r.IsActive && !r.SecretLost && !r.FailingSince.IsZero() }
+
+// Hosts names the first host of the broker, and how many others there are.
+func (r streamRow) Hosts() string {
+	if n := len(r.Broker.Hosts); n > 1 {
+		return r.Broker.Hosts[0] + " +" + strconv.Itoa(n-1)
+	}
+	return r.Broker.Hosts[0]
+}
+
+func (s *Server) streamRow(v *visit, st app.Stream, banks []app.BankAccount) (row streamRow, err error) {
+	row = streamRow{Stream: st, BankAccount: bankAccount(banks, st.BankAccountID)}
+	row.Broker, _ = app.ParseBroker(st.URL) // it was checked when it was set
+	row.Behind, err = s.Service.StreamBehind(v.Context(), st)
+	return row, err
+}
+
+func (s *Server) streamsPage(v *visit) error {
+	list, err := s.Service.Streams(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	var data struct{ Rows []streamRow }
+	for _, st := range list {
+		row, err := s.streamRow(v, st, banks)
+		if err != nil {
+			return err
+		}
+		data.Rows = append(data.Rows, row)
+	}
+	return s.render(v, "streams", "webhooks", app.Text{EN: "Streams", VI: "Luồng giao dịch"}, data)
+}
+
+// streamForm is the form of a stream as it was entered, but for the password.
+type streamForm struct {
+	ID                                              int64 // 0: a new one
+	Name, URL, Topic, Username, Type, BankAccountID string
+	Start, SinceID                                  string // see readSince
+	Position                                        int64  // of one that is edited
+	Banks                                           []app.BankAccount
+}
+
+// readStreamForm reads the form that was sent.
+func readStreamForm(v *visit) (form streamForm, in app.StreamCreate, err error) {
+	form = streamForm{
+		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("url")), Topic: strings.TrimSpace(v.PostFormValue("topic")),
+		Username: v.PostFormValue("username"), Type: v.PostFormValue("type"), BankAccountID: v.PostFormValue("bank_account_id"),
+		Start: v.PostFormValue("start"), SinceID: strings.TrimSpace(v.PostFormValue("since_id")),
+	}
+	in = app.StreamCreate{
+		Name: form.Name, URL: form.URL, Topic: form.Topic, Type: app.WebhookType(form.Type), Key: v.form.key,
+		Credentials: app.BrokerCredentials{Username: form.Username, Password: v.PostFormValue("password")},
+	}
+	var bad app.Invalid
+	if file := strings.TrimSpace(v.PostFormValue("credentials")); file != "" {
+		if in.Credentials != (app.BrokerCredentials{}) {
+			bad.Add("password", "and user name must be empty with a credentials file", "và tên đăng nhập phải để trống khi dùng tệp credentials")
+		}
+		in.Credentials.Password = strings.ReplaceAll(file, "\r\n", "\n") + "\n"
+	}
+	in.BankAccountID, err = readBankAccountID(form.BankAccountID)
+	bad.Merge(err)
+	in.SinceID, err = form.readSince()
+	bad.Merge(err)
+	return form, in, bad.Err()
+}
+
+// readSince reads from where on a stream sends: nil where it begins now, or goes on
+// from where it is.
+func (f streamForm) readSince() (*int64, error) {
+	switch f.Start {
+	case "now":
+		return nil, nil
+	case "first":
+		return new(int64), nil
+	}
+	id, found := wire.ParseID(f.SinceID)
+	if !found {
+		return nil, app.InvalidField("since_id", "must be the id of a transaction", "phải là mã của một giao dịch")
+	}
+	return &id, nil
+}
+
+func (s *Server) newStreamPage(v *visit) error {
+	return s.showNewStream(v, streamForm{Type: string(app.WebhookAll), Start: "now"}, nil)
+}
+
+func (s *Server) showNewStream(v *visit, form streamForm, wrong error) (err error) {
+	if form.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	return s.renderForm(v, wrong, "stream_new", "webhooks", app.Text{EN: "Create stream", VI: "Tạo luồng"}, form)
+}
+
+// addStream answers with the page that shows the new secret.
+func (s *Server) addStream(v *visit) error {
+	form, in, bad := readStreamForm(v)
+	var all app.Invalid
+	all.Merge(s.Service.CheckStream(in))
+	all.Merge(bad)
+	st, secret, err := app.Stream{}, "", all.Err()
+	if err == nil {
+		st, secret, err = s.Service.CreateStream(v.Context(), v.account.ID, in, v.now)
+	}
+	if err != nil {
+		return s.showNewStream(v, form, err)
+	}
+	return s.showStreamSecret(v, st, secret, true)
+}
+
+// showStreamSecret shows a new secret; made tells whether the stream is new too.
+func (s *Server) showStreamSecret(v *visit, st app.Stream, secret string, made bool) error {
+	name := app.Isolated(st.Name)
+	lead := app.Textf("Stream “%s” has a new secret.", "Luồng “%s” đã có khoá bí mật mới.", name)
+	if made {
+		lead = app.Textf("Created stream “%s”.", "Đã tạo luồng “%s”.", name)
+	}
+	return s.showSigningSecret(v, secretData{
+		Path: streamPath(st.ID), Secret: secret, New: made, Lead: lead,
+		Use: app.Text{EN: "Your programs use this secret to verify that messages come from baoco.", VI: "Các chương trình của bạn dùng khoá bí mật này để xác thực từng tin do baoco gửi."},
+	})
+}
+
+// pageStream is the stream that the path names.
+func (s *Server) pageStream(v *visit) (app.Stream, error) {
+	return s.Service.Stream(v.Context(), v.account.ID, v.pathID())
+}
+
+func (s *Server) streamSecretFile(v *visit) error {
+	st, err := s.pageStream(v)
+	if err != nil {
+		return err
+	}
+	return v.sendSecret("stream", st.ID)
+}
+
+func (s *Server) streamPage(v *visit) error {
+	st, err := s.pageStream(v)
+	if err != nil {
+		return err
+	}
+	return s.showStream(v, st, nil)
+}
+
+// showStream shows the page. refused is why an action was refused.
+func (s *Server) showStream(v *visit, st app.Stream, refused error) error {
+	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	data := struct {
+		streamRow
+		Remove confirmation
+	}{Remove: s.streamRemoval(v, st)}
+	if data.streamRow, err = s.streamRow(v, st, banks); err != nil {
+		return err
+	}
+	return s.renderForm(v, refused, "stream", "webhooks", app.Text{EN: app.Isolated(st.Name), VI: app.Isolated(st.Name)}, data)
+}
+
+// tryStream publishes a test and says what the broker said of it.
+func (s *Server) tryStream(v *visit) error {
+	st, err := s.pageStream(v)
+	if err != nil {
+		return err
+	}
+	problem, err := s.Service.TestStream(v.Context(), v.account.ID, st.ID, app.UserAgent(s.Version), v.now)
+	if err == nil && problem != (app.Text{}) {
+		err = app.Refused(app.CodeConflict, app.Text{EN: "The test was not sent.", VI: "Chưa gửi thử được."}.And(problem))
+	}
+	if err != nil {
+		return s.showStream(v, st, err)
+	}
+	return s.redirect(v, streamPath(st.ID), app.Text{EN: "The broker has kept the test message.", VI: "Máy chủ nhận luồng đã lưu tin thử."})
+}
+
+// switchStream sets the status that the form names, as switchWebhook does.
+func (s *Server) switchStream(v *visit) error {
+	st, err := s.pageStream(v)
+	if err != nil {
+		return err
+	}
+	if on := v.PostFormValue("active") == "1"; on != st.IsActive {
+		switched, err := s.Service.ToggleStream(v.Context(), v.account.ID, st.ID, v.now)
+		if err != nil {
+			return s.showStream(v, st, err)
+		}
+		st = switched
+	}
+	flash := app.Text{EN: "Stream turned on. It goes on from where it was.", VI: "Đã bật luồng. Luồng gửi tiếp từ chỗ đã dừng."}
+	switch {
+	case st.IsActive && st.SecretLost:
+		flash = app.Text{EN: "Stream turned on. Nothing is sent until you rotate its secret.", VI: "Đã bật luồng. Chưa gửi được gì cho đến khi bạn đổi khoá bí mật."}
+	case !st.IsActive:
+		flash = app.Text{EN: "Stream turned off. It keeps its position.", VI: "Đã tắt luồng. Luồng giữ nguyên vị trí."}
+	}
+	return s.redirect(v, streamPath(st.ID), flash)
+}
+
+func (s *Server) editStreamPage(v *visit) error {
+	st, err := s.pageStream(v)
+	if err != nil {
+		return err
+	}
+	return s.showEditStream(v, streamForm{
+		ID: st.ID, Name: st.Name, URL: st.URL, Topic: st.Topic, Username: st.Username, Type: string(st.Type), Start: "now", Position: st.Position,
+	}, nil)
+}
+
+func (s *Server) showEditStream(v *visit, form streamForm, wrong error) error {
+	return s.renderForm(v, wrong, "stream_edit", "webhooks", app.Text{EN: "Edit stream", VI: "Sửa luồng"}, form)
+}
+
+func (s *Server) editStream(v *visit) error {
+	st, err := s.pageStream(v)
+	if err != nil {
+		return err
+	}
+	form, in, err := readStreamForm(v)
+	form.ID, form.Position = st.ID, st.Position
+	if err == nil {
+		err = v.unchanged(st.Name, st.URL, st.Topic, st.Username, st.Type)
+	}
+	if err != nil {
+		return s.showEditStream(v, form, err)
+	}
+	u := app.StreamUpdate{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Type: &in.Type, SinceID: in.SinceID}
+	// An empty password stays as it is, but isn't sent to another broker or for another
+	// user: whoever edits a stream need not know it.
+	if in.Credentials.Password != "" || in.URL != st.URL || in.Credentials.Username != st.Username {
+		u.Credentials = &in.Credentials
+	}
+	if st, err = s.Service.UpdateStream(v.Context(), v.account.ID, st.ID, u); err != nil {
+		return s.showEditStream(v, form, err)
+	}
+	return s.redirect(v, streamPath(st.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
+}
+
+func (s *Server) rotateStreamPage(v *visit) error {
+	st, err := s.pageStream(v)
+	if err != nil {
+		return err
+	}
+	return s.render(v, "stream_rotate", "webhooks", app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"}, st)
+}
+
+// rotateStream answers with the page of the new secret.
+func (s *Server) rotateStream(v *visit) error {
+	st, err := s.pageStream(v)
+	if err != nil {
+		return err
+	}
+	secret, err := s.Service.RotateStreamSecret(v.Context(), v.account.ID, st.ID, v.form.key, v.now)
+	if err != nil {
+		return err
+	}
+	return s.showStreamSecret(v, st, secret, false)
+}
+
+func (s *Server) streamRemoval(v *visit, st app.Stream) confirmation {
+	return confirmation{
+		Path: streamPath(st.ID) + "/delete", Back: streamPath(st.ID), to: "/streams",
+		Title: v.T("Delete stream", "Xoá luồng"), Button: v.T("Delete permanently", "Xoá vĩnh viễn"),
+		Texts: []string{
+			v.T("No more transactions are sent to this stream. What the broker has already stays there.", "Giao dịch không được gửi đến luồng này nữa. Những tin máy chủ nhận luồng đã lưu vẫn còn ở đó."),
+			v.T("Its position, secret and password are permanently deleted.", "Vị trí, khoá bí mật và mật khẩu của luồng bị xoá vĩnh viễn."),
+		},
+		do:   func() error { return s.Service.DeleteStream(v.Context(), v.account.ID, st.ID, v.now) },
+		done: app.Text{EN: "Stream deleted.", VI: "Đã xoá luồng."},
+	}.typeName(v, st.Name)
+}
+
+func (s *Server) removeStream(v *visit) error {
+	st, err := s.pageStream(v)
+	if err != nil {
+		return err
+	}
+	return s.confirm(v, "webhooks", s.streamRemoval(v, st))
+}
