@@ -144,6 +144,36 @@ func TestWebhookAttention(t *testing.T) {
 	}
 }
 
+// A stream needs attention once it has failed for a minute, and while its secret is
+// lost; not while it is switched off.
+func TestStreamAttention(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	defer w.Close()
+	st, _ := w.Stream(app.StreamCreate{})
+	began := time.Date(2026, 11, 21, 3, 59, 30, 0, time.UTC)
+	says := func(what string, at time.Time, want ...string) {
+		t.Helper()
+		if d := cmp.Diff(append([]string{}, want...), attentionOf(w, at, app.AttentionStream)); d != "" {
+			t.Errorf("%s: %s", what, d)
+		}
+	}
+	settle := func(failing time.Time, problem app.Text) {
+		t.Helper()
+		apptest.Must(t, w.Service.SettleStream(t.Context(), app.StreamProgress{StreamID: st.ID, FailingSince: failing, Problem: problem}))
+	}
+	says("new", began)
+	settle(began, app.Text{EN: "No stream keeps it.", VI: "Chưa có stream nào giữ."})
+	says("under a minute", began.Add(59*time.Second))
+	says("a minute", began.Add(time.Minute), "Luồng “ledger” không gửi được từ 10:59:30 21/11/2026. Chưa có stream nào giữ.")
+	settle(time.Time{}, app.Text{})
+	says("it works again", began.Add(time.Hour))
+	settle(began, app.Text{EN: "x", VI: "x"})
+	_, err := w.Service.ToggleStream(t.Context(), 1, st.ID, began)
+	apptest.Must(t, err)
+	says("switched off", began.Add(time.Hour))
+}
+
 // A source that is silent for a day is strange only after seven days in a row with
 // transactions.
 func TestSilenceAfterBusyDays(t *testing.T) {

@@ -203,7 +203,7 @@ func TestStreamBrokerAway(t *testing.T) {
 		before := b.calls()
 		time.Sleep(65 * time.Second)
 		synctest.Wait()
-		if st = s.state(t, st.ID); b.calls()-before > 3 || !strings.Contains(st.Problem.EN, "within 10 seconds") {
+		if st = s.state(t, st.ID); b.calls()-before > 3 || !strings.Contains(st.Problem.EN, "within 8 seconds") {
 			t.Errorf("in a minute it was asked %d times, and %q", b.calls()-before, st.Problem.EN)
 		}
 		b.answerBy(func([]app.StreamMessage) (int, error) { panic("of a broker") })

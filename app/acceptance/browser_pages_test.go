@@ -32,6 +32,7 @@ var browserPages = []string{
 	"/transactions/import", "/transactions/import/1/undo", "/day", "/day?date=2026-11-02",
 	"/banks", "/banks/new", "/banks/1", "/banks/1/unlink",
 	"/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate", "/webhooks/1/replay", "/webhooks/1/delete", "/tools/signature",
+	"/streams", "/streams/new", "/streams/1", "/streams/1/edit", "/streams/1/rotate", "/streams/1/delete",
 	"/deliveries", "/deliveries?status=waiting", "/deliveries/1", "/deliveries/resend?id=1",
 	"/inbound", "/inbound/sources/new", "/inbound/sources/new?provider=sepay", "/inbound/sources/1", "/inbound/sources/1/rotate", "/inbound/sources/1/remove",
 	"/inbound/events", "/inbound/events/1", "/inbound/refused",

@@ -141,6 +141,15 @@ func (w *World) Webhook(url string, hookType app.WebhookType) (app.Webhook, stri
 	return hook, secret
 }
 
+// Stream makes a stream of account 1, and returns its secret too.
+func (w *World) Stream(in app.StreamCreate) (app.Stream, string) {
+	w.T.Helper()
+	in.Name, in.URL, in.Topic = "ledger", "nats://nats.shop.vn", "shop.transactions"
+	st, secret, err := w.Service.CreateStream(context.Background(), 1, in, time.Now())
+	Must(w.T, err)
+	return st, secret
+}
+
 // APIKey makes an API key of account 1.
 func (w *World) APIKey(scope app.Scope) string {
 	w.T.Helper()

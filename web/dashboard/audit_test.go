@@ -196,6 +196,7 @@ var notDeeds = map[string]string{
 	"POST /guide":                         "which page is shown first",
 	"POST /tools/signature":               "it calculates",
 	"POST /webhooks/{id}/env":             "it writes a file for the browser, of a secret that the browser has",
+	"POST /streams/{id}/env":              "it writes a file for the browser, of a secret that the browser has",
 	"POST /inbound/sources/{id}/catch-up": "what the provider has is recorded as if it had called",
 }
 
@@ -324,6 +325,14 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /webhooks/{id}/replay", app.DeedWebhookReplay, 1, post(b, "/webhooks/1/replay"))
 	d.through("POST /webhooks/{id}/toggle", app.DeedWebhookChange, 1, post(b, "/webhooks/1/toggle"))
 	d.through("POST /webhooks/{id}/delete", app.DeedWebhookDelete, 1, post(b, "/webhooks/1/delete", "word", "kho 2"))
+
+	// Streams.
+	d.through("POST /streams", app.DeedStreamCreate, 1, post(b, "/streams", "name", "ledger", "url", "nats://nats.shop.vn", "topic", "shop", "type", "ALL", "start", "now"))
+	d.through("POST /streams/{id}/edit", app.DeedStreamChange, 1, post(b, "/streams/1/edit", "name", "ledger 2", "url", "nats://nats.shop.vn", "topic", "shop", "type", "ALL", "start", "now"))
+	d.through("POST /streams/{id}/test", app.DeedStreamTest, 1, post(b, "/streams/1/test"))
+	d.through("POST /streams/{id}/rotate", app.DeedStreamRotate, 1, post(b, "/streams/1/rotate"))
+	d.through("POST /streams/{id}/toggle", app.DeedStreamChange, 1, post(b, "/streams/1/toggle"))
+	d.through("POST /streams/{id}/delete", app.DeedStreamDelete, 1, post(b, "/streams/1/delete", "word", "ledger 2"))
 
 	// Sources and what they sent.
 	d.through("POST /inbound/sources", app.DeedSourceCreate, 1, post(b, "/inbound/sources", "provider", "native", "name", "till", "auth", "bearer"))

@@ -161,7 +161,7 @@ func TestHelpAtHand(t *testing.T) {
 	for path, names := range map[string][]string{
 		"/webhooks/1": {"receiver"}, "/inbound/sources/1": {"casso"}, "/settings/alerts": {"alerts"}, "/system": {"backup", "upgrade"},
 		"/settings": {"counter", "users", "install"}, "/transactions/import": {"statement"}, "/transactions?q=nothing": {"search"}, "/inbound/refused": {"inbound"},
-		"/tools/signature": {"receiver-401"}, "/keys": {"api"},
+		"/tools/signature": {"receiver-401"}, "/keys": {"api"}, "/streams": {"streams"},
 	} {
 		for _, name := range names {
 			b.Get(path).Shows(t, `href="/help/`+name+`"`)
@@ -182,9 +182,11 @@ func TestFormsLinkToHelp(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Webhook("https://shop.vn/", app.WebhookAll)
 	w.Sends(w.Native(), `{}`)
+	w.Stream(app.StreamCreate{})
 	b := w.Browser().SignIn("lan")
 	for path, page := range map[string]string{
 		"/webhooks/new": "receiver", "/webhooks/1/rotate": "receiver", "/webhooks/1/replay": "delivery", "/tools/signature": "receiver-401",
+		"/streams/new": "streams", "/streams/1": "streams", "/streams/1/edit": "streams", "/streams/1/rotate": "streams",
 		"/banks/new": "first-hour", "/inbound/sources/new": "first-hour", "/inbound/sources/new?provider=sepay": "sepay", "/inbound/sources/1/rotate": "own-program", "/inbound/events/1": "inbound",
 		"/transactions/import": "statement", "/settings/alerts": "alerts", "/keys": "api", "/settings": "users", "/system": "backup",
 	} {

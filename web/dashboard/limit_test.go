@@ -55,6 +55,10 @@ var limitedRoutes = map[string][]string{
 	"GET /webhooks/{id}/rotate": {"/webhooks/{small}/rotate"}, "POST /webhooks/{id}/rotate": {"/webhooks/{small}/rotate"}, "POST /webhooks/{id}/activate": {"/webhooks/{small}/activate"},
 	"POST /webhooks/{id}/env": {"/webhooks/{small}/env"}, "GET /webhooks/{id}/replay": {"/webhooks/{small}/replay"}, "POST /webhooks/{id}/replay": {"/webhooks/{small}/replay"},
 	"POST /webhooks/{id}/send-now": {"/webhooks/{small}/send-now"}, "GET /webhooks/{id}/delete": {"/webhooks/{small}/delete"}, "POST /webhooks/{id}/delete": {"/webhooks/{small}/delete"},
+	"GET /streams": {"/streams"}, "POST /streams": {"/streams name=x"}, "GET /streams/new": {"/streams/new"}, "GET /streams/{id}": {"/streams/1"}, "GET /streams/{id}/edit": {"/streams/1/edit"},
+	"POST /streams/{id}/edit": {"/streams/1/edit"}, "POST /streams/{id}/toggle": {"/streams/1/toggle"}, "POST /streams/{id}/test": {"/streams/1/test"},
+	"GET /streams/{id}/rotate": {"/streams/1/rotate"}, "POST /streams/{id}/rotate": {"/streams/1/rotate"}, "POST /streams/{id}/env": {"/streams/1/env"},
+	"GET /streams/{id}/delete": {"/streams/1/delete"}, "POST /streams/{id}/delete": {"/streams/1/delete"},
 	"GET /tools/signature": {"/tools/signature"}, "POST /tools/signature": {"/tools/signature"},
 
 	"GET /banks": {"/banks"}, "POST /banks": {"/banks bank=ACB&account_number={account}"}, "GET /banks/new": {"/banks/new"},

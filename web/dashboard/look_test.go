@@ -23,6 +23,7 @@ func TestLookAfterAnAction(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
 	w.Webhook(receiver.url, app.WebhookAll)
+	w.Stream(app.StreamCreate{})
 	w.APIKey(app.ScopeRead)
 	w.CounterLink(1, app.CounterLinkCreate{Name: "counter"})
 	w.Source("native", app.AuthBearer, "")

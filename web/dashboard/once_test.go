@@ -25,6 +25,8 @@ var onceForms = []struct {
 	{"/webhooks", "/webhooks/new", []string{"name", "kho", "webhook_url", "https://shop.vn/kho", "type", "ALL"}},
 	{"/webhooks/1/rotate", "/webhooks/1/rotate", []string{"overlap_hours", "24"}},
 	{"/webhooks/1/replay", "/webhooks/1/replay", nil},
+	{"/streams", "/streams/new", []string{"name", "kho", "url", "kafka://kafka.shop.vn", "topic", "shop", "type", "ALL", "start", "now"}},
+	{"/streams/1/rotate", "/streams/1/rotate", nil},
 	{"/inbound/sources", "/inbound/sources/new", []string{"provider", "native", "name", "second till", "auth", "bearer"}},
 	{"/inbound/sources/1/rotate", "/inbound/sources/1/rotate", nil},
 	{"/deliveries/resend", "/deliveries", []string{"failed", "all"}},
@@ -41,6 +43,7 @@ var harmlessTwice = []string{
 	"/login", "/login/code", "/login/passkey", "/logout", "/setup/{token}", "/look", "/guide", "/guide/test", "/tools/signature",
 	"/transactions/import", "/transactions/import/{id}/undo", "/transactions/{id}/note",
 	"/webhooks/{id}/edit", "/webhooks/{id}/toggle", "/webhooks/{id}/test", "/webhooks/{id}/activate", "/webhooks/{id}/env", "/webhooks/{id}/delete",
+	"/streams/{id}/edit", "/streams/{id}/toggle", "/streams/{id}/test", "/streams/{id}/env", "/streams/{id}/delete",
 	"/banks", "/banks/{id}/look", "/banks/{id}/toggle", "/banks/{id}/unlink",
 	"/inbound/sources/{id}/senders", "/inbound/sources/{id}/key", "/inbound/sources/{id}/catch-up", "/inbound/sources/{id}/remove",
 	"/inbound/events/{id}/link", "/inbound/events/{id}/retry", "/inbound/events/{id}/discard",
@@ -67,7 +70,7 @@ func TestEveryActionIsSorted(t *testing.T) {
 func onceState(w *webtest.World) (text string) {
 	w.File(func(db *sql.DB) error {
 		return db.QueryRow(`SELECT concat_ws(' ', (SELECT count(*) FROM deliveries), (SELECT count(*) FROM api_keys), (SELECT count(*) FROM counter_links),
-			(SELECT group_concat(password || generation) FROM users), (SELECT group_concat(hex(secret)) FROM sources),
+			(SELECT group_concat(password || generation) FROM users), (SELECT group_concat(hex(secret)) FROM sources), (SELECT group_concat(hex(secret)) FROM streams),
 			(SELECT group_concat(hex(secret) || coalesce(hex(next_secret), '')) FROM webhooks))`).Scan(&text)
 	})
 	return text
@@ -82,8 +85,9 @@ func TestFormThatFailedIsNotUsed(t *testing.T) {
 			w, _, b := failing(t)
 			w.User(1, "mai", app.RoleCashier)
 			w.Native()
-			broken := []string{"INSERT ON deliveries", "INSERT ON api_keys", "INSERT ON counter_links", "INSERT ON users", "INSERT ON webhooks", "INSERT ON sources",
-				"UPDATE OF password ON users", "UPDATE OF secret, next_secret ON webhooks", "UPDATE OF secret ON sources"}
+			w.Stream(app.StreamCreate{})
+			broken := []string{"INSERT ON deliveries", "INSERT ON api_keys", "INSERT ON counter_links", "INSERT ON users", "INSERT ON webhooks", "INSERT ON sources", "INSERT ON streams",
+				"UPDATE OF password ON users", "UPDATE OF secret, next_secret ON webhooks", "UPDATE OF secret ON sources", "UPDATE OF secret ON streams"}
 			for i, what := range broken {
 				w.Change(fmt.Sprintf(`CREATE TRIGGER broken%d BEFORE %s BEGIN SELECT RAISE(ABORT, 'broken'); END`, i, what))
 			}
@@ -112,6 +116,7 @@ func TestFormsCountOnce(t *testing.T) {
 			w, _, b := failing(t)
 			w.User(1, "mai", app.RoleCashier)
 			w.Native()
+			w.Stream(app.StreamCreate{})
 			state := func() string { return onceState(w) }
 			before := state()
 			old := strconv.FormatInt(time.Now().Add(-13*time.Hour).Unix(), 10) + "-AAAA"

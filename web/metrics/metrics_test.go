@@ -100,3 +100,28 @@ func TestManySources(t *testing.T) {
 		t.Error(fmt.Sprint(series, " series of calls"))
 	}
 }
+
+// An active stream shows for how long its first transaction has waited.
+func TestStreamBehind(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	defer w.Close()
+	handler := metrics.New("test", time.Now()).Handler(w.Service)
+	const name = "baoco_stream_behind_seconds"
+	if strings.Contains(show(handler), name) {
+		t.Error("there is no stream")
+	}
+	w.Link("ACB", apptest.SomeAccount)
+	for range 3 {
+		w.Stream(app.StreamCreate{})
+	}
+	_, err := w.Service.ToggleStream(t.Context(), 1, 3, time.Now())
+	apptest.Must(t, err)
+	_, _, err = w.Service.RecordByHand(t.Context(), 1, app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now().Add(-time.Hour))
+	apptest.Must(t, err)
+	apptest.Must(t, w.Service.SettleStream(t.Context(), app.StreamProgress{StreamID: 2, To: 1}))
+	text := show(handler)
+	if !strings.Contains(text, name+`{stream="1"} 360`) || !strings.Contains(text, name+"{stream=\"2\"} 0\n") || strings.Contains(text, `stream="3"`) {
+		t.Error(text)
+	}
+}

@@ -11,8 +11,10 @@ import (
 // Brokers are the brokers that streams are sent to: those whose first host is away
 // are not there, and the others keep what they get.
 type Brokers struct {
-	mu   sync.Mutex
-	kept []app.StreamMessage
+	mu     sync.Mutex
+	kept   []app.StreamMessage
+	opened app.Broker // last
+	fault  error
 }
 
 // All is what the brokers have kept.
@@ -22,7 +24,26 @@ func (b *Brokers) All() []app.StreamMessage {
 	return b.kept[:len(b.kept):len(b.kept)]
 }
 
-func (b *Brokers) open(to app.Broker) app.Publisher { return publisher{b, to} }
+// Opened is what was opened last.
+func (b *Brokers) Opened() app.Broker {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.opened
+}
+
+// Refuse makes all brokers refuse what they get; nil: they keep it again.
+func (b *Brokers) Refuse(fault error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fault = fault
+}
+
+func (b *Brokers) open(to app.Broker) app.Publisher {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.opened = to
+	return publisher{b, to}
+}
 
 type publisher struct {
 	brokers *Brokers
@@ -35,6 +56,9 @@ func (p publisher) Publish(_ context.Context, messages []app.StreamMessage) (int
 	}
 	p.brokers.mu.Lock()
 	defer p.brokers.mu.Unlock()
+	if p.brokers.fault != nil {
+		return 0, p.brokers.fault
+	}
 	p.brokers.kept = append(p.brokers.kept, messages...)
 	return len(messages), nil
 }
