@@ -292,7 +292,7 @@ func (s *Server) streamRemoval(v *visit, st app.Stream) confirmation {
 			v.T("Its position, secret and password are permanently deleted.", "Vị trí, khoá bí mật và mật khẩu của luồng bị xoá vĩnh viễn."),
 		},
 		do:   func() error { return s.Service.DeleteStream(v.Context(), v.account.ID, st.ID, v.now) },
-		done: app.Text{EN: "Stream deleted.", VI: "Đã xoá luồng."},
+		done: app.Text{EN: "The stream was deleted.", VI: "Đã xoá luồng."},
 	}.typeName(v, st.Name)
 }
 

@@ -206,7 +206,7 @@ func TestStreamFails(t *testing.T) {
 
 	b.Post("/streams/1/delete", "word", "other").WantStatus(t, http.StatusUnprocessableEntity)
 	b.Post("/streams/1/delete", "word", "Ledger").Goes(t, "/streams")
-	b.Get("/streams").Shows(t, "Stream deleted.", "For shops with many programs")
+	b.Get("/streams").Shows(t, "The stream was deleted.", "For shops with many programs")
 	b.Get("/streams/1").WantStatus(t, http.StatusNotFound)
 }
 
