@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app/apptest"
+	"baoco/app/replica"
 )
 
 // steppedClock is what package time gets in addition in a program whose clock is set,
@@ -76,7 +77,7 @@ func TestClockSteps(t *testing.T) {
 			t.Parallel()
 			const after = 20 * time.Second
 			receiver := openShop(t)
-			r := replicate(t, install(t, receiver), "file://"+t.TempDir(), "--allow-target", receiver.target())
+			r := replicate(t, install(t, receiver), replica.File, "--allow-target", receiver.target())
 			r.server.end(t)
 			cmd := program(r.dir, "serve", "--listen", anyPort, "--allow-target", receiver.target())
 			cmd.Path, cmd.Env = stepped, append(cmd.Env, "CLOCK_STEP="+step, "CLOCK_STEP_AFTER="+after.String())

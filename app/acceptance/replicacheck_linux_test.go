@@ -39,15 +39,13 @@ func (r *replicated) checked(t *testing.T) (code int, check struct {
 // needed is an object without which the copy has a gap.
 func (r *replicated) needed(t *testing.T) (file string) {
 	t.Helper()
-	objects, err := replica.Open(t.Context(), r.config.Place, replica.Credentials{})
-	must(t, err)
 	eventually(t, "there is an object that the copy needs", func() bool {
-		list, err := objects.List(t.Context(), replica.EpochDir(1))
+		list, err := r.objects.List(t.Context(), replica.EpochDir(1))
 		must(t, err)
 		for _, o := range list {
-			file = filepath.Join(r.config.Place.Path, o.Name)
+			file = filepath.Join(r.place, o.Name)
 			must(t, os.Rename(file, file+".away"))
-			look, err := replica.LookAt(t.Context(), objects, 1)
+			look, err := replica.LookAt(t.Context(), r.objects, 1)
 			must(t, err)
 			must(t, os.Rename(file+".away", file))
 			if look.Odd(look) != nil {
@@ -63,7 +61,7 @@ func (r *replicated) needed(t *testing.T) (file string) {
 func TestReplicaCheck(t *testing.T) {
 	t.Parallel()
 	receiver := openShop(t)
-	r := replicate(t, install(t, receiver), "file://"+t.TempDir(), "--allow-target", receiver.target())
+	r := replicate(t, install(t, receiver), replica.File, "--allow-target", receiver.target())
 	calls := r.provider(r.server.url)
 	for i := range 30 {
 		calls.call(fmt.Sprint("FT", i))
@@ -138,11 +136,11 @@ func TestReplicaWatched(t *testing.T) {
 			return func() { must(t, r.litestream.Process.Signal(syscall.SIGCONT)) }
 		},
 		"the place is away": func(r *replicated) func() {
-			must(t, os.Rename(r.config.Place.Path, r.config.Place.Path+".away"))
-			must(t, os.WriteFile(r.config.Place.Path, nil, 0o600))
+			must(t, os.Rename(r.place, r.place+".away"))
+			must(t, os.WriteFile(r.place, nil, 0o600))
 			return func() {
-				must(t, os.Remove(r.config.Place.Path))
-				must(t, os.Rename(r.config.Place.Path+".away", r.config.Place.Path))
+				must(t, os.Remove(r.place))
+				must(t, os.Rename(r.place+".away", r.place))
 			}
 		},
 		"an object deleted": func(r *replicated) func() {
@@ -159,7 +157,7 @@ func TestReplicaWatched(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			r := replicate(t, install(t, receiver), "file://"+filepath.Join(t.TempDir(), "copy"), "--allow-target", receiver.target())
+			r := replicate(t, install(t, receiver), replica.File, "--allow-target", receiver.target())
 			var before int // how much the log had said
 			says := func(text string) func() bool {
 				return func() bool { return strings.Contains(r.server.stderr.String()[before:], text) }

@@ -22,12 +22,13 @@ type shop struct {
 	bodies map[string][]string  // path + transaction number → bodies
 	signed map[string]string    // path → secret that its bodies must be signed with
 	at     map[string]time.Time // when the first came, by path + transaction number
+	named  map[string]string    // webhook-id → path + transaction number
 	bad    int
 	calls  atomic.Int64
 }
 
 func openShop(t testing.TB) *shop {
-	s := &shop{bodies: map[string][]string{}, signed: map[string]string{}, at: map[string]time.Time{}}
+	s := &shop{bodies: map[string][]string{}, signed: map[string]string{}, at: map[string]time.Time{}, named: map[string]string{}}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		var delivery struct {
@@ -42,6 +43,11 @@ func openShop(t testing.TB) *shop {
 			return
 		}
 		key := r.URL.Path + " " + delivery.Transactions[0].TransactionNumber
+		if id := r.Header.Get("webhook-id"); s.named[id] == "" {
+			s.named[id] = key
+		} else if s.named[id] != key { // an id was used again
+			s.bad++
+		}
 		s.bodies[key] = append(s.bodies[key], string(body))
 		if s.at[key].IsZero() {
 			s.at[key] = time.Now()

@@ -115,6 +115,19 @@ func timesOf(t *testing.T, objects replica.Objects, dir string) {
 	}
 }
 
+// A takeover restores a copy and waits for a server between two requests: a connection
+// that has ended meanwhile is made anew.
+func TestIdleConnection(t *testing.T) {
+	t.Parallel()
+	at, secret, _ := apptest.Places[replica.SFTP](t)
+	objects := openPlace(t, at, secret)
+	apptest.Must(t, objects.Put(t.Context(), "kept", []byte("old")))
+	time.Sleep(11 * time.Second)
+	if data, err := objects.Get(t.Context(), "kept"); err != nil || string(data) != "old" {
+		t.Errorf("after eleven seconds: %q, %v", data, err)
+	}
+}
+
 // A list longer than a page of a bucket is read to its end.
 func TestLongListOfBucket(t *testing.T) {
 	t.Parallel()

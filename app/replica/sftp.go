@@ -17,42 +17,60 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// server is a place on an SFTP server. Its connection has a deadline that every
-// request moves.
+// server is a place on an SFTP server. Its connection has a deadline that every request
+// moves: one that nobody uses ends, and the next request makes another.
 type server struct {
-	root   string
+	place  Place
+	secret Credentials
+
+	mu     sync.Mutex // one request at a time
 	client *sftp.Client
 	conn   net.Conn
-
-	mu sync.Mutex // one request at a time, each with a deadline of its own
+	until  time.Time // the deadline of conn
 }
 
 // dialSFTP connects to the server, which must have the host key of the credentials.
 func dialSFTP(ctx context.Context, p Place, c Credentials) (Objects, error) {
-	config, err := sshConfig(p, c)
-	if err != nil {
+	s := &server{place: p, secret: c}
+	if err := s.connect(ctx); err != nil {
 		return nil, err
+	}
+	return s, nil
+}
+
+func (s *server) connect(ctx context.Context) error {
+	config, err := sshConfig(s.place, s.secret)
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, objectTime)
 	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", p.Host)
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.place.Host)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	if err := conn.SetDeadline(time.Now().Add(objectTime)); err != nil {
-		return nil, errors.Join(err, conn.Close())
+	until := time.Now().Add(objectTime)
+	if err := conn.SetDeadline(until); err != nil {
+		return errors.Join(err, conn.Close())
 	}
-	shell, channels, requests, err := ssh.NewClientConn(conn, p.Host, config)
+	shell, channels, requests, err := ssh.NewClientConn(conn, s.place.Host, config)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("sign in to %s: %w", p.Host, err), conn.Close())
+		return errors.Join(fmt.Errorf("sign in to %s: %w", s.place.Host, err), conn.Close())
 	}
 	client, err := sftp.NewClient(ssh.NewClient(shell, channels, requests))
 	if err != nil {
-		return nil, errors.Join(err, conn.Close())
+		return errors.Join(err, conn.Close())
 	}
-	return &server{root: p.Path, client: client, conn: conn}, nil
+	s.client, s.conn, s.until = client, conn, until
+	return nil
+}
+
+// extend moves the deadline of the connection.
+func (s *server) extend() error {
+	s.until = time.Now().Add(objectTime)
+	return s.conn.SetDeadline(s.until)
 }
 
 func sshConfig(p Place, c Credentials) (*ssh.ClientConfig, error) {
@@ -91,7 +109,13 @@ func hostKeyAlgorithms(kind string) []string {
 func (s *server) do(ctx context.Context, request func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := errors.Join(ctx.Err(), s.conn.SetDeadline(time.Now().Add(objectTime))); err != nil {
+	if time.Until(s.until) < objectTime/4 {
+		_ = s.Close() // it may have ended already
+		if err := s.connect(ctx); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(ctx.Err(), s.extend()); err != nil {
 		return err
 	}
 	stop := context.AfterFunc(ctx, func() { s.conn.Close() })
@@ -103,7 +127,7 @@ func (s *server) do(ctx context.Context, request func() error) error {
 	return err
 }
 
-func (s *server) path(name string) string { return path.Join(s.root, name) }
+func (s *server) path(name string) string { return path.Join(s.place.Path, name) }
 
 func (s *server) Get(ctx context.Context, name string) (data []byte, err error) {
 	err = s.do(ctx, func() error {
@@ -184,7 +208,7 @@ func (s *server) List(ctx context.Context, dir string) (list []Object, err error
 		changed := map[string]time.Time{} // by directory
 		walk := s.client.Walk(s.path(dir))
 		for walk.Step() {
-			if err := errors.Join(ctx.Err(), s.conn.SetDeadline(time.Now().Add(objectTime))); err != nil {
+			if err := errors.Join(ctx.Err(), s.extend()); err != nil {
 				return err
 			}
 			if errors.Is(walk.Err(), fs.ErrNotExist) { // removed meanwhile, or not there at all
@@ -201,7 +225,7 @@ func (s *server) List(ctx context.Context, dir string) (list []Object, err error
 			if len(list) == maxObjects {
 				return tooManyObjects()
 			}
-			list = append(list, Object{Name: strings.TrimPrefix(strings.TrimPrefix(walk.Path(), s.root), "/"), Size: info.Size(), Modified: changed[path.Dir(walk.Path())], Tag: info.ModTime().String()})
+			list = append(list, Object{Name: strings.TrimPrefix(strings.TrimPrefix(walk.Path(), s.place.Path), "/"), Size: info.Size(), Modified: changed[path.Dir(walk.Path())], Tag: info.ModTime().String()})
 		}
 		return nil
 	})
