@@ -39,7 +39,7 @@ func TestDrill(t *testing.T) {
 	if left == 0 {
 		left = rounds(1, 6)
 	}
-	kinds := []replica.Scheme{replica.File, replica.SFTP, replica.S3}
+	kinds := []replica.Scheme{replica.S3, replica.SFTP, replica.File}
 	for n := 0; left > 0; n++ {
 		t.Run(fmt.Sprint(n, " ", kinds[n%len(kinds)]), func(t *testing.T) {
 			d := newDrill(t, kinds[n%len(kinds)])

@@ -57,9 +57,18 @@ func (r *replicated) copies(t *testing.T) {
 
 func startLitestream(t *testing.T, c replica.Config) *exec.Cmd {
 	t.Helper()
+	said := &apptest.Output{}
 	cmd := exec.Command(c.Program, "replicate", "-config", replica.ConfigPath(c.Database), "-no-expand-env")
+	cmd.Env = []string{"PATH=/usr/bin:/bin"} // as its unit has
+	cmd.Stdout, cmd.Stderr = said, said
 	must(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("Litestream said:\n%s", said)
+		}
+	})
 	return cmd
 }
 
