@@ -67,6 +67,13 @@ var lostOutputs = []struct {
 	{command: "webhook verify --secret-file DIR/secret --body-file DIR/secret --signature 00"},
 	{"webhook rotate-secret 1", "Webhook 1 has a new secret, but nobody has seen it. Make another: baoco webhook rotate-secret 1", false},
 	{"webhook activate-secret 1", "The new secret of webhook 1 is now the only one in use.", true},
+	{"stream create --name ledger --url nats://127.0.0.1:1 --topic shop", "Stream 1 was created, but nobody has seen its secret. Make a new one: baoco stream rotate-secret 1", false},
+	{command: "stream list"},
+	{"stream update 1 --name b", "Stream 1: b, ", false},
+	{"stream test 1", "can’t be reached", false},
+	{"stream rotate-secret 1", "Stream 1 has a new secret, but nobody has seen it. Make another: baoco stream rotate-secret 1", false},
+	{"stream toggle 1", "Stream 1 is off", false},
+	{"stream delete 1", "Stream 1 is deleted", true},
 	{command: "delivery list"},
 	{command: "delivery pending"},
 	{command: "delivery show 1"},
@@ -211,7 +218,7 @@ func loseOutputs(t *testing.T, format string) {
 			}
 			continue
 		}
-		if code != terminal.ExitError && !(code == terminal.ExitCheck && strings.HasPrefix(c.command, "webhook verify")) {
+		if code != terminal.ExitError && !(code == terminal.ExitCheck && (strings.HasPrefix(c.command, "webhook verify") || strings.HasPrefix(c.command, "stream test"))) {
 			t.Errorf("$ %s: exit %d, %s", c.command, code, &stderr)
 		}
 		if !strings.Contains(stderr.String(), "the output could not be written") || !strings.Contains(stderr.String(), c.says) ||

@@ -1,0 +1,222 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"baoco/app"
+	"baoco/app/command/serve"
+	"baoco/app/command/terminal"
+	"baoco/web/api"
+
+	"github.com/urfave/cli/v2"
+)
+
+func streamCommand() *cli.Command {
+	credentials := func() []cli.Flag {
+		return []cli.Flag{
+			&cli.StringFlag{Name: "username", Usage: "user `NAME` at the broker"},
+			&cli.StringFlag{Name: "password-file", Usage: "`FILE` that holds the password, a token of NATS or the text of its credentials file; - for standard input"},
+		}
+	}
+	return &cli.Command{
+		Name: "stream", Usage: "streams: every transaction to NATS JetStream or Kafka",
+		Subcommands: []*cli.Command{
+			{
+				Name: "create", Usage: "create a stream and show its secret once",
+				Description: terminal.Example("baoco stream create --name ledger --url nats+tls://nats.shop.vn --topic shop.transactions --username baoco --password-file nats.password",
+					"baoco stream create --name ledger --url kafka://10.0.0.5:9092,10.0.0.6:9092 --topic transactions --since-id 0"),
+				Flags: terminal.AdminFlags(append(credentials(),
+					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
+					&cli.StringFlag{Name: "url", Usage: "`URL` of the brokers: nats://, nats+tls://, kafka:// or kafka+tls:// and their hosts", Required: true},
+					&cli.StringFlag{Name: "topic", Usage: "subject of NATS, or `TOPIC` of Kafka", Required: true},
+					&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Value: string(app.WebhookAll)},
+					&cli.Int64Flag{Name: "bank-account-id", Usage: "only transactions of bank account `ID`", DefaultText: "all"},
+					&cli.Int64Flag{Name: "since-id", Usage: "begin after the transaction with this `ID`; 0: with the first", DefaultText: "what is recorded from now on"},
+				)...),
+				Action: withoutArguments(createStream),
+			},
+			{Name: "list", Usage: "list the streams and how far they are", Description: terminal.Example("baoco stream list"), Flags: terminal.AdminFlags(), Action: withoutArguments(listStreams)},
+			{
+				Name: "update", Usage: "change a stream, or send again from an earlier transaction on", ArgsUsage: "ID",
+				Description: terminal.Example("baoco stream update 1 --since-id 10293"),
+				Flags: terminal.AdminFlags(append(credentials(),
+					&cli.StringFlag{Name: "name", Usage: "new `NAME`"},
+					&cli.StringFlag{Name: "url", Usage: "new `URL`"},
+					&cli.StringFlag{Name: "topic", Usage: "new `TOPIC`"},
+					&cli.StringFlag{Name: "type", Usage: "new `TYPE`: IN, OUT or ALL"},
+					&cli.Int64Flag{Name: "since-id", Usage: "go on after the transaction with this `ID`"},
+				)...),
+				Action: withID("stream", updateStream),
+			},
+			{
+				Name: "toggle", Usage: "turn a stream off, where it keeps its place, or on", ArgsUsage: "ID",
+				Description: terminal.Example("baoco stream toggle 1"), Flags: terminal.AdminFlags(), Action: withID("stream", toggleStream),
+			},
+			{
+				Name: "delete", Usage: "delete a stream; what is in the broker stays", ArgsUsage: "ID",
+				Description: terminal.Example("baoco stream delete 1"), Flags: terminal.AdminFlags(), Action: endByID("stream", (*app.Service).DeleteStream, "deleted", "Stream %d is deleted."),
+			},
+			{
+				Name: "test", Usage: "publish a signed test message; exits 6 unless the broker keeps it", ArgsUsage: "ID",
+				Description: terminal.Example("baoco stream test 1"), Flags: terminal.AdminFlags(), Action: withID("stream", testStream),
+			},
+			{
+				Name: "rotate-secret", Usage: "make a new secret, which signs messages from now on", ArgsUsage: "ID",
+				Description: terminal.Example("baoco stream rotate-secret 1"), Flags: terminal.AdminFlags(), Action: withID("stream", rotateStreamSecret),
+			},
+		},
+	}
+}
+
+func createStream(c *cli.Context, s *session) error {
+	in := app.StreamCreate{Name: c.String("name"), URL: c.String("url"), Topic: c.String("topic"), Type: app.WebhookType(c.String("type")), BankAccountID: c.Int64("bank-account-id"), SinceID: sinceID(c)}
+	credentials, err := brokerCredentials(c)
+	if err != nil {
+		return err
+	}
+	if credentials != nil {
+		in.Credentials = *credentials
+	}
+	st, secret, err := s.service.CreateStream(c.Context, s.account, in, s.now)
+	if err != nil {
+		return err
+	}
+	created := struct {
+		Stream api.StreamJSON `json:"stream"`
+		Secret string         `json:"secret"`
+	}{encodeStream(s, st), secret}
+	lost := fmt.Sprintf("Stream %d was created, but nobody has seen its secret. Make a new one: baoco stream rotate-secret %d%s", st.ID, st.ID, onAccount(s.account))
+	return terminal.Report(c, created, lost, func(w io.Writer) {
+		fmt.Fprintf(w, "Stream: %d (%s)\nSecret: %s\n", st.ID, st.Type, secret)
+		fmt.Fprintln(c.App.ErrWriter, "Save the secret now: it is not shown again. Try the broker: baoco stream test "+strconv.FormatInt(st.ID, 10)+onAccount(s.account))
+	})
+}
+
+func encodeStream(s *session, st app.Stream) api.StreamJSON {
+	return api.EncodeStream(st, s.service.Zone(), app.English)
+}
+
+// sinceID reads --since-id; nil where it isn't given.
+func sinceID(c *cli.Context) *int64 {
+	if !c.IsSet("since-id") {
+		return nil
+	}
+	id := c.Int64("since-id")
+	return &id
+}
+
+// brokerCredentials reads --username and --password-file; nil where neither is given.
+func brokerCredentials(c *cli.Context) (*app.BrokerCredentials, error) {
+	if !c.IsSet("username") && !c.IsSet("password-file") {
+		return nil, nil
+	}
+	credentials := app.BrokerCredentials{Username: c.String("username")}
+	var err error
+	if file := c.String("password-file"); file != "" {
+		credentials.Password, err = terminal.ReadSecretFile(c, file)
+	}
+	return &credentials, err
+}
+
+func listStreams(c *cli.Context, s *session) error {
+	streams, err := s.service.Streams(c.Context, s.account)
+	if err != nil {
+		return err
+	}
+	list, rows := []api.StreamJSON{}, [][]string{}
+	for _, st := range streams {
+		list = append(list, encodeStream(s, st))
+		only := "all"
+		if st.BankAccountID != 0 {
+			only = strconv.FormatInt(st.BankAccountID, 10)
+		}
+		rows = append(rows, []string{
+			strconv.FormatInt(st.ID, 10), st.Name, terminal.Clip(st.URL, 50), st.Topic, string(st.Type), only, terminal.YesNo(st.IsActive), strconv.FormatInt(st.Position, 10), strconv.FormatInt(st.Sent, 10),
+		})
+	}
+	return terminal.Output(c, list, func(w io.Writer) {
+		terminal.PrintTable(w, "There is no stream yet: baoco stream create --name NAME --url URL --topic TOPIC",
+			[]string{"ID", "NAME", "URL", "TOPIC", "TYPE", "BANK ACCOUNT", "ACTIVE", "SENT UP TO", "SENT"}, rows, "ID", "SENT UP TO", "SENT")
+		for _, st := range streams {
+			switch {
+			case st.SecretLost:
+				fmt.Fprintf(c.App.ErrWriter, "Stream %d has lost its secret, so nothing is sent: baoco stream rotate-secret %d%s\n", st.ID, st.ID, onAccount(s.account))
+			case st.IsActive && !st.FailingSince.IsZero():
+				fmt.Fprintf(c.App.ErrWriter, "Stream %d fails since %s: %s\n", st.ID, app.FormatTime(st.FailingSince, s.service.Zone()), terminal.OneLine(st.Problem.EN))
+			}
+		}
+	})
+}
+
+func updateStream(c *cli.Context, s *session, id int64) error {
+	u := app.StreamUpdate{SinceID: sinceID(c)}
+	for name, field := range map[string]**string{"name": &u.Name, "url": &u.URL, "topic": &u.Topic} {
+		if c.IsSet(name) {
+			value := c.String(name)
+			*field = &value
+		}
+	}
+	if c.IsSet("type") {
+		streamType := app.WebhookType(c.String("type"))
+		u.Type = &streamType
+	}
+	var err error
+	if u.Credentials, err = brokerCredentials(c); err != nil {
+		return err
+	}
+	if u == (app.StreamUpdate{}) {
+		return terminal.Usagef("stream update needs at least one of --name, --url, --topic, --type, --since-id, --username and --password-file")
+	}
+	st, err := s.service.UpdateStream(c.Context, s.account, id, u)
+	if err != nil {
+		return err
+	}
+	return terminal.Changed(c, encodeStream(s, st), "Stream %d: %s, %s, %s, %s; sent up to %d", st.ID, terminal.OneLine(st.Name), st.URL, st.Topic, st.Type, st.Position)
+}
+
+func toggleStream(c *cli.Context, s *session, id int64) error {
+	st, err := s.service.ToggleStream(c.Context, s.account, id, s.now)
+	if err != nil {
+		return err
+	}
+	state := "on."
+	if !st.IsActive {
+		state = fmt.Sprintf("off; it goes on after transaction %d when it is on again.", st.Position)
+	}
+	return terminal.Changed(c, encodeStream(s, st), "Stream %d is %s", id, state)
+}
+
+func testStream(c *cli.Context, s *session, id int64) error {
+	problem, err := s.service.TestStream(c.Context, s.account, id, app.UserAgent(serve.Version), s.now)
+	if err != nil {
+		return err
+	}
+	outcome := struct {
+		Success bool    `json:"success"`
+		Problem *string `json:"problem"`
+	}{problem == app.Text{}, orNull(problem.EN)}
+	said := "The broker has kept the test message."
+	if !outcome.Success {
+		said = terminal.OneLine(problem.EN)
+	}
+	err = terminal.Report(c, outcome, said, func(w io.Writer) { fmt.Fprintln(w, said) })
+	if err == nil && !outcome.Success {
+		err = terminal.Exit(terminal.ExitCheck, errors.New("the broker did not keep the test message"))
+	}
+	return err
+}
+
+func rotateStreamSecret(c *cli.Context, s *session, id int64) error {
+	secret, err := s.service.RotateStreamSecret(c.Context, s.account, id, app.IdempotencyKey{}, s.now)
+	if err != nil {
+		return err
+	}
+	lost := fmt.Sprintf("Stream %d has a new secret, but nobody has seen it. Make another: baoco stream rotate-secret %d%s", id, id, onAccount(s.account))
+	return terminal.Report(c, map[string]any{"id": id, "secret": secret}, lost, func(w io.Writer) {
+		fmt.Fprintln(w, secret)
+		fmt.Fprintln(c.App.ErrWriter, "Save the new secret now: it is not shown again. Messages from now on are signed with it.")
+	})
+}
