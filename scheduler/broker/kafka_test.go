@@ -94,24 +94,28 @@ func inOrder(t testing.TB, found map[int][]int, accounts, count int) (repeats in
 }
 
 // publishAll publishes messages 1 to count in pieces as a stream does, and tries again
-// until they are kept.
-func publishAll(t testing.TB, p app.Publisher, count, accounts int) (errors []error) {
+// until they are kept. Each time it calls before first, with the
+// number of messages that are kept.
+func publishAll(t testing.TB, p app.Publisher, count, accounts int, before func(kept int)) (errors []error) {
 	t.Helper()
-	sent := messages(1, count, accounts)
-	for failures := 0; len(sent) > 0; {
+	progress := time.Now()
+	for sent := messages(1, count, accounts); len(sent) > 0; {
+		before(count - len(sent))
 		ctx, cancel := context.WithTimeout(t.Context(), app.StreamTimeout)
 		kept, err := p.Publish(ctx, sent[:min(len(sent), app.StreamRead)])
 		cancel()
 		sent = sent[kept:]
+		if kept > 0 {
+			progress = time.Now()
+		}
 		if err == nil {
-			failures = 0
 			continue
 		}
 		errors = append(errors, err)
-		if failures++; failures > 100 {
+		if time.Since(progress) > 2*time.Minute {
 			t.Fatalf("gave up: %v", err)
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond)
 	}
 	return errors
 }
@@ -119,7 +123,7 @@ func publishAll(t testing.TB, p app.Publisher, count, accounts int) (errors []er
 func TestKafkaPublish(t *testing.T) {
 	cluster := startKafka(t)
 	p := open(t, kafkaBroker(cluster))
-	if errors := publishAll(t, p, 1300, 7); errors != nil {
+	if errors := publishAll(t, p, 1300, 7, func(int) {}); errors != nil {
 		t.Errorf("errors %v", errors)
 	}
 	if repeats := inOrder(t, consumed(t, cluster, 7, 1300), 7, 1300); repeats > 0 {
@@ -168,7 +172,7 @@ func TestKafkaLeadersMoveAndConnectionsEnd(t *testing.T) {
 		kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "payments", Partitions: []int32{4}, Err: kerr.NotEnoughReplicas, Count: 3},
 	)
 	p := open(t, kafkaBroker(cluster))
-	publishAll(t, p, 10_000, 11)
+	publishAll(t, p, 10_000, 11, func(int) {})
 	repeats := inOrder(t, consumed(t, cluster, 11, 10_000), 11, 10_000)
 	t.Logf("%d repeats, %d requests", repeats, requests)
 }

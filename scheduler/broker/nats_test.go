@@ -2,6 +2,7 @@ package broker_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -42,17 +43,23 @@ func startNATS(t testing.TB, more string) *natsServer {
 
 func (s *natsServer) start(t testing.TB) {
 	t.Helper()
-	s.process = exec.Command(s.program, "-c", s.config)
-	apptest.Must(t, s.process.Start())
 	t.Cleanup(s.kill)
-	for range 200 {
+	apptest.Must(t, s.run())
+}
+
+// run starts the process, and waits until it listens.
+func (s *natsServer) run() error {
+	s.process = exec.Command(s.program, "-c", s.config)
+	if err := s.process.Start(); err != nil {
+		return err
+	}
+	for range 500 {
 		if conn, err := net.Dial("tcp", s.address); err == nil {
-			conn.Close()
-			return
+			return conn.Close()
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	t.Fatal("the nats-server doesn't listen")
+	return errors.New("the nats-server doesn't listen")
 }
 
 // kill ends the process as a power cut does.
