@@ -2,6 +2,7 @@ package broker_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -90,7 +91,7 @@ func messages(first, count, accounts int) []app.StreamMessage {
 }
 
 func open(t testing.TB, b app.Broker) app.Publisher {
-	p := broker.Open(b, (&net.Dialer{}).DialContext, nil)
+	p := broker.Open(b, (&net.Dialer{}).DialContext, &tls.Config{})
 	t.Cleanup(p.Close)
 	return p
 }

@@ -115,6 +115,7 @@ func TestNATSNodesAreKilled(t *testing.T) {
 			p := open(t, app.Broker{Kind: app.NATS, Hosts: nodes[0].hosts(nodes[1:]...), Topic: "shop.payments"})
 			kills, repaired, began := 0, sync.WaitGroup{}, time.Now()
 			killed, keptThen := began, 0
+			t.Cleanup(repaired.Wait)
 			failed := publishAll(t, p, count, c.accounts, func(kept int) {
 				time.Sleep(pause)
 				if kept < keptThen+atLeast || time.Since(killed) < every {

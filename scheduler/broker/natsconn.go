@@ -101,11 +101,13 @@ func (n *nats) greet(ctx context.Context, c *natsConn, host string) error {
 		if c.in.Buffered() > 0 {
 			return errors.New("the NATS server says more than INFO before TLS")
 		}
-		if c.Conn, err = n.handshake(ctx, c.Conn, host); err != nil {
+		over, err := n.handshake(ctx, c.Conn, host)
+		if err != nil {
 			return err
 		}
-		c.in.Reset(c.Conn)
-		c.out.Reset(c.Conn)
+		c.Conn = over
+		c.in.Reset(over)
+		c.out.Reset(over)
 	}
 	if !c.info.Headers {
 		return errors.New("the NATS server is older than version 2.2")

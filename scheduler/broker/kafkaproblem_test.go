@@ -1,0 +1,194 @@
+package broker_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/scheduler/broker"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+)
+
+// mechanisms notes how clients want to sign in, and lets refuse answer for the cluster.
+func mechanisms(cluster *kfake.Cluster, refuse func(mechanism string, request kmsg.Request) kmsg.Response) *[]string {
+	var wanted []string
+	cluster.Control(func(request kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		if hello, is := request.(*kmsg.SASLHandshakeRequest); is {
+			wanted = append(wanted, hello.Mechanism)
+		}
+		if len(wanted) == 0 {
+			return nil, nil, false
+		}
+		answer := refuse(wanted[len(wanted)-1], request)
+		return answer, nil, answer != nil
+	})
+	return &wanted
+}
+
+func TestKafkaSignIn(t *testing.T) {
+	own, trusting := certificate(t)
+	nobody := func(string, kmsg.Request) kmsg.Response { return nil }
+	lacking := func(lacks ...string) func(string, kmsg.Request) kmsg.Response { // as a broker that doesn't offer some
+		return func(mechanism string, request kmsg.Request) kmsg.Response {
+			if _, is := request.(*kmsg.SASLHandshakeRequest); is && strings.Contains(strings.Join(lacks, " "), mechanism) {
+				return &kmsg.SASLHandshakeResponse{Version: 1, ErrorCode: kerr.UnsupportedSaslMechanism.Code, SupportedMechanisms: []string{"GSSAPI"}}
+			}
+			return nil
+		}
+	}
+	unknown := func(unknown ...string) func(string, kmsg.Request) kmsg.Response { // as a broker that doesn't know the user by some
+		return func(mechanism string, request kmsg.Request) kmsg.Response {
+			if _, is := request.(*kmsg.SASLAuthenticateRequest); is && strings.Contains(strings.Join(unknown, " "), mechanism) {
+				said := "Authentication failed"
+				return &kmsg.SASLAuthenticateResponse{Version: 1, ErrorCode: kerr.SaslAuthenticationFailed.Code, ErrorMessage: &said}
+			}
+			return nil
+		}
+	}
+	for _, c := range []struct {
+		name, mechanism string
+		tls             bool
+		refuse          func(string, kmsg.Request) kmsg.Response
+		tried, want     string // want: the error; empty: none
+	}{
+		{"the strongest", "SCRAM-SHA-512", false, nobody, "SCRAM-SHA-512", ""},
+		{"the strongest over TLS", "SCRAM-SHA-512", true, nobody, "SCRAM-SHA-512", ""},
+		{"no 512", "SCRAM-SHA-256", false, lacking("SCRAM-SHA-512"), "SCRAM-SHA-512 SCRAM-SHA-256", ""},
+		{"user not known by 512", "SCRAM-SHA-256", false, unknown("SCRAM-SHA-512"), "SCRAM-SHA-512 SCRAM-SHA-256", ""},
+		{"plain over TLS", "PLAIN", true, lacking("SCRAM-SHA-512", "SCRAM-SHA-256"), "SCRAM-SHA-512 SCRAM-SHA-256 PLAIN", ""},
+		{"plain without TLS", "PLAIN", false, lacking("SCRAM-SHA-512", "SCRAM-SHA-256"), "SCRAM-SHA-512 SCRAM-SHA-256", "refuses the user name and password"},
+		{"wrong password", "SCRAM-SHA-512", false, unknown("SCRAM-SHA-512", "SCRAM-SHA-256"), "SCRAM-SHA-512 SCRAM-SHA-256", "Authentication failed"},
+		{"a broker that doesn't know the password", "SCRAM-SHA-512", false, func(_ string, request kmsg.Request) kmsg.Response {
+			if said, is := request.(*kmsg.SASLAuthenticateRequest); is && bytes.HasPrefix(said.SASLAuthBytes, []byte("c=")) {
+				return &kmsg.SASLAuthenticateResponse{Version: 1, SASLAuthBytes: []byte("v=AAAA")}
+			}
+			return nil
+		}, "SCRAM-SHA-512", "doesn’t prove that it knows the password"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			options := []kfake.Opt{kfake.NumBrokers(1), kfake.EnableSASL(), kfake.Superuser(c.mechanism, "shop", "s3cret,s3cret=")}
+			if c.tls {
+				options = append(options, kfake.TLS(&tls.Config{Certificates: []tls.Certificate{own}}))
+			}
+			cluster := startKafka(t, options...)
+			wanted := mechanisms(cluster, c.refuse)
+			b := kafkaBroker(cluster)
+			b.TLS, b.Username, b.Password = c.tls, "shop", "s3cret,s3cret="
+			p := broker.Open(b, (&net.Dialer{}).DialContext, trusting)
+			defer p.Close()
+			kept, err := p.Publish(t.Context(), messages(1, 3, 1))
+			if c.want != "" {
+				refusedAs(t, b, kept, err, c.want)
+			} else if kept != 3 || err != nil {
+				t.Errorf("kept %d, %v", kept, err)
+			}
+			if tried := strings.Join(*wanted, " "); tried != c.tried {
+				t.Errorf("tried %s", tried)
+			}
+		})
+	}
+}
+
+func TestKafkaProblems(t *testing.T) {
+	own, _ := certificate(t)
+	overTLS := kfake.TLS(&tls.Config{Certificates: []tls.Certificate{own}})
+	reader := kfake.ACL{Resource: kmsg.ACLResourceTypeTopic, Name: "payments", Pattern: kmsg.ACLResourcePatternTypeLiteral, Operation: kmsg.ACLOperationDescribe, Allow: true}
+	for _, c := range []struct {
+		name    string
+		options []kfake.Opt
+		change  func(b *app.Broker)
+		want    string
+	}{
+		{"no topic", nil, func(b *app.Broker) { b.Topic = "other" }, "Kafka has no topic other"},
+		{"may not write", []kfake.Opt{kfake.EnableSASL(), kfake.EnableACLs(), kfake.User("SCRAM-SHA-512", "shop", "s3cret-s3cret", reader)}, func(b *app.Broker) { b.Username, b.Password = "shop", "s3cret-s3cret" }, "may not write to the topic payments"},
+		{"wants a user", []kfake.Opt{kfake.EnableSASL()}, func(*app.Broker) {}, "may want TLS (kafka+tls://), or a user name"},
+		{"wants TLS", []kfake.Opt{overTLS}, func(*app.Broker) {}, "may want TLS (kafka+tls://)"},
+		{"wants TLS and a user", []kfake.Opt{overTLS, kfake.EnableSASL()}, func(b *app.Broker) { b.Username, b.Password = "shop", "s3cret-s3cret" }, "may want TLS (kafka+tls://)"},
+		{"unknown authority", []kfake.Opt{overTLS}, func(b *app.Broker) { b.TLS = true }, "certificate signed by unknown authority"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := kafkaBroker(startKafka(t, c.options...))
+			c.change(&b)
+			p := open(t, b)
+			for range 2 {
+				kept, err := p.Publish(t.Context(), messages(1, 3, 1))
+				refusedAs(t, b, kept, err, c.want)
+			}
+		})
+	}
+}
+
+// A batch that a topic finds too large is split; a message that is too large alone is
+// refused, after those before it are kept.
+func TestKafkaTooLarge(t *testing.T) {
+	cluster := startKafka(t)
+	apptest.Must(t, cluster.CreateTopic("small", 1, map[string]string{"max.message.bytes": "2000"}))
+	b := kafkaBroker(cluster)
+	b.Topic = "small"
+	sent := messages(1, 50, 1)
+	sent[40].Body = bytes.Repeat([]byte("x"), 3000)
+	kept, err := open(t, b).Publish(t.Context(), sent)
+	refusedAs(t, b, kept-40, err, "too large")
+	if end := cluster.PartitionInfo("small", 0).HighWatermark; end != 40 {
+		t.Errorf("%d messages are kept", end)
+	}
+}
+
+// What is kept is not sent again because a message before it isn't.
+func TestKafkaPartitionFails(t *testing.T) {
+	cluster := startKafka(t)
+	failing := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "payments", Partitions: []int32{2}, Err: kerr.NotEnoughReplicas, Count: -1})
+	p, sent := open(t, kafkaBroker(cluster)), messages(1, 500, 40)
+	for range 5 {
+		kept, err := p.Publish(t.Context(), sent)
+		refusedAs(t, app.Broker{}, 0, err, "NOT_ENOUGH_REPLICAS")
+		sent = sent[kept:]
+	}
+	failing.Remove()
+	if kept, err := p.Publish(t.Context(), sent); kept != len(sent) || err != nil {
+		t.Errorf("kept %d of %d, %v", kept, len(sent), err)
+	}
+	if repeats := inOrder(t, consumed(t, cluster, 40, 500), 40, 500); repeats > 0 {
+		t.Errorf("%d repeats", repeats)
+	}
+}
+
+// The records are what other clients read, over TLS too.
+func TestKafkaOverTLS(t *testing.T) {
+	own, trusting := certificate(t)
+	cluster := startKafka(t, kfake.TLS(&tls.Config{Certificates: []tls.Certificate{own}}), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "shop", "s3cret"))
+	b := kafkaBroker(cluster)
+	b.TLS, b.Username, b.Password = true, "shop", "s3cret"
+	p := broker.Open(b, (&net.Dialer{}).DialContext, trusting)
+	defer p.Close()
+	publishAll(t, p, 2000, 5, func(int) {})
+	auth := scram.Auth{User: "shop", Pass: "s3cret"}
+	if repeats := inOrder(t, consumed(t, cluster, 5, 2000, kgo.DialTLSConfig(trusting), kgo.SASL(auth.AsSha512Mechanism())), 5, 2000); repeats > 0 {
+		t.Errorf("%d repeats", repeats)
+	}
+}
+
+// Hosts that are away are passed over, also where only one of them answers.
+func TestHostsThatAreAway(t *testing.T) {
+	cluster := startKafka(t)
+	b := kafkaBroker(cluster)
+	b.Hosts = append([]string{freeAddress(t), freeAddress(t)}, b.Hosts[2])
+	if kept, err := open(t, b).Publish(t.Context(), messages(1, 100, 7)); kept != 100 || err != nil {
+		t.Errorf("kept %d, %v", kept, err)
+	}
+	b.Hosts = b.Hosts[:2]
+	if kept, err := open(t, b).Publish(t.Context(), messages(1, 100, 7)); kept != 0 || !strings.Contains(fmt.Sprint(err), "refused") {
+		t.Errorf("kept %d, %v", kept, err)
+	}
+}
