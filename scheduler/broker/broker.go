@@ -6,9 +6,9 @@
 // repeat in the background, where a stream needs one attempt that says what became of
 // it; that of NATS lets a server end the process by announcing a huge answer.
 //
-// Both publishers are alike. One Publish runs at a time, and reads and writes in the
-// caller's goroutine, so that a connection is one state and nothing else. Whatever
-// fails ends the connection; the next Publish opens another one, at the next host.
+// One Publish runs at a time, and reads and writes in the caller's goroutine, so that a
+// connection is one state and nothing else. Whatever fails ends the connection; the
+// next one is opened at the next host.
 // Answers are bounded before anything is built from them.
 //
 // Messages of one bank account must be kept in their order, also where a node of the
@@ -45,9 +45,60 @@ type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 func Open(b app.Broker, dial func(ctx context.Context, network, address string) (net.Conn, error), secure *tls.Config) app.Publisher {
 	w := way{Broker: b, dial: dial, tls: secure}
 	if b.Kind == app.Kafka {
-		return &kafka{way: w, conns: map[string]*kafkaConn{}, maxBatch: maxKafkaBatch}
+		return &publisher{client: &kafka{way: w, conns: map[string]*kafkaConn{}, maxBatch: maxKafkaBatch}}
 	}
-	return &nats{way: w}
+	return &publisher{client: &nats{way: w}}
+}
+
+// client is what speaks the protocol of a kind of broker.
+type client interface {
+	connected() bool
+	// publish sends those of messages that aren't kept yet, and notes which are. It
+	// connects where there is no connection.
+	publish(ctx context.Context, messages []app.StreamMessage, kept []bool) error
+	Close()
+	// elsewhere lets another host be the first that is tried next.
+	elsewhere()
+}
+
+// publisher is what both kinds have in common.
+type publisher struct {
+	client
+	used  time.Time
+	ahead map[string]bool // ids of messages that are kept, though one before them isn't
+}
+
+// Publish implements [app.Publisher]. A connection that was there already may be gone
+// since, or another node may lead: it is tried once more then.
+func (p *publisher) Publish(ctx context.Context, messages []app.StreamMessage) (int, error) {
+	if time.Since(p.used) > maxIdle {
+		p.Close()
+	}
+	kept := make([]bool, len(messages))
+	for i, m := range messages {
+		kept[i] = p.ahead[m.ID]
+	}
+	var err error
+	for old, again := p.connected(), true; again; old = false {
+		if err = p.publish(ctx, messages, kept); err != nil {
+			p.Close()
+			p.elsewhere()
+		}
+		again = err != nil && old && ctx.Err() == nil
+	}
+	p.used = time.Now()
+
+	first := slices.Index(kept, false)
+	if first < 0 {
+		first = len(messages)
+	}
+	p.ahead = map[string]bool{}
+	for i := first; i < len(messages); i++ {
+		if kept[i] {
+			p.ahead[messages[i].ID] = true
+		}
+	}
+	return first, err
 }
 
 // way is the way to the hosts of a broker.
@@ -56,33 +107,9 @@ type way struct {
 	dial dialer
 	tls  *tls.Config
 	next int // the host that is tried first, counted on and on
-
-	ahead map[string]bool // ids of messages that are kept, though one before them isn't
 }
 
-// begin tells which of messages are kept already.
-func (w *way) begin(messages []app.StreamMessage) []bool {
-	kept := make([]bool, len(messages))
-	for i, m := range messages {
-		kept[i] = w.ahead[m.ID]
-	}
-	return kept
-}
-
-// end gives how many messages from the first on are kept, and remembers the others.
-func (w *way) end(messages []app.StreamMessage, kept []bool) int {
-	w.ahead = map[string]bool{}
-	first := slices.Index(kept, false)
-	if first < 0 {
-		return len(messages)
-	}
-	for i := first; i < len(messages); i++ {
-		if kept[i] {
-			w.ahead[messages[i].ID] = true
-		}
-	}
-	return first
-}
+func (w *way) elsewhere() { w.next++ }
 
 // reach calls open for one host after the other until it succeeds, and returns the
 // error of the last otherwise. Each gets an equal share of the time that is left.
@@ -92,7 +119,7 @@ func (w *way) reach(ctx context.Context, open func(ctx context.Context, host str
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		w.next++
+		w.elsewhere()
 	}
 	return err
 }

@@ -35,7 +35,6 @@ type kafka struct {
 	leaders  []string              // of the partitions, host:port; nil: not asked yet; "": none now
 	maxBatch int                   // in bytes
 	signedBy int                   // the mechanism that the broker took, of kafkaMechanisms
-	used     time.Time
 }
 
 const (
@@ -53,27 +52,8 @@ const (
 	maxKafkaConns = 100
 )
 
-// Publish implements [app.Publisher].
-func (k *kafka) Publish(ctx context.Context, messages []app.StreamMessage) (int, error) {
-	if time.Since(k.used) > maxIdle {
-		k.Close()
-	}
-	k.used = time.Now()
-	kept, known := k.begin(messages), k.leaders != nil
-	err := k.publish(ctx, messages, kept)
-	if err != nil && known && ctx.Err() == nil {
-		// Another broker may lead since, or the connection is gone.
-		k.Close()
-		err = k.publish(ctx, messages, kept)
-	}
-	if err != nil {
-		k.Close()
-		k.next++
-	}
-	return k.end(messages, kept), err
-}
+func (k *kafka) connected() bool { return k.leaders != nil }
 
-// Close implements [app.Publisher].
 func (k *kafka) Close() {
 	for _, c := range k.conns {
 		_ = c.Close()

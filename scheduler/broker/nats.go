@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"baoco/app"
 )
@@ -38,18 +37,8 @@ type nats struct {
 	conn *natsConn // nil: none
 }
 
-// Publish implements [app.Publisher].
-func (n *nats) Publish(ctx context.Context, messages []app.StreamMessage) (int, error) {
-	kept := n.begin(messages)
-	err := n.publish(ctx, messages, kept)
-	if err != nil {
-		n.Close()
-		n.next++
-	}
-	return n.end(messages, kept), err
-}
+func (n *nats) connected() bool { return n.conn != nil }
 
-// Close implements [app.Publisher].
 func (n *nats) Close() {
 	if n.conn != nil {
 		_ = n.conn.Close()
@@ -58,9 +47,6 @@ func (n *nats) Close() {
 }
 
 func (n *nats) publish(ctx context.Context, messages []app.StreamMessage, kept []bool) error {
-	if n.conn != nil && time.Since(n.conn.used) > maxIdle {
-		n.Close()
-	}
 	if n.conn == nil {
 		if err := n.reach(ctx, n.connect); err != nil {
 			return err
@@ -164,7 +150,7 @@ func (n *nats) ask(ctx context.Context, messages []natsMessage) ([]*natsAnswer, 
 		}
 	}
 	answers := make([]*natsAnswer, n.conn.asked-first)
-	err := n.conn.flush()
+	err := n.conn.out.Flush()
 	for missing := len(answers); missing > 0 && err == nil; {
 		var number uint64
 		var a *natsAnswer

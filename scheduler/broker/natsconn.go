@@ -13,7 +13,6 @@ import (
 	"net"
 	"strconv"
 	"strings"
-	"time"
 
 	"baoco/app"
 
@@ -34,7 +33,6 @@ type natsConn struct {
 	inbox     string // where acknowledgements come to: this and a number
 	asked     uint64 // numbers given
 	noBatches bool   // the JetStream stream has none
-	used      time.Time
 }
 
 // natsInfo is what a server says of itself first.
@@ -73,7 +71,7 @@ func (n *nats) connect(ctx context.Context, host string) (err error) {
 		return err
 	}
 	defer bound(ctx, conn)()
-	c := &natsConn{Conn: conn, in: bufio.NewReaderSize(conn, maxNATSLine), out: bufio.NewWriterSize(conn, 64<<10), inbox: "_INBOX." + rand.Text() + ".", used: time.Now()}
+	c := &natsConn{Conn: conn, in: bufio.NewReaderSize(conn, maxNATSLine), out: bufio.NewWriterSize(conn, 64<<10), inbox: "_INBOX." + rand.Text() + "."}
 	if err = n.greet(ctx, c, host); err != nil {
 		_ = c.Close()
 		return n.understand(late(ctx, err, context.DeadlineExceeded))
@@ -180,15 +178,6 @@ func (c *natsConn) publish(subject string, acknowledge bool, header string, body
 	c.out.Write(body)
 	_, err := c.out.WriteString("\r\n")
 	return err
-}
-
-// flush sends what the buffer has, and begins to wait for answers.
-func (c *natsConn) flush() error {
-	if err := c.out.Flush(); err != nil {
-		return err
-	}
-	c.used = time.Now()
-	return nil
 }
 
 // answer reads the next answer, and its number.
