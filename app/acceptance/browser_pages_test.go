@@ -10,7 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/command/terminal"
 	"baoco/web/webtest"
 )
@@ -78,6 +81,10 @@ func TestBrowserPages(t *testing.T) {
 	if code, _, stderr := baoco("", "alert", "test", "--db", filepath.Join(dir, "baoco.db")); code != terminal.ExitCheck {
 		t.Fatalf("a test to nobody: exit %d, %s", code, stderr)
 	}
+	_, _, err := (&apptest.World{T: t, Path: filepath.Join(dir, "baoco.db")}).Admin().CreateStream(t.Context(), 1, app.StreamCreate{
+		Name: hostName, URL: "kafka://" + strings.Repeat("k.shop.example,", 9) + "k.shop.example", Topic: strings.Repeat("topic", 49),
+	}, time.Now())
+	must(t, err)
 	createOwner(t, dir)
 	do(t, dir, "user", "create", strings.Repeat("w", 50), "--password-file", filepath.Join(dir, "password.txt"))
 	do(t, dir, "apikey", "create", hostName)

@@ -186,4 +186,4 @@ func late(ctx context.Context, err, instead error) error {
 
 var silent error = &app.BrokerError{Text: app.Textf(
 	"The broker got the messages, but did not confirm within %d seconds that it has kept them.",
-	"Máy chủ nhận luồng đã nhận thông điệp nhưng không xác nhận đã lưu trong %d giây.", int(maxSilence/time.Second))}
+	"Máy chủ nhận luồng đã nhận tin nhưng không xác nhận đã lưu trong %d giây.", int(maxSilence/time.Second))}

@@ -238,7 +238,7 @@ func (k *kafka) refusal(code int16) error {
 	}
 	return &app.BrokerError{Text: app.Textf(
 		"Kafka doesn’t take the messages: %[1]s. %[2]s",
-		"Kafka không nhận thông điệp: %[1]s. %[2]s", problem.Message, problem.Description)}
+		"Kafka không nhận tin: %[1]s. %[2]s", problem.Message, problem.Description)}
 }
 
 // unlikeKafka says what it may mean that a host doesn't answer as Kafka does.

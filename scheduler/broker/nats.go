@@ -224,7 +224,7 @@ func (n *nats) refusal(a *natsAnswer) error {
 			"JetStream can’t keep more messages: %[1]s. Make room, or raise the limits of the JetStream stream, of the account or of the server.",
 			"JetStream không lưu thêm được: %[1]s. Hãy giải phóng chỗ trống hoặc nâng giới hạn của stream, của tài khoản hay của máy chủ.", said)}
 	}
-	return &app.BrokerError{Text: app.Textf("JetStream refuses the message: %[1]s", "JetStream từ chối thông điệp: %[1]s", said)}
+	return &app.BrokerError{Text: app.Textf("JetStream refuses the message: %[1]s", "JetStream từ chối tin: %[1]s", said)}
 }
 
 // refusedByNobody is the error where no server takes the subject.
