@@ -191,7 +191,7 @@ func TestStreamFails(t *testing.T) {
 	a.Hides(t, "<b>stream")
 	w.Pay(1, "1", "x")
 	awaitStream(w, 1, "it fails", func(st app.Stream) bool { return !st.FailingSince.IsZero() })
-	b.Get("/streams").Shows(t, "Failing", "those since")
+	b.Get("/streams").Shows(t, "Failing", "those since", "No <b>stream</b> keeps this subject.")
 	b.Get("/streams/1").Shows(t, "Not reaching the broker since", "No <b>stream</b> keeps this subject.")
 
 	b.Post("/streams/1/toggle", "active", "0").Goes(t, "/streams/1")
