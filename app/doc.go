@@ -56,6 +56,12 @@
 //     it, classify.go names what went wrong) → [Delivery.Attempted] in delivery.go
 //     (what follows) → sqlitestore, delivery.go: one commit holds the attempt, the
 //     next due time or the end, and the counters.
+//   - A transaction on its way to a broker: scheduler, stream.go (a loop for each active
+//     stream, woken when transactions are recorded) → sqlitestore, stream.go: what comes
+//     after the position → [StreamWork.Message] in publish.go → scheduler/broker
+//     publishes, and waits until the broker has kept the messages → sqlitestore,
+//     stream.go: the position, at most once a second. What was published and not yet
+//     settled when the server was killed is published again, under the same ids.
 //   - A request of the management API: web/web.go and mux.go (find the house) →
 //     web/api, routes.go (the table) → request.go (key, limit, scope, body) → the
 //     noun's file → a few calls of Service → JSON. Every error is mapped in one
@@ -173,6 +179,10 @@
 //     on the delivery's own page.
 //   - Outgoing: a delivery with all that one attempt needs.
 //   - Request: the URL, headers and body that an attempt sends.
+//   - Stream (luồng giao dịch, luồng on pages about it): a topic of a broker that gets a
+//     message (tin) for each transaction. Broker (máy chủ nhận luồng): NATS JetStream or
+//     Kafka. Topic: one of Kafka, or a subject of NATS. Position (vị trí): the
+//     transaction up to which a stream has sent all.
 //   - Health: how the attempts of a webhook went in the last 24 hours, and how
 //     many have failed since the last that succeeded.
 //   - Explanation: why an attempt failed and what to do, for people. It follows

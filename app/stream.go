@@ -10,17 +10,8 @@ import (
 )
 
 // A stream carries transactions to a broker, for shops with many programs that want
-// them. The walk:
-//
-//	transactions are recorded → [Service.Recorded] wakes package scheduler (stream.go),
-//	one loop for each stream → Service.StreamWork reads the stream, and
-//	StreamTransactions what comes after its position → StreamWork.Message (publish.go)
-//	→ package broker publishes, and waits until the broker has kept the messages →
-//	SettleStream
-//
-// The position is in the file: a broker that was away gets everything afterwards, in
-// the order of the ids. What was published and not yet settled when the server was
-// killed is published again, under the same message ids.
+// them. The package comment has the walk. The position is in the file: a broker that
+// was away gets everything afterwards, in the order of the ids.
 
 // Stream is a topic of a broker that gets a message for each transaction, also for
 // those of bank accounts that are switched off and of imported files.
