@@ -49,13 +49,13 @@ func (s *Server) streamCounter(v *visit, link app.CounterLink, holder streamHold
 		return err
 	}
 	defer stream.close()
-	c := counterStream{Server: s, v: v, link: link, stream: stream, since: since, seen: -1, tests: s.changes.testsOf(link.AccountID)}
+	c := counterStream{Server: s, v: v, link: link, stream: stream, since: since, seen: -1, tests: s.tests.of(link.AccountID)}
 	if err := stream.alive(); err != nil {
 		return nil
 	}
 	for {
-		newest, _, changed := s.changes.state()
-		if tests := s.changes.testsOf(link.AccountID); tests != c.tests {
+		newest, _, changed := s.changes.State()
+		if tests := s.tests.of(link.AccountID); tests != c.tests {
 			if err := stream.Event("test", "", ""); err != nil {
 				return nil
 			}

@@ -59,7 +59,8 @@ type Server struct {
 	Config
 	sessions     *scs.SessionManager
 	throttle     signInThrottle
-	changes      changeFeed
+	changes      *wire.Feed[app.NewestIDs]
+	tests        testCounts
 	positionKey  [sha256.Size]byte // random, see position
 	streams      wire.Lasting
 	testPayments wire.Buckets[int64] // by account
@@ -69,6 +70,7 @@ type Server struct {
 func New(responder *wire.Responder, c Config) *Server {
 	c.Lang = cmp.Or(c.Lang, app.English)
 	s := &Server{Responder: responder, Config: c, sessions: newSessions(c.Service, responder.WriteError)}
+	s.changes = wire.NewFeed(c.Service.NewestIDs, liveInterval, s.Log)
 	_, _ = rand.Read(s.positionKey[:]) // it never fails, by its contract
 	return s
 }

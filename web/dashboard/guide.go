@@ -360,7 +360,8 @@ func (s *Server) testPayment(v *visit) error {
 	if err != nil {
 		return err
 	}
-	s.changes.test(v.account.ID)
+	s.tests.add(v.account.ID)
+	s.changes.Wake()
 	hooks = slices.DeleteFunc(hooks, func(hook app.Webhook) bool { return hook.Sends() != nil })
 	hooks = hooks[:min(len(hooks), guideWebhooksShown)]
 	faults := make([]error, len(hooks))

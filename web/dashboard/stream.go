@@ -84,13 +84,13 @@ func (s *Server) openStream(v *visit, holder streamHolder, allowed func() error)
 	if err != nil {
 		return nil, err
 	}
-	s.changes.subscribe(s.Service.NewestIDs, s.Log)
+	s.changes.Subscribe()
 	return &stream{wire.OpenEventStream(v.w, v.Request, s.Closing, allowed), s, give}, nil
 }
 
 func (s *stream) close() {
 	s.Close()
-	s.server.changes.unsubscribe()
+	s.server.changes.Unsubscribe()
 	s.give()
 }
 

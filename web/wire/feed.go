@@ -1,0 +1,100 @@
+package wire
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"baoco/app"
+)
+
+// Feed reads what event streams wait for, once for all of them, while there are any,
+// and wakes them when it is another.
+type Feed[T comparable] struct {
+	read  func(ctx context.Context) (T, error)
+	every time.Duration
+	log   *slog.Logger
+
+	mu      sync.Mutex
+	streams int // subscribed
+	stop    context.CancelFunc
+	newest  T             // as it was read last
+	known   bool          // newest was read since the first stream began
+	next    chan struct{} // closed at the next change
+}
+
+// NewFeed makes a feed that reads every so often.
+func NewFeed[T comparable](read func(ctx context.Context) (T, error), every time.Duration, log *slog.Logger) *Feed[T] {
+	return &Feed[T]{read: read, every: every, log: log}
+}
+
+// Subscribe counts one more stream. The first one starts the reading, the last one
+// that leaves ends it.
+func (f *Feed[T]) Subscribe() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.streams++; f.streams == 1 {
+		var ctx context.Context
+		ctx, f.stop = context.WithCancel(context.Background())
+		f.next, f.known = make(chan struct{}), false
+		go f.run(ctx)
+	}
+}
+
+// Unsubscribe counts one less.
+func (f *Feed[T]) Unsubscribe() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.streams--; f.streams == 0 {
+		f.stop()
+	}
+}
+
+// run reads until ctx ends. It logs the first of several errors.
+func (f *Feed[T]) run(ctx context.Context) {
+	tick := time.NewTicker(f.every)
+	defer tick.Stop()
+	failed := false
+	for {
+		var newest T
+		err := app.Protected(func() (err error) { newest, err = f.read(ctx); return err })
+		if err != nil && !failed && ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
+			f.log.Error("read what is new for event streams", "err", err)
+		}
+		failed = err != nil
+		f.mu.Lock()
+		if err == nil && (newest != f.newest || !f.known) {
+			f.newest, f.known = newest, true
+			f.wake()
+		}
+		f.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (f *Feed[T]) wake() {
+	close(f.next)
+	f.next = make(chan struct{})
+}
+
+// Wake wakes the streams for another reason.
+func (f *Feed[T]) Wake() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.streams > 0 {
+		f.wake()
+	}
+}
+
+// State returns what was read last, whether anything was read yet, and a channel that
+// is closed when that changes.
+func (f *Feed[T]) State() (newest T, known bool, changed <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.newest, f.known, f.next
+}
