@@ -67,8 +67,8 @@ func CheckCopy(before, same, held CopyFacts, missing, now time.Time) ReplicaChec
 	case held != same:
 		c.Differs = true
 		c.Problem = Text{
-			"The replica holds other transactions than the database. Set it up again: baoco replica setup.",
-			"Bản sao ngoài máy có giao dịch khác với cơ sở dữ liệu. Hãy thiết lập lại: baoco replica setup.",
+			"The replica holds other transactions than the database. Begin a new one: baoco replica setup --anew.",
+			"Bản sao ngoài máy có giao dịch khác với cơ sở dữ liệu. Hãy bắt đầu bản mới: baoco replica setup --anew.",
 		}
 	case c.Behind > staleCopy:
 		c.Problem = Textf(

@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"baoco/app/apptest"
 	"baoco/app/command/terminal"
 	"baoco/app/replica"
 )
@@ -100,22 +98,15 @@ func TestReplicaCheck(t *testing.T) {
 		}
 	}
 	file := r.needed(t)
-	damage := func(what, file string, change func(content []byte) []byte, says string) {
-		t.Helper()
-		content, err := os.ReadFile(file)
-		must(t, err)
-		if damaged := change(slices.Clone(content)); damaged == nil {
-			must(t, os.Remove(file))
-		} else {
-			must(t, os.WriteFile(file, damaged, 0o600))
-		}
-		wrong(what, says)
-		must(t, os.WriteFile(file, content, 0o600))
+	for what, change := range map[string]func(content []byte) []byte{
+		"a deleted object": nil,
+		"a corrupt object": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
+		"a short object":   func(b []byte) []byte { return b[:len(b)/2] },
+	} {
+		mend := damage(t, file, change)
+		wrong(what, "can’t be restored")
+		mend()
 	}
-	damage("a deleted object", file, func([]byte) []byte { return nil }, "can’t be restored")
-	damage("a corrupt object", file, func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, "can’t be restored")
-	damage("a short object", file, func(b []byte) []byte { return b[:len(b)/2] }, "can’t be restored")
-
 	left, err := filepath.Glob(r.db + ".checking-*")
 	must(t, err)
 	if len(left) > 0 {
@@ -123,71 +114,33 @@ func TestReplicaCheck(t *testing.T) {
 	}
 }
 
-// A server says within five minutes that its copy is wrong, and that it is good again.
-func TestReplicaWatched(t *testing.T) {
-	if !apptest.Full() {
-		t.Skip("needs BAOCO_FULL=1: it takes minutes until a copy is stale")
-	}
+// A copy with a gap keeps it. A new copy beside it is good, and doesn't fence off the server
+// that begins it.
+func TestReplicaAnew(t *testing.T) {
 	t.Parallel()
 	receiver := openShop(t)
-	for what, fault := range map[string]func(r *replicated) (mend func()){
-		"Litestream stopped": func(r *replicated) func() {
-			must(t, r.litestream.Process.Signal(syscall.SIGSTOP))
-			return func() { must(t, r.litestream.Process.Signal(syscall.SIGCONT)) }
-		},
-		"the place is away": func(r *replicated) func() {
-			must(t, os.Rename(r.place, r.place+".away"))
-			must(t, os.WriteFile(r.place, nil, 0o600))
-			return func() {
-				must(t, os.Remove(r.place))
-				must(t, os.Rename(r.place+".away", r.place))
-			}
-		},
-		"an object deleted": func(r *replicated) func() {
-			file := r.needed(t)
-			content, err := os.ReadFile(file)
-			must(t, err)
-			must(t, os.Remove(file))
-			return func() { must(t, os.WriteFile(file, content, 0o600)) }
-		},
-		"the key is gone": func(r *replicated) func() {
-			must(t, os.Rename(r.db+".key", r.db+".key.away"))
-			return func() { must(t, os.Rename(r.db+".key.away", r.db+".key")) }
-		},
-	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			r := replicate(t, install(t, receiver), replica.File, "--allow-target", receiver.target())
-			var before int // how much the log had said
-			says := func(text string) func() bool {
-				return func() bool { return strings.Contains(r.server.stderr.String()[before:], text) }
-			}
-			for i := range 30 {
-				r.provider(r.server.url).call(fmt.Sprint("FT", i))
-				time.Sleep(150 * time.Millisecond)
-			}
-			eventually(t, "the copy is good", func() bool { code, c := r.checked(t); return code == 0 && c.Transactions == 30 })
-			before = len(r.server.stderr.String())
-			if said := r.server.stderr.String(); strings.Contains(said, "the replica") {
-				t.Errorf("of a good copy it says:\n%s", said)
-			}
-			mend := fault(r)
-			began := time.Now()
-			within(t, 5*time.Minute, "the log says that the copy is not good", says("the replica is not good"))
-			t.Logf("reported after %v", time.Since(began).Round(time.Second))
-			mend()
-			before = len(r.server.stderr.String())
-			within(t, 3*time.Minute, "the log says that it is good again", says("the replica is good again"))
-		})
+	r := replicate(t, install(t, receiver), replica.File, "--allow-target", receiver.target())
+	calls := r.provider(r.server.url)
+	for i := range 20 {
+		calls.call(fmt.Sprint("FT", i))
+		time.Sleep(150 * time.Millisecond)
 	}
-}
-
-// within waits for something that takes minutes.
-func within(t *testing.T, limit time.Duration, what string, there func() bool) {
-	t.Helper()
-	for end := time.Now().Add(limit); !there(); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within %v: %s", limit, what)
-		}
+	must(t, os.Remove(r.needed(t)))
+	if code, c := r.checked(t); code != terminal.ExitCheck || !strings.Contains(c.Problem, "baoco replica setup --anew") {
+		t.Errorf("with a gap: exit %d, %+v", code, c)
 	}
+	do(t, r.dir, "replica", "setup", r.config.Place.String(), "--anew", "--litestream", r.config.Program)
+	must(t, r.litestream.Process.Kill())
+	var err error
+	r.config, err = replica.ReadConfig(r.db)
+	must(t, err)
+	r.copies(t)
+	time.Sleep(6 * time.Second) // the fence looks once
+	if !calls.call("FT-after") {
+		t.Errorf("the server was fenced off by its own new copy:\n%s", r.server.stderr)
+	}
+	eventually(t, "the new copy is good", func() bool { code, c := r.checked(t); return code == 0 && c.Transactions == 21 })
+	r.kill(t)
+	dir, _ := r.takeOver(t)
+	checkLedger(t, filepath.Join(dir, "baoco.db"), calls.acknowledged())
 }

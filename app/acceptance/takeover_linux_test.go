@@ -30,9 +30,16 @@ type replicated struct {
 // replicate serves an installation, and copies it to a place of a kind.
 func replicate(t *testing.T, in installation, kind replica.Scheme, args ...string) *replicated {
 	t.Helper()
+	at, secret, dir := apptest.Places[kind](t)
+	r := replicateAt(t, in, at, secret, args...)
+	r.place = dir
+	return r
+}
+
+func replicateAt(t *testing.T, in installation, at replica.Place, secret replica.Credentials, args ...string) *replicated {
+	t.Helper()
 	r := &replicated{installation: in, args: args, keyFile: filepath.Join(t.TempDir(), "key")}
-	r.config = replica.Config{Database: in.db, Epoch: 1, Program: apptest.Litestream(t).Path}
-	r.config.Place, r.config.Credentials, r.place = apptest.Places[kind](t)
+	r.config = replica.Config{Database: in.db, Place: at, Credentials: secret, Epoch: 1, Program: apptest.Litestream(t).Path}
 	key, err := os.ReadFile(in.db + ".key")
 	must(t, errors.Join(err, os.WriteFile(r.keyFile, key, 0o600)))
 	r.objects, err = replica.Open(t.Context(), r.config.Place, r.config.Credentials)
@@ -137,6 +144,47 @@ func TestFenceOutOfReach(t *testing.T) {
 	p.end(t)
 	if said := p.stderr.String(); strings.Count(said, "it can't be seen whether another server took over") != 1 || strings.Contains(said, "Hunter2") {
 		t.Errorf("it said:\n%s", said)
+	}
+}
+
+// A server sees a takeover also where its configuration was taken away meanwhile, and
+// where the place was out of reach when it started.
+func TestFenceAfterAll(t *testing.T) {
+	t.Parallel()
+	receiver := openShop(t)
+	for name, trouble := range map[string]func(config replica.Config) (mend func()){
+		"no configuration": func(config replica.Config) func() {
+			return func() { must(t, os.Remove(replica.ConfigPath(config.Database))) }
+		},
+		"the place away": func(config replica.Config) func() {
+			must(t, os.Rename(config.Place.Path, config.Place.Path+".away"))
+			must(t, os.WriteFile(config.Place.Path, nil, 0o600))
+			return func() {
+				must(t, os.Remove(config.Place.Path))
+				must(t, os.Rename(config.Place.Path+".away", config.Place.Path))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := install(t, receiver)
+			at, secret, _ := apptest.Places[replica.File](t)
+			objects, err := replica.Open(t.Context(), at, secret)
+			must(t, err)
+			must(t, replica.NewEpoch(1, "old-vps", time.Now()).Take(t.Context(), objects))
+			config := replica.Config{Database: in.db, Place: at, Epoch: 1}
+			must(t, config.Write())
+			mend := trouble(config)
+			p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
+			if !in.provider(p.url).call("FT1") {
+				t.Error("a call was refused")
+			}
+			mend()
+			must(t, replica.NewEpoch(2, "another-vps", time.Now()).Take(t.Context(), objects))
+			if code := p.exitWithin(t, 30*time.Second); code != terminal.ExitConflict || !strings.Contains(p.stderr.String(), "another server took over at ") {
+				t.Errorf("exit %d\n%s", code, p.stderr)
+			}
+		})
 	}
 }
 

@@ -35,6 +35,7 @@ func replicaCommand() *cli.Command {
 					&cli.StringFlag{Name: "passphrase-file", Usage: "`FILE` of mode 600: seal the key with this passphrase and put it beside the copy"},
 					&cli.StringFlag{Name: "litestream", Usage: "`PROGRAM` (default: litestream of PATH)"},
 					&cli.StringFlag{Name: "unit-dir", Usage: "write the unit into `DIRECTORY` instead of printing it"},
+					&cli.BoolFlag{Name: "anew", Usage: "begin a new copy beside the old one, which can't be restored any more"},
 					&cli.BoolFlag{Name: "force", Usage: "copy to another place than before, or begin anew where another server's copy lies"},
 				),
 				Action: admin(setUpReplica),

@@ -109,6 +109,8 @@ func (r *replicaSetup) prove(ctx context.Context) error {
 	switch own := r.before.Epoch; {
 	case r.before.Place == r.config.Place && last.Number > own:
 		return terminal.Exit(terminal.ExitConflict, fmt.Errorf("another server has taken over: %s; this one must not write there any more", last))
+	case r.before.Place == r.config.Place && r.c.Bool("anew"):
+		r.config.Epoch = own + 1
 	case r.before.Place == r.config.Place:
 		r.config.Epoch, r.taken = own, last.Number == own
 	case last.Number > 0 && !r.c.Bool("force"):

@@ -31,6 +31,7 @@ type fence struct {
 	objects replica.Objects // nil: not connected
 	config  replica.Config  // of the last look
 	away    bool            // the last look found the place unreachable
+	gone    bool            // the configuration was taken away
 }
 
 // UnfinishedTakeover is a file that stands beside a database while a takeover puts it
@@ -50,14 +51,23 @@ func (f *fence) start(ctx context.Context) error {
 
 // look returns the error with which the server is to stop, where another one took
 // over. It reads the configuration each time, since a replica may be set up beside a
-// running server. A place that can't be reached is logged once.
+// running server. One that is taken away is still a fence until the server ends. A place
+// that can't be reached is logged once.
 func (f *fence) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, fenceLook)
 	defer cancel()
 	config, err := replica.ReadConfig(f.db)
-	if errors.Is(err, fs.ErrNotExist) {
+	gone := errors.Is(err, fs.ErrNotExist)
+	if gone && f.config == (replica.Config{}) {
 		return nil
 	}
+	if gone {
+		config, err = f.config, nil
+	}
+	if gone && !f.gone {
+		f.log.Warn("the configuration of the replica is gone; until the next start baoco still looks whether another server took over", "place", config.Place.String())
+	}
+	f.gone = gone
 	if err == nil && config != f.config {
 		f.close()
 		f.config = config
@@ -69,6 +79,9 @@ func (f *fence) look(ctx context.Context) error {
 	}
 	if err == nil {
 		epoch, taken, err = replica.EpochAfter(ctx, f.objects, config.Epoch)
+	}
+	if taken && f.anew(epoch) {
+		return nil
 	}
 	switch {
 	case taken:
@@ -88,6 +101,17 @@ func (f *fence) look(ctx context.Context) error {
 	}
 	f.away = err != nil
 	return nil
+}
+
+// anew reports whether an epoch is that of a new copy which this machine begins, and whose
+// configuration is just being written.
+func (f *fence) anew(taken replica.Epoch) bool {
+	if host, err := os.Hostname(); err != nil || taken.Host != host {
+		return false
+	}
+	time.Sleep(time.Second)
+	config, err := replica.ReadConfig(f.db)
+	return err == nil && config.Epoch == taken.Number
 }
 
 // watch looks until ctx ends. The error is that of a fenced server.

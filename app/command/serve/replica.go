@@ -1,9 +1,9 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
@@ -37,6 +37,7 @@ type seen struct {
 	look   replica.Look // the last; zero: there was none
 	at     time.Time    // of that look
 	moved  time.Time    // when a look last found something new
+	sealed bool         // a look has seen a sealed key
 	clock  app.Text     // that the clock of the place differs; zero: it doesn't
 	last   app.ReplicaCheck
 	next   time.Time // of a check
@@ -61,8 +62,9 @@ func (r *ReplicaChecker) look(ctx context.Context, now time.Time) app.ReplicaChe
 		r.seen = seen{config: c, moved: now}
 	}
 	var look replica.Look
+	var lacks app.Text
 	if err == nil {
-		look, err = r.list(ctx)
+		look, lacks, err = r.list(ctx)
 	}
 	if err != nil {
 		return app.ReplicaCheck{Problem: app.Textf("The place of the replica can’t be read: %s", "Không đọc được nơi lưu bản sao ngoài máy: %s", err.Error())}
@@ -86,9 +88,7 @@ func (r *ReplicaChecker) look(ctx context.Context, now time.Time) app.ReplicaChe
 		r.seen.next = now.Add(r.pause())
 	}
 	last := r.seen.last
-	if last.Problem == (app.Text{}) {
-		last.Problem = r.seen.clock
-	}
+	last.Problem = cmp.Or(last.Problem, lacks, r.seen.clock)
 	return last
 }
 
@@ -103,36 +103,50 @@ func clockProblem(written, before, now time.Time) app.Text {
 		"Đồng hồ của máy này lệch %d phút so với nơi lưu bản sao ngoài máy. Ngày giờ giao dịch phụ thuộc vào đồng hồ: hãy kiểm tra bằng timedatectl.", int(ago.Abs().Round(time.Minute)/time.Minute))
 }
 
-func (r *ReplicaChecker) list(ctx context.Context) (l replica.Look, err error) {
-	objects, err := replica.Open(ctx, r.seen.config.Place, r.seen.config.Credentials)
+// list lists the replica. lacks says what is wrong with the objects of baoco beside it;
+// zero: nothing.
+func (r *ReplicaChecker) list(ctx context.Context) (l replica.Look, lacks app.Text, err error) {
+	c := r.seen.config
+	objects, err := replica.Open(ctx, c.Place, c.Credentials)
 	if err != nil {
-		return l, err
+		return l, lacks, err
 	}
 	defer objects.Close()
-	l, err = replica.LookAt(ctx, objects, r.seen.config.Epoch)
-	if err != nil {
-		return l, err
+	if l, err = replica.LookAt(ctx, objects, c.Epoch); err != nil {
+		return l, lacks, err
 	}
-	return l, r.keyFits(ctx, objects)
+	if _, there, err := replica.EpochAfter(ctx, objects, c.Epoch-1); err != nil || !there {
+		return l, app.Textf("Beside the replica lies no epoch %d, so no other machine can take over. Run: baoco replica setup, with the same URL.",
+			"Cạnh bản sao ngoài máy không có tệp số hiệu (epoch) %d nên máy khác không tiếp quản được. Hãy chạy lại: baoco replica setup với cùng URL.", int(c.Epoch)), err
+	}
+	lacks, err = r.keyLacks(ctx, objects)
+	return l, lacks, err
 }
 
-// keyFits refuses a sealed key beside the replica that isn't this database's.
-func (r *ReplicaChecker) keyFits(ctx context.Context, objects replica.Objects) error {
+// keyLacks says what is wrong with the sealed key beside the replica.
+func (r *ReplicaChecker) keyLacks(ctx context.Context, objects replica.Objects) (lacks app.Text, err error) {
 	sealed, err := objects.Get(ctx, replica.SealedKey)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // the operator keeps the key elsewhere
+		if r.seen.sealed { // else the operator keeps the key elsewhere
+			lacks = app.Text{
+				EN: "The sealed key beside the replica is gone, and without a key the replica can sign nothing. Run: baoco replica seal-key.",
+				VI: "Khoá niêm phong cạnh bản sao ngoài máy đã mất, mà thiếu khoá thì bản sao không ký được gì. Hãy chạy: baoco replica seal-key.",
+			}
+		}
+		return lacks, nil
 	}
 	if err != nil {
-		return err
+		return lacks, err
 	}
-	key, err := r.Store.Key()
-	if err != nil {
-		return err
+	own, err := r.Store.Key()
+	if id, _ := replica.SealedKeyID(sealed); id != replica.KeyID(own) {
+		lacks = app.Text{
+			EN: "The sealed key beside the replica isn’t that of this database. Run: baoco replica seal-key.",
+			VI: "Khoá niêm phong cạnh bản sao ngoài máy không phải của cơ sở dữ liệu này. Hãy chạy: baoco replica seal-key.",
+		}
 	}
-	if id, err := replica.SealedKeyID(sealed); err != nil || id != replica.KeyID(key) {
-		return errors.Join(err, fmt.Errorf("%s beside the replica is not the key of this database: run baoco replica setup with a passphrase again", replica.SealedKey))
-	}
-	return nil
+	r.seen.sealed = true
+	return lacks, err
 }
 
 // pause is the time to the next check: the larger the file, the longer. A copy that isn't
@@ -157,7 +171,7 @@ func (r *ReplicaChecker) Check(ctx context.Context, now time.Time) (c app.Replic
 	for range 2 {
 		var err error
 		if c, err = r.check(ctx, now); err != nil {
-			c = app.ReplicaCheck{At: now, Problem: app.Textf("The replica can’t be restored: %s", "Không khôi phục được bản sao ngoài máy: %s", err.Error())}
+			c = app.ReplicaCheck{At: now, Problem: app.Textf("The replica can’t be restored: %s. If that lasts, begin a new one: baoco replica setup --anew.", "Không khôi phục được bản sao ngoài máy: %s. Nếu vẫn vậy, hãy bắt đầu bản mới: baoco replica setup --anew.", err.Error())}
 		}
 		if !c.Differs {
 			break

@@ -1,0 +1,137 @@
+package serve_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/app/command/serve"
+	"baoco/app/replica"
+	"baoco/sqlitestore"
+)
+
+// looked is a database whose replica a test writes: Litestream restores what copied last
+// copied.
+type looked struct {
+	*testing.T
+	checker *serve.ReplicaChecker
+	dir     string // of the objects
+	copy    string
+	n       int // objects
+}
+
+func look(t *testing.T) *looked {
+	t.Helper()
+	db, dir := apptest.NewFile(t), t.TempDir()
+	store := apptest.OpenStore(t, db, false)
+	t.Cleanup(func() { apptest.Must(t, store.Close()) })
+	l := &looked{T: t, checker: &serve.ReplicaChecker{Store: store}, dir: dir + "/epoch-000001/ltx/0", copy: dir + "/copy.db"}
+	program := filepath.Join(dir, "litestream")
+	apptest.Must(t, os.WriteFile(program, []byte("#!/bin/sh\n[ $1 = version ] && exec echo v0.5.18\nwhile [ $1 != -o ]; do shift; done; exec cp "+l.copy+" $2\n"), 0o700))
+	at := apptest.Place(t, "file://"+dir)
+	apptest.Must(t, replica.Config{Database: db, Place: at, Epoch: 1, Program: program}.Write())
+	objects, err := replica.Open(t.Context(), at, replica.Credentials{})
+	apptest.Must(t, err)
+	apptest.Must(t, replica.NewEpoch(1, "vps", time.Now()).Take(t.Context(), objects))
+	apptest.Must(t, os.MkdirAll(l.dir, 0o700))
+	return l
+}
+
+// copied has a new object come at a time of the place, with all that the database holds.
+func (l *looked) copied(at time.Time) {
+	l.Helper()
+	_ = os.Remove(l.copy)
+	_, err := l.checker.Store.Backup(l.Context(), sqlitestore.BackupTarget{File: l.copy, NoKey: true}, time.Now())
+	apptest.Must(l, err)
+	l.n++
+	apptest.Must(l, os.WriteFile(filepath.Join(l.dir, fmt.Sprintf("%016x-%016x.ltx", l.n, l.n)), nil, 0o600))
+	apptest.Must(l, os.Chtimes(l.dir, at, at))
+}
+
+func (l *looked) says(when string, now time.Time, want string) {
+	l.Helper()
+	if c := l.checker.Look(l.Context(), now); want == "" && c.Problem != (app.Text{}) || !strings.Contains(c.Problem.EN, want) {
+		l.Errorf("%s: %+v, want %q", when, c, want)
+	}
+}
+
+// What a look finds, minute for minute.
+func TestLook(t *testing.T) {
+	t.Parallel()
+	l, began := look(t), time.Now()
+	minute := func(n int) time.Time { return began.Add(time.Duration(n) * time.Minute) }
+	l.says("at the start", minute(0), "")
+	l.says("without a copy", minute(3), "Nothing new has come to the replica for 3 minutes")
+	l.copied(minute(3))
+	l.says("with one", minute(4), "")
+	l.says("a minute later", minute(5), "")
+	l.says("two minutes later", minute(6), "")
+	l.says("three minutes later", minute(7), "Nothing new has come to the replica for 3 minutes")
+	l.copied(minute(7))
+	l.says("once something came", minute(8), "")
+	apptest.Must(t, os.Remove(filepath.Join(l.dir, "0000000000000001-0000000000000001.ltx")))
+	apptest.Must(t, os.WriteFile(l.copy, []byte("garbage"), 0o600))
+	l.says("an object less", minute(9), "can’t be restored")
+	l.copied(minute(9))
+	l.says("once it can be restored again", minute(10), "")
+}
+
+// The clock of a place tells that ours is wrong, for as long as it is.
+func TestLookAtClock(t *testing.T) {
+	t.Parallel()
+	for name, wrong := range map[string]time.Duration{"slow": -time.Hour, "fast": time.Hour} {
+		l, began := look(t), time.Now()
+		minute := func(n int, want string, wrong time.Duration) {
+			at := began.Add(time.Duration(n) * time.Minute)
+			l.copied(at)
+			l.says(fmt.Sprint("minute ", n, ", clock ", name), at.Add(time.Second+wrong), want)
+		}
+		minute(0, "", 0)
+		minute(1, "", 0)
+		l.copied(began.Add(2 * time.Minute))
+		l.checker.Look(t.Context(), began.Add(2*time.Minute+wrong)) // the time that went by is fast, too
+		for n := range 3 {
+			minute(3+n, "differs from that of the replica’s place by 60 minutes", wrong)
+		}
+		l.copied(began.Add(6 * time.Minute))
+		l.checker.Look(t.Context(), began.Add(6*time.Minute))
+		minute(7, "", 0)
+	}
+}
+
+// Without its epoch no other machine finds a copy.
+func TestLookForEpoch(t *testing.T) {
+	t.Parallel()
+	l, now := look(t), time.Now()
+	l.copied(now)
+	l.says("with the epoch", now, "")
+	apptest.Must(t, os.RemoveAll(filepath.Join(l.dir, "../../../epochs")))
+	l.says("once it is gone", now, "lies no epoch 1")
+}
+
+// A sealed key beside a copy is the right one, and stays there.
+func TestLookForKey(t *testing.T) {
+	t.Parallel()
+	l, now := look(t), time.Now()
+	file := filepath.Join(l.dir, "../../../key.sealed")
+	seal := func(key string) {
+		sealed, err := replica.SealKey([]byte(key), "five words that are long")
+		apptest.Must(t, err)
+		apptest.Must(t, os.WriteFile(file, sealed, 0o600))
+	}
+	l.copied(now)
+	l.says("without one", now, "")
+	seal("another key")
+	l.says("another's", now, "isn’t that of this database")
+	key, err := l.checker.Store.Key()
+	apptest.Must(t, err)
+	seal(string(key))
+	l.says("the right one", now, "")
+	apptest.Must(t, os.Remove(file))
+	l.says("once it is gone", now, "is gone")
+}
