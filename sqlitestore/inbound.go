@@ -239,7 +239,7 @@ func inboundEventExists(tx *tx, accountID, id int64) error {
 }
 
 func (s *Store) NoteRefusedCall(c app.RefusedCall) {
-	s.writer.offer(func(tx *tx) error {
+	s.offer(func(tx *tx) error {
 		err := tx.exec(`INSERT INTO refused_calls (source_id, received_ms, remote, code, reason_en, reason_vi) VALUES (?, ?, ?, ?, ?, ?)`,
 			nullIfZero(c.SourceID), c.ReceivedAt.UnixMilli(), c.Remote, string(c.Code), c.Text.EN, c.Text.VI)
 		if err != nil {

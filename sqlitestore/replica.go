@@ -84,18 +84,22 @@ func (s *Store) Key() ([]byte, error) { return os.ReadFile(s.path + ".key") }
 // CheckedCopy checks a restored copy as a restore would, that the key of the file opens
 // its secrets, and reads what it holds. The copy is left untouched.
 func (s *Store) CheckedCopy(ctx context.Context, path string) (app.CopyFacts, error) {
+	held, facts, err := checkedCopy(ctx, path)
+	if err == nil {
+		_, _, err = findKey(held, s.path+".key")
+	}
+	return facts, err
+}
+
+func checkedCopy(ctx context.Context, path string) (held inspected, _ app.CopyFacts, err error) {
 	if _, err := checkFile(path); err != nil {
-		return app.CopyFacts{}, err
+		return held, app.CopyFacts{}, err
 	}
 	if err := checkNoLog(path); err != nil {
-		return app.CopyFacts{}, err
+		return held, app.CopyFacts{}, err
 	}
-	held, err := inspect(ctx, path, released())
-	if err != nil {
-		return app.CopyFacts{}, err
-	}
-	if _, _, err := findKey(held, s.path+".key"); err != nil {
-		return app.CopyFacts{}, err
+	if held, err = inspect(ctx, path, released()); err != nil {
+		return held, app.CopyFacts{}, err
 	}
 	db := openStill(path)
 	defer db.Close()
@@ -104,7 +108,7 @@ func (s *Store) CheckedCopy(ctx context.Context, path string) (app.CopyFacts, er
 	if err == nil && f.Transactions != held.Transactions {
 		err = fmt.Errorf("%w: %s has %d transactions, and %d by its totals", ErrDamaged, path, held.Transactions, f.Transactions)
 	}
-	return f.CopyFacts, storageError(err)
+	return held, f.CopyFacts, storageError(err)
 }
 
 // RestoreDir makes a directory beside a database, in which a copy is restored. Its name

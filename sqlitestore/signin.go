@@ -46,7 +46,7 @@ func (s *Store) SeeSession(ctx context.Context, token, address string, now time.
 	if err != nil || !due {
 		return noRowsAs(storageError(err), nil)
 	}
-	s.writer.offer(func(tx *tx) error {
+	s.offer(func(tx *tx) error {
 		return tx.exec(`UPDATE sessions SET seen_at = ?, address = ? WHERE token = ? AND seen_at <= ?`, now.Unix(), address, token, noted)
 	})
 	return nil
@@ -252,16 +252,20 @@ func (s *Store) RemovePasskey(ctx context.Context, u app.User, id int64) (app.Us
 
 func (s *Store) UsePasskey(ctx context.Context, id int64, count uint32, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
-		before, err := scanOne[int64](tx.queryRow(`SELECT sign_count FROM passkeys WHERE id = ?`, id))
+		before, err := scanOne[uint32](tx.queryRow(`SELECT sign_count FROM passkeys WHERE id = ?`, id))
 		if err != nil {
 			return noRowsAs(err, app.ErrNoPasskey)
 		}
-		if int64(count) <= before && (count != 0 || before != 0) {
+		if copiedPasskey(before, count) {
 			return app.ErrPasskeyCopied
 		}
 		return tx.exec(`UPDATE passkeys SET sign_count = ?, last_used_at = ? WHERE id = ?`, int64(count), now.Unix(), id)
 	})
 }
+
+// copiedPasskey reports that a passkey doesn't count on from before: there may be two of
+// it. Many don't count at all.
+func copiedPasskey(before, count uint32) bool { return count <= before && (count != 0 || before != 0) }
 
 func (s *Store) RemoveSecondFactor(ctx context.Context, accountID, id int64) (app.User, error) {
 	return writing(ctx, s, func(tx *tx) (app.User, error) {

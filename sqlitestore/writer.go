@@ -300,7 +300,17 @@ func (t *tx) runInSavepoint(job *write) error {
 
 // write runs fn in the next commit.
 func (s *Store) write(ctx context.Context, fn func(tx *tx) error) error {
+	if s.writer == nil {
+		return app.ErrStandby
+	}
 	return storageError(s.writer.do(ctx, fn))
+}
+
+// offer runs fn in a commit later, or not at all where there is too much to do.
+func (s *Store) offer(fn func(tx *tx) error) {
+	if s.writer != nil {
+		s.writer.offer(fn)
+	}
 }
 
 // writing runs fn in the next commit and returns its result. A caller that gave

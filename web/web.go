@@ -42,6 +42,10 @@ type Config struct {
 	RecentLog    *dashboard.RecentLog // that Logger writes to, for the operator to read; nil: none is shown
 	Lang         app.Lang             // of the dashboard where neither the visitor nor the browser names one; empty: English
 
+	// Standby says how a standby is: it shows the pages of a copy, and answers neither
+	// programs nor providers. Nil: this is the server.
+	Standby func() app.Standby
+
 	// Metrics answers GET /metrics to whoever has MetricsToken; nil: nobody.
 	Metrics      http.Handler
 	MetricsToken string
@@ -67,7 +71,7 @@ func New(c Config) http.Handler {
 // them is for.
 func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse func(http.ResponseWriter, *http.Request, error)) {
 	pages := dashboard.New(responder, dashboard.Config{
-		Service: c.Service, Version: c.Version, Closing: c.Closing, Installation: c.Installation, RecentLog: c.RecentLog, Lang: c.Lang,
+		Service: c.Service, Version: c.Version, Closing: c.Closing, Installation: c.Installation, RecentLog: c.RecentLog, Lang: c.Lang, Standby: c.Standby,
 		EncodeTransaction: func(t app.Transaction, zone *time.Location) any { return api.EncodeTransaction(t, zone) },
 	})
 	refuse = func(w http.ResponseWriter, r *http.Request, err error) {
@@ -77,10 +81,24 @@ func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse fu
 		}
 		pages.Refuse(w, r, err)
 	}
-	routes = slices.Concat(
-		of("probes", probes(responder, c, refuse)), of("api", api.New(responder, api.Config{Service: c.Service, Limit: c.Limit, ListingLimit: c.ListingLimit, Version: c.Version}).Routes()),
-		of("inbound", inbound.New(responder, c.Service, c.Called).Routes()), of("dashboard", pages.Routes()))
-	return routes, refuse
+	served := slices.Concat(of("api", api.New(responder, api.Config{Service: c.Service, Limit: c.Limit, ListingLimit: c.ListingLimit, Version: c.Version}).Routes()), of("inbound", inbound.New(responder, c.Service, c.Called).Routes()))
+	for i := range served {
+		if c.Standby != nil {
+			served[i].Handler = func(w http.ResponseWriter, r *http.Request) { responder.WriteError(w, r, c.ready(time.Now())) }
+		}
+	}
+	return slices.Concat(of("probes", probes(responder, c, refuse)), served, of("dashboard", pages.Routes())), refuse
+}
+
+// ready says why programs and providers aren't answered; nil: they are.
+func (c Config) ready(now time.Time) error {
+	if c.Standby != nil {
+		return c.Standby().Refusal(now)
+	}
+	if err := c.Service.Ready(now); err != nil {
+		return app.Unavailable(err)
+	}
+	return nil
 }
 
 // of notes of every request to the routes which house answers it.
@@ -104,8 +122,8 @@ func probes(responder *wire.Responder, c Config, refuse func(http.ResponseWriter
 			wire.WriteJSON(w, http.StatusOK, wire.Envelope{Status: true, Messages: "ok"})
 		}},
 		{Method: "GET", Path: "/readyz", Handler: func(w http.ResponseWriter, r *http.Request) {
-			if err := c.Service.Ready(time.Now()); err != nil {
-				responder.WriteError(w, r, app.Unavailable(err))
+			if err := c.ready(time.Now()); err != nil {
+				responder.WriteError(w, r, err)
 				return
 			}
 			wire.WriteJSON(w, http.StatusOK, wire.Envelope{Status: true, Messages: "ready"})

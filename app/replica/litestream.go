@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -101,7 +102,7 @@ func (p Program) Reach(ctx context.Context, c Config) error {
 const maxOutput = 4 << 10
 
 // run runs the program with a configuration on its standard input: secrets are
-// neither in its arguments nor in a file.
+// neither in its arguments nor in a file. The program ends with this process.
 func (p Program) run(ctx context.Context, config []byte, args ...string) (string, error) {
 	words := append([]string{p.Path}, args...)
 	if nice, err := exec.LookPath("nice"); err == nil && !p.Urgent {
@@ -115,6 +116,9 @@ func (p Program) run(ctx context.Context, config []byte, args ...string) (string
 	out, log := tail{most: maxOutput}, tail{most: maxOutput}
 	cmd.Stdout, cmd.Stderr = &out, &log
 	cmd.WaitDelay = 5 * time.Second
+	endWithUs(cmd)
+	runtime.LockOSThread() // see endWithUs
+	defer runtime.UnlockOSThread()
 	if err := cmd.Run(); err != nil {
 		said := strings.TrimSpace(out.String() + " " + log.String())
 		return "", fmt.Errorf("litestream %s: %w: %s", args[0], cmp.Or(ctx.Err(), err), said)

@@ -49,6 +49,10 @@ type Config struct {
 	RecentLog    *RecentLog       // nil: none is shown
 	Lang         app.Lang         // if neither the visitor nor the browser names one; empty: English
 
+	// Standby says how a standby is, whose pages are those of a copy; nil: this is the
+	// server.
+	Standby func() app.Standby
+
 	// EncodeTransaction makes the JSON of a transaction as the API has it.
 	EncodeTransaction func(t app.Transaction, zone *time.Location) any
 }
@@ -128,6 +132,9 @@ func (s *Server) visiting(p page, backDepth int) http.HandlerFunc {
 
 // act reads the form of an action, and lets the page answer.
 func (s *Server) act(v *visit, p page) error {
+	if s.Standby != nil && !p.onStandby() {
+		return app.ErrStandby
+	}
 	if err := v.readForm(p); err != nil {
 		return err
 	}
@@ -266,7 +273,7 @@ func (d errorData) title() app.Text {
 func (s *Server) pageError(v *visit, err error) {
 	e := wire.AsError(err)
 	status := wire.StatusOf(e.Code)
-	if status >= 500 && e != errTooManyStreams {
+	if status >= 500 && e.Err != nil {
 		s.Log.Error("page failed", "request_id", wire.RequestID(v.Request), "route", wire.RouteOf(v.Request), "remote", s.ClientAddr(v.Request), "status", status, "err", err)
 	}
 	if status == http.StatusServiceUnavailable {

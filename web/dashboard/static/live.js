@@ -104,15 +104,20 @@ function connected(since) {
   if (changed) document.dispatchEvent(new Event(since ? "lost" : "connected"));
 }
 
+// shownAt is when the page got what it shows, and data-age how old that was then.
+let shownAt = Date.now();
 function showAge() {
+  for (const at of $$("[data-age]")) at.textContent = ago(+at.dataset.age + (Date.now() - shownAt) / 1000);
   if (!offlineSince) return;
-  const words = new Intl.RelativeTimeFormat(document.documentElement.lang);
-  const age = Math.round((Date.now() - offlineSince) / 1000);
-  const [n, unit] = age < 60 ? [age, "second"] : age < 3600 ? [Math.floor(age / 60), "minute"] : [Math.floor(age / 3600), "hour"];
   const text = $("[data-offline]").lastElementChild;
-  text.textContent = text.dataset.text.replace("{age}", words.format(-n, unit));
+  text.textContent = text.dataset.text.replace("{age}", ago((Date.now() - offlineSince) / 1000));
 }
 setInterval(showAge, 1000);
+
+function ago(age) {
+  const [n, unit] = age < 60 ? [age, "second"] : age < 3600 ? [age / 60, "minute"] : [age / 3600, "hour"];
+  return new Intl.RelativeTimeFormat(document.documentElement.lang).format(-Math.floor(n), unit);
+}
 
 // The rest is for the live pages of the dashboard. refresh loads the page anew, at
 // once, but not more often than once a second; in the background every 5 seconds.
@@ -158,6 +163,7 @@ async function show(page) {
   const now = $("#page");
   await htmx.swap({ sourceElement: now, target: now, select: "#page", swap: "outerMorph ignoreTitle:true", text: page.documentElement.outerHTML });
   shown = page.body.dataset.live;
+  shownAt = Date.now();
   if (!hold) arrived(fresh.map((row) => document.getElementById(row.id)).filter(Boolean));
   document.dispatchEvent(new Event("refreshed"));
 }

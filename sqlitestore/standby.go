@@ -1,0 +1,261 @@
+package sqlitestore
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"baoco/app"
+
+	"modernc.org/sqlite"
+)
+
+// Standby is a store over a copy to which another program, Litestream, goes on applying
+// what the server writes. It lies beside the place of the database, which needn't be
+// there. Nothing is written: write refuses, and who is signed in is kept in memory
+// (signedin.go). Two things are different from a file that SQLite writes:
+//
+//   - Litestream locks the file as SQLite does while it applies an object of the
+//     replica. But few objects have the first page, by whose change a connection learns
+//     that the pages in its cache are old. So each query has a connection of its own,
+//     which locks the file before it reads.
+//   - Where Litestream can't apply an object whole, because the disk is full or the
+//     place breaks off, a part of it stays in the file, without a lock, until it succeeds
+//     later. After each success it replaces its mark, a file beside the copy. So a copy
+//     that was written later than its mark may be torn, and isn't read.
+type Standby struct {
+	*Store
+	shown    atomic.Pointer[followed] // nil: there is no copy yet
+	signedIn signedIn
+}
+
+// followed is a copy, and the mark of the program that writes it.
+type followed struct{ path, mark string }
+
+const (
+	// standbyCopy is what the names of copies begin with.
+	standbyCopy = ".standby-"
+	// tornTime is how long a query waits while the copy may be torn. Litestream tries
+	// again every second.
+	tornTime = 4 * time.Second
+)
+
+var (
+	errNoCopy = app.Refused(app.CodeUnavailable, app.Text{EN: "There is no copy to show yet. Try again in a moment.", VI: "Chưa có bản sao để xem, vui lòng thử lại sau."})
+	errTorn   = app.Refused(app.CodeUnavailable, app.Text{EN: "The copy is just being written. Try again in a moment.", VI: "Bản sao đang được ghi, vui lòng thử lại sau."})
+)
+
+// OpenStandby makes the store of the one standby beside the place of a database. It has
+// no copy yet. keyFile is the key of the database, or isn't there.
+func OpenStandby(path, keyFile string, log *slog.Logger) (*Standby, error) {
+	path, err := restorePlace(path)
+	if err != nil {
+		return nil, err
+	}
+	background, stop := context.WithCancel(context.Background())
+	s := &Standby{Store: &Store{path: path, schema: released(), log: log, fatal: make(chan error, 1), stop: stop}}
+	s.credentials.Store(&credentials{})
+	s.reads = sql.OpenDB(s)
+	s.reads.SetMaxOpenConns(4)
+	if s.sealer, err = readKey(keyFile); errors.Is(err, ErrKey) {
+		s.sealer, err = &sealer{}, nil
+	}
+	if err == nil {
+		s.sealer.standby = true
+		s.lock, err = lockDatabase(path + ".standby")
+	}
+	if errors.Is(err, ErrServed) {
+		err = fmt.Errorf("another baoco standby runs at %s: %w", path, ErrInUse)
+	}
+	if err == nil {
+		err = removeDrafts(path + standbyCopy) // of a standby that was killed
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.regularly(background, watchInterval, "read the credentials again", func(ctx context.Context) error {
+		if s.shown.Load() == nil {
+			return nil
+		}
+		return s.RefreshCredentials(ctx)
+	})
+	return s, nil
+}
+
+// NewCopy is the path of a copy that is to be restored, with room for it. Copies that
+// aren't shown are removed.
+func (s *Standby) NewCopy() (string, error) {
+	size := int64(reserve)
+	if f := s.shown.Load(); f != nil {
+		info, err := os.Stat(f.path)
+		if err != nil {
+			return "", err
+		}
+		size += info.Size()
+	}
+	if err := s.removeOthers(); err != nil {
+		return "", err
+	}
+	return s.path + standbyCopy + rand.Text()[:8], checkRoom(filepath.Dir(s.path), size)
+}
+
+// removeOthers removes the copies that aren't shown, and what stands beside them.
+func (s *Standby) removeOthers() error {
+	names, err := namesWith(s.path + standbyCopy)
+	for _, name := range names {
+		if f := s.shown.Load(); f == nil || !strings.HasPrefix(name, f.path) {
+			err = errors.Join(err, os.Remove(name))
+		}
+	}
+	return err
+}
+
+// Admit checks a copy that no program has open, as a restore would, and makes it one
+// that can be followed. keyFits reports whether the key here opens its secrets.
+func (s *Standby) Admit(ctx context.Context, path, mark string) (_ app.CopyFacts, keyFits bool, err error) {
+	held, facts, err := checkedCopy(ctx, path)
+	if err == nil && held.Schema != s.schema.version() {
+		err = fmt.Errorf("%w: its schema is %d, and this baoco has %d", ErrOlder, held.Schema, s.schema.version())
+	}
+	if err == nil && !(&followed{path, mark}).whole() {
+		err = fmt.Errorf("%w: it was written after %s", ErrDamaged, mark)
+	}
+	if err != nil {
+		return facts, false, err
+	}
+	return facts, s.sealer.fits(held.keyCheck), prepareFollowed(path, mark)
+}
+
+// prepareFollowed has the header of a copy say that it has no write-ahead log, as
+// Litestream does whenever it applies a first page.
+func prepareFollowed(path, mark string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt([]byte{1, 1}, 18) // read and write version: sqlite.org/fileformat.html, 1.3
+	now := time.Now()
+	return errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close(), os.Chtimes(mark, now, now))
+}
+
+// Show has queries read another copy from now on, and removes the one before.
+func (s *Standby) Show(ctx context.Context, path, mark string) error {
+	s.shown.Store(&followed{path, mark})
+	s.credentials.Store(&credentials{}) // those of another epoch may have the same version
+	return errors.Join(s.removeOthers(), s.loadCredentials(ctx))
+}
+
+// Check looks for damaged pages.
+func (s *Standby) Check(ctx context.Context) error { return s.runQuickCheck(ctx) }
+
+// whole reports whether the copy was last written before its mark.
+func (f *followed) whole() bool {
+	file, err := os.Stat(f.path)
+	if err != nil {
+		return false
+	}
+	mark, err := os.Stat(f.mark)
+	return err == nil && !file.ModTime().After(mark.ModTime())
+}
+
+// Connect implements driver.Connector: the connection is for one query. It has begun to
+// read, which keeps Litestream waiting, and the copy is whole.
+func (s *Standby) Connect(ctx context.Context) (driver.Conn, error) {
+	for end := time.Now().Add(tornTime); ; {
+		f := s.shown.Load()
+		if f == nil {
+			return nil, errNoCopy
+		}
+		conn, err := s.begin(ctx, f.path)
+		switch {
+		case err == nil && f.whole():
+			return followedConn{conn, conn.(driver.QueryerContext)}, nil
+		case err == nil:
+			err = errors.Join(errTorn, conn.Close())
+		}
+		if s.shown.Load() == f && (!errors.Is(err, errTorn) || !time.Now().Before(end)) {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func (s *Standby) Driver() driver.Driver { return &sqlite.Driver{} }
+
+// begin opens a connection and begins to read: the file is locked until it is closed.
+func (s *Standby) begin(ctx context.Context, path string) (driver.Conn, error) {
+	enableOFD()
+	connect, err := sqlite.NewConnector(dsn(path, url.Values{
+		"mode": {"ro"}, "_busy_timeout": {"5000"}, "_query_only": {"1"}, "_dqs": {"0"}, "_defensive": {"1"}, "_pragma": {"cache_size(-2000)", "trusted_schema(0)"},
+	}))
+	if err != nil {
+		return nil, err
+	}
+	conn, err := connect.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	version, err := beginRead(ctx, conn)
+	if err == nil && version != s.schema.version() {
+		err = app.Refused(app.CodeUnavailable, app.Text{EN: "The server has another version of baoco than this machine.", VI: "Máy chủ chạy phiên bản baoco khác với máy này."})
+	}
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// beginRead begins a transaction, and gives the version of the schema.
+func beginRead(ctx context.Context, conn driver.Conn) (version int, err error) {
+	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, `BEGIN`, nil); err != nil {
+		return 0, err
+	}
+	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, `PRAGMA user_version`, nil)
+	if err != nil {
+		return 0, err
+	}
+	value := make([]driver.Value, 1)
+	if err := errors.Join(rows.Next(value), rows.Close()); err != nil {
+		return 0, err
+	}
+	n, _ := value[0].(int64)
+	return int(n), nil
+}
+
+// followedConn is closed after its query.
+type followedConn struct {
+	driver.Conn
+	driver.QueryerContext
+}
+
+// IsValid implements driver.Validator.
+func (followedConn) IsValid() bool { return false }
+
+// StorageStatus looks at the copy. There needn't be a key.
+func (s *Standby) StorageStatus(time.Time) (app.StorageStatus, error) {
+	status := app.StorageStatus{Path: s.path, Schema: s.schema.version(), Free: freeSpace(filepath.Dir(s.path))}
+	f := s.shown.Load()
+	if f == nil {
+		return status, errNoCopy
+	}
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return status, app.Unavailable(err)
+	}
+	status.Size, status.FileMode = info.Size(), info.Mode()
+	return status, nil
+}
