@@ -92,6 +92,15 @@ func OpenStandby(path, keyFile string, log *slog.Logger) (*Standby, error) {
 	return s, nil
 }
 
+// Close removes the copies: the next standby restores a new one.
+func (s *Standby) Close() error {
+	var err error
+	if s.lock != nil { // else they are another's
+		err = removeDrafts(s.path + standbyCopy)
+	}
+	return errors.Join(err, s.Store.Close())
+}
+
 // NewCopy is the path of a copy that is to be restored, with room for it. Copies that
 // aren't shown are removed.
 func (s *Standby) NewCopy() (string, error) {
@@ -103,14 +112,14 @@ func (s *Standby) NewCopy() (string, error) {
 		}
 		size += info.Size()
 	}
-	if err := s.removeOthers(); err != nil {
+	if err := s.RemoveOthers(); err != nil {
 		return "", err
 	}
 	return s.path + standbyCopy + rand.Text()[:8], checkRoom(filepath.Dir(s.path), size)
 }
 
-// removeOthers removes the copies that aren't shown, and what stands beside them.
-func (s *Standby) removeOthers() error {
+// RemoveOthers removes the copies that aren't shown, and what stands beside them.
+func (s *Standby) RemoveOthers() error {
 	names, err := namesWith(s.path + standbyCopy)
 	for _, name := range names {
 		if f := s.shown.Load(); f == nil || !strings.HasPrefix(name, f.path) {
@@ -145,18 +154,27 @@ func prepareFollowed(path, mark string) error {
 	}
 	_, err = f.WriteAt([]byte{1, 1}, 18) // read and write version: sqlite.org/fileformat.html, 1.3
 	now := time.Now()
-	return errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close(), os.Chtimes(mark, now, now))
+	return errors.Join(err, f.Sync(), f.Close(), os.Chtimes(mark, now, now))
 }
 
-// Show has queries read another copy from now on, and removes the one before.
-func (s *Standby) Show(ctx context.Context, path, mark string) error {
+// Show has queries read another copy from now on.
+func (s *Standby) Show(path, mark string) {
 	s.shown.Store(&followed{path, mark})
 	s.credentials.Store(&credentials{}) // those of another epoch may have the same version
-	return errors.Join(s.removeOthers(), s.loadCredentials(ctx))
 }
 
-// Check looks for damaged pages.
-func (s *Standby) Check(ctx context.Context) error { return s.runQuickCheck(ctx) }
+// HasKey reports whether there is a key file, whatever it opens.
+func (s *Standby) HasKey() bool { return s.sealer.aead != nil }
+
+// Check returns ErrDamaged where the shown copy has damaged pages. Where it can't be
+// read now there is no error.
+func (s *Standby) Check(ctx context.Context) error {
+	err := quickCheck(ctx, s.reads)
+	if err == nil || app.CodeOf(storageError(err)) == app.CodeUnavailable {
+		return nil
+	}
+	return fmt.Errorf("%w: %v", ErrDamaged, err)
+}
 
 // whole reports whether the copy was last written before its mark.
 func (f *followed) whole() bool {
@@ -197,10 +215,11 @@ func (s *Standby) Connect(ctx context.Context) (driver.Conn, error) {
 func (s *Standby) Driver() driver.Driver { return &sqlite.Driver{} }
 
 // begin opens a connection and begins to read: the file is locked until it is closed.
+// No pragma before that reads the schema, as that of cache_size would.
 func (s *Standby) begin(ctx context.Context, path string) (driver.Conn, error) {
 	enableOFD()
 	connect, err := sqlite.NewConnector(dsn(path, url.Values{
-		"mode": {"ro"}, "_busy_timeout": {"5000"}, "_query_only": {"1"}, "_dqs": {"0"}, "_defensive": {"1"}, "_pragma": {"cache_size(-2000)", "trusted_schema(0)"},
+		"mode": {"ro"}, "_busy_timeout": {"5000"}, "_query_only": {"1"}, "_dqs": {"0"}, "_defensive": {"1"}, "_pragma": {"trusted_schema(0)"},
 	}))
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func rootCommand(stdin io.Reader, out, stderr io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			serve.Command(), demo.Command(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(), streamCommand(),
 			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(), alertCommand(), auditCommand(),
-			backupCommand(), restoreCommand(), replicaCommand(), takeoverCommand(), doctorCommand(), pruneCommand(), serve.ReadyCommand(), serve.ConfigCommand(), serve.UnitCommand(), bench.Command(), openAPICommand(), completionCommand(), versionCommand(),
+			backupCommand(), restoreCommand(), replicaCommand(), serve.StandbyCommand(), takeoverCommand(), doctorCommand(), pruneCommand(), serve.ReadyCommand(), serve.ConfigCommand(), serve.UnitCommand(), bench.Command(), openAPICommand(), completionCommand(), versionCommand(),
 		},
 	}
 }

@@ -78,6 +78,23 @@ func New(version string, now time.Time) *Metrics {
 	}
 }
 
+// Standby shows the figures of a standby.
+func Standby(version string, state func() app.Standby) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var p page
+		now, s, problems := time.Now(), state(), 0.0
+		if len(s.Problems(now)) > 0 {
+			problems = 1
+		}
+		p.info("baoco_build_info", "The version of baoco; always 1.", version)
+		if !s.At.IsZero() {
+			p.gauge("baoco_standby_age_seconds", "How old the copy of the standby is.", s.Age(now).Seconds())
+		}
+		p.gauge("baoco_standby_problem", "1 where somebody must look at the standby or at its server.", problems)
+		p.answer(w)
+	})
+}
+
 // Handler shows the figures, with those that service has at that moment, and those
 // of Go and of the process.
 func (m *Metrics) Handler(service *app.Service) http.Handler {
@@ -86,9 +103,7 @@ func (m *Metrics) Handler(service *app.Service) http.Handler {
 		m.write(&p)
 		p.state(r.Context(), service, time.Now())
 		p.process(m.started)
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8") // every version of Prometheus reads it
-		w.Header().Set("Cache-Control", "no-store")
-		_, _ = w.Write(p.Bytes())
+		p.answer(w)
 	})
 }
 

@@ -4,12 +4,19 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
 )
 
 // page is a text in the format of Prometheus: for each figure what it is, its type
 // and its series. Values of labels are ASCII without quotes or control characters.
 type page struct{ bytes.Buffer }
+
+func (p *page) answer(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8") // every version of Prometheus reads it
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(p.Bytes())
+}
 
 func (p *page) head(name, kind, help string) {
 	fmt.Fprintf(p, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)

@@ -154,7 +154,7 @@ type Server struct {
 	Service   *app.Service
 	Listener  net.Listener
 	servers   []*http.Server
-	scheduler *scheduler.Scheduler
+	scheduler *scheduler.Scheduler // nil: of a standby
 	failed    chan error
 	closing   chan struct{} // closed once live pages are to end
 }
@@ -247,7 +247,10 @@ func (r *Server) Stop(within time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	close(r.closing)
-	err := r.scheduler.Stop(ctx)
+	var err error
+	if r.scheduler != nil {
+		err = r.scheduler.Stop(ctx)
+	}
 	stopped := make(chan error, len(r.servers))
 	for _, server := range r.servers {
 		go func() { stopped <- server.Shutdown(ctx) }()

@@ -92,33 +92,14 @@ type Settings struct {
 func (s Settings) certificates() autocert.DirCache { return autocert.DirCache(s.DB + ".acme") }
 
 func readSettings(c *cli.Context) (s Settings, err error) {
-	s = Settings{
-		DB: c.String("db"), Listen: c.String("listen"), Domain: c.String("domain"), ACMEDirectory: c.String("acme-directory"), CertFile: c.String("cert-file"), KeyFile: c.String("key-file"), Zone: c.String("timezone"),
-		Targets: c.StringSlice("allow-target"), RateLimit: c.Int("rate-limit"), ListingLimit: c.Int("listing-rate-limit"), JSONLog: c.String("log-format") == "json",
-		Warnings: unknownVariables(os.Environ()),
-	}
-	if err := s.checkDomain(); err != nil {
+	if s, err = readListening(c); err != nil {
 		return s, err
 	}
-	if s.BaseURL, err = checkBaseURL(c.String("base-url"), s.Domain); err != nil {
-		return s, err
-	}
-	if err := s.checkListen(); err != nil {
-		return s, err
-	}
+	s.Zone, s.RateLimit, s.ListingLimit = c.String("timezone"), c.Int("rate-limit"), c.Int("listing-rate-limit")
 	if s.Zone != "" {
 		if _, err := time.LoadLocation(s.Zone); err != nil || s.Zone == "Local" {
 			return s, terminal.Usagef("--timezone must be a zone such as %s, not %q", app.DefaultZone, s.Zone)
 		}
-	}
-	if _, err := app.ParseTargetPolicy(s.Targets); err != nil {
-		return s, terminal.Usagef("--allow-target: %v", err)
-	}
-	if s.Proxies, err = parseProxies(c.StringSlice("trusted-proxies")); err != nil {
-		return s, err
-	}
-	if err := s.readWatching(c); err != nil {
-		return s, err
 	}
 	if s.RateLimit < 1 || s.RateLimit > 1_000_000 || s.ListingLimit < 1 || s.ListingLimit > 1_000_000 {
 		return s, terminal.Usagef("--rate-limit and --listing-rate-limit must be from 1 to 1000000")
@@ -132,13 +113,41 @@ func readSettings(c *cli.Context) (s Settings, err error) {
 	if s.CatchUp, err = ParseCatchUp(c.String("catch-up")); err != nil {
 		return s, err
 	}
+	return s, terminal.NoArguments(c)
+}
+
+// readListening reads what a server and a standby have in common: how they are reached
+// and watched, and how they speak.
+func readListening(c *cli.Context) (s Settings, err error) {
+	s = Settings{
+		DB: c.String("db"), Listen: c.String("listen"), Domain: c.String("domain"), ACMEDirectory: c.String("acme-directory"), CertFile: c.String("cert-file"), KeyFile: c.String("key-file"),
+		Targets: c.StringSlice("allow-target"), JSONLog: c.String("log-format") == "json", Warnings: unknownVariables(os.Environ()),
+	}
+	if err := s.checkDomain(); err != nil {
+		return s, err
+	}
+	if s.BaseURL, err = checkBaseURL(c.String("base-url"), s.Domain); err != nil {
+		return s, err
+	}
+	if err := s.checkListen(); err != nil {
+		return s, err
+	}
+	if _, err := app.ParseTargetPolicy(s.Targets); err != nil {
+		return s, terminal.Usagef("--allow-target: %v", err)
+	}
+	if s.Proxies, err = parseProxies(c.StringSlice("trusted-proxies")); err != nil {
+		return s, err
+	}
+	if err := s.readWatching(c); err != nil {
+		return s, err
+	}
 	if !slices.Contains([]string{"text", "json"}, c.String("log-format")) {
 		return s, terminal.Usagef("--log-format must be text or json, not %q", c.String("log-format"))
 	}
 	if s.Lang = app.Lang(c.String("lang")); s.Lang != "" && s.Lang != app.English && s.Lang != app.Vietnamese {
 		return s, terminal.Usagef("--lang must be en or vi, not %q", c.String("lang"))
 	}
-	return s, terminal.NoArguments(c)
+	return s, nil
 }
 
 // checkDomain checks --domain, which must be a name and no address, and
