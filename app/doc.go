@@ -214,6 +214,8 @@
 //     which Litestream writes. Epoch: the time in which one server serves; its number
 //     lies beside the replica. Fence: that a server with an older epoch doesn't serve.
 //     Takeover: to restore a replica on another machine, in the next epoch.
+//   - Standby (máy dự phòng): a machine that follows the replica of a server and shows
+//     the copy. It accepts, changes and sends nothing.
 //   - Secret (khoá bí mật), Signature (chữ ký), Checksum: what a webhook's
 //     deliveries are signed with; the digest of a body; the digest of one
 //     transaction in it.

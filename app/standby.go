@@ -30,7 +30,7 @@ func (s Standby) Problems(now time.Time) (list []Text) {
 	case s.Old(now):
 		list = append(list, Textf(
 			"The server has written nothing for %d minutes. If it is lost, let this machine serve in its place: baoco takeover.",
-			"Máy chủ đã %d phút không ghi gì. Nếu máy chủ đã hỏng, hãy cho máy này chạy thay: baoco takeover.", minutes))
+			"Máy chủ đã %d phút không ghi gì. Nếu máy chủ đã hỏng, hãy cho máy này tiếp quản: baoco takeover.", minutes))
 	}
 	if s.Key != (Text{}) {
 		list = append(list, s.Key)
@@ -54,5 +54,5 @@ func (s Standby) Refusal(now time.Time) error {
 // ErrStandby refuses a change in a standby.
 var ErrStandby error = Refused(CodeConflict, Text{
 	"This is a standby: it shows a copy, and nothing can be changed, sent or exported here. Do that on the server. If the server is lost, let this machine serve in its place: baoco takeover.",
-	"Đây là máy dự phòng, chỉ để xem: không thay đổi, gửi hay xuất dữ liệu ở đây được. Hãy làm việc đó trên máy chủ. Nếu máy chủ đã hỏng, hãy cho máy này chạy thay: baoco takeover.",
+	"Đây là máy dự phòng, chỉ để xem: không thay đổi, gửi hay xuất dữ liệu ở đây được. Hãy làm việc đó trên máy chủ. Nếu máy chủ đã hỏng, hãy cho máy này tiếp quản: baoco takeover.",
 })

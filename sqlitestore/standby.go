@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,8 +23,9 @@ import (
 
 // Standby is a store over a copy to which another program, Litestream, goes on applying
 // what the server writes. It lies beside the place of the database, which needn't be
-// there. Nothing is written: write refuses, and who is signed in is kept in memory
-// (signedin.go). Two things are different from a file that SQLite writes:
+// there. Nothing is written: write refuses. What may be used once to sign in is kept in
+// memory, so it can be used once more at the server. Two things are different from a
+// file that SQLite writes:
 //
 //   - Litestream locks the file as SQLite does while it applies an object of the
 //     replica. But few objects have the first page, by whose change a connection learns
@@ -35,8 +37,12 @@ import (
 //     that was written later than its mark may be torn, and isn't read.
 type Standby struct {
 	*Store
-	shown    atomic.Pointer[followed] // nil: there is no copy yet
-	signedIn signedIn
+	shown atomic.Pointer[followed] // nil: there is no copy yet
+
+	mu     sync.Mutex
+	steps  map[int64]int64   // the last of which a user entered a code
+	codes  map[[32]byte]bool // for recovery
+	counts map[int64]uint32  // of passkeys
 }
 
 // followed is a copy, and the mark of the program that writes it.
@@ -63,7 +69,10 @@ func OpenStandby(path, keyFile string, log *slog.Logger) (*Standby, error) {
 		return nil, err
 	}
 	background, stop := context.WithCancel(context.Background())
-	s := &Standby{Store: &Store{path: path, schema: released(), log: log, fatal: make(chan error, 1), stop: stop}}
+	s := &Standby{
+		Store: &Store{path: path, schema: released(), log: log, fatal: make(chan error, 1), stop: stop},
+		steps: map[int64]int64{}, codes: map[[32]byte]bool{}, counts: map[int64]uint32{},
+	}
 	s.credentials.Store(&credentials{})
 	s.reads = sql.OpenDB(s)
 	s.reads.SetMaxOpenConns(4)
@@ -162,9 +171,6 @@ func (s *Standby) Show(path, mark string) {
 	s.shown.Store(&followed{path, mark})
 	s.credentials.Store(&credentials{}) // those of another epoch may have the same version
 }
-
-// HasKey reports whether there is a key file, whatever it opens.
-func (s *Standby) HasKey() bool { return s.sealer.aead != nil }
 
 // Check returns ErrDamaged where the shown copy has damaged pages. Where it can't be
 // read now there is no error.
@@ -277,4 +283,47 @@ func (s *Standby) StorageStatus(time.Time) (app.StorageStatus, error) {
 	}
 	status.Size, status.FileMode = info.Size(), info.Mode()
 	return status, nil
+}
+
+func (s *Standby) UseTOTPStep(_ context.Context, userID, step int64) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if step <= s.steps[userID] {
+		return false, nil
+	}
+	s.steps[userID] = step
+	return true, nil
+}
+
+func (s *Standby) UseRecoveryCode(ctx context.Context, u app.User, hash [32]byte) (bool, error) {
+	there, err := readOne[bool](ctx, s.Store, `SELECT EXISTS (SELECT 1 FROM recovery_codes WHERE user_id = ? AND hash = ?)`, u.ID, hash[:])
+	if err != nil || !there {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	used := s.codes[hash]
+	s.codes[hash] = true
+	return !used, nil
+}
+
+func (s *Standby) UsePasskey(ctx context.Context, id int64, count uint32, _ time.Time) error {
+	before, err := readOne[uint32](ctx, s.Store, `SELECT sign_count FROM passkeys WHERE id = ?`, id)
+	if err != nil {
+		return noRowsAs(err, app.ErrNoPasskey)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if copiedPasskey(max(before, s.counts[id]), count) {
+		return app.ErrPasskeyCopied
+	}
+	s.counts[id] = count
+	return nil
+}
+
+// NoteSignIn logs it: the audit log is the server's.
+func (s *Standby) NoteSignIn(ctx context.Context, u app.User, _ time.Time) error {
+	by, _ := app.ActorOf(ctx)
+	s.log.Info("somebody signed in at the standby", "user", u.Name, "address", by.Address)
+	return nil
 }

@@ -38,11 +38,16 @@ func StandbyCommand() *cli.Command {
 }
 
 func standbyFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.StringFlag{Name: "credentials-file", Usage: "`FILE` with the credentials of the place, readable by its owner alone"},
+	return append(followFlags(), serveFlags("db", "listen", "base-url", "domain", "acme-directory", "cert-file", "key-file", "trusted-proxies", "log-format", "lang", "metrics-listen", "metrics-token", "metrics-token-file")...)
+}
+
+// followFlags are those that serve doesn't have.
+func followFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "credentials-file", Usage: "`FILE` with the credentials of the place of a replica, readable by its owner alone"},
 		&cli.StringFlag{Name: "litestream", Usage: "`FILE` of the program Litestream (default: that of PATH)"},
 		&cli.StringFlag{Name: "key", Usage: "`FILE` of the database's key (default: the one beside the database)"},
-	}, serveFlags("db", "listen", "base-url", "domain", "acme-directory", "cert-file", "key-file", "trusted-proxies", "log-format", "lang", "metrics-listen", "metrics-token", "metrics-token-file")...)
+	}
 }
 
 // standbyConfig reads which replica is followed, and to where: beside --db, where a

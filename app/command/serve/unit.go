@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -17,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app/command/terminal"
+	"baoco/app/replica"
 
 	"github.com/urfave/cli/v2"
 )
@@ -39,11 +41,13 @@ func UnitCommand() *cli.Command {
 			flags = append(flags, f)
 		}
 	}
+	flags = append(append(flags, &cli.StringFlag{Name: "standby", Usage: "the unit is that of a standby, which follows the replica at `URL`"}), followFlags()...)
 	return &cli.Command{
-		Name: "systemd", Usage: "print a systemd unit that runs serve with the given flags, sandboxed",
+		Name: "systemd", Usage: "print a systemd unit that runs serve with the given flags, or standby, sandboxed",
 		Description: terminal.Example(
 			"baoco systemd --domain baoco.shop.vn > /etc/systemd/system/baoco.service",
 			"baoco systemd --listen 127.0.0.1:8080 --base-url https://baoco.shop.vn --db /srv/baoco/baoco.db",
+			"baoco systemd --standby sftp://backup@nas.shop.vn/srv/baoco --credentials-file replica.txt --key baoco.db.key > /etc/systemd/system/baoco-standby.service",
 		),
 		Flags: flags,
 		Action: func(c *cli.Context) error {
@@ -61,7 +65,8 @@ func UnitCommand() *cli.Command {
 // unit is what the template of the unit file needs.
 type unit struct {
 	User    string
-	command []string // of serve, the binary first
+	Standby bool
+	command []string // of serve or standby, the binary first, then the database
 	file    string   // with its environment; empty: none
 	dir     string   // of the database
 	Runtime string   // the name of the directory of its socket where it is directly below /run
@@ -119,7 +124,22 @@ func readUnit(c *cli.Context) (u unit, err error) {
 	if name, below := strings.CutPrefix(u.dir, "/var/lib/"); below && stateName.MatchString(name) {
 		u.State = name
 	}
-	u.command = append([]string{binary, "serve", "--db=" + db}, servedFlags(c, absolute)...)
+	flags := Flags()
+	u.command = []string{binary, "serve", "--db=" + db}
+	if u.Standby = c.IsSet("standby"); u.Standby {
+		if _, err := replica.ParsePlace(c.String("standby")); err != nil {
+			return u, terminal.Exit(terminal.ExitUsage, err)
+		}
+		flags = standbyFlags()
+		u.command = []string{binary, "standby", "--db=" + db, c.String("standby")}
+	}
+	words := setFlags(c, flags, absolute)
+	for _, word := range setFlags(c, append(Flags(), followFlags()...), absolute) {
+		if !slices.Contains(words, word) {
+			return u, terminal.Usagef("baoco %s takes no %s", u.command[1], word)
+		}
+	}
+	u.command = append(u.command, words...)
 	if u.file = c.String("environment-file"); u.file != "" {
 		u.file = absolute(u.file)
 		// What may be set there later is possible in the usual places.
@@ -141,10 +161,10 @@ func readUnit(c *cli.Context) (u unit, err error) {
 	return u, nil
 }
 
-// servedFlags are the flags of serve that were set, on the command line or by the
-// environment. The service won't have this environment.
-func servedFlags(c *cli.Context, absolute func(path string) string) (words []string) {
-	for _, f := range Flags() {
+// setFlags are those of flags that were set, on the command line or by the environment.
+// The service won't have this environment.
+func setFlags(c *cli.Context, flags []cli.Flag, absolute func(path string) string) (words []string) {
+	for _, f := range flags {
 		name := f.Names()[0]
 		if name == "db" || !c.IsSet(name) {
 			continue
@@ -154,7 +174,7 @@ func servedFlags(c *cli.Context, absolute func(path string) string) (words []str
 			values = c.StringSlice(name)
 		}
 		for _, value := range values {
-			if value != "" && (name == "backup-dir" || strings.HasSuffix(name, "-file")) {
+			if value != "" && (name == "backup-dir" || name == "key" || name == "litestream" || strings.HasSuffix(name, "-file")) {
 				value = absolute(value)
 			}
 			words = append(words, "--"+name+"="+value)
@@ -217,8 +237,14 @@ func (u unit) printNext(w io.Writer) {
 	if u.State == "" {
 		fmt.Fprintf(w, "  install -d -o %[1]s -g %[1]s -m 700 %[2]s\n", u.User, shellWord(u.dir))
 	}
-	fmt.Fprintf(w, "  systemctl daemon-reload && systemctl enable --now baoco    (with the unit in /etc/systemd/system/baoco.service)\nCommands beside it run as that user:\n  sudo -u %s %s bank list %s\n",
-		u.User, shellWord(u.command[0]), shellWord(u.command[2]))
+	name := "baoco"
+	if u.Standby {
+		name = "baoco-standby"
+	}
+	fmt.Fprintf(w, "  systemctl daemon-reload && systemctl enable --now %[1]s    (with the unit in /etc/systemd/system/%[1]s.service)\n", name)
+	if !u.Standby {
+		fmt.Fprintf(w, "Commands beside it run as that user:\n  sudo -u %s %s bank list %s\n", u.User, shellWord(u.command[0]), shellWord(u.command[2]))
+	}
 }
 
 // shellWord quotes a word for a shell where it needs to be.
