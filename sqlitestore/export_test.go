@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -115,3 +116,8 @@ func (s *Store) Fail(ctx context.Context, query string, call app.InboundCall, wh
 
 // Queued is how many works wait for the writer.
 func (s *Store) Queued() int { return len(s.writer.work) }
+
+// Connect opens a connection for one query of a standby.
+func (s *Standby) Connect(ctx context.Context) (driver.Conn, error) {
+	return followedConnector{s}.Connect(ctx)
+}

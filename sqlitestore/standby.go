@@ -74,7 +74,7 @@ func OpenStandby(path, keyFile string, log *slog.Logger) (*Standby, error) {
 		steps: map[int64]int64{}, codes: map[[32]byte]bool{}, counts: map[int64]uint32{},
 	}
 	s.credentials.Store(&credentials{})
-	s.reads = sql.OpenDB(s)
+	s.reads = sql.OpenDB(followedConnector{s})
 	s.reads.SetMaxOpenConns(4)
 	if s.sealer, err = readKey(keyFile); errors.Is(err, ErrKey) {
 		s.sealer, err = &sealer{}, nil
@@ -192,9 +192,16 @@ func (f *followed) whole() bool {
 	return err == nil && !file.ModTime().After(mark.ModTime())
 }
 
-// Connect implements driver.Connector: the connection is for one query. It has begun to
-// read, which keeps Litestream waiting, and the copy is whole.
-func (s *Standby) Connect(ctx context.Context) (driver.Conn, error) {
+// followedConnector opens the connections of a standby, each for one query. It isn't the
+// standby itself, which sql.DB would close.
+type followedConnector struct{ s *Standby }
+
+func (c followedConnector) Driver() driver.Driver { return &sqlite.Driver{} }
+
+// Connect opens a connection that has begun to read, which keeps Litestream waiting, and
+// finds the copy whole.
+func (c followedConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	s := c.s
 	for end := time.Now().Add(tornTime); ; {
 		f := s.shown.Load()
 		if f == nil {
@@ -217,8 +224,6 @@ func (s *Standby) Connect(ctx context.Context) (driver.Conn, error) {
 		}
 	}
 }
-
-func (s *Standby) Driver() driver.Driver { return &sqlite.Driver{} }
 
 // begin opens a connection and begins to read: the file is locked until it is closed.
 // No pragma before that reads the schema, as that of cache_size would.
