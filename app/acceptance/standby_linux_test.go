@@ -1,0 +1,256 @@
+package acceptance_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/app/replica"
+	"baoco/sqlitestore"
+)
+
+// follower is a baoco standby of its own, and somebody who is signed in there.
+type follower struct {
+	*process
+	dir    string
+	client *http.Client
+}
+
+var standingBy = regexp.MustCompile(`msg="standing by" address=(\S+)`)
+
+// standBy starts a standby of a replica in a directory, and waits until it follows.
+func (r *replicated) standBy(t *testing.T, dir string, args ...string) *follower {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	must(t, err)
+	s := &follower{process: &process{stderr: &apptest.Output{}}, dir: dir, client: &http.Client{Jar: jar}}
+	s.Cmd = program(dir, append([]string{"standby", r.config.Place.String(), "--listen", anyPort, "--litestream", r.config.Program, "--key", r.db + ".key"}, args...)...)
+	s.Stderr = s.stderr
+	must(t, s.Start())
+	t.Cleanup(func() { _ = s.Process.Kill(); _ = s.Wait() })
+	found := s.stderr.Await(standingBy, 30*time.Second)
+	if found == nil {
+		t.Fatalf("the standby didn't come up:\n%s", s.stderr)
+	}
+	s.url = "http://" + found[1]
+	eventually(t, "it follows", func() bool { return strings.Contains(s.stderr.String(), "the standby follows") })
+	return s
+}
+
+func (s *follower) get(t *testing.T, path string) (status int, body string) {
+	t.Helper()
+	response, err := s.client.Get(s.url + path)
+	must(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	must(t, err)
+	return response.StatusCode, string(text)
+}
+
+func (s *follower) signIn(t *testing.T, name, password string) {
+	t.Helper()
+	response, err := s.client.PostForm(s.url+"/login", url.Values{"name": {name}, "password": {password}})
+	must(t, err)
+	response.Body.Close()
+}
+
+// shows reports whether a transaction is on its page.
+func (s *follower) shows(t *testing.T, number string) bool {
+	t.Helper()
+	status, body := s.get(t, "/transactions?q="+number)
+	return status == http.StatusOK && strings.Contains(body, `id="tx-`)
+}
+
+// child is the process of its Litestream; 0: there is none.
+func (s *follower) child(t *testing.T) (pid int) {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%[1]d/task/%[1]d/children", s.Process.Pid))
+	must(t, err)
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.Process.Pid))
+	must(t, err)
+	for _, task := range tasks {
+		more, _ := os.ReadFile(task)
+		text = append(text, more...)
+	}
+	for word := range strings.FieldsSeq(string(text)) {
+		pid, err = strconv.Atoi(word)
+		must(t, err)
+	}
+	return pid
+}
+
+func (r *replicated) addUser(t *testing.T) (name, password string) {
+	t.Helper()
+	file := filepath.Join(r.dir, "password.txt")
+	must(t, os.WriteFile(file, []byte(apptest.SomePassword), 0o600))
+	do(t, r.dir, "user", "create", "lan", "--password-file", file)
+	return "lan", apptest.SomePassword
+}
+
+// A standby shows what a server records, whatever becomes of its Litestream; it accepts
+// nothing; and when the server is lost, another takes over on the same machine, which
+// the standby of a third follows.
+func TestStandby(t *testing.T) {
+	t.Parallel()
+	receiver := openShop(t)
+	old := replicate(t, install(t, receiver), "file://"+t.TempDir(), "--allow-target", receiver.target())
+	name, password := old.addUser(t)
+	calls := old.provider(old.server.url)
+	calls.call("FT-first")
+	second, third := old.standBy(t, t.TempDir()), old.standBy(t, t.TempDir())
+	for _, s := range []*follower{second, third} {
+		eventually(t, "the user is in the copy", func() bool {
+			s.signIn(t, name, password)
+			status, body := s.get(t, "/")
+			return status == http.StatusOK && strings.Contains(body, `class="standby"`)
+		})
+	}
+	follows := func(s *follower, number string) {
+		t.Helper()
+		began := time.Now()
+		eventually(t, number+" is shown", func() bool { return s.shows(t, number) })
+		t.Logf("%s is shown after %v", number, time.Since(began).Round(time.Millisecond))
+	}
+	follows(second, "FT-first")
+	calls.call("FT-second")
+	follows(second, "FT-second")
+	if second.readiness() != http.StatusServiceUnavailable || status(t, second.url+"/healthz", "") != http.StatusOK || status(t, second.url+"/api/v1/transactions", old.key) != http.StatusServiceUnavailable {
+		t.Error("the standby answers as a server does")
+	}
+	if here := old.provider(second.url); here.call("FT-here") || here.refusals[http.StatusServiceUnavailable].Load() != 1 {
+		t.Error("the standby took a call")
+	}
+
+	// Its Litestream is killed.
+	pid := second.child(t)
+	must(t, syscall.Kill(pid, syscall.SIGKILL))
+	calls.call("FT-third")
+	follows(second, "FT-third")
+	if now := second.child(t); now == 0 || now == pid {
+		t.Errorf("Litestream is %d, and was %d", now, pid)
+	}
+
+	// It is killed itself.
+	pid = second.child(t)
+	must(t, second.Process.Kill())
+	_ = second.Wait()
+	eventually(t, "its Litestream ends", func() bool { return syscall.Kill(pid, 0) != nil })
+	second = old.standBy(t, second.dir)
+	second.signIn(t, name, password)
+	follows(second, "FT-third")
+
+	// The server and its disk are lost.
+	must(t, old.server.Process.Kill())
+	must(t, old.litestream.Process.Kill())
+	_, _ = old.server.Wait(), old.litestream.Wait()
+	do(t, second.dir, "takeover", old.config.Place.String(), "--key", old.db+".key", "--litestream", old.config.Program)
+	if !second.shows(t, "FT-third") || !third.shows(t, "FT-third") {
+		t.Error("the copy isn't shown any more")
+	}
+	if body := third.says(t); !strings.Contains(body, "Another server took over") {
+		eventually(t, "the third machine says who took over", func() bool { return strings.Contains(third.says(t), "Another server took over") })
+	}
+	server := serveIn(t, second.dir, anyPort, "--allow-target", receiver.target())
+	config, err := replica.ReadConfig(filepath.Join(second.dir, "baoco.db"))
+	must(t, err)
+	startLitestream(t, config)
+	if !old.provider(server.url).call("FT-new") {
+		t.Error("the new server refused a call")
+	}
+	follows(second, "FT-new")
+	follows(third, "FT-new")
+	if _, body := third.get(t, "/"); strings.Contains(body, "took over") {
+		t.Errorf("it still says so:\n%s", body)
+	}
+	for _, s := range []*follower{second, third} {
+		s.end(t)
+		if left, _ := filepath.Glob(filepath.Join(s.dir, "*.standby-*")); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+}
+
+// says is what a standby answers to who asks whether it is ready.
+func (s *follower) says(t *testing.T) string {
+	t.Helper()
+	_, body := s.get(t, "/readyz")
+	return body
+}
+
+// Whoever reads a copy while Litestream writes it reads one state of the server's file:
+// no damaged page, and totals that are those of the rows.
+func TestStandbyReadersUnderLoad(t *testing.T) {
+	t.Parallel()
+	receiver := openShop(t)
+	old := replicate(t, install(t, receiver), "file://"+t.TempDir(), "--allow-target", receiver.target())
+	calls := old.provider(old.server.url)
+	stop := calls.underLoad(4)
+	store, err := sqlitestore.OpenStandby(filepath.Join(t.TempDir(), "baoco.db"), old.db+".key", slog.New(slog.DiscardHandler))
+	must(t, err)
+	defer func() { must(t, store.Close()) }()
+	path, err := store.NewCopy()
+	must(t, err)
+	mark := replica.MarkOf(path)
+	litestream := apptest.Litestream(t)
+	must(t, litestream.RestoreToFollow(t.Context(), old.config, path))
+	facts, keyFits, err := store.Admit(t.Context(), path, mark)
+	must(t, err)
+	if !keyFits {
+		t.Error("the key doesn't fit")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	followed := make(chan error, 1)
+	go func() { followed <- litestream.Follow(ctx, old.config, path) }()
+	defer func() { cancel(); <-followed }()
+	store.Show(path, mark)
+
+	var readers sync.WaitGroup
+	var reads, refused atomic.Int64
+	end := time.Now().Add(time.Duration(rounds(10, 120)) * time.Second)
+	for reader := range 3 {
+		readers.Go(func() {
+			for time.Now().Before(end) {
+				// Of all transactions less those after none there is nothing.
+				held, err := store.CopyFacts(t.Context(), 0)
+				if held.Beat = (app.Beat{}); err == nil && held != (app.CopyFacts{}) {
+					t.Errorf("the totals and the rows differ by %+v", held)
+				}
+				if err == nil && reader == 0 {
+					err = store.Check(t.Context())
+				}
+				if reads.Add(1); app.CodeOf(err) == app.CodeUnavailable {
+					refused.Add(1)
+				} else if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	readers.Wait()
+	stop()
+	acked := int64(len(calls.acknowledged()))
+	eventually(t, "all that was acknowledged is in the copy", func() bool {
+		held, err := store.CopyFacts(t.Context(), app.AllCopied)
+		return err == nil && held.Transactions >= acked
+	})
+	t.Logf("%d transactions, %d when it was restored; %d reads, of which %d waited too long", acked, facts.Transactions, reads.Load(), refused.Load())
+	if refused.Load() > reads.Load()/10 {
+		t.Error("hardly anybody could read")
+	}
+}
