@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,10 +41,16 @@ func (r *replicated) standBy(t *testing.T, dir string, args ...string) *follower
 	jar, err := cookiejar.New(nil)
 	must(t, err)
 	s := &follower{process: &process{stderr: &apptest.Output{}}, dir: dir, client: &http.Client{Jar: jar}}
-	s.Cmd = program(dir, append([]string{"standby", r.config.Place.String(), "--listen", anyPort, "--litestream", r.config.Program, "--key", r.db + ".key"}, args...)...)
+	s.Cmd = program(dir, slices.Concat([]string{"standby", "--listen", anyPort}, r.takeOverArgs(t)[1:], args)...)
 	s.Stderr = s.stderr
 	must(t, s.Start())
-	t.Cleanup(func() { _ = s.Process.Kill(); _ = s.Wait() })
+	t.Cleanup(func() {
+		_ = s.Process.Kill()
+		_ = s.Wait()
+		if t.Failed() {
+			t.Logf("the standby said:\n%s", s.stderr)
+		}
+	})
 	found := s.stderr.Await(standingBy, 30*time.Second)
 	if found == nil {
 		t.Fatalf("the standby didn't come up:\n%s", s.stderr)
@@ -107,9 +114,17 @@ func (r *replicated) addUser(t *testing.T) (name, password string) {
 // nothing; and when the server is lost, another takes over on the same machine, which
 // the standby of a third follows.
 func TestStandby(t *testing.T) {
-	t.Parallel()
+	for kind := range apptest.Places {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			checkStandby(t, kind)
+		})
+	}
+}
+
+func checkStandby(t *testing.T, kind replica.Scheme) {
 	receiver := openShop(t)
-	old := replicate(t, install(t, receiver), "file://"+t.TempDir(), "--allow-target", receiver.target())
+	old := replicate(t, install(t, receiver), kind, "--allow-target", receiver.target())
 	name, password := old.addUser(t)
 	calls := old.provider(old.server.url)
 	calls.call("FT-first")
@@ -118,7 +133,7 @@ func TestStandby(t *testing.T) {
 		eventually(t, "the user is in the copy", func() bool {
 			s.signIn(t, name, password)
 			status, body := s.get(t, "/")
-			return status == http.StatusOK && strings.Contains(body, `class="standby"`)
+			return status == http.StatusOK && strings.Contains(body, `class="standby"`) && strings.Contains(body, "/logout")
 		})
 	}
 	follows := func(s *follower, number string) {
@@ -159,7 +174,7 @@ func TestStandby(t *testing.T) {
 	must(t, old.server.Process.Kill())
 	must(t, old.litestream.Process.Kill())
 	_, _ = old.server.Wait(), old.litestream.Wait()
-	do(t, second.dir, "takeover", old.config.Place.String(), "--key", old.db+".key", "--litestream", old.config.Program)
+	do(t, second.dir, old.takeOverArgs(t)...)
 	if !second.shows(t, "FT-third") || !third.shows(t, "FT-third") {
 		t.Error("the copy isn't shown any more")
 	}
@@ -198,7 +213,7 @@ func (s *follower) says(t *testing.T) string {
 func TestStandbyReadersUnderLoad(t *testing.T) {
 	t.Parallel()
 	receiver := openShop(t)
-	old := replicate(t, install(t, receiver), "file://"+t.TempDir(), "--allow-target", receiver.target())
+	old := replicate(t, install(t, receiver), replica.File, "--allow-target", receiver.target())
 	calls := old.provider(old.server.url)
 	stop := calls.underLoad(4)
 	store, err := sqlitestore.OpenStandby(filepath.Join(t.TempDir(), "baoco.db"), old.db+".key", slog.New(slog.DiscardHandler))

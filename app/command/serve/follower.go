@@ -39,7 +39,7 @@ type follower struct {
 	state   atomic.Pointer[app.Standby]
 
 	writer    *copyWriter     // of the shown copy; nil: there is none
-	objects   replica.Objects // nil: not connected
+	objects   replica.Objects // nil: never connected
 	beat      app.Beat        // of the shown copy
 	asOf      time.Time       // of the shown copy, by the clock here
 	movedAt   time.Time       // when the beat was another one last
@@ -103,7 +103,12 @@ func (w *copyWriter) end() {
 
 // run follows until ctx ends.
 func (f *follower) run(ctx context.Context) error {
-	defer func() { f.writer.end(); f.closePlace() }()
+	defer func() {
+		f.writer.end()
+		if f.objects != nil {
+			_ = f.objects.Close() // only reads
+		}
+	}()
 	tick := time.NewTicker(followerLook)
 	defer tick.Stop()
 	f.pause = leastPause
@@ -155,7 +160,6 @@ func (f *follower) look(ctx context.Context, now time.Time) error {
 	defer cancel()
 	place, why, err := f.lookAtPlace(limited, now)
 	if err != nil {
-		f.closePlace() // an SFTP connection may have ended
 		place = app.Text{EN: "The place of the replica can’t be read from this machine. The log says why.", VI: "Máy này không đọc được nơi lưu bản sao ngoài máy, nhật ký có ghi lý do."}
 	}
 	if place != f.place && place != (app.Text{}) && ctx.Err() == nil {
@@ -255,13 +259,6 @@ func (f *follower) openPlace(ctx context.Context) (err error) {
 	return err
 }
 
-func (f *follower) closePlace() {
-	if f.objects != nil {
-		_ = f.objects.Close() // only reads
-	}
-	f.objects = nil
-}
-
 func (f *follower) startOver(ctx context.Context, why error) {
 	f.log.Info("the replica is being restored", "why", why)
 	err := f.restore(ctx)
@@ -270,7 +267,6 @@ func (f *follower) startOver(ctx context.Context, why error) {
 	}
 	f.failed = app.Text{}
 	if err != nil {
-		f.closePlace()
 		f.log.Error("the replica can't be restored", "err", errors.Join(err, f.store.RemoveOthers()))
 		f.failed = app.Text{EN: "The replica can’t be restored. The log says why.", VI: "Không khôi phục được bản sao ngoài máy, nhật ký có ghi lý do."}
 		if errors.Is(err, sqlitestore.ErrNewer) || errors.Is(err, sqlitestore.ErrOlder) {
