@@ -222,6 +222,8 @@ func TestStreamWithoutSecret(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	const rotate = `href="/streams/1/rotate"`
 	b.Get("/").Shows(t, "has lost its secret and its password", rotate)
+	w.User(1, "minh", app.RoleDeveloper)
+	w.Browser().SignIn("minh").Get("/").Shows(t, "has lost its secret and its password", rotate)
 	b.Get("/streams").Shows(t, "Secret lost")
 	page := b.Get("/streams/1")
 	page.Shows(t, "The secret is lost", rotate, "No transaction is lost")
