@@ -168,9 +168,9 @@ func TestStreamAttention(t *testing.T) {
 	says("a minute", began.Add(time.Minute), "Luồng “ledger” không gửi được từ 10:59:30 21/11/2026. Chưa có stream nào giữ.")
 	settle(time.Time{}, app.Text{})
 	says("it works again", began.Add(time.Hour))
-	settle(began, app.Text{EN: "x", VI: "x"})
 	_, err := w.Service.ToggleStream(t.Context(), 1, st.ID, began)
 	apptest.Must(t, err)
+	settle(began, app.Text{EN: "x", VI: "x"}) // of an attempt that was under way
 	says("switched off", began.Add(time.Hour))
 }
 
