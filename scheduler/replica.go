@@ -84,7 +84,7 @@ func (s *Scheduler) lookAtReplica(ctx context.Context, service *app.Service, r R
 	if text, set := c.problem(now); set && check.Problem == (app.Text{}) {
 		check.Problem = text
 	}
-	check.At = time.Now() // it is kept until the next look, which comes a minute after its end
+	check.At = time.Now() // it is kept until the next look, which comes after its end
 	before, _ := service.ReplicaCheck(now)
 	service.SetReplicaCheck(&check)
 	switch bad, was := check.Problem != (app.Text{}), before.Problem != (app.Text{}); {

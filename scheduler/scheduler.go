@@ -34,6 +34,7 @@ const (
 	feedInterval  = time.Second
 	linkInterval  = 10 * time.Second
 	backupLook    = 10 * time.Second
+	lookInterval  = 30 * time.Second // at the replica
 )
 
 // grace is how long attempts in flight may go on after a stop: a little more
@@ -145,11 +146,11 @@ func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 	}
 	if o.Replica != nil {
 		clock := &clock{}
-		for name, run := range map[string]func(context.Context){
-			"beat":    func(ctx context.Context) { s.beat(ctx, service, o.Replica, clock) },
-			"replica": func(ctx context.Context) { s.lookAtReplica(ctx, service, o.Replica, clock) },
+		for _, job := range []job{
+			{"beat", app.BeatInterval, func(ctx context.Context) { s.beat(ctx, service, o.Replica, clock) }},
+			{"replica", lookInterval, func(ctx context.Context) { s.lookAtReplica(ctx, service, o.Replica, clock) }},
 		} {
-			if _, err := s.cron.NewJob(gocron.DurationJob(app.BeatInterval), gocron.NewTask(run), gocron.WithName(name), gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
+			if _, err := s.cron.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.run), gocron.WithName(job.name), gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
 				return err
 			}
 		}

@@ -81,7 +81,7 @@ var (
 		"app/passkey":        {"github.com/go-webauthn/webauthn/protocol/webauthncbor"},
 		"app/password":       {"golang.org/x/crypto/argon2"},
 		"app/provider":       {},
-		"app/replica":        {"github.com/go-json-experiment/json/jsontext", "golang.org/x/crypto/argon2", "golang.org/x/crypto/ssh", "github.com/pkg/sftp"},
+		"app/replica":        {"github.com/go-json-experiment/json/jsontext", "golang.org/x/crypto/argon2", "golang.org/x/crypto/ssh", "github.com/pkg/sftp", "golang.org/x/text/unicode/norm"},
 		"app/secondfactor":   {"github.com/pquerna/otp"},
 		"app/sheet":          {},
 		"app/sms":            {},

@@ -43,8 +43,30 @@ func TestReplicaWatched(t *testing.T) {
 		"an object deleted": func(t *testing.T, r *watched) func() {
 			return damage(t, r.needed(t), nil)
 		},
-		"an object corrupt": func(t *testing.T, r *watched) func() {
-			return damage(t, r.needed(t), func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
+		"the objects corrupt": func(t *testing.T, r *watched) func() {
+			var mends []func()
+			list, err := r.objects.List(t.Context(), replica.EpochDir(1))
+			must(t, err)
+			for _, o := range list {
+				mends = append(mends, damage(t, filepath.Join(r.place, o.Name), func(b []byte) []byte { b[len(b)/2] ^= 1; return b }))
+			}
+			return func() {
+				for _, mend := range mends {
+					mend()
+				}
+			}
+		},
+		"the place is full": func(t *testing.T, r *watched) func() {
+			file := filepath.Join(r.place, "..", "filling")
+			for size := 1 << 20; size > 0; size /= 2 {
+				f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+				must(t, err)
+				for err == nil {
+					_, err = f.Write(make([]byte, size))
+				}
+				must(t, f.Close())
+			}
+			return func() { must(t, os.Remove(file)) }
 		},
 		"the sealed key is gone": func(t *testing.T, r *watched) func() {
 			return damage(t, filepath.Join(r.place, replica.SealedKey), nil)
@@ -120,6 +142,13 @@ func watch(t *testing.T, kind replica.Scheme) *watched {
 	}))
 	t.Cleanup(chat.Close)
 	at, secret, dir := apptest.Places[kind](t)
+	if kind == replica.File { // a disk of its own
+		must(t, os.MkdirAll(filepath.Dir(dir), 0o700))
+		if err := syscall.Mount("tmpfs", filepath.Dir(dir), "tmpfs", 0, "size=4m"); err != nil {
+			t.Skipf("needs root, to mount a small disk: %v", err)
+		}
+		t.Cleanup(func() { must(t, syscall.Unmount(filepath.Dir(dir), syscall.MNT_DETACH)) })
+	}
 	if kind == replica.S3 {
 		w.bucket = &bucket{}
 		at.Endpoint = w.bucket.before(t, at.Endpoint)
@@ -174,8 +203,7 @@ func (b *bucket) before(t *testing.T, endpoint string) string {
 			proxy.ServeHTTP(w, r)
 		}
 	}))
-	t.Cleanup(server.CloseClientConnections)
-	t.Cleanup(server.Close)
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	return server.URL
 }
 

@@ -12,6 +12,8 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/command/terminal"
 	"baoco/app/replica"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // replicaWorld is a database with what baoco replica setup needs beside it.
@@ -75,6 +77,11 @@ func TestReplicaSetup(t *testing.T) {
 	}
 	if opened, err := os.ReadFile(dir + "/opened"); err != nil || string(opened) != string(key) {
 		t.Errorf("opened: %q, %v", opened, err)
+	}
+	// Typed again on another keyboard, where a letter and its marks are several characters.
+	must(t, os.WriteFile(dir+"/typed", []byte(norm.NFD.String("năm từ dễ nhớ của cửa hàng")+"\r\n\n"), 0o600))
+	if code, _, stderr := baoco("", "replica", "open-key", "file://"+dir+"/to", "--passphrase-file", dir+"/typed", "--to", dir+"/typed.key"); code != 0 {
+		t.Errorf("typed again: exit %d, %s", code, stderr)
 	}
 	if info, err := os.Stat(dir + "/opened"); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("opened: %v, %v", info, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -107,11 +108,8 @@ func openTakeover(c *cli.Context) (*takeover, error) {
 	if t.config.Place, t.config.Credentials, err = placeArgument(c); err != nil {
 		return nil, err
 	}
-	if t.config.Database, err = filepath.Abs(c.String("db")); err != nil {
+	if t.config.Database, err = placeOf(c.String("db")); err != nil {
 		return nil, err
-	}
-	if path, err := filepath.EvalSymlinks(t.config.Database); err == nil {
-		t.config.Database = path
 	}
 	if t.program, err = replica.FindProgram(c.Context, c.String("litestream")); err != nil {
 		return nil, err
@@ -119,6 +117,17 @@ func openTakeover(c *cli.Context) (*takeover, error) {
 	t.config.Program, t.program.Urgent = t.program.Path, true
 	t.objects, err = replica.Open(c.Context, t.config.Place, t.config.Credentials)
 	return t, err
+}
+
+// placeOf is the path by which the server and Litestream will find a database, which need
+// not exist.
+func placeOf(db string) (string, error) {
+	path, err := resolved(db)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return path, err
+	}
+	dir, err := resolved(filepath.Dir(db))
+	return filepath.Join(dir, filepath.Base(db)), err
 }
 
 // errNewer says that the copy has changed since it was restored.

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/crypto/ssh"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Credentials open a place. A place of this machine needs none.
@@ -112,10 +113,11 @@ func (c Credentials) checkSFTP(p Place) error {
 }
 
 // ReadPassphrase reads a passphrase from a file that its owner alone can read, without
-// the final line break.
+// the white space around it. Letters with marks are the same however they were typed: as
+// one character or as several.
 func ReadPassphrase(file string) (string, error) {
 	text, err := readPrivate(file, maxKey)
-	text = strings.TrimRight(text, "\r\n")
+	text = norm.NFC.String(strings.TrimSpace(text))
 	if err == nil && (!utf8.ValidString(text) || utf8.RuneCountInString(text) < MinPassphrase) {
 		err = fmt.Errorf("the passphrase in %s needs at least %d letters: five words or more", file, MinPassphrase)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A look is a list of what Litestream has written: cheap enough for every minute. What
+// A look is a list of what Litestream has written: cheap enough for every half minute. What
 // it can't see, a check sees, which restores the copy.
 
 // Look is what a look found.

@@ -17,10 +17,10 @@ const (
 	checkBytes = 2 << 30
 	// Between two checks at least and at most that time goes by, where no look finds
 	// anything odd.
-	checkLeast, checkMost = 4 * time.Minute, 24 * time.Hour
+	checkLeast, checkMost = 3 * time.Minute, 24 * time.Hour
 	// silentReplica is how long nothing new may come to the place. Beats come there
 	// every minute.
-	silentReplica = 150 * time.Second
+	silentReplica = 130 * time.Second
 	// clockDiffers is by how much the clock of the place may differ from ours.
 	clockDiffers = 2 * time.Minute
 )

@@ -1,0 +1,191 @@
+package acceptance_test
+
+import (
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"baoco/app/command/terminal"
+	"baoco/app/replica"
+)
+
+// lost is the copy of a server that was lost ten minutes ago, with what it acknowledged.
+func lost(t *testing.T) (r *replicated, acked []string) {
+	t.Helper()
+	receiver := openShop(t)
+	r = replicate(t, install(t, receiver), replica.File, "--allow-target", receiver.target())
+	calls := r.provider(r.server.url)
+	for i := range 20 {
+		calls.call(fmt.Sprint("FT", i))
+	}
+	eventually(t, "all is delivered", func() bool { return receiver.calls.Load() == 20 })
+	time.Sleep(3 * time.Second)
+	r.kill(t)
+	r.age(t)
+	return r, calls.acknowledged()
+}
+
+// age has the copy be older than that of a server that may live.
+func (r *replicated) age(t *testing.T) {
+	t.Helper()
+	must(t, filepath.WalkDir(r.place, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() && strings.Contains(path, "epoch-") {
+			err = os.Chtimes(path, time.Now(), time.Now().Add(-10*time.Minute))
+		}
+		return err
+	}))
+}
+
+// A takeover that is killed at any moment has changed nothing, or keeps the server from
+// starting; run again it ends well.
+func TestTakeoverKilled(t *testing.T) {
+	t.Parallel()
+	r, acked := lost(t)
+	_, took := r.takeOver(t)
+	ended := map[string]int{}
+	for range rounds(3, 30) {
+		dir := t.TempDir()
+		db := filepath.Join(dir, "baoco.db")
+		victim := program(dir, r.takeOverArgs(t)...)
+		must(t, victim.Start())
+		time.Sleep(time.Duration(rand.Int64N(int64(took))))
+		_ = victim.Process.Kill()
+		_ = victim.Wait()
+		_, noDB := os.Stat(db)
+		_, unfinished := os.Stat(db + ".taking-over")
+		_, noConfig := os.Stat(replica.ConfigPath(db))
+		switch {
+		case victim.ProcessState.Success():
+			ended["by itself"]++
+		case unfinished == nil:
+			ended["unfinished"]++
+			p := startIn(t, dir, anyPort, r.args...)
+			if code := p.exitWithin(t, 30*time.Second); code != terminal.ExitDatabase || !strings.Contains(p.stderr.String(), "run baoco takeover again") {
+				t.Fatalf("after an interrupted takeover: exit %d\n%s", code, p.stderr)
+			}
+		case noDB != nil && noConfig != nil:
+			ended["before any change"]++
+		default:
+			t.Fatalf("the database: %v, the configuration: %v", noDB, noConfig)
+		}
+		r.age(t)
+		do(t, dir, append(r.takeOverArgs(t), "--force")...)
+		p := serveIn(t, dir, anyPort, r.args...)
+		p.end(t)
+		checkLedger(t, db, acked)
+		if left, err := filepath.Glob(filepath.Join(dir, "*taking-over*")); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	}
+	t.Logf("killed within %v: %v", took.Round(time.Millisecond), ended)
+}
+
+// Of several machines that take over at the same time one serves.
+func TestTakeoversAtOnce(t *testing.T) {
+	t.Parallel()
+	r, _ := lost(t)
+	var running sync.WaitGroup
+	dirs := make([]string, 4)
+	for i := range dirs {
+		dir := t.TempDir()
+		running.Go(func() {
+			cmd := program(dir, r.takeOverArgs(t)...)
+			out, err := cmd.CombinedOutput()
+			switch {
+			case err == nil:
+				dirs[i] = dir
+			case cmd.ProcessState.ExitCode() != terminal.ExitConflict:
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+	running.Wait()
+	var servers []*process
+	for _, dir := range dirs {
+		if dir != "" { // it has an epoch, and perhaps not the last
+			p := startIn(t, dir, anyPort, r.args...)
+			servers = append(servers, p)
+		}
+	}
+	time.Sleep(15 * time.Second)
+	alive := 0
+	for _, p := range servers {
+		if p.Process.Signal(syscall.Signal(0)) == nil && !strings.Contains(p.stderr.String(), "another server took over") {
+			alive++
+		} else if code := p.exitWithin(t, 30*time.Second); code != terminal.ExitConflict {
+			t.Errorf("exit %d\n%s", code, p.stderr)
+		}
+	}
+	if len(servers) == 0 || alive != 1 {
+		t.Errorf("%d took over, and %d serve", len(servers), alive)
+	}
+}
+
+// A copy that can't be served is refused before the epoch is taken, and so is a place that
+// is too small for it. A database behind a link is taken over as any.
+func TestTakeoverOfOddCopies(t *testing.T) {
+	t.Parallel()
+	r, acked := lost(t)
+	refused := func(what, dir, says string) {
+		t.Helper()
+		cmd := program(dir, r.takeOverArgs(t)...)
+		out, err := cmd.CombinedOutput()
+		if err == nil || cmd.ProcessState.ExitCode() != terminal.ExitDatabase || !strings.Contains(string(out), says) || strings.Contains(string(out), "This machine has epoch") {
+			t.Errorf("%s: %v\n%s", what, err, out)
+		}
+		if left, err := filepath.Glob(filepath.Join(dir, "*taking-over*")); err != nil || len(left) > 0 {
+			t.Errorf("%s: left behind: %v, %v", what, left, err)
+		}
+	}
+	small := t.TempDir()
+	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=200k"); err == nil {
+		refused("a full disk", small, "no space left")
+		must(t, syscall.Unmount(small, 0))
+	}
+	for statement, says := range map[string]string{
+		`PRAGMA user_version = 99`:  "newer",
+		`PRAGMA application_id = 7`: "another program",
+	} {
+		was := r.alter(t, statement)
+		refused(statement, t.TempDir(), says)
+		r.alter(t, was)
+	}
+
+	real, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	must(t, os.Symlink(real, link))
+	r.age(t)
+	do(t, link, append(r.takeOverArgs(t), "--db", filepath.Join(link, "baoco.db"))...)
+	if c, err := replica.ReadConfig(filepath.Join(link, "baoco.db")); err != nil || c.Epoch != 2 {
+		t.Errorf("the configuration behind a link: %+v, %v", c, err)
+	}
+	serveIn(t, link, anyPort, append(r.args, "--db", filepath.Join(link, "baoco.db"))...).end(t)
+	checkLedger(t, filepath.Join(real, "baoco.db"), acked)
+}
+
+// alter changes the lost database by a statement, and has Litestream copy that. It gives
+// the statement that undoes it.
+func (r *replicated) alter(t *testing.T, statement string) (undo string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+r.db)
+	must(t, err)
+	name, _, _ := strings.Cut(strings.TrimPrefix(statement, "PRAGMA "), " ")
+	var before int
+	must(t, db.QueryRow("PRAGMA "+name).Scan(&before))
+	_, err = db.Exec(statement)
+	must(t, err)
+	must(t, db.Close())
+	litestream := startLitestream(t, r.config)
+	time.Sleep(3 * time.Second)
+	must(t, litestream.Process.Signal(syscall.SIGTERM))
+	_ = litestream.Wait()
+	r.age(t)
+	return fmt.Sprintf("PRAGMA %s = %d", name, before)
+}
