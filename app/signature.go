@@ -116,6 +116,13 @@ func (p Payload) Body(secret string) []byte { return p.BodyWith(p.Checksum(secre
 
 // BodyWith is the body with a checksum that is already known.
 func (p Payload) BodyWith(checksum string) []byte {
+	return p.endBody(appendMember(p.beginBody(), `,"checksum":`, checksum))
+}
+
+// Unsigned is the body without a checksum, for readers that have no secret.
+func (p Payload) Unsigned() []byte { return p.endBody(p.beginBody()) }
+
+func (p Payload) beginBody() []byte {
 	b := make([]byte, 0, 420+len(p.Content))
 	b = appendMember(b, `{"transactions":[{"id":`, p.ID)
 	b = appendMember(b, `,"gateway":`, p.Gateway)
@@ -125,8 +132,10 @@ func (p Payload) BodyWith(checksum string) []byte {
 	b = appendMember(b, `,"content":`, p.Content)
 	b = appendMember(b, `,"transferType":`, string(p.TransferType))
 	b = append(b, `,"transferAmount":`...)
-	b = strconv.AppendInt(b, p.TransferAmount, 10)
-	b = appendMember(b, `,"checksum":`, checksum)
+	return strconv.AppendInt(b, p.TransferAmount, 10)
+}
+
+func (p Payload) endBody(b []byte) []byte {
 	if p.Test {
 		return append(b, `}],"test":true}`...)
 	}

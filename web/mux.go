@@ -69,7 +69,7 @@ func (m methods) dispatch(refuse func(http.ResponseWriter, *http.Request, error)
 			}
 			route.Handler(w, r)
 		}
-		if !route.Stream {
+		if !route.Lasts {
 			handle = timed(handle)
 		}
 		handle(w, r)

@@ -37,7 +37,7 @@ type Config struct {
 	ListingLimit int          // that of the two listings which the interface limits; 0: 60
 	Secure       bool         // clients use HTTPS, where no trusted proxy says otherwise
 	Version      string
-	Closing      <-chan struct{}      // closed when the server stops: live pages end
+	Closing      <-chan struct{}      // closed when the server stops: what lasts ends
 	Installation app.Installation     // how serve was started, for the operator to read
 	RecentLog    *dashboard.RecentLog // that Logger writes to, for the operator to read; nil: none is shown
 	Lang         app.Lang             // of the dashboard where neither the visitor nor the browser names one; empty: English
@@ -81,7 +81,7 @@ func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse fu
 		}
 		pages.Refuse(w, r, err)
 	}
-	served := slices.Concat(of("api", api.New(responder, api.Config{Service: c.Service, Limit: c.Limit, ListingLimit: c.ListingLimit, Version: c.Version}).Routes()), of("inbound", inbound.New(responder, c.Service, c.Called).Routes()))
+	served := slices.Concat(of("api", api.New(responder, api.Config{Service: c.Service, Limit: c.Limit, ListingLimit: c.ListingLimit, Version: c.Version, Closing: c.Closing}).Routes()), of("inbound", inbound.New(responder, c.Service, c.Called).Routes()))
 	for i := range served {
 		if c.Standby != nil {
 			served[i].Handler = func(w http.ResponseWriter, r *http.Request) { responder.WriteError(w, r, c.ready(time.Now())) }

@@ -214,13 +214,13 @@ func TestOpenAPINumbers(t *testing.T) {
 		{"schemas Amount minimum", 1},
 		{"schemas Amount maximum", app.MaxAmount},
 		{"schemas HistoryRecord properties amount maximum", app.MaxAmount},
-		{"schemas DeliveredTransaction properties transferAmount maximum", app.MaxAmount},
+		{"schemas TransactionSent properties transferAmount maximum", app.MaxAmount},
 		{"schemas HistoryRecord properties attempt maximum", float64(len(app.RetrySchedule))},
 		{"schemas HistoryRecord properties response_body maxLength", app.KeptAnswer},
 		{"schemas HistoryRecord properties description maxLength", app.MaxContent},
 		{"schemas Transaction properties content maxLength", app.MaxContent},
 		{"schemas InboundNamed properties content maxLength", app.MaxContent},
-		{"schemas DeliveredTransaction properties content maxLength", app.MaxContent},
+		{"schemas TransactionSent properties content maxLength", app.MaxContent},
 		{"schemas SecretRotation properties overlap_hours maximum", app.MaxOverlap.Hours()},
 		{"schemas Pagination properties per_page maximum", app.MaxPageSize},
 		{"parameters PerPage schema maximum", app.MaxPageSize},
@@ -237,6 +237,7 @@ func TestOpenAPINumbers(t *testing.T) {
 	text := string(api.OpenAPI("test"))
 	for _, sentence := range []string{
 		fmt.Sprintf("the account has %d webhooks.", app.MaxWebhooks),
+		fmt.Sprintf("the account has %d streams.", app.MaxStreams),
 		fmt.Sprintf("with the first %d items that need attention", app.ListedItems),
 		fmt.Sprintf("need attention first, at most %d,", app.ShownItems),
 		fmt.Sprintf("The last %d are kept.", app.KeptRefusedCalls),

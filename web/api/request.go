@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"io"
 	"mime"
 	"net/http"
@@ -31,7 +32,7 @@ func (s *Server) management(rt route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := &Request{Request: r, now: time.Now()}
 		var err error
-		if q.key, err = s.service.Authenticate(r.Context(), wire.Bearer(r.Header), q.now); err != nil {
+		if q.key, err = s.authenticate(r, q.now); err != nil {
 			status, body := s.AuthErrorBody(w, r, err, q.now)
 			wire.WriteJSON(w, status, body)
 			return
@@ -58,6 +59,13 @@ func (s *Server) management(rt route) http.HandlerFunc {
 			s.WriteError(w, r, err)
 		}
 	}
+}
+
+// authenticate finds the valid API key that a request carries.
+func (s *Server) authenticate(r *http.Request, now time.Time) (app.APIKey, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), wire.RequestTimeout)
+	defer cancel()
+	return s.service.Authenticate(ctx, wire.Bearer(r.Header), now)
 }
 
 // readBody reads the JSON of a request, refusing in the order 413, 415, 400.

@@ -16,6 +16,7 @@ type Config struct {
 	Limit        int // the general limit of each key, requests a minute; 0: that of the interface
 	ListingLimit int // that of the two listings which the interface limits; 0: that of the interface
 	Version      string
+	Closing      <-chan struct{} // closed when the server stops: event streams end
 }
 
 // Server answers the management API.
@@ -25,13 +26,21 @@ type Server struct {
 	perClass  [2]int // limits by class
 	limits    wire.Buckets[keyRoute]
 	userAgent string // of what is sent for a request
+
+	closing      <-chan struct{}
+	eventStreams wire.Lasting
+	newest       *wire.Feed[int64] // transaction of the file
+	reading      chan struct{}     // of one place, for the event stream that reads
 }
 
 // New makes the server of the management API.
 func New(responder *wire.Responder, c Config) *Server {
-	return &Server{Responder: responder, service: c.Service, userAgent: app.UserAgent(c.Version), perClass: [2]int{
-		generalLimit: cmp.Or(c.Limit, defaultLimit), listingLimit: cmp.Or(c.ListingLimit, defaultListingLimit),
-	}}
+	s := &Server{
+		Responder: responder, service: c.Service, userAgent: app.UserAgent(c.Version), closing: c.Closing, reading: make(chan struct{}, 1),
+		perClass: [2]int{generalLimit: cmp.Or(c.Limit, defaultLimit), listingLimit: cmp.Or(c.ListingLimit, defaultListingLimit)},
+	}
+	s.newest = wire.NewFeed(s.newestTransaction, eventsLook, c.Service.Recorded, s.Log)
+	return s
 }
 
 // keyRoute is the key and route by which requests are counted.
@@ -43,7 +52,7 @@ type keyRoute struct {
 // Routes is the table as the mux takes it.
 func (s *Server) Routes() (list []wire.Route) {
 	for _, rt := range table {
-		route := wire.Route{Method: rt.method, Path: rt.path, Handler: s.management(rt)}
+		route := wire.Route{Method: rt.method, Path: rt.path, Lasts: rt.path == eventStreamPath, Handler: s.management(rt)}
 		if rt.body != noBody {
 			route.MaxBody = maxManagementBody
 		}
@@ -111,6 +120,7 @@ var table = []route{
 
 	{"GET", "/api/v1/transactions", listingLimit, reads, noBody, (*Server).listTransactions},
 	{"POST", "/api/v1/transactions", generalLimit, writes, needsBody, (*Server).addTransaction},
+	{"GET", eventStreamPath, generalLimit, reads, noBody, (*Server).streamTransactions},
 
 	{"GET", "/api/v1/sources", generalLimit, reads, noBody, (*Server).listSources},
 	{"GET", "/api/v1/inbound", generalLimit, reads, noBody, (*Server).listInbound},

@@ -55,6 +55,7 @@ func (s *Server) streamCounter(v *visit, link app.CounterLink, holder streamHold
 	}
 	for {
 		newest, _, changed := s.changes.State()
+		most := liveLook
 		if tests := s.tests.of(link.AccountID); tests != c.tests {
 			if err := stream.Event("test", "", ""); err != nil {
 				return nil
@@ -66,12 +67,12 @@ func (s *Server) streamCounter(v *visit, link app.CounterLink, holder streamHold
 			case stream.Broken:
 				return nil // the screen connects anew
 			case err != nil: // of the storage
-				changed = after(storageRetry)
+				most = storageRetry
 			default:
 				c.seen = newest.TransactionID
 			}
 		}
-		if err := stream.wait(changed, c.beat); err != nil {
+		if err := stream.wait(changed, most, c.beat); err != nil {
 			return nil
 		}
 	}

@@ -74,7 +74,7 @@ type Server struct {
 func New(responder *wire.Responder, c Config) *Server {
 	c.Lang = cmp.Or(c.Lang, app.English)
 	s := &Server{Responder: responder, Config: c, sessions: newSessions(c, responder.WriteError)}
-	s.changes = wire.NewFeed(c.Service.NewestIDs, liveInterval, s.Log)
+	s.changes = wire.NewFeed(c.Service.NewestIDs, liveInterval, nil, s.Log)
 	_, _ = rand.Read(s.positionKey[:]) // it never fails, by its contract
 	return s
 }

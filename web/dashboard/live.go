@@ -44,9 +44,10 @@ func (s *Server) livePage(v *visit) error {
 	sent := ""
 	for {
 		newest, read, changed := s.changes.State()
+		most := liveLook
 		if read && v.user.Limit.On {
 			if newest, err = s.Service.NewestIDs(v.Context()); err != nil {
-				read, changed = false, after(storageRetry)
+				read, most = false, storageRetry
 			}
 		}
 		if now := s.position(newest); read && now != sent {
@@ -55,7 +56,7 @@ func (s *Server) livePage(v *visit) error {
 			}
 			sent = now
 		}
-		if err := stream.wait(changed, stream.alive); err != nil {
+		if err := stream.wait(changed, most, stream.alive); err != nil {
 			return nil
 		}
 	}

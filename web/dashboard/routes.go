@@ -242,7 +242,7 @@ func (s *Server) Routes() []wire.Route {
 	protection := http.NewCrossOriginProtection()
 	list := []wire.Route{{Method: "GET", Path: "/static/{name}", Handler: s.static}}
 	for _, p := range table {
-		route := wire.Route{Method: p.Method, Path: p.Path, Stream: p.kind == lasting}
+		route := wire.Route{Method: p.Method, Path: p.Path, Lasts: p.kind == lasting}
 		route.Handler = protection.Handler(s.withSession(s.visiting(p, depthBelowPage(p.Path)))).ServeHTTP
 		switch {
 		case p.Method != http.MethodPost:

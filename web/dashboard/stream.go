@@ -20,6 +20,7 @@ const (
 	maxStreamsOfAccount = 200
 	maxStreamsOfHolder  = 20
 
+	liveLook     = time.Minute // at most, before a stream looks again whether it has something to send
 	storageRetry = time.Second // before a failed read is tried again
 )
 
@@ -101,17 +102,10 @@ func (s *stream) alive() error {
 }
 
 // wait is Wait, and tells a page that may not see more that the stream has ended.
-func (s *stream) wait(changed <-chan struct{}, beat func() error) error {
-	err := s.Wait(changed, beat)
+func (s *stream) wait(changed <-chan struct{}, most time.Duration, beat func() error) error {
+	err := s.Wait(changed, most, beat)
 	if errors.Is(err, wire.ErrRevoked) {
 		_ = s.Event("ended", "", "")
 	}
 	return err
-}
-
-// after returns a channel that is closed after a time.
-func after(d time.Duration) <-chan struct{} {
-	c := make(chan struct{})
-	time.AfterFunc(d, func() { close(c) })
-	return c
 }

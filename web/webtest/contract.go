@@ -50,6 +50,7 @@ var TheContract = sync.OnceValues(func() (contract, error) {
 		return contract{}, err
 	}
 	c.Doc.Servers = nil
+	openapi3filter.RegisterBodyDecoder(EventStreamType, openapi3filter.PlainBodyDecoder)
 	c.router, err = gorillamux.NewRouter(c.Doc)
 	return c, err
 })
@@ -305,6 +306,7 @@ var Endpoints = []Endpoint{
 	{"PATCH", "/api/v1/bank-accounts/*/toggle", true, 300},
 	{"GET", "/api/v1/transactions", false, 60},
 	{"POST", "/api/v1/transactions", true, 300},
+	{"GET", "/api/v1/transactions/stream", false, 300},
 	{"GET", "/api/v1/webhooks", false, 300},
 	{"POST", "/api/v1/webhooks", true, 300},
 	{"PUT", "/api/v1/webhooks/*", true, 300},

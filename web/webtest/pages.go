@@ -35,7 +35,7 @@ func PagesWithout(paths []string, except ...string) (pages []string) {
 		visited[pattern] = true
 	}
 	for _, r := range routes {
-		if pattern := r.Method + " " + r.Path; r.Method == http.MethodGet && !r.Stream && r.Path != "/static/{name}" && !visited[pattern] {
+		if pattern := r.Method + " " + r.Path; r.Method == http.MethodGet && !r.Lasts && r.Path != "/static/{name}" && !visited[pattern] {
 			pages = append(pages, r.Path)
 		}
 	}

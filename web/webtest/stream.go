@@ -101,6 +101,13 @@ func (c *PipeConn) Write(p []byte) (int, error) {
 	}
 }
 
+// Fill has the connection take nothing more.
+func (c *PipeConn) Fill() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.full = true
+}
+
 func (c *PipeConn) Flush() {}
 
 func (c *PipeConn) SetReadDeadline(time.Time) error { return nil }
@@ -131,11 +138,26 @@ func (c *PipeConn) HasEnded() bool {
 
 // Open begins a stream. hangUp ends it as its reader would.
 func (w Bubble) Open(cookies map[string]*http.Cookie, path string, full bool) (c *PipeConn, hangUp context.CancelFunc) {
-	ctx, hangUp := context.WithCancel(context.Background())
-	r := httptest.NewRequestWithContext(ctx, "GET", path, nil)
+	r := httptest.NewRequest("GET", path, nil)
 	for _, cookie := range cookies {
 		r.AddCookie(cookie)
 	}
+	return w.open(r, full)
+}
+
+// OpenAs is Open with an API key; header holds pairs of name and value.
+func (w Bubble) OpenAs(key, path string, full bool, header ...string) (c *PipeConn, hangUp context.CancelFunc) {
+	r := httptest.NewRequest("GET", path, nil)
+	r.Header.Set("Authorization", "Bearer "+key)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Add(header[i], header[i+1])
+	}
+	return w.open(r, full)
+}
+
+func (w Bubble) open(r *http.Request, full bool) (c *PipeConn, hangUp context.CancelFunc) {
+	ctx, hangUp := context.WithCancel(context.Background())
+	r = r.WithContext(ctx)
 	c = &PipeConn{Headers: http.Header{}, Status: http.StatusOK, full: full, moved: make(chan struct{}), Ended: make(chan struct{})}
 	go func() {
 		defer close(c.Ended)

@@ -125,12 +125,20 @@ func (w *World) Send(method, path, body string, header ...string) (Answer, error
 	return answered(client.Do(request))
 }
 
-// answered reads an answer whole.
+// EventStreamType is the media type of an answer that lasts.
+const EventStreamType = "text/event-stream"
+
+// answered reads an answer whole, or what comes first of one that lasts.
 func answered(response *http.Response, err error) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
 	defer response.Body.Close()
+	if response.Header.Get("Content-Type") == EventStreamType && response.Request.Method != http.MethodHead {
+		start := make([]byte, 4<<10)
+		n, err := response.Body.Read(start)
+		return Answer{response.StatusCode, response.Header, string(start[:n])}, err
+	}
 	body, err := io.ReadAll(response.Body)
 	return Answer{response.StatusCode, response.Header, string(body)}, err
 }

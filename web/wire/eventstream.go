@@ -60,6 +60,13 @@ func (c *Lasting) Take(bounds []Bound, log *slog.Logger, now time.Time) bool {
 	return true
 }
 
+// Count is how many answers count in a bound.
+func (c *Lasting) Count(b Bound) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open[b]
+}
+
 // Give ends the counting of an answer that Take has counted.
 func (c *Lasting) Give(bounds []Bound) {
 	c.mu.Lock()
@@ -107,27 +114,31 @@ func (s *EventStream) Close() {
 // be any event.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// Event writes an event. A reader whose connection broke sends the id of its last
-// event when it connects anew; with an empty id it keeps the id of the event
+// AppendEvent writes an event. A reader whose connection broke sends the id of its
+// last event when it connects anew; with an empty id it keeps the id of the event
 // before.
-func (s *EventStream) Event(name, id, data string) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "event: %s\n", name)
+func AppendEvent(b []byte, name, id, data string) []byte {
+	b = fmt.Appendf(b, "event: %s\n", name)
 	if id != "" {
-		fmt.Fprintf(&b, "id: %s\n", id)
+		b = fmt.Appendf(b, "id: %s\n", id)
 	}
 	for line := range strings.SplitSeq(lineEnds.Replace(data), "\n") {
-		b.WriteString("data: " + line + "\n")
+		b = append(append(append(b, "data: "...), line...), '\n')
 	}
-	b.WriteString("\n")
-	return s.write(b.String())
+	return append(b, '\n')
 }
 
-func (s *EventStream) write(text string) error {
+// Event sends an event.
+func (s *EventStream) Event(name, id, data string) error {
+	return s.Send(AppendEvent(nil, name, id, data))
+}
+
+// Send sends what AppendEvent has written.
+func (s *EventStream) Send(events []byte) error {
 	err := s.control.SetWriteDeadline(time.Now().Add(eventDeadline))
 	defer s.watch()()
 	if err == nil {
-		_, err = s.w.Write([]byte(text))
+		_, err = s.w.Write(events)
 	}
 	if err == nil {
 		err = s.control.Flush()
@@ -177,12 +188,14 @@ func (s *EventStream) ended() bool {
 	}
 }
 
-// Wait returns nil once changed is closed and the reader is still allowed. Until
-// then it calls beat every 15 seconds. An error ends the stream. While the
-// storage can't say whether the reader is allowed, Wait goes on waiting.
-func (s *EventStream) Wait(changed <-chan struct{}, beat func() error) error {
+// Wait returns nil once changed is closed, or most has passed, and the reader is still
+// allowed. Until then it calls beat every 15 seconds. An error ends the stream. While
+// the storage can't say whether the reader is allowed, Wait goes on waiting.
+func (s *EventStream) Wait(changed <-chan struct{}, most time.Duration, beat func() error) error {
 	check := time.NewTicker(AccessInterval)
 	defer check.Stop()
+	enough := time.NewTimer(most)
+	defer enough.Stop()
 	due := false
 	for {
 		select {
@@ -197,6 +210,8 @@ func (s *EventStream) Wait(changed <-chan struct{}, beat func() error) error {
 			continue
 		case <-changed:
 			changed, due = nil, true
+		case <-enough.C:
+			due = true
 		case <-check.C:
 		}
 		switch err := s.allowed(); {

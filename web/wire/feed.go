@@ -12,9 +12,10 @@ import (
 // Feed reads what event streams wait for, once for all of them, while there are any,
 // and wakes them when it is another.
 type Feed[T comparable] struct {
-	read  func(ctx context.Context) (T, error)
-	every time.Duration
-	log   *slog.Logger
+	read   func(ctx context.Context) (T, error)
+	every  time.Duration
+	sooner func() <-chan struct{}
+	log    *slog.Logger
 
 	mu      sync.Mutex
 	streams int // subscribed
@@ -24,9 +25,16 @@ type Feed[T comparable] struct {
 	next    chan struct{} // closed at the next change
 }
 
-// NewFeed makes a feed that reads every so often.
-func NewFeed[T comparable](read func(ctx context.Context) (T, error), every time.Duration, log *slog.Logger) *Feed[T] {
-	return &Feed[T]{read: read, every: every, log: log}
+// feedPause is the least time between two readings.
+const feedPause = 20 * time.Millisecond
+
+// NewFeed makes a feed that reads every so often, and when the channel that sooner gives
+// is closed; nil: it never is.
+func NewFeed[T comparable](read func(ctx context.Context) (T, error), every time.Duration, sooner func() <-chan struct{}, log *slog.Logger) *Feed[T] {
+	if sooner == nil {
+		sooner = func() <-chan struct{} { return nil }
+	}
+	return &Feed[T]{read: read, every: every, sooner: sooner, log: log}
 }
 
 // Subscribe counts one more stream. The first one starts the reading, the last one
@@ -57,6 +65,7 @@ func (f *Feed[T]) run(ctx context.Context) {
 	defer tick.Stop()
 	failed := false
 	for {
+		sooner := f.sooner()
 		var newest T
 		err := app.Protected(func() (err error) { newest, err = f.read(ctx); return err })
 		if err != nil && !failed && ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
@@ -72,7 +81,13 @@ func (f *Feed[T]) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-time.After(feedPause):
+		}
+		select {
+		case <-ctx.Done():
+			return
 		case <-tick.C:
+		case <-sooner:
 		}
 	}
 }

@@ -122,6 +122,6 @@ type Route struct {
 	Method  string
 	Path    string // a pattern of http.ServeMux
 	MaxBody int64  // bytes of the body that can be read
-	Stream  bool   // the answer lasts, so that RequestTimeout doesn't hold
+	Lasts   bool   // the answer goes on, so that RequestTimeout doesn't hold
 	Handler http.HandlerFunc
 }

@@ -156,7 +156,7 @@ type Server struct {
 	servers   []*http.Server
 	scheduler *scheduler.Scheduler // nil: of a standby
 	failed    chan error
-	closing   chan struct{} // closed once live pages are to end
+	closing   chan struct{} // closed once what lasts is to end
 }
 
 // Start starts the server over an open file. Deliveries start before HTTP, so that

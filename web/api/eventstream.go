@@ -1,0 +1,219 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// The transactions of an account as server-sent events, for programs that want each
+// once, in order, and have no broker. A reader who was away says which transaction was
+// its last, and gets all after it, a few at a time: between two readings of the file
+// nothing of it is held, however slow the reader is.
+
+// eventStreamPath is the one address of the API whose answer lasts.
+const eventStreamPath = "/api/v1/transactions/stream"
+
+const (
+	maxEventStreams          = 1000 // in all
+	maxEventStreamsOfAccount = 200
+	maxEventStreamsOfClient  = 100 // an address
+	maxEventStreamsOfKey     = 50
+
+	eventsRead  = 50               // transactions at a time
+	eventsLook  = time.Second      // between two looks for what another process has recorded, for all streams together
+	quietWait   = time.Minute      // at most, before a stream looks by itself
+	eventsRetry = time.Second      // before a failed reading is tried again
+	eventsPause = time.Millisecond // after a reading, for each stream that is open: together they read a thousand times a second
+	leastPause  = 20 * eventsPause // also where few are open
+	readerRetry = 2 * time.Second  // before a reader whose connection broke connects anew
+
+	heartbeat = ": the connection is alive\n\n" // a comment, which readers skip
+)
+
+var allEventStreams = wire.Bound{Of: "all", Most: maxEventStreams}
+
+func (s *Server) eventStreamBounds(q *Request) []wire.Bound {
+	return []wire.Bound{
+		allEventStreams, {Of: "account", ID: q.account(), Most: maxEventStreamsOfAccount},
+		{Of: "api_key", ID: q.key.ID, Most: maxEventStreamsOfKey}, {Of: "client", ID: s.Client(q.Request), Most: maxEventStreamsOfClient},
+	}
+}
+
+// errTooManyEventStreams refuses a stream beyond a bound. It is logged where it is
+// counted.
+var errTooManyEventStreams = app.Refused(app.CodeUnavailable, app.Text{
+	EN: "Too many event streams are open. Close some of them and try again.",
+	VI: "Đang mở quá nhiều luồng sự kiện. Hãy đóng bớt rồi thử lại.",
+})
+
+// eventStream is one open stream.
+type eventStream struct {
+	*wire.EventStream
+	server *Server
+	q      *Request
+	of     app.Stream // whose transactions it sends
+	passed int64      // transactions up to this id are sent, or don't belong to the stream
+	failed bool       // the last reading failed
+}
+
+func (s *Server) streamTransactions(w http.ResponseWriter, q *Request) error {
+	p := wire.ParamsOf(q.Request, s.service.Zone())
+	f := app.TransactionFilter{BankAccountID: p.ID("bank_account_id"), Type: p.Direction()}
+	since := lastEvent(q, p)
+	if err := p.Bad.Err(); err != nil {
+		return err
+	}
+	passed, told, err := s.startOfEvents(q, f, since)
+	if err != nil {
+		return err
+	}
+	bounds := s.eventStreamBounds(q)
+	if !s.eventStreams.Take(bounds, s.Log, q.now) {
+		return errTooManyEventStreams
+	}
+	defer s.eventStreams.Give(bounds)
+	s.newest.Subscribe()
+	defer s.newest.Unsubscribe()
+	e := eventStream{server: s, q: q, passed: passed, of: app.Stream{AccountID: q.account(), BankAccountID: f.BankAccountID, Type: cmp.Or(app.WebhookType(f.Type), app.WebhookAll)}}
+	e.EventStream = wire.OpenEventStream(w, q.Request, s.closing, e.allowed)
+	defer e.Close()
+	if q.Method != http.MethodHead {
+		e.run(told)
+	}
+	return nil
+}
+
+// lastEvent is the id of the last transaction that a reader has; nil where it wants
+// what is recorded from now on. A reader whose connection broke asks at the same
+// address as before, so the header counts more than the address.
+func lastEvent(q *Request, p *wire.Params) (since *int64) {
+	if text := p.Values.Get("since_id"); text != "" {
+		id := readSinceID("since_id", text, &p.Bad)
+		since = &id
+	}
+	if text := strings.Join(q.Header.Values("Last-Event-ID"), ","); text != "" {
+		id := readSinceID("Last-Event-ID", text, &p.Bad)
+		since = &id
+	}
+	return since
+}
+
+// startOfEvents finds where a stream begins: after passed. told is what the reader is
+// told of that, so that it comes back there if its connection breaks before the first
+// event: the id of one of its own transactions, since ids count those of all accounts.
+//
+// An id that isn't given yet, as after the restore of an old backup, begins with what
+// is recorded from now on.
+func (s *Server) startOfEvents(q *Request, f app.TransactionFilter, since *int64) (passed, told int64, _ error) {
+	ctx, cancel := context.WithTimeout(q.Context(), wire.RequestTimeout)
+	defer cancel()
+	newest, err := s.newestTransaction(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	f.UntilID, f.Page = newest, app.Page{Number: 1, Size: 1}
+	last, err := s.service.Transactions(ctx, q.account(), f)
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(last.Rows) > 0 {
+		told = last.Rows[0].ID
+	}
+	if since != nil && *since < told {
+		return *since, *since, nil
+	}
+	return newest, told, nil
+}
+
+func (s *Server) newestTransaction(ctx context.Context) (int64, error) {
+	newest, err := s.service.NewestIDs(ctx)
+	return newest.TransactionID, err
+}
+
+// allowed returns wire.ErrRevoked once the key is revoked or has expired.
+func (e *eventStream) allowed() error {
+	_, err := e.server.authenticate(e.q.Request, time.Now())
+	if app.CodeOf(err) == app.CodeUnauthorized {
+		return wire.ErrRevoked
+	}
+	return err
+}
+
+// run sends what there is and what comes, until the stream ends.
+func (e *eventStream) run(told int64) {
+	start := "retry: " + strconv.FormatInt(readerRetry.Milliseconds(), 10) + "\nid: " + strconv.FormatInt(told, 10) + "\n" + heartbeat
+	if err := e.Send([]byte(start)); err != nil {
+		return
+	}
+	for {
+		newest, _, changed := e.server.newest.State()
+		wait := quietWait
+		if before := e.passed; newest > before {
+			changed, wait = nil, e.pause()
+			switch err := e.sendNext(); {
+			case e.Broken:
+				return
+			case err != nil:
+				wait = eventsRetry
+			case before < e.passed && e.passed < newest:
+				wait = 0
+			}
+		}
+		if e.Wait(changed, wait, e.beat) != nil {
+			return
+		}
+	}
+}
+
+// pause is how long a stream that has sent all rests before it reads again, so that
+// many streams beside many calls of providers don't take the machine from both.
+func (e *eventStream) pause() time.Duration {
+	return max(leastPause, time.Duration(e.server.eventStreams.Count(allEventStreams))*eventsPause)
+}
+
+func (e *eventStream) beat() error { return e.Send([]byte(heartbeat)) }
+
+// sendNext sends the next transactions. It logs the first of several errors of the
+// storage.
+func (e *eventStream) sendNext() error {
+	list, passed, err := e.read()
+	if err != nil && !e.failed && e.q.Context().Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
+		e.server.Log.Error("read transactions for an event stream", "request_id", wire.RequestID(e.q.Request), "err", err)
+	}
+	if e.failed = err != nil; e.failed {
+		return err
+	}
+	var events []byte
+	for _, t := range list {
+		p := t.Payload()
+		events = wire.AppendEvent(events, "transaction", p.ID, string(p.Unsigned()))
+	}
+	if len(events) > 0 {
+		if err := e.Send(events); err != nil {
+			return err
+		}
+	}
+	e.passed = passed
+	return nil
+}
+
+// read reads the next transactions. One stream at a time does that, so that many which
+// were away leave the storage to others.
+func (e *eventStream) read() ([]app.Transaction, int64, error) {
+	ctx, cancel := context.WithTimeout(e.q.Context(), wire.RequestTimeout)
+	defer cancel()
+	select {
+	case e.server.reading <- struct{}{}:
+		defer func() { <-e.server.reading }()
+	case <-ctx.Done():
+		return nil, e.passed, app.Unavailable(ctx.Err())
+	}
+	return e.server.service.StreamTransactions(ctx, e.of, e.passed, eventsRead)
+}
