@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"regexp"
@@ -32,7 +33,12 @@ func (s *scripted) Read(b []byte) (int, error) {
 	if len(s.says) == 0 {
 		return 0, io.EOF
 	}
-	n := copy(b[:min(len(b), 100)], s.says) // in pieces
+	// Line by line: what follows may depend on what it will hear.
+	line := len(s.says)
+	if end := bytes.IndexByte(s.says, '\n'); end >= 0 {
+		line = end + 1
+	}
+	n := copy(b, s.says[:line])
 	s.says = s.says[n:]
 	return n, nil
 }
@@ -64,7 +70,7 @@ func FuzzNATS(f *testing.F) {
 		natsHello + "MSG @0 1 0\r\n\r\nMSG @1 1 43\r\n" + `{"stream":"S","seq":2,"batch":"x","count":3}` + "\r\n",
 		natsHello + "HMSG @0 1 16 16\r\nNATS/1.0 503\r\n\r\n\r\n",
 		natsHello + "MSG @0 1 99999999999999999999\r\n", natsHello + "MSG @0 1 9223372036854775807\r\n", natsHello + "MSG @0 1 -1\r\n",
-		natsHello + "HMSG @0 1 16 2\r\n", natsHello + "HMSG @0 1 -5 2\r\nab\r\n", natsHello + "MSG\r\n", natsHello + "HMSG a\r\n",
+		natsHello + "HMSG @0 1 16 2\r\n", natsHello + "HMSG @0 1 -5 2\r\nab\r\n", natsHello + "HMSG @0 1 16 2\r\nab\r\n", natsHello + "MSG\r\n", natsHello + "HMSG a\r\n",
 		natsHello + "MSG @0 1 2\r\nabcd\r\n", natsHello + "MSG @7 1 2\r\n{}\r\n", natsHello + "MSG @0 1 2\r\n{}\r\nMSG @1 1 4\r\nnull\r\n",
 		natsHello + "MSG other 1 2\r\n{}\r\n", natsHello + "-ERR 'Authorization Violation'\r\n", natsHello + strings.Repeat("PING\r\n", 50) + strings.Repeat("x", 70_000),
 	} {
@@ -80,14 +86,59 @@ func FuzzNATS(f *testing.F) {
 	})
 }
 
+// msg is what a server of NATS sends to a reply subject.
+func msg(number int, body string) string {
+	return fmt.Sprintf("MSG @%d 1 %d\r\n%s\r\n", number, len(body), body)
+}
+
+const (
+	natsKeeps = `{"stream":"S","seq":7}`
+	natsFull  = `{"stream":"S","error":{"code":503,"err_code":10077,"description":"maximum bytes exceeded"}}`
+	noBatches = `{"stream":"S","error":{"code":400,"err_code":10174,"description":"atomic publish is disabled"}}`
+)
+
+// Only what is certainly an acknowledgement counts as one. Of one bank account only one
+// message is on its way.
+func TestNATSAnswers(t *testing.T) {
+	for _, c := range []struct {
+		name, says   string
+		kept, asked  int
+		count, banks int
+	}{
+		{"kept", msg(0, natsKeeps), 1, 1, 1, 1},
+		{"no stream", msg(0, `{"seq":7}`), 0, 1, 1, 1},
+		{"no number", msg(0, `{"stream":"S"}`), 0, 1, 1, 1},
+		{"an older answer", msg(7, natsKeeps), 0, 1, 1, 1},
+		{"another subject", strings.Replace(msg(0, natsKeeps), "@", "other.", 1), 0, 1, 1, 1},
+		{"part of a batch where none was begun", msg(0, ""), 0, 1, 1, 1},
+		{"batch without its id", msg(0, "") + msg(1, natsKeeps), 0, 4, 3, 1},
+		{"batch with another id", msg(0, "") + msg(1, `{"stream":"S","seq":7,"batch":"x","count":3}`), 0, 4, 3, 1},
+		{"no batches", msg(0, noBatches) + msg(1, natsKeeps) + msg(2, natsKeeps) + msg(3, natsKeeps), 3, 4, 3, 1},
+		{"the first is lost", msg(0, noBatches) + msg(2, natsKeeps), 0, 2, 3, 1},
+		{"the second is refused", msg(0, noBatches) + msg(2, natsFull) + msg(1, natsKeeps), 1, 3, 6, 2},
+		{"the first is refused", msg(0, noBatches) + msg(1, natsFull) + msg(2, natsKeeps), 0, 3, 6, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &scripted{says: []byte(natsHello + c.says)}
+			p := broker.Open(app.Broker{Kind: app.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"}, s.dial, &tls.Config{})
+			kept, err := p.Publish(t.Context(), messages(1, c.count, c.banks))
+			if kept != c.kept || (kept == c.count) != (err == nil) {
+				t.Errorf("kept %d, %v", kept, err)
+			}
+			if asked := strings.Count(s.heard.String(), "HPUB shop.payments "); asked != c.asked {
+				t.Errorf("asked %d times: %.3000s", asked, s.heard.String())
+			}
+		})
+	}
+}
+
 // A password of a broker with TLS is never sent without it.
 func TestNATSPasswordNeedsTLS(t *testing.T) {
 	for _, says := range []string{natsHello, `INFO {"headers":true,"tls_available":true}` + "\r\nPONG\r\n", `INFO {"headers":true,"tls_required":true}` + "\r\nPING\r\n"} {
 		s := &scripted{says: []byte(says)}
 		p := broker.Open(app.Broker{Kind: app.NATS, TLS: true, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments", Username: "shop", Password: "s3cret"}, s.dial, &tls.Config{})
-		if kept, err := p.Publish(t.Context(), messages(1, 1, 1)); kept != 0 || err == nil {
-			t.Errorf("%s: kept %d, %v", says, kept, err)
-		}
+		kept, err := p.Publish(t.Context(), messages(1, 1, 1))
+		refusedAs(t, app.Broker{Password: "s3cret"}, kept, err, "TLS")
 		if heard := s.heard.String(); strings.Contains(heard, "CONNECT") || strings.Contains(heard, "s3cret") {
 			t.Errorf("%s: sent %q", says, heard)
 		}
@@ -121,9 +172,13 @@ func TestPasswordsAreNotQuoted(t *testing.T) {
 	}
 }
 
-// answers are what a Kafka broker answers to a client's requests, in their order.
+// answers are what a Kafka broker answers to a client's requests, in their order. They
+// are numbered from 1; nil leaves a number out.
 func answers(list ...kmsg.Response) (raw []byte) {
 	for i, a := range list {
+		if a == nil {
+			continue
+		}
 		body := a.AppendTo(nil)
 		raw = binary.BigEndian.AppendUint32(raw, uint32(len(body)+4))
 		raw = binary.BigEndian.AppendUint32(raw, uint32(i+1))
@@ -142,15 +197,45 @@ func topicOf(host string, port int32, partitions ...int32) kmsg.Response {
 	return metadata
 }
 
+func produced(topic string, code int16, partitions ...int32) kmsg.Response {
+	answer := kmsg.ProduceResponseTopic{Topic: topic}
+	for _, p := range partitions {
+		answer.Partitions = append(answer.Partitions, kmsg.ProduceResponseTopicPartition{Partition: p, ErrorCode: code})
+	}
+	return &kmsg.ProduceResponse{Version: 7, Topics: []kmsg.ProduceResponseTopic{answer}}
+}
+
+// Only what is certainly the acknowledgement of a batch counts as one.
+func TestKafkaAnswers(t *testing.T) {
+	const host = "k.shop.vn"
+	for _, c := range []struct {
+		name string
+		says []byte
+		kept int
+	}{
+		{"kept", answers(topicOf(host, 9092, 0), produced("payments", 0, 0)), 3},
+		{"refused", answers(topicOf(host, 9092, 0), produced("payments", 19, 0)), 0},
+		{"another topic", answers(topicOf(host, 9092, 0), produced("other", 0, 0)), 0},
+		{"another partition", answers(topicOf(host, 9092, 0), produced("payments", 0, 1)), 0},
+		{"no partition", answers(topicOf(host, 9092, 0), produced("payments", 0)), 0},
+		{"another request", answers(topicOf(host, 9092, 0), nil, produced("payments", 0, 0)), 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &scripted{says: c.says}
+			kept, err := broker.Open(app.Broker{Kind: app.Kafka, Hosts: []string{host + ":9092"}, Topic: "payments"}, s.dial, &tls.Config{}).Publish(t.Context(), messages(1, 3, 1))
+			if kept != c.kept || (kept == 3) != (err == nil) {
+				t.Errorf("kept %d, %v", kept, err)
+			}
+		})
+	}
+}
+
 // FuzzKafka publishes to a broker that answers anything.
 func FuzzKafka(f *testing.F) {
-	produced := func(topic string, partition int32, code int16) kmsg.Response {
-		return &kmsg.ProduceResponse{Version: 7, Topics: []kmsg.ProduceResponseTopic{{Topic: topic, Partitions: []kmsg.ProduceResponseTopicPartition{{Partition: partition, ErrorCode: code}}}}}
-	}
 	handshake, authenticate := &kmsg.SASLHandshakeResponse{Version: 1}, &kmsg.SASLAuthenticateResponse{Version: 1, SASLAuthBytes: []byte("r=x,s=eA==,i=4096")}
 	ours := topicOf("k.shop.vn", 9092, 0)
 	for _, seed := range [][]byte{
-		answers(ours, produced("payments", 0, 0)), answers(ours, produced("payments", 0, 6)), answers(ours, produced("payments", 1, 0)), answers(ours, produced("other", 0, 0)),
+		answers(ours, produced("payments", 0, 0)), answers(ours, produced("payments", 6, 0)), answers(ours, produced("payments", 10, 0)),
 		answers(ours, &kmsg.ProduceResponse{Version: 7}), answers(topicOf("", -1, 0)), answers(topicOf("k.shop.vn", 9092)), answers(topicOf("k.shop.vn", 9092, -1)), answers(topicOf("k.shop.vn", 9092, 0, 9)),
 		answers(&kmsg.MetadataResponse{Version: 7}), []byte("\x7f\xff\xff\xff\x00\x00\x00\x01"), []byte("\xff\xff\xff\xff\x00\x00\x00\x01"), []byte("\x00\x00\x00\x04\x00\x00\x00\x09"), []byte("HTTP/1.1 400 Bad Request\r\n\r\n"), nil,
 	} {

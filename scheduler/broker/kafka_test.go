@@ -1,6 +1,7 @@
 package broker_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -127,6 +128,23 @@ func TestKafkaPublish(t *testing.T) {
 		t.Errorf("errors %v", errors)
 	}
 	if repeats := inOrder(t, consumed(t, cluster, 7, 1300), 7, 1300); repeats > 0 {
+		t.Errorf("%d repeats", repeats)
+	}
+}
+
+// A message that doesn't fit into a batch isn't overtaken by a smaller one.
+func TestKafkaLargeMessages(t *testing.T) {
+	cluster := startKafka(t)
+	sent := messages(1, 20, 1)
+	for i := range sent {
+		if i%3 < 2 {
+			sent[i].Body = append(sent[i].Body, bytes.Repeat([]byte(" "), 300_000)...)
+		}
+	}
+	if kept, err := open(t, kafkaBroker(cluster)).Publish(t.Context(), sent); kept != 20 || err != nil {
+		t.Errorf("kept %d, %v", kept, err)
+	}
+	if repeats := inOrder(t, consumed(t, cluster, 1, 20), 1, 20); repeats > 0 {
 		t.Errorf("%d repeats", repeats)
 	}
 }

@@ -96,15 +96,12 @@ func (n *nats) greet(ctx context.Context, c *natsConn, host string) error {
 	}
 	secure := n.TLS || c.info.TLSRequired
 	if secure {
-		if c.in.Buffered() > 0 {
-			return errors.New("the NATS server says more than INFO before TLS")
-		}
 		over, err := n.handshake(ctx, c.Conn, host)
 		if err != nil {
 			return err
 		}
 		c.Conn = over
-		c.in.Reset(over)
+		c.in.Reset(over) // what was said before is dropped
 		c.out.Reset(over)
 	}
 	if !c.info.Headers {
