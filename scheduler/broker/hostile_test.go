@@ -114,6 +114,7 @@ func TestNATSAnswers(t *testing.T) {
 		{"batch without its id", msg(0, "") + msg(1, natsKeeps), 0, 4, 3, 1},
 		{"batch with another id", msg(0, "") + msg(1, `{"stream":"S","seq":7,"batch":"x","count":3}`), 0, 4, 3, 1},
 		{"no batches", msg(0, noBatches) + msg(1, natsKeeps) + msg(2, natsKeeps) + msg(3, natsKeeps), 3, 4, 3, 1},
+		{"an answer twice", msg(0, noBatches) + msg(0, natsKeeps) + msg(1, natsKeeps) + msg(1, natsKeeps), 1, 3, 3, 1},
 		{"the first is lost", msg(0, noBatches) + msg(2, natsKeeps), 0, 2, 3, 1},
 		{"the second is refused", msg(0, noBatches) + msg(2, natsFull) + msg(1, natsKeeps), 1, 3, 6, 2},
 		{"the first is refused", msg(0, noBatches) + msg(1, natsFull) + msg(2, natsKeeps), 0, 3, 6, 2},
@@ -134,11 +135,15 @@ func TestNATSAnswers(t *testing.T) {
 
 // A password of a broker with TLS is never sent without it.
 func TestNATSPasswordNeedsTLS(t *testing.T) {
-	for _, says := range []string{natsHello, `INFO {"headers":true,"tls_available":true}` + "\r\nPONG\r\n", `INFO {"headers":true,"tls_required":true}` + "\r\nPING\r\n"} {
+	for says, want := range map[string]string{
+		natsHello: "has no TLS",
+		`INFO {"headers":true,"tls_available":true}` + "\r\nPONG\r\n": "No TLS connection",
+		`INFO {"headers":true,"tls_required":true}` + "\r\nPING\r\n":  "No TLS connection",
+	} {
 		s := &scripted{says: []byte(says)}
 		p := broker.Open(app.Broker{Kind: app.NATS, TLS: true, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments", Username: "shop", Password: "s3cret"}, s.dial, &tls.Config{})
 		kept, err := p.Publish(t.Context(), messages(1, 1, 1))
-		refusedAs(t, app.Broker{Password: "s3cret"}, kept, err, "TLS")
+		refusedAs(t, app.Broker{Password: "s3cret"}, kept, err, want)
 		if heard := s.heard.String(); strings.Contains(heard, "CONNECT") || strings.Contains(heard, "s3cret") {
 			t.Errorf("%s: sent %q", says, heard)
 		}
@@ -217,7 +222,7 @@ func TestKafkaAnswers(t *testing.T) {
 		{"refused", answers(topicOf(host, 9092, 0), produced("payments", 19, 0)), 0},
 		{"another topic", answers(topicOf(host, 9092, 0), produced("other", 0, 0)), 0},
 		{"another partition", answers(topicOf(host, 9092, 0), produced("payments", 0, 1)), 0},
-		{"no partition", answers(topicOf(host, 9092, 0), produced("payments", 0)), 0},
+		{"no partition", answers(topicOf(host, 9092, 0), produced("payments", 0), produced("payments", 0, 0)), 0},
 		{"another request", answers(topicOf(host, 9092, 0), nil, produced("payments", 0, 0)), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -141,10 +141,9 @@ func (k *kafka) batches(messages []app.StreamMessage, kept []bool) map[int32][]i
 			continue
 		}
 		p := partitionOf(m.BankAccount, len(k.leaders))
+		// Once one doesn't fit, none that comes later does: it isn't overtaken.
 		if sizes[p] += recordSize(m); sizes[p] <= k.maxBatch || len(batches[p]) == 0 {
 			batches[p] = append(batches[p], i)
-		} else {
-			sizes[p] = k.maxBatch // full: what comes later doesn't overtake
 		}
 	}
 	return batches
