@@ -322,6 +322,12 @@ var ErrStreamSecretLost error = Refused(CodeSecretLost, Text{
 	"Khoá bí mật và mật khẩu của luồng này đã mất. Hãy đổi khoá bí mật và nhập lại mật khẩu.",
 })
 
+// StreamPasswordLost is said once a lost secret is rotated.
+var StreamPasswordLost = Text{
+	"The password of the broker is lost, too: set it again if there was one.",
+	"Mật khẩu của máy chủ nhận luồng cũng đã mất: hãy nhập lại nếu có.",
+}
+
 // ErrTooManyStreams refuses a stream beyond MaxStreams.
 var ErrTooManyStreams error = Refused(CodeConflict, Textf(
 	"An account may have at most %d streams.",

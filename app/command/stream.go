@@ -164,6 +164,9 @@ func updateStream(c *cli.Context, s *session, id int64) error {
 		u.Type = &streamType
 	}
 	var err error
+	if c.IsSet("password-file") && !c.IsSet("username") {
+		return terminal.Usagef(`--username is needed with --password-file; --username "" is that of a token or a credentials file`)
+	}
 	if u.Credentials, err = brokerCredentials(c); err != nil {
 		return err
 	}
@@ -210,6 +213,10 @@ func testStream(c *cli.Context, s *session, id int64) error {
 }
 
 func rotateStreamSecret(c *cli.Context, s *session, id int64) error {
+	before, err := s.service.Stream(c.Context, s.account, id)
+	if err != nil {
+		return err
+	}
 	secret, err := s.service.RotateStreamSecret(c.Context, s.account, id, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
@@ -218,5 +225,8 @@ func rotateStreamSecret(c *cli.Context, s *session, id int64) error {
 	return terminal.Report(c, map[string]any{"id": id, "secret": secret}, lost, func(w io.Writer) {
 		fmt.Fprintln(w, secret)
 		fmt.Fprintln(c.App.ErrWriter, "Save the new secret now: it is not shown again. Messages from now on are signed with it.")
+		if before.SecretLost {
+			fmt.Fprintln(c.App.ErrWriter, app.StreamPasswordLost.EN)
+		}
 	})
 }

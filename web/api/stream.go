@@ -213,8 +213,8 @@ func (s *Server) rotateStreamSecret(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	message := app.Text{EN: "The stream has a new secret. Store it now: it is not shown again.", VI: "Luồng đã có khoá bí mật mới. Hãy lưu ngay: khoá bí mật sẽ không hiển thị lại."}
-	if before.SecretLost && before.Username != "" {
-		message = message.And(app.Text{EN: "The password of the broker is lost, too: set it again.", VI: "Mật khẩu của máy chủ nhận luồng cũng đã mất: hãy nhập lại."})
+	if before.SecretLost {
+		message = message.And(app.StreamPasswordLost)
 	}
 	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"secret", secret})
 }
