@@ -12,12 +12,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/webtest"
 
@@ -348,5 +350,37 @@ func TestEventStreamsAreBounded(t *testing.T) {
 			hangUp()
 		}
 		synctest.Wait()
+	})
+}
+
+// recordingStore is a file to which another process adds a transaction just after the
+// newest ids were read.
+type recordingStore struct {
+	*sqlitestore.Store
+	once sync.Once
+	add  func()
+}
+
+func (s *recordingStore) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
+	newest, err := s.Store.NewestIDs(ctx)
+	s.once.Do(s.add)
+	return newest, err
+}
+
+// What is recorded while a stream begins is sent, also to a reader whose connection
+// breaks before that: the id to come back with is from before it.
+func TestEventStreamBeginsAtOneMoment(t *testing.T) {
+	t.Parallel()
+	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
+		w.Pay(1, "1", "before")
+		store := &recordingStore{Store: w.Store, add: func() { w.Pay(1, "2", "meanwhile") }}
+		w.Handler = web.New(web.Config{Service: apptest.Over(t, w.Store, app.Config{Store: store}), Version: "test"})
+		c, hangUp := w.OpenAs(w.APIKey(app.ScopeRead), eventStream, false)
+		defer hangUp()
+		time.Sleep(time.Second)
+		wantEvents(t, "meanwhile", c, "2")
+		if begun(c) != "1" {
+			t.Errorf("it begins at %s", begun(c))
+		}
 	})
 }
