@@ -183,6 +183,9 @@
 //     message (tin) for each transaction. Broker (máy chủ nhận luồng): NATS JetStream or
 //     Kafka. Topic: one of Kafka, or a subject of NATS. Position (vị trí): the
 //     transaction up to which a stream has sent all.
+//   - EventStream (luồng sự kiện): an answer of server-sent events that goes on: a live
+//     page, a counter screen, the transactions for a program. Feed: reads what is new,
+//     once for all of them.
 //   - Health: how the attempts of a webhook went in the last 24 hours, and how
 //     many have failed since the last that succeeded.
 //   - Explanation: why an attempt failed and what to do, for people. It follows
