@@ -37,7 +37,7 @@ func recordBatch(messages []app.StreamMessage, indices []int, now time.Time) []b
 	return raw
 }
 
-// recordSize is at least the size of a message in a batch.
+// recordSize is at least the size of a message, with its headers.
 func recordSize(m app.StreamMessage) int {
 	size := 32 + len(m.ID) + len(m.Body)
 	for _, h := range m.Headers {

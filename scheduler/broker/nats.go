@@ -23,15 +23,15 @@ import (
 // Otherwise, or where it refuses the batch, only one message of each bank account is
 // in flight.
 //
-// The headers that expect a last message are no way. Nats-Expected-Last-Sequence holds
-// a gap only as long as nobody else publishes: another's message fills it.
-// Nats-Expected-Last-Msg-Id is compared by every replica with what it remembers
-// itself, and a replica that has caught up from another doesn't remember (2.15.2), so
-// that it drops a message which the others keep and acknowledge.
+// The headers that expect a last message don't help. With Nats-Expected-Last-Sequence
+// the message of another publisher can take the place of one that was lost, so that
+// the next one is kept. Nats-Expected-Last-Msg-Id is compared by every replica with
+// what it remembers itself, and a replica that has caught up from another doesn't
+// remember (2.15.2): it drops a message which the others keep and acknowledge.
 //
 // A message whose acknowledgement was lost is published again. Inside the duplicate
-// window of the stream the server drops it by its Nats-Msg-Id, and says so; a batch
-// with one of those is refused as a whole, and goes the other way.
+// window of the stream the server drops it by its Nats-Msg-Id, and says so. A batch
+// with one of those is refused as a whole, and its messages are published singly.
 type nats struct {
 	way
 	conn *natsConn // nil: none
@@ -52,6 +52,19 @@ func (n *nats) publish(ctx context.Context, messages []app.StreamMessage, kept [
 			return err
 		}
 	}
+	for i, m := range messages {
+		if size, limit := recordSize(m)+natsExtra, n.conn.info.MaxPayload; limit > 0 && size > limit {
+			if err := n.publishFitting(ctx, messages[:i], kept[:i]); err != nil {
+				return err
+			}
+			return tooLarge(fmt.Sprintf("%d > %d (max_payload)", size, limit))
+		}
+	}
+	return n.publishFitting(ctx, messages, kept)
+}
+
+// publishFitting publishes messages that aren't too large for the server.
+func (n *nats) publishFitting(ctx context.Context, messages []app.StreamMessage, kept []bool) error {
 	if len(messages) > 1 && !n.conn.noBatches && !slices.Contains(kept, true) {
 		done, err := n.publishBatch(ctx, messages)
 		if err != nil {
@@ -171,11 +184,11 @@ func (n *nats) send(m natsMessage) error {
 		header.WriteString(h.Name + ": " + h.Value + "\r\n")
 	}
 	header.WriteString("\r\n")
-	if size, limit := header.Len()+len(m.Body), n.conn.info.MaxPayload; limit > 0 && size > limit {
-		return tooLarge(fmt.Sprintf("%d > %d bytes (max_payload)", size, limit))
-	}
 	return n.conn.publish(n.Topic, m.acknowledge, header.String(), m.Body)
 }
+
+// natsExtra is at least the size of the headers that JetStream gets besides.
+const natsExtra = 150
 
 // natsAnswer is what came to a reply subject: an acknowledgement of JetStream, or an
 // error.
@@ -268,7 +281,7 @@ func (n *nats) understand(err error) error {
 func tooLarge(said string) error {
 	return &app.BrokerError{Text: app.Textf(
 		"A message is too large for the broker: %[1]s. Raise its limit.",
-		"Thông điệp quá lớn với máy chủ nhận luồng: %[1]s. Hãy nâng giới hạn của máy chủ.", said)}
+		"Có tin quá lớn đối với máy chủ nhận luồng: %[1]s. Hãy nâng giới hạn của máy chủ.", said)}
 }
 
 // read reads an answer.

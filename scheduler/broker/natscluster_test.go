@@ -105,9 +105,7 @@ func TestNATSNodesAreKilled(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if !apptest.Full() {
-				t.Parallel()
-			}
+			t.Parallel()
 			nodes := startNATSCluster(t)
 			stream := createStream(t, strings.Join(nodes[0].hosts(nodes[1:]...), ",nats://"), jetstream.StreamConfig{
 				Name: "PAYMENTS", Subjects: []string{"shop.payments"}, Replicas: 3, AllowAtomicPublish: c.batches, Duplicates: c.window,

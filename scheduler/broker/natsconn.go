@@ -39,7 +39,6 @@ type natsConn struct {
 type natsInfo struct {
 	TLSRequired  bool   `json:"tls_required"`
 	TLSAvailable bool   `json:"tls_available"`
-	AuthRequired bool   `json:"auth_required"`
 	Headers      bool   `json:"headers"`
 	MaxPayload   int    `json:"max_payload"`
 	Nonce        string `json:"nonce"`

@@ -1,6 +1,7 @@
 package broker_test
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -74,6 +75,19 @@ func TestNATSProblems(t *testing.T) {
 				refusedAs(t, b, kept, err, c.want)
 			}
 		})
+	}
+}
+
+// What stands before a message that is too large is kept, in both ways.
+func TestNATSTooLarge(t *testing.T) {
+	for _, batches := range []bool{false, true} {
+		server := startNATS(t, "max_payload: 2000")
+		createStream(t, server.address, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, AllowAtomicPublish: batches})
+		sent := messages(1, 50, 5)
+		sent[40].Body = bytes.Repeat([]byte("x"), 1900)
+		b := app.Broker{Kind: app.NATS, Hosts: []string{server.address}, Topic: "shop.payments"}
+		kept, err := open(t, b).Publish(t.Context(), sent)
+		refusedAs(t, b, kept-40, err, "too large")
 	}
 }
 
