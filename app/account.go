@@ -47,8 +47,8 @@ func FormatExpiry(t time.Time, zone *time.Location) string {
 // ErrPlanExpired refuses to add or enable something once the plan has expired.
 // Recording, reading and delivering go on.
 var ErrPlanExpired error = Refused(CodePlanExpired, Text{
-	"The plan of this account has expired, so no bank account or webhook can be added or turned on. Transactions are still received and delivered.",
-	"Gói dịch vụ của tài khoản đã hết hạn nên không thể thêm hay bật tài khoản ngân hàng và webhook. Giao dịch vẫn được nhận và gửi đi.",
+	"The plan of this account has expired, so no bank account, webhook or stream can be added or turned on. Transactions are still received and delivered.",
+	"Gói dịch vụ của tài khoản đã hết hạn nên không thể thêm hay bật tài khoản ngân hàng, webhook và luồng. Giao dịch vẫn được nhận và gửi đi.",
 })
 
 // ErrPlanLimit refuses a bank account beyond the plan.

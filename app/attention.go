@@ -87,13 +87,13 @@ func (s *Service) planAttention(ctx context.Context, accountID int64, now time.T
 	switch {
 	case a.Expired(now):
 		plan.Name = Text{"Your plan has expired", "Gói dịch vụ đã hết hạn"}
-		plan.Text = Text{"Your plan has expired. You can’t link or turn on bank accounts, or add or turn on webhooks.", "Gói dịch vụ đã hết hạn. Bạn không thể thêm hay bật tài khoản ngân hàng và webhook."}
+		plan.Text = Text{"Your plan has expired. You can’t link or turn on bank accounts, or add or turn on webhooks and streams.", "Gói dịch vụ đã hết hạn. Bạn không thể thêm hay bật tài khoản ngân hàng, webhook và luồng."}
 	case a.ExpiresAt.Sub(now) <= planEndsSoon:
 		at := WriteTime(a.ExpiresAt, s.zone)
 		plan.Name = Text{"Your plan expires soon", "Gói dịch vụ sắp hết hạn"}
 		plan.Text = Text{
-			"Your plan expires at " + at.EN + ". Recording and sending continue after that, but you can’t link or turn on bank accounts, or add or turn on webhooks.",
-			"Gói dịch vụ sẽ hết hạn lúc " + at.VI + ". Sau đó giao dịch vẫn được ghi nhận và gửi đi, nhưng bạn không thể thêm hay bật tài khoản ngân hàng và webhook.",
+			"Your plan expires at " + at.EN + ". Recording and sending continue after that, but you can’t link or turn on bank accounts, or add or turn on webhooks and streams.",
+			"Gói dịch vụ sẽ hết hạn lúc " + at.VI + ". Sau đó giao dịch vẫn được ghi nhận và gửi đi, nhưng bạn không thể thêm hay bật tài khoản ngân hàng, webhook và luồng.",
 		}
 	default:
 		return nil, nil
