@@ -195,7 +195,7 @@ func TestMoreAttention(t *testing.T) {
 	soon := time.Now().Add(6 * 24 * time.Hour)
 	_, err := w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &soon})
 	apptest.Must(t, err)
-	b.Get("/").Shows(t, "Your plan expires at ", "but you can’t link or turn on bank accounts, or add or turn on webhooks.")
+	b.Get("/").Shows(t, "Your plan expires at ", "but you can’t link or turn on bank accounts, or add or turn on webhooks and streams.")
 	if a := b.Get("/"); strings.Contains(a.Body, "are refused") {
 		t.Error("calls are refused before there was one")
 	}
