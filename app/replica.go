@@ -39,7 +39,7 @@ type ReplicaCheck struct {
 }
 
 // AllCopied is an id beyond all others.
-const AllCopied = math.MaxInt64
+const AllCopied int64 = math.MaxInt64
 
 // staleCopy is how old the oldest thing may be that a copy lacks. Litestream carries
 // what is new every second, and a beat comes every minute.

@@ -17,11 +17,12 @@
 // undone is a confirmation (form.go). What must not be done twice, or shows a
 // secret, counts once (once.go).
 //
-// The rows that come while somebody looks are streams: stream.go, live.go.
+// The rows that come while somebody looks are event streams: live.go, counter_live.go.
 package dashboard
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"embed"
@@ -74,7 +75,8 @@ type Server struct {
 func New(responder *wire.Responder, c Config) *Server {
 	c.Lang = cmp.Or(c.Lang, app.English)
 	s := &Server{Responder: responder, Config: c, sessions: newSessions(c, responder.WriteError)}
-	s.changes = wire.NewFeed(c.Service.NewestIDs, liveInterval, nil, s.Log)
+	newest := func(ctx context.Context) (app.NewestIDs, error) { return s.Service.NewestIDs(ctx) }
+	s.changes = wire.NewFeed(newest, liveInterval, nil, s.Log)
 	_, _ = rand.Read(s.positionKey[:]) // it never fails, by its contract
 	return s
 }
