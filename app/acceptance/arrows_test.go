@@ -24,7 +24,7 @@ var (
 		// For tests only.
 		"app/acceptance": {},
 		"app/apptest":    {"baoco/app", "baoco/app/provider", "baoco/app/replica", "baoco/sqlitestore"},
-		"web/webtest":    {"baoco/app", "baoco/app/apptest", "baoco/app/exactjson", "baoco/app/provider", "baoco/scheduler", "baoco/sqlitestore", "baoco/web", "baoco/web/api", "baoco/web/dashboard"},
+		"web/webtest":    {"baoco/app", "baoco/app/apptest", "baoco/app/exactjson", "baoco/app/provider", "baoco/scheduler", "baoco/sqlitestore", "baoco/web", "baoco/web/api", "baoco/web/dashboard", "baoco/web/wire"},
 
 		"web":                {"baoco/app", "baoco/web/api", "baoco/web/dashboard", "baoco/web/inbound", "baoco/web/wire"},
 		"web/api":            {"baoco/app", "baoco/app/exactjson", "baoco/app/provider", "baoco/web/wire"},

@@ -14,6 +14,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/web/dashboard"
+	"baoco/web/wire"
 )
 
 // Action is a method and a path of the dashboard; %d in it is an id.
@@ -26,7 +27,7 @@ func PagesWithout(paths []string, except ...string) (pages []string) {
 	for _, path := range except {
 		visited["GET "+path] = true
 	}
-	routes := dashboard.New(nil, dashboard.Config{}).Routes()
+	routes := dashboard.New(&wire.Responder{}, dashboard.Config{}).Routes()
 	for _, r := range routes {
 		mux.HandleFunc(r.Method+" "+r.Path, r.Handler)
 	}
