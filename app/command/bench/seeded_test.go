@@ -68,13 +68,15 @@ func openSeeded(b *testing.B, rows int64) *seeded {
 }
 
 // use makes one of each thing that a page is about, beside those that are there
-// already: a counter link, a channel of alerts, an import, and a call about a bank
+// already: a counter link, a channel of alerts, a stream, an import, and a call about a bank
 // account that isn't linked.
 func (s *seeded) use(b *testing.B, service *app.Service, now time.Time) {
 	ctx := context.Background()
 	_, _, err := service.CreateCounterLink(ctx, app.DefaultAccountID, app.CounterLinkCreate{Name: "counter", ShowsTotal: true}, now)
 	apptest.Must(b, err)
 	_, err = service.SetAlertChannel(ctx, app.AlertChannel{AccountID: app.DefaultAccountID, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: "123456789:" + strings.Repeat("A", 35), Chat: "1"}}, now)
+	apptest.Must(b, err)
+	_, _, err = service.CreateStream(ctx, app.DefaultAccountID, app.StreamCreate{Name: "ledger", URL: "nats://nats.example.vn", Topic: "transactions"}, now)
 	apptest.Must(b, err)
 	statement, err := service.NewImport(ctx, app.ImportOptions{AccountID: app.DefaultAccountID, BankAccountID: s.bank, File: "statement.csv"})
 	apptest.Must(b, err)
@@ -199,6 +201,7 @@ func BenchmarkSeededAPI(b *testing.B) {
 		bank accounts: /api/v1/bank-accounts
 		summary: /api/v1/bank-accounts/summary
 		webhooks: /api/v1/webhooks
+		streams: /api/v1/streams
 		transactions: /api/v1/transactions
 		transactions, the last page: /api/v1/transactions?page={last}
 		transactions, 100 a page: /api/v1/transactions?per_page=100
@@ -268,6 +271,12 @@ const seededPages = `
 		a webhook, rotate: /webhooks/{hook}/rotate
 		a webhook, replay: /webhooks/{hook}/replay
 		a webhook, delete: /webhooks/{hook}/delete
+		streams: /streams
+		a new stream: /streams/new
+		a stream: /streams/1
+		a stream, edit: /streams/1/edit
+		a stream, rotate: /streams/1/rotate
+		a stream, delete: /streams/1/delete
 		the signature tool: /tools/signature?webhook_id={hook}
 		deliveries: /deliveries
 		deliveries, the last page: /deliveries?page={last}
