@@ -252,11 +252,11 @@ func (s *Store) RemovePasskey(ctx context.Context, u app.User, id int64) (app.Us
 
 func (s *Store) UsePasskey(ctx context.Context, id int64, count uint32, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
-		before, err := scanOne[uint32](tx.queryRow(`SELECT sign_count FROM passkeys WHERE id = ?`, id))
+		before, err := scanOne[int64](tx.queryRow(`SELECT sign_count FROM passkeys WHERE id = ?`, id))
 		if err != nil {
 			return noRowsAs(err, app.ErrNoPasskey)
 		}
-		if copiedPasskey(before, count) {
+		if copiedPasskey(uint32(before), count) {
 			return app.ErrPasskeyCopied
 		}
 		return tx.exec(`UPDATE passkeys SET sign_count = ?, last_used_at = ? WHERE id = ?`, int64(count), now.Unix(), id)
