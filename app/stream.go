@@ -256,11 +256,15 @@ func (s *Service) CreateStream(ctx context.Context, accountID int64, in StreamCr
 	return st, secret, err
 }
 
-// UpdateStream changes some fields.
+// UpdateStream changes some fields. A saved password isn't sent to another broker: with
+// a new URL it is entered again.
 func (s *Service) UpdateStream(ctx context.Context, accountID, id int64, u StreamUpdate) (Stream, error) {
-	before, err := s.Stream(ctx, accountID, id)
+	before, err := s.StreamWork(ctx, accountID, id)
 	if err == nil {
-		err = s.CheckStreamUpdate(before, u)
+		err = s.CheckStreamUpdate(before.Stream, u)
+	}
+	if err == nil && u.URL != nil && *u.URL != before.URL && u.Credentials == nil && before.Password != "" {
+		err = InvalidField("password", "is needed with a new URL, with username: the saved one is not sent to another broker", "cần nhập lại cùng username khi đổi URL: mật khẩu đã lưu không được gửi tới máy chủ khác")
 	}
 	if err != nil {
 		return Stream{}, err
