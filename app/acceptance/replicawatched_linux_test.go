@@ -41,13 +41,18 @@ func TestReplicaWatched(t *testing.T) {
 			}
 		},
 		"an object deleted": func(t *testing.T, r *watched) func() {
-			return damage(t, r.needed(t), nil)
+			mend := damage(t, r.needed(t), nil)
+			must(t, r.litestream.Process.Signal(syscall.SIGCONT))
+			return mend
 		},
 		"the objects corrupt": func(t *testing.T, r *watched) func() {
 			var mends []func()
 			list, err := r.objects.List(t.Context(), replica.EpochDir(1))
 			must(t, err)
 			for _, o := range list {
+				if !strings.HasSuffix(o.Name, ".ltx") { // it is being written
+					continue
+				}
 				mends = append(mends, damage(t, filepath.Join(r.place, o.Name), func(b []byte) []byte { b[len(b)/2] ^= 1; return b }))
 			}
 			return func() {
