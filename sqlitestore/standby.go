@@ -37,7 +37,9 @@ import (
 //     that was written later than its mark may be torn, and isn't read.
 type Standby struct {
 	*Store
-	shown atomic.Pointer[followed] // nil: there is no copy yet
+	dir    string // of the copies
+	remove func() error
+	shown  atomic.Pointer[followed] // nil: there is no copy yet
 
 	mu     sync.Mutex
 	steps  map[int64]int64   // the last of which a user entered a code
@@ -48,13 +50,9 @@ type Standby struct {
 // followed is a copy, and the mark of the program that writes it.
 type followed struct{ path, mark string }
 
-const (
-	// standbyCopy is what the names of copies begin with.
-	standbyCopy = ".standby-"
-	// tornTime is how long a query waits while the copy may be torn. Litestream tries
-	// again every second.
-	tornTime = 4 * time.Second
-)
+// tornTime is how long a query waits while the copy may be torn. Litestream tries again
+// every second.
+const tornTime = 4 * time.Second
 
 var (
 	errNoCopy = app.Refused(app.CodeUnavailable, app.Text{EN: "There is no copy to show yet. Try again in a moment.", VI: "Chưa có bản sao để xem, vui lòng thử lại sau."})
@@ -79,15 +77,13 @@ func OpenStandby(path, keyFile string, log *slog.Logger) (*Standby, error) {
 	if s.sealer, err = readKey(keyFile); errors.Is(err, ErrKey) {
 		s.sealer, err = &sealer{}, nil
 	}
+	var others bool
 	if err == nil {
 		s.sealer.standby = true
-		s.lock, err = lockDatabase(path + ".standby")
+		s.dir, others, s.remove, err = RestoreDir(path, ".standby-")
 	}
-	if errors.Is(err, ErrServed) {
-		err = fmt.Errorf("another baoco standby runs at %s: %w", path, ErrInUse)
-	}
-	if err == nil {
-		err = removeDrafts(path + standbyCopy) // of a standby that was killed
+	if others {
+		err = errors.Join(err, fmt.Errorf("another baoco standby runs at %s: %w", path, ErrInUse))
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -104,8 +100,8 @@ func OpenStandby(path, keyFile string, log *slog.Logger) (*Standby, error) {
 // Close removes the copies: the next standby restores a new one.
 func (s *Standby) Close() error {
 	var err error
-	if s.lock != nil { // else they are another's
-		err = removeDrafts(s.path + standbyCopy)
+	if s.remove != nil {
+		err = s.remove()
 	}
 	return errors.Join(err, s.Store.Close())
 }
@@ -124,15 +120,15 @@ func (s *Standby) NewCopy() (string, error) {
 	if err := s.RemoveOthers(); err != nil {
 		return "", err
 	}
-	return s.path + standbyCopy + rand.Text()[:8], checkRoom(filepath.Dir(s.path), size)
+	return filepath.Join(s.dir, rand.Text()[:8]+".db"), checkRoom(s.dir, size)
 }
 
 // RemoveOthers removes the copies that aren't shown, and what stands beside them.
 func (s *Standby) RemoveOthers() error {
-	names, err := namesWith(s.path + standbyCopy)
-	for _, name := range names {
-		if f := s.shown.Load(); f == nil || !strings.HasPrefix(name, f.path) {
-			err = errors.Join(err, os.Remove(name))
+	entries, err := os.ReadDir(s.dir)
+	for _, e := range entries {
+		if f := s.shown.Load(); f == nil || !strings.HasPrefix(e.Name(), filepath.Base(f.path)) {
+			err = errors.Join(err, os.Remove(filepath.Join(s.dir, e.Name())))
 		}
 	}
 	return err
@@ -277,7 +273,7 @@ func (followedConn) IsValid() bool { return false }
 
 // StorageStatus looks at the copy. There needn't be a key.
 func (s *Standby) StorageStatus(time.Time) (app.StorageStatus, error) {
-	status := app.StorageStatus{Path: s.path, Schema: s.schema.version(), Free: freeSpace(filepath.Dir(s.path))}
+	status := app.StorageStatus{Path: s.path, Schema: s.schema.version(), Free: freeSpace(s.dir)}
 	f := s.shown.Load()
 	if f == nil {
 		return status, errNoCopy

@@ -157,7 +157,7 @@ func TestStandbyReadsWhatIsWhole(t *testing.T) {
 	if got := sequence(t, s); got != 2 {
 		t.Errorf("afterwards: %d", got)
 	}
-	if names, _ := filepath.Glob(s.Path() + ".standby-*"); len(names) != 2 {
+	if names, _ := filepath.Glob(s.Path() + ".standby-*/*"); len(names) != 2 {
 		t.Errorf("reading made files: %v", names)
 	}
 	conn, err := s.Connect(t.Context())
@@ -229,7 +229,7 @@ func TestStandbyRefuses(t *testing.T) {
 	if _, _, err := s.Admit(t.Context(), path, path+"-txid"); !errors.Is(err, sqlitestore.ErrDamaged) {
 		t.Errorf("a copy that was written after its mark: %v", err)
 	}
-	names, err := filepath.Glob(s.Path() + ".standby-*")
+	names, err := filepath.Glob(s.Path() + ".standby-*/*")
 	must(t, err)
 	if len(names) != 4 { // and their marks
 		t.Errorf("there are %v", names)

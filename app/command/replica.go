@@ -267,7 +267,7 @@ func openReplicaKey(c *cli.Context) error {
 	if err := terminal.CheckOutput(c); err != nil {
 		return err
 	}
-	place, credentials, err := placeArgument(c)
+	place, credentials, err := serve.PlaceArgument(c)
 	if err != nil {
 		return err
 	}
@@ -304,26 +304,6 @@ func openReplicaKey(c *cli.Context) error {
 	return terminal.Changed(c, struct {
 		Key string `json:"key"`
 	}{file.Name()}, "The key is %s: baoco takeover takes it by --key.", terminal.OneLine(file.Name()))
-}
-
-// placeArgument reads the place and what opens it.
-func placeArgument(c *cli.Context) (p replica.Place, secret replica.Credentials, err error) {
-	if c.NArg() != 1 {
-		return p, secret, terminal.Usagef("%s takes one argument, the URL of the place", c.Command.Name)
-	}
-	if p, err = replica.ParsePlace(c.Args().First()); err != nil {
-		return p, secret, terminal.Usagef("%v", err)
-	}
-	if file := c.String("credentials-file"); file != "" {
-		secret, err = replica.ReadCredentials(file)
-	}
-	if err == nil {
-		err = secret.Check(p)
-	}
-	if err != nil {
-		err = terminal.Usagef("%v", err)
-	}
-	return p, secret, err
 }
 
 func removeReplica(c *cli.Context, s *session) error {

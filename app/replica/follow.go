@@ -19,9 +19,6 @@ const followInterval = time.Second
 // RestoreToFollow writes the newest state of a replica into the file to, and leaves it
 // and its mark as Follow takes them.
 func (p Program) RestoreToFollow(ctx context.Context, c Config, to string) error {
-	if err := makePrivate(to); err != nil {
-		return err
-	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 1)

@@ -81,24 +81,11 @@ func (p Program) Restore(ctx context.Context, c Config, to string) error {
 		return fmt.Errorf("restore a replica: %s: %w", to, os.ErrExist)
 	}
 	config, err := c.encode()
-	if err == nil {
-		err = makePrivate(to)
-	}
 	if err != nil {
 		return err
 	}
 	_, err = p.run(ctx, config, "restore", "-config", "/dev/stdin", "-no-expand-env", "-o", to, c.Database)
 	return err
-}
-
-// makePrivate makes the file that the program restores into before it gives it the name
-// to. The program would let everybody read it.
-func makePrivate(to string) error {
-	f, err := os.OpenFile(to+".tmp", os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }
 
 // Reach asks for the list of what a replica holds: the program can open the place.

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,30 +51,24 @@ func followFlags() []cli.Flag {
 	}
 }
 
-// standbyConfig reads which replica is followed, and to where: beside --db, where a
-// takeover would put it.
-func standbyConfig(c *cli.Context) (config replica.Config, err error) {
+// PlaceArgument reads the place of a replica, and what opens it.
+func PlaceArgument(c *cli.Context) (p replica.Place, secret replica.Credentials, err error) {
 	if c.NArg() != 1 {
-		return config, terminal.Usagef("standby takes one argument, the URL of the replica")
+		return p, secret, terminal.Usagef("%s takes one argument, the URL of the place", c.Command.Name)
 	}
-	if config.Place, err = replica.ParsePlace(c.Args().First()); err != nil {
-		return config, terminal.Exit(terminal.ExitUsage, err)
+	if p, err = replica.ParsePlace(c.Args().First()); err != nil {
+		return p, secret, terminal.Usagef("%v", err)
 	}
 	if file := c.String("credentials-file"); file != "" {
-		if config.Credentials, err = replica.ReadCredentials(file); err != nil {
-			return config, err
-		}
+		secret, err = replica.ReadCredentials(file)
 	}
-	if err := config.Credentials.Check(config.Place); err != nil {
-		return config, terminal.Exit(terminal.ExitUsage, err)
+	if err == nil {
+		err = secret.Check(p)
 	}
-	if key := c.String("key"); key != "" {
-		if _, err := os.Stat(key); err != nil {
-			return config, terminal.Exit(terminal.ExitDatabase, fmt.Errorf("--key: %w", err))
-		}
+	if err != nil {
+		err = terminal.Usagef("%v", err)
 	}
-	config.Database, err = filepath.Abs(c.String("db"))
-	return config, err
+	return p, secret, err
 }
 
 func standBy(c *cli.Context) error {
@@ -81,13 +76,20 @@ func standBy(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	config, err := standbyConfig(c)
-	if err != nil {
+	var config replica.Config
+	if config.Place, config.Credentials, err = PlaceArgument(c); err != nil {
+		return err
+	}
+	if config.Database, err = filepath.Abs(s.DB); err != nil {
 		return err
 	}
 	program, err := replica.FindProgram(c.Context, c.String("litestream"))
 	if err != nil {
 		return err
+	}
+	key := cmp.Or(c.String("key"), config.Database+".key")
+	if _, err := os.Stat(key); err != nil && c.IsSet("key") {
+		return terminal.Exit(terminal.ExitDatabase, fmt.Errorf("--key: %w", err))
 	}
 	tuneMemory(machineMemory())
 	ctx, stop := terminal.UntilStopped(c.Context)
@@ -96,10 +98,6 @@ func standBy(c *cli.Context) error {
 	log := slog.New(recent)
 	for _, text := range s.Warnings {
 		log.Warn(text)
-	}
-	key := c.String("key")
-	if key == "" {
-		key = config.Database + ".key"
 	}
 	store, err := sqlitestore.OpenStandby(config.Database, key, log)
 	if err != nil {
