@@ -265,3 +265,69 @@ func TestStandbyReadersUnderLoad(t *testing.T) {
 		t.Error("hardly anybody could read")
 	}
 }
+
+// What goes wrong with a standby is seen within five minutes, and where it can start
+// over it does so by itself; nothing that it held open stays open.
+func TestStandbyFaults(t *testing.T) {
+	if !apptest.Full() {
+		t.Skip("needs BAOCO_FULL=1: it takes minutes until a copy stands still")
+	}
+	receiver := openShop(t)
+	old := replicate(t, install(t, receiver), replica.File, "--allow-target", receiver.target())
+	name, password := old.addUser(t)
+	calls := old.provider(old.server.url)
+	calls.call("FT0")
+	time.Sleep(2 * time.Second) // the user and the transaction are in the copy
+	s := old.standBy(t, t.TempDir())
+	s.signIn(t, name, password)
+	within := func(what string, truth func() bool) {
+		t.Helper()
+		began := time.Now()
+		for !truth() {
+			if time.Since(began) > 5*time.Minute {
+				t.Fatalf("not within five minutes: %s\n%s", what, s.says(t))
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+		t.Logf("%s after %v", what, time.Since(began).Round(time.Second))
+	}
+	open := func() int {
+		list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.Process.Pid))
+		must(t, err)
+		return len(list)
+	}
+	before := open()
+	for i := range 8 {
+		number := fmt.Sprint("FT-kill", i)
+		must(t, syscall.Kill(s.child(t), syscall.SIGKILL))
+		calls.call(number)
+		within(number+" is shown", func() bool { return s.shows(t, number) })
+	}
+	if after := open(); after > before+3 {
+		t.Errorf("%d files are open, and %d were", after, before)
+	}
+
+	must(t, syscall.Kill(s.child(t), syscall.SIGSTOP))
+	calls.call("FT-stalled")
+	within("what a Litestream that stood still didn't apply is shown", func() bool { return s.shows(t, "FT-stalled") })
+
+	file := old.needed(t)
+	must(t, os.Rename(file, file+".away"))
+	within("a missing object is told of", func() bool { return strings.Contains(s.says(t), "Objects of the replica are missing") })
+	must(t, os.Rename(file+".away", file))
+	within("it is told of no more", func() bool { return !strings.Contains(s.says(t), "are missing") })
+
+	must(t, os.Rename(old.place, old.place+".away"))
+	must(t, os.WriteFile(old.place, nil, 0o600))
+	within("a place that can't be read is told of", func() bool { return strings.Contains(s.says(t), "can’t be read") })
+	must(t, os.Remove(old.place))
+	must(t, os.Rename(old.place+".away", old.place))
+	within("it can be read again", func() bool { return !strings.Contains(s.says(t), "can’t be read") })
+
+	must(t, old.server.Process.Kill())
+	_ = old.server.Wait()
+	within("a server that writes nothing is told of", func() bool { return strings.Contains(s.says(t), "has written nothing for 2 minutes") })
+	if !s.shows(t, "FT-stalled") {
+		t.Error("the last state isn't shown any more")
+	}
+}
