@@ -165,6 +165,29 @@ func TestStandbySaysHowItIs(t *testing.T) {
 	}
 }
 
+// A passkey signs in where the standby is reached by its name, and one that counts back
+// does not, whether it was used here or at the server.
+func TestStandbyPasskey(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	device := addPasskey(t, atHome(w).SignIn("lan"))
+	device.Count = 5
+	use(t, atHome(w), device).Goes(t, "/webhooks")
+	s := standBy(t, w, w.Path+".key")
+	b := atHome(s.World)
+	device.Origin = b.Base
+	device.Count = 9
+	use(t, b, device).Goes(t, "/webhooks")
+	b.Get("/webhooks").WantStatus(t, http.StatusOK)
+	for _, count := range []uint32{8, 5} {
+		device.Count = count
+		if a := use(t, atHome(s.World), device); a.Status != http.StatusUnauthorized || !strings.Contains(a.Body, "went back") {
+			t.Errorf("a copy of the passkey that counts %d: %d %s", count, a.Status, a.Body)
+		}
+	}
+}
+
 // A code signs in once, and without the key none does.
 func TestStandbySecondFactor(t *testing.T) {
 	t.Parallel()

@@ -26,7 +26,7 @@ import (
 // new transactions of the file, since then Litestream is there and applies nothing; and
 // where another server took over and has written a copy. Until there is a new copy the
 // old one is shown, and its Litestream goes on. The pause before it starts over once
-// more doubles until a beat has come through.
+// more doubles until a beat has come, so that a lost server costs little.
 //
 // Where the place gets nothing new the server writes nothing. The copy stays as it is,
 // and everybody sees how old it is.
@@ -274,7 +274,7 @@ func (f *follower) startOver(ctx context.Context, why error) {
 		}
 		f.publish(why)
 	} else {
-		f.log.Info("the standby follows", "epoch", f.config.Epoch, "beat", f.beat.At)
+		f.log.Info("the standby follows", "epoch", f.config.Epoch, "beat", f.beat.Sequence)
 		f.publish(nil)
 	}
 	f.next = time.Now().Add(f.pause)
@@ -322,6 +322,9 @@ func (f *follower) restore(ctx context.Context) error {
 			VI: "Máy này không có tệp khoá của máy chủ nên sẽ không tiếp quản được. Hãy chép sang đây hoặc tạo từ khoá đã niêm phong bằng baoco replica open-key, chỉ tới nó bằng --key rồi khởi động lại máy dự phòng.",
 		}
 		f.log.Warn("a takeover would fail", "problem", f.key.EN)
+	}
+	if facts.Beat.Sequence != f.beat.Sequence { // the server lives
+		f.pause = leastPause
 	}
 	now := time.Now()
 	f.writer, f.config, f.beat, f.asOf, f.listed, f.place = writer, config, facts.Beat, earlier(facts.Beat.At, now), listed{}, app.Text{}
