@@ -112,7 +112,7 @@ func TestProviderIsOneFile(t *testing.T) {
 	apptest.Must(t, err)
 	wants("the API's list of sources", do("GET", "/api/v1/sources", "", "", "Bearer "+key), `"provider":"made-up"`)
 	document := run("openapi")
-	wants("the description of the API", document, last+", made-up]")
+	wants("the description of the API", document, `"`+last+`", "made-up"]`)
 
 	// Catching up: what the call told is known.
 	caught, err := w.Service.CatchUpSource(ctx, 1, source.ID, time.Now())
