@@ -203,10 +203,6 @@
 //     that others enter elsewhere don't lock it out.
 //   - Backup (bản sao lưu): a complete, verified copy of the database, with its
 //     key or without. To restore: to put a backup in the place of the database.
-//   - Replica (bản sao ngoài máy): a copy of the database that Litestream keeps up to
-//     date elsewhere, every second. Place: where it lies, a URL without secrets.
-//     Credentials: what opens the place. Epoch: the reign of one server over a
-//     database; its replica lies in a directory of that number.
 //   - Check: one thing that the doctor looks at in an installation. Lost secret:
 //     the key doesn't open it any more; somebody must rotate it.
 //   - Import: a statement file from which transactions were recorded. To undo an
@@ -214,8 +210,9 @@
 //   - Prune: to remove old rows that may go. Reclaim: to give free space inside
 //     the file back to the disk.
 //   - Replica (bản sao ngoài máy): a copy of the file in a place away from the machine,
-//     which Litestream writes. Epoch: the time in which one server serves; its number
-//     lies beside the replica. Fence: that a server with an older epoch doesn't serve.
+//     which Litestream writes every second. Place: where it lies, a URL without secrets.
+//     Credentials: what opens the place. Epoch: the time in which one server serves; the
+//     replica lies in a directory of its number. Fence: that a server with an older epoch doesn't serve.
 //     Takeover: to restore a replica on another machine, in the next epoch.
 //   - Standby (máy dự phòng): a machine that follows the replica of a server and shows
 //     the copy. It accepts, changes and sends nothing.
