@@ -16,11 +16,11 @@ import (
 
 const (
 	// fenceEvery is how often a server looks whether another one took over.
-	fenceEvery = 5 * time.Second
+	fenceEvery = 3 * time.Second
 	// FenceTime is how long a server may serve after another one took over: a look, its
 	// requests, and the attempts in flight.
-	FenceTime = 10 * time.Second
-	fenceLook = 4 * time.Second // for the requests of a look
+	FenceTime = 7 * time.Second
+	fenceLook = 3 * time.Second // for the requests of a look
 )
 
 // fence looks beside the replica whether another server took over. A server without a
