@@ -19,6 +19,8 @@ import (
 
 	"baoco/app/command/terminal"
 	"baoco/app/replica"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // How often TestDrill loses a machine:
@@ -31,8 +33,8 @@ const lostInARow = 4
 
 // A machine is lost at any moment: its server and its Litestream are killed, its disk is
 // gone. Another one takes over. What was acknowledged more than five seconds before is
-// there, and nothing twice; a program that asks for what is new sees each once and in
-// order; no webhook-id is used again; the lost server, should it come back, is fenced.
+// there, and nothing twice; a program that asks for what is new and a stream see each once
+// and in order; no webhook-id is used again; the lost server, should it come back, is fenced.
 func TestDrill(t *testing.T) {
 	t.Parallel()
 	left := *drills
@@ -62,6 +64,7 @@ type drill struct {
 	calls  *timedCaller
 	stop   func() // ends the calls
 	reader *poller
+	stream *ledger
 	since  time.Time       // the last loss is over
 	kept   map[string]bool // acknowledged, and not just before a loss
 }
@@ -69,7 +72,9 @@ type drill struct {
 func newDrill(t *testing.T, kind replica.Scheme) *drill {
 	t.Helper()
 	d := &drill{shop: openShop(t), kept: map[string]bool{}}
-	d.now = replicate(t, install(t, d.shop), kind, "--allow-target", d.shop.target(), "--listing-rate-limit", "100000")
+	in := install(t, d.shop)
+	d.stream = toNATS(t, in, jetstream.StreamConfig{AllowAtomicPublish: true})
+	d.now = replicate(t, in, kind, "--allow-target", d.shop.target(), "--allow-target", d.stream.target(), "--listing-rate-limit", "100000")
 	d.calls = &timedCaller{caller: d.now.provider(d.now.server.url), at: map[string]time.Time{}}
 	d.stop = d.calls.underLoad(4)
 	d.reader = &poller{key: d.now.key}
@@ -122,16 +127,18 @@ func (d *drill) check(t *testing.T) {
 	d.keep(time.Now())
 	for d.reader.poll(t, d.now.server.url) {
 	}
+	within(t, time.Minute, "the stream has sent all", func() bool { return d.stream.behind(t, d.now.installation) == 0 })
 	d.now.server.end(t)
 	recorded := checkLedger(t, d.now.db, slices.Collect(maps.Keys(d.kept)))
 	d.reader.check(t, recorded)
-	lost := 0
+	var lost []string
 	for number := range d.calls.at {
 		if recorded[number] == 0 {
-			lost++
+			lost = append(lost, number)
 		}
 	}
-	t.Logf("%d acknowledged, %d recorded, %d of the last five seconds before a loss are lost", len(d.calls.at), len(recorded), lost)
+	repeats := d.stream.check(t, recorded, lost)
+	t.Logf("%d acknowledged, %d recorded, %d of the last five seconds before a loss are lost; %d messages of the stream repeated", len(d.calls.at), len(recorded), len(lost), repeats)
 	if d.shop.bad > 0 {
 		t.Errorf("%d deliveries with a wrong signature or checksum, or an id that was used before", d.shop.bad)
 	}
