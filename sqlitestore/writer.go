@@ -399,11 +399,35 @@ func (w *writer) checkpointIfLarge() {
 	if copied < pages && pages >= 2*checkpointPages {
 		w.giveWay()
 	}
+	if err == nil && copied == pages {
+		err = w.emptyLog()
+	}
 	w.retryCheckpoint.Store(false)
 	w.checkpointErr.Store(&err)
 	if isFatal(err) {
 		w.fail(err)
 	}
+}
+
+// emptyLog cuts a log that was copied whole, in a file that Litestream replicates. Else
+// the next commits overwrite its beginning, and a Litestream that is started again takes
+// the rest for the end of what it has read: it leaves out what came between, and its
+// copy is damaged without a word (0.5.18). A running Litestream keeps the log from being
+// copied whole, so this is done only where it is away. Readers are waited for briefly.
+func (w *writer) emptyLog() error {
+	var replicated bool
+	if err := w.tx.queryRow(`SELECT count(*) FROM sqlite_schema WHERE name = '_litestream_seq'`).Scan(&replicated); err != nil || !replicated {
+		return err
+	}
+	if err := w.tx.exec(`PRAGMA busy_timeout = 100`); err != nil {
+		return err
+	}
+	var busy, pages, copied int
+	err := w.tx.queryRow(`PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &copied)
+	if busy != 0 {
+		w.logged = checkpointPages * 7 / 8
+	}
+	return errors.Join(err, w.tx.exec(`PRAGMA busy_timeout = 5000`))
 }
 
 // giveWayTime is a little longer than SQLite waits between two tries to get a lock.

@@ -138,6 +138,56 @@ func TestReplicaUnderLoad(t *testing.T) {
 	}
 }
 
+// While Litestream is away the log begins anew, and is still shorter when it comes back
+// than what it had read of the one before. It knows then that it has missed something:
+// in a log that begins anew inside the old file it doesn't (0.5.18).
+func TestReplicaRestarts(t *testing.T) {
+	t.Parallel()
+	receiver := openShop(t)
+	in := install(t, receiver)
+	c := carry(t, in)
+	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
+	provider := in.provider(p.url)
+	for i := range 30 {
+		provider.call(fmt.Sprint("before-", i))
+	}
+	eventually(t, "Litestream has read the log", func() bool {
+		before := len(c.arrived(t))
+		time.Sleep(2500 * time.Millisecond)
+		return before > 0 && len(c.arrived(t)) == before
+	})
+	must(t, c.cmd.Process.Kill())
+	_ = c.cmd.Wait()
+	header, read := logHeader(t, in.db), logSize(in.db)
+	for i := 0; logHeader(t, in.db) == header; i++ {
+		provider.call(fmt.Sprint("meanwhile-", i))
+	}
+	if size := logSize(in.db); size >= read && size < 4<<20 {
+		t.Fatalf("the new log has %d bytes, and Litestream had read %d of the old one", size, read)
+	}
+	c.start(t)
+	eventually(t, "Litestream has read the new log", func() bool {
+		provider.call(fmt.Sprint("after-", time.Now().UnixNano()))
+		before := len(c.arrived(t))
+		time.Sleep(1500 * time.Millisecond)
+		return len(c.arrived(t)) > before
+	})
+	p.end(t)
+	c.end(t)
+	checkLedger(t, c.restored(t), provider.acknowledged())
+}
+
+// logHeader is what the header of a database's write-ahead log holds: another one in
+// each log.
+func logHeader(t *testing.T, db string) (header [32]byte) {
+	t.Helper()
+	f, err := os.Open(db + "-wal")
+	must(t, err)
+	defer f.Close()
+	_, _ = f.ReadAt(header[:], 0) // of an empty log there is none
+	return header
+}
+
 // While Litestream hangs every call is still acknowledged, and the log grows, of which
 // app.Warnings tell. Once it goes on, the log is cut back and the replica has all.
 func TestReplicaHangs(t *testing.T) {

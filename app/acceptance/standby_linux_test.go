@@ -272,6 +272,7 @@ func TestStandbyFaults(t *testing.T) {
 	if !apptest.Full() {
 		t.Skip("needs BAOCO_FULL=1: it takes minutes until a copy stands still")
 	}
+	t.Parallel()
 	receiver := openShop(t)
 	old := replicate(t, install(t, receiver), replica.File, "--allow-target", receiver.target())
 	name, password := old.addUser(t)
@@ -313,6 +314,7 @@ func TestStandbyFaults(t *testing.T) {
 
 	file := old.needed(t)
 	must(t, os.Rename(file, file+".away"))
+	must(t, old.litestream.Process.Signal(syscall.SIGCONT))
 	within("a missing object is told of", func() bool { return strings.Contains(s.says(t), "Objects of the replica are missing") })
 	must(t, os.Rename(file+".away", file))
 	within("it is told of no more", func() bool { return !strings.Contains(s.says(t), "are missing") })
