@@ -29,7 +29,8 @@
 //   - sqlitestore: the only place with SQL. writer.go is the one goroutine that
 //     writes, and commits what waits together.
 //   - scheduler: the clock: attempts of due deliveries, lists of providers, alerts,
-//     housekeeping, streams. scheduler/broker publishes to NATS JetStream and Kafka.
+//     housekeeping, streams. scheduler/broker has what speaks to brokers: nats to NATS
+//     JetStream, kafka to Kafka.
 //   - web: one mux over three houses that don't know each other: web/api
 //     (management), web/inbound (calls of providers) and web/dashboard (pages).
 //     web/wire is what they share. The help is web/dashboard/help, which renders
@@ -58,8 +59,8 @@
 //     next due time or the end, and the counters.
 //   - A transaction on its way to a broker: scheduler, stream.go (a loop for each active
 //     stream, woken when transactions are recorded) → sqlitestore, stream.go: what comes
-//     after the position → [StreamWork.Message] in publish.go → scheduler/broker
-//     publishes, and waits until the broker has kept the messages → sqlitestore,
+//     after the position → [StreamWork.Message] in publish.go → scheduler/broker,
+//     which publishes, and waits until the broker has kept the messages → sqlitestore,
 //     stream.go: the position, at most once a second. What was published and not yet
 //     settled when the server was killed is published again, under the same ids.
 //   - A request of the management API: web/web.go and mux.go (find the house) →

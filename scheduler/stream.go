@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/scheduler/broker"
+	"baoco/scheduler/broker/kafka"
+	"baoco/scheduler/broker/nats"
 )
 
 // Streams: each active one has a loop of its own, so that a broker that is away holds
@@ -21,7 +22,11 @@ import (
 func BrokersOf(policy *app.TargetPolicy) func(app.Broker) app.Publisher {
 	n := newNetwork(policy, nil, nil)
 	return func(b app.Broker) app.Publisher {
-		return broker.Open(b, protected(n.dial), &tls.Config{RootCAs: n.roots, MinVersion: tls.VersionTLS12})
+		open := nats.Open
+		if b.Kind == app.Kafka {
+			open = kafka.Open
+		}
+		return open(b, protected(n.dial), &tls.Config{RootCAs: n.roots, MinVersion: tls.VersionTLS12})
 	}
 }
 

@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -24,7 +25,7 @@ type NATSServer struct {
 // StartNATS starts a server with more lines of configuration.
 func StartNATS(t testing.TB, more string) *NATSServer {
 	t.Helper()
-	s := &NATSServer{program: Program(t, "nats-server", "github.com/nats-io/nats-server/v2@v2.15.2"), Address: FreeAddress(t)}
+	s := &NATSServer{program: natsProgram(t), Address: FreeAddress(t)}
 	dir := t.TempDir()
 	s.config = filepath.Join(dir, "nats.conf")
 	Must(t, os.WriteFile(s.config, fmt.Appendf(nil, "listen: %s\njetstream { store_dir: %q, sync_interval: always }\n%s\n", s.Address, dir, more), 0o600))
@@ -32,19 +33,53 @@ func StartNATS(t testing.TB, more string) *NATSServer {
 	return s
 }
 
+// StartNATSCluster starts three servers that keep each message on all their disks.
+func StartNATSCluster(t testing.TB) (nodes [3]*NATSServer) {
+	t.Helper()
+	dir := t.TempDir()
+	var routes [3]string
+	for i := range nodes {
+		routes[i] = FreeAddress(t)
+	}
+	for i := range nodes {
+		name := fmt.Sprint("node", i)
+		nodes[i] = &NATSServer{program: natsProgram(t), Address: FreeAddress(t), config: filepath.Join(dir, name+".conf")}
+		Must(t, os.WriteFile(nodes[i].config, fmt.Appendf(nil, `server_name: %s
+listen: %s
+jetstream { store_dir: %q, sync_interval: always }
+cluster { name: shop, listen: %s, routes: ["nats://%s", "nats://%s", "nats://%s"] }
+`, name, nodes[i].Address, filepath.Join(dir, name), routes[i], routes[0], routes[1], routes[2]), 0o600))
+	}
+	for _, node := range nodes {
+		node.Start(t)
+	}
+	return nodes
+}
+
+func natsProgram(t testing.TB) string {
+	return Program(t, "nats-server", "github.com/nats-io/nats-server/v2@v2.15.2")
+}
+
 // Start starts the process, and once more after Kill.
 func (s *NATSServer) Start(t testing.TB) {
 	t.Helper()
-	s.process = exec.Command(s.program, "-c", s.config)
-	Must(t, s.process.Start())
 	t.Cleanup(s.Kill)
-	Eventually(t, "the nats-server listens", func() bool {
-		conn, err := net.Dial("tcp", s.Address)
-		if err == nil {
-			conn.Close()
+	Must(t, s.Run())
+}
+
+// Run starts the process, and waits until it listens.
+func (s *NATSServer) Run() error {
+	s.process = exec.Command(s.program, "-c", s.config)
+	if err := s.process.Start(); err != nil {
+		return err
+	}
+	for range 500 {
+		if conn, err := net.Dial("tcp", s.Address); err == nil {
+			return conn.Close()
 		}
-		return err == nil
-	})
+		time.Sleep(20 * time.Millisecond)
+	}
+	return errors.New("the nats-server doesn't listen")
 }
 
 // Kill ends the process as a power cut does.

@@ -1,4 +1,4 @@
-package broker
+package nats
 
 import (
 	"bufio"
@@ -15,28 +15,29 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/scheduler/broker"
 
 	"github.com/nats-io/nkeys"
 )
 
 const (
-	maxNATSLine   = 64 << 10 // the first line of a server names those that it knows
-	maxNATSAnswer = 64 << 10
+	maxLine   = 64 << 10 // the first line of a server names those that it knows
+	maxAnswer = 64 << 10
 )
 
-// natsConn is a connection to a server of NATS, in its protocol of lines.
-type natsConn struct {
+// connection is a connection to a server of NATS, in its protocol of lines.
+type connection struct {
 	net.Conn
 	in        *bufio.Reader
 	out       *bufio.Writer
-	info      natsInfo
+	info      serverInfo
 	inbox     string // where acknowledgements come to: this and a number
 	asked     uint64 // numbers given
 	noBatches bool   // the JetStream stream has none
 }
 
-// natsInfo is what a server says of itself first.
-type natsInfo struct {
+// serverInfo is what a server says of itself first.
+type serverInfo struct {
 	TLSRequired  bool   `json:"tls_required"`
 	TLSAvailable bool   `json:"tls_available"`
 	Headers      bool   `json:"headers"`
@@ -44,8 +45,8 @@ type natsInfo struct {
 	Nonce        string `json:"nonce"`
 }
 
-// natsConnect is what a client says of itself.
-type natsConnect struct {
+// clientInfo is what a client says of itself.
+type clientInfo struct {
 	Verbose      bool   `json:"verbose"`
 	Pedantic     bool   `json:"pedantic"`
 	TLSRequired  bool   `json:"tls_required"`
@@ -64,22 +65,22 @@ type natsConnect struct {
 
 // connect opens the connection to a host and signs in. Servers that the server names
 // are not asked: the shop names those that are reached from here.
-func (n *nats) connect(ctx context.Context, host string) (err error) {
-	conn, err := n.dial(ctx, "tcp", host)
+func (n *client) connect(ctx context.Context, host string) (err error) {
+	conn, err := n.Dial(ctx, "tcp", host)
 	if err != nil {
 		return err
 	}
-	defer bound(ctx, conn)()
-	c := &natsConn{Conn: conn, in: bufio.NewReaderSize(conn, maxNATSLine), out: bufio.NewWriterSize(conn, 64<<10), inbox: "_INBOX." + rand.Text() + "."}
+	defer broker.Bound(ctx, conn)()
+	c := &connection{Conn: conn, in: bufio.NewReaderSize(conn, maxLine), out: bufio.NewWriterSize(conn, 64<<10), inbox: "_INBOX." + rand.Text() + "."}
 	if err = n.greet(ctx, c, host); err != nil {
 		_ = c.Close()
-		return n.understand(late(ctx, err, context.DeadlineExceeded))
+		return n.understand(broker.Late(ctx, err, context.DeadlineExceeded))
 	}
 	n.conn = c
 	return nil
 }
 
-func (n *nats) greet(ctx context.Context, c *natsConn, host string) error {
+func (n *client) greet(ctx context.Context, c *connection, host string) error {
 	line, err := c.line()
 	if err != nil {
 		return err
@@ -95,7 +96,7 @@ func (n *nats) greet(ctx context.Context, c *natsConn, host string) error {
 	}
 	secure := n.TLS || c.info.TLSRequired
 	if secure {
-		over, err := n.handshake(ctx, c.Conn, host)
+		over, err := n.Handshake(ctx, c.Conn, host)
 		if err != nil {
 			return err
 		}
@@ -131,8 +132,8 @@ func (n *nats) greet(ctx context.Context, c *natsConn, host string) error {
 
 // signIn is what the client says of itself, with its credentials. A password alone is
 // a token, or the text of a credentials file, whose key signs what the server sent.
-func (n *nats) signIn(nonce string) (natsConnect, error) {
-	c := natsConnect{Name: "baoco", Lang: "go", Version: "1", Protocol: 1, Headers: true, NoResponders: true}
+func (n *client) signIn(nonce string) (clientInfo, error) {
+	c := clientInfo{Name: "baoco", Lang: "go", Version: "1", Protocol: 1, Headers: true, NoResponders: true}
 	file := []byte(strings.TrimSpace(n.Password))
 	switch {
 	case n.Username != "":
@@ -164,7 +165,7 @@ var badCredentialsFile error = &app.BrokerError{Text: app.Text{
 }}
 
 // publish writes a message to the buffer.
-func (c *natsConn) publish(subject string, acknowledge bool, header string, body []byte) error {
+func (c *connection) publish(subject string, acknowledge bool, header string, body []byte) error {
 	reply := ""
 	if acknowledge {
 		reply = c.inbox + strconv.FormatUint(c.asked, 10) + " "
@@ -177,7 +178,7 @@ func (c *natsConn) publish(subject string, acknowledge bool, header string, body
 }
 
 // answer reads the next answer, and its number.
-func (c *natsConn) answer() (uint64, *natsAnswer, error) {
+func (c *connection) answer() (uint64, *answer, error) {
 	for {
 		line, err := c.line()
 		if err != nil {
@@ -197,14 +198,14 @@ func (c *natsConn) answer() (uint64, *natsAnswer, error) {
 		if !isOurs || err != nil {
 			return 0, nil, errors.New("the NATS server sends messages that weren't asked for")
 		}
-		a := &natsAnswer{}
+		a := &answer{}
 		return asked, a, a.read(header, body)
 	}
 }
 
 // message reads what follows a line: MSG subject sid [reply] size, or HMSG subject sid
 // [reply] size-of-header size.
-func (c *natsConn) message(hasHeader bool, fields []string) (header string, body []byte, err error) {
+func (c *connection) message(hasHeader bool, fields []string) (header string, body []byte, err error) {
 	numbers := 1
 	if hasHeader {
 		numbers = 2
@@ -217,8 +218,8 @@ func (c *natsConn) message(hasHeader bool, fields []string) (header string, body
 	if hasHeader && err == nil {
 		split, err = strconv.Atoi(fields[len(fields)-2])
 	}
-	if err != nil || size < 0 || size > maxNATSAnswer || split < 0 || split > size {
-		return "", nil, fmt.Errorf("the NATS server sends a message of more than %d bytes, or of an impossible size", maxNATSAnswer)
+	if err != nil || size < 0 || size > maxAnswer || split < 0 || split > size {
+		return "", nil, fmt.Errorf("the NATS server sends a message of more than %d bytes, or of an impossible size", maxAnswer)
 	}
 	message := make([]byte, size+2)
 	if _, err := io.ReadFull(c.in, message); err != nil {
@@ -232,7 +233,7 @@ func (c *natsConn) message(hasHeader bool, fields []string) (header string, body
 
 // line reads the next line of the server, answers pings, and returns what the server
 // says by -ERR as an error.
-func (c *natsConn) line() ([]byte, error) {
+func (c *connection) line() ([]byte, error) {
 	for {
 		line, err := c.in.ReadSlice('\n')
 		if err != nil {
@@ -240,7 +241,7 @@ func (c *natsConn) line() ([]byte, error) {
 		}
 		line = bytes.TrimRight(line, "\r\n")
 		if said, bad := bytes.CutPrefix(line, []byte("-ERR")); bad {
-			return nil, &natsError{strings.Trim(string(said), " '")}
+			return nil, &serverError{strings.Trim(string(said), " '")}
 		}
 		if string(line) != "PING" {
 			return line, nil

@@ -1,7 +1,9 @@
-package broker
+// Package kafka publishes the messages of streams to Kafka.
+package kafka
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -11,12 +13,19 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/scheduler/broker"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// kafka publishes to Kafka, or to what speaks its protocol, such as Redpanda: a batch
+// Open gives a publisher for b. Every connection goes through dial; secure is what TLS
+// begins with.
+func Open(b app.Broker, dial broker.Dialer, secure *tls.Config) app.Publisher {
+	return broker.NewPublisher(&client{Way: broker.Way{Broker: b, Dial: dial, Secure: secure}, conns: map[string]*connection{}, maxBatch: largestBatch})
+}
+
+// client publishes to Kafka, or to what speaks its protocol, such as Redpanda: a batch
 // for each partition, to the broker that leads the partition, which answers when all
 // replicas in sync have the batch (acks=all).
 //
@@ -29,12 +38,12 @@ import (
 // Versions of the requests: the highest of Kafka 2.2. They need no question first which
 // ones the broker has: Kafka 4 answers them as Kafka 2.2 does, it took away older ones
 // only; Redpanda, too.
-type kafka struct {
-	way
-	conns    map[string]*kafkaConn // by host:port
-	leaders  []string              // of the partitions, host:port; nil: not asked yet; "": none now
-	maxBatch int                   // in bytes
-	signedBy int                   // the mechanism that the broker took, of kafkaMechanisms
+type client struct {
+	broker.Way
+	conns    map[string]*connection // by host:port
+	leaders  []string               // of the partitions, host:port; nil: not asked yet; "": none now
+	maxBatch int                    // in bytes
+	signedBy int                    // the mechanism that the broker took, of mechanisms
 }
 
 const (
@@ -43,27 +52,27 @@ const (
 	saslHandshakeVersion = 1
 	saslVersion          = 1
 
-	// maxKafkaBatch is well below what brokers take by default (message.max.bytes, 1 MB).
-	maxKafkaBatch = 512 << 10
+	// largestBatch is well below what brokers take by default (message.max.bytes, 1 MB).
+	largestBatch = 512 << 10
 	// acknowledgeIn is how long a broker waits for the replicas: it answers before the
 	// silence is too long.
-	acknowledgeIn = maxSilence * 4 / 5
-	// maxKafkaConns is how many brokers may lead the partitions of one topic.
-	maxKafkaConns = 100
+	acknowledgeIn = broker.MaxSilence * 4 / 5
+	// maxConnections is how many brokers may lead the partitions of one topic.
+	maxConnections = 100
 )
 
-func (k *kafka) connected() bool { return k.leaders != nil }
+func (k *client) Connected() bool { return k.leaders != nil }
 
-func (k *kafka) Close() {
+func (k *client) Close() {
 	for _, c := range k.conns {
 		_ = c.Close()
 	}
-	k.conns, k.leaders = map[string]*kafkaConn{}, nil
+	k.conns, k.leaders = map[string]*connection{}, nil
 }
 
-func (k *kafka) publish(ctx context.Context, messages []app.StreamMessage, kept []bool) error {
+func (k *client) Publish(ctx context.Context, messages []app.StreamMessage, kept []bool) error {
 	if k.leaders == nil {
-		if err := k.reach(ctx, k.learn); err != nil {
+		if err := k.Reach(ctx, k.learn); err != nil {
 			return err
 		}
 	}
@@ -79,18 +88,18 @@ func (k *kafka) publish(ctx context.Context, messages []app.StreamMessage, kept 
 }
 
 // learn asks a broker which ones lead the partitions.
-func (k *kafka) learn(ctx context.Context, host string) error {
+func (k *client) learn(ctx context.Context, host string) error {
 	c, err := k.conn(ctx, host)
 	if err != nil {
 		return err
 	}
-	defer bound(ctx, c)()
+	defer broker.Bound(ctx, c)()
 	request := kmsg.NewPtrMetadataRequest()
 	request.Version = metadataVersion
 	request.Topics = []kmsg.MetadataRequestTopic{{Topic: &k.Topic}}
 	answer, err := c.ask(request)
 	if err != nil {
-		return unlikeKafka(host, late(ctx, err, context.DeadlineExceeded))
+		return unlikeKafka(host, broker.Late(ctx, err, context.DeadlineExceeded))
 	}
 	metadata := answer.(*kmsg.MetadataResponse)
 	if len(metadata.Topics) != 1 {
@@ -119,12 +128,12 @@ func (k *kafka) learn(ctx context.Context, host string) error {
 }
 
 // conn gives the connection to a broker.
-func (k *kafka) conn(ctx context.Context, host string) (*kafkaConn, error) {
+func (k *client) conn(ctx context.Context, host string) (*connection, error) {
 	if c := k.conns[host]; c != nil {
 		return c, nil
 	}
-	if len(k.conns) == maxKafkaConns {
-		return nil, fmt.Errorf("more than %d Kafka brokers lead partitions of the topic", maxKafkaConns)
+	if len(k.conns) == maxConnections {
+		return nil, fmt.Errorf("more than %d Kafka brokers lead partitions of the topic", maxConnections)
 	}
 	c, err := k.connect(ctx, host)
 	if err == nil {
@@ -134,7 +143,7 @@ func (k *kafka) conn(ctx context.Context, host string) (*kafkaConn, error) {
 }
 
 // batches gives for each partition the messages that come next, by their indices.
-func (k *kafka) batches(messages []app.StreamMessage, kept []bool) map[int32][]int {
+func (k *client) batches(messages []app.StreamMessage, kept []bool) map[int32][]int {
 	batches, sizes := map[int32][]int{}, map[int32]int{}
 	for i, m := range messages {
 		if kept[i] {
@@ -142,7 +151,7 @@ func (k *kafka) batches(messages []app.StreamMessage, kept []bool) map[int32][]i
 		}
 		p := partitionOf(m.BankAccount, len(k.leaders))
 		// Once one doesn't fit, none that comes later does: it isn't overtaken.
-		if sizes[p] += recordSize(m); sizes[p] <= k.maxBatch || len(batches[p]) == 0 {
+		if sizes[p] += broker.Size(m); sizes[p] <= k.maxBatch || len(batches[p]) == 0 {
 			batches[p] = append(batches[p], i)
 		}
 	}
@@ -151,10 +160,10 @@ func (k *kafka) batches(messages []app.StreamMessage, kept []bool) map[int32][]i
 
 // produce sends the batches, each to the leader of its partition, and waits for all
 // answers. Nothing is sent as long as one of the leaders can't be reached.
-func (k *kafka) produce(ctx context.Context, messages []app.StreamMessage, kept []bool, batches map[int32][]int) (err error) {
-	patient, cancel := context.WithTimeout(ctx, maxSilence)
+func (k *client) produce(ctx context.Context, messages []app.StreamMessage, kept []bool, batches map[int32][]int) (err error) {
+	patient, cancel := context.WithTimeout(ctx, broker.MaxSilence)
 	defer cancel()
-	requests := map[*kafkaConn]*kmsg.ProduceRequest{}
+	requests := map[*connection]*kmsg.ProduceRequest{}
 	for p, batch := range batches {
 		if k.leaders[p] == "" {
 			return k.refusal(kerr.LeaderNotAvailable.Code)
@@ -173,17 +182,17 @@ func (k *kafka) produce(ctx context.Context, messages []app.StreamMessage, kept 
 		topic.Partitions = append(topic.Partitions, kmsg.ProduceRequestTopicPartition{Partition: p, Records: recordBatch(messages, batch, time.Now())})
 	}
 	for c, request := range requests {
-		defer bound(patient, c)()
+		defer broker.Bound(patient, c)()
 		err = errors.Join(err, c.write(request))
 	}
 	for c, request := range requests {
 		err = errors.Join(err, k.produced(c, request, kept, batches))
 	}
-	return late(ctx, err, silent)
+	return broker.Late(ctx, err, broker.ErrSilent)
 }
 
 // produced reads the answer to a request, and notes what was kept.
-func (k *kafka) produced(c *kafkaConn, request *kmsg.ProduceRequest, kept []bool, batches map[int32][]int) error {
+func (k *client) produced(c *connection, request *kmsg.ProduceRequest, kept []bool, batches map[int32][]int) error {
 	answer, err := c.read(request)
 	if err != nil {
 		return err
@@ -219,7 +228,7 @@ func (k *kafka) produced(c *kafkaConn, request *kmsg.ProduceRequest, kept []bool
 }
 
 // refusal says for people what an error code means; nil: none.
-func (k *kafka) refusal(code int16) error {
+func (k *client) refusal(code int16) error {
 	problem := kerr.TypedErrorForCode(code)
 	switch problem {
 	case nil:
@@ -233,7 +242,7 @@ func (k *kafka) refusal(code int16) error {
 			"The Kafka user of this stream may not write to the topic %[1]s (%[2]s).",
 			"Tài khoản Kafka của luồng này chưa được quyền ghi vào topic %[1]s (%[2]s).", k.Topic, problem.Message)}
 	case kerr.MessageTooLarge, kerr.RecordListTooLarge:
-		return tooLarge(problem.Message + ", max.message.bytes")
+		return broker.TooLarge(problem.Message + ", max.message.bytes")
 	}
 	return &app.BrokerError{Text: app.Textf(
 		"Kafka doesn’t take the messages: %[1]s. %[2]s",

@@ -1,4 +1,4 @@
-package broker_test
+package kafka_test
 
 import (
 	"bytes"
@@ -10,7 +10,8 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
-	"baoco/scheduler/broker"
+	"baoco/scheduler/broker/brokertest"
+	"baoco/scheduler/broker/kafka"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -37,7 +38,7 @@ func mechanisms(cluster *kfake.Cluster, refuse func(mechanism string, request km
 }
 
 func TestKafkaSignIn(t *testing.T) {
-	own, trusting := certificate(t)
+	own, trusting := brokertest.Certificate(t)
 	nobody := func(string, kmsg.Request) kmsg.Response { return nil }
 	lacking := func(lacks ...string) func(string, kmsg.Request) kmsg.Response { // as a broker that doesn't offer some
 		return func(mechanism string, request kmsg.Request) kmsg.Response {
@@ -85,11 +86,11 @@ func TestKafkaSignIn(t *testing.T) {
 			wanted := mechanisms(cluster, c.refuse)
 			b := kafkaBroker(cluster)
 			b.TLS, b.Username, b.Password = c.tls, "shop", "s3cret,s3cret="
-			p := broker.Open(b, (&net.Dialer{}).DialContext, trusting)
+			p := kafka.Open(b, (&net.Dialer{}).DialContext, trusting)
 			defer p.Close()
-			kept, err := p.Publish(t.Context(), messages(1, 3, 1))
+			kept, err := p.Publish(t.Context(), brokertest.Messages(1, 3, 1))
 			if c.want != "" {
-				refusedAs(t, b, kept, err, c.want)
+				brokertest.RefusedAs(t, b, kept, err, c.want)
 			} else if kept != 3 || err != nil {
 				t.Errorf("kept %d, %v", kept, err)
 			}
@@ -98,7 +99,7 @@ func TestKafkaSignIn(t *testing.T) {
 			}
 			if p.Close(); c.want == "" { // what succeeded is tried first the next time
 				*wanted = nil
-				kept, err := p.Publish(t.Context(), messages(4, 3, 1))
+				kept, err := p.Publish(t.Context(), brokertest.Messages(4, 3, 1))
 				if kept != 3 || err != nil || strings.Join(*wanted, " ") != c.mechanism {
 					t.Errorf("again: kept %d, %v, tried %s", kept, err, *wanted)
 				}
@@ -108,7 +109,7 @@ func TestKafkaSignIn(t *testing.T) {
 }
 
 func TestKafkaProblems(t *testing.T) {
-	own, _ := certificate(t)
+	own, _ := brokertest.Certificate(t)
 	overTLS := kfake.TLS(&tls.Config{Certificates: []tls.Certificate{own}})
 	reader := kfake.ACL{Resource: kmsg.ACLResourceTypeTopic, Name: "payments", Pattern: kmsg.ACLResourcePatternTypeLiteral, Operation: kmsg.ACLOperationDescribe, Allow: true}
 	for _, c := range []struct {
@@ -129,8 +130,8 @@ func TestKafkaProblems(t *testing.T) {
 			c.change(&b)
 			p := open(t, b)
 			for range 2 {
-				kept, err := p.Publish(t.Context(), messages(1, 3, 1))
-				refusedAs(t, b, kept, err, c.want)
+				kept, err := p.Publish(t.Context(), brokertest.Messages(1, 3, 1))
+				brokertest.RefusedAs(t, b, kept, err, c.want)
 			}
 		})
 	}
@@ -143,10 +144,10 @@ func TestKafkaTooLarge(t *testing.T) {
 	apptest.Must(t, cluster.CreateTopic("small", 1, map[string]string{"max.message.bytes": "2000"}))
 	b := kafkaBroker(cluster)
 	b.Topic = "small"
-	sent := messages(1, 50, 1)
+	sent := brokertest.Messages(1, 50, 1)
 	sent[40].Body = bytes.Repeat([]byte("x"), 3000)
 	kept, err := open(t, b).Publish(t.Context(), sent)
-	refusedAs(t, b, kept-40, err, "too large")
+	brokertest.RefusedAs(t, b, kept-40, err, "too large")
 	if end := cluster.PartitionInfo("small", 0).HighWatermark; end != 40 {
 		t.Errorf("%d messages are kept", end)
 	}
@@ -156,32 +157,32 @@ func TestKafkaTooLarge(t *testing.T) {
 func TestKafkaPartitionFails(t *testing.T) {
 	cluster := startKafka(t)
 	failing := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "payments", Partitions: []int32{2}, Err: kerr.NotEnoughReplicas, Count: -1})
-	p, sent := open(t, kafkaBroker(cluster)), messages(1, 500, 40)
+	p, sent := open(t, kafkaBroker(cluster)), brokertest.Messages(1, 500, 40)
 	for range 5 {
 		kept, err := p.Publish(t.Context(), sent)
-		refusedAs(t, app.Broker{}, 0, err, "NOT_ENOUGH_REPLICAS")
+		brokertest.RefusedAs(t, app.Broker{}, 0, err, "NOT_ENOUGH_REPLICAS")
 		sent = sent[kept:]
 	}
 	failing.Remove()
 	if kept, err := p.Publish(t.Context(), sent); kept != len(sent) || err != nil {
 		t.Errorf("kept %d of %d, %v", kept, len(sent), err)
 	}
-	if repeats := inOrder(t, consumed(t, cluster, 40, 500), 40, 500); repeats > 0 {
+	if repeats := brokertest.InOrder(t, consumed(t, cluster, 40, 500), 40, 500); repeats > 0 {
 		t.Errorf("%d repeats", repeats)
 	}
 }
 
 // The records are what other clients read, over TLS too.
 func TestKafkaOverTLS(t *testing.T) {
-	own, trusting := certificate(t)
+	own, trusting := brokertest.Certificate(t)
 	cluster := startKafka(t, kfake.TLS(&tls.Config{Certificates: []tls.Certificate{own}}), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "shop", "s3cret"))
 	b := kafkaBroker(cluster)
 	b.TLS, b.Username, b.Password = true, "shop", "s3cret"
-	p := broker.Open(b, (&net.Dialer{}).DialContext, trusting)
+	p := kafka.Open(b, (&net.Dialer{}).DialContext, trusting)
 	defer p.Close()
-	publishAll(t, p, 2000, 5, func(int) {})
+	brokertest.PublishAll(t, p, 2000, 5, func(int) {})
 	auth := scram.Auth{User: "shop", Pass: "s3cret"}
-	if repeats := inOrder(t, consumed(t, cluster, 5, 2000, kgo.DialTLSConfig(trusting), kgo.SASL(auth.AsSha512Mechanism())), 5, 2000); repeats > 0 {
+	if repeats := brokertest.InOrder(t, consumed(t, cluster, 5, 2000, kgo.DialTLSConfig(trusting), kgo.SASL(auth.AsSha512Mechanism())), 5, 2000); repeats > 0 {
 		t.Errorf("%d repeats", repeats)
 	}
 }
@@ -190,12 +191,12 @@ func TestKafkaOverTLS(t *testing.T) {
 func TestHostsThatAreAway(t *testing.T) {
 	cluster := startKafka(t)
 	b := kafkaBroker(cluster)
-	b.Hosts = append([]string{freeAddress(t), freeAddress(t)}, b.Hosts[2])
-	if kept, err := open(t, b).Publish(t.Context(), messages(1, 100, 7)); kept != 100 || err != nil {
+	b.Hosts = append([]string{apptest.FreeAddress(t), apptest.FreeAddress(t)}, b.Hosts[2])
+	if kept, err := open(t, b).Publish(t.Context(), brokertest.Messages(1, 100, 7)); kept != 100 || err != nil {
 		t.Errorf("kept %d, %v", kept, err)
 	}
 	b.Hosts = b.Hosts[:2]
-	if kept, err := open(t, b).Publish(t.Context(), messages(1, 100, 7)); kept != 0 || !strings.Contains(fmt.Sprint(err), "refused") {
+	if kept, err := open(t, b).Publish(t.Context(), brokertest.Messages(1, 100, 7)); kept != 0 || !strings.Contains(fmt.Sprint(err), "refused") {
 		t.Errorf("kept %d, %v", kept, err)
 	}
 }

@@ -1,14 +1,11 @@
-package broker_test
+package nats_test
 
 import (
 	"bytes"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"net"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,29 +13,14 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
-	"baoco/scheduler/broker"
+	"baoco/scheduler/broker/brokertest"
+	"baoco/scheduler/broker/nats"
 
 	"github.com/nats-io/jwt/v2"
-	"github.com/nats-io/nats.go"
+	client "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 )
-
-// refusedAs checks that nothing was kept, that people are told why in both languages,
-// and that the password isn't among it.
-func refusedAs(t *testing.T, b app.Broker, kept int, err error, want string) {
-	t.Helper()
-	var problem *app.BrokerError
-	switch {
-	case kept != 0 || !errors.As(err, &problem) || !strings.Contains(problem.Text.EN, want):
-		t.Errorf("kept %d, %v; want an error about %q", kept, err, want)
-	case problem.Text.VI == "" || problem.Text.VI == problem.Text.EN:
-		t.Errorf("no Vietnamese: %v", problem.Text)
-	}
-	if b.Password != "" && strings.Contains(fmt.Sprint(err), b.Password) {
-		t.Errorf("the password is in %v", err)
-	}
-}
 
 func TestNATSProblems(t *testing.T) {
 	payments := jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}}
@@ -64,15 +46,15 @@ func TestNATSProblems(t *testing.T) {
 		{"may not subscribe", fmt.Sprintf(users, "shop.>", "other.>"), &payments, "shop", "s3cret-s3cret", "may not subscribe to _INBOX.>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			server := startNATS(t, c.config)
+			server := apptest.StartNATS(t, c.config)
 			if c.stream != nil {
-				createStream(t, server.address, *c.stream, nats.UserInfo("admin", "admin"))
+				server.Stream(t, *c.stream, client.UserInfo("admin", "admin"))
 			}
-			b := app.Broker{Kind: app.NATS, Hosts: []string{server.address}, Topic: "shop.payments", Username: c.username, Password: c.password}
+			b := app.Broker{Kind: app.NATS, Hosts: []string{server.Address}, Topic: "shop.payments", Username: c.username, Password: c.password}
 			p := open(t, b)
 			for range 2 { // the second time as the first
-				kept, err := p.Publish(t.Context(), messages(1, 3, 1))
-				refusedAs(t, b, kept, err, c.want)
+				kept, err := p.Publish(t.Context(), brokertest.Messages(1, 3, 1))
+				brokertest.RefusedAs(t, b, kept, err, c.want)
 			}
 		})
 	}
@@ -81,13 +63,13 @@ func TestNATSProblems(t *testing.T) {
 // What stands before a message that is too large is kept, in both ways.
 func TestNATSTooLarge(t *testing.T) {
 	for _, batches := range []bool{false, true} {
-		server := startNATS(t, "max_payload: 2000")
-		createStream(t, server.address, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, AllowAtomicPublish: batches})
-		sent := messages(1, 50, 5)
+		server := apptest.StartNATS(t, "max_payload: 2000")
+		server.Stream(t, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, AllowAtomicPublish: batches})
+		sent := brokertest.Messages(1, 50, 5)
 		sent[40].Body = bytes.Repeat([]byte("x"), 1900)
-		b := app.Broker{Kind: app.NATS, Hosts: []string{server.address}, Topic: "shop.payments"}
+		b := app.Broker{Kind: app.NATS, Hosts: []string{server.Address}, Topic: "shop.payments"}
 		kept, err := open(t, b).Publish(t.Context(), sent)
-		refusedAs(t, b, kept-40, err, "too large")
+		brokertest.RefusedAs(t, b, kept-40, err, "too large")
 	}
 }
 
@@ -114,20 +96,20 @@ func TestNATSCredentials(t *testing.T) {
 	for _, c := range []struct {
 		name, config       string
 		username, password string
-		admin              nats.Option
+		admin              client.Option
 	}{
-		{"user name and password", `authorization { user: shop, password: "s3cret" }`, "shop", "s3cret", nats.UserInfo("shop", "s3cret")},
-		{"token", `authorization { token: "s3cret" }`, "", "s3cret", nats.Token("s3cret")},
+		{"user name and password", `authorization { user: shop, password: "s3cret" }`, "shop", "s3cret", client.UserInfo("shop", "s3cret")},
+		{"token", `authorization { token: "s3cret" }`, "", "s3cret", client.Token("s3cret")},
 		{
 			"credentials file", fmt.Sprintf("operator: %s\nsystem_account: %s\nresolver: MEMORY\nresolver_preload: { %[2]s: %s, %s: %s }", operatorToken, system, systemToken, account, accountToken),
-			"", "\n" + strings.ReplaceAll(string(file), "\n", "\r\n"), nats.UserJWTAndSeed(userToken, string(seed)),
+			"", "\n" + strings.ReplaceAll(string(file), "\n", "\r\n"), client.UserJWTAndSeed(userToken, string(seed)),
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			server := startNATS(t, c.config)
-			createStream(t, server.address, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}}, c.admin)
-			p := open(t, app.Broker{Kind: app.NATS, Hosts: []string{server.address}, Topic: "shop.payments", Username: c.username, Password: c.password})
-			if kept, err := p.Publish(t.Context(), messages(1, 3, 1)); kept != 3 || err != nil {
+			server := apptest.StartNATS(t, c.config)
+			server.Stream(t, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}}, c.admin)
+			p := open(t, app.Broker{Kind: app.NATS, Hosts: []string{server.Address}, Topic: "shop.payments", Username: c.username, Password: c.password})
+			if kept, err := p.Publish(t.Context(), brokertest.Messages(1, 3, 1)); kept != 3 || err != nil {
 				t.Errorf("kept %d, %v", kept, err)
 			}
 		})
@@ -142,40 +124,31 @@ func newNKey(t *testing.T, create func() (nkeys.KeyPair, error)) (public string,
 	return public, key
 }
 
-// certificate is one for 127.0.0.1, and what trusts it.
-func certificate(t *testing.T) (tls.Certificate, *tls.Config) {
-	server := httptest.NewTLSServer(nil)
-	defer server.Close()
-	pool := x509.NewCertPool()
-	pool.AddCert(server.Certificate())
-	return server.TLS.Certificates[0], &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
-}
-
 func TestNATSOverTLS(t *testing.T) {
-	own, trusting := certificate(t)
+	own, trusting := brokertest.Certificate(t)
 	dir := t.TempDir()
 	key, err := x509.MarshalPKCS8PrivateKey(own.PrivateKey)
 	apptest.Must(t, err)
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	apptest.Must(t, os.WriteFile(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: own.Certificate[0]}), 0o600))
 	apptest.Must(t, os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600))
-	server := startNATS(t, fmt.Sprintf("tls { cert_file: %q, key_file: %q }\nauthorization { user: shop, password: \"s3cret-s3cret\" }", certFile, keyFile))
-	createStream(t, server.address, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}}, nats.UserInfo("shop", "s3cret-s3cret"), nats.Secure(trusting))
-	b := app.Broker{Kind: app.NATS, Hosts: []string{server.address}, Topic: "shop.payments", Username: "shop", Password: "s3cret-s3cret"}
+	server := apptest.StartNATS(t, fmt.Sprintf("tls { cert_file: %q, key_file: %q }\nauthorization { user: shop, password: \"s3cret-s3cret\" }", certFile, keyFile))
+	server.Stream(t, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}}, client.UserInfo("shop", "s3cret-s3cret"), client.Secure(trusting))
+	b := app.Broker{Kind: app.NATS, Hosts: []string{server.Address}, Topic: "shop.payments", Username: "shop", Password: "s3cret-s3cret"}
 
 	for _, b.TLS = range []bool{true, false} { // the server demands it anyway
-		p := broker.Open(b, (&net.Dialer{}).DialContext, trusting)
+		p := nats.Open(b, (&net.Dialer{}).DialContext, trusting)
 		defer p.Close()
-		if kept, err := p.Publish(t.Context(), messages(1, 3, 1)); kept != 3 || err != nil {
+		if kept, err := p.Publish(t.Context(), brokertest.Messages(1, 3, 1)); kept != 3 || err != nil {
 			t.Errorf("TLS %v: kept %d, %v", b.TLS, kept, err)
 		}
-		kept, err := open(t, b).Publish(t.Context(), messages(1, 3, 1)) // trusts nobody
-		refusedAs(t, b, kept, err, "No TLS connection to 127.0.0.1")
+		kept, err := open(t, b).Publish(t.Context(), brokertest.Messages(1, 3, 1)) // trusts nobody
+		brokertest.RefusedAs(t, b, kept, err, "No TLS connection to 127.0.0.1")
 	}
 	named := b
-	named.TLS, named.Hosts = true, []string{strings.Replace(server.address, "127.0.0.1", "localhost", 1)}
-	p := broker.Open(named, (&net.Dialer{}).DialContext, trusting)
+	named.TLS, named.Hosts = true, []string{strings.Replace(server.Address, "127.0.0.1", "localhost", 1)}
+	p := nats.Open(named, (&net.Dialer{}).DialContext, trusting)
 	defer p.Close()
-	kept, err := p.Publish(t.Context(), messages(1, 3, 1))
-	refusedAs(t, b, kept, err, "No TLS connection to localhost")
+	kept, err := p.Publish(t.Context(), brokertest.Messages(1, 3, 1))
+	brokertest.RefusedAs(t, b, kept, err, "No TLS connection to localhost")
 }

@@ -1,9 +1,11 @@
-package broker_test
+package kafka_test
 
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,8 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/scheduler/broker/brokertest"
+	"baoco/scheduler/broker/kafka"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -66,69 +70,20 @@ func consumed(t testing.TB, cluster *kfake.Cluster, accounts, atLeast int, optio
 	return found
 }
 
-// inOrder checks that messages 1 to count are there, each for the first time after the
-// one before of its bank account, and returns how many are repeats.
-func inOrder(t testing.TB, found map[int][]int, accounts, count int) (repeats int) {
-	t.Helper()
-	total := 0
-	for account, numbers := range found {
-		last := account
-		if account > 0 {
-			last -= accounts
-		}
-		for _, number := range numbers {
-			switch {
-			case number <= last:
-				repeats++
-			case number == last+accounts:
-				last = number
-				total++
-			default:
-				t.Fatalf("bank account %d: %d came after %d", account, number, last)
-			}
-		}
-	}
-	if total != count {
-		t.Errorf("%d of %d messages are there", total, count)
-	}
-	return repeats
-}
-
-// publishAll publishes messages 1 to count in pieces as a stream does, and tries again
-// until they are kept. Each time it calls before first, with the
-// number of messages that are kept.
-func publishAll(t testing.TB, p app.Publisher, count, accounts int, before func(kept int)) (errors []error) {
-	t.Helper()
-	progress := time.Now()
-	for sent := messages(1, count, accounts); len(sent) > 0; {
-		before(count - len(sent))
-		ctx, cancel := context.WithTimeout(t.Context(), app.StreamTimeout)
-		kept, err := p.Publish(ctx, sent[:min(len(sent), app.StreamRead)])
-		cancel()
-		sent = sent[kept:]
-		if kept > 0 {
-			progress = time.Now()
-		}
-		if err == nil {
-			continue
-		}
-		errors = append(errors, err)
-		if time.Since(progress) > 2*time.Minute {
-			t.Fatalf("gave up: %v", err)
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	return errors
+func open(t testing.TB, b app.Broker) app.Publisher {
+	p := kafka.Open(b, (&net.Dialer{}).DialContext, &tls.Config{})
+	t.Cleanup(p.Close)
+	return p
 }
 
 // Leaders that have moved since the last Publish are no failure.
 func TestKafkaPublish(t *testing.T) {
 	cluster := startKafka(t)
 	p := open(t, kafkaBroker(cluster))
-	if errors := publishAll(t, p, 1300, 7, func(int) { cluster.ShufflePartitionLeaders() }); errors != nil {
+	if errors := brokertest.PublishAll(t, p, 1300, 7, func(int) { cluster.ShufflePartitionLeaders() }); errors != nil {
 		t.Errorf("errors %v", errors)
 	}
-	if repeats := inOrder(t, consumed(t, cluster, 7, 1300), 7, 1300); repeats > 0 {
+	if repeats := brokertest.InOrder(t, consumed(t, cluster, 7, 1300), 7, 1300); repeats > 0 {
 		t.Errorf("%d repeats", repeats)
 	}
 }
@@ -136,7 +91,7 @@ func TestKafkaPublish(t *testing.T) {
 // A message that doesn't fit into a batch isn't overtaken by a smaller one.
 func TestKafkaLargeMessages(t *testing.T) {
 	cluster := startKafka(t)
-	sent := messages(1, 20, 1)
+	sent := brokertest.Messages(1, 20, 1)
 	for i := range sent {
 		if i%3 < 2 {
 			sent[i].Body = append(sent[i].Body, bytes.Repeat([]byte(" "), 300_000)...)
@@ -145,7 +100,7 @@ func TestKafkaLargeMessages(t *testing.T) {
 	if kept, err := open(t, kafkaBroker(cluster)).Publish(t.Context(), sent); kept != 20 || err != nil {
 		t.Errorf("kept %d, %v", kept, err)
 	}
-	if repeats := inOrder(t, consumed(t, cluster, 1, 20), 1, 20); repeats > 0 {
+	if repeats := brokertest.InOrder(t, consumed(t, cluster, 1, 20), 1, 20); repeats > 0 {
 		t.Errorf("%d repeats", repeats)
 	}
 }
@@ -156,7 +111,7 @@ func TestKafkaPartition(t *testing.T) {
 	p := open(t, kafkaBroker(cluster))
 	chosen := kgo.StickyKeyPartitioner(nil).ForTopic("payments")
 	for i := range 50 {
-		m := messages(1, 1, 1)[0]
+		m := brokertest.Messages(1, 1, 1)[0]
 		m.BankAccount = strings.Repeat("VCB:0123456789"[:i%14], 1+i/14) + fmt.Sprint(i)
 		want := int32(chosen.Partition(&kgo.Record{Key: []byte(m.BankAccount)}, 6))
 		before := cluster.PartitionInfo("payments", want).HighWatermark
@@ -191,8 +146,8 @@ func TestKafkaLeadersMoveAndConnectionsEnd(t *testing.T) {
 		kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "payments", Partitions: []int32{4}, Err: kerr.NotEnoughReplicas, Count: 3},
 	)
 	p := open(t, kafkaBroker(cluster))
-	publishAll(t, p, 10_000, 11, func(int) {})
-	repeats := inOrder(t, consumed(t, cluster, 11, 10_000), 11, 10_000)
+	brokertest.PublishAll(t, p, 10_000, 11, func(int) {})
+	repeats := brokertest.InOrder(t, consumed(t, cluster, 11, 10_000), 11, 10_000)
 	t.Logf("%d repeats, %d requests", repeats, requests)
 }
 
@@ -202,7 +157,7 @@ func BenchmarkKafka(b *testing.B) {
 			p := open(b, kafkaBroker(startKafka(b)))
 			count := 0
 			for b.Loop() {
-				kept, err := p.Publish(context.Background(), messages(count, app.StreamRead, accounts))
+				kept, err := p.Publish(context.Background(), brokertest.Messages(count, app.StreamRead, accounts))
 				apptest.Must(b, err)
 				count += kept
 			}

@@ -1,48 +1,25 @@
-package broker_test
+package nats_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/scheduler/broker/brokertest"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// startNATSCluster starts three servers that sync each message to their disks.
-func startNATSCluster(t testing.TB) (nodes [3]*natsServer) {
-	dir := t.TempDir()
-	var routes [3]string
-	for i := range nodes {
-		routes[i] = freeAddress(t)
-	}
-	for i := range nodes {
-		name := fmt.Sprint("node", i)
-		nodes[i] = &natsServer{program: natsProgram(t), address: freeAddress(t), config: filepath.Join(dir, name+".conf")}
-		apptest.Must(t, os.WriteFile(nodes[i].config, fmt.Appendf(nil, `server_name: %s
-listen: %s
-jetstream { store_dir: %q, sync_interval: always }
-cluster { name: shop, listen: %s, routes: ["nats://%s", "nats://%s", "nats://%s"] }
-`, name, nodes[i].address, filepath.Join(dir, name), routes[i], routes[0], routes[1], routes[2]), 0o600))
-	}
+// hosts are the addresses of nodes.
+func hosts(nodes [3]*apptest.NATSServer) (list []string) {
 	for _, node := range nodes {
-		node.start(t)
-	}
-	return nodes
-}
-
-func (s *natsServer) hosts(others ...*natsServer) (list []string) {
-	for _, node := range append([]*natsServer{s}, others...) {
-		list = append(list, node.address)
+		list = append(list, node.Address)
 	}
 	return list
 }
@@ -106,15 +83,15 @@ func TestNATSNodesAreKilled(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			nodes := startNATSCluster(t)
-			stream := createStream(t, strings.Join(nodes[0].hosts(nodes[1:]...), ",nats://"), jetstream.StreamConfig{
+			nodes := apptest.StartNATSCluster(t)
+			stream := nodes[0].Stream(t, jetstream.StreamConfig{
 				Name: "PAYMENTS", Subjects: []string{"shop.payments"}, Replicas: 3, AllowAtomicPublish: c.batches, Duplicates: c.window,
 			})
-			p := open(t, app.Broker{Kind: app.NATS, Hosts: nodes[0].hosts(nodes[1:]...), Topic: "shop.payments"})
+			p := open(t, app.Broker{Kind: app.NATS, Hosts: hosts(nodes), Topic: "shop.payments"})
 			kills, repaired, began := 0, sync.WaitGroup{}, time.Now()
 			killed, keptThen := began, 0
 			t.Cleanup(repaired.Wait)
-			failed := publishAll(t, p, count, c.accounts, func(kept int) {
+			failed := brokertest.PublishAll(t, p, count, c.accounts, func(kept int) {
 				time.Sleep(pause)
 				if kept < keptThen+atLeast || time.Since(killed) < every {
 					return
@@ -125,16 +102,16 @@ func TestNATSNodesAreKilled(t *testing.T) {
 				kills++
 				repaired.Go(func() {
 					time.Sleep(rand.N(30 * time.Millisecond)) // somewhere among the messages
-					node.kill()
+					node.Kill()
 					time.Sleep(away)
-					if err := node.run(); err != nil {
+					if err := node.Run(); err != nil {
 						t.Error(err)
 					}
 				})
 			})
 			took := time.Since(began)
 			repaired.Wait()
-			repeats := inOrder(t, natsKept(t, stream, c.accounts), c.accounts, count)
+			repeats := brokertest.InOrder(t, natsKept(t, stream, c.accounts), c.accounts, count)
 			t.Logf("%d messages in %v, %d kills, %d repeats, %d failed attempts", count, took.Round(time.Second/10), kills, repeats, len(failed))
 		})
 	}
@@ -144,13 +121,13 @@ func BenchmarkNATSCluster(b *testing.B) {
 	for _, batches := range []bool{false, true} {
 		for _, accounts := range []int{1, 20} {
 			b.Run(fmt.Sprintf("batches=%v/accounts=%d", batches, accounts), func(b *testing.B) {
-				nodes := startNATSCluster(b)
-				createStream(b, nodes[0].address, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, Replicas: 3, AllowAtomicPublish: batches})
-				p := open(b, app.Broker{Kind: app.NATS, Hosts: nodes[0].hosts(nodes[1:]...), Topic: "shop.payments"})
+				nodes := apptest.StartNATSCluster(b)
+				nodes[0].Stream(b, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, Replicas: 3, AllowAtomicPublish: batches})
+				p := open(b, app.Broker{Kind: app.NATS, Hosts: hosts(nodes), Topic: "shop.payments"})
 				count := 0
 				for b.Loop() {
 					ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-					kept, err := p.Publish(ctx, messages(count, app.StreamRead, accounts))
+					kept, err := p.Publish(ctx, brokertest.Messages(count, app.StreamRead, accounts))
 					cancel()
 					apptest.Must(b, err)
 					count += kept

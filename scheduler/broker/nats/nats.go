@@ -1,9 +1,11 @@
-package broker
+// Package nats publishes the messages of streams to NATS JetStream.
+package nats
 
 import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,9 +13,16 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/scheduler/broker"
 )
 
-// nats publishes to JetStream: a message with a reply subject, to which the server
+// Open gives a publisher for b. Every connection goes through dial; secure is what TLS
+// begins with.
+func Open(b app.Broker, dial broker.Dialer, secure *tls.Config) app.Publisher {
+	return broker.NewPublisher(&client{Way: broker.Way{Broker: b, Dial: dial, Secure: secure}})
+}
+
+// client publishes to JetStream: a message with a reply subject, to which the server
 // that leads the JetStream stream sends an acknowledgement when it has kept it.
 //
 // Order. Servers take what a connection sends in order, but where the leadership
@@ -32,39 +41,39 @@ import (
 // A message whose acknowledgement was lost is published again. Inside the duplicate
 // window of the stream the server drops it by its Nats-Msg-Id, and says so. A batch
 // with one of those is refused as a whole, and its messages are published singly.
-type nats struct {
-	way
-	conn *natsConn // nil: none
+type client struct {
+	broker.Way
+	conn *connection // nil: none
 }
 
-func (n *nats) connected() bool { return n.conn != nil }
+func (n *client) Connected() bool { return n.conn != nil }
 
-func (n *nats) Close() {
+func (n *client) Close() {
 	if n.conn != nil {
 		_ = n.conn.Close()
 		n.conn = nil
 	}
 }
 
-func (n *nats) publish(ctx context.Context, messages []app.StreamMessage, kept []bool) error {
+func (n *client) Publish(ctx context.Context, messages []app.StreamMessage, kept []bool) error {
 	if n.conn == nil {
-		if err := n.reach(ctx, n.connect); err != nil {
+		if err := n.Reach(ctx, n.connect); err != nil {
 			return err
 		}
 	}
 	for i, m := range messages {
-		if size, limit := recordSize(m)+natsExtra, n.conn.info.MaxPayload; limit > 0 && size > limit {
+		if size, limit := broker.Size(m)+extraSize, n.conn.info.MaxPayload; limit > 0 && size > limit {
 			if err := n.publishFitting(ctx, messages[:i], kept[:i]); err != nil {
 				return err
 			}
-			return tooLarge(fmt.Sprintf("%d > %d (max_payload)", size, limit))
+			return broker.TooLarge(fmt.Sprintf("%d > %d (max_payload)", size, limit))
 		}
 	}
 	return n.publishFitting(ctx, messages, kept)
 }
 
 // publishFitting publishes messages that aren't too large for the server.
-func (n *nats) publishFitting(ctx context.Context, messages []app.StreamMessage, kept []bool) error {
+func (n *client) publishFitting(ctx context.Context, messages []app.StreamMessage, kept []bool) error {
 	if len(messages) > 1 && !n.conn.noBatches && !slices.Contains(kept, true) {
 		done, err := n.publishBatch(ctx, messages)
 		if err != nil {
@@ -82,9 +91,9 @@ func (n *nats) publishFitting(ctx context.Context, messages []app.StreamMessage,
 		if len(turn) == 0 {
 			return nil
 		}
-		var asked []natsMessage
+		var asked []message
 		for _, i := range turn {
-			asked = append(asked, natsMessage{StreamMessage: messages[i], acknowledge: true})
+			asked = append(asked, message{StreamMessage: messages[i], acknowledge: true})
 		}
 		answers, err := n.ask(ctx, asked)
 		for i, a := range answers {
@@ -117,11 +126,11 @@ func nextOfEach(messages []app.StreamMessage, kept []bool) (turn []int) {
 // publishBatch publishes all of messages or none. It returns false where the JetStream
 // stream has no batches, or refuses this one; what was wrong with it is seen when its
 // messages are published singly.
-func (n *nats) publishBatch(ctx context.Context, messages []app.StreamMessage) (bool, error) {
+func (n *client) publishBatch(ctx context.Context, messages []app.StreamMessage) (bool, error) {
 	id := rand.Text()
-	batch := make([]natsMessage, len(messages))
+	batch := make([]message, len(messages))
 	for i, m := range messages {
-		batch[i] = natsMessage{StreamMessage: m, more: []app.Header{{Name: "Nats-Batch-Id", Value: id}, {Name: "Nats-Batch-Sequence", Value: strconv.Itoa(i + 1)}}}
+		batch[i] = message{StreamMessage: m, more: []app.Header{{Name: "Nats-Batch-Id", Value: id}, {Name: "Nats-Batch-Sequence", Value: strconv.Itoa(i + 1)}}}
 	}
 	batch[0].acknowledge = true // an older server keeps it as any other, and says so
 	last := &batch[len(batch)-1]
@@ -132,7 +141,7 @@ func (n *nats) publishBatch(ctx context.Context, messages []app.StreamMessage) (
 		return false, err
 	}
 	if begun := answers[0]; !begun.empty {
-		n.conn.noBatches = begun.Error == nil || begun.Error.ErrCode == natsNoBatches
+		n.conn.noBatches = begun.Error == nil || begun.Error.ErrCode == batchesDisabled
 		return false, n.refusedByNobody(begun)
 	}
 	answers, err = n.ask(ctx, batch[1:])
@@ -143,8 +152,8 @@ func (n *nats) publishBatch(ctx context.Context, messages []app.StreamMessage) (
 	return n.refusal(done) == nil && done.Batch == id && done.Count == len(messages), n.refusedByNobody(done)
 }
 
-// natsMessage is a message with what is said to JetStream besides.
-type natsMessage struct {
+// message is a message with what is said to JetStream besides.
+type message struct {
 	app.StreamMessage
 	more        []app.Header
 	acknowledge bool
@@ -152,32 +161,32 @@ type natsMessage struct {
 
 // ask publishes messages, and waits for an answer to each of those that want one. With
 // an error some of the answers may be missing.
-func (n *nats) ask(ctx context.Context, messages []natsMessage) ([]*natsAnswer, error) {
-	patient, cancel := context.WithTimeout(ctx, maxSilence)
+func (n *client) ask(ctx context.Context, messages []message) ([]*answer, error) {
+	patient, cancel := context.WithTimeout(ctx, broker.MaxSilence)
 	defer cancel()
-	defer bound(patient, n.conn)()
+	defer broker.Bound(patient, n.conn)()
 	first := n.conn.asked
 	for _, m := range messages {
 		if err := n.send(m); err != nil {
-			return nil, late(ctx, err, silent)
+			return nil, broker.Late(ctx, err, broker.ErrSilent)
 		}
 	}
-	answers := make([]*natsAnswer, n.conn.asked-first)
+	answers := make([]*answer, n.conn.asked-first)
 	err := n.conn.out.Flush()
 	for missing := len(answers); missing > 0 && err == nil; {
 		var number uint64
-		var a *natsAnswer
+		var a *answer
 		number, a, err = n.conn.answer()
 		if err == nil && number >= first && number < n.conn.asked && answers[number-first] == nil {
 			answers[number-first] = a
 			missing--
 		}
 	}
-	return answers, n.understand(late(ctx, err, silent))
+	return answers, n.understand(broker.Late(ctx, err, broker.ErrSilent))
 }
 
 // send writes a message to the buffer.
-func (n *nats) send(m natsMessage) error {
+func (n *client) send(m message) error {
 	var header strings.Builder
 	header.WriteString("NATS/1.0\r\n")
 	for _, h := range slices.Concat(m.Headers, []app.Header{{Name: "Nats-Msg-Id", Value: m.ID}}, m.more) {
@@ -187,12 +196,12 @@ func (n *nats) send(m natsMessage) error {
 	return n.conn.publish(n.Topic, m.acknowledge, header.String(), m.Body)
 }
 
-// natsExtra is at least the size of the headers that JetStream gets besides.
-const natsExtra = 150
+// extraSize is at least the size of the headers that JetStream gets besides.
+const extraSize = 150
 
-// natsAnswer is what came to a reply subject: an acknowledgement of JetStream, or an
+// answer is what came to a reply subject: an acknowledgement of JetStream, or an
 // error.
-type natsAnswer struct {
+type answer struct {
 	Stream string `json:"stream"`
 	Seq    uint64 `json:"seq"`
 	Batch  string `json:"batch"`
@@ -208,17 +217,17 @@ type natsAnswer struct {
 
 // Error codes of JetStream.
 const (
-	natsAccountFull     = 10002
-	natsResources       = 10023
-	natsStorageFull     = 10047
-	natsTooLarge        = 10054
-	natsStoreFailed     = 10077
-	natsHeadersTooLarge = 10097
-	natsNoBatches       = 10174
+	accountFull     = 10002
+	noResources     = 10023
+	storageFull     = 10047
+	messageTooLarge = 10054
+	storeFailed     = 10077
+	headersTooLarge = 10097
+	batchesDisabled = 10174
 )
 
 // refusal says why a message wasn't kept; nil: it was.
-func (n *nats) refusal(a *natsAnswer) error {
+func (n *client) refusal(a *answer) error {
 	if err := n.refusedByNobody(a); err != nil {
 		return err
 	}
@@ -228,11 +237,11 @@ func (n *nats) refusal(a *natsAnswer) error {
 		}
 		return nil
 	}
-	said := fmt.Sprintf("%s (%d)", n.quote(a.Error.Description), a.Error.ErrCode)
+	said := fmt.Sprintf("%s (%d)", n.Quote(a.Error.Description), a.Error.ErrCode)
 	switch a.Error.ErrCode {
-	case natsTooLarge, natsHeadersTooLarge:
-		return tooLarge(said)
-	case natsAccountFull, natsResources, natsStorageFull, natsStoreFailed:
+	case messageTooLarge, headersTooLarge:
+		return broker.TooLarge(said)
+	case accountFull, noResources, storageFull, storeFailed:
 		return &app.BrokerError{Text: app.Textf(
 			"JetStream can’t keep more messages: %[1]s. Make room, or raise the limits of the JetStream stream, of the account or of the server.",
 			"JetStream không lưu thêm được: %[1]s. Hãy giải phóng chỗ trống hoặc nâng giới hạn của stream, của tài khoản hay của máy chủ.", said)}
@@ -241,7 +250,7 @@ func (n *nats) refusal(a *natsAnswer) error {
 }
 
 // refusedByNobody is the error where no server takes the subject.
-func (n *nats) refusedByNobody(a *natsAnswer) error {
+func (n *client) refusedByNobody(a *answer) error {
 	if !a.noStream {
 		return nil
 	}
@@ -250,14 +259,14 @@ func (n *nats) refusedByNobody(a *natsAnswer) error {
 		"Không có stream JetStream nào nhận subject %[1]s. Hãy tạo một stream, ví dụ: nats stream add PAYMENTS --subjects %[1]s --storage file --allow-atomic. Nếu đã có, hiện các máy chủ của stream chưa bầu được máy dẫn đầu.", n.Topic)}
 }
 
-// natsError is what a server says by -ERR.
-type natsError struct{ said string }
+// serverError is what a server says by -ERR.
+type serverError struct{ said string }
 
-func (e *natsError) Error() string { return "the NATS server says: " + e.said }
+func (e *serverError) Error() string { return "the NATS server says: " + e.said }
 
 // understand says for people what a server said by -ERR.
-func (n *nats) understand(err error) error {
-	said, is := err.(*natsError)
+func (n *client) understand(err error) error {
+	said, is := err.(*serverError)
 	if !is {
 		return err
 	}
@@ -265,27 +274,21 @@ func (n *nats) understand(err error) error {
 	case strings.HasPrefix(lower, "permissions violation for subscription"):
 		return &app.BrokerError{Text: app.Textf(
 			"The NATS user may not subscribe to _INBOX.>, to which JetStream sends its acknowledgements: %[1]s",
-			"Tài khoản NATS chưa được phép đăng ký _INBOX.>, nơi JetStream gửi xác nhận: %[1]s", n.quote(said.said))}
+			"Tài khoản NATS chưa được phép đăng ký _INBOX.>, nơi JetStream gửi xác nhận: %[1]s", n.Quote(said.said))}
 	case strings.HasPrefix(lower, "permissions violation"):
 		return &app.BrokerError{Text: app.Textf(
 			"The NATS user may not publish to the subject %[1]s: %[2]s",
-			"Tài khoản NATS chưa được phép gửi tới subject %[1]s: %[2]s", n.Topic, n.quote(said.said))}
+			"Tài khoản NATS chưa được phép gửi tới subject %[1]s: %[2]s", n.Topic, n.Quote(said.said))}
 	case strings.HasPrefix(lower, "authorization"), strings.Contains(lower, "authentication"):
-		return n.refusedSignIn(said.said)
+		return n.RefusedSignIn(said.said)
 	case strings.HasPrefix(lower, "maximum payload"):
-		return tooLarge(n.quote(said.said))
+		return broker.TooLarge(n.Quote(said.said))
 	}
-	return &natsError{n.quote(said.said)}
-}
-
-func tooLarge(said string) error {
-	return &app.BrokerError{Text: app.Textf(
-		"A message is too large for the broker: %[1]s. Raise its limit.",
-		"Có tin quá lớn đối với máy chủ nhận luồng: %[1]s. Hãy nâng giới hạn của máy chủ.", said)}
+	return &serverError{n.Quote(said.said)}
 }
 
 // read reads an answer.
-func (a *natsAnswer) read(header string, body []byte) error {
+func (a *answer) read(header string, body []byte) error {
 	a.noStream = strings.HasPrefix(header, "NATS/1.0 503")
 	a.empty = header == "" && len(body) == 0
 	if a.noStream || a.empty {

@@ -1,4 +1,4 @@
-package broker
+package kafka
 
 import (
 	"encoding/binary"
@@ -35,15 +35,6 @@ func recordBatch(messages []app.StreamMessage, indices []int, now time.Time) []b
 	binary.BigEndian.PutUint32(raw[8:], uint32(len(raw)-12))                   // what follows the length
 	binary.BigEndian.PutUint32(raw[17:], crc32.Checksum(raw[21:], castagnoli)) // what follows the sum
 	return raw
-}
-
-// recordSize is at least the size of a message, with its headers.
-func recordSize(m app.StreamMessage) int {
-	size := 32 + len(m.ID) + len(m.Body)
-	for _, h := range m.Headers {
-		size += 8 + len(h.Name) + len(h.Value)
-	}
-	return size
 }
 
 // partitionOf chooses the partition of a key as Kafka's own producers do: MurmurHash2

@@ -1,4 +1,4 @@
-package broker
+package kafka
 
 import (
 	"bufio"
@@ -11,41 +11,42 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/scheduler/broker"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// maxKafkaAnswer is enough for the leaders of some thousand partitions.
-const maxKafkaAnswer = 512 << 10
+// maxAnswer is enough for the leaders of some thousand partitions.
+const maxAnswer = 512 << 10
 
-// kafkaConn is a connection to a broker of Kafka. One request at a time is answered.
-type kafkaConn struct {
+// connection is a connection to a broker of Kafka. One request at a time is answered.
+type connection struct {
 	net.Conn
 	in    *bufio.Reader
 	asked int32 // requests
 }
 
 var (
-	kafkaRequests = kmsg.NewRequestFormatter(kmsg.FormatterClientID("baoco"))
-	errAnswerSize = fmt.Errorf("the answer of the Kafka broker has an impossible size, or more than %d bytes", maxKafkaAnswer)
+	requestFormat = kmsg.NewRequestFormatter(kmsg.FormatterClientID("baoco"))
+	errAnswerSize = fmt.Errorf("the answer of the Kafka broker has an impossible size, or more than %d bytes", maxAnswer)
 )
 
-func (c *kafkaConn) write(request kmsg.Request) error {
+func (c *connection) write(request kmsg.Request) error {
 	c.asked++
-	_, err := c.Write(kafkaRequests.AppendRequest(nil, request, c.asked))
+	_, err := c.Write(requestFormat.AppendRequest(nil, request, c.asked))
 	return err
 }
 
 // read reads the answer to a request: its size, the number of the request, what it says.
-func (c *kafkaConn) read(request kmsg.Request) (kmsg.Response, error) {
+func (c *connection) read(request kmsg.Request) (kmsg.Response, error) {
 	var head [8]byte
 	if _, err := io.ReadFull(c.in, head[:]); err != nil {
 		return nil, fmt.Errorf("read from Kafka: %w", err)
 	}
 	size := int32(binary.BigEndian.Uint32(head[:4])) - 4
-	if size < 0 || size > maxKafkaAnswer {
+	if size < 0 || size > maxAnswer {
 		return nil, errAnswerSize
 	}
 	if int32(binary.BigEndian.Uint32(head[4:])) != c.asked {
@@ -62,65 +63,65 @@ func (c *kafkaConn) read(request kmsg.Request) (kmsg.Response, error) {
 	return answer, nil
 }
 
-func (c *kafkaConn) ask(request kmsg.Request) (kmsg.Response, error) {
+func (c *connection) ask(request kmsg.Request) (kmsg.Response, error) {
 	if err := c.write(request); err != nil {
 		return nil, err
 	}
 	return c.read(request)
 }
 
-// kafkaMechanisms are the ways to sign in, the strongest first. A broker may offer one
+// mechanisms are the ways to sign in, the strongest first. A broker may offer one
 // for which it doesn't know the user, so each is tried.
-var kafkaMechanisms = []string{"SCRAM-SHA-512", "SCRAM-SHA-256", "PLAIN"}
+var mechanisms = []string{"SCRAM-SHA-512", "SCRAM-SHA-256", "PLAIN"}
 
 // connect opens a connection and signs in.
-func (k *kafka) connect(ctx context.Context, host string) (*kafkaConn, error) {
+func (k *client) connect(ctx context.Context, host string) (*connection, error) {
 	var refusals []string
-	for i := k.signedBy; i < len(kafkaMechanisms); i++ {
-		if kafkaMechanisms[i] == "PLAIN" && !k.TLS {
+	for i := k.signedBy; i < len(mechanisms); i++ {
+		if mechanisms[i] == "PLAIN" && !k.TLS {
 			break // it would send the password as it is
 		}
 		c, err := k.dialBroker(ctx, host)
 		if err != nil {
 			return nil, err
 		}
-		said, err := k.signIn(ctx, c, kafkaMechanisms[i])
+		said, err := k.signIn(ctx, c, mechanisms[i])
 		if err == nil && said == "" {
 			k.signedBy = i
 			return c, nil
 		}
 		_ = c.Close()
 		if err != nil {
-			return nil, unlikeKafka(host, late(ctx, err, context.DeadlineExceeded))
+			return nil, unlikeKafka(host, broker.Late(ctx, err, context.DeadlineExceeded))
 		}
-		refusals = append(refusals, kafkaMechanisms[i]+": "+said)
+		refusals = append(refusals, mechanisms[i]+": "+said)
 	}
 	k.signedBy = 0
-	return nil, k.refusedSignIn(strings.Join(refusals, "; "))
+	return nil, k.RefusedSignIn(strings.Join(refusals, "; "))
 }
 
-func (k *kafka) dialBroker(ctx context.Context, host string) (*kafkaConn, error) {
-	conn, err := k.dial(ctx, "tcp", host)
+func (k *client) dialBroker(ctx context.Context, host string) (*connection, error) {
+	conn, err := k.Dial(ctx, "tcp", host)
 	if err != nil {
 		return nil, err
 	}
 	if k.TLS {
-		secure, err := k.handshake(ctx, conn, host)
+		secure, err := k.Handshake(ctx, conn, host)
 		if err != nil {
 			_ = conn.Close()
 			return nil, err
 		}
 		conn = secure
 	}
-	return &kafkaConn{Conn: conn, in: bufio.NewReader(conn)}, nil
+	return &connection{Conn: conn, in: bufio.NewReader(conn)}, nil
 }
 
 // signIn returns what the broker says where it refuses; empty: it doesn't.
-func (k *kafka) signIn(ctx context.Context, c *kafkaConn, mechanism string) (refused string, _ error) {
+func (k *client) signIn(ctx context.Context, c *connection, mechanism string) (refused string, _ error) {
 	if k.Username == "" {
 		return "", nil
 	}
-	defer bound(ctx, c)()
+	defer broker.Bound(ctx, c)()
 	handshake := &kmsg.SASLHandshakeRequest{Version: saslHandshakeVersion, Mechanism: mechanism}
 	answer, err := c.ask(handshake)
 	if err != nil {
@@ -151,7 +152,7 @@ func (k *kafka) signIn(ctx context.Context, c *kafkaConn, mechanism string) (ref
 		if err != nil {
 			return "", &app.BrokerError{Text: app.Textf(
 				"Kafka doesn’t prove that it knows the password: %[1]s",
-				"Kafka không chứng minh được là biết mật khẩu: %[1]s", k.quote(err.Error()))}
+				"Kafka không chứng minh được là biết mật khẩu: %[1]s", k.Quote(err.Error()))}
 		}
 		if done {
 			return "", nil
@@ -162,7 +163,7 @@ func (k *kafka) signIn(ctx context.Context, c *kafkaConn, mechanism string) (ref
 
 // proof begins to prove who the user is: the first words, and what follows from each
 // answer.
-func (k *kafka) proof(ctx context.Context, mechanism string) (first []byte, next func([]byte) (done bool, said []byte, err error), _ error) {
+func (k *client) proof(ctx context.Context, mechanism string) (first []byte, next func([]byte) (done bool, said []byte, err error), _ error) {
 	auth := scram.Auth{User: k.Username, Pass: k.Password}
 	way := auth.AsSha512Mechanism()
 	switch mechanism {

@@ -1,0 +1,132 @@
+package nats_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"baoco/app"
+	"baoco/scheduler/broker/brokertest"
+	"baoco/scheduler/broker/nats"
+)
+
+const natsHello = `INFO {"headers":true,"max_payload":1048576}` + "\r\nPONG\r\n"
+
+// FuzzNATS publishes to a server that says anything.
+func FuzzNATS(f *testing.F) {
+	for _, seed := range []string{
+		"", "PING\r\n", "INFO {}\r\nPONG\r\n", "INFO [\r\n", "-ERR 'no'\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n",
+		natsHello + "MSG @0 1 25\r\n" + `{"stream":"S", "seq": 1 }` + "\r\nMSG @1 1 23\r\n" + `{"stream":"S", "seq":2}` + "\r\nMSG @2 1 23\r\n" + `{"stream":"S", "seq":3}` + "\r\n",
+		natsHello + "MSG @0 1 0\r\n\r\nMSG @1 1 43\r\n" + `{"stream":"S","seq":2,"batch":"x","count":3}` + "\r\n",
+		natsHello + "HMSG @0 1 16 16\r\nNATS/1.0 503\r\n\r\n\r\n",
+		natsHello + "MSG @0 1 99999999999999999999\r\n", natsHello + "MSG @0 1 9223372036854775807\r\n", natsHello + "MSG @0 1 -1\r\n",
+		natsHello + "HMSG @0 1 16 2\r\n", natsHello + "HMSG @0 1 -5 2\r\nab\r\n", natsHello + "HMSG @0 1 16 2\r\nab\r\n", natsHello + "MSG\r\n", natsHello + "HMSG a\r\n",
+		natsHello + "MSG @0 1 2\r\nabcd\r\n", natsHello + "MSG @7 1 2\r\n{}\r\n", natsHello + "MSG @0 1 2\r\n{}\r\nMSG @1 1 4\r\nnull\r\n",
+		natsHello + "MSG other 1 2\r\n{}\r\n", natsHello + "-ERR 'Authorization Violation'\r\n", natsHello + strings.Repeat("PING\r\n", 50) + strings.Repeat("x", 70_000),
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, says []byte) {
+		s := &brokertest.Scripted{Says: says}
+		p := nats.Open(app.Broker{Kind: app.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"}, s.Dial, &tls.Config{})
+		kept, err := p.Publish(t.Context(), brokertest.Messages(1, 3, 1))
+		if kept > bytes.Count(says, []byte("seq")) || (kept == 3) != (err == nil) {
+			t.Errorf("kept %d, %v", kept, err)
+		}
+	})
+}
+
+// msg is what a server of NATS sends to a reply subject.
+func msg(number int, body string) string {
+	return fmt.Sprintf("MSG @%d 1 %d\r\n%s\r\n", number, len(body), body)
+}
+
+const (
+	natsKeeps = `{"stream":"S","seq":7}`
+	natsFull  = `{"stream":"S","error":{"code":503,"err_code":10077,"description":"maximum bytes exceeded"}}`
+	noBatches = `{"stream":"S","error":{"code":400,"err_code":10174,"description":"atomic publish is disabled"}}`
+)
+
+// Only what is certainly an acknowledgement counts as one. Of one bank account only one
+// message is on its way.
+func TestNATSAnswers(t *testing.T) {
+	for _, c := range []struct {
+		name, says   string
+		kept, asked  int
+		count, banks int
+	}{
+		{"kept", msg(0, natsKeeps), 1, 1, 1, 1},
+		{"no stream", msg(0, `{"seq":7}`), 0, 1, 1, 1},
+		{"no number", msg(0, `{"stream":"S"}`), 0, 1, 1, 1},
+		{"an older answer", msg(7, natsKeeps), 0, 1, 1, 1},
+		{"another subject", strings.Replace(msg(0, natsKeeps), "@", "other.", 1), 0, 1, 1, 1},
+		{"part of a batch where none was begun", msg(0, ""), 0, 1, 1, 1},
+		{"batch without its id", msg(0, "") + msg(1, natsKeeps), 0, 4, 3, 1},
+		{"batch with another id", msg(0, "") + msg(1, `{"stream":"S","seq":7,"batch":"x","count":3}`), 0, 4, 3, 1},
+		{"no batches", msg(0, noBatches) + msg(1, natsKeeps) + msg(2, natsKeeps) + msg(3, natsKeeps), 3, 4, 3, 1},
+		{"an answer twice", msg(0, noBatches) + msg(0, natsKeeps) + msg(1, natsKeeps) + msg(1, natsKeeps), 1, 3, 3, 1},
+		{"the first is lost", msg(0, noBatches) + msg(2, natsKeeps), 0, 2, 3, 1},
+		{"the second is refused", msg(0, noBatches) + msg(2, natsFull) + msg(1, natsKeeps), 1, 3, 6, 2},
+		{"the first is refused", msg(0, noBatches) + msg(1, natsFull) + msg(2, natsKeeps), 0, 3, 6, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &brokertest.Scripted{Says: []byte(natsHello + c.says)}
+			p := nats.Open(app.Broker{Kind: app.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"}, s.Dial, &tls.Config{})
+			kept, err := p.Publish(t.Context(), brokertest.Messages(1, c.count, c.banks))
+			if kept != c.kept || (kept == c.count) != (err == nil) {
+				t.Errorf("kept %d, %v", kept, err)
+			}
+			if asked := strings.Count(s.Heard.String(), "HPUB shop.payments "); asked != c.asked {
+				t.Errorf("asked %d times: %.3000s", asked, s.Heard.String())
+			}
+		})
+	}
+}
+
+// A password of a broker with TLS is never sent without it.
+func TestNATSPasswordNeedsTLS(t *testing.T) {
+	for says, want := range map[string]string{
+		natsHello: "has no TLS",
+		`INFO {"headers":true,"tls_available":true}` + "\r\nPONG\r\n": "No TLS connection",
+		`INFO {"headers":true,"tls_required":true}` + "\r\nPING\r\n":  "No TLS connection",
+	} {
+		s := &brokertest.Scripted{Says: []byte(says)}
+		p := nats.Open(app.Broker{Kind: app.NATS, TLS: true, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments", Username: "shop", Password: "s3cret"}, s.Dial, &tls.Config{})
+		kept, err := p.Publish(t.Context(), brokertest.Messages(1, 1, 1))
+		brokertest.RefusedAs(t, app.Broker{Password: "s3cret"}, kept, err, want)
+		if heard := s.Heard.String(); strings.Contains(heard, "CONNECT") || strings.Contains(heard, "s3cret") {
+			t.Errorf("%s: sent %q", says, heard)
+		}
+	}
+}
+
+// Servers that a server names are not connected to: the shop names those.
+func TestNATSGoesWhereTheShopSays(t *testing.T) {
+	var dialed []string
+	p := nats.Open(app.Broker{Kind: app.NATS, Hosts: []string{"a.shop.vn:4222", "b.shop.vn:4222"}, Topic: "shop.payments"}, func(_ context.Context, _, address string) (net.Conn, error) {
+		dialed = append(dialed, address)
+		return &brokertest.Scripted{Says: []byte(`INFO {"headers":true,"connect_urls":["169.254.169.254:80"],"ldm":true}` + "\r\nPONG\r\n")}, nil
+	}, &tls.Config{})
+	for range 3 {
+		if kept, err := p.Publish(t.Context(), brokertest.Messages(1, 1, 1)); kept != 0 || err == nil {
+			t.Errorf("kept %d, %v", kept, err)
+		}
+	}
+	if got := strings.Join(dialed, " "); got != "a.shop.vn:4222 b.shop.vn:4222 a.shop.vn:4222" {
+		t.Errorf("dialed %s", got)
+	}
+}
+
+// A server that repeats the password can't bring it into an error.
+func TestPasswordsAreNotQuoted(t *testing.T) {
+	s := &brokertest.Scripted{Says: []byte(`INFO {"headers":true}` + "\r\n-ERR 's3cret-s3cret, says shop'\r\n")}
+	p := nats.Open(app.Broker{Kind: app.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments", Username: "shop", Password: "s3cret-s3cret"}, s.Dial, &tls.Config{})
+	_, err := p.Publish(t.Context(), brokertest.Messages(1, 1, 1))
+	if err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "says shop") {
+		t.Errorf("%v", err)
+	}
+}
