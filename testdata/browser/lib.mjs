@@ -21,9 +21,10 @@ export async function open({ locale = 'vi-VN', scheme = 'light', width = 1280, h
   const context = await (await browser).newContext({ locale, colorScheme: scheme, viewport: { width, height }, javaScriptEnabled: scripts });
   const page = await context.newPage();
   // Chromium itself complains of a page that is answered with 4xx, of a network that
-  // a test takes away, and of sound before the first touch.
+  // a test takes away, of sound before the first touch, and of a field that a test
+  // fills in sooner than the page focuses it.
   const own = (m) => m.location().url === page.url() && /status of 4\d\d/.test(m.text()) || base !== job.base && /net::ERR_/.test(m.text())
-    || /AudioContext was not allowed to start/.test(m.text());
+    || /AudioContext was not allowed to start|Autofocus processing was blocked/.test(m.text());
   page.on('console', (m) => own(m) || problem(`console ${m.type()} on ${page.url()}: ${m.text()}`));
   page.on('pageerror', (e) => problem(`error on ${page.url()}: ${e.message}`));
   page.on('request', (r) => { if (!r.url().startsWith(base) && !r.url().startsWith('data:')) problem(`request elsewhere: ${r.url()}`); });
