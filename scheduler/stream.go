@@ -143,13 +143,15 @@ func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool
 	return 0, true
 }
 
-// use takes over what somebody changed of the stream since the last step.
+// use takes over what somebody changed of the stream since the last step. A publisher
+// knows what its broker has kept; that doesn't count where a stream is moved back.
 func (l *streamLoop) use(work app.StreamWork) {
-	if before := l.work; before.URL != work.URL || before.Topic != work.Topic || before.Username != work.Username || before.Password != work.Password {
+	begins := l.progress.From != work.Position || l.progress.StreamID == 0
+	if before := l.work; begins || before.URL != work.URL || before.Topic != work.Topic || before.Username != work.Username || before.Password != work.Password {
 		l.close()
 		l.failures = 0
 	}
-	if l.work = work; l.progress.From != work.Position || l.progress.StreamID == 0 { // the start, or somebody moved it
+	if l.work = work; begins {
 		l.progress = app.StreamProgress{StreamID: l.id, From: work.Position, To: work.Position, FailingSince: work.FailingSince, Problem: work.Problem}
 		l.changed = false
 	}

@@ -253,6 +253,28 @@ func TestStreamKeptInPart(t *testing.T) {
 	})
 }
 
+// A stream that is turned off during an attempt has no problem when that ends.
+func TestStreamTurnedOffInAnAttempt(t *testing.T) {
+	path := newFile(t)
+	synctest.Test(t, func(t *testing.T) {
+		b := &broker{} // it hangs
+		s := streaming(t, path, b)
+		st := s.stream(t, app.StreamCreate{})
+		s.pay(t, 1, app.Incoming{})
+		time.Sleep(2 * time.Second)
+		if b.calls() != 1 {
+			t.Fatalf("%d attempts", b.calls())
+		}
+		must(t, second(s.Service.ToggleStream(context.Background(), 1, st.ID, time.Now())))
+		time.Sleep(app.StreamTimeout + time.Second)
+		synctest.Wait()
+		if st = s.state(t, st.ID); st.Problem != (app.Text{}) || !st.FailingSince.IsZero() {
+			t.Errorf("it is %+v", st)
+		}
+		s.close(t)
+	})
+}
+
 // What somebody changes of a stream counts at its next step.
 func TestStreamChanged(t *testing.T) {
 	path := newFile(t)
@@ -288,12 +310,16 @@ func TestStreamChanged(t *testing.T) {
 		wantIDs(t, b.ids(7), from(7, 7))
 
 		since := int64(4)
+		opened := len(b.opened)
 		must(t, second(s.Service.UpdateStream(ctx, 1, all.ID, app.StreamUpdate{SinceID: &since})))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		wantIDs(t, b.ids(8), from(5, 7))
+		if len(b.opened) != opened+1 { // the one before knows what its broker has kept, and skips that
+			t.Errorf("%d publishers were opened for what is sent again", len(b.opened)-opened)
+		}
 
-		opened := len(b.opened)
+		opened = len(b.opened)
 		url, topic := "kafka+tls://k.shop.vn", "t"
 		must(t, second(s.Service.UpdateStream(ctx, 1, all.ID, app.StreamUpdate{URL: &url, Topic: &topic, Credentials: &app.BrokerCredentials{Username: "u", Password: "p"}})))
 		time.Sleep(2 * time.Second)

@@ -237,9 +237,11 @@ func (s *Store) RotateStreamSecret(ctx context.Context, accountID, id int64, sec
 	})
 }
 
+// SettleStream is in app.Writer. A stream that was turned off meanwhile has no problem.
 func (s *Store) SettleStream(ctx context.Context, p app.StreamProgress) error {
 	return s.write(ctx, func(tx *tx) error {
-		return tx.exec(`UPDATE streams SET position = ?, sent = sent + ?, sent_ms = coalesce(?, sent_ms), failing_ms = ?, problem_en = ?, problem_vi = ?
+		return tx.exec(`UPDATE streams SET position = ?, sent = sent + ?, sent_ms = coalesce(?, sent_ms),
+				failing_ms = iif(is_active, ?, NULL), problem_en = iif(is_active, ?, ''), problem_vi = iif(is_active, ?, '')
 				WHERE id = ? AND position = ? AND deleted_at IS NULL`,
 			p.To, p.Sent, unixMilliOrNull(p.SentAt), unixMilliOrNull(p.FailingSince), p.Problem.EN, p.Problem.VI, p.StreamID, p.From)
 	})

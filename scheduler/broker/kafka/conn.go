@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"strings"
 
 	"baoco/app"
@@ -161,6 +162,12 @@ func (k *client) signIn(ctx context.Context, c *connection, mechanism string) (r
 	}
 }
 
+// iterations is how often a broker wants the password to be hashed: 16,384 times at most
+// in Kafka. A million would take a second of the processor, in each attempt.
+var iterations = regexp.MustCompile(`(?:^|,)i=0*([0-9]+)`)
+
+const mostDigits = 5
+
 // proof begins to prove who the user is: the first words, and what follows from each
 // answer.
 func (k *client) proof(ctx context.Context, mechanism string) (first []byte, next func([]byte) (done bool, said []byte, err error), _ error) {
@@ -176,5 +183,10 @@ func (k *client) proof(ctx context.Context, mechanism string) (first []byte, nex
 	if err != nil {
 		return nil, nil, err
 	}
-	return first, session.Challenge, nil
+	return first, func(heard []byte) (bool, []byte, error) {
+		if n := iterations.FindSubmatch(heard); n != nil && len(n[1]) > mostDigits {
+			return false, nil, fmt.Errorf("it wants the password to be hashed %s times", n[1])
+		}
+		return session.Challenge(heard)
+	}, nil
 }

@@ -74,6 +74,15 @@ func TestKafkaAnswers(t *testing.T) {
 	}
 }
 
+// A broker that wants the password to be hashed a million times would keep the processor
+// busy for a second in each attempt.
+func TestKafkaHashesWithinReason(t *testing.T) {
+	s := &brokertest.Scripted{Says: answers(&kmsg.SASLHandshakeResponse{Version: 1}, &kmsg.SASLAuthenticateResponse{Version: 1, SASLAuthBytes: []byte("r=x,s=eA==,i=1000000")})}
+	b := app.Broker{Kind: app.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments", Username: "shop", Password: "s3cret"}
+	kept, err := kafka.Open(b, s.Dial, &tls.Config{}).Publish(t.Context(), brokertest.Messages(1, 3, 1))
+	brokertest.RefusedAs(t, b, kept, err, "hashed 1000000 times")
+}
+
 // FuzzKafka publishes to a broker that answers anything.
 func FuzzKafka(f *testing.F) {
 	handshake, authenticate := &kmsg.SASLHandshakeResponse{Version: 1}, &kmsg.SASLAuthenticateResponse{Version: 1, SASLAuthBytes: []byte("r=x,s=eA==,i=4096")}
