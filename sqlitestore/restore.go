@@ -1,7 +1,6 @@
 package sqlitestore
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -48,7 +47,9 @@ type RestoreSource struct {
 	Key    string // empty: that beside File, or else that of the database
 	DryRun bool   // change nothing
 	Origin string // what the audit log says that was restored; empty: File
-	Draft  bool   // File is a draft on the disk of the database: it isn't copied, but takes its place itself
+	// Servers is how many servers may have given ids after the copy, each on its own; 0: one.
+	Servers int64
+	Draft   bool // File is a draft on the disk of the database: it isn't copied, but takes its place itself
 	// Decide is asked once all is checked, with the database locked. Its error is that of
 	// the restore, which has changed nothing. nil: nobody is asked.
 	Decide func() error
@@ -231,7 +232,7 @@ func (r *Restored) commit(ctx context.Context, key []byte, from RestoreSource, n
 	if err := writeSynced(keyDraft, key); err != nil {
 		return err
 	}
-	if err := leaveGap(ctx, draft, cmp.Or(from.Origin, r.From), givenIDs(ctx, r.Path), now); err != nil {
+	if err := leaveGap(ctx, draft, from, givenIDs(ctx, r.Path), now); err != nil {
 		return err
 	}
 	owner, err := ownerFor(r.Path)

@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"net/url"
@@ -23,7 +24,7 @@ const (
 // stored must never name another row.
 //
 // It writes that the backup was restored into the copy's audit log.
-func leaveGap(ctx context.Context, draft, backup string, given map[string]int64, now time.Time) error {
+func leaveGap(ctx context.Context, draft string, from RestoreSource, given map[string]int64, now time.Time) error {
 	db := openOne(draft, url.Values{"mode": {"rw"}, "_journal_mode": {"DELETE"}, "_synchronous": {"FULL"}, "_dqs": {"0"}})
 	defer db.Close()
 	last, err := lastIDs(ctx, db)
@@ -41,6 +42,7 @@ func leaveGap(ctx context.Context, draft, backup string, given map[string]int64,
 	if f.Beat.Sequence > 0 {
 		gap *= 1 + int64(max(0, now.Sub(f.Beat.At)/gapTime))
 	}
+	gap += 2 * idGap * max(0, from.Servers-1) // they began at ids that were reckoned in the same way
 	for table, id := range last {
 		id = max(id, given[table]) + gap
 		result, err := db.ExecContext(ctx, `UPDATE sqlite_sequence SET seq = ? WHERE name = ?`, id, table)
@@ -57,7 +59,7 @@ func leaveGap(ctx context.Context, draft, backup string, given map[string]int64,
 	if _, known := last["audit"]; !known { // the backup is of a schema without an audit log
 		return nil
 	}
-	row, err := auditRow(ctx, app.DefaultAccountID, app.DeedDatabaseRestore, 0, app.AuditNamed(backup))
+	row, err := auditRow(ctx, app.DefaultAccountID, app.DeedDatabaseRestore, 0, app.AuditNamed(cmp.Or(from.Origin, from.File)))
 	if err == nil {
 		_, err = db.ExecContext(ctx, insertAudit, row...)
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -147,14 +148,21 @@ func TestFenceOutOfReach(t *testing.T) {
 	}
 }
 
-// A server sees a takeover also where its configuration was taken away meanwhile, and
-// where the place was out of reach when it started.
+// A server sees a takeover also where its configuration was taken away meanwhile, where
+// the place was out of reach when it started, where the objects of epochs between were
+// lost, and where that was a pipe, which nobody writes to.
 func TestFenceAfterAll(t *testing.T) {
 	t.Parallel()
 	receiver := openShop(t)
 	for name, trouble := range map[string]func(config replica.Config) (mend func()){
 		"no configuration": func(config replica.Config) func() {
 			return func() { must(t, os.Remove(replica.ConfigPath(config.Database))) }
+		},
+		"epochs lost": func(replica.Config) func() { return func() {} },
+		"a pipe": func(config replica.Config) func() {
+			pipe := filepath.Join(config.Place.Path, "epochs", "000002.json")
+			must(t, syscall.Mkfifo(pipe, 0o600))
+			return func() { must(t, os.Remove(pipe)) }
 		},
 		"the place away": func(config replica.Config) func() {
 			must(t, os.Rename(config.Place.Path, config.Place.Path+".away"))
@@ -180,8 +188,12 @@ func TestFenceAfterAll(t *testing.T) {
 				t.Error("a call was refused")
 			}
 			mend()
-			must(t, replica.NewEpoch(2, "another-vps", time.Now()).Take(t.Context(), objects))
-			if code := p.exitWithin(t, 30*time.Second); code != terminal.ExitConflict || !strings.Contains(p.stderr.String(), "another server took over at ") {
+			next := int64(2)
+			if name == "epochs lost" {
+				next = 7
+			}
+			must(t, replica.NewEpoch(next, "another-vps", time.Now()).Take(t.Context(), objects))
+			if code := p.exitWithin(t, 60*time.Second); code != terminal.ExitConflict || !strings.Contains(p.stderr.String(), "another server took over at ") {
 				t.Errorf("exit %d\n%s", code, p.stderr)
 			}
 		})

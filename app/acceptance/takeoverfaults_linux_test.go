@@ -2,11 +2,13 @@ package acceptance_test
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -168,6 +170,38 @@ func TestTakeoverOfOddCopies(t *testing.T) {
 	}
 	serveIn(t, link, anyPort, append(r.args, "--db", filepath.Join(link, "baoco.db"))...).end(t)
 	checkLedger(t, filepath.Join(real, "baoco.db"), acked)
+}
+
+// A second takeover from the same copy needs to be forced, since another machine may have
+// served, also where that has the same name. Its ids are beyond those of that machine.
+func TestTakeoverTwice(t *testing.T) {
+	t.Parallel()
+	r, _ := lost(t)
+	added := func(dir string) int64 {
+		var transaction struct {
+			ID string `json:"id"`
+		}
+		must(t, json.Unmarshal([]byte(do(t, dir, "transaction", "add", "--amount", "5000", "--content", "DH", "-o", "json")), &transaction))
+		id, err := strconv.ParseInt(transaction.ID, 10, 64)
+		must(t, err)
+		return id
+	}
+	first, dir := t.TempDir(), t.TempDir()
+	do(t, first, r.takeOverArgs(t)...)
+	r.age(t)
+	again := program(dir, r.takeOverArgs(t)...)
+	if out, err := again.CombinedOutput(); err == nil || again.ProcessState.ExitCode() != terminal.ExitConflict || !strings.Contains(string(out), "add --force") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	do(t, dir, append(r.takeOverArgs(t), "--force")...)
+	if of, beyond := added(first), added(dir); beyond < of+1e6 {
+		t.Errorf("the first machine gave id %d, and the second %d", of, beyond)
+	}
+	must(t, os.WriteFile(filepath.Join(r.place, "epochs", "999999.json"), nil, 0o600))
+	last := program(t.TempDir(), append(r.takeOverArgs(t), "--force")...)
+	if out, err := last.CombinedOutput(); err == nil || last.ProcessState.ExitCode() != terminal.ExitConflict || !strings.Contains(string(out), "and remove it") {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // alter changes the lost database by a statement, and has Litestream copy that. It gives

@@ -171,10 +171,13 @@ func (t *takeover) find(ctx context.Context, force bool) error {
 	if last.Number == 0 {
 		return terminal.Exit(terminal.ExitNotFound, fmt.Errorf("no server has written a replica at %s", t.config.Place))
 	}
+	if t.own.Number = last.Number + 1; t.own.Number > replica.MaxEpoch {
+		return terminal.Exit(terminal.ExitConflict, fmt.Errorf("the place names epoch %d, which no server reaches: see who wrote that into its directory epochs, and remove it", last.Number))
+	}
 	if t.copy, err = replica.LastCopy(ctx, t.objects, last.Number); err != nil {
 		return err
 	}
-	t.config.Epoch, t.own.Number = t.copy.Epoch, last.Number+1
+	t.config.Epoch = t.copy.Epoch
 	_, unfinished := os.Lstat(serve.UnfinishedTakeover(t.config.Database))
 	here, noConfig := replica.ReadConfig(t.config.Database)
 	switch {
@@ -182,7 +185,7 @@ func (t *takeover) find(ctx context.Context, force bool) error {
 		return nil
 	case noConfig == nil && here.Place == t.config.Place && here.Epoch == last.Number:
 		return terminal.Exit(terminal.ExitConflict, fmt.Errorf("this machine has epoch %d itself: start the server; --force restores the copy of epoch %d in the place of the database", here.Epoch, t.copy.Epoch))
-	case t.copy.Epoch != last.Number && last.Host != hostname():
+	case t.copy.Epoch != last.Number:
 		return terminal.Exit(terminal.ExitConflict, fmt.Errorf("%s and has written no copy here: if that machine served, the copy of epoch %d lacks what it recorded. Take over from that machine, or add --force", last, t.copy.Epoch))
 	}
 	return nil
@@ -202,7 +205,7 @@ func (t *takeover) restore(ctx context.Context, draft string, now time.Time) (r 
 		return r, err
 	}
 	return sqlitestore.Restore(ctx, t.config.Database, sqlitestore.RestoreSource{
-		File: draft, Draft: true, Key: t.key, Origin: fmt.Sprintf("%s (epoch %d)", t.config.Place, t.copy.Epoch),
+		File: draft, Draft: true, Key: t.key, Servers: t.own.Number - t.copy.Epoch, Origin: fmt.Sprintf("%s (epoch %d)", t.config.Place, t.copy.Epoch),
 		Decide: func() error {
 			if err := t.take(ctx); err != nil {
 				return err

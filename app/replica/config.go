@@ -48,7 +48,7 @@ func (c Config) metaPath() string {
 // EpochDir is the directory of one epoch's copy, below the place.
 func EpochDir(epoch int64) string { return fmt.Sprintf("epoch-%06d", epoch) }
 
-const maxEpoch = 999999
+const MaxEpoch = 999999
 
 // Of Litestream's settings these are not its own defaults.
 const (
@@ -124,8 +124,8 @@ func (c Config) check() error {
 		return fmt.Errorf("%q can't be copied by Litestream: it needs an absolute path without the characters ? # %%", name)
 	case c.Program != "" && !filepath.IsAbs(c.Program) || strings.IndexFunc(c.Program, unicode.IsControl) >= 0:
 		return fmt.Errorf("%q is no absolute path of a program", c.Program)
-	case c.Epoch < 1 || c.Epoch > maxEpoch:
-		return fmt.Errorf("epoch %d is none from 1 to %d", c.Epoch, maxEpoch)
+	case c.Epoch < 1 || c.Epoch > MaxEpoch:
+		return fmt.Errorf("epoch %d is none from 1 to %d", c.Epoch, MaxEpoch)
 	}
 	return c.Credentials.Check(c.Place)
 }

@@ -74,7 +74,7 @@ func (e Epoch) String() string {
 	return fmt.Sprintf("epoch %d was taken at %s by %s", e.Number, e.At.Format(time.RFC3339), e.Host)
 }
 
-// EpochAfter returns an epoch above that of a number, if there is one: then another
+// EpochAfter returns the epoch after that of a number, if there is one: then another
 // server has taken over. It costs one request where there is none.
 func EpochAfter(ctx context.Context, o Objects, number int64) (e Epoch, taken bool, err error) {
 	e, err = readEpoch(ctx, o, number+1)
@@ -127,9 +127,12 @@ func CopyOf(ctx context.Context, o Objects, epoch int64) (c Copy, err error) {
 	return Copy{Epoch: epoch, Objects: len(look.objects), Newest: look.Newest}, err
 }
 
+// mostWithoutCopy is how many epochs in a row are searched for a copy.
+const mostWithoutCopy = 1000
+
 // LastCopy is the copy of the last epoch up to a number that has one.
 func LastCopy(ctx context.Context, o Objects, upTo int64) (Copy, error) {
-	for number := upTo; number > 0; number-- {
+	for number := upTo; number > max(0, upTo-mostWithoutCopy); number-- {
 		if c, err := CopyOf(ctx, o, number); err != nil || c.Objects > 0 {
 			return c, err
 		}

@@ -98,6 +98,19 @@ func TestLastCopy(t *testing.T) {
 	}
 }
 
+// Of many epochs without a copy some are searched, so that a wrong number costs no
+// million requests.
+func TestLastCopyIsNear(t *testing.T) {
+	objects := openDir(t, t.TempDir())
+	apptest.Must(t, objects.Put(t.Context(), "epoch-000002/ltx/0/0000000000000001-0000000000000001.ltx", []byte("x")))
+	if c, err := replica.LastCopy(t.Context(), objects, 1001); err != nil || c.Epoch != 2 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if c, err := replica.LastCopy(t.Context(), objects, 1002); err == nil {
+		t.Errorf("%+v is far away", c)
+	}
+}
+
 // A service that knows no conditional writes can't keep two servers apart, and is
 // refused.
 func TestPlaceWithoutConditions(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,7 +18,15 @@ func (d directory) path(name string) string {
 	return filepath.Join(string(d), filepath.FromSlash(name))
 }
 
+// Get reads files only: to open a pipe would wait for whoever writes to it.
 func (d directory) Get(_ context.Context, name string) ([]byte, error) {
+	info, err := os.Stat(d.path(name))
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a file", d.path(name))
+	}
+	if err != nil {
+		return nil, err
+	}
 	f, err := os.Open(d.path(name))
 	if err != nil {
 		return nil, err

@@ -31,6 +31,7 @@ type fence struct {
 	objects replica.Objects // nil: not connected
 	config  replica.Config  // of the last look
 	away    bool            // the last look found the place unreachable
+	looks   int             // since the last one at all epochs
 	gone    bool            // the configuration was taken away
 }
 
@@ -70,7 +71,7 @@ func (f *fence) look(ctx context.Context) error {
 	f.gone = gone
 	if err == nil && config != f.config {
 		f.close()
-		f.config = config
+		f.config, f.looks = config, 0
 	}
 	var epoch replica.Epoch
 	taken := false
@@ -78,7 +79,7 @@ func (f *fence) look(ctx context.Context) error {
 		f.objects, err = replica.Open(ctx, config.Place, config.Credentials)
 	}
 	if err == nil {
-		epoch, taken, err = replica.EpochAfter(ctx, f.objects, config.Epoch)
+		epoch, taken, err = f.higher(ctx)
 	}
 	if taken && f.anew(epoch) {
 		return nil
@@ -101,6 +102,20 @@ func (f *fence) look(ctx context.Context) error {
 	}
 	f.away = err != nil
 	return nil
+}
+
+// allEpochs is with which look all epochs are listed: after half a minute.
+const allEpochs = 10
+
+// higher looks for an epoch above that of this server: for the next one, which costs
+// little, and now and then for any, should the object of the next one be lost.
+func (f *fence) higher(ctx context.Context) (e replica.Epoch, taken bool, err error) {
+	f.looks++
+	if f.looks%allEpochs != 1 {
+		return replica.EpochAfter(ctx, f.objects, f.config.Epoch)
+	}
+	e, err = replica.Newest(ctx, f.objects)
+	return e, e.Number > f.config.Epoch, err
 }
 
 // anew reports whether an epoch is that of a new copy which this machine begins, and whose
