@@ -399,7 +399,7 @@ func (w *writer) checkpointIfLarge() {
 	if copied < pages && pages >= 2*checkpointPages {
 		w.giveWay()
 	}
-	if err == nil && copied == pages {
+	if err == nil && copied == pages && pages > 0 { // -1: another process makes a checkpoint
 		err = w.emptyLog()
 	}
 	w.retryCheckpoint.Store(false)
