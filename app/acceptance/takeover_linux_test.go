@@ -148,6 +148,21 @@ func TestFenceOutOfReach(t *testing.T) {
 	}
 }
 
+// A configuration that is there and can't be used, as that of a database which was moved,
+// hides a takeover: such a server doesn't start.
+func TestFenceOfMovedDatabase(t *testing.T) {
+	t.Parallel()
+	in := install(t, openShop(t))
+	at, _, _ := apptest.Places[replica.File](t)
+	must(t, replica.Config{Database: in.db, Place: at, Epoch: 1}.Write())
+	moved := filepath.Join(t.TempDir(), "moved")
+	must(t, os.Rename(in.dir, moved))
+	p := startIn(t, moved, anyPort)
+	if code := p.exitWithin(t, 30*time.Second); code != terminal.ExitDatabase || !strings.Contains(p.stderr.String(), "run baoco replica setup again, or remove that file") {
+		t.Errorf("exit %d\n%s", code, p.stderr)
+	}
+}
+
 // A server sees a takeover also where its configuration was taken away meanwhile, where
 // the place was out of reach when it started, where the objects of epochs between were
 // lost, and where that was a pipe, which nobody writes to.

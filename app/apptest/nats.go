@@ -67,17 +67,21 @@ func (s *NATSServer) Start(t testing.TB) {
 	Must(t, s.Run())
 }
 
-// Run starts the process, and waits until it listens.
+// Run starts the process, and waits until it listens. A connection of this machine may
+// have got the port of a server that was killed, so it is started again for a while.
 func (s *NATSServer) Run() error {
-	s.process = exec.Command(s.program, "-c", s.config)
-	if err := s.process.Start(); err != nil {
-		return err
-	}
-	for range 500 {
-		if conn, err := net.Dial("tcp", s.Address); err == nil {
-			return conn.Close()
+	for range 12 {
+		s.process = exec.Command(s.program, "-c", s.config)
+		if err := s.process.Start(); err != nil {
+			return err
 		}
-		time.Sleep(20 * time.Millisecond)
+		for range 250 {
+			if conn, err := net.Dial("tcp", s.Address); err == nil {
+				return conn.Close()
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		s.Kill()
 	}
 	return errors.New("the nats-server doesn't listen")
 }

@@ -43,13 +43,15 @@ func setUpReplica(c *cli.Context, s *session) error {
 	if err := r.prove(ctx); err != nil {
 		return err
 	}
-	if !r.taken {
-		if err := replica.NewEpoch(r.config.Epoch, hostname(), s.now).Take(ctx, r.objects); err != nil {
+	if file := c.String("passphrase-file"); file != "" {
+		if err := putSealedKey(ctx, r.objects, r.config.Database, file); err != nil {
 			return err
 		}
 	}
-	if file := c.String("passphrase-file"); file != "" {
-		if err := putSealedKey(ctx, r.objects, r.config.Database, file); err != nil {
+	// A server that runs finds the new epoch, and the configuration soon after it: nothing
+	// that takes time may stand between them.
+	if !r.taken {
+		if err := replica.NewEpoch(r.config.Epoch, hostname(), s.now).Take(ctx, r.objects); err != nil {
 			return err
 		}
 	}

@@ -47,7 +47,7 @@ func streamCommand() *cli.Command {
 					&cli.StringFlag{Name: "url", Usage: "new `URL`"},
 					&cli.StringFlag{Name: "topic", Usage: "new `TOPIC`"},
 					&cli.StringFlag{Name: "type", Usage: "new `TYPE`: IN, OUT or ALL"},
-					&cli.Int64Flag{Name: "since-id", Usage: "go on after the transaction with this `ID`"},
+					&cli.Int64Flag{Name: "since-id", Usage: "go on after the transaction with this `ID`", DefaultText: "where it is"},
 				)...),
 				Action: withID("stream", updateStream),
 			},

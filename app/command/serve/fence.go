@@ -47,6 +47,9 @@ func (f *fence) start(ctx context.Context) error {
 	if _, err := os.Lstat(UnfinishedTakeover(f.db)); err == nil {
 		return terminal.Exit(terminal.ExitDatabase, fmt.Errorf("a takeover of %s was interrupted: run baoco takeover again", f.db))
 	}
+	if _, err := replica.ReadConfig(f.db); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return terminal.Exit(terminal.ExitDatabase, fmt.Errorf("it can't be seen whether another server took over: %w, or remove that file", err))
+	}
 	return f.look(ctx)
 }
 
