@@ -109,6 +109,9 @@ func (d *drill) lose(t *testing.T) {
 	if code := again.exitWithin(t, 60*time.Second); code != terminal.ExitConflict || !strings.Contains(again.stderr.String(), "another server took over at ") {
 		t.Errorf("the old server: exit %d\n%s", code, again.stderr)
 	}
+	if code, c := old.checked(t); code != terminal.ExitCheck || !strings.Contains(c.Problem, "Another server took over") {
+		t.Errorf("a check on the old machine: exit %d, %+v", code, c)
+	}
 }
 
 // keep notes what was acknowledged since the last loss, until a time.

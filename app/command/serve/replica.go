@@ -181,6 +181,17 @@ func (r *ReplicaChecker) Check(ctx context.Context, now time.Time) (c app.Replic
 	return c
 }
 
+func newestEpoch(ctx context.Context, c replica.Config) (e replica.Epoch, err error) {
+	objects, err := replica.Open(ctx, c.Place, c.Credentials)
+	if err != nil {
+		return e, err
+	}
+	defer objects.Close()
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return replica.Newest(ctx, objects)
+}
+
 // checkTime is how long a restore may take, for each GB more.
 const checkTime = 10 * time.Minute
 
@@ -188,6 +199,15 @@ func (r *ReplicaChecker) check(ctx context.Context, now time.Time) (c app.Replic
 	config, err := replica.ReadConfig(r.Store.Path())
 	if err != nil {
 		return c, err
+	}
+	last, err := newestEpoch(ctx, config)
+	if err != nil {
+		return c, err
+	}
+	if last.Number > config.Epoch {
+		c.At, c.Problem = now, app.Textf("Another server took over: %s. What is recorded here reaches nobody.",
+			"Máy chủ khác đã tiếp quản: %s. Những gì ghi ở đây không đến được ai.", last.String())
+		return c, nil
 	}
 	program, err := replica.FindProgram(ctx, config.Program)
 	if err != nil {
