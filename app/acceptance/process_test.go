@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +35,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv("AS_BAOCO") == "1" {
 		signal.Ignore(syscall.SIGPIPE) // as main does
 		os.Exit(command.Run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	// Parallel tests wait most of the time: on a small machine more of them do at once.
+	flag.Parse()
+	if p := flag.Lookup("test.parallel"); p.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) && runtime.GOMAXPROCS(0) < 4 {
+		_ = p.Value.Set("4")
 	}
 	os.Exit(m.Run())
 }
