@@ -327,6 +327,17 @@ func TestStreamChanged(t *testing.T) {
 		if to := b.opened[len(b.opened)-1]; len(b.opened) != opened+1 || to.Kind != app.Kafka || !to.TLS || to.Hosts[0] != "k.shop.vn:9092" || to.Topic != "t" || to.Password != "p" {
 			t.Errorf("%d were opened, the last %+v", len(b.opened)-opened, to)
 		}
+		for _, change := range []app.StreamUpdate{ // one field each
+			{Topic: new("t2")}, {Credentials: &app.BrokerCredentials{Username: "u2", Password: "p"}}, {Credentials: &app.BrokerCredentials{Username: "u2", Password: "p2"}},
+		} {
+			opened = len(b.opened)
+			must(t, second(s.Service.UpdateStream(ctx, 1, all.ID, change)))
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			if len(b.opened) != opened+1 {
+				t.Errorf("%d publishers were opened for %+v", len(b.opened)-opened, change)
+			}
+		}
 		must(t, s.Service.DeleteStream(ctx, 1, all.ID, time.Now()))
 		s.pay(t, 8, app.Incoming{})
 		time.Sleep(2 * time.Second)
