@@ -53,6 +53,11 @@ func TestUndoImportOfStreamed(t *testing.T) {
 	if n := told(id); n != 5 || passed < list[9].ID || len(list) != 10 {
 		t.Errorf("%d that it has sent count as told, want 5", n)
 	}
+	must(t, second(h.service.UpdateStream(ctx, 1, st.ID, app.StreamUpdate{SinceID: &list[6].ID})))
+	if n := told(id); n < 5 {
+		t.Errorf("after it was moved ahead %d that it has sent count as told", n)
+	}
+	must(t, second(h.service.UpdateStream(ctx, 1, st.ID, app.StreamUpdate{SinceID: &list[4].ID})))
 	must(t, h.service.DeleteStream(ctx, 1, st.ID, h.now))
 	must(t, h.service.UndoImport(ctx, 1, id, h.now))
 	if n, in := told(id), len(h.rows(0, 30))-5; n != 5 {
