@@ -38,7 +38,7 @@ func TestEpochs(t *testing.T) {
 			won := make(chan replica.Epoch, 8)
 			for i := range 8 {
 				wait.Go(func() {
-					e := replica.NewEpoch(2, fmt.Sprint("vps-", i), noon)
+					e := replica.NewEpoch(2, fmt.Sprint("vps-", i/2), noon) // two have the same name
 					switch err := e.Take(ctx, objects); {
 					case err == nil:
 						won <- e
