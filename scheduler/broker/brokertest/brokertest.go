@@ -116,13 +116,21 @@ func PublishAll(t testing.TB, p app.Publisher, count, accounts int, before func(
 }
 
 // Scripted is a connection to a broker that says what it says whatever it hears. In
-// what a server of NATS says, @ stands for the inbox of its client.
+// what a server of NATS says, @ stands for the inbox of its client, and BatchID for the
+// id of the batch that it hears.
 type Scripted struct {
-	Says  []byte
-	Heard strings.Builder
+	Says   []byte
+	Heard  strings.Builder
+	Closed bool
 }
 
-var inbox = regexp.MustCompile(`SUB (_INBOX\.\w+\.)\* 1`)
+// BatchID is as long as the id of a batch.
+const BatchID = "(the id of the batch here)"
+
+var (
+	inbox = regexp.MustCompile(`SUB (_INBOX\.\w+\.)\* 1`)
+	batch = regexp.MustCompile(`Nats-Batch-Id: (\w+)`)
+)
 
 func (s *Scripted) Read(b []byte) (int, error) {
 	if len(s.Says) == 0 {
@@ -142,10 +150,13 @@ func (s *Scripted) Write(b []byte) (int, error) {
 	if found := inbox.FindSubmatch(b); found != nil {
 		s.Says = bytes.ReplaceAll(s.Says, []byte("@"), found[1])
 	}
+	if found := batch.FindSubmatch(b); found != nil {
+		s.Says = bytes.ReplaceAll(s.Says, []byte(BatchID), found[1])
+	}
 	return s.Heard.Write(b)
 }
 
-func (s *Scripted) Close() error                     { return nil }
+func (s *Scripted) Close() error                     { s.Closed = true; return nil }
 func (s *Scripted) LocalAddr() net.Addr              { return &net.TCPAddr{} }
 func (s *Scripted) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
 func (s *Scripted) SetDeadline(time.Time) error      { return nil }

@@ -8,6 +8,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"baoco/app"
 	"baoco/scheduler/broker/brokertest"
@@ -51,6 +53,11 @@ const (
 	noBatches = `{"stream":"S","error":{"code":400,"err_code":10174,"description":"atomic publish is disabled"}}`
 )
 
+// natsBatch is the acknowledgement of a batch with so many messages.
+func natsBatch(count int) string {
+	return fmt.Sprintf(`{"stream":"S","seq":7,"batch":"%s","count":%d}`, brokertest.BatchID, count)
+}
+
 // Only what is certainly an acknowledgement counts as one. Of one bank account only one
 // message is on its way.
 func TestNATSAnswers(t *testing.T) {
@@ -67,8 +74,11 @@ func TestNATSAnswers(t *testing.T) {
 		{"part of a batch where none was begun", msg(0, ""), 0, 1, 1, 1},
 		{"batch without its id", msg(0, "") + msg(1, natsKeeps), 0, 4, 3, 1},
 		{"batch with another id", msg(0, "") + msg(1, `{"stream":"S","seq":7,"batch":"x","count":3}`), 0, 4, 3, 1},
+		{"batch with fewer", msg(0, "") + msg(1, natsBatch(2)), 0, 4, 3, 1},
+		{"batch", msg(0, "") + msg(1, natsBatch(3)), 3, 3, 3, 1},
 		{"no batches", msg(0, noBatches) + msg(1, natsKeeps) + msg(2, natsKeeps) + msg(3, natsKeeps), 3, 4, 3, 1},
 		{"an answer twice", msg(0, noBatches) + msg(0, natsKeeps) + msg(1, natsKeeps) + msg(1, natsKeeps), 1, 3, 3, 1},
+		{"an answer twice instead of another", msg(0, noBatches) + msg(1, natsKeeps) + msg(1, natsKeeps), 1, 3, 2, 2},
 		{"the first is lost", msg(0, noBatches) + msg(2, natsKeeps), 0, 2, 3, 1},
 		{"the second is refused", msg(0, noBatches) + msg(2, natsFull) + msg(1, natsKeeps), 1, 3, 6, 2},
 		{"the first is refused", msg(0, noBatches) + msg(1, natsFull) + msg(2, natsKeeps), 0, 3, 6, 2},
@@ -87,6 +97,63 @@ func TestNATSAnswers(t *testing.T) {
 	}
 }
 
+// What is kept isn't sent again, not in a batch either, because a message before it was
+// refused.
+func TestNATSKeptIsNotSentAgain(t *testing.T) {
+	says := []string{
+		msg(0, noBatches) + msg(1, natsFull) + msg(2, natsKeeps),  // 1 and 2
+		msg(0, natsKeeps) + msg(1, natsKeeps) + msg(2, natsKeeps), // 1, 4 and 3
+	}
+	var heard []*brokertest.Scripted
+	p := nats.Open(app.Broker{Kind: app.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"}, func(context.Context, string, string) (net.Conn, error) {
+		heard = append(heard, &brokertest.Scripted{Says: []byte(natsHello + says[len(heard)])})
+		return heard[len(heard)-1], nil
+	}, &tls.Config{})
+	sent := brokertest.Messages(1, 4, 2)
+	if kept, err := p.Publish(t.Context(), sent); kept != 0 || err == nil {
+		t.Errorf("first kept %d, %v", kept, err)
+	}
+	if kept, err := p.Publish(t.Context(), sent); kept != 4 || err != nil || strings.Contains(heard[1].Heard.String(), "mark_2\r\n") {
+		t.Errorf("then kept %d, %v, of\n%s", kept, err, heard[1].Heard.String())
+	}
+}
+
+// A host that doesn't answer takes its share of the time, and not that of the others.
+func TestNATSHostHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := nats.Open(app.Broker{Kind: app.NATS, Hosts: []string{"a.shop.vn:4222", "b.shop.vn:4222"}, Topic: "shop.payments"}, func(ctx context.Context, _, address string) (net.Conn, error) {
+			if address == "a.shop.vn:4222" {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return &brokertest.Scripted{Says: []byte(natsHello + msg(0, natsKeeps))}, nil
+		}, &tls.Config{})
+		ctx, cancel := context.WithTimeout(t.Context(), app.StreamTimeout)
+		defer cancel()
+		if kept, err := p.Publish(ctx, brokertest.Messages(1, 1, 1)); kept != 1 || err != nil {
+			t.Errorf("kept %d, %v", kept, err)
+		}
+	})
+}
+
+// A connection that was unused for half a minute may be forgotten on its way: another one
+// is opened.
+func TestNATSIdleConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dialed := 0
+		p := nats.Open(app.Broker{Kind: app.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"}, func(context.Context, string, string) (net.Conn, error) {
+			dialed++
+			return &brokertest.Scripted{Says: []byte(natsHello + msg(0, natsKeeps) + msg(1, natsKeeps) + msg(2, natsKeeps))}, nil
+		}, &tls.Config{})
+		for i, want := range []int{1, 1, 2} {
+			if kept, err := p.Publish(t.Context(), brokertest.Messages(i+1, 1, 1)); kept != 1 || err != nil || dialed != want {
+				t.Errorf("message %d: kept %d, %v, after %d connections instead of %d", i+1, kept, err, dialed, want)
+			}
+			time.Sleep(time.Duration(29+2*i) * time.Second)
+		}
+	})
+}
+
 // A password of a broker with TLS is never sent without it.
 func TestNATSPasswordNeedsTLS(t *testing.T) {
 	for says, want := range map[string]string{
@@ -100,6 +167,9 @@ func TestNATSPasswordNeedsTLS(t *testing.T) {
 		brokertest.RefusedAs(t, app.Broker{Password: "s3cret"}, kept, err, want)
 		if heard := s.Heard.String(); strings.Contains(heard, "CONNECT") || strings.Contains(heard, "s3cret") {
 			t.Errorf("%s: sent %q", says, heard)
+		}
+		if !s.Closed {
+			t.Errorf("%s: the connection is still open", says)
 		}
 	}
 }
