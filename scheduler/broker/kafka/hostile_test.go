@@ -59,6 +59,7 @@ func TestKafkaAnswers(t *testing.T) {
 	}{
 		{"kept", answers(topicOf(host, 9092, 0), produced("payments", 0, 0)), 3},
 		{"refused", answers(topicOf(host, 9092, 0), produced("payments", 19, 0)), 0},
+		{"refused without a reason", answers(topicOf(host, 9092, 0), produced("payments", -1, 0)), 0},
 		{"another topic", answers(topicOf(host, 9092, 0), produced("other", 0, 0)), 0},
 		{"another partition", answers(topicOf(host, 9092, 0), produced("payments", 0, 1)), 0},
 		{"no partition", answers(topicOf(host, 9092, 0), produced("payments", 0), produced("payments", 0, 0)), 0},
@@ -81,6 +82,31 @@ func TestKafkaHashesWithinReason(t *testing.T) {
 	b := app.Broker{Kind: app.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments", Username: "shop", Password: "s3cret"}
 	kept, err := kafka.Open(b, s.Dial, &tls.Config{}).Publish(t.Context(), brokertest.Messages(1, 3, 1))
 	brokertest.RefusedAs(t, b, kept, err, "hashed 1000000 times")
+	if !s.Closed {
+		t.Error("the connection is still open")
+	}
+}
+
+// An answer that is larger than any that is needed isn't read.
+func TestKafkaLargeAnswer(t *testing.T) {
+	s := &brokertest.Scripted{Says: append([]byte{0, 9, 0, 4, 0, 0, 0, 1}, make([]byte, 9<<16)...)}
+	b := app.Broker{Kind: app.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments"}
+	kept, err := kafka.Open(b, s.Dial, &tls.Config{}).Publish(t.Context(), brokertest.Messages(1, 3, 1))
+	brokertest.RefusedAs(t, b, kept, err, "doesn’t answer as Kafka does")
+}
+
+// As long as a partition has no leader nothing is sent: not to the leaders of others
+// either.
+func TestKafkaWithoutALeader(t *testing.T) {
+	topic := topicOf("k.shop.vn", 9092, 0, 1).(*kmsg.MetadataResponse)
+	topic.Topics[0].Partitions[1].Leader = -1
+	s := &brokertest.Scripted{Says: answers(topic, produced("payments", 0, 0))}
+	b := app.Broker{Kind: app.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments"}
+	kept, err := kafka.Open(b, s.Dial, &tls.Config{}).Publish(t.Context(), brokertest.Messages(1, 20, 20))
+	brokertest.RefusedAs(t, b, kept, err, "LEADER_NOT_AVAILABLE")
+	if strings.Contains(s.Heard.String(), "mark_") {
+		t.Error("messages were sent")
+	}
 }
 
 // FuzzKafka publishes to a broker that answers anything.
@@ -127,5 +153,24 @@ func TestKafkaBrokersThatABrokerNames(t *testing.T) {
 	}
 	if got := strings.Join(dialed, " "); got != "k.shop.vn:9092 169.254.169.254:80" {
 		t.Errorf("dialed %s", got)
+	}
+}
+
+// However many brokers one names, a hundred are connected to.
+func TestKafkaNamesManyBrokers(t *testing.T) {
+	many := topicOf("b.shop.vn", 1, 0).(*kmsg.MetadataResponse)
+	many.Brokers, many.Topics[0].Partitions = nil, nil
+	for n := range int32(1000) {
+		many.Brokers = append(many.Brokers, kmsg.MetadataResponseBroker{NodeID: n, Host: "b.shop.vn", Port: n + 1})
+		many.Topics[0].Partitions = append(many.Topics[0].Partitions, kmsg.MetadataResponseTopicPartition{Partition: n, Leader: n})
+	}
+	dialed := 0
+	p := kafka.Open(app.Broker{Kind: app.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments"}, func(context.Context, string, string) (net.Conn, error) {
+		dialed++
+		return &brokertest.Scripted{Says: answers(many)}, nil
+	}, &tls.Config{})
+	kept, err := p.Publish(t.Context(), brokertest.Messages(1, 500, 500))
+	if kept != 0 || err == nil || !strings.Contains(err.Error(), "more than 100 Kafka brokers") || dialed != 100 {
+		t.Errorf("kept %d, %v, after %d connections", kept, err, dialed)
 	}
 }

@@ -76,9 +76,16 @@ func open(t testing.TB, b app.Broker) app.Publisher {
 	return p
 }
 
-// Leaders that have moved since the last Publish are no failure.
+// Leaders that have moved since the last Publish are no failure. All replicas in sync are
+// asked to have what counts as kept.
 func TestKafkaPublish(t *testing.T) {
 	cluster := startKafka(t)
+	cluster.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		if acks := r.(*kmsg.ProduceRequest).Acks; acks != -1 {
+			t.Errorf("acknowledgements of %d are asked for", acks)
+		}
+		return nil, nil, false
+	})
 	p := open(t, kafkaBroker(cluster))
 	if errors := brokertest.PublishAll(t, p, 1300, 7, func(int) { cluster.ShufflePartitionLeaders() }); errors != nil {
 		t.Errorf("errors %v", errors)

@@ -83,7 +83,8 @@ func TestKafkaSignIn(t *testing.T) {
 				options = append(options, kfake.TLS(&tls.Config{Certificates: []tls.Certificate{own}}))
 			}
 			cluster := startKafka(t, options...)
-			wanted := mechanisms(cluster, c.refuse)
+			refuse := c.refuse
+			wanted := mechanisms(cluster, func(mechanism string, request kmsg.Request) kmsg.Response { return refuse(mechanism, request) })
 			b := kafkaBroker(cluster)
 			b.TLS, b.Username, b.Password = c.tls, "shop", "s3cret,s3cret="
 			p := kafka.Open(b, (&net.Dialer{}).DialContext, trusting)
@@ -102,6 +103,16 @@ func TestKafkaSignIn(t *testing.T) {
 				kept, err := p.Publish(t.Context(), brokertest.Messages(4, 3, 1))
 				if kept != 3 || err != nil || strings.Join(*wanted, " ") != c.mechanism {
 					t.Errorf("again: kept %d, %v, tried %s", kept, err, *wanted)
+				}
+				refuse = unknown("SCRAM-SHA-512", "SCRAM-SHA-256", "PLAIN")
+				for range 2 { // once it is refused, all are tried again
+					p.Close()
+					*wanted = nil
+					kept, err := p.Publish(t.Context(), brokertest.Messages(7, 3, 1))
+					brokertest.RefusedAs(t, b, kept, err, "Authentication failed")
+				}
+				if len(*wanted) == 0 || (*wanted)[0] != "SCRAM-SHA-512" {
+					t.Errorf("after it was refused: tried %s", *wanted)
 				}
 			}
 		})
