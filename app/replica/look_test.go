@@ -56,6 +56,18 @@ func TestLook(t *testing.T) {
 	remove(file(9, 1, 4))
 	odd("the snapshot deleted", before, "1 to 4")
 	put(file(9, 1, 4), "snapshot")
+	touch := func(level int, at time.Time) {
+		apptest.Must(t, os.Chtimes(filepath.Join(dir, "epoch-000001/ltx", fmt.Sprint(level)), at, at))
+	}
+	touch(0, noon)
+	touch(1, noon.Add(-2*time.Hour))
+	touch(9, noon.Add(-time.Hour))
+	if got := look().Newest; !got.Equal(noon) {
+		t.Errorf("last written to at %v, want %v", got, noon)
+	}
+	if touch(9, noon.Add(time.Hour)); !look().Newest.Equal(noon.Add(time.Hour)) {
+		t.Errorf("last written to at %v, an hour before a snapshot", look().Newest)
+	}
 	before = look()
 	odd("nothing new", before, "")
 	if look().News(before) || !before.News(replica.Look{}) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -159,6 +161,24 @@ func TestRefusedPlaces(t *testing.T) {
 	wrong.SecretAccessKey = "Hunter2"
 	if _, err := openPlace(t, bucket, wrong).Get(t.Context(), "made"); err == nil || errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "Hunter2") {
 		t.Errorf("a wrong key of the bucket: %v", err)
+	}
+}
+
+// A service that sends a request on to another host can't have it signed for that one.
+func TestBucketSendsOn(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("%s %s came, with the headers %v", r.Method, r.URL, r.Header)
+	}))
+	defer other.Close()
+	service := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer service.Close()
+	objects := openPlace(t, apptest.Place(t, "s3://shop-replica?endpoint="+service.URL), replica.Credentials{AccessKeyID: "a", SecretAccessKey: "b"})
+	if _, err := objects.Get(t.Context(), "made"); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("read: %v", err)
+	}
+	if err := objects.Create(t.Context(), "made", []byte("x")); err == nil || errors.Is(err, fs.ErrExist) {
+		t.Errorf("create: %v", err)
 	}
 }
 
