@@ -172,6 +172,8 @@ func TestStreamAttention(t *testing.T) {
 	apptest.Must(t, err)
 	settle(began, app.Text{EN: "x", VI: "x"}) // of an attempt that was under way
 	says("switched off", began.Add(time.Hour))
+	w.Change(`UPDATE streams SET secret = x''`)
+	says("switched off, and its secret lost", began.Add(time.Hour))
 }
 
 // A source that is silent for a day is strange only after seven days in a row with

@@ -33,6 +33,7 @@ func TestCheckCopy(t *testing.T) {
 		"a payment of three minutes":   {file, now.Add(-3 * time.Minute), 3 * time.Minute, "3 minutes behind"},
 		"beats of an hour":             {beat(1, now.Add(-61*time.Minute)), time.Time{}, time.Hour, "60 minutes behind"},
 		"a clock that was set back":    {beat(8, now.Add(time.Hour)), time.Time{}, 30 * time.Second, ""},
+		"a clock that was set forward": {beat(8, now.Add(-time.Hour)), time.Time{}, 30 * time.Second, ""},
 		"a payment of an hour to come": {file, now.Add(time.Hour), 0, ""},
 	} {
 		got := app.CheckCopy(file, file, c.held, c.missing, now)

@@ -69,6 +69,7 @@ func TestReplica(t *testing.T) {
 	for good, c := range map[string]app.ReplicaCheck{
 		"1":  {At: now, Written: now.Add(-time.Second)},
 		"0":  {At: now, Written: now.Add(-time.Second), Problem: app.Text{EN: "It is bad.", VI: "Hỏng."}},
+		"1 ": {At: now.Add(-3 * time.Minute), Written: now.Add(-time.Second), Took: time.Minute}, // a look waits for a check
 		"0 ": {At: now.Add(-3 * time.Minute), Written: now.Add(-time.Second)},
 	} {
 		w.Service.SetReplicaCheck(&c)

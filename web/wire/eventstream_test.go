@@ -79,6 +79,14 @@ func overBoth(t *testing.T, allowed func() error, serve func(s *wire.EventStream
 	}
 }
 
+// No end of a line in a payer's text begins a line that is an event, or the id of one.
+func TestAppendEvent(t *testing.T) {
+	got := string(wire.AppendEvent(nil, "money", "7", "one\revent: money\r\nid: 8\n\rthree"))
+	if want := "event: money\nid: 7\ndata: one\ndata: event: money\ndata: id: 8\ndata: \ndata: three\n\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A stream in which nothing happens for long stays open.
 func TestQuietEventStream(t *testing.T) {
 	t.Parallel()
