@@ -295,6 +295,15 @@ func TestStreamChanged(t *testing.T) {
 		if got := b.ids(0); len(got) != 7 || got[6] != "6" {
 			t.Fatalf("the broker has %v", got)
 		}
+		ids := map[string]bool{} // the same transaction of two streams isn't a repeat
+		for _, m := range b.kept {
+			if ids[m.ID] = true; m.BankAccount != "ACB:19354957" {
+				t.Errorf("message %s is of the bank account %q", m.ID, m.BankAccount)
+			}
+		}
+		if len(ids) != 7 {
+			t.Errorf("the ids are %v", ids)
+		}
 		time.Sleep(2 * time.Second) // settled
 		synctest.Wait()
 		must(t, second(s.Service.ToggleStream(ctx, 1, all.ID, time.Now())))
@@ -338,11 +347,18 @@ func TestStreamChanged(t *testing.T) {
 				t.Errorf("%d publishers were opened for %+v", len(b.opened)-opened, change)
 			}
 		}
+		_, _, err := s.Service.RecordByHand(ctx, 1, app.Incoming{EventID: "other", Gateway: "VCB", AccountNumber: "0011002200", Type: app.In, Amount: 8}, nil, app.IdempotencyKey{}, time.Now())
+		must(t, err)
+		synctest.Wait()
+		wantIDs(t, b.ids(11), []string{"8", "8"})
+		if at := b.kept[11].BankAccount; at != "VCB:0011002200" {
+			t.Errorf("of the other bank account: %q", at)
+		}
 		must(t, s.Service.DeleteStream(ctx, 1, all.ID, time.Now()))
-		s.pay(t, 8, app.Incoming{})
+		s.pay(t, 9, app.Incoming{})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if got := b.ids(11); len(got) != 0 {
+		if got := b.ids(13); len(got) != 0 {
 			t.Errorf("of a deleted stream the broker got %v", got)
 		}
 		s.close(t)
