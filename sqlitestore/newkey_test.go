@@ -57,9 +57,13 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	must(t, err)
 	_, _, err = w.Service.CreateStream(ctx, 1, app.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop", Credentials: app.BrokerCredentials{Username: "shop", Password: "s3cret"}}, now)
 	must(t, err)
+	must(t, second(w.Service.RotateStreamSecret(ctx, 1, 1, app.IdempotencyKey{}, now)))
 	w.Close()
 
 	before := readSecrets(t, path)
+	if before.Stream.Password != "s3cret" {
+		t.Errorf("with a new secret of the stream its password is %q", before.Stream.Password)
+	}
 	r, err := sqlitestore.ReplaceKey(acting(ctx), path, now)
 	must(t, err)
 	if len(r.Lost) != 0 {
@@ -91,6 +95,14 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	}
 	if bearers := peek(t, path, `SELECT count(*) FROM sources WHERE bearer_hash IS NOT NULL`)[0][0]; bearers != int64(0) {
 		t.Errorf("%v bearer secrets are still known", bearers)
+	}
+
+	w = apptest.Open(t, path, app.Config{})
+	secret, err := w.Service.RotateStreamSecret(acting(ctx), 1, 1, app.IdempotencyKey{}, now)
+	must(t, err)
+	w.Close()
+	if made := readSecrets(t, path).Stream; made.SecretLost || made.StreamSecrets != (app.StreamSecrets{Secret: secret}) {
+		t.Errorf("with a secret made anew the stream has %+v", made.StreamSecrets)
 	}
 }
 
