@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"baoco/app"
 	"baoco/sqlitestore"
 )
 
@@ -82,5 +83,50 @@ func TestGapOfOldCopy(t *testing.T) {
 		if got := lastIDs(t, db)["deliveries"]; got != want {
 			t.Errorf("of a copy %v old the last delivery is %d, want %d", age, got, want)
 		}
+	}
+}
+
+// What a check compares of a file up to one of its transactions is what its rows say; and a
+// copy whose rows and totals differ, or that another key opens, isn't good.
+func TestCopyFacts(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 9)
+	defer h.store.Close()
+	ctx, began := t.Context(), h.now
+	h.imports("a.csv", false, h.rows(0, 30)) // every third is money out
+	h.now = began.Add(time.Hour)
+	h.imports("b.csv", false, h.rows(30, 5))
+	h.now = began.Add(2 * time.Hour)
+	h.imports("c.csv", false, h.rows(35, 5))
+	for _, upTo := range []int64{0, 1, 17, 30, 40, app.AllCopied} {
+		sums := peek(t, h.store.Path(), `SELECT coalesce(max(id), 0), count(*), coalesce(sum(iif(type = 'IN', amount, 0)), 0), coalesce(sum(iif(type = 'OUT', amount, 0)), 0) FROM transactions WHERE id <= ?`, upTo)[0]
+		want := app.CopyFacts{NewestID: sums[0].(int64), Transactions: sums[1].(int64), In: sums[2].(int64), Out: sums[3].(int64)}
+		got, err := h.store.CopyFacts(ctx, upTo)
+		if got.Beat = (app.Beat{}); err != nil || got != want {
+			t.Errorf("up to %d: %+v, %v, want %+v", upTo, got, err, want)
+		}
+	}
+	for _, c := range []struct {
+		after, upTo int64
+		want        time.Time
+	}{{0, 40, began}, {30, 40, began.Add(time.Hour)}, {35, 40, began.Add(2 * time.Hour)}, {30, 30, time.Time{}}, {40, 50, time.Time{}}} {
+		if got, err := h.store.FirstAfter(ctx, c.after, c.upTo); err != nil || !got.Equal(c.want.Truncate(time.Second)) && !got.Equal(c.want) {
+			t.Errorf("the first after %d and up to %d: %v, %v, want %v", c.after, c.upTo, got, err, c.want)
+		}
+	}
+
+	backup := filepath.Join(t.TempDir(), "copy.db")
+	makeBackup(t, h.store, sqlitestore.BackupTarget{File: backup, NoKey: true})
+	if got, err := h.store.CheckedCopy(ctx, backup); err != nil || got.Transactions != 40 {
+		t.Errorf("a good copy: %+v, %v", got, err)
+	}
+	other := open(t, create(t), false)
+	defer other.Close()
+	if _, err := other.CheckedCopy(ctx, backup); !errors.Is(err, sqlitestore.ErrKey) {
+		t.Errorf("under another key: %v", err)
+	}
+	alter(t, backup, `UPDATE bank_account_days SET count = count + 1 WHERE count = (SELECT max(count) FROM bank_account_days)`)
+	if _, err := h.store.CheckedCopy(ctx, backup); !errors.Is(err, sqlitestore.ErrDamaged) {
+		t.Errorf("with other totals than rows: %v", err)
 	}
 }

@@ -1,6 +1,8 @@
 package serve_test
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -79,6 +81,57 @@ func TestLook(t *testing.T) {
 	l.says("an object less", minute(9), "can’t be restored")
 	l.copied(minute(9))
 	l.says("once it can be restored again", minute(10), "")
+}
+
+// A copy is compared with the database up to its own last transaction: what came later it
+// lacks, which is no difference for a while.
+func TestCheckCompares(t *testing.T) {
+	t.Parallel()
+	l, now := look(t), time.Now()
+	s := apptest.Over(t, l.checker.Store, app.Config{})
+	_, err := s.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, now)
+	apptest.Must(t, err)
+	record := func(id string, at time.Time) {
+		t.Helper()
+		_, _, err := s.RecordByHand(t.Context(), 1, app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000, Time: now}, nil, app.IdempotencyKey{}, at)
+		apptest.Must(t, err)
+	}
+	check := func(when string, at time.Time, behind time.Duration, says string) {
+		t.Helper()
+		c := l.checker.Check(t.Context(), at)
+		if c.Behind < behind || c.Behind > behind+time.Second || says == "" && c.Problem != (app.Text{}) || !strings.Contains(c.Problem.EN, says) || c.Transactions != 1 {
+			t.Errorf("%s: %+v, want %v behind and %q", when, c, behind, says)
+		}
+	}
+	record("1", now.Add(-time.Hour))
+	l.copied(now)
+	check("with all of it", now, 0, "")
+	record("2", now.Add(-90*time.Second))
+	record("3", now)
+	check("with two less", now, 90*time.Second, "")
+	check("with two less a minute later", now.Add(time.Minute), 150*time.Second, "2 minutes behind")
+	db, err := sql.Open("sqlite", "file:"+l.copy)
+	apptest.Must(t, err)
+	_, err = db.Exec(`UPDATE transactions SET amount = amount + 1; UPDATE bank_account_days SET amount = amount + 1`)
+	apptest.Must(t, errors.Join(err, db.Close()))
+	check("with another amount", now, 90*time.Second, "holds other transactions")
+}
+
+// A database whose configuration of a replica can't be used has one all the same: somebody
+// must know that nothing watches it.
+func TestReplicatedWithoutAUsableConfiguration(t *testing.T) {
+	t.Parallel()
+	l := look(t)
+	file := replica.ConfigPath(l.checker.Store.Path())
+	apptest.Must(t, os.WriteFile(file, []byte("dbs: []\n"), 0o600))
+	if !l.checker.Replicated() {
+		t.Error("it has no replica")
+	}
+	l.says("with another configuration", time.Now(), "can’t be read")
+	apptest.Must(t, os.Remove(file))
+	if l.checker.Replicated() {
+		t.Error("it still has a replica")
+	}
 }
 
 // The clock of a place tells that ours is wrong, for as long as it is.
