@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -275,6 +276,51 @@ func TestStreamTurnedOffInAnAttempt(t *testing.T) {
 	})
 }
 
+// A server that is stopped during an attempt doesn't say that the broker failed.
+func TestStreamStoppedInAnAttempt(t *testing.T) {
+	path := newFile(t)
+	synctest.Test(t, func(t *testing.T) {
+		b := &broker{} // it hangs
+		s := streaming(t, path, b)
+		st := s.stream(t, app.StreamCreate{})
+		s.pay(t, 1, app.Incoming{})
+		time.Sleep(2 * time.Second)
+		s.crash(t)
+		after := apptest.Open(t, path, app.Config{})
+		defer after.Close()
+		st, err := after.Service.Stream(context.Background(), 1, st.ID)
+		must(t, err)
+		if b.calls() != 1 || st.Position != 0 || st.Problem != (app.Text{}) || !st.FailingSince.IsZero() {
+			t.Errorf("after %d attempts it is %+v", b.calls(), st)
+		}
+	})
+}
+
+// Brokers are connected to only where the rules for addresses allow it.
+func TestBrokersWhereThePolicyAllows(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer l.Close()
+	message := []app.StreamMessage{{ID: "1", BankAccount: "ACB:1", Body: []byte("{}")}}
+	ctx, cancel := context.WithTimeout(t.Context(), app.StreamTimeout)
+	defer cancel()
+	for _, kind := range []app.BrokerKind{app.NATS, app.Kafka} {
+		forbidding, err := app.ParseTargetPolicy(nil)
+		must(t, err)
+		p := scheduler.BrokersOf(forbidding)(app.Broker{Kind: kind, Hosts: []string{l.Addr().String()}, Topic: "t"})
+		kept, err := p.Publish(ctx, message)
+		p.Close()
+		var blocked *app.BlockedAddressError
+		if kept != 0 || !errors.As(err, &blocked) {
+			t.Errorf("%s: kept %d, %v", kind, kept, err)
+		}
+	}
+	must(t, l.(*net.TCPListener).SetDeadline(time.Now().Add(time.Millisecond)))
+	if _, err := l.Accept(); err == nil {
+		t.Error("a connection was made")
+	}
+}
+
 // What somebody changes of a stream counts at its next step.
 func TestStreamChanged(t *testing.T) {
 	path := newFile(t)
@@ -360,6 +406,9 @@ func TestStreamChanged(t *testing.T) {
 		synctest.Wait()
 		if got := b.ids(13); len(got) != 0 {
 			t.Errorf("of a deleted stream the broker got %v", got)
+		}
+		if st := s.state(t, 2); st.Position != 9 || st.Sent != 1 { // what isn't its own has passed, too
+			t.Errorf("the stream of money out is %+v", st)
 		}
 		s.close(t)
 	})
