@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -124,5 +125,43 @@ func TestStreamBehind(t *testing.T) {
 	text := show(handler)
 	if !strings.Contains(text, name+`{stream="1"} 360`) || !strings.Contains(text, name+"{stream=\"2\"} 0\n") || strings.Contains(text, `stream="3"`) {
 		t.Error(text)
+	}
+}
+
+// A call fails where the server couldn't do what it should, and is refused where the caller
+// shouldn't have made it.
+func TestCallsThatFail(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	m := metrics.New("test", time.Now())
+	for _, err := range []error{nil, app.Unavailable(errors.New("the disk is full")), errors.New("a fault"), app.ErrNoStream} {
+		m.Called(app.Source{ID: 1, Provider: "native"}, err)
+	}
+	text := show(m.Handler(w.Service))
+	for outcome, n := range map[string]int{"accepted": 1, "failed": 2, "refused": 1} {
+		if line := fmt.Sprintf(`baoco_calls_total{outcome=%q,provider="native",source="1"} %d`, outcome, n); !strings.Contains(text, line+"\n") {
+			t.Errorf("there is no %s in\n%s", line, text)
+		}
+	}
+}
+
+// A standby shows how old its copy is, as far as it knows, and whether somebody must look.
+func TestStandby(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for name, c := range map[string]struct {
+		state        app.Standby
+		age, problem string
+	}{
+		"a copy of now":     {app.Standby{Copied: true, At: now.Add(-5 * time.Second)}, "baoco_standby_age_seconds 5", "0"},
+		"an old copy":       {app.Standby{Copied: true, At: now.Add(-400 * time.Second)}, "baoco_standby_age_seconds 400", "1"},
+		"without the key":   {app.Standby{Copied: true, At: now.Add(-5 * time.Second), Key: app.Text{EN: "no key"}}, "baoco_standby_age_seconds 5", "1"},
+		"not following":     {app.Standby{Copied: true, At: now.Add(-5 * time.Second), Problem: app.Text{EN: "torn"}}, "baoco_standby_age_seconds 5", "1"},
+		"without any beats": {app.Standby{Copied: true}, "", "0"},
+	} {
+		text := show(metrics.Standby("test", func() app.Standby { return c.state }))
+		if !strings.Contains(text, "\nbaoco_standby_problem "+c.problem+"\n") || !strings.Contains(text, c.age) || c.age == "" && strings.Contains(text, "baoco_standby_age") {
+			t.Errorf("%s:\n%s", name, text)
+		}
 	}
 }
