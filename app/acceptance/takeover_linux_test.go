@@ -163,8 +163,8 @@ func TestFenceOfMovedDatabase(t *testing.T) {
 	}
 }
 
-// A server sees a takeover also where its configuration was taken away meanwhile, where
-// the place was out of reach when it started, where the objects of epochs between were
+// A server sees a takeover also where its configuration was taken away meanwhile, or says
+// another place, where the place was out of reach when it started, where the objects of epochs between were
 // lost, and where that was a pipe, which nobody writes to.
 func TestFenceAfterAll(t *testing.T) {
 	t.Parallel()
@@ -172,6 +172,12 @@ func TestFenceAfterAll(t *testing.T) {
 	for name, trouble := range map[string]func(config replica.Config) (mend func()){
 		"no configuration": func(config replica.Config) func() {
 			return func() { must(t, os.Remove(replica.ConfigPath(config.Database))) }
+		},
+		"another place": func(config replica.Config) func() {
+			return func() {
+				config.Place, _, _ = apptest.Places[replica.File](t)
+				must(t, config.Write())
+			}
 		},
 		"epochs lost": func(replica.Config) func() { return func() {} },
 		"a pipe": func(config replica.Config) func() {
@@ -203,6 +209,10 @@ func TestFenceAfterAll(t *testing.T) {
 				t.Error("a call was refused")
 			}
 			mend()
+			if config, err = replica.ReadConfig(in.db); err == nil {
+				objects, err = replica.Open(t.Context(), config.Place, secret)
+				must(t, err)
+			}
 			next := int64(2)
 			if name == "epochs lost" {
 				next = 7
