@@ -1,0 +1,90 @@
+package sqlitestore
+
+import (
+	"errors"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+// checkpointPages is how many pages of 4 KiB the write-ahead log holds before
+// they are copied into the database file.
+const checkpointPages = 4000
+
+// The writer makes the checkpoints itself, after it has replied. SQLite's own
+// would come inside a COMMIT, and nobody would be told when one fails: neither
+// that the log grows without end, nor that a sync of the database file failed,
+// after which Linux forgets what it should have written, the next sync succeeds
+// and the log is overwritten. After such an error nothing of the log may be
+// given up: the process ends without closing the file, which would be one more
+// checkpoint, and the next start copies the whole log again.
+
+// checkpointIfLarge copies the log into the file if the log is large, or if the
+// last checkpoint failed and Probe asks whether it succeeds now.
+func (w *writer) checkpointIfLarge() {
+	if pages, _, err := w.tx.conn.(sqlite.DBStatus).Status(sqlite.DBStatusCacheWrite, true); err == nil {
+		w.logged += pages
+	}
+	if w.broken.Load() || w.logged < checkpointPages && !w.retryCheckpoint.Load() {
+		return
+	}
+	var busy, pages, copied int
+	err := w.tx.queryRow(`PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &pages, &copied)
+	w.logged = 0
+	if copied < pages { // somebody still reads an older state: again soon
+		w.logged = checkpointPages * 7 / 8
+	}
+	if copied < pages && pages >= 2*checkpointPages {
+		w.giveWay()
+	}
+	if err == nil && copied == pages && pages > 0 { // -1: another process makes a checkpoint
+		err = w.emptyLog()
+	}
+	w.retryCheckpoint.Store(false)
+	w.checkpointErr.Store(&err)
+	if isFatal(err) {
+		w.fail(err)
+	}
+}
+
+// emptyLog cuts a log that was copied whole, in a file that Litestream replicates. Else
+// the next commits overwrite its beginning, and a Litestream that is started again takes
+// the rest for the end of what it has read: it leaves out what came between, and its
+// copy is damaged without a word (0.5.18). A running Litestream keeps the log from being
+// copied whole, so this is done only where it is away. Readers are waited for briefly.
+func (w *writer) emptyLog() error {
+	var replicated bool
+	if err := w.tx.queryRow(`SELECT count(*) FROM sqlite_schema WHERE name = '_litestream_seq'`).Scan(&replicated); err != nil || !replicated {
+		return err
+	}
+	if err := w.tx.exec(`PRAGMA busy_timeout = 100`); err != nil {
+		return err
+	}
+	var busy, pages, copied int
+	err := w.tx.queryRow(`PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &copied)
+	if busy != 0 {
+		w.logged = checkpointPages * 7 / 8
+	}
+	return errors.Join(err, w.tx.exec(`PRAGMA busy_timeout = 5000`))
+}
+
+// giveWayTime is a little longer than SQLite waits between two tries to get a lock.
+const giveWayTime = 110 * time.Millisecond
+
+// giveWay lets another process write, once a second at most: Litestream, which copies
+// the log, lets nobody checkpoint but itself, and for that needs the lock for writing.
+// A busy server would leave it no moment, and the log would grow.
+func (w *writer) giveWay() {
+	if time.Since(w.gaveWay) >= time.Second {
+		time.Sleep(giveWayTime)
+		w.gaveWay = time.Now()
+	}
+}
+
+// checkpointed returns the error of the last checkpoint.
+func (w *writer) checkpointed() error {
+	if err := w.checkpointErr.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
