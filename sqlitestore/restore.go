@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -232,6 +233,7 @@ func (r *Restored) commit(ctx context.Context, key []byte, from RestoreSource, n
 	if err := writeSynced(keyDraft, key); err != nil {
 		return err
 	}
+	from.Origin = cmp.Or(from.Origin, r.From)
 	if err := leaveGap(ctx, draft, from, givenIDs(ctx, r.Path), now); err != nil {
 		return err
 	}

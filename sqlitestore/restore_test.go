@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,6 +84,19 @@ func TestRestore(t *testing.T) {
 	}
 	if baseURL(t, backup) != "https://then.vn" {
 		t.Error("the backup was changed")
+	}
+}
+
+// The audit log names the whole path of what was restored, also where the command didn't.
+func TestRestoreByRelativePath(t *testing.T) {
+	db, backup := backedUp(t)
+	t.Chdir(filepath.Dir(backup))
+	_, err := sqlitestore.Restore(acting(context.Background()), db, sqlitestore.RestoreSource{File: filepath.Base(backup)}, backupTime)
+	must(t, err)
+	whole, err := filepath.Abs(filepath.Base(backup))
+	must(t, err)
+	if said := fmt.Sprint(peek(t, db, `SELECT * FROM audit ORDER BY id DESC LIMIT 1`)); !strings.Contains(said, whole) {
+		t.Errorf("the audit log says %s, and not %s", said, whole)
 	}
 }
 

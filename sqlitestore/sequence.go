@@ -1,7 +1,6 @@
 package sqlitestore
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"net/url"
@@ -59,7 +58,7 @@ func leaveGap(ctx context.Context, draft string, from RestoreSource, given map[s
 	if _, known := last["audit"]; !known { // the backup is of a schema without an audit log
 		return nil
 	}
-	row, err := auditRow(ctx, app.DefaultAccountID, app.DeedDatabaseRestore, 0, app.AuditNamed(cmp.Or(from.Origin, from.File)))
+	row, err := auditRow(ctx, app.DefaultAccountID, app.DeedDatabaseRestore, 0, app.AuditNamed(from.Origin))
 	if err == nil {
 		_, err = db.ExecContext(ctx, insertAudit, row...)
 	}
