@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"baoco/app/apptest"
 	"baoco/app/command/terminal"
 	"baoco/app/replica"
 )
@@ -61,6 +62,18 @@ func (r *replicated) needed(t *testing.T) (file string) {
 		return false
 	})
 	return file
+}
+
+// Before Litestream has run there is nothing that a new copy would mend.
+func TestReplicaCheckBeforeACopy(t *testing.T) {
+	t.Parallel()
+	in := install(t, openShop(t))
+	at, _, _ := apptest.Places[replica.File](t)
+	do(t, in.dir, "replica", "setup", at.String(), "--litestream", apptest.Litestream(t).Path)
+	r := &replicated{installation: in}
+	if code, c := r.checked(t); code != terminal.ExitCheck || !strings.Contains(c.Problem, "Nothing has been copied yet") || strings.Contains(c.Problem, "--anew") {
+		t.Errorf("exit %d, %+v", code, c)
+	}
 }
 
 // A good copy is good; each thing that can be wrong with it is found by a check.

@@ -31,7 +31,7 @@ type fence struct {
 	objects replica.Objects // nil: not connected
 	config  replica.Config  // of the last look
 	away    bool            // the last look found the place unreachable
-	looks   int             // since the last one at all epochs
+	looks   int             // with this configuration
 	gone    bool            // the configuration was taken away
 }
 
@@ -107,14 +107,15 @@ func (f *fence) look(ctx context.Context) error {
 	return nil
 }
 
-// allEpochs is with which look all epochs are listed: after half a minute.
-const allEpochs = 10
+// looksForNext is how many looks in a row ask for the next epoch only.
+const looksForNext = 9
 
 // higher looks for an epoch above that of this server: for the next one, which costs
-// little, and now and then for any, should the object of the next one be lost.
+// little, and at first and every half minute for any, should the object of the next one
+// be lost.
 func (f *fence) higher(ctx context.Context) (e replica.Epoch, taken bool, err error) {
 	f.looks++
-	if f.looks%allEpochs != 1 {
+	if f.looks%(1+looksForNext) != 1 {
 		return replica.EpochAfter(ctx, f.objects, f.config.Epoch)
 	}
 	e, err = replica.Newest(ctx, f.objects)

@@ -181,15 +181,31 @@ func (r *ReplicaChecker) Check(ctx context.Context, now time.Time) (c app.Replic
 	return c
 }
 
-func newestEpoch(ctx context.Context, c replica.Config) (e replica.Epoch, err error) {
-	objects, err := replica.Open(ctx, c.Place, c.Credentials)
-	if err != nil {
-		return e, err
-	}
-	defer objects.Close()
+// nothingToCheck says why there is no copy of this server to compare; zero: there is one.
+func nothingToCheck(ctx context.Context, c replica.Config) (why app.Text, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	return replica.Newest(ctx, objects)
+	objects, err := replica.Open(ctx, c.Place, c.Credentials)
+	if err != nil {
+		return why, err
+	}
+	defer objects.Close()
+	last, err := replica.Newest(ctx, objects)
+	if err != nil {
+		return why, err
+	}
+	if last.Number > c.Epoch {
+		return app.Textf("Another server took over: %s. What is recorded here reaches nobody.",
+			"Máy chủ khác đã tiếp quản: %s. Những gì ghi ở đây không đến được ai.", last.String()), nil
+	}
+	held, err := replica.CopyOf(ctx, objects, c.Epoch)
+	if err == nil && held.Objects == 0 {
+		why = app.Text{
+			EN: "Nothing has been copied yet. See whether Litestream runs: systemctl status baoco-litestream.",
+			VI: "Chưa có gì được chép. Hãy kiểm tra Litestream: systemctl status baoco-litestream.",
+		}
+	}
+	return why, err
 }
 
 // checkTime is how long a restore may take, for each GB more.
@@ -200,14 +216,9 @@ func (r *ReplicaChecker) check(ctx context.Context, now time.Time) (c app.Replic
 	if err != nil {
 		return c, err
 	}
-	last, err := newestEpoch(ctx, config)
-	if err != nil {
-		return c, err
-	}
-	if last.Number > config.Epoch {
-		c.At, c.Problem = now, app.Textf("Another server took over: %s. What is recorded here reaches nobody.",
-			"Máy chủ khác đã tiếp quản: %s. Những gì ghi ở đây không đến được ai.", last.String())
-		return c, nil
+	why, err := nothingToCheck(ctx, config)
+	if err != nil || why != (app.Text{}) {
+		return app.ReplicaCheck{At: now, Problem: why}, err
 	}
 	program, err := replica.FindProgram(ctx, config.Program)
 	if err != nil {

@@ -4,8 +4,6 @@ import (
 	_ "embed"
 	"io"
 	"path/filepath"
-	"slices"
-	"strings"
 	"text/template"
 )
 
@@ -44,12 +42,10 @@ func (u ReplicaUnit) Mount() string {
 	return unitWord(u.Place)
 }
 
-func (u ReplicaUnit) below(dirs ...string) bool {
-	return slices.ContainsFunc([]string{u.Program, u.Database, u.KeyFile, u.Place + "/"}, func(path string) bool {
-		return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(path, dir) })
-	})
+func (u ReplicaUnit) paths() []string {
+	return []string{u.Program, u.Database, u.KeyFile, u.Place + "/"}
 }
 
-func (u ReplicaUnit) InHome() bool { return u.below("/home/", "/root/", "/run/user/") }
+func (u ReplicaUnit) InHome() bool { return inHome(u.paths()...) }
 
-func (u ReplicaUnit) InTmp() bool { return u.below("/tmp/", "/var/tmp/") }
+func (u ReplicaUnit) InTmp() bool { return inTmp(u.paths()...) }

@@ -150,11 +150,7 @@ func readUnit(c *cli.Context) (u unit, err error) {
 			return u, terminal.Usagef("%q has characters that a unit file can't hold", word)
 		}
 	}
-	below := func(dir string) bool {
-		return strings.HasPrefix(binary, dir) || strings.HasPrefix(u.dir+"/", dir)
-	}
-	u.InHome = below("/home/") || below("/root/") || below("/run/user/")
-	u.InTmp = below("/tmp/") || below("/var/tmp/")
+	u.InHome, u.InTmp = inHome(binary, u.dir+"/"), inTmp(binary, u.dir+"/")
 	_, port, _ := net.SplitHostPort(s.Listen)
 	n, err := strconv.Atoi(port)
 	u.LowPort = s.Domain != "" || u.file != "" || err == nil && n > 0 && n < 1024
@@ -256,4 +252,16 @@ func shellWord(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// inHome and inTmp report whether a path lies where ProtectHome and PrivateTmp of systemd
+// would hide it.
+func inHome(paths ...string) bool { return below(paths, "/home/", "/root/", "/run/user/") }
+
+func inTmp(paths ...string) bool { return below(paths, "/tmp/", "/var/tmp/") }
+
+func below(paths []string, dirs ...string) bool {
+	return slices.ContainsFunc(paths, func(path string) bool {
+		return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(path, dir) })
+	})
 }
