@@ -63,6 +63,12 @@
 //     which publishes, and waits until the broker has kept the messages → sqlitestore,
 //     stream.go: the position, at most once a second. What was published and not yet
 //     settled when the server was killed is published again, under the same ids.
+//   - A check of the replica: scheduler, replica.go (every minute) → app/command/serve,
+//     replica.go (lists the place; restores the copy where that is due or the list is
+//     odd) → app/replica, litestream.go (the restore) and look.go (the list) →
+//     sqlitestore, replica.go (checks the restored file) → [CheckCopy] in replica.go
+//     (compares). A takeover is app/command, takeover.go; what stops the old server is
+//     serve/fence.go, and a standby is serve/follower.go.
 //   - A request of the management API: web/web.go and mux.go (find the house) →
 //     web/api, routes.go (the table) → request.go (key, limit, scope, body) → the
 //     noun's file → a few calls of Service → JSON. Every error is mapped in one

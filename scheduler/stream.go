@@ -144,7 +144,8 @@ func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool
 }
 
 // use takes over what somebody changed of the stream since the last step. A publisher
-// knows what its broker has kept; that doesn't count where a stream is moved back.
+// remembers messages that its broker has kept. After a move back they are sent again, so
+// it is closed.
 func (l *streamLoop) use(work app.StreamWork) {
 	begins := l.progress.From != work.Position || l.progress.StreamID == 0
 	if before := l.work; begins || before.URL != work.URL || before.Topic != work.Topic || before.Username != work.Username || before.Password != work.Password {

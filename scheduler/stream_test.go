@@ -254,18 +254,25 @@ func TestStreamKeptInPart(t *testing.T) {
 	})
 }
 
+// attempting is a stream whose first attempt hangs.
+func attempting(t *testing.T, path string) (*broker, *installation, app.Stream) {
+	t.Helper()
+	b := &broker{}
+	s := streaming(t, path, b)
+	st := s.stream(t, app.StreamCreate{})
+	s.pay(t, 1, app.Incoming{})
+	time.Sleep(2 * time.Second)
+	if b.calls() != 1 {
+		t.Fatalf("%d attempts", b.calls())
+	}
+	return b, s, st
+}
+
 // A stream that is turned off during an attempt has no problem when that ends.
 func TestStreamTurnedOffInAnAttempt(t *testing.T) {
 	path := newFile(t)
 	synctest.Test(t, func(t *testing.T) {
-		b := &broker{} // it hangs
-		s := streaming(t, path, b)
-		st := s.stream(t, app.StreamCreate{})
-		s.pay(t, 1, app.Incoming{})
-		time.Sleep(2 * time.Second)
-		if b.calls() != 1 {
-			t.Fatalf("%d attempts", b.calls())
-		}
+		_, s, st := attempting(t, path)
 		must(t, second(s.Service.ToggleStream(context.Background(), 1, st.ID, time.Now())))
 		time.Sleep(app.StreamTimeout + time.Second)
 		synctest.Wait()
@@ -280,11 +287,7 @@ func TestStreamTurnedOffInAnAttempt(t *testing.T) {
 func TestStreamStoppedInAnAttempt(t *testing.T) {
 	path := newFile(t)
 	synctest.Test(t, func(t *testing.T) {
-		b := &broker{} // it hangs
-		s := streaming(t, path, b)
-		st := s.stream(t, app.StreamCreate{})
-		s.pay(t, 1, app.Incoming{})
-		time.Sleep(2 * time.Second)
+		b, s, st := attempting(t, path)
 		s.crash(t)
 		after := apptest.Open(t, path, app.Config{})
 		defer after.Close()

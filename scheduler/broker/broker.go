@@ -8,8 +8,7 @@
 //
 // One Publish runs at a time, and reads and writes in the caller's goroutine, so that a
 // connection is one state and nothing else. Whatever fails ends the connection; the
-// next one is opened at the next host.
-// Answers are bounded before anything is built from them.
+// next one is opened at the next host. Answers are bounded before anything is built from them.
 //
 // Messages of one bank account must be kept in their order, also where a node of the
 // broker dies among them. How that is held is said in either package.
@@ -105,6 +104,7 @@ type Way struct {
 	next   int         // the host that is tried first, counted on and on
 }
 
+// Elsewhere implements [Client].
 func (w *Way) Elsewhere() { w.next++ }
 
 // Reach calls open for one host after the other until it succeeds, and returns the
@@ -168,8 +168,8 @@ func Bound(ctx context.Context, conn net.Conn) func() bool {
 	return context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 }
 
-// Late is instead where err says, in the words of a connection, that its time was up,
-// and the error of ctx where that is done.
+// Late gives another error for one that says that the time of a connection was up: the
+// error of ctx where that has ended, and else instead. Any other error stays as it is.
 func Late(ctx context.Context, err, instead error) error {
 	switch {
 	case !errors.Is(err, os.ErrDeadlineExceeded):
