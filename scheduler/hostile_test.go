@@ -177,9 +177,13 @@ type hostileReceiver struct {
 
 func (w *hostileWorld) quick(t *testing.T) []hostileReceiver {
 	now, ok := time.Now(), "HTTP/1.1 200 OK\r\n"
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	// Nobody listens at the near end of a connection, and nobody else can take its port.
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
-	closed.Close()
+	t.Cleanup(func() { listener.Close() })
+	held, err := net.Dial("tcp", listener.Addr().String())
+	must(t, err)
+	t.Cleanup(func() { held.Close() })
 	good := w.root.server(t, shopName, now)
 	middle := w.root.authority(t, "Intermediate")
 	noSuch := "http://no-such-name.example.vn/hook"
@@ -192,7 +196,7 @@ func (w *hostileWorld) quick(t *testing.T) []hostileReceiver {
 		{"no such name", noSuch, 0, app.ErrorDNS, app.CauseNoSuchName, "Check the spelling", "dns", soon},
 		{"a name without an address", "http://empty.example.vn/", 0, app.ErrorDNS, app.CauseNoSuchName, "has no address", "dns", soon},
 		{"DNS that fails", "http://broken.example.vn/", 0, app.ErrorDNS, app.CauseLookupFailed, "domain’s name servers", "dns", soon},
-		{"refused", byName("http://" + closed.Addr().String()), 0, app.ErrorRefused, "", "Start your web server", "dns connect", soon},
+		{"refused", byName("http://" + held.LocalAddr().String()), 0, app.ErrorRefused, "", "Start your web server", "dns connect", soon},
 		{"an expired certificate", w.https(t, certified(w.root.server(t, shopName, now.Add(-24*time.Hour)))), 0, app.ErrorTLS, app.CauseExpired, "Renew it", failedTLS, soon},
 		{"a certificate of tomorrow", w.https(t, certified(w.root.server(t, shopName, now.Add(24*time.Hour)))), 0, app.ErrorTLS, app.CauseNotYetValid, "Check the clock", failedTLS, soon},
 		{"a certificate for another name", w.https(t, certified(w.root.server(t, "other.example.vn", now))), 0, app.ErrorTLS, app.CauseWrongName, "a different domain", failedTLS, soon},

@@ -104,10 +104,10 @@ function connected(since) {
   if (changed) document.dispatchEvent(new Event(since ? "lost" : "connected"));
 }
 
-// shownAt is when the page got what it shows, and data-age how old that was then.
+// shownAt is when the page got what it shows, and data-seconds-old how old that was then.
 let shownAt = Date.now();
 function showAge() {
-  for (const at of $$("[data-age]")) at.textContent = ago(+at.dataset.age + (Date.now() - shownAt) / 1000);
+  for (const at of $$("[data-seconds-old]")) at.textContent = ago(+at.dataset.secondsOld + (Date.now() - shownAt) / 1000);
   if (!offlineSince) return;
   const text = $("[data-offline]").lastElementChild;
   text.textContent = text.dataset.text.replace("{age}", ago((Date.now() - offlineSince) / 1000));
