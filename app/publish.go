@@ -92,6 +92,7 @@ func StreamProblem(err error) Text {
 type StreamProgress struct {
 	StreamID     int64
 	From, To     int64     // the position in the file, and the present one
+	Tried        int64     // transactions up to this id may be in the broker; 0: nothing was tried
 	Sent         int64     // messages that the broker has kept since then
 	SentAt       time.Time // of the last of them; zero: none
 	FailingSince time.Time // zero: the last attempt succeeded

@@ -218,8 +218,8 @@ type Writer interface {
 	ToggleStream(ctx context.Context, accountID, id int64, now time.Time) (Stream, error)
 	// DeleteStream ends a stream.
 	DeleteStream(ctx context.Context, accountID, id int64, now time.Time) error
-	// SettleStream keeps what became of sending. It does nothing where somebody moved
-	// the position meanwhile, or deleted the stream.
+	// SettleStream keeps what became of sending. Where somebody moved the position
+	// meanwhile, or deleted the stream, it keeps Tried only.
 	SettleStream(ctx context.Context, p StreamProgress) error
 
 	// HideGuide sets GuideHidden.

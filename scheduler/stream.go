@@ -153,8 +153,7 @@ func (l *streamLoop) use(work app.StreamWork) {
 		l.failures = 0
 	}
 	if l.work = work; begins {
-		l.progress = app.StreamProgress{StreamID: l.id, From: work.Position, To: work.Position, FailingSince: work.FailingSince, Problem: work.Problem}
-		l.changed = false
+		l.progress = app.StreamProgress{StreamID: l.id, From: work.Position, To: work.Position, Tried: l.progress.Tried, FailingSince: work.FailingSince, Problem: work.Problem}
 	}
 	if l.publisher == nil {
 		l.publisher = l.service.OpenBroker(work)
@@ -171,6 +170,7 @@ func (l *streamLoop) publish(ctx context.Context, list []app.Transaction, passed
 	}
 	limited, cancel := context.WithTimeout(ctx, app.StreamTimeout)
 	defer cancel()
+	l.progress.Tried = max(l.progress.Tried, list[len(list)-1].ID)
 	var kept int
 	err := app.Protected(func() (err error) { kept, err = l.publisher.Publish(limited, messages); return err })
 	switch {

@@ -417,5 +417,51 @@ func TestStreamChanged(t *testing.T) {
 	})
 }
 
+// What was sent a moment before a stream is moved and turned off is in its broker, and
+// so are messages whose answer was lost: an import of them isn't taken back.
+func TestStreamMovedAtOnce(t *testing.T) {
+	for name, answer := range map[string]func([]app.StreamMessage) (int, error){
+		"kept": keepAll, "answer lost": func([]app.StreamMessage) (int, error) { return 0, errors.New("the connection broke") },
+	} {
+		path := newFile(t)
+		synctest.Test(t, func(t *testing.T) {
+			ctx := context.Background()
+			b := &broker{answer: keepAll}
+			s := streaming(t, path, b)
+			st := s.stream(t, app.StreamCreate{})
+			for i := range app.StreamRead { // more than is sent again in one attempt
+				s.pay(t, i+1, app.Incoming{})
+			}
+			time.Sleep(2 * time.Second)
+			s.pay(t, app.StreamRead+1, app.Incoming{})
+			synctest.Wait() // settled; what follows within a second isn't
+			b.answerBy(answer)
+			row := func(id string, amount int64) app.Incoming {
+				return app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: amount, Time: time.Now()}
+			}
+			im, err := s.Service.NewImport(ctx, app.ImportOptions{AccountID: 1, File: "a.csv"})
+			must(t, err)
+			r, err := im.Add(ctx, []app.Incoming{row("i1", 5), row("i2", 6)}, time.Now())
+			if must(t, err); r.Recorded != 2 {
+				t.Fatalf("of the file %+v", r)
+			}
+			synctest.Wait() // sent
+			since := int64(0)
+			must(t, second(s.Service.UpdateStream(ctx, 1, st.ID, app.StreamUpdate{SinceID: &since})))
+			b.answerBy(func([]app.StreamMessage) (int, error) { return 0, errors.New("away") })
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			must(t, second(s.Service.ToggleStream(ctx, 1, st.ID, time.Now())))
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			u, err := s.Service.Undoable(ctx, 1, im.ID(), time.Now())
+			if err != nil || u.ToldCount != 2 {
+				t.Errorf("%s: %d of 2 count as told, %v", name, u.ToldCount, err)
+			}
+			s.close(t)
+		})
+	}
+}
+
 // second is the error of a call that also gives something.
 func second[T any](_ T, err error) error { return err }

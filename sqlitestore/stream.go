@@ -15,10 +15,10 @@ const (
 	s.position, s.sent, s.sent_ms, s.failing_ms, s.problem_en, s.problem_vi`
 	oneStream = `SELECT ` + streamColumns + ` FROM streams s WHERE s.id = ? AND s.account_id = ? AND s.deleted_at IS NULL`
 
-	// takenBy is the condition on transactions t that a stream s takes.
-	takenBy = `t.account_id = s.account_id AND (s.bank_account_id IS NULL OR s.bank_account_id = t.bank_account_id) AND s.type IN ('ALL', t.type)`
-	// streamed says that a transaction is in a broker, or on its way there.
-	streamed = `EXISTS (SELECT 1 FROM streams s WHERE ` + takenBy + ` AND s.first < t.id AND (t.id <= s.position OR s.is_active))`
+	// streamed is the condition on transactions t that are in a broker, or on their way
+	// there. A broker keeps them also where the stream was moved, or given another type.
+	streamed = `EXISTS (SELECT 1 FROM streams s WHERE t.account_id = s.account_id AND (s.bank_account_id IS NULL OR s.bank_account_id = t.bank_account_id)
+		AND s.first < t.id AND (s.is_active AND s.type IN ('ALL', t.type) OR t.id <= s.reached AND s.reached_type IN ('ALL', t.type)))`
 
 	// streamWindow is how many transactions are looked at for one reading.
 	streamWindow = 10 * app.StreamRead
@@ -98,8 +98,8 @@ func (s *Store) CreateStream(ctx context.Context, st app.Stream, secrets app.Str
 		if c.Position, err = streamStart(tx, since); err != nil {
 			return c, err
 		}
-		c.ID, err = tx.insert(`INSERT INTO streams (account_id, name, url, topic, username, bank_account_id, type, is_active, created_at, mark, secret, password, first, position, sent, problem_en, problem_vi)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?13, ?13, 0, '', '')`,
+		c.ID, err = tx.insert(`INSERT INTO streams (account_id, name, url, topic, username, bank_account_id, type, is_active, created_at, mark, secret, password, first, position, reached, reached_type, sent, problem_en, problem_vi)
+				VALUES (?, ?, ?, ?, ?, ?, ?7, ?, ?, ?, ?, ?, ?13, ?13, 0, ?7, 0, '', '')`,
 			st.AccountID, st.Name, st.URL, st.Topic, st.Username, nullIfZero(st.BankAccountID), string(st.Type), st.IsActive, st.CreatedAt.Unix(),
 			"str_"+strings.ToLower(rand.Text()[:12]), s.sealer.seal(sealStream, secrets.Secret), s.sealer.seal(sealStreamPassword, secrets.Password), c.Position)
 		if err != nil {
@@ -173,7 +173,7 @@ func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u app.Str
 			}
 			d.Changes = append(d.Changes, app.AuditChange{Field: "username", From: before.Username, To: st.Username}) // even where only the password has changed
 		}
-		if err := tx.exec(`UPDATE streams SET name = ?, url = ?, topic = ?, username = ?, type = ?, position = ?6, first = min(first, ?6) WHERE id = ?7`,
+		if err := tx.exec(`UPDATE streams SET name = ?, url = ?, topic = ?, username = ?, reached_type = iif(type = ?5, reached_type, 'ALL'), type = ?5, position = ?6, first = min(first, ?6) WHERE id = ?7`,
 			st.Name, st.URL, st.Topic, st.Username, string(st.Type), st.Position, id); err != nil {
 			return st, err
 		}
@@ -238,8 +238,12 @@ func (s *Store) RotateStreamSecret(ctx context.Context, accountID, id int64, sec
 }
 
 // SettleStream is in app.Writer. A stream that was turned off meanwhile has no problem.
+// What was sent is in the broker, also where the stream was moved or deleted meanwhile.
 func (s *Store) SettleStream(ctx context.Context, p app.StreamProgress) error {
 	return s.write(ctx, func(tx *tx) error {
+		if err := tx.exec(`UPDATE streams SET reached = max(reached, ?) WHERE id = ?`, p.Tried, p.StreamID); err != nil {
+			return err
+		}
 		return tx.exec(`UPDATE streams SET position = ?, sent = sent + ?, sent_ms = coalesce(?, sent_ms),
 				failing_ms = iif(is_active, ?, NULL), problem_en = iif(is_active, ?, ''), problem_vi = iif(is_active, ?, '')
 				WHERE id = ? AND position = ? AND deleted_at IS NULL`,

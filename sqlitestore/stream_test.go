@@ -49,19 +49,45 @@ func TestUndoImportOfStreamed(t *testing.T) {
 	}
 	list, passed, err := h.service.StreamTransactions(ctx, st, st.Position, app.StreamRead)
 	must(t, err)
-	must(t, h.service.SettleStream(ctx, app.StreamProgress{StreamID: st.ID, From: st.Position, To: list[4].ID, Sent: 5}))
+	must(t, h.service.SettleStream(ctx, app.StreamProgress{StreamID: st.ID, From: st.Position, To: list[4].ID, Tried: list[4].ID, Sent: 5}))
 	if n := told(id); n != 5 || passed < list[9].ID || len(list) != 10 {
 		t.Errorf("%d that it has sent count as told, want 5", n)
 	}
-	must(t, second(h.service.UpdateStream(ctx, 1, st.ID, app.StreamUpdate{SinceID: &list[6].ID})))
-	if n := told(id); n < 5 {
-		t.Errorf("after it was moved ahead %d that it has sent count as told", n)
+	// Whatever becomes of the stream, the broker has them.
+	still := func(what string) {
+		t.Helper()
+		if n := told(id); n != 5 {
+			t.Errorf("%s: %d that it has sent count as told, want 5", what, n)
+		}
 	}
-	must(t, second(h.service.UpdateStream(ctx, 1, st.ID, app.StreamUpdate{SinceID: &list[4].ID})))
+	change := func(u app.StreamUpdate) {
+		t.Helper()
+		must(t, second(h.service.UpdateStream(ctx, 1, st.ID, u)))
+	}
+	change(app.StreamUpdate{SinceID: &list[6].ID})
+	still("moved ahead")
+	change(app.StreamUpdate{SinceID: &st.Position})
+	still("moved back")
+	// An attempt that was on its way when the stream was moved, and that failed.
+	must(t, h.service.SettleStream(ctx, app.StreamProgress{StreamID: st.ID, From: list[6].ID, To: list[6].ID, Tried: list[7].ID}))
+	if n := told(id); n != 8 {
+		t.Errorf("%d that it has tried to send count as told, want 8", n)
+	}
+	in := app.WebhookIn
+	change(app.StreamUpdate{Type: &in})
+	if n := told(id); n < 8 {
+		t.Errorf("after its type was changed %d that it has sent count as told", n)
+	}
 	must(t, h.service.DeleteStream(ctx, 1, st.ID, h.now))
 	must(t, h.service.UndoImport(ctx, 1, id, h.now))
-	if n, in := told(id), len(h.rows(0, 30))-5; n != 5 {
-		t.Errorf("%d of %d are left, want 5", n, in)
+	left := told(id)
+	for _, sent := range list[:8] {
+		if _, err := h.service.Transaction(ctx, 1, sent.ID); err != nil {
+			t.Errorf("transaction %d, which it has sent: %v", sent.ID, err)
+		}
+	}
+	if left >= 30 {
+		t.Errorf("%d of 30 are left", left)
 	}
 }
 

@@ -14,8 +14,10 @@ CREATE TABLE streams (
   mark            TEXT NOT NULL, -- random; begins the ids of its messages
   secret          BLOB NOT NULL, -- sealed; empty: lost
   password        BLOB NOT NULL, -- sealed
-  first           INTEGER NOT NULL, -- transactions after this id were sent, or will be
   position        INTEGER NOT NULL, -- transactions up to this id are sent, or don't belong to it
+  first           INTEGER NOT NULL, -- the lowest position that it had
+  reached         INTEGER NOT NULL, -- transactions up to this id may be in the broker; 0: none
+  reached_type    TEXT NOT NULL, -- of which type those are: its type, or ALL once that was changed
   sent            INTEGER NOT NULL, -- messages, repeats included
   sent_ms         INTEGER,
   failing_ms      INTEGER, -- since when it fails; NULL: it doesn't
