@@ -30,7 +30,9 @@ type CopyFacts struct {
 // ReplicaCheck is what came of a look at the replica.
 type ReplicaCheck struct {
 	At           time.Time
-	Took         time.Duration // of the last check
+	Place        string
+	CheckedAt    time.Time     // when the copy was last restored and compared; zero: not yet
+	Took         time.Duration // of that check
 	Written      time.Time     // when a look last found that something new had come to the place
 	Behind       time.Duration // how old the oldest thing is that the copy lacks; 0: it lacks nothing
 	Transactions int64         // in the copy

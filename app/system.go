@@ -96,6 +96,7 @@ type SystemStatus struct {
 	QueueStatus
 	Answers AnswerTimes
 	Backup  BackupStatus
+	Replica *ReplicaCheck // nil: there is no replica, or nobody has looked yet
 	// CertificateEndsAt is zero without a domain, and before the first
 	// certificate.
 	CertificateEndsAt time.Time
@@ -155,6 +156,9 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 	status.CertificateEndsAt = certificate.End
 	if c := s.courier.Load(); c != nil {
 		status.InFlight, _, _ = attempting(c)
+	}
+	if c, looked := s.ReplicaCheck(now); looked {
+		status.Replica = &c
 	}
 	status.Memory, status.Goroutines = processFigures()
 	status.Warnings = s.warnings(in, status.StorageStatus, status.Backup, certificate, now)

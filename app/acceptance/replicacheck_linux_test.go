@@ -169,3 +169,16 @@ func TestReplicaAnew(t *testing.T) {
 	dir, _ := r.takeOver(t)
 	checkLedger(t, filepath.Join(dir, "baoco.db"), calls.acknowledged())
 }
+
+// A server also isn't fenced off by a new copy whose configuration is removed at once.
+func TestReplicaAnewAndRemoved(t *testing.T) {
+	t.Parallel()
+	receiver := openShop(t)
+	r := replicate(t, install(t, receiver), replica.File, "--allow-target", receiver.target())
+	do(t, r.dir, "replica", "setup", r.config.Place.String(), "--anew", "--litestream", r.config.Program)
+	do(t, r.dir, "replica", "remove")
+	time.Sleep(6 * time.Second) // the fence looks once more
+	if !r.provider(r.server.url).call("FT1") {
+		t.Errorf("the server was fenced off:\n%s", r.server.stderr)
+	}
+}

@@ -80,6 +80,11 @@ func startLitestream(t *testing.T, c replica.Config) *exec.Cmd {
 	return cmd
 }
 
+// command runs a command on the database there.
+func (in installation) command(args ...string) (code int, stdout, stderr string) {
+	return baoco("", append(args, "--db", in.db)...)
+}
+
 // takeOverArgs are the arguments with which another machine takes over.
 func (r *replicated) takeOverArgs(t *testing.T) []string {
 	t.Helper()
@@ -120,6 +125,18 @@ func TestTakeoverFromLivingServer(t *testing.T) {
 	code := old.server.exitWithin(t, 5*time.Second)
 	if said := old.server.stderr.String(); code != terminal.ExitConflict || !strings.Contains(said, "another server took over at ") {
 		t.Errorf("the old server: exit %d\n%s", code, said)
+	}
+	// Commands there say it too, until this is no machine with that replica any more.
+	replaced := "Another server took over: epoch 2 was taken at "
+	if _, _, said := old.command("bank", "list"); !strings.Contains(said, replaced) {
+		t.Errorf("a command on the old machine said %q", said)
+	}
+	if code, out, _ := old.command("doctor"); code != terminal.ExitCheck || !strings.Contains(out, replaced) {
+		t.Errorf("doctor on the old machine: exit %d\n%s", code, out)
+	}
+	old.command("replica", "remove")
+	if _, _, said := old.command("bank", "list"); said != "" {
+		t.Errorf("after the replica was removed a command says %q", said)
 	}
 	acked := calls.acknowledged()
 	server := serveIn(t, dir, anyPort, args...)

@@ -64,6 +64,9 @@ func doctor(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if db, err := resolved(c.String("db")); err == nil && serve.Fenced(db) != "" {
+		checks = append(checks, app.Check{Name: "fence", Result: app.CheckFailed, Text: app.Text{EN: fencedText(serve.Fenced(db))}, Cure: app.Text{EN: "Use that server. baoco replica remove, if it is wrong"}})
+	}
 	list, wrong := []checkJSON{}, 0
 	for _, check := range checks {
 		one := checkJSON{Check: check.Name, Result: check.Result, Message: check.Text.EN}

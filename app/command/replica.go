@@ -311,7 +311,10 @@ func removeReplica(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(replica.ConfigPath(config.Database)); err != nil {
+	if err := afterFenceLook(c.Context, replica.ConfigPath(config.Database)); err != nil {
+		return err
+	}
+	if err := errors.Join(os.Remove(replica.ConfigPath(config.Database)), serve.NotFenced(config.Database)); err != nil {
 		return err
 	}
 	if err := s.service.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaRemove, 0, app.AuditNamed(config.Place.String())); err != nil {
@@ -321,6 +324,21 @@ func removeReplica(c *cli.Context, s *session) error {
 		Place string `json:"place"`
 		State string `json:"state"`
 	}{config.Place.String(), "removed"}, "The copy at %s is not kept up to date any more, and stays there. As root: systemctl disable --now baoco-litestream", config.Place)
+}
+
+// afterFenceLook waits until a running server has seen what setup wrote into a file last:
+// an epoch that it can't find there is another server's.
+func afterFenceLook(ctx context.Context, file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(min(serve.FenceTime, time.Until(info.ModTime().Add(serve.FenceTime)))):
+		return nil
+	}
 }
 
 // writeUnit writes Litestream's unit into a directory, or returns its text.

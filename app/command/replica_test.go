@@ -187,6 +187,7 @@ func TestReplicaSetupRefuses(t *testing.T) {
 		"an old Litestream":    {[]string{to, "--litestream", dir + "/old"}, "link a SQLite that can damage"},
 		"none":                 {[]string{to, "--litestream", dir + "/none"}, "0.5.17"},
 		"one that can't reach": {[]string{to, "--litestream", dir + "/blind"}, "no route to host"},
+		"no such disk":         {[]string{"file://" + dir + "/dsik/to", good}, "see that its disk is mounted"},
 	} {
 		code, stdout, stderr := baoco("", append([]string{"replica", "setup"}, c.args...)...)
 		if code == 0 || stdout != "" || !strings.Contains(stderr, c.says) || strings.Contains(stderr, "Hunter2") {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"baoco/app"
@@ -101,6 +102,11 @@ func (r *replicaSetup) prove(ctx context.Context) error {
 	if r.config.Place.Scheme == replica.File && rootForAnother(r.config.Database) {
 		return terminal.Usagef("Litestream runs as the owner of the database and must be able to write there: run this as that user (runuser -u), and let root install the unit that it prints")
 	}
+	if r.config.Place.Scheme == replica.File {
+		if dir := filepath.Dir(r.config.Place.Path); !isDir(dir) {
+			return terminal.Usagef("there is no directory %s: see that its disk is mounted", dir)
+		}
+	}
 	if err := replica.TryExclusive(ctx, r.objects, r.s.now); err != nil {
 		return fmt.Errorf("try %s: %w", r.config.Place, err)
 	}
@@ -145,6 +151,11 @@ func (r *replicaSetup) report(ctx context.Context) error {
 		fmt.Fprintln(r.c.App.ErrWriter, "A directory of this machine is lost with it, unless another machine's disk is mounted there.")
 	}
 	return err
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // rootForAnother reports whether this is root, and the database somebody else's.

@@ -40,6 +40,9 @@ func admin(action func(c *cli.Context, s *session) error) cli.ActionFunc {
 			return err
 		}
 		defer store.Close()
+		if epoch := serve.Fenced(store.Path()); epoch != "" {
+			fmt.Fprintln(c.App.ErrWriter, fencedText(epoch))
+		}
 		s := &session{store: store, account: c.Int64("account"), now: time.Now()}
 		c.Context = operating(c.Context, s.now)
 		if s.service, _, err = serve.NewService(c.Context, store, nil); err != nil {
@@ -50,6 +53,11 @@ func admin(action func(c *cli.Context, s *session) error) cli.ActionFunc {
 		}
 		return action(c, s)
 	}
+}
+
+// fencedText says that another server serves what this one served.
+func fencedText(epoch string) string {
+	return fmt.Sprintf("Another server took over: %s. What is changed here reaches nobody.", terminal.OneLine(epoch))
 }
 
 // operating gives a context in which the user of the operating system acts.

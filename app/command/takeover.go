@@ -159,7 +159,7 @@ func (t *takeover) run(ctx context.Context, force bool, now time.Time) (r sqlite
 	if err := t.config.Write(); err != nil {
 		return r, err
 	}
-	return r, os.Remove(serve.UnfinishedTakeover(t.config.Database))
+	return r, errors.Join(serve.NotFenced(t.config.Database), os.Remove(serve.UnfinishedTakeover(t.config.Database)))
 }
 
 // find finds the copy to restore, and the number of the next epoch.

@@ -159,7 +159,7 @@ func TestHelpAtHand(t *testing.T) {
 	added := b.Post("/inbound/sources", "once", webtest.FormKey(), "provider", "casso-v2", "name", "Casso")
 	added.Shows(t, `href="/help/casso"`)
 	for path, names := range map[string][]string{
-		"/webhooks/1": {"receiver"}, "/inbound/sources/1": {"casso"}, "/settings/alerts": {"alerts"}, "/system": {"backup", "upgrade"},
+		"/webhooks/1": {"receiver"}, "/inbound/sources/1": {"casso"}, "/settings/alerts": {"alerts"}, "/system": {"backup", "upgrade", "replica"},
 		"/settings": {"counter", "users", "install"}, "/transactions/import": {"statement"}, "/transactions?q=nothing": {"search"}, "/inbound/refused": {"inbound"},
 		"/tools/signature": {"receiver-401"}, "/keys": {"api"}, "/streams": {"streams"},
 	} {

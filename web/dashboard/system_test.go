@@ -19,6 +19,36 @@ import (
 	"baoco/web/webtest"
 )
 
+// The page says whether the replica is good, and of when that is known.
+func TestReplicaOnTheSystemPage(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	place := "s3://shop-replica/baoco"
+	now := time.Now()
+	for _, c := range []struct {
+		check *app.ReplicaCheck
+		want  []string
+	}{
+		{nil, []string{"If this machine is lost, what came in since the last backup is lost with it"}},
+		{&app.ReplicaCheck{At: now, Place: place, Written: now}, []string{place, "Nothing checked yet"}},
+		{&app.ReplicaCheck{At: now, Place: place, Written: now, CheckedAt: now, Transactions: 12345}, []string{place, `<span class="in">Good</span>`, "12,345 transactions"}},
+		{&app.ReplicaCheck{At: now, Place: place, Written: now, CheckedAt: now, Problem: app.Text{EN: "It is <old>.", VI: "Nó cũ."}}, []string{place, `<span class="bad">It is &lt;old&gt;.</span>`}},
+	} {
+		w.Service.SetReplicaCheck(c.check)
+		page := b.Get("/system").Body
+		for _, want := range c.want {
+			if !strings.Contains(page, want) {
+				t.Errorf("of %+v the page doesn't say %q", c.check, want)
+			}
+		}
+		if good := strings.Contains(page, `<span class="in">Good</span>`); good && (c.check == nil || c.check.CheckedAt.IsZero() || c.check.Problem.EN != "") {
+			t.Errorf("the page says of %+v that it is good", c.check)
+		}
+	}
+}
+
 // A missing backup is asked for once there is something old enough to lose,
 // with the command that makes it; and no more once it is made.
 func TestBackupOnTheSystemPage(t *testing.T) {

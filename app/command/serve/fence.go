@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"baoco/app/command/terminal"
@@ -39,6 +40,28 @@ type fence struct {
 // in place. After a kill of the takeover it says that the file has no fence yet.
 func UnfinishedTakeover(db string) string { return db + ".taking-over" }
 
+// fencedFile is a file that stands beside a database once another server took over. It
+// says which, for the commands.
+func fencedFile(db string) string { return db + ".fenced" }
+
+// Fenced says which server took over from the one that served a database here; empty:
+// none is known. Commands say it, and leave it to the server to look.
+func Fenced(db string) string {
+	text, err := os.ReadFile(fencedFile(db))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// NotFenced notes that the server here may serve.
+func NotFenced(db string) error {
+	if err := os.Remove(fencedFile(db)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // start is look, for a server that starts.
 func (f *fence) start(ctx context.Context) error {
 	if path, err := filepath.EvalSymlinks(f.db); err == nil {
@@ -50,7 +73,13 @@ func (f *fence) start(ctx context.Context) error {
 	if _, err := replica.ReadConfig(f.db); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return terminal.Exit(terminal.ExitDatabase, fmt.Errorf("it can't be seen whether another server took over: %w, or remove that file", err))
 	}
-	return f.look(ctx)
+	if err := f.look(ctx); err != nil {
+		return err
+	}
+	if f.away {
+		return nil
+	}
+	return NotFenced(f.db)
 }
 
 // look returns the error with which the server is to stop, where another one took
@@ -92,6 +121,9 @@ func (f *fence) look(ctx context.Context) error {
 		at := ""
 		if !epoch.At.IsZero() {
 			at = " at " + epoch.At.Format(time.RFC3339)
+		}
+		if err := os.WriteFile(fencedFile(f.db), []byte(epoch.String()+"\n"), 0o600); err != nil {
+			f.log.Error("commands won't say that another server took over", "err", err)
 		}
 		return terminal.Exit(terminal.ExitConflict, fmt.Errorf("another server took over%s: %s. This one (epoch %d) must not serve any more; baoco replica remove, if that is wrong",
 			at, epoch, config.Epoch))

@@ -52,7 +52,8 @@ func (r *ReplicaChecker) Replicated() bool {
 // Look lists the replica, and checks it where that is due or where the list is odd.
 func (r *ReplicaChecker) Look(ctx context.Context, now time.Time) app.ReplicaCheck {
 	c := r.look(ctx, now)
-	c.At, c.Took, c.Written = now, r.seen.last.Took, r.seen.moved
+	c.At, c.Written, c.Place = now, r.seen.moved, r.seen.config.Place.String()
+	c.CheckedAt, c.Took, c.Transactions = r.seen.last.At, r.seen.last.Took, r.seen.last.Transactions
 	return c
 }
 
