@@ -59,7 +59,7 @@
 //     next due time or the end, and the counters.
 //   - A transaction on its way to a broker: scheduler, stream.go (a loop for each active
 //     stream, woken when transactions are recorded) → sqlitestore, stream.go: what comes
-//     after the position → [StreamWork.Message] in publish.go → scheduler/broker,
+//     after the position → [StreamWork.Message] in streammessage.go → scheduler/broker,
 //     which publishes, and waits until the broker has kept the messages → sqlitestore,
 //     stream.go: the position, at most once a second. What was published and not yet
 //     settled when the server was killed is published again, under the same ids.

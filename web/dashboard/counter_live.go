@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Server) liveCounter(v *visit) error {
-	return s.streamCounter(v, ownCounter(v), streamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillAllowed(v) })
+	return s.sendCounter(v, ownCounter(v), eventStreamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillAllowed(v) })
 }
 
 func (s *Server) liveCounterLink(v *visit) error {
@@ -20,7 +20,7 @@ func (s *Server) liveCounterLink(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.streamCounter(v, link, streamHolder{account: link.AccountID, link: link.ID}, func() error {
+	return s.sendCounter(v, link, eventStreamHolder{account: link.AccountID, link: link.ID}, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), wire.RequestTimeout)
 		defer cancel()
 		_, err := s.Service.CounterLink(ctx, token)
@@ -31,20 +31,20 @@ func (s *Server) liveCounterLink(v *visit) error {
 	})
 }
 
-// streamCounter streams the money that comes in on a counter, until allowed
+// sendCounter streams the money that comes in on a counter, until allowed
 // returns wire.ErrRevoked. Its events are: money, a card; total, the line about today;
 // test, a test payment, which is no money and shows none;
 // alive, the server's time in unix seconds, by which the screen notices a
 // connection that died silently and removes old cards; ended, at which the screen
 // goes dark.
-func (s *Server) streamCounter(v *visit, link app.CounterLink, holder streamHolder, allowed func() error) error {
+func (s *Server) sendCounter(v *visit, link app.CounterLink, holder eventStreamHolder, allowed func() error) error {
 	since, err := strconv.ParseInt(v.Header.Get("Last-Event-Id"), 10, 64) // of a connection that broke
 	if err != nil || since < 0 {
 		if since, err = strconv.ParseInt(v.URL.Query().Get("since"), 10, 64); err != nil || since < 0 {
 			return app.InvalidField("since", "must be a position", "phải là một vị trí")
 		}
 	}
-	stream, err := s.openStream(v, holder, allowed)
+	stream, err := s.openEventStream(v, holder, allowed)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ type counterStream struct {
 	*Server
 	v      *visit
 	link   app.CounterLink
-	stream *stream
+	stream *eventStream
 	since  int64  // the newest card on the screen
 	seen   int64  // the newest transaction of all accounts when the cards were read
 	total  string // the line about today, as it was sent last

@@ -67,7 +67,7 @@ type Server struct {
 	changes      *wire.Feed[app.NewestIDs]
 	tests        testCounts
 	positionKey  [sha256.Size]byte // random, see position
-	streams      wire.Lasting
+	eventStreams wire.Lasting
 	testPayments wire.Buckets[int64] // by account
 	held         heldFiles
 }

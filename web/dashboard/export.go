@@ -94,7 +94,7 @@ func (e *export[Row]) send(read func(ctx context.Context) error) (err error) {
 		e.header()
 		return nil
 	}
-	give, err := s.takeStream(streamHolder{account: v.account.ID, user: v.user.ID}, v.now)
+	give, err := s.takeEventStream(eventStreamHolder{account: v.account.ID, user: v.user.ID}, v.now)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (s *Server) position(n app.NewestIDs) string {
 // seconds, by which pages notice a connection that died silently. A visitor who is
 // limited to some bank accounts hears of what they show, and of nothing else.
 func (s *Server) livePage(v *visit) error {
-	stream, err := s.openStream(v, streamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillAllowed(v) })
+	stream, err := s.openEventStream(v, eventStreamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillAllowed(v) })
 	if err != nil {
 		return err
 	}
