@@ -115,7 +115,7 @@ func (b browserTools) drive(t *testing.T, script string, job map[string]any) {
 	t.Helper()
 	encoded, err := json.Marshal(job)
 	must(t, err)
-	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 	defer cancel()
 	node := exec.CommandContext(ctx, "node", filepath.Join("..", "..", "testdata", "browser", script))
 	node.Env = append(os.Environ(), "BAOCO_BROWSER_MODULES="+b.modules, "BAOCO_CHROMIUM="+b.chromium, "BAOCO_BROWSER_JOB="+string(encoded))

@@ -233,7 +233,7 @@ func TestStandbyReadersUnderLoad(t *testing.T) {
 
 	var readers sync.WaitGroup
 	var reads, refused atomic.Int64
-	end := time.Now().Add(time.Duration(rounds(10, 120)) * time.Second)
+	end := time.Now().Add(time.Duration(rounds(10, 30)) * time.Second)
 	for reader := range 3 {
 		readers.Go(func() {
 			for time.Now().Before(end) {
