@@ -24,7 +24,7 @@ func startTail(t *testing.T, dir string, args ...string) (p *process, lines *buf
 	stdout, err := p.StdoutPipe()
 	must(t, err)
 	must(t, p.Start())
-	late := time.AfterFunc(30*time.Second, func() { _ = p.Process.Kill() })
+	late := time.AfterFunc(3*time.Minute, func() { _ = p.Process.Kill() })
 	t.Cleanup(func() { late.Stop(); _ = p.Process.Kill(); _ = p.Wait() })
 	return p, bufio.NewScanner(stdout), stdout
 }
