@@ -14,6 +14,7 @@ check(/^baoco_[0-9A-Za-z]{43}$/.test(key), 'the page shows no key');
 check((await page.textContent('#example')).includes(key), 'the example has no key');
 await must(page, 'secret');
 await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+const label = await page.innerHTML('[data-copy="#secret"]');
 await page.click('[data-copy="#secret"]');
 check(await page.evaluate(() => navigator.clipboard.readText()) === key, 'the key was not copied');
 
@@ -32,6 +33,9 @@ check((await copyWithout(true))[0] === 'Đã sao chép', 'nothing is said of the
 check(await page.evaluate(() => navigator.clipboard.readText()) === key, 'the key was not copied without a clipboard');
 const [says, selected] = await copyWithout(false);
 check(/Ctrl\+C/.test(says) && selected === key, `a copy that failed: ${says}`);
+await page.waitForTimeout(8500); // the last label that a press brings back comes after 8 seconds
+await page.waitForFunction((l) => document.querySelector('[data-copy="#secret"]').innerHTML === l, label, { timeout: 20000 })
+  .catch(async () => problem(`after three presses the button says ${await page.textContent('[data-copy="#secret"]')}`));
 
 await page.reload();
 check(page.url() === job.base + '/keys', `a reload leads to ${page.url()}`);

@@ -33,13 +33,16 @@ async function copy(from) {
     return done;
   }
 }
+const copied = new WeakMap(); // by button: its label, and the timer that brings it back
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
   const done = await copy($(button.dataset.copy));
-  const before = button.textContent;
+  const shown = copied.get(button) ?? { label: [...button.childNodes] };
+  copied.set(button, shown);
   button.textContent = done ? button.dataset.done : document.body.dataset.copyByHand;
-  setTimeout(() => { button.textContent = before; }, done ? 1500 : 8000);
+  clearTimeout(shown.timer);
+  shown.timer = setTimeout(() => button.replaceChildren(...shown.label), done ? 1500 : 8000);
 });
 
 // Countdowns: data-until is an instant.
