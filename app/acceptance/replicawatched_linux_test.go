@@ -197,10 +197,14 @@ func (b *bucket) before(t *testing.T, endpoint string) string {
 	to, err := url.Parse(endpoint)
 	must(t, err)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }} // which is signed
+	ended := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case b.hangs.Load():
-			<-r.Context().Done()
+			select { // while the body isn't read nobody sees that the client has gone
+			case <-r.Context().Done():
+			case <-ended:
+			}
 		case b.readOnly.Load() && r.Method != http.MethodGet && r.Method != http.MethodHead:
 			w.WriteHeader(http.StatusForbidden)
 			fmt.Fprint(w, "<Error><Code>AccessDenied</Code></Error>")
@@ -208,7 +212,7 @@ func (b *bucket) before(t *testing.T, endpoint string) string {
 			proxy.ServeHTTP(w, r)
 		}
 	}))
-	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	t.Cleanup(func() { close(ended); server.CloseClientConnections(); server.Close() })
 	return server.URL
 }
 
