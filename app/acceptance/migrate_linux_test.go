@@ -45,8 +45,9 @@ func releasedImages(t *testing.T) (images []map[string][]byte, present int) {
 }
 
 // TestKillWhileMigrating: whichever change of its files a migration is killed at, or the
-// power is cut, the file is the old one whole or the new one
-// whole; the next command finishes, nothing is lost, and the copy of before is there.
+// power is cut, the file is the old one whole or the new one whole; the next command
+// finishes, nothing is lost, and the copy of before is there. There are some hundred changes
+// for each release and journal: -faults.rounds=1000 tries all.
 func TestKillWhileMigrating(t *testing.T) {
 	t.Parallel()
 	released, present := releasedImages(t)

@@ -64,8 +64,10 @@ func doctor(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if db, err := resolved(c.String("db")); err == nil && serve.Fenced(db) != "" {
-		checks = append(checks, app.Check{Name: "fence", Result: app.CheckFailed, Text: app.Text{EN: fencedText(serve.Fenced(db))}, Cure: app.Text{EN: "Use that server. baoco replica remove, if it is wrong"}})
+	if db, err := resolved(c.String("db")); err == nil {
+		if epoch := serve.Fenced(db); epoch != "" {
+			checks = append(checks, app.Check{Name: "fence", Result: app.CheckFailed, Text: app.Text{EN: fencedText(epoch)}, Cure: app.Text{EN: "Use that server. If that is wrong: baoco replica remove"}})
+		}
 	}
 	list, wrong := []checkJSON{}, 0
 	for _, check := range checks {

@@ -10,10 +10,10 @@ import (
 	"baoco/web/wire"
 )
 
-// An event stream is an answer that lasts: a live page, a counter screen, an export.
-// The number of open ones is bounded, in all, for each account and for each
-// holder. One ends within a second once its visitor may not see it any
-// more.
+// An event stream is an answer that lasts: to a live page or a counter screen. An export
+// may last as long, and is counted as one. The number of open ones is bounded, in all, for
+// each account and for each holder. One ends within a second once its visitor may not see
+// it any more.
 
 const (
 	maxEventStreams          = 500 // in all
