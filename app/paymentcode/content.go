@@ -1,0 +1,140 @@
+package paymentcode
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"baoco/app/fold"
+)
+
+// content is a content made plain, and where its words stand in it.
+type content struct {
+	text  string // ASCII; '*' for a letter or digit that no code can have
+	words []span
+}
+
+type span struct{ from, to int }
+
+func (c *content) word(i int) string { return c.text[c.words[i].from:c.words[i].to] }
+
+// gap is what stands between word i and the next one, or the end.
+func (c *content) gap(i int) string {
+	if i == len(c.words)-1 {
+		return c.text[c.words[i].to:]
+	}
+	return c.text[c.words[i].to:c.words[i+1].from]
+}
+
+// readContent makes s plain. The bytes and words are room for it.
+func readContent(s string, plain []byte, words []span) content {
+	for _, r := range s {
+		switch {
+		case r >= 'a' && r <= 'z':
+			plain = append(plain, byte(r)+'A'-'a')
+		case r == '*': // means another thing below
+			plain = append(plain, ',')
+		case r < utf8.RuneSelf:
+			plain = append(plain, byte(r))
+		case unicode.In(r, unicode.Mn, unicode.Cf):
+		case unicode.IsLetter(r) || unicode.IsNumber(r):
+			plain = append(plain, plainLetter(r))
+		case r == '…':
+			plain = append(plain, ".."...)
+		case unicode.IsSpace(r):
+			plain = append(plain, ' ')
+		case unicode.Is(unicode.Pd, r):
+			plain = append(plain, '-')
+		default:
+			plain = append(plain, ',')
+		}
+	}
+	from := -1
+	for i, b := range plain {
+		switch inWord := isLetter(b) || isDigit(b) || b == '*'; {
+		case inWord && from < 0:
+			from = i
+		case !inWord && from >= 0:
+			words, from = append(words, span{from, i}), -1
+		}
+	}
+	if from >= 0 {
+		words = append(words, span{from, len(plain)})
+	}
+	return content{string(plain), words}
+}
+
+// latin has the plain letters of the blocks that Vietnamese is written in.
+var latin = sync.OnceValue(func() *[0x1f00]byte {
+	var letters [0x1f00]byte
+	for r := range letters {
+		letters[r] = foldLetter(rune(r))
+	}
+	return &letters
+})
+
+// plainLetter is r in upper case without its marks, '*' where that is none of
+// A–Z. A digit that isn't ASCII is none.
+func plainLetter(r rune) byte {
+	if letters := latin(); int(r) < len(letters) {
+		return letters[r]
+	}
+	return foldLetter(r)
+}
+
+func foldLetter(r rune) byte {
+	if letter := strings.ToUpper(fold.Letters(string(r))); len(letter) == 1 && isLetter(letter[0]) {
+		return letter[0]
+	}
+	return '*'
+}
+
+// joins reports whether a prefix, word i, can belong to the word after it.
+func (c *content) joins(i int) bool {
+	if i == len(c.words)-1 {
+		return false
+	}
+	gap := c.gap(i)
+	return len(gap) <= 3 && strings.Trim(gap, " -_./:#") == "" && len(gap)-strings.Count(gap, " ") <= 1
+}
+
+// near reports whether word i+1 stands so near to word i that a bank may have
+// separated them.
+func (c *content) near(i int) bool { return i < len(c.words)-1 && len(c.gap(i)) <= 3 }
+
+// mayBeCut reports whether a bank may have cut the content after words from to
+// last.
+func (c *content) mayBeCut(from, last int) bool {
+	gap := c.gap(last)
+	if strings.HasPrefix(gap, "..") {
+		return true
+	}
+	if last < len(c.words)-1 && gap[0] == ' ' {
+		if next := c.word(last + 1); !isTail(next) && !beginsWithAny(next, references) {
+			return false
+		}
+	}
+	// A reference, as 3278907687 in MBVCB.3278907687.DH1234, isn't of the payer's.
+	end := c.words[last].to
+	begin := 0
+	for i := from - 1; i >= 0 && end-c.words[i].to <= MaxCode; i-- {
+		if gap, word := c.gap(i), c.word(i); (gap == "." || gap == "-") && len(word) >= 6 && hasDigit(word) {
+			begin = c.words[i].to + 1
+			break
+		}
+	}
+	return end-begin >= MaxCode
+}
+
+// digitsOf counts the digits that s begins with.
+func digitsOf(s string) int {
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }

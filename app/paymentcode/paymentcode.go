@@ -1,0 +1,130 @@
+// Package paymentcode finds the payment code of a shop in the content of a
+// transfer.
+//
+// Money hangs on it: a transfer booked to the wrong order is far worse than a
+// code that isn't found. So what can be read in two ways isn't read.
+//
+// The content is made plain first. Letters lose their accents and become upper
+// case. Characters that can't be seen are left out. A word is a run of letters
+// and digits; everything else separates words.
+//
+// Where a code begins:
+//   - A code begins a word: DH001234 isn't in XDH001234.
+//   - One word of banks may be glued before it: CKDH001234. The list is short
+//     and closed. If a pattern reads the word from its beginning, no such word
+//     is taken off.
+//   - A bank's own reference is no code: DH829868 after "ACSP/", ACE406195 after
+//     "TR" (the word TRACE, broken by the end of a line).
+//
+// How it goes on, if it is of digits:
+//   - The digits follow the prefix. All of them are read: DH12 isn't in DH123.
+//   - After them the word ends, or one of the words that banks glue to it
+//     begins: DH001234CHUYENTIEN.
+//   - Separators may stand between the prefix and the digits: DH-001234,
+//     DH: 001234. Then the digits are four at least, and five if there is a
+//     space, and they don't look like an amount, a year, a date or a phone
+//     number: "DH 150000" is an order of 150,000 dong.
+//   - One hyphen or underscore may stand between digits, with three digits at
+//     least on either side: DH001-234. No other separator joins digits.
+//   - If the digits of the next words could belong to the code as well, there
+//     is none: "DH1234 56", where codes have four to six digits.
+//
+// If it is of letters and digits:
+//   - It is the rest of the word. It has a digit: DHANG is no code.
+//   - One hyphen or underscore may stand after the prefix: DH-AB12CD. Then the
+//     rest has a letter and a digit and isn't a number with its unit (DH-150K).
+//   - If the next word has a digit, or stands after two spaces (a bank's end of
+//     line), and could belong to the code as well, there is none.
+//
+// Banks cut contents. What is left of a code of a fixed length is too short and
+// isn't read. Where lengths vary, what is left can be another code. So a code
+// that could be longer isn't read if an ellipsis follows, nor if the content so
+// far is as long as what banks carry (25 characters) and nothing follows but
+// what banks write themselves. This can't tell every cut: a fixed length is
+// better.
+//
+// The whole content:
+//   - The same code twice is that code. Two different ones are none.
+//   - What begins as a code and can't be read makes it none as well: it can be
+//     a second order, cut.
+//   - Where several patterns read a place, they must read the same code.
+package paymentcode
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Alphabet is what follows the prefix of a code.
+type Alphabet string
+
+// The alphabets.
+const (
+	Digits           Alphabet = "digits"
+	LettersAndDigits Alphabet = "letters_and_digits"
+)
+
+// A Pattern describes the payment codes of a shop: a prefix and what follows it.
+type Pattern struct {
+	Prefix      string // A–Z and 0–9, begins with a letter
+	Least, Most int    // how many characters follow the prefix
+	Alphabet    Alphabet
+}
+
+// Bounds of a pattern.
+const (
+	MinPrefix, MaxPrefix = 2, 10
+	MinDigits            = 3  // two digits are a count of things or a day
+	MinLettersAndDigits  = 4  // three are a price (50K), a size or a name
+	MaxCode              = 25 // prefix and all; banks carry 25 characters of a content without cutting them
+)
+
+// Refusals of a pattern.
+var (
+	ErrPrefix   = errors.New("the prefix must be 2 to 10 of A–Z and 0–9 and begin with a letter")
+	ErrBankWord = errors.New("banks write this prefix themselves, before numbers of their own")
+	ErrAlphabet = errors.New("the alphabet must be digits or letters_and_digits")
+	ErrLength   = errors.New("the length after the prefix is out of bounds")
+)
+
+// Check refuses a pattern that would read what isn't a code.
+func (p Pattern) Check() error {
+	if len(p.Prefix) < MinPrefix || len(p.Prefix) > MaxPrefix || !isLetter(p.Prefix[0]) || strings.ContainsFunc(p.Prefix, notOfCodes) {
+		return ErrPrefix
+	}
+	if slices.Contains(wordsBefore, p.Prefix) || slices.Contains(references, p.Prefix) || slices.Contains(wordsAfter, p.Prefix) || isTail(p.Prefix) {
+		return ErrBankWord
+	}
+	least := MinDigits
+	switch p.Alphabet {
+	case Digits:
+	case LettersAndDigits:
+		least = MinLettersAndDigits
+	default:
+		return ErrAlphabet
+	}
+	if most := MaxCode - len(p.Prefix); p.Least < least || p.Most < p.Least || p.Most > most {
+		return fmt.Errorf("%w: from %d to %d, the first not more than the second", ErrLength, least, most)
+	}
+	return nil
+}
+
+// fits reports whether n characters can follow the prefix.
+func (p Pattern) fits(n int) bool { return n >= p.Least && n <= p.Most }
+
+// goesOn reports whether code can be the beginning of a longer code.
+func (p Pattern) goesOn(code string) bool {
+	body, has := strings.CutPrefix(code, p.Prefix)
+	if !has {
+		return strings.HasPrefix(p.Prefix, code)
+	}
+	return len(body) < p.Most && (p.Alphabet == LettersAndDigits || digitsOf(body) == len(body))
+}
+
+func isLetter(c byte) bool { return c >= 'A' && c <= 'Z' }
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func notOfCodes(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') }
