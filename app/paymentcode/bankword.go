@@ -12,7 +12,8 @@ var wordsBefore = []string{"CK", "CT", "ND", "QR", "TT", "IBFT", "NOIDUNG", "CHU
 // are long, so that no code can have them at its end by chance.
 var wordsAfter = []string{"CHUYENTIEN", "CHUYENKHOAN", "THANHTOAN"}
 
-// references are what banks begin their own references with.
+// references are what banks begin their own references with. What begins so is
+// never a code.
 var references = []string{"FT", "TRACE", "MOMO", "OQCH", "SEPAY", "MBVCB", "IBVCB", "VCB", "ACSP", "BFTV", "IBT", "REF", "CASHIN", "ZALOPAY"}
 
 // tails are what banks write after the content of the payer.
@@ -25,19 +26,47 @@ func beginsWithAny(s string, words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(s, word) })
 }
 
+// containsAny reports whether one of words is in s.
+func containsAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
+}
+
 // isReference reports whether word i is of a bank's making.
 func (c *content) isReference(i int) bool {
+	word := c.word(i)
+	if beginsWithAny(word, references) {
+		return true
+	}
 	if i == 0 {
 		return false
 	}
-	before, gap, word := c.word(i-1), c.gap(i-1), c.word(i)
-	if gap[0] == '/' && len(before) > 0 && strings.HasSuffix("ACSP", before) {
-		return true
+	before, gap := c.word(i-1), c.gap(i-1)
+	if gap[0] == '/' && strings.Trim(gap, "/ ") == "" && strings.HasSuffix("ACSP", before) {
+		return true // the word may be broken as well
 	}
-	return strings.HasPrefix(gap, "  ") && slices.ContainsFunc(references, func(reference string) bool {
+	return gap[0] == ' ' && slices.ContainsFunc(references, func(reference string) bool {
 		rest, broken := strings.CutPrefix(reference, before)
 		return broken && rest != "" && strings.HasPrefix(word, rest)
 	})
+}
+
+// isListed reports whether word i, a code with n characters after its prefix,
+// is the first of a list whose others have no prefix: DH001234-35.
+func (c *content) isListed(i, n int) bool {
+	if !c.near(i) {
+		return false
+	}
+	next, gap := c.word(i+1), c.gap(i)
+	switch {
+	case next == "VA" && c.near(i+1):
+		next = c.word(i + 2)
+	case strings.ContainsAny(gap, ",+&"):
+	case gap == "-" || gap == "/":
+		n--
+	default:
+		return false
+	}
+	return len(next) <= n && hasDigit(next)
 }
 
 // looksOtherwise reports whether digits that stand apart from their prefix are
@@ -68,9 +97,4 @@ func isDay(digits string) bool {
 func isCount(word string) bool {
 	n := digitsOf(word)
 	return n > 0 && !hasDigit(word[n:])
-}
-
-// containsAny reports whether one of words is in s.
-func containsAny(s string, words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
 }

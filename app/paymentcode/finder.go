@@ -8,17 +8,17 @@ import (
 // Finder finds the codes of some patterns. It doesn't change, and several
 // goroutines may use it at once.
 type Finder struct {
-	patterns [26][]Pattern // by the first letter of the prefix
+	patterns map[string][]Pattern // by the first characters of the prefix, MinPrefix
 }
 
 // NewFinder gives a finder of patterns. A pattern that Check refuses finds
 // nothing.
 func NewFinder(patterns []Pattern) *Finder {
-	f := &Finder{}
+	f := &Finder{map[string][]Pattern{}}
 	for _, p := range patterns {
 		if p.Check() == nil {
-			letter := p.Prefix[0] - 'A'
-			f.patterns[letter] = append(f.patterns[letter], p)
+			key := p.Prefix[:MinPrefix]
+			f.patterns[key] = append(f.patterns[key], p)
 		}
 	}
 	return f
@@ -35,14 +35,11 @@ func (f *Finder) Find(text string) (code string, ok bool) {
 	c := readContent(text, plain[:0], words[:0])
 	var all reading
 	for i := range c.words {
-		if c.isReference(i) {
+		here := f.read(&c, i)
+		if !here.begun || c.isReference(i) {
 			continue
 		}
-		here := f.read(&c, i)
-		if here.isDoubtful() {
-			return "", false
-		}
-		if all.add(here); all.doubt {
+		if all.add(here); all.doubt || here.code == "" {
 			return "", false
 		}
 	}
@@ -55,8 +52,6 @@ type reading struct {
 	begun bool // something begins as a code
 	doubt bool // it can be read in more than one way
 }
-
-func (r reading) isDoubtful() bool { return r.doubt || r.begun && r.code == "" }
 
 func (r *reading) add(other reading) {
 	r.begun = r.begun || other.begun
@@ -85,10 +80,10 @@ func (f *Finder) read(c *content, i int) reading {
 func (f *Finder) readAt(c *content, i, without int) reading {
 	var here reading
 	word := c.word(i)[without:]
-	if !isLetter(word[0]) {
+	if len(word) < MinPrefix {
 		return here
 	}
-	for _, p := range f.patterns[word[0]-'A'] {
+	for _, p := range f.patterns[word[:MinPrefix]] {
 		rest, has := strings.CutPrefix(word, p.Prefix)
 		switch {
 		case !has || rest == "" && (without > 0 || !c.joins(i)):
@@ -122,9 +117,8 @@ func (f *Finder) readDigits(p Pattern, c *content, i int, rest string) reading {
 		}
 		return here
 	}
-	body, last := p.joinDigits(c, i, body)
-	if body == "" {
-		here.doubt = last > i
+	body, last, doubt := p.joinDigits(c, i, body)
+	if here.doubt = doubt; body == "" {
 		return here
 	}
 	if apart != "" && (len(body) < 4 || len(body) < 5 && strings.Contains(apart, " ")) ||
@@ -132,36 +126,33 @@ func (f *Finder) readDigits(p Pattern, c *content, i int, rest string) reading {
 		return here
 	}
 	here.code = p.Prefix + body
-	here.doubt = f.goesOn(here.code) && c.mayBeCut(first, last)
+	here.doubt = f.goesOn(here.code) && c.mayBeCut(first, last) || c.isListed(last, len(body))
 	return here
 }
 
-// joinDigits gives the only number of digits that fits: body, which ends word
-// i, or more with the digits of the words after it; and the word that they end
-// at. It gives none, and a word after i, where there is a doubt.
-func (p Pattern) joinDigits(c *content, i int, body string) (joined string, last int) {
+// joinDigits gives the digits that fit: body, which ends word i, or body and
+// the next word after a hyphen; and the word that they end. There is a doubt if
+// the digits of the next words make another number that fits.
+func (p Pattern) joinDigits(c *content, i int, body string) (joined string, last int, doubt bool) {
 	total, last := len(body), i
 	if p.fits(total) {
 		joined = body
 	}
-	for ; total <= p.Most && c.near(last); last++ {
-		next := c.word(last + 1)
+	for at := i; total <= p.Most && c.near(at); at++ {
+		next := c.word(at + 1)
 		if digitsOf(next) < len(next) {
 			break
 		}
 		if total += len(next); !p.fits(total) {
 			continue
 		}
-		hyphen := c.gap(last) == "-" || c.gap(last) == "_"
-		if joined != "" || last > i || !hyphen || len(body) < 3 || len(next) < 3 {
-			return "", last + 1
+		hyphen := c.gap(at) == "-" || c.gap(at) == "_"
+		if joined != "" || at > i || !hyphen || len(body) < 3 || len(next) < 3 {
+			return "", i, true
 		}
-		joined = body + next
+		joined, last = body+next, i+1
 	}
-	if len(joined) > len(body) {
-		return joined, i + 1
-	}
-	return joined, i
+	return joined, last, false
 }
 
 // readLettersAndDigits reads what follows the prefix of word i: rest, or the
@@ -188,11 +179,11 @@ func (f *Finder) readLettersAndDigits(p Pattern, c *content, i int, rest string)
 		return here
 	}
 	here.code = p.Prefix + rest
-	here.doubt = here.doubt || f.goesOn(here.code) && c.mayBeCut(first, i)
+	here.doubt = here.doubt || f.goesOn(here.code) && c.mayBeCut(first, i) || c.isListed(i, len(rest))
 	return here
 }
 
 // goesOn reports whether code can be the beginning of a longer code.
 func (f *Finder) goesOn(code string) bool {
-	return slices.ContainsFunc(f.patterns[code[0]-'A'], func(p Pattern) bool { return p.goesOn(code) })
+	return slices.ContainsFunc(f.patterns[code[:MinPrefix]], func(p Pattern) bool { return p.goesOn(code) })
 }

@@ -32,4 +32,11 @@ func BenchmarkFind(b *testing.B) {
 			}
 		})
 	}
+	b.Run("long", func(b *testing.B) { // all of long, 20 contents of 10,000 characters
+		for b.Loop() {
+			for content := range long {
+				f.Find(content)
+			}
+		}
+	})
 }

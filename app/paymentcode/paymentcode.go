@@ -13,8 +13,9 @@
 //   - One word of banks may be glued before it: CKDH001234. The list is short
 //     and closed. If a pattern reads the word from its beginning, no such word
 //     is taken off.
-//   - A bank's own reference is no code: DH829868 after "ACSP/", ACE406195 after
-//     "TR" (the word TRACE, broken by the end of a line).
+//   - A bank's own reference is no code: a word that begins with FT, TRACE, MOMO
+//     and the like; DH829868 after "ACSP/"; ACE406195 after "TR" (the word
+//     TRACE, broken by the end of a line).
 //
 // How it goes on, if it is of digits:
 //   - The digits follow the prefix. All of them are read: DH12 isn't in DH123.
@@ -47,6 +48,8 @@
 //   - The same code twice is that code. Two different ones are none.
 //   - What begins as a code and can't be read makes it none as well: it can be
 //     a second order, cut.
+//   - A list of codes with one prefix is none: "DH001234-35", "DH001234, 1235",
+//     "DH001234 va 1235".
 //   - Where several patterns read a place, they must read the same code.
 package paymentcode
 
@@ -94,7 +97,7 @@ func (p Pattern) Check() error {
 	if len(p.Prefix) < MinPrefix || len(p.Prefix) > MaxPrefix || !isLetter(p.Prefix[0]) || strings.ContainsFunc(p.Prefix, notOfCodes) {
 		return ErrPrefix
 	}
-	if slices.Contains(wordsBefore, p.Prefix) || slices.Contains(references, p.Prefix) || slices.Contains(wordsAfter, p.Prefix) || isTail(p.Prefix) {
+	if slices.Contains(wordsBefore, p.Prefix) || beginsWithAny(p.Prefix, references) || slices.Contains(wordsAfter, p.Prefix) || isTail(p.Prefix) {
 		return ErrBankWord
 	}
 	least := MinDigits
