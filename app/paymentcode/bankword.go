@@ -83,6 +83,8 @@ func looksOtherwise(digits string) bool {
 		return isDay(digits[:4]) && digits[4:6] == "20" || digits[:2] == "20" && isDay(digits[6:]+digits[4:6])
 	case len(digits) == 10:
 		return digits[0] == '0' && strings.IndexByte("35789", digits[1]) >= 0
+	case len(digits) == 11:
+		return digits[:2] == "84"
 	}
 	return false
 }

@@ -85,60 +85,64 @@ func (f *Finder) readAt(c *content, i, without int) reading {
 	}
 	for _, p := range f.patterns[word[:MinPrefix]] {
 		rest, has := strings.CutPrefix(word, p.Prefix)
-		switch {
-		case !has || rest == "" && (without > 0 || !c.joins(i)):
-		case p.Alphabet == Digits:
-			here.add(f.readDigits(p, c, i, rest))
-		default:
-			here.add(f.readLettersAndDigits(p, c, i, rest))
+		if !has || rest == "" && (without > 0 || !c.joins(i)) {
+			continue
+		}
+		b := body{rest, i, i, ""}
+		if rest == "" {
+			b = body{c.word(i + 1), i, i + 1, c.gap(i)}
+		}
+		if p.Alphabet == Digits {
+			here.add(f.readDigits(c, p, b))
+		} else {
+			here.add(f.readLettersAndDigits(c, p, b))
 		}
 	}
 	return here
 }
 
-// readDigits reads the digits after the prefix of word i: rest, or the next
-// word if rest is empty.
-func (f *Finder) readDigits(p Pattern, c *content, i int, rest string) reading {
-	first, apart := i, ""
-	if rest == "" {
-		apart = c.gap(i)
-		i++
-		rest = c.word(i)
-	}
-	body := rest[:digitsOf(rest)]
-	if body == "" {
+// body is what follows a prefix to the end of the word, or the next word.
+type body struct {
+	text       string
+	prefix, at int    // the words of the prefix and of the body
+	apart      string // what is between them if they are two
+}
+
+func (f *Finder) readDigits(c *content, p Pattern, b body) reading {
+	n := digitsOf(b.text)
+	if n == 0 {
 		return reading{}
 	}
 	here := reading{begun: true}
-	if tail := rest[len(body):]; tail != "" {
-		if p.fits(len(body)) && apart == "" && beginsWithAny(tail, wordsAfter) {
-			here.code = p.Prefix + body
+	if n < len(b.text) {
+		if p.fits(n) && b.apart == "" && beginsWithAny(b.text[n:], wordsAfter) {
+			here.code = p.Prefix + b.text[:n]
 			here.doubt = f.goesOn(here.code)
 		}
 		return here
 	}
-	body, last, doubt := p.joinDigits(c, i, body)
-	if here.doubt = doubt; body == "" {
+	digits, last, doubt := p.joinDigits(c, b)
+	if here.doubt = doubt; digits == "" {
 		return here
 	}
-	if apart != "" && (len(body) < 4 || len(body) < 5 && strings.Contains(apart, " ")) ||
-		(apart != "" || last > i) && looksOtherwise(body) {
+	if n = len(digits); b.apart != "" && (n < 4 || n < 5 && strings.Contains(b.apart, " ")) ||
+		(b.apart != "" || last > b.at) && looksOtherwise(digits) {
 		return here
 	}
-	here.code = p.Prefix + body
-	here.doubt = f.goesOn(here.code) && c.mayBeCut(first, last) || c.isListed(last, len(body))
+	here.code = p.Prefix + digits
+	here.doubt = f.goesOn(here.code) && c.mayBeCut(b.prefix, last) || c.isListed(last, n)
 	return here
 }
 
-// joinDigits gives the digits that fit: body, which ends word i, or body and
-// the next word after a hyphen; and the word that they end. There is a doubt if
-// the digits of the next words make another number that fits.
-func (p Pattern) joinDigits(c *content, i int, body string) (joined string, last int, doubt bool) {
-	total, last := len(body), i
+// joinDigits gives the digits that fit: b, or b and the next word after a
+// hyphen; and the word that they end. There is a doubt if the digits of the
+// next words make another number that fits.
+func (p Pattern) joinDigits(c *content, b body) (joined string, last int, doubt bool) {
+	total, last := len(b.text), b.at
 	if p.fits(total) {
-		joined = body
+		joined = b.text
 	}
-	for at := i; total <= p.Most && c.near(at); at++ {
+	for at := b.at; total <= p.Most && c.near(at); at++ {
 		next := c.word(at + 1)
 		if digitsOf(next) < len(next) {
 			break
@@ -147,39 +151,32 @@ func (p Pattern) joinDigits(c *content, i int, body string) (joined string, last
 			continue
 		}
 		hyphen := c.gap(at) == "-" || c.gap(at) == "_"
-		if joined != "" || at > i || !hyphen || len(body) < 3 || len(next) < 3 {
-			return "", i, true
+		if joined != "" || at > b.at || !hyphen || len(b.text) < 3 || len(next) < 3 {
+			return "", b.at, true
 		}
-		joined, last = body+next, i+1
+		joined, last = b.text+next, at+1
 	}
 	return joined, last, false
 }
 
-// readLettersAndDigits reads what follows the prefix of word i: rest, or the
-// next word if rest is empty.
-func (f *Finder) readLettersAndDigits(p Pattern, c *content, i int, rest string) reading {
-	first, apart := i, ""
-	if rest == "" {
-		apart = c.gap(i)
-		i++
-		rest = c.word(i)
-	}
-	if !hasDigit(rest) {
+func (f *Finder) readLettersAndDigits(c *content, p Pattern, b body) reading {
+	if !hasDigit(b.text) {
 		return reading{}
 	}
 	here := reading{begun: true}
-	if c.near(i) {
-		next := c.word(i + 1)
-		here.doubt = p.fits(len(rest)+len(next)) && (hasDigit(next) || strings.HasPrefix(c.gap(i), "  "))
+	n := len(b.text)
+	if c.near(b.at) {
+		next := c.word(b.at + 1)
+		here.doubt = p.fits(n+len(next)) && (hasDigit(next) || strings.HasPrefix(c.gap(b.at), "  "))
 	}
-	if apart != "" && (apart != "-" && apart != "_" || isCount(rest)) {
+	if b.apart != "" && (b.apart != "-" && b.apart != "_" || isCount(b.text)) {
 		return here
 	}
-	if !p.fits(len(rest)) || strings.Contains(rest, "*") || containsAny(rest, wordsAfter) {
+	if !p.fits(n) || strings.Contains(b.text, "*") || containsAny(b.text, wordsAfter) {
 		return here
 	}
-	here.code = p.Prefix + rest
-	here.doubt = here.doubt || f.goesOn(here.code) && c.mayBeCut(first, i) || c.isListed(i, len(rest))
+	here.code = p.Prefix + b.text
+	here.doubt = here.doubt || f.goesOn(here.code) && c.mayBeCut(b.prefix, b.at) || c.isListed(b.at, n)
 	return here
 }
 
