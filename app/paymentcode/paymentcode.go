@@ -97,7 +97,7 @@ func (p Pattern) Check() error {
 	if len(p.Prefix) < MinPrefix || len(p.Prefix) > MaxPrefix || !isLetter(p.Prefix[0]) || strings.ContainsFunc(p.Prefix, notOfCodes) {
 		return ErrPrefix
 	}
-	if slices.Contains(wordsBefore, p.Prefix) || beginsWithAny(p.Prefix, references) || slices.Contains(wordsAfter, p.Prefix) || isTail(p.Prefix) {
+	if slices.Contains(wordsBefore, p.Prefix) || beginsWithAny(p.Prefix, references) || isTail(p.Prefix) {
 		return ErrBankWord
 	}
 	least := MinDigits
