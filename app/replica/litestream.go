@@ -139,7 +139,10 @@ func (p Program) run(ctx context.Context, config []byte, args ...string) (string
 		words = append([]string{nice, "-n", "19"}, words...)
 	}
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	if cmd.Env = environment(); !p.Urgent {
+	cmd.Env = environment()
+	if p.Urgent {
+		cmd.Env = append(cmd.Env, "GOGC=off") // collect garbage at GOMEMLIMIT only: a restore of 1 GB takes a tenth less
+	} else {
 		cmd.Env = append(cmd.Env, "GOMAXPROCS=1")
 	}
 	cmd.Stdin = bytes.NewReader(config)
