@@ -20,6 +20,7 @@
 //   - app/statement: statement files. app/sms: texts of banks. app/sheet: CSV and
 //     XLSX. app/appsscript: Google Sheets. app/vietqr: QR codes. app/verify: why a signature doesn't match.
 //     app/audit: the audit log in sentences. app/fold: text for searching.
+//     app/paymentcode: payment codes in contents.
 //     app/password: passwords. app/secondfactor: codes of authenticator apps,
 //     recovery codes. app/passkey: passkeys. app/replica: where a replica lies, and
 //     the program Litestream that carries it there.
@@ -46,7 +47,8 @@
 //   - A provider's call: web/inbound, entrance.go (find the source, verify) →
 //     app/provider, the provider's file (bytes become transactions) →
 //     [Service.RecordTransactions] in inbound.go (check, normalise) → sqlitestore,
-//     inbound.go (RecordInbound) → record.go → writer.go: one commit holds the
+//     inbound.go (RecordInbound) → record.go (whose insert has app/paymentcode read
+//     the payment code) → writer.go: one commit holds the
 //     inbound event, the new transactions, the totals and a pending delivery for
 //     each matching webhook; a call of very many transactions takes several →
 //     the answer 200 → the scheduler is woken. A retry, and the page of an event,
@@ -177,6 +179,9 @@
 //     nothing is calculated.
 //   - DayBook (sổ ngày): what came in and went out on one day. Report (tổng kết
 //     ngày): the message about it that a channel gets at closing time.
+//   - Code (mã thanh toán): a payment code, which the customer writes into the content of
+//     a transfer: it says which order the money is for. CodePattern (mẫu mã): how the
+//     codes of an account look: a prefix and what follows it.
 //   - Webhook (webhook): a URL of the shop that gets a delivery for each
 //     transaction.
 //   - Delivery (thông báo): one transaction to one webhook: the row of the queue.
