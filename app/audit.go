@@ -123,6 +123,9 @@ const (
 	DeedWebhookReplay   Deed = "webhook.replay"
 	DeedWebhookSendNow  Deed = "webhook.send_now"
 
+	DeedCodePatternCreate Deed = "code_pattern.create"
+	DeedCodePatternDelete Deed = "code_pattern.delete"
+
 	DeedStreamCreate Deed = "stream.create"
 	DeedStreamChange Deed = "stream.change"
 	DeedStreamDelete Deed = "stream.delete"

@@ -99,7 +99,11 @@ func (s *Service) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, er
 // active, and gives its history record. CodeUnavailable where this machine
 // lacks something for the attempt.
 func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, now time.Time) (Attempt, error) {
-	o, err := s.store.AddTest(ctx, accountID, webhookID, func(w Webhook) Payload { return samplePayload(w.Type, now, s.zone) }, now)
+	code, err := s.sampleCode(ctx, accountID)
+	if err != nil {
+		return Attempt{}, err
+	}
+	o, err := s.store.AddTest(ctx, accountID, webhookID, func(w Webhook) Payload { return samplePayload(w.Type, code, now, s.zone) }, now)
 	if err != nil {
 		return Attempt{}, err
 	}
@@ -113,7 +117,7 @@ func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, n
 }
 
 // samplePayload is a made-up transaction for whoever takes that type.
-func samplePayload(takes WebhookType, now time.Time, zone *time.Location) Payload {
+func samplePayload(takes WebhookType, code *string, now time.Time, zone *time.Location) Payload {
 	direction := In
 	if takes == WebhookOut {
 		direction = Out
@@ -121,7 +125,7 @@ func samplePayload(takes WebhookType, now time.Time, zone *time.Location) Payloa
 	return Payload{
 		ID: "0", Gateway: "ACB", TransactionDate: FormatTime(now, zone),
 		TransactionNumber: fmt.Sprintf("TEST-%d", now.UnixMilli()), AccountNumber: "0000000000",
-		Content: "BAOCO TEST", TransferType: direction, Test: true,
+		Content: "BAOCO TEST", TransferType: direction, Code: code, Test: true,
 	}
 }
 

@@ -156,7 +156,7 @@ func FuzzMeaningOf(f *testing.F) {
 	}
 	banks := []app.BankAccount{{ID: 1, AccountNumber: "19356789"}, {ID: 2, AccountNumber: "VQRQ0001"}, {ID: 3}}
 	f.Fuzz(func(t *testing.T, text string) {
-		m := app.MeaningOf(text, banks)
+		m := app.MeaningOf(text, banks, app.CodeReader{})
 		if m.Amount < 0 || m.Amount > app.MaxAmount {
 			t.Errorf("%q means %d", text, m.Amount)
 		}

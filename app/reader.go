@@ -94,6 +94,9 @@ type Reader interface {
 	// Webhooks lists the webhooks that aren't deleted by id.
 	Webhooks(ctx context.Context, accountID int64) ([]Webhook, error)
 
+	// CodePatterns lists the code patterns of an account by id.
+	CodePatterns(ctx context.Context, accountID int64) ([]CodePattern, error)
+
 	// Stream finds a stream that isn't deleted.
 	Stream(ctx context.Context, accountID, id int64) (Stream, error)
 	// Streams lists the streams that aren't deleted by id, or those of every account
@@ -213,6 +216,8 @@ type Writer interface {
 	// DeleteWebhook hides a webhook and cancels its pending deliveries. The
 	// history stays.
 	DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error
+	// DeleteCodePattern ends a pattern. The codes of transactions stay.
+	DeleteCodePattern(ctx context.Context, accountID, id int64) error
 	// ToggleStream switches a stream off, where it keeps its position, or on, where it
 	// goes on from there. Switching on fails with CodePlanExpired.
 	ToggleStream(ctx context.Context, accountID, id int64, now time.Time) (Stream, error)

@@ -71,7 +71,8 @@ type Payload struct {
 	Content           string
 	TransferType      Direction
 	TransferAmount    int64
-	Test              bool // the body says that it is a test
+	Code              *string // as in [Transaction]
+	Test              bool    // the body says that it is a test
 }
 
 // Payload is the content of all deliveries of the transaction. It never
@@ -86,6 +87,7 @@ func (t Transaction) Payload() Payload {
 		Content:           t.Content,
 		TransferType:      t.Type,
 		TransferAmount:    t.Amount,
+		Code:              t.Code,
 	}
 }
 
@@ -94,6 +96,9 @@ func (t Transaction) Payload() Payload {
 func (p Payload) canonical() []byte {
 	b := make([]byte, 0, 320+len(p.Content))
 	b = appendMember(b, `{"accountNumber":`, p.AccountNumber)
+	if p.Code != nil {
+		b = appendMember(b, `,"code":`, *p.Code)
+	}
 	b = appendMember(b, `,"content":`, p.Content)
 	b = appendMember(b, `,"gateway":`, p.Gateway)
 	b = appendMember(b, `,"id":`, p.ID)
@@ -132,7 +137,11 @@ func (p Payload) beginBody() []byte {
 	b = appendMember(b, `,"content":`, p.Content)
 	b = appendMember(b, `,"transferType":`, string(p.TransferType))
 	b = append(b, `,"transferAmount":`...)
-	return strconv.AppendInt(b, p.TransferAmount, 10)
+	b = strconv.AppendInt(b, p.TransferAmount, 10)
+	if p.Code != nil {
+		b = appendMember(b, `,"code":`, *p.Code)
+	}
+	return b
 }
 
 func (p Payload) endBody(b []byte) []byte {

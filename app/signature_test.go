@@ -25,6 +25,7 @@ type payloadVector struct {
 		ID, Gateway, TransactionDate, TransactionNumber, AccountNumber, Content string
 		TransferType                                                            app.Direction
 		TransferAmount                                                          int64
+		Code                                                                    *string
 	}
 	Test              bool
 	Canonical         string
@@ -40,7 +41,7 @@ func (v payloadVector) payload() app.Payload {
 	t := v.Transaction
 	return app.Payload{
 		ID: t.ID, Gateway: t.Gateway, TransactionDate: t.TransactionDate, TransactionNumber: t.TransactionNumber,
-		AccountNumber: t.AccountNumber, Content: t.Content, TransferType: t.TransferType, TransferAmount: t.TransferAmount, Test: v.Test,
+		AccountNumber: t.AccountNumber, Content: t.Content, TransferType: t.TransferType, TransferAmount: t.TransferAmount, Code: t.Code, Test: v.Test,
 	}
 }
 
@@ -132,6 +133,10 @@ func FuzzPayload(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content, number string, amount int64) {
 		content, number = strings.ToValidUTF8(content, "\uFFFD"), strings.ToValidUTF8(number, "\uFFFD")
 		p := app.Payload{ID: "1", Gateway: "ACB", TransactionDate: "2025-10-14 10:59:30", TransactionNumber: number, AccountNumber: "0123", Content: content, TransferType: app.Out, TransferAmount: amount}
+		members := 9
+		if amount%2 == 1 {
+			p.Code, members = &number, 10
+		}
 		body := p.Body("secret")
 		if !utf8.Valid(body) {
 			t.Fatalf("not UTF-8: %q", body)
@@ -139,13 +144,13 @@ func FuzzPayload(f *testing.F) {
 		var read struct {
 			Transactions []map[string]json.RawMessage `json:"transactions"`
 		}
-		if err := json.Unmarshal(body, &read); err != nil || len(read.Transactions) != 1 || len(read.Transactions[0]) != 9 {
+		if err := json.Unmarshal(body, &read); err != nil || len(read.Transactions) != 1 || len(read.Transactions[0]) != members {
 			t.Fatalf("%q: %v", body, err)
 		}
-		members := read.Transactions[0]
+		sent := read.Transactions[0]
 		var gotContent, gotNumber string
 		var gotAmount int64
-		for _, err := range []error{json.Unmarshal(members["content"], &gotContent), json.Unmarshal(members["transactionNumber"], &gotNumber), json.Unmarshal(members["transferAmount"], &gotAmount)} {
+		for _, err := range []error{json.Unmarshal(sent["content"], &gotContent), json.Unmarshal(sent["transactionNumber"], &gotNumber), json.Unmarshal(sent["transferAmount"], &gotAmount)} {
 			if err != nil {
 				t.Fatalf("%q: %v", body, err)
 			}
@@ -154,11 +159,11 @@ func FuzzPayload(f *testing.F) {
 			t.Fatalf("%q reads as %q, %q, %d", body, gotContent, gotNumber, gotAmount)
 		}
 		// Without checksum, with sorted keys, each value as it stands in the body.
-		delete(members, "checksum")
+		delete(sent, "checksum")
 		var canonical bytes.Buffer
 		encoder := json.NewEncoder(&canonical)
 		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(members); err != nil {
+		if err := encoder.Encode(sent); err != nil {
 			t.Fatal(err)
 		}
 		if want := app.Signature("secret", bytes.TrimSuffix(canonical.Bytes(), []byte("\n"))); p.Checksum("secret") != want {

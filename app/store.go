@@ -227,6 +227,10 @@ type Store interface {
 	// it was acknowledged. The event ids of the removed ones are free again.
 	UndoImport(ctx context.Context, accountID, id, after int64, zone *time.Location, now time.Time) (last int64, err error)
 
+	// CreateCodePattern inserts p and gives it with its id. ErrSamePrefix,
+	// ErrTooManyCodePatterns or CodePlanExpired.
+	CreateCodePattern(ctx context.Context, p CodePattern) (CodePattern, error)
+
 	// CreateStream inserts st and gives it with its id and position: since, or the last
 	// transaction's id where since is nil. It fails and repeats as CreateWebhook.
 	CreateStream(ctx context.Context, st Stream, secrets StreamSecrets, since *int64, key IdempotencyKey, now time.Time) (_ Stream, made bool, _ error)

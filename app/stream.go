@@ -24,6 +24,7 @@ type Stream struct {
 	Username      string // empty: none
 	BankAccountID int64  // 0: all bank accounts
 	Type          WebhookType
+	CodePrefix    string // as of a webhook
 	IsActive      bool
 	CreatedAt     time.Time
 	SecretLost    bool // as of a webhook; the password is lost with it
@@ -118,6 +119,7 @@ type StreamCreate struct {
 	Credentials      BrokerCredentials
 	Type             WebhookType // empty: WebhookAll
 	BankAccountID    int64       // 0: all
+	CodePrefix       string      // empty: all
 	SinceID          *int64      // the transactions after this id; nil: those that are recorded from now on
 	Key              IdempotencyKey
 }
@@ -202,7 +204,10 @@ func (c BrokerCredentials) check(v *Invalid, kind BrokerKind) {
 // CheckStream checks the fields of in, without looking at the storage.
 func (s *Service) CheckStream(in StreamCreate) error {
 	streamType := cmp.Or(in.Type, WebhookAll)
-	return s.CheckStreamUpdate(Stream{}, StreamUpdate{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Credentials: &in.Credentials, Type: &streamType, SinceID: in.SinceID})
+	var v Invalid
+	v.Merge(s.CheckStreamUpdate(Stream{}, StreamUpdate{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Credentials: &in.Credentials, Type: &streamType, SinceID: in.SinceID}))
+	v.Merge(CheckCodePrefix(in.CodePrefix))
+	return v.Err()
 }
 
 // CheckStreamUpdate checks the fields of u, and those that depend on them in the
@@ -248,7 +253,7 @@ func (s *Service) CreateStream(ctx context.Context, accountID int64, in StreamCr
 	secret := NewSecret()
 	st, made, err := s.store.CreateStream(ctx, Stream{
 		AccountID: accountID, Name: strings.TrimSpace(in.Name), URL: in.URL, Topic: in.Topic, Username: in.Credentials.Username,
-		BankAccountID: in.BankAccountID, Type: cmp.Or(in.Type, WebhookAll), IsActive: true, CreatedAt: now,
+		BankAccountID: in.BankAccountID, Type: cmp.Or(in.Type, WebhookAll), CodePrefix: in.CodePrefix, IsActive: true, CreatedAt: now,
 	}, StreamSecrets{secret, in.Credentials.Password}, in.SinceID, in.Key, now)
 	if !made {
 		secret = ""

@@ -54,7 +54,11 @@ func (s *Service) TestStream(ctx context.Context, accountID, id int64, userAgent
 	if err != nil {
 		return Text{}, err
 	}
-	p := samplePayload(w.Type, now, s.zone)
+	code, err := s.sampleCode(ctx, accountID)
+	if err != nil {
+		return Text{}, err
+	}
+	p := samplePayload(w.Type, code, now, s.zone)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StreamTimeout)
 	defer cancel()
 	publisher := s.OpenBroker(w)

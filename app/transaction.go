@@ -42,6 +42,7 @@ type Transaction struct {
 	DateOnly      bool      // the provider named only the day; Time is its first moment
 	DateFlaw      DateFlaw  // not empty: Time is the time of receipt
 	ZoneOffset    int       // seconds east of UTC when it was recorded; deliveries write Time with it for ever
+	Code          *string   // the payment code in the content, empty without one; nil: its account had no patterns when it was recorded
 	CreatedAt     time.Time
 
 	// What people gave it and its bank account; not in what is delivered.
@@ -56,6 +57,14 @@ func (t Transaction) Known() time.Time {
 		return t.CreatedAt
 	}
 	return t.Time
+}
+
+// CodeText is the payment code; empty where there is none.
+func (t Transaction) CodeText() string {
+	if t.Code == nil {
+		return ""
+	}
+	return *t.Code
 }
 
 // MaxNote is the length of a note in characters.
@@ -136,23 +145,29 @@ func ReadQuery(text string, bad *Invalid) string {
 // a transaction number.
 type SearchMeaning struct {
 	Amount       int64         // 0: the text is no amount
+	Code         string        // empty: the text is no payment code
 	BankAccounts []BankAccount // whose numbers end in the text, or whose nicknames begin with it
 }
 
 // Any tells whether the text may mean anything else.
-func (m SearchMeaning) Any() bool { return m.Amount != 0 || len(m.BankAccounts) > 0 }
+func (m SearchMeaning) Any() bool {
+	return m.Amount != 0 || m.Code != "" || len(m.BankAccounts) > 0
+}
 
 // leastEnd is how many characters of the end of an account number, or of a nickname, a
 // search text has at least. Screens show as many of a number.
 const leastEnd = 4
 
 // MeaningOf finds out what else a search text may mean: an amount, perhaps with
-// a sign, the end of the number of one of these bank accounts, perhaps with marks
-// before it for what is left out, or the beginning of its nickname.
-func MeaningOf(query string, accounts []BankAccount) (m SearchMeaning) {
+// a sign, a payment code as the account has them, the end of the number of one of these bank accounts,
+// perhaps with marks before it for what is left out, or the beginning of its nickname.
+func MeaningOf(query string, accounts []BankAccount, codes CodeReader) (m SearchMeaning) {
 	query = strings.TrimSpace(query)
 	if n, err := ReadShortAmount(strings.TrimLeft(query, "+-−")); err == nil {
 		m.Amount = n
+	}
+	if code := codes.Read(query); code != nil {
+		m.Code = *code
 	}
 	end := strings.ToUpper(strings.TrimLeft(query, "·•.…*xX "))
 	if len(end) < leastEnd {
@@ -191,8 +206,9 @@ type TransactionFilter struct {
 	From, To      time.Time // from From on, before To
 	MinAmount     int64
 	MaxAmount     int64
+	Code          string        // payment code, see [ReadCode]
 	Query         string        // as typed; compared folded
-	Or            SearchMeaning // with Query: a transaction that has this amount or is of one of these bank accounts fits too
+	Or            SearchMeaning // with Query: a transaction that has this amount or code, or is of one of these bank accounts, fits too
 	DeliveryState DeliveryState // one of [TransactionStates]
 	SinceID       *int64        // ids above it, ascending
 	UntilID       int64         // only ids up to it, so that new ones don't shift the pages

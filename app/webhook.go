@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,9 @@ import (
 
 // MaxWebhooks is how many webhooks an account may have.
 const MaxWebhooks = 100
+
+// maxWebhookBankAccounts is how many bank accounts a webhook is limited to at most.
+const maxWebhookBankAccounts = 100
 
 // WebhookType is the directions for which a webhook gets deliveries.
 type WebhookType string
@@ -54,19 +58,26 @@ func (k WebhookKind) Took(status int, location string) bool {
 
 // Webhook is a URL of the shop that gets a delivery for each transaction.
 type Webhook struct {
-	ID            int64
-	AccountID     int64
-	Name          string
-	Kind          WebhookKind
-	URL           string
-	BankAccountID int64 // 0: all bank accounts
-	Type          WebhookType
-	IsActive      bool
-	CreatedAt     time.Time
-	OverlapTo     time.Time // end of the rotation of its secret, see [Secrets]; zero: none
+	ID             int64
+	AccountID      int64
+	Name           string
+	Kind           WebhookKind
+	URL            string
+	Type           WebhookType
+	BankAccountIDs []int64 // in order; nil: all bank accounts
+	CodePrefix     string  // with which the payment codes of its transactions begin; empty: all transactions
+	IsActive       bool
+	CreatedAt      time.Time
+	OverlapTo      time.Time // end of the rotation of its secret, see [Secrets]; zero: none
 	// SecretLost says that the secret can't be opened, because its key is gone.
 	// Deliveries wait until somebody rotates the secret.
 	SecretLost bool
+}
+
+// Takes reports whether the webhook gets a delivery for t.
+func (w Webhook) Takes(t Transaction) bool {
+	return w.Type.Takes(t.Type) && (w.BankAccountIDs == nil || slices.Contains(w.BankAccountIDs, t.BankAccountID)) &&
+		(w.CodePrefix == "" || t.Code != nil && strings.HasPrefix(*t.Code, w.CodePrefix))
 }
 
 // Rotating reports whether two secrets are valid at now.
@@ -104,12 +115,13 @@ func (s Secrets) Rotated(next string, overlap time.Duration, now time.Time) Secr
 
 // WebhookCreate is a request to create a webhook.
 type WebhookCreate struct {
-	Name          string
-	Kind          WebhookKind // empty: WebhookHTTP
-	URL           string
-	Type          WebhookType
-	BankAccountID int64  // 0: all
-	Secret        string // one of NewSecret; empty: one is made
+	Name           string
+	Kind           WebhookKind // empty: WebhookHTTP
+	URL            string
+	Type           WebhookType
+	BankAccountIDs []int64 // nil: all
+	CodePrefix     string  // empty: all
+	Secret         string  // one of NewSecret; empty: one is made
 	// Key makes the creation safe to repeat: the second time gives the first
 	// webhook again, without its secret.
 	Key IdempotencyKey
@@ -133,6 +145,10 @@ func (s *Service) CheckWebhook(in WebhookCreate) error {
 	default:
 		v.Add("kind", "must be http or sheet", "phải là http hoặc sheet")
 	}
+	if len(in.BankAccountIDs) > maxWebhookBankAccounts {
+		v.Add("bank_account_ids", "must be at most 100 bank accounts; leave it out for all", "tối đa 100 tài khoản ngân hàng; bỏ trống để nhận tất cả")
+	}
+	v.Merge(CheckCodePrefix(in.CodePrefix))
 	if in.Secret != "" && !IsSecret(in.Secret) {
 		v.Add("secret", "is not one of a webhook", "không phải khoá bí mật của webhook")
 	}
@@ -169,8 +185,8 @@ func (s *Service) CreateWebhook(ctx context.Context, accountID int64, in Webhook
 	}
 	secret := cmp.Or(in.Secret, NewSecret())
 	w, made, err := s.store.CreateWebhook(ctx, Webhook{
-		AccountID: accountID, Name: strings.TrimSpace(in.Name), Kind: cmp.Or(in.Kind, WebhookHTTP), URL: in.URL, BankAccountID: in.BankAccountID,
-		Type: in.Type, IsActive: true, CreatedAt: now,
+		AccountID: accountID, Name: strings.TrimSpace(in.Name), Kind: cmp.Or(in.Kind, WebhookHTTP), URL: in.URL, Type: in.Type,
+		BankAccountIDs: slices.Compact(slices.Sorted(slices.Values(in.BankAccountIDs))), CodePrefix: in.CodePrefix, IsActive: true, CreatedAt: now,
 	}, secret, in.Key, now)
 	if !made {
 		secret = ""

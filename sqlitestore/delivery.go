@@ -78,7 +78,7 @@ func (s *Store) OldestDue(ctx context.Context, now time.Time, skip []int64) (map
 const payloadFrom = ` LEFT JOIN transactions t ON t.id = d.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id`
 
 const payloadColumns = `d.sample, coalesce(b.bank, ''), coalesce(b.account_number, ''), coalesce(t.number, ''), coalesce(t.type, ''), coalesce(t.amount, 0),
-	coalesce(t.content, ''), t.occurred_at, coalesce(t.zone_offset, 0)`
+	coalesce(t.content, ''), t.occurred_at, coalesce(t.zone_offset, 0), t.code`
 
 // payloadScan reads the payload of a delivery: its transaction, or its test payload.
 type payloadScan struct {
@@ -87,7 +87,7 @@ type payloadScan struct {
 }
 
 func (s *payloadScan) dest() []any {
-	return []any{&s.sample, &s.t.Bank, &s.t.AccountNumber, &s.t.Number, &s.t.Type, &s.t.Amount, &s.t.Content, secondsInto(&s.t.Time), &s.t.ZoneOffset}
+	return []any{&s.sample, &s.t.Bank, &s.t.AccountNumber, &s.t.Number, &s.t.Type, &s.t.Amount, &s.t.Content, secondsInto(&s.t.Time), &s.t.ZoneOffset, &s.t.Code}
 }
 
 func (s *payloadScan) payload(transactionID int64) (p app.Payload, err error) {

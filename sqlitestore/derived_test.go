@@ -13,7 +13,7 @@ func TestKeptTables(t *testing.T) {
 	t.Parallel()
 	firsthand := []string{
 		"settings", "accounts", "api_keys", "users", "sessions", "recovery_codes", "passkeys", "user_bank_accounts", "bank_accounts", "counter_links", "sources", "source_bank_accounts", "inbound_events", "inbound_items",
-		"unfinished_links", "imports", "transactions", "event_ids", "refused_calls", "streams", "webhooks", "deliveries", "attempts", "idempotency_keys",
+		"unfinished_links", "imports", "transactions", "event_ids", "refused_calls", "code_patterns", "streams", "webhooks", "webhook_bank_accounts", "deliveries", "attempts", "idempotency_keys",
 		"transaction_notes", "bank_account_balances", "audit", "alert_preferences", "alert_channels", "alert_conditions", "alert_messages", "payment_feeds",
 	}
 	kept := sqlitestore.KeptTables()

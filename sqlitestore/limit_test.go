@@ -64,7 +64,7 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 		for _, f := range []app.TransactionFilter{
 			{}, {Type: app.In}, {Sort: app.SortDateDesc}, {From: time.Unix(0, 0)}, {From: time.Unix(0, 0), Sort: app.SortDate}, {Query: "pay"}, {MinAmount: 1}, {MinAmount: 1, Query: "pay"}, {DeliveryState: app.DeliveryPending},
 			{DeliveryState: app.DeliveryUnsent}, {DeliveryState: app.DeliveryDelivered}, {BankAccountID: bank}, {Query: "pay", Or: app.SearchMeaning{BankAccounts: []app.BankAccount{{ID: bank}}}}, {Query: "pay", Or: app.SearchMeaning{Amount: 222_222}},
-			{Query: "only there"}, {Query: "only there", DeliveryState: app.DeliveryPending}, {Query: "only there", MinAmount: 1, MaxAmount: 222_222},
+			{Code: "DH1000"}, {Query: "pay", Or: app.SearchMeaning{Code: "DH1000"}}, {Query: "only there"}, {Query: "only there", DeliveryState: app.DeliveryPending}, {Query: "only there", MinAmount: 1, MaxAmount: 222_222},
 		} {
 			for _, f.Page = range []app.Page{page, {Number: 2, Size: 20}, {Number: 1, Size: 20, CountTo: 2000}} {
 				f.Sums = true
@@ -98,7 +98,7 @@ var unlimitedReads = []string{
 	"Sources", "SourcesHealth", "SourceByID", "SourceByToken", "SourceByBearer", "SourceByUsername", "PolledSources", "RefusedCalls", "InboundEvents", "InboundEventsBefore", "InboundEvent", "InboundItems", "InboundBodies",
 	"InboundSources", "KnownEvents", "OpenInbound", "Imports", "Undoable",
 	// About streams, webhooks and deliveries.
-	"Stream", "Streams", "StreamWork", "StreamTransactions", "StreamBehind",
+	"CodePatterns", "Stream", "Streams", "StreamWork", "StreamTransactions", "StreamBehind",
 	"Webhook", "Webhooks", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Backlogs", "Due", "OldestDue", "PendingDeliveries", "Pending", "Replayable", "FailedDeliveries", "DeliveryFacts", "History", "QueueStatus", "AnswerTimes",
 	// About alerts, the file and the machine.
 	"AlertPreferences", "AlertChannels", "AlertMessages", "AlertConditions", "PaymentsToTell", "StorageStatus", "BackupStatus", "GuideHidden", "Prunable", "Reclaimable", "Unindexed", "WriterBeat", "Beat",

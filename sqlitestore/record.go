@@ -176,11 +176,16 @@ func (r *recorder) bankAccount(e app.Incoming, only int64) (app.BankAccount, boo
 
 // insert adds the transaction, its share of the totals, and its deliveries.
 func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming) (int64, error) {
+	cache, err := r.tx.recordCache(b.AccountID)
+	if err != nil {
+		return 0, err
+	}
+	code := cache.codes.Read(e.Content)
 	_, offset := e.Time.In(r.zone).Zone()
 	id, err := r.tx.insert(`INSERT INTO transactions (account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type, amount,
-			content, search, occurred_at, date_only, date_flaw, zone_offset, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			content, search, occurred_at, date_only, date_flaw, zone_offset, created_at, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		b.AccountID, b.ID, source, string(e.EventIDChannel), nullIfZero(event), nullIfZero(r.call.ImportID), e.Number, string(e.Type), e.Amount,
-		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw), offset, r.now.Unix())
+		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw), offset, r.now.Unix(), code)
 	if err != nil {
 		return 0, err
 	}
@@ -197,7 +202,7 @@ func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming
 	}
 	return id, r.fanOut(app.Transaction{
 		ID: id, AccountID: b.AccountID, BankAccountID: b.ID, Bank: b.Bank, AccountNumber: b.AccountNumber, Number: e.Number,
-		Type: e.Type, Amount: e.Amount, Content: e.Content, Time: time.Unix(e.Time.Unix(), 0), ZoneOffset: offset,
+		Type: e.Type, Amount: e.Amount, Content: e.Content, Time: time.Unix(e.Time.Unix(), 0), ZoneOffset: offset, Code: code,
 	})
 }
 
@@ -219,7 +224,7 @@ func (r *recorder) fanOut(t app.Transaction) error {
 		return err
 	}
 	for _, w := range cache.webhooks {
-		if !w.takes(t.Type, t.BankAccountID) {
+		if !w.Takes(t) {
 			continue
 		}
 		if r.call.DryRun {
@@ -227,11 +232,11 @@ func (r *recorder) fanOut(t app.Transaction) error {
 			continue
 		}
 		id, err := r.tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, single)
-				VALUES (?1, ?2, ?3, 0, 0, 0, ?4, ?4, 0)`, t.AccountID, w.id, t.ID, r.now.UnixMilli())
+				VALUES (?1, ?2, ?3, 0, 0, 0, ?4, ?4, 0)`, t.AccountID, w.ID, t.ID, r.now.UnixMilli())
 		if err != nil {
 			return err
 		}
-		r.webhooks = append(r.webhooks, w.id)
+		r.webhooks = append(r.webhooks, w.ID)
 		r.deliveries++
 		if len(r.ready) < maxReady {
 			r.ready = append(r.ready, w.outgoing(id, t, r.now))
@@ -247,8 +252,8 @@ func (w cachedWebhook) outgoing(id int64, t app.Transaction, now time.Time) app.
 	}
 	at := time.UnixMilli(now.UnixMilli())
 	return app.Outgoing{
-		Delivery: app.Delivery{ID: id, AccountID: t.AccountID, WebhookID: w.id, TransactionID: t.ID, State: app.DeliveryPending, DueAt: at, CreatedAt: at},
-		Kind:     w.kind, URL: w.url, Secrets: w.secrets, Payload: t.Payload(),
+		Delivery: app.Delivery{ID: id, AccountID: t.AccountID, WebhookID: w.ID, TransactionID: t.ID, State: app.DeliveryPending, DueAt: at, CreatedAt: at},
+		Kind:     w.Kind, URL: w.URL, Secrets: w.secrets, Payload: t.Payload(),
 	}
 }
 

@@ -28,7 +28,7 @@ func TestRecording(t *testing.T) {
 	}
 	first, second := h.sources[0], h.sources[1]
 	polled, narrowed := add(app.SourceAdd{APIKey: "key"}), add(app.SourceAdd{BankAccountID: h.banks[1].ID})
-	_, _, err := h.service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "one", URL: "https://shop.vn/one", Type: app.WebhookAll, BankAccountID: h.banks[1].ID}, h.now)
+	_, _, err := h.service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "one", URL: "https://shop.vn/one", Type: app.WebhookAll, BankAccountIDs: []int64{h.banks[1].ID}}, h.now)
 	must(t, err)
 	_, err = h.service.ToggleBankAccount(ctx, 1, h.banks[2].ID, h.now)
 	must(t, err)

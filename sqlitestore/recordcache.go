@@ -10,21 +10,18 @@ import (
 )
 
 // recordCache holds what recording looks up for every transaction of an account:
-// its linked bank accounts by number, and its active webhooks. The writer keeps
+// its linked bank accounts by number, its active webhooks, and its code patterns. The writer keeps
 // it in memory between commits.
 type recordCache struct {
 	bankAccounts map[string][]app.BankAccount
 	webhooks     []cachedWebhook
+	codes        app.CodeReader
 }
 
 type cachedWebhook struct {
-	id            int64
-	hookType      app.WebhookType
-	bankAccountID int64 // 0: all
-	kind          app.WebhookKind
-	url           string
-	secrets       app.Secrets
-	readable      bool // the secrets could be opened
+	app.Webhook
+	secrets  app.Secrets
+	readable bool // the secrets could be opened
 }
 
 // changesCache reports whether a statement writes to a table that caches are read
@@ -33,7 +30,7 @@ type cachedWebhook struct {
 func (t *tx) changesCache(query string, values []driver.NamedValue) (changes bool, err error) {
 	var tables []int64 // numbers of their first pages, by which programs name tables
 	rows, err := t.conn.(driver.QueryerContext).QueryContext(context.Background(),
-		`SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name IN ('bank_accounts', 'webhooks')`, nil)
+		`SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name IN ('bank_accounts', 'webhooks', 'code_patterns')`, nil)
 	err = eachRow(rows, err, func(row []driver.Value) { tables = append(tables, row[0].(int64)) })
 	if err != nil {
 		return false, err
@@ -112,13 +109,18 @@ func (t *tx) recordCache(accountID int64) (*recordCache, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err = t.query(`SELECT w.id, w.type, coalesce(w.bank_account_id, 0), w.kind, w.url, `+secretColumns+` FROM webhooks w
+	rows, err = t.query(`SELECT `+webhookColumns+`, `+secretColumns+` FROM webhooks w
 			WHERE w.account_id = ? AND w.deleted_at IS NULL AND w.is_active = 1 ORDER BY w.id`, accountID)
 	webhooks, err := collect(rows, err, t.scanCachedWebhook)
 	if err != nil {
 		return nil, err
 	}
-	r := &recordCache{bankAccounts: map[string][]app.BankAccount{}, webhooks: webhooks}
+	rows, err = t.query(codePatternsOf, accountID)
+	patterns, err := collect(rows, err, scanCodePattern)
+	if err != nil {
+		return nil, err
+	}
+	r := &recordCache{bankAccounts: map[string][]app.BankAccount{}, webhooks: webhooks, codes: app.NewCodeReader(patterns)}
 	for _, b := range linked {
 		r.bankAccounts[b.AccountNumber] = append(r.bankAccounts[b.AccountNumber], b)
 	}
@@ -160,16 +162,10 @@ func (r *recordCache) candidates(e app.Incoming, only int64) []app.BankAccount {
 // recorded all the same.
 func (t *tx) scanCachedWebhook(row scanner) (w cachedWebhook, err error) {
 	var sealed sealedSecrets
-	if err := row.Scan(append([]any{&w.id, &w.hookType, &w.bankAccountID, &w.kind, &w.url}, sealed.dest()...)...); err != nil {
+	if w.Webhook, err = scanWebhookAnd(row, sealed.dest()...); err != nil {
 		return w, err
 	}
 	w.secrets, err = sealed.open(t.sealer)
 	w.readable = err == nil && w.secrets.Current != ""
 	return w, nil
-}
-
-// takes reports whether the webhook gets transactions of that direction on that
-// bank account.
-func (w cachedWebhook) takes(direction app.Direction, bankAccountID int64) bool {
-	return w.hookType.Takes(direction) && (w.bankAccountID == 0 || w.bankAccountID == bankAccountID)
 }

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/paymentcode"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -38,7 +39,7 @@ func recordingFollows(t *testing.T, byCommand bool) {
 		r := h.record(h.elements(1, "1000"))
 		s = append(s, string(r.Outcomes[0]))
 		for _, o := range r.Ready {
-			s = append(s, fmt.Sprint(o.WebhookID, o.URL, o.Secrets.Current))
+			s = append(s, fmt.Sprint(o.WebhookID, o.URL, o.Secrets.Current, o.Payload.Code != nil))
 		}
 		return s
 	}
@@ -59,11 +60,13 @@ func recordingFollows(t *testing.T, byCommand bool) {
 		s := []string{string(app.OutcomeRecorded)}
 		hooks, err := other.Webhooks(ctx, 1)
 		must(t, err)
+		patterns, err := other.CodePatterns(ctx, 1)
+		must(t, err)
 		secrets, err := other.WebhookSecrets(ctx, 1)
 		must(t, err)
 		for _, w := range hooks {
-			if w.IsActive && w.Type.Takes(app.In) && (w.BankAccountID == 0 || w.BankAccountID == 1) && !silent {
-				s = append(s, fmt.Sprint(w.ID, w.URL, secrets[w.ID].Current))
+			if w.IsActive && w.Type.Takes(app.In) && (w.BankAccountIDs == nil || w.BankAccountIDs[0] == 1) && w.CodePrefix == "" && !silent {
+				s = append(s, fmt.Sprint(w.ID, w.URL, secrets[w.ID].Current, len(patterns) > 0))
 			}
 		}
 		return s
@@ -88,7 +91,7 @@ func recordingFollows(t *testing.T, byCommand bool) {
 		{"a webhook off", func(s *app.Service) error { _, err := s.ToggleWebhook(ctx, 1, 1, h.now); return err }},
 		{"a webhook on", func(s *app.Service) error { _, err := s.ToggleWebhook(ctx, 1, 1, h.now); return err }},
 		{"a new webhook", func(s *app.Service) error {
-			_, _, err := s.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "n", URL: "https://shop.vn/n", Type: app.WebhookAll, BankAccountID: 1}, h.now)
+			_, _, err := s.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "n", URL: "https://shop.vn/n", Type: app.WebhookAll, BankAccountIDs: []int64{1}}, h.now)
 			return err
 		}},
 		{"a webhook deleted", func(s *app.Service) error { return s.DeleteWebhook(ctx, 1, 2, h.now) }},
@@ -98,6 +101,11 @@ func recordingFollows(t *testing.T, byCommand bool) {
 		}},
 		{"a bank account off", func(s *app.Service) error { _, err := s.ToggleBankAccount(ctx, 1, 1, h.now); return err }},
 		{"a bank account on", func(s *app.Service) error { _, err := s.ToggleBankAccount(ctx, 1, 1, h.now); return err }},
+		{"a code pattern", func(s *app.Service) error {
+			_, err := s.CreateCodePattern(ctx, 1, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
+			return err
+		}},
+		{"no code pattern", func(s *app.Service) error { return s.DeleteCodePattern(ctx, 1, 1) }},
 		{"unlinked", func(s *app.Service) error { return s.UnlinkBankAccount(ctx, 1, 1, h.now) }},
 		{"linked", func(s *app.Service) error {
 			_, err := s.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A", Notify: app.NotifyNone}, h.now)
@@ -129,7 +137,7 @@ func recordingFollows(t *testing.T, byCommand bool) {
 	for _, query := range []string{
 		`UPDATE OR IGNORE webhooks SET url = 'https://shop.vn/1' WHERE id = 1`,
 		`WITH x(u) AS (VALUES ('https://shop.vn/2')) UPDATE webhooks SET url = (SELECT u FROM x) WHERE id = 1`,
-		`REPLACE INTO webhooks SELECT id, account_id, name, 'https://shop.vn/3', type, bank_account_id, is_active, created_at, deleted_at, secret, next_secret, overlap_to_ms, secrets_changed_ms, kind FROM webhooks WHERE id = 1`,
+		`REPLACE INTO webhooks SELECT id, account_id, name, 'https://shop.vn/3', type, bank_account_id, is_active, created_at, deleted_at, secret, next_secret, overlap_to_ms, secrets_changed_ms, kind, code_prefix FROM webhooks WHERE id = 1`,
 	} {
 		must(t, store.Write(ctx, func(exec func(string, ...any) error) error { return exec(query) }))
 		last = check(query, true, last)

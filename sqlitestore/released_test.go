@@ -17,6 +17,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/paymentcode"
 	"baoco/sqlitestore"
 
 	"github.com/google/go-cmp/cmp"
@@ -253,6 +254,12 @@ func fillEveryTable(t *testing.T, h *history) {
 	_, err = h.service.SetAlertChannel(ctx, app.AlertChannel{AccountID: account, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: "123456:" + strings.Repeat("A", 35), Chat: "42"}}, h.now)
 	must(t, err)
 	must(t, h.service.SetPaymentFeed(ctx, account, app.AlertTelegram, app.PaymentFeed{On: true, Type: app.In, Least: 1000, Content: true}))
+	_, err = h.service.CreateCodePattern(ctx, account, paymentcode.Pattern{Prefix: "D" + tag[len(tag)-6:], Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
+	must(t, err)
+	_, _, err = h.service.CreateWebhook(ctx, account, app.WebhookCreate{
+		Name: "orders", URL: "https://shop.vn/orders", Type: app.WebhookIn, BankAccountIDs: []int64{h.banks[0].ID, h.banks[1].ID}, CodePrefix: "NOORDER",
+	}, h.now)
+	must(t, err)
 	since := int64(0)
 	_, _, err = h.service.CreateStream(ctx, account, app.StreamCreate{Name: "ledger", URL: "nats+tls://nats.shop.vn", Topic: "shop.transactions", Credentials: app.BrokerCredentials{Username: "shop", Password: "s3cret"}, SinceID: &since}, h.now)
 	must(t, err)

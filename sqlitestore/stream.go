@@ -11,13 +11,14 @@ import (
 )
 
 const (
-	streamColumns = `s.id, s.account_id, s.name, s.url, s.topic, s.username, coalesce(s.bank_account_id, 0), s.type, s.is_active, s.created_at, length(s.secret) = 0,
+	streamColumns = `s.id, s.account_id, s.name, s.url, s.topic, s.username, coalesce(s.bank_account_id, 0), s.type, s.code_prefix, s.is_active, s.created_at, length(s.secret) = 0,
 	s.position, s.sent, s.sent_ms, s.failing_ms, s.problem_en, s.problem_vi`
 	oneStream = `SELECT ` + streamColumns + ` FROM streams s WHERE s.id = ? AND s.account_id = ? AND s.deleted_at IS NULL`
 
 	// streamed is the condition on transactions t that are in a broker, or on their way
 	// there. A broker keeps them also where the stream was moved, or given another type.
 	streamed = `EXISTS (SELECT 1 FROM streams s WHERE t.account_id = s.account_id AND (s.bank_account_id IS NULL OR s.bank_account_id = t.bank_account_id)
+		AND (s.code_prefix = '' OR substr(t.code, 1, length(s.code_prefix)) = s.code_prefix)
 		AND s.first < t.id AND (s.is_active AND s.type IN ('ALL', t.type) OR t.id <= s.reached AND s.reached_type IN ('ALL', t.type)))`
 
 	// streamWindow is how many transactions are looked at for one reading.
@@ -28,7 +29,7 @@ func scanStream(row scanner) (app.Stream, error) { return scanStreamAnd(row) }
 
 func scanStreamAnd(row scanner, more ...any) (app.Stream, error) {
 	var s app.Stream
-	err := row.Scan(append([]any{&s.ID, &s.AccountID, &s.Name, &s.URL, &s.Topic, &s.Username, &s.BankAccountID, &s.Type, &s.IsActive, secondsInto(&s.CreatedAt), &s.SecretLost,
+	err := row.Scan(append([]any{&s.ID, &s.AccountID, &s.Name, &s.URL, &s.Topic, &s.Username, &s.BankAccountID, &s.Type, &s.CodePrefix, &s.IsActive, secondsInto(&s.CreatedAt), &s.SecretLost,
 		&s.Position, &s.Sent, millisInto(&s.SentAt), millisInto(&s.FailingSince), &s.Problem.EN, &s.Problem.VI}, more...)...)
 	return s, noRowsAs(err, app.ErrNoStream)
 }
@@ -61,8 +62,9 @@ func (s *Store) StreamTransactions(ctx context.Context, st app.Stream, after int
 		return nil, after, storageError(err)
 	}
 	list, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
-			WHERE t.id > ?1 AND t.id <= ?2 AND t.account_id = ?3 AND (?4 = 0 OR t.bank_account_id = ?4) AND ?5 IN ('ALL', t.type) ORDER BY t.id LIMIT ?6`,
-		after, last, st.AccountID, st.BankAccountID, string(st.Type), limit)
+			WHERE t.id > ?1 AND t.id <= ?2 AND t.account_id = ?3 AND (?4 = 0 OR t.bank_account_id = ?4) AND ?5 IN ('ALL', t.type)
+				AND (?6 = '' OR substr(t.code, 1, length(?6)) = ?6) ORDER BY t.id LIMIT ?7`,
+		after, last, st.AccountID, st.BankAccountID, string(st.Type), st.CodePrefix, limit)
 	if len(list) == limit {
 		last = list[len(list)-1].ID
 	}
@@ -98,9 +100,9 @@ func (s *Store) CreateStream(ctx context.Context, st app.Stream, secrets app.Str
 		if c.Position, err = streamStart(tx, since); err != nil {
 			return c, err
 		}
-		c.ID, err = tx.insert(`INSERT INTO streams (account_id, name, url, topic, username, bank_account_id, type, is_active, created_at, mark, secret, password, first, position, reached, reached_type, sent, problem_en, problem_vi)
-				VALUES (?, ?, ?, ?, ?, ?, ?7, ?, ?, ?, ?, ?, ?13, ?13, 0, ?7, 0, '', '')`,
-			st.AccountID, st.Name, st.URL, st.Topic, st.Username, nullIfZero(st.BankAccountID), string(st.Type), st.IsActive, st.CreatedAt.Unix(),
+		c.ID, err = tx.insert(`INSERT INTO streams (account_id, name, url, topic, username, bank_account_id, type, code_prefix, is_active, created_at, mark, secret, password, first, position, reached, reached_type, sent, problem_en, problem_vi)
+				VALUES (?, ?, ?, ?, ?, ?, ?7, ?, ?, ?, ?, ?, ?, ?14, ?14, 0, ?7, 0, '', '')`,
+			st.AccountID, st.Name, st.URL, st.Topic, st.Username, nullIfZero(st.BankAccountID), string(st.Type), st.CodePrefix, st.IsActive, st.CreatedAt.Unix(),
 			"str_"+strings.ToLower(rand.Text()[:12]), s.sealer.seal(sealStream, secrets.Secret), s.sealer.seal(sealStreamPassword, secrets.Password), c.Position)
 		if err != nil {
 			return c, err

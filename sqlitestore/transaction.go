@@ -8,13 +8,13 @@ import (
 )
 
 const transactionColumns = `t.id, t.account_id, t.bank_account_id, b.bank, b.account_number, t.number, t.type, t.amount, t.content,
-	t.occurred_at, t.date_only, t.date_flaw, t.zone_offset, t.created_at, b.nickname, b.colour,
+	t.occurred_at, t.date_only, t.date_flaw, t.zone_offset, t.code, t.created_at, b.nickname, b.colour,
 	coalesce((SELECT text FROM transaction_notes WHERE transaction_id = t.id), '')`
 
 func scanTransaction(row scanner) (app.Transaction, error) {
 	var t app.Transaction
 	err := row.Scan(&t.ID, &t.AccountID, &t.BankAccountID, &t.Bank, &t.AccountNumber, &t.Number, &t.Type, &t.Amount, &t.Content,
-		secondsInto(&t.Time), &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, secondsInto(&t.CreatedAt), &t.Nickname, &t.Colour, &t.Note)
+		secondsInto(&t.Time), &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, &t.Code, secondsInto(&t.CreatedAt), &t.Nickname, &t.Colour, &t.Note)
 	return t, err
 }
 

@@ -61,7 +61,7 @@ func (x *index) looksAt(c *conditions) {
 // scanned reports whether a filter has conditions that neither blocks nor days are
 // counted by.
 func scanned(f app.TransactionFilter) bool {
-	return f.Query != "" || f.MinAmount != 0 || f.MaxAmount != 0 || f.DeliveryState != ""
+	return f.Code != "" || f.Query != "" || f.MinAmount != 0 || f.MaxAmount != 0 || f.DeliveryState != ""
 }
 
 // rowConditions returns all conditions of a filter on a row t of transactions,
@@ -80,6 +80,9 @@ func rowConditions(accountID int64, f app.TransactionFilter) *conditions {
 // scannedConditions returns the ones that neither blocks nor days are counted by.
 func scannedConditions(f app.TransactionFilter) *conditions {
 	var c conditions
+	if f.Code != "" {
+		c.add("t.code = ?", f.Code)
+	}
 	if f.MinAmount != 0 {
 		c.add("t.amount >= ?", f.MinAmount)
 	}
@@ -90,6 +93,9 @@ func scannedConditions(f app.TransactionFilter) *conditions {
 		meant, args := "instr(t.search, ?) > 0", []any{fold.String(f.Query)}
 		if f.Or.Amount != 0 {
 			meant, args = meant+" OR t.amount = ?", append(args, f.Or.Amount)
+		}
+		if f.Or.Code != "" {
+			meant, args = meant+" OR t.code = ?", append(args, f.Or.Code)
 		}
 		for _, b := range f.Or.BankAccounts {
 			meant, args = meant+" OR t.bank_account_id = ?", append(args, b.ID)
@@ -112,6 +118,11 @@ func meanings(f app.TransactionFilter) []app.TransactionFilter {
 	if least, most := amountsOf(f); meant.Amount != 0 && least <= meant.Amount && meant.Amount <= most {
 		one := f
 		one.MinAmount, one.MaxAmount = meant.Amount, meant.Amount
+		all = append(all, one)
+	}
+	if meant.Code != "" && (f.Code == "" || f.Code == meant.Code) {
+		one := f
+		one.Code = meant.Code
 		all = append(all, one)
 	}
 	if len(meant.BankAccounts) > 0 {
@@ -176,6 +187,9 @@ const (
 func (s *Store) chooseIndex(ctx context.Context, accountID int64, f app.TransactionFilter) (x *index, err error) {
 	if f.Query != "" && f.Or.Any() { // each meaning has its own; see meanings
 		return nil, nil
+	}
+	if f.Code != "" {
+		return codeIndex(accountID, f), nil
 	}
 	switch f.DeliveryState {
 	case app.DeliveryPending:
@@ -251,6 +265,15 @@ func (s *Store) searchIndex(ctx context.Context, accountID int64, f app.Transact
 		x.looksAt(c)
 	}
 	return x, nil
+}
+
+// codeIndex finds the transactions with a payment code, of which there are few.
+func codeIndex(accountID int64, f app.TransactionFilter) *index {
+	x := &index{from: "transactions t INDEXED BY transactions_code", id: "t.id", looksUp: true}
+	x.where.add("t.account_id = ? AND t.code = ? AND t.code <> ''", accountID, f.Code)
+	f.Code = ""
+	x.rest.join(rowConditions(accountID, f))
+	return x
 }
 
 func amountsOf(f app.TransactionFilter) (least, most int64) {

@@ -2,21 +2,30 @@ package sqlitestore
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 	"time"
 
 	"baoco/app"
 )
 
-const webhookColumns = `w.id, w.account_id, w.name, w.kind, w.url, coalesce(w.bank_account_id, 0), w.type, w.is_active, w.created_at, iif(w.next_secret IS NULL, NULL, w.overlap_to_ms), ` + secretLost
+const webhookColumns = `w.id, w.account_id, w.name, w.kind, w.url, w.type, w.code_prefix, w.is_active, w.created_at, iif(w.next_secret IS NULL, NULL, w.overlap_to_ms), ` + secretLost + `,
+	(SELECT json_group_array(id ORDER BY id) FROM (SELECT w.bank_account_id AS id WHERE w.bank_account_id IS NOT NULL
+		UNION ALL SELECT bank_account_id FROM webhook_bank_accounts WHERE webhook_id = w.id))`
 
 // secretLost is true if the secret of a webhook was dropped for a new key, see
 // [ReplaceKey].
 const secretLost = `length(w.secret) = 0`
 
-func scanWebhook(row scanner) (app.Webhook, error) {
+func scanWebhook(row scanner) (app.Webhook, error) { return scanWebhookAnd(row) }
+
+func scanWebhookAnd(row scanner, more ...any) (app.Webhook, error) {
 	var w app.Webhook
-	err := row.Scan(&w.ID, &w.AccountID, &w.Name, &w.Kind, &w.URL, &w.BankAccountID, &w.Type, &w.IsActive, secondsInto(&w.CreatedAt), millisInto(&w.OverlapTo), &w.SecretLost)
+	var ids string
+	err := row.Scan(append([]any{&w.ID, &w.AccountID, &w.Name, &w.Kind, &w.URL, &w.Type, &w.CodePrefix, &w.IsActive, secondsInto(&w.CreatedAt), millisInto(&w.OverlapTo), &w.SecretLost, &ids}, more...)...)
+	if err == nil && ids != "[]" {
+		err = json.Unmarshal([]byte(ids), &w.BankAccountIDs)
+	}
 	return w, noRowsAs(err, app.ErrNoWebhook)
 }
 
@@ -40,10 +49,19 @@ func (s *Store) CreateWebhook(ctx context.Context, w app.Webhook, secret string,
 			return c, err
 		}
 		c = creation{w, true}
-		c.webhook.ID, err = tx.insert(`INSERT INTO webhooks (account_id, name, kind, url, type, bank_account_id, is_active, created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			w.AccountID, w.Name, string(w.Kind), w.URL, string(w.Type), nullIfZero(w.BankAccountID), w.IsActive, w.CreatedAt.Unix(), s.sealer.seal(sealWebhook, secret))
+		var first any
+		if len(w.BankAccountIDs) > 0 {
+			first = w.BankAccountIDs[0]
+		}
+		c.webhook.ID, err = tx.insert(`INSERT INTO webhooks (account_id, name, kind, url, type, bank_account_id, code_prefix, is_active, created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			w.AccountID, w.Name, string(w.Kind), w.URL, string(w.Type), first, w.CodePrefix, w.IsActive, w.CreatedAt.Unix(), s.sealer.seal(sealWebhook, secret))
 		if err != nil {
 			return c, err
+		}
+		if len(w.BankAccountIDs) > 1 {
+			if err := tx.exec(`INSERT INTO webhook_bank_accounts (webhook_id, bank_account_id) SELECT ?, value FROM json_each(?)`, c.webhook.ID, joinIDs(w.BankAccountIDs[1:])); err != nil {
+				return c, err
+			}
 		}
 		if err := tx.audit(ctx, w.AccountID, app.DeedWebhookCreate, c.webhook.ID, app.AuditNamed(w.Name).Changed("url", "", app.AuditURL(w.URL))); err != nil {
 			return c, err
@@ -55,8 +73,8 @@ func (s *Store) CreateWebhook(ctx context.Context, w app.Webhook, secret string,
 
 // mayCreateWebhook returns an error if the webhook can't be made.
 func mayCreateWebhook(tx *tx, w app.Webhook, now time.Time) error {
-	if w.BankAccountID != 0 {
-		if err := linkedBankAccount(tx, w.AccountID, w.BankAccountID); err != nil {
+	for _, id := range w.BankAccountIDs {
+		if err := linkedBankAccount(tx, w.AccountID, id); err != nil {
 			return err
 		}
 	}

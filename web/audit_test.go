@@ -86,6 +86,8 @@ func TestDeedsOfAPI(t *testing.T) {
 	through("POST /api/v1/webhooks/{id}/replay", 1, "", app.DeedWebhookReplay, 1)
 	through("PATCH /api/v1/webhooks/{id}/toggle", 1, "", app.DeedWebhookChange, 1)
 	through("DELETE /api/v1/webhooks/{id}", 1, "", app.DeedWebhookDelete, 1)
+	through("POST /api/v1/code-patterns", 0, `{"prefix":"DH","min_length":6,"max_length":6,"alphabet":"digits"}`, app.DeedCodePatternCreate, 1)
+	through("DELETE /api/v1/code-patterns/{id}", 1, "", app.DeedCodePatternDelete, 1)
 	through("POST /api/v1/streams", 0, `{"name":"kho","url":"nats://nats.example.com","topic":"a"}`, app.DeedStreamCreate, 1)
 	through("PUT /api/v1/streams/{id}", 1, `{"name":"kho 2"}`, app.DeedStreamChange, 1)
 	through("POST /api/v1/streams/{id}/test", 1, "", app.DeedStreamTest, 1)

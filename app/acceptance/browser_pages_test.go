@@ -40,7 +40,7 @@ var browserPages = []string{
 	"/inbound", "/inbound/sources/new", "/inbound/sources/new?provider=sepay", "/inbound/sources/1", "/inbound/sources/1/rotate", "/inbound/sources/1/remove",
 	"/inbound/events", "/inbound/events/1", "/inbound/refused",
 	"/keys", "/keys/1/revoke",
-	"/settings", "/settings/sign-out", "/settings/sign-in", "/settings/sign-in/others", "/settings/users/2", "/settings/users/2/remove", "/settings/counters/1/revoke", "/settings/alerts", "/settings/alerts/email/remove", "/settings/audit", "/settings/audit?noun=webhook&id=1", "/settings/audit?way=kite", "/system",
+	"/settings", "/settings/sign-out", "/settings/sign-in", "/settings/sign-in/others", "/settings/users/2", "/settings/users/2/remove", "/settings/counters/1/revoke", "/settings/codes", "/settings/codes?content=DH001234", "/settings/codes/1/delete", "/settings/alerts", "/settings/alerts/email/remove", "/settings/audit", "/settings/audit?noun=webhook&id=1", "/settings/audit?way=kite", "/system",
 	"/counter", "/counter/wrong", "/setup/wrong", "/help", "/help/receiver", "/help/install", "/help/wrong",
 }
 
@@ -85,6 +85,7 @@ func TestBrowserPages(t *testing.T) {
 		Name: hostName, URL: "kafka://" + strings.Repeat("k.shop.example,", 9) + "k.shop.example", Topic: strings.Repeat("topic", 49),
 	}, time.Now())
 	must(t, err)
+	do(t, dir, "code", "create", "--prefix", "WWWWWWWWWW", "--min-length", "15")
 	createOwner(t, dir)
 	do(t, dir, "user", "create", strings.Repeat("w", 50), "--password-file", filepath.Join(dir, "password.txt"))
 	do(t, dir, "apikey", "create", hostName)

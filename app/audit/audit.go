@@ -89,6 +89,9 @@ var deeds = []deed{
 	{app.DeedWebhookReplay, app.Text{EN: "resent {n} of webhook {it}", VI: "gửi lại {n} của webhook {it}"}, plain},
 	{app.DeedWebhookSendNow, app.Text{EN: "had {n} of webhook {it} sent at once", VI: "cho gửi ngay {n} của webhook {it}"}, plain},
 
+	{app.DeedCodePatternCreate, app.Text{EN: "added code pattern {it}", VI: "thêm mẫu mã thanh toán {it}"}, plain},
+	{app.DeedCodePatternDelete, app.Text{EN: "deleted code pattern {it}", VI: "xoá mẫu mã thanh toán {it}"}, plain},
+
 	{app.DeedStreamCreate, app.Text{EN: "created stream {it}", VI: "tạo luồng {it}"}, plain},
 	{app.DeedStreamChange, app.Text{EN: "stream {it}", VI: "luồng {it}"}, changes},
 	{app.DeedStreamDelete, app.Text{EN: "deleted stream {it}", VI: "xoá luồng {it}"}, plain},
@@ -262,6 +265,7 @@ var Nouns = nounsOf([]Noun{
 	{ID: "transaction", Name: app.Text{EN: "Transactions", VI: "Giao dịch"}},
 	{ID: "import", Name: app.Text{EN: "Statements", VI: "Sao kê"}},
 	{ID: "webhook", Name: app.Text{EN: "Webhooks", VI: "Webhook"}},
+	{ID: "code_pattern", Name: app.Text{EN: "Payment codes", VI: "Mã thanh toán"}},
 	{ID: "stream", Name: app.Text{EN: "Streams", VI: "Luồng giao dịch"}},
 	{ID: "delivery", Name: app.Text{EN: "Deliveries", VI: "Thông báo"}},
 	{ID: "alert_channel", Name: app.Text{EN: "Alert channels", VI: "Kênh cảnh báo"}},

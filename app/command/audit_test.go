@@ -37,6 +37,8 @@ var deedsOfCommands = []struct {
 	{"webhook activate-secret 1", app.DeedWebhookActivate, 1},
 	{"webhook toggle 1", app.DeedWebhookChange, 1},
 	{"webhook toggle 1", app.DeedWebhookChange, 1},
+	{"code create --prefix DH --min-length 6", app.DeedCodePatternCreate, 1},
+	{"code delete 1", app.DeedCodePatternDelete, 1},
 	{"stream create --name ledger --url nats://127.0.0.1:1 --topic shop", app.DeedStreamCreate, 1},
 	{"stream update 1 --name b", app.DeedStreamChange, 1},
 	{"stream test 1", app.DeedStreamTest, 1},
@@ -83,7 +85,7 @@ var deedsOfCommands = []struct {
 var withoutDeeds = map[string]string{
 	"serve": "it acts for others", "standby": "it reads", "demo": "a file of its own", "bench": "a file of its own", "ready": "it asks", "systemd": "it prints", "openapi": "it prints", "version": "it prints", "config": "it prints",
 	"completion bash": "it prints", "completion zsh": "it prints", "completion fish": "it prints", "completion words": "it prints", "webhook verify": "it calculates", "takeover": "see TestTakeover in acceptance", "replica check": "it reads", "replica show": "it reads", "replica open-key": "there may be no database",
-	"apikey list": "it reads", "bank list": "it reads", "bank qr": "it reads", "transaction list": "it reads", "transaction tail": "it reads", "webhook list": "it reads", "stream list": "it reads", "delivery list": "it reads",
+	"apikey list": "it reads", "bank list": "it reads", "bank qr": "it reads", "transaction list": "it reads", "transaction tail": "it reads", "webhook list": "it reads", "stream list": "it reads", "code list": "it reads", "delivery list": "it reads",
 	"delivery pending": "it reads", "delivery show": "it reads", "source list": "it reads", "source show": "it reads", "source log": "it reads", "source event": "it reads", "counter list": "it reads",
 	"alert list": "it reads", "account list": "it reads", "user list": "it reads", "audit list": "it reads",
 	"source catch-up": "what the provider has is recorded as if it had called",

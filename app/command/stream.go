@@ -1,10 +1,12 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"baoco/app"
 	"baoco/app/command/serve"
@@ -34,6 +36,7 @@ func streamCommand() *cli.Command {
 					&cli.StringFlag{Name: "topic", Usage: "subject of NATS, or `TOPIC` of Kafka", Required: true},
 					&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Value: string(app.WebhookAll)},
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "only transactions of bank account `ID`", DefaultText: "all"},
+					&cli.StringFlag{Name: "code-prefix", Usage: "only transactions whose payment code begins with `LETTERS`", DefaultText: "all"},
 					&cli.Int64Flag{Name: "since-id", Usage: "begin after the transaction with this `ID`; 0: with the first", DefaultText: "what is recorded from now on"},
 				)...),
 				Action: withoutArguments(createStream),
@@ -72,7 +75,10 @@ func streamCommand() *cli.Command {
 }
 
 func createStream(c *cli.Context, s *session) error {
-	in := app.StreamCreate{Name: c.String("name"), URL: c.String("url"), Topic: c.String("topic"), Type: app.WebhookType(c.String("type")), BankAccountID: c.Int64("bank-account-id"), SinceID: sinceID(c)}
+	in := app.StreamCreate{
+		Name: c.String("name"), URL: c.String("url"), Topic: c.String("topic"), Type: app.WebhookType(c.String("type")),
+		BankAccountID: c.Int64("bank-account-id"), CodePrefix: strings.ToUpper(c.String("code-prefix")), SinceID: sinceID(c),
+	}
 	credentials, err := brokerCredentials(c)
 	if err != nil {
 		return err
@@ -134,12 +140,12 @@ func listStreams(c *cli.Context, s *session) error {
 			only = strconv.FormatInt(st.BankAccountID, 10)
 		}
 		rows = append(rows, []string{
-			strconv.FormatInt(st.ID, 10), st.Name, terminal.Clip(st.URL, 50), st.Topic, string(st.Type), only, terminal.YesNo(st.IsActive), strconv.FormatInt(st.Position, 10), strconv.FormatInt(st.Sent, 10),
+			strconv.FormatInt(st.ID, 10), st.Name, terminal.Clip(st.URL, 50), st.Topic, string(st.Type), only, cmp.Or(st.CodePrefix, "all"), terminal.YesNo(st.IsActive), strconv.FormatInt(st.Position, 10), strconv.FormatInt(st.Sent, 10),
 		})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
 		terminal.PrintTable(w, "There is no stream yet: baoco stream create --name NAME --url URL --topic TOPIC",
-			[]string{"ID", "NAME", "URL", "TOPIC", "TYPE", "BANK ACCOUNT", "ACTIVE", "SENT UP TO", "SENT"}, rows, "ID", "SENT UP TO", "SENT")
+			[]string{"ID", "NAME", "URL", "TOPIC", "TYPE", "BANK ACCOUNT", "CODES", "ACTIVE", "SENT UP TO", "SENT"}, rows, "ID", "SENT UP TO", "SENT")
 		for _, st := range streams {
 			switch {
 			case st.SecretLost:

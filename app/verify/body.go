@@ -25,6 +25,7 @@ func readTransactions(body []byte) []seenTransaction {
 		Transactions []struct {
 			ID, Gateway, TransactionDate, TransactionNumber, AccountNumber anyText
 			Content, TransferType, TransferAmount, Checksum                anyText
+			Code                                                           *anyText
 		}
 		Test bool
 	}
@@ -39,7 +40,7 @@ func readTransactions(body []byte) []seenTransaction {
 		}
 		list = append(list, seenTransaction{app.Payload{
 			ID: string(t.ID), Gateway: string(t.Gateway), TransactionDate: string(t.TransactionDate), TransactionNumber: string(t.TransactionNumber),
-			AccountNumber: string(t.AccountNumber), Content: string(t.Content), TransferType: app.Direction(t.TransferType), TransferAmount: amount, Test: read.Test,
+			AccountNumber: string(t.AccountNumber), Content: string(t.Content), TransferType: app.Direction(t.TransferType), TransferAmount: amount, Code: (*string)(t.Code), Test: read.Test,
 		}, string(t.Checksum)})
 	}
 	return list

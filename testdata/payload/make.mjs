@@ -44,6 +44,13 @@ const vectors = Object.entries(contents).map(([name, content], i) => {
   }
   return vector(name, transaction, false)
 })
+// Of an account with code patterns.
+for (const [i, code] of ['DH001234', ''].entries()) {
+  vectors.push(vector(code ? 'payment code' : 'no payment code', {
+    id: String(4000 + i), gateway: 'VCB', transactionDate: '2025-10-14 10:59:30', transactionNumber: 'FT' + i, accountNumber: '0019354957',
+    content: `MBVCB.327890.${code}.CT tu`, transferType: 'IN', transferAmount: 200000, code,
+  }, false))
+}
 vectors.push(vector('sample', {
   id: '0', gateway: 'ACB', transactionDate: '2025-10-14 10:59:30', transactionNumber: 'TEST-1760414370000',
   accountNumber: '0000000000', content: 'BAOCO TEST', transferType: 'IN', transferAmount: 0,

@@ -70,11 +70,12 @@ func TestUnavailable(t *testing.T) {
 		}
 	}
 	bodies := map[string]string{
-		"POST /api/v1/transactions": `{"id":"A1","gateway":"ACB","accountNumber":"0123456789","transferType":"IN","transferAmount":1}`,
-		"POST /api/v1/webhooks":     `{"name":"A","webhook_url":"https://shop.example.com/","type":"ALL"}`,
-		"PUT /api/v1/webhooks/*":    `{"name":"B"}`,
-		"POST /api/v1/streams":      `{"name":"A","url":"nats://nats.example.com","topic":"a"}`,
-		"PUT /api/v1/streams/*":     `{"name":"B"}`,
+		"POST /api/v1/transactions":  `{"id":"A1","gateway":"ACB","accountNumber":"0123456789","transferType":"IN","transferAmount":1}`,
+		"POST /api/v1/webhooks":      `{"name":"A","webhook_url":"https://shop.example.com/","type":"ALL"}`,
+		"PUT /api/v1/webhooks/*":     `{"name":"B"}`,
+		"POST /api/v1/code-patterns": `{"prefix":"DH","min_length":6,"max_length":6,"alphabet":"digits"}`,
+		"POST /api/v1/streams":       `{"name":"A","url":"nats://nats.example.com","topic":"a"}`,
+		"PUT /api/v1/streams/*":      `{"name":"B"}`,
 	}
 	for _, e := range webtest.Endpoints {
 		call(e.Method, e.At("1"), bodies[e.Method+" "+e.Path])

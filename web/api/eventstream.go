@@ -66,6 +66,8 @@ type eventStream struct {
 func (s *Server) streamTransactions(w http.ResponseWriter, q *Request) error {
 	p := wire.ParamsOf(q.Request, s.service.Zone())
 	f := app.TransactionFilter{BankAccountID: p.ID("bank_account_id"), Type: p.Direction()}
+	codePrefix := p.Values.Get("code_prefix")
+	p.Bad.Merge(app.CheckCodePrefix(codePrefix))
 	since := lastEvent(q, p)
 	if err := p.Bad.Err(); err != nil {
 		return err
@@ -81,7 +83,7 @@ func (s *Server) streamTransactions(w http.ResponseWriter, q *Request) error {
 	defer s.eventStreams.Give(bounds)
 	s.newest.Subscribe()
 	defer s.newest.Unsubscribe()
-	e := eventStream{server: s, q: q, passed: passed, of: app.Stream{AccountID: q.account(), BankAccountID: f.BankAccountID, Type: cmp.Or(app.WebhookType(f.Type), app.WebhookAll)}}
+	e := eventStream{server: s, q: q, passed: passed, of: app.Stream{AccountID: q.account(), BankAccountID: f.BankAccountID, Type: cmp.Or(app.WebhookType(f.Type), app.WebhookAll), CodePrefix: codePrefix}}
 	e.EventStream = wire.OpenEventStream(w, q.Request, s.closing, e.allowed)
 	defer e.Close()
 	if q.Method != http.MethodHead {

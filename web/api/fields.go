@@ -72,6 +72,34 @@ func (f *fields) reference(name string) int64 {
 	return id
 }
 
+// bankAccounts reads the bank accounts that something is limited to: bank_account_id,
+// or several in bank_account_ids; nil where there is neither.
+func (f *fields) bankAccounts() []int64 {
+	list := f.body.Get("bank_account_ids")
+	if list.Kind == exactjson.Null {
+		if id := f.reference("bank_account_id"); id != 0 {
+			return []int64{id}
+		}
+		return nil
+	}
+	var ids []int64
+	for _, v := range list.Items {
+		id, ok := wire.ParseID(v.Text)
+		if v.Kind != exactjson.Number || !ok {
+			ids = nil
+			break
+		}
+		ids = append(ids, id)
+	}
+	if list.Kind != exactjson.Array || ids == nil {
+		f.bad.Add("bank_account_ids", "must be a list of integer ids of bank accounts in this account", "phải là danh sách id (số nguyên) của tài khoản ngân hàng trong tài khoản này")
+	}
+	if f.body.Get("bank_account_id").Kind != exactjson.Null {
+		f.bad.Add("bank_account_id", "must not be given together with bank_account_ids", "không được dùng cùng bank_account_ids")
+	}
+	return ids
+}
+
 // whole reads a whole number from least to most; otherwise where none is given.
 func (f *fields) whole(name string, otherwise, least, most int, en, vi string) int {
 	v := f.body.Get(name)

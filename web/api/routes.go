@@ -142,6 +142,10 @@ var table = []route{
 	{"GET", "/api/v1/webhooks/history", generalLimit, reads, noBody, (*Server).history},
 	{"POST", "/api/v1/webhooks/{id}/resend", generalLimit, writes, noBody, (*Server).resend},
 
+	{"GET", "/api/v1/code-patterns", generalLimit, reads, noBody, (*Server).listCodePatterns},
+	{"POST", "/api/v1/code-patterns", generalLimit, writes, needsBody, (*Server).createCodePattern},
+	{"DELETE", "/api/v1/code-patterns/{id}", generalLimit, writes, noBody, (*Server).deleteCodePattern},
+
 	{"GET", "/api/v1/streams", generalLimit, reads, noBody, (*Server).listStreams},
 	{"POST", "/api/v1/streams", generalLimit, writes, needsBody, (*Server).createStream},
 	{"PUT", "/api/v1/streams/{id}", generalLimit, writes, mayHaveBody, (*Server).updateStream},

@@ -19,6 +19,7 @@ type StreamJSON struct {
 	Username      string          `json:"username"`        // empty: none
 	BankAccountID *int64          `json:"bank_account_id"` // null: all
 	Type          app.WebhookType `json:"type"`
+	CodePrefix    string          `json:"code_prefix,omitempty"` // none: all transactions
 	IsActive      bool            `json:"is_active"`
 	CreatedAt     string          `json:"created_at"`
 	SinceID       string          `json:"since_id"` // transactions up to this id are sent
@@ -32,7 +33,7 @@ type StreamJSON struct {
 // EncodeStream writes st with its times in zone, for a reader of lang.
 func EncodeStream(st app.Stream, zone *time.Location, lang app.Lang) StreamJSON {
 	return StreamJSON{
-		ID: st.ID, Name: st.Name, URL: st.URL, Topic: st.Topic, Username: st.Username, BankAccountID: orNull(st.BankAccountID), Type: st.Type, IsActive: st.IsActive,
+		ID: st.ID, Name: st.Name, URL: st.URL, Topic: st.Topic, Username: st.Username, BankAccountID: orNull(st.BankAccountID), Type: st.Type, CodePrefix: st.CodePrefix, IsActive: st.IsActive,
 		CreatedAt: app.FormatTime(st.CreatedAt, zone), SinceID: strconv.FormatInt(st.Position, 10), Sent: st.Sent, LastSentAt: timeOrNull(st.SentAt, zone),
 		FailingSince: timeOrNull(st.FailingSince, zone), Problem: orNull(st.Problem.In(lang)), SecretLost: st.SecretLost,
 	}
@@ -55,12 +56,12 @@ func (s *Server) listStreams(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) createStream(w http.ResponseWriter, q *Request) error {
-	f, err := q.fields("name", "url", "topic", "username", "password", "type", "bank_account_id", "since_id")
+	f, err := q.fields("name", "url", "topic", "username", "password", "type", "bank_account_id", "code_prefix", "since_id")
 	if err != nil {
 		return err
 	}
 	in := app.StreamCreate{
-		Name: f.required("name"), URL: f.required("url"), Topic: f.required("topic"), BankAccountID: f.reference("bank_account_id"), SinceID: f.sinceID(),
+		Name: f.required("name"), URL: f.required("url"), Topic: f.required("topic"), BankAccountID: f.reference("bank_account_id"), CodePrefix: given(f.optional("code_prefix")), SinceID: f.sinceID(),
 		Credentials: app.BrokerCredentials{Username: given(f.optional("username")), Password: given(f.optional("password"))},
 	}
 	if t := f.optional("type"); t != nil {

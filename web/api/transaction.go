@@ -23,13 +23,14 @@ type TransactionJSON struct {
 	TransactionDate   string        `json:"transaction_date"`
 	DateFlagged       bool          `json:"date_flagged"` // transaction_date is the time of receipt
 	CreatedAt         string        `json:"created_at"`
+	Code              *string       `json:"code,omitempty"` // empty: there is none in it; none: its account had no patterns
 }
 
 // EncodeTransaction writes t with its times in zone.
 func EncodeTransaction(t app.Transaction, zone *time.Location) TransactionJSON {
 	return TransactionJSON{
 		strconv.FormatInt(t.ID, 10), t.BankAccountID, t.Bank, t.AccountNumber, t.Number, t.Type, t.Amount, t.Content,
-		app.FormatTime(t.Time, zone), t.DateFlaw != "", app.FormatTime(t.CreatedAt, zone),
+		app.FormatTime(t.Time, zone), t.DateFlaw != "", app.FormatTime(t.CreatedAt, zone), t.Code,
 	}
 }
 
@@ -40,6 +41,7 @@ func (s *Server) listTransactions(w http.ResponseWriter, q *Request) error {
 		MinAmount: p.Amount("min_amount"), MaxAmount: p.Amount("max_amount"), Query: p.Search(), Page: p.Page(),
 		Sort: app.TransactionSort(p.Values.Get("sort")),
 	}
+	f.Code = app.ReadCodeFilter("code", p.Values.Get("code"), &p.Bad)
 	f.DeliveryState = wire.ReadDeliveryState(p.Values.Get("delivery_state"), &p.Bad)
 	switch f.Sort {
 	case "", app.SortID, app.SortIDDesc, app.SortDate, app.SortDateDesc:

@@ -10,15 +10,17 @@ import (
 
 // WebhookJSON is the schema Webhook of openapi.yaml.
 type WebhookJSON struct {
-	ID            int64           `json:"id"`
-	Name          string          `json:"name"`
-	URL           string          `json:"webhook_url"`
-	BankAccountID *int64          `json:"bank_account_id"` // null: all
-	Type          app.WebhookType `json:"type"`
-	IsActive      bool            `json:"is_active"`
-	CreatedAt     string          `json:"created_at"`
-	Kind          app.WebhookKind `json:"kind,omitempty"`        // none: http
-	SecretLost    bool            `json:"secret_lost,omitempty"` // it must be rotated before anything is sent
+	ID             int64           `json:"id"`
+	Name           string          `json:"name"`
+	URL            string          `json:"webhook_url"`
+	BankAccountID  *int64          `json:"bank_account_id"` // the first one; null: all
+	Type           app.WebhookType `json:"type"`
+	IsActive       bool            `json:"is_active"`
+	CreatedAt      string          `json:"created_at"`
+	Kind           app.WebhookKind `json:"kind,omitempty"`             // none: http
+	SecretLost     bool            `json:"secret_lost,omitempty"`      // it must be rotated before anything is sent
+	BankAccountIDs []int64         `json:"bank_account_ids,omitempty"` // where there are several
+	CodePrefix     string          `json:"code_prefix,omitempty"`      // none: all transactions
 }
 
 // EncodeWebhook writes w with its times in zone.
@@ -27,7 +29,16 @@ func EncodeWebhook(w app.Webhook, zone *time.Location) WebhookJSON {
 	if kind == app.WebhookHTTP {
 		kind = ""
 	}
-	return WebhookJSON{w.ID, w.Name, w.URL, orNull(w.BankAccountID), w.Type, w.IsActive, app.FormatTime(w.CreatedAt, zone), kind, w.SecretLost}
+	encoded := WebhookJSON{
+		ID: w.ID, Name: w.Name, URL: w.URL, Type: w.Type, IsActive: w.IsActive, CreatedAt: app.FormatTime(w.CreatedAt, zone), Kind: kind, SecretLost: w.SecretLost, CodePrefix: w.CodePrefix,
+	}
+	if len(w.BankAccountIDs) > 0 {
+		encoded.BankAccountID = &w.BankAccountIDs[0]
+	}
+	if len(w.BankAccountIDs) > 1 {
+		encoded.BankAccountIDs = w.BankAccountIDs
+	}
+	return encoded
 }
 
 func (s *Server) listWebhooks(w http.ResponseWriter, q *Request) error {
@@ -43,13 +54,13 @@ func (s *Server) listWebhooks(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
-	f, err := q.fields("name", "kind", "webhook_url", "type", "bank_account_id")
+	f, err := q.fields("name", "kind", "webhook_url", "type", "bank_account_id", "bank_account_ids", "code_prefix")
 	if err != nil {
 		return err
 	}
 	in := app.WebhookCreate{
 		Name: f.required("name"), URL: f.required("webhook_url"), Type: app.WebhookType(f.required("type")),
-		BankAccountID: f.reference("bank_account_id"),
+		BankAccountIDs: f.bankAccounts(), CodePrefix: given(f.optional("code_prefix")),
 	}
 	if kind := f.optional("kind"); kind != nil {
 		in.Kind = app.WebhookKind(*kind)

@@ -327,6 +327,8 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /webhooks/{id}/delete", app.DeedWebhookDelete, 1, post(b, "/webhooks/1/delete", "word", "kho 2"))
 
 	// Streams.
+	d.through("POST /settings/codes", app.DeedCodePatternCreate, 1, post(b, "/settings/codes", "prefix", "DH", "min_length", "6", "alphabet", "digits"))
+	d.through("POST /settings/codes/{id}/delete", app.DeedCodePatternDelete, 1, post(b, "/settings/codes/1/delete"))
 	d.through("POST /streams", app.DeedStreamCreate, 1, post(b, "/streams", "name", "ledger", "url", "nats://nats.shop.vn", "topic", "shop", "type", "ALL", "start", "now"))
 	d.through("POST /streams/{id}/edit", app.DeedStreamChange, 1, post(b, "/streams/1/edit", "name", "ledger 2", "url", "nats://nats.shop.vn", "topic", "shop", "type", "ALL", "start", "now"))
 	d.through("POST /streams/{id}/test", app.DeedStreamTest, 1, post(b, "/streams/1/test"))

@@ -182,6 +182,18 @@ func readBankAccountID(text string) (int64, error) {
 	return id, nil
 }
 
+// chosenBankAccounts reads the bank accounts that were ticked in a form.
+func (v *visit) chosenBankAccounts() (ids []int64, _ error) {
+	for _, text := range v.PostForm["bank_account_id"] {
+		id, err := readBankAccountID(text)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
 // bankAccount finds a bank account of the list. It is zero where none is chosen, or
 // where it was unlinked since.
 func bankAccount(list []app.BankAccount, id int64) (found app.BankAccount) {

@@ -55,7 +55,11 @@ func (s *Server) exportTransactions(v *visit) error {
 	if err != nil {
 		return err
 	}
-	f, err := transactionFilter(v, filterOf(values, transactionFilters), banks)
+	codes, err := s.codes(v)
+	if err != nil {
+		return err
+	}
+	f, err := transactionFilter(v, filterOf(values, transactionFilters), banks, codes)
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,10 @@ func (s *Server) showGuide(v *visit, data guideData, wrong error) error {
 		return err
 	}
 	data.Bank.Banks = app.Banks()
-	data.Webhook.Type, data.Webhook.Banks = cmp.Or(data.Webhook.Type, string(app.WebhookIn)), facts.banks
+	data.Webhook.Type = cmp.Or(data.Webhook.Type, string(app.WebhookIn))
+	if err := s.fillChoices(v, &data.Webhook); err != nil {
+		return err
+	}
 	if data.Webhooks, err = s.guideWebhooks(v, facts.webhooks); err != nil {
 		return err
 	}

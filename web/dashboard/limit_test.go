@@ -91,6 +91,7 @@ var limitedRoutes = map[string][]string{
 	"POST /settings/users/{id}/role": {"/settings/users/{small}/role role=owner"}, "POST /settings/users/{id}/limit": {"/settings/users/{small}/limit limit=all", "/settings/users/{small}/limit limit=some&bank_account_id={bank}"},
 	"POST /settings/users/{id}/sessions/{session}/end": {"/settings/users/{small}/sessions/1/end"}, "GET /settings/users/{id}/remove": {"/settings/users/{small}/remove"}, "POST /settings/users/{id}/remove": {"/settings/users/{small}/remove"},
 	"POST /settings/counters": {"/settings/counters name=mine&bank_account_id={bank}"}, "GET /settings/counters/{id}/revoke": {"/settings/counters/{small}/revoke"}, "POST /settings/counters/{id}/revoke": {"/settings/counters/{small}/revoke"},
+	"GET /settings/codes": {"/settings/codes"}, "POST /settings/codes": {"/settings/codes prefix=DH&min_length=6&alphabet=digits"}, "GET /settings/codes/{id}/delete": {"/settings/codes/1/delete"}, "POST /settings/codes/{id}/delete": {"/settings/codes/1/delete"},
 	"GET /settings/alerts": {"/settings/alerts"}, "POST /settings/alerts": {"/settings/alerts"}, "POST /settings/alerts/report": {"/settings/alerts/report"}, "POST /settings/alerts/telegram": {"/settings/alerts/telegram"},
 	"POST /settings/alerts/email": {"/settings/alerts/email"}, "POST /settings/alerts/{medium}/chat": {"/settings/alerts/ntfy/chat"}, "POST /settings/alerts/{medium}/payments": {"/settings/alerts/ntfy/payments bank_account_id={bank}"},
 	"POST /settings/alerts/{medium}/test": {"/settings/alerts/ntfy/test"}, "GET /settings/alerts/{medium}/remove": {"/settings/alerts/ntfy/remove"}, "POST /settings/alerts/{medium}/remove": {"/settings/alerts/ntfy/remove"},
@@ -138,7 +139,7 @@ func limitWorld(w webtest.Bubble) {
 	native := w.Native()
 	fill := func(bankID int64, account, tag string, amount, least int64) {
 		source := w.AddSource(app.SourceAdd{Provider: "native", Name: tag + " source", BankAccountID: bankID})
-		hook, _, err := w.Service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: tag + " shop", URL: "https://" + strings.ToLower(tag) + ".example.vn/", Type: app.WebhookIn, BankAccountID: bankID}, now)
+		hook, _, err := w.Service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: tag + " shop", URL: "https://" + strings.ToLower(tag) + ".example.vn/", Type: app.WebhookIn, BankAccountIDs: []int64{bankID}}, now)
 		apptest.Must(w.T, err)
 		w.CounterLink(1, app.CounterLinkCreate{Name: tag + " counter", BankAccountID: bankID, ShowsTotal: true})
 		for i, x := range []apptest.Transfer{
@@ -180,7 +181,7 @@ func moreHidden(w webtest.Bubble) {
 	apptest.Must(w.T, w.Service.SetNote(ctx, 1, last[len(last)-1].ID, "", app.Note{Text: "ZULUNOTE PAY", ChangedAt: now, ChangedBy: "lan"}))
 	w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (770001, ?, 7654321, ?, ?)`, int64(today), now.Unix(), native.ID)
 	for _, hook := range w.Webhooks() {
-		if hook.BankAccountID == 770001 {
+		if slices.Equal(hook.BankAccountIDs, []int64{770001}) {
 			w.Exhaust(hook.ID, serverError)
 		}
 	}

@@ -139,6 +139,10 @@ o - - -  POST /settings/counters/{id}/revoke
 o - - -  GET  /guide
 o - - -  POST /guide
 o - - -  POST /guide/test
+o - - -  GET  /settings/codes
+o - - -  POST /settings/codes
+o - - -  GET  /settings/codes/{id}/delete
+o - - -  POST /settings/codes/{id}/delete
 o - - -  GET  /settings/alerts
 o - - -  POST /settings/alerts
 o - - -  POST /settings/alerts/report

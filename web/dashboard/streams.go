@@ -14,9 +14,9 @@ func streamPath(id int64) string { return "/streams/" + strconv.FormatInt(id, 10
 // streamRow is a stream with how far it has come.
 type streamRow struct {
 	app.Stream
-	BankAccount app.BankAccount // zero: all, or one that is no longer linked
-	Broker      app.Broker
-	Behind      time.Time // when the first transaction was recorded that isn't sent; zero: all are
+	Only   string // bank account and codes that it is limited to; empty: none
+	Broker app.Broker
+	Behind time.Time // when the first transaction was recorded that isn't sent; zero: all are
 }
 
 // Failing tells whether the broker doesn't take what it gets.
@@ -31,7 +31,12 @@ func (r streamRow) Hosts() string {
 }
 
 func (s *Server) streamRow(v *visit, st app.Stream, banks []app.BankAccount) (row streamRow, err error) {
-	row = streamRow{Stream: st, BankAccount: bankAccount(banks, st.BankAccountID)}
+	row = streamRow{Stream: st}
+	var of []int64
+	if st.BankAccountID != 0 {
+		of = []int64{st.BankAccountID}
+	}
+	row.Only = v.onlyOf(of, st.CodePrefix, banks)
 	row.Broker, _ = app.ParseBroker(st.URL) // it was checked when it was set
 	row.Behind, err = s.Service.StreamBehind(v.Context(), st)
 	return row, err
@@ -64,17 +69,19 @@ type streamForm struct {
 	Start, SinceID                                  string // see readSince
 	Position                                        int64  // of one that is edited
 	Banks                                           []app.BankAccount
+	CodePrefix                                      string
+	Prefixes                                        []string
 }
 
 // readStreamForm reads the form that was sent.
 func readStreamForm(v *visit) (form streamForm, in app.StreamCreate, err error) {
 	form = streamForm{
 		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("url")), Topic: strings.TrimSpace(v.PostFormValue("topic")),
-		Username: v.PostFormValue("username"), Type: v.PostFormValue("type"), BankAccountID: v.PostFormValue("bank_account_id"),
+		Username: v.PostFormValue("username"), Type: v.PostFormValue("type"), BankAccountID: v.PostFormValue("bank_account_id"), CodePrefix: v.PostFormValue("code_prefix"),
 		Start: v.PostFormValue("start"), SinceID: strings.TrimSpace(v.PostFormValue("since_id")),
 	}
 	in = app.StreamCreate{
-		Name: form.Name, URL: form.URL, Topic: form.Topic, Type: app.WebhookType(form.Type), Key: v.form.key,
+		Name: form.Name, URL: form.URL, Topic: form.Topic, Type: app.WebhookType(form.Type), CodePrefix: form.CodePrefix, Key: v.form.key,
 		Credentials: app.BrokerCredentials{Username: form.Username, Password: v.PostFormValue("password")},
 	}
 	var bad app.Invalid
@@ -113,6 +120,9 @@ func (s *Server) newStreamPage(v *visit) error {
 
 func (s *Server) showNewStream(v *visit, form streamForm, wrong error) (err error) {
 	if form.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	if form.Prefixes, err = s.codePrefixes(v); err != nil {
 		return err
 	}
 	return s.renderForm(v, wrong, "stream_new", "webhooks", app.Text{EN: "Create stream", VI: "Tạo luồng"}, form)

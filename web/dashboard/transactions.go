@@ -185,7 +185,11 @@ func (s *Server) transactionsPage(v *visit) error {
 		return err
 	}
 	data.filters = v.filtersOf("/transactions", v.transactionFilters(), func(name, value string) string { return v.transactionWord(name, value, data.Banks) })
-	f, err := transactionFilter(v, data.Form, data.Banks)
+	codes, err := s.codes(v)
+	if err != nil {
+		return err
+	}
+	f, err := transactionFilter(v, data.Form, data.Banks, codes)
 	f.Page = pageOf(v)
 	f.UntilID = until(v, f.Page, v.newest.TransactionID)
 	pinned := maps.Clone(data.Form)
@@ -230,15 +234,15 @@ func (s *Server) transactionsPage(v *visit) error {
 const shownNoted = 20
 
 // transactionFilter reads the filter, within what the visitor may see; dates are
-// days in the zone. What else its search text may mean depends on the bank accounts.
-func transactionFilter(v *visit, form url.Values, banks []app.BankAccount) (app.TransactionFilter, error) {
+// days in the zone. What else its search text may mean depends on the bank accounts and the code patterns.
+func transactionFilter(v *visit, form url.Values, banks []app.BankAccount, codes app.CodeReader) (app.TransactionFilter, error) {
 	p := &wire.Params{Values: form, Zone: v.zone}
 	f := app.TransactionFilter{
 		Query: p.Search(), Type: p.Direction(), From: p.Bound("from", false), To: p.Bound("to", true), BankAccountID: p.ID("bank_account_id"),
 		MinAmount: app.ReadShortAmountBound("min", form.Get("min"), true, &p.Bad), MaxAmount: app.ReadShortAmountBound("max", form.Get("max"), false, &p.Bad),
 		DeliveryState: wire.ReadDeliveryState(form.Get("delivery_state"), &p.Bad),
 	}
-	f.Or = app.MeaningOf(f.Query, banks)
+	f.Or = app.MeaningOf(f.Query, banks, codes)
 	inOrder(p, f.From, f.To)
 	if f.MaxAmount != 0 && f.MaxAmount < f.MinAmount {
 		p.Bad.Add("max", "must not be below the minimum amount", "không được nhỏ hơn “Số tiền từ”")

@@ -119,12 +119,8 @@ func (s *Server) limitUser(v *visit) error {
 		return s.showUser(v, u, err)
 	}
 	limit := app.BankAccountLimit{On: v.PostFormValue("limit") != "all"}
-	for _, text := range v.PostForm["bank_account_id"] {
-		id, err := readBankAccountID(text)
-		if err != nil {
-			return s.showUser(v, u, err)
-		}
-		limit.IDs = append(limit.IDs, id)
+	if limit.IDs, err = v.chosenBankAccounts(); err != nil {
+		return s.showUser(v, u, err)
 	}
 	if limit.On && len(limit.IDs) == 0 {
 		u.Limit = limit // the form keeps the choice

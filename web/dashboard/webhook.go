@@ -55,7 +55,7 @@ func (s *Server) showWebhook(v *visit, hook app.Webhook, refused error) (err err
 	if err != nil {
 		return err
 	}
-	data.BankAccount = bankAccount(banks, hook.BankAccountID)
+	data.Only = v.onlyOf(hook.BankAccountIDs, hook.CodePrefix, banks)
 	if data.Test, err = s.testedNow(v, hook); err != nil {
 		return err
 	}

@@ -14,9 +14,9 @@ func webhookPath(id int64) string { return "/webhooks/" + strconv.FormatInt(id, 
 // webhookRow is a webhook in the list.
 type webhookRow struct {
 	app.Webhook
-	BankAccount app.BankAccount // zero: all, or one that is no longer linked
-	Health      app.WebhookHealth
-	Chart       hoursChart
+	Only   string // bank accounts and codes that it is limited to; empty: none
+	Health app.WebhookHealth
+	Chart  hoursChart
 }
 
 type webhooksData struct {
@@ -37,20 +37,28 @@ func (s *Server) webhooksPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := webhooksData{Form: webhookForm{Type: string(app.WebhookIn), Banks: banks}}
+	data := webhooksData{Form: webhookForm{Type: string(app.WebhookIn)}}
+	if len(hooks) == 0 {
+		if err := s.fillChoices(v, &data.Form); err != nil {
+			return err
+		}
+	}
 	for _, hook := range hooks {
 		health := healths[hook.ID]
-		data.Rows = append(data.Rows, webhookRow{hook, bankAccount(banks, hook.BankAccountID), health, v.drawHours(health, 168, 32)})
+		data.Rows = append(data.Rows, webhookRow{hook, v.onlyOf(hook.BankAccountIDs, hook.CodePrefix, banks), health, v.drawHours(health, 168, 32)})
 	}
 	return s.render(v, "webhooks", "webhooks", app.Text{EN: "Webhooks", VI: "Webhook"}, data)
 }
 
 // webhookForm is the form of a webhook as it was entered.
 type webhookForm struct {
-	ID                             int64 // 0: a new one
-	Name, URL, Type, BankAccountID string
-	Banks                          []app.BankAccount
-	Secret, Script                 string // of a new webhook of app.WebhookSheet: the script is deployed first, and holds the token
+	ID              int64 // 0: a new one
+	Name, URL, Type string
+	BankAccountIDs  []int64
+	CodePrefix      string
+	Banks           []limitChoice
+	Prefixes        []string // of the codes that are read
+	Secret, Script  string   // of a new webhook of app.WebhookSheet: the script is deployed first, and holds the token
 }
 
 // fillScript shows the script of a sheet beside the form, under the same secret for
@@ -66,15 +74,15 @@ func (f *webhookForm) fillScript(v *visit) {
 func readWebhookForm(v *visit) (form webhookForm, in app.WebhookCreate, err error) {
 	form = webhookForm{
 		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("webhook_url")), Type: v.PostFormValue("type"),
-		BankAccountID: v.PostFormValue("bank_account_id"),
+		CodePrefix: v.PostFormValue("code_prefix"),
 	}
-	in = app.WebhookCreate{Name: form.Name, URL: form.URL, Type: app.WebhookType(form.Type), Key: v.form.key}
+	form.BankAccountIDs, err = v.chosenBankAccounts()
+	in = app.WebhookCreate{Name: form.Name, URL: form.URL, Type: app.WebhookType(form.Type), BankAccountIDs: form.BankAccountIDs, CodePrefix: form.CodePrefix, Key: v.form.key}
 	if app.WebhookKind(v.PostFormValue("kind")) == app.WebhookSheet {
 		form.Secret = v.PostFormValue("secret")
 		in.Kind, in.Secret = app.WebhookSheet, form.Secret
 		form.fillScript(v)
 	}
-	in.BankAccountID, err = readBankAccountID(form.BankAccountID)
 	return form, in, err
 }
 
@@ -86,12 +94,23 @@ func (s *Server) newWebhookPage(v *visit) error {
 	return s.showNewWebhook(v, form, nil)
 }
 
-func (s *Server) showNewWebhook(v *visit, form webhookForm, wrong error) (err error) {
+// fillChoices fills in what a webhook may be limited to.
+func (s *Server) fillChoices(v *visit, form *webhookForm) error {
+	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	form.Banks = v.limitChoices(app.BankAccountLimit{IDs: form.BankAccountIDs}, banks)
+	form.Prefixes, err = s.codePrefixes(v)
+	return err
+}
+
+func (s *Server) showNewWebhook(v *visit, form webhookForm, wrong error) error {
+	if err := s.fillChoices(v, &form); err != nil {
+		return err
+	}
 	if v.inGuide() {
 		return s.showGuide(v, guideData{Open: "webhook", Webhook: form}, wrong)
-	}
-	if form.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
-		return err
 	}
 	return s.renderForm(v, wrong, "webhook_new", "webhooks", app.Text{EN: "Create webhook", VI: "Tạo webhook"}, form)
 }

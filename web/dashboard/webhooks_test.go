@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,7 +53,7 @@ func TestWebhookForm(t *testing.T) {
 	a.SecretOf(t)
 	a.Shows(t, "HTTPS is recommended")
 	list := w.Webhooks()
-	if len(list) != 1 || list[0].Name != "shop" || list[0].URL != "http://shop.vn/baoco" || list[0].Type != app.WebhookOut || list[0].BankAccountID != bank.ID || !list[0].IsActive {
+	if len(list) != 1 || list[0].Name != "shop" || list[0].URL != "http://shop.vn/baoco" || list[0].Type != app.WebhookOut || !slices.Equal(list[0].BankAccountIDs, []int64{bank.ID}) || !list[0].IsActive {
 		t.Errorf("%+v", list)
 	}
 	for _, c := range [][]string{{"name", "", "webhook_url", "x", "type", "y"}, {"name", "shop"}} {
@@ -368,7 +370,7 @@ func TestWebhookTenancyAndRoles(t *testing.T) {
 	if a := stranger.Get("/webhooks"); strings.Contains(a.Body, "secret-path") || strings.Contains(a.Body, "shop.vn/secret") {
 		t.Error("another account's webhook is listed")
 	}
-	if after := w.Webhooks(); len(after) != 1 || after[0] != before[0] {
+	if after := w.Webhooks(); len(after) != 1 || !reflect.DeepEqual(after[0], before[0]) {
 		t.Errorf("changed: %+v", after)
 	}
 	lan := w.Browser().SignIn("lan")
@@ -378,7 +380,7 @@ func TestWebhookTenancyAndRoles(t *testing.T) {
 			lan.Post(strings.Replace(action.Path, "%d", "1", 1), form...).WantStatus(t, http.StatusForbidden)
 		}
 	}
-	if after := w.Webhooks(); len(after) != 1 || after[0] != before[0] {
+	if after := w.Webhooks(); len(after) != 1 || !reflect.DeepEqual(after[0], before[0]) {
 		t.Errorf("changed by another site: %+v", after)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/command/serve"
+	"baoco/app/paymentcode"
 	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -102,11 +103,13 @@ func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
 	store := apptest.OpenStore(b, db, false)
 	service, _, err := serve.NewService(ctx, store, nil)
 	apptest.Must(b, err)
+	_, err = service.CreateCodePattern(ctx, app.DefaultAccountID, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, now)
+	apptest.Must(b, err)
 	for i := range 8 {
 		linked, err := service.LinkBankAccount(ctx, app.DefaultAccountID, app.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint(19354950 + i), AccountName: "NGUYEN VAN A"}, now)
 		apptest.Must(b, err)
 		hook, _, err := service.CreateWebhook(ctx, app.DefaultAccountID, app.WebhookCreate{
-			Name: fmt.Sprintf("shop %d", i+1), URL: "https://shop.example.vn/", Type: app.WebhookAll, BankAccountID: linked.BankAccount.ID,
+			Name: fmt.Sprintf("shop %d", i+1), URL: "https://shop.example.vn/", Type: app.WebhookAll, BankAccountIDs: []int64{linked.BankAccount.ID},
 		}, now)
 		apptest.Must(b, err)
 		s.banks = append(s.banks, linked.BankAccount.ID)
@@ -329,6 +332,9 @@ const seededPages = `
 		audit log of a webhook: /settings/audit?noun=webhook&id={hook}
 		audit log of somebody who did little: /settings/audit?who=nobody
 		audit log, a deed in a month: /settings/audit?deed=user.remove&{dates}
+		payment codes: /settings/codes
+		payment codes, try a content: /settings/codes?content=DH001234
+		a code pattern, delete: /settings/codes/1/delete
 		alerts: /settings/alerts
 		alerts, remove: /settings/alerts/telegram/remove
 		guide: /guide

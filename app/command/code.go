@@ -1,0 +1,87 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+	"baoco/app/paymentcode"
+	"baoco/web/api"
+
+	"github.com/urfave/cli/v2"
+)
+
+func codeCommand() *cli.Command {
+	return &cli.Command{
+		Name: "code", Usage: "patterns of the payment codes that customers write into a transfer",
+		Subcommands: []*cli.Command{
+			{
+				Name: "create", Usage: "create a pattern; transactions that are recorded from now on are read by it",
+				Description: terminal.Example("baoco code create --prefix DH --min-length 6", "baoco code create --prefix SHOP --min-length 5 --max-length 8 --alphabet letters_and_digits"),
+				Flags: terminal.AdminFlags(
+					&cli.StringFlag{Name: "prefix", Usage: "`LETTERS` with which each code begins", Required: true},
+					&cli.IntFlag{Name: "min-length", Usage: "so many characters follow the prefix at least, a `NUMBER` from 3 on", Required: true},
+					&cli.IntFlag{Name: "max-length", Usage: "so many characters follow at most, a `NUMBER`", DefaultText: "--min-length"},
+					&cli.StringFlag{Name: "alphabet", Usage: "`KIND` of what follows: digits or letters_and_digits", Value: string(paymentcode.Digits)},
+				),
+				Action: withoutArguments(createCodePattern),
+			},
+			{Name: "list", Usage: "list the patterns", Description: terminal.Example("baoco code list"), Flags: terminal.AdminFlags(), Action: withoutArguments(listCodePatterns)},
+			{
+				Name: "delete", Usage: "delete a pattern; the codes of recorded transactions are kept", ArgsUsage: "ID",
+				Description: terminal.Example("baoco code delete 1"), Flags: terminal.AdminFlags(), Action: withID("code pattern", deleteCodePattern),
+			},
+		},
+	}
+}
+
+func createCodePattern(c *cli.Context, s *session) error {
+	in := paymentcode.Pattern{
+		Prefix: strings.ToUpper(c.String("prefix")), Least: c.Int("min-length"), Most: c.Int("min-length"), Alphabet: paymentcode.Alphabet(c.String("alphabet")),
+	}
+	if c.IsSet("max-length") {
+		in.Most = c.Int("max-length")
+	}
+	p, err := s.service.CreateCodePattern(c.Context, s.account, in, s.now)
+	if err != nil {
+		return err
+	}
+	return terminal.Changed(c, api.EncodeCodePattern(p, s.service.Zone()), "Code pattern %d: %s and %s", p.ID, p.Prefix, follows(p))
+}
+
+// follows says what follows the prefix.
+func follows(p app.CodePattern) string {
+	what := "digits"
+	if p.Alphabet == paymentcode.LettersAndDigits {
+		what = "letters and digits"
+	}
+	if p.Least == p.Most {
+		return fmt.Sprintf("%d %s", p.Least, what)
+	}
+	return fmt.Sprintf("%d to %d %s", p.Least, p.Most, what)
+}
+
+func listCodePatterns(c *cli.Context, s *session) error {
+	patterns, err := s.service.CodePatterns(c.Context, s.account)
+	if err != nil {
+		return err
+	}
+	list, rows := []api.CodePatternJSON{}, [][]string{}
+	for _, p := range patterns {
+		list = append(list, api.EncodeCodePattern(p, s.service.Zone()))
+		rows = append(rows, []string{strconv.FormatInt(p.ID, 10), p.Prefix, follows(p)})
+	}
+	return terminal.Output(c, list, func(w io.Writer) {
+		terminal.PrintTable(w, "There is no code pattern yet: baoco code create --prefix DH --min-length 6", []string{"ID", "PREFIX", "FOLLOWED BY"}, rows, "ID")
+	})
+}
+
+func deleteCodePattern(c *cli.Context, s *session, id int64) error {
+	if err := s.service.DeleteCodePattern(c.Context, s.account, id); err != nil {
+		return err
+	}
+	return terminal.Done(c, stateJSON{id, "deleted"}, "Code pattern %d is deleted; the codes of recorded transactions are kept.", id)
+}

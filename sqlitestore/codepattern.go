@@ -1,0 +1,60 @@
+package sqlitestore
+
+import (
+	"context"
+
+	"baoco/app"
+)
+
+const codePatternColumns = `p.id, p.account_id, p.prefix, p.least, p.most, p.alphabet, p.created_at`
+
+func scanCodePattern(row scanner) (p app.CodePattern, err error) {
+	err = row.Scan(&p.ID, &p.AccountID, &p.Prefix, &p.Least, &p.Most, &p.Alphabet, secondsInto(&p.CreatedAt))
+	return p, noRowsAs(err, app.ErrNoCodePattern)
+}
+
+const codePatternsOf = `SELECT ` + codePatternColumns + ` FROM code_patterns p WHERE p.account_id = ? ORDER BY p.id`
+
+func (s *Store) CodePatterns(ctx context.Context, accountID int64) ([]app.CodePattern, error) {
+	return readAll(ctx, s, scanCodePattern, codePatternsOf, accountID)
+}
+
+func (s *Store) CreateCodePattern(ctx context.Context, p app.CodePattern) (app.CodePattern, error) {
+	return writing(ctx, s, func(tx *tx) (app.CodePattern, error) {
+		if _, err := unexpired(tx, p.AccountID, p.CreatedAt); err != nil {
+			return p, err
+		}
+		rows, err := tx.query(codePatternsOf, p.AccountID)
+		list, err := collect(rows, err, scanCodePattern)
+		if err != nil {
+			return p, err
+		}
+		for _, other := range list {
+			if other.Prefix == p.Prefix {
+				return p, app.ErrSamePrefix
+			}
+		}
+		if len(list) >= app.MaxCodePatterns {
+			return p, app.ErrTooManyCodePatterns
+		}
+		p.ID, err = tx.insert(`INSERT INTO code_patterns (account_id, prefix, least, most, alphabet, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+			p.AccountID, p.Prefix, p.Least, p.Most, string(p.Alphabet), p.CreatedAt.Unix())
+		if err != nil {
+			return p, err
+		}
+		return p, tx.audit(ctx, p.AccountID, app.DeedCodePatternCreate, p.ID, app.AuditNamed(p.Prefix))
+	})
+}
+
+func (s *Store) DeleteCodePattern(ctx context.Context, accountID, id int64) error {
+	return s.write(ctx, func(tx *tx) error {
+		p, err := scanCodePattern(tx.queryRow(`SELECT `+codePatternColumns+` FROM code_patterns p WHERE p.id = ? AND p.account_id = ?`, id, accountID))
+		if err != nil {
+			return err
+		}
+		if err := tx.exec(`DELETE FROM code_patterns WHERE id = ?`, id); err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, app.DeedCodePatternDelete, id, app.AuditNamed(p.Prefix))
+	})
+}

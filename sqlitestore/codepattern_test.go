@@ -1,0 +1,156 @@
+package sqlitestore_test
+
+import (
+	"fmt"
+	"testing"
+
+	"baoco/app"
+	"baoco/app/paymentcode"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// orders are the patterns of the tests: DH and six digits.
+func (h *history) orders() {
+	h.t.Helper()
+	_, err := h.service.CreateCodePattern(h.t.Context(), 1, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
+	must(h.t, err)
+}
+
+// paid is a transaction on a bank account with a content.
+func (h *history) paid(account, content string) app.Incoming {
+	e := h.elements(1, account)[0]
+	e.Content = content
+	return e
+}
+
+// What was read when a transaction was recorded is what every delivery of it says,
+// whether it is sent at once or read from the file, also after the patterns have changed.
+func TestCodeStays(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	ctx := t.Context()
+	bodies := func(r app.Recording) (list []string) {
+		for _, o := range r.Ready {
+			list = append(list, string(o.Payload.Unsigned()))
+		}
+		return list
+	}
+	before := bodies(h.record([]app.Incoming{h.paid("1000", "DH001233")}))
+	h.orders()
+	with := bodies(h.record([]app.Incoming{h.paid("1000", "ck dh-001234")}))
+	without := bodies(h.record([]app.Incoming{h.paid("1000", "DH001234 DH001235")}))
+	must(t, h.service.DeleteCodePattern(ctx, 1, 1))
+	after := bodies(h.record([]app.Incoming{h.paid("1000", "DH001236")}))
+	for i, c := range []struct {
+		bodies []string
+		end    string
+	}{{before, `"transferAmount":1001}]}`}, {with, `"transferAmount":1002,"code":"DH001234"}]}`}, {without, `"transferAmount":1003,"code":""}]}`}, {after, `"transferAmount":1004}]}`}} {
+		if len(c.bodies) != 2 || c.bodies[0] != c.bodies[1] || len(c.bodies[0]) < len(c.end) || c.bodies[0][len(c.bodies[0])-len(c.end):] != c.end {
+			t.Errorf("transaction %d is sent as %q, want … %s", i+1, c.bodies, c.end)
+		}
+	}
+	due, err := h.store.Due(ctx, h.hooks[0].ID, h.now, nil, 10, false)
+	must(t, err)
+	var read []string
+	for _, o := range due {
+		read = append(read, string(o.Payload.Unsigned()))
+	}
+	if diff := cmp.Diff([]string{before[0], with[0], without[0], after[0]}, read); diff != "" {
+		t.Errorf("read from the file (-at once +later):\n%s", diff)
+	}
+	sent, err := h.service.TestWebhook(ctx, 1, h.hooks[0].ID, h.now)
+	must(t, err)
+	if sent.Payload.Code != nil {
+		t.Error("a test has a code although there is no pattern")
+	}
+	h.orders()
+	if sent, err = h.service.TestWebhook(ctx, 1, h.hooks[0].ID, h.now); err != nil || sent.Payload.Code == nil || *sent.Payload.Code != "" {
+		t.Errorf("a test of an account with patterns: %+v, %v", sent.Payload, err)
+	}
+	whole(t, h.store.Path(), h.now)
+}
+
+// A webhook and a stream that are limited get what is within every limit of theirs.
+func TestLimitedToCodes(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	ctx := t.Context()
+	h.orders()
+	names := map[int64]string{}
+	for name, in := range map[string]app.WebhookCreate{
+		"codes": {CodePrefix: "DH"}, "other codes": {CodePrefix: "DHX"}, "longer codes": {CodePrefix: "DH0012"},
+		"two accounts": {BankAccountIDs: []int64{h.banks[2].ID, h.banks[0].ID, h.banks[2].ID}}, "codes of one account": {BankAccountIDs: []int64{h.banks[0].ID}, CodePrefix: "DH"},
+	} {
+		in.Name, in.URL, in.Type = name, "https://shop.vn/", app.WebhookIn
+		w, _, err := h.service.CreateWebhook(ctx, 1, in, h.now)
+		must(t, err)
+		names[w.ID] = name
+	}
+	orders, err := ledger(t, h.service, 1, func(c *app.StreamCreate) { c.CodePrefix = "DH" }, h.now)
+	must(t, err)
+	for _, c := range []struct {
+		account, content string
+		want             []string
+	}{
+		{"1000", "DH001234", []string{"codes", "codes of one account", "longer codes", "two accounts"}},
+		{"1001", "dh 501234", []string{"codes"}},
+		{"1002", "XDH001234", []string{"two accounts"}},
+		{"1001", "", nil},
+	} {
+		r := h.record([]app.Incoming{h.paid(c.account, c.content)})
+		got := map[string]bool{}
+		for _, o := range r.Ready {
+			if name := names[o.WebhookID]; name != "" {
+				got[name] = true
+			}
+		}
+		want := map[string]bool{}
+		for _, name := range c.want {
+			want[name] = true
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s on %s (-want +got):\n%s", c.content, c.account, diff)
+		}
+	}
+	list, passed, err := h.service.StreamTransactions(ctx, orders, 0, 10)
+	must(t, err)
+	if len(list) != 2 || list[0].CodeText() != "DH001234" || list[1].CodeText() != "DH501234" || passed != 4 {
+		t.Errorf("the stream has %+v up to %d", list, passed)
+	}
+	// An import is taken back but for what the stream sends.
+	id, _ := h.imports("a.csv", false, []app.Incoming{h.paid("1000", "DH001299"), h.paid("1000", "none"), h.paid("1000", "DH00129")})
+	if u, err := h.service.Undoable(ctx, 1, id, h.now); err != nil || u.ToldCount != 1 {
+		t.Errorf("%d of the import count as sent, want 1; %v", u.ToldCount, err)
+	}
+}
+
+// An account has at most so many patterns, and each prefix once; another account has
+// its own.
+func TestCodePatternBounds(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	ctx := t.Context()
+	add := func(account int64, prefix string) error {
+		_, err := h.service.CreateCodePattern(ctx, account, paymentcode.Pattern{Prefix: prefix, Least: 6, Most: 8, Alphabet: paymentcode.Digits}, h.now)
+		return err
+	}
+	for i := range app.MaxCodePatterns {
+		must(t, add(1, fmt.Sprint("DH", i)))
+	}
+	if err := add(1, "DH7"); err != app.ErrSamePrefix {
+		t.Errorf("the same prefix again: %v", err)
+	}
+	if err := add(1, "MORE"); err != app.ErrTooManyCodePatterns {
+		t.Errorf("one pattern more: %v", err)
+	}
+	must(t, add(2, "DH7"))
+	if err := h.service.DeleteCodePattern(ctx, 2, 1); app.CodeOf(err) != app.CodeNotFound {
+		t.Errorf("the pattern of another account: %v", err)
+	}
+	must(t, h.service.DeleteCodePattern(ctx, 1, 1))
+	must(t, add(1, "MORE"))
+}

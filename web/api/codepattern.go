@@ -1,0 +1,76 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"baoco/app"
+	"baoco/app/paymentcode"
+)
+
+// CodePatternJSON is the schema CodePattern of openapi.yaml.
+type CodePatternJSON struct {
+	ID        int64                `json:"id"`
+	Prefix    string               `json:"prefix"`
+	MinLength int                  `json:"min_length"` // of what follows the prefix
+	MaxLength int                  `json:"max_length"`
+	Alphabet  paymentcode.Alphabet `json:"alphabet"`
+	CreatedAt string               `json:"created_at"`
+}
+
+// EncodeCodePattern writes p with its times in zone.
+func EncodeCodePattern(p app.CodePattern, zone *time.Location) CodePatternJSON {
+	return CodePatternJSON{p.ID, p.Prefix, p.Least, p.Most, p.Alphabet, app.FormatTime(p.CreatedAt, zone)}
+}
+
+func (s *Server) listCodePatterns(w http.ResponseWriter, q *Request) error {
+	list, err := s.service.CodePatterns(q.Context(), q.account())
+	if err != nil {
+		return err
+	}
+	encoded := make([]CodePatternJSON, len(list))
+	for i, p := range list {
+		encoded[i] = EncodeCodePattern(p, s.service.Zone())
+	}
+	return q.answer(w, http.StatusOK, "Code patterns.", "Danh sách mẫu mã thanh toán.", member{"code_patterns", encoded})
+}
+
+func (s *Server) createCodePattern(w http.ResponseWriter, q *Request) error {
+	f, err := q.fields("prefix", "min_length", "max_length", "alphabet")
+	if err != nil {
+		return err
+	}
+	in := paymentcode.Pattern{
+		Prefix: f.required("prefix"), Alphabet: paymentcode.Alphabet(f.required("alphabet")),
+		Least: f.codeLength("min_length"), Most: f.codeLength("max_length"),
+	}
+	f.bad.Merge(app.CheckCodePattern(in))
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	p, err := s.service.CreateCodePattern(q.Context(), q.account(), in, q.now)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusCreated, "The code pattern was created. Transactions that are recorded from now on are read by it.",
+		"Đã tạo mẫu mã thanh toán. Giao dịch ghi nhận từ bây giờ sẽ được đọc theo mẫu này.", member{"code_pattern", EncodeCodePattern(p, s.service.Zone())})
+}
+
+// codeLength reads how many characters follow a prefix.
+func (f *fields) codeLength(name string) int {
+	if _, found := f.body.Lookup(name); !found {
+		f.bad.Add(name, "is required", "là bắt buộc")
+	}
+	return f.whole(name, 0, paymentcode.MinDigits, paymentcode.MaxCode-paymentcode.MinPrefix, "must be a whole number from 3 to 23", "phải là số nguyên từ 3 đến 23")
+}
+
+func (s *Server) deleteCodePattern(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoCodePattern
+	}
+	if err := s.service.DeleteCodePattern(q.Context(), q.account(), id); err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The code pattern was deleted; the codes of transactions stay.", "Đã xoá mẫu mã thanh toán; mã của các giao dịch vẫn được giữ.")
+}

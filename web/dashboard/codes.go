@@ -1,0 +1,130 @@
+package dashboard
+
+import (
+	"strconv"
+	"strings"
+
+	"baoco/app"
+	"baoco/app/paymentcode"
+)
+
+// codesData is the page of the patterns of payment codes.
+type codesData struct {
+	Rows []codeRow
+	Form codeForm
+	Full bool   // there are as many patterns as there may be
+	Try  string // a content
+	Code string // what was read from it
+}
+
+type codeRow struct {
+	app.CodePattern
+	Remove confirmation
+}
+
+// codeForm is the form of a pattern as it was entered.
+type codeForm struct{ Prefix, Least, Most, Alphabet string }
+
+func (s *Server) codesPage(v *visit) error {
+	return s.showCodes(v, codeForm{Least: "6", Alphabet: string(paymentcode.Digits)}, nil)
+}
+
+func (s *Server) showCodes(v *visit, form codeForm, wrong error) error {
+	patterns, err := s.Service.CodePatterns(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	data := codesData{Form: form, Full: len(patterns) == app.MaxCodePatterns, Try: app.CleanText(strings.TrimSpace(v.URL.Query().Get("content")), app.MaxContent)}
+	for _, p := range patterns {
+		data.Rows = append(data.Rows, codeRow{p, s.codeRemoval(v, p)})
+	}
+	if data.Try != "" {
+		data.Code = app.Transaction{Code: app.NewCodeReader(patterns).Read(data.Try)}.CodeText()
+	}
+	return s.renderForm(v, wrong, "codes", "settings", app.Text{EN: "Payment codes", VI: "Mã thanh toán"}, data)
+}
+
+func (s *Server) createCode(v *visit) error {
+	form := codeForm{
+		Prefix: strings.ToUpper(strings.TrimSpace(v.PostFormValue("prefix"))), Least: strings.TrimSpace(v.PostFormValue("min_length")),
+		Most: strings.TrimSpace(v.PostFormValue("max_length")), Alphabet: v.PostFormValue("alphabet"),
+	}
+	in := paymentcode.Pattern{Prefix: form.Prefix, Alphabet: paymentcode.Alphabet(form.Alphabet)}
+	in.Least, _ = strconv.Atoi(form.Least) // what is no number is out of bounds
+	if in.Most = in.Least; form.Most != "" {
+		in.Most, _ = strconv.Atoi(form.Most)
+	}
+	p, err := s.Service.CreateCodePattern(v.Context(), v.account.ID, in, v.now)
+	if err != nil {
+		return s.showCodes(v, form, err)
+	}
+	return s.redirect(v, "/settings/codes", app.Textf("Codes that begin with %s are read from now on.", "Từ bây giờ, mã bắt đầu bằng %s sẽ được đọc.", p.Prefix))
+}
+
+func (s *Server) codeRemoval(v *visit, p app.CodePattern) confirmation {
+	return confirmation{
+		Path: "/settings/codes/" + strconv.FormatInt(p.ID, 10) + "/delete", Back: "/settings/codes",
+		Title: v.T("Delete the pattern “", "Xoá mẫu “") + p.Prefix + "”?", Button: v.T("Delete", "Xoá"),
+		Texts: []string{v.T("Codes that begin with it are not read any more. Those of recorded transactions stay. Webhooks that are limited to them get nothing any more.",
+			"Mã bắt đầu bằng tiền tố này sẽ không được đọc nữa. Mã của các giao dịch đã ghi nhận vẫn giữ. Webhook chỉ nhận mã này sẽ không nhận được gì nữa.")},
+		do:   func() error { return s.Service.DeleteCodePattern(v.Context(), v.account.ID, p.ID) },
+		done: app.Textf("Pattern %s deleted.", "Đã xoá mẫu %s.", p.Prefix),
+	}
+}
+
+func (s *Server) deleteCode(v *visit) error {
+	patterns, err := s.Service.CodePatterns(v.Context(), v.account.ID)
+	p, err := named(v, patterns, err, func(p app.CodePattern) int64 { return p.ID }, app.ErrNoCodePattern)
+	if err != nil {
+		return err
+	}
+	return s.confirm(v, "settings", s.codeRemoval(v, p))
+}
+
+// codes reads the payment codes of the account.
+func (s *Server) codes(v *visit) (app.CodeReader, error) {
+	patterns, err := s.Service.CodePatterns(v.Context(), v.account.ID)
+	return app.NewCodeReader(patterns), err
+}
+
+// codePrefixes are those that a webhook or a stream may be limited to.
+func (s *Server) codePrefixes(v *visit) (list []string, _ error) {
+	patterns, err := s.Service.CodePatterns(v.Context(), v.account.ID)
+	for _, p := range patterns {
+		list = append(list, p.Prefix)
+	}
+	return list, err
+}
+
+// onlyOf says to which bank accounts and codes something is limited; empty: to none.
+func (v *visit) onlyOf(bankAccountIDs []int64, codePrefix string, banks []app.BankAccount) string {
+	only := v.limitText(v.user.Role, app.BankAccountLimit{On: bankAccountIDs != nil, IDs: bankAccountIDs}, banks)
+	switch {
+	case codePrefix == "":
+		return only
+	case only != "":
+		only += ", "
+	}
+	return only + v.T("codes", "mã") + " " + codePrefix + "…"
+}
+
+// CodeFollows says what follows the prefix of a code.
+func (w words) CodeFollows(p app.CodePattern) string {
+	n := strconv.Itoa(p.Least)
+	if p.Most > p.Least {
+		n += "–" + strconv.Itoa(p.Most)
+	}
+	if p.Alphabet == paymentcode.LettersAndDigits {
+		return n + " " + w.T("letters and digits", "chữ cái và chữ số")
+	}
+	return n + " " + w.T("digits", "chữ số")
+}
+
+// CodeExample is a code of a pattern, as short as one may be.
+func (w words) CodeExample(p app.CodePattern) string {
+	body := "123456789012345678901234567890"
+	if p.Alphabet == paymentcode.LettersAndDigits {
+		body = "A1B2C3D4E5F6G7H8I9J0K1L2M3N4O5"
+	}
+	return p.Prefix + body[:p.Least]
+}
