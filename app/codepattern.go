@@ -13,6 +13,12 @@ import (
 // content. Package paymentcode finds it there by the patterns of the account. What was
 // found when a transaction was recorded stays, also where the patterns change.
 
+// PaymentCode is what was read from the content of a transaction.
+type PaymentCode struct {
+	Text string // empty: there is no code, or a doubt
+	Read bool   // its account had patterns when it was recorded
+}
+
 // MaxCodePatterns is how many patterns an account may have.
 const MaxCodePatterns = 50
 
@@ -73,17 +79,17 @@ func NewCodeReader(patterns []CodePattern) CodeReader {
 	return CodeReader{paymentcode.NewFinder(list)}
 }
 
-// Read is the code of a transaction with that content; see [Transaction].
-func (r CodeReader) Read(content string) *string {
+// Read reads the code in a content.
+func (r CodeReader) Read(content string) PaymentCode {
 	if r.finder == nil {
-		return nil
+		return PaymentCode{}
 	}
 	code, _ := r.finder.Find(content)
-	return &code
+	return PaymentCode{code, true}
 }
 
 // sampleCode is the code of a test, which has none in its content.
-func (s *Service) sampleCode(ctx context.Context, accountID int64) (*string, error) {
+func (s *Service) sampleCode(ctx context.Context, accountID int64) (PaymentCode, error) {
 	patterns, err := s.CodePatterns(ctx, accountID)
 	return NewCodeReader(patterns).Read(""), err
 }

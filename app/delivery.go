@@ -117,7 +117,7 @@ func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, n
 }
 
 // samplePayload is a made-up transaction for whoever takes that type.
-func samplePayload(takes WebhookType, code *string, now time.Time, zone *time.Location) Payload {
+func samplePayload(takes WebhookType, code PaymentCode, now time.Time, zone *time.Location) Payload {
 	direction := In
 	if takes == WebhookOut {
 		direction = Out

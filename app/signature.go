@@ -71,8 +71,8 @@ type Payload struct {
 	Content           string
 	TransferType      Direction
 	TransferAmount    int64
-	Code              *string // as in [Transaction]
-	Test              bool    // the body says that it is a test
+	Code              PaymentCode
+	Test              bool // the body says that it is a test
 }
 
 // Payload is the content of all deliveries of the transaction. It never
@@ -96,8 +96,8 @@ func (t Transaction) Payload() Payload {
 func (p Payload) canonical() []byte {
 	b := make([]byte, 0, 320+len(p.Content))
 	b = appendMember(b, `{"accountNumber":`, p.AccountNumber)
-	if p.Code != nil {
-		b = appendMember(b, `,"code":`, *p.Code)
+	if p.Code.Read {
+		b = appendMember(b, `,"code":`, p.Code.Text)
 	}
 	b = appendMember(b, `,"content":`, p.Content)
 	b = appendMember(b, `,"gateway":`, p.Gateway)
@@ -138,8 +138,8 @@ func (p Payload) beginBody() []byte {
 	b = appendMember(b, `,"transferType":`, string(p.TransferType))
 	b = append(b, `,"transferAmount":`...)
 	b = strconv.AppendInt(b, p.TransferAmount, 10)
-	if p.Code != nil {
-		b = appendMember(b, `,"code":`, *p.Code)
+	if p.Code.Read {
+		b = appendMember(b, `,"code":`, p.Code.Text)
 	}
 	return b
 }

@@ -39,10 +39,14 @@ type payloadVector struct {
 
 func (v payloadVector) payload() app.Payload {
 	t := v.Transaction
-	return app.Payload{
+	p := app.Payload{
 		ID: t.ID, Gateway: t.Gateway, TransactionDate: t.TransactionDate, TransactionNumber: t.TransactionNumber,
-		AccountNumber: t.AccountNumber, Content: t.Content, TransferType: t.TransferType, TransferAmount: t.TransferAmount, Code: t.Code, Test: v.Test,
+		AccountNumber: t.AccountNumber, Content: t.Content, TransferType: t.TransferType, TransferAmount: t.TransferAmount, Test: v.Test,
 	}
+	if t.Code != nil {
+		p.Code = app.PaymentCode{Text: *t.Code, Read: true}
+	}
+	return p
 }
 
 func payloadVectors(t testing.TB) []payloadVector {
@@ -135,7 +139,7 @@ func FuzzPayload(f *testing.F) {
 		p := app.Payload{ID: "1", Gateway: "ACB", TransactionDate: "2025-10-14 10:59:30", TransactionNumber: number, AccountNumber: "0123", Content: content, TransferType: app.Out, TransferAmount: amount}
 		members := 9
 		if amount%2 == 1 {
-			p.Code, members = &number, 10
+			p.Code, members = app.PaymentCode{Text: number, Read: true}, 10
 		}
 		body := p.Body("secret")
 		if !utf8.Valid(body) {

@@ -42,7 +42,7 @@ type Transaction struct {
 	DateOnly      bool      // the provider named only the day; Time is its first moment
 	DateFlaw      DateFlaw  // not empty: Time is the time of receipt
 	ZoneOffset    int       // seconds east of UTC when it was recorded; deliveries write Time with it for ever
-	Code          *string   // the payment code in the content, empty without one; nil: its account had no patterns when it was recorded
+	Code          PaymentCode
 	CreatedAt     time.Time
 
 	// What people gave it and its bank account; not in what is delivered.
@@ -57,14 +57,6 @@ func (t Transaction) Known() time.Time {
 		return t.CreatedAt
 	}
 	return t.Time
-}
-
-// CodeText is the payment code; empty where there is none.
-func (t Transaction) CodeText() string {
-	if t.Code == nil {
-		return ""
-	}
-	return *t.Code
 }
 
 // MaxNote is the length of a note in characters.
@@ -166,9 +158,7 @@ func MeaningOf(query string, accounts []BankAccount, codes CodeReader) (m Search
 	if n, err := ReadShortAmount(strings.TrimLeft(query, "+-−")); err == nil {
 		m.Amount = n
 	}
-	if code := codes.Read(query); code != nil {
-		m.Code = *code
-	}
+	m.Code = codes.Read(query).Text
 	end := strings.ToUpper(strings.TrimLeft(query, "·•.…*xX "))
 	if len(end) < leastEnd {
 		return m

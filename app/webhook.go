@@ -77,7 +77,7 @@ type Webhook struct {
 // Takes reports whether the webhook gets a delivery for t.
 func (w Webhook) Takes(t Transaction) bool {
 	return w.Type.Takes(t.Type) && (w.BankAccountIDs == nil || slices.Contains(w.BankAccountIDs, t.BankAccountID)) &&
-		(w.CodePrefix == "" || t.Code != nil && strings.HasPrefix(*t.Code, w.CodePrefix))
+		strings.HasPrefix(t.Code.Text, w.CodePrefix)
 }
 
 // Rotating reports whether two secrets are valid at now.

@@ -58,3 +58,19 @@ func (s *Store) DeleteCodePattern(ctx context.Context, accountID, id int64) erro
 		return tx.audit(ctx, accountID, app.DeedCodePatternDelete, id, app.AuditNamed(p.Prefix))
 	})
 }
+
+// A code is NULL in the file where the account had no patterns.
+
+func codeOrNull(c app.PaymentCode) any {
+	if !c.Read {
+		return nil
+	}
+	return c.Text
+}
+
+type codeInto struct{ code *app.PaymentCode }
+
+func (c codeInto) Scan(value any) error {
+	c.code.Text, c.code.Read = value.(string)
+	return nil
+}

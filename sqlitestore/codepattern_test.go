@@ -62,11 +62,11 @@ func TestCodeStays(t *testing.T) {
 	}
 	sent, err := h.service.TestWebhook(ctx, 1, h.hooks[0].ID, h.now)
 	must(t, err)
-	if sent.Payload.Code != nil {
+	if sent.Payload.Code.Read {
 		t.Error("a test has a code although there is no pattern")
 	}
 	h.orders()
-	if sent, err = h.service.TestWebhook(ctx, 1, h.hooks[0].ID, h.now); err != nil || sent.Payload.Code == nil || *sent.Payload.Code != "" {
+	if sent, err = h.service.TestWebhook(ctx, 1, h.hooks[0].ID, h.now); err != nil || sent.Payload.Code != (app.PaymentCode{Read: true}) {
 		t.Errorf("a test of an account with patterns: %+v, %v", sent.Payload, err)
 	}
 	whole(t, h.store.Path(), h.now)
@@ -117,7 +117,7 @@ func TestLimitedToCodes(t *testing.T) {
 	}
 	list, passed, err := h.service.StreamTransactions(ctx, orders, 0, 10)
 	must(t, err)
-	if len(list) != 2 || list[0].CodeText() != "DH001234" || list[1].CodeText() != "DH501234" || passed != 4 {
+	if len(list) != 2 || list[0].Code.Text != "DH001234" || list[1].Code.Text != "DH501234" || passed != 4 {
 		t.Errorf("the stream has %+v up to %d", list, passed)
 	}
 	// An import is taken back but for what the stream sends.

@@ -87,7 +87,7 @@ type payloadScan struct {
 }
 
 func (s *payloadScan) dest() []any {
-	return []any{&s.sample, &s.t.Bank, &s.t.AccountNumber, &s.t.Number, &s.t.Type, &s.t.Amount, &s.t.Content, secondsInto(&s.t.Time), &s.t.ZoneOffset, &s.t.Code}
+	return []any{&s.sample, &s.t.Bank, &s.t.AccountNumber, &s.t.Number, &s.t.Type, &s.t.Amount, &s.t.Content, secondsInto(&s.t.Time), &s.t.ZoneOffset, codeInto{&s.t.Code}}
 }
 
 func (s *payloadScan) payload(transactionID int64) (p app.Payload, err error) {

@@ -185,7 +185,7 @@ func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming
 	id, err := r.tx.insert(`INSERT INTO transactions (account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type, amount,
 			content, search, occurred_at, date_only, date_flaw, zone_offset, created_at, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		b.AccountID, b.ID, source, string(e.EventIDChannel), nullIfZero(event), nullIfZero(r.call.ImportID), e.Number, string(e.Type), e.Amount,
-		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw), offset, r.now.Unix(), code)
+		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw), offset, r.now.Unix(), codeOrNull(code))
 	if err != nil {
 		return 0, err
 	}

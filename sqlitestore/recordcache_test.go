@@ -39,7 +39,7 @@ func recordingFollows(t *testing.T, byCommand bool) {
 		r := h.record(h.elements(1, "1000"))
 		s = append(s, string(r.Outcomes[0]))
 		for _, o := range r.Ready {
-			s = append(s, fmt.Sprint(o.WebhookID, o.URL, o.Secrets.Current, o.Payload.Code != nil))
+			s = append(s, fmt.Sprint(o.WebhookID, o.URL, o.Secrets.Current, o.Payload.Code.Read))
 		}
 		return s
 	}

@@ -14,7 +14,7 @@ const transactionColumns = `t.id, t.account_id, t.bank_account_id, b.bank, b.acc
 func scanTransaction(row scanner) (app.Transaction, error) {
 	var t app.Transaction
 	err := row.Scan(&t.ID, &t.AccountID, &t.BankAccountID, &t.Bank, &t.AccountNumber, &t.Number, &t.Type, &t.Amount, &t.Content,
-		secondsInto(&t.Time), &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, &t.Code, secondsInto(&t.CreatedAt), &t.Nickname, &t.Colour, &t.Note)
+		secondsInto(&t.Time), &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, codeInto{&t.Code}, secondsInto(&t.CreatedAt), &t.Nickname, &t.Colour, &t.Note)
 	return t, err
 }
 

@@ -339,11 +339,11 @@ func randomFilter(random *rand.Rand, all []app.Transaction) app.TransactionFilte
 	if f.Query != "" && maybe() {
 		f.Or = meaning(some, random.IntN(2) == 0, random.IntN(2) == 0)
 		if maybe() {
-			f.Or.Code = some.CodeText()
+			f.Or.Code = some.Code.Text
 		}
 	}
 	if random.IntN(6) == 0 {
-		f.Code = some.CodeText()
+		f.Code = some.Code.Text
 	}
 	if maybe() {
 		id := some.ID
@@ -370,7 +370,7 @@ func meaning(of app.Transaction, amount, bank bool) (m app.SearchMeaning) {
 // meant tells whether a transaction is what the search text of a filter means.
 func meant(t app.Transaction, f app.TransactionFilter) bool {
 	return strings.Contains(app.SearchText(t.Content, t.Number), app.SearchText(f.Query, "")[:len(app.SearchText(f.Query, ""))-1]) ||
-		t.Amount == f.Or.Amount || f.Or.Code != "" && t.CodeText() == f.Or.Code || slices.ContainsFunc(f.Or.BankAccounts, func(b app.BankAccount) bool { return b.ID == t.BankAccountID })
+		t.Amount == f.Or.Amount || f.Or.Code != "" && t.Code.Text == f.Or.Code || slices.ContainsFunc(f.Or.BankAccounts, func(b app.BankAccount) bool { return b.ID == t.BankAccountID })
 }
 
 // scan is the plain meaning of a filter.
@@ -379,7 +379,7 @@ func scan(all []app.Transaction, states map[int64]app.DeliveryState, f app.Trans
 	matching = slices.DeleteFunc(matching, func(t app.Transaction) bool {
 		return f.BankAccountID != 0 && t.BankAccountID != f.BankAccountID || f.Type != "" && t.Type != f.Type ||
 			!f.From.IsZero() && t.Time.Before(f.From) || !f.To.IsZero() && !t.Time.Before(f.To) ||
-			f.Code != "" && t.CodeText() != f.Code || t.Amount < f.MinAmount || f.MaxAmount != 0 && t.Amount > f.MaxAmount || f.UntilID != 0 && t.ID > f.UntilID ||
+			f.Code != "" && t.Code.Text != f.Code || t.Amount < f.MinAmount || f.MaxAmount != 0 && t.Amount > f.MaxAmount || f.UntilID != 0 && t.ID > f.UntilID ||
 			f.DeliveryState != "" && states[t.ID] != f.DeliveryState || f.SinceID != nil && t.ID <= *f.SinceID ||
 			!meant(t, f)
 	})

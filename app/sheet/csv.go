@@ -35,7 +35,7 @@ func (f *csvFile) Add(t app.Transaction) error {
 	in, out := amounts(t)
 	return f.csv.Write([]string{
 		strconv.FormatInt(t.ID, 10), app.FormatDate(t.Time, t.DateOnly, f.zone), Guard(t.Bank), Guard(t.AccountNumber), in, out,
-		Guard(t.Content), Guard(t.Number), app.FormatTime(t.CreatedAt, f.zone), flagged(t), Guard(t.Note), t.CodeText(),
+		Guard(t.Content), Guard(t.Number), app.FormatTime(t.CreatedAt, f.zone), flagged(t), Guard(t.Note), t.Code.Text,
 	})
 }
 

@@ -124,7 +124,7 @@ func (f *xlsxFile) Add(t app.Transaction) error {
 	f.time(t.CreatedAt, styleTime)
 	f.number(flagged(t), styleText)
 	f.text(t.Note, styleText)
-	f.text(t.CodeText(), styleText)
+	f.text(t.Code.Text, styleText)
 	_, err := f.part.WriteString("</row>")
 	return err
 }

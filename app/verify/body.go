@@ -40,8 +40,11 @@ func readTransactions(body []byte) []seenTransaction {
 		}
 		list = append(list, seenTransaction{app.Payload{
 			ID: string(t.ID), Gateway: string(t.Gateway), TransactionDate: string(t.TransactionDate), TransactionNumber: string(t.TransactionNumber),
-			AccountNumber: string(t.AccountNumber), Content: string(t.Content), TransferType: app.Direction(t.TransferType), TransferAmount: amount, Code: (*string)(t.Code), Test: read.Test,
+			AccountNumber: string(t.AccountNumber), Content: string(t.Content), TransferType: app.Direction(t.TransferType), TransferAmount: amount, Test: read.Test,
 		}, string(t.Checksum)})
+		if t.Code != nil {
+			list[len(list)-1].Code = app.PaymentCode{Text: string(*t.Code), Read: true}
+		}
 	}
 	return list
 }

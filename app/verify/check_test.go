@@ -22,10 +22,8 @@ const checkedSecret = "whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="
 // checkedAt is when calls are checked, a minute after they were made.
 var checkedAt = time.Unix(1763000060, 0)
 
-var checkedCode = "DH001234"
-
 var checkedPayload = app.Payload{
-	Code: &checkedCode,
+	Code: app.PaymentCode{Text: "DH001234", Read: true},
 	ID:   "3521", Gateway: "ACB", TransactionDate: "2025-10-10 10:59:30", TransactionNumber: "FT25314680", AccountNumber: "0019354957",
 	Content: "Đơn hàng a/b <1> & “2”", TransferType: app.In, TransferAmount: 200000,
 }

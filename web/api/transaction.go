@@ -28,10 +28,14 @@ type TransactionJSON struct {
 
 // EncodeTransaction writes t with its times in zone.
 func EncodeTransaction(t app.Transaction, zone *time.Location) TransactionJSON {
-	return TransactionJSON{
+	encoded := TransactionJSON{
 		strconv.FormatInt(t.ID, 10), t.BankAccountID, t.Bank, t.AccountNumber, t.Number, t.Type, t.Amount, t.Content,
-		app.FormatTime(t.Time, zone), t.DateFlaw != "", app.FormatTime(t.CreatedAt, zone), t.Code,
+		app.FormatTime(t.Time, zone), t.DateFlaw != "", app.FormatTime(t.CreatedAt, zone), nil,
 	}
+	if t.Code.Read {
+		encoded.Code = &t.Code.Text
+	}
+	return encoded
 }
 
 func (s *Server) listTransactions(w http.ResponseWriter, q *Request) error {

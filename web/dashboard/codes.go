@@ -39,7 +39,7 @@ func (s *Server) showCodes(v *visit, form codeForm, wrong error) error {
 		data.Rows = append(data.Rows, codeRow{p, s.codeRemoval(v, p)})
 	}
 	if data.Try != "" {
-		data.Code = app.Transaction{Code: app.NewCodeReader(patterns).Read(data.Try)}.CodeText()
+		data.Code = app.NewCodeReader(patterns).Read(data.Try).Text
 	}
 	return s.renderForm(v, wrong, "codes", "settings", app.Text{EN: "Payment codes", VI: "Mã thanh toán"}, data)
 }
