@@ -51,7 +51,7 @@ func TestCertificate(t *testing.T) {
 		missing("skipped: only root makes a network of its own")
 	}
 	dir := t.TempDir()
-	if out, err := download("", []string{"GOBIN=" + dir, "GOFLAGS=", "CGO_ENABLED=0"}, "go", "install", authority); err != nil {
+	if out, err := download("", []string{"GOBIN=" + dir, "GOFLAGS=-trimpath", "CGO_ENABLED=0"}, "go", "install", authority); err != nil {
 		missing("skipped: the authority can't be built: %v\n%s", err, out)
 	}
 	inOwnNetwork(t, "TestCertificate", dir, time.Minute)

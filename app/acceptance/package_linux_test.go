@@ -177,7 +177,7 @@ func installRelease(t *testing.T, first string) {
 	made := make(chan error, 1)
 	go func() { made <- makeDebian(filepath.Join(dir, "debian")) }()
 	second := release(t, "1.2.4", "umask 022", "TZ=UTC")
-	if out, err := download("", []string{"GOBIN=" + dir, "GOFLAGS=", "CGO_ENABLED=0"}, "go", "install", authority); err != nil {
+	if out, err := download("", []string{"GOBIN=" + dir, "GOFLAGS=-trimpath", "CGO_ENABLED=0"}, "go", "install", authority); err != nil {
 		missing("skipped: the authority can't be built: %v\n%s", err, out)
 	}
 	if err := <-made; err != nil {
