@@ -22,8 +22,6 @@ func serveNotifying(t *testing.T, watchdog string, args ...string) (*process, <-
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "s"), Net: "unixgram"})
 	must(t, err)
 	t.Cleanup(func() { _ = socket.Close() })
-	t.Setenv("NOTIFY_SOCKET", filepath.Join(dir, "s"))
-	t.Setenv("WATCHDOG_USEC", watchdog)
 	told := make(chan string, 1<<10)
 	go func() {
 		defer close(told)
@@ -35,7 +33,9 @@ func serveNotifying(t *testing.T, watchdog string, args ...string) (*process, <-
 			told <- string(text[:n])
 		}
 	}()
-	return startIn(t, t.TempDir(), anyPort, args...), told
+	cmd := program(t.TempDir(), append([]string{"serve", "--listen", anyPort}, args...)...)
+	cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+filepath.Join(dir, "s"), "WATCHDOG_USEC="+watchdog)
+	return startAs(t, cmd), told
 }
 
 // hear waits for the next thing that systemd is told.
@@ -52,6 +52,7 @@ func hear(t *testing.T, told <-chan string, within time.Duration) string {
 // Systemd is told that the server is ready once it answers, gets signs of life
 // while it works, and is told that it stops.
 func TestNotify(t *testing.T) {
+	t.Parallel()
 	p, told := serveNotifying(t, "200000")
 	if got := hear(t, told, time.Minute); got != "READY=1" {
 		t.Fatalf("first systemd is told %q\n%s", got, p.stderr)
@@ -78,6 +79,7 @@ func TestNoSignOfLife(t *testing.T) {
 	if !apptest.Full() {
 		t.Skip("needs BAOCO_FULL=1: a hang is one after half a minute")
 	}
+	t.Parallel()
 	d := newDisk()
 	p, told := serveNotifying(t, "1000000", "--db", filepath.Join(d.mount(t), "baoco.db"))
 	if !p.waitForURL() {
