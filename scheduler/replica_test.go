@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,13 +15,27 @@ import (
 
 // place is a replica in these tests: what a look finds, and whether there is one.
 type place struct {
+	mu    sync.Mutex
 	there bool
 	found app.ReplicaCheck
 }
 
-func (p *place) Replicated() bool { return p.there }
+// become changes it beside those who look.
+func (p *place) become(there bool, problem app.Text) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.there, p.found.Problem = there, problem
+}
+
+func (p *place) Replicated() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.there
+}
 
 func (p *place) Look(_ context.Context, now time.Time) app.ReplicaCheck {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	c := p.found
 	c.At = now
 	return c
@@ -55,25 +70,24 @@ func TestReplicaJobs(t *testing.T) {
 		if n, said := beats(), attention(); n != 0 || said != "" {
 			t.Errorf("without a replica: %d beats, %q", n, said)
 		}
-		p.there = true
+		p.become(true, app.Text{})
 		time.Sleep(3 * time.Minute)
 		b, err := w.Store.Beat(t.Context())
 		must(t, err)
 		if said := attention(); b.Sequence != 3 || time.Since(b.At) > time.Minute || said != "" {
 			t.Errorf("with one: %+v, %q", b, said)
 		}
-		p.found.Problem = app.Text{EN: "It is 3 minutes behind.", VI: "Chậm 3 phút."}
+		p.become(true, app.Text{EN: "It is 3 minutes behind.", VI: "Chậm 3 phút."})
 		time.Sleep(time.Minute + time.Second)
 		if said := attention(); said != "It is 3 minutes behind." {
 			t.Errorf("attention: %q", said)
 		}
-		p.found.Problem = app.Text{}
+		p.become(true, app.Text{})
 		time.Sleep(time.Minute + time.Second)
 		if said := attention(); said != "" {
 			t.Errorf("once it is good: %q", said)
 		}
-		p.there = false
-		p.found.Problem = app.Text{EN: "It is bad."}
+		p.become(false, app.Text{EN: "It is bad."})
 		time.Sleep(time.Minute + time.Second)
 		if said := attention(); said != "" {
 			t.Errorf("once it is removed: %q", said)
