@@ -46,7 +46,8 @@ func findBrowser(t *testing.T) browserTools {
 		missing = t.Fatalf
 	}
 	var tools browserTools
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	// The shell is Chromium without windows, and takes less of the machine.
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			tools.chromium = path
 			break

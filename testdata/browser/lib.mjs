@@ -62,8 +62,8 @@ export async function relay() {
 // accessibility broken, nothing wider than the screen.
 export async function must(page, name) {
   if (!await page.evaluate(() => 'axe' in window)) await page.evaluate(axe);
-  const result = await page.evaluate(() => axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations'] }));
-  for (const v of result.violations) problem(`${name}: ${v.id}: ${v.help}: ${v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(' | ')}`);
+  const violations = await page.evaluate(async () => (await axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations'] })).violations);
+  for (const v of violations) problem(`${name}: ${v.id}: ${v.help}: ${v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(' | ')}`);
   await fits(page, name);
   if (process.env.BAOCO_SCREENSHOTS) await page.screenshot({ path: path.join(process.env.BAOCO_SCREENSHOTS, name.replace(/\W+/g, '_') + '.png'), fullPage: true });
 }
