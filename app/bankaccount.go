@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"baoco/app/fold"
+	"baoco/app/vietqr"
 )
 
 // BankAccountStatus says whether a bank account's transactions are notified.
@@ -170,6 +173,23 @@ type BankAccountSummary struct {
 	Balance            *Balance // nil: no provider told one
 	All                Amounts
 	Today, Week, Month Flow
+}
+
+// Transfer is the transfer to b that a VietQR code fills in, and the text of that code.
+// Without an amount the payer enters it. The accents of the content are dropped.
+func (b BankAccount) Transfer(amount int64, content string) (t vietqr.Transfer, text string, err error) {
+	bank, _ := FindBank(b.Bank)
+	t = vietqr.Transfer{BIN: bank.BIN, Account: b.AccountNumber, Amount: amount, Content: fold.Letters(strings.TrimSpace(content))}
+	if text, err = t.String(); err != nil {
+		err = InvalidField("content", "must be at most 95 letters, digits and symbols", "chỉ được có tối đa 95 chữ cái, chữ số và ký hiệu")
+	}
+	return t, text, err
+}
+
+// BankAccount finds a linked bank account.
+func (s *Service) BankAccount(ctx context.Context, accountID, id int64) (BankAccount, error) {
+	list, err := s.BankAccounts(ctx, accountID)
+	return find(list, err, func(b BankAccount) bool { return b.ID == id }, ErrNoBankAccount)
 }
 
 // NotifyOnLink says for which waiting transactions webhooks get deliveries when

@@ -28,7 +28,7 @@ var (
 		"web/webtest":                 {"baoco/app", "baoco/app/apptest", "baoco/app/exactjson", "baoco/app/provider", "baoco/scheduler", "baoco/sqlitestore", "baoco/web", "baoco/web/api", "baoco/web/dashboard", "baoco/web/wire"},
 
 		"web":                    {"baoco/app", "baoco/web/api", "baoco/web/dashboard", "baoco/web/inbound", "baoco/web/wire"},
-		"web/api":                {"baoco/app", "baoco/app/exactjson", "baoco/app/paymentcode", "baoco/app/provider", "baoco/web/wire"},
+		"web/api":                {"baoco/app", "baoco/app/exactjson", "baoco/app/paymentcode", "baoco/app/provider", "baoco/app/vietqr", "baoco/web/wire"},
 		"web/dashboard":          {"baoco/app", "baoco/app/audit", "baoco/app/fold", "baoco/app/passkey", "baoco/app/paymentcode", "baoco/app/provider", "baoco/app/secondfactor", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/web/dashboard/help", "baoco/web/wire"},
 		"web/dashboard/help":     {"baoco/app"},
 		"web/metrics":            {"baoco/app"},
@@ -39,7 +39,7 @@ var (
 		"scheduler/broker/kafka": {"baoco/app", "baoco/scheduler/broker"},
 		"scheduler/broker/nats":  {"baoco/app", "baoco/scheduler/broker"},
 		"sqlitestore":            {"baoco/app", "baoco/app/fold"},
-		"app":                    {"baoco/app/appsscript", "baoco/app/fold", "baoco/app/passkey", "baoco/app/password", "baoco/app/paymentcode", "baoco/app/secondfactor"},
+		"app":                    {"baoco/app/appsscript", "baoco/app/fold", "baoco/app/passkey", "baoco/app/password", "baoco/app/paymentcode", "baoco/app/secondfactor", "baoco/app/vietqr"},
 		"app/appsscript":         {},
 		"app/audit":              {"baoco/app", "baoco/app/provider"},
 		"app/exactjson":          {"baoco/app"},

@@ -8,7 +8,6 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
-	"baoco/app/fold"
 	"baoco/app/vietqr"
 	"baoco/web/api"
 
@@ -120,29 +119,20 @@ func toggleBank(c *cli.Context, s *session, id int64) error {
 }
 
 func bankQR(c *cli.Context, s *session, id int64) error {
-	transfer := vietqr.Transfer{Content: fold.Letters(c.String("content"))}
+	var amount int64
 	if c.IsSet("amount") {
 		var err error
-		if transfer.Amount, err = app.ReadAmount(c.String("amount")); err != nil {
+		if amount, err = app.ReadAmount(c.String("amount")); err != nil {
 			return terminal.Usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))
 		}
 	}
-	banks, err := s.service.BankAccounts(c.Context, s.account)
+	b, err := s.service.BankAccount(c.Context, s.account, id)
 	if err != nil {
 		return err
 	}
-	for _, b := range banks {
-		if b.ID == id {
-			bank, _ := app.FindBank(b.Bank)
-			transfer.BIN, transfer.Account = bank.BIN, b.AccountNumber
-		}
-	}
-	if transfer.Account == "" {
-		return app.ErrNoBankAccount
-	}
-	text, err := transfer.String()
+	transfer, text, err := b.Transfer(amount, c.String("content"))
 	if err != nil {
-		return terminal.Usagef("--content: %v", err)
+		return err
 	}
 	if len(transfer.Content) > vietqr.MaxContent {
 		fmt.Fprintf(c.App.ErrWriter, "Banks may cut a content of more than %d characters.\n", vietqr.MaxContent)

@@ -85,6 +85,28 @@ func checksum(s string) uint16 {
 // Code draws text as a QR code of medium error correction.
 func Code(text string) (*qr.Code, error) { return qr.Encode(text, qr.M) }
 
+// SVG draws a code as a picture that is sharp at any size, one unit a module; the quiet
+// zone is part of it.
+func SVG(code *qr.Code) string {
+	const quiet = 4
+	size := code.Size + 2*quiet
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h%dv%dH0z"/><path d="`, size, size, size, size)
+	for y := range code.Size {
+		for x := 0; x < code.Size; x++ {
+			from := x
+			for code.Black(x, y) { // outside it is white
+				x++
+			}
+			if x > from {
+				fmt.Fprintf(&b, "M%d %dh%dv1h-%dz", from+quiet, y+quiet, x-from, x-from)
+			}
+		}
+	}
+	b.WriteString(`"/></svg>`)
+	return b.String()
+}
+
 // Blocks draws a code with half blocks, two rows a line, for a terminal with
 // light text on dark ground; the quiet zone is part of it.
 func Blocks(code *qr.Code) string {

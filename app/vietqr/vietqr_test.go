@@ -1,9 +1,17 @@
 package vietqr_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -78,6 +86,88 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("a line of %d, want %d", n, code.Size+4)
 		}
 	}
+}
+
+// The SVG shows the same modules as the code, and another program reads from it and from
+// the PNG the text that was coded.
+func TestDrawings(t *testing.T) {
+	zbarimg, missing := exec.LookPath("zbarimg")
+	for i, text := range []string{vietqrText(t, 0, ""), vietqrText(t, 200000, "DH001234"), vietqrText(t, 9999999999999, strings.Repeat("x", 95))} {
+		code, err := vietqr.Code(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn := rasterized(t, vietqr.SVG(code))
+		for y := range drawn.Rect.Dy() {
+			for x := range drawn.Rect.Dx() {
+				if black := drawn.GrayAt(x, y).Y == 0; black != code.Black(x/scale-4, y/scale-4) {
+					t.Fatalf("the SVG of %q differs at %d, %d", text, x, y)
+				}
+			}
+		}
+		if missing != nil {
+			continue
+		}
+		var svg bytes.Buffer
+		if err := png.Encode(&svg, drawn); err != nil {
+			t.Fatal(err)
+		}
+		for name, picture := range map[string][]byte{"png": code.PNG(), "svg": svg.Bytes()} {
+			file := filepath.Join(t.TempDir(), fmt.Sprint(name, i, ".png"))
+			if err := os.WriteFile(file, picture, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if read, err := exec.Command(zbarimg, "--quiet", "--raw", "-Sdisable", "-Sqrcode.enable", file).Output(); err != nil || strings.TrimSpace(string(read)) != text {
+				t.Errorf("zbarimg reads %q from the %s, %v; want %q", read, name, err, text)
+			}
+		}
+	}
+	if missing != nil && os.Getenv("BAOCO_CI") != "" {
+		t.Fatal(missing)
+	}
+	if missing != nil {
+		t.Skip("zbarimg is missing: no other program has read the codes")
+	}
+}
+
+func vietqrText(t *testing.T, amount int64, content string) string {
+	t.Helper()
+	text, err := vietqr.Transfer{BIN: "970436", Account: "0071000888888", Amount: amount, Content: content}.String()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// scale is how many pixels a module has in the picture of an SVG.
+const scale = 4
+
+// rasterized draws the paths of an SVG, which are rows of modules.
+func rasterized(t *testing.T, svg string) *image.Gray {
+	t.Helper()
+	var size int
+	if _, err := fmt.Sscanf(svg[strings.Index(svg, "viewBox"):], `viewBox="0 0 %d`, &size); err != nil {
+		t.Fatal(err)
+	}
+	picture := image.NewGray(image.Rect(0, 0, size*scale, size*scale))
+	for i := range picture.Pix {
+		picture.Pix[i] = 255
+	}
+	for _, row := range regexp.MustCompile(`M(\d+) (\d+)h(\d+)v1h-(\d+)z`).FindAllStringSubmatch(svg, -1) {
+		var n [4]int
+		for i := range n {
+			n[i], _ = strconv.Atoi(row[i+1])
+		}
+		if n[2] != n[3] {
+			t.Fatalf("%s isn't closed", row[0])
+		}
+		for y := n[1] * scale; y < (n[1]+1)*scale; y++ {
+			for x := n[0] * scale; x < (n[0]+n[2])*scale; x++ {
+				picture.SetGray(x, y, color.Gray{})
+			}
+		}
+	}
+	return picture
 }
 
 // FuzzTransfer: whatever is coded can be read back, tag by tag, and draws.

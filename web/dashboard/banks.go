@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/app/fold"
 	"baoco/app/vietqr"
 	"baoco/web/wire"
 )
@@ -247,19 +246,17 @@ func (s *Server) showBank(v *visit, b app.BankAccountSummary, refused error) err
 }
 
 // transferTo is the transfer that a code fills in, and its text. An empty
-// amount leaves it to the payer; the accents of the content are dropped.
+// amount leaves it to the payer.
 func transferTo(b app.BankAccount, amount, content string) (transfer vietqr.Transfer, text string, err error) {
-	bank, _ := app.FindBank(b.Bank)
-	transfer = vietqr.Transfer{BIN: bank.BIN, Account: b.AccountNumber, Content: fold.Letters(strings.TrimSpace(content))}
 	var bad app.Invalid
+	var n int64
 	if strings.TrimSpace(amount) != "" {
-		if transfer.Amount, err = app.ReadAmount(amount); err != nil {
+		if n, err = app.ReadAmount(amount); err != nil {
 			bad.Add("amount", app.TypedAmountRule.EN, app.TypedAmountRule.VI)
 		}
 	}
-	if text, err = transfer.String(); err != nil {
-		bad.Add("content", "must be at most 95 letters, digits and symbols", "chỉ được có tối đa 95 chữ cái, chữ số và ký hiệu")
-	}
+	transfer, text, err = b.Transfer(n, content)
+	bad.Merge(err)
 	return transfer, text, bad.Err()
 }
 
