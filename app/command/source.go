@@ -72,17 +72,6 @@ func sourceCommand() *cli.Command {
 	}
 }
 
-// createdSource is what source add and rotate show.
-type createdSource struct {
-	ID       int64        `json:"id"`
-	Name     string       `json:"name"`
-	Provider app.Provider `json:"provider"`
-	Auth     app.Auth     `json:"auth"`
-	URLPath  string       `json:"url_path"`
-	Username string       `json:"username,omitempty"`
-	Secret   string       `json:"secret,omitempty"` // a generated one
-}
-
 func addSource(c *cli.Context, s *session) error {
 	secret, err := terminal.ReadSecretFile(c, c.String("secret-file"))
 	if err != nil {
@@ -181,10 +170,9 @@ func showSource(c *cli.Context, s *session, src app.Source, did string, generate
 	if err != nil {
 		return err
 	}
-	v := createdSource{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), src.Options.Username, ""}
+	v := api.EncodeCreatedSource(src, generated)
 	lost := fmt.Sprintf("Source %d %s.", src.ID, did)
 	if generated {
-		v.Secret = src.Secret
 		lost = fmt.Sprintf("Source %d %s, but nobody has seen the secret. Make another: baoco source rotate %d%s", src.ID, did, src.ID, onAccount(s.account))
 	}
 	return terminal.Report(c, v, lost, func(w io.Writer) {

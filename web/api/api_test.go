@@ -73,6 +73,8 @@ func TestUnavailable(t *testing.T) {
 		"POST /api/v1/transactions":  `{"id":"A1","gateway":"ACB","accountNumber":"0123456789","transferType":"IN","transferAmount":1}`,
 		"POST /api/v1/webhooks":      `{"name":"A","webhook_url":"https://shop.example.com/","type":"ALL"}`,
 		"PUT /api/v1/webhooks/*":     `{"name":"B"}`,
+		"POST /api/v1/bank-accounts": `{"bank":"VCB","account_number":"2","account_name":"A"}`,
+		"POST /api/v1/sources":       `{"provider":"native","name":"till"}`,
 		"POST /api/v1/code-patterns": `{"prefix":"DH","min_length":6,"max_length":6,"alphabet":"digits"}`,
 		"POST /api/v1/streams":       `{"name":"A","url":"nats://nats.example.com","topic":"a"}`,
 		"PUT /api/v1/streams/*":      `{"name":"B"}`,
@@ -184,6 +186,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	w := webtest.NewWorld(t)
 	key, read := w.APIKey(app.ScopeFull), w.APIKey(app.ScopeRead)
 	w.Link("ACB", "0123456789")
+	w.Link("VCB", "0123456789")
 	source := w.Source("native", app.AuthBearer, "")
 	receiver := newReceiver(t, 200)
 	secrets := map[string]string{"the key": key, "the read key": read, "the source's secret": source.Secret, "the source's token": source.Token}
@@ -211,6 +214,12 @@ func TestSecretsAreNotShown(t *testing.T) {
 	streamed := call("POST", "/api/v1/streams", `{"name":"s","url":"nats://nats.example.com","topic":"a","username":"u","password":"`+password+`"}`, 201).JSON(t)["secret"].(string)
 	again := call("POST", "/api/v1/streams/1/rotate-secret", "", 200).JSON(t)["secret"].(string)
 	given = append(given, rotated, streamed, again)
+	added := call("POST", "/api/v1/sources", `{"provider":"native","name":"till"}`, 201).JSON(t)["source"].(map[string]any)
+	turned := call("POST", "/api/v1/sources/"+added["id"].(json.Number).String()+"/rotate-secret", "", 200).JSON(t)["source"].(map[string]any)
+	secrets["the secret of a new source"], secrets["its rotated secret as well"], secrets["the token of a new source"] = added["secret"].(string), turned["secret"].(string), added["url_path"].(string)
+	const theirs, theirKey = "the secret that the provider gave", "the key of the provider's list"
+	call("POST", "/api/v1/sources", `{"provider":"sepay","auth":"hmac","name":"SePay","secret":"`+theirs+`","api_key":"`+theirKey+`"}`, 201)
+	secrets["the secret of the provider"], secrets["the key of its list"] = theirs, theirKey
 	secrets["the rotated secret"], secrets["the stream's secret"], secrets["its rotated secret"], secrets["its password"] = rotated, streamed, again, password
 	for i, s := range given {
 		if !wildcards["<secret>"].MatchString(s) || slices.Index(given, s) != i {

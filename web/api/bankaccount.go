@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/vietqr"
+	"baoco/web/wire"
 )
 
 // BankAccountJSON is the schema BankAccount of openapi.yaml.
@@ -32,6 +34,61 @@ func (s *Server) listBankAccounts(w http.ResponseWriter, q *Request) error {
 		encoded[i] = EncodeBankAccount(b, s.service.Zone())
 	}
 	return q.answer(w, http.StatusOK, "Bank accounts.", "Danh sách tài khoản ngân hàng.", member{"bank_accounts", encoded})
+}
+
+// linkBankAccount links a bank account. What waited for it is recorded with it.
+func (s *Server) linkBankAccount(w http.ResponseWriter, q *Request) error {
+	f, err := q.fields("bank", "account_number", "account_name", "pending", "notify")
+	if err != nil {
+		return err
+	}
+	in := app.BankAccountLink{Bank: f.required("bank"), AccountNumber: f.required("account_number"), AccountName: f.required("account_name"), Pending: f.truth("pending")}
+	in.Notify = app.ReadNotifyOnLink(f.given("notify"), &f.bad)
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	r, err := s.service.LinkBankAccount(q.Context(), q.account(), in, q.now)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusCreated, "The bank account was linked.", "Đã liên kết tài khoản ngân hàng.",
+		member{"bank_account", EncodeBankAccount(r.BankAccount, s.service.Zone())}, member{"waiting_recorded", r.Recorded}, member{"more", r.More}, member{"deliveries", r.Deliveries})
+}
+
+func (s *Server) unlinkBankAccount(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoBankAccount
+	}
+	if err := s.service.UnlinkBankAccount(q.Context(), q.account(), id, q.now); err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The bank account was unlinked; its transactions stay.", "Đã huỷ liên kết tài khoản ngân hàng; các giao dịch vẫn được giữ.")
+}
+
+// bankAccountQR makes the VietQR code of a transfer to a bank account.
+func (s *Server) bankAccountQR(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoBankAccount
+	}
+	b, err := s.service.BankAccount(q.Context(), q.account(), id)
+	if err != nil {
+		return err
+	}
+	p := wire.ParamsOf(q.Request, s.service.Zone())
+	amount := p.Number("amount", 0, 1, app.MaxAmount, app.AmountRule.EN, app.AmountRule.VI)
+	transfer, text, err := b.Transfer(amount, p.Values.Get("content"))
+	p.Bad.Merge(err)
+	if err := p.Bad.Err(); err != nil {
+		return err
+	}
+	code, err := vietqr.Code(text)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The VietQR code.", "Mã VietQR.", member{"bank_account_id", id}, member{"amount", orNull(amount)}, member{"content", transfer.Content},
+		member{"qr", text}, member{"svg", vietqr.SVG(code)}, member{"png", code.PNG()})
 }
 
 func (s *Server) bankAccountSummary(w http.ResponseWriter, q *Request) error {

@@ -47,6 +47,56 @@ func (f *fields) optional(name string) *string {
 	return &v.Text
 }
 
+// given reads a string that may be missing; empty where it is.
+func (f *fields) given(name string) string {
+	if s := f.optional(name); s != nil {
+		return *s
+	}
+	return ""
+}
+
+// truth reads true or false; false where none is given.
+func (f *fields) truth(name string) bool {
+	v := f.body.Get(name)
+	if v.Kind != exactjson.Null && v.Kind != exactjson.Bool {
+		f.bad.Add(name, "must be true or false", "phải là true hoặc false")
+	}
+	return v.Text == "true"
+}
+
+// texts reads a list of strings.
+func (f *fields) texts(name string) (list []string) {
+	v := f.body.Get(name)
+	for _, item := range v.Items {
+		if item.Kind != exactjson.String {
+			v.Kind = item.Kind
+			break
+		}
+		list = append(list, item.Text)
+	}
+	if v.Kind != exactjson.Null && v.Kind != exactjson.Array {
+		f.bad.Add(name, "must be a list of strings", "phải là danh sách chuỗi ký tự")
+	}
+	return list
+}
+
+// textsByName reads an object of strings.
+func (f *fields) textsByName(name string) map[string]string {
+	v := f.body.Get(name)
+	texts := map[string]string{}
+	for _, m := range v.Members {
+		if _, twice := texts[m.Key]; twice || m.Value.Kind != exactjson.String {
+			f.bad.Add(name, "must be an object of strings, each name once", "phải là đối tượng gồm các chuỗi ký tự, mỗi tên một lần")
+			return nil
+		}
+		texts[m.Key] = m.Value.Text
+	}
+	if v.Kind != exactjson.Null && v.Kind != exactjson.Object {
+		f.bad.Add(name, "must be an object of strings, each name once", "phải là đối tượng gồm các chuỗi ký tự, mỗi tên một lần")
+	}
+	return texts
+}
+
 // required reads a string that must be given.
 func (f *fields) required(name string) string {
 	if _, found := f.body.Lookup(name); !found {

@@ -271,14 +271,8 @@ func (s *Server) linkInbound(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	given := func(name string) string {
-		if s := f.optional(name); s != nil {
-			return *s
-		}
-		return ""
-	}
-	in := app.InboundLink{Bank: given("bank"), AccountNumber: given("account_number"), AccountName: given("account_name")}
-	in.Notify = app.ReadNotifyOnLink(given("notify"), &f.bad)
+	in := app.InboundLink{Bank: f.given("bank"), AccountNumber: f.given("account_number"), AccountName: f.given("account_name")}
+	in.Notify = app.ReadNotifyOnLink(f.given("notify"), &f.bad)
 	if err := f.bad.Err(); err != nil {
 		return err
 	}

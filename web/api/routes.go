@@ -116,6 +116,9 @@ var table = []route{
 
 	{"GET", "/api/v1/bank-accounts", listingLimit, reads, noBody, (*Server).listBankAccounts},
 	{"GET", "/api/v1/bank-accounts/summary", generalLimit, reads, noBody, (*Server).bankAccountSummary},
+	{"POST", "/api/v1/bank-accounts", generalLimit, writes, needsBody, (*Server).linkBankAccount},
+	{"DELETE", "/api/v1/bank-accounts/{id}", generalLimit, writes, noBody, (*Server).unlinkBankAccount},
+	{"GET", "/api/v1/bank-accounts/{id}/qr", generalLimit, reads, noBody, (*Server).bankAccountQR},
 	{"PATCH", "/api/v1/bank-accounts/{id}/toggle", generalLimit, writes, noBody, (*Server).toggleBankAccount},
 
 	{"GET", "/api/v1/transactions", listingLimit, reads, noBody, (*Server).listTransactions},
@@ -123,6 +126,9 @@ var table = []route{
 	{"GET", eventStreamPath, generalLimit, reads, noBody, (*Server).streamTransactions},
 
 	{"GET", "/api/v1/sources", generalLimit, reads, noBody, (*Server).listSources},
+	{"POST", "/api/v1/sources", generalLimit, writes, needsBody, (*Server).addSource},
+	{"DELETE", "/api/v1/sources/{id}", generalLimit, writes, noBody, (*Server).removeSource},
+	{"POST", "/api/v1/sources/{id}/rotate-secret", generalLimit, writes, mayHaveBody, (*Server).rotateSourceSecret},
 	{"GET", "/api/v1/inbound", generalLimit, reads, noBody, (*Server).listInbound},
 	{"GET", "/api/v1/inbound/refused", generalLimit, reads, noBody, (*Server).listRefused},
 	{"GET", "/api/v1/inbound/{id}", generalLimit, reads, noBody, (*Server).showInbound},

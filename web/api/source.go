@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -78,6 +79,82 @@ func (s *Server) listSources(w http.ResponseWriter, q *Request) error {
 		}
 	}
 	return q.answer(w, http.StatusOK, "Sources.", "Danh sách nguồn giao dịch.", member{"sources", encoded})
+}
+
+// CreatedSource is a source that was added or rotated. The secret is a generated one:
+// one that was given isn't repeated.
+type CreatedSource struct {
+	ID       int64        `json:"id"`
+	Name     string       `json:"name"`
+	Provider app.Provider `json:"provider"`
+	Auth     app.Auth     `json:"auth"`
+	URLPath  string       `json:"url_path"`
+	Username string       `json:"username,omitempty"`
+	Secret   string       `json:"secret,omitempty"`
+}
+
+// EncodeCreatedSource writes src, with its secret where that was generated.
+func EncodeCreatedSource(src app.Source, generated bool) CreatedSource {
+	created := CreatedSource{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), src.Options.Username, ""}
+	if generated {
+		created.Secret = src.Secret
+	}
+	return created
+}
+
+// addSource answers with what the owner does at the provider.
+func (s *Server) addSource(w http.ResponseWriter, q *Request) error {
+	f, err := q.fields("provider", "auth", "name", "secret", "bank_account_id", "header", "map", "senders", "access_key", "username", "api_key", "api_url")
+	if err != nil {
+		return err
+	}
+	in := app.SourceAdd{
+		Provider: app.Provider(f.required("provider")), Auth: app.Auth(f.given("auth")), Name: f.required("name"), Secret: f.given("secret"), BankAccountID: f.reference("bank_account_id"),
+		Options: app.SourceOptions{Header: f.given("header"), Map: f.textsByName("map"), Senders: f.texts("senders"), AccessKey: f.given("access_key"), Username: f.given("username")},
+		APIKey:  f.given("api_key"), APIURL: strings.TrimSuffix(f.given("api_url"), "/"),
+	}
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	src, err := s.service.AddSource(q.Context(), q.account(), in, q.now)
+	if err != nil {
+		return err
+	}
+	kind, _ := s.service.ProviderKind(src.Provider)
+	return q.answer(w, http.StatusCreated, "The source was added. Store the secret now: it is not shown again.", "Đã thêm nguồn. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại.",
+		member{"source", EncodeCreatedSource(src, in.Secret == "")}, member{"setup", kind.Setup(src).In(wire.Lang(q.Request))})
+}
+
+func (s *Server) rotateSourceSecret(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoSource
+	}
+	f, err := q.fields("secret")
+	if err != nil {
+		return err
+	}
+	secret := f.given("secret")
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	src, err := s.service.RotateSource(q.Context(), q.account(), id, secret, app.IdempotencyKey{}, q.now)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The source has a new secret; calls with the old one are refused. Store it now: it is not shown again.",
+		"Nguồn đã có khoá bí mật mới; lần gọi dùng khoá cũ sẽ bị từ chối. Hãy lưu ngay: khoá bí mật sẽ không hiển thị lại.", member{"source", EncodeCreatedSource(src, secret == "")})
+}
+
+func (s *Server) removeSource(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoSource
+	}
+	if err := s.service.RemoveSource(q.Context(), q.account(), id, q.now); err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The source was removed: its calls are refused from now on. Its transactions stay.", "Đã xoá nguồn: lần gọi đến nguồn này sẽ bị từ chối. Các giao dịch vẫn được giữ.")
 }
 
 // listRefused lists the calls that were refused, all that are kept unless fewer

@@ -61,8 +61,8 @@ func (s *Server) createStream(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	in := app.StreamCreate{
-		Name: f.required("name"), URL: f.required("url"), Topic: f.required("topic"), BankAccountID: f.reference("bank_account_id"), CodePrefix: given(f.optional("code_prefix")), SinceID: f.sinceID(),
-		Credentials: app.BrokerCredentials{Username: given(f.optional("username")), Password: given(f.optional("password"))},
+		Name: f.required("name"), URL: f.required("url"), Topic: f.required("topic"), BankAccountID: f.reference("bank_account_id"), CodePrefix: f.given("code_prefix"), SinceID: f.sinceID(),
+		Credentials: app.BrokerCredentials{Username: f.given("username"), Password: f.given("password")},
 	}
 	if t := f.optional("type"); t != nil {
 		in.Type = app.WebhookType(*t)
@@ -81,14 +81,6 @@ func (s *Server) createStream(w http.ResponseWriter, q *Request) error {
 	return q.answer(w, http.StatusCreated, "The stream was created. Store the secret now: it is not shown again.",
 		"Đã tạo luồng. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại.",
 		member{"stream", s.encodeStream(st, q)}, member{"secret", secret})
-}
-
-// given is a string that may be missing; empty where it is.
-func given(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
 }
 
 // sinceID reads since_id, a string of digits or a number; nil where none is given.

@@ -60,7 +60,7 @@ func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
 	}
 	in := app.WebhookCreate{
 		Name: f.required("name"), URL: f.required("webhook_url"), Type: app.WebhookType(f.required("type")),
-		BankAccountIDs: f.bankAccounts(), CodePrefix: given(f.optional("code_prefix")),
+		BankAccountIDs: f.bankAccounts(), CodePrefix: f.given("code_prefix"),
 	}
 	if kind := f.optional("kind"); kind != nil {
 		in.Kind = app.WebhookKind(*kind)
