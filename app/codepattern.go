@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"baoco/app/paymentcode"
 )
@@ -43,10 +44,11 @@ func CheckCodePattern(p paymentcode.Pattern) error {
 		return badPrefix("prefix")
 	}
 	least, most := p.Lengths()
-	t := Textf("must be from %d to %d, and min_length at most max_length", "phải từ %d đến %d, và min_length không lớn hơn max_length", least, most)
+	t := Textf("must be from %d to %d", "phải từ %d đến %d", least, most)
 	if p.Least < least || p.Least > most {
 		return InvalidField("min_length", t.EN, t.VI)
 	}
+	t = Textf("must be from %d to %d", "phải từ %d đến %d", p.Least, most)
 	return InvalidField("max_length", t.EN, t.VI)
 }
 
@@ -84,6 +86,9 @@ func (r CodeReader) Read(content string) PaymentCode {
 	if r.finder == nil {
 		return PaymentCode{}
 	}
+	if len(content) >= MaxContent && utf8.RuneCountInString(content) >= MaxContent {
+		return PaymentCode{Read: true} // it was cut, perhaps within a code: see [CleanText]
+	}
 	code, _ := r.finder.Find(content)
 	return PaymentCode{code, true}
 }
@@ -114,7 +119,7 @@ func ReadCode(text string) (code string, ok bool) {
 func ReadCodeFilter(field, text string, bad *Invalid) string {
 	code, ok := ReadCode(text)
 	if !ok && text != "" {
-		bad.Add(field, "must be a payment code: letters A–Z and digits", "phải là mã thanh toán gồm chữ cái A–Z và chữ số")
+		bad.Add(field, "must be a payment code: 5 to 25 letters A–Z and digits", "phải là mã thanh toán gồm 5 đến 25 chữ cái A–Z và chữ số")
 	}
 	return code
 }

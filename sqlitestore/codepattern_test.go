@@ -2,6 +2,7 @@ package sqlitestore_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"baoco/app"
@@ -70,6 +71,25 @@ func TestCodeStays(t *testing.T) {
 		t.Errorf("a test of an account with patterns: %+v, %v", sent.Payload, err)
 	}
 	whole(t, h.store.Path(), h.now)
+}
+
+// A content that baoco itself has cut has no code: what is left of a longer number would
+// be another order.
+func TestCodeOfCutContent(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	h.orders()
+	for content, want := range map[string]string{
+		strings.Repeat("a ", 996) + "DH001234567": "", // 2,003 characters: cut after DH001234
+		strings.Repeat("đ ", 996) + "DH001234567": "",
+		strings.Repeat("a ", 995) + "DH001234":    "DH001234",
+	} {
+		r := h.record([]app.Incoming{h.paid("1000", content)})
+		if got := r.Ready[0].Payload.Code; got != (app.PaymentCode{Text: want, Read: true}) {
+			t.Errorf("a content of %d bytes: %+v, want %q", len(content), got, want)
+		}
+	}
 }
 
 // A webhook and a stream that are limited get what is within every limit of theirs.

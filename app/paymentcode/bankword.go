@@ -41,7 +41,7 @@ func (c *content) isReference(i int) bool {
 		return false
 	}
 	before, gap := c.word(i-1), c.gap(i-1)
-	if gap[0] == '/' && strings.Trim(gap, "/ ") == "" && strings.HasSuffix("ACSP", before) {
+	if before == "ACSP" || before == "REF" || strings.Contains(gap, "/") && strings.Trim(gap, "/ \n\r\t") == "" && strings.HasSuffix("ACSP", before) {
 		return true // the word may be broken as well
 	}
 	return gap[0] == ' ' && slices.ContainsFunc(references, func(reference string) bool {
@@ -50,43 +50,56 @@ func (c *content) isReference(i int) bool {
 	})
 }
 
-// isListed reports whether word i, a code with n characters after its prefix,
-// is the first of a list whose others have no prefix: DH001234-35.
-func (c *content) isListed(i, n int) bool {
-	if !c.near(i) {
+// joiners stand between the orders of a list.
+var joiners = []string{"VA", "VOI", "DEN", "CUNG", "AND"}
+
+// isListed reports whether word i, which ends a code with n characters after its prefix,
+// may be the first of a list whose others have no prefix, or one that can't be
+// read: DH001234-35, DH001234 001235, DH001234 va don 1235.
+func (c *content) isListed(i int, code string, n int) bool {
+	if i == len(c.words)-1 {
 		return false
 	}
-	next, gap := c.word(i+1), c.gap(i)
-	switch {
-	case next == "VA" && c.near(i+1):
-		next = c.word(i + 2)
-	case strings.ContainsAny(gap, ",+&"):
-	case gap == "-" || gap == "/":
-		n--
-	default:
+	next := c.word(i + 1)
+	if slices.Contains(joiners, next) {
+		for j := i + 2; j < len(c.words) && j <= i+4; j++ {
+			if word := c.word(j); hasDigit(word) && word != code && len(word) <= n+MaxPrefix {
+				return true
+			}
+		}
 		return false
 	}
-	return len(next) <= n && hasDigit(next)
+	if i+3 < len(c.words) && c.gap(i+1) == "-" && c.gap(i+2) == ":" {
+		return false // 061225-18:39:08, as ACB writes it
+	}
+	// A space alone stands also before short numbers of banks.
+	return hasDigit(next) && (len(next) == n || len(next) < n && strings.ContainsAny(c.gap(i), ",+&-/;:|~._(>"))
 }
 
+// units are what stands behind an amount.
+var units = []string{"D", "DONG", "VND", "VN", "K", "NGAN", "NGHIN", "TR", "TRIEU"}
+
 // looksOtherwise reports whether digits that stand apart from their prefix are
-// rather an amount, a year, a date or a phone number.
+// rather an amount, a date, a phone number or the number of an account.
 func looksOtherwise(digits string) bool {
-	switch {
-	case strings.HasSuffix(digits, "000"):
+	if strings.HasSuffix(digits, "00") {
 		return true
-	case len(digits) == 4:
-		return digits[:2] == "19" || digits[:2] == "20"
-	case len(digits) == 6:
-		return isDay(digits[:4]) && (digits[4] == '2' || digits[4] == '3')
-	case len(digits) == 8:
-		return isDay(digits[:4]) && digits[4:6] == "20" || digits[:2] == "20" && isDay(digits[6:]+digits[4:6])
-	case len(digits) == 10:
-		return digits[0] == '0' && strings.IndexByte("35789", digits[1]) >= 0
-	case len(digits) == 11:
-		return digits[:2] == "84"
 	}
-	return false
+	switch year := func(s string) bool { return s == "19" || s == "20" }; len(digits) {
+	case 4:
+		return year(digits[:2])
+	case 6: // a day with its year, or a month
+		return isDay(digits[:4]) || isDay("01"+digits[:2]) && year(digits[2:4]) || year(digits[:2]) && isDay("01"+digits[4:])
+	case 8:
+		return isDay(digits[:4]) && year(digits[4:6]) || year(digits[:2]) && isDay(digits[6:]+digits[4:6])
+	case 9:
+		return strings.IndexByte("35789", digits[0]) >= 0
+	case 10:
+		return digits[0] == '0' || digits[:2] == "18" || digits[:2] == "19"
+	case 11:
+		return digits[0] == '0' || digits[:2] == "84"
+	}
+	return len(digits) >= 12
 }
 
 // isDay reports whether four digits are a day and a month.

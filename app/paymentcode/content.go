@@ -37,6 +37,8 @@ func readContent(s string, plain []byte, words []span) content {
 			plain = append(plain, ',')
 		case r < utf8.RuneSelf:
 			plain = append(plain, byte(r))
+		case unicode.Is(unicode.Bidi_Control, r): // a screen may show another order of digits
+			plain = append(plain, '*')
 		case unicode.In(r, unicode.Mn, unicode.Cf):
 		case unicode.IsLetter(r) || unicode.IsNumber(r):
 			plain = append(plain, plainLetter(r))
@@ -110,21 +112,14 @@ func (c *content) mayBeCut(from, last int) bool {
 	if strings.HasPrefix(gap, "..") {
 		return true
 	}
-	if last < len(c.words)-1 && gap[0] == ' ' {
-		if next := c.word(last + 1); !isTail(next) && !beginsWithAny(next, references) {
-			return false
-		}
-	}
-	// A reference, as 3278907687 in MBVCB.3278907687.DH1234, isn't of the payer's.
-	end := c.words[last].to
+	// What banks write before the content, such as MBVCB.3278907687., isn't of the payer's.
 	begin := 0
-	for i := from - 1; i >= 0 && end-c.words[i].to <= MaxCode; i-- {
-		if gap, word := c.gap(i), c.word(i); (gap == "." || gap == "-") && len(word) >= 6 && hasDigit(word) {
+	for i := 1; i < from; i++ {
+		if c.isReference(i-1) && c.gap(i-1) == c.gap(i) && c.gap(i) != " " && digitsOf(c.word(i)) == len(c.word(i)) {
 			begin = c.words[i].to + 1
-			break
 		}
 	}
-	return end-begin >= MaxCode
+	return c.words[last].to-begin >= MaxCode
 }
 
 // digitsOf counts the digits that s begins with.

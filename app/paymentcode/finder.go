@@ -126,11 +126,11 @@ func (f *Finder) readDigits(c *content, p Pattern, b body) reading {
 		return here
 	}
 	if n = len(digits); b.apart != "" && (n < 4 || n < 5 && strings.Contains(b.apart, " ")) ||
-		(b.apart != "" || last > b.at) && looksOtherwise(digits) {
+		(b.apart != "" || last > b.at) && (looksOtherwise(digits) || last < len(c.words)-1 && slices.Contains(units, c.word(last+1))) {
 		return here
 	}
 	here.code = p.Prefix + digits
-	here.doubt = f.goesOn(here.code) && c.mayBeCut(b.prefix, last) || c.isListed(last, n)
+	here.doubt = f.goesOn(here.code) && c.mayBeCut(b.prefix, last) || c.isListed(last, here.code, n)
 	return here
 }
 
@@ -176,8 +176,21 @@ func (f *Finder) readLettersAndDigits(c *content, p Pattern, b body) reading {
 		return here
 	}
 	here.code = p.Prefix + b.text
-	here.doubt = here.doubt || f.goesOn(here.code) && c.mayBeCut(b.prefix, b.at) || c.isListed(b.at, n)
+	here.doubt = here.doubt || f.goesOn(here.code) && c.mayBeCut(b.prefix, b.at) || c.isListed(b.at, here.code, n) || p.mayHaveTail(b.text)
 	return here
+}
+
+// mayHaveTail reports whether a body may be a shorter one with a word of banks
+// glued to it: 1234CK.
+func (p Pattern) mayHaveTail(body string) bool {
+	for _, list := range [][]string{wordsBefore, tails, units} {
+		for _, word := range list {
+			if rest, has := strings.CutSuffix(body, word); has && p.fits(len(rest)) && hasDigit(rest) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // goesOn reports whether code can be the beginning of a longer code.

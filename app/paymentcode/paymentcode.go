@@ -6,7 +6,9 @@
 //
 // The content is made plain first. Letters lose their accents and become upper
 // case. Characters that can't be seen are left out. A word is a run of letters
-// and digits; everything else separates words.
+// and digits; everything else separates words. A character that changes the
+// direction of writing belongs to a word and matches nothing: a screen may show
+// the digits behind it in another order.
 //
 // Where a code begins:
 //   - A code begins a word: DH001234 isn't in XDH001234.
@@ -14,7 +16,7 @@
 //     and closed. If a pattern reads the word from its beginning, no such word
 //     is taken off.
 //   - A bank's own reference is no code: a word that begins with FT, TRACE, MOMO
-//     and the like; DH829868 after "ACSP/"; ACE406195 after "TR" (the word
+//     and the like; DH829868 after "ACSP/" or "REF"; ACE406195 after "TR" (the word
 //     TRACE, broken by the end of a line).
 //
 // How it goes on, if it is of digits:
@@ -23,8 +25,9 @@
 //     begins: DH001234CHUYENTIEN.
 //   - Separators may stand between the prefix and the digits: DH-001234,
 //     DH: 001234. Then the digits are four at least, and five if there is a
-//     space, and they don't look like an amount, a year, a date or a phone
-//     number: "DH 150000" is an order of 150,000 dong.
+//     space, and they don't look like an amount, a year, a date, a phone number
+//     or the number of an account: "DH 150000" is an order of 150,000 dong. Nor
+//     does a unit of money follow them: "DH 255510 VND".
 //   - One hyphen or underscore may stand between digits, with three digits at
 //     least on either side: DH001-234. No other separator joins digits.
 //   - If the digits of the next words could belong to the code as well, there
@@ -35,21 +38,22 @@
 //   - One hyphen or underscore may stand after the prefix: DH-AB12CD. Then the
 //     rest has a letter and a digit and isn't a number with its unit (DH-150K).
 //   - If the next word has a digit, or stands after two spaces (a bank's end of
-//     line), and could belong to the code as well, there is none.
+//     line), and could belong to the code as well, there is none. Nor is there
+//     one if a short word of banks may be glued to it, as in DH1234CK where
+//     lengths vary.
 //
 // Banks cut contents. What is left of a code of a fixed length is too short and
 // isn't read. Where lengths vary, what is left can be another code. So a code
-// that could be longer isn't read if an ellipsis follows, nor if the content so
-// far is as long as what banks carry (25 characters) and nothing follows but
-// what banks write themselves. This can't tell every cut: a fixed length is
-// better.
+// that could be longer isn't read if an ellipsis follows, nor if it ends where
+// banks may cut: 25 characters after the bank's own beginning, or later. A fixed
+// length is better.
 //
 // The whole content:
 //   - The same code twice is that code. Two different ones are none.
 //   - What begins as a code and can't be read makes it none as well: it can be
 //     a second order, cut.
-//   - A list of codes with one prefix is none: "DH001234-35", "DH001234, 1235",
-//     "DH001234 va 1235".
+//   - A list of codes with one prefix is none: "DH001234-35", "DH001234 001235",
+//     "DH001234 va don 1235".
 //   - Where several patterns read a place, they must read the same code.
 package paymentcode
 
