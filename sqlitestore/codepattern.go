@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"context"
+	"strconv"
 
 	"baoco/app"
 )
@@ -42,7 +43,8 @@ func (s *Store) CreateCodePattern(ctx context.Context, p app.CodePattern) (app.C
 		if err != nil {
 			return p, err
 		}
-		return p, tx.audit(ctx, p.AccountID, app.DeedCodePatternCreate, p.ID, app.AuditNamed(p.Prefix))
+		return p, tx.audit(ctx, p.AccountID, app.DeedCodePatternCreate, p.ID, app.AuditNamed(p.Prefix).
+			Changed("min_length", "", strconv.Itoa(p.Least)).Changed("max_length", "", strconv.Itoa(p.Most)).Changed("alphabet", "", string(p.Alphabet)))
 	})
 }
 

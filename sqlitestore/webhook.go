@@ -3,7 +3,9 @@ package sqlitestore
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -63,7 +65,8 @@ func (s *Store) CreateWebhook(ctx context.Context, w app.Webhook, secret string,
 				return c, err
 			}
 		}
-		if err := tx.audit(ctx, w.AccountID, app.DeedWebhookCreate, c.webhook.ID, app.AuditNamed(w.Name).Changed("url", "", app.AuditURL(w.URL))); err != nil {
+		if err := tx.audit(ctx, w.AccountID, app.DeedWebhookCreate, c.webhook.ID, app.AuditNamed(w.Name).Changed("url", "", app.AuditURL(w.URL)).
+			Changed("bank_accounts", "", strings.Trim(fmt.Sprint(w.BankAccountIDs), "[]")).Changed("code_prefix", "", w.CodePrefix)); err != nil {
 			return c, err
 		}
 		return c, keepKey(tx, w.AccountID, key, keptResult{result: c.webhook.ID}, now)

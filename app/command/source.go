@@ -226,8 +226,11 @@ func onlyBankAccount(e api.SourceJSON) string {
 
 // lastRefusal says when and why a source refused its last call.
 func lastRefusal(e api.SourceJSON) string {
-	if e.LastRefusedAt == nil {
+	switch {
+	case e.LastRefusedAt == nil:
 		return "never"
+	case e.LastRefusedCode == nil: // a call of long ago
+		return *e.LastRefusedAt
 	}
 	return *e.LastRefusedAt + " " + string(*e.LastRefusedCode)
 }

@@ -36,7 +36,11 @@ func (s *Server) showCodes(v *visit, form codeForm, wrong error) error {
 	}
 	data := codesData{Form: form, Full: len(patterns) == app.MaxCodePatterns, Try: app.CleanText(strings.TrimSpace(v.URL.Query().Get("content")), app.MaxContent)}
 	for _, p := range patterns {
-		data.Rows = append(data.Rows, codeRow{p, s.codeRemoval(v, p)})
+		removal, err := s.codeRemoval(v, p)
+		if err != nil {
+			return err
+		}
+		data.Rows = append(data.Rows, codeRow{p, removal})
 	}
 	if data.Try != "" {
 		data.Code = app.NewCodeReader(patterns).Read(data.Try).Text
@@ -61,15 +65,39 @@ func (s *Server) createCode(v *visit) error {
 	return s.redirect(v, "/settings/codes", app.Textf("Codes that begin with %s are read from now on.", "Từ bây giờ, mã bắt đầu bằng %s sẽ được đọc.", p.Prefix))
 }
 
-func (s *Server) codeRemoval(v *visit, p app.CodePattern) confirmation {
+// codeRemoval names the webhooks and streams that get nothing more without the pattern.
+func (s *Server) codeRemoval(v *visit, p app.CodePattern) (confirmation, error) {
+	hooks, err := s.Service.Webhooks(v.Context(), v.account.ID)
+	if err != nil {
+		return confirmation{}, err
+	}
+	streams, err := s.Service.Streams(v.Context(), v.account.ID)
+	if err != nil {
+		return confirmation{}, err
+	}
+	var limited []string
+	add := func(name, prefix string) {
+		if prefix != "" && (strings.HasPrefix(prefix, p.Prefix) || strings.HasPrefix(p.Prefix, prefix)) {
+			limited = append(limited, "“"+app.Isolated(name)+"”")
+		}
+	}
+	for _, hook := range hooks {
+		add(hook.Name, hook.CodePrefix)
+	}
+	for _, st := range streams {
+		add(st.Name, st.CodePrefix)
+	}
+	texts := []string{v.T("Codes that begin with it are not read any more. Those of recorded transactions stay.", "Mã bắt đầu bằng tiền tố này sẽ không được đọc nữa. Mã của các giao dịch đã ghi nhận vẫn giữ.")}
+	if len(limited) > 0 {
+		texts = append(texts, v.T("Limited to such codes, and without new transactions from then on: ", "Các nơi chỉ nhận mã này sẽ không nhận giao dịch mới nữa: ")+strings.Join(limited, ", ")+".")
+	}
 	return confirmation{
 		Path: "/settings/codes/" + strconv.FormatInt(p.ID, 10) + "/delete", Back: "/settings/codes",
 		Title: v.T("Delete the pattern “", "Xoá mẫu “") + p.Prefix + "”?", Button: v.T("Delete", "Xoá"),
-		Texts: []string{v.T("Codes that begin with it are not read any more. Those of recorded transactions stay. Webhooks that are limited to them get nothing any more.",
-			"Mã bắt đầu bằng tiền tố này sẽ không được đọc nữa. Mã của các giao dịch đã ghi nhận vẫn giữ. Webhook chỉ nhận mã này sẽ không nhận được gì nữa.")},
-		do:   func() error { return s.Service.DeleteCodePattern(v.Context(), v.account.ID, p.ID) },
-		done: app.Textf("Pattern %s deleted.", "Đã xoá mẫu %s.", p.Prefix),
-	}
+		Texts: texts,
+		do:    func() error { return s.Service.DeleteCodePattern(v.Context(), v.account.ID, p.ID) },
+		done:  app.Textf("Pattern %s deleted.", "Đã xoá mẫu %s.", p.Prefix),
+	}, nil
 }
 
 func (s *Server) deleteCode(v *visit) error {
@@ -78,7 +106,11 @@ func (s *Server) deleteCode(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.confirm(v, "settings", s.codeRemoval(v, p))
+	removal, err := s.codeRemoval(v, p)
+	if err != nil {
+		return err
+	}
+	return s.confirm(v, "settings", removal)
 }
 
 // codes reads the payment codes of the account.
@@ -103,9 +135,9 @@ func (v *visit) onlyOf(bankAccountIDs []int64, codePrefix string, banks []app.Ba
 	case codePrefix == "":
 		return only
 	case only != "":
-		only += ", "
+		only += "; "
 	}
-	return only + v.T("codes", "mã") + " " + codePrefix + "…"
+	return only + v.T("codes that begin with", "mã bắt đầu bằng") + " " + codePrefix
 }
 
 // CodeFollows says what follows the prefix of a code.

@@ -28,7 +28,7 @@ func TestCodesPage(t *testing.T) {
 		{"DH", "", "", "digits", "min_length", "must be from 3 to 23"},
 		{"DH", "six", "", "digits", "min_length", "must be from 3 to 23"},
 		{"DH", "3", "", "letters_and_digits", "min_length", "must be from 4 to 23"},
-		{"DH", "6", "5", "digits", "max_length", "must be from 3 to 23"},
+		{"DH", "6", "5", "digits", "max_length", "must be from 6 to 23"},
 		{"DH", "6", "", "words", "alphabet", "must be digits or"},
 	} {
 		a := b.Post("/settings/codes", "prefix", c.prefix, "min_length", c.least, "max_length", c.most, "alphabet", c.alphabet)
@@ -42,24 +42,27 @@ func TestCodesPage(t *testing.T) {
 	again.Shows(t, "A code pattern with this prefix exists.", `value="DH"`, `value="7"`)
 	b.Get("/settings/codes").Shows(t, "6 digits", "DH123456", "5–8 letters and digits", "SHOPA1B2C")
 	b.Get("/settings/codes?content=ck+dh-001234").Shows(t, "<code>DH001234</code>")
-	b.Get("/settings/codes?content=DH001234+DH001235").Shows(t, "No code can be read for sure.")
+	b.Get("/settings/codes?content=DH001234+DH001235").Shows(t, "No code can be read for sure:")
 
 	w.Pay(1, "1", "ck dh-001234 cam on")
 	b.Get("/transactions").Shows(t, `<span class="chip">DH001234</span>`)
-	b.Get("/transactions/1").Shows(t, `<a href="/transactions?q=DH001234"><code>DH001234</code></a>`)
+	b.Get("/transactions/1").Shows(t, `<a href="/transactions?payment_code=DH001234"><code>DH001234</code></a>`)
 	b.Get("/transactions?q=DH001234").Shows(t, "the payment code <code>DH001234</code>", "ck dh-001234 cam on")
+	b.Get("/transactions?payment_code=DH001234").Shows(t, "1 transaction", "DH001234")
+	b.Get("/transactions?payment_code=DH001235").Shows(t, "0 transactions")
+	b.Get("/transactions?payment_code=x").WantStatus(t, http.StatusUnprocessableEntity)
 	b.Get("/transactions?q=DH001235").Shows(t, "0 transactions")
 
 	b.Get("/webhooks/new").Shows(t, `<option value="DH">`)
 	b.Post("/webhooks", "once", webtest.FormKey(), "name", "orders", "webhook_url", "https://shop.vn/", "type", "IN", "bank_account_id", "1", "code_prefix", "DH").WantStatus(t, http.StatusOK)
-	b.Get("/webhooks").Shows(t, "codes DH…")
-	b.Get("/webhooks/1").Shows(t, "codes DH…")
+	b.Get("/webhooks").Shows(t, "codes that begin with DH")
+	b.Get("/webhooks/1").Shows(t, "codes that begin with DH")
 	b.Get("/streams/new").Shows(t, `<option value="SHOP">`)
 	b.Post("/streams", "once", webtest.FormKey(), "name", "kho", "url", "kafka://kafka.shop.vn", "topic", "shop", "type", "ALL", "start", "now", "code_prefix", "SHOP").WantStatus(t, http.StatusOK)
-	b.Get("/streams").Shows(t, "codes SHOP…")
-	b.Get("/streams/1").Shows(t, "codes SHOP…")
+	b.Get("/streams").Shows(t, "codes that begin with SHOP")
+	b.Get("/streams/1").Shows(t, "codes that begin with SHOP")
 
-	b.Get("/settings/codes/1/delete").Shows(t, "Delete the pattern “DH”?")
+	b.Get("/settings/codes/1/delete").Shows(t, "Delete the pattern “DH”?", "without new transactions from then on: “\u2068orders\u2069”.")
 	b.Post("/settings/codes/1/delete").Goes(t, "/settings/codes")
 	b.Get("/settings/codes/1/delete").WantStatus(t, http.StatusNotFound)
 	b.Get("/transactions/1").Shows(t, "<code>DH001234</code>")

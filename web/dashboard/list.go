@@ -16,8 +16,8 @@ import (
 // The filters of the lists, by their parameters in the address. The same names
 // are those of the inputs.
 var (
-	transactionFilters = []string{"q", "type", "from", "to", "min", "max", "bank_account_id", "delivery_state"}
-	cashierFilters     = []string{"q", "min", "max", "bank_account_id"} // of the money in of today
+	transactionFilters = []string{"q", "type", "from", "to", "min", "max", "bank_account_id", "delivery_state", "payment_code"}
+	cashierFilters     = []string{"q", "min", "max", "bank_account_id", "payment_code"} // of the money in of today
 	historyFilters     = []string{"q", "webhook_id", "status", "type", "from", "to", "transaction_id"}
 	eventFilters       = []string{"source_id", "state"}
 	auditFilters       = []string{"who", "way", "deed", "noun", "id", "from", "to"}

@@ -197,7 +197,7 @@ func (s *Server) transactionsPage(v *visit) error {
 		f.UntilID, data.Older = min(f.UntilID, before-1), true
 		pinned.Set("before", query.Get("before"))
 	}
-	if f.Query == "" && f.MinAmount == 0 && f.MaxAmount == 0 && f.DeliveryState == "" {
+	if f.Code == "" && f.Query == "" && f.MinAmount == 0 && f.MaxAmount == 0 && f.DeliveryState == "" {
 		f.Sort = app.SortDateDesc // others are found in the order of recording
 	}
 	f.Sums = len(data.Form) > 0 && !data.Older && v.may(seeMoney)
@@ -240,7 +240,7 @@ func transactionFilter(v *visit, form url.Values, banks []app.BankAccount, codes
 	f := app.TransactionFilter{
 		Query: p.Search(), Type: p.Direction(), From: p.Bound("from", false), To: p.Bound("to", true), BankAccountID: p.ID("bank_account_id"),
 		MinAmount: app.ReadShortAmountBound("min", form.Get("min"), true, &p.Bad), MaxAmount: app.ReadShortAmountBound("max", form.Get("max"), false, &p.Bad),
-		DeliveryState: wire.ReadDeliveryState(form.Get("delivery_state"), &p.Bad),
+		DeliveryState: wire.ReadDeliveryState(form.Get("delivery_state"), &p.Bad), Code: app.ReadCodeFilter("payment_code", form.Get("payment_code"), &p.Bad),
 	}
 	f.Or = app.MeaningOf(f.Query, banks, codes)
 	inOrder(p, f.From, f.To)
@@ -278,6 +278,8 @@ func (v *visit) transactionWord(name, value string, banks []app.BankAccount) str
 		if slices.Contains(app.TransactionStates, app.DeliveryState(value)) {
 			return v.NotifiedWord(app.DeliveryState(value))
 		}
+	case "payment_code":
+		return value
 	case "bank_account_id":
 		for _, b := range banks {
 			if strconv.FormatInt(b.ID, 10) == value {
