@@ -110,3 +110,19 @@ func TestDeedsOfAPI(t *testing.T) {
 		}
 	}
 }
+
+// A key that may only read is refused wherever something is changed.
+func TestReadKeysOnlyRead(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	key := w.APIKey(app.ScopeRead)
+	for _, route := range web.Routes(w.Service) {
+		method, path, _ := strings.Cut(strings.ReplaceAll(route, "{id}", "4711"), " ")
+		if method == http.MethodGet || method == http.MethodHead || !strings.HasPrefix(path, "/api/v1/") {
+			continue
+		}
+		if a := w.Do(method, path, "", "Authorization", "Bearer "+key); a.Status != http.StatusForbidden {
+			t.Errorf("%s with a key that may only read: %d %s", route, a.Status, a.Body)
+		}
+	}
+}

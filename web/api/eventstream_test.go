@@ -19,6 +19,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/paymentcode"
 	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -108,6 +109,30 @@ func TestEventStream(t *testing.T) {
 				apptest.Must(t, json.Unmarshal([]byte(data), &v))
 				apptest.Must(t, schema.VisitJSON(v, openapi3.EnableJSONSchema2020()))
 			}
+		}
+	})
+}
+
+// A stream that is limited to codes sends the transactions whose code begins so, and
+// no others.
+func TestEventStreamOfCodes(t *testing.T) {
+	t.Parallel()
+	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
+		for _, prefix := range []string{"DH", "HD"} {
+			_, err := w.Service.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: prefix, Least: 6, Most: 6, Alphabet: paymentcode.Digits}, time.Now())
+			apptest.Must(t, err)
+		}
+		c, hangUp := w.OpenAs(w.APIKey(app.ScopeRead), eventStream+"?code_prefix=DH", false)
+		t.Cleanup(hangUp)
+		synctest.Wait()
+		w.Pay(1, "1", "DH001234")
+		w.Pay(1, "2", "HD001234")
+		w.Pay(1, "3", "no code")
+		w.Pay(1, "4", "ck dh 001235")
+		time.Sleep(time.Second)
+		wantEvents(t, "codes", c, "1", "4")
+		if !strings.Contains(c.Text(), `"code":"DH001235"`) {
+			t.Errorf("sent without its code: %q", c.Text())
 		}
 	})
 }

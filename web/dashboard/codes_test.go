@@ -55,7 +55,7 @@ func TestCodesPage(t *testing.T) {
 
 	b.Get("/webhooks/new").Shows(t, `<option value="DH">`)
 	b.Post("/webhooks", "once", webtest.FormKey(), "name", "orders", "webhook_url", "https://shop.vn/", "type", "IN", "bank_account_id", "1", "code_prefix", "DH").WantStatus(t, http.StatusOK)
-	b.Get("/webhooks").Shows(t, "codes that begin with DH")
+	b.Get("/webhooks").Shows(t, "; codes that begin with DH")
 	b.Get("/webhooks/1").Shows(t, "codes that begin with DH")
 	b.Get("/streams/new").Shows(t, `<option value="SHOP">`)
 	b.Post("/streams", "once", webtest.FormKey(), "name", "kho", "url", "kafka://kafka.shop.vn", "topic", "shop", "type", "ALL", "start", "now", "code_prefix", "SHOP").WantStatus(t, http.StatusOK)
