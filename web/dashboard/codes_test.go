@@ -43,6 +43,7 @@ func TestCodesPage(t *testing.T) {
 	b.Get("/settings/codes").Shows(t, "6 digits", "DH123456", "5–8 letters and digits", "SHOPA1B2C")
 	b.Get("/settings/codes?content=ck+dh-001234").Shows(t, "<code>DH001234</code>")
 	b.Get("/settings/codes?content=DH001234+DH001235").Shows(t, "No code can be read for sure:")
+	b.Get("/settings/codes?content=ck+shopx9y8z7").Shows(t, "<code>SHOPX9Y8Z7</code>")
 
 	w.Pay(1, "1", "ck dh-001234 cam on")
 	b.Get("/transactions").Shows(t, `<span class="chip">DH001234</span>`)
