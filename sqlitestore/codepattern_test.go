@@ -172,5 +172,8 @@ func TestCodePatternBounds(t *testing.T) {
 		t.Errorf("the pattern of another account: %v", err)
 	}
 	must(t, h.service.DeleteCodePattern(ctx, 1, 1))
+	if lines, err := h.service.AuditLines(ctx, 1, app.AuditFilter{}, 1); err != nil || lines[0].Deed != app.DeedCodePatternDelete || lines[0].Name != "DH0" {
+		t.Errorf("the audit log has %+v, %v", lines, err)
+	}
 	must(t, add(1, "MORE"))
 }

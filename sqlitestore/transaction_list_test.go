@@ -339,7 +339,7 @@ func randomFilter(random *rand.Rand, all []app.Transaction) app.TransactionFilte
 	if f.Query != "" && maybe() {
 		f.Or = meaning(some, random.IntN(2) == 0, random.IntN(2) == 0)
 		if maybe() {
-			f.Or.Code = some.Code.Text
+			f.Or.Code = all[random.IntN(len(all))].Code.Text
 		}
 	}
 	if random.IntN(6) == 0 {
