@@ -51,7 +51,7 @@ func (s *Server) linkBankAccount(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusCreated, "The bank account was linked.", "Đã liên kết tài khoản ngân hàng.",
+	return q.answer(w, http.StatusCreated, "Bank account linked.", "Đã liên kết tài khoản ngân hàng.",
 		member{"bank_account", EncodeBankAccount(r.BankAccount, s.service.Zone())}, member{"waiting_recorded", r.Recorded}, member{"more", r.More}, member{"deliveries", r.Deliveries})
 }
 
