@@ -41,7 +41,8 @@ func (c *content) isReference(i int) bool {
 		return false
 	}
 	before, gap := c.word(i-1), c.gap(i-1)
-	if before == "ACSP" || before == "REF" || strings.Contains(gap, "/") && strings.Trim(gap, "/ \n\r\t") == "" && strings.HasSuffix("ACSP", before) {
+	near := strings.Trim(gap, " /-:\r\n\t") == ""
+	if near && (before == "ACSP" || strings.Contains(gap, "/") && strings.HasSuffix("ACSP", before)) {
 		return true // the word may be broken as well
 	}
 	return gap[0] == ' ' && slices.ContainsFunc(references, func(reference string) bool {

@@ -39,7 +39,8 @@ func (f *Finder) Find(text string) (code string, ok bool) {
 		if !here.begun || c.isReference(i) {
 			continue
 		}
-		if all.add(here); all.doubt || here.code == "" {
+		named := i > 0 && c.word(i-1) == "REF" // a bank's reference, or another order
+		if all.add(here); all.doubt || here.code == "" || named {
 			return "", false
 		}
 	}

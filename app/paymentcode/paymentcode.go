@@ -16,7 +16,7 @@
 //     and closed. If a pattern reads the word from its beginning, no such word
 //     is taken off.
 //   - A bank's own reference is no code: a word that begins with FT, TRACE, MOMO
-//     and the like; DH829868 after "ACSP/" or "REF"; ACE406195 after "TR" (the word
+//     and the like; DH829868 after "ACSP/"; ACE406195 after "TR" (the word
 //     TRACE, broken by the end of a line).
 //
 // How it goes on, if it is of digits:
@@ -51,7 +51,7 @@
 // The whole content:
 //   - The same code twice is that code. Two different ones are none.
 //   - What begins as a code and can't be read makes it none as well: it can be
-//     a second order, cut.
+//     a second order, cut. So does a code after "REF".
 //   - A list of codes with one prefix is none: "DH001234-35", "DH001234 001235",
 //     "DH001234 va don 1235".
 //   - Where several patterns read a place, they must read the same code.
