@@ -16,10 +16,8 @@ var wordsAfter = []string{"CHUYENTIEN", "CHUYENKHOAN", "THANHTOAN"}
 // never a code.
 var references = []string{"FT", "TRACE", "MOMO", "OQCH", "SEPAY", "MBVCB", "IBVCB", "VCB", "ACSP", "BFTV", "IBT", "REF", "CASHIN", "ZALOPAY"}
 
-// tails are what banks write after the content of the payer.
+// tails are what banks write behind the content of the payer, also glued to it.
 var tails = []string{"CT", "GD", "MA", "NG", "TU", "TOI", "DEN", "TAI", "TK", "TRACE", "CHUYEN"}
-
-func isTail(word string) bool { return slices.Contains(tails, word) }
 
 // beginsWithAny reports whether s begins with one of words.
 func beginsWithAny(s string, words []string) bool {

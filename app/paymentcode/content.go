@@ -114,10 +114,8 @@ func (c *content) mayBeCut(from, last int) bool {
 	}
 	// What banks write before the content, such as MBVCB.3278907687., isn't of the payer's.
 	begin := 0
-	for i := 1; i < from; i++ {
-		if c.isReference(i-1) && c.gap(i-1) == c.gap(i) && c.gap(i) != " " && digitsOf(c.word(i)) == len(c.word(i)) {
-			begin = c.words[i].to + 1
-		}
+	if from > 1 && strings.HasSuffix(c.word(0), "BVCB") && c.gap(0) == c.gap(1) && c.gap(0) != " " && digitsOf(c.word(1)) == len(c.word(1)) {
+		begin = c.words[1].to + 1
 	}
 	return c.words[last].to-begin >= MaxCode
 }

@@ -110,7 +110,7 @@ func (p Pattern) Check() error {
 	if !IsPrefix(p.Prefix) {
 		return ErrPrefix
 	}
-	if slices.Contains(wordsBefore, p.Prefix) || beginsWithAny(p.Prefix, references) || isTail(p.Prefix) {
+	if slices.Contains(wordsBefore, p.Prefix) || beginsWithAny(p.Prefix, references) || slices.Contains(tails, p.Prefix) {
 		return ErrBankWord
 	}
 	if p.Alphabet != Digits && p.Alphabet != LettersAndDigits {
