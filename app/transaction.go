@@ -151,8 +151,9 @@ func (m SearchMeaning) Any() bool {
 const leastEnd = 4
 
 // MeaningOf finds out what else a search text may mean: an amount, perhaps with
-// a sign, a payment code as the account has them, the end of the number of one of these bank accounts,
-// perhaps with marks before it for what is left out, or the beginning of its nickname.
+// a sign, a payment code as the account has them, the end of the number of one of
+// these bank accounts, perhaps with marks before it for what is left out, or the
+// beginning of its nickname.
 func MeaningOf(query string, accounts []BankAccount, codes CodeReader) (m SearchMeaning) {
 	query = strings.TrimSpace(query)
 	if n, err := ReadShortAmount(strings.TrimLeft(query, "+-−")); err == nil {

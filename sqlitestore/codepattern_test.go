@@ -109,6 +109,17 @@ func TestLimitedToCodes(t *testing.T) {
 		must(t, err)
 		names[w.ID] = name
 	}
+	lines, err := h.service.AuditLines(ctx, 1, app.AuditFilter{Deed: app.DeedWebhookCreate}, 10)
+	must(t, err)
+	noted := map[string]string{}
+	for _, line := range lines {
+		for _, change := range line.Changes {
+			noted[line.Name+" "+change.Field] = change.To
+		}
+	}
+	if noted["codes code_prefix"] != "DH" || noted["two accounts bank_accounts"] != "ACB 1000, ACB 1002" || noted["codes bank_accounts"] != "" {
+		t.Errorf("the audit log has %v", noted)
+	}
 	orders, err := ledger(t, h.service, 1, func(c *app.StreamCreate) { c.CodePrefix = "DH" }, h.now)
 	must(t, err)
 	for _, c := range []struct {

@@ -3,9 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"baoco/app"
@@ -65,8 +63,15 @@ func (s *Store) CreateWebhook(ctx context.Context, w app.Webhook, secret string,
 				return c, err
 			}
 		}
-		if err := tx.audit(ctx, w.AccountID, app.DeedWebhookCreate, c.webhook.ID, app.AuditNamed(w.Name).Changed("url", "", app.AuditURL(w.URL)).
-			Changed("bank_accounts", "", strings.Trim(fmt.Sprint(w.BankAccountIDs), "[]")).Changed("code_prefix", "", w.CodePrefix)); err != nil {
+		d := app.AuditNamed(w.Name).Changed("url", "", app.AuditURL(w.URL)).Changed("code_prefix", "", w.CodePrefix)
+		if w.BankAccountIDs != nil {
+			names, err := auditLimit(tx, app.BankAccountLimit{On: true, IDs: w.BankAccountIDs})
+			if err != nil {
+				return c, err
+			}
+			d = d.Changed("bank_accounts", "", names)
+		}
+		if err := tx.audit(ctx, w.AccountID, app.DeedWebhookCreate, c.webhook.ID, d); err != nil {
 			return c, err
 		}
 		return c, keepKey(tx, w.AccountID, key, keptResult{result: c.webhook.ID}, now)

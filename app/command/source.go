@@ -229,7 +229,7 @@ func lastRefusal(e api.SourceJSON) string {
 	switch {
 	case e.LastRefusedAt == nil:
 		return "never"
-	case e.LastRefusedCode == nil: // a call of long ago
+	case e.LastRefusedCode == nil: // the row has none
 		return *e.LastRefusedAt
 	}
 	return *e.LastRefusedAt + " " + string(*e.LastRefusedCode)

@@ -115,20 +115,21 @@ func listTransactions(c *cli.Context, s *session) error {
 		return err
 	}
 	encoded, rows := []api.TransactionJSON{}, [][]string{}
-	header, coded := []string{"ID", "TIME", "BANK", "ACCOUNT", "TYPE", "AMOUNT", "CONTENT", "NUMBER", "CODE"}, false
+	header := []string{"ID", "TIME", "BANK", "ACCOUNT", "TYPE", "AMOUNT", "CONTENT", "NUMBER"}
+	coded := slices.ContainsFunc(page.Rows, func(t app.Transaction) bool { return t.Code.Read })
+	if coded { // else the account had no code patterns
+		header = append(header, "CODE")
+	}
 	for _, t := range page.Rows {
 		e := api.EncodeTransaction(t, s.service.Zone())
 		encoded = append(encoded, e)
-		coded = coded || t.Code.Read
-		rows = append(rows, []string{e.ID, datedCell(t, s.service.Zone()), e.Bank, e.AccountNumber, string(e.Type), terminal.VND(e.Amount), terminal.Clip(e.Content, 50), e.TransactionNumber, t.Code.Text})
+		row := []string{e.ID, datedCell(t, s.service.Zone()), e.Bank, e.AccountNumber, string(e.Type), terminal.VND(e.Amount), terminal.Clip(e.Content, 50), e.TransactionNumber}
+		if coded {
+			row = append(row, t.Code.Text)
+		}
+		rows = append(rows, row)
 	}
 	return terminal.Output(c, encoded, func(w io.Writer) {
-		if !coded { // the account has no code patterns
-			header = header[:len(header)-1]
-			for i := range rows {
-				rows[i] = rows[i][:len(header)]
-			}
-		}
 		terminal.PrintTable(w, "No transactions found.", header, rows, "ID", "AMOUNT")
 		if page.Sums != nil && page.Total > 0 {
 			fmt.Fprintf(w, "In %s VND (%s), out %s VND (%s).\n", terminal.VND(page.Sums.In.Total), terminal.VND(page.Sums.In.Count), terminal.VND(page.Sums.Out.Total), terminal.VND(page.Sums.Out.Count))

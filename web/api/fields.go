@@ -68,13 +68,11 @@ func (f *fields) truth(name string) bool {
 func (f *fields) texts(name string) (list []string) {
 	v := f.body.Get(name)
 	for _, item := range v.Items {
-		if item.Kind != exactjson.String {
-			v.Kind = item.Kind
-			break
+		if item.Kind == exactjson.String {
+			list = append(list, item.Text)
 		}
-		list = append(list, item.Text)
 	}
-	if v.Kind != exactjson.Null && v.Kind != exactjson.Array {
+	if v.Kind != exactjson.Null && v.Kind != exactjson.Array || len(list) < len(v.Items) {
 		f.bad.Add(name, "must be a list of strings", "phải là danh sách chuỗi ký tự")
 	}
 	return list

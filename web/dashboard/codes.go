@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,12 +36,12 @@ func (s *Server) showCodes(v *visit, form codeForm, wrong error) error {
 		return err
 	}
 	data := codesData{Form: form, Full: len(patterns) == app.MaxCodePatterns, Try: app.CleanText(strings.TrimSpace(v.URL.Query().Get("content")), app.MaxContent)}
+	limited, err := s.limitedToCodes(v)
+	if err != nil {
+		return err
+	}
 	for _, p := range patterns {
-		removal, err := s.codeRemoval(v, p)
-		if err != nil {
-			return err
-		}
-		data.Rows = append(data.Rows, codeRow{p, removal})
+		data.Rows = append(data.Rows, codeRow{p, s.codeRemoval(v, p, limited)})
 	}
 	if data.Try != "" {
 		data.Code = app.NewCodeReader(patterns).Read(data.Try).Text
@@ -65,31 +66,35 @@ func (s *Server) createCode(v *visit) error {
 	return s.redirect(v, "/settings/codes", app.Textf("Codes that begin with %s are read from now on.", "Từ bây giờ, mã bắt đầu bằng %s sẽ được đọc.", p.Prefix))
 }
 
-// codeRemoval names the webhooks and streams that get nothing more without the pattern.
-func (s *Server) codeRemoval(v *visit, p app.CodePattern) (confirmation, error) {
+// limitedToCode is a webhook or a stream that gets only codes with a prefix.
+type limitedToCode struct{ name, prefix string }
+
+func (s *Server) limitedToCodes(v *visit) (list []limitedToCode, _ error) {
 	hooks, err := s.Service.Webhooks(v.Context(), v.account.ID)
 	if err != nil {
-		return confirmation{}, err
+		return nil, err
 	}
 	streams, err := s.Service.Streams(v.Context(), v.account.ID)
-	if err != nil {
-		return confirmation{}, err
-	}
-	var limited []string
-	add := func(name, prefix string) {
-		if prefix != "" && (strings.HasPrefix(prefix, p.Prefix) || strings.HasPrefix(p.Prefix, prefix)) {
-			limited = append(limited, "“"+app.Isolated(name)+"”")
-		}
-	}
 	for _, hook := range hooks {
-		add(hook.Name, hook.CodePrefix)
+		list = append(list, limitedToCode{hook.Name, hook.CodePrefix})
 	}
 	for _, st := range streams {
-		add(st.Name, st.CodePrefix)
+		list = append(list, limitedToCode{st.Name, st.CodePrefix})
+	}
+	return slices.DeleteFunc(list, func(l limitedToCode) bool { return l.prefix == "" }), err
+}
+
+// codeRemoval names those that get nothing more without the pattern.
+func (s *Server) codeRemoval(v *visit, p app.CodePattern, limited []limitedToCode) confirmation {
+	var names []string
+	for _, l := range limited {
+		if strings.HasPrefix(l.prefix, p.Prefix) || strings.HasPrefix(p.Prefix, l.prefix) {
+			names = append(names, "“"+app.Isolated(l.name)+"”")
+		}
 	}
 	texts := []string{v.T("Codes that begin with it are not read any more. Those of recorded transactions stay.", "Mã bắt đầu bằng tiền tố này sẽ không được đọc nữa. Mã của các giao dịch đã ghi nhận vẫn giữ.")}
-	if len(limited) > 0 {
-		texts = append(texts, v.T("Limited to such codes, and without new transactions from then on: ", "Các nơi chỉ nhận mã này sẽ không nhận giao dịch mới nữa: ")+strings.Join(limited, ", ")+".")
+	if len(names) > 0 {
+		texts = append(texts, v.T("Limited to such codes, and without new transactions from then on: ", "Các nơi chỉ nhận mã này sẽ không nhận giao dịch mới nữa: ")+strings.Join(names, ", ")+".")
 	}
 	return confirmation{
 		Path: "/settings/codes/" + strconv.FormatInt(p.ID, 10) + "/delete", Back: "/settings/codes",
@@ -97,7 +102,7 @@ func (s *Server) codeRemoval(v *visit, p app.CodePattern) (confirmation, error) 
 		Texts: texts,
 		do:    func() error { return s.Service.DeleteCodePattern(v.Context(), v.account.ID, p.ID) },
 		done:  app.Textf("Pattern %s deleted.", "Đã xoá mẫu %s.", p.Prefix),
-	}, nil
+	}
 }
 
 func (s *Server) deleteCode(v *visit) error {
@@ -106,11 +111,11 @@ func (s *Server) deleteCode(v *visit) error {
 	if err != nil {
 		return err
 	}
-	removal, err := s.codeRemoval(v, p)
+	limited, err := s.limitedToCodes(v)
 	if err != nil {
 		return err
 	}
-	return s.confirm(v, "settings", removal)
+	return s.confirm(v, "settings", s.codeRemoval(v, p, limited))
 }
 
 // codes reads the payment codes of the account.

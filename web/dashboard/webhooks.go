@@ -106,11 +106,11 @@ func (s *Server) fillChoices(v *visit, form *webhookForm) error {
 }
 
 func (s *Server) showNewWebhook(v *visit, form webhookForm, wrong error) error {
-	if err := s.fillChoices(v, &form); err != nil {
-		return err
-	}
 	if v.inGuide() {
 		return s.showGuide(v, guideData{Open: "webhook", Webhook: form}, wrong)
+	}
+	if err := s.fillChoices(v, &form); err != nil {
+		return err
 	}
 	return s.renderForm(v, wrong, "webhook_new", "webhooks", app.Text{EN: "Create webhook", VI: "Tạo webhook"}, form)
 }
