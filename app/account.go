@@ -23,7 +23,9 @@ type Account struct {
 	ExpiresAt         time.Time // zero: never
 	IsTrial           bool
 	MaxBankAccounts   int
-	NeedsSecondFactor bool // every user must have a second factor
+	NeedsSecondFactor bool  // every user must have a second factor
+	PaymentTolerance  int64 // so much less than a payment request asks for is enough, in đồng
+	DistinctAmounts   bool  // payment requests may ask for an amount that no other one has
 	CreatedAt         time.Time
 }
 
@@ -65,6 +67,9 @@ type AccountUpdate struct {
 	ExpiresAt       *time.Time
 	IsTrial         *bool
 	MaxBankAccounts *int
+	// Of payment requests that are made from then on.
+	PaymentTolerance *int64
+	DistinctAmounts  *bool
 }
 
 // CreateAccount adds a customer on the plan that account 1 begins with.
@@ -100,6 +105,9 @@ func (s *Service) UpdateAccount(ctx context.Context, id int64, u AccountUpdate) 
 	}
 	if u.MaxBankAccounts != nil && (*u.MaxBankAccounts < 0 || *u.MaxBankAccounts > 1_000_000) {
 		v.Add("max_bank_accounts", "must be from 0 to 1000000", "phải từ 0 đến 1000000")
+	}
+	if u.PaymentTolerance != nil && (*u.PaymentTolerance < 0 || *u.PaymentTolerance > MaxTolerance) {
+		v.Add("payment_tolerance", "must be from 0 to 100000", "phải từ 0 đến 100000")
 	}
 	if err := v.Err(); err != nil {
 		return Account{}, err

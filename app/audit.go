@@ -126,6 +126,11 @@ const (
 	DeedCodePatternCreate Deed = "code_pattern.create"
 	DeedCodePatternDelete Deed = "code_pattern.delete"
 
+	DeedPaymentCreate  Deed = "payment_request.create"
+	DeedPaymentCancel  Deed = "payment_request.cancel"
+	DeedPaymentMatch   Deed = "payment_request.match"
+	DeedPaymentUnmatch Deed = "payment_request.unmatch"
+
 	DeedStreamCreate Deed = "stream.create"
 	DeedStreamChange Deed = "stream.change"
 	DeedStreamDelete Deed = "stream.delete"

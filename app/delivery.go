@@ -149,6 +149,7 @@ type LatestDelivery struct {
 type NewestIDs struct {
 	TransactionID, AttemptID, InboundEventID int64
 	DeliveryID                               int64
+	PaymentChanges                           int64 // of payment requests, beside those that new transactions make
 	StreamState                              int64 // another one when a stream has sent something, or begins or ends to fail
 }
 

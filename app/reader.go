@@ -97,6 +97,17 @@ type Reader interface {
 	// CodePatterns lists the code patterns of an account by id.
 	CodePatterns(ctx context.Context, accountID int64) ([]CodePattern, error)
 
+	// PaymentRequest finds a payment request.
+	PaymentRequest(ctx context.Context, accountID, id int64) (PaymentRequest, error)
+	// PaymentRequestByToken finds the payment request, of any account, whose page the
+	// token opens. CodeNotFound where there is none.
+	PaymentRequestByToken(ctx context.Context, token string) (PaymentRequest, error)
+	// PaymentRequests lists a page of the payment requests of an account.
+	PaymentRequests(ctx context.Context, accountID int64, f PaymentFilter, now time.Time) (PaymentPage, error)
+	// PaymentTransfers lists the transfers of a payment request in the order in which
+	// they were matched, at most limit.
+	PaymentTransfers(ctx context.Context, accountID, requestID int64, limit int) ([]PaymentTransfer, error)
+
 	// Stream finds a stream that isn't deleted.
 	Stream(ctx context.Context, accountID, id int64) (Stream, error)
 	// Streams lists the streams that aren't deleted by id, or those of every account
@@ -218,6 +229,14 @@ type Writer interface {
 	DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error
 	// DeleteCodePattern ends a pattern. The codes of transactions stay.
 	DeleteCodePattern(ctx context.Context, accountID, id int64) error
+	// CancelPaymentRequest ends a payment request that isn't full; what comes for it all
+	// the same comes too late. ErrPaymentIsPaid for one that is full.
+	CancelPaymentRequest(ctx context.Context, accountID, id int64, now time.Time) (PaymentRequest, error)
+	// MatchTransaction matches a transaction with a payment request by hand. ErrNotMoneyIn,
+	// ErrMatchedAlready.
+	MatchTransaction(ctx context.Context, accountID, requestID, transactionID int64, now time.Time) (PaymentRequest, error)
+	// UnmatchTransaction undoes a match, whatever it was found by. ErrNotMatched.
+	UnmatchTransaction(ctx context.Context, accountID, requestID, transactionID int64) (PaymentRequest, error)
 	// ToggleStream switches a stream off, where it keeps its position, or on, where it
 	// goes on from there. Switching on fails with CodePlanExpired.
 	ToggleStream(ctx context.Context, accountID, id int64, now time.Time) (Stream, error)

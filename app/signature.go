@@ -72,7 +72,8 @@ type Payload struct {
 	TransferType      Direction
 	TransferAmount    int64
 	Code              PaymentCode
-	Test              bool // the body says that it is a test
+	PaymentRequest    PaymentState // without an ID: none
+	Test              bool         // the body says that it is a test
 }
 
 // Payload is the content of all deliveries of the transaction. It never
@@ -88,6 +89,7 @@ func (t Transaction) Payload() Payload {
 		TransferType:      t.Type,
 		TransferAmount:    t.Amount,
 		Code:              t.Code,
+		PaymentRequest:    t.PaymentSent,
 	}
 }
 
@@ -102,6 +104,13 @@ func (p Payload) canonical() []byte {
 	b = appendMember(b, `,"content":`, p.Content)
 	b = appendMember(b, `,"gateway":`, p.Gateway)
 	b = appendMember(b, `,"id":`, p.ID)
+	if r := p.PaymentRequest; r.ID != 0 {
+		b = strconv.AppendInt(append(b, `,"payment_request":{"due":`...), r.Due, 10)
+		b = strconv.AppendInt(append(b, `,"id":`...), r.ID, 10)
+		b = strconv.AppendInt(append(b, `,"received":`...), r.Received, 10)
+		b = appendMember(b, `,"reference":`, r.Reference)
+		b = append(appendMember(b, `,"status":`, string(r.Status)), '}')
+	}
 	b = appendMember(b, `,"transactionDate":`, p.TransactionDate)
 	b = appendMember(b, `,"transactionNumber":`, p.TransactionNumber)
 	b = append(b, `,"transferAmount":`...)
@@ -140,6 +149,9 @@ func (p Payload) beginBody() []byte {
 	b = strconv.AppendInt(b, p.TransferAmount, 10)
 	if p.Code.Read {
 		b = appendMember(b, `,"code":`, p.Code.Text)
+	}
+	if p.PaymentRequest.ID != 0 {
+		b = p.PaymentRequest.AppendJSON(append(b, `,"payment_request":`...))
 	}
 	return b
 }

@@ -147,6 +147,10 @@ type Store interface {
 	// and with unnamed also those that named no source.
 	RefusedCalls(ctx context.Context, accountID, sourceID int64, unnamed bool, limit int) ([]RefusedCall, error)
 
+	// CreatePaymentRequest inserts what choose makes of r. Where the key was used before
+	// it gives the request that was made then.
+	CreatePaymentRequest(ctx context.Context, r PaymentRequest, choose func(PaymentChoices) (PaymentRequest, error), key IdempotencyKey) (PaymentRequest, error)
+
 	// RecordInbound does all of a call in one commit: the inbound event, its
 	// open items, the new transactions, their totals and one pending delivery
 	// for each matching webhook. A call with very many elements takes steps of

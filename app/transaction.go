@@ -43,8 +43,10 @@ type Transaction struct {
 	DateFlaw      DateFlaw  // not empty: Time is the time of receipt
 	ZoneOffset    int       // seconds east of UTC when it was recorded; deliveries write Time with it for ever
 	Code          PaymentCode
+	PaymentSent   PaymentState // as deliveries say it: after this transfer; never changes
 	CreatedAt     time.Time
 
+	PaymentRequest PaymentState // with which it is matched, as it is now; not in what is delivered
 	// What people gave it and its bank account; not in what is delivered.
 	Note string
 	BankAccountLook

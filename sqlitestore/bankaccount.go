@@ -11,8 +11,12 @@ const bankAccountColumns = `b.id, b.account_id, b.bank, b.account_number, b.acco
 
 func scanBankAccount(row scanner, after ...any) (app.BankAccount, error) {
 	var b app.BankAccount
-	err := row.Scan(append([]any{&b.ID, &b.AccountID, &b.Bank, &b.AccountNumber, &b.AccountName, &b.Status, secondsInto(&b.CreatedAt), &b.Nickname, &b.Colour}, after...)...)
+	err := row.Scan(append(bankAccountDest(&b), after...)...)
 	return b, err
+}
+
+func bankAccountDest(b *app.BankAccount) []any {
+	return []any{&b.ID, &b.AccountID, &b.Bank, &b.AccountNumber, &b.AccountName, &b.Status, secondsInto(&b.CreatedAt), &b.Nickname, &b.Colour}
 }
 
 // txBankAccount finds a linked bank account.

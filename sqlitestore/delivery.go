@@ -78,7 +78,7 @@ func (s *Store) OldestDue(ctx context.Context, now time.Time, skip []int64) (map
 const payloadFrom = ` LEFT JOIN transactions t ON t.id = d.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id`
 
 const payloadColumns = `d.sample, coalesce(b.bank, ''), coalesce(b.account_number, ''), coalesce(t.number, ''), coalesce(t.type, ''), coalesce(t.amount, 0),
-	coalesce(t.content, ''), t.occurred_at, coalesce(t.zone_offset, 0), t.code`
+	coalesce(t.content, ''), t.occurred_at, coalesce(t.zone_offset, 0), t.code, t.payment_request`
 
 // payloadScan reads the payload of a delivery: its transaction, or its test payload.
 type payloadScan struct {
@@ -87,7 +87,7 @@ type payloadScan struct {
 }
 
 func (s *payloadScan) dest() []any {
-	return []any{&s.sample, &s.t.Bank, &s.t.AccountNumber, &s.t.Number, &s.t.Type, &s.t.Amount, &s.t.Content, secondsInto(&s.t.Time), &s.t.ZoneOffset, codeInto{&s.t.Code}}
+	return []any{&s.sample, &s.t.Bank, &s.t.AccountNumber, &s.t.Number, &s.t.Type, &s.t.Amount, &s.t.Content, secondsInto(&s.t.Time), &s.t.ZoneOffset, codeInto{&s.t.Code}, paymentInto{&s.t.PaymentSent}}
 }
 
 func (s *payloadScan) payload(transactionID int64) (p app.Payload, err error) {
@@ -298,8 +298,9 @@ func (s *Store) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
 	}
 	err := s.queryRow(ctx, `SELECT coalesce((SELECT max(id) FROM transactions), 0), coalesce((SELECT max(id) FROM attempts), 0),
 			coalesce((SELECT max(id) FROM inbound_events), 0), coalesce((SELECT max(id) FROM deliveries), 0),
+			coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'payment_changes'), 0),
 			coalesce((SELECT sum(position + coalesce(failing_ms, 0)) FROM streams), 0)`).
-		Scan(&n.TransactionID, &n.AttemptID, &n.InboundEventID, &n.DeliveryID, &n.StreamState)
+		Scan(&n.TransactionID, &n.AttemptID, &n.InboundEventID, &n.DeliveryID, &n.PaymentChanges, &n.StreamState)
 	return n, storageError(err)
 }
 

@@ -56,6 +56,8 @@ var derivedTables = []derived{
 		differs: apart(`SELECT account_id, type, sum(count) FROM transaction_blocks GROUP BY 1, 2`, `SELECT account_id, type, sum(count) FROM account_days GROUP BY 1, 2`)},
 	{check: "totals", name: "open items", table: "inbound_events", key: "id", columns: "open", full: true,
 		counted: `SELECT id, ` + openItems + ` FROM inbound_events`},
+	{check: "totals", table: "payment_requests", key: "id", columns: "received, transfers",
+		counted: `SELECT r.id, coalesce(sum(t.amount), 0), count(t.id) FROM payment_requests r LEFT JOIN payment_matches m ON m.request_id = r.id LEFT JOIN transactions t ON t.id = m.transaction_id GROUP BY 1`},
 
 	{check: "history", table: "attempt_blocks", rows: "attempts", block: "block",
 		columns: "account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction",

@@ -126,7 +126,7 @@ type removedTransaction struct {
 	stays  bool
 }
 
-// removeTransactions removes transactions of an account, their event ids, notes and
+// removeTransactions removes transactions of an account, their event ids, notes, matches and
 // deliveries, and their entries in the indexes. The totals follow with the commit.
 func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) error {
 	var ids []int64
@@ -142,6 +142,9 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) e
 		if err := tx.exec(`DELETE FROM transaction_amounts WHERE account_id = ?1 AND block = ?2 AND amount = ?3 AND id = ?4`, accountID, blockOf(r.id), r.amount, r.id); err != nil {
 			return err
 		}
+	}
+	if err := unmatch(tx, ids...); err != nil {
+		return err
 	}
 	for _, query := range []string{
 		`DELETE FROM transactions_unsent WHERE account_id = ?2 AND transaction_id IN (SELECT value FROM json_each(?1))`,

@@ -13,6 +13,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/paymentcode"
 	"baoco/sqlitestore"
 )
 
@@ -77,6 +78,37 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 		}
 		return all, nil
 	},
+	"PaymentRequest": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		own, err := s.PaymentRequest(ctx, 1, 1)
+		other, err2 := s.PaymentRequest(ctx, 1, 2)
+		return fmt.Sprint(own, other, err2), err
+	},
+	"PaymentRequests": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
+		var all []any
+		for _, f := range []app.PaymentFilter{{}, {Status: app.PaymentUnderpaid}, {BankAccountID: bank}, {Reference: "HD-1"}} {
+			f.Page = app.Page{Number: 1, Size: 20}
+			p, err := s.PaymentRequests(ctx, 1, f, time.Unix(0, 0))
+			all = append(all, p, err)
+		}
+		return all, nil
+	},
+	"PaymentTransfers": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		own, err := s.PaymentTransfers(ctx, 1, 1, 100)
+		other, err2 := s.PaymentTransfers(ctx, 1, 2, 100)
+		return fmt.Sprint(own, other, err2), err
+	},
+	"CancelPaymentRequest": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		_, err := s.CancelPaymentRequest(ctx, 1, 2, time.Unix(0, 0))
+		return nil, err
+	},
+	"MatchTransaction": func(ctx context.Context, s *sqlitestore.Store, _, id int64) (any, error) {
+		_, err := s.MatchTransaction(ctx, 1, 2, id, time.Unix(0, 0))
+		return nil, err
+	},
+	"UnmatchTransaction": func(ctx context.Context, s *sqlitestore.Store, _, id int64) (any, error) {
+		_, err := s.UnmatchTransaction(ctx, 1, 2, id)
+		return nil, err
+	},
 	"IDsOf": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
 		return s.IDsOf(ctx, 1, app.TransactionFilter{BankAccountID: bank})
 	},
@@ -100,6 +132,8 @@ var unlimitedReads = []string{
 	// About streams, webhooks and deliveries.
 	"CodePatterns", "Stream", "Streams", "StreamWork", "StreamTransactions", "StreamBehind",
 	"Webhook", "Webhooks", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Backlogs", "Due", "OldestDue", "PendingDeliveries", "Pending", "Replayable", "FailedDeliveries", "DeliveryFacts", "History", "QueueStatus", "AnswerTimes",
+	// For whoever has the token.
+	"PaymentRequestByToken",
 	// About alerts, the file and the machine.
 	"AlertPreferences", "AlertChannels", "AlertMessages", "AlertConditions", "PaymentsToTell", "StorageStatus", "BackupStatus", "GuideHidden", "Prunable", "Reclaimable", "Unindexed", "WriterBeat", "Beat",
 }
@@ -120,6 +154,16 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 	own, hidden := w.Link("ACB", "111111"), w.Link("ACB", "222222")
 	w.Webhook("https://shop.vn/hook", app.WebhookIn)
 	at := limitedDay.Start(time.UTC)
+	_, err := w.Service.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: "BILL", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, at)
+	must(t, err)
+	for _, b := range []app.BankAccount{own, hidden} {
+		amount := int64(111_111)
+		if b.ID == hidden.ID {
+			amount = 222_222
+		}
+		_, err := w.Service.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: amount, BankAccountID: b.ID, Reference: "HD-1"}, app.IdempotencyKey{}, at)
+		must(t, err)
+	}
 	record := func(b app.BankAccount, id string, amount int64, at time.Time) int64 {
 		tr, _, err := w.Service.RecordByHand(t.Context(), 1, app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: b.AccountNumber, Number: id, Type: app.In, Amount: amount, Content: "pay " + id, Time: at}, nil, app.IdempotencyKey{}, at)
 		must(t, err)
@@ -130,6 +174,8 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 	native := w.Native()
 	record(own, "mine", 111_111, at)
 	theirs := record(hidden, "theirs", 222_222, at)
+	_, err = w.Service.MatchTransaction(t.Context(), 1, 2, theirs, at)
+	must(t, err)
 	ask := func(limit []int64, bank, transaction int64) map[string]string {
 		ctx := app.SeeingOnly(t.Context(), app.BankAccountLimit{On: true, IDs: limit})
 		answers := map[string]string{}
@@ -148,7 +194,7 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 		for i := range many {
 			many[i] = app.Incoming{EventID: fmt.Sprint("many", i, limit), Gateway: "ACB", AccountNumber: hidden.AccountNumber, Type: app.In, Amount: 222_222, Content: "only there", Time: at}
 		}
-		_, err := w.Service.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: at, Elements: many})
+		_, err = w.Service.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: at, Elements: many})
 		must(t, err)
 		must(t, w.Service.IndexSearch(t.Context()))
 		record(hidden, fmt.Sprint("first", limit), 222_222, at.AddDate(-1, 0, 0))

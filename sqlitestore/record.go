@@ -174,36 +174,51 @@ func (r *recorder) bankAccount(e app.Incoming, only int64) (app.BankAccount, boo
 	return b, found, nil
 }
 
-// insert adds the transaction, its share of the totals, and its deliveries.
+// insert adds the transaction, its share of the totals and of the payment request that it
+// is for, and its deliveries.
 func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming) (int64, error) {
 	cache, err := r.tx.recordCache(b.AccountID)
 	if err != nil {
 		return 0, err
 	}
-	code := cache.codes.Read(e.Content)
 	_, offset := e.Time.In(r.zone).Zone()
-	id, err := r.tx.insert(`INSERT INTO transactions (account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type, amount,
-			content, search, occurred_at, date_only, date_flaw, zone_offset, created_at, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	t := app.Transaction{
+		AccountID: b.AccountID, BankAccountID: b.ID, Bank: b.Bank, AccountNumber: b.AccountNumber, Number: e.Number,
+		Type: e.Type, Amount: e.Amount, Content: e.Content, Time: time.Unix(e.Time.Unix(), 0), DateOnly: e.DateOnly, ZoneOffset: offset, Code: cache.codes.Read(e.Content),
+	}
+	var match paymentMatch
+	if cache.payments {
+		if match, err = r.match(t); err != nil {
+			return 0, err
+		}
+	}
+	if match.ID != 0 {
+		t.PaymentSent = match.With(t.Amount, match.Ended(t.Time), r.now).State(r.now)
+	}
+	t.ID, err = r.tx.insert(`INSERT INTO transactions (account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type, amount,
+			content, search, occurred_at, date_only, date_flaw, zone_offset, created_at, code, payment_request) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		b.AccountID, b.ID, source, string(e.EventIDChannel), nullIfZero(event), nullIfZero(r.call.ImportID), e.Number, string(e.Type), e.Amount,
-		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw), offset, r.now.Unix(), codeOrNull(code))
+		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw), offset, r.now.Unix(), codeOrNull(t.Code), paymentOrNull(t.PaymentSent))
 	if err != nil {
 		return 0, err
 	}
 	r.tx.totals.transactions = append(r.tx.totals.transactions, transactionDelta{
-		id: id, accountID: b.AccountID, bankAccountID: b.ID, at: e.Time, day: app.DayOf(e.Time, r.zone), direction: e.Type, amount: e.Amount,
+		id: t.ID, accountID: b.AccountID, bankAccountID: b.ID, at: e.Time, day: app.DayOf(e.Time, r.zone), direction: e.Type, amount: e.Amount,
 	})
+	if match.ID != 0 {
+		if err := match.keep(r.tx, t, r.now); err != nil {
+			return 0, err
+		}
+	}
 	if status := b.Status.AfterTransaction(); status != b.Status {
 		if err := r.tx.exec(`UPDATE bank_accounts SET status = ? WHERE id = ?`, string(status), b.ID); err != nil {
 			return 0, err
 		}
 	}
 	if r.noDeliveries || b.Status == app.BankAccountInactive {
-		return id, nil
+		return t.ID, nil
 	}
-	return id, r.fanOut(app.Transaction{
-		ID: id, AccountID: b.AccountID, BankAccountID: b.ID, Bank: b.Bank, AccountNumber: b.AccountNumber, Number: e.Number,
-		Type: e.Type, Amount: e.Amount, Content: e.Content, Time: time.Unix(e.Time.Unix(), 0), ZoneOffset: offset, Code: code,
-	})
+	return t.ID, r.fanOut(t)
 }
 
 // noteBalance notes the balance that a provider told, unless it isn't known when

@@ -10,12 +10,13 @@ import (
 )
 
 // recordCache holds what recording looks up for every transaction of an account:
-// its linked bank accounts by number, its active webhooks, and its code patterns. The writer keeps
-// it in memory between commits.
+// its linked bank accounts by number, its active webhooks, its code patterns, and
+// whether it ever had a payment request. The writer keeps it in memory between commits.
 type recordCache struct {
 	bankAccounts map[string][]app.BankAccount
 	webhooks     []cachedWebhook
 	codes        app.CodeReader
+	payments     bool // there is a payment request
 }
 
 type cachedWebhook struct {
@@ -121,6 +122,9 @@ func (t *tx) recordCache(accountID int64) (*recordCache, error) {
 		return nil, err
 	}
 	r := &recordCache{bankAccounts: map[string][]app.BankAccount{}, webhooks: webhooks, codes: app.NewCodeReader(patterns)}
+	if r.payments, err = scanOne[bool](t.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests WHERE account_id = ?)`, accountID)); err != nil {
+		return nil, err
+	}
 	for _, b := range linked {
 		r.bankAccounts[b.AccountNumber] = append(r.bankAccounts[b.AccountNumber], b)
 	}

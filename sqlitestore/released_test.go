@@ -260,6 +260,10 @@ func fillEveryTable(t *testing.T, h *history) {
 		Name: "orders", URL: "https://shop.vn/orders", Type: app.WebhookIn, BankAccountIDs: []int64{h.banks[0].ID, h.banks[1].ID}, CodePrefix: "NOORDER",
 	}, h.now)
 	must(t, err)
+	request, err := h.service.CreatePaymentRequest(ctx, account, app.PaymentRequestCreate{Amount: 200_000, BankAccountID: h.banks[0].ID, Reference: "HD-" + tag}, app.IdempotencyKey{}, h.now)
+	must(t, err)
+	_, _, err = h.service.RecordByHand(ctx, account, app.Incoming{EventID: "paid" + tag, Gateway: h.banks[0].Bank, AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 200_000, Content: request.Code, Time: h.now}, nil, app.IdempotencyKey{}, h.now)
+	must(t, err)
 	since := int64(0)
 	_, _, err = h.service.CreateStream(ctx, account, app.StreamCreate{Name: "ledger", URL: "nats+tls://nats.shop.vn", Topic: "shop.transactions", Credentials: app.BrokerCredentials{Username: "shop", Password: "s3cret"}, SinceID: &since}, h.now)
 	must(t, err)

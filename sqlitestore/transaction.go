@@ -7,20 +7,25 @@ import (
 	"baoco/app/fold"
 )
 
-const transactionColumns = `t.id, t.account_id, t.bank_account_id, b.bank, b.account_number, t.number, t.type, t.amount, t.content,
+var transactionColumns = `t.id, t.account_id, t.bank_account_id, b.bank, b.account_number, t.number, t.type, t.amount, t.content,
 	t.occurred_at, t.date_only, t.date_flaw, t.zone_offset, t.code, t.created_at, b.nickname, b.colour,
-	coalesce((SELECT text FROM transaction_notes WHERE transaction_id = t.id), '')`
+	coalesce((SELECT text FROM transaction_notes WHERE transaction_id = t.id), ''), t.payment_request, ` + paymentOfTransaction
 
-func scanTransaction(row scanner) (app.Transaction, error) {
+func scanTransaction(row scanner) (app.Transaction, error) { return scanTransactionAnd(row) }
+
+// scanTransactionAnd scans a row with columns before those of the transaction.
+func scanTransactionAnd(row scanner, before ...any) (app.Transaction, error) {
 	var t app.Transaction
-	err := row.Scan(&t.ID, &t.AccountID, &t.BankAccountID, &t.Bank, &t.AccountNumber, &t.Number, &t.Type, &t.Amount, &t.Content,
-		secondsInto(&t.Time), &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, codeInto{&t.Code}, secondsInto(&t.CreatedAt), &t.Nickname, &t.Colour, &t.Note)
+	err := row.Scan(append(before, &t.ID, &t.AccountID, &t.BankAccountID, &t.Bank, &t.AccountNumber, &t.Number, &t.Type, &t.Amount, &t.Content,
+		secondsInto(&t.Time), &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, codeInto{&t.Code}, secondsInto(&t.CreatedAt), &t.Nickname, &t.Colour, &t.Note, paymentInto{&t.PaymentSent}, paymentInto{&t.PaymentRequest})...)
 	return t, err
 }
 
+var oneTransaction = `SELECT ` + transactionColumns + ` FROM transactions t JOIN bank_accounts b ON b.id = t.bank_account_id
+	WHERE t.id = ?1 AND t.account_id = ?2 AND ` + seen("t.bank_account_id", "?3")
+
 func (s *Store) Transaction(ctx context.Context, accountID, id int64) (app.Transaction, error) {
-	t, err := scanTransaction(s.queryRow(ctx, `SELECT `+transactionColumns+` FROM transactions t JOIN bank_accounts b ON b.id = t.bank_account_id
-			WHERE t.id = ?1 AND t.account_id = ?2 AND `+seen("t.bank_account_id", "?3"), id, accountID, limitOf(ctx)))
+	t, err := scanTransaction(s.queryRow(ctx, oneTransaction, id, accountID, limitOf(ctx)))
 	return t, storageError(noRowsAs(err, app.ErrNoTransaction))
 }
 

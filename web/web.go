@@ -1,9 +1,9 @@
 // Package web is HTTP in: it translates requests into use cases of app and
 // their results into answers. It decides nothing.
 //
-// Three houses stand side by side behind one mux and don't know each other: the
-// management API, the way in for providers' calls, and the dashboard. Each has
-// a table of its routes.
+// Four houses stand side by side behind one mux and don't know each other: the
+// management API, the way in for providers' calls, the pages of payment requests for
+// payers, and the dashboard. Each has a table of its routes.
 package web
 
 import (
@@ -26,6 +26,7 @@ import (
 	"baoco/web/api"
 	"baoco/web/dashboard"
 	"baoco/web/inbound"
+	"baoco/web/pay"
 	"baoco/web/wire"
 )
 
@@ -81,10 +82,11 @@ func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse fu
 		}
 		pages.Refuse(w, r, err)
 	}
-	served := slices.Concat(of("api", api.New(responder, api.Config{Service: c.Service, Limit: c.Limit, ListingLimit: c.ListingLimit, Version: c.Version, Closing: c.Closing}).Routes()), of("inbound", inbound.New(responder, c.Service, c.Called).Routes()))
+	served := slices.Concat(of("api", api.New(responder, api.Config{Service: c.Service, Limit: c.Limit, ListingLimit: c.ListingLimit, Version: c.Version, Closing: c.Closing}).Routes()), of("inbound", inbound.New(responder, c.Service, c.Called).Routes()),
+		of("pay", pay.New(responder, pay.Config{Service: c.Service, Closing: c.Closing, Lang: c.Lang}).Routes()))
 	for i := range served {
 		if c.Standby != nil {
-			served[i].Handler = func(w http.ResponseWriter, r *http.Request) { responder.WriteError(w, r, c.ready(time.Now())) }
+			served[i].Handler = func(w http.ResponseWriter, r *http.Request) { refuse(w, r, c.ready(time.Now())) }
 		}
 	}
 	return slices.Concat(of("probes", probes(responder, c, refuse)), served, of("dashboard", pages.Routes())), refuse

@@ -92,6 +92,11 @@ var deeds = []deed{
 	{app.DeedCodePatternCreate, app.Text{EN: "added code pattern {it}", VI: "thêm mẫu mã thanh toán {it}"}, plain},
 	{app.DeedCodePatternDelete, app.Text{EN: "deleted code pattern {it}", VI: "xoá mẫu mã thanh toán {it}"}, plain},
 
+	{app.DeedPaymentCreate, app.Text{EN: "created {n}", VI: "tạo {n}"}, plain},
+	{app.DeedPaymentCancel, app.Text{EN: "cancelled payment request {it}", VI: "huỷ yêu cầu thanh toán {it}"}, plain},
+	{app.DeedPaymentMatch, app.Text{EN: "matched a transaction with payment request {it}", VI: "ghép một giao dịch với yêu cầu thanh toán {it}"}, plain},
+	{app.DeedPaymentUnmatch, app.Text{EN: "undid a match with payment request {it}", VI: "bỏ ghép một giao dịch với yêu cầu thanh toán {it}"}, plain},
+
 	{app.DeedStreamCreate, app.Text{EN: "created stream {it}", VI: "tạo luồng {it}"}, plain},
 	{app.DeedStreamChange, app.Text{EN: "stream {it}", VI: "luồng {it}"}, changes},
 	{app.DeedStreamDelete, app.Text{EN: "deleted stream {it}", VI: "xoá luồng {it}"}, plain},
@@ -124,6 +129,7 @@ type counted struct{ one, many, vi string }
 var counts = map[app.Deed]counted{
 	app.DeedInboundDiscard:    {"item", "items", "mục"},
 	app.DeedTransactionRecord: {"transaction", "transactions", "giao dịch"},
+	app.DeedPaymentCreate:     {"payment request", "payment requests", "yêu cầu thanh toán"},
 	app.DeedWebhookReplay:     {"delivery", "deliveries", "thông báo"},
 	app.DeedWebhookSendNow:    {"delivery", "deliveries", "thông báo"},
 	app.DeedDeliveryResend:    {"delivery", "deliveries", "thông báo"},
@@ -148,6 +154,12 @@ var fields = map[string]field{
 		on:  app.Text{EN: "made {of} a trial", VI: "chuyển {of} sang dùng thử"},
 		off: app.Text{EN: "ended the trial of {of}", VI: "kết thúc dùng thử của {of}"},
 	},
+	"payment_tolerance": {name: app.Text{EN: "amount that may be missing from a payment", VI: "số tiền được phép thiếu khi thanh toán"}},
+	"distinct_amounts": {
+		on:  app.Text{EN: "allowed distinct amounts for payment requests of {of}", VI: "cho phép dùng số tiền riêng cho yêu cầu thanh toán của {of}"},
+		off: app.Text{EN: "no longer allowed distinct amounts for payment requests of {of}", VI: "không cho phép dùng số tiền riêng cho yêu cầu thanh toán của {of} nữa"},
+	},
+	"transaction_id": {name: app.Text{EN: "transaction", VI: "mã giao dịch"}},
 	"needs_second_factor": {
 		on:  app.Text{EN: "demanded the second factor of all users of {of}", VI: "bắt buộc mọi người dùng của {of} có bước xác thực thứ hai"},
 		off: app.Text{EN: "no longer demanded the second factor of the users of {of}", VI: "không còn bắt buộc người dùng của {of} có bước xác thực thứ hai"},
@@ -272,6 +284,7 @@ var Nouns = nounsOf([]Noun{
 	{ID: "import", Name: app.Text{EN: "Statements", VI: "Sao kê"}},
 	{ID: "webhook", Name: app.Text{EN: "Webhooks", VI: "Webhook"}},
 	{ID: "code_pattern", Name: app.Text{EN: "Payment codes", VI: "Mã thanh toán"}},
+	{ID: "payment_request", Name: app.Text{EN: "Payment requests", VI: "Yêu cầu thanh toán"}},
 	{ID: "stream", Name: app.Text{EN: "Streams", VI: "Luồng giao dịch"}},
 	{ID: "delivery", Name: app.Text{EN: "Deliveries", VI: "Thông báo"}},
 	{ID: "alert_channel", Name: app.Text{EN: "Alert channels", VI: "Kênh cảnh báo"}},

@@ -152,6 +152,14 @@ var table = []route{
 	{"POST", "/api/v1/code-patterns", generalLimit, writes, needsBody, (*Server).createCodePattern},
 	{"DELETE", "/api/v1/code-patterns/{id}", generalLimit, writes, noBody, (*Server).deleteCodePattern},
 
+	{"GET", "/api/v1/payment-requests", generalLimit, reads, noBody, (*Server).listPaymentRequests},
+	{"POST", "/api/v1/payment-requests", generalLimit, writes, needsBody, (*Server).createPaymentRequest},
+	{"GET", "/api/v1/payment-requests/{id}", generalLimit, reads, noBody, (*Server).showPaymentRequest},
+	{"GET", "/api/v1/payment-requests/{id}/qr", generalLimit, reads, noBody, (*Server).paymentRequestQR},
+	{"POST", "/api/v1/payment-requests/{id}/cancel", generalLimit, writes, noBody, (*Server).cancelPaymentRequest},
+	{"POST", "/api/v1/payment-requests/{id}/transactions", generalLimit, writes, needsBody, (*Server).matchTransaction},
+	{"DELETE", "/api/v1/payment-requests/{id}/transactions/{transaction}", generalLimit, writes, noBody, (*Server).unmatchTransaction},
+
 	{"GET", "/api/v1/streams", generalLimit, reads, noBody, (*Server).listStreams},
 	{"POST", "/api/v1/streams", generalLimit, writes, needsBody, (*Server).createStream},
 	{"PUT", "/api/v1/streams/{id}", generalLimit, writes, mayHaveBody, (*Server).updateStream},

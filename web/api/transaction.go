@@ -24,16 +24,21 @@ type TransactionJSON struct {
 	DateFlagged       bool          `json:"date_flagged"` // transaction_date is the time of receipt
 	CreatedAt         string        `json:"created_at"`
 	Code              *string       `json:"code,omitempty"` // empty: there is none in it; none: its account had no patterns
+
+	PaymentRequest *app.PaymentState `json:"payment_request,omitempty"` // with which it is matched, as it is now
 }
 
 // EncodeTransaction writes t with its times in zone.
 func EncodeTransaction(t app.Transaction, zone *time.Location) TransactionJSON {
 	encoded := TransactionJSON{
 		strconv.FormatInt(t.ID, 10), t.BankAccountID, t.Bank, t.AccountNumber, t.Number, t.Type, t.Amount, t.Content,
-		app.FormatTime(t.Time, zone), t.DateFlaw != "", app.FormatTime(t.CreatedAt, zone), nil,
+		app.FormatTime(t.Time, zone), t.DateFlaw != "", app.FormatTime(t.CreatedAt, zone), nil, nil,
 	}
 	if t.Code.Read {
 		encoded.Code = &t.Code.Text
+	}
+	if t.PaymentRequest.ID != 0 {
+		encoded.PaymentRequest = &t.PaymentRequest
 	}
 	return encoded
 }

@@ -1,0 +1,574 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"math/big"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app/paymentcode"
+	"baoco/app/vietqr"
+)
+
+// A payment request asks somebody for money: for an order, or a bill at the counter. Its
+// code goes into the content of the transfer; by it the transfer is matched with the
+// request in the commit that records it.
+
+// PaymentStatus is how far a payment request has come.
+type PaymentStatus string
+
+// The statuses of a payment request.
+const (
+	PaymentOpen      PaymentStatus = "open"      // nothing has come
+	PaymentUnderpaid PaymentStatus = "underpaid" // too little
+	PaymentPaid      PaymentStatus = "paid"
+	PaymentOverpaid  PaymentStatus = "overpaid"  // more than asked for
+	PaymentPaidLate  PaymentStatus = "paid_late" // made full by a transfer after it had ended
+	PaymentExpired   PaymentStatus = "expired"   // nothing came before its end
+	PaymentCancelled PaymentStatus = "cancelled" // the shop ended it before it was full
+)
+
+// PaymentStatuses are all of them.
+var PaymentStatuses = []PaymentStatus{PaymentOpen, PaymentUnderpaid, PaymentPaid, PaymentOverpaid, PaymentPaidLate, PaymentExpired, PaymentCancelled}
+
+// Name says the status in a word or two.
+func (s PaymentStatus) Name() Text {
+	return map[PaymentStatus]Text{
+		PaymentOpen:      {"Waiting for payment", "Chờ thanh toán"},
+		PaymentUnderpaid: {"Underpaid", "Trả thiếu"},
+		PaymentPaid:      {"Paid", "Đã trả đủ"},
+		PaymentOverpaid:  {"Overpaid", "Trả thừa"},
+		PaymentPaidLate:  {"Paid too late", "Trả đủ nhưng muộn"},
+		PaymentExpired:   {"Expired", "Hết hạn"},
+		PaymentCancelled: {"Cancelled", "Đã huỷ"},
+	}[s]
+}
+
+// PaymentRequest is a payment request with what has come for it.
+type PaymentRequest struct {
+	ID             int64
+	AccountID      int64
+	BankAccount    BankAccount // that the money is to go to; perhaps no longer linked
+	Token          string      // opens its page
+	Code           string
+	Reference      string // the shop's own; empty: none
+	Amount         int64  // VND
+	TransferAmount int64  // what the payer is asked to transfer: Amount, or a few đồng more
+	Tolerance      int64  // so much less is enough
+	ReturnURL      string // to which the page leads back; empty: none
+	CreatedBy      string // name of the user or the API key
+	CreatedAt      time.Time
+	ExpiresAt      time.Time // its last second; zero: it never ends
+	CancelledAt    time.Time // zero: it wasn't cancelled
+
+	Received  int64     // sum of the matched transfers
+	Transfers int       // number of them
+	PaidAt    time.Time // when the transfer that made it full was matched; zero: it isn't full
+	Late      bool      // that transfer came after the end
+}
+
+// ReferenceKey is the reference as it is looked for in a content; empty: it can't be.
+func (r PaymentRequest) ReferenceKey() string { return paymentcode.Reference(r.Reference) }
+
+// Status is that of the request at now.
+func (r PaymentRequest) Status(now time.Time) PaymentStatus {
+	switch {
+	case !r.PaidAt.IsZero() && r.Late:
+		return PaymentPaidLate
+	case !r.PaidAt.IsZero() && r.Received > r.TransferAmount+r.Tolerance:
+		return PaymentOverpaid
+	case !r.PaidAt.IsZero():
+		return PaymentPaid
+	case !r.CancelledAt.IsZero():
+		return PaymentCancelled
+	case r.Received > 0:
+		return PaymentUnderpaid
+	case r.Ended(now):
+		return PaymentExpired
+	}
+	return PaymentOpen
+}
+
+// Ended reports whether a transfer at t comes too late: the request was cancelled, or
+// t is past the second in which it expires.
+func (r PaymentRequest) Ended(t time.Time) bool {
+	return !r.CancelledAt.IsZero() || !r.ExpiresAt.IsZero() && t.Unix() > r.ExpiresAt.Unix()
+}
+
+// Rest is what is still to be paid; 0 where it is full.
+func (r PaymentRequest) Rest() int64 {
+	if !r.PaidAt.IsZero() {
+		return 0
+	}
+	return r.Amount - r.Received
+}
+
+// Asked is what the payer is asked to transfer now: the amount to transfer, or the rest
+// of it.
+func (r PaymentRequest) Asked() int64 {
+	if r.Received == 0 {
+		return r.TransferAmount
+	}
+	return r.Rest()
+}
+
+// Payable reports whether somebody is asked to pay at now.
+func (r PaymentRequest) Payable(now time.Time) bool { return r.PaidAt.IsZero() && !r.Ended(now) }
+
+// Transfer is the transfer that the VietQR code of the request fills in, and the text of
+// that code.
+func (r PaymentRequest) Transfer() (t vietqr.Transfer, text string, err error) {
+	return r.BankAccount.Transfer(r.Asked(), r.Code)
+}
+
+// URLPath is the path of its page.
+func (r PaymentRequest) URLPath() string { return "/pay/" + r.Token }
+
+// With is the request with one transfer more, which was matched at now.
+func (r PaymentRequest) With(amount int64, late bool, now time.Time) PaymentRequest {
+	r.Received += amount
+	r.Transfers++
+	if r.PaidAt.IsZero() && r.Received >= r.Amount-r.Tolerance {
+		r.PaidAt, r.Late = now, late
+	}
+	return r
+}
+
+// Recount is the request with these transfers and no others. They are in the order in
+// which they were matched.
+func (r PaymentRequest) Recount(transfers []PaymentTransfer) PaymentRequest {
+	r.Received, r.Transfers, r.PaidAt, r.Late = 0, 0, time.Time{}, false
+	for _, t := range transfers {
+		r = r.With(t.Amount, t.Late, t.MatchedAt)
+	}
+	return r
+}
+
+// PaymentMatch says by what a transfer was matched with a request.
+type PaymentMatch string
+
+// The ways of matching, in the order in which they are tried.
+const (
+	MatchedByCode      PaymentMatch = "code"
+	MatchedByReference PaymentMatch = "reference"
+	MatchedByAmount    PaymentMatch = "amount" // that no other request had
+	MatchedByHand      PaymentMatch = "hand"
+)
+
+// Name says it in a word or two.
+func (m PaymentMatch) Name() Text {
+	return map[PaymentMatch]Text{
+		MatchedByCode:      {"Payment code", "Mã thanh toán"},
+		MatchedByReference: {"Reference", "Mã đơn"},
+		MatchedByAmount:    {"Distinct amount", "Số tiền riêng"},
+		MatchedByHand:      {"By hand", "Ghép tay"},
+	}[m]
+}
+
+// PaymentTransfer is a transaction that was matched with a request.
+type PaymentTransfer struct {
+	Transaction
+	FoundBy   PaymentMatch
+	Late      bool // it came after the end of the request
+	MatchedAt time.Time
+	MatchedBy string // who did it by hand
+}
+
+// PaymentState is what a transaction says of the request that it was matched with. The
+// zero PaymentState is that of a transaction without one.
+type PaymentState struct {
+	ID        int64         `json:"id"`
+	Reference string        `json:"reference"`
+	Status    PaymentStatus `json:"status"`
+	Due       int64         `json:"due"` // the amount of the request
+	Received  int64         `json:"received"`
+}
+
+// AppendJSON writes p as it is delivered.
+func (p PaymentState) AppendJSON(b []byte) []byte {
+	b = strconv.AppendInt(append(b, `{"id":`...), p.ID, 10)
+	b = appendMember(b, `,"reference":`, p.Reference)
+	b = appendMember(b, `,"status":`, string(p.Status))
+	b = strconv.AppendInt(append(b, `,"due":`...), p.Due, 10)
+	return append(strconv.AppendInt(append(b, `,"received":`...), p.Received, 10), '}')
+}
+
+// State is what a transaction of r says of it at now.
+func (r PaymentRequest) State(now time.Time) PaymentState {
+	return PaymentState{r.ID, r.Reference, r.Status(now), r.Amount, r.Received}
+}
+
+// Bounds of payment requests.
+const (
+	MaxReference       = 100 // characters
+	MaxExpiry          = 365 * 24 * time.Hour
+	maxDistinctExpiry  = 7 * 24 * time.Hour // there are few amounts
+	maxDistinct        = 99                 // đồng, by which an amount may differ
+	MaxTolerance       = 100_000            // đồng
+	toleranceShare     = 10                 // the tolerance is a tenth of the amount at most
+	DistinctAmountKept = 24 * time.Hour     // before an amount is asked for again
+	maxReturnURL       = 2048
+)
+
+// PaymentRequestCreate is what somebody asks for.
+type PaymentRequestCreate struct {
+	Amount         int64
+	BankAccountID  int64         // 0: the only one that is linked
+	Reference      string        // empty: none
+	Code           string        // empty: one is made
+	Prefix         string        // of the pattern by which the code is made; empty: the first pattern
+	ExpiresIn      time.Duration // 0: it never ends
+	ReturnURL      string        // empty: none
+	DistinctAmount bool          // asks for an amount that no other open request has
+}
+
+// PaymentChoices is what a new payment request is chosen by, from the storage.
+type PaymentChoices struct {
+	Account      Account
+	BankAccounts []BankAccount
+	Patterns     []CodePattern
+	// CodeTaken tells whether a request of the account has or had a code.
+	CodeTaken func(code string) (bool, error)
+	// AmountTaken tells whether an unpaid request asks for a transfer of that amount to
+	// that bank account, or one that was made within DistinctAmountKept.
+	AmountTaken func(bankAccountID, amount int64) (bool, error)
+}
+
+// CreatePaymentRequest makes a payment request. CodeConflict where the account has no
+// code pattern, the code was used before, or no code or distinct amount is free.
+func (s *Service) CreatePaymentRequest(ctx context.Context, accountID int64, in PaymentRequestCreate, key IdempotencyKey, now time.Time) (PaymentRequest, error) {
+	r, err := in.read(accountID, now)
+	if err != nil {
+		return r, err
+	}
+	by, _ := ActorOf(ctx)
+	r.CreatedBy = CleanText(by.Name, 100)
+	return s.store.CreatePaymentRequest(ctx, r, func(c PaymentChoices) (PaymentRequest, error) { return in.choose(r, c) }, key)
+}
+
+// CheckPaymentRequest checks the fields of in, without looking at the storage.
+func CheckPaymentRequest(in PaymentRequestCreate) error {
+	_, err := in.read(0, time.Time{})
+	return err
+}
+
+// read is the request with the fields that the storage doesn't decide.
+func (in PaymentRequestCreate) read(accountID int64, now time.Time) (r PaymentRequest, err error) {
+	var v Invalid
+	r = PaymentRequest{AccountID: accountID, Amount: in.Amount, TransferAmount: in.Amount, ReturnURL: in.ReturnURL, Token: newPaymentToken(), CreatedAt: now}
+	if in.Amount < 1 || in.Amount > MaxAmount {
+		v.Add("amount", AmountRule.EN, AmountRule.VI)
+	}
+	var ok bool
+	if r.Reference, ok = readText(in.Reference, MaxReference, ""); !ok {
+		v.Add("reference", "must be at most 100 characters without control characters", "dài tối đa 100 ký tự, không chứa ký tự điều khiển")
+	}
+	if in.Code != "" {
+		if r.Code, ok = ReadCode(in.Code); !ok {
+			v.Add("code", "must be a payment code: 5 to 25 letters A–Z and digits", "phải là mã thanh toán gồm 5 đến 25 chữ cái A–Z và chữ số")
+		}
+	}
+	switch {
+	case in.ExpiresIn < 0 || in.ExpiresIn > MaxExpiry || in.ExpiresIn%time.Minute != 0:
+		v.Add("expires_in", "must be a whole number of minutes from 1 to 525600", "phải là số phút nguyên từ 1 đến 525600")
+	case in.DistinctAmount && (in.ExpiresIn == 0 || in.ExpiresIn > maxDistinctExpiry):
+		v.Add("expires_in", "must be from 1 to 10080 minutes where the amount is to be distinct", "phải từ 1 đến 10080 phút khi dùng số tiền riêng")
+	case in.ExpiresIn > 0:
+		r.ExpiresAt = now.Add(in.ExpiresIn)
+	}
+	if !isReturnURL(in.ReturnURL) {
+		v.Add("return_url", "must be an http or https URL of at most 2048 characters", "phải là URL http hoặc https dài tối đa 2048 ký tự")
+	}
+	return r, v.Err()
+}
+
+// isReturnURL reports whether a page may lead to raw; an empty one is none.
+func isReturnURL(raw string) bool {
+	if raw == "" {
+		return true
+	}
+	u, err := url.Parse(raw)
+	printable := !strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' })
+	return err == nil && printable && len(raw) <= maxReturnURL && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil
+}
+
+// choose completes r by what the storage knows.
+func (in PaymentRequestCreate) choose(r PaymentRequest, c PaymentChoices) (PaymentRequest, error) {
+	var err error
+	if r.BankAccount, err = in.bankAccount(c.BankAccounts); err != nil {
+		return r, err
+	}
+	if r.Code, err = in.code(r.Code, c); err != nil {
+		return r, err
+	}
+	r.Tolerance = min(c.Account.PaymentTolerance, r.Amount/toleranceShare)
+	if in.DistinctAmount {
+		if !c.Account.DistinctAmounts {
+			return r, InvalidField("distinct_amount", "is not allowed in the settings of this account", "chưa được cho phép trong phần cài đặt của tài khoản này")
+		}
+		if r.TransferAmount, err = distinctAmount(r, c.AmountTaken); err != nil {
+			return r, err
+		}
+	}
+	_, _, err = r.Transfer()
+	return r, err
+}
+
+// bankAccount is the bank account that the money goes to.
+func (in PaymentRequestCreate) bankAccount(linked []BankAccount) (BankAccount, error) {
+	if in.BankAccountID == 0 && len(linked) != 1 {
+		return BankAccount{}, InvalidField("bank_account_id", "is required unless exactly one bank account is linked", "là bắt buộc, trừ khi chỉ có một tài khoản ngân hàng được liên kết")
+	}
+	for _, b := range linked {
+		if in.BankAccountID != 0 && b.ID != in.BankAccountID {
+			continue
+		}
+		if b.Status == BankAccountInactive {
+			return b, ErrPaymentToInactive
+		}
+		return b, nil
+	}
+	return BankAccount{}, ErrUnknownBankAccountID
+}
+
+// code is the given code, if the patterns read it, or a new one.
+func (in PaymentRequestCreate) code(given string, c PaymentChoices) (string, error) {
+	if len(c.Patterns) == 0 {
+		return "", ErrNoPatternForPayments
+	}
+	reader := NewCodeReader(c.Patterns)
+	if given != "" {
+		if reader.Read(given).Text != given {
+			return "", InvalidField("code", "is not a code of the patterns of this account", "không khớp mẫu mã thanh toán nào của tài khoản này")
+		}
+		taken, err := c.CodeTaken(given)
+		if err == nil && taken {
+			err = ErrPaymentCodeTaken
+		}
+		return given, err
+	}
+	prefix := strings.ToUpper(in.Prefix)
+	i := slices.IndexFunc(c.Patterns, func(p CodePattern) bool { return prefix == "" || p.Prefix == prefix })
+	if i < 0 {
+		return "", InvalidField("prefix", "is not the prefix of a code pattern of this account", "không phải tiền tố của mẫu mã thanh toán nào của tài khoản này")
+	}
+	return newCode(c.Patterns[i].Pattern, reader, c.CodeTaken)
+}
+
+// codeTries is how many codes are drawn before the codes of a pattern count as used up.
+const codeTries = 200
+
+// newCode draws a code that nobody had before and that is read also where a bank
+// separates the prefix from what follows it. Characters that look alike aren't used.
+func newCode(p paymentcode.Pattern, reader CodeReader, taken func(string) (bool, error)) (string, error) {
+	characters, length := "0123456789", 8
+	if p.Alphabet == paymentcode.LettersAndDigits {
+		characters, length = "23456789ABCDEFGHKLMNPQRTUVWXY", 6
+	}
+	length = min(max(length, p.Least), p.Most)
+	for range codeTries {
+		rest := drawn(characters, length)
+		code := p.Prefix + rest
+		if reader.Read(code).Text != code || p.Alphabet == paymentcode.Digits && length > paymentcode.MinDigits+1 && reader.Read(p.Prefix+" "+rest).Text != code {
+			continue
+		}
+		if used, err := taken(code); err != nil || !used {
+			return code, err
+		}
+	}
+	return "", ErrNoFreeCode
+}
+
+// drawn is a random text of length characters.
+func drawn(characters string, length int) string {
+	b := make([]byte, length)
+	for i := range b {
+		b[i] = characters[randomBelow(len(characters))]
+	}
+	return string(b)
+}
+
+func randomBelow(n int) int {
+	i, _ := rand.Int(rand.Reader, big.NewInt(int64(n)))
+	return int(i.Int64())
+}
+
+// tokenLength is that of 131 random bits.
+const tokenLength = 22
+
+func newPaymentToken() string {
+	return drawn("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", tokenLength)
+}
+
+// distinctAmount is an amount that no other request asks for, a few đồng above that of r:
+// so whoever pays it pays enough.
+func distinctAmount(r PaymentRequest, taken func(bankAccountID, amount int64) (bool, error)) (int64, error) {
+	first := randomBelow(maxDistinct)
+	for i := range maxDistinct {
+		amount := r.Amount + 1 + int64((first+i)%maxDistinct)
+		if used, err := taken(r.BankAccount.ID, amount); err != nil || !used && amount <= MaxAmount {
+			return amount, err
+		}
+	}
+	return 0, ErrNoFreeAmount
+}
+
+// PaymentFilter narrows a listing of payment requests; zero values do not.
+type PaymentFilter struct {
+	Status        PaymentStatus
+	BankAccountID int64
+	Reference     string // exactly
+	Code          string
+	From, To      time.Time // created from From on, before To
+	Page          Page
+}
+
+// PaymentPage is a page of a listing, newest first, with the sums of all pages.
+type PaymentPage struct {
+	Rows  []PaymentRequest
+	Total int64
+	// Due is the sum of the amounts and Received that of the transfers, both of those
+	// that aren't cancelled. Several requests of one reference add up so.
+	Due, Received int64
+}
+
+// FindPayment is what the storage asks to match a transfer: the requests that it may be
+// for.
+type FindPayment struct {
+	// ByCode gives the request with a code, whatever its status. found is false where
+	// there is none.
+	ByCode func(code string) (r PaymentRequest, found bool, err error)
+	// ByReference gives requests with one of these references, in the normal form of
+	// package paymentcode: at most PaymentCandidates, the last ones, by id.
+	ByReference func(references []string) ([]PaymentRequest, error)
+	// ByAmount gives requests that ask for a transfer of this amount to a bank account
+	// and aren't full or cancelled: at most PaymentCandidates.
+	ByAmount func(bankAccountID, amount int64) ([]PaymentRequest, error)
+}
+
+// PaymentCandidates is how many requests are looked at for a transfer.
+const PaymentCandidates = 100
+
+// clockSlack is how much the clock of a bank may be behind.
+const clockSlack = 10 * time.Minute
+
+// MatchPayment finds the request that money in is for: by its code, else by the shop's
+// reference, else by an amount that only this request asks for. It finds none where
+// there is a doubt; then by is empty.
+func (t Transaction) MatchPayment(f FindPayment) (r PaymentRequest, by PaymentMatch, err error) {
+	if t.Type != In {
+		return r, "", nil
+	}
+	if t.Code.Text != "" {
+		if r, found, err := f.ByCode(t.Code.Text); err != nil || found {
+			return r, MatchedByCode, err
+		}
+	}
+	if references := paymentcode.References(t.Content); len(references) > 0 {
+		list, err := f.ByReference(references)
+		if r, found := t.ofReference(list); err != nil || found {
+			return r, MatchedByReference, err
+		}
+		if len(list) > 0 {
+			return r, "", nil // the content names orders, only not which one
+		}
+	}
+	if t.Code.Text != "" {
+		return r, "", nil // another order's
+	}
+	list, err := f.ByAmount(t.BankAccountID, t.Amount)
+	if err != nil || len(list) != 1 || !t.hasDistinctAmount(list[0]) {
+		return PaymentRequest{}, "", err
+	}
+	return list[0], MatchedByAmount, nil
+}
+
+// ofReference chooses among the requests that a content may name, which are in the order
+// of their ids: the first that can still be paid, else the last that isn't cancelled,
+// else the last. They must have one reference. A transfer that was made before a request
+// is for another one of the same reference.
+func (t Transaction) ofReference(list []PaymentRequest) (r PaymentRequest, found bool) {
+	list = slices.DeleteFunc(slices.Clone(list), t.before)
+	if slices.ContainsFunc(list, func(r PaymentRequest) bool {
+		return paymentcode.Reference(r.Reference) != paymentcode.Reference(list[0].Reference)
+	}) {
+		return r, false
+	}
+	for i, other := range list {
+		if other.PaidAt.IsZero() && other.CancelledAt.IsZero() {
+			return other, true
+		}
+		if i == 0 || other.CancelledAt.IsZero() || !r.CancelledAt.IsZero() {
+			r = other
+		}
+	}
+	return r, len(list) > 0
+}
+
+// hasDistinctAmount reports whether t can be for r, of which only the amount is known.
+func (t Transaction) hasDistinctAmount(r PaymentRequest) bool {
+	return r.TransferAmount > r.Amount && r.Received == 0 && !r.Ended(t.Time) && !t.before(r)
+}
+
+// before reports whether t was made before r.
+func (t Transaction) before(r PaymentRequest) bool {
+	at := t.Time.Add(clockSlack)
+	if t.DateOnly {
+		at = t.Time.Add(24 * time.Hour)
+	}
+	return at.Before(r.CreatedAt)
+}
+
+// ErrNoPaymentRequest says that an id, a code or a token names no payment request.
+var ErrNoPaymentRequest error = NotFound("There is no payment request with this id.", "Không có yêu cầu thanh toán với id này.")
+
+// Refusals of payment requests.
+var (
+	ErrNoPatternForPayments error = Refused(CodeConflict, Text{
+		"This account has no code pattern yet. Create one first: a payment request gets its code by it.",
+		"Tài khoản này chưa có mẫu mã thanh toán. Hãy tạo mẫu trước: yêu cầu thanh toán lấy mã theo mẫu đó.",
+	})
+	ErrPaymentCodeTaken error = Refused(CodeConflict, Text{
+		"Another payment request has or had this code.",
+		"Mã này đã được dùng cho một yêu cầu thanh toán khác.",
+	})
+	ErrNoFreeCode error = Refused(CodeConflict, Text{
+		"The codes of this pattern are used up. Create a pattern with longer codes.",
+		"Mẫu này đã hết mã. Hãy tạo mẫu có mã dài hơn.",
+	})
+	ErrNoFreeAmount error = Refused(CodeConflict, Text{
+		"Every distinct amount near this one is asked for already. Create the request without one.",
+		"Mọi số tiền riêng gần số tiền này đều đang được dùng. Hãy tạo yêu cầu không dùng số tiền riêng.",
+	})
+	ErrPaymentToInactive error = Refused(CodeConflict, Text{
+		"This bank account is switched off: your shop would not be notified of the payment. Switch it on first.",
+		"Tài khoản ngân hàng này đang tắt nên cửa hàng sẽ không được báo khi khách trả. Hãy bật lại trước.",
+	})
+	ErrPaymentEnded error = Refused(CodeConflict, Text{
+		"Nothing is to be paid: this payment request is paid, cancelled or expired.",
+		"Không còn gì phải trả: yêu cầu thanh toán này đã trả đủ, đã huỷ hoặc hết hạn.",
+	})
+	ErrPaymentIsPaid error = Refused(CodeConflict, Text{
+		"This payment request is paid already.",
+		"Yêu cầu thanh toán này đã được trả đủ.",
+	})
+	ErrNotMoneyIn error = Refused(CodeConflict, Text{
+		"Only money in can be matched with a payment request.",
+		"Chỉ tiền vào mới ghép được với yêu cầu thanh toán.",
+	})
+	ErrNotMatched error = Refused(CodeConflict, Text{
+		"This transaction is not matched with this payment request.",
+		"Giao dịch này không được ghép với yêu cầu thanh toán này.",
+	})
+)
+
+// ErrMatchedAlready refuses to count a transfer twice.
+func ErrMatchedAlready(requestID int64) error {
+	return Refused(CodeConflict, Textf(
+		"This transaction is matched with payment request %d already. Undo that first.",
+		"Giao dịch này đã được ghép với yêu cầu thanh toán %d. Hãy bỏ ghép trước.", requestID))
+}

@@ -1,0 +1,335 @@
+package sqlitestore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"baoco/app"
+)
+
+const paymentColumns = `r.id, r.account_id, r.token, r.code, r.reference, r.amount, r.transfer_amount, r.tolerance, r.return_url, r.created_by, r.created_at,
+	r.expires_at, r.cancelled_at, r.received, r.transfers, r.paid_at, r.late, ` + bankAccountColumns
+
+const paymentFrom = ` FROM payment_requests r JOIN bank_accounts b ON b.id = r.bank_account_id`
+
+func scanPaymentRequest(row scanner) (r app.PaymentRequest, err error) {
+	err = row.Scan(append([]any{&r.ID, &r.AccountID, &r.Token, &r.Code, &r.Reference, &r.Amount, &r.TransferAmount, &r.Tolerance, &r.ReturnURL, &r.CreatedBy, secondsInto(&r.CreatedAt),
+		secondsInto(&r.ExpiresAt), secondsInto(&r.CancelledAt), &r.Received, &r.Transfers, secondsInto(&r.PaidAt), &r.Late}, bankAccountDest(&r.BankAccount)...)...)
+	return r, noRowsAs(err, app.ErrNoPaymentRequest)
+}
+
+// paymentStatus is the status of a payment request r at a time, as app.PaymentRequest
+// has it. now is an instant in SQL, in seconds.
+func paymentStatus(now string) string {
+	return `CASE WHEN r.paid_at IS NOT NULL THEN iif(r.late, 'paid_late', iif(r.received > r.transfer_amount + r.tolerance, 'overpaid', 'paid'))
+		WHEN r.cancelled_at IS NOT NULL THEN 'cancelled' WHEN r.received > 0 THEN 'underpaid' WHEN r.expires_at < ` + now + ` THEN 'expired' ELSE 'open' END`
+}
+
+// paymentOfTransaction is the state of the request that a transaction t is matched with,
+// in JSON. Such a request has received something, so its status needs no time.
+var paymentOfTransaction = `(SELECT json_object('id', r.id, 'reference', r.reference, 'status', ` + paymentStatus("0") + `, 'due', r.amount, 'received', r.received)
+	FROM payment_matches m JOIN payment_requests r ON r.id = m.request_id WHERE m.transaction_id = t.id)`
+
+// paymentInto scans the state of a payment request. NULL is none.
+type paymentInto struct{ state *app.PaymentState }
+
+func (p paymentInto) Scan(value any) error {
+	switch text := value.(type) {
+	case nil:
+		return nil
+	case string:
+		return json.Unmarshal([]byte(text), p.state)
+	}
+	return fmt.Errorf("%T is not the state of a payment request", value)
+}
+
+func paymentOrNull(p app.PaymentState) any {
+	if p.ID == 0 {
+		return nil
+	}
+	return string(p.AppendJSON(nil))
+}
+
+// paymentMatch is a request that a transaction is matched with, before the transaction
+// is in it. Without an id there is none.
+type paymentMatch struct {
+	app.PaymentRequest
+	foundBy app.PaymentMatch
+	by      string // who does it by hand
+}
+
+// match finds the request that a new transaction is for.
+func (r *recorder) match(t app.Transaction) (m paymentMatch, err error) {
+	m.PaymentRequest, m.foundBy, err = t.MatchPayment(app.FindPayment{
+		ByCode: func(code string) (app.PaymentRequest, bool, error) {
+			p, err := scanPaymentRequest(r.tx.queryRow(`SELECT `+paymentColumns+paymentFrom+` WHERE r.account_id = ? AND r.code = ?`, t.AccountID, code))
+			if err == app.ErrNoPaymentRequest {
+				return p, false, nil
+			}
+			return p, true, err
+		},
+		ByReference: func(references []string) ([]app.PaymentRequest, error) {
+			list, err := json.Marshal(references)
+			if err != nil {
+				return nil, err
+			}
+			rows, err := r.tx.query(`SELECT * FROM (SELECT `+paymentColumns+` FROM json_each(?2) k CROSS JOIN payment_requests r INDEXED BY payment_requests_reference_key ON r.account_id = ?1 AND r.reference_key = k.value AND r.reference_key <> ''
+				JOIN bank_accounts b ON b.id = r.bank_account_id ORDER BY r.id DESC LIMIT ?3) ORDER BY 1`, t.AccountID, string(list), app.PaymentCandidates)
+			return collect(rows, err, scanPaymentRequest)
+		},
+		ByAmount: func(bankAccountID, amount int64) ([]app.PaymentRequest, error) {
+			rows, err := r.tx.query(`SELECT `+paymentColumns+` FROM payment_requests r INDEXED BY payment_requests_amount JOIN bank_accounts b ON b.id = r.bank_account_id
+				WHERE r.bank_account_id = ? AND r.transfer_amount = ? AND r.paid_at IS NULL AND r.cancelled_at IS NULL LIMIT 2`, bankAccountID, amount)
+			return collect(rows, err, scanPaymentRequest)
+		},
+	})
+	return m, err
+}
+
+// keep counts a transaction in the request.
+func (m paymentMatch) keep(tx *tx, t app.Transaction, now time.Time) error {
+	late := m.Ended(t.Time)
+	err := tx.exec(`INSERT INTO payment_matches (transaction_id, request_id, found_by, late, matched_at, matched_by) VALUES (?, ?, ?, ?, ?, ?)`,
+		t.ID, m.ID, string(m.foundBy), late, now.Unix(), m.by)
+	if err != nil {
+		return err
+	}
+	return keepReceived(tx, m.With(t.Amount, late, now))
+}
+
+// keepReceived writes what has come for a request.
+func keepReceived(tx *tx, r app.PaymentRequest) error {
+	return tx.exec(`UPDATE payment_requests SET received = ?, transfers = ?, paid_at = ?, late = ? WHERE id = ?`, r.Received, r.Transfers, unixOrNull(r.PaidAt), r.Late, r.ID)
+}
+
+// unmatch undoes matches of transactions, and counts their requests anew.
+func unmatch(tx *tx, transactionIDs ...int64) error {
+	ids := joinIDs(transactionIDs)
+	rows, err := tx.query(`SELECT DISTINCT m.request_id FROM json_each(?) k CROSS JOIN payment_matches m ON m.transaction_id = k.value`, ids)
+	requests, err := collect(rows, err, scanOne[int64])
+	if err != nil || len(requests) == 0 {
+		return err
+	}
+	if err := tx.exec(`DELETE FROM payment_matches WHERE transaction_id IN (SELECT value FROM json_each(?))`, ids); err != nil {
+		return err
+	}
+	for _, id := range requests {
+		r, err := scanPaymentRequest(tx.queryRow(`SELECT `+paymentColumns+paymentFrom+` WHERE r.id = ?`, id))
+		if err != nil {
+			return err
+		}
+		rows, err := tx.query(`SELECT t.amount, m.late, m.matched_at FROM payment_matches m INDEXED BY payment_matches_request JOIN transactions t ON t.id = m.transaction_id
+			WHERE m.request_id = ? ORDER BY m.matched_at, m.transaction_id`, id)
+		left, err := collect(rows, err, func(row scanner) (p app.PaymentTransfer, err error) {
+			return p, row.Scan(&p.Amount, &p.Late, secondsInto(&p.MatchedAt))
+		})
+		if err != nil {
+			return err
+		}
+		if err := keepReceived(tx, r.Recount(left)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var paymentTransfers = `SELECT m.found_by, m.late, m.matched_at, m.matched_by, ` + transactionColumns + ` FROM payment_matches m INDEXED BY payment_matches_request JOIN transactions t ON t.id = m.transaction_id
+	JOIN bank_accounts b ON b.id = t.bank_account_id WHERE m.request_id = ?1 AND ` + seen("t.bank_account_id", "?3") + ` ORDER BY m.matched_at, m.transaction_id LIMIT ?2`
+
+func scanPaymentTransfer(row scanner) (p app.PaymentTransfer, err error) {
+	p.Transaction, err = scanTransactionAnd(row, &p.FoundBy, &p.Late, secondsInto(&p.MatchedAt), &p.MatchedBy)
+	return p, err
+}
+
+func (s *Store) PaymentTransfers(ctx context.Context, accountID, requestID int64, limit int) ([]app.PaymentTransfer, error) {
+	if _, err := s.PaymentRequest(ctx, accountID, requestID); err != nil {
+		return nil, err
+	}
+	return readAll(ctx, s, scanPaymentTransfer, paymentTransfers, requestID, limit, limitOf(ctx))
+}
+
+var onePaymentRequest = `SELECT ` + paymentColumns + paymentFrom + ` WHERE r.id = ?1 AND r.account_id = ?2 AND ` + seen("r.bank_account_id", "?3")
+
+func (s *Store) PaymentRequest(ctx context.Context, accountID, id int64) (app.PaymentRequest, error) {
+	r, err := scanPaymentRequest(s.queryRow(ctx, onePaymentRequest, id, accountID, limitOf(ctx)))
+	return r, storageError(err)
+}
+
+func (s *Store) PaymentRequestByToken(ctx context.Context, token string) (app.PaymentRequest, error) {
+	r, err := scanPaymentRequest(s.queryRow(ctx, `SELECT `+paymentColumns+paymentFrom+` WHERE r.token = ?`, token))
+	return r, storageError(err)
+}
+
+func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f app.PaymentFilter, now time.Time) (page app.PaymentPage, err error) {
+	if err := s.ownBankAccount(ctx, accountID, f.BankAccountID); err != nil {
+		return page, err
+	}
+	var c conditions
+	c.add("r.account_id = ?", accountID)
+	if limit := limitOf(ctx); limit != nil {
+		c.add("r.bank_account_id IN (SELECT value FROM json_each(?))", limit)
+	}
+	if f.BankAccountID != 0 {
+		c.add("r.bank_account_id = ?", f.BankAccountID)
+	}
+	if f.Reference != "" {
+		c.add("r.reference = ? AND r.reference <> ''", f.Reference)
+	}
+	if f.Code != "" {
+		c.add("r.code = ?", f.Code)
+	}
+	if !f.From.IsZero() {
+		c.add("r.created_at >= ?", f.From.Unix())
+	}
+	if !f.To.IsZero() {
+		c.add("r.created_at < ?", f.To.Unix())
+	}
+	if f.Status != "" {
+		c.add(paymentStatus("?")+" = ?", now.Unix(), string(f.Status))
+	}
+	switch f.Status {
+	case app.PaymentOpen, app.PaymentUnderpaid, app.PaymentExpired: // for the index
+		c.add("r.paid_at IS NULL AND r.cancelled_at IS NULL")
+	}
+	where := ` WHERE ` + c.where.String()
+	err = s.queryRow(ctx, `SELECT count(*), coalesce(sum(r.amount) FILTER (WHERE r.cancelled_at IS NULL), 0), coalesce(sum(r.received) FILTER (WHERE r.cancelled_at IS NULL), 0) FROM payment_requests r`+where, c.args...).
+		Scan(&page.Total, &page.Due, &page.Received)
+	if err != nil {
+		return page, storageError(err)
+	}
+	page.Rows, err = readAll(ctx, s, scanPaymentRequest, `SELECT `+paymentColumns+paymentFrom+where+` ORDER BY r.id DESC LIMIT ? OFFSET ?`, append(c.args, f.Page.Size, f.Page.Offset())...)
+	return page, err
+}
+
+func (s *Store) CreatePaymentRequest(ctx context.Context, r app.PaymentRequest, choose func(app.PaymentChoices) (app.PaymentRequest, error), key app.IdempotencyKey) (app.PaymentRequest, error) {
+	return writing(ctx, s, func(tx *tx) (app.PaymentRequest, error) {
+		kept, found, err := earlier(tx, r.AccountID, key, r.CreatedAt)
+		if err != nil {
+			return r, err
+		}
+		if found {
+			return scanPaymentRequest(tx.queryRow(onePaymentRequest, kept.result, r.AccountID, nil))
+		}
+		choices, err := paymentChoices(ctx, tx, r)
+		if err != nil {
+			return r, err
+		}
+		r, err := choose(choices)
+		if err != nil {
+			return r, err
+		}
+		r.ID, err = tx.insert(`INSERT INTO payment_requests (account_id, bank_account_id, token, code, reference, reference_key, amount, transfer_amount, tolerance, return_url, created_by, created_at, expires_at)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.AccountID, r.BankAccount.ID, r.Token, r.Code, r.Reference, r.ReferenceKey(), r.Amount, r.TransferAmount, r.Tolerance, r.ReturnURL,
+			r.CreatedBy, r.CreatedAt.Unix(), unixOrNull(r.ExpiresAt))
+		if err != nil {
+			return r, err
+		}
+		if cache, err := tx.recordCache(r.AccountID); err != nil || !cache.payments {
+			tx.forgetCache()
+		}
+		if err := keepKey(tx, r.AccountID, key, keptResult{result: r.ID}, r.CreatedAt); err != nil {
+			return r, err
+		}
+		if err := tx.notePaymentChange(); err != nil {
+			return r, err
+		}
+		return r, tx.auditOften(ctx, time.Hour, r.AccountID, app.DeedPaymentCreate, 0, app.AuditDetail{Count: 1})
+	})
+}
+
+// paymentChoices reads what a new request is chosen by.
+func paymentChoices(ctx context.Context, tx *tx, r app.PaymentRequest) (c app.PaymentChoices, err error) {
+	if c.Account, err = txAccount(tx, r.AccountID); err != nil {
+		return c, err
+	}
+	rows, err := tx.query(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+seen("b.id", "?2")+` ORDER BY b.id`, r.AccountID, limitOf(ctx))
+	if c.BankAccounts, err = collect(rows, err, alone(scanBankAccount)); err != nil {
+		return c, err
+	}
+	rows, err = tx.query(codePatternsOf, r.AccountID)
+	c.Patterns, err = collect(rows, err, scanCodePattern)
+	c.CodeTaken = func(code string) (bool, error) {
+		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests WHERE account_id = ? AND code = ?)`, r.AccountID, code))
+	}
+	c.AmountTaken = func(bankAccountID, amount int64) (bool, error) {
+		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests INDEXED BY payment_requests_amount WHERE bank_account_id = ? AND transfer_amount = ?
+			AND (created_at > ? OR paid_at IS NULL AND cancelled_at IS NULL))`, bankAccountID, amount, r.CreatedAt.Add(-app.DistinctAmountKept).Unix()))
+	}
+	return c, err
+}
+
+// notePaymentChange counts what happens to payment requests beside new transactions, for
+// those who watch.
+func (t *tx) notePaymentChange() error {
+	return t.exec(`INSERT INTO settings (name, value) VALUES ('payment_changes', '1') ON CONFLICT DO UPDATE SET value = CAST(value AS INTEGER) + 1`)
+}
+
+// changePayment changes a payment request that ctx shows, and gives it after that.
+func (s *Store) changePayment(ctx context.Context, accountID, id int64, change func(tx *tx, r app.PaymentRequest) error) (app.PaymentRequest, error) {
+	return writing(ctx, s, func(tx *tx) (app.PaymentRequest, error) {
+		r, err := scanPaymentRequest(tx.queryRow(onePaymentRequest, id, accountID, limitOf(ctx)))
+		if err == nil {
+			err = change(tx, r)
+		}
+		if err == nil {
+			err = tx.notePaymentChange()
+		}
+		if err != nil {
+			return r, err
+		}
+		return scanPaymentRequest(tx.queryRow(onePaymentRequest, id, accountID, nil))
+	})
+}
+
+func (s *Store) CancelPaymentRequest(ctx context.Context, accountID, id int64, now time.Time) (app.PaymentRequest, error) {
+	return s.changePayment(ctx, accountID, id, func(tx *tx, r app.PaymentRequest) error {
+		switch {
+		case !r.PaidAt.IsZero():
+			return app.ErrPaymentIsPaid
+		case !r.CancelledAt.IsZero():
+			return nil
+		}
+		if err := tx.exec(`UPDATE payment_requests SET cancelled_at = ? WHERE id = ?`, now.Unix(), id); err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, app.DeedPaymentCancel, id, app.AuditNamed(r.Code))
+	})
+}
+
+func (s *Store) MatchTransaction(ctx context.Context, accountID, requestID, transactionID int64, now time.Time) (app.PaymentRequest, error) {
+	return s.changePayment(ctx, accountID, requestID, func(tx *tx, r app.PaymentRequest) error {
+		t, err := scanTransaction(tx.queryRow(oneTransaction, transactionID, accountID, limitOf(ctx)))
+		if err != nil {
+			return noRowsAs(err, app.ErrUnknownReference("transaction_id"))
+		}
+		switch {
+		case t.Type != app.In:
+			return app.ErrNotMoneyIn
+		case t.PaymentRequest.ID != 0:
+			return app.ErrMatchedAlready(t.PaymentRequest.ID)
+		}
+		by, _ := app.ActorOf(ctx)
+		if err := (paymentMatch{r, app.MatchedByHand, app.CleanText(by.Name, 100)}).keep(tx, t, now); err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, app.DeedPaymentMatch, requestID, app.AuditNamed(r.Code).Changed("transaction_id", "", fmt.Sprint(transactionID)))
+	})
+}
+
+func (s *Store) UnmatchTransaction(ctx context.Context, accountID, requestID, transactionID int64) (app.PaymentRequest, error) {
+	return s.changePayment(ctx, accountID, requestID, func(tx *tx, r app.PaymentRequest) error {
+		t, err := scanTransaction(tx.queryRow(oneTransaction, transactionID, accountID, limitOf(ctx)))
+		if err != nil {
+			return noRowsAs(err, app.ErrNoTransaction)
+		}
+		if t.PaymentRequest.ID != requestID {
+			return app.ErrNotMatched
+		}
+		if err := unmatch(tx, transactionID); err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, app.DeedPaymentUnmatch, requestID, app.AuditNamed(r.Code).Changed("transaction_id", fmt.Sprint(transactionID), ""))
+	})
+}

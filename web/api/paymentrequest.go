@@ -1,0 +1,216 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"baoco/app"
+	"baoco/app/exactjson"
+	"baoco/app/vietqr"
+	"baoco/web/wire"
+)
+
+// PaymentRequestJSON is the schema PaymentRequest of openapi.yaml.
+type PaymentRequestJSON struct {
+	ID             int64             `json:"id"`
+	Status         app.PaymentStatus `json:"status"`
+	Reference      string            `json:"reference"`
+	Code           string            `json:"code"`
+	Amount         int64             `json:"amount"`
+	TransferAmount int64             `json:"transfer_amount"`
+	Received       int64             `json:"received"`
+	Rest           int64             `json:"rest"`
+	Transfers      int               `json:"transfers"`
+	BankAccountID  int64             `json:"bank_account_id"`
+	Bank           string            `json:"bank"`
+	AccountNumber  string            `json:"account_number"`
+	AccountName    string            `json:"account_name"`
+	URLPath        string            `json:"url_path"` // of its page
+	ReturnURL      *string           `json:"return_url"`
+	CreatedAt      string            `json:"created_at"`
+	ExpiresAt      *string           `json:"expires_at"`
+	PaidAt         *string           `json:"paid_at"`
+	CancelledAt    *string           `json:"cancelled_at"`
+}
+
+// EncodePaymentRequest writes r as it is at now, with its times in zone.
+func EncodePaymentRequest(r app.PaymentRequest, zone *time.Location, now time.Time) PaymentRequestJSON {
+	at := func(t time.Time) *string {
+		if t.IsZero() {
+			return nil
+		}
+		text := app.FormatTime(t, zone)
+		return &text
+	}
+	return PaymentRequestJSON{
+		r.ID, r.Status(now), r.Reference, r.Code, r.Amount, r.TransferAmount, r.Received, r.Rest(), r.Transfers,
+		r.BankAccount.ID, r.BankAccount.Bank, r.BankAccount.AccountNumber, r.BankAccount.AccountName,
+		r.URLPath(), orNull(r.ReturnURL), app.FormatTime(r.CreatedAt, zone), at(r.ExpiresAt), at(r.PaidAt), at(r.CancelledAt),
+	}
+}
+
+// paymentTransferJSON is a transaction of a payment request.
+type paymentTransferJSON struct {
+	TransactionJSON
+	MatchedBy app.PaymentMatch `json:"matched_by"`
+	Late      bool             `json:"late"`
+	MatchedAt string           `json:"matched_at"`
+}
+
+func (s *Server) listPaymentRequests(w http.ResponseWriter, q *Request) error {
+	p := wire.ParamsOf(q.Request, s.service.Zone())
+	f := app.PaymentFilter{
+		Status: app.PaymentStatus(p.Values.Get("status")), BankAccountID: p.ID("bank_account_id"), Reference: p.Values.Get("reference"),
+		Code: app.ReadCodeFilter("code", p.Values.Get("code"), &p.Bad), From: p.Bound("from", false), To: p.Bound("to", true), Page: p.Page(),
+	}
+	if f.Status != "" && !slices.Contains(app.PaymentStatuses, f.Status) {
+		p.Bad.Add("status", "must be open, underpaid, paid, overpaid, paid_late, expired or cancelled", "phải là open, underpaid, paid, overpaid, paid_late, expired hoặc cancelled")
+	}
+	if err := p.Bad.Err(); err != nil {
+		return err
+	}
+	page, err := s.service.PaymentRequests(q.Context(), q.account(), f, q.now)
+	if err != nil {
+		return err
+	}
+	list := make([]PaymentRequestJSON, len(page.Rows))
+	for i, r := range page.Rows {
+		list[i] = EncodePaymentRequest(r, s.service.Zone(), q.now)
+	}
+	return q.answer(w, http.StatusOK, "Payment requests.", "Danh sách yêu cầu thanh toán.", member{"payment_requests", list},
+		member{"amount", page.Due}, member{"received", page.Received}, member{"pagination", paginate(f.Page, page.Total)})
+}
+
+func (s *Server) createPaymentRequest(w http.ResponseWriter, q *Request) error {
+	f, err := q.fields("amount", "bank_account_id", "reference", "code", "prefix", "expires_in", "return_url", "distinct_amount")
+	if err != nil {
+		return err
+	}
+	in := app.PaymentRequestCreate{
+		Amount: f.amount("amount"), BankAccountID: f.reference("bank_account_id"), Reference: f.given("reference"), Code: f.given("code"), Prefix: f.given("prefix"),
+		ReturnURL: f.given("return_url"), DistinctAmount: f.truth("distinct_amount"),
+	}
+	most := int(app.MaxExpiry / time.Minute)
+	in.ExpiresIn = time.Duration(f.whole("expires_in", 0, 1, most, "must be a whole number of minutes from 1 to 525600", "phải là số phút nguyên từ 1 đến 525600")) * time.Minute
+	f.bad.Merge(app.CheckPaymentRequest(in))
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	key, err := q.idempotencyKey()
+	if err != nil {
+		return err
+	}
+	r, err := s.service.CreatePaymentRequest(q.Context(), q.account(), in, key, q.now)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusCreated, "The payment request was created.", "Đã tạo yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Zone(), q.now)})
+}
+
+// amount reads an amount in VND; 0, which is none, where it isn't one.
+func (f *fields) amount(name string) int64 {
+	v := f.body.Get(name)
+	n, err := app.ParseAmount(v.Text)
+	if v.Kind != exactjson.Number || err != nil {
+		return 0
+	}
+	return n
+}
+
+// paymentRequest finds the payment request in the path.
+func (s *Server) paymentRequest(q *Request) (app.PaymentRequest, error) {
+	id, found := q.pathID()
+	if !found {
+		return app.PaymentRequest{}, app.ErrNoPaymentRequest
+	}
+	return s.service.PaymentRequest(q.Context(), q.account(), id)
+}
+
+func (s *Server) showPaymentRequest(w http.ResponseWriter, q *Request) error {
+	r, err := s.paymentRequest(q)
+	if err != nil {
+		return err
+	}
+	transfers, err := s.service.PaymentTransfers(q.Context(), q.account(), r.ID, app.MaxPageSize)
+	if err != nil {
+		return err
+	}
+	list := make([]paymentTransferJSON, len(transfers))
+	for i, t := range transfers {
+		list[i] = paymentTransferJSON{EncodeTransaction(t.Transaction, s.service.Zone()), t.FoundBy, t.Late, app.FormatTime(t.MatchedAt, s.service.Zone())}
+	}
+	return q.answer(w, http.StatusOK, "The payment request.", "Yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Zone(), q.now)}, member{"transactions", list})
+}
+
+// paymentRequestQR makes the VietQR code of what is still to be paid.
+func (s *Server) paymentRequestQR(w http.ResponseWriter, q *Request) error {
+	r, err := s.paymentRequest(q)
+	if err != nil {
+		return err
+	}
+	if !r.Payable(q.now) {
+		return app.ErrPaymentEnded
+	}
+	transfer, text, err := r.Transfer()
+	if err != nil {
+		return err
+	}
+	code, err := vietqr.Code(text)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The VietQR code.", "Mã VietQR.", member{"payment_request_id", r.ID}, member{"amount", transfer.Amount}, member{"content", transfer.Content},
+		member{"qr", text}, member{"svg", vietqr.SVG(code)}, member{"png", code.PNG()})
+}
+
+func (s *Server) cancelPaymentRequest(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoPaymentRequest
+	}
+	r, err := s.service.CancelPaymentRequest(q.Context(), q.account(), id, q.now)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The payment request was cancelled.", "Đã huỷ yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Zone(), q.now)})
+}
+
+func (s *Server) matchTransaction(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoPaymentRequest
+	}
+	f, err := q.fields("transaction_id")
+	if err != nil {
+		return err
+	}
+	transaction, ok := wire.ParseID(f.required("transaction_id"))
+	if !ok {
+		f.bad.Add("transaction_id", app.UnknownReference.EN, app.UnknownReference.VI)
+	}
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	r, err := s.service.MatchTransaction(q.Context(), q.account(), id, transaction, q.now)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The transaction was matched with the payment request.", "Đã ghép giao dịch với yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Zone(), q.now)})
+}
+
+func (s *Server) unmatchTransaction(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoPaymentRequest
+	}
+	transaction, found := wire.ParseID(q.PathValue("transaction"))
+	if !found {
+		return app.ErrNoTransaction
+	}
+	r, err := s.service.UnmatchTransaction(q.Context(), q.account(), id, transaction)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The transaction is no longer matched with the payment request.", "Đã bỏ ghép giao dịch với yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Zone(), q.now)})
+}

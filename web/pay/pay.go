@@ -1,0 +1,275 @@
+// Package pay is the page of a payment request, for whoever is to pay: the VietQR
+// code, what to transfer, what is still due, and "paid" the moment the money is
+// recorded. It shows nothing else of the shop, and works without JavaScript.
+//
+// The page is one answer, with its style and its script in it: phones on a slow network
+// load nothing more. It holds one stream of events open, which says only that the request
+// has changed; then the page asks for itself anew and puts what is new in place.
+package pay
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/app/vietqr"
+	"baoco/web/wire"
+)
+
+// Config is what a Server works with.
+type Config struct {
+	Service *app.Service
+	Closing <-chan struct{} // closed when the server stops: event streams end
+	Lang    app.Lang        // where neither the visitor nor the browser names one
+}
+
+// Server answers the pages of payment requests.
+type Server struct {
+	*wire.Responder
+	Config
+	changes      *wire.Feed[change]
+	eventStreams wire.Lasting
+}
+
+// change is what changes when something happens to a payment request, of any account.
+type change struct{ transaction, payments int64 }
+
+// liveInterval is how often it is read while a page is open. Changes by another process
+// are seen the same way.
+const liveInterval = 250 * time.Millisecond
+
+// New makes the server of the pages.
+func New(responder *wire.Responder, c Config) *Server {
+	c.Lang = cmp.Or(c.Lang, app.English)
+	s := &Server{Responder: responder, Config: c}
+	s.changes = wire.NewFeed(func(ctx context.Context) (change, error) {
+		n, err := c.Service.NewestIDs(ctx)
+		return change{n.TransactionID, n.PaymentChanges}, err
+	}, liveInterval, c.Service.Recorded, s.Log)
+	return s
+}
+
+// Routes is the table as the mux takes it.
+func (s *Server) Routes() []wire.Route {
+	return []wire.Route{
+		{Method: "GET", Path: "/pay/{token}", Handler: s.answering(s.page)},
+		{Method: "GET", Path: "/pay/{token}/qr.png", Handler: s.answering(s.image)},
+		{Method: "GET", Path: "/pay/{token}/live", Lasts: true, Handler: s.answering(s.live)},
+	}
+}
+
+// visit is one request of somebody who has the token of a payment request.
+type visit struct {
+	*http.Request
+	words
+	w       http.ResponseWriter
+	request app.PaymentRequest
+}
+
+// answering finds the payment request of a page. Whoever guesses tokens is slowed down
+// like whoever guesses API keys.
+func (s *Server) answering(handle func(v *visit) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Robots-Tag", "noindex, nofollow")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		v := &visit{Request: r, words: words{s.lang(r), s.Service.Zone(), time.Now()}, w: w}
+		ctx, cancel := context.WithTimeout(r.Context(), wire.RequestTimeout)
+		var err error
+		v.request, err = s.Service.PaymentRequestByToken(ctx, r.PathValue("token"))
+		cancel()
+		if app.CodeOf(err) == app.CodeNotFound {
+			if _, wait, ok := s.Failures.Take(s.Client(r), wire.FailurePace, v.now); !ok {
+				wire.RateLimited(w, r, wire.FailurePace.PerMinute, wait)
+				err = app.Refused(app.CodeRateLimited, app.Text{EN: "Too many requests. Wait a minute and try again.", VI: "Quá nhiều yêu cầu. Hãy đợi một phút rồi thử lại."})
+			}
+		}
+		if err == nil {
+			err = handle(v)
+		}
+		if err != nil {
+			s.refuse(v, err)
+		}
+	}
+}
+
+// lang is the language of the page: that of the address, of the browser, or of the server.
+func (s *Server) lang(r *http.Request) app.Lang {
+	switch chosen := app.Lang(r.URL.Query().Get("lang")); chosen {
+	case app.English, app.Vietnamese:
+		return chosen
+	}
+	return wire.AcceptedLang(r, s.Lang)
+}
+
+// refuse answers an error with a page. It is logged like every other.
+func (s *Server) refuse(v *visit, err error) {
+	status, _ := s.ErrorBody(v.w, v.Request, err)
+	text := wire.AsError(err).Text
+	if status == http.StatusNotFound {
+		text = app.Text{EN: "There is no payment at this address. Check the link, or ask the shop for a new one.", VI: "Không có yêu cầu thanh toán nào ở địa chỉ này. Hãy xem lại đường dẫn hoặc hỏi cửa hàng."}
+	}
+	s.write(v, status, "error", text.In(v.Lang))
+}
+
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed page.css
+	pageCSS string
+	//go:embed page.js
+	pageJS string
+
+	templates = template.Must(template.New("").Funcs(template.FuncMap{
+		"css": func() template.CSS { return template.CSS(pageCSS) },
+		"js":  func() template.JS { return template.JS(pageJS) },
+	}).Parse(pageHTML))
+
+	// policy lets the page use what stands in it, and ask for itself.
+	policy = "default-src 'none'; style-src '" + digest(pageCSS) + "'; script-src '" + digest(pageJS) + "'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+func (s *Server) write(v *visit, status int, name string, data any) {
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, name, struct {
+		words
+		Data any
+	}{v.words, data}); err != nil {
+		panic(err) // the templates fit their data
+	}
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
+	v.w.WriteHeader(status)
+	_, _ = v.w.Write(b.Bytes())
+}
+
+// pageData is what the page shows.
+type pageData struct {
+	app.PaymentRequest
+	Status  app.PaymentStatus
+	State   string // another one when the page is to change
+	Payable bool
+	Over    int64         // received beyond what was asked for
+	QR      template.HTML // an SVG
+	Content string
+	Live    string // address of the stream
+	Image   string // address of the code as a picture
+	Other   app.Lang
+}
+
+func (s *Server) page(v *visit) error {
+	r := v.request
+	data := pageData{PaymentRequest: r, Status: r.Status(v.now), State: state(r, v.now), Payable: r.Payable(v.now), Over: r.Received - r.Amount, Live: r.URLPath() + "/live", Image: r.URLPath() + "/qr.png", Other: app.English}
+	if v.Lang == app.English {
+		data.Other = app.Vietnamese
+	}
+	if data.Payable {
+		transfer, text, err := r.Transfer()
+		if err != nil {
+			return err
+		}
+		code, err := vietqr.Code(text)
+		if err != nil {
+			return err
+		}
+		data.QR, data.Content = template.HTML(vietqr.SVG(code)), transfer.Content
+	}
+	s.write(v, http.StatusOK, "page", data)
+	return nil
+}
+
+// image is the VietQR code as a picture, which a phone can save and open in its banking
+// app.
+func (s *Server) image(v *visit) error {
+	if !v.request.Payable(v.now) {
+		return app.ErrPaymentEnded
+	}
+	_, text, err := v.request.Transfer()
+	if err != nil {
+		return err
+	}
+	code, err := vietqr.Code(text)
+	if err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "image/png")
+	v.w.Header().Set("Content-Disposition", `inline; filename="vietqr-`+v.request.Code+`.png"`)
+	_, _ = v.w.Write(code.PNG())
+	return nil
+}
+
+// state is what a page shows of a request, to compare.
+func state(r app.PaymentRequest, now time.Time) string {
+	return fmt.Sprint(r.Status(now), " ", r.Received, " ", r.Payable(now))
+}
+
+// The number of open event streams is bounded: in all, of one client and of one request.
+// Many phones of a network may share one address.
+const (
+	maxEventStreams          = 500
+	maxEventStreamsOfClient  = 100
+	maxEventStreamsOfRequest = 10
+
+	readPause = 200 * time.Millisecond // at least, between two readings of the request for a stream
+	liveLook  = time.Minute            // at most
+)
+
+var errTooManyEventStreams = app.Refused(app.CodeUnavailable, app.Text{
+	EN: "Too many of these pages are open. The page loads itself again.",
+	VI: "Đang mở quá nhiều trang như vậy. Trang sẽ tự tải lại.",
+})
+
+// live streams the state of the request, at first and whenever it is another one.
+func (s *Server) live(v *visit) error {
+	bounds := []wire.Bound{{Of: "payment pages", Most: maxEventStreams}, {Of: "client", ID: s.Client(v.Request), Most: maxEventStreamsOfClient}, {Of: "payment request", ID: v.request.ID, Most: maxEventStreamsOfRequest}}
+	if !s.eventStreams.Take(bounds, s.Log, v.now) {
+		return errTooManyEventStreams
+	}
+	defer s.eventStreams.Give(bounds)
+	s.changes.Subscribe()
+	defer s.changes.Unsubscribe()
+	stream := wire.OpenEventStream(v.w, v.Request, s.Closing, func() error { return nil })
+	defer stream.Close()
+	alive := func() error { return stream.Event("alive", "", "") }
+	sent := ""
+	for {
+		_, _, changed := s.changes.State()
+		most := liveLook
+		r, err := s.Service.PaymentRequestByToken(v.Context(), v.request.Token)
+		now := time.Now()
+		if err != nil { // of the storage
+			changed, most = nil, time.Second
+		} else if is := state(r, now); is != sent {
+			if err := stream.Event("state", "", is); err != nil {
+				return nil // the page connects anew
+			}
+			sent = is
+		}
+		if end := r.ExpiresAt.Add(time.Second).Sub(now); !r.ExpiresAt.IsZero() && end > 0 {
+			most = min(most, end)
+		}
+		if err := stream.Wait(nil, readPause, alive); err != nil {
+			return nil
+		}
+		if err := stream.Wait(changed, most, alive); err != nil {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package pay
+
+import (
+	"time"
+
+	"baoco/app"
+)
+
+// words are the texts of a page in the language of its visitor.
+type words struct {
+	Lang app.Lang
+	zone *time.Location
+	now  time.Time
+}
+
+// T is the text in the visitor's language.
+func (w words) T(en, vi string) string { return app.Text{EN: en, VI: vi}.In(w.Lang) }
+
+// Money writes an amount.
+func (w words) Money(amount int64) string {
+	return app.GroupDigits(amount, w.Lang) + "\u00a0₫"
+}
+
+// When writes an instant, with its day unless that is today.
+func (w words) When(t time.Time) string {
+	t = t.In(w.zone)
+	if t.Format(time.DateOnly) == w.now.In(w.zone).Format(time.DateOnly) {
+		return t.Format("15:04")
+	}
+	return t.Format(w.T("15:04, 02 Jan 2006", "15:04 02/01/2006"))
+}
+
+// copied is a value with a button that copies it.
+type copied struct {
+	words
+	Shown, Value, Label string
+}
+
+// Copy shows a value with a button that copies it; label names the button.
+func (w words) Copy(shown, value, label string) copied { return copied{w, shown, value, label} }
+
+// BankName is what people call a bank.
+func (w words) BankName(code string) string { return app.BankShortName(code) }
