@@ -151,6 +151,14 @@ type Store interface {
 	// it gives the request that was made then.
 	CreatePaymentRequest(ctx context.Context, r PaymentRequest, choose func(PaymentChoices) (PaymentRequest, error), key IdempotencyKey) (PaymentRequest, error)
 
+	// UnmatchedTransactions lists a page of the money in since a time that no payment request
+	// was found for, newest first, and counts it. There is none before the account's first
+	// payment request.
+	UnmatchedTransactions(ctx context.Context, accountID int64, since time.Time, page Page) ([]Transaction, int64, error)
+	// PaymentCandidates lists the last payment requests that aren't full or cancelled, at most
+	// limit, newest first.
+	PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]PaymentCandidate, error)
+
 	// RecordInbound does all of a call in one commit: the inbound event, its
 	// open items, the new transactions, their totals and one pending delivery
 	// for each matching webhook. A call with very many elements takes steps of

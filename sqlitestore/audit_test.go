@@ -32,7 +32,7 @@ var (
 		"APIKeyByHash", "CounterLinkByHash", "SetUpOpen", "UserByName", "BankAccountSummaries", "FirstDay", "BankAccountDays", "HoursBetween",
 		"SourceByToken", "SourceByBearer", "SourceByUsername", "RefusedCalls", "InboundEventsBefore", "InboundEvent", "InboundItems", "InboundBodies", "InboundSources", "KnownEvents",
 		"PolledSources", "Transactions", "Unindexed", "IDsOf", "TransactionsIn", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Pending", "DeliveryFacts", "DeliveriesOf",
-		"FailedDeliveries", "AlertConditions", "PaymentsToTell", "QueueStatus", "AnswerTimes", "OldestDue", "WriterBeat",
+		"FailedDeliveries", "AlertConditions", "PaymentsToTell", "QueueStatus", "AnswerTimes", "OldestDue", "WriterBeat", "UnmatchedTransactions", "PaymentCandidates",
 	}
 )
 

@@ -97,6 +97,13 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 		other, err2 := s.PaymentTransfers(ctx, 1, 2, 100)
 		return fmt.Sprint(own, other, err2), err
 	},
+	"UnmatchedTransactions": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		list, total, err := s.UnmatchedTransactions(ctx, 1, time.Unix(0, 0), app.Page{Number: 1, Size: 20})
+		return fmt.Sprint(list, total), err
+	},
+	"PaymentCandidates": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		return s.PaymentCandidates(ctx, 1, 100)
+	},
 	"CancelPaymentRequest": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
 		_, err := s.CancelPaymentRequest(ctx, 1, 2, time.Unix(0, 0))
 		return nil, err

@@ -14,9 +14,12 @@ const paymentColumns = `r.id, r.account_id, r.token, r.code, r.reference, r.amou
 
 const paymentFrom = ` FROM payment_requests r JOIN bank_accounts b ON b.id = r.bank_account_id`
 
-func scanPaymentRequest(row scanner) (r app.PaymentRequest, err error) {
-	err = row.Scan(append([]any{&r.ID, &r.AccountID, &r.Token, &r.Code, &r.Reference, &r.Amount, &r.TransferAmount, &r.Tolerance, &r.ReturnURL, &r.CreatedBy, secondsInto(&r.CreatedAt),
-		secondsInto(&r.ExpiresAt), secondsInto(&r.CancelledAt), &r.Received, &r.Transfers, secondsInto(&r.PaidAt), &r.Late}, bankAccountDest(&r.BankAccount)...)...)
+func scanPaymentRequest(row scanner) (app.PaymentRequest, error) { return scanPaymentRequestAnd(row) }
+
+// scanPaymentRequestAnd scans a row with columns before those of the request.
+func scanPaymentRequestAnd(row scanner, before ...any) (r app.PaymentRequest, err error) {
+	err = row.Scan(append(append(before, &r.ID, &r.AccountID, &r.Token, &r.Code, &r.Reference, &r.Amount, &r.TransferAmount, &r.Tolerance, &r.ReturnURL, &r.CreatedBy, secondsInto(&r.CreatedAt),
+		secondsInto(&r.ExpiresAt), secondsInto(&r.CancelledAt), &r.Received, &r.Transfers, secondsInto(&r.PaidAt), &r.Late), bankAccountDest(&r.BankAccount)...)...)
 	return r, noRowsAs(err, app.ErrNoPaymentRequest)
 }
 
@@ -322,7 +325,7 @@ func (s *Store) UnmatchTransaction(ctx context.Context, accountID, requestID, tr
 	return s.changePayment(ctx, accountID, requestID, func(tx *tx, r app.PaymentRequest) error {
 		t, err := scanTransaction(tx.queryRow(oneTransaction, transactionID, accountID, limitOf(ctx)))
 		if err != nil {
-			return noRowsAs(err, app.ErrNoTransaction)
+			return noRowsAs(err, app.ErrUnknownReference("transaction_id"))
 		}
 		if t.PaymentRequest.ID != requestID {
 			return app.ErrNotMatched
@@ -331,5 +334,31 @@ func (s *Store) UnmatchTransaction(ctx context.Context, accountID, requestID, tr
 			return err
 		}
 		return tx.audit(ctx, accountID, app.DeedPaymentUnmatch, requestID, app.AuditNamed(r.Code).Changed("transaction_id", fmt.Sprint(transactionID), ""))
+	})
+}
+
+func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, since time.Time, page app.Page) ([]app.Transaction, int64, error) {
+	first, err := readOne[int64](ctx, s, `SELECT coalesce((SELECT created_at FROM payment_requests WHERE account_id = ? ORDER BY id LIMIT 1), 0)`, accountID)
+	if err != nil || first == 0 {
+		return nil, 0, err
+	}
+	from := ` FROM transactions t INDEXED BY transactions_time JOIN bank_accounts b ON b.id = t.bank_account_id WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND t.type = 'IN'
+		AND NOT EXISTS (SELECT 1 FROM payment_matches m WHERE m.transaction_id = t.id) AND ` + seen("t.bank_account_id", "?3")
+	args := []any{accountID, max(first, since.Unix()), limitOf(ctx)}
+	total, err := readOne[int64](ctx, s, `SELECT count(*)`+from, args...)
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+from+` ORDER BY t.occurred_at DESC, t.id DESC LIMIT ?4 OFFSET ?5`, append(args, page.Size, page.Offset())...)
+	return rows, total, err
+}
+
+func (s *Store) PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]app.PaymentCandidate, error) {
+	rows, err := s.query(ctx, `SELECT coalesce((SELECT group_concat(t.content, ' ') FROM payment_matches m JOIN transactions t ON t.id = m.transaction_id WHERE m.request_id = r.id), ''), `+paymentColumns+`
+		FROM payment_requests r INDEXED BY payment_requests_unpaid JOIN bank_accounts b ON b.id = r.bank_account_id
+		WHERE r.account_id = ?1 AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+seen("r.bank_account_id", "?2")+` ORDER BY r.id DESC LIMIT ?3`, accountID, limitOf(ctx), limit)
+	return collect(rows, err, func(row scanner) (c app.PaymentCandidate, err error) {
+		c.PaymentRequest, err = scanPaymentRequestAnd(row, &c.Contents)
+		return c, err
 	})
 }

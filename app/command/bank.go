@@ -137,6 +137,12 @@ func bankQR(c *cli.Context, s *session, id int64) error {
 	if len(transfer.Content) > vietqr.MaxContent {
 		fmt.Fprintf(c.App.ErrWriter, "Banks may cut a content of more than %d characters.\n", vietqr.MaxContent)
 	}
+	return drawQR(c, map[string]any{"bank_account_id": id, "qr": text}, text)
+}
+
+// drawQR prints a QR code, and writes it to the file of --png. encoded is what -o json
+// prints.
+func drawQR(c *cli.Context, encoded map[string]any, text string) error {
 	code, err := vietqr.Code(text)
 	if err != nil {
 		return err
@@ -146,7 +152,7 @@ func bankQR(c *cli.Context, s *session, id int64) error {
 			return terminal.Exit(terminal.ExitDatabase, err)
 		}
 	}
-	return terminal.Output(c, map[string]any{"bank_account_id": id, "qr": text}, func(w io.Writer) {
+	return terminal.Output(c, encoded, func(w io.Writer) {
 		fmt.Fprintf(w, "%s\n%s\n", vietqr.Blocks(code), text)
 	})
 }

@@ -47,6 +47,15 @@ func References(text string) (list []string) {
 	return list
 }
 
+// Words lists the words of a content in upper case without accents, at most 64 of them.
+func Words(text string) (list []string) {
+	c := readContent(text, nil, nil)
+	for i := range min(len(c.words), maxReferences) {
+		list = append(list, c.word(i))
+	}
+	return list
+}
+
 // reference joins words from first to last; empty where they can't be a reference.
 func (c *content) reference(first, last int) string {
 	var joined strings.Builder

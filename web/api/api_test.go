@@ -70,14 +70,17 @@ func TestUnavailable(t *testing.T) {
 		}
 	}
 	bodies := map[string]string{
-		"POST /api/v1/transactions":  `{"id":"A1","gateway":"ACB","accountNumber":"0123456789","transferType":"IN","transferAmount":1}`,
-		"POST /api/v1/webhooks":      `{"name":"A","webhook_url":"https://shop.example.com/","type":"ALL"}`,
-		"PUT /api/v1/webhooks/*":     `{"name":"B"}`,
-		"POST /api/v1/bank-accounts": `{"bank":"VCB","account_number":"2","account_name":"A"}`,
-		"POST /api/v1/sources":       `{"provider":"native","name":"till"}`,
-		"POST /api/v1/code-patterns": `{"prefix":"DH","min_length":6,"max_length":6,"alphabet":"digits"}`,
-		"POST /api/v1/streams":       `{"name":"A","url":"nats://nats.example.com","topic":"a"}`,
-		"PUT /api/v1/streams/*":      `{"name":"B"}`,
+		"POST /api/v1/transactions":               `{"id":"A1","gateway":"ACB","accountNumber":"0123456789","transferType":"IN","transferAmount":1}`,
+		"POST /api/v1/webhooks":                   `{"name":"A","webhook_url":"https://shop.example.com/","type":"ALL"}`,
+		"PUT /api/v1/webhooks/*":                  `{"name":"B"}`,
+		"POST /api/v1/bank-accounts":              `{"bank":"VCB","account_number":"2","account_name":"A"}`,
+		"POST /api/v1/sources":                    `{"provider":"native","name":"till"}`,
+		"POST /api/v1/code-patterns":              `{"prefix":"DH","min_length":6,"max_length":6,"alphabet":"digits"}`,
+		"POST /api/v1/payment-requests":           `{"amount":1}`,
+		"POST /api/v1/payment-requests/*/match":   `{"transaction_id":"1"}`,
+		"POST /api/v1/payment-requests/*/unmatch": `{"transaction_id":"1"}`,
+		"POST /api/v1/streams":                    `{"name":"A","url":"nats://nats.example.com","topic":"a"}`,
+		"PUT /api/v1/streams/*":                   `{"name":"B"}`,
 	}
 	for _, e := range webtest.Endpoints {
 		call(e.Method, e.At("1"), bodies[e.Method+" "+e.Path])
@@ -231,6 +234,10 @@ func TestSecretsAreNotShown(t *testing.T) {
 		t.Helper()
 		a := call(method, path, body, status)
 		fmt.Fprintf(&seen, "%s %s\n%v\n%s\n", method, path, a.Header, a.Body)
+	}
+	call("POST", "/api/v1/code-patterns", `{"prefix":"DH","min_length":6,"max_length":6,"alphabet":"digits"}`, 201)
+	for range 2 {
+		call("POST", "/api/v1/payment-requests", `{"amount":2000,"bank_account_id":1}`, 201)
 	}
 	hand := `{"id":"H1","gateway":"ACB","accountNumber":"0123456789","transferType":"IN","transferAmount":1000,"content":"DH 1"}`
 	look("POST", "/api/v1/transactions", hand, 201)

@@ -50,12 +50,17 @@ func EncodePaymentRequest(r app.PaymentRequest, zone *time.Location, now time.Ti
 	}
 }
 
-// paymentTransferJSON is a transaction of a payment request.
-type paymentTransferJSON struct {
+// PaymentTransferJSON is a transaction of a payment request.
+type PaymentTransferJSON struct {
 	TransactionJSON
 	MatchedBy app.PaymentMatch `json:"matched_by"`
 	Late      bool             `json:"late"`
 	MatchedAt string           `json:"matched_at"`
+}
+
+// EncodePaymentTransfer writes t with its times in zone.
+func EncodePaymentTransfer(t app.PaymentTransfer, zone *time.Location) PaymentTransferJSON {
+	return PaymentTransferJSON{EncodeTransaction(t.Transaction, zone), t.FoundBy, t.Late, app.FormatTime(t.MatchedAt, zone)}
 }
 
 func (s *Server) listPaymentRequests(w http.ResponseWriter, q *Request) error {
@@ -80,6 +85,38 @@ func (s *Server) listPaymentRequests(w http.ResponseWriter, q *Request) error {
 	}
 	return q.answer(w, http.StatusOK, "Payment requests.", "Danh sách yêu cầu thanh toán.", member{"payment_requests", list},
 		member{"amount", page.Due}, member{"received", page.Received}, member{"pagination", paginate(f.Page, page.Total)})
+}
+
+// UnmatchedJSON is money in without a payment request.
+type UnmatchedJSON struct {
+	TransactionJSON
+	Likely []PaymentRequestJSON `json:"likely"` // requests that it may be for, the likeliest first
+}
+
+// EncodeUnmatched writes t as it is at now, with its times in zone.
+func EncodeUnmatched(t app.UnmatchedTransaction, zone *time.Location, now time.Time) UnmatchedJSON {
+	encoded := UnmatchedJSON{EncodeTransaction(t.Transaction, zone), []PaymentRequestJSON{}}
+	for _, r := range t.Likely {
+		encoded.Likely = append(encoded.Likely, EncodePaymentRequest(r, zone, now))
+	}
+	return encoded
+}
+
+func (s *Server) listUnmatched(w http.ResponseWriter, q *Request) error {
+	p := wire.ParamsOf(q.Request, s.service.Zone())
+	page := p.Page()
+	if err := p.Bad.Err(); err != nil {
+		return err
+	}
+	rows, total, err := s.service.UnmatchedTransactions(q.Context(), q.account(), page, q.now)
+	if err != nil {
+		return err
+	}
+	list := make([]UnmatchedJSON, len(rows))
+	for i, t := range rows {
+		list[i] = EncodeUnmatched(t, s.service.Zone(), q.now)
+	}
+	return q.answer(w, http.StatusOK, "Money in without a payment request.", "Tiền vào chưa ghép với yêu cầu thanh toán nào.", member{"transactions", list}, member{"pagination", paginate(page, total)})
 }
 
 func (s *Server) createPaymentRequest(w http.ResponseWriter, q *Request) error {
@@ -136,9 +173,9 @@ func (s *Server) showPaymentRequest(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	list := make([]paymentTransferJSON, len(transfers))
+	list := make([]PaymentTransferJSON, len(transfers))
 	for i, t := range transfers {
-		list[i] = paymentTransferJSON{EncodeTransaction(t.Transaction, s.service.Zone()), t.FoundBy, t.Late, app.FormatTime(t.MatchedAt, s.service.Zone())}
+		list[i] = EncodePaymentTransfer(t, s.service.Zone())
 	}
 	return q.answer(w, http.StatusOK, "The payment request.", "Yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Zone(), q.now)}, member{"transactions", list})
 }
@@ -177,19 +214,8 @@ func (s *Server) cancelPaymentRequest(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) matchTransaction(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return app.ErrNoPaymentRequest
-	}
-	f, err := q.fields("transaction_id")
+	id, transaction, err := s.match(q)
 	if err != nil {
-		return err
-	}
-	transaction, ok := wire.ParseID(f.required("transaction_id"))
-	if !ok {
-		f.bad.Add("transaction_id", app.UnknownReference.EN, app.UnknownReference.VI)
-	}
-	if err := f.bad.Err(); err != nil {
 		return err
 	}
 	r, err := s.service.MatchTransaction(q.Context(), q.account(), id, transaction, q.now)
@@ -200,17 +226,32 @@ func (s *Server) matchTransaction(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) unmatchTransaction(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return app.ErrNoPaymentRequest
-	}
-	transaction, found := wire.ParseID(q.PathValue("transaction"))
-	if !found {
-		return app.ErrNoTransaction
+	id, transaction, err := s.match(q)
+	if err != nil {
+		return err
 	}
 	r, err := s.service.UnmatchTransaction(q.Context(), q.account(), id, transaction)
 	if err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The transaction is no longer matched with the payment request.", "Đã bỏ ghép giao dịch với yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Zone(), q.now)})
+}
+
+// match reads the payment request in the path and the transaction in the body.
+func (s *Server) match(q *Request) (id, transaction int64, err error) {
+	r, err := s.paymentRequest(q)
+	if err != nil {
+		return 0, 0, err
+	}
+	f, err := q.fields("transaction_id")
+	if err != nil {
+		return 0, 0, err
+	}
+	if text := f.required("transaction_id"); text != "" {
+		var found bool
+		if transaction, found = wire.ParseID(text); !found {
+			f.bad.Add("transaction_id", app.UnknownReference.EN, app.UnknownReference.VI)
+		}
+	}
+	return r.ID, transaction, f.bad.Err()
 }

@@ -154,11 +154,12 @@ var table = []route{
 
 	{"GET", "/api/v1/payment-requests", generalLimit, reads, noBody, (*Server).listPaymentRequests},
 	{"POST", "/api/v1/payment-requests", generalLimit, writes, needsBody, (*Server).createPaymentRequest},
+	{"GET", "/api/v1/payment-requests/unmatched", generalLimit, reads, noBody, (*Server).listUnmatched},
 	{"GET", "/api/v1/payment-requests/{id}", generalLimit, reads, noBody, (*Server).showPaymentRequest},
 	{"GET", "/api/v1/payment-requests/{id}/qr", generalLimit, reads, noBody, (*Server).paymentRequestQR},
 	{"POST", "/api/v1/payment-requests/{id}/cancel", generalLimit, writes, noBody, (*Server).cancelPaymentRequest},
-	{"POST", "/api/v1/payment-requests/{id}/transactions", generalLimit, writes, needsBody, (*Server).matchTransaction},
-	{"DELETE", "/api/v1/payment-requests/{id}/transactions/{transaction}", generalLimit, writes, noBody, (*Server).unmatchTransaction},
+	{"POST", "/api/v1/payment-requests/{id}/match", generalLimit, writes, needsBody, (*Server).matchTransaction},
+	{"POST", "/api/v1/payment-requests/{id}/unmatch", generalLimit, writes, needsBody, (*Server).unmatchTransaction},
 
 	{"GET", "/api/v1/streams", generalLimit, reads, noBody, (*Server).listStreams},
 	{"POST", "/api/v1/streams", generalLimit, writes, needsBody, (*Server).createStream},

@@ -1,0 +1,263 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+	"baoco/web/api"
+
+	"github.com/urfave/cli/v2"
+)
+
+func paymentCommand() *cli.Command {
+	transaction := &cli.Int64Flag{Name: "transaction-id", Usage: "`ID` of the transaction", Required: true}
+	return &cli.Command{
+		Name: "payment", Usage: "payment requests: an amount under a code, and what has come for it",
+		Subcommands: []*cli.Command{
+			{
+				Name: "create", Usage: "ask for a payment; its page has the path that is printed",
+				Description: terminal.Example("baoco payment create --amount 200000 --reference HD-1042 --expires-in 30m", "baoco payment create --amount 1.500.000 --bank-account-id 2 --code DH001042"),
+				Flags: terminal.AdminFlags(
+					&cli.StringFlag{Name: "amount", Usage: "`VND` to ask for", Required: true},
+					&cli.Int64Flag{Name: "bank-account-id", Usage: "the money is to go to bank account `ID`", DefaultText: "the only one"},
+					&cli.StringFlag{Name: "reference", Usage: "your own reference, a `TEXT` such as the number of the order"},
+					&cli.StringFlag{Name: "code", Usage: "payment `CODE` of one of your patterns (default: a new one)"},
+					&cli.StringFlag{Name: "prefix", Usage: "make the code by the pattern with this prefix, `LETTERS`", DefaultText: "the first pattern"},
+					&cli.DurationFlag{Name: "expires-in", Usage: "it can be paid for this `TIME`, such as 30m or 24h", DefaultText: "without end"},
+					&cli.StringFlag{Name: "return-url", Usage: "its page leads back to this `URL`"},
+					&cli.BoolFlag{Name: "distinct-amount", Usage: "ask for a few dong more, so that no other open request has the amount"},
+				),
+				Action: withoutArguments(createPayment),
+			},
+			{
+				Name: "list", Usage: "list the payment requests, newest first", Description: terminal.Example("baoco payment list --status underpaid", "baoco payment list --reference HD-1042"),
+				Flags: terminal.AdminFlags(append(pageFlags(),
+					&cli.StringFlag{Name: "status", Usage: "`STATUS`: open, underpaid, paid, overpaid, paid_late, expired or cancelled", DefaultText: "all"},
+					&cli.StringFlag{Name: "reference", Usage: "your own reference, `TEXT`"},
+				)...),
+				Action: withoutArguments(listPayments),
+			},
+			{
+				Name: "show", Usage: "show a payment request with its transfers", ArgsUsage: "ID", Description: terminal.Example("baoco payment show 7"),
+				Flags: terminal.AdminFlags(), Action: withID("payment request", showPayment),
+			},
+			{
+				Name: "qr", Usage: "make the VietQR code of what is still to be paid", ArgsUsage: "ID", Description: terminal.Example("baoco payment qr 7 --png order.png"),
+				Flags: terminal.AdminFlags(&cli.StringFlag{Name: "png", Usage: "write the code to a PNG `FILE`"}), Action: withID("payment request", paymentQR),
+			},
+			{
+				Name: "cancel", Usage: "cancel a payment request that isn't paid", ArgsUsage: "ID", Description: terminal.Example("baoco payment cancel 7"),
+				Flags: terminal.AdminFlags(), Action: withID("payment request", cancelPayment),
+			},
+			{
+				Name: "unmatched", Usage: "list money in without a payment request, and what it may be for", Description: terminal.Example("baoco payment unmatched"),
+				Flags: terminal.AdminFlags(pageFlags()...), Action: withoutArguments(listUnmatched),
+			},
+			{
+				Name: "match", Usage: "match a transaction with a payment request by hand", ArgsUsage: "ID", Description: terminal.Example("baoco payment match 7 --transaction-id 812"),
+				Flags: terminal.AdminFlags(transaction), Action: withID("payment request", matchPayment),
+			},
+			{
+				Name: "unmatch", Usage: "undo the match of a transaction with a payment request", ArgsUsage: "ID", Description: terminal.Example("baoco payment unmatch 7 --transaction-id 812"),
+				Flags: terminal.AdminFlags(transaction), Action: withID("payment request", unmatchPayment),
+			},
+			{
+				Name: "settings", Usage: "show or change the settings for new payment requests", Description: terminal.Example("baoco payment settings", "baoco payment settings --tolerance 1000 --distinct-amounts"),
+				Flags: terminal.AdminFlags(
+					&cli.Int64Flag{Name: "tolerance", Usage: "so many dong less are enough, a `NUMBER` up to 100000; a tenth of the amount at most", DefaultText: "as it is"},
+					&cli.BoolFlag{Name: "distinct-amounts", Usage: "allow requests to ask for a few dong more, so that no other open one has the amount; --distinct-amounts=false ends it"},
+				),
+				Action: withoutArguments(paymentSettings),
+			},
+		},
+	}
+}
+
+func createPayment(c *cli.Context, s *session) error {
+	amount, err := app.ReadAmount(c.String("amount"))
+	if err != nil {
+		return terminal.Usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))
+	}
+	r, err := s.service.CreatePaymentRequest(c.Context, s.account, app.PaymentRequestCreate{
+		Amount: amount, BankAccountID: c.Int64("bank-account-id"), Reference: c.String("reference"), Code: c.String("code"), Prefix: c.String("prefix"),
+		ExpiresIn: c.Duration("expires-in"), ReturnURL: c.String("return-url"), DistinctAmount: c.Bool("distinct-amount"),
+	}, app.IdempotencyKey{}, s.now)
+	if err != nil {
+		return err
+	}
+	return terminal.Changed(c, s.encodePayment(r), "Payment request %d: %s VND with the content %s. Its page is %s", r.ID, terminal.VND(r.TransferAmount), r.Code, r.URLPath())
+}
+
+func (s *session) encodePayment(r app.PaymentRequest) api.PaymentRequestJSON {
+	return api.EncodePaymentRequest(r, s.service.Zone(), s.now)
+}
+
+func listPayments(c *cli.Context, s *session) error {
+	f := app.PaymentFilter{Status: app.PaymentStatus(c.String("status")), Reference: c.String("reference")}
+	if f.Status != "" && f.Status.Name() == (app.Text{}) {
+		return terminal.Usagef("--status must be open, underpaid, paid, overpaid, paid_late, expired or cancelled, not %q", c.String("status"))
+	}
+	var err error
+	if f.Page, err = readPage(c); err != nil {
+		return err
+	}
+	page, err := s.service.PaymentRequests(c.Context, s.account, f, s.now)
+	if err != nil {
+		return err
+	}
+	list := []api.PaymentRequestJSON{}
+	for _, r := range page.Rows {
+		list = append(list, s.encodePayment(r))
+	}
+	return terminal.Output(c, list, func(w io.Writer) {
+		s.printPayments(w, page.Rows, "No payment request found.")
+		if page.Total > 0 {
+			fmt.Fprintf(w, "Asked for %s VND, received %s VND, without cancelled requests.\n", terminal.VND(page.Due), terminal.VND(page.Received))
+		}
+		terminal.More(c, len(list), page.Total)
+	})
+}
+
+func (s *session) printPayments(w io.Writer, list []app.PaymentRequest, none string) {
+	var rows [][]string
+	for _, r := range list {
+		expires := ""
+		if !r.ExpiresAt.IsZero() {
+			expires = app.FormatTime(r.ExpiresAt, s.service.Zone())
+		}
+		rows = append(rows, []string{strconv.FormatInt(r.ID, 10), r.Code, r.Reference, string(r.Status(s.now)), terminal.VND(r.Amount), terminal.VND(r.Received), app.FormatTime(r.CreatedAt, s.service.Zone()), expires})
+	}
+	terminal.PrintTable(w, none, []string{"ID", "CODE", "REFERENCE", "STATUS", "AMOUNT", "RECEIVED", "CREATED", "EXPIRES"}, rows, "ID", "AMOUNT", "RECEIVED")
+}
+
+func showPayment(c *cli.Context, s *session, id int64) error {
+	r, err := s.service.PaymentRequest(c.Context, s.account, id)
+	if err != nil {
+		return err
+	}
+	transfers, err := s.service.PaymentTransfers(c.Context, s.account, id, app.MaxPageSize)
+	if err != nil {
+		return err
+	}
+	encoded := struct {
+		api.PaymentRequestJSON
+		Transactions []api.PaymentTransferJSON `json:"transactions"`
+	}{s.encodePayment(r), []api.PaymentTransferJSON{}}
+	var rows [][]string
+	for _, t := range transfers {
+		encoded.Transactions = append(encoded.Transactions, api.EncodePaymentTransfer(t, s.service.Zone()))
+		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), datedCell(t.Transaction, s.service.Zone()), terminal.VND(t.Amount), string(t.FoundBy), terminal.Clip(t.Content, 50)})
+	}
+	return terminal.Output(c, encoded, func(w io.Writer) {
+		s.printPayments(w, []app.PaymentRequest{r}, "")
+		fmt.Fprintf(w, "To %s %s, %s. Page: %s\n", r.BankAccount.Bank, r.BankAccount.AccountNumber, terminal.OneLine(r.BankAccount.AccountName), r.URLPath())
+		terminal.PrintTable(w, "No transfer has come yet.", []string{"TRANSACTION", "TIME", "AMOUNT", "FOUND BY", "CONTENT"}, rows, "TRANSACTION", "AMOUNT")
+	})
+}
+
+func paymentQR(c *cli.Context, s *session, id int64) error {
+	r, err := s.service.PaymentRequest(c.Context, s.account, id)
+	if err != nil {
+		return err
+	}
+	if !r.Payable(s.now) {
+		return app.ErrPaymentEnded
+	}
+	_, text, err := r.Transfer()
+	if err != nil {
+		return err
+	}
+	return drawQR(c, map[string]any{"payment_request_id": id, "qr": text}, text)
+}
+
+func cancelPayment(c *cli.Context, s *session, id int64) error {
+	r, err := s.service.CancelPaymentRequest(c.Context, s.account, id, s.now)
+	if err != nil {
+		return err
+	}
+	return terminal.Changed(c, s.encodePayment(r), "Payment request %d is cancelled.", id)
+}
+
+func listUnmatched(c *cli.Context, s *session) error {
+	page, err := readPage(c)
+	if err != nil {
+		return err
+	}
+	list, total, err := s.service.UnmatchedTransactions(c.Context, s.account, page, s.now)
+	if err != nil {
+		return err
+	}
+	encoded, rows := []api.UnmatchedJSON{}, [][]string{}
+	for _, t := range list {
+		encoded = append(encoded, api.EncodeUnmatched(t, s.service.Zone(), s.now))
+		likely := ""
+		for i, r := range t.Likely {
+			if i > 0 {
+				likely += ", "
+			}
+			likely += fmt.Sprintf("%d (%s)", r.ID, r.Code)
+		}
+		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), datedCell(t.Transaction, s.service.Zone()), terminal.VND(t.Amount), terminal.Clip(t.Content, 50), likely})
+	}
+	return terminal.Output(c, encoded, func(w io.Writer) {
+		terminal.PrintTable(w, "All money in of the last 30 days has its payment request.", []string{"TRANSACTION", "TIME", "AMOUNT", "CONTENT", "MAY BE FOR"}, rows, "TRANSACTION", "AMOUNT")
+		terminal.More(c, len(rows), total)
+	})
+}
+
+func matchPayment(c *cli.Context, s *session, id int64) error {
+	r, err := s.service.MatchTransaction(c.Context, s.account, id, c.Int64("transaction-id"), s.now)
+	return s.printMatch(c, r, err)
+}
+
+func unmatchPayment(c *cli.Context, s *session, id int64) error {
+	r, err := s.service.UnmatchTransaction(c.Context, s.account, id, c.Int64("transaction-id"))
+	return s.printMatch(c, r, err)
+}
+
+func (s *session) printMatch(c *cli.Context, r app.PaymentRequest, err error) error {
+	if err != nil {
+		return err
+	}
+	return terminal.Changed(c, s.encodePayment(r), "Payment request %d is %s now: received %s of %s VND.", r.ID, r.Status(s.now), terminal.VND(r.Received), terminal.VND(r.Amount))
+}
+
+func paymentSettings(c *cli.Context, s *session) error {
+	var u app.AccountUpdate
+	if c.IsSet("tolerance") {
+		tolerance := c.Int64("tolerance")
+		u.PaymentTolerance = &tolerance
+	}
+	if c.IsSet("distinct-amounts") {
+		distinct := c.Bool("distinct-amounts")
+		u.DistinctAmounts = &distinct
+	}
+	if u == (app.AccountUpdate{}) {
+		a, err := s.service.Account(c.Context, s.account)
+		if err != nil {
+			return err
+		}
+		return terminal.Output(c, encodePaymentSettings(a), func(w io.Writer) { fmt.Fprintln(w, paymentSettingsText(a)) })
+	}
+	a, err := s.service.UpdateAccount(c.Context, s.account, u)
+	if err != nil {
+		return err
+	}
+	return terminal.Changed(c, encodePaymentSettings(a), "%s", paymentSettingsText(a))
+}
+
+type paymentSettingsJSON struct {
+	Tolerance       int64 `json:"tolerance"`
+	DistinctAmounts bool  `json:"distinct_amounts"`
+}
+
+func encodePaymentSettings(a app.Account) paymentSettingsJSON {
+	return paymentSettingsJSON{a.PaymentTolerance, a.DistinctAmounts}
+}
+
+func paymentSettingsText(a app.Account) string {
+	return fmt.Sprintf("Tolerance: %s VND. Distinct amounts: %s.", terminal.VND(a.PaymentTolerance), terminal.YesNo(a.DistinctAmounts))
+}

@@ -1,0 +1,175 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"baoco/app/paymentcode"
+)
+
+// Unmatched money is money in that no payment request was found for: the payer changed the
+// content, or a bank lost it. A person matches it; baoco only names the likeliest
+// requests, and never chooses.
+
+// UnmatchedKept is how far back unmatched money is listed.
+const UnmatchedKept = 30 * 24 * time.Hour
+
+// mostLikely is how many requests are named for a transaction.
+const mostLikely = 3
+
+// UnmatchedTransaction is a transaction without a payment request, and the requests that
+// it may be for, the likeliest first.
+type UnmatchedTransaction struct {
+	Transaction
+	Likely []PaymentRequest
+}
+
+// PaymentCandidate is a request that unmatched money may be for, with the contents of the
+// transfers that came for it.
+type PaymentCandidate struct {
+	PaymentRequest
+	Contents string
+}
+
+// UnmatchedTransactions lists a page of the unmatched money of the last 30 days, newest
+// first, and counts it. It is empty where the account never had a payment request.
+func (s *Service) UnmatchedTransactions(ctx context.Context, accountID int64, page Page, now time.Time) ([]UnmatchedTransaction, int64, error) {
+	rows, total, err := s.store.UnmatchedTransactions(ctx, accountID, now.Add(-UnmatchedKept), page)
+	if err != nil || len(rows) == 0 {
+		return nil, total, err
+	}
+	list := make([]UnmatchedTransaction, len(rows))
+	candidates, err := s.store.PaymentCandidates(ctx, accountID, PaymentCandidates)
+	for i, t := range rows {
+		list[i] = UnmatchedTransaction{t, t.likeliest(candidates)}
+	}
+	return list, total, err
+}
+
+// LikelyPayments names the requests that a transaction may be for.
+func (s *Service) LikelyPayments(ctx context.Context, t Transaction) ([]PaymentRequest, error) {
+	if t.Type != In || t.PaymentRequest.ID != 0 {
+		return nil, nil
+	}
+	candidates, err := s.store.PaymentCandidates(ctx, t.AccountID, PaymentCandidates)
+	return t.likeliest(candidates), err
+}
+
+// Points of what speaks for a request. One whose points are fewer than leastPoints isn't
+// named.
+const (
+	pointsExact     = 4 // the amount that is asked for
+	pointsPart      = 1 // less than it
+	pointsCode      = 5 // the code or the reference is in the content
+	pointsTypo      = 3 // but for one character
+	pointsNearTypo  = 1 // but for two
+	pointsSoon      = 2 // within soon of the request
+	pointsSameDay   = 1
+	pointsPayer     = 2 // words of the content stand in an earlier transfer for the request
+	leastPoints     = 5
+	soonAfter       = time.Hour
+	leastPayerWords = 2
+)
+
+// likeliest are the requests that speak most for being paid by t.
+func (t Transaction) likeliest(candidates []PaymentCandidate) []PaymentRequest {
+	type scored struct {
+		PaymentRequest
+		points int
+	}
+	var list []scored
+	words := paymentcode.Words(t.Content)
+	for _, c := range candidates {
+		if t.before(c.PaymentRequest) {
+			continue
+		}
+		if points := t.pointsFor(c, words); points >= leastPoints {
+			list = append(list, scored{c.PaymentRequest, points})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b scored) int { return b.points - a.points })
+	var likely []PaymentRequest
+	for _, one := range list[:min(len(list), mostLikely)] {
+		likely = append(likely, one.PaymentRequest)
+	}
+	return likely
+}
+
+func (t Transaction) pointsFor(c PaymentCandidate, words []string) (points int) {
+	switch {
+	case t.Amount == c.Asked() || t.Amount == c.Rest():
+		points = pointsExact
+	case t.Amount < c.Rest():
+		points = pointsPart
+	}
+	points += max(pointsForCode(c.Code, words), pointsForCode(c.ReferenceKey(), words))
+	switch after := t.Time.Sub(c.CreatedAt); {
+	case after <= soonAfter:
+		points += pointsSoon
+	case after <= 24*time.Hour:
+		points += pointsSameDay
+	}
+	if c.Contents != "" {
+		shared := 0
+		for _, word := range paymentcode.Words(c.Contents) {
+			if len(word) > 1 && !strings.ContainsAny(word, "0123456789") && slices.Contains(words, word) {
+				shared++
+			}
+		}
+		if shared >= leastPayerWords {
+			points += pointsPayer
+		}
+	}
+	return points
+}
+
+// pointsForCode compares a code with words and with two words that stand together.
+func pointsForCode(code string, words []string) int {
+	if code == "" {
+		return 0
+	}
+	nearest := len(code)
+	for i, word := range words {
+		nearest = min(nearest, distance(code, word))
+		if i > 0 {
+			nearest = min(nearest, distance(code, words[i-1]+word))
+		}
+	}
+	switch nearest {
+	case 0:
+		return pointsCode
+	case 1:
+		return pointsTypo
+	case 2:
+		return pointsNearTypo
+	}
+	return 0
+}
+
+// distance is how many characters of a word were changed, left out or added to make b of
+// a, up to 3; more count as 3.
+func distance(a, b string) int {
+	const most = 3
+	if len(a)-len(b) >= most || len(b)-len(a) >= most {
+		return most
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return min(most, row[len(b)])
+}
