@@ -26,8 +26,10 @@ type codeRow struct {
 // codeForm is the form of a pattern as it was entered.
 type codeForm struct{ Prefix, Least, Most, Alphabet string }
 
+var newCodeForm = codeForm{Least: "6", Alphabet: string(paymentcode.Digits)}
+
 func (s *Server) codesPage(v *visit) error {
-	return s.showCodes(v, codeForm{Least: "6", Alphabet: string(paymentcode.Digits)}, nil)
+	return s.showCodes(v, newCodeForm, nil)
 }
 
 func (s *Server) showCodes(v *visit, form codeForm, wrong error) error {

@@ -18,6 +18,7 @@ import (
 var (
 	transactionFilters = []string{"q", "type", "from", "to", "min", "max", "bank_account_id", "delivery_state", "payment_code"}
 	cashierFilters     = []string{"q", "min", "max", "bank_account_id", "payment_code"} // of the money in of today
+	paymentFilters     = []string{"status", "reference", "payment_code"}
 	historyFilters     = []string{"q", "webhook_id", "status", "type", "from", "to", "transaction_id"}
 	eventFilters       = []string{"source_id", "state"}
 	auditFilters       = []string{"who", "way", "deed", "noun", "id", "from", "to"}

@@ -27,6 +27,7 @@ var navigation = []placeGroup{
 	{"money", app.Text{EN: "Money", VI: "Tiền"}, []place{
 		{"overview", "/", "layout-dashboard", app.Text{EN: "Overview", VI: "Tổng quan"}, anyUser, false},
 		{"transactions", "/transactions", "arrow-left-right", app.Text{EN: "Transactions", VI: "Giao dịch"}, anyUser, false},
+		{"payments", "/payments", "qr-code", app.Text{EN: "Payment requests", VI: "Yêu cầu thanh toán"}, seeMoney, false},
 		{"day", "/day", "clock", app.Text{EN: "Day book", VI: "Sổ ngày"}, seeMoney, false},
 		{"banks", "/banks", "landmark", app.Text{EN: "Bank accounts", VI: "Tài khoản ngân hàng"}, seeMoney, false},
 		{"counter", "/counter", "volume-2", app.Text{EN: "Counter screen", VI: "Màn hình quầy"}, useCounter, false},

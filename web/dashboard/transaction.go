@@ -15,7 +15,8 @@ type transactionData struct {
 	Form   noteForm
 	JSON   string // as the API gives it; empty: for developers only
 	Origin app.TransactionOrigin
-	Event  *app.InboundEvent // nil if there is none, or for developers only
+	Likely []app.PaymentRequest // that it may be for, where it has none
+	Event  *app.InboundEvent    // nil if there is none, or for developers only
 }
 
 // noteForm is the form of the note. Seen is the note as it was when the form was
@@ -71,6 +72,11 @@ func (s *Server) showTransaction(v *visit, t app.Transaction, form noteForm, ref
 	}
 	if data.Origin, err = s.Service.TransactionOrigin(v.Context(), v.account.ID, t.ID); err != nil {
 		return err
+	}
+	if v.may(seeMoney) {
+		if data.Likely, err = s.Service.LikelyPayments(v.Context(), t); err != nil {
+			return err
+		}
 	}
 	if v.may(connect) {
 		if data.Event, err = s.eventOf(v, data.Origin.InboundEventID); err != nil {

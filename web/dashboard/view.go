@@ -174,6 +174,9 @@ var templateFuncs = template.FuncMap{
 			Path string
 		}{v.words, list, path}
 	},
+	"likely": func(t app.Transaction, likely []app.PaymentRequest) app.UnmatchedTransaction {
+		return app.UnmatchedTransaction{Transaction: t, Likely: likely}
+	},
 	"step": func(v view, step deliveryStep) stepView { return stepView{v, step} },
 	"part": func(v view, of any) any {
 		return struct {

@@ -154,7 +154,15 @@ class Baoco_Payment {
 			return true;
 		}
 		$request = self::kept( $order, self::REQUEST );
-		$note    = self::decide( $order, $request, $transfer );
+		$pays    = false;
+		$note    = self::decide( $order, $request, $transfer, $pays );
+		if ( $pays ) {
+			$order->payment_complete( $transfer['id'] );
+			$order = wc_get_order( $order->get_id() );
+			if ( ! $order || $order->get_transaction_id() !== $transfer['id'] ) {
+				return false;
+			}
+		}
 		if ( '' !== $note ) {
 			$order->add_order_note( $note );
 		}
@@ -165,15 +173,15 @@ class Baoco_Payment {
 		$handled[] = $transfer['id'];
 		$order->update_meta_data( self::TRANSACTIONS, $handled );
 		$order->save();
-		$again = wc_get_order( $order->get_id() );
-		return $again && in_array( $transfer['id'], self::kept( $again, self::TRANSACTIONS ), true );
+		$order = wc_get_order( $order->get_id() );
+		return $order && in_array( $transfer['id'], self::kept( $order, self::TRANSACTIONS ), true );
 	}
 
 	/**
-	 * Completes the order if this transfer pays it, and gives the note for whoever looks at
-	 * the order. Whatever is not certain is only noted.
+	 * Decides whether a transfer pays the order, and gives the note for whoever looks at the
+	 * order. Whatever is not certain is only noted.
 	 */
-	private static function decide( WC_Order $order, array $request, array $transfer ) {
+	private static function decide( WC_Order $order, array $request, array $transfer, &$pays ) {
 		$state = $transfer['payment_request'];
 		$what  = sprintf(
 			/* translators: 1: an amount, 2: the id of a transaction, 3: the number that the bank gave it, 4: a payment code */
@@ -212,7 +220,7 @@ class Baoco_Payment {
 		if ( ! in_array( $state['status'], array( 'paid', 'overpaid', 'paid_late' ), true ) || $request['credit'] + $state['received'] < $total ) {
 			return $what . __( 'All the money seems to have come, but baoco does not say that it is paid. Please check the order by hand.', 'baoco' );
 		}
-		$order->payment_complete( $transfer['id'] );
+		$pays = true;
 		if ( $received > $total ) {
 			/* translators: %s: an amount */
 			$what .= sprintf( __( 'That is %s too much.', 'baoco' ), self::money( $received - $total ) ) . ' ';

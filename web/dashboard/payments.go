@@ -1,0 +1,274 @@
+package dashboard
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+func paymentPath(id int64) string { return "/payments/" + strconv.FormatInt(id, 10) }
+
+// paymentsData is the list of the payment requests.
+type paymentsData struct {
+	filters
+	Pages         pages
+	Statuses      []app.PaymentStatus
+	Rows          []app.PaymentRequest
+	Total         int64
+	Due, Received int64
+	Unmatched     int64 // transactions
+	NoPatterns    bool  // codes can't be made
+}
+
+func (s *Server) paymentsPage(v *visit) error {
+	data := paymentsData{Statuses: app.PaymentStatuses, filters: v.filtersOf("/payments", paymentFilters, v.paymentWord)}
+	f, err := paymentFilter(data.Form, v)
+	if err == nil {
+		err = s.fillPayments(v, f, &data)
+	}
+	return s.renderForm(v, err, "payments", "payments", app.Text{EN: "Payment requests", VI: "Yêu cầu thanh toán"}, data)
+}
+
+func (s *Server) fillPayments(v *visit, f app.PaymentFilter, data *paymentsData) error {
+	page, err := s.Service.PaymentRequests(v.Context(), v.account.ID, f, v.now)
+	if err != nil {
+		return err
+	}
+	data.Rows, data.Total, data.Due, data.Received = page.Rows, page.Total, page.Due, page.Received
+	data.Pages = pagesOf(f.Page, page.Total, data.Form, data.Path)
+	patterns, err := s.Service.CodePatterns(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	data.NoPatterns = len(patterns) == 0
+	_, data.Unmatched, err = s.Service.UnmatchedTransactions(v.Context(), v.account.ID, app.Page{Number: 1, Size: 1}, v.now)
+	return err
+}
+
+func paymentFilter(form url.Values, v *visit) (app.PaymentFilter, error) {
+	var bad app.Invalid
+	f := app.PaymentFilter{Status: app.PaymentStatus(form.Get("status")), Reference: form.Get("reference"), Code: app.ReadCodeFilter("payment_code", form.Get("payment_code"), &bad), Page: pageOf(v)}
+	if f.Status != "" && !slices.Contains(app.PaymentStatuses, f.Status) {
+		bad.Add("status", "must be one of the values in the list", "phải là một mục trong danh sách")
+	}
+	return f, bad.Err()
+}
+
+// paymentWord writes a value of the filter for people.
+func (w words) paymentWord(name, value string) string {
+	if name == "status" {
+		return app.PaymentStatus(value).Name().In(w.Lang)
+	}
+	return ""
+}
+
+// PaymentStatus is the status of a payment request now, and PaymentClass how it looks.
+func (w words) PaymentStatus(r app.PaymentRequest) string { return w.StatusName(r.Status(w.now)) }
+
+// StatusName names a status of payment requests.
+func (w words) StatusName(s app.PaymentStatus) string { return s.Name().In(w.Lang) }
+
+func (w words) PaymentClass(s app.PaymentStatus) string {
+	switch s {
+	case app.PaymentPaid:
+		return "active"
+	case app.PaymentUnderpaid, app.PaymentOverpaid, app.PaymentPaidLate:
+		return "pending"
+	}
+	return ""
+}
+
+// StatusOf is the status of a payment request now.
+func (w words) StatusOf(r app.PaymentRequest) app.PaymentStatus { return r.Status(w.now) }
+
+// paymentForm is the form of a payment request as it was entered.
+type paymentForm struct {
+	Amount, BankAccountID, Reference, Code, Expires, ReturnURL string
+	Distinct                                                   bool
+	Banks                                                      []app.BankAccount
+	DistinctAllowed                                            bool
+}
+
+// expiries are the times for which a request may be payable, in minutes.
+var expiries = []int{15, 60, 24 * 60, 7 * 24 * 60, 0}
+
+func (f paymentForm) Expiries() []int { return expiries }
+
+// ExpiryName names one of expiries.
+func (w words) ExpiryName(minutes int) string {
+	switch {
+	case minutes == 0:
+		return w.T("without end", "không thời hạn")
+	case minutes < 60:
+		return w.Count(int64(minutes), "minute", "minutes", "phút")
+	case minutes < 24*60:
+		return w.Count(int64(minutes/60), "hour", "hours", "giờ")
+	}
+	return w.Count(int64(minutes/60/24), "day", "days", "ngày")
+}
+
+func (s *Server) newPaymentPage(v *visit) error {
+	return s.showNewPayment(v, paymentForm{Expires: "1440"}, nil)
+}
+
+func (s *Server) showNewPayment(v *visit, form paymentForm, wrong error) error {
+	var err error
+	if form.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	form.Banks = slices.DeleteFunc(form.Banks, func(b app.BankAccount) bool { return b.Status == app.BankAccountInactive })
+	form.DistinctAllowed = v.account.DistinctAmounts
+	return s.renderForm(v, wrong, "payment_new", "payments", app.Text{EN: "Create a payment request", VI: "Tạo yêu cầu thanh toán"}, form)
+}
+
+func (s *Server) createPayment(v *visit) error {
+	form := paymentForm{
+		Amount: v.PostFormValue("amount"), BankAccountID: v.PostFormValue("bank_account_id"), Reference: v.PostFormValue("reference"),
+		Code: v.PostFormValue("code"), Expires: v.PostFormValue("expires_in"), ReturnURL: v.PostFormValue("return_url"), Distinct: v.PostFormValue("distinct_amount") == "1",
+	}
+	in := app.PaymentRequestCreate{Reference: form.Reference, Code: form.Code, ReturnURL: form.ReturnURL, DistinctAmount: form.Distinct}
+	var bad app.Invalid
+	var err error
+	if in.Amount, err = app.ReadAmount(form.Amount); err != nil {
+		bad.Add("amount", app.TypedAmountRule.EN, app.TypedAmountRule.VI)
+	}
+	if in.BankAccountID, err = readBankAccountID(form.BankAccountID); err != nil {
+		bad.Merge(err)
+	}
+	if minutes, err := strconv.Atoi(form.Expires); err == nil && slices.Contains(expiries, minutes) {
+		in.ExpiresIn = time.Duration(minutes) * time.Minute
+	} else {
+		bad.Add("expires_in", "must be one of the values in the list", "phải là một mục trong danh sách")
+	}
+	if err := bad.Err(); err != nil {
+		return s.showNewPayment(v, form, err)
+	}
+	r, err := s.Service.CreatePaymentRequest(v.Context(), v.account.ID, in, v.form.key, v.now)
+	if err != nil {
+		return s.showNewPayment(v, form, err)
+	}
+	return s.redirect(v, paymentPath(r.ID), app.Text{EN: "Payment request created.", VI: "Đã tạo yêu cầu thanh toán."})
+}
+
+// paymentData is the page of a payment request.
+type paymentData struct {
+	app.PaymentRequest
+	Status    app.PaymentStatus
+	Payable   bool
+	Page      givenAddress // for the payer
+	Image     string       // address of its QR code
+	Transfers []app.PaymentTransfer
+	Ask       confirmation // before it is cancelled
+}
+
+// pagePayment is the payment request that the path names.
+func (s *Server) pagePayment(v *visit) (app.PaymentRequest, error) {
+	id, found := wire.ParseID(v.PathValue("id"))
+	if !found {
+		return app.PaymentRequest{}, app.ErrNoPaymentRequest
+	}
+	return s.Service.PaymentRequest(v.Context(), v.account.ID, id)
+}
+
+func (s *Server) paymentPage(v *visit) error {
+	r, err := s.pagePayment(v)
+	if err != nil {
+		return err
+	}
+	return s.showPayment(v, r, nil)
+}
+
+// showPayment shows the page. refused is why an action was refused.
+func (s *Server) showPayment(v *visit, r app.PaymentRequest, refused error) error {
+	data := paymentData{
+		PaymentRequest: r, Status: r.Status(v.now), Payable: r.Payable(v.now), Page: s.givenAddress(v, r.URLPath(), app.ReachInternet),
+		Image: r.URLPath() + "/qr.png", Ask: s.paymentCancel(v, r),
+	}
+	var err error
+	if data.Transfers, err = s.Service.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize); err != nil {
+		return err
+	}
+	return s.renderForm(v, refused, "payment", "payments", app.Textf("Payment request %s", "Yêu cầu thanh toán %s", r.Code), data)
+}
+
+func (s *Server) paymentCancel(v *visit, r app.PaymentRequest) confirmation {
+	return confirmation{
+		Path: paymentPath(r.ID) + "/cancel", Back: paymentPath(r.ID),
+		Title: v.T("Cancel the payment request ", "Huỷ yêu cầu thanh toán ") + r.Code + "?", Button: v.T("Cancel the request", "Huỷ yêu cầu"),
+		Texts: []string{v.T("Its page tells the customer not to pay. Money that comes all the same is still matched with it, and shown as too late.", "Trang thanh toán sẽ báo khách đừng chuyển tiền. Nếu tiền vẫn đến, baoco vẫn ghép vào yêu cầu này và ghi là muộn.")},
+		do: func() error {
+			_, err := s.Service.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now)
+			return err
+		},
+		done: app.Text{EN: "Payment request cancelled.", VI: "Đã huỷ yêu cầu thanh toán."},
+	}
+}
+
+func (s *Server) cancelPayment(v *visit) error {
+	r, err := s.pagePayment(v)
+	if err != nil {
+		return err
+	}
+	return s.confirm(v, "payments", s.paymentCancel(v, r))
+}
+
+// matchPayment matches the transaction that the form names.
+func (s *Server) matchPayment(v *visit) error {
+	return s.changeMatch(v, func(r app.PaymentRequest, transaction int64) error {
+		_, err := s.Service.MatchTransaction(v.Context(), v.account.ID, r.ID, transaction, v.now)
+		return err
+	}, app.Text{EN: "Transaction matched.", VI: "Đã ghép giao dịch."})
+}
+
+func (s *Server) unmatchPayment(v *visit) error {
+	return s.changeMatch(v, func(r app.PaymentRequest, transaction int64) error {
+		_, err := s.Service.UnmatchTransaction(v.Context(), v.account.ID, r.ID, transaction)
+		return err
+	}, app.Text{EN: "Match undone.", VI: "Đã bỏ ghép."})
+}
+
+func (s *Server) changeMatch(v *visit, change func(r app.PaymentRequest, transaction int64) error, done app.Text) error {
+	r, err := s.pagePayment(v)
+	if err != nil {
+		return err
+	}
+	transaction, found := wire.ParseID(v.PostFormValue("transaction_id"))
+	if !found {
+		return s.showPayment(v, r, app.ErrUnknownReference("transaction_id"))
+	}
+	if err := change(r, transaction); err != nil {
+		return s.showPayment(v, r, err)
+	}
+	return s.redirect(v, paymentPath(r.ID), done)
+}
+
+// unmatchedData is money in without a payment request.
+type unmatchedData struct {
+	Pages     pages
+	Rows      []app.UnmatchedTransaction
+	Unmatched int64 // in all
+}
+
+func (s *Server) unmatchedPage(v *visit) error {
+	page := pageOf(v)
+	rows, total, err := s.Service.UnmatchedTransactions(v.Context(), v.account.ID, page, v.now)
+	data := unmatchedData{pagesOf(page, total, url.Values{}, "/payments/unmatched"), rows, total}
+	return s.renderForm(v, err, "unmatched", "payments", app.Text{EN: "Money without a request", VI: "Tiền chưa ghép"}, data)
+}
+
+// setPaymentSettings changes the settings for new payment requests.
+func (s *Server) setPaymentSettings(v *visit) error {
+	tolerance, err := strconv.ParseInt(v.PostFormValue("payment_tolerance"), 10, 64)
+	if err != nil {
+		tolerance = -1 // out of bounds
+	}
+	distinct := v.PostFormValue("distinct_amounts") == "1"
+	if _, err := s.Service.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{PaymentTolerance: &tolerance, DistinctAmounts: &distinct}); err != nil {
+		return s.showCodes(v, newCodeForm, err)
+	}
+	return s.redirect(v, "/settings/codes", app.Text{EN: "Saved.", VI: "Đã lưu."})
+}
