@@ -43,7 +43,7 @@ func (s PaymentStatus) Name() Text {
 		PaymentPaid:      {"Paid", "Đã trả đủ"},
 		PaymentOverpaid:  {"Overpaid", "Trả thừa"},
 		PaymentPaidLate:  {"Paid too late", "Trả đủ nhưng muộn"},
-		PaymentExpired:   {"Expired", "Hết hạn"},
+		PaymentExpired:   {"Expired", "Đã hết hạn"},
 		PaymentCancelled: {"Cancelled", "Đã huỷ"},
 	}[s]
 }

@@ -23,15 +23,16 @@ var (
 
 		// For tests only.
 		"app/acceptance":              {},
-		"app/apptest":                 {"baoco/app", "baoco/app/provider", "baoco/app/replica", "baoco/sqlitestore"},
+		"app/apptest":                 {"baoco/app", "baoco/app/paymentcode", "baoco/app/provider", "baoco/app/replica", "baoco/sqlitestore"},
 		"scheduler/broker/brokertest": {"baoco/app"},
 		"web/webtest":                 {"baoco/app", "baoco/app/apptest", "baoco/app/exactjson", "baoco/app/provider", "baoco/scheduler", "baoco/sqlitestore", "baoco/web", "baoco/web/api", "baoco/web/dashboard", "baoco/web/wire"},
 
-		"web":                    {"baoco/app", "baoco/web/api", "baoco/web/dashboard", "baoco/web/inbound", "baoco/web/wire"},
+		"web":                    {"baoco/app", "baoco/web/api", "baoco/web/dashboard", "baoco/web/inbound", "baoco/web/pay", "baoco/web/wire"},
 		"web/api":                {"baoco/app", "baoco/app/exactjson", "baoco/app/paymentcode", "baoco/app/provider", "baoco/app/vietqr", "baoco/web/wire"},
 		"web/dashboard":          {"baoco/app", "baoco/app/audit", "baoco/app/fold", "baoco/app/passkey", "baoco/app/paymentcode", "baoco/app/provider", "baoco/app/secondfactor", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/web/dashboard/help", "baoco/web/wire"},
 		"web/dashboard/help":     {"baoco/app"},
 		"web/metrics":            {"baoco/app"},
+		"web/pay":                {"baoco/app", "baoco/app/vietqr", "baoco/web/wire"},
 		"web/inbound":            {"baoco/app", "baoco/app/exactjson", "baoco/app/provider", "baoco/web/wire"},
 		"web/wire":               {"baoco/app"},
 		"scheduler":              {"baoco/app", "baoco/app/provider", "baoco/scheduler/broker/kafka", "baoco/scheduler/broker/nats"},
@@ -74,6 +75,7 @@ var (
 		"web/dashboard/help":     {"github.com/yuin/goldmark"},
 		"web/inbound":            {},
 		"web/metrics":            {},
+		"web/pay":                {},
 		"web/wire":               {"golang.org/x/time/rate"},
 		"scheduler":              {"github.com/go-co-op/gocron/v2", "github.com/google/uuid", "github.com/jonboulle/clockwork", "github.com/wneessen/go-mail"},
 		"scheduler/broker":       {},

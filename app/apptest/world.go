@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/paymentcode"
 	"baoco/app/provider"
 	"baoco/sqlitestore"
 )
@@ -190,6 +191,21 @@ const SomePassword = "mật khẩu rất dài"
 const someHash = "$argon2id$v=19$m=8,t=1,p=1$c2FsdCBvZiBhIHRlc3Q$Tq29hzPlxU/YT3nueTvFTBvWHknl1Hzkb67IfWElA04"
 
 // CounterLink makes a link of the counter screen and gives its token.
+// CodePattern makes the pattern of codes with eight digits after a prefix.
+func (w *World) CodePattern(prefix string) {
+	w.T.Helper()
+	_, err := w.Service.CreateCodePattern(context.Background(), 1, paymentcode.Pattern{Prefix: prefix, Least: 8, Most: 8, Alphabet: paymentcode.Digits}, time.Now())
+	Must(w.T, err)
+}
+
+// PaymentRequest makes a payment request of account 1.
+func (w *World) PaymentRequest(in app.PaymentRequestCreate) app.PaymentRequest {
+	w.T.Helper()
+	r, err := w.Service.CreatePaymentRequest(context.Background(), 1, in, app.IdempotencyKey{}, time.Now())
+	Must(w.T, err)
+	return r
+}
+
 func (w *World) CounterLink(accountID int64, in app.CounterLinkCreate) string {
 	w.T.Helper()
 	if in.Name == "" {

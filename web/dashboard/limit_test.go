@@ -61,6 +61,11 @@ var limitedRoutes = map[string][]string{
 	"GET /streams/{id}/delete": {"/streams/1/delete"}, "POST /streams/{id}/delete": {"/streams/1/delete"},
 	"GET /tools/signature": {"/tools/signature"}, "POST /tools/signature": {"/tools/signature"},
 
+	"GET /payments": {"/payments", "/payments?reference={word}", "/payments?status=paid"}, "POST /payments": {"/payments amount=5000&bank_account_id={bank}"}, "GET /payments/new": {"/payments/new"},
+	"GET /payments/unmatched": {"/payments/unmatched"}, "GET /payments/{id}": {"/payments/{payment}"}, "GET /payments/{id}/cancel": {"/payments/{payment}/cancel"}, "POST /payments/{id}/cancel": {"/payments/{payment}/cancel"},
+	"POST /payments/{id}/match":   {"/payments/{payment}/match transaction_id={transaction}", "/payments/1/match transaction_id={transaction}", "/payments/{payment}/match transaction_id=1"},
+	"POST /payments/{id}/unmatch": {"/payments/{payment}/unmatch transaction_id={transaction}", "/payments/1/unmatch transaction_id={transaction}"}, "POST /settings/payments": {"/settings/payments payment_tolerance=5"},
+
 	"GET /banks": {"/banks"}, "POST /banks": {"/banks bank=ACB&account_number={account}"}, "GET /banks/new": {"/banks/new"},
 	"GET /banks/{id}": {"/banks/{bank}", "/banks/{bank}?amount=5000&content=x"}, "GET /banks/{id}/qr.png": {"/banks/{bank}/qr.png", "/banks/{bank}/qr.png?amount=5000"},
 	"POST /banks/{id}/look": {"/banks/{bank}/look"}, "POST /banks/{id}/toggle": {"/banks/{bank}/toggle"}, "GET /banks/{id}/unlink": {"/banks/{bank}/unlink"}, "POST /banks/{id}/unlink": {"/banks/{bank}/unlink"},
@@ -108,7 +113,7 @@ var limitedRoutes = map[string][]string{
 // guesses are the values of the hidden bank account that somebody may guess, each
 // beside one that is nowhere. They are as long, so that one can take the other's place.
 var guesses = map[string][2]string{
-	"bank": {"770001", "770999"}, "transaction": {"88001", "88999"}, "word": {"ZULUPAY", "QQQQPAY"}, "amount": {"7654321", "7654399"}, "account": {"970770887766", "970770112233"}, "tail": {"887766", "112233"},
+	"bank": {"770001", "770999"}, "payment": {"66001", "66999"}, "transaction": {"88001", "88999"}, "word": {"ZULUPAY", "QQQQPAY"}, "amount": {"7654321", "7654399"}, "account": {"970770887766", "970770112233"}, "tail": {"887766", "112233"},
 	"nickname": {"Zebra", "Qebra"}, "note": {"ZULUNOTE", "QQQQNOTE"}, "number": {"FTZULU1", "FTQQQQ1"}, "small": {"1", "9"},
 }
 
@@ -136,6 +141,11 @@ func limitWorld(w webtest.Bubble) {
 	other, hidden := link(550000, "660770332211", "YANKEE HOLDER"), link(770000, "970770887766", "ZULU HOLDER")
 	apptest.Must(w.T, w.Service.SetBankAccountLook(ctx, 1, other, app.BankAccountLook{Nickname: "Yak"}))
 	apptest.Must(w.T, w.Service.SetBankAccountLook(ctx, 1, hidden, app.BankAccountLook{Nickname: "Zebra"}))
+	w.CodePattern("BILL")
+	w.PaymentRequest(app.PaymentRequestCreate{Amount: 1_234_567, BankAccountID: 1, Reference: "ALPHA-1"})
+	w.Change(`UPDATE sqlite_sequence SET seq = 66000 WHERE name = 'payment_requests'`)
+	paid := w.PaymentRequest(app.PaymentRequestCreate{Amount: 7_654_321, BankAccountID: hidden, Reference: "ZULUPAY"})
+	w.PaymentRequest(app.PaymentRequestCreate{Amount: 7_654_321, BankAccountID: hidden})
 	native := w.Native()
 	fill := func(bankID int64, account, tag string, amount, least int64) {
 		source := w.AddSource(app.SourceAdd{Provider: "native", Name: tag + " source", BankAccountID: bankID})
@@ -157,6 +167,7 @@ func limitWorld(w webtest.Bubble) {
 	fill(1, apptest.SomeAccount, "ALPHA", 1_234_567, 20_002)
 	w.Change(`UPDATE sqlite_sequence SET seq = 88000 WHERE name = 'transactions'`)
 	fill(hidden, "970770887766", "ZULU", 7_654_321, 6_100_001)
+	w.Came(0, native, apptest.Transfer{ID: "ZULUPAID", Account: "970770887766", Content: paid.Code, Amount: 7_654_321, Date: "1998-01-01 08:00:00"})
 	w.Change(`UPDATE sqlite_sequence SET seq = 99000 WHERE name = 'transactions'`)
 	fill(other, "660770332211", "YANKEE", 5_432_101, 30_003)
 	w.Came(0, native, apptest.Transfer{ID: "ALPHA9", Content: "ALPHAPAY DH9", Amount: 1_234_567, Date: today.String() + " 00:00:04"})
@@ -185,6 +196,11 @@ func moreHidden(w webtest.Bubble) {
 			w.Exhaust(hook.ID, serverError)
 		}
 	}
+	another := w.PaymentRequest(app.PaymentRequestCreate{Amount: 6_100_001, BankAccountID: 770001, Reference: "ZULUPAY"})
+	_, err := w.Service.MatchTransaction(ctx, 1, another.ID, last[len(last)-1].ID, now)
+	apptest.Must(w.T, err)
+	_, err = w.Service.CancelPaymentRequest(ctx, 1, 66002, now)
+	apptest.Must(w.T, err)
 	w.Came(0, native, apptest.Transfer{ID: "unlinked", Account: "777777", Content: "ZULUPAY UNLINKED", Amount: 7_654_321})
 	apptest.Must(w.T, w.Service.SetBankAccountLook(ctx, 1, 770001, app.BankAccountLook{Nickname: "Zebra 2", Colour: app.Colours[0]}))
 	apptest.Must(w.T, w.Service.UnlinkBankAccount(ctx, 1, 770001, now))

@@ -22,6 +22,7 @@ var onceForms = []struct {
 	action, page string
 	fields       []string
 }{
+	{"/payments", "/payments/new", []string{"amount", "5.000", "bank_account_id", "1", "expires_in", "15"}},
 	{"/webhooks", "/webhooks/new", []string{"name", "kho", "webhook_url", "https://shop.vn/kho", "type", "ALL"}},
 	{"/webhooks/1/rotate", "/webhooks/1/rotate", []string{"overlap_hours", "24"}},
 	{"/webhooks/1/replay", "/webhooks/1/replay", nil},
@@ -44,7 +45,7 @@ var harmlessTwice = []string{
 	"/transactions/import", "/transactions/import/{id}/undo", "/transactions/{id}/note",
 	"/webhooks/{id}/edit", "/webhooks/{id}/toggle", "/webhooks/{id}/test", "/webhooks/{id}/activate", "/webhooks/{id}/env", "/webhooks/{id}/delete",
 	"/streams/{id}/edit", "/streams/{id}/toggle", "/streams/{id}/test", "/streams/{id}/env", "/streams/{id}/delete",
-	"/banks", "/banks/{id}/look", "/banks/{id}/toggle", "/banks/{id}/unlink",
+	"/payments/{id}/cancel", "/payments/{id}/match", "/payments/{id}/unmatch", "/settings/payments", "/banks", "/banks/{id}/look", "/banks/{id}/toggle", "/banks/{id}/unlink",
 	"/inbound/sources/{id}/senders", "/inbound/sources/{id}/key", "/inbound/sources/{id}/catch-up", "/inbound/sources/{id}/remove",
 	"/inbound/events/{id}/link", "/inbound/events/{id}/retry", "/inbound/events/{id}/discard",
 	"/keys/{id}/revoke", "/settings/password", "/settings/name", "/settings/sign-out", "/settings/users/{id}/role", "/settings/users/{id}/limit", "/settings/users/{id}/remove", "/settings/counters/{id}/revoke", "/settings/codes", "/settings/codes/{id}/delete",
@@ -69,7 +70,7 @@ func TestEveryActionIsSorted(t *testing.T) {
 // onceState is what the actions of onceForms would change.
 func onceState(w *webtest.World) (text string) {
 	w.File(func(db *sql.DB) error {
-		return db.QueryRow(`SELECT concat_ws(' ', (SELECT count(*) FROM deliveries), (SELECT count(*) FROM api_keys), (SELECT count(*) FROM counter_links),
+		return db.QueryRow(`SELECT concat_ws(' ', (SELECT count(*) FROM deliveries), (SELECT count(*) FROM api_keys), (SELECT count(*) FROM counter_links), (SELECT count(*) FROM payment_requests),
 			(SELECT group_concat(password || generation) FROM users), (SELECT group_concat(hex(secret)) FROM sources), (SELECT group_concat(hex(secret)) FROM streams),
 			(SELECT group_concat(hex(secret) || coalesce(hex(next_secret), '')) FROM webhooks))`).Scan(&text)
 	})
@@ -85,8 +86,9 @@ func TestFormThatFailedIsNotUsed(t *testing.T) {
 			w, _, b := failing(t)
 			w.User(1, "mai", app.RoleCashier)
 			w.Native()
+			w.CodePattern("DH")
 			w.Stream(app.StreamCreate{})
-			broken := []string{"INSERT ON deliveries", "INSERT ON api_keys", "INSERT ON counter_links", "INSERT ON users", "INSERT ON webhooks", "INSERT ON sources", "INSERT ON streams",
+			broken := []string{"INSERT ON deliveries", "INSERT ON api_keys", "INSERT ON counter_links", "INSERT ON payment_requests", "INSERT ON users", "INSERT ON webhooks", "INSERT ON sources", "INSERT ON streams",
 				"UPDATE OF password ON users", "UPDATE OF secret, next_secret ON webhooks", "UPDATE OF secret ON sources", "UPDATE OF secret ON streams"}
 			for i, what := range broken {
 				w.Change(fmt.Sprintf(`CREATE TRIGGER broken%d BEFORE %s BEGIN SELECT RAISE(ABORT, 'broken'); END`, i, what))
@@ -116,6 +118,7 @@ func TestFormsCountOnce(t *testing.T) {
 			w, _, b := failing(t)
 			w.User(1, "mai", app.RoleCashier)
 			w.Native()
+			w.CodePattern("DH")
 			w.Stream(app.StreamCreate{})
 			state := func() string { return onceState(w) }
 			before := state()

@@ -102,7 +102,7 @@ func (f paymentForm) Expiries() []int { return expiries }
 func (w words) ExpiryName(minutes int) string {
 	switch {
 	case minutes == 0:
-		return w.T("without end", "không thời hạn")
+		return w.T("no expiry", "không hết hạn")
 	case minutes < 60:
 		return w.Count(int64(minutes), "minute", "minutes", "phút")
 	case minutes < 24*60:
@@ -151,7 +151,7 @@ func (s *Server) createPayment(v *visit) error {
 	if err != nil {
 		return s.showNewPayment(v, form, err)
 	}
-	return s.redirect(v, paymentPath(r.ID), app.Text{EN: "Payment request created.", VI: "Đã tạo yêu cầu thanh toán."})
+	return s.redirect(v, paymentPath(r.ID), app.Text{EN: "The payment request was created.", VI: "Đã tạo yêu cầu thanh toán."})
 }
 
 // paymentData is the page of a payment request.
@@ -204,7 +204,7 @@ func (s *Server) paymentCancel(v *visit, r app.PaymentRequest) confirmation {
 			_, err := s.Service.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now)
 			return err
 		},
-		done: app.Text{EN: "Payment request cancelled.", VI: "Đã huỷ yêu cầu thanh toán."},
+		done: app.Text{EN: "The payment request was cancelled.", VI: "Đã huỷ yêu cầu thanh toán."},
 	}
 }
 

@@ -36,6 +36,15 @@ o - - -  GET  /transactions/import/{id}/undo
 o - - -  POST /transactions/import/{id}/undo
 o a d c  GET  /transactions/{id}
 o a - -  POST /transactions/{id}/note
+o a - -  GET  /payments
+o - - -  POST /payments
+o - - -  GET  /payments/new
+o a - -  GET  /payments/unmatched
+o a - -  GET  /payments/{id}
+o - - -  GET  /payments/{id}/cancel
+o - - -  POST /payments/{id}/cancel
+o a - -  POST /payments/{id}/match
+o a - -  POST /payments/{id}/unmatch
 o a - -  GET  /day
 o a - -  GET  /day/file
 o - d -  GET  /webhooks
@@ -139,6 +148,7 @@ o - - -  POST /settings/counters/{id}/revoke
 o - - -  GET  /guide
 o - - -  POST /guide
 o - - -  POST /guide/test
+o - - -  POST /settings/payments
 o - - -  GET  /settings/codes
 o - - -  POST /settings/codes
 o - - -  GET  /settings/codes/{id}/delete

@@ -1,11 +1,6 @@
 <?php
-/**
- * Removes the key, the secret and the settings when the plugin is deleted. The webhook in
- * baoco stays, and so does what is known of the payments of orders.
- *
- * @package baoco
- */
-
+// When the plugin is deleted, the key and the secret go too. The webhook in baoco stays,
+// and so does what is known of the payments of orders.
 defined( 'WP_UNINSTALL_PLUGIN' ) || exit;
 
 delete_option( 'baoco_connection' );

@@ -1,46 +1,26 @@
 <?php
-/**
- * The API of baoco.
- *
- * @package baoco
- */
-
 defined( 'ABSPATH' ) || exit;
 
 /**
- * Baoco_Api calls the API of one baoco server with one API key.
+ * Baoco_Api calls the API of one baoco server with one API key. The key is never part of
+ * an error.
  */
 class Baoco_Api {
 
-	/**
-	 * The address of the server, without a slash at its end.
-	 *
-	 * @var string
-	 */
-	private $address;
+	private string $address; // Without a slash at its end.
+	private string $key;
 
-	/**
-	 * The API key. It is never printed and never part of an error.
-	 *
-	 * @var string
-	 */
-	private $key;
-
-	public function __construct( $address, $key ) {
+	public function __construct( string $address, string $key ) {
 		$this->address = $address;
 		$this->key     = $key;
 	}
 
 	/**
-	 * Calls the API.
+	 * Calls the API. The idempotency key makes a repeated call harmless.
 	 *
-	 * @param string     $method          GET, POST or DELETE.
-	 * @param string     $path            What follows /api/v1.
-	 * @param array|null $body            The fields to send, if any.
-	 * @param string     $idempotency_key Makes a repeated call harmless.
 	 * @return array|WP_Error The answer, or an error in baoco's own words with the HTTP status as its data.
 	 */
-	public function call( $method, $path, $body = null, $idempotency_key = '' ) {
+	public function call( string $method, string $path, ?array $body = null, string $idempotency_key = '' ) {
 		$request = array(
 			'method'      => $method,
 			'timeout'     => 15,
@@ -64,26 +44,17 @@ class Baoco_Api {
 		}
 		$status = (int) wp_remote_retrieve_response_code( $response );
 		$answer = json_decode( wp_remote_retrieve_body( $response ), true );
-		if ( $status >= 200 && $status < 300 && is_array( $answer ) && ! empty( $answer['status'] ) ) {
-			return $answer;
-		}
-		return new WP_Error( 'baoco', self::refusal( $status, $answer ), $status );
-	}
-
-	/**
-	 * Says in words why baoco refused.
-	 */
-	private static function refusal( $status, $answer ) {
 		if ( ! is_array( $answer ) || ! isset( $answer['messages'] ) || ! is_string( $answer['messages'] ) ) {
 			/* translators: %d: an HTTP status such as 404 */
-			return sprintf( __( 'The answer was not that of baoco (HTTP status %d). Is the address right?', 'baoco' ), $status );
+			return new WP_Error( 'baoco', sprintf( __( 'The answer was not that of baoco (HTTP status %d). Is the address right?', 'baoco' ), $status ), $status );
 		}
-		$words = $answer['messages'];
-		foreach ( isset( $answer['errors'] ) && is_array( $answer['errors'] ) ? $answer['errors'] : array() as $field => $error ) {
-			if ( is_string( $error ) ) {
-				$words .= ' ' . $field . ': ' . $error . '.';
-			}
+		if ( $status >= 200 && $status < 300 ) {
+			return $answer;
 		}
-		return 'baoco: ' . $words;
+		$words = 'baoco: ' . $answer['messages'];
+		foreach ( (array) ( $answer['errors'] ?? array() ) as $field => $error ) {
+			$words .= ' ' . $field . ': ' . ( is_string( $error ) ? $error : '?' ) . '.';
+		}
+		return new WP_Error( 'baoco', $words, $status );
 	}
 }
