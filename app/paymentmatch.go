@@ -114,7 +114,7 @@ func (t Transaction) pointsFor(c PaymentCandidate, words []string) (points int) 
 	if c.Contents != "" {
 		shared := 0
 		for _, word := range paymentcode.Words(c.Contents) {
-			if len(word) > 1 && !strings.ContainsAny(word, "0123456789") && slices.Contains(words, word) {
+			if len(word) > 1 && !strings.ContainsAny(word, "0123456789") && !slices.Contains(everydayWords, word) && slices.Contains(words, word) {
 				shared++
 			}
 		}
@@ -124,6 +124,9 @@ func (t Transaction) pointsFor(c PaymentCandidate, words []string) (points int) 
 	}
 	return points
 }
+
+// everydayWords stand in contents of everybody.
+var everydayWords = strings.Fields("CHUYEN TIEN KHOAN CK CT THANH TOAN TT TRA MUA HANG DON TU TOI DEN CHO NOI DUNG ND IBFT CAM ON")
 
 // pointsForCode compares a code with words and with two words that stand together.
 func pointsForCode(code string, words []string) int {

@@ -362,18 +362,20 @@ func (in PaymentRequestCreate) code(given string, c PaymentChoices) (string, err
 // codeTries is how many codes are drawn before the codes of a pattern count as used up.
 const codeTries = 200
 
-// newCode draws a code that nobody had before and that is read also where a bank
-// separates the prefix from what follows it. Characters that look alike aren't used.
+// newCode draws a code that nobody had before and that is read, if it isn't too short or
+// too long, also where a bank separates the prefix from what follows it. Letters and
+// digits that look alike aren't used.
 func newCode(p paymentcode.Pattern, reader CodeReader, taken func(string) (bool, error)) (string, error) {
 	characters, length := "0123456789", 8
 	if p.Alphabet == paymentcode.LettersAndDigits {
 		characters, length = "23456789ABCDEFGHKLMNPQRTUVWXY", 6
 	}
+	separable := p.Alphabet == paymentcode.Digits && p.Most > paymentcode.MinDigits+1 && p.Least <= length
 	length = min(max(length, p.Least), p.Most)
 	for range codeTries {
 		rest := drawn(characters, length)
 		code := p.Prefix + rest
-		if reader.Read(code).Text != code || p.Alphabet == paymentcode.Digits && length > paymentcode.MinDigits+1 && reader.Read(p.Prefix+" "+rest).Text != code {
+		if reader.Read(code).Text != code || separable && reader.Read(p.Prefix+" "+rest).Text != code {
 			continue
 		}
 		if used, err := taken(code); err != nil || !used {

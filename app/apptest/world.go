@@ -190,11 +190,13 @@ const SomePassword = "mật khẩu rất dài"
 // one takes 40 ms at each sign-in of a test.
 const someHash = "$argon2id$v=19$m=8,t=1,p=1$c2FsdCBvZiBhIHRlc3Q$Tq29hzPlxU/YT3nueTvFTBvWHknl1Hzkb67IfWElA04"
 
-// CounterLink makes a link of the counter screen and gives its token.
 // CodePattern makes the pattern of codes with eight digits after a prefix.
-func (w *World) CodePattern(prefix string) {
+func (w *World) CodePattern(prefix string) { w.T.Helper(); w.Pattern(prefix, 8, 8) }
+
+// Pattern makes a pattern of codes.
+func (w *World) Pattern(prefix string, least, most int) {
 	w.T.Helper()
-	_, err := w.Service.CreateCodePattern(context.Background(), 1, paymentcode.Pattern{Prefix: prefix, Least: 8, Most: 8, Alphabet: paymentcode.Digits}, time.Now())
+	_, err := w.Service.CreateCodePattern(context.Background(), 1, paymentcode.Pattern{Prefix: prefix, Least: least, Most: most, Alphabet: paymentcode.Digits}, time.Now())
 	Must(w.T, err)
 }
 
@@ -206,6 +208,7 @@ func (w *World) PaymentRequest(in app.PaymentRequestCreate) app.PaymentRequest {
 	return r
 }
 
+// CounterLink makes a link of the counter screen and gives its token.
 func (w *World) CounterLink(accountID int64, in app.CounterLinkCreate) string {
 	w.T.Helper()
 	if in.Name == "" {

@@ -210,7 +210,7 @@ function wp_generate_password( $length, $special ) {
 	return substr( bin2hex( random_bytes( $length ) ), 0, $length );
 }
 function home_url() {
-	return getenv( 'STUB_HOME' ) ? getenv( 'STUB_HOME' ) : 'https://shop.example.vn';
+	return isset( $_SERVER['HTTP_HOST'] ) ? 'http://' . $_SERVER['HTTP_HOST'] : 'https://shop.example.vn';
 }
 function determine_locale() {
 	return isset( $GLOBALS['stub_locale'] ) ? $GLOBALS['stub_locale'] : 'en_US';

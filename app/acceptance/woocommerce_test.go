@@ -1,0 +1,354 @@
+package acceptance_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+)
+
+// The WooCommerce plugin of testdata/receivers: by itself, and with a whole baoco in
+// three shops. Two of them have what the plugin calls of WooCommerce only.
+
+const wooPlugin = "../../testdata/receivers/woocommerce"
+
+// findPHP also looks at every file of the plugin, so that Go doesn't repeat a result
+// from its cache after one changed.
+func findPHP(t *testing.T) (php string, files []string) {
+	t.Helper()
+	must(t, filepath.WalkDir(wooPlugin, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".php") {
+			files = append(files, path)
+			_, err = os.ReadFile(path)
+		}
+		return err
+	}))
+	php, err := exec.LookPath("php")
+	if err != nil {
+		apptest.Missing(t, "php")
+	}
+	return php, files
+}
+
+func TestWooCommercePlugin(t *testing.T) {
+	t.Parallel()
+	php, files := findPHP(t)
+	for _, file := range files {
+		if out, err := exec.Command(php, "-l", file).CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}
+	out, err := exec.Command(php, filepath.Join(wooPlugin, "tests/run.php")).CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if node, err := exec.LookPath("node"); err == nil {
+		if out, err := exec.Command(node, filepath.Join(wooPlugin, "tests/blocks.mjs")).CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}
+}
+
+var listeningAt = regexp.MustCompile(`http://127\.0\.0\.1:[0-9]+`)
+
+// TestWooCommerceShop has a shop that is PHP's own server.
+func TestWooCommerceShop(t *testing.T) {
+	t.Parallel()
+	php, _ := findPHP(t)
+	cmd := exec.Command(php, "-S", "127.0.0.1:0", filepath.Join(wooPlugin, "tests/site.php"))
+	cmd.Env = append(os.Environ(), "STUB_OPTIONS="+t.TempDir(), "PHP_CLI_SERVER_WORKERS=4")
+	server := startAs(t, cmd)
+	at := server.stderr.Await(listeningAt, 30*time.Second)
+	if at == nil {
+		t.Fatalf("PHP's server did not start:\n%s", server.stderr)
+	}
+	newWooStory(t, at[0]+"/control/").run()
+}
+
+// wooStory is a shop that is connected with a baoco, and what they do together.
+type wooStory struct {
+	*testing.T
+	control string // the URL of tests/control.php
+	baoco   *process
+	dir     string
+	key     string
+	webhook string // the URL of the webhook
+	sent    int    // transactions
+}
+
+func newWooStory(t *testing.T, control string) *wooStory {
+	dir := t.TempDir()
+	s := &wooStory{T: t, control: control, dir: dir, baoco: serveIn(t, dir, anyPort, "--allow-target", "127.0.0.1/32")}
+	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
+	s.key = strings.TrimSpace(do(t, dir, "apikey", "create", "shop"))
+	return s
+}
+
+// call sends JSON and reads JSON into answer.
+func (s *wooStory) call(method, url string, body, answer any) int {
+	s.Helper()
+	encoded, err := json.Marshal(body)
+	must(s, err)
+	request, err := http.NewRequest(method, url, bytes.NewReader(encoded))
+	must(s, err)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+s.key)
+	response, err := http.DefaultClient.Do(request)
+	must(s, err)
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	must(s, err)
+	if err := json.Unmarshal(raw, answer); err != nil {
+		s.Fatalf("%s %s: %d %v\n%s", method, url, response.StatusCode, err, raw)
+	}
+	return response.StatusCode
+}
+
+type wooFields map[string]any
+
+// shop does something in the shop.
+func (s *wooStory) shop(what string, in wooFields, answer any) {
+	s.Helper()
+	if status := s.call(http.MethodPost, s.control+what, in, answer); status != http.StatusOK {
+		s.Fatalf("%s: %d", what, status)
+	}
+}
+
+// wooOrder is an order as the shop shows it.
+type wooOrder struct {
+	ID            int
+	Status        string
+	TransactionID string `json:"transaction_id"`
+	Notes         []string
+	Code, URL     string // of its payment request
+	RequestID     int    `json:"request_id"`
+}
+
+func (s *wooStory) order(id int) (o wooOrder) {
+	s.Helper()
+	s.shop("show", wooFields{"id": id}, &o)
+	return o
+}
+
+// pay makes the customer go to the payment page.
+func (s *wooStory) pay(id int) wooOrder {
+	s.Helper()
+	var paid struct{ Result, Redirect string }
+	s.shop("pay", wooFields{"id": id}, &paid)
+	o := s.order(id)
+	if paid.Result != "success" || !strings.HasPrefix(paid.Redirect, s.baoco.url+"/pay/") || paid.Redirect != o.URL || o.Status != "on-hold" {
+		s.Fatalf("the customer is led to %+v, with order %+v", paid, o)
+	}
+	response, err := http.Get(paid.Redirect)
+	must(s, err)
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		s.Fatalf("the payment page: %d", response.StatusCode)
+	}
+	return o
+}
+
+func (s *wooStory) newOrder(total string) wooOrder {
+	s.Helper()
+	var made struct{ ID int }
+	s.shop("order", wooFields{"total": total}, &made)
+	return s.pay(made.ID)
+}
+
+// transfer records money in.
+func (s *wooStory) transfer(code string, amount int) {
+	s.Helper()
+	s.sent++
+	number := fmt.Sprintf("FT%d", s.sent)
+	var answer wooFields
+	if status := s.call(http.MethodPost, s.baoco.url+"/api/v1/transactions", wooFields{
+		"id": number, "gateway": "ACB", "transactionNumber": number, "accountNumber": "19354957", "transferType": "IN",
+		"transferAmount": amount, "content": "CT DEN " + code + " thanh toan", "transactionDate": "2026-11-26 08:00:00",
+	}, &answer); status != http.StatusCreated {
+		s.Fatalf("%d %v", status, answer)
+	}
+}
+
+// until waits for an order to be as it must be.
+func (s *wooStory) until(what string, id int, truth func(o wooOrder) bool) (o wooOrder) {
+	s.Helper()
+	defer func() {
+		if s.Failed() {
+			s.Logf("the order: %+v", o)
+		}
+	}()
+	eventually(s, what, func() bool { o = s.order(id); return truth(o) })
+	return o
+}
+
+// attempts are the deliveries to the shop so far.
+func (s *wooStory) attempts() (list []struct {
+	ID         int
+	StatusCode int `json:"status_code"`
+}) {
+	s.Helper()
+	var answer struct{ History json.RawMessage }
+	s.call(http.MethodGet, s.baoco.url+"/api/v1/webhooks/history?per_page=100", nil, &answer)
+	must(s, json.Unmarshal(answer.History, &list))
+	return list
+}
+
+func hasNote(o wooOrder, text string) bool {
+	return slices.ContainsFunc(o.Notes, func(note string) bool { return strings.Contains(note, text) })
+}
+
+func (s *wooStory) run() {
+	s.connects()
+	s.paidInTwoParts()
+	s.manyAtOnce()
+	s.totalChanges()
+	s.cancelled()
+	for _, a := range s.attempts() {
+		if a.StatusCode != http.StatusOK {
+			s.Errorf("a delivery was answered with %d", a.StatusCode)
+		}
+	}
+}
+
+// connects saves the settings twice; the webhook and the pattern are made once.
+func (s *wooStory) connects() {
+	settings := wooFields{"enabled": "1", "title": "VietQR", "description": "", "address": s.baoco.url, "api_key": s.key, "bank_account": "", "prefix": "DH", "minutes": "", "paid_status": ""}
+	for range 2 {
+		var connected struct {
+			Errors  []string
+			Webhook string
+		}
+		s.shop("connect", settings, &connected)
+		if len(connected.Errors) > 0 {
+			s.Fatalf("connect: %q\n%s", connected.Errors, s.baoco.stderr)
+		}
+		s.webhook = connected.Webhook
+		settings["api_key"] = ""
+	}
+	var hooks struct{ Webhooks []wooFields }
+	s.call(http.MethodGet, s.baoco.url+"/api/v1/webhooks", nil, &hooks)
+	var patterns struct {
+		Patterns []wooFields `json:"code_patterns"`
+	}
+	s.call(http.MethodGet, s.baoco.url+"/api/v1/code-patterns", nil, &patterns)
+	if len(hooks.Webhooks) != 1 || hooks.Webhooks[0]["webhook_url"] != s.webhook || hooks.Webhooks[0]["code_prefix"] != "DH" || len(patterns.Patterns) != 1 {
+		s.Fatalf("webhooks %v, patterns %v", hooks.Webhooks, patterns.Patterns)
+	}
+}
+
+func (s *wooStory) paidInTwoParts() {
+	o := s.newOrder("200000")
+	if again := s.pay(o.ID); again.URL != o.URL {
+		s.Errorf("a second page: %s, %s", o.URL, again.URL)
+	}
+	s.transfer(o.Code, 50_000)
+	s.until("the order has a note of what is missing", o.ID, func(o wooOrder) bool { return hasNote(o, "150") })
+	s.transfer(o.Code, 150_000)
+	paid := s.until("the order is paid", o.ID, func(o wooOrder) bool { return o.Status == "processing" && hasNote(o, "FT2") })
+
+	// Both again, by hand.
+	before := s.attempts()
+	for _, a := range before[:2] {
+		var answer wooFields
+		if status := s.call(http.MethodPost, fmt.Sprintf("%s/api/v1/webhooks/%d/resend", s.baoco.url, a.ID), nil, &answer); status != http.StatusAccepted {
+			s.Fatalf("%d %v", status, answer)
+		}
+	}
+	eventually(s, "they were sent again", func() bool { return len(s.attempts()) == len(before)+2 })
+	if again := s.order(o.ID); again.Status != paid.Status || again.TransactionID != paid.TransactionID || len(again.Notes) != len(paid.Notes) {
+		s.Errorf("sent again, the order is\n%+v, before\n%+v", again, paid)
+	}
+}
+
+// manyAtOnce delivers one transfer eight times at once, signed, and once unsigned.
+func (s *wooStory) manyAtOnce() {
+	o := s.newOrder("300000.00")
+	body := fmt.Sprintf(`{"transactions":[{"id":"900","transactionNumber":"FT900","transferType":"IN","transferAmount":300000,"code":%q,"payment_request":{"id":%d,"reference":"%d","status":"paid","due":300000,"received":300000}}]}`, o.Code, o.RequestID, o.ID)
+	var kept struct{ Secret string }
+	s.shop("secret", nil, &kept)
+	send := func(signature string) int {
+		request, err := http.NewRequest(http.MethodPost, s.webhook, strings.NewReader(body))
+		if err != nil {
+			return 0
+		}
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("X-Webhook-Signature", signature)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return 0
+		}
+		response.Body.Close()
+		return response.StatusCode
+	}
+	if status := send(app.Signature("whsec_other", []byte(body))); status != http.StatusUnauthorized || s.order(o.ID).Status != "on-hold" {
+		s.Errorf("a wrong signature: %d", status)
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if status := send(app.Signature(kept.Secret, []byte(body))); status != http.StatusOK && status != http.StatusServiceUnavailable {
+				s.Errorf("one of eight at once: %d", status)
+			}
+		})
+	}
+	all.Wait()
+	paid := s.order(o.ID)
+	if notes := len(paid.Notes) - len(o.Notes); paid.Status != "processing" || strings.Count(strings.Join(paid.Notes, "\n"), "FT900") != 1 {
+		s.Errorf("after eight at once: %d more notes, %+v", notes, paid)
+	}
+}
+
+// totalChanges raises the total after a part came: the rest of it is asked for.
+func (s *wooStory) totalChanges() {
+	o := s.newOrder("200000")
+	s.transfer(o.Code, 50_000)
+	s.until("the order has a note of what is missing", o.ID, func(o wooOrder) bool { return hasNote(o, "150") })
+	s.shop("change", wooFields{"id": o.ID, "total": "250000"}, &wooFields{})
+	changed := s.pay(o.ID)
+	var old, fresh struct {
+		Request struct {
+			Status string
+			Amount int
+		} `json:"payment_request"`
+	}
+	s.call(http.MethodGet, fmt.Sprintf("%s/api/v1/payment-requests/%d", s.baoco.url, o.RequestID), nil, &old)
+	s.call(http.MethodGet, fmt.Sprintf("%s/api/v1/payment-requests/%d", s.baoco.url, changed.RequestID), nil, &fresh)
+	if old.Request.Status != "cancelled" || fresh.Request.Amount != 200_000 {
+		s.Errorf("the old request %+v, the new one %+v", old, fresh)
+	}
+	s.transfer(changed.Code, 200_000)
+	s.until("the order is paid", o.ID, func(o wooOrder) bool { return o.Status == "processing" })
+}
+
+// cancelled pays an order that was cancelled: it stays so.
+func (s *wooStory) cancelled() {
+	o := s.newOrder("200000")
+	s.shop("cancel", wooFields{"id": o.ID}, &[]any{})
+	s.transfer(o.Code, 200_000)
+	late := s.until("the order has a note of the money", o.ID, func(o wooOrder) bool { return hasNote(o, fmt.Sprintf("FT%d", s.sent)) })
+	if late.Status != "cancelled" {
+		s.Errorf("a cancelled order became %s", late.Status)
+	}
+	var request struct {
+		Request struct{ Status string } `json:"payment_request"`
+	}
+	s.call(http.MethodGet, fmt.Sprintf("%s/api/v1/payment-requests/%d", s.baoco.url, o.RequestID), nil, &request)
+	if request.Request.Status != string(app.PaymentPaidLate) {
+		s.Errorf("its payment request is %s", request.Request.Status)
+	}
+}

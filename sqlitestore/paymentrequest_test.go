@@ -1,0 +1,70 @@
+package sqlitestore_test
+
+import (
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/sqlitestore"
+)
+
+// An import that is undone takes its transfers out of the requests that they were for.
+func TestUndoImportOfPayments(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, create(t), app.Config{})
+	defer w.Close()
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	now := time.Now()
+	r := w.PaymentRequest(app.PaymentRequestCreate{Amount: 1_649_000, ExpiresIn: time.Hour})
+	other := w.PaymentRequest(app.PaymentRequestCreate{Amount: 5000})
+	w.Pay(1, "1", r.Code)
+	result, err := w.Service.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Channel: app.ChannelFile, File: "a.csv", ReceivedAt: now, NoDeliveries: true, Elements: []app.Incoming{
+		{EventID: "a", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 100_000, Content: r.Code, Time: now},
+		{EventID: "b", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 5000, Content: other.Code, Time: now},
+	}})
+	must(t, err)
+	is := func(r app.PaymentRequest, status app.PaymentStatus, received int64, transfers int) {
+		t.Helper()
+		now, err := w.Service.PaymentRequest(t.Context(), 1, r.ID)
+		must(t, err)
+		list, err := w.Service.PaymentTransfers(t.Context(), 1, r.ID, 100)
+		must(t, err)
+		if now.Status(time.Now()) != status || now.Received != received || now.Transfers != transfers || len(list) != transfers {
+			t.Errorf("%s, received %d in %d transfers, %d listed", now.Status(time.Now()), now.Received, now.Transfers, len(list))
+		}
+	}
+	is(r, app.PaymentPaid, 1_649_000, 2)
+	is(other, app.PaymentPaid, 5000, 1)
+	must(t, w.Service.UndoImport(t.Context(), 1, result.ImportID, now))
+	is(r, app.PaymentUnderpaid, 1_549_000, 1)
+	is(other, app.PaymentOpen, 0, 0)
+	whole(t, w.Path, time.Now())
+}
+
+// The doctor finds sums that aren't those of the transfers, and makes them anew.
+func TestPaymentSumsAreRecounted(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, create(t), app.Config{})
+	defer w.Close()
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	r := w.PaymentRequest(app.PaymentRequestCreate{Amount: 300_000})
+	w.Pay(1, "1", r.Code)
+	w.Change(`UPDATE payment_requests SET received = received + 1, transfers = 5`)
+	checks, err := sqlitestore.Examine(t.Context(), w.Path, sqlitestore.Examination{Full: true, Now: time.Now()})
+	must(t, err)
+	found := false
+	for _, c := range checks {
+		found = found || c.Name == "totals" && c.Result == app.CheckFailed
+	}
+	if !found {
+		t.Errorf("the doctor finds nothing: %+v", checks)
+	}
+	must(t, w.Store.Recount(t.Context(), time.Now()))
+	if now, err := w.Service.PaymentRequest(t.Context(), 1, r.ID); err != nil || now.Received != 1_549_000 || now.Transfers != 1 {
+		t.Errorf("recounted: %+v, %v", now, err)
+	}
+	whole(t, w.Path, time.Now())
+}
