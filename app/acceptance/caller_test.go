@@ -36,6 +36,11 @@ func (p *caller) run(ctx context.Context, client int) {
 func (p *caller) call(number string) bool {
 	body := fmt.Sprintf(`{"transactions":[{"id":%[1]q,"gateway":"ACB","transactionDate":"2026-11-21 10:59:30","transactionNumber":%[1]q,`+
 		`"accountNumber":"19354957","content":"DH","transferType":"IN","transferAmount":200000}]}`, number)
+	return p.post(number, body)
+}
+
+// post makes a call whose body names the transaction with a number.
+func (p *caller) post(number, body string) bool {
 	request, err := http.NewRequest(http.MethodPost, p.url, strings.NewReader(body))
 	if err != nil {
 		return false
