@@ -1,8 +1,12 @@
 package acceptance_test
 
 import (
+	"archive/zip"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -64,6 +69,16 @@ func TestWooCommercePlugin(t *testing.T) {
 	}
 }
 
+// startGroup starts a server that has processes of its own. At the end of the test they
+// are killed with it.
+func startGroup(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p := startAs(t, cmd)
+	t.Cleanup(func() { _ = syscall.Kill(-p.Process.Pid, syscall.SIGKILL) })
+	return p
+}
+
 var listeningAt = regexp.MustCompile(`http://127\.0\.0\.1:[0-9]+`)
 
 // TestWooCommerceShop has a shop that is PHP's own server.
@@ -72,7 +87,7 @@ func TestWooCommerceShop(t *testing.T) {
 	php, _ := findPHP(t)
 	cmd := exec.Command(php, "-S", "127.0.0.1:0", filepath.Join(wooPlugin, "tests/site.php"))
 	cmd.Env = append(os.Environ(), "STUB_OPTIONS="+t.TempDir(), "PHP_CLI_SERVER_WORKERS=4")
-	server := startAs(t, cmd)
+	server := startGroup(t, cmd)
 	at := server.stderr.Await(listeningAt, 30*time.Second)
 	if at == nil {
 		t.Fatalf("PHP's server did not start:\n%s", server.stderr)
@@ -80,20 +95,173 @@ func TestWooCommerceShop(t *testing.T) {
 	newWooStory(t, at[0]+"/control/").run()
 }
 
+// playground is where WordPress runs: PHP in Node.js, by the package @wp-playground/cli.
+type playground struct{ node, cli, wordpress string }
+
+// findPlayground installs what package-lock.json names, once a machine.
+func findPlayground(t *testing.T) playground {
+	t.Helper()
+	if !apptest.Full() {
+		t.Skip("needs BAOCO_FULL=1: WordPress is installed over the network")
+	}
+	var p playground
+	var err error
+	for _, name := range []string{"npm", "node"} {
+		if p.node, err = exec.LookPath(name); err != nil {
+			apptest.Missing(t, name)
+		}
+	}
+	modules, err := installPlayground()
+	if err != nil {
+		apptest.Missing(t, fmt.Sprintf("@wp-playground/cli, which npm can't install: %v", err))
+	}
+	p.cli = filepath.Join(modules, "@wp-playground/cli/wp-playground.js")
+	p.wordpress = filepath.Join(modules, "@wp-playground/wordpress-builds/src/wordpress/wp-6.5.zip")
+	return p
+}
+
+var installPlayground = sync.OnceValues(func() (string, error) {
+	from := filepath.Join(wooPlugin, "tests/playground")
+	lock, err := os.ReadFile(filepath.Join(from, "package-lock.json"))
+	if err != nil {
+		return "", err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(lock)
+	dir := filepath.Join(cache, "baoco-wordpress-tests", hex.EncodeToString(sum[:6]))
+	modules, done := filepath.Join(dir, "node_modules"), filepath.Join(dir, "done")
+	if _, err := os.Stat(done); err == nil {
+		return modules, nil
+	}
+	if err := os.CopyFS(dir, os.DirFS(from)); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	if out, err := download(dir, nil, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	if err := os.RemoveAll(filepath.Join(modules, "@wp-playground/wordpress-builds/public")); err != nil { // 400 MB that WordPress doesn't need
+		return "", err
+	}
+	return modules, os.WriteFile(done, nil, 0o644)
+})
+
+// site makes a WordPress in which the plugin and what stands for WooCommerce are
+// installed, but not active.
+func (p playground) site(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	archive, err := zip.OpenReader(p.wordpress)
+	must(t, err)
+	defer archive.Close()
+	must(t, os.CopyFS(dir, archive))
+	content := filepath.Join(dir, "wp-content")
+	for _, part := range []string{"includes", "assets", "languages", "tests/woocommerce", "baoco.php", "uninstall.php", "tests/playground/control-plugin.php", "tests/control.php"} {
+		to := filepath.Join(content, "plugins/baoco", part)
+		switch part {
+		case "tests/woocommerce":
+			to = filepath.Join(content, "plugins/woocommerce")
+		case "tests/playground/control-plugin.php":
+			to = filepath.Join(content, "mu-plugins/control-plugin.php")
+		case "tests/control.php":
+			to = filepath.Join(content, "mu-plugins/baoco/control.php")
+		}
+		from := filepath.Join(wooPlugin, part)
+		if info, err := os.Stat(from); err == nil && info.IsDir() {
+			must(t, os.CopyFS(to, os.DirFS(from)))
+			continue
+		}
+		text, err := os.ReadFile(from)
+		must(t, err)
+		must(t, os.MkdirAll(filepath.Dir(to), 0o755))
+		must(t, os.WriteFile(to, text, 0o644))
+	}
+	return dir
+}
+
+// TestWooCommerceInWordPress has a shop that is a real WordPress, with the oldest PHP that
+// the plugin is for and a newer one.
+func TestWooCommerceInWordPress(t *testing.T) {
+	findPHP(t)
+	p := findPlayground(t)
+	plugin, err := filepath.Abs(wooPlugin)
+	must(t, err)
+	for _, php := range []string{"7.4", "8.3"} {
+		t.Run("tests/run.php in PHP "+php, func(t *testing.T) {
+			out, err := exec.Command(p.node, p.cli, "php", "--php="+php, "--mount="+plugin+":/plugin", "--wordpress-install-mode=do-not-attempt-installing",
+				"--skip-sqlite-setup", "--", "/plugin/tests/run.php").CombinedOutput()
+			if err != nil || !strings.Contains(string(out), " passed, 0 failed") {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		})
+		t.Run("WordPress in PHP "+php, func(t *testing.T) {
+			address := apptest.FreeAddress(t)
+			// No request leaves this machine: WordPress would look for updates.
+			server := startGroup(t, exec.Command(p.node, p.cli, "server", "--port="+address[strings.LastIndexByte(address, ':')+1:], "--php="+php, "--workers=3",
+				"--mount-before-install="+p.site(t)+":/wordpress", "--wordpress-install-mode=install-from-existing-files",
+				"--define-bool", "WP_HTTP_BLOCK_EXTERNAL", "true", "--define", "WP_ACCESSIBLE_HOSTS", "127.0.0.1", "--define-bool", "DISABLE_WP_CRON", "true"))
+			eventually(t, "WordPress answers", func() bool {
+				response, err := http.Get("http://" + address + "/?rest_route=/")
+				if err != nil {
+					return false
+				}
+				response.Body.Close()
+				return response.StatusCode == http.StatusOK
+			})
+			s := newWooStory(t, "http://"+address+"/?rest_route=/control/")
+			s.activates(php)
+			s.run()
+			s.keepsSecret()
+			if t.Failed() {
+				t.Logf("%s", server.stderr)
+			}
+		})
+	}
+}
+
+// activates switches the plugins on as the owner does.
+func (s *wooStory) activates(php string) {
+	var active struct {
+		Alone, WordPress, PHP string
+		Shop, Both            any
+	}
+	s.shop("activate", nil, &active)
+	if active.Alone != "plugin_missing_dependencies" || active.Shop != nil || active.Both != nil || !strings.HasPrefix(active.PHP, php) {
+		s.Fatalf("activated: %+v", active)
+	}
+	var text struct{ Text string }
+	s.language = "vi"
+	s.shop("translate", nil, &text)
+	if s.language = ""; text.Text != "Đơn hàng đã được thanh toán." {
+		s.Errorf("in Vietnamese: %s", text.Text)
+	}
+}
+
+// keepsSecret checks what WordPress loads on every page.
+func (s *wooStory) keepsSecret() {
+	var loaded struct{ Options []string }
+	s.shop("autoloaded", nil, &loaded)
+	if !slices.Equal(loaded.Options, []string{"woocommerce_baoco_settings"}) {
+		s.Errorf("loaded on every page: %q", loaded.Options)
+	}
+}
+
 // wooStory is a shop that is connected with a baoco, and what they do together.
 type wooStory struct {
 	*testing.T
-	control string // the URL of tests/control.php
-	baoco   *process
-	dir     string
-	key     string
-	webhook string // the URL of the webhook
-	sent    int    // transactions
+	control  string // the URL of tests/control.php
+	baoco    *process
+	key      string
+	webhook  string // the URL of the webhook
+	language string // of the shop
+	sent     int    // transactions
 }
 
 func newWooStory(t *testing.T, control string) *wooStory {
 	dir := t.TempDir()
-	s := &wooStory{T: t, control: control, dir: dir, baoco: serveIn(t, dir, anyPort, "--allow-target", "127.0.0.1/32")}
+	s := &wooStory{T: t, control: control, baoco: serveIn(t, dir, anyPort, "--allow-target", "127.0.0.1/32")}
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
 	s.key = strings.TrimSpace(do(t, dir, "apikey", "create", "shop"))
 	return s
@@ -108,6 +276,9 @@ func (s *wooStory) call(method, url string, body, answer any) int {
 	must(s, err)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", "Bearer "+s.key)
+	if s.language != "" {
+		request.Header.Set("X-Locale", s.language)
+	}
 	response, err := http.DefaultClient.Do(request)
 	must(s, err)
 	defer response.Body.Close()
@@ -318,7 +489,7 @@ func (s *wooStory) totalChanges() {
 	o := s.newOrder("200000")
 	s.transfer(o.Code, 50_000)
 	s.until("the order has a note of what is missing", o.ID, func(o wooOrder) bool { return hasNote(o, "150") })
-	s.shop("change", wooFields{"id": o.ID, "total": "250000"}, &wooFields{})
+	s.shop("change", wooFields{"id": o.ID, "total": "250000"}, new(any))
 	changed := s.pay(o.ID)
 	var old, fresh struct {
 		Request struct {
@@ -338,7 +509,7 @@ func (s *wooStory) totalChanges() {
 // cancelled pays an order that was cancelled: it stays so.
 func (s *wooStory) cancelled() {
 	o := s.newOrder("200000")
-	s.shop("cancel", wooFields{"id": o.ID}, &[]any{})
+	s.shop("cancel", wooFields{"id": o.ID}, new(any))
 	s.transfer(o.Code, 200_000)
 	late := s.until("the order has a note of the money", o.ID, func(o wooOrder) bool { return hasNote(o, fmt.Sprintf("FT%d", s.sent)) })
 	if late.Status != "cancelled" {

@@ -3,7 +3,7 @@ defined( 'ABSPATH' ) || exit;
 
 /**
  * Baoco_Api calls the API of one baoco server with one API key. The key is never part of
- * an error.
+ * an error, nor is it passed to other functions: PHP's own errors print their arguments.
  */
 class Baoco_Api {
 
@@ -13,6 +13,14 @@ class Baoco_Api {
 	public function __construct( string $address, string $key ) {
 		$this->address = $address;
 		$this->key     = $key;
+	}
+
+	public function address(): string {
+		return $this->address;
+	}
+
+	public function key(): string {
+		return $this->key;
 	}
 
 	/**

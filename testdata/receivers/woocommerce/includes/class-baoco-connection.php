@@ -35,8 +35,7 @@ class Baoco_Connection {
 	 * @param string $account The id of the bank account; empty if baoco has only one.
 	 * @return array|WP_Error
 	 */
-	public static function connect( string $address, string $key, string $prefix, string $account ) {
-		$api    = new Baoco_Api( $address, $key );
+	public static function connect( Baoco_Api $api, string $prefix, string $account ) {
 		$answer = $api->call( 'GET', '/bank-accounts' );
 		if ( is_wp_error( $answer ) ) {
 			return $answer;
@@ -45,10 +44,10 @@ class Baoco_Connection {
 		foreach ( $answer['bank_accounts'] as $b ) {
 			$accounts[ $b['id'] ] = $b['bank'] . ' ' . $b['account_number'] . ' ' . $b['account_name'];
 		}
-		if ( self::get( 'address' ) !== $address ) {
+		if ( self::get( 'address' ) !== $api->address() ) {
 			self::keep( array( 'webhook_id' => 0, 'secret' => '' ) );
 		}
-		self::keep( array( 'address' => $address, 'key' => $key, 'accounts' => $accounts ) );
+		self::keep( array( 'address' => $api->address(), 'key' => $api->key(), 'accounts' => $accounts ) );
 		if ( ! $accounts ) {
 			return new WP_Error( 'baoco', __( 'No bank account is linked in baoco yet. Link one there, then save again.', 'baoco' ) );
 		}
@@ -91,7 +90,7 @@ class Baoco_Connection {
 				$found = $webhook;
 			}
 		}
-		if ( $found && 0 !== strpos( $prefix, $found['code_prefix'] ?? '' ) ) {
+		if ( $found && 0 !== strpos( $prefix, $found['code_prefix'] ?? $prefix ) ) {
 			// It reports codes with the prefix of before, and baoco can't change that.
 			$answer = $api->call( 'DELETE', '/webhooks/' . $found['id'] );
 			$found  = null;

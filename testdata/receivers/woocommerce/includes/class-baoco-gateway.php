@@ -86,7 +86,7 @@ class Baoco_Gateway extends WC_Payment_Gateway {
 		$key   = '' === $this->new_key ? Baoco_Connection::get( 'key' ) : $this->new_key;
 		$error = __( 'Enter the address of baoco and an API key, which begins with baoco_.', 'baoco' );
 		if ( '' !== $this->get_option( 'address' ) && preg_match( '/^baoco_[0-9A-Za-z]+$/', $key ) ) {
-			$done  = Baoco_Connection::connect( $this->get_option( 'address' ), $key, $this->get_option( 'prefix' ), (string) $this->get_option( 'bank_account' ) );
+			$done  = Baoco_Connection::connect( new Baoco_Api( $this->get_option( 'address' ), $key ), $this->get_option( 'prefix' ), (string) $this->get_option( 'bank_account' ) );
 			$error = is_wp_error( $done ) ? $done->get_error_message() : '';
 		}
 		if ( '' !== $error ) {
