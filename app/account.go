@@ -26,6 +26,7 @@ type Account struct {
 	NeedsSecondFactor bool  // every user must have a second factor
 	PaymentTolerance  int64 // so much less than a payment request asks for is enough, in đồng
 	DistinctAmounts   bool  // payment requests may ask for an amount that no other one has
+	SmallAmount       int64 // money below it is announced with a warning, in đồng; 0: none is
 	CreatedAt         time.Time
 }
 
@@ -70,6 +71,7 @@ type AccountUpdate struct {
 	// Of payment requests that are made from then on.
 	PaymentTolerance *int64
 	DistinctAmounts  *bool
+	SmallAmount      *int64
 }
 
 // CreateAccount adds a customer on the plan that account 1 begins with.
@@ -83,7 +85,7 @@ func (s *Service) CreateAccount(ctx context.Context, name string, now time.Time)
 
 // NewAccount is an account on the plan of somebody who hosts for themselves.
 func NewAccount(name string, now time.Time) Account {
-	return Account{Name: name, Plan: "self-hosted", MaxBankAccounts: 100, CreatedAt: now}
+	return Account{Name: name, Plan: "self-hosted", MaxBankAccounts: 100, SmallAmount: 1000, CreatedAt: now}
 }
 
 // UpdateAccount changes a name or a plan. The change counts from the next request on.
@@ -108,6 +110,9 @@ func (s *Service) UpdateAccount(ctx context.Context, id int64, u AccountUpdate) 
 	}
 	if u.PaymentTolerance != nil && (*u.PaymentTolerance < 0 || *u.PaymentTolerance > MaxTolerance) {
 		v.Add("payment_tolerance", "must be from 0 to 100000", "phải từ 0 đến 100000")
+	}
+	if u.SmallAmount != nil && (*u.SmallAmount < 0 || *u.SmallAmount > MaxTolerance) {
+		v.Add("small_amount", "must be from 0 to 100000", "phải từ 0 đến 100000")
 	}
 	if err := v.Err(); err != nil {
 		return Account{}, err

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -11,6 +12,46 @@ func Announcement(amount int64) Text {
 		EN: "Received " + AmountInWords(amount, English),
 		VI: "Đã nhận " + AmountInWords(amount, Vietnamese),
 	}
+}
+
+// Verdict says at a glance what money in means for whoever stands at the counter.
+type Verdict string
+
+// The verdicts.
+const (
+	VerdictNone  Verdict = ""      // no bill is known, and the amount isn't small
+	VerdictFull  Verdict = "full"  // the bill is paid
+	VerdictShort Verdict = "short" // the bill isn't paid yet
+	VerdictCheck Verdict = "check" // somebody must look: too much, too late, after it was cancelled
+	VerdictSmall Verdict = "small" // no bill is known, and the amount is below the account's small one
+)
+
+// Announcement is the sentence that a counter speaks about money in, and what it means.
+// small is the SmallAmount of the account.
+func (t Transaction) Announcement(small int64) (Text, Verdict) {
+	p := t.PaymentSent
+	said := func(en, vi string, amounts ...int64) Text {
+		var enWords, viWords []any
+		for _, amount := range amounts {
+			enWords, viWords = append(enWords, AmountInWords(amount, English)), append(viWords, AmountInWords(amount, Vietnamese))
+		}
+		return Text{fmt.Sprintf(en, enWords...), fmt.Sprintf(vi, viWords...)}
+	}
+	switch {
+	case p.ID == 0 && t.Amount < small:
+		return said("Careful: received only %s", "Chú ý: chỉ nhận %s", t.Amount), VerdictSmall
+	case p.ID == 0:
+		return Announcement(t.Amount), VerdictNone
+	case p.Status == PaymentPaid:
+		return said("Paid in full, %s", "Đủ tiền, %s", p.Received), VerdictFull
+	case p.Status == PaymentUnderpaid:
+		return said("Not enough: received only %s, %s still due", "Thiếu: mới nhận %s, còn thiếu %s", p.Received, p.Due-p.Received), VerdictShort
+	case p.Status == PaymentOverpaid:
+		return said("Too much: received %s, %s more than due", "Thừa: đã nhận %s, thừa %s", p.Received, p.Received-p.Due), VerdictCheck
+	case p.Status == PaymentPaidLate:
+		return said("Too late: received %s for a bill that had ended", "Tiền đến muộn: nhận %s cho hoá đơn đã kết thúc", t.Amount), VerdictCheck
+	}
+	return said("The bill was cancelled, but %s has come", "Hoá đơn đã huỷ nhưng vẫn có %s", t.Amount), VerdictCheck
 }
 
 // AnnouncementOfMany is the one sentence about a number of payments that wait to be

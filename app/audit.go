@@ -130,6 +130,7 @@ const (
 	DeedPaymentCancel  Deed = "payment_request.cancel"
 	DeedPaymentMatch   Deed = "payment_request.match"
 	DeedPaymentUnmatch Deed = "payment_request.unmatch"
+	DeedShiftClose     Deed = "shift.close"
 
 	DeedStreamCreate Deed = "stream.create"
 	DeedStreamChange Deed = "stream.change"

@@ -61,6 +61,8 @@ type PaymentRequest struct {
 	Tolerance      int64  // so much less is enough
 	ReturnURL      string // to which the page leads back; empty: none
 	CreatedBy      string // name of the user or the API key
+	ShiftID        int64  // of a bill at the counter; 0: it is none
+	CashierID      int64  // of that shift
 	CreatedAt      time.Time
 	ExpiresAt      time.Time // its last second; zero: it never ends
 	CancelledAt    time.Time // zero: it wasn't cancelled
@@ -224,6 +226,7 @@ type PaymentRequestCreate struct {
 	ExpiresIn      time.Duration // 0: it never ends
 	ReturnURL      string        // empty: none
 	DistinctAmount bool          // asks for an amount that no other open request has
+	CashierID      int64         // makes it a bill of the shift of this user, which it opens; 0: it is none
 }
 
 // PaymentChoices is what a new payment request is chosen by, from the storage.
@@ -259,7 +262,7 @@ func CheckPaymentRequest(in PaymentRequestCreate) error {
 // read is the request with the fields that the storage doesn't decide.
 func (in PaymentRequestCreate) read(accountID int64, now time.Time) (r PaymentRequest, err error) {
 	var v Invalid
-	r = PaymentRequest{AccountID: accountID, Amount: in.Amount, TransferAmount: in.Amount, ReturnURL: in.ReturnURL, Token: newPaymentToken(), CreatedAt: now}
+	r = PaymentRequest{AccountID: accountID, Amount: in.Amount, TransferAmount: in.Amount, ReturnURL: in.ReturnURL, CashierID: in.CashierID, Token: newPaymentToken(), CreatedAt: now}
 	if in.Amount < 1 || in.Amount > MaxAmount {
 		v.Add("amount", AmountRule.EN, AmountRule.VI)
 	}
@@ -424,6 +427,7 @@ type PaymentFilter struct {
 	Status        PaymentStatus
 	BankAccountID int64
 	Reference     string // exactly
+	ShiftID       int64
 	Code          string
 	From, To      time.Time // created from From on, before To
 	Page          Page

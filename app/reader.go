@@ -108,6 +108,13 @@ type Reader interface {
 	// they were matched, at most limit.
 	PaymentTransfers(ctx context.Context, accountID, requestID int64, limit int) ([]PaymentTransfer, error)
 
+	// OpenShift finds the open shift of a user. ok is false where there is none.
+	OpenShift(ctx context.Context, accountID, userID int64) (sh Shift, ok bool, err error)
+	// Shift finds a shift.
+	Shift(ctx context.Context, accountID, id int64) (Shift, error)
+	// Shifts lists a page of the shifts of an account, newest first, and counts them.
+	Shifts(ctx context.Context, accountID int64, page Page) ([]Shift, int64, error)
+
 	// Stream finds a stream that isn't deleted.
 	Stream(ctx context.Context, accountID, id int64) (Stream, error)
 	// Streams lists the streams that aren't deleted by id, or those of every account
@@ -237,6 +244,8 @@ type Writer interface {
 	MatchTransaction(ctx context.Context, accountID, requestID, transactionID int64, now time.Time) (PaymentRequest, error)
 	// UnmatchTransaction undoes a match, whatever it was found by. ErrNotMatched.
 	UnmatchTransaction(ctx context.Context, accountID, requestID, transactionID int64) (PaymentRequest, error)
+	// CloseShift ends a shift. ErrShiftClosed where it has ended.
+	CloseShift(ctx context.Context, accountID, id int64, now time.Time) (Shift, error)
 	// ToggleStream switches a stream off, where it keeps its position, or on, where it
 	// goes on from there. Switching on fails with CodePlanExpired.
 	ToggleStream(ctx context.Context, accountID, id int64, now time.Time) (Stream, error)

@@ -8,11 +8,11 @@ import (
 	"baoco/app"
 )
 
-const accountColumns = `id, name, plan, expires_at, is_trial, max_bank_accounts, created_at, needs_second_factor, payment_tolerance, distinct_amounts`
+const accountColumns = `id, name, plan, expires_at, is_trial, max_bank_accounts, created_at, needs_second_factor, payment_tolerance, distinct_amounts, small_amount`
 
 func scanAccount(row scanner) (app.Account, error) {
 	var a app.Account
-	err := row.Scan(&a.ID, &a.Name, &a.Plan, secondsInto(&a.ExpiresAt), &a.IsTrial, &a.MaxBankAccounts, secondsInto(&a.CreatedAt), &a.NeedsSecondFactor, &a.PaymentTolerance, &a.DistinctAmounts)
+	err := row.Scan(&a.ID, &a.Name, &a.Plan, secondsInto(&a.ExpiresAt), &a.IsTrial, &a.MaxBankAccounts, secondsInto(&a.CreatedAt), &a.NeedsSecondFactor, &a.PaymentTolerance, &a.DistinctAmounts, &a.SmallAmount)
 	return a, noRowsAs(err, app.NotFound("There is no account with this id.", "Không có tài khoản với id này."))
 }
 
@@ -67,15 +67,19 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 		if u.DistinctAmounts != nil {
 			a.DistinctAmounts = *u.DistinctAmounts
 		}
-		if err := tx.exec(`UPDATE accounts SET name = ?, plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ?, payment_tolerance = ?, distinct_amounts = ? WHERE id = ?`,
-			a.Name, a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, a.PaymentTolerance, a.DistinctAmounts, id); err != nil {
+		if u.SmallAmount != nil {
+			a.SmallAmount = *u.SmallAmount
+		}
+		if err := tx.exec(`UPDATE accounts SET name = ?, plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ?, payment_tolerance = ?, distinct_amounts = ?, small_amount = ? WHERE id = ?`,
+			a.Name, a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, a.PaymentTolerance, a.DistinctAmounts, a.SmallAmount, id); err != nil {
 			return a, err
 		}
 		d := app.AuditNamed(a.Name).Changed("name", before.Name, a.Name).Changed("plan", before.Plan, a.Plan).Changed("expires_at", auditTime(before.ExpiresAt), auditTime(a.ExpiresAt)).
 			Changed("is_trial", strconv.FormatBool(before.IsTrial), strconv.FormatBool(a.IsTrial)).
 			Changed("max_bank_accounts", strconv.Itoa(before.MaxBankAccounts), strconv.Itoa(a.MaxBankAccounts)).
 			Changed("payment_tolerance", strconv.FormatInt(before.PaymentTolerance, 10), strconv.FormatInt(a.PaymentTolerance, 10)).
-			Changed("distinct_amounts", strconv.FormatBool(before.DistinctAmounts), strconv.FormatBool(a.DistinctAmounts))
+			Changed("distinct_amounts", strconv.FormatBool(before.DistinctAmounts), strconv.FormatBool(a.DistinctAmounts)).
+			Changed("small_amount", strconv.FormatInt(before.SmallAmount, 10), strconv.FormatInt(a.SmallAmount, 10))
 		return a, tx.auditChange(ctx, id, app.DeedAccountChange, id, d)
 	})
 }

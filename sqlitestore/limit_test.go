@@ -141,6 +141,8 @@ var unlimitedReads = []string{
 	"Webhook", "Webhooks", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Backlogs", "Due", "OldestDue", "PendingDeliveries", "Pending", "Replayable", "FailedDeliveries", "DeliveryFacts", "History", "QueueStatus", "AnswerTimes",
 	// For whoever has the token.
 	"PaymentRequestByToken",
+	// A shift is what a cashier did, on whatever bank account.
+	"OpenShift", "Shift", "Shifts",
 	// About alerts, the file and the machine.
 	"AlertPreferences", "AlertChannels", "AlertMessages", "AlertConditions", "PaymentsToTell", "StorageStatus", "BackupStatus", "GuideHidden", "Prunable", "Reclaimable", "Unindexed", "WriterBeat", "Beat",
 }

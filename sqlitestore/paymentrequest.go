@@ -10,7 +10,7 @@ import (
 )
 
 const paymentColumns = `r.id, r.account_id, r.token, r.code, r.reference, r.amount, r.transfer_amount, r.tolerance, r.return_url, r.created_by, r.created_at,
-	r.expires_at, r.cancelled_at, r.received, r.transfers, r.paid_at, r.late, ` + bankAccountColumns
+	r.expires_at, r.cancelled_at, r.received, r.transfers, r.paid_at, r.late, coalesce(r.shift_id, 0), coalesce((SELECT user_id FROM shifts WHERE id = r.shift_id), 0), ` + bankAccountColumns
 
 const paymentFrom = ` FROM payment_requests r JOIN bank_accounts b ON b.id = r.bank_account_id`
 
@@ -19,7 +19,7 @@ func scanPaymentRequest(row scanner) (app.PaymentRequest, error) { return scanPa
 // scanPaymentRequestAnd scans a row with columns before those of the request.
 func scanPaymentRequestAnd(row scanner, before ...any) (r app.PaymentRequest, err error) {
 	err = row.Scan(append(append(before, &r.ID, &r.AccountID, &r.Token, &r.Code, &r.Reference, &r.Amount, &r.TransferAmount, &r.Tolerance, &r.ReturnURL, &r.CreatedBy, secondsInto(&r.CreatedAt),
-		secondsInto(&r.ExpiresAt), secondsInto(&r.CancelledAt), &r.Received, &r.Transfers, secondsInto(&r.PaidAt), &r.Late), bankAccountDest(&r.BankAccount)...)...)
+		secondsInto(&r.ExpiresAt), secondsInto(&r.CancelledAt), &r.Received, &r.Transfers, secondsInto(&r.PaidAt), &r.Late, &r.ShiftID, &r.CashierID), bankAccountDest(&r.BankAccount)...)...)
 	return r, noRowsAs(err, app.ErrNoPaymentRequest)
 }
 
@@ -180,6 +180,9 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f app.Paym
 	if f.Reference != "" {
 		c.add("r.reference = ? AND r.reference <> ''", f.Reference)
 	}
+	if f.ShiftID != 0 {
+		c.add("r.shift_id = ? AND r.shift_id IS NOT NULL", f.ShiftID)
+	}
 	if f.Code != "" {
 		c.add("r.code = ?", f.Code)
 	}
@@ -223,9 +226,14 @@ func (s *Store) CreatePaymentRequest(ctx context.Context, r app.PaymentRequest, 
 		if err != nil {
 			return r, err
 		}
-		r.ID, err = tx.insert(`INSERT INTO payment_requests (account_id, bank_account_id, token, code, reference, reference_key, amount, transfer_amount, tolerance, return_url, created_by, created_at, expires_at)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.AccountID, r.BankAccount.ID, r.Token, r.Code, r.Reference, r.ReferenceKey(), r.Amount, r.TransferAmount, r.Tolerance, r.ReturnURL,
-			r.CreatedBy, r.CreatedAt.Unix(), unixOrNull(r.ExpiresAt))
+		if r.CashierID != 0 {
+			if r.ShiftID, err = tx.shiftOf(r); err != nil {
+				return r, err
+			}
+		}
+		r.ID, err = tx.insert(`INSERT INTO payment_requests (account_id, bank_account_id, token, code, reference, reference_key, amount, transfer_amount, tolerance, return_url, created_by, shift_id, created_at, expires_at)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.AccountID, r.BankAccount.ID, r.Token, r.Code, r.Reference, r.ReferenceKey(), r.Amount, r.TransferAmount, r.Tolerance, r.ReturnURL,
+			r.CreatedBy, nullIfZero(r.ShiftID), r.CreatedAt.Unix(), unixOrNull(r.ExpiresAt))
 		if err != nil {
 			return r, err
 		}

@@ -264,6 +264,8 @@ func fillEveryTable(t *testing.T, h *history) {
 	must(t, err)
 	_, _, err = h.service.RecordByHand(ctx, account, app.Incoming{EventID: "paid" + tag, Gateway: h.banks[0].Bank, AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 200_000, Content: request.Code, Time: h.now}, nil, app.IdempotencyKey{}, h.now)
 	must(t, err)
+	_, err = h.service.CreatePaymentRequest(ctx, account, app.PaymentRequestCreate{Amount: 5000, BankAccountID: h.banks[0].ID, CashierID: boss.ID}, app.IdempotencyKey{}, h.now)
+	must(t, err)
 	since := int64(0)
 	_, _, err = h.service.CreateStream(ctx, account, app.StreamCreate{Name: "ledger", URL: "nats+tls://nats.shop.vn", Topic: "shop.transactions", Credentials: app.BrokerCredentials{Username: "shop", Password: "s3cret"}, SinceID: &since}, h.now)
 	must(t, err)

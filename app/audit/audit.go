@@ -96,6 +96,7 @@ var deeds = []deed{
 	{app.DeedPaymentCancel, app.Text{EN: "cancelled payment request {it}", VI: "huỷ yêu cầu thanh toán {it}"}, plain},
 	{app.DeedPaymentMatch, app.Text{EN: "matched a transaction with payment request {it}", VI: "ghép một giao dịch với yêu cầu thanh toán {it}"}, plain},
 	{app.DeedPaymentUnmatch, app.Text{EN: "undid a match with payment request {it}", VI: "bỏ ghép một giao dịch với yêu cầu thanh toán {it}"}, plain},
+	{app.DeedShiftClose, app.Text{EN: "closed the shift of {it}", VI: "đóng ca của {it}"}, plain},
 
 	{app.DeedStreamCreate, app.Text{EN: "created stream {it}", VI: "tạo luồng {it}"}, plain},
 	{app.DeedStreamChange, app.Text{EN: "stream {it}", VI: "luồng {it}"}, changes},
@@ -159,6 +160,7 @@ var fields = map[string]field{
 		on:  app.Text{EN: "allowed distinct amounts for payment requests of {of}", VI: "cho phép dùng số tiền riêng cho yêu cầu thanh toán của {of}"},
 		off: app.Text{EN: "no longer allowed distinct amounts for payment requests of {of}", VI: "không cho phép dùng số tiền riêng cho yêu cầu thanh toán của {of} nữa"},
 	},
+	"small_amount":   {name: app.Text{EN: "amount below which money is announced with a warning", VI: "mức tiền nhỏ được đọc kèm cảnh báo"}},
 	"transaction_id": {name: app.Text{EN: "transaction", VI: "mã giao dịch"}},
 	"needs_second_factor": {
 		on:  app.Text{EN: "demanded the second factor of all users of {of}", VI: "bắt buộc mọi người dùng của {of} có bước xác thực thứ hai"},
@@ -285,6 +287,7 @@ var Nouns = nounsOf([]Noun{
 	{ID: "webhook", Name: app.Text{EN: "Webhooks", VI: "Webhook"}},
 	{ID: "code_pattern", Name: app.Text{EN: "Payment codes", VI: "Mã thanh toán"}},
 	{ID: "payment_request", Name: app.Text{EN: "Payment requests", VI: "Yêu cầu thanh toán"}},
+	{ID: "shift", Name: app.Text{EN: "Shifts", VI: "Ca"}},
 	{ID: "stream", Name: app.Text{EN: "Streams", VI: "Luồng giao dịch"}},
 	{ID: "delivery", Name: app.Text{EN: "Deliveries", VI: "Thông báo"}},
 	{ID: "alert_channel", Name: app.Text{EN: "Alert channels", VI: "Kênh cảnh báo"}},

@@ -1,3 +1,18 @@
+-- A shift is the time in which a cashier takes money. The sums are those at its end.
+CREATE TABLE shifts (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  user_id    INTEGER NOT NULL, -- of the cashier, who may be removed
+  user_name  TEXT NOT NULL,
+  opened_at  INTEGER NOT NULL,
+  closed_at  INTEGER, -- NULL: it is open
+  bills      INTEGER NOT NULL DEFAULT 0,
+  full_bills INTEGER NOT NULL DEFAULT 0,
+  received   INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX shifts_open ON shifts (user_id) WHERE closed_at IS NULL;
+CREATE INDEX shifts_account ON shifts (account_id, id);
+
 -- A payment request asks somebody for money: an order, or a bill at the counter.
 CREATE TABLE payment_requests (
   id              INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -12,6 +27,7 @@ CREATE TABLE payment_requests (
   tolerance       INTEGER NOT NULL, -- so much less is enough
   return_url      TEXT NOT NULL, -- empty: none
   created_by      TEXT NOT NULL, -- name of the user or the API key
+  shift_id        INTEGER REFERENCES shifts, -- of a bill at the counter; NULL: it is none
   created_at      INTEGER NOT NULL,
   expires_at      INTEGER, -- NULL: never
   cancelled_at    INTEGER,
@@ -24,6 +40,7 @@ CREATE TABLE payment_requests (
 CREATE INDEX payment_requests_reference ON payment_requests (account_id, reference) WHERE reference <> '';
 CREATE INDEX payment_requests_reference_key ON payment_requests (account_id, reference_key) WHERE reference_key <> '';
 CREATE INDEX payment_requests_amount ON payment_requests (bank_account_id, transfer_amount);
+CREATE INDEX payment_requests_shift ON payment_requests (shift_id, id) WHERE shift_id IS NOT NULL;
 CREATE INDEX payment_requests_unpaid ON payment_requests (account_id, id) WHERE paid_at IS NULL AND cancelled_at IS NULL;
 
 -- Which request a transfer is for. A transfer counts once.
@@ -42,6 +59,7 @@ CREATE INDEX payment_matches_request ON payment_matches (request_id, transaction
 ALTER TABLE transactions ADD COLUMN payment_request TEXT;
 
 -- So much less than asked for is enough, in dong. Whether requests may ask for an
--- amount that no other one has.
+-- amount that no other one has. Money below small_amount is announced with a warning.
 ALTER TABLE accounts ADD COLUMN payment_tolerance INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE accounts ADD COLUMN distinct_amounts INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE accounts ADD COLUMN small_amount INTEGER NOT NULL DEFAULT 1000;

@@ -11,19 +11,29 @@ function baoco_control( $what, array $in ) {
 			foreach ( $in as $name => $value ) {
 				$_POST[ 'woocommerce_baoco_' . $name ] = $value;
 			}
+			update_option( 'woocommerce_currency', 'VND' );
 			WC()->payment_gateways()->payment_gateways()['baoco']->process_admin_options();
-			return array( 'errors' => WC_Admin_Settings::$errors, 'webhook' => Baoco_Webhook::url() );
+			ob_start();
+			WC_Admin_Settings::show_messages();
+			$said = ob_get_clean();
+			return array( 'connected' => false === strpos( $said, 'class="error' ), 'said' => strip_tags( $said ), 'webhook' => Baoco_Webhook::url() );
 		case 'secret':
 			return array( 'secret' => Baoco_Connection::get( 'secret' ) );
 		case 'order':
-			return array( 'id' => WC_Order::make( $in['total'] )->get_id() );
+			$order = wc_create_order();
+			$order->set_currency( 'VND' );
+			$order->set_payment_method( 'baoco' );
+			$order->set_total( $in['total'] );
+			return array( 'id' => $order->save() );
 		case 'pay':
 			return WC()->payment_gateways()->payment_gateways()['baoco']->process_payment( $in['id'] );
 		case 'cancel':
 			wc_get_order( $in['id'] )->update_status( 'cancelled' );
 			return array();
 		case 'change':
-			wc_get_order( $in['id'] )->set( 'total', $in['total'] );
+			$order = wc_get_order( $in['id'] );
+			$order->set_total( $in['total'] );
+			$order->save();
 			return array();
 		case 'show':
 			$order   = wc_get_order( $in['id'] );
@@ -32,7 +42,7 @@ function baoco_control( $what, array $in ) {
 				'id'             => $order->get_id(),
 				'status'         => $order->get_status(),
 				'transaction_id' => $order->get_transaction_id(),
-				'notes'          => get_option( 'stub_notes_' . $order->get_id(), array() ),
+				'notes'          => array_column( wc_get_order_notes( array( 'order_id' => $in['id'] ) ), 'content' ),
 				'code'           => $request['code'],
 				'url'            => $request['url'],
 				'request_id'     => $request['id'],

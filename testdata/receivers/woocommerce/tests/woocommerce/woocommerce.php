@@ -104,6 +104,11 @@ namespace {
 		public static function add_message( $text ) {
 			self::$messages[] = $text;
 		}
+		public static function show_messages() {
+			foreach ( self::$errors ? self::$errors : self::$messages as $text ) {
+				echo '<div class="' . ( self::$errors ? 'error' : 'updated' ) . ' inline">' . esc_html( $text ) . '</div>';
+			}
+		}
 	}
 
 	/**
@@ -136,6 +141,15 @@ namespace {
 		public function set( $name, $value ) {
 			$this->data[ $name ] = $value;
 			$this->save();
+		}
+		public function set_total( $total ) {
+			$this->data['total'] = $total;
+		}
+		public function set_currency( $currency ) {
+			$this->data['currency'] = $currency;
+		}
+		public function set_payment_method( $method ) {
+			$this->data['payment_method'] = $method;
 		}
 		public function data() {
 			return $this->data;
@@ -199,6 +213,14 @@ namespace {
 
 	function wc_get_order( $id ) {
 		return WC_Order::read( $id );
+	}
+	function wc_create_order() {
+		return WC_Order::make( '0' );
+	}
+	function wc_get_order_notes( $arguments ) {
+		return array_map( function ( $note ) {
+			return (object) array( 'content' => $note );
+		}, get_option( 'stub_notes_' . $arguments['order_id'], array() ) );
 	}
 	function wc_get_order_status_name( $status ) {
 		return ucfirst( $status );
