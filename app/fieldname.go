@@ -10,6 +10,7 @@ var fieldNames = map[string]Text{
 	"expires_in":        {EN: "Can be paid for", VI: "Thời hạn thanh toán"},
 	"return_url":        {EN: "The page leads back to", VI: "Đường dẫn quay lại cửa hàng"},
 	"distinct_amount":   {EN: "Distinct amount", VI: "Số tiền riêng"},
+	"small_amount":      {EN: "Warn below", VI: "Cảnh báo khi dưới"},
 	"payment_tolerance": {EN: "So much less is enough", VI: "Được phép thiếu"},
 	"role":              {EN: "Role", VI: "Vai trò"},
 	"bank":              {EN: "Bank", VI: "Ngân hàng"},

@@ -112,8 +112,9 @@ type Reader interface {
 	OpenShift(ctx context.Context, accountID, userID int64) (sh Shift, ok bool, err error)
 	// Shift finds a shift.
 	Shift(ctx context.Context, accountID, id int64) (Shift, error)
-	// Shifts lists a page of the shifts of an account, newest first, and counts them.
-	Shifts(ctx context.Context, accountID int64, page Page) ([]Shift, int64, error)
+	// Shifts lists a page of the shifts of an account, newest first, and counts them: those
+	// of one user, or all where userID is 0.
+	Shifts(ctx context.Context, accountID, userID int64, page Page) ([]Shift, int64, error)
 
 	// Stream finds a stream that isn't deleted.
 	Stream(ctx context.Context, accountID, id int64) (Stream, error)

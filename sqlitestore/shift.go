@@ -33,12 +33,13 @@ func (s *Store) OpenShift(ctx context.Context, accountID, userID int64) (app.Shi
 	return sh, err == nil, storageError(err)
 }
 
-func (s *Store) Shifts(ctx context.Context, accountID int64, page app.Page) ([]app.Shift, int64, error) {
-	total, err := readOne[int64](ctx, s, `SELECT count(*) FROM shifts WHERE account_id = ?`, accountID)
+func (s *Store) Shifts(ctx context.Context, accountID, userID int64, page app.Page) ([]app.Shift, int64, error) {
+	const where = ` FROM shifts s WHERE s.account_id = ?1 AND (?2 = 0 OR s.user_id = ?2)`
+	total, err := readOne[int64](ctx, s, `SELECT count(*)`+where, accountID, userID)
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := readAll(ctx, s, scanShift, `SELECT `+shiftColumns+` FROM shifts s WHERE s.account_id = ? ORDER BY s.id DESC LIMIT ? OFFSET ?`, accountID, page.Size, page.Offset())
+	list, err := readAll(ctx, s, scanShift, `SELECT `+shiftColumns+where+` ORDER BY s.id DESC LIMIT ?3 OFFSET ?4`, accountID, userID, page.Size, page.Offset())
 	return list, total, err
 }
 

@@ -3,6 +3,7 @@ package acceptance_test
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -95,6 +96,10 @@ func TestWooCommerceShop(t *testing.T) {
 	newWooStory(t, at[0]+"/control/").run()
 }
 
+// realWooCommerce is the directory of a WooCommerce for WordPress 6.5, which npm doesn't
+// have. Where it is set, it is used in place of what stands for it.
+var realWooCommerce = os.Getenv("BAOCO_WOOCOMMERCE")
+
 // playground is where WordPress runs: PHP in Node.js, by the package @wp-playground/cli.
 type playground struct{ node, cli, wordpress string }
 
@@ -149,8 +154,7 @@ var installPlayground = sync.OnceValues(func() (string, error) {
 })
 
 // site makes a WordPress in which the plugin and what stands for WooCommerce are
-// installed, but not active. BAOCO_WOOCOMMERCE names the directory of a real WooCommerce
-// for WordPress 6.5, to be used in its place.
+// installed, but not active.
 func (p playground) site(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -159,11 +163,7 @@ func (p playground) site(t *testing.T) string {
 	defer archive.Close()
 	must(t, os.CopyFS(dir, archive))
 	content := filepath.Join(dir, "wp-content")
-	woocommerce := filepath.Join(wooPlugin, "tests/woocommerce")
-	if real := os.Getenv("BAOCO_WOOCOMMERCE"); real != "" {
-		woocommerce = real
-	}
-	must(t, os.CopyFS(filepath.Join(content, "plugins/woocommerce"), os.DirFS(woocommerce)))
+	must(t, os.CopyFS(filepath.Join(content, "plugins/woocommerce"), os.DirFS(cmp.Or(realWooCommerce, filepath.Join(wooPlugin, "tests/woocommerce")))))
 	for _, part := range []string{"includes", "assets", "languages", "baoco.php", "uninstall.php", "tests/playground/control-plugin.php", "tests/control.php"} {
 		to := filepath.Join(content, "plugins/baoco", part)
 		switch part {
@@ -200,31 +200,44 @@ func TestWooCommerceInWordPress(t *testing.T) {
 				t.Fatalf("%v\n%s", err, out)
 			}
 		})
-		t.Run("WordPress in PHP "+php, func(t *testing.T) {
-			address := apptest.FreeAddress(t)
-			// No request leaves this machine: WordPress would look for updates.
-			server := startGroup(t, exec.Command(p.node, p.cli, "server", "--port="+address[strings.LastIndexByte(address, ':')+1:], "--php="+php, "--workers=3",
-				"--mount-before-install="+p.site(t)+":/wordpress", "--wordpress-install-mode=install-from-existing-files",
-				"--define-bool", "WP_HTTP_BLOCK_EXTERNAL", "true", "--define", "WP_ACCESSIBLE_HOSTS", "127.0.0.1", "--define-bool", "DISABLE_WP_CRON", "true"))
-			t.Cleanup(func() {
-				if t.Failed() {
-					t.Logf("%s", server.stderr)
-				}
-			})
-			eventually(t, "WordPress answers", func() bool {
-				response, err := http.Get("http://" + address + "/?rest_route=/")
-				if err != nil {
-					return false
-				}
-				response.Body.Close()
-				return response.StatusCode == http.StatusOK
-			})
-			s := newWooStory(t, "http://"+address+"/?rest_route=/control/")
-			s.activates(php)
-			s.run()
-			s.keepsSecret()
-		})
+		t.Run("WordPress in PHP "+php, func(t *testing.T) { p.shop(t, php, false) })
+		if realWooCommerce != "" {
+			t.Run("WordPress in PHP "+php+", orders in their own tables", func(t *testing.T) { p.shop(t, php, true) })
+		}
 	}
+}
+
+// shop starts WordPress and has it do what a shop does.
+func (p playground) shop(t *testing.T, php string, ownTables bool) {
+	address := apptest.FreeAddress(t)
+	// No request leaves this machine: WordPress would look for updates.
+	server := startGroup(t, exec.Command(p.node, p.cli, "server", "--port="+address[strings.LastIndexByte(address, ':')+1:], "--php="+php, "--workers=3",
+		"--mount-before-install="+p.site(t)+":/wordpress", "--wordpress-install-mode=install-from-existing-files",
+		"--define-bool", "WP_HTTP_BLOCK_EXTERNAL", "true", "--define", "WP_ACCESSIBLE_HOSTS", "127.0.0.1", "--define-bool", "DISABLE_WP_CRON", "true"))
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%s", server.stderr)
+		}
+	})
+	eventually(t, "WordPress answers", func() bool {
+		response, err := http.Get("http://" + address + "/?rest_route=/")
+		if err != nil {
+			return false
+		}
+		response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	})
+	s := newWooStory(t, "http://"+address+"/?rest_route=/control/")
+	s.activates(php)
+	if realWooCommerce != "" {
+		stored := wooFields{}
+		s.shop("storage", wooFields{"own_tables": ownTables}, &stored)
+		if s.shop("stored", nil, &stored); stored["own_tables"] != ownTables {
+			t.Fatalf("orders are stored so: %v", stored)
+		}
+	}
+	s.run()
+	s.keepsSecret()
 }
 
 // activates switches the plugins on as the owner does.

@@ -328,11 +328,14 @@ func TestDeedsOfPages(t *testing.T) {
 
 	// Streams.
 	d.through("POST /settings/codes", app.DeedCodePatternCreate, 1, post(b, "/settings/codes", "prefix", "DH", "min_length", "6", "alphabet", "digits"))
-	d.through("POST /settings/payments", app.DeedAccountChange, 1, post(b, "/settings/payments", "payment_tolerance", "500", "distinct_amounts", "1"))
+	d.through("POST /settings/payments", app.DeedAccountChange, 1, post(b, "/settings/payments", "payment_tolerance", "500", "distinct_amounts", "1", "small_amount", "2000"))
 	d.through("POST /payments", app.DeedPaymentCreate, 0, post(b, "/payments", "amount", "200.000", "bank_account_id", "1", "expires_in", "15"))
 	d.through("POST /payments/{id}/match", app.DeedPaymentMatch, 1, post(b, "/payments/1/match", "transaction_id", fmt.Sprint(first)))
 	d.through("POST /payments/{id}/unmatch", app.DeedPaymentUnmatch, 1, post(b, "/payments/1/unmatch", "transaction_id", fmt.Sprint(first)))
 	d.through("POST /payments/{id}/cancel", app.DeedPaymentCancel, 1, post(b, "/payments/1/cancel", "sure", "1"))
+	d.through("POST /till", app.DeedPaymentCreate, 0, post(b, "/till", "amount", "50.000", "bank_account_id", "1"))
+	d.through("POST /till/{id}/cancel", app.DeedPaymentCancel, 2, post(b, "/till/2/cancel"))
+	d.through("POST /shifts/{id}/close", app.DeedShiftClose, 1, post(b, "/shifts/1/close", "sure", "1"))
 	d.through("POST /settings/codes/{id}/delete", app.DeedCodePatternDelete, 1, post(b, "/settings/codes/1/delete"))
 	d.through("POST /streams", app.DeedStreamCreate, 1, post(b, "/streams", "name", "ledger", "url", "nats://nats.shop.vn", "topic", "shop", "type", "ALL", "start", "now"))
 	d.through("POST /streams/{id}/edit", app.DeedStreamChange, 1, post(b, "/streams/1/edit", "name", "ledger 2", "url", "nats://nats.shop.vn", "topic", "shop", "type", "ALL", "start", "now"))

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"html/template"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -23,8 +22,9 @@ type counterData struct {
 	Live     string // address of the stream
 	Manifest string // address of the manifest
 	Cards    []counterCard
-	Total    string  // of today; empty: not shown
-	Least    []int64 // amounts in VND from which a device may announce
+	Till     *tillData // nil: a counter
+	Total    string    // of today, or of the shift of a till; empty: not shown
+	Least    []int64   // amounts in VND from which a device may announce
 }
 
 var leastAnnounced = []int64{5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000}
@@ -33,8 +33,28 @@ var leastAnnounced = []int64{5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 50
 type counterCard struct {
 	words
 	app.Transaction
-	Say    string // the text to speak; empty: the money is too old
-	Missed bool   // too old only because the screen wasn't connected when it came
+	Verdict app.Verdict
+	Short   int64  // what a bill is short of, with VerdictShort
+	Say     string // the text to speak; empty: the money is too old
+	Missed  bool   // too old only because the screen wasn't connected when it came
+}
+
+// VerdictText says in a few words what the money means.
+func (c counterCard) VerdictText() string {
+	switch p := c.PaymentSent; c.Verdict {
+	case app.VerdictFull:
+		return c.T("Paid in full", "Đủ tiền")
+	case app.VerdictShort:
+		return c.T("Not enough: ", "Thiếu ") + c.Money(c.Short)
+	case app.VerdictSmall:
+		return c.T("A small amount: look at it twice", "Số tiền nhỏ, hãy xem kỹ")
+	case app.VerdictCheck:
+		if p.Status == app.PaymentOverpaid {
+			return c.T("Too much: ", "Thừa ") + c.Money(p.Received-p.Due)
+		}
+		return p.Status.Name().In(c.Lang)
+	}
+	return ""
 }
 
 // Only new money is announced by itself. Money that a screen missed while it was
@@ -46,27 +66,42 @@ const (
 	spokenWithin = 30 * time.Minute // from the transfer, if its time is known, to its record; providers may be late
 )
 
-func (w words) counterCard(t app.Transaction) counterCard {
+func (w words) counterCard(t app.Transaction, small int64) counterCard {
 	card := counterCard{words: w, Transaction: t}
+	var say app.Text
+	if say, card.Verdict = t.Announcement(small); card.Verdict == app.VerdictShort {
+		card.Short = t.PaymentSent.Due - t.PaymentSent.Received
+	}
 	if t.CreatedAt.Sub(t.Known()) < spokenWithin {
 		card.Missed = w.now.Sub(t.CreatedAt) >= spokenFor
 		if !card.Missed {
-			card.Say = app.Announcement(t.Amount).In(w.Lang)
+			card.Say = say.In(w.Lang)
 		}
 	}
 	return card
 }
 
-func (w words) counterCards(list []app.Transaction) []counterCard {
+func (w words) counterCards(list []app.Transaction, small int64) []counterCard {
 	cards := make([]counterCard, len(list))
 	for i, t := range list {
-		cards[i] = w.counterCard(t)
+		cards[i] = w.counterCard(t, small)
 	}
 	return cards
 }
 
-// counterTotal is the line about today; empty if the link shows none.
-func (s *Server) counterTotal(v *visit, link app.CounterLink, now time.Time) (string, error) {
+// smallAmount is the amount below which money is announced with a warning.
+func (s *Server) smallAmount(v *visit, link app.CounterLink) (int64, error) {
+	a, err := s.Service.Account(v.Context(), link.AccountID)
+	return a.SmallAmount, err
+}
+
+// counterTotal is the line about today, or about the shift of a till; empty if the link
+// shows none.
+func (s *Server) counterTotal(v *visit, link app.CounterLink, till *tillStream, now time.Time) (string, error) {
+	if till != nil {
+		shift, _, err := s.Service.OpenShift(v.Context(), link.AccountID, till.userID)
+		return v.T("This shift: ", "Ca này: ") + "+" + v.Money(shift.Received) + " · " + v.Count(shift.Bills, "bill", "bills", "hoá đơn"), err
+	}
 	if !link.ShowsTotal {
 		return "", nil
 	}
@@ -78,7 +113,7 @@ func (s *Server) counterTotal(v *visit, link app.CounterLink, now time.Time) (st
 func ownCounter(v *visit) app.CounterLink { return app.CounterLink{AccountID: v.account.ID} }
 
 func (s *Server) counterPage(v *visit) error {
-	return s.showCounter(v, ownCounter(v), "/counter")
+	return s.showScreen(v, ownCounter(v), "/counter", nil, nil)
 }
 
 func (s *Server) counterLinkPage(v *visit) error {
@@ -87,23 +122,58 @@ func (s *Server) counterLinkPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.showCounter(v, link, link.Path(token))
+	return s.showScreen(v, link, link.Path(token), nil, nil)
 }
 
-// showCounter shows the counter whose address is path.
-func (s *Server) showCounter(v *visit, link app.CounterLink, path string) error {
+// showScreen shows the counter, or the till, whose address is path. wrong is why the bill
+// of a till was refused.
+func (s *Server) showScreen(v *visit, link app.CounterLink, path string, till *tillData, wrong error) error {
 	list, last, err := s.Service.CounterScreen(v.Context(), link, v.now)
 	if err != nil {
 		return err
 	}
-	data := counterData{Name: link.Name, Manifest: path + "/manifest.webmanifest", Cards: v.counterCards(list), Least: leastAnnounced}
-	if data.Total, err = s.counterTotal(v, link, v.now); err != nil {
+	small, err := s.smallAmount(v, link)
+	if err != nil {
 		return err
 	}
+	section, title := "counter", app.Text{EN: "Counter screen", VI: "Màn hình quầy"}
+	data := counterData{Name: link.Name, Manifest: path + "/manifest.webmanifest", Till: till, Least: leastAnnounced}
 	// The stream begins after what was recorded last, or a day ago if that is nothing.
 	data.Live = livePath + path + "?since=" + strconv.FormatInt(last, 10)
+	var stream *tillStream
+	if till != nil {
+		section, title, stream = "till", app.Text{EN: "Till", VI: "Thu tiền"}, &tillStream{userID: v.user.ID}
+		if till.Bill != nil {
+			data.Live += "&bill=" + strconv.FormatInt(till.Bill.ID, 10)
+		}
+		if list, err = s.toldAt(v, list); err != nil {
+			return err
+		}
+	}
+	data.Cards = v.counterCards(list, small)
+	if data.Total, err = s.counterTotal(v, link, stream, v.now); err != nil {
+		return err
+	}
 	v.w.Header().Set("X-Robots-Tag", "noindex, nofollow")
-	return s.write(v, http.StatusOK, "screen", s.view(v, "counter", app.Text{EN: "Counter screen", VI: "Màn hình quầy"}, data))
+	view, status, err := s.formView(v, wrong, section, title, data)
+	if err != nil {
+		return err
+	}
+	return s.write(v, status, "screen", view)
+}
+
+// toldAt leaves out of a list what the visitor's till doesn't tell of.
+func (s *Server) toldAt(v *visit, list []app.Transaction) (told []app.Transaction, _ error) {
+	for _, t := range list {
+		tells, err := s.tells(v, v.user.ID, t)
+		if err != nil {
+			return nil, err
+		}
+		if tells {
+			told = append(told, t)
+		}
+	}
+	return told, nil
 }
 
 // counterBacklog answers with the one sentence about count payments of sum VND
@@ -147,6 +217,10 @@ type manifestIcon struct {
 
 func (s *Server) counterManifest(v *visit) error {
 	return writeManifest(v, counterName(v, ownCounter(v)), "/counter", "/counter")
+}
+
+func (s *Server) tillManifest(v *visit) error {
+	return writeManifest(v, v.T("Till", "Thu tiền"), tillPath, tillPath)
 }
 
 func (s *Server) counterLinkManifest(v *visit) error {

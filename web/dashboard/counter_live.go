@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Server) liveCounter(v *visit) error {
-	return s.sendCounter(v, ownCounter(v), eventStreamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillAllowed(v) })
+	return s.sendCounter(v, ownCounter(v), nil, eventStreamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillAllowed(v) })
 }
 
 func (s *Server) liveCounterLink(v *visit) error {
@@ -20,7 +20,7 @@ func (s *Server) liveCounterLink(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.sendCounter(v, link, eventStreamHolder{account: link.AccountID, link: link.ID}, func() error {
+	return s.sendCounter(v, link, nil, eventStreamHolder{account: link.AccountID, link: link.ID}, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), wire.RequestTimeout)
 		defer cancel()
 		_, err := s.Service.CounterLink(ctx, token)
@@ -31,13 +31,18 @@ func (s *Server) liveCounterLink(v *visit) error {
 	})
 }
 
-// sendCounter streams the money that comes in on a counter, until allowed
+// counterBeat is how often a counter is sent the server's time: a screen that hears
+// nothing for 9 seconds says that it has no connection.
+const counterBeat = 4 * time.Second
+
+// sendCounter streams the money that comes in on a counter or a till, until allowed
 // returns wire.ErrRevoked. Its events are: money, a card; total, the line about today;
+// bill, the bill of a till;
 // test, a test payment, which is no money and shows none;
 // alive, the server's time in unix seconds, by which the screen notices a
 // connection that died silently and removes old cards; ended, at which the screen
 // goes dark.
-func (s *Server) sendCounter(v *visit, link app.CounterLink, holder eventStreamHolder, allowed func() error) error {
+func (s *Server) sendCounter(v *visit, link app.CounterLink, till *tillStream, holder eventStreamHolder, allowed func() error) error {
 	since, err := strconv.ParseInt(v.Header.Get("Last-Event-Id"), 10, 64) // of a connection that broke
 	if err != nil || since < 0 {
 		if since, err = strconv.ParseInt(v.URL.Query().Get("since"), 10, 64); err != nil || since < 0 {
@@ -49,18 +54,23 @@ func (s *Server) sendCounter(v *visit, link app.CounterLink, holder eventStreamH
 		return err
 	}
 	defer stream.close()
-	c := counterStream{Server: s, v: v, link: link, stream: stream, since: since, seen: -1, tests: s.tests.of(link.AccountID)}
+	c := counterStream{Server: s, v: v, link: link, till: till, stream: stream, since: since, seen: -1, tests: s.tests.of(link.AccountID)}
 	if err := stream.alive(); err != nil {
 		return nil
 	}
 	for {
 		newest, _, changed := s.changes.State()
-		most := liveLook
+		most := counterBeat
 		if tests := s.tests.of(link.AccountID); tests != c.tests {
 			if err := stream.Event("test", "", ""); err != nil {
 				return nil
 			}
 			c.tests = tests
+		}
+		if err := c.sendBill(); stream.Broken {
+			return nil
+		} else if err != nil { // of the storage
+			most = storageRetry
 		}
 		if newest.TransactionID != c.seen { // otherwise only attempts are new
 			switch err := c.sendMoney(); {
@@ -75,6 +85,9 @@ func (s *Server) sendCounter(v *visit, link app.CounterLink, holder eventStreamH
 		if err := stream.wait(changed, most, c.beat); err != nil {
 			return nil
 		}
+		if err := stream.alive(); err != nil {
+			return nil
+		}
 	}
 }
 
@@ -83,6 +96,7 @@ type counterStream struct {
 	*Server
 	v      *visit
 	link   app.CounterLink
+	till   *tillStream // nil: a counter
 	stream *eventStream
 	since  int64  // the newest card on the screen
 	seen   int64  // the newest transaction of all accounts when the cards were read
@@ -98,7 +112,19 @@ func (c *counterStream) sendMoney() error {
 		if err != nil {
 			return err
 		}
-		for _, card := range c.v.at(now).counterCards(list) {
+		small, err := c.smallAmount(c.v, c.link)
+		if err != nil {
+			return err
+		}
+		for _, card := range c.v.at(now).counterCards(list, small) {
+			if c.till != nil {
+				if tells, err := c.tells(c.v, c.till.userID, card.Transaction); err != nil {
+					return err
+				} else if !tells {
+					c.since = card.ID
+					continue
+				}
+			}
 			var html bytes.Buffer
 			if err := templates.ExecuteTemplate(&html, "card", card); err != nil {
 				return err
@@ -115,7 +141,7 @@ func (c *counterStream) sendMoney() error {
 }
 
 func (c *counterStream) sendTotal() error {
-	total, err := c.counterTotal(c.v, c.link, time.Now())
+	total, err := c.counterTotal(c.v, c.link, c.till, time.Now())
 	if err != nil || total == c.total {
 		return err
 	}

@@ -27,7 +27,8 @@ var navigation = []placeGroup{
 	{"money", app.Text{EN: "Money", VI: "Tiền"}, []place{
 		{"overview", "/", "layout-dashboard", app.Text{EN: "Overview", VI: "Tổng quan"}, anyUser, false},
 		{"transactions", "/transactions", "arrow-left-right", app.Text{EN: "Transactions", VI: "Giao dịch"}, anyUser, false},
-		{"payments", "/payments", "qr-code", app.Text{EN: "Payment requests", VI: "Yêu cầu thanh toán"}, seeMoney, false},
+		{"till", "/till", "qr-code", app.Text{EN: "Till", VI: "Thu tiền"}, useCounter, false},
+		{"payments", "/payments", "circle-check", app.Text{EN: "Payment requests", VI: "Yêu cầu thanh toán"}, seeMoney, false},
 		{"day", "/day", "clock", app.Text{EN: "Day book", VI: "Sổ ngày"}, seeMoney, false},
 		{"banks", "/banks", "landmark", app.Text{EN: "Bank accounts", VI: "Tài khoản ngân hàng"}, seeMoney, false},
 		{"counter", "/counter", "volume-2", app.Text{EN: "Counter screen", VI: "Màn hình quầy"}, useCounter, false},
@@ -48,10 +49,10 @@ var navigation = []placeGroup{
 // onBar are the three places that each role needs most: on the bar at the bottom
 // of a phone, beside the way to all others.
 var onBar = map[app.Role][]string{
-	app.RoleOwner:      {"overview", "transactions", "counter"},
+	app.RoleOwner:      {"overview", "transactions", "till"},
 	app.RoleAccountant: {"overview", "transactions", "day"},
 	app.RoleDeveloper:  {"overview", "webhooks", "deliveries"},
-	app.RoleCashier:    {"overview", "transactions", "counter"},
+	app.RoleCashier:    {"overview", "till", "counter"},
 }
 
 // Navigation is the navigation of the visitor, and Bar what of it is on the bar.

@@ -21,7 +21,7 @@ import (
 // with the page of the form. Where that is empty it is the page at the path of
 // the action, or the nearest above it.
 var countOnce = map[string]string{
-	"/payments": "/payments/new",
+	"/payments": "/payments/new", "/till": "",
 	"/webhooks": "/webhooks/new", "/webhooks/{id}/rotate": "", "/webhooks/{id}/replay": "", "/webhooks/{id}/send-now": "",
 	"/streams": "/streams/new", "/streams/{id}/rotate": "",
 	"/inbound/sources": "/inbound/sources/new", "/inbound/sources/{id}/rotate": "",

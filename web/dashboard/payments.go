@@ -266,8 +266,12 @@ func (s *Server) setPaymentSettings(v *visit) error {
 	if err != nil {
 		tolerance = -1 // out of bounds
 	}
+	small, err := strconv.ParseInt(v.PostFormValue("small_amount"), 10, 64)
+	if err != nil {
+		small = -1
+	}
 	distinct := v.PostFormValue("distinct_amounts") == "1"
-	if _, err := s.Service.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{PaymentTolerance: &tolerance, DistinctAmounts: &distinct}); err != nil {
+	if _, err := s.Service.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{PaymentTolerance: &tolerance, DistinctAmounts: &distinct, SmallAmount: &small}); err != nil {
 		return s.showCodes(v, newCodeForm, err)
 	}
 	return s.redirect(v, "/settings/codes", app.Text{EN: "Saved.", VI: "Đã lưu."})

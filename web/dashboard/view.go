@@ -87,21 +87,30 @@ func (s *Server) render(v *visit, name, section string, title app.Text, data any
 // the filter in the address, is refused: the page says it, and its status is that
 // of wrong. A wrong that is an error of the server is returned.
 func (s *Server) renderForm(v *visit, wrong error, name, section string, title app.Text, data any) error {
-	status := http.StatusOK
 	if errors.Is(wrong, app.ErrFormUsed) {
 		return s.redirect(v, v.form.page, app.ErrFormUsed.Text)
 	}
+	page, status, err := s.formView(v, wrong, section, title, data)
+	if err != nil {
+		return err
+	}
+	return s.layOut(v, status, name, page)
+}
+
+// formView is the view of renderForm, and the status of its page.
+func (s *Server) formView(v *visit, wrong error, section string, title app.Text, data any) (page view, status int, _ error) {
 	var f faults
+	status = http.StatusOK
 	if wrong != nil {
 		e := wire.AsError(wrong)
 		if status = wire.StatusOf(e.Code); status >= 500 {
-			return wrong
+			return page, status, wrong
 		}
 		f = faultsOf(e, v.Lang)
 	}
-	page := s.view(v, section, title, data)
+	page = s.view(v, section, title, data)
 	page.faults = f
-	return s.layOut(v, status, name, page)
+	return page, status, nil
 }
 
 // layOut writes a page within the layout.
@@ -140,6 +149,12 @@ func (s *Server) write(v *visit, status int, name string, data any) error {
 var templates = template.Must(template.New("").Funcs(templateFuncs).ParseFS(dashboardFiles, "templates/*.html"))
 
 // templateFuncs build the data of parts of a page.
+// partView is the view of a part of a page, and what the part is of.
+type partView struct {
+	view
+	Of any
+}
+
 var templateFuncs = template.FuncMap{
 	"static":       staticURL,
 	"helpTitle":    help.Title,
@@ -178,11 +193,14 @@ var templateFuncs = template.FuncMap{
 		return app.UnmatchedTransaction{Transaction: t, Likely: likely}
 	},
 	"step": func(v view, step deliveryStep) stepView { return stepView{v, step} },
-	"part": func(v view, of any) any {
-		return struct {
-			view
-			Of any
-		}{v, of}
+	"part": func(of any, what any) (partView, error) {
+		switch v := of.(type) {
+		case view:
+			return partView{v, what}, nil
+		case partView:
+			return partView{v.view, what}, nil
+		}
+		return partView{}, fmt.Errorf("%T has no view", of)
 	},
 	"dotsWidth": func(dots []dot) int { return len(dots) * dotWidth },
 	"more":      func(n int) int { return n + 1 },

@@ -58,6 +58,7 @@ function play(pitches, apart) {
   });
 }
 const chime = () => play([880, 1318.5], 0.16);
+const alarm = () => play([660, 440, 660, 440], 0.22);
 const warn = () => { if (mayBeHeard()) play([330, 247, 330, 247], 0.35); };
 
 // A break of a few seconds isn't heard. Times in milliseconds.
@@ -68,12 +69,12 @@ document.addEventListener("connected", () => clearTimeout(warning)); // clears a
 // Payments wait for the voice in a queue. Those that came while there was no
 // connection or while the screen asked for a touch, those that waited for more than
 // a minute, and more than three, are one sentence. After five minutes a payment isn't
-// spoken any more.
+// spoken any more. What somebody must look at has another sound and comes first.
 let queue = [], speaking = false;
 function announce(card) {
-  const { say, amount, missed } = card.dataset;
-  if (!say && missed === undefined || Number(amount) < least() || !wanted || isSilent()) return;
-  queue.push({ say: asks() ? "" : say, amount: Number(amount), at: Date.now() });
+  const { say, amount, missed, verdict } = card.dataset, alarms = alarming.includes(verdict);
+  if (!say && missed === undefined || Number(amount) < least() && !alarms || !wanted || isSilent()) return;
+  queue.push({ say: asks() ? "" : say, amount: Number(amount), alarms, at: Date.now() });
   if (!speaking) speakNext();
 }
 
@@ -91,12 +92,16 @@ async function speakNext() {
     if (!asks()) queue = [];
     return;
   }
-  chime();
-  await new Promise((done) => setTimeout(done, 450)); // the chime is heard first, and what comes at once gathers
   const isLate = (payment) => !payment.say || Date.now() - payment.at > 60_000;
-  const late = queue.length > 3 ? queue : queue.filter(isLate);
+  const isAlarm = (payment) => payment.alarms && !isLate(payment);
+  const alarms = queue.some(isAlarm);
+  alarms ? alarm() : chime();
+  await new Promise((done) => setTimeout(done, alarms ? 1000 : 450)); // it is heard first, and what comes at once gathers
+  const late = queue.length > 3 ? queue.filter((payment) => !isAlarm(payment)) : queue.filter(isLate);
   let text;
-  if (late.length) {
+  if (queue.some(isAlarm)) {
+    text = queue.splice(queue.findIndex(isAlarm), 1)[0].say;
+  } else if (late.length) {
     queue = queue.filter((payment) => !late.includes(payment));
     text = await backlog(late.length, late.reduce((sum, payment) => sum + payment.amount, 0));
   } else {

@@ -17,8 +17,27 @@ function showCard(html) {
   while (cards.children.length > most) cards.lastElementChild.remove();
   showAges();
   $("[data-announce]").textContent = card.dataset.say || $(".amount", card).textContent;
+  if (news && alarming.includes(card.dataset.verdict)) stop(card);
   announce(card);
 }
+
+// What somebody must look at covers the screen until it is tapped, one after another.
+const alarming = ["short", "check", "small"], stops = [], stopped = $("[data-stop]");
+function stop(card) {
+  stops.push(card);
+  if (stopped.hidden) showStop();
+}
+
+function showStop() {
+  const card = stops[0];
+  stopped.hidden = !card;
+  if (!card) return;
+  stopped.className = "stop " + card.dataset.verdict;
+  $("[data-stop-text]").textContent = $(".verdict", card).textContent;
+  $("[data-stop-of]").textContent = $(".amount", card).textContent + " · " + $(".text", card).textContent;
+  $("[data-stop-seen]").focus();
+}
+stopped.addEventListener("click", () => { stops.shift(); showStop(); });
 
 // Ages count by the server's clock: that of a tablet may be wrong.
 let ahead = Number(body.dataset.now) - Date.now() / 1000;
@@ -68,4 +87,5 @@ follow(body.dataset.stream, {
   alive: (event) => { ahead = Number(event.data) - Date.now() / 1000; showAges(); },
   total: (event) => { $("[data-total]").textContent = event.data; },
   money: (event) => { hideTest(); showCard(event.data); },
+  bill: (event) => { document.dispatchEvent(new CustomEvent("bill", { detail: event.data })); },
 });

@@ -7,8 +7,8 @@
 const $ = (selector, from = document) => from.querySelector(selector);
 const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
 
-// Times in milliseconds. The server speaks at least every 15 seconds.
-const silence = 38_000; // after it a connection counts as dead
+// Times in milliseconds. The server speaks at least every 15 seconds, to a counter every 4.
+const silence = Number(document.body.dataset.silence) || 38_000; // after it a connection counts as dead
 const patience = 4_000; // for the server to answer whether it is back
 
 // follow listens to the events of the stream at address. listen has a function for

@@ -29,6 +29,14 @@ add_action( 'rest_api_init', function () {
 					$shop  = activate_plugin( 'woocommerce/woocommerce.php' );
 					$both  = activate_plugin( 'baoco/baoco.php' );
 					return array( 'alone' => is_wp_error( $alone ) ? $alone->get_error_code() : '', 'shop' => $shop, 'both' => $both, 'wordpress' => get_bloginfo( 'version' ), 'php' => PHP_VERSION );
+				case 'storage': // Of a real WooCommerce: its own tables for orders, or WordPress's posts.
+					if ( $in['own_tables'] ) {
+						wc_get_container()->get( \Automattic\WooCommerce\Internal\DataStores\Orders\DataSynchronizer::class )->create_database_tables();
+					}
+					update_option( 'woocommerce_custom_orders_table_enabled', $in['own_tables'] ? 'yes' : 'no' );
+					return array( 'option' => get_option( 'woocommerce_custom_orders_table_enabled' ) );
+				case 'stored':
+					return array( 'own_tables' => \Automattic\WooCommerce\Utilities\OrderUtil::custom_orders_table_usage_is_enabled() );
 				case 'translate':
 					return array( 'text' => __( 'The order is paid.', 'baoco' ), 'locale' => determine_locale() );
 				case 'autoloaded':

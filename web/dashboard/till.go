@@ -1,0 +1,376 @@
+package dashboard
+
+import (
+	"bytes"
+	"html/template"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/app/vietqr"
+	"baoco/web/wire"
+)
+
+// The till: a keypad, the VietQR code of a bill, and what came for it, on the cashier's
+// phone. It is a counter screen that tells of the bills of its cashier, and of money
+// without a bill. The customer's screen shows the last bill on another device.
+
+const tillPath = "/till"
+
+func billPath(id int64) string { return tillPath + "/" + strconv.FormatInt(id, 10) }
+
+// tillData is what a till shows beside the cards.
+type tillData struct {
+	Form  tillForm
+	Banks []app.BankAccount // to choose from; one or none is no choice
+	Bill  *billData         // nil: the keypad
+	Bills []app.PaymentRequest
+	Shift app.Shift // zero: there is none yet
+	None  bool      // codes can't be made
+}
+
+// tillForm is the form of a bill as it was entered.
+type tillForm struct{ Amount, BankAccountID string }
+
+// Keys are those of the keypad, but for the one that deletes.
+func (v view) Keys() []string {
+	return []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "000", "0"}
+}
+
+// billData is a bill on the till and on the customer's screen.
+type billData struct {
+	app.PaymentRequest
+	Status  app.PaymentStatus
+	Payable bool
+	QR      template.HTML // an SVG
+	Page    string        // address of its page
+}
+
+func (s *Server) billData(r app.PaymentRequest, now time.Time) (*billData, error) {
+	b := &billData{PaymentRequest: r, Status: r.Status(now), Payable: r.Payable(now)}
+	if !b.Payable {
+		return b, nil
+	}
+	_, text, err := r.Transfer()
+	if err != nil {
+		return nil, err
+	}
+	code, err := vietqr.Code(text)
+	if err != nil {
+		return nil, err
+	}
+	b.QR = template.HTML(vietqr.SVG(code))
+	return b, nil
+}
+
+// billState is what a screen shows of a bill, to compare.
+func billState(r app.PaymentRequest, now time.Time) string {
+	return string(r.Status(now)) + " " + strconv.FormatInt(r.ID, 10) + " " + strconv.FormatInt(r.Received, 10) + " " + strconv.FormatBool(r.Payable(now))
+}
+
+// billsShown is how many bills of the shift a till lists.
+const billsShown = 10
+
+func (s *Server) tillPage(v *visit) error { return s.showTill(v, nil, tillForm{}, nil) }
+
+// pageBill is the bill that the path names: of the visitor's own, or of any for those who
+// see money.
+func (s *Server) pageBill(v *visit) (app.PaymentRequest, error) {
+	r, err := s.pagePayment(v)
+	if err == nil && (r.ShiftID == 0 || r.CashierID != v.user.ID && !v.may(seeMoney)) {
+		err = app.ErrNoPaymentRequest
+	}
+	return r, err
+}
+
+func (s *Server) billPage(v *visit) error {
+	r, err := s.pageBill(v)
+	if err != nil {
+		return err
+	}
+	return s.showTill(v, &r, tillForm{}, nil)
+}
+
+// showTill shows the keypad, or a bill. wrong is why a bill was refused.
+func (s *Server) showTill(v *visit, bill *app.PaymentRequest, form tillForm, wrong error) error {
+	data := tillData{Form: form}
+	var err error
+	if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	data.Banks = slices.DeleteFunc(data.Banks, func(b app.BankAccount) bool { return b.Status == app.BankAccountInactive })
+	patterns, err := s.Service.CodePatterns(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	data.None = len(patterns) == 0
+	var open bool
+	if data.Shift, open, err = s.Service.OpenShift(v.Context(), v.account.ID, v.user.ID); err != nil {
+		return err
+	}
+	if open {
+		page, err := s.Service.PaymentRequests(v.Context(), v.account.ID, app.PaymentFilter{ShiftID: data.Shift.ID, Page: app.Page{Number: 1, Size: billsShown}}, v.now)
+		if err != nil {
+			return err
+		}
+		data.Bills = page.Rows
+		if form.BankAccountID == "" && len(page.Rows) > 0 { // that of the bill before
+			data.Form.BankAccountID = strconv.FormatInt(page.Rows[0].BankAccount.ID, 10)
+		}
+	}
+	if bill != nil {
+		if data.Bill, err = s.billData(*bill, v.now); err != nil {
+			return err
+		}
+		data.Bill.Page = s.address(v, bill.URLPath())
+	}
+	return s.showScreen(v, app.CounterLink{AccountID: v.account.ID, Name: v.user.Name}, tillPath, &data, wrong)
+}
+
+func (s *Server) createBill(v *visit) error {
+	form := tillForm{v.PostFormValue("amount"), v.PostFormValue("bank_account_id")}
+	in := app.PaymentRequestCreate{ExpiresIn: app.BillExpiry, CashierID: v.user.ID}
+	var bad app.Invalid
+	var err error
+	if in.Amount, err = app.ReadAmount(form.Amount); err != nil {
+		bad.Add("amount", app.TypedAmountRule.EN, app.TypedAmountRule.VI)
+	}
+	if in.BankAccountID, err = readBankAccountID(form.BankAccountID); err != nil {
+		bad.Merge(err)
+	}
+	if err := bad.Err(); err != nil {
+		return s.showTill(v, nil, form, err)
+	}
+	r, err := s.Service.CreatePaymentRequest(v.Context(), v.account.ID, in, v.form.key, v.now)
+	if err != nil {
+		return s.showTill(v, nil, form, err)
+	}
+	return s.redirect(v, billPath(r.ID), app.Text{})
+}
+
+func (s *Server) cancelBill(v *visit) error {
+	r, err := s.pageBill(v)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Service.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now); err != nil {
+		return s.showTill(v, &r, tillForm{}, err)
+	}
+	return s.redirect(v, tillPath, app.Text{})
+}
+
+// receiptData is the receipt of a bill, for a roll of paper of 58 mm.
+type receiptData struct {
+	app.PaymentRequest
+	Status    app.PaymentStatus
+	Transfers []app.PaymentTransfer
+	Cashier   string
+	Shop      string
+}
+
+func (s *Server) receiptPage(v *visit) error {
+	r, err := s.pageBill(v)
+	if err != nil {
+		return err
+	}
+	data := receiptData{PaymentRequest: r, Status: r.Status(v.now), Shop: shopName(v.account, "")}
+	if data.Transfers, err = s.Service.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize); err != nil {
+		return err
+	}
+	shift, err := s.Service.Shift(v.Context(), v.account.ID, r.ShiftID)
+	if err != nil {
+		return err
+	}
+	data.Cashier = shift.UserName
+	return s.write(v, 200, "receipt", s.view(v, "till", app.Textf("Receipt %s", "Biên nhận %s", r.Code), data))
+}
+
+// closeShift ends a shift of the visitor, or of anybody for an owner.
+func (s *Server) closeShift(v *visit) error {
+	id, found := wire.ParseID(v.PathValue("id"))
+	if !found {
+		return app.ErrNoShift
+	}
+	shift, err := s.Service.Shift(v.Context(), v.account.ID, id)
+	if err == nil && shift.UserID != v.user.ID && !v.may(ownerOnly) {
+		err = app.ErrNoShift
+	}
+	if err != nil {
+		return err
+	}
+	return s.confirm(v, "till", s.shiftClosing(v, shift))
+}
+
+func (s *Server) shiftClosing(v *visit, shift app.Shift) confirmation {
+	return confirmation{
+		Path: "/shifts/" + strconv.FormatInt(shift.ID, 10) + "/close", Back: "/shifts",
+		Title: v.T("Close the shift of ", "Đóng ca của ") + app.Isolated(shift.UserName) + "?", Button: v.T("Close the shift", "Đóng ca"),
+		Texts: []string{
+			v.T("Bills: ", "Số hoá đơn: ") + v.Number(shift.Bills) + v.T(", paid in full: ", ", đã trả đủ: ") + v.Number(shift.Full) + ".",
+			v.T("Received: ", "Tiền đã nhận: ") + v.Money(shift.Received) + ".",
+			v.T("The next bill begins a new shift.", "Hoá đơn tiếp theo sẽ mở ca mới."),
+		},
+		do: func() error {
+			_, err := s.Service.CloseShift(v.Context(), v.account.ID, shift.ID, v.now)
+			return err
+		},
+		done: app.Text{EN: "Shift closed.", VI: "Đã đóng ca."},
+	}
+}
+
+// shiftsData is the list of the shifts.
+type shiftsData struct {
+	Pages     pages
+	Rows      []shiftRow
+	Unmatched int64 // see payment-tabs
+}
+
+type shiftRow struct {
+	app.Shift
+	Ask confirmation // before it is closed
+}
+
+// shiftsPage lists all shifts, or the visitor's own where they don't see money.
+func (s *Server) shiftsPage(v *visit) error {
+	page := pageOf(v)
+	userID := v.user.ID
+	if v.may(seeMoney) {
+		userID = 0
+	}
+	rows, total, err := s.Service.Shifts(v.Context(), v.account.ID, userID, page)
+	data := shiftsData{Pages: pagesOf(page, total, url.Values{}, "/shifts")}
+	for _, shift := range rows {
+		data.Rows = append(data.Rows, shiftRow{shift, s.shiftClosing(v, shift)})
+	}
+	return s.renderForm(v, err, "shifts", "till", app.Text{EN: "Shifts", VI: "Các ca"}, data)
+}
+
+// liveTill streams the cards of the visitor's till, and the bill that it shows.
+func (s *Server) liveTill(v *visit) error {
+	till := &tillStream{userID: v.user.ID}
+	if id, found := wire.ParseID(v.URL.Query().Get("bill")); found {
+		till.billID = id
+	}
+	return s.sendCounter(v, ownCounter(v), till, eventStreamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillAllowed(v) })
+}
+
+// tillStream is what the stream of a till has beside that of a counter.
+type tillStream struct {
+	userID int64
+	billID int64  // that the page shows; 0: none
+	sent   string // state of the bill
+}
+
+// tells reports whether a till tells of a transaction: it is for a bill of its cashier, or
+// for none.
+func (s *Server) tells(v *visit, userID int64, t app.Transaction) (bool, error) {
+	if t.PaymentSent.ID == 0 {
+		return true, nil
+	}
+	r, err := s.Service.PaymentRequest(v.Context(), t.AccountID, t.PaymentSent.ID)
+	if app.CodeOf(err) == app.CodeNotFound {
+		return false, nil
+	}
+	return r.CashierID == userID, err
+}
+
+// sendBill sends the bill of the page when it is another.
+func (c *counterStream) sendBill() error {
+	if c.till == nil || c.till.billID == 0 {
+		return nil
+	}
+	r, err := c.Service.PaymentRequest(c.v.Context(), c.v.account.ID, c.till.billID)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	state := billState(r, now)
+	if state == c.till.sent {
+		return nil
+	}
+	html, err := c.billHTML(c.v, r, now, "bill")
+	if err == nil {
+		err = c.stream.Event("bill", "", html)
+	}
+	if err == nil {
+		c.till.sent = state
+	}
+	return err
+}
+
+func (s *Server) billHTML(v *visit, r app.PaymentRequest, now time.Time, name string) (string, error) {
+	bill, err := s.billData(r, now)
+	if err != nil {
+		return "", err
+	}
+	bill.Page = s.address(v, r.URLPath())
+	page := s.view(v, "till", app.Text{}, nil)
+	page.words = v.at(now)
+	var html bytes.Buffer
+	err = templates.ExecuteTemplate(&html, name, partView{page, bill})
+	return html.String(), err
+}
+
+// displayPage is the customer's screen: the last bill of the cashier's shift.
+func (s *Server) displayPage(v *visit) error {
+	v.w.Header().Set("X-Robots-Tag", "noindex, nofollow")
+	html, _, err := s.display(v, v.now)
+	if err != nil {
+		return err
+	}
+	return s.write(v, 200, "display", s.view(v, "till", app.Text{EN: "Customer’s screen", VI: "Màn hình cho khách"}, template.HTML(html)))
+}
+
+// paidShown is how long the customer's screen shows that a bill is paid.
+const paidShown = time.Minute
+
+// display makes the customer's screen and its state, to compare.
+func (s *Server) display(v *visit, now time.Time) (html, state string, err error) {
+	shift, open, err := s.Service.OpenShift(v.Context(), v.account.ID, v.user.ID)
+	if err != nil {
+		return "", "", err
+	}
+	var bill []app.PaymentRequest
+	if open {
+		page, err := s.Service.PaymentRequests(v.Context(), v.account.ID, app.PaymentFilter{ShiftID: shift.ID, Page: app.Page{Number: 1, Size: 1}}, now)
+		if err != nil {
+			return "", "", err
+		}
+		bill = page.Rows
+	}
+	if len(bill) == 0 || !bill[0].Payable(now) && (bill[0].PaidAt.IsZero() || now.Sub(bill[0].PaidAt) > paidShown) {
+		var b bytes.Buffer
+		err := templates.ExecuteTemplate(&b, "display-none", s.view(v, "till", app.Text{}, nil))
+		return b.String(), "none", err
+	}
+	html, err = s.billHTML(v, bill[0], now, "display-bill")
+	return html, billState(bill[0], now), err
+}
+
+// liveDisplay streams the customer's screen.
+func (s *Server) liveDisplay(v *visit) error {
+	stream, err := s.openEventStream(v, eventStreamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillAllowed(v) })
+	if err != nil {
+		return err
+	}
+	defer stream.close()
+	sent := ""
+	for {
+		_, _, changed := s.changes.State()
+		html, state, err := s.display(v, time.Now())
+		if err == nil && state != sent {
+			if err := stream.Event("display", "", html); err != nil {
+				return nil // the screen connects anew
+			}
+			sent = state
+		}
+		if err := stream.alive(); err != nil {
+			return nil
+		}
+		if err := stream.wait(changed, counterBeat, stream.alive); err != nil {
+			return nil
+		}
+	}
+}
