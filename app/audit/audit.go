@@ -287,7 +287,7 @@ var Nouns = nounsOf([]Noun{
 	{ID: "webhook", Name: app.Text{EN: "Webhooks", VI: "Webhook"}},
 	{ID: "code_pattern", Name: app.Text{EN: "Payment codes", VI: "Mã thanh toán"}},
 	{ID: "payment_request", Name: app.Text{EN: "Payment requests", VI: "Yêu cầu thanh toán"}},
-	{ID: "shift", Name: app.Text{EN: "Shifts", VI: "Ca"}},
+	{ID: "shift", Name: app.Text{EN: "Shifts", VI: "Các ca"}},
 	{ID: "stream", Name: app.Text{EN: "Streams", VI: "Luồng giao dịch"}},
 	{ID: "delivery", Name: app.Text{EN: "Deliveries", VI: "Thông báo"}},
 	{ID: "alert_channel", Name: app.Text{EN: "Alert channels", VI: "Kênh cảnh báo"}},

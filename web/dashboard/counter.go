@@ -155,11 +155,13 @@ func (s *Server) showScreen(v *visit, link app.CounterLink, path string, till *t
 		return err
 	}
 	v.w.Header().Set("X-Robots-Tag", "noindex, nofollow")
-	view, status, err := s.formView(v, wrong, section, title, data)
+	f, status, err := refusedForm(wrong, v.Lang)
 	if err != nil {
 		return err
 	}
-	return s.write(v, status, "screen", view)
+	page := s.view(v, section, title, data)
+	page.faults = f
+	return s.write(v, status, "screen", page)
 }
 
 // toldAt leaves out of a list what the visitor's till doesn't tell of.

@@ -55,6 +55,7 @@ func (s *Server) sendCounter(v *visit, link app.CounterLink, till *tillStream, h
 	}
 	defer stream.close()
 	c := counterStream{Server: s, v: v, link: link, till: till, stream: stream, since: since, seen: -1, tests: s.tests.of(link.AccountID)}
+	beat := time.Now()
 	if err := stream.alive(); err != nil {
 		return nil
 	}
@@ -67,11 +68,6 @@ func (s *Server) sendCounter(v *visit, link app.CounterLink, till *tillStream, h
 			}
 			c.tests = tests
 		}
-		if err := c.sendBill(); stream.Broken {
-			return nil
-		} else if err != nil { // of the storage
-			most = storageRetry
-		}
 		if newest.TransactionID != c.seen { // otherwise only attempts are new
 			switch err := c.sendMoney(); {
 			case stream.Broken:
@@ -82,11 +78,19 @@ func (s *Server) sendCounter(v *visit, link app.CounterLink, till *tillStream, h
 				c.seen = newest.TransactionID
 			}
 		}
+		if err := c.sendBill(); stream.Broken {
+			return nil
+		} else if err != nil { // of the storage
+			most = storageRetry
+		}
 		if err := stream.wait(changed, most, c.beat); err != nil {
 			return nil
 		}
-		if err := stream.alive(); err != nil {
-			return nil
+		if now := time.Now(); now.Sub(beat) >= counterBeat {
+			if err := stream.alive(); err != nil {
+				return nil
+			}
+			beat = now
 		}
 	}
 }

@@ -234,7 +234,7 @@ func TestNavigation(t *testing.T) {
 		app.RoleOwner:      "/ /transactions /till · / /transactions /till /payments /day /banks /counter | /inbound /webhooks /deliveries /keys | /settings /system /help",
 		app.RoleAccountant: "/ /transactions /day · / /transactions /till /payments /day /banks /counter | /settings /help",
 		app.RoleDeveloper:  "/ /webhooks /deliveries · / /transactions | /inbound /webhooks /deliveries /keys | /settings /help",
-		app.RoleCashier:    "/ /transactions /counter · / /transactions /counter | /settings /help",
+		app.RoleCashier:    "/ /till /counter · / /transactions /till /counter | /settings /help",
 	} {
 		w.User(1, string(role), role)
 		page := w.Browser().SignIn(string(role)).Get("/help").Body

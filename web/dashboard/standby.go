@@ -21,7 +21,7 @@ func (p page) onStandby() bool {
 	switch {
 	case p.Method == http.MethodPost:
 		return slices.Contains(standbyForms, p.Path)
-	case strings.Contains(p.Path, "/counter"), strings.HasPrefix(p.Path, "/setup/"), p.Path == "/system", p.Path == guidePath:
+	case strings.Contains(p.Path, "/counter"), strings.Contains(p.Path, tillPath), strings.HasPrefix(p.Path, "/setup/"), p.Path == "/system", p.Path == guidePath:
 		return false
 	}
 	return p.kind != lasting || p.Path == livePath

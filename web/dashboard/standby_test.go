@@ -67,6 +67,7 @@ func (s *standby) show(of *webtest.World) {
 var notOnStandby = []string{
 	"/transactions/export", "/day/file", "/settings/audit/export", "/guide", "/system", "/setup/{token}", "/counter", "/counter/{token}", "/counter/manifest.webmanifest",
 	"/counter/{token}/manifest.webmanifest", "/counter/backlog", "/live/counter", "/live/counter/{token}", "/settings/counters/{id}/revoke",
+	"/till", "/till/manifest.webmanifest", "/till/display", "/till/{id}", "/till/{id}/receipt", "/live/till", "/live/till/display",
 }
 
 // Every page of a copy is shown to those who may see it at the server, with the banner,

@@ -45,7 +45,6 @@ type billData struct {
 	Status  app.PaymentStatus
 	Payable bool
 	QR      template.HTML // an SVG
-	Page    string        // address of its page
 }
 
 func (s *Server) billData(r app.PaymentRequest, now time.Time) (*billData, error) {
@@ -124,7 +123,6 @@ func (s *Server) showTill(v *visit, bill *app.PaymentRequest, form tillForm, wro
 		if data.Bill, err = s.billData(*bill, v.now); err != nil {
 			return err
 		}
-		data.Bill.Page = s.address(v, bill.URLPath())
 	}
 	return s.showScreen(v, app.CounterLink{AccountID: v.account.ID, Name: v.user.Name}, tillPath, &data, wrong)
 }
@@ -290,27 +288,34 @@ func (c *counterStream) sendBill() error {
 	if state == c.till.sent {
 		return nil
 	}
-	html, err := c.billHTML(c.v, r, now, "bill")
-	if err == nil {
-		err = c.stream.Event("bill", "", html)
+	page, err := c.billView(c.v, r, now)
+	if err != nil {
+		return err
 	}
+	var html bytes.Buffer
+	if err := templates.ExecuteTemplate(&html, "bill", page); err != nil {
+		return err
+	}
+	err = c.stream.Event("bill", "", html.String())
 	if err == nil {
 		c.till.sent = state
 	}
 	return err
 }
 
-func (s *Server) billHTML(v *visit, r app.PaymentRequest, now time.Time, name string) (string, error) {
-	bill, err := s.billData(r, now)
-	if err != nil {
-		return "", err
+// billView is what the templates of a bill get.
+type billView struct {
+	view
+	Of *billData
+}
+
+func (s *Server) billView(v *visit, r app.PaymentRequest, now time.Time) (page billView, err error) {
+	if page.Of, err = s.billData(r, now); err != nil {
+		return page, err
 	}
-	bill.Page = s.address(v, r.URLPath())
-	page := s.view(v, "till", app.Text{}, nil)
+	page.view = s.view(v, "till", app.Text{}, nil)
 	page.words = v.at(now)
-	var html bytes.Buffer
-	err = templates.ExecuteTemplate(&html, name, partView{page, bill})
-	return html.String(), err
+	return page, nil
 }
 
 // displayPage is the customer's screen: the last bill of the cashier's shift.
@@ -340,13 +345,16 @@ func (s *Server) display(v *visit, now time.Time) (html, state string, err error
 		}
 		bill = page.Rows
 	}
+	var b bytes.Buffer
 	if len(bill) == 0 || !bill[0].Payable(now) && (bill[0].PaidAt.IsZero() || now.Sub(bill[0].PaidAt) > paidShown) {
-		var b bytes.Buffer
 		err := templates.ExecuteTemplate(&b, "display-none", s.view(v, "till", app.Text{}, nil))
 		return b.String(), "none", err
 	}
-	html, err = s.billHTML(v, bill[0], now, "display-bill")
-	return html, billState(bill[0], now), err
+	page, err := s.billView(v, bill[0], now)
+	if err == nil {
+		err = templates.ExecuteTemplate(&b, "display-bill", page)
+	}
+	return b.String(), billState(bill[0], now), err
 }
 
 // liveDisplay streams the customer's screen.

@@ -90,27 +90,26 @@ func (s *Server) renderForm(v *visit, wrong error, name, section string, title a
 	if errors.Is(wrong, app.ErrFormUsed) {
 		return s.redirect(v, v.form.page, app.ErrFormUsed.Text)
 	}
-	page, status, err := s.formView(v, wrong, section, title, data)
+	f, status, err := refusedForm(wrong, v.Lang)
 	if err != nil {
 		return err
 	}
+	page := s.view(v, section, title, data)
+	page.faults = f
 	return s.layOut(v, status, name, page)
 }
 
-// formView is the view of renderForm, and the status of its page.
-func (s *Server) formView(v *visit, wrong error, section string, title app.Text, data any) (page view, status int, _ error) {
-	var f faults
-	status = http.StatusOK
-	if wrong != nil {
-		e := wire.AsError(wrong)
-		if status = wire.StatusOf(e.Code); status >= 500 {
-			return page, status, wrong
-		}
-		f = faultsOf(e, v.Lang)
+// refusedForm gives what is wrong with a form and the status of its page. An error of the
+// server is returned.
+func refusedForm(wrong error, lang app.Lang) (f faults, status int, _ error) {
+	if wrong == nil {
+		return f, http.StatusOK, nil
 	}
-	page = s.view(v, section, title, data)
-	page.faults = f
-	return page, status, nil
+	e := wire.AsError(wrong)
+	if status = wire.StatusOf(e.Code); status >= 500 {
+		return f, status, wrong
+	}
+	return faultsOf(e, lang), status, nil
 }
 
 // layOut writes a page within the layout.
@@ -149,12 +148,6 @@ func (s *Server) write(v *visit, status int, name string, data any) error {
 var templates = template.Must(template.New("").Funcs(templateFuncs).ParseFS(dashboardFiles, "templates/*.html"))
 
 // templateFuncs build the data of parts of a page.
-// partView is the view of a part of a page, and what the part is of.
-type partView struct {
-	view
-	Of any
-}
-
 var templateFuncs = template.FuncMap{
 	"static":       staticURL,
 	"helpTitle":    help.Title,
@@ -193,14 +186,11 @@ var templateFuncs = template.FuncMap{
 		return app.UnmatchedTransaction{Transaction: t, Likely: likely}
 	},
 	"step": func(v view, step deliveryStep) stepView { return stepView{v, step} },
-	"part": func(of any, what any) (partView, error) {
-		switch v := of.(type) {
-		case view:
-			return partView{v, what}, nil
-		case partView:
-			return partView{v.view, what}, nil
-		}
-		return partView{}, fmt.Errorf("%T has no view", of)
+	"part": func(v view, of any) any {
+		return struct {
+			view
+			Of any
+		}{v, of}
 	},
 	"dotsWidth": func(dots []dot) int { return len(dots) * dotWidth },
 	"more":      func(n int) int { return n + 1 },

@@ -1,0 +1,185 @@
+package dashboard_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/web/webtest"
+)
+
+// paid records money in at a shop.
+func paid(w *apptest.World, id string, amount int64, content string) {
+	w.T.Helper()
+	_, _, err := w.Service.RecordByHand(context.Background(), 1, app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id, Type: app.In, Amount: amount, Content: content, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
+	apptest.Must(w.T, err)
+}
+
+// A cashier types a bill, shows its code, hears and sees what came for it, prints the
+// receipt and closes the shift. Another cashier's till tells nothing of it.
+func TestTill(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "thu", app.RoleCashier)
+	w.User(1, "minh", app.RoleCashier)
+	w.Link("ACB", apptest.SomeAccount)
+	thu, minh, lan := w.Browser().SignIn("thu"), w.Browser().SignIn("minh"), w.Browser().SignIn("lan")
+	thu.Get("/till").Shows(t, "A bill needs a payment code.")
+	thu.Post("/till", "once", webtest.FormKey(), "amount", "5.000").WantStatus(t, http.StatusConflict)
+	w.CodePattern("DH")
+	thu.Get("/till").Shows(t, "Amount of the bill", `data-key="000"`, "This shift: +0\u00a0₫ · 0 bills")
+	for _, amount := range []string{"", "0", "abc", "5.00", "99999999999999"} {
+		a := thu.Post("/till", "once", webtest.FormKey(), "amount", amount, "bank_account_id", "1")
+		a.WantStatus(t, http.StatusUnprocessableEntity)
+		a.Shows(t, "Amount must be a whole number of VND", `data-keypad`)
+	}
+	thu.Submit("/till", "amount", "200.000", "bank_account_id", "1").Goes(t, "/till/1")
+	minh.Submit("/till", "amount", "200000", "bank_account_id", "1").Goes(t, "/till/2")
+	bill, err := w.Service.PaymentRequest(t.Context(), 1, 1)
+	apptest.Must(t, err)
+	thu.Get("/till/1").Shows(t, "200,000\u00a0₫", "Waiting for payment", "<svg", bill.Code, "Bills of this shift", "This shift: +0\u00a0₫ · 1 bill")
+	for _, path := range []string{"/till/1", "/till/1/receipt", "/till/99", "/shifts/1/close"} {
+		minh.Get(path).WantStatus(t, http.StatusNotFound)
+	}
+	minh.Post("/till/1/cancel").WantStatus(t, http.StatusNotFound)
+	display := thu.Listen("/live/till/display")
+	if got := display.Next("display").Data; !strings.Contains(got, "200,000") || !strings.Contains(got, "<svg") {
+		t.Errorf("the customer sees %s", got)
+	}
+	own, other := thu.Listen("/live/till?since=0&bill=1"), minh.Listen("/live/till?since=0&bill=2")
+	own.Next("bill")
+	other.Next("bill")
+
+	paid(w.World, "1", 200, "CK "+bill.Code)
+	card := own.Next("money").Data
+	for _, want := range []string{`data-verdict="short"`, "Not enough: 199,800\u00a0₫", `data-say="Not enough: received only two hundred dong, one hundred ninety-nine thousand eight hundred dong still due"`} {
+		if !strings.Contains(strings.ReplaceAll(card, "&#43;", "+"), want) {
+			t.Errorf("the card doesn't say %s: %s", want, card)
+		}
+	}
+	if got := own.Next("bill").Data; !strings.Contains(got, "Not enough: received only 200\u00a0₫, still due 199,800\u00a0₫") {
+		t.Errorf("the bill: %s", got)
+	}
+	if got := display.Next("display").Data; !strings.Contains(got, "199,800") || !strings.Contains(got, "Please transfer the rest.") {
+		t.Errorf("the customer sees %s", got)
+	}
+	paid(w.World, "2", 199_800, bill.Code)
+	if got := own.Next("money").Data; !strings.Contains(got, `data-verdict="full"`) || !strings.Contains(got, "Paid in full, two hundred thousand dong") {
+		t.Errorf("the card: %s", got)
+	}
+	if got := own.Next("bill").Data; !strings.Contains(got, "✓ Paid in full") || strings.Contains(got, "qr-large") {
+		t.Errorf("the bill: %s", got)
+	}
+	if got := display.Next("display").Data; !strings.Contains(got, "Thank you!") {
+		t.Errorf("the customer sees %s", got)
+	}
+	paid(w.World, "3", 999, "an trua")
+	for _, l := range []*webtest.Listener{own, other} { // what has no bill is told at every till
+		if got := l.Next("money").Data; !strings.Contains(got, `data-verdict="small"`) || !strings.Contains(got, "Careful: received only nine hundred ninety-nine dong") {
+			t.Errorf("the card: %s", got)
+		}
+	}
+	thu.Get("/till/1/receipt").Shows(t, "Receipt", bill.Code, "Cashier: ", "thu", "+200\u00a0₫", "+199,800\u00a0₫", "200,000\u00a0₫", "slip.css", "Paid")
+	lan.Get("/till/1").Shows(t, "✓ Paid in full") // who sees money sees the bills of all
+
+	// Two devices close one shift.
+	thu.Get("/shifts").Hides(t, "minh")
+	lan.Get("/shifts").Shows(t, "minh", "thu", "200,000\u00a0₫")
+	thu.Get("/shifts/1/close").Shows(t, "Bills: 1, paid in full: 1.", "Received: 200,000\u00a0₫.")
+	thu.Post("/shifts/1/close").Goes(t, "/shifts")
+	again := thu.Post("/shifts/1/close")
+	again.WantStatus(t, http.StatusConflict)
+	again.Shows(t, "This shift is closed already, perhaps on another device. Nothing was changed.")
+	paid(w.World, "4", 1000, bill.Code) // after closing time
+	lan.Get("/shifts").Shows(t, "201,000\u00a0₫", "when closed: 200,000\u00a0₫")
+	thu.Submit("/till", "amount", "5000", "bank_account_id", "1").Goes(t, "/till/3")
+	thu.Get("/till").Shows(t, "This shift: +0\u00a0₫ · 1 bill")
+	thu.Post("/till/3/cancel").Goes(t, "/till")
+	lan.Post("/shifts/2/close").Goes(t, "/shifts") // an owner closes whose cashier went home
+}
+
+// Sixty pairs of amounts: what a counter says of a transfer for a bill, and of one
+// without.
+func TestVerdicts(t *testing.T) {
+	t.Parallel()
+	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
+		w.CodePattern("DH")
+		w.User(1, "thu", app.RoleCashier)
+		cookies := w.SignIn("thu")
+		c, hangUp := w.Open(cookies, "/live/counter?since=0", false)
+		defer func() { hangUp(); <-c.Ended }()
+		n := 0
+		last := func() string {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			text := c.Text()
+			return text[strings.LastIndex(text, "event: money"):]
+		}
+		check := func(what, verdict, say string) {
+			t.Helper()
+			if got := last(); !strings.Contains(got, `data-verdict="`+verdict+`"`) || !strings.Contains(got, `data-say="`+say) {
+				t.Errorf("%s: want %q and %q in\n%s", what, verdict, say, got)
+			}
+		}
+		pay := func(amount int64, content string) {
+			n++
+			paid(w.World.World, fmt.Sprint("v", n), amount, content)
+		}
+		for i, amount := range []int64{1, 999, 1000, 1001, 20_000, 50_000, 99_000, 100_000, 200_000, 345_678, 1_000_000, 9_999_999} {
+			if pay(amount, "khong ma"); amount < 1000 {
+				check(fmt.Sprint(amount), "small", "Careful: received only ")
+			} else {
+				check(fmt.Sprint(amount), "", "Received ")
+			}
+			bill := w.PaymentRequest(app.PaymentRequestCreate{Amount: 1000 * amount, ExpiresIn: time.Hour})
+			twin := w.PaymentRequest(app.PaymentRequestCreate{Amount: 1000 * amount, ExpiresIn: time.Hour})
+			pay(amount, bill.Code) // 200 for 200.000
+			check(fmt.Sprint(amount), "short", "Not enough: received only "+app.AmountInWords(amount, app.English))
+			pay(1000*amount, twin.Code) // another customer with the same amount
+			check(fmt.Sprint(amount), "full", "Paid in full, "+app.AmountInWords(1000*amount, app.English))
+			pay(999*amount, bill.Code)
+			check(fmt.Sprint(amount), "full", "Paid in full, ")
+			pay(1, twin.Code)
+			check(fmt.Sprint(amount), "check", "Too much: received ")
+			late := w.PaymentRequest(app.PaymentRequestCreate{Amount: amount, ExpiresIn: time.Minute})
+			time.Sleep(2 * time.Minute)
+			pay(amount, late.Code)
+			check(fmt.Sprint(amount, i), "check", "Too late: received ")
+			cancelled := w.PaymentRequest(app.PaymentRequestCreate{Amount: 2 * amount})
+			_, err := w.Service.CancelPaymentRequest(t.Context(), 1, cancelled.ID, time.Now())
+			apptest.Must(t, err)
+			pay(amount, cancelled.Code)
+			check(fmt.Sprint(amount), "check", "The bill was cancelled, but ")
+		}
+	})
+}
+
+// A counter hears the server every four seconds at least, so that a screen that hears
+// nothing for nine says so.
+func TestCounterBeats(t *testing.T) {
+	t.Parallel()
+	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
+		w.User(1, "thu", app.RoleCashier)
+		cookies := w.SignIn("thu")
+		for _, path := range []string{"/live/counter?since=0", "/live/till?since=0", "/live/till/display"} {
+			c, hangUp := w.Open(cookies, path, false)
+			for range 5 {
+				before := strings.Count(c.Text(), "event: alive")
+				time.Sleep(5 * time.Second)
+				synctest.Wait()
+				if strings.Count(c.Text(), "event: alive") == before {
+					t.Errorf("%s: nothing is heard for five seconds", path)
+				}
+			}
+			hangUp()
+			<-c.Ended
+		}
+	})
+}
