@@ -32,7 +32,7 @@
 //   - scheduler: the clock: attempts of due deliveries, lists of providers, alerts,
 //     housekeeping, streams. scheduler/broker has what speaks to brokers: nats to NATS
 //     JetStream, kafka to Kafka.
-//   - web: one mux over three houses that don't know each other: web/api
+//   - web: one mux over four houses that don't know each other: web/api
 //     (management), web/inbound (calls of providers) and web/dashboard (pages).
 //     web/wire is what they share. The help is web/dashboard/help, which renders
 //     one Markdown file for each page and language. web/metrics counts for Prometheus.
@@ -182,6 +182,13 @@
 //   - Code (mã thanh toán): a payment code, which the customer writes into the content of
 //     a transfer: it says which order the money is for. CodePattern (mẫu mã): how the
 //     codes of an account look: a prefix and what follows it.
+//   - PaymentRequest (yêu cầu thanh toán): an amount that somebody is asked to transfer
+//     under a code. Its reference (mã đơn) is the shop's own word for it. To match (ghép):
+//     to find the request that money in is for; a PaymentTransfer is such money. Unmatched
+//     money (tiền chưa ghép) has no request. Distinct amount (số tiền riêng): an amount that no other open request has.
+//   - Till (thu tiền): the screen on which a cashier makes a bill. Bill (hoá đơn): a
+//     payment request of a shift. Shift (ca): the time in which a cashier takes money.
+//     Verdict: what money in means for whoever stands at the counter: full, short, to be checked, small.
 //   - Webhook (webhook): a URL of the shop that gets a delivery for each
 //     transaction.
 //   - Delivery (thông báo): one transaction to one webhook: the row of the queue.

@@ -162,7 +162,7 @@ class Baoco_Payment {
 	private static function decide( WC_Order $order, array $request, array $transfer, bool &$pays ): string {
 		$state = $transfer['payment_request'];
 		/* translators: 1: an amount, 2: the id of a transaction, 3: the number that the bank gave it, 4: a payment code */
-		$what = sprintf( __( '%1$s came by transaction %2$s (number %3$s, code %4$s).', 'baoco' ), self::money( $transfer['transferAmount'] ), $transfer['id'], $transfer['transactionNumber'], $transfer['code'] ) . ' ';
+		$what = sprintf( __( '%1$s came by transaction %2$s (number %3$s, code %4$s).', 'baoco' ), self::money( $transfer['transferAmount'] ), $transfer['id'], $transfer['transactionNumber'] ?: '–', $transfer['code'] ?: '–' ) . ' ';
 		if ( $state['id'] !== $request['id'] ) {
 			return $what . __( 'It is for an earlier payment page of this order. Please check the order by hand.', 'baoco' );
 		}
