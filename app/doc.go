@@ -33,7 +33,8 @@
 //     housekeeping, streams. scheduler/broker has what speaks to brokers: nats to NATS
 //     JetStream, kafka to Kafka.
 //   - web: one mux over four houses that don't know each other: web/api
-//     (management), web/inbound (calls of providers) and web/dashboard (pages).
+//     (management), web/inbound (calls of providers), web/pay (the page of a payment
+//     request) and web/dashboard (pages).
 //     web/wire is what they share. The help is web/dashboard/help, which renders
 //     one Markdown file for each page and language. web/metrics counts for Prometheus.
 //   - app/acceptance: tests of the program as processes. app/apptest and
