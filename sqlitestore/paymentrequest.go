@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"baoco/app"
@@ -78,9 +79,16 @@ func (r *recorder) match(t app.Transaction) (m paymentMatch, err error) {
 			if err != nil {
 				return nil, err
 			}
-			rows, err := r.tx.query(`SELECT * FROM (SELECT `+paymentColumns+` FROM json_each(?2) k CROSS JOIN payment_requests r INDEXED BY payment_requests_reference_key ON r.account_id = ?1 AND r.reference_key = k.value AND r.reference_key <> ''
-				JOIN bank_accounts b ON b.id = r.bank_account_id ORDER BY r.id DESC LIMIT ?3) ORDER BY 1`, t.AccountID, string(list), app.PaymentCandidates)
-			return collect(rows, err, scanPaymentRequest)
+			rows, err := r.tx.query(`SELECT `+paymentColumns+` FROM json_each(?2) k CROSS JOIN payment_requests r INDEXED BY payment_requests_reference_key ON r.account_id = ?1 AND r.reference_key = k.value AND r.reference_key <> ''
+				JOIN bank_accounts b ON b.id = r.bank_account_id ORDER BY r.id DESC`, t.AccountID, string(list))
+			var last []app.PaymentRequest
+			err = each(rows, err, func(row scanner) (enough bool, err error) {
+				p, err := scanPaymentRequest(row)
+				last = append(last, p)
+				return len(last) == app.PaymentCandidates, err
+			})
+			slices.Reverse(last)
+			return last, err
 		},
 		ByAmount: func(bankAccountID, amount int64) ([]app.PaymentRequest, error) {
 			rows, err := r.tx.query(`SELECT `+paymentColumns+` FROM payment_requests r INDEXED BY payment_requests_amount JOIN bank_accounts b ON b.id = r.bank_account_id

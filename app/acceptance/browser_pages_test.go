@@ -32,6 +32,8 @@ var (
 var browserPages = []string{
 	"/", "/?days=7", "/?days=14", "/?days=90", "/guide", "/guide?step=source&provider=payos", "/guide?step=counter", "/transactions", "/transactions?q=nothing", "/transactions?min=x",
 	"/transactions/1", "/transactions/2", "/transactions/3", "/transactions/4", "/transactions/99",
+	"/payments", "/payments?status=open", "/payments?payment_code=x", "/payments/1", "/payments/2", "/payments/new", "/payments/unmatched", "/payments/1/cancel", "/payments/99",
+	"/till", "/till/2", "/till/99", "/till/display", "/till/2/receipt", "/shifts", "/shifts/1/close",
 	"/transactions/import", "/transactions/import/1/undo", "/day", "/day?date=2026-11-02",
 	"/banks", "/banks/new", "/banks/1", "/banks/1/unlink",
 	"/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate", "/webhooks/1/replay", "/webhooks/1/delete", "/tools/signature",
@@ -47,7 +49,7 @@ var browserPages = []string{
 // A new page without a line above fails.
 func TestBrowserPagesAreAll(t *testing.T) {
 	t.Parallel()
-	for _, page := range webtest.PagesWithout(browserPages, "/login", "/login/code", "/login/passkey/options", "/settings/sign-in/passkeys/options", "/settings/sign-in/passkeys/{id}", "/manifest.webmanifest", "/banks/{id}/qr.png", "/counter/manifest.webmanifest", "/counter/{token}/manifest.webmanifest", "/counter/backlog") {
+	for _, page := range webtest.PagesWithout(browserPages, "/login", "/login/code", "/login/passkey/options", "/settings/sign-in/passkeys/options", "/settings/sign-in/passkeys/{id}", "/manifest.webmanifest", "/banks/{id}/qr.png", "/counter/manifest.webmanifest", "/till/manifest.webmanifest", "/counter/{token}/manifest.webmanifest", "/counter/backlog") {
 		t.Errorf("TestBrowserPages doesn't visit %s", page)
 	}
 }
@@ -81,7 +83,8 @@ func TestBrowserPages(t *testing.T) {
 	if code, _, stderr := baoco("", "alert", "test", "--db", filepath.Join(dir, "baoco.db")); code != terminal.ExitCheck {
 		t.Fatalf("a test to nobody: exit %d, %s", code, stderr)
 	}
-	_, _, err := (&apptest.World{T: t, Path: filepath.Join(dir, "baoco.db")}).Admin().CreateStream(t.Context(), 1, app.StreamCreate{
+	admin := (&apptest.World{T: t, Path: filepath.Join(dir, "baoco.db")}).Admin()
+	_, _, err := admin.CreateStream(t.Context(), 1, app.StreamCreate{
 		Name: hostName, URL: "kafka://" + strings.Repeat("k.shop.example,", 9) + "k.shop.example", Topic: strings.Repeat("topic", 49),
 	}, time.Now())
 	must(t, err)
@@ -89,13 +92,19 @@ func TestBrowserPages(t *testing.T) {
 	createOwner(t, dir)
 	do(t, dir, "user", "create", strings.Repeat("w", 50), "--password-file", filepath.Join(dir, "password.txt"))
 	do(t, dir, "apikey", "create", hostName)
+	request, err := admin.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: app.MaxAmount, BankAccountID: 2, Reference: hostile[:60], ReturnURL: "https://shop.example/" + strings.Repeat("path", 100), ExpiresIn: time.Hour}, app.IdempotencyKey{}, time.Now())
+	must(t, err)
+	bill, err := admin.CreatePaymentRequest(app.ActingAs(t.Context(), app.Actor{Way: app.WayDashboard, Name: hostName, At: time.Now()}), 1, app.PaymentRequestCreate{Amount: 154900000000, BankAccountID: 1, CashierID: 1, ExpiresIn: time.Hour}, app.IdempotencyKey{}, time.Now())
+	must(t, err)
+	do(t, dir, "transaction", "add", "--account-number", "19354957", "--amount", "999", "--content", bill.Code)
+	do(t, dir, "transaction", "add", "--account-number", "19354957", "--amount", "154899999001", "--content", endless)
 	counter := counterLink(t, dir, hostName, "--bank-account-id", "1", "--total")
 	eventually(t, "the shop's answer", func() bool {
 		var list []any
 		must(t, json.Unmarshal([]byte(do(t, dir, "delivery", "list", "-o", "json")), &list))
 		return len(list) > 0
 	})
-	tools.drive(t, "pages.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "paths": append(browserPages, counter)})
+	tools.drive(t, "pages.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "paths": append(browserPages, counter, request.URLPath(), bill.URLPath(), "/pay/wrong")})
 }
 
 // callHostile calls a source: for an account that isn't linked, with an element that

@@ -12,6 +12,8 @@ const (
 	minReference      = 4
 	maxReferenceWords = 4
 	maxReferences     = 64 // in a content
+	maxNumber         = 8  // digits of a word of digits in a reference: longer ones are of phones, accounts and banks
+	maxFirstWord      = 6  // letters of each of the words before the digits
 )
 
 // Reference is the normal form of a reference; empty where it can't be looked for in
@@ -24,19 +26,32 @@ func Reference(s string) string {
 	return c.reference(0, len(c.words)-1)
 }
 
-// References lists what may be a reference in a content, in its normal form. A content
-// with more than 64 of them has none.
+// References lists what may be a reference in a content, in its normal form: one or two
+// short words, perhaps, and then words with digits. A content with more than 64 of them
+// has none.
 func References(text string) (list []string) {
-	c := readContent(text, nil, nil)
+	var plain [256]byte
+	var words [64]span
+	c := readContent(text, plain[:0], words[:0])
 	for i := range c.words {
 		if i > 0 && c.tight(i-1) {
 			continue
 		}
+		letters := 0
 		for last := i; last < len(c.words) && last < i+maxReferenceWords && !c.isReference(last); last++ {
-			if reference := c.reference(i, last); reference != "" && !c.referenceGoesOn(i, last) {
-				list = append(list, reference)
+			switch word := c.word(last); {
+			case !hasDigit(word):
+				if letters++; letters > 2 || letters <= last-i || len(word) > maxFirstWord {
+					last = len(c.words)
+				}
+			case digitsOf(word) == len(word) && len(word) > maxNumber:
+				last = len(c.words)
+			default:
+				if reference := c.reference(i, last); reference != "" && !c.referenceGoesOn(i, last) {
+					list = append(list, reference)
+				}
 			}
-			if !c.near(last) {
+			if last >= len(c.words) || !c.near(last) {
 				break
 			}
 		}

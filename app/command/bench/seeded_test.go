@@ -38,6 +38,7 @@ type seeded struct {
 	bank   int64
 	hook   int64
 	file   int64 // that was imported
+	bill   int64 // of a till; the payment request before it is none
 	source app.Source
 }
 
@@ -84,6 +85,7 @@ func (s *seeded) use(b *testing.B, service *app.Service, now time.Time) {
 	_, err = statement.Add(ctx, []app.Incoming{{AccountNumber: "19354954", Type: app.In, Amount: 200_000, Content: "statement", Time: now.Add(-time.Hour)}}, now)
 	apptest.Must(b, err)
 	s.file = statement.ID()
+	s.bill = askPayments(b, service, 10_000, now)
 	request := s.call(`{"transactions":[{"id":"unlinked","gateway":"ACB","accountNumber":"700700","content":"DH","transferType":"IN","transferAmount":200000}]}`)
 	response, err := http.DefaultClient.Do(request)
 	apptest.Must(b, err)
@@ -130,6 +132,62 @@ func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
 		apptest.Must(b, err)
 	}
 	apptest.Must(b, store.Close())
+}
+
+// askPayments makes payment requests, the last one a bill of the first user, and as many code patterns as an account
+// may have. It gives the id of the bill.
+func askPayments(b *testing.B, service *app.Service, requests int, now time.Time) (bill int64) {
+	b.Helper()
+	ctx := context.Background()
+	banks, err := service.BankAccounts(ctx, app.DefaultAccountID)
+	apptest.Must(b, err)
+	patterns, err := service.CodePatterns(ctx, app.DefaultAccountID)
+	apptest.Must(b, err)
+	for i := len(patterns); i < app.MaxCodePatterns; i++ {
+		_, err := service.CreateCodePattern(ctx, app.DefaultAccountID, paymentcode.Pattern{Prefix: fmt.Sprintf("B%c%c", 'A'+i%26, 'A'+i/26), Least: 8, Most: 8, Alphabet: paymentcode.Digits}, now)
+		apptest.Must(b, err)
+	}
+	for i := range requests {
+		in := app.PaymentRequestCreate{Amount: int64(100_000 + i), BankAccountID: banks[0].ID, Reference: fmt.Sprintf("HD-%d", i), Prefix: "BZA"}
+		if i == requests-1 {
+			in.CashierID = 1
+		}
+		r, err := service.CreatePaymentRequest(ctx, app.DefaultAccountID, in, app.IdempotencyKey{}, now)
+		apptest.Must(b, err)
+		bill = r.ID
+	}
+	return bill
+}
+
+// BenchmarkPayments compares what recording costs where no content can be matched, with
+// what it costs with 50 code patterns and 10,000 open payment requests.
+func BenchmarkPayments(b *testing.B) {
+	for _, requests := range []int{0, 10_000} {
+		ctx, now := context.Background(), time.Now()
+		w := apptest.Open(b, apptest.NewFile(b), app.Config{})
+		w.Link("ACB", apptest.SomeAccount)
+		w.Webhook("https://shop.example.vn/", app.WebhookAll)
+		source := w.Native()
+		if requests > 0 {
+			askPayments(b, w.Service, requests, now)
+		}
+		n := 0
+		b.Run(fmt.Sprintf("%d requests", requests), func(b *testing.B) {
+			for b.Loop() {
+				elements := make([]app.Incoming, 100)
+				for i := range elements {
+					n++
+					id := fmt.Sprint("E", n)
+					elements[i] = app.Incoming{EventID: id, Number: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: int64(50_000 + n%1000), Time: now,
+						Content: "MBVCB.3278907687.thanh toan don hang A" + id + ".CT tu 0071000888888 NGUYEN VAN A toi 19354957"}
+				}
+				_, err := w.Service.RecordTransactions(ctx, app.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, ReceivedAt: now, Body: []byte("{}"), Elements: elements})
+				apptest.Must(b, err)
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*100), "us/transaction")
+		})
+		w.Close()
+	}
 }
 
 // signIn gives the cookie of a new session.
@@ -179,7 +237,7 @@ func (s *seeded) get(b *testing.B, header, value, list string) {
 		"{dates}", "from="+month.Format(app.DateLayout)+"&to="+month.AddDate(0, 1, 0).Format(app.DateLayout),
 		"{last}", fmt.Sprint(min(10_000, *rows/app.DefaultPageSize)), "{rows}", fmt.Sprint(*rows), "{some}", fmt.Sprint(max(1, *rows/3)),
 		"{bank}", fmt.Sprint(s.bank), "{hook}", fmt.Sprint(s.hook), "{source}", fmt.Sprint(s.source.ID),
-		"{year}", month.Format(app.DateLayout), "{unassigned}", fmt.Sprint(*rows+1), "{file}", fmt.Sprint(s.file),
+		"{year}", month.Format(app.DateLayout), "{unassigned}", fmt.Sprint(*rows+1), "{file}", fmt.Sprint(s.file), "{payment}", fmt.Sprint(s.bill-1), "{bill}", fmt.Sprint(s.bill),
 	)
 	for line := range strings.Lines(list) {
 		name, path, found := strings.Cut(strings.TrimSpace(line), ": ")
@@ -332,6 +390,20 @@ const seededPages = `
 		audit log of a webhook: /settings/audit?noun=webhook&id={hook}
 		audit log of somebody who did little: /settings/audit?who=nobody
 		audit log, a deed in a month: /settings/audit?deed=user.remove&{dates}
+		payment requests: /payments
+		payment requests, one reference: /payments?reference=HD-77
+		payment requests, underpaid: /payments?status=underpaid
+		a payment request: /payments/{payment}
+		a payment request, cancel: /payments/{payment}/cancel
+		a payment request, new: /payments/new
+		unmatched money: /payments/unmatched
+		till: /till
+		till, a bill: /till/{bill}
+		till, receipt: /till/{bill}/receipt
+		till, customer's screen: /till/display
+		till, manifest: /till/manifest.webmanifest
+		shifts: /shifts
+		shift, close: /shifts/1/close
 		payment codes: /settings/codes
 		payment codes, try a content: /settings/codes?content=DH001234
 		a code pattern, delete: /settings/codes/1/delete

@@ -3,8 +3,9 @@ defined( 'ABSPATH' ) || exit;
 
 /**
  * Baoco_Connection keeps what the plugin needs to talk with a baoco server. It is one
- * option that WordPress doesn't load on every page: address, key, webhook_id, secret, and
- * accounts (the bank accounts, by id).
+ * option that WordPress doesn't load on every page: address, key, accounts (the bank
+ * accounts, by id), account (the id of the chosen one, or ''), webhook_id, secret, and
+ * prefix (of the codes that this webhook reports).
  */
 class Baoco_Connection {
 
@@ -57,6 +58,7 @@ class Baoco_Connection {
 		if ( '' !== $account && ! isset( $accounts[ $account ] ) ) {
 			return new WP_Error( 'baoco', __( 'The chosen bank account is not in baoco. Choose another one, then save again.', 'baoco' ) );
 		}
+		self::keep( array( 'account' => $account ) );
 		foreach ( array( 'make_pattern', 'make_webhook', 'try_webhook' ) as $step ) {
 			$answer = self::$step( $api, $prefix );
 			if ( is_wp_error( $answer ) ) {
@@ -84,33 +86,37 @@ class Baoco_Connection {
 		if ( is_wp_error( $answer ) ) {
 			return $answer;
 		}
-		$found = null;
+		$others = array(); // To this shop, by id.
+		$found  = null;
 		foreach ( $answer['webhooks'] as $webhook ) {
-			if ( Baoco_Webhook::url() === $webhook['webhook_url'] && ( ! $found || self::get( 'webhook_id' ) === $webhook['id'] ) ) {
-				$found = $webhook;
+			if ( Baoco_Webhook::url() === $webhook['webhook_url'] ) {
+				$others[ $webhook['id'] ] = $webhook;
+				// One that reports codes with another prefix can't be changed.
+				$fits  = 0 === strpos( $prefix, $webhook['code_prefix'] ?? $prefix );
+				$found = $fits && ( ! $found || self::get( 'webhook_id' ) === $webhook['id'] ) ? $webhook : $found;
 			}
 		}
-		if ( $found && 0 !== strpos( $prefix, $found['code_prefix'] ?? $prefix ) ) {
-			// It reports codes with the prefix of before, and baoco can't change that.
-			$answer = $api->call( 'DELETE', '/webhooks/' . $found['id'] );
-			$found  = null;
-		} elseif ( $found && ! $found['is_active'] ) {
-			$answer = new WP_Error( 'baoco', __( 'The webhook to this shop is switched off in baoco. Switch it on there, then save again.', 'baoco' ) );
+		if ( $found && ! $found['is_active'] ) {
+			return new WP_Error( 'baoco', __( 'The webhook to this shop is switched off in baoco. Switch it on there, then save again.', 'baoco' ) );
+		}
+		if ( ! $found ) {
+			$name   = substr( 'WooCommerce ' . wp_parse_url( home_url(), PHP_URL_HOST ), 0, 100 );
+			$answer = $api->call( 'POST', '/webhooks', array( 'name' => $name, 'webhook_url' => Baoco_Webhook::url(), 'type' => 'IN', 'code_prefix' => $prefix ) );
+		} elseif ( self::get( 'webhook_id' ) !== $found['id'] || '' === self::get( 'secret' ) || ! empty( $found['secret_lost'] ) ) {
+			$answer = $api->call( 'POST', '/webhooks/' . $found['id'] . '/rotate-secret', array( 'overlap_hours' => 0 ) );
 		}
 		if ( is_wp_error( $answer ) ) {
 			return $answer;
 		}
-		if ( $found && self::get( 'webhook_id' ) === $found['id'] && '' !== self::get( 'secret' ) && empty( $found['secret_lost'] ) ) {
-			return $answer;
-		}
-		if ( $found ) {
-			$answer = $api->call( 'POST', '/webhooks/' . $found['id'] . '/rotate-secret', array( 'overlap_hours' => 0 ) );
-		} else {
-			$name   = substr( 'WooCommerce ' . wp_parse_url( home_url(), PHP_URL_HOST ), 0, 100 );
-			$answer = $api->call( 'POST', '/webhooks', array( 'name' => $name, 'webhook_url' => Baoco_Webhook::url(), 'type' => 'IN', 'code_prefix' => $prefix ) );
-		}
-		if ( ! is_wp_error( $answer ) ) {
-			self::keep( array( 'webhook_id' => $found ? $found['id'] : $answer['webhook']['id'], 'secret' => $answer['secret'] ) );
+		$id = $found ? $found['id'] : $answer['webhook']['id'];
+		self::keep( array( 'webhook_id' => $id, 'secret' => $answer['secret'] ?? self::get( 'secret' ), 'prefix' => $prefix ) );
+		// Deliveries of the others are signed with secrets that are not known here.
+		unset( $others[ $id ] );
+		foreach ( array_keys( $others ) as $other ) {
+			$answer = $api->call( 'DELETE', '/webhooks/' . $other );
+			if ( is_wp_error( $answer ) ) {
+				return $answer;
+			}
 		}
 		return $answer;
 	}

@@ -143,17 +143,17 @@ class Baoco_Gateway extends WC_Payment_Gateway {
 		return array( 'result' => 'success', 'redirect' => '' === $url ? $this->get_return_url( $order ) : $url );
 	}
 
-	/** Gives what the settings say of a payment request. */
+	/** Gives what the settings say of a payment request: those with which baoco is connected. */
 	private function request_fields( WC_Order $order ): array {
 		$encode = function ( $found ) {
 			return rawurlencode( $found[0] );
 		};
 		$fields = array(
-			'prefix'     => $this->get_option( 'prefix' ),
+			'prefix'     => Baoco_Connection::get( 'prefix' ),
 			'return_url' => preg_replace_callback( '/[^\x21-\x7e]+/', $encode, $this->get_return_url( $order ) ), // It may have Vietnamese letters.
 		);
-		if ( '' !== (string) $this->get_option( 'bank_account' ) ) {
-			$fields['bank_account_id'] = (int) $this->get_option( 'bank_account' );
+		if ( '' !== Baoco_Connection::get( 'account' ) ) {
+			$fields['bank_account_id'] = (int) Baoco_Connection::get( 'account' );
 		}
 		if ( '' !== (string) $this->get_option( 'minutes' ) ) {
 			$fields['expires_in'] = (int) $this->get_option( 'minutes' );

@@ -12,6 +12,7 @@ class Fake_Baoco {
 	public $requests   = array();
 	public $by_key     = array(); // Payment requests by idempotency key.
 	public $fail       = array(); // "METHOD path" => array( status, body ).
+	public $next_webhook = 3;
 	public $reaches    = true;    // Whether its test reaches the shop.
 	public $while_busy = null;    // Is called while baoco makes a payment request.
 
@@ -54,12 +55,14 @@ class Fake_Baoco {
 			case 'GET /webhooks':
 				return array( 200, array( 'webhooks' => $this->webhooks ) );
 			case 'POST /webhooks':
-				$this->webhooks[] = $body + array( 'id' => 3 + count( $this->webhooks ), 'is_active' => true );
+				$this->webhooks[] = $body + array( 'id' => $this->next_webhook++, 'is_active' => true );
 				return array( 201, array( 'webhook' => end( $this->webhooks ), 'secret' => self::SECRET ) );
 			case 'POST /webhooks/N/rotate-secret':
 				return array( 200, array( 'secret' => self::SECRET ) );
 			case 'DELETE /webhooks/N':
-				$this->webhooks = array();
+				$this->webhooks = array_values( array_filter( $this->webhooks, function ( $webhook ) use ( $name ) {
+					return 'DELETE /webhooks/' . $webhook['id'] !== $name;
+				} ) );
 				return array( 200, array() );
 			case 'POST /webhooks/N/test':
 				return array( 200, array( 'success' => $this->reaches, 'result' => array( 'status_code' => $this->reaches ? 200 : 403, 'error' => $this->reaches ? null : 'http_status' ) ) );

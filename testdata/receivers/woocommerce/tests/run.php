@@ -76,7 +76,7 @@ function collect() {
 
 /** A shop that is connected. */
 function connected( array $values = array() ) {
-	update_option( 'baoco_connection', array( 'address' => 'https://baoco.example.vn', 'key' => KEY, 'webhook_id' => 3, 'secret' => SECRET, 'accounts' => array( 1 => 'ACB 19354957 NGUYEN VAN A' ) ), false );
+	update_option( 'baoco_connection', array( 'address' => 'https://baoco.example.vn', 'key' => KEY, 'webhook_id' => 3, 'secret' => SECRET, 'prefix' => 'DH', 'account' => $values['bank_account'] ?? '', 'accounts' => array( 1 => 'ACB 19354957 NGUYEN VAN A' ) ), false );
 	update_option( 'woocommerce_baoco_settings', $values + array( 'enabled' => 'yes', 'title' => 'VietQR', 'description' => 'Scan', 'address' => 'https://baoco.example.vn', 'api_key' => '', 'bank_account' => '', 'prefix' => 'DH', 'minutes' => '', 'paid_status' => '' ), 'yes' );
 }
 

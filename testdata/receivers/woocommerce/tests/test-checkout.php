@@ -30,6 +30,7 @@ test( 'once more' );
 connected();
 $id = WC_Order::make( '200000' )->get_id();
 pay( $id );
+$fake->requests[7] = array( 'status' => 'underpaid', 'received' => 50000 ) + $fake->requests[7];
 check( 'the same page', pay( $id )['redirect'], 'https://baoco.example.vn/pay/token7' );
 check( 'one request', count( $fake->requests ), 1 );
 check( 'no field that is not set', array_keys( $fake->calls[0][1] ), array( 'prefix', 'return_url', 'amount', 'reference' ) );
@@ -79,6 +80,27 @@ check( 'the rest is asked for', $fake->requests[8]['amount'], 200000 );
 check( 'the same page as long as it fits', array( pay( $id )['redirect'], count( $fake->requests ) ), array( 'https://baoco.example.vn/pay/token8', 2 ) );
 bring( transfer( $id, array( 'id' => '502', 'code' => 'DH10000008' ), array( 'id' => 8 ) ) );
 check( 'paid', order( $id )['status'], 'processing' );
+
+test( 'the total changed twice' );
+connected();
+$id = WC_Order::make( '200000' )->get_id();
+foreach ( array( 7 => '250000', 8 => '300000' ) as $request => $total ) {
+	pay( $id );
+	$fake->requests[ $request ] = array( 'status' => 'underpaid', 'received' => 50000 ) + $fake->requests[ $request ];
+	wc_get_order( $id )->set( 'total', $total );
+}
+pay( $id );
+check( 'all that came counts', $fake->requests[9]['amount'], 200000 );
+check( 'all requests are known', order( $id )['meta']['_baoco_earlier_requests'], array( 7, 8 ) );
+
+test( 'another shop with the same number' );
+connected();
+$id = WC_Order::make( '200000' )->get_id();
+pay( $id );
+$order = wc_get_order( $id );
+$order->update_meta_data( '_baoco_request', '' );
+$order->set( 'order_key', 'wc_order_of_another_shop' );
+check( 'gets a request of its own', array( pay( $id )['result'], count( $fake->by_key ) ), array( 'success', 2 ) );
 
 test( 'the total was raised after all had come' );
 connected();

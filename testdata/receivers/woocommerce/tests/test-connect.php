@@ -9,7 +9,7 @@ check( 'calls', $fake->names(), $first );
 check( 'pattern', $fake->patterns, array( array( 'prefix' => 'DH', 'min_length' => 8, 'max_length' => 8, 'alphabet' => 'digits' ) ) );
 check( 'webhook', $fake->calls[4][1], array( 'name' => 'WooCommerce shop.example.vn', 'webhook_url' => 'https://shop.example.vn/wp-json/baoco/v1/webhook', 'type' => 'IN', 'code_prefix' => 'DH' ) );
 check( 'said', array( WC_Admin_Settings::$errors, WC_Admin_Settings::$messages ), array( array(), array( 'The shop is connected with baoco, and a test came through.' ) ) );
-check( 'kept', get_option( 'baoco_connection' ), array( 'webhook_id' => 3, 'secret' => Fake_Baoco::SECRET, 'address' => 'https://baoco.example.vn', 'key' => KEY, 'accounts' => array( 1 => 'ACB 19354957 NGUYEN VAN A' ) ) );
+check( 'kept', get_option( 'baoco_connection' ), array( 'webhook_id' => 3, 'secret' => Fake_Baoco::SECRET, 'address' => 'https://baoco.example.vn', 'key' => KEY, 'accounts' => array( 1 => 'ACB 19354957 NGUYEN VAN A' ), 'account' => '', 'prefix' => 'DH' ) );
 check( 'not loaded on every page', $stub_autoload['baoco_connection'], false );
 check( 'the key is not in the settings', get_option( 'woocommerce_baoco_settings' )['api_key'], '' );
 check( 'the bank account can be chosen at once', false !== strpos( $page, 'ACB 19354957 NGUYEN VAN A' ) );
@@ -46,12 +46,29 @@ $fake->webhooks[1]['is_active'] = false;
 save_settings( array() );
 check( 'but not where it is off', WC_Admin_Settings::$errors, array( 'The webhook to this shop is switched off in baoco. Switch it on there, then save again.' ) );
 
+test( 'several webhooks to the shop' );
+save_settings( array( 'api_key' => KEY ) );
+$fake->webhooks[] = array( 'id' => 2 ) + $fake->webhooks[0];
+save_settings( array() );
+check( 'the own one is used and stays', array( Baoco_Connection::get( 'webhook_id' ), array_column( $fake->webhooks, 'id' ) ), array( 3, array( 3 ) ) );
+
 test( 'another prefix' );
 save_settings( array( 'api_key' => KEY ) );
 $fake->calls = array();
 save_settings( array( 'prefix' => ' shop ' ) );
-check( 'calls', $fake->names(), array( 'GET /bank-accounts', 'GET /code-patterns', 'POST /code-patterns', 'GET /webhooks', 'DELETE /webhooks/3', 'POST /webhooks', 'POST /webhooks/3/test' ) );
-check( 'prefix', $fake->webhooks[0]['code_prefix'], 'SHOP' );
+check( 'calls', $fake->names(), array( 'GET /bank-accounts', 'GET /code-patterns', 'POST /code-patterns', 'GET /webhooks', 'POST /webhooks', 'DELETE /webhooks/3', 'POST /webhooks/4/test' ) );
+check( 'webhook', array( $fake->webhooks[0]['code_prefix'], Baoco_Connection::get( 'webhook_id' ), Baoco_Connection::get( 'prefix' ) ), array( 'SHOP', 4, 'SHOP' ) );
+$fake->calls = array();
+save_settings( array( 'prefix' => 'SHOP2' ) );
+check( 'a longer one needs no other webhook', $fake->names(), array( 'GET /bank-accounts', 'GET /code-patterns', 'POST /code-patterns', 'GET /webhooks', 'POST /webhooks/4/test' ) );
+
+test( 'another prefix, but the webhook can not be made' );
+save_settings( array( 'api_key' => KEY ) );
+$fake->fail['POST /webhooks'] = array( 503, array( 'status' => false, 'messages' => 'Try again.' ) );
+save_settings( array( 'prefix' => 'SHOP' ) );
+$id = WC_Order::make( '200000' )->get_id();
+pay( $id );
+check( 'the old one stays, and codes with its prefix are made', array( $fake->webhooks[0]['code_prefix'], end( $fake->calls )[1]['prefix'] ), array( 'DH', 'DH' ) );
 
 test( 'several bank accounts' );
 $fake->accounts[] = array( 'id' => 2, 'bank' => 'VCB', 'account_number' => '0071', 'account_name' => 'NGUYEN VAN A' );
@@ -63,6 +80,7 @@ save_settings( array( 'bank_account' => '2' ) );
 check( 'said', WC_Admin_Settings::$errors, array() );
 save_settings( array( 'bank_account' => '9' ) );
 check( 'said', WC_Admin_Settings::$errors, array( 'The chosen bank account is not in baoco. Choose another one, then save again.' ) );
+check( 'the one of before is used', Baoco_Connection::get( 'account' ), '2' );
 
 test( 'no bank account' );
 $fake->accounts = array();

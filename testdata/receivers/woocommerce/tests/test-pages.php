@@ -23,6 +23,11 @@ foreach ( array( 'processing', 'completed', 'cancelled', 'refunded' ) as $status
 	wc_get_order( $id )->set( 'status', $status );
 	check( "not where the order is $status", shown( 'woocommerce_view_order', $id ), '' );
 }
+wc_get_order( $id )->set( 'status', 'on-hold' );
+$order = wc_get_order( $id );
+$order->update_meta_data( '_baoco_request', array( 'url' => 'https://baoco.example.vn/"><script>' ) );
+$order->save();
+check( 'no HTML comes through', false !== strpos( shown( 'woocommerce_view_order', $id ), '<script' ), false );
 check( 'no order', shown( 'woocommerce_view_order', 999 ), '' );
 
 test( 'an order is cancelled' );

@@ -82,6 +82,12 @@ foreach ( array( 'open', 'underpaid', 'expired', 'cancelled', 'something new' ) 
 	check( 'note', false !== strpos( notes( $id )[0], 'baoco does not say that it is' ) );
 }
 
+test( 'less than baoco said before' );
+$id = waiting();
+bring( transfer( $id, array(), array( 'status' => 'cancelled' ) ) );
+bring( transfer( $id, array( 'id' => '502', 'transferAmount' => 150000 ), array( 'received' => 150000 ) ) );
+check( 'not paid', array( order( $id )['status'], count( notes( $id ) ) ), array( 'on-hold', 2 ) );
+
 test( 'the total was raised' );
 $id = waiting();
 wc_get_order( $id )->set( 'total', '200001' );
@@ -188,6 +194,14 @@ check( 'the next attempt', bring( transfer( $id ) ), 200 );
 check( 'paid', order( $id )['status'], 'processing' );
 $stub_broken = true;
 check( 'one that is only noted', bring( transfer( $id, array( 'id' => '502' ), array( 'received' => 400000 ) ) ), 503 );
+
+test( 'the order can not be completed' );
+$id                   = waiting();
+$stub_never_completes = true;
+check( 'answer', bring( transfer( $id ) ), 503 );
+check( 'nothing happened', array( order( $id )['status'], notes( $id ) ), array( 'on-hold', array() ) );
+$stub_never_completes = false;
+check( 'the next attempt', array( bring( transfer( $id ) ), order( $id )['status'] ), array( 200, 'processing' ) );
 
 test( 'the order can not be read' );
 $id               = waiting();

@@ -200,8 +200,8 @@ namespace {
 			do_action( 'woocommerce_order_status_' . $status, $this->data['id'], $this );
 		}
 		public function payment_complete( $transaction_id = '' ) {
-			// WooCommerce completes cancelled orders too.
-			if ( $this->has_status( array( 'on-hold', 'pending', 'failed', 'cancelled' ) ) ) {
+			// WooCommerce completes cancelled orders too. Other plugins can keep it from completing one.
+			if ( empty( $GLOBALS['stub_never_completes'] ) && $this->has_status( array( 'on-hold', 'pending', 'failed', 'cancelled' ) ) ) {
 				$this->data['transaction_id'] = $transaction_id;
 				$this->data['paid']++;
 				$this->data['status'] = apply_filters( 'woocommerce_payment_complete_order_status', 'processing', $this->data['id'], $this );
