@@ -29,7 +29,11 @@ async function visit(locale) {
   await signIn(page, job.name, job.password);
   for (const path of job.paths) {
     await page.goto(job.base + path);
-    await inEveryLook(page, path, locale);
+    try {
+      await inEveryLook(page, path, locale);
+    } catch (e) {
+      throw new Error(`${path}, now ${page.url()}`, { cause: e });
+    }
   }
   await moneyFirst(page);
   await page.focus('[data-plot]');

@@ -17,24 +17,23 @@ function showCard(html) {
   while (cards.children.length > most) cards.lastElementChild.remove();
   showAges();
   $("[data-announce]").textContent = card.dataset.say || $(".amount", card).textContent;
-  if (news && alarming.includes(card.dataset.verdict)) stop(card);
+  if (news && covering.includes(card.dataset.verdict)) stop(card);
   announce(card);
 }
 
-// What somebody must look at covers the screen until it is tapped, one after another.
-const alarming = ["short", "check", "small"], stops = [], stopped = $("[data-stop]");
+// A bill that isn't simply paid covers the screen until it is tapped, one after another.
+const covering = ["short", "check"], alarming = [...covering, "small"];
+const stops = [], stopped = $("[data-stop]");
 function stop(card) {
-  stops.push(card);
+  stops.push([$(".verdict", card).textContent, $(".amount", card).textContent + " · " + $(".text", card).textContent]);
+  if (stops.length > most) stops.shift();
   if (stopped.hidden) showStop();
 }
 
 function showStop() {
-  const card = stops[0];
-  stopped.hidden = !card;
-  if (!card) return;
-  stopped.className = "stop " + card.dataset.verdict;
-  $("[data-stop-text]").textContent = $(".verdict", card).textContent;
-  $("[data-stop-of]").textContent = $(".amount", card).textContent + " · " + $(".text", card).textContent;
+  stopped.hidden = !stops.length;
+  if (!stops.length) return;
+  [$("[data-stop-text]").textContent, $("[data-stop-of]").textContent] = stops[0];
   $("[data-stop-seen]").focus();
 }
 stopped.addEventListener("click", () => { stops.shift(); showStop(); });

@@ -111,6 +111,10 @@ function update_option( $name, $value, $autoload = null ) {
 	return rename( stub_file( $name ) . '.new', stub_file( $name ) );
 }
 
+function wp_cache_delete( $name, $group ) {
+	unset( $GLOBALS['stub_cache'][ $name ] );
+}
+
 class Stub_DB {
 	public $options    = 'wp_options';
 	public $last_error = '';

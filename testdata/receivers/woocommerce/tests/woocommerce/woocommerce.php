@@ -112,18 +112,18 @@ namespace {
 	}
 
 	/**
-	 * An order. It is one option, which is written by save() only.
+	 * An order. It is one option. As in WooCommerce save() writes what was changed, and
+	 * leaves what another request wrote since.
 	 */
 	class WC_Order {
 		private $data;
+		private $changes = array();
 
 		public static function make( $total, $currency = 'VND', $status = 'pending' ) {
 			$id = (int) get_option( 'stub_orders', 1041 ) + 1;
 			update_option( 'stub_orders', $id, false );
-			$order       = new self();
-			$order->data = array( 'id' => $id, 'total' => $total, 'currency' => $currency, 'status' => $status, 'transaction_id' => '', 'paid' => 0, 'notes' => array(), 'meta' => array(), 'payment_method' => 'baoco', 'order_key' => 'wc_order_' . $id );
-			$order->save();
-			return $order;
+			update_option( 'stub_order_' . $id, array( 'id' => $id, 'total' => $total, 'currency' => $currency, 'status' => $status, 'transaction_id' => '', 'paid' => 0, 'meta' => array(), 'payment_method' => 'baoco', 'order_key' => 'wc_order_' . $id ), false );
+			return self::read( $id );
 		}
 		public static function read( $id ) {
 			$data = get_option( 'stub_order_' . $id, null );
@@ -135,21 +135,27 @@ namespace {
 			return $order;
 		}
 		public function save() {
-			update_option( 'stub_order_' . $this->data['id'], $this->data, false );
+			wp_cache_delete( 'stub_order_' . $this->data['id'], 'options' );
+			update_option( 'stub_order_' . $this->data['id'], array_replace_recursive( get_option( 'stub_order_' . $this->data['id'] ), $this->changes ), false );
+			$this->changes = array();
 			return $this->data['id'];
 		}
+		private function change( $name, $value ) {
+			$this->data[ $name ]    = $value;
+			$this->changes[ $name ] = $value;
+		}
 		public function set( $name, $value ) {
-			$this->data[ $name ] = $value;
+			$this->change( $name, $value );
 			$this->save();
 		}
 		public function set_total( $total ) {
-			$this->data['total'] = $total;
+			$this->change( 'total', $total );
 		}
 		public function set_currency( $currency ) {
-			$this->data['currency'] = $currency;
+			$this->change( 'currency', $currency );
 		}
 		public function set_payment_method( $method ) {
-			$this->data['payment_method'] = $method;
+			$this->change( 'payment_method', $method );
 		}
 		public function data() {
 			return $this->data;
@@ -185,7 +191,8 @@ namespace {
 			return isset( $this->data['meta'][ $key ] ) ? $this->data['meta'][ $key ] : '';
 		}
 		public function update_meta_data( $key, $value ) {
-			$this->data['meta'][ $key ] = $value;
+			$this->data['meta'][ $key ]    = $value;
+			$this->changes['meta'][ $key ] = $value;
 		}
 		// A note is a row of its own, which other requests see at once.
 		public function add_order_note( $note ) {
@@ -194,18 +201,16 @@ namespace {
 			update_option( 'stub_notes_' . $this->data['id'], $kept, false );
 		}
 		public function update_status( $status, $note = '' ) {
-			$this->data['status'] = $status;
-			$this->save();
+			$this->set( 'status', $status );
 			$this->add_order_note( trim( $note . ' (' . $status . ')' ) );
 			do_action( 'woocommerce_order_status_' . $status, $this->data['id'], $this );
 		}
 		public function payment_complete( $transaction_id = '' ) {
 			// WooCommerce completes cancelled orders too. Other plugins can keep it from completing one.
 			if ( empty( $GLOBALS['stub_never_completes'] ) && $this->has_status( array( 'on-hold', 'pending', 'failed', 'cancelled' ) ) ) {
-				$this->data['transaction_id'] = $transaction_id;
-				$this->data['paid']++;
-				$this->data['status'] = apply_filters( 'woocommerce_payment_complete_order_status', 'processing', $this->data['id'], $this );
-				$this->save();
+				$this->change( 'transaction_id', $transaction_id );
+				$this->change( 'paid', $this->data['paid'] + 1 );
+				$this->set( 'status', apply_filters( 'woocommerce_payment_complete_order_status', 'processing', $this->data['id'], $this ) );
 			}
 			return true;
 		}
