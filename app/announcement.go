@@ -68,7 +68,7 @@ func AnnouncementOfMany(count, sum int64) Text {
 	}
 }
 
-// AmountInWords writes an amount of VND, from 0 to MaxAmount, as it is spoken.
+// AmountInWords writes an amount of VND, 0 or more, as it is spoken.
 // A browser's voice would read 1.549.000 as a decimal fraction, or digit by
 // digit.
 func AmountInWords(amount int64, lang Lang) string {
@@ -153,7 +153,7 @@ func englishNumber(n int64) (words []string) {
 		name string
 	}{{1_000_000_000_000, "trillion"}, {1_000_000_000, "billion"}, {1_000_000, "million"}, {1_000, "thousand"}} {
 		if group := n / unit.size; group > 0 {
-			words = append(append(words, englishGroup(int(group))...), unit.name)
+			words = append(append(words, englishNumber(group)...), unit.name)
 		}
 		n %= unit.size
 	}

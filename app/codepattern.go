@@ -93,6 +93,9 @@ func (r CodeReader) Read(content string) PaymentCode {
 	return PaymentCode{code, true}
 }
 
+// Begins reports whether a text has something that begins as a code.
+func (r CodeReader) Begins(text string) bool { return r.finder != nil && r.finder.Begins(text) }
+
 // sampleCode is the code of a test, which has none in its content.
 func (s *Service) sampleCode(ctx context.Context, accountID int64) (PaymentCode, error) {
 	patterns, err := s.CodePatterns(ctx, accountID)
@@ -140,6 +143,12 @@ var ErrNoCodePattern error = NotFound("There is no code pattern with this id.", 
 var ErrSamePrefix error = Refused(CodeConflict, Text{
 	"A code pattern with this prefix exists. Delete it first, if this one is to replace it.",
 	"Đã có mẫu mã thanh toán với tiền tố này. Muốn thay thì hãy xoá mẫu cũ trước.",
+})
+
+// ErrPatternInUse refuses to delete a pattern by which open payment requests are found.
+var ErrPatternInUse error = Refused(CodeConflict, Text{
+	"Payment requests with such codes are open: their money would not be found. Cancel them first, or wait until they have ended.",
+	"Đang có yêu cầu thanh toán dùng mã này, nếu xoá thì không nhận ra tiền của chúng. Hãy huỷ các yêu cầu đó hoặc đợi chúng kết thúc.",
 })
 
 // ErrTooManyCodePatterns refuses a pattern beyond MaxCodePatterns.

@@ -31,6 +31,7 @@ type UnmatchedTransaction struct {
 type PaymentCandidate struct {
 	PaymentRequest
 	Contents string
+	words    []string // of Contents
 }
 
 // UnmatchedTransactions lists a page of the unmatched money of the last 30 days, newest
@@ -41,7 +42,7 @@ func (s *Service) UnmatchedTransactions(ctx context.Context, accountID int64, pa
 		return nil, total, err
 	}
 	list := make([]UnmatchedTransaction, len(rows))
-	candidates, err := s.store.PaymentCandidates(ctx, accountID, PaymentCandidates)
+	candidates, err := s.paymentCandidates(ctx, accountID)
 	for i, t := range rows {
 		list[i] = UnmatchedTransaction{t, t.likeliest(candidates)}
 	}
@@ -53,8 +54,18 @@ func (s *Service) LikelyPayments(ctx context.Context, t Transaction) ([]PaymentR
 	if t.Type != In || t.PaymentRequest.ID != 0 {
 		return nil, nil
 	}
-	candidates, err := s.store.PaymentCandidates(ctx, t.AccountID, PaymentCandidates)
+	candidates, err := s.paymentCandidates(ctx, t.AccountID)
 	return t.likeliest(candidates), err
+}
+
+func (s *Service) paymentCandidates(ctx context.Context, accountID int64) ([]PaymentCandidate, error) {
+	list, err := s.store.PaymentCandidates(ctx, accountID, PaymentCandidates)
+	for i, c := range list {
+		list[i].words = slices.DeleteFunc(paymentcode.Words(c.Contents), func(word string) bool {
+			return len(word) < 2 || strings.ContainsAny(word, "0123456789") || slices.Contains(everydayWords, word)
+		})
+	}
+	return list, err
 }
 
 // Points of what speaks for a request. One whose points are fewer than leastPoints isn't
@@ -111,16 +122,14 @@ func (t Transaction) pointsFor(c PaymentCandidate, words []string) (points int) 
 	case after <= 24*time.Hour:
 		points += pointsSameDay
 	}
-	if c.Contents != "" {
-		shared := 0
-		for _, word := range paymentcode.Words(c.Contents) {
-			if len(word) > 1 && !strings.ContainsAny(word, "0123456789") && !slices.Contains(everydayWords, word) && slices.Contains(words, word) {
-				shared++
-			}
+	shared := 0
+	for _, word := range c.words {
+		if slices.Contains(words, word) {
+			shared++
 		}
-		if shared >= leastPayerWords {
-			points += pointsPayer
-		}
+	}
+	if shared >= leastPayerWords {
+		points += pointsPayer
 	}
 	return points
 }

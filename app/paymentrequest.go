@@ -52,7 +52,8 @@ func (s PaymentStatus) Name() Text {
 type PaymentRequest struct {
 	ID             int64
 	AccountID      int64
-	BankAccount    BankAccount // that the money is to go to; perhaps no longer linked
+	BankAccount    BankAccount // that the money is to go to
+	Unlinked       bool        // the bank account, since then
 	Token          string      // opens its page
 	Code           string
 	Reference      string // the shop's own; empty: none
@@ -81,7 +82,7 @@ func (r PaymentRequest) Status(now time.Time) PaymentStatus {
 	switch {
 	case !r.PaidAt.IsZero() && r.Late:
 		return PaymentPaidLate
-	case !r.PaidAt.IsZero() && r.Received > r.TransferAmount+r.Tolerance:
+	case !r.PaidAt.IsZero() && r.Received > r.TransferAmount:
 		return PaymentOverpaid
 	case !r.PaidAt.IsZero():
 		return PaymentPaid
@@ -118,8 +119,16 @@ func (r PaymentRequest) Asked() int64 {
 	return r.Rest()
 }
 
+// Suspended reports whether the bank account takes no money for the shop now: it was
+// unlinked or switched off after the request was made.
+func (r PaymentRequest) Suspended() bool {
+	return r.Unlinked || r.BankAccount.Status == BankAccountInactive
+}
+
 // Payable reports whether somebody is asked to pay at now.
-func (r PaymentRequest) Payable(now time.Time) bool { return r.PaidAt.IsZero() && !r.Ended(now) }
+func (r PaymentRequest) Payable(now time.Time) bool {
+	return r.PaidAt.IsZero() && !r.Ended(now) && !r.Suspended()
+}
 
 // Transfer is the transfer that the VietQR code of the request fills in, and the text of
 // that code.
@@ -129,6 +138,18 @@ func (r PaymentRequest) Transfer() (t vietqr.Transfer, text string, err error) {
 
 // URLPath is the path of its page.
 func (r PaymentRequest) URLPath() string { return "/pay/" + r.Token }
+
+// LateFor reports whether a transfer that is recorded at now comes after the end. Where only
+// its day is known it may have been made at the end of that day.
+func (r PaymentRequest) LateFor(t Transaction, now time.Time) bool {
+	at := t.Time
+	if t.DateOnly {
+		if at = t.Time.Add(24*time.Hour - time.Second); now.Before(at) {
+			at = now
+		}
+	}
+	return r.Ended(at)
+}
 
 // With is the request with one transfer more, which was matched at now.
 func (r PaymentRequest) With(amount int64, late bool, now time.Time) PaymentRequest {
@@ -183,25 +204,26 @@ type PaymentTransfer struct {
 // PaymentState is what a transaction says of the request that it was matched with. The
 // zero PaymentState is that of a transaction without one.
 type PaymentState struct {
+	Due       int64         `json:"due"` // the amount of the request
 	ID        int64         `json:"id"`
+	Received  int64         `json:"received"`
 	Reference string        `json:"reference"`
 	Status    PaymentStatus `json:"status"`
-	Due       int64         `json:"due"` // the amount of the request
-	Received  int64         `json:"received"`
 }
 
-// AppendJSON writes p as it is delivered.
+// AppendJSON writes p as it is delivered, with its keys in ascending order: so a receiver
+// that sorts only the keys of the transaction gets the text of the checksum too.
 func (p PaymentState) AppendJSON(b []byte) []byte {
-	b = strconv.AppendInt(append(b, `{"id":`...), p.ID, 10)
+	b = strconv.AppendInt(append(b, `{"due":`...), p.Due, 10)
+	b = strconv.AppendInt(append(b, `,"id":`...), p.ID, 10)
+	b = strconv.AppendInt(append(b, `,"received":`...), p.Received, 10)
 	b = appendMember(b, `,"reference":`, p.Reference)
-	b = appendMember(b, `,"status":`, string(p.Status))
-	b = strconv.AppendInt(append(b, `,"due":`...), p.Due, 10)
-	return append(strconv.AppendInt(append(b, `,"received":`...), p.Received, 10), '}')
+	return append(appendMember(b, `,"status":`, string(p.Status)), '}')
 }
 
 // State is what a transaction of r says of it at now.
 func (r PaymentRequest) State(now time.Time) PaymentState {
-	return PaymentState{r.ID, r.Reference, r.Status(now), r.Amount, r.Received}
+	return PaymentState{r.Amount, r.ID, r.Received, r.Reference, r.Status(now)}
 }
 
 // Bounds of payment requests.
@@ -443,17 +465,18 @@ type PaymentPage struct {
 }
 
 // FindPayment is what the storage asks to match a transfer: the requests that it may be
-// for.
+// for, and the code patterns of the account.
 type FindPayment struct {
+	Codes CodeReader
 	// ByCode gives the request with a code, whatever its status. found is false where
 	// there is none.
 	ByCode func(code string) (r PaymentRequest, found bool, err error)
 	// ByReference gives requests with one of these references, in the normal form of
-	// package paymentcode: at most PaymentCandidates, the last ones, by id.
+	// package paymentcode: at most PaymentCandidates, by id.
 	ByReference func(references []string) ([]PaymentRequest, error)
-	// ByAmount gives requests that ask for a transfer of this amount to a bank account
-	// and aren't full or cancelled: at most PaymentCandidates.
-	ByAmount func(bankAccountID, amount int64) ([]PaymentRequest, error)
+	// ByAmount gives requests that ask for a transfer of this amount to a bank account, and
+	// those that asked for it and were made after a time: at most PaymentCandidates.
+	ByAmount func(bankAccountID, amount int64, after time.Time) ([]PaymentRequest, error)
 }
 
 // PaymentCandidates is how many requests are looked at for a transfer.
@@ -464,55 +487,95 @@ const clockSlack = 10 * time.Minute
 
 // MatchPayment finds the request that money in is for: by its code, else by the shop's
 // reference, else by an amount that only this request asks for. It finds none where
-// there is a doubt; then by is empty.
+// there is a doubt; then by is empty. A transfer that was made before a request is for
+// none.
 func (t Transaction) MatchPayment(f FindPayment) (r PaymentRequest, by PaymentMatch, err error) {
 	if t.Type != In {
 		return r, "", nil
 	}
-	if t.Code.Text != "" {
-		if r, found, err := f.ByCode(t.Code.Text); err != nil || found {
-			return r, MatchedByCode, err
+	references := f.references(t.Content)
+	named, doubt, err := t.namedBy(references, f)
+	switch {
+	case err != nil:
+		return r, "", err
+	case t.Code.Text != "":
+		ofCode, found, err := f.ByCode(t.Code.Text)
+		if err != nil || !found || t.before(ofCode) || named.ID != 0 && named.Reference != ofCode.Reference {
+			return r, "", err // another order's, or of two orders
 		}
+		return ofCode, MatchedByCode, nil
+	case named.ID != 0 && !doubt:
+		return named, MatchedByReference, nil
+	case doubt || len(references.Certain)+len(references.Doubtful) > 0 || f.Codes.Begins(t.Content):
+		return r, "", nil // the content isn't lost: it says something that isn't understood
 	}
-	if references := paymentcode.References(t.Content); len(references) > 0 {
-		list, err := f.ByReference(references)
-		if r, found := t.ofReference(list); err != nil || found {
-			return r, MatchedByReference, err
-		}
-		if len(list) > 0 {
-			return r, "", nil // the content names orders, only not which one
-		}
-	}
-	if t.Code.Text != "" {
-		return r, "", nil // another order's
-	}
-	list, err := f.ByAmount(t.BankAccountID, t.Amount)
+	list, err := f.ByAmount(t.BankAccountID, t.Amount, t.Time.Add(-DistinctAmountKept))
 	if err != nil || len(list) != 1 || !t.hasDistinctAmount(list[0]) {
-		return PaymentRequest{}, "", err
+		return r, "", err
 	}
 	return list[0], MatchedByAmount, nil
 }
 
-// ofReference chooses among the requests that a content may name, which are in the order
-// of their ids: the first that can still be paid, else the last that isn't cancelled,
-// else the last. They must have one reference. A transfer that was made before a request
-// is for another one of the same reference.
+// references are what may be references in a content, but for codes of the account: what
+// isn't read as a code for a doubt must not be read as a reference.
+func (f FindPayment) references(content string) paymentcode.Named {
+	named := paymentcode.References(content)
+	isCode := func(reference string) bool { return f.Codes.Begins(reference) }
+	named.Certain, named.Doubtful = slices.DeleteFunc(named.Certain, isCode), slices.DeleteFunc(named.Doubtful, isCode)
+	return named
+}
+
+// namedBy finds the request that a content names by its reference. doubt is true where it
+// may name several, or more of a reference than can be read.
+func (t Transaction) namedBy(references paymentcode.Named, f FindPayment) (r PaymentRequest, doubt bool, err error) {
+	if len(references.Certain)+len(references.Doubtful) == 0 {
+		return r, false, nil
+	}
+	list, err := f.ByReference(slices.Concat(references.Certain, references.Doubtful))
+	if err != nil || len(list) == 0 {
+		return r, false, err
+	}
+	if len(list) == PaymentCandidates {
+		return r, true, nil
+	}
+	for _, other := range list {
+		if other.Reference != list[0].Reference || !slices.Contains(references.Certain, other.ReferenceKey()) {
+			return r, true, nil
+		}
+	}
+	r, found := t.ofReference(list)
+	return r, !found, nil
+}
+
+// ofReference chooses among the requests of one reference, which are in the order of their
+// ids: one that can be paid when t is made, of these one that asks for its amount, else
+// the first; else the last that isn't full, else the last that isn't cancelled, else the
+// last.
 func (t Transaction) ofReference(list []PaymentRequest) (r PaymentRequest, found bool) {
 	list = slices.DeleteFunc(slices.Clone(list), t.before)
-	if slices.ContainsFunc(list, func(r PaymentRequest) bool {
-		return paymentcode.Reference(r.Reference) != paymentcode.Reference(list[0].Reference)
-	}) {
+	if len(list) == 0 {
 		return r, false
 	}
-	for i, other := range list {
-		if other.PaidAt.IsZero() && other.CancelledAt.IsZero() {
-			return other, true
+	rank := func(r PaymentRequest) int {
+		switch {
+		case r.PaidAt.IsZero() && !r.Ended(t.Time) && (r.Asked() == t.Amount || r.Rest() == t.Amount):
+			return 0
+		case r.PaidAt.IsZero() && !r.Ended(t.Time):
+			return 1
+		case r.PaidAt.IsZero() && r.CancelledAt.IsZero():
+			return 2
+		case r.CancelledAt.IsZero():
+			return 3
 		}
-		if i == 0 || other.CancelledAt.IsZero() || !r.CancelledAt.IsZero() {
+		return 4
+	}
+	r = list[0]
+	for _, other := range list[1:] {
+		if was, is := rank(r), rank(other); is < was || is == was && is >= 2 {
 			r = other
 		}
 	}
-	return r, len(list) > 0
+	return r, true
 }
 
 // hasDistinctAmount reports whether t can be for r, of which only the amount is known.

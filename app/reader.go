@@ -236,7 +236,8 @@ type Writer interface {
 	// history stays.
 	DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error
 	// DeleteCodePattern ends a pattern. The codes of transactions stay.
-	DeleteCodePattern(ctx context.Context, accountID, id int64) error
+	// ErrPatternInUse while a payment request with such a code can be paid.
+	DeleteCodePattern(ctx context.Context, accountID, id int64, now time.Time) error
 	// CancelPaymentRequest ends a payment request that isn't full; what comes for it all
 	// the same comes too late. ErrPaymentIsPaid for one that is full.
 	CancelPaymentRequest(ctx context.Context, accountID, id int64, now time.Time) (PaymentRequest, error)

@@ -104,12 +104,8 @@ func (p Payload) canonical() []byte {
 	b = appendMember(b, `,"content":`, p.Content)
 	b = appendMember(b, `,"gateway":`, p.Gateway)
 	b = appendMember(b, `,"id":`, p.ID)
-	if r := p.PaymentRequest; r.ID != 0 {
-		b = strconv.AppendInt(append(b, `,"payment_request":{"due":`...), r.Due, 10)
-		b = strconv.AppendInt(append(b, `,"id":`...), r.ID, 10)
-		b = strconv.AppendInt(append(b, `,"received":`...), r.Received, 10)
-		b = appendMember(b, `,"reference":`, r.Reference)
-		b = append(appendMember(b, `,"status":`, string(r.Status)), '}')
+	if p.PaymentRequest.ID != 0 {
+		b = p.PaymentRequest.AppendJSON(append(b, `,"payment_request":`...))
 	}
 	b = appendMember(b, `,"transactionDate":`, p.TransactionDate)
 	b = appendMember(b, `,"transactionNumber":`, p.TransactionNumber)

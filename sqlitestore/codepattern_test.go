@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"baoco/app"
 	"baoco/app/paymentcode"
@@ -42,7 +43,7 @@ func TestCodeStays(t *testing.T) {
 	h.orders()
 	with := bodies(h.record([]app.Incoming{h.paid("1000", "ck dh-001234")}))
 	without := bodies(h.record([]app.Incoming{h.paid("1000", "DH001234 DH001235")}))
-	must(t, h.service.DeleteCodePattern(ctx, 1, 1))
+	must(t, h.service.DeleteCodePattern(ctx, 1, 1, time.Now()))
 	after := bodies(h.record([]app.Incoming{h.paid("1000", "DH001236")}))
 	for i, c := range []struct {
 		bodies []string
@@ -179,10 +180,10 @@ func TestCodePatternBounds(t *testing.T) {
 		t.Errorf("one pattern more: %v", err)
 	}
 	must(t, add(2, "DH7"))
-	if err := h.service.DeleteCodePattern(ctx, 2, 1); app.CodeOf(err) != app.CodeNotFound {
+	if err := h.service.DeleteCodePattern(ctx, 2, 1, time.Now()); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("the pattern of another account: %v", err)
 	}
-	must(t, h.service.DeleteCodePattern(ctx, 1, 1))
+	must(t, h.service.DeleteCodePattern(ctx, 1, 1, time.Now()))
 	if lines, err := h.service.AuditLines(ctx, 1, app.AuditFilter{}, 1); err != nil || lines[0].Deed != app.DeedCodePatternDelete || lines[0].Name != "DH0" {
 		t.Errorf("the audit log has %+v, %v", lines, err)
 	}

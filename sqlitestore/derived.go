@@ -58,6 +58,7 @@ var derivedTables = []derived{
 		counted: `SELECT id, ` + openItems + ` FROM inbound_events`},
 	{check: "totals", table: "payment_requests", key: "id", columns: "received, transfers",
 		counted: `SELECT r.id, coalesce(sum(t.amount), 0), count(t.id) FROM payment_requests r LEFT JOIN payment_matches m ON m.request_id = r.id LEFT JOIN transactions t ON t.id = m.transaction_id GROUP BY 1`},
+	{check: "totals", name: "paid payment requests", differs: `SELECT count(*) FROM payment_requests WHERE (paid_at IS NOT NULL) <> (received >= amount - tolerance)`},
 
 	{check: "history", table: "attempt_blocks", rows: "attempts", block: "block",
 		columns: "account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction",

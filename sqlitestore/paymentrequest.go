@@ -11,7 +11,7 @@ import (
 )
 
 const paymentColumns = `r.id, r.account_id, r.token, r.code, r.reference, r.amount, r.transfer_amount, r.tolerance, r.return_url, r.created_by, r.created_at,
-	r.expires_at, r.cancelled_at, r.received, r.transfers, r.paid_at, r.late, coalesce(r.shift_id, 0), coalesce((SELECT user_id FROM shifts WHERE id = r.shift_id), 0), ` + bankAccountColumns
+	r.expires_at, r.cancelled_at, r.received, r.transfers, r.paid_at, r.late, coalesce(r.shift_id, 0), coalesce((SELECT user_id FROM shifts WHERE id = r.shift_id), 0), b.unlinked_at IS NOT NULL, ` + bankAccountColumns
 
 const paymentFrom = ` FROM payment_requests r JOIN bank_accounts b ON b.id = r.bank_account_id`
 
@@ -20,14 +20,14 @@ func scanPaymentRequest(row scanner) (app.PaymentRequest, error) { return scanPa
 // scanPaymentRequestAnd scans a row with columns before those of the request.
 func scanPaymentRequestAnd(row scanner, before ...any) (r app.PaymentRequest, err error) {
 	err = row.Scan(append(append(before, &r.ID, &r.AccountID, &r.Token, &r.Code, &r.Reference, &r.Amount, &r.TransferAmount, &r.Tolerance, &r.ReturnURL, &r.CreatedBy, secondsInto(&r.CreatedAt),
-		secondsInto(&r.ExpiresAt), secondsInto(&r.CancelledAt), &r.Received, &r.Transfers, secondsInto(&r.PaidAt), &r.Late, &r.ShiftID, &r.CashierID), bankAccountDest(&r.BankAccount)...)...)
+		secondsInto(&r.ExpiresAt), secondsInto(&r.CancelledAt), &r.Received, &r.Transfers, secondsInto(&r.PaidAt), &r.Late, &r.ShiftID, &r.CashierID, &r.Unlinked), bankAccountDest(&r.BankAccount)...)...)
 	return r, noRowsAs(err, app.ErrNoPaymentRequest)
 }
 
 // paymentStatus is the status of a payment request r at a time, as app.PaymentRequest
 // has it. now is an instant in SQL, in seconds.
 func paymentStatus(now string) string {
-	return `CASE WHEN r.paid_at IS NOT NULL THEN iif(r.late, 'paid_late', iif(r.received > r.transfer_amount + r.tolerance, 'overpaid', 'paid'))
+	return `CASE WHEN r.paid_at IS NOT NULL THEN iif(r.late, 'paid_late', iif(r.received > r.transfer_amount, 'overpaid', 'paid'))
 		WHEN r.cancelled_at IS NOT NULL THEN 'cancelled' WHEN r.received > 0 THEN 'underpaid' WHEN r.expires_at < ` + now + ` THEN 'expired' ELSE 'open' END`
 }
 
@@ -65,8 +65,9 @@ type paymentMatch struct {
 }
 
 // match finds the request that a new transaction is for.
-func (r *recorder) match(t app.Transaction) (m paymentMatch, err error) {
+func (r *recorder) match(t app.Transaction, codes app.CodeReader) (m paymentMatch, err error) {
 	m.PaymentRequest, m.foundBy, err = t.MatchPayment(app.FindPayment{
+		Codes: codes,
 		ByCode: func(code string) (app.PaymentRequest, bool, error) {
 			p, err := scanPaymentRequest(r.tx.queryRow(`SELECT `+paymentColumns+paymentFrom+` WHERE r.account_id = ? AND r.code = ?`, t.AccountID, code))
 			if err == app.ErrNoPaymentRequest {
@@ -90,9 +91,10 @@ func (r *recorder) match(t app.Transaction) (m paymentMatch, err error) {
 			slices.Reverse(last)
 			return last, err
 		},
-		ByAmount: func(bankAccountID, amount int64) ([]app.PaymentRequest, error) {
-			rows, err := r.tx.query(`SELECT `+paymentColumns+` FROM payment_requests r INDEXED BY payment_requests_amount JOIN bank_accounts b ON b.id = r.bank_account_id
-				WHERE r.bank_account_id = ? AND r.transfer_amount = ? AND r.paid_at IS NULL AND r.cancelled_at IS NULL LIMIT 2`, bankAccountID, amount)
+		ByAmount: func(bankAccountID, amount int64, after time.Time) ([]app.PaymentRequest, error) {
+			rows, err := r.tx.query(`SELECT `+paymentColumns+` FROM (SELECT id FROM payment_requests INDEXED BY payment_requests_asked WHERE bank_account_id = ?1 AND asked = ?2 AND paid_at IS NULL AND cancelled_at IS NULL
+					UNION SELECT id FROM payment_requests INDEXED BY payment_requests_amount WHERE bank_account_id = ?1 AND transfer_amount = ?2 AND created_at > ?3 LIMIT 2) k
+				CROSS JOIN payment_requests r ON r.id = k.id JOIN bank_accounts b ON b.id = r.bank_account_id`, bankAccountID, amount, after.Unix())
 			return collect(rows, err, scanPaymentRequest)
 		},
 	})
@@ -101,7 +103,7 @@ func (r *recorder) match(t app.Transaction) (m paymentMatch, err error) {
 
 // keep counts a transaction in the request.
 func (m paymentMatch) keep(tx *tx, t app.Transaction, now time.Time) error {
-	late := m.Ended(t.Time)
+	late := m.LateFor(t, now)
 	err := tx.exec(`INSERT INTO payment_matches (transaction_id, request_id, found_by, late, matched_at, matched_by) VALUES (?, ?, ?, ?, ?, ?)`,
 		t.ID, m.ID, string(m.foundBy), late, now.Unix(), m.by)
 	if err != nil {
@@ -208,7 +210,7 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f app.Paym
 		c.add("r.paid_at IS NULL AND r.cancelled_at IS NULL")
 	}
 	where := ` WHERE ` + c.where.String()
-	err = s.queryRow(ctx, `SELECT count(*), coalesce(sum(r.amount) FILTER (WHERE r.cancelled_at IS NULL), 0), coalesce(sum(r.received) FILTER (WHERE r.cancelled_at IS NULL), 0) FROM payment_requests r`+where, c.args...).
+	err = s.queryRow(ctx, `SELECT count(*), coalesce(sum(r.amount) FILTER (WHERE r.cancelled_at IS NULL OR r.paid_at IS NOT NULL), 0), coalesce(sum(r.received) FILTER (WHERE r.cancelled_at IS NULL OR r.paid_at IS NOT NULL), 0) FROM payment_requests r`+where, c.args...).
 		Scan(&page.Total, &page.Due, &page.Received)
 	if err != nil {
 		return page, storageError(err)
@@ -273,8 +275,8 @@ func paymentChoices(ctx context.Context, tx *tx, r app.PaymentRequest) (c app.Pa
 		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests WHERE account_id = ? AND code = ?)`, r.AccountID, code))
 	}
 	c.AmountTaken = func(bankAccountID, amount int64) (bool, error) {
-		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests INDEXED BY payment_requests_amount WHERE bank_account_id = ? AND transfer_amount = ?
-			AND (created_at > ? OR paid_at IS NULL AND cancelled_at IS NULL))`, bankAccountID, amount, r.CreatedAt.Add(-app.DistinctAmountKept).Unix()))
+		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests INDEXED BY payment_requests_amount WHERE bank_account_id = ?1 AND transfer_amount = ?2
+			AND (created_at > ?3 OR paid_at IS NULL AND cancelled_at IS NULL AND coalesce(expires_at > ?3, 1)))`, bankAccountID, amount, r.CreatedAt.Add(-app.DistinctAmountKept).Unix()))
 	}
 	return c, err
 }

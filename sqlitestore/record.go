@@ -188,12 +188,12 @@ func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming
 	}
 	var match paymentMatch
 	if cache.payments {
-		if match, err = r.match(t); err != nil {
+		if match, err = r.match(t, cache.codes); err != nil {
 			return 0, err
 		}
 	}
 	if match.ID != 0 {
-		t.PaymentSent = match.With(t.Amount, match.Ended(t.Time), r.now).State(r.now)
+		t.PaymentSent = match.With(t.Amount, match.LateFor(t, r.now), r.now).State(r.now)
 	}
 	t.ID, err = r.tx.insert(`INSERT INTO transactions (account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type, amount,
 			content, search, occurred_at, date_only, date_flaw, zone_offset, created_at, code, payment_request) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

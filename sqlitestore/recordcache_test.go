@@ -105,7 +105,7 @@ func recordingFollows(t *testing.T, byCommand bool) {
 			_, err := s.CreateCodePattern(ctx, 1, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
 			return err
 		}},
-		{"no code pattern", func(s *app.Service) error { return s.DeleteCodePattern(ctx, 1, 1) }},
+		{"no code pattern", func(s *app.Service) error { return s.DeleteCodePattern(ctx, 1, 1, time.Now()) }},
 		{"unlinked", func(s *app.Service) error { return s.UnlinkBankAccount(ctx, 1, 1, h.now) }},
 		{"linked", func(s *app.Service) error {
 			_, err := s.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A", Notify: app.NotifyNone}, h.now)

@@ -61,18 +61,32 @@ func (c *content) isListed(i int, code string, n int) bool {
 	}
 	next := c.word(i + 1)
 	if slices.Contains(joiners, next) {
-		for j := i + 2; j < len(c.words) && j <= i+4; j++ {
-			if word := c.word(j); hasDigit(word) && word != code && len(word) <= n+MaxPrefix {
-				return true
-			}
-		}
-		return false
+		return c.isJoined(i, code, n+MaxPrefix)
 	}
-	if i+3 < len(c.words) && c.gap(i+1) == "-" && c.gap(i+2) == ":" {
-		return false // 061225-18:39:08, as ACB writes it
+	if c.isTime(i + 1) {
+		return false
 	}
 	// A space alone stands also before short numbers of banks.
 	return hasDigit(next) && (len(next) == n || len(next) < n && strings.ContainsAny(c.gap(i), ",+&-/;:|~._(>"))
+}
+
+// isJoined reports whether a joiner follows word i, and soon after it a word with digits,
+// of most characters at most, which isn't code.
+func (c *content) isJoined(i int, code string, most int) bool {
+	if i == len(c.words)-1 || !slices.Contains(joiners, c.word(i+1)) {
+		return false
+	}
+	for j := i + 2; j < len(c.words) && j <= i+8; j++ {
+		if word := c.word(j); hasDigit(word) && word != code && len(word) <= most {
+			return true
+		}
+	}
+	return false
+}
+
+// isTime reports whether word i is the day of a time as ACB writes it: 061225-18:39:08.
+func (c *content) isTime(i int) bool {
+	return i+2 < len(c.words) && c.gap(i) == "-" && c.gap(i+1) == ":"
 }
 
 // units are what stands behind an amount.

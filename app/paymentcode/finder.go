@@ -47,6 +47,22 @@ func (f *Finder) Find(text string) (code string, ok bool) {
 	return all.code, all.code != ""
 }
 
+// Begins reports whether a text has something that begins as a code.
+func (f *Finder) Begins(text string) bool {
+	if f == nil {
+		return false
+	}
+	var plain [256]byte
+	var words [64]span
+	c := readContent(text, plain[:0], words[:0])
+	for i := range c.words {
+		if f.read(&c, i).begun && !c.isReference(i) {
+			return true
+		}
+	}
+	return false
+}
+
 // reading is what patterns read at a place.
 type reading struct {
 	code  string

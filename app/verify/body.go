@@ -26,6 +26,10 @@ func readTransactions(body []byte) []seenTransaction {
 			ID, Gateway, TransactionDate, TransactionNumber, AccountNumber anyText
 			Content, TransferType, TransferAmount, Checksum                anyText
 			Code                                                           *anyText
+			PaymentRequest                                                 *struct {
+				Due, ID, Received int64
+				Reference, Status string
+			} `json:"payment_request"`
 		}
 		Test bool
 	}
@@ -44,6 +48,9 @@ func readTransactions(body []byte) []seenTransaction {
 		}, string(t.Checksum)})
 		if t.Code != nil {
 			list[len(list)-1].Code = app.PaymentCode{Text: string(*t.Code), Read: true}
+		}
+		if r := t.PaymentRequest; r != nil {
+			list[len(list)-1].PaymentRequest = app.PaymentState{Due: r.Due, ID: r.ID, Received: r.Received, Reference: r.Reference, Status: app.PaymentStatus(r.Status)}
 		}
 	}
 	return list

@@ -35,11 +35,13 @@ CREATE TABLE payment_requests (
   transfers       INTEGER NOT NULL DEFAULT 0, -- number of them
   paid_at         INTEGER, -- when the transfer that made the amount full was matched
   late            INTEGER NOT NULL DEFAULT 0, -- that transfer came after the end
+  asked           INTEGER NOT NULL AS (iif(received = 0, transfer_amount, amount - received)), -- what the payer is asked to transfer now
   UNIQUE (account_id, code)
 ) STRICT;
 CREATE INDEX payment_requests_reference ON payment_requests (account_id, reference) WHERE reference <> '';
 CREATE INDEX payment_requests_reference_key ON payment_requests (account_id, reference_key) WHERE reference_key <> '';
 CREATE INDEX payment_requests_amount ON payment_requests (bank_account_id, transfer_amount);
+CREATE INDEX payment_requests_asked ON payment_requests (bank_account_id, asked) WHERE paid_at IS NULL AND cancelled_at IS NULL;
 CREATE INDEX payment_requests_shift ON payment_requests (shift_id, id) WHERE shift_id IS NOT NULL;
 CREATE INDEX payment_requests_unpaid ON payment_requests (account_id, id) WHERE paid_at IS NULL AND cancelled_at IS NULL;
 

@@ -69,7 +69,7 @@ func (s *Server) deleteCodePattern(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoCodePattern
 	}
-	if err := s.service.DeleteCodePattern(q.Context(), q.account(), id); err != nil {
+	if err := s.service.DeleteCodePattern(q.Context(), q.account(), id, q.now); err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The code pattern was deleted; the codes of transactions stay.", "Đã xoá mẫu mã thanh toán; mã của các giao dịch vẫn được giữ.")

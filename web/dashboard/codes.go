@@ -102,7 +102,7 @@ func (s *Server) codeRemoval(v *visit, p app.CodePattern, limited []limitedToCod
 		Path: "/settings/codes/" + strconv.FormatInt(p.ID, 10) + "/delete", Back: "/settings/codes",
 		Title: v.T("Delete the pattern “", "Xoá mẫu “") + p.Prefix + "”?", Button: v.T("Delete", "Xoá"),
 		Texts: texts,
-		do:    func() error { return s.Service.DeleteCodePattern(v.Context(), v.account.ID, p.ID) },
+		do:    func() error { return s.Service.DeleteCodePattern(v.Context(), v.account.ID, p.ID, v.now) },
 		done:  app.Textf("Pattern %s deleted.", "Đã xoá mẫu %s.", p.Prefix),
 	}
 }

@@ -87,7 +87,7 @@ func (s *Server) sendCounter(v *visit, link app.CounterLink, till *tillStream, h
 			return nil
 		}
 		if now := time.Now(); now.Sub(beat) >= counterBeat {
-			if err := stream.alive(); err != nil {
+			if err := c.beat(); err != nil {
 				return nil
 			}
 			beat = now
@@ -153,11 +153,15 @@ func (c *counterStream) sendTotal() error {
 	return c.stream.Event("total", "", total)
 }
 
-// beat says that the connection lives, and sends the line about today anew,
-// which changes at midnight too. If it can't be read, the screen keeps the old
-// one.
+// beat says that the connection lives, and sends the line about today anew, which
+// changes at midnight too. If it can't be read, neither can the money: then the screen
+// hears nothing, and says that it has no connection.
 func (c *counterStream) beat() error {
-	if err := c.sendTotal(); err != nil && c.stream.Broken {
+	err := c.sendTotal()
+	if err != nil && !c.stream.Broken {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	return c.stream.alive()

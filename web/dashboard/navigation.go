@@ -27,7 +27,7 @@ var navigation = []placeGroup{
 	{"money", app.Text{EN: "Money", VI: "Tiền"}, []place{
 		{"overview", "/", "layout-dashboard", app.Text{EN: "Overview", VI: "Tổng quan"}, anyUser, false},
 		{"transactions", "/transactions", "arrow-left-right", app.Text{EN: "Transactions", VI: "Giao dịch"}, anyUser, false},
-		{"till", "/till", "qr-code", app.Text{EN: "Till", VI: "Thu tiền"}, useCounter, false},
+		{"till", "/till", "qr-code", app.Text{EN: "Till", VI: "Thu tiền"}, useTill, false},
 		{"payments", "/payments", "circle-check", app.Text{EN: "Payment requests", VI: "Yêu cầu thanh toán"}, seeMoney, false},
 		{"day", "/day", "clock", app.Text{EN: "Day book", VI: "Sổ ngày"}, seeMoney, false},
 		{"banks", "/banks", "landmark", app.Text{EN: "Bank accounts", VI: "Tài khoản ngân hàng"}, seeMoney, false},

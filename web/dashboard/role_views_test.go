@@ -232,7 +232,7 @@ func TestNavigation(t *testing.T) {
 	w := webtest.NewWorld(t)
 	for role, want := range map[app.Role]string{
 		app.RoleOwner:      "/ /transactions /till · / /transactions /till /payments /day /banks /counter | /inbound /webhooks /deliveries /keys | /settings /system /help",
-		app.RoleAccountant: "/ /transactions /day · / /transactions /till /payments /day /banks /counter | /settings /help",
+		app.RoleAccountant: "/ /transactions /day · / /transactions /payments /day /banks /counter | /settings /help",
 		app.RoleDeveloper:  "/ /webhooks /deliveries · / /transactions | /inbound /webhooks /deliveries /keys | /settings /help",
 		app.RoleCashier:    "/ /till /counter · / /transactions /till /counter | /settings /help",
 	} {

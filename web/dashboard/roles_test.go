@@ -170,18 +170,18 @@ o a d c  GET  /manifest.webmanifest
 o a d c  GET  /help
 o a d c  GET  /manifest.webmanifest
 o a d c  GET  /help/{page}
-o a - c  GET  /till
-o a - c  POST /till
-o a - c  GET  /till/manifest.webmanifest
-o a - c  GET  /till/display
-o a - c  GET  /till/{id}
-o a - c  POST /till/{id}/cancel
-o a - c  GET  /till/{id}/receipt
+o - - c  GET  /till
+o - - c  POST /till
+o - - c  GET  /till/manifest.webmanifest
+o - - c  GET  /till/display
+o - - c  GET  /till/{id}
+o - - c  POST /till/{id}/cancel
+o - - c  GET  /till/{id}/receipt
 o a - c  GET  /shifts
 o a - c  GET  /shifts/{id}/close
 o a - c  POST /shifts/{id}/close
-o a - c  GET  /live/till
-o a - c  GET  /live/till/display
+o - - c  GET  /live/till
+o - - c  GET  /live/till/display
 o a - c  GET  /counter
 open     GET  /counter/{token}
 o a - c  GET  /counter/manifest.webmanifest

@@ -26,6 +26,7 @@ const (
 	open       permission = ""             // nobody has to be signed in
 	anyUser    permission = "any user"     // a first page, the transactions as visit.narrow narrows them, the own password, the help
 	useCounter permission = "use counter"  // the counter screen, and what came in today
+	useTill    permission = "use till"     // bills of the own shift
 	seeAllDays permission = "see all days" // transactions of all days, in and out; of no page
 	seeMoney   permission = "see money"    // sums, bank accounts and exports
 	connect    permission = "connect"      // sources and what they sent, webhooks, deliveries, API keys that only read
@@ -35,10 +36,10 @@ const (
 // granted says what each role may do, beside what any user may. Owners may do
 // everything.
 var granted = map[app.Role][]permission{
-	app.RoleOwner:      {useCounter, seeAllDays, seeMoney, connect, ownerOnly},
+	app.RoleOwner:      {useCounter, useTill, seeAllDays, seeMoney, connect, ownerOnly},
 	app.RoleAccountant: {useCounter, seeAllDays, seeMoney},
 	app.RoleDeveloper:  {seeAllDays, connect},
-	app.RoleCashier:    {useCounter},
+	app.RoleCashier:    {useCounter, useTill},
 }
 
 // may tells whether somebody of a role has a permission. A role that isn't known
@@ -234,18 +235,18 @@ var table = []page{
 	{"GET", "/counter/manifest.webmanifest", useCounter, (*Server).counterManifest, still},
 	{"GET", "/counter/{token}/manifest.webmanifest", open, (*Server).counterLinkManifest, still},
 	{"GET", "/counter/backlog", open, (*Server).counterBacklog, still},
-	{"GET", "/till", useCounter, (*Server).tillPage, still},
-	{"POST", "/till", useCounter, (*Server).createBill, still},
-	{"GET", "/till/manifest.webmanifest", useCounter, (*Server).tillManifest, still},
-	{"GET", "/till/display", useCounter, (*Server).displayPage, still},
-	{"GET", "/till/{id}", useCounter, (*Server).billPage, still},
-	{"POST", "/till/{id}/cancel", useCounter, (*Server).cancelBill, still},
-	{"GET", "/till/{id}/receipt", useCounter, (*Server).receiptPage, still},
+	{"GET", "/till", useTill, (*Server).tillPage, still},
+	{"POST", "/till", useTill, (*Server).createBill, still},
+	{"GET", "/till/manifest.webmanifest", useTill, (*Server).tillManifest, still},
+	{"GET", "/till/display", useTill, (*Server).displayPage, still},
+	{"GET", "/till/{id}", useTill, (*Server).billPage, still},
+	{"POST", "/till/{id}/cancel", useTill, (*Server).cancelBill, still},
+	{"GET", "/till/{id}/receipt", useTill, (*Server).receiptPage, still},
 	{"GET", "/shifts", useCounter, (*Server).shiftsPage, still},
 	{"GET", "/shifts/{id}/close", useCounter, (*Server).closeShift, still},
 	{"POST", "/shifts/{id}/close", useCounter, (*Server).closeShift, still},
-	{"GET", "/live/till", useCounter, (*Server).liveTill, lasting},
-	{"GET", "/live/till/display", useCounter, (*Server).liveDisplay, lasting},
+	{"GET", "/live/till", useTill, (*Server).liveTill, lasting},
+	{"GET", "/live/till/display", useTill, (*Server).liveDisplay, lasting},
 	{"GET", "/live/counter", useCounter, (*Server).liveCounter, lasting},
 	{"GET", "/live/counter/{token}", open, (*Server).liveCounterLink, lasting},
 }

@@ -74,14 +74,22 @@ const billsShown = 10
 
 func (s *Server) tillPage(v *visit) error { return s.showTill(v, nil, tillForm{}, nil) }
 
-// pageBill is the bill that the path names: of the visitor's own, or of any for those who
-// see money.
-func (s *Server) pageBill(v *visit) (app.PaymentRequest, error) {
-	r, err := s.pagePayment(v)
-	if err == nil && (r.ShiftID == 0 || r.CashierID != v.user.ID && !v.may(seeMoney)) {
+// bill is a bill of the visitor's own, or of anybody for an owner.
+func (s *Server) bill(v *visit, id int64) (app.PaymentRequest, error) {
+	r, err := s.Service.PaymentRequest(v.Context(), v.account.ID, id)
+	if err == nil && (r.ShiftID == 0 || r.CashierID != v.user.ID && !v.may(ownerOnly)) {
 		err = app.ErrNoPaymentRequest
 	}
 	return r, err
+}
+
+// pageBill is the bill that the path names.
+func (s *Server) pageBill(v *visit) (app.PaymentRequest, error) {
+	id, found := wire.ParseID(v.PathValue("id"))
+	if !found {
+		return app.PaymentRequest{}, app.ErrNoPaymentRequest
+	}
+	return s.bill(v, id)
 }
 
 func (s *Server) billPage(v *visit) error {
@@ -230,11 +238,11 @@ type shiftRow struct {
 	Ask confirmation // before it is closed
 }
 
-// shiftsPage lists all shifts, or the visitor's own where they don't see money.
+// shiftsPage lists all shifts, or the visitor's own where they don't see all money.
 func (s *Server) shiftsPage(v *visit) error {
 	page := pageOf(v)
 	userID := v.user.ID
-	if v.may(seeMoney) {
+	if v.may(seeMoney) && !v.user.Limit.On {
 		userID = 0
 	}
 	rows, total, err := s.Service.Shifts(v.Context(), v.account.ID, userID, page)
@@ -249,6 +257,9 @@ func (s *Server) shiftsPage(v *visit) error {
 func (s *Server) liveTill(v *visit) error {
 	till := &tillStream{userID: v.user.ID}
 	if id, found := wire.ParseID(v.URL.Query().Get("bill")); found {
+		if _, err := s.bill(v, id); err != nil {
+			return err
+		}
 		till.billID = id
 	}
 	return s.sendCounter(v, ownCounter(v), till, eventStreamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillAllowed(v) })
@@ -374,10 +385,13 @@ func (s *Server) liveDisplay(v *visit) error {
 			}
 			sent = state
 		}
-		if err := stream.alive(); err != nil {
+		most := counterBeat
+		if err != nil { // of the storage: the screen hears nothing, and says so
+			most = storageRetry
+		} else if err := stream.alive(); err != nil {
 			return nil
 		}
-		if err := stream.wait(changed, counterBeat, stream.alive); err != nil {
+		if err := stream.wait(changed, most, func() error { return nil }); err != nil {
 			return nil
 		}
 	}

@@ -31,7 +31,7 @@
     if (loading) return;
     loading = true;
     try {
-      const answer = await fetch(location.href, { cache: "no-store" });
+      const answer = await fetch(location.href, { cache: "no-store", signal: AbortSignal.timeout(20_000) });
       if (!answer.ok) throw new Error(answer.status);
       const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
       if (next.dataset.state !== main().dataset.state) {

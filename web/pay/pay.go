@@ -247,14 +247,20 @@ func (s *Server) live(v *visit) error {
 	defer s.changes.Unsubscribe()
 	stream := wire.OpenEventStream(v.w, v.Request, s.Closing, func() error { return nil })
 	defer stream.Close()
-	alive := func() error { return stream.Event("alive", "", "") }
+	failing := false // the storage; then the page hears nothing, and says so
+	alive := func() error {
+		if failing {
+			return nil
+		}
+		return stream.Event("alive", "", "")
+	}
 	sent := ""
 	for {
 		_, _, changed := s.changes.State()
 		most := liveLook
 		r, err := s.Service.PaymentRequestByToken(v.Context(), v.request.Token)
 		now := time.Now()
-		if err != nil { // of the storage
+		if failing = err != nil; failing {
 			changed, most = nil, time.Second
 		} else if is := state(r, now); is != sent {
 			if err := stream.Event("state", "", is); err != nil {
