@@ -188,18 +188,19 @@ func (p playground) site(t *testing.T) string {
 // TestWooCommerceInWordPress has a shop that is a real WordPress, with the oldest PHP that
 // the plugin is for and a newer one.
 func TestWooCommerceInWordPress(t *testing.T) {
+	t.Parallel()
 	findPHP(t)
 	p := findPlayground(t)
 	plugin, err := filepath.Abs(wooPlugin)
 	must(t, err)
+	t.Run("tests/run.php in PHP 7.4", func(t *testing.T) {
+		out, err := exec.Command(p.node, p.cli, "php", "--php=7.4", "--mount="+plugin+":/plugin", "--wordpress-install-mode=do-not-attempt-installing",
+			"--skip-sqlite-setup", "--", "/plugin/tests/run.php").CombinedOutput()
+		if err != nil || !strings.Contains(string(out), " passed, 0 failed") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	})
 	for _, php := range []string{"7.4", "8.3"} {
-		t.Run("tests/run.php in PHP "+php, func(t *testing.T) {
-			out, err := exec.Command(p.node, p.cli, "php", "--php="+php, "--mount="+plugin+":/plugin", "--wordpress-install-mode=do-not-attempt-installing",
-				"--skip-sqlite-setup", "--", "/plugin/tests/run.php").CombinedOutput()
-			if err != nil || !strings.Contains(string(out), " passed, 0 failed") {
-				t.Fatalf("%v\n%s", err, out)
-			}
-		})
 		t.Run("WordPress in PHP "+php, func(t *testing.T) { p.shop(t, php, false) })
 		if realWooCommerce != "" {
 			t.Run("WordPress in PHP "+php+", orders in their own tables", func(t *testing.T) { p.shop(t, php, true) })
@@ -368,7 +369,7 @@ func (s *wooStory) transfer(code string, amount int) {
 	var answer wooFields
 	if status := s.call(http.MethodPost, s.baoco.url+"/api/v1/transactions", wooFields{
 		"id": number, "gateway": "ACB", "transactionNumber": number, "accountNumber": "19354957", "transferType": "IN",
-		"transferAmount": amount, "content": "CT DEN " + code + " thanh toan", "transactionDate": "2026-11-26 08:00:00",
+		"transferAmount": amount, "content": "CT DEN " + code + " thanh toan", "transactionDate": time.Now().In(time.FixedZone("", 7*60*60)).Format(time.DateTime),
 	}, &answer); status != http.StatusCreated {
 		s.Fatalf("%d %v", status, answer)
 	}

@@ -3,7 +3,8 @@ defined( 'ABSPATH' ) || exit;
 
 /**
  * Baoco_Api calls the API of one baoco server with one API key. The key is never part of
- * an error, nor is it passed to other functions: PHP's own errors print their arguments.
+ * an error. Whoever needs it gets this object, since PHP's own errors can print the texts
+ * that functions are called with.
  */
 class Baoco_Api {
 
