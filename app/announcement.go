@@ -24,11 +24,12 @@ const (
 	VerdictShort Verdict = "short" // the bill isn't paid yet
 	VerdictCheck Verdict = "check" // somebody must look: too much, too late, after it was cancelled
 	VerdictSmall Verdict = "small" // no bill is known, and the amount is below the account's small one
+	VerdictOther Verdict = "other" // no bill is known, where bills are waited for
 )
 
 // Announcement is the sentence that a counter speaks about money in, and what it means.
-// small is the SmallAmount of the account.
-func (t Transaction) Announcement(small int64) (Text, Verdict) {
+// small is the SmallAmount of the account; bills is true where bills are waited for.
+func (t Transaction) Announcement(small int64, bills bool) (Text, Verdict) {
 	p := t.PaymentSent
 	said := func(en, vi string, amounts ...int64) Text {
 		var enWords, viWords []any
@@ -40,6 +41,8 @@ func (t Transaction) Announcement(small int64) (Text, Verdict) {
 	switch {
 	case p.ID == 0 && t.Amount < small:
 		return said("Careful: received only %s", "Chú ý: chỉ nhận %s", t.Amount), VerdictSmall
+	case p.ID == 0 && bills:
+		return said("Received %s, of no known bill", "Đã nhận %s, chưa rõ của hoá đơn nào", t.Amount), VerdictOther
 	case p.ID == 0:
 		return Announcement(t.Amount), VerdictNone
 	case p.Status == PaymentPaid:
@@ -49,7 +52,7 @@ func (t Transaction) Announcement(small int64) (Text, Verdict) {
 	case p.Status == PaymentOverpaid:
 		return said("Too much: received %s, %s more than due", "Thừa: đã nhận %s, thừa %s", p.Received, p.Received-p.Due), VerdictCheck
 	case p.Status == PaymentPaidLate:
-		return said("Too late: received %s for a bill that had ended", "Tiền đến muộn: nhận %s cho hoá đơn đã kết thúc", t.Amount), VerdictCheck
+		return said("Too late: received %s for a bill that was cancelled or had expired", "Tiền đến muộn: nhận %s cho hoá đơn đã huỷ hoặc hết hạn", t.Amount), VerdictCheck
 	}
 	return said("The bill was cancelled, but %s has come", "Hoá đơn đã huỷ nhưng vẫn có %s", t.Amount), VerdictCheck
 }

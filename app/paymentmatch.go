@@ -93,7 +93,7 @@ func (t Transaction) likeliest(candidates []PaymentCandidate) []PaymentRequest {
 	var list []scored
 	words := paymentcode.Words(t.Content)
 	for _, c := range candidates {
-		if t.before(c.PaymentRequest) {
+		if t.before(c.PaymentRequest, MatchedByHand) {
 			continue
 		}
 		if points := t.pointsFor(c, words); points >= leastPoints {

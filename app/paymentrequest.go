@@ -500,7 +500,7 @@ func (t Transaction) MatchPayment(f FindPayment) (r PaymentRequest, by PaymentMa
 		return r, "", err
 	case t.Code.Text != "":
 		ofCode, found, err := f.ByCode(t.Code.Text)
-		if err != nil || !found || t.before(ofCode) || named.ID != 0 && named.Reference != ofCode.Reference {
+		if err != nil || !found || t.before(ofCode, MatchedByCode) || named.ID != 0 && named.Reference != ofCode.Reference {
 			return r, "", err // another order's, or of two orders
 		}
 		return ofCode, MatchedByCode, nil
@@ -552,7 +552,7 @@ func (t Transaction) namedBy(references paymentcode.Named, f FindPayment) (r Pay
 // the first; else the last that isn't full, else the last that isn't cancelled, else the
 // last.
 func (t Transaction) ofReference(list []PaymentRequest) (r PaymentRequest, found bool) {
-	list = slices.DeleteFunc(slices.Clone(list), t.before)
+	list = slices.DeleteFunc(slices.Clone(list), func(r PaymentRequest) bool { return t.before(r, MatchedByReference) })
 	if len(list) == 0 {
 		return r, false
 	}
@@ -580,16 +580,17 @@ func (t Transaction) ofReference(list []PaymentRequest) (r PaymentRequest, found
 
 // hasDistinctAmount reports whether t can be for r, of which only the amount is known.
 func (t Transaction) hasDistinctAmount(r PaymentRequest) bool {
-	return r.TransferAmount > r.Amount && r.Received == 0 && !r.Ended(t.Time) && !t.before(r)
+	return r.TransferAmount > r.Amount && r.Received == 0 && !r.Ended(t.Time) && !t.before(r, MatchedByAmount)
 }
 
-// before reports whether t was made before r.
-func (t Transaction) before(r PaymentRequest) bool {
-	at := t.Time.Add(clockSlack)
-	if t.DateOnly {
-		at = t.Time.Add(24 * time.Hour)
+// before reports whether t was made before r. A code may have been used for another thing
+// long ago; but it names r alone, so the clock of its bank may be wrong by a time zone.
+func (t Transaction) before(r PaymentRequest, by PaymentMatch) bool {
+	slack := clockSlack
+	if t.DateOnly || by == MatchedByCode {
+		slack = 24 * time.Hour
 	}
-	return at.Before(r.CreatedAt)
+	return t.Time.Add(slack).Before(r.CreatedAt)
 }
 
 // ErrNoPaymentRequest says that an id, a code or a token names no payment request.

@@ -145,8 +145,8 @@ func TestPaymentAfterCancelling(t *testing.T) {
 	}
 	d.says(d.pay("1000", 999, r.Code), "1  cancelled 999/1000")
 	d.is(r, app.PaymentCancelled, 999, 1)
-	d.says(d.payAt(d.now.Add(-time.Hour), "1000", 1, r.Code), "none") // of before the request: another order's code
-	d.says(d.payAt(d.now.Add(-5*time.Minute), "1000", 1, r.Code), "1  paid_late 1000/1000")
+	d.says(d.payAt(d.now.Add(-25*time.Hour), "1000", 1, r.Code), "none")                  // of before the request: another order's code
+	d.says(d.payAt(d.now.Add(-7*time.Hour), "1000", 1, r.Code), "1  paid_late 1000/1000") // a clock of another zone
 	d.is(r, app.PaymentPaidLate, 1000, 0)
 }
 

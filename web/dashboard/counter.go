@@ -34,7 +34,6 @@ type counterCard struct {
 	words
 	app.Transaction
 	Verdict app.Verdict
-	Short   int64  // what a bill is short of, with VerdictShort
 	Say     string // the text to speak; empty: the money is too old
 	Missed  bool   // too old only because the screen wasn't connected when it came
 }
@@ -45,12 +44,17 @@ func (c counterCard) VerdictText() string {
 	case app.VerdictFull:
 		return c.T("Paid in full", "Đủ tiền")
 	case app.VerdictShort:
-		return c.T("Not enough: ", "Thiếu ") + c.Money(c.Short)
+		return c.T("Not enough: received only ", "Thiếu: mới nhận ") + c.Money(p.Received) + c.T(", still due ", ", còn thiếu ") + c.Money(p.Due-p.Received)
+	case app.VerdictOther:
+		return c.T("Of no known bill", "Chưa rõ của hoá đơn nào")
 	case app.VerdictSmall:
 		return c.T("A small amount: look at it twice", "Số tiền nhỏ, hãy xem kỹ")
 	case app.VerdictCheck:
 		if p.Status == app.PaymentOverpaid {
 			return c.T("Too much: ", "Thừa ") + c.Money(p.Received-p.Due)
+		}
+		if p.Status == app.PaymentPaidLate {
+			return c.T("Too late: the bill was cancelled or had expired", "Tiền đến muộn: hoá đơn đã huỷ hoặc hết hạn")
 		}
 		return p.Status.Name().In(c.Lang)
 	}
@@ -66,12 +70,10 @@ const (
 	spokenWithin = 30 * time.Minute // from the transfer, if its time is known, to its record; providers may be late
 )
 
-func (w words) counterCard(t app.Transaction, small int64) counterCard {
+func (w words) counterCard(t app.Transaction, small int64, till bool) counterCard {
 	card := counterCard{words: w, Transaction: t}
 	var say app.Text
-	if say, card.Verdict = t.Announcement(small); card.Verdict == app.VerdictShort {
-		card.Short = t.PaymentSent.Due - t.PaymentSent.Received
-	}
+	say, card.Verdict = t.Announcement(small, till)
 	if t.CreatedAt.Sub(t.Known()) < spokenWithin {
 		card.Missed = w.now.Sub(t.CreatedAt) >= spokenFor
 		if !card.Missed {
@@ -81,10 +83,10 @@ func (w words) counterCard(t app.Transaction, small int64) counterCard {
 	return card
 }
 
-func (w words) counterCards(list []app.Transaction, small int64) []counterCard {
+func (w words) counterCards(list []app.Transaction, small int64, till bool) []counterCard {
 	cards := make([]counterCard, len(list))
 	for i, t := range list {
-		cards[i] = w.counterCard(t, small)
+		cards[i] = w.counterCard(t, small, till)
 	}
 	return cards
 }
@@ -150,7 +152,7 @@ func (s *Server) showScreen(v *visit, link app.CounterLink, path string, till *t
 			return err
 		}
 	}
-	data.Cards = v.counterCards(list, small)
+	data.Cards = v.counterCards(list, small, till != nil)
 	if data.Total, err = s.counterTotal(v, link, stream, v.now); err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ const counterBeat = 4 * time.Second
 
 // sendCounter streams the money that comes in on a counter or a till, until allowed
 // returns wire.ErrRevoked. Its events are: money, a card; total, the line about today;
-// bill, the bill of a till;
+// bill and bills, those of a till;
 // test, a test payment, which is no money and shows none;
 // alive, the server's time in unix seconds, by which the screen notices a
 // connection that died silently and removes old cards; ended, at which the screen
@@ -78,7 +78,7 @@ func (s *Server) sendCounter(v *visit, link app.CounterLink, till *tillStream, h
 				c.seen = newest.TransactionID
 			}
 		}
-		if err := c.sendBill(); stream.Broken {
+		if err := c.sendBills(); stream.Broken {
 			return nil
 		} else if err != nil { // of the storage
 			most = storageRetry
@@ -120,7 +120,7 @@ func (c *counterStream) sendMoney() error {
 		if err != nil {
 			return err
 		}
-		for _, card := range c.v.at(now).counterCards(list, small) {
+		for _, card := range c.v.at(now).counterCards(list, small, c.till != nil) {
 			if c.till != nil {
 				if tells, err := c.tells(c.v, c.till.userID, card.Transaction); err != nil {
 					return err

@@ -27,8 +27,7 @@ type tillData struct {
 	Banks []app.BankAccount // to choose from; one or none is no choice
 	Bill  *billData         // nil: the keypad
 	Bills []app.PaymentRequest
-	Shift app.Shift // zero: there is none yet
-	None  bool      // codes can't be made
+	None  bool // codes can't be made
 }
 
 // tillForm is the form of a bill as it was entered.
@@ -113,19 +112,11 @@ func (s *Server) showTill(v *visit, bill *app.PaymentRequest, form tillForm, wro
 		return err
 	}
 	data.None = len(patterns) == 0
-	var open bool
-	if data.Shift, open, err = s.Service.OpenShift(v.Context(), v.account.ID, v.user.ID); err != nil {
+	if data.Bills, err = s.shiftBills(v, v.user.ID, v.now); err != nil {
 		return err
 	}
-	if open {
-		page, err := s.Service.PaymentRequests(v.Context(), v.account.ID, app.PaymentFilter{ShiftID: data.Shift.ID, Page: app.Page{Number: 1, Size: billsShown}}, v.now)
-		if err != nil {
-			return err
-		}
-		data.Bills = page.Rows
-		if form.BankAccountID == "" && len(page.Rows) > 0 { // that of the bill before
-			data.Form.BankAccountID = strconv.FormatInt(page.Rows[0].BankAccount.ID, 10)
-		}
+	if form.BankAccountID == "" && len(data.Bills) > 0 { // that of the bill before
+		data.Form.BankAccountID = strconv.FormatInt(data.Bills[0].BankAccount.ID, 10)
 	}
 	if bill != nil {
 		if data.Bill, err = s.billData(*bill, v.now); err != nil {
@@ -133,6 +124,16 @@ func (s *Server) showTill(v *visit, bill *app.PaymentRequest, form tillForm, wro
 		}
 	}
 	return s.showScreen(v, app.CounterLink{AccountID: v.account.ID, Name: v.user.Name}, tillPath, &data, wrong)
+}
+
+// shiftBills are the newest bills of a cashier's open shift.
+func (s *Server) shiftBills(v *visit, userID int64, now time.Time) ([]app.PaymentRequest, error) {
+	shift, open, err := s.Service.OpenShift(v.Context(), v.account.ID, userID)
+	if err != nil || !open {
+		return nil, err
+	}
+	page, err := s.Service.PaymentRequests(v.Context(), v.account.ID, app.PaymentFilter{ShiftID: shift.ID, Page: app.Page{Number: 1, Size: billsShown}}, now)
+	return page.Rows, err
 }
 
 func (s *Server) createBill(v *visit) error {
@@ -270,6 +271,7 @@ type tillStream struct {
 	userID int64
 	billID int64  // that the page shows; 0: none
 	sent   string // state of the bill
+	list   string // state of the bills of the shift
 }
 
 // tells reports whether a till tells of a transaction: it is for a bill of its cashier, or
@@ -285,42 +287,65 @@ func (s *Server) tells(v *visit, userID int64, t app.Transaction) (bool, error) 
 	return r.CashierID == userID, err
 }
 
-// sendBill sends the bill of the page when it is another.
-func (c *counterStream) sendBill() error {
-	if c.till == nil || c.till.billID == 0 {
+// sendBills sends the bills of the shift, and the bill of the page, when they are others.
+func (c *counterStream) sendBills() error {
+	if c.till == nil {
+		return nil
+	}
+	now := time.Now()
+	bills, err := c.shiftBills(c.v, c.till.userID, now)
+	if err != nil {
+		return err
+	}
+	state := ""
+	for _, r := range bills {
+		state += billState(r, now) + ";"
+	}
+	if state != c.till.list {
+		list := billView[[]app.PaymentRequest]{c.view(c.v, "till", app.Text{}, nil), bills}
+		list.words = c.v.at(now)
+		if err := c.sendPart("bills", list); err != nil {
+			return err
+		}
+		c.till.list = state
+	}
+	if c.till.billID == 0 {
 		return nil
 	}
 	r, err := c.Service.PaymentRequest(c.v.Context(), c.v.account.ID, c.till.billID)
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	state := billState(r, now)
-	if state == c.till.sent {
+	if state = billState(r, now); state == c.till.sent {
 		return nil
 	}
 	page, err := c.billView(c.v, r, now)
 	if err != nil {
 		return err
 	}
-	var html bytes.Buffer
-	if err := templates.ExecuteTemplate(&html, "bill", page); err != nil {
+	if err := c.sendPart("bill", page); err != nil {
 		return err
 	}
-	err = c.stream.Event("bill", "", html.String())
-	if err == nil {
-		c.till.sent = state
+	c.till.sent = state
+	return nil
+}
+
+// sendPart sends a part of the page by the event of its name.
+func (c *counterStream) sendPart(name string, data any) error {
+	var html bytes.Buffer
+	if err := templates.ExecuteTemplate(&html, name, data); err != nil {
+		return err
 	}
-	return err
+	return c.stream.Event(name, "", html.String())
 }
 
 // billView is what the templates of a bill get.
-type billView struct {
+type billView[T any] struct {
 	view
-	Of *billData
+	Of T
 }
 
-func (s *Server) billView(v *visit, r app.PaymentRequest, now time.Time) (page billView, err error) {
+func (s *Server) billView(v *visit, r app.PaymentRequest, now time.Time) (page billView[*billData], err error) {
 	if page.Of, err = s.billData(r, now); err != nil {
 		return page, err
 	}
@@ -344,17 +369,9 @@ const paidShown = time.Minute
 
 // display makes the customer's screen and its state, to compare.
 func (s *Server) display(v *visit, now time.Time) (html, state string, err error) {
-	shift, open, err := s.Service.OpenShift(v.Context(), v.account.ID, v.user.ID)
+	bill, err := s.shiftBills(v, v.user.ID, now)
 	if err != nil {
 		return "", "", err
-	}
-	var bill []app.PaymentRequest
-	if open {
-		page, err := s.Service.PaymentRequests(v.Context(), v.account.ID, app.PaymentFilter{ShiftID: shift.ID, Page: app.Page{Number: 1, Size: 1}}, now)
-		if err != nil {
-			return "", "", err
-		}
-		bill = page.Rows
 	}
 	var b bytes.Buffer
 	if len(bill) == 0 || !bill[0].Payable(now) && (bill[0].PaidAt.IsZero() || now.Sub(bill[0].PaidAt) > paidShown) {

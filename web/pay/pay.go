@@ -228,7 +228,7 @@ const (
 	maxEventStreamsOfRequest = 10
 
 	readPause = 200 * time.Millisecond // at least, between two readings of the request for a stream
-	liveLook  = time.Minute            // at most
+	liveBeat  = 4 * time.Second        // at most; the page says after 12 seconds that it hears nothing
 )
 
 var errTooManyEventStreams = app.Refused(app.CodeUnavailable, app.Text{
@@ -247,34 +247,32 @@ func (s *Server) live(v *visit) error {
 	defer s.changes.Unsubscribe()
 	stream := wire.OpenEventStream(v.w, v.Request, s.Closing, func() error { return nil })
 	defer stream.Close()
-	failing := false // the storage; then the page hears nothing, and says so
-	alive := func() error {
-		if failing {
-			return nil
-		}
-		return stream.Event("alive", "", "")
-	}
-	sent := ""
+	quiet := func() error { return nil }
+	sent, spoke := "", time.Time{}
 	for {
 		_, _, changed := s.changes.State()
-		most := liveLook
+		most := liveBeat
 		r, err := s.Service.PaymentRequestByToken(v.Context(), v.request.Token)
 		now := time.Now()
-		if failing = err != nil; failing {
+		name := "state"
+		if state(r, now) == sent {
+			name = "alive"
+		}
+		if err != nil { // of the storage: the page hears nothing, and says so
 			changed, most = nil, time.Second
-		} else if is := state(r, now); is != sent {
-			if err := stream.Event("state", "", is); err != nil {
+		} else if name == "state" || now.Sub(spoke) >= liveBeat/2 {
+			sent, spoke = state(r, now), now
+			if err := stream.Event(name, "", sent); err != nil {
 				return nil // the page connects anew
 			}
-			sent = is
 		}
 		if end := r.ExpiresAt.Add(time.Second).Sub(now); !r.ExpiresAt.IsZero() && end > 0 {
 			most = min(most, end)
 		}
-		if err := stream.Wait(nil, readPause, alive); err != nil {
+		if err := stream.Wait(nil, readPause, quiet); err != nil {
 			return nil
 		}
-		if err := stream.Wait(changed, most, alive); err != nil {
+		if err := stream.Wait(changed, most, quiet); err != nil {
 			return nil
 		}
 	}

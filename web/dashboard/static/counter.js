@@ -17,16 +17,27 @@ function showCard(html) {
   while (cards.children.length > most) cards.lastElementChild.remove();
   showAges();
   $("[data-announce]").textContent = card.dataset.say || $(".amount", card).textContent;
-  if (news && covering.includes(card.dataset.verdict)) stop(card);
+  if (news) tell(card);
+}
+
+// tell makes news heard, once: what came while this page was being loaded, or was gone,
+// is told by the next one in this tab.
+function tell(card) {
+  remember("told", card.dataset.id);
+  if (covering.includes(card.dataset.verdict)) stop(card);
   announce(card);
 }
 
+const remembered = (key) => JSON.parse(sessionStorage.getItem(key));
+const remember = (key, value) => sessionStorage.setItem(key, JSON.stringify(value));
+
 // A bill that isn't simply paid covers the screen until it is tapped, one after another.
 const covering = ["short", "check"], alarming = [...covering, "small"];
-const stops = [], stopped = $("[data-stop]");
+const stops = remembered("stops") ?? [], stopped = $("[data-stop]");
 function stop(card) {
   stops.push([$(".verdict", card).textContent, $(".amount", card).textContent + " · " + $(".text", card).textContent]);
   if (stops.length > most) stops.shift();
+  remember("stops", stops);
   if (stopped.hidden) showStop();
 }
 
@@ -36,7 +47,8 @@ function showStop() {
   [$("[data-stop-text]").textContent, $("[data-stop-of]").textContent] = stops[0];
   $("[data-stop-seen]").focus();
 }
-stopped.addEventListener("click", () => { stops.shift(); showStop(); });
+stopped.addEventListener("click", () => { stops.shift(); remember("stops", stops); showStop(); });
+showStop();
 
 // Ages count by the server's clock: that of a tablet may be wrong.
 let ahead = Number(body.dataset.now) - Date.now() / 1000;
@@ -81,10 +93,17 @@ function showTest() {
 
 function hideTest() { $("[data-test]").hidden = true; }
 
+const told = Number(remembered("told") ?? Infinity);
+for (const card of [...cards.children].reverse()) {
+  if (Number(card.dataset.id) > told && (card.dataset.say || "missed" in card.dataset)) tell(card);
+}
+if (told === Infinity) remember("told", Math.max(0, ...[...cards.children].map((card) => Number(card.dataset.id))));
+
 follow(body.dataset.stream, {
   test: showTest,
   alive: (event) => { ahead = Number(event.data) - Date.now() / 1000; showAges(); },
   total: (event) => { $("[data-total]").textContent = event.data; },
   money: (event) => { hideTest(); showCard(event.data); },
+  bills: (event) => { document.dispatchEvent(new CustomEvent("bills", { detail: event.data })); },
   bill: (event) => { document.dispatchEvent(new CustomEvent("bill", { detail: event.data })); },
 });

@@ -8,6 +8,14 @@ if (keypad) {
   const group = (text) => text.replace(/\B(?=(\d{3})+$)/g, mark);
   $("[data-keys]").hidden = false;
   amount.addEventListener("input", () => { amount.value = group(digits()); });
+  // A keyboard works wherever the focus is, and Enter makes the code.
+  keypad.addEventListener("keydown", (event) => {
+    const key = event.target.closest("[data-key]");
+    if (!key || !/^(\d|Enter|Backspace)$/.test(event.key)) return;
+    event.preventDefault();
+    if (event.key === "Enter") keypad.requestSubmit();
+    else amount.value = group((event.key === "Backspace" ? digits().slice(0, -1) : digits() + event.key).slice(0, 13));
+  });
   keypad.addEventListener("click", (event) => {
     const key = event.target.closest("[data-key]")?.dataset.key;
     if (!key) return;
@@ -15,6 +23,10 @@ if (keypad) {
     amount.value = group(digits());
   });
 }
+
+document.addEventListener("bills", ({ detail }) => { const list = $("[data-bills]");
+  if (list) list.innerHTML = detail;
+});
 
 // What differs in the bill takes the place of what was shown.
 document.addEventListener("bill", ({ detail }) => {
