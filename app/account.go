@@ -109,10 +109,10 @@ func (s *Service) UpdateAccount(ctx context.Context, id int64, u AccountUpdate) 
 		v.Add("max_bank_accounts", "must be from 0 to 1000000", "phải từ 0 đến 1000000")
 	}
 	if u.PaymentTolerance != nil && (*u.PaymentTolerance < 0 || *u.PaymentTolerance > MaxTolerance) {
-		v.Add("payment_tolerance", "must be from 0 to 100000", "phải từ 0 đến 100000")
+		v.Add("payment_tolerance", "must be from 0 to 100,000", "phải từ 0 đến 100.000")
 	}
 	if u.SmallAmount != nil && (*u.SmallAmount < 0 || *u.SmallAmount > MaxTolerance) {
-		v.Add("small_amount", "must be from 0 to 100000", "phải từ 0 đến 100000")
+		v.Add("small_amount", "must be from 0 to 100,000", "phải từ 0 đến 100.000")
 	}
 	if err := v.Err(); err != nil {
 		return Account{}, err

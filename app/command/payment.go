@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"time"
 
 	"baoco/app"
 	"baoco/app/command/terminal"
@@ -69,6 +70,7 @@ func paymentCommand() *cli.Command {
 				Flags: terminal.AdminFlags(
 					&cli.Int64Flag{Name: "tolerance", Usage: "so many dong less are enough, a `NUMBER` up to 100000; a tenth of the amount at most", DefaultText: "as it is"},
 					&cli.BoolFlag{Name: "distinct-amounts", Usage: "allow requests to ask for a few dong more, so that no other open one has the amount; --distinct-amounts=false ends it"},
+					&cli.Int64Flag{Name: "small-amount", Usage: "counters warn of payments of no bill below this `NUMBER` of dong, up to 100000; 0: never", DefaultText: "as it is"},
 				),
 				Action: withoutArguments(paymentSettings),
 			},
@@ -77,6 +79,9 @@ func paymentCommand() *cli.Command {
 }
 
 func createPayment(c *cli.Context, s *session) error {
+	if c.IsSet("expires-in") && c.Duration("expires-in") < time.Minute {
+		return terminal.Usagef("--expires-in must be a minute or more, not %q; without it the request never expires", c.Duration("expires-in"))
+	}
 	amount, err := app.ReadAmount(c.String("amount"))
 	if err != nil {
 		return terminal.Usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))
@@ -235,6 +240,10 @@ func paymentSettings(c *cli.Context, s *session) error {
 		distinct := c.Bool("distinct-amounts")
 		u.DistinctAmounts = &distinct
 	}
+	if c.IsSet("small-amount") {
+		small := c.Int64("small-amount")
+		u.SmallAmount = &small
+	}
 	if u == (app.AccountUpdate{}) {
 		a, err := s.service.Account(c.Context, s.account)
 		if err != nil {
@@ -252,12 +261,13 @@ func paymentSettings(c *cli.Context, s *session) error {
 type paymentSettingsJSON struct {
 	Tolerance       int64 `json:"tolerance"`
 	DistinctAmounts bool  `json:"distinct_amounts"`
+	SmallAmount     int64 `json:"small_amount"`
 }
 
 func encodePaymentSettings(a app.Account) paymentSettingsJSON {
-	return paymentSettingsJSON{a.PaymentTolerance, a.DistinctAmounts}
+	return paymentSettingsJSON{a.PaymentTolerance, a.DistinctAmounts, a.SmallAmount}
 }
 
 func paymentSettingsText(a app.Account) string {
-	return fmt.Sprintf("Tolerance: %s VND. Distinct amounts: %s.", terminal.VND(a.PaymentTolerance), terminal.YesNo(a.DistinctAmounts))
+	return fmt.Sprintf("Tolerance: %s VND. Distinct amounts: %s. Counters warn below %s VND.", terminal.VND(a.PaymentTolerance), terminal.YesNo(a.DistinctAmounts), terminal.VND(a.SmallAmount))
 }

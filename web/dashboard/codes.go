@@ -13,6 +13,7 @@ import (
 type codesData struct {
 	Rows []codeRow
 	Form codeForm
+	Pay  paymentSettingsForm
 	Full bool   // there are as many patterns as there may be
 	Try  string // a content
 	Code string // what was read from it
@@ -29,15 +30,15 @@ type codeForm struct{ Prefix, Least, Most, Alphabet string }
 var newCodeForm = codeForm{Least: "6", Alphabet: string(paymentcode.Digits)}
 
 func (s *Server) codesPage(v *visit) error {
-	return s.showCodes(v, newCodeForm, nil)
+	return s.showCodes(v, newCodeForm, savedPaymentSettings(v.account), nil)
 }
 
-func (s *Server) showCodes(v *visit, form codeForm, wrong error) error {
+func (s *Server) showCodes(v *visit, form codeForm, pay paymentSettingsForm, wrong error) error {
 	patterns, err := s.Service.CodePatterns(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
-	data := codesData{Form: form, Full: len(patterns) == app.MaxCodePatterns, Try: app.CleanText(strings.TrimSpace(v.URL.Query().Get("content")), app.MaxContent)}
+	data := codesData{Form: form, Pay: pay, Full: len(patterns) == app.MaxCodePatterns, Try: app.CleanText(strings.TrimSpace(v.URL.Query().Get("content")), app.MaxContent)}
 	limited, err := s.limitedToCodes(v)
 	if err != nil {
 		return err
@@ -63,7 +64,7 @@ func (s *Server) createCode(v *visit) error {
 	}
 	p, err := s.Service.CreateCodePattern(v.Context(), v.account.ID, in, v.now)
 	if err != nil {
-		return s.showCodes(v, form, err)
+		return s.showCodes(v, form, savedPaymentSettings(v.account), err)
 	}
 	return s.redirect(v, "/settings/codes", app.Textf("Codes that begin with %s are read from now on.", "Từ bây giờ, mã bắt đầu bằng %s sẽ được đọc.", p.Prefix))
 }

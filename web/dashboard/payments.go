@@ -261,18 +261,27 @@ func (s *Server) unmatchedPage(v *visit) error {
 }
 
 // setPaymentSettings changes the settings for new payment requests.
+// paymentSettingsForm is the form of the settings for payment requests.
+type paymentSettingsForm struct {
+	Tolerance, Small  string
+	Distinct, Refused bool
+}
+
+func savedPaymentSettings(a app.Account) paymentSettingsForm {
+	return paymentSettingsForm{Tolerance: strconv.FormatInt(a.PaymentTolerance, 10), Small: strconv.FormatInt(a.SmallAmount, 10), Distinct: a.DistinctAmounts}
+}
+
 func (s *Server) setPaymentSettings(v *visit) error {
-	tolerance, err := strconv.ParseInt(v.PostFormValue("payment_tolerance"), 10, 64)
-	if err != nil {
-		tolerance = -1 // out of bounds
+	form := paymentSettingsForm{v.PostFormValue("payment_tolerance"), v.PostFormValue("small_amount"), v.PostFormValue("distinct_amounts") == "1", true}
+	var bad app.Invalid
+	tolerance := app.ReadAmountBound("payment_tolerance", form.Tolerance, true, &bad)
+	small := app.ReadAmountBound("small_amount", form.Small, true, &bad)
+	err := bad.Err()
+	if err == nil {
+		_, err = s.Service.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{PaymentTolerance: &tolerance, DistinctAmounts: &form.Distinct, SmallAmount: &small})
 	}
-	small, err := strconv.ParseInt(v.PostFormValue("small_amount"), 10, 64)
 	if err != nil {
-		small = -1
-	}
-	distinct := v.PostFormValue("distinct_amounts") == "1"
-	if _, err := s.Service.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{PaymentTolerance: &tolerance, DistinctAmounts: &distinct, SmallAmount: &small}); err != nil {
-		return s.showCodes(v, newCodeForm, err)
+		return s.showCodes(v, newCodeForm, form, err)
 	}
 	return s.redirect(v, "/settings/codes", app.Text{EN: "Saved.", VI: "Đã lưu."})
 }
