@@ -2,8 +2,10 @@ package main
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -91,4 +93,37 @@ func (r *release) writeTarballs() error {
 		}
 	}
 	return nil
+}
+
+// writePlugin writes the plugin for WooCommerce as WordPress installs it: one folder,
+// whose name must not be that of another plugin.
+func (r *release) writePlugin() error {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	plugin := os.DirFS(filepath.Join(r.root, "testdata/receivers/woocommerce"))
+	err := fs.WalkDir(plugin, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if path == "tests" {
+				return fs.SkipDir
+			}
+			return err
+		}
+		content, err := fs.ReadFile(plugin, path)
+		if err != nil {
+			return err
+		}
+		f, err := w.CreateHeader(&zip.FileHeader{Name: "baoco/" + path, Method: zip.Deflate, Modified: r.time})
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(content)
+		return err
+	})
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return err
+	}
+	return r.write("baoco-woocommerce_"+r.version+".zip", b.Bytes())
 }
