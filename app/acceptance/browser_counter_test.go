@@ -2,8 +2,15 @@ package acceptance_test
 
 import (
 	"encoding/json"
+	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
 )
 
 // counterLink makes a link of the counter screen and gives its path.
@@ -45,6 +52,43 @@ func TestBrowserCounterDay(t *testing.T) {
 	tools.drive(t, "counter-day.mjs", map[string]any{
 		"base": p.url, "source": source.URLPath, "secret": source.Secret, "counter": counterLink(t, dir, "Quầy 1", "--total"), "pid": p.Process.Pid,
 	})
+}
+
+// TestBrowserTill reads the VietQR codes of the screenshots with zbarimg, which must be what
+// the command says, at first and for the rest.
+func TestBrowserTill(t *testing.T) {
+	t.Parallel()
+	tools := findBrowser(t)
+	dir, shots := t.TempDir(), t.TempDir()
+	p := serveIn(t, dir, anyPort)
+	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
+	do(t, dir, "code", "create", "--prefix", "DH", "--min-length", "8")
+	source := addNative(t, dir)
+	createOwner(t, dir)
+	key := strings.TrimSpace(do(t, dir, "apikey", "create", "shop"))
+	tools.drive(t, "till.mjs", map[string]any{
+		"base": p.url, "name": "lan", "password": browserPassword, "source": source.URLPath, "secret": source.Secret, "key": key,
+		"counter": counterLink(t, dir, "Quầy 1"), "dir": shots,
+	})
+	zbarimg, err := exec.LookPath("zbarimg")
+	if err != nil {
+		t.Skip("zbarimg is missing: no other program has read the codes of the screenshots")
+	}
+	page, err := (&apptest.World{T: t, Path: filepath.Join(dir, "baoco.db")}).Admin().PaymentRequests(t.Context(), 1, app.PaymentFilter{Page: app.Page{Number: 1, Size: 9}}, time.Now())
+	must(t, err)
+	bill := page.Rows[1]
+	bill.Received, bill.PaidAt = 0, time.Time{}
+	for _, name := range []string{"till", "display", "pay", "rest"} {
+		if name == "rest" {
+			bill.Received = 200
+		}
+		_, want, err := bill.Transfer()
+		must(t, err)
+		read, err := exec.Command(zbarimg, "--quiet", "--raw", "-Sdisable", "-Sqrcode.enable", filepath.Join(shots, name+".png")).Output()
+		if got := strings.TrimSpace(string(read)); err != nil || got != want {
+			t.Errorf("zbarimg reads %q from the screenshot of %s, %v; want %q", got, name, err, want)
+		}
+	}
 }
 
 func TestBrowserSettings(t *testing.T) {

@@ -1,20 +1,7 @@
 // The counter screen: money as it comes, its words to the voice, nothing
 // else; dark once the link is revoked; whole again after the server was away.
-import { job, open, relay, must, check, problem, end } from './lib.mjs';
+import { job, open, listening, relay, must, check, problem, end } from './lib.mjs';
 
-// What is spoken, which tones are played and which locks keep the screen lit is
-// noted.
-const listening = () => {
-  window.locks = [];
-  Object.defineProperty(navigator, 'wakeLock', { value: { request: async () => { window.locks.push({ released: false }); return window.locks.at(-1); } } });
-  window.spoken = [];
-  window.tones = [];
-  window.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; } };
-  const speak = (words) => { window.spoken.push({ text: words.text, lang: words.lang, volume: words.volume }); setTimeout(() => words.onend()); };
-  Object.defineProperty(window, 'speechSynthesis', { value: { getVoices: () => [], resume() {}, speak } });
-  const create = AudioContext.prototype.createOscillator;
-  AudioContext.prototype.createOscillator = function () { const tone = create.call(this); window.tones.push(tone); return tone; };
-};
 const sizes = [[390, 844], [1024, 768], [1280, 800]];
 const page = await open({ locale: 'vi-VN', width: 1024, height: 768 });
 await page.addInitScript(listening);

@@ -32,6 +32,20 @@ export async function open({ locale = 'vi-VN', scheme = 'light', width = 1280, h
   return page;
 }
 
+// listening notes what is spoken, which tones are played and which locks keep the
+// screen lit.
+export const listening = () => {
+  window.locks = [];
+  Object.defineProperty(navigator, 'wakeLock', { value: { request: async () => { window.locks.push({ released: false }); return window.locks.at(-1); } } });
+  window.spoken = [];
+  window.tones = [];
+  window.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; } };
+  const speak = (words) => { window.spoken.push({ text: words.text, lang: words.lang, volume: words.volume }); setTimeout(() => words.onend()); };
+  Object.defineProperty(window, 'speechSynthesis', { value: { getVoices: () => [], resume() {}, speak } });
+  const create = AudioContext.prototype.createOscillator;
+  AudioContext.prototype.createOscillator = function () { const tone = create.call(this); window.tones.push(tone); return tone; };
+};
+
 // relay is a network that can be taken away: behind its url, freeze keeps every
 // connection open and passes nothing on, cut also breaks those that are open, and
 // thaw ends both.
