@@ -271,11 +271,11 @@ func (d errorData) title() app.Text {
 }
 
 // pageError answers with a page that says what is wrong, and where the visitor
-// can go. Errors of the server are logged here, once.
+// can go. Errors of the server are logged here, once; that a browser went away is none.
 func (s *Server) pageError(v *visit, err error) {
 	e := wire.AsError(err)
 	status := wire.StatusOf(e.Code)
-	if status >= 500 && e.Err != nil {
+	if status >= 500 && e.Err != nil && !errors.Is(err, context.Canceled) {
 		s.Log.Error("page failed", "request_id", wire.RequestID(v.Request), "route", wire.RouteOf(v.Request), "remote", s.ClientAddr(v.Request), "status", status, "err", err)
 	}
 	if status == http.StatusServiceUnavailable {
