@@ -68,10 +68,14 @@ func findBrowser(t *testing.T) browserTools {
 	return tools
 }
 
-// installModules installs what package-lock.json names into the user's cache,
-// once, and gives where it is.
 var installModules = sync.OnceValues(func() (string, error) {
-	lock, err := os.ReadFile(filepath.Join("..", "..", "testdata", "browser", "package-lock.json"))
+	return installPackages(filepath.Join("..", "..", "testdata", "browser"), "baoco-browser-tests")
+})
+
+// installPackages installs what the package-lock.json of a directory names into the user's
+// cache, once, and gives where it is.
+func installPackages(from, name string) (string, error) {
+	lock, err := os.ReadFile(filepath.Join(from, "package-lock.json"))
 	if err != nil {
 		return "", err
 	}
@@ -80,19 +84,19 @@ var installModules = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	sum := sha256.Sum256(lock)
-	dir := filepath.Join(cache, "baoco-browser-tests", hex.EncodeToString(sum[:6]))
+	dir := filepath.Join(cache, name, hex.EncodeToString(sum[:6]))
 	modules, done := filepath.Join(dir, "node_modules"), filepath.Join(dir, "done")
 	if _, err := os.Stat(done); err == nil {
 		return modules, nil
 	}
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "testdata", "browser"))); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.CopyFS(dir, os.DirFS(from)); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
 	if out, err := download(dir, nil, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
 	return modules, os.WriteFile(done, nil, 0o644)
-})
+}
 
 // download runs a command that asks the network, up to three times, since a
 // registry may be out of reach for a moment.

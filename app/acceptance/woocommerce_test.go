@@ -4,10 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -126,31 +123,11 @@ func findPlayground(t *testing.T) playground {
 }
 
 var installPlayground = sync.OnceValues(func() (string, error) {
-	from := filepath.Join(wooPlugin, "tests/playground")
-	lock, err := os.ReadFile(filepath.Join(from, "package-lock.json"))
+	modules, err := installPackages(filepath.Join(wooPlugin, "tests/playground"), "baoco-wordpress-tests")
 	if err != nil {
 		return "", err
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(lock)
-	dir := filepath.Join(cache, "baoco-wordpress-tests", hex.EncodeToString(sum[:6]))
-	modules, done := filepath.Join(dir, "node_modules"), filepath.Join(dir, "done")
-	if _, err := os.Stat(done); err == nil {
-		return modules, nil
-	}
-	if err := os.CopyFS(dir, os.DirFS(from)); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", err
-	}
-	if out, err := download(dir, nil, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	if err := os.RemoveAll(filepath.Join(modules, "@wp-playground/wordpress-builds/public")); err != nil { // 400 MB that WordPress doesn't need
-		return "", err
-	}
-	return modules, os.WriteFile(done, nil, 0o644)
+	return modules, os.RemoveAll(filepath.Join(modules, "@wp-playground/wordpress-builds/public")) // 400 MB that WordPress doesn't need
 })
 
 // site makes a WordPress in which the plugin and what stands for WooCommerce are
