@@ -130,3 +130,36 @@ func TestAnnouncementOfMany(t *testing.T) {
 		}
 	}
 }
+
+// What the counter says of every state of a bill, and of money without one.
+func TestAnnouncementOfBills(t *testing.T) {
+	bill := func(status app.PaymentStatus, received int64) app.PaymentState {
+		return app.PaymentState{ID: 7, Reference: "HD-7", Due: 200_000, Received: received, Status: status}
+	}
+	for _, c := range []struct {
+		amount  int64
+		bill    app.PaymentState
+		small   int64
+		verdict app.Verdict
+		en, vi  string
+	}{
+		{50_000, bill(app.PaymentPaid, 195_000), 60_000, app.VerdictFull, // with a tolerance
+			"Paid in full, one hundred ninety-five thousand dong", "Đủ tiền, một trăm chín mươi lăm nghìn đồng"},
+		{50_000, bill(app.PaymentUnderpaid, 120_000), 60_000, app.VerdictShort,
+			"Not enough: received only one hundred twenty thousand dong, eighty thousand dong still due", "Thiếu: mới nhận một trăm hai mươi nghìn đồng, còn thiếu tám mươi nghìn đồng"},
+		{50_000, bill(app.PaymentOverpaid, 230_000), 60_000, app.VerdictCheck,
+			"Too much: received two hundred thirty thousand dong, thirty thousand dong more than due", "Thừa: đã nhận hai trăm ba mươi nghìn đồng, thừa ba mươi nghìn đồng"},
+		{50_000, bill(app.PaymentPaidLate, 200_000), 60_000, app.VerdictCheck,
+			"Too late: received fifty thousand dong for a bill that had ended", "Tiền đến muộn: nhận năm mươi nghìn đồng cho hoá đơn đã kết thúc"},
+		{50_000, bill(app.PaymentCancelled, 120_000), 60_000, app.VerdictCheck,
+			"The bill was cancelled, but fifty thousand dong has come", "Hoá đơn đã huỷ nhưng vẫn có năm mươi nghìn đồng"},
+		{50_000, app.PaymentState{}, 0, app.VerdictNone, "Received fifty thousand dong", "Đã nhận năm mươi nghìn đồng"},
+		{50_000, app.PaymentState{}, 50_000, app.VerdictNone, "Received fifty thousand dong", "Đã nhận năm mươi nghìn đồng"},
+		{50_000, app.PaymentState{}, 50_001, app.VerdictSmall, "Careful: received only fifty thousand dong", "Chú ý: chỉ nhận năm mươi nghìn đồng"},
+	} {
+		said, verdict := app.Transaction{Amount: c.amount, PaymentSent: c.bill}.Announcement(c.small)
+		if said != (app.Text{EN: c.en, VI: c.vi}) || verdict != c.verdict {
+			t.Errorf("%s of %d, small %d: %q, %q, %q", c.bill.Status, c.bill.Received, c.small, said.EN, said.VI, verdict)
+		}
+	}
+}

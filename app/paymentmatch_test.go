@@ -31,8 +31,7 @@ func TestUnmatchedTransactions(t *testing.T) {
 	part := d.ask(app.PaymentRequestCreate{Amount: 500_000, Code: "DH55556666"})
 	paid := d.ask(app.PaymentRequestCreate{Amount: 70_000, Code: "DH77778888"})
 	cancelled := d.ask(app.PaymentRequestCreate{Amount: 200_000, Code: "DH99990000"})
-	_, err := d.Service.CancelPaymentRequest(t.Context(), 1, cancelled.ID, d.now)
-	apptest.Must(t, err)
+	d.cancel(cancelled)
 	d.pay("1000", 70_000, paid.Code)
 	d.pay("1000", 290_000, "TRAN THI BICH chuyen tien "+part.Code)
 	likely := func(amount int64, content string, want ...app.PaymentRequest) {
@@ -80,7 +79,7 @@ func TestUnmatchedTransactions(t *testing.T) {
 	if total != 13 || len(rows) != 2 || len(next) != 2 || rows[1].ID <= next[0].ID {
 		t.Errorf("%d in all, %d and %d a page", total, len(rows), len(next))
 	}
-	_, err = d.Service.MatchTransaction(t.Context(), 1, order.ID, rows[0].ID, d.now)
+	_, err := d.Service.MatchTransaction(t.Context(), 1, order.ID, rows[0].ID, d.now)
 	apptest.Must(t, err)
 	if _, total := list(all); total != 12 {
 		t.Errorf("%d after one was matched", total)
@@ -93,5 +92,82 @@ func TestUnmatchedTransactions(t *testing.T) {
 	second := d.SecondAccount()
 	if rows, total, err := d.Service.UnmatchedTransactions(t.Context(), second, all, d.now); err != nil || total != 0 || len(rows) != 0 {
 		t.Errorf("%d of another account, %v", total, err)
+	}
+}
+
+// Each thing that speaks for a request counts up to its bound, and not beyond.
+func TestLikelyPayments(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
+	began := d.now
+	distinct := d.ask(app.PaymentRequestCreate{Amount: 30_000, Code: "DH11112222", DistinctAmount: true, ExpiresIn: 60 * time.Minute})
+	part := d.ask(app.PaymentRequestCreate{Amount: 500_000, Code: "DH55556666"})
+	d.pay("1000", 290_000, "TRAN THI BICH P301 T5 chuyen tien mua hang "+part.Code)
+	likely := func(after time.Duration, amount int64, content string, want ...app.PaymentRequest) {
+		t.Helper()
+		d.now = began.Add(after)
+		made := d.pay("1000", amount, content)
+		if made.Payload().PaymentRequest.ID != 0 {
+			t.Fatalf("%d %q is matched", amount, content)
+		}
+		list, err := d.Service.LikelyPayments(t.Context(), made)
+		apptest.Must(t, err)
+		var ids, named []int64
+		for _, r := range want {
+			ids = append(ids, r.ID)
+		}
+		for _, r := range list {
+			named = append(named, r.ID)
+		}
+		if !slices.Equal(named, ids) {
+			t.Errorf("%v later %d %q may be for %v, want %v", after, amount, content, named, ids)
+		}
+	}
+	const hour, day = time.Hour, 24 * time.Hour
+	likely(2*hour, 30_000, "chuyen tien", distinct) // what is due
+	likely(2*hour, distinct.TransferAmount, "chuyen tien", distinct)
+	likely(2*hour, 29_999, "chuyen tien")
+	likely(2*hour, distinct.TransferAmount+1, "chuyen tien")
+	likely(2*hour, 210_000, "chuyen tien", part) // the rest, which is asked for
+	likely(2*hour, 500_000, "chuyen tien")       // no longer
+	likely(day, 30_000, "chuyen tien", distinct)
+	likely(day+time.Second, 30_000, "chuyen tien")
+	likely(hour, 600_000, "DH1111222", distinct) // a code with a mistake
+	likely(hour+time.Second, 600_000, "DH1111222")
+	likely(2*day, 30_000, "DH111122", distinct) // with two of them
+	likely(2*day, 30_000, "DH11112")
+	likely(2*day, 600_000, "DH1111 2222", distinct)     // one that isn't read is there in whole
+	likely(2*day, 210_000, "tran thi thu tra", part)    // two words of the payer
+	likely(2*day, 210_000, "tran van an tra")           // one
+	likely(2*day, 210_000, "tran p301 t5 tra no")       // and such that have digits
+	likely(2*day, 210_000, "tran chuyen tien mua hang") // and such that everybody writes
+	var same []app.PaymentRequest
+	for range 4 {
+		same = append(same, d.ask(app.PaymentRequestCreate{Amount: 70_000}))
+	}
+	likely(2*day, 70_000, "chuyen tien", same[3], same[2], same[1]) // three at most, the newest
+	early, tooEarly := d.payAt(d.now.Add(-10*time.Minute), "1000", 70_000, "chuyen tien"), d.payAt(d.now.Add(-10*time.Minute-time.Second), "1000", 70_000, "chuyen tien")
+	matched, out := d.pay("1000", 70_000, same[0].Code), d.pay("1000", -70_000, "tra lai")
+	byHand := d.pay("1000", 70_000, "chuyen tien")
+	_, err := d.Service.MatchTransaction(t.Context(), 1, same[1].ID, byHand.ID, d.now)
+	apptest.Must(t, err)
+	for name, c := range map[string]struct {
+		app.Transaction
+		want int
+	}{"ten minutes before": {early, 2}, "a second more": {tooEarly, 0}, "matched": {matched, 0}, "money out": {out, 0}, "matched by hand": {byHand, 0}} {
+		now, err := d.Service.Transaction(t.Context(), 1, c.ID)
+		apptest.Must(t, err)
+		if list, err := d.Service.LikelyPayments(t.Context(), now); err != nil || len(list) != c.want {
+			t.Errorf("%s: %d requests, %v, want %d", name, len(list), err, c.want)
+		}
+	}
+	last := d.pay("1000", 1, "chuyen tien")
+	for after, want := range map[time.Duration]bool{30 * day: true, 30*day + time.Second: false} {
+		rows, total, err := d.Service.UnmatchedTransactions(t.Context(), 1, app.Page{Number: 1, Size: 100}, d.now.Add(after))
+		apptest.Must(t, err)
+		if listed := slices.ContainsFunc(rows, func(u app.UnmatchedTransaction) bool { return u.ID == last.ID }); listed != want || listed != (total > 0) {
+			t.Errorf("%v later it is listed: %v, of %d", after, listed, total)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/paymentcode"
 )
 
 // cashDesk is a shop that asks for payments, at a time that its test says.
@@ -45,24 +46,58 @@ func (d *cashDesk) pay(number string, amount int64, content string) app.Transact
 // payAt is pay for a transfer that was made at another time than it is recorded.
 func (d *cashDesk) payAt(at time.Time, number string, amount int64, content string) app.Transaction {
 	d.T.Helper()
+	return d.record(1, app.Incoming{AccountNumber: number, Amount: amount, Content: content, Time: at})
+}
+
+// payOn is pay for a transfer of which only the day is known.
+func (d *cashDesk) payOn(day app.Day, amount int64, content string) app.Transaction {
+	d.T.Helper()
+	return d.record(1, app.Incoming{AccountNumber: "1000", Amount: amount, Content: content, Time: day.Start(d.Service.Zone()), DateOnly: true})
+}
+
+func (d *cashDesk) record(accountID int64, e app.Incoming) app.Transaction {
+	d.T.Helper()
 	d.payments++
-	e := app.Incoming{EventID: fmt.Sprint("pay", d.payments), Gateway: "ACB", AccountNumber: number, Type: app.In, Amount: amount, Content: content, Time: at}
-	if number == "2000" {
+	e.EventID, e.Gateway, e.Type = fmt.Sprint("pay", d.payments), "ACB", app.In
+	if e.AccountNumber == "2000" {
 		e.Gateway = "VCB"
 	}
-	if amount < 0 {
-		e.Type, e.Amount = app.Out, -amount
+	if e.Amount < 0 {
+		e.Type, e.Amount = app.Out, -e.Amount
 	}
-	t, _, err := d.Service.RecordByHand(context.Background(), 1, e, nil, app.IdempotencyKey{}, d.now)
+	t, _, err := d.Service.RecordByHand(context.Background(), accountID, e, nil, app.IdempotencyKey{}, d.now)
 	apptest.Must(d.T, err)
 	return t
+}
+
+// today is the day of now in the zone of the installation.
+func (d *cashDesk) today() app.Day { return app.DayOf(d.now, d.Service.Zone()) }
+
+// set changes the settings of the account.
+func (d *cashDesk) set(u app.AccountUpdate) {
+	d.T.Helper()
+	_, err := d.Service.UpdateAccount(context.Background(), 1, u)
+	apptest.Must(d.T, err)
+}
+
+// read gives what has become of a request.
+func (d *cashDesk) read(r app.PaymentRequest) app.PaymentRequest {
+	d.T.Helper()
+	r, err := d.Service.PaymentRequest(context.Background(), 1, r.ID)
+	apptest.Must(d.T, err)
+	return r
+}
+
+func (d *cashDesk) cancel(r app.PaymentRequest) {
+	d.T.Helper()
+	_, err := d.Service.CancelPaymentRequest(context.Background(), 1, r.ID, d.now)
+	apptest.Must(d.T, err)
 }
 
 // is checks what has become of a request: its status, what came and how much is due.
 func (d *cashDesk) is(r app.PaymentRequest, status app.PaymentStatus, received, rest int64) {
 	d.T.Helper()
-	now, err := d.Service.PaymentRequest(context.Background(), 1, r.ID)
-	apptest.Must(d.T, err)
+	now := d.read(r)
 	if now.Status(d.now) != status || now.Received != received || now.Rest() != rest {
 		d.T.Errorf("it is %s, received %d, rest %d; want %s, %d, %d", now.Status(d.now), now.Received, now.Rest(), status, received, rest)
 	}
@@ -154,9 +189,7 @@ func TestPaymentTolerance(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	before := d.ask(app.PaymentRequestCreate{Amount: 100_000})
-	tolerance := int64(5000)
-	_, err := d.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{PaymentTolerance: &tolerance})
-	apptest.Must(t, err)
+	d.set(app.AccountUpdate{PaymentTolerance: new(int64(5000))})
 	r, small := d.ask(app.PaymentRequestCreate{Amount: 100_000}), d.ask(app.PaymentRequestCreate{Amount: 1000})
 	d.pay("1000", 94_999, before.Code)
 	d.pay("1000", 94_999, r.Code)
@@ -212,11 +245,9 @@ func TestPaymentByReferenceOfEnded(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	cancelled := d.ask(app.PaymentRequestCreate{Amount: 1000, Reference: "HD9"})
-	_, err := d.Service.CancelPaymentRequest(t.Context(), 1, cancelled.ID, d.now)
-	apptest.Must(t, err)
+	d.cancel(cancelled)
 	cancelled = d.ask(app.PaymentRequestCreate{Amount: 1000, Reference: "HD-9A"})
-	_, err = d.Service.CancelPaymentRequest(t.Context(), 1, cancelled.ID, d.now)
-	apptest.Must(t, err)
+	d.cancel(cancelled)
 	d.says(d.pay("1000", 1000, "HD9A"), "2 HD-9A paid_late 1000/1000")
 	d.says(d.pay("1000", 1000, "HD 9"), "none") // too short
 	paid := d.ask(app.PaymentRequestCreate{Amount: 1000, Reference: "HD-9A"})
@@ -233,9 +264,7 @@ func TestPaymentByAmount(t *testing.T) {
 	if _, err := d.Service.CreatePaymentRequest(t.Context(), 1, distinct, app.IdempotencyKey{}, d.now); app.CodeOf(err) != app.CodeValidation {
 		t.Errorf("a distinct amount that isn't allowed: %v", err)
 	}
-	allowed := true
-	_, err := d.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{DistinctAmounts: &allowed})
-	apptest.Must(t, err)
+	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
 	plain := d.ask(app.PaymentRequestCreate{Amount: 200_000, BankAccountID: 1})
 	seen := map[int64]bool{}
 	var list []app.PaymentRequest
@@ -266,8 +295,7 @@ func TestPaymentByAmount(t *testing.T) {
 	// Two that ask for it: neither.
 	twice := d.ask(app.PaymentRequestCreate{Amount: list[2].TransferAmount, BankAccountID: 1})
 	d.says(d.pay("1000", list[2].TransferAmount, "chuyen tien"), "none")
-	_, err = d.Service.CancelPaymentRequest(t.Context(), 1, twice.ID, d.now)
-	apptest.Must(t, err)
+	d.cancel(twice)
 	d.says(d.pay("1000", list[2].TransferAmount, "chuyen tien"), "none")                          // whoever saw the cancelled one may pay it
 	d.says(d.payAt(d.now.Add(-time.Hour), "1000", list[3].TransferAmount, "chuyen tien"), "none") // before it was made
 	d.now = d.now.Add(11 * time.Minute)
@@ -457,4 +485,412 @@ func TestPaymentByEveryWay(t *testing.T) {
 		apptest.Must(t, err)
 	}
 	d.is(r, app.PaymentUnderpaid, 300, 700)
+}
+
+// Money goes to the request of its own account only, whatever its code and its reference
+// are elsewhere.
+func TestPaymentOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	in := app.PaymentRequestCreate{Amount: 1000, Code: "DH12345678", Reference: "HD-2026/7"}
+	r, second := d.ask(in), d.SecondAccount()
+	_, err := d.Service.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: "5000", AccountName: "TRAN THI B"}, d.now)
+	apptest.Must(t, err)
+	_, err = d.Service.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, d.now)
+	apptest.Must(t, err)
+	create := func(in app.PaymentRequestCreate) app.PaymentRequest {
+		r, err := d.Service.CreatePaymentRequest(t.Context(), second, in, app.IdempotencyKey{}, d.now)
+		apptest.Must(t, err)
+		return r
+	}
+	create(app.PaymentRequestCreate{Amount: 1000}) // there are requests in both
+	theirs := func(content string) app.Transaction {
+		return d.record(second, app.Incoming{AccountNumber: "5000", Amount: 1000, Content: content, Time: d.now})
+	}
+	d.says(theirs("DH12345678"), "none")
+	d.says(theirs("HD-2026/7"), "none")
+	own := create(in) // the code is free there
+	d.says(theirs("DH12345678"), fmt.Sprintf("%d HD-2026/7 paid 1000/1000", own.ID))
+	d.says(theirs("HD-2026/7"), fmt.Sprintf("%d HD-2026/7 overpaid 2000/1000", own.ID))
+	d.is(r, app.PaymentOpen, 0, 1000)
+	d.says(d.pay("1000", 400, "DH12345678"), "1 HD-2026/7 underpaid 400/1000")
+	d.says(d.pay("1000", 600, "HD-2026/7"), "1 HD-2026/7 paid 1000/1000")
+	if _, err := d.Service.MatchTransaction(t.Context(), 1, r.ID, theirs("chuyen tien").ID, d.now); app.CodeOf(err) != app.CodeValidation {
+		t.Errorf("the money of another account was matched: %v", err)
+	}
+}
+
+// The page asks for the distinct amount until something has come, and then for the rest.
+func TestAskedAmount(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
+	r := d.ask(app.PaymentRequestCreate{Amount: 200_000, ExpiresIn: time.Hour, DistinctAmount: true})
+	asks := func(amount int64) {
+		t.Helper()
+		now := d.read(r)
+		transfer, text, err := now.Transfer()
+		digits := fmt.Sprint(amount)
+		if err != nil || now.Asked() != amount || transfer.Amount != amount || transfer.Content != r.Code || !strings.Contains(text, fmt.Sprintf("54%02d%s", len(digits), digits)) {
+			t.Errorf("it asks for %d by %q, want %d, %v", now.Asked(), text, amount, err)
+		}
+	}
+	asks(r.TransferAmount)
+	d.pay("1000", 80_000, r.Code)
+	d.is(r, app.PaymentUnderpaid, 80_000, 120_000)
+	asks(120_000)
+	d.says(d.pay("1000", r.TransferAmount, "chuyen tien"), "none") // the rest is asked for, not this
+	d.pay("1000", 120_000, r.Code)
+	d.is(r, app.PaymentPaid, 200_000, 0)
+}
+
+// Of the requests of one reference the one that can be paid is.
+func TestPaymentAmongReferences(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	began := d.now
+	for i, c := range []struct{ first, second, want string }{
+		{"cancelled", "open", "second"}, {"open", "cancelled", "first"},
+		{"paid", "open", "second"}, {"open", "paid", "first"},
+		{"expired", "open", "second"}, {"open", "expired", "first"},
+		{"expired", "paid", "first"}, {"paid", "expired", "second"},
+		{"expired", "cancelled", "first"}, {"cancelled", "expired", "second"},
+		{"paid", "cancelled", "first"}, {"cancelled", "paid", "second"},
+		{"open", "open", "first"}, {"expired", "expired", "second"}, {"paid", "paid", "second"}, {"cancelled", "cancelled", "second"},
+		{"other amount", "open", "second"}, {"open", "other amount", "first"}, {"other amount", "other amount", "first"},
+		{"part", "other amount", "first"}, {"other amount", "part", "second"}, // its rest is the amount
+	} {
+		d.now = began
+		reference := fmt.Sprintf("DON-%d", 3001+i)
+		made := map[string]app.PaymentRequest{}
+		for _, one := range [][2]string{{"first", c.first}, {"second", c.second}} {
+			in := app.PaymentRequestCreate{Amount: 1000, Reference: reference, ExpiresIn: time.Hour}
+			switch one[1] {
+			case "expired":
+				in.ExpiresIn = time.Minute
+			case "other amount":
+				in.Amount = 700
+			case "part":
+				in.Amount = 1500
+			}
+			r := d.ask(in)
+			switch one[1] {
+			case "cancelled":
+				d.cancel(r)
+			case "paid":
+				d.pay("1000", 1000, r.Code)
+			case "part":
+				d.pay("1000", 500, r.Code)
+			}
+			made[one[0]] = r
+		}
+		d.now = began.Add(2 * time.Minute)
+		paid := d.pay("1000", 1000, reference)
+		if got := paid.Payload().PaymentRequest.ID; got != made[c.want].ID {
+			t.Errorf("of (%s, %s) request %d is paid, want the %s of %d and %d", c.first, c.second, got, c.want, made["first"].ID, made["second"].ID)
+		}
+	}
+	d.ask(app.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/7"})
+	d.ask(app.PaymentRequestCreate{Amount: 1000, Reference: "HD2026/7"})
+	d.says(d.pay("1000", 1000, "HD 2026/7"), "none") // two references that look the same
+}
+
+// A reference that a hundred requests have may be that of any; a code is of one.
+func TestPaymentOfManyRequests(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	in := app.PaymentRequestCreate{Amount: 1000, Reference: "KH-2026A"}
+	var last app.PaymentRequest
+	for range app.PaymentCandidates - 1 {
+		last = d.ask(in)
+	}
+	d.says(d.pay("1000", 300, "KH-2026A"), "1 KH-2026A underpaid 300/1000")
+	for range 2 {
+		d.ask(in)
+		d.says(d.pay("1000", 300, "KH-2026A"), "none")
+	}
+	d.says(d.pay("1000", 300, "KH-2026A "+last.Code), fmt.Sprintf("%d KH-2026A underpaid 300/1000", last.ID))
+}
+
+// A transfer of which only the day is known may have been made at any time of it.
+func TestPaymentOfADay(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	d.now = d.today().Start(d.Service.Zone()).Add(15*time.Hour + 59*time.Minute + 59*time.Second)
+	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
+	day := d.today()
+	in := app.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/7", ExpiresIn: time.Hour, DistinctAmount: true}
+	r := d.ask(in)
+	for _, way := range []struct {
+		amount  int64
+		content string
+	}{{400, r.Code}, {400, "HD-2026/7"}, {r.TransferAmount, "chuyen tien"}} {
+		d.says(d.payOn(day-1, way.amount, way.content), "none")
+	}
+	d.says(d.payOn(day, r.TransferAmount, "chuyen tien"), fmt.Sprintf("1 HD-2026/7 paid %d/1000", r.TransferAmount))
+	in = app.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour}
+	inTime, byReference, late, later := d.ask(in), d.ask(app.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/8", ExpiresIn: time.Hour}), d.ask(in), d.ask(in)
+	in.ExpiresIn = 8 * time.Hour
+	lastSecond, tomorrow := d.ask(in), d.ask(in)
+	d.now = d.now.Add(time.Hour)
+	d.payOn(day, 1000, inTime.Code)
+	d.payOn(day, 1000, "HD-2026/8")
+	d.is(inTime, app.PaymentPaid, 1000, 0)
+	d.is(byReference, app.PaymentPaid, 1000, 0)
+	d.now = d.now.Add(time.Second)
+	d.payOn(day, 1000, late.Code) // its bank doesn't say that it was before
+	d.is(late, app.PaymentPaidLate, 1000, 0)
+	d.now = d.now.Add(20 * time.Hour)
+	d.payOn(day, 1000, later.Code)
+	d.payOn(day, 1000, lastSecond.Code) // which ends with the day
+	d.payOn(day+1, 1000, tomorrow.Code)
+	d.is(later, app.PaymentPaidLate, 1000, 0)
+	d.is(lastSecond, app.PaymentPaid, 1000, 0)
+	d.is(tomorrow, app.PaymentPaidLate, 1000, 0)
+}
+
+// The clock of a bank may be ten minutes behind.
+func TestPaymentBeforeItsRequest(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
+	r := d.ask(app.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/7", ExpiresIn: time.Hour})
+	distinct := d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour, DistinctAmount: true})
+	for _, way := range []struct {
+		amount  int64
+		content string
+		want    string
+	}{{100, r.Code, "1 HD-2026/7 underpaid 100/1000"}, {100, "HD-2026/7", "1 HD-2026/7 underpaid 200/1000"}, {distinct.TransferAmount, "chuyen tien", fmt.Sprintf("2  paid %d/1000", distinct.TransferAmount)}} {
+		d.says(d.payAt(d.now.Add(-10*time.Minute-time.Second), "1000", way.amount, way.content), "none")
+		d.says(d.payAt(d.now.Add(-10*time.Minute), "1000", way.amount, way.content), way.want)
+	}
+}
+
+// The amount alone says nothing where the content says something, or another request
+// asks for it.
+func TestPaymentByDoubtfulAmount(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	d.set(app.AccountUpdate{DistinctAmounts: new(true), PaymentTolerance: new(int64(5000))})
+	distinct := func() app.PaymentRequest {
+		return d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour, DistinctAmount: true})
+	}
+	r := distinct()
+	d.ask(app.PaymentRequestCreate{Amount: 500, Reference: "HD-2026/7"})
+	d.ask(app.PaymentRequestCreate{Amount: 500, Reference: "HD-2026/77"})
+	for _, content := range []string{"HD-2026/7 va HD-2026/77", "HD-2026/8 va HD-2026/9", "HD-2026/8", "DH00000000 HD-2026/7", "HD-2026/7 DH00000000", "DH0000"} {
+		d.says(d.pay("1000", r.TransferAmount, content), "none")
+	}
+	// The rest of another request counts, but for one that is paid but for the tolerance.
+	for _, c := range []struct {
+		amount int64
+		want   string
+	}{{5000, "none"}, {50_000, fmt.Sprintf("%d  paid %d/1000", r.ID, r.TransferAmount)}} {
+		part := d.ask(app.PaymentRequestCreate{Amount: c.amount})
+		d.pay("1000", c.amount-r.TransferAmount, part.Code)
+		d.says(d.pay("1000", r.TransferAmount, "chuyen tien"), c.want)
+		if d.read(part).PaidAt.IsZero() {
+			d.cancel(part)
+		}
+	}
+	r = distinct()
+	asked := d.ask(app.PaymentRequestCreate{Amount: r.TransferAmount})
+	d.says(d.pay("1000", r.TransferAmount, "chuyen tien"), "none")
+	d.is(asked, app.PaymentOpen, 0, r.TransferAmount)
+	d.is(r, app.PaymentOpen, 0, 1000)
+}
+
+// A distinct amount is free again a day after its request was made, where that was paid
+// or cancelled, and a day after its end where it wasn't.
+func TestDistinctAmountIsKept(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
+	const week = 7 * 24 * time.Hour
+	began := d.now
+	at := func(after time.Duration, free int) (made []app.PaymentRequest) {
+		t.Helper()
+		d.now = began.Add(after)
+		for {
+			r, err := d.Service.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 1000, ExpiresIn: week, DistinctAmount: true}, app.IdempotencyKey{}, d.now)
+			if err == app.ErrNoFreeAmount {
+				break
+			}
+			apptest.Must(t, err)
+			made = append(made, r)
+		}
+		if len(made) != free {
+			t.Errorf("%v later %d amounts are free, want %d", after, len(made), free)
+		}
+		return made
+	}
+	list := at(0, 99)
+	d.cancel(list[0])
+	d.pay("1000", 1000, list[1].Code)
+	at(time.Second, 0)
+	at(24*time.Hour-time.Second, 0)
+	again := at(24*time.Hour+time.Second, 2)
+	at(week+24*time.Hour-time.Second, 0)
+	at(week+24*time.Hour+time.Second, 97)
+	d.says(d.pay("1000", again[0].TransferAmount, "chuyen tien"), fmt.Sprintf("%d  paid %d/1000", again[0].ID, again[0].TransferAmount))
+}
+
+// What is left after an undone match counts in the order in which it was matched.
+func TestUnmatchKeepsTheOrder(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	r := d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour})
+	inTime, late, third := d.pay("1000", 1000, "chuyen tien"), d.payAt(d.now.Add(2*time.Hour), "1000", 1000, "chuyen tien"), d.pay("1000", 1, "chuyen tien")
+	for _, one := range []app.Transaction{late, inTime, third} {
+		_, err := d.Service.MatchTransaction(t.Context(), 1, r.ID, one.ID, d.now)
+		apptest.Must(t, err)
+		d.now = d.now.Add(time.Second)
+	}
+	_, err := d.Service.UnmatchTransaction(t.Context(), 1, r.ID, third.ID)
+	apptest.Must(t, err)
+	d.is(r, app.PaymentPaidLate, 2000, 0)
+}
+
+// The longest expiries are allowed, and a request is open in the whole of its last second.
+func TestPaymentExpiry(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
+	year := d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: 365 * 24 * time.Hour})
+	week := d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: 7 * 24 * time.Hour, DistinctAmount: true})
+	began := d.now
+	for r, end := range map[app.PaymentRequest]time.Duration{year: 365 * 24 * time.Hour, week: 7 * 24 * time.Hour} {
+		d.now = began.Add(end + time.Second/2)
+		if d.is(r, app.PaymentOpen, 0, 1000); !d.read(r).Payable(d.now) {
+			t.Errorf("it isn't payable half a second into its last second")
+		}
+		d.now = began.Add(end + time.Second)
+		if d.is(r, app.PaymentExpired, 0, 1000); d.read(r).Payable(d.now) {
+			t.Errorf("it is payable after its end")
+		}
+	}
+}
+
+// A pattern stays while money may come by its codes.
+func TestDeleteCodePatternInUse(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	remove := func(want error) {
+		t.Helper()
+		list, err := d.Service.CodePatterns(t.Context(), 1)
+		apptest.Must(t, err)
+		if err := d.Service.DeleteCodePattern(t.Context(), 1, list[len(list)-1].ID, d.now); err != want {
+			t.Errorf("deleting the pattern %s: %v, want %v", list[len(list)-1].Prefix, err, want)
+		}
+	}
+	d.CodePattern("KH")
+	expires := d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Minute})
+	remove(nil) // KH, which nothing has
+	remove(app.ErrPatternInUse)
+	d.now = expires.ExpiresAt
+	remove(app.ErrPatternInUse)
+	d.now = d.now.Add(time.Second)
+	remove(nil)
+	for _, end := range []func(app.PaymentRequest){d.cancel, func(r app.PaymentRequest) { d.pay("1000", 1000, r.Code) }} {
+		d.CodePattern("DH")
+		r := d.ask(app.PaymentRequestCreate{Amount: 1000})
+		d.pay("1000", 1, r.Code)
+		remove(app.ErrPatternInUse)
+		end(r)
+		remove(nil)
+	}
+}
+
+// Nobody is asked to pay to a bank account that the shop has taken away, and money that
+// comes nevertheless is counted.
+func TestPaymentSuspended(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	b := d.Link("VCB", "2000")
+	r := d.ask(app.PaymentRequestCreate{Amount: 1000, BankAccountID: b.ID})
+	payable := func(want bool) {
+		t.Helper()
+		if now := d.read(r); now.Payable(d.now) != want || now.Suspended() == want {
+			t.Errorf("payable %v, suspended %v", now.Payable(d.now), now.Suspended())
+		}
+	}
+	payable(true)
+	toggle := func() {
+		_, err := d.Service.ToggleBankAccount(t.Context(), 1, b.ID, d.now)
+		apptest.Must(t, err)
+	}
+	toggle()
+	payable(false)
+	d.pay("2000", 100, r.Code)
+	d.is(r, app.PaymentUnderpaid, 100, 900)
+	toggle()
+	payable(true)
+	apptest.Must(t, d.Service.UnlinkBankAccount(t.Context(), 1, b.ID, d.now))
+	payable(false)
+	d.pay("1000", 100, r.Code)
+	if _, err := d.Service.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 1000, BankAccountID: b.ID}, app.IdempotencyKey{}, d.now); err != app.ErrUnknownBankAccountID {
+		t.Errorf("to a bank account that was unlinked: %v", err)
+	}
+	again := d.Link("VCB", "2000")
+	payable(again.ID == b.ID)
+	d.pay("2000", 800, r.Code)
+	d.is(r, app.PaymentPaid, 1000, 0)
+}
+
+// A limited user asks for money to the bank accounts that are shown.
+func TestPaymentRequestOfLimitedUser(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	hidden := d.Link("VCB", "2000")
+	ctx := app.SeeingOnly(t.Context(), app.BankAccountLimit{On: true, IDs: []int64{1}})
+	for id, want := range map[int64]error{0: nil, 1: nil, hidden.ID: app.ErrUnknownBankAccountID} {
+		r, err := d.Service.CreatePaymentRequest(ctx, 1, app.PaymentRequestCreate{Amount: 1000, BankAccountID: id}, app.IdempotencyKey{}, d.now)
+		if err != want || err == nil && r.BankAccount.ID != 1 {
+			t.Errorf("to bank account %d: to %d, %v, want %v", id, r.BankAccount.ID, err, want)
+		}
+	}
+	r := d.ask(app.PaymentRequestCreate{Amount: 1000, BankAccountID: hidden.ID})
+	if _, err := d.Service.CancelPaymentRequest(ctx, 1, r.ID, d.now); err != app.ErrNoPaymentRequest {
+		t.Errorf("a hidden request was cancelled: %v", err)
+	}
+	own, theirs := d.ask(app.PaymentRequestCreate{Amount: 1000, BankAccountID: 1}), d.pay("2000", 1000, "chuyen tien")
+	if _, err := d.Service.MatchTransaction(ctx, 1, own.ID, theirs.ID, d.now); app.CodeOf(err) != app.CodeValidation {
+		t.Errorf("hidden money was matched: %v", err)
+	}
+}
+
+// The sums of a listing leave out what was cancelled, unless it is paid.
+func TestPaymentSums(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	d.ask(app.PaymentRequestCreate{Amount: 1000})
+	unpaid, paid := d.ask(app.PaymentRequestCreate{Amount: 300}), d.ask(app.PaymentRequestCreate{Amount: 50})
+	d.cancel(unpaid)
+	d.cancel(paid)
+	d.pay("1000", 200, unpaid.Code)
+	d.pay("1000", 51, paid.Code)
+	page, err := d.Service.PaymentRequests(t.Context(), 1, app.PaymentFilter{Page: app.Page{Number: 1, Size: 1}}, d.now)
+	apptest.Must(t, err)
+	if page.Total != 3 || page.Due != 1050 || page.Received != 51 {
+		t.Errorf("%d requests, due %d, received %d; want 3, 1050, 51", page.Total, page.Due, page.Received)
+	}
+}
+
+// A code of letters and digits has none that look alike, and money finds it.
+func TestPaymentCodesOfLetters(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	for prefix, lengths := range map[string][2]int{"KH": {6, 6}, "MD": {4, 12}, "XZ": {10, 10}} {
+		_, err := d.Service.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: prefix, Least: lengths[0], Most: lengths[1], Alphabet: paymentcode.LettersAndDigits}, d.now)
+		apptest.Must(t, err)
+		for range 50 {
+			r := d.ask(app.PaymentRequestCreate{Amount: 1000, Prefix: prefix})
+			rest, found := strings.CutPrefix(r.Code, prefix)
+			if want := min(max(6, lengths[0]), lengths[1]); !found || len(rest) != want || strings.ContainsAny(rest, "01IJOSZ") {
+				t.Errorf("it has the code %s", r.Code)
+			}
+			d.says(d.pay("1000", 400, "thanh toan "+strings.ToLower(r.Code)), fmt.Sprintf("%d  underpaid 400/1000", r.ID))
+			d.says(d.pay("1000", 600, "MBVCB.3278907687."+r.Code+".CT tu 0071000888888"), fmt.Sprintf("%d  paid 1000/1000", r.ID))
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ type payloadVector struct {
 		TransferType                                                            app.Direction
 		TransferAmount                                                          int64
 		Code                                                                    *string
+		PaymentRequest                                                          app.PaymentState `json:"payment_request"`
 	}
 	Test              bool
 	Canonical         string
@@ -41,7 +43,7 @@ func (v payloadVector) payload() app.Payload {
 	t := v.Transaction
 	p := app.Payload{
 		ID: t.ID, Gateway: t.Gateway, TransactionDate: t.TransactionDate, TransactionNumber: t.TransactionNumber,
-		AccountNumber: t.AccountNumber, Content: t.Content, TransferType: t.TransferType, TransferAmount: t.TransferAmount, Test: v.Test,
+		AccountNumber: t.AccountNumber, Content: t.Content, TransferType: t.TransferType, TransferAmount: t.TransferAmount, PaymentRequest: t.PaymentRequest, Test: v.Test,
 	}
 	if t.Code != nil {
 		p.Code = app.PaymentCode{Text: *t.Code, Read: true}
@@ -140,6 +142,10 @@ func FuzzPayload(f *testing.F) {
 		members := 9
 		if amount%2 == 1 {
 			p.Code, members = app.PaymentCode{Text: number, Read: true}, 10
+		}
+		if amount%3 == 1 {
+			p.PaymentRequest = app.PaymentState{Due: amount, ID: 7, Received: amount - 1, Reference: content, Status: app.PaymentUnderpaid}
+			members++
 		}
 		body := p.Body("secret")
 		if !utf8.Valid(body) {
@@ -265,8 +271,11 @@ func TestPayloadsByOpenSSL(t *testing.T) {
 		}
 		return out
 	}
-	// Two of them: each digest is a process.
-	for _, v := range payloadVectors(t)[3:5] {
+	// Some of them: each digest is a process.
+	for _, v := range payloadVectors(t) {
+		if !slices.Contains([]string{"vietnamese composed", "vietnamese decomposed", "payment request"}, v.Name) {
+			continue
+		}
 		body := v.payload().Body(v.Secret)
 		if want := hex.EncodeToString(hmac([]byte(v.Secret), body)); app.Signature(v.Secret, body) != want {
 			t.Errorf("%s: the signature is %s to openssl", v.Name, want)

@@ -108,6 +108,8 @@ func nastyDeliveries(t *testing.T) []app.Outgoing {
 			ID, Gateway, TransactionDate, TransactionNumber, AccountNumber, Content string
 			TransferType                                                            app.Direction
 			TransferAmount                                                          int64
+			Code                                                                    *string
+			PaymentRequest                                                          app.PaymentState `json:"payment_request"`
 		}
 		Test bool
 	}
@@ -120,9 +122,12 @@ func nastyDeliveries(t *testing.T) []app.Outgoing {
 			Secrets:  app.Secrets{Current: receiverSecret},
 			Payload: app.Payload{
 				ID: p.ID, Gateway: p.Gateway, TransactionDate: p.TransactionDate, TransactionNumber: p.TransactionNumber,
-				AccountNumber: p.AccountNumber, Content: p.Content, TransferType: p.TransferType, TransferAmount: p.TransferAmount, Test: v.Test,
+				AccountNumber: p.AccountNumber, Content: p.Content, TransferType: p.TransferType, TransferAmount: p.TransferAmount, PaymentRequest: p.PaymentRequest, Test: v.Test,
 			},
 		})
+		if p.Code != nil {
+			deliveries[i].Payload.Code = app.PaymentCode{Text: *p.Code, Read: true}
+		}
 	}
 	return deliveries
 }

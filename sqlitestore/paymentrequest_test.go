@@ -1,6 +1,8 @@
 package sqlitestore_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,18 +55,42 @@ func TestPaymentSumsAreRecounted(t *testing.T) {
 	r := w.PaymentRequest(app.PaymentRequestCreate{Amount: 300_000})
 	w.Pay(1, "1", r.Code)
 	w.Change(`UPDATE payment_requests SET received = received + 1, transfers = 5`)
-	checks, err := sqlitestore.Examine(t.Context(), w.Path, sqlitestore.Examination{Full: true, Now: time.Now()})
-	must(t, err)
-	found := false
-	for _, c := range checks {
-		found = found || c.Name == "totals" && c.Result == app.CheckFailed
-	}
-	if !found {
-		t.Errorf("the doctor finds nothing: %+v", checks)
-	}
+	wrongTotals(t, w.Path, "payment_requests")
 	must(t, w.Store.Recount(t.Context(), time.Now()))
 	if now, err := w.Service.PaymentRequest(t.Context(), 1, r.ID); err != nil || now.Received != 1_549_000 || now.Transfers != 1 {
 		t.Errorf("recounted: %+v, %v", now, err)
 	}
 	whole(t, w.Path, time.Now())
+}
+
+// The doctor finds a request that is paid without its money, and one that isn't with it.
+func TestWronglyPaidRequests(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, create(t), app.Config{})
+	defer w.Close()
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	_, err := w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{PaymentTolerance: new(int64(1000))})
+	must(t, err)
+	short, paid := w.PaymentRequest(app.PaymentRequestCreate{Amount: 1_550_001}), w.PaymentRequest(app.PaymentRequestCreate{Amount: 1_550_000})
+	w.Pay(1, "1", short.Code)
+	w.Pay(1, "2", paid.Code)
+	whole(t, w.Path, time.Now())
+	for id, change := range map[int64][2]string{short.ID: {"1", "NULL"}, paid.ID: {"NULL", "1"}} {
+		w.Change(`UPDATE payment_requests SET paid_at = `+change[0]+` WHERE id = ?`, id)
+		wrongTotals(t, w.Path, "paid payment requests")
+		w.Change(`UPDATE payment_requests SET paid_at = `+change[1]+` WHERE id = ?`, id)
+	}
+	whole(t, w.Path, time.Now())
+}
+
+// wrongTotals checks that the doctor names these totals as the only ones that are wrong.
+func wrongTotals(t *testing.T, path, name string) {
+	t.Helper()
+	checks, err := sqlitestore.Examine(t.Context(), path, sqlitestore.Examination{Full: true, Now: time.Now()})
+	must(t, err)
+	i := slices.IndexFunc(checks, func(c app.Check) bool { return c.Name == "totals" })
+	if i < 0 || checks[i].Result != app.CheckFailed || !strings.HasSuffix(checks[i].Text.EN, ": "+name) {
+		t.Errorf("the doctor finds %+v", checks)
+	}
 }

@@ -26,6 +26,7 @@ var checkedPayload = app.Payload{
 	Code: app.PaymentCode{Text: "DH001234", Read: true},
 	ID:   "3521", Gateway: "ACB", TransactionDate: "2025-10-10 10:59:30", TransactionNumber: "FT25314680", AccountNumber: "0019354957",
 	Content: "Đơn hàng a/b <1> & “2”", TransferType: app.In, TransferAmount: 200000,
+	PaymentRequest: app.PaymentState{Due: 200001, ID: 7, Received: 199999, Reference: `Đơn "7"/2025`, Status: app.PaymentUnderpaid},
 }
 
 // codes are those of mistakes, with a plus for each note.
@@ -52,6 +53,14 @@ func TestCheck(t *testing.T) {
 	standard := app.StandardSignature(checkedSecret, "dlv_1_a", time.Unix(1763000000, 0), []byte(sent))
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, []byte(sent), "", "    "); err != nil {
+		t.Fatal(err)
+	}
+	var read any
+	if err := json.Unmarshal([]byte(sent), &read); err != nil {
+		t.Fatal(err)
+	}
+	sorted, err := json.Marshal(read) // in another order, with other escapes
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -90,6 +99,8 @@ func TestCheck(t *testing.T) {
 		{name: "indented", body: indented.String(), want: []string{"body_values"}, at: 2},
 		{name: "json_encode", body: strings.ReplaceAll(sent, "/", `\/`), want: []string{"body_values"}, at: strings.IndexByte(sent, '/') + 1},
 		{name: "json.dumps", body: strings.ReplaceAll(sent, "Đ", `\u0110`), want: []string{"body_values"}, at: strings.Index(sent, "Đ") + 1},
+		{name: "another library", body: string(sorted), want: []string{"body_values"}, at: strings.Index(sent, `"id"`) + 2},
+		{name: "another amount due", body: strings.Replace(sent, "200001", "200002", 1), want: []string{"unknown"}},
 		{name: "a number as a text", body: strings.Replace(sent, ":200000", `:"200000"`, 1), want: []string{"body_values"}, at: strings.Index(sent, "200000") + 1},
 		{name: "a number with a point", body: strings.Replace(sent, ":200000", ":200000.0", 1), want: []string{"body_values"}, at: strings.Index(sent, "200000") + 7},
 		{name: "a byte order mark before the body", body: "\ufeff" + sent, want: []string{"body_values"}, at: 1},

@@ -51,6 +51,11 @@ for (const [i, code] of ['DH001234', ''].entries()) {
     content: `MBVCB.327890.${code}.CT tu`, transferType: 'IN', transferAmount: 200000, code,
   }, false))
 }
+vectors.push(vector('payment request', {
+  id: '4002', gateway: 'VCB', transactionDate: '2025-10-14 10:59:30', transactionNumber: 'FT2', accountNumber: '0019354957',
+  content: 'DH001234', transferType: 'IN', transferAmount: 150000, code: 'DH001234',
+  payment_request: { due: 200000, id: 7, received: 150001, reference: 'Đơn "hàng" số 7/2025 \\ <Ưởng>', status: 'underpaid' },
+}, false))
 vectors.push(vector('sample', {
   id: '0', gateway: 'ACB', transactionDate: '2025-10-14 10:59:30', transactionNumber: 'TEST-1760414370000',
   accountNumber: '0000000000', content: 'BAOCO TEST', transferType: 'IN', transferAmount: 0,
