@@ -150,16 +150,23 @@ func TestAnnouncementOfBills(t *testing.T) {
 		{50_000, bill(app.PaymentOverpaid, 230_000), 60_000, app.VerdictCheck,
 			"Too much: received two hundred thirty thousand dong, thirty thousand dong more than due", "Thừa: đã nhận hai trăm ba mươi nghìn đồng, thừa ba mươi nghìn đồng"},
 		{50_000, bill(app.PaymentPaidLate, 200_000), 60_000, app.VerdictCheck,
-			"Too late: received fifty thousand dong for a bill that had ended", "Tiền đến muộn: nhận năm mươi nghìn đồng cho hoá đơn đã kết thúc"},
+			"Too late: received fifty thousand dong for a bill that was cancelled or had expired", "Tiền đến muộn: nhận năm mươi nghìn đồng cho hoá đơn đã huỷ hoặc hết hạn"},
 		{50_000, bill(app.PaymentCancelled, 120_000), 60_000, app.VerdictCheck,
 			"The bill was cancelled, but fifty thousand dong has come", "Hoá đơn đã huỷ nhưng vẫn có năm mươi nghìn đồng"},
 		{50_000, app.PaymentState{}, 0, app.VerdictNone, "Received fifty thousand dong", "Đã nhận năm mươi nghìn đồng"},
 		{50_000, app.PaymentState{}, 50_000, app.VerdictNone, "Received fifty thousand dong", "Đã nhận năm mươi nghìn đồng"},
 		{50_000, app.PaymentState{}, 50_001, app.VerdictSmall, "Careful: received only fifty thousand dong", "Chú ý: chỉ nhận năm mươi nghìn đồng"},
 	} {
-		said, verdict := app.Transaction{Amount: c.amount, PaymentSent: c.bill}.Announcement(c.small)
+		said, verdict := app.Transaction{Amount: c.amount, PaymentSent: c.bill}.Announcement(c.small, false)
 		if said != (app.Text{EN: c.en, VI: c.vi}) || verdict != c.verdict {
 			t.Errorf("%s of %d, small %d: %q, %q, %q", c.bill.Status, c.bill.Received, c.small, said.EN, said.VI, verdict)
+		}
+		atTill, itsVerdict := app.Transaction{Amount: c.amount, PaymentSent: c.bill}.Announcement(c.small, true)
+		if c.verdict == app.VerdictNone {
+			said, verdict = app.Text{EN: c.en + ", of no known bill", VI: c.vi + ", chưa rõ của hoá đơn nào"}, app.VerdictOther
+		}
+		if atTill != said || itsVerdict != verdict {
+			t.Errorf("at a till, %s of %d, small %d: %q, %q, %q", c.bill.Status, c.bill.Received, c.small, atTill.EN, atTill.VI, itsVerdict)
 		}
 	}
 }

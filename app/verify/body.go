@@ -27,8 +27,7 @@ func readTransactions(body []byte) []seenTransaction {
 			Content, TransferType, TransferAmount, Checksum                anyText
 			Code                                                           *anyText
 			PaymentRequest                                                 *struct {
-				Due, ID, Received int64
-				Reference, Status string
+				Due, ID, Received, Reference, Status anyText
 			} `json:"payment_request"`
 		}
 		Test bool
@@ -50,7 +49,16 @@ func readTransactions(body []byte) []seenTransaction {
 			list[len(list)-1].Code = app.PaymentCode{Text: string(*t.Code), Read: true}
 		}
 		if r := t.PaymentRequest; r != nil {
-			list[len(list)-1].PaymentRequest = app.PaymentState{Due: r.Due, ID: r.ID, Received: r.Received, Reference: r.Reference, Status: app.PaymentStatus(r.Status)}
+			p := &list[len(list)-1].PaymentRequest
+			p.Reference, p.Status = string(r.Reference), app.PaymentStatus(r.Status)
+			for _, number := range []struct {
+				text anyText
+				to   *int64
+			}{{r.Due, &p.Due}, {r.ID, &p.ID}, {r.Received, &p.Received}} {
+				if *number.to, err = strconv.ParseInt(string(number.text), 10, 64); err != nil {
+					return nil
+				}
+			}
 		}
 	}
 	return list

@@ -176,7 +176,7 @@ type pageData struct {
 
 func (s *Server) page(v *visit) error {
 	r := v.request
-	data := pageData{PaymentRequest: r, Status: r.Status(v.now), State: state(r, v.now), Payable: r.Payable(v.now), Over: r.Received - r.Amount, Live: r.URLPath() + "/live", Image: r.URLPath() + "/qr.png", Other: app.English}
+	data := pageData{PaymentRequest: r, Status: r.Status(v.now), State: state(r, v.now), Payable: r.Payable(v.now), Over: r.Received - r.TransferAmount, Live: r.URLPath() + "/live", Image: r.URLPath() + "/qr.png", Other: app.English}
 	if v.Lang == app.English {
 		data.Other = app.Vietnamese
 	}
