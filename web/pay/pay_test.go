@@ -147,13 +147,13 @@ func TestLive(t *testing.T) {
 	r, other := w.PaymentRequest(app.PaymentRequestCreate{Amount: 200_000}), w.PaymentRequest(app.PaymentRequestCreate{Amount: 200_000})
 	var pages []*webtest.Listener
 	for range 10 {
-		pages = append(pages, w.Browser().Listen(r.URLPath()+"/live"))
+		pages = append(pages, opened(t, w, r))
 	}
 	if eleventh := w.Browser().Listen(r.URLPath() + "/live"); eleventh.Status != http.StatusServiceUnavailable {
 		t.Errorf("an eleventh page of one request: %d", eleventh.Status)
 	}
 	for range 10 {
-		w.Browser().Listen(other.URLPath() + "/live")
+		opened(t, w, other)
 	}
 	is := func(state string, within time.Duration) {
 		t.Helper()
@@ -176,9 +176,7 @@ func TestLive(t *testing.T) {
 	apptest.Must(t, err)
 	is("cancelled 200 false", 5*time.Second)
 	pages[0].Stop()
-	if again := w.Browser().Listen(r.URLPath() + "/live"); again.Status == http.StatusOK {
-		again.Next("state")
-	}
+	reopened(t, w, r)
 }
 
 // A page hears that its request has expired in the second after its last one.
