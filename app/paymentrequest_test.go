@@ -733,7 +733,8 @@ func TestDistinctAmountIsKept(t *testing.T) {
 	at(24*time.Hour-time.Second, 0)
 	again := at(24*time.Hour+time.Second, 2)
 	at(week+24*time.Hour-time.Second, 0)
-	at(week+24*time.Hour+time.Second, 97)
+	last := at(week+24*time.Hour+time.Second, 97)
+	d.says(d.pay("1000", last[0].TransferAmount, "chuyen tien"), fmt.Sprintf("%d  paid %d/1000", last[0].ID, last[0].TransferAmount))
 	d.says(d.pay("1000", again[0].TransferAmount, "chuyen tien"), fmt.Sprintf("%d  paid %d/1000", again[0].ID, again[0].TransferAmount))
 }
 

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -274,8 +275,13 @@ func savedPaymentSettings(a app.Account) paymentSettingsForm {
 func (s *Server) setPaymentSettings(v *visit) error {
 	form := paymentSettingsForm{v.PostFormValue("payment_tolerance"), v.PostFormValue("small_amount"), v.PostFormValue("distinct_amounts") == "1", true}
 	var bad app.Invalid
-	tolerance := app.ReadAmountBound("payment_tolerance", form.Tolerance, true, &bad)
-	small := app.ReadAmountBound("small_amount", form.Small, true, &bad)
+	amount := func(field, text string) int64 {
+		if strings.TrimSpace(text) == "" {
+			bad.Add(field, "is required", "là bắt buộc")
+		}
+		return app.ReadAmountBound(field, text, true, &bad)
+	}
+	tolerance, small := amount("payment_tolerance", form.Tolerance), amount("small_amount", form.Small)
 	err := bad.Err()
 	if err == nil {
 		_, err = s.Service.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{PaymentTolerance: &tolerance, DistinctAmounts: &form.Distinct, SmallAmount: &small})

@@ -304,7 +304,11 @@ func (c *counterStream) sendBills() error {
 	if state != c.till.list {
 		list := billView[[]app.PaymentRequest]{c.view(c.v, "till", app.Text{}, nil), bills}
 		list.words = c.v.at(now)
-		if err := c.sendPart("bills", list); err != nil {
+		var html bytes.Buffer
+		if err := templates.ExecuteTemplate(&html, "bills", list); err != nil {
+			return err
+		}
+		if err := c.stream.Event("bills", "", html.String()); err != nil {
 			return err
 		}
 		c.till.list = state
@@ -323,20 +327,15 @@ func (c *counterStream) sendBills() error {
 	if err != nil {
 		return err
 	}
-	if err := c.sendPart("bill", page); err != nil {
-		return err
-	}
-	c.till.sent = state
-	return nil
-}
-
-// sendPart sends a part of the page by the event of its name.
-func (c *counterStream) sendPart(name string, data any) error {
 	var html bytes.Buffer
-	if err := templates.ExecuteTemplate(&html, name, data); err != nil {
+	if err := templates.ExecuteTemplate(&html, "bill", page); err != nil {
 		return err
 	}
-	return c.stream.Event(name, "", html.String())
+	err = c.stream.Event("bill", "", html.String())
+	if err == nil {
+		c.till.sent = state
+	}
+	return err
 }
 
 // billView is what the templates of a bill get.

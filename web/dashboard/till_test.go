@@ -59,7 +59,7 @@ func TestTill(t *testing.T) {
 
 	paid(w.World, "1", 200, "CK "+bill.Code)
 	card := own.Next("money").Data
-	for _, want := range []string{`data-verdict="short"`, "Not enough: 199,800\u00a0₫", `data-say="Not enough: received only two hundred dong, one hundred ninety-nine thousand eight hundred dong still due"`} {
+	for _, want := range []string{`data-verdict="short"`, "Not enough: received only 200\u00a0₫, still due 199,800\u00a0₫", `data-say="Not enough: received only two hundred dong, one hundred ninety-nine thousand eight hundred dong still due"`} {
 		if !strings.Contains(strings.ReplaceAll(card, "&#43;", "+"), want) {
 			t.Errorf("the card doesn't say %s: %s", want, card)
 		}

@@ -65,7 +65,7 @@ func TestVerdictTexts(t *testing.T) {
 			}
 		}
 		bill := w.PaymentRequest(app.PaymentRequestCreate{Amount: 200_000})
-		shows(200, bill.Code, "Not enough: 199,800\u00a0₫", "Thiếu 199.800\u00a0₫")
+		shows(200, bill.Code, "Not enough: received only 200\u00a0₫, still due 199,800\u00a0₫", "Thiếu: mới nhận 200\u00a0₫, còn thiếu 199.800\u00a0₫")
 		shows(199_800, bill.Code, "Paid in full", "Đủ tiền")
 		shows(5000, bill.Code, "Too much: 5,000\u00a0₫", "Thừa 5.000\u00a0₫")
 		late := w.PaymentRequest(app.PaymentRequestCreate{Amount: 200_000, ExpiresIn: time.Minute})
