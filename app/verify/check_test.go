@@ -103,6 +103,8 @@ func TestCheck(t *testing.T) {
 		{name: "another amount due", body: strings.Replace(sent, "200001", "200002", 1), want: []string{"unknown"}},
 		{name: "a number as a text", body: strings.Replace(sent, ":200000", `:"200000"`, 1), want: []string{"body_values"}, at: strings.Index(sent, "200000") + 1},
 		{name: "a number with a point", body: strings.Replace(sent, ":200000", ":200000.0", 1), want: []string{"body_values"}, at: strings.Index(sent, "200000") + 7},
+		{name: "an amount due as a text", body: strings.Replace(sent, ":200001", `:"200001"`, 1), want: []string{"body_values"}, at: strings.Index(sent, "200001") + 1},
+		{name: "an amount due with a point", body: strings.Replace(sent, ":200001", ":200001.0", 1), want: []string{"body_values"}, at: strings.Index(sent, "200001") + 7},
 		{name: "a byte order mark before the body", body: "\ufeff" + sent, want: []string{"body_values"}, at: 1},
 		{name: "a checksum that was lost", body: strings.Replace(sent, checksum, "", 1), want: []string{"body_changed"}, at: strings.Index(sent, checksum) + 1},
 		{name: "empty", body: "\x00empty", want: []string{"body_empty"}},
