@@ -289,6 +289,7 @@ func TestPaymentByAmount(t *testing.T) {
 	d.says(d.pay("1000", r.TransferAmount, "DH00000000"), "none") // the content says another order
 	d.says(d.pay("1000", r.TransferAmount, "nguyen van a chuyen tien"), fmt.Sprintf("%d  paid %d/200000", r.ID, r.TransferAmount))
 	d.says(d.pay("1000", r.TransferAmount, "nguyen van a chuyen tien"), "none") // once
+	d.says(d.pay("1000", list[4].TransferAmount, "MBVCB.3278907687.NGUYEN VAN A chuyen tien.CT tu 0071000888888 NGUYEN VAN A toi 19354957"), fmt.Sprintf("%d  paid %d/200000", list[4].ID, list[4].TransferAmount))
 	d.is(r, app.PaymentPaid, r.TransferAmount, 0)
 	d.pay("1000", 200_000, list[1].Code) // the amount without the đồng is enough
 	d.is(list[1], app.PaymentPaid, 200_000, 0)

@@ -83,6 +83,8 @@ func (c *content) candidates() (list []candidate) {
 				if letters++; letters > 2 || letters <= last-i || len(word) > maxFirstWord {
 					break
 				}
+			} else if letters > 0 && isBankWord(c.word(i+letters-1)) {
+				break // toi 19354957
 			} else if text := c.reference(i, last); text != "" {
 				list = append(list, candidate{text, i, last, c.isApart(i, letters, last) || c.referenceGoesOn(i, last) || c.hasOther(i, last)})
 			}

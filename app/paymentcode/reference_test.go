@@ -74,6 +74,13 @@ func TestReferences(t *testing.T) {
 			t.Errorf("%q in %q: %v (%q)", c.reference, c.content, certain, paymentcode.References(c.content))
 		}
 	}
+	for _, nothing := range []string{
+		"MBVCB.3278907687.NGUYEN VAN A chuyen tien.CT tu 0071000888888 NGUYEN VAN A toi 19354957", "NGUYEN VAN A CK 500", "TU TK 1234567 TOI 7654321", "",
+	} {
+		if named := paymentcode.References(nothing); len(named.Certain)+len(named.Doubtful) > 0 {
+			t.Errorf("%q names %q", nothing, named)
+		}
+	}
 	for _, doubtful := range []string{"HD2025..", "HD2025 113", "HD20251 HD20252", "HD20251 va don 20252"} {
 		if named := paymentcode.References(doubtful); len(named.Doubtful) == 0 {
 			t.Errorf("nothing in %q is doubtful", doubtful)
