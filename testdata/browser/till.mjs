@@ -64,6 +64,7 @@ const started = Date.now();
 const shown = screens.map(([name, at, selector]) => at.waitForSelector(selector, { timeout: 30000 }).then(() => [name, Date.now() - started], () => problem(`${name} doesn't show it`)));
 await call('FT1', 200, 'CK ' + code);
 const times = (await Promise.all(shown)).filter(Boolean).sort((a, b) => b[1] - a[1]);
+console.log(times.map((x) => x.join(' ')).join(', '));
 console.log(`on ${times.length} screens, the last after ${times[0][1]} ms (${times[0][0]})`);
 await spoken('Thiếu: mới nhận hai trăm đồng, còn thiếu một trăm chín mươi chín nghìn tám trăm đồng');
 
