@@ -9,6 +9,139 @@ import (
 	"baoco/app/paymentcode"
 )
 
+// A transfer is matched with a payment request in the commit that records it, or stays
+// unmatched until a person matches it.
+
+// FindPayment is what the storage asks to match a transfer: the requests that it may be
+// for, and the code patterns of the account.
+type FindPayment struct {
+	Codes CodeReader
+	// ByCode gives the request with a code, whatever its status. found is false where
+	// there is none.
+	ByCode func(code string) (r PaymentRequest, found bool, err error)
+	// ByReference gives requests with one of these references, in the normal form of
+	// package paymentcode: at most PaymentCandidates, by id.
+	ByReference func(references []string) ([]PaymentRequest, error)
+	// ByAmount gives requests that ask for a transfer of this amount to a bank account, unless
+	// they had expired at a time, and those that asked for it and were made after that time:
+	// at most two.
+	ByAmount func(bankAccountID, amount int64, after time.Time) ([]PaymentRequest, error)
+}
+
+// PaymentCandidates is how many requests are looked at for a transfer.
+const PaymentCandidates = 100
+
+// clockSlack is how much the clock of a bank may be behind.
+const clockSlack = 10 * time.Minute
+
+// MatchPayment finds the request that money in is for: by its code, else by the shop's
+// reference, else by an amount that only this request asks for. It finds none where
+// there is a doubt; then by is empty. A transfer that was made before a request is for
+// none.
+func (t Transaction) MatchPayment(f FindPayment) (r PaymentRequest, by PaymentMatch, err error) {
+	if t.Type != In {
+		return r, "", nil
+	}
+	references := f.references(t.Content)
+	named, doubt, err := t.namedBy(references, f)
+	switch {
+	case err != nil:
+		return r, "", err
+	case t.Code.Text != "":
+		ofCode, found, err := f.ByCode(t.Code.Text)
+		if err != nil || !found || t.before(ofCode, MatchedByCode) || named.ID != 0 && named.Reference != ofCode.Reference {
+			return r, "", err // another order's, or of two orders
+		}
+		return ofCode, MatchedByCode, nil
+	case named.ID != 0 && !doubt:
+		return named, MatchedByReference, nil
+	case doubt || len(references.Certain)+len(references.Doubtful) > 0 || f.Codes.Begins(t.Content):
+		return r, "", nil // the content isn't lost: it says something that isn't understood
+	}
+	list, err := f.ByAmount(t.BankAccountID, t.Amount, t.Time.Add(-DistinctAmountKept))
+	if err != nil || len(list) != 1 || !t.hasDistinctAmount(list[0]) {
+		return r, "", err
+	}
+	return list[0], MatchedByAmount, nil
+}
+
+// references are what may be references in a content, but for codes of the account: what
+// isn't read as a code for a doubt must not be read as a reference.
+func (f FindPayment) references(content string) paymentcode.Named {
+	named := paymentcode.References(content)
+	isCode := func(reference string) bool { return f.Codes.Begins(reference) }
+	named.Certain, named.Doubtful = slices.DeleteFunc(named.Certain, isCode), slices.DeleteFunc(named.Doubtful, isCode)
+	return named
+}
+
+// namedBy finds the request that a content names by its reference. doubt is true where it
+// may name several, or more of a reference than can be read.
+func (t Transaction) namedBy(references paymentcode.Named, f FindPayment) (r PaymentRequest, doubt bool, err error) {
+	if len(references.Certain)+len(references.Doubtful) == 0 {
+		return r, false, nil
+	}
+	list, err := f.ByReference(slices.Concat(references.Certain, references.Doubtful))
+	if err != nil || len(list) == 0 {
+		return r, false, err
+	}
+	if len(list) == PaymentCandidates {
+		return r, true, nil
+	}
+	for _, other := range list {
+		if other.Reference != list[0].Reference || !slices.Contains(references.Certain, other.ReferenceKey()) {
+			return r, true, nil
+		}
+	}
+	r, found := t.ofReference(list)
+	return r, !found, nil
+}
+
+// ofReference chooses among the requests of one reference, which are in the order of their
+// ids: one that can be paid when t is made, of these one that asks for its amount, else
+// the first; else the last that isn't full, else the last that isn't cancelled, else the
+// last.
+func (t Transaction) ofReference(list []PaymentRequest) (r PaymentRequest, found bool) {
+	list = slices.DeleteFunc(slices.Clone(list), func(r PaymentRequest) bool { return t.before(r, MatchedByReference) })
+	if len(list) == 0 {
+		return r, false
+	}
+	rank := func(r PaymentRequest) int {
+		switch {
+		case r.PaidAt.IsZero() && !r.Ended(t.Time) && (r.Asked() == t.Amount || r.Rest() == t.Amount):
+			return 0
+		case r.PaidAt.IsZero() && !r.Ended(t.Time):
+			return 1
+		case r.PaidAt.IsZero() && r.CancelledAt.IsZero():
+			return 2
+		case r.CancelledAt.IsZero():
+			return 3
+		}
+		return 4
+	}
+	r = list[0]
+	for _, other := range list[1:] {
+		if was, is := rank(r), rank(other); is < was || is == was && is >= 2 {
+			r = other
+		}
+	}
+	return r, true
+}
+
+// hasDistinctAmount reports whether t can be for r, of which only the amount is known.
+func (t Transaction) hasDistinctAmount(r PaymentRequest) bool {
+	return r.TransferAmount > r.Amount && r.Received == 0 && !r.Ended(t.Time) && !t.before(r, MatchedByAmount)
+}
+
+// before reports whether t was made before r. A code may have been used for another thing
+// long ago; but it names r alone, so the clock of its bank may be wrong by a time zone.
+func (t Transaction) before(r PaymentRequest, by PaymentMatch) bool {
+	slack := clockSlack
+	if t.DateOnly || by == MatchedByCode {
+		slack = 24 * time.Hour
+	}
+	return t.Time.Add(slack).Before(r.CreatedAt)
+}
+
 // Unmatched money is money in that no payment request was found for: the payer changed the
 // content, or a bank lost it. A person matches it; baoco only names the likeliest
 // requests, and never chooses.
