@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"math/big"
 	"net/url"
 	"slices"
@@ -128,6 +129,11 @@ func (r PaymentRequest) Suspended() bool {
 // Payable reports whether somebody is asked to pay at now.
 func (r PaymentRequest) Payable(now time.Time) bool {
 	return r.PaidAt.IsZero() && !r.Ended(now) && !r.Suspended()
+}
+
+// Shown differs where what a screen shows of the request differs.
+func (r PaymentRequest) Shown(now time.Time) string {
+	return fmt.Sprint(r.Status(now), " ", r.Received, " ", r.Payable(now))
 }
 
 // Transfer is the transfer that the VietQR code of the request fills in, and the text of
@@ -490,8 +496,8 @@ var (
 		"Tài khoản ngân hàng này đang tắt nên cửa hàng sẽ không được báo khi khách trả. Hãy bật lại trước.",
 	})
 	ErrPaymentEnded error = Refused(CodeConflict, Text{
-		"Nothing is to be paid: this payment request is paid, cancelled or expired.",
-		"Không còn gì phải trả: yêu cầu thanh toán này đã trả đủ, đã huỷ hoặc hết hạn.",
+		"Nothing is to be paid: this payment request is paid, cancelled or expired, or its bank account is unlinked or switched off.",
+		"Không còn gì phải trả: yêu cầu thanh toán này đã trả đủ, đã huỷ hoặc hết hạn, hoặc tài khoản ngân hàng đã huỷ liên kết hay đang tắt.",
 	})
 	ErrPaymentIsPaid error = Refused(CodeConflict, Text{
 		"This payment request is paid already.",

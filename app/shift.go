@@ -11,15 +11,11 @@ type Shift struct {
 	UserName  string
 	OpenedAt  time.Time
 	ClosedAt  time.Time // zero: it is open
-	ShiftSums
-	AtClosing ShiftSums // as they were when it was closed
-}
 
-// ShiftSums are what the bills of a shift come to.
-type ShiftSums struct {
-	Bills    int64
-	Full     int64 // of them
-	Received int64 // for all of them, in VND
+	Bills             int64
+	Full              int64 // of them
+	Received          int64 // for all of them, in VND
+	ReceivedAtClosing int64 // Received when the shift was closed
 }
 
 // BillExpiry is how long a bill at the counter can be paid.

@@ -8,12 +8,12 @@ import (
 )
 
 // shiftColumns are a shift s with the sums of its bills.
-const shiftColumns = `s.id, s.account_id, s.user_id, s.user_name, s.opened_at, s.closed_at, s.bills, s.full_bills, s.received,
+const shiftColumns = `s.id, s.account_id, s.user_id, s.user_name, s.opened_at, s.closed_at, s.received,
 	(SELECT count(*) FROM payment_requests r WHERE r.shift_id = s.id), (SELECT count(*) FROM payment_requests r WHERE r.shift_id = s.id AND r.paid_at IS NOT NULL),
 	(SELECT coalesce(sum(r.received), 0) FROM payment_requests r WHERE r.shift_id = s.id)`
 
 func scanShift(row scanner) (sh app.Shift, err error) {
-	err = row.Scan(&sh.ID, &sh.AccountID, &sh.UserID, &sh.UserName, secondsInto(&sh.OpenedAt), secondsInto(&sh.ClosedAt), &sh.AtClosing.Bills, &sh.AtClosing.Full, &sh.AtClosing.Received,
+	err = row.Scan(&sh.ID, &sh.AccountID, &sh.UserID, &sh.UserName, secondsInto(&sh.OpenedAt), secondsInto(&sh.ClosedAt), &sh.ReceivedAtClosing,
 		&sh.Bills, &sh.Full, &sh.Received)
 	return sh, noRowsAs(err, app.ErrNoShift)
 }
@@ -61,8 +61,8 @@ func (s *Store) CloseShift(ctx context.Context, accountID, id int64, now time.Ti
 		if !sh.ClosedAt.IsZero() {
 			return sh, app.ErrShiftClosed
 		}
-		sh.ClosedAt, sh.AtClosing = time.Unix(now.Unix(), 0), sh.ShiftSums
-		if err := tx.exec(`UPDATE shifts SET closed_at = ?, bills = ?, full_bills = ?, received = ? WHERE id = ?`, now.Unix(), sh.Bills, sh.Full, sh.Received, id); err != nil {
+		sh.ClosedAt, sh.ReceivedAtClosing = time.Unix(now.Unix(), 0), sh.Received
+		if err := tx.exec(`UPDATE shifts SET closed_at = ?, received = ? WHERE id = ?`, now.Unix(), sh.Received, id); err != nil {
 			return sh, err
 		}
 		return sh, tx.audit(ctx, accountID, app.DeedShiftClose, id, app.AuditNamed(sh.UserName))

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"baoco/app"
 	"baoco/app/command/terminal"
@@ -81,7 +80,7 @@ func listCodePatterns(c *cli.Context, s *session) error {
 }
 
 func deleteCodePattern(c *cli.Context, s *session, id int64) error {
-	if err := s.service.DeleteCodePattern(c.Context, s.account, id, time.Now()); err != nil {
+	if err := s.service.DeleteCodePattern(c.Context, s.account, id, s.now); err != nil {
 		return err
 	}
 	return terminal.Done(c, stateJSON{id, "deleted"}, "Code pattern %d is deleted; the codes of recorded transactions are kept.", id)

@@ -43,18 +43,15 @@ func References(text string) (named Named) {
 	var words [64]span
 	c := readContent(text, plain[:0], words[:0])
 	list := c.candidates()
-	for i, r := range list {
+	for _, r := range list {
 		isOther := func(other candidate) bool {
 			return other.text != r.text && other.letters() == r.letters() && (other.first > r.last || other.last < r.first)
 		}
-		if r.doubtful || i == maxReferences-1 || slices.ContainsFunc(list, isOther) {
+		if r.doubtful || len(list) == maxReferences || slices.ContainsFunc(list, isOther) {
 			named.Doubtful = append(named.Doubtful, r.text)
 		} else {
 			named.Certain = append(named.Certain, r.text)
 		}
-	}
-	if len(list) == maxReferences {
-		return Named{Doubtful: slices.Concat(named.Certain, named.Doubtful)}
 	}
 	return named
 }

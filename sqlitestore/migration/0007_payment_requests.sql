@@ -1,4 +1,4 @@
--- A shift is the time in which a cashier takes money. The sums are those at its end.
+-- A shift is the time in which a cashier takes money.
 CREATE TABLE shifts (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id INTEGER NOT NULL REFERENCES accounts,
@@ -6,9 +6,7 @@ CREATE TABLE shifts (
   user_name  TEXT NOT NULL,
   opened_at  INTEGER NOT NULL,
   closed_at  INTEGER, -- NULL: it is open
-  bills      INTEGER NOT NULL DEFAULT 0,
-  full_bills INTEGER NOT NULL DEFAULT 0,
-  received   INTEGER NOT NULL DEFAULT 0
+  received   INTEGER NOT NULL DEFAULT 0 -- for its bills when it was closed
 ) STRICT;
 CREATE UNIQUE INDEX shifts_open ON shifts (user_id) WHERE closed_at IS NULL;
 CREATE INDEX shifts_account ON shifts (account_id, id);

@@ -36,17 +36,10 @@ type PaymentRequestJSON struct {
 
 // EncodePaymentRequest writes r as it is at now, with its times in zone.
 func EncodePaymentRequest(r app.PaymentRequest, zone *time.Location, now time.Time) PaymentRequestJSON {
-	at := func(t time.Time) *string {
-		if t.IsZero() {
-			return nil
-		}
-		text := app.FormatTime(t, zone)
-		return &text
-	}
 	return PaymentRequestJSON{
 		r.ID, r.Status(now), r.Reference, r.Code, r.Amount, r.TransferAmount, r.Received, r.Rest(), r.Transfers,
 		r.BankAccount.ID, r.BankAccount.Bank, r.BankAccount.AccountNumber, r.BankAccount.AccountName,
-		r.URLPath(), orNull(r.ReturnURL), app.FormatTime(r.CreatedAt, zone), at(r.ExpiresAt), at(r.PaidAt), at(r.CancelledAt),
+		r.URLPath(), orNull(r.ReturnURL), app.FormatTime(r.CreatedAt, zone), timeOrNull(r.ExpiresAt, zone), timeOrNull(r.PaidAt, zone), timeOrNull(r.CancelledAt, zone),
 	}
 }
 

@@ -46,7 +46,7 @@ func (s *Server) fillPayments(v *visit, f app.PaymentFilter, data *paymentsData)
 		return err
 	}
 	data.NoPatterns = len(patterns) == 0
-	_, data.Unmatched, err = s.Service.UnmatchedTransactions(v.Context(), v.account.ID, app.Page{Number: 1, Size: 1}, v.now)
+	_, data.Unmatched, err = s.Service.UnmatchedTransactions(v.Context(), v.account.ID, app.Page{Number: 1}, v.now) // only how many
 	return err
 }
 
@@ -67,12 +67,10 @@ func (w words) paymentWord(name, value string) string {
 	return ""
 }
 
-// PaymentStatus is the status of a payment request now, and PaymentClass how it looks.
-func (w words) PaymentStatus(r app.PaymentRequest) string { return w.StatusName(r.Status(w.now)) }
-
 // StatusName names a status of payment requests.
 func (w words) StatusName(s app.PaymentStatus) string { return s.Name().In(w.Lang) }
 
+// PaymentClass is how a status looks.
 func (w words) PaymentClass(s app.PaymentStatus) string {
 	switch s {
 	case app.PaymentPaid:
@@ -261,7 +259,6 @@ func (s *Server) unmatchedPage(v *visit) error {
 	return s.renderForm(v, err, "unmatched", "payments", app.Text{EN: "Money without a request", VI: "Tiền chưa ghép"}, data)
 }
 
-// setPaymentSettings changes the settings for new payment requests.
 // paymentSettingsForm is the form of the settings for payment requests.
 type paymentSettingsForm struct {
 	Tolerance, Small  string
@@ -272,6 +269,7 @@ func savedPaymentSettings(a app.Account) paymentSettingsForm {
 	return paymentSettingsForm{Tolerance: strconv.FormatInt(a.PaymentTolerance, 10), Small: strconv.FormatInt(a.SmallAmount, 10), Distinct: a.DistinctAmounts}
 }
 
+// setPaymentSettings changes the settings for new payment requests.
 func (s *Server) setPaymentSettings(v *visit) error {
 	form := paymentSettingsForm{v.PostFormValue("payment_tolerance"), v.PostFormValue("small_amount"), v.PostFormValue("distinct_amounts") == "1", true}
 	var bad app.Invalid

@@ -63,9 +63,9 @@ func (s *Server) billData(r app.PaymentRequest, now time.Time) (*billData, error
 	return b, nil
 }
 
-// billState is what a screen shows of a bill, to compare.
+// billState tells which bill a screen shows, and what of it, to compare.
 func billState(r app.PaymentRequest, now time.Time) string {
-	return string(r.Status(now)) + " " + strconv.FormatInt(r.ID, 10) + " " + strconv.FormatInt(r.Received, 10) + " " + strconv.FormatBool(r.Payable(now))
+	return strconv.FormatInt(r.ID, 10) + " " + r.Shown(now)
 }
 
 // billsShown is how many bills of the shift a till lists.

@@ -14,7 +14,6 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"fmt"
 	"html/template"
 	"net/http"
 	"strconv"
@@ -176,7 +175,7 @@ type pageData struct {
 
 func (s *Server) page(v *visit) error {
 	r := v.request
-	data := pageData{PaymentRequest: r, Status: r.Status(v.now), State: state(r, v.now), Payable: r.Payable(v.now), Over: r.Received - r.TransferAmount, Live: r.URLPath() + "/live", Image: r.URLPath() + "/qr.png", Other: app.English}
+	data := pageData{PaymentRequest: r, Status: r.Status(v.now), State: r.Shown(v.now), Payable: r.Payable(v.now), Over: r.Received - r.TransferAmount, Live: r.URLPath() + "/live", Image: r.URLPath() + "/qr.png", Other: app.English}
 	if v.Lang == app.English {
 		data.Other = app.Vietnamese
 	}
@@ -215,11 +214,6 @@ func (s *Server) image(v *visit) error {
 	return nil
 }
 
-// state is what a page shows of a request, to compare.
-func state(r app.PaymentRequest, now time.Time) string {
-	return fmt.Sprint(r.Status(now), " ", r.Received, " ", r.Payable(now))
-}
-
 // The number of open event streams is bounded: in all, of one client and of one request.
 // Many phones of a network may share one address.
 const (
@@ -255,13 +249,13 @@ func (s *Server) live(v *visit) error {
 		r, err := s.Service.PaymentRequestByToken(v.Context(), v.request.Token)
 		now := time.Now()
 		name := "state"
-		if state(r, now) == sent {
+		if r.Shown(now) == sent {
 			name = "alive"
 		}
 		if err != nil { // of the storage: the page hears nothing, and says so
 			changed, most = nil, time.Second
 		} else if name == "state" || now.Sub(spoke) >= liveBeat/2 {
-			sent, spoke = state(r, now), now
+			sent, spoke = r.Shown(now), now
 			if err := stream.Event(name, "", sent); err != nil {
 				return nil // the page connects anew
 			}
