@@ -7,24 +7,27 @@ if (keypad) {
   const digits = () => amount.value.replace(/\D/g, "").replace(/^0+/, "").slice(0, 13);
   const group = (text) => text.replace(/\B(?=(\d{3})+$)/g, mark);
   $("[data-keys]").hidden = false;
-  amount.addEventListener("input", () => { amount.value = group(digits()); });
+  const press = (key) => {
+    amount.value = key === "back" ? digits().slice(0, -1) : digits() + key;
+    amount.value = group(digits());
+  };
+  amount.addEventListener("input", () => press(""));
   // A keyboard works wherever the focus is, and Enter makes the code.
   keypad.addEventListener("keydown", (event) => {
     const key = event.target.closest("[data-key]");
     if (!key || !/^(\d|Enter|Backspace)$/.test(event.key)) return;
     event.preventDefault();
     if (event.key === "Enter") keypad.requestSubmit();
-    else amount.value = group((event.key === "Backspace" ? digits().slice(0, -1) : digits() + event.key).slice(0, 13));
+    else press(event.key === "Backspace" ? "back" : event.key);
   });
   keypad.addEventListener("click", (event) => {
     const key = event.target.closest("[data-key]")?.dataset.key;
-    if (!key) return;
-    amount.value = group(key === "back" ? digits().slice(0, -1) : (digits() + key).slice(0, 13));
-    amount.value = group(digits());
+    if (key) press(key);
   });
 }
 
-document.addEventListener("bills", ({ detail }) => { const list = $("[data-bills]");
+document.addEventListener("bills", ({ detail }) => {
+  const list = $("[data-bills]");
   if (list) list.innerHTML = detail;
 });
 
