@@ -110,8 +110,8 @@ func TestSenderConnectsWhereAllowedOnly(t *testing.T) {
 		{"an IPv4-mapped address that is allowed", "[::ffff:127.0.0.1]", []string{"127.0.0.1/32"}, app.ErrorNone, 1},
 		{"the unspecified address", "0.0.0.0", nil, app.ErrorBlocked, 0},
 		{"the unspecified address, loopback allowed", "0.0.0.0", []string{"127.0.0.0/8"}, app.ErrorBlocked, 0},
-		{"digits in circles", "①②⑦.⓪.⓪.①", nil, app.ErrorBlocked, 0},
-		{"full-width digits", "１２７.０.０.１", nil, app.ErrorBlocked, 0},
+		{"digits in circles", "①②⑦.⓪.⓪.①", nil, app.ErrorDNS, 0},
+		{"full-width digits", "１２７.０.０.１", nil, app.ErrorDNS, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.host == "localhost" {

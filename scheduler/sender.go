@@ -32,7 +32,7 @@ type Sender struct {
 // that isn't nil stands in for the network.
 func NewSender(policy *app.TargetPolicy, version string, transport http.RoundTripper) *Sender {
 	if transport == nil {
-		transport = newNetwork(policy, nil, nil).transport()
+		transport = roundTrips{newNetwork(policy, nil, nil)}
 	}
 	return &Sender{transport: transport, userAgent: app.UserAgent(version)}
 }
