@@ -153,7 +153,7 @@ func (s *Store) dueIDs(ctx context.Context, webhookID int64, now time.Time, skip
 func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, error) {
 	return writing(ctx, s, func(tx *tx) (app.Attempt, error) {
 		a, d := made, made.Delivery
-		changed, err := tx.change(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1, due_ms = ? WHERE id = ? AND state = 0`,
+		changed, err := tx.changeCommitted(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1, due_ms = ? WHERE id = ? AND state = 0`,
 			stateNumbers[d.State], d.Attempts, unixMilliOrNull(d.DueAt), d.ID)
 		if err != nil {
 			return a, err
@@ -171,9 +171,7 @@ func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, erro
 			}
 		}
 		r := a.Result
-		a.ID, err = tx.insert(`INSERT INTO attempts (account_id, delivery_id, webhook_id, type, number, url, started_ms, duration_ms, dns_ms, connect_ms, tls_ms,
-				wait_ms, status_code, ok, error, detail, response_body, next_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			d.AccountID, d.ID, d.WebhookID, string(a.Payload.TransferType), a.Number, a.URL, r.StartedAt.UnixMilli(), r.Duration.Milliseconds(), r.Phases.DNS.Milliseconds(),
+		a.ID, err = tx.add(attempts, d.AccountID, d.ID, d.WebhookID, string(a.Payload.TransferType), a.Number, a.URL, r.StartedAt.UnixMilli(), r.Duration.Milliseconds(), r.Phases.DNS.Milliseconds(),
 			r.Phases.Connect.Milliseconds(), r.Phases.TLS.Milliseconds(), r.Phases.Wait.Milliseconds(), r.StatusCode, r.OK(),
 			string(r.Error), r.Detail.String(), nonNil(r.Body), unixMilliOrNull(a.NextAttemptAt))
 		if err != nil {

@@ -126,9 +126,8 @@ func (r *recorder) keepEvent() (err error) {
 	if r.event != 0 || r.call.Body == nil {
 		return nil
 	}
-	r.event, err = r.tx.insert(`INSERT INTO inbound_events (account_id, source_id, channel, received_ms, body, recorded, duplicates, unassigned, conflicts, rejected, open)
-			VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`,
-		r.call.AccountID, nullIfZero(r.call.Source.ID), string(r.call.Channel), r.call.ReceivedAt.UnixMilli(), r.call.Body, len(r.call.Elements))
+	r.event, err = r.tx.add(inboundEvents, r.call.AccountID, nullIfZero(r.call.Source.ID), string(r.call.Channel), r.call.ReceivedAt.UnixMilli(), r.call.Body,
+		len(r.call.Elements), 0, 0, 0, 0, 0)
 	return err
 }
 

@@ -104,7 +104,7 @@ type seenEvent struct {
 
 func (r *recorder) find(e app.Incoming) (*seenEvent, error) {
 	var seen seenEvent
-	err := scanKnown(r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, '') = 'discarded', `+knownColumns+` FROM event_ids k`+knownJoins+`
+	err := scanKnown(r.tx.queryRowOf(r.eventKey(e), `SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, '') = 'discarded', `+knownColumns+` FROM event_ids k`+knownJoins+`
 		WHERE k.account_id = ? AND k.source_id = ? AND k.channel = ? AND k.event_id = ?`, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID),
 		&seen.Known, &seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.discarded)
 	if noRows(err) {
@@ -195,13 +195,12 @@ func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming
 	if match.ID != 0 {
 		t.PaymentSent = match.With(t.Amount, match.LateFor(t, r.now), r.now).State(r.now)
 	}
-	t.ID, err = r.tx.insert(`INSERT INTO transactions (account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type, amount,
-			content, search, occurred_at, date_only, date_flaw, zone_offset, created_at, code, payment_request) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		b.AccountID, b.ID, source, string(e.EventIDChannel), nullIfZero(event), nullIfZero(r.call.ImportID), e.Number, string(e.Type), e.Amount,
+	t.ID, err = r.tx.add(transactions, b.AccountID, b.ID, source, string(e.EventIDChannel), nullIfZero(event), nullIfZero(r.call.ImportID), e.Number, string(e.Type), e.Amount,
 		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw), offset, r.now.Unix(), codeOrNull(t.Code), paymentOrNull(t.PaymentSent))
 	if err != nil {
 		return 0, err
 	}
+	r.tx.rows.keys[numberKey(b, e)] = true
 	r.tx.totals.transactions = append(r.tx.totals.transactions, transactionDelta{
 		id: t.ID, accountID: b.AccountID, bankAccountID: b.ID, at: e.Time, day: app.DayOf(e.Time, r.zone), direction: e.Type, amount: e.Amount,
 	})
@@ -246,8 +245,7 @@ func (r *recorder) fanOut(t app.Transaction) error {
 			r.deliveries++
 			continue
 		}
-		id, err := r.tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, single)
-				VALUES (?1, ?2, ?3, 0, 0, 0, ?4, ?4, 0)`, t.AccountID, w.ID, t.ID, r.now.UnixMilli())
+		id, err := r.tx.add(deliveries, t.AccountID, w.ID, t.ID, stateNumbers[app.DeliveryPending], 0, 0, r.now.UnixMilli(), r.now.UnixMilli(), 0)
 		if err != nil {
 			return err
 		}
@@ -274,9 +272,19 @@ func (w cachedWebhook) outgoing(id int64, t app.Transaction, now time.Time) app.
 
 // remember stores the event id of an element.
 func (r *recorder) remember(e app.Incoming, transactionID, itemID int64, merged bool) error {
-	return r.tx.exec(`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, item_id, merged) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID, nullIfZero(transactionID), nullIfZero(itemID), merged)
+	_, err := r.tx.add(eventIDs, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID, nullIfZero(transactionID), nullIfZero(itemID), merged)
+	r.tx.rows.keys[r.eventKey(e)] = true
+	if err == nil && merged { // sameTransfer looks for it by its transaction
+		err = r.tx.writeRows()
+	}
+	return err
 }
+
+func (r *recorder) eventKey(e app.Incoming) rowKey {
+	return rowKey{r.call.Source.ID, string(e.EventIDChannel), e.EventID}
+}
+
+func numberKey(b app.BankAccount, e app.Incoming) rowKey { return rowKey{b.ID, "", e.Number} }
 
 func (r *recorder) unassigned(position int, e app.Incoming) (app.Outcome, int64, error) {
 	if r.call.Channel == app.ChannelHand {
@@ -359,7 +367,7 @@ const sameNumbered = `SELECT t.id FROM transactions t INDEXED BY transactions_nu
 func (r *recorder) sameTransfer(b app.BankAccount, from origin, e app.Incoming) (int64, error) {
 	var id int64
 	if e.Number != "" {
-		err := r.tx.queryRow(sameNumbered,
+		err := r.tx.queryRowOf(numberKey(b, e), sameNumbered,
 			b.ID, e.Number, string(e.Type), e.Amount, e.Time.Unix(), int64(app.SameTransferWindow/time.Second),
 			from.source, string(e.EventIDChannel)).Scan(&id)
 		if !noRows(err) {

@@ -25,23 +25,40 @@ type cachedWebhook struct {
 	readable bool // the secrets could be opened
 }
 
-// changesCache reports whether a statement writes to a table that caches are read
-// from. EXPLAIN tells it: the statement's program then opens the table for
-// writing, or clears it.
-func (t *tx) changesCache(query string, values []driver.NamedValue) (changes bool, err error) {
-	var tables []int64 // numbers of their first pages, by which programs name tables
-	rows, err := t.conn.(driver.QueryerContext).QueryContext(context.Background(),
-		`SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name IN ('bank_accounts', 'webhooks', 'code_patterns')`, nil)
-	err = eachRow(rows, err, func(row []driver.Value) { tables = append(tables, row[0].(int64)) })
+// explain finds out whether a statement writes to a table that caches are read from, and
+// whether it looks at one that new rows wait for. EXPLAIN tells it: the statement's
+// program then opens the table or an index of it, or clears it.
+func (t *tx) explain(stmt *statement, query string, values []driver.NamedValue) error {
+	var cached, filled []int64 // numbers of first pages, by which programs name tables and indexes
+	rows, err := t.conn.(driver.QueryerContext).QueryContext(context.Background(), `SELECT rootpage, tbl_name, type FROM sqlite_schema`, nil)
+	err = eachRow(rows, err, func(row []driver.Value) {
+		page, name, kind := row[0].(int64), row[1].(string), row[2].(string)
+		switch {
+		case name == "sqlite_sequence", slices.ContainsFunc(filledTables, func(f *table) bool { return f.name == name }):
+			filled = append(filled, page)
+		case kind == "table" && slices.Contains([]string{"bank_accounts", "webhooks", "code_patterns"}, name):
+			cached = append(cached, page)
+		}
+	})
 	if err != nil {
-		return false, err
+		return err
 	}
 	rows, err = t.conn.(driver.QueryerContext).QueryContext(context.Background(), `EXPLAIN `+query, values)
 	err = eachRow(rows, err, func(row []driver.Value) {
 		opcode, p1, p2 := row[1], row[2].(int64), row[3].(int64)
-		changes = changes || opcode == "OpenWrite" && slices.Contains(tables, p2) || opcode == "Clear" && slices.Contains(tables, p1)
+		switch opcode {
+		case "OpenWrite":
+			stmt.changesCache = stmt.changesCache || slices.Contains(cached, p2)
+			fallthrough
+		case "OpenRead", "ReopenIdx":
+			stmt.seesRows = stmt.seesRows || slices.Contains(filled, p2)
+		case "Clear":
+			stmt.changesCache = stmt.changesCache || slices.Contains(cached, p1)
+			stmt.seesRows = stmt.seesRows || slices.Contains(filled, p1)
+		}
 	})
-	return changes, err
+	stmt.explained = err == nil
+	return err
 }
 
 func eachRow(rows driver.Rows, err error, do func(row []driver.Value)) error {
@@ -67,6 +84,7 @@ func eachRow(rows driver.Rows, err error, do func(row []driver.Value)) error {
 func (t *tx) forgetCache() {
 	clear(t.caches)
 	clear(t.served)
+	clear(t.rows.lastID)
 }
 
 // serving is a source that records on a bank account.

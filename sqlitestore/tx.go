@@ -28,7 +28,8 @@ type tx struct {
 	stmts   map[string]*statement
 	args    []driver.NamedValue // used again for every statement
 	totals  *totals
-	changes int64 // rows written since the process began
+	rows    newRows
+	changes int64 // rows written, or added, since the process began
 	step    stepBegin
 	unnamed func() app.Actor    // see Options
 	stepped func(changes int64) // called after each work with the number of rows that it changed; nil but in tests
@@ -40,12 +41,13 @@ type tx struct {
 
 type statement struct {
 	driver.Stmt
-	ran          bool // once, and then changesCache is known
-	changesCache bool
+	explained    bool // and so it is known:
+	changesCache bool // it changes what caches are read from
+	seesRows     bool // it looks at a table that has new rows
 }
 
 func newTx(conn driver.Conn, sealer *sealer) *tx {
-	return &tx{conn: conn, sealer: sealer, stmts: map[string]*statement{}, totals: &totals{}, caches: map[int64]*recordCache{}, served: map[serving]bool{}}
+	return &tx{conn: conn, sealer: sealer, stmts: map[string]*statement{}, totals: &totals{}, rows: newNewRows(), caches: map[int64]*recordCache{}, served: map[serving]bool{}}
 }
 
 // close closes the statements and the connection. With open statements the
@@ -59,26 +61,50 @@ func (t *tx) close() error {
 }
 
 // prepare gives the statement of a query, prepared, and its arguments as the driver
-// takes them. They are valid until the next call.
+// takes them. They are valid until the next call. New rows that the statement may look at
+// are written.
 func (t *tx) prepare(query string, args []any) (*statement, []driver.NamedValue, error) {
+	stmt, err := t.statement(query)
+	if err != nil {
+		return nil, nil, err
+	}
+	values, err := t.bind(args)
+	if err == nil && !stmt.explained {
+		err = t.explain(stmt, query, values)
+	}
+	if err == nil && stmt.seesRows && t.rows.unwritten && !t.rows.unseen {
+		if err = t.writeRows(); err == nil {
+			values, err = t.bind(args)
+		}
+	}
+	return stmt, values, err
+}
+
+// statement gives the statement of a query, which is prepared once.
+func (t *tx) statement(query string) (*statement, error) {
 	stmt := t.stmts[query]
 	if stmt == nil {
 		prepared, err := t.conn.(driver.ConnPrepareContext).PrepareContext(context.Background(), query)
 		if err != nil {
-			return nil, nil, fmt.Errorf("prepare %.60q: %w", query, err)
+			return nil, fmt.Errorf("prepare %.60q: %w", query, err)
 		}
 		stmt = &statement{Stmt: prepared}
 		t.stmts[query] = stmt
 	}
+	return stmt, nil
+}
+
+// bind gives arguments as the driver takes them, valid until the next call.
+func (t *tx) bind(args []any) ([]driver.NamedValue, error) {
 	t.args = t.args[:0]
 	for i, arg := range args {
 		v, err := driver.DefaultParameterConverter.ConvertValue(arg)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		t.args = append(t.args, driver.NamedValue{Ordinal: i + 1, Value: v})
 	}
-	return stmt, t.args, nil
+	return t.args, nil
 }
 
 // exec runs a statement. It takes no context: an interrupted statement would
@@ -121,14 +147,11 @@ func (t *tx) run(query string, args []any) (driver.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !stmt.ran {
-		if stmt.changesCache, err = t.changesCache(query, values); err != nil {
-			return nil, err
-		}
-		stmt.ran = true
-	}
 	if stmt.changesCache {
 		t.forgetCache()
+	}
+	if stmt.seesRows && !t.rows.unseen { // it may insert some itself
+		clear(t.rows.lastID)
 	}
 	result, err := stmt.Stmt.(driver.StmtExecContext).ExecContext(context.Background(), values)
 	if err != nil {
@@ -161,6 +184,7 @@ func (t *tx) queryRow(query string, args ...any) scanner {
 
 // rollback ends the transaction. It is safe where SQLite has ended it already.
 func (t *tx) rollback() {
+	t.rows.drop()
 	_ = t.exec(`ROLLBACK`)
 	t.forgetCache()
 }

@@ -255,6 +255,13 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 		t.rollback()
 		return nil
 	}
+	if err := t.writeRows(); err != nil {
+		t.rollback()
+		if !savepoints && !losesTransaction(err) {
+			return errPartlyDone // by which job is found out then
+		}
+		return err
+	}
 	if err := t.totals.flush(t); err != nil {
 		t.rollback()
 		return err
@@ -294,11 +301,15 @@ func (t *tx) runInSavepoint(job *write) error {
 	}
 	err := t.runJob(job)
 	if err == nil {
+		err = t.writeRows()
+	}
+	if err == nil {
 		return t.exec(`RELEASE job`)
 	}
 	if losesTransaction(err) {
 		return err
 	}
+	t.rows.drop()
 	t.forgetCache()
 	if undo := errors.Join(t.exec(`ROLLBACK TO job`), t.exec(`RELEASE job`)); undo != nil {
 		return undo
