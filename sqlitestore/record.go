@@ -102,14 +102,18 @@ type seenEvent struct {
 	discarded     bool  // the item
 }
 
+// find looks up an event id. Most are new, which a look at the key alone tells in half the
+// time.
 func (r *recorder) find(e app.Incoming) (*seenEvent, error) {
+	known, err := scanOne[bool](r.tx.queryRowOf(r.eventKey(e), `SELECT EXISTS (SELECT 1 FROM event_ids WHERE account_id = ? AND source_id = ? AND channel = ? AND event_id = ?)`,
+		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID))
+	if err != nil || !known {
+		return nil, err
+	}
 	var seen seenEvent
-	err := scanKnown(r.tx.queryRowOf(r.eventKey(e), `SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, '') = 'discarded', `+knownColumns+` FROM event_ids k`+knownJoins+`
+	err = scanKnown(r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, '') = 'discarded', `+knownColumns+` FROM event_ids k`+knownJoins+`
 		WHERE k.account_id = ? AND k.source_id = ? AND k.channel = ? AND k.event_id = ?`, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID),
 		&seen.Known, &seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.discarded)
-	if noRows(err) {
-		return nil, nil
-	}
 	return &seen, err
 }
 
@@ -365,9 +369,13 @@ const sameNumbered = `SELECT t.id FROM transactions t INDEXED BY transactions_nu
 // A transaction that this source has named on this channel isn't the same: it
 // would have the same event id.
 func (r *recorder) sameTransfer(b app.BankAccount, from origin, e app.Incoming) (int64, error) {
-	var id int64
-	if e.Number != "" {
-		err := r.tx.queryRowOf(numberKey(b, e), sameNumbered,
+	numbered, err := r.hasNumber(b, e)
+	if err != nil {
+		return 0, err
+	}
+	if numbered {
+		var id int64
+		err := r.tx.queryRow(sameNumbered,
 			b.ID, e.Number, string(e.Type), e.Amount, e.Time.Unix(), int64(app.SameTransferWindow/time.Second),
 			from.source, string(e.EventIDChannel)).Scan(&id)
 		if !noRows(err) {
@@ -378,6 +386,16 @@ func (r *recorder) sameTransfer(b app.BankAccount, from origin, e app.Incoming) 
 		return r.sameUnnumbered(b, from, e)
 	}
 	return 0, nil
+}
+
+// hasNumber tells whether there is a transaction with the number and the amount of e. For
+// most there is none.
+func (r *recorder) hasNumber(b app.BankAccount, e app.Incoming) (bool, error) {
+	if e.Number == "" {
+		return false, nil
+	}
+	return scanOne[bool](r.tx.queryRowOf(numberKey(b, e), `SELECT EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_number
+		WHERE bank_account_id = ? AND number = ? AND number <> '' AND amount = ?)`, b.ID, e.Number, e.Amount))
 }
 
 // sameUnnumbered does so for a source that both calls and is polled, where one of
