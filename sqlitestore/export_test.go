@@ -114,6 +114,11 @@ func (s *Store) Fail(ctx context.Context, query string, call app.InboundCall, wh
 	})
 }
 
+// NewRowKeys is by how many keys new rows are known that aren't written.
+func (s *Store) NewRowKeys(ctx context.Context) (n int, err error) {
+	return n, s.write(ctx, func(tx *tx) error { n = len(tx.rows.keys); return nil })
+}
+
 // Queued is how many works wait for the writer.
 func (s *Store) Queued() int { return len(s.writer.work) }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 
 	"baoco/app"
@@ -50,7 +51,11 @@ func TestDuplicatesOfOneCommit(t *testing.T) {
 			defer h.store.Close()
 			got, want := make([]app.Outcome, len(c.calls)), make([]app.Outcome, len(c.calls))
 			var works []func() error
-			recorded := int64(0)
+			var first app.Outcome
+			for _, source := range h.sources[:2] { // the first of a source and a bank account has more to write
+				must(t, h.recorded(source, "first", fmt.Sprint("first of ", source.ID), 1, &first)())
+			}
+			recorded := int64(2)
 			for i, one := range c.calls {
 				works = append(works, h.recorded(h.sources[one.source], one.id, one.number, one.amount, &got[i]))
 				if want[i] = one.want; want[i] == rec {
@@ -65,6 +70,13 @@ func TestDuplicatesOfOneCommit(t *testing.T) {
 			}
 			whole(t, h.store.Path(), h.now)
 		})
+	}
+}
+
+// changes is a work that runs a statement.
+func (h *history) changes(statement string, arg any) func() error {
+	return func() error {
+		return h.store.Write(context.Background(), func(exec func(string, ...any) error) error { return exec(statement, arg) })
 	}
 }
 
@@ -102,44 +114,45 @@ func TestRowsAreSeen(t *testing.T) {
 	defer h.store.Close()
 	var outcome app.Outcome
 	must(t, h.recorded(h.sources[0], "first", "N0", 5, &outcome)())
-	looks := map[string]string{
-		"a count":            `INSERT INTO settings (name, value) SELECT ?1, count(*) FROM %s`,
-		"a look at an index": `INSERT INTO settings (name, value) SELECT ?1, coalesce(max(rowid), 0) FROM %s NOT INDEXED`,
-		"an update":          `UPDATE %s SET account_id = account_id WHERE ?1 <> ''`,
-	}
-	tables := []string{"inbound_events", "transactions", "deliveries", "event_ids", "attempts"}
-	for name, look := range looks {
-		for i, table := range tables {
-			if table == "event_ids" && name == "a look at an index" {
-				continue // its rows have no numbers
-			}
+	var mu sync.Mutex
+	var changes []int64
+	must(t, h.store.Watch(t.Context(), func(n int64) { mu.Lock(); defer mu.Unlock(); changes = append(changes, n) }))
+	idOf := map[string]string{"inbound_events": "id", "transactions": "id", "deliveries": "id", "event_ids": "transaction_id", "attempts": "id"}
+	for name, look := range map[string]string{
+		"a list":    `INSERT INTO settings (name, value) SELECT ?1 || ' ' || row_number() OVER (), '' FROM %s`,
+		"an update": `UPDATE %s SET account_id = account_id WHERE ?1 <> ''`,
+	} {
+		for i, table := range []string{"inbound_events", "transactions", "deliveries", "event_ids", "attempts"} {
 			due, err := h.store.Due(t.Context(), h.hooks[0].ID, h.now, nil, 1, false)
 			must(t, err)
-			before, id, seen := h.count(table), fmt.Sprint(name, i), name+" of "+table
+			before, id := h.count(table), fmt.Sprint(name, i)
+			var first, last app.Outcome
 			for _, err := range h.together([]func() error{
-				h.recorded(h.sources[0], id, "N"+id, 5, &outcome),
+				h.recorded(h.sources[0], id, "N"+id, 5, &first),
 				func() error {
 					_, err := h.service.Settle(context.Background(), due[0], app.Result{StartedAt: h.now, StatusCode: 200})
 					return err
 				},
-				func() error {
-					return h.store.Write(context.Background(), func(exec func(string, ...any) error) error { return exec(fmt.Sprintf(look, table), seen) })
-				},
-				h.recorded(h.sources[0], id+" later", "N later"+id, 5, &outcome),
+				h.changes(`UPDATE `+table+` SET account_id = account_id WHERE `+idOf[table]+` = ?`, before+1),
+				h.changes(fmt.Sprintf(look, table), id+table),
+				h.recorded(h.sources[0], id+" later", "N later"+id, 5, &last),
 			}) {
 				must(t, err)
 			}
-			added := map[string]int64{"deliveries": 2}[table]
-			if added == 0 {
-				added = 1
+			want := before + 1
+			if table == "deliveries" { // of both webhooks
+				want++
 			}
-			if name == "an update" {
-				continue
-			}
-			if got := peek(t, h.store.Path(), `SELECT CAST(value AS INTEGER) FROM settings WHERE name = ?`, seen); len(got) != 1 || got[0][0] != before+added {
-				t.Errorf("%s: %v, want %d", seen, got, before+added)
+			mu.Lock()
+			one, all := changes[len(changes)-3], changes[len(changes)-2]
+			mu.Unlock()
+			if one != 1 || all != want {
+				t.Errorf("%s of %s meets %d rows, want %d; a look for the new row %d", name, table, all, want, one)
 			}
 		}
+	}
+	if n, err := h.store.NewRowKeys(t.Context()); err != nil || n > 0 {
+		t.Errorf("%d keys of written rows are kept (%v)", n, err)
 	}
 	whole(t, h.store.Path(), h.now)
 }
@@ -169,12 +182,26 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 			t.Errorf("work %d: %v", i, err)
 		}
 	}
+	last := h.together([]func() error{h.recorded(h.sources[0], "5", "N5", 5, &outcomes[0]), unknown})
+	if last[0] != nil || last[1] == nil {
+		t.Errorf("where the last work fails: %v", last)
+	}
+	h.seq = 1000
+	dry := h.together([]func() error{h.recorded(h.sources[0], "6", "N6", 5, &outcomes[1]), func() error {
+		call := h.normal(h.elements(20, "1000"))
+		call.DryRun = true
+		_, err := h.service.RecordTransactions(context.Background(), call)
+		return err
+	}})
+	if dry[0] != nil || dry[1] != nil {
+		t.Errorf("beside a dry run: %v", dry)
+	}
 	for _, o := range outcomes {
 		if o != app.OutcomeRecorded {
 			t.Errorf("%v", outcomes)
 		}
 	}
-	if ids := peek(t, h.store.Path(), `SELECT group_concat(id), (SELECT group_concat(id) FROM inbound_events) FROM transactions`); ids[0][0] != "1,2,3,4" || ids[0][1] != "1,2,3,4" {
+	if ids := peek(t, h.store.Path(), `SELECT group_concat(id), (SELECT group_concat(id) FROM inbound_events) FROM transactions`); ids[0][0] != "1,2,3,4,5,6" || ids[0][1] != "1,2,3,4,5,6" {
 		t.Errorf("the ids are %v", ids)
 	}
 	whole(t, h.store.Path(), h.now)

@@ -278,9 +278,6 @@ func (w cachedWebhook) outgoing(id int64, t app.Transaction, now time.Time) app.
 func (r *recorder) remember(e app.Incoming, transactionID, itemID int64, merged bool) error {
 	_, err := r.tx.add(eventIDs, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID, nullIfZero(transactionID), nullIfZero(itemID), merged)
 	r.tx.rows.keys[r.eventKey(e)] = true
-	if err == nil && merged { // sameTransfer looks for it by its transaction
-		err = r.tx.writeRows()
-	}
 	return err
 }
 
