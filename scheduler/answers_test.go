@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -127,4 +128,18 @@ func TestSecondAnswersAreRecordedForNobody(t *testing.T) {
 		t.Errorf("%d deliveries that their receiver answered with 500 are delivered", n)
 	}
 	s.close(t)
+}
+
+// An attempt ends its connection itself, whatever the answer: nothing is left to the
+// collection of garbage, which may come late.
+func TestConnectionsEnd(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for name, answer := range map[string]string{"an answer": okAnswer, "no HTTP": "hello\r\n\r\n"} {
+		r, sender := startSecondAnswers(t, answer, ""), senderAllowing(t, "127.0.0.1/32")
+		const attempts = 20
+		for range attempts {
+			sender.Send(t.Context(), outgoing(r.url("/good")))
+		}
+		eventually(t, "every connection ends after "+name, func() bool { return r.ended.Load() == attempts })
+	}
 }

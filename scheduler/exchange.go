@@ -53,10 +53,12 @@ func (t roundTrips) RoundTrip(request *http.Request) (_ *http.Response, err erro
 	if trace := httptrace.ContextClientTrace(ctx); trace != nil {
 		trace.GotConn(httptrace.GotConnInfo{Conn: conn})
 	}
-	writeErr := x.write(request)
+	if err := x.write(request); err != nil {
+		return nil, err
+	}
 	response, err := x.answer(request)
 	if err != nil {
-		return nil, cmp.Or(writeErr, err) // a receiver may answer without reading all
+		return nil, err
 	}
 	response.Body = &answerBody{response.Body, x}
 	return response, nil

@@ -227,3 +227,16 @@ func TestSenderIgnoresProxies(t *testing.T) {
 		t.Errorf("a receiver beside the proxy: %q (%s)", result.Error, result.Detail)
 	}
 }
+
+// A URL without a port means port 80, or 443 for HTTPS.
+func TestDefaultPorts(t *testing.T) {
+	t.Parallel()
+	for scheme, port := range map[string]string{"http": "80", "https": "443"} {
+		for allowed, blocked := range map[string]bool{port: false, "81": true} {
+			r := senderAllowing(t, "127.0.0.1/32@"+allowed).Send(t.Context(), sampleTo(scheme+"://127.0.0.1/hook"))
+			if (r.Error == app.ErrorBlocked) != blocked {
+				t.Errorf("%s, where port %s is allowed: %q", scheme, allowed, r.Error)
+			}
+		}
+	}
+}

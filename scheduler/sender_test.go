@@ -74,8 +74,8 @@ func TestRequest(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	r := <-got
-	if r.Method != "POST" || r.RequestURI != "/a/b?c=%20d" || r.ContentLength <= 0 || len(r.TransferEncoding) > 0 {
-		t.Errorf("%s %s, length %d, encoding %v", r.Method, r.RequestURI, r.ContentLength, r.TransferEncoding)
+	if r.Method != "POST" || r.RequestURI != "/a/b?c=%20d" || r.ContentLength <= 0 || len(r.TransferEncoding) > 0 || !r.Close {
+		t.Errorf("%s %s, length %d, encoding %v, the last one %v", r.Method, r.RequestURI, r.ContentLength, r.TransferEncoding, r.Close)
 	}
 	for name, want := range map[string]string{
 		"Content-Type": "application/json", "User-Agent": "baoco/test", "Idempotency-Key": "", "Accept-Encoding": "",
