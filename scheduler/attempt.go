@@ -16,10 +16,22 @@ func (c *courier) begin(l *lane, o app.Outgoing) {
 	l.taken++
 	c.taken++
 	c.running.Go(func() {
+		growStack(0)
 		if err := app.Protected(func() error { c.attempt(c.ctx, l, o); return nil }); err != nil {
 			c.log.Error("panic after an attempt", "delivery", o.ID, "err", err)
 		}
 	})
+}
+
+// growStack makes the stack of a new goroutine as large as an attempt needs, as long as
+// little is on it. It would grow in the depth of the dial, where all of it is copied: that
+// took 3 % of the server's time.
+//
+//go:noinline
+func growStack(i int) byte {
+	var room [8 << 10]byte
+	room[i] = 1
+	return room[len(room)-1-i]
 }
 
 // attempt makes one attempt and settles it.
