@@ -6,8 +6,12 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // recorded is a work that records one transaction of a source.
@@ -205,4 +209,73 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 		t.Errorf("the ids are %v", ids)
 	}
 	whole(t, h.store.Path(), h.now)
+}
+
+// Works that share commits leave the same file as works that have one each: repeats,
+// conflicts, unknown accounts, unreadable elements, results of attempts, dry runs and
+// works that fail among them.
+func TestTogetherAsOneByOne(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(apptest.Rounds(3, 30)) {
+		alone, shared := newHistory(t, create(t), seed), newHistory(t, create(t), seed)
+		for group := range 12 {
+			var said [2][]string
+			for i, h := range []*history{alone, shared} {
+				works, outcomes := h.works(t)
+				if h == shared {
+					h.together(works)
+				} else {
+					for _, work := range works {
+						_ = work()
+					}
+				}
+				said[i] = outcomes
+			}
+			if !slices.Equal(said[0], said[1]) {
+				t.Fatalf("seed %d, group %d: one by one they give\n%q, together\n%q", seed, group, said[0], said[1])
+			}
+		}
+		for _, table := range []string{"inbound_events", "inbound_items", "transactions", "event_ids", "deliveries", "attempts", "sqlite_sequence",
+			"account_totals", "account_days", "bank_account_days", "transaction_blocks", "attempt_blocks", "webhook_hours", "webhook_totals"} {
+			query := `SELECT * FROM ` + table + ` ORDER BY 1, 2`
+			if d := cmp.Diff(peek(t, alone.store.Path(), query), peek(t, shared.store.Path(), query)); d != "" {
+				t.Errorf("seed %d: %s differs (-one by one +together):\n%s", seed, table, d)
+			}
+		}
+		whole(t, shared.store.Path(), shared.now)
+		must(t, alone.store.Close())
+		must(t, shared.store.Close())
+	}
+}
+
+// works are some works of the writer, and what they say when they have run.
+func (h *history) works(t *testing.T) (works []func() error, said []string) {
+	t.Helper()
+	h.now = h.now.Add(time.Duration(h.random.IntN(9)) * time.Minute)
+	due, err := h.store.Due(t.Context(), h.hooks[0].ID, h.now, nil, 4, false)
+	must(t, err)
+	n := 1 + h.random.IntN(8)
+	said = make([]string, n)
+	for i := range n {
+		kind, call := h.random.IntN(8), h.call()
+		call.AccountID = call.Source.AccountID
+		works = append(works, func() error {
+			var err error
+			switch {
+			case kind < 2 && i < len(due):
+				_, err = h.service.Settle(context.Background(), due[i], app.Result{StartedAt: h.now, StatusCode: 200})
+				said[i] = fmt.Sprint("settled ", err)
+				return err
+			case kind == 2:
+				call.DryRun = true
+			case kind == 3: // fails after it has recorded the first elements
+				call.Channel = app.ChannelHand
+				call.Elements = append(call.Elements, app.Incoming{EventID: "x", Gateway: "ACB", AccountNumber: "no such", Type: app.In, Amount: 1, Time: h.now})
+			}
+			r, err := h.service.RecordTransactions(context.Background(), call)
+			said[i] = fmt.Sprint(r.Outcomes, r.TransactionIDs, r.EventID, len(r.Ready), err)
+			return err
+		})
+	}
+	return works, said
 }
