@@ -49,15 +49,17 @@
 //     app/provider, the provider's file (bytes become transactions) →
 //     [Service.RecordTransactions] in inbound.go (check, normalise) → sqlitestore,
 //     inbound.go (RecordInbound) → record.go (whose insert has app/paymentcode read
-//     the payment code) → writer.go: one commit holds the
-//     inbound event, the new transactions, the totals and a pending delivery for
-//     each matching webhook; a call of very many transactions takes several →
+//     the payment code) → newrows.go (the rows of a commit are written together) →
+//     writer.go: one commit holds the inbound event, the new transactions, the totals
+//     and a pending delivery for each matching webhook; a call of very many
+//     transactions takes several →
 //     the answer 200 → the scheduler is woken. A retry, and the page of an event,
 //     read the kept body by provider.Read, which calls the same Elements.
 //   - A due delivery: scheduler, sweep.go (just recorded, or due in the file) →
 //     slots.go (is one free?) → attempt.go (begin, send, settle, release) →
-//     sender.go (one signed POST over network.go, past guard.go; phases.go measures
-//     it, classify.go names what went wrong) → [Delivery.Attempted] in delivery.go
+//     sender.go (one signed POST) → exchange.go (over a connection of its own, which
+//     network.go opens past guard.go; phases.go measures it, classify.go names what
+//     went wrong) → [Delivery.Attempted] in delivery.go
 //     (what follows) → sqlitestore, delivery.go: one commit holds the attempt, the
 //     next due time or the end, and the counters.
 //   - A transaction on its way to a broker: scheduler, stream.go (a loop for each active
