@@ -122,11 +122,14 @@ func (w *writer) run() {
 	defer close(w.finished)
 	batch := make([]*write, 0, maxBatch)
 	for {
+		busy := len(batch) >= busyBatch
 		batch = batch[:0]
 		select {
 		case job := <-w.work:
+			if busy {
+				letOthersCall()
+			}
 			batch = append(batch, job)
-			letOthersCall()
 		case <-w.quit:
 			if batch = w.drain(batch); len(batch) == 0 {
 				return
@@ -141,8 +144,11 @@ func (w *writer) run() {
 	}
 }
 
-// letOthersCall lets whoever can run do so a few times: on a busy machine they bring more
-// callers for the commit, on an idle one nobody else can run.
+// busyBatch is from how many callers of one commit on the next is worth a wait for more.
+const busyBatch = 4
+
+// letOthersCall lets whoever can run do so a few times: they bring more callers for the
+// commit.
 func letOthersCall() {
 	for range 4 {
 		runtime.Gosched()
