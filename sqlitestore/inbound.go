@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -50,9 +51,9 @@ func (s *Store) dryRun(ctx context.Context, call app.InboundCall, zone *time.Loc
 	var recording app.Recording
 	err := s.write(ctx, func(tx *tx) (err error) {
 		if recording, _, err = recordInbound(tx, call, zone, app.Recording{}); err == nil {
-			err = errDryRun
+			err = tx.writeRows()
 		}
-		return err
+		return cmp.Or(err, errDryRun)
 	})
 	if err != nil && !errors.Is(err, errDryRun) {
 		return app.Recording{}, err

@@ -17,6 +17,7 @@ type table struct {
 	name     string
 	numbered bool           // the first column is the id
 	width    int            // number of columns
+	last     string         // query of the last id
 	inserts  map[int]string // by number of rows
 }
 
@@ -35,6 +36,7 @@ var filledTables = []*table{inboundEvents, transactions, deliveries, eventIDs, a
 
 func newTable(name string, numbered bool, columns string) *table {
 	into := &table{name: name, numbered: numbered, width: strings.Count(columns, ",") + 1, inserts: map[int]string{}}
+	into.last = fmt.Sprintf(`SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = '%s'), 0), coalesce((SELECT max(rowid) FROM %[1]s), 0))`, name)
 	row := `(?` + strings.Repeat(`, ?`, into.width-1) + `)`
 	for n := rowsAtOnce; n > 0; n /= 2 {
 		into.inserts[n] = fmt.Sprintf(`INSERT INTO %s (%s) VALUES %s`, name, columns, row+strings.Repeat(`, `+row, n-1))
@@ -50,7 +52,8 @@ type newRows struct {
 	keys      map[rowKey]bool
 	lastID    map[*table]int64 // that was given; known again after a look at the file
 	unwritten bool
-	unseen    bool // the statement that runs finds none of them
+	unseen    bool  // the statement that runs finds none of them
+	failed    error // they could not be written: what was added is lost, and the transaction must not be committed
 }
 
 // rowKey is what new rows are looked up by: an event id of a source, on a channel, or the
@@ -70,7 +73,7 @@ func (t *tx) add(into *table, values ...any) (id int64, err error) {
 	if into.numbered {
 		last, known := r.lastID[into]
 		if !known {
-			if err := t.queryRow(`SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?), 0)`, into.name).Scan(&last); err != nil {
+			if err := t.queryRow(into.last).Scan(&last); err != nil {
 				return 0, err
 			}
 		}
@@ -84,26 +87,27 @@ func (t *tx) add(into *table, values ...any) (id int64, err error) {
 	return id, nil
 }
 
-// writeRows writes the new rows.
+// writeRows writes the new rows. They may be of other works than the one that runs, so an
+// error is kept for the writer.
 func (t *tx) writeRows() error {
 	r := &t.rows
-	if !r.unwritten {
-		return nil
+	if r.failed != nil || !r.unwritten {
+		return r.failed
 	}
-	defer r.drop()
+	var err error
 	for _, into := range filledTables {
 		values := r.values[into]
-		for n := rowsAtOnce; len(values) > 0; {
+		for n := rowsAtOnce; err == nil && len(values) > 0; {
 			for n*into.width > len(values) {
 				n /= 2
 			}
-			if err := t.insertRows(into.inserts[n], values[:n*into.width]); err != nil {
-				return err
-			}
+			err = t.insertRows(into.inserts[n], values[:n*into.width])
 			values = values[n*into.width:]
 		}
 	}
-	return nil
+	r.drop()
+	r.failed = err
+	return err
 }
 
 func (t *tx) insertRows(query string, values []any) error {
@@ -125,7 +129,7 @@ func (r *newRows) drop() {
 		r.values[into] = values[:0]
 	}
 	clear(r.keys)
-	r.unwritten = false
+	r.unwritten, r.failed = false, nil
 }
 
 // queryRowOf is queryRow for a statement that finds new rows by key only.

@@ -166,19 +166,15 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
-	unknown := func() error { // an event of a source that isn't there
-		_, err := h.service.RecordTransactions(context.Background(), app.InboundCall{AccountID: 1, Source: app.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now})
-		return err
-	}
-	if errs := h.together([]func() error{unknown}); errs[0] == nil {
+	if errs := h.together([]func() error{h.unknown}); errs[0] == nil {
 		t.Fatal("an event of an unknown source was recorded")
 	}
 	outcomes := make([]app.Outcome, 4)
-	works := []func() error{unknown}
+	works := []func() error{h.unknown}
 	for i := range outcomes {
 		works = append(works, h.recorded(h.sources[0], fmt.Sprint(i), fmt.Sprint("N", i), 5, &outcomes[i]))
 		if i%2 == 1 {
-			works = append(works, unknown)
+			works = append(works, h.unknown)
 		}
 	}
 	for i, err := range h.together(works) {
@@ -186,7 +182,7 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 			t.Errorf("work %d: %v", i, err)
 		}
 	}
-	last := h.together([]func() error{h.recorded(h.sources[0], "5", "N5", 5, &outcomes[0]), unknown})
+	last := h.together([]func() error{h.recorded(h.sources[0], "5", "N5", 5, &outcomes[0]), h.unknown})
 	if last[0] != nil || last[1] == nil {
 		t.Errorf("where the last work fails: %v", last)
 	}
@@ -207,6 +203,83 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 	}
 	if ids := peek(t, h.store.Path(), `SELECT group_concat(id), (SELECT group_concat(id) FROM inbound_events) FROM transactions`); ids[0][0] != "1,2,3,4,5,6" || ids[0][1] != "1,2,3,4,5,6" {
 		t.Errorf("the ids are %v", ids)
+	}
+	whole(t, h.store.Path(), h.now)
+}
+
+// unknown is a work whose row can't be written: an event of a source that isn't there.
+func (h *history) unknown() error {
+	_, err := h.service.RecordTransactions(context.Background(), app.InboundCall{AccountID: 1, Source: app.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now})
+	return err
+}
+
+// Whoever looks at rows of others that can't be written pays nothing for them, and loses
+// nobody else's.
+func TestRowsThatFailWhereAnotherLooks(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	var outcome app.Outcome
+	must(t, h.recorded(h.sources[0], "first", "N0", 1, &outcome)())
+	line := func() error {
+		return h.store.Audit(acting(context.Background()), 1, app.DeedTransactionRecord, 0, app.AuditDetail{})
+	}
+	for i, works := range [][]func() error{
+		{h.unknown, h.recorded(h.sources[0], "a", "N1", 5, &outcome), line},
+		{h.recorded(h.sources[0], "b", "N2", 5, &outcome), h.unknown, line},
+		{h.recorded(h.sources[0], "c", "N3", 5, &outcome), line, h.unknown},
+	} {
+		before := h.count(`audit`)
+		failed := 0
+		for _, err := range h.together(works) {
+			if err != nil {
+				failed++
+			}
+		}
+		if n := h.count(`transactions`); failed != 1 || n != int64(i)+2 || h.count(`event_ids`) != n || h.count(`deliveries`) != 2*n || h.count(`inbound_events`) != n || h.count(`audit`) != before+1 {
+			t.Errorf("works %d: %d failed, %d transactions, %d event ids, %d deliveries", i, failed, n, h.count(`event_ids`), h.count(`deliveries`))
+		}
+	}
+	whole(t, h.store.Path(), h.now)
+}
+
+// A work that fails only when its rows are written leaves nothing in the totals.
+func TestTotalsOfRowsThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	var outcome app.Outcome
+	must(t, h.recorded(h.sources[0], "first", "N0", 1, &outcome)())
+	errs := h.together([]func() error{
+		func() error { // of an import that isn't there
+			_, err := h.service.RecordTransactions(context.Background(), app.InboundCall{
+				AccountID: 1, Source: h.sources[0], Channel: app.ChannelFile, ImportID: 99999, NoDeliveries: true, File: "f", ReceivedAt: h.now,
+				Elements: []app.Incoming{{EventID: "x", Gateway: "ACB", AccountNumber: "1000", Number: "X", Type: app.In, Amount: 123456, Time: h.now}},
+			})
+			return err
+		},
+		h.recorded(h.sources[0], "a", "N1", 5, &outcome),
+	})
+	if errs[0] == nil || errs[1] != nil {
+		t.Error(errs)
+	}
+	o, err := h.store.Overview(t.Context(), 1)
+	must(t, err)
+	if o.TotalIn != 6 || o.Transactions != 2 {
+		t.Errorf("%+v", o)
+	}
+	whole(t, h.store.Path(), h.now)
+}
+
+// In a file whose sequence is behind its rows, ids go on after the rows.
+func TestSequenceBehindItsRows(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	h.record(h.elements(3, "1000"))
+	must(t, h.changes(`UPDATE sqlite_sequence SET seq = ? WHERE name = 'transactions'`, 1)())
+	if r := h.record(h.elements(1, "1000")); r.TransactionIDs[0] != 4 {
+		t.Errorf("the next id is %d", r.TransactionIDs[0])
 	}
 	whole(t, h.store.Path(), h.now)
 }

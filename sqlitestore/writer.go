@@ -247,6 +247,8 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 			job.err = t.runJob(job)
 		}
 		switch {
+		case !savepoints && t.rows.failed != nil:
+			return t.undo(t.rows.failed)
 		case job.err == nil:
 			succeeded = true
 		case losesTransaction(job.err):
@@ -262,11 +264,7 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 		return nil
 	}
 	if err := t.writeRows(); err != nil {
-		t.rollback()
-		if !savepoints && !losesTransaction(err) {
-			return errPartlyDone // by which job is found out then
-		}
-		return err
+		return t.undo(err)
 	}
 	if err := t.totals.flush(t); err != nil {
 		t.rollback()
@@ -284,6 +282,16 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 		}
 	}
 	return nil
+}
+
+// undo takes back a batch some of whose rows could not be written. Which job they are of
+// is found out when the batch runs again.
+func (t *tx) undo(err error) error {
+	t.rollback()
+	if losesTransaction(err) {
+		return err
+	}
+	return errPartlyDone
 }
 
 // runJob runs one job, and takes back what it added to the totals if it fails.
@@ -305,8 +313,9 @@ func (t *tx) runInSavepoint(job *write) error {
 	if err := t.exec(`SAVEPOINT job`); err != nil {
 		return err
 	}
+	mark := t.totals.mark()
 	err := t.runJob(job)
-	if err == nil {
+	if err == nil || t.rows.failed != nil {
 		err = t.writeRows()
 	}
 	if err == nil {
@@ -315,6 +324,7 @@ func (t *tx) runInSavepoint(job *write) error {
 	if losesTransaction(err) {
 		return err
 	}
+	t.totals.rewind(mark)
 	t.rows.drop()
 	t.forgetCache()
 	if undo := errors.Join(t.exec(`ROLLBACK TO job`), t.exec(`RELEASE job`)); undo != nil {
