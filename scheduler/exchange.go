@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"math"
@@ -15,8 +16,8 @@ import (
 )
 
 const (
-	maxHeaders = 64 << 10 // bytes of an answer that are read before its body
-	readBuffer = 1 << 10  // bytes: an answer is mostly shorter
+	maxHeaders = 64 << 10               // bytes of an answer that are read before its body
+	closeTime  = 500 * time.Millisecond // for telling TLS of the end
 )
 
 var errLongHeaders = errors.New("the headers of the answer are longer than 64 KiB")
@@ -35,18 +36,22 @@ type exchange struct {
 type roundTrips struct{ network *network }
 
 // RoundTrip is in http.RoundTripper. The connection is closed with the answer's body.
-func (t roundTrips) RoundTrip(request *http.Request) (_ *http.Response, err error) {
-	ctx, open, port := request.Context(), t.network.dial, "80"
-	if request.URL.Scheme == "https" {
-		open, port = t.network.dialTLS, "443"
+func (t roundTrips) RoundTrip(request *http.Request) (response *http.Response, err error) {
+	ctx, conn := request.Context(), net.Conn(nil)
+	switch to := request.URL; to.Scheme {
+	case "https":
+		conn, err = t.network.dialTLS(ctx, "tcp", net.JoinHostPort(to.Hostname(), cmp.Or(to.Port(), "443")))
+	case "http":
+		conn, err = t.network.dial(ctx, "tcp", net.JoinHostPort(to.Hostname(), cmp.Or(to.Port(), "80")))
+	default:
+		err = errors.New("the URL is neither http nor https")
 	}
-	conn, err := open(ctx, "tcp", net.JoinHostPort(request.URL.Hostname(), cmp.Or(request.URL.Port(), port)))
 	if err != nil {
 		return nil, err
 	}
 	x := &exchange{conn: conn, left: maxHeaders, stop: context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })}
 	defer func() {
-		if err != nil {
+		if response == nil { // also where there is a panic
 			_ = x.Close()
 		}
 	}()
@@ -56,8 +61,7 @@ func (t roundTrips) RoundTrip(request *http.Request) (_ *http.Response, err erro
 	if err := x.write(request); err != nil {
 		return nil, err
 	}
-	response, err := x.answer(request)
-	if err != nil {
+	if response, err = x.answer(request); err != nil {
 		return nil, err
 	}
 	response.Body = &answerBody{response.Body, x}
@@ -78,13 +82,15 @@ func (x *exchange) write(request *http.Request) error {
 // answer reads an answer's status and headers. Whatever informational answers come
 // before it count as its headers.
 func (x *exchange) answer(request *http.Request) (*http.Response, error) {
-	x.in = bufio.NewReaderSize(x, readBuffer)
+	x.in = bufio.NewReader(x)
 	for {
 		response, err := http.ReadResponse(x.in, request)
-		if err != nil {
+		switch {
+		case err != nil && x.left <= 0:
+			return nil, errLongHeaders
+		case err != nil:
 			return nil, err
-		}
-		if response.StatusCode >= 200 || response.StatusCode == http.StatusSwitchingProtocols {
+		case response.StatusCode < 100 || response.StatusCode > 199 || response.StatusCode == http.StatusSwitchingProtocols:
 			x.left = math.MaxInt64
 			return response, nil
 		}
@@ -101,10 +107,20 @@ func (x *exchange) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the connection.
+// Close ends the connection. TLS says so to the receiver first, which doesn't take longer
+// than closeTime where the receiver reads nothing, and isn't done where the context has
+// ended.
 func (x *exchange) Close() error {
-	x.stop()
-	return x.conn.Close()
+	goesOn := x.stop()
+	secure, ok := x.conn.(*tls.Conn)
+	if !ok {
+		return x.conn.Close()
+	}
+	if !goesOn {
+		return secure.NetConn().Close()
+	}
+	defer time.AfterFunc(closeTime, func() { _ = secure.NetConn().Close() }).Stop()
+	return secure.Close()
 }
 
 // answerBody is the body of an answer, with which its connection ends. The body itself

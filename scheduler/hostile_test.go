@@ -225,6 +225,9 @@ func (w *hostileWorld) quick(t *testing.T) []hostileReceiver {
 		{"a bad chunk", byName(raw(t, ok+"Transfer-Encoding: chunked\r\n\r\nzz\r\n", nil)), 200, "", "", "", plain, soon},
 		{"a redirect", byName(raw(t, "HTTP/1.1 301 Moved\r\nLocation: /new?token=tell-nobody\r\nContent-Length: 0\r\n\r\n", nil)), 301, app.ErrorRedirect, "", "/new, but redirects are not followed", plain, soon},
 		{"a redirect to nowhere", byName(raw(t, "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", nil)), 302, app.ErrorRedirect, "", "Enter the final URL", plain, soon},
+		{"a status below 100, and an answer behind it", byName(raw(t, "HTTP/1.1 050 X\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", nil)), 50, app.ErrorHTTPStatus, "", "returned 50", plain, soon},
+		{"a status below 100, and an answer in its body", byName(raw(t, "HTTP/1.1 050 X\r\nContent-Length: 38\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", nil)), 50, app.ErrorHTTPStatus, "", "returned 50", plain, soon},
+		{"a status with a sign", byName(raw(t, "HTTP/1.1 +20 X\r\nContent-Length: 0\r\n\r\n", untilClosed)), 20, app.ErrorHTTPStatus, "", "returned 20", plain, soon},
 		{"another protocol", byName(raw(t, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", nil)), 101, app.ErrorHTTPStatus, "", "returned 101", plain, soon},
 		{"created", byName(raw(t, "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n", nil)), 201, app.ErrorHTTPStatus, "", "returned 201, but only 200 counts", plain, soon},
 	}

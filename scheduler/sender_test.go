@@ -89,3 +89,25 @@ func TestRequest(t *testing.T) {
 		t.Errorf("webhook-timestamp %q, webhook-signature %q", stamp, r.Header.Get("Webhook-Signature"))
 	}
 }
+
+// What the history says of an answer that is read in parts.
+func TestPartsOfAnswers(t *testing.T) {
+	t.Parallel()
+	const head = "HTTP/1.1 200 OK\r\n"
+	for name, c := range map[string]struct{ answer, detail, body string }{
+		"many headers":      {head + strings.Repeat("X: y\r\n", 20_000), "longer than 64 KiB", ""},
+		"a long header":     {head + "X: " + strings.Repeat("y", 70_000) + "\r\n\r\nok", "longer than 64 KiB", ""},
+		"headers in bounds": {head + "X: " + strings.Repeat("y", 60_000) + "\r\nContent-Length: 2\r\n\r\nok", "", "ok"},
+		"a long chunk line": {head + "Transfer-Encoding: chunked\r\n\r\n5;" + strings.Repeat("x", 1100) + "\r\nhello\r\n0\r\n\r\n", "", "hello"},
+	} {
+		r := send(t, raw(t, c.answer, nil))
+		if !strings.Contains(r.Detail.Text, c.detail) || string(r.Body) != c.body || r.OK() != (c.detail == "") {
+			t.Errorf("%s: %d %q, %q, body %q", name, r.StatusCode, r.Error, r.Detail.Text, r.Body)
+		}
+	}
+	for _, url := range []string{"ftp://127.0.0.1:1/", "//127.0.0.1:1/"} {
+		if r := send(t, url); r.Error != app.ErrorProtocol || !strings.Contains(r.Detail.Text, "neither http nor https") {
+			t.Errorf("%s: %q, %q", url, r.Error, r.Detail.Text)
+		}
+	}
+}
