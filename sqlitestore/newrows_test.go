@@ -169,6 +169,9 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 	if errs := h.together([]func() error{h.unknown}); errs[0] == nil {
 		t.Fatal("an event of an unknown source was recorded")
 	}
+	if _, err := h.service.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: app.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, DryRun: true}); err == nil {
+		t.Error("a dry run says that it would be")
+	}
 	outcomes := make([]app.Outcome, 4)
 	works := []func() error{h.unknown}
 	for i := range outcomes {

@@ -247,7 +247,7 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 			job.err = t.runJob(job)
 		}
 		switch {
-		case !savepoints && t.rows.failed != nil:
+		case !savepoints && t.rows.failed != nil: // SQLite may have ended the transaction
 			return t.undo(t.rows.failed)
 		case job.err == nil:
 			succeeded = true
