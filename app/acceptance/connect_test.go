@@ -76,8 +76,19 @@ func TestNoForbiddenConnect(t *testing.T) {
 	must(t, p.Process.Signal(os.Interrupt))
 	must(t, p.Wait())
 	for _, h := range history {
-		if blocked := h.Error != nil && *h.Error == string(app.ErrorBlocked); blocked == (h.Endpoint == allowed.URL) {
-			t.Errorf("%s: %v", h.Endpoint, h.Error)
+		want := app.ErrorBlocked
+		switch {
+		case h.Endpoint == allowed.URL:
+			want = app.ErrorNone
+		case strings.Contains(h.Endpoint, "①"): // no name, and nothing reads it as digits
+			want = app.ErrorDNS
+		}
+		got := ""
+		if h.Error != nil {
+			got = *h.Error
+		}
+		if got != string(want) {
+			t.Errorf("%s: %q, want %q", h.Endpoint, got, want)
 		}
 	}
 	checkConnects(t, log, allowed.Listener.Addr().String())
