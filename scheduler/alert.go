@@ -60,7 +60,7 @@ func NewAlerter(policy *app.TargetPolicy, version string, transport http.RoundTr
 
 func newAlerter(n *network, version string, transport http.RoundTripper) *Alerter {
 	if transport == nil {
-		transport = n.transport()
+		transport = roundTrips{n}
 	}
 	return &Alerter{
 		network: n, version: version,

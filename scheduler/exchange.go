@@ -24,7 +24,8 @@ var errLongHeaders = errors.New("the headers of the answer are longer than 64 Ki
 
 // exchange is a request and its answer over a connection of their own, by HTTP/1.1 and
 // in the goroutine that asks. http.Transport takes two more goroutines for a connection,
-// and for what the three tell one another as long as for the request.
+// and for what the three tell one another as long as for the request. No environment
+// variable redirects it, since it knows no proxies, and nothing is decompressed.
 type exchange struct {
 	conn net.Conn
 	in   *bufio.Reader
@@ -55,7 +56,7 @@ func (t roundTrips) RoundTrip(request *http.Request) (response *http.Response, e
 			_ = x.Close()
 		}
 	}()
-	if trace := httptrace.ContextClientTrace(ctx); trace != nil {
+	if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.GotConn != nil {
 		trace.GotConn(httptrace.GotConnInfo{Conn: conn})
 	}
 	if err := x.write(request); err != nil {
@@ -71,8 +72,9 @@ func (t roundTrips) RoundTrip(request *http.Request) (response *http.Response, e
 // write sends headers and body at once.
 func (x *exchange) write(request *http.Request) error {
 	var b bytes.Buffer
-	request.Close = true // says that there will be no other request
-	if err := request.Write(&b); err != nil {
+	last := *request // on this connection, which the receiver is told
+	last.Close = true
+	if err := last.Write(&b); err != nil {
 		return err
 	}
 	_, err := x.conn.Write(b.Bytes())

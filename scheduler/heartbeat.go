@@ -29,7 +29,7 @@ type Heartbeat struct {
 // that isn't nil stands in for the network.
 func NewHeartbeat(policy *app.TargetPolicy, url, version string, transport http.RoundTripper) *Heartbeat {
 	if transport == nil {
-		transport = newNetwork(policy, nil, nil).transport()
+		transport = roundTrips{newNetwork(policy, nil, nil)}
 	}
 	return &Heartbeat{transport: transport, url: url, userAgent: app.UserAgent(version)}
 }

@@ -50,22 +50,8 @@ type shortLookUp struct {
 	err error
 }
 
-// transport is HTTP/1.1 over the network, within bounds, with a connection for
-// each request.
-func (n *network) transport() *http.Transport {
-	return &http.Transport{
-		DisableKeepAlives:      true,
-		Proxy:                  nil, // an environment variable must not redirect money notices
-		DialContext:            protected(n.dial),
-		DialTLSContext:         protected(n.dialTLS),
-		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{}, // HTTP/1.1 only
-		DisableCompression:     true,
-		MaxResponseHeaderBytes: 64 << 10,
-	}
-}
-
-// protected returns a panic of dial as an error. The transport dials in a goroutine
-// of its own, where a panic would end the process, and TLS reads what strangers send.
+// protected returns a panic of dial as an error. The clients of brokers dial in goroutines
+// of their own, where a panic would end the process.
 func protected(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (conn net.Conn, err error) {
 		err = app.Protected(func() (err error) { conn, err = dial(ctx, network, address); return err })
@@ -90,9 +76,6 @@ func (n *network) dial(ctx context.Context, network, address string) (net.Conn, 
 }
 
 func (n *network) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
-	// The transport lets a dial go on when its attempt has ended.
-	ctx, cancel := context.WithTimeout(ctx, app.AttemptTimeout)
-	defer cancel()
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ type Poller struct {
 // requests share a connection: one account's list is never another's.
 func NewPoller(policy *app.TargetPolicy, zone *time.Location, version string, transport http.RoundTripper) *Poller {
 	if transport == nil {
-		transport = newNetwork(policy, nil, nil).transport()
+		transport = roundTrips{newNetwork(policy, nil, nil)}
 	}
 	p := &Poller{
 		client: &http.Client{
