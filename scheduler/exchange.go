@@ -28,7 +28,6 @@ var errLongHeaders = errors.New("the headers of the answer are longer than 64 Ki
 // variable redirects it, since it knows no proxies, and nothing is decompressed.
 type exchange struct {
 	conn net.Conn
-	in   *bufio.Reader
 	left int64       // bytes that may still be read
 	stop func() bool // the connection ends with the context no more
 }
@@ -84,9 +83,9 @@ func (x *exchange) write(request *http.Request) error {
 // answer reads an answer's status and headers. Whatever informational answers come
 // before it count as its headers.
 func (x *exchange) answer(request *http.Request) (*http.Response, error) {
-	x.in = bufio.NewReader(x)
+	in := bufio.NewReader(x)
 	for {
-		response, err := http.ReadResponse(x.in, request)
+		response, err := http.ReadResponse(in, request)
 		switch {
 		case err != nil && x.left <= 0:
 			return nil, errLongHeaders

@@ -22,10 +22,9 @@ const (
 
 var phaseCauses = [...]app.Cause{app.CauseResponse, app.CauseDNS, app.CauseConnect, app.CauseTLS, app.CauseResponse}
 
-// phaseClock takes the times of an attempt's phases. The transport calls it
-// from goroutines that may outlive the attempt: a dial goes on when its attempt
-// has ended, and of two addresses that are tried at once the slower is given
-// up. What doesn't lead further doesn't count.
+// phaseClock takes the times of an attempt's phases. Package net calls it from
+// goroutines that may outlive the attempt: of two addresses that are tried at once the
+// slower is given up. What doesn't lead further doesn't count.
 type phaseClock struct {
 	mu    sync.Mutex
 	phase phase

@@ -63,7 +63,7 @@ type rowKey struct {
 	channel, text string
 }
 
-func newNewRows() newRows {
+func noRowsYet() newRows {
 	return newRows{values: map[*table][]any{}, keys: map[rowKey]bool{}, lastID: map[*table]int64{}}
 }
 

@@ -46,7 +46,7 @@ type statement struct {
 }
 
 func newTx(conn driver.Conn, sealer *sealer) *tx {
-	return &tx{conn: conn, sealer: sealer, stmts: map[string]*statement{}, totals: &totals{}, rows: newNewRows(), caches: map[int64]*recordCache{}, served: map[serving]bool{}}
+	return &tx{conn: conn, sealer: sealer, stmts: map[string]*statement{}, totals: &totals{}, rows: noRowsYet(), caches: map[int64]*recordCache{}, served: map[serving]bool{}}
 }
 
 // close closes the statements and the connection. With open statements the
