@@ -43,11 +43,12 @@ func TestDrill(t *testing.T) {
 	}
 	kinds := []replica.Scheme{replica.S3, replica.SFTP, replica.File}
 	for n := 0; left > 0; n++ {
+		losses := min(left, lostInARow, max(1, *drills))
+		left -= losses // also where the drill is skipped
 		t.Run(fmt.Sprint(n, " ", kinds[n%len(kinds)]), func(t *testing.T) {
 			d := newDrill(t, kinds[n%len(kinds)])
-			for range min(left, lostInARow, max(1, *drills)) {
+			for range losses {
 				d.lose(t)
-				left--
 			}
 			d.check(t)
 		})
