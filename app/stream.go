@@ -275,8 +275,7 @@ func (s *Service) UpdateStream(ctx context.Context, accountID, id int64, u Strea
 		return Stream{}, err
 	}
 	if u.Name != nil {
-		name := strings.TrimSpace(*u.Name)
-		u.Name = &name
+		u.Name = new(strings.TrimSpace(*u.Name))
 	}
 	return s.store.UpdateStream(ctx, accountID, id, u)
 }

@@ -305,15 +305,13 @@ func (p *TargetPolicy) checkLiteral(addr netip.Addr, port uint16) *Text {
 		return nil
 	}
 	if blocked.Metadata {
-		t := Textf("has the cloud metadata address %s, which is never allowed", "dùng địa chỉ metadata %s của máy chủ đám mây, không bao giờ được phép", blocked.Addr)
-		return &t
+		return new(Textf("has the cloud metadata address %s, which is never allowed", "dùng địa chỉ metadata %s của máy chủ đám mây, không bao giờ được phép", blocked.Addr))
 	}
 	prefix := netip.PrefixFrom(blocked.Addr, blocked.Addr.BitLen())
-	t := Text{
+	return &Text{
 		fmt.Sprintf("must be reachable from the internet, but %s is not public (%s); to send there, start serve with --allow-target %s", blocked.Addr, blocked.Rule.EN, prefix),
 		fmt.Sprintf("phải truy cập được từ internet, nhưng %s không phải địa chỉ công khai (%s); để gửi đến đó, hãy chạy serve với --allow-target %s", blocked.Addr, blocked.Rule.VI, prefix),
 	}
-	return &t
 }
 
 func (p *TargetPolicy) checkHostName(host string) *Text {
@@ -326,9 +324,8 @@ func (p *TargetPolicy) checkHostName(host string) *Text {
 		return &Text{"has a host that ends in a number but is not an IPv4 address in dotted form", "có tên máy chủ kết thúc bằng số nhưng không phải địa chỉ IPv4 dạng chuẩn"}
 	}
 	if !strings.Contains(host, ".") || hasLocalSuffix(host) {
-		t := Textf("must be reachable from the internet, but %[1]s is a local name; to send there, start serve with --allow-target %[1]s and with its address",
-			"phải truy cập được từ internet, nhưng %[1]s là tên nội bộ; để gửi đến đó, hãy chạy serve với --allow-target %[1]s và địa chỉ của nó", host)
-		return &t
+		return new(Textf("must be reachable from the internet, but %[1]s is a local name; to send there, start serve with --allow-target %[1]s and with its address",
+			"phải truy cập được từ internet, nhưng %[1]s là tên nội bộ; để gửi đến đó, hãy chạy serve với --allow-target %[1]s và địa chỉ của nó", host))
 	}
 	return nil
 }

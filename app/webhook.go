@@ -239,8 +239,7 @@ func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u Webh
 		return Webhook{}, err
 	}
 	if u.Name != nil {
-		name := strings.TrimSpace(*u.Name)
-		u.Name = &name
+		u.Name = new(strings.TrimSpace(*u.Name))
 	}
 	if u.URL != nil {
 		w, err := s.Webhook(ctx, accountID, id)

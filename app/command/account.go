@@ -85,25 +85,13 @@ func listAccounts(c *cli.Context, s *session) error {
 }
 
 func setAccount(c *cli.Context, s *session) error {
-	var u app.AccountUpdate
-	if c.IsSet("plan") {
-		plan := c.String("plan")
-		u.Plan = &plan
-	}
+	u := app.AccountUpdate{Plan: given(c, "plan", c.String), MaxBankAccounts: given(c, "max-bank-accounts", c.Int), IsTrial: given(c, "trial", c.Bool)}
 	if c.IsSet("expires") {
 		expires, err := parseExpiry(c.String("expires"), s.service.Zone())
 		if err != nil {
 			return err
 		}
 		u.ExpiresAt = &expires
-	}
-	if c.IsSet("max-bank-accounts") {
-		most := c.Int("max-bank-accounts")
-		u.MaxBankAccounts = &most
-	}
-	if c.IsSet("trial") {
-		trial := c.Bool("trial")
-		u.IsTrial = &trial
 	}
 	if u == (app.AccountUpdate{}) {
 		return terminal.Usagef("account set needs at least one of --plan, --expires, --max-bank-accounts and --trial")

@@ -78,8 +78,7 @@ func optionalTime(t time.Time, zone *time.Location) *string {
 	if t.IsZero() {
 		return nil
 	}
-	s := app.FormatTime(t, zone)
-	return &s
+	return new(app.FormatTime(t, zone))
 }
 
 func orNever(s *string) string {

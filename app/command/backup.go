@@ -79,8 +79,7 @@ type contentsJSON struct {
 func encodeContents(held app.Contents) contentsJSON {
 	v := contentsJSON{Schema: held.Schema, Transactions: held.Transactions, PendingDeliveries: held.Pending}
 	if held.NewestID != 0 {
-		id, at := fmt.Sprint(held.NewestID), app.FormatTime(held.NewestAt, zoneOf(held))
-		v.NewestTransactionID, v.NewestTransactionAt = &id, &at
+		v.NewestTransactionID, v.NewestTransactionAt = new(fmt.Sprint(held.NewestID)), new(app.FormatTime(held.NewestAt, zoneOf(held)))
 	}
 	return v
 }
@@ -128,8 +127,7 @@ func backUp(c *cli.Context, s *session) error {
 		Removed: append([]string{}, made.Removed...), Left: append([]string{}, made.Left...),
 	}
 	if made.WithKey {
-		key := made.Path + ".key"
-		v.Key = &key
+		v.Key = new(made.Path + ".key")
 	}
 	return errors.Join(err, terminal.Report(c, v, "The backup is "+v.File+", whole and checked.", v.print))
 }

@@ -159,8 +159,7 @@ func listDeliveries(c *cli.Context, s *session) error {
 		if c.Int("status") != 0 && c.Int("status") != 1 {
 			return terminal.Usagef("--status must be 1 (success) or 0 (error)")
 		}
-		success := c.Int("status") == 1
-		f.OK = &success
+		f.OK = new(c.Int("status") == 1)
 	}
 	attempts, total, err := s.service.History(c.Context, s.account, f)
 	if err != nil {

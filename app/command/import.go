@@ -130,8 +130,7 @@ func importFile(c *cli.Context, s *session) error {
 	}
 	v := newImported(c, s, path, result, rejects)
 	if err != nil {
-		text := terminal.OneLine(terminal.ErrorText(err))
-		v.Error = &text
+		v.Error = new(terminal.OneLine(terminal.ErrorText(err)))
 	}
 	lost := fmt.Sprintf("%s: %d recorded, %d known already, %d rejected.", path, v.Recorded, v.Duplicates, v.Rejected)
 	if e := terminal.Report(c, v, lost, v.print); err == nil {

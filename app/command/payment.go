@@ -231,18 +231,8 @@ func (s *session) printMatch(c *cli.Context, r app.PaymentRequest, err error) er
 }
 
 func paymentSettings(c *cli.Context, s *session) error {
-	var u app.AccountUpdate
-	if c.IsSet("tolerance") {
-		tolerance := c.Int64("tolerance")
-		u.PaymentTolerance = &tolerance
-	}
-	if c.IsSet("distinct-amounts") {
-		distinct := c.Bool("distinct-amounts")
-		u.DistinctAmounts = &distinct
-	}
-	if c.IsSet("small-amount") {
-		small := c.Int64("small-amount")
-		u.SmallAmount = &small
+	u := app.AccountUpdate{
+		PaymentTolerance: given(c, "tolerance", c.Int64), DistinctAmounts: given(c, "distinct-amounts", c.Bool), SmallAmount: given(c, "small-amount", c.Int64),
 	}
 	if u == (app.AccountUpdate{}) {
 		a, err := s.service.Account(c.Context, s.account)

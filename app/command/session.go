@@ -117,3 +117,11 @@ type stateJSON struct {
 	ID    int64  `json:"id"`
 	State string `json:"state"`
 }
+
+// given is the value of a flag; nil where the flag isn't given.
+func given[T any](c *cli.Context, flag string, value func(flag string) T) *T {
+	if !c.IsSet(flag) {
+		return nil
+	}
+	return new(value(flag))
+}

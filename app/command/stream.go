@@ -77,7 +77,7 @@ func streamCommand() *cli.Command {
 func createStream(c *cli.Context, s *session) error {
 	in := app.StreamCreate{
 		Name: c.String("name"), URL: c.String("url"), Topic: c.String("topic"), Type: app.WebhookType(c.String("type")),
-		BankAccountID: c.Int64("bank-account-id"), CodePrefix: strings.ToUpper(c.String("code-prefix")), SinceID: sinceID(c),
+		BankAccountID: c.Int64("bank-account-id"), CodePrefix: strings.ToUpper(c.String("code-prefix")), SinceID: given(c, "since-id", c.Int64),
 	}
 	credentials, err := brokerCredentials(c)
 	if err != nil {
@@ -103,15 +103,6 @@ func createStream(c *cli.Context, s *session) error {
 
 func encodeStream(s *session, st app.Stream) api.StreamJSON {
 	return api.EncodeStream(st, s.service.Zone(), app.English)
-}
-
-// sinceID reads --since-id; nil where it isn't given.
-func sinceID(c *cli.Context) *int64 {
-	if !c.IsSet("since-id") {
-		return nil
-	}
-	id := c.Int64("since-id")
-	return &id
 }
 
 // brokerCredentials reads --username and --password-file; nil where neither is given.
@@ -158,16 +149,9 @@ func listStreams(c *cli.Context, s *session) error {
 }
 
 func updateStream(c *cli.Context, s *session, id int64) error {
-	u := app.StreamUpdate{SinceID: sinceID(c)}
-	for name, field := range map[string]**string{"name": &u.Name, "url": &u.URL, "topic": &u.Topic} {
-		if c.IsSet(name) {
-			value := c.String(name)
-			*field = &value
-		}
-	}
-	if c.IsSet("type") {
-		streamType := app.WebhookType(c.String("type"))
-		u.Type = &streamType
+	u := app.StreamUpdate{
+		Name: given(c, "name", c.String), URL: given(c, "url", c.String), Topic: given(c, "topic", c.String),
+		Type: (*app.WebhookType)(given(c, "type", c.String)), SinceID: given(c, "since-id", c.Int64),
 	}
 	var err error
 	if c.IsSet("password-file") && !c.IsSet("username") {

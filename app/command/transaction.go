@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -82,12 +83,8 @@ func readTransactionFilter(c *cli.Context, s *session) (f app.TransactionFilter,
 	if err := bad.Err(); err != nil {
 		return f, err
 	}
-	if c.IsSet("since-id") {
-		since := c.Int64("since-id")
-		if since < 0 {
-			return f, terminal.Usagef("--since-id must be an id, not %d", since)
-		}
-		f.SinceID = &since
+	if f.SinceID = given(c, "since-id", c.Int64); f.SinceID != nil && *f.SinceID < 0 {
+		return f, terminal.Usagef("--since-id must be an id, not %d", *f.SinceID)
 	}
 	return f, nil
 }
@@ -175,12 +172,7 @@ func addTransaction(c *cli.Context, s *session) error {
 			return terminal.Usagef("--date must be a time as 2026-11-22 08:30:00, 22/11/2026 08:30 or 2026-11-22T08:30:00+07:00, or a date alone, not %q", c.String("date"))
 		}
 	}
-	if e.EventID == "" {
-		e.EventID = e.Number
-	}
-	if e.EventID == "" {
-		e.EventID = "hand-" + rand.Text()
-	}
+	e.EventID = cmp.Or(e.EventID, e.Number, "hand-"+rand.Text())
 	t, result, err := s.service.RecordByHand(c.Context, s.account, e, nil, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err

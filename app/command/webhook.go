@@ -124,17 +124,7 @@ func listWebhooks(c *cli.Context, s *session) error {
 }
 
 func updateWebhook(c *cli.Context, s *session, id int64) error {
-	var u app.WebhookUpdate
-	for name, field := range map[string]**string{"name": &u.Name, "url": &u.URL} {
-		if c.IsSet(name) {
-			value := c.String(name)
-			*field = &value
-		}
-	}
-	if c.IsSet("type") {
-		webhookType := app.WebhookType(c.String("type"))
-		u.Type = &webhookType
-	}
+	u := app.WebhookUpdate{Name: given(c, "name", c.String), URL: given(c, "url", c.String), Type: (*app.WebhookType)(given(c, "type", c.String))}
 	if u == (app.WebhookUpdate{}) {
 		return terminal.Usagef("webhook update needs at least one of --name, --url and --type")
 	}

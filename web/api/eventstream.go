@@ -97,12 +97,10 @@ func (s *Server) streamTransactions(w http.ResponseWriter, q *Request) error {
 // address as before, so the header counts more than the address.
 func lastEvent(q *Request, p *wire.Params) (since *int64) {
 	if text := p.Values.Get("since_id"); text != "" {
-		id := readSinceID("since_id", text, &p.Bad)
-		since = &id
+		since = new(readSinceID("since_id", text, &p.Bad))
 	}
 	if text := strings.Join(q.Header.Values("Last-Event-ID"), ","); text != "" {
-		id := readSinceID("Last-Event-ID", text, &p.Bad)
-		since = &id
+		since = new(readSinceID("Last-Event-ID", text, &p.Bad))
 	}
 	return since
 }

@@ -92,8 +92,7 @@ func (f *fields) sinceID() *int64 {
 	if v.Kind != exactjson.String && v.Kind != exactjson.Number {
 		v.Text = ""
 	}
-	id := readSinceID("since_id", v.Text, &f.bad)
-	return &id
+	return new(readSinceID("since_id", v.Text, &f.bad))
 }
 
 // namedStream finds the stream with the id in the path. Handlers call it first, so
@@ -115,10 +114,8 @@ func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	u := app.StreamUpdate{Name: f.optional("name"), URL: f.optional("url"), Topic: f.optional("topic"), Credentials: f.credentials(), SinceID: f.sinceID()}
-	if t := f.optional("type"); t != nil {
-		streamType := app.WebhookType(*t)
-		u.Type = &streamType
+	u := app.StreamUpdate{
+		Name: f.optional("name"), URL: f.optional("url"), Topic: f.optional("topic"), Type: (*app.WebhookType)(f.optional("type")), Credentials: f.credentials(), SinceID: f.sinceID(),
 	}
 	f.bad.Merge(s.service.CheckStreamUpdate(before, u))
 	if f.bad.Err() == nil && u == (app.StreamUpdate{}) {

@@ -58,11 +58,10 @@ func (s *Server) listTransactions(w http.ResponseWriter, q *Request) error {
 		p.Bad.Add("sort", "must be -id, id, -date or date", "phải là -id, id, -date hoặc date")
 	}
 	if since := p.Values.Get("since_id"); since != "" {
-		id := readSinceID("since_id", since, &p.Bad)
+		f.SinceID = new(readSinceID("since_id", since, &p.Bad))
 		if f.Sort != "" && f.Sort != app.SortID {
 			p.Bad.Add("sort", "must be id together with since_id", "phải là id khi dùng since_id")
 		}
-		f.SinceID = &id
 	}
 	if err := p.Bad.Err(); err != nil {
 		return err

@@ -106,11 +106,7 @@ func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	u := app.WebhookUpdate{Name: f.optional("name"), URL: f.optional("webhook_url")}
-	if t := f.optional("type"); t != nil {
-		webhookType := app.WebhookType(*t)
-		u.Type = &webhookType
-	}
+	u := app.WebhookUpdate{Name: f.optional("name"), URL: f.optional("webhook_url"), Type: (*app.WebhookType)(f.optional("type"))}
 	f.bad.Merge(s.service.CheckWebhookUpdate(u))
 	if f.bad.Err() == nil && len(q.body.Members) == 0 {
 		f.bad.Add("body", "must have at least one of name, webhook_url and type", "phải có ít nhất một trong name, webhook_url và type")

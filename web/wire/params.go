@@ -107,8 +107,7 @@ func (p *Params) HistoryFilter() app.HistoryFilter {
 	switch p.Values.Get("status") {
 	case "":
 	case "0", "1":
-		success := p.Values.Get("status") == "1"
-		f.OK = &success
+		f.OK = new(p.Values.Get("status") == "1")
 	default:
 		p.Bad.Add("status", "must be 1 (success) or 0 (error)", "phải là 1 (thành công) hoặc 0 (lỗi)")
 	}
