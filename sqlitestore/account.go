@@ -46,30 +46,14 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 			return a, err
 		}
 		before := a
-		if u.Name != nil {
-			a.Name = *u.Name
-		}
-		if u.Plan != nil {
-			a.Plan = *u.Plan
-		}
-		if u.ExpiresAt != nil {
-			a.ExpiresAt = *u.ExpiresAt
-		}
-		if u.IsTrial != nil {
-			a.IsTrial = *u.IsTrial
-		}
-		if u.MaxBankAccounts != nil {
-			a.MaxBankAccounts = *u.MaxBankAccounts
-		}
-		if u.PaymentTolerance != nil {
-			a.PaymentTolerance = *u.PaymentTolerance
-		}
-		if u.DistinctAmounts != nil {
-			a.DistinctAmounts = *u.DistinctAmounts
-		}
-		if u.SmallAmount != nil {
-			a.SmallAmount = *u.SmallAmount
-		}
+		replace(&a.Name, u.Name)
+		replace(&a.Plan, u.Plan)
+		replace(&a.ExpiresAt, u.ExpiresAt)
+		replace(&a.IsTrial, u.IsTrial)
+		replace(&a.MaxBankAccounts, u.MaxBankAccounts)
+		replace(&a.PaymentTolerance, u.PaymentTolerance)
+		replace(&a.DistinctAmounts, u.DistinctAmounts)
+		replace(&a.SmallAmount, u.SmallAmount)
 		if err := tx.exec(`UPDATE accounts SET name = ?, plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ?, payment_tolerance = ?, distinct_amounts = ?, small_amount = ? WHERE id = ?`,
 			a.Name, a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, a.PaymentTolerance, a.DistinctAmounts, a.SmallAmount, id); err != nil {
 			return a, err

@@ -347,6 +347,13 @@ func durationInto(d *time.Duration) intInto {
 	return func(n int64) { *d = time.Duration(n) * time.Millisecond }
 }
 
+// replace gives a field its new value; nil: it keeps the one it has.
+func replace[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
 // nullIfZero is an id as an optional reference: NULL for 0.
 func nullIfZero(id int64) any {
 	if id == 0 {

@@ -150,17 +150,10 @@ func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u app.Str
 			return st, err
 		}
 		before := st
-		set := func(field *string, to *string) {
-			if to != nil {
-				*field = *to
-			}
-		}
-		set(&st.Name, u.Name)
-		set(&st.URL, u.URL)
-		set(&st.Topic, u.Topic)
-		if u.Type != nil {
-			st.Type = *u.Type
-		}
+		replace(&st.Name, u.Name)
+		replace(&st.URL, u.URL)
+		replace(&st.Topic, u.Topic)
+		replace(&st.Type, u.Type)
 		if u.SinceID != nil {
 			if st.Position, err = streamStart(tx, u.SinceID); err != nil {
 				return st, err

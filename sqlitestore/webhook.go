@@ -112,15 +112,9 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u app.We
 			return w, err
 		}
 		before := w
-		if u.Name != nil {
-			w.Name = *u.Name
-		}
-		if u.URL != nil {
-			w.URL = *u.URL
-		}
-		if u.Type != nil {
-			w.Type = *u.Type
-		}
+		replace(&w.Name, u.Name)
+		replace(&w.URL, u.URL)
+		replace(&w.Type, u.Type)
 		if err := tx.exec(`UPDATE webhooks SET name = ?, url = ?, type = ? WHERE id = ?`, w.Name, w.URL, string(w.Type), id); err != nil {
 			return w, err
 		}
