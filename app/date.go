@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -97,11 +98,8 @@ func ReadDate(text string, zone *time.Location) (t time.Time, dateOnly, ok bool)
 		}
 		return day.Start(zone), true, true
 	}
-	if seconds == "" {
-		seconds = ":00"
-	}
 	var err error
-	switch local := date + " " + clock + seconds; {
+	switch local := date + " " + clock + cmp.Or(seconds, ":00"); {
 	case utc != "":
 		t, err = ParseTime(local, time.UTC)
 	case hours != "":

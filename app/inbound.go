@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -231,9 +232,7 @@ func (s *Service) RecordTransactions(ctx context.Context, call InboundCall) (Rec
 func (s *Service) normalize(call *InboundCall) {
 	for i := range call.Elements {
 		e := &call.Elements[i]
-		if e.EventIDChannel == "" {
-			e.EventIDChannel = call.Channel
-		}
+		e.EventIDChannel = cmp.Or(e.EventIDChannel, call.Channel)
 		e.EventID = cleanKey(e.EventID)
 		e.Gateway = CleanText(e.Gateway, 100)
 		e.AccountNumber = cleanKey(NormalizeAccountNumber(e.AccountNumber))

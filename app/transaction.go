@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"strings"
@@ -88,10 +89,7 @@ func (s *Service) SetNote(ctx context.Context, accountID, transactionID int64, s
 		if present.Text == cleanNote(seen) || present.Text == note.Text {
 			return nil
 		}
-		by := present.ChangedBy
-		if by == "" {
-			by = "baoco"
-		}
+		by := cmp.Or(present.ChangedBy, "baoco")
 		return Refused(CodeConflict, Textf(
 			"%s changed this note in the meantime. It is now: “%s”. Yours below is not saved yet; save again to replace it.",
 			"%s vừa sửa ghi chú này. Ghi chú hiện tại: “%s”. Nội dung bạn nhập bên dưới chưa được lưu; bấm lưu lần nữa nếu muốn thay thế.",
@@ -245,9 +243,7 @@ type TransactionSums struct{ In, Out Amounts }
 // Transactions is Store.Transactions, by default newest first, with SinceID
 // oldest first.
 func (s *Service) Transactions(ctx context.Context, accountID int64, f TransactionFilter) (TransactionPage, error) {
-	if f.Sort == "" {
-		f.Sort = SortIDDesc
-	}
+	f.Sort = cmp.Or(f.Sort, SortIDDesc)
 	if f.SinceID != nil {
 		f.Sort = SortID
 	}

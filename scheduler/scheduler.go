@@ -10,6 +10,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -76,9 +77,7 @@ type Scheduler struct {
 // Start begins to deliver; what is due already is attempted at once, within
 // the slots. send makes one attempt.
 func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Result, o Options) (*Scheduler, error) {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	cron, err := gocron.NewScheduler(
 		gocron.WithLogger(cronLogger{o.Logger}),
 		gocron.WithClock(steadyClock{clockwork.NewRealClock(), time.Now()}),

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,10 +74,7 @@ func (a *Alerter) sendTelegram(ctx context.Context, t app.TelegramSettings, m ap
 // explainTelegram says what an answer means in practice, with Telegram's own
 // words.
 func explainTelegram(status int, answer telegramAnswer) app.Text {
-	words := said(answer.Description)
-	if words == "" {
-		words = strconv.Itoa(status)
-	}
+	words := cmp.Or(said(answer.Description), strconv.Itoa(status))
 	what := app.Text{EN: "the message was not taken", VI: "tin không được nhận"}
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusNotFound:

@@ -1,6 +1,7 @@
 package paymentcode
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -73,9 +74,7 @@ type reading struct {
 func (r *reading) add(other reading) {
 	r.begun = r.begun || other.begun
 	r.doubt = r.doubt || other.doubt || r.code != "" && other.code != "" && r.code != other.code
-	if r.code == "" {
-		r.code = other.code
-	}
+	r.code = cmp.Or(r.code, other.code)
 }
 
 // read reads word i from its beginning, or from what follows a word of banks.

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"slices"
@@ -159,9 +160,7 @@ func readGenericElement(v exactjson.Value, paths map[string]exactjson.Path, zone
 		x.word("account", &e.AccountNumber),
 		x.amount(&e.Amount, &e.Type),
 	)
-	if e.EventID == "" {
-		e.EventID = e.Number
-	}
+	e.EventID = cmp.Or(e.EventID, e.Number)
 	switch {
 	case e.Fault != nil:
 	case e.EventID == "":

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"net/http"
 	"time"
@@ -82,9 +83,7 @@ func ReadNativeElement(v exactjson.Value, zone *time.Location) app.Incoming {
 		readDirection(v, "transferType", &e.Type),
 		readAmount(v, "transferAmount", &e.Amount),
 	)
-	if e.EventID == "" {
-		e.EventID = e.Number
-	}
+	e.EventID = cmp.Or(e.EventID, e.Number)
 	if e.EventID == "" && e.Fault == nil {
 		e.Fault = &app.FieldError{Field: "id", Text: app.IDRule}
 	}

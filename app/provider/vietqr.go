@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -54,9 +55,7 @@ func readVietQR(in Call) Reading {
 		readVietQRDirection(v, &e.Type),
 		readAmountWord(v, "amount", &e.Amount),
 	)
-	if e.EventID == "" {
-		e.EventID = e.Number
-	}
+	e.EventID = cmp.Or(e.EventID, e.Number)
 	if e.EventID == "" && e.Fault == nil {
 		e.Fault = &app.FieldError{Field: "transactionid", Text: required}
 	}

@@ -121,9 +121,7 @@ func (p Place) s3(u *url.URL, query url.Values) (Place, error) {
 	case p.Endpoint != "" && !goodEndpoint(p.Endpoint):
 		return Place{}, fmt.Errorf("the endpoint of an S3 place is https:// and a host, without a path; http:// only in your own network")
 	}
-	if p.Region == "" {
-		p.Region = "us-east-1" // what most other services take for any
-	}
+	p.Region = cmp.Or(p.Region, "us-east-1") // what most other services take for any
 	return p, nil
 }
 

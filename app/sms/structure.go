@@ -1,6 +1,7 @@
 package sms
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"time"
@@ -201,9 +202,7 @@ func bankOf(sender string, named []string) (string, bool) {
 		if !known || code != "" && !bank.Is(code) {
 			return "", false
 		}
-		if code == "" {
-			code = bank.Code
-		}
+		code = cmp.Or(code, bank.Code)
 	}
 	return code, true
 }
@@ -226,8 +225,6 @@ func directionOf(sign, word string) (app.Direction, bool) {
 	if bySign != "" && byWord != "" && bySign != byWord {
 		return "", false
 	}
-	if bySign == "" {
-		bySign = byWord
-	}
+	bySign = cmp.Or(bySign, byWord)
 	return bySign, bySign != ""
 }

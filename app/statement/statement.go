@@ -2,6 +2,7 @@ package statement
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -76,9 +77,7 @@ func Open(path string, o Options) (*Reader, error) {
 	if err := checkMap(o.Map); err != nil {
 		return nil, err
 	}
-	if o.Zone == nil {
-		o.Zone = time.UTC
-	}
+	o.Zone = cmp.Or(o.Zone, time.UTC)
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err

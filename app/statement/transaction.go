@@ -242,9 +242,7 @@ func (r *Reader) readDebit(l line, e *app.Incoming) *app.FieldError {
 	if n < 0 {
 		sign, n = -1, -n
 	}
-	if r.debits == 0 {
-		r.debits = sign
-	}
+	r.debits = cmp.Or(r.debits, sign)
 	if sign != r.debits {
 		if r.debits < 0 {
 			r.doubt = refusedAt(l.line, "the debit has no minus, but those above have one: they, or this one, may be corrections",

@@ -4,6 +4,7 @@
 package vietqr
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -42,10 +43,7 @@ func (t Transfer) String() (string, error) {
 	if len(t.BIN) != 6 || t.Account == "" || len(t.Account) > 50 || t.Amount < 0 {
 		return "", fmt.Errorf("a transfer to bank %q, account %q of %d VND can't be coded", t.BIN, t.Account, t.Amount)
 	}
-	service := t.Service
-	if service == "" {
-		service = ToAccount
-	}
+	service := cmp.Or(t.Service, ToAccount)
 	initiation := "11" // the same code for every payment
 	if t.Amount > 0 {
 		initiation = "12"

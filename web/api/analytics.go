@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 
 	"baoco/app"
@@ -24,10 +25,7 @@ func (s *Server) overview(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) period(w http.ResponseWriter, q *Request) error {
-	window := app.Range(q.URL.Query().Get("range"))
-	if window == "" {
-		window = app.RangeMonthly
-	}
+	window := cmp.Or(app.Range(q.URL.Query().Get("range")), app.RangeMonthly)
 	rows, err := s.service.Period(q.Context(), q.account(), window, q.now)
 	if err != nil {
 		return err

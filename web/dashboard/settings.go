@@ -45,9 +45,7 @@ func (s *Server) settingsPage(v *visit) error {
 func (s *Server) showSettings(v *visit, data settingsData, wrong error) (err error) {
 	data.SignOut = everySignOut(v)
 	if v.may(ownerOnly) {
-		if data.UserForm.Role == "" {
-			data.UserForm.Role = app.RoleCashier
-		}
+		data.UserForm.Role = cmp.Or(data.UserForm.Role, app.RoleCashier)
 		if data.Users, err = s.Service.Users(v.Context(), v.account.ID); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,11 +93,8 @@ func run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	dir := c.String("dir")
-	if dir == "" {
-		dir = filepath.Dir(c.String("db"))
-	}
-	if dir, err = os.MkdirTemp(dir, "baoco-bench-"); err != nil {
+	dir, err := os.MkdirTemp(cmp.Or(c.String("dir"), filepath.Dir(c.String("db"))), "baoco-bench-")
+	if err != nil {
 		return terminal.Exit(terminal.ExitDatabase, err)
 	}
 	defer os.RemoveAll(dir)

@@ -139,10 +139,7 @@ func createIfMissing(ctx context.Context, s Settings) (bool, error) {
 	if _, err := os.Stat(s.DB); !errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
-	zone := s.Zone
-	if zone == "" {
-		zone = app.DefaultZone
-	}
+	zone := cmp.Or(s.Zone, app.DefaultZone)
 	if err := sqlitestore.Create(ctx, s.DB, zone, time.Now()); err != nil {
 		return false, terminal.Exit(terminal.ExitDatabase, fmt.Errorf("create the database: %w", err))
 	}
