@@ -115,7 +115,7 @@ func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	u := app.StreamUpdate{
-		Name: f.optional("name"), URL: f.optional("url"), Topic: f.optional("topic"), Type: (*app.WebhookType)(f.optional("type")), Credentials: f.credentials(), SinceID: f.sinceID(),
+		Name: f.optional("name"), URL: f.optional("url"), Topic: f.optional("topic"), Credentials: f.credentials(), SinceID: f.sinceID(), Type: (*app.WebhookType)(f.optional("type")),
 	}
 	f.bad.Merge(s.service.CheckStreamUpdate(before, u))
 	if f.bad.Err() == nil && u == (app.StreamUpdate{}) {
