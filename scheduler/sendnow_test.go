@@ -3,12 +3,15 @@ package scheduler_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -70,24 +73,40 @@ func TestSendNowInFlight(t *testing.T) {
 	})
 }
 
+// silence is a webhook's receiver that never answers. It counts the attempts that it has.
+type silence struct{ inFlight, most atomic.Int64 }
+
+func (s *silence) answer(count int, r *http.Request) (*http.Response, error) {
+	s.most.Store(max(s.most.Load(), s.inFlight.Add(1)))
+	defer s.inFlight.Add(-1)
+	return alwaysTimeout(count, r)
+}
+
+// check fails where the webhook got more slots than one that doesn't answer may have.
+func (s *silence) check(t *testing.T) {
+	t.Helper()
+	if s.most.Load() != 4 {
+		t.Errorf("a silent webhook had %d attempts in flight, want 4", s.most.Load())
+	}
+}
+
 // All that waits for a webhook goes at once, within the slots of a webhook that
 // doesn't answer. Another webhook's delivery doesn't wait for them.
 func TestSendWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const many = 40
-		var inFlight, most, well atomic.Int64
+		var silent silence
+		var well atomic.Int64
 		n := &network{start: time.Now(), answer: func(count int, r *http.Request) (*http.Response, error) {
 			if r.URL.Path == "/well" {
 				well.Add(1)
 				return respond(200), nil
 			}
-			most.Store(max(most.Load(), inFlight.Add(1)))
-			defer inFlight.Add(-1)
-			return alwaysTimeout(count, r)
+			return silent.answer(count, r)
 		}}
 		s := open(t, newFile(t), n)
-		silent := s.webhook(t, "https://shop.example.vn/silent")
+		hook := s.webhook(t, "https://shop.example.vn/silent")
 		s.start(t)
 		for i := range many {
 			s.Record(fmt.Sprint("FT", i))
@@ -97,7 +116,7 @@ func TestSendWaiting(t *testing.T) {
 		if waiting < many/2 {
 			t.Fatalf("only %d deliveries wait", waiting)
 		}
-		count, err := s.Service.SendWaiting(t.Context(), 1, silent.ID, app.IdempotencyKey{}, time.Now())
+		count, err := s.Service.SendWaiting(t.Context(), 1, hook.ID, app.IdempotencyKey{}, time.Now())
 		must(t, err)
 		if count != waiting || pendingLater(t, s) != 0 {
 			t.Errorf("%d of %d are due now", count, waiting)
@@ -111,9 +130,78 @@ func TestSendWaiting(t *testing.T) {
 		}
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
-		if most.Load() != 4 {
-			t.Errorf("a silent webhook had %d attempts in flight, want 4", most.Load())
+		silent.check(t)
+		s.close(t)
+	})
+}
+
+// What is recorded in the moment in which attempts end, while the sweep reads what is due,
+// gets no slot before those that have waited longer, nor one too many.
+func TestSilentWhileRecording(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var silent silence
+		n := &network{start: time.Now(), answer: silent.answer}
+		s := open(t, newFile(t), n)
+		s.webhook(t, "https://shop.example.vn/silent")
+		s.start(t)
+		for i := range apptest.Rounds(20, 200) {
+			var callers sync.WaitGroup
+			for j := range 8 {
+				callers.Go(func() { s.Record(fmt.Sprintf("FT%03d-%d", i, j)) })
+			}
+			callers.Wait()
+			time.Sleep(app.AttemptTimeout)
 		}
+		silent.check(t)
+		s.close(t)
+		number, met := regexp.MustCompile(`FT(\d{3})-\d`), map[string]bool{}
+		last, at := "", time.Duration(0) // of the newest round that was begun
+		for i, body := range n.bodies {
+			part := number.FindSubmatch(body)
+			transaction, round := string(part[0]), string(part[1])
+			if met[transaction] {
+				continue
+			}
+			if met[transaction] = true; round < last && n.at[i] > at {
+				t.Errorf("%s was first attempted %v after one of round %s", transaction, n.at[i]-at, last)
+			} else if round > last {
+				last, at = round, n.at[i]
+			}
+		}
+	})
+}
+
+// A webhook that has not answered yet keeps few slots where callers and sweeps find its
+// deliveries at the same time.
+func TestUnansweredWhileSweeping(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var silent silence
+		n := &network{start: time.Now(), answer: silent.answer}
+		s := open(t, newFile(t), n)
+		s.start(t)
+		for i := range apptest.Rounds(40, 300) {
+			hook := s.webhook(t, fmt.Sprintf("https://shop.example.vn/%d", i))
+			var callers, sweeps sync.WaitGroup
+			var called atomic.Bool
+			sweeps.Go(func() {
+				for !called.Load() {
+					_, err := s.Service.SendWaiting(t.Context(), 1, hook.ID, app.IdempotencyKey{}, time.Now())
+					must(t, err)
+				}
+			})
+			for j := range 8 {
+				callers.Go(func() { s.Record(fmt.Sprintf("FT%03d-%d", i, j)) })
+			}
+			callers.Wait()
+			called.Store(true)
+			sweeps.Wait()
+			_, err := s.Service.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
+			must(t, err)
+			time.Sleep(2 * app.AttemptTimeout)
+		}
+		silent.check(t)
 		s.close(t)
 	})
 }

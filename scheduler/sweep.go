@@ -320,13 +320,13 @@ func (c *courier) mayBegin(webhookID int64, now time.Time, retries bool) (free i
 		return 0, nil
 	}
 	free = c.free(l, retries)
-	*more = free == 0
-	if *more && l.taken == 0 {
+	if free == 0 && l.taken == 0 {
 		c.waitFor(anyHost, webhookID)
 	} else if c.hosts[l.host] >= slotsPerHost {
-		free, *more = 0, true
+		free = 0
 		c.waitFor(l.host, webhookID)
 	}
+	*more = *more || free == 0 // until the file is read, nothing begins before what waits there
 	skip = make([]int64, 0, len(l.inFlight))
 	for id := range l.inFlight {
 		skip = append(skip, id)
@@ -346,7 +346,7 @@ func (c *courier) beginDue(webhookID int64, due []app.Outgoing, mayBeMore bool, 
 		if _, begun := l.inFlight[o.ID]; begun { // by Wake, since the file was read
 			continue
 		}
-		if l.taken >= slotsPerWebhook || c.taken >= slots { // taken by Wake meanwhile
+		if c.free(l, retries) == 0 { // taken by Wake meanwhile
 			*more = true
 			return
 		}
