@@ -71,8 +71,10 @@ func TestNewKeyAfterLoss(t *testing.T) {
 	}
 
 	var rotated struct{ Secret string }
-	must(t, json.Unmarshal([]byte(do(t, in.dir, "webhook", "rotate-secret", "1", "-o", "json")), &rotated))
-	receiver.sign("/a", rotated.Secret)
+	receiver.signAs("/a", func() string { // what waited may come before the command has ended
+		must(t, json.Unmarshal([]byte(do(t, in.dir, "webhook", "rotate-secret", "1", "-o", "json")), &rotated))
+		return rotated.Secret
+	})
 	eventually(t, "what waited goes out", func() bool { return receiver.received()["/a FT2"] })
 	must(t, json.Unmarshal([]byte(do(t, in.dir, "source", "rotate", "1", "-o", "json")), &rotated))
 	in.source.Secret = rotated.Secret

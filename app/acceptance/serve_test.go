@@ -154,13 +154,13 @@ func TestSecretsStayInside(t *testing.T) {
 	p := serveIn(t, dir, anyPort, "--allow-target", receiver.target(), "--log-format", "json")
 	var made struct{ Secret string }
 	must(t, json.Unmarshal([]byte(do(t, dir, "webhook", "create", "--name", "w", "--url", receiver.URL+"/x", "--type", "ALL", "-o", "json")), &made))
+	receiver.sign("/x", made.Secret)
 	source := addNative(t, dir)
 	key := strings.TrimSpace(do(t, dir, "apikey", "create", "k"))
 	calls := &caller{url: p.url + source.URLPath, secret: "wrong", acked: map[string]bool{}}
 	calls.call("FT1")
 	calls.secret = source.Secret
 	calls.call("FT2")
-	receiver.sign("/x", made.Secret)
 	shown := do(t, dir, "webhook", "list", "-o", "json") + do(t, dir, "source", "list", "-o", "json") + do(t, dir, "source", "log", "-o", "json") +
 		do(t, dir, "apikey", "list", "-o", "json") + do(t, dir, "delivery", "list", "-o", "json")
 	eventually(t, "the refused call is noted", func() bool {

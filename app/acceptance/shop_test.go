@@ -58,10 +58,13 @@ func openShop(t testing.TB) *shop {
 	return s
 }
 
-func (s *shop) sign(path, secret string) {
+func (s *shop) sign(path, secret string) { s.signAs(path, func() string { return secret }) }
+
+// signAs answers nothing until it has the secret.
+func (s *shop) signAs(path string, secret func() string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.signed[path] = secret
+	s.signed[path] = secret()
 }
 
 // target opens the way to the shop.
