@@ -76,6 +76,16 @@ func (c *courier) free(l *lane, retries bool) int {
 	return max(0, min(most-l.taken, max(1, left/4)))
 }
 
+// freeOrWait is free. A lane that gets no slot and has none is woken when one is released;
+// one that has some is woken when its own are.
+func (c *courier) freeOrWait(l *lane, webhookID int64, retries bool) int {
+	free := c.free(l, retries)
+	if free == 0 && l.taken == 0 {
+		c.waitFor(anyHost, webhookID)
+	}
+	return free
+}
+
 func (c *courier) lane(webhookID int64) *lane {
 	l := c.lanes[webhookID]
 	if l == nil {

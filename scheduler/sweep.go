@@ -319,10 +319,7 @@ func (c *courier) mayBegin(webhookID int64, now time.Time, retries bool) (free i
 		}
 		return 0, nil
 	}
-	free = c.free(l, retries)
-	if free == 0 && l.taken == 0 {
-		c.waitFor(anyHost, webhookID)
-	} else if c.hosts[l.host] >= slotsPerHost {
+	if free = c.freeOrWait(l, webhookID, retries); c.hosts[l.host] >= slotsPerHost {
 		free = 0
 		c.waitFor(l.host, webhookID)
 	}
@@ -346,7 +343,7 @@ func (c *courier) beginDue(webhookID int64, due []app.Outgoing, mayBeMore bool, 
 		if _, begun := l.inFlight[o.ID]; begun { // by Wake, since the file was read
 			continue
 		}
-		if c.free(l, retries) == 0 { // taken by Wake meanwhile
+		if c.freeOrWait(l, webhookID, retries) == 0 { // taken by Wake meanwhile
 			*more = true
 			return
 		}
