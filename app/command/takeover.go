@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sort"
 	"time"
 
 	"baoco/app"
@@ -23,7 +24,8 @@ import (
 // machine in the place of that server. The order of its steps:
 //
 //  1. restore the copy into a draft, lock the database here, and check the draft: a
-//     living server isn't stopped for a copy that is of no use;
+//     living server isn't stopped for a copy that is of no use. Where the newest state of
+//     the copy is damaged, take the newest one that isn't;
 //  2. take the next epoch: from now on a living server stops within serve.FenceTime,
 //     and of two takeovers one goes on;
 //  3. where the old server may live, wait until it has stopped and its Litestream has
@@ -62,6 +64,7 @@ type takeover struct {
 	program  replica.Program
 	config   replica.Config // of the copy that is read, and then that of this machine
 	copy     replica.Copy
+	leftOut  int // newer states of the copy, which are damaged
 	own      replica.Epoch
 	taken    bool
 	key      string
@@ -74,6 +77,7 @@ type takeoverJSON struct {
 	Epoch    int64  `json:"epoch"`
 	contentsJSON
 	NewestObjectAt string   `json:"newest_object_at"` // when the copy's last object was written
+	LeftOut        int      `json:"left_out"`         // objects, since with them the copy is damaged
 	SetAside       []string `json:"set_aside"`
 }
 
@@ -96,7 +100,7 @@ func takeOver(c *cli.Context) error {
 	}
 	v := takeoverJSON{
 		Database: t.config.Database, Replica: t.config.Place.String(), Epoch: t.config.Epoch, contentsJSON: encodeContents(restored.Contents),
-		NewestObjectAt: t.copy.Newest.UTC().Format(time.RFC3339), SetAside: append([]string{}, restored.SetAside...),
+		NewestObjectAt: t.copy.Newest.UTC().Format(time.RFC3339), LeftOut: t.leftOut, SetAside: append([]string{}, restored.SetAside...),
 	}
 	return terminal.Report(c, v, fmt.Sprintf("%s is restored from %s, and this machine has epoch %d.", v.Database, v.Replica, v.Epoch), v.print)
 }
@@ -198,12 +202,59 @@ func (t *takeover) restore(ctx context.Context, draft string, now time.Time) (r 
 		return r, err
 	}
 	t.progress("Restoring the copy of epoch %d, last written at %s …", t.copy.Epoch, t.copy.Newest.UTC().Format(time.RFC3339))
+	t.leftOut = 0
+	damage := t.fetch(ctx, draft, 0)
+	if damage == nil {
+		if r, err = t.put(ctx, draft, now); !errors.Is(err, sqlitestore.ErrDamaged) {
+			return r, err
+		}
+		damage = err
+	}
+	if err := t.fetchOlder(ctx, draft, damage); err != nil {
+		return r, err
+	}
+	return t.put(ctx, draft, now)
+}
+
+// fetch restores a state of the copy into the draft.
+func (t *takeover) fetch(ctx context.Context, draft string, state uint64) error {
 	if err := os.RemoveAll(draft); err != nil {
-		return r, err
+		return err
 	}
-	if err := t.program.Restore(ctx, t.config, draft); err != nil {
-		return r, err
+	return t.program.Restore(ctx, t.config, draft, state)
+}
+
+// fetchOlder restores the newest state of the copy that isn't damaged. All before that
+// are taken to be good, and all after it to be damaged, so a few restores find it.
+func (t *takeover) fetchOlder(ctx context.Context, draft string, damage error) error {
+	look, err := replica.LookAt(ctx, t.objects, t.copy.Epoch)
+	states := look.States()
+	if err != nil || len(states) < 2 {
+		return errors.Join(damage, err)
 	}
+	t.progress("The copy can't be restored as it is now: %v\nLooking for its newest state that can …", damage)
+	good := func(i int) bool {
+		if ctx.Err() != nil || t.fetch(ctx, draft, states[i]) != nil {
+			return false
+		}
+		_, err := sqlitestore.Restore(ctx, t.config.Database, sqlitestore.RestoreSource{File: draft, Draft: true, Key: t.key, DryRun: true}, time.Time{})
+		return err == nil
+	}
+	last := len(states) - 1
+	step := 1
+	for step < last && !good(step) {
+		step = min(2*step, last)
+	}
+	newer := step / 2 // is damaged
+	t.leftOut = newer + 1 + sort.Search(step-newer-1, func(i int) bool { return good(newer + 1 + i) })
+	if err := t.fetch(ctx, draft, states[t.leftOut]); err != nil {
+		return fmt.Errorf("%w; nor can an older state of the copy: %w", damage, err)
+	}
+	return nil
+}
+
+// put puts the draft in place, once it is checked and this machine has the epoch.
+func (t *takeover) put(ctx context.Context, draft string, now time.Time) (sqlitestore.Restored, error) {
 	return sqlitestore.Restore(ctx, t.config.Database, sqlitestore.RestoreSource{
 		File: draft, Draft: true, Key: t.key, Servers: t.own.Number - t.copy.Epoch, Origin: fmt.Sprintf("%s (epoch %d)", t.config.Place, t.copy.Epoch),
 		Decide: func() error {
@@ -291,6 +342,9 @@ func hostname() string {
 func (v takeoverJSON) print(w io.Writer) {
 	fmt.Fprintf(w, "%s is restored from the replica at %s, which was last written at %s.\n", terminal.OneLine(v.Database), terminal.OneLine(v.Replica), v.NewestObjectAt)
 	v.contentsJSON.print(w)
+	if v.LeftOut > 0 {
+		fmt.Fprintf(w, "The last %d objects of the replica were left out, since with them it is damaged: what came in after the newest transaction is not here.\n", v.LeftOut)
+	}
 	fmt.Fprintf(w, "This machine has epoch %d. An old server that can reach the place stops when it sees that. One that can't goes on: see that it is off.\n", v.Epoch)
 	for _, name := range v.SetAside {
 		fmt.Fprintf(w, "Set aside: %s\n", terminal.OneLine(name))
