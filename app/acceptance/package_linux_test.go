@@ -150,6 +150,33 @@ func (d *debian) answers(url string) {
 	})
 }
 
+// crashes has the server end as if killed, by a crash of a Go program, and by the
+// watchdog, whose signal is SIGABRT: it comes back, and Litestream with it, which goes on
+// where the server is restarted in order.
+func (d *debian) crashes() {
+	d.Helper()
+	d.do(`printf '[Service]\nExecStart=/bin/sleep infinity\nRestart=always\n' >/etc/systemd/system/baoco-litestream.service && systemctl daemon-reload && systemctl start baoco-litestream`)
+	processes := func() [2]string {
+		return [2]string{strings.TrimSpace(d.do("systemctl show -P MainPID baoco")), strings.TrimSpace(d.do("systemctl show -P MainPID baoco-litestream"))}
+	}
+	for _, signal := range []string{"KILL", "SEGV", "ABRT"} {
+		before := processes()
+		d.do("kill -s " + signal + " " + before[0])
+		eventually(d, "both are there again after SIG"+signal, func() bool {
+			now := processes()
+			return now[0] != "0" && now[0] != before[0] && now[1] != "0" && now[1] != before[1]
+		})
+		d.answers("https://" + certificateName + "/login")
+	}
+	before := processes()
+	d.do("systemctl restart baoco")
+	if now := processes(); now[0] == before[0] || now[1] != before[1] {
+		d.Errorf("a restart in order: the processes %v became %v", before, now)
+	}
+	d.do("systemctl stop baoco-litestream && rm /etc/systemd/system/baoco-litestream.service && systemctl daemon-reload")
+	d.answers("https://" + certificateName + "/login")
+}
+
 // serving is the version of the server that runs, by its log.
 func (d *debian) serving() string {
 	d.Helper()
@@ -257,6 +284,8 @@ func packageInstalled(t *testing.T, dir string) {
 	d.cut()
 	d.boot()
 	d.answers("https://" + certificateName + "/login")
+
+	d.crashes()
 
 	d.baoco("bank link --bank ACB --number 19354957 --name A")
 	d.baoco("webhook create --name hangs --type IN --url " + shop.URL)
