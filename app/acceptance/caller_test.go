@@ -34,9 +34,13 @@ func (p *caller) run(ctx context.Context, client int) {
 }
 
 func (p *caller) call(number string) bool {
-	body := fmt.Sprintf(`{"transactions":[{"id":%[1]q,"gateway":"ACB","transactionDate":"2026-11-21 10:59:30","transactionNumber":%[1]q,`+
-		`"accountNumber":"19354957","content":"DH","transferType":"IN","transferAmount":200000}]}`, number)
-	return p.post(number, body)
+	return p.post(number, `{"transactions":[`+element(number)+`]}`)
+}
+
+// element is one transaction of a call.
+func element(number string) string {
+	return fmt.Sprintf(`{"id":%[1]q,"gateway":"ACB","transactionDate":"2026-11-21 10:59:30","transactionNumber":%[1]q,`+
+		`"accountNumber":"19354957","content":"DH","transferType":"IN","transferAmount":200000}`, number)
 }
 
 // post makes a call whose body names the transaction with a number.
