@@ -32,7 +32,8 @@ var drills = flag.Int("drills", 0, "how many machines TestDrill loses; 0 is one,
 const lostInARow = 4
 
 // A machine is lost at any moment: its server and its Litestream are killed, its disk is
-// gone. Another one takes over. What was acknowledged more than five seconds before is
+// gone. Another one takes over, also where a Litestream that outlived the server for a
+// moment has damaged the end of the copy. What was acknowledged more than five seconds before is
 // there, and nothing twice; a program that asks for what is new and a stream see each once
 // and in order; no webhook-id is used again; the lost server, should it come back, is fenced.
 func TestDrill(t *testing.T) {
@@ -93,7 +94,7 @@ func (d *drill) lose(t *testing.T) {
 	gone := old.dir + ".gone"
 	must(t, os.Rename(old.dir, gone))
 
-	dir, took := old.takeOver(t)
+	dir, took := old.takeOver(t, "--older")
 	began := time.Now()
 	d.now = old.on(t, dir)
 	t.Logf("taken over after %v, serving after %v more", took.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))

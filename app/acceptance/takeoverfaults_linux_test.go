@@ -202,10 +202,14 @@ func TestTakeoverOfDamagedCopy(t *testing.T) {
 			states := len(r.states(t))
 			r.age(t)
 			dir := t.TempDir()
+			refused := program(dir, r.takeOverArgs(t)...)
+			if out, err := refused.CombinedOutput(); err == nil || !strings.Contains(string(out), "--older takes the newest state") || strings.Contains(string(out), "This machine has epoch") {
+				t.Errorf("without --older: %v\n%s", err, out)
+			}
 			var took struct {
 				LeftOut int `json:"left_out"`
 			}
-			must(t, json.Unmarshal([]byte(do(t, dir, append(r.takeOverArgs(t), "-o", "json")...)), &took))
+			must(t, json.Unmarshal([]byte(do(t, dir, append(r.takeOverArgs(t), "--older", "-o", "json")...)), &took))
 			if took.LeftOut != states-good || took.LeftOut < 3 {
 				t.Errorf("of %d states, of which the first %d are good, %d were left out", states, good, took.LeftOut)
 			}

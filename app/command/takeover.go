@@ -24,8 +24,8 @@ import (
 // machine in the place of that server. The order of its steps:
 //
 //  1. restore the copy into a draft, lock the database here, and check the draft: a
-//     living server isn't stopped for a copy that is of no use. Where the newest state of
-//     the copy is damaged, take the newest one that isn't;
+//     living server isn't stopped for a copy that is of no use. Where the last states of
+//     the copy are damaged, --older takes the newest one that isn't;
 //  2. take the next epoch: from now on a living server stops within serve.FenceTime,
 //     and of two takeovers one goes on;
 //  3. where the old server may live, wait until it has stopped and its Litestream has
@@ -52,6 +52,7 @@ func takeoverCommand() *cli.Command {
 			&cli.StringFlag{Name: "litestream", Usage: "`FILE` of the program Litestream (default: that of PATH)"},
 			&cli.StringFlag{Name: "key", Usage: "`FILE` of the database's key (default: the one beside the database)"},
 			&cli.BoolFlag{Name: "force", Usage: "take over although another machine did that before and has written no copy"},
+			&cli.BoolFlag{Name: "older", Usage: "where the last states of the copy are damaged, take the newest one that isn't: what came in after it is missing"},
 			terminal.DBFlag, terminal.OutputFlag,
 		},
 		Action: databaseCommand(takeOver),
@@ -64,7 +65,8 @@ type takeover struct {
 	program  replica.Program
 	config   replica.Config // of the copy that is read, and then that of this machine
 	copy     replica.Copy
-	leftOut  int // newer states of the copy, which are damaged
+	older    bool // take an older state of a damaged copy
+	leftOut  int  // newer states of the copy, which are damaged
 	own      replica.Epoch
 	taken    bool
 	key      string
@@ -107,7 +109,7 @@ func takeOver(c *cli.Context) error {
 
 // openTakeover reads what the command line says.
 func openTakeover(c *cli.Context) (*takeover, error) {
-	t := &takeover{key: c.String("key"), progress: func(format string, args ...any) { fmt.Fprintf(c.App.ErrWriter, format+"\n", args...) }}
+	t := &takeover{key: c.String("key"), older: c.Bool("older"), progress: func(format string, args ...any) { fmt.Fprintf(c.App.ErrWriter, format+"\n", args...) }}
 	var err error
 	if t.config.Place, t.config.Credentials, err = serve.PlaceArgument(c); err != nil {
 		return nil, err
@@ -203,14 +205,16 @@ func (t *takeover) restore(ctx context.Context, draft string, now time.Time) (r 
 	}
 	t.progress("Restoring the copy of epoch %d, last written at %s …", t.copy.Epoch, t.copy.Newest.UTC().Format(time.RFC3339))
 	t.leftOut = 0
-	damage := t.fetch(ctx, draft, 0)
-	if damage == nil {
+	err = t.fetch(ctx, draft, 0)
+	if err == nil {
 		if r, err = t.put(ctx, draft, now); !errors.Is(err, sqlitestore.ErrDamaged) {
 			return r, err
 		}
-		damage = err
 	}
-	if err := t.fetchOlder(ctx, draft, damage); err != nil {
+	if !t.older {
+		return r, fmt.Errorf("%w; if it stays so, --older takes the newest state of the copy that can be restored", err)
+	}
+	if err := t.fetchOlder(ctx, draft, err); err != nil {
 		return r, err
 	}
 	return t.put(ctx, draft, now)
@@ -224,15 +228,16 @@ func (t *takeover) fetch(ctx context.Context, draft string, state uint64) error 
 	return t.program.Restore(ctx, t.config, draft, state)
 }
 
-// fetchOlder restores the newest state of the copy that isn't damaged. All before that
-// are taken to be good, and all after it to be damaged, so a few restores find it.
+// fetchOlder restores the newest state of the copy that can be restored: perhaps the last
+// one, if an error has passed. Those before that state are taken to be good, and those
+// after it to be damaged, so a few restores find it.
 func (t *takeover) fetchOlder(ctx context.Context, draft string, damage error) error {
 	look, err := replica.LookAt(ctx, t.objects, t.copy.Epoch)
 	states := look.States()
-	if err != nil || len(states) < 2 {
+	if err != nil || len(states) == 0 {
 		return errors.Join(damage, err)
 	}
-	t.progress("The copy can't be restored as it is now: %v\nLooking for its newest state that can …", damage)
+	t.progress("The newest state can't be restored: %v\nLooking for the newest one that can …", damage)
 	good := func(i int) bool {
 		if ctx.Err() != nil || t.fetch(ctx, draft, states[i]) != nil {
 			return false
@@ -241,12 +246,12 @@ func (t *takeover) fetchOlder(ctx context.Context, draft string, damage error) e
 		return err == nil
 	}
 	last := len(states) - 1
-	step := 1
-	for step < last && !good(step) {
-		step = min(2*step, last)
+	for t.leftOut < last && !good(t.leftOut) {
+		t.leftOut = min(max(1, 2*t.leftOut), last)
 	}
-	newer := step / 2 // is damaged
-	t.leftOut = newer + 1 + sort.Search(step-newer-1, func(i int) bool { return good(newer + 1 + i) })
+	if damaged := t.leftOut / 2; t.leftOut > 0 {
+		t.leftOut = damaged + 1 + sort.Search(t.leftOut-damaged-1, func(i int) bool { return good(damaged + 1 + i) })
+	}
 	if err := t.fetch(ctx, draft, states[t.leftOut]); err != nil {
 		return fmt.Errorf("%w; nor can an older state of the copy: %w", damage, err)
 	}
