@@ -288,6 +288,7 @@ func (s *Server) pageError(v *visit, err error) {
 	if e.Code == app.CodeMethodNotAllowed {
 		data.Above = pageAbove(v.URL.Path)
 	}
+	v.live = v.live && status >= 500 // what isn't there would be loaded anew with each change
 	page := s.view(v, "", data.title(), data)
 	page.faults = faultsOf(e, v.Lang)
 	if err := s.layOut(v, status, "error", page); err != nil {

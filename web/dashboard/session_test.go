@@ -166,7 +166,7 @@ func TestErrorPages(t *testing.T) {
 		status       int
 		shows, hides []string
 	}{
-		{owner, "/webhooks/99", http.StatusNotFound, []string{"<h1>This page was not found</h1>", overview}, []string{signIn}},
+		{owner, "/webhooks/99", http.StatusNotFound, []string{"<h1>This page was not found</h1>", overview}, []string{signIn, "data-live="}},
 		{owner, "/nothing", http.StatusNotFound, []string{"<h1>This page was not found</h1>", overview}, []string{signIn}},
 		{nobody, "/nothing", http.StatusNotFound, []string{"<h1>This page was not found</h1>", signIn}, []string{overview}},
 		{cashier, "/webhooks", http.StatusForbidden, []string{"<h1>You may not see this page</h1>", "Owners change roles", overview}, []string{signIn}},
