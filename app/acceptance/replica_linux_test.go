@@ -65,7 +65,7 @@ func (c *carrier) end(t *testing.T) {
 func (c *carrier) restored(t *testing.T) (db string) {
 	t.Helper()
 	db = filepath.Join(t.TempDir(), "restored.db")
-	must(t, c.program.Restore(t.Context(), c.Config, db, 0))
+	must(t, c.program.Restore(t.Context(), c.Config, db))
 	key, err := os.ReadFile(c.Database + ".key")
 	must(t, err)
 	must(t, os.WriteFile(db+".key", key, 0o600))

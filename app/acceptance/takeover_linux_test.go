@@ -102,11 +102,11 @@ func (r *replicated) takeOverArgs(t *testing.T) []string {
 }
 
 // takeOver runs the command in a new directory.
-func (r *replicated) takeOver(t *testing.T, args ...string) (dir string, took time.Duration) {
+func (r *replicated) takeOver(t *testing.T) (dir string, took time.Duration) {
 	t.Helper()
 	dir = t.TempDir()
 	began := time.Now()
-	do(t, dir, append(r.takeOverArgs(t), args...)...)
+	do(t, dir, r.takeOverArgs(t)...)
 	return dir, time.Since(began)
 }
 

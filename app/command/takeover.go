@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
 	"time"
 
 	"baoco/app"
@@ -24,8 +23,7 @@ import (
 // machine in the place of that server. The order of its steps:
 //
 //  1. restore the copy into a draft, lock the database here, and check the draft: a
-//     living server isn't stopped for a copy that is of no use. Where the last states of
-//     the copy are damaged, --older takes the newest one that isn't;
+//     living server isn't stopped for a copy that is of no use;
 //  2. take the next epoch: from now on a living server stops within serve.FenceTime,
 //     and of two takeovers one goes on;
 //  3. where the old server may live, wait until it has stopped and its Litestream has
@@ -52,7 +50,6 @@ func takeoverCommand() *cli.Command {
 			&cli.StringFlag{Name: "litestream", Usage: "`FILE` of the program Litestream (default: that of PATH)"},
 			&cli.StringFlag{Name: "key", Usage: "`FILE` of the database's key (default: the one beside the database)"},
 			&cli.BoolFlag{Name: "force", Usage: "take over although another machine did that before and has written no copy"},
-			&cli.BoolFlag{Name: "older", Usage: "where the last states of the copy are damaged, take the newest one that isn't: what came in after it is missing"},
 			terminal.DBFlag, terminal.OutputFlag,
 		},
 		Action: databaseCommand(takeOver),
@@ -65,8 +62,6 @@ type takeover struct {
 	program  replica.Program
 	config   replica.Config // of the copy that is read, and then that of this machine
 	copy     replica.Copy
-	older    bool // take an older state of a damaged copy
-	leftOut  int  // newer states of the copy, which are damaged
 	own      replica.Epoch
 	taken    bool
 	key      string
@@ -79,7 +74,6 @@ type takeoverJSON struct {
 	Epoch    int64  `json:"epoch"`
 	contentsJSON
 	NewestObjectAt string   `json:"newest_object_at"` // when the copy's last object was written
-	LeftOut        int      `json:"left_out"`         // objects, since with them the copy is damaged
 	SetAside       []string `json:"set_aside"`
 }
 
@@ -102,14 +96,14 @@ func takeOver(c *cli.Context) error {
 	}
 	v := takeoverJSON{
 		Database: t.config.Database, Replica: t.config.Place.String(), Epoch: t.config.Epoch, contentsJSON: encodeContents(restored.Contents),
-		NewestObjectAt: t.copy.Newest.UTC().Format(time.RFC3339), LeftOut: t.leftOut, SetAside: append([]string{}, restored.SetAside...),
+		NewestObjectAt: t.copy.Newest.UTC().Format(time.RFC3339), SetAside: append([]string{}, restored.SetAside...),
 	}
 	return terminal.Report(c, v, fmt.Sprintf("%s is restored from %s, and this machine has epoch %d.", v.Database, v.Replica, v.Epoch), v.print)
 }
 
 // openTakeover reads what the command line says.
 func openTakeover(c *cli.Context) (*takeover, error) {
-	t := &takeover{key: c.String("key"), older: c.Bool("older"), progress: func(format string, args ...any) { fmt.Fprintf(c.App.ErrWriter, format+"\n", args...) }}
+	t := &takeover{key: c.String("key"), progress: func(format string, args ...any) { fmt.Fprintf(c.App.ErrWriter, format+"\n", args...) }}
 	var err error
 	if t.config.Place, t.config.Credentials, err = serve.PlaceArgument(c); err != nil {
 		return nil, err
@@ -204,62 +198,12 @@ func (t *takeover) restore(ctx context.Context, draft string, now time.Time) (r 
 		return r, err
 	}
 	t.progress("Restoring the copy of epoch %d, last written at %s …", t.copy.Epoch, t.copy.Newest.UTC().Format(time.RFC3339))
-	t.leftOut = 0
-	err = t.fetch(ctx, draft, 0)
-	if err == nil {
-		if r, err = t.put(ctx, draft, now); !errors.Is(err, sqlitestore.ErrDamaged) {
-			return r, err
-		}
-	}
-	if !t.older {
-		return r, fmt.Errorf("%w; if it stays so, --older takes the newest state of the copy that can be restored", err)
-	}
-	if err := t.fetchOlder(ctx, draft, err); err != nil {
+	if err := os.RemoveAll(draft); err != nil {
 		return r, err
 	}
-	return t.put(ctx, draft, now)
-}
-
-// fetch restores a state of the copy into the draft.
-func (t *takeover) fetch(ctx context.Context, draft string, state uint64) error {
-	if err := os.RemoveAll(draft); err != nil {
-		return err
+	if err := t.program.Restore(ctx, t.config, draft); err != nil {
+		return r, err
 	}
-	return t.program.Restore(ctx, t.config, draft, state)
-}
-
-// fetchOlder restores the newest state of the copy that can be restored: perhaps the last
-// one, if an error has passed. Those before that state are taken to be good, and those
-// after it to be damaged, so a few restores find it.
-func (t *takeover) fetchOlder(ctx context.Context, draft string, damage error) error {
-	look, err := replica.LookAt(ctx, t.objects, t.copy.Epoch)
-	states := look.States()
-	if err != nil || len(states) == 0 {
-		return errors.Join(damage, err)
-	}
-	t.progress("The newest state can't be restored: %v\nLooking for the newest one that can …", damage)
-	good := func(i int) bool {
-		if ctx.Err() != nil || t.fetch(ctx, draft, states[i]) != nil {
-			return false
-		}
-		_, err := sqlitestore.Restore(ctx, t.config.Database, sqlitestore.RestoreSource{File: draft, Draft: true, Key: t.key, DryRun: true}, time.Time{})
-		return err == nil
-	}
-	last := len(states) - 1
-	for t.leftOut < last && !good(t.leftOut) {
-		t.leftOut = min(max(1, 2*t.leftOut), last)
-	}
-	if damaged := t.leftOut / 2; t.leftOut > 0 {
-		t.leftOut = damaged + 1 + sort.Search(t.leftOut-damaged-1, func(i int) bool { return good(damaged + 1 + i) })
-	}
-	if err := t.fetch(ctx, draft, states[t.leftOut]); err != nil {
-		return fmt.Errorf("%w; nor can an older state of the copy: %w", damage, err)
-	}
-	return nil
-}
-
-// put puts the draft in place, once it is checked and this machine has the epoch.
-func (t *takeover) put(ctx context.Context, draft string, now time.Time) (sqlitestore.Restored, error) {
 	return sqlitestore.Restore(ctx, t.config.Database, sqlitestore.RestoreSource{
 		File: draft, Draft: true, Key: t.key, Servers: t.own.Number - t.copy.Epoch, Origin: fmt.Sprintf("%s (epoch %d)", t.config.Place, t.copy.Epoch),
 		Decide: func() error {
@@ -347,9 +291,6 @@ func hostname() string {
 func (v takeoverJSON) print(w io.Writer) {
 	fmt.Fprintf(w, "%s is restored from the replica at %s, which was last written at %s.\n", terminal.OneLine(v.Database), terminal.OneLine(v.Replica), v.NewestObjectAt)
 	v.contentsJSON.print(w)
-	if v.LeftOut > 0 {
-		fmt.Fprintf(w, "The last %d objects of the replica were left out, since with them it is damaged: what came in after the newest transaction is not here.\n", v.LeftOut)
-	}
 	fmt.Fprintf(w, "This machine has epoch %d. An old server that can reach the place stops when it sees that. One that can't goes on: see that it is off.\n", v.Epoch)
 	for _, name := range v.SetAside {
 		fmt.Fprintf(w, "Set aside: %s\n", terminal.OneLine(name))

@@ -70,9 +70,9 @@ func checkVersion(p Program) error {
 	return nil
 }
 
-// Restore writes a state of a replica into the file to, which must not exist. 0 is the
-// newest. The end of ctx ends it, and leaves parts of the file.
-func (p Program) Restore(ctx context.Context, c Config, to string, state uint64) error {
+// Restore writes the newest state of a replica into the file to, which must not
+// exist. The end of ctx ends it, and leaves parts of the file.
+func (p Program) Restore(ctx context.Context, c Config, to string) error {
 	to, err := filepath.Abs(to)
 	if err != nil {
 		return err
@@ -87,11 +87,7 @@ func (p Program) Restore(ctx context.Context, c Config, to string, state uint64)
 	if !p.Urgent {
 		defer flushing(to + ".tmp")() // by this name Litestream writes it
 	}
-	args := []string{"restore", "-config", "/dev/stdin", "-no-expand-env", "-o", to}
-	if state > 0 {
-		args = append(args, "-txid", fmt.Sprintf("%016x", state))
-	}
-	_, err = p.run(ctx, config, append(args, c.Database)...)
+	_, err = p.run(ctx, config, "restore", "-config", "/dev/stdin", "-no-expand-env", "-o", to, c.Database)
 	return err
 }
 

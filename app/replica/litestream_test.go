@@ -47,7 +47,7 @@ func TestRestoreRunsTheProgram(t *testing.T) {
 	c := replica.Config{Database: filepath.Join(dir, "baoco.db"), Place: apptest.Place(t, "s3://shop?region=x1"), Epoch: 7,
 		Credentials: replica.Credentials{AccessKeyID: "a", SecretAccessKey: secret}}
 	program := replica.Program{Path: script(t, `echo "$@" > `+dir+`/args; env > `+dir+`/env; cat > `+dir+`/config; head -c 100000 /dev/zero | tr '\0' x; printf '\033[31mno such bucket\n'; exit 3`)}
-	err := program.Restore(t.Context(), c, filepath.Join(dir, "to"), 0)
+	err := program.Restore(t.Context(), c, filepath.Join(dir, "to"))
 	if err == nil || !strings.HasSuffix(err.Error(), "no such bucket") || len(err.Error()) > 10_000 || strings.Contains(err.Error(), "\033") {
 		t.Errorf("the error is %.100q", fmt.Sprint(err))
 	}
@@ -59,12 +59,12 @@ func TestRestoreRunsTheProgram(t *testing.T) {
 		}
 	}
 	write(t, dir, "to", "")
-	if err := program.Restore(t.Context(), c, filepath.Join(dir, "to"), 0); !errors.Is(err, os.ErrExist) {
+	if err := program.Restore(t.Context(), c, filepath.Join(dir, "to")); !errors.Is(err, os.ErrExist) {
 		t.Errorf("onto a file: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := program.Restore(ctx, c, filepath.Join(dir, "other"), 0); !errors.Is(err, context.Canceled) {
+	if err := program.Restore(ctx, c, filepath.Join(dir, "other")); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -74,7 +74,7 @@ func TestLitestreamReadsConfig(t *testing.T) {
 	program, dir := apptest.Litestream(t), t.TempDir()
 	c := replica.Config{Database: write(t, dir, "shop's.db", ""), Place: apptest.Place(t, "file://"+dir+"/to"), Epoch: 1}
 	apptest.Must(t, program.Reach(t.Context(), c))
-	if err := program.Restore(t.Context(), c, filepath.Join(dir, "copy"), 0); err == nil || !strings.Contains(err.Error(), "no matching backup") {
+	if err := program.Restore(t.Context(), c, filepath.Join(dir, "copy")); err == nil || !strings.Contains(err.Error(), "no matching backup") {
 		t.Errorf("of nothing is restored: %v", err)
 	}
 }

@@ -50,33 +50,13 @@ func (l Look) News(before Look) bool {
 	return false
 }
 
-// ends are the first and the last transaction of the file that an object has.
-func ends(object string) (first, last uint64) {
-	name := ltxName.FindStringSubmatch(path.Base(object))
-	first, _ = strconv.ParseUint(name[1], 16, 64)
-	last, _ = strconv.ParseUint(name[2], 16, 64)
-	return first, last
-}
-
-// States are the states of the file that can be restored, the newest first. Each is named
-// by its last transaction.
-func (l Look) States() (states []uint64) {
+// Last is the last transaction of the file that an object has.
+func (l Look) Last() (last uint64) {
 	for name := range l.objects {
-		_, last := ends(name)
-		states = append(states, last)
+		n, _ := strconv.ParseUint(ltxName.FindStringSubmatch(path.Base(name))[2], 16, 64)
+		last = max(last, n)
 	}
-	slices.Sort(states)
-	states = slices.Compact(states)
-	slices.Reverse(states)
-	return states
-}
-
-// Last is the newest of the states; 0: there is none.
-func (l Look) Last() uint64 {
-	if states := l.States(); len(states) > 0 {
-		return states[0]
-	}
-	return 0
+	return last
 }
 
 // Odd says why a copy must be restored to know whether it is good; nil: it looks as one
@@ -96,7 +76,9 @@ func (l Look) gap() error {
 	type part struct{ first, last uint64 }
 	var parts []part
 	for name := range l.objects {
-		first, last := ends(name)
+		ends := ltxName.FindStringSubmatch(path.Base(name))
+		first, _ := strconv.ParseUint(ends[1], 16, 64)
+		last, _ := strconv.ParseUint(ends[2], 16, 64)
 		parts = append(parts, part{first, last})
 	}
 	if len(parts) == 0 {

@@ -240,7 +240,7 @@ func (r *ReplicaChecker) check(ctx context.Context, now time.Time) (c app.Replic
 	}
 	limited, cancel := context.WithTimeout(ctx, checkTime*time.Duration(1+status.Size>>30))
 	defer cancel()
-	if err := program.Restore(limited, config, draft, 0); err != nil {
+	if err := program.Restore(limited, config, draft); err != nil {
 		return c, err
 	}
 	held, err := r.Store.CheckedCopy(ctx, draft)
