@@ -67,6 +67,10 @@ type Restored struct {
 	app.Contents
 }
 
+// draftRoom is what a draft that lies beside the database needs: for its key, and for the
+// journal while its ids are moved.
+const draftRoom = 1 << 20
+
 // Restore puts a backup in the place of the database at path, which need not exist.
 // The backup is checked before anything is changed. After an error either nothing
 // was changed, or the next Restore, Open or FinishRestore finishes it.
@@ -187,10 +191,11 @@ func (r *Restored) check(ctx context.Context, from RestoreSource) (key []byte, e
 			r.SetAside = append(r.SetAside, name)
 		}
 	}
+	needs := info.Size()
 	if from.Draft {
-		return key, nil
+		needs = draftRoom
 	}
-	return key, checkRoom(filepath.Dir(r.Path), info.Size())
+	return key, checkRoom(filepath.Dir(r.Path), needs)
 }
 
 // findKey returns the first key file that opens the backup's secrets. If a key file

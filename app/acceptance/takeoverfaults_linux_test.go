@@ -147,10 +147,14 @@ func TestTakeoverOfOddCopies(t *testing.T) {
 			t.Errorf("%s: left behind: %v, %v", what, left, err)
 		}
 	}
-	small := t.TempDir()
-	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=200k"); err == nil {
-		refused("a full disk", small, "no space left")
-		must(t, syscall.Unmount(small, 0))
+	info, err := os.Stat(r.db)
+	must(t, err)
+	for size, says := range map[int64]string{200 << 10: "no space left", info.Size() + 500<<10: "MB are needed"} {
+		small := t.TempDir()
+		if err := syscall.Mount("tmpfs", small, "tmpfs", 0, fmt.Sprint("size=", size)); err == nil {
+			refused(fmt.Sprint("a disk of ", size, " bytes"), small, says)
+			must(t, syscall.Unmount(small, 0))
+		}
 	}
 	for statement, says := range map[string]string{
 		`PRAGMA user_version = 99`:  "newer",
