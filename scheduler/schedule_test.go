@@ -394,7 +394,7 @@ func TestSlotsOfAHost(t *testing.T) {
 			inFlight++
 			most = max(most, inFlight)
 			n.mu.Unlock()
-			time.Sleep(time.Second)
+			time.Sleep(300 * time.Millisecond)
 			n.mu.Lock()
 			inFlight--
 			n.mu.Unlock()
@@ -408,7 +408,7 @@ func TestSlotsOfAHost(t *testing.T) {
 		for i := range 8 {
 			s.Record(fmt.Sprint("FT", i))
 		}
-		time.Sleep(8 * time.Second) // 320 deliveries, 64 a second
+		time.Sleep(1600 * time.Millisecond) // 320 deliveries, 64 in 300 ms
 		synctest.Wait()
 		if got := len(n.times()); most != 64 || got != 320 {
 			t.Errorf("%d at once, %d made; want 64 and 320", most, got)

@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -204,6 +205,37 @@ func TestUnansweredWhileSweeping(t *testing.T) {
 		}
 		silent.check(t)
 		s.close(t)
+	})
+}
+
+// What found every slot of a silent webhook taken begins as soon as one is released, before
+// what is recorded after that.
+func TestNoSlotWasFree(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var silent silence
+		n := &network{answer: silent.answer}
+		s := open(t, newFile(t), n)
+		s.webhook(t, "https://shop.example.vn/silent")
+		s.start(t)
+		time.Sleep(500 * time.Millisecond) // between two regular sweeps
+		n.start = time.Now()
+		for i := range 5 {
+			s.Record(fmt.Sprint("FT", i))
+			synctest.Wait()
+		}
+		time.Sleep(app.AttemptTimeout + 10*time.Millisecond)
+		synctest.Wait()
+		s.Record("new")
+		time.Sleep(10 * time.Millisecond)
+		synctest.Wait()
+		n.mu.Lock()
+		if len(n.bodies) < 6 || !bytes.Contains(n.bodies[4], []byte("FT4")) || n.at[4] > app.AttemptTimeout+10*time.Millisecond {
+			t.Errorf("%d attempts at %v, the fifth is %s", len(n.bodies), n.at, n.bodies[min(4, len(n.bodies)-1)])
+		}
+		n.mu.Unlock()
+		silent.check(t)
+		s.crash(t)
 	})
 }
 

@@ -42,7 +42,8 @@ func TestSystemdUnit(t *testing.T) {
 		{[]string{bin}, map[string]string{
 			"ExecStart": "/usr/local/bin/baoco serve --db=/var/lib/baoco/baoco.db --log-format=json",
 			"User":      "baoco", "StateDirectory": "baoco", "ProtectHome": "yes", "PrivateTmp": "yes", "CapabilityBoundingSet": "",
-			"TimeoutStopSec": "20", "Type": "notify", "WatchdogSec": "90", "LimitNOFILE": "8192", "RestartPreventExitStatus": "2 5", "Environment": "GOTRACEBACK=crash", "LimitCORE": "0", "Restart": "on-failure", "NoNewPrivileges": "yes", "ProtectSystem": "strict",
+			"TimeoutStopSec": "20", "Type": "notify", "WatchdogSec": "90", "LimitNOFILE": "8192", "RestartPreventExitStatus": "2 5", "Environment": "GOTRACEBACK=crash", "LimitCORE": "0",
+			"ExecStopPost": `-+/bin/sh -c 'case $$EXIT_CODE in killed|dumped) systemctl kill --signal=KILL baoco-litestream.service;; esac'`, "Restart": "on-failure", "NoNewPrivileges": "yes", "ProtectSystem": "strict",
 		}, []string{"AmbientCapabilities", "ReadWritePaths"}},
 		{[]string{bin, "--domain", "x.vn", "--user", "shop", "--rate-limit", "10", "--allow-target", "10.0.0.0/8", "--allow-target", "shop.local", "--trusted-proxies", "10.0.0.1,2001:db8::/32"}, map[string]string{
 			"ExecStart": "/usr/local/bin/baoco serve --db=/var/lib/baoco/baoco.db --domain=x.vn --allow-target=10.0.0.0/8 --allow-target=shop.local --trusted-proxies=10.0.0.1 --trusted-proxies=2001:db8::/32 --rate-limit=10 --log-format=json",
@@ -66,6 +67,7 @@ func TestSystemdUnit(t *testing.T) {
 			"ReadWritePaths": "-" + here + "/b",
 		}, nil},
 		{[]string{bin, "--db", "/home/lan/baoco.db"}, map[string]string{"ProtectHome": "read-only", "ReadWritePaths": "/home/lan"}, nil},
+		{[]string{bin, "--standby", "file:///mnt/a"}, map[string]string{"LimitCORE": "0"}, []string{"ExecStopPost", "WatchdogSec"}},
 		{[]string{"--binary=/tmp/baoco"}, map[string]string{"User": "baoco"}, []string{"PrivateTmp"}},
 	} {
 		text, settings := printedUnit(t, c.args...)
