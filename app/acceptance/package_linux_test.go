@@ -150,9 +150,9 @@ func (d *debian) answers(url string) {
 	})
 }
 
-// crashes has the server end as if killed, by a crash of a Go program, and by the
-// watchdog, whose signal is SIGABRT: it comes back, and Litestream with it, which goes on
-// where the server is restarted in order.
+// crashes ends the server by a kill, as a crash of a Go program does, and by SIGABRT, as
+// the watchdog does. The server is started again each time, and so is Litestream. Where
+// the server is restarted in order, Litestream goes on.
 func (d *debian) crashes() {
 	d.Helper()
 	d.do(`printf '[Service]\nExecStart=/bin/sleep infinity\nRestart=always\n' >/etc/systemd/system/baoco-litestream.service && systemctl daemon-reload && systemctl start baoco-litestream`)

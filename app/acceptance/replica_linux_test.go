@@ -177,6 +177,64 @@ func TestReplicaRestarts(t *testing.T) {
 	checkLedger(t, c.restored(t), provider.acknowledged())
 }
 
+// A server that is killed while it commits leaves a commit in the log that no other process
+// knows, and Litestream carries it. If Litestream ends too, as the server's unit sees to,
+// whoever opens the database first finds that commit, and the copy is that of the
+// database. (Else Litestream drops it at its next checkpoint, and the copy is damaged.)
+func TestKilledWhileCommitting(t *testing.T) {
+	t.Parallel()
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("strace is not installed: it kills the server while it commits")
+	}
+	receiver := openShop(t)
+	r := replicate(t, install(t, receiver), replica.File, "--allow-target", receiver.target())
+	calls := r.provider(r.server.url)
+	for round := range rounds(1, 3) {
+		many := func(list int) (acknowledged bool) {
+			var elements []string
+			for i := range 200 {
+				elements = append(elements, element(fmt.Sprintf("FT%d-%d-%d", round, list, i)))
+			}
+			return calls.post(fmt.Sprintf("FT%d-%d-0", round, list), `{"transactions":[`+strings.Join(elements, ",")+`]}`)
+		}
+		if !many(0) {
+			t.Fatal("a list is not acknowledged")
+		}
+		var said apptest.Output
+		killer := exec.Command(strace, "-f", "-qq", "-o", "/dev/null", "-p", fmt.Sprint(r.server.Process.Pid), "-e", "trace=fsync", "-e", "inject=fsync:signal=SIGKILL")
+		killer.Stderr = &said
+		must(t, killer.Start())
+		for list, end := 1, time.Now().Add(20*time.Second); many(list); list++ {
+			if time.Now().After(end) {
+				t.Skipf("strace can't end the server here: %s", said.String())
+			}
+		}
+		if r.server.exitWithin(t, 5*time.Second) != -1 {
+			t.Fatalf("strace didn't kill it: %s", said.String())
+		}
+		_ = killer.Wait()
+		time.Sleep(2500 * time.Millisecond) // Litestream carries the commit, and makes no checkpoint of so short a log
+		must(t, r.litestream.Process.Kill())
+		_ = r.litestream.Wait()
+		r.litestream = startLitestream(t, r.config)
+		r.server = serveIn(t, r.dir, r.server.address(), r.args...)
+		acked := 200 * len(calls.acknowledged())
+		within(t, 20*time.Second, "the copy has all and is good", func() bool {
+			code, c := r.checked(t)
+			return code == 0 && c.Transactions >= acked
+		})
+	}
+	r.server.end(t)
+	must(t, r.litestream.Process.Signal(syscall.SIGTERM))
+	_ = r.litestream.Wait()
+	dir, _ := r.takeOver(t)
+	r.server = serveIn(t, dir, anyPort, r.args...)
+	eventually(t, "what was pending is sent", func() bool { return strings.Contains(do(t, dir, "delivery", "pending", "-o", "json"), "[]") })
+	r.server.end(t)
+	checkLedger(t, filepath.Join(dir, "baoco.db"), calls.acknowledged())
+}
+
 // logHeader is what the header of a database's write-ahead log holds: another one in
 // each log.
 func logHeader(t *testing.T, db string) (header [32]byte) {

@@ -8,7 +8,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -225,59 +224,4 @@ func within(t *testing.T, limit time.Duration, what string, there func() bool) {
 			t.Fatalf("not within %v: %s", limit, what)
 		}
 	}
-}
-
-// A server that is killed while it commits leaves transactions in the log that no other
-// process knows, and Litestream carries them. If Litestream ends too, as the server's unit
-// sees to, whoever opens the database first finds them, and the copy is that of the
-// database. (Else Litestream drops them at its next checkpoint, and the copy is damaged.)
-func TestKilledWhileCommitting(t *testing.T) {
-	t.Parallel()
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		t.Skip("strace is not installed: it kills the server while it commits")
-	}
-	receiver := openShop(t)
-	r := replicate(t, install(t, receiver), replica.File, "--allow-target", receiver.target())
-	calls := r.provider(r.server.url)
-	many := func(list int) (acknowledged bool) {
-		var elements []string
-		for i := range 1000 {
-			elements = append(elements, element(fmt.Sprintf("FT%d-%d", list, i)))
-		}
-		return calls.post(fmt.Sprintf("FT%d-0", list), `{"transactions":[`+strings.Join(elements, ",")+`]}`)
-	}
-	must(t, r.litestream.Process.Signal(syscall.SIGSTOP)) // else it may make its checkpoint just before
-	for list := range 5 {
-		if !many(list) {
-			t.Fatal("a list is not acknowledged")
-		}
-	}
-	var said apptest.Output
-	killer := exec.Command(strace, "-f", "-qq", "-o", "/dev/null", "-p", fmt.Sprint(r.server.Process.Pid), "-e", "trace=fsync", "-e", "inject=fsync:signal=SIGKILL")
-	killer.Stderr = &said
-	must(t, killer.Start())
-	for end := time.Now().Add(20 * time.Second); many(5); {
-		if time.Now().After(end) {
-			t.Skipf("strace can't end the server here: %s", said.String())
-		}
-	}
-	if r.server.exitWithin(t, 5*time.Second) != -1 {
-		t.Fatalf("strace didn't kill it: %s", said.String())
-	}
-	_ = killer.Wait()
-	must(t, r.litestream.Process.Kill())
-	_ = r.litestream.Wait()
-	r.litestream = startLitestream(t, r.config)
-	r.server = serveIn(t, r.dir, r.server.address(), r.args...)
-	within(t, 20*time.Second, "the copy has all and is good", func() bool {
-		code, c := r.checked(t)
-		return code == 0 && c.Transactions >= 5000
-	})
-	r.server.end(t)
-	must(t, r.litestream.Process.Signal(syscall.SIGTERM))
-	_ = r.litestream.Wait()
-	dir, _ := r.takeOver(t)
-	serveIn(t, dir, anyPort, r.args...).end(t)
-	checkLedger(t, filepath.Join(dir, "baoco.db"), calls.acknowledged())
 }
