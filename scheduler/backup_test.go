@@ -21,8 +21,10 @@ type backups struct {
 	schedule app.BackupSchedule
 }
 
-func newBackups(t *testing.T) backups {
-	w := apptest.Open(t, newFile(t), app.Config{})
+func newBackups(t *testing.T) backups { return backupsOf(t, newFile(t)) }
+
+func backupsOf(t *testing.T, path string) backups {
+	w := apptest.Open(t, path, app.Config{})
 	t.Cleanup(func() { w.Close() })
 	return backups{w, t, app.BackupSchedule{Dir: t.TempDir(), Every: 24 * time.Hour, Keep: 2}}
 }
@@ -77,7 +79,7 @@ func TestScheduledBackups(t *testing.T) {
 	byHand := filepath.Join(b.schedule.Dir, "by-hand.db")
 	_, err := b.Store.Backup(context.Background(), sqlitestore.BackupTarget{File: byHand}, onDay(11, 11))
 	must(t, err)
-	other := newBackups(t)
+	other := backupsOf(t, apptest.NewFileOfOwnKey(t))
 	other.schedule.Dir = b.schedule.Dir
 	other.due(onDay(11, 9), "20261109 20261110 20261111 by-hand.db")
 	b.due(onDay(11, 12), "20261109 20261111 20261112 by-hand.db")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
 )
 
@@ -120,7 +121,7 @@ func TestCopyFacts(t *testing.T) {
 	if got, err := h.store.CheckedCopy(ctx, backup); err != nil || got.Transactions != 40 {
 		t.Errorf("a good copy: %+v, %v", got, err)
 	}
-	other := open(t, create(t), false)
+	other := open(t, apptest.NewFileOfOwnKey(t), false)
 	defer other.Close()
 	if _, err := other.CheckedCopy(ctx, backup); !errors.Is(err, sqlitestore.ErrKey) {
 		t.Errorf("under another key: %v", err)

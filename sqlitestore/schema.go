@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -90,17 +91,26 @@ type querier interface {
 // between its releases. It also leaves out the two tables that Litestream makes in
 // every database that it copies.
 func digest(ctx context.Context, db querier) (string, error) {
-	rows, err := db.QueryContext(ctx, `SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema s
-		WHERE name NOT LIKE 'sqlite\_stat_' ESCAPE '\' AND NOT (type = 'table' AND name IN ('_litestream_seq', '_litestream_lock')) AND NOT EXISTS (SELECT 1 FROM sqlite_schema v
-			WHERE v.sql LIKE 'CREATE VIRTUAL TABLE %' AND substr(s.tbl_name, 1, length(v.name) + 1) = v.name || '_')
-		ORDER BY type, name`)
-	sum := sha256.New()
+	type object struct{ kind, name, table, text string }
+	var objects []object
+	var inside []string // what the names of tables inside a search index begin with
+	rows, err := db.QueryContext(ctx, `SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema
+		WHERE name NOT LIKE 'sqlite\_stat_' ESCAPE '\' AND NOT (type = 'table' AND name IN ('_litestream_seq', '_litestream_lock')) ORDER BY type, name`)
 	err = each(rows, err, func(row scanner) (bool, error) {
-		var kind, name, table, text string
-		err := row.Scan(&kind, &name, &table, &text)
-		fmt.Fprintf(sum, "%s %s %s %s\n", kind, name, table, plainSQL(text))
+		var o object
+		err := row.Scan(&o.kind, &o.name, &o.table, &o.text)
+		if strings.HasPrefix(o.text, "CREATE VIRTUAL TABLE ") {
+			inside = append(inside, o.name+"_")
+		}
+		objects = append(objects, o)
 		return false, err
 	})
+	sum := sha256.New()
+	for _, o := range objects {
+		if !slices.ContainsFunc(inside, func(prefix string) bool { return strings.HasPrefix(o.table, prefix) }) {
+			fmt.Fprintf(sum, "%s %s %s %s\n", o.kind, o.name, o.table, plainSQL(o.text))
+		}
+	}
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 

@@ -10,7 +10,10 @@ package apptest
 
 import (
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,12 +45,56 @@ func Eventually(t testing.TB, what string, truth func() bool) {
 }
 
 // NewFile makes an empty database, as the first serve does, in a directory of
-// its own.
+// its own. It is a copy of the first that this process made, with the same key,
+// since making one takes ten times as long.
 func NewFile(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "baoco.db")
+	template, err := newFile(time.Now().Year()) // a synctest bubble has a year of its own
+	Must(t, err)
+	Must(t, os.WriteFile(path, template.database, 0o600))
+	Must(t, os.WriteFile(path+".key", template.key, 0o600))
+	return path
+}
+
+// NewFileOfOwnKey is NewFile with a key that no other file has.
+func NewFileOfOwnKey(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "baoco.db")
 	Must(t, sqlitestore.Create(context.Background(), path, app.DefaultZone, time.Now()))
 	return path
+}
+
+// emptyFile is what an empty database and its key file hold.
+type emptyFile struct{ database, key []byte }
+
+var emptyFiles = struct {
+	sync.Mutex
+	byYear map[int]emptyFile
+}{byYear: map[int]emptyFile{}}
+
+func newFile(year int) (f emptyFile, err error) {
+	emptyFiles.Lock()
+	defer emptyFiles.Unlock()
+	if f, made := emptyFiles.byYear[year]; made {
+		return f, nil
+	}
+	dir, err := os.MkdirTemp("", "baoco-empty-")
+	if err != nil {
+		return f, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "baoco.db")
+	if err := sqlitestore.Create(context.Background(), path, app.DefaultZone, time.Now()); err != nil {
+		return f, err
+	}
+	var e2 error
+	f.database, err = os.ReadFile(path)
+	f.key, e2 = os.ReadFile(path + ".key")
+	if err = errors.Join(err, e2); err == nil {
+		emptyFiles.byYear[year] = f
+	}
+	return f, err
 }
 
 // OpenStore opens a database. With serve it does so as the server does: it
