@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
 )
 
@@ -124,14 +125,14 @@ func TestRestoreKey(t *testing.T) {
 	}{
 		"beside":                {func(_, _, _ string) {}, false, "backup"},
 		"the database's":        {func(_, backup, _ string) { must(t, os.Remove(backup+".key")) }, false, "database"},
-		"a wrong one beside":    {func(_, backup, _ string) { copyTo(t, create(t)+".key", backup+".key") }, false, "database"},
+		"a wrong one beside":    {func(_, backup, _ string) { copyTo(t, apptest.NewFileOfOwnKey(t)+".key", backup+".key") }, false, "database"},
 		"garbage beside":        {func(_, backup, _ string) { must(t, os.WriteFile(backup+".key", []byte("x"), 0o600)) }, false, "database"},
 		"named":                 {func(db, backup, elsewhere string) { copyTo(t, db+".key", elsewhere) }, true, "elsewhere"},
-		"a wrong one named":     {func(db, backup, elsewhere string) { copyTo(t, create(t)+".key", elsewhere) }, true, ""},
+		"a wrong one named":     {func(db, backup, elsewhere string) { copyTo(t, apptest.NewFileOfOwnKey(t)+".key", elsewhere) }, true, ""},
 		"one named that is not": {func(_, _, _ string) {}, true, ""},
 		"none": {func(db, backup, _ string) {
 			must(t, os.Remove(backup+".key"))
-			copyTo(t, create(t)+".key", db+".key")
+			copyTo(t, apptest.NewFileOfOwnKey(t)+".key", db+".key")
 		}, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
