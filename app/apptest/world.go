@@ -54,6 +54,7 @@ func NewFile(t testing.TB) string {
 	Must(t, err)
 	Must(t, os.WriteFile(path, template.database, 0o600))
 	Must(t, os.WriteFile(path+".key", template.key, 0o600))
+	Must(t, os.WriteFile(path+".lock", nil, 0o600))
 	return path
 }
 
