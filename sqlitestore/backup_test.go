@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
 
 	"github.com/google/go-cmp/cmp"
@@ -114,7 +115,7 @@ func TestBackupRefuses(t *testing.T) {
 	defer s.Close()
 	dir := t.TempDir()
 	taken := makeBackup(t, s, sqlitestore.BackupTarget{File: filepath.Join(dir, "taken")}).Path
-	other := create(t)
+	other := apptest.NewFileOfOwnKey(t)
 	served := open(t, other, true)
 	defer served.Close()
 	foreign := filepath.Join(dir, "foreign")
@@ -185,7 +186,7 @@ func TestKeepBackups(t *testing.T) {
 		_, err := s.Backup(ctx, sqlitestore.BackupTarget{Dir: dir}, at(day))
 		must(t, err)
 	}
-	stranger := open(t, create(t), false) // that writes there too
+	stranger := open(t, apptest.NewFileOfOwnKey(t), false) // that writes there too
 	defer stranger.Close()
 	for day := 1; day <= 3; day++ {
 		_, err := stranger.Backup(ctx, sqlitestore.BackupTarget{Dir: dir, NoKey: true}, at(day))

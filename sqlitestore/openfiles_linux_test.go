@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
 )
 
@@ -22,7 +23,7 @@ func TestFilesTakenAway(t *testing.T) {
 	}
 	replace := func(suffix string) func(t *testing.T, db string) {
 		return func(t *testing.T, db string) {
-			other := create(t)
+			other := apptest.NewFileOfOwnKey(t)
 			s := open(t, other, true)
 			defer s.Close()
 			must(t, s.SetBaseURL(context.Background(), "https://other.vn"))
