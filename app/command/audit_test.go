@@ -117,6 +117,9 @@ func TestDeedsOfCommands(t *testing.T) {
 	}
 	who, _ := app.ActorOf(operating(ctx, time.Now()))
 	for _, c := range deedsOfCommands {
+		if c.command == "replica remove" {
+			setUpLongAgo(t, db)
+		}
 		var last int64
 		if before := newest(); len(before) > 0 {
 			last = before[0].ID

@@ -243,10 +243,18 @@ func TestReplicaShow(t *testing.T) {
 	if v := shown(); v.Version != nil || v.Problem == nil {
 		t.Errorf("without the program: %+v", v)
 	}
+	setUpLongAgo(t, db)
 	if code, _, stderr := baoco("", "replica", "remove"); code != 0 || !strings.Contains(stderr, "systemctl disable") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 	if _, err := replica.ReadConfig(db); !os.IsNotExist(err) {
 		t.Errorf("after the removal: %v", err)
 	}
+}
+
+// setUpLongAgo lets a removal begin at once: it waits until a server has seen a replica
+// that was set up a moment ago.
+func setUpLongAgo(t *testing.T, db string) {
+	t.Helper()
+	must(t, os.Chtimes(replica.ConfigPath(db), time.Time{}, time.Now().Add(-time.Hour)))
 }

@@ -222,6 +222,9 @@ func loseOutputs(t *testing.T, format string) {
 	t.Setenv("BAOCO_DB", db)
 	t.Setenv("BAOCO_OUTPUT", format)
 	for _, c := range lostOutputs {
+		if c.command == "replica remove" {
+			setUpLongAgo(t, db)
+		}
 		args := words(strings.NewReplacer("DIR", dir, "URL", shop.URL).Replace(c.command))
 		var stderr strings.Builder
 		code := Run(ctx, append([]string{"baoco"}, args...), strings.NewReader(""), fullDisk{}, &stderr)
