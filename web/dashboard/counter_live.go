@@ -130,7 +130,7 @@ func (c *counterStream) sendMoney() error {
 				}
 			}
 			var html bytes.Buffer
-			if err := templates.ExecuteTemplate(&html, "card", card); err != nil {
+			if err := templates().ExecuteTemplate(&html, "card", card); err != nil {
 				return err
 			}
 			if err := c.stream.Event("money", strconv.FormatInt(card.ID, 10), html.String()); err != nil {

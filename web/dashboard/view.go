@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"baoco/app"
 	"baoco/web/dashboard/help"
@@ -115,7 +116,7 @@ func refusedForm(wrong error, lang app.Lang) (f faults, status int, _ error) {
 // layOut writes a page within the layout.
 func (s *Server) layOut(v *visit, status int, name string, page view) error {
 	var content strings.Builder
-	if err := templates.ExecuteTemplate(&content, "page-"+name, page); err != nil {
+	if err := templates().ExecuteTemplate(&content, "page-"+name, page); err != nil {
 		return err
 	}
 	page.Inner = template.HTML(content.String()) // a template has escaped it
@@ -125,7 +126,7 @@ func (s *Server) layOut(v *visit, status int, name string, page view) error {
 // write executes a template whole before the first byte goes out.
 func (s *Server) write(v *visit, status int, name string, data any) error {
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
 		return err
 	}
 	body := b.Bytes()
@@ -144,8 +145,10 @@ func (s *Server) write(v *visit, status int, name string, data any) error {
 
 // templates are the layout, the parts and the pages, in one set. With a set for
 // each page, each with a copy of layout and parts, they took seven times the
-// memory.
-var templates = template.Must(template.New("").Funcs(templateFuncs).ParseFS(dashboardFiles, "templates/*.html"))
+// memory. They are parsed when a server asks for them, as the static files are.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(templateFuncs).ParseFS(dashboardFiles, "templates/*.html"))
+})
 
 // templateFuncs build the data of parts of a page.
 var templateFuncs = template.FuncMap{
