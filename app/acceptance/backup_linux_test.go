@@ -116,7 +116,7 @@ func TestKillWhileBackingUp(t *testing.T) {
 	}
 	d := newDisk()
 	changes := onDisk(t, d, 0, nil, backUp(d.mount(t))...)
-	kills := sample(rounds(4, 40), int(changes))
+	kills := sample(rounds(2, 40), int(changes))
 	named := 0
 	for _, i := range kills {
 		d := newDisk()
@@ -144,7 +144,7 @@ func TestBackupToFailingDisk(t *testing.T) {
 	numbers(t, in.db)
 	d := newDisk()
 	changes := onDisk(t, d, 0, nil, "backup", filepath.Join(d.mount(t), "b.db"), "--db", in.db)
-	for _, i := range sample(rounds(3, 20), int(changes)) {
+	for _, i := range sample(rounds(2, 20), int(changes)) {
 		for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EIO} {
 			d := newDisk()
 			dir := d.mount(t)
@@ -228,7 +228,7 @@ func TestKillWhileRestoring(t *testing.T) {
 			t.Fatalf("%s: what was is gone", what)
 		}
 	}
-	kills := sample(rounds(3, 30), int(changes))
+	kills := sample(rounds(2, 30), int(changes))
 	for _, i := range kills {
 		d := newDisk()
 		d.load(old)
@@ -249,7 +249,7 @@ func TestKillWhileRestoring(t *testing.T) {
 	mu.Lock() // what was in flight may still arrive
 	taken := slices.Clone(cuts)
 	mu.Unlock()
-	chosen := sample(rounds(3, 30), len(taken))
+	chosen := sample(rounds(2, 30), len(taken))
 	for _, i := range chosen {
 		check(fmt.Sprintf("a power cut, %d of %d", i, len(taken)), taken[i])
 	}

@@ -114,7 +114,7 @@ func TestBench(t *testing.T) {
 func TestBenchInterrupted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cmd := program(dir, "bench")
+	cmd := program(dir, "bench", "--duration", "1s")
 	stderr := &apptest.Output{}
 	cmd.Stderr = stderr
 	must(t, cmd.Start())

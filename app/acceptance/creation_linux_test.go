@@ -14,7 +14,7 @@ import (
 func TestKillWhileCreating(t *testing.T) {
 	t.Parallel()
 	changes := changesOfCreation(t, newDisk(), nil)
-	kills := sample(rounds(3, 40), int(changes))
+	kills := sample(rounds(2, 40), int(changes))
 	for _, i := range kills {
 		k := int64(i) + 1
 		d, dir := newDisk(), t.TempDir()
@@ -59,7 +59,7 @@ func TestPowerCutWhileCreating(t *testing.T) {
 	})
 	mu.Lock()
 	defer mu.Unlock()
-	cuts := sample(rounds(3, 40), len(images))
+	cuts := sample(rounds(2, 40), len(images))
 	for _, i := range cuts {
 		dir := save(t, images[i])
 		works(t, dir, filepath.Join(dir, "baoco.db"))

@@ -13,7 +13,7 @@ import (
 // nothing is recorded twice, every delivery is made.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	rounds := rounds(8, 50)
+	rounds := rounds(3, 50)
 	receiver := openShop(t)
 	in := install(t, receiver)
 	receiver.createWebhookFor(t, in.dir, "/b", "ALL")

@@ -60,7 +60,7 @@ func TestKillWhileReplacingKey(t *testing.T) {
 	do(t, t.TempDir(), "doctor", "--new-key", "--db", filepath.Join(dir, "baoco.db"))
 	changes := whole.ops.Load() - before
 	interrupted := 0
-	kills := sample(rounds(4, 16), int(changes))
+	kills := sample(rounds(2, 16), int(changes))
 	for _, i := range kills {
 		d := newDisk()
 		d.load(image)
@@ -123,7 +123,7 @@ func TestPowerCutWhileReplacingKey(t *testing.T) {
 	d.setFault(nil)
 	mu.Lock()
 	defer mu.Unlock()
-	cuts := sample(rounds(4, 16), len(images))
+	cuts := sample(rounds(2, 16), len(images))
 	for _, i := range cuts {
 		newKeyAgain(t, filepath.Join(save(t, images[i]), "baoco.db"))
 		if t.Failed() {

@@ -107,7 +107,7 @@ func TestKillPayments(t *testing.T) {
 			}
 		})
 	}
-	kills := rounds(4, 20)
+	kills := rounds(2, 20)
 	for i, at := range rand.Perm(len(transfers)) {
 		next <- transfers[at]
 		if i%(len(transfers)/kills) == len(transfers)/kills/2 {
