@@ -13,9 +13,9 @@ import (
 )
 
 // The tests of faults repeat what they do: a few times by default, many times
-// with BAOCO_FULL=1, as in .ci/run, and as often as is asked for with
+// with BAOCO_FULL=1, as in .ci/proofs, and as often as is asked for with
 //
-//	go test -run 'TestKill|PowerCut|Disk' -timeout 2h ./app/command -faults.rounds=200
+//	go test -run 'TestKill|PowerCut|Disk' -timeout 2h ./app/acceptance -faults.rounds=200
 var faultRounds = flag.Int("faults.rounds", 0, "how often the tests of faults repeat what they do; 0 is a few times, or many with BAOCO_FULL=1")
 
 // rounds is how often a test of faults repeats what it does.

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Missing skips a test that needs something which this machine lacks. Where everything
-// must run (BAOCO_CI=1) it fails.
+// Missing skips a test that needs something which this machine lacks. Where all that
+// Debian has must be there (BAOCO_CI=1) it fails.
 func Missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("BAOCO_CI") != "" {
@@ -25,7 +25,7 @@ var building sync.Mutex // one at a time: they share what the compiler keeps
 
 // Program is the path of a program of others, such as a server: that of PATH, else
 // one built from its module, once for each machine. Building takes minutes and the
-// network, so without BAOCO_FULL=1 or BAOCO_CI=1 the test is skipped.
+// network, so without BAOCO_FULL=1 the test is skipped.
 func Program(t testing.TB, name, module string) string {
 	t.Helper()
 	if path, err := exec.LookPath(name); err == nil {
@@ -41,7 +41,7 @@ func Program(t testing.TB, name, module string) string {
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}
-	if !Full() && os.Getenv("BAOCO_CI") == "" {
+	if !Full() {
 		t.Skipf("skipped: needs %s: put it into PATH, or set BAOCO_FULL=1 to build it", name)
 	}
 	ctx, stop := context.WithTimeout(context.Background(), 15*time.Minute)

@@ -4,7 +4,7 @@ import "os"
 
 // Full says whether the tests that repeat what they do (kills, power cuts,
 // errors of the disk, random filters) do all their rounds: BAOCO_FULL=1 asks for
-// that, as .ci/run does. Without it they do a few.
+// that, as .ci/proofs does. Without it they do a few.
 func Full() bool { return os.Getenv("BAOCO_FULL") == "1" }
 
 // Rounds is how often a test repeats what it does: full with BAOCO_FULL=1,
