@@ -330,13 +330,13 @@ func storageWarnings(storage StorageStatus) (list []Warning) {
 	}
 	if storage.KeyMode.Perm()&0o077 != 0 {
 		warn(WarningKeyMode, Textf(
-			"Other users of the server can read the key file. Run: chmod 600 %s.key",
-			"Người dùng khác trên máy chủ đọc được tệp khoá. Hãy chạy: chmod 600 %s.key", storage.Path))
+			"Other users of the server can read the key file. Run: chmod 600 %s",
+			"Người dùng khác trên máy chủ đọc được tệp khoá. Hãy chạy: chmod 600 %s", ShellWord(storage.Path+".key")))
 	}
 	if storage.FileMode.Perm()&0o077 != 0 {
 		warn(WarningFileMode, Textf(
 			"Other users of the server can read the database. Run: chmod 600 %s",
-			"Người dùng khác trên máy chủ đọc được cơ sở dữ liệu. Hãy chạy: chmod 600 %s", storage.Path))
+			"Người dùng khác trên máy chủ đọc được cơ sở dữ liệu. Hãy chạy: chmod 600 %s", ShellWord(storage.Path)))
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -64,6 +65,21 @@ func AcceptedLang(header string, otherwise Lang) Lang {
 // Isolated encloses a name so that its direction of writing doesn't change the
 // text around it.
 func Isolated(name string) string { return "\u2068" + name + "\u2069" }
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
+
+// ShellWord is a text as one word of a command for a POSIX shell: quoted where the shell
+// would take it for anything else.
+func ShellWord(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return ShellQuoted(s)
+}
+
+// ShellQuoted quotes a text as one word of a POSIX shell. Between single quotes
+// only the quote itself is special.
+func ShellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // WriteTime writes an instant in zone, the time before the day, since people
 // look for the time.

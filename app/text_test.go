@@ -74,3 +74,16 @@ func TestTextIn(t *testing.T) {
 		t.Errorf("a text without Vietnamese is %q", got)
 	}
 }
+
+// A shell takes what is printed as one word and as it is: a command with the path of a
+// file can be copied wherever the file lies.
+func TestShellWord(t *testing.T) {
+	for word, want := range map[string]string{
+		"/var/lib/baoco/baoco.db": "/var/lib/baoco/baoco.db", "--keep=50%": "--keep=50%", "a,b+c@d:e_f-g": "a,b+c@d:e_f-g",
+		"": "''", "/srv/báo có.db": "'/srv/báo có.db'", "$HOME": "'$HOME'", "it's": `'it'\''s'`, "a\nb": "'a\nb'", `a\b`: `'a\b'`, "~": "'~'",
+	} {
+		if got := app.ShellWord(word); got != want {
+			t.Errorf("%q: %s, want %s", word, got, want)
+		}
+	}
+}

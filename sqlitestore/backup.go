@@ -165,7 +165,7 @@ func (s *Store) backupPlace(t BackupTarget, now time.Time) (dir, path string, er
 func checkNoLog(path string) error {
 	switch _, err := os.Lstat(path + "-wal"); {
 	case err == nil:
-		return fmt.Errorf("%w: %[2]s-wal stands beside it; baoco backup --db %[2]s makes a copy of both", ErrInUse, path)
+		return fmt.Errorf("%w: %s-wal stands beside it; baoco backup --db %s makes a copy of both", ErrInUse, path, app.ShellWord(path))
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	default:

@@ -196,7 +196,7 @@ func (d *doctor) permissions(context.Context) (app.Check, error) {
 	var others []string
 	for _, suffix := range []string{".key", "-wal", "-shm", ".lock"} {
 		if o, exists := ownerOf(d.path + suffix); exists && o != owner {
-			others = append(others, d.path+suffix)
+			others = append(others, app.ShellWord(d.path+suffix))
 		}
 	}
 	dir, err := os.Stat(filepath.Dir(d.path))
@@ -205,10 +205,10 @@ func (d *doctor) permissions(context.Context) (app.Check, error) {
 		return app.Check{}, err
 	case known && len(others) > 0:
 		return warning(app.Textf("Not owned by the owner of the database: %s", "Không cùng chủ sở hữu với cơ sở dữ liệu: %s", strings.Join(others, ", ")),
-			app.Textf("chown --reference=%s %s", "chown --reference=%s %s", d.path, strings.Join(others, " ")))
+			app.Textf("chown --reference=%s %s", "chown --reference=%s %s", app.ShellWord(d.path), strings.Join(others, " ")))
 	case dir.Mode().Perm()&0o022 != 0 && dir.Mode()&fs.ModeSticky == 0:
 		return warning(app.Textf("Others may replace the files in %s.", "Người dùng khác có thể thay thế các tệp trong %s.", filepath.Dir(d.path)),
-			app.Textf("chmod go-w %s", "chmod go-w %s", filepath.Dir(d.path)))
+			app.Textf("chmod go-w %s", "chmod go-w %s", app.ShellWord(filepath.Dir(d.path))))
 	}
 	return fine("All files have one owner.", "Mọi tệp có cùng một chủ sở hữu.")
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"baoco/app"
 )
 
 // ErrTaken says that files of an open database were removed or replaced. SQLite goes
@@ -126,11 +128,11 @@ func (w *writer) saveOpenFiles(gone []string) error {
 		if err = w.turn.copyKey(rescue + ".key"); err == nil {
 			err = saveAs(w.tx.exec, o.path, rescue, o.files[0].info)
 		}
-		said = append(said, fmt.Sprintf("all that was acknowledged is saved in %s; baoco restore %s puts it back", rescue, rescue))
+		said = append(said, fmt.Sprintf("all that was acknowledged is saved in %s; baoco restore %s puts it back", rescue, app.ShellWord(rescue)))
 	}
 	if err == nil && isGone(".key") && whole {
 		err = w.turn.copyKey(rescue + ".key")
-		said = append(said, fmt.Sprintf("the key is saved in %[1]s.key; mv %[1]s.key %[2]s.key puts it back", rescue, o.path))
+		said = append(said, fmt.Sprintf("the key is saved in %s.key; mv %s %s puts it back", rescue, app.ShellWord(rescue+".key"), app.ShellWord(o.path+".key")))
 	}
 	// A log is not to meet a database that isn't its own.
 	if err == nil && (isGone("") || isGone("-wal")) {
@@ -148,8 +150,8 @@ func checkRescued(path string) error {
 	names, err := namesWith(path + rescueSuffix)
 	for _, name := range names {
 		if !strings.HasSuffix(name, ".key") && !strings.HasSuffix(name, ".log") {
-			return fmt.Errorf("%w: %s holds what a server had acknowledged when its files were taken away; baoco restore %[2]s puts it back; if nothing of it is wanted, move it to another directory",
-				ErrTaken, name)
+			return fmt.Errorf("%w: %s holds what a server had acknowledged when its files were taken away; baoco restore %s puts it back; if nothing of it is wanted, move it to another directory",
+				ErrTaken, name, app.ShellWord(name))
 		}
 	}
 	return err

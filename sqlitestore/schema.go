@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"baoco/app"
 )
 
 // applicationID marks a file as baoco's: "baoc".
@@ -166,7 +168,7 @@ func (k *schema) orGoBack(path string, version int) string {
 	for ; version > k.version(); version-- {
 		kept := beforeSchema(path, version)
 		if found, err := versionInHeader(kept); err == nil && found <= k.version() {
-			return fmt.Sprintf(", or go back to what it was before, without what came in since: baoco restore %s", kept)
+			return fmt.Sprintf(", or go back to what it was before, without what came in since: baoco restore %s", app.ShellWord(kept))
 		}
 	}
 	return ""

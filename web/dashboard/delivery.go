@@ -163,17 +163,13 @@ func (w words) Visible(text string) string { return visible([]byte(text)) }
 // call: the same bytes in URL, headers and body.
 func curl(r app.Request) string {
 	var b strings.Builder
-	b.WriteString("curl --globoff --path-as-is --request POST " + shellQuoted(r.URL))
+	b.WriteString("curl --globoff --path-as-is --request POST " + app.ShellQuoted(r.URL))
 	for _, h := range r.Headers {
-		b.WriteString(" \\\n  --header " + shellQuoted(h.Name+": "+h.Value))
+		b.WriteString(" \\\n  --header " + app.ShellQuoted(h.Name+": "+h.Value))
 	}
-	b.WriteString(" \\\n  --data-raw " + shellQuoted(string(r.Body)))
+	b.WriteString(" \\\n  --data-raw " + app.ShellQuoted(string(r.Body)))
 	return b.String()
 }
-
-// shellQuoted quotes a text as one word of a POSIX shell. Between single quotes
-// only the quote itself is special.
-func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // Told says whether the shop is notified by a delivery, or when it is again.
 func (w words) Told(d app.Delivery) string {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,17 +53,7 @@ func (s *Server) systemPage(v *visit) error {
 
 // backupCommand is the shell command that makes a dated backup.
 func backupCommand(program, db string) string {
-	return shellWord(cmp.Or(program, "baoco")) + " backup --db " + shellWord(db) + " --dir /var/backups/baoco --keep 14"
-}
-
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=-]+$`)
-
-// shellWord quotes a text if a shell would not take it as one word.
-func shellWord(s string) string {
-	if plainWord.MatchString(s) {
-		return s
-	}
-	return shellQuoted(s)
+	return app.ShellWord(cmp.Or(program, "baoco")) + " backup --db " + app.ShellWord(db) + " --dir /var/backups/baoco --keep 14"
 }
 
 // cronLine runs a command every night, after all other jobs. Its errors go to

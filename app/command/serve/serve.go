@@ -296,7 +296,7 @@ func printWelcome(w io.Writer, s Settings, address net.Addr, created bool) {
 	base := baseURL(s, address)
 	flag := ""
 	if s.DB != "baoco.db" {
-		flag = " --db " + s.DB
+		flag = " --db " + app.ShellWord(s.DB)
 	}
 	if !created {
 		return

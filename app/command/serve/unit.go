@@ -17,6 +17,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"baoco/app"
 	"baoco/app/command/terminal"
 	"baoco/app/replica"
 
@@ -231,7 +232,7 @@ func (u unit) printNext(w io.Writer) {
 	}
 	fmt.Fprintf(w, "As root, once:\n  id %[1]s || useradd --system --user-group --no-create-home --shell /usr/sbin/nologin %[1]s\n", u.User)
 	if u.State == "" {
-		fmt.Fprintf(w, "  install -d -o %[1]s -g %[1]s -m 700 %[2]s\n", u.User, shellWord(u.dir))
+		fmt.Fprintf(w, "  install -d -o %[1]s -g %[1]s -m 700 %[2]s\n", u.User, app.ShellWord(u.dir))
 	}
 	name := "baoco"
 	if u.Standby {
@@ -239,19 +240,8 @@ func (u unit) printNext(w io.Writer) {
 	}
 	fmt.Fprintf(w, "  systemctl daemon-reload && systemctl enable --now %[1]s    (with the unit in /etc/systemd/system/%[1]s.service)\n", name)
 	if !u.Standby {
-		fmt.Fprintf(w, "Commands beside it run as that user:\n  sudo -u %s %s bank list %s\n", u.User, shellWord(u.command[0]), shellWord(u.command[2]))
+		fmt.Fprintf(w, "Commands beside it run as that user:\n  sudo -u %s %s bank list %s\n", u.User, app.ShellWord(u.command[0]), app.ShellWord(u.command[2]))
 	}
-}
-
-// shellWord quotes a word for a shell where it needs to be.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return !strings.ContainsRune("/._-=:@,+", r) && !(r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)))
-	}
-	if s != "" && strings.IndexFunc(s, plain) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // inHome and inTmp report whether a path lies where ProtectHome and PrivateTmp of systemd
