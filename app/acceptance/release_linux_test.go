@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"baoco/app"
 	"baoco/app/apptest"
 )
 
@@ -87,7 +88,7 @@ func release(t *testing.T, version, before, zone string) string {
 	run(t, "git", "clone", "-q", root, clone)
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", "-c", before+"; .ci/release "+version+" "+out)
+	cmd := exec.CommandContext(ctx, "bash", "-c", before+"; .ci/release "+version+" "+app.ShellWord(out))
 	cmd.Dir, cmd.Env = clone, append(os.Environ(), zone, "BAOCO_MAINTAINER=A Shop <it@shop.vn>")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)

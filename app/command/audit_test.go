@@ -126,7 +126,7 @@ func TestDeedsOfCommands(t *testing.T) {
 		}
 		began := time.Now()
 		var stdout, stderr strings.Builder
-		code := Run(context.Background(), append([]string{"baoco"}, words(strings.NewReplacer("DIR", dir).Replace(c.command))...), strings.NewReader(""), &stdout, &stderr)
+		code := Run(context.Background(), append([]string{"baoco"}, words(c.command, "DIR", dir)...), strings.NewReader(""), &stdout, &stderr)
 		if code != 0 && c.deed != app.DeedWebhookTest && c.deed != app.DeedStreamTest {
 			t.Errorf("$ %s: exit %d, %s", c.command, code, &stderr)
 		}

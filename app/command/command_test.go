@@ -85,11 +85,12 @@ func runScript(t *testing.T, text, db string) {
 	}
 }
 
-// words splits a command; double quotes hold words together.
-func words(command string) []string {
+// words splits a command; double quotes hold words together. What stands for a path is
+// replaced afterwards, as NewReplacer does: a path may have blanks.
+func words(command string, oldnew ...string) []string {
 	var list []string
 	for _, m := range regexp.MustCompile(`"([^"]*)"|(\S+)`).FindAllStringSubmatch(command, -1) {
-		list = append(list, m[1]+m[2])
+		list = append(list, strings.NewReplacer(oldnew...).Replace(m[1]+m[2]))
 	}
 	return list
 }

@@ -32,7 +32,7 @@ func TestReadOnlyDisk(t *testing.T) {
 		"bank list", "apikey create x", "backup DIR/copy.db", "restore DIR/baoco.db", "serve --listen 127.0.0.1:0",
 		"doctor --new-key", "doctor --repair-totals", "transaction export", "prune --dry-run",
 	} {
-		code, stdout, stderr := baoco("", words(strings.ReplaceAll(command, "DIR", dir))...)
+		code, stdout, stderr := baoco("", words(command, "DIR", dir)...)
 		if code != terminal.ExitDatabase || stdout != "" || stderr == "" {
 			t.Errorf("$ %s: exit %d\n%s%s", command, code, stdout, stderr)
 		}

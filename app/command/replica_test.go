@@ -201,8 +201,8 @@ func TestReplicaSetupRefuses(t *testing.T) {
 
 func TestReplicaShow(t *testing.T) {
 	dir, db := replicaWorld(t)
-	for _, command := range []string{"show", "remove", "seal-key --passphrase-file " + dir + "/words"} {
-		if code, _, stderr := baoco("", append([]string{"replica"}, strings.Fields(command)...)...); code != terminal.ExitNotFound || !strings.Contains(stderr, "replica setup") {
+	for _, command := range []string{"show", "remove", "seal-key --passphrase-file DIR/words"} {
+		if code, _, stderr := baoco("", words("replica "+command, "DIR", dir)...); code != terminal.ExitNotFound || !strings.Contains(stderr, "replica setup") {
 			t.Errorf("%s where none is set up: exit %d, %s", command, code, stderr)
 		}
 	}
@@ -223,7 +223,7 @@ func TestReplicaShow(t *testing.T) {
 		must(t, json.Unmarshal([]byte(strings.ReplaceAll(stdout, "sealed_key", "SealedKey")), &v))
 		return v
 	}
-	if v := shown(); v.Epoch != 1 || v.Place != "file://"+dir+"/to" || v.Version == nil || *v.Version != "v0.5.18" || v.Problem != nil || *v.SealedKey != "none" {
+	if v := shown(); v.Epoch != 1 || v.Place != apptest.Place(t, "file://"+dir+"/to").String() || v.Version == nil || *v.Version != "v0.5.18" || v.Problem != nil || *v.SealedKey != "none" {
 		t.Errorf("shown: %+v", v)
 	}
 	if code, _, stderr := baoco("", "replica", "seal-key", "--passphrase-file", dir+"/words"); code != 0 {

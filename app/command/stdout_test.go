@@ -225,7 +225,7 @@ func loseOutputs(t *testing.T, format string) {
 		if c.command == "replica remove" {
 			setUpLongAgo(t, db)
 		}
-		args := words(strings.NewReplacer("DIR", dir, "URL", shop.URL).Replace(c.command))
+		args := words(c.command, "DIR", dir, "URL", shop.URL)
 		var stderr strings.Builder
 		code := Run(ctx, append([]string{"baoco"}, args...), strings.NewReader(""), fullDisk{}, &stderr)
 		if c.silent && format == "text" {
@@ -265,9 +265,9 @@ func TestNewerDatabase(t *testing.T) {
 			commands = append(commands, c.command)
 		}
 	}
-	advice := ": use the newer one, or go back to what it was before, without what came in since: baoco restore " + kept
+	advice := ": use the newer one, or go back to what it was before, without what came in since: baoco restore " + app.ShellWord(kept)
 	for _, command := range commands {
-		args := words(strings.NewReplacer("DIR", dir, "URL", "https://shop.vn").Replace(command))
+		args := words(command, "DIR", dir, "URL", "https://shop.vn")
 		var stdout, stderr strings.Builder
 		code := Run(t.Context(), append([]string{"baoco"}, args...), strings.NewReader(""), &stdout, &stderr)
 		if code != terminal.ExitDatabase || stdout.Len() > 0 || !strings.Contains(stderr.String(), db+" has schema 99, this baoco knows ") || !strings.Contains(stderr.String(), advice) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/replica"
 )
@@ -46,7 +47,7 @@ func TestRestoreRunsTheProgram(t *testing.T) {
 	dir := t.TempDir()
 	c := replica.Config{Database: filepath.Join(dir, "baoco.db"), Place: apptest.Place(t, "s3://shop?region=x1"), Epoch: 7,
 		Credentials: replica.Credentials{AccessKeyID: "a", SecretAccessKey: secret}}
-	program := replica.Program{Path: script(t, `echo "$@" > `+dir+`/args; env > `+dir+`/env; cat > `+dir+`/config; head -c 100000 /dev/zero | tr '\0' x; printf '\033[31mno such bucket\n'; exit 3`)}
+	program := replica.Program{Path: script(t, `cd `+app.ShellWord(dir)+`; echo "$@" > args; env > env; cat > config; head -c 100000 /dev/zero | tr '\0' x; printf '\033[31mno such bucket\n'; exit 3`)}
 	err := program.Restore(t.Context(), c, filepath.Join(dir, "to"))
 	if err == nil || !strings.HasSuffix(err.Error(), "no such bucket") || len(err.Error()) > 10_000 || strings.Contains(err.Error(), "\033") {
 		t.Errorf("the error is %.100q", fmt.Sprint(err))

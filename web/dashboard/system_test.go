@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -66,7 +67,7 @@ func TestBackupOnTheSystemPage(t *testing.T) {
 		return strings.Contains(overview, "There is no backup yet")
 	}
 	if page := b.Get("/system").Body; !strings.Contains(page, `<dd>Never</dd>`) ||
-		!strings.Contains(page, "30 2 * * * nice -n 19 &#39;/opt/a b/baoco&#39; backup --db "+w.Path+" --dir /var/backups/baoco --keep 14 &gt;/dev/null") {
+		!strings.Contains(page, html.EscapeString("30 2 * * * nice -n 19 '/opt/a b/baoco' backup --db "+app.ShellWord(w.Path)+" --dir /var/backups/baoco --keep 14 >/dev/null")) {
 		t.Errorf("the page doesn't say how:\n%s", page)
 	}
 	if asks() {

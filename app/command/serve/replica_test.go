@@ -34,7 +34,7 @@ func look(t *testing.T) *looked {
 	t.Cleanup(func() { apptest.Must(t, store.Close()) })
 	l := &looked{T: t, checker: &serve.ReplicaChecker{Store: store}, dir: dir + "/epoch-000001/ltx/0", copy: dir + "/copy.db"}
 	program := filepath.Join(dir, "litestream")
-	apptest.Must(t, os.WriteFile(program, []byte("#!/bin/sh\n[ $1 = version ] && exec echo v0.5.18\nwhile [ $1 != -o ]; do shift; done; exec cp "+l.copy+" $2\n"), 0o700))
+	apptest.Must(t, os.WriteFile(program, []byte("#!/bin/sh\n[ $1 = version ] && exec echo v0.5.18\nwhile [ \"$1\" != -o ]; do shift; done; exec cp "+app.ShellWord(l.copy)+" \"$2\"\n"), 0o700))
 	at := apptest.Place(t, "file://"+dir)
 	apptest.Must(t, replica.Config{Database: db, Place: at, Epoch: 1, Program: program}.Write())
 	objects, err := replica.Open(t.Context(), at, replica.Credentials{})
