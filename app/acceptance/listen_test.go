@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"baoco/app/apptest"
 )
 
 // writePair writes a certificate with a serial number and its key.
@@ -84,9 +86,7 @@ func TestCertificateFiles(t *testing.T) {
 // never in that of another. Its proxy is trusted where 127.0.0.1 is.
 func TestUnixSocket(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp("", "baoco") // that of a test is too long for a socket
-	must(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := apptest.SocketDir(t)
 	socket := filepath.Join(dir, "baoco.sock")
 	start := func(args ...string) *process {
 		t.Helper()
@@ -96,7 +96,7 @@ func TestUnixSocket(t *testing.T) {
 		}
 		return p
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}}}
 	refused := func(from string) {

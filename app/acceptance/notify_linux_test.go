@@ -3,7 +3,6 @@ package acceptance_test
 import (
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -16,10 +15,8 @@ import (
 // life in a given time, and gives what the server tells systemd.
 func serveNotifying(t *testing.T, watchdog string, args ...string) (*process, <-chan string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "n") // the path of a socket is at most 107 bytes long
-	must(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "s"), Net: "unixgram"})
+	path := filepath.Join(apptest.SocketDir(t), "s")
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
 	must(t, err)
 	t.Cleanup(func() { _ = socket.Close() })
 	told := make(chan string, 1<<10)
@@ -34,7 +31,7 @@ func serveNotifying(t *testing.T, watchdog string, args ...string) (*process, <-
 		}
 	}()
 	cmd := program(t.TempDir(), append([]string{"serve", "--listen", anyPort}, args...)...)
-	cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+filepath.Join(dir, "s"), "WATCHDOG_USEC="+watchdog)
+	cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+path, "WATCHDOG_USEC="+watchdog)
 	return startAs(t, cmd), told
 }
 

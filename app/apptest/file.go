@@ -32,6 +32,20 @@ func Exec(t testing.TB, path string, statements ...string) {
 	})
 }
 
+// SocketDir makes a directory for a Unix socket, whose path has at most 103 bytes: that of
+// t.TempDir may be longer.
+func SocketDir(t testing.TB) string {
+	t.Helper()
+	parent := os.TempDir()
+	if len(parent) > 70 {
+		parent = "/tmp"
+	}
+	dir, err := os.MkdirTemp(parent, "baoco-")
+	Must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
 // Garbage is n random bytes.
 func Garbage(n int) []byte {
 	b := make([]byte, n)

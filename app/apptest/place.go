@@ -62,7 +62,7 @@ func sftpServer(t testing.TB) (p replica.Place, c replica.Credentials, at string
 	Must(t, os.WriteFile(allowed, []byte(clientKey+"\n"), 0o600))
 	address := freeAddress(t)
 	_, port, _ := net.SplitHostPort(address)
-	Must(t, os.WriteFile(config, fmt.Appendf(nil, "ListenAddress 127.0.0.1\nPort %s\nHostKey %s\nAuthorizedKeysFile %s\nPidFile none\nStrictModes no\nPasswordAuthentication no\nUsePAM no\nPermitRootLogin prohibit-password\nMaxStartups 100\nSubsystem sftp internal-sftp\n", port, host, allowed), 0o600))
+	Must(t, os.WriteFile(config, fmt.Appendf(nil, "ListenAddress 127.0.0.1\nPort %s\nHostKey \"%s\"\nAuthorizedKeysFile \"%s\"\nPidFile none\nStrictModes no\nPasswordAuthentication no\nUsePAM no\nPermitRootLogin prohibit-password\nMaxStartups 100\nSubsystem sftp internal-sftp\n", port, host, allowed), 0o600))
 	startAt(t, address, exec.Command(sshd, "-D", "-e", "-f", config))
 	at = filepath.Join(dir, "copy")
 	return Place(t, "sftp://root@"+address+at), replica.Credentials{KeyFile: client, HostKey: hostKey}, at

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"baoco/app/apptest"
 	"baoco/app/command/terminal"
 )
 
@@ -43,7 +44,7 @@ func TestReady(t *testing.T) {
 			t.Errorf("%v: exit %d, %s%s", c.args, code, stdout, stderr)
 		}
 	}
-	socket := filepath.Join(t.TempDir(), "socket")
+	socket := filepath.Join(apptest.SocketDir(t), "socket")
 	l, err := net.Listen("unix", socket)
 	must(t, err)
 	other := &http.Server{Handler: server.Config.Handler}

@@ -27,7 +27,8 @@ func replicaWorld(t *testing.T) (dir, db string) {
 	for name, text := range map[string]string{"words": "năm từ dễ nhớ của cửa hàng\n", "short": "abc", "s3": "access-key-id: a\nsecret-access-key: Hunter2"} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	must(t, os.WriteFile(filepath.Join(dir, "open"), []byte("password: Hunter2"), 0o644))
+	must(t, os.WriteFile(filepath.Join(dir, "open"), []byte("password: Hunter2"), 0o600))
+	must(t, os.Chmod(filepath.Join(dir, "open"), 0o644)) // whatever the umask is
 	t.Setenv("BAOCO_DB", db)
 	return dir, db
 }
@@ -42,8 +43,8 @@ func TestReplicaSetup(t *testing.T) {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	for _, line := range []string{
-		"ExecStart=" + dir + "/litestream replicate -config " + db + ".litestream.yml -no-expand-env", "Restart=always", "StartLimitIntervalSec=0", "After=baoco.service network-online.target",
-		"ReadWritePaths=" + dir, "ReadWritePaths=" + dir + "/to", "RequiresMountsFor=" + dir + "/to", "NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet=",
+		"ExecStart=" + unitWord(dir+"/litestream") + " replicate -config " + unitWord(db+".litestream.yml") + " -no-expand-env", "Restart=always", "StartLimitIntervalSec=0", "After=baoco.service network-online.target",
+		"ReadWritePaths=" + unitWord(dir), "ReadWritePaths=" + unitWord(dir+"/to"), "RequiresMountsFor=" + unitWord(dir+"/to"), "NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet=",
 	} {
 		if !strings.Contains(unit, line+"\n") {
 			t.Errorf("the unit lacks %s:\n%s", line, unit)

@@ -28,6 +28,14 @@ func printedUnit(t *testing.T, args ...string) (text string, settings map[string
 	return text, settings
 }
 
+// unitWord is a path as a word of a unit file.
+func unitWord(path string) string {
+	if strings.Contains(path, " ") {
+		return `"` + path + `"`
+	}
+	return path
+}
+
 func TestSystemdUnit(t *testing.T) {
 	t.Setenv("BAOCO_LOG_FORMAT", "json") // of this shell, not of the service
 	t.Chdir(t.TempDir())
@@ -63,8 +71,8 @@ func TestSystemdUnit(t *testing.T) {
 		{[]string{bin, "--listen", "unix:/run/baoco/baoco.sock", "--base-url", "https://baoco.vn"}, map[string]string{"RuntimeDirectory": "baoco"}, []string{"AmbientCapabilities"}},
 		{[]string{bin, "--backup-dir", "/mnt/a b"}, map[string]string{"ReadWritePaths": `"-/mnt/a b"`, "StateDirectory": "baoco"}, nil},
 		{[]string{bin, "--cert-file", "c.pem", "--key-file", "/k.pem", "--backup-dir", "b"}, map[string]string{ // systemd starts it in /
-			"ExecStart":      "/usr/local/bin/baoco serve --db=/var/lib/baoco/baoco.db --cert-file=" + here + "/c.pem --key-file=/k.pem --backup-dir=" + here + "/b --log-format=json",
-			"ReadWritePaths": "-" + here + "/b",
+			"ExecStart":      "/usr/local/bin/baoco serve --db=/var/lib/baoco/baoco.db " + unitWord("--cert-file="+here+"/c.pem") + " --key-file=/k.pem " + unitWord("--backup-dir="+here+"/b") + " --log-format=json",
+			"ReadWritePaths": unitWord("-" + here + "/b"),
 		}, nil},
 		{[]string{bin, "--db", "/home/lan/baoco.db"}, map[string]string{"ProtectHome": "read-only", "ReadWritePaths": "/home/lan"}, nil},
 		{[]string{bin, "--standby", "file:///mnt/a"}, map[string]string{"LimitCORE": "0"}, []string{"ExecStopPost", "WatchdogSec"}},

@@ -177,7 +177,7 @@ func TestCurl(t *testing.T) {
 		sent := before[len(before)-1]
 		id := w.Attempts(1, i+1)[0].Delivery.ID
 		command := preText(t, b.Get("/deliveries/"+itoa(id)).Body, "curl")
-		out, err := exec.Command("sh", "-c", command+" --silent --show-error").CombinedOutput()
+		out, err := exec.Command("sh", "-c", command+" --silent --show-error --max-time 60 --noproxy '*'").CombinedOutput()
 		if err != nil || len(out) > 0 {
 			t.Errorf("%q: %v %s\n%s", content, err, out, command)
 		}
