@@ -2,6 +2,7 @@ package acceptance_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,30 +14,9 @@ import (
 	"baoco/app/replica"
 )
 
-// steppedClock is what package time gets in addition in a program whose clock is set,
-// CLOCK_STEP_AFTER after its start, by CLOCK_STEP.
-const steppedClock = `package time
-
-import "syscall"
-
-var clockStep, clockStepAfter = durationOf("CLOCK_STEP"), durationOf("CLOCK_STEP_AFTER")
-
-func durationOf(name string) Duration {
-	text, _ := syscall.Getenv(name)
-	d, _ := ParseDuration(text)
-	return d
-}
-
-func stepOf(mono int64) int64 {
-	if mono > int64(clockStepAfter) {
-		return int64(clockStep / Second)
-	}
-	return 0
-}
-`
-
-// buildStepped builds the program with such a package time. No process can be given
-// another clock than the machine's in any other way: a program of Go asks the kernel.
+// buildStepped builds the program with a package time that has testdata/clock/step.go in
+// addition. No process can be given another clock than the machine's in any other way: a
+// program of Go asks the kernel. .ci/machines builds tests so.
 func buildStepped(t *testing.T) (path string) {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()
@@ -48,10 +28,11 @@ func buildStepped(t *testing.T) (path string) {
 	if strings.Count(string(own), known) != 1 {
 		t.Fatal("time.Now of this Go is another one")
 	}
-	must(t, os.WriteFile(filepath.Join(dir, "time.go"), []byte(strings.Replace(string(own), known, known+"\tsec += stepOf(mono)\n", 1)), 0o600))
-	must(t, os.WriteFile(filepath.Join(dir, "step.go"), []byte(steppedClock), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "time.go"), []byte(strings.Replace(string(own), known, known+"\tsec += stepOf(sec)\n", 1)), 0o600))
+	step, err := filepath.Abs("../../testdata/clock/step.go")
+	must(t, err)
 	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {
-		filepath.Join(source, "time.go"): filepath.Join(dir, "time.go"), filepath.Join(source, "step.go"): filepath.Join(dir, "step.go"),
+		filepath.Join(source, "time.go"): filepath.Join(dir, "time.go"), filepath.Join(source, "step.go"): step,
 	}})
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
@@ -80,7 +61,7 @@ func TestClockSteps(t *testing.T) {
 			r := replicate(t, install(t, receiver), replica.File, "--allow-target", receiver.target())
 			r.server.end(t)
 			cmd := program(r.dir, "serve", "--listen", anyPort, "--allow-target", receiver.target())
-			cmd.Path, cmd.Env = stepped, append(cmd.Env, "CLOCK_STEP="+step, "CLOCK_STEP_AFTER="+after.String())
+			cmd.Path, cmd.Env = stepped, append(cmd.Env, "CLOCK_STEP="+step, fmt.Sprint("CLOCK_STEP_AT=", time.Now().Add(after).Unix()))
 			p := startAs(t, cmd)
 			if !p.waitForURL() {
 				t.Fatalf("serve did not come up:\n%s", p.stderr)
