@@ -40,7 +40,7 @@ func TestCompletionInBash(t *testing.T) {
 		}
 		cmd := exec.Command(bash, "-c", `source ./script; COMP_WORDS=(`+strings.Join(words, " ")+`); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _baoco; echo "${COMPREPLY[*]}"`)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "AS_BAOCO=1", "PATH="+dir+":"+os.Getenv("PATH"))
+		cmd.Env = append(os.Environ(), "AS_BAOCO=2m", "PATH="+dir+":"+os.Getenv("PATH"))
 		out, err := cmd.CombinedOutput()
 		if got := strings.TrimSpace(string(out)); err != nil || got != want {
 			t.Errorf("%q: %q, %v; want %q", line, got, err, want)

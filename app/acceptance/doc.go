@@ -1,7 +1,7 @@
 // Package acceptance holds tests only: the program as the processes that a shop
 // runs. They start it, call it, kill it, cut its power, fill or break its disk,
 // look at it in a browser, and then compare what it acknowledged with what is
-// there. The test binary is the program when AS_BAOCO is 1.
+// there. The test binary is the program when AS_BAOCO is set.
 //
 // Every test has a directory and a port of its own, so they run beside one
 // another. By default they do a few rounds of what they repeat, with

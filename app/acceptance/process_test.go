@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,11 +30,20 @@ var (
 	eventually = apptest.Eventually
 )
 
-// TestMain lets the test binary be the program, so that tests can start it as
-// a process of its own.
+// lasting are the commands that don't end by themselves, or when a test says so.
+var lasting = []string{"serve", "standby", "demo", "bench", "tail"}
+
+// TestMain lets the test binary be the program, so that tests can start it as a process
+// of its own. AS_BAOCO is how long a command may take that isn't a lasting one.
 func TestMain(m *testing.M) {
-	if os.Getenv("AS_BAOCO") == "1" {
+	if within, err := time.ParseDuration(os.Getenv("AS_BAOCO")); err == nil {
 		signal.Ignore(syscall.SIGPIPE) // as main does
+		if !slices.ContainsFunc(os.Args, func(arg string) bool { return slices.Contains(lasting, arg) }) {
+			time.AfterFunc(within, func() {
+				debug.SetTraceback("all")
+				panic(fmt.Sprintf("%q has not ended within %v", os.Args, within))
+			})
+		}
 		os.Exit(command.Run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	// Parallel tests wait most of the time: on a small machine more of them do at once.
@@ -94,7 +104,7 @@ func program(dir string, args ...string) *exec.Cmd {
 	cmd.Dir = dir
 	// The settings of whoever runs the tests, and what they tell the tests, aren't the program's.
 	own := slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "BAOCO_") })
-	cmd.Env = append(own, "AS_BAOCO=1", "GORACE=atexit_sleep_ms=0", "HTTP_PROXY=http://127.0.0.1:9", "TZ=America/Los_Angeles")
+	cmd.Env = append(own, "AS_BAOCO=2m", "GORACE=atexit_sleep_ms=0", "HTTP_PROXY=http://127.0.0.1:9", "TZ=America/Los_Angeles")
 	return cmd
 }
 
@@ -207,12 +217,22 @@ func (p *process) readiness() int {
 	return response.StatusCode
 }
 
+// Wait waits until the process ends, and kills it after a minute. Then the error says so.
+func (p *process) Wait() error {
+	late := time.AfterFunc(time.Minute, func() { _ = p.Process.Kill() })
+	err := p.Cmd.Wait()
+	if !late.Stop() {
+		return fmt.Errorf("%q did not end within a minute: %w\n%s", p.Args, err, p.stderr)
+	}
+	return err
+}
+
 // exitWithin waits until a process ends by itself, and gives its exit code; -1
 // is that of a signal.
 func (p *process) exitWithin(t testing.TB, within time.Duration) int {
 	t.Helper()
 	late := time.AfterFunc(within, func() { _ = p.Process.Kill() })
-	_ = p.Wait()
+	_ = p.Cmd.Wait()
 	if !late.Stop() {
 		t.Errorf("it did not end by itself within %v\n%s", within, p.stderr)
 	}

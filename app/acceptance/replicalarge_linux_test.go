@@ -39,6 +39,7 @@ func TestLargeReplica(t *testing.T) {
 
 	// In a process of its own, whose use of the machine is known.
 	check := program(in.dir, "replica", "check")
+	check.Env = append(check.Env, "AS_BAOCO=1h")
 	began = time.Now()
 	out, err := check.CombinedOutput()
 	if err != nil {
@@ -72,6 +73,7 @@ func TestLargeReplica(t *testing.T) {
 	dir := t.TempDir()
 	began = time.Now()
 	takeover := program(dir, r.takeOverArgs(t)...)
+	takeover.Env = append(takeover.Env, "AS_BAOCO=1h")
 	if out, err := takeover.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

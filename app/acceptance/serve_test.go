@@ -191,7 +191,7 @@ func systemPage(t testing.TB, dir string, p *process) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Jar: jar}
+	client := &http.Client{Jar: jar, Timeout: time.Minute}
 	for _, request := range []func() (*http.Response, error){
 		func() (*http.Response, error) {
 			return client.PostForm(p.url+"/login", url.Values{"name": {"lan"}, "password": {browserPassword}})

@@ -40,7 +40,7 @@ func (r *replicated) standBy(t *testing.T, dir string, args ...string) *follower
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	must(t, err)
-	s := &follower{process: &process{stderr: &apptest.Output{}}, dir: dir, client: &http.Client{Jar: jar}}
+	s := &follower{process: &process{stderr: &apptest.Output{}}, dir: dir, client: &http.Client{Jar: jar, Timeout: time.Minute}}
 	s.Cmd = program(dir, slices.Concat([]string{"standby", "--listen", anyPort}, r.takeOverArgs(t)[1:], args)...)
 	s.Stderr = s.stderr
 	must(t, s.Start())

@@ -11,6 +11,7 @@ package apptest
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -22,6 +23,11 @@ import (
 	"baoco/app/provider"
 	"baoco/sqlitestore"
 )
+
+func init() {
+	// A test that asks a server of this machine doesn't wait for ever.
+	http.DefaultClient.Timeout = time.Minute
+}
 
 // Must ends the test with an error.
 func Must(t testing.TB, err error) {

@@ -77,7 +77,7 @@ func TestProviderIsOneFile(t *testing.T) {
 	t.Cleanup(server.Close)
 	jar, err := cookiejar.New(nil)
 	apptest.Must(t, err)
-	client := &http.Client{Jar: jar}
+	client := &http.Client{Jar: jar, Timeout: time.Minute}
 	do := func(method, path, contentType, body, authorization string) string {
 		t.Helper()
 		r, err := http.NewRequest(method, server.URL+path, strings.NewReader(body))

@@ -99,6 +99,7 @@ func (a Answer) JSON(t testing.TB) map[string]any {
 var client = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
+	Timeout:       time.Minute,
 }
 
 // Do sends a request; header holds pairs of name and value, each added. The

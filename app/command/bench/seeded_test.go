@@ -192,7 +192,7 @@ func BenchmarkPayments(b *testing.B) {
 
 // signIn gives the cookie of a new session.
 func (s *seeded) signIn(b *testing.B, name string) (cookie string) {
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.PostForm(s.URL+"/login", url.Values{"name": {name}, "password": {seededPassword}})
 	apptest.Must(b, err)
 	response.Body.Close()
