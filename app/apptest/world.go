@@ -55,7 +55,7 @@ func Eventually(t testing.TB, what string, truth func() bool) {
 // since making one takes ten times as long.
 func NewFile(t testing.TB) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "baoco.db")
+	path := newPath(t)
 	template, err := newFile(time.Now().Year()) // a synctest bubble has a year of its own
 	Must(t, err)
 	Must(t, os.WriteFile(path, template.database, 0o600))
@@ -67,9 +67,18 @@ func NewFile(t testing.TB) string {
 // NewFileOfOwnKey is NewFile with a key that no other file has.
 func NewFileOfOwnKey(t testing.TB) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "baoco.db")
+	path := newPath(t)
 	Must(t, sqlitestore.Create(context.Background(), path, app.DefaultZone, time.Now()))
 	return path
+}
+
+// newPath is where a database is made: in a directory that nobody else may change,
+// whatever the umask is.
+func newPath(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	Must(t, os.Chmod(dir, 0o700))
+	return filepath.Join(dir, "baoco.db")
 }
 
 // emptyFile is what an empty database and its key file hold.
