@@ -355,7 +355,7 @@ func TestAlertEmailEndlessTalk(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "kind of encryption") {
 		t.Error(err)
 	}
-	if n := <-said; n >= 64<<20 {
+	if n := apptest.Receive(t, "the endless talk ends", said); n >= 64<<20 {
 		t.Errorf("%d bytes were listened to", n)
 	}
 }

@@ -81,7 +81,7 @@ func TestBackupBesideWriting(t *testing.T) {
 		}
 	}
 	close(stop)
-	must(t, <-stopped)
+	must(t, apptest.Receive(t, "the writing beside it ends", stopped))
 	must(t, beside.Close())
 	if got := names(t, dir); got != "0 0.key 1 1.key 2 2.key 3 3.key 4 4.key" {
 		t.Errorf("in the directory: %s", got)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 )
 
 // several is more than some steps of a link.
@@ -265,18 +266,16 @@ func TestGoneCallerLeavesTheQueue(t *testing.T) {
 			return nil
 		})
 	}()
-	<-busy
+	apptest.Receive(t, "the writer is busy", busy)
 	ctx, leave := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
 		_, err := h.service.RecordTransactions(ctx, h.callOf(h.elements(1, "1000")))
 		done <- err
 	}()
-	for h.store.Queued() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	apptest.Eventually(t, "the call waits for the writer", func() bool { return h.store.Queued() > 0 })
 	leave()
-	if err := <-done; !errors.Is(err, context.Canceled) {
+	if err := apptest.Receive(t, "a caller who has gone gets an answer", done); !errors.Is(err, context.Canceled) {
 		t.Errorf("the caller got %v", err)
 	}
 	close(free)

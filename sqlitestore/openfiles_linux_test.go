@@ -150,7 +150,7 @@ func TestFilesTakenAwayAndEmptied(t *testing.T) {
 	if err := s.SetAllowTargets(ctx, nil); app.CodeOf(err) != app.CodeUnavailable {
 		t.Errorf("a write after it: %v", err)
 	}
-	fault := <-s.Fatal()
+	fault := apptest.Receive(t, "the store can't go on", s.Fatal())
 	taken := errors.Is(fault, sqlitestore.ErrTaken) && strings.Contains(fault.Error(), "could not be saved")
 	if !taken && !errors.Is(fault, sqlitestore.ErrDamaged) || strings.Contains(fault.Error(), "all that was acknowledged") {
 		t.Errorf("it ends with: %v", fault)

@@ -175,7 +175,7 @@ func (h *history) together(works []func() error) []error {
 			return nil
 		})
 	}()
-	<-busy
+	apptest.Receive(h.t, "the writer is busy", busy)
 	errs := make([]error, len(works))
 	var all sync.WaitGroup
 	for i, work := range works {
@@ -195,7 +195,7 @@ func (h *history) together(works []func() error) []error {
 	}
 	close(free)
 	all.Wait()
-	must(h.t, <-held)
+	must(h.t, apptest.Receive(h.t, "the writer is free", held))
 	return errs
 }
 

@@ -151,7 +151,7 @@ func TestStandbyReadsWhatIsWhole(t *testing.T) {
 	}
 	w.lock(syscall.F_UNLCK)
 	w.marked()
-	if got := <-read; got != 2 {
+	if got := apptest.Receive(t, "the file is read once it is unlocked", read); got != 2 {
 		t.Errorf("read while it was written: %d", got)
 	}
 	if got := sequence(t, s); got != 2 {

@@ -137,10 +137,10 @@ func (s *boundServer) openOf(pair []net.Conn) net.Conn {
 			ended <- i
 		}()
 	}
-	closed := <-ended
+	closed := apptest.Receive(s.t, "one of the client with most is closed", ended)
 	open := pair[1-closed]
 	apptest.Must(s.t, open.SetReadDeadline(time.Now()))
-	<-ended
+	apptest.Receive(s.t, "the other is read no more", ended)
 	apptest.Must(s.t, open.SetReadDeadline(time.Now().Add(30*time.Second)))
 	wantClosed(s.t, pair[closed], "one of the client with most")
 	return open
@@ -163,7 +163,7 @@ func TestConnectionsOfOneClient(t *testing.T) {
 		provider := s.from(7, get)
 		answered(t, provider)
 		kept := s.from(9, waiting)
-		<-s.arrived
+		apptest.Receive(t, "the request arrives", s.arrived)
 		var idle []net.Conn
 		for range 20 {
 			conn := s.from(9, get)
@@ -199,7 +199,7 @@ func TestSlowConnectionsAreCut(t *testing.T) {
 	var kept []net.Conn
 	for _, whole := range []string{waiting, uploaded} {
 		kept = append(kept, s.from(9, whole))
-		<-s.arrived
+		apptest.Receive(t, "the request arrives", s.arrived)
 	}
 	wantClosed(t, s.from(9, ""), "a third")
 	answered(t, s.from(7, get))
@@ -257,6 +257,7 @@ func TestStreamsOfOneClient(t *testing.T) {
 	t.Cleanup(server.Close)
 	statuses := make(chan int, 10)
 	client := server.Client()
+	client.Timeout = time.Minute
 	client.Transport.(*http.Transport).DialContext = (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 7)}}).DialContext
 	ask := func() {
 		response, err := client.Get(server.URL)
@@ -280,17 +281,17 @@ func TestStreamsOfOneClient(t *testing.T) {
 		}
 	}
 	go ask()
-	if got := <-statuses; got != http.StatusServiceUnavailable {
+	if got := apptest.Receive(t, "a request is answered", statuses); got != http.StatusServiceUnavailable {
 		t.Errorf("one more at a time is answered %d", got)
 	}
 	close(answer)
 	for range 2 {
-		if got := <-statuses; got != http.StatusOK {
+		if got := apptest.Receive(t, "a request is answered", statuses); got != http.StatusOK {
 			t.Errorf("one of those before it is answered %d", got)
 		}
 	}
 	go ask()
-	if got := <-statuses; got != http.StatusOK {
+	if got := apptest.Receive(t, "a request is answered", statuses); got != http.StatusOK {
 		t.Errorf("one after them is answered %d", got)
 	}
 }

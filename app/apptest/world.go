@@ -50,6 +50,18 @@ func Eventually(t testing.TB, what string, truth func() bool) {
 	t.Fatalf("not within a minute: %s", what)
 }
 
+// Receive takes what comes from a channel, and ends the test when nothing does within a
+// minute.
+func Receive[T any](t testing.TB, what string, from <-chan T) (got T) {
+	t.Helper()
+	select {
+	case got = <-from:
+	case <-time.After(time.Minute):
+		t.Fatalf("not within a minute: %s", what)
+	}
+	return got
+}
+
 // NewFile makes an empty database, as the first serve does, in a directory of
 // its own. It is a copy of the first that this process made, with the same key,
 // since making one takes ten times as long.

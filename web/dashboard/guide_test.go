@@ -181,7 +181,7 @@ func TestTestPayment(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	b.Post("/guide/test").Goes(t, "/guide#test")
 	counter.Next("test")
-	if body := <-bodies; !strings.Contains(body, `"test":true`) || !strings.Contains(body, `"transferAmount":0`) {
+	if body := apptest.Receive(t, "the shop gets the test", bodies); !strings.Contains(body, `"test":true`) || !strings.Contains(body, `"transferAmount":0`) {
 		t.Errorf("the shop got %s", body)
 	}
 	b.Get("/guide").Shows(t, "webhooks: 1")

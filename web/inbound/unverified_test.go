@@ -164,7 +164,7 @@ func TestHeldBodies(t *testing.T) {
 		u := slowUpload(h, webtest.Peer(client)+":1", source, source.Secret, body)
 		_, _ = io.WriteString(u.Body, body)
 		u.Body.Close()
-		return <-u.Answer
+		return apptest.Receive(t, "a call that is sent whole is answered", u.Answer)
 	}
 	n := 0
 	call := func(size int) string {
@@ -198,7 +198,7 @@ func TestHeldBodies(t *testing.T) {
 	wants(0, 64<<10, 200)
 	for _, u := range open {
 		u.Body.Close()
-		if a := <-u.Answer; a.Status != 401 {
+		if a := apptest.Receive(t, "a call that ends is answered", u.Answer); a.Status != 401 {
 			t.Errorf("a call that isn't signed: %d %s", a.Status, a.Body)
 		}
 	}
