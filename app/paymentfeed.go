@@ -120,7 +120,7 @@ func (s *Service) TellPayments(ctx context.Context, c AlertChannel, now time.Tim
 		return Alerted{c, err, false}, true
 	}
 	before := c.Feed
-	payments, passed, err := s.store.PaymentsToTell(ctx, c.AccountID, c.Feed)
+	payments, passed, err := s.store.PaymentsToTell(ctx, c)
 	if err != nil {
 		return Alerted{c, err, false}, true
 	}

@@ -260,6 +260,95 @@ func TestPaymentFilter(t *testing.T) {
 	})
 }
 
+// changingStore is a file in which something changes once, right after somebody has
+// read the alert channels.
+type changingStore struct {
+	app.Store
+	change func()
+}
+
+func (s *changingStore) AlertChannels(ctx context.Context, accountID int64) ([]app.AlertChannel, error) {
+	list, err := s.Store.AlertChannels(ctx, accountID)
+	if change := s.change; change != nil {
+		s.change = nil
+		change()
+	}
+	return list, err
+}
+
+// A feed that somebody switches or changes while the scheduler looks for its payments
+// tells nothing by what it was before: no payment that came while it was off, and no
+// content that it is not to hold any more.
+func TestFeedChangesDuringALook(t *testing.T) {
+	t.Parallel()
+	all := app.PaymentFeed{On: true, Content: true}
+	for _, c := range []struct {
+		name   string
+		before app.PaymentFeed
+		change func(set func(app.PaymentFeed), pay func(n int))
+		want   string // the payments that are told
+	}{
+		{"off", all, func(set func(app.PaymentFeed), pay func(n int)) {
+			set(app.PaymentFeed{})
+			pay(1)
+		}, "[]"},
+		{"off and on again", all, func(set func(app.PaymentFeed), pay func(n int)) {
+			set(app.PaymentFeed{})
+			pay(1)
+			set(all)
+			pay(2)
+		}, "[2]"},
+		{"off and on again, with nothing paid meanwhile", all, func(set func(app.PaymentFeed), pay func(n int)) {
+			set(app.PaymentFeed{})
+			set(all)
+			pay(1)
+		}, "[1]"},
+		{"without the content", all, func(set func(app.PaymentFeed), pay func(n int)) {
+			set(app.PaymentFeed{On: true})
+			pay(1)
+		}, "[]"},
+		{"of larger amounts", all, func(set func(app.PaymentFeed), pay func(n int)) {
+			set(app.PaymentFeed{On: true, Content: true, Least: 1002})
+			pay(1)
+			pay(2)
+		}, "[2]"},
+		{"of smaller amounts", app.PaymentFeed{On: true, Content: true, Least: 5000}, func(set func(app.PaymentFeed), pay func(n int)) {
+			set(all)
+			pay(1)
+		}, "[1]"},
+		{"of the other direction", app.PaymentFeed{On: true, Content: true, Type: app.Out}, func(set func(app.PaymentFeed), pay func(n int)) {
+			set(all)
+			pay(1)
+		}, "[1]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			telegram := newChat()
+			s := openWith(t, newFile(t), nil, telegram)
+			s.feed(t, c.before)
+			store := &changingStore{Store: s.Store}
+			alerter := scheduler.NewAlerter(apptest.Targets(t), "test", telegram)
+			service := apptest.Over(t, s.Store, app.Config{Store: store, Alert: alerter.Send})
+			channel, err := service.AlertChannel(t.Context(), 1, app.AlertTelegram)
+			must(t, err)
+			store.change = func() {
+				set := func(f app.PaymentFeed) { must(t, s.Service.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, f)) }
+				c.change(set, func(n int) { s.pay(t, n, app.Incoming{}) })
+			}
+			now := time.Now()
+			for range 3 { // looks, of which the first one meets the change
+				if alerted, _ := service.TellPayments(t.Context(), channel, now); alerted.Err != nil {
+					t.Fatal(alerted.Err)
+				}
+				now = now.Add(time.Minute)
+			}
+			if got := fmt.Sprint(numbers(telegram.sent())); got != c.want {
+				t.Errorf("told: %s, want %s", got, c.want)
+			}
+			s.close(t)
+		})
+	}
+}
+
 // chats are settings that each medium accepts.
 var chats = map[app.AlertMedium]app.ChatSettings{
 	app.AlertZalo:    {Token: "12345689:abc-xyz_secretsecret", Chat: "6ede9afa66b88fe6d6a9"},

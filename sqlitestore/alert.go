@@ -277,17 +277,38 @@ func (s *Store) SetPaymentFeed(ctx context.Context, channelID int64, f app.Payme
 // feedWindow is how many transactions of the file are looked at for payments to tell.
 const feedWindow = 2000
 
-func (s *Store) PaymentsToTell(ctx context.Context, accountID int64, f app.PaymentFeed) ([]app.Transaction, int64, error) {
-	var last int64
-	err := s.queryRow(ctx, `SELECT coalesce(max(id), 0) FROM (SELECT id FROM transactions WHERE id > ? ORDER BY id LIMIT ?)`, f.ToldTo, feedWindow).Scan(&last)
+// feedAsRead is true while a feed is as it was read: neither switched off, nor on
+// again, nor changed. Each query that looks for payments asks for it in the same
+// statement, since somebody may change the feed between two statements.
+const feedAsRead = `EXISTS (SELECT 1 FROM payment_feeds WHERE channel_id = ?11 AND told_to = ?1
+	AND bank_account_id IS nullif(?4, 0) AND type = ?5 AND least = ?6 AND content = ?12)`
+
+// fromPaymentsToTell is what a feed tells of the transactions up to ?2.
+const fromPaymentsToTell = ` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
+	WHERE t.id > ?1 AND t.id <= ?2 AND t.account_id = ?3
+	AND (?4 = 0 OR t.bank_account_id = ?4) AND (?5 = '' OR t.type = ?5) AND t.amount >= ?6
+	AND t.channel <> ?7 AND b.status <> ?8 AND t.occurred_at >= t.created_at - ?9 AND ` + feedAsRead + ` ORDER BY t.id LIMIT ?10`
+
+func (s *Store) PaymentsToTell(ctx context.Context, c app.AlertChannel) ([]app.Transaction, int64, error) {
+	f := c.Feed
+	window := `SELECT coalesce(max(id), 0) FROM (SELECT id FROM transactions WHERE id > ? ORDER BY id LIMIT ?)`
+	last, err := readOne[int64](ctx, s, window, f.ToldTo, feedWindow)
 	if err != nil || last == 0 {
-		return nil, 0, storageError(err)
+		return nil, 0, err
 	}
-	list, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
-			WHERE t.id > ?1 AND t.id <= ?2 AND t.account_id = ?3 AND (?4 = 0 OR t.bank_account_id = ?4) AND (?5 = '' OR t.type = ?5) AND t.amount >= ?6
-			AND t.channel <> ?7 AND b.status <> ?8 AND t.occurred_at >= t.created_at - ?9 ORDER BY t.id LIMIT ?10`,
-		f.ToldTo, last, accountID, f.BankAccountID, string(f.Type), f.Least, string(app.ChannelFile), string(app.BankAccountInactive), int64(app.FeedOldest.Seconds()), app.FeedRead)
-	return list, last, err
+	args := []any{
+		f.ToldTo, last, c.AccountID, f.BankAccountID, string(f.Type), f.Least,
+		string(app.ChannelFile), string(app.BankAccountInactive), int64(app.FeedOldest.Seconds()), app.FeedRead, c.ID, f.Content,
+	}
+	list, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+fromPaymentsToTell, args...)
+	if err != nil || len(list) > 0 {
+		return list, last, err
+	}
+	none, err := readOne[bool](ctx, s, `SELECT `+feedAsRead+` AND NOT EXISTS (SELECT 1`+fromPaymentsToTell+`)`, args...)
+	if err != nil || !none {
+		return nil, 0, err
+	}
+	return nil, last, nil
 }
 
 func (s *Store) SettlePaymentFeed(ctx context.Context, c app.AlertChannel, toldTo int64) error {
