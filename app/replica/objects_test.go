@@ -124,9 +124,9 @@ func TestIdleConnection(t *testing.T) {
 	at, secret, _ := apptest.Places[replica.SFTP](t)
 	objects := openPlace(t, at, secret)
 	apptest.Must(t, objects.Put(t.Context(), "kept", []byte("old")))
-	time.Sleep(11 * time.Second)
+	replica.LetIdle(objects)
 	if data, err := objects.Get(t.Context(), "kept"); err != nil || string(data) != "old" {
-		t.Errorf("after eleven seconds: %q, %v", data, err)
+		t.Errorf("after the connection ended: %q, %v", data, err)
 	}
 }
 

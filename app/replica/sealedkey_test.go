@@ -13,6 +13,7 @@ import (
 const passphrase = "năm từ dễ nhớ của cửa hàng"
 
 func TestSealedKey(t *testing.T) {
+	t.Parallel()
 	key := []byte("aGVsbG8gaGVsbG8gaGVsbG8gaGVsbG8gaGVsbG8gaGk=\n")
 	sealed, err := replica.SealKey(key, passphrase)
 	apptest.Must(t, err)
