@@ -14,9 +14,9 @@ import (
 // falls here, on the address itself, after DNS and right before the connect:
 // what a name resolved to a moment ago doesn't count. A nil resolver is the
 // machine's.
-func guardedDialer(policy *app.TargetPolicy, resolver *net.Resolver) *net.Dialer {
+func guardedDialer(policy *app.TargetPolicy, resolver *net.Resolver, limit time.Duration) *net.Dialer {
 	return &net.Dialer{
-		Timeout:   app.AttemptTimeout,
+		Timeout:   limit,
 		KeepAlive: 15 * time.Second,
 		Resolver:  resolver,
 		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {

@@ -21,6 +21,7 @@ type network struct {
 	roots    *x509.CertPool         // nil: those of the machine
 	sessions tls.ClientSessionCache // of TLS, with which a handshake costs both sides less
 	short    atomic.Pointer[shortLookUp]
+	limit    time.Duration // of connecting: app.AttemptTimeout
 }
 
 // tlsSessions is how many hosts' sessions are kept.
@@ -32,7 +33,7 @@ func newNetwork(policy *app.TargetPolicy, roots *x509.CertPool, dial func(ctx co
 	if !own {
 		dial = (&net.Dialer{}).DialContext
 	}
-	n := &network{policy: policy, roots: roots, sessions: tls.NewLRUClientSessionCache(tlsSessions)}
+	n := &network{policy: policy, roots: roots, sessions: tls.NewLRUClientSessionCache(tlsSessions), limit: app.AttemptTimeout}
 	n.resolver = &net.Resolver{PreferGo: own, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
 		if shortageOf(err) != "" {
@@ -67,7 +68,7 @@ func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastRe
 // name are shared, so that this one may have begun a moment earlier.
 func (n *network) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	began := time.Now().Add(-time.Second)
-	conn, err := guardedDialer(n.policy, n.resolver).DialContext(ctx, network, address)
+	conn, err := guardedDialer(n.policy, n.resolver, n.limit).DialContext(ctx, network, address)
 	var dns *net.DNSError
 	if short := n.short.Load(); short != nil && short.at.After(began) && errors.As(err, &dns) && !dns.IsNotFound {
 		return nil, short.err

@@ -26,6 +26,7 @@ const (
 type Sender struct {
 	transport http.RoundTripper // and no client, which would follow redirects: a POST becomes an empty GET
 	userAgent string
+	limit     time.Duration // of an attempt, until the headers of its answer: app.AttemptTimeout
 }
 
 // NewSender makes a sender that connects where policy allows. A transport
@@ -34,7 +35,7 @@ func NewSender(policy *app.TargetPolicy, version string, transport http.RoundTri
 	if transport == nil {
 		transport = roundTrips{newNetwork(policy, nil, nil)}
 	}
-	return &Sender{transport: transport, userAgent: app.UserAgent(version)}
+	return &Sender{transport: transport, userAgent: app.UserAgent(version), limit: app.AttemptTimeout}
 }
 
 // Send makes one attempt. It always gives a result; ctx ends it early.
@@ -42,7 +43,7 @@ func (s *Sender) Send(ctx context.Context, o app.Outgoing) app.Result {
 	result := app.Result{StartedAt: time.Now()}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	expired := time.AfterFunc(app.AttemptTimeout, cancel)
+	expired := time.AfterFunc(s.limit, cancel)
 	defer expired.Stop()
 
 	var timing phaseClock
@@ -56,7 +57,7 @@ func (s *Sender) Send(ctx context.Context, o app.Outgoing) app.Result {
 		result.StatusCode = response.StatusCode
 	}
 	switch {
-	case late, err != nil && result.Duration >= app.AttemptTimeout:
+	case late, err != nil && result.Duration >= s.limit:
 		result.Error, result.Detail = app.ErrorTimeout, app.Detail{Cause: timing.reached()}
 	case err != nil:
 		result.Error, result.Detail = classify(err, timing.reached())
