@@ -49,7 +49,7 @@ func TestChangesDuringTheWait(t *testing.T) {
 			t.Fatalf("attempts after switching on: %v", got)
 		}
 		must(t, s.Service.DeleteWebhook(t.Context(), 1, hook.ID, time.Now()))
-		time.Sleep(time.Hour)
+		time.Sleep(20 * time.Minute) // longer than any wait of the schedule
 		synctest.Wait()
 		if got := n.times(); len(got) != 3 {
 			t.Errorf("%d attempts after deleting, want 3", len(got))
