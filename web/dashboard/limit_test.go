@@ -277,8 +277,7 @@ type limitedUser struct {
 // what doesn't exist, and no other byte after things have happened to them.
 func TestLimitedUsers(t *testing.T) {
 	t.Parallel()
-	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-		time.Sleep(12 * time.Hour) // not at midnight
+	webtest.InBubbleAfter(t, 12*time.Hour, func(t *testing.T, w webtest.Bubble) {
 		limitWorld(w)
 		users := []*limitedUser{
 			{name: "one", role: app.RoleAccountant, limit: []int64{1}, hides: []string{"other", "hidden"}},

@@ -138,7 +138,8 @@ func crawl(t *testing.T, w webtest.Bubble, cookies map[string]*http.Cookie) map[
 // of today, and after midnight that of the new day.
 func TestCashierSeesOnlyToday(t *testing.T) {
 	t.Parallel()
-	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
+	const evening = 16*time.Hour + 50*time.Minute // 23:50
+	webtest.InBubbleAfter(t, evening, func(t *testing.T, w webtest.Bubble) {
 		zone := w.Service.Zone()
 		today := app.DayOf(time.Now(), zone)
 		roleWorld(w.World, today)

@@ -26,11 +26,22 @@ type Bubble struct {
 	Handler http.Handler
 }
 
-// InBubble runs a test of streams in virtual time.
+// InBubble runs a test of streams in virtual time, which begins at seven in the morning
+// of the shop.
 func InBubble(t *testing.T, test func(t *testing.T, w Bubble)) {
 	t.Helper()
+	InBubbleAfter(t, 0, test)
+}
+
+// InBubbleAfter is InBubble later on that day. The time until then goes by while the file
+// isn't open: a store that is has work to do in every second.
+func InBubbleAfter(t *testing.T, later time.Duration, test func(t *testing.T, w Bubble)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := Bubble{World: NewStillWorld(t)}
+		w := Bubble{World: newClosedWorld(t)}
+		time.Sleep(later)
+		w.World.open()
+		t.Cleanup(func() { w.Close() })
 		w.Handler = web.New(web.Config{Service: w.Service, Version: "test"})
 		w.Link("ACB", apptest.SomeAccount)
 		test(t, w)

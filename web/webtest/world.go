@@ -33,7 +33,7 @@ type World struct {
 // NewWorld starts everything that serve does on a new file.
 func NewWorld(t testing.TB) *World {
 	t.Helper()
-	w := &World{World: &apptest.World{T: t, Path: apptest.NewFile(t)}}
+	w := newClosedWorld(t)
 	w.Start()
 	t.Cleanup(func() { w.Stop() })
 	return w
@@ -43,10 +43,16 @@ func NewWorld(t testing.TB) *World {
 // in a bubble of synctest, where no time passes while it works.
 func NewStillWorld(t testing.TB) *World {
 	t.Helper()
-	w := &World{World: &apptest.World{T: t, Path: apptest.NewFile(t)}}
+	w := newClosedWorld(t)
 	w.open()
 	t.Cleanup(func() { w.Close() })
 	return w
+}
+
+// newClosedWorld makes the file of a world.
+func newClosedWorld(t testing.TB) *World {
+	t.Helper()
+	return &World{World: &apptest.World{T: t, Path: apptest.NewFile(t)}}
 }
 
 // open makes the service over the file.
