@@ -201,8 +201,7 @@ func TestPasskeyOfAnother(t *testing.T) {
 	// Whose a passkey is, the device says too.
 	ofLan.Handle = ofHoa.Handle
 	use(t, atHome(w), ofLan).WantStatus(t, http.StatusUnauthorized)
-	// The answer doesn't wait for it.
-	apptest.Eventually(t, "there is a line of a refused passkey", func() bool {
+	w.Until("there is a line of a refused passkey", func() bool {
 		return w.Rows("audit WHERE deed = 'user.sign_in_refused' AND noun_id = 1") > 0
 	})
 }
