@@ -180,7 +180,7 @@ func TestSheetGetsOneRow(t *testing.T) {
 		killed("after")
 		killed("after")
 		g.hold <- "on"
-		apptest.Eventually(t, "the delivery is done", func() bool {
+		s.Until("the delivery is done", func() bool {
 			_, total, err := s.Service.Pending(t.Context(), 1, app.PendingFilter{Page: app.Page{Number: 1, Size: 1}})
 			return err == nil && total == 0
 		})
@@ -188,7 +188,7 @@ func TestSheetGetsOneRow(t *testing.T) {
 	go func() { g.hold <- "on" }()
 	_, err := s.Service.Resend(t.Context(), 1, s.history(t)[0].ID, app.IdempotencyKey{}, time.Now())
 	must(t, err)
-	apptest.Eventually(t, "the resend is done", func() bool { return len(s.history(t)) == len(contents)+1 })
+	s.Until("the resend is done", func() bool { return len(s.history(t)) == len(contents)+1 })
 	for _, a := range s.history(t) {
 		if !a.Result.OK() || a.Result.StatusCode != 302 || a.URL != webApp || a.Delivery.State != app.DeliveryDelivered {
 			t.Errorf("%+v", a)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"baoco/app"
@@ -256,31 +257,36 @@ func TestLinkLeavesTheRestOfAnother(t *testing.T) {
 // The work of a caller who has gone before the writer comes to it is not done.
 func TestGoneCallerLeavesTheQueue(t *testing.T) {
 	t.Parallel()
-	h := newHistory(t, create(t), 1)
-	defer h.store.Close()
-	busy, free := make(chan struct{}), make(chan struct{})
-	go func() {
-		_ = h.store.Write(context.Background(), func(func(string, ...any) error) error {
-			close(busy)
-			<-free
-			return nil
-		})
-	}()
-	apptest.Receive(t, "the writer is busy", busy)
-	ctx, leave := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() {
-		_, err := h.service.RecordTransactions(ctx, h.callOf(h.elements(1, "1000")))
-		done <- err
-	}()
-	apptest.Eventually(t, "the call waits for the writer", func() bool { return h.store.Queued() > 0 })
-	leave()
-	if err := apptest.Receive(t, "a caller who has gone gets an answer", done); !errors.Is(err, context.Canceled) {
-		t.Errorf("the caller got %v", err)
-	}
-	close(free)
-	h.record(h.elements(1, "1001"))
-	if n := h.count(`transactions`); n != 1 {
-		t.Errorf("%d transactions, want the last alone", n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		h := newHistory(t, create(t), 1)
+		defer h.store.Close()
+		busy, free := make(chan struct{}), make(chan struct{})
+		go func() {
+			_ = h.store.Write(context.Background(), func(func(string, ...any) error) error {
+				close(busy)
+				<-free
+				return nil
+			})
+		}()
+		<-busy
+		ctx, leave := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() {
+			_, err := h.service.RecordTransactions(ctx, h.callOf(h.elements(1, "1000")))
+			done <- err
+		}()
+		synctest.Wait()
+		if n := h.store.Queued(); n != 1 {
+			t.Errorf("%d works wait for the writer", n)
+		}
+		leave()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("the caller got %v", err)
+		}
+		close(free)
+		h.record(h.elements(1, "1001"))
+		if n := h.count(`transactions`); n != 1 {
+			t.Errorf("%d transactions, want the last alone", n)
+		}
+	})
 }

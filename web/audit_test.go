@@ -60,7 +60,7 @@ func TestDeedsOfAPI(t *testing.T) {
 	}
 	attempts := func(n int64) {
 		t.Helper()
-		apptest.Eventually(t, fmt.Sprintf("%d attempts", n), func() bool {
+		w.Until(fmt.Sprintf("%d attempts", n), func() bool {
 			return number(`SELECT count(*) FROM attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE d.transaction_id IS NOT NULL`) >= n
 		})
 	}

@@ -136,16 +136,14 @@ func TestFullLimiter(t *testing.T) {
 // lastRefused is the address of the n-th call that was refused.
 func lastRefused(w *webtest.World, n int) string {
 	w.T.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
-		calls, err := w.Service.RefusedCalls(context.Background(), 1, 0, n)
+	var calls []app.RefusedCall
+	w.Until("the refused call is noted", func() bool {
+		var err error
+		calls, err = w.Service.RefusedCalls(context.Background(), 1, 0, n)
 		apptest.Must(w.T, err)
-		if len(calls) == n {
-			return calls[0].Remote
-		}
-		if time.Now().After(deadline) {
-			w.T.Fatal("the refused call isn't noted")
-		}
-	}
+		return len(calls) == n
+	})
+	return calls[0].Remote
 }
 
 // TestAsSent: behind a trusted proxy, addresses, cookies and HSTS follow how the

@@ -157,7 +157,7 @@ func (w *World) Pay(accountID int64, id, content string) int64 {
 // Attempts are those of an account, newest first, once there are n.
 func (w *World) Attempts(accountID int64, n int) (list []app.Attempt) {
 	w.T.Helper()
-	Eventually(w.T, fmt.Sprintf("%d attempts", n), func() bool {
+	w.Until(fmt.Sprintf("%d attempts", n), func() bool {
 		var err error
 		list, _, err = w.Service.History(context.Background(), accountID, app.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
 		Must(w.T, err)

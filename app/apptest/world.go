@@ -38,8 +38,9 @@ func Must(t testing.TB, err error) {
 }
 
 // Eventually polls until something is true, and ends the test when it is not
-// within a minute. It is for what happens in another process; within this one an
-// event or the clock of a synctest bubble tells.
+// within a minute. It is for what happens in another process, or in the kernel; within
+// this process an event tells, such as a commit (World.Until), or the clock of a synctest
+// bubble.
 func Eventually(t testing.TB, what string, truth func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -147,14 +148,60 @@ type World struct {
 	Path    string // of the database
 	Store   *sqlitestore.Store
 	Service *app.Service
+	commits *commits // of Store
+}
+
+// commits tells of each commit of a store.
+type commits struct {
+	mu   sync.Mutex
+	next chan struct{} // closed by the next commit; nil where nobody waits
+}
+
+func (c *commits) happened(time.Duration, int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next != nil {
+		close(c.next)
+		c.next = nil
+	}
+}
+
+// wait returns what the next commit closes.
+func (c *commits) wait() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next == nil {
+		c.next = make(chan struct{})
+	}
+	return c.next
 }
 
 // Open opens a database as the server does and makes the service over it. The
 // test closes the world.
 func Open(t testing.TB, path string, config app.Config) *World {
 	t.Helper()
-	store := OpenStore(t, path, true)
-	return &World{T: t, Path: path, Store: store, Service: Over(t, store, config)}
+	commits := &commits{}
+	store, err := sqlitestore.Open(context.Background(), path, sqlitestore.Options{Serve: true, Unnamed: Unnamed, Committed: commits.happened})
+	Must(t, err)
+	return &World{T: t, Path: path, Store: store, Service: Over(t, store, config), commits: commits}
+}
+
+// Until waits until something is true of what the file holds, and ends the test when it
+// is not within a minute. It looks after each commit of the world's own store.
+func (w *World) Until(what string, truth func() bool) {
+	w.T.Helper()
+	late := time.After(time.Minute)
+	for {
+		committed := w.commits.wait()
+		if truth() {
+			return
+		}
+		select {
+		case <-committed:
+		case <-late:
+			w.T.Fatalf("not within a minute: %s", what)
+		}
+	}
 }
 
 // Over makes the service over a store. Of config it sets the zone and, where there

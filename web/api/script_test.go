@@ -307,7 +307,7 @@ func (r *play) prepare(args []string) error {
 		}
 		return r.WaitHistory(n)
 	case "refused":
-		apptest.Eventually(r.T, words[0]+" refused calls", func() bool { return strconv.Itoa(r.Rows("refused_calls")) == words[0] })
+		r.Until(words[0]+" refused calls", func() bool { return strconv.Itoa(r.Rows("refused_calls")) == words[0] })
 		return nil
 	case "text":
 		n, err := strconv.Atoi(words[2])

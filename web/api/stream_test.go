@@ -22,7 +22,7 @@ func TestStreamSecret(t *testing.T) {
 	}
 	signed := func(what, secret string, n int) {
 		t.Helper()
-		apptest.Eventually(t, what, func() bool { return len(w.Brokers.All()) == n })
+		w.Until(what, func() bool { return len(w.Brokers.All()) == n })
 		m := w.Brokers.All()[n-1]
 		for _, h := range m.Headers {
 			if want := app.Signature(secret, m.Body); h.Name == "X-Webhook-Signature" && h.Value != want {
@@ -33,7 +33,7 @@ func TestStreamSecret(t *testing.T) {
 	first := secret("POST", "/api/v1/streams", `{"name":"s","url":"nats://nats.example.com","topic":"a","username":"u","password":"p"}`)
 	w.Pay(1, "one", "one")
 	signed("a transaction", first, 1)
-	apptest.Eventually(t, "the list tells of it", func() bool {
+	w.Until("the list tells of it", func() bool {
 		return strings.Contains(w.Do("GET", "/api/v1/streams", "", key...).Body, `"since_id":"1","sent":1,"last_sent_at":"2`)
 	})
 	second := secret("POST", "/api/v1/streams/1/rotate-secret", "")

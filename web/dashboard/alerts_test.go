@@ -200,11 +200,11 @@ func TestMoreAttention(t *testing.T) {
 		t.Error("calls are refused before there was one")
 	}
 	w.Do("POST", src.URLPath(), `{}`, "Authorization", "Bearer wrong", "Content-Type", "application/json").WantStatus(t, http.StatusUnauthorized)
-	apptest.Eventually(t, "the refused call", func() bool {
+	w.Until("the refused call", func() bool {
 		return strings.Contains(b.Get("/").Body, "are refused, so its transactions are not received. The secret entered at the provider may be wrong.")
 	})
 	w.Do("POST", src.URLPath(), strings.Repeat(" ", 1<<20+1), "Authorization", "Bearer "+src.Secret).WantStatus(t, http.StatusRequestEntityTooLarge)
-	apptest.Eventually(t, "the call that was too large", func() bool {
+	w.Until("the call that was too large", func() bool {
 		return strings.Contains(b.Get("/").Body, "so its transactions are not received. The request body is larger than 1048576 bytes.")
 	})
 	w.Names(webtest.Recorded, src, apptest.Transfer{ID: "1", Number: "D1"})

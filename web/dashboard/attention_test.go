@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/app/apptest"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
 )
@@ -62,7 +61,7 @@ func TestRefusedSourcesAreOneLine(t *testing.T) {
 	for i := range 3 {
 		src := w.AddSource(app.SourceAdd{Provider: "native", Auth: app.AuthBearer, Name: fmt.Sprint("till", i)})
 		w.Do("POST", src.URLPath(), "{}", "Authorization", "Bearer x").WantStatus(t, http.StatusUnauthorized)
-		apptest.Eventually(t, "the refused call is in the log", func() bool { return strings.Contains(b.Get("/").Body, src.Name) })
+		w.Until("the refused call is in the log", func() bool { return strings.Contains(b.Get("/").Body, src.Name) })
 		page := b.Get("/")
 		if i == 0 {
 			page.Shows(t, "Calls to source “\u2068till0\u2069” are refused", `href="/inbound/sources/1"`)

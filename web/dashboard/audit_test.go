@@ -303,15 +303,15 @@ func TestDeedsOfPages(t *testing.T) {
 		})
 		return id
 	}
-	apptest.Eventually(t, "a first attempt", func() bool {
+	w.Until("a first attempt", func() bool {
 		return w.Rows("attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE d.transaction_id = "+fmt.Sprint(first)) == 1
 	})
 	d.through("POST /deliveries/{id}/send-now", app.DeedDeliverySendNow, delivery(first), post(b, fmt.Sprintf("/deliveries/%d/send-now", delivery(first))))
-	apptest.Eventually(t, "a second attempt", func() bool {
+	w.Until("a second attempt", func() bool {
 		return w.Rows("attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE d.transaction_id = "+fmt.Sprint(first)) == 2
 	})
 	d.through("POST /webhooks/{id}/send-now", app.DeedWebhookSendNow, 1, post(b, "/webhooks/1/send-now"))
-	apptest.Eventually(t, "a third attempt", func() bool {
+	w.Until("a third attempt", func() bool {
 		return w.Rows("attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE d.transaction_id = "+fmt.Sprint(first)) == 3
 	})
 	w.Change(`UPDATE deliveries SET state = 2, due_ms = NULL, attempts = 6 WHERE id = ?`, delivery(first))

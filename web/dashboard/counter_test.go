@@ -376,15 +376,11 @@ func TestCounterStreamsOfALink(t *testing.T) {
 	}
 	nobody.Listen("/live/counter/" + other + "?since=0").Next("alive")
 	open[0].Stop()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	apptest.Eventually(t, "a place for one more screen", func() bool {
 		l := nobody.Listen("/live/counter/" + greedy + "?since=0")
-		if l.Stop(); l.Status == http.StatusOK {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d after a screen was closed", l.Status)
-		}
-	}
+		l.Stop()
+		return l.Status == http.StatusOK
+	})
 }
 
 func TestCounterLinksInTheSettings(t *testing.T) {

@@ -92,8 +92,8 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 	if page := b.Get("/deliveries/1"); strings.Contains(page.Body, changed) || !strings.Contains(page.Body, app.Signature(secret, []byte(receiver.calls()[0].body))) {
 		t.Error("before the rotation")
 	}
-	time.Sleep(2 * time.Millisecond) // a change in the same millisecond is none
-	_, err := w.Service.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, time.Now())
+	attempted := time.Now() // a change in the same millisecond is none
+	_, err := w.Service.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, attempted.Add(2*time.Millisecond))
 	apptest.Must(t, err)
 	// As long as the old secret signs, what is shown is what was sent.
 	for _, name := range []string{"X-Webhook-Signature", "Webhook-Signature"} {
@@ -101,7 +101,7 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 			t.Errorf("during the overlap the page doesn't show %q", line)
 		}
 	}
-	next, err := w.Service.RotateSecret(ctx, 1, hook.ID, 0, app.IdempotencyKey{}, time.Now())
+	next, err := w.Service.RotateSecret(ctx, 1, hook.ID, 0, app.IdempotencyKey{}, attempted.Add(4*time.Millisecond))
 	apptest.Must(t, err)
 	page := b.Get("/deliveries/1").Body
 	if !strings.Contains(page, changed) || strings.Contains(page, app.Signature(secret, []byte(receiver.calls()[0].body))) {

@@ -114,7 +114,7 @@ func TestSourceWithoutSecret(t *testing.T) {
 	page := b.Get("/inbound/sources/1")
 	page.Shows(t, "The secret is lost", "Secret lost", rotate, "API key is lost as well")
 	w.Sends(chosen, apptest.Transfer{ID: "1", Number: "D1"}.Sepay()).WantStatus(t, http.StatusUnauthorized)
-	apptest.Eventually(t, "the refused call", func() bool {
+	w.Until("the refused call", func() bool {
 		return strings.Contains(b.Get("/inbound/sources/1").Body, "so no call can be verified")
 	})
 	var list struct{ Sources []map[string]any }

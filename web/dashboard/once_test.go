@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/app/apptest"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
 )
@@ -138,7 +137,7 @@ func TestFormsCountOnce(t *testing.T) {
 				t.Fatalf("%d: nothing was done\n%s", first.Status, first.Body)
 			}
 			// What was sent again fails again: there is something to send once more.
-			apptest.Eventually(t, "everything is attempted", func() (all bool) {
+			w.Until("everything is attempted", func() (all bool) {
 				w.File(func(db *sql.DB) error {
 					return db.QueryRow(`SELECT count(*) = 0 FROM deliveries WHERE attempts = 0`).Scan(&all)
 				})

@@ -1,7 +1,6 @@
 package dashboard_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -9,8 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,24 +17,6 @@ import (
 	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
-
-// output is what a process prints, while it runs.
-type output struct {
-	mu  sync.Mutex
-	all bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.all.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.all.String()
-}
 
 // TestReceiverCode runs the code that the page of a webhook shows, in both
 // languages of the page, and sends it what is the service's and what isn't.
@@ -90,7 +71,7 @@ func TestReceiverCode(t *testing.T) {
 				if !list[0].Result.OK() {
 					t.Errorf("a delivery: %+v %s", list[0].Result, list[0].Result.Body)
 				}
-				apptest.Eventually(t, "it prints", func() bool { return strings.Contains(printed.String(), "paid ") })
+				printed.Await(regexp.MustCompile("paid .*\n"), time.Minute)
 				if out := printed.String(); strings.Count(out, "paid ") != 1 || !strings.Contains(out, "paid 1: 1549000 VND, "+content) {
 					t.Errorf("it printed:\n%s", out)
 				}
@@ -115,21 +96,26 @@ func freePort(t *testing.T) string {
 }
 
 // runReceiver starts a receiver and waits until it listens.
-func runReceiver(t *testing.T, dir, program string, args []string, secret, port string) *output {
+func runReceiver(t *testing.T, dir, program string, args []string, secret, port string) *apptest.Output {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	command := exec.CommandContext(ctx, program, args...)
 	command.Dir, command.Env = dir, append(os.Environ(), "BAOCO_SECRET="+secret, "PORT="+port)
-	printed := &output{}
+	printed := &apptest.Output{}
 	command.Stdout, command.Stderr = printed, printed
 	apptest.Must(t, command.Start())
 	t.Cleanup(func() { cancel(); _ = command.Wait() })
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if c, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
-			_ = c.Close()
-			return printed
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%s printed:\n%s", program, printed)
 		}
-	}
-	t.Fatalf("%s does not listen:\n%s", program, printed)
-	return nil
+	})
+	apptest.Eventually(t, program+" listens", func() bool {
+		c, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	})
+	return printed
 }

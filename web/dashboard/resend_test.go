@@ -41,7 +41,7 @@ func TestResendOne(t *testing.T) {
 	page := b.Get("/deliveries/1").Body
 	form := formFields(t, page, "/deliveries/1/resend")
 	b.Post("/deliveries/1/resend", form...).Goes(t, "/deliveries/7")
-	apptest.Eventually(t, "the resend is delivered", func() bool { return delivered(w) == 1 })
+	w.Until("the resend is delivered", func() bool { return delivered(w) == 1 })
 	page = b.Get("/deliveries/7").Body
 	for _, part := range []string{"Resending as this new delivery", `Resend of</dt><dd><a href="/deliveries/1">`, "Notified", "/deliveries/resend?id="} {
 		if !strings.Contains(page, part) {
@@ -225,7 +225,7 @@ func TestResendFailed(t *testing.T) {
 			if to := a.Header.Get("Location"); a.Status != http.StatusSeeOther || !strings.HasPrefix(to, "/deliveries") || strings.Contains(to, "failed") {
 				t.Errorf("%d %s", a.Status, to)
 			}
-			apptest.Eventually(t, "all of them are delivered", func() bool { return delivered(w) == c.want })
+			w.Until("all of them are delivered", func() bool { return delivered(w) == c.want })
 			if page := b.Get("/deliveries").Body; !strings.Contains(page, fmt.Sprintf("being resent: %d.", c.want)) {
 				t.Error("nothing says that it was done")
 			}
@@ -256,7 +256,7 @@ func TestResendBounds(t *testing.T) {
 	}
 	_, err := w.Service.RecordTransactions(ctx, app.InboundCall{AccountID: 1, Channel: app.ChannelHand, ReceivedAt: time.Now(), Elements: elements})
 	apptest.Must(t, err)
-	apptest.Eventually(t, "first attempts", func() bool {
+	w.Until("first attempts", func() bool {
 		_, total, err := w.Service.History(ctx, 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
 		apptest.Must(t, err)
 		return total == all

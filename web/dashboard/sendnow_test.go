@@ -43,7 +43,7 @@ func TestSendNow(t *testing.T) {
 	receiver.answers(200, "")
 	b.Post(action, form...).Goes(t, "/deliveries/1")
 	b.Get("/deliveries/1").Shows(t, "Sending now.")
-	apptest.Eventually(t, "it is delivered", func() bool { return delivered(w) == 1 })
+	w.Until("it is delivered", func() bool { return delivered(w) == 1 })
 	w.Attempts(1, 3)
 	if page := b.Get("/deliveries/1").Body; strings.Contains(page, action) {
 		t.Error("what is delivered can be sent now")
@@ -70,7 +70,7 @@ func TestSendWaiting(t *testing.T) {
 	form := formFields(t, tested.Body, action)
 	b.Post(action, form...).Goes(t, "/webhooks/1")
 	b.Get("/webhooks/1").Shows(t, "Deliveries being sent now: 3.")
-	apptest.Eventually(t, "all are delivered", func() bool { return delivered(w) == 4 }) // with the test
+	w.Until("all are delivered", func() bool { return delivered(w) == 4 }) // with the test
 	if strings.Contains(b.Get("/webhooks/1").Body, action) {
 		t.Error("nothing waits, but can be sent now")
 	}

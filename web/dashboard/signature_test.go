@@ -37,8 +37,8 @@ func TestSignatureTool(t *testing.T) {
 	call := receiver.calls()[0]
 	books, booksSecret := create("books")
 	turned, former := create("turned")
-	time.Sleep(2 * time.Millisecond)
-	latter, err := w.Service.RotateSecret(ctx, 1, turned.ID, time.Hour, app.IdempotencyKey{}, time.Now())
+	after := func() time.Time { return time.Now().Add(2 * time.Millisecond) } // a change in the same millisecond is none
+	latter, err := w.Service.RotateSecret(ctx, 1, turned.ID, time.Hour, app.IdempotencyKey{}, after())
 	apptest.Must(t, err)
 	_, foreign, err := w.Service.CreateWebhook(ctx, w.SecondAccount(), app.WebhookCreate{Name: "foreign", URL: receiver.url, Type: app.WebhookAll}, time.Now())
 	apptest.Must(t, err)
@@ -132,8 +132,7 @@ func TestSignatureTool(t *testing.T) {
 
 	// After a rotation without an overlap, and after it was deleted, what was
 	// sent can't be made anew.
-	time.Sleep(2 * time.Millisecond)
-	if latter, err = w.Service.RotateSecret(ctx, 1, shop.ID, 0, app.IdempotencyKey{}, time.Now()); err != nil {
+	if latter, err = w.Service.RotateSecret(ctx, 1, shop.ID, 0, app.IdempotencyKey{}, after()); err != nil {
 		t.Fatal(err)
 	}
 	ask := func(secret string) webtest.Answer {

@@ -19,7 +19,7 @@ import (
 func awaitStream(w *webtest.World, id int64, what string, is func(app.Stream) bool) app.Stream {
 	w.T.Helper()
 	var st app.Stream
-	apptest.Eventually(w.T, what, func() (ok bool) {
+	w.Until(what, func() (ok bool) {
 		var err error
 		st, err = w.Service.Stream(w.T.Context(), 1, id)
 		apptest.Must(w.T, err)

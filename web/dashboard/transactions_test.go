@@ -126,7 +126,7 @@ func TestDeliveryStates(t *testing.T) {
 	for _, id := range []int64{hook.ID, second.ID} {
 		_, err := w.Service.Replay(context.Background(), 1, id, time.Time{}, time.Now().Add(time.Hour), app.IdempotencyKey{}, time.Now())
 		apptest.Must(t, err)
-		apptest.Eventually(t, "the replay", func() bool {
+		w.Until("the replay", func() bool {
 			n, err := w.Service.PendingDeliveries(context.Background(), 1, 0)
 			apptest.Must(t, err)
 			return n == 0
@@ -276,7 +276,7 @@ func TestSearchFurtherBack(t *testing.T) {
 	hook, _ := w.Webhook(receiver.url, app.WebhookAll)
 	told := func(id string) {
 		w.Pay(1, id, "bánh mì")
-		apptest.Eventually(t, "the delivery", func() bool {
+		w.Until("the delivery", func() bool {
 			n, err := w.Service.PendingDeliveries(context.Background(), 1, 0)
 			apptest.Must(t, err)
 			return n == 0

@@ -415,14 +415,11 @@ func TestHostileWebhooksAreInert(t *testing.T) {
 // awaitFailed waits until that many attempts of a webhook have failed.
 func awaitFailed(w *webtest.World, webhookID, n int64) {
 	w.T.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	w.Until(fmt.Sprintf("webhook %d fails %d times", webhookID, n), func() bool {
 		h, err := w.Service.WebhookHealth(context.Background(), 1, webhookID, time.Now())
 		apptest.Must(w.T, err)
-		if h.Sum().Failed == n {
-			return
-		}
-	}
-	w.T.Fatalf("webhook %d never failed %d times", webhookID, n)
+		return h.Sum().Failed == n
+	})
 }
 
 // A webhook of a Google Sheet: the script is shown before there is a webhook, its

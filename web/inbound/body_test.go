@@ -259,7 +259,7 @@ func TestProviderTexts(t *testing.T) {
 		}
 	}
 	n := len(w.Transactions())
-	apptest.Eventually(t, "every text is delivered", func() bool { return len(shop.Heard()) == n })
+	w.Until("every text is delivered", func() bool { return len(shop.Heard()) == n })
 }
 
 // TestProviderHostileNames puts the same into the other fields: what is no

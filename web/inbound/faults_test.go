@@ -84,7 +84,7 @@ func TestProviderRefusedLogOfOneAddress(t *testing.T) {
 	}
 	call(webtest.Peer(2), "{}")
 	var list []app.RefusedCall
-	apptest.Eventually(t, "the last call is noted", func() bool {
+	w.Until("the last call is noted", func() bool {
 		var err error
 		list, err = w.Service.RefusedCalls(t.Context(), 1, 0, 1000)
 		apptest.Must(t, err)
@@ -125,7 +125,7 @@ func TestProviderRefusedLog(t *testing.T) {
 		{sepay.ID, sepay.URLPath(), old, "X-SePay-Timestamp"}, {0, inboundPath, []string{"Authorization", "Bearer guessed-secret"}, "source"}, {0, inboundPath + "/guessed-secret", nil, "source"},
 	} {
 		refused(c.path, "{}", c.header...)
-		apptest.Eventually(t, "the call is noted", func() bool { return len(log()) == calls })
+		w.Until("the call is noted", func() bool { return len(log()) == calls })
 		got := log()[0]
 		if got.SourceID != c.source || !strings.Contains(got.Text.EN, c.says) || got.Remote != webtest.Peer(0) || time.Since(got.ReceivedAt).Abs() > time.Minute {
 			t.Errorf("%s %v is noted as %+v", c.path, c.header, got)
@@ -140,7 +140,7 @@ func TestProviderRefusedLog(t *testing.T) {
 		}
 		return 0
 	}
-	apptest.Eventually(t, "all calls are noted", func() bool { return newest() == int64(calls) })
+	w.Until("all calls are noted", func() bool { return newest() == int64(calls) })
 	list := log()
 	if len(list) != 200 || w.Rows("refused_calls") != 200 {
 		t.Errorf("%d refused calls are kept, %d in the file", len(list), w.Rows("refused_calls"))
@@ -175,10 +175,7 @@ func TestProviderHangUp(t *testing.T) {
 		rawConn(w, rawCall(source, len(body), "", body)).Close()
 		told = append(told, fmt.Sprint("/a ", i+1))
 	}
-	deadline := time.Now().Add(30 * time.Second)
-	for len(w.Transactions()) < calls && time.Now().Before(deadline) {
-		time.Sleep(5 * time.Millisecond)
-	}
+	w.Until("all calls are stored", func() bool { return len(w.Transactions()) >= calls })
 	if n := len(w.Transactions()); n != calls {
 		t.Errorf("%d of %d calls are stored", n, calls)
 	}
@@ -215,14 +212,13 @@ func TestProviderHangUpWhileBusy(t *testing.T) {
 			body := apptest.Batch(apptest.Transfer{ID: fmt.Sprint("h", i)}.Native())
 			rawConn(w, rawCall(source, len(body), "", body)).Close()
 		}
-		time.Sleep(300 * time.Millisecond) // so that the server may notice
+		// The server must not give the calls up meanwhile, though it may notice that
+		// their clients are gone.
+		time.Sleep(300 * time.Millisecond)
 		_, err = conn.ExecContext(ctx, `ROLLBACK`)
 		return err
 	})
-	deadline := time.Now().Add(30 * time.Second)
-	for len(w.Transactions()) < 1+calls && time.Now().Before(deadline) {
-		time.Sleep(5 * time.Millisecond)
-	}
+	w.Until("all calls are stored", func() bool { return len(w.Transactions()) >= 1+calls })
 	if n := len(w.Transactions()) - 1; n != calls {
 		t.Errorf("%d of %d calls are stored", n, calls)
 	}

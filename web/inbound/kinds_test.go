@@ -116,7 +116,7 @@ func TestProviderExplained(t *testing.T) {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 		var list []app.RefusedCall
-		apptest.Eventually(t, "the call is noted", func() bool {
+		w.Until("the call is noted", func() bool {
 			var err error
 			list, err = w.Service.RefusedCalls(context.Background(), 1, 0, 1000)
 			apptest.Must(t, err)

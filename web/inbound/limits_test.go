@@ -175,7 +175,7 @@ func TestProviderBodySize(t *testing.T) {
 		w.WantTransactions(before + 1)
 	}
 	// 413 isn't answered like a wrong secret, so the operator finds it in the log.
-	apptest.Eventually(t, "the calls that were too large are noted", func() bool { return w.Rows("refused_calls") == 10 })
+	w.Until("the calls that were too large are noted", func() bool { return w.Rows("refused_calls") == 10 })
 	list, err := w.Service.RefusedCalls(t.Context(), 1, 0, 1000)
 	apptest.Must(t, err)
 	noted := map[string]int{}

@@ -190,7 +190,7 @@ func TestProviderTenants(t *testing.T) {
 		apptest.Must(t, err)
 		return len(list)
 	}
-	apptest.Eventually(t, "the refused call is noted", func() bool { return refusals(account.ID) == 1 })
+	w.Until("the refused call is noted", func() bool { return refusals(account.ID) == 1 })
 	if refusals(1) != 0 {
 		t.Error("account 1 sees calls of the other's source")
 	}

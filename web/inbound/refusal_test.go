@@ -111,7 +111,7 @@ func TestProviderRefusalExplained(t *testing.T) {
 		} else {
 			constant = got
 		}
-		apptest.Eventually(t, c.name+" is noted", func() bool { return w.Rows("refused_calls") == i+1 })
+		w.Until(c.name+" is noted", func() bool { return w.Rows("refused_calls") == i+1 })
 		list, err := w.Service.RefusedCalls(context.Background(), 1, 0, 1)
 		apptest.Must(t, err)
 		r := list[0]

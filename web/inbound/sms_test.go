@@ -178,7 +178,7 @@ func TestSMSDropped(t *testing.T) {
 		s := w.Source(provider, "", "")
 		w.Texts(webtest.Counts{}, s, apptest.PhoneText{Sender: "Vietcombank", Text: apptest.CodeText})
 		w.Texts(webtest.Counts{}, s, apptest.PhoneText{Sender: "0901234567", Text: "Toi nay an gi? " + apptest.OtpDigits})
-		apptest.Eventually(t, "the last call of "+string(provider), func() bool {
+		w.Until("the last call of "+string(provider), func() bool {
 			list, err := w.Service.Sources(context.Background(), 1)
 			apptest.Must(t, err)
 			last := list[len(list)-1]

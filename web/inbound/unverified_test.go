@@ -204,7 +204,7 @@ func TestHeldBodies(t *testing.T) {
 	}
 	wants(0, 1<<20, 200)
 	wants(9, 1<<20, 200)
-	apptest.Eventually(t, "the calls without room are noted", func() bool {
+	w.Until("the calls without room are noted", func() bool {
 		busy := 0
 		list, err := w.Service.RefusedCalls(t.Context(), 1, source.ID, 1000)
 		apptest.Must(t, err)

@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"baoco/app"
 	"baoco/web/api"
@@ -260,17 +259,16 @@ func Short(s string) string {
 
 // WaitHistory waits until account 1 has n attempts.
 func (w *World) WaitHistory(n int64) error {
-	deadline := time.Now().Add(30 * time.Second)
-	for {
-		_, total, err := w.Service.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
-		switch {
-		case err != nil || total == n:
-			return err
-		case time.Now().After(deadline) || total > n:
-			return fmt.Errorf("the history has %d records, not %d", total, n)
-		}
-		time.Sleep(2 * time.Millisecond)
+	var total int64
+	var err error
+	w.Until(fmt.Sprintf("%d attempts", n), func() bool {
+		_, total, err = w.Service.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
+		return err != nil || total >= n
+	})
+	if err == nil && total > n {
+		err = fmt.Errorf("the history has %d records, not %d", total, n)
 	}
+	return err
 }
 
 func Shown(v any) string {
