@@ -12,7 +12,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"baoco/app/apptest"
 	"baoco/app/command/terminal"
@@ -270,7 +269,8 @@ func TestBackupUnderLoad(t *testing.T) {
 	}
 	var copies []copied
 	for range rounds(2, 5) {
-		time.Sleep(200 * time.Millisecond) // for something to come in
+		before := len(calls.acknowledged())
+		eventually(t, "something has come in", func() bool { return len(calls.acknowledged()) > before })
 		c := copied{t.TempDir(), calls.acknowledged()}
 		var made struct{ Transactions int64 }
 		must(t, json.Unmarshal([]byte(do(t, in.dir, "backup", filepath.Join(c.dir, "b.db"), "-o", "json")), &made))

@@ -120,7 +120,7 @@ func TestBenchInterrupted(t *testing.T) {
 	must(t, cmd.Start())
 	defer func() { _ = cmd.Process.Kill() }()
 	eventually(t, "baoco is under load", func() bool { return strings.Contains(stderr.String(), "1 webhook") })
-	time.Sleep(300 * time.Millisecond)
+	time.Sleep(300 * time.Millisecond) // the interrupt comes somewhere in the load
 	must(t, cmd.Process.Signal(os.Interrupt))
 	interrupted := time.Now()
 	err := cmd.Wait()

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -137,16 +138,16 @@ func (b browserTools) drive(t *testing.T, script string, job map[string]any) {
 	}
 }
 
+var setUpLink = regexp.MustCompile(`(/setup/\S+)\s`)
+
 // setUpPath waits for the set-up link that serve prints.
 func setUpPath(t *testing.T, p *process) string {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if _, link, found := strings.Cut(p.stderr.String(), "/setup/"); found && strings.Contains(link, "\n") {
-			return "/setup/" + strings.Fields(link)[0]
-		}
+	link := p.stderr.Await(setUpLink, 10*time.Second)
+	if link == nil {
+		t.Fatalf("serve printed no set-up link:\n%s", p.stderr)
 	}
-	t.Fatalf("serve printed no set-up link:\n%s", p.stderr)
-	return ""
+	return link[1]
 }
 
 func TestBrowserLive(t *testing.T) {

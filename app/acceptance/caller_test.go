@@ -28,7 +28,7 @@ func (p *caller) run(ctx context.Context, client int) {
 	for i := 0; ctx.Err() == nil; i++ {
 		number := fmt.Sprintf("FT%d-%d", client, i)
 		for ctx.Err() == nil && !p.call(number) {
-			time.Sleep(2 * time.Millisecond)
+			time.Sleep(2 * time.Millisecond) // while the server is away
 		}
 	}
 }

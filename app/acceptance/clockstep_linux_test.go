@@ -66,6 +66,7 @@ func TestClockSteps(t *testing.T) {
 			if !p.waitForURL() {
 				t.Fatalf("serve did not come up:\n%s", p.stderr)
 			}
+			// The server has had its clock set and has gone through all its regular work since.
 			time.Sleep(after + 12*time.Second)
 			for range 10 {
 				response, err := http.Get(p.url + "/readyz")
@@ -74,7 +75,7 @@ func TestClockSteps(t *testing.T) {
 				if response.StatusCode != http.StatusOK {
 					t.Fatalf("readyz answers %d\n%s", response.StatusCode, p.stderr)
 				}
-				time.Sleep(time.Second)
+				time.Sleep(time.Second) // it must stay ready for ten seconds
 			}
 			if !r.provider(p.url).call("FT1") {
 				t.Error("a call was refused")

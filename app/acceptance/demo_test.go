@@ -30,13 +30,11 @@ func TestDemoServes(t *testing.T) {
 
 	said := func(pattern string) string {
 		t.Helper()
-		for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-			if found := regexp.MustCompile(pattern).FindStringSubmatch(stdout.String()); found != nil {
-				return found[1]
-			}
+		found := stdout.Await(regexp.MustCompile(pattern), 30*time.Second)
+		if found == nil {
+			t.Fatalf("the demo never said %s:\n%s%s", pattern, stdout, p.stderr)
 		}
-		t.Fatalf("the demo never said %s:\n%s%s", pattern, stdout, p.stderr)
-		return ""
+		return found[1]
 	}
 	past, err := strconv.ParseInt(said(`(\d+) transactions imported from a statement, nobody told`), 10, 64)
 	must(t, err)

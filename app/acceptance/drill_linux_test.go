@@ -86,8 +86,9 @@ func newDrill(t *testing.T, kind replica.Scheme) *drill {
 func (d *drill) lose(t *testing.T) {
 	t.Helper()
 	old := d.now
-	for end := time.Now().Add(time.Duration(1000+rand.IntN(9000)) * time.Millisecond); time.Now().Before(end); time.Sleep(30 * time.Millisecond) {
+	for end := time.Now().Add(time.Duration(1000+rand.IntN(9000)) * time.Millisecond); time.Now().Before(end); {
 		d.reader.poll(t, old.server.url)
+		time.Sleep(30 * time.Millisecond) // the pace of a client that polls
 	}
 	killed := old.kill(t)
 	gone := old.dir + ".gone"
@@ -156,7 +157,7 @@ func (r *replicated) kill(t *testing.T) (at time.Time) {
 	if rand.IntN(2) == 0 {
 		at = time.Now()
 		must(t, r.litestream.Process.Kill())
-		time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
+		time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond) // the server goes on alone for a while
 		must(t, r.server.Process.Kill())
 	} else {
 		must(t, r.server.Process.Kill())

@@ -22,7 +22,7 @@ func TestKill(t *testing.T) {
 	provider := in.provider(p.url)
 	stop := provider.underLoad(8)
 	for range rounds {
-		time.Sleep(time.Duration(20+rand.IntN(180)) * time.Millisecond)
+		time.Sleep(time.Duration(20+rand.IntN(180)) * time.Millisecond) // the kill comes at any moment of the load
 		must(t, p.Process.Kill())
 		_ = p.Wait()
 		p = serveIn(t, in.dir, p.address(), serveArgs...)

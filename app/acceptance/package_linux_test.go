@@ -373,7 +373,7 @@ func (d *debian) upgrade(calls *caller, round int, version string) (silent time.
 			defer tick.Stop()
 			for i := 0; ctx.Err() == nil; i++ {
 				for number := fmt.Sprintf("FT%d-%d-%d", round, client, i); ctx.Err() == nil && !calls.call(number); {
-					time.Sleep(20 * time.Millisecond)
+					time.Sleep(20 * time.Millisecond) // while the server is away
 				}
 				mu.Lock()
 				answered, silent, last = answered+1, max(silent, time.Since(last)), time.Now()

@@ -99,7 +99,7 @@ func TestKillPayments(t *testing.T) {
 		running.Go(func() {
 			for x := range next {
 				for !provider.post(x.number, x.body()) {
-					time.Sleep(2 * time.Millisecond)
+					time.Sleep(2 * time.Millisecond) // while the server is away
 				}
 				if rand.IntN(4) == 0 {
 					provider.post(x.number, x.body()) // again

@@ -101,7 +101,7 @@ func cutUnderLoad(t *testing.T, images int, prepare func(*disk)) (installation, 
 	defer stop()
 	var taken []image
 	for range images {
-		time.Sleep(time.Duration(20+rand.IntN(180)) * time.Millisecond)
+		time.Sleep(time.Duration(20+rand.IntN(180)) * time.Millisecond) // the power fails at any moment of the load
 		i := image{chance: []float64{0, 0.5, 0.9, 0.99}[rand.IntN(4)]}
 		atNext(d, moments[rand.IntN(len(moments))], func() {
 			i.acked = calls.acknowledged()
@@ -173,7 +173,7 @@ func checkImage(t *testing.T, in installation, receiver *shop, i image) (resumed
 	first := make(chan time.Duration, 1)
 	go func() {
 		for receiver.calls.Load() == 0 && time.Since(started) < time.Minute {
-			time.Sleep(time.Millisecond)
+			time.Sleep(time.Millisecond) // what is measured is longer by as much at most
 		}
 		first <- time.Since(started)
 	}()

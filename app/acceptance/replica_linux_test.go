@@ -104,7 +104,7 @@ func largestLog(db string) (stop func() int64) {
 	running.Go(func() {
 		for ctx.Err() == nil {
 			most = max(most, logSize(db))
-			time.Sleep(5 * time.Millisecond)
+			time.Sleep(5 * time.Millisecond) // between two looks at the size
 		}
 	})
 	return func() int64 { cancel(); running.Wait(); return most }
@@ -121,12 +121,12 @@ func TestReplicaUnderLoad(t *testing.T) {
 	provider := in.provider(p.url)
 	follow, stop := largestLog(in.db), provider.underLoad(8)
 	for range rounds(2, 8) {
-		time.Sleep(4 * time.Second)
+		time.Sleep(4 * time.Second) // the load goes on while Litestream carries it
 		must(t, c.cmd.Process.Kill())
 		_ = c.cmd.Wait()
 		c.start(t)
 	}
-	time.Sleep(4 * time.Second)
+	time.Sleep(4 * time.Second) // as before
 	stop()
 	acked, most := provider.acknowledged(), follow()
 	p.end(t)
@@ -153,7 +153,7 @@ func TestReplicaRestarts(t *testing.T) {
 	}
 	eventually(t, "Litestream has read the log", func() bool {
 		before := len(c.arrived(t))
-		time.Sleep(2500 * time.Millisecond)
+		time.Sleep(2500 * time.Millisecond) // Litestream, which brings a file a second, must bring none
 		return before > 0 && len(c.arrived(t)) == before
 	})
 	must(t, c.cmd.Process.Kill())
@@ -169,7 +169,7 @@ func TestReplicaRestarts(t *testing.T) {
 	eventually(t, "Litestream has read the new log", func() bool {
 		provider.call(fmt.Sprint("after-", time.Now().UnixNano()))
 		before := len(c.arrived(t))
-		time.Sleep(1500 * time.Millisecond)
+		time.Sleep(1500 * time.Millisecond) // Litestream brings a file a second
 		return len(c.arrived(t)) > before
 	})
 	p.end(t)
@@ -333,7 +333,7 @@ func acknowledge(provider *caller, every, during time.Duration) map[string]time.
 	var running sync.WaitGroup
 	at, begun := map[string]time.Time{}, time.Now()
 	for i := 0; time.Since(begun) < during; i++ {
-		time.Sleep(time.Until(begun.Add(time.Duration(i) * every)))
+		time.Sleep(time.Until(begun.Add(time.Duration(i) * every))) // the pace of the load
 		running.Go(func() {
 			if number := fmt.Sprint("FT", i); provider.call(number) {
 				mu.Lock()
@@ -361,7 +361,7 @@ func TestReplicaLag(t *testing.T) {
 	came := map[string]time.Time{}
 	var watching sync.WaitGroup
 	watching.Go(func() {
-		for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+		for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) { // how exactly the time of a file is known
 			for _, name := range c.arrived(t) {
 				if _, seen := came[name]; !seen {
 					came[name] = time.Now()
@@ -370,7 +370,7 @@ func TestReplicaLag(t *testing.T) {
 		}
 	})
 	at := acknowledge(in.provider(p.url), 5*time.Millisecond, 30*time.Second)
-	time.Sleep(3 * time.Second)
+	time.Sleep(3 * time.Second) // what comes later than that is too late
 	cancel()
 	watching.Wait()
 	p.end(t)

@@ -114,7 +114,7 @@ func TestReplicaCheck(t *testing.T) {
 	// Litestream stands still from now on.
 	file := r.needed(t)
 	calls.call("FT-behind")
-	time.Sleep(1500 * time.Millisecond)
+	time.Sleep(1500 * time.Millisecond) // the copy falls behind by more than a second
 	if code, c := r.checked(t); code != 0 || c.BehindSeconds < 1 {
 		t.Errorf("with Litestream stopped: exit %d, %+v", code, c)
 	}
@@ -143,7 +143,7 @@ func TestReplicaAnew(t *testing.T) {
 	calls := r.provider(r.server.url)
 	for i := range 20 {
 		calls.call(fmt.Sprint("FT", i))
-		time.Sleep(150 * time.Millisecond)
+		time.Sleep(150 * time.Millisecond) // the copy gets several objects, one a second
 	}
 	must(t, os.Remove(r.needed(t)))
 	must(t, r.litestream.Process.Signal(syscall.SIGCONT))
@@ -158,13 +158,13 @@ func TestReplicaAnew(t *testing.T) {
 	r.config, err = replica.ReadConfig(r.db)
 	must(t, err)
 	r.copies(t)
-	time.Sleep(6 * time.Second) // the fence looks once
+	time.Sleep(6 * time.Second) // the fence looks every three seconds, and must not shut
 	if !calls.call("FT-after") {
 		t.Errorf("the server was fenced off by its own new copy:\n%s", r.server.stderr)
 	}
 	eventually(t, "the new copy is good and has everything", func() bool { code, c := r.checked(t); return code == 0 && c.BehindSeconds == 0 })
 	eventually(t, "all is delivered", func() bool { return strings.Contains(do(t, r.dir, "delivery", "pending", "-o", "json"), "[]") })
-	time.Sleep(3 * time.Second)
+	eventually(t, "the copy has that too", func() bool { code, c := r.checked(t); return code == 0 && c.BehindSeconds == 0 })
 	r.kill(t)
 	dir, _ := r.takeOver(t)
 	checkLedger(t, filepath.Join(dir, "baoco.db"), calls.acknowledged())
@@ -177,7 +177,7 @@ func TestReplicaAnewAndRemoved(t *testing.T) {
 	r := replicate(t, install(t, receiver), replica.File, "--allow-target", receiver.target())
 	do(t, r.dir, "replica", "setup", r.config.Place.String(), "--anew", "--litestream", r.config.Program)
 	do(t, r.dir, "replica", "remove")
-	time.Sleep(6 * time.Second) // the fence looks once more
+	time.Sleep(6 * time.Second) // the fence looks every three seconds, and must not shut
 	if !r.provider(r.server.url).call("FT1") {
 		t.Errorf("the server was fenced off:\n%s", r.server.stderr)
 	}

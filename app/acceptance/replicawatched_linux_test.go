@@ -94,7 +94,7 @@ func TestReplicaWatched(t *testing.T) {
 			r := watch(t, kind)
 			for i := range 30 {
 				r.provider(r.server.url).call(fmt.Sprint("FT", i))
-				time.Sleep(150 * time.Millisecond)
+				time.Sleep(150 * time.Millisecond) // the copy gets several objects, one a second
 			}
 			eventually(t, "the copy is good", func() bool { code, c := r.checked(t); return code == 0 && c.Transactions == 30 })
 			if said := r.server.stderr.String(); strings.Contains(said, "the replica") {
@@ -216,7 +216,7 @@ func (b *bucket) before(t *testing.T, endpoint string) string {
 	return server.URL
 }
 
-// within waits for something that takes minutes.
+// within waits for something in another process that takes minutes.
 func within(t *testing.T, limit time.Duration, what string, there func() bool) {
 	t.Helper()
 	for end := time.Now().Add(limit); !there(); time.Sleep(200 * time.Millisecond) {

@@ -90,7 +90,7 @@ func TestManyDueAtStart(t *testing.T) {
 		}
 		_, _ = io.Copy(io.Discard, r.Body)
 		calls.Add(1)
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond) // a receiver takes a while, in which attempts overlap
 	}))
 	defer receiver.Close()
 	db, key := queueOffline(t, receiver.URL, transactions)
@@ -105,7 +105,7 @@ func TestManyDueAtStart(t *testing.T) {
 			t.Errorf("the API answers %d", got)
 		}
 		took = append(took, time.Since(asked))
-		time.Sleep(2 * time.Millisecond)
+		time.Sleep(2 * time.Millisecond) // the pace of the requests
 	}
 	drain := time.Since(started)
 	slices.Sort(took)

@@ -69,7 +69,7 @@ func openSlowShops(t *testing.T, after time.Duration) *slowShops {
 		defer s.open.Add(-1)
 		for most := s.most.Load(); now > most && !s.most.CompareAndSwap(most, now); most = s.most.Load() {
 		}
-		time.Sleep(after)
+		time.Sleep(after) // what makes these shops slow
 		s.answered.Add(1)
 	}))
 	_ = server.Listener.Close()
@@ -123,7 +123,7 @@ func TestSmallMachine(t *testing.T) {
 			t.Errorf("the API answers %d", got)
 		}
 		longest, memory = max(longest, time.Since(asked)), max(memory, residentMB(t, p.Process.Pid))
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // the pace of the load
 	}
 	eventually(t, "the quick shop has everything", func() bool { return len(quick.received()) == transactions })
 	t.Logf("at most %d attempts at once, a call and a request took %v, %d MB", slow.most.Load(), longest, memory)

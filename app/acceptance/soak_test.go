@@ -134,7 +134,7 @@ func (s *soak) something(n int) {
 	case 8:
 		do(s.T, s.in.dir, "doctor")
 	}
-	time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
+	time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond) // the pace of what happens
 }
 
 // backup makes a copy, and now and then looks whether all that was acknowledged
@@ -185,7 +185,7 @@ func (s *soak) atRate(n int) (stop func()) {
 		calling.Go(func() {
 			for number := range turns {
 				for ctx.Err() == nil && !s.provider.call(number) {
-					time.Sleep(20 * time.Millisecond)
+					time.Sleep(20 * time.Millisecond) // while the server is away
 				}
 			}
 		})
@@ -233,7 +233,7 @@ func (s *soak) uses() machineUse {
 	for range 20 {
 		_, figures := figuresOf(s.T, "http://"+at[1]+"/metrics", "")
 		use.goroutines = min(use.goroutines, int(figures["go_goroutines"]))
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // what it does at a moment must have ended by the next one
 	}
 	return use
 }

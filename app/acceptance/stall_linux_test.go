@@ -73,7 +73,7 @@ func TestDiskStall(t *testing.T) {
 		if unready == 0 && p.readiness() == http.StatusServiceUnavailable {
 			unready = time.Since(began)
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // between two looks, while the disk stalls
 	}
 	waiting.Wait()
 	before := len(calls.acknowledged())

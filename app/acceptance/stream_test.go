@@ -119,10 +119,10 @@ func TestStreamKilled(t *testing.T) {
 	calls := in.provider(p.url)
 	stop := calls.underLoad(4)
 	for i := range rounds(6, 50) {
-		time.Sleep(time.Duration(100+rand.IntN(900)) * time.Millisecond)
+		time.Sleep(time.Duration(100+rand.IntN(900)) * time.Millisecond) // the kill comes at any moment of the load
 		if i%3 == 1 {
 			l.server.Kill()
-			time.Sleep(time.Duration(rand.IntN(1500)) * time.Millisecond)
+			time.Sleep(time.Duration(rand.IntN(1500)) * time.Millisecond) // the broker is away
 			l.server.Start(t)
 			continue
 		}

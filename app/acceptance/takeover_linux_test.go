@@ -158,7 +158,7 @@ func TestFenceOutOfReach(t *testing.T) {
 	if !in.provider(p.url).call("FT1") {
 		t.Error("a call was refused")
 	}
-	time.Sleep(6 * time.Second) // one look more
+	time.Sleep(6 * time.Second) // the fence looks every three seconds, and must not say it again
 	p.end(t)
 	if said := p.stderr.String(); strings.Count(said, "it can't be seen whether another server took over") != 1 || strings.Contains(said, "Hunter2") {
 		t.Errorf("it said:\n%s", said)

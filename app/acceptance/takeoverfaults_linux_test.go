@@ -29,7 +29,10 @@ func lost(t *testing.T) (r *replicated, acked []string) {
 		calls.call(fmt.Sprint("FT", i))
 	}
 	eventually(t, "all is delivered", func() bool { return receiver.calls.Load() == 20 })
-	time.Sleep(3 * time.Second)
+	eventually(t, "the copy has all of it", func() bool {
+		code, c := r.checked(t)
+		return code == 0 && c.Transactions == 20 && c.BehindSeconds == 0
+	})
 	r.kill(t)
 	r.age(t)
 	return r, calls.acknowledged()
@@ -58,7 +61,7 @@ func TestTakeoverKilled(t *testing.T) {
 		db := filepath.Join(dir, "baoco.db")
 		victim := program(dir, r.takeOverArgs(t)...)
 		must(t, victim.Start())
-		time.Sleep(time.Duration(rand.Int64N(int64(took))))
+		time.Sleep(time.Duration(rand.Int64N(int64(took)))) // the kill comes at any moment of the takeover
 		_ = victim.Process.Kill()
 		_ = victim.Wait()
 		_, noDB := os.Stat(db)
@@ -117,7 +120,7 @@ func TestTakeoversAtOnce(t *testing.T) {
 			servers = append(servers, p)
 		}
 	}
-	time.Sleep(15 * time.Second)
+	time.Sleep(15 * time.Second) // each fence looks several times: all but one must shut, and that one must not
 	alive := 0
 	for _, p := range servers {
 		if p.Process.Signal(syscall.Signal(0)) == nil && !strings.Contains(p.stderr.String(), "another server took over") {
@@ -221,7 +224,7 @@ func (r *replicated) alter(t *testing.T, statement string) (undo string) {
 	must(t, err)
 	must(t, db.Close())
 	litestream := startLitestream(t, r.config)
-	time.Sleep(3 * time.Second)
+	time.Sleep(3 * time.Second) // Litestream brings a file a second
 	must(t, litestream.Process.Signal(syscall.SIGTERM))
 	_ = litestream.Wait()
 	r.age(t)
