@@ -110,7 +110,7 @@ func PublishAll(t testing.TB, p app.Publisher, count, accounts int, before func(
 		if time.Since(progress) > 2*time.Minute {
 			t.Fatalf("gave up: %v", err)
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // a stream waits longer before it tries again
 	}
 	return errors
 }

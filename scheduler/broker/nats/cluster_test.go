@@ -92,7 +92,7 @@ func TestNATSNodesAreKilled(t *testing.T) {
 			killed, keptThen := began, 0
 			t.Cleanup(repaired.Wait)
 			failed := brokertest.PublishAll(t, p, count, c.accounts, func(kept int) {
-				time.Sleep(pause)
+				time.Sleep(pause) // the pace of the messages
 				if kept < keptThen+atLeast || time.Since(killed) < every {
 					return
 				}
@@ -103,7 +103,7 @@ func TestNATSNodesAreKilled(t *testing.T) {
 				repaired.Go(func() {
 					time.Sleep(rand.N(30 * time.Millisecond)) // somewhere among the messages
 					node.Kill()
-					time.Sleep(away)
+					time.Sleep(away) // the others go on without the node
 					if err := node.Run(); err != nil {
 						t.Error(err)
 					}
