@@ -50,13 +50,11 @@ func TestEveryDeliveryIsAttemptedOnce(t *testing.T) {
 	}
 	all.Wait()
 	want := callers * calls * elements * 5
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	s.Until("everything is attempted", func() bool {
 		_, total, err := s.Service.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
 		must(t, err)
-		if total >= int64(want) {
-			break
-		}
-	}
+		return total >= int64(want)
+	})
 	s.close(t)
 	mu.Lock()
 	defer mu.Unlock()
