@@ -79,7 +79,7 @@ func (s *NATSServer) Run() error {
 			if conn, err := net.Dial("tcp", s.Address); err == nil {
 				return conn.Close()
 			}
-			time.Sleep(20 * time.Millisecond)
+			time.Sleep(20 * time.Millisecond) // it is another process, which says nothing when it listens
 		}
 		s.Kill()
 	}

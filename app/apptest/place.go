@@ -94,7 +94,7 @@ func startAt(t testing.TB, address string, cmd *exec.Cmd) {
 			t.Logf("%s said:\n%s", cmd.Path, said)
 		}
 	})
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) { // it is another process
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			conn.Close()
