@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/app/apptest"
 )
 
 // several is more than some steps of a link.
