@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -116,15 +115,29 @@ func digest(ctx context.Context, db querier) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-var (
-	sqlComment = regexp.MustCompile(`--[^\n]*`)
-	sqlSpace   = regexp.MustCompile(`\s+`)
-)
-
 // plainSQL removes from a statement the comments, repeated white space, and the quotes
 // that SQLite adds to names when it rewrites the statement.
 func plainSQL(text string) string {
-	return sqlSpace.ReplaceAllString(strings.ReplaceAll(sqlComment.ReplaceAllString(text, ""), `"`, ""), " ")
+	plain := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if strings.HasPrefix(text[i:], "--") {
+			end := strings.IndexByte(text[i:], '\n')
+			if end < 0 {
+				break
+			}
+			i += end
+		}
+		switch c := text[i]; c {
+		case '"':
+		case ' ', '\t', '\n', '\f', '\r':
+			if len(plain) == 0 || plain[len(plain)-1] != ' ' {
+				plain = append(plain, ' ')
+			}
+		default:
+			plain = append(plain, c)
+		}
+	}
+	return string(plain)
 }
 
 // versionOf returns the version of the schema of a file: the present one or an older
