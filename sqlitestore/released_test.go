@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"database/sql"
 	"flag"
 	"fmt"
 	"io"
@@ -108,21 +109,23 @@ func checkReleased(t *testing.T, released string) {
 func contentOf(t *testing.T, path string) map[string][]string {
 	t.Helper()
 	content := map[string][]string{}
-	for table := range rowsOf(t, path) {
+	db := openToRead(t, path)
+	defer db.Close()
+	for _, table := range tablesOf(t, db) {
 		var columns []string
-		for _, c := range peek(t, path, `SELECT name FROM pragma_table_info(?)`, table) {
+		for _, c := range ask(t, db, `SELECT name FROM pragma_table_info(?)`, table) {
 			columns = append(columns, fmt.Sprintf("%q", c[0]))
 		}
 		query := `SELECT ` + strings.Join(columns, ", ") + ` FROM ` + table
-		content[query] = rowTexts(t, path, query)
+		content[query] = rowTexts(t, db, query)
 	}
 	return content
 }
 
 // rowTexts are the rows that a query gives, sorted.
-func rowTexts(t *testing.T, path, query string) (list []string) {
+func rowTexts(t *testing.T, db *sql.DB, query string) (list []string) {
 	t.Helper()
-	for _, row := range peek(t, path, query) {
+	for _, row := range ask(t, db, query) {
 		list = append(list, fmt.Sprintf("%q", row))
 	}
 	slices.Sort(list)
@@ -132,12 +135,14 @@ func rowTexts(t *testing.T, path, query string) (list []string) {
 // sameRows checks that a file has the rows that another one had, but for some tables.
 func sameRows(t *testing.T, path string, was map[string][]string, but []string) {
 	t.Helper()
+	db := openToRead(t, path)
+	defer db.Close()
 	for query, rows := range was {
 		_, table, _ := strings.Cut(query, " FROM ")
 		if slices.Contains(but, table) {
 			continue
 		}
-		if d := cmp.Diff(rows, rowTexts(t, path, query)); d != "" {
+		if d := cmp.Diff(rows, rowTexts(t, db, query)); d != "" {
 			t.Errorf("%s, %s (-was +is):\n%s", filepath.Base(path), query, d)
 		}
 	}
@@ -190,13 +195,23 @@ func TestHoursLoseTheirTests(t *testing.T) {
 	}
 }
 
+// tablesOf are the names of every table but those that SQLite makes.
+func tablesOf(t *testing.T, db *sql.DB) (names []string) {
+	t.Helper()
+	for _, row := range ask(t, db, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`) {
+		names = append(names, row[0].(string))
+	}
+	return names
+}
+
 // rowsOf counts the rows of every table but those that SQLite makes.
 func rowsOf(t *testing.T, path string) map[string]int64 {
 	t.Helper()
 	counts := map[string]int64{}
-	for _, row := range peek(t, path, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`) {
-		table := row[0].(string)
-		counts[table] = peek(t, path, `SELECT count(*) FROM `+table)[0][0].(int64)
+	db := openToRead(t, path)
+	defer db.Close()
+	for _, table := range tablesOf(t, db) {
+		counts[table] = ask(t, db, `SELECT count(*) FROM `+table)[0][0].(int64)
 	}
 	return counts
 }
@@ -231,8 +246,9 @@ func writeReleased(t *testing.T, released string) {
 	must(t, w.Close())
 	must(t, os.WriteFile(released+".gz", packed.Bytes(), 0o644))
 	copyTo(t, path+".key", released+".key")
-	for _, table := range slices.Sorted(maps.Keys(rowsOf(t, backup))) {
-		t.Logf("%6d %s", rowsOf(t, backup)[table], table)
+	counts := rowsOf(t, backup)
+	for _, table := range slices.Sorted(maps.Keys(counts)) {
+		t.Logf("%6d %s", counts[table], table)
 	}
 }
 

@@ -17,9 +17,22 @@ var (
 // peek reads the file as another program would.
 func peek(t testing.TB, path, query string, args ...any) [][]any {
 	t.Helper()
+	db := openToRead(t, path)
+	defer db.Close()
+	return ask(t, db, query, args...)
+}
+
+// openToRead opens the file for several queries as another program would.
+func openToRead(t testing.TB, path string) *sql.DB {
+	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
 	must(t, err)
-	defer db.Close()
+	return db
+}
+
+// ask gives the rows of a query.
+func ask(t testing.TB, db *sql.DB, query string, args ...any) [][]any {
+	t.Helper()
 	rows, err := db.Query(query, args...)
 	must(t, err)
 	defer rows.Close()
