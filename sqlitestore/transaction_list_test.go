@@ -278,7 +278,7 @@ func edgeFilters(all []app.Transaction) (list []app.TransactionFilter) {
 			list = append(list, f)
 		}
 	}
-	for i, last := range all[len(all)/2 : len(all)/2+300] {
+	for i, last := range all[len(all)/2 : len(all)/2+apptest.Rounds(100, 300)] { // mixDeliveries repeats itself after 37
 		f := app.TransactionFilter{DeliveryState: app.DeliveryFailed, UntilID: last.ID, Page: app.Page{Number: 1, Size: 100, CountTo: 8}}
 		list = append(list, f)
 		if i < 60 {
