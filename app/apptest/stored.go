@@ -59,13 +59,9 @@ func (w *World) Came(ago time.Duration, s app.Source, x Transfer) {
 
 func (w *World) Event(id int64) app.InboundEvent {
 	w.T.Helper()
-	for _, e := range w.Events() {
-		if e.ID == id {
-			return e
-		}
-	}
-	w.T.Fatal("no event ", id)
-	return app.InboundEvent{}
+	e, err := w.Service.InboundEvent(context.Background(), 1, id)
+	Must(w.T, err)
+	return e
 }
 
 // Transactions lists those of account 1, oldest first, at most 100.
@@ -96,6 +92,17 @@ func (w *World) Events() []app.InboundEvent {
 		}
 	}
 	return list
+}
+
+// NewestEvent is the first of Events; the test ends where there is none.
+func (w *World) NewestEvent() app.InboundEvent {
+	w.T.Helper()
+	list, _, err := w.Service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
+	Must(w.T, err)
+	if len(list) == 0 {
+		w.T.Fatal("the inbound log is empty")
+	}
+	return w.Event(list[0].ID)
 }
 
 func (w *World) Items(event int64) []app.InboundItem {
@@ -129,11 +136,18 @@ func (w *World) Rows(table string) (n int) {
 // NothingStored checks that no call left anything but a note of its refusal.
 func (w *World) NothingStored() {
 	w.T.Helper()
-	for _, table := range []string{"transactions", "inbound_events", "inbound_items", "event_ids", "deliveries"} {
-		if n := w.Rows(table); n != 0 {
-			w.T.Errorf("%d rows in %s", n, table)
+	w.File(func(db *sql.DB) error {
+		for _, table := range []string{"transactions", "inbound_events", "inbound_items", "event_ids", "deliveries"} {
+			var n int
+			if err := db.QueryRow(`SELECT count(*) FROM ` + table).Scan(&n); err != nil {
+				return err
+			}
+			if n != 0 {
+				w.T.Errorf("%d rows in %s", n, table)
+			}
 		}
-	}
+		return nil
+	})
 }
 
 func (w *World) Banks() []app.BankAccount {

@@ -357,7 +357,7 @@ func TestDeedsOfPages(t *testing.T) {
 	src := w.Native()
 	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{Account: "777"})
 	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{ID: "2", Number: "FT2", Account: "888"})
-	event := w.Events()[0].ID
+	event := w.NewestEvent().ID
 	d.through("POST /inbound/events/{id}/retry", app.DeedInboundRetry, event, post(b, fmt.Sprintf("/inbound/events/%d/retry", event)))
 	d.through("POST /inbound/events/{id}/discard", app.DeedInboundDiscard, event, post(b, fmt.Sprintf("/inbound/events/%d/discard", event), "sure", "1"))
 	d.through("POST /inbound/events/{id}/link", app.DeedInboundLink, event-1, post(b, fmt.Sprintf("/inbound/events/%d/link", event-1), "bank", "ACB", "account_number", "777", "account_name", "A", "notify", "none"))

@@ -201,7 +201,7 @@ func TestAllowSenderFromCall(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	s := w.Source("capcom6", "", "")
 	w.Texts(webtest.Rejected, s, apptest.PhoneText{Sender: "8149"})
-	path := fmt.Sprintf("/inbound/events/%d", w.Events()[0].ID)
+	path := fmt.Sprintf("/inbound/events/%d", w.NewestEvent().ID)
 	b := w.Browser().SignIn("lan")
 	a := b.Get(path)
 	a.Shows(t, "which is not known as a sender name", "Allow sender <bdi>8149</bdi> and reprocess", `action="/inbound/sources/1/senders"`, `name="sender" value="8149"`)

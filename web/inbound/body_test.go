@@ -186,7 +186,7 @@ func TestProviderUnreadableBodies(t *testing.T) {
 					t.Errorf("names no field: %s", a.Body)
 				}
 			}
-			if e := w.Events()[0]; string(e.Body) != c.body || e.SourceID != native.ID || e.Rejected != 1 || e.Open != 1 || len(w.Items(e.ID)) != 1 {
+			if e := w.NewestEvent(); string(e.Body) != c.body || e.SourceID != native.ID || e.Rejected != 1 || e.Open != 1 || len(w.Items(e.ID)) != 1 {
 				t.Errorf("kept as %+v", e)
 			}
 			if c.name == "a bare element" {
@@ -194,7 +194,7 @@ func TestProviderUnreadableBodies(t *testing.T) {
 			}
 			body := strings.ReplaceAll(c.body, good, one)
 			w.Wants(webtest.Rejected, sepay, body)
-			if e := w.Events()[0]; string(e.Body) != body || e.SourceID != sepay.ID || e.Rejected != 1 || e.Open != 1 {
+			if e := w.NewestEvent(); string(e.Body) != body || e.SourceID != sepay.ID || e.Rejected != 1 || e.Open != 1 {
 				t.Errorf("kept as %+v", e)
 			}
 		})
@@ -249,7 +249,7 @@ func TestProviderTexts(t *testing.T) {
 		if got := w.WantTransactions(i + 1)[i].Content; got != c.want || !utf8.ValidString(got) {
 			t.Errorf("%.60q is kept as %.60q", c.literal, got)
 		}
-		if e := w.Events()[0]; string(e.Body) != body {
+		if e := w.NewestEvent(); string(e.Body) != body {
 			t.Errorf("the raw body of %.60q is kept as %.60q", c.literal, e.Body)
 		}
 		a := w.Do("GET", "/api/v1/transactions?per_page=1", "", "Authorization", "Bearer "+key)

@@ -93,7 +93,7 @@ func TestProviderConflicts(t *testing.T) {
 			other.ID, other.Number = first.ID, first.Number
 			before := w.Rows("inbound_items")
 			w.Names(webtest.Conflict, source, other)
-			e := w.Events()[0]
+			e := w.NewestEvent()
 			items := w.Items(e.ID)
 			if e.Conflicts != 1 || e.Open != 1 || len(items) != 1 || items[0].State != app.OutcomeConflict {
 				t.Errorf("%+v is kept as %+v with %+v", other, e, items)

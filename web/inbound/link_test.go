@@ -22,7 +22,7 @@ func TestProviderUnassigned(t *testing.T) {
 	native, sepay := w.Native(), w.Sepay()
 	x := apptest.Transfer{Number: "FT1"}
 	w.Names(webtest.Unassigned, native, x)
-	e := w.Events()[0]
+	e := w.NewestEvent()
 	if items := w.Items(e.ID); e.Unassigned != 1 || e.Open != 1 || len(items) != 1 || items[0].State != app.OutcomeUnassigned || items[0].AccountNumber != apptest.SomeAccount || items[0].Amount != 200000 {
 		t.Errorf("kept as %+v with %+v", e, items)
 	}
@@ -206,7 +206,7 @@ func TestProviderBatches(t *testing.T) {
 	source := w.Native()
 	bad := strings.Replace(apptest.Transfer{ID: "bad"}.Native(), "200000", "0", 1)
 	w.Wants(webtest.Counts{Recorded: 2, Rejected: 1}, source, apptest.Batch(apptest.Transfer{ID: "1"}.Native(), bad, apptest.Transfer{ID: "2"}.Native()))
-	e := w.Events()[0]
+	e := w.NewestEvent()
 	if items := w.Items(e.ID); e.Recorded != 2 || e.Rejected != 1 || e.Open != 1 || len(items) != 1 || items[0].Position != 1 || items[0].EventID != "bad" {
 		t.Errorf("kept as %+v with %+v", e, items)
 	}
@@ -225,7 +225,7 @@ func TestProviderBatches(t *testing.T) {
 	if errors, _ := a.JSON(t)["errors"].(map[string]any); a.Status != 422 || errors["transactions[0].transferAmount"] == nil {
 		t.Errorf("thirty bad ones: %d %s", a.Status, a.Body)
 	}
-	if e := w.Events()[0]; e.Rejected != 30 || e.Open != 30 || len(w.Items(e.ID)) != 30 {
+	if e := w.NewestEvent(); e.Rejected != 30 || e.Open != 30 || len(w.Items(e.ID)) != 30 {
 		t.Errorf("thirty bad ones are kept as %+v", e)
 	}
 }
@@ -246,7 +246,7 @@ func TestProviderRetry(t *testing.T) {
 	})
 	bad := strings.Replace(apptest.Transfer{ID: "bad"}.Native(), "200000", "0", 1)
 	w.Wants(webtest.Counts{Recorded: 1, Rejected: 1}, source, apptest.Batch(apptest.Transfer{ID: "1"}.Native(), bad))
-	first := w.Events()[0]
+	first := w.NewestEvent()
 	for range 2 {
 		retries(w, w.Service, first, webtest.Counts{Duplicates: 1, Rejected: 1})
 		if e := w.Event(first.ID); e.Open != 1 || e.Recorded != 1 || e.Rejected != 1 || len(w.Items(e.ID)) != 1 || string(e.Body) != string(first.Body) {
@@ -265,12 +265,12 @@ func TestProviderRetry(t *testing.T) {
 
 	// An event refused with 422 is kept for a retry as well.
 	w.WantsRefusal(source, apptest.Batch(strings.Replace(bad, "bad", "bad2", 1)), 422, app.CodeValidation, "transactions[0].transferAmount")
-	retries(w, later, w.Events()[0], webtest.Recorded)
+	retries(w, later, w.NewestEvent(), webtest.Recorded)
 	shop.Waits(w, "/a 1", "/a 2", "/a 3")
 
 	// A conflict stays one, kept once.
 	w.Names(webtest.Conflict, source, apptest.Transfer{ID: "1", Amount: 9})
-	e := w.Events()[0]
+	e := w.NewestEvent()
 	retries(w, w.Service, e, webtest.Conflict)
 	if e := w.Event(e.ID); e.Open != 1 || e.Conflicts != 1 || len(w.Items(e.ID)) != 1 {
 		t.Errorf("a conflict after a retry: %+v", e)
@@ -288,7 +288,7 @@ func TestProviderRetry(t *testing.T) {
 	})
 	apptest.Must(t, err)
 	before := w.Rows("deliveries")
-	retries(w, later, w.Events()[0], webtest.Recorded)
+	retries(w, later, w.NewestEvent(), webtest.Recorded)
 	if n := w.Rows("deliveries"); n != before {
 		t.Errorf("%d deliveries of what came yesterday", n-before)
 	}
@@ -315,7 +315,7 @@ func TestProviderRetryUnassigned(t *testing.T) {
 	source := w.Native()
 	x := apptest.Transfer{Gateway: "Some Bank"}
 	w.Names(webtest.Unassigned, source, x)
-	e := w.Events()[0]
+	e := w.NewestEvent()
 	retries(w, w.Service, e, webtest.Unassigned)
 	if e := w.Event(e.ID); e.Open != 1 || e.Unassigned != 1 || len(w.Items(e.ID)) != 1 {
 		t.Errorf("after a retry in vain: %+v", e)
@@ -331,7 +331,7 @@ func TestProviderRetryUnassigned(t *testing.T) {
 	shop.Waits(w, "/a 1")
 	// A source that is gone doesn't take its events along.
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "2", Account: "777"})
-	e = w.Events()[0]
+	e = w.NewestEvent()
 	apptest.Must(t, w.Service.RemoveSource(context.Background(), 1, source.ID, time.Now()))
 	retries(w, w.Service, e, webtest.Unassigned)
 	w.Links("ACB", "777", app.NotifyRecent, 1, 1)

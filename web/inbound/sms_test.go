@@ -103,7 +103,7 @@ func TestSMSForged(t *testing.T) {
 			} {
 				x.Received = time.UnixMilli(1760414385123 + int64(i)*1000)
 				w.Texts(webtest.Rejected, s, x)
-				e := w.Events()[0]
+				e := w.NewestEvent()
 				if items := w.Items(e.ID); len(items) != 1 || items[0].Fault.Field != "sender" || items[0].Amount == 0 || !strings.Contains(items[0].Fault.Text.EN, "--sender") || !strings.Contains(items[0].Fault.Text.VI, "--sender") {
 					t.Errorf("%+v is kept as %+v", x, items)
 				}
@@ -112,7 +112,7 @@ func TestSMSForged(t *testing.T) {
 			// The way out: the name is allowed, and the call read again.
 			number := apptest.PhoneText{Sender: "8149", Received: time.UnixMilli(1760414999000)}
 			w.Texts(webtest.Rejected, s, number)
-			event := w.Events()[0].ID
+			event := w.NewestEvent().ID
 			if r, err := w.Service.RetryInbound(context.Background(), 1, event, time.Now()); err != nil || r.Rejected != 1 {
 				t.Errorf("%+v %v", r, err)
 			}

@@ -127,7 +127,7 @@ func TestVerifiedBodies(t *testing.T) {
 			if a.Status >= 500 || a.Status == http.StatusUnauthorized || cost > most {
 				t.Errorf("%s, %s: %d, %d KiB are allocated", source.Provider, name, a.Status, cost>>10)
 			}
-			if e := w.Events()[0]; string(e.Body) != body || e.Rejected != 1 {
+			if e := w.NewestEvent(); string(e.Body) != body || e.Rejected != 1 {
 				t.Errorf("%s, %s: kept as %d bytes, %d rejected", source.Provider, name, len(e.Body), e.Rejected)
 			}
 		}

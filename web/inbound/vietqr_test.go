@@ -52,14 +52,14 @@ func TestVietQR(t *testing.T) {
 		{"bankaccount", apptest.VietQRBody("bankAccount", "1")}, {"transactionid", apptest.VietQRBody("transactionid", nil, "referencenumber", nil)}, {"transactionid", apptest.VietQRBody("transactionid", true)}, {"json", "{"}, {"body", "[]"},
 	} {
 		events := len(w.Events())
-		syncs(w, "", token, c.body, fmt.Sprint("inbound-", w.Events()[0].ID+1))
+		syncs(w, "", token, c.body, fmt.Sprint("inbound-", w.NewestEvent().ID+1))
 		w.KeptAsRejected(c.body, c.field)
 		if n := len(w.Events()); n != events+1 {
 			t.Errorf("%d: %d events", i, n)
 		}
 	}
-	syncs(w, "", token, apptest.VietQRBody("transactionid", "u", "bankaccount", "111"), fmt.Sprint("inbound-", w.Events()[0].ID+1))
-	if e := w.Events()[0]; e.Unassigned != 1 {
+	syncs(w, "", token, apptest.VietQRBody("transactionid", "u", "bankaccount", "111"), fmt.Sprint("inbound-", w.NewestEvent().ID+1))
+	if e := w.NewestEvent(); e.Unassigned != 1 {
 		t.Errorf("kept as %+v", e)
 	}
 	w.WantTransactions(6)

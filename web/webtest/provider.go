@@ -139,12 +139,12 @@ func (s *shop) Waits(w *World, want ...string) {
 // one rejected item of the field.
 func (w *World) KeptAsRejected(body, field string) {
 	w.T.Helper()
-	e := w.Events()
-	if len(e) == 0 || string(e[0].Body) != body || e[0].Rejected != 1 || e[0].Open != 1 {
-		w.T.Errorf("inbound log after %.100q: %+v", body, e[:min(1, len(e))])
+	e := w.NewestEvent()
+	if string(e.Body) != body || e.Rejected != 1 || e.Open != 1 {
+		w.T.Errorf("inbound log after %.100q: %+v", body, e)
 		return
 	}
-	items := w.Items(e[0].ID)
+	items := w.Items(e.ID)
 	if len(items) != 1 || items[0].State != app.OutcomeRejected || items[0].Fault == nil ||
 		items[0].Fault.Field != field || items[0].Fault.Text.EN == "" || items[0].Fault.Text.VI == "" {
 		w.T.Errorf("items after %.100q: %+v, want one of %s", body, items, field)
