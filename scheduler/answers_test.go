@@ -123,7 +123,9 @@ func TestSecondAnswersAreRecordedForNobody(t *testing.T) {
 		must(t, err)
 		return n
 	}
-	s.Until("everything is attempted once", func() bool { return attempts(good, true) == transactions && attempts(bad, false) == transactions })
+	s.Until("everything is attempted once", func() bool {
+		return attempts(good, true) == transactions && attempts(bad, false) == transactions
+	})
 	if n := attempts(bad, true); n > 0 {
 		t.Errorf("%d deliveries that their receiver answered with 500 are delivered", n)
 	}
