@@ -198,7 +198,8 @@ func TestHoursLoseTheirTests(t *testing.T) {
 // tablesOf are the names of every table but those that SQLite makes.
 func tablesOf(t *testing.T, db *sql.DB) (names []string) {
 	t.Helper()
-	for _, row := range ask(t, db, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`) {
+	for _, row := range ask(t, db, `SELECT name FROM pragma_table_list
+		WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`) {
 		names = append(names, row[0].(string))
 	}
 	return names

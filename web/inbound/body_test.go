@@ -186,7 +186,8 @@ func TestProviderUnreadableBodies(t *testing.T) {
 					t.Errorf("names no field: %s", a.Body)
 				}
 			}
-			if e := w.NewestEvent(); string(e.Body) != c.body || e.SourceID != native.ID || e.Rejected != 1 || e.Open != 1 || len(w.Items(e.ID)) != 1 {
+			e := w.NewestEvent()
+			if string(e.Body) != c.body || e.SourceID != native.ID || e.Rejected != 1 || e.Open != 1 || len(w.Items(e.ID)) != 1 {
 				t.Errorf("kept as %+v", e)
 			}
 			if c.name == "a bare element" {
