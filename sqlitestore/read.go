@@ -150,12 +150,19 @@ func (r *readStatements) giveBack(one *readStatement) {
 	}
 }
 
+// close closes what is kept. It does so without the lock: closing a statement waits for
+// those who wait with it for a connection, and whoever has the connection gives back
+// another statement first, which takes the lock.
 func (r *readStatements) close() error {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	var errs []error
+	var all []*sql.Stmt
 	for at := r.order.Front(); at != nil; at = at.Next() {
-		errs = append(errs, at.Value.(*readStatement).stmt.Close())
+		all = append(all, at.Value.(*readStatement).stmt)
+	}
+	r.mu.Unlock()
+	var errs []error
+	for _, stmt := range all {
+		errs = append(errs, stmt.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -1,11 +1,15 @@
 package sqlitestore_test
 
 import (
+	"context"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 )
 
 // However many filters listings are asked with, by however many at once, few of
@@ -48,5 +52,33 @@ func TestReadStatementsAreFew(t *testing.T) {
 	all.Wait()
 	if n, most := h.store.ReadStatements(); n > most {
 		t.Errorf("%d statements are kept, at most %d are meant", n, most)
+	}
+}
+
+// Closing a store ends also while many read: more than there are connections, so that
+// some wait for the connection of others.
+func TestCloseWhileReading(t *testing.T) {
+	t.Parallel()
+	for range apptest.Rounds(20, 200) {
+		store := open(t, create(t), true)
+		var readers sync.WaitGroup
+		var reads atomic.Int64
+		for range 32 {
+			readers.Go(func() {
+				for {
+					if _, err := store.Streams(context.Background(), 1); err != nil {
+						return // it is closed
+					}
+					reads.Add(1)
+				}
+			})
+		}
+		for reads.Load() < 32 {
+			runtime.Gosched()
+		}
+		closed := make(chan error, 1)
+		go func() { closed <- store.Close() }()
+		must(t, apptest.Receive(t, "a store that is read from is closed", closed))
+		readers.Wait()
 	}
 }
