@@ -47,6 +47,7 @@ func TestKillWhileCreating(t *testing.T) {
 // synced.
 func TestPowerCutWhileCreating(t *testing.T) {
 	t.Parallel()
+	proof(t)
 	var mu sync.Mutex
 	var images []map[string][]byte
 	d := newDisk()

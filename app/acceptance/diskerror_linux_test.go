@@ -90,6 +90,7 @@ func TestDiskErrors(t *testing.T) {
 // log must never be given up for it.
 func TestDiskErrorsOfCheckpoints(t *testing.T) {
 	t.Parallel()
+	proof(t)
 	receiver := openShop(t)
 	in := install(t, receiver)
 	faults := []diskError{

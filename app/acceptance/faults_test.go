@@ -26,6 +26,15 @@ func rounds(few, full int) int {
 	return apptest.Rounds(few, full)
 }
 
+// proof skips a test of faults whose kin takes a sample by default, unless all rounds are
+// asked for.
+func proof(t *testing.T) {
+	t.Helper()
+	if *faultRounds == 0 && !apptest.Full() {
+		t.Skip("needs BAOCO_FULL=1, as in .ci/proofs")
+	}
+}
+
 // installation is a database made for a test, with what a shop sets up.
 type installation struct {
 	dir    string // an ordinary directory

@@ -16,6 +16,7 @@ import (
 // ends with what to do, and nothing that it acknowledged is lost.
 func TestFilesTakenAwayUnderLoad(t *testing.T) {
 	t.Parallel()
+	proof(t)
 	receiver := openShop(t)
 	for _, taken := range []string{"-wal", ".lock", ""} {
 		in := install(t, receiver)

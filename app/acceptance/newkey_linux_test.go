@@ -52,6 +52,7 @@ func newKeyAgain(t *testing.T, db string) {
 // run: the database opens then, or says what to do, and a second run ends it.
 func TestKillWhileReplacingKey(t *testing.T) {
 	t.Parallel()
+	proof(t)
 	image := sealedImage(t)
 	whole := newDisk()
 	whole.load(image)
@@ -103,6 +104,7 @@ func TestKillWhileReplacingKey(t *testing.T) {
 // synced.
 func TestPowerCutWhileReplacingKey(t *testing.T) {
 	t.Parallel()
+	proof(t)
 	image := sealedImage(t)
 	var mu sync.Mutex
 	var images []map[string][]byte

@@ -53,6 +53,7 @@ func TestPowerCuts(t *testing.T) {
 // all.
 func TestPowerCutsOfLyingDisk(t *testing.T) {
 	t.Parallel()
+	proof(t)
 	_, _, taken := cutUnderLoad(t, 3, func(d *disk) { d.setLies(true) })
 	shown := false
 	for i, image := range taken {
