@@ -51,6 +51,20 @@ func (s *nameServer) set(name string, addrs ...string) {
 	}
 }
 
+// silence keeps the server from answering for a name.
+func (s *nameServer) silence(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.silent[name] = true
+}
+
+// fail makes the server refuse a name.
+func (s *nameServer) fail(name string, code dnsmessage.RCode) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failing[name] = code
+}
+
 func (s *nameServer) serve() {
 	packet := make([]byte, 1500)
 	for {

@@ -199,7 +199,7 @@ func (w *hostileWorld) quick(t *testing.T) []hostileReceiver {
 	good := w.root.server(t, shopName, now)
 	middle := w.root.authority(t, "Intermediate")
 	noSuch := "http://no-such-name.example.vn/hook"
-	w.names.failing["broken.example.vn"] = dnsmessage.RCodeServerFailure
+	w.names.fail("broken.example.vn", dnsmessage.RCodeServerFailure)
 	w.names.set("empty.example.vn")
 	const plain, secure, failedTLS, soon = "dns connect wait", "dns connect tls wait", "dns connect tls", 5 * time.Second
 	return []hostileReceiver{
@@ -247,7 +247,7 @@ func (w *hostileWorld) quick(t *testing.T) []hostileReceiver {
 
 // slow receivers take the whole time of an attempt, least.
 func (w *hostileWorld) slow(t *testing.T, least time.Duration) []hostileReceiver {
-	w.names.silent["silent.example.vn"] = true
+	w.names.silence("silent.example.vn")
 	return []hostileReceiver{
 		{"DNS that is silent", "http://silent.example.vn/", 0, app.ErrorTimeout, app.CauseDNS, "could not be resolved in time", "dns", least},
 		{"SYNs are dropped", byName(deaf(t, "127.0.0.1", 0)), 0, app.ErrorTimeout, app.CauseConnect, "no firewall blocks", "dns connect", least},
