@@ -186,6 +186,7 @@ func TestFenceOfMovedDatabase(t *testing.T) {
 func TestFenceAfterAll(t *testing.T) {
 	t.Parallel()
 	receiver := openShop(t)
+	servers := map[string]*process{}
 	for name, trouble := range map[string]func(config replica.Config) (mend func()){
 		"no configuration": func(config replica.Config) func() {
 			return func() { must(t, os.Remove(replica.ConfigPath(config.Database))) }
@@ -211,34 +212,35 @@ func TestFenceAfterAll(t *testing.T) {
 			}
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			in := install(t, receiver)
-			at, secret, _ := apptest.Places[replica.File](t)
-			objects, err := replica.Open(t.Context(), at, secret)
+		in := install(t, receiver)
+		at, secret, _ := apptest.Places[replica.File](t)
+		objects, err := replica.Open(t.Context(), at, secret)
+		must(t, err)
+		must(t, replica.NewEpoch(1, "old-vps", time.Now()).Take(t.Context(), objects))
+		config := replica.Config{Database: in.db, Place: at, Epoch: 1}
+		must(t, config.Write())
+		mend := trouble(config)
+		p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
+		if !in.provider(p.url).call("FT1") {
+			t.Errorf("%s: a call was refused", name)
+		}
+		mend()
+		if config, err = replica.ReadConfig(in.db); err == nil {
+			objects, err = replica.Open(t.Context(), config.Place, secret)
 			must(t, err)
-			must(t, replica.NewEpoch(1, "old-vps", time.Now()).Take(t.Context(), objects))
-			config := replica.Config{Database: in.db, Place: at, Epoch: 1}
-			must(t, config.Write())
-			mend := trouble(config)
-			p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
-			if !in.provider(p.url).call("FT1") {
-				t.Error("a call was refused")
-			}
-			mend()
-			if config, err = replica.ReadConfig(in.db); err == nil {
-				objects, err = replica.Open(t.Context(), config.Place, secret)
-				must(t, err)
-			}
-			next := int64(2)
-			if name == "epochs lost" {
-				next = 7
-			}
-			must(t, replica.NewEpoch(next, "another-vps", time.Now()).Take(t.Context(), objects))
-			if code := p.exitWithin(t, 60*time.Second); code != terminal.ExitConflict || !strings.Contains(p.stderr.String(), "another server took over at ") {
-				t.Errorf("exit %d\n%s", code, p.stderr)
-			}
-		})
+		}
+		next := int64(2)
+		if name == "epochs lost" {
+			next = 7
+		}
+		must(t, replica.NewEpoch(next, "another-vps", time.Now()).Take(t.Context(), objects))
+		servers[name] = p
+	}
+	// All of them wait at once for the look that a server takes each half minute.
+	for name, p := range servers {
+		if code := p.exitWithin(t, 60*time.Second); code != terminal.ExitConflict || !strings.Contains(p.stderr.String(), "another server took over at ") {
+			t.Errorf("%s: exit %d\n%s", name, code, p.stderr)
+		}
 	}
 }
 
