@@ -48,8 +48,8 @@ func TestMain(m *testing.M) {
 	}
 	// Parallel tests wait most of the time: on a small machine more of them do at once.
 	flag.Parse()
-	if p := flag.Lookup("test.parallel"); p.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) && runtime.GOMAXPROCS(0) < 4 {
-		_ = p.Value.Set("4")
+	if p := flag.Lookup("test.parallel"); p.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) && runtime.GOMAXPROCS(0) < 6 {
+		_ = p.Value.Set("6")
 	}
 	os.Exit(m.Run())
 }
