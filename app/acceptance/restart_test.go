@@ -83,6 +83,8 @@ func TestManyDueAtStart(t *testing.T) {
 	t.Parallel()
 	transactions := apptest.Rounds(500, 5000) // to each of two webhooks
 	var now, most, calls atomic.Int64
+	answered, release := context.WithTimeout(t.Context(), time.Minute)
+	defer release()
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := now.Add(1)
 		defer now.Add(-1)
@@ -90,7 +92,7 @@ func TestManyDueAtStart(t *testing.T) {
 		}
 		_, _ = io.Copy(io.Discard, r.Body)
 		calls.Add(1)
-		time.Sleep(5 * time.Millisecond) // a receiver takes a while, in which attempts overlap
+		<-answered.Done() // the first ones end after the API has answered beside them
 	}))
 	defer receiver.Close()
 	db, key := queueOffline(t, receiver.URL, transactions)
@@ -100,11 +102,14 @@ func TestManyDueAtStart(t *testing.T) {
 	started := time.Now()
 	var took []time.Duration
 	for calls.Load() < int64(2*transactions) && time.Since(started) < 5*time.Minute {
-		asked := time.Now()
+		asked, beside := time.Now(), now.Load() > 0
 		if got := status(t, p.url+"/api/v1/webhooks", key); got != http.StatusOK {
 			t.Errorf("the API answers %d", got)
 		}
 		took = append(took, time.Since(asked))
+		if beside {
+			release()
+		}
 		time.Sleep(2 * time.Millisecond) // the pace of the requests
 	}
 	drain := time.Since(started)
@@ -114,9 +119,6 @@ func TestManyDueAtStart(t *testing.T) {
 	p.end(t)
 	if n := calls.Load(); n != int64(2*transactions) {
 		t.Errorf("%d attempts for %d deliveries", n, 2*transactions)
-	}
-	if len(took) < 20 {
-		t.Errorf("the API answered only %d times while deliveries went out", len(took))
 	}
 	if most.Load() > 64 {
 		t.Errorf("%d attempts at a time to one host", most.Load())
