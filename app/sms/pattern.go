@@ -1,7 +1,9 @@
 package sms
 
 import (
+	"cmp"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,8 +21,10 @@ var fields = strings.NewReplacer(
 	"{amount}", `(?P<sign>[+-])?\s*`+figureField,
 	"{figure}", figureField,
 	"{vnd}", `(?:vnd|dong|d)`,
-	// A balance is passed over, however it is written.
-	"{balance}", `[+-]?\s*[0-9x*][0-9x*.,]{0,40}`,
+	// A balance may be written anyhow: one that can't be read is passed over. What follows
+	// the content is never one: a payer can write it.
+	"{balance}", `(?P<balance>[+-]?\s*[0-9x*][0-9x*.,]{0,40})`,
+	"{available}", `(?P<available>[+-]?\s*[0-9x*][0-9x*.,]{0,40})`,
 	// A balance that must be whole.
 	"{whole}", `[+-]?(?P<whole>[0-9][0-9.,]{0,40})`,
 	"{time}", `(?P<time>[0-9hp:;/\s-]{0,30})`,
@@ -96,9 +100,20 @@ func (f match) movement(m Message, zone *time.Location) (Movement, *app.FieldErr
 		}}
 	}
 	read.Type, read.Amount = direction, amount
-	read.Time = when(f.field("time"), m.ReceivedAt, zone)
+	read.Time, read.Clocked = when(f.field("time"), m.ReceivedAt, zone)
+	read.Balance, read.Available = balance(cmp.Or(f.field("balance"), f.field("whole"))), balance(f.field("available"))
 	read.Content, read.Number = f.content()
 	return read, nil
+}
+
+// balance reads a balance; 0 where it is none that can be read.
+func balance(s string) int64 {
+	s = strings.TrimRight(strings.Join(strings.Fields(s), ""), ".,")
+	if !grouped.MatchString(strings.TrimLeft(s, "+-")) {
+		return 0
+	}
+	n, _ := strconv.ParseInt(ungroup.Replace(strings.TrimPrefix(s, "+")), 10, 64)
+	return n
 }
 
 // content is what the payer wrote, and the bank's reference after it.

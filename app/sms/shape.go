@@ -111,7 +111,7 @@ var shapes = []shape{{
 	}},
 }, {
 	bank:    "TPB",
-	pattern: `\( (?P<bank>tpbank) \) : {time} tk : {account} ps : {amount} {vnd} sd (?:kha dung)? : {balance} (?:vnd)? (?:sd kha dung : {balance} (?:vnd)?)? nd :`,
+	pattern: `\( (?P<bank>tpbank) \) : {time} tk : {account} ps : {amount} {vnd} (?:sd : {balance} (?:vnd)?)? (?:sd kha dung : {available} (?:vnd)?)? nd :`,
 	tail:    `\sso gd : (?P<number>[0-9a-z]+)`,
 	samples: []sample{{
 		"(TPBank): 09/10/26;10:20\nTK: xxxx5847\nPS:+500,000VND\nSD: 3,000,000VND\nSD KHA DUNG: 3,000,000VND\nND: DH123\nSO GD: 123456789",
@@ -125,7 +125,7 @@ var shapes = []shape{{
 	}},
 }, {
 	bank:    "STB",
-	pattern: `(?P<bank>sacombank) {time} tk : {account} ps : {amount} {vnd} so du kha dung : {balance} (?:vnd)?`,
+	pattern: `(?P<bank>sacombank) {time} tk : {account} ps : {amount} {vnd} so du kha dung : {available} (?:vnd)?`,
 	samples: []sample{{
 		"Sacombank 29/02/2020 10:14\nTK: 050100000355\nPS: +1,200,000 VND\nSo du kha dung: 414,546,016 VND\nNGUYEN VAN A NOP TM TK",
 		"IN|1200000|050100000355|2020-02-29 10:14:00||NGUYEN VAN A NOP TM TK",

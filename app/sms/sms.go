@@ -51,8 +51,13 @@ type Movement struct {
 	Content       string // of the transfer, at most app.MaxContent characters
 	Number        string // the bank's reference, where the text has one that the payer can't have written; "" elsewhere
 	// Time is in the zone given to Read. What the text doesn't say is that of
-	// receipt; it is zero where the text says something impossible.
-	Time time.Time
+	// receipt; it is zero where the text says something impossible. Clocked tells
+	// whether the text has the time of day.
+	Time    time.Time
+	Clocked bool
+	// Balance is that of the account after the movement, Available the part of it
+	// that can be spent, in VND; 0: the text has none that can be read.
+	Balance, Available int64
 }
 
 // maxText is how many characters of a text are read. The longest SMS has 255

@@ -67,6 +67,7 @@ type structure struct {
 	amount, sign    string
 	word            string // of the direction, without white space
 	balance         string // the last one; "" where there was none yet
+	held, available int64  // the balance of the account, and the part of it that can be spent; 0: none
 	time            string
 	content         string
 	accounts, times int
@@ -96,9 +97,11 @@ func readStructure(text foldedText, m Message, zone *time.Location) (Movement, b
 	if fault != nil {
 		return Movement{}, false
 	}
+	at, clocked := when(s.time, m.ReceivedAt, zone)
 	return Movement{
 		Bank: bank, AccountNumber: account, Masked: strings.Contains(account, "x"),
-		Type: direction, Amount: amount, Content: app.CleanText(s.content, app.MaxContent), Time: when(s.time, m.ReceivedAt, zone),
+		Type: direction, Amount: amount, Content: app.CleanText(s.content, app.MaxContent), Time: at, Clocked: clocked,
+		Balance: s.held, Available: s.available,
 	}, true
 }
 
@@ -134,7 +137,7 @@ func takeApart(text foldedText) (structure, bool) {
 			s.amounts++
 			s.amount, s.sign, s.word = found["amount"], found["sign"], strings.Join(strings.Fields(found["word"]), "")
 		case "balance":
-			if s.balance = found["amount"]; !grouped.MatchString(s.balance) {
+			if !s.addBalance(found[""], found["amount"]) {
 				return s, false
 			}
 		case "time":
@@ -182,6 +185,22 @@ func (s *structure) readContent(text foldedText, from int) bool {
 	}
 	s.content = strings.TrimSpace(text.source(from, to))
 	return true
+}
+
+// addBalance notes a balance that stands before the content, with its label. It reports
+// false where it isn't whole.
+func (s *structure) addBalance(labelled, figure string) bool {
+	s.balance = figure
+	n := balance(figure)
+	if _, number, _ := strings.Cut(labelled, "-"); number != "" {
+		n = -n
+	}
+	if strings.Contains(strings.Join(strings.Fields(labelled), ""), "khadung") {
+		s.available = n
+	} else {
+		s.held = n
+	}
+	return grouped.MatchString(figure)
 }
 
 func isBank(name string) bool {

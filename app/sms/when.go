@@ -14,8 +14,12 @@ var (
 // when reads a time as banks write it: 29/02/2020 09:33, 02:11 29-02-20,
 // 11h28p 11/06. What is missing is that of receipt; a date without a year is
 // the last one that isn't after it. The time is zero where a date or a clock
-// shows what no calendar has.
-func when(s string, receivedAt time.Time, zone *time.Location) time.Time {
+// shows what no calendar has. clocked tells whether there is a clock.
+func when(s string, receivedAt time.Time, zone *time.Location) (t time.Time, clocked bool) {
+	return readWhen(s, receivedAt, zone), clockPattern.MatchString(s)
+}
+
+func readWhen(s string, receivedAt time.Time, zone *time.Location) time.Time {
 	receivedAt = receivedAt.In(zone).Truncate(time.Second)
 	date, clock := datePattern.FindStringSubmatch(s), clockPattern.FindStringSubmatch(s)
 	if date == nil && clock == nil {

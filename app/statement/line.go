@@ -84,7 +84,7 @@ func (r *Reader) read(rec record) (*Row, error) {
 		return nil, nil
 	}
 	row := r.row(l, fault)
-	return &row, r.reconcile(l, row)
+	return &row, r.reconcile(l, &row)
 }
 
 // withoutMoney reads a line with a date and no amount: a balance, a day above

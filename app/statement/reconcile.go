@@ -12,8 +12,8 @@ import (
 // understood, and it is refused.
 
 // reconcile compares a transaction with what the file says about it: how its
-// amounts are written, and the balance after it.
-func (r *Reader) reconcile(l line, row Row) error {
+// amounts are written, and the balance after it, which it gives the row.
+func (r *Reader) reconcile(l line, row *Row) error {
 	r.rows++
 	if r.doubt != nil {
 		return r.doubt
@@ -34,6 +34,9 @@ func (r *Reader) reconcile(l line, row Row) error {
 	balance, err := r.balance(l)
 	if err != nil {
 		return err
+	}
+	if balance != nil {
+		row.Balance = *balance
 	}
 	charge := r.charge(l)
 	if charge != 0 {
