@@ -258,6 +258,9 @@ func (s *Service) inboundAttention(ctx context.Context, accountID int64, _ time.
 			OutcomeRejected, Text{"Received items could not be read", "Có giao dịch nhận được nhưng không đọc được"}, Text{"See why", "Xem lý do"}},
 		{open.Conflicts, "received item conflicts with a recorded transaction.", "received items conflict with recorded transactions.", "giao dịch trùng mã nhưng khác số tiền hoặc tài khoản.",
 			OutcomeConflict, Text{"Received items conflict with recorded transactions", "Có giao dịch trùng mã nhưng khác số tiền hoặc tài khoản"}, Text{"Compare", "So sánh"}},
+		{open.MayBeRepeats, "received item may be money that is recorded already. Say whether it is the same or another transfer.",
+			"received items may be money that is recorded already. Say whether each is the same or another transfer.", "giao dịch nhận được có thể trùng với giao dịch đã ghi nhận. Hãy xác nhận trùng hay là lần chuyển khác.",
+			OutcomeMayBeRepeat, Text{"Received items may be repeats", "Có giao dịch nhận được chưa rõ có trùng không"}, Text{"Decide", "Xác nhận"}},
 	} {
 		if o.n == 0 {
 			continue

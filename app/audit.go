@@ -106,6 +106,7 @@ const (
 
 	DeedInboundRetry   Deed = "inbound_event.retry"
 	DeedInboundLink    Deed = "inbound_event.link"
+	DeedInboundSettle  Deed = "inbound_event.settle"
 	DeedInboundDiscard Deed = "inbound_event.discard"
 
 	DeedTransactionRecord Deed = "transaction.record"

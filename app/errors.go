@@ -22,6 +22,7 @@ const (
 	CodeNotFound         Code = "not_found"
 	CodeMethodNotAllowed Code = "method_not_allowed"
 	CodeConflict         Code = "conflict"
+	CodeMayBeRepeat      Code = "may_be_repeat"
 	CodePlanLimit        Code = "plan_limit"
 	CodeWebhookDeleted   Code = "webhook_deleted"
 	CodeWebhookInactive  Code = "webhook_inactive"

@@ -42,8 +42,13 @@ type Incoming struct {
 
 	// Balance is that of the bank account after the transaction, in VND;
 	// negative: overdrawn; 0: the provider told none, or none that can be read
-	// exactly. Providers write 0 where they don't know it.
-	Balance int64
+	// exactly. Providers write 0 where they don't know it. Available is the part
+	// of it that can be spent; 0: not told.
+	Balance, Available int64
+
+	Forwarded bool // a bank's text, which a phone may forward twice
+	Clocked   bool // a bank's text has the time itself; false: Time is that of its receipt
+	NotRepeat bool // the person who records it says that it is no repeat
 
 	// EventIDChannel is the channel among whose event ids EventID is unique;
 	// empty: the channel of the call. A provider whose list and calls share
@@ -88,26 +93,29 @@ type InboundCall struct {
 // Outcome is the result for one element of a call.
 type Outcome string
 
-// The outcomes. Unassigned, conflicting and rejected elements are kept as
-// [InboundItem]s until somebody links, retries or discards them.
+// The outcomes. Unassigned, conflicting and rejected elements, and those that may be
+// repeats, are kept as [InboundItem]s until somebody links, retries, settles or discards
+// them.
 const (
-	OutcomeRecorded   Outcome = "recorded"
-	OutcomeDuplicate  Outcome = "duplicate"
-	OutcomeUnassigned Outcome = "unassigned"
-	OutcomeConflict   Outcome = "conflict"
-	OutcomeRejected   Outcome = "rejected"
-	OutcomeDiscarded  Outcome = "discarded" // by a person
+	OutcomeRecorded    Outcome = "recorded"
+	OutcomeDuplicate   Outcome = "duplicate"
+	OutcomeUnassigned  Outcome = "unassigned"
+	OutcomeConflict    Outcome = "conflict"
+	OutcomeRejected    Outcome = "rejected"
+	OutcomeMayBeRepeat Outcome = "may_be_repeat" // of a transaction that another channel reported: see [RepeatRule]
+	OutcomeDiscarded   Outcome = "discarded"     // by a person
 )
 
 // Open reports whether somebody has to decide about the element.
 func (o Outcome) Open() bool {
-	return o == OutcomeUnassigned || o == OutcomeConflict || o == OutcomeRejected
+	return o == OutcomeUnassigned || o == OutcomeConflict || o == OutcomeRejected || o == OutcomeMayBeRepeat
 }
 
 // Recording is the result of a call.
 type Recording struct {
 	Recorded, Duplicates, Unassigned, Conflicts, Rejected int
-	Discarded                                             int       // of a retry: those of the last three that stay discarded
+	MayBeRepeats                                          int
+	Discarded                                             int       // of a retry: those of the last four that stay discarded
 	Outcomes                                              []Outcome // one for each element
 	TransactionIDs                                        []int64   // one for each element; 0: no transaction
 	Deliveries                                            int
@@ -120,20 +128,33 @@ type Recording struct {
 
 // Count notes the outcome of the next element.
 func (r *Recording) Count(o Outcome, transactionID int64) {
-	switch o {
-	case OutcomeRecorded:
-		r.Recorded++
-	case OutcomeDuplicate:
-		r.Duplicates++
-	case OutcomeUnassigned:
-		r.Unassigned++
-	case OutcomeConflict:
-		r.Conflicts++
-	case OutcomeRejected:
-		r.Rejected++
-	}
+	r.add(o, 1)
 	r.Outcomes = append(r.Outcomes, o)
 	r.TransactionIDs = append(r.TransactionIDs, transactionID)
+}
+
+// Recount changes the outcome of the element at a position, which a later element decided.
+func (r *Recording) Recount(position int, o Outcome, transactionID int64) {
+	r.add(r.Outcomes[position], -1)
+	r.add(o, 1)
+	r.Outcomes[position], r.TransactionIDs[position] = o, transactionID
+}
+
+func (r *Recording) add(o Outcome, n int) {
+	switch o {
+	case OutcomeRecorded:
+		r.Recorded += n
+	case OutcomeDuplicate:
+		r.Duplicates += n
+	case OutcomeUnassigned:
+		r.Unassigned += n
+	case OutcomeConflict:
+		r.Conflicts += n
+	case OutcomeRejected:
+		r.Rejected += n
+	case OutcomeMayBeRepeat:
+		r.MayBeRepeats += n
+	}
 }
 
 // Known is what was recorded under an event id before.
@@ -192,18 +213,18 @@ type InboundItem struct {
 	InboundEventID int64
 	Position       int
 	State          Outcome
-	TransactionID  int64 // that its event id is recorded as; 0: none
+	TransactionID  int64 // that its event id is recorded as, or that it may repeat; 0: none
 	Incoming             // its Fault says why it isn't recorded
 }
 
 // OpenInbound counts the open items.
-type OpenInbound struct{ Unassigned, Conflicts, Rejected int64 }
+type OpenInbound struct{ Unassigned, Conflicts, Rejected, MayBeRepeats int64 }
 
 // InboundFilter narrows the inbound log; zero values do not.
 type InboundFilter struct {
 	SourceID int64
 	OpenOnly bool      // only events with open items
-	State    Outcome   // only events with items in this state: unassigned, conflict or rejected
+	State    Outcome   // only events with items in this state, which is an open one
 	From, To time.Time // received from From on, before To
 	Before   int64     // only events with a lower id; for InboundEventsBefore
 	Page     Page
@@ -317,16 +338,22 @@ var ErrEventConflict error = Refused(CodeConflict, Text{
 
 // RetryInbound reads the body of an inbound event again, with the kinds of
 // today, and records what can be recorded now. CodeConflict for a record by
-// hand.
+// hand and for rows of a file.
 func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, now time.Time) (Recording, error) {
 	event, source, err := s.store.InboundEvent(ctx, accountID, eventID)
 	if err != nil {
 		return Recording{}, err
 	}
-	if event.Channel == ChannelHand {
+	switch event.Channel {
+	case ChannelHand:
 		return Recording{}, Refused(CodeConflict, Text{
 			"This was recorded by hand; there is nothing to read again.",
 			"Sự kiện này được ghi tay, không có gì để đọc lại.",
+		})
+	case ChannelFile:
+		return Recording{}, Refused(CodeConflict, Text{
+			"This came with a file; import the file again.",
+			"Sự kiện này đến từ một tệp; hãy nhập lại tệp đó.",
 		})
 	}
 	call := InboundCall{

@@ -115,6 +115,9 @@ func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f In
 // readAgain gives an event its elements in recorded form, without outcomes. For
 // a listing it leaves out elements in the middle.
 func (s *Service) readAgain(e *InboundEvent, source Source, body []byte, listing bool) {
+	if e.Channel == ChannelFile {
+		return // it has items alone
+	}
 	read := s.config.Read(source, e.Channel, body, e.ReceivedAt, s.zone)
 	e.ElementCount, e.Explanation = len(read.Elements), read.Explanation
 	first, last := min(e.ElementCount, ShownItems), e.ElementCount // first elements, and those from last on
@@ -178,7 +181,7 @@ func (i *InboundElement) settle(e *InboundEvent, known *KnownEvent, recorded map
 		return
 	}
 	i.TransactionID = known.TransactionID
-	if known.TransactionID == 0 && known.ItemState == OutcomeUnassigned && known.ItemEvent != e.ID {
+	if known.TransactionID == 0 && (known.ItemState == OutcomeUnassigned || known.ItemState == OutcomeMayBeRepeat) && known.ItemEvent != e.ID {
 		i.WaitsIn = known.ItemEvent
 	}
 	switch {

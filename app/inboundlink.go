@@ -20,7 +20,7 @@ type InboundLinkResult struct {
 	Linked         bool // newly; false: it was linked before
 	Recorded       int
 	Duplicates     int
-	TransactionIDs []int64 // one for each item
+	TransactionIDs []int64 // one for each item that is recorded now, or was before
 	Waiting        int     // recorded items of other events
 	More           bool    // items are left; FinishLinks records them
 	Open           int     // items of the event that are still open

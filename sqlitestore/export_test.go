@@ -71,8 +71,8 @@ func RefuseLinks() (undo func()) {
 	return func() { link = os.Link }
 }
 
-// SameNumbered finds the same transfer by its number.
-const SameNumbered = sameNumbered
+// SameNumber finds the same movement by its number.
+const SameNumber = sameNumber
 
 // KeptTables are the tables that hold what is kept beside the rows of others.
 func KeptTables() (tables []string) {

@@ -9,13 +9,29 @@ import (
 	"baoco/app"
 )
 
-// keepImport adds the row of an imported file when its first transaction is recorded.
+// keepImport adds the row of an imported file with the first transaction that it brings or
+// that another file brought.
 func (r *recorder) keepImport() (err error) {
 	if r.call.Channel != app.ChannelFile || r.call.ImportID != 0 {
 		return nil
 	}
 	r.call.ImportID, err = r.tx.insert(`INSERT INTO imports (account_id, file, imported_at) VALUES (?, ?, ?)`, r.call.AccountID, r.call.File, r.now.Unix())
 	return err
+}
+
+// namedByImport notes that a file names a transaction which another file brought.
+func (r *recorder) namedByImport(id int64) error {
+	if r.call.Channel != app.ChannelFile || id == 0 {
+		return nil
+	}
+	another, err := scanOne[bool](r.tx.queryRow(`SELECT import_id IS NOT NULL AND import_id <> ? FROM transactions WHERE id = ?`, r.call.ImportID, id))
+	if err != nil || !another {
+		return err
+	}
+	if err := r.keepImport(); err != nil {
+		return err
+	}
+	return r.tx.exec(`INSERT INTO import_repeats (import_id, transaction_id) VALUES (?, ?) ON CONFLICT DO NOTHING`, r.call.ImportID, id)
 }
 
 // closeImport adds the elements from first on that were recorded to the sums of the
@@ -62,6 +78,9 @@ const (
 	namedElsewhere = `EXISTS (SELECT 1 FROM event_ids k INDEXED BY event_ids_merged WHERE k.transaction_id = t.id AND k.merged = 1)`
 )
 
+// otherImport is the first file that named a transaction t beside its own, and stands.
+const otherImport = `(SELECT min(x.import_id) FROM import_repeats x JOIN imports i ON i.id = x.import_id WHERE x.transaction_id = t.id AND x.import_id <> t.import_id AND i.undone_at IS NULL)`
+
 // attemptsEnd is how long a delivery may be in flight after its webhook was deleted.
 const attemptsEnd = time.Minute
 
@@ -70,7 +89,7 @@ func (s *Store) Undoable(ctx context.Context, accountID, id int64, now time.Time
 	if err != nil {
 		return u, storageError(noRowsAs(err, app.ErrNoImport))
 	}
-	rows, err := s.query(ctx, `SELECT t.id, t.type, t.amount, t.occurred_at, `+notifiedShop+`, `+namedElsewhere+`
+	rows, err := s.query(ctx, `SELECT t.id, t.type, t.amount, t.occurred_at, `+notifiedShop+`, `+namedElsewhere+` OR `+otherImport+` IS NOT NULL
 		FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 ORDER BY t.id`, id, now.Add(-attemptsEnd).Unix())
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var t app.Transaction
@@ -89,12 +108,12 @@ const undoStep = 100
 
 func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone *time.Location, now time.Time) (last int64, err error) {
 	return writing(ctx, s, func(tx *tx) (last int64, err error) {
-		rows, err := tx.query(`SELECT t.id, t.bank_account_id, t.type, t.amount, t.occurred_at, iif(t.id <= `+searchedTo+`, t.search, NULL), `+notifiedShop+` OR `+namedElsewhere+`
+		rows, err := tx.query(`SELECT t.id, t.bank_account_id, t.type, t.amount, t.occurred_at, iif(t.id <= `+searchedTo+`, t.search, NULL), `+notifiedShop+` OR `+namedElsewhere+`, coalesce(`+otherImport+`, 0)
 			FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 AND t.account_id = ?3 AND t.id > ?4 ORDER BY t.id LIMIT ?5`,
 			id, now.Add(-attemptsEnd).Unix(), accountID, after, undoStep)
 		list, err := collect(rows, err, func(row scanner) (r removedTransaction, err error) {
 			r.accountID, r.removed = accountID, true
-			err = row.Scan(&r.id, &r.bankAccountID, &r.direction, &r.amount, secondsInto(&r.at), &r.search, &r.stays)
+			err = row.Scan(&r.id, &r.bankAccountID, &r.direction, &r.amount, secondsInto(&r.at), &r.search, &r.stays, &r.otherImport)
 			r.day = app.DayOf(r.at, zone)
 			return r, err
 		})
@@ -102,6 +121,9 @@ func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone
 			return 0, err
 		}
 		if len(list) == 0 {
+			if err := discardRepeats(tx, id); err != nil {
+				return 0, err
+			}
 			return 0, tx.exec(`UPDATE imports SET undone_at = ? WHERE id = ? AND account_id = ? AND undone_at IS NULL`, now.Unix(), id, accountID)
 		}
 		if after == 0 {
@@ -114,16 +136,49 @@ func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone
 			}
 		}
 		last = list[len(list)-1].id
-		return last, removeTransactions(tx, accountID, slices.DeleteFunc(list, func(r removedTransaction) bool { return r.stays }))
+		for _, r := range list {
+			if r.otherImport != 0 {
+				if err := tx.exec(`UPDATE transactions SET import_id = ? WHERE id = ?`, r.otherImport, r.id); err != nil {
+					return 0, err
+				}
+			}
+		}
+		list = slices.DeleteFunc(list, func(r removedTransaction) bool { return r.stays || r.otherImport != 0 })
+		if err := removeTransactions(tx, accountID, list); err != nil {
+			return 0, err
+		}
+		r := &recorder{tx: tx, zone: zone, now: now, call: app.InboundCall{AccountID: accountID}}
+		return last, r.judgeWithout(list)
 	})
 }
 
+// discardRepeats discards the rows of a file that might have been repeats. Another file may
+// bring them again.
+func discardRepeats(tx *tx, importID int64) error {
+	const items = `SELECT id FROM inbound_items WHERE state = 'may_be_repeat' AND import_id = ?1`
+	if err := tx.exec(`DELETE FROM event_ids WHERE channel = 'file' AND source_id = 0 AND (account_id, event_id) IN
+			(SELECT account_id, event_id FROM inbound_items WHERE state = 'may_be_repeat' AND import_id = ?)`, importID); err != nil {
+		return err
+	}
+	events, err := tx.query(`SELECT DISTINCT inbound_event_id FROM inbound_items WHERE id IN (`+items+`)`, importID)
+	ids, err := collect(events, err, func(row scanner) (id int64, err error) { return id, row.Scan(&id) })
+	if err != nil {
+		return err
+	}
+	if err := tx.exec(`UPDATE inbound_items SET state = 'discarded' WHERE id IN (`+items+`)`, importID); err != nil {
+		return err
+	}
+	return tx.exec(`UPDATE inbound_events SET open = `+openItems+` WHERE id IN (SELECT value FROM json_each(?))`, joinIDs(ids))
+}
+
 // removedTransaction is a transaction to remove. search is its text in the index, NULL
-// if it isn't indexed; stays is true if it can't be removed.
+// if it isn't indexed; stays is true if it can't be removed. otherImport is the file that
+// it belongs to from now on; 0: none.
 type removedTransaction struct {
 	transactionDelta
-	search sql.NullString
-	stays  bool
+	search      sql.NullString
+	stays       bool
+	otherImport int64
 }
 
 // removeTransactions removes transactions of an account, their event ids, notes, matches and
@@ -147,6 +202,8 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) e
 		return err
 	}
 	for _, query := range []string{
+		`DELETE FROM import_repeats WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND ?2 = ?2`,
+		`DELETE FROM transaction_reports WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 		`DELETE FROM transactions_unsent WHERE account_id = ?2 AND transaction_id IN (SELECT value FROM json_each(?1))`,
 		`DELETE FROM event_ids WHERE (account_id, source_id, channel, event_id) IN (SELECT k.account_id, k.source_id, k.channel, k.event_id
 			FROM json_each(?1) CROSS JOIN event_ids k INDEXED BY event_ids_file ON k.transaction_id = value AND k.channel || '' = 'file' AND k.account_id = ?2)`,

@@ -201,3 +201,79 @@ func TestUndoSteps(t *testing.T) {
 		t.Errorf("the first step came to %d from %d on, %v", last, first, err)
 	}
 }
+
+// What two files named stays until both are undone, in either order.
+func TestUndoKeepsWhatAnotherFileNamed(t *testing.T) {
+	t.Parallel()
+	for _, firstFirst := range []bool{true, false} {
+		path := create(t)
+		h := newHistory(t, path, 7)
+		ctx := t.Context()
+		a, _ := h.imports("a.csv", false, h.rows(0, 10))
+		b, recorded := h.imports("b.csv", false, h.rows(5, 10))
+		c, _ := h.imports("a.csv", false, h.rows(0, 10)) // once more
+		if a == b || b == c || recorded != 5 {
+			t.Fatal(a, b, c, recorded)
+		}
+		undo := func(id int64, want, removed int64) {
+			t.Helper()
+			u, err := h.service.Undoable(ctx, 1, id, h.now)
+			must(t, err)
+			must(t, h.service.UndoImport(ctx, 1, id, h.now))
+			if n := h.count(`transactions`); n != want || u.In.Count+u.Out.Count != removed {
+				t.Errorf("after the undoing of %d: %d transactions, %d said to go; want %d and %d", id, n, u.In.Count+u.Out.Count, want, removed)
+			}
+			whole(t, path, h.now)
+		}
+		undo(c, 15, 0)
+		if firstFirst {
+			undo(a, 10, 5) // the first five
+			undo(b, 0, 10)
+		} else {
+			undo(b, 10, 5) // the last five
+			undo(a, 0, 10)
+		}
+		if _, again := h.imports("b.csv", false, h.rows(5, 10)); again != 10 {
+			t.Errorf("imported again: %d", again)
+		}
+		must(t, h.store.Close())
+	}
+}
+
+// Rows of a file that may be repeats go with its undoing, and what may have been a repeat
+// of its rows is judged without them.
+func TestUndoOfWhatMayBeRepeats(t *testing.T) {
+	t.Parallel()
+	path := create(t)
+	h := newHistory(t, path, 7)
+	defer h.store.Close()
+	ctx := t.Context()
+	report := func(id, content string) app.Incoming {
+		return app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: content, Time: h.now}
+	}
+	row := func(content string) app.Incoming { e := report("", content); return e }
+	first, _ := h.imports("a.csv", false, []app.Incoming{row("BANH MI")})
+	h.record([]app.Incoming{report("1", "TRA DA")}) // may be BANH MI
+	second, recorded := h.imports("b.csv", false, []app.Incoming{row("BANH MI"), row("CA PHE")})
+	if recorded != 1 || h.count(`inbound_items WHERE state = 'may_be_repeat'`) != 1 {
+		t.Fatalf("%d recorded; %v", recorded, peek(t, path, `SELECT state, content FROM inbound_items`))
+	}
+	must(t, h.service.UndoImport(ctx, 1, second, h.now))
+	must(t, h.service.UndoImport(ctx, 1, first, h.now))
+	if n := h.count(`transactions WHERE content = 'TRA DA'`); n != 1 || h.count(`transactions`) != 1 {
+		t.Errorf("%v", peek(t, path, `SELECT content FROM transactions`))
+	}
+	// Now the file's row may be a repeat.
+	third, recorded := h.imports("c.csv", false, []app.Incoming{row("BANH MI")})
+	if recorded != 0 || third == 0 || h.count(`inbound_items WHERE state = 'may_be_repeat'`) != 1 {
+		t.Errorf("%d recorded by %d", recorded, third)
+	}
+	must(t, h.service.UndoImport(ctx, 1, third, h.now))
+	if n := h.count(`inbound_events WHERE open > 0`); n != 0 {
+		t.Errorf("%d events are open", n)
+	}
+	if _, _ = h.imports("c.csv", false, []app.Incoming{row("BANH MI")}); h.count(`inbound_items WHERE state = 'may_be_repeat'`) != 1 {
+		t.Error("the file can't be imported again")
+	}
+	whole(t, path, h.now)
+}

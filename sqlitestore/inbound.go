@@ -109,6 +109,12 @@ func (r *recorder) elements(recording *app.Recording) (more bool, err error) {
 			return false, err
 		}
 		recording.Count(outcome, id)
+		for _, d := range r.decided {
+			if d.position < len(recording.Outcomes) {
+				recording.Recount(d.position, d.outcome, d.transaction)
+			}
+		}
+		r.decided = nil
 		more = r.tx.full() && !r.call.DryRun && i+1 < len(r.call.Elements)
 	}
 	recording.Deliveries += r.deliveries
@@ -136,8 +142,8 @@ func (r *recorder) closeEvent(n app.Recording) error {
 	if r.event == 0 {
 		return nil
 	}
-	return r.tx.exec(`UPDATE inbound_events SET recorded = ?, duplicates = ?, unassigned = ?, conflicts = ?, rejected = ?, open = open + ? WHERE id = ?`,
-		n.Recorded, n.Duplicates, n.Unassigned, n.Conflicts, n.Rejected, r.open, r.event)
+	return r.tx.exec(`UPDATE inbound_events SET recorded = ?, duplicates = ?, unassigned = ?, conflicts = ?, rejected = ?, open = `+openItems+` WHERE id = ?`,
+		n.Recorded, n.Duplicates, n.Unassigned, n.Conflicts, n.Rejected, r.event)
 }
 
 // retried is how far a retry has come.

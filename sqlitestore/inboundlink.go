@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -200,14 +201,14 @@ func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinis
 		}
 	}
 	recent := link.linkedAt.Sub(item.receivedAt) <= app.RecentlyReceived
-	r.noDeliveries = link.notify == app.NotifyNone || link.notify == app.NotifyRecent && !recent
+	item.silent = link.notify == app.NotifyNone || link.notify == app.NotifyRecent && !recent
 	outcome, id, err := r.assign(item, b)
 	switch {
 	case err != nil:
 		return err
 	case link.event == everyEvent && outcome == app.OutcomeRecorded:
 		result.Waiting++
-	case link.event != everyEvent:
+	case link.event != everyEvent && outcome != app.OutcomeMayBeRepeat:
 		if outcome == app.OutcomeRecorded {
 			result.Recorded++
 		} else {
@@ -300,71 +301,79 @@ func (s *Store) FinishLinks(ctx context.Context, before time.Time, zone *time.Lo
 	return webhooks, err
 }
 
-// waitingItem is an unassigned item, which waits for its bank account to be linked.
+// waitingItem is an item that waits: for its bank account to be linked, or for what
+// tells whether it is a repeat.
 type waitingItem struct {
-	id, event  int64
-	origin     origin
+	id         int64
+	position   int
+	state      app.Outcome
 	only       int64 // the bank account that the source is narrowed to; 0: none
 	receivedAt time.Time
-	app.Incoming
+	report
+
+	bankAccount, mayRepeat int64 // of what may be a repeat, with its transaction
 }
 
-const waitingColumns = `i.id, i.inbound_event_id, i.source_id, s.api_key IS NOT NULL, coalesce(s.bank_account_id, 0), i.channel, i.received_ms, i.event_id, i.gateway, i.account_number,
-	i.number, i.type, i.amount, i.content, i.occurred_at, i.date_only, i.date_flaw, i.masked`
+const waitingColumns = `i.id, i.position, i.state, coalesce(s.bank_account_id, 0), i.received_ms, i.source_id, i.inbound_event_id, coalesce(i.import_id, 0), i.silent,
+	i.channel, i.event_id, i.gateway, i.account_number, i.number, i.type, i.amount, i.content, i.occurred_at, i.date_only, i.date_flaw, i.masked,
+	i.forwarded, i.clocked, coalesce(i.balance, 0), coalesce(i.available, 0), coalesce(i.bank_account_id, 0), coalesce(i.transaction_id, 0), i.is_not`
 
 func scanWaitingItem(row scanner) (waitingItem, error) {
 	var item waitingItem
-	err := row.Scan(&item.id, &item.event, &item.origin.source, &item.origin.polled, &item.only, &item.EventIDChannel, millisInto(&item.receivedAt), &item.EventID, &item.Gateway, &item.AccountNumber,
-		&item.Number, &item.Type, &item.Amount, &item.Content, secondsInto(&item.Time), &item.DateOnly, &item.DateFlaw, &item.Masked)
+	var isNot string
+	err := row.Scan(&item.id, &item.position, &item.state, &item.only, millisInto(&item.receivedAt), &item.source, &item.event, &item.importID, &item.silent,
+		&item.EventIDChannel, &item.EventID, &item.Gateway, &item.AccountNumber, &item.Number, &item.Type, &item.Amount, &item.Content, secondsInto(&item.Time), &item.DateOnly, &item.DateFlaw, &item.Masked,
+		&item.Forwarded, &item.Clocked, &item.Balance, &item.Available, &item.bankAccount, &item.mayRepeat, &isNot)
+	if err == nil {
+		err = json.Unmarshal([]byte(isNot), &item.isNot)
+	}
 	return item, err
 }
 
-// closedItems are numbers of items of an event that are unassigned no more.
-type closedItems struct{ recorded, duplicates int }
+// closedItems are changes of the numbers of an event.
+type closedItems struct{ unassigned, recorded, duplicates int }
 
-// assign records an unassigned item on its bank account and closes it.
+// assign records an unassigned item on its bank account and closes it, or keeps it as one
+// that may be a repeat.
 func (r *recorder) assign(item waitingItem, b app.BankAccount) (app.Outcome, int64, error) {
-	outcome := app.OutcomeDuplicate
-	id, err := r.sameTransfer(b, item.origin, item.Incoming)
-	if err == nil && id == 0 {
-		outcome = app.OutcomeRecorded
-		id, err = r.insert(b, item.origin.source, item.event, item.Incoming)
+	id, like, err := r.judge(b, item.report)
+	switch {
+	case err != nil:
+		return "", 0, err
+	case like == app.NotKnown:
+		return app.OutcomeMayBeRepeat, 0, r.keepAsRepeat(item, b, id)
 	}
-	if err == nil {
-		err = r.tx.serves(item.origin.source, b.ID)
-	}
-	if err == nil {
-		err = r.tx.exec(`UPDATE event_ids SET transaction_id = ?, merged = ? WHERE account_id = ? AND source_id = ? AND channel = ? AND event_id = ?`,
-			id, outcome == app.OutcomeDuplicate, r.call.AccountID, item.origin.source, string(item.EventIDChannel), item.EventID)
-	}
-	if err == nil {
-		err = r.tx.exec(`UPDATE inbound_items SET state = ? WHERE id = ?`, string(outcome), item.id)
-	}
-	if err == nil && item.event != r.event { // a retry counts its own event anew
-		r.noteClosed(item.event, outcome)
-	}
-	return outcome, id, err
+	return r.conclude(item, b, id, like)
 }
 
-func (r *recorder) noteClosed(event int64, outcome app.Outcome) {
+// noteClosed counts the change of an item of another event than the call's own, which is
+// counted whole.
+func (r *recorder) noteClosed(item waitingItem, outcome app.Outcome) {
+	if item.event == r.event {
+		return
+	}
 	if r.closed == nil {
 		r.closed = map[int64]closedItems{}
 	}
-	n := r.closed[event]
-	if outcome == app.OutcomeRecorded {
+	n := r.closed[item.event]
+	if item.bankAccount == 0 { // it is counted as unassigned, also where it was discarded
+		n.unassigned--
+	}
+	switch outcome {
+	case app.OutcomeRecorded:
 		n.recorded++
-	} else {
+	case app.OutcomeDuplicate:
 		n.duplicates++
 	}
-	r.closed[event] = n
+	r.closed[item.event] = n
 }
 
 // closeItems corrects the numbers of the events whose items were closed. It runs
 // once a step, because SQLite writes the whole row with the body again.
 func (r *recorder) closeItems() error {
 	for event, n := range r.closed {
-		if err := r.tx.exec(`UPDATE inbound_events SET unassigned = unassigned - ?1 - ?2, recorded = recorded + ?1, duplicates = duplicates + ?2, open = `+openItems+`
-				WHERE id = ?3`, n.recorded, n.duplicates, event); err != nil {
+		if err := r.tx.exec(`UPDATE inbound_events SET unassigned = unassigned + ?1, recorded = recorded + ?2, duplicates = duplicates + ?3, open = `+openItems+`
+				WHERE id = ?4`, n.unassigned, n.recorded, n.duplicates, event); err != nil {
 			return err
 		}
 	}

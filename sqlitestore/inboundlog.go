@@ -56,8 +56,8 @@ func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (ope
 	count := func(state app.Outcome) string {
 		return `(SELECT count(*) FROM (SELECT 1 FROM inbound_items INDEXED BY inbound_items_open WHERE account_id = ?1 AND state = '` + string(state) + `' AND ` + isOpen + ` LIMIT ?2))`
 	}
-	err = s.queryRow(ctx, `SELECT `+count(app.OutcomeUnassigned)+`, `+count(app.OutcomeConflict)+`, `+count(app.OutcomeRejected), accountID, most).
-		Scan(&open.Unassigned, &open.Conflicts, &open.Rejected)
+	err = s.queryRow(ctx, `SELECT `+count(app.OutcomeUnassigned)+`, `+count(app.OutcomeConflict)+`, `+count(app.OutcomeRejected)+`, `+count(app.OutcomeMayBeRepeat), accountID, most).
+		Scan(&open.Unassigned, &open.Conflicts, &open.Rejected, &open.MayBeRepeats)
 	return open, storageError(err)
 }
 
@@ -131,11 +131,11 @@ func (s *Store) addOpenItems(ctx context.Context, list []app.InboundEvent) error
 
 // countOpenItems adds the numbers of open items to events by their ids.
 func (s *Store) countOpenItems(ctx context.Context, byID map[int64]*app.InboundEvent, ids []int64) error {
-	rows, err := s.query(ctx, `SELECT i.inbound_event_id, sum(i.state = 'unassigned'), sum(i.state = 'conflict'), sum(i.state = 'rejected')
+	rows, err := s.query(ctx, `SELECT i.inbound_event_id, sum(i.state = 'unassigned'), sum(i.state = 'conflict'), sum(i.state = 'rejected'), sum(i.state = 'may_be_repeat')
 		FROM json_each(?) page CROSS JOIN inbound_items i ON i.inbound_event_id = page.value WHERE i.`+isOpen+` GROUP BY i.inbound_event_id`, joinIDs(ids))
 	_, err = collect(rows, err, func(row scanner) (id int64, err error) {
 		var n app.OpenInbound
-		if err = row.Scan(&id, &n.Unassigned, &n.Conflicts, &n.Rejected); err == nil {
+		if err = row.Scan(&id, &n.Unassigned, &n.Conflicts, &n.Rejected, &n.MayBeRepeats); err == nil {
 			byID[id].OpenBy = n
 		}
 		return id, err
@@ -159,7 +159,7 @@ func (s *Store) InboundEvent(ctx context.Context, accountID, id int64) (app.Inbo
 }
 
 const (
-	inboundItemColumns = `i.id, i.inbound_event_id, i.position, i.state, coalesce(k.transaction_id, 0), i.reason_field, i.reason_en, i.reason_vi, i.event_id, i.gateway,
+	inboundItemColumns = `i.id, i.inbound_event_id, i.position, i.state, coalesce(k.transaction_id, i.transaction_id, 0), i.reason_field, i.reason_en, i.reason_vi, i.event_id, i.gateway,
 		i.account_number, i.number, i.type, i.amount, i.content, i.occurred_at, i.date_only, i.date_flaw, i.masked`
 	inboundItemJoin = ` LEFT JOIN event_ids k ON k.account_id = i.account_id AND k.source_id = i.source_id AND k.channel = i.channel AND k.event_id = i.event_id`
 )

@@ -45,7 +45,8 @@ func TestDuplicatesOfOneCommit(t *testing.T) {
 		{"one event id", []call{{0, "a", "N1", 5, rec}, {0, "a", "N1", 5, dup}, {0, "a", "", 5, dup}}},
 		{"one event id, without a number", []call{{0, "a", "", 5, rec}, {0, "a", "", 5, dup}, {0, "b", "", 5, rec}}},
 		{"one event id, another amount", []call{{0, "a", "N1", 5, rec}, {0, "a", "N1", 6, conflict}, {0, "a", "N1", 5, dup}}},
-		{"one event id of two sources", []call{{0, "a", "", 5, rec}, {1, "a", "", 5, rec}}},
+		{"one event id of two sources", []call{{0, "a", "", 5, rec}, {1, "a", "", 6, rec}}},
+		{"one movement of two sources, perhaps", []call{{0, "a", "", 5, rec}, {1, "a", "", 5, app.OutcomeMayBeRepeat}}},
 		{"one transfer of two sources", []call{{0, "a", "N1", 5, rec}, {1, "b", "N1", 5, dup}, {1, "b", "N1", 5, dup}}},
 		{"two transfers of one number", []call{{0, "a", "N", 5, rec}, {1, "b", "N", 5, dup}, {1, "c", "N", 5, rec}, {0, "d", "N", 5, dup}, {0, "e", "N", 5, rec}}},
 		{"one number, another amount", []call{{0, "a", "N1", 5, rec}, {1, "b", "N1", 6, rec}}},
@@ -57,7 +58,7 @@ func TestDuplicatesOfOneCommit(t *testing.T) {
 			var works []func() error
 			var first app.Outcome
 			for _, source := range h.sources[:2] { // the first of a source and a bank account has more to write
-				must(t, h.recorded(source, "first", fmt.Sprint("first of ", source.ID), 1, &first)())
+				must(t, h.recorded(source, "first", fmt.Sprint("first of ", source.ID), 100*source.ID, &first)())
 			}
 			recorded := int64(2)
 			for i, one := range c.calls {

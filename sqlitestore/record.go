@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"strconv"
 	"time"
 
 	"baoco/app"
@@ -9,26 +10,46 @@ import (
 // recorder records the elements of a call inside one transaction. Every bank
 // transaction takes this way, whichever channel it came by:
 //
-//	element → known event id? → which bank account? → same transfer from
-//	elsewhere? → insert, with its totals and its deliveries
+//	element → known event id? → which bank account? → the same movement as one that
+//	another channel reported? → insert, with its totals and its deliveries → items
+//	that this decides (repeat.go)
 type recorder struct {
-	tx           *tx
-	zone         *time.Location
-	now          time.Time
-	call         app.InboundCall
-	retry        bool  // of an event that is in the log already
-	before       int64 // items of that event up to it are noted anew
-	event        int64 // inbound event id; 0: none is kept
-	noDeliveries bool  // no deliveries
+	tx     *tx
+	zone   *time.Location
+	now    time.Time
+	call   app.InboundCall
+	retry  bool  // of an event that is in the log already
+	before int64 // items of that event up to it are noted anew
+	event  int64 // inbound event id; 0: none is kept
 
-	open       int     // number of items added that need attention
+	position   int     // of the element that is being recorded
 	deliveries int     // queued
 	webhooks   []int64 // that got them
 	ready      []app.Outgoing
 	closed     map[int64]closedItems // by inbound event
+	decided    []decidedItem         // of the call itself
 
 	discarded map[int]string // in a retry: the reasons of the discarded items, by their position
 	kept      int            // in a retry: number of elements that stay discarded
+}
+
+// report is an element on its way to the ledger.
+type report struct {
+	source   int64
+	event    int64   // inbound event; 0: none
+	importID int64   // 0: it is of no file
+	silent   bool    // no webhook gets it
+	isNot    []int64 // transactions that a person said it doesn't repeat
+	app.Incoming
+}
+
+func (e report) channel() channel { return channel{e.source, e.EventIDChannel} }
+
+func (r *recorder) report(e app.Incoming) report {
+	return report{
+		source: r.call.Source.ID, event: r.event, importID: r.call.ImportID,
+		silent: r.call.NoDeliveries || e.Time.Before(r.call.NoDeliveriesBefore), Incoming: e,
+	}
 }
 
 // maxReady is how many deliveries of one call are returned ready to be sent. The
@@ -38,7 +59,7 @@ const maxReady = 16
 // element records one element and returns its outcome, and the id of its
 // transaction or 0.
 func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, error) {
-	r.noDeliveries = r.call.NoDeliveries || e.Time.Before(r.call.NoDeliveriesBefore)
+	r.position = position
 	if e.Fault != nil {
 		return r.rejected(position, e)
 	}
@@ -55,27 +76,47 @@ func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, er
 	if !found {
 		return r.unassigned(position, e)
 	}
-	if err := r.tx.serves(r.call.Source.ID, bankAccount.ID); err != nil {
-		return "", 0, err
-	}
 	r.noteBalance(bankAccount, e)
-	if id, err := r.sameTransfer(bankAccount, r.origin(), e); err != nil || id != 0 {
-		if err == nil {
-			err = r.remember(e, id, 0, true)
-		}
-		return app.OutcomeDuplicate, id, err
-	}
-	if err := r.keepEvent(); err != nil {
+	same, like, err := r.judge(bankAccount, r.report(e))
+	switch {
+	case err != nil:
 		return "", 0, err
+	case like == app.SameMovement:
+		return app.OutcomeDuplicate, same, r.merge(bankAccount, e, same)
+	case like == app.NotKnown:
+		return r.mayBeRepeat(position, bankAccount, e, same)
+	}
+	id, err := r.record(bankAccount, e)
+	return app.OutcomeRecorded, id, err
+}
+
+// record records an element as a transaction of its own.
+func (r *recorder) record(b app.BankAccount, e app.Incoming) (int64, error) {
+	if err := r.keepEvent(); err != nil {
+		return 0, err
 	}
 	if err := r.keepImport(); err != nil {
-		return "", 0, err
+		return 0, err
 	}
-	id, err := r.insert(bankAccount, r.call.Source.ID, r.event, e)
+	id, err := r.insert(b, r.report(e))
 	if err != nil {
-		return "", 0, err
+		return 0, err
 	}
-	return app.OutcomeRecorded, id, r.remember(e, id, 0, false)
+	if err := r.remember(e, id, 0, false); err != nil {
+		return 0, err
+	}
+	return id, r.decide(b, r.report(e))
+}
+
+// merge notes that a transaction is the movement of e.
+func (r *recorder) merge(b app.BankAccount, e app.Incoming, id int64) error {
+	if err := r.remember(e, id, 0, true); err != nil {
+		return err
+	}
+	if err := r.keepReport(b, r.report(e), id); err != nil {
+		return err
+	}
+	return r.decide(b, r.report(e))
 }
 
 // rejected keeps an element that can't be read as an item. A provider's list shows
@@ -98,8 +139,8 @@ type seenEvent struct {
 	app.Known
 	transactionID int64
 	itemID        int64
-	inboundEvent  int64 // of the item
-	discarded     bool  // the item
+	inboundEvent  int64       // of the item
+	state         app.Outcome // of the item
 }
 
 // find looks up an event id. Most are new, which a look at the key alone tells in half the
@@ -111,9 +152,9 @@ func (r *recorder) find(e app.Incoming) (*seenEvent, error) {
 		return nil, err
 	}
 	var seen seenEvent
-	err = scanKnown(r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, '') = 'discarded', `+knownColumns+` FROM event_ids k`+knownJoins+`
+	err = scanKnown(r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, ''), `+knownColumns+` FROM event_ids k`+knownJoins+`
 		WHERE k.account_id = ? AND k.source_id = ? AND k.channel = ? AND k.event_id = ?`, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID),
-		&seen.Known, &seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.discarded)
+		&seen.Known, &seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.state)
 	return &seen, err
 }
 
@@ -135,7 +176,7 @@ func scanKnown(row scanner, k *app.Known, before ...any) error {
 }
 
 // again handles an element whose event id is known: it is a duplicate, a conflict,
-// or, in a retry, an unassigned item whose bank account has been linked since.
+// or, in a retry, an item that can be recorded now.
 func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Outcome, int64, error) {
 	if seen.transactionID == 0 && seen.inboundEvent == 0 {
 		return app.OutcomeDuplicate, 0, nil // its item was discarded, and has been pruned
@@ -147,7 +188,7 @@ func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Out
 		return app.OutcomeConflict, seen.transactionID, r.addConflict(position, e)
 	}
 	if !r.retry || seen.transactionID != 0 {
-		return app.OutcomeDuplicate, seen.transactionID, nil
+		return app.OutcomeDuplicate, seen.transactionID, r.namedByImport(seen.transactionID)
 	}
 	bankAccount, found, err := r.bankAccount(e, r.call.Source.BankAccountID)
 	if err != nil {
@@ -157,14 +198,17 @@ func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Out
 		return app.OutcomeDuplicate, 0, nil // another event has its unassigned item
 	}
 	if !found {
-		if seen.discarded {
+		if seen.state == app.OutcomeDiscarded {
 			r.kept++
 		}
 		return app.OutcomeUnassigned, 0, nil
 	}
-	return r.assign(waitingItem{
-		id: seen.itemID, event: seen.inboundEvent, origin: r.origin(), Incoming: e,
-	}, bankAccount)
+	item, err := scanWaitingItem(r.tx.queryRow(`SELECT `+waitingColumns+` FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id WHERE i.id = ?`, seen.itemID))
+	if err != nil {
+		return "", 0, err
+	}
+	item.Incoming, item.silent = e, r.report(e).silent
+	return r.assign(item, bankAccount)
 }
 
 // bankAccount finds the linked bank account that e means. only is the one that the
@@ -180,7 +224,7 @@ func (r *recorder) bankAccount(e app.Incoming, only int64) (app.BankAccount, boo
 
 // insert adds the transaction, its share of the totals and of the payment request that it
 // is for, and its deliveries.
-func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming) (int64, error) {
+func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 	cache, err := r.tx.recordCache(b.AccountID)
 	if err != nil {
 		return 0, err
@@ -199,12 +243,16 @@ func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming
 	if match.ID != 0 {
 		t.PaymentSent = match.With(t.Amount, match.LateFor(t, r.now), r.now).State(r.now)
 	}
-	t.ID, err = r.tx.add(transactions, b.AccountID, b.ID, source, string(e.EventIDChannel), nullIfZero(event), nullIfZero(r.call.ImportID), e.Number, string(e.Type), e.Amount,
-		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw), offset, r.now.Unix(), codeOrNull(t.Code), paymentOrNull(t.PaymentSent))
+	t.ID, err = r.tx.add(transactions, b.AccountID, b.ID, e.source, string(e.EventIDChannel), nullIfZero(e.event), nullIfZero(e.importID), e.Number, string(e.Type), e.Amount,
+		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw), offset, r.now.Unix(), codeOrNull(t.Code), paymentOrNull(t.PaymentSent),
+		nullIfZero(e.Balance), nullIfZero(e.Available))
 	if err != nil {
 		return 0, err
 	}
-	r.tx.rows.keys[numberKey(b, e)] = true
+	r.tx.rows.keys[numberKey(b, e.Incoming)] = true
+	if len(r.tx.channels[b.ID]) > 1 {
+		r.tx.rows.keys[amountKey(b, e.Incoming)] = true
+	}
 	r.tx.totals.transactions = append(r.tx.totals.transactions, transactionDelta{
 		id: t.ID, accountID: b.AccountID, bankAccountID: b.ID, at: e.Time, day: app.DayOf(e.Time, r.zone), direction: e.Type, amount: e.Amount,
 	})
@@ -218,16 +266,16 @@ func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming
 			return 0, err
 		}
 	}
-	if r.noDeliveries || b.Status == app.BankAccountInactive {
+	if e.silent || b.Status == app.BankAccountInactive {
 		return t.ID, nil
 	}
 	return t.ID, r.fanOut(t)
 }
 
-// noteBalance notes the balance that a provider told, unless it isn't known when
+// noteBalance notes the balance that a source told, unless it isn't known when
 // it was so.
 func (r *recorder) noteBalance(b app.BankAccount, e app.Incoming) {
-	if e.Balance == 0 || e.DateFlaw != "" {
+	if e.Balance == 0 || e.DateFlaw != "" || r.call.Source.ID == 0 {
 		return
 	}
 	r.tx.totals.balances = append(r.tx.totals.balances, balanceDelta{
@@ -287,6 +335,10 @@ func (r *recorder) eventKey(e app.Incoming) rowKey {
 
 func numberKey(b app.BankAccount, e app.Incoming) rowKey { return rowKey{b.ID, "", e.Number} }
 
+func amountKey(b app.BankAccount, e app.Incoming) rowKey {
+	return rowKey{b.ID, "amount", strconv.FormatInt(e.Amount, 10)}
+}
+
 func (r *recorder) unassigned(position int, e app.Incoming) (app.Outcome, int64, error) {
 	if r.call.Channel == app.ChannelHand {
 		return "", 0, app.ErrUnknownBankAccount
@@ -327,90 +379,18 @@ func (r *recorder) addItem(position int, state app.Outcome, e app.Incoming, reas
 	if err := r.keepEvent(); err != nil || r.event == 0 {
 		return 0, err
 	}
-	r.open++
 	return r.tx.insert(`INSERT INTO inbound_items (inbound_event_id, account_id, source_id, channel, position, state, reason_field, reason_en, reason_vi,
-			event_id, gateway, account_number, number, type, amount, content, occurred_at, date_only, date_flaw, masked, received_ms)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			event_id, gateway, account_number, number, type, amount, content, occurred_at, date_only, date_flaw, masked, received_ms,
+			silent, forwarded, clocked, balance, available)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.event, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), position, string(state), reason.Field, reason.Text.EN, reason.Text.VI,
-		e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(), e.DateOnly, string(e.DateFlaw), e.Masked, r.call.ReceivedAt.UnixMilli())
+		e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(), e.DateOnly, string(e.DateFlaw), e.Masked, r.call.ReceivedAt.UnixMilli(),
+		r.report(e).silent, e.Forwarded, e.Clocked, nullIfZero(e.Balance), nullIfZero(e.Available))
 }
 
 // isOpen finds the items that need attention, openItems counts those of the
 // event that is updated.
 const (
-	isOpen    = `state IN ('unassigned', 'rejected', 'conflict')`
+	isOpen    = `state IN ('unassigned', 'rejected', 'conflict', 'may_be_repeat')`
 	openItems = `(SELECT count(*) FROM inbound_items WHERE inbound_event_id = inbound_events.id AND ` + isOpen + `)`
 )
-
-// origin is the source of an element.
-type origin struct {
-	source int64
-	polled bool // the source has an API key: its list is read as well
-}
-
-func (r *recorder) origin() origin {
-	return origin{r.call.Source.ID, r.call.Source.APIKey != ""}
-}
-
-// sameNumbered finds a transaction by its number, amount and time: a source may
-// give all its transactions the same number.
-const sameNumbered = `SELECT t.id FROM transactions t INDEXED BY transactions_number
-	WHERE t.bank_account_id = ?1 AND t.number = ?2 AND t.number <> '' AND t.type = ?3 AND t.amount = ?4
-		AND t.occurred_at BETWEEN ?5 - ?6 AND ?5 + ?6
-		AND NOT (t.source_id = ?7 AND t.channel = ?8)
-		AND NOT EXISTS (SELECT 1 FROM event_ids k WHERE k.transaction_id = t.id AND k.merged = 1 AND k.source_id = ?7 AND k.channel = ?8)
-	ORDER BY t.id LIMIT 1`
-
-// sameTransfer returns the id of the transaction that another source, or another
-// channel of this source, has recorded for the same transfer; 0 if there is none.
-// A transaction that this source has named on this channel isn't the same: it
-// would have the same event id.
-func (r *recorder) sameTransfer(b app.BankAccount, from origin, e app.Incoming) (int64, error) {
-	numbered, err := r.hasNumber(b, e)
-	if err != nil {
-		return 0, err
-	}
-	if numbered {
-		var id int64
-		err := r.tx.queryRow(sameNumbered,
-			b.ID, e.Number, string(e.Type), e.Amount, e.Time.Unix(), int64(app.SameTransferWindow/time.Second),
-			from.source, string(e.EventIDChannel)).Scan(&id)
-		if !noRows(err) {
-			return id, err
-		}
-	}
-	if from.polled && e.DateFlaw == "" && (e.EventIDChannel == app.ChannelCall || e.EventIDChannel == app.ChannelPoll) {
-		return r.sameUnnumbered(b, from, e)
-	}
-	return 0, nil
-}
-
-// hasNumber tells whether there is a transaction with the number and the amount of e. For
-// most there is none.
-func (r *recorder) hasNumber(b app.BankAccount, e app.Incoming) (bool, error) {
-	if e.Number == "" {
-		return false, nil
-	}
-	return scanOne[bool](r.tx.queryRowOf(numberKey(b, e), `SELECT EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_number
-		WHERE bank_account_id = ? AND number = ? AND number <> '' AND amount = ?)`, b.ID, e.Number, e.Amount))
-}
-
-// sameUnnumbered does so for a source that both calls and is polled, where one of
-// its two channels gives no number: the content and the second must be equal. A
-// transaction of the other channel is used once, so two equal ones stay two.
-func (r *recorder) sameUnnumbered(b app.BankAccount, from origin, e app.Incoming) (int64, error) {
-	other := app.ChannelCall
-	if e.EventIDChannel == app.ChannelCall {
-		other = app.ChannelPoll
-	}
-	id, err := scanOne[int64](r.tx.queryRow(`SELECT t.id FROM transactions t INDEXED BY transactions_time
-		WHERE t.account_id = ?1 AND t.occurred_at = ?2 AND t.bank_account_id = ?3 AND t.type = ?4 AND t.amount = ?5 AND t.content = ?6
-			AND (?7 = '' OR t.number = '') AND t.source_id = ?8 AND t.channel = ?9
-			AND NOT EXISTS (SELECT 1 FROM event_ids k WHERE k.transaction_id = t.id AND k.merged = 1 AND k.source_id = ?8 AND k.channel = ?10)
-		ORDER BY t.id LIMIT 1`,
-		b.AccountID, e.Time.Unix(), b.ID, string(e.Type), e.Amount, e.Content, e.Number, from.source, string(other), string(e.EventIDChannel)))
-	if noRows(err) {
-		return 0, nil
-	}
-	return id, err
-}

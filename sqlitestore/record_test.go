@@ -84,7 +84,7 @@ func TestRecording(t *testing.T) {
 		{"at another bank", [][]again{{}, {bank("VCB")}}, app.OutcomeConflict, 0},
 		{"the same event of an account that isn't linked", [][]again{{account("999")}, {account("999")}}, app.OutcomeDuplicate, 0},
 		{"with more money there", [][]again{{account("999")}, {account("999"), amount(1)}}, app.OutcomeConflict, 0},
-		{"another event of that id by another source", [][]again{{}, {other, unnumbered}}, app.OutcomeRecorded, 2},
+		{"another event of that id by another source", [][]again{{}, {other, unnumbered, content}}, app.OutcomeMayBeRepeat, 0},
 
 		{"by another source", [][]again{{}, {other, id("b")}}, app.OutcomeDuplicate, 0},
 		{"by another source, within the time after", [][]again{{}, {other, id("b"), later(window)}}, app.OutcomeDuplicate, 0},
@@ -95,7 +95,7 @@ func TestRecording(t *testing.T) {
 		{"by another source with less money", [][]again{{}, {other, id("b"), amount(-1)}}, app.OutcomeRecorded, 2},
 		{"by another source in the other direction", [][]again{{}, {other, id("b"), out}}, app.OutcomeRecorded, 1},
 		{"by another source on another account", [][]again{{}, {other, id("b"), account("1001")}}, app.OutcomeRecorded, 3},
-		{"by another source without numbers", [][]again{{unnumbered}, {other, id("b"), unnumbered}}, app.OutcomeRecorded, 2},
+		{"by another source without numbers", [][]again{{unnumbered}, {other, id("b"), unnumbered}}, app.OutcomeDuplicate, 0},
 		{"the same number of one source and channel", [][]again{{}, {id("b")}}, app.OutcomeRecorded, 2},
 		{"of a file", [][]again{{}, {from(first, app.ChannelFile), id("b")}}, app.OutcomeDuplicate, 0},
 		{"merged, and once more", [][]again{{}, {other, id("b")}, {other, id("b")}}, app.OutcomeDuplicate, 0},
@@ -106,11 +106,11 @@ func TestRecording(t *testing.T) {
 		{"called with a number and listed without", [][]again{{from(polled, app.ChannelCall)}, {from(polled, app.ChannelPoll), id("b"), unnumbered}}, app.OutcomeDuplicate, 0},
 		{"called once and listed twice", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered},
 			{from(polled, app.ChannelPoll), id("c"), unnumbered}}, app.OutcomeRecorded, 2},
-		{"called and listed a second later", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, later(time.Second)}}, app.OutcomeRecorded, 2},
-		{"called and listed with another text", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, content}}, app.OutcomeRecorded, 2},
+		{"called and listed a second later", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, later(time.Second)}}, app.OutcomeDuplicate, 0},
+		{"called and listed with another text", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, content}}, app.OutcomeMayBeRepeat, 0},
 		{"called and listed with more money", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, amount(1)}}, app.OutcomeRecorded, 2},
-		{"called and listed without a date", [][]again{{from(polled, app.ChannelCall), unnumbered, undated}, {from(polled, app.ChannelPoll), id("b"), unnumbered, undated}}, app.OutcomeRecorded, 2},
-		{"called and listed by a source that isn't polled", [][]again{{unnumbered}, {from(first, app.ChannelPoll), id("b"), unnumbered}}, app.OutcomeRecorded, 2},
+		{"called and listed without a date", [][]again{{from(polled, app.ChannelCall), unnumbered, undated}, {from(polled, app.ChannelPoll), id("b"), unnumbered, undated}}, app.OutcomeDuplicate, 0},
+		{"called and listed by a source that isn't polled", [][]again{{unnumbered}, {from(first, app.ChannelPoll), id("b"), unnumbered}}, app.OutcomeDuplicate, 0},
 
 		{"by a source for another account", [][]again{{from(narrowed, app.ChannelCall)}}, app.OutcomeUnassigned, 0},
 		{"by a source for this account", [][]again{{from(narrowed, app.ChannelCall), account("1001")}}, app.OutcomeRecorded, 3},
@@ -126,7 +126,7 @@ func TestRecording(t *testing.T) {
 		for _, ways := range c.calls {
 			e := app.Incoming{
 				EventID: fmt.Sprint("e", h.seq), Gateway: "ACB", AccountNumber: "1000", Number: fmt.Sprint("N", h.seq), Type: app.In,
-				Amount: 5000, Content: fmt.Sprint("order ", h.seq), Time: h.now.Add(-200 * time.Hour),
+				Amount: 5000 + 10*int64(h.seq), Content: fmt.Sprint("order ", h.seq), Time: h.now.Add(-200 * time.Hour),
 			}
 			call := h.callOf(nil)
 			for _, way := range ways {
@@ -460,7 +460,7 @@ func TestSameNumberForAll(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
-	plan := fmt.Sprint(peek(t, h.store.Path(), `EXPLAIN QUERY PLAN `+sqlitestore.SameNumbered, 1, "N", "IN", 1000, 0, 0, 1, "call"))
+	plan := fmt.Sprint(peek(t, h.store.Path(), `EXPLAIN QUERY PLAN `+sqlitestore.SameNumber, "call", 1, 1, "N", "IN", 1000, 0, 0))
 	if want := "(bank_account_id=? AND number=? AND amount=? AND occurred_at>? AND occurred_at<?)"; !strings.Contains(plan, want) {
 		t.Errorf("%s, want %s", plan, want)
 	}

@@ -83,25 +83,36 @@ func eachRow(rows driver.Rows, err error, do func(row []driver.Value)) error {
 // what they hold, after a rollback, and after a commit of another process.
 func (t *tx) forgetCache() {
 	clear(t.caches)
-	clear(t.served)
+	clear(t.channels)
 	clear(t.rows.lastID)
 }
 
-// serving is a source that records on a bank account.
-type serving struct{ source, bankAccount int64 }
+// channel is a channel of a source, by which reports come; source is 0 for files and hands.
+type channel struct {
+	source int64
+	name   app.Channel
+}
 
-// serves notes that a source records on a bank account, unless it was noted
-// before.
-func (t *tx) serves(source, bankAccount int64) error {
-	s := serving{source, bankAccount}
-	if source == 0 || t.served[s] {
-		return nil
+// reportedBy notes that a channel reports a bank account, and tells whether others do too.
+func (t *tx) reportedBy(bankAccount int64, by channel) (others bool, err error) {
+	known, loaded := t.channels[bankAccount]
+	if !loaded {
+		rows, err := t.query(`SELECT source_id, channel FROM bank_account_channels WHERE bank_account_id = ?`, bankAccount)
+		if known, err = collect(rows, err, func(row scanner) (c channel, err error) { return c, row.Scan(&c.source, &c.name) }); err != nil {
+			return false, err
+		}
 	}
-	err := t.exec(`INSERT INTO source_bank_accounts (source_id, bank_account_id) VALUES (?, ?) ON CONFLICT DO NOTHING`, source, bankAccount)
+	if !slices.Contains(known, by) {
+		known = append(known, by)
+		err = t.exec(`INSERT INTO bank_account_channels (bank_account_id, source_id, channel) VALUES (?, ?, ?)`, bankAccount, by.source, string(by.name))
+		if err == nil && len(known) > 1 {
+			err = t.writeRows() // those of the first channel have no key of their amount
+		}
+	}
 	if err == nil {
-		t.served[s] = true
+		t.channels[bankAccount] = known
 	}
-	return err
+	return len(known) > 1, err
 }
 
 // checkCache empties the caches if another connection has committed since the last

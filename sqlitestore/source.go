@@ -322,7 +322,7 @@ func (s *Store) NotePollFault(ctx context.Context, sourceID int64, fault app.Pol
 func failServed(tx *tx, sourceID int64) error {
 	return tx.exec(`UPDATE bank_accounts SET status = ?1 WHERE unlinked_at IS NULL AND status <> ?2 AND id IN
 			(SELECT bank_account_id FROM sources WHERE id = ?3
-			UNION SELECT b.bank_account_id FROM source_bank_accounts b JOIN sources s ON s.id = b.source_id
+			UNION SELECT b.bank_account_id FROM bank_account_channels b JOIN sources s ON s.id = b.source_id
 				WHERE b.source_id = ?3 AND s.bank_account_id IS NULL)`,
 		string(app.BankAccountError), string(app.BankAccountInactive), sourceID)
 }

@@ -34,7 +34,7 @@ type tx struct {
 	stepped func(changes int64) // called after each work with the number of rows that it changed; nil but in tests
 
 	caches       map[int64]*recordCache // by account
-	served       map[serving]bool       // what is noted in source_bank_accounts
+	channels     map[int64][]channel    // rows of bank_account_channels, by bank account
 	cacheVersion int64                  // of the file, when they were read
 }
 
@@ -46,7 +46,7 @@ type statement struct {
 }
 
 func newTx(conn driver.Conn, sealer *sealer) *tx {
-	return &tx{conn: conn, sealer: sealer, stmts: map[string]*statement{}, totals: &totals{}, rows: noRowsYet(), caches: map[int64]*recordCache{}, served: map[serving]bool{}}
+	return &tx{conn: conn, sealer: sealer, stmts: map[string]*statement{}, totals: &totals{}, rows: noRowsYet(), caches: map[int64]*recordCache{}, channels: map[int64][]channel{}}
 }
 
 // close closes the statements and the connection. With open statements the

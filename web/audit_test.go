@@ -105,6 +105,10 @@ func TestDeedsOfAPI(t *testing.T) {
 	through("PATCH /api/v1/streams/{id}/toggle", 1, "", app.DeedStreamChange, 1)
 	through("DELETE /api/v1/streams/{id}", 1, "", app.DeedStreamDelete, 1)
 	through("POST /api/v1/inbound/{id}/retry", 2, "", app.DeedInboundRetry, 2)
+	phone, code := w.Native(), apptest.Transfer{ID: "p", Number: "FT9", Amount: 20_000, Date: app.FormatTime(time.Now(), w.Service.Zone()), Content: "ck"}
+	w.Sends(phone, apptest.Batch(strings.Replace(code.Native(), "FT9", "", 1)))
+	held := number(`SELECT max(id) FROM inbound_events`)
+	through("POST /api/v1/inbound/{id}/settle", held, `{"repeat":true}`, app.DeedInboundSettle, held)
 	through("POST /api/v1/inbound/{id}/discard", 2, "", app.DeedInboundDiscard, 2)
 	through("POST /api/v1/inbound/{id}/link", 1, `{"account_name":"A"}`, app.DeedInboundLink, 1)
 

@@ -71,6 +71,7 @@ var deeds = []deed{
 
 	{app.DeedInboundRetry, app.Text{EN: "had call {it} read again", VI: "cho đọc lại lần nhận {it}"}, plain},
 	{app.DeedInboundLink, app.Text{EN: "linked a bank account for call {it}", VI: "liên kết tài khoản ngân hàng cho lần nhận {it}"}, plain},
+	{app.DeedInboundSettle, app.Text{EN: "said whether an item of call {it} is a repeat", VI: "xác nhận một mục của lần nhận {it} có trùng hay không"}, plain},
 	{app.DeedInboundDiscard, app.Text{EN: "discarded {n} of call {it}", VI: "bỏ qua {n} của lần nhận {it}"}, plain},
 
 	{app.DeedTransactionRecord, app.Text{EN: "recorded {n} by hand", VI: "nhập tay {n}"}, plain},

@@ -29,6 +29,7 @@ var deedsOfCommands = []struct {
 	{"transaction add --amount 20000 --transaction-number FT1 --date 2026-11-01", app.DeedTransactionRecord, 1},
 	{"transaction export --output-file DIR/out.csv", app.DeedTransactionExport, 0},
 	{"transaction import DIR/statement.csv", app.DeedImportRecord, 1},
+	{"source settle 3 --repeat", app.DeedInboundSettle, 3},
 	{"transaction import --undo 1", app.DeedImportUndo, 1},
 	{"webhook create --name shop --url https://shop.vn --type ALL", app.DeedWebhookCreate, 1},
 	{"webhook update 1 --name b", app.DeedWebhookChange, 1},
@@ -104,7 +105,7 @@ var withoutDeeds = map[string]string{
 func TestDeedsOfCommands(t *testing.T) {
 	ctx := t.Context()
 	db, dir := commandWorld(t)
-	must(t, os.WriteFile(filepath.Join(dir, "statement.csv"), []byte("Số tài khoản:,19354957,,,\nNgày giao dịch,Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào\n02/11/2026,FT8,x,,5.000\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "statement.csv"), []byte("Số tài khoản:,19354957,,,\nNgày giao dịch,Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào\n02/11/2026,FT8,x,,5.000\n01/11/2026,,ck,,20.000\n"), 0o600))
 	t.Setenv("BAOCO_DB", db)
 	newest := func() []app.AuditLine {
 		t.Helper()

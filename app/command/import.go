@@ -182,6 +182,8 @@ func rejection(outcome app.Outcome, e app.Incoming) string {
 		return strings.TrimSpace("account "+e.Gateway+" "+e.AccountNumber) + " is not a linked bank account; baoco bank link links it"
 	case app.OutcomeConflict:
 		return "id was recorded with another amount, direction or account"
+	case app.OutcomeMayBeRepeat:
+		return "may be the same money as a recorded transaction; baoco source log --state may_be_repeat shows it until somebody says which"
 	}
 	return app.FieldName(e.Fault.Field).EN + " " + e.Fault.Text.EN
 }

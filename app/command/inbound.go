@@ -14,15 +14,15 @@ import (
 )
 
 // The commands of the inbound log are part of baoco source: log, event, link,
-// retry and discard.
+// retry, settle and discard.
 
 func logCommand() *cli.Command {
 	return &cli.Command{
 		Name: "log", Usage: "the inbound log: the last calls, newest first",
 		Description: terminal.Example("baoco source log --open", "baoco source log --state unassigned", "baoco source log --refused"),
 		Flags: terminal.AdminFlags(
-			&cli.BoolFlag{Name: "open", Usage: "only those with unassigned, conflicting or rejected transactions"},
-			&cli.StringFlag{Name: "state", Usage: "only those with transactions in `STATE` unassigned, conflict or rejected"},
+			&cli.BoolFlag{Name: "open", Usage: "only those with transactions that need a decision"},
+			&cli.StringFlag{Name: "state", Usage: "only those with transactions in `STATE` unassigned, conflict, rejected or may_be_repeat"},
 			&cli.BoolFlag{Name: "refused", Aliases: []string{"rejected"}, Usage: "refused calls instead, with the reason"},
 			&cli.Int64Flag{Name: "source-id", Usage: "only those of source `ID`", DefaultText: "all"},
 			&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
@@ -62,6 +62,19 @@ func retryCommand() *cli.Command {
 	}
 }
 
+func settleCommand() *cli.Command {
+	return &cli.Command{
+		Name: "settle", Usage: "say whether a transaction that may be a repeat is one", ArgsUsage: "EVENT_ID",
+		Description: terminal.Example("baoco source settle 17 --repeat", "baoco source settle 17 --item-id 30 --another"),
+		Flags: terminal.AdminFlags(
+			&cli.BoolFlag{Name: "repeat", Usage: "it is the transaction that source event names: record nothing"},
+			&cli.BoolFlag{Name: "another", Usage: "it is another transfer: record it, unless it may be yet another transaction"},
+			&cli.Int64Flag{Name: "item-id", Usage: "item `ID`, as source event shows it", DefaultText: "the only one"},
+		),
+		Action: withID("inbound event", settleEvent),
+	}
+}
+
 func discardCommand() *cli.Command {
 	return &cli.Command{
 		Name: "discard", Usage: "discard the items of a call that need attention", ArgsUsage: "EVENT_ID",
@@ -80,9 +93,9 @@ func sourceLog(c *cli.Context, s *session) error {
 	}
 	f := app.InboundFilter{SourceID: c.Int64("source-id"), OpenOnly: c.Bool("open"), State: app.Outcome(c.String("state")), Page: app.Page{Number: 1, Size: limit}}
 	switch f.State {
-	case "", app.OutcomeUnassigned, app.OutcomeConflict, app.OutcomeRejected:
+	case "", app.OutcomeUnassigned, app.OutcomeConflict, app.OutcomeRejected, app.OutcomeMayBeRepeat:
 	default:
-		return terminal.Usagef("--state must be unassigned, conflict or rejected, not %q", f.State)
+		return terminal.Usagef("--state must be unassigned, conflict, rejected or may_be_repeat, not %q", f.State)
 	}
 	var err error
 	if f.From, f.To, err = rangeFlags(c, s.service.Zone()); err != nil {
@@ -163,12 +176,20 @@ func showEvent(c *cli.Context, s *session, id int64) error {
 	e := api.EncodeInboundBody(event, s.service.Zone(), app.English)
 	return terminal.Output(c, e, func(w io.Writer) {
 		fmt.Fprintf(w, "Event %d of %s, received %s (%s)\n", e.ID, terminal.OneLine(sourceName(e.InboundEventJSON)), e.ReceivedAt, e.Channel)
-		fmt.Fprintf(w, "%d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected; %d need attention.\n\n",
-			e.Recorded, e.Duplicates, e.Unassigned, e.Conflicts, e.Rejected, e.Open)
+		fmt.Fprintf(w, "%d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected%s; %d need attention.\n\n",
+			e.Recorded, e.Duplicates, e.Unassigned, e.Conflicts, e.Rejected, mayBeRepeats(e.MayRepeat), e.Open)
 		printElements(w, e)
 		fmt.Fprintln(w)
 		fmt.Fprintln(w, terminal.Visible(string(event.Body)))
 	})
+}
+
+// mayBeRepeats counts those that may be repeats, at the end of a list; empty for none.
+func mayBeRepeats(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d may be repeats", n)
 }
 
 // printElements prints the transactions of a call with their outcomes.
@@ -244,8 +265,27 @@ func retryEvent(c *cli.Context, s *session, id int64) error {
 	if r.Discarded > 0 {
 		left = fmt.Sprintf(" Of these, still discarded: %d.", r.Discarded)
 	}
-	return terminal.Changed(c, api.EncodeInboundCounts(r), "Event %d: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.%s",
-		id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected, left)
+	return terminal.Changed(c, api.EncodeInboundCounts(r), "Event %d: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected%s.%s",
+		id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected, mayBeRepeats(r.MayBeRepeats), left)
+}
+
+func settleEvent(c *cli.Context, s *session, id int64) error {
+	repeat := c.Bool("repeat")
+	if repeat == c.Bool("another") {
+		return terminal.Usagef("give --repeat or --another")
+	}
+	r, err := s.service.SettleRepeat(c.Context, s.account, id, c.Int64("item-id"), repeat, s.now)
+	if err != nil {
+		return err
+	}
+	shown := map[string]any{"state": r.Outcome, "transaction_id": strconv.FormatInt(r.TransactionID, 10), "deliveries": len(r.Webhooks)}
+	switch r.Outcome {
+	case app.OutcomeDuplicate:
+		return terminal.Changed(c, shown, "Event %d: it is transaction %d.", id, r.TransactionID)
+	case app.OutcomeMayBeRepeat:
+		return terminal.Changed(c, shown, "Event %d: it may be transaction %d instead; settle it again.", id, r.TransactionID)
+	}
+	return terminal.Changed(c, shown, "Event %d: recorded as transaction %d; deliveries that follow: %d.", id, r.TransactionID, len(r.Webhooks))
 }
 
 func discardEvent(c *cli.Context, s *session, id int64) error {

@@ -67,7 +67,7 @@ func sourceCommand() *cli.Command {
 				Name: "remove", Usage: "remove a source; its transactions are kept", ArgsUsage: "ID", Description: terminal.Example("baoco source remove 1"),
 				Flags: terminal.AdminFlags(), Action: endByID("source", (*app.Service).RemoveSource, "removed", "Source %d is removed; its calls are refused from now on and its transactions are kept."),
 			},
-			catchUpCommand(), logCommand(), eventCommand(), linkCommand(), retryCommand(), discardCommand(),
+			catchUpCommand(), logCommand(), eventCommand(), linkCommand(), retryCommand(), settleCommand(), discardCommand(),
 		},
 	}
 }

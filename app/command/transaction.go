@@ -38,6 +38,7 @@ func transactionCommand() *cli.Command {
 					&cli.StringFlag{Name: "content", Usage: "transfer content, a `TEXT`"},
 					&cli.StringFlag{Name: "transaction-number", Usage: "`NUMBER` that the bank gave the transfer"},
 					&cli.StringFlag{Name: "id", Usage: "an `ID`: the same one is recorded once (default: the transaction number, or a new one)"},
+					&cli.BoolFlag{Name: "not-a-repeat", Usage: "record it beside a transaction of the same amount and time that another source reported"},
 					&cli.StringFlag{Name: "date", Usage: "time of the transfer, `Y-m-d H:i:s`, or its day (default: now)"},
 				),
 				Action: withoutArguments(addTransaction),
@@ -152,6 +153,7 @@ func addTransaction(c *cli.Context, s *session) error {
 	e := app.Incoming{
 		EventID: c.String("id"), Gateway: c.String("bank"), AccountNumber: c.String("account-number"), Number: c.String("transaction-number"),
 		Type: app.Direction(c.String("type")), Amount: amount, Content: c.String("content"), Time: s.now,
+		NotRepeat: c.Bool("not-a-repeat"),
 	}
 	if _, known := app.FindBank(e.Gateway); e.Gateway != "" && !known {
 		return terminal.Usagef("--bank %q is not a known bank code", e.Gateway)

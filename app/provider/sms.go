@@ -44,6 +44,7 @@ func readSMS(in Call, m forwardedSMS) Reading {
 	e := app.Incoming{
 		EventID: m.eventID(receivedAt), Gateway: movement.Bank, AccountNumber: movement.AccountNumber, Masked: movement.Masked,
 		Number: movement.Number, Type: movement.Type, Amount: movement.Amount, Content: movement.Content, Time: movement.Time,
+		Balance: movement.Balance, Available: movement.Available, Forwarded: true, Clocked: movement.Clocked,
 	}
 	refused := checkSMSSender(m.sender, movement.Bank, in.Source.Options.Senders)
 	if e.Fault = firstFault(m.fault, fault, refused); refused != nil && e.Fault == refused {

@@ -72,6 +72,7 @@ func TestUnavailable(t *testing.T) {
 		"POST /api/v1/payment-requests":           `{"amount":1}`,
 		"POST /api/v1/payment-requests/*/match":   `{"transaction_id":"1"}`,
 		"POST /api/v1/payment-requests/*/unmatch": `{"transaction_id":"1"}`,
+		"POST /api/v1/inbound/*/settle":           `{"repeat":true}`,
 		"POST /api/v1/streams":                    `{"name":"A","url":"nats://nats.example.com","topic":"a"}`,
 		"PUT /api/v1/streams/*":                   `{"name":"B"}`,
 	}

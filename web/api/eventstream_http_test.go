@@ -86,7 +86,7 @@ func TestEventStreamIsCut(t *testing.T) {
 		recording.Go(func() {
 			<-began
 			for n := range each {
-				x := apptest.Transfer{ID: strconv.Itoa(1000*int(s.ID) + n), Number: fmt.Sprint("FT", s.ID, n)}
+				x := apptest.Transfer{ID: strconv.Itoa(1000*int(s.ID) + n), Number: fmt.Sprint("FT", s.ID, n), Amount: 1000 * s.ID}
 				body := apptest.Batch(x.Native())
 				if s.Provider == "sepay" {
 					body = x.Sepay()

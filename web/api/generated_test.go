@@ -177,7 +177,7 @@ func (g *generator) json(depth int) string {
 
 func (g *generator) body(e webtest.Endpoint) string {
 	switch {
-	case g.odds(25):
+	case g.odds(8):
 		return pick(g, "", "{", "[]", "null", "nul", `{"a":1}{"b":2}`, `{"a":1} x`, "\xef\xbb\xbf{}", "\xff", strings.Repeat("[", 2000), strings.Repeat(`{"a":`, 100)+"1"+strings.Repeat("}", 100))
 	case g.odds(60):
 		return `{"name":"` + strings.Repeat("x", 70_000) + `"}`

@@ -25,6 +25,7 @@ type InboundEventJSON struct {
 	Unassigned int               `json:"unassigned"`
 	Conflicts  int               `json:"conflicts"`
 	Rejected   int               `json:"rejected"`
+	MayRepeat  int               `json:"may_be_repeat,omitempty"`
 	Open       int               `json:"open"`  // how many need attention
 	Items      []InboundItemJSON `json:"items"` // the first of those
 }
@@ -80,7 +81,7 @@ func EncodeInboundEvent(e app.InboundEvent, zone *time.Location, lang app.Lang) 
 	encoded := InboundEventJSON{
 		ID: e.ID, SourceID: orNull(e.SourceID), Source: orNull(e.SourceName), Provider: orNull(e.Provider),
 		Channel: e.Channel, ReceivedAt: app.FormatTime(e.ReceivedAt, zone),
-		Recorded: e.Recorded, Duplicates: e.Duplicates, Unassigned: e.Unassigned, Conflicts: e.Conflicts, Rejected: e.Rejected, Open: e.Open,
+		Recorded: e.Recorded, Duplicates: e.Duplicates, Unassigned: e.Unassigned, Conflicts: e.Conflicts, Rejected: e.Rejected, MayRepeat: int(e.OpenBy.MayBeRepeats), Open: e.Open,
 		Items: make([]InboundItemJSON, len(e.Items)),
 	}
 	for n, i := range e.Items {
@@ -143,10 +144,10 @@ func (s *Server) listInbound(w http.ResponseWriter, q *Request) error {
 	case "":
 	case "open":
 		f.OpenOnly = true
-	case string(app.OutcomeUnassigned), string(app.OutcomeConflict), string(app.OutcomeRejected):
+	case string(app.OutcomeUnassigned), string(app.OutcomeConflict), string(app.OutcomeRejected), string(app.OutcomeMayBeRepeat):
 		f.State = app.Outcome(state)
 	default:
-		p.Bad.Add("state", "must be open, unassigned, conflict or rejected", "phải là open, unassigned, conflict hoặc rejected")
+		p.Bad.Add("state", "must be open, unassigned, conflict, rejected or may_be_repeat", "phải là open, unassigned, conflict, rejected hoặc may_be_repeat")
 	}
 	if err := p.Bad.Err(); err != nil {
 		return err
@@ -208,11 +209,37 @@ type InboundCountsJSON struct {
 	Unassigned int `json:"unassigned"`
 	Conflicts  int `json:"conflicts"`
 	Rejected   int `json:"rejected"`
+	MayRepeat  int `json:"may_be_repeat,omitempty"`
 }
 
 // EncodeInboundCounts writes the counts of r.
 func EncodeInboundCounts(r app.Recording) InboundCountsJSON {
-	return InboundCountsJSON{r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected}
+	return InboundCountsJSON{r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected, r.MayBeRepeats}
+}
+
+// settleInbound takes what a person says of an item that may be a repeat.
+func (s *Server) settleInbound(w http.ResponseWriter, q *Request) error {
+	e, err := s.namedInbound(q)
+	if err != nil {
+		return err
+	}
+	f, err := q.fields("item_id", "repeat")
+	if err != nil {
+		return err
+	}
+	item, repeat := f.reference("item_id"), f.truth("repeat")
+	if _, given := f.body.Lookup("repeat"); !given {
+		f.bad.Add("repeat", "is required", "là bắt buộc")
+	}
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	settled, err := s.service.SettleRepeat(q.Context(), q.account(), e.ID, item, repeat, q.now)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The item is settled.", "Đã xác nhận.",
+		member{"state", settled.Outcome}, member{"transaction_id", strconv.FormatInt(settled.TransactionID, 10)}, member{"deliveries", len(settled.Webhooks)})
 }
 
 func (s *Server) discardInbound(w http.ResponseWriter, q *Request) error {

@@ -39,7 +39,7 @@ func TestInboundLinkMasked(t *testing.T) {
 	// A second account fits too: whose it is must be told, and is told for this
 	// event alone.
 	other := w.Link("VCB", "72209992005")
-	second := textEvent(w, phone, app.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005"}, app.Incoming{EventID: "3", Number: "FT3", AccountNumber: "7220xxxx2005"},
+	second := textEvent(w, phone, app.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005", Content: "TIEN DIEN THANG 10"}, app.Incoming{EventID: "3", Number: "FT3", AccountNumber: "7220xxxx2005"},
 		app.Incoming{EventID: "4", Number: "FT4", AccountNumber: "88xx99"})
 	third := textEvent(w, phone, app.Incoming{EventID: "5", Number: "FT5", AccountNumber: "7220xxxx2005"})
 	online := apptest.Transfer{ID: "x", Number: "FT3", Gateway: "VCB", Account: "72209992005", Date: app.FormatTime(time.Now(), w.Service.Zone())}

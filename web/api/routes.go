@@ -134,6 +134,7 @@ var table = []route{
 	{"GET", "/api/v1/inbound/{id}", generalLimit, reads, noBody, (*Server).showInbound},
 	{"POST", "/api/v1/inbound/{id}/link", generalLimit, writes, mayHaveBody, (*Server).linkInbound},
 	{"POST", "/api/v1/inbound/{id}/retry", generalLimit, writes, noBody, (*Server).retryInbound},
+	{"POST", "/api/v1/inbound/{id}/settle", generalLimit, writes, needsBody, (*Server).settleInbound},
 	{"POST", "/api/v1/inbound/{id}/discard", generalLimit, writes, mayHaveBody, (*Server).discardInbound},
 
 	{"GET", "/api/v1/webhooks", generalLimit, reads, noBody, (*Server).listWebhooks},

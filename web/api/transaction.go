@@ -94,6 +94,11 @@ func (s *Server) addTransaction(w http.ResponseWriter, q *Request) error {
 	if e.Fault != nil {
 		return app.InvalidField(e.Fault.Field, e.Fault.Text.EN, e.Fault.Text.VI)
 	}
+	f := fields{body: q.body}
+	e.NotRepeat = f.truth("not_a_repeat")
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
 	key, err := q.idempotencyKey()
 	if err != nil {
 		return err

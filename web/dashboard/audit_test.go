@@ -361,6 +361,10 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /inbound/events/{id}/retry", app.DeedInboundRetry, event, post(b, fmt.Sprintf("/inbound/events/%d/retry", event)))
 	d.through("POST /inbound/events/{id}/discard", app.DeedInboundDiscard, event, post(b, fmt.Sprintf("/inbound/events/%d/discard", event), "sure", "1"))
 	d.through("POST /inbound/events/{id}/link", app.DeedInboundLink, event-1, post(b, fmt.Sprintf("/inbound/events/%d/link", event-1), "bank", "ACB", "account_number", "777", "account_name", "A", "notify", "none"))
+	w.Names(webtest.Recorded, src, apptest.Transfer{ID: "told", Amount: 77_000})
+	w.Names(webtest.Counts{MayRepeat: 1}, sepay, apptest.Transfer{ID: "told again", Amount: 77_000, Content: "ck"})
+	held := w.NewestEvent().ID
+	d.through("POST /inbound/events/{id}/settle", app.DeedInboundSettle, held, post(b, fmt.Sprintf("/inbound/events/%d/settle", held), "item_id", fmt.Sprint(w.Items(held)[0].ID), "repeat", "0"))
 	d.through("POST /banks/{id}/unlink", app.DeedBankAccountUnlink, 1, post(b, "/banks/1/unlink", "word", apptest.SomeAccount))
 
 	// Keys, counters, alerts.

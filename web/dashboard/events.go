@@ -24,7 +24,7 @@ type eventsData struct {
 
 // eventStates are the states of items by which the log can be filtered, beside
 // openState: all of them.
-var eventStates = []app.Outcome{app.OutcomeUnassigned, app.OutcomeConflict, app.OutcomeRejected}
+var eventStates = []app.Outcome{app.OutcomeUnassigned, app.OutcomeConflict, app.OutcomeRejected, app.OutcomeMayBeRepeat}
 
 const openState = "open"
 
@@ -101,6 +101,8 @@ func (w words) Outcome(o app.Outcome) string {
 		return w.T("Conflict", "Trùng mã, khác thông tin")
 	case app.OutcomeRejected:
 		return w.T("Unreadable", "Không đọc được")
+	case app.OutcomeMayBeRepeat:
+		return w.T("May be a repeat", "Chưa rõ có trùng không")
 	case "":
 		return w.T("Not recorded", "Chưa ghi nhận")
 	}
@@ -174,7 +176,7 @@ func (w words) StateClass(i app.InboundElement) string {
 // LinkWords are the text of the link from an element to its transaction.
 func (w words) LinkWords(i app.InboundElement) string {
 	id := strconv.FormatInt(i.TransactionID, 10)
-	if i.State == app.OutcomeRecorded || i.State == app.OutcomeDuplicate {
+	if i.State == app.OutcomeRecorded || i.State == app.OutcomeDuplicate || i.State == app.OutcomeMayBeRepeat {
 		return w.T("transaction "+id, "giao dịch "+id)
 	}
 	return w.T("transaction recorded under this id", "giao dịch đã ghi nhận với mã này")
@@ -308,6 +310,9 @@ func (s *Server) processAgain(v *visit, e app.InboundEvent, done app.Text) error
 		"Reprocessed. Recorded: %d; duplicates: %d; unassigned: %d; in conflict: %d; unreadable: %d.",
 		"Đã xử lý lại. Ghi nhận: %d; trùng: %d; tài khoản chưa liên kết: %d; trùng mã nhưng khác thông tin: %d; không đọc được: %d.",
 		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
+	if r.MayBeRepeats > 0 {
+		flash = flash.And(app.Textf("May be repeats: %d.", "Chưa rõ có trùng không: %d.", r.MayBeRepeats))
+	}
 	if r.Discarded > 0 {
 		flash = flash.And(app.Textf("Of these, still discarded: %d.", "Trong đó vẫn bỏ qua: %d.", r.Discarded))
 	}
@@ -315,6 +320,27 @@ func (s *Server) processAgain(v *visit, e app.InboundEvent, done app.Text) error
 		flash = done.And(flash)
 	}
 	return s.redirect(v, eventPath(e.ID), flash)
+}
+
+// settleEvent takes what a person says of an item that may be a repeat.
+func (s *Server) settleEvent(v *visit) error {
+	e, err := s.pageEvent(v)
+	if err != nil {
+		return err
+	}
+	item, _ := wire.ParseID(v.PostFormValue("item_id"))
+	r, err := s.Service.SettleRepeat(v.Context(), v.account.ID, e.ID, item, v.PostFormValue("repeat") == "1", v.now)
+	if err != nil {
+		return s.showEvent(v, e, suggestLink(e.Items), err)
+	}
+	done := app.Textf("It is transaction %d. Nothing was recorded.", "Trùng với giao dịch %d, không ghi nhận thêm.", r.TransactionID)
+	switch r.Outcome {
+	case app.OutcomeMayBeRepeat:
+		done = app.Textf("It may be transaction %d instead: please decide again.", "Cũng có thể trùng với giao dịch %d: hãy xác nhận tiếp.", r.TransactionID)
+	case app.OutcomeRecorded:
+		done = app.Textf("Recorded as transaction %d. Notifications sent to your shop: %d.", "Đã ghi nhận thành giao dịch %d. Thông báo cho cửa hàng: %d.", r.TransactionID, len(r.Webhooks))
+	}
+	return s.redirect(v, eventPath(e.ID), done)
 }
 
 // discardEvent discards one item of an event, or all open ones if the box "sure"

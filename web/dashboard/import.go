@@ -194,6 +194,11 @@ func importRejection(outcome app.Outcome, e app.Incoming) app.Text {
 	switch {
 	case outcome == app.OutcomeConflict:
 		return app.Text{EN: "This transaction number is already recorded with a different amount, direction or account.", VI: "Mã giao dịch này đã được ghi nhận với số tiền, loại giao dịch hoặc tài khoản khác."}
+	case outcome == app.OutcomeMayBeRepeat:
+		return app.Text{
+			EN: "This may be the same money as a recorded transaction: the inbound log keeps it until you say which.",
+			VI: "Có thể trùng với giao dịch đã ghi nhận: lịch sử nhận giữ lại để bạn xác nhận.",
+		}
 	case outcome == app.OutcomeUnassigned && e.AccountNumber == "":
 		return app.Text{EN: "The row does not name a bank account.", VI: "Dòng này không nêu tài khoản ngân hàng."}
 	case outcome == app.OutcomeUnassigned:
@@ -221,7 +226,7 @@ func (s *Server) undoImport(v *visit) error {
 		texts = append(texts, v.T("They stay because your shop was notified, or may be: ", "Giữ lại vì đã hoặc đang báo cho cửa hàng: ")+v.kept(u.Told, u.ToldCount)+".")
 	}
 	if u.NamedCount > 0 {
-		texts = append(texts, v.T("They stay because a provider or a person reported them too: ", "Giữ lại vì nhà cung cấp hoặc người dùng cũng đã báo: ")+v.kept(u.Named, u.NamedCount)+".")
+		texts = append(texts, v.T("They stay because a provider, a person or another file reported them too: ", "Giữ lại vì nhà cung cấp, người dùng hoặc tệp khác cũng đã báo: ")+v.kept(u.Named, u.NamedCount)+".")
 	}
 	return s.confirm(v, "transactions", confirmation{
 		Path: "/transactions/import/" + strconv.FormatInt(u.File.ID, 10) + "/undo", Back: "/transactions/import",

@@ -75,7 +75,7 @@ var limitedRoutes = map[string][]string{
 	"POST /inbound/sources/{id}/key": {"/inbound/sources/{small}/key"}, "POST /inbound/sources/{id}/catch-up": {"/inbound/sources/{small}/catch-up"},
 	"GET /inbound/sources/{id}/remove": {"/inbound/sources/{small}/remove"}, "POST /inbound/sources/{id}/remove": {"/inbound/sources/{small}/remove"},
 	"GET /inbound/events": {"/inbound/events"}, "GET /inbound/events/{id}": {"/inbound/events/{small}"}, "POST /inbound/events/{id}/link": {"/inbound/events/{small}/link"},
-	"POST /inbound/events/{id}/retry": {"/inbound/events/{small}/retry"}, "POST /inbound/events/{id}/discard": {"/inbound/events/{small}/discard"}, "GET /inbound/refused": {"/inbound/refused"},
+	"POST /inbound/events/{id}/retry": {"/inbound/events/{small}/retry"}, "POST /inbound/events/{id}/settle": {"/inbound/events/{small}/settle"}, "POST /inbound/events/{id}/discard": {"/inbound/events/{small}/discard"}, "GET /inbound/refused": {"/inbound/refused"},
 
 	"GET /guide": {"/guide"}, "POST /guide": {"/guide"}, "POST /guide/test": {"/guide/test"},
 	"GET /live": {"/live"},
@@ -173,7 +173,7 @@ func limitWorld(w webtest.Bubble) {
 	w.Came(0, native, apptest.Transfer{ID: "ZULUPAID", Account: "970770887766", Content: paid.Code, Amount: 7_654_321, Date: "1998-01-01 08:00:00"})
 	w.Change(`UPDATE sqlite_sequence SET seq = 99000 WHERE name = 'transactions'`)
 	fill(other, "660770332211", "YANKEE", 5_432_101, 30_003)
-	w.Came(0, native, apptest.Transfer{ID: "ALPHA9", Content: "ALPHAPAY DH9", Amount: 1_234_567, Date: today.String() + " 00:00:04"})
+	w.Came(0, native, apptest.Transfer{ID: "ALPHA9", Content: "ALPHAPAY DH9", Amount: 1_234_567, Date: today.String() + " 00:20:04"})
 	w.Change(`UPDATE bank_accounts SET status = 'error' WHERE id = ?`, hidden)
 }
 
@@ -184,7 +184,7 @@ func moreHidden(w webtest.Bubble) {
 	today := app.DayOf(now, w.Service.Zone())
 	native := w.Native()
 	for i := range int64(30) { // more than a page
-		x := apptest.Transfer{ID: fmt.Sprint("more", i), Account: "970770887766", Content: fmt.Sprint("ZULUPAY MORE", i), Amount: 7_654_321, Date: (today - app.Day(i%3)).String() + " 00:00:05"}
+		x := apptest.Transfer{ID: fmt.Sprint("more", i), Account: "970770887766", Content: fmt.Sprint("ZULUPAY MORE", i), Amount: 7_654_321, Date: (today - app.Day(i%3)).String() + " 00:20:05"}
 		if i%4 == 0 {
 			x.Direction = "OUT"
 		}

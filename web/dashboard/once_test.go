@@ -47,7 +47,7 @@ var harmlessTwice = []string{
 	"/streams/{id}/edit", "/streams/{id}/toggle", "/streams/{id}/test", "/streams/{id}/env", "/streams/{id}/delete",
 	"/till/{id}/cancel", "/shifts/{id}/close", "/payments/{id}/cancel", "/payments/{id}/match", "/payments/{id}/unmatch", "/settings/payments", "/banks", "/banks/{id}/look", "/banks/{id}/toggle", "/banks/{id}/unlink",
 	"/inbound/sources/{id}/senders", "/inbound/sources/{id}/key", "/inbound/sources/{id}/catch-up", "/inbound/sources/{id}/remove",
-	"/inbound/events/{id}/link", "/inbound/events/{id}/retry", "/inbound/events/{id}/discard",
+	"/inbound/events/{id}/link", "/inbound/events/{id}/retry", "/inbound/events/{id}/settle", "/inbound/events/{id}/discard",
 	"/keys/{id}/revoke", "/settings/password", "/settings/name", "/settings/sign-out", "/settings/users/{id}/role", "/settings/users/{id}/limit", "/settings/users/{id}/remove", "/settings/counters/{id}/revoke", "/settings/codes", "/settings/codes/{id}/delete",
 	"/settings/sign-in/off", "/settings/sign-in/demand", "/settings/sign-in/passkeys/{id}", "/settings/sign-in/passkeys/{id}/remove", "/settings/sign-in/others", "/settings/sign-in/sessions/{id}/end", "/settings/users/{id}/sessions/{session}/end",
 	"/settings/alerts", "/settings/alerts/report", "/settings/alerts/telegram", "/settings/alerts/email", "/settings/alerts/{medium}/chat", "/settings/alerts/{medium}/payments", "/settings/alerts/{medium}/test", "/settings/alerts/{medium}/remove",

@@ -103,6 +103,7 @@ o - d -  GET  /inbound/events
 o - d -  GET  /inbound/events/{id}
 o - - -  POST /inbound/events/{id}/link
 o - d -  POST /inbound/events/{id}/retry
+o - - -  POST /inbound/events/{id}/settle
 o - - -  POST /inbound/events/{id}/discard
 o - d -  GET  /inbound/refused
 o a d c  GET  /live

@@ -155,6 +155,7 @@ var table = []page{
 	{"GET", "/inbound/events/{id}", connect, (*Server).eventPage, live},
 	{"POST", "/inbound/events/{id}/link", ownerOnly, (*Server).linkEvent, still},
 	{"POST", "/inbound/events/{id}/retry", connect, (*Server).retryEvent, still},
+	{"POST", "/inbound/events/{id}/settle", ownerOnly, (*Server).settleEvent, still},
 	{"POST", "/inbound/events/{id}/discard", ownerOnly, (*Server).discardEvent, still},
 	{"GET", "/inbound/refused", connect, (*Server).refusedPage, live},
 

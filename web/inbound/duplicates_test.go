@@ -68,7 +68,7 @@ func TestProviderBlankIDs(t *testing.T) {
 		}
 	}
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "1", Number: " "})
-	w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "2", Number: " "})
+	w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "2", Number: " ", Amount: 300_000})
 	if list := w.WantTransactions(2); list[0].Number != "" || list[1].Number != "" {
 		t.Errorf("numbers %q and %q", list[0].Number, list[1].Number)
 	}
@@ -86,11 +86,11 @@ func TestProviderConflicts(t *testing.T) {
 	w.Link("VCB", apptest.SomeAccount)
 	w.Link("ACB", "111")
 	for _, source := range []app.Source{w.Native(), w.Sepay()} {
-		first := apptest.Transfer{ID: fmt.Sprint("c", source.ID), Number: fmt.Sprint("FT", source.ID)}
+		first := apptest.Transfer{ID: fmt.Sprint("c", source.ID), Number: fmt.Sprint("FT", source.ID), Date: fmt.Sprintf("2025-10-1%d 10:59:30", source.ID)}
 		w.Names(webtest.Recorded, source, first)
 		others := []apptest.Transfer{{Amount: 200001}, {Direction: "OUT"}, {Account: "111"}, {Account: "unlinked"}, {Gateway: "VCB"}, {Amount: 1, Account: "111", Direction: "OUT"}}
 		for _, other := range others {
-			other.ID, other.Number = first.ID, first.Number
+			other.ID, other.Number, other.Date = first.ID, first.Number, first.Date
 			before := w.Rows("inbound_items")
 			w.Names(webtest.Conflict, source, other)
 			e := w.NewestEvent()
@@ -145,8 +145,8 @@ func TestProviderSameNumber(t *testing.T) {
 		{"another amount", apptest.Transfer{ID: "b1", Number: "FT1", Amount: 200001}, false, webtest.Recorded},
 		{"another direction", apptest.Transfer{ID: "b1", Number: "FT1", Direction: "OUT"}, false, webtest.Recorded},
 		{"another number", apptest.Transfer{ID: "b1", Number: "FT2"}, false, webtest.Recorded},
-		{"a number in another case", apptest.Transfer{ID: "b1", Number: "ft1"}, false, webtest.Recorded},
-		{"a longer number", apptest.Transfer{ID: "b1", Number: "FT1\\VNA"}, false, webtest.Recorded},
+		{"a number in another case", apptest.Transfer{ID: "b1", Number: "ft1"}, false, webtest.Duplicate},
+		{"a longer number", apptest.Transfer{ID: "b1", Number: "FT1\\VNA"}, false, webtest.Duplicate},
 		{"another account number", apptest.Transfer{ID: "b1", Number: "FT1", Account: "111"}, true, webtest.Recorded},
 		{"another bank", apptest.Transfer{ID: "b1", Number: "FT1", Gateway: "VCB"}, true, webtest.Recorded},
 	} {
@@ -175,9 +175,11 @@ func TestProviderNoNumber(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	native, sepay := w.Native(), w.Sepay()
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "a1"})
-	w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "b1"})
+	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "b1"}) // by its time, amount and content
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "a2"})
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "b1"}) // an id of another source
+	w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "b2", Content: "HOC PHI LOP HAI BA"})
+	w.Names(webtest.Counts{MayRepeat: 1}, sepay, apptest.Transfer{ID: "b3", Content: "MOMO"})
 	w.WantTransactions(4)
 }
 
@@ -187,7 +189,7 @@ func TestProviderLongNames(t *testing.T) {
 	long := strings.Repeat("x", 250)
 	for name, c := range map[string][2]apptest.Transfer{
 		"event id": {{ID: long + "1"}, {ID: long + "2"}},
-		"number":   {{ID: "a", Number: long + "1"}, {ID: "b", Number: long + "2"}},
+		"number":   {{ID: "a", Number: long + "1", Content: "TIEN DIEN THANG 10"}, {ID: "b", Number: long + "2", Content: "MUA HAI AO KHOAC"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := webtest.NewWorld(t)

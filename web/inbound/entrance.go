@@ -32,9 +32,10 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 		Unassigned int `json:"unassigned"`
 		Conflicts  int `json:"conflicts"`
 		Rejected   int `json:"rejected"`
+		MayRepeat  int `json:"may_be_repeat,omitempty"`
 	}{
 		true, wire.OK(r, message.EN, message.VI),
-		recording.Recorded, recording.Duplicates, recording.Unassigned, recording.Conflicts, recording.Rejected,
+		recording.Recorded, recording.Duplicates, recording.Unassigned, recording.Conflicts, recording.Rejected, recording.MayBeRepeats,
 	})
 }
 

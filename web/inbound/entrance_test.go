@@ -45,7 +45,7 @@ func TestSchemeCase(t *testing.T) {
 		w.Do("GET", "/api/v1/transactions", "", "Authorization", scheme("Bearer")+key).WantStatus(t, http.StatusOK)
 		w.Do("POST", native.URLPath(), body, "Authorization", scheme("Bearer")+native.Secret).WantStatus(t, http.StatusOK)
 		w.Do("POST", inboundPath, body, "Authorization", scheme("Bearer")+native.Secret).WantStatus(t, http.StatusOK)
-		w.Do("POST", sepay.URLPath(), apptest.Transfer{ID: "s"}.Sepay(), "Authorization", scheme("Apikey")+sepay.Secret).WantStatus(t, http.StatusOK)
+		w.Do("POST", sepay.URLPath(), apptest.Transfer{ID: "s", Amount: 300_000}.Sepay(), "Authorization", scheme("Apikey")+sepay.Secret).WantStatus(t, http.StatusOK)
 		token := w.Do("POST", tokenPath, "", "Authorization", scheme("Basic")+strings.TrimPrefix(basic(vietqr.Options.Username, vietqr.Secret)[1], "Basic "))
 		token.WantStatus(t, http.StatusOK)
 		w.Do("POST", syncPath, apptest.VietQRBody(), "Authorization", scheme("Bearer")+fmt.Sprint(token.JSON(t)["access_token"])).WantStatus(t, http.StatusOK)

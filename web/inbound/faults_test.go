@@ -315,7 +315,7 @@ func TestProviderStorageFailure(t *testing.T) {
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "4"})
 	w.Change(`DROP TRIGGER fails`)
 	w.Wants(webtest.Counts{Recorded: 3}, native, body)
-	w.Wants(webtest.Recorded, sepay, apptest.Transfer{ID: "5", Number: "FAIL2"}.Sepay())
+	w.Wants(webtest.Recorded, sepay, apptest.Transfer{ID: "5", Number: "FAIL2", Amount: 300_000}.Sepay())
 	w.Do("POST", native.URLPath(), body, "Authorization", "Bearer guessed-secret")
 
 	text := log.String()

@@ -189,9 +189,10 @@ func TestProviderSourcesApart(t *testing.T) {
 			s := w.Add(p, "", "")
 			body, header := oneCall(s)
 			n++
-			changed := strings.ReplaceAll(body, "FT7", fmt.Sprint("FT", number, n))
+			another := strings.NewReplacer("FT7", fmt.Sprint("FT", number, n), "5000", fmt.Sprint(5000+n))
+			changed := another.Replace(body)
 			if s.Auth == app.AuthHMAC {
-				changed, header, _ = apptest.SignedCall(s, strings.ReplaceAll(apptest.SignedFields[p], "FT7", fmt.Sprint("FT", number, n)))
+				changed, header, _ = apptest.SignedCall(s, another.Replace(apptest.SignedFields[p]))
 			}
 			if got := w.Do("POST", s.URLPath(), changed, header...).Counts(t); got != webtest.Recorded {
 				t.Errorf("%s %s: %+v", p, number, got)

@@ -52,6 +52,7 @@ func TestProviderDates(t *testing.T) {
 		}
 		x := apptest.Transfer{ID: fmt.Sprint("d", i)}
 		for j, source := range []app.Source{native, sepay, casso} {
+			x.Amount = int64(200_000 + 1000*j) // of each source another transfer
 			body := apptest.Batch(x.Native())
 			switch j {
 			case 1:
@@ -141,7 +142,7 @@ func TestProviderBodySize(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
 	for _, source := range []app.Source{w.Native(), w.Source("native", app.AuthHMAC, ""), w.Sepay(), w.Source("sepay", app.AuthHMAC, "")} {
-		x := apptest.Transfer{ID: fmt.Sprint("s", source.ID)}
+		x := apptest.Transfer{ID: fmt.Sprint("s", source.ID), Amount: 1000 * source.ID}
 		body, most := apptest.Batch(x.Native()), 1<<20
 		if source.Provider == "sepay" {
 			body, most = x.Sepay(), 64<<10 // of one transaction

@@ -147,6 +147,7 @@ func (m *Metrics) Recorded(source app.Source, r app.Recording) {
 	count(app.OutcomeUnassigned, r.Unassigned)
 	count(app.OutcomeConflict, r.Conflicts)
 	count(app.OutcomeRejected, r.Rejected)
+	count(app.OutcomeMayBeRepeat, r.MayBeRepeats)
 }
 
 // Called counts a provider's call. err is that of its answer. The source is zero

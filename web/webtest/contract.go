@@ -387,5 +387,6 @@ var Endpoints = []Endpoint{
 	{"GET", "/api/v1/inbound/*", false, 300},
 	{"POST", "/api/v1/inbound/*/link", true, 300},
 	{"POST", "/api/v1/inbound/*/retry", true, 300},
+	{"POST", "/api/v1/inbound/*/settle", true, 300},
 	{"POST", "/api/v1/inbound/*/discard", true, 300},
 }

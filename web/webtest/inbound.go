@@ -30,7 +30,7 @@ func (w *World) Tallies() {
 		for _, s := range list {
 			r.Count(s.State, 0)
 		}
-		got, want := CountsOf(r), Counts{e.Recorded, e.Duplicates, e.Unassigned, e.Conflicts, e.Rejected}
+		got, want := CountsOf(r), Counts{e.Recorded, e.Duplicates, e.Unassigned, e.Conflicts, e.Rejected, int(e.OpenBy.MayBeRepeats)}
 		if got != want {
 			w.T.Errorf("event %d is read as %+v and was counted as %+v", e.ID, got, want)
 		}

@@ -25,7 +25,10 @@ func (w *World) Sends(s app.Source, body string) Answer {
 }
 
 // Counts is what an accepted call is answered.
-type Counts struct{ Recorded, Duplicates, Unassigned, Conflicts, Rejected int }
+type Counts struct {
+	Recorded, Duplicates, Unassigned, Conflicts, Rejected int
+	MayRepeat                                             int `json:"may_be_repeat"`
+}
 
 var (
 	Recorded   = Counts{Recorded: 1}
@@ -37,7 +40,7 @@ var (
 
 // CountsOf are the counts of what was recorded.
 func CountsOf(r app.Recording) Counts {
-	return Counts{r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected}
+	return Counts{r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected, r.MayBeRepeats}
 }
 
 func (a Answer) Counts(t testing.TB) Counts {

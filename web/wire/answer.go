@@ -65,6 +65,7 @@ var statuses = map[app.Code]int{
 	app.CodeNotFound:         http.StatusNotFound,
 	app.CodeMethodNotAllowed: http.StatusMethodNotAllowed,
 	app.CodeConflict:         http.StatusConflict,
+	app.CodeMayBeRepeat:      http.StatusConflict,
 	app.CodePlanLimit:        http.StatusConflict,
 	app.CodeWebhookDeleted:   http.StatusConflict,
 	app.CodeWebhookInactive:  http.StatusConflict,

@@ -109,7 +109,7 @@ func ExitCode(err error) int {
 		return ExitUsage
 	case app.CodeNotFound:
 		return ExitNotFound
-	case app.CodeConflict, app.CodePlanLimit, app.CodePlanExpired, app.CodeWebhookDeleted, app.CodeWebhookInactive, app.CodeDeliveryPending,
+	case app.CodeConflict, app.CodeMayBeRepeat, app.CodePlanLimit, app.CodePlanExpired, app.CodeWebhookDeleted, app.CodeWebhookInactive, app.CodeDeliveryPending,
 		app.CodeSecretLost:
 		return ExitConflict
 	case app.CodeUnavailable:

@@ -1,0 +1,287 @@
+package app
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"baoco/app/fold"
+)
+
+// One movement of money may be reported more than once: by a provider and by the bank's
+// text, by a text and later by a statement, or by one text that a phone forwards twice.
+// A report with the number of a recorded transaction is that transaction. Any other is
+// compared with what other channels reported of the same bank account, direction and
+// amount at the same time:
+//
+//	report → RepeatRule.Judge: the same movement, and nothing is recorded; another one, and
+//	it is recorded; or not known, and it is kept as OutcomeMayBeRepeat until a later report
+//	or a person decides
+//
+// A transaction is the same movement as at most one report of a channel, so two equal
+// transfers that two channels report stay two.
+
+// RepeatWindow is how far apart two channels may date one movement that they give no
+// common number. Where one names only the day, the day must be the same.
+const RepeatWindow = 10 * time.Minute
+
+// Report is what one channel said of a movement.
+type Report struct {
+	Number    string // the bank's code of the transfer; may be empty
+	Content   string
+	Time      time.Time
+	Balance   int64 // of the bank account after the movement, in VND; 0: it said none
+	Available int64 // the part of it that can be spent; 0: it said none
+}
+
+// Report is what e says of its movement.
+func (e Incoming) Report() Report {
+	return Report{e.Number, e.Content, e.Time, e.Balance, e.Available}
+}
+
+// Likeness is what a comparison of two reports found.
+type Likeness int
+
+// The likenesses.
+const (
+	NotKnown Likeness = iota
+	SameMovement
+	AnotherMovement
+)
+
+// RepeatRule compares the reports of the bank accounts of one account.
+type RepeatRule struct {
+	Codes CodeReader
+	Own   []string // the numbers of the account's bank accounts, which prove nothing in a content
+}
+
+// Reported is a transaction with what was reported of it.
+type Reported struct {
+	TransactionID int64
+	Own, Others   []Report // by the channel of the report that is judged, and by other channels
+}
+
+// Judge judges a report by the transactions of its bank account, direction, amount and
+// time, the nearest first. It gives the transaction that the report repeats, or may
+// repeat; 0: none.
+func (r RepeatRule) Judge(e Incoming, known []Reported) (transactionID int64, like Likeness) {
+	like = AnotherMovement
+	forwarded := false // perhaps, for the second time
+	for _, k := range known {
+		found, certain := r.compare(e, k)
+		switch {
+		case found == SameMovement && certain:
+			return k.TransactionID, SameMovement
+		case found == NotKnown && certain && !forwarded:
+			transactionID, like, forwarded = k.TransactionID, NotKnown, true
+		case forwarded:
+		case found == SameMovement && like != SameMovement, found == NotKnown && like == AnotherMovement:
+			transactionID, like = k.TransactionID, found
+		}
+	}
+	return transactionID, like
+}
+
+// compare is certain where a balance or the text itself says so, before any content.
+func (r RepeatRule) compare(e Incoming, k Reported) (like Likeness, certain bool) {
+	if len(k.Own) > 0 {
+		return forwardedAgain(e, k.Own), true
+	}
+	for _, other := range k.Others {
+		if like := compareBalances(e.Report(), other); like != NotKnown {
+			return like, true
+		}
+	}
+	if slices.ContainsFunc(k.Others, func(o Report) bool { return o.Number != e.Number && sameForm(o.Number, e.Number) }) {
+		return AnotherMovement, true
+	}
+	like = AnotherMovement
+	for _, other := range k.Others {
+		switch r.compareContents(e.Report(), other) {
+		case SameMovement:
+			return SameMovement, false
+		case NotKnown:
+			like = NotKnown
+		}
+	}
+	return like, false
+}
+
+// compareBalances compares those that both reports say.
+func compareBalances(a, b Report) Likeness {
+	for _, said := range [][2]int64{{a.Balance, b.Balance}, {a.Available, b.Available}} {
+		switch {
+		case said[0] == 0 || said[1] == 0:
+		case said[0] == said[1]:
+			return SameMovement
+		default:
+			return AnotherMovement
+		}
+	}
+	return NotKnown
+}
+
+// numberForm is a number as banks count their transfers: letters and digits behind them.
+var numberForm = regexp.MustCompile(`^([A-Z]{2,})([0-9]+)$`)
+
+// sameForm tells whether two numbers are of one way of counting: letters and as many
+// digits. Those that differ are of two movements.
+func sameForm(a, b string) bool {
+	x, y := numberForm.FindStringSubmatch(a), numberForm.FindStringSubmatch(b)
+	return x != nil && y != nil && x[1] == y[1] && len(x[2]) == len(y[2])
+}
+
+// forwardedAgain compares a bank's text with those that its channel reported before. The
+// bank's own time and a balance make two texts one. Where they have only one of these, or
+// neither, equal texts may be of two movements.
+func forwardedAgain(e Incoming, own []Report) Likeness {
+	like := AnotherMovement
+	for _, o := range own {
+		apart, balances := e.Time.Sub(o.Time).Abs(), e.Balance == o.Balance && e.Available == o.Available
+		switch {
+		case !e.Forwarded || !balances || apart > RepeatWindow || e.Clocked && apart != 0:
+		case e.Clocked && (e.Balance != 0 || e.Available != 0):
+			return SameMovement
+		case squeeze(e.Content) == squeeze(o.Content):
+			like = NotKnown
+		}
+	}
+	return like
+}
+
+// leastContent is how many letters and digits a content needs to say anything by itself.
+const leastContent = 8
+
+// compareContents follows decisions: equal contents, one that stands in the other, a common
+// payment code or a common long number are the same movement; long contents without a
+// common word are another.
+func (r RepeatRule) compareContents(a, b Report) Likeness {
+	x, y := squeeze(a.Content), squeeze(b.Content)
+	if len(x) > len(y) {
+		a, b, x, y = b, a, y, x
+	}
+	switch {
+	case x == "":
+		return NotKnown
+	case x == y, len(x) >= leastContent && strings.Contains(y, x), r.shareCode(a.Content, b.Content), r.shareNumber(a, b):
+		return SameMovement
+	case len(x) >= leastContent && !shareWord(a.Content, y) && !shareWord(b.Content, x):
+		return AnotherMovement
+	}
+	return NotKnown
+}
+
+func (r RepeatRule) shareCode(a, b string) bool {
+	code := r.Codes.Read(a).Text
+	return code != "" && code == r.Codes.Read(b).Text
+}
+
+// leastNumber is how many digits a number needs to prove that two contents are of one
+// transfer.
+const leastNumber = 6
+
+// shareNumber reports whether both contents have a long number that is no account or
+// phone number and no date: those stand in many transfers.
+func (r RepeatRule) shareNumber(a, b Report) bool {
+	others := numbersIn(b.Content)
+	return slices.ContainsFunc(numbersIn(a.Content), func(n string) bool {
+		return slices.Contains(others, n) && !isPhoneNumber(n) && !isDateOf(n, a.Time) && !isDateOf(n, b.Time) && !slices.ContainsFunc(r.Own, func(own string) bool {
+			return strings.Contains(own, n) || len(own) >= leastNumber && strings.Contains(n, own)
+		})
+	})
+}
+
+func numbersIn(content string) (long []string) {
+	for _, n := range strings.FieldsFunc(content, func(c rune) bool { return c < '0' || c > '9' }) {
+		if len(n) >= leastNumber {
+			long = append(long, n)
+		}
+	}
+	return long
+}
+
+// isPhoneNumber tells whether n has the form of a Vietnamese mobile number: a shop's own
+// stands in the contents of many payers.
+func isPhoneNumber(n string) bool {
+	rest, national := strings.CutPrefix(n, "0")
+	if !national {
+		rest, national = strings.CutPrefix(n, "84")
+	}
+	return national && len(rest) == 9 && strings.Contains("35789", rest[:1])
+}
+
+// isDateOf tells whether n is the day of t, as banks write it into contents.
+func isDateOf(n string, t time.Time) bool {
+	return slices.ContainsFunc([]string{"020106", "02012006", "060102", "20060102"}, func(layout string) bool {
+		day := t.In(bankZone).Format(layout)
+		return n == day || len(day) == 8 && strings.HasPrefix(n, day) && len(n) == 14 // with the time of day
+	})
+}
+
+// bankZone is the time that Vietnamese banks write.
+var bankZone = time.FixedZone("", 7*60*60)
+
+// squeeze gives the letters and digits of a content, in lower case without marks.
+func squeeze(content string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) {
+			return c
+		}
+		return -1
+	}, fold.String(content))
+}
+
+// shareWord reports whether a word of a content, other than those that stand in most
+// transfers, is found in another content, squeezed: banks drop blanks.
+func shareWord(content, squeezed string) bool {
+	words := strings.FieldsFunc(fold.String(content), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	return slices.ContainsFunc(words, func(word string) bool {
+		return len(word) > 1 && !slices.Contains(commonWords, word) && strings.Contains(squeezed, word)
+	})
+}
+
+// commonWords are what banks, their apps and most payers write.
+var commonWords = strings.Fields(`chuyen tien khoan ck ct nd noi dung thanh toan tt tra mua hang don hoa ma so gd giao dich tai tk stk tu den toi di cho
+	nhan gui qua ngan nh nop rut mat vnd dong luc ngay ref trace ft ib ibft ebank napas atm pos the qr vietqr mb mbvcb vcb bidv acb tcb vpb tpb vib stb ctg msb hdb shb
+	vietcombank vietinbank techcombank agribank mbbank vpbank tpbank sacombank momo zalopay vnpay viettel money app cam on va la cua com`)
+
+// MayRepeat is why a report is kept that may be the movement of a transaction.
+func MayRepeat(transactionID int64) FieldError {
+	return FieldError{"transaction", Textf("%d may be the same money: amount and time agree, and nothing in the two reports says whether they are one transfer",
+		"%d có thể là cùng khoản tiền này: số tiền và thời gian khớp, nhưng không đủ căn cứ để biết là một hay hai lần chuyển", transactionID)}
+}
+
+// ErrMayBeRepeat refuses to record by hand what may be recorded already.
+func ErrMayBeRepeat(transactionID int64) error {
+	return Refused(CodeMayBeRepeat, Textf(
+		"Transaction %d may be the same money: amount and time agree. If this is another transfer, say so (not_a_repeat) and record it again.",
+		"Giao dịch %d có thể là cùng khoản tiền này: số tiền và thời gian khớp. Nếu đây là lần chuyển khác, hãy xác nhận (not_a_repeat) rồi ghi lại.", transactionID))
+}
+
+// Settled is what became of an item that might have been a repeat.
+type Settled struct {
+	Outcome       Outcome // OutcomeRecorded, OutcomeDuplicate, or OutcomeMayBeRepeat: of another transaction
+	TransactionID int64   // that it is, or may repeat
+	Webhooks      []int64 // of each delivery that follows
+}
+
+// SettleRepeat does what a person says of an item of an inbound event: repeat is true
+// where it is the movement of the transaction that the item names. Where it isn't, it is
+// judged by the others again, and recorded if it is none of them. An item id of 0 is the only such item of the event. CodeConflict where
+// there is none, or are several.
+func (s *Service) SettleRepeat(ctx context.Context, accountID, eventID, itemID int64, repeat bool, now time.Time) (Settled, error) {
+	settled, err := s.store.SettleRepeat(ctx, accountID, eventID, itemID, repeat, s.zone, now)
+	if err == nil {
+		s.wake(settled.Webhooks, nil)
+	}
+	return settled, err
+}
+
+// ErrNothingToSettle refuses a decision about nothing, or about several items.
+var ErrNothingToSettle error = Refused(CodeConflict, Text{
+	"This needs one item of the event that may be a repeat. It may have been decided meanwhile.",
+	"Cần đúng một mục chưa rõ trùng hay không của lần nhận này. Có thể mục đó vừa được xử lý.",
+})

@@ -1,0 +1,123 @@
+package app_test
+
+import (
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/paymentcode"
+)
+
+// What two reports of one amount and time are, by what they say.
+func TestRepeatRule(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 27, 10, 0, 0, 0, time.FixedZone("", 7*3600))
+	rule := app.RepeatRule{
+		Codes: app.NewCodeReader([]app.CodePattern{{Pattern: paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}}}),
+		Own:   []string{"19354957", "0901234567"},
+	}
+	const same, another, unknown = app.SameMovement, app.AnotherMovement, app.NotKnown
+	say := func(content string) app.Report { return app.Report{Content: content} }
+	for _, c := range []struct {
+		name string
+		a, b app.Report
+		want app.Likeness
+	}{
+		{"one balance", app.Report{Content: "tien dien thang 10", Balance: 5}, app.Report{Content: "mua hai ao khoac", Balance: 5}, same},
+		{"two balances", app.Report{Content: "mua hai ao khoac", Balance: 5}, app.Report{Content: "mua hai ao khoac", Balance: 6}, another},
+		{"a balance in one", app.Report{Content: "ck", Balance: 5}, app.Report{Content: "ck 2"}, unknown},
+		{"what can be spent", app.Report{Available: 5}, app.Report{Available: 5}, same},
+		{"what can be spent, and a balance", app.Report{Available: 5}, app.Report{Balance: 5}, unknown},
+		{"numbers of one form", app.Report{Number: "FT1001", Content: "ck"}, app.Report{Number: "FT1002", Content: "ck"}, another},
+		{"numbers of two forms", app.Report{Number: "5389.82579", Content: "ck"}, app.Report{Number: "FT1002", Content: "ck"}, same},
+		{"equal, with marks and without", say("Trả tiền"), say("tra tien"), same},
+		{"equal and short", say("ck"), say("CK."), same},
+		{"one in the other", say("LE VAN C chuyen tien"), say("CT DEN:LE VAN C chuyen tien; tai iPay"), same},
+		{"without blanks", say("LE VAN C chuyen tien"), say("LEVANCchuyentien"), same},
+		{"a short one in the other", say("LE VAN"), say("LE VAN C chuyen tien"), unknown},
+		{"eight letters in the other", say("LE VAN CU"), say("LE VAN CU chuyen tien"), unknown},
+		{"a code", say("thanh toan DH123456 nha"), say("DH123456 cua chi Ba"), same},
+		{"a long number", say("hoa don 998877 nha chi Ba"), say("998877 thang 10 cua em"), same},
+		{"a short number", say("hoa don 99887 nha chi Ba"), say("99887 thang 10 cua em"), unknown},
+		{"the shop's account", say("toi 19354957 nha chi Ba"), say("19354957 thang 10 cua em"), unknown},
+		{"a phone number", say("0901234567 nha chi Ba"), say("0901234567 thang 10 cua em"), unknown},
+		{"the phone number of another", say("84912345678 nha chi Ba"), say("84912345678 thang 10 cua em"), unknown},
+		{"the day", say("CT DEN 271126 nha chi Ba"), say("271126 thang 10 cua em"), unknown},
+		{"the day and its time", say("20261127100000 nha chi Ba"), say("20261127100000 thang 10 cua em"), unknown},
+		{"no common word", say("LE VAN C mua ghe"), say("TRAN THI D hoc phi"), another},
+		{"words that everybody writes", say("LE VAN C chuyen tien"), say("TRAN THI D chuyen tien"), another},
+		{"a common name", say("NGUYEN VAN A mua ghe"), say("NGUYEN VAN B hoc phi"), unknown},
+		{"a common name without blanks", say("NGUYENVANA mua ghe"), say("NGUYEN VAN B hoc phi"), unknown},
+		{"no common word, and one is short", say("LE VAN"), say("TRAN THI D hoc phi"), unknown},
+		{"no content", say(""), say(""), unknown},
+		{"a content in one", say(""), say("TRAN THI D hoc phi"), unknown},
+	} {
+		for _, turned := range []bool{false, true} {
+			if c.a.Time, c.b.Time = at, at.Add(time.Minute); turned {
+				c.a, c.b = c.b, c.a
+			}
+			e := app.Incoming{Number: c.a.Number, Content: c.a.Content, Time: c.a.Time, Balance: c.a.Balance, Available: c.a.Available}
+			id, got := rule.Judge(e, []app.Reported{{TransactionID: 7, Others: []app.Report{c.b}}})
+			if got != c.want || (id == 7) != (got != another) {
+				t.Errorf("%s, turned %t: %d for transaction %d, want %d", c.name, turned, got, id, c.want)
+			}
+			if _, got := rule.Judge(e, []app.Reported{{TransactionID: 7, Own: []app.Report{c.b}}}); got != another {
+				t.Errorf("%s: a channel that has reported it reports it again: %d", c.name, got)
+			}
+		}
+	}
+}
+
+// A text that a phone forwards again is known by its own time and balance; what has only
+// one of them may be another.
+func TestForwardedAgain(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 27, 10, 0, 0, 0, time.UTC)
+	const same, another, unknown = app.SameMovement, app.AnotherMovement, app.NotKnown
+	for _, c := range []struct {
+		name string
+		e    app.Incoming
+		own  app.Report
+		want app.Likeness
+	}{
+		{"time and balance", app.Incoming{Clocked: true, Balance: 5, Time: at, Content: "x"}, app.Report{Balance: 5, Time: at, Content: "cut"}, same},
+		{"time and what can be spent", app.Incoming{Clocked: true, Available: 5, Time: at}, app.Report{Available: 5, Time: at}, same},
+		{"another balance", app.Incoming{Clocked: true, Balance: 5, Time: at, Content: "x"}, app.Report{Balance: 6, Time: at, Content: "x"}, another},
+		{"another time", app.Incoming{Clocked: true, Balance: 5, Time: at.Add(time.Minute), Content: "x"}, app.Report{Balance: 5, Time: at, Content: "x"}, another},
+		{"no balance", app.Incoming{Clocked: true, Time: at, Content: "x"}, app.Report{Time: at, Content: "x"}, unknown},
+		{"no balance, another text", app.Incoming{Clocked: true, Time: at, Content: "x"}, app.Report{Time: at, Content: "y"}, another},
+		{"no time", app.Incoming{Balance: 5, Time: at.Add(app.RepeatWindow), Content: "x"}, app.Report{Balance: 5, Time: at, Content: "x"}, unknown},
+		{"no time, later", app.Incoming{Balance: 5, Time: at.Add(app.RepeatWindow + time.Second), Content: "x"}, app.Report{Balance: 5, Time: at, Content: "x"}, another},
+	} {
+		c.e.Forwarded = true
+		if _, got := (app.RepeatRule{}).Judge(c.e, []app.Reported{{TransactionID: 7, Own: []app.Report{c.own}}}); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// What is certain goes before what contents suggest, and a text that may be a repeat is none
+// of the other transactions.
+func TestRepeatOfSeveral(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 27, 10, 0, 0, 0, time.UTC)
+	e := app.Incoming{Content: "chi Ba tra tien", Balance: 5, Time: at}
+	by := func(id int64, r app.Report) app.Reported {
+		return app.Reported{TransactionID: id, Others: []app.Report{r}}
+	}
+	known := []app.Reported{by(1, app.Report{}), by(2, app.Report{Content: e.Content}), by(3, app.Report{Content: e.Content}), by(4, app.Report{Balance: 5})}
+	if id, like := (app.RepeatRule{}).Judge(e, known); id != 4 || like != app.SameMovement {
+		t.Errorf("%d %d, want that of the balance", id, like)
+	}
+	if id, like := (app.RepeatRule{}).Judge(e, known[:3]); id != 2 || like != app.SameMovement {
+		t.Errorf("%d %d, want the nearest of that content", id, like)
+	}
+	if id, like := (app.RepeatRule{}).Judge(e, known[:1]); id != 1 || like != app.NotKnown {
+		t.Errorf("%d %d, want a doubt", id, like)
+	}
+	text := app.Incoming{Content: "ck", Time: at, Forwarded: true}
+	known = []app.Reported{by(1, app.Report{Content: "ck"}), {TransactionID: 2, Own: []app.Report{{Content: "ck", Time: at}}}, by(3, app.Report{Content: "ck"})}
+	if id, like := (app.RepeatRule{}).Judge(text, known); id != 2 || like != app.NotKnown {
+		t.Errorf("%d %d, want a doubt about its own", id, like)
+	}
+}

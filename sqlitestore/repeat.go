@@ -1,0 +1,325 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"baoco/app"
+)
+
+// This file finds out whether a report repeats a recorded transaction, and keeps what
+// isn't known until it is. The rule is in app/repeat.go.
+
+// judge compares a report with what other channels reported of the bank account. It gives
+// the transaction that the report repeats, or may repeat.
+func (r *recorder) judge(b app.BankAccount, e report) (id int64, like app.Likeness, err error) {
+	others, err := r.tx.reportedBy(b.ID, e.channel())
+	if err != nil || !others && !e.Forwarded {
+		return 0, app.AnotherMovement, err
+	}
+	if id, err = r.withNumber(b, e); err != nil || id != 0 || e.NotRepeat {
+		if id != 0 {
+			return id, app.SameMovement, err
+		}
+		return 0, app.AnotherMovement, err
+	}
+	known, err := r.reported(b, e)
+	known = slices.DeleteFunc(known, func(k app.Reported) bool { return slices.Contains(e.isNot, k.TransactionID) })
+	if err != nil || len(known) == 0 {
+		return 0, app.AnotherMovement, err
+	}
+	cache, err := r.tx.recordCache(b.AccountID)
+	if err != nil {
+		return 0, app.NotKnown, err
+	}
+	rule := app.RepeatRule{Codes: cache.codes}
+	for _, own := range cache.all() {
+		rule.Own = append(rule.Own, own.AccountNumber)
+	}
+	id, like = rule.Judge(e.Incoming, known)
+	return id, like, nil
+}
+
+// reportedByChannel is true for a transaction t that the channel ?1 of the source ?2 has
+// reported, first or later.
+const reportedByChannel = `(t.channel = ?1 AND t.source_id = ?2
+	OR EXISTS (SELECT 1 FROM event_ids k INDEXED BY event_ids_merged WHERE k.transaction_id = t.id AND k.merged = 1 AND k.channel = ?1 AND k.source_id = ?2))`
+
+const sameNumber = `SELECT t.id FROM (
+		SELECT id FROM transactions INDEXED BY transactions_number WHERE bank_account_id = ?3 AND number = ?4 AND number <> '' AND amount = ?6 AND occurred_at BETWEEN ?7 - ?8 AND ?7 + ?8
+		UNION ALL SELECT transaction_id FROM transaction_reports WHERE bank_account_id = ?3 AND number = ?4 AND number <> '') same
+	CROSS JOIN transactions t ON t.id = same.id
+	WHERE t.type = ?5 AND t.amount = ?6 AND t.occurred_at BETWEEN ?7 - ?8 AND ?7 + ?8 AND NOT ` + reportedByChannel + ` ORDER BY t.id LIMIT 1`
+
+// withNumber finds a transaction by a number that another channel gave it, its amount and
+// its time: a source may give all its transactions the same number.
+func (r *recorder) withNumber(b app.BankAccount, e report) (int64, error) {
+	if e.Number == "" {
+		return 0, nil
+	}
+	known, err := scanOne[bool](r.tx.queryRowOf(numberKey(b, e.Incoming), `SELECT EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_number
+			WHERE bank_account_id = ?1 AND number = ?2 AND number <> '' AND amount = ?3)
+		OR EXISTS (SELECT 1 FROM transaction_reports WHERE bank_account_id = ?1 AND number = ?2 AND number <> '')`, b.ID, e.Number, e.Amount))
+	if err != nil || !known {
+		return 0, err
+	}
+	id, err := scanOne[int64](r.tx.queryRow(sameNumber,
+		string(e.EventIDChannel), e.source, b.ID, e.Number, string(e.Type), e.Amount, e.Time.Unix(), int64(app.SameTransferWindow/time.Second)))
+	if noRows(err) {
+		return 0, nil
+	}
+	return id, err
+}
+
+// mostCompared is how many transactions a report is compared with at most.
+const mostCompared = 500
+
+// reported gives the transactions of the bank account, direction, amount and time of e, the
+// nearest first, with what was reported of them.
+func (r *recorder) reported(b app.BankAccount, e report) ([]app.Reported, error) {
+	at, window := e.Time.Unix(), int64(app.RepeatWindow/time.Second)
+	day := app.DayOf(e.Time, r.zone)
+	midnight := day.Start(r.zone).Unix()
+	from, to := at-window, at+window
+	if e.DateOnly {
+		from, to = midnight, (day+1).Start(r.zone).Unix()-1
+	}
+	// Of the same day are also those of which only the day is known.
+	const near = ` FROM transactions t INDEXED BY transactions_amount WHERE t.bank_account_id = ?3 AND t.amount = ?4 AND t.type = ?5
+		AND t.occurred_at BETWEEN min(?6, ?8) AND ?7 AND iif(t.date_only, t.occurred_at = ?8, t.occurred_at >= ?6)`
+	args := []any{string(e.EventIDChannel), e.source, b.ID, e.Amount, string(e.Type), from, to, midnight}
+	known, err := scanOne[bool](r.tx.queryRowOf(amountKey(b, e.Incoming), `SELECT EXISTS (SELECT 1`+near+`)`, args...))
+	if err != nil || !known {
+		return nil, err
+	}
+	type row struct {
+		id  int64
+		own bool
+		app.Report
+	}
+	scan := func(s scanner) (w row, err error) {
+		return w, s.Scan(&w.id, &w.own, &w.Number, &w.Content, secondsInto(&w.Time), &w.Balance, &w.Available)
+	}
+	// The reports of a transaction follow its own row.
+	rows, err := r.tx.query(`WITH page AS MATERIALIZED (SELECT t.id, `+reportedByChannel+` AS own, t.channel = ?1 AND t.source_id = ?2 AS first, t.number, t.content, t.occurred_at, t.balance, t.available,
+				abs(t.occurred_at - ?9) AS apart`+near+` ORDER BY apart, t.id LIMIT ?10)
+		SELECT id, own, number, content, occurred_at, balance, available FROM (
+			SELECT apart, id, 0 AS later, iif(own, first OR NOT EXISTS (SELECT 1 FROM transaction_reports x WHERE x.transaction_id = page.id AND x.channel = ?1 AND x.source_id = ?2), 0) AS own,
+				number, content, occurred_at, coalesce(balance, 0) AS balance, coalesce(available, 0) AS available FROM page
+			UNION ALL SELECT p.apart, p.id, 1, x.channel = ?1 AND x.source_id = ?2, x.number, x.content, x.occurred_at, coalesce(x.balance, 0), coalesce(x.available, 0)
+				FROM page p CROSS JOIN transaction_reports x ON x.transaction_id = p.id)
+		ORDER BY apart, id, later`, append(args, at, mostCompared)...)
+	list, err := collect(rows, err, scan)
+	var found []app.Reported
+	for _, w := range list {
+		if n := len(found); n == 0 || found[n-1].TransactionID != w.id {
+			found = append(found, app.Reported{TransactionID: w.id})
+		}
+		last := &found[len(found)-1]
+		if w.own {
+			last.Own = append(last.Own, w.Report)
+		} else {
+			last.Others = append(last.Others, w.Report)
+		}
+	}
+	return found, err
+}
+
+// keepReport keeps what e says of its transaction, where that isn't what its first report said.
+func (r *recorder) keepReport(b app.BankAccount, e report, id int64) error {
+	return r.tx.exec(`INSERT INTO transaction_reports (transaction_id, account_id, source_id, channel, event_id, bank_account_id, number, content, occurred_at, date_only, balance, available)
+		SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM transactions
+		WHERE id = ?1 AND (number, content, occurred_at, date_only, balance, available) IS NOT (?7, ?8, ?9, ?10, ?11, ?12)`,
+		id, b.AccountID, e.source, string(e.EventIDChannel), e.EventID, b.ID, e.Number, e.Content, e.Time.Unix(), e.DateOnly, nullIfZero(e.Balance), nullIfZero(e.Available))
+}
+
+// mayBeRepeat keeps an element that may be the movement of a transaction. What a person
+// records by hand is refused: they know which it is.
+func (r *recorder) mayBeRepeat(position int, b app.BankAccount, e app.Incoming, same int64) (app.Outcome, int64, error) {
+	if r.call.Channel == app.ChannelHand {
+		return "", 0, app.ErrMayBeRepeat(same)
+	}
+	if r.call.Body == nil {
+		r.call.Body = []byte{} // rows of a file have an inbound event where somebody must look at them
+	}
+	if err := r.keepImport(); err != nil {
+		return "", 0, err
+	}
+	item, err := r.addItem(position, app.OutcomeMayBeRepeat, e, app.MayRepeat(same))
+	if err != nil {
+		return "", 0, err
+	}
+	if item != 0 {
+		err = r.tx.exec(`UPDATE inbound_items SET bank_account_id = ?, transaction_id = ?, import_id = ? WHERE id = ?`, b.ID, same, nullIfZero(r.call.ImportID), item)
+	}
+	if err == nil {
+		err = r.remember(e, 0, item, false)
+	}
+	return app.OutcomeMayBeRepeat, 0, err
+}
+
+// decidedItem is an item of the call that is being recorded which a later element decided.
+type decidedItem struct {
+	position    int
+	outcome     app.Outcome
+	transaction int64
+}
+
+// mostDecided is how many items a report decides at most.
+const mostDecided = 100
+
+// decide judges the items anew that may be repeats of the bank account, direction and
+// amount of e, which was just recorded or merged: what is known now may say which they are.
+func (r *recorder) decide(b app.BankAccount, e report) error {
+	if len(r.tx.channels[b.ID]) < 2 && !e.Forwarded {
+		return nil
+	}
+	items, err := r.mayBeRepeats(`i.bank_account_id = ? AND i.amount = ? AND i.type = ?`, b.ID, e.Amount, string(e.Type))
+	if err != nil {
+		return err
+	}
+	return r.judgeItems(b, items)
+}
+
+// judgeItems judges items of a bank account until one is decided: conclude then looks at
+// the others again.
+func (r *recorder) judgeItems(b app.BankAccount, items []waitingItem) error {
+	for _, item := range items {
+		if item.event == r.event && item.position > r.position {
+			continue // a retry comes to it
+		}
+		id, like, err := r.judge(b, item.report)
+		switch {
+		case err != nil:
+			return err
+		case like != app.NotKnown:
+			_, _, err := r.conclude(item, b, id, like)
+			return err
+		case id != item.mayRepeat:
+			if err := r.keepAsRepeat(item, b, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// judgeWithout judges the items anew that may have been repeats of transactions which were
+// removed.
+func (r *recorder) judgeWithout(removed []removedTransaction) error {
+	for _, t := range removed {
+		items, err := r.mayBeRepeats(`i.bank_account_id = ? AND i.amount = ? AND i.transaction_id = ?`, t.bankAccountID, t.amount, t.id)
+		if err != nil {
+			return err
+		}
+		for _, item := range items {
+			b, err := txBankAccount(r.tx, r.call.AccountID, item.bankAccount)
+			if err == nil {
+				err = r.judgeItems(b, []waitingItem{item})
+			}
+			if err != nil && !errors.Is(err, app.ErrNoBankAccount) { // it was unlinked
+				return err
+			}
+		}
+	}
+	return r.closeItems()
+}
+
+// mayBeRepeats gives items that may be repeats. Webhooks don't get what was received long ago.
+func (r *recorder) mayBeRepeats(condition string, args ...any) ([]waitingItem, error) {
+	rows, err := r.tx.query(`SELECT `+waitingColumns+` FROM inbound_items i INDEXED BY inbound_items_repeat LEFT JOIN sources s ON s.id = i.source_id
+		WHERE i.state = 'may_be_repeat' AND `+condition+` ORDER BY i.id LIMIT ?`, append(args, mostDecided)...)
+	items, err := collect(rows, err, scanWaitingItem)
+	for i := range items {
+		items[i].silent = items[i].silent || r.now.Sub(items[i].receivedAt) > app.RecentlyReceived
+	}
+	return items, err
+}
+
+// conclude closes an item whose movement is known: it is that of a transaction, or another
+// one, which is recorded.
+func (r *recorder) conclude(item waitingItem, b app.BankAccount, id int64, like app.Likeness) (app.Outcome, int64, error) {
+	outcome, err := app.OutcomeDuplicate, error(nil)
+	if like == app.AnotherMovement {
+		outcome = app.OutcomeRecorded
+		id, err = r.insert(b, item.report)
+	} else {
+		err = r.keepReport(b, item.report, id)
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	r.noteClosed(item, outcome)
+	if item.event == r.event {
+		r.decided = append(r.decided, decidedItem{item.position, outcome, id})
+	}
+	if err := r.tx.exec(`UPDATE event_ids SET transaction_id = ?, merged = ? WHERE account_id = ? AND source_id = ? AND channel = ? AND event_id = ?`,
+		id, outcome == app.OutcomeDuplicate, r.call.AccountID, item.source, string(item.EventIDChannel), item.EventID); err != nil {
+		return "", 0, err
+	}
+	if err := r.tx.exec(`UPDATE inbound_items SET state = ? WHERE id = ?`, string(outcome), item.id); err != nil {
+		return "", 0, err
+	}
+	return outcome, id, r.decide(b, item.report)
+}
+
+// keepAsRepeat keeps an item that may be the movement of a transaction.
+func (r *recorder) keepAsRepeat(item waitingItem, b app.BankAccount, same int64) error {
+	why := app.MayRepeat(same)
+	r.noteClosed(item, app.OutcomeMayBeRepeat)
+	return r.tx.exec(`UPDATE inbound_items SET state = ?, bank_account_id = ?, transaction_id = ?, silent = ?, reason_field = ?, reason_en = ?, reason_vi = ? WHERE id = ?`,
+		string(app.OutcomeMayBeRepeat), b.ID, same, item.silent, why.Field, why.Text.EN, why.Text.VI, item.id)
+}
+
+// settle concludes an item that is what it may repeat, and judges one again that isn't.
+func (r *recorder) settle(item waitingItem, b app.BankAccount, repeat bool) (app.Outcome, int64, error) {
+	if repeat {
+		return r.conclude(item, b, item.mayRepeat, app.SameMovement)
+	}
+	item.isNot = append(item.isNot, item.mayRepeat)
+	if err := r.tx.exec(`UPDATE inbound_items SET is_not = ? WHERE id = ?`, joinIDs(item.isNot), item.id); err != nil {
+		return "", 0, err
+	}
+	id, like, err := r.judge(b, item.report)
+	if err != nil {
+		return "", 0, err
+	}
+	if like == app.NotKnown {
+		return app.OutcomeMayBeRepeat, id, r.keepAsRepeat(item, b, id)
+	}
+	return r.conclude(item, b, id, like)
+}
+
+// SettleRepeat does what a person says of an item that may be a repeat.
+func (s *Store) SettleRepeat(ctx context.Context, accountID, eventID, itemID int64, repeat bool, zone *time.Location, now time.Time) (app.Settled, error) {
+	return writing(ctx, s, func(tx *tx) (app.Settled, error) {
+		var settled app.Settled
+		if err := inboundEventExists(tx, accountID, eventID); err != nil {
+			return settled, err
+		}
+		r := &recorder{tx: tx, zone: zone, now: now, call: app.InboundCall{AccountID: accountID}}
+		items, err := r.mayBeRepeats(`+i.inbound_event_id = ? AND (?2 = 0 OR i.id = ?2)`, eventID, itemID)
+		if err == nil && len(items) != 1 {
+			err = app.ErrNothingToSettle
+		}
+		if err != nil {
+			return settled, err
+		}
+		item := items[0]
+		b, err := txBankAccount(tx, accountID, item.bankAccount)
+		if err != nil {
+			return settled, err
+		}
+		if err := tx.audit(ctx, accountID, app.DeedInboundSettle, eventID, app.AuditDetail{}); err != nil {
+			return settled, err
+		}
+		settled.Outcome, settled.TransactionID, err = r.settle(item, b, repeat)
+		settled.Webhooks = r.webhooks
+		if err == nil {
+			err = r.closeItems()
+		}
+		return settled, err
+	})
+}
