@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -51,19 +50,34 @@ func later(texts []string) *schema {
 	return newSchema(scripts...)
 }
 
-// KillAfterRenames has every rename after the first n fail, as a kill would. undo
-// ends it.
-func KillAfterRenames(n int) (undo func()) {
+// KillAfterRenames runs fn, and ends it at the rename after the first n, as a kill
+// would. It says whether fn came to that.
+func KillAfterRenames(n int, fn func() error) (killed bool, err error) {
+	defer func() {
+		rename = os.Rename
+		if at := recover(); at != nil {
+			killed = true
+		}
+	}()
 	rename = func(from, to string) error {
 		if n--; n < 0 {
-			return errKilled
+			panic("killed")
+		}
+		return os.Rename(from, to)
+	}
+	return false, fn()
+}
+
+// FailRename has one rename fail, after the first n, as a disk would. undo ends it.
+func FailRename(n int) (undo func()) {
+	rename = func(from, to string) error {
+		if n--; n == -1 {
+			return &os.LinkError{Op: "rename", Old: from, New: to, Err: syscall.EBUSY}
 		}
 		return os.Rename(from, to)
 	}
 	return func() { rename = os.Rename }
 }
-
-var errKilled = errors.New("killed")
 
 // RefuseLinks makes of every file system one without hard links.
 func RefuseLinks() (undo func()) {

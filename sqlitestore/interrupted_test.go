@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -133,10 +134,12 @@ func TestInterruptedRestore(t *testing.T) {
 	steps := 0
 	for ; ; steps++ {
 		dir := copyFiles(t, filepath.Dir(db))
-		undo := sqlitestore.KillAfterRenames(steps)
-		_, err := sqlitestore.Restore(acting(ctx), filepath.Join(dir, "baoco.db"), sqlitestore.RestoreSource{File: backup}, time.Now())
-		undo()
-		if err == nil {
+		killed, err := sqlitestore.KillAfterRenames(steps, func() error {
+			_, err := sqlitestore.Restore(acting(ctx), filepath.Join(dir, "baoco.db"), sqlitestore.RestoreSource{File: backup}, time.Now())
+			return err
+		})
+		must(t, err)
+		if !killed {
 			break
 		}
 		must(t, examineOnly(filepath.Join(dir, "baoco.db")))
@@ -168,6 +171,46 @@ func TestInterruptedRestore(t *testing.T) {
 	}
 }
 
+// A restore or a change of the key of which a step fails leaves the database that
+// was there, whole and with its key, and nothing beside it.
+func TestFailedStepLeavesTheOldState(t *testing.T) {
+	db, other := sealed(t, "https://old.vn"), sealed(t, "https://new.vn")
+	s := open(t, other, false)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	makeBackup(t, s, sqlitestore.BackupTarget{File: backup})
+	must(t, s.Close())
+	must(t, os.WriteFile(db+"-wal", nil, 0o600))
+	for what, step := range map[string]struct {
+		run   func(db string) error
+		steps int
+	}{
+		"restore": {func(db string) error {
+			_, err := sqlitestore.Restore(acting(t.Context()), db, sqlitestore.RestoreSource{File: backup}, time.Now())
+			return err
+		}, 7},
+		"doctor --new-key": {func(db string) error {
+			_, err := sqlitestore.ReplaceKey(acting(t.Context()), db, time.Now())
+			return err
+		}, 1},
+	} {
+		for n := range step.steps {
+			db := filepath.Join(copyFiles(t, filepath.Dir(db)), "baoco.db")
+			undo := sqlitestore.FailRename(n)
+			err := step.run(db)
+			undo()
+			if !errors.Is(err, syscall.EBUSY) {
+				t.Errorf("%s, rename %d fails: %v", what, n, err)
+			}
+			if got := opensWhole(t, db); got != "https://old.vn" {
+				t.Errorf("%s, rename %d fails: the database is %s", what, n, got)
+			}
+			if got := names(t, filepath.Dir(db)); strings.Contains(got, "restor") || strings.Contains(got, "key.") {
+				t.Errorf("%s, rename %d fails: leaves %s", what, n, got)
+			}
+		}
+	}
+}
+
 // examineOnly checks that doctor changes nothing.
 func examineOnly(db string) error {
 	before, err := os.ReadDir(filepath.Dir(db))
@@ -192,11 +235,12 @@ func TestInterruptedNewKey(t *testing.T) {
 	makeBackup(t, s, sqlitestore.BackupTarget{File: backup})
 	must(t, s.Close())
 	dir := copyFiles(t, filepath.Dir(db))
-	undo := sqlitestore.KillAfterRenames(0)
-	_, err := sqlitestore.ReplaceKey(acting(context.Background()), filepath.Join(dir, "baoco.db"), time.Now())
-	undo()
-	if err == nil {
-		t.Fatal("it wasn't interrupted")
+	killed, err := sqlitestore.KillAfterRenames(1, func() error { // the first is that of the trial
+		_, err := sqlitestore.ReplaceKey(acting(context.Background()), filepath.Join(dir, "baoco.db"), time.Now())
+		return err
+	})
+	if !killed {
+		t.Fatalf("it wasn't interrupted: %v", err)
 	}
 	for name, entry := range entries {
 		db := filepath.Join(copyFiles(t, dir), "baoco.db")

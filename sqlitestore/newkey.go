@@ -49,7 +49,7 @@ func isLost(sourceSecret string) bool { return strings.HasPrefix(sourceSecret, l
 //  5. F.key.next becomes F.key.
 //
 // A kill before the commit leaves the file under its old key, and a new key that
-// fits nothing: the next run begins anew. A kill after it leaves a file that only
+// fits nothing: the next run begins anew. That F.key can be replaced is tried before. A kill after it leaves a file that only
 // F.key.next fits. Opening that fails with a message that says to run this again,
 // and the next run does steps 4 and 5. F.key is never missing in between. The file
 // knows which secrets were dropped, so that run lists them as well.
@@ -76,6 +76,9 @@ func ReplaceKey(ctx context.Context, path string, now time.Time) (r app.Replaced
 	if err != nil {
 		return r, err
 	}
+	if err := tryReplace(resolved + ".key"); err != nil {
+		return r, err
+	}
 	db := openOne(resolved, url.Values{
 		"mode": {"rw"}, "_txlock": {"exclusive"}, "_busy_timeout": {"5000"}, "_synchronous": {"FULL"}, "_foreign_keys": {"1"},
 		"_dqs": {"0"}, "_defensive": {"1"}, "_pragma": {"locking_mode(exclusive)", "trusted_schema(0)"},
@@ -94,6 +97,28 @@ func ReplaceKey(ctx context.Context, path string, now time.Time) (r app.Replaced
 	}
 	r.Aside, err = nameNewKey(resolved, now)
 	return r, err
+}
+
+// tryReplace replaces a key file, if there is one, by a copy of itself. Once the secrets
+// are sealed anew, a key file that can't be replaced would leave a database that
+// nothing opens.
+func tryReplace(path string) error {
+	owner, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = checkReplaceable(path)
+	}
+	if err != nil {
+		return err
+	}
+	draft := newDraft(path)
+	defer os.Remove(draft)
+	if err := errors.Join(copyFile(path, draft), ownAs(draft, owner)); err != nil {
+		return err
+	}
+	return publish(draft, path, true)
 }
 
 // checkSchema returns ErrOlder or another error if the file hasn't the present schema.

@@ -34,6 +34,19 @@ const (
 // ErrHeld says that another program, such as Litestream, has the database open.
 var ErrHeld = errors.New("another program has the database open")
 
+// ErrMount says that a file which is to be replaced is a mount of its own.
+var ErrMount = errors.New("a file that is mounted by itself can't be replaced; mount its folder instead")
+
+// checkReplaceable returns ErrMount if one of the files is a mount of its own.
+func checkReplaceable(paths ...string) error {
+	for _, path := range paths {
+		if isMount(path) {
+			return fmt.Errorf("%w: %s", ErrMount, path)
+		}
+	}
+	return nil
+}
+
 // filesOf are the names of a database, of its key, and of the files that belong to it
 // and must not stand beside another: its logs, a new key that it was about to get, and
 // what Litestream knows of it.
@@ -72,8 +85,8 @@ type Restored struct {
 const draftRoom = 1 << 20
 
 // Restore puts a backup in the place of the database at path, which need not exist.
-// The backup is checked before anything is changed. After an error either nothing
-// was changed, or the next Restore, Open or FinishRestore finishes it.
+// The backup is checked before anything is changed. After an error everything is as it
+// was, or, where that failed too, the next Restore, Open or FinishRestore finishes it.
 func Restore(ctx context.Context, path string, from RestoreSource, now time.Time) (r Restored, err error) {
 	if r.Path, err = restorePlace(path); err != nil {
 		return r, err
@@ -112,11 +125,11 @@ func Restore(ctx context.Context, path string, from RestoreSource, now time.Time
 			return r, err
 		}
 	}
-	if err := r.commit(ctx, key, from, now); err != nil {
-		return r, err
+	if err = r.commit(ctx, key, from, now); err == nil {
+		_, err = applyRestore(r.Path)
 	}
-	if _, err = applyRestore(r.Path); err != nil {
-		return r, err
+	if err != nil {
+		return r, errors.Join(err, takeBack(r.Path))
 	}
 	return r, r.closeRescue()
 }
@@ -190,6 +203,9 @@ func (r *Restored) check(ctx context.Context, from RestoreSource) (key []byte, e
 		if _, err := os.Lstat(name); err == nil {
 			r.SetAside = append(r.SetAside, name)
 		}
+	}
+	if err := checkReplaceable(r.SetAside...); err != nil {
+		return nil, err
 	}
 	needs := info.Size()
 	if from.Draft {
@@ -312,6 +328,16 @@ func pendingRestore(path string) (next string, stale []string, err error) {
 	return next, stale, err
 }
 
+// decidedRestore returns the name of the file that is to take the place of a database;
+// empty if there is none. It removes keys of restores that were never decided.
+func decidedRestore(path string) (next string, err error) {
+	next, stale, err := pendingRestore(path)
+	for _, key := range stale {
+		err = errors.Join(err, os.Remove(key))
+	}
+	return next, err
+}
+
 // FinishRestore finishes a restore of the database at path that was interrupted after
 // its commit, if there is one. It returns ErrServed if the restore is still running.
 func FinishRestore(path string) error {
@@ -348,10 +374,7 @@ func FinishRestore(path string) error {
 // Until the last step the new database has its first name, which says that this is
 // to be finished. In between F may be missing, or stand beside another's key.
 func applyRestore(path string) (aside string, err error) {
-	next, stale, err := pendingRestore(path)
-	for _, key := range stale {
-		err = errors.Join(err, os.Remove(key))
-	}
+	next, err := decidedRestore(path)
 	if err != nil || next == "" {
 		return "", err
 	}
@@ -387,6 +410,28 @@ func applyRestore(path string) (aside string, err error) {
 		return "", nil
 	}
 	return aside, nil
+}
+
+// takeBack undoes a restore that was decided and of which a step failed: the files that
+// were set aside get their names again, the database before its key and its logs, and
+// the restored ones are removed.
+func takeBack(path string) error {
+	next, err := decidedRestore(path)
+	if err != nil || next == "" {
+		return err
+	}
+	if _, err := os.Lstat(next + ".key"); errors.Is(err, fs.ErrNotExist) {
+		if err := rename(path+".key", next+".key"); err != nil {
+			return err
+		}
+	}
+	aside := filesOf(path + asideSuffix + strings.TrimPrefix(next, path+nextSuffix))
+	for i, name := range filesOf(path) {
+		if err := moveAside(aside[i], name); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.Remove(next), os.Remove(next+".key"), syncDir(filepath.Dir(path)))
 }
 
 // moveAside renames a file if it exists, and never onto another file.

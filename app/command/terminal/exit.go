@@ -95,7 +95,8 @@ func ExitCode(err error) int {
 	}
 	for _, known := range []error{
 		sqlitestore.ErrNoFile, sqlitestore.ErrNotDatabase, sqlitestore.ErrDamaged, sqlitestore.ErrNewer, sqlitestore.ErrOlder, sqlitestore.ErrSchema,
-		sqlitestore.ErrServed, sqlitestore.ErrHeld, sqlitestore.ErrTaken, sqlitestore.ErrTwoNames, sqlitestore.ErrKey, sqlitestore.ErrNoRoom, fs.ErrPermission, fs.ErrExist, syscall.EROFS,
+		sqlitestore.ErrServed, sqlitestore.ErrHeld, sqlitestore.ErrMount, sqlitestore.ErrTaken,
+		sqlitestore.ErrTwoNames, sqlitestore.ErrKey, sqlitestore.ErrNoRoom, fs.ErrPermission, fs.ErrExist, syscall.EROFS,
 	} {
 		if errors.Is(err, known) {
 			return ExitDatabase

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package sqlitestore
+
+func isMount(string) bool { return false }
