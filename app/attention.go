@@ -118,6 +118,8 @@ func (s *Service) systemAttention(ctx context.Context, accountID int64, in Insta
 			a.Kind, a.Name = AttentionServer, Text{"The HTTPS certificate is not renewed", "Chứng chỉ HTTPS chưa được gia hạn"}
 		case WarningReplica:
 			a.Kind, a.Name = AttentionServer, Text{"The replica is not good", "Bản sao ngoài máy có vấn đề"}
+		case WarningClock:
+			a.Kind, a.Name = AttentionServer, Text{"The clock of this machine was set", "Đồng hồ của máy này vừa bị chỉnh"}
 		case WarningBackup:
 			a.Kind, a.Name = AttentionServer, Text{"There is no recent backup", "Lâu chưa sao lưu"}
 			a.Action = Text{"How to back up", "Cách sao lưu"}

@@ -80,7 +80,8 @@ func (o Outgoing) MessageID() string {
 type WebhookBacklog struct {
 	WebhookID int64
 	Due       bool
-	NextDue   time.Time // the first due time after now; zero: none
+	NextDue   time.Time // the first due time of a retry after now; zero: none
+	LastDue   time.Time // the last due time of a retry; zero: there is none
 }
 
 // Settle records the result of an attempt and gives the history record.

@@ -135,8 +135,8 @@ type Reader interface {
 	// grows with the webhooks, not with the deliveries.
 	Backlogs(ctx context.Context, now time.Time) ([]WebhookBacklog, error)
 	// Due gives at most limit deliveries of a webhook that are due and not
-	// among skip, by due time: its retries, or its first attempts. It gives
-	// none where the webhook isn't active or has lost its secret.
+	// among skip, by due time: its retries, or its first attempts, which are
+	// due whatever the clock says. It gives none where the webhook isn't active or has lost its secret.
 	Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]Outgoing, error)
 	// PendingDeliveries counts the deliveries that are still to be attempted: to
 	// one webhook (0 for an unknown one), or to all where webhookID is 0.
@@ -185,6 +185,9 @@ type Reader interface {
 // What people do is written into the audit log in the same commit, here and in
 // [Store]; the context says who does it: [ActingAs].
 type Writer interface {
+	// MoveRetries moves the retries that are due after one instant and not after
+	// another by the time between the two, and returns how many there were.
+	MoveRetries(ctx context.Context, after, until time.Time) (int64, error)
 	// Audit writes a line of the audit log about what changes nothing else in the
 	// file, such as an export.
 	Audit(ctx context.Context, accountID int64, deed Deed, id int64, d AuditDetail) error

@@ -61,6 +61,7 @@ type Service struct {
 	// When the last scheduled backup failed; nil: it didn't.
 	backupFailed atomic.Pointer[time.Time]
 	replica      atomic.Pointer[ReplicaCheck] // nil: nobody has looked at one
+	clockStep    atomic.Pointer[ClockStep]    // nil: the clock was not set
 }
 
 // probe is the result of the last look at the storage.

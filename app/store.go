@@ -359,6 +359,12 @@ type Store interface {
 	// OldestDue gives the earliest due time of the deliveries of each active webhook
 	// that are due, but for those to skip.
 	OldestDue(ctx context.Context, now time.Time, skip []int64) (map[int64]time.Time, error)
+	// PullRetries gives retries that are due later than the longest wait from now the
+	// wait before their next attempt, from now on. It returns how many there were.
+	PullRetries(ctx context.Context, schedule []time.Duration, now time.Time) (int64, error)
+	// NewestTime is the latest of when the newest transaction, call and attempt were
+	// recorded; zero: there is none.
+	NewestTime(ctx context.Context) (time.Time, error)
 	// WriterBeat is when the writer last ended a commit, whatever came of it. Each
 	// Probe gives it one to make.
 	WriterBeat() time.Time

@@ -132,6 +132,7 @@ const (
 	WarningCertificate WarningName = "certificate"
 	WarningBackup      WarningName = "backup"
 	WarningReplica     WarningName = "replica"
+	WarningClock       WarningName = "clock"
 	WarningFiles       WarningName = "files"
 )
 
@@ -262,11 +263,13 @@ func (s *Service) systemWarnings(ctx context.Context, in Installation, now time.
 	return s.warnings(in, storage, backup, in.certificate(ctx), now), err
 }
 
-// warnings are those about the replica and all Warnings.
+// warnings are those about the replica and the clock, and all Warnings.
 func (s *Service) warnings(in Installation, storage StorageStatus, backup BackupStatus, certificate CertificateStatus, now time.Time) []Warning {
 	list := Warnings(in, storage, backup, certificate, now)
-	if w, bad := s.replicaWarning(now); bad {
-		list = append([]Warning{w}, list...)
+	for _, warning := range []func(time.Time) (Warning, bool){s.clockWarning, s.replicaWarning} {
+		if w, bad := warning(now); bad {
+			list = append([]Warning{w}, list...)
+		}
 	}
 	return list
 }

@@ -2,7 +2,6 @@ package scheduler_test
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -91,26 +90,6 @@ func TestReplicaJobs(t *testing.T) {
 		time.Sleep(time.Minute + time.Second)
 		if said := attention(); said != "" {
 			t.Errorf("once it is removed: %q", said)
-		}
-	})
-}
-
-// A server that starts an hour before its last beat says that the clock was set.
-func TestClockWasSet(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := apptest.Open(t, newFile(t), app.Config{})
-		defer w.Close()
-		must(t, w.Store.SetBeat(t.Context(), time.Now().Add(time.Hour)))
-		s, err := scheduler.Start(w.Service, func(context.Context, app.Outgoing) app.Result { return app.Result{} }, scheduler.Options{Replica: &place{there: true}})
-		must(t, err)
-		defer s.Stop(t.Context())
-		time.Sleep(2 * time.Minute)
-		if c, known := w.Service.ReplicaCheck(time.Now()); !known || !strings.Contains(c.Problem.EN, "set by -60 minutes") {
-			t.Errorf("%+v", c)
-		}
-		time.Sleep(20 * time.Minute)
-		if c, _ := w.Service.ReplicaCheck(time.Now()); c.Problem != (app.Text{}) {
-			t.Errorf("later: %+v", c)
 		}
 	})
 }

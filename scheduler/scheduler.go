@@ -106,6 +106,9 @@ func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Re
 	if _, err := x509.SystemCertPool(); err != nil {
 		o.Logger.Warn("this machine's root certificates can't be read, so deliveries over HTTPS will fail", "err", err)
 	}
+	step, err := service.ClockAtStart(ctx, time.Now())
+	s.logFault(ctx, "compare the clock with the newest row", err)
+	s.courier.noteStep(step)
 	service.Probe(ctx, time.Now()) // from now on, silence means that the storage hangs
 	service.SetCourier(app.Courier{Wake: s.courier.Wake, Sweep: s.courier.lookEverywhere, InFlight: s.courier.inFlight, Swept: s.courier.lastSweep, Shortage: s.courier.shortageOf})
 	go func() {
@@ -144,10 +147,9 @@ func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 		}
 	}
 	if o.Replica != nil {
-		clock := &clock{}
 		for _, job := range []job{
-			{"beat", app.BeatInterval, func(ctx context.Context) { s.beat(ctx, service, o.Replica, clock) }},
-			{"replica", lookInterval, func(ctx context.Context) { s.lookAtReplica(ctx, service, o.Replica, clock) }},
+			{"beat", app.BeatInterval, func(ctx context.Context) { s.beat(ctx, service, o.Replica) }},
+			{"replica", lookInterval, func(ctx context.Context) { s.lookAtReplica(ctx, service, o.Replica) }},
 		} {
 			if _, err := s.cron.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.run), gocron.WithName(job.name), gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
 				return err

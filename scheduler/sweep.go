@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -19,6 +20,9 @@ const refillPause = 4 * time.Millisecond
 // most this late after the clock was set.
 const maxTimer = 5 * time.Second
 
+// smallStep is how far the clock may be set without a change of due times.
+const smallStep = time.Second
+
 // courier makes the attempts of due deliveries. One goroutine sweeps: it looks
 // for due deliveries and gives them slots. Each attempt has a goroutine of its
 // own, which also settles it. The first attempt of a new delivery begins at
@@ -31,6 +35,8 @@ type courier struct {
 	service *app.Service
 	send    func(ctx context.Context, o app.Outgoing) app.Result
 	log     *slog.Logger
+
+	looked time.Time // when the last sweep began; only sweeps use it
 
 	wake    chan struct{}
 	running sync.WaitGroup
@@ -200,8 +206,11 @@ func (c *courier) untilNextDue() time.Duration {
 // sweep gives slots to what is due: first attempts of every webhook before the
 // retries of any, and those of webhooks that answer before the others.
 func (c *courier) sweep(ctx context.Context) error {
-	hot, full := c.takeHot()
 	now := time.Now()
+	if err := c.followClock(ctx, now); err != nil {
+		return err
+	}
+	hot, full := c.takeHot()
 	if full {
 		if err := c.addBacklogs(ctx, hot, now); err != nil {
 			return err
@@ -217,6 +226,33 @@ func (c *courier) sweep(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// followClock moves what waits where the clock was set forward since the last sweep:
+// else every retry would be due at once. Where it was set back, the due times are too
+// far away, see addBacklogs.
+func (c *courier) followClock(ctx context.Context, now time.Time) error {
+	before := c.looked
+	c.looked = now
+	if before.IsZero() {
+		return nil
+	}
+	step := now.Round(0).Sub(before.Round(0)) - now.Sub(before)
+	if step > smallStep {
+		if _, err := c.service.MoveRetries(ctx, before, before.Add(step)); err != nil {
+			c.looked = before
+			return err
+		}
+	}
+	c.noteStep(app.ClockStep{By: step, At: now})
+	return nil
+}
+
+// noteStep tells of a step of the clock that is large enough.
+func (c *courier) noteStep(step app.ClockStep) {
+	if c.service.NoteClockStep(step) {
+		c.log.Warn(step.Text().EN)
+	}
 }
 
 // takeHot gives what the sweep looks at: nothing while results wait for the
@@ -262,6 +298,13 @@ func (c *courier) addBacklogs(ctx context.Context, hot map[int64]bool, now time.
 	}
 	var next time.Time
 	for _, b := range backlogs {
+		if b.LastDue.Sub(now) > c.service.LongestWait() {
+			n, err := c.service.PullRetries(ctx, now)
+			if err == nil {
+				c.log.Warn("retries waited for a time that the clock had ahead; they wait anew", "retries", n)
+			}
+			return errors.Join(err, c.addBacklogs(ctx, hot, now))
+		}
 		if b.Due {
 			hot[b.WebhookID] = true
 		}

@@ -26,13 +26,13 @@ var (
 	}
 	notAudited = []string{"UseTOTPStep", "UsePasskey",
 		"SetSession", "SeeSession", "RemoveSession", "NoteRefusedCall", "HideGuide", "SetBeat", "TouchAPIKey", "SetUp", "FinishLinks", "RecordPage", "NotePollFault", "IndexSearch",
-		"Settle", "SettleStream", "SettleAlert", "SettlePaymentFeed", "Reclaim", "Probe", "RefreshCredentials",
+		"Settle", "MoveRetries", "PullRetries", "SettleStream", "SettleAlert", "SettlePaymentFeed", "Reclaim", "Probe", "RefreshCredentials",
 	}
 	reading = []string{"TOTP", "PasskeyByCredential",
 		"APIKeyByHash", "CounterLinkByHash", "SetUpOpen", "UserByName", "BankAccountSummaries", "FirstDay", "BankAccountDays", "HoursBetween",
 		"SourceByToken", "SourceByBearer", "SourceByUsername", "RefusedCalls", "InboundEventsBefore", "InboundEvent", "InboundItems", "InboundBodies", "InboundSources", "KnownEvents",
 		"PolledSources", "Transactions", "Unindexed", "IDsOf", "TransactionsIn", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Pending", "DeliveryFacts", "DeliveriesOf",
-		"FailedDeliveries", "AlertConditions", "PaymentsToTell", "QueueStatus", "AnswerTimes", "OldestDue", "WriterBeat", "UnmatchedTransactions", "PaymentCandidates",
+		"FailedDeliveries", "AlertConditions", "PaymentsToTell", "QueueStatus", "NewestTime", "AnswerTimes", "OldestDue", "WriterBeat", "UnmatchedTransactions", "PaymentCandidates",
 	}
 )
 

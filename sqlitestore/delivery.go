@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"math"
 	"slices"
 	"time"
 
@@ -40,18 +41,14 @@ func (s *Store) Backlogs(ctx context.Context, now time.Time) ([]app.WebhookBackl
 			SELECT (SELECT min(webhook_id) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id > q.id) FROM q WHERE q.id IS NOT NULL
 		)
 		SELECT q.id,
-			EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = q.id AND retry = 0 AND due_ms <= ?1)
+			EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = q.id AND retry = 0)
 			OR EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = q.id AND retry = 1 AND due_ms <= ?1),
-			(SELECT min(due_ms) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = q.id AND retry = 0 AND due_ms > ?1),
-			(SELECT min(due_ms) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = q.id AND retry = 1 AND due_ms > ?1)
+			(SELECT min(due_ms) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = q.id AND retry = 1 AND due_ms > ?1),
+			(SELECT max(due_ms) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = q.id AND retry = 1)
 		FROM q JOIN webhooks w ON w.id = q.id WHERE w.is_active = 1 AND w.deleted_at IS NULL`, now.UnixMilli())
 	return collect(rows, err, func(row scanner) (app.WebhookBacklog, error) {
 		var b app.WebhookBacklog
-		var retry time.Time
-		err := row.Scan(&b.WebhookID, &b.Due, millisInto(&b.NextDue), millisInto(&retry))
-		if !retry.IsZero() && (b.NextDue.IsZero() || retry.Before(b.NextDue)) {
-			b.NextDue = retry
-		}
+		err := row.Scan(&b.WebhookID, &b.Due, millisInto(&b.NextDue), millisInto(&b.LastDue))
 		return b, err
 	})
 }
@@ -137,8 +134,12 @@ func (s *Store) Due(ctx context.Context, webhookID int64, now time.Time, skip []
 // dueIDs stops reading when it has enough, without a LIMIT: SQLite would prepare the
 // statement anew for each value of a bound one.
 func (s *Store) dueIDs(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]int64, error) {
+	until := now.UnixMilli()
+	if !retries {
+		until = math.MaxInt64
+	}
 	rows, err := s.query(ctx, `SELECT id FROM deliveries INDEXED BY deliveries_due
-		WHERE state = 0 AND webhook_id = ? AND retry = ? AND due_ms <= ? ORDER BY due_ms`, webhookID, retries, now.UnixMilli())
+		WHERE state = 0 AND webhook_id = ? AND retry = ? AND due_ms <= ? ORDER BY due_ms`, webhookID, retries, until)
 	ids := make([]int64, 0, limit)
 	err = each(rows, err, func(row scanner) (bool, error) {
 		id, err := scanOne[int64](row)
@@ -148,6 +149,48 @@ func (s *Store) dueIDs(ctx context.Context, webhookID int64, now time.Time, skip
 		return len(ids) >= limit, err
 	})
 	return ids, err
+}
+
+// waitingRetries are the ids of a step of retries that wait in an interval, ?1 not
+// included. Those of a webhook that is off wait as well.
+var waitingRetries = `(SELECT d.id FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.retry = 1
+	WHERE d.state = 0 AND d.due_ms > ?1 AND d.due_ms <= ?2` + stepLimit + `)`
+
+func (s *Store) PullRetries(ctx context.Context, schedule []time.Duration, now time.Time) (int64, error) {
+	waits := make([]int64, len(schedule))
+	for i, wait := range schedule {
+		waits[i] = wait.Milliseconds()
+	}
+	list, err := json.Marshal(waits)
+	if err != nil {
+		return 0, err
+	}
+	longest := slices.Max(waits)
+	return s.changeRetries(ctx, `?3 + coalesce(json_extract(?4, '$[' || attempts || ']'), ?5)`, now.UnixMilli()+longest, math.MaxInt64, now.UnixMilli(), string(list), longest)
+}
+
+func (s *Store) MoveRetries(ctx context.Context, after, until time.Time) (int64, error) {
+	return s.changeRetries(ctx, `due_ms + ?2 - ?1`, after.UnixMilli(), until.UnixMilli())
+}
+
+// changeRetries gives retries another due time, which must lie outside the interval
+// after which they are chosen.
+func (s *Store) changeRetries(ctx context.Context, due string, args ...any) (int64, error) {
+	return inSteps(ctx, s, 0, func(tx *tx, n int64) (int64, bool, error) {
+		changed, err := tx.change(`UPDATE deliveries SET due_ms = `+due+` WHERE id IN `+waitingRetries, args...)
+		return n + changed, changed == stepRows, err
+	})
+}
+
+const newestTime = `SELECT max(coalesce((SELECT created_at * 1000 FROM transactions ORDER BY id DESC LIMIT 1), 0),
+	coalesce((SELECT received_ms FROM inbound_events ORDER BY id DESC LIMIT 1), 0), coalesce((SELECT started_ms FROM attempts ORDER BY id DESC LIMIT 1), 0))`
+
+func (s *Store) NewestTime(ctx context.Context) (at time.Time, err error) {
+	newest, err := readOne[int64](ctx, s, newestTime)
+	if newest > 0 {
+		at = time.UnixMilli(newest)
+	}
+	return at, err
 }
 
 func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, error) {

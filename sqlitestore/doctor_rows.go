@@ -224,8 +224,7 @@ var firstDay = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (d *doctor) clock(ctx context.Context) (c app.Check, err error) {
 	var newest int64
-	err = d.db.QueryRowContext(ctx, `SELECT max(coalesce((SELECT created_at * 1000 FROM transactions ORDER BY id DESC LIMIT 1), 0),
-			coalesce((SELECT received_ms FROM inbound_events ORDER BY id DESC LIMIT 1), 0), coalesce((SELECT started_ms FROM attempts ORDER BY id DESC LIMIT 1), 0))`).Scan(&newest)
+	err = d.db.QueryRowContext(ctx, newestTime).Scan(&newest)
 	cure := app.Text{EN: "Set the clock by the network: timedatectl set-ntp true", VI: "Đồng bộ đồng hồ qua mạng: timedatectl set-ntp true"}
 	switch at := time.UnixMilli(newest); {
 	case err != nil:

@@ -138,7 +138,7 @@ var unlimitedReads = []string{
 	"InboundSources", "KnownEvents", "OpenInbound", "Imports", "Undoable",
 	// About streams, webhooks and deliveries.
 	"CodePatterns", "Stream", "Streams", "StreamWork", "StreamTransactions", "StreamBehind",
-	"Webhook", "Webhooks", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Backlogs", "Due", "OldestDue", "PendingDeliveries", "Pending", "Replayable", "FailedDeliveries", "DeliveryFacts", "History", "QueueStatus", "AnswerTimes",
+	"Webhook", "Webhooks", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Backlogs", "Due", "OldestDue", "PendingDeliveries", "Pending", "Replayable", "FailedDeliveries", "DeliveryFacts", "History", "QueueStatus", "NewestTime", "AnswerTimes",
 	// For whoever has the token.
 	"PaymentRequestByToken",
 	// A shift is what a cashier did, on whatever bank account.

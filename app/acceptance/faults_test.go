@@ -41,6 +41,8 @@ type installation struct {
 	db     string
 	source app.Source
 	key    string
+
+	webhookSecret string
 }
 
 // install makes a database in a directory of its own, with a webhook to the
@@ -53,7 +55,7 @@ func install(t testing.TB, receiver *shop) installation {
 	w.Link("ACB", "19354957")
 	_, secret := w.Webhook(receiver.URL+"/a", app.WebhookAll)
 	receiver.sign("/a", secret)
-	return installation{filepath.Dir(w.Path), w.Path, w.Source("native", "", ""), w.APIKey(app.ScopeFull)}
+	return installation{filepath.Dir(w.Path), w.Path, w.Source("native", "", ""), w.APIKey(app.ScopeFull), secret}
 }
 
 // provider calls the installation at a server's address.
