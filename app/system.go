@@ -282,8 +282,8 @@ const (
 )
 
 // enoughFiles is how many files the process must be able to open for all attempts
-// in flight, the database and some hundred clients.
-const enoughFiles = 1024
+// in flight, the database and a thousand clients.
+const enoughFiles = 2048
 
 // certificateSoon is how long before the end of a certificate there is a
 // warning. It should have been renewed 30 days before.

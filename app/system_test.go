@@ -46,8 +46,8 @@ func TestWarnings(t *testing.T) {
 		{name: "own certificate in a file", in: app.Installation{Listen: ":443", CertFile: "/etc/x.pem", BaseURL: "https://baoco.shop.vn"}, ends: now.AddDate(0, 0, 3), says: "--cert-file expires in 3 days", grave: true},
 		{name: "a socket", in: app.Installation{Listen: "unix:/run/baoco/baoco.sock", BaseURL: "http://baoco.shop.vn"}},
 		{name: "no public address", in: app.Installation{Listen: "127.0.0.1:8080"}, says: "URLs begin with the address that you opened it at"},
-		{name: "few files", in: app.Installation{Listen: "127.0.0.1:8080", BaseURL: "https://baoco.shop.vn", Files: 512}, says: "only 512 files"},
-		{name: "enough files", in: app.Installation{Listen: "127.0.0.1:8080", BaseURL: "https://baoco.shop.vn", Files: 1024}},
+		{name: "few files", in: app.Installation{Listen: "127.0.0.1:8080", BaseURL: "https://baoco.shop.vn", Files: 1024}, says: "only 1024 files"},
+		{name: "enough files", in: app.Installation{Listen: "127.0.0.1:8080", BaseURL: "https://baoco.shop.vn", Files: 2048}},
 		{name: "large log", in: safe, storage: func(s *app.StorageStatus) { s.LogSize = 1 << 30 }, says: "1024 MB"},
 	} {
 		storage := sound

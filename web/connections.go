@@ -17,8 +17,8 @@ import (
 
 // Connections bounds how many connections are open, in all and of one client,
 // so that files are left for the database and for deliveries. Where a bound is
-// reached, one on which nobody waits for an answer makes room: idle, or still
-// sending its request. It is the one that has been so for longest, of the
+// reached, one on which nobody waits for an answer makes room: idle, still sending its
+// request, or held by a page that anybody may open. It is the one that has been so for longest, of the
 // client itself, or of the one that has most.
 type Connections struct {
 	most, mostOfOne int
@@ -56,10 +56,10 @@ func (c *Connections) Bound(s *http.Server) {
 		if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
 			conn = secure.NetConn()
 		}
-		return context.WithValue(ctx, keyConnection{}, conn)
+		return context.WithValue(ctx, wire.KeyConnection{}, conn)
 	}
 	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if conn, ok := r.Context().Value(keyConnection{}).(*boundConn); ok {
+		if conn, ok := r.Context().Value(wire.KeyConnection{}).(*boundConn); ok {
 			if r.ProtoMajor == 2 {
 				end := conn.beginStream()
 				if end == nil {
@@ -70,8 +70,8 @@ func (c *Connections) Bound(s *http.Server) {
 				defer end()
 			}
 			if r.ContentLength == 0 {
-				conn.keep(+1)
-				defer conn.keep(-1)
+				conn.Keep(+1)
+				defer conn.Keep(-1)
 			} else {
 				body := &arrivingBody{ReadCloser: r.Body, conn: conn}
 				r.Body = body
@@ -86,9 +86,6 @@ func (c *Connections) Bound(s *http.Server) {
 		next.ServeHTTP(w, r)
 	})
 }
-
-// keyConnection is where a request's context holds its *boundConn.
-type keyConnection struct{}
 
 // Listener accepts the connections of l within the bounds.
 func (c *Connections) Listener(l net.Listener) net.Listener { return &boundListener{l, c} }
@@ -240,9 +237,9 @@ func (b *boundConn) beginStream() (end func()) {
 	}
 }
 
-// keep counts requests that wait for their answer: while there is one, the
+// Keep counts requests that wait for their answer: while there is one, the
 // connection isn't cut.
-func (b *boundConn) keep(requests int) {
+func (b *boundConn) Keep(requests int) {
 	c := b.connections
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -275,7 +272,7 @@ func (b *arrivingBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.read, b.err = b.read+int64(n), err
 	if err == io.EOF {
-		b.once.Do(func() { b.here = true; b.conn.keep(+1) })
+		b.once.Do(func() { b.here = true; b.conn.Keep(+1) })
 	}
 	return n, err
 }
@@ -283,7 +280,7 @@ func (b *arrivingBody) Read(p []byte) (int, error) {
 func (b *arrivingBody) answered() {
 	b.once.Do(func() {})
 	if b.here {
-		b.conn.keep(-1)
+		b.conn.Keep(-1)
 	}
 }
 

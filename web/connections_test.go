@@ -19,11 +19,12 @@ import (
 
 	"baoco/app/apptest"
 	"baoco/web"
+	"baoco/web/wire"
 )
 
-// boundServer serves /wait, which is answered once something is sent to
-// answer, and anything else at once, to at most 8 connections and 2 of one
-// client.
+// boundServer serves /wait, and /page, which anybody may open: both are answered once
+// something is sent to answer. Anything else is answered at once. It has at most 8
+// connections and 2 of one client.
 type boundServer struct {
 	t       *testing.T
 	address string
@@ -70,6 +71,15 @@ func startBound(t *testing.T, secure bool) *boundServer {
 		if r.URL.Path == "/wait" {
 			s.arrived <- struct{}{}
 			<-s.answer
+		}
+		if r.URL.Path == "/page" {
+			defer wire.Dispensable(r.Context())()
+			s.arrived <- struct{}{}
+			select {
+			case <-s.answer:
+			case <-r.Context().Done():
+				return
+			}
 		}
 		_, _ = io.WriteString(w, "hello")
 	})}
@@ -150,6 +160,7 @@ const (
 	get      = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 	waiting  = "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n"
 	uploaded = "POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok"
+	page     = "GET /page HTTP/1.1\r\nHost: x\r\n\r\n"
 	halfway  = "POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\no"
 )
 
@@ -238,6 +249,35 @@ func TestAllConnections(t *testing.T) {
 	}
 	wantClosed(t, single, "a client's, with eight of this machine")
 	wantClosed(t, own[0], "the oldest of this machine")
+}
+
+// Where all connections are taken, a page that anybody may open makes room, and an answer
+// that somebody waits for doesn't.
+func TestDispensableConnections(t *testing.T) {
+	t.Parallel()
+	s := startBound(t, false)
+	var pages, kept []net.Conn
+	for i := range 8 {
+		if i%2 == 0 {
+			pages = append(pages, s.from(byte(10+i), page))
+		} else {
+			kept = append(kept, s.from(byte(10+i), waiting))
+		}
+		apptest.Receive(t, "the request arrives", s.arrived)
+	}
+	for i := range pages {
+		kept = append(kept, s.from(byte(30+i), waiting))
+		apptest.Receive(t, "the request arrives", s.arrived)
+	}
+	for _, conn := range pages {
+		wantClosed(t, conn, "a page")
+	}
+	for range kept {
+		s.answer <- struct{}{}
+	}
+	for _, conn := range kept {
+		answered(t, conn)
+	}
 }
 
 // Over HTTP/2 a client has as many requests at a time as it may have connections:

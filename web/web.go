@@ -55,6 +55,8 @@ type Config struct {
 	Requested func(house string, status int)
 	Called    func(source app.Source, err error)
 
+	Connections int // of clients, that may be open: what lasts gets a part of them; 0: not known
+
 	// TrustedProxies are the networks of the proxies that are believed: by
 	// X-Forwarded-For whom a request comes from, by X-Forwarded-Proto and
 	// X-Forwarded-Host how and where it was sent.
@@ -63,7 +65,7 @@ type Config struct {
 
 // New makes the handler of everything that baoco serves.
 func New(c Config) http.Handler {
-	responder := &wire.Responder{Log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), TrustedProxies: c.TrustedProxies, Secure: c.Secure}
+	responder := &wire.Responder{Log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), TrustedProxies: c.TrustedProxies, Secure: c.Secure, Connections: c.Connections}
 	routes, refuse := houses(responder, c)
 	return outermost(responder, newMux(routes, refuse), c.Requested)
 }

@@ -1,6 +1,7 @@
 package acceptance_test
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"time"
 	"unsafe"
 
+	"baoco/app"
 	"baoco/app/apptest"
 )
 
@@ -110,6 +112,48 @@ func TestManyIdleConnections(t *testing.T) {
 		t.Errorf("attempts failed: %s", history)
 	}
 	checkLedger(t, in.db, calls.acknowledged())
+}
+
+// Pages that anybody may open, and that stay open, take the connections of nobody: calls
+// are taken where more pages are open than there are connections.
+func TestManyPaymentPages(t *testing.T) {
+	t.Parallel()
+	in := install(t, openShop(t))
+	w := apptest.Open(t, in.db, app.Config{})
+	w.CodePattern("DH")
+	var paths []string
+	for range 8 {
+		paths = append(paths, w.PaymentRequest(app.PaymentRequestCreate{Amount: 50000}).URLPath())
+	}
+	w.Close()
+	cmd := program(in.dir, "serve", "--listen", anyPort)
+	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `ulimit -n 128 && exec "$0" "$@"`}, cmd.Args...)
+	p := startAs(t, cmd)
+	if !p.waitForURL() {
+		t.Fatalf("serve did not come up:\n%s", p.stderr)
+	}
+	open := 0
+	for i := range 64 {
+		conn, err := net.Dial("tcp", p.address())
+		must(t, err)
+		defer conn.Close()
+		must(t, conn.SetDeadline(time.Now().Add(5*time.Second)))
+		_, err = fmt.Fprintf(conn, "GET %s/live HTTP/1.1\r\nHost: shop\r\n\r\n", paths[i%len(paths)])
+		must(t, err)
+		if answer, err := bufio.NewReader(conn).ReadString('\n'); err == nil && strings.Contains(answer, " 200 ") {
+			open++
+		}
+	}
+	if open == 0 {
+		t.Error("no page was opened")
+	}
+	client := in.provider(p.url)
+	for i := range 5 {
+		if !client.call(fmt.Sprint("FT", i)) {
+			t.Errorf("call %d was not taken, with %d pages open", i, open)
+		}
+	}
+	p.end(t)
 }
 
 // limitFiles lowers the number of files that a process may have open.

@@ -37,12 +37,14 @@ const (
 	heartbeat = ": the connection is alive\n\n" // a comment, which readers skip
 )
 
-var allEventStreams = wire.Bound{Of: "all", Most: maxEventStreams}
+func (s *Server) allEventStreams() wire.Bound {
+	return wire.Bound{Of: "all", Most: s.Share(maxEventStreams, 4)}
+}
 
 func (s *Server) eventStreamBounds(q *Request) []wire.Bound {
 	return []wire.Bound{
-		allEventStreams, {Of: "account", ID: q.account(), Most: maxEventStreamsOfAccount},
-		{Of: "api_key", ID: q.key.ID, Most: maxEventStreamsOfKey}, {Of: "client", ID: s.Client(q.Request), Most: maxEventStreamsOfClient},
+		s.allEventStreams(), {Of: "account", ID: q.account(), Most: s.Share(maxEventStreamsOfAccount, 8)},
+		{Of: "api_key", ID: q.key.ID, Most: s.Share(maxEventStreamsOfKey, 8)}, {Of: "client", ID: s.Client(q.Request), Most: s.Share(maxEventStreamsOfClient, 8)},
 	}
 }
 
@@ -175,7 +177,7 @@ func (e *eventStream) run(told int64) {
 // pause is how long a stream that has sent all rests before it reads again, so that
 // many streams beside many calls of providers don't take the machine from both.
 func (e *eventStream) pause() time.Duration {
-	return max(leastPause, time.Duration(e.server.eventStreams.Count(allEventStreams))*eventsPause)
+	return max(leastPause, time.Duration(e.server.eventStreams.Count(e.server.allEventStreams()))*eventsPause)
 }
 
 func (e *eventStream) beat() error { return e.Send([]byte(heartbeat)) }

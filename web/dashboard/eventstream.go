@@ -28,12 +28,12 @@ const (
 // screen.
 type eventStreamHolder struct{ account, user, link int64 }
 
-func (h eventStreamHolder) bounds() []wire.Bound {
+func (s *Server) eventStreamBounds(h eventStreamHolder) []wire.Bound {
 	holder := wire.Bound{Of: "user", ID: h.user, Most: maxEventStreamsOfHolder}
 	if h.link != 0 {
 		holder.Of, holder.ID = "counter_link", h.link
 	}
-	return []wire.Bound{{Of: "all", Most: maxEventStreams}, {Of: "account", ID: h.account, Most: maxEventStreamsOfAccount}, holder}
+	return []wire.Bound{{Of: "all", Most: s.Share(maxEventStreams, 4)}, {Of: "account", ID: h.account, Most: s.Share(maxEventStreamsOfAccount, 8)}, holder}
 }
 
 // errTooManyEventStreams refuses an event stream beyond a bound. It is logged where it is
@@ -46,7 +46,7 @@ var errTooManyEventStreams = app.Refused(app.CodeUnavailable, app.Text{
 // takeEventStream counts one more event stream; give ends that. errTooManyEventStreams if a bound is
 // reached.
 func (s *Server) takeEventStream(h eventStreamHolder, now time.Time) (give func(), _ error) {
-	bounds := h.bounds()
+	bounds := s.eventStreamBounds(h)
 	if !s.eventStreams.Take(bounds, s.Log, now) {
 		return nil, errTooManyEventStreams
 	}

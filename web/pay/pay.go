@@ -215,6 +215,7 @@ func (s *Server) image(v *visit) error {
 }
 
 // The number of open event streams is bounded: in all, of one client and of one request.
+// Where no other connection is left, theirs are closed: anybody may open such a page.
 // Many phones of a network may share one address.
 const (
 	maxEventStreams          = 500
@@ -232,11 +233,15 @@ var errTooManyEventStreams = app.Refused(app.CodeUnavailable, app.Text{
 
 // live streams the state of the request, at first and whenever it is another one.
 func (s *Server) live(v *visit) error {
-	bounds := []wire.Bound{{Of: "payment pages", Most: maxEventStreams}, {Of: "client", ID: s.Client(v.Request), Most: maxEventStreamsOfClient}, {Of: "payment request", ID: v.request.ID, Most: maxEventStreamsOfRequest}}
+	bounds := []wire.Bound{
+		{Of: "payment pages", Most: s.Share(maxEventStreams, 4)}, {Of: "client", ID: s.Client(v.Request), Most: s.Share(maxEventStreamsOfClient, 16)},
+		{Of: "payment request", ID: v.request.ID, Most: maxEventStreamsOfRequest},
+	}
 	if !s.eventStreams.Take(bounds, s.Log, v.now) {
 		return errTooManyEventStreams
 	}
 	defer s.eventStreams.Give(bounds)
+	defer wire.Dispensable(v.Context())()
 	s.changes.Subscribe()
 	defer s.changes.Unsubscribe()
 	stream := wire.OpenEventStream(v.w, v.Request, s.Closing, func() error { return nil })

@@ -23,6 +23,7 @@ type Responder struct {
 	Log            *slog.Logger
 	TrustedProxies []netip.Prefix
 	Secure         bool // clients use HTTPS, where no trusted proxy says otherwise
+	Connections    int  // that may be open; 0: not known
 	Failures       Buckets[netip.Prefix]
 }
 

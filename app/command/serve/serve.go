@@ -173,11 +173,12 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 	if text, few := installation.FewFiles(); few {
 		log.Warn(text.EN)
 	}
-	connections := web.NewConnections(mostConnections(installation.Files), s.Proxies, log)
+	most := mostConnections(installation.Files)
+	connections := web.NewConnections(most, s.Proxies, log)
 	config := web.Config{
 		Service: service, Logger: log, Limit: s.RateLimit, ListingLimit: s.ListingLimit,
 		Secure: strings.HasPrefix(s.BaseURL, "https://"), Version: Version, Closing: r.closing, RecentLog: recent,
-		Installation: installation, Lang: s.Lang, TrustedProxies: s.Proxies,
+		Installation: installation, Lang: s.Lang, TrustedProxies: s.Proxies, Connections: most,
 	}
 	figures := s.count(service, &config)
 	if err := r.listen(s, files, web.New(config), connections, log); err != nil {

@@ -134,10 +134,11 @@ func startStandby(s Settings, f *follower) (*Server, error) {
 		return nil, terminal.Exit(terminal.ExitDatabase, err)
 	}
 	installation := s.installation(files)
-	connections := web.NewConnections(mostConnections(installation.Files), s.Proxies, f.log)
+	most := mostConnections(installation.Files)
+	connections := web.NewConnections(most, s.Proxies, f.log)
 	config := web.Config{
 		Logger: f.log, Secure: strings.HasPrefix(s.BaseURL, "https://"), Version: Version, Closing: r.closing,
-		Installation: installation, Lang: s.Lang, TrustedProxies: s.Proxies, Standby: f.standby,
+		Installation: installation, Lang: s.Lang, TrustedProxies: s.Proxies, Standby: f.standby, Connections: most,
 	}
 	figures := metrics.Standby(Version, f.standby)
 	if s.on() && s.MetricsListen == "" {
