@@ -328,8 +328,9 @@ func storageWarnings(storage StorageStatus) (list []Warning) {
 	warn := func(name WarningName, text Text) { list = append(list, Warning{Text: text, Name: name, Grave: true}) }
 	if storage.Free >= 0 && storage.Free < littleRoom {
 		warn(WarningDisk, Textf(
-			"Only %d MB of disk space left. When the disk is full, nothing more can be recorded.",
-			"Ổ đĩa chỉ còn trống %d MB. Khi đầy, hệ thống sẽ không ghi nhận thêm được giao dịch.", storage.Free>>20))
+			"Only %d MB of disk space left; the database takes %d MB and its log %d MB. When the disk is full, nothing more can be recorded.",
+			"Ổ đĩa chỉ còn trống %d MB; cơ sở dữ liệu chiếm %d MB, nhật ký của nó %d MB. Khi đầy, hệ thống sẽ không ghi nhận thêm được giao dịch.",
+			storage.Free>>20, storage.Size>>20, storage.LogSize>>20))
 	}
 	if storage.KeyMode.Perm()&0o077 != 0 {
 		warn(WarningKeyMode, Textf(

@@ -11,6 +11,13 @@ import (
 // they are copied into the database file.
 const checkpointPages = 4000
 
+// Where a disk has less than tightRoom left, in bytes, the log is copied at tightPages,
+// and cut, so that it isn't the log that fills the disk.
+const (
+	tightRoom  = 64 << 20
+	tightPages = checkpointPages / 8
+)
+
 // The writer makes the checkpoints itself, after it has replied. SQLite's own
 // would come inside a COMMIT, and nobody would be told when one fails: neither
 // that the log grows without end, nor that a sync of the database file failed,
@@ -19,13 +26,15 @@ const checkpointPages = 4000
 // given up: the process ends without closing the file, which would be one more
 // checkpoint, and the next start copies the whole log again.
 
-// checkpointIfLarge copies the log into the file if the log is large, or if the
-// last checkpoint failed and Probe asks whether it succeeds now.
-func (w *writer) checkpointIfLarge() {
+// checkpointIfLarge copies the log into the file if the log is large, if the disk is full,
+// or if the last checkpoint failed and Probe asks whether it succeeds now. full says that
+// there was no room for a commit.
+func (w *writer) checkpointIfLarge(full bool) {
 	if pages, _, err := w.tx.conn.(sqlite.DBStatus).Status(sqlite.DBStatusCacheWrite, true); err == nil {
 		w.logged += pages
 	}
-	if w.broken.Load() || w.logged < checkpointPages && !w.retryCheckpoint.Load() {
+	tight := full || w.logged >= tightPages && w.isTight()
+	if w.broken.Load() || w.logged < checkpointPages && !w.retryCheckpoint.Load() && !tight {
 		return
 	}
 	var busy, pages, copied int
@@ -38,7 +47,7 @@ func (w *writer) checkpointIfLarge() {
 		w.giveWay()
 	}
 	if err == nil && copied == pages && pages > 0 { // -1: another process makes a checkpoint
-		err = w.emptyLog()
+		err = w.emptyLog(tight || w.isTight())
 	}
 	w.retryCheckpoint.Store(false)
 	w.checkpointErr.Store(&err)
@@ -47,14 +56,21 @@ func (w *writer) checkpointIfLarge() {
 	}
 }
 
-// emptyLog cuts a log that was copied whole, in a file that Litestream replicates. Else
-// the next commits overwrite its beginning, and a Litestream that is started again takes
-// the rest for the end of what it has read: it leaves out what came between, and its
-// copy is damaged without a word (0.5.18). A running Litestream keeps the log from being
-// copied whole, so this is done only where it is away. Readers are waited for briefly.
-func (w *writer) emptyLog() error {
+// isTight reports whether the disk has little room left.
+func (w *writer) isTight() bool {
+	free := freeSpace(w.dir)
+	return free >= 0 && free < tightRoom
+}
+
+// emptyLog cuts a log that was copied whole where the disk is tight, and in a file that
+// Litestream replicates. Else in such a file the next commits overwrite its beginning, and
+// a Litestream that is started again takes the rest for the end of what it has read: it
+// leaves out what came between, and its copy is damaged without a word (0.5.18). A running
+// Litestream keeps the log from being copied whole, so this is done only where it is away.
+// Readers are waited for briefly.
+func (w *writer) emptyLog(tight bool) error {
 	var replicated bool
-	if err := w.tx.queryRow(`SELECT count(*) FROM sqlite_schema WHERE name = '_litestream_seq'`).Scan(&replicated); err != nil || !replicated {
+	if err := w.tx.queryRow(`SELECT count(*) FROM sqlite_schema WHERE name = '_litestream_seq'`).Scan(&replicated); err != nil || !replicated && !tight {
 		return err
 	}
 	if err := w.tx.exec(`PRAGMA busy_timeout = 100`); err != nil {

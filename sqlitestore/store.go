@@ -171,7 +171,7 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.writer, err = openWriter(ctx, writeDSN(s.path), s.sealer, turn, s.noteFatal); err != nil {
+	if s.writer, err = openWriter(ctx, s.path, s.sealer, turn, s.noteFatal); err != nil {
 		return errors.Join(err, turn.close())
 	}
 	s.writer.tx.unnamed = o.Unnamed

@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"baoco/app"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // maxBatch is how many callers one commit serves at most.
@@ -32,6 +35,7 @@ type writer struct {
 	failing  atomic.Bool // a commit failed, and no probe has succeeded since
 	broken   atomic.Bool // the file can't be trusted any more: nothing is written
 	turn     *turn
+	dir      string     // of the database
 	files    *openFiles // nil: this process doesn't serve
 	tx       *tx
 	commits  commitTimes
@@ -52,13 +56,13 @@ type write struct {
 }
 
 // openWriter opens the connection. The caller starts run.
-func openWriter(ctx context.Context, dsn string, sealer *sealer, turn *turn, onFatal func(error)) (*writer, error) {
-	conn, err := connector(dsn).Connect(ctx)
+func openWriter(ctx context.Context, path string, sealer *sealer, turn *turn, onFatal func(error)) (*writer, error) {
+	conn, err := connector(writeDSN(path)).Connect(ctx)
 	if err != nil {
 		return nil, storageError(err)
 	}
 	w := &writer{
-		turn: turn, onFatal: onFatal, tx: newTx(conn, sealer),
+		turn: turn, dir: filepath.Dir(path), onFatal: onFatal, tx: newTx(conn, sealer),
 		work: make(chan *write, maxBatch), quit: make(chan struct{}), finished: make(chan struct{}),
 	}
 	w.noteBeat()
@@ -206,7 +210,7 @@ func (w *writer) commit(batch []*write) {
 	if len(gone) > 0 {
 		w.onFatal(w.saveOpenFiles(gone))
 	}
-	w.checkpointIfLarge()
+	w.checkpointIfLarge(primaryCode(err) == sqlite3.SQLITE_FULL)
 }
 
 // tryCommit runs a batch without savepoints first, since they would copy every

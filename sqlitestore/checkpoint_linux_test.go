@@ -1,0 +1,64 @@
+package sqlitestore_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/sqlitestore"
+)
+
+// The log of a database doesn't fill a small disk by itself, and where the disk is full
+// for another reason, the room that the log holds is used.
+func TestLogLeavesRoom(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "small")
+	must(t, os.Mkdir(dir, 0o700))
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=8m"); err != nil {
+		t.Skipf("needs root, to mount a small disk: %v", err)
+	}
+	t.Cleanup(func() { must(t, syscall.Unmount(dir, 0)) })
+	db := filepath.Join(dir, "baoco.db")
+	must(t, sqlitestore.Create(t.Context(), db, app.DefaultZone, time.Now()))
+	s := open(t, db, true)
+	defer s.Close()
+	change := func() error { // some 70 KB of the log, and nothing of the database
+		return s.Write(t.Context(), func(exec func(string, ...any) error) error {
+			return exec(`INSERT OR REPLACE INTO settings (name, value) VALUES ('probe', ?)`, strings.Repeat(".", 64<<10))
+		})
+	}
+	for i := range 500 {
+		if err := change(); err != nil {
+			t.Fatalf("change %d: %v; the log has %d bytes", i, err, size(t, db+"-wal"))
+		}
+	}
+	for size(t, db+"-wal") < 1<<20 {
+		must(t, change())
+	}
+	filler, err := os.Create(filepath.Join(dir, "filler"))
+	must(t, err)
+	defer filler.Close()
+	for err == nil {
+		_, err = filler.Write(make([]byte, 4096))
+	}
+	refused := 0
+	for range 100 {
+		if change() != nil {
+			refused++
+		}
+	}
+	if refused == 0 || refused > 20 {
+		t.Errorf("%d of 100 changes are refused on a full disk", refused)
+	}
+}
+
+func size(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	must(t, err)
+	return info.Size()
+}
