@@ -43,9 +43,15 @@ type ReplicaCheck struct {
 // AllCopied is an id beyond all others.
 const AllCopied int64 = math.MaxInt64
 
-// staleCopy is how old the oldest thing may be that a copy lacks. Litestream carries
-// what is new every second, and a beat comes every minute.
-const staleCopy = 2 * time.Minute
+// StaleCopy is how old the oldest thing may be that a good copy lacks. Litestream carries
+// what is new every second.
+const StaleCopy = 10 * time.Second
+
+// RestartLitestream is what to do where nothing comes to the copy.
+var RestartLitestream = Text{
+	"See whether Litestream runs: systemctl status baoco-litestream. After errors of the place, as when it was full, it waits longer and longer before it tries again: once the place has room, systemctl restart baoco-litestream.",
+	"Hãy kiểm tra Litestream: systemctl status baoco-litestream. Sau khi nơi lưu báo lỗi, ví dụ bị đầy, Litestream thử lại ngày càng thưa: khi đã có chỗ trống, hãy chạy systemctl restart baoco-litestream.",
+}
 
 // CheckCopy compares a copy with the file. before is the file when the copy was begun
 // to be restored, same is the file up to the copy's newest transaction, and missing is
@@ -72,10 +78,11 @@ func CheckCopy(before, same, held CopyFacts, missing, now time.Time) ReplicaChec
 			"The replica holds other transactions than the database. Begin a new one: baoco replica setup --anew.",
 			"Bản sao ngoài máy có giao dịch khác với cơ sở dữ liệu. Hãy bắt đầu bản mới: baoco replica setup --anew.",
 		}
-	case c.Behind > staleCopy:
+	case c.Behind > StaleCopy:
+		lacks := before.Transactions - held.Transactions
 		c.Problem = Textf(
-			"The replica is %d minutes behind. If this machine is lost, what came in since then is lost too. See whether Litestream runs: systemctl status baoco-litestream.",
-			"Bản sao ngoài máy chậm %d phút. Nếu máy này hỏng thì các giao dịch sau đó cũng mất. Hãy kiểm tra Litestream: systemctl status baoco-litestream.", int(c.Behind/time.Minute))
+			"The replica is %d seconds behind and lacks %d transactions: if this machine is lost, so are they.",
+			"Bản sao ngoài máy chậm %d giây và thiếu %d giao dịch: nếu máy này hỏng thì các giao dịch đó cũng mất.", int(c.Behind/time.Second), max(0, int(lacks))).And(RestartLitestream)
 	}
 	return c
 }

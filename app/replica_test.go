@@ -18,6 +18,8 @@ func TestCheckCopy(t *testing.T) {
 		f.Beat = app.Beat{Sequence: sequence, At: at}
 		return f
 	}
+	fewer := file
+	fewer.NewestID, fewer.Transactions, fewer.In = 5, 5, 500
 	for name, c := range map[string]struct {
 		held    app.CopyFacts
 		missing time.Time
@@ -27,16 +29,19 @@ func TestCheckCopy(t *testing.T) {
 		"all of it":                    {file, time.Time{}, 0, ""},
 		"newer than the first look":    {beat(10, now), time.Time{}, 0, ""},
 		"a transaction of a second":    {file, now.Add(-1400 * time.Millisecond), 1400 * time.Millisecond, ""},
-		"the last beat":                {beat(8, now.Add(-90*time.Second)), time.Time{}, 30 * time.Second, ""},
-		"two beats":                    {beat(7, now.Add(-150*time.Second)), time.Time{}, 90 * time.Second, ""},
-		"a beat and an older payment":  {beat(8, now.Add(-90*time.Second)), now.Add(-40 * time.Second), 40 * time.Second, ""},
-		"a payment of three minutes":   {file, now.Add(-3 * time.Minute), 3 * time.Minute, "3 minutes behind"},
-		"beats of an hour":             {beat(1, now.Add(-61*time.Minute)), time.Time{}, time.Hour, "60 minutes behind"},
-		"a clock that was set back":    {beat(8, now.Add(time.Hour)), time.Time{}, 30 * time.Second, ""},
-		"a clock that was set forward": {beat(8, now.Add(-time.Hour)), time.Time{}, 30 * time.Second, ""},
+		"a payment of ten seconds":     {file, now.Add(-10 * time.Second), 10 * time.Second, ""},
+		"the last beat":                {beat(8, now.Add(-90*time.Second)), time.Time{}, 30 * time.Second, "30 seconds behind and lacks 0 transactions"},
+		"two beats":                    {beat(7, now.Add(-150*time.Second)), time.Time{}, 90 * time.Second, "90 seconds"},
+		"a beat and an older payment":  {beat(8, now.Add(-90*time.Second)), now.Add(-40 * time.Second), 40 * time.Second, "40 seconds"},
+		"two payments of a while":      {fewer, now.Add(-88 * time.Second), 88 * time.Second, "88 seconds behind and lacks 2 transactions"},
+		"beats of an hour":             {beat(1, now.Add(-61*time.Minute)), time.Time{}, time.Hour, "3600 seconds"},
+		"a clock that was set back":    {beat(8, now.Add(time.Hour)), time.Time{}, 30 * time.Second, "30 seconds"},
+		"a clock that was set forward": {beat(8, now.Add(-time.Hour)), time.Time{}, 30 * time.Second, "30 seconds"},
 		"a payment of an hour to come": {file, now.Add(time.Hour), 0, ""},
 	} {
-		got := app.CheckCopy(file, file, c.held, c.missing, now)
+		same := file
+		same.NewestID, same.Transactions, same.In = c.held.NewestID, c.held.Transactions, c.held.In
+		got := app.CheckCopy(file, same, c.held, c.missing, now)
 		if got.Behind != c.behind || got.Differs || c.says == "" && got.Problem != (app.Text{}) || !strings.Contains(got.Problem.EN, c.says) {
 			t.Errorf("without %s: %+v", name, got)
 		}

@@ -18,8 +18,12 @@ type Standby struct {
 // Age is how old the copy is.
 func (s Standby) Age(now time.Time) time.Duration { return max(0, now.Sub(s.At)) }
 
+// silentServer is for how long a server that lives may write nothing: a beat comes every
+// minute.
+const silentServer = 2 * time.Minute
+
 // Old reports whether a server that lives would have written something since.
-func (s Standby) Old(now time.Time) bool { return !s.At.IsZero() && s.Age(now) > staleCopy }
+func (s Standby) Old(now time.Time) bool { return !s.At.IsZero() && s.Age(now) > silentServer }
 
 // Problems are what somebody should know who looks at it.
 func (s Standby) Problems(now time.Time) (list []Text) {

@@ -37,6 +37,7 @@ type seen struct {
 	look   replica.Look // the last; zero: there was none
 	at     time.Time    // of that look
 	moved  time.Time    // when a look last found something new
+	newest int64        // the newest transaction of the file then
 	sealed bool         // a look has seen a sealed key
 	clock  app.Text     // that the clock of the place differs; zero: it doesn't
 	last   app.ReplicaCheck
@@ -77,12 +78,16 @@ func (r *ReplicaChecker) look(ctx context.Context, now time.Time) app.ReplicaChe
 	if look.News(r.seen.look) {
 		r.seen.clock = clockProblem(look.Newest, r.seen.at, now)
 		r.seen.moved = now
+		if held, err := r.Store.CopyFacts(ctx, app.AllCopied); err == nil {
+			r.seen.newest = held.NewestID
+		}
+	} else if since, err := r.Store.FirstAfter(ctx, r.seen.newest, app.AllCopied); err == nil && !since.IsZero() && now.Sub(since) > app.StaleCopy {
+		odd = errStandsStill
 	}
 	r.seen.look, r.seen.at = look, now
 	if silent := now.Sub(r.seen.moved); silent > silentReplica && r.seen.last.Problem == (app.Text{}) {
 		return app.ReplicaCheck{Behind: silent, Problem: app.Textf(
-			"Nothing new has come to the replica for %d minutes. See whether Litestream runs: systemctl status baoco-litestream.",
-			"Đã %d phút không có gì mới được chép sang bản sao ngoài máy. Hãy kiểm tra Litestream: systemctl status baoco-litestream.", int(silent/time.Minute))}
+			"Nothing new has come to the replica for %d minutes.", "Đã %d phút không có gì mới được chép sang bản sao ngoài máy.", int(silent/time.Minute)).And(app.RestartLitestream)}
 	}
 	if odd != nil && r.seen.last.Problem == (app.Text{}) || !now.Before(r.seen.next) {
 		r.seen.last = r.Check(ctx, now)
@@ -92,6 +97,9 @@ func (r *ReplicaChecker) look(ctx context.Context, now time.Time) app.ReplicaChe
 	last.Problem = cmp.Or(last.Problem, lacks, r.seen.clock)
 	return last
 }
+
+// errStandsStill says that transactions were recorded and nothing came to the place.
+var errStandsStill = errors.New("the copy stands still under a writing server")
 
 // clockProblem compares our clock with that of the place, which says when something was
 // last written there: since the look before, or there was none.

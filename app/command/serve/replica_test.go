@@ -108,13 +108,33 @@ func TestCheckCompares(t *testing.T) {
 	check("with all of it", now, 0, "")
 	record("2", now.Add(-90*time.Second))
 	record("3", now)
-	check("with two less", now, 90*time.Second, "")
-	check("with two less a minute later", now.Add(time.Minute), 150*time.Second, "2 minutes behind")
+	check("with two less", now, 90*time.Second, "90 seconds behind and lacks 2 transactions")
 	db, err := sql.Open("sqlite", "file:"+l.copy)
 	apptest.Must(t, err)
 	_, err = db.Exec(`UPDATE transactions SET amount = amount + 1; UPDATE bank_account_days SET amount = amount + 1`)
 	apptest.Must(t, errors.Join(err, db.Close()))
 	check("with another amount", now, 90*time.Second, "holds other transactions")
+}
+
+// Where transactions are recorded and nothing comes to the place, the next look restores
+// the copy, and says what it lacks.
+func TestLookUnderAWritingServer(t *testing.T) {
+	t.Parallel()
+	l, began := look(t), time.Now()
+	s := apptest.Over(t, l.checker.Store, app.Config{})
+	_, err := s.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, began)
+	apptest.Must(t, err)
+	l.copied(began)
+	l.says("with all of it", began, "")
+	l.says("half a minute later", began.Add(30*time.Second), "")
+	for i := range 3 {
+		_, _, err := s.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000, Time: began}, nil, app.IdempotencyKey{}, began.Add(40*time.Second))
+		apptest.Must(t, err)
+	}
+	l.says("a moment after three payments", began.Add(45*time.Second), "")
+	l.says("twenty seconds after them", began.Add(time.Minute), "lacks 3 transactions")
+	l.copied(began.Add(time.Minute))
+	l.says("once they have come", began.Add(90*time.Second), "")
 }
 
 // A database whose configuration of a replica can't be used has one all the same: somebody
