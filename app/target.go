@@ -15,7 +15,12 @@ import (
 // opened. The second judgement is the one that protects.
 type TargetPolicy struct {
 	prefixes []allowedPrefix
-	hosts    map[string]bool
+	hosts    map[allowedHost]bool
+}
+
+type allowedHost struct {
+	name string
+	port uint16 // 0: any
 }
 
 type allowedPrefix struct {
@@ -24,27 +29,28 @@ type allowedPrefix struct {
 }
 
 // ParseTargetPolicy reads the operator's allow-list, whose entries are
-// CIDR[@PORT], an address [@PORT], or an exact host name.
+// CIDR[@PORT], an address [@PORT], or an exact host name [@PORT].
 func ParseTargetPolicy(entries []string) (*TargetPolicy, error) {
-	p := &TargetPolicy{hosts: map[string]bool{}}
+	p := &TargetPolicy{hosts: map[allowedHost]bool{}}
 	for _, entry := range entries {
 		entry = strings.TrimSpace(entry)
 		network, portText, hasPort := strings.Cut(entry, "@")
-		if prefix, err := ParseNetwork(network); err == nil {
-			port := uint64(0)
-			if hasPort {
-				if port, err = strconv.ParseUint(portText, 10, 16); err != nil || port == 0 {
-					return nil, fmt.Errorf("allowed target %q: the port must be from 1 to 65535", entry)
-				}
+		port := uint64(0)
+		if hasPort {
+			var err error
+			if port, err = strconv.ParseUint(portText, 10, 16); err != nil || port == 0 {
+				return nil, fmt.Errorf("allowed target %q: the port must be from 1 to 65535", entry)
 			}
+		}
+		if prefix, err := ParseNetwork(network); err == nil {
 			p.prefixes = append(p.prefixes, allowedPrefix{prefix, uint16(port)})
 			continue
 		}
-		host := strings.ToLower(strings.TrimSuffix(entry, "."))
+		host := hostName(network)
 		if !validHostName(host) || endsInNumber(host) {
 			return nil, fmt.Errorf("allowed target %q is not CIDR[@PORT] nor a host name", entry)
 		}
-		p.hosts[host] = true
+		p.hosts[allowedHost{host, uint16(port)}] = true
 	}
 	return p, nil
 }
@@ -147,6 +153,27 @@ func (e *BlockedAddressError) Error() string {
 		return fmt.Sprintf("%s is a cloud metadata address, which is never allowed", e.Addr)
 	}
 	return fmt.Sprintf("%s is not a public address (%s); --allow-target %s on serve would allow it", e.Addr, e.Rule.EN, netip.PrefixFrom(e.Addr, e.Addr.BitLen()))
+}
+
+// hostName is a name as it is compared.
+func hostName(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }
+
+// allowsHost reports whether the operator allows a name, by itself, at a port.
+func (p *TargetPolicy) allowsHost(host string, port uint16) bool {
+	host = hostName(host)
+	return p.hosts[allowedHost{host, 0}] || p.hosts[allowedHost{host, port}]
+}
+
+// CheckConnection judges the address of a connection that is opened to a host, by its
+// name or address; nil allows it. A name that is allowed opens whatever address it has at
+// the moment, but for those of metadata.
+func (p *TargetPolicy) CheckConnection(host string, ap netip.AddrPort) error {
+	err := p.CheckAddr(ap)
+	var blocked *BlockedAddressError
+	if errors.As(err, &blocked) && !blocked.Metadata && blocked.Addr.IsValid() && p.allowsHost(host, ap.Port()) {
+		return nil
+	}
+	return err
 }
 
 // CheckAddr judges the address of a connection; nil allows it.
@@ -284,7 +311,7 @@ func (p *TargetPolicy) CheckURL(raw string) *Text {
 	if addr, err := netip.ParseAddr(host); err == nil && addr.Is4() {
 		return p.checkLiteral(addr, port)
 	}
-	return p.checkHostName(strings.ToLower(strings.TrimSuffix(host, ".")))
+	return p.checkHostName(hostName(host), port)
 }
 
 // checkAPIURL judges the base URL of an API, to which paths and queries are
@@ -314,9 +341,9 @@ func (p *TargetPolicy) checkLiteral(addr netip.Addr, port uint16) *Text {
 	}
 }
 
-func (p *TargetPolicy) checkHostName(host string) *Text {
+func (p *TargetPolicy) checkHostName(host string, port uint16) *Text {
 	switch {
-	case p.hosts[host]:
+	case p.allowsHost(host, port):
 		return nil
 	case !validHostName(host):
 		return &Text{"has a host that is not a valid name; write an internationalised name as punycode", "có tên máy chủ không hợp lệ; tên miền có dấu phải viết dạng punycode"}
@@ -324,8 +351,8 @@ func (p *TargetPolicy) checkHostName(host string) *Text {
 		return &Text{"has a host that ends in a number but is not an IPv4 address in dotted form", "có tên máy chủ kết thúc bằng số nhưng không phải địa chỉ IPv4 dạng chuẩn"}
 	}
 	if !strings.Contains(host, ".") || hasLocalSuffix(host) {
-		return new(Textf("must be reachable from the internet, but %[1]s is a local name; to send there, start serve with --allow-target %[1]s and with its address",
-			"phải truy cập được từ internet, nhưng %[1]s là tên nội bộ; để gửi đến đó, hãy chạy serve với --allow-target %[1]s và địa chỉ của nó", host))
+		return new(Textf("must be reachable from the internet, but %[1]s is a local name; to send there, start serve with --allow-target %[1]s",
+			"phải truy cập được từ internet, nhưng %[1]s là tên nội bộ; để gửi đến đó, hãy chạy serve với --allow-target %[1]s", host))
 	}
 	return nil
 }

@@ -332,7 +332,7 @@ func TestAllowedTargets(t *testing.T) {
 		{"fe80::/10", "[fe80::1%eth0]:80", true},
 		{"::ffff:10.0.0.1", "10.0.0.1:80", true},
 		{"10.0.0.0/8", "[64:ff9b::7f00:1]:80", false},
-		{"shop.local", "192.168.1.20:80", false}, // a name opens no address
+		{"shop.local", "192.168.1.20:80", false}, // a name opens no address for others
 		{"169.254.0.0/16", "169.254.1.1:80", true},
 	}
 	for _, test := range tests {
@@ -353,11 +353,44 @@ func TestAllowedTargets(t *testing.T) {
 			t.Errorf("CheckURL(%q) = %v; want allowed %t", raw, bad, allowed)
 		}
 	}
+	if p := policy(t, "shop.lan@8000"); p.CheckURL("http://shop.lan:8000/") != nil || p.CheckURL("http://shop.lan/") == nil {
+		t.Error("a name with a port opens another one, or not this one")
+	}
 	if bad := policy(t, "10.8.0.5@443").CheckURL("https://10.8.0.5/"); bad != nil {
 		t.Errorf("the port of https is not 443: %s", bad.EN)
 	}
 	if bad := policy(t, "10.8.0.5@80").CheckURL("http://10.8.0.5/"); bad != nil {
 		t.Errorf("the port of http is not 80: %s", bad.EN)
+	}
+}
+
+// A name that is allowed opens whatever address it has when it is called, but never one
+// of metadata, and nothing for another name.
+func TestCheckConnection(t *testing.T) {
+	p := policy(t, "shop.lan", "till.lan@8000")
+	for _, test := range []struct {
+		host, to string
+		allowed  bool
+	}{
+		{"shop.lan", "192.168.1.20:80", true},
+		{"SHOP.lan.", "127.0.0.1:8000", true},
+		{"shop.lan", "[fd12::1]:80", true},
+		{"shop.lan", "[::ffff:10.0.0.1]:80", true},
+		{"shop.lan", "8.8.8.8:443", true},
+		{"other.vn", "192.168.1.20:80", false},
+		{"a.shop.lan", "192.168.1.20:80", false},
+		{"192.168.1.20", "192.168.1.20:80", false},
+		{"other.vn", "8.8.8.8:443", true},
+		{"till.lan", "192.168.1.20:8000", true},
+		{"till.lan", "192.168.1.20:80", false},
+		{"shop.lan", "169.254.169.254:80", false},
+		{"shop.lan", "[::ffff:169.254.169.254]:80", false},
+		{"shop.lan", "[64:ff9b::a9fe:a9fe]:80", false},
+		{"shop.lan", "[fd00:ec2::254]:80", false},
+	} {
+		if err := p.CheckConnection(test.host, netip.MustParseAddrPort(test.to)); (err == nil) != test.allowed {
+			t.Errorf("CheckConnection(%q, %s) = %v; want allowed %t", test.host, test.to, err, test.allowed)
+		}
 	}
 }
 
@@ -367,7 +400,7 @@ func TestParseTargetPolicy(t *testing.T) {
 		"10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0/8", "10.0.0.0/8:80", "10.0.0.1:80", "256.0.0.1", "127.1", "0x7f000001", "2130706433", "127.0.0.01",
 		"fd00::/129", "fd00::/8/8", "[fd00::1]", "[fd00::1]:80", "fd00:::1",
 		"fe80::1%eth0", "fe80::1%eth0@80", "fe80::%eth0/10", // an entry that could never match
-		"shop.local@80", "shop.local:80", "http://shop.local", "shop.local/", "*.local", ".local", "shop..local", "-shop.local", "shop local", "shöp.local", "a,b", "10.0.0.0/8,10.1.0.0/16",
+		"shop.local@", "shop.local@0", "shop.local@http", "shop.local:80", "http://shop.local", "shop.local/", "*.local", ".local", "shop..local", "-shop.local", "shop local", "shöp.local", "a,b", "10.0.0.0/8,10.1.0.0/16",
 	} {
 		if p, err := app.ParseTargetPolicy([]string{"10.9.0.0/16", entry}); err == nil || p != nil {
 			t.Errorf("ParseTargetPolicy(%q) = %v, %v; want an error alone", entry, p, err)

@@ -12,9 +12,9 @@ import (
 
 // guardedDialer opens connections to allowed addresses only. The judgement
 // falls here, on the address itself, after DNS and right before the connect:
-// what a name resolved to a moment ago doesn't count. A nil resolver is the
-// machine's.
-func guardedDialer(policy *app.TargetPolicy, resolver *net.Resolver, limit time.Duration) *net.Dialer {
+// what a name resolved to a moment ago doesn't count. host is what the caller asks for: a
+// name that the operator allows opens its addresses. A nil resolver is the machine's.
+func guardedDialer(policy *app.TargetPolicy, host string, resolver *net.Resolver, limit time.Duration) *net.Dialer {
 	return &net.Dialer{
 		Timeout:   limit,
 		KeepAlive: 15 * time.Second,
@@ -24,7 +24,7 @@ func guardedDialer(policy *app.TargetPolicy, resolver *net.Resolver, limit time.
 			if err != nil {
 				return err
 			}
-			return app.Protected(func() error { return policy.CheckAddr(to) }) // may be a goroutine of package net
+			return app.Protected(func() error { return policy.CheckConnection(host, to) }) // may be a goroutine of package net
 		},
 	}
 }

@@ -68,7 +68,11 @@ func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastRe
 // name are shared, so that this one may have begun a moment earlier.
 func (n *network) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	began := time.Now().Add(-time.Second)
-	conn, err := guardedDialer(n.policy, n.resolver, n.limit).DialContext(ctx, network, address)
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := guardedDialer(n.policy, host, n.resolver, n.limit).DialContext(ctx, network, address)
 	var dns *net.DNSError
 	if short := n.short.Load(); short != nil && short.at.After(began) && errors.As(err, &dns) && !dns.IsNotFound {
 		return nil, short.err

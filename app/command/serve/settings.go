@@ -34,7 +34,7 @@ func Flags() []cli.Flag {
 		&cli.StringFlag{Name: "cert-file", Usage: "serve HTTPS at --listen with the certificate in `FILE`, PEM; read again when it changes"},
 		&cli.StringFlag{Name: "key-file", Usage: "`FILE` with the private key of --cert-file, PEM"},
 		&cli.StringFlag{Name: "timezone", Usage: "`ZONE` of every date", DefaultText: "that of the database, " + app.DefaultZone + " in a new one"},
-		&cli.StringSliceFlag{Name: "allow-target", Usage: "allow webhooks at private addresses in `CIDR[@PORT]`, or at this exact host name (repeatable)"},
+		&cli.StringSliceFlag{Name: "allow-target", Usage: "allow webhooks at private addresses in `CIDR[@PORT]`, or at those of this exact host name (repeatable)"},
 		&cli.StringSliceFlag{Name: "trusted-proxies", Usage: "believe the proxy at `CIDR` about its clients: X-Forwarded-For, -Proto and -Host (repeatable)"},
 		&cli.IntFlag{Name: "rate-limit", Usage: "requests a minute for each API key and endpoint, `N`", Value: 300},
 		&cli.IntFlag{Name: "listing-rate-limit", Usage: "the same for the listings of transactions and of bank accounts, `N`", Value: 60},
