@@ -65,6 +65,7 @@ func (s *Store) Backup(ctx context.Context, t BackupTarget, now time.Time) (made
 	if err != nil {
 		return made, err
 	}
+	defer func() { err = UnitAdvice(err, dir) }()
 	unlock, err := lockDir(filepath.Dir(s.path))
 	if err != nil {
 		return made, err

@@ -10,3 +10,5 @@ func sameDisk(string, string) bool { return false }
 
 // networkFileSystem isn't known here.
 func networkFileSystem(string) string { return "" }
+
+func isReadOnly(string) bool { return false }

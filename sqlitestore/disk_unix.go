@@ -2,7 +2,16 @@
 
 package sqlitestore
 
-import "syscall"
+import (
+	"errors"
+	"syscall"
+)
+
+// isReadOnly reports whether a directory lies on a disk that this process can only read.
+func isReadOnly(dir string) bool {
+	const write = 2
+	return errors.Is(syscall.Access(dir, write), syscall.EROFS)
+}
 
 // freeSpace is what the file system of a directory has left for a process
 // without privileges, in bytes; -1 where it doesn't tell.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 
 	"baoco/app"
@@ -62,6 +63,16 @@ func isRefusedWrite(err error) bool {
 		return true
 	}
 	return errors.Is(err, syscall.EROFS)
+}
+
+// UnitAdvice adds to an error of a directory that can't be written what to do where
+// systemd is the reason: under ProtectSystem=strict a service writes only where its unit
+// says.
+func UnitAdvice(err error, dir string) error {
+	if err == nil || os.Getenv("INVOCATION_ID") == "" || !isReadOnly(dir) {
+		return err
+	}
+	return fmt.Errorf("%w; if systemd started this, allow it to write there by a line in the unit: ReadWritePaths=%s", err, dir)
 }
 
 // isFatal reports an error after which the connection can't be trusted: the device

@@ -10,6 +10,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 
 	"baoco/app/command/bench"
 	"baoco/app/command/demo"
@@ -22,7 +24,18 @@ import (
 // Run is the whole program: data goes to stdout, everything else to stderr. It
 // gives the exit code.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	dropEmptyVariables()
 	return terminal.Run(ctx, rootCommand(stdin, stdout, stderr), args)
+}
+
+// dropEmptyVariables makes an empty variable of ours the same as none, for every setting
+// alike.
+func dropEmptyVariables() {
+	for _, entry := range os.Environ() {
+		if name, value, _ := strings.Cut(entry, "="); value == "" && strings.HasPrefix(name, "BAOCO_") {
+			_ = os.Unsetenv(name)
+		}
+	}
 }
 
 func rootCommand(stdin io.Reader, out, stderr io.Writer) *cli.App {

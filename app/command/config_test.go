@@ -101,6 +101,42 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+// An empty variable is the same as none, for every setting alike.
+func TestEmptyVariables(t *testing.T) {
+	withoutVariables(t)
+	_, settings, _, _ := config(t)
+	for name, one := range settings {
+		t.Setenv(one.Variable, "")
+		code, now, _, stderr := config(t)
+		if code != 0 || stderr != "" || now[name].Source != "default" {
+			t.Errorf("%s empty: exit %d, %+v\n%s", one.Variable, code, now[name], stderr)
+		}
+	}
+}
+
+func TestBaseURLHasNoPath(t *testing.T) {
+	withoutVariables(t)
+	for base, want := range map[string]int{"https://shop.vn/": 0, "https://shop.vn/baoco/": terminal.ExitUsage, "http://shop.vn/a": terminal.ExitUsage} {
+		if code, _, _, stderr := config(t, "--base-url", base); code != want || want != 0 && !strings.Contains(stderr, "must have no path") {
+			t.Errorf("%s: exit %d\n%s", base, code, stderr)
+		}
+	}
+}
+
+// Where the flag counts and the variable names another database, the server says so.
+func TestVariableOfTheDatabaseBesideItsFlag(t *testing.T) {
+	withoutVariables(t)
+	t.Setenv("BAOCO_DB", "/srv/other.db")
+	for _, c := range []struct {
+		args []string
+		warn bool
+	}{{nil, false}, {[]string{"--db", "/srv/other.db"}, false}, {[]string{"--db", "/srv/shop.db"}, true}} {
+		if code, _, _, stderr := config(t, c.args...); code != 0 || c.warn != strings.Contains(stderr, "--db /srv/shop.db counts, and BAOCO_DB=/srv/other.db doesn't") {
+			t.Errorf("%v: exit %d\n%s", c.args, code, stderr)
+		}
+	}
+}
+
 func oneSpace(text string) string { return spaces.ReplaceAllString(text, " ") }
 
 // A secret comes from its variable or its file, is shown to nobody, and stands in no

@@ -37,6 +37,13 @@ func TestReadOnlyDisk(t *testing.T) {
 			t.Errorf("$ %s: exit %d\n%s%s", command, code, stdout, stderr)
 		}
 	}
+	t.Setenv("INVOCATION_ID", "0123456789abcdef0123456789abcdef") // as systemd does
+	for _, command := range []string{"serve --listen 127.0.0.1:0", "backup --dir DISK --db DIR/baoco.db"} {
+		code, _, stderr := baoco("", words(command, "DIR", dir, "DISK", disk)...)
+		if code != terminal.ExitDatabase || !strings.Contains(stderr, "ReadWritePaths="+disk) {
+			t.Errorf("$ %s in a unit: exit %d\n%s", command, code, stderr)
+		}
+	}
 	// Nobody is told to restore a backup in place of a whole database.
 	if code, stdout, _ := baoco("", "doctor"); code != terminal.ExitCheck || !strings.Contains(stdout, "must be able to write into the directory") || strings.Contains(stdout, "restore a backup") {
 		t.Errorf("doctor: exit %d\n%s", code, stdout)

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -44,11 +45,12 @@ func Command() *cli.Command {
 	}
 }
 
-func serve(c *cli.Context) error {
+func serve(c *cli.Context) (err error) {
 	s, err := readSettings(c)
 	if err != nil {
 		return err
 	}
+	defer func() { err = sqlitestore.UnitAdvice(err, filepath.Dir(s.DB)) }()
 	tuneMemory(machineMemory())
 	ctx, stop := terminal.UntilStopped(c.Context)
 	defer stop()

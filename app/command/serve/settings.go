@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -123,6 +124,9 @@ func readListening(c *cli.Context) (s Settings, err error) {
 		DB: c.String("db"), Listen: c.String("listen"), Domain: c.String("domain"), ACMEDirectory: c.String("acme-directory"), CertFile: c.String("cert-file"), KeyFile: c.String("key-file"),
 		Targets: c.StringSlice("allow-target"), JSONLog: c.String("log-format") == "json", Warnings: unknownVariables(os.Environ()),
 	}
+	if other := os.Getenv(variable("db")); terminal.Typed(c, "db") && other != "" && other != s.DB {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("--db %s counts, and BAOCO_DB=%s doesn't", s.DB, other))
+	}
 	if err := s.checkDomain(); err != nil {
 		return s, err
 	}
@@ -221,6 +225,9 @@ func checkBaseURL(base, domain string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
 		return "", terminal.Usagef("--base-url must be an address such as https://baoco.shop.vn, not %q", base)
+	}
+	if strings.Trim(u.Path, "/") != "" {
+		return "", terminal.Usagef("--base-url must have no path, not %q: baoco needs a name of its own, such as https://baoco.shop.vn", u.Path)
 	}
 	return strings.TrimSuffix(base, "/"), nil
 }
