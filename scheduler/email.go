@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"net/textproto"
+	"os"
 	"strconv"
 	"strings"
 
@@ -21,13 +23,19 @@ const mailConversation = 256 << 10
 // sendEmail sends the message to each recipient by itself, over one connection:
 // an address that is refused keeps it from nobody else.
 func (a *Alerter) sendEmail(ctx context.Context, e app.EmailSettings, m app.AlertMessage) error {
-	client, err := a.mailClient(ctx, e)
-	if err != nil {
-		return errors.New("the settings of the mail server can't be used")
-	}
 	messages, err := a.mailMessages(e, m)
 	if err != nil {
 		return errors.New("the message can't be written as an e-mail")
+	}
+	secure := &tls.Config{ServerName: e.Host, RootCAs: a.network.roots, MinVersion: tls.VersionTLS12}
+	conn, err := a.dialMail(ctx, e, secure)
+	if err != nil {
+		return explainMail(ctx, e, err)
+	}
+	defer conn.Close()
+	client, err := mailClient(e, secure, conn)
+	if err != nil {
+		return errors.New("the settings of the mail server can't be used")
 	}
 	conversation, err := client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
@@ -52,26 +60,47 @@ func (a *Alerter) sendEmail(ctx context.Context, e app.EmailSettings, m app.Aler
 	return fault
 }
 
-func (a *Alerter) mailClient(ctx context.Context, e app.EmailSettings) (*mail.Client, error) {
-	secure := &tls.Config{ServerName: e.Host, RootCAs: a.network.roots, MinVersion: tls.VersionTLS12}
+func (a *Alerter) dialMail(ctx context.Context, e app.EmailSettings, secure *tls.Config) (net.Conn, error) {
+	conn, err := a.network.dial(ctx, "tcp", hostPort(e))
+	if err != nil {
+		return nil, err
+	}
+	conn = newMailConn(ctx, conn)
+	if e.Security != app.MailTLS {
+		return conn, nil
+	}
+	encrypted := tls.Client(conn, secure)
+	if err := encrypted.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return nil, &handshakeError{err}
+	}
+	return encrypted, nil
+}
+
+// greetingName is what this machine calls itself to a mail server: its host name where
+// that is a whole one, else its address (RFC 5321, 4.1.4). The host name of a container or
+// of a small server has no dot, and strict servers refuse it.
+func greetingName(own net.Addr) string {
+	if name, err := os.Hostname(); err == nil && strings.Contains(strings.Trim(name, "."), ".") {
+		return name
+	}
+	to, err := netip.ParseAddrPort(own.String())
+	switch addr := to.Addr().Unmap().WithZone(""); {
+	case err != nil:
+		return "[127.0.0.1]"
+	case addr.Is6():
+		return "[IPv6:" + addr.String() + "]"
+	default:
+		return "[" + addr.String() + "]"
+	}
+}
+
+// mailClient makes a client that speaks over one connection.
+func mailClient(e app.EmailSettings, secure *tls.Config, conn net.Conn) (*mail.Client, error) {
 	options := []mail.Option{
 		mail.WithPort(e.Port), mail.WithTimeout(app.AlertTimeout), mail.WithTLSConfig(secure), mail.WithTLSPolicy(mail.TLSMandatory), mail.WithoutNoop(),
-		mail.WithDialContextFunc(func(dialing context.Context, network, _ string) (net.Conn, error) {
-			conn, err := a.network.dial(dialing, network, hostPort(e))
-			if err != nil {
-				return nil, err
-			}
-			conn = newMailConn(ctx, conn)
-			if e.Security != app.MailTLS {
-				return conn, nil
-			}
-			encrypted := tls.Client(conn, secure)
-			if err := encrypted.HandshakeContext(dialing); err != nil {
-				_ = conn.Close()
-				return nil, &handshakeError{err}
-			}
-			return encrypted, nil
-		}),
+		mail.WithHELO(greetingName(conn.LocalAddr())),
+		mail.WithDialContextFunc(func(context.Context, string, string) (net.Conn, error) { return conn, nil }),
 	}
 	if e.Security == app.MailTLS {
 		options = append(options, mail.WithSSL())
@@ -158,6 +187,11 @@ func explainMail(ctx context.Context, e app.EmailSettings, err error) *app.Alert
 	switch {
 	case code == 530 || code == 534 || code == 535 || code == 538: // RFC 4954
 		what = app.Text{EN: "check user name and password; Gmail and others want an app password", VI: "hãy kiểm tra tên đăng nhập và mật khẩu; Gmail và một số dịch vụ yêu cầu mật khẩu ứng dụng"}
+	case code == 504 || strings.Contains(strings.ToLower(words), "helo"):
+		what = app.Text{
+			EN: "it doesn't take the name of this machine; give it a whole host name, such as baoco.shop.vn: hostnamectl set-hostname baoco.shop.vn, in a container --hostname",
+			VI: "máy chủ thư không nhận tên của máy này; hãy đặt tên máy đầy đủ, ví dụ baoco.shop.vn: hostnamectl set-hostname baoco.shop.vn, trong container thì dùng --hostname",
+		}
 	case code < 500:
 		what = app.Text{EN: "the server can't take it right now; it is tried again later", VI: "máy chủ tạm thời chưa nhận; hệ thống sẽ thử lại sau"}
 	case sending != nil && sending.Reason == mail.ErrSMTPMailFrom:

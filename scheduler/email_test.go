@@ -99,7 +99,9 @@ func (m *mailbox) serve(conn net.Conn) {
 		}
 		switch verb {
 		case "EHLO":
-			if encrypted {
+			if !strings.ContainsAny(argument, ".:") { // neither a whole name nor an address
+				say("504 5.5.2 <" + argument + ">: Helo command rejected: need fully-qualified hostname")
+			} else if encrypted {
 				say("250-mail.example.vn\r\n250-8BITMIME\r\n250 AUTH PLAIN LOGIN")
 			} else {
 				say("250-mail.example.vn\r\n250 STARTTLS")
@@ -260,6 +262,7 @@ func TestAlertEmailFailures(t *testing.T) {
 		{"password, where the answer is cut", map[string]string{"refused": strings.Repeat("x", 125) + " "}, func(e *app.EmailSettings) { e.Password = "wrong" + mailPassword }, false, []string{"535 5.7.8 Username and Password not accepted", "app password"}, 0},
 		{"sender", map[string]string{"MAIL": "553 5.7.1 not yours"}, nil, false, []string{"553 5.7.1 not yours", "shop@example.vn may not send"}, 0},
 		{"recipients", map[string]string{"RCPT": "550 5.1.1 no such user"}, nil, true, []string{"550 5.1.1 no such user", "check the addresses"}, 0},
+		{"name of this machine", map[string]string{"RCPT": "504 5.5.2 <vps.lan>: Helo command rejected: Host not found"}, nil, false, []string{"504 5.5.2", "hostnamectl set-hostname"}, 0},
 		{"one recipient", map[string]string{"RCPT TO:<lan@example.vn>": "550 5.1.1 no such user"}, nil, false, []string{"550 5.1.1 no such user"}, 1},
 		{"later", map[string]string{"DATA": "451 4.7.1 greylisted"}, nil, false, []string{"451 4.7.1 greylisted", "tried again later"}, 0},
 		{"no STARTTLS", map[string]string{"EHLO": "250 mail.example.vn"}, nil, false, []string{"STARTTLS", "kind of encryption"}, 0},
