@@ -365,12 +365,19 @@ func passkeyRefusal(err error) error {
 			"Passkey này được dùng ở địa chỉ khác với trang này. Hãy kiểm tra địa chỉ trang: có thể ai đó đã làm giả.",
 		})
 	}
+	if errors.Is(err, passkey.ErrMoved) {
+		return errPasskeyMoved
+	}
 	return Refused(CodeUnauthorized, Text{"This passkey was not accepted. Try again.", "Passkey không được chấp nhận. Hãy thử lại."})
 }
 
 var (
 	errPasskeyLate = Refused(CodeUnauthorized, Text{
 		"This took longer than five minutes, or was sent twice. Try again.", "Đã quá năm phút, hoặc yêu cầu bị gửi hai lần. Hãy thử lại.",
+	})
+	errPasskeyMoved = Refused(CodeUnauthorized, Text{
+		"This passkey was moved to a device or program of another kind since it was added, so it was not accepted. Sign in another way, remove it, and add a new one.",
+		"Từ khi được thêm, passkey này đã được chuyển sang thiết bị hoặc chương trình loại khác nên không được chấp nhận. Hãy đăng nhập bằng cách khác, xoá passkey này rồi thêm passkey mới.",
 	})
 	errOtherPasskey = Refused(CodeUnauthorized, Text{
 		"This passkey doesn’t belong to a user here. It may have been removed: use another way to sign in.",

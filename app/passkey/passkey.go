@@ -53,6 +53,7 @@ var (
 	ErrPlace       = errors.New("answer for another place")
 	ErrNotVerified = errors.New("user not verified")
 	ErrSignature   = errors.New("signature doesn't match")
+	ErrMoved       = errors.New("the passkey can be backed up now, or can't any more")
 )
 
 // The largest parts of a credential, in bytes. The first is that of the standard.
@@ -143,8 +144,11 @@ func (a Answer) Signed(p Place, c Credential) (count uint32, err error) {
 	}
 	hash := sha256.Sum256(a.clientJSON)
 	key, ok := readKey(c.PublicKey)
-	if !ok || !signed(key, append(bytes.Clone(a.authData), hash[:]...), a.signature) || !bytes.Equal(a.ID, c.ID) || d.has(flagEligible) != c.BackupEligible {
+	if !ok || !signed(key, append(bytes.Clone(a.authData), hash[:]...), a.signature) || !bytes.Equal(a.ID, c.ID) {
 		return 0, ErrSignature
+	}
+	if d.has(flagEligible) != c.BackupEligible { // it never changes in the life of a passkey (WebAuthn, 6.1.3)
+		return 0, ErrMoved
 	}
 	return d.count, nil
 }

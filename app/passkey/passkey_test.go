@@ -202,7 +202,7 @@ func TestSigned(t *testing.T) {
 		other := device(t)
 		check(c.name+", with another key", a.Sign(challenge), passkey.Credential{ID: a.ID, PublicKey: other.COSE(), BackupEligible: kept.BackupEligible}, passkey.ErrSignature)
 		check(c.name+", with another id", a.Sign(challenge), passkey.Credential{ID: other.ID, PublicKey: a.COSE(), BackupEligible: kept.BackupEligible}, passkey.ErrSignature)
-		check(c.name+", moved to a device of another kind", a.Sign(challenge), passkey.Credential{ID: a.ID, PublicKey: a.COSE(), BackupEligible: !kept.BackupEligible}, passkey.ErrSignature)
+		check(c.name+", moved to a device of another kind", a.Sign(challenge), passkey.Credential{ID: a.ID, PublicKey: a.COSE(), BackupEligible: !kept.BackupEligible}, passkey.ErrMoved)
 		check(c.name+", no key", a.Sign(challenge), passkey.Credential{ID: a.ID, BackupEligible: kept.BackupEligible}, passkey.ErrSignature)
 		// A new passkey is no signature.
 		answer, err := passkey.Read(a.Create(challenge))

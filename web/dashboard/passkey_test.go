@@ -221,7 +221,7 @@ func TestPasskeyRefused(t *testing.T) {
 		"not verified":                {func(a *apptest.Authenticator) { a.Flags = 1 }, "did not ask for a fingerprint"},
 		"another origin":              {func(a *apptest.Authenticator) { a.Origin = "https://evil.vn" }, "at another address"},
 		"another host":                {func(a *apptest.Authenticator) { a.Host = "evil.vn" }, "at another address"},
-		"another kind of device":      {func(a *apptest.Authenticator) { a.Flags |= 8 }, "was not accepted"},
+		"another kind of device":      {func(a *apptest.Authenticator) { a.Flags |= 8 }, "moved to a device or program of another kind"},
 		"backed up, but not eligible": {func(a *apptest.Authenticator) { a.Flags |= 16 }, "was not accepted"},
 		"an unknown passkey":          {func(a *apptest.Authenticator) { a.ID = []byte("unknown") }, "belong to a user here"},
 		"another key":                 {func(a *apptest.Authenticator) { a.Key = deviceAt(t, lan).Key }, "was not accepted"},
