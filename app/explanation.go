@@ -51,8 +51,8 @@ var explanations = map[ErrorClass]map[Cause]Text{
 			"Không kết nối được đến máy chủ của bạn trong vòng 10 giây. Vui lòng kiểm tra máy chủ có đang chạy không và tường lửa có chặn địa chỉ của baoco không.",
 		},
 		CauseTLS: {
-			"Your server accepted the connection but did not complete the TLS handshake within 10 seconds. Check its HTTPS configuration and its load.",
-			"Máy chủ của bạn nhận kết nối nhưng không hoàn tất bắt tay TLS trong vòng 10 giây. Vui lòng kiểm tra cấu hình HTTPS và tải của máy chủ.",
+			"Your server accepted the connection but did not complete the TLS handshake within 10 seconds. Check its HTTPS configuration, its load, and whether a firewall drops a first TLS message of two packets: with GODEBUG=tlsmlkem=0 baoco sends one.",
+			"Máy chủ của bạn nhận kết nối nhưng không hoàn tất bắt tay TLS trong vòng 10 giây. Vui lòng kiểm tra cấu hình HTTPS, tải của máy chủ, và tường lửa có bỏ thông điệp TLS đầu tiên dài hai gói tin không: với GODEBUG=tlsmlkem=0, baoco chỉ gửi một gói.",
 		},
 		CauseResponse: {
 			"Your server received the request but did not respond within 10 seconds. Return 200 before doing any further processing.",

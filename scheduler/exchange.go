@@ -30,6 +30,7 @@ type exchange struct {
 	conn net.Conn
 	left int64       // bytes that may still be read
 	stop func() bool // the connection ends with the context no more
+	err  error       // with which the connection ended; nil: it hasn't, or its end was told
 }
 
 // roundTrips makes each request an exchange.
@@ -89,6 +90,8 @@ func (x *exchange) answer(request *http.Request) (*http.Response, error) {
 		switch {
 		case err != nil && x.left <= 0:
 			return nil, errLongHeaders
+		case err != nil && x.err != nil: // http.ReadResponse takes half a line for a whole one
+			return nil, x.err
 		case err != nil:
 			return nil, err
 		case response.StatusCode < 100 || response.StatusCode > 199 || response.StatusCode == http.StatusSwitchingProtocols:
@@ -105,6 +108,9 @@ func (x *exchange) Read(p []byte) (int, error) {
 	}
 	n, err := x.conn.Read(p[:min(int64(len(p)), x.left)])
 	x.left -= int64(n)
+	if err != io.EOF {
+		x.err = err
+	}
 	return n, err
 }
 

@@ -225,6 +225,8 @@ func (w *hostileWorld) quick(t *testing.T) []hostileReceiver {
 		{"plain to a TLS port", byName(raw(t, alert(10), nil)), 0, app.ErrorProtocol, "", "use https://", plain, soon},
 		{"closed without an answer", byName(raw(t, "", nil)), 0, app.ErrorReset, app.CauseResponse, "Check its error log", plain, soon},
 		{"reset", byName(raw(t, "", reset)), 0, app.ErrorReset, app.CauseResponse, "Check its error log", plain, soon},
+		{"reset in the status line", byName(raw(t, "HTTP/1.1 20", reset)), 0, app.ErrorReset, app.CauseResponse, "Check its error log", plain, soon},
+		{"reset in the headers", byName(raw(t, ok+"X: y\r\nContent-Ty", reset)), 0, app.ErrorReset, app.CauseResponse, "Check its error log", plain, soon},
 		{"closed in the headers", byName(raw(t, ok+"X: y", nil)), 0, app.ErrorReset, app.CauseResponse, "Check its error log", plain, soon},
 		{"not HTTP", byName(raw(t, "hello\r\n\r\n", nil)), 0, app.ErrorProtocol, "", "not HTTP/1.1", plain, soon},
 		{"HTTP/0.9", byName(raw(t, "<html>hello</html>\n", nil)), 0, app.ErrorProtocol, "", "not HTTP/1.1", plain, soon},
