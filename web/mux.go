@@ -79,9 +79,9 @@ func (m methods) dispatch(refuse func(http.ResponseWriter, *http.Request, error)
 // timed gives requests their deadline.
 func timed(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, end := context.WithCancel(r.Context())
-		defer end()
-		timer := time.AfterFunc(wire.RequestTimeout, end)
+		ctx, end := context.WithCancelCause(r.Context())
+		defer end(nil)
+		timer := time.AfterFunc(wire.RequestTimeout, func() { end(context.DeadlineExceeded) })
 		defer timer.Stop()
 		r.Body = untimedBody{r.Body, timer}
 		next(w, r.WithContext(ctx))

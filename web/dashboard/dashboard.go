@@ -275,8 +275,8 @@ func (d errorData) title() app.Text {
 // can go. Errors of the server are logged here, once; that a browser went away is none.
 func (s *Server) pageError(v *visit, err error) {
 	e := wire.AsError(err)
-	status := wire.StatusOf(e.Code)
-	if status >= 500 && e.Err != nil && !errors.Is(err, context.Canceled) {
+	status := wire.StatusFor(v.Request, e)
+	if status >= 500 && e.Err != nil {
 		s.Log.Error("page failed", "request_id", wire.RequestID(v.Request), "route", wire.RouteOf(v.Request), "remote", s.ClientAddr(v.Request), "status", status, "err", err)
 	}
 	if status == http.StatusServiceUnavailable {

@@ -5,6 +5,7 @@ package wire
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -125,6 +126,20 @@ func (s *Responder) WriteError(w http.ResponseWriter, r *http.Request, err error
 	WriteJSON(w, status, body)
 }
 
+// StatusGone is that of a request whose client went away before the answer, which nobody
+// sees but those who count. nginx has it too.
+const StatusGone = 499
+
+// StatusFor is the status of an answer with an error. A client that went away is no fault
+// of the server.
+func StatusFor(r *http.Request, e *app.Error) int {
+	status := StatusOf(e.Code)
+	if (status == http.StatusServiceUnavailable || errors.Is(e.Err, context.Canceled)) && context.Cause(r.Context()) == context.Canceled {
+		return StatusGone
+	}
+	return status
+}
+
 // ErrorBody sets the headers for err, and gives status and body. An error that
 // isn't the caller's fault is logged here, once, and its text is not answered.
 func (s *Responder) ErrorBody(w http.ResponseWriter, r *http.Request, err error) (int, Failure) {
@@ -137,7 +152,7 @@ func (s *Responder) ErrorBody(w http.ResponseWriter, r *http.Request, err error)
 			body.Errors[f.Field] = f.Text.In(language)
 		}
 	}
-	status := StatusOf(e.Code)
+	status := StatusFor(r, e)
 	switch status {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
