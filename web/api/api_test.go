@@ -46,8 +46,8 @@ func TestUnavailable(t *testing.T) {
 	key := w.APIKey(app.ScopeFull)
 	var log bytes.Buffer
 	h := web.New(web.Config{Service: w.Service, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	gone, cancel := context.WithCancel(context.Background())
-	cancel()
+	gone, end := context.WithCancelCause(context.Background())
+	end(context.DeadlineExceeded)
 	call := func(method, path, body string) {
 		request := httptest.NewRequestWithContext(gone, method, path, strings.NewReader(body))
 		request.Header.Set("Authorization", "Bearer "+key)
