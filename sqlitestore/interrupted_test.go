@@ -373,3 +373,28 @@ func TestWithoutLinks(t *testing.T) {
 		t.Errorf("restored: %s", got)
 	}
 }
+
+// A command refuses a database that took the place of one whose server had to save what it
+// had acknowledged, and one whose files were replaced while the command was at work.
+func TestCommandOfAReplacedDatabase(t *testing.T) {
+	t.Parallel()
+	db := sealed(t, "https://old.vn")
+	copyTo(t, db, db+".taken-20260101T000000Z")
+	s, err := sqlitestore.Open(t.Context(), db, sqlitestore.Options{})
+	if !errors.Is(err, sqlitestore.ErrTaken) {
+		t.Errorf("beside what was saved: %v", err)
+	}
+	if s != nil {
+		must(t, s.Close())
+	}
+	must(t, os.Remove(db+".taken-20260101T000000Z"))
+	s, err = sqlitestore.Open(t.Context(), db, sqlitestore.Options{})
+	must(t, err)
+	defer s.Close()
+	must(t, s.SetBaseURL(t.Context(), "https://new.vn"))
+	copyTo(t, db, db+".new")
+	must(t, os.Rename(db+".new", db))
+	if err := s.SetBaseURL(t.Context(), "https://lost.vn"); !errors.Is(err, sqlitestore.ErrTaken) || !strings.Contains(err.Error(), "look what the database has") {
+		t.Errorf("a change after the file was replaced: %v", err)
+	}
+}

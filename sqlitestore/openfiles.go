@@ -26,10 +26,11 @@ var ErrTwoNames = errors.New("the database has hard links, and its log only one 
 // taken away.
 const rescueSuffix = ".taken-"
 
-// openFiles are the files of a served database as they were opened. They are only
+// openFiles are the files of an open database as they were opened. They are only
 // looked at by name: opening and closing one beside SQLite could drop its locks.
 type openFiles struct {
 	path    string
+	served  bool
 	files   []openFile  // the database and its log first
 	suspect atomic.Bool // lookAtFiles has seen that one is gone
 }
@@ -50,11 +51,7 @@ func (s *Store) noteOpenFiles(before os.FileInfo) (*openFiles, error) {
 	if err := s.writer.tx.queryRow(`SELECT count(*) FROM sqlite_schema`).Scan(&tables); err != nil { // which opens the log
 		return nil, storageError(err)
 	}
-	o := &openFiles{path: s.path, files: []openFile{{"", before}}}
-	lock, err := s.lock.Stat()
-	if err != nil {
-		return nil, err
-	}
+	o := &openFiles{path: s.path, served: s.lock != nil, files: []openFile{{"", before}}}
 	for _, suffix := range []string{"-wal", "-shm", ".key"} {
 		info, err := os.Stat(s.path + suffix)
 		if err != nil {
@@ -62,7 +59,13 @@ func (s *Store) noteOpenFiles(before os.FileInfo) (*openFiles, error) {
 		}
 		o.files = append(o.files, openFile{suffix, info})
 	}
-	o.files = append(o.files, openFile{".lock", lock})
+	if o.served {
+		lock, err := s.lock.Stat()
+		if err != nil {
+			return nil, err
+		}
+		o.files = append(o.files, openFile{".lock", lock})
+	}
 	if gone := o.gone(len(o.files)); len(gone) > 0 {
 		return nil, fmt.Errorf("%w at the start: %s", ErrTaken, strings.Join(gone, ", "))
 	}

@@ -140,11 +140,12 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if o.Serve {
-		if s.lock, err = lockDatabase(s.path); err == nil {
-			err = checkRescued(s.path)
-		}
+		s.lock, err = lockDatabase(s.path)
 	} else {
 		err = checkServedLog(s.path)
+	}
+	if err == nil {
+		err = checkRescued(s.path)
 	}
 	if err != nil {
 		return err
@@ -175,9 +176,7 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 		return errors.Join(err, turn.close())
 	}
 	s.writer.tx.unnamed = o.Unnamed
-	if o.Serve {
-		s.writer.files, err = s.noteOpenFiles(before)
-	}
+	s.writer.files, err = s.noteOpenFiles(before)
 	s.writer.onCommit = o.Committed
 	go s.writer.run()
 	if err != nil {

@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -35,8 +36,8 @@ type writer struct {
 	failing  atomic.Bool // a commit failed, and no probe has succeeded since
 	broken   atomic.Bool // the file can't be trusted any more: nothing is written
 	turn     *turn
-	dir      string     // of the database
-	files    *openFiles // nil: this process doesn't serve
+	dir      string // of the database
+	files    *openFiles
 	tx       *tx
 	commits  commitTimes
 	onCommit func(took time.Duration, callers int) // may be nil
@@ -196,8 +197,10 @@ func (w *writer) commit(batch []*write) {
 	var gone []string
 	if err == nil && w.files != nil {
 		if gone = w.files.goneAfterCommit(); len(gone) > 0 {
-			err = ErrTaken
 			w.broken.Store(true)
+			if err = ErrTaken; !w.files.served {
+				err = fmt.Errorf("%w: %s; what this command did last is lost: look what the database has", ErrTaken, strings.Join(gone, ", "))
+			}
 		}
 	}
 	if err != nil {
@@ -207,7 +210,7 @@ func (w *writer) commit(batch []*write) {
 		}
 	}
 	answer(batch, err)
-	if len(gone) > 0 {
+	if len(gone) > 0 && w.files.served {
 		w.onFatal(w.saveOpenFiles(gone))
 	}
 	w.checkpointIfLarge(primaryCode(err) == sqlite3.SQLITE_FULL)
