@@ -253,10 +253,13 @@ func (s *Service) Transactions(ctx context.Context, accountID int64, f Transacti
 // searchLag is how many transactions the index of search texts may lag behind:
 // to read so many costs a search less than recording would cost to index each.
 // searchSteps is how many steps follow one another, since recording waits for
-// them.
+// them. Where the index lags farBehind, as during an import, there are farSteps: they
+// keep up with whatever is recorded.
 const (
 	searchLag   = 1000
 	searchSteps = 8
+	farBehind   = 10_000
+	farSteps    = 40
 )
 
 // IndexSearch updates the index of search texts. It is part of the regular
@@ -266,7 +269,11 @@ func (s *Service) IndexSearch(ctx context.Context) error {
 	if left < searchLag {
 		return err
 	}
-	for step := 0; err == nil && left > 0 && step < searchSteps; step++ {
+	steps := searchSteps
+	if left >= farBehind {
+		steps = farSteps
+	}
+	for step := 0; err == nil && left > 0 && step < steps; step++ {
 		left, err = s.store.IndexSearch(ctx)
 	}
 	return err
