@@ -127,7 +127,7 @@ class Baoco_Gateway extends WC_Payment_Gateway {
 			$url = Baoco_Payment::ask( $order, $this->request_fields( $order ) );
 			if ( is_wp_error( $url ) ) {
 				/* translators: %s: what went wrong */
-				$order->add_order_note( sprintf( __( 'The payment page could not be made. %s', 'baoco' ), $url->get_error_message() ) );
+				$order->add_order_note( sprintf( __( 'The payment page could not be made. %s', 'baoco' ), esc_html( $url->get_error_message() ) ) );
 				return $this->fail( __( 'The payment page could not be opened. Please try again, or choose another way of paying.', 'baoco' ) );
 			}
 			if ( $order->has_status( array( 'pending', 'failed', 'checkout-draft' ) ) ) {

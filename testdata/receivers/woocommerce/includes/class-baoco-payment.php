@@ -107,7 +107,7 @@ class Baoco_Payment {
 		$answer  = $request ? Baoco_Connection::api()->call( 'POST', '/payment-requests/' . $request['id'] . '/cancel' ) : null;
 		if ( is_wp_error( $answer ) ) {
 			/* translators: %s: what went wrong */
-			$order->add_order_note( sprintf( __( 'The payment page could not be closed. %s', 'baoco' ), $answer->get_error_message() ) );
+			$order->add_order_note( sprintf( __( 'The payment page could not be closed. %s', 'baoco' ), esc_html( $answer->get_error_message() ) ) );
 		}
 	}
 
@@ -162,7 +162,7 @@ class Baoco_Payment {
 	private static function decide( WC_Order $order, array $request, array $transfer, bool &$pays ): string {
 		$state = $transfer['payment_request'];
 		/* translators: 1: an amount, 2: the id of a transaction, 3: the number that the bank gave it, 4: a payment code */
-		$what = sprintf( __( '%1$s came by transaction %2$s (number %3$s, code %4$s).', 'baoco' ), self::money( $transfer['transferAmount'] ), $transfer['id'], $transfer['transactionNumber'] ?: '–', $transfer['code'] ?: '–' ) . ' ';
+		$what = sprintf( __( '%1$s came by transaction %2$s (number %3$s, code %4$s).', 'baoco' ), self::money( $transfer['transferAmount'] ), esc_html( $transfer['id'] ), esc_html( $transfer['transactionNumber'] ?: '–' ), esc_html( $transfer['code'] ?: '–' ) ) . ' '; // WooCommerce shows notes as HTML.
 		if ( $state['id'] !== $request['id'] ) {
 			return $what . __( 'It is for an earlier payment page of this order. Please check the order by hand.', 'baoco' );
 		}

@@ -31,14 +31,40 @@ class Baoco_Webhook {
 
 	public static function receive( WP_REST_Request $request ) {
 		$delivery = json_decode( $request->get_body(), true );
-		if ( empty( $delivery['test'] ) ) {
-			foreach ( $delivery['transactions'] ?? array() as $transfer ) {
-				if ( ! self::handle( $transfer ) ) {
-					return new WP_Error( 'baoco_delivery', 'The delivery could not be handled.', array( 'status' => 503 ) );
-				}
+		if ( ! is_array( $delivery ) || ! is_array( $delivery['transactions'] ?? null ) ) {
+			return self::refusal( 400, 'This is no delivery of baoco.' );
+		}
+		if ( ! empty( $delivery['test'] ) ) {
+			return array( 'success' => true );
+		}
+		foreach ( $delivery['transactions'] as $transfer ) {
+			if ( ! self::is_transfer( $transfer ) ) {
+				return self::refusal( 400, 'This is no delivery of baoco.' );
+			}
+		}
+		foreach ( $delivery['transactions'] as $transfer ) {
+			if ( ! self::handle( $transfer ) ) {
+				return self::refusal( 503, 'The delivery could not be handled.' );
 			}
 		}
 		return array( 'success' => true );
+	}
+
+	private static function refusal( int $status, string $text ): WP_Error {
+		return new WP_Error( 'baoco_delivery', $text, array( 'status' => $status ) );
+	}
+
+	/** Reports whether an element of a signed delivery has what this plugin reads, of the right types. */
+	private static function is_transfer( $transfer ): bool {
+		if ( ! is_array( $transfer ) || ! is_string( $transfer['id'] ?? null ) || ! is_string( $transfer['transferType'] ?? null ) || ! is_int( $transfer['transferAmount'] ?? null ) ) {
+			return false;
+		}
+		if ( ! is_string( $transfer['code'] ?? '' ) || ! is_string( $transfer['transactionNumber'] ?? '' ) ) {
+			return false;
+		}
+		$state = $transfer['payment_request'] ?? null;
+		return null === $state || is_array( $state ) && is_int( $state['id'] ?? null ) && is_int( $state['received'] ?? null )
+			&& is_string( $state['status'] ?? null ) && is_string( $state['reference'] ?? '' );
 	}
 
 	/**

@@ -7,6 +7,11 @@ check( 'status', bring( transfer( $id ) ), 200 );
 check( 'paid once', array( order( $id )['status'], order( $id )['paid'], order( $id )['transaction_id'] ), array( 'processing', 1, '501' ) );
 check( 'note', notes( $id ), array( '200.000 ₫ came by transaction 501 (number FT501, code DH10000007). The order is paid.' ) );
 
+test( 'a note is text, whatever the bank wrote' );
+$id = waiting();
+bring( transfer( $id, array( 'id' => '5<b>', 'transactionNumber' => '<a href="https://x.vn">FT</a>' ) ) );
+check( 'note', notes( $id ), array( '200.000 ₫ came by transaction 5&lt;b&gt; (number &lt;a href=&quot;https://x.vn&quot;&gt;FT&lt;/a&gt;, code DH10000007). The order is paid.' ) );
+
 test( 'the same delivery again and again' );
 $id = waiting();
 for ( $i = 0; $i < 4; $i++ ) {

@@ -32,3 +32,18 @@ test( 'a test of baoco' );
 $id = waiting();
 check( 'status', deliver( array( 'test' => true, 'transactions' => array( transfer( $id, array( 'transferAmount' => 0 ) ) ) ) ), 200 );
 check( 'nothing happened', array( order( $id )['status'], notes( $id ) ), array( 'on-hold', array() ) );
+
+test( 'a signed body that is no delivery' );
+$id   = waiting();
+$odd  = array( '', 'null', '1', '"x"', '[]', '{}', '{"transactions":1}', '{"transactions":[1]}', '{"transactions":["x"]}', '{"transactions":[{}]}' );
+foreach ( array( 'id' => 501, 'transferType' => array(), 'transferAmount' => '200000', 'code' => 7, 'transactionNumber' => array( 'x' ), 'payment_request' => 'x' ) as $name => $value ) {
+	$odd[] = json_encode( array( 'transactions' => array( transfer( $id, array( $name => $value ) ) ) ) );
+}
+foreach ( array( 'id' => '7', 'reference' => 1042, 'status' => null, 'received' => 1.5 ) as $name => $value ) {
+	$odd[] = json_encode( array( 'transactions' => array( transfer( $id, array(), array( $name => $value ) ) ) ) );
+}
+foreach ( $odd as $body ) {
+	check( 'status of ' . $body, deliver( $body ), 400 );
+}
+check( 'a good transfer before an odd one', deliver( array( 'transactions' => array( transfer( $id ), 1 ) ) ), 400 );
+check( 'nothing happened', array( order( $id )['status'], notes( $id ) ), array( 'on-hold', array() ) );
