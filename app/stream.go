@@ -160,6 +160,19 @@ func ParseBroker(raw string) (Broker, *Text) {
 	return b, nil
 }
 
+// PlainWarning recommends TLS, after a space, where a password travels unencrypted to the
+// brokers of a stream, and is else empty. password says that one was just given: a token
+// has no user name.
+func (s Stream) PlainWarning(password bool) Text {
+	if b, bad := ParseBroker(s.URL); bad != nil || b.TLS || !password && s.Username == "" {
+		return Text{}
+	}
+	return Text{
+		" TLS is recommended: without it (nats+tls://, kafka+tls://) anybody on the way can read the password and the transactions.",
+		" Nên dùng TLS (nats+tls://, kafka+tls://): nếu không, người khác trên đường truyền có thể đọc được mật khẩu và giao dịch.",
+	}
+}
+
 // CheckBroker is ParseBroker with the rules for the hosts of webhooks.
 func (p *TargetPolicy) CheckBroker(raw string) (Broker, *Text) {
 	b, bad := ParseBroker(raw)

@@ -97,3 +97,24 @@ func TestCheckStream(t *testing.T) {
 		}
 	}
 }
+
+// A password that travels unencrypted is warned of, and nothing else is.
+func TestPlainBroker(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		url, username string
+		password      bool
+		warns         bool
+	}{
+		{"nats://nats.shop.vn", "", true, true},
+		{"nats://nats.shop.vn", "shop", false, true},
+		{"kafka://k1.shop.vn,k2.shop.vn", "shop", true, true},
+		{"nats://nats.shop.vn", "", false, false},
+		{"nats+tls://nats.shop.vn", "shop", true, false},
+		{"kafka+tls://k1.shop.vn", "shop", true, false},
+	} {
+		if got := (app.Stream{URL: c.url, Username: c.username}).PlainWarning(c.password); (got.EN != "") != c.warns || (got.VI != "") != c.warns {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}

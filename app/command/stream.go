@@ -98,7 +98,14 @@ func createStream(c *cli.Context, s *session) error {
 	return terminal.Report(c, created, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "Stream: %d (%s)\nSecret: %s\n", st.ID, st.Type, secret)
 		fmt.Fprintln(c.App.ErrWriter, "Save the secret now: it is not shown again. Try the broker: baoco stream test "+strconv.FormatInt(st.ID, 10)+onAccount(s.account))
+		warnOfPlainBroker(c, st, in.Credentials)
 	})
+}
+
+func warnOfPlainBroker(c *cli.Context, st app.Stream, given app.BrokerCredentials) {
+	if warning := st.PlainWarning(given.Password != "").EN; warning != "" {
+		fmt.Fprintln(c.App.ErrWriter, strings.TrimSpace(warning))
+	}
 }
 
 func encodeStream(s *session, st app.Stream) api.StreamJSON {
@@ -166,6 +173,9 @@ func updateStream(c *cli.Context, s *session, id int64) error {
 	st, err := s.service.UpdateStream(c.Context, s.account, id, u)
 	if err != nil {
 		return err
+	}
+	if u.Credentials != nil {
+		warnOfPlainBroker(c, st, *u.Credentials)
 	}
 	return terminal.Changed(c, encodeStream(s, st), "Stream %d: %s, %s, %s, %s; sent up to %d", st.ID, terminal.OneLine(st.Name), st.URL, st.Topic, st.Type, st.Position)
 }

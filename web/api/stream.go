@@ -78,8 +78,9 @@ func (s *Server) createStream(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusCreated, "The stream was created. Store the secret now: it is not shown again.",
-		"Đã tạo luồng. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại.",
+	warning := st.PlainWarning(in.Credentials.Password != "")
+	return q.answer(w, http.StatusCreated, "The stream was created. Store the secret now: it is not shown again."+warning.EN,
+		"Đã tạo luồng. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại."+warning.VI,
 		member{"stream", s.encodeStream(st, q)}, member{"secret", secret})
 }
 
@@ -128,7 +129,8 @@ func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The stream was updated.", "Đã cập nhật luồng.", member{"stream", s.encodeStream(st, q)})
+	warning := st.PlainWarning(u.Credentials != nil && u.Credentials.Password != "")
+	return q.answer(w, http.StatusOK, "The stream was updated."+warning.EN, "Đã cập nhật luồng."+warning.VI, member{"stream", s.encodeStream(st, q)})
 }
 
 // credentials reads username and password, which are changed together: nobody can
