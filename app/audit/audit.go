@@ -385,6 +385,31 @@ func Bare(text string) string { return isolation.Replace(text) }
 
 var isolation = strings.NewReplacer("\u2068", "", "\u2069", "")
 
+// Quoted is a text in which the names that are isolated stand in quotation marks, for
+// places that show plain text: else a name could read as a part of the sentence. Such
+// marks within a name are plain ones.
+func Quoted(text string) string {
+	var b strings.Builder
+	depth := 0
+	for _, r := range text {
+		switch {
+		case r == '\u2068':
+			if depth++; depth == 1 {
+				b.WriteRune('“')
+			}
+		case r == '\u2069' && depth > 0:
+			if depth--; depth == 0 {
+				b.WriteRune('”')
+			}
+		case depth > 0 && (r == '“' || r == '”'):
+			b.WriteRune('"')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
 func doneBy(l app.AuditLine, zone *time.Location) app.Text {
 	d, known := byDeed[l.Deed]
 	if !known { // a newer version wrote it

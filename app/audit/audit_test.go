@@ -153,3 +153,14 @@ func TestSentences(t *testing.T) {
 		}
 	}
 }
+
+// Where a name isn't a box of its own it stands in quotation marks, so that it can't read
+// as a part of the sentence.
+func TestNamesAreSetApart(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 27, 1, 0, 0, 0, time.UTC)
+	line := app.AuditLine{Actor: app.Actor{Way: app.WayCommand, Name: "root", At: at}, Deed: app.DeedWebhookDelete, NounID: 7, AuditDetail: app.AuditNamed("a”. lan removed user “hoa")}
+	if got, want := audit.Quoted(audit.Sentence(line, time.UTC).EN), `“root” deleted webhook “a". lan removed user "hoa”`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -84,7 +84,7 @@ func listAudit(c *cli.Context, s *session) error {
 			l.Deed, l.NounID, l.Name, l.Count, append([]app.AuditChange{}, l.Changes...), audit.Bare(audit.Sentence(l, zone).EN),
 		}
 		list = append(list, e)
-		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.At, app.WayName(e.Way).EN, e.Address, e.Sentence})
+		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.At, app.WayName(e.Way).EN, e.Address, audit.Quoted(audit.Sentence(l, zone).EN)})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
 		terminal.PrintTable(w, "There is no such line.", []string{"ID", "TIME", "WAY", "ADDRESS", "WHAT"}, rows, "ID")
