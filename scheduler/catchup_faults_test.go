@@ -339,7 +339,8 @@ func TestListConnections(t *testing.T) {
 	}{
 		{"127.0.0.1", "", 0},
 		{"127.0.0.1", "127.0.0.1/32", 2},
-		{"localhost", "localhost", 0}, // the name alone
+		{"localhost", "localhost", 2},
+		{"localhost", "shop.lan", 0},
 		{"[::ffff:127.0.0.1]", "::/0", 0},
 	} {
 		t.Run(c.host+" "+c.allow, func(t *testing.T) {

@@ -96,7 +96,8 @@ func TestForbiddenAnswersOpenNoConnection(t *testing.T) {
 }
 
 // Of several answers only those that are allowed are tried, in whatever order
-// they come; a name that is on the allow-list opens no address.
+// they come; a name that is on the allow-list opens whatever address it has then, but for
+// those of metadata, and none for another name.
 func TestMixedAnswers(t *testing.T) {
 	t.Parallel()
 	names := startNameServer(t)
@@ -118,7 +119,10 @@ func TestMixedAnswers(t *testing.T) {
 		{[]string{"::1", "fe80::1", "127.0.0.1"}, "127.0.0.1/32", true},
 		{[]string{"::ffff:127.0.0.2", "127.0.0.1"}, "127.0.0.1/32", true},
 		{[]string{"127.0.0.2", "127.0.0.3", "::1", "10.0.0.1"}, "127.0.0.1/32", false},
-		{[]string{"127.0.0.1", "::1"}, "mixed.shop.com.vn", false},
+		{[]string{"127.0.0.1"}, "mixed.shop.com.vn", true},
+		{[]string{"169.254.169.254", "127.0.0.1"}, "mixed.shop.com.vn@" + port, true},
+		{[]string{"169.254.169.254", "fd00:ec2::254"}, "mixed.shop.com.vn", false},
+		{[]string{"127.0.0.1", "::1"}, "other.shop.com.vn", false},
 		{[]string{"127.0.0.1"}, "127.0.0.1/32@1", false},
 	} {
 		names.set("mixed.shop.com.vn", c.answers...)
