@@ -74,7 +74,7 @@ func TestProviderGone(t *testing.T) {
 	server := web.New(web.Config{Service: w.Service, Version: "test"})
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	for _, c := range []struct{ elements, status, stored int }{{21, http.StatusServiceUnavailable, 0}, {20, http.StatusOK, 20}} {
+	for _, c := range []struct{ elements, status, stored int }{{21, 499, 0}, {20, http.StatusOK, 20}} {
 		body := manyNative(c.elements)
 		r := httptest.NewRequestWithContext(gone, "POST", source.URLPath(), strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer "+source.Secret)
