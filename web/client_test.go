@@ -155,7 +155,7 @@ func TestAsSent(t *testing.T) {
 	w.Native()
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	h := web.New(web.Config{Service: w.Service, TrustedProxies: proxies})
-	https := web.New(web.Config{Service: w.Service, TrustedProxies: proxies, Secure: true})
+	https := web.New(web.Config{Service: w.Service, TrustedProxies: proxies, Installation: app.Installation{BaseURL: "https://example.com"}})
 	itself := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // with a certificate
 		r.TLS = &tls.ConnectionState{}
 		h.ServeHTTP(w, r)
@@ -170,16 +170,16 @@ func TestAsSent(t *testing.T) {
 		otherOrigin bool   // a form of https://shop.vn is of another site
 	}{
 		{h, "192.0.2.1:1", nil, false, "", true},
-		{https, "192.0.2.1:1", nil, true, "", true},
+		{https, "192.0.2.1:1", nil, true, "https://example.com", true},
 		{itself, "192.0.2.1:1", nil, true, "", true},
 		{itself, "192.0.2.1:1", []string{proto, "http"}, true, "", true},               // forged
 		{h, "192.0.2.1:1", []string{proto, "https", host, "shop.vn"}, false, "", true}, // forged
-		{https, "192.0.2.1:1", []string{proto, "http", host, "shop.vn"}, true, "", true},
+		{https, "192.0.2.1:1", []string{proto, "http", host, "shop.vn"}, true, "https://example.com", true},
 		{h, "10.0.0.1:1", []string{proto, "https", host, "shop.vn"}, true, "https://shop.vn", false},
 		{h, "10.0.0.1:1", []string{proto, "HTTPS", host, "shop.vn:8443"}, true, "https://shop.vn:8443", true},
 		{h, "10.0.0.1:1", []string{proto, "http", host, "shop.vn"}, false, "http://shop.vn", false},
-		{https, "10.0.0.1:1", []string{proto, "http", host, "shop.vn"}, false, "http://shop.vn", false},
-		{https, "10.0.0.1:1", nil, true, "", true},
+		{https, "10.0.0.1:1", []string{proto, "http"}, false, "https://example.com", true}, // led nowhere: it would be a loop
+		{https, "10.0.0.1:1", nil, true, "https://example.com", true},
 		{h, "10.0.0.1:1", []string{host, "[2001:db8::1]:80"}, false, "http://[2001:db8::1]:80", true},
 		// What the proxy added stands last; the rest is the client's word.
 		{h, "10.0.0.1:1", []string{proto, "https, http", host, "evil.vn, shop.vn"}, false, "http://shop.vn", false},

@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"path"
 	"runtime/debug"
 	"slices"
@@ -36,7 +37,6 @@ type Config struct {
 	Logger       *slog.Logger // nil discards
 	Limit        int          // the general limit, requests a minute; 0: 300
 	ListingLimit int          // that of the two listings which the interface limits; 0: 60
-	Secure       bool         // clients use HTTPS, where no trusted proxy says otherwise
 	Version      string
 	Closing      <-chan struct{}      // closed when the server stops: what lasts ends
 	Installation app.Installation     // how serve was started, for the operator to read
@@ -65,9 +65,17 @@ type Config struct {
 
 // New makes the handler of everything that baoco serves.
 func New(c Config) http.Handler {
-	responder := &wire.Responder{Log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), TrustedProxies: c.TrustedProxies, Secure: c.Secure, Connections: c.Connections}
+	responder := &wire.Responder{Log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), TrustedProxies: c.TrustedProxies, SecureHost: secureHost(c.Installation.BaseURL), Connections: c.Connections}
 	routes, refuse := houses(responder, c)
 	return outermost(responder, newMux(routes, refuse), c.Requested)
+}
+
+// secureHost is the host of a base URL of HTTPS; empty for any other.
+func secureHost(base string) string {
+	if u, err := url.Parse(base); err == nil && u.Scheme == "https" {
+		return u.Host
+	}
+	return ""
 }
 
 // houses gives the routes of all houses, and what answers requests that none of

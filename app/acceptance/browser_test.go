@@ -169,6 +169,14 @@ func TestBrowserLive(t *testing.T) {
 	})
 }
 
+// TestBrowserPlainName is at a name of the shop's network, without TLS.
+func TestBrowserPlainName(t *testing.T) {
+	t.Parallel()
+	tools := findBrowser(t)
+	p := serveIn(t, t.TempDir(), anyPort)
+	tools.drive(t, "plain.mjs", map[string]any{"base": strings.Replace(p.url, "127.0.0.1", "shop.lan", 1), "setup": setUpPath(t, p), "password": browserPassword})
+}
+
 // createOwner makes the user lan.
 func createOwner(t testing.TB, dir string) {
 	t.Helper()

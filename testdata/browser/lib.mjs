@@ -17,7 +17,7 @@ export const check = (ok, text) => { if (!ok) problem(text); };
 let browser;
 // base is where the page's requests go; away from it, failing ones are the network's.
 export async function open({ locale = 'vi-VN', scheme = 'light', width = 1280, height = 900, base = job.base, scripts = true } = {}) {
-  browser ??= chromium.launch({ executablePath: process.env.BAOCO_CHROMIUM, args: ['--no-sandbox', '--lang=' + locale] });
+  browser ??= chromium.launch({ executablePath: process.env.BAOCO_CHROMIUM, args: ['--no-sandbox', '--lang=' + locale, '--host-resolver-rules=MAP shop.lan 127.0.0.1'] });
   const context = await (await browser).newContext({ locale, colorScheme: scheme, viewport: { width, height }, javaScriptEnabled: scripts });
   const page = await context.newPage();
   // Chromium itself complains of a page that is answered with 4xx, of a network that

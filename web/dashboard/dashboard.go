@@ -113,8 +113,12 @@ func (s *Server) visiting(p page, backDepth int) http.HandlerFunc {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Referrer-Policy", "same-origin") // with no-referrer a form of the page would say "Origin: null"
 		h.Set("Cache-Control", "no-store")
+		if s.isToUseHTTPS(r, p) {
+			http.Redirect(w, r, s.Installation.BaseURL+r.URL.RequestURI(), http.StatusSeeOther)
+			return
+		}
 		v := &visit{Request: r, words: words{s.chosenLang(r), s.Service.Zone(), time.Now()}, w: w, backDepth: backDepth}
 		if err := s.welcome(v, p); err != nil {
 			s.pageError(v, err)
@@ -131,6 +135,14 @@ func (s *Server) visiting(p page, backDepth int) http.HandlerFunc {
 			s.pageError(v, err)
 		}
 	}
+}
+
+// isToUseHTTPS tells whether somebody who signs in, or is signed in, came to a page over
+// HTTP and is to use the HTTPS of the base URL. At the host of the base URL nobody is led
+// there: a proxy that says HTTP to every visit would make that a loop.
+func (s *Server) isToUseHTTPS(r *http.Request, p page) bool {
+	signsIn := p.Takes != open || p.Path == "/login" || p.Path == "/setup/{token}"
+	return s.SecureHost != "" && signsIn && r.Method != http.MethodPost && !wire.Secure(r) && !s.AtSecureHost(r)
 }
 
 // act reads the form of an action, and lets the page answer.
@@ -225,6 +237,12 @@ var errNotYours = app.Refused(app.CodeForbidden, app.Text{
 	EN: "This is not for your role. Ask an owner.", VI: "Vai trò của bạn không dùng được phần này. Hãy hỏi chủ cửa hàng.",
 })
 
+// errOtherSite refuses a form that another site had a browser send.
+var errOtherSite = app.Refused(app.CodeForbidden, app.Text{
+	EN: "This form was sent from another site, so nothing was done. Open the page here and send it again.",
+	VI: "Biểu mẫu được gửi từ trang web khác nên chưa có gì được thực hiện. Hãy mở trang ở đây rồi gửi lại.",
+})
+
 // redirect ends an action: the browser loads a page, which shows the flash once.
 func (s *Server) redirect(v *visit, to string, flash app.Text) error {
 	if flash.EN != "" {
@@ -283,7 +301,7 @@ func (s *Server) pageError(v *visit, err error) {
 		v.w.Header().Set("Retry-After", strconv.Itoa(wire.UnavailableRetry))
 	}
 	data := errorData{
-		Status: status, RequestID: wire.RequestID(v.Request), Forbidden: e.Code == app.CodeForbidden && v.user.ID != 0,
+		Status: status, RequestID: wire.RequestID(v.Request), Forbidden: errors.Is(err, errNotYours) && v.user.ID != 0,
 		Counter: v.user.ID == 0 && strings.HasPrefix(v.URL.Path, "/counter/"),
 	}
 	if e.Code == app.CodeMethodNotAllowed {

@@ -268,6 +268,7 @@ const (
 // which no other site can make act for a user.
 func (s *Server) Routes() []wire.Route {
 	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Refuse(w, r, errOtherSite) }))
 	list := []wire.Route{{Method: "GET", Path: "/static/{name}", Handler: s.static}}
 	for _, p := range table {
 		route := wire.Route{Method: p.Method, Path: p.Path, Lasts: p.kind == lasting}

@@ -348,6 +348,59 @@ func TestOtherSites(t *testing.T) {
 	b.Get("/").WantStatus(t, http.StatusOK)
 }
 
+// TestPlainName: at a name of the shop's network browsers send no Sec-Fetch-Site, and
+// of a page that asks for no referrer they would send "Origin: null" with a form.
+func TestPlainName(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewStillWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	h := web.New(web.Config{Service: w.Service})
+	const at = "http://shop.lan:8080"
+	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept-Language", "vi"}
+	send := func(origin string) webtest.Answer {
+		return webtest.From(h, "192.0.2.1:1", "POST", at+"/login", "name=lan&password="+apptest.SomePassword, append(form, "Origin", origin)...)
+	}
+	if policy := webtest.From(h, "192.0.2.1:1", "GET", at+"/login", "").Header.Get("Referrer-Policy"); policy != "same-origin" {
+		t.Fatalf("browsers don't name the origin of a form at %s: %q", at, policy)
+	}
+	send(at).Goes(t, "/")
+	for _, other := range []string{"http://evil.example", "http://shop.lan", "null"} {
+		a := send(other)
+		a.WantStatus(t, http.StatusForbidden)
+		a.Shows(t, "Biểu mẫu được gửi từ trang web khác")
+	}
+}
+
+// TestBaseIsHTTPS: whoever comes by HTTP, where the base URL is one of HTTPS, is led
+// there before they sign in, since they could not stay signed in. A proxy that isn't
+// trusted, and who comes through it, is none of these.
+func TestBaseIsHTTPS(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewStillWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	link := "/counter/" + w.CounterLink(1, app.CounterLinkCreate{Name: "quầy"})
+	const base, plain = "https://baoco.shop.vn", "http://192.168.1.10:8080"
+	h := web.New(web.Config{Service: w.Service, Installation: app.Installation{BaseURL: base}})
+	get := func(address string, header ...string) webtest.Answer {
+		return webtest.From(h, "192.0.2.1:1", "GET", address, "", header...)
+	}
+	for _, path := range []string{"/", "/transactions?q=1", "/login?back=%2Fday", "/setup/abc"} {
+		get(plain+path).Goes(t, base+path)
+		get("http://baoco.shop.vn:8080"+path).Goes(t, base+path)
+	}
+	for _, passedOn := range [][]string{
+		{"http://baoco.shop.vn/login"}, {plain + "/login", "Sec-Fetch-Site", "none"}, {plain + "/login", "X-Forwarded-For", "203.0.113.1"}, {plain + link},
+	} {
+		get(passedOn[0], passedOn[1:]...).WantStatus(t, http.StatusOK)
+	}
+	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Origin", plain}
+	a := webtest.From(h, "192.0.2.1:1", "POST", plain+"/login", "name=lan&password="+apptest.SomePassword, form...)
+	a.Goes(t, "/")
+	if cookies := strings.Join(a.Header.Values("Set-Cookie"), "\n"); strings.Contains(cookies, "Secure") || a.Cookie("baoco") == "" {
+		t.Errorf("over HTTP: %s", cookies)
+	}
+}
+
 func TestPageHeaders(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
@@ -356,7 +409,7 @@ func TestPageHeaders(t *testing.T) {
 	for _, path := range []string{"/", "/transactions", "/transactions/99"} {
 		h := b.Get(path).Header
 		for name, want := range map[string]string{
-			"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Content-Type": "text/html; charset=utf-8",
+			"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Content-Type": "text/html; charset=utf-8",
 		} {
 			if h.Get(name) != want {
 				t.Errorf("%s: %s %q", path, name, h.Get(name))

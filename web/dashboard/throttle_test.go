@@ -193,17 +193,17 @@ func TestDeviceCookie(t *testing.T) {
 	w := webtest.NewStillWorld(t)
 	u := w.User(1, "lan", app.RoleOwner)
 	for _, c := range []struct {
-		secure bool
-		name   string
-	}{{false, "baoco-device"}, {true, "__Host-baoco-device"}} {
-		g := guesser{t, web.New(web.Config{Service: w.Service, Secure: c.secure})}
+		base string
+		name string
+	}{{"", "baoco-device"}, {"https://example.com", "__Host-baoco-device"}} {
+		g := guesser{t, web.New(web.Config{Service: w.Service, Installation: app.Installation{BaseURL: c.base}})}
 		cookie := g.guess("203.0.113.1", "lan", apptest.SomePassword, "").Cookie(c.name)
 		for _, part := range []string{"; HttpOnly", "; SameSite=Lax", "; Path=/;", "; Max-Age=34560000"} {
 			if !strings.Contains(cookie, part) {
 				t.Errorf("%q has no %s", cookie, part)
 			}
 		}
-		if strings.Contains(cookie, "Secure") != c.secure || strings.Contains(cookie, "Domain") || strings.Contains(cookie, fmt.Sprint(u.Generation)) {
+		if strings.Contains(cookie, "Secure") != (c.base != "") || strings.Contains(cookie, "Domain") || strings.Contains(cookie, fmt.Sprint(u.Generation)) {
 			t.Errorf("cookie %q", cookie)
 		}
 	}

@@ -23,8 +23,8 @@ import (
 type Responder struct {
 	Log            *slog.Logger
 	TrustedProxies []netip.Prefix
-	Secure         bool // clients use HTTPS, where no trusted proxy says otherwise
-	Connections    int  // that may be open; 0: not known
+	SecureHost     string // of the address at which clients use HTTPS; empty: they use HTTP
+	Connections    int    // that may be open; 0: not known
 	Failures       Buckets[netip.Prefix]
 }
 

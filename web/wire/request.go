@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,9 +30,11 @@ func arrivalOf(r *http.Request) arrival {
 // Arrived is r with an id, as its client sent it: behind a trusted proxy, Host is
 // what the client asked the proxy for.
 func (s *Responder) Arrived(r *http.Request, id string) *http.Request {
-	a := arrival{id: id, secure: r.TLS != nil || s.Secure}
+	peer, _ := ParseClient(r.RemoteAddr)
+	proxied := s.isProxy(peer)
+	a := arrival{id: id, secure: r.TLS != nil || s.SecureHost != "" && (proxied || !s.cameDirectly(r))}
 	host := r.Host
-	if peer, _ := ParseClient(r.RemoteAddr); s.isProxy(peer) {
+	if proxied {
 		switch strings.ToLower(lastHop(r.Header, "X-Forwarded-Proto")) {
 		case "https":
 			a.secure = true
@@ -45,6 +48,20 @@ func (s *Responder) Arrived(r *http.Request, id string) *http.Request {
 	r = r.WithContext(context.WithValue(r.Context(), keyArrival{}, a))
 	r.Host = host
 	return r
+}
+
+// cameDirectly tells whether a browser sent a request to this server itself, without
+// TLS, though clients are to use HTTPS at SecureHost. A proxy that isn't trusted may have
+// passed it on from there: such a proxy keeps the host or adds a header, or
+// Sec-Fetch-Site is there, which browsers send over HTTPS or to their own machine only.
+func (s *Responder) cameDirectly(r *http.Request) bool {
+	passedOn := func(name string) bool { return r.Header.Get(name) != "" }
+	return !s.AtSecureHost(r) && !slices.ContainsFunc([]string{"Sec-Fetch-Site", "X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "Via"}, passedOn)
+}
+
+// AtSecureHost tells whether a request was sent to SecureHost.
+func (s *Responder) AtSecureHost(r *http.Request) bool {
+	return strings.EqualFold(r.Host, s.SecureHost)
 }
 
 // RequestID is the id of a request.

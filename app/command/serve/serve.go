@@ -16,7 +16,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"baoco/app"
@@ -179,7 +178,7 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 	connections := web.NewConnections(most, s.Proxies, log)
 	config := web.Config{
 		Service: service, Logger: log, Limit: s.RateLimit, ListingLimit: s.ListingLimit,
-		Secure: strings.HasPrefix(s.BaseURL, "https://"), Version: Version, Closing: r.closing, RecentLog: recent,
+		Version: Version, Closing: r.closing, RecentLog: recent,
 		Installation: installation, Lang: s.Lang, TrustedProxies: s.Proxies, Connections: most,
 	}
 	figures := s.count(service, &config)
