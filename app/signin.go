@@ -104,8 +104,8 @@ type TOTP struct {
 	Step   int64 // the last of which a code was used
 }
 
-// checkPresent refuses a password that isn't the user's present one.
-func (s *Service) checkPresent(ctx context.Context, u User, present string) error {
+// CheckPresent refuses a password that isn't the user's present one.
+func (s *Service) CheckPresent(ctx context.Context, u User, present string) error {
 	_, hash, ok, err := s.store.UserByName(ctx, u.Name)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (s *Service) SetUpSecondFactor(ctx context.Context, u User, present, secret
 	if !ok {
 		return u, nil, errWrongCode
 	}
-	if err := s.checkPresent(ctx, u, present); err != nil {
+	if err := s.CheckPresent(ctx, u, present); err != nil {
 		return u, nil, err
 	}
 	codes, hashes := newRecoveryCodes(u)
@@ -144,7 +144,7 @@ func (s *Service) SetUpSecondFactor(ctx context.Context, u User, present, secret
 
 // NewRecoveryCodes makes recovery codes in place of those that are left.
 func (s *Service) NewRecoveryCodes(ctx context.Context, u User, present string, key IdempotencyKey, now time.Time) ([]string, error) {
-	if err := s.checkPresent(ctx, u, present); err != nil {
+	if err := s.CheckPresent(ctx, u, present); err != nil {
 		return nil, err
 	}
 	codes, hashes := newRecoveryCodes(u)
@@ -163,7 +163,7 @@ func newRecoveryCodes(u User) (codes []string, hashes [][32]byte) {
 // EndSecondFactor switches it off for a user who enters the password. CodeConflict
 // where the account demands one.
 func (s *Service) EndSecondFactor(ctx context.Context, u User, present string) (User, error) {
-	if err := s.checkPresent(ctx, u, present); err != nil {
+	if err := s.CheckPresent(ctx, u, present); err != nil {
 		return u, err
 	}
 	account, err := s.store.Account(ctx, u.AccountID)
@@ -180,8 +180,14 @@ func (s *Service) EndSecondFactor(ctx context.Context, u User, present string) (
 }
 
 // DemandSecondFactor says whether every user of the account of u, who is an owner,
-// must have a second factor. CodeConflict where u has none.
-func (s *Service) DemandSecondFactor(ctx context.Context, u User, demand bool) error {
+// must have a second factor. CodeConflict where u has none; to end the demand u enters the
+// password.
+func (s *Service) DemandSecondFactor(ctx context.Context, u User, demand bool, present string) error {
+	if !demand {
+		if err := s.CheckPresent(ctx, u, present); err != nil {
+			return err
+		}
+	}
 	if demand && !u.SecondFactor {
 		return Refused(CodeConflict, Text{"Set up your own second factor first.", "Trước hết hãy bật bước xác thực thứ hai cho chính bạn."})
 	}
@@ -283,7 +289,7 @@ func passkeyHandle(u User) []byte {
 func (s *Service) AddPasskey(ctx context.Context, u User, in PasskeyCreate, now time.Time) (_ User, codes []string, _ error) {
 	name, err := cleanName("name", in.Name)
 	if err == nil {
-		err = s.checkPresent(ctx, u, in.Present)
+		err = s.CheckPresent(ctx, u, in.Present)
 	}
 	if err != nil {
 		return u, nil, err
@@ -320,7 +326,7 @@ func (s *Service) RenamePasskey(ctx context.Context, u User, id int64, name stri
 // elsewhere. CodeConflict where it is all that the user has of the second factor which
 // the account demands.
 func (s *Service) EndPasskey(ctx context.Context, u User, id int64, present string) (User, error) {
-	if err := s.checkPresent(ctx, u, present); err != nil {
+	if err := s.CheckPresent(ctx, u, present); err != nil {
 		return u, err
 	}
 	return s.store.RemovePasskey(ctx, u, id)

@@ -255,7 +255,7 @@ func (s *Service) SetPassword(ctx context.Context, accountID, id int64, secret s
 
 // ChangePassword is SetPassword for a user who enters the present password.
 func (s *Service) ChangePassword(ctx context.Context, u User, present, secret string, now time.Time) (User, error) {
-	if err := s.checkPresent(ctx, u, present); err != nil {
+	if err := s.CheckPresent(ctx, u, present); err != nil {
 		return User{}, err
 	}
 	return s.SetPassword(ctx, u.AccountID, u.ID, secret, IdempotencyKey{}, now)

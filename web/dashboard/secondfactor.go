@@ -168,6 +168,16 @@ func (s *Server) showSignInSettings(v *visit, data signInData, wrong error) (err
 	return s.renderForm(v, wrong, "sign-in", "settings", app.Text{EN: "Sign-in security", VI: "Bảo mật đăng nhập"}, data)
 }
 
+// askedForOwner asks for the visitor's password before somebody becomes an owner, or
+// another owner gets a password: what others could do at a browser that was left open
+// must not be enough to keep the account.
+func (s *Server) askedForOwner(v *visit, role app.Role) error {
+	if role != app.RoleOwner {
+		return nil
+	}
+	return s.asked(v, func(present string) error { return s.Service.CheckPresent(v.Context(), v.user, present) })
+}
+
 // asked lets a user try the password again, within the throttle.
 func (s *Server) asked(v *visit, do func(present string) error) error {
 	if !s.throttle.bySignedIn(v.user.ID, v.now) {
@@ -232,7 +242,14 @@ func (s *Server) endSecondFactor(v *visit) error {
 // demandSecondFactor says whether every user of the account must have one.
 func (s *Server) demandSecondFactor(v *visit) error {
 	demand := v.PostFormValue("demand") == "1"
-	if err := s.Service.DemandSecondFactor(v.Context(), v.user, demand); err != nil {
+	set := func(present string) error { return s.Service.DemandSecondFactor(v.Context(), v.user, demand, present) }
+	var err error
+	if demand {
+		err = set("")
+	} else {
+		err = s.asked(v, set)
+	}
+	if err != nil {
 		return s.showSignInSettings(v, signInData{Refused: "demand"}, err)
 	}
 	if demand {

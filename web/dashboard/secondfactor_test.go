@@ -230,7 +230,7 @@ func TestDemand(t *testing.T) {
 	owner.Post("/settings/sign-in/off", "present_password", apptest.SomePassword).WantStatus(t, http.StatusConflict)
 	enrol(t, cashier)
 	cashier.Get("/counter").WantStatus(t, http.StatusOK)
-	owner.Post("/settings/sign-in/demand", "demand", "0").Goes(t, "/settings/sign-in")
+	owner.Post("/settings/sign-in/demand", "demand", "0", "present_password", apptest.SomePassword).Goes(t, "/settings/sign-in")
 	cashier.Post("/settings/sign-in/off", "present_password", apptest.SomePassword).Goes(t, "/settings/sign-in")
 	cashier.Get("/counter").WantStatus(t, http.StatusOK)
 }

@@ -1,6 +1,8 @@
 package dashboard_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -68,6 +70,62 @@ func TestSignOutEverywhere(t *testing.T) {
 	hoa.Get("/").WantStatus(t, http.StatusOK)
 }
 
+// TestBrowserLeftOpen: whoever sits down at an owner's open browser can't become an
+// owner who stays, nor end what protects the owners, without the owner's password.
+func TestBrowserLeftOpen(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	lan, _, _ := w.User(1, "lan", app.RoleOwner), w.User(1, "hoa", app.RoleOwner), w.User(1, "minh", app.RoleCashier)
+	b := w.Browser().SignIn("lan")
+	enrol(t, b)
+	b.Post("/settings/sign-in/demand", "demand", "1").Goes(t, "/settings/sign-in")
+	states := func() string {
+		users, err := w.Service.Users(context.Background(), 1)
+		apptest.Must(t, err)
+		account, err := w.Service.Account(context.Background(), 1)
+		apptest.Must(t, err)
+		var list []string
+		for _, u := range users {
+			list = append(list, fmt.Sprint(u.Name, u.Role, u.Generation))
+		}
+		return fmt.Sprint(list, account.NeedsSecondFactor)
+	}
+	before := states()
+	own := fmt.Sprintf("/settings/users/%d/password", lan.ID)
+	for _, c := range []struct {
+		path, page, to string
+		form           []string
+	}{
+		{"/settings/users/2/password", "/settings/users/2", "/settings/users/2", []string{"password", otherPassword}},
+		{"/settings/users/3/role", "", "/settings/users/3", []string{"role", "owner"}},
+		{"/settings/users", "/settings", "/settings", []string{"name", "boss", "role", "owner", "password", otherPassword}},
+		{"/settings/sign-in/demand", "", "/settings/sign-in", []string{"demand", "0"}},
+	} {
+		for _, present := range []string{"wrong password", apptest.SomePassword} { // ten turns in all
+			form := append([]string{"present_password", present}, c.form...)
+			if c.page != "" {
+				form = append(form, "once", b.Once(c.page))
+			}
+			a := b.Post(c.path, form...)
+			if present == apptest.SomePassword {
+				a.Goes(t, c.to)
+				before = states()
+				continue
+			}
+			a.WantStatus(t, http.StatusUnprocessableEntity)
+			a.Shows(t, "Current password is incorrect")
+			if after := states(); after != before {
+				t.Errorf("%s with %q: %s became %s", c.path, present, before, after)
+			}
+		}
+	}
+	// The own password has its own form only.
+	b.Post(own, "once", webtest.FormKey(), "password", otherPassword, "present_password", apptest.SomePassword).WantStatus(t, http.StatusConflict)
+	if after := states(); after != before {
+		t.Errorf("the own password: %s became %s", before, after)
+	}
+}
+
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
@@ -85,7 +143,7 @@ func TestUsers(t *testing.T) {
 	signInWith(cashier, "thungan", password).Goes(t, "/")
 
 	// One that was typed isn't shown at all.
-	lan.Post("/settings/users", "once", lan.Once("/settings"), "name", "hoa", "role", "owner", "password", otherPassword).Goes(t, "/settings")
+	lan.Post("/settings/users", "once", lan.Once("/settings"), "name", "hoa", "role", "owner", "password", otherPassword, "present_password", apptest.SomePassword).Goes(t, "/settings")
 	signInWith(w.Browser(), "hoa", otherPassword).Goes(t, "/")
 
 	for _, c := range []struct {
@@ -110,12 +168,10 @@ func TestUsers(t *testing.T) {
 	lan.Post("/settings/users/2/password", form...).Goes(t, "/settings/users/2")
 	signInWith(cashier, "thungan", second).Goes(t, "/")
 	lan.Post("/settings/users/2/password", "once", lan.Once("/settings/users/2"), "password", "short").WantStatus(t, http.StatusUnprocessableEntity)
-	lan.Post("/settings/users/1/password", "once", lan.Once("/settings/users/1"), "password", otherPassword).Goes(t, "/settings/users/1")
-	lan.Get("/settings/users/1").WantStatus(t, http.StatusOK) // their own: this session goes on
 
 	// Another role ends the sessions, and counts from the next one on.
 	cashier.Get("/keys").WantStatus(t, http.StatusForbidden)
-	lan.Post("/settings/users/2/role", "role", "owner").Goes(t, "/settings/users/2")
+	lan.Post("/settings/users/2/role", "role", "owner", "present_password", apptest.SomePassword).Goes(t, "/settings/users/2")
 	cashier.Get("/keys").Goes(t, "/login?back=%2Fkeys")
 	signInWith(cashier, "thungan", second).Goes(t, "/")
 	cashier.Get("/keys").WantStatus(t, http.StatusOK)

@@ -22,7 +22,11 @@ func (s *Server) createUser(v *visit) error {
 	if generated {
 		in.Password = app.GeneratePassword()
 	}
-	u, err := s.Service.CreateUser(v.Context(), v.account.ID, in, v.now)
+	err := s.askedForOwner(v, in.Role)
+	var u app.User
+	if err == nil {
+		u, err = s.Service.CreateUser(v.Context(), v.account.ID, in, v.now)
+	}
 	if err != nil {
 		return s.showSettings(v, settingsData{Refused: "users", UserForm: app.UserCreate{Name: in.Name, Role: in.Role}}, err)
 	}
@@ -167,7 +171,12 @@ func (s *Server) showUser(v *visit, u app.User, wrong error) error {
 	return s.renderForm(v, wrong, "user", "settings", app.Textf("User %s", "Người dùng %s", u.Name), data)
 }
 
-// setUserPassword gives a user a new password and signs them out.
+// errOwnPassword refuses to set the visitor's own password without the present one.
+var errOwnPassword = app.Refused(app.CodeConflict, app.Text{
+	EN: "Change your own password in Settings, with your current one.", VI: "Hãy đổi mật khẩu của chính bạn ở phần Cài đặt, bằng mật khẩu hiện tại.",
+})
+
+// setUserPassword gives another user a new password and signs them out.
 func (s *Server) setUserPassword(v *visit) error {
 	u, err := s.pageUser(v)
 	if err != nil {
@@ -178,9 +187,10 @@ func (s *Server) setUserPassword(v *visit) error {
 	if generated {
 		secret = app.GeneratePassword()
 	}
-	changed, err := s.Service.SetPassword(v.Context(), v.account.ID, u.ID, secret, v.form.key, v.now)
-	if err == nil && u.ID == v.user.ID {
-		err = s.begin(v, changed) // an owner who sets their own stays signed in
+	if u.ID == v.user.ID {
+		err = errOwnPassword
+	} else if err = s.askedForOwner(v, u.Role); err == nil {
+		_, err = s.Service.SetPassword(v.Context(), v.account.ID, u.ID, secret, v.form.key, v.now)
 	}
 	if err != nil {
 		return s.showUser(v, u, err)
@@ -206,7 +216,10 @@ func (s *Server) setUserRole(v *visit) error {
 			VI: "Chưa đổi vai trò của bạn. Hãy đánh dấu xác nhận rằng sau đó bạn không thay đổi được gì ở đây nữa.",
 		}))
 	}
-	changed, err := s.Service.SetRole(v.Context(), v.account.ID, u.ID, role)
+	changed := u
+	if err = s.askedForOwner(v, role); err == nil {
+		changed, err = s.Service.SetRole(v.Context(), v.account.ID, u.ID, role)
+	}
 	if err != nil {
 		return s.showUser(v, u, err)
 	}
