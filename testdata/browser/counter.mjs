@@ -1,6 +1,6 @@
 // The counter screen: money as it comes, its words to the voice, nothing
 // else; dark once the link is revoked; whole again after the server was away.
-import { job, open, listening, relay, must, check, problem, end } from './lib.mjs';
+import { job, open, listening, old, relay, must, check, problem, end } from './lib.mjs';
 
 const sizes = [[390, 844], [1024, 768], [1280, 800]];
 const page = await open({ locale: 'vi-VN', width: 1024, height: 768 });
@@ -184,6 +184,7 @@ await english.close();
 const network = await relay();
 const far = await open({ locale: 'vi-VN', width: 1280, height: 800, base: network.url });
 await far.addInitScript(listening);
+await far.addInitScript(old);
 await far.goto(network.url + path);
 await far.waitForSelector('body.is-live');
 await far.click('[data-sound]');
@@ -206,6 +207,14 @@ await says('Có 25 khoản mới, tổng ba trăm hai mươi lăm nghìn đồng
 check(await far.evaluate(() => window.spoken.length) === 1, `a backlog is ${await far.evaluate(() => window.spoken.length)} sentences`);
 check(await far.locator('#cards li').count() === 20, 'the cards are not bounded');
 check(await far.locator('[data-offline]').isHidden(), 'the bar stays');
+
+// While the server restarts its proxy answers 404: that is no connection, and no page.
+network.refuse();
+await far.waitForSelector('[data-offline]:not([hidden])', { timeout: 5000 }).catch(() => problem('404 of a proxy is not noticed'));
+await far.waitForTimeout(8000);
+check(await far.locator('[data-offline]').isVisible(), `404 of a proxy took the place of the screen: ${await far.textContent('body')}`);
+network.thaw();
+await far.waitForSelector('body.is-live', { timeout: 10000 }).catch(() => problem('the screen is not back after 404 of a proxy'));
 network.end();
 await far.close();
 

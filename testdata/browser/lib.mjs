@@ -23,7 +23,7 @@ export async function open({ locale = 'vi-VN', scheme = 'light', width = 1280, h
   // Chromium itself complains of a page that is answered with 4xx, of a network that
   // a test takes away, of sound before the first touch, and of a field that a test
   // fills in sooner than the page focuses it.
-  const own = (m) => m.location().url === page.url() && /status of 4\d\d/.test(m.text()) || base !== job.base && /net::ERR_/.test(m.text())
+  const own = (m) => m.location().url === page.url() && /status of 4\d\d/.test(m.text()) || base !== job.base && /net::ERR_|status of 404/.test(m.text())
     || /AudioContext was not allowed to start|Autofocus processing was blocked/.test(m.text());
   page.on('console', (m) => own(m) || problem(`console ${m.type()} on ${page.url()}: ${m.text()}`));
   page.on('pageerror', (e) => problem(`error on ${page.url()}: ${e.message}`));
@@ -46,13 +46,25 @@ export const listening = () => {
   AudioContext.prototype.createOscillator = function () { const tone = create.call(this); window.tones.push(tone); return tone; };
 };
 
+// old takes from a page what browsers of 2021 don't have.
+export const old = () => {
+  delete AbortSignal.timeout;
+  delete HTMLFormElement.prototype.requestSubmit;
+};
+
 // relay is a network that can be taken away: behind its url, freeze keeps every
-// connection open and passes nothing on, cut also breaks those that are open, and
-// thaw ends both.
+// connection open and passes nothing on, cut also breaks those that are open, refuse has
+// a proxy answer that it knows no server, and thaw ends them all.
 export async function relay() {
-  let frozen = false;
+  let frozen = false, refusing = false;
   const pipes = new Set();
   const proxy = net.createServer((socket) => {
+    if (refusing) {
+      pipes.add(socket);
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end('HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 19\r\nConnection: close\r\n\r\n404 page not found\n'));
+      return;
+    }
     const server = net.connect(new URL(job.base).port, '127.0.0.1');
     for (const [from, to] of [[socket, server], [server, socket]]) {
       pipes.add(from);
@@ -67,7 +79,8 @@ export async function relay() {
     url: `http://127.0.0.1:${proxy.address().port}`,
     freeze() { frozen = true; },
     cut() { frozen = true; close(); },
-    thaw() { frozen = false; close(); },
+    refuse() { refusing = true; close(); },
+    thaw() { frozen = refusing = false; close(); },
     end() { proxy.close(); },
   };
 }

@@ -134,6 +134,14 @@ await call('FT10', 10000, 'row ten');
 network.thaw();
 await within(5000, 'the page is not new after the break', hasRow(other), 'row ten');
 
+// What a proxy answers while the server is away takes the place of no page.
+network.refuse();
+await within(5000, 'what a proxy answers is taken for a connection', bar(), true);
+await other.waitForTimeout(4000);
+check(await other.locator('[data-offline]').isVisible(), 'what a proxy answers took the place of the page');
+network.thaw();
+await within(8000, 'the page is not live after what a proxy answered', bar(), false);
+
 // A page whose visitor was signed out while it was away asks who it is.
 network.cut();
 await within(2000, 'the break is not noticed', bar(), true);

@@ -1,7 +1,7 @@
 // Passkeys with Chromium's virtual authenticator: added, used alone and after the
 // password, refused where the device or its copy says something wrong, renamed and
 // removed; and what the pages say where there can be none.
-import { check, job, must, open, signIn, end } from './lib.mjs';
+import { check, job, must, old, open, signIn, end } from './lib.mjs';
 
 const settings = job.base + '/settings/sign-in', addForm = 'form[data-passkey="/settings/sign-in/passkeys/options"]', useForm = 'form[data-passkey="/login/passkey/options"]';
 
@@ -44,6 +44,7 @@ const says = async (page, text, what) => {
 };
 
 const page = await open({ locale: 'en-US' });
+await page.addInitScript(old);
 const phone = await device(page);
 await signIn(page, job.name, job.password);
 await page.goto(settings);

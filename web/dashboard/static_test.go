@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"html"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -49,6 +51,32 @@ func TestFirstPageIsSmall(t *testing.T) {
 	}
 	if sum > maxFirstPage {
 		t.Errorf("the first page is %d bytes with all that it loads, more than %d", sum, maxFirstPage)
+	}
+}
+
+// TestOldBrowsers: tablets and phones that get no newer browser than Safari 15 or Chrome
+// 102 have none of these.
+func TestOldBrowsers(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("static/*.js")
+	apptest.Must(t, err)
+	for _, file := range append(files, "../pay/page.js") {
+		if strings.Contains(file, "htmx") {
+			continue
+		}
+		script, err := os.ReadFile(file)
+		apptest.Must(t, err)
+		for _, missing := range []string{
+			"AbortSignal.timeout(", "AbortSignal.any(", "structuredClone(", "findLast(", "toSorted(", "toReversed(", "Object.groupBy(", "Promise.withResolvers(",
+			"Array.fromAsync(", "showPopover(", "(?<=", "(?<!", "static {",
+		} {
+			if bytes.Contains(script, []byte(missing)) {
+				t.Errorf("%s uses %s", file, missing)
+			}
+		}
+		if n := bytes.Count(script, []byte("requestSubmit(")); n != bytes.Count(script, []byte("if (form.requestSubmit)")) {
+			t.Errorf("%s uses requestSubmit where it may be missing", file)
+		}
 	}
 }
 

@@ -36,12 +36,20 @@
     button.timer = setTimeout(show, 1500, false);
   });
 
+  // before is the signal of a request that may take a time in milliseconds. Browsers of
+  // 2021 have no AbortSignal.timeout.
+  const before = (time) => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), time);
+    return controller.signal;
+  };
+
   const load = async () => {
     if (loading) return;
     loading = true;
     try {
-      const answer = await fetch(location.href, { cache: "no-store", signal: AbortSignal.timeout(8_000) });
-      if (!answer.ok) throw new Error(answer.status);
+      const answer = await fetch(location.href, { cache: "no-store", signal: before(8_000) });
+      if (!answer.ok || !answer.headers.has("X-Request-Id")) throw new Error(answer.status); // without it a proxy answers
       const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
       if (next.dataset.state !== main().dataset.state) {
         main().replaceWith(next);

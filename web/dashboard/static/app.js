@@ -66,7 +66,7 @@ document.addEventListener("click", (event) => { if (event.target.closest("[data-
 
 // A choice in the filter of a list counts at once.
 document.addEventListener("change", (event) => {
-  if (event.target.matches("form[method=get] select")) event.target.form.requestSubmit();
+  if (event.target.matches("form[method=get] select")) submit(event.target.form);
 });
 
 // A row leads where its link leads, but for what can be used in it, and text that is
@@ -78,10 +78,10 @@ document.addEventListener("click", (event) => {
 
 // What can't be undone asks first, in a dialog that names what will happen.
 document.addEventListener("click", (event) => {
-  const opener = event.target.closest("[data-dialog]");
-  if (opener) {
+  const opener = event.target.closest("[data-dialog]"), asked = opener && $(opener.dataset.dialog);
+  if (asked?.showModal) {
     event.preventDefault(); // it may be a link to a page that asks the same
-    $(opener.dataset.dialog)?.showModal();
+    asked.showModal();
   }
   const dialog = event.target.closest("[data-close]")?.closest("dialog");
   if (dialog) {

@@ -42,6 +42,6 @@ form.addEventListener("change", (event) => {
   showSilence();
 });
 const opener = $("[data-open-settings]");
-opener.hidden = false;
+opener.hidden = !dialog.showModal;
 opener.addEventListener("click", () => dialog.showModal());
 showSilence();

@@ -115,7 +115,7 @@ async function speakNext() {
 // an answer the sum stays unsaid.
 async function backlog(count, sum) {
   try {
-    const answer = await fetch(`/counter/backlog?count=${count}&sum=${sum}`, { signal: AbortSignal.timeout(3_000) });
+    const answer = await fetch(`/counter/backlog?count=${count}&sum=${sum}`, { signal: before(3_000) });
     if (answer.ok) return await answer.text();
   } catch { /* said without */ }
   return document.body.dataset.backlog.replace("{n}", count);

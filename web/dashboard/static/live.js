@@ -7,6 +7,21 @@
 const $ = (selector, from = document) => from.querySelector(selector);
 const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
 
+// Browsers of 2021 and 2022, on devices that get no newer one, have none of
+// AbortSignal.timeout, requestSubmit and, some, showModal: these two stand for the first
+// two. before is the signal of a request that may take a time in milliseconds.
+function before(time) {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), time);
+  return controller.signal;
+}
+
+// submit sends a form as a click on the button does.
+function submit(form, button) {
+  if (form.requestSubmit) form.requestSubmit(button);
+  else (button ?? $("[type=submit]", form)).click();
+}
+
 // Times in milliseconds. The server speaks at least every 15 seconds, to a counter every 4.
 const silence = Number(document.body.dataset.silence) || 38_000; // after it a connection counts as dead
 const patience = 4_000; // for the server to answer whether it is back
@@ -50,11 +65,12 @@ function follow(address, listen) {
   }
 
   // ask finds out whether the server is back. Where the page isn't to be had any
-  // more, the server's own words about that take its place.
+  // more, the server's own words about that take its place. Where a proxy answers for a
+  // server that is away, the new connection fails.
   async function ask() {
     clearTimeout(retry);
     try {
-      const page = await fetch(location.href, { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(patience) });
+      const page = await fetch(location.href, { method: "HEAD", cache: "no-store", signal: before(patience) });
       if (gone(page)) location.reload();
       else connect();
     } catch {
@@ -85,7 +101,9 @@ class SharedStream extends EventTarget {
   }
 }
 
-const gone = (page) => page.redirected || [401, 403, 404].includes(page.status);
+// What a proxy answers by itself has no such header, and says nothing of the page.
+const own = (page) => page.headers.has("X-Request-Id");
+const gone = (page) => own(page) && (page.redirected || [401, 403, 404].includes(page.status));
 
 // connected shows the bar, or hides it where since is 0. The time is announced
 // once, the age goes on.
@@ -129,9 +147,9 @@ function refresh() {
 async function load() {
   loadedAt = Date.now();
   try {
-    const page = await fetch(location.href, { headers: { "X-Live": "1" }, cache: "no-store", signal: AbortSignal.timeout(10_000) });
+    const page = await fetch(location.href, { headers: { "X-Live": "1" }, cache: "no-store", signal: before(10_000) });
     if (gone(page)) location.reload();
-    if (page.status < 500) await show(new DOMParser().parseFromString(await page.text(), "text/html"));
+    if (own(page) && page.status < 500) await show(new DOMParser().parseFromString(await page.text(), "text/html"));
     else throw new Error(page.status);
     loading = undefined;
   } catch {

@@ -42,7 +42,7 @@
       const response = await fetch(form.dataset.passkey, { headers: { Accept: "application/json" } });
       if (response.ok && !response.redirected) {
         form.elements.answer.value = answer(await ask(await response.json()));
-        form.requestSubmit(event.submitter);
+        submit(form, event.submitter);
         form.elements.answer.value = ""; // of a challenge that counts once
         return;
       }

@@ -17,7 +17,7 @@ if (keypad) {
     const key = event.target.closest("[data-key]");
     if (!key || !/^(\d|Enter|Backspace)$/.test(event.key)) return;
     event.preventDefault();
-    if (event.key === "Enter") keypad.requestSubmit();
+    if (event.key === "Enter") submit(keypad);
     else press(event.key === "Backspace" ? "back" : event.key);
   });
   keypad.addEventListener("click", (event) => {
