@@ -29,7 +29,7 @@ type AlertPreferences struct {
 // AlertKinds are the kinds that alerts can be about: those that begin and end
 // by themselves.
 var AlertKinds = []AttentionKind{
-	AttentionWebhook, AttentionStream, AttentionFailed, AttentionSource, AttentionInbound, AttentionBank, AttentionPlan, AttentionServer, AttentionAlert,
+	AttentionWebhook, AttentionStream, AttentionFailed, AttentionSource, AttentionInbound, AttentionBank, AttentionCodes, AttentionPlan, AttentionServer, AttentionAlert,
 }
 
 // alertNames says what the alerts of each kind of AlertKinds are about.
@@ -42,6 +42,7 @@ var alertNames = map[AttentionKind]Text{
 	AttentionBank:    {"A bank account has an error", "Tài khoản ngân hàng có lỗi"},
 	AttentionPlan:    {"Your plan expires within a week, or has expired", "Gói dịch vụ còn dưới một tuần hoặc đã hết hạn"},
 	AttentionServer:  {"The server needs attention: disk, certificate, backup", "Máy chủ cần xử lý: ổ đĩa, chứng chỉ, sao lưu"},
+	AttentionCodes:   {"Payment codes are almost used up", "Mã thanh toán sắp hết"},
 	AttentionAlert:   {"The other alert channel is failing", "Kênh cảnh báo còn lại không gửi được"},
 }
 

@@ -20,6 +20,7 @@ const (
 	AttentionInbound AttentionKind = "inbound" // what came in and wasn't recorded
 	AttentionBank    AttentionKind = "bank"    // in error
 	AttentionSource  AttentionKind = "source"  // it is silent, or its calls are refused
+	AttentionCodes   AttentionKind = "codes"   // those of a pattern are almost used up
 	AttentionAlert   AttentionKind = "alert"   // an alert channel doesn't get through
 	AttentionRetry   AttentionKind = "retry"   // deliveries that failed so far and are tried again
 )
@@ -67,7 +68,7 @@ func (s *Service) Attention(ctx context.Context, accountID int64, in Installatio
 		func(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
 			return s.systemAttention(ctx, accountID, in, now)
 		},
-		s.webhookAttention, s.streamAttention, s.failedAttention, s.inboundAttention, s.bankAttention, s.sourceAttention, s.alertAttention,
+		s.webhookAttention, s.streamAttention, s.failedAttention, s.inboundAttention, s.bankAttention, s.sourceAttention, s.codesAttention, s.alertAttention,
 	} {
 		more, err := part(ctx, accountID, now)
 		if err != nil {
@@ -351,6 +352,20 @@ func (s *Service) busyBefore(ctx context.Context, accountID int64, at time.Time)
 		}
 	}
 	return len(busy) == busyDays, err
+}
+
+// codesAttention lists the code patterns of which nine tenths are taken.
+func (s *Service) codesAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
+	patterns, err := s.AlmostUsedUp(ctx, accountID, now)
+	for _, p := range patterns {
+		list = append(list, Attention{
+			Kind: AttentionCodes, Key: "codes " + strconv.FormatInt(p.ID, 10), Action: Text{"Add longer codes", "Thêm mã dài hơn"},
+			Name: Textf("Payment codes that begin with %s are almost used up", "Mã thanh toán bắt đầu bằng %s sắp hết", p.Prefix),
+			Text: Textf("Payment codes that begin with %s are almost used up: nine tenths are taken by requests of the last 30 days. Without a free code nobody can make a bill.",
+				"Mã thanh toán bắt đầu bằng %s sắp hết: chín phần mười đã dùng cho các yêu cầu trong 30 ngày qua. Hết mã thì không tạo được hoá đơn.", p.Prefix),
+		})
+	}
+	return list, err
 }
 
 // alertAttention lists the alert channels that don't get through.

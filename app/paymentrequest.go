@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/big"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -240,7 +239,8 @@ const (
 	maxDistinct        = 99                 // đồng, by which an amount may differ
 	MaxTolerance       = 100_000            // đồng
 	toleranceShare     = 10                 // the tolerance is a tenth of the amount at most
-	DistinctAmountKept = 24 * time.Hour     // before an amount is asked for again
+	DistinctAmountKept = 24 * time.Hour     // after its end, before an amount is asked for again
+	CodeKept           = UnmatchedKept      // after its end, before a code is given again: so far back a person sees money that comes late
 	maxReturnURL       = 2048
 )
 
@@ -250,7 +250,7 @@ type PaymentRequestCreate struct {
 	BankAccountID  int64         // 0: the only one that is linked
 	Reference      string        // empty: none
 	Code           string        // empty: one is made
-	Prefix         string        // of the pattern by which the code is made; empty: the first pattern
+	Prefix         string        // of the pattern by which the code is made; empty: the first pattern that has a code left
 	ExpiresIn      time.Duration // 0: it never ends
 	ReturnURL      string        // empty: none
 	DistinctAmount bool          // asks for an amount that no other open request has
@@ -262,7 +262,8 @@ type PaymentChoices struct {
 	Account      Account
 	BankAccounts []BankAccount
 	Patterns     []CodePattern
-	// CodeTaken tells whether a request of the account has or had a code.
+	// CodeTaken tells whether a request of the account has a code and hasn't ended, or
+	// ended within CodeKept.
 	CodeTaken func(code string) (bool, error)
 	// AmountTaken tells whether an unpaid request asks for a transfer of that amount to
 	// that bank account, or one that was made within DistinctAmountKept.
@@ -382,12 +383,17 @@ func (in PaymentRequestCreate) code(given string, c PaymentChoices) (string, err
 		}
 		return given, err
 	}
-	prefix := strings.ToUpper(in.Prefix)
-	i := slices.IndexFunc(c.Patterns, func(p CodePattern) bool { return prefix == "" || p.Prefix == prefix })
-	if i < 0 {
-		return "", InvalidField("prefix", "is not the prefix of a code pattern of this account", "không phải tiền tố của mẫu mã thanh toán nào của tài khoản này")
+	err := InvalidField("prefix", "is not the prefix of a code pattern of this account", "không phải tiền tố của mẫu mã thanh toán nào của tài khoản này")
+	for _, p := range c.Patterns {
+		if in.Prefix != "" && p.Prefix != strings.ToUpper(in.Prefix) {
+			continue
+		}
+		var code string
+		if code, err = newCode(p.Pattern, reader, c.CodeTaken); err != ErrNoFreeCode {
+			return code, err
+		}
 	}
-	return newCode(c.Patterns[i].Pattern, reader, c.CodeTaken)
+	return "", err
 }
 
 // codeTries is how many codes are drawn before the codes of a pattern count as used up.
@@ -397,16 +403,10 @@ const codeTries = 200
 // too long, also where a bank separates the prefix from what follows it. Letters and
 // digits that look alike aren't used.
 func newCode(p paymentcode.Pattern, reader CodeReader, taken func(string) (bool, error)) (string, error) {
-	characters, length := "0123456789", 8
-	if p.Alphabet == paymentcode.LettersAndDigits {
-		characters, length = "23456789ABCDEFGHKLMNPQRTUVWXY", 6
-	}
-	separable := p.Alphabet == paymentcode.Digits && p.Most > paymentcode.MinDigits+1 && p.Least <= length
-	length = min(max(length, p.Least), p.Most)
+	kind := codeKindOf(p)
 	for range codeTries {
-		rest := drawn(characters, length)
-		code := p.Prefix + rest
-		if reader.Read(code).Text != code || separable && reader.Read(p.Prefix+" "+rest).Text != code {
+		code, ok := kind.code(drawn(kind.characters, kind.length), reader)
+		if !ok {
 			continue
 		}
 		if used, err := taken(code); err != nil || !used {
@@ -414,6 +414,81 @@ func newCode(p paymentcode.Pattern, reader CodeReader, taken func(string) (bool,
 		}
 	}
 	return "", ErrNoFreeCode
+}
+
+// codeKind is of what the new codes of a pattern are made.
+type codeKind struct {
+	prefix, characters string
+	length             int  // of what follows the prefix
+	separable          bool // it is read also where it stands apart from the prefix
+}
+
+func codeKindOf(p paymentcode.Pattern) codeKind {
+	k := codeKind{p.Prefix, "0123456789", 8, false}
+	if p.Alphabet == paymentcode.LettersAndDigits {
+		k.characters, k.length = "23456789ABCDEFGHKLMNPQRTUVWXY", 6
+	}
+	k.separable = p.Alphabet == paymentcode.Digits && p.Most > paymentcode.MinDigits+1 && p.Least <= k.length
+	k.length = min(max(k.length, p.Least), p.Most)
+	return k
+}
+
+// code is the code with rest behind the prefix, if it is read.
+func (k codeKind) code(rest string, reader CodeReader) (code string, ok bool) {
+	code = k.prefix + rest
+	return code, reader.Read(code).Text == code && (!k.separable || reader.Read(k.prefix+" "+rest).Text == code)
+}
+
+// some are at most so many codes of the kind: all where there are no more, else some at
+// random.
+func (k codeKind) some(most int, reader CodeReader) (codes []string) {
+	all := 1
+	for range k.length {
+		all = min(all*len(k.characters), most+1)
+	}
+	for i := range min(all, most) {
+		rest := drawn(k.characters, k.length)
+		if all <= most { // the i-th of all
+			b := []byte(rest)
+			for at := range b {
+				b[at] = k.characters[i%len(k.characters)]
+				i /= len(k.characters)
+			}
+			rest = string(b)
+		}
+		if code, ok := k.code(rest, reader); ok {
+			codes = append(codes, code)
+		}
+	}
+	return codes
+}
+
+// AlmostUsedUp gives those of the account's patterns of which nine tenths of the codes are
+// taken. When no code is free, no payment request can be made.
+func (s *Service) AlmostUsedUp(ctx context.Context, accountID int64, now time.Time) (list []CodePattern, _ error) {
+	patterns, err := s.CodePatterns(ctx, accountID)
+	if err != nil {
+		return nil, err
+	}
+	reader := NewCodeReader(patterns)
+	taken := func(p CodePattern, most int) (share float64, _ error) {
+		codes := codeKindOf(p.Pattern).some(most, reader)
+		n, err := s.CodesTaken(ctx, accountID, codes, now)
+		return float64(n) / float64(max(len(codes), 1)), err
+	}
+	for _, p := range patterns {
+		share, err := taken(p, 20) // is it worth while to look at many?
+		if err == nil && share > 0.5 {
+			share, err = taken(p, 2000)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if share >= 0.9 {
+			list = append(list, p)
+		}
+	}
+	return list, nil
 }
 
 // drawn is a random text of length characters.
@@ -480,12 +555,12 @@ var (
 		"Tài khoản này chưa có mẫu mã thanh toán. Hãy tạo mẫu trước: yêu cầu thanh toán lấy mã theo mẫu đó.",
 	})
 	ErrPaymentCodeTaken error = Refused(CodeConflict, Text{
-		"Another payment request has or had this code.",
-		"Mã này đã được dùng cho một yêu cầu thanh toán khác.",
+		"Another payment request has this code, or had it in the last 30 days.",
+		"Mã này đang dùng cho một yêu cầu thanh toán khác, hoặc mới dùng trong 30 ngày qua.",
 	})
 	ErrNoFreeCode error = Refused(CodeConflict, Text{
-		"The codes of this pattern are used up. Create a pattern with longer codes.",
-		"Mẫu này đã hết mã. Hãy tạo mẫu có mã dài hơn.",
+		"The codes of this pattern are used up for now. Create a pattern with longer codes.",
+		"Mẫu này tạm hết mã. Hãy tạo thêm mẫu có mã dài hơn.",
 	})
 	ErrNoFreeAmount error = Refused(CodeConflict, Text{
 		"Every distinct amount near this one is asked for already. Create the request without one.",

@@ -402,7 +402,8 @@ func TestPaymentCodes(t *testing.T) {
 	}
 }
 
-// A pattern of few codes says so once they are used up.
+// A pattern of few codes says so before they are used up and once they are; then the next
+// pattern gives codes. A code is free again when late money for its request has come.
 func TestPaymentCodesUsedUp(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
@@ -413,6 +414,16 @@ func TestPaymentCodesUsedUp(t *testing.T) {
 		t.Errorf("without a pattern: %v", err)
 	}
 	d.Pattern("AB", 3, 3)
+	almost := func() (prefixes string) {
+		list, err := d.Service.Attention(t.Context(), 1, app.Installation{}, d.now)
+		apptest.Must(t, err)
+		for _, a := range list {
+			if a.Kind == app.AttentionCodes {
+				prefixes += a.Text.EN[:len("Payment codes that begin with AB")]
+			}
+		}
+		return prefixes
+	}
 	made := 0
 	for err := error(nil); err == nil; made++ {
 		_, err = d.Service.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 1}, app.IdempotencyKey{}, d.now)
@@ -423,9 +434,96 @@ func TestPaymentCodesUsedUp(t *testing.T) {
 	if made < 900 || made > 1001 {
 		t.Errorf("%d codes of a thousand were given", made)
 	}
+	if got := almost(); got != "Payment codes that begin with AB" {
+		t.Errorf("all codes are taken: %q", got)
+	}
 	d.Pattern("CD", 20, 23)
+	next := false
+	for range 100 { // the last few of AB may still be found
+		next = next || strings.HasPrefix(d.ask(app.PaymentRequestCreate{Amount: 1}).Code, "CD")
+	}
+	if !next {
+		t.Error("no request without a prefix has a code of the next pattern")
+	}
 	if r := d.ask(app.PaymentRequestCreate{Amount: 1, Prefix: "cd"}); len(r.Code) != 22 {
 		t.Errorf("it has the code %s", r.Code)
+	}
+}
+
+// TestPaymentCodeAgain: a code is given again thirty days after the end of its request,
+// which keeps it, and money by the code is then for the new one.
+func TestPaymentCodeAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		in   app.PaymentRequestCreate
+		end  func(d *cashDesk, r app.PaymentRequest)
+	}{
+		{"paid", app.PaymentRequestCreate{}, func(d *cashDesk, r app.PaymentRequest) { d.pay("1000", 1000, r.Code) }},
+		{"cancelled", app.PaymentRequestCreate{ExpiresIn: app.MaxExpiry}, func(d *cashDesk, r app.PaymentRequest) { d.cancel(r) }},
+		{"expired", app.PaymentRequestCreate{ExpiresIn: time.Hour}, func(d *cashDesk, r app.PaymentRequest) { d.now = r.ExpiresAt }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := newCashDesk(t)
+			again := func(want error) (r app.PaymentRequest) {
+				t.Helper()
+				r, err := d.Service.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 2000, Code: "DH12345678"}, app.IdempotencyKey{}, d.now)
+				if err != want {
+					t.Fatalf("the code again: %v, want %v", err, want)
+				}
+				return r
+			}
+			c.in.Amount, c.in.Code = 1000, "DH12345678"
+			first := d.ask(c.in)
+			d.now = d.now.Add(40 * time.Minute)
+			again(app.ErrPaymentCodeTaken)
+			c.end(d, first)
+			d.now = d.now.Add(app.CodeKept)
+			again(app.ErrPaymentCodeTaken)
+			d.now = d.now.Add(time.Second)
+			second := again(nil)
+			d.pay("1000", 2000, "ck dh12345678")
+			d.is(second, app.PaymentPaid, 2000, 0)
+			if was := d.read(first); was.Code != first.Code || was.Received == 2000 {
+				t.Errorf("the first request has the code %s and received %d", was.Code, was.Received)
+			}
+			page, err := d.Service.PaymentRequests(t.Context(), 1, app.PaymentFilter{Code: first.Code, Page: app.Page{Number: 1, Size: 10}}, d.now)
+			if err != nil || page.Total != 2 || page.Rows[0].ID != second.ID || page.Rows[1].ID != first.ID {
+				t.Errorf("of the code are listed %+v, %v", page.Rows, err)
+			}
+			again(app.ErrPaymentCodeTaken)
+		})
+	}
+}
+
+// TestCodesAlmostUsedUp: the warning begins at nine tenths of the codes of a pattern.
+func TestCodesAlmostUsedUp(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	d.Pattern("AB", 3, 3)
+	var codes []string
+	reader := app.NewCodeReader([]app.CodePattern{{Pattern: paymentcode.Pattern{Prefix: "AB", Least: 3, Most: 3, Alphabet: paymentcode.Digits}}})
+	for i := range 1000 {
+		if code := fmt.Sprintf("AB%03d", i); reader.Read(code).Text == code {
+			codes = append(codes, code)
+		}
+	}
+	threshold := (len(codes)*9 + 9) / 10
+	for i, code := range codes[:threshold] {
+		if i == threshold-1 {
+			if list, err := d.Service.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 0 {
+				t.Fatalf("%d of %d codes are taken: %v, %v", i, len(codes), list, err)
+			}
+		}
+		d.ask(app.PaymentRequestCreate{Amount: 1, Code: code, ExpiresIn: time.Minute})
+	}
+	if list, err := d.Service.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 1 || list[0].Prefix != "AB" {
+		t.Errorf("%d of %d codes are taken: %v, %v", threshold, len(codes), list, err)
+	}
+	d.now = d.now.Add(time.Minute + app.CodeKept + time.Second)
+	if list, err := d.Service.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 0 {
+		t.Errorf("all codes are free again: %v, %v", list, err)
 	}
 }
 

@@ -96,6 +96,8 @@ type Reader interface {
 
 	// CodePatterns lists the code patterns of an account by id.
 	CodePatterns(ctx context.Context, accountID int64) ([]CodePattern, error)
+	// CodesTaken counts those of codes that no new payment request can have at now.
+	CodesTaken(ctx context.Context, accountID int64, codes []string, now time.Time) (int64, error)
 
 	// PaymentRequest finds a payment request.
 	PaymentRequest(ctx context.Context, accountID, id int64) (PaymentRequest, error)

@@ -137,7 +137,7 @@ var unlimitedReads = []string{
 	"Sources", "SourcesHealth", "SourceByID", "SourceByToken", "SourceByBearer", "SourceByUsername", "PolledSources", "RefusedCalls", "InboundEvents", "InboundEventsBefore", "InboundEvent", "InboundItems", "InboundBodies",
 	"InboundSources", "KnownEvents", "OpenInbound", "Imports", "Undoable",
 	// About streams, webhooks and deliveries.
-	"CodePatterns", "Stream", "Streams", "StreamWork", "StreamTransactions", "StreamBehind",
+	"CodePatterns", "CodesTaken", "Stream", "Streams", "StreamWork", "StreamTransactions", "StreamBehind",
 	"Webhook", "Webhooks", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Backlogs", "Due", "OldestDue", "PendingDeliveries", "Pending", "Replayable", "FailedDeliveries", "DeliveryFacts", "History", "QueueStatus", "NewestTime", "AnswerTimes",
 	// For whoever has the token.
 	"PaymentRequestByToken",

@@ -10,7 +10,19 @@ import (
 	"baoco/app"
 )
 
-const paymentColumns = `r.id, r.account_id, r.token, r.code, r.reference, r.amount, r.transfer_amount, r.tolerance, r.return_url, r.created_by, r.created_at,
+// The code of a request is kept with a space and the id behind it once a later request has
+// the same code.
+const paymentCode = `substr(r.code, 1, instr(r.code || ' ', ' ') - 1)`
+
+// paymentEnd is when a payment request r ended, or will end, in seconds: it was paid in full
+// or cancelled, or expires. NULL: it doesn't end by itself.
+const paymentEnd = `coalesce(nullif(max(coalesce(r.paid_at, 0), coalesce(r.cancelled_at, 0)), 0), r.expires_at)`
+
+// codeTaken tells whether a new request can't have the code of a request r. The parameter
+// is the time before which r must have ended.
+const codeTaken = `coalesce(` + paymentEnd + ` >= ?1, 1)`
+
+const paymentColumns = `r.id, r.account_id, r.token, ` + paymentCode + `, r.reference, r.amount, r.transfer_amount, r.tolerance, r.return_url, r.created_by, r.created_at,
 	r.expires_at, r.cancelled_at, r.received, r.transfers, r.paid_at, r.late, coalesce(r.shift_id, 0), coalesce((SELECT user_id FROM shifts WHERE id = r.shift_id), 0), b.unlinked_at IS NOT NULL, ` + bankAccountColumns
 
 const paymentFrom = ` FROM payment_requests r JOIN bank_accounts b ON b.id = r.bank_account_id`
@@ -194,7 +206,7 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f app.Paym
 		c.add("r.shift_id = ? AND r.shift_id IS NOT NULL", f.ShiftID)
 	}
 	if f.Code != "" {
-		c.add("r.code = ?", f.Code)
+		c.add("(r.code = ? OR r.code > ? || ' ' AND r.code < ? || '!')", f.Code, f.Code, f.Code)
 	}
 	if !f.From.IsZero() {
 		c.add("r.created_at >= ?", f.From.Unix())
@@ -241,6 +253,10 @@ func (s *Store) CreatePaymentRequest(ctx context.Context, r app.PaymentRequest, 
 				return r, err
 			}
 		}
+		err = tx.exec(`UPDATE payment_requests SET code = code || ' ' || id WHERE account_id = ? AND code = ?`, r.AccountID, r.Code)
+		if err != nil {
+			return r, err
+		}
 		r.ID, err = tx.insert(`INSERT INTO payment_requests (account_id, bank_account_id, token, code, reference, reference_key, amount, transfer_amount, tolerance, return_url, created_by, shift_id, created_at, expires_at)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.AccountID, r.BankAccount.ID, r.Token, r.Code, r.Reference, r.ReferenceKey(), r.Amount, r.TransferAmount, r.Tolerance, r.ReturnURL,
 			r.CreatedBy, nullIfZero(r.ShiftID), r.CreatedAt.Unix(), unixOrNull(r.ExpiresAt))
@@ -272,13 +288,23 @@ func paymentChoices(ctx context.Context, tx *tx, r app.PaymentRequest) (c app.Pa
 	rows, err = tx.query(codePatternsOf, r.AccountID)
 	c.Patterns, err = collect(rows, err, scanCodePattern)
 	c.CodeTaken = func(code string) (bool, error) {
-		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests WHERE account_id = ? AND code = ?)`, r.AccountID, code))
+		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests r WHERE r.account_id = ?2 AND r.code = ?3 AND `+codeTaken+`)`,
+			r.CreatedAt.Add(-app.CodeKept).Unix(), r.AccountID, code))
 	}
 	c.AmountTaken = func(bankAccountID, amount int64) (bool, error) {
 		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests INDEXED BY payment_requests_amount WHERE bank_account_id = ?1 AND transfer_amount = ?2
 			AND (created_at > ?3 OR paid_at IS NULL AND cancelled_at IS NULL AND coalesce(expires_at > ?3, 1)))`, bankAccountID, amount, r.CreatedAt.Add(-app.DistinctAmountKept).Unix()))
 	}
 	return c, err
+}
+
+func (s *Store) CodesTaken(ctx context.Context, accountID int64, codes []string, now time.Time) (int64, error) {
+	list, err := json.Marshal(codes)
+	if err != nil {
+		return 0, err
+	}
+	return readOne[int64](ctx, s, `SELECT count(*) FROM json_each(?3) k CROSS JOIN payment_requests r ON r.account_id = ?2 AND r.code = k.value WHERE `+codeTaken,
+		now.Add(-app.CodeKept).Unix(), accountID, string(list))
 }
 
 // notePaymentChange counts what happens to payment requests beside new transactions, for

@@ -26,7 +26,7 @@ func paymentCommand() *cli.Command {
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "the money is to go to bank account `ID`", DefaultText: "the only one"},
 					&cli.StringFlag{Name: "reference", Usage: "your own reference, a `TEXT` such as the number of the order"},
 					&cli.StringFlag{Name: "code", Usage: "payment `CODE` of one of your patterns (default: a new one)"},
-					&cli.StringFlag{Name: "prefix", Usage: "make the code by the pattern with this prefix, `LETTERS`", DefaultText: "the first pattern"},
+					&cli.StringFlag{Name: "prefix", Usage: "make the code by the pattern with this prefix, `LETTERS`", DefaultText: "the first pattern that has a code left"},
 					&cli.DurationFlag{Name: "expires-in", Usage: "it can be paid for this `TIME`, such as 30m or 24h", DefaultText: "without end"},
 					&cli.StringFlag{Name: "return-url", Usage: "its page leads back to this `URL`"},
 					&cli.BoolFlag{Name: "distinct-amount", Usage: "ask for a few dong more, so that no other open request has the amount"},

@@ -41,6 +41,8 @@ func AttentionPath(a app.Attention) string {
 			return "/inbound/refused"
 		}
 		return "/inbound/sources/" + id
+	case app.AttentionCodes:
+		return "/settings/codes"
 	case app.AttentionAlert:
 		return "/settings/alerts"
 	}

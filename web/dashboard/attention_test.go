@@ -44,6 +44,7 @@ func TestAttentionPath(t *testing.T) {
 		"/inbound/sources/7":                   {Kind: app.AttentionSource, ID: 7},
 		"/inbound/refused":                     {Kind: app.AttentionSource},
 		"/inbound/sources/7/rotate":            {Kind: app.AttentionSource, ID: 7, SecretLost: true},
+		"/settings/codes":                      {Kind: app.AttentionCodes},
 		"/settings/alerts":                     {Kind: app.AttentionAlert},
 	} {
 		if got := dashboard.AttentionPath(a); got != want {

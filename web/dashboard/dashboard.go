@@ -69,6 +69,7 @@ type Server struct {
 	positionKey  [sha256.Size]byte // random, see position
 	eventStreams wire.Lasting
 	testPayments wire.Buckets[int64] // by account
+	requests     wire.Buckets[int64] // payment requests, by user
 	held         heldFiles
 }
 

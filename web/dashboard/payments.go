@@ -146,7 +146,7 @@ func (s *Server) createPayment(v *visit) error {
 	if err := bad.Err(); err != nil {
 		return s.showNewPayment(v, form, err)
 	}
-	r, err := s.Service.CreatePaymentRequest(v.Context(), v.account.ID, in, v.form.key, v.now)
+	r, err := s.createRequest(v, in)
 	if err != nil {
 		return s.showNewPayment(v, form, err)
 	}

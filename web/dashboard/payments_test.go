@@ -55,7 +55,7 @@ func TestPayments(t *testing.T) {
 		{422, "bank_account_id", "", `id="bank_account_id-problem"`},
 		{422, "return_url", "ftp://shop.vn", `id="return_url-problem"`},
 		{422, "code", "XY12345678", `id="code-problem"`},
-		{409, "code", "DH12345678", "Another payment request has or had this code."},
+		{409, "code", "DH12345678", "Another payment request has this code, or had it in the last 30 days."},
 		{409, "bank_account_id", "3", "This bank account is switched off"},
 	} {
 		values := append([]string{}, full...)

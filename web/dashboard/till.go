@@ -150,11 +150,26 @@ func (s *Server) createBill(v *visit) error {
 	if err := bad.Err(); err != nil {
 		return s.showTill(v, nil, form, err)
 	}
-	r, err := s.Service.CreatePaymentRequest(v.Context(), v.account.ID, in, v.form.key, v.now)
+	r, err := s.createRequest(v, in)
 	if err != nil {
 		return s.showTill(v, nil, form, err)
 	}
 	return s.redirect(v, billPath(r.ID), app.Text{})
+}
+
+// requestPace bounds the payment requests that a user makes by hand: each takes a code.
+var requestPace = wire.Pace{Burst: 30, PerMinute: 30}
+
+var errTooManyRequests = app.Refused(app.CodeRateLimited, app.Text{
+	EN: "You have made 30 within a minute. Wait a few seconds, then try again.", VI: "Bạn đã tạo 30 yêu cầu trong một phút. Hãy đợi vài giây rồi thử lại.",
+})
+
+// createRequest makes a payment request that the visitor has typed.
+func (s *Server) createRequest(v *visit, in app.PaymentRequestCreate) (app.PaymentRequest, error) {
+	if _, _, may := s.requests.Take(v.user.ID, requestPace, v.now); !may {
+		return app.PaymentRequest{}, errTooManyRequests
+	}
+	return s.Service.CreatePaymentRequest(v.Context(), v.account.ID, in, v.form.key, v.now)
 }
 
 func (s *Server) cancelBill(v *visit) error {

@@ -105,6 +105,30 @@ func TestTill(t *testing.T) {
 	lan.Post("/shifts/2/close").Goes(t, "/shifts") // an owner closes whose cashier went home
 }
 
+// TestTillPace: a cashier makes 30 bills a minute at most, and others make theirs.
+func TestTillPace(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "thu", app.RoleCashier)
+	w.User(1, "minh", app.RoleCashier)
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	thu, minh := w.Browser().SignIn("thu"), w.Browser().SignIn("minh")
+	made := 0
+	for range 60 {
+		a := thu.Post("/till", "once", webtest.FormKey(), "amount", "5000", "bank_account_id", "1")
+		if a.Status == http.StatusTooManyRequests {
+			a.Shows(t, "You have made 30 within a minute.", "5000", "data-keypad")
+			break
+		}
+		made++
+	}
+	if made < 30 || made == 60 {
+		t.Errorf("%d bills were made at once", made)
+	}
+	minh.Post("/till", "once", webtest.FormKey(), "amount", "5000", "bank_account_id", "1").WantStatus(t, http.StatusSeeOther)
+}
+
 // Sixty pairs of amounts: what a counter says of a transfer for a bill, and of one
 // without.
 func TestVerdicts(t *testing.T) {
