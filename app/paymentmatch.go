@@ -22,9 +22,8 @@ type FindPayment struct {
 	// ByReference gives requests with one of these references, in the normal form of
 	// package paymentcode: at most PaymentCandidates, by id.
 	ByReference func(references []string) ([]PaymentRequest, error)
-	// ByAmount gives requests that ask for a transfer of this amount to a bank account, unless
-	// they had expired at a time, and those that asked for it and were made after that time:
-	// at most two.
+	// ByAmount gives requests that ask for a transfer of this amount to a bank account, or
+	// asked for it at first, unless they had ended at a time: at most two.
 	ByAmount func(bankAccountID, amount int64, after time.Time) ([]PaymentRequest, error)
 }
 

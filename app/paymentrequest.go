@@ -265,8 +265,8 @@ type PaymentChoices struct {
 	// CodeTaken tells whether a request of the account has a code and hasn't ended, or
 	// ended within CodeKept.
 	CodeTaken func(code string) (bool, error)
-	// AmountTaken tells whether an unpaid request asks for a transfer of that amount to
-	// that bank account, or one that was made within DistinctAmountKept.
+	// AmountTaken tells whether a request asks for a transfer of that amount to that bank
+	// account and hasn't ended, or ended within DistinctAmountKept.
 	AmountTaken func(bankAccountID, amount int64) (bool, error)
 }
 

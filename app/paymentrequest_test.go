@@ -840,6 +840,53 @@ func TestDistinctAmountIsKept(t *testing.T) {
 	d.says(d.pay("1000", again[0].TransferAmount, "chuyen tien"), fmt.Sprintf("%d  paid %d/1000", again[0].ID, again[0].TransferAmount))
 }
 
+// The day for which an amount is kept begins with the end of its request, however long ago
+// that was made: its payer may still transfer it.
+func TestDistinctAmountIsKeptFromTheEnd(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
+	const day = 24 * time.Hour
+	in := app.PaymentRequestCreate{Amount: 1000, ExpiresIn: 7 * day, DistinctAmount: true}
+	var list []app.PaymentRequest
+	for range 99 {
+		list = append(list, d.ask(in))
+	}
+	free := func() int {
+		t.Helper()
+		_, err := d.Service.CreatePaymentRequest(t.Context(), 1, in, app.IdempotencyKey{}, d.now)
+		if err == app.ErrNoFreeAmount {
+			return 0
+		}
+		apptest.Must(t, err)
+		return 1
+	}
+	cancelled, paid := list[0], list[1]
+	d.now = d.now.Add(2 * day)
+	d.cancel(cancelled)
+	d.pay("1000", paid.TransferAmount, paid.Code)
+	for _, later := range []time.Duration{time.Minute, day - 2*time.Minute} {
+		d.now = d.now.Add(later)
+		if free() != 0 {
+			t.Errorf("%v later an amount of a request that has ended is given again", later)
+		}
+		d.says(d.pay("1000", cancelled.TransferAmount, "chuyen tien"), "none")
+	}
+	d.now = d.now.Add(2 * time.Minute)
+	if free()+free() != 2 || free() != 0 {
+		t.Error("two amounts are free a day after the end of their requests")
+	}
+
+	// An older request without a distinct amount ends: its payer, too, may still transfer it.
+	other := list[2]
+	plain := d.ask(app.PaymentRequestCreate{Amount: other.TransferAmount})
+	d.now = d.now.Add(2 * day)
+	d.cancel(plain)
+	d.now = d.now.Add(time.Minute)
+	d.says(d.pay("1000", other.TransferAmount, "chuyen tien"), "none")
+	d.is(other, app.PaymentOpen, 0, 1000)
+}
+
 // What is left after an undone match counts in the order in which it was matched.
 func TestUnmatchKeepsTheOrder(t *testing.T) {
 	t.Parallel()

@@ -105,7 +105,7 @@ func (r *recorder) match(t app.Transaction, codes app.CodeReader) (m paymentMatc
 		},
 		ByAmount: func(bankAccountID, amount int64, after time.Time) ([]app.PaymentRequest, error) {
 			rows, err := r.tx.query(`SELECT `+paymentColumns+` FROM (SELECT id FROM payment_requests INDEXED BY payment_requests_asked WHERE bank_account_id = ?1 AND asked = ?2 AND paid_at IS NULL AND cancelled_at IS NULL AND coalesce(expires_at > ?3, 1)
-					UNION SELECT id FROM payment_requests INDEXED BY payment_requests_amount WHERE bank_account_id = ?1 AND transfer_amount = ?2 AND created_at > ?3 LIMIT 2) k
+					UNION SELECT id FROM payment_requests r INDEXED BY payment_requests_amount WHERE bank_account_id = ?1 AND transfer_amount = ?2 AND coalesce(`+paymentEnd+` > ?3, 1) LIMIT 2) k
 				CROSS JOIN payment_requests r ON r.id = k.id JOIN bank_accounts b ON b.id = r.bank_account_id`, bankAccountID, amount, after.Unix())
 			return collect(rows, err, scanPaymentRequest)
 		},
@@ -292,8 +292,8 @@ func paymentChoices(ctx context.Context, tx *tx, r app.PaymentRequest) (c app.Pa
 			r.CreatedAt.Add(-app.CodeKept).Unix(), r.AccountID, code))
 	}
 	c.AmountTaken = func(bankAccountID, amount int64) (bool, error) {
-		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests INDEXED BY payment_requests_amount WHERE bank_account_id = ?1 AND transfer_amount = ?2
-			AND (created_at > ?3 OR paid_at IS NULL AND cancelled_at IS NULL AND coalesce(expires_at > ?3, 1)))`, bankAccountID, amount, r.CreatedAt.Add(-app.DistinctAmountKept).Unix()))
+		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests r INDEXED BY payment_requests_amount WHERE bank_account_id = ?1 AND transfer_amount = ?2
+			AND coalesce(`+paymentEnd+` > ?3, 1))`, bankAccountID, amount, r.CreatedAt.Add(-app.DistinctAmountKept).Unix()))
 	}
 	return c, err
 }
