@@ -196,28 +196,51 @@ func (s *Service) DemandSecondFactor(ctx context.Context, u User, demand bool, p
 
 // CheckCode checks a code of the app of u, or a recovery code, and uses it up.
 func (s *Service) CheckCode(ctx context.Context, u User, code string, now time.Time) error {
-	used := false
-	if hash, ok := secondfactor.RecoveryHash(u.ID, code); ok {
-		var err error
-		if used, err = s.store.UseRecoveryCode(ctx, u, hash); err != nil {
-			return err
-		}
-	} else {
-		app, ok, err := s.store.TOTP(ctx, u.ID)
-		if err != nil {
-			return err
-		}
-		if step, right := secondfactor.Step(app.Secret, code, app.Step, now); ok && right {
-			if used, err = s.store.UseTOTPStep(ctx, u.ID, step); err != nil {
-				return err
-			}
-		}
+	used, err := s.useCode(ctx, u, code, now)
+	if err != nil {
+		return err
 	}
 	if !used {
 		s.store.NoteRefusedSignIn(ctx, u)
 		return errWrongCode
 	}
 	return s.store.NoteSignIn(ctx, u, now)
+}
+
+// useCode uses up a code of u; false where it is none.
+func (s *Service) useCode(ctx context.Context, u User, code string, now time.Time) (bool, error) {
+	if hash, ok := secondfactor.RecoveryHash(u.ID, code); ok {
+		return s.store.UseRecoveryCode(ctx, u, hash)
+	}
+	app, ok, err := s.store.TOTP(ctx, u.ID)
+	if err != nil {
+		return false, err
+	}
+	if step, right := secondfactor.Step(app.Secret, code, app.Step, now); ok && right {
+		return s.store.UseTOTPStep(ctx, u.ID, step)
+	}
+	return false, nil
+}
+
+// ProveByCode uses up a code of the user with a name before the password is known: so
+// whoever has the app is told from the strangers who try passwords. false where the code is
+// wrong, or there is no such user.
+func (s *Service) ProveByCode(ctx context.Context, name, code string, now time.Time) (bool, error) {
+	u, _, ok, err := s.store.UserByName(ctx, name)
+	if err != nil || !ok || !u.SecondFactor {
+		return false, err
+	}
+	return s.useCode(ctx, u, code, now)
+}
+
+// SignInProved is SignIn for who was right in ProveByCode: with the password they are signed
+// in.
+func (s *Service) SignInProved(ctx context.Context, name, secret string, now time.Time) (User, error) {
+	u, err := s.SignIn(ctx, name, secret, true, now)
+	if err == nil && u.SecondFactor {
+		err = s.store.NoteSignIn(ctx, u, now)
+	}
+	return u, err
 }
 
 var errWrongCode = InvalidField("code", "is wrong, or was used before. Check that the clock of your phone is right, and enter the next code",

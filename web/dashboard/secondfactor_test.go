@@ -171,6 +171,37 @@ func TestCodeAtTheSameTime(t *testing.T) {
 
 // Wrong codes are limited. They use up nothing of a browser in which the user has
 // signed in before.
+// TestNewDeviceWithCode: a hundred addresses that try passwords under the owner's name don't
+// keep the owner out who has the app at hand, also in a browser that is new.
+func TestNewDeviceWithCode(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t).Peers()
+	w.User(1, "lan", app.RoleOwner)
+	secret, codes := enrol(t, w.Browser().SignIn("lan"))
+	stranger := w.Browser()
+	for i := range 100 {
+		stranger.Header = http.Header{"X-Test-Peer": {webtest.Peer(i)}}
+		stranger.Post("/login", "name", "lan", "password", "wrong password", "code", "123456")
+	}
+	b := w.Browser()
+	b.Header = http.Header{"X-Test-Peer": {"203.0.113.9"}}
+	try := func(pairs ...string) webtest.Answer { return b.Post("/login", append(pairs, "name", "lan")...) }
+	a := try("password", apptest.SomePassword)
+	a.WantStatus(t, http.StatusTooManyRequests)
+	a.Shows(t, `name="code"`)
+	try("password", apptest.SomePassword, "code", "000000").WantStatus(t, http.StatusTooManyRequests)
+	try("password", "wrong password", "code", codes[0]).WantStatus(t, http.StatusUnauthorized)
+	try("password", apptest.SomePassword, "code", codes[0]).WantStatus(t, http.StatusTooManyRequests) // used up
+	try("password", apptest.SomePassword, "code", codes[1]).Goes(t, "/")
+	b.Get("/settings").WantStatus(t, http.StatusOK)
+
+	b = w.Browser()
+	b.Header = http.Header{"X-Test-Peer": {"203.0.113.10"}}
+	next, err := totp.GenerateCode(secret, time.Now().Add(30*time.Second)) // that of enrol is used up
+	apptest.Must(t, err)
+	try("password", apptest.SomePassword, "code", next).Goes(t, "/")
+}
+
 func TestWrongCodes(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)

@@ -51,6 +51,7 @@ func (v *visit) formPage(p page) string {
 type signInForm struct {
 	Name, Back string
 	Unsaved    bool
+	AsksCode   bool // others have used up the turns of the name
 	Place      passkeyPlace
 }
 
@@ -68,8 +69,9 @@ func (s *Server) showSignIn(v *visit, form signInForm, wrong error) error {
 
 func (s *Server) signIn(v *visit) error {
 	form := signInForm{Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Back: localPath(v.PostFormValue("back")), Unsaved: v.PostFormValue("unsaved") == "1"}
-	u, err := s.checkSignIn(v, form.Name, v.PostFormValue("password"))
-	if err == nil && u.SecondFactor {
+	u, proved, err := s.checkSignIn(v, form.Name, v.PostFormValue("password"), v.PostFormValue("code"))
+	form.AsksCode = app.CodeOf(err) == app.CodeRateLimited
+	if err == nil && u.SecondFactor && !proved {
 		return s.beginHalfway(v, u, form)
 	}
 	if err == nil {
@@ -93,25 +95,34 @@ func (f signInForm) flash() app.Text {
 }
 
 // checkSignIn checks a name and a password within the throttle, and returns the
-// user.
-func (s *Server) checkSignIn(v *visit, name, secret string) (app.User, error) {
+// user. proved says that the second factor was right too.
+func (s *Server) checkSignIn(v *visit, name, secret, code string) (u app.User, proved bool, err error) {
 	if len(name) > app.MaxUserName { // no user has such a name
-		return app.User{}, app.ErrSignIn
+		return u, false, app.ErrSignIn
 	}
 	device, err := s.Service.KnownDevice(v.Context(), name, s.devices(v.Request))
 	if err != nil {
-		return app.User{}, err
+		return u, false, err
 	}
 	may := false
 	if device != "" {
 		may = s.throttle.onDevice(device, v.now)
-	} else {
-		may = s.throttle.byStranger(s.Client(v.Request), name, v.now)
+	} else if may = s.throttle.byAddress(s.Client(v.Request), v.now); may && code != "" {
+		proved, err = s.Service.ProveByCode(v.Context(), name, code, v.now)
 	}
-	if !may {
-		return app.User{}, errTooManyGuesses
+	if may && device == "" && !proved {
+		may = s.throttle.byName(name, v.now)
 	}
-	return s.Service.SignIn(v.Context(), name, secret, device != "", v.now)
+	switch {
+	case err != nil:
+	case !may:
+		err = errTooManyGuesses
+	case proved:
+		u, err = s.Service.SignInProved(v.Context(), name, secret, v.now)
+	default:
+		u, err = s.Service.SignIn(v.Context(), name, secret, device != "", v.now)
+	}
+	return u, proved, err
 }
 
 // begin signs u in under a new token, so that a token that somebody else has put
@@ -230,6 +241,9 @@ func (s *Server) rememberDevice(v *visit, u app.User) error {
 //   - A device on which the user signed in before has a bucket of its own. The
 //     guesses of others under the name, or from the same address, don't count
 //     there.
+//   - On a new device the code of the user's app, or a passkey, is as good: who brings one
+//     takes no token of the name. A code is one of a million of which three count, and
+//     each try takes a token of the address.
 //
 // So strangers have at most 80 guesses under one name within any minute and
 // 28,860 within any day, however many addresses they have, and 15 and 7,210
@@ -249,10 +263,12 @@ var (
 	devicePace  = addressPace
 )
 
-func (t *signInThrottle) byStranger(client netip.Prefix, name string, now time.Time) bool {
-	if _, _, may := t.addresses.Take(client, addressPace, now); !may {
-		return false
-	}
+func (t *signInThrottle) byAddress(client netip.Prefix, now time.Time) bool {
+	_, _, may := t.addresses.Take(client, addressPace, now)
+	return may
+}
+
+func (t *signInThrottle) byName(name string, now time.Time) bool {
 	_, _, may := t.names.Take(sha256.Sum256([]byte(name)), namePace, now)
 	return may
 }
