@@ -540,8 +540,9 @@ type PaymentFilter struct {
 type PaymentPage struct {
 	Rows  []PaymentRequest
 	Total int64
-	// Due is the sum of the amounts and Received that of the transfers, both of those
-	// that aren't cancelled. Several requests of one reference add up so.
+	// Due is the sum of the amounts, but of those that were cancelled before they were paid.
+	// Received is the sum of all transfers, also for those. Several requests of one reference
+	// add up so.
 	Due, Received int64
 }
 

@@ -222,7 +222,7 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f app.Paym
 		c.add("r.paid_at IS NULL AND r.cancelled_at IS NULL")
 	}
 	where := ` WHERE ` + c.where.String()
-	err = s.queryRow(ctx, `SELECT count(*), coalesce(sum(r.amount) FILTER (WHERE r.cancelled_at IS NULL OR r.paid_at IS NOT NULL), 0), coalesce(sum(r.received) FILTER (WHERE r.cancelled_at IS NULL OR r.paid_at IS NOT NULL), 0) FROM payment_requests r`+where, c.args...).
+	err = s.queryRow(ctx, `SELECT count(*), coalesce(sum(r.amount) FILTER (WHERE r.cancelled_at IS NULL OR r.paid_at IS NOT NULL), 0), coalesce(sum(r.received), 0) FROM payment_requests r`+where, c.args...).
 		Scan(&page.Total, &page.Due, &page.Received)
 	if err != nil {
 		return page, storageError(err)

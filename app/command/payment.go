@@ -120,7 +120,7 @@ func listPayments(c *cli.Context, s *session) error {
 	return terminal.Output(c, list, func(w io.Writer) {
 		s.printPayments(w, page.Rows, "No payment request found.")
 		if page.Total > 0 {
-			fmt.Fprintf(w, "Asked for %s VND, received %s VND, without cancelled requests.\n", terminal.VND(page.Due), terminal.VND(page.Received))
+			fmt.Fprintf(w, "Asked for %s VND, received %s VND; cancelled requests are not asked for.\n", terminal.VND(page.Due), terminal.VND(page.Received))
 		}
 		terminal.More(c, len(list), page.Total)
 	})
