@@ -171,3 +171,51 @@ func TestLikelyPayments(t *testing.T) {
 		}
 	}
 }
+
+// The number of unmatched transactions is that of those that are listed, whenever it is
+// asked for and by whomever: it is made of the kept sums of days.
+func TestUnmatchedNumber(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	second := d.Link("VCB", "2000")
+	const day = 24 * time.Hour
+	began := d.now
+	order := d.ask(app.PaymentRequestCreate{Amount: 1_000_000, BankAccountID: 1})
+	var last app.Transaction
+	for i := range 40 {
+		d.now = began.Add(time.Duration(i) * 17 * time.Hour)
+		for number, amount := range map[string]int64{"1000": 1000, "2000": 2000} {
+			d.pay(number, amount, "an trua")
+			d.pay(number, -amount, "tien nha")
+			d.payAt(d.now.Add(20*time.Hour), number, amount, "of tomorrow")
+			d.payAt(d.now.Add(-9*day), number, amount, "late")
+			d.pay("1000", 10, order.Code)
+			last = d.pay(number, amount, "by hand")
+			if i%3 == 0 {
+				_, err := d.Service.MatchTransaction(t.Context(), 1, order.ID, last.ID, d.now)
+				apptest.Must(t, err)
+			}
+		}
+	}
+	apptest.Must(t, d.Service.UnlinkBankAccount(t.Context(), 1, second.ID, d.now))
+	for _, limit := range []app.BankAccountLimit{{}, {On: true, IDs: []int64{1}}, {On: true}} {
+		ctx := app.SeeingOnly(t.Context(), limit)
+		for hours := range 40 {
+			now := began.Add(time.Duration(hours) * 41 * time.Hour)
+			listed := 0
+			for number := int64(1); ; number++ {
+				rows, total, err := d.Service.UnmatchedTransactions(ctx, 1, app.Page{Number: number, Size: 100}, now)
+				apptest.Must(t, err)
+				if listed += len(rows); len(rows) < 100 {
+					if int64(listed) != total {
+						t.Fatalf("%+v at %v: %d are listed, %d counted", limit, now, listed, total)
+					}
+					break
+				}
+			}
+			if !limit.On && hours == 0 && listed == 0 {
+				t.Error("nothing is listed")
+			}
+		}
+	}
+}

@@ -386,15 +386,32 @@ func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, sinc
 	if err != nil || first == 0 {
 		return nil, 0, err
 	}
-	from := ` FROM transactions t INDEXED BY transactions_time JOIN bank_accounts b ON b.id = t.bank_account_id WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND t.type = 'IN'
-		AND NOT EXISTS (SELECT 1 FROM payment_matches m WHERE m.transaction_id = t.id) AND ` + seen("t.bank_account_id", "?3")
 	args := []any{accountID, max(first, since.Unix()), limitOf(ctx)}
-	total, err := readOne[int64](ctx, s, `SELECT count(*)`+from, args...)
-	if err != nil {
-		return nil, 0, err
+	total, err := s.countUnmatched(ctx, args)
+	if err != nil || page.Size == 0 {
+		return nil, total, err
 	}
-	rows, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+from+` ORDER BY t.occurred_at DESC, t.id DESC LIMIT ?4 OFFSET ?5`, append(args, page.Size, page.Offset())...)
+	rows, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transactions t INDEXED BY transactions_time JOIN bank_accounts b ON b.id = t.bank_account_id
+		WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND t.type = 'IN' AND NOT EXISTS (SELECT 1 FROM payment_matches m WHERE m.transaction_id = t.id) AND `+seen("t.bank_account_id", "?3")+`
+		ORDER BY t.occurred_at DESC, t.id DESC LIMIT ?4 OFFSET ?5`, append(args, page.Size, page.Offset())...)
 	return rows, total, err
+}
+
+// countUnmatched counts by what is kept of the days, and reads the transactions of the first
+// day, which doesn't count as a whole, and those that are matched. A transaction was matched
+// at most a day before its time: its time may be a day in the future.
+func (s *Store) countUnmatched(ctx context.Context, args []any) (int64, error) {
+	zone, err := s.Zone(ctx)
+	if err != nil {
+		return 0, err
+	}
+	next := app.DayOf(time.Unix(args[1].(int64), 0), zone) + 1
+	return readOne[int64](ctx, s, `SELECT
+		(SELECT coalesce(sum(d.count), 0) FROM bank_accounts b JOIN bank_account_days d ON d.bank_account_id = b.id WHERE b.account_id = ?1 AND d.day >= ?4 AND d.type = 'IN' AND `+seen("b.id", "?3")+`)
+		+ (SELECT count(*) FROM transactions t INDEXED BY transactions_time WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND t.occurred_at < ?5 AND t.type = 'IN' AND `+seen("t.bank_account_id", "?3")+`)
+		- (SELECT count(*) FROM payment_matches m CROSS JOIN transactions t ON t.id = m.transaction_id
+			WHERE m.matched_at >= ?2 - 2 * 86400 AND t.account_id = ?1 AND t.occurred_at >= ?2 AND `+seen("t.bank_account_id", "?3")+`)`,
+		append(args, int64(next), next.Start(zone).Unix())...)
 }
 
 func (s *Store) PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]app.PaymentCandidate, error) {
