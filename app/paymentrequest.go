@@ -102,6 +102,18 @@ func (r PaymentRequest) Ended(t time.Time) bool {
 	return !r.CancelledAt.IsZero() || !r.ExpiresAt.IsZero() && t.Unix() > r.ExpiresAt.Unix()
 }
 
+// EndedAt is when it ended, or will end by itself: it was paid in full or cancelled, or
+// expires; zero: it doesn't end by itself.
+func (r PaymentRequest) EndedAt() time.Time {
+	switch {
+	case r.PaidAt.After(r.CancelledAt):
+		return r.PaidAt
+	case !r.CancelledAt.IsZero():
+		return r.CancelledAt
+	}
+	return r.ExpiresAt
+}
+
 // Rest is what is still to be paid; 0 where it is full.
 func (r PaymentRequest) Rest() int64 {
 	if !r.PaidAt.IsZero() {

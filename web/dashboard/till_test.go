@@ -105,6 +105,36 @@ func TestTill(t *testing.T) {
 	lan.Post("/shifts/2/close").Goes(t, "/shifts") // an owner closes whose cashier went home
 }
 
+// TestOldVerdictSaysWhen: whoever holds out an old bill, its receipt or its page as a new one
+// is found out by the day that stands there.
+func TestOldVerdictSaysWhen(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	thu := w.User(1, "thu", app.RoleCashier)
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	at := time.Now().AddDate(0, 0, -2)
+	ctx := context.Background()
+	for i, received := range []int64{5000, 5001} {
+		r, err := w.Service.CreatePaymentRequest(ctx, 1, app.PaymentRequestCreate{Amount: 5000, CashierID: thu.ID, ExpiresIn: app.BillExpiry}, app.IdempotencyKey{}, at)
+		apptest.Must(t, err)
+		in := app.Incoming{EventID: itoa(r.ID), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: received, Content: r.Code, Time: at}
+		_, _, err = w.Service.RecordByHand(ctx, 1, in, nil, app.IdempotencyKey{}, at)
+		apptest.Must(t, err)
+		b := w.Browser().SignIn("thu")
+		day, path := at.In(w.Service.Zone()).Format("02 Jan"), "/till/"+itoa(r.ID)
+		verdict := b.Get(path).Body
+		if _, verdict, _ = strings.Cut(verdict, `class="verdict`); i == 0 && !strings.Contains(verdict, "Paid in full") || !strings.Contains(verdict[:strings.Index(verdict, "</p>")], day) {
+			t.Errorf("the verdict doesn't say %s: %.300s", day, verdict)
+		}
+		receipt := b.Get(path + "/receipt").Body
+		if _, end, _ := strings.Cut(receipt, `class="end"`); !strings.Contains(end, day) || !strings.Contains(end, "Printed ") {
+			t.Errorf("the receipt doesn't end with %s: %s", day, end)
+		}
+		b.Get(r.URLPath()).Shows(t, "The shop has received the money at ", day)
+	}
+}
+
 // TestTillPace: a cashier makes 30 bills a minute at most, and others make theirs.
 func TestTillPace(t *testing.T) {
 	t.Parallel()
