@@ -39,11 +39,11 @@ func (t Transaction) Announcement(small int64, bills bool) (Text, Verdict) {
 		return Text{fmt.Sprintf(en, enWords...), fmt.Sprintf(vi, viWords...)}
 	}
 	switch {
-	case p.ID == 0 && t.Amount < small:
+	case p.Status == "" && t.Amount < small:
 		return said("Careful: received only %s", "Chú ý: chỉ nhận %s", t.Amount), VerdictSmall
-	case p.ID == 0 && bills:
+	case p.Status == "" && bills:
 		return said("Received %s, of no known bill", "Đã nhận %s, chưa rõ của hoá đơn nào", t.Amount), VerdictOther
-	case p.ID == 0:
+	case p.Status == "":
 		return Announcement(t.Amount), VerdictNone
 	case p.Status == PaymentPaid:
 		return said("Paid in full, %s", "Đủ tiền, %s", p.Received), VerdictFull

@@ -219,7 +219,8 @@ type PaymentTransfer struct {
 }
 
 // PaymentState is what a transaction says of the request that it was matched with. The
-// zero PaymentState is that of a transaction without one.
+// zero PaymentState is that of a transaction without one. To whom the bank account of the
+// request is hidden it has an id and no status.
 type PaymentState struct {
 	Due       int64         `json:"due"` // the amount of the request
 	ID        int64         `json:"id"`

@@ -222,7 +222,11 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f app.Paym
 		c.add("r.paid_at IS NULL AND r.cancelled_at IS NULL")
 	}
 	where := ` WHERE ` + c.where.String()
-	err = s.queryRow(ctx, `SELECT count(*), coalesce(sum(r.amount) FILTER (WHERE r.cancelled_at IS NULL OR r.paid_at IS NOT NULL), 0), coalesce(sum(r.received), 0) FROM payment_requests r`+where, c.args...).
+	received, args := `r.received`, c.args
+	if limit := limitOf(ctx); limit != nil {
+		received, args = `r.received - `+hiddenReceived("?"), append([]any{limit}, args...)
+	}
+	err = s.queryRow(ctx, `SELECT count(*), coalesce(sum(r.amount) FILTER (WHERE r.cancelled_at IS NULL OR r.paid_at IS NOT NULL), 0), coalesce(sum(`+received+`), 0) FROM payment_requests r`+where, args...).
 		Scan(&page.Total, &page.Due, &page.Received)
 	if err != nil {
 		return page, storageError(err)

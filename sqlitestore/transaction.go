@@ -26,7 +26,14 @@ var oneTransaction = `SELECT ` + transactionColumns + ` FROM transactions t JOIN
 
 func (s *Store) Transaction(ctx context.Context, accountID, id int64) (app.Transaction, error) {
 	t, err := scanTransaction(s.queryRow(ctx, oneTransaction, id, accountID, limitOf(ctx)))
-	return t, storageError(noRowsAs(err, app.ErrNoTransaction))
+	if err != nil {
+		return t, storageError(noRowsAs(err, app.ErrNoTransaction))
+	}
+	list, err := s.withinLimit(ctx, []app.Transaction{t})
+	if err != nil {
+		return t, err
+	}
+	return list[0], nil
 }
 
 // ownBankAccount refuses a reference to a bank account of another account, or to one
@@ -78,9 +85,13 @@ func (s *Store) Note(ctx context.Context, accountID, transactionID int64) (app.N
 
 // Noted reads all notes of the account, of which there are few.
 func (s *Store) Noted(ctx context.Context, accountID int64, query string, limit int) ([]app.Transaction, error) {
-	return readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transaction_notes n CROSS JOIN transactions t ON t.id = n.transaction_id
+	list, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transaction_notes n CROSS JOIN transactions t ON t.id = n.transaction_id
 		JOIN bank_accounts b ON b.id = t.bank_account_id WHERE n.account_id = ?1 AND instr(n.search, ?2) > 0 AND `+seen("t.bank_account_id", "?3")+`
 		ORDER BY t.id DESC LIMIT ?4`, accountID, fold.String(query), limitOf(ctx), limit)
+	if err != nil {
+		return nil, err
+	}
+	return s.withinLimit(ctx, list)
 }
 
 func (s *Store) SetNote(ctx context.Context, accountID, transactionID int64, check func(app.Note) error, note app.Note) error {
@@ -133,6 +144,10 @@ func (s *Store) IDsOf(ctx context.Context, accountID int64, f app.TransactionFil
 // compared, not looked up.
 func (s *Store) TransactionsIn(ctx context.Context, accountID int64, f app.TransactionFilter, ids app.IDRange, limit int) ([]app.Transaction, error) {
 	c := rowConditions(accountID, limited(ctx, f))
-	return readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
+	list, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
 		WHERE t.id BETWEEN ? AND ? AND `+c.where.String()+` ORDER BY t.id LIMIT ?`, append(append([]any{ids.First, ids.Last}, c.args...), limit)...)
+	if err != nil {
+		return nil, err
+	}
+	return s.withinLimit(ctx, list)
 }

@@ -40,7 +40,10 @@ func (s *Store) Transactions(ctx context.Context, accountID int64, f app.Transac
 	}
 	rows, err := s.query(ctx, `SELECT `+transactionColumns+` FROM json_each(?) page CROSS JOIN transactions t ON t.id = page.value
 			JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, joinIDs(found.ids))
-	p.Rows, err = collect(rows, err, scanTransaction)
+	if p.Rows, err = collect(rows, err, scanTransaction); err != nil {
+		return p, err
+	}
+	p.Rows, err = s.withinLimit(ctx, p.Rows)
 	return p, err
 }
 

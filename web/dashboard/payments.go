@@ -39,6 +39,11 @@ func (s *Server) fillPayments(v *visit, f app.PaymentFilter, data *paymentsData)
 	if err != nil {
 		return err
 	}
+	for i, r := range page.Rows {
+		if page.Rows[i], err = s.seenOf(v, r); err != nil {
+			return err
+		}
+	}
 	data.Rows, data.Total, data.Due, data.Received = page.Rows, page.Total, page.Due, page.Received
 	data.Pages = pagesOf(f.Page, page.Total, data.Form, data.Path)
 	patterns, err := s.Service.CodePatterns(v.Context(), v.account.ID)
@@ -173,6 +178,20 @@ func (s *Server) pagePayment(v *visit) (app.PaymentRequest, error) {
 	return s.Service.PaymentRequest(v.Context(), v.account.ID, id)
 }
 
+// seenOf is a payment request without what came for it on bank accounts that are hidden from
+// the visitor.
+func (s *Server) seenOf(v *visit, r app.PaymentRequest) (app.PaymentRequest, error) {
+	if !v.user.Limit.On {
+		return r, nil
+	}
+	transfers, err := s.Service.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize)
+	r.Received, r.Transfers = 0, len(transfers)
+	for _, t := range transfers {
+		r.Received += t.Amount
+	}
+	return r, err
+}
+
 func (s *Server) paymentPage(v *visit) error {
 	r, err := s.pagePayment(v)
 	if err != nil {
@@ -183,11 +202,14 @@ func (s *Server) paymentPage(v *visit) error {
 
 // showPayment shows the page. refused is why an action was refused.
 func (s *Server) showPayment(v *visit, r app.PaymentRequest, refused error) error {
+	r, err := s.seenOf(v, r)
+	if err != nil {
+		return err
+	}
 	data := paymentData{
 		PaymentRequest: r, Status: r.Status(v.now), Payable: r.Payable(v.now), Page: s.givenAddress(v, r.URLPath(), app.ReachInternet),
 		Image: r.URLPath() + "/qr.png", Ask: s.paymentCancel(v, r),
 	}
-	var err error
 	if data.Transfers, err = s.Service.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize); err != nil {
 		return err
 	}

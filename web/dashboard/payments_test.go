@@ -210,6 +210,16 @@ func TestLimitedTransfers(t *testing.T) {
 	w.Came(0, native, apptest.Transfer{ID: "z", Number: "z", Gateway: "VCB", Account: "700700", Content: "ZULU " + r.Code, Amount: 50_005, Date: today(w)})
 	w.Browser().SignIn("lan").Get("/payments/1").Shows(t, "ALPHA", "ZULU", "+50,005")
 	page := w.Browser().SignIn("hoa").Get("/payments/1")
-	page.Shows(t, "ALPHA", "+30,003")
-	page.Hides(t, "ZULU", "+50,005", "&#43;50,005")
+	page.Shows(t, "ALPHA", "+30,003", "30,003\u00a0₫")
+	page.Hides(t, "ZULU", "+50,005", "&#43;50,005", "80,008", "119,992")
+	elsewhere := w.PaymentRequest(app.PaymentRequestCreate{Amount: 70_007, BankAccountID: 2})
+	w.Came(0, native, apptest.Transfer{ID: "b", Number: "b", Content: "BRAVO " + elsewhere.Code, Amount: 60_006, Date: today(w)})
+	hoaIs := w.Browser().SignIn("hoa")
+	for _, path := range []string{"/payments", "/payments?status=underpaid", "/transactions", "/transactions/1", "/transactions/3", "/counter", exportPath + "?format=csv", "/day"} {
+		a := hoaIs.Get(path)
+		a.WantStatus(t, http.StatusOK)
+		a.Hides(t, "80,008", "80008", "119,992", "119992", "50,005", "50005", "70,007", "70007", "10,001", "10001")
+	}
+	hoaIs.Get("/payments").Shows(t, "received 30,003\u00a0₫")
+	hoaIs.Get("/transactions/3").Shows(t, "BRAVO")
 }

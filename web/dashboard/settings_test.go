@@ -150,7 +150,7 @@ func TestUsers(t *testing.T) {
 		name, role, password, says string
 		status                     int
 	}{
-		{"hoa", "cashier", otherPassword, "There is a user named hoa already", http.StatusConflict},
+		{"hoa", "cashier", otherPassword, "The name hoa can’t be used. Choose another.", http.StatusConflict},
 		{"Lân", "cashier", otherPassword, "Name must be", http.StatusUnprocessableEntity},
 		{"minh", "admin", otherPassword, "Role must be", http.StatusUnprocessableEntity},
 		{"minh", "cashier", "short", "Password must be", http.StatusUnprocessableEntity},

@@ -1,0 +1,55 @@
+package sqlitestore
+
+import (
+	"context"
+
+	"baoco/app"
+)
+
+// Money for a payment request may come to another bank account than that of the request. A
+// user who is limited sees of a request no amount that came to a hidden one.
+
+// hiddenReceived is what came for a payment request r on bank accounts that a limit, which
+// isn't NULL, hides. param is the limit.
+func hiddenReceived(param string) string {
+	return `(SELECT coalesce(sum(h.amount), 0) FROM payment_matches m INDEXED BY payment_matches_request JOIN transactions h ON h.id = m.transaction_id
+		WHERE m.request_id = r.id AND h.bank_account_id NOT IN (SELECT value FROM json_each(` + param + `)))`
+}
+
+// withinLimit leaves of what transactions say of their payment requests what ctx shows:
+// that there is one for a hidden bank account, without a status, and of others what came without it.
+func (s *Store) withinLimit(ctx context.Context, list []app.Transaction) ([]app.Transaction, error) {
+	limit := limitOf(ctx)
+	if limit == nil {
+		return list, nil
+	}
+	var ids []int64
+	for _, t := range list {
+		ids = append(ids, t.PaymentRequest.ID, t.PaymentSent.ID)
+	}
+	type request struct{ id, hidden int64 }
+	requests, err := readAll(ctx, s, func(row scanner) (r request, err error) { return r, row.Scan(&r.id, &r.hidden) },
+		`SELECT r.id, `+hiddenReceived("?2")+` FROM payment_requests r WHERE r.id IN (SELECT value FROM json_each(?1)) AND `+seen("r.bank_account_id", "?2"), joinIDs(ids), limit)
+	if err != nil {
+		return nil, err
+	}
+	hidden := map[int64]int64{}
+	for _, r := range requests {
+		hidden[r.id] = r.hidden
+	}
+	for i := range list {
+		for _, p := range []*app.PaymentState{&list[i].PaymentRequest, &list[i].PaymentSent} {
+			amount, found := hidden[p.ID]
+			switch {
+			case !found:
+				*p = app.PaymentState{ID: p.ID}
+			case amount > 0:
+				p.Received = max(p.Received-amount, list[i].Amount)
+				if p.Status == app.PaymentOverpaid && p.Received <= p.Due {
+					p.Status = app.PaymentPaid
+				}
+			}
+		}
+	}
+	return list, nil
+}
