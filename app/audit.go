@@ -131,6 +131,7 @@ const (
 	DeedPaymentCancel  Deed = "payment_request.cancel"
 	DeedPaymentMatch   Deed = "payment_request.match"
 	DeedPaymentUnmatch Deed = "payment_request.unmatch"
+	DeedReceiptPrint   Deed = "payment_request.print"
 	DeedShiftClose     Deed = "shift.close"
 
 	DeedStreamCreate Deed = "stream.create"

@@ -246,6 +246,9 @@ type Writer interface {
 	// CancelPaymentRequest ends a payment request that isn't full; what comes for it all
 	// the same comes too late. ErrPaymentIsPaid for one that is full.
 	CancelPaymentRequest(ctx context.Context, accountID, id int64, now time.Time) (PaymentRequest, error)
+	// PrintReceipt notes that the receipt of a payment request is printed. again says that it
+	// was before, within the time for which the audit log is kept.
+	PrintReceipt(ctx context.Context, accountID, id int64) (again bool, err error)
 	// MatchTransaction matches a transaction with a payment request by hand. ErrNotMoneyIn,
 	// ErrMatchedAlready.
 	MatchTransaction(ctx context.Context, accountID, requestID, transactionID int64, now time.Time) (PaymentRequest, error)

@@ -20,7 +20,7 @@ var (
 		"Audit", "RevokeAPIKey", "RevokeCounterLink", "EndSession", "EndSessions", "LimitUser", "RemoveUser", "ToggleBankAccount", "UnlinkBankAccount", "RemoveSource", "DeleteWebhook", "RemoveAlertChannel",
 		"CreateAccount", "UpdateAccount", "CreateAPIKey", "CreateCounterLink", "CreateUser", "CreateFirstUser", "SetPassword", "SetRole", "NoteSignIn", "NoteRefusedSignIn",
 		"LinkBankAccount", "SetBankAccountLook", "CreateSource", "SetSourceSecret", "AddSourceSenders", "SetSourceAPIKey",
-		"RetryInbound", "DiscardInbound", "LinkInbound", "SettleRepeat", "SetNote", "UndoImport", "CreateCodePattern", "DeleteCodePattern", "CreatePaymentRequest", "CancelPaymentRequest", "CloseShift", "MatchTransaction", "UnmatchTransaction", "CreateStream", "UpdateStream", "RotateStreamSecret", "ToggleStream", "DeleteStream", "CreateWebhook", "UpdateWebhook", "ToggleWebhook", "ChangeSecrets",
+		"RetryInbound", "DiscardInbound", "LinkInbound", "SettleRepeat", "SetNote", "UndoImport", "CreateCodePattern", "DeleteCodePattern", "CreatePaymentRequest", "CancelPaymentRequest", "PrintReceipt", "CloseShift", "MatchTransaction", "UnmatchTransaction", "CreateStream", "UpdateStream", "RotateStreamSecret", "ToggleStream", "DeleteStream", "CreateWebhook", "UpdateWebhook", "ToggleWebhook", "ChangeSecrets",
 		"AddTest", "Resend", "ResendMany", "Replay", "SendNow", "SendWaiting", "SetAlertPreferences", "SetAlertChannel", "SetReport", "SetPaymentFeed", "NoteAlertTest",
 		"Prune", "ScheduledBackup", "RecordInbound", // of what a person typed or imported
 	}

@@ -349,6 +349,21 @@ func (s *Store) CancelPaymentRequest(ctx context.Context, accountID, id int64, n
 	})
 }
 
+func (s *Store) PrintReceipt(ctx context.Context, accountID, id int64) (again bool, err error) {
+	return writing(ctx, s, func(tx *tx) (bool, error) {
+		r, err := scanPaymentRequest(tx.queryRow(onePaymentRequest, id, accountID, limitOf(ctx)))
+		if err != nil {
+			return false, err
+		}
+		again, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM audit INDEXED BY audit_noun WHERE account_id = ? AND noun = 'payment_request' AND noun_id = ? AND deed = ?)`,
+			accountID, id, string(app.DeedReceiptPrint)))
+		if err != nil {
+			return false, err
+		}
+		return again, tx.audit(ctx, accountID, app.DeedReceiptPrint, id, app.AuditNamed(r.Code))
+	})
+}
+
 func (s *Store) MatchTransaction(ctx context.Context, accountID, requestID, transactionID int64, now time.Time) (app.PaymentRequest, error) {
 	return s.changePayment(ctx, accountID, requestID, func(tx *tx, r app.PaymentRequest) error {
 		t, err := scanTransaction(tx.queryRow(oneTransaction, transactionID, accountID, limitOf(ctx)))

@@ -335,6 +335,7 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /payments/{id}/unmatch", app.DeedPaymentUnmatch, 1, post(b, "/payments/1/unmatch", "transaction_id", fmt.Sprint(first)))
 	d.through("POST /payments/{id}/cancel", app.DeedPaymentCancel, 1, post(b, "/payments/1/cancel", "sure", "1"))
 	b.Submit("/till", "amount", "50.000", "bank_account_id", "1")
+	d.through("POST /till/{id}/receipt", app.DeedReceiptPrint, 2, post(b, "/till/2/receipt"))
 	d.through("POST /till/{id}/cancel", app.DeedPaymentCancel, 2, post(b, "/till/2/cancel"))
 	d.through("POST /shifts/{id}/close", app.DeedShiftClose, 1, post(b, "/shifts/1/close", "sure", "1"))
 	d.through("POST /settings/codes/{id}/delete", app.DeedCodePatternDelete, 1, post(b, "/settings/codes/1/delete"))

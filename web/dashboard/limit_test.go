@@ -105,7 +105,7 @@ var limitedRoutes = map[string][]string{
 	"GET /manifest.webmanifest": {"/manifest.webmanifest"}, "GET /help": {"/help"}, "GET /help/{page}": {"/help/users", "/help/first-hour"},
 
 	"GET /till": {"/till"}, "POST /till": {"/till amount=5000&bank_account_id={bank}"}, "GET /till/manifest.webmanifest": {"/till/manifest.webmanifest"}, "GET /till/display": {"/till/display"}, "GET /till/{id}": {"/till/{payment}"},
-	"POST /till/{id}/cancel": {"/till/{payment}/cancel"}, "GET /till/{id}/receipt": {"/till/{payment}/receipt"}, "GET /shifts": {"/shifts"}, "GET /shifts/{id}/close": {"/shifts/{small}/close"}, "POST /shifts/{id}/close": {"/shifts/{small}/close"},
+	"POST /till/{id}/cancel": {"/till/{payment}/cancel"}, "GET /till/{id}/receipt": {"/till/{payment}/receipt"}, "POST /till/{id}/receipt": {"/till/{payment}/receipt"}, "GET /shifts": {"/shifts"}, "GET /shifts/{id}/close": {"/shifts/{small}/close"}, "POST /shifts/{id}/close": {"/shifts/{small}/close"},
 	"GET /live/till": {"/live/till?since=0", "/live/till?since=0&bill={payment}"}, "GET /live/till/display": {"/live/till/display"},
 	"GET /counter": {"/counter"}, "GET /counter/manifest.webmanifest": {"/counter/manifest.webmanifest"}, "GET /counter/backlog": {"/counter/backlog?count=2&sum=5000"},
 	"GET /live/counter": {"/live/counter?since=0", "/live/counter?since={transaction}"},

@@ -45,7 +45,7 @@ var harmlessTwice = []string{
 	"/transactions/import", "/transactions/import/{id}/undo", "/transactions/{id}/note",
 	"/webhooks/{id}/edit", "/webhooks/{id}/toggle", "/webhooks/{id}/test", "/webhooks/{id}/activate", "/webhooks/{id}/env", "/webhooks/{id}/delete",
 	"/streams/{id}/edit", "/streams/{id}/toggle", "/streams/{id}/test", "/streams/{id}/env", "/streams/{id}/delete",
-	"/till/{id}/cancel", "/shifts/{id}/close", "/payments/{id}/cancel", "/payments/{id}/match", "/payments/{id}/unmatch", "/settings/payments", "/banks", "/banks/{id}/look", "/banks/{id}/toggle", "/banks/{id}/unlink",
+	"/till/{id}/cancel", "/till/{id}/receipt", "/shifts/{id}/close", "/payments/{id}/cancel", "/payments/{id}/match", "/payments/{id}/unmatch", "/settings/payments", "/banks", "/banks/{id}/look", "/banks/{id}/toggle", "/banks/{id}/unlink",
 	"/inbound/sources/{id}/senders", "/inbound/sources/{id}/key", "/inbound/sources/{id}/catch-up", "/inbound/sources/{id}/remove",
 	"/inbound/events/{id}/link", "/inbound/events/{id}/retry", "/inbound/events/{id}/settle", "/inbound/events/{id}/discard",
 	"/keys/{id}/revoke", "/settings/password", "/settings/name", "/settings/sign-out", "/settings/users/{id}/role", "/settings/users/{id}/limit", "/settings/users/{id}/remove", "/settings/counters/{id}/revoke", "/settings/codes", "/settings/codes/{id}/delete",

@@ -178,6 +178,7 @@ o - - c  GET  /till/display
 o - - c  GET  /till/{id}
 o - - c  POST /till/{id}/cancel
 o - - c  GET  /till/{id}/receipt
+o - - c  POST /till/{id}/receipt
 o a - c  GET  /shifts
 o a - c  GET  /shifts/{id}/close
 o a - c  POST /shifts/{id}/close

@@ -243,6 +243,7 @@ var table = []page{
 	{"GET", "/till/{id}", useTill, (*Server).billPage, still},
 	{"POST", "/till/{id}/cancel", useTill, (*Server).cancelBill, still},
 	{"GET", "/till/{id}/receipt", useTill, (*Server).receiptPage, still},
+	{"POST", "/till/{id}/receipt", useTill, (*Server).printReceipt, still},
 	{"GET", "/shifts", useCounter, (*Server).shiftsPage, still},
 	{"GET", "/shifts/{id}/close", useCounter, (*Server).closeShift, still},
 	{"POST", "/shifts/{id}/close", useCounter, (*Server).closeShift, still},

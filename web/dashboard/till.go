@@ -190,6 +190,8 @@ type receiptData struct {
 	Transfers []app.PaymentTransfer
 	Cashier   string
 	Shop      string
+	Print     bool // it is to be printed now
+	Again     bool // it was printed before
 }
 
 func (s *Server) receiptPage(v *visit) error {
@@ -197,7 +199,26 @@ func (s *Server) receiptPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := receiptData{PaymentRequest: r, Status: r.Status(v.now), Shop: shopName(v.account, "")}
+	return s.showReceipt(v, receiptData{PaymentRequest: r})
+}
+
+// printReceipt shows the receipt so that it is printed at once. Only the first one is no
+// copy: with a second one somebody could take goods, or money back, twice.
+func (s *Server) printReceipt(v *visit) error {
+	r, err := s.pageBill(v)
+	if err != nil {
+		return err
+	}
+	again, err := s.Service.PrintReceipt(v.Context(), v.account.ID, r.ID)
+	if err != nil {
+		return err
+	}
+	return s.showReceipt(v, receiptData{PaymentRequest: r, Print: true, Again: again})
+}
+
+func (s *Server) showReceipt(v *visit, data receiptData) (err error) {
+	r := data.PaymentRequest
+	data.Status, data.Shop = r.Status(v.now), shopName(v.account, "")
 	if data.Transfers, err = s.Service.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize); err != nil {
 		return err
 	}

@@ -135,6 +135,27 @@ func TestOldVerdictSaysWhen(t *testing.T) {
 	}
 }
 
+// TestSecondReceiptIsACopy: the first print of a receipt says nothing, every other one that
+// it is a copy, by whatever user and on whatever device.
+func TestSecondReceiptIsACopy(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	thu := w.User(1, "thu", app.RoleCashier)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	r := w.PaymentRequest(app.PaymentRequestCreate{Amount: 5000, CashierID: thu.ID})
+	paid(w.World, "1", 5000, r.Code)
+	b := w.Browser().SignIn("thu")
+	b.Get("/till/1/receipt").Shows(t, `class="copy on-paper"`, `action="/till/1/receipt"`) // what the page itself prints
+	first := b.Post("/till/1/receipt")
+	first.Shows(t, "data-print-now", "5,000")
+	first.Hides(t, "Receipt copy")
+	for _, other := range []*webtest.Browser{b, w.Browser().SignIn("lan")} {
+		other.Post("/till/1/receipt").Shows(t, "data-print-now", `class="copy">Receipt copy`)
+	}
+}
+
 // TestTillPace: a cashier makes 30 bills a minute at most, and others make theirs.
 func TestTillPace(t *testing.T) {
 	t.Parallel()

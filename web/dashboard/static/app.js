@@ -64,6 +64,8 @@ showPrint();
 document.addEventListener("refreshed", showPrint);
 document.addEventListener("click", (event) => { if (event.target.closest("[data-print]")) print(); });
 
+if ("printNow" in document.body.dataset) print();
+
 // A choice in the filter of a list counts at once.
 document.addEventListener("change", (event) => {
   if (event.target.matches("form[method=get] select")) submit(event.target.form);
