@@ -155,7 +155,7 @@ func TestAsSent(t *testing.T) {
 	w.Native()
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	h := web.New(web.Config{Service: w.Service, TrustedProxies: proxies})
-	https := web.New(web.Config{Service: w.Service, TrustedProxies: proxies, Installation: app.Installation{BaseURL: "https://example.com"}})
+	https := web.New(web.Config{Service: w.Service, TrustedProxies: proxies, Secure: true, Installation: app.Installation{BaseURL: "https://example.com"}})
 	itself := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // with a certificate
 		r.TLS = &tls.ConnectionState{}
 		h.ServeHTTP(w, r)

@@ -37,6 +37,7 @@ type Config struct {
 	Logger       *slog.Logger // nil discards
 	Limit        int          // the general limit, requests a minute; 0: 300
 	ListingLimit int          // that of the two listings which the interface limits; 0: 60
+	Secure       bool         // clients use HTTPS, at the base URL of Installation
 	Version      string
 	Closing      <-chan struct{}      // closed when the server stops: what lasts ends
 	Installation app.Installation     // how serve was started, for the operator to read
@@ -65,17 +66,12 @@ type Config struct {
 
 // New makes the handler of everything that baoco serves.
 func New(c Config) http.Handler {
-	responder := &wire.Responder{Log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), TrustedProxies: c.TrustedProxies, SecureHost: secureHost(c.Installation.BaseURL), Connections: c.Connections}
+	responder := &wire.Responder{Log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), TrustedProxies: c.TrustedProxies, Connections: c.Connections}
+	if u, err := url.Parse(c.Installation.BaseURL); err == nil && c.Secure {
+		responder.SecureHost = u.Host
+	}
 	routes, refuse := houses(responder, c)
 	return outermost(responder, newMux(routes, refuse), c.Requested)
-}
-
-// secureHost is the host of a base URL of HTTPS; empty for any other.
-func secureHost(base string) string {
-	if u, err := url.Parse(base); err == nil && u.Scheme == "https" {
-		return u.Host
-	}
-	return ""
 }
 
 // houses gives the routes of all houses, and what answers requests that none of

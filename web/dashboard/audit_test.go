@@ -424,7 +424,7 @@ func TestDeedsOfPages(t *testing.T) {
 		t.Errorf("%+v", list[:2])
 	}
 	d.through("POST /settings/sign-in/demand", app.DeedAccountChange, 1, post(b, "/settings/sign-in/demand", "demand", "1"))
-	b.Post("/settings/sign-in/demand")
+	b.Post("/settings/sign-in/demand", "present_password", apptest.SomePassword)
 	device := deviceAt(t, b)
 	form := created(t, b, device, "phone")
 	d.through("POST /settings/sign-in/passkeys", app.DeedUserPasskeyAdd, 1, post(b, "/settings/sign-in/passkeys", form...))

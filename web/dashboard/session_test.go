@@ -380,7 +380,7 @@ func TestBaseIsHTTPS(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	link := "/counter/" + w.CounterLink(1, app.CounterLinkCreate{Name: "quầy"})
 	const base, plain = "https://baoco.shop.vn", "http://192.168.1.10:8080"
-	h := web.New(web.Config{Service: w.Service, Installation: app.Installation{BaseURL: base}})
+	h := web.New(web.Config{Service: w.Service, Secure: true, Installation: app.Installation{BaseURL: base}})
 	get := func(address string, header ...string) webtest.Answer {
 		return webtest.From(h, "192.0.2.1:1", "GET", address, "", header...)
 	}

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -178,7 +179,7 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 	connections := web.NewConnections(most, s.Proxies, log)
 	config := web.Config{
 		Service: service, Logger: log, Limit: s.RateLimit, ListingLimit: s.ListingLimit,
-		Version: Version, Closing: r.closing, RecentLog: recent,
+		Secure: strings.HasPrefix(s.BaseURL, "https://"), Version: Version, Closing: r.closing, RecentLog: recent,
 		Installation: installation, Lang: s.Lang, TrustedProxies: s.Proxies, Connections: most,
 	}
 	figures := s.count(service, &config)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -136,7 +137,7 @@ func startStandby(s Settings, f *follower) (*Server, error) {
 	most := mostConnections(installation.Files)
 	connections := web.NewConnections(most, s.Proxies, f.log)
 	config := web.Config{
-		Logger: f.log, Version: Version, Closing: r.closing,
+		Logger: f.log, Secure: strings.HasPrefix(s.BaseURL, "https://"), Version: Version, Closing: r.closing,
 		Installation: installation, Lang: s.Lang, TrustedProxies: s.Proxies, Standby: f.standby, Connections: most,
 	}
 	figures := metrics.Standby(Version, f.standby)
