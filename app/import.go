@@ -77,6 +77,11 @@ func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recor
 	}
 	i.service.normalize(&call)
 	recording, err := i.service.store.RecordInbound(ctx, call, i.service.zone)
+	for n, outcome := range recording.Outcomes {
+		if outcome == OutcomeRejected && rows[n].Fault == nil { // the store's own reason
+			rows[n].Fault = &FieldError{Field: "transferAmount", Text: SumTooLarge}
+		}
+	}
 	if err == nil && !i.options.DryRun {
 		i.id = recording.ImportID
 		i.service.announce(recording)

@@ -330,6 +330,20 @@ func (s *Service) RecordByHand(ctx context.Context, accountID int64, e Incoming,
 // ErrUnknownBankAccount refuses to record by hand on an unlinked account.
 var ErrUnknownBankAccount error = InvalidField("accountNumber", "is not a linked bank account of this bank", "chưa được liên kết ở ngân hàng này")
 
+// SumTooLarge is the fault of an amount with which the sums of the account would pass
+// 2^63-1 dong.
+var SumTooLarge = Text{
+	"would make the sums of this account too large to be kept",
+	"làm tổng số tiền của tài khoản này lớn quá mức lưu được",
+}
+
+// ErrSumTooLarge refuses to record such an amount by hand.
+var ErrSumTooLarge error = &Error{
+	Code:   CodeLimitReached,
+	Text:   Text{"The sums of this account would be too large to be kept.", "Tổng số tiền của tài khoản này sẽ lớn quá mức lưu được."},
+	Fields: []FieldError{{"transferAmount", SumTooLarge}},
+}
+
 // ErrEventConflict refuses an event id that names another transaction.
 var ErrEventConflict error = Refused(CodeConflict, Text{
 	"A transaction with this id is recorded with another amount, direction or account.",

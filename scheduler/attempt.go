@@ -50,7 +50,7 @@ func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
 	c.release(l, o)
 	l.shortage = ""
 	if !ok {
-		return // the delivery stays in flight, so that it isn't sent again
+		return // the server stopped: the delivery stays in flight
 	}
 	l.settled, l.ended = append(l.settled, o.ID), time.Now()
 	if result.StatusCode == 0 {
@@ -76,11 +76,10 @@ func (c *courier) protectedSend(ctx context.Context, o app.Outgoing) (result app
 	return result
 }
 
-// settle records a result, and tries again until the storage takes it; the
-// delivery isn't sent again meanwhile, and no other attempt begins. It reports
-// false if the server stops first, or if the result can't be recorded for
-// another reason than the storage, which would be a fault of baoco. The
-// delivery is then left alone until the next start.
+// settle records a result, and tries again until it is recorded, whatever the error;
+// the delivery isn't sent again meanwhile. While the storage is what fails, no other
+// attempt begins; a fault of ours concerns this delivery only. It reports false if the
+// server stops first: the delivery is then due at the next start.
 func (c *courier) settle(ctx context.Context, o app.Outgoing, result app.Result) bool {
 	record := func() error {
 		_, err := c.service.Settle(ctx, o, result)
@@ -91,26 +90,32 @@ func (c *courier) settle(ctx context.Context, o app.Outgoing, result app.Result)
 		return true
 	}
 	c.log.Error("record an attempt", "delivery", o.ID, "err", err)
-	c.addUnsettled(1)
-	defer c.addUnsettled(-1)
-	for wait := 100 * time.Millisecond; app.CodeOf(err) == app.CodeUnavailable; wait = min(2*wait, 2*time.Second) {
+	counted := 0 // in unsettled
+	defer func() { c.addUnsettled(-counted) }()
+	for wait := 100 * time.Millisecond; err != nil; {
+		now, longest := 0, time.Minute
+		if app.CodeOf(err) == app.CodeUnavailable {
+			now, longest = 1, 2*time.Second
+		}
+		c.addUnsettled(now - counted)
+		counted = now
+		wait = min(wait, longest)
 		select {
 		case <-ctx.Done():
 			return false
 		case <-time.After(wait):
 		}
-		if err = app.Protected(record); err == nil {
-			c.log.Info("recorded an attempt at last", "delivery", o.ID)
-			return true
-		}
+		wait *= 2
+		err = app.Protected(record)
 	}
-	return false
+	c.log.Info("recorded an attempt at last", "delivery", o.ID)
+	return true
 }
 
 func (c *courier) addUnsettled(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.unsettled += n; c.unsettled == 0 {
+	if c.unsettled += n; n < 0 && c.unsettled == 0 {
 		c.full = true
 		c.signal()
 	}

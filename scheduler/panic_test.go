@@ -24,11 +24,16 @@ import (
 type faultyStore struct {
 	*sqlitestore.Store
 	webhook, source, channel int64
+	fault                    error       // of Settle; nil: it panics
+	taken                    atomic.Bool // Settle has no fault any more
 	backlogs                 atomic.Bool
 }
 
 func (s *faultyStore) Settle(ctx context.Context, a app.Attempt) (app.Attempt, error) {
-	if a.Delivery.WebhookID == s.webhook {
+	if a.Delivery.WebhookID == s.webhook && !s.taken.Load() {
+		if s.fault != nil {
+			return a, s.fault
+		}
 		panic("settle")
 	}
 	return s.Store.Settle(ctx, a)
@@ -141,4 +146,38 @@ func TestPanicWhileDialling(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// A result that the store refuses for a reason of its own is recorded as soon as the
+// store takes it, without another request, and meanwhile the other webhooks are told.
+func TestRefusedResultIsRecordedLater(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{start: time.Now(), answer: always200}
+		s := open(t, newFile(t), n)
+		faulty := &faultyStore{Store: s.Store, webhook: 1, fault: errors.New("constraint failed")}
+		s.Service = apptest.Over(t, s.Store, app.Config{Store: faulty, Send: s.sender.Send})
+		bad, good := s.webhook(t, "https://bad.example.vn/"), s.webhook(t, "https://good.example.vn/")
+		s.start(t)
+		told := func() map[int64]int {
+			told := map[int64]int{}
+			for _, a := range s.history(t) {
+				told[a.Delivery.WebhookID]++
+			}
+			return told
+		}
+		s.Record("FT1")
+		time.Sleep(10 * time.Minute)
+		s.Record("FT2")
+		time.Sleep(time.Second)
+		if got := told(); got[bad.ID] != 0 || got[good.ID] != 2 {
+			t.Errorf("attempts recorded by webhook: %v", got)
+		}
+		faulty.taken.Store(true)
+		time.Sleep(2 * time.Minute)
+		if got := told(); got[bad.ID] != 2 || got[good.ID] != 2 || len(n.times()) != 4 {
+			t.Errorf("attempts recorded by webhook: %v, of %d requests", got, len(n.times()))
+		}
+		s.close(t)
+	})
 }

@@ -48,7 +48,7 @@ type courier struct {
 	hot       map[int64]bool                // webhooks that the next sweep looks at; true: also at their retries
 	lanes     map[int64]*lane               // by webhook
 	taken     int                           // slots
-	unsettled int                           // results that could not be recorded yet
+	unsettled int                           // results that wait for the storage
 	begun     int64                         // the greatest id of a delivery that was attempted
 	stopped   bool                          // no attempt begins any more
 	swept     time.Time                     // when the last sweep ended

@@ -187,7 +187,7 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) e
 	var ids []int64
 	for _, r := range removed {
 		ids = append(ids, r.id)
-		tx.totals.transactions = append(tx.totals.transactions, r.transactionDelta)
+		tx.totals.addTransaction(r.transactionDelta)
 		if !r.search.Valid {
 			continue
 		}

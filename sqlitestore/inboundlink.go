@@ -204,7 +204,7 @@ func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinis
 	item.silent = link.notify == app.NotifyNone || link.notify == app.NotifyRecent && !recent
 	outcome, id, err := r.assign(item, b)
 	switch {
-	case err != nil:
+	case err != nil || outcome == app.OutcomeUnassigned:
 		return err
 	case link.event == everyEvent && outcome == app.OutcomeRecorded:
 		result.Waiting++

@@ -86,6 +86,16 @@ func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, er
 	case like == app.NotKnown:
 		return r.mayBeRepeat(position, bankAccount, e, same)
 	}
+	if takes, err := r.tx.takes(bankAccount.AccountID, e.Amount); err != nil || !takes {
+		if err == nil && r.call.Channel == app.ChannelHand {
+			err = app.ErrSumTooLarge
+		}
+		if err != nil {
+			return "", 0, err
+		}
+		e.Fault = &app.FieldError{Field: "transferAmount", Text: app.SumTooLarge}
+		return r.rejected(position, e)
+	}
 	id, err := r.record(bankAccount, e)
 	return app.OutcomeRecorded, id, err
 }
@@ -253,7 +263,7 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 	if len(r.tx.channels[b.ID]) > 1 {
 		r.tx.rows.keys[amountKey(b, e.Incoming)] = true
 	}
-	r.tx.totals.transactions = append(r.tx.totals.transactions, transactionDelta{
+	r.tx.totals.addTransaction(transactionDelta{
 		id: t.ID, accountID: b.AccountID, bankAccountID: b.ID, at: e.Time, day: app.DayOf(e.Time, r.zone), direction: e.Type, amount: e.Amount,
 	})
 	if match.ID != 0 {

@@ -243,6 +243,9 @@ func (r *recorder) mayBeRepeats(condition string, args ...any) ([]waitingItem, e
 func (r *recorder) conclude(item waitingItem, b app.BankAccount, id int64, like app.Likeness) (app.Outcome, int64, error) {
 	outcome, err := app.OutcomeDuplicate, error(nil)
 	if like == app.AnotherMovement {
+		if takes, err := r.tx.takes(b.AccountID, item.Amount); err != nil || !takes {
+			return item.state, 0, err // it waits on
+		}
 		outcome = app.OutcomeRecorded
 		id, err = r.insert(b, item.report)
 	} else {

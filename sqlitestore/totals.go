@@ -15,6 +15,7 @@ type totals struct {
 	attempts     []attemptDelta
 	calls        []callDelta
 	balances     []balanceDelta
+	sums         map[int64]int64 // of the amounts of an account, those of this commit included; see tx.takes
 }
 
 type transactionDelta struct {
@@ -62,6 +63,37 @@ func (t *totals) rewind(m totalsMark) {
 	t.attempts = t.attempts[:m.attempts]
 	t.calls = t.calls[:m.calls]
 	t.balances = t.balances[:m.balances]
+	clear(t.sums)
+}
+
+func (t *totals) addTransaction(d transactionDelta) {
+	t.transactions = append(t.transactions, d)
+	if sum, known := t.sums[d.accountID]; known {
+		t.sums[d.accountID] = d.addTo(app.Amounts{Total: sum}).Total
+	}
+}
+
+// takes reports whether the sums of an account still fit into 64 bits with one more
+// amount: money in and money out together, so that whatever is summed up of them fits.
+func (t *tx) takes(accountID, amount int64) (bool, error) {
+	sum, known := t.totals.sums[accountID]
+	if !known {
+		var in, out int64
+		err := t.queryRow(`SELECT in_amount, out_amount FROM account_totals WHERE account_id = ?`, accountID).Scan(&in, &out)
+		if err != nil {
+			return false, err
+		}
+		if sum = math.MaxInt64; out <= sum-in {
+			sum = in + out
+		}
+		for _, d := range t.totals.transactions {
+			if d.accountID == accountID {
+				sum = d.addTo(app.Amounts{Total: sum}).Total
+			}
+		}
+		t.totals.sums[accountID] = sum
+	}
+	return amount <= math.MaxInt64-sum, nil
 }
 
 func (t *totals) addCall(sourceID int64, at time.Time, transaction bool) {

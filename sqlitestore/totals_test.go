@@ -2,7 +2,9 @@ package sqlitestore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -232,5 +234,80 @@ func checkTotals(t *testing.T, path string, offset int) {
 		if row[0].(int64) < 0 || row[1].(int64) == 0 {
 			t.Errorf("attempts made beyond the history %v, failed %v", row[0], row[1])
 		}
+	}
+}
+
+// An amount with which the sums of an account would not fit into 64 bits is refused
+// alone: neither other elements of its call nor calls in the same commit fail with it.
+func TestSumThatWouldNotFit(t *testing.T) {
+	t.Parallel()
+	ctx, path := t.Context(), create(t)
+	h := newHistory(t, path, 1)
+	defer h.store.Close()
+	second := h.account()
+	h.populate(2, second)
+	var outcomes [4]app.Outcome
+	errs := h.together([]func() error{
+		func() error {
+			return h.store.Write(ctx, func(exec func(string, ...any) error) error {
+				return exec(`UPDATE account_totals SET in_amount = ?, out_amount = 4 WHERE account_id = 1`, math.MaxInt64-1000)
+			})
+		},
+		h.recorded(h.sources[0], "a", "1", 400, &outcomes[0]),
+		h.recorded(h.sources[0], "b", "2", 600, &outcomes[1]), // 4 too many
+		h.recorded(h.sources[1], "c", "3", 596, &outcomes[2]),
+		h.recorded(h.sources[0], "d", "4", 1, &outcomes[3]),
+		func() error {
+			_, err := h.service.RecordTransactions(ctx, app.InboundCall{
+				AccountID: second, Source: h.sources[2], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
+				Elements: h.elements(1, "1000"),
+			})
+			return err
+		},
+	})
+	if err := errors.Join(errs...); err != nil {
+		t.Error(err)
+	}
+	if want := [4]app.Outcome{app.OutcomeRecorded, app.OutcomeRejected, app.OutcomeRecorded, app.OutcomeRejected}; outcomes != want {
+		t.Errorf("outcomes %v, want %v", outcomes, want)
+	}
+	e := h.elements(1, "1000")[0]
+	if _, _, err := h.service.RecordByHand(ctx, 1, e, nil, app.IdempotencyKey{}, h.now); app.CodeOf(err) != app.CodeLimitReached {
+		t.Errorf("by hand: %v", err)
+	}
+	h.record(h.elements(1, "999")) // waits
+	r, err := h.service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
+	if waiting := h.count(`inbound_items WHERE state = 'unassigned'`); err != nil || r.Recorded != 0 || waiting != 1 {
+		t.Errorf("linked: %+v, %v, %d wait", r, err, waiting)
+	}
+	n, kept := h.count(`transactions`), h.count(`inbound_items WHERE state = 'rejected' AND reason_field = 'transferAmount'`)
+	if n != 3 || kept != 2 {
+		t.Errorf("%d are recorded and %d kept as rejected", n, kept)
+	}
+}
+
+// Totals that can't be written fail the work that adds to them, and no other work of
+// the commit.
+func TestTotalsThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	must(t, h.store.Write(t.Context(), func(exec func(string, ...any) error) error {
+		return exec(`INSERT INTO bank_account_totals (bank_account_id, count, amount) 
+			SELECT id, 1, ? FROM bank_accounts WHERE account_number = '1000'`, math.MaxInt64)
+	}))
+	var outcome app.Outcome
+	other := func() error {
+		_, err := h.service.RecordTransactions(t.Context(), app.InboundCall{
+			AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: h.elements(1, "1001"),
+		})
+		return err
+	}
+	errs := h.together([]func() error{other, h.recorded(h.sources[0], "a", "1", 400, &outcome), other})
+	if errs[0] != nil || errs[1] == nil || errs[2] != nil {
+		t.Errorf("errors %v", errs)
+	}
+	if n := h.count(`transactions`); n != 2 {
+		t.Errorf("%d are recorded", n)
 	}
 }

@@ -46,7 +46,10 @@ type statement struct {
 }
 
 func newTx(conn driver.Conn, sealer *sealer) *tx {
-	return &tx{conn: conn, sealer: sealer, stmts: map[string]*statement{}, totals: &totals{}, rows: noRowsYet(), caches: map[int64]*recordCache{}, channels: map[int64][]channel{}}
+	return &tx{
+		conn: conn, sealer: sealer, stmts: map[string]*statement{}, totals: &totals{sums: map[int64]int64{}}, rows: noRowsYet(),
+		caches: map[int64]*recordCache{}, channels: map[int64][]channel{},
+	}
 }
 
 // close closes the statements and the connection. With open statements the

@@ -274,8 +274,7 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 		return t.undo(err)
 	}
 	if err := t.totals.flush(t); err != nil {
-		t.rollback()
-		return err
+		return t.undo(err)
 	}
 	if err := t.exec(`COMMIT`); err != nil {
 		t.rollback()
@@ -320,18 +319,20 @@ func (t *tx) runInSavepoint(job *write) error {
 	if err := t.exec(`SAVEPOINT job`); err != nil {
 		return err
 	}
-	mark := t.totals.mark()
 	err := t.runJob(job)
 	if err == nil || t.rows.failed != nil {
 		err = t.writeRows()
 	}
+	if err == nil {
+		err = t.totals.flush(t)
+	}
+	t.totals.reset()
 	if err == nil {
 		return t.exec(`RELEASE job`)
 	}
 	if losesTransaction(err) {
 		return err
 	}
-	t.totals.rewind(mark)
 	t.rows.drop()
 	t.forgetCache()
 	if undo := errors.Join(t.exec(`ROLLBACK TO job`), t.exec(`RELEASE job`)); undo != nil {

@@ -110,8 +110,8 @@ func ExitCode(err error) int {
 		return ExitUsage
 	case app.CodeNotFound:
 		return ExitNotFound
-	case app.CodeConflict, app.CodeMayBeRepeat, app.CodePlanLimit, app.CodePlanExpired, app.CodeWebhookDeleted, app.CodeWebhookInactive, app.CodeDeliveryPending,
-		app.CodeSecretLost:
+	case app.CodeConflict, app.CodeMayBeRepeat, app.CodeLimitReached, app.CodePlanLimit, app.CodePlanExpired,
+		app.CodeWebhookDeleted, app.CodeWebhookInactive, app.CodeDeliveryPending, app.CodeSecretLost:
 		return ExitConflict
 	case app.CodeUnavailable:
 		return ExitDatabase
