@@ -199,6 +199,11 @@ func receiverAccepts(t *testing.T, r *runningReceiver) {
 	rotating.Secrets = app.Secrets{Current: receiverSecret, Next: "whsec_bmV3", OverlapTo: time.Now().Add(time.Hour)}
 	deliver(rotating)
 
+	// After a rotation it has another checksum, as it has here by its content.
+	resent := deliveries[0]
+	resent.Payload.Content += "."
+	deliver(resent)
+
 	another := deliveries[0]
 	another.Payload.ID = "99999"
 	var group sync.WaitGroup

@@ -247,11 +247,11 @@ func (v restoreJSON) beforeStart() []string {
 		list = append(list, "Litestream copies the restored database as a whole; the replica holds what was there before for three days. Start it again: systemctl start baoco-litestream")
 	}
 	if v.PendingDeliveries > 0 {
-		list = append(list, "What is pending is sent, at once. Your shop may have got some of it before: it knows that by checksum.")
+		list = append(list, "What is pending is sent, at once. Your shop may have got some of it before: it knows that by the id of the transaction.")
 	}
 	return append(list,
 		"What came in after "+since+" is missing. Sources that catch up ("+kindsWith(hasList)+" with an API key) read their lists again and record it; for other sources import the bank's statement: baoco transaction import.",
-		"What is recorded again gets another id, and so another checksum: your shop knows it by transactionNumber. Ids go on a million further: none is given twice.",
+		"What is recorded again gets another id: your shop knows it by transactionNumber. Ids go on a million further: none is given twice.",
 		"API keys, passwords, sources and webhooks are as they were: what was revoked, changed or rotated since is so no more. See baoco apikey list, user list, webhook list.",
 	)
 }

@@ -297,7 +297,7 @@ func (v takeoverJSON) print(w io.Writer) {
 	}
 	fmt.Fprint(w, `
 Now:
-- Start the server: systemctl start baoco. What is pending is sent at once; your shop may have got some of it before and knows that by checksum.
+- Start the server: systemctl start baoco. What is pending is sent at once; your shop may have got some of it before and knows that by the id of the transaction.
 - Keep a replica of this machine: baoco replica setup with the same URL prints the unit of Litestream.
 - Lead the name of your server to this machine, or enter its address at the providers.
 - What came in while no server ran: sources that catch up read their lists by themselves; for others import the bank's statement: baoco transaction import.

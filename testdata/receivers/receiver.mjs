@@ -33,16 +33,16 @@ function receive (raw, signature) {
     const sorted = Object.fromEntries(Object.keys(transaction).sort().map(key => [key, transaction[key]]))
     if (!same(hmac(JSON.stringify(sorted)), checksum)) return 401
 
-    // 3. Bỏ qua giao dịch đã xử lý. Cửa hàng thật nên dùng cột UNIQUE trong cơ sở
-    //    dữ liệu, ghi trong cùng transaction với việc cộng tiền.
-    //    Skip what was processed before. A real shop keeps a UNIQUE column in its
-    //    database and writes it in the same transaction as the credit.
-    if (seen.has(checksum)) continue
+    // 3. Bỏ qua giao dịch đã xử lý, theo id: checksum thay đổi khi đổi secret. Cửa hàng thật
+    //    nên dùng cột UNIQUE trong cơ sở dữ liệu, ghi trong cùng transaction với việc cộng tiền.
+    //    Skip what was processed before, by id: the checksum changes with the secret. A real
+    //    shop keeps a UNIQUE column in its database and writes it in the same transaction as the credit.
+    if (seen.has(transaction.id)) continue
     // Cộng tiền cho đơn hàng ở đây. / Credit the order here:
     // transaction.transferType, .transferAmount, .content, .transactionNumber
     console.log(`credit ${transaction.id}: ${transaction.transferAmount} VND`)
-    appendFileSync(seenFile, checksum + '\n')
-    seen.add(checksum)
+    appendFileSync(seenFile, transaction.id + '\n')
+    seen.add(transaction.id)
   }
   return 200
 }

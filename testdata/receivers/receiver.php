@@ -54,14 +54,15 @@ foreach ($event['transactions'] as $transaction) {
     if (!hash_equals(hash_hmac('sha256', $canonical, $secret), $checksum)) {
         answer(401, ['success' => false, 'message' => 'wrong checksum']);
     }
-    // 3. Bỏ qua giao dịch đã xử lý. / Skip what was processed before.
-    if (isset($processed[$checksum])) {
+    // 3. Bỏ qua giao dịch đã xử lý, theo id: checksum thay đổi khi đổi secret.
+    //    Skip what was processed before, by id: the checksum changes with the secret.
+    if (isset($processed[$transaction['id']])) {
         continue;
     }
     // Cộng tiền cho đơn hàng ở đây. / Credit the order here:
     // $transaction['transferType'], ['transferAmount'], ['content'], ['transactionNumber']
     error_log("credit {$transaction['id']}: {$transaction['transferAmount']} VND");
-    if (fwrite($seen, $checksum . "\n") === false) {
+    if (fwrite($seen, $transaction['id'] . "\n") === false) {
         throw new RuntimeException('cannot write ' . $seenFile);
     }
 }

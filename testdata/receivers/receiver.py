@@ -45,12 +45,13 @@ def receive(raw: bytes, signature: str) -> int:
             canonical = json.dumps(transaction, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
             if not verified(canonical.encode(), checksum):
                 return 401
-            # 3. Bỏ qua giao dịch đã xử lý. / Skip what was processed before.
-            if checksum not in seen:
+            # 3. Bỏ qua giao dịch đã xử lý, theo id: checksum thay đổi khi đổi secret.
+            #    Skip what was processed before, by id: the checksum changes with the secret.
+            if transaction["id"] not in seen:
                 # Cộng tiền cho đơn hàng ở đây. / Credit the order here:
                 # transaction["transferType"], ["transferAmount"], ["content"]
                 print(f"credit {transaction['id']}: {transaction['transferAmount']} VND", flush=True)
-                file.write(checksum + "\n")
+                file.write(transaction["id"] + "\n")
     return 200
 
 

@@ -48,9 +48,10 @@ func receive(r *http.Request) (status int) {
 		if encoder.Encode(transaction) != nil || !verified(bytes.TrimSpace(canonical.Bytes()), checksum) {
 			return 401
 		}
-		// 3. Bỏ qua giao dịch đã xử lý và bản thử. / Skip what was processed, and samples.
-		if _, done := processed.LoadOrStore(checksum, true); !done && string(transaction["transferAmount"]) != "0" {
-			log.Printf("credit %s: %s VND", transaction["id"], transaction["transferAmount"]) // cộng tiền ở đây / credit here
+		// 3. Bỏ qua giao dịch đã xử lý (theo id) và bản thử. / Skip what was processed, by id, and samples.
+		id := string(transaction["id"])
+		if _, done := processed.LoadOrStore(id, true); !done && string(transaction["transferAmount"]) != "0" {
+			log.Printf("credit %s: %s VND", id, transaction["transferAmount"]) // cộng tiền ở đây / credit here
 		}
 	}
 	return 200
