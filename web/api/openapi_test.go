@@ -167,6 +167,45 @@ func TestOpenAPIForStrictReaders(t *testing.T) {
 	}
 }
 
+// TestOpenAPIForGenerators holds the document to what oapi-codegen takes: a value has one
+// type, besides null; the name that it makes for a list of values inside a schema is no
+// other schema's; and what only the webhooks need is written there.
+func TestOpenAPIForGenerators(t *testing.T) {
+	raw := rawOpenAPI(t)
+	schemas := webtest.MemberAt(raw, "components", "schemas").(map[string]any)
+	var look func(at string, v any)
+	look = func(at string, v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				look(at, item)
+			}
+		case map[string]any:
+			if types, several := v["type"].([]any); several && (len(types) != 2 || types[1] != "null") {
+				t.Errorf("%s: the type is %v", at, types)
+			}
+			for name, member := range v {
+				look(at+" "+name, member)
+			}
+		}
+	}
+	look("", raw)
+	components, err := json.Marshal([]any{raw["paths"], raw["components"]})
+	apptest.Must(t, err)
+	for name, schema := range schemas {
+		properties, _ := webtest.MemberAt(schema, "properties").(map[string]any)
+		for property, p := range properties {
+			made := name + strings.ToUpper(property[:1]) + property[1:]
+			if _, taken := schemas[made]; taken && webtest.MemberAt(p, "$ref") == nil {
+				t.Errorf("%s %s would be named %s, as a schema is", name, property, made)
+			}
+		}
+		if !bytes.Contains(components, []byte(`"#/components/schemas/`+name+`"`)) {
+			t.Errorf("only a webhook needs %s", name)
+		}
+	}
+}
+
 func TestOpenAPIOfEveryEndpoint(t *testing.T) {
 	raw := rawOpenAPI(t)
 	n := 0
