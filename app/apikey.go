@@ -45,7 +45,7 @@ type APIKey struct {
 const MaxAPIKeys = 100
 
 // ErrTooManyAPIKeys refuses a key beyond MaxAPIKeys.
-var ErrTooManyAPIKeys error = Refused(CodeConflict, Textf(
+var ErrTooManyAPIKeys error = Refused(CodeLimitReached, Textf(
 	"An account may have at most %d valid API keys: revoke one first.",
 	"Mỗi tài khoản có tối đa %d khoá API còn hiệu lực: hãy thu hồi bớt trước.", MaxAPIKeys))
 

@@ -221,6 +221,7 @@ type LinkResult struct {
 	BankAccount BankAccount
 	Recorded    int
 	More        bool // transactions are left; FinishLinks records them
+	Before      bool // it was linked before, with the same key
 	Deliveries  int
 	Webhooks    []int64 // that got them
 }
@@ -230,6 +231,8 @@ type BankAccountLink struct {
 	Bank, AccountNumber, AccountName string
 	Pending                          bool
 	Notify                           NotifyOnLink
+	// Key makes the link safe to repeat: the second time gives the bank account.
+	Key IdempotencyKey
 }
 
 // LinkBankAccount links a bank account and records the transactions that had
@@ -252,7 +255,7 @@ func (s *Service) LinkBankAccount(ctx context.Context, accountID int64, in BankA
 	if in.Pending {
 		b.Status = BankAccountPending
 	}
-	result, err := s.store.LinkBankAccount(ctx, b, in.Notify, s.zone, now)
+	result, err := s.store.LinkBankAccount(ctx, b, in, s.zone, now)
 	s.wake(result.Webhooks, nil)
 	return result, err
 }
@@ -322,7 +325,7 @@ func (s *Service) BankAccountSummaries(ctx context.Context, accountID int64, now
 
 // ErrBankAccountLinked refuses to link a pair of bank and number twice.
 func ErrBankAccountLinked(bank, number string) error {
-	return Refused(CodeConflict, Textf(
+	return Refused(CodeAlreadyExists, Textf(
 		"The bank account %s %s is linked already.",
 		"Tài khoản ngân hàng %s %s đã được liên kết.", bank, number))
 }

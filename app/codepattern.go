@@ -139,8 +139,14 @@ func CheckCodePrefix(prefix string) error {
 // ErrNoCodePattern says that an id names no pattern.
 var ErrNoCodePattern error = NotFound("There is no code pattern with this id.", "Không có mẫu mã thanh toán với id này.")
 
+// CodePattern finds a code pattern.
+func (s *Service) CodePattern(ctx context.Context, accountID, id int64) (CodePattern, error) {
+	list, err := s.CodePatterns(ctx, accountID)
+	return find(list, err, func(p CodePattern) bool { return p.ID == id }, ErrNoCodePattern)
+}
+
 // ErrSamePrefix refuses a second pattern with a prefix.
-var ErrSamePrefix error = Refused(CodeConflict, Text{
+var ErrSamePrefix error = Refused(CodeAlreadyExists, Text{
 	"A code pattern with this prefix exists. Delete it first, if this one is to replace it.",
 	"Đã có mẫu mã thanh toán với tiền tố này. Muốn thay thì hãy xoá mẫu cũ trước.",
 })
@@ -152,6 +158,6 @@ var ErrPatternInUse error = Refused(CodeConflict, Text{
 })
 
 // ErrTooManyCodePatterns refuses a pattern beyond MaxCodePatterns.
-var ErrTooManyCodePatterns error = Refused(CodeConflict, Textf(
+var ErrTooManyCodePatterns error = Refused(CodeLimitReached, Textf(
 	"An account may have at most %d code patterns.",
 	"Mỗi tài khoản có tối đa %d mẫu mã thanh toán.", MaxCodePatterns))

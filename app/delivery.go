@@ -70,10 +70,27 @@ type Outgoing struct {
 	Payload Payload
 }
 
+// messageIDPrefix is how a MessageID begins.
+const messageIDPrefix = "dlv_"
+
 // MessageID is the webhook-id header: the same on every attempt, and never
 // again for another delivery, even after an old backup was restored.
-func (o Outgoing) MessageID() string {
-	return "dlv_" + strconv.FormatInt(o.ID, 10) + "_" + strconv.FormatInt(o.CreatedAt.UnixMilli(), 36)
+func (d Delivery) MessageID() string {
+	return messageIDPrefix + strconv.FormatInt(d.ID, 10) + "_" + strconv.FormatInt(d.CreatedAt.UnixMilli(), 36)
+}
+
+// ParseDeliveryID reads the id of a delivery from its number or its MessageID.
+func ParseDeliveryID(text string) (int64, bool) {
+	number := text
+	if rest, named := strings.CutPrefix(text, messageIDPrefix); named {
+		var made string
+		number, made, _ = strings.Cut(rest, "_")
+		if _, err := strconv.ParseInt(made, 36, 64); err != nil {
+			return 0, false
+		}
+	}
+	id, err := strconv.ParseInt(number, 10, 64)
+	return id, err == nil && id > 0 && strconv.FormatInt(id, 10) == number
 }
 
 // WebhookBacklog is a webhook with pending deliveries.

@@ -23,6 +23,7 @@ const (
 	CodeMethodNotAllowed Code = "method_not_allowed"
 	CodeConflict         Code = "conflict"
 	CodeMayBeRepeat      Code = "may_be_repeat"
+	CodeAlreadyExists    Code = "already_exists"
 	CodeLimitReached     Code = "limit_reached"
 	CodePlanLimit        Code = "plan_limit"
 	CodeWebhookDeleted   Code = "webhook_deleted"

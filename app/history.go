@@ -134,7 +134,7 @@ type Attempt struct {
 	Number        int      // 1 to 6
 	URL           string
 	Result        Result
-	NextAttemptAt time.Time // as planned after this attempt; zero: none
+	NextAttemptAt time.Time // as planned after this attempt; zero: none, or not before its webhook is switched on
 	Payload       Payload
 }
 

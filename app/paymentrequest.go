@@ -568,7 +568,7 @@ var (
 		"This account has no code pattern yet. Create one first: a payment request gets its code by it.",
 		"Tài khoản này chưa có mẫu mã thanh toán. Hãy tạo mẫu trước: yêu cầu thanh toán lấy mã theo mẫu đó.",
 	})
-	ErrPaymentCodeTaken error = Refused(CodeConflict, Text{
+	ErrPaymentCodeTaken error = Refused(CodeAlreadyExists, Text{
 		"Another payment request has this code, or had it in the last 30 days.",
 		"Mã này đang dùng cho một yêu cầu thanh toán khác, hoặc mới dùng trong 30 ngày qua.",
 	})

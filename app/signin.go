@@ -422,9 +422,9 @@ var (
 	// ErrNoPasskey says that an id names no passkey of the user.
 	ErrNoPasskey error = NotFound("This passkey has been removed.", "Passkey này đã bị xoá.")
 	// ErrSamePasskey refuses a passkey that is there already.
-	ErrSamePasskey error = Refused(CodeConflict, Text{"This passkey was added before.", "Passkey này đã được thêm rồi."})
+	ErrSamePasskey error = Refused(CodeAlreadyExists, Text{"This passkey was added before.", "Passkey này đã được thêm rồi."})
 	// ErrTooManyPasskeys refuses more than MaxPasskeys.
-	ErrTooManyPasskeys error = Refused(CodeConflict, Text{"You have ten passkeys already. Remove one first.", "Bạn đã có mười passkey. Hãy xoá bớt trước."})
+	ErrTooManyPasskeys error = Refused(CodeLimitReached, Text{"You have ten passkeys already. Remove one first.", "Bạn đã có mười passkey. Hãy xoá bớt trước."})
 	// ErrLastFactor refuses to remove all that a user has of a second factor which the
 	// account demands.
 	ErrLastFactor error = Refused(CodeConflict, Text{

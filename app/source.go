@@ -99,7 +99,7 @@ type Source struct {
 const MaxSources = 100
 
 // ErrTooManySources refuses a source beyond MaxSources.
-var ErrTooManySources error = Refused(CodeConflict, Textf(
+var ErrTooManySources error = Refused(CodeLimitReached, Textf(
 	"An account may have at most %d sources: remove one first.",
 	"Mỗi tài khoản có tối đa %d nguồn giao dịch: hãy gỡ bớt trước.", MaxSources))
 

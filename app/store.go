@@ -35,14 +35,14 @@ type Store interface {
 	TouchAPIKey(id int64, now time.Time)
 
 	// CreateCounterLink fails with CodeValidation for an unknown bank account
-	// and CodeConflict beyond MaxCounterLinks. ErrFormUsed where key was used
+	// and CodeLimitReached beyond MaxCounterLinks. ErrFormUsed where key was used
 	// before.
 	CreateCounterLink(ctx context.Context, l CounterLink, hash [32]byte, newName bool, key IdempotencyKey) (CounterLink, error)
 	// CounterLinkByHash sees a link made by another process from its commit
 	// on, and a revocation within a second. ok is false where there is none.
 	CounterLinkByHash(ctx context.Context, hash [32]byte) (l CounterLink, ok bool, err error)
 
-	// CreateUser fails with CodeConflict where the name is taken, and with
+	// CreateUser fails with CodeAlreadyExists where the name is taken, and with
 	// ErrFormUsed where key was used before.
 	CreateUser(ctx context.Context, u User, hash string, key IdempotencyKey) (User, error)
 	// CreateFirstUser creates u only if setup is the hash of a set-up token that
@@ -102,10 +102,10 @@ type Store interface {
 	// doesn't wait for the commit.
 	NoteRefusedSignIn(ctx context.Context, u User)
 
-	// LinkBankAccount fails with CodeConflict where the pair of bank and
+	// LinkBankAccount fails with CodeAlreadyExists where the pair of bank and
 	// number is linked already, CodePlanLimit or CodePlanExpired. The unassigned
 	// items of that account are recorded in steps, each a commit of its own.
-	LinkBankAccount(ctx context.Context, b BankAccount, notify NotifyOnLink, zone *time.Location, now time.Time) (LinkResult, error)
+	LinkBankAccount(ctx context.Context, b BankAccount, in BankAccountLink, zone *time.Location, now time.Time) (LinkResult, error)
 	// FinishLinks records the rest of the links that LinkBankAccount or
 	// LinkInbound made before a time, with the deliveries that were asked for
 	// then. It gives the webhooks that got deliveries.
@@ -125,7 +125,7 @@ type Store interface {
 	// by whole hours since the first. It reads each of them.
 	HoursBetween(ctx context.Context, accountID int64, from, to time.Time) ([]HourRow, error)
 
-	// CreateSource fails with CodeConflict where another source has the same
+	// CreateSource fails with CodeAlreadyExists where another source has the same
 	// Bearer secret or user name or there are MaxSources, and with
 	// CodeValidation for an unknown bank account. Where the key was used before it gives the source that was made
 	// then, without its secret.
@@ -135,7 +135,7 @@ type Store interface {
 	SourceByBearer(ctx context.Context, hash [32]byte) (s Source, ok bool, err error)
 	SourceByUsername(ctx context.Context, username string) (s Source, ok bool, err error)
 	// SetSourceSecret changes nothing and gives the source without its secret
-	// where the key was used before. CodeConflict as CreateSource.
+	// where the key was used before. CodeAlreadyExists as CreateSource.
 	SetSourceSecret(ctx context.Context, accountID, id int64, secret string, key IdempotencyKey, now time.Time) (Source, error)
 	// AddSourceSenders adds senders to those of the source's options.
 	AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error)
@@ -248,18 +248,20 @@ type Store interface {
 	// CreateStream inserts st and gives it with its id and position: since, or the last
 	// transaction's id where since is nil. It fails and repeats as CreateWebhook.
 	CreateStream(ctx context.Context, st Stream, secrets StreamSecrets, since *int64, key IdempotencyKey, now time.Time) (_ Stream, made bool, _ error)
-	// UpdateStream changes what isn't nil in u, and gives the stream after it.
-	UpdateStream(ctx context.Context, accountID, id int64, u StreamUpdate) (Stream, error)
+	// UpdateStream changes what isn't nil in u, and gives the stream after it. It
+	// switches on as ToggleStream.
+	UpdateStream(ctx context.Context, accountID, id int64, u StreamUpdate, now time.Time) (Stream, error)
 	// RotateStreamSecret keeps a new secret. changed is false where the key was used
 	// before.
 	RotateStreamSecret(ctx context.Context, accountID, id int64, secret string, key IdempotencyKey, now time.Time) (changed bool, _ error)
 
-	// CreateWebhook fails with CodePlanExpired, CodeConflict beyond
+	// CreateWebhook fails with CodePlanExpired, CodeLimitReached beyond
 	// MaxWebhooks, and CodeValidation for an unknown bank account. made is false
 	// where the key was used before: then w is what was made that time.
 	CreateWebhook(ctx context.Context, w Webhook, secret string, key IdempotencyKey, now time.Time) (_ Webhook, made bool, _ error)
-	// UpdateWebhook changes what isn't nil in u, and gives the webhook after it.
-	UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate) (Webhook, error)
+	// UpdateWebhook changes what isn't nil in u, and gives the webhook after it. It
+	// switches on as ToggleWebhook.
+	UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate, now time.Time) (Webhook, error)
 	// ToggleWebhook switches a webhook on or off. Switching on fails with
 	// CodePlanExpired.
 	ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (Webhook, error)

@@ -129,6 +129,7 @@ type StreamUpdate struct {
 	Name, URL, Topic *string
 	Credentials      *BrokerCredentials
 	Type             *WebhookType
+	IsActive         *bool
 	SinceID          *int64 // sends the transactions after this id, again where they were sent
 }
 
@@ -276,7 +277,7 @@ func (s *Service) CreateStream(ctx context.Context, accountID int64, in StreamCr
 
 // UpdateStream changes some fields. A saved password isn't sent to another broker: with
 // a new URL it is entered again.
-func (s *Service) UpdateStream(ctx context.Context, accountID, id int64, u StreamUpdate) (Stream, error) {
+func (s *Service) UpdateStream(ctx context.Context, accountID, id int64, u StreamUpdate, now time.Time) (Stream, error) {
 	before, err := s.StreamWork(ctx, accountID, id)
 	if err == nil {
 		err = s.CheckStreamUpdate(before.Stream, u)
@@ -290,7 +291,7 @@ func (s *Service) UpdateStream(ctx context.Context, accountID, id int64, u Strea
 	if u.Name != nil {
 		u.Name = new(strings.TrimSpace(*u.Name))
 	}
-	return s.store.UpdateStream(ctx, accountID, id, u)
+	return s.store.UpdateStream(ctx, accountID, id, u, now)
 }
 
 // RotateStreamSecret makes a new secret, which signs from now on, and gives it this
@@ -350,6 +351,6 @@ var StreamPasswordLost = Text{
 }
 
 // ErrTooManyStreams refuses a stream beyond MaxStreams.
-var ErrTooManyStreams error = Refused(CodeConflict, Textf(
+var ErrTooManyStreams error = Refused(CodeLimitReached, Textf(
 	"An account may have at most %d streams.",
 	"Mỗi tài khoản có tối đa %d luồng.", MaxStreams))

@@ -69,6 +69,9 @@ type Webhook struct {
 	IsActive       bool
 	CreatedAt      time.Time
 	OverlapTo      time.Time // end of the rotation of its secret, see [Secrets]; zero: none
+	// Silent says that it is limited to bank accounts of which none is linked any more: it
+	// gets nothing.
+	Silent bool
 	// SecretLost says that the secret can't be opened, because its key is gone.
 	// Deliveries wait until somebody rotates the secret.
 	SecretLost bool
@@ -129,9 +132,10 @@ type WebhookCreate struct {
 
 // WebhookUpdate changes what is not nil.
 type WebhookUpdate struct {
-	Name *string
-	URL  *string
-	Type *WebhookType
+	Name     *string
+	URL      *string
+	Type     *WebhookType
+	IsActive *bool // as [Service.ToggleWebhook] has it
 }
 
 // CheckWebhook checks the fields of in, without looking at the storage.
@@ -234,7 +238,7 @@ func (w Webhook) PlainWarning() Text {
 
 // UpdateWebhook changes some fields. The next attempts of pending deliveries go
 // to the new URL.
-func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate) (Webhook, error) {
+func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate, now time.Time) (Webhook, error) {
 	if err := s.CheckWebhookUpdate(u); err != nil {
 		return Webhook{}, err
 	}
@@ -250,7 +254,11 @@ func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u Webh
 			return Webhook{}, err
 		}
 	}
-	return s.store.UpdateWebhook(ctx, accountID, id, u)
+	w, err := s.store.UpdateWebhook(ctx, accountID, id, u, now)
+	if err == nil && u.IsActive != nil && w.IsActive {
+		s.wake([]int64{id}, nil)
+	}
+	return w, err
 }
 
 // ToggleWebhook switches a webhook off, so that its pending deliveries wait, or
@@ -308,7 +316,7 @@ var ErrSecretLost error = Refused(CodeSecretLost, Text{
 })
 
 // ErrTooManyWebhooks refuses a webhook beyond MaxWebhooks.
-var ErrTooManyWebhooks error = Refused(CodeConflict, Textf(
+var ErrTooManyWebhooks error = Refused(CodeLimitReached, Textf(
 	"An account may have at most %d webhooks.",
 	"Mỗi tài khoản có tối đa %d webhook.", MaxWebhooks))
 

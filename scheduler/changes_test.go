@@ -32,7 +32,7 @@ func TestChangesDuringTheWait(t *testing.T) {
 		s.Record("FT1")
 		time.Sleep(5 * time.Second)
 		newURL := "https://shop.example.vn/new"
-		_, err := s.Service.UpdateWebhook(t.Context(), 1, hook.ID, app.WebhookUpdate{URL: &newURL})
+		_, err := s.Service.UpdateWebhook(t.Context(), 1, hook.ID, app.WebhookUpdate{URL: &newURL}, time.Now())
 		must(t, err)
 		time.Sleep(10 * time.Second) // attempt 2 at 10 s
 		_, err = s.Service.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())

@@ -369,7 +369,7 @@ func TestStreamChanged(t *testing.T) {
 
 		since := int64(4)
 		opened := len(b.opened)
-		must(t, second(s.Service.UpdateStream(ctx, 1, all.ID, app.StreamUpdate{SinceID: &since})))
+		must(t, second(s.Service.UpdateStream(ctx, 1, all.ID, app.StreamUpdate{SinceID: &since}, time.Now())))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		wantIDs(t, b.ids(8), from(5, 7))
@@ -379,7 +379,7 @@ func TestStreamChanged(t *testing.T) {
 
 		opened = len(b.opened)
 		url, topic := "kafka+tls://k.shop.vn", "t"
-		must(t, second(s.Service.UpdateStream(ctx, 1, all.ID, app.StreamUpdate{URL: &url, Topic: &topic, Credentials: &app.BrokerCredentials{Username: "u", Password: "p"}})))
+		must(t, second(s.Service.UpdateStream(ctx, 1, all.ID, app.StreamUpdate{URL: &url, Topic: &topic, Credentials: &app.BrokerCredentials{Username: "u", Password: "p"}}, time.Now())))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if to := b.opened[len(b.opened)-1]; len(b.opened) != opened+1 || to.Kind != app.Kafka || !to.TLS || to.Hosts[0] != "k.shop.vn:9092" || to.Topic != "t" || to.Password != "p" {
@@ -389,7 +389,7 @@ func TestStreamChanged(t *testing.T) {
 			{Topic: new("t2")}, {Credentials: &app.BrokerCredentials{Username: "u2", Password: "p"}}, {Credentials: &app.BrokerCredentials{Username: "u2", Password: "p2"}},
 		} {
 			opened = len(b.opened)
-			must(t, second(s.Service.UpdateStream(ctx, 1, all.ID, change)))
+			must(t, second(s.Service.UpdateStream(ctx, 1, all.ID, change, time.Now())))
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
 			if len(b.opened) != opened+1 {
@@ -447,7 +447,7 @@ func TestStreamMovedAtOnce(t *testing.T) {
 			}
 			synctest.Wait() // sent
 			since := int64(0)
-			must(t, second(s.Service.UpdateStream(ctx, 1, st.ID, app.StreamUpdate{SinceID: &since})))
+			must(t, second(s.Service.UpdateStream(ctx, 1, st.ID, app.StreamUpdate{SinceID: &since}, time.Now())))
 			b.answerBy(func([]app.StreamMessage) (int, error) { return 0, errors.New("away") })
 			time.Sleep(time.Minute)
 			synctest.Wait()

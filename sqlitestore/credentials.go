@@ -214,7 +214,7 @@ func (s *Store) CreateCounterLink(ctx context.Context, l app.CounterLink, hash [
 			return l, err
 		}
 		if counting >= app.MaxCounterLinks {
-			return l, app.Refused(app.CodeConflict, app.Textf(
+			return l, app.Refused(app.CodeLimitReached, app.Textf(
 				"An account has at most %d counter links: revoke one first.", "Mỗi tài khoản có tối đa %d liên kết màn hình quầy: hãy thu hồi bớt trước.", app.MaxCounterLinks))
 		}
 		l.ID, err = tx.insert(`INSERT INTO counter_links (account_id, name, hash, bank_account_id, shows_total, created_at) VALUES (?, ?, ?, ?, ?, ?)`,

@@ -198,7 +198,7 @@ func (s *Store) checkHistoryFilter(ctx context.Context, accountID int64, f app.H
 }
 
 const attemptColumns = `a.id, a.number, a.url, a.started_ms, a.duration_ms, a.dns_ms, a.connect_ms, a.tls_ms, a.wait_ms, a.status_code, a.error, a.detail,
-	a.response_body, a.next_ms`
+	a.response_body, iif(d.state = 0 AND d.attempts = a.number AND NOT (SELECT is_active FROM webhooks WHERE id = a.webhook_id), NULL, a.next_ms)`
 
 func scanAttempt(row scanner) (app.Attempt, error) {
 	var a app.Attempt

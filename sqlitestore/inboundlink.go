@@ -237,19 +237,29 @@ func waitingItems(tx *tx, b app.BankAccount, link unfinishedLink) ([]waitingItem
 	return collect(rows, err, scanWaitingItem)
 }
 
-func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, notify app.NotifyOnLink, zone *time.Location, now time.Time) (app.LinkResult, error) {
+func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, in app.BankAccountLink, zone *time.Location, now time.Time) (app.LinkResult, error) {
 	r, err := inSteps(ctx, s, app.InboundLinkResult{}, func(tx *tx, r app.InboundLinkResult) (app.InboundLinkResult, bool, error) {
 		if r.BankAccount.ID == 0 {
+			kept, found, err := earlier(tx, b.AccountID, in.Key, now)
+			if err != nil || found {
+				if err == nil {
+					r.BankAccount, err = txBankAccount(tx, b.AccountID, kept.result)
+				}
+				return r, false, err
+			}
 			id, err := linkBankAccount(tx, b, now)
 			if err != nil {
 				return r, false, err
 			}
-			r.BankAccount = b
+			r.BankAccount, r.Linked = b, true
 			r.BankAccount.ID = id
-			if err := noteLink(tx, id, everyEvent, notify, now); err != nil {
+			if err := noteLink(tx, id, everyEvent, in.Notify, now); err != nil {
 				return r, false, err
 			}
 			if err := tx.audit(ctx, b.AccountID, app.DeedBankAccountLink, id, auditBankAccount(b)); err != nil {
+				return r, false, err
+			}
+			if err := keepKey(tx, b.AccountID, in.Key, keptResult{result: id}, now); err != nil {
 				return r, false, err
 			}
 		}
@@ -261,7 +271,7 @@ func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, notify a
 		return r, more, err
 	})
 	more, err := linkGoesOn(r, err)
-	return app.LinkResult{BankAccount: r.BankAccount, Recorded: r.Waiting, More: more, Deliveries: r.Deliveries, Webhooks: r.Webhooks}, err
+	return app.LinkResult{BankAccount: r.BankAccount, Recorded: r.Waiting, More: more, Before: err == nil && !r.Linked, Deliveries: r.Deliveries, Webhooks: r.Webhooks}, err
 }
 
 // linkGoesOn reports whether the bank account was linked before the store became

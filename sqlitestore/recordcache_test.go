@@ -77,15 +77,15 @@ func recordingFollows(t *testing.T, byCommand bool) {
 		do   func(s *app.Service) error
 	}{
 		{"another URL", func(s *app.Service) error {
-			_, err := s.UpdateWebhook(ctx, 1, 1, app.WebhookUpdate{URL: &url})
+			_, err := s.UpdateWebhook(ctx, 1, 1, app.WebhookUpdate{URL: &url}, time.Now())
 			return err
 		}},
 		{"another type", func(s *app.Service) error {
-			_, err := s.UpdateWebhook(ctx, 1, 2, app.WebhookUpdate{Type: &out})
+			_, err := s.UpdateWebhook(ctx, 1, 2, app.WebhookUpdate{Type: &out}, time.Now())
 			return err
 		}},
 		{"and back", func(s *app.Service) error {
-			_, err := s.UpdateWebhook(ctx, 1, 2, app.WebhookUpdate{Type: &all})
+			_, err := s.UpdateWebhook(ctx, 1, 2, app.WebhookUpdate{Type: &all}, time.Now())
 			return err
 		}},
 		{"a webhook off", func(s *app.Service) error { _, err := s.ToggleWebhook(ctx, 1, 1, h.now); return err }},

@@ -106,7 +106,7 @@ func bearerFree(tx *tx, src app.Source) error {
 	taken, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM sources WHERE bearer_hash = ? AND removed_at IS NULL AND id <> ?)`,
 		bearerHash(src), src.ID))
 	if err == nil && taken {
-		err = app.Refused(app.CodeConflict, app.Text{
+		err = app.Refused(app.CodeAlreadyExists, app.Text{
 			EN: "Another source has this secret; every source needs its own.",
 			VI: "Khoá bí mật này đã dùng cho nguồn khác; mỗi nguồn cần một khoá bí mật riêng.",
 		})
@@ -123,7 +123,7 @@ func (s *Store) usernameFree(tx *tx, src app.Source) error {
 	rows, err := tx.query(`SELECT ` + sourceColumns + ` FROM sources WHERE removed_at IS NULL`)
 	others, err := collect(rows, err, alone(s.scanSource))
 	if err == nil && slices.ContainsFunc(others, func(other app.Source) bool { return other.Options.Username == src.Options.Username }) {
-		err = app.Refused(app.CodeConflict, app.Text{
+		err = app.Refused(app.CodeAlreadyExists, app.Text{
 			EN: "Another source has this user name; every source needs its own.",
 			VI: "Tên đăng nhập này đã dùng cho nguồn khác; mỗi nguồn cần một tên riêng.",
 		})

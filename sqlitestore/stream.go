@@ -143,7 +143,7 @@ func streamStart(tx *tx, since *int64) (int64, error) {
 	return last, err
 }
 
-func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u app.StreamUpdate) (app.Stream, error) {
+func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u app.StreamUpdate, now time.Time) (app.Stream, error) {
 	return writing(ctx, s, func(tx *tx) (app.Stream, error) {
 		st, err := scanStream(tx.queryRow(oneStream, id, accountID))
 		if err != nil {
@@ -154,13 +154,20 @@ func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u app.Str
 		replace(&st.URL, u.URL)
 		replace(&st.Topic, u.Topic)
 		replace(&st.Type, u.Type)
+		replace(&st.IsActive, u.IsActive)
+		if st.IsActive != before.IsActive {
+			if err := setStreamActive(tx, &st, now); err != nil {
+				return st, err
+			}
+		}
 		if u.SinceID != nil {
 			if st.Position, err = streamStart(tx, u.SinceID); err != nil {
 				return st, err
 			}
 		}
 		d := app.AuditNamed(before.Name).Changed("name", before.Name, st.Name).Changed("url", before.URL, st.URL).Changed("topic", before.Topic, st.Topic).
-			Changed("type", string(before.Type), string(st.Type)).Changed("since_id", strconv.FormatInt(before.Position, 10), strconv.FormatInt(st.Position, 10))
+			Changed("type", string(before.Type), string(st.Type)).Changed("since_id", strconv.FormatInt(before.Position, 10), strconv.FormatInt(st.Position, 10)).
+			Changed("is_active", strconv.FormatBool(before.IsActive), strconv.FormatBool(st.IsActive))
 		if c := u.Credentials; c != nil {
 			st.Username = c.Username
 			if err := tx.exec(`UPDATE streams SET password = ? WHERE id = ?`, s.sealer.seal(sealStreamPassword, c.Password), id); err != nil {
@@ -182,18 +189,23 @@ func (s *Store) ToggleStream(ctx context.Context, accountID, id int64, now time.
 		if err != nil {
 			return st, err
 		}
-		if !st.IsActive {
-			if _, err := unexpired(tx, accountID, now); err != nil {
-				return st, err
-			}
-		}
 		st.IsActive = !st.IsActive
-		st.FailingSince, st.Problem = time.Time{}, app.Text{}
-		if err := tx.exec(`UPDATE streams SET is_active = ?, failing_ms = NULL, problem_en = '', problem_vi = '' WHERE id = ?`, st.IsActive, id); err != nil {
+		if err := setStreamActive(tx, &st, now); err != nil {
 			return st, err
 		}
 		return st, tx.audit(ctx, accountID, app.DeedStreamChange, id, app.AuditNamed(st.Name).Changed("is_active", strconv.FormatBool(!st.IsActive), strconv.FormatBool(st.IsActive)))
 	})
+}
+
+// setStreamActive keeps that a stream was switched on or off.
+func setStreamActive(tx *tx, st *app.Stream, now time.Time) error {
+	if st.IsActive {
+		if _, err := unexpired(tx, st.AccountID, now); err != nil {
+			return err
+		}
+	}
+	st.FailingSince, st.Problem = time.Time{}, app.Text{}
+	return tx.exec(`UPDATE streams SET is_active = ?, failing_ms = NULL, problem_en = '', problem_vi = '' WHERE id = ?`, st.IsActive, st.ID)
 }
 
 func (s *Store) DeleteStream(ctx context.Context, accountID, id int64, now time.Time) error {

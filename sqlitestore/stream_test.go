@@ -62,7 +62,7 @@ func TestUndoImportOfStreamed(t *testing.T) {
 	}
 	change := func(u app.StreamUpdate) {
 		t.Helper()
-		must(t, second(h.service.UpdateStream(ctx, 1, st.ID, u)))
+		must(t, second(h.service.UpdateStream(ctx, 1, st.ID, u, h.now)))
 	}
 	change(app.StreamUpdate{SinceID: &list[6].ID})
 	still("moved ahead")
@@ -106,7 +106,7 @@ func TestStreamPosition(t *testing.T) {
 		t.Errorf("it begins after %d", st.Position)
 	}
 	back := int64(7)
-	must(t, second(h.service.UpdateStream(ctx, 1, st.ID, app.StreamUpdate{SinceID: &back})))
+	must(t, second(h.service.UpdateStream(ctx, 1, st.ID, app.StreamUpdate{SinceID: &back}, h.now)))
 	must(t, h.service.SettleStream(ctx, app.StreamProgress{StreamID: st.ID, From: 30, To: 30, Sent: 3}))
 	if st, err = h.service.Stream(ctx, 1, st.ID); err != nil || st.Position != 7 || st.Sent != 0 {
 		t.Errorf("%+v, %v", st, err)
@@ -158,7 +158,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		"deleted":   w.Service.DeleteStream(ctx, 1, last.ID, now),
 		"another's": w.Service.DeleteStream(ctx, other, 1, now),
 		"toggled":   second(w.Service.ToggleStream(ctx, other, 1, now)),
-		"updated":   second(w.Service.UpdateStream(ctx, other, 1, app.StreamUpdate{})),
+		"updated":   second(w.Service.UpdateStream(ctx, other, 1, app.StreamUpdate{}, time.Now())),
 		"rotated":   second(w.Service.RotateStreamSecret(ctx, other, 1, app.IdempotencyKey{}, now)),
 		"read":      second(w.Service.StreamWork(ctx, other, 1)),
 	} {

@@ -55,7 +55,7 @@ func insertUser(tx *tx, u app.User, hash string) (app.User, error) {
 	}
 	taken, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM users WHERE name = ?)`, u.Name))
 	if err == nil && taken {
-		err = app.Refused(app.CodeConflict, app.Textf("The name %s can’t be used. Choose another.", "Không dùng được tên %s. Hãy chọn tên khác.", u.Name))
+		err = app.Refused(app.CodeAlreadyExists, app.Textf("The name %s can’t be used. Choose another.", "Không dùng được tên %s. Hãy chọn tên khác.", u.Name))
 	}
 	if err != nil {
 		return u, err

@@ -11,6 +11,8 @@ import (
 
 const webhookColumns = `w.id, w.account_id, w.name, w.kind, w.url, w.type, w.code_prefix, w.is_active, w.created_at, iif(w.next_secret IS NULL, NULL, w.overlap_to_ms), ` + secretLost + `,
 	(SELECT json_group_array(id ORDER BY id) FROM (SELECT w.bank_account_id AS id WHERE w.bank_account_id IS NOT NULL
+		UNION ALL SELECT bank_account_id FROM webhook_bank_accounts WHERE webhook_id = w.id)),
+	w.bank_account_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM bank_accounts WHERE unlinked_at IS NULL AND id IN (SELECT w.bank_account_id
 		UNION ALL SELECT bank_account_id FROM webhook_bank_accounts WHERE webhook_id = w.id))`
 
 // secretLost is true if the secret of a webhook was dropped for a new key, see
@@ -22,7 +24,7 @@ func scanWebhook(row scanner) (app.Webhook, error) { return scanWebhookAnd(row) 
 func scanWebhookAnd(row scanner, more ...any) (app.Webhook, error) {
 	var w app.Webhook
 	var ids string
-	err := row.Scan(append([]any{&w.ID, &w.AccountID, &w.Name, &w.Kind, &w.URL, &w.Type, &w.CodePrefix, &w.IsActive, secondsInto(&w.CreatedAt), millisInto(&w.OverlapTo), &w.SecretLost, &ids}, more...)...)
+	err := row.Scan(append([]any{&w.ID, &w.AccountID, &w.Name, &w.Kind, &w.URL, &w.Type, &w.CodePrefix, &w.IsActive, secondsInto(&w.CreatedAt), millisInto(&w.OverlapTo), &w.SecretLost, &ids, &w.Silent}, more...)...)
 	if err == nil && ids != "[]" {
 		err = json.Unmarshal([]byte(ids), &w.BankAccountIDs)
 	}
@@ -105,7 +107,7 @@ func (s *Store) Webhook(ctx context.Context, accountID, id int64) (app.Webhook, 
 	return w, storageError(err)
 }
 
-func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u app.WebhookUpdate) (app.Webhook, error) {
+func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u app.WebhookUpdate, now time.Time) (app.Webhook, error) {
 	return writing(ctx, s, func(tx *tx) (app.Webhook, error) {
 		w, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID))
 		if err != nil {
@@ -115,10 +117,17 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u app.We
 		replace(&w.Name, u.Name)
 		replace(&w.URL, u.URL)
 		replace(&w.Type, u.Type)
-		if err := tx.exec(`UPDATE webhooks SET name = ?, url = ?, type = ? WHERE id = ?`, w.Name, w.URL, string(w.Type), id); err != nil {
+		replace(&w.IsActive, u.IsActive)
+		if w.IsActive && !before.IsActive {
+			if _, err := unexpired(tx, accountID, now); err != nil {
+				return w, err
+			}
+		}
+		if err := tx.exec(`UPDATE webhooks SET name = ?, url = ?, type = ?, is_active = ? WHERE id = ?`, w.Name, w.URL, string(w.Type), w.IsActive, id); err != nil {
 			return w, err
 		}
-		d := app.AuditNamed(before.Name).Changed("name", before.Name, w.Name).Changed("type", string(before.Type), string(w.Type))
+		d := app.AuditNamed(before.Name).Changed("name", before.Name, w.Name).Changed("type", string(before.Type), string(w.Type)).
+			Changed("is_active", strconv.FormatBool(before.IsActive), strconv.FormatBool(w.IsActive))
 		if w.URL != before.URL { // even where only what isn't shown of it has changed
 			d.Changes = append(d.Changes, app.AuditChange{Field: "url", From: app.AuditURL(before.URL), To: app.AuditURL(w.URL)})
 		}

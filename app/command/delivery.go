@@ -24,7 +24,7 @@ func deliveryCommand() *cli.Command {
 				Description: terminal.Example("baoco delivery list", "baoco delivery list --status 0 --webhook-id 1"),
 				Flags: terminal.AdminFlags(append(pageFlags(),
 					&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`", DefaultText: "all"},
-					&cli.Int64Flag{Name: "delivery-id", Usage: "only those of delivery `ID`", DefaultText: "all"},
+					&cli.StringFlag{Name: "delivery-id", Usage: "only those of delivery `ID`, its number or its webhook-id", DefaultText: "all"},
 					&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`", DefaultText: "all"},
 					&cli.IntFlag{Name: "status", Usage: "only `STATUS` 1 (succeeded) or 0 (failed)", DefaultText: "both"},
 					&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
@@ -146,9 +146,14 @@ func filterFlags(c *cli.Context, zone *time.Location) (d app.Direction, from, to
 
 func listDeliveries(c *cli.Context, s *session) error {
 	f := app.HistoryFilter{
-		WebhookID: c.Int64("webhook-id"), DeliveryID: c.Int64("delivery-id"), TransactionID: c.Int64("transaction-id"),
+		WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id"),
 	}
 	var err error
+	if c.IsSet("delivery-id") {
+		if f.DeliveryID, err = deliveryID(c.String("delivery-id")); err != nil {
+			return err
+		}
+	}
 	if f.Page, err = readPage(c); err != nil {
 		return err
 	}
@@ -239,6 +244,14 @@ func (e explanations) print(w io.Writer) {
 	}
 }
 
+// deliveryID reads the number of a delivery, or the webhook-id of its requests.
+func deliveryID(text string) (int64, error) {
+	if id, ok := app.ParseDeliveryID(text); ok {
+		return id, nil
+	}
+	return terminal.ParseID(text, "delivery")
+}
+
 // historyRecord finds the record of the history that the argument names.
 func historyRecord(c *cli.Context, s *session) (app.Attempt, error) {
 	id, err := terminal.IDArgument(c, "history record")
@@ -262,6 +275,7 @@ func showDelivery(c *cli.Context, s *session) error {
 	if c.String("output") == "json" {
 		type delivery struct {
 			DeliveryID string            `json:"delivery_id"`
+			MessageID  string            `json:"message_id"`
 			State      app.DeliveryState `json:"state"`
 			Attempts   int               `json:"attempts"`
 			DueAt      *string           `json:"due_at"`
@@ -269,7 +283,7 @@ func showDelivery(c *cli.Context, s *session) error {
 			History    []api.HistoryJSON `json:"history"`
 		}
 		d := a.Delivery
-		shown := delivery{strconv.FormatInt(d.ID, 10), d.State, d.Attempts, optionalTime(d.DueAt, s.service.Zone()), app.FormatTime(d.CreatedAt, s.service.Zone()), nil}
+		shown := delivery{strconv.FormatInt(d.ID, 10), d.MessageID(), d.State, d.Attempts, optionalTime(d.DueAt, s.service.Zone()), app.FormatTime(d.CreatedAt, s.service.Zone()), nil}
 		for _, a := range attempts {
 			shown.History = append(shown.History, api.EncodeAttempt(a, s.service.Zone(), app.English))
 		}

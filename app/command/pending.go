@@ -15,10 +15,11 @@ import (
 // names.
 type pendingJSON struct {
 	DeliveryID    string        `json:"delivery_id"`
+	MessageID     string        `json:"message_id"` // webhook-id
 	WebhookID     int64         `json:"webhook_id"`
 	Paused        bool          `json:"paused"` // the webhook is switched off
 	Attempts      int           `json:"attempts"`
-	DueAt         string        `json:"due_at"`
+	DueAt         *string       `json:"due_at"` // null: not before the webhook is switched on, or its secret rotated
 	CreatedAt     string        `json:"created_at"`
 	TransactionID string        `json:"transaction_id"`
 	Bank          string        `json:"bank"`
@@ -46,19 +47,22 @@ func listPending(c *cli.Context, s *session) error {
 	for _, d := range found {
 		p := d.Payload
 		e := pendingJSON{
-			DeliveryID: strconv.FormatInt(d.ID, 10), WebhookID: d.WebhookID, Paused: d.Paused, Attempts: d.Attempts,
-			DueAt: app.FormatTime(d.DueAt, s.service.Zone()), CreatedAt: app.FormatTime(d.CreatedAt, s.service.Zone()),
+			DeliveryID: strconv.FormatInt(d.ID, 10), MessageID: d.MessageID(), WebhookID: d.WebhookID, Paused: d.Paused, Attempts: d.Attempts,
+			CreatedAt:     app.FormatTime(d.CreatedAt, s.service.Zone()),
 			TransactionID: p.ID, Bank: p.Gateway, Account: p.AccountNumber, Type: p.TransferType, Amount: p.TransferAmount, Description: p.Content,
 			SecretLost: d.SecretLost,
 		}
-		list = append(list, e)
-		next := e.DueAt
+		var next string
 		switch {
 		case e.Paused:
 			next = "once the webhook is on"
 		case e.SecretLost:
 			next = "once the secret is rotated"
+		default:
+			next = app.FormatTime(d.DueAt, s.service.Zone())
+			e.DueAt = new(next)
 		}
+		list = append(list, e)
 		rows = append(rows, []string{
 			e.DeliveryID, next, strconv.FormatInt(e.WebhookID, 10), fmt.Sprintf("%d/%d", e.Attempts, len(app.RetrySchedule)),
 			string(e.Type), terminal.VND(e.Amount), terminal.Clip(e.Description, 40),

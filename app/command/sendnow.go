@@ -27,7 +27,7 @@ func sendNow(c *cli.Context, s *session) error {
 	}
 	var ids []int64
 	for _, text := range c.Args().Slice() {
-		id, err := terminal.ParseID(text, "delivery")
+		id, err := deliveryID(text)
 		if err != nil {
 			return err
 		}

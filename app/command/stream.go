@@ -170,7 +170,7 @@ func updateStream(c *cli.Context, s *session, id int64) error {
 	if u == (app.StreamUpdate{}) {
 		return terminal.Usagef("stream update needs at least one of --name, --url, --topic, --type, --since-id, --username and --password-file")
 	}
-	st, err := s.service.UpdateStream(c.Context, s.account, id, u)
+	st, err := s.service.UpdateStream(c.Context, s.account, id, u, s.now)
 	if err != nil {
 		return err
 	}

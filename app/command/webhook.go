@@ -119,6 +119,9 @@ func listWebhooks(c *cli.Context, s *session) error {
 			if hook.SecretLost {
 				fmt.Fprintf(c.App.ErrWriter, "Webhook %d has lost its secret, so nothing is sent to it: baoco webhook rotate-secret %d%s\n", hook.ID, hook.ID, onAccount(s.account))
 			}
+			if hook.Silent {
+				fmt.Fprintf(c.App.ErrWriter, "Webhook %d gets nothing: it is limited to bank accounts that are no longer linked.\n", hook.ID)
+			}
 		}
 	})
 }
@@ -128,7 +131,7 @@ func updateWebhook(c *cli.Context, s *session, id int64) error {
 	if u == (app.WebhookUpdate{}) {
 		return terminal.Usagef("webhook update needs at least one of --name, --url and --type")
 	}
-	hook, err := s.service.UpdateWebhook(c.Context, s.account, id, u)
+	hook, err := s.service.UpdateWebhook(c.Context, s.account, id, u, s.now)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func TestKinds(t *testing.T) {
 		"pay2s-ipn without access key":    {app.SourceAdd{Provider: "pay2s-ipn", Secret: "a secret key", BankAccountID: bank.ID}, app.CodeValidation},
 		"pay2s-ipn, a space in the key":   {app.SourceAdd{Provider: "pay2s-ipn", Secret: "a secret key", BankAccountID: bank.ID, Options: app.SourceOptions{AccessKey: "AK "}}, app.CodeValidation},
 		"pay2s-ipn without bank account":  {app.SourceAdd{Provider: "pay2s-ipn", Secret: "a secret key", Options: key}, app.CodeValidation},
-		"the Bearer secret of two kinds":  {app.SourceAdd{Provider: "native", Secret: "a secret of pay2s"}, app.CodeConflict},
+		"the Bearer secret of two kinds":  {app.SourceAdd{Provider: "native", Secret: "a secret of pay2s"}, app.CodeAlreadyExists},
 		"an unknown kind of a known name": {app.SourceAdd{Provider: "Casso"}, app.CodeValidation},
 	} {
 		if name == "the Bearer secret of two kinds" {

@@ -209,6 +209,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	rotated := call("POST", "/api/v1/webhooks/"+two+"/rotate-secret", "", 200).JSON(t)["secret"].(string)
 	const password = "the password of the broker"
 	streamed := call("POST", "/api/v1/streams", `{"name":"s","url":"nats://nats.example.com","topic":"a","username":"u","password":"`+password+`"}`, 201).JSON(t)["secret"].(string)
+	call("POST", "/api/v1/streams", `{"name":"t","url":"nats://nats.example.com","topic":"b"}`, 201)
 	again := call("POST", "/api/v1/streams/1/rotate-secret", "", 200).JSON(t)["secret"].(string)
 	given = append(given, rotated, streamed, again)
 	added := call("POST", "/api/v1/sources", `{"provider":"native","name":"till"}`, 201).JSON(t)["source"].(map[string]any)
@@ -229,6 +230,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 		a := call(method, path, body, status)
 		fmt.Fprintf(&seen, "%s %s\n%v\n%s\n", method, path, a.Header, a.Body)
 	}
+	call("POST", "/api/v1/code-patterns", `{"prefix":"HD","min_length":6,"max_length":6,"alphabet":"digits"}`, 201)
 	call("POST", "/api/v1/code-patterns", `{"prefix":"DH","min_length":6,"max_length":6,"alphabet":"digits"}`, 201)
 	for range 2 {
 		call("POST", "/api/v1/payment-requests", `{"amount":2000,"bank_account_id":1}`, 201)
@@ -242,6 +244,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	w.Names(webtest.Unassigned, source, apptest.Transfer{Account: "777"})
 	w.Do("POST", source.URLPath(), "{}", "Authorization", `Bearer "`+source.Secret+`"`)
 	w.Until("the refused call is noted", func() bool { return w.Rows("refused_calls") == 1 })
+	look("POST", "/api/v1/transactions", strings.Replace(hand, "H1", "H2", 1), 201)
 	as = read // which isn't told where a source is called
 	for _, e := range webtest.Endpoints {
 		if e.Method == "GET" {

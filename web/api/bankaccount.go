@@ -25,15 +25,20 @@ func EncodeBankAccount(b app.BankAccount, zone *time.Location) BankAccountJSON {
 }
 
 func (s *Server) listBankAccounts(w http.ResponseWriter, q *Request) error {
+	page, err := s.listPage(q)
+	if err != nil {
+		return err
+	}
 	list, err := s.service.BankAccounts(q.Context(), q.account())
 	if err != nil {
 		return err
 	}
+	list, pages := paged(list, page)
 	encoded := make([]BankAccountJSON, len(list))
 	for i, b := range list {
 		encoded[i] = EncodeBankAccount(b, s.service.Zone())
 	}
-	return q.answer(w, http.StatusOK, "Bank accounts.", "Danh sách tài khoản ngân hàng.", member{"bank_accounts", encoded})
+	return q.answer(w, http.StatusOK, "Bank accounts.", "Danh sách tài khoản ngân hàng.", member{"bank_accounts", encoded}, member{"pagination", pages})
 }
 
 // linkBankAccount links a bank account. What waited for it is recorded with it.
@@ -44,12 +49,18 @@ func (s *Server) linkBankAccount(w http.ResponseWriter, q *Request) error {
 	}
 	in := app.BankAccountLink{Bank: f.required("bank"), AccountNumber: f.required("account_number"), AccountName: f.required("account_name"), Pending: f.truth("pending")}
 	in.Notify = app.ReadNotifyOnLink(f.given("notify"), &f.bad)
+	in.Key, err = q.idempotencyKey()
+	f.bad.Merge(err)
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
 	r, err := s.service.LinkBankAccount(q.Context(), q.account(), in, q.now)
 	if err != nil {
 		return err
+	}
+	if r.Before {
+		return q.answer(w, http.StatusOK, "The bank account was linked before.", "Tài khoản ngân hàng đã được liên kết trước đó.",
+			member{"bank_account", EncodeBankAccount(r.BankAccount, s.service.Zone())})
 	}
 	return q.answer(w, http.StatusCreated, "Bank account linked.", "Đã liên kết tài khoản ngân hàng.",
 		member{"bank_account", EncodeBankAccount(r.BankAccount, s.service.Zone())}, member{"waiting_recorded", r.Recorded}, member{"more", r.More}, member{"deliveries", r.Deliveries})
@@ -66,18 +77,31 @@ func (s *Server) unlinkBankAccount(w http.ResponseWriter, q *Request) error {
 	return q.answer(w, http.StatusOK, "The bank account was unlinked; its transactions stay.", "Đã huỷ liên kết tài khoản ngân hàng; các giao dịch vẫn được giữ.")
 }
 
-// bankAccountQR makes the VietQR code of a transfer to a bank account.
-func (s *Server) bankAccountQR(w http.ResponseWriter, q *Request) error {
+// bankAccount finds the bank account in the path.
+func (s *Server) bankAccount(q *Request) (app.BankAccount, error) {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoBankAccount
+		return app.BankAccount{}, app.ErrNoBankAccount
 	}
-	b, err := s.service.BankAccount(q.Context(), q.account(), id)
+	return s.service.BankAccount(q.Context(), q.account(), id)
+}
+
+func (s *Server) showBankAccount(w http.ResponseWriter, q *Request) error {
+	b, err := s.bankAccount(q)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The bank account.", "Tài khoản ngân hàng.", member{"bank_account", EncodeBankAccount(b, s.service.Zone())})
+}
+
+// bankAccountQR makes the VietQR code of a transfer to a bank account.
+func (s *Server) bankAccountQR(w http.ResponseWriter, q *Request) error {
+	b, err := s.bankAccount(q)
 	if err != nil {
 		return err
 	}
 	p := wire.ParamsOf(q.Request, s.service.Zone())
-	amount := p.Number("amount", 0, 1, app.MaxAmount, app.AmountRule.EN, app.AmountRule.VI)
+	amount := p.Amount("amount")
 	transfer, text, err := b.Transfer(amount, p.Values.Get("content"))
 	p.Bad.Merge(err)
 	if err := p.Bad.Err(); err != nil {
@@ -87,15 +111,20 @@ func (s *Server) bankAccountQR(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The VietQR code.", "Mã VietQR.", member{"bank_account_id", id}, member{"amount", orNull(amount)}, member{"content", transfer.Content},
+	return q.answer(w, http.StatusOK, "The VietQR code.", "Mã VietQR.", member{"bank_account_id", b.ID}, member{"amount", orNull(amount)}, member{"content", transfer.Content},
 		member{"qr", text}, member{"svg", vietqr.SVG(code)}, member{"png", code.PNG()})
 }
 
 func (s *Server) bankAccountSummary(w http.ResponseWriter, q *Request) error {
+	page, err := s.listPage(q)
+	if err != nil {
+		return err
+	}
 	list, err := s.service.BankAccountSummaries(q.Context(), q.account(), q.now)
 	if err != nil {
 		return err
 	}
+	list, pages := paged(list, page)
 	type bank struct {
 		ID                    int64                 `json:"id"`
 		AccountNumber         string                `json:"account_number"`
@@ -119,7 +148,7 @@ func (s *Server) bankAccountSummary(w http.ResponseWriter, q *Request) error {
 			week.Count, week.Total, month.Count, month.Total,
 		}
 	}
-	return q.answer(w, http.StatusOK, "Summary of the bank accounts.", "Tổng hợp theo tài khoản ngân hàng.", member{"banks", banks})
+	return q.answer(w, http.StatusOK, "Summary of the bank accounts.", "Tổng hợp theo tài khoản ngân hàng.", member{"banks", banks}, member{"pagination", pages})
 }
 
 func (s *Server) toggleBankAccount(w http.ResponseWriter, q *Request) error {

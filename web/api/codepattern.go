@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 	"baoco/app/paymentcode"
 )
 
@@ -24,15 +25,32 @@ func EncodeCodePattern(p app.CodePattern, zone *time.Location) CodePatternJSON {
 }
 
 func (s *Server) listCodePatterns(w http.ResponseWriter, q *Request) error {
+	page, err := s.listPage(q)
+	if err != nil {
+		return err
+	}
 	list, err := s.service.CodePatterns(q.Context(), q.account())
 	if err != nil {
 		return err
 	}
+	list, pages := paged(list, page)
 	encoded := make([]CodePatternJSON, len(list))
 	for i, p := range list {
 		encoded[i] = EncodeCodePattern(p, s.service.Zone())
 	}
-	return q.answer(w, http.StatusOK, "Code patterns.", "Danh sách mẫu mã thanh toán.", member{"code_patterns", encoded})
+	return q.answer(w, http.StatusOK, "Code patterns.", "Danh sách mẫu mã thanh toán.", member{"code_patterns", encoded}, member{"pagination", pages})
+}
+
+func (s *Server) showCodePattern(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoCodePattern
+	}
+	p, err := s.service.CodePattern(q.Context(), q.account(), id)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The code pattern.", "Mẫu mã thanh toán.", member{"code_pattern", EncodeCodePattern(p, s.service.Zone())})
 }
 
 func (s *Server) createCodePattern(w http.ResponseWriter, q *Request) error {
@@ -58,7 +76,7 @@ func (s *Server) createCodePattern(w http.ResponseWriter, q *Request) error {
 
 // codeLength reads how many characters follow a prefix.
 func (f *fields) codeLength(name string) int {
-	if _, found := f.body.Lookup(name); !found {
+	if f.body.Get(name).Kind == exactjson.Null {
 		f.bad.Add(name, "is required", "là bắt buộc")
 	}
 	return f.whole(name, 0, paymentcode.MinDigits, paymentcode.MaxCode-paymentcode.MinPrefix, "must be a whole number from 3 to 23", "phải là số nguyên từ 3 đến 23")

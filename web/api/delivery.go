@@ -1,10 +1,8 @@
 package api
 
 import (
-	"crypto/sha256"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"baoco/app"
@@ -27,6 +25,7 @@ type HistoryJSON struct {
 	Amount        int64           `json:"amount"`
 	Date          string          `json:"date"`
 	DeliveryID    string          `json:"delivery_id"`
+	MessageID     string          `json:"message_id"` // webhook-id
 	Attempt       int             `json:"attempt"`
 	DurationMS    int64           `json:"duration_ms"`
 	Error         *app.ErrorClass `json:"error"`
@@ -43,7 +42,7 @@ func EncodeAttempt(a app.Attempt, zone *time.Location, lang app.Lang) HistoryJSO
 		ID: a.ID, WebhookID: a.Delivery.WebhookID, Endpoint: a.URL, StatusCode: a.Result.StatusCode,
 		CallTime: app.FormatTime(a.Result.StartedAt, zone), Bank: a.Payload.Gateway, Type: a.Payload.TransferType,
 		Account: a.Payload.AccountNumber, TransactionID: a.Payload.ID, Description: a.Payload.Content,
-		Amount: a.Payload.TransferAmount, Date: a.Payload.TransactionDate, DeliveryID: strconv.FormatInt(a.Delivery.ID, 10),
+		Amount: a.Payload.TransferAmount, Date: a.Payload.TransactionDate, DeliveryID: strconv.FormatInt(a.Delivery.ID, 10), MessageID: a.Delivery.MessageID(),
 		Attempt: a.Number, DurationMS: a.Result.Duration.Milliseconds(), ResponseBody: app.CleanText(string(a.Result.Body), 1<<20),
 		NextAttemptAt: timeOrNull(a.NextAttemptAt, zone), ResendOf: orNull(a.Delivery.ResendOf),
 	}
@@ -69,6 +68,24 @@ type pagination struct {
 
 func paginate(p app.Page, total int64) pagination {
 	return pagination{p.Number, p.Size, total, p.LastPage(total)}
+}
+
+// listPage reads the page of a list that is never long: the zero value, which is all of
+// it, where neither page nor per_page is given.
+func (s *Server) listPage(q *Request) (app.Page, error) {
+	p := wire.ParamsOf(q.Request, s.service.Zone())
+	page := p.ListPage(app.MaxPageSize)
+	return page, p.Bad.Err()
+}
+
+// paged gives a page of a list.
+func paged[T any](list []T, page app.Page) ([]T, pagination) {
+	total := int64(len(list))
+	if page.Size == 0 {
+		page = app.Page{Number: 1, Size: max(len(list), 1)}
+	}
+	first := min(page.Offset(), total)
+	return list[first:min(first+int64(page.Size), total)], paginate(page, total)
 }
 
 func (s *Server) history(w http.ResponseWriter, q *Request) error {
@@ -110,7 +127,7 @@ func (s *Server) resend(w http.ResponseWriter, q *Request) error {
 
 // sendNow makes a pending delivery due at once.
 func (s *Server) sendNow(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
+	id, found := app.ParseDeliveryID(q.PathValue("id"))
 	if !found {
 		return app.ErrNoDelivery
 	}
@@ -123,7 +140,7 @@ func (s *Server) sendNow(w http.ResponseWriter, q *Request) error {
 // replay resends every failed delivery of a webhook, of all time or of a
 // window of creation.
 func (s *Server) replay(w http.ResponseWriter, q *Request) error {
-	id, err := s.namedWebhook(q)
+	hook, err := s.namedWebhook(q)
 	if err != nil {
 		return err
 	}
@@ -148,7 +165,7 @@ func (s *Server) replay(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	n, err := s.service.Replay(q.Context(), q.account(), id, from, to, key, q.now)
+	n, err := s.service.Replay(q.Context(), q.account(), hook.ID, from, to, key, q.now)
 	if err != nil {
 		return err
 	}
@@ -172,17 +189,4 @@ func (s *Server) testWebhook(w http.ResponseWriter, q *Request) error {
 	}
 	return q.answer(w, http.StatusOK, message.EN, message.VI,
 		member{"success", a.Result.OK()}, member{"result", EncodeAttempt(a, s.service.Zone(), wire.Lang(q.Request))})
-}
-
-// idempotencyKey is the Idempotency-Key of a request, with the operation and the
-// body that it stands for.
-func (q *Request) idempotencyKey() (app.IdempotencyKey, error) {
-	key := q.Header.Get("Idempotency-Key")
-	if key == "" {
-		return app.IdempotencyKey{}, nil
-	}
-	if len(key) > 255 || strings.IndexFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
-		return app.IdempotencyKey{}, app.InvalidField("Idempotency-Key", "must be at most 255 printable ASCII characters", "phải có tối đa 255 ký tự ASCII in được")
-	}
-	return app.IdempotencyKey{Key: key, Operation: q.Method + " " + q.URL.Path, Hash: sha256.Sum256(q.raw)}, nil
 }

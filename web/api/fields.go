@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 
@@ -12,12 +13,13 @@ import (
 // fields reads the members of a request body and notes what is wrong with
 // them: unknown ones, ones that come twice, and those of the wrong type.
 type fields struct {
-	body exactjson.Value
-	bad  app.Invalid
+	body  exactjson.Value
+	known []string
+	bad   app.Invalid
 }
 
 func (q *Request) fields(known ...string) (*fields, error) {
-	f := &fields{body: q.body}
+	f := &fields{body: q.body, known: known}
 	if len(q.raw) > 0 && q.body.Kind != exactjson.Object {
 		return nil, app.InvalidField("body", "must be a JSON object", "phải là một đối tượng JSON")
 	}
@@ -34,10 +36,27 @@ func (q *Request) fields(known ...string) (*fields, error) {
 	return f, nil
 }
 
-// optional reads a string; nil where none is given.
+// asSent calls the fields of a refusal as the request does, where the rules have one
+// name for what a request may give as a list.
+func (f *fields) asSent(err error) error {
+	var e *app.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	named := *e
+	named.Fields = slices.Clone(e.Fields)
+	for i, fault := range named.Fields {
+		if list := fault.Field + "s"; slices.Contains(f.known, list) && f.body.Get(fault.Field).Kind == exactjson.Null {
+			named.Fields[i].Field = list
+		}
+	}
+	return &named
+}
+
+// optional reads a string; nil where none is given, or null.
 func (f *fields) optional(name string) *string {
-	v, found := f.body.Lookup(name)
-	if !found {
+	v := f.body.Get(name)
+	if v.Kind == exactjson.Null {
 		return nil
 	}
 	if v.Kind != exactjson.String {
@@ -55,13 +74,23 @@ func (f *fields) given(name string) string {
 	return ""
 }
 
-// truth reads true or false; false where none is given.
-func (f *fields) truth(name string) bool {
+// state reads true or false; nil where none is given, or null.
+func (f *fields) state(name string) *bool {
 	v := f.body.Get(name)
-	if v.Kind != exactjson.Null && v.Kind != exactjson.Bool {
-		f.bad.Add(name, "must be true or false", "phải là true hoặc false")
+	switch v.Kind {
+	case exactjson.Null:
+		return nil
+	case exactjson.Bool:
+		return new(v.Text == "true")
 	}
-	return v.Text == "true"
+	f.bad.Add(name, "must be true or false", "phải là true hoặc false")
+	return nil
+}
+
+// truth is state where none is the same as false.
+func (f *fields) truth(name string) bool {
+	given := f.state(name)
+	return given != nil && *given
 }
 
 // texts reads a list of strings.
@@ -97,14 +126,10 @@ func (f *fields) textsByName(name string) map[string]string {
 
 // required reads a string that must be given.
 func (f *fields) required(name string) string {
-	if _, found := f.body.Lookup(name); !found {
+	if f.body.Get(name).Kind == exactjson.Null {
 		f.bad.Add(name, "is required", "là bắt buộc")
-		return ""
 	}
-	if s := f.optional(name); s != nil {
-		return *s
-	}
-	return ""
+	return f.given(name)
 }
 
 // reference reads an id; 0 where there is none, or null.

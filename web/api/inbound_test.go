@@ -183,7 +183,7 @@ func TestInboundLinkTwice(t *testing.T) {
 				path, body = "/api/v1/inbound/1/retry", ""
 			case 3: // the bulk way
 				_, err := w.Service.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, time.Now())
-				if err != nil && app.CodeOf(err) != app.CodeConflict {
+				if err != nil && app.CodeOf(err) != app.CodeAlreadyExists {
 					t.Error(err)
 				}
 				return

@@ -261,7 +261,7 @@ func TestOpenAPINumbers(t *testing.T) {
 		{"schemas InboundNamed properties content maxLength", app.MaxContent},
 		{"schemas TransactionSent properties content maxLength", app.MaxContent},
 		{"schemas SecretRotation properties overlap_hours maximum", app.MaxOverlap.Hours()},
-		{"schemas Pagination properties per_page maximum", app.MaxPageSize},
+		{"parameters ListPerPage schema maximum", app.MaxPageSize},
 		{"parameters PerPage schema maximum", app.MaxPageSize},
 		{"parameters PerPage schema default", app.DefaultPageSize},
 	} {

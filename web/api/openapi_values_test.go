@@ -126,7 +126,7 @@ func TestOpenAPIBounds(t *testing.T) {
 	native := func(id string, amount int64) string {
 		return apptest.Quoted(map[string]any{"id": id, "gateway": "ACB", "accountNumber": apptest.SomeAccount, "transferType": "IN", "transferAmount": amount})
 	}
-	refused := webtest.MemberAt(rawOpenAPI(t), "paths", "/api/v1/inbound/refused", "get", "parameters").([]any)[1]
+	refused := webtest.MemberAt(rawOpenAPI(t), "paths", "/api/v1/inbound/refused", "get", "parameters").([]any)[2]
 	for _, c := range []struct {
 		what        string // least is -1 where there is none
 		least, most int64

@@ -138,11 +138,20 @@ func (s *Server) createPaymentRequest(w http.ResponseWriter, q *Request) error {
 	return q.answer(w, http.StatusCreated, "The payment request was created.", "Đã tạo yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Zone(), q.now)})
 }
 
-// amount reads an amount in VND; 0, which is none, where it isn't one.
+// amount reads an amount in VND, a number or a text as programs write it; 0 where it is
+// none.
 func (f *fields) amount(name string) int64 {
 	v := f.body.Get(name)
-	n, err := app.ParseAmount(v.Text)
-	if v.Kind != exactjson.Number || err != nil {
+	read, rule := app.ParseAmount, app.AmountRule
+	if v.Kind == exactjson.String {
+		read = app.ParseAmountText
+	}
+	n, err := read(v.Text)
+	if v.Kind != exactjson.Number && v.Kind != exactjson.String || err != nil || n < 1 {
+		if v.Kind == exactjson.String {
+			rule = app.AmountFault(err)
+		}
+		f.bad.Add(name, rule.EN, rule.VI)
 		return 0
 	}
 	return n

@@ -2,10 +2,13 @@ package api
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"io"
 	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -16,10 +19,11 @@ import (
 // Request is one authenticated request of the management API.
 type Request struct {
 	*http.Request
-	key  app.APIKey
-	body exactjson.Value // null where none was sent
-	raw  []byte
-	now  time.Time
+	endpoint string // the route's method and path
+	key      app.APIKey
+	body     exactjson.Value // null where none was sent
+	raw      []byte
+	now      time.Time
 }
 
 func (q *Request) account() int64 { return q.key.AccountID }
@@ -30,7 +34,7 @@ func (s *Server) management(rt route) http.HandlerFunc {
 	limit := s.perClass[rt.limit]
 	name := rt.method + " " + rt.path
 	return func(w http.ResponseWriter, r *http.Request) {
-		q := &Request{Request: r, now: time.Now()}
+		q := &Request{Request: r, endpoint: name, now: time.Now()}
 		var err error
 		if q.key, err = s.authenticate(r, q.now); err != nil {
 			status, body := s.AuthErrorBody(w, r, err, q.now)
@@ -111,6 +115,26 @@ func checkMediaType(h http.Header) error {
 		})
 	}
 	return nil
+}
+
+// idempotencyKey is the Idempotency-Key of a request. It counts for one API key and one
+// endpoint. The digest of the body is made with the API key, since a body may hold a
+// secret that nobody is to guess from the digest.
+func (q *Request) idempotencyKey() (app.IdempotencyKey, error) {
+	key := q.Header.Get("Idempotency-Key")
+	if key == "" {
+		return app.IdempotencyKey{}, nil
+	}
+	if len(key) > 255 || strings.IndexFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
+		return app.IdempotencyKey{}, app.InvalidField("Idempotency-Key",
+			"must be at most 255 printable ASCII characters", "phải có tối đa 255 ký tự ASCII in được")
+	}
+	digest := hmac.New(sha256.New, []byte(wire.Bearer(q.Header)))
+	digest.Write(q.raw)
+	return app.IdempotencyKey{
+		Key: strconv.FormatInt(q.key.ID, 10) + " " + q.endpoint + " " + key, Operation: q.Method + " " + q.URL.Path,
+		Hash: [sha256.Size]byte(digest.Sum(nil)),
+	}, nil
 }
 
 // pathID is the id in the path; anything but its canonical decimal form names

@@ -117,6 +117,7 @@ var table = []route{
 	{"GET", "/api/v1/bank-accounts", listingLimit, reads, noBody, (*Server).listBankAccounts},
 	{"GET", "/api/v1/bank-accounts/summary", generalLimit, reads, noBody, (*Server).bankAccountSummary},
 	{"POST", "/api/v1/bank-accounts", generalLimit, writes, needsBody, (*Server).linkBankAccount},
+	{"GET", "/api/v1/bank-accounts/{id}", generalLimit, reads, noBody, (*Server).showBankAccount},
 	{"DELETE", "/api/v1/bank-accounts/{id}", generalLimit, writes, noBody, (*Server).unlinkBankAccount},
 	{"GET", "/api/v1/bank-accounts/{id}/qr", generalLimit, reads, noBody, (*Server).bankAccountQR},
 	{"PATCH", "/api/v1/bank-accounts/{id}/toggle", generalLimit, writes, noBody, (*Server).toggleBankAccount},
@@ -124,9 +125,11 @@ var table = []route{
 	{"GET", "/api/v1/transactions", listingLimit, reads, noBody, (*Server).listTransactions},
 	{"POST", "/api/v1/transactions", generalLimit, writes, needsBody, (*Server).addTransaction},
 	{"GET", eventStreamPath, generalLimit, reads, noBody, (*Server).streamTransactions},
+	{"GET", "/api/v1/transactions/{id}", generalLimit, reads, noBody, (*Server).showTransaction},
 
 	{"GET", "/api/v1/sources", generalLimit, reads, noBody, (*Server).listSources},
 	{"POST", "/api/v1/sources", generalLimit, writes, needsBody, (*Server).addSource},
+	{"GET", "/api/v1/sources/{id}", generalLimit, reads, noBody, (*Server).showSource},
 	{"DELETE", "/api/v1/sources/{id}", generalLimit, writes, noBody, (*Server).removeSource},
 	{"POST", "/api/v1/sources/{id}/rotate-secret", generalLimit, writes, mayHaveBody, (*Server).rotateSourceSecret},
 	{"GET", "/api/v1/inbound", generalLimit, reads, noBody, (*Server).listInbound},
@@ -139,6 +142,7 @@ var table = []route{
 
 	{"GET", "/api/v1/webhooks", generalLimit, reads, noBody, (*Server).listWebhooks},
 	{"POST", "/api/v1/webhooks", generalLimit, writes, needsBody, (*Server).createWebhook},
+	{"GET", "/api/v1/webhooks/{id}", generalLimit, reads, noBody, (*Server).showWebhook},
 	{"PUT", "/api/v1/webhooks/{id}", generalLimit, writes, mayHaveBody, (*Server).updateWebhook},
 	{"DELETE", "/api/v1/webhooks/{id}", generalLimit, writes, noBody, (*Server).deleteWebhook},
 	{"PATCH", "/api/v1/webhooks/{id}/toggle", generalLimit, writes, noBody, (*Server).toggleWebhook},
@@ -151,6 +155,7 @@ var table = []route{
 
 	{"GET", "/api/v1/code-patterns", generalLimit, reads, noBody, (*Server).listCodePatterns},
 	{"POST", "/api/v1/code-patterns", generalLimit, writes, needsBody, (*Server).createCodePattern},
+	{"GET", "/api/v1/code-patterns/{id}", generalLimit, reads, noBody, (*Server).showCodePattern},
 	{"DELETE", "/api/v1/code-patterns/{id}", generalLimit, writes, noBody, (*Server).deleteCodePattern},
 
 	{"GET", "/api/v1/payment-requests", generalLimit, reads, noBody, (*Server).listPaymentRequests},
@@ -164,6 +169,7 @@ var table = []route{
 
 	{"GET", "/api/v1/streams", generalLimit, reads, noBody, (*Server).listStreams},
 	{"POST", "/api/v1/streams", generalLimit, writes, needsBody, (*Server).createStream},
+	{"GET", "/api/v1/streams/{id}", generalLimit, reads, noBody, (*Server).showStream},
 	{"PUT", "/api/v1/streams/{id}", generalLimit, writes, mayHaveBody, (*Server).updateStream},
 	{"DELETE", "/api/v1/streams/{id}", generalLimit, writes, noBody, (*Server).deleteStream},
 	{"PATCH", "/api/v1/streams/{id}/toggle", generalLimit, writes, noBody, (*Server).toggleStream},

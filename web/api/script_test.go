@@ -501,7 +501,7 @@ var documented = map[int][]string{
 	403: {"forbidden", "plan_expired"},
 	404: {"not_found"},
 	405: {"method_not_allowed"},
-	409: {"conflict", "limit_reached", "plan_limit", "webhook_deleted", "webhook_inactive", "delivery_pending", "secret_lost"},
+	409: {"conflict", "already_exists", "limit_reached", "plan_limit", "webhook_deleted", "webhook_inactive", "delivery_pending", "secret_lost"},
 	413: {"payload_too_large"},
 	415: {"unsupported_media_type"},
 	422: {"validation_failed"},

@@ -66,19 +66,48 @@ func EncodeRefusedCall(c app.RefusedCall, zone *time.Location, lang app.Lang) Re
 	return RefusedCallJSON{c.ID, orNull(c.SourceID), orNull(c.SourceName), app.FormatTime(c.ReceivedAt, zone), c.Remote, c.Code, c.Text.In(lang)}
 }
 
+// source finds the source in the path. Handlers call it first, so that an unknown id is
+// refused before wrong fields are.
+func (s *Server) source(q *Request) (app.SourceHealth, error) {
+	id, found := q.pathID()
+	if !found {
+		return app.SourceHealth{}, app.ErrNoSource
+	}
+	return s.service.SourceHealth(q.Context(), q.account(), id)
+}
+
+// encodeSource leaves out what calls a source where the key may only read.
+func (s *Server) encodeSource(src app.SourceHealth, q *Request) SourceJSON {
+	encoded := EncodeSource(src, s.service.Zone(), wire.Lang(q.Request))
+	if q.key.Scope != app.ScopeFull {
+		encoded.URLPath = nil
+	}
+	return encoded
+}
+
+func (s *Server) showSource(w http.ResponseWriter, q *Request) error {
+	src, err := s.source(q)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The source.", "Nguồn giao dịch.", member{"source", s.encodeSource(src, q)})
+}
+
 func (s *Server) listSources(w http.ResponseWriter, q *Request) error {
+	page, err := s.listPage(q)
+	if err != nil {
+		return err
+	}
 	list, err := s.service.SourcesHealth(q.Context(), q.account())
 	if err != nil {
 		return err
 	}
+	list, pages := paged(list, page)
 	encoded := make([]SourceJSON, len(list))
 	for i, src := range list {
-		encoded[i] = EncodeSource(src, s.service.Zone(), wire.Lang(q.Request))
-		if q.key.Scope != app.ScopeFull {
-			encoded[i].URLPath = nil
-		}
+		encoded[i] = s.encodeSource(src, q)
 	}
-	return q.answer(w, http.StatusOK, "Sources.", "Danh sách nguồn giao dịch.", member{"sources", encoded})
+	return q.answer(w, http.StatusOK, "Sources.", "Danh sách nguồn giao dịch.", member{"sources", encoded}, member{"pagination", pages})
 }
 
 // CreatedSource is a source that was added or rotated. The secret is a generated one:
@@ -102,6 +131,17 @@ func EncodeCreatedSource(src app.Source, generated bool) CreatedSource {
 	return created
 }
 
+// madeSource is a source in an answer, with a generated secret where the answers about
+// webhooks and streams have theirs too.
+func madeSource(src app.Source, generated bool) []member {
+	created := EncodeCreatedSource(src, generated)
+	members := []member{{"source", created}}
+	if created.Secret != "" {
+		members = append(members, member{"secret", created.Secret})
+	}
+	return members
+}
+
 // addSource answers with what the owner does at the provider.
 func (s *Server) addSource(w http.ResponseWriter, q *Request) error {
 	f, err := q.fields("provider", "auth", "name", "secret", "bank_account_id", "header", "map", "senders", "access_key", "username", "api_key", "api_url")
@@ -113,22 +153,28 @@ func (s *Server) addSource(w http.ResponseWriter, q *Request) error {
 		Options: app.SourceOptions{Header: f.given("header"), Map: f.textsByName("map"), Senders: f.texts("senders"), AccessKey: f.given("access_key"), Username: f.given("username")},
 		APIKey:  f.given("api_key"), APIURL: strings.TrimSuffix(f.given("api_url"), "/"),
 	}
+	in.Key, err = q.idempotencyKey()
+	f.bad.Merge(err)
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
 	src, err := s.service.AddSource(q.Context(), q.account(), in, q.now)
 	if err != nil {
-		return err
+		return f.asSent(err)
+	}
+	if src.Secret == "" {
+		return q.answer(w, http.StatusOK, "The source was added before; its secret is not shown again.",
+			"Nguồn đã được thêm trước đó; khoá bí mật sẽ không hiển thị lại.", member{"source", EncodeCreatedSource(src, false)})
 	}
 	kind, _ := s.service.ProviderKind(src.Provider)
 	return q.answer(w, http.StatusCreated, "The source was added. Store the secret now: it is not shown again.", "Đã thêm nguồn. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại.",
-		member{"source", EncodeCreatedSource(src, in.Secret == "")}, member{"setup", kind.Setup(src).In(wire.Lang(q.Request))})
+		append(madeSource(src, in.Secret == ""), member{"setup", kind.Setup(src).In(wire.Lang(q.Request))})...)
 }
 
 func (s *Server) rotateSourceSecret(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return app.ErrNoSource
+	before, err := s.source(q)
+	if err != nil {
+		return err
 	}
 	f, err := q.fields("secret")
 	if err != nil {
@@ -138,12 +184,12 @@ func (s *Server) rotateSourceSecret(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	src, err := s.service.RotateSource(q.Context(), q.account(), id, secret, app.IdempotencyKey{}, q.now)
+	src, err := s.service.RotateSource(q.Context(), q.account(), before.ID, secret, app.IdempotencyKey{}, q.now)
 	if err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The source has a new secret; calls with the old one are refused. Store it now: it is not shown again.",
-		"Nguồn đã có khoá bí mật mới; lần gọi dùng khoá cũ sẽ bị từ chối. Hãy lưu ngay: khoá bí mật sẽ không hiển thị lại.", member{"source", EncodeCreatedSource(src, secret == "")})
+		"Nguồn đã có khoá bí mật mới; lần gọi dùng khoá cũ sẽ bị từ chối. Hãy lưu ngay: khoá bí mật sẽ không hiển thị lại.", madeSource(src, secret == "")...)
 }
 
 func (s *Server) removeSource(w http.ResponseWriter, q *Request) error {
@@ -161,18 +207,18 @@ func (s *Server) removeSource(w http.ResponseWriter, q *Request) error {
 // are asked for.
 func (s *Server) listRefused(w http.ResponseWriter, q *Request) error {
 	p := wire.ParamsOf(q.Request, s.service.Zone())
-	source := p.ID("source_id")
-	limit := int(p.Number("per_page", app.KeptRefusedCalls, 1, app.KeptRefusedCalls, "must be a whole number from 1 to 200", "phải là số nguyên từ 1 đến 200"))
+	source, page := p.ID("source_id"), p.ListPage(app.KeptRefusedCalls)
 	if err := p.Bad.Err(); err != nil {
 		return err
 	}
-	list, err := s.service.RefusedCalls(q.Context(), q.account(), source, limit)
+	list, err := s.service.RefusedCalls(q.Context(), q.account(), source, app.KeptRefusedCalls)
 	if err != nil {
 		return err
 	}
+	list, pages := paged(list, page)
 	encoded := make([]RefusedCallJSON, len(list))
 	for i, c := range list {
 		encoded[i] = EncodeRefusedCall(c, s.service.Zone(), wire.Lang(q.Request))
 	}
-	return q.answer(w, http.StatusOK, "Refused calls.", "Các lần gọi bị từ chối.", member{"refused", encoded})
+	return q.answer(w, http.StatusOK, "Refused calls.", "Các lần gọi bị từ chối.", member{"refused", encoded}, member{"pagination", pages})
 }

@@ -44,15 +44,20 @@ func (s *Server) encodeStream(st app.Stream, q *Request) StreamJSON {
 }
 
 func (s *Server) listStreams(w http.ResponseWriter, q *Request) error {
+	page, err := s.listPage(q)
+	if err != nil {
+		return err
+	}
 	list, err := s.service.Streams(q.Context(), q.account())
 	if err != nil {
 		return err
 	}
+	list, pages := paged(list, page)
 	encoded := make([]StreamJSON, len(list))
 	for i, st := range list {
 		encoded[i] = s.encodeStream(st, q)
 	}
-	return q.answer(w, http.StatusOK, "Streams.", "Danh sách luồng.", member{"streams", encoded})
+	return q.answer(w, http.StatusOK, "Streams.", "Danh sách luồng.", member{"streams", encoded}, member{"pagination", pages})
 }
 
 func (s *Server) createStream(w http.ResponseWriter, q *Request) error {
@@ -70,6 +75,8 @@ func (s *Server) createStream(w http.ResponseWriter, q *Request) error {
 			f.bad.Add("type", "must be IN, OUT or ALL", "phải là IN, OUT hoặc ALL")
 		}
 	}
+	in.Key, err = q.idempotencyKey()
+	f.bad.Merge(err)
 	f.bad.Merge(s.service.CheckStream(in))
 	if err := f.bad.Err(); err != nil {
 		return err
@@ -77,6 +84,10 @@ func (s *Server) createStream(w http.ResponseWriter, q *Request) error {
 	st, secret, err := s.service.CreateStream(q.Context(), q.account(), in, q.now)
 	if err != nil {
 		return err
+	}
+	if secret == "" {
+		return q.answer(w, http.StatusOK, "The stream was created before; its secret is not shown again.",
+			"Luồng đã được tạo trước đó; khoá bí mật sẽ không hiển thị lại.", member{"stream", s.encodeStream(st, q)})
 	}
 	warning := st.PlainWarning(in.Credentials.Password != "")
 	return q.answer(w, http.StatusCreated, "The stream was created. Store the secret now: it is not shown again."+warning.EN,
@@ -106,26 +117,36 @@ func (s *Server) namedStream(q *Request) (app.Stream, error) {
 	return s.service.Stream(q.Context(), q.account(), id)
 }
 
+func (s *Server) showStream(w http.ResponseWriter, q *Request) error {
+	st, err := s.namedStream(q)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The stream.", "Luồng giao dịch.", member{"stream", s.encodeStream(st, q)})
+}
+
 func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
 	before, err := s.namedStream(q)
 	if err != nil {
 		return err
 	}
-	f, err := q.fields("name", "url", "topic", "username", "password", "type", "since_id")
+	f, err := q.fields("name", "url", "topic", "username", "password", "type", "is_active", "since_id")
 	if err != nil {
 		return err
 	}
 	u := app.StreamUpdate{
 		Name: f.optional("name"), URL: f.optional("url"), Topic: f.optional("topic"), Credentials: f.credentials(), SinceID: f.sinceID(), Type: (*app.WebhookType)(f.optional("type")),
+		IsActive: f.state("is_active"),
 	}
 	f.bad.Merge(s.service.CheckStreamUpdate(before, u))
 	if f.bad.Err() == nil && u == (app.StreamUpdate{}) {
-		f.bad.Add("body", "must have at least one of name, url, topic, username with password, type and since_id", "phải có ít nhất một trong name, url, topic, username kèm password, type và since_id")
+		f.bad.Add("body", "must have at least one of name, url, topic, username with password, type, is_active and since_id",
+			"phải có ít nhất một trong name, url, topic, username kèm password, type, is_active và since_id")
 	}
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	st, err := s.service.UpdateStream(q.Context(), q.account(), before.ID, u)
+	st, err := s.service.UpdateStream(q.Context(), q.account(), before.ID, u, q.now)
 	if err != nil {
 		return err
 	}
@@ -138,7 +159,7 @@ func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
 // given.
 func (f *fields) credentials() *app.BrokerCredentials {
 	username, password := f.optional("username"), f.optional("password")
-	switch _, named := f.body.Lookup("username"); {
+	switch named := f.body.Get("username").Kind != exactjson.Null; {
 	case username != nil && password != nil:
 		return &app.BrokerCredentials{Username: *username, Password: *password}
 	case username != nil:

@@ -77,6 +77,18 @@ func (s *Server) listTransactions(w http.ResponseWriter, q *Request) error {
 	return q.answer(w, http.StatusOK, "Transactions.", "Danh sách giao dịch.", member{"transactions", encoded}, member{"pagination", paginate(f.Page, page.Total)})
 }
 
+func (s *Server) showTransaction(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoTransaction
+	}
+	t, err := s.service.Transaction(q.Context(), q.account(), id)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The transaction.", "Giao dịch.", member{"transaction", EncodeTransaction(t, s.service.Zone())})
+}
+
 // readSinceID reads the id of the last transaction that somebody has; 0: they have
 // none.
 func readSinceID(field, text string, bad *app.Invalid) int64 {

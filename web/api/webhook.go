@@ -21,6 +21,7 @@ type WebhookJSON struct {
 	SecretLost     bool            `json:"secret_lost,omitempty"`      // it must be rotated before anything is sent
 	BankAccountIDs []int64         `json:"bank_account_ids,omitempty"` // where there are several
 	CodePrefix     string          `json:"code_prefix,omitempty"`      // none: all transactions
+	Silent         bool            `json:"silent,omitempty"`           // none of its bank accounts is linked any more
 }
 
 // EncodeWebhook writes w with its times in zone.
@@ -31,6 +32,7 @@ func EncodeWebhook(w app.Webhook, zone *time.Location) WebhookJSON {
 	}
 	encoded := WebhookJSON{
 		ID: w.ID, Name: w.Name, URL: w.URL, Type: w.Type, IsActive: w.IsActive, CreatedAt: app.FormatTime(w.CreatedAt, zone), Kind: kind, SecretLost: w.SecretLost, CodePrefix: w.CodePrefix,
+		Silent: w.Silent,
 	}
 	if len(w.BankAccountIDs) > 0 {
 		encoded.BankAccountID = &w.BankAccountIDs[0]
@@ -42,15 +44,20 @@ func EncodeWebhook(w app.Webhook, zone *time.Location) WebhookJSON {
 }
 
 func (s *Server) listWebhooks(w http.ResponseWriter, q *Request) error {
+	page, err := s.listPage(q)
+	if err != nil {
+		return err
+	}
 	list, err := s.service.Webhooks(q.Context(), q.account())
 	if err != nil {
 		return err
 	}
+	list, pages := paged(list, page)
 	encoded := make([]WebhookJSON, len(list))
 	for i, hook := range list {
 		encoded[i] = EncodeWebhook(hook, s.service.Zone())
 	}
-	return q.answer(w, http.StatusOK, "Webhooks.", "Danh sách webhook.", member{"webhooks", encoded})
+	return q.answer(w, http.StatusOK, "Webhooks.", "Danh sách webhook.", member{"webhooks", encoded}, member{"pagination", pages})
 }
 
 func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
@@ -65,13 +72,19 @@ func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
 	if kind := f.optional("kind"); kind != nil {
 		in.Kind = app.WebhookKind(*kind)
 	}
+	in.Key, err = q.idempotencyKey()
+	f.bad.Merge(err)
 	f.bad.Merge(s.service.CheckWebhook(in))
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
 	hook, secret, err := s.service.CreateWebhook(q.Context(), q.account(), in, q.now)
 	if err != nil {
-		return err
+		return f.asSent(err)
+	}
+	if secret == "" {
+		return q.answer(w, http.StatusOK, "The webhook was created before; its secret is not shown again.",
+			"Webhook đã được tạo trước đó; khoá bí mật sẽ không hiển thị lại.", member{"webhook", EncodeWebhook(hook, s.service.Zone())})
 	}
 	return q.answer(w, http.StatusCreated, "The webhook was created. Store the secret now: it is not shown again."+hook.PlainWarning().EN,
 		"Đã tạo webhook. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại."+hook.PlainWarning().VI,
@@ -86,35 +99,45 @@ func script(hook app.Webhook, secret string, q *Request) []member {
 	return []member{{"script", app.SheetScript(secret, wire.Lang(q.Request))}}
 }
 
-// namedWebhook gives the id in the path if it is that of a webhook. Handlers call
-// it first, so that an unknown id is refused before wrong fields are.
-func (s *Server) namedWebhook(q *Request) (int64, error) {
+// namedWebhook finds the webhook in the path. Handlers call it first, so that an
+// unknown id is refused before wrong fields are.
+func (s *Server) namedWebhook(q *Request) (app.Webhook, error) {
 	id, found := q.pathID()
 	if !found {
-		return 0, app.ErrNoWebhook
+		return app.Webhook{}, app.ErrNoWebhook
 	}
-	_, err := s.service.Webhook(q.Context(), q.account(), id)
-	return id, err
+	return s.service.Webhook(q.Context(), q.account(), id)
+}
+
+func (s *Server) showWebhook(w http.ResponseWriter, q *Request) error {
+	hook, err := s.namedWebhook(q)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The webhook.", "Webhook.", member{"webhook", EncodeWebhook(hook, s.service.Zone())})
 }
 
 func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
-	id, err := s.namedWebhook(q)
+	before, err := s.namedWebhook(q)
 	if err != nil {
 		return err
 	}
-	f, err := q.fields("name", "webhook_url", "type")
+	f, err := q.fields("name", "webhook_url", "type", "is_active")
 	if err != nil {
 		return err
 	}
-	u := app.WebhookUpdate{Name: f.optional("name"), URL: f.optional("webhook_url"), Type: (*app.WebhookType)(f.optional("type"))}
+	u := app.WebhookUpdate{
+		Name: f.optional("name"), URL: f.optional("webhook_url"), Type: (*app.WebhookType)(f.optional("type")), IsActive: f.state("is_active"),
+	}
 	f.bad.Merge(s.service.CheckWebhookUpdate(u))
-	if f.bad.Err() == nil && len(q.body.Members) == 0 {
-		f.bad.Add("body", "must have at least one of name, webhook_url and type", "phải có ít nhất một trong name, webhook_url và type")
+	if f.bad.Err() == nil && u == (app.WebhookUpdate{}) {
+		f.bad.Add("body", "must have at least one of name, webhook_url, type and is_active",
+			"phải có ít nhất một trong name, webhook_url, type và is_active")
 	}
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	hook, err := s.service.UpdateWebhook(q.Context(), q.account(), id, u)
+	hook, err := s.service.UpdateWebhook(q.Context(), q.account(), before.ID, u, q.now)
 	if err != nil {
 		return err
 	}
@@ -154,7 +177,7 @@ func (s *Server) deleteWebhook(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) rotateSecret(w http.ResponseWriter, q *Request) error {
-	id, err := s.namedWebhook(q)
+	hook, err := s.namedWebhook(q)
 	if err != nil {
 		return err
 	}
@@ -166,7 +189,7 @@ func (s *Server) rotateSecret(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	secret, err := s.service.RotateSecret(q.Context(), q.account(), id, time.Duration(hours)*time.Hour, app.IdempotencyKey{}, q.now)
+	secret, err := s.service.RotateSecret(q.Context(), q.account(), hook.ID, time.Duration(hours)*time.Hour, app.IdempotencyKey{}, q.now)
 	if err != nil {
 		return err
 	}

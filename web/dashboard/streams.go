@@ -266,7 +266,7 @@ func (s *Server) editStream(v *visit) error {
 	if in.Credentials.Password != "" || in.URL != st.URL || in.Credentials.Username != st.Username {
 		u.Credentials = &in.Credentials
 	}
-	if st, err = s.Service.UpdateStream(v.Context(), v.account.ID, st.ID, u); err != nil {
+	if st, err = s.Service.UpdateStream(v.Context(), v.account.ID, st.ID, u, v.now); err != nil {
 		return s.showEditStream(v, form, err)
 	}
 	return s.redirect(v, streamPath(st.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})

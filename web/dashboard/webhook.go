@@ -135,7 +135,7 @@ func (s *Server) editWebhook(v *visit) error {
 	if err := v.unchanged(hook.Name, hook.URL, hook.Type); err != nil {
 		return s.showEditWebhook(v, form, err)
 	}
-	hook, err = s.Service.UpdateWebhook(v.Context(), v.account.ID, hook.ID, app.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type})
+	hook, err = s.Service.UpdateWebhook(v.Context(), v.account.ID, hook.ID, app.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type}, v.now)
 	if err != nil {
 		return s.showEditWebhook(v, form, err)
 	}

@@ -294,7 +294,7 @@ func TestProviderSources(t *testing.T) {
 		"native has no apikey":           {app.SourceAdd{Provider: "native", Auth: app.AuthAPIKey, Name: "x"}, app.CodeValidation},
 		"unknown kind":                   {app.SourceAdd{Provider: "no-such-kind", Name: "x"}, app.CodeValidation},
 		"unknown bank account":           {app.SourceAdd{Provider: "native", Name: "x", BankAccountID: 77}, app.CodeValidation},
-		"a Bearer secret twice":          {app.SourceAdd{Provider: "native", Name: "x", Secret: "a secret of mine"}, app.CodeConflict},
+		"a Bearer secret twice":          {app.SourceAdd{Provider: "native", Name: "x", Secret: "a secret of mine"}, app.CodeAlreadyExists},
 		"a secret with a line break":     {app.SourceAdd{Provider: "native", Name: "x", Secret: "two lines\nof text"}, app.CodeValidation},
 		"a secret with a space after it": {app.SourceAdd{Provider: "native", Name: "x", Secret: "something "}, app.CodeValidation},
 	} {
@@ -305,7 +305,7 @@ func TestProviderSources(t *testing.T) {
 	// An HMAC key doesn't name its source, so it may be another's too.
 	w.Source("native", app.AuthHMAC, "a secret of mine")
 	other := w.Native()
-	if _, err := w.Service.RotateSource(ctx, 1, other.ID, "a secret of mine", app.IdempotencyKey{}, time.Now()); app.CodeOf(err) != app.CodeConflict {
+	if _, err := w.Service.RotateSource(ctx, 1, other.ID, "a secret of mine", app.IdempotencyKey{}, time.Now()); app.CodeOf(err) != app.CodeAlreadyExists {
 		t.Errorf("rotated to another's secret: %v", err)
 	}
 }

@@ -226,7 +226,7 @@ func TestVietQRFailures(t *testing.T) {
 		username string
 		code     app.Code
 	}{
-		"another's":    {s.Options.Username, app.CodeConflict},
+		"another's":    {s.Options.Username, app.CodeAlreadyExists},
 		"a colon":      {"a:b", app.CodeValidation},
 		"a space":      {"a b", app.CodeValidation},
 		"no ASCII":     {"đ", app.CodeValidation},

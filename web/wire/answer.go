@@ -68,6 +68,7 @@ var statuses = map[app.Code]int{
 	app.CodeMethodNotAllowed: http.StatusMethodNotAllowed,
 	app.CodeConflict:         http.StatusConflict,
 	app.CodeMayBeRepeat:      http.StatusConflict,
+	app.CodeAlreadyExists:    http.StatusConflict,
 	app.CodeLimitReached:     http.StatusConflict,
 	app.CodePlanLimit:        http.StatusConflict,
 	app.CodeWebhookDeleted:   http.StatusConflict,

@@ -32,11 +32,24 @@ func ParamsOf(r *http.Request, zone *time.Location) *Params {
 
 // Page reads page and per_page.
 func (p *Params) Page() app.Page {
-	return app.Page{
-		Number: p.Number("page", 1, 1, 1<<40, "must be a whole number from 1", "phải là số nguyên từ 1"),
-		Size: int(p.Number("per_page", app.DefaultPageSize, 1, app.MaxPageSize,
-			"must be a whole number from 1 to 100", "phải là số nguyên từ 1 đến 100")),
+	return app.Page{Number: p.pageNumber(), Size: p.pageSize(app.MaxPageSize)}
+}
+
+// ListPage is Page with at most so many a page; the zero value where neither is given.
+func (p *Params) ListPage(most int) app.Page {
+	if p.Values.Get("page") == "" && p.Values.Get("per_page") == "" {
+		return app.Page{}
 	}
+	return app.Page{Number: p.pageNumber(), Size: p.pageSize(most)}
+}
+
+func (p *Params) pageNumber() int64 {
+	return p.Number("page", 1, 1, 1<<40, "must be a whole number from 1", "phải là số nguyên từ 1")
+}
+
+func (p *Params) pageSize(most int) int {
+	rule := app.Textf("must be a whole number from 1 to %d", "phải là số nguyên từ 1 đến %d", most)
+	return int(p.Number("per_page", app.DefaultPageSize, 1, int64(most), rule.EN, rule.VI))
 }
 
 // Number reads a whole number from least to most; otherwise where none is given.
@@ -62,6 +75,17 @@ func (p *Params) ID(name string) int64 {
 	id, ok := ParseID(text)
 	if !ok {
 		p.Bad.Add(name, app.UnknownReference.EN, app.UnknownReference.VI)
+	}
+	return id
+}
+
+// delivery reads delivery_id, as a number or as it stands in webhook-id; 0 where none is
+// given.
+func (p *Params) delivery() int64 {
+	text := p.Values.Get("delivery_id")
+	id, ok := app.ParseDeliveryID(text)
+	if text != "" && !ok {
+		p.Bad.Add("delivery_id", app.UnknownReference.EN, app.UnknownReference.VI)
 	}
 	return id
 }
@@ -101,7 +125,7 @@ func (p *Params) Search() string { return app.ReadQuery(p.Values.Get("q"), &p.Ba
 // HistoryFilter reads a filter of the history, but for its page.
 func (p *Params) HistoryFilter() app.HistoryFilter {
 	f := app.HistoryFilter{
-		WebhookID: p.ID("webhook_id"), DeliveryID: p.ID("delivery_id"), TransactionID: p.ID("transaction_id"),
+		WebhookID: p.ID("webhook_id"), DeliveryID: p.delivery(), TransactionID: p.ID("transaction_id"),
 		Type: p.Direction(), From: p.Bound("from", false), To: p.Bound("to", true), Query: p.Search(),
 	}
 	switch p.Values.Get("status") {

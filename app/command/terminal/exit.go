@@ -110,7 +110,7 @@ func ExitCode(err error) int {
 		return ExitUsage
 	case app.CodeNotFound:
 		return ExitNotFound
-	case app.CodeConflict, app.CodeMayBeRepeat, app.CodeLimitReached, app.CodePlanLimit, app.CodePlanExpired,
+	case app.CodeConflict, app.CodeAlreadyExists, app.CodeMayBeRepeat, app.CodeLimitReached, app.CodePlanLimit, app.CodePlanExpired,
 		app.CodeWebhookDeleted, app.CodeWebhookInactive, app.CodeDeliveryPending, app.CodeSecretLost:
 		return ExitConflict
 	case app.CodeUnavailable:
