@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"baoco/app"
 	"baoco/app/command/terminal"
@@ -235,6 +236,10 @@ type alertMessageJSON struct {
 	Problem string          `json:"problem"`
 }
 
+func encodeAlertMessage(m app.AlertMessage, zone *time.Location) alertMessageJSON {
+	return alertMessageJSON{app.FormatTime(m.At, zone), m.Medium, m.Test, m.Subject, m.Text, m.Sent, m.Tries, m.Problem.EN}
+}
+
 // shownAlertMessages is how many messages alert list shows.
 const shownAlertMessages = 10
 
@@ -251,23 +256,27 @@ func listAlerts(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	v := struct {
-		alertPreferencesJSON
-		Channels []alertChannelJSON `json:"channels"`
-		Messages []alertMessageJSON `json:"messages"`
-	}{encodeAlertPreferences(p), []alertChannelJSON{}, []alertMessageJSON{}}
+	type listed struct {
+		alertChannelJSON
+		Messages []alertMessageJSON `json:"messages"` // the last ones to it
+	}
+	list := []listed{}
 	var channelRows, messageRows [][]string
 	for _, channel := range channels {
-		e := encodeAlertChannel(s, channel)
-		v.Channels = append(v.Channels, e)
+		e := listed{encodeAlertChannel(s, channel), []alertMessageJSON{}}
+		for _, m := range messages {
+			if m.Medium == channel.Medium {
+				e.Messages = append(e.Messages, encodeAlertMessage(m, s.service.Zone()))
+			}
+		}
+		list = append(list, e)
 		channelRows = append(channelRows, []string{string(e.Medium), strings.Join(e.To, ", "), orNever(e.SentAt), strconv.Itoa(e.Failures), e.Problem})
 	}
 	for _, m := range messages {
-		e := alertMessageJSON{app.FormatTime(m.At, s.service.Zone()), m.Medium, m.Test, m.Subject, m.Text, m.Sent, m.Tries, m.Problem.EN}
-		v.Messages = append(v.Messages, e)
+		e := encodeAlertMessage(m, s.service.Zone())
 		messageRows = append(messageRows, []string{e.At, string(e.Medium), terminal.YesNo(e.Sent), strconv.Itoa(e.Tries), terminal.Clip(e.Subject, 60), e.Problem})
 	}
-	return terminal.Output(c, v, func(w io.Writer) {
+	return terminal.Output(c, list, func(w io.Writer) {
 		terminal.PrintTable(w, "There is no alert channel yet: baoco alert telegram --token-file FILE --chat ID", []string{"CHANNEL", "TO", "LAST SENT", "FAILURES", "PROBLEM"}, channelRows, "FAILURES")
 		fmt.Fprintf(w, "\nAlerts are about: %s. Language: %s.\n\n", alertedKinds(p), p.Lang)
 		terminal.PrintTable(w, "No messages yet.", []string{"TIME", "CHANNEL", "SENT", "TRIES", "MESSAGE", "PROBLEM"}, messageRows, "TRIES")

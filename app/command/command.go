@@ -71,6 +71,9 @@ func versionCommand() *cli.Command {
 		Name: "version", Usage: "print the version and the commit of which it was built", Description: terminal.Example("baoco version"),
 		Flags: []cli.Flag{terminal.OutputFlag},
 		Action: func(c *cli.Context) error {
+			if err := terminal.NoArguments(c); err != nil {
+				return err
+			}
 			return printVersion(c)
 		},
 	}

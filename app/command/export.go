@@ -47,6 +47,9 @@ func exportTransactions(c *cli.Context, s *session) error {
 	}
 	path := c.String("output-file")
 	if path == "" {
+		if c.String("output") == "json" {
+			return terminal.Usagef("-o json needs --output-file: the export itself is CSV or XLSX; baoco transaction list prints JSON")
+		}
 		_, err := writeExport(c, s, f, format, c.App.Writer)
 		return terminal.Unfinished(err, "what was written is not complete")
 	}

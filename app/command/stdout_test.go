@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/http/httptest"
@@ -277,5 +278,28 @@ func TestNewerDatabase(t *testing.T) {
 	}
 	if apptest.Digests(db) != before {
 		t.Error("the file was changed")
+	}
+}
+
+// An error of usage is exit 2, with nothing on stdout, whatever the command.
+func TestUsageErrors(t *testing.T) {
+	t.Parallel()
+	file, _ := commandWorld(t)
+	db := " --db " + file
+	for _, name := range commandNames() {
+		lines := []string{name + " --no-such-flag", name + " --db", name + " a b c d" + db}
+		if _, serves := withoutOutput[name]; !serves {
+			lines = append(lines, name+" --db "+filepath.Join(t.TempDir(), "none.db")) // so that it doesn't go on
+		}
+		for i, line := range lines {
+			var stdout, stderr bytes.Buffer
+			code := Run(t.Context(), append([]string{"baoco"}, strings.Fields(line)...), strings.NewReader(""), &stdout, &stderr)
+			if strings.HasPrefix(name, "completion") {
+				continue // it takes words as they are
+			}
+			if i < 3 && code != terminal.ExitUsage || code == terminal.ExitError || code == terminal.ExitUsage && stdout.Len() > 0 {
+				t.Errorf("%s: exit %d, stdout %.80q, stderr %q", line, code, stdout.String(), stderr.String())
+			}
+		}
 	}
 }

@@ -28,13 +28,17 @@ func ConfigCommand() *cli.Command {
 		),
 		Flags: append(Flags(), terminal.OutputFlag),
 		Action: func(c *cli.Context) error {
-			if err := terminal.CheckOutput(c); err != nil {
+			err := terminal.CheckOutput(c)
+			if err == nil {
+				err = terminal.NoArguments(c)
+			}
+			if err != nil {
 				return err
 			}
 			s, fault := readSettings(c)
 			s.printWarnings(c.App.ErrWriter)
 			list := s.listed(c)
-			err := terminal.Output(c, list, func(w io.Writer) { printSettings(w, list) })
+			err = terminal.Output(c, list, func(w io.Writer) { printSettings(w, list) })
 			if fault != nil { // where a wrong value comes from has been shown
 				return fault
 			}

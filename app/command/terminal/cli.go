@@ -167,6 +167,12 @@ func checkFlags(command *cli.Command) {
 				own.Required, required = false, append(required, f.Name)
 			}
 			command.Flags[i] = &own
+		case *cli.IntFlag:
+			own := *f
+			if own.Required {
+				own.Required, required = false, append(required, f.Name)
+			}
+			command.Flags[i] = &own
 		case *cli.Int64Flag:
 			own := *f
 			if own.Required {
@@ -229,7 +235,11 @@ func UnknownCommand(c *cli.Context, commands []*cli.Command) error {
 // suggests the nearest one.
 func usageError(c *cli.Context, err error, _ bool) error {
 	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
-		return Usagef("there is no flag %q. Did you mean %s? See %s --help", dashed(name), cli.SuggestFlag(c.Command.Flags, name, false), c.Command.HelpName)
+		suggestion := ""
+		if nearest := cli.SuggestFlag(c.Command.Flags, name, false); nearest != "" {
+			suggestion = " Did you mean " + nearest + "?"
+		}
+		return Usagef("there is no flag %q.%s See %s --help", dashed(name), suggestion, c.Command.HelpName)
 	}
 	if name, missing := strings.CutPrefix(err.Error(), "flag needs an argument: -"); missing {
 		return Usagef("%s needs a value; see %s --help", dashed(name), c.Command.HelpName)
