@@ -47,7 +47,7 @@ func exportTransactions(c *cli.Context, s *session) error {
 	}
 	path := c.String("output-file")
 	if path == "" {
-		if c.String("output") == "json" {
+		if c.String("output") == "json" && (terminal.Typed(c, "output") || terminal.Typed(c, "o")) {
 			return terminal.Usagef("-o json needs --output-file: the export itself is CSV or XLSX; baoco transaction list prints JSON")
 		}
 		_, err := writeExport(c, s, f, format, c.App.Writer)
