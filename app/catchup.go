@@ -214,7 +214,7 @@ func (s *Service) recordPage(ctx context.Context, source Source, page PolledPage
 	if err != nil {
 		return recording, err
 	}
-	s.announce(recording)
+	s.counted(call.Source, recording)
 	return recording, nil
 }
 

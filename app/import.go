@@ -84,7 +84,7 @@ func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recor
 	}
 	if err == nil && !i.options.DryRun {
 		i.id = recording.ImportID
-		i.service.announce(recording)
+		i.service.counted(Source{}, recording)
 	}
 	return recording, err
 }

@@ -240,10 +240,7 @@ func (s *Service) RecordTransactions(ctx context.Context, call InboundCall) (Rec
 		return Recording{}, err
 	}
 	recording.DateNotice = dateNotice(call.Elements, recording.Outcomes)
-	if s.meter != nil {
-		s.meter.Recorded(call.Source, recording)
-	}
-	s.announce(recording)
+	s.counted(call.Source, recording)
 	return recording, nil
 }
 
@@ -322,7 +319,7 @@ func (s *Service) RecordByHand(ctx context.Context, accountID int64, e Incoming,
 	if err != nil {
 		return Transaction{}, "", err
 	}
-	s.announce(recording)
+	s.counted(Source{}, recording)
 	t, err := s.Transaction(ctx, accountID, recording.TransactionIDs[0])
 	return t, recording.Outcomes[0], err
 }

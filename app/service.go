@@ -112,7 +112,8 @@ func (s *Service) SetCourier(c Courier) { s.courier.Store(&c) }
 
 // Meter counts what the use cases do. Its methods return at once.
 type Meter interface {
-	// Recorded is told what became of the transactions that a source named.
+	// Recorded is told what became of the transactions that a source named, or a file or
+	// a person; then source is zero.
 	Recorded(source Source, r Recording)
 	// Attempted is told of an attempt of a delivery that was recorded.
 	Attempted(r Result)
@@ -136,6 +137,15 @@ func (s *Service) Recorded() <-chan struct{} {
 		s.recorded.next = make(chan struct{})
 	}
 	return s.recorded.next
+}
+
+// counted counts what became of a call, list, file or typed transaction, and announces
+// it. source is zero where none named it.
+func (s *Service) counted(source Source, r Recording) {
+	if s.meter != nil {
+		s.meter.Recorded(source, r)
+	}
+	s.announce(r)
 }
 
 // announce wakes those that wait for what was recorded.

@@ -118,7 +118,7 @@ func (m *Metrics) write(p *page) {
 	m.mu.Unlock()
 	counters(p, "baoco_attempts_total", "Attempts of deliveries, by outcome: delivered, or the class of the error.", attempts)
 	counters(p, "baoco_calls_total", "Calls of providers, by source and outcome. A refused call may name no source.", calls)
-	counters(p, "baoco_transactions_total", "Transactions that sources named in calls, lists and files, by what became of them.", transactions)
+	counters(p, "baoco_transactions_total", "Transactions of calls, lists and files, and typed ones, by what became of them. Those of files and typed ones are of an unknown source.", transactions)
 	counters(p, "baoco_http_requests_total", "HTTP requests that were answered, by what they were for and the class of the status.", requests)
 }
 
@@ -133,7 +133,7 @@ func (m *Metrics) Attempted(r app.Result) {
 	m.attempts[became]++
 }
 
-// Recorded counts what became of the transactions that a source named.
+// Recorded counts what became of transactions. The source is zero where none named them.
 func (m *Metrics) Recorded(source app.Source, r app.Recording) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

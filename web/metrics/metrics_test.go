@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -162,6 +163,44 @@ func TestStandby(t *testing.T) {
 		text := show(metrics.Standby("test", func() app.Standby { return c.state }))
 		if !strings.Contains(text, "\nbaoco_standby_problem "+c.problem+"\n") || !strings.Contains(text, c.age) || c.age == "" && strings.Contains(text, "baoco_standby_age") {
 			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+}
+
+// Transactions are counted whichever way they came: by a call, a list, a file or by hand.
+func TestTransactionsOfEveryWay(t *testing.T) {
+	t.Parallel()
+	ctx, now := t.Context(), time.Now()
+	element := func(id string) []app.Incoming {
+		return []app.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: id, Type: app.In, Amount: 1000, Time: now}}
+	}
+	w := apptest.Open(t, apptest.NewFile(t), app.Config{Poll: func(context.Context, app.Source, string, time.Time) (app.PolledPage, error) {
+		return app.PolledPage{Body: []byte("{}"), Elements: element("list")}, nil
+	}})
+	defer w.Close()
+	m := metrics.New("test", now)
+	w.Service.SetMeter(m)
+	w.Link("ACB", apptest.SomeAccount)
+	source, err := w.Service.AddSource(ctx, 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: "an API key of the list"}, now)
+	apptest.Must(t, err)
+	_, err = w.Service.RecordTransactions(ctx, app.InboundCall{
+		AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: now, Elements: element("call"),
+	})
+	apptest.Must(t, err)
+	_, err = w.Service.CatchUpSource(ctx, 1, source.ID, now)
+	apptest.Must(t, err)
+	_, _, err = w.Service.RecordByHand(ctx, 1, element("hand")[0], nil, app.IdempotencyKey{}, now)
+	apptest.Must(t, err)
+	file, err := w.Service.NewImport(ctx, app.ImportOptions{AccountID: 1, File: "a.csv"})
+	apptest.Must(t, err)
+	_, err = file.Add(ctx, element("file"), now)
+	apptest.Must(t, err)
+	text := show(m.Handler(w.Service))
+	for _, line := range []string{
+		`baoco_transactions_total{outcome="recorded",provider="sepay",source="1"} 2`, `baoco_transactions_total{outcome="recorded",provider="unknown",source="unknown"} 2`,
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("there is no %s in\n%s", line, text)
 		}
 	}
 }
