@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,9 +93,9 @@ func TestConfig(t *testing.T) {
 	settings["base-url"].is(t, "base-url", "https://baoco.shop.vn", "default")
 	settings["allow-target"].is(t, "allow-target", "10.0.0.0/8,shop.local", "flag")
 	settings["listen"].is(t, "listen, which is only a value,", "127.0.0.1:8080", "default")
-	var stdout, stderr bytes.Buffer
-	if code := Run(t.Context(), []string{"baoco", "config", "--", "--listen"}, nil, &stdout, &stderr); code != terminal.ExitUsage || stdout.Len() > 0 {
-		t.Errorf("an argument: exit %d, %s", code, &stdout)
+	var printed bytes.Buffer
+	if code := Run(t.Context(), []string{"baoco", "config", "--", "--listen"}, nil, &printed, io.Discard); code != terminal.ExitUsage || printed.Len() > 0 {
+		t.Errorf("an argument: exit %d, %s", code, &printed)
 	}
 	code, stdout, stderr := baoco("", "config", "--listen", "nowhere")
 	if code != terminal.ExitUsage || !strings.Contains(stderr, "--listen must be") || !strings.Contains(oneSpace(stdout), "listen nowhere flag BAOCO_LISTEN") || !strings.Contains(oneSpace(stdout), "domain (none) default") {
