@@ -16,7 +16,8 @@ type StreamSecrets struct {
 type StreamWork struct {
 	Stream
 	StreamSecrets
-	Mark string // begins the ids of its messages; no stream of another installation has it
+	Mark  string // begins the ids of its messages; no stream of another installation has it
+	Moves int64  // how often somebody has set its position
 }
 
 // Broker is where the stream goes.
@@ -96,6 +97,7 @@ func StreamProblem(err error) Text {
 type StreamProgress struct {
 	StreamID     int64
 	From, To     int64     // the position in the file, and the present one
+	Moves        int64     // as in StreamWork
 	Tried        int64     // transactions up to this id may be in the broker; 0: nothing was tried
 	Sent         int64     // messages that the broker has kept since then
 	SentAt       time.Time // of the last of them; zero: none

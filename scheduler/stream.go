@@ -147,13 +147,16 @@ func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool
 // remembers messages that its broker has kept. After a move back they are sent again, so
 // it is closed.
 func (l *streamLoop) use(work app.StreamWork) {
-	begins := l.progress.From != work.Position || l.progress.StreamID == 0
+	begins := l.progress.From != work.Position || l.progress.Moves != work.Moves || l.progress.StreamID == 0
 	if before := l.work; begins || before.URL != work.URL || before.Topic != work.Topic || before.Username != work.Username || before.Password != work.Password {
 		l.close()
 		l.failures = 0
 	}
 	if l.work = work; begins {
-		l.progress = app.StreamProgress{StreamID: l.id, From: work.Position, To: work.Position, Tried: l.progress.Tried, FailingSince: work.FailingSince, Problem: work.Problem}
+		l.progress = app.StreamProgress{
+			StreamID: l.id, From: work.Position, To: work.Position, Moves: work.Moves, Tried: l.progress.Tried,
+			FailingSince: work.FailingSince, Problem: work.Problem,
+		}
 	}
 	if l.publisher == nil {
 		l.publisher = l.service.OpenBroker(work)

@@ -417,6 +417,36 @@ func TestStreamChanged(t *testing.T) {
 	})
 }
 
+// A stream is moved to the position that its page shows also while what was sent since
+// isn't settled: that is sent again.
+func TestStreamMovedToWhereItIs(t *testing.T) {
+	path := newFile(t)
+	synctest.Test(t, func(t *testing.T) {
+		b := &broker{answer: keepAll}
+		s := streaming(t, path, b)
+		st := s.stream(t, app.StreamCreate{})
+		time.Sleep(2 * time.Second)
+		for id := range 2 { // the first is settled at once, the second within a second
+			s.pay(t, id+1, app.Incoming{})
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+		}
+		wantIDs(t, b.ids(0), from(1, 2))
+		shown := s.state(t, st.ID).Position
+		if shown != 1 {
+			t.Fatalf("the position is %d", shown)
+		}
+		must(t, second(s.Service.UpdateStream(t.Context(), 1, st.ID, app.StreamUpdate{SinceID: &shown}, time.Now())))
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		wantIDs(t, b.ids(2), from(2, 2))
+		if position := s.state(t, st.ID).Position; position != 2 {
+			t.Errorf("at the end the position is %d", position)
+		}
+		s.close(t)
+	})
+}
+
 // What was sent a moment before a stream is moved and turned off is in its broker, and
 // so are messages whose answer was lost: an import of them isn't taken back.
 func TestStreamMovedAtOnce(t *testing.T) {

@@ -11,6 +11,10 @@ import (
 )
 
 const (
+	// streamMoves counts how often somebody has set the position of a stream s: one that
+	// is set to what it was in the file is set all the same.
+	streamMoves = `coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'stream_moves_' || s.id), 0)`
+
 	streamColumns = `s.id, s.account_id, s.name, s.url, s.topic, s.username, coalesce(s.bank_account_id, 0), s.type, s.code_prefix, s.is_active, s.created_at, length(s.secret) = 0,
 	s.position, s.sent, s.sent_ms, s.failing_ms, s.problem_en, s.problem_vi`
 	oneStream = `SELECT ` + streamColumns + ` FROM streams s WHERE s.id = ? AND s.account_id = ? AND s.deleted_at IS NULL`
@@ -45,8 +49,8 @@ func (s *Store) Streams(ctx context.Context, accountID int64) ([]app.Stream, err
 
 func (s *Store) StreamWork(ctx context.Context, accountID, id int64) (w app.StreamWork, err error) {
 	var secret, password []byte
-	w.Stream, err = scanStreamAnd(s.queryRow(ctx, `SELECT `+streamColumns+`, s.secret, s.password, s.mark FROM streams s WHERE s.id = ? AND s.account_id = ? AND s.deleted_at IS NULL`, id, accountID),
-		&secret, &password, &w.Mark)
+	w.Stream, err = scanStreamAnd(s.queryRow(ctx, `SELECT `+streamColumns+`, s.secret, s.password, s.mark, `+streamMoves+` FROM streams s WHERE s.id = ? AND s.account_id = ? AND s.deleted_at IS NULL`, id, accountID),
+		&secret, &password, &w.Mark, &w.Moves)
 	if err != nil || w.SecretLost {
 		return w, storageError(err)
 	}
@@ -164,6 +168,10 @@ func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u app.Str
 			if st.Position, err = streamStart(tx, u.SinceID); err != nil {
 				return st, err
 			}
+			if err := tx.exec(`INSERT INTO settings (name, value) VALUES ('stream_moves_' || ?, 1)
+					ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1`, id); err != nil {
+				return st, err
+			}
 		}
 		d := app.AuditNamed(before.Name).Changed("name", before.Name, st.Name).Changed("url", before.URL, st.URL).Changed("topic", before.Topic, st.Topic).
 			Changed("type", string(before.Type), string(st.Type)).Changed("since_id", strconv.FormatInt(before.Position, 10), strconv.FormatInt(st.Position, 10)).
@@ -214,6 +222,9 @@ func (s *Store) DeleteStream(ctx context.Context, accountID, id int64, now time.
 		if err != nil {
 			return err
 		}
+		if err := tx.exec(`DELETE FROM settings WHERE name = 'stream_moves_' || ?`, id); err != nil {
+			return err
+		}
 		if err := tx.exec(`UPDATE streams SET deleted_at = ?, is_active = 0, secret = x'', password = x'' WHERE id = ?`, now.Unix(), id); err != nil {
 			return err
 		}
@@ -251,9 +262,9 @@ func (s *Store) SettleStream(ctx context.Context, p app.StreamProgress) error {
 		if err := tx.exec(`UPDATE streams SET reached = max(reached, ?) WHERE id = ?`, p.Tried, p.StreamID); err != nil {
 			return err
 		}
-		return tx.exec(`UPDATE streams SET position = ?, sent = sent + ?, sent_ms = coalesce(?, sent_ms),
+		return tx.exec(`UPDATE streams AS s SET position = ?, sent = sent + ?, sent_ms = coalesce(?, sent_ms),
 				failing_ms = iif(is_active, ?, NULL), problem_en = iif(is_active, ?, ''), problem_vi = iif(is_active, ?, '')
-				WHERE id = ? AND position = ? AND deleted_at IS NULL`,
-			p.To, p.Sent, unixMilliOrNull(p.SentAt), unixMilliOrNull(p.FailingSince), p.Problem.EN, p.Problem.VI, p.StreamID, p.From)
+				WHERE id = ? AND position = ? AND `+streamMoves+` = ? AND deleted_at IS NULL`,
+			p.To, p.Sent, unixMilliOrNull(p.SentAt), unixMilliOrNull(p.FailingSince), p.Problem.EN, p.Problem.VI, p.StreamID, p.From, p.Moves)
 	})
 }
