@@ -165,7 +165,7 @@ func TestCredentialsAreBounded(t *testing.T) {
 		lastCounter, err = counter(1)
 		must(t, err)
 	}
-	if _, err := counter(1); app.CodeOf(err) != app.CodeConflict {
+	if _, err := counter(1); app.CodeOf(err) != app.CodeLimitReached {
 		t.Errorf("one counter link more: %v", err)
 	}
 	_, err = counter(2)

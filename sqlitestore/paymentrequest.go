@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -197,7 +198,7 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f app.Paym
 		c.add("r.bank_account_id IN (SELECT value FROM json_each(?))", limit)
 	}
 	if f.BankAccountID != 0 {
-		c.add("r.bank_account_id = ?", f.BankAccountID)
+		c.add("+r.bank_account_id = ?", f.BankAccountID) // its index has no account
 	}
 	if f.Reference != "" {
 		c.add("r.reference = ? AND r.reference <> ''", f.Reference)
@@ -217,9 +218,13 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f app.Paym
 	if f.Status != "" {
 		c.add(paymentStatus("?")+" = ?", now.Unix(), string(f.Status))
 	}
+	// Where no index narrows the list, its page is read by the ids, not by the time of
+	// creation and a sort of all of them.
+	newestFirst := f.From.IsZero() && f.To.IsZero() && f.Reference == "" && f.Code == "" && f.ShiftID == 0
 	switch f.Status {
 	case app.PaymentOpen, app.PaymentUnderpaid, app.PaymentExpired: // for the index
 		c.add("r.paid_at IS NULL AND r.cancelled_at IS NULL")
+		newestFirst = false
 	}
 	where := ` WHERE ` + c.where.String()
 	received, args := `r.received`, c.args
@@ -231,7 +236,11 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f app.Paym
 	if err != nil {
 		return page, storageError(err)
 	}
-	page.Rows, err = readAll(ctx, s, scanPaymentRequest, `SELECT `+paymentColumns+paymentFrom+where+` ORDER BY r.id DESC LIMIT ? OFFSET ?`, append(c.args, f.Page.Size, f.Page.Offset())...)
+	if newestFirst {
+		where = strings.Replace(where, "r.account_id", "+r.account_id", 1)
+	}
+	page.Rows, err = readAll(ctx, s, scanPaymentRequest, `SELECT `+paymentColumns+paymentFrom+where+` ORDER BY r.id DESC LIMIT ? OFFSET ?`,
+		append(c.args, f.Page.Size, f.Page.Offset())...)
 	return page, err
 }
 

@@ -1,6 +1,7 @@
 package sqlitestore_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -92,5 +93,28 @@ func wrongTotals(t *testing.T, path, name string) {
 	i := slices.IndexFunc(checks, func(c app.Check) bool { return c.Name == "totals" })
 	if i < 0 || checks[i].Result != app.CheckFailed || !strings.HasSuffix(checks[i].Text.EN, ": "+name) {
 		t.Errorf("the doctor finds %+v", checks)
+	}
+}
+
+// The list of payment requests is counted and summed up from an index, whatever it is
+// narrowed by, and a period by the time of creation.
+func TestPaymentListReadsAnIndex(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	for _, f := range []app.PaymentFilter{{}, {Status: app.PaymentPaid}, {BankAccountID: h.banks[0].ID}, {From: h.now, To: h.now.Add(time.Hour)}} {
+		f.Page = app.Page{Number: 1, Size: 20}
+		_, err := h.service.PaymentRequests(t.Context(), 1, f, h.now)
+		must(t, err)
+		queries := h.store.ReadQueries()
+		i := slices.IndexFunc(queries, func(q string) bool { return strings.HasPrefix(q, "SELECT count(*), coalesce(sum(r.amount)") })
+		plan := fmt.Sprint(peek(t, h.store.Path(), "EXPLAIN QUERY PLAN "+queries[i], make([]any, strings.Count(queries[i], "?"))...))
+		want := "USING COVERING INDEX payment_requests_created (account_id=?"
+		if !f.From.IsZero() {
+			want += " AND created_at>? AND created_at<?"
+		}
+		if !strings.Contains(plan, want) {
+			t.Errorf("%+v: %s", f, plan)
+		}
 	}
 }
