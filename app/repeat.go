@@ -61,6 +61,7 @@ type RepeatRule struct {
 // Reported is a transaction with what was reported of it.
 type Reported struct {
 	TransactionID int64
+	Time          time.Time
 	Own, Others   []Report // by the channel of the report that is judged, and by other channels
 }
 

@@ -57,7 +57,7 @@ type newRows struct {
 }
 
 // rowKey is what new rows are looked up by: an event id of a source, on a channel, or the
-// number or the amount of a transaction of a bank account.
+// number of a transaction of a bank account, or its amount and who reported it.
 type rowKey struct {
 	owner         int64
 	channel, text string
@@ -137,6 +137,13 @@ func (t *tx) queryRowOf(key rowKey, query string, args ...any) scanner {
 	t.rows.unseen = !t.rows.keys[key]
 	defer func() { t.rows.unseen = false }()
 	return t.queryRow(query, args...)
+}
+
+// queryOf is query for a statement that finds new rows by key only.
+func (t *tx) queryOf(key rowKey, query string, args ...any) (*txRows, error) {
+	t.rows.unseen = !t.rows.keys[key]
+	defer func() { t.rows.unseen = false }()
+	return t.query(query, args...)
 }
 
 // changeCommitted is change for a statement whose rows were committed before.

@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -261,7 +262,7 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 	}
 	r.tx.rows.keys[numberKey(b, e.Incoming)] = true
 	if len(r.tx.channels[b.ID]) > 1 {
-		r.tx.rows.keys[amountKey(b, e.Incoming)] = true
+		r.tx.rows.keys[amountKey(b, e.channel(), e.Amount)] = true
 	}
 	r.tx.totals.addTransaction(transactionDelta{
 		id: t.ID, accountID: b.AccountID, bankAccountID: b.ID, at: e.Time, day: app.DayOf(e.Time, r.zone), direction: e.Type, amount: e.Amount,
@@ -345,8 +346,9 @@ func (r *recorder) eventKey(e app.Incoming) rowKey {
 
 func numberKey(b app.BankAccount, e app.Incoming) rowKey { return rowKey{b.ID, "", e.Number} }
 
-func amountKey(b app.BankAccount, e app.Incoming) rowKey {
-	return rowKey{b.ID, "amount", strconv.FormatInt(e.Amount, 10)}
+// amountKey is of what a channel reported of an amount.
+func amountKey(b app.BankAccount, by channel, amount int64) rowKey {
+	return rowKey{b.ID, fmt.Sprint(by.source, " ", by.name), strconv.FormatInt(amount, 10)}
 }
 
 func (r *recorder) unassigned(position int, e app.Incoming) (app.Outcome, int64, error) {

@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -73,57 +74,68 @@ func (r *recorder) withNumber(b app.BankAccount, e report) (int64, error) {
 	return id, err
 }
 
-// mostCompared is how many transactions a report is compared with at most.
-const mostCompared = 500
+// mostCompared is how many transactions of a channel before, and after, a report it is
+// compared with at most.
+const mostCompared = 250
+
+// near finds the transactions of a bank account ?3, amount ?4 and direction ?5 that the
+// channel ?11 of the source ?10 reported first, from ?6 to ?7: the nearest to ?9. Of those
+// with a day alone it finds those of the day that begins at ?8.
+const near = `SELECT * FROM (SELECT t.id, t.channel, t.source_id, t.number, t.content, t.occurred_at, t.balance, t.available FROM transactions t INDEXED BY transactions_amount
+	WHERE t.bank_account_id = ?3 AND t.amount = ?4 AND t.source_id = ?10 AND t.channel = ?11 AND t.type = ?5 AND `
 
 // reported gives the transactions of the bank account, direction, amount and time of e, the
 // nearest first, with what was reported of them.
-func (r *recorder) reported(b app.BankAccount, e report) ([]app.Reported, error) {
-	at, window := e.Time.Unix(), int64(app.RepeatWindow/time.Second)
-	day := app.DayOf(e.Time, r.zone)
-	midnight := day.Start(r.zone).Unix()
-	from, to := at-window, at+window
+func (r *recorder) reported(b app.BankAccount, e report) (list []app.Reported, err error) {
+	for _, by := range r.tx.channels[b.ID] {
+		if by == e.channel() && !e.Forwarded {
+			continue // its reports are of other movements
+		}
+		found, err := r.reportedBy(b, e, by)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	slices.SortStableFunc(list, func(x, y app.Reported) int { return cmp.Compare(x.Time.Sub(e.Time).Abs(), y.Time.Sub(e.Time).Abs()) })
+	return list, nil
+}
+
+func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) ([]app.Reported, error) {
+	at, window, day := e.Time.Unix(), int64(app.RepeatWindow/time.Second), app.DayOf(e.Time, r.zone)
+	midnight, from, to := day.Start(r.zone).Unix(), at-window, at+window
 	if e.DateOnly {
 		from, to = midnight, (day+1).Start(r.zone).Unix()-1
 	}
-	// Of the same day are also those of which only the day is known.
-	const near = ` FROM transactions t INDEXED BY transactions_amount WHERE t.bank_account_id = ?3 AND t.amount = ?4 AND t.type = ?5
-		AND t.occurred_at BETWEEN min(?6, ?8) AND ?7 AND iif(t.date_only, t.occurred_at = ?8, t.occurred_at >= ?6)`
-	args := []any{string(e.EventIDChannel), e.source, b.ID, e.Amount, string(e.Type), from, to, midnight}
-	known, err := scanOne[bool](r.tx.queryRowOf(amountKey(b, e.Incoming), `SELECT EXISTS (SELECT 1`+near+`)`, args...))
-	if err != nil || !known {
-		return nil, err
-	}
-	type row struct {
-		id  int64
-		own bool
-		app.Report
-	}
-	scan := func(s scanner) (w row, err error) {
-		return w, s.Scan(&w.id, &w.own, &w.Number, &w.Content, secondsInto(&w.Time), &w.Balance, &w.Available)
-	}
+	const ofDay = `iif(t.date_only, t.occurred_at = ?8, 1) ORDER BY t.occurred_at `
 	// The reports of a transaction follow its own row.
-	rows, err := r.tx.query(`WITH page AS MATERIALIZED (SELECT t.id, `+reportedByChannel+` AS own, t.channel = ?1 AND t.source_id = ?2 AS first, t.number, t.content, t.occurred_at, t.balance, t.available,
-				abs(t.occurred_at - ?9) AS apart`+near+` ORDER BY apart, t.id LIMIT ?10)
-		SELECT id, own, number, content, occurred_at, balance, available FROM (
-			SELECT apart, id, 0 AS later, iif(own, first OR NOT EXISTS (SELECT 1 FROM transaction_reports x WHERE x.transaction_id = page.id AND x.channel = ?1 AND x.source_id = ?2), 0) AS own,
-				number, content, occurred_at, coalesce(balance, 0) AS balance, coalesce(available, 0) AS available FROM page
-			UNION ALL SELECT p.apart, p.id, 1, x.channel = ?1 AND x.source_id = ?2, x.number, x.content, x.occurred_at, coalesce(x.balance, 0), coalesce(x.available, 0)
-				FROM page p CROSS JOIN transaction_reports x ON x.transaction_id = p.id)
-		ORDER BY apart, id, later`, append(args, at, mostCompared)...)
-	list, err := collect(rows, err, scan)
+	rows, err := r.tx.queryOf(amountKey(b, by, e.Amount), `WITH page AS MATERIALIZED (SELECT t.*, `+reportedByChannel+` AS reported FROM (
+			`+near+`t.occurred_at BETWEEN ?6 AND ?9 AND `+ofDay+`DESC LIMIT ?12)
+			UNION ALL `+near+`t.occurred_at > ?9 AND t.occurred_at <= ?7 AND `+ofDay+`LIMIT ?12)
+			UNION ALL `+near+`t.occurred_at = ?8 AND ?8 < ?6 AND t.date_only LIMIT ?12)) t)
+		SELECT id, reported AND (channel = ?1 AND source_id = ?2 OR NOT EXISTS (SELECT 1 FROM transaction_reports x WHERE x.transaction_id = page.id AND x.channel = ?1 AND x.source_id = ?2)),
+			0 AS later, number, content, occurred_at, coalesce(balance, 0), coalesce(available, 0) FROM page
+		UNION ALL SELECT x.transaction_id, x.channel = ?1 AND x.source_id = ?2, 1, x.number, x.content, x.occurred_at, coalesce(x.balance, 0), coalesce(x.available, 0)
+			FROM page p CROSS JOIN transaction_reports x ON x.transaction_id = p.id
+		ORDER BY 1, later`,
+		string(e.EventIDChannel), e.source, b.ID, e.Amount, string(e.Type), from, to, midnight, at, by.source, string(by.name), mostCompared)
 	var found []app.Reported
-	for _, w := range list {
-		if n := len(found); n == 0 || found[n-1].TransactionID != w.id {
-			found = append(found, app.Reported{TransactionID: w.id})
+	err = each(rows, err, func(row scanner) (bool, error) {
+		var id int64
+		var own, later bool
+		var said app.Report
+		err := row.Scan(&id, &own, &later, &said.Number, &said.Content, secondsInto(&said.Time), &said.Balance, &said.Available)
+		if !later {
+			found = append(found, app.Reported{TransactionID: id, Time: said.Time})
 		}
 		last := &found[len(found)-1]
-		if w.own {
-			last.Own = append(last.Own, w.Report)
+		if own {
+			last.Own = append(last.Own, said)
 		} else {
-			last.Others = append(last.Others, w.Report)
+			last.Others = append(last.Others, said)
 		}
-	}
+		return false, err
+	})
 	return found, err
 }
 

@@ -4,7 +4,7 @@
 -- What the first report said of the bank account after the movement; NULL: nothing.
 ALTER TABLE transactions ADD COLUMN balance INTEGER;
 ALTER TABLE transactions ADD COLUMN available INTEGER; -- the part of it that can be spent
-CREATE INDEX transactions_amount ON transactions (bank_account_id, amount, occurred_at, date_only);
+CREATE INDEX transactions_amount ON transactions (bank_account_id, amount, source_id, channel, occurred_at);
 
 -- What later reports said of a transaction, where that differs from the first.
 CREATE TABLE transaction_reports (

@@ -49,7 +49,7 @@ func TestLookAfterAnAction(t *testing.T) {
 			path := strings.NewReplacer("{id}", id, "{token}", "x", "{medium}", "email").Replace(p.Path)
 			a := b.Send("POST", path, url.Values{})
 			found := back.FindStringSubmatch(a.Body)
-			if a.Status == http.StatusSeeOther || found == nil && strings.HasSuffix(path, "/env") {
+			if a.Status == http.StatusSeeOther || found == nil && (strings.HasSuffix(path, "/env") || p.Path == "/till/{id}/receipt") { // neither has a switch
 				continue
 			}
 			if found == nil {

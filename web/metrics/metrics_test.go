@@ -172,7 +172,7 @@ func TestTransactionsOfEveryWay(t *testing.T) {
 	t.Parallel()
 	ctx, now := t.Context(), time.Now()
 	element := func(id string) []app.Incoming {
-		return []app.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: id, Type: app.In, Amount: 1000, Time: now}}
+		return []app.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: id, Type: app.In, Amount: 1000 + int64(id[0]), Time: now}}
 	}
 	w := apptest.Open(t, apptest.NewFile(t), app.Config{Poll: func(context.Context, app.Source, string, time.Time) (app.PolledPage, error) {
 		return app.PolledPage{Body: []byte("{}"), Elements: element("list")}, nil
