@@ -219,6 +219,8 @@ func TestImportRefuses(t *testing.T) {
 		"old.xls":  {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + strings.Repeat("\x00", 600), ".xlsx"},
 		"none.csv": {"nothing,here\n1,2\n", "--map"},
 		// Whose account it is isn't guessed: the file is another bank's than the only account.
+		"payer.csv": {"Ngày giao dịch,Phát sinh nợ,Phát sinh có,Nội dung,Đơn vị thụ hưởng/đơn vị chuyển,Tài khoản,Ngân hàng đối tác\n" +
+			"01/11/2026,0,1.500.000,DH1,NGUYEN VAN A,19354957,ACB\n", "--bank-account-id"}, // whose account it is isn't said
 		"other.csv": {"NGÂN HÀNG TMCP KỸ THƯƠNG VIỆT NAM - TECHCOMBANK\nNgày giao dịch,Nội dung,Nợ,Có\n02/11/2026,DH1,,1.500.000\n", "--bank-account-id"},
 	} {
 		code, _, stderr := baoco("", "transaction", "import", w.file(name, c.text), "--db", filepath.Join(w.dir, "baoco.db"))

@@ -73,10 +73,29 @@ type otherAccounts struct {
 // leaveAccounts gives a column of account numbers to otherAccounts if the file
 // names its account.
 func (r *Reader) leaveAccounts(h *header) {
-	if _, given := r.options.Map[string(fieldAccount)]; r.account != "" && !given {
+	if _, given := r.options.Map[string(fieldAccount)]; given {
+		return
+	}
+	switch {
+	case r.account != "":
 		r.other.column = h.columns.of(fieldAccount) + 1
 		delete(h.columns, fieldAccount)
+	case h.ofCounterpart(h.columns.of(fieldAccount)):
+		r.unclearAccount = true
+		delete(h.columns, fieldAccount)
 	}
+}
+
+// ofCounterpart tells whether a column of account numbers may be about the other side: it
+// stands between columns about it, none of which has its account number.
+func (h *header) ofCounterpart(column int) bool {
+	if column < 1 || column+1 >= len(h.names) || fieldOf(h.names[column-1]) != fieldCounterpart {
+		return false
+	}
+	return !slices.ContainsFunc(h.names, func(name string) bool {
+		words := wordsOf(name)
+		return fieldOf(name) == fieldCounterpart && hasAny(words, []string{"tk", "tai khoan", "account", "so"})
+	})
 }
 
 // compare refuses a file with rows of its own account and rows of others.

@@ -154,7 +154,7 @@ func (i Import) bankAccount(ctx context.Context, service *app.Service, layout La
 		return app.BankAccount{}, app.ErrUnknownBankAccountID
 	case layout.namesAccount():
 		return app.BankAccount{}, nil
-	case len(candidates) != 1:
+	case layout.UnclearAccount || len(candidates) != 1:
 		return app.BankAccount{}, &UnclearAccountError{len(candidates)}
 	}
 	return candidates[0], nil

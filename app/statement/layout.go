@@ -12,6 +12,10 @@ type Layout struct {
 	HeaderLine    int    // 0: the table has no header row
 	Columns       []Column
 	AccountNumber string // the account that is named above the table; empty: none is
+
+	// UnclearAccount tells that a column of account numbers may be about the other side, so
+	// that the file names no account.
+	UnclearAccount bool
 }
 
 // Column says which field a column of the file holds. The field is one that

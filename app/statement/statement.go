@@ -59,15 +59,16 @@ type Reader struct {
 	failed error     // what every further call of Next returns
 	skips  []Skip
 
-	vnd      bool // the file says that it is in VND
-	rows     int
-	unsigned int  // the line of the first amount without a sign
-	sawSign  bool // some amount has a sign
-	format   numberFormat
-	present  *reconciliation            // of the present account
-	byColumn map[string]*reconciliation // of each account, where a column names them
-	file     sums
-	other    otherAccounts
+	vnd            bool // the file says that it is in VND
+	rows           int
+	unsigned       int  // the line of the first amount without a sign
+	sawSign        bool // some amount has a sign
+	format         numberFormat
+	present        *reconciliation            // of the present account
+	byColumn       map[string]*reconciliation // of each account, where a column names them
+	file           sums
+	other          otherAccounts
+	unclearAccount bool // a column of accounts may be about the other side
 }
 
 // Open finds the table of transactions in a file. The content of the file, not
@@ -243,7 +244,7 @@ func (r *Reader) readUnit(line record) error {
 
 // Layout returns what was found out before the first row.
 func (r *Reader) Layout() Layout {
-	return Layout{Bank: r.bank.bank, Sheet: r.sheet, HeaderLine: r.header.line, Columns: r.header.list(), AccountNumber: r.first}
+	return Layout{Bank: r.bank.bank, Sheet: r.sheet, HeaderLine: r.header.line, Columns: r.header.list(), AccountNumber: r.first, UnclearAccount: r.unclearAccount}
 }
 
 // Progress returns how much of the file, or of the sheet within it, was read, in
