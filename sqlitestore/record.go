@@ -201,12 +201,12 @@ func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Out
 	if !r.retry || seen.transactionID != 0 {
 		return app.OutcomeDuplicate, seen.transactionID, r.namedByImport(seen.transactionID)
 	}
+	if seen.inboundEvent != r.event {
+		return app.OutcomeDuplicate, 0, nil // another event has its item
+	}
 	bankAccount, found, err := r.bankAccount(e, r.call.Source.BankAccountID)
 	if err != nil {
 		return "", 0, err
-	}
-	if !found && seen.inboundEvent != r.event {
-		return app.OutcomeDuplicate, 0, nil // another event has its unassigned item
 	}
 	if !found {
 		if seen.state == app.OutcomeDiscarded {
