@@ -28,6 +28,8 @@ type tillData struct {
 	Bill  *billData         // nil: the keypad
 	Bills []app.PaymentRequest
 	None  bool // codes can't be made
+
+	MayBeRepeats int64 // received items that may be money which is recorded already
 }
 
 // tillForm is the form of a bill as it was entered.
@@ -115,6 +117,11 @@ func (s *Server) showTill(v *visit, bill *app.PaymentRequest, form tillForm, wro
 	if data.Bills, err = s.shiftBills(v, v.user.ID, v.now); err != nil {
 		return err
 	}
+	open, err := s.Service.OpenInbound(v.Context(), v.account.ID, app.CountedUpTo)
+	if err != nil {
+		return err
+	}
+	data.MayBeRepeats = open.MayBeRepeats
 	if form.BankAccountID == "" && len(data.Bills) > 0 { // that of the bill before
 		data.Form.BankAccountID = strconv.FormatInt(data.Bills[0].BankAccount.ID, 10)
 	}

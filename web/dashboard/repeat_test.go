@@ -1,0 +1,49 @@
+package dashboard_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/web/webtest"
+)
+
+// What may be a repeat is seen on the overview, the log and the till, and the owner ends it
+// with one tap. A cashier sees only that there is something.
+func TestMayBeRepeatIsSettled(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "thu", app.RoleCashier)
+	w.User(1, "viet", app.RoleDeveloper)
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	sepay, native := w.Sepay(), w.Native()
+	lan, thu, viet := w.Browser().SignIn("lan"), w.Browser().SignIn("thu"), w.Browser().SignIn("viet")
+	w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "1", Content: "ANH BA TRA TIEN BAN"})
+	for i, repeat := range []string{"1", "0"} {
+		w.Names(webtest.Counts{MayRepeat: 1}, native, apptest.Transfer{ID: fmt.Sprint("n", i), Content: fmt.Sprint("ban ", i)})
+		event := w.NewestEvent().ID
+		path := fmt.Sprintf("/inbound/events/%d", event)
+		lan.Get("/").Shows(t, "1 received item may be money that is recorded already", "/inbound/events?state=may_be_repeat")
+		lan.Get("/inbound/events?state=may_be_repeat").Shows(t, "May be a repeat", path)
+		lan.Get("/inbound").Shows(t, "may be money that is recorded already")
+		lan.Get("/till").Shows(t, "say which it is")
+		thu.Get("/till").Shows(t, "the owner says which it is")
+		page := lan.Get(path)
+		page.Shows(t, "Same as transaction", "Another transfer: record it", fmt.Sprintf(`href="/transactions/%d"`, i+1))
+		viet.Get(path).WantStatus(t, http.StatusOK)
+		viet.Post(path+"/settle", "item_id", fmt.Sprint(w.Items(event)[0].ID), "repeat", repeat).WantStatus(t, http.StatusForbidden)
+		lan.Post(path+"/settle", "item_id", fmt.Sprint(w.Items(event)[0].ID), "repeat", repeat).Goes(t, path)
+		if e := w.Event(event); e.Open != 0 || e.Recorded != i || e.Duplicates != 1-i {
+			t.Errorf("settled as %+v", e)
+		}
+		lan.Post(path+"/settle", "item_id", fmt.Sprint(w.Items(event)[0].ID), "repeat", repeat).Shows(t, "It may have been decided meanwhile")
+		if i == 0 { // the next one may be a repeat of another transaction
+			w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "2", Content: "CHI TU TRA TIEN GHE"})
+		}
+	}
+	w.WantTransactions(3)
+}
