@@ -62,6 +62,7 @@ var fieldNames = map[string]Text{
 	"accountNumber":     {EN: "Account", VI: "Tài khoản"},
 	"transactionDate":   {EN: "Date", VI: "Ngày"},
 	"currency":          {EN: "Currency", VI: "Loại tiền"},
+	"transaction":       {"Transaction", "Giao dịch"},
 	"transferAmount":    {EN: "Amount", VI: "Số tiền"},
 	"transferType":      {EN: "Direction", VI: "Loại giao dịch"},
 	"source_id":         {EN: "Source", VI: "Nguồn"},

@@ -112,11 +112,16 @@ func (w words) Outcome(o app.Outcome) string {
 // States are for the template.
 func (eventsData) States() []app.Outcome { return eventStates }
 
+// mostCompared is how many transactions the page of an event shows beside items that may be
+// their repeats.
+const mostCompared = 50
+
 // eventData is the page of an event.
 type eventData struct {
 	app.InboundEvent
 	Unassigned int // how many items are unassigned
 	Link       linkForm
+	Recorded   map[int64]app.Transaction // that items may repeat
 }
 
 // FirstElement is the element that the log shows for an event; nil if the event
@@ -257,10 +262,20 @@ func suggestLink(items []app.InboundItem) (form linkForm) {
 // showEvent shows the page of an event. wrong is why an action was refused.
 func (s *Server) showEvent(v *visit, e app.InboundEvent, link linkForm, wrong error) error {
 	link.Banks = app.Banks()
-	data := eventData{InboundEvent: e, Link: link}
+	data := eventData{InboundEvent: e, Link: link, Recorded: map[int64]app.Transaction{}}
 	for _, i := range data.Items {
-		if i.State == app.OutcomeUnassigned {
+		switch i.State {
+		case app.OutcomeUnassigned:
 			data.Unassigned++
+		case app.OutcomeMayBeRepeat:
+			if len(data.Recorded) == mostCompared {
+				continue
+			}
+			t, err := s.Service.Transaction(v.Context(), v.account.ID, i.TransactionID)
+			if err != nil {
+				return err
+			}
+			data.Recorded[t.ID] = t
 		}
 	}
 	return s.renderForm(v, wrong, "event", "inbound", app.Textf("Inbound call %d", "Lần nhận #%d", data.ID), data)
