@@ -48,8 +48,10 @@
 //   - A provider's call: web/inbound, entrance.go (find the source, verify) →
 //     app/provider, the provider's file (bytes become transactions) →
 //     [Service.RecordTransactions] in inbound.go (check, normalise) → sqlitestore,
-//     inbound.go (RecordInbound) → record.go (whose insert has app/paymentcode read
-//     the payment code) → newrows.go (the rows of a commit are written together) →
+//     inbound.go (RecordInbound) → record.go (known event, bank account) → repeat.go
+//     (what other channels reported of the same money; the rule is [RepeatRule]) →
+//     record.go again (whose insert has app/paymentcode read the payment code) →
+//     repeat.go (what waits and is decided now) → newrows.go (the rows of a commit are written together) →
 //     writer.go: one commit holds the inbound event, the new transactions, the totals
 //     and a pending delivery for each matching webhook; a call of very many
 //     transactions takes several →

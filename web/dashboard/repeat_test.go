@@ -22,6 +22,7 @@ func TestMayBeRepeatIsSettled(t *testing.T) {
 	w.CodePattern("DH")
 	sepay, native := w.Sepay(), w.Native()
 	lan, thu, viet := w.Browser().SignIn("lan"), w.Browser().SignIn("thu"), w.Browser().SignIn("viet")
+	lan.Get("/inbound/sources/new?provider=casso").Shows(t, "A transfer that two sources report is recorded once", sepay.Name, native.Name)
 	w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "1", Content: "ANH BA TRA TIEN BAN"})
 	for i, repeat := range []string{"1", "0"} {
 		w.Names(webtest.Counts{MayRepeat: 1}, native, apptest.Transfer{ID: fmt.Sprint("n", i), Content: fmt.Sprint("ban ", i)})

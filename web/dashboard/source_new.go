@@ -14,6 +14,7 @@ type sourceForm struct {
 	Name, Auth, BankAccountID     string
 	Header, Map, Sender, Username string
 	Banks                         []app.BankAccount
+	Others                        []app.Source // that there are already
 }
 
 // Takes tells whether sources of this kind have an option.
@@ -62,6 +63,9 @@ func (s *Server) showNewSource(v *visit, form sourceForm, wrong error) (err erro
 		return s.showGuide(v, guideData{Open: "source", Source: form}, wrong)
 	}
 	if form.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	if form.Others, err = s.Service.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	title := app.Text{EN: "Add source: " + form.Kind.Name, VI: "Thêm nguồn giao dịch: " + form.Kind.Name}
