@@ -270,11 +270,13 @@ type Settled struct {
 }
 
 // SettleRepeat does what a person says of an item of an inbound event: repeat is true
-// where it is the movement of the transaction that the item names. Where it isn't, it is
-// judged by the others again, and recorded if it is none of them. An item id of 0 is the only such item of the event. CodeConflict where
-// there is none, or are several.
-func (s *Service) SettleRepeat(ctx context.Context, accountID, eventID, itemID int64, repeat bool, now time.Time) (Settled, error) {
-	settled, err := s.store.SettleRepeat(ctx, accountID, eventID, itemID, repeat, s.zone, now)
+// where it is the movement of the transaction that the item names. Where it isn't, or that
+// transaction was removed, it is judged by the others again, and recorded if it is none of
+// them. An item id of 0 is the only such item of the event. A transaction id is of the one
+// that the person saw: a decision that is sent twice must not be about the next one; 0: it
+// isn't said. CodeConflict where there is no such item, or are several.
+func (s *Service) SettleRepeat(ctx context.Context, accountID, eventID, itemID, transactionID int64, repeat bool, now time.Time) (Settled, error) {
+	settled, err := s.store.SettleRepeat(ctx, accountID, eventID, itemID, transactionID, repeat, s.zone, now)
 	if err == nil {
 		s.wake(settled.Webhooks, nil)
 	}
@@ -283,6 +285,6 @@ func (s *Service) SettleRepeat(ctx context.Context, accountID, eventID, itemID i
 
 // ErrNothingToSettle refuses a decision about nothing, or about several items.
 var ErrNothingToSettle error = Refused(CodeConflict, Text{
-	"This needs one item of the event that may be a repeat. It may have been decided meanwhile.",
-	"Cần đúng một mục chưa rõ trùng hay không của lần nhận này. Có thể mục đó vừa được xử lý.",
+	"This needs one item of the event that may be a repeat. It may have been decided meanwhile, or may be another transaction now.",
+	"Cần đúng một mục chưa rõ trùng hay không của lần nhận này. Có thể mục đó vừa được xử lý, hoặc nay có thể trùng với giao dịch khác.",
 })

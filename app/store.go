@@ -173,7 +173,7 @@ type Store interface {
 	// such item.
 	DiscardInbound(ctx context.Context, accountID, id, itemID int64) (int, error)
 	// SettleRepeat does what Service.SettleRepeat says.
-	SettleRepeat(ctx context.Context, accountID, eventID, itemID int64, repeat bool, zone *time.Location, now time.Time) (Settled, error)
+	SettleRepeat(ctx context.Context, accountID, eventID, itemID, transactionID int64, repeat bool, zone *time.Location, now time.Time) (Settled, error)
 	// LinkInbound links in one commit and records in steps, as LinkBankAccount.
 	LinkInbound(ctx context.Context, accountID, id int64, in InboundLink, zone *time.Location, now time.Time) (InboundLinkResult, error)
 	// InboundEventsBefore lists at most f.Page.Size events without bodies,

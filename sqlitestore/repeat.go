@@ -288,9 +288,14 @@ func (r *recorder) keepAsRepeat(item waitingItem, b app.BankAccount, same int64)
 		string(app.OutcomeMayBeRepeat), b.ID, same, item.silent, why.Field, why.Text.EN, why.Text.VI, item.id)
 }
 
-// settle concludes an item that is what it may repeat, and judges one again that isn't.
+// settle concludes an item that is what it may repeat, and judges one again that isn't, or
+// whose transaction was removed.
 func (r *recorder) settle(item waitingItem, b app.BankAccount, repeat bool) (app.Outcome, int64, error) {
-	if repeat {
+	there, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM transactions WHERE id = ?)`, item.mayRepeat))
+	if err != nil {
+		return "", 0, err
+	}
+	if repeat && there {
 		return r.conclude(item, b, item.mayRepeat, app.SameMovement)
 	}
 	item.isNot = append(item.isNot, item.mayRepeat)
@@ -308,14 +313,14 @@ func (r *recorder) settle(item waitingItem, b app.BankAccount, repeat bool) (app
 }
 
 // SettleRepeat does what a person says of an item that may be a repeat.
-func (s *Store) SettleRepeat(ctx context.Context, accountID, eventID, itemID int64, repeat bool, zone *time.Location, now time.Time) (app.Settled, error) {
+func (s *Store) SettleRepeat(ctx context.Context, accountID, eventID, itemID, transactionID int64, repeat bool, zone *time.Location, now time.Time) (app.Settled, error) {
 	return writing(ctx, s, func(tx *tx) (app.Settled, error) {
 		var settled app.Settled
 		if err := inboundEventExists(tx, accountID, eventID); err != nil {
 			return settled, err
 		}
 		r := &recorder{tx: tx, zone: zone, now: now, call: app.InboundCall{AccountID: accountID}}
-		items, err := r.mayBeRepeats(`+i.inbound_event_id = ? AND (?2 = 0 OR i.id = ?2)`, eventID, itemID)
+		items, err := r.mayBeRepeats(`+i.inbound_event_id = ? AND (?2 = 0 OR i.id = ?2) AND (?3 = 0 OR i.transaction_id = ?3)`, eventID, itemID, transactionID)
 		if err == nil && len(items) != 1 {
 			err = app.ErrNothingToSettle
 		}

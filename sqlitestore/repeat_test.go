@@ -224,7 +224,7 @@ func (w *repeatWorld) settle() (decisions int) {
 		}
 		n := w.movementOf(items[0][2].(string))
 		repeat := w.isRecorded(n) && w.standsFor(items[0][3].(int64), n)
-		r, err := w.h.service.SettleRepeat(w.t.Context(), w.account, items[0][1].(int64), items[0][0].(int64), repeat, w.h.now)
+		r, err := w.h.service.SettleRepeat(w.t.Context(), w.account, items[0][1].(int64), items[0][0].(int64), items[0][3].(int64), repeat, w.h.now)
 		must(w.t, err)
 		fmt.Fprintf(&w.log, "a person: %s is %d, a repeat: %t → %s\n", items[0][2], n, repeat, r.Outcome)
 		decisions++
@@ -297,4 +297,45 @@ func TestOneMovementIsOneTransaction(t *testing.T) {
 	}
 	t.Logf("%d worlds: %d movements, reported %d times; %d decisions by a person", seeds, movements, reports, decisions)
 	whole(t, path, h.now)
+}
+
+// A report isn't lost where the transaction that it may repeat was removed while its bank
+// account was unlinked: whoever says that it is that transaction has it recorded.
+func TestSettleOfRemovedTransaction(t *testing.T) {
+	t.Parallel()
+	path := create(t)
+	h := newHistory(t, path, 1)
+	defer h.store.Close()
+	db := openToRead(t, path)
+	defer db.Close()
+	ctx, account := t.Context(), h.account()
+	link := app.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}
+	linked, err := h.service.LinkBankAccount(ctx, account, link, h.now)
+	must(t, err)
+	source, err := h.service.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "s"}, h.now)
+	must(t, err)
+	said := app.Incoming{Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Time: h.now.Add(-time.Hour)}
+	in, err := h.service.NewImport(ctx, app.ImportOptions{AccountID: account, File: "a.csv"})
+	must(t, err)
+	_, err = in.Add(ctx, []app.Incoming{said}, h.now)
+	must(t, err)
+	said.EventID, said.Content = "1", "ck"
+	r, err := h.service.RecordTransactions(ctx, app.InboundCall{
+		AccountID: account, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []app.Incoming{said},
+	})
+	must(t, err)
+	if r.MayBeRepeats != 1 {
+		t.Fatal(r)
+	}
+
+	must(t, h.service.UnlinkBankAccount(ctx, account, linked.BankAccount.ID, h.now))
+	must(t, h.service.UndoImport(ctx, account, in.ID(), h.now))
+	_, err = h.service.LinkBankAccount(ctx, account, link, h.now)
+	must(t, err)
+	settled, err := h.service.SettleRepeat(ctx, account, r.EventID, 0, 0, true, h.now)
+	must(t, err)
+	recorded := ask(t, db, `SELECT id, content FROM transactions WHERE account_id = ?`, account)
+	if settled.Outcome != app.OutcomeRecorded || fmt.Sprint(recorded) != fmt.Sprintf("[[%d ck]]", settled.TransactionID) {
+		t.Errorf("%+v: %v", settled, recorded)
+	}
 }

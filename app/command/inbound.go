@@ -70,6 +70,7 @@ func settleCommand() *cli.Command {
 			&cli.BoolFlag{Name: "repeat", Usage: "it is the transaction that source event names: record nothing"},
 			&cli.BoolFlag{Name: "another", Usage: "it is another transfer: record it, unless it may be yet another transaction"},
 			&cli.Int64Flag{Name: "item-id", Usage: "item `ID`, as source event shows it", DefaultText: "the only one"},
+			&cli.Int64Flag{Name: "transaction-id", Usage: "only if the item names transaction `ID`", DefaultText: "any"},
 		),
 		Action: withID("inbound event", settleEvent),
 	}
@@ -274,7 +275,7 @@ func settleEvent(c *cli.Context, s *session, id int64) error {
 	if repeat == c.Bool("another") {
 		return terminal.Usagef("give --repeat or --another")
 	}
-	r, err := s.service.SettleRepeat(c.Context, s.account, id, c.Int64("item-id"), repeat, s.now)
+	r, err := s.service.SettleRepeat(c.Context, s.account, id, c.Int64("item-id"), c.Int64("transaction-id"), repeat, s.now)
 	if err != nil {
 		return err
 	}

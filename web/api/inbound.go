@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 	"baoco/web/wire"
 )
 
@@ -223,18 +224,25 @@ func (s *Server) settleInbound(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	f, err := q.fields("item_id", "repeat")
+	f, err := q.fields("item_id", "transaction_id", "repeat")
 	if err != nil {
 		return err
 	}
-	item, repeat := f.reference("item_id"), f.truth("repeat")
-	if _, given := f.body.Lookup("repeat"); !given {
+	item, repeat := f.reference("item_id"), f.state("repeat")
+	if f.body.Get("repeat").Kind == exactjson.Null {
 		f.bad.Add("repeat", "is required", "là bắt buộc")
+	}
+	var transaction int64
+	if text := f.given("transaction_id"); text != "" {
+		var ok bool
+		if transaction, ok = wire.ParseID(text); !ok {
+			f.bad.Add("transaction_id", app.UnknownReference.EN, app.UnknownReference.VI)
+		}
 	}
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	settled, err := s.service.SettleRepeat(q.Context(), q.account(), e.ID, item, repeat, q.now)
+	settled, err := s.service.SettleRepeat(q.Context(), q.account(), e.ID, item, transaction, *repeat, q.now)
 	if err != nil {
 		return err
 	}

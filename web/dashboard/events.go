@@ -272,7 +272,7 @@ func (s *Server) showEvent(v *visit, e app.InboundEvent, link linkForm, wrong er
 				continue
 			}
 			t, err := s.Service.Transaction(v.Context(), v.account.ID, i.TransactionID)
-			if err != nil {
+			if err != nil && app.CodeOf(err) != app.CodeNotFound { // it went with its import
 				return err
 			}
 			data.Recorded[t.ID] = t
@@ -344,7 +344,8 @@ func (s *Server) settleEvent(v *visit) error {
 		return err
 	}
 	item, _ := wire.ParseID(v.PostFormValue("item_id"))
-	r, err := s.Service.SettleRepeat(v.Context(), v.account.ID, e.ID, item, v.PostFormValue("repeat") == "1", v.now)
+	transaction, _ := wire.ParseID(v.PostFormValue("transaction_id"))
+	r, err := s.Service.SettleRepeat(v.Context(), v.account.ID, e.ID, item, transaction, v.PostFormValue("repeat") == "1", v.now)
 	if err != nil {
 		return s.showEvent(v, e, suggestLink(e.Items), err)
 	}

@@ -97,6 +97,28 @@ func TestEventActions(t *testing.T) {
 	w.WantTransactions(2)
 }
 
+// A decision that is sent twice is about the transaction that its page showed, not about
+// the next one that the item may be.
+func TestSettleIsAboutWhatWasShown(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	till, sepay := w.Native(), w.Sepay()
+	w.Names(webtest.Recorded, till, apptest.Transfer{ID: "1", Number: "FT1"})
+	w.Names(webtest.Recorded, till, apptest.Transfer{ID: "2", Number: "FT2"})
+	w.Names(webtest.Counts{MayRepeat: 1}, sepay, apptest.Transfer{ID: "3", Content: "ck"})
+	b := w.Browser().SignIn("lan")
+	var form []string
+	for _, field := range regexp.MustCompile(`name="((?:item|transaction)_id)" value="(\d+)"`).FindAllStringSubmatch(b.Get("/inbound/events/3").Body, -1) {
+		form = append(form, field[1], field[2])
+	}
+	form = append(form, "repeat", "0")
+	b.Post("/inbound/events/3/settle", form...).Goes(t, "/inbound/events/3")
+	b.Post("/inbound/events/3/settle", form...).Shows(t, "may be another transaction now")
+	w.WantTransactions(2)
+}
+
 // What others send is text, whatever it holds.
 func TestHostileEventsAreInert(t *testing.T) {
 	t.Parallel()
