@@ -158,26 +158,22 @@ const leastContent = 8
 
 // compareContents follows decisions: equal contents, one that stands in the other, a common
 // payment code or a common long number are the same movement; long contents without a
-// common word are another.
+// common word are another. With two different payment codes a common number proves nothing.
 func (r RepeatRule) compareContents(a, b Report) Likeness {
 	x, y := squeeze(a.Content), squeeze(b.Content)
 	if len(x) > len(y) {
 		a, b, x, y = b, a, y, x
 	}
+	code, other := r.Codes.Read(a.Content).Text, r.Codes.Read(b.Content).Text
 	switch {
 	case x == "":
 		return NotKnown
-	case x == y, len(x) >= leastContent && strings.Contains(y, x), r.shareCode(a.Content, b.Content), r.shareNumber(a, b):
+	case x == y, len(x) >= leastContent && strings.Contains(y, x), code != "" && code == other, (code == "" || other == "") && r.shareNumber(a, b):
 		return SameMovement
 	case len(x) >= leastContent && !shareWord(a.Content, y) && !shareWord(b.Content, x):
 		return AnotherMovement
 	}
 	return NotKnown
-}
-
-func (r RepeatRule) shareCode(a, b string) bool {
-	code := r.Codes.Read(a).Text
-	return code != "" && code == r.Codes.Read(b).Text
 }
 
 // leastNumber is how many digits a number needs to prove that two contents are of one

@@ -38,6 +38,8 @@ func TestRepeatRule(t *testing.T) {
 		{"eight letters in the other", say("LE VAN CU"), say("LE VAN CU chuyen tien"), unknown},
 		{"a code", say("thanh toan DH123456 nha"), say("DH123456 cua chi Ba"), same},
 		{"a long number", say("hoa don 998877 nha chi Ba"), say("998877 thang 10 cua em"), same},
+		{"two codes and a common number", say("DH123456 Tap hoa Hoa 02838123456"), say("DH654321 Tap hoa Hoa 02838123456"), unknown},
+		{"a code and a common number", say("DH123456 Tap hoa Hoa 02838123456"), say("Tap hoa Hoa 02838123456 anh Ba"), same},
 		{"a short number", say("hoa don 99887 nha chi Ba"), say("99887 thang 10 cua em"), unknown},
 		{"the shop's account", say("toi 19354957 nha chi Ba"), say("19354957 thang 10 cua em"), unknown},
 		{"a phone number", say("0901234567 nha chi Ba"), say("0901234567 thang 10 cua em"), unknown},
