@@ -185,8 +185,8 @@ const mostDecided = 100
 // decide judges the items anew that may be repeats of the bank account, direction and
 // amount of e, which was just recorded or merged: what is known now may say which they are.
 func (r *recorder) decide(b app.BankAccount, e report) error {
-	if len(r.tx.channels[b.ID]) < 2 && !e.Forwarded {
-		return nil
+	if others, err := r.tx.reportedBy(b.ID, e.channel()); err != nil || !others && !e.Forwarded {
+		return err
 	}
 	items, err := r.mayBeRepeats(`i.bank_account_id = ? AND i.amount = ? AND i.type = ?`, b.ID, e.Amount, string(e.Type))
 	if err != nil {

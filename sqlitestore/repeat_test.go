@@ -339,3 +339,35 @@ func TestSettleOfRemovedTransaction(t *testing.T) {
 		t.Errorf("%+v: %v", settled, recorded)
 	}
 }
+
+// The first transaction after an error of the bank account decides what waits, as any does.
+func TestDecideAfterError(t *testing.T) {
+	t.Parallel()
+	path := create(t)
+	h := newHistory(t, path, 1)
+	defer h.store.Close()
+	ctx, account := t.Context(), h.account()
+	_, err := h.service.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
+	must(t, err)
+	sources := make([]app.Source, 2)
+	for i := range sources {
+		sources[i], err = h.service.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: fmt.Sprint(i)}, h.now)
+		must(t, err)
+	}
+	tell := func(source int, id, content string, fault bool) app.Recording {
+		e := app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Content: content, Time: h.now.Add(-time.Hour)}
+		r, err := h.service.RecordTransactions(ctx, app.InboundCall{
+			AccountID: account, Source: sources[source], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []app.Incoming{e}, SourceFault: fault,
+		})
+		must(t, err)
+		return r
+	}
+	tell(0, "1", "", false)
+	if r := tell(1, "2", "LE VAN C mua ghe", true); r.MayBeRepeats != 1 {
+		t.Fatal(r)
+	}
+	tell(0, "3", "CT DEN:LE VAN C mua ghe", false)
+	if waits := peek(t, path, `SELECT count(*) FROM inbound_items WHERE state = 'may_be_repeat'`); fmt.Sprint(waits) != "[[0]]" {
+		t.Errorf("%v wait", waits)
+	}
+}
