@@ -89,7 +89,7 @@ func (r RepeatRule) Judge(e Incoming, known []Reported) (transactionID int64, li
 // compare is certain where a balance or the text itself says so, before any content.
 func (r RepeatRule) compare(e Incoming, k Reported) (like Likeness, certain bool) {
 	if len(k.Own) > 0 {
-		return forwardedAgain(e, k.Own), true
+		return r.forwardedAgain(e, k.Own), true
 	}
 	for _, other := range k.Others {
 		if like := compareBalances(e.Report(), other); like != NotKnown {
@@ -137,15 +137,19 @@ func sameForm(a, b string) bool {
 
 // forwardedAgain compares a bank's text with those that its channel reported before. The
 // bank's own time and a balance make two texts one. Where they have only one of these, or
-// neither, equal texts may be of two movements.
-func forwardedAgain(e Incoming, own []Report) Likeness {
+// neither, equal texts may be of two movements. So may texts of other contents with both:
+// money that comes, goes back and comes again within a minute leaves one balance twice.
+func (r RepeatRule) forwardedAgain(e Incoming, own []Report) Likeness {
 	like := AnotherMovement
 	for _, o := range own {
 		apart, balances := e.Time.Sub(o.Time).Abs(), e.Balance == o.Balance && e.Available == o.Available
 		switch {
 		case !e.Forwarded || !balances || apart > RepeatWindow || e.Clocked && apart != 0:
 		case e.Clocked && (e.Balance != 0 || e.Available != 0):
-			return SameMovement
+			if r.compareContents(e.Report(), o) != AnotherMovement {
+				return SameMovement
+			}
+			like = NotKnown
 		case squeeze(e.Content) == squeeze(o.Content):
 			like = NotKnown
 		}

@@ -84,6 +84,8 @@ func TestForwardedAgain(t *testing.T) {
 	}{
 		{"time and balance", app.Incoming{Clocked: true, Balance: 5, Time: at, Content: "x"}, app.Report{Balance: 5, Time: at, Content: "cut"}, same},
 		{"time and what can be spent", app.Incoming{Clocked: true, Available: 5, Time: at}, app.Report{Available: 5, Time: at}, same},
+		{"time and balance, another content", app.Incoming{Clocked: true, Balance: 5, Time: at, Content: "TRAN THI D hoc phi"},
+			app.Report{Balance: 5, Time: at, Content: "LE VAN C mua ghe"}, unknown},
 		{"another balance", app.Incoming{Clocked: true, Balance: 5, Time: at, Content: "x"}, app.Report{Balance: 6, Time: at, Content: "x"}, another},
 		{"another time", app.Incoming{Clocked: true, Balance: 5, Time: at.Add(time.Minute), Content: "x"}, app.Report{Balance: 5, Time: at, Content: "x"}, another},
 		{"no balance", app.Incoming{Clocked: true, Time: at, Content: "x"}, app.Report{Time: at, Content: "x"}, unknown},
