@@ -233,9 +233,9 @@ func (s *Server) settleInbound(w http.ResponseWriter, q *Request) error {
 		f.bad.Add("repeat", "is required", "là bắt buộc")
 	}
 	var transaction int64
-	if text := f.given("transaction_id"); text != "" {
+	if text := f.optional("transaction_id"); text != nil {
 		var ok bool
-		if transaction, ok = wire.ParseID(text); !ok {
+		if transaction, ok = wire.ParseID(*text); !ok {
 			f.bad.Add("transaction_id", app.UnknownReference.EN, app.UnknownReference.VI)
 		}
 	}
