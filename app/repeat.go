@@ -204,14 +204,17 @@ func numbersIn(content string) (long []string) {
 	return long
 }
 
-// isPhoneNumber tells whether n has the form of a Vietnamese mobile number: a shop's own
-// stands in the contents of many payers.
+// isPhoneNumber tells whether n has the form of a Vietnamese telephone number, that of a
+// hotline too: a shop's own stands in the contents of many payers.
 func isPhoneNumber(n string) bool {
+	if (strings.HasPrefix(n, "1900") || strings.HasPrefix(n, "1800")) && (len(n) == 8 || len(n) == 10) {
+		return true
+	}
 	rest, national := strings.CutPrefix(n, "0")
 	if !national {
 		rest, national = strings.CutPrefix(n, "84")
 	}
-	return national && len(rest) == 9 && strings.Contains("35789", rest[:1])
+	return national && (len(rest) == 9 && strings.Contains("35789", rest[:1]) || (len(rest) == 9 || len(rest) == 10) && rest[0] == '2')
 }
 
 // isDateOf tells whether n is the day of t, as banks write it into contents.

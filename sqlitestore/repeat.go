@@ -26,9 +26,9 @@ func (r *recorder) judge(b app.BankAccount, e report) (id int64, like app.Likene
 		}
 		return 0, app.AnotherMovement, err
 	}
-	known, err := r.reported(b, e)
+	known, cut, err := r.reported(b, e)
 	known = slices.DeleteFunc(known, func(k app.Reported) bool { return slices.Contains(e.isNot, k.TransactionID) })
-	if err != nil || len(known) == 0 {
+	if err != nil || len(known) == 0 && cut == 0 {
 		return 0, app.AnotherMovement, err
 	}
 	cache, err := r.tx.recordCache(b.AccountID)
@@ -39,7 +39,9 @@ func (r *recorder) judge(b app.BankAccount, e report) (id int64, like app.Likene
 	for _, own := range cache.all() {
 		rule.Own = append(rule.Own, own.AccountNumber)
 	}
-	id, like = rule.Judge(e.Incoming, known)
+	if id, like = rule.Judge(e.Incoming, known); like == app.AnotherMovement && cut != 0 {
+		id, like = cut, app.NotKnown
+	}
 	return id, like, nil
 }
 
@@ -74,9 +76,9 @@ func (r *recorder) withNumber(b app.BankAccount, e report) (int64, error) {
 	return id, err
 }
 
-// mostCompared is how many transactions of a channel before, and after, a report it is
-// compared with at most.
-const mostCompared = 250
+// mostCompared is how many transactions of a channel before, and after, a report are looked
+// at. A report among more is never recorded without a person: it may be one of the others.
+const mostCompared = 1000
 
 // near finds the transactions of a bank account ?3, amount ?4 and direction ?5 that the
 // channel ?11 of the source ?10 reported first, from ?6 to ?7: the nearest to ?9. Of those
@@ -85,23 +87,24 @@ const near = `SELECT * FROM (SELECT t.id, t.channel, t.source_id, t.number, t.co
 	WHERE t.bank_account_id = ?3 AND t.amount = ?4 AND t.source_id = ?10 AND t.channel = ?11 AND t.type = ?5 AND `
 
 // reported gives the transactions of the bank account, direction, amount and time of e, the
-// nearest first, with what was reported of them.
-func (r *recorder) reported(b app.BankAccount, e report) (list []app.Reported, err error) {
+// nearest first, with what was reported of them. Those that the channel of e has reported are
+// left out, unless e was forwarded. cut is one of the transactions where not all were looked at.
+func (r *recorder) reported(b app.BankAccount, e report) (list []app.Reported, cut int64, err error) {
 	for _, by := range r.tx.channels[b.ID] {
 		if by == e.channel() && !e.Forwarded {
 			continue // its reports are of other movements
 		}
-		found, err := r.reportedBy(b, e, by)
+		found, more, err := r.reportedBy(b, e, by)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		list = append(list, found...)
+		list, cut = append(list, found...), max(cut, more)
 	}
 	slices.SortStableFunc(list, func(x, y app.Reported) int { return cmp.Compare(x.Time.Sub(e.Time).Abs(), y.Time.Sub(e.Time).Abs()) })
-	return list, nil
+	return list, cut, nil
 }
 
-func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) ([]app.Reported, error) {
+func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []app.Reported, cut int64, err error) {
 	at, window, day := e.Time.Unix(), int64(app.RepeatWindow/time.Second), app.DayOf(e.Time, r.zone)
 	midnight, from, to := day.Start(r.zone).Unix(), at-window, at+window
 	if e.DateOnly {
@@ -114,17 +117,19 @@ func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) ([]app.Re
 			UNION ALL `+near+`t.occurred_at > ?9 AND t.occurred_at <= ?7 AND `+ofDay+`LIMIT ?12)
 			UNION ALL `+near+`t.occurred_at = ?8 AND ?8 < ?6 AND t.date_only LIMIT ?12)) t)
 		SELECT id, reported AND (channel = ?1 AND source_id = ?2 OR NOT EXISTS (SELECT 1 FROM transaction_reports x WHERE x.transaction_id = page.id AND x.channel = ?1 AND x.source_id = ?2)),
-			0 AS later, number, content, occurred_at, coalesce(balance, 0), coalesce(available, 0) FROM page
-		UNION ALL SELECT x.transaction_id, x.channel = ?1 AND x.source_id = ?2, 1, x.number, x.content, x.occurred_at, coalesce(x.balance, 0), coalesce(x.available, 0)
+			0 AS later, number, content, occurred_at, coalesce(balance, 0), coalesce(available, 0), (SELECT count(*) FROM page) >= ?12 FROM page
+		UNION ALL SELECT x.transaction_id, x.channel = ?1 AND x.source_id = ?2, 1, x.number, x.content, x.occurred_at, coalesce(x.balance, 0), coalesce(x.available, 0), 0
 			FROM page p CROSS JOIN transaction_reports x ON x.transaction_id = p.id
 		ORDER BY 1, later`,
 		string(e.EventIDChannel), e.source, b.ID, e.Amount, string(e.Type), from, to, midnight, at, by.source, string(by.name), mostCompared)
-	var found []app.Reported
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var id int64
-		var own, later bool
+		var own, later, full bool
 		var said app.Report
-		err := row.Scan(&id, &own, &later, &said.Number, &said.Content, secondsInto(&said.Time), &said.Balance, &said.Available)
+		err := row.Scan(&id, &own, &later, &said.Number, &said.Content, secondsInto(&said.Time), &said.Balance, &said.Available, &full)
+		if full {
+			cut = id
+		}
 		if !later {
 			found = append(found, app.Reported{TransactionID: id, Time: said.Time})
 		}
@@ -136,7 +141,10 @@ func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) ([]app.Re
 		}
 		return false, err
 	})
-	return found, err
+	if !e.Forwarded {
+		found = slices.DeleteFunc(found, func(k app.Reported) bool { return len(k.Own) > 0 })
+	}
+	return found, cut, err
 }
 
 // keepReport keeps what e says of its transaction, where that isn't what its first report said.

@@ -371,3 +371,34 @@ func TestDecideAfterError(t *testing.T) {
 		t.Errorf("%v wait", waits)
 	}
 }
+
+// A statement with days alone names a day of many equal amounts again: none is recorded
+// twice, however many they are.
+func TestManyEqualAmountsOfADay(t *testing.T) {
+	t.Parallel()
+	path := create(t)
+	h := newHistory(t, path, 1)
+	defer h.store.Close()
+	zone := h.service.Zone()
+	day := app.DayOf(h.now, zone)
+	parking := func(n int, content string) (calls, rows []app.Incoming) {
+		for i := range n {
+			e := app.Incoming{EventID: fmt.Sprint(content, i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: content, Time: day.Start(zone).Add(time.Duration(i) * time.Second)}
+			calls = append(calls, e)
+			e.EventID, e.Time, e.DateOnly = "", day.Start(zone), true
+			rows = append(rows, e)
+		}
+		return calls, rows
+	}
+	calls, rows := parking(600, "GUI XE BUOI SANG")
+	h.record(calls)
+	if _, recorded := h.imports("a.csv", false, rows); recorded != 0 || h.count(`inbound_items`) != 0 {
+		t.Errorf("%d recorded again, %d kept", recorded, h.count(`inbound_items`))
+	}
+	calls, _ = parking(600, "VE LUOT BUOI CHIEU")
+	h.record(calls)
+	_, other := parking(1, "HOC PHI LOP BA")
+	if _, recorded := h.imports("b.csv", false, other); recorded != 0 || h.count(`inbound_items WHERE state = 'may_be_repeat'`) != 1 {
+		t.Errorf("%d recorded where not all were compared", recorded)
+	}
+}

@@ -345,7 +345,11 @@ func (s *Server) settleEvent(v *visit) error {
 	}
 	item, _ := wire.ParseID(v.PostFormValue("item_id"))
 	transaction, _ := wire.ParseID(v.PostFormValue("transaction_id"))
-	r, err := s.Service.SettleRepeat(v.Context(), v.account.ID, e.ID, item, transaction, v.PostFormValue("repeat") == "1", v.now)
+	repeat := v.PostFormValue("repeat")
+	if repeat != "0" && repeat != "1" {
+		return s.showEvent(v, e, suggestLink(e.Items), app.InvalidField("repeat", "is required", "là bắt buộc"))
+	}
+	r, err := s.Service.SettleRepeat(v.Context(), v.account.ID, e.ID, item, transaction, repeat == "1", v.now)
 	if err != nil {
 		return s.showEvent(v, e, suggestLink(e.Items), err)
 	}

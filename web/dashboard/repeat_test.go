@@ -37,6 +37,7 @@ func TestMayBeRepeatIsSettled(t *testing.T) {
 		page.Shows(t, "Same as transaction", "Another transfer: record it", []string{"ANH BA TRA TIEN BAN", "CHI TU TRA TIEN GHE"}[i], fmt.Sprintf(`href="/transactions/%d"`, i+1))
 		viet.Get(path).WantStatus(t, http.StatusOK)
 		viet.Post(path+"/settle", "item_id", fmt.Sprint(w.Items(event)[0].ID), "repeat", repeat).WantStatus(t, http.StatusForbidden)
+		lan.Post(path+"/settle", "item_id", fmt.Sprint(w.Items(event)[0].ID)).WantStatus(t, http.StatusUnprocessableEntity)
 		lan.Post(path+"/settle", "item_id", fmt.Sprint(w.Items(event)[0].ID), "repeat", repeat).Goes(t, path)
 		if e := w.Event(event); e.Open != 0 || e.Recorded != i || e.Duplicates != 1-i {
 			t.Errorf("settled as %+v", e)
