@@ -201,7 +201,7 @@ func (f *Finder) readLettersAndDigits(c *content, p Pattern, b body) reading {
 func (p Pattern) mayHaveTail(body string) bool {
 	for _, list := range [][]string{wordsBefore, tails, units} {
 		for _, word := range list {
-			if rest, has := strings.CutSuffix(body, word); has && p.fits(len(rest)) && hasDigit(rest) {
+			if rest, has := strings.CutSuffix(body, word); has && p.fits(len(rest)) {
 				return true
 			}
 		}

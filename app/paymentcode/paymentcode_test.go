@@ -77,6 +77,7 @@ func TestControlCharacters(t *testing.T) {
 		"DH001234\x00":               "DH001234",
 		"DH\x00001234":               "",
 		"\xffDH001234\xfe":           "DH001234",
+		"ACSP/\r\nDH829868":          "",
 		"DH001234\u20e3":             "DH001234",
 		"Đơn hàng DH001234":          "DH001234",
 		"Đơn hàng ĐH001234":          "DH001234",
@@ -84,6 +85,28 @@ func TestControlCharacters(t *testing.T) {
 		if code, _ := f.Find(content); code != want {
 			t.Errorf("%q: %q, want %q", content, code, want)
 		}
+	}
+}
+
+// What begins as a code is told apart from what banks write.
+func TestBegins(t *testing.T) {
+	f := paymentcode.NewFinder([]paymentcode.Pattern{{"DH", 6, 6, paymentcode.Digits}})
+	for content, want := range map[string]bool{
+		"DH001234":            true,
+		"tra DH00 nhe":        true,
+		"CKDH0012345678":      true,
+		"DHANG":               false,
+		"NGUYEN VAN A":        false,
+		"ACSP/DH829868":       false,
+		"ACSP/DH829868 DH001": true,
+	} {
+		if got := f.Begins(content); got != want {
+			t.Errorf("%q: %t", content, got)
+		}
+	}
+	var none *paymentcode.Finder
+	if none.Begins("DH001234") {
+		t.Error("without patterns")
 	}
 }
 
