@@ -63,3 +63,45 @@ func plain(v Value) any {
 	}
 	return nil
 }
+
+// What is counted of a body is never less than what would be built of it, and text in
+// strings counts nothing.
+func TestCount(t *testing.T) {
+	for body, want := range map[string]int{
+		"":                                    1,
+		"{}":                                  2,
+		`{"a":1,"b":[2,3]}`:                   5,
+		`{"a":",,,[[[{{{"}`:                   2,
+		`{"a":"\",,,\\","b":2}`:               3,
+		`{"a":"x&y&z&w"}`:                     2,
+		"\xef\xbb\xbf \t\r\n{\"a\":\"&&&&\"}": 2,
+		"a=1&b=2&c=3":                         3,
+		"--x\r\na\r\n--x\r\nb\r\n--x--":       2,
+		"--x\n1\n--x\n2\n--x\n3\n--x--":       3,
+	} {
+		if got := Count([]byte(body)); got != want {
+			t.Errorf("%q: %d, want %d", body, got, want)
+		}
+	}
+}
+
+// A key comes twice in whatever case of its letters; another letter that only folds to one
+// of them makes another key.
+func TestTimes(t *testing.T) {
+	for body, want := range map[string]int{
+		`{"b":1}`:                    0,
+		`{"tasks":1}`:                1,
+		`{"tasks":1,"tasks":1}`:      2,
+		`{"tasks":1,"Tasks":1}`:      2,
+		`{"tasks":1,"ta\u017fks":1}`: 1,
+		`{"tasks":1,"tas\u212as":1}`: 1,
+	} {
+		v, err := Parse([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := v.Times("tasks"); got != want {
+			t.Errorf("%s: %d, want %d", body, got, want)
+		}
+	}
+}
