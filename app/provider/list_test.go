@@ -110,6 +110,12 @@ func TestReadPage(t *testing.T) {
 		{"casso", `-193000`, `null`, "amount", nil},
 		{"casso", `"amount":-193000`, `"amount":193000,"amount":-193000`, "amount", nil},
 		{"casso", `5789`, `null`, "id", nil},
+		{"casso", `"id":5789`, `"id":5789,"id":5790`, "id", nil},
+		{"casso", `"tid":`, `"tid":"TF1","tid":`, "tid", nil},
+		{"casso", `"bankSubAccId":`, `"bankSubAccId":"1","bankSubAccId":`, "bankSubAccId", nil},
+		{"casso", `"bankSubAccId":`, `"bank_sub_acc_id":"1","bank_sub_acc_id":"2","bankSubAccId":`, "bank_sub_acc_id", nil},
+		{"casso", `"bankSubAccId":`, `"subAccId":"1","subAccId":"2","bankSubAccId":`, "subAccId", nil},
+		{"casso", `"bankCodeName":`, `"bankCodeName":"vcb","bankCodeName":`, "bankCodeName", nil},
 	} {
 		record, want := sepayRecord, wantSePay
 		if c.kind == "casso" {

@@ -43,6 +43,8 @@ func TestReads(t *testing.T) {
 		{"casso", casso(`,"cusum_balance":12345000`), "", func(e app.Incoming) bool { return e.Balance == 12345000 }},
 		{"casso", casso(`,"cusum_balance":12345000.5`), "", func(e app.Incoming) bool { return e.Balance == 0 }},
 		{"casso", casso(`,"amount":1`), "amount", nil}, {"casso", casso(`,"Amount":1`), "amount", nil}, {"casso", casso(`,"bank_sub_acc_id":"1"`), "bank_sub_acc_id", nil},
+		{"casso", casso(`,"id":8`), "id", nil}, {"casso", casso(`,"tid":"FT8"`), "tid", nil}, {"casso", casso(`,"subAccId":"1","SubAccId":"2"`), "subAccId", nil},
+		{"casso", casso(`,"bankAbbreviation":"ACB","bankAbbreviation":"VCB"`), "bankAbbreviation", nil}, {"casso", casso(`,"bankName":"ACB","BankName":"VCB"`), "bankName", nil},
 		{"casso", strings.Replace(casso(""), "5000", "0", 1), "amount", nil}, {"casso", strings.Replace(casso(""), "5000", `"-5.000"`, 1), "amount", nil}, {"casso", strings.Replace(casso(""), "5000", "-0.5", 1), "amount", nil}, {"casso", strings.Replace(casso(""), "5000", "null", 1), "amount", nil},
 		{"casso", strings.Replace(casso(""), "5000", "-10000000000000", 1), "amount", nil}, {"casso", strings.Replace(casso(""), `"id":7`, `"id":null`, 1), "id", nil},
 		{"casso", strings.Replace(casso(""), `"19354957"`, `""`, 1), "subAccId", nil}, {"casso", `{"error":0,"data":[7]}`, "element", nil},
@@ -56,6 +58,7 @@ func TestReads(t *testing.T) {
 		{"casso-v2", v2("5000", "5000.0000000000000001"), "", func(e app.Incoming) bool { return e.Amount == 5000 }},
 		{"casso-v2", v2(`"id":7`, `"id":0`), nothing, nil}, {"casso-v2", v2(`"id":7`, `"id":-0.0`), nothing, nil}, {"casso-v2", v2(`"id":7`, `"id":"0"`), "", func(e app.Incoming) bool { return e.EventID == "0" }},
 		{"casso-v2", v2(`"id":7`, `"id":null`), "id", nil}, {"casso-v2", v2(`"id":7`, `"id":0.5`), "id", nil}, {"casso-v2", v2("5000", "1e400"), "amount", nil}, {"casso-v2", v2("5000", "0.1"), "amount", nil},
+		{"casso-v2", v2(`"id":7`, `"id":""`), "id", nil}, {"casso-v2", v2(`"id":7`, `"id":"0a"`), "", func(e app.Incoming) bool { return e.EventID == "0a" }},
 		{"casso-v2", v2(`"error":0`, `"error":1`), "error", nil}, {"casso-v2", `{"error":0,"data":[]}`, "data", nil}, {"casso-v2", `{"error":0}`, "data", nil},
 
 		{"payos", payos("", ""), "", func(e app.Incoming) bool {
@@ -64,6 +67,9 @@ func TestReads(t *testing.T) {
 		{"payos", payos("5000", `"5000"`), "", func(e app.Incoming) bool { return e.Amount == 5000 }}, {"payos", payos("5000", "5e3"), "", func(e app.Incoming) bool { return e.Amount == 5000 }},
 		{"payos", payos(`"orderCode":7`, `"orderCode":123`), "", func(e app.Incoming) bool { return e.EventID == "FT7abc" }}, {"payos", payos("FT7", "TF230204212323"), "", func(e app.Incoming) bool { return e.Number == "TF230204212323" }},
 		{"payos", `{"data":{"orderCode":123,"reference":"TF230204212323","amount":3000}}`, nothing, nil}, {"payos", payos(`"00"`, `"01"`), nothing, nil},
+		{"payos", payos(`"00"`, `"02"`), nothing, nil}, {"payos", payos(`"00"`, `"0"`), nothing, nil}, {"payos", payos(`"00"`, "0"), nothing, nil},
+		{"payos", payos(`"VND"`, "null"), "", func(e app.Incoming) bool { return e.Amount == 5000 }}, {"payos", strings.Replace(payos("5000", "-5000"), "VND", "USD", 1), "amount", nil},
+		{"payos", payos(`"orderCode":7`, `"orderCode":7,"a&b":"1"`), "data", nil}, {"payos", payos(`"orderCode":7`, `"orderCode":7,"a=b":"1"`), "data", nil},
 		{"payos", payos(`"00"`, "null"), "code", nil}, {"payos", payos(`"FT7"`, "null"), "reference", nil}, {"payos", payos("VND", "USD"), "currency", nil}, {"payos", payos("VND", "vnd"), "currency", nil},
 		{"payos", payos("5000", "-5000"), "amount", nil}, {"payos", payos("5000", "0"), "amount", nil}, {"payos", payos("5000", "null"), "amount", nil}, {"payos", payos("5000", "[5000]"), "data", nil}, {"payos", payos("5000", `{"a":5000}`), "amount", nil},
 		{"payos", payos("5000", "true"), "amount", nil}, {"payos", `{"data":[]}`, "data", nil}, {"payos", "{}", "data", nil}, {"payos", "x", "json", nil}, {"payos", payos("DH7", "DH7&amount=1"), "description", nil},
