@@ -49,6 +49,10 @@ func TestInboundLinkComplete(t *testing.T) {
 		{"x in a number that isn't masked", app.InboundLink{AccountNumber: "72201112005"}, []app.Incoming{named("VCB", "7220xxxx2005")}, app.BankAccount{}, "", "", "account_number"},
 		{"of the source's account", app.InboundLink{}, []app.Incoming{named("", "")}, own, "VCB", "72201112005", ""},
 		{"of the source's account, masked", app.InboundLink{}, []app.Incoming{masked("VCB", "7220xxxx2005")}, own, "VCB", "72201112005", ""},
+		{"of the source's account, its bank given", app.InboundLink{Bank: "VCB"}, []app.Incoming{masked("VCB", "7220xxxx2005")}, own, "VCB", "72201112005", ""},
+		{"another bank than the source's", app.InboundLink{Bank: "ACB"}, []app.Incoming{named("", "")}, own, "", "", "bank"},
+		{"another number than the source's", app.InboundLink{Bank: "VCB", AccountNumber: "1"}, []app.Incoming{named("", "")}, own, "VCB", "1", ""},
+		{"the number of one and the bank of another", app.InboundLink{Bank: "VCB", AccountNumber: "1"}, []app.Incoming{named("ACB", "1"), named("VCB", "2")}, app.BankAccount{}, "", "", "bank"},
 		{"not of the source's account", app.InboundLink{}, []app.Incoming{named("VCB", "1")}, own, "", "", "account_number"},
 	} {
 		got, err := c.given.Complete(c.items, c.own, linked)

@@ -11,10 +11,10 @@ import (
 // What two reports of one amount and time are, by what they say.
 func TestRepeatRule(t *testing.T) {
 	t.Parallel()
-	at := time.Date(2026, 11, 27, 10, 0, 0, 0, time.FixedZone("", 7*3600))
+	at := time.Date(2026, 11, 27, 16, 59, 30, 0, time.UTC) // a minute later the banks' day is the 28th
 	rule := app.RepeatRule{
 		Codes: app.NewCodeReader([]app.CodePattern{{Pattern: paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}}}),
-		Own:   []string{"19354957", "0901234567"},
+		Own:   []string{"19354957", "0901234567", "555"},
 	}
 	const same, another, unknown = app.SameMovement, app.AnotherMovement, app.NotKnown
 	say := func(content string) app.Report { return app.Report{Content: content} }
@@ -30,23 +30,42 @@ func TestRepeatRule(t *testing.T) {
 		{"what can be spent, and a balance", app.Report{Available: 5}, app.Report{Balance: 5}, unknown},
 		{"numbers of one form", app.Report{Number: "FT1001", Content: "ck"}, app.Report{Number: "FT1002", Content: "ck"}, another},
 		{"numbers of two forms", app.Report{Number: "5389.82579", Content: "ck"}, app.Report{Number: "FT1002", Content: "ck"}, same},
+		{"one number", app.Report{Number: "FT1001", Content: "ck"}, app.Report{Number: "FT1001", Content: "ck"}, same},
+		{"numbers of two lengths", app.Report{Number: "FT1001", Content: "ck"}, app.Report{Number: "FT10012", Content: "ck"}, same},
+		{"numbers with other letters", app.Report{Number: "FT1001", Content: "ck"}, app.Report{Number: "IB1002", Content: "ck"}, same},
+		{"numbers with one letter", app.Report{Number: "F1001", Content: "ck"}, app.Report{Number: "F1002", Content: "ck"}, same},
+		{"numbers that begin with a digit", app.Report{Number: "1FT1001", Content: "ck"}, app.Report{Number: "1FT1002", Content: "ck"}, same},
+		{"numbers that end with a letter", app.Report{Number: "FT1001A", Content: "ck"}, app.Report{Number: "FT1002A", Content: "ck"}, same},
 		{"equal, with marks and without", say("Trả tiền"), say("tra tien"), same},
 		{"equal and short", say("ck"), say("CK."), same},
 		{"one in the other", say("LE VAN C chuyen tien"), say("CT DEN:LE VAN C chuyen tien; tai iPay"), same},
 		{"without blanks", say("LE VAN C chuyen tien"), say("LEVANCchuyentien"), same},
 		{"a short one in the other", say("LE VAN"), say("LE VAN C chuyen tien"), unknown},
-		{"eight letters in the other", say("LE VAN CU"), say("LE VAN CU chuyen tien"), unknown},
+		{"seven letters in the other", say("LE VAN CU"), say("LE VAN CU chuyen tien"), unknown},
+		{"eight letters in the other", say("LE VAN CUA"), say("LE VAN CUA chuyen tien"), same},
 		{"a code", say("thanh toan DH123456 nha"), say("DH123456 cua chi Ba"), same},
 		{"a long number", say("hoa don 998877 nha chi Ba"), say("998877 thang 10 cua em"), same},
 		{"two codes and a common number", say("DH123456 Tap hoa Hoa 02838123456"), say("DH654321 Tap hoa Hoa 02838123456"), unknown},
 		{"a code and a common number", say("DH123456 Tap hoa Hoa 70838123456"), say("Tap hoa Hoa 70838123456 anh Ba"), same},
 		{"a short number", say("hoa don 99887 nha chi Ba"), say("99887 thang 10 cua em"), unknown},
 		{"the shop's account", say("toi 19354957 nha chi Ba"), say("19354957 thang 10 cua em"), unknown},
+		{"a part of the shop's account", say("toi 935495 nha chi Ba"), say("935495 thang 10 cua em"), unknown},
+		{"the shop's account and more digits", say("toi 19354957001 nha chi Ba"), say("19354957001 thang 10 cua em"), unknown},
+		{"digits of an account that is too short to say anything", say("don 885551 nha chi Ba"), say("885551 thang 10 cua em"), same},
 		{"a phone number", say("0901234567 nha chi Ba"), say("0901234567 thang 10 cua em"), unknown},
 		{"a phone at a desk", say("02438123456 nha chi Ba"), say("02438123456 thang 10 cua em"), unknown},
 		{"a hotline", say("19001234 nha chi Ba"), say("19001234 thang 10 cua em"), unknown},
 		{"the phone number of another", say("84912345678 nha chi Ba"), say("84912345678 thang 10 cua em"), unknown},
+		{"longer than a phone number", say("0912345678901 nha chi Ba"), say("0912345678901 thang 10 cua em"), same},
+		{"as long as a phone number, and none", say("0112345678 nha chi Ba"), say("0112345678 thang 10 cua em"), same},
 		{"the day", say("CT DEN 271126 nha chi Ba"), say("271126 thang 10 cua em"), unknown},
+		{"the day of the later", say("CT DEN 281126 nha chi Ba"), say("281126 thang 10 cua em"), unknown},
+		{"the day with its century", say("CT DEN 27112026 nha chi Ba"), say("27112026 thang 10 cua em"), unknown},
+		{"the day, its year first", say("CT DEN 261127 nha chi Ba"), say("261127 thang 10 cua em"), unknown},
+		{"the day, its year with the century first", say("CT DEN 20261127 nha chi Ba"), say("20261127 thang 10 cua em"), unknown},
+		{"another day", say("CT DEN 291126 nha chi Ba"), say("291126 thang 10 cua em"), same},
+		{"a number that begins as the day", say("don 20261127001 nha chi Ba"), say("20261127001 thang 10 cua em"), same},
+		{"a long number that begins as the short day", say("don 27112600000001 nha chi Ba"), say("27112600000001 thang 10 cua em"), same},
 		{"the day and its time", say("20261127100000 nha chi Ba"), say("20261127100000 thang 10 cua em"), unknown},
 		{"no common word", say("LE VAN C mua ghe"), say("TRAN THI D hoc phi"), another},
 		{"words that everybody writes", say("LE VAN C chuyen tien"), say("TRAN THI D chuyen tien"), another},
@@ -92,6 +111,8 @@ func TestForwardedAgain(t *testing.T) {
 		{"another time", app.Incoming{Clocked: true, Balance: 5, Time: at.Add(time.Minute), Content: "x"}, app.Report{Balance: 5, Time: at, Content: "x"}, another},
 		{"no balance", app.Incoming{Clocked: true, Time: at, Content: "x"}, app.Report{Time: at, Content: "x"}, unknown},
 		{"no balance, another text", app.Incoming{Clocked: true, Time: at, Content: "x"}, app.Report{Time: at, Content: "y"}, another},
+		{"no balance, the text with other marks", app.Incoming{Clocked: true, Time: at, Content: "Cà phê."}, app.Report{Time: at, Content: "ca phe"}, unknown},
+		{"another sum that can be spent", app.Incoming{Clocked: true, Available: 5, Balance: 5, Time: at, Content: "x"}, app.Report{Available: 6, Balance: 5, Time: at, Content: "x"}, another},
 		{"no time", app.Incoming{Balance: 5, Time: at.Add(app.RepeatWindow), Content: "x"}, app.Report{Balance: 5, Time: at, Content: "x"}, unknown},
 		{"no time, later", app.Incoming{Balance: 5, Time: at.Add(app.RepeatWindow + time.Second), Content: "x"}, app.Report{Balance: 5, Time: at, Content: "x"}, another},
 	} {
@@ -125,5 +146,9 @@ func TestRepeatOfSeveral(t *testing.T) {
 	known = []app.Reported{by(1, app.Report{Content: "ck"}), {TransactionID: 2, Own: []app.Report{{Content: "ck", Time: at}}}, by(3, app.Report{Content: "ck"})}
 	if id, like := (app.RepeatRule{}).Judge(text, known); id != 2 || like != app.NotKnown {
 		t.Errorf("%d %d, want a doubt about its own", id, like)
+	}
+	known[2] = app.Reported{TransactionID: 4, Own: known[1].Own}
+	if id, like := (app.RepeatRule{}).Judge(text, known); id != 2 || like != app.NotKnown {
+		t.Errorf("%d %d, want a doubt about the nearer of its own", id, like)
 	}
 }
