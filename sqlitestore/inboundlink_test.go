@@ -235,6 +235,29 @@ func TestLinkPassesByOthers(t *testing.T) {
 	}
 }
 
+// A step that reads as many items as it may, and is full with the last of them, isn't the
+// last step.
+func TestLinkStepFullWithItsLastItem(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // where no step ends because of its time
+		const read = 400 // items of a step
+		h := newHistory(t, create(t), 1)
+		defer h.store.Close()
+		for n := 125; n <= 140; n++ { // with one of these the step is full
+			number := strconv.Itoa(9000 + n)
+			elements := h.elements(read+3, number)
+			for i := range read - n {
+				elements[n-1+i].Gateway = "VCB"
+			}
+			h.record(elements)
+			r, err := h.service.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "A", Notify: app.NotifyNone}, h.now)
+			if err != nil || r.Recorded != n+3 || r.More {
+				t.Errorf("%d recorded, want %d; more: %t, %v", r.Recorded, n+3, r.More, err)
+			}
+		}
+	})
+}
+
 // What a link that was cut off has left waits for its bank account, and for no
 // other of the same number that is linked meanwhile.
 func TestLinkLeavesTheRestOfAnother(t *testing.T) {

@@ -37,7 +37,7 @@ func TestRecording(t *testing.T) {
 	from := func(s app.Source, channel app.Channel) again {
 		return func(c *app.InboundCall, _ *app.Incoming) { c.Source, c.Channel = s, channel }
 	}
-	other := from(second, app.ChannelCall)
+	other, third := from(second, app.ChannelCall), from(polled, app.ChannelCall)
 	id := func(id string) again { return func(_ *app.InboundCall, e *app.Incoming) { e.EventID += id } }
 	amount := func(by int64) again { return func(_ *app.InboundCall, e *app.Incoming) { e.Amount += by } }
 	out := func(_ *app.InboundCall, e *app.Incoming) { e.Type = app.Out }
@@ -53,12 +53,16 @@ func TestRecording(t *testing.T) {
 	}
 	content := func(_ *app.InboundCall, e *app.Incoming) { e.Content = "another" }
 	unnumbered := func(_ *app.InboundCall, e *app.Incoming) { e.Number = "" }
+	midnight := func(c *app.InboundCall, e *app.Incoming) {
+		e.Time = app.DayOf(e.Time, h.service.Zone()).Start(h.service.Zone())
+	}
+	day := func(c *app.InboundCall, e *app.Incoming) { midnight(c, e); e.DateOnly = true }
 	undated := func(_ *app.InboundCall, e *app.Incoming) { e.Time = time.Time{} }
 	silent := func(c *app.InboundCall, _ *app.Incoming) { c.NoDeliveries = true }
 	quiet := func(d time.Duration) again {
 		return func(c *app.InboundCall, e *app.Incoming) { c.NoDeliveriesBefore = e.Time.Add(d) }
 	}
-	window := app.SameTransferWindow
+	window, near := app.SameTransferWindow, app.RepeatWindow
 
 	for _, c := range []struct {
 		name       string
@@ -100,6 +104,26 @@ func TestRecording(t *testing.T) {
 		{"of a file", [][]again{{}, {from(first, app.ChannelFile), id("b")}}, app.OutcomeDuplicate, 0},
 		{"merged, and once more", [][]again{{}, {other, id("b")}, {other, id("b")}}, app.OutcomeDuplicate, 0},
 		{"merged, and another of that number", [][]again{{}, {other, id("b")}, {other, id("c")}}, app.OutcomeRecorded, 2},
+
+		{"by a number that a later report gave", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content}}, app.OutcomeDuplicate, 0},
+		{"by that number with more money", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content, amount(1)}}, app.OutcomeRecorded, 2},
+		{"by that number in the other direction", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content, out}}, app.OutcomeRecorded, 1},
+		{"by that number beyond the time after", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content, later(window + time.Second)}}, app.OutcomeRecorded, 2},
+		{"by that number, which another account has too", [][]again{{unnumbered}, {other, id("b")}, {other, id("c"), account("1001"), out}, {third, id("d"), account("1001"), content}}, app.OutcomeRecorded, 3},
+
+		{"without a number, within the time after", [][]again{{unnumbered}, {other, unnumbered, later(near)}}, app.OutcomeDuplicate, 0},
+		{"without a number, a second before", [][]again{{unnumbered}, {other, unnumbered, later(-time.Second)}}, app.OutcomeDuplicate, 0},
+		{"without a number, beyond the time after", [][]again{{unnumbered}, {other, unnumbered, later(near + time.Second)}}, app.OutcomeRecorded, 2},
+		{"without a number, within the time before", [][]again{{unnumbered}, {other, unnumbered, later(-near)}}, app.OutcomeDuplicate, 0},
+		{"without a number, beyond the time before", [][]again{{unnumbered}, {other, unnumbered, later(-near - time.Second)}}, app.OutcomeRecorded, 2},
+		{"without a number or a time", [][]again{{unnumbered}, {other, unnumbered, day}}, app.OutcomeDuplicate, 0},
+		{"of the first second of a day", [][]again{{unnumbered, midnight}, {other, unnumbered, day}}, app.OutcomeDuplicate, 0},
+		{"of the last second of the day before", [][]again{{unnumbered, midnight, later(-time.Second)}, {other, unnumbered, day}}, app.OutcomeRecorded, 2},
+		{"of the last second of a day", [][]again{{unnumbered, midnight, later(24*time.Hour - time.Second)}, {other, unnumbered, day}}, app.OutcomeDuplicate, 0},
+		{"of the first second of the next day", [][]again{{unnumbered, midnight, later(24 * time.Hour)}, {other, unnumbered, day}}, app.OutcomeRecorded, 2},
+		{"of the day alone, and then with its time", [][]again{{unnumbered, day}, {other, unnumbered}}, app.OutcomeDuplicate, 0},
+		{"of the first second of the day, and later that day", [][]again{{unnumbered, midnight}, {other, unnumbered}}, app.OutcomeRecorded, 2},
+		{"of the next day alone, minutes before it", [][]again{{unnumbered, later(24 * time.Hour), day}, {other, unnumbered, later(24 * time.Hour), midnight, later(-time.Minute)}}, app.OutcomeRecorded, 2},
 
 		{"called and listed", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered}}, app.OutcomeDuplicate, 0},
 		{"called without a number and listed with one", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b")}}, app.OutcomeDuplicate, 0},
@@ -385,6 +409,32 @@ func TestRetryClosesOldItems(t *testing.T) {
 		must(t, err)
 		if n, items := h.count(`inbound_events WHERE open = 1 AND recorded = 2 AND rejected = 1`), h.count(`inbound_items`); n != 1 || items != 1 {
 			t.Errorf("%v, %d items", peek(t, h.store.Path(), `SELECT open, recorded, rejected FROM inbound_events`), items)
+		}
+	}
+	whole(t, h.store.Path(), h.now)
+}
+
+// What was discarded stays so in a retry that finds the same reason; another reason is for
+// somebody to look at.
+func TestRetryOfWhatWasDiscarded(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	elements := h.elements(2, "1000")
+	elements[0].Fault = &app.FieldError{Field: "transferAmount", Text: app.AmountRule}
+	elements[1].AccountNumber = "999"
+	h.record(elements)
+	_, err := h.service.DiscardInbound(t.Context(), 1, 1)
+	must(t, err)
+	for _, c := range []struct {
+		fault     app.Text
+		open, all int64
+	}{{app.AmountRule, 0, 2}, {app.SumTooLarge, 1, 3}, {app.SumTooLarge, 1, 3}} {
+		elements[0].Fault = &app.FieldError{Field: "transferAmount", Text: c.fault}
+		_, err := h.store.RetryInbound(t.Context(), 1, h.normal(elements), time.UTC, h.now)
+		must(t, err)
+		if open, all := h.count(`inbound_items WHERE state = 'rejected'`), h.count(`inbound_items`); open != c.open || all != c.all || h.count(`inbound_events WHERE open > 0`) != c.open {
+			t.Errorf("%s: %d open of %d items, want %d of %d", c.fault.EN, open, all, c.open, c.all)
 		}
 	}
 	whole(t, h.store.Path(), h.now)

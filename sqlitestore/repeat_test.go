@@ -2,6 +2,7 @@ package sqlitestore_test
 
 import (
 	"database/sql"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -401,4 +402,43 @@ func TestManyEqualAmountsOfADay(t *testing.T) {
 	if _, recorded := h.imports("b.csv", false, other); recorded != 0 || h.count(`inbound_items WHERE state = 'may_be_repeat'`) != 1 {
 		t.Errorf("%d recorded where not all were compared", recorded)
 	}
+}
+
+// A person decides about one item of several, and what they said once counts when it is
+// judged again. Webhooks aren't told of what came long ago.
+func TestSettleOneOfSeveral(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	report := func(id, content string) app.Incoming {
+		return app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: content, Time: h.now}
+	}
+	h.record([]app.Incoming{report("a", "HOC PHI"), report("b", "BANH MI")})
+	call := h.callOf([]app.Incoming{report("c", "ck"), report("d", "ct")}) // each may be either
+	call.Source = h.sources[1]
+	r, err := h.service.RecordTransactions(t.Context(), call)
+	must(t, err)
+	items := peek(t, h.store.Path(), `SELECT id, inbound_event_id FROM inbound_items WHERE state = 'may_be_repeat' ORDER BY id`)
+	if len(items) != 2 {
+		t.Fatalf("%+v, %v", r, items)
+	}
+	settle := func(item int, outcome app.Outcome, webhooks int) {
+		t.Helper()
+		s, err := h.service.SettleRepeat(t.Context(), 1, items[item][1].(int64), items[item][0].(int64), 0, false, h.now)
+		if err != nil || s.Outcome != outcome || len(s.Webhooks) != webhooks {
+			t.Errorf("item %d: %+v, %v", item, s, err)
+		}
+	}
+	if _, err := h.service.SettleRepeat(t.Context(), 1, items[0][1].(int64), 0, 0, false, h.now); !errors.Is(err, app.ErrNothingToSettle) {
+		t.Errorf("one of two that isn't named: %v", err)
+	}
+	settle(1, app.OutcomeMayBeRepeat, 0) // of the other
+	settle(1, app.OutcomeRecorded, 2)
+	h.now = h.now.Add(app.RecentlyReceived + time.Second)
+	settle(0, app.OutcomeMayBeRepeat, 0)
+	settle(0, app.OutcomeRecorded, 0)
+	if n := h.count(`transactions`); n != 4 {
+		t.Errorf("%d transactions", n)
+	}
+	whole(t, h.store.Path(), h.now)
 }
