@@ -71,6 +71,7 @@ func TestRepeatRule(t *testing.T) {
 		{"words that everybody writes", say("LE VAN C chuyen tien"), say("TRAN THI D chuyen tien"), another},
 		{"a common name", say("NGUYEN VAN A mua ghe"), say("NGUYEN VAN B hoc phi"), unknown},
 		{"a common name without blanks", say("NGUYENVANA mua ghe"), say("NGUYEN VAN B hoc phi"), unknown},
+		{"a common word of two letters", say("LE mua ghe go"), say("hoc phi LE thu hai"), unknown},
 		{"no common word, and one is short", say("LE VAN"), say("TRAN THI D hoc phi"), unknown},
 		{"no content", say(""), say(""), unknown},
 		{"a content in one", say(""), say("TRAN THI D hoc phi"), unknown},
