@@ -1,0 +1,60 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+)
+
+// A feed waits after each message and after each failure; a clock that was set back doesn't
+// silence it.
+func TestPaymentFeedWaits(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	var fails error
+	w := apptest.Open(t, apptest.NewFile(t), app.Config{Alert: func(context.Context, app.AlertChannel, app.AlertMessage) error { return fails }})
+	t.Cleanup(w.Close)
+	now := time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)
+	_, err := w.Service.SetAlertChannel(ctx, app.AlertChannel{
+		AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: "123456:" + "abcdefghijklmnopqrstuvwxyzABCDEFGHI", Chat: "5"},
+	}, now)
+	apptest.Must(t, err)
+	apptest.Must(t, w.Service.SetPaymentFeed(ctx, 1, app.AlertTelegram, app.PaymentFeed{On: true}))
+	w.Link("ACB", apptest.SomeAccount)
+	may := func(at time.Time, want bool) {
+		t.Helper()
+		channels, err := w.Service.PaymentChannels(ctx, at)
+		if err != nil || len(channels) > 0 != want {
+			t.Errorf("%v after the message: %d channels may send, %v", at.Sub(now), len(channels), err)
+		}
+	}
+	tell := func(id string) {
+		t.Helper()
+		e := app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 5000, Time: now}
+		_, _, err := w.Service.RecordByHand(ctx, 1, e, nil, app.IdempotencyKey{}, now)
+		apptest.Must(t, err)
+		channels, err := w.Service.PaymentChannels(ctx, now)
+		apptest.Must(t, err)
+		if len(channels) != 1 {
+			t.Fatalf("%d channels may send", len(channels))
+		}
+		if _, told := w.Service.TellPayments(ctx, channels[0], now); !told {
+			t.Fatal("nothing was told")
+		}
+	}
+	tell("1")
+	may(now, false)
+	may(now.Add(3499*time.Millisecond), false)
+	may(now.Add(3500*time.Millisecond), true)
+	may(now.Add(-time.Second), true)
+	now, fails = now.Add(time.Minute), errors.New("away")
+	tell("2")
+	may(now.Add(9*time.Second), false)
+	may(now.Add(10*time.Second), true)
+	may(now.Add(-time.Minute), false)
+	may(now.Add(-time.Hour), true) // a wait that long was never asked for
+}
