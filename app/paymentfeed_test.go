@@ -56,5 +56,13 @@ func TestPaymentFeedWaits(t *testing.T) {
 	may(now.Add(9*time.Second), false)
 	may(now.Add(10*time.Second), true)
 	may(now.Add(-time.Minute), false)
-	may(now.Add(-time.Hour), true) // a wait that long was never asked for
+	may(now.Add(-time.Hour-time.Second), true) // a wait that long was never asked for
+	now = now.Add(time.Minute)
+	tell("3")
+	may(now.Add(29*time.Second), false)
+	now, fails = now.Add(time.Minute), nil
+	tell("4")
+	now, fails = now.Add(time.Minute), errors.New("away")
+	tell("5")
+	may(now.Add(10*time.Second), true) // the first in a row again
 }
