@@ -28,6 +28,13 @@ import (
 // common number. Where one names only the day, the day must be the same.
 const RepeatWindow = 10 * time.Minute
 
+// LateWindow is how long after a movement a text without the bank's time may come. Beyond
+// RepeatWindow only an equal balance makes such a report and another one movement.
+const LateWindow = 24 * time.Hour
+
+// Unclocked tells whether the time of e is when a text came, because it says none.
+func (e Incoming) Unclocked() bool { return e.Forwarded && !e.Clocked }
+
 // Report is what one channel said of a movement.
 type Report struct {
 	Number    string // the bank's code of the transfer; may be empty
@@ -62,6 +69,7 @@ type RepeatRule struct {
 type Reported struct {
 	TransactionID int64
 	Time          time.Time
+	Late          bool     // it is near only because one of the two has no time of the bank
 	Own, Others   []Report // by the channel of the report that is judged, and by other channels
 }
 
@@ -92,9 +100,16 @@ func (r RepeatRule) compare(e Incoming, k Reported) (like Likeness, certain bool
 		return r.forwardedAgain(e, k.Own), true
 	}
 	for _, other := range k.Others {
-		if like := compareBalances(e.Report(), other); like != NotKnown {
+		like := compareBalances(e.Report(), other)
+		switch {
+		case like == SameMovement && k.Late && r.compareContents(e.Report(), other) == AnotherMovement:
+			return NotKnown, false // a balance may come back within a day
+		case like != NotKnown:
 			return like, true
 		}
+	}
+	if k.Late {
+		return AnotherMovement, true
 	}
 	if slices.ContainsFunc(k.Others, func(o Report) bool { return o.Number != e.Number && sameForm(o.Number, e.Number) }) {
 		return AnotherMovement, true
@@ -144,7 +159,8 @@ func (r RepeatRule) forwardedAgain(e Incoming, own []Report) Likeness {
 	for _, o := range own {
 		apart, balances := e.Time.Sub(o.Time).Abs(), e.Balance == o.Balance && e.Available == o.Available
 		switch {
-		case !e.Forwarded || !balances || apart > RepeatWindow || e.Clocked && apart != 0:
+		case !e.Forwarded || !balances || e.Clocked && apart != 0:
+		case apart > RepeatWindow && (e.Balance == 0 && e.Available == 0 || apart > LateWindow):
 		case e.Clocked && (e.Balance != 0 || e.Available != 0):
 			if r.compareContents(e.Report(), o) != AnotherMovement {
 				return SameMovement

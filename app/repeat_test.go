@@ -115,7 +115,9 @@ func TestForwardedAgain(t *testing.T) {
 		{"no balance, the text with other marks", app.Incoming{Clocked: true, Time: at, Content: "Cà phê."}, app.Report{Time: at, Content: "ca phe"}, unknown},
 		{"another sum that can be spent", app.Incoming{Clocked: true, Available: 5, Balance: 5, Time: at, Content: "x"}, app.Report{Available: 6, Balance: 5, Time: at, Content: "x"}, another},
 		{"no time", app.Incoming{Balance: 5, Time: at.Add(app.RepeatWindow), Content: "x"}, app.Report{Balance: 5, Time: at, Content: "x"}, unknown},
-		{"no time, later", app.Incoming{Balance: 5, Time: at.Add(app.RepeatWindow + time.Second), Content: "x"}, app.Report{Balance: 5, Time: at, Content: "x"}, another},
+		{"no time, later", app.Incoming{Balance: 5, Time: at.Add(app.RepeatWindow + time.Second), Content: "x"}, app.Report{Balance: 5, Time: at, Content: "x"}, unknown},
+		{"no time, a day later", app.Incoming{Balance: 5, Time: at.Add(app.LateWindow + time.Second), Content: "x"}, app.Report{Balance: 5, Time: at, Content: "x"}, another},
+		{"neither, later", app.Incoming{Time: at.Add(app.RepeatWindow + time.Second), Content: "x"}, app.Report{Time: at, Content: "x"}, another},
 	} {
 		c.e.Forwarded = true
 		if _, got := (app.RepeatRule{}).Judge(c.e, []app.Reported{{TransactionID: 7, Own: []app.Report{c.own}}}); got != c.want {

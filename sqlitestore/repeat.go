@@ -82,8 +82,13 @@ const mostCompared = 1000
 
 // near finds the transactions of a bank account ?3, amount ?4 and direction ?5 that the
 // channel ?11 of the source ?10 reported first, from ?6 to ?7: the nearest to ?9. Of those
-// with a day alone it finds those of the day that begins at ?8.
-const near = `SELECT * FROM (SELECT t.id, t.channel, t.source_id, t.number, t.content, t.occurred_at, t.balance, t.available FROM transactions t INDEXED BY transactions_amount
+// with a day alone it finds those of the day that begins at ?8. Of what may be late there
+// are more: from ?13 to ?14.
+const near = nearBy + `transactions_amount` + ofAmount
+
+const nearBy = `SELECT * FROM (SELECT t.id, t.channel, t.source_id, t.number, t.content, t.occurred_at, t.date_only, t.balance, t.available FROM transactions t INDEXED BY `
+
+const ofAmount = `
 	WHERE t.bank_account_id = ?3 AND t.amount = ?4 AND t.source_id = ?10 AND t.channel = ?11 AND t.type = ?5 AND `
 
 // reported gives the transactions of the bank account, direction, amount and time of e, the
@@ -110,28 +115,34 @@ func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []
 	if e.DateOnly {
 		from, to = midnight, (day+1).Start(r.zone).Unix()-1
 	}
+	late := int64(app.LateWindow / time.Second)
+	wide := [2]int64{from, to}
+	if e.Unclocked() {
+		wide = [2]int64{at - late, at + late}
+	}
 	const ofDay = `iif(t.date_only, t.occurred_at = ?8, 1) ORDER BY t.occurred_at `
 	// The reports of a transaction follow its own row.
 	rows, err := r.tx.queryOf(amountKey(b, by, e.Amount), `WITH page AS MATERIALIZED (SELECT t.*, `+reportedByChannel+` AS reported FROM (
-			`+near+`t.occurred_at BETWEEN ?6 AND ?9 AND `+ofDay+`DESC LIMIT ?12)
-			UNION ALL `+near+`t.occurred_at > ?9 AND t.occurred_at <= ?7 AND `+ofDay+`LIMIT ?12)
-			UNION ALL `+near+`t.occurred_at = ?8 AND ?8 < ?6 AND t.date_only LIMIT ?12)) t)
+			`+near+`t.occurred_at BETWEEN ?13 AND ?9 AND `+ofDay+`DESC LIMIT ?12)
+			UNION ALL `+near+`t.occurred_at > ?9 AND t.occurred_at <= ?14 AND `+ofDay+`LIMIT ?12)
+			UNION ALL `+near+`t.occurred_at = ?8 AND ?8 < ?13 AND t.date_only LIMIT ?12)
+			UNION ALL `+nearBy+`transactions_unclocked`+ofAmount+`t.unclocked = 1 AND (t.occurred_at BETWEEN ?9 - ?15 AND ?13 - 1 OR t.occurred_at BETWEEN ?14 + 1 AND ?9 + ?15) LIMIT ?12)) t)
 		SELECT id, reported AND (channel = ?1 AND source_id = ?2 OR NOT EXISTS (SELECT 1 FROM transaction_reports x WHERE x.transaction_id = page.id AND x.channel = ?1 AND x.source_id = ?2)),
-			0 AS later, number, content, occurred_at, coalesce(balance, 0), coalesce(available, 0), (SELECT count(*) FROM page) >= ?12 FROM page
-		UNION ALL SELECT x.transaction_id, x.channel = ?1 AND x.source_id = ?2, 1, x.number, x.content, x.occurred_at, coalesce(x.balance, 0), coalesce(x.available, 0), 0
+			0 AS later, number, content, occurred_at, coalesce(balance, 0), coalesce(available, 0), (SELECT count(*) FROM page) >= ?12, NOT date_only AND occurred_at NOT BETWEEN ?6 AND ?7 FROM page
+		UNION ALL SELECT x.transaction_id, x.channel = ?1 AND x.source_id = ?2, 1, x.number, x.content, x.occurred_at, coalesce(x.balance, 0), coalesce(x.available, 0), 0, 0
 			FROM page p CROSS JOIN transaction_reports x ON x.transaction_id = p.id
 		ORDER BY 1, later`,
-		string(e.EventIDChannel), e.source, b.ID, e.Amount, string(e.Type), from, to, midnight, at, by.source, string(by.name), mostCompared)
+		string(e.EventIDChannel), e.source, b.ID, e.Amount, string(e.Type), from, to, midnight, at, by.source, string(by.name), mostCompared, wide[0], wide[1], late)
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var id int64
-		var own, later, full bool
+		var own, later, full, late bool
 		var said app.Report
-		err := row.Scan(&id, &own, &later, &said.Number, &said.Content, secondsInto(&said.Time), &said.Balance, &said.Available, &full)
+		err := row.Scan(&id, &own, &later, &said.Number, &said.Content, secondsInto(&said.Time), &said.Balance, &said.Available, &full, &late)
 		if full {
 			cut = id
 		}
 		if !later {
-			found = append(found, app.Reported{TransactionID: id, Time: said.Time})
+			found = append(found, app.Reported{TransactionID: id, Time: said.Time, Late: late})
 		}
 		last := &found[len(found)-1]
 		if own {

@@ -165,6 +165,9 @@ func (w *repeatWorld) tell(r *reporter) {
 	times := 1 + w.random.IntN(4)/3
 	for again := range times {
 		received := w.movements[n].at.Add(time.Duration(again*w.random.IntN(60)) * time.Second)
+		if r.forwarded && !slices.ContainsFunc(w.reporters, func(other *reporter) bool { return !other.balances }) {
+			received = received.Add(time.Duration(w.random.IntN(120)) * time.Minute) // a text is late, and its balance tells whose it is
+		}
 		e := w.report(r, n, again, received)
 		var outcomes []app.Outcome
 		if r.channel == app.ChannelFile {
@@ -441,4 +444,43 @@ func TestSettleOneOfSeveral(t *testing.T) {
 		t.Errorf("%d transactions", n)
 	}
 	whole(t, h.store.Path(), h.now)
+}
+
+// A text that doesn't say when the money moved may come hours after a provider's call, or
+// before it is read in a list: an equal balance makes them one.
+func TestLateText(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	moment := h.now.Add(-30 * time.Hour)
+	tell := func(source int, e app.Incoming, want app.Outcome) {
+		t.Helper()
+		e.Gateway, e.AccountNumber, e.Type, e.EventID = "ACB", "1000", app.In, fmt.Sprint(source, e)
+		call := h.callOf([]app.Incoming{e})
+		call.Source = h.sources[source]
+		r, err := h.service.RecordTransactions(t.Context(), call)
+		must(t, err)
+		if r.Outcomes[0] != want {
+			t.Errorf("%q of %d at %s: %s, want %s", e.Content, e.Amount, e.Time.Format(time.TimeOnly), r.Outcomes[0], want)
+		}
+	}
+	text := func(amount, balance int64, late time.Duration, content string) app.Incoming {
+		return app.Incoming{Amount: amount, Balance: balance, Content: content, Time: moment.Add(late), Forwarded: true}
+	}
+	call := func(amount, balance int64, content string) app.Incoming {
+		return app.Incoming{Amount: amount, Balance: balance, Content: content, Time: moment}
+	}
+	const rec, dup, maybe = app.OutcomeRecorded, app.OutcomeDuplicate, app.OutcomeMayBeRepeat
+	tell(0, call(1000, 50_000, "LE VAN C chuyen tien"), rec)
+	tell(1, text(1000, 50_000, 2*time.Hour, "LE VAN C chuyen tien"), dup)
+	tell(1, text(1000, 50_000, 3*time.Hour, "LE VAN C chuyen tien"), maybe) // forwarded again, or one more
+	tell(1, text(2000, 60_000, 2*time.Hour, "LE VAN C chuyen tien"), rec)
+	tell(0, call(2000, 60_000, "LE VAN C chuyen tien"), dup) // the other order
+	tell(0, call(3000, 70_000, "LE VAN C chuyen tien"), rec)
+	tell(1, text(3000, 71_000, 2*time.Hour, "LE VAN C chuyen tien"), rec)  // another balance
+	tell(1, text(3000, 70_000, 25*time.Hour, "LE VAN C chuyen tien"), rec) // a day later
+	tell(0, call(4000, 80_000, "LE VAN C mua ghe"), rec)
+	tell(1, text(4000, 80_000, 2*time.Hour, "TRAN THI D hoc phi"), maybe) // the balance came back
+	tell(0, call(5000, 0, "LE VAN C chuyen tien"), rec)
+	tell(1, text(5000, 90_000, 2*time.Hour, "LE VAN C chuyen tien"), rec) // nothing but the content
 }

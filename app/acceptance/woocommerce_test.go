@@ -500,7 +500,9 @@ func (s *wooStory) manyAtOnce() {
 // totalChanges raises the total after a part came: the rest of it is asked for.
 func (s *wooStory) totalChanges() {
 	o := s.newOrder("200000")
+	before := len(s.attempted(0))
 	s.transfer(o.Code, 50_000)
+	s.attempted(before + 1) // the shop saves the order after its note
 	s.until("the order has a note of what is missing", o.ID, func(o wooOrder) bool { return hasNote(o, "150") })
 	s.shop("change", wooFields{"id": o.ID, "total": "250000"}, new(any))
 	changed := s.pay(o.ID)

@@ -4,6 +4,8 @@
 -- What the first report said of the bank account after the movement; NULL: nothing.
 ALTER TABLE transactions ADD COLUMN balance INTEGER;
 ALTER TABLE transactions ADD COLUMN available INTEGER; -- the part of it that can be spent
+ALTER TABLE transactions ADD COLUMN unclocked INTEGER NOT NULL DEFAULT 0; -- 1: occurred_at is when a text came, which may be long after
+CREATE INDEX transactions_unclocked ON transactions (bank_account_id, amount, source_id, channel, occurred_at) WHERE unclocked = 1;
 CREATE INDEX transactions_amount ON transactions (bank_account_id, amount, source_id, channel, occurred_at);
 
 -- What later reports said of a transaction, where that differs from the first.

@@ -41,8 +41,8 @@ func TestSMSRecorded(t *testing.T) {
 			if got := w.WantTransactions(2)[1]; !got.Time.Equal(received) || got.DateFlaw != "" || got.Amount != 10_000_000 {
 				t.Errorf("recorded %+v", got)
 			}
-			// The same text at another time is another one, whatever its id.
-			w.Texts(webtest.Recorded, s, apptest.PhoneText{Sender: "Techcombank", Text: apptest.TcbText, Received: received.Add(24 * time.Hour), ID: "t"})
+			// The same text more than a day later is another one, whatever its id.
+			w.Texts(webtest.Recorded, s, apptest.PhoneText{Sender: "Techcombank", Text: apptest.TcbText, Received: received.Add(25 * time.Hour), ID: "t"})
 			w.WantTransactions(3)
 		})
 	}
