@@ -166,7 +166,7 @@ func (s *Store) PullRetries(ctx context.Context, schedule []time.Duration, now t
 		return 0, err
 	}
 	longest := slices.Max(waits)
-	return s.changeRetries(ctx, `?3 + coalesce(json_extract(?4, '$[' || attempts || ']'), ?5)`, now.UnixMilli()+longest, math.MaxInt64, now.UnixMilli(), string(list), longest)
+	return s.changeRetries(ctx, `?3 + coalesce(json_extract(?4, '$[' || attempts || ']'), ?5)`, now.UnixMilli()+longest, int64(math.MaxInt64), now.UnixMilli(), string(list), longest)
 }
 
 func (s *Store) MoveRetries(ctx context.Context, after, until time.Time) (int64, error) {
