@@ -261,9 +261,7 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 		return 0, err
 	}
 	r.tx.rows.keys[numberKey(b, e.Incoming)] = true
-	if len(r.tx.channels[b.ID]) > 1 {
-		r.tx.rows.keys[amountKey(b, e.channel(), e.Amount)] = true
-	}
+	r.tx.rows.keys[amountKey(b, e.channel(), e.Amount)] = true
 	r.tx.totals.addTransaction(transactionDelta{
 		id: t.ID, accountID: b.AccountID, bankAccountID: b.ID, at: e.Time, day: app.DayOf(e.Time, r.zone), direction: e.Type, amount: e.Amount,
 	})

@@ -105,9 +105,6 @@ func (t *tx) reportedBy(bankAccount int64, by channel) (others bool, err error) 
 	if !slices.Contains(known, by) {
 		known = append(known, by)
 		err = t.exec(`INSERT INTO bank_account_channels (bank_account_id, source_id, channel) VALUES (?, ?, ?)`, bankAccount, by.source, string(by.name))
-		if err == nil && len(known) > 1 {
-			err = t.writeRows() // those of the first channel have no key of their amount
-		}
 	}
 	if err == nil {
 		t.channels[bankAccount] = known

@@ -484,3 +484,26 @@ func TestLateText(t *testing.T) {
 	tell(0, call(5000, 0, "LE VAN C chuyen tien"), rec)
 	tell(1, text(5000, 90_000, 2*time.Hour, "LE VAN C chuyen tien"), rec) // nothing but the content
 }
+
+// Two broadcasts of one text that come into one commit are one transaction too.
+func TestForwardedAgainInOneCommit(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	h.record(h.elements(1, "1000")) // the first of a source has more to write
+	var works []func() error
+	for i := range 4 {
+		e := app.Incoming{EventID: fmt.Sprint("text ", i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Balance: 90_000, Content: "LE VAN C", Time: h.now, Forwarded: true, Clocked: true}
+		works = append(works, func() error {
+			_, err := h.service.RecordTransactions(t.Context(), h.callOf([]app.Incoming{e}))
+			return err
+		})
+	}
+	for _, err := range h.together(works) {
+		must(t, err)
+	}
+	if n := h.count(`transactions`); n != 2 {
+		t.Errorf("%d transactions of one text", n-1)
+	}
+	whole(t, h.store.Path(), h.now)
+}
