@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -218,4 +219,55 @@ func TestUnmatchedNumber(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A report that comes later may name the request that the first one didn't: it is matched
+// then. It isn't, where the first one named another thing, or a person parted the two.
+func TestLaterReportNamesTheRequest(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	second, third := d.Native(), d.Native()
+	by := func(s app.Source, first app.Transaction, content string) {
+		t.Helper()
+		got, err := d.Service.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: s, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: d.now, Elements: []app.Incoming{{
+			EventID: first.Number, Number: first.Number, Gateway: "ACB", AccountNumber: "1000", Type: first.Type, Amount: first.Amount, Content: content, Time: d.now,
+		}}})
+		apptest.Must(t, err)
+		if got.Outcomes[0] != app.OutcomeDuplicate {
+			t.Fatalf("%q was %s", content, got.Outcomes[0])
+		}
+	}
+	later := func(first app.Transaction, content string) { t.Helper(); by(second, first, content) }
+	number := 0
+	first := func(amount int64, content string) app.Transaction {
+		number++
+		return d.record(1, app.Incoming{AccountNumber: "1000", Amount: amount, Number: fmt.Sprint("FT", 100+number), Content: content, Time: d.now})
+	}
+
+	byCode, byReference := d.ask(app.PaymentRequestCreate{Amount: 1000}), d.ask(app.PaymentRequestCreate{Amount: 2000, Reference: "ORDER-77123"})
+	later(first(1000, ""), "NGUYEN VAN A "+byCode.Code)
+	d.is(byCode, app.PaymentPaid, 1000, 0)
+	half := first(1000, "NGUYEN VAN B")
+	later(half, "ND ORDER-77123")
+	by(third, half, "GD ORDER-77123")
+	d.is(byReference, app.PaymentUnderpaid, 1000, 1000)
+
+	parted, own := d.ask(app.PaymentRequestCreate{Amount: 3000}), first(3000, "")
+	later(own, "CT DEN "+parted.Code)
+	d.is(parted, app.PaymentPaid, 3000, 0)
+	again := first(3000, parted.Code)
+	_, err := d.Service.UnmatchTransaction(t.Context(), 1, parted.ID, again.ID)
+	apptest.Must(t, err)
+	later(again, "CT DEN "+parted.Code)
+	d.is(parted, app.PaymentPaid, 3000, 0)
+
+	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
+	open := d.ask(app.PaymentRequestCreate{Amount: 4000})
+	later(first(4000, "DH99999999"), "CT DEN "+open.Code) // two codes
+	later(first(-4000, ""), "CT DEN "+open.Code)
+	d.is(open, app.PaymentOpen, 0, 4000)
+	distinct := d.ask(app.PaymentRequestCreate{Amount: 5000, DistinctAmount: true, ExpiresIn: time.Hour})
+	unclear := first(distinct.TransferAmount, "DH12 34")
+	later(unclear, "")
+	d.is(distinct, app.PaymentOpen, 0, 5000)
 }

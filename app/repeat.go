@@ -111,7 +111,7 @@ func (r RepeatRule) compare(e Incoming, k Reported) (like Likeness, certain bool
 	if k.Late {
 		return AnotherMovement, true
 	}
-	if slices.ContainsFunc(k.Others, func(o Report) bool { return o.Number != e.Number && sameForm(o.Number, e.Number) }) {
+	if slices.ContainsFunc(k.Others, func(o Report) bool { return otherNumber(o.Number, e.Number) }) {
 		return AnotherMovement, true
 	}
 	like = AnotherMovement
@@ -143,11 +143,27 @@ func compareBalances(a, b Report) Likeness {
 // numberForm is a number as banks count their transfers: letters and digits behind them.
 var numberForm = regexp.MustCompile(`^([A-Z]{2,})([0-9]+)$`)
 
-// sameForm tells whether two numbers are of one way of counting: letters and as many
-// digits. Those that differ are of two movements.
-func sameForm(a, b string) bool {
+// otherNumber tells whether two numbers are of one way of counting, letters and as many
+// digits, and differ: they are of two movements.
+func otherNumber(a, b string) bool {
+	a, b = NumberKey(a), NumberKey(b)
 	x, y := numberForm.FindStringSubmatch(a), numberForm.FindStringSubmatch(b)
-	return x != nil && y != nil && x[1] == y[1] && len(x[2]) == len(y[2])
+	return a != b && x != nil && y != nil && x[1] == y[1] && len(x[2]) == len(y[2])
+}
+
+// NumberKey is what channels write alike of the number of one transfer: without blanks,
+// case, separators and the suffix that some banks add.
+func NumberKey(number string) string {
+	key := strings.Map(func(c rune) rune {
+		if 'a' <= c && c <= 'z' {
+			return c - 'a' + 'A'
+		}
+		return c
+	}, number)
+	for _, left := range []string{`\BNK`, `\I2B`, " ", "-", "."} {
+		key = strings.ReplaceAll(key, left, "")
+	}
+	return key
 }
 
 // forwardedAgain compares a bank's text with those that its channel reported before. The

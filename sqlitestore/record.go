@@ -342,7 +342,9 @@ func (r *recorder) eventKey(e app.Incoming) rowKey {
 	return rowKey{r.call.Source.ID, string(e.EventIDChannel), e.EventID}
 }
 
-func numberKey(b app.BankAccount, e app.Incoming) rowKey { return rowKey{b.ID, "", e.Number} }
+func numberKey(b app.BankAccount, e app.Incoming) rowKey {
+	return rowKey{b.ID, "", app.NumberKey(e.Number)}
+}
 
 // amountKey is of what a channel reported of an amount.
 func amountKey(b app.BankAccount, by channel, amount int64) rowKey {

@@ -53,6 +53,9 @@ func TestRecording(t *testing.T) {
 	}
 	content := func(_ *app.InboundCall, e *app.Incoming) { e.Content = "another" }
 	unnumbered := func(_ *app.InboundCall, e *app.Incoming) { e.Number = "" }
+	spelled := func(format string) again {
+		return func(_ *app.InboundCall, e *app.Incoming) { e.Number = fmt.Sprintf(format, e.Number) }
+	}
 	midnight := func(c *app.InboundCall, e *app.Incoming) {
 		e.Time = app.DayOf(e.Time, h.service.Zone()).Start(h.service.Zone())
 	}
@@ -100,6 +103,10 @@ func TestRecording(t *testing.T) {
 		{"by another source in the other direction", [][]again{{}, {other, id("b"), out}}, app.OutcomeRecorded, 1},
 		{"by another source on another account", [][]again{{}, {other, id("b"), account("1001")}}, app.OutcomeRecorded, 3},
 		{"by another source without numbers", [][]again{{unnumbered}, {other, id("b"), unnumbered}}, app.OutcomeDuplicate, 0},
+		{"by another source with the bank's suffix", [][]again{{}, {other, id("b"), content, spelled(`%s\BNK`)}}, app.OutcomeDuplicate, 0},
+		{"by another source with a suffix and separators", [][]again{{spelled("5389 - %s")}, {other, id("b"), content, spelled(`5389.%s\I2B`)}}, app.OutcomeDuplicate, 0},
+		{"by another source with separators alone", [][]again{{spelled("-%.0s")}, {other, id("b"), content, spelled("-%.0s")}}, app.OutcomeMayBeRepeat, 0},
+		{"in lower case, by a number that a later report gave", [][]again{{unnumbered}, {other, id("b"), spelled("a%s")}, {third, id("c"), content, spelled("A%s.")}}, app.OutcomeDuplicate, 0},
 		{"the same number of one source and channel", [][]again{{}, {id("b")}}, app.OutcomeRecorded, 2},
 		{"of a file", [][]again{{}, {from(first, app.ChannelFile), id("b")}}, app.OutcomeDuplicate, 0},
 		{"merged, and once more", [][]again{{}, {other, id("b")}, {other, id("b")}}, app.OutcomeDuplicate, 0},

@@ -50,26 +50,30 @@ func (r *recorder) judge(b app.BankAccount, e report) (id int64, like app.Likene
 const reportedByChannel = `(t.channel = ?1 AND t.source_id = ?2
 	OR EXISTS (SELECT 1 FROM event_ids k INDEXED BY event_ids_merged WHERE k.transaction_id = t.id AND k.merged = 1 AND k.channel = ?1 AND k.source_id = ?2))`
 
+// ofNumber is true where the column number has the app.NumberKey ?3, for the indexes.
+const ofNumber = `number <> '' AND replace(replace(replace(replace(replace(upper(number), '\BNK', ''), '\I2B', ''), ' ', ''), '-', ''), '.', '') = ?3 `
+
 const sameNumber = `SELECT t.id FROM (
-		SELECT id FROM transactions INDEXED BY transactions_number WHERE bank_account_id = ?3 AND number = ?4 AND number <> '' AND amount = ?6 AND occurred_at BETWEEN ?7 - ?8 AND ?7 + ?8
-		UNION ALL SELECT transaction_id FROM transaction_reports WHERE bank_account_id = ?3 AND number = ?4 AND number <> '') same
+		SELECT id FROM transactions INDEXED BY transactions_number WHERE bank_account_id = ?4 AND ` + ofNumber + `AND amount = ?6 AND occurred_at BETWEEN ?7 - ?8 AND ?7 + ?8
+		UNION ALL SELECT transaction_id FROM transaction_reports INDEXED BY transaction_reports_number WHERE bank_account_id = ?4 AND ` + ofNumber + `) same
 	CROSS JOIN transactions t ON t.id = same.id
 	WHERE t.type = ?5 AND t.amount = ?6 AND t.occurred_at BETWEEN ?7 - ?8 AND ?7 + ?8 AND NOT ` + reportedByChannel + ` ORDER BY t.id LIMIT 1`
 
 // withNumber finds a transaction by a number that another channel gave it, its amount and
 // its time: a source may give all its transactions the same number.
 func (r *recorder) withNumber(b app.BankAccount, e report) (int64, error) {
-	if e.Number == "" {
+	number := app.NumberKey(e.Number)
+	if number == "" {
 		return 0, nil
 	}
 	known, err := scanOne[bool](r.tx.queryRowOf(numberKey(b, e.Incoming), `SELECT EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_number
-			WHERE bank_account_id = ?1 AND number = ?2 AND number <> '' AND amount = ?3)
-		OR EXISTS (SELECT 1 FROM transaction_reports WHERE bank_account_id = ?1 AND number = ?2 AND number <> '')`, b.ID, e.Number, e.Amount))
+			WHERE bank_account_id = ?1 AND `+ofNumber+`AND amount = ?2)
+		OR EXISTS (SELECT 1 FROM transaction_reports INDEXED BY transaction_reports_number WHERE bank_account_id = ?1 AND `+ofNumber+`)`, b.ID, e.Amount, number))
 	if err != nil || !known {
 		return 0, err
 	}
 	id, err := scanOne[int64](r.tx.queryRow(sameNumber,
-		string(e.EventIDChannel), e.source, b.ID, e.Number, string(e.Type), e.Amount, e.Time.Unix(), int64(app.SameTransferWindow/time.Second)))
+		string(e.EventIDChannel), e.source, number, b.ID, string(e.Type), e.Amount, e.Time.Unix(), int64(app.SameTransferWindow/time.Second)))
 	if noRows(err) {
 		return 0, nil
 	}
@@ -160,10 +164,41 @@ func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []
 
 // keepReport keeps what e says of its transaction, where that isn't what its first report said.
 func (r *recorder) keepReport(b app.BankAccount, e report, id int64) error {
-	return r.tx.exec(`INSERT INTO transaction_reports (transaction_id, account_id, source_id, channel, event_id, bank_account_id, number, content, occurred_at, date_only, balance, available)
+	err := r.tx.exec(`INSERT INTO transaction_reports (transaction_id, account_id, source_id, channel, event_id, bank_account_id, number, content, occurred_at, date_only, balance, available)
 		SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM transactions
 		WHERE id = ?1 AND (number, content, occurred_at, date_only, balance, available) IS NOT (?7, ?8, ?9, ?10, ?11, ?12)`,
 		id, b.AccountID, e.source, string(e.EventIDChannel), e.EventID, b.ID, e.Number, e.Content, e.Time.Unix(), e.DateOnly, nullIfZero(e.Balance), nullIfZero(e.Available))
+	if err != nil {
+		return err
+	}
+	return r.matchByReport(b, e, id)
+}
+
+// matchByReport matches a transaction with the payment request that a later report names,
+// where its own content names none. An amount alone was compared when it was recorded.
+func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) error {
+	cache, err := r.tx.recordCache(b.AccountID)
+	if err != nil || !cache.payments {
+		return err
+	}
+	t, err := scanTransaction(r.tx.queryRow(oneTransaction, id, b.AccountID, nil))
+	if err != nil || t.PaymentRequest.ID != 0 || t.Content == e.Content {
+		return err
+	}
+	own, err := r.match(t, cache.codes)
+	code := cache.codes.Read(e.Content)
+	if err != nil || own.ID != 0 || t.Code.Text != "" && t.Code.Text != code.Text {
+		return err // a person may have parted it from its own
+	}
+	t.Content, t.Code = e.Content, code
+	match, err := r.match(t, cache.codes)
+	if err != nil || match.ID == 0 || match.foundBy == app.MatchedByAmount {
+		return err
+	}
+	if err := match.keep(r.tx, t, r.now); err != nil {
+		return err
+	}
+	return r.tx.notePaymentChange()
 }
 
 // mayBeRepeat keeps an element that may be the movement of a transaction. What a person

@@ -36,7 +36,8 @@ type reporter struct {
 	balances  bool
 	clock     string // second, minute, day or receipt
 	words     func(string) string
-	told      int // movements
+	spells    func(string) string // a number
+	told      int                 // movements
 }
 
 // repeatWorld is an account with one bank account and its reporters.
@@ -64,6 +65,14 @@ var wordsOfReporters = []func(string) string{
 	func(s string) string { return s[:min(len(s), 20)] },
 	func(string) string { return "" },
 	func(s string) string { return s[:min(len(s), 5)] },
+}
+
+// spellingsOfNumbers are those of one number.
+var spellingsOfNumbers = []func(string) string{
+	func(s string) string { return s },
+	func(s string) string { return s + `\BNK` },
+	func(s string) string { return strings.ToLower(s[:6]) + " - " + s[6:] },
+	func(s string) string { return s[:6] + "." + s[6:] + `\i2b` },
 }
 
 func newRepeatWorld(t *testing.T, h *history, db *sql.DB, seed uint64) *repeatWorld {
@@ -106,6 +115,7 @@ func (w *repeatWorld) addReporter(i int) {
 	r := &reporter{
 		numbers: w.random.IntN(2) == 0, balances: w.random.IntN(2) == 0, channel: app.ChannelCall,
 		clock: []string{"second", "minute", "receipt"}[w.random.IntN(3)], words: wordsOfReporters[w.random.IntN(len(wordsOfReporters))],
+		spells: spellingsOfNumbers[w.random.IntN(len(spellingsOfNumbers))],
 	}
 	if kind := w.random.IntN(4); kind == 0 && w.file == nil { // a statement
 		r.channel, r.clock = app.ChannelFile, []string{"second", "day"}[w.random.IntN(2)]
@@ -138,7 +148,7 @@ func (w *repeatWorld) report(r *reporter, n, again int, received time.Time) app.
 		e.EventID += fmt.Sprintf("/%d", again)
 	}
 	if r.numbers {
-		e.Number = m.number
+		e.Number = r.spells(m.number)
 	}
 	if r.balances {
 		e.Balance = m.balance

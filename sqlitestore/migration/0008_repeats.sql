@@ -6,6 +6,9 @@ ALTER TABLE transactions ADD COLUMN balance INTEGER;
 ALTER TABLE transactions ADD COLUMN available INTEGER; -- the part of it that can be spent
 ALTER TABLE transactions ADD COLUMN unclocked INTEGER NOT NULL DEFAULT 0; -- 1: occurred_at is when a text came, which may be long after
 CREATE INDEX transactions_unclocked ON transactions (bank_account_id, amount, source_id, channel, occurred_at) WHERE unclocked = 1;
+-- Channels write the number of one transfer with other separators, case and suffix: see app.NumberKey.
+DROP INDEX transactions_number;
+CREATE INDEX transactions_number ON transactions (bank_account_id, replace(replace(replace(replace(replace(upper(number), '\BNK', ''), '\I2B', ''), ' ', ''), '-', ''), '.', ''), amount, occurred_at) WHERE number <> '';
 CREATE INDEX transactions_amount ON transactions (bank_account_id, amount, source_id, channel, occurred_at);
 
 -- What later reports said of a transaction, where that differs from the first.
@@ -24,7 +27,7 @@ CREATE TABLE transaction_reports (
   available       INTEGER,
   PRIMARY KEY (transaction_id, account_id, source_id, channel, event_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX transaction_reports_number ON transaction_reports (bank_account_id, number) WHERE number <> '';
+CREATE INDEX transaction_reports_number ON transaction_reports (bank_account_id, replace(replace(replace(replace(replace(upper(number), '\BNK', ''), '\I2B', ''), ' ', ''), '-', ''), '.', '')) WHERE number <> '';
 
 -- Which channels report a bank account. source_id is 0 for files and for what is recorded by hand.
 CREATE TABLE bank_account_channels (
