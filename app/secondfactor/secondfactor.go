@@ -73,11 +73,14 @@ func NewRecoveryCodes() []string {
 	return codes
 }
 
+// IsRecoveryCode tells whether a code has the form of a recovery code, not of a code
+// of an app.
+func IsRecoveryCode(code string) bool { return len(plain(code)) == 16 }
+
 // RecoveryHash is what is kept of the recovery code of a user. ok is false for what
 // can't be one.
 func RecoveryHash(userID int64, code string) (hash [sha256.Size]byte, ok bool) {
-	code = plain(code)
-	return sha256.Sum256(fmt.Appendf(nil, "baoco recovery v1\n%d\n%s", userID, code)), len(code) == 16
+	return sha256.Sum256(fmt.Appendf(nil, "baoco recovery v1\n%d\n%s", userID, plain(code))), IsRecoveryCode(code)
 }
 
 // plain is a code without what people put between its characters.

@@ -169,8 +169,6 @@ func TestCodeAtTheSameTime(t *testing.T) {
 	}
 }
 
-// Wrong codes are limited. They use up nothing of a browser in which the user has
-// signed in before.
 // TestNewDeviceWithCode: a hundred addresses that try passwords under the owner's name don't
 // keep the owner out who has the app at hand, also in a browser that is new.
 func TestNewDeviceWithCode(t *testing.T) {
@@ -202,6 +200,32 @@ func TestNewDeviceWithCode(t *testing.T) {
 	try("password", apptest.SomePassword, "code", next).Goes(t, "/")
 }
 
+// TestCodesBeforeThePassword: whoever knows the password and has many addresses can't try
+// all codes of the app beside it. A recovery code, which nobody guesses, still counts.
+func TestCodesBeforeThePassword(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t).Peers()
+	w.User(1, "lan", app.RoleOwner)
+	secret, codes := enrol(t, w.Browser().SignIn("lan"))
+	w.Change("UPDATE users SET totp_step = 0")
+	thief := w.Browser()
+	from := func(i int, code string) webtest.Answer {
+		thief.Header = http.Header{"X-Test-Peer": {webtest.Peer(i)}}
+		secret := wrong
+		if i >= 2000 {
+			secret = apptest.SomePassword
+		}
+		return thief.Post("/login", "name", "lan", "password", secret, "code", code)
+	}
+	for i := range 1200 {
+		from(i, "000000x")
+	}
+	from(2000, codeOf(t, secret)).WantStatus(t, http.StatusTooManyRequests)
+	from(2001, codes[0]).Goes(t, "/")
+}
+
+// Wrong codes are limited. They use up nothing of a browser in which the user has
+// signed in before.
 func TestWrongCodes(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)

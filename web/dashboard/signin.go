@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/secondfactor"
 	"baoco/web/wire"
 )
 
@@ -107,7 +108,7 @@ func (s *Server) checkSignIn(v *visit, name, secret, code string) (u app.User, p
 	may := false
 	if device != "" {
 		may = s.throttle.onDevice(device, v.now)
-	} else if may = s.throttle.byAddress(s.Client(v.Request), v.now); may && code != "" {
+	} else if may = s.throttle.byAddress(s.Client(v.Request), v.now); may && code != "" && s.throttle.byEarlyCode(name, code, v.now) {
 		proved, err = s.Service.ProveByCode(v.Context(), name, code, v.now)
 	}
 	if may && device == "" && !proved {
@@ -241,17 +242,21 @@ func (s *Server) rememberDevice(v *visit, u app.User) error {
 //   - A device on which the user signed in before has a bucket of its own. The
 //     guesses of others under the name, or from the same address, don't count
 //     there.
-//   - On a new device the code of the user's app, or a passkey, is as good: who brings one
-//     takes no token of the name. A code is one of a million of which three count, and
-//     each try takes a token of the address.
+//   - On a new device the code of the user's app, a recovery code or a passkey is as good:
+//     who brings one takes no token of the name. A code of the app is one of a million of
+//     which three count, so a name has a bucket for them, of which hardly anything comes
+//     back: whoever knows the password can't try them all from many addresses. Where
+//     strangers have emptied it, recovery codes and passkeys still count: nobody guesses them.
 //
 // So strangers have at most 80 guesses under one name within any minute and
 // 28,860 within any day, however many addresses they have, and 15 and 7,210
-// from one address. Each device adds 15 and 7,210 for whoever holds it.
+// from one address. Each device adds 15 and 7,210 for whoever holds it. Of the app's
+// codes before the password they have 2,440 within any day under one name.
 type signInThrottle struct {
 	addresses wire.Buckets[netip.Prefix]
 	names     wire.Buckets[[sha256.Size]byte]
-	devices   wire.Buckets[string] // by the token of the device
+	early     wire.Buckets[[sha256.Size]byte] // codes before the password, by name
+	devices   wire.Buckets[string]            // by the token of the device
 	users     wire.Buckets[int64]
 	codes     wire.Buckets[codeGuesser]
 	passkeys  wire.Buckets[netip.Prefix]
@@ -261,6 +266,7 @@ var (
 	addressPace = wire.Pace{Burst: 10, PerMinute: 5}
 	namePace    = wire.Pace{Burst: 60, PerMinute: 20}
 	devicePace  = addressPace
+	earlyPace   = wire.Pace{Burst: 1000, PerMinute: 1}
 )
 
 func (t *signInThrottle) byAddress(client netip.Prefix, now time.Time) bool {
@@ -270,6 +276,15 @@ func (t *signInThrottle) byAddress(client netip.Prefix, now time.Time) bool {
 
 func (t *signInThrottle) byName(name string, now time.Time) bool {
 	_, _, may := t.names.Take(sha256.Sum256([]byte(name)), namePace, now)
+	return may
+}
+
+// byEarlyCode tells whether a code may be tried before the password.
+func (t *signInThrottle) byEarlyCode(name, code string, now time.Time) bool {
+	if secondfactor.IsRecoveryCode(code) {
+		return true
+	}
+	_, _, may := t.early.Take(sha256.Sum256([]byte(name)), earlyPace, now)
 	return may
 }
 
