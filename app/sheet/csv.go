@@ -47,18 +47,36 @@ func (f *csvFile) Close() error {
 // Guard puts an apostrophe before a text that a spreadsheet would take for a
 // formula: one that begins with = + - or @, also in full width, behind whatever
 // spaces, quotation marks and invisible characters, or with a tab or a line
-// break.
+// break. It also does so within a text, behind what may end a cell: a program with
+// other settings than the file's cuts there, and a payer can write a semicolon.
 func Guard(text string) string {
+	var b strings.Builder
 	if strings.IndexAny(text, "\t\r\n") == 0 {
-		return "'" + text
+		b.WriteByte('\'')
 	}
-	first := strings.TrimLeftFunc(text, func(r rune) bool {
+	for {
+		cell := text[:strings.IndexAny(text, ",;\t\r\n")+1]
+		if cell == "" {
+			cell = text
+		}
+		if isFormula(cell) {
+			b.WriteByte('\'')
+		}
+		b.WriteString(cell)
+		if text = text[len(cell):]; text == "" {
+			return b.String()
+		}
+	}
+}
+
+func isFormula(cell string) bool {
+	first := strings.TrimLeftFunc(cell, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Quotation_Mark, r) || r == '`' || r == unicode.ReplacementChar
 	})
 	for _, sign := range []string{"=", "+", "-", "@", "＝", "＋", "－", "＠", "−"} {
 		if strings.HasPrefix(first, sign) {
-			return "'" + text
+			return true
 		}
 	}
-	return text
+	return false
 }

