@@ -94,6 +94,41 @@ func TestTooManyTexts(t *testing.T) {
 	}
 }
 
+// TestSmallFileOfMuch: a workbook of some kilobytes takes neither all memory nor minutes,
+// whatever its XML repeats.
+func TestSmallFileOfMuch(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("Ngày ", 50_000)
+	cells := strings.Repeat(`<c t="s"><v>0</v></c>`, 2)
+	with := func(rows, name, content string) map[string]string {
+		p := parts(rows)
+		if name != "" {
+			p[name] = content
+		}
+		return p
+	}
+	const rels, sheets = "xl/_rels/workbook.xml.rels", "xl/workbook.xml"
+	first := parts("")
+	for name, p := range map[string]map[string]string{
+		"a long text in many cells": with(headerRow+"<row>"+cells+"</row>", "xl/sharedStrings.xml", "<sst><si><t>"+long+"</t></si></sst>"),
+		"long texts in a row":       with(headerRow+"<row>"+strings.Repeat(`<c t="str"><v>`+long[:100_000]+`</v></c>`, 3)+"</row>", "", ""),
+		"many sheets":               with(headerRow, sheets, strings.ReplaceAll(first[sheets], "</sheets>", strings.Repeat(`<sheet name="a" r:id="rId1"/>`, 1000)+"</sheets>")),
+		"many related parts":        with(headerRow, rels, strings.ReplaceAll(first[rels], "</Rel", strings.Repeat(`<Relationship Id="x"/>`, 200_000)+"</Rel")),
+		"many elements in the list": with(headerRow, sheets, strings.ReplaceAll(first[sheets], "</sheets>", "</sheets>"+strings.Repeat("<definedName/>", 400_000))),
+	} {
+		r, err := statement.Open(write(t, zipped(t, p)), statement.Options{Zone: zone})
+		for err == nil {
+			_, err = r.Next()
+		}
+		if r != nil {
+			must(t, r.Close())
+		}
+		if app.CodeOf(err) != app.CodeValidation || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats

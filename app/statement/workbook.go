@@ -26,7 +26,13 @@ type workbook struct {
 	sheets   []sheet
 	strings  []string // the shared texts
 	date1904 bool     // days are counted from 1904, as on old Macs
+	read     int64    // bytes of XML that were read
 }
+
+// maxSheets is how many sheets a workbook may have.
+const maxSheets = 1000
+
+var errTooManySheets = fmt.Errorf("more than %d sheets", maxSheets)
 
 type sheet struct {
 	name string
@@ -36,7 +42,7 @@ type sheet struct {
 // openWorkbook reads all parts but the sheets.
 func openWorkbook(r io.ReaderAt, size int64) (*workbook, error) {
 	w := &workbook{parts: map[string]*zip.File{}}
-	err := w.read(r, size)
+	err := w.readParts(r, size)
 	if err == nil {
 		return w, nil
 	}
@@ -53,9 +59,9 @@ func openWorkbook(r io.ReaderAt, size int64) (*workbook, error) {
 	}
 }
 
-// read finds the main part and reads it: the names of the sheets, and the parts
+// readParts finds the main part and reads it: the names of the sheets, and the parts
 // that they are in.
-func (w *workbook) read(r io.ReaderAt, size int64) error {
+func (w *workbook) readParts(r io.ReaderAt, size int64) error {
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
 		return err
@@ -87,6 +93,9 @@ func (w *workbook) read(r io.ReaderAt, size int64) error {
 			if part, ok := w.parts[r.target]; ok && r.kind == "worksheet" {
 				w.sheets = append(w.sheets, sheet{attr(e, "name"), part})
 			}
+			if len(w.sheets) > maxSheets {
+				return errTooManySheets
+			}
 		}
 		return nil
 	})
@@ -104,16 +113,17 @@ func (w *workbook) read(r io.ReaderAt, size int64) error {
 	return err
 }
 
-// elements calls f for every element of a part.
+// elements calls f for every element of a part that lists other parts.
 func (w *workbook) elements(name string, f func(start xml.StartElement) error) error {
 	file, ok := w.parts[name]
 	if !ok {
 		return fmt.Errorf("%s is missing", name)
 	}
-	p, err := openPart(file)
+	p, err := w.openPart(file)
 	if err != nil {
 		return err
 	}
+	p.list = true
 	return p.elements(f)
 }
 
@@ -155,7 +165,7 @@ const (
 
 // readStrings reads the texts that cells name by their number, from 0.
 func (w *workbook) readStrings(name string) error {
-	p, err := openPart(w.parts[name])
+	p, err := w.openPart(w.parts[name])
 	if err != nil {
 		return err
 	}

@@ -10,16 +10,20 @@ import (
 	"strings"
 )
 
-// The size that a sheet can have.
+// The size that a sheet can have. Many cells may name one long shared text, and the
+// first rows are held together while the header is looked for: so the texts of a row are
+// bounded too. A spreadsheet program writes 32,767 characters into a cell at most.
 const (
 	maxRows    = 1 << 20
 	maxColumns = 1 << 14
+	maxRowText = 256 << 10 // bytes
 )
 
 var (
 	errManyRows   = errors.New("more rows than a sheet can have")
 	errManySheets = errors.New("the rows of a sheet stand in two places")
 	errManyValues = errors.New("a cell with two values")
+	errLongRow    = errors.New("a row with more than 256 KiB of text")
 	errNested     = errors.New("an element where it can't be: in a text, a row in a row, a cell in a cell")
 )
 
@@ -31,12 +35,13 @@ type xlsxTable struct {
 	inRows  bool // within <sheetData>
 	line    int
 	column  int    // the column of the present cell, from 0
+	size    int    // bytes of text in the present row
 	text    []byte // the text in that cell
 	columns int    // how many columns the line before has, as a guess for the next
 }
 
 func (w *workbook) open(s sheet, file *os.File) (*xlsxTable, error) {
-	part, err := openPart(s.part)
+	part, err := w.openPart(s.part)
 	if err != nil {
 		return nil, damaged(1, err)
 	}
@@ -96,7 +101,7 @@ func (t *xlsxTable) row(start xml.StartElement) (record, error) {
 		return record{}, damaged(t.line, errManyRows)
 	}
 	r := record{line: t.line, cells: make([]cell, 0, t.columns)}
-	t.column = -1
+	t.column, t.size = -1, 0
 	for end := t.part.depth - 1; t.part.depth > end; {
 		token, err := t.part.next()
 		if err != nil {
@@ -137,6 +142,9 @@ func (t *xlsxTable) cell(start xml.StartElement, r *record) error {
 	c, err := t.value(kind)
 	if err != nil || c.text == "" {
 		return err
+	}
+	if t.size += len(c.text); t.size > maxRowText {
+		return errLongRow
 	}
 	for len(r.cells) <= t.column {
 		r.cells = append(r.cells, cell{})

@@ -13,13 +13,15 @@ import (
 // The bounds of a spreadsheet, so that no file of a few bytes can take all the
 // memory there is. A sheet of a million rows has about 500 MB of XML.
 const (
-	maxPart  = 4 << 30 // bytes of XML of one part
+	maxXML   = 4 << 30 // bytes of XML of all parts
+	maxList  = 4 << 20 // bytes of XML of a part that lists other parts
 	maxToken = 4 << 20 // bytes of one tag, text or comment
 	maxDepth = 64      // of elements within elements
 )
 
 var (
-	errBigPart    = errors.New("more than 4 GiB of XML")
+	errMuchXML    = errors.New("more than 4 GiB of XML")
+	errBigList    = errors.New("more than 4 MiB of names of parts")
 	errBigToken   = errors.New("more than 4 MiB in one piece")
 	errDeep       = errors.New("elements nested too deeply")
 	errUnbalanced = errors.New("an element ends that didn't begin")
@@ -31,7 +33,9 @@ type xmlPart struct {
 	name    string
 	source  io.Reader
 	decoder *xml.Decoder
+	book    *workbook
 	size    int64 // in bytes, as the archive declares it
+	list    bool  // it lists other parts
 	read    int64 // bytes that were read
 	token   int64 // bytes that were read for the present token
 	depth   int   // elements that are open
@@ -39,12 +43,12 @@ type xmlPart struct {
 
 // openPart opens a part in UTF-8; bytes that aren't UTF-8 become U+FFFD. A part
 // in another encoding is damaged XML.
-func openPart(file *zip.File) (*xmlPart, error) {
+func (w *workbook) openPart(file *zip.File) (*xmlPart, error) {
 	source, err := file.Open()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Name, err)
 	}
-	p := &xmlPart{name: file.Name, source: source, size: int64(min(file.UncompressedSize64, maxPart))}
+	p := &xmlPart{name: file.Name, source: source, book: w, size: int64(min(file.UncompressedSize64, maxXML))}
 	p.decoder = xml.NewDecoder(unicode.UTF8.NewDecoder().Reader(p))
 	return p, nil
 }
@@ -54,9 +58,12 @@ func (p *xmlPart) Read(b []byte) (int, error) {
 	n, err := p.source.Read(b)
 	p.read += int64(n)
 	p.token += int64(n)
+	p.book.read += int64(n)
 	switch {
-	case p.read > maxPart:
-		return 0, errBigPart
+	case p.book.read > maxXML:
+		return 0, errMuchXML
+	case p.list && p.read > maxList:
+		return 0, errBigList
 	case p.token > maxToken:
 		return 0, errBigToken
 	}
