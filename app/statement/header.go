@@ -76,11 +76,18 @@ func (h header) list() []Column {
 // the names of the columns, and both in another language.
 const headerRows = 4
 
+// maxHeaderCells is how many cells a row of a header may have. To look for the columns
+// of 120 lines as wide as a sheet would take minutes.
+const maxHeaderCells = 200
+
 // headerAt reads the header that begins with the first of some lines and may go on
 // in the lines below: "Số tiền" above "Nợ" and "Có". An error says which column of
 // a header isn't understood.
 func headerAt(lines []record, o Options) (h header, ok bool, err error) {
-	if len(lines) == 0 || lines[0].filled() < 2 {
+	if len(lines) == 0 {
+		return h, false, nil
+	}
+	if n := lines[0].filled(); n < 2 || n > maxHeaderCells {
 		return h, false, nil
 	}
 	_, alone, _ := headerOf(lines[:1], o)
@@ -102,6 +109,9 @@ func titled(r record) bool { return r.filled() >= 2 && lowerRow(r) }
 
 // lowerRow tells whether a line may be a row of a header below its first.
 func lowerRow(r record) bool {
+	if r.filled() > maxHeaderCells {
+		return false
+	}
 	n := 0
 	for _, c := range r.cells {
 		text := c.plain()
