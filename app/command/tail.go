@@ -172,9 +172,12 @@ func unattempted(d app.Delivery, now time.Time) bool {
 func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []app.LatestDelivery) error {
 	e := api.EncodeTransaction(one, t.s.service.Zone())
 	if t.c.String("output") == "json" {
-		encoder := json.NewEncoder(out)
+		var line bytes.Buffer
+		encoder := json.NewEncoder(&line)
 		encoder.SetEscapeHTML(false)
-		return encoder.Encode(e)
+		err := encoder.Encode(e)
+		out.Write(terminal.VisibleJSON(line.Bytes()))
+		return err
 	}
 	sign := "+"
 	if e.Type == app.Out {

@@ -72,7 +72,7 @@ func indentedJSON(v any) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	err := e.Encode(v)
-	return b.Bytes(), err
+	return VisibleJSON(b.Bytes()), err
 }
 
 // Report is Output for a command that changed something. If the output can't be

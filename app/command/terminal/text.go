@@ -94,3 +94,17 @@ func Visible(s string) string {
 	}
 	return b.String()
 }
+
+// VisibleJSON makes JSON safe for a terminal: in place of control characters and marks of
+// direction, which stand in its strings only, are their escapes. To programs it is the same.
+func VisibleJSON(data []byte) []byte {
+	var b []byte
+	for _, r := range string(data) {
+		if r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			b = fmt.Appendf(b, `\u%04x`, r)
+			continue
+		}
+		b = utf8.AppendRune(b, r)
+	}
+	return b
+}
