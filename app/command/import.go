@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/sheet"
 	"baoco/app/statement"
 
 	"github.com/urfave/cli/v2"
@@ -259,7 +260,14 @@ func (r *rejects) add(row statement.Row, reason string) error {
 		}
 		r.file, r.made, r.csv = file, r.path, csv.NewWriter(file)
 	}
-	return r.csv.Write(append([]string{strconv.Itoa(row.Line), reason}, row.Cells...))
+	line := []string{strconv.Itoa(row.Line), reason}
+	for _, cell := range row.Cells {
+		if strings.Trim(cell, "0123456789.,+- ") != "" { // not an amount
+			cell = sheet.Guard(cell)
+		}
+		line = append(line, cell)
+	}
+	return r.csv.Write(line)
 }
 
 func (r *rejects) close() error {

@@ -209,6 +209,18 @@ func TestImportWorkbook(t *testing.T) {
 	w.imports(importCounts{Rows: 2, Duplicates: 2}, w.file("book.csv", acbHeader+"02/11/2026,1,DH1,,1.500.000\n03/11/2026,2,DH2,250.000,\n"))
 }
 
+// TestRejectsAreNoFormulas: what a payer wrote is a text in the workbook of the bank, and no
+// formula in the file of its rejected rows.
+func TestRejectsAreNoFormulas(t *testing.T) {
+	w := newImportWorld(t)
+	r := w.imports(importCounts{Rows: 2, Recorded: 1, Rejected: 1}, w.file("acb.csv", acbHeader+"02/11/2026,1,DH1,,1.500.000\n31/02/2026,2,=1+A1,-250000,\n"))
+	data, err := os.ReadFile(*r.Rejects)
+	must(t, err)
+	if !strings.Contains(string(data), ",'=1+A1,-250000,") {
+		t.Errorf("reject file %q", data)
+	}
+}
+
 func TestImportRefuses(t *testing.T) {
 	w := newImportWorld(t)
 	w.run(3, "transaction", "import", filepath.Join(w.dir, "missing.csv"))
