@@ -13,14 +13,14 @@ import (
 // The bounds of a spreadsheet, so that no file of a few bytes can take all the
 // memory there is. A sheet of a million rows has about 500 MB of XML.
 const (
-	maxXML   = 4 << 30 // bytes of XML of all parts
+	maxXML   = 1 << 30 // bytes of XML of all parts
 	maxList  = 4 << 20 // bytes of XML of a part that lists other parts
 	maxToken = 4 << 20 // bytes of one tag, text or comment
 	maxDepth = 64      // of elements within elements
 )
 
 var (
-	errMuchXML    = errors.New("more than 4 GiB of XML")
+	errMuchXML    = errors.New("more than 1 GiB of XML")
 	errBigList    = errors.New("more than 4 MiB of names of parts")
 	errBigToken   = errors.New("more than 4 MiB in one piece")
 	errDeep       = errors.New("elements nested too deeply")
