@@ -51,6 +51,9 @@ func (t Transaction) Announcement(small int64, bills bool) (Text, Verdict) {
 		return said("Not enough: received only %s, %s still due", "Thiếu: mới nhận %s, còn thiếu %s", p.Received, p.Due-p.Received), VerdictShort
 	case p.Status == PaymentOverpaid:
 		return said("Too much: received %s, %s more than due", "Thừa: đã nhận %s, thừa %s", p.Received, p.Received-p.Due), VerdictCheck
+	case p.Status == PaymentPaidLate && p.Overpaid > 0:
+		return said("Too late and too much: received %s for a bill that was cancelled or had expired, %s more than due",
+			"Tiền đến muộn và thừa: nhận %s cho hoá đơn đã huỷ hoặc hết hạn, thừa %s", t.Amount, p.Overpaid), VerdictCheck
 	case p.Status == PaymentPaidLate:
 		return said("Too late: received %s for a bill that was cancelled or had expired", "Tiền đến muộn: nhận %s cho hoá đơn đã huỷ hoặc hết hạn", t.Amount), VerdictCheck
 	}

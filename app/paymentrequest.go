@@ -27,7 +27,7 @@ const (
 	PaymentUnderpaid PaymentStatus = "underpaid" // too little
 	PaymentPaid      PaymentStatus = "paid"
 	PaymentOverpaid  PaymentStatus = "overpaid"  // more than asked for
-	PaymentPaidLate  PaymentStatus = "paid_late" // made full by a transfer after it had ended
+	PaymentPaidLate  PaymentStatus = "paid_late" // made full by a transfer after it had ended; Overpaid says whether more came
 	PaymentExpired   PaymentStatus = "expired"   // nothing came before its end
 	PaymentCancelled PaymentStatus = "cancelled" // the shop ended it before it was full
 )
@@ -82,7 +82,7 @@ func (r PaymentRequest) Status(now time.Time) PaymentStatus {
 	switch {
 	case !r.PaidAt.IsZero() && r.Late:
 		return PaymentPaidLate
-	case !r.PaidAt.IsZero() && r.Received > r.TransferAmount:
+	case r.Overpaid() > 0:
 		return PaymentOverpaid
 	case !r.PaidAt.IsZero():
 		return PaymentPaid
@@ -120,6 +120,15 @@ func (r PaymentRequest) Rest() int64 {
 		return 0
 	}
 	return r.Amount - r.Received
+}
+
+// Overpaid is how much more came than was asked for; 0 where it isn't full. Its status may be
+// PaymentPaidLate all the same.
+func (r PaymentRequest) Overpaid() int64 {
+	if r.PaidAt.IsZero() {
+		return 0
+	}
+	return max(0, r.Received-r.TransferAmount)
 }
 
 // Asked is what the payer is asked to transfer now: the amount to transfer, or the rest
@@ -224,6 +233,7 @@ type PaymentTransfer struct {
 type PaymentState struct {
 	Due       int64         `json:"due"` // the amount of the request
 	ID        int64         `json:"id"`
+	Overpaid  int64         `json:"overpaid,omitempty"` // how much more came than was asked for
 	Received  int64         `json:"received"`
 	Reference string        `json:"reference"`
 	Status    PaymentStatus `json:"status"`
@@ -234,6 +244,9 @@ type PaymentState struct {
 func (p PaymentState) AppendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `{"due":`...), p.Due, 10)
 	b = strconv.AppendInt(append(b, `,"id":`...), p.ID, 10)
+	if p.Overpaid != 0 {
+		b = strconv.AppendInt(append(b, `,"overpaid":`...), p.Overpaid, 10)
+	}
 	b = strconv.AppendInt(append(b, `,"received":`...), p.Received, 10)
 	b = appendMember(b, `,"reference":`, p.Reference)
 	return append(appendMember(b, `,"status":`, string(p.Status)), '}')
@@ -241,7 +254,7 @@ func (p PaymentState) AppendJSON(b []byte) []byte {
 
 // State is what a transaction of r says of it at now.
 func (r PaymentRequest) State(now time.Time) PaymentState {
-	return PaymentState{r.Amount, r.ID, r.Received, r.Reference, r.Status(now)}
+	return PaymentState{r.Amount, r.ID, r.Overpaid(), r.Received, r.Reference, r.Status(now)}
 }
 
 // Bounds of payment requests.

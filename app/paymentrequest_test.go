@@ -239,6 +239,32 @@ func TestPaymentByReference(t *testing.T) {
 	d.says(d.payAt(d.now.Add(-time.Hour), "1000", 500, "HD20267"), "none")
 }
 
+// Money that comes too late and is too much is told as both, in deliveries and in listings.
+func TestPaymentLateAndTooMuch(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	expired, cancelled := d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Minute}), d.ask(app.PaymentRequestCreate{Amount: 1000})
+	d.cancel(cancelled)
+	d.now = d.now.Add(time.Hour)
+	for _, r := range []app.PaymentRequest{expired, cancelled} {
+		for i, c := range []struct{ amount, received, overpaid int64 }{{300, 300, 0}, {1200, 1500, 500}, {7, 1507, 507}} {
+			paid := d.pay("1000", c.amount, r.Code)
+			kept, err := d.Service.Transaction(t.Context(), 1, paid.ID)
+			apptest.Must(t, err)
+			var text string
+			if c.overpaid > 0 {
+				d.is(r, app.PaymentPaidLate, c.received, 0)
+				text = fmt.Sprintf(`{"due":1000,"id":%d,"overpaid":%d,"received":%d,"reference":"","status":"paid_late"}`, r.ID, c.overpaid, c.received)
+			}
+			body := string(paid.Payload().Body("whsec_"))
+			if got := d.read(r).Overpaid(); got != c.overpaid || kept.PaymentRequest.Overpaid != c.overpaid || !strings.Contains(body, text) ||
+				strings.Contains(body, "overpaid") != (c.overpaid > 0) {
+				t.Errorf("transfer %d: overpaid %d, a listing says %+v, delivered %s", i, got, kept.PaymentRequest, body)
+			}
+		}
+	}
+}
+
 // The last request of a reference takes what comes too much, one that was cancelled only
 // where there is no other.
 func TestPaymentByReferenceOfEnded(t *testing.T) {

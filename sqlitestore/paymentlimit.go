@@ -45,6 +45,7 @@ func (s *Store) withinLimit(ctx context.Context, list []app.Transaction) ([]app.
 				*p = app.PaymentState{ID: p.ID}
 			case amount > 0:
 				p.Received = max(p.Received-amount, list[i].Amount)
+				p.Overpaid = max(0, min(p.Overpaid, p.Received-p.Due))
 				if p.Status == app.PaymentOverpaid && p.Received <= p.Due {
 					p.Status = app.PaymentPaid
 				}

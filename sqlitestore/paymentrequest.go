@@ -40,13 +40,16 @@ func scanPaymentRequestAnd(row scanner, before ...any) (r app.PaymentRequest, er
 // paymentStatus is the status of a payment request r at a time, as app.PaymentRequest
 // has it. now is an instant in SQL, in seconds.
 func paymentStatus(now string) string {
-	return `CASE WHEN r.paid_at IS NOT NULL THEN iif(r.late, 'paid_late', iif(r.received > r.transfer_amount, 'overpaid', 'paid'))
+	return `CASE WHEN r.paid_at IS NOT NULL THEN iif(r.late, 'paid_late', iif(` + overpaid + ` > 0, 'overpaid', 'paid'))
 		WHEN r.cancelled_at IS NOT NULL THEN 'cancelled' WHEN r.received > 0 THEN 'underpaid' WHEN r.expires_at < ` + now + ` THEN 'expired' ELSE 'open' END`
 }
 
+// overpaid is how much more came for a payment request r than was asked for.
+const overpaid = `iif(r.paid_at IS NULL, 0, max(0, r.received - r.transfer_amount))`
+
 // paymentOfTransaction is the state of the request that a transaction t is matched with,
 // in JSON. Such a request has received something, so its status needs no time.
-var paymentOfTransaction = `(SELECT json_object('id', r.id, 'reference', r.reference, 'status', ` + paymentStatus("0") + `, 'due', r.amount, 'received', r.received)
+var paymentOfTransaction = `(SELECT json_object('id', r.id, 'reference', r.reference, 'status', ` + paymentStatus("0") + `, 'due', r.amount, 'received', r.received, 'overpaid', ` + overpaid + `)
 	FROM payment_matches m JOIN payment_requests r ON r.id = m.request_id WHERE m.transaction_id = t.id)`
 
 // paymentInto scans the state of a payment request. NULL is none.

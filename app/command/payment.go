@@ -158,6 +158,9 @@ func showPayment(c *cli.Context, s *session, id int64) error {
 	}
 	return terminal.Output(c, encoded, func(w io.Writer) {
 		s.printPayments(w, []app.PaymentRequest{r}, "")
+		if r.Overpaid() > 0 {
+			fmt.Fprintf(w, "%s VND more came than was asked for.\n", terminal.VND(r.Overpaid()))
+		}
 		fmt.Fprintf(w, "To %s %s, %s. Page: %s\n", r.BankAccount.Bank, r.BankAccount.AccountNumber, terminal.OneLine(r.BankAccount.AccountName), r.URLPath())
 		terminal.PrintTable(w, "No transfer has come yet.", []string{"TRANSACTION", "TIME", "AMOUNT", "FOUND BY", "CONTENT"}, rows, "TRANSACTION", "AMOUNT")
 	})

@@ -21,6 +21,7 @@ type PaymentRequestJSON struct {
 	TransferAmount int64             `json:"transfer_amount"`
 	Received       int64             `json:"received"`
 	Rest           int64             `json:"rest"`
+	Overpaid       int64             `json:"overpaid,omitempty"`
 	Transfers      int               `json:"transfers"`
 	BankAccountID  int64             `json:"bank_account_id"`
 	Bank           string            `json:"bank"`
@@ -37,7 +38,7 @@ type PaymentRequestJSON struct {
 // EncodePaymentRequest writes r as it is at now, with its times in zone.
 func EncodePaymentRequest(r app.PaymentRequest, zone *time.Location, now time.Time) PaymentRequestJSON {
 	return PaymentRequestJSON{
-		r.ID, r.Status(now), r.Reference, r.Code, r.Amount, r.TransferAmount, r.Received, r.Rest(), r.Transfers,
+		r.ID, r.Status(now), r.Reference, r.Code, r.Amount, r.TransferAmount, r.Received, r.Rest(), r.Overpaid(), r.Transfers,
 		r.BankAccount.ID, r.BankAccount.Bank, r.BankAccount.AccountNumber, r.BankAccount.AccountName,
 		r.URLPath(), orNull(r.ReturnURL), app.FormatTime(r.CreatedAt, zone), timeOrNull(r.ExpiresAt, zone), timeOrNull(r.PaidAt, zone), timeOrNull(r.CancelledAt, zone),
 	}

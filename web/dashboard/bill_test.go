@@ -85,6 +85,12 @@ func TestBillIsShown(t *testing.T) {
 		apptest.Must(t, err)
 		heard("it was cancelled", 5*time.Second, 5, 9, 5)
 		customerSees("it was cancelled", "Quán Lan", "<svg")
+		paid(w.World.World, "late", 200_005, cancelled.Code)
+		for path, tooMuch := range map[string]string{"/till/3": "too much: 5\u00a0₫", "/till/3/receipt": "<dt>Too much</dt><dd>5\u00a0₫"} {
+			if text := w.Send(cookies, "GET", path, nil).Body.String(); !strings.Contains(text, "Paid too late") || !strings.Contains(text, tooMuch) {
+				t.Errorf("late and too much: %s shows %s", path, text)
+			}
+		}
 	})
 }
 

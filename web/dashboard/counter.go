@@ -54,7 +54,11 @@ func (c counterCard) VerdictText() string {
 			return c.T("Too much: ", "Thừa ") + c.Money(p.Received-p.Due)
 		}
 		if p.Status == app.PaymentPaidLate {
-			return c.T("Too late: the bill was cancelled or had expired", "Tiền đến muộn: hoá đơn đã huỷ hoặc hết hạn")
+			text := c.T("Too late: the bill was cancelled or had expired", "Tiền đến muộn: hoá đơn đã huỷ hoặc hết hạn")
+			if p.Overpaid > 0 {
+				text += " · " + c.T("Too much: ", "Thừa ") + c.Money(p.Overpaid)
+			}
+			return text
 		}
 		return p.Status.Name().In(c.Lang)
 	}

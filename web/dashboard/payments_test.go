@@ -101,6 +101,11 @@ func TestPayments(t *testing.T) {
 	paid(w.World, "2", 70_000, code(3))
 	lan.Get("/payments/3").Shows(t, "<strong>70,000\u00a0₫</strong>", `<span class="pill pending">late</span>`)
 	lan.Get("/payments?status=paid_late").Shows(t, `href="/payments/3"`)
+	lan.Get("/payments/3").Hides(t, "too much")
+	paid(w.World, "2b", 4_000, code(3))
+	for _, path := range []string{"/payments/3", "/payments?status=paid_late", "/transactions/3"} {
+		lan.Get(path).Shows(t, "Paid too late", "too much: 4,000\u00a0₫")
+	}
 
 	// The rest comes without a code.
 	paid(w.World, "3", 30_000, "CHUYEN KHOAN")
@@ -135,7 +140,7 @@ func TestPayments(t *testing.T) {
 	lan.Get("/payments/1/cancel").Shows(t, "Cancel the payment request DH12345678?")
 	lan.Post("/payments/1/cancel").Goes(t, "/payments/1")
 	lan.Get("/payments/1").Hides(t, warning)
-	lan.Get("/payments").Shows(t, "3 requests · asked for 120,000\u00a0₫ · received 90,000\u00a0₫")
+	lan.Get("/payments").Shows(t, "3 requests · asked for 120,000\u00a0₫ · received 94,000\u00a0₫")
 }
 
 // What can't be read is no amount: the settings stay as they were.

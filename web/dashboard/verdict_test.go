@@ -71,6 +71,7 @@ func TestVerdictTexts(t *testing.T) {
 		late := w.PaymentRequest(app.PaymentRequestCreate{Amount: 200_000, ExpiresIn: time.Minute})
 		time.Sleep(2 * time.Minute)
 		looks(200_000, late.Code)
+		shows(5000, late.Code, "Too late: the bill was cancelled or had expired · Too much: 5,000\u00a0₫", "Tiền đến muộn: hoá đơn đã huỷ hoặc hết hạn · Thừa 5.000\u00a0₫")
 		cancelled := w.PaymentRequest(app.PaymentRequestCreate{Amount: 200_000})
 		_, err := w.Service.CancelPaymentRequest(t.Context(), 1, cancelled.ID, time.Now())
 		apptest.Must(t, err)

@@ -165,7 +165,6 @@ type pageData struct {
 	Status  app.PaymentStatus
 	State   string // another one when the page is to change
 	Payable bool
-	Over    int64         // received beyond what was asked for
 	QR      template.HTML // an SVG
 	Content string
 	Live    string // address of the stream
@@ -175,7 +174,7 @@ type pageData struct {
 
 func (s *Server) page(v *visit) error {
 	r := v.request
-	data := pageData{PaymentRequest: r, Status: r.Status(v.now), State: r.Shown(v.now), Payable: r.Payable(v.now), Over: r.Received - r.TransferAmount, Live: r.URLPath() + "/live", Image: r.URLPath() + "/qr.png", Other: app.English}
+	data := pageData{PaymentRequest: r, Status: r.Status(v.now), State: r.Shown(v.now), Payable: r.Payable(v.now), Live: r.URLPath() + "/live", Image: r.URLPath() + "/qr.png", Other: app.English}
 	if v.Lang == app.English {
 		data.Other = app.Vietnamese
 	}

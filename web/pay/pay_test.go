@@ -94,6 +94,9 @@ func TestPage(t *testing.T) {
 	page().Shows(t, "Ask the shop about the money that it has received: 400\u00a0₫")
 	pay(w.World, "b2", 600, r.Code)
 	page().Shows(t, "Received, but too late")
+	page().Hides(t, "more than asked for")
+	pay(w.World, "b3", 70, r.Code)
+	page().Shows(t, "Received, but too late", "This is more than asked for. Ask the shop about the difference of 70\u00a0₫.")
 
 	r = w.PaymentRequest(app.PaymentRequestCreate{Amount: 1000, Reference: "HD-1042", ExpiresIn: time.Minute})
 	w.Change(`UPDATE payment_requests SET expires_at = expires_at - 3600`)
