@@ -168,6 +168,7 @@ type NewestIDs struct {
 	TransactionID, AttemptID, InboundEventID int64
 	DeliveryID                               int64
 	PaymentChanges                           int64 // of payment requests, beside those that new transactions make
+	Removals                                 int64 // of transactions of imports that were undone; 0 in a context with a limit
 	StreamState                              int64 // another one when a stream has sent something, or begins or ends to fail
 }
 

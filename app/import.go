@@ -188,6 +188,10 @@ func (u *Undoing) Count(t Transaction, told, named bool) {
 	}
 }
 
+// MaxRemovals is how many removals of an account are remembered for those who follow its
+// transactions. One is of at most a hundred transactions.
+const MaxRemovals = 1000
+
 // UndoImport undoes an import in steps, between which others can write. After
 // an interruption, another call goes on.
 func (s *Service) UndoImport(ctx context.Context, accountID, id int64, now time.Time) error {

@@ -129,6 +129,10 @@ type Reader interface {
 	// Those up to passed were looked at: there may be more after it, also where the
 	// list is shorter than limit.
 	StreamTransactions(ctx context.Context, st Stream, after int64, limit int) (list []Transaction, passed int64, _ error)
+	// RemovedTransactions gives the ids up to upTo of transactions of a stream that were removed
+	// by the removals after a number. Those up to passed were looked at: there may be more.
+	// Of an account the last MaxRemovals are kept.
+	RemovedTransactions(ctx context.Context, st Stream, after, upTo int64) (ids []int64, passed int64, _ error)
 	// StreamBehind is when the first transaction after the position of a stream was
 	// recorded, of those that belong to it; zero: all are sent.
 	StreamBehind(ctx context.Context, st Stream) (time.Time, error)

@@ -201,6 +201,9 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) e
 	if err := unmatch(tx, ids...); err != nil {
 		return err
 	}
+	if err := noteRemoval(tx, accountID, ids); err != nil {
+		return err
+	}
 	for _, query := range []string{
 		`DELETE FROM import_repeats WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND ?2 = ?2`,
 		`DELETE FROM transaction_reports WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,

@@ -2,7 +2,10 @@ package sqlitestore_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -276,4 +279,55 @@ func TestUndoOfWhatMayBeRepeats(t *testing.T) {
 		t.Error("the file can't be imported again")
 	}
 	whole(t, path, h.now)
+}
+
+// What undoing has removed is remembered with what streams are narrowed by, and of an account
+// not without end.
+func TestRemovalsAreRemembered(t *testing.T) {
+	t.Parallel()
+	path := create(t)
+	h := newHistory(t, path, 7)
+	defer func() { h.store.Close() }()
+	removed := func(st app.Stream, after int64) (ids []int64, first int64) {
+		t.Helper()
+		for st.AccountID = 1; ; {
+			some, passed, err := h.service.RemovedTransactions(t.Context(), st, after, math.MaxInt64)
+			must(t, err)
+			if passed == after {
+				return ids, first
+			}
+			if first == 0 {
+				first = passed
+			}
+			ids, after = append(ids, some...), passed
+		}
+	}
+	id, recorded := h.imports("a.csv", false, h.rows(0, 250))
+	u, err := h.service.Undoable(t.Context(), 1, id, h.now)
+	must(t, err)
+	must(t, h.service.UndoImport(t.Context(), 1, id, h.now))
+	all, _ := removed(app.Stream{Type: app.WebhookAll}, 0)
+	in, _ := removed(app.Stream{Type: app.WebhookIn}, 0)
+	some, _ := removed(app.Stream{Type: app.WebhookAll}, 1)
+	if len(all) != recorded || int64(len(in)) != u.In.Count || len(some) != recorded-100 || !slices.IsSorted(all) {
+		t.Errorf("of %d transactions %d are remembered, %d of money in, %d after the first removal", recorded, len(all), len(in), len(some))
+	}
+	for _, st := range []app.Stream{{Type: app.WebhookAll, BankAccountID: 99}, {Type: app.WebhookAll, CodePrefix: "XY"}} {
+		if ids, _ := removed(st, 0); len(ids) > 0 {
+			t.Errorf("%+v: %v", st, ids)
+		}
+	}
+	db, err := sql.Open("sqlite", "file:"+path)
+	must(t, err)
+	defer db.Close()
+	_, err = db.Exec(`WITH RECURSIVE n (i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 9 + ?)
+		INSERT INTO settings (name, value) SELECT printf('removal_1_%019d', i), '[]' FROM n`, app.MaxRemovals)
+	must(t, err)
+	_, err = db.Exec(`UPDATE settings SET value = '2000' WHERE name = 'removals'`)
+	must(t, err)
+	id, _ = h.imports("b.csv", false, h.rows(0, 5))
+	must(t, h.service.UndoImport(t.Context(), 1, id, h.now))
+	if kept := peek(t, path, `SELECT count(*), max(name) FROM settings WHERE name LIKE 'removal\_1%' ESCAPE '\'`); fmt.Sprint(kept) != fmt.Sprint([][]any{{int64(app.MaxRemovals), "removal_1_0000000000000002001"}}) {
+		t.Errorf("kept are %v", kept)
+	}
 }

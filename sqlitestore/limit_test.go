@@ -116,6 +116,11 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 		_, err := s.UnmatchTransaction(ctx, 1, 2, id)
 		return nil, err
 	},
+	"RemovedTransactions": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
+		all, _, err := s.RemovedTransactions(ctx, app.Stream{AccountID: 1, Type: app.WebhookAll}, 0, math.MaxInt64)
+		one, _, err2 := s.RemovedTransactions(ctx, app.Stream{AccountID: 1, Type: app.WebhookAll, BankAccountID: bank}, 0, math.MaxInt64)
+		return fmt.Sprint(all, one, err2), err
+	},
 	"IDsOf": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
 		return s.IDsOf(ctx, 1, app.TransactionFilter{BankAccountID: bank})
 	},
@@ -207,6 +212,7 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 		must(t, err)
 		must(t, w.Service.IndexSearch(t.Context()))
 		record(hidden, fmt.Sprint("first", limit), 222_222, at.AddDate(-1, 0, 0))
+		w.Change(`INSERT OR REPLACE INTO settings (name, value) VALUES ('removal_1_0000000000000000001', ?)`, fmt.Sprintf(`[{"id":222222,"bank_account_id":%d,"type":"IN","code":""}]`, hidden.ID))
 		later := ask(limit, hidden.ID, theirs)
 		for _, name := range slices.Sorted(maps.Keys(limitedReads)) {
 			if strings.Contains(later[name], "222222") || len(limit) == 0 && strings.Contains(later[name], "111111") {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,6 +63,9 @@ type eventStream struct {
 	q      *Request
 	of     app.Stream // whose transactions it sends
 	passed int64      // transactions up to this id are sent, or don't belong to the stream
+	begin  int64      // the reader has transactions after this id,
+	has    int64      // up to this one
+	told   int64      // removals up to this number are told, or aren't of what the reader has
 	failed bool       // the last reading failed
 }
 
@@ -74,7 +78,7 @@ func (s *Server) streamTransactions(w http.ResponseWriter, q *Request) error {
 	if err := p.Bad.Err(); err != nil {
 		return err
 	}
-	passed, told, err := s.startOfEvents(q, f, since)
+	newest, told, err := s.startOfEvents(q, f, since)
 	if err != nil {
 		return err
 	}
@@ -85,7 +89,11 @@ func (s *Server) streamTransactions(w http.ResponseWriter, q *Request) error {
 	defer s.eventStreams.Give(bounds)
 	s.newest.Subscribe()
 	defer s.newest.Unsubscribe()
-	e := eventStream{server: s, q: q, passed: passed, of: app.Stream{AccountID: q.account(), BankAccountID: f.BankAccountID, Type: cmp.Or(app.WebhookType(f.Type), app.WebhookAll), CodePrefix: codePrefix}}
+	e := eventStream{server: s, q: q, passed: newest.TransactionID, told: newest.Removals, of: app.Stream{AccountID: q.account(), BankAccountID: f.BankAccountID, Type: cmp.Or(app.WebhookType(f.Type), app.WebhookAll), CodePrefix: codePrefix}}
+	e.begin, e.has = e.passed, e.passed
+	if since != nil { // it is told what was removed while it was away
+		e.begin, e.has, e.told = 0, *since, 0
+	}
 	e.EventStream = wire.OpenEventStream(w, q.Request, s.closing, e.allowed)
 	defer e.Close()
 	if q.Method != http.MethodHead {
@@ -107,36 +115,36 @@ func lastEvent(q *Request, p *wire.Params) (since *int64) {
 	return since
 }
 
-// startOfEvents finds where a stream begins: after passed. told is what the reader is
+// startOfEvents finds where a stream begins: after newest. told is what the reader is
 // told of that, so that it comes back there if its connection breaks before the first
 // event: the id of one of its own transactions, since ids count those of all accounts.
 //
 // An id that isn't given yet, as after the restore of an old backup, begins with what
 // is recorded from now on.
-func (s *Server) startOfEvents(q *Request, f app.TransactionFilter, since *int64) (passed, told int64, _ error) {
+func (s *Server) startOfEvents(q *Request, f app.TransactionFilter, since *int64) (newest app.NewestIDs, told int64, err error) {
 	ctx, cancel := context.WithTimeout(q.Context(), wire.RequestTimeout)
 	defer cancel()
-	newest, err := s.newestTransaction(ctx)
-	if err != nil {
-		return 0, 0, err
+	if newest, err = s.newestEvents(ctx); err != nil {
+		return newest, 0, err
 	}
-	f.UntilID, f.Page = newest, app.Page{Number: 1, Size: 1}
+	f.UntilID, f.Page = newest.TransactionID, app.Page{Number: 1, Size: 1}
 	last, err := s.service.Transactions(ctx, q.account(), f)
 	if err != nil {
-		return 0, 0, err
+		return newest, 0, err
 	}
 	if len(last.Rows) > 0 {
 		told = last.Rows[0].ID
 	}
 	if since != nil && *since < told {
-		return *since, *since, nil
+		newest.TransactionID, told = *since, *since
 	}
 	return newest, told, nil
 }
 
-func (s *Server) newestTransaction(ctx context.Context) (int64, error) {
+// newestEvents are the ends of what event streams send.
+func (s *Server) newestEvents(ctx context.Context) (app.NewestIDs, error) {
 	newest, err := s.service.NewestIDs(ctx)
-	return newest.TransactionID, err
+	return app.NewestIDs{TransactionID: newest.TransactionID, Removals: newest.Removals}, err
 }
 
 // allowed returns wire.ErrRevoked once the key is revoked or has expired.
@@ -157,14 +165,14 @@ func (e *eventStream) run(told int64) {
 	for {
 		newest, _, changed := e.server.newest.State()
 		wait := quietWait
-		if before := e.passed; newest > before {
+		if before := *e; newest.TransactionID > e.passed || newest.Removals > e.told {
 			changed, wait = nil, e.pause()
-			switch err := e.sendNext(); {
+			switch err := e.sendNext(newest); {
 			case e.Broken:
 				return
 			case err != nil:
 				wait = eventsRetry
-			case before < e.passed && e.passed < newest:
+			case before.passed < e.passed && e.passed < newest.TransactionID, before.told < e.told && e.told < newest.Removals:
 				wait = 0
 			}
 		}
@@ -182,10 +190,10 @@ func (e *eventStream) pause() time.Duration {
 
 func (e *eventStream) beat() error { return e.Send([]byte(heartbeat)) }
 
-// sendNext sends the next transactions. It logs the first of several errors of the
-// storage.
-func (e *eventStream) sendNext() error {
-	list, passed, err := e.read()
+// sendNext sends which transactions were removed, and the next ones. It logs the first of
+// several errors of the storage.
+func (e *eventStream) sendNext(newest app.NewestIDs) error {
+	next, err := e.read(newest)
 	if err != nil && !e.failed && e.q.Context().Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
 		e.server.Log.Error("read transactions for an event stream", "request_id", wire.RequestID(e.q.Request), "err", err)
 	}
@@ -193,7 +201,10 @@ func (e *eventStream) sendNext() error {
 		return err
 	}
 	var events []byte
-	for _, t := range list {
+	if len(next.removed) > 0 {
+		events = wire.AppendEvent(events, "removed", "", string(removedJSON(next.removed)))
+	}
+	for _, t := range next.list {
 		p := t.Payload()
 		events = wire.AppendEvent(events, "transaction", p.ID, string(p.Unsigned()))
 	}
@@ -202,20 +213,51 @@ func (e *eventStream) sendNext() error {
 			return err
 		}
 	}
-	e.passed = passed
+	e.passed, e.has, e.told = next.passed, max(e.has, next.passed), next.told
 	return nil
 }
 
-// read reads the next transactions. One stream at a time does that, so that many which
-// were away leave the storage to others.
-func (e *eventStream) read() ([]app.Transaction, int64, error) {
+// removedJSON is the schema RemovedTransactions of openapi.yaml.
+func removedJSON(ids []int64) []byte {
+	b := []byte(`{"removed":[`)
+	for i, id := range ids {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(strconv.AppendInt(append(b, '"'), id, 10), '"')
+	}
+	return append(b, "]}"...)
+}
+
+// nextEvents is what a stream sends next.
+type nextEvents struct {
+	removed      []int64
+	list         []app.Transaction
+	passed, told int64
+}
+
+// read reads what is next. One stream at a time does that, so that many which were away
+// leave the storage to others. The removals are read first: a transaction that is removed
+// between the two is in neither, or in the list and told the next time.
+func (e *eventStream) read(newest app.NewestIDs) (next nextEvents, err error) {
+	next.passed, next.told = e.passed, e.told
 	ctx, cancel := context.WithTimeout(e.q.Context(), wire.RequestTimeout)
 	defer cancel()
 	select {
 	case e.server.reading <- struct{}{}:
 		defer func() { <-e.server.reading }()
 	case <-ctx.Done():
-		return nil, e.passed, app.Unavailable(ctx.Err())
+		return next, app.Unavailable(ctx.Err())
 	}
-	return e.server.service.StreamTransactions(ctx, e.of, e.passed, eventsRead)
+	if newest.Removals > e.told {
+		if next.removed, next.told, err = e.server.service.RemovedTransactions(ctx, e.of, e.told, e.has); err != nil {
+			return next, err
+		}
+		next.removed = slices.DeleteFunc(next.removed, func(id int64) bool { return id <= e.begin })
+		if next.told == e.told { // what is newer is of other accounts
+			next.told = newest.Removals
+		}
+	}
+	next.list, next.passed, err = e.server.service.StreamTransactions(ctx, e.of, e.passed, eventsRead)
+	return next, err
 }

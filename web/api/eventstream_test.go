@@ -113,6 +113,90 @@ func TestEventStream(t *testing.T) {
 	})
 }
 
+// removedIDs are the ids of transactions that a stream has said were removed, in its order.
+func removedIDs(text string) (ids []string) {
+	for event := range strings.SplitSeq(text, "\n\n") {
+		var body struct{ Removed []string }
+		data, found := strings.CutPrefix(event, "event: removed\ndata: ")
+		if found && json.Unmarshal([]byte(data), &body) == nil {
+			ids = append(ids, body.Removed...)
+		}
+	}
+	return ids
+}
+
+// A reader is told that a transaction which it got was removed with its import, also where
+// it was away meanwhile, whichever process did that. It is told of none that it didn't get,
+// nor of other accounts. A transaction that is removed before it was sent is never sent.
+func TestEventStreamOfRemoved(t *testing.T) {
+	t.Parallel()
+	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
+		w.Link("VCB", "007")
+		second := w.SecondAccount()
+		_, err := w.Service.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "VCB", AccountNumber: "007", AccountName: "B"}, time.Now())
+		apptest.Must(t, err)
+		key := w.APIKey(app.ScopeRead)
+		imported := func(account int64, rows int, number string) int64 {
+			t.Helper()
+			in, err := w.Admin().NewImport(t.Context(), app.ImportOptions{AccountID: account, File: "a.csv"})
+			apptest.Must(t, err)
+			var list []app.Incoming
+			for i := range rows {
+				list = append(list, app.Incoming{AccountNumber: number, Number: fmt.Sprint("R", in, i, time.Now().Unix()), Type: app.In, Amount: 5000, Time: time.Now()})
+			}
+			_, err = in.Add(t.Context(), list, time.Now())
+			apptest.Must(t, err)
+			time.Sleep(2 * time.Second)
+			return in.ID()
+		}
+		undo := func(account, id int64) {
+			t.Helper()
+			apptest.Must(t, w.Admin().UndoImport(t.Context(), account, id, time.Now()))
+			time.Sleep(2 * time.Second)
+		}
+		open := func(query string, header ...string) *webtest.PipeConn {
+			c, hangUp := w.OpenAs(key, eventStream+query, false, header...)
+			t.Cleanup(hangUp)
+			time.Sleep(time.Second)
+			return c
+		}
+		wants := func(what string, c *webtest.PipeConn, sent, removed []string) {
+			t.Helper()
+			wantEvents(t, what, c, sent...)
+			if got := removedIDs(c.Text()); !slices.Equal(got, removed) {
+				t.Errorf("%s: told that %v were removed, want %v", what, got, removed)
+			}
+		}
+		open("")
+		all, out, bank := open(""), open("?type=OUT"), open("?bank_account_id=1")
+		first := imported(1, 3, "007")       // 1 to 3
+		theirs := imported(second, 1, "007") // 4
+		later := open("")
+		undo(second, theirs)
+		undo(1, first)
+		wants("all", all, []string{"1", "2", "3"}, []string{"1", "2", "3"})
+		wants("money out", out, nil, nil)
+		wants("another bank account", bank, nil, nil)
+		wants("one who came later", later, nil, nil)
+		unsent := imported(1, 2, "007") // 5 and 6
+		undo(1, unsent)
+		w.Pay(1, "7", "x")
+		wants("one who was away", open("", "Last-Event-ID", "2"), []string{"7"}, []string{"1", "2"})
+		wants("one who has nothing", open("?since_id=0"), []string{"7"}, nil)
+		wants("one who has all", open("", "Last-Event-ID", "7"), nil, []string{"1", "2", "3", "5", "6"})
+		wants("money out of one who has all", open("?type=OUT", "Last-Event-ID", "7"), nil, nil)
+		wants("all", all, []string{"1", "2", "3", "5", "6", "7"}, []string{"1", "2", "3", "5", "6"})
+
+		// There are more than are read at a time. The last transaction is one of them.
+		for range 3 {
+			undo(1, imported(1, 450, "007"))
+		}
+		if got := len(removedIDs(open("", "Last-Event-ID", "100000").Text())); got != 5+3*450 {
+			t.Errorf("told of %d removed ones", got)
+		}
+	})
+}
+
 // A stream that is limited to codes sends the transactions whose code begins so, and
 // no others.
 func TestEventStreamOfCodes(t *testing.T) {

@@ -29,8 +29,8 @@ type Server struct {
 
 	closing      <-chan struct{}
 	eventStreams wire.Lasting
-	newest       *wire.Feed[int64] // transaction of the file
-	reading      chan struct{}     // of one place, for the event stream that reads
+	newest       *wire.Feed[app.NewestIDs] // of what event streams send
+	reading      chan struct{}             // of one place, for the event stream that reads
 }
 
 // New makes the server of the management API.
@@ -39,7 +39,7 @@ func New(responder *wire.Responder, c Config) *Server {
 		Responder: responder, service: c.Service, userAgent: app.UserAgent(c.Version), closing: c.Closing, reading: make(chan struct{}, 1),
 		perClass: [2]int{generalLimit: cmp.Or(c.Limit, defaultLimit), listingLimit: cmp.Or(c.ListingLimit, defaultListingLimit)},
 	}
-	s.newest = wire.NewFeed(s.newestTransaction, eventsLook, c.Service.Recorded, s.Log)
+	s.newest = wire.NewFeed(s.newestEvents, eventsLook, c.Service.Recorded, s.Log)
 	return s
 }
 

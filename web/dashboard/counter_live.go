@@ -3,7 +3,9 @@ package dashboard
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -36,7 +38,8 @@ func (s *Server) liveCounterLink(v *visit) error {
 const counterBeat = 4 * time.Second
 
 // sendCounter streams the money that comes in on a counter or a till, until allowed
-// returns wire.ErrRevoked. Its events are: money, a card; total, the line about today;
+// returns wire.ErrRevoked. Its events are: money, a card; removed, the ids of cards whose
+// transactions were removed, with spaces between them; total, the line about today;
 // bill and bills, those of a till;
 // test, a test payment, which is no money and shows none;
 // alive, the server's time in unix seconds, by which the screen notices a
@@ -78,6 +81,11 @@ func (s *Server) sendCounter(v *visit, link app.CounterLink, till *tillStream, h
 				c.seen = newest.TransactionID
 			}
 		}
+		if err := c.sendRemoved(newest.Removals); stream.Broken {
+			return nil
+		} else if err != nil { // of the storage
+			most = storageRetry
+		}
 		if err := c.sendBills(); stream.Broken {
 			return nil
 		} else if err != nil { // of the storage
@@ -104,6 +112,7 @@ type counterStream struct {
 	stream *eventStream
 	since  int64  // the newest card on the screen
 	seen   int64  // the newest transaction of all accounts when the cards were read
+	told   int64  // removals up to this number are told
 	total  string // the line about today, as it was sent last
 	tests  int    // test payments of the account, as they were when the last was sent
 }
@@ -142,6 +151,31 @@ func (c *counterStream) sendMoney() error {
 			return c.sendTotal()
 		}
 	}
+}
+
+// removalsTold is how many removals a screen that connects is told of at most.
+const removalsTold = 100
+
+// sendRemoved sends the ids of cards whose transactions were removed.
+func (c *counterStream) sendRemoved(newest int64) error {
+	c.told = max(c.told, newest-removalsTold)
+	of := app.Stream{AccountID: c.link.AccountID, BankAccountID: c.link.BankAccountID, Type: app.WebhookIn}
+	for c.told < newest {
+		ids, passed, err := c.Service.RemovedTransactions(c.v.Context(), of, c.told, c.since)
+		if err != nil {
+			return err
+		}
+		if len(ids) > 0 {
+			if err := c.stream.Event("removed", "", strings.Trim(fmt.Sprint(ids), "[]")); err != nil {
+				return err
+			}
+		}
+		if passed == c.told { // what is newer is of other accounts
+			passed = newest
+		}
+		c.told = passed
+	}
+	return nil
 }
 
 func (c *counterStream) sendTotal() error {

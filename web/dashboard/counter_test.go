@@ -97,6 +97,33 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 	})
 }
 
+// A counter that is open takes the card of money away whose import was undone, and a screen
+// that connects anew as well.
+func TestCounterOfRemoved(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	one := w.Link("ACB", "19354957")
+	w.Link("VCB", "700700")
+	screen := "/live/counter/" + w.CounterLink(1, app.CounterLinkCreate{BankAccountID: one.ID})
+	l := w.Browser().Listen(screen + "?since=0")
+	for i, number := range []string{"700700", "19354957"} {
+		in, err := w.Service.NewImport(t.Context(), app.ImportOptions{AccountID: 1, File: "a.csv"})
+		apptest.Must(t, err)
+		_, err = in.Add(t.Context(), []app.Incoming{{AccountNumber: number, Number: number, Type: app.In, Amount: 5000, Time: time.Now()}}, time.Now())
+		apptest.Must(t, err)
+		if i == 1 {
+			l.Next("money")
+		}
+		apptest.Must(t, w.Service.UndoImport(t.Context(), 1, in.ID(), time.Now()))
+	}
+	if got := l.Next("removed").Data; got != "2" {
+		t.Errorf("removed %q", got)
+	}
+	if got := w.Browser().Listen(screen + "?since=2").Next("removed").Data; got != "2" {
+		t.Errorf("one that connects anew: removed %q", got)
+	}
+}
+
 var saying = regexp.MustCompile(`data-say="([^"]*)"`)
 
 func TestCounterLive(t *testing.T) {

@@ -104,6 +104,7 @@ follow(body.dataset.stream, {
   alive: (event) => { ahead = Number(event.data) - Date.now() / 1000; showAges(); },
   total: (event) => { $("[data-total]").textContent = event.data; },
   money: (event) => { hideTest(); showCard(event.data); },
+  removed: (event) => { for (const id of event.data.split(" ")) $(`[data-id="${id}"]`, cards)?.remove(); },
   bills: (event) => { document.dispatchEvent(new CustomEvent("bills", { detail: event.data })); },
   bill: (event) => { document.dispatchEvent(new CustomEvent("bill", { detail: event.data })); },
 });
