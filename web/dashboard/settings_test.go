@@ -146,11 +146,13 @@ func TestUsers(t *testing.T) {
 	lan.Post("/settings/users", "once", lan.Once("/settings"), "name", "hoa", "role", "owner", "password", otherPassword, "present_password", apptest.SomePassword).Goes(t, "/settings")
 	signInWith(w.Browser(), "hoa", otherPassword).Goes(t, "/")
 
+	w.User(w.SecondAccount(), "theirs", app.RoleOwner)
 	for _, c := range []struct {
 		name, role, password, says string
 		status                     int
 	}{
 		{"hoa", "cashier", otherPassword, "The name hoa can’t be used. Choose another.", http.StatusConflict},
+		{"theirs", "cashier", otherPassword, "The name theirs can’t be used. Choose another.", http.StatusConflict}, // nor whose it is
 		{"Lân", "cashier", otherPassword, "Name must be", http.StatusUnprocessableEntity},
 		{"minh", "admin", otherPassword, "Role must be", http.StatusUnprocessableEntity},
 		{"minh", "cashier", "short", "Password must be", http.StatusUnprocessableEntity},
