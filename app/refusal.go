@@ -57,3 +57,12 @@ const KeptRefusedCalls = 200
 func (s *Service) RefusedCalls(ctx context.Context, accountID, sourceID int64, limit int) ([]RefusedCall, error) {
 	return s.store.RefusedCalls(ctx, accountID, sourceID, accountID == DefaultAccountID && sourceID == 0, limit)
 }
+
+// RefusedCall finds one of those that RefusedCalls lists.
+func (s *Service) RefusedCall(ctx context.Context, accountID, id int64) (RefusedCall, error) {
+	list, err := s.RefusedCalls(ctx, accountID, 0, KeptRefusedCalls)
+	return find(list, err, func(c RefusedCall) bool { return c.ID == id }, ErrNoRefusedCall)
+}
+
+// ErrNoRefusedCall says that an id names no refused call.
+var ErrNoRefusedCall error = NotFound("There is no refused call with this id.", "Không có lần gọi bị từ chối với id này.")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,68 +11,62 @@ import (
 	"baoco/web/wire"
 )
 
-// methods are the routes of one path, by method.
-type methods map[string]wire.Route
-
-// newMux answers the routes. refuse answers what none of them is for: 404, and
-// 405 where the path has a route of another method. Two routes of one method
-// and path panic.
+// newMux answers the routes. refuse answers what none of them is for: 404, and 405 where the
+// path has a route of another method. Two routes of one method and path panic. A route of GET
+// answers HEAD too.
 func newMux(routes []wire.Route, refuse func(http.ResponseWriter, *http.Request, error)) *http.ServeMux {
-	byPath := map[string]methods{}
-	for _, route := range routes {
-		if byPath[route.Path] == nil {
-			byPath[route.Path] = methods{}
-		}
-		if _, twice := byPath[route.Path][route.Method]; twice {
-			panic("two routes for " + route.Method + " " + route.Path)
-		}
-		byPath[route.Path][route.Method] = route
-	}
 	mux := http.NewServeMux()
-	for path, m := range byPath {
-		mux.HandleFunc(path, m.dispatch(refuse))
-	}
-	mux.HandleFunc("/", timed(func(w http.ResponseWriter, r *http.Request) { refuse(w, r, wire.ErrNothingHere()) }))
-	return mux
-}
-
-// dispatch answers 405, with what is allowed, to any other method. A route of
-// GET answers HEAD too.
-func (m methods) dispatch(refuse func(http.ResponseWriter, *http.Request, error)) http.HandlerFunc {
-	var allowed []string
-	for method := range m {
-		allowed = append(allowed, method)
-		if method == http.MethodGet {
-			allowed = append(allowed, http.MethodHead)
-		}
-	}
-	slices.Sort(allowed)
-	allow := strings.Join(allowed, ", ")
-	notAllowed := wire.Route{Handler: func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Allow", allow)
-		refuse(w, r, app.Refused(app.CodeMethodNotAllowed, app.Textf(
-			"This address answers to %s only.", "Địa chỉ này chỉ nhận %s.", allow)))
-	}}
-	return func(w http.ResponseWriter, r *http.Request) {
-		method := r.Method
-		if method == http.MethodHead {
-			method = http.MethodGet
-		}
-		route, found := m[method]
-		if !found {
-			route = notAllowed
-		}
+	served := map[string]bool{} // by pattern; false: it is refused
+	for _, route := range routes {
 		handle := func(w http.ResponseWriter, r *http.Request) {
-			if found {
-				r.Body = http.MaxBytesReader(w, r.Body, route.MaxBody)
-			}
+			r.Body = http.MaxBytesReader(w, r.Body, route.MaxBody)
 			route.Handler(w, r)
 		}
 		if !route.Lasts {
 			handle = timed(handle)
 		}
-		handle(w, r)
+		pattern := route.Method + " " + route.Path
+		served[pattern] = true
+		mux.HandleFunc(pattern, handle)
 	}
+	others := timed(func(w http.ResponseWriter, r *http.Request) {
+		allow := strings.Join(allowed(mux, served, r), ", ")
+		if allow == "" {
+			refuse(w, r, wire.ErrNothingHere())
+			return
+		}
+		w.Header().Set("Allow", allow)
+		refuse(w, r, app.Refused(app.CodeMethodNotAllowed, app.Textf(
+			"This address answers to %s only.", "Địa chỉ này chỉ nhận %s.", allow)))
+	})
+	mux.HandleFunc("/", others)
+	for _, route := range routes {
+		if strings.Contains(route.Path, "{") {
+			continue
+		}
+		// Without these the route of an id would take the last part of the path for one.
+		for _, method := range methods {
+			pattern := method + " " + route.Path
+			if _, found := served[pattern]; !found && method != http.MethodHead {
+				served[pattern] = false
+				mux.HandleFunc(pattern, others)
+			}
+		}
+	}
+	return mux
+}
+
+// methods are those of all routes, in the order in which they are named.
+var methods = []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut}
+
+// allowed are the methods by which the path of r is served.
+func allowed(mux *http.ServeMux, served map[string]bool, r *http.Request) (list []string) {
+	for _, method := range methods {
+		if _, pattern := mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host}); served[pattern] {
+			list = append(list, method)
+		}
+	}
+	return list
 }
 
 // timed gives requests their deadline.

@@ -106,6 +106,18 @@ func (s *Server) history(w http.ResponseWriter, q *Request) error {
 	return q.answer(w, http.StatusOK, "History of the webhooks.", "Lịch sử gửi webhook.", member{"history", encoded}, member{"pagination", paginate(f.Page, total)})
 }
 
+func (s *Server) showHistory(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoHistory
+	}
+	a, err := s.service.HistoryRecord(q.Context(), q.account(), id)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The history record.", "Bản ghi lịch sử.", member{"history_record", EncodeAttempt(a, s.service.Zone(), wire.Lang(q.Request))})
+}
+
 func (s *Server) resend(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {

@@ -134,6 +134,7 @@ var table = []route{
 	{"POST", "/api/v1/sources/{id}/rotate-secret", generalLimit, writes, mayHaveBody, (*Server).rotateSourceSecret},
 	{"GET", "/api/v1/inbound", generalLimit, reads, noBody, (*Server).listInbound},
 	{"GET", "/api/v1/inbound/refused", generalLimit, reads, noBody, (*Server).listRefused},
+	{"GET", "/api/v1/inbound/refused/{id}", generalLimit, reads, noBody, (*Server).showRefused},
 	{"GET", "/api/v1/inbound/{id}", generalLimit, reads, noBody, (*Server).showInbound},
 	{"POST", "/api/v1/inbound/{id}/link", generalLimit, writes, mayHaveBody, (*Server).linkInbound},
 	{"POST", "/api/v1/inbound/{id}/retry", generalLimit, writes, noBody, (*Server).retryInbound},
@@ -151,6 +152,7 @@ var table = []route{
 	{"POST", "/api/v1/webhooks/{id}/activate-secret", generalLimit, writes, noBody, (*Server).activateSecret},
 	{"POST", "/api/v1/webhooks/{id}/replay", generalLimit, writes, mayHaveBody, (*Server).replay},
 	{"GET", "/api/v1/webhooks/history", generalLimit, reads, noBody, (*Server).history},
+	{"GET", "/api/v1/webhooks/history/{id}", generalLimit, reads, noBody, (*Server).showHistory},
 	{"POST", "/api/v1/webhooks/{id}/resend", generalLimit, writes, noBody, (*Server).resend},
 
 	{"GET", "/api/v1/code-patterns", generalLimit, reads, noBody, (*Server).listCodePatterns},

@@ -222,3 +222,15 @@ func (s *Server) listRefused(w http.ResponseWriter, q *Request) error {
 	}
 	return q.answer(w, http.StatusOK, "Refused calls.", "Các lần gọi bị từ chối.", member{"refused", encoded}, member{"pagination", pages})
 }
+
+func (s *Server) showRefused(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoRefusedCall
+	}
+	c, err := s.service.RefusedCall(q.Context(), q.account(), id)
+	if err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The refused call.", "Lần gọi bị từ chối.", member{"refused_call", EncodeRefusedCall(c, s.service.Zone(), wire.Lang(q.Request))})
+}

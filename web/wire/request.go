@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -85,10 +86,11 @@ func Origin(r *http.Request) string {
 
 // RouteOf names the request for the log, without ids, tokens or query.
 func RouteOf(r *http.Request) string {
-	if r.Pattern == "" {
-		return "-"
+	_, path, found := strings.Cut(r.Pattern, " ")
+	if !found { // none of the routes
+		path = cmp.Or(r.Pattern, "-")
 	}
-	return r.Pattern
+	return path
 }
 
 // Bearer is the token of the one Authorization header; "" where there is none
