@@ -24,7 +24,7 @@ type CopyFacts struct {
 	Beat         Beat
 	NewestID     int64 // of that transaction; 0: there is none
 	Transactions int64
-	In, Out      int64 // amounts
+	In, Out      int64 // amounts of all accounts, modulo 2^64: they are compared, and never shown
 }
 
 // ReplicaCheck is what came of a look at the replica.

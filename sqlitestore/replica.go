@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -33,11 +34,17 @@ func (s *Store) Beat(ctx context.Context) (app.Beat, error) {
 }
 
 // factsUpTo sums the totals of days, less what was recorded after a transaction: that
-// costs the same however many transactions there are. The maximum is of one index.
-const factsUpTo = beat + `, coalesce((SELECT max(id) FROM transactions WHERE id <= ?1), 0),
-	(SELECT coalesce(sum(count), 0) FROM bank_account_days) - (SELECT count(*) FROM transactions WHERE id > ?1),
-	(SELECT coalesce(sum(amount), 0) FROM bank_account_days WHERE type = 'IN') - (SELECT coalesce(sum(amount), 0) FROM transactions WHERE id > ?1 AND type = 'IN'),
-	(SELECT coalesce(sum(amount), 0) FROM bank_account_days WHERE type = 'OUT') - (SELECT coalesce(sum(amount), 0) FROM transactions WHERE id > ?1 AND type = 'OUT')`
+// costs the same however many transactions there are. The maximum is of one index. The
+// amounts of one account fit into 64 bits, those of all accounts may not: the upper and the
+// lower 32 bits are summed for themselves.
+var factsUpTo = beat + `, coalesce((SELECT max(id) FROM transactions WHERE id <= ?1), 0),
+	(SELECT coalesce(sum(count), 0) FROM bank_account_days) - (SELECT count(*) FROM transactions WHERE id > ?1), ` +
+	strings.Join([]string{amountsUpTo("amount >> 32", "IN"), amountsUpTo("amount & 0xffffffff", "IN"), amountsUpTo("amount >> 32", "OUT"), amountsUpTo("amount & 0xffffffff", "OUT")}, ", ")
+
+func amountsUpTo(part, direction string) string {
+	return fmt.Sprintf(`(SELECT coalesce(sum(%[1]s), 0) FROM bank_account_days WHERE type = '%[2]s')
+		- (SELECT coalesce(sum(%[1]s), 0) FROM transactions WHERE id > ?1 AND type = '%[2]s')`, part, direction)
+}
 
 // copyFacts is CopyFacts while it is read.
 type copyFacts struct {
@@ -46,9 +53,11 @@ type copyFacts struct {
 }
 
 func (f *copyFacts) scan(row scanner) error {
-	if err := row.Scan(&f.beat, &f.NewestID, &f.Transactions, &f.In, &f.Out); err != nil {
+	var upper, lower [2]int64
+	if err := row.Scan(&f.beat, &f.NewestID, &f.Transactions, &upper[0], &lower[0], &upper[1], &lower[1]); err != nil {
 		return err
 	}
+	f.In, f.Out = upper[0]<<32+lower[0], upper[1]<<32+lower[1]
 	return f.readBeat()
 }
 

@@ -69,6 +69,30 @@ func TestRestoreDraft(t *testing.T) {
 	}
 }
 
+// What several accounts hold together may be more than 64 bits. It is compared all the same.
+func TestCopyFactsOfManyAccounts(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, create(t), app.Config{})
+	defer w.Close()
+	w.Link("ACB", apptest.SomeAccount)
+	w.Pay(1, "1", "x")
+	one, err := w.Store.CopyFacts(t.Context(), app.AllCopied)
+	must(t, err)
+	w.Pay(1, "2", "x")
+	w.Change(`INSERT INTO bank_account_days (bank_account_id, day, type, count, amount) VALUES (1, 1, 'IN', 0, 9223372036854775807), (1, 2, 'IN', 0, 9223372036854775807), (1, 3, 'IN', 0, 2)`)
+	all, err := w.Store.CopyFacts(t.Context(), app.AllCopied)
+	must(t, err)
+	before, err := w.Store.CopyFacts(t.Context(), one.NewestID)
+	must(t, err)
+	if before != one || all.Transactions != 2 || all.In != 2*one.In {
+		t.Errorf("one transaction: %+v, and later %+v; both: %+v", one, before, all)
+	}
+	w.Change(`UPDATE bank_account_days SET amount = 3 WHERE day = 3`)
+	if other, err := w.Store.CopyFacts(t.Context(), app.AllCopied); err != nil || other == all {
+		t.Errorf("with one đồng more: %+v, %v", other, err)
+	}
+}
+
 // The older the copy is by its beat, the more ids are left out: the lost server may have
 // given them.
 func TestGapOfOldCopy(t *testing.T) {
