@@ -158,8 +158,11 @@ type UnmatchedTransaction struct {
 	Likely []PaymentRequest
 }
 
+// PaymentContents is of how many transfers of a request the contents are looked at.
+const PaymentContents = 10
+
 // PaymentCandidate is a request that unmatched money may be for, with the contents of the
-// transfers that came for it.
+// last transfers that came for it.
 type PaymentCandidate struct {
 	PaymentRequest
 	Contents string

@@ -446,9 +446,10 @@ func (s *Store) countUnmatched(ctx context.Context, args []any) (int64, error) {
 }
 
 func (s *Store) PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]app.PaymentCandidate, error) {
-	rows, err := s.query(ctx, `SELECT coalesce((SELECT group_concat(t.content, ' ') FROM payment_matches m JOIN transactions t ON t.id = m.transaction_id WHERE m.request_id = r.id), ''), `+paymentColumns+`
+	rows, err := s.query(ctx, `SELECT coalesce((SELECT group_concat(t.content, ' ') FROM (SELECT transaction_id FROM payment_matches INDEXED BY payment_matches_request
+				WHERE request_id = r.id ORDER BY transaction_id DESC LIMIT ?4) m CROSS JOIN transactions t ON t.id = m.transaction_id), ''), `+paymentColumns+`
 		FROM payment_requests r INDEXED BY payment_requests_unpaid JOIN bank_accounts b ON b.id = r.bank_account_id
-		WHERE r.account_id = ?1 AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+seen("r.bank_account_id", "?2")+` ORDER BY r.id DESC LIMIT ?3`, accountID, limitOf(ctx), limit)
+		WHERE r.account_id = ?1 AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+seen("r.bank_account_id", "?2")+` ORDER BY r.id DESC LIMIT ?3`, accountID, limitOf(ctx), limit, app.PaymentContents)
 	return collect(rows, err, func(row scanner) (c app.PaymentCandidate, err error) {
 		c.PaymentRequest, err = scanPaymentRequestAnd(row, &c.Contents)
 		return c, err

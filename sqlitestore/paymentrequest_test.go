@@ -118,3 +118,23 @@ func TestPaymentListReadsAnIndex(t *testing.T) {
 		}
 	}
 }
+
+// Of a request that gets many small transfers the contents of the last ones are read.
+func TestCandidateOfManyTransfers(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, create(t), app.Config{})
+	defer w.Close()
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	r := w.PaymentRequest(app.PaymentRequestCreate{Amount: app.MaxAmount})
+	const transfers = 2 * app.PaymentContents
+	for i := range transfers {
+		w.Pay(1, fmt.Sprint(i), fmt.Sprint(r.Code, " khach ", i, "."))
+	}
+	list, err := w.Store.PaymentCandidates(t.Context(), 1, 100)
+	must(t, err)
+	if len(list) != 1 || list[0].Transfers != transfers || strings.Count(list[0].Contents, "khach") != app.PaymentContents ||
+		!strings.Contains(list[0].Contents, fmt.Sprint("khach ", transfers-1, ".")) {
+		t.Errorf("the candidates are %+v", list)
+	}
+}
