@@ -413,7 +413,7 @@ func (s *Store) UnmatchTransaction(ctx context.Context, accountID, requestID, tr
 }
 
 func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, since time.Time, page app.Page) ([]app.Transaction, int64, error) {
-	first, err := readOne[int64](ctx, s, `SELECT coalesce((SELECT created_at FROM payment_requests WHERE account_id = ? ORDER BY id LIMIT 1), 0)`, accountID)
+	first, err := readOne[int64](ctx, s, `SELECT coalesce(min(created_at), 0) FROM payment_requests WHERE account_id = ?`, accountID)
 	if err != nil || first == 0 {
 		return nil, 0, err
 	}
@@ -422,26 +422,38 @@ func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, sinc
 	if err != nil || page.Size == 0 {
 		return nil, total, err
 	}
-	rows, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transactions t INDEXED BY transactions_time JOIN bank_accounts b ON b.id = t.bank_account_id
-		WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND t.type = 'IN' AND NOT EXISTS (SELECT 1 FROM payment_matches m WHERE m.transaction_id = t.id) AND `+seen("t.bank_account_id", "?3")+`
-		ORDER BY t.occurred_at DESC, t.id DESC LIMIT ?4 OFFSET ?5`, append(args, page.Size, page.Offset())...)
+	ids, err := readAll(ctx, s, scanOne[int64], `SELECT t.id FROM (SELECT t.id FROM transactions t INDEXED BY transactions_time WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND NOT `+isMatched+`
+			ORDER BY t.occurred_at DESC, t.id DESC LIMIT -1) page
+		CROSS JOIN transactions t ON t.id = page.id WHERE t.type = 'IN' AND `+seen("t.bank_account_id", "?3")+` LIMIT ?4 OFFSET ?5`, append(args, page.Size, page.Offset())...)
+	if err != nil || len(ids) == 0 {
+		return nil, total, err
+	}
+	rows, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM json_each(?) page CROSS JOIN transactions t ON t.id = page.value
+		JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, joinIDs(ids))
 	return rows, total, err
 }
 
-// countUnmatched counts by what is kept of the days, and reads the transactions of the first
-// day, which doesn't count as a whole, and those that are matched. A transaction was matched
-// at most a day before its time: its time may be a day in the future.
+// isMatched tells whether a transaction t has a payment request. Where it is asked first,
+// transactions_time and the ids of payment_matches answer it: no row of either is read. EXISTS
+// is five times slower.
+const isMatched = `t.id IN (SELECT transaction_id FROM payment_matches)`
+
+// countUnmatched counts by what is kept of the days, reads the transactions of the first day,
+// which doesn't count as a whole, and counts those that are matched: they are money in.
 func (s *Store) countUnmatched(ctx context.Context, args []any) (int64, error) {
 	zone, err := s.Zone(ctx)
 	if err != nil {
 		return 0, err
 	}
 	next := app.DayOf(time.Unix(args[1].(int64), 0), zone) + 1
+	matched := isMatched
+	if limitOf(ctx) != nil { // it reads rows
+		matched = `iif(` + isMatched + `, ` + seen("t.bank_account_id", "?3") + `, 0)`
+	}
 	return readOne[int64](ctx, s, `SELECT
 		(SELECT coalesce(sum(d.count), 0) FROM bank_accounts b JOIN bank_account_days d ON d.bank_account_id = b.id WHERE b.account_id = ?1 AND d.day >= ?4 AND d.type = 'IN' AND `+seen("b.id", "?3")+`)
 		+ (SELECT count(*) FROM transactions t INDEXED BY transactions_time WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND t.occurred_at < ?5 AND t.type = 'IN' AND `+seen("t.bank_account_id", "?3")+`)
-		- (SELECT count(*) FROM payment_matches m CROSS JOIN transactions t ON t.id = m.transaction_id
-			WHERE m.matched_at >= ?2 - 2 * 86400 AND t.account_id = ?1 AND t.occurred_at >= ?2 AND `+seen("t.bank_account_id", "?3")+`)`,
+		- (SELECT count(*) FROM transactions t INDEXED BY transactions_time WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND `+matched+`)`,
 		append(args, int64(next), next.Start(zone).Unix())...)
 }
 

@@ -138,3 +138,41 @@ func TestCandidateOfManyTransfers(t *testing.T) {
 		t.Errorf("the candidates are %+v", list)
 	}
 }
+
+// However much money is matched, what isn't is found in an index, without a look at the rows
+// of what is.
+func TestUnmatchedReadsAnIndex(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, create(t), app.Config{})
+	defer w.Close()
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	r := w.PaymentRequest(app.PaymentRequestCreate{Amount: app.MaxAmount})
+	for i := range 9 {
+		w.Pay(1, fmt.Sprint(i), []string{r.Code, "x", "y"}[i%3])
+	}
+	list, total, err := w.Store.UnmatchedTransactions(t.Context(), 1, time.Unix(0, 0), app.Page{Number: 2, Size: 4})
+	must(t, err)
+	if total != 6 || len(list) != 2 || list[0].ID != 3 || list[1].ID != 2 {
+		t.Errorf("of %d: %+v", total, list)
+	}
+	found := 0
+	for _, q := range w.Store.ReadQueries() {
+		if !strings.Contains(q, "payment_matches)") {
+			continue
+		}
+		found++
+		plan := fmt.Sprint(peek(t, w.Path, "EXPLAIN QUERY PLAN "+q, make([]any, strings.Count(q, "?"))...))
+		if !strings.Contains(plan, "USING COVERING INDEX transactions_time (account_id=? AND occurred_at>?)") || !strings.Contains(plan, "USING ROWID SEARCH ON TABLE payment_matches") ||
+			strings.Contains(plan, "SCAN t") || strings.Contains(plan, "SCAN m") || strings.Contains(plan, "TEMP B-TREE") {
+			t.Errorf("%s\n%s", q, plan)
+		}
+	}
+	first := slices.IndexFunc(w.Store.ReadQueries(), func(q string) bool { return strings.HasPrefix(q, "SELECT coalesce(min(created_at), 0)") })
+	if plan := fmt.Sprint(peek(t, w.Path, "EXPLAIN QUERY PLAN "+w.Store.ReadQueries()[max(first, 0)], 1)); !strings.Contains(plan, "INDEX payment_requests_created (account_id=?)") {
+		t.Errorf("the first request: %s", plan)
+	}
+	if found != 2 {
+		t.Errorf("%d queries ask what is matched", found)
+	}
+}
