@@ -34,10 +34,25 @@ func (c ClockStep) Text() Text {
 // where it isn't behind.
 func (s *Service) ClockAtStart(ctx context.Context, now time.Time) (c ClockStep, err error) {
 	newest, err := s.store.NewestTime(ctx)
+	s.newestAtStart.Store(&newest)
 	if newest.After(now) {
 		c = ClockStep{By: now.Sub(newest), At: now}
 	}
 	return c, err
+}
+
+// longestOff is how long after what was recorded last a server may start again.
+const longestOff = 366 * 24 * time.Hour
+
+// likelyNow is the clock, by which dates of transactions are judged. A clock that was
+// behind what was recorded before the server started, as in 1970 after a loss of power, is
+// wrong: beside it every right date would seem to be in the future, and the transaction would be
+// dated by that clock. So until it is right the own date counts, unless it is very late.
+func (s *Service) likelyNow(clock time.Time) time.Time {
+	if newest := s.newestAtStart.Load(); newest != nil && newest.After(clock.Add(mostAhead)) {
+		return newest.Add(longestOff)
+	}
+	return clock
 }
 
 // NoteClockStep has the pages and alerts say for a while that the clock was set. It

@@ -124,8 +124,8 @@ func (e *Incoming) SetDate(text string, zone *time.Location) {
 	}
 }
 
-// dateFlaw is why the date of e can't be used.
-func (e *Incoming) dateFlaw(receivedAt time.Time) DateFlaw {
+// dateFlaw is why the date of e can't be used, where it is now at least that.
+func (e *Incoming) dateFlaw(now time.Time) DateFlaw {
 	switch {
 	case e.DateFlaw != "":
 		return e.DateFlaw
@@ -133,15 +133,18 @@ func (e *Incoming) dateFlaw(receivedAt time.Time) DateFlaw {
 		return DateMissing
 	case e.Time.Unix() < 0:
 		return DateImpossible
-	case e.Time.After(receivedAt.Add(24 * time.Hour)):
+	case e.Time.After(now.Add(mostAhead)):
 		return DateAhead
 	}
 	return ""
 }
 
+// mostAhead is how far a date may be in the future.
+const mostAhead = 24 * time.Hour
+
 // settleDate dates e by its receipt where its own date can't be used.
-func (e *Incoming) settleDate(receivedAt time.Time) {
-	if e.DateFlaw = e.dateFlaw(receivedAt); e.DateFlaw != "" {
+func (e *Incoming) settleDate(receivedAt, now time.Time) {
+	if e.DateFlaw = e.dateFlaw(now); e.DateFlaw != "" {
 		e.Time, e.DateOnly = receivedAt, false
 	}
 	e.Time = e.Time.Truncate(time.Second)

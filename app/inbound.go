@@ -258,7 +258,7 @@ func (s *Service) normalize(call *InboundCall) {
 			e.Number = ""
 		}
 		e.Content = CleanText(e.Content, MaxContent)
-		e.settleDate(call.ReceivedAt)
+		e.settleDate(call.ReceivedAt, s.likelyNow(call.ReceivedAt))
 		if e.Fault == nil {
 			e.Fault = moneyFault(*e, call.Source)
 		}

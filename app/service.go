@@ -59,9 +59,10 @@ type Service struct {
 
 	challenges passkey.Challenges
 	// When the last scheduled backup failed; nil: it didn't.
-	backupFailed atomic.Pointer[time.Time]
-	replica      atomic.Pointer[ReplicaCheck] // nil: nobody has looked at one
-	clockStep    atomic.Pointer[ClockStep]    // nil: the clock was not set
+	backupFailed  atomic.Pointer[time.Time]
+	replica       atomic.Pointer[ReplicaCheck] // nil: nobody has looked at one
+	newestAtStart atomic.Pointer[time.Time]    // what the file held last when the server started; nil: it is no server
+	clockStep     atomic.Pointer[ClockStep]    // nil: the clock was not set
 }
 
 // probe is the result of the last look at the storage.
