@@ -235,8 +235,8 @@ type Store interface {
 	// with ids within a range, ascending.
 	TransactionsIn(ctx context.Context, accountID int64, f TransactionFilter, ids IDRange, limit int) ([]Transaction, error)
 	// UndoImport looks at a bounded number of transactions of an import, those
-	// with the least ids above after, removes what may go and gives the last id;
-	// 0: none was left, and the import counts as taken back. A transaction stays
+	// with the least ids above after, removes what may go and gives the last id; then of
+	// its rows that might have been repeats. 0: none was left, and the import counts as taken back. A transaction stays
 	// if a shop was told or may be told, or if a call or a person named it too:
 	// it was acknowledged. The event ids of the removed ones are free again.
 	UndoImport(ctx context.Context, accountID, id, after int64, zone *time.Location, now time.Time) (last int64, err error)

@@ -103,7 +103,8 @@ func (s *Store) Undoable(ctx context.Context, accountID, id int64, now time.Time
 	return u, err
 }
 
-// undoStep is how many transactions one commit looks at and removes.
+// undoStep is how many transactions one commit looks at and removes, and how many rows that
+// might have been repeats it discards.
 const undoStep = 100
 
 func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone *time.Location, now time.Time) (last int64, err error) {
@@ -121,8 +122,8 @@ func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone
 			return 0, err
 		}
 		if len(list) == 0 {
-			if err := discardRepeats(tx, id); err != nil {
-				return 0, err
+			if more, err := discardRepeats(tx, id); err != nil || more {
+				return max(after, 1), err
 			}
 			return 0, tx.exec(`UPDATE imports SET undone_at = ? WHERE id = ? AND account_id = ? AND undone_at IS NULL`, now.Unix(), id, accountID)
 		}
@@ -152,23 +153,26 @@ func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone
 	})
 }
 
-// discardRepeats discards the rows of a file that might have been repeats. Another file may
-// bring them again.
-func discardRepeats(tx *tx, importID int64) error {
-	const items = `SELECT id FROM inbound_items WHERE state = 'may_be_repeat' AND import_id = ?1`
-	if err := tx.exec(`DELETE FROM event_ids WHERE channel = 'file' AND source_id = 0 AND (account_id, event_id) IN
-			(SELECT account_id, event_id FROM inbound_items WHERE state = 'may_be_repeat' AND import_id = ?)`, importID); err != nil {
-		return err
+// discardRepeats discards some rows of a file that might have been repeats, and reports whether
+// there were any. Another file may bring them again.
+func discardRepeats(tx *tx, importID int64) (more bool, err error) {
+	rows, err := tx.query(`SELECT id FROM inbound_items WHERE state = 'may_be_repeat' AND import_id = ? LIMIT ?`, importID, undoStep)
+	items, err := collect(rows, err, scanOne[int64])
+	if err != nil || len(items) == 0 {
+		return false, err
 	}
-	events, err := tx.query(`SELECT DISTINCT inbound_event_id FROM inbound_items WHERE id IN (`+items+`)`, importID)
-	ids, err := collect(events, err, func(row scanner) (id int64, err error) { return id, row.Scan(&id) })
-	if err != nil {
-		return err
+	for _, query := range []string{
+		`DELETE FROM event_ids WHERE channel = 'file' AND source_id = 0 AND (account_id, event_id) IN
+			(SELECT account_id, event_id FROM inbound_items WHERE id IN (SELECT value FROM json_each(?)))`,
+		`UPDATE inbound_items SET state = 'discarded' WHERE id IN (SELECT value FROM json_each(?))`,
+		`UPDATE inbound_events SET open = ` + openItems + ` WHERE id IN
+			(SELECT inbound_event_id FROM inbound_items WHERE id IN (SELECT value FROM json_each(?)))`,
+	} {
+		if err := tx.exec(query, joinIDs(items)); err != nil {
+			return false, err
+		}
 	}
-	if err := tx.exec(`UPDATE inbound_items SET state = 'discarded' WHERE id IN (`+items+`)`, importID); err != nil {
-		return err
-	}
-	return tx.exec(`UPDATE inbound_events SET open = `+openItems+` WHERE id IN (SELECT value FROM json_each(?))`, joinIDs(ids))
+	return true, nil
 }
 
 // removedTransaction is a transaction to remove. search is its text in the index, NULL
@@ -204,8 +208,10 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) e
 	if err := noteRemoval(tx, accountID, ids); err != nil {
 		return err
 	}
+	if err := tx.exec(`DELETE FROM import_repeats WHERE transaction_id IN (SELECT value FROM json_each(?))`, joinIDs(ids)); err != nil {
+		return err
+	}
 	for _, query := range []string{
-		`DELETE FROM import_repeats WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND ?2 = ?2`,
 		`DELETE FROM transaction_reports WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 		`DELETE FROM transactions_unsent WHERE account_id = ?2 AND transaction_id IN (SELECT value FROM json_each(?1))`,
 		`DELETE FROM event_ids WHERE (account_id, source_id, channel, event_id) IN (SELECT k.account_id, k.source_id, k.channel, k.event_id

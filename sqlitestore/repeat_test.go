@@ -354,6 +354,49 @@ func TestSettleOfRemovedTransaction(t *testing.T) {
 	}
 }
 
+// The rows of a file that might have been repeats are discarded a hundred in a commit.
+func TestUndoImportOfManyRepeats(t *testing.T) {
+	t.Parallel()
+	path := create(t)
+	h := newHistory(t, path, 1)
+	defer h.store.Close()
+	db := openToRead(t, path)
+	defer db.Close()
+	ctx, account := t.Context(), h.account()
+	_, err := h.service.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
+	must(t, err)
+	source, err := h.service.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "s"}, h.now)
+	must(t, err)
+	said := app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Content: "ck", Time: h.now.Add(-time.Hour)}
+	_, err = h.service.RecordTransactions(ctx, app.InboundCall{
+		AccountID: account, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []app.Incoming{said},
+	})
+	must(t, err)
+	said.EventID, said.Content = "", ""
+	const rows = 250
+	in, err := h.service.NewImport(ctx, app.ImportOptions{AccountID: account, File: "a.csv"})
+	must(t, err)
+	r, err := in.Add(ctx, slices.Repeat([]app.Incoming{said}, rows), h.now)
+	must(t, err)
+	if r.MayBeRepeats != rows {
+		t.Fatal(r)
+	}
+	var discarded []string
+	for after := int64(0); ; {
+		last, err := h.store.UndoImport(ctx, account, in.ID(), after, h.service.Zone(), h.now)
+		must(t, err)
+		discarded = append(discarded, fmt.Sprint(ask(t, db, `SELECT count(*), (SELECT open FROM inbound_events ORDER BY id DESC LIMIT 1),
+			(SELECT count(*) FROM event_ids WHERE channel = 'file'), (SELECT undone_at FROM imports) IS NULL FROM inbound_items WHERE state = 'discarded'`)))
+		if after = last; last == 0 {
+			break
+		}
+	}
+	if want := []string{"[[100 150 150 1]]", "[[200 50 50 1]]", "[[250 0 0 1]]", "[[250 0 0 0]]"}; !slices.Equal(discarded, want) {
+		t.Errorf("the commits left %v, want %v", discarded, want)
+	}
+	whole(t, path, h.now)
+}
+
 // The first transaction after an error of the bank account decides what waits, as any does.
 func TestDecideAfterError(t *testing.T) {
 	t.Parallel()
