@@ -51,15 +51,6 @@ type shortLookUp struct {
 	err error
 }
 
-// protected returns a panic of dial as an error. The clients of brokers dial in goroutines
-// of their own, where a panic would end the process.
-func protected(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(ctx context.Context, network, address string) (net.Conn, error) {
-	return func(ctx context.Context, network, address string) (conn net.Conn, err error) {
-		err = app.Protected(func() (err error) { conn, err = dial(ctx, network, address); return err })
-		return conn, err
-	}
-}
-
 // noRedirect is the CheckRedirect of clients that take a redirect as the answer.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 

@@ -26,7 +26,7 @@ func BrokersOf(policy *app.TargetPolicy) func(app.Broker) app.Publisher {
 		if b.Kind == app.Kafka {
 			open = kafka.Open
 		}
-		return open(b, protected(n.dial), &tls.Config{RootCAs: n.roots, MinVersion: tls.VersionTLS12})
+		return open(b, n.dial, &tls.Config{RootCAs: n.roots, MinVersion: tls.VersionTLS12})
 	}
 }
 
