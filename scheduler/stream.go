@@ -123,12 +123,12 @@ func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool
 	case app.CodeOf(err) == app.CodeNotFound || err == nil && (!work.IsActive || work.SecretLost):
 		return 0, false
 	case err != nil:
-		return l.fault(ctx, "read a stream", err), true
+		return l.fault("read a stream", err), true
 	}
 	l.use(work)
 	list, passed, err := l.service.StreamTransactions(ctx, work.Stream, l.progress.To, app.StreamRead)
 	if err != nil {
-		return l.fault(ctx, "read the transactions of a stream", err), true
+		return l.fault("read the transactions of a stream", err), true
 	}
 	if len(list) == 0 {
 		l.changed = l.changed || passed > l.progress.To
@@ -230,7 +230,7 @@ func (l *streamLoop) settle(ctx context.Context) {
 	}
 	l.settledAt = time.Now()
 	if err := l.service.SettleStream(ctx, l.progress); err != nil {
-		l.fault(ctx, "settle a stream", err)
+		l.fault("settle a stream", err)
 		return
 	}
 	l.progress.From, l.progress.Sent, l.progress.SentAt = l.progress.To, 0, time.Time{}
@@ -238,9 +238,9 @@ func (l *streamLoop) settle(ctx context.Context) {
 }
 
 // fault logs what storage can't do, and returns how long to wait. A storage that is
-// away is logged elsewhere.
-func (l *streamLoop) fault(ctx context.Context, what string, err error) time.Duration {
-	if ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
+// away, as it is for a loop that must stop, is logged elsewhere.
+func (l *streamLoop) fault(what string, err error) time.Duration {
+	if app.CodeOf(err) != app.CodeUnavailable {
 		l.log.Error(what, "err", err)
 	}
 	return streamLook
