@@ -27,6 +27,9 @@ type faultyStore struct {
 	fault                    error       // of Settle; nil: it panics
 	taken                    atomic.Bool // Settle has no fault any more
 	backlogs                 atomic.Bool
+	refused, inDoubt         atomic.Bool // the next SettleStream fails, and has kept nothing; has kept it all the same
+	away                     atomic.Bool // no stream can be read
+	asked                    atomic.Int64
 }
 
 func (s *faultyStore) Settle(ctx context.Context, a app.Attempt) (app.Attempt, error) {
@@ -44,6 +47,24 @@ func (s *faultyStore) Backlogs(ctx context.Context, now time.Time) ([]app.Webhoo
 		panic("backlogs")
 	}
 	return s.Store.Backlogs(ctx, now)
+}
+
+func (s *faultyStore) StreamWork(ctx context.Context, accountID, id int64) (app.StreamWork, error) {
+	if s.asked.Add(1); s.away.Load() {
+		return app.StreamWork{}, app.Unavailable(errors.New("away"))
+	}
+	return s.Store.StreamWork(ctx, accountID, id)
+}
+
+func (s *faultyStore) SettleStream(ctx context.Context, p app.StreamProgress) error {
+	if s.refused.CompareAndSwap(true, false) {
+		return app.Unavailable(errors.New("refused"))
+	}
+	err := s.Store.SettleStream(ctx, p)
+	if s.inDoubt.CompareAndSwap(true, false) {
+		return errors.Join(err, errors.New("the answer was lost"))
+	}
+	return err
 }
 
 func (s *faultyStore) RecordPage(ctx context.Context, call app.InboundCall, progress string, complete bool, zone *time.Location) (app.Recording, error) {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +17,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/scheduler"
+	"baoco/sqlitestore"
 )
 
 // broker keeps what is published to it, as answer says.
@@ -168,6 +171,9 @@ func TestStream(t *testing.T) {
 		if b.closed != len(b.opened) {
 			t.Errorf("%d of %d publishers were closed", b.closed, len(b.opened))
 		}
+		if said := s.log.String(); said != "" {
+			t.Errorf("of a stream that goes well the log says:\n%s", said)
+		}
 	})
 }
 
@@ -250,6 +256,14 @@ func TestStreamKeptInPart(t *testing.T) {
 		if st = s.state(t, st.ID); st.Position != 20 || st.Sent != 20 {
 			t.Errorf("it is %+v", st)
 		}
+		// One that keeps something each time isn't waited for longer and longer.
+		b.answerBy(func([]app.StreamMessage) (int, error) { return 1, errors.New("it broke") })
+		for i := range 10 {
+			s.pay(t, 21+i, app.Incoming{})
+		}
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		wantIDs(t, b.ids(20), from(21, 30))
 		s.close(t)
 	})
 }
@@ -324,6 +338,43 @@ func TestBrokersWhereThePolicyAllows(t *testing.T) {
 	}
 }
 
+// A broker is spoken to in the protocol of its kind: a client of Kafka speaks first, one of
+// NATS waits for the server's words.
+func TestBrokersByKind(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []app.BrokerKind{app.NATS, app.Kafka} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		must(t, err)
+		defer l.Close()
+		first := make(chan string, 1)
+		go func() {
+			conn, err := l.Accept()
+			if err != nil {
+				first <- err.Error()
+				return
+			}
+			defer conn.Close()
+			if kind == app.NATS {
+				fmt.Fprint(conn, "INFO {\"headers\":true}\r\n")
+			}
+			word := make([]byte, 7)
+			n, _ := io.ReadFull(conn, word)
+			first <- string(word[:n])
+		}()
+		p := scheduler.BrokersOf(apptest.Targets(t, "127.0.0.1/32"))(app.Broker{Kind: kind, Hosts: []string{l.Addr().String()}, Topic: "t"})
+		ctx, cancel := context.WithTimeout(t.Context(), app.StreamTimeout)
+		kept, err := p.Publish(ctx, []app.StreamMessage{{ID: "1", BankAccount: "ACB:1", Body: []byte("{}")}})
+		cancel()
+		p.Close()
+		if kept != 0 || err == nil {
+			t.Errorf("%s: kept %d, %v", kind, kept, err)
+		}
+		if word := apptest.Receive(t, "the first bytes", first); strings.HasPrefix(word, "CONNECT") != (kind == app.NATS) || len(word) != 7 {
+			t.Errorf("%s: the client began with %q", kind, word)
+		}
+	}
+}
+
 // What somebody changes of a stream counts at its next step.
 func TestStreamChanged(t *testing.T) {
 	path := newFile(t)
@@ -386,7 +437,7 @@ func TestStreamChanged(t *testing.T) {
 			t.Errorf("%d were opened, the last %+v", len(b.opened)-opened, to)
 		}
 		for _, change := range []app.StreamUpdate{ // one field each
-			{Topic: new("t2")}, {Credentials: &app.BrokerCredentials{Username: "u2", Password: "p"}}, {Credentials: &app.BrokerCredentials{Username: "u2", Password: "p2"}},
+			{URL: new("kafka+tls://k2.shop.vn"), Credentials: &app.BrokerCredentials{Username: "u", Password: "p"}}, {Topic: new("t2")}, {Credentials: &app.BrokerCredentials{Username: "u2", Password: "p"}}, {Credentials: &app.BrokerCredentials{Username: "u2", Password: "p2"}},
 		} {
 			opened = len(b.opened)
 			must(t, second(s.Service.UpdateStream(ctx, 1, all.ID, change, time.Now())))
@@ -412,6 +463,9 @@ func TestStreamChanged(t *testing.T) {
 		}
 		if st := s.state(t, 2); st.Position != 9 || st.Sent != 1 { // what isn't its own has passed, too
 			t.Errorf("the stream of money out is %+v", st)
+		}
+		if said := s.log.String(); said != "" {
+			t.Errorf("the log says:\n%s", said)
 		}
 		s.close(t)
 	})
@@ -443,6 +497,215 @@ func TestStreamMovedToWhereItIs(t *testing.T) {
 		if position := s.state(t, st.ID).Position; position != 2 {
 			t.Errorf("at the end the position is %d", position)
 		}
+		must(t, second(s.Service.UpdateStream(t.Context(), 1, st.ID, app.StreamUpdate{SinceID: new(int64(2))}, time.Now())))
+		s.pay(t, 3, app.Incoming{})
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		wantIDs(t, b.ids(3), from(3, 3)) // once
+		s.close(t)
+	})
+}
+
+// What the broker has kept is settled within a second, also while there is more to send
+// than a slow broker takes.
+func TestStreamSettledEachSecond(t *testing.T) {
+	path := newFile(t)
+	synctest.Test(t, func(t *testing.T) {
+		b := &broker{answer: func(messages []app.StreamMessage) (int, error) {
+			time.Sleep(700 * time.Millisecond)
+			return len(messages), nil
+		}}
+		s := streaming(t, path, b)
+		im, err := s.Service.NewImport(t.Context(), app.ImportOptions{AccountID: 1, File: "a.csv"})
+		must(t, err)
+		for batch := range 5 {
+			var rows []app.Incoming
+			for i := range app.StreamRead {
+				rows = append(rows, app.Incoming{EventID: fmt.Sprint(batch, "-", i), Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: int64(1 + i), Time: time.Now()})
+			}
+			must(t, second(im.Add(t.Context(), rows, time.Now())))
+		}
+		since := int64(0)
+		st := s.stream(t, app.StreamCreate{SinceID: &since})
+		for b.calls() == 0 {
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(2200 * time.Millisecond) // the fourth attempt is on its way
+		if position := s.state(t, st.ID).Position; b.calls() != 4 || position != 3*app.StreamRead {
+			t.Errorf("in the attempt %d the position is %d", b.calls(), position)
+		}
+		time.Sleep(3 * time.Second)
+		b.answerBy(keepAll)
+		for id := range 2 { // the first is settled at once
+			s.pay(t, id+1, app.Incoming{})
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+		}
+		time.Sleep(950 * time.Millisecond)
+		synctest.Wait()
+		if position := s.state(t, st.ID).Position; position != 5*app.StreamRead+2 {
+			t.Errorf("a second later the position is %d", position)
+		}
+		s.close(t)
+	})
+}
+
+// A server that is killed in an attempt has settled what the broker kept before.
+func TestStreamSettledAtTheEnd(t *testing.T) {
+	path := newFile(t)
+	synctest.Test(t, func(t *testing.T) {
+		b := &broker{answer: keepAll}
+		s := streaming(t, path, b)
+		st := s.stream(t, app.StreamCreate{})
+		time.Sleep(2 * time.Second)
+		for id := range 2 {
+			s.pay(t, id+1, app.Incoming{})
+			synctest.Wait()
+		}
+		b.answerBy(nil) // it hangs
+		s.pay(t, 3, app.Incoming{})
+		synctest.Wait()
+		if position := s.state(t, st.ID).Position; b.calls() != 3 || position != 1 {
+			t.Fatalf("after %d attempts the position is %d", b.calls(), position)
+		}
+		s.crash(t)
+		after := apptest.Open(t, path, app.Config{})
+		defer after.Close()
+		st, err := after.Service.Stream(t.Context(), 1, st.ID)
+		must(t, err)
+		if st.Position != 2 || st.Sent != 2 {
+			t.Errorf("it is %+v", st)
+		}
+	})
+}
+
+// faultyStreaming is streaming over a store with faults, and its stream.
+func faultyStreaming(t *testing.T, path string) (*broker, *installation, *faultyStore, app.Stream) {
+	t.Helper()
+	b := &broker{answer: keepAll}
+	s := open(t, path, nil)
+	faulty := &faultyStore{Store: s.Store}
+	s.Service = apptest.Over(t, s.Store, app.Config{Store: faulty, Targets: apptest.Targets(t), OpenBroker: b.open})
+	s.start(t)
+	return b, s, faulty, s.stream(t, app.StreamCreate{})
+}
+
+// While the storage is away a stream asks for its work once a second.
+func TestStreamStorageAway(t *testing.T) {
+	path := newFile(t)
+	synctest.Test(t, func(t *testing.T) {
+		b, s, faulty, _ := faultyStreaming(t, path)
+		time.Sleep(2 * time.Second)
+		faulty.away.Store(true)
+		before := faulty.asked.Load()
+		s.pay(t, 1, app.Incoming{})
+		time.Sleep(10 * time.Second)
+		if asked := faulty.asked.Load() - before; asked < 9 || asked > 12 || b.calls() != 0 || s.log.String() != "" {
+			t.Errorf("in ten seconds it asked %d times, and the log says:\n%s", asked, s.log)
+		}
+		faulty.away.Store(false)
+		time.Sleep(1100 * time.Millisecond)
+		synctest.Wait()
+		wantIDs(t, b.ids(0), from(1, 1))
+		s.close(t)
+	})
+}
+
+// A settlement that fails is made again, and nothing is sent twice: neither where the file
+// kept nothing, nor where it kept the position and the answer was lost.
+func TestStreamSettlementFails(t *testing.T) {
+	for _, inDoubt := range []bool{false, true} {
+		path := newFile(t)
+		synctest.Test(t, func(t *testing.T) {
+			b, s, faulty, st := faultyStreaming(t, path)
+			time.Sleep(2 * time.Second)
+			faulty.refused.Store(!inDoubt)
+			faulty.inDoubt.Store(inDoubt)
+			for id := range 3 {
+				s.pay(t, id+1, app.Incoming{})
+				time.Sleep(3 * time.Second)
+			}
+			synctest.Wait()
+			wantIDs(t, b.ids(0), from(1, 3))
+			if st = s.state(t, st.ID); st.Position != 3 || faulty.refused.Load() || faulty.inDoubt.Load() {
+				t.Errorf("in doubt %v: it is %+v", inDoubt, st)
+			}
+			if said := s.log.String(); strings.Contains(said, "settle a stream") != inDoubt { // a storage that is away is logged elsewhere
+				t.Errorf("in doubt %v: the log says:\n%s", inDoubt, said)
+			}
+			faulty.refused.Store(true)
+			time.Sleep(5 * time.Second)
+			if !faulty.refused.Load() {
+				t.Error("a stream without news was settled")
+			}
+			s.close(t)
+		})
+	}
+}
+
+// What the file says of a failing stream outlives the server, and an attempt that a stop
+// cuts off. After a change of the stream the waits begin anew.
+func TestStreamFailsAcrossRestart(t *testing.T) {
+	path := newFile(t)
+	synctest.Test(t, func(t *testing.T) {
+		refused := &app.BrokerError{Text: app.Text{EN: "No stream takes it.", VI: "Không có."}}
+		refuse := func([]app.StreamMessage) (int, error) { return 0, refused }
+		b := &broker{answer: refuse}
+		s := streaming(t, path, b)
+		st := s.stream(t, app.StreamCreate{})
+		s.pay(t, 1, app.Incoming{})
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		st = s.state(t, st.ID)
+		s.close(t)
+		b.answerBy(nil) // it hangs
+		s = streaming(t, path, b)
+		time.Sleep(2 * time.Second)
+		s.crash(t)
+		b.answerBy(refuse)
+		s = streaming(t, path, b)
+		time.Sleep(100 * time.Millisecond)
+		if after := s.state(t, st.ID); st.FailingSince.IsZero() || !after.FailingSince.Equal(st.FailingSince) || after.Problem != refused.Text {
+			t.Errorf("before it was %+v, then %+v", st, after)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		n := b.calls()
+		must(t, second(s.Service.UpdateStream(t.Context(), 1, st.ID, app.StreamUpdate{Topic: new("t2")}, time.Now())))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if first, next := b.at[n], b.at[n+1]; next.Sub(first) != time.Second {
+			t.Errorf("after the change the first wait is %v", next.Sub(first))
+		}
+		if after := s.state(t, st.ID); !after.FailingSince.Equal(st.FailingSince) {
+			t.Errorf("at last it is %+v", after)
+		}
+		s.close(t)
+	})
+}
+
+// A stream whose secret is lost sends nothing: its messages could not be verified.
+func TestStreamWithoutItsSecret(t *testing.T) {
+	path := newFile(t)
+	synctest.Test(t, func(t *testing.T) {
+		b := &broker{answer: keepAll}
+		s := streaming(t, path, b)
+		st := s.stream(t, app.StreamCreate{})
+		s.close(t)
+		must(t, os.Remove(path+".key"))
+		now := app.ActingAs(t.Context(), apptest.Unnamed())
+		must(t, second(sqlitestore.ReplaceKey(now, path, time.Now())))
+		s = streaming(t, path, b)
+		s.pay(t, 1, app.Incoming{})
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if st = s.state(t, st.ID); !st.SecretLost || len(b.opened) != 0 {
+			t.Errorf("%d publishers were opened of %+v", len(b.opened), st)
+		}
+		must(t, second(s.Service.RotateStreamSecret(now, 1, st.ID, app.IdempotencyKey{}, time.Now())))
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		wantIDs(t, b.ids(0), from(1, 1))
 		s.close(t)
 	})
 }
