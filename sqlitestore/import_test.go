@@ -102,10 +102,13 @@ func TestUndoImport(t *testing.T) {
 	index()
 	whole(t, path, h.now)
 	files, err := h.service.Imports(ctx, 1, app.Page{Number: 1, Size: 20})
-	if err != nil || len(files) != 2 || files[0].ID != again || files[1].UndoneAt.IsZero() || files[0].File != "a.csv" {
+	if err != nil || len(files) != 2 || files[0].ID != again || files[1].UndoneAt.IsZero() || files[0].File != "a.csv" || files[0].Kept+files[1].Kept != 0 {
 		t.Errorf("%+v, %v", files, err)
 	}
 	// Another account has no such import.
+	if files, err := h.service.Imports(ctx, 2, app.Page{Number: 1, Size: 20}); err != nil || len(files) != 0 {
+		t.Errorf("of another account: %+v, %v", files, err)
+	}
 	if _, err := h.service.Undoable(ctx, 2, again, h.now); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("of another account: %v", err)
 	}
@@ -135,10 +138,12 @@ func TestUndoLeavesWhatIsKnown(t *testing.T) {
 	}
 	// The second webhook takes money in alone.
 	stays(id, 0, 10, 0)
-	r, err := h.service.RecordTransactions(ctx, app.InboundCall{AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
-		Elements: []app.Incoming{{EventID: "e", Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 1010, Number: "FT10", Time: h.now}}})
-	if err != nil || r.Duplicates != 1 {
-		t.Fatalf("%+v, %v", r, err)
+	for range 2 { // the provider may call again
+		r, err := h.service.RecordTransactions(ctx, app.InboundCall{AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
+			Elements: []app.Incoming{{EventID: "e", Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 1010, Number: "FT10", Time: h.now}}})
+		if err != nil || r.Duplicates != 1 {
+			t.Fatalf("%+v, %v", r, err)
+		}
 	}
 	stays(silent, 9, 0, 1)
 	must(t, h.service.UndoImport(ctx, 1, id, h.now))
@@ -162,10 +167,15 @@ func TestUndoLeavesWhatIsKnown(t *testing.T) {
 	stays(id, 0, 10, 0)
 	_, err = h.service.Settle(ctx, due[1], app.Result{StartedAt: h.now, StatusCode: 200})
 	must(t, err)
-	h.now = h.now.Add(2 * time.Minute)
+	h.now = h.now.Add(time.Minute)
+	stays(id, 0, 10, 0)
+	h.now = h.now.Add(time.Second)
 	stays(id, 8, 2, 0)
 	must(t, h.service.UndoImport(ctx, 1, id, h.now))
 	stays(id, 0, 2, 0)
+	if files, err := h.service.Imports(ctx, 1, app.Page{Number: 1, Size: 20}); err != nil || files[0].Kept != 1 || files[1].Kept != 2 {
+		t.Errorf("%+v, %v; want 1 and 2 that stay", files, err)
+	}
 	if n := peek(t, path, `SELECT count(*) FROM transactions`)[0][0]; n != int64(3) {
 		t.Errorf("%d transactions, want 3", n)
 	}
@@ -218,6 +228,13 @@ func TestUndoKeepsWhatAnotherFileNamed(t *testing.T) {
 		if a == b || b == c || recorded != 5 {
 			t.Fatal(a, b, c, recorded)
 		}
+		files, err := h.service.Imports(ctx, 1, app.Page{Number: 1, Size: 20})
+		must(t, err)
+		for i, want := range []int64{0, 5, 10} { // what each has brought
+			if n := files[i].In.Count + files[i].Out.Count; n != want {
+				t.Errorf("file %d has brought %d, want %d", files[i].ID, n, want)
+			}
+		}
 		undo := func(id int64, want, removed int64) {
 			t.Helper()
 			u, err := h.service.Undoable(ctx, 1, id, h.now)
@@ -240,6 +257,56 @@ func TestUndoKeepsWhatAnotherFileNamed(t *testing.T) {
 			t.Errorf("imported again: %d", again)
 		}
 		must(t, h.store.Close())
+	}
+}
+
+// What a file that is undone has brought belongs to the first other file that named it.
+func TestUndoHandsOn(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 7)
+	defer h.store.Close()
+	ctx := t.Context()
+	rows := func() []app.Incoming { // a file with ids of its own may name one twice
+		e := h.rows(1, 1)[0]
+		e.EventID = "own"
+		return []app.Incoming{e, e}
+	}
+	a, recorded := h.imports("a.csv", false, rows())
+	if n := h.count(`import_repeats`); recorded != 1 || n != 0 {
+		t.Fatalf("%d are recorded, and %d named by another file", recorded, n)
+	}
+	b, _ := h.imports("b.csv", false, rows())
+	c, _ := h.imports("c.csv", false, rows())
+	for _, step := range []struct{ undone, owner int64 }{{a, b}, {b, c}, {c, 0}} {
+		must(t, h.service.UndoImport(ctx, 1, step.undone, h.now))
+		if n := h.count(`transactions WHERE import_id = ` + fmt.Sprint(step.owner)); n != min(step.owner, 1) || h.count(`transactions`) != n {
+			t.Errorf("after the undoing of %d: %v", step.undone, peek(t, h.store.Path(), `SELECT id, import_id FROM transactions`))
+		}
+	}
+	whole(t, h.store.Path(), h.now)
+}
+
+// A file that is undone while it is being imported has brought what it records afterwards.
+func TestUndoDuringImport(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 7)
+	defer h.store.Close()
+	ctx := t.Context()
+	_, recorded := h.imports("before.csv", false, h.rows(10, 1))
+	in, err := h.service.NewImport(ctx, app.ImportOptions{AccountID: 1, File: "a.csv"})
+	must(t, err)
+	must(t, second(in.Add(ctx, h.rows(0, 5), h.now)))
+	must(t, h.service.UndoImport(ctx, 1, in.ID(), h.now))
+	for _, c := range []struct {
+		rows   []app.Incoming
+		undone bool
+	}{{h.rows(10, 1), true}, {h.rows(5, 5), false}} {
+		must(t, second(in.Add(ctx, c.rows, h.now)))
+		u, err := h.service.Undoable(ctx, 1, in.ID(), h.now)
+		must(t, err)
+		if u.File.UndoneAt.IsZero() == c.undone || (u.In.Count+u.Out.Count == 0) != c.undone || recorded != 1 {
+			t.Errorf("%+v, want it undone: %v", u, c.undone)
+		}
 	}
 }
 
@@ -270,6 +337,9 @@ func TestUndoOfWhatMayBeRepeats(t *testing.T) {
 	third, recorded := h.imports("c.csv", false, []app.Incoming{row("BANH MI")})
 	if recorded != 0 || third == 0 || h.count(`inbound_items WHERE state = 'may_be_repeat'`) != 1 {
 		t.Errorf("%d recorded by %d", recorded, third)
+	}
+	if again, recorded := h.imports("c.csv", false, []app.Incoming{row("BANH MI")}); recorded != 0 || again != 0 || h.count(`inbound_items`) != 2 {
+		t.Errorf("imported again: %d recorded by %d; %v", recorded, again, peek(t, path, `SELECT state, content FROM inbound_items`))
 	}
 	must(t, h.service.UndoImport(ctx, 1, third, h.now))
 	if n := h.count(`inbound_events WHERE open > 0`); n != 0 {
