@@ -181,17 +181,58 @@ func TestEventLogSays(t *testing.T) {
 	}
 	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 20}, till, apptest.Batch(append(list, apptest.Transfer{ID: "4", Number: "FT4", Content: "newest"}.Native())...))
 	b.Get("/inbound/events?before=4").Shows(t, "newest", "+20 more", `href="/transactions/3"`)
-	events, _, err := w.Service.InboundEventsBefore(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
-	apptest.Must(t, err)
-	if e := events[0]; len(e.Elements) != 1 || e.Elements[0].Position != 20 || e.ElementCount != 21 {
-		t.Errorf("%+v", e)
+	listed := func(position, count int) {
+		t.Helper()
+		events, _, err := w.Service.InboundEventsBefore(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
+		apptest.Must(t, err)
+		if e := events[0]; len(e.Elements) != 1 || e.Elements[0].Position != position || e.ElementCount != count {
+			t.Errorf("%+v", e)
+		}
 	}
+	listed(20, 21)
 
 	long := apptest.Transfer{ID: "3", Number: "FT3", Content: "third"}.Native()
 	w.Wants(webtest.Recorded, till, apptest.Batch(long)[:len(apptest.Batch(long))-1]+strings.Repeat(" ", app.ListedBody)+"}")
 	b.Get("/inbound/events").Shows(t, "Too long for this list")
 	b.Get("/inbound/events/4").Shows(t, "third")
 	b.Get("/transactions/4").Shows(t, `href="/inbound/events/4"`)
+
+	// Three at each end are looked at, so that the log is quick.
+	for i, c := range []struct{ at, listed int }{{3, 0}, {2, 2}, {18, 18}, {17, 0}} {
+		one := apptest.Transfer{ID: fmt.Sprint("among", i), Number: fmt.Sprint("FTA", i)}.Native()
+		w.Wants(webtest.Counts{Recorded: 1, Duplicates: 20}, till, apptest.Batch(slices.Insert(slices.Clone(list[:20]), c.at, one)...))
+		listed(c.listed, 21)
+	}
+}
+
+// TestEventLogIsShort: a page of the log reads a mebibyte of bodies again, where each
+// element counts as 100 bytes more, and the one with which that is passed.
+func TestEventLogIsShort(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	till := w.Native()
+	unread := func(read, unread int) {
+		t.Helper()
+		events, _, err := w.Service.InboundEventsBefore(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: read + unread}})
+		apptest.Must(t, err)
+		for i, e := range events {
+			if e.Unread != (i >= read) || (len(e.Elements) == 0) != e.Unread {
+				t.Errorf("event %d of %d is unread: %v", i, len(events), e.Unread)
+			}
+		}
+	}
+	many := apptest.Batch(slices.Repeat([]string{"0"}, app.MaxElements)...) // 204 kB
+	for range 7 {
+		w.WantsRefusal(till, many, http.StatusUnprocessableEntity, app.CodeValidation, "transactions[0]")
+	}
+	unread(6, 1)
+	long := apptest.Batch(apptest.Transfer{ID: "1"}.Native())
+	long += strings.Repeat(" ", 60<<10-len(long))
+	for range 19 {
+		w.Sends(till, long).WantStatus(t, http.StatusOK)
+	}
+	unread(18, 1)
 }
 
 // TestInboundManyElements: of a call with more elements than are shown those
