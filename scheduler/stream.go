@@ -218,7 +218,7 @@ func (l *streamLoop) rest(ctx context.Context) time.Duration {
 }
 
 func (l *streamLoop) settleNowAndThen(ctx context.Context) {
-	if l.changed && time.Since(l.settledAt) >= streamSettle {
+	if time.Since(l.settledAt) >= streamSettle {
 		l.settle(ctx)
 	}
 }
