@@ -94,7 +94,7 @@ func TestUndoImport(t *testing.T) {
 	if u, err = h.service.Undoable(ctx, 1, id, h.now); err != nil || u.In.Count+u.Out.Count != 0 || u.File.UndoneAt.IsZero() {
 		t.Errorf("undone: %+v, %v", u, err)
 	}
-	must(t, h.service.UndoImport(ctx, 1, id, h.now))
+	must(t, h.service.UndoImport(ctx, 1, id, h.now.Add(time.Hour)))
 	again, recorded := h.imports("a.csv", false, h.rows(0, 700))
 	if recorded != 700 || again == id {
 		t.Errorf("imported again: %d as %d", recorded, again)
@@ -102,7 +102,7 @@ func TestUndoImport(t *testing.T) {
 	index()
 	whole(t, path, h.now)
 	files, err := h.service.Imports(ctx, 1, app.Page{Number: 1, Size: 20})
-	if err != nil || len(files) != 2 || files[0].ID != again || files[1].UndoneAt.IsZero() || files[0].File != "a.csv" || files[0].Kept+files[1].Kept != 0 {
+	if err != nil || len(files) != 2 || files[0].ID != again || !files[1].UndoneAt.Equal(u.File.UndoneAt) || files[0].File != "a.csv" || files[0].Kept+files[1].Kept != 0 {
 		t.Errorf("%+v, %v", files, err)
 	}
 	// Another account has no such import.
@@ -206,6 +206,9 @@ func TestUndoSteps(t *testing.T) {
 	}
 	if t.Logf("%d steps, the longest %v", steps, longest); steps != 12 {
 		t.Errorf("%d steps, want 11 and one that finds nothing", steps)
+	}
+	if n := h.count(`audit WHERE deed = 'import.undo'`); n != 1 {
+		t.Errorf("%d lines in the audit log, want 1", n)
 	}
 	// Nor does it look for long at what stays.
 	id, _ = h.imports("told.csv", true, h.rows(2000, 150))
@@ -345,8 +348,20 @@ func TestUndoOfWhatMayBeRepeats(t *testing.T) {
 	if n := h.count(`inbound_events WHERE open > 0`); n != 0 {
 		t.Errorf("%d events are open", n)
 	}
-	if _, _ = h.imports("c.csv", false, []app.Incoming{row("BANH MI")}); h.count(`inbound_items WHERE state = 'may_be_repeat'`) != 1 {
-		t.Error("the file can't be imported again")
+	fourth, _ := h.imports("c.csv", false, []app.Incoming{row("BANH MI")})
+	item := peek(t, path, `SELECT id, inbound_event_id FROM inbound_items WHERE state = 'may_be_repeat'`)
+	if len(item) != 1 {
+		t.Fatalf("the file can't be imported again: %v", item)
+	}
+	// What a person has settled stays settled.
+	s, err := h.service.SettleRepeat(ctx, 1, item[0][1].(int64), item[0][0].(int64), 0, true, h.now)
+	if err != nil || s.Outcome != app.OutcomeDuplicate {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	must(t, h.service.UndoImport(ctx, 1, fourth, h.now))
+	h.imports("c.csv", false, []app.Incoming{row("BANH MI")})
+	if n := h.count(`transactions`); n != 1 || h.count(`inbound_items WHERE state IN ('may_be_repeat', 'discarded')`) != 1 {
+		t.Errorf("%d transactions; %v", n, peek(t, path, `SELECT state, content FROM inbound_items`))
 	}
 	whole(t, path, h.now)
 }
@@ -399,5 +414,24 @@ func TestRemovalsAreRemembered(t *testing.T) {
 	must(t, h.service.UndoImport(t.Context(), 1, id, h.now))
 	if kept := peek(t, path, `SELECT count(*), max(name) FROM settings WHERE name LIKE 'removal\_1%' ESCAPE '\'`); fmt.Sprint(kept) != fmt.Sprint([][]any{{int64(app.MaxRemovals), "removal_1_0000000000000002001"}}) {
 		t.Errorf("kept are %v", kept)
+	}
+}
+
+// The undoing of a file forgets its rows, and no event of a source that has the same id.
+func TestUndoForgetsItsOwnIDs(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 7)
+	defer h.store.Close()
+	e := app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: "TRA DA", Time: h.now}
+	h.record([]app.Incoming{e})
+	row := e
+	row.Content = "BANH MI"
+	file, _ := h.imports("a.csv", false, []app.Incoming{row})
+	if file == 0 || h.count(`inbound_items WHERE state = 'may_be_repeat'`) != 1 {
+		t.Fatal("the row can't be a repeat")
+	}
+	must(t, h.service.UndoImport(t.Context(), 1, file, h.now))
+	if r := h.record([]app.Incoming{e}); r.Duplicates != 1 {
+		t.Errorf("the provider called again: %+v", r)
 	}
 }
