@@ -375,8 +375,9 @@ func TestUnreadableElements(t *testing.T) {
 	for _, provider := range []app.Provider{"sepay", "casso"} {
 		bubble(t, string(provider), func(t *testing.T) {
 			l := listOf(provider)
+			var news []string
 			l.instead = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
-				list := strings.Join(slices.Concat(unreadable, unreadable[:1]), ",")
+				list := strings.Join(slices.Concat(unreadable, unreadable[:1], news), ",")
 				if provider == "sepay" {
 					fmt.Fprintf(w, `{"status":"success","data":[%s],"meta":{"pagination":{"has_more":false}}}`, list)
 				} else {
@@ -407,6 +408,20 @@ func TestUnreadableElements(t *testing.T) {
 			for i := range unreadable {
 				if !shown[i] {
 					t.Errorf("%s is shown nowhere", unreadable[i])
+				}
+			}
+			// What came with something new is shown as it was counted.
+			if news = []string{(movement{id: "8"}).sepay()}; provider == "casso" {
+				news = []string{(movement{id: "8"}).casso()}
+			}
+			if got := r.one(t, time.Hour); got.Recorded != 1 || got.Duplicates != len(unreadable)+1 {
+				t.Errorf("with something new %+v", got)
+			}
+			event, err = r.Service.ReadInboundEvent(context.Background(), 1, r.events(t)[0].ID)
+			must(t, err)
+			for i, e := range event.Elements {
+				if want := []app.Outcome{app.OutcomeDuplicate, app.OutcomeRecorded}[i/(len(unreadable)+1)]; e.State != want {
+					t.Errorf("element %d of %d is %q, want %s", i, len(event.Elements), e.State, want)
 				}
 			}
 		})
