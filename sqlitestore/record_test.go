@@ -436,15 +436,43 @@ func TestRetryOfWhatWasDiscarded(t *testing.T) {
 	for _, c := range []struct {
 		fault     app.Text
 		open, all int64
-	}{{app.AmountRule, 0, 2}, {app.SumTooLarge, 1, 3}, {app.SumTooLarge, 1, 3}} {
+		discarded int
+	}{{app.AmountRule, 0, 2, 2}, {app.SumTooLarge, 1, 3, 1}, {app.SumTooLarge, 1, 3, 1}} {
 		elements[0].Fault = &app.FieldError{Field: "transferAmount", Text: c.fault}
-		_, err := h.store.RetryInbound(t.Context(), 1, h.normal(elements), time.UTC, h.now)
+		r, err := h.store.RetryInbound(t.Context(), 1, h.normal(elements), time.UTC, h.now)
 		must(t, err)
+		if r.Discarded != c.discarded {
+			t.Errorf("%s: %d stay discarded, want %d", c.fault.EN, r.Discarded, c.discarded)
+		}
 		if open, all := h.count(`inbound_items WHERE state = 'rejected'`), h.count(`inbound_items`); open != c.open || all != c.all || h.count(`inbound_events WHERE open > 0`) != c.open {
 			t.Errorf("%s: %d open of %d items, want %d of %d", c.fault.EN, open, all, c.open, c.all)
 		}
 	}
 	whole(t, h.store.Path(), h.now)
+}
+
+// What named its account by some digits is compared with the whole number once it is
+// recorded.
+func TestRetryOfSomeDigits(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	elements := h.elements(1, "1xxx")
+	elements[0].Masked = true
+	if r := h.record(elements); r.Unassigned != 1 { // it may be each of three
+		t.Fatalf("%+v", r)
+	}
+	for _, b := range h.banks[1:3] {
+		must(t, h.service.UnlinkBankAccount(t.Context(), 1, b.ID, h.now))
+	}
+	r, err := h.store.RetryInbound(t.Context(), 1, h.normal(elements), time.UTC, h.now)
+	if err != nil || r.Recorded != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	elements[0].AccountNumber, elements[0].Masked = "1000", false
+	if r := h.record(elements); r.Duplicates != 1 {
+		t.Errorf("%+v", r)
+	}
 }
 
 // Rows of a file that are alike are as many transactions, and the same ones in
