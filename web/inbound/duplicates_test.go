@@ -88,7 +88,8 @@ func TestProviderConflicts(t *testing.T) {
 	for _, source := range []app.Source{w.Native(), w.Sepay()} {
 		first := apptest.Transfer{ID: fmt.Sprint("c", source.ID), Number: fmt.Sprint("FT", source.ID), Date: fmt.Sprintf("2025-10-1%d 10:59:30", source.ID)}
 		w.Names(webtest.Recorded, source, first)
-		others := []apptest.Transfer{{Amount: 200001}, {Direction: "OUT"}, {Account: "111"}, {Account: "unlinked"}, {Gateway: "VCB"}, {Amount: 1, Account: "111", Direction: "OUT"}}
+		others := []apptest.Transfer{{Amount: 200001}, {Direction: "OUT"}, {Account: "111"}, {Account: "unlinked"}, {Gateway: "VCB"}, {Amount: 1, Account: "111", Direction: "OUT"},
+			{Amount: 200001, Direction: "OUT"}, {Gateway: "VCB", Account: "unlinked"}}
 		for _, other := range others {
 			other.ID, other.Number, other.Date = first.ID, first.Number, first.Date
 			before := w.Rows("inbound_items")
@@ -115,10 +116,20 @@ func TestProviderConflicts(t *testing.T) {
 		}
 	}
 	open, _, err := w.Service.InboundEvents(context.Background(), 1, app.InboundFilter{OpenOnly: true, Page: app.Page{Number: 1, Size: 100}})
-	if err != nil || len(open) != 12 {
-		t.Errorf("%d open events, want 12 (%v)", len(open), err)
+	if err != nil || len(open) != 16 {
+		t.Errorf("%d open events, want 16 (%v)", len(open), err)
 	}
-	shop.Waits(w, "/a 1", "/a 2")
+	// So it is within one call, and in a retry of it.
+	source, twice := w.Native(), apptest.Transfer{ID: "twice", Amount: 7}.Native()
+	w.Wants(webtest.Counts{Recorded: 1, Conflicts: 2}, source, apptest.Batch(apptest.Transfer{ID: "twice"}.Native(), twice, twice))
+	e := w.NewestEvent()
+	for range 2 {
+		if items := w.Items(e.ID); len(items) != 1 || w.Event(e.ID).Open != 1 {
+			t.Errorf("what conflicts twice in one call is kept as %+v", items)
+		}
+		retries(w, w.Service, e, webtest.Counts{Duplicates: 1, Conflicts: 2})
+	}
+	shop.Waits(w, "/a 1", "/a 2", "/a 3")
 }
 
 // TestProviderSameNumber: what makes two records one transfer, and what not.

@@ -316,26 +316,35 @@ func TestProviderRetryUnassigned(t *testing.T) {
 	x := apptest.Transfer{Gateway: "Some Bank"}
 	w.Names(webtest.Unassigned, source, x)
 	e := w.NewestEvent()
-	retries(w, w.Service, e, webtest.Unassigned)
+	if r, err := w.Service.RetryInbound(context.Background(), 1, e.ID, time.Now()); err != nil || r.Unassigned != 1 || r.Discarded != 0 {
+		t.Errorf("retried in vain: %+v, %v", r, err)
+	}
 	if e := w.Event(e.ID); e.Open != 1 || e.Unassigned != 1 || len(w.Items(e.ID)) != 1 {
 		t.Errorf("after a retry in vain: %+v", e)
 	}
+	w.Came(25*time.Hour, source, apptest.Transfer{ID: "old", Gateway: "Some Bank"})
+	old := w.NewestEvent()
 	w.Unlinks(other.ID)
+	retries(w, w.Service, old, webtest.Recorded) // without news of it
+	if n := w.Rows("deliveries"); n != 0 {
+		t.Errorf("%d deliveries of what came yesterday", n)
+	}
 	retries(w, w.Service, e, webtest.Recorded)
 	if e := w.Event(e.ID); e.Open != 0 || e.Unassigned != 0 || e.Recorded != 1 {
 		t.Errorf("after a retry: %+v", e)
 	}
 	retries(w, w.Service, e, webtest.Duplicate)
 	w.Names(webtest.Duplicate, source, x)
-	w.WantTransactions(1)
-	shop.Waits(w, "/a 1")
+	w.Names(webtest.Conflict, source, apptest.Transfer{Gateway: "VCB"}) // the bank is known by now
+	w.WantTransactions(2)
+	shop.Waits(w, "/a 2")
 	// A source that is gone doesn't take its events along.
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "2", Account: "777"})
 	e = w.NewestEvent()
 	apptest.Must(t, w.Service.RemoveSource(context.Background(), 1, source.ID, time.Now()))
 	retries(w, w.Service, e, webtest.Unassigned)
 	w.Links("ACB", "777", app.NotifyRecent, 1, 1)
-	shop.Waits(w, "/a 1", "/a 2")
+	shop.Waits(w, "/a 2", "/a 3")
 }
 
 // TestProviderLinkUpdatesTheLog: what was linked no longer counts as
