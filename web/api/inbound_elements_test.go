@@ -47,13 +47,15 @@ func TestInboundElements(t *testing.T) {
 	wantSaid(w, 5, apptest.Said{State: app.OutcomeConflict, Amount: 7, Content: "NAPTIEN MOMO", Transaction: 1})
 	wantSaid(w, 6, apptest.Said{State: app.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", WaitsIn: 1, Open: true})
 	w.Tallies()
+	w.Names(webtest.Conflict, till, apptest.Transfer{ID: "3", Account: "888"}) // 7, which is kept once
+	wantSaid(w, 7, apptest.Said{State: app.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", WaitsIn: 1})
 
 	// What somebody decides shows, in the event and in what repeats it.
 	l := linksEvent(w, w.APIKey(app.ScopeFull), 1, `{"bank":"ACB","account_name":"A"}`)
 	if l.Recorded != 1 {
 		t.Fatalf("%+v", l)
 	}
-	if list, _ := w.Reads(1); list[3].State != app.OutcomeRecorded || list[3].Transaction != 3 || list[3].Open {
+	if list, e := w.Reads(1); list[3].State != app.OutcomeRecorded || list[3].Transaction != 3 || list[3].Open || e.Elements[3].Item == nil || e.Elements[3].Fault != nil {
 		t.Errorf("linked: %+v", list[3])
 	}
 	if list, _ := w.Reads(4); list[1].State != app.OutcomeDuplicate || list[1].Transaction != 3 || list[1].WaitsIn != 0 {
@@ -67,16 +69,96 @@ func TestInboundElements(t *testing.T) {
 	}
 
 	// What can't be read is that, though its event id is a transaction's.
-	w.Sends(till, apptest.Batch(bad("1"))).WantStatus(t, http.StatusUnprocessableEntity) // 7
-	wantSaid(w, 7, apptest.Said{State: app.OutcomeRejected, Content: "NAPTIEN MOMO", Transaction: 1, Open: true})
-	_, err = w.Service.DiscardInbound(context.Background(), 1, 7)
+	w.Sends(till, apptest.Batch(bad("1"))).WantStatus(t, http.StatusUnprocessableEntity) // 8
+	wantSaid(w, 8, apptest.Said{State: app.OutcomeRejected, Content: "NAPTIEN MOMO", Transaction: 1, Open: true})
+	_, err = w.Service.DiscardInbound(context.Background(), 1, 8)
 	apptest.Must(t, err)
-	wantSaid(w, 7, apptest.Said{State: app.OutcomeDiscarded, Content: "NAPTIEN MOMO", Transaction: 1})
+	wantSaid(w, 8, apptest.Said{State: app.OutcomeDiscarded, Content: "NAPTIEN MOMO", Transaction: 1})
 
 	// A transaction that is pruned from the log stays what it was.
 	w.Change(`DELETE FROM inbound_items WHERE inbound_event_id = 1; DELETE FROM inbound_events WHERE id = 1`)
 	wantSaid(w, 2, apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "other words", Transaction: 1})
 	wantSaid(w, 6, apptest.Said{State: app.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 3, Open: true})
+}
+
+// TestInboundElementsPruned: what was discarded and pruned from the log stays a duplicate,
+// whatever it says.
+func TestInboundElementsPruned(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	till := w.Native()
+	w.Names(webtest.Unassigned, till, apptest.Transfer{ID: "1"}) // 1
+	_, err := w.Service.DiscardInbound(t.Context(), 1, 1)
+	apptest.Must(t, err)
+	w.Change(`DELETE FROM inbound_items; DELETE FROM inbound_events`)
+	w.Names(webtest.Duplicate, till, apptest.Transfer{ID: "1", Amount: 7}) // 2
+	wantSaid(w, 2, apptest.Said{State: app.OutcomeDuplicate, Amount: 7, Content: "NAPTIEN MOMO"})
+}
+
+// TestInboundElementsThatMayBeRepeats: what repeats one says where it waits, and what a
+// person said counts.
+func TestInboundElementsThatMayBeRepeats(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	w.Names(webtest.Recorded, w.Sepay(), apptest.Transfer{ID: "1", Content: "ANH BA TRA TIEN BAN"}) // 1
+	till, x := w.Native(), apptest.Transfer{ID: "2", Content: "ck"}
+	w.Names(webtest.Counts{MayRepeat: 1}, till, x) // 2
+	w.Names(webtest.Duplicate, till, x)            // 3
+	wantSaid(w, 2, apptest.Said{State: app.OutcomeMayBeRepeat, Amount: 200000, Content: "ck", Transaction: 1, Open: true})
+	wantSaid(w, 3, apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "ck", WaitsIn: 2})
+	w.API(w.APIKey(app.ScopeFull), "POST", "/api/v1/inbound/2/settle", `{"repeat":true}`, http.StatusOK, nil)
+	wantSaid(w, 2, apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "ck", Transaction: 1})
+	wantSaid(w, 3, apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "ck", Transaction: 1})
+	if _, e := w.Reads(2); e.Elements[0].Item == nil || e.Elements[0].Fault != nil {
+		t.Errorf("settled: %+v", e.Elements[0])
+	}
+}
+
+// TestInboundElementsOfTwoItems: somebody decides about two faults of an element each for
+// itself; one that was discarded is not shown beside an open one.
+func TestInboundElementsOfTwoItems(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	ctx := t.Context()
+	fault := "one"
+	faulty := apptest.Over(t, w.Store, app.Config{
+		Read: func(_ app.Source, _ app.Channel, body []byte, _ time.Time, _ *time.Location) (r app.InboundReading) {
+			if fault != "" {
+				r.Elements = apptest.ReadNative(body)
+				r.Elements[0].Fault = &app.FieldError{Field: "content", Text: app.Text{EN: fault, VI: fault}}
+			}
+			return r
+		},
+	})
+	want := func(want ...app.Outcome) {
+		t.Helper()
+		e, err := faulty.ReadInboundEvent(ctx, 1, 1)
+		apptest.Must(t, err)
+		var got []app.Outcome
+		for _, i := range e.Elements {
+			got = append(got, i.State)
+		}
+		if !slices.Equal(got, want) || e.ElementCount != len(want) {
+			t.Errorf("%v of %d, want %v", got, e.ElementCount, want)
+		}
+	}
+	retry := func() {
+		t.Helper()
+		_, err := faulty.RetryInbound(ctx, 1, 1, time.Now())
+		apptest.Must(t, err)
+	}
+	w.Names(webtest.Unassigned, w.Native(), apptest.Transfer{})
+	retry()
+	want(app.OutcomeUnassigned, app.OutcomeRejected)
+	_, err := faulty.DiscardInbound(ctx, 1, 1)
+	apptest.Must(t, err)
+	want(app.OutcomeDiscarded)
+	fault = "another"
+	retry()
+	want(app.OutcomeRejected)
+	fault = "" // nothing of the body can be read any more
+	want(app.OutcomeRejected)
 }
 
 // TestInboundElementsRetried: a retry may record what was rejected or
@@ -98,6 +180,9 @@ func TestInboundElementsRetried(t *testing.T) {
 	w.Texts(webtest.Rejected, phone, apptest.PhoneText{Sender: "+84900000001"})
 	if list := read(); list[0].State != app.OutcomeRejected || !list[0].Open {
 		t.Fatalf("%+v", list)
+	}
+	if _, e := w.Reads(1); e.Elements[0].Sender != "+84900000001" { // whom somebody may allow
+		t.Errorf("the sender is %q", e.Elements[0].Sender)
 	}
 	_, err := w.Service.DiscardInbound(ctx, 1, 1)
 	apptest.Must(t, err)
