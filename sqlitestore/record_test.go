@@ -475,6 +475,33 @@ func TestRetryOfSomeDigits(t *testing.T) {
 	}
 }
 
+// An event id is another one on another channel, and so is its conflict.
+func TestConflictsOfTwoChannels(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	for i, c := range []struct {
+		amount int64
+		want   app.Outcome
+	}{{5000, app.OutcomeRecorded}, {7000, app.OutcomeConflict}, {7000, app.OutcomeConflict}} {
+		for j, channel := range []app.Channel{app.ChannelCall, app.ChannelPoll} {
+			e := app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: c.amount, Time: h.now}
+			if c.want == app.OutcomeRecorded {
+				e.Amount += int64(j)
+			}
+			call := h.callOf([]app.Incoming{e})
+			call.Channel = channel
+			r, err := h.service.RecordTransactions(t.Context(), call)
+			if err != nil || r.Outcomes[0] != c.want {
+				t.Errorf("%s %d: %+v, %v", channel, i, r, err)
+			}
+		}
+	}
+	if n := h.count(`inbound_items WHERE state = 'conflict'`); n != 2 {
+		t.Errorf("%d conflicts are kept, want one of each channel", n)
+	}
+}
+
 // Rows of a file that are alike are as many transactions, and the same ones in
 // the next file.
 func TestFileRowsAlike(t *testing.T) {
