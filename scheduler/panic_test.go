@@ -26,15 +26,24 @@ type faultyStore struct {
 	webhook, source, channel int64
 	fault                    error       // of Settle; nil: it panics
 	taken                    atomic.Bool // Settle has no fault any more
+	refusals                 atomic.Int64
 	backlogs                 atomic.Bool
 	refused, inDoubt         atomic.Bool // the next SettleStream fails, and has kept nothing; has kept it all the same
 	away                     atomic.Bool // no stream can be read
 	asked                    atomic.Int64
+	late                     atomic.Int64 // nanoseconds from a commit of RecordInbound to its return
+}
+
+func (s *faultyStore) RecordInbound(ctx context.Context, call app.InboundCall, zone *time.Location) (app.Recording, error) {
+	r, err := s.Store.RecordInbound(ctx, call, zone)
+	time.Sleep(time.Duration(s.late.Load()))
+	return r, err
 }
 
 func (s *faultyStore) Settle(ctx context.Context, a app.Attempt) (app.Attempt, error) {
 	if a.Delivery.WebhookID == s.webhook && !s.taken.Load() {
 		if s.fault != nil {
+			s.refusals.Add(1)
 			return a, s.fault
 		}
 		panic("settle")
@@ -198,6 +207,78 @@ func TestRefusedResultIsRecordedLater(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		if got := told(); got[bad.ID] != 2 || got[good.ID] != 2 || len(n.times()) != 4 {
 			t.Errorf("attempts recorded by webhook: %v, of %d requests", got, len(n.times()))
+		}
+		s.close(t)
+	})
+}
+
+// While the storage can't keep a result no other attempt begins; as soon as it can, what is
+// due begins at once, and what comes after that.
+func TestStorageAwayAtASettlement(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{start: time.Now(), answer: always200}
+		s := open(t, newFile(t), n)
+		faulty := &faultyStore{Store: s.Store, webhook: 1, fault: app.Unavailable(errors.New("away"))}
+		s.Service = apptest.Over(t, s.Store, app.Config{Store: faulty, Send: s.sender.Send})
+		s.webhook(t, "https://bad.example.vn/")
+		s.webhook(t, "https://good.example.vn/")
+		s.start(t)
+		time.Sleep(500 * time.Millisecond) // between two regular sweeps
+		s.Record("FT1")
+		time.Sleep(time.Minute)
+		s.Record("FT2")
+		time.Sleep(10 * time.Second)
+		if sent, kept, asked := len(n.times()), len(s.history(t)), faulty.refusals.Load(); sent != 2 || kept != 1 || asked < 35 || asked > 45 {
+			t.Errorf("%d requests, %d results kept; the storage was asked %d times in 70 seconds", sent, kept, asked)
+		}
+		faulty.taken.Store(true)
+		back := time.Now()
+		for len(s.history(t)) == 1 {
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(10 * time.Millisecond)
+		synctest.Wait()
+		if took := time.Since(back); len(n.times()) != 4 || len(s.history(t)) != 4 || took > 2100*time.Millisecond {
+			t.Errorf("after %v %d requests, %d results kept", took, len(n.times()), len(s.history(t)))
+		}
+		faulty.taken.Store(false)
+		s.Record("FT3")
+		time.Sleep(50 * time.Millisecond)
+		faulty.taken.Store(true)
+		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
+		if sent, kept := len(n.times()), len(s.history(t)); sent != 6 || kept != 6 {
+			t.Errorf("after a moment without the storage %d requests, %d results kept", sent, kept)
+		}
+		s.close(t)
+	})
+}
+
+// A delivery that a sweep has found before its recording returns isn't sent once more, also
+// where an older one was tried again meanwhile.
+func TestSweepBeforeTheRecordingReturns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{start: time.Now(), answer: func(count int, _ *http.Request) (*http.Response, error) {
+			if count == 1 {
+				return respond(500), nil
+			}
+			return respond(200), nil
+		}}
+		s := open(t, newFile(t), n)
+		faulty := &faultyStore{Store: s.Store}
+		s.Service = apptest.Over(t, s.Store, app.Config{Store: faulty, Send: s.sender.Send})
+		s.webhook(t, "https://shop.example.vn/")
+		s.start(t)
+		s.Record("FT1")
+		time.Sleep(8 * time.Second)
+		faulty.late.Store(int64(5 * time.Second))
+		s.Record("FT2") // the second attempt of FT1 is after ten seconds
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if want := []string{n.ids[0], n.ids[1], n.ids[0]}; !slices.Equal(n.ids, want) || n.ids[0] == n.ids[1] {
+			t.Errorf("sent were %v, want %v", n.ids, want)
 		}
 		s.close(t)
 	})

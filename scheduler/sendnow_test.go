@@ -242,6 +242,37 @@ func TestNoSlotWasFree(t *testing.T) {
 	})
 }
 
+// A webhook that was silent now and then, and has answered since, keeps all its slots.
+func TestSilentNowAndThen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{start: time.Now()}
+		s := open(t, newFile(t), n)
+		s.webhook(t, "https://shop.example.vn/")
+		s.start(t)
+		for i := range 3 {
+			n.answerBy(alwaysTimeout)
+			s.Record(fmt.Sprint("silent", i))
+			time.Sleep(app.AttemptTimeout + time.Second)
+			n.answerBy(always200)
+			time.Sleep(10 * time.Second) // the second attempt
+		}
+		n.answerBy(func(int, *http.Request) (*http.Response, error) {
+			time.Sleep(time.Second)
+			return respond(200), nil
+		})
+		before := len(n.times())
+		for i := range 20 {
+			s.Record(fmt.Sprint("FT", i))
+		}
+		time.Sleep(100 * time.Millisecond)
+		if begun := len(n.times()) - before; before != 6 || begun != 20 {
+			t.Errorf("after %d attempts %d of 20 begin at once", before, begun)
+		}
+		s.close(t)
+	})
+}
+
 // pendingLater counts the deliveries that are due later.
 func pendingLater(t *testing.T, s *installation) (n int) {
 	t.Helper()
