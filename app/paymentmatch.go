@@ -64,6 +64,15 @@ func (t Transaction) MatchPayment(f FindPayment) (r PaymentRequest, by PaymentMa
 	return list[0], MatchedByAmount, nil
 }
 
+// SpeaksAgainst reports whether the content of an earlier report of a transfer speaks
+// against the request that a later one names: it has another code, or it has the code or
+// the reference already. That wasn't read for a doubt then, or a person parted the two.
+func (r CodeReader) SpeaksAgainst(earlier string, named PaymentRequest) bool {
+	code, plain := r.Read(earlier).Text, squeeze(earlier)
+	has := func(name string) bool { return name != "" && strings.Contains(plain, strings.ToLower(name)) }
+	return code != "" && code != named.Code || has(named.Code) || has(named.ReferenceKey())
+}
+
 // references are what may be references in a content, but for codes of the account: what
 // isn't read as a code for a doubt must not be read as a reference.
 func (f FindPayment) references(content string) paymentcode.Named {

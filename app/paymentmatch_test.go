@@ -222,7 +222,7 @@ func TestUnmatchedNumber(t *testing.T) {
 }
 
 // A report that comes later may name the request that the first one didn't: it is matched
-// then. It isn't, where the first one named another thing, or a person parted the two.
+// then. It isn't, where an earlier one named another thing or several, or a person parted the two.
 func TestLaterReportNamesTheRequest(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
@@ -260,6 +260,25 @@ func TestLaterReportNamesTheRequest(t *testing.T) {
 	apptest.Must(t, err)
 	later(again, "CT DEN "+parted.Code)
 	d.is(parted, app.PaymentPaid, 3000, 0)
+
+	_, err = d.Service.UnmatchTransaction(t.Context(), 1, parted.ID, own.ID)
+	apptest.Must(t, err)
+	by(third, own, parted.Code)
+	d.is(parted, app.PaymentOpen, 0, 3000)
+
+	one, another := d.ask(app.PaymentRequestCreate{Amount: 6000, Reference: "ORDER-88001"}), d.ask(app.PaymentRequestCreate{Amount: 6000, Reference: "ORDER-88002"})
+	for _, both := range []string{one.Code + " " + another.Code, one.Code + "-" + another.Code[8:], "ORDER-88001 va ORDER-88002", one.Code + " ORDER-88002"} {
+		for _, cut := range []string{one.Code, "CT DEN ORDER-88001"} {
+			later(first(6000, both), cut)
+			silent := first(6000, "")
+			later(silent, both)
+			by(third, silent, cut)
+		}
+	}
+	d.is(one, app.PaymentOpen, 0, 6000)
+	d.is(another, app.PaymentOpen, 0, 6000)
+	later(first(6000, "NGUYEN VAN A "+one.Code[:6]+".."), "NGUYEN VAN A "+one.Code)
+	d.is(one, app.PaymentPaid, 6000, 0)
 
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
 	open := d.ask(app.PaymentRequestCreate{Amount: 4000})

@@ -175,7 +175,7 @@ func (r *recorder) keepReport(b app.BankAccount, e report, id int64) error {
 }
 
 // matchByReport matches a transaction with the payment request that a later report names,
-// where its own content names none. An amount alone was compared when it was recorded.
+// unless an earlier report speaks against it. An amount alone was compared when it was recorded.
 func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) error {
 	cache, err := r.tx.recordCache(b.AccountID)
 	if err != nil || !cache.payments {
@@ -185,14 +185,16 @@ func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) error {
 	if err != nil || t.PaymentRequest.ID != 0 || t.Content == e.Content {
 		return err
 	}
-	own, err := r.match(t, cache.codes)
-	code := cache.codes.Read(e.Content)
-	if err != nil || own.ID != 0 || t.Code.Text != "" && t.Code.Text != code.Text {
-		return err // a person may have parted it from its own
-	}
-	t.Content, t.Code = e.Content, code
+	t.Content, t.Code = e.Content, cache.codes.Read(e.Content)
 	match, err := r.match(t, cache.codes)
 	if err != nil || match.ID == 0 || match.foundBy == app.MatchedByAmount {
+		return err
+	}
+	rows, err := r.tx.query(`SELECT content FROM transactions WHERE id = ?1
+		UNION ALL SELECT content FROM transaction_reports WHERE transaction_id = ?1 AND (source_id, channel, event_id) IS NOT (?2, ?3, ?4)`,
+		id, e.source, string(e.EventIDChannel), e.EventID)
+	earlier, err := collect(rows, err, scanOne[string])
+	if err != nil || slices.ContainsFunc(earlier, func(content string) bool { return cache.codes.SpeaksAgainst(content, match.PaymentRequest) }) {
 		return err
 	}
 	if err := match.keep(r.tx, t, r.now); err != nil {
