@@ -99,19 +99,17 @@ func (r RepeatRule) compare(e Incoming, k Reported) (like Likeness, certain bool
 	if len(k.Own) > 0 {
 		return r.forwardedAgain(e, k.Own), true
 	}
+	otherNumber := slices.ContainsFunc(k.Others, func(o Report) bool { return otherNumber(o.Number, e.Number) })
 	for _, other := range k.Others {
 		like := compareBalances(e.Report(), other)
 		switch {
-		case like == SameMovement && k.Late && r.compareContents(e.Report(), other) == AnotherMovement:
-			return NotKnown, false // a balance may come back within a day
+		case like == SameMovement && (otherNumber || k.Late && r.compareContents(e.Report(), other) == AnotherMovement):
+			return NotKnown, false // a balance comes back, when money goes back
 		case like != NotKnown:
 			return like, true
 		}
 	}
-	if k.Late {
-		return AnotherMovement, true
-	}
-	if slices.ContainsFunc(k.Others, func(o Report) bool { return otherNumber(o.Number, e.Number) }) {
+	if k.Late || otherNumber {
 		return AnotherMovement, true
 	}
 	like = AnotherMovement

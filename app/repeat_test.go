@@ -25,6 +25,9 @@ func TestRepeatRule(t *testing.T) {
 	}{
 		{"one balance", app.Report{Content: "tien dien thang 10", Balance: 5}, app.Report{Content: "mua hai ao khoac", Balance: 5}, same},
 		{"two balances", app.Report{Content: "mua hai ao khoac", Balance: 5}, app.Report{Content: "mua hai ao khoac", Balance: 6}, another},
+		{"one balance, numbers of one form", app.Report{Number: "FT1001", Content: "ck", Balance: 5}, app.Report{Number: "FT1002", Content: "ck", Balance: 5}, unknown},
+		{"one balance, numbers of two forms", app.Report{Number: "5389.82579", Balance: 5}, app.Report{Number: "FT1002", Balance: 5}, same},
+		{"two balances, one number", app.Report{Number: "FT1001", Balance: 5}, app.Report{Number: "FT1001", Balance: 6}, another},
 		{"a balance in one", app.Report{Content: "ck", Balance: 5}, app.Report{Content: "ck 2"}, unknown},
 		{"what can be spent", app.Report{Available: 5}, app.Report{Available: 5}, same},
 		{"what can be spent, and a balance", app.Report{Available: 5}, app.Report{Balance: 5}, unknown},
