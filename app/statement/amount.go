@@ -152,20 +152,21 @@ func parseDigits(s string) (whole string, m marks, err error) {
 		}
 		return "", m, app.ErrAmountSyntax
 	}
-	if whole, err = cutDecimals(s); err != nil {
-		return "", m, err
-	}
+	whole, err = cutDecimals(s)
 	if len(whole) < len(s) {
 		m.decimal = s[len(whole)]
 	}
 	if at := strings.IndexAny(whole, "., "); at >= 0 {
 		m.group = whole[at]
 	}
+	if err != nil {
+		return "", m, err
+	}
 	whole, err = ungroup(whole)
 	return strings.TrimLeft(whole, "0"), m, err
 }
 
-// cutDecimals removes decimals that are all 0. The digits after the last mark are
+// cutDecimals removes decimals, which must all be 0. The digits after the last mark are
 // decimals if another mark stands before it, or if they can't be a group: a group
 // has three digits, and one to three digits stand before the first group.
 func cutDecimals(s string) (string, error) {
@@ -181,13 +182,13 @@ func cutDecimals(s string) (string, error) {
 	case !grouped && len(after) == 3 && len(before) >= 1 && len(before) <= 3 && strings.Trim(s, "0.,") != "" && before[0] != '0':
 		return s, nil
 	case after == "" || before == "" || strings.Contains(after, " "):
-		return "", errAmountGroups
+		return s, errAmountGroups
 	case strings.Trim(after, "0") == "":
 		return before, nil
 	case grouped || len(before) > 3 || before == "0":
-		return "", app.ErrAmountFraction
+		return before, app.ErrAmountFraction
 	}
-	return "", errAmountGroups
+	return s, errAmountGroups
 }
 
 // ungroup removes the one kind of mark that groups digits in threes.

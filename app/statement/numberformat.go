@@ -1,5 +1,11 @@
 package statement
 
+import (
+	"errors"
+
+	"baoco/app"
+)
+
 // numberFormat is how a file writes numbers, as far as its amounts show it.
 type numberFormat struct {
 	marks
@@ -8,9 +14,10 @@ type numberFormat struct {
 }
 
 // add adds the marks of a number. Two numbers that use one mark in two ways make all
-// numbers doubtful: 1.234 is more than a thousand in one way, and one in the other.
+// numbers doubtful: 1.234 is more than a thousand in one way, and one in the other. So do
+// numbers with decimals that aren't 0, though they are no amounts.
 func (f *numberFormat) add(line int, m money) error {
-	if m.err != nil {
+	if m.err != nil && !errors.Is(m.err, app.ErrAmountFraction) {
 		return nil
 	}
 	group, decimal := m.marks.group, m.marks.decimal
@@ -26,7 +33,7 @@ func (f *numberFormat) add(line int, m money) error {
 	}
 	if decimal != 0 {
 		f.decimal = decimal
-		f.whole = f.whole || m.marks.group != 0
+		f.whole = f.whole || m.marks.group != 0 && m.err == nil
 	}
 	if decimal != 0 && m.marks.group == 0 && m.value != 0 && f.alone == 0 {
 		f.alone = line
