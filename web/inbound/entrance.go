@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"baoco/app"
@@ -96,7 +97,7 @@ func (s *Server) record(r *http.Request, in provider.Call, kind provider.Kind) (
 	defer cancel()
 	recording, err := s.service.RecordTransactions(ctx, call)
 	if err == nil && kind.Strict {
-		err = nothingReadable(call.Elements, recording)
+		err = nothingReadable(call.Elements)
 	}
 	return recording, err
 }
@@ -141,11 +142,11 @@ func (s *Server) verify(w http.ResponseWriter, r *http.Request, source app.Sourc
 
 // nothingReadable is the error for a native call none of whose elements could be
 // read. The body is kept all the same.
-func nothingReadable(elements []app.Incoming, recording app.Recording) error {
-	if len(elements) == 0 || recording.Rejected < len(elements) {
+func nothingReadable(elements []app.Incoming) error {
+	if len(elements) == 0 || slices.ContainsFunc(elements, func(e app.Incoming) bool { return e.Fault == nil }) {
 		return nil
 	}
-	if fault := elements[0].Fault; len(elements) == 1 && fault != nil && fault.Field == provider.FaultNotJSON {
+	if len(elements) == 1 && elements[0].Fault.Field == provider.FaultNotJSON {
 		return app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body is not valid JSON.", VI: "Nội dung yêu cầu không phải JSON hợp lệ."})
 	}
 	var v app.Invalid

@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"net/http"
 	"os"
 	"os/exec"
@@ -222,4 +223,20 @@ func TestProviderCompressed(t *testing.T) {
 		t.Errorf("sepay: %d %s", a.Status, a.Body)
 	}
 	w.WantTransactions(0)
+}
+
+// An amount that the sums of the account can't take is kept as rejected, and isn't the
+// caller's fault: whoever sends it gets an answer that ends its tries.
+func TestSumTooLarge(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	native, sepay := w.Native(), w.Sepay()
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "1", Amount: 1})
+	w.Change(`UPDATE account_totals SET in_amount = ?`, int64(math.MaxInt64-1000))
+	w.Names(webtest.Counts{Rejected: 1}, native, apptest.Transfer{ID: "2", Amount: 1001})
+	w.Names(webtest.Counts{Rejected: 1}, sepay, apptest.Transfer{ID: "2", Amount: 1002})
+	w.Wants(webtest.Counts{Rejected: 2}, native, apptest.Batch(apptest.Transfer{ID: "3", Amount: 1003}.Native(), apptest.Transfer{ID: "4", Amount: 1004}.Native()))
+	w.Wants(webtest.Counts{Recorded: 1, Rejected: 1}, native, apptest.Batch(apptest.Transfer{ID: "5", Amount: 1005}.Native(), apptest.Transfer{ID: "6", Amount: 1000}.Native()))
+	w.WantTransactions(2)
 }
