@@ -22,14 +22,14 @@ const (
 	VerdictNone  Verdict = ""      // no bill is known, and the amount isn't small
 	VerdictFull  Verdict = "full"  // the bill is paid
 	VerdictShort Verdict = "short" // the bill isn't paid yet
-	VerdictCheck Verdict = "check" // somebody must look: too much, too late, after it was cancelled
+	VerdictCheck Verdict = "check" // somebody must look: too much, too late, after it was cancelled or paid
 	VerdictSmall Verdict = "small" // no bill is known, and the amount is below the account's small one
 	VerdictOther Verdict = "other" // no bill is known, where bills are waited for
 )
 
 // Announcement is the sentence that a counter speaks about money in, and what it means.
-// small is the SmallAmount of the account; bills is true where bills are waited for.
-func (t Transaction) Announcement(small int64, bills bool) (Text, Verdict) {
+// a is its account; bills is true where bills are waited for.
+func (t Transaction) Announcement(a Account, bills bool) (Text, Verdict) {
 	p := t.PaymentSent
 	said := func(en, vi string, amounts ...int64) Text {
 		var enWords, viWords []any
@@ -39,12 +39,14 @@ func (t Transaction) Announcement(small int64, bills bool) (Text, Verdict) {
 		return Text{fmt.Sprintf(en, enWords...), fmt.Sprintf(vi, viWords...)}
 	}
 	switch {
-	case p.Status == "" && t.Amount < small:
+	case p.Status == "" && t.Amount < a.SmallAmount:
 		return said("Careful: received only %s", "Chú ý: chỉ nhận %s", t.Amount), VerdictSmall
 	case p.Status == "" && bills:
 		return said("Received %s, of no known bill", "Đã nhận %s, chưa rõ của hoá đơn nào", t.Amount), VerdictOther
 	case p.Status == "":
 		return Announcement(t.Amount), VerdictNone
+	case p.Status == PaymentPaid && p.Received-t.Amount >= p.Due-tolerance(p.Due, a):
+		return said("Received %s more, for a bill that was paid before", "Nhận thêm %s cho hoá đơn đã trả đủ từ trước", t.Amount), VerdictCheck
 	case p.Status == PaymentPaid:
 		return said("Paid in full, %s", "Đủ tiền, %s", p.Received), VerdictFull
 	case p.Status == PaymentUnderpaid:

@@ -145,6 +145,9 @@ func TestAnnouncementOfBills(t *testing.T) {
 	}{
 		{50_000, bill(app.PaymentPaid, 195_000), 60_000, app.VerdictFull, // with a tolerance
 			"Paid in full, one hundred ninety-five thousand dong", "Đủ tiền, một trăm chín mươi lăm nghìn đồng"},
+		{1, bill(app.PaymentPaid, 195_001), 60_000, app.VerdictCheck, // 195,000 were enough
+			"Received one dong more, for a bill that was paid before", "Nhận thêm một đồng cho hoá đơn đã trả đủ từ trước"},
+		{5_001, bill(app.PaymentPaid, 200_000), 60_000, app.VerdictFull, "Paid in full, two hundred thousand dong", "Đủ tiền, hai trăm nghìn đồng"},
 		{50_000, bill(app.PaymentUnderpaid, 120_000), 60_000, app.VerdictShort,
 			"Not enough: received only one hundred twenty thousand dong, eighty thousand dong still due", "Thiếu: mới nhận một trăm hai mươi nghìn đồng, còn thiếu tám mươi nghìn đồng"},
 		{50_000, bill(app.PaymentOverpaid, 230_000), 60_000, app.VerdictCheck,
@@ -160,11 +163,11 @@ func TestAnnouncementOfBills(t *testing.T) {
 		{50_000, app.PaymentState{}, 50_000, app.VerdictNone, "Received fifty thousand dong", "Đã nhận năm mươi nghìn đồng"},
 		{50_000, app.PaymentState{}, 50_001, app.VerdictSmall, "Careful: received only fifty thousand dong", "Chú ý: chỉ nhận năm mươi nghìn đồng"},
 	} {
-		said, verdict := app.Transaction{Amount: c.amount, PaymentSent: c.bill}.Announcement(c.small, false)
+		said, verdict := app.Transaction{Amount: c.amount, PaymentSent: c.bill}.Announcement(app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, false)
 		if said != (app.Text{EN: c.en, VI: c.vi}) || verdict != c.verdict {
 			t.Errorf("%s of %d, small %d: %q, %q, %q", c.bill.Status, c.bill.Received, c.small, said.EN, said.VI, verdict)
 		}
-		atTill, itsVerdict := app.Transaction{Amount: c.amount, PaymentSent: c.bill}.Announcement(c.small, true)
+		atTill, itsVerdict := app.Transaction{Amount: c.amount, PaymentSent: c.bill}.Announcement(app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, true)
 		if c.verdict == app.VerdictNone {
 			said, verdict = app.Text{EN: c.en + ", of no known bill", VI: c.vi + ", chưa rõ của hoá đơn nào"}, app.VerdictOther
 		}

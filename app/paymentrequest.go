@@ -363,7 +363,7 @@ func (in PaymentRequestCreate) choose(r PaymentRequest, c PaymentChoices) (Payme
 	if r.Code, err = in.code(r.Code, c); err != nil {
 		return r, err
 	}
-	r.Tolerance = min(c.Account.PaymentTolerance, r.Amount/toleranceShare)
+	r.Tolerance = tolerance(r.Amount, c.Account)
 	if in.DistinctAmount {
 		if !c.Account.DistinctAmounts {
 			return r, InvalidField("distinct_amount", "is not allowed in the settings of this account", "chưa được cho phép trong phần cài đặt của tài khoản này")
@@ -374,6 +374,11 @@ func (in PaymentRequestCreate) choose(r PaymentRequest, c PaymentChoices) (Payme
 	}
 	_, _, err = r.Transfer()
 	return r, err
+}
+
+// tolerance is how much less than amount is enough, by the settings of the account.
+func tolerance(amount int64, a Account) int64 {
+	return min(a.PaymentTolerance, amount/toleranceShare)
 }
 
 // bankAccount is the bank account that the money goes to.

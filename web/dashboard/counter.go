@@ -60,6 +60,9 @@ func (c counterCard) VerdictText() string {
 			}
 			return text
 		}
+		if p.Status == app.PaymentPaid {
+			return c.T("The bill was paid before", "Hoá đơn đã trả đủ từ trước")
+		}
 		return p.Status.Name().In(c.Lang)
 	}
 	return ""
@@ -74,10 +77,10 @@ const (
 	spokenWithin = 30 * time.Minute // from the transfer, if its time is known, to its record; providers may be late
 )
 
-func (w words) counterCard(t app.Transaction, small int64, till bool) counterCard {
+func (w words) counterCard(t app.Transaction, a app.Account, till bool) counterCard {
 	card := counterCard{words: w, Transaction: t}
 	var say app.Text
-	say, card.Verdict = t.Announcement(small, till)
+	say, card.Verdict = t.Announcement(a, till)
 	if t.CreatedAt.Sub(t.Known()) < spokenWithin {
 		card.Missed = w.now.Sub(t.CreatedAt) >= spokenFor
 		if !card.Missed {
@@ -87,18 +90,12 @@ func (w words) counterCard(t app.Transaction, small int64, till bool) counterCar
 	return card
 }
 
-func (w words) counterCards(list []app.Transaction, small int64, till bool) []counterCard {
+func (w words) counterCards(list []app.Transaction, a app.Account, till bool) []counterCard {
 	cards := make([]counterCard, len(list))
 	for i, t := range list {
-		cards[i] = w.counterCard(t, small, till)
+		cards[i] = w.counterCard(t, a, till)
 	}
 	return cards
-}
-
-// smallAmount is the amount below which money is announced with a warning.
-func (s *Server) smallAmount(v *visit, link app.CounterLink) (int64, error) {
-	a, err := s.Service.Account(v.Context(), link.AccountID)
-	return a.SmallAmount, err
 }
 
 // counterTotal is the line about today, or about the shift of a till; empty if the link
@@ -138,7 +135,7 @@ func (s *Server) showScreen(v *visit, link app.CounterLink, path string, till *t
 	if err != nil {
 		return err
 	}
-	small, err := s.smallAmount(v, link)
+	account, err := s.Service.Account(v.Context(), link.AccountID)
 	if err != nil {
 		return err
 	}
@@ -156,7 +153,7 @@ func (s *Server) showScreen(v *visit, link app.CounterLink, path string, till *t
 			return err
 		}
 	}
-	data.Cards = v.counterCards(list, small, till != nil)
+	data.Cards = v.counterCards(list, account, till != nil)
 	if data.Total, err = s.counterTotal(v, link, stream, v.now); err != nil {
 		return err
 	}

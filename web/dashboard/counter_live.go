@@ -125,11 +125,11 @@ func (c *counterStream) sendMoney() error {
 		if err != nil {
 			return err
 		}
-		small, err := c.smallAmount(c.v, c.link)
+		account, err := c.Service.Account(c.v.Context(), c.link.AccountID)
 		if err != nil {
 			return err
 		}
-		for _, card := range c.v.at(now).counterCards(list, small, c.till != nil) {
+		for _, card := range c.v.at(now).counterCards(list, account, c.till != nil) {
 			if c.till != nil {
 				if tells, err := c.tells(c.v, c.till.userID, card.Transaction); err != nil {
 					return err
