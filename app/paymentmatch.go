@@ -65,12 +65,15 @@ func (t Transaction) MatchPayment(f FindPayment) (r PaymentRequest, by PaymentMa
 }
 
 // SpeaksAgainst reports whether the content of an earlier report of a transfer speaks
-// against the request that a later one names: it has another code, or it has the code or
-// the reference already. That wasn't read for a doubt then, or a person parted the two.
-func (r CodeReader) SpeaksAgainst(earlier string, named PaymentRequest) bool {
-	code, plain := r.Read(earlier).Text, squeeze(earlier)
+// against the request that a later one names. A content that names a code, or this request,
+// does: the money is for another order, or a person has parted it from this one. A content
+// that has the code or the reference, but in doubt, does too, unless the later content has
+// all of it: then the earlier one was only cut.
+func (r CodeReader) SpeaksAgainst(earlier, later string, named PaymentRequest) bool {
+	key, plain := named.ReferenceKey(), squeeze(earlier)
 	has := func(name string) bool { return name != "" && strings.Contains(plain, strings.ToLower(name)) }
-	return code != "" && code != named.Code || has(named.Code) || has(named.ReferenceKey())
+	return r.Read(earlier).Text != "" || slices.Contains(paymentcode.References(earlier).Certain, key) ||
+		(has(named.Code) || has(key)) && !strings.Contains(squeeze(later), plain)
 }
 
 // references are what may be references in a content, but for codes of the account: what

@@ -263,7 +263,7 @@ func TestLaterReportNamesTheRequest(t *testing.T) {
 
 	_, err = d.Service.UnmatchTransaction(t.Context(), 1, parted.ID, own.ID)
 	apptest.Must(t, err)
-	by(third, own, parted.Code)
+	by(third, own, "GD CT DEN "+parted.Code)
 	d.is(parted, app.PaymentOpen, 0, 3000)
 
 	one, another := d.ask(app.PaymentRequestCreate{Amount: 6000, Reference: "ORDER-88001"}), d.ask(app.PaymentRequestCreate{Amount: 6000, Reference: "ORDER-88002"})
@@ -279,6 +279,12 @@ func TestLaterReportNamesTheRequest(t *testing.T) {
 	d.is(another, app.PaymentOpen, 0, 6000)
 	later(first(6000, "NGUYEN VAN A "+one.Code[:6]+".."), "NGUYEN VAN A "+one.Code)
 	d.is(one, app.PaymentPaid, 6000, 0)
+	d.Pattern("AB", 6, 9)
+	cut := d.ask(app.PaymentRequestCreate{Amount: 7000, Code: "AB1234567"})
+	end := first(7000, "NGUYEN VAN A AB1234567..") // or AB12345678
+	d.says(end, "none")
+	later(end, "NGUYEN VAN A AB1234567 CK")
+	d.is(cut, app.PaymentPaid, 7000, 0)
 
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
 	open := d.ask(app.PaymentRequestCreate{Amount: 4000})
