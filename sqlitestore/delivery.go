@@ -340,7 +340,7 @@ func (s *Store) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
 	err := s.queryRow(ctx, `SELECT coalesce((SELECT max(id) FROM transactions), 0), coalesce((SELECT max(id) FROM attempts), 0),
 			coalesce((SELECT max(id) FROM inbound_events), 0), coalesce((SELECT max(id) FROM deliveries), 0),
 			coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'payment_changes'), 0),
-			coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'removals'), 0),
+			coalesce((SELECT max(number) FROM removed_transactions), 0),
 			coalesce((SELECT sum(position + coalesce(failing_ms, 0)) FROM streams), 0)`).
 		Scan(&n.TransactionID, &n.AttemptID, &n.InboundEventID, &n.DeliveryID, &n.PaymentChanges, &n.Removals, &n.StreamState)
 	return n, storageError(err)

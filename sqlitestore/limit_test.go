@@ -212,7 +212,7 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 		must(t, err)
 		must(t, w.Service.IndexSearch(t.Context()))
 		record(hidden, fmt.Sprint("first", limit), 222_222, at.AddDate(-1, 0, 0))
-		w.Change(`INSERT OR REPLACE INTO settings (name, value) VALUES ('removal_1_0000000000000000001', ?)`, fmt.Sprintf(`[{"id":222222,"bank_account_id":%d,"type":"IN","code":""}]`, hidden.ID))
+		w.Change(`INSERT OR IGNORE INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code) VALUES (1, 1, 222222, ?, 'IN', '')`, hidden.ID)
 		later := ask(limit, hidden.ID, theirs)
 		for _, name := range slices.Sorted(maps.Keys(limitedReads)) {
 			if strings.Contains(later[name], "222222") || len(limit) == 0 && strings.Contains(later[name], "111111") {

@@ -24,7 +24,7 @@ type table struct {
 var (
 	inboundEvents = newTable("inbound_events", true, `id, account_id, source_id, channel, received_ms, body, recorded, duplicates, unassigned, conflicts, rejected, open`)
 	transactions  = newTable("transactions", true, `id, account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type, amount,
-		content, search, occurred_at, date_only, date_flaw, zone_offset, created_at, code, payment_request, balance, available, unclocked`)
+		content, search, occurred_at, date_only, date_flaw, zone_offset, created_at, code, payment_request, balance, available, unclocked, unmatched`)
 	deliveries = newTable("deliveries", true, `id, account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, single`)
 	eventIDs   = newTable("event_ids", false, `account_id, source_id, channel, event_id, transaction_id, item_id, merged`)
 	attempts   = newTable("attempts", true, `id, account_id, delivery_id, webhook_id, type, number, url, started_ms, duration_ms, dns_ms, connect_ms, tls_ms,

@@ -128,6 +128,14 @@ func (m paymentMatch) keep(tx *tx, t app.Transaction, now time.Time) error {
 	return keepReceived(tx, m.With(t.Amount, late, now))
 }
 
+// keepLater counts a transaction that was recorded without the request.
+func (m paymentMatch) keepLater(tx *tx, t app.Transaction, now time.Time) error {
+	if err := tx.exec(`UPDATE transactions SET unmatched = 0 WHERE id = ?`, t.ID); err != nil {
+		return err
+	}
+	return m.keep(tx, t, now)
+}
+
 // keepReceived writes what has come for a request.
 func keepReceived(tx *tx, r app.PaymentRequest) error {
 	return tx.exec(`UPDATE payment_requests SET received = ?, transfers = ?, paid_at = ?, late = ? WHERE id = ?`, r.Received, r.Transfers, unixOrNull(r.PaidAt), r.Late, r.ID)
@@ -141,8 +149,13 @@ func unmatch(tx *tx, transactionIDs ...int64) error {
 	if err != nil || len(requests) == 0 {
 		return err
 	}
-	if err := tx.exec(`DELETE FROM payment_matches WHERE transaction_id IN (SELECT value FROM json_each(?))`, ids); err != nil {
-		return err
+	for _, query := range []string{
+		`UPDATE transactions SET unmatched = 1 WHERE id IN (SELECT m.transaction_id FROM json_each(?) k CROSS JOIN payment_matches m ON m.transaction_id = k.value)`,
+		`DELETE FROM payment_matches WHERE transaction_id IN (SELECT value FROM json_each(?))`,
+	} {
+		if err := tx.exec(query, ids); err != nil {
+			return err
+		}
 	}
 	for _, id := range requests {
 		r, err := scanPaymentRequest(tx.queryRow(`SELECT `+paymentColumns+paymentFrom+` WHERE r.id = ?`, id))
@@ -389,7 +402,7 @@ func (s *Store) MatchTransaction(ctx context.Context, accountID, requestID, tran
 			return app.ErrMatchedAlready(t.PaymentRequest.ID)
 		}
 		by, _ := app.ActorOf(ctx)
-		if err := (paymentMatch{r, app.MatchedByHand, app.CleanText(by.Name, 100)}).keep(tx, t, now); err != nil {
+		if err := (paymentMatch{r, app.MatchedByHand, app.CleanText(by.Name, 100)}).keepLater(tx, t, now); err != nil {
 			return err
 		}
 		return tx.audit(ctx, accountID, app.DeedPaymentMatch, requestID, app.AuditNamed(r.Code).Changed("transaction_id", "", fmt.Sprint(transactionID)))
@@ -418,44 +431,17 @@ func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, sinc
 		return nil, 0, err
 	}
 	args := []any{accountID, max(first, since.Unix()), limitOf(ctx)}
-	total, err := s.countUnmatched(ctx, args)
+	total, err := readOne[int64](ctx, s, `SELECT count(*) FROM transactions t `+unmatched, args...)
 	if err != nil || page.Size == 0 {
 		return nil, total, err
 	}
-	ids, err := readAll(ctx, s, scanOne[int64], `SELECT t.id FROM (SELECT t.id FROM transactions t INDEXED BY transactions_time WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND NOT `+isMatched+`
-			ORDER BY t.occurred_at DESC, t.id DESC LIMIT -1) page
-		CROSS JOIN transactions t ON t.id = page.id WHERE t.type = 'IN' AND `+seen("t.bank_account_id", "?3")+` LIMIT ?4 OFFSET ?5`, append(args, page.Size, page.Offset())...)
-	if err != nil || len(ids) == 0 {
-		return nil, total, err
-	}
-	rows, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM json_each(?) page CROSS JOIN transactions t ON t.id = page.value
-		JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, joinIDs(ids))
+	rows, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM (SELECT t.id FROM transactions t `+unmatched+` ORDER BY t.occurred_at DESC, t.id DESC LIMIT ?4 OFFSET ?5) page
+		CROSS JOIN transactions t ON t.id = page.id JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY t.occurred_at DESC, t.id DESC`, append(args, page.Size, page.Offset())...)
 	return rows, total, err
 }
 
-// isMatched tells whether a transaction t has a payment request. Where it is asked first,
-// transactions_time and the ids of payment_matches answer it: no row of either is read. EXISTS
-// is five times slower.
-const isMatched = `t.id IN (SELECT transaction_id FROM payment_matches)`
-
-// countUnmatched counts by what is kept of the days, reads the transactions of the first day,
-// which doesn't count as a whole, and counts those that are matched: they are money in.
-func (s *Store) countUnmatched(ctx context.Context, args []any) (int64, error) {
-	zone, err := s.Zone(ctx)
-	if err != nil {
-		return 0, err
-	}
-	next := app.DayOf(time.Unix(args[1].(int64), 0), zone) + 1
-	matched := isMatched
-	if limitOf(ctx) != nil { // it reads rows
-		matched = `iif(` + isMatched + `, ` + seen("t.bank_account_id", "?3") + `, 0)`
-	}
-	return readOne[int64](ctx, s, `SELECT
-		(SELECT coalesce(sum(d.count), 0) FROM bank_accounts b JOIN bank_account_days d ON d.bank_account_id = b.id WHERE b.account_id = ?1 AND d.day >= ?4 AND d.type = 'IN' AND `+seen("b.id", "?3")+`)
-		+ (SELECT count(*) FROM transactions t INDEXED BY transactions_time WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND t.occurred_at < ?5 AND t.type = 'IN' AND `+seen("t.bank_account_id", "?3")+`)
-		- (SELECT count(*) FROM transactions t INDEXED BY transactions_time WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND `+matched+`)`,
-		append(args, int64(next), next.Start(zone).Unix())...)
-}
+// unmatched finds the unmatched money of an account ?1 from ?2 on by an index alone.
+var unmatched = `INDEXED BY transactions_unmatched WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND t.unmatched = 1 AND ` + seen("t.bank_account_id", "?3")
 
 func (s *Store) PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]app.PaymentCandidate, error) {
 	rows, err := s.query(ctx, `SELECT coalesce((SELECT group_concat(t.content, ' ') FROM (SELECT transaction_id FROM payment_matches INDEXED BY payment_matches_request

@@ -256,7 +256,7 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 	}
 	t.ID, err = r.tx.add(transactions, b.AccountID, b.ID, e.source, string(e.EventIDChannel), nullIfZero(e.event), nullIfZero(e.importID), e.Number, string(e.Type), e.Amount,
 		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw), offset, r.now.Unix(), codeOrNull(t.Code), paymentOrNull(t.PaymentSent),
-		nullIfZero(e.Balance), nullIfZero(e.Available), e.Unclocked())
+		nullIfZero(e.Balance), nullIfZero(e.Available), e.Unclocked(), cache.payments && e.Type == app.In && match.ID == 0)
 	if err != nil {
 		return 0, err
 	}

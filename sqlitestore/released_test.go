@@ -286,6 +286,8 @@ func fillEveryTable(t *testing.T, h *history) {
 	must(t, err)
 	_, err = h.service.CreatePaymentRequest(ctx, account, app.PaymentRequestCreate{Amount: 5000, BankAccountID: h.banks[0].ID, CashierID: boss.ID}, app.IdempotencyKey{}, h.now)
 	must(t, err)
+	wrong, _ := h.imports("wrong statement of "+tag+".csv", false, h.rows(40, 3))
+	must(t, h.service.UndoImport(ctx, account, wrong, h.now))
 	since := int64(0)
 	_, _, err = h.service.CreateStream(ctx, account, app.StreamCreate{Name: "ledger", URL: "nats+tls://nats.shop.vn", Topic: "shop.transactions", Credentials: app.BrokerCredentials{Username: "shop", Password: "s3cret"}, SinceID: &since}, h.now)
 	must(t, err)

@@ -197,7 +197,7 @@ func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) error {
 	if err != nil || slices.ContainsFunc(earlier, func(content string) bool { return cache.codes.SpeaksAgainst(content, e.Content, match.PaymentRequest) }) {
 		return err
 	}
-	if err := match.keep(r.tx, t, r.now); err != nil {
+	if err := match.keepLater(r.tx, t, r.now); err != nil {
 		return err
 	}
 	return r.tx.notePaymentChange()

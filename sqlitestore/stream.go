@@ -75,44 +75,29 @@ func (s *Store) StreamTransactions(ctx context.Context, st app.Stream, after int
 	return list, last, err
 }
 
-// A removal of transactions is kept under its account and its number, with what streams are
-// narrowed by. Numbers count the removals of all accounts.
-const (
-	removal  = `'removal_' || ?1 || '_'`
-	removals = `name > ` + removal + ` || printf('%019d', ?2) AND name < ` + removal + ` || ':'`
-
-	// removalsRead is how many are looked at for one reading.
-	removalsRead = 10
-)
-
-// noteRemoval keeps which transactions of an account are about to be removed.
+// noteRemoval keeps which transactions of an account are about to be removed, of the last
+// app.MaxRemovals commits.
 func noteRemoval(tx *tx, accountID int64, ids []int64) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	number, err := scanOne[int64](tx.queryRow(`INSERT INTO settings (name, value) VALUES ('removals', '1')
-		ON CONFLICT DO UPDATE SET value = CAST(value AS INTEGER) + 1 RETURNING CAST(value AS INTEGER)`))
-	if err != nil {
+	if err := tx.exec(`INSERT INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code)
+			SELECT t.account_id, (SELECT coalesce(max(number), 0) + 1 FROM removed_transactions), t.id, t.bank_account_id, t.type, coalesce(t.code, '')
+			FROM json_each(?) k CROSS JOIN transactions t ON t.id = k.value`, joinIDs(ids)); err != nil {
 		return err
 	}
-	if err := tx.exec(`INSERT OR REPLACE INTO settings (name, value) SELECT `+removal+` || printf('%019d', ?2),
-			json_group_array(json_object('id', t.id, 'bank_account_id', t.bank_account_id, 'type', t.type, 'code', coalesce(t.code, '')))
-		FROM json_each(?3) k CROSS JOIN transactions t ON t.id = k.value`, accountID, number, joinIDs(ids)); err != nil {
-		return err
-	}
-	return tx.exec(`DELETE FROM settings WHERE name IN (SELECT name FROM settings WHERE `+removals+` ORDER BY name DESC LIMIT -1 OFFSET ?3)`, accountID, 0, app.MaxRemovals)
+	return tx.exec(`DELETE FROM removed_transactions WHERE account_id = ?1
+		AND number <= (SELECT DISTINCT number FROM removed_transactions WHERE account_id = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)`, accountID, app.MaxRemovals)
 }
 
+// removalsRead is how many removals are looked at for one reading.
+const removalsRead = 10
+
 func (s *Store) RemovedTransactions(ctx context.Context, st app.Stream, after, upTo int64) ([]int64, int64, error) {
-	last, err := readOne[int64](ctx, s, `SELECT coalesce(max(CAST(substr(name, 1 + length(`+removal+`)) AS INTEGER)), ?2)
-		FROM (SELECT name FROM settings WHERE `+removals+` ORDER BY name LIMIT ?3)`, st.AccountID, after, removalsRead)
+	last, err := readOne[int64](ctx, s, `SELECT coalesce(max(number), ?2) FROM (SELECT DISTINCT number FROM removed_transactions
+		WHERE account_id = ?1 AND number > ?2 ORDER BY number LIMIT ?3)`, st.AccountID, after, removalsRead)
 	if err != nil || last == after {
 		return nil, after, err
 	}
-	ids, err := readAll(ctx, s, scanOne[int64], `SELECT value ->> 'id' FROM (SELECT r.value FROM settings s CROSS JOIN json_each(s.value) r
-			WHERE s.`+removals+` AND s.name <= `+removal+` || printf('%019d', ?3))
-		WHERE value ->> 'id' <= ?4 AND (?5 = 0 OR value ->> 'bank_account_id' = ?5) AND ?6 IN ('ALL', value ->> 'type') AND (?7 = '' OR substr(value ->> 'code', 1, length(?7)) = ?7)
-			AND `+seen("value ->> 'bank_account_id'", "?8")+` ORDER BY 1`,
+	ids, err := readAll(ctx, s, scanOne[int64], `SELECT transaction_id FROM removed_transactions WHERE account_id = ?1 AND number > ?2 AND number <= ?3 AND transaction_id <= ?4
+			AND (?5 = 0 OR bank_account_id = ?5) AND ?6 IN ('ALL', type) AND (?7 = '' OR substr(code, 1, length(?7)) = ?7) AND `+seen("bank_account_id", "?8")+` ORDER BY 1`,
 		st.AccountID, after, last, upTo, st.BankAccountID, string(st.Type), st.CodePrefix, limitOf(ctx))
 	return ids, last, err
 }
