@@ -367,9 +367,10 @@ func (r *recorder) unassigned(position int, e app.Incoming) (app.Outcome, int64,
 	return app.OutcomeUnassigned, 0, r.remember(e, 0, item, false)
 }
 
-// addConflict keeps an item for a conflict, once however often it is repeated.
+// addConflict keeps an item for a conflict, once however often it is repeated, also where
+// somebody has discarded it.
 func (r *recorder) addConflict(position int, e app.Incoming) error {
-	kept, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ? AND state = 'conflict'
+	kept, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ? AND state IN ('conflict', 'discarded')
 			AND channel = ? AND amount = ? AND type = ? AND account_number = ? AND gateway = ? AND NOT (inbound_event_id = ? AND id <= ?))`,
 		r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), e.Amount, string(e.Type), e.AccountNumber, e.Gateway, r.event, r.before))
 	if err != nil || kept {

@@ -500,6 +500,18 @@ func TestConflictsOfTwoChannels(t *testing.T) {
 	if n := h.count(`inbound_items WHERE state = 'conflict'`); n != 2 {
 		t.Errorf("%d conflicts are kept, want one of each channel", n)
 	}
+	// What somebody has discarded isn't kept again, however often a list names it.
+	for _, row := range peek(t, h.store.Path(), `SELECT DISTINCT inbound_event_id FROM inbound_items`) {
+		_, err := h.service.DiscardInbound(t.Context(), 1, row[0].(int64))
+		must(t, err)
+	}
+	call := h.callOf([]app.Incoming{{EventID: "1", Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 7000, Time: h.now}})
+	call.Channel = app.ChannelPoll
+	_, err := h.service.RecordTransactions(t.Context(), call)
+	must(t, err)
+	if n := h.count(`inbound_items WHERE state = 'conflict'`); n != 0 {
+		t.Errorf("%d conflicts are kept that were discarded", n)
+	}
 }
 
 // Rows of a file that are alike are as many transactions, and the same ones in
