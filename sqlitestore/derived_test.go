@@ -14,7 +14,7 @@ func TestKeptTables(t *testing.T) {
 	firsthand := []string{
 		"settings", "accounts", "api_keys", "users", "sessions", "recovery_codes", "passkeys", "user_bank_accounts", "bank_accounts", "counter_links", "sources", "bank_account_channels", "inbound_events", "inbound_items",
 		"unfinished_links", "imports", "transactions", "event_ids", "refused_calls", "code_patterns", "streams", "webhooks", "webhook_bank_accounts", "deliveries", "attempts", "idempotency_keys",
-		"transaction_notes", "transaction_reports", "import_repeats", "shifts", "payment_requests", "payment_matches", "bank_account_balances", "audit", "alert_preferences", "alert_channels", "alert_conditions", "alert_messages", "payment_feeds",
+		"transaction_notes", "transaction_reports", "import_repeats", "removed_transactions", "shifts", "payment_requests", "payment_matches", "bank_account_balances", "audit", "alert_preferences", "alert_channels", "alert_conditions", "alert_messages", "payment_feeds",
 	}
 	kept := sqlitestore.KeptTables()
 	for _, row := range peek(t, create(t), `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'transactions_search_%'`) {
