@@ -57,6 +57,9 @@ func TestReleasedSchema(t *testing.T) {
 		writeReleased(t, file)
 	}
 	for version := 1; version <= versions; version++ {
+		if version > 1 && version < versions-1 && !apptest.Full() {
+			continue // the proofs open them all
+		}
 		t.Run(fmt.Sprint(version), func(t *testing.T) { checkReleased(t, fmt.Sprintf(releasedFile, version)) })
 	}
 	if added != "" && !t.Failed() {

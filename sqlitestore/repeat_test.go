@@ -270,7 +270,7 @@ func (w *repeatWorld) movementOf(eventID string) int {
 	return n
 }
 
-var repeatSeeds = flag.Int("repeat.seeds", 0, "how many worlds TestOneMovementIsOneTransaction has; 0: 60, or 1000 with BAOCO_FULL=1")
+var repeatSeeds = flag.Int("repeat.seeds", 0, "how many worlds TestOneMovementIsOneTransaction has; 0: 25, or 1000 with BAOCO_FULL=1")
 
 // Whatever one to three reporters tell of movements, with and without numbers, balances and
 // clocks, with repeats and among real twins: no movement is two transactions, and none is
@@ -286,7 +286,7 @@ func TestOneMovementIsOneTransaction(t *testing.T) {
 	defer db.Close()
 	seeds := *repeatSeeds
 	if seeds == 0 {
-		seeds = apptest.Rounds(60, 1000)
+		seeds = apptest.Rounds(25, 1000)
 	}
 	movements, reports, decisions := 0, 0, 0
 	for seed := range seeds {
