@@ -378,13 +378,15 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f app.PendingFilte
 	if err := s.checkHistoryFilter(ctx, accountID, app.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
 		return nil, 0, err
 	}
-	ids, total, err := s.pendingIDs(ctx, accountID, f)
-	if err != nil || len(ids) == 0 {
-		return nil, total, err
+	from, args := pendingOf(accountID, f)
+	total, err := readOne[int64](ctx, s, `SELECT count(*)`+from, args...)
+	if err != nil {
+		return nil, 0, err
 	}
-	// A delivery that was attempted meanwhile has left the list.
-	rows, err := s.query(ctx, `SELECT `+latestColumns+`, NOT w.is_active, `+secretLost+`, `+payloadColumns+` FROM json_each(?) page CROSS JOIN deliveries d ON d.id = page.value`+
-		latestFrom+payloadFrom+` WHERE d.state = 0 ORDER BY page.key`, joinIDs(ids))
+	// The page is found and read at one time: what is attempted meanwhile leaves the list.
+	const order = ` ORDER BY w.is_active AND NOT (` + secretLost + `) DESC, d.due_ms, d.id`
+	rows, err := s.query(ctx, `SELECT `+latestColumns+`, NOT w.is_active, `+secretLost+`, `+payloadColumns+` FROM (SELECT d.id`+from+order+` LIMIT ? OFFSET ?) page
+		CROSS JOIN deliveries d ON d.id = page.id`+latestFrom+payloadFrom+order, append(args, f.Page.Size, f.Page.Offset())...)
 	list, err := collect(rows, err, func(row scanner) (app.PendingDelivery, error) {
 		var one app.PendingDelivery
 		var p payloadScan
@@ -394,24 +396,7 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f app.PendingFilte
 		}
 		return one, err
 	})
-	return list, total, err
-}
-
-// pendingIDs returns the ids of a page and their number on all pages. Where the
-// index doesn't answer the filter, one read serves both.
-func (s *Store) pendingIDs(ctx context.Context, accountID int64, f app.PendingFilter) (ids []int64, total int64, err error) {
-	from, args := pendingOf(accountID, f)
-	const order = ` ORDER BY w.is_active AND NOT (` + secretLost + `) DESC, d.due_ms, d.id`
-	if f.Type == "" && f.Query == "" && f.From.IsZero() && f.To.IsZero() {
-		if err := s.queryRow(ctx, `SELECT count(*)`+from, args...).Scan(&total); err != nil {
-			return nil, 0, storageError(err)
-		}
-		ids, err = s.scanIDs(ctx, `SELECT d.id`+from+order, args, f.Page)
-		return ids, counted(total, f.Page), err
-	}
-	all, err := readAll(ctx, s, scanOne[int64], `SELECT d.id`+from+order, args...)
-	total = int64(len(all))
-	return all[min(total, f.Page.Offset()):min(total, f.Page.Offset()+int64(f.Page.Size))], counted(total, f.Page), err
+	return list, counted(total, f.Page), err
 }
 
 // pendingOf returns FROM and WHERE for the pending deliveries d of a filter, with

@@ -346,7 +346,7 @@ func TestNothingIsServedBesideWhatWasSaved(t *testing.T) {
 	db := sealed(t, "https://old.vn")
 	copyTo(t, db, db+".taken-20260101T000000Z")
 	s, err := sqlitestore.Open(t.Context(), db, sqlitestore.Options{Serve: true})
-	if !errors.Is(err, sqlitestore.ErrTaken) || !strings.Contains(err.Error(), "baoco restore "+db+".taken-20260101T000000Z") {
+	if !errors.Is(err, sqlitestore.ErrTaken) || !strings.Contains(err.Error(), "baoco restore "+app.ShellWord(db+".taken-20260101T000000Z")) {
 		t.Errorf("%v", err)
 	}
 	if s != nil {

@@ -91,7 +91,7 @@ func TestMigration(t *testing.T) {
 	}
 	// An older baoco refuses the file, and says how to go back.
 	_, err := sqlitestore.Open(ctx, path, sqlitestore.Options{})
-	if !errors.Is(err, sqlitestore.ErrNewer) || !strings.Contains(err.Error(), "use the newer one") || !strings.Contains(err.Error(), "baoco restore "+kept) {
+	if !errors.Is(err, sqlitestore.ErrNewer) || !strings.Contains(err.Error(), "use the newer one") || !strings.Contains(err.Error(), "baoco restore "+app.ShellWord(kept)) {
 		t.Errorf("an older baoco: %v", err)
 	}
 	// After one more migration the copy before that is of no use to it: the advice is
@@ -100,7 +100,7 @@ func TestMigration(t *testing.T) {
 	s, err := sqlitestore.Open(ctx, path, sqlitestore.Options{}.Later(addColumn, `CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;`))
 	must(t, err)
 	must(t, s.Close())
-	if _, err := sqlitestore.Open(ctx, path, sqlitestore.Options{}); !errors.Is(err, sqlitestore.ErrNewer) || !strings.HasSuffix(err.Error(), "baoco restore "+kept) || versions(t, newest) != migrated {
+	if _, err := sqlitestore.Open(ctx, path, sqlitestore.Options{}); !errors.Is(err, sqlitestore.ErrNewer) || !strings.HasSuffix(err.Error(), "baoco restore "+app.ShellWord(kept)) || versions(t, newest) != migrated {
 		t.Errorf("a baoco older by two: %v; the last copy is %s", err, versions(t, newest))
 	}
 	_, err = sqlitestore.Restore(acting(ctx), path, sqlitestore.RestoreSource{File: kept}, time.Now())

@@ -96,7 +96,7 @@ func TestFilesTakenAway(t *testing.T) {
 				if err := sqlitestore.Create(ctx, db, app.DefaultZone, time.Now()); err == nil {
 					t.Error("an empty database is made")
 				}
-				if !strings.Contains(fault.Error(), "baoco restore "+rescue) {
+				if !strings.Contains(fault.Error(), "baoco restore "+app.ShellWord(rescue)) {
 					t.Errorf("it says: %v", fault)
 				}
 				_, err := sqlitestore.Restore(acting(ctx), db, sqlitestore.RestoreSource{File: rescue}, time.Now())

@@ -285,20 +285,20 @@ func TestNewerDatabase(t *testing.T) {
 func TestUsageErrors(t *testing.T) {
 	t.Parallel()
 	file, _ := commandWorld(t)
-	db := " --db " + file
 	for _, name := range commandNames() {
-		lines := []string{name + " --no-such-flag", name + " --db", name + " a b c d" + db}
+		words := func(args ...string) []string { return append(strings.Fields(name), args...) }
+		lines := [][]string{words("--no-such-flag"), words("--db"), words("a", "b", "c", "d", "--db", file)}
 		if _, serves := withoutOutput[name]; !serves {
-			lines = append(lines, name+" --db "+filepath.Join(t.TempDir(), "none.db")) // so that it doesn't go on
+			lines = append(lines, words("--db", filepath.Join(t.TempDir(), "none.db"))) // so that it doesn't go on
 		}
 		for i, line := range lines {
 			var stdout, stderr bytes.Buffer
-			code := Run(t.Context(), append([]string{"baoco"}, strings.Fields(line)...), strings.NewReader(""), &stdout, &stderr)
+			code := Run(t.Context(), append([]string{"baoco"}, line...), strings.NewReader(""), &stdout, &stderr)
 			if strings.HasPrefix(name, "completion") {
 				continue // it takes words as they are
 			}
 			if i < 3 && code != terminal.ExitUsage || code == terminal.ExitError || code == terminal.ExitUsage && stdout.Len() > 0 {
-				t.Errorf("%s: exit %d, stdout %.80q, stderr %q", line, code, stdout.String(), stderr.String())
+				t.Errorf("%s: exit %d, stdout %.80q, stderr %q", strings.Join(line, " "), code, stdout.String(), stderr.String())
 			}
 		}
 	}
