@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -59,7 +60,9 @@ type repeatWorld struct {
 var wordsOfReporters = []func(string) string{
 	func(s string) string { return s },
 	func(s string) string { return "CT DEN:" + s },
-	func(s string) string { return s + ". CT tu 0881000000606 toi 1903000" },
+	func(s string) string {
+		return fmt.Sprintf("%s. CT tu 0881%09d toi 1903000", s, crc32.ChecksumIEEE([]byte(s))%1e9)
+	}, // the payer's account
 	func(s string) string { return strings.ToUpper(s) },
 	func(s string) string { return strings.ReplaceAll(s, " ", "") },
 	func(s string) string { return s[:min(len(s), 20)] },

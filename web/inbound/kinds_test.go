@@ -211,6 +211,12 @@ func TestProviderSourcesApart(t *testing.T) {
 			t.Errorf("%s names FT7 again: %+v", p, got)
 		}
 	}
+	// A bank's suffix doesn't make another number of it, nor another content another transfer.
+	s := w.Add("casso", "", "")
+	body, header := oneCall(s)
+	if got := w.Do("POST", s.URLPath(), strings.NewReplacer("FT7", `ft7\\BNK`, "DH7", "TRA TIEN COM").Replace(body), header...).Counts(t); got != webtest.Duplicate {
+		t.Errorf("casso names it with a suffix: %+v", got)
+	}
 }
 
 // Casso's own error is kept, and the bank accounts that the source serves are
