@@ -58,23 +58,24 @@ func TestTill(t *testing.T) {
 	other.Next("bill")
 
 	paid(w.World, "1", 200, "CK "+bill.Code)
-	card := own.Next("money").Data
+	card, shown := own.Both("money", "bill")
 	for _, want := range []string{`data-verdict="short"`, "Not enough: received only 200\u00a0₫, still due 199,800\u00a0₫", `data-say="Not enough: received only two hundred dong, one hundred ninety-nine thousand eight hundred dong still due"`} {
-		if !strings.Contains(strings.ReplaceAll(card, "&#43;", "+"), want) {
-			t.Errorf("the card doesn't say %s: %s", want, card)
+		if !strings.Contains(strings.ReplaceAll(card.Data, "&#43;", "+"), want) {
+			t.Errorf("the card doesn't say %s: %s", want, card.Data)
 		}
 	}
-	if got := own.Next("bill").Data; !strings.Contains(got, "Not enough: received only 200\u00a0₫, still due 199,800\u00a0₫") {
+	if got := shown.Data; !strings.Contains(got, "Not enough: received only 200\u00a0₫, still due 199,800\u00a0₫") {
 		t.Errorf("the bill: %s", got)
 	}
 	if got := display.Next("display").Data; !strings.Contains(got, "199,800") || !strings.Contains(got, "Please transfer the rest.") {
 		t.Errorf("the customer sees %s", got)
 	}
 	paid(w.World, "2", 199_800, bill.Code)
-	if got := own.Next("money").Data; !strings.Contains(got, `data-verdict="full"`) || !strings.Contains(got, "Paid in full, two hundred thousand dong") {
+	card, shown = own.Both("money", "bill")
+	if got := card.Data; !strings.Contains(got, `data-verdict="full"`) || !strings.Contains(got, "Paid in full, two hundred thousand dong") {
 		t.Errorf("the card: %s", got)
 	}
-	if got := own.Next("bill").Data; !strings.Contains(got, "✓ Paid in full") || strings.Contains(got, "qr-large") {
+	if got := shown.Data; !strings.Contains(got, "✓ Paid in full") || strings.Contains(got, "qr-large") {
 		t.Errorf("the bill: %s", got)
 	}
 	if got := display.Next("display").Data; !strings.Contains(got, "Thank you!") {

@@ -77,6 +77,28 @@ func (l *Listener) Next(name string) event {
 	}
 }
 
+// Both are the next events of two names, whichever comes first.
+func (l *Listener) Both(first, second string) (a, b event) {
+	l.t.Helper()
+	timeout := time.After(30 * time.Second)
+	for a.name == "" || b.name == "" {
+		select {
+		case e, open := <-l.Events:
+			switch {
+			case !open || e.name == "ended":
+				l.t.Fatalf("the stream ended before %s and %s", first, second)
+			case e.name == first && a.name == "":
+				a = e
+			case e.name == second && b.name == "":
+				b = e
+			}
+		case <-timeout:
+			l.t.Fatalf("not both of %s and %s within 30 s", first, second)
+		}
+	}
+	return a, b
+}
+
 // Ends waits for the end of the stream and gives how long it took.
 func (l *Listener) Ends() time.Duration {
 	l.t.Helper()
