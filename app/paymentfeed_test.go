@@ -19,15 +19,15 @@ func TestPaymentFeedWaits(t *testing.T) {
 	w := apptest.Open(t, apptest.NewFile(t), app.Config{Alert: func(context.Context, app.AlertChannel, app.AlertMessage) error { return fails }})
 	t.Cleanup(w.Close)
 	now := time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)
-	_, err := w.Service.SetAlertChannel(ctx, app.AlertChannel{
+	_, err := w.Service.Alerts.SetAlertChannel(ctx, app.AlertChannel{
 		AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: "123456:" + "abcdefghijklmnopqrstuvwxyzABCDEFGHI", Chat: "5"},
 	}, now)
 	apptest.Must(t, err)
-	apptest.Must(t, w.Service.SetPaymentFeed(ctx, 1, app.AlertTelegram, app.PaymentFeed{On: true}))
+	apptest.Must(t, w.Service.Alerts.SetPaymentFeed(ctx, 1, app.AlertTelegram, app.PaymentFeed{On: true}))
 	w.Link("ACB", apptest.SomeAccount)
 	may := func(at time.Time, want bool) {
 		t.Helper()
-		channels, err := w.Service.PaymentChannels(ctx, at)
+		channels, err := w.Service.Alerts.PaymentChannels(ctx, at)
 		if err != nil || len(channels) > 0 != want {
 			t.Errorf("%v after the message: %d channels may send, %v", at.Sub(now), len(channels), err)
 		}
@@ -35,14 +35,14 @@ func TestPaymentFeedWaits(t *testing.T) {
 	tell := func(id string) {
 		t.Helper()
 		e := app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 5000, Time: now}
-		_, _, err := w.Service.RecordByHand(ctx, 1, e, nil, app.IdempotencyKey{}, now)
+		_, _, err := w.Service.Inbound.RecordByHand(ctx, 1, e, nil, app.IdempotencyKey{}, now)
 		apptest.Must(t, err)
-		channels, err := w.Service.PaymentChannels(ctx, now)
+		channels, err := w.Service.Alerts.PaymentChannels(ctx, now)
 		apptest.Must(t, err)
 		if len(channels) != 1 {
 			t.Fatalf("%d channels may send", len(channels))
 		}
-		if _, told := w.Service.TellPayments(ctx, channels[0], now); !told {
+		if _, told := w.Service.Alerts.TellPayments(ctx, channels[0], now); !told {
 			t.Fatal("nothing was told")
 		}
 	}

@@ -17,7 +17,7 @@ func TestUnmatchedTransactions(t *testing.T) {
 	d := newCashDesk(t)
 	list := func(page app.Page) ([]app.UnmatchedTransaction, int64) {
 		t.Helper()
-		rows, total, err := d.Service.UnmatchedTransactions(t.Context(), 1, page, d.now)
+		rows, total, err := d.Service.Payments.UnmatchedTransactions(t.Context(), 1, page, d.now)
 		apptest.Must(t, err)
 		return rows, total
 	}
@@ -44,7 +44,7 @@ func TestUnmatchedTransactions(t *testing.T) {
 		if i < 0 {
 			t.Fatalf("%q isn't listed", content)
 		}
-		one, err := d.Service.LikelyPayments(t.Context(), made)
+		one, err := d.Service.Payments.LikelyPayments(t.Context(), made)
 		apptest.Must(t, err)
 		var ids, named, alone []int64
 		for _, r := range want {
@@ -80,7 +80,7 @@ func TestUnmatchedTransactions(t *testing.T) {
 	if total != 13 || len(rows) != 2 || len(next) != 2 || rows[1].ID <= next[0].ID {
 		t.Errorf("%d in all, %d and %d a page", total, len(rows), len(next))
 	}
-	_, err := d.Service.MatchTransaction(t.Context(), 1, order.ID, rows[0].ID, d.now)
+	_, err := d.Service.Payments.MatchTransaction(t.Context(), 1, order.ID, rows[0].ID, d.now)
 	apptest.Must(t, err)
 	if _, total := list(all); total != 12 {
 		t.Errorf("%d after one was matched", total)
@@ -91,7 +91,7 @@ func TestUnmatchedTransactions(t *testing.T) {
 		t.Errorf("%d a month later", total)
 	}
 	second := d.SecondAccount()
-	if rows, total, err := d.Service.UnmatchedTransactions(t.Context(), second, all, d.now); err != nil || total != 0 || len(rows) != 0 {
+	if rows, total, err := d.Service.Payments.UnmatchedTransactions(t.Context(), second, all, d.now); err != nil || total != 0 || len(rows) != 0 {
 		t.Errorf("%d of another account, %v", total, err)
 	}
 }
@@ -112,7 +112,7 @@ func TestLikelyPayments(t *testing.T) {
 		if made.Payload().PaymentRequest.ID != 0 {
 			t.Fatalf("%d %q is matched", amount, content)
 		}
-		list, err := d.Service.LikelyPayments(t.Context(), made)
+		list, err := d.Service.Payments.LikelyPayments(t.Context(), made)
 		apptest.Must(t, err)
 		var ids, named []int64
 		for _, r := range want {
@@ -151,21 +151,21 @@ func TestLikelyPayments(t *testing.T) {
 	early, tooEarly := d.payAt(d.now.Add(-10*time.Minute), "1000", 70_000, "chuyen tien"), d.payAt(d.now.Add(-10*time.Minute-time.Second), "1000", 70_000, "chuyen tien")
 	matched, out := d.pay("1000", 70_000, same[0].Code), d.pay("1000", -70_000, "tra lai")
 	byHand := d.pay("1000", 70_000, "chuyen tien")
-	_, err := d.Service.MatchTransaction(t.Context(), 1, same[1].ID, byHand.ID, d.now)
+	_, err := d.Service.Payments.MatchTransaction(t.Context(), 1, same[1].ID, byHand.ID, d.now)
 	apptest.Must(t, err)
 	for name, c := range map[string]struct {
 		app.Transaction
 		want int
 	}{"ten minutes before": {early, 2}, "a second more": {tooEarly, 0}, "matched": {matched, 0}, "money out": {out, 0}, "matched by hand": {byHand, 0}} {
-		now, err := d.Service.Transaction(t.Context(), 1, c.ID)
+		now, err := d.Service.Ledger.Transaction(t.Context(), 1, c.ID)
 		apptest.Must(t, err)
-		if list, err := d.Service.LikelyPayments(t.Context(), now); err != nil || len(list) != c.want {
+		if list, err := d.Service.Payments.LikelyPayments(t.Context(), now); err != nil || len(list) != c.want {
 			t.Errorf("%s: %d requests, %v, want %d", name, len(list), err, c.want)
 		}
 	}
 	last := d.pay("1000", 1, "chuyen tien")
 	for after, want := range map[time.Duration]bool{30 * day: true, 30*day + time.Second: false} {
-		rows, total, err := d.Service.UnmatchedTransactions(t.Context(), 1, app.Page{Number: 1, Size: 100}, d.now.Add(after))
+		rows, total, err := d.Service.Payments.UnmatchedTransactions(t.Context(), 1, app.Page{Number: 1, Size: 100}, d.now.Add(after))
 		apptest.Must(t, err)
 		if listed := slices.ContainsFunc(rows, func(u app.UnmatchedTransaction) bool { return u.ID == last.ID }); listed != want || listed != (total > 0) {
 			t.Errorf("%v later it is listed: %v, of %d", after, listed, total)
@@ -193,19 +193,19 @@ func TestUnmatchedNumber(t *testing.T) {
 			d.pay("1000", 10, order.Code)
 			last = d.pay(number, amount, "by hand")
 			if i%3 == 0 {
-				_, err := d.Service.MatchTransaction(t.Context(), 1, order.ID, last.ID, d.now)
+				_, err := d.Service.Payments.MatchTransaction(t.Context(), 1, order.ID, last.ID, d.now)
 				apptest.Must(t, err)
 			}
 		}
 	}
-	apptest.Must(t, d.Service.UnlinkBankAccount(t.Context(), 1, second.ID, d.now))
+	apptest.Must(t, d.Service.Ledger.UnlinkBankAccount(t.Context(), 1, second.ID, d.now))
 	for _, limit := range []app.BankAccountLimit{{}, {On: true, IDs: []int64{1}}, {On: true}} {
 		ctx := app.SeeingOnly(t.Context(), limit)
 		for hours := range 40 {
 			now := began.Add(time.Duration(hours) * 41 * time.Hour)
 			listed := 0
 			for number := int64(1); ; number++ {
-				rows, total, err := d.Service.UnmatchedTransactions(ctx, 1, app.Page{Number: number, Size: 100}, now)
+				rows, total, err := d.Service.Payments.UnmatchedTransactions(ctx, 1, app.Page{Number: number, Size: 100}, now)
 				apptest.Must(t, err)
 				if listed += len(rows); len(rows) < 100 {
 					if int64(listed) != total {
@@ -229,7 +229,7 @@ func TestLaterReportNamesTheRequest(t *testing.T) {
 	second, third := d.Native(), d.Native()
 	by := func(s app.Source, first app.Transaction, content string) {
 		t.Helper()
-		got, err := d.Service.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: s, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: d.now, Elements: []app.Incoming{{
+		got, err := d.Service.Inbound.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: s, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: d.now, Elements: []app.Incoming{{
 			EventID: first.Number, Number: first.Number, Gateway: "ACB", AccountNumber: "1000", Type: first.Type, Amount: first.Amount, Content: content, Time: d.now,
 		}}})
 		apptest.Must(t, err)
@@ -256,12 +256,12 @@ func TestLaterReportNamesTheRequest(t *testing.T) {
 	later(own, "CT DEN "+parted.Code)
 	d.is(parted, app.PaymentPaid, 3000, 0)
 	again := first(3000, parted.Code)
-	_, err := d.Service.UnmatchTransaction(t.Context(), 1, parted.ID, again.ID)
+	_, err := d.Service.Payments.UnmatchTransaction(t.Context(), 1, parted.ID, again.ID)
 	apptest.Must(t, err)
 	later(again, "CT DEN "+parted.Code)
 	d.is(parted, app.PaymentPaid, 3000, 0)
 
-	_, err = d.Service.UnmatchTransaction(t.Context(), 1, parted.ID, own.ID)
+	_, err = d.Service.Payments.UnmatchTransaction(t.Context(), 1, parted.ID, own.ID)
 	apptest.Must(t, err)
 	by(third, own, "GD CT DEN "+parted.Code)
 	d.is(parted, app.PaymentOpen, 0, 3000)

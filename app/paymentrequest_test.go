@@ -32,7 +32,7 @@ func newCashDesk(t *testing.T) *cashDesk {
 // ask creates a payment request.
 func (d *cashDesk) ask(in app.PaymentRequestCreate) app.PaymentRequest {
 	d.T.Helper()
-	r, err := d.Service.CreatePaymentRequest(context.Background(), 1, in, app.IdempotencyKey{}, d.now)
+	r, err := d.Service.Payments.CreatePaymentRequest(context.Background(), 1, in, app.IdempotencyKey{}, d.now)
 	apptest.Must(d.T, err)
 	return r
 }
@@ -52,7 +52,7 @@ func (d *cashDesk) payAt(at time.Time, number string, amount int64, content stri
 // payOn is pay for a transfer of which only the day is known.
 func (d *cashDesk) payOn(day app.Day, amount int64, content string) app.Transaction {
 	d.T.Helper()
-	return d.record(1, app.Incoming{AccountNumber: "1000", Amount: amount, Content: content, Time: day.Start(d.Service.Zone()), DateOnly: true})
+	return d.record(1, app.Incoming{AccountNumber: "1000", Amount: amount, Content: content, Time: day.Start(d.Service.Ledger.Zone()), DateOnly: true})
 }
 
 func (d *cashDesk) record(accountID int64, e app.Incoming) app.Transaction {
@@ -65,32 +65,32 @@ func (d *cashDesk) record(accountID int64, e app.Incoming) app.Transaction {
 	if e.Amount < 0 {
 		e.Type, e.Amount = app.Out, -e.Amount
 	}
-	t, _, err := d.Service.RecordByHand(context.Background(), accountID, e, nil, app.IdempotencyKey{}, d.now)
+	t, _, err := d.Service.Inbound.RecordByHand(context.Background(), accountID, e, nil, app.IdempotencyKey{}, d.now)
 	apptest.Must(d.T, err)
 	return t
 }
 
 // today is the day of now in the zone of the installation.
-func (d *cashDesk) today() app.Day { return app.DayOf(d.now, d.Service.Zone()) }
+func (d *cashDesk) today() app.Day { return app.DayOf(d.now, d.Service.Ledger.Zone()) }
 
 // set changes the settings of the account.
 func (d *cashDesk) set(u app.AccountUpdate) {
 	d.T.Helper()
-	_, err := d.Service.UpdateAccount(context.Background(), 1, u)
+	_, err := d.Service.Ledger.UpdateAccount(context.Background(), 1, u)
 	apptest.Must(d.T, err)
 }
 
 // read gives what has become of a request.
 func (d *cashDesk) read(r app.PaymentRequest) app.PaymentRequest {
 	d.T.Helper()
-	r, err := d.Service.PaymentRequest(context.Background(), 1, r.ID)
+	r, err := d.Service.Payments.PaymentRequest(context.Background(), 1, r.ID)
 	apptest.Must(d.T, err)
 	return r
 }
 
 func (d *cashDesk) cancel(r app.PaymentRequest) {
 	d.T.Helper()
-	_, err := d.Service.CancelPaymentRequest(context.Background(), 1, r.ID, d.now)
+	_, err := d.Service.Payments.CancelPaymentRequest(context.Background(), 1, r.ID, d.now)
 	apptest.Must(d.T, err)
 }
 
@@ -101,7 +101,7 @@ func (d *cashDesk) is(r app.PaymentRequest, status app.PaymentStatus, received, 
 	if now.Status(d.now) != status || now.Received != received || now.Rest() != rest {
 		d.T.Errorf("it is %s, received %d, rest %d; want %s, %d, %d", now.Status(d.now), now.Received, now.Rest(), status, received, rest)
 	}
-	page, err := d.Service.PaymentRequests(context.Background(), 1, app.PaymentFilter{Status: status, Code: r.Code, Page: app.Page{Number: 1, Size: 100}}, d.now)
+	page, err := d.Service.Payments.PaymentRequests(context.Background(), 1, app.PaymentFilter{Status: status, Code: r.Code, Page: app.Page{Number: 1, Size: 100}}, d.now)
 	apptest.Must(d.T, err)
 	if !slices.ContainsFunc(page.Rows, func(other app.PaymentRequest) bool { return other.ID == r.ID }) {
 		d.T.Errorf("it isn't in the list of those that are %s", status)
@@ -139,7 +139,7 @@ func TestPaymentStatus(t *testing.T) {
 	d.says(d.pay("1000", -200_000, r.Code), "none") // money out
 	d.says(d.pay("1000", 5, "DH00000000"), "none")
 	d.is(r, app.PaymentOverpaid, 200_001, 0)
-	if _, err := d.Service.CancelPaymentRequest(t.Context(), 1, r.ID, d.now); err != app.ErrPaymentIsPaid {
+	if _, err := d.Service.Payments.CancelPaymentRequest(t.Context(), 1, r.ID, d.now); err != app.ErrPaymentIsPaid {
 		t.Errorf("a paid request was cancelled: %v", err)
 	}
 }
@@ -175,7 +175,7 @@ func TestPaymentAfterCancelling(t *testing.T) {
 	d := newCashDesk(t)
 	r := d.ask(app.PaymentRequestCreate{Amount: 1000})
 	for range 2 { // the second time changes nothing
-		_, err := d.Service.CancelPaymentRequest(t.Context(), 1, r.ID, d.now)
+		_, err := d.Service.Payments.CancelPaymentRequest(t.Context(), 1, r.ID, d.now)
 		apptest.Must(t, err)
 	}
 	d.says(d.pay("1000", 999, r.Code), "1  cancelled 999/1000")
@@ -206,7 +206,7 @@ func TestPaymentTolerance(t *testing.T) {
 	d.pay("1000", 1, small.Code)
 	d.is(small, app.PaymentPaid, 900, 0)
 	for _, wrong := range []int64{-1, app.MaxTolerance + 1} {
-		if _, err := d.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{PaymentTolerance: &wrong}); app.CodeOf(err) != app.CodeValidation {
+		if _, err := d.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{PaymentTolerance: &wrong}); app.CodeOf(err) != app.CodeValidation {
 			t.Errorf("a tolerance of %d: %v", wrong, err)
 		}
 	}
@@ -230,7 +230,7 @@ func TestPaymentByReference(t *testing.T) {
 	d.says(d.pay("1000", 500, "HD20267 "+other.Code), "none") // two orders
 	d.says(d.pay("1000", 500, "HD202677 "+other.Code), "3 HD-2026/77 paid 500/500")
 	d.says(d.pay("1000", 500, "HD202677 DH00000000"), "none") // an order that isn't known
-	page, err := d.Service.PaymentRequests(t.Context(), 1, app.PaymentFilter{Reference: "HD-2026/7", Page: app.Page{Number: 1, Size: 1}}, d.now)
+	page, err := d.Service.Payments.PaymentRequests(t.Context(), 1, app.PaymentFilter{Reference: "HD-2026/7", Page: app.Page{Number: 1, Size: 1}}, d.now)
 	apptest.Must(t, err)
 	if page.Total != 2 || page.Due != 1500 || page.Received != 1505 || len(page.Rows) != 1 || page.Rows[0].ID != second.ID {
 		t.Errorf("the requests of a reference add up to %+v", page)
@@ -249,7 +249,7 @@ func TestPaymentLateAndTooMuch(t *testing.T) {
 	for _, r := range []app.PaymentRequest{expired, cancelled} {
 		for i, c := range []struct{ amount, received, overpaid int64 }{{300, 300, 0}, {1200, 1500, 500}, {7, 1507, 507}} {
 			paid := d.pay("1000", c.amount, r.Code)
-			kept, err := d.Service.Transaction(t.Context(), 1, paid.ID)
+			kept, err := d.Service.Ledger.Transaction(t.Context(), 1, paid.ID)
 			apptest.Must(t, err)
 			var text string
 			if c.overpaid > 0 {
@@ -287,7 +287,7 @@ func TestPaymentByAmount(t *testing.T) {
 	d := newCashDesk(t)
 	second := d.Link("VCB", "2000")
 	distinct := app.PaymentRequestCreate{Amount: 200_000, BankAccountID: 1, ExpiresIn: 10 * time.Minute, DistinctAmount: true}
-	if _, err := d.Service.CreatePaymentRequest(t.Context(), 1, distinct, app.IdempotencyKey{}, d.now); app.CodeOf(err) != app.CodeValidation {
+	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, distinct, app.IdempotencyKey{}, d.now); app.CodeOf(err) != app.CodeValidation {
 		t.Errorf("a distinct amount that isn't allowed: %v", err)
 	}
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
@@ -302,7 +302,7 @@ func TestPaymentByAmount(t *testing.T) {
 		seen[r.TransferAmount] = true
 		list = append(list, r)
 	}
-	if _, err := d.Service.CreatePaymentRequest(t.Context(), 1, distinct, app.IdempotencyKey{}, d.now); err != app.ErrNoFreeAmount {
+	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, distinct, app.IdempotencyKey{}, d.now); err != app.ErrNoFreeAmount {
 		t.Errorf("a hundredth distinct amount: %v", err)
 	}
 	elsewhere := distinct
@@ -339,11 +339,11 @@ func TestPaymentByHand(t *testing.T) {
 	r, other := d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour}), d.ask(app.PaymentRequestCreate{Amount: 1000})
 	lost, out, later := d.pay("1000", 1000, "chuyen tien"), d.pay("1000", -1000, "tra lai"), d.payAt(d.now.Add(2*time.Hour), "1000", 1000, "chuyen tien")
 	match := func(r app.PaymentRequest, t app.Transaction) error {
-		_, err := d.Service.MatchTransaction(context.Background(), 1, r.ID, t.ID, d.now)
+		_, err := d.Service.Payments.MatchTransaction(context.Background(), 1, r.ID, t.ID, d.now)
 		return err
 	}
 	unmatch := func(r app.PaymentRequest, t app.Transaction) error {
-		_, err := d.Service.UnmatchTransaction(context.Background(), 1, r.ID, t.ID)
+		_, err := d.Service.Payments.UnmatchTransaction(context.Background(), 1, r.ID, t.ID)
 		return err
 	}
 	apptest.Must(t, match(r, lost))
@@ -359,10 +359,10 @@ func TestPaymentByHand(t *testing.T) {
 		t.Errorf("a match of another request was undone: %v", err)
 	}
 	for _, id := range []int64{0, 99} {
-		if _, err := d.Service.MatchTransaction(t.Context(), 1, r.ID, id, d.now); app.CodeOf(err) != app.CodeValidation {
+		if _, err := d.Service.Payments.MatchTransaction(t.Context(), 1, r.ID, id, d.now); app.CodeOf(err) != app.CodeValidation {
 			t.Errorf("transaction %d: %v", id, err)
 		}
-		if _, err := d.Service.MatchTransaction(t.Context(), 1, id, lost.ID, d.now); err != app.ErrNoPaymentRequest {
+		if _, err := d.Service.Payments.MatchTransaction(t.Context(), 1, id, lost.ID, d.now); err != app.ErrNoPaymentRequest {
 			t.Errorf("request %d: %v", id, err)
 		}
 	}
@@ -378,13 +378,13 @@ func TestPaymentByHand(t *testing.T) {
 	apptest.Must(t, unmatch(r, auto)) // also what baoco matched
 	d.is(r, app.PaymentPaid, 1000, 0)
 	d.says(auto, "1  overpaid 1001/1000")
-	kept, err := d.Service.Transaction(t.Context(), 1, auto.ID)
+	kept, err := d.Service.Ledger.Transaction(t.Context(), 1, auto.ID)
 	apptest.Must(t, err)
 	if d.says(kept, "1  overpaid 1001/1000"); kept.PaymentRequest.ID != 0 {
 		t.Errorf("a listing says %+v", kept.PaymentRequest)
 	}
 	second := d.SecondAccount()
-	if _, err := d.Service.MatchTransaction(t.Context(), second, r.ID, auto.ID, d.now); err != app.ErrNoPaymentRequest {
+	if _, err := d.Service.Payments.MatchTransaction(t.Context(), second, r.ID, auto.ID, d.now); err != app.ErrNoPaymentRequest {
 		t.Errorf("the request of another account: %v", err)
 	}
 }
@@ -395,7 +395,7 @@ func TestPaymentCodes(t *testing.T) {
 	d := newCashDesk(t)
 	create := func(in app.PaymentRequestCreate) error {
 		in.Amount = 1000
-		_, err := d.Service.CreatePaymentRequest(context.Background(), 1, in, app.IdempotencyKey{}, d.now)
+		_, err := d.Service.Payments.CreatePaymentRequest(context.Background(), 1, in, app.IdempotencyKey{}, d.now)
 		return err
 	}
 	seen := map[string]bool{}
@@ -436,12 +436,12 @@ func TestPaymentCodesUsedUp(t *testing.T) {
 	defer w.Close()
 	d := &cashDesk{World: w, now: time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)}
 	d.Link("ACB", "1000")
-	if _, err := d.Service.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 1}, app.IdempotencyKey{}, d.now); err != app.ErrNoPatternForPayments {
+	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 1}, app.IdempotencyKey{}, d.now); err != app.ErrNoPatternForPayments {
 		t.Errorf("without a pattern: %v", err)
 	}
 	d.Pattern("AB", 3, 3)
 	almost := func() (prefixes string) {
-		list, err := d.Service.Attention(t.Context(), 1, app.Installation{}, d.now)
+		list, err := d.Service.Alerts.Attention(t.Context(), 1, app.Installation{}, d.now)
 		apptest.Must(t, err)
 		for _, a := range list {
 			if a.Kind == app.AttentionCodes {
@@ -452,7 +452,7 @@ func TestPaymentCodesUsedUp(t *testing.T) {
 	}
 	made := 0
 	for err := error(nil); err == nil; made++ {
-		_, err = d.Service.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 1}, app.IdempotencyKey{}, d.now)
+		_, err = d.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 1}, app.IdempotencyKey{}, d.now)
 		if err != nil && err != app.ErrNoFreeCode {
 			t.Fatal(err)
 		}
@@ -494,7 +494,7 @@ func TestPaymentCodeAgain(t *testing.T) {
 			d := newCashDesk(t)
 			again := func(want error) (r app.PaymentRequest) {
 				t.Helper()
-				r, err := d.Service.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 2000, Code: "DH12345678"}, app.IdempotencyKey{}, d.now)
+				r, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 2000, Code: "DH12345678"}, app.IdempotencyKey{}, d.now)
 				if err != want {
 					t.Fatalf("the code again: %v, want %v", err, want)
 				}
@@ -514,7 +514,7 @@ func TestPaymentCodeAgain(t *testing.T) {
 			if was := d.read(first); was.Code != first.Code || was.Received == 2000 {
 				t.Errorf("the first request has the code %s and received %d", was.Code, was.Received)
 			}
-			page, err := d.Service.PaymentRequests(t.Context(), 1, app.PaymentFilter{Code: first.Code, Page: app.Page{Number: 1, Size: 10}}, d.now)
+			page, err := d.Service.Payments.PaymentRequests(t.Context(), 1, app.PaymentFilter{Code: first.Code, Page: app.Page{Number: 1, Size: 10}}, d.now)
 			if err != nil || page.Total != 2 || page.Rows[0].ID != second.ID || page.Rows[1].ID != first.ID {
 				t.Errorf("of the code are listed %+v, %v", page.Rows, err)
 			}
@@ -538,17 +538,17 @@ func TestCodesAlmostUsedUp(t *testing.T) {
 	threshold := (len(codes)*9 + 9) / 10
 	for i, code := range codes[:threshold] {
 		if i == threshold-1 {
-			if list, err := d.Service.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 0 {
+			if list, err := d.Service.Payments.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 0 {
 				t.Fatalf("%d of %d codes are taken: %v, %v", i, len(codes), list, err)
 			}
 		}
 		d.ask(app.PaymentRequestCreate{Amount: 1, Code: code, ExpiresIn: time.Minute})
 	}
-	if list, err := d.Service.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 1 || list[0].Prefix != "AB" {
+	if list, err := d.Service.Payments.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 1 || list[0].Prefix != "AB" {
 		t.Errorf("%d of %d codes are taken: %v, %v", threshold, len(codes), list, err)
 	}
 	d.now = d.now.Add(time.Minute + app.CodeKept + time.Second)
-	if list, err := d.Service.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 0 {
+	if list, err := d.Service.Payments.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 0 {
 		t.Errorf("all codes are free again: %v, %v", list, err)
 	}
 }
@@ -566,19 +566,19 @@ func TestPaymentRequestRefused(t *testing.T) {
 		"a space": {Amount: 5, BankAccountID: 1, ReturnURL: "https://shop.vn/ a"}, "a long address": {Amount: 5, BankAccountID: 1, ReturnURL: "https://shop.vn/" + strings.Repeat("a", 2048)},
 		"distinct without an end": {Amount: 5, BankAccountID: 1, DistinctAmount: true}, "distinct for long": {Amount: 5, BankAccountID: 1, DistinctAmount: true, ExpiresIn: 8 * 24 * time.Hour},
 	} {
-		if _, err := d.Service.CreatePaymentRequest(t.Context(), 1, in, app.IdempotencyKey{}, d.now); app.CodeOf(err) != app.CodeValidation {
+		if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, in, app.IdempotencyKey{}, d.now); app.CodeOf(err) != app.CodeValidation {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := d.Service.ToggleBankAccount(t.Context(), 1, second.ID, d.now)
+	_, err := d.Service.Ledger.ToggleBankAccount(t.Context(), 1, second.ID, d.now)
 	apptest.Must(t, err)
-	if _, err := d.Service.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 5, BankAccountID: second.ID}, app.IdempotencyKey{}, d.now); err != app.ErrPaymentToInactive {
+	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 5, BankAccountID: second.ID}, app.IdempotencyKey{}, d.now); err != app.ErrPaymentToInactive {
 		t.Errorf("to a bank account that is switched off: %v", err)
 	}
 	key := app.IdempotencyKey{Key: "order-1", Operation: "POST"}
-	first, err := d.Service.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 5, BankAccountID: 1}, key, d.now)
+	first, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 5, BankAccountID: 1}, key, d.now)
 	apptest.Must(t, err)
-	again, err := d.Service.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 5, BankAccountID: 1}, key, d.now)
+	again, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 5, BankAccountID: 1}, key, d.now)
 	apptest.Must(t, err)
 	if again.ID != first.ID || again.Code != first.Code || again.Token != first.Token {
 		t.Errorf("the same request again made %+v", again)
@@ -591,17 +591,17 @@ func TestPaymentByEveryWay(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	second := d.Link("VCB", "2000")
-	_, err := d.Service.ToggleBankAccount(t.Context(), 1, second.ID, d.now)
+	_, err := d.Service.Ledger.ToggleBankAccount(t.Context(), 1, second.ID, d.now)
 	apptest.Must(t, err)
 	r := d.ask(app.PaymentRequestCreate{Amount: 1000, BankAccountID: 1})
 	e := app.Incoming{EventID: "a", Gateway: "VCB", AccountNumber: "2000", Type: app.In, Amount: 100, Content: r.Code, Time: d.now}
-	_, _, err = d.Service.RecordByHand(t.Context(), 1, e, nil, app.IdempotencyKey{}, d.now)
+	_, _, err = d.Service.Inbound.RecordByHand(t.Context(), 1, e, nil, app.IdempotencyKey{}, d.now)
 	apptest.Must(t, err)
 	d.is(r, app.PaymentUnderpaid, 100, 900)
 	native := d.Native()
 	e.EventID, e.AccountNumber, e.Gateway = "b", "3000", "ACB"
 	for range 2 { // what is repeated counts once
-		_, err = d.Service.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: d.now, Body: []byte("{}"), Elements: []app.Incoming{e}})
+		_, err = d.Service.Inbound.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: d.now, Body: []byte("{}"), Elements: []app.Incoming{e}})
 		apptest.Must(t, err)
 	}
 	d.is(r, app.PaymentUnderpaid, 100, 900)
@@ -609,7 +609,7 @@ func TestPaymentByEveryWay(t *testing.T) {
 	d.is(r, app.PaymentUnderpaid, 200, 800)
 	e.EventID, e.AccountNumber = "c", "1000"
 	for range 2 {
-		_, err = d.Service.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: d.now, Body: []byte("{}"), Elements: []app.Incoming{e}})
+		_, err = d.Service.Inbound.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: d.now, Body: []byte("{}"), Elements: []app.Incoming{e}})
 		apptest.Must(t, err)
 	}
 	d.is(r, app.PaymentUnderpaid, 300, 700)
@@ -622,12 +622,12 @@ func TestPaymentOfAnotherAccount(t *testing.T) {
 	d := newCashDesk(t)
 	in := app.PaymentRequestCreate{Amount: 1000, Code: "DH12345678", Reference: "HD-2026/7"}
 	r, second := d.ask(in), d.SecondAccount()
-	_, err := d.Service.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: "5000", AccountName: "TRAN THI B"}, d.now)
+	_, err := d.Service.Inbound.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: "5000", AccountName: "TRAN THI B"}, d.now)
 	apptest.Must(t, err)
-	_, err = d.Service.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, d.now)
+	_, err = d.Service.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, d.now)
 	apptest.Must(t, err)
 	create := func(in app.PaymentRequestCreate) app.PaymentRequest {
-		r, err := d.Service.CreatePaymentRequest(t.Context(), second, in, app.IdempotencyKey{}, d.now)
+		r, err := d.Service.Payments.CreatePaymentRequest(t.Context(), second, in, app.IdempotencyKey{}, d.now)
 		apptest.Must(t, err)
 		return r
 	}
@@ -643,7 +643,7 @@ func TestPaymentOfAnotherAccount(t *testing.T) {
 	d.is(r, app.PaymentOpen, 0, 1000)
 	d.says(d.pay("1000", 400, "DH12345678"), "1 HD-2026/7 underpaid 400/1000")
 	d.says(d.pay("1000", 600, "HD-2026/7"), "1 HD-2026/7 paid 1000/1000")
-	if _, err := d.Service.MatchTransaction(t.Context(), 1, r.ID, theirs("chuyen tien").ID, d.now); app.CodeOf(err) != app.CodeValidation {
+	if _, err := d.Service.Payments.MatchTransaction(t.Context(), 1, r.ID, theirs("chuyen tien").ID, d.now); app.CodeOf(err) != app.CodeValidation {
 		t.Errorf("the money of another account was matched: %v", err)
 	}
 }
@@ -744,7 +744,7 @@ func TestPaymentOfManyRequests(t *testing.T) {
 func TestPaymentOfADay(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	d.now = d.today().Start(d.Service.Zone()).Add(15*time.Hour + 59*time.Minute + 59*time.Second)
+	d.now = d.today().Start(d.Service.Ledger.Zone()).Add(15*time.Hour + 59*time.Minute + 59*time.Second)
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
 	day := d.today()
 	in := app.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/7", ExpiresIn: time.Hour, DistinctAmount: true}
@@ -842,7 +842,7 @@ func TestDistinctAmountIsKept(t *testing.T) {
 		t.Helper()
 		d.now = began.Add(after)
 		for {
-			r, err := d.Service.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 1000, ExpiresIn: week, DistinctAmount: true}, app.IdempotencyKey{}, d.now)
+			r, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 1000, ExpiresIn: week, DistinctAmount: true}, app.IdempotencyKey{}, d.now)
 			if err == app.ErrNoFreeAmount {
 				break
 			}
@@ -880,7 +880,7 @@ func TestDistinctAmountIsKeptFromTheEnd(t *testing.T) {
 	}
 	free := func() int {
 		t.Helper()
-		_, err := d.Service.CreatePaymentRequest(t.Context(), 1, in, app.IdempotencyKey{}, d.now)
+		_, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, in, app.IdempotencyKey{}, d.now)
 		if err == app.ErrNoFreeAmount {
 			return 0
 		}
@@ -920,11 +920,11 @@ func TestUnmatchKeepsTheOrder(t *testing.T) {
 	r := d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour})
 	inTime, late, third := d.pay("1000", 1000, "chuyen tien"), d.payAt(d.now.Add(2*time.Hour), "1000", 1000, "chuyen tien"), d.pay("1000", 1, "chuyen tien")
 	for _, one := range []app.Transaction{late, inTime, third} {
-		_, err := d.Service.MatchTransaction(t.Context(), 1, r.ID, one.ID, d.now)
+		_, err := d.Service.Payments.MatchTransaction(t.Context(), 1, r.ID, one.ID, d.now)
 		apptest.Must(t, err)
 		d.now = d.now.Add(time.Second)
 	}
-	_, err := d.Service.UnmatchTransaction(t.Context(), 1, r.ID, third.ID)
+	_, err := d.Service.Payments.UnmatchTransaction(t.Context(), 1, r.ID, third.ID)
 	apptest.Must(t, err)
 	d.is(r, app.PaymentPaidLate, 2000, 0)
 }
@@ -955,9 +955,9 @@ func TestDeleteCodePatternInUse(t *testing.T) {
 	d := newCashDesk(t)
 	remove := func(want error) {
 		t.Helper()
-		list, err := d.Service.CodePatterns(t.Context(), 1)
+		list, err := d.Service.Ledger.CodePatterns(t.Context(), 1)
 		apptest.Must(t, err)
-		if err := d.Service.DeleteCodePattern(t.Context(), 1, list[len(list)-1].ID, d.now); err != want {
+		if err := d.Service.Ledger.DeleteCodePattern(t.Context(), 1, list[len(list)-1].ID, d.now); err != want {
 			t.Errorf("deleting the pattern %s: %v, want %v", list[len(list)-1].Prefix, err, want)
 		}
 	}
@@ -994,7 +994,7 @@ func TestPaymentSuspended(t *testing.T) {
 	}
 	payable(true)
 	toggle := func() {
-		_, err := d.Service.ToggleBankAccount(t.Context(), 1, b.ID, d.now)
+		_, err := d.Service.Ledger.ToggleBankAccount(t.Context(), 1, b.ID, d.now)
 		apptest.Must(t, err)
 	}
 	toggle()
@@ -1003,10 +1003,10 @@ func TestPaymentSuspended(t *testing.T) {
 	d.is(r, app.PaymentUnderpaid, 100, 900)
 	toggle()
 	payable(true)
-	apptest.Must(t, d.Service.UnlinkBankAccount(t.Context(), 1, b.ID, d.now))
+	apptest.Must(t, d.Service.Ledger.UnlinkBankAccount(t.Context(), 1, b.ID, d.now))
 	payable(false)
 	d.pay("1000", 100, r.Code)
-	if _, err := d.Service.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 1000, BankAccountID: b.ID}, app.IdempotencyKey{}, d.now); err != app.ErrUnknownBankAccountID {
+	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 1000, BankAccountID: b.ID}, app.IdempotencyKey{}, d.now); err != app.ErrUnknownBankAccountID {
 		t.Errorf("to a bank account that was unlinked: %v", err)
 	}
 	again := d.Link("VCB", "2000")
@@ -1022,17 +1022,17 @@ func TestPaymentRequestOfLimitedUser(t *testing.T) {
 	hidden := d.Link("VCB", "2000")
 	ctx := app.SeeingOnly(t.Context(), app.BankAccountLimit{On: true, IDs: []int64{1}})
 	for id, want := range map[int64]error{0: nil, 1: nil, hidden.ID: app.ErrUnknownBankAccountID} {
-		r, err := d.Service.CreatePaymentRequest(ctx, 1, app.PaymentRequestCreate{Amount: 1000, BankAccountID: id}, app.IdempotencyKey{}, d.now)
+		r, err := d.Service.Payments.CreatePaymentRequest(ctx, 1, app.PaymentRequestCreate{Amount: 1000, BankAccountID: id}, app.IdempotencyKey{}, d.now)
 		if err != want || err == nil && r.BankAccount.ID != 1 {
 			t.Errorf("to bank account %d: to %d, %v, want %v", id, r.BankAccount.ID, err, want)
 		}
 	}
 	r := d.ask(app.PaymentRequestCreate{Amount: 1000, BankAccountID: hidden.ID})
-	if _, err := d.Service.CancelPaymentRequest(ctx, 1, r.ID, d.now); err != app.ErrNoPaymentRequest {
+	if _, err := d.Service.Payments.CancelPaymentRequest(ctx, 1, r.ID, d.now); err != app.ErrNoPaymentRequest {
 		t.Errorf("a hidden request was cancelled: %v", err)
 	}
 	own, theirs := d.ask(app.PaymentRequestCreate{Amount: 1000, BankAccountID: 1}), d.pay("2000", 1000, "chuyen tien")
-	if _, err := d.Service.MatchTransaction(ctx, 1, own.ID, theirs.ID, d.now); app.CodeOf(err) != app.CodeValidation {
+	if _, err := d.Service.Payments.MatchTransaction(ctx, 1, own.ID, theirs.ID, d.now); app.CodeOf(err) != app.CodeValidation {
 		t.Errorf("hidden money was matched: %v", err)
 	}
 }
@@ -1047,7 +1047,7 @@ func TestPaymentSums(t *testing.T) {
 	d.cancel(paid)
 	d.pay("1000", 200, unpaid.Code)
 	d.pay("1000", 51, paid.Code)
-	page, err := d.Service.PaymentRequests(t.Context(), 1, app.PaymentFilter{Page: app.Page{Number: 1, Size: 1}}, d.now)
+	page, err := d.Service.Payments.PaymentRequests(t.Context(), 1, app.PaymentFilter{Page: app.Page{Number: 1, Size: 1}}, d.now)
 	apptest.Must(t, err)
 	if page.Total != 3 || page.Due != 1050 || page.Received != 251 {
 		t.Errorf("%d requests, due %d, received %d; want 3, 1050, 251", page.Total, page.Due, page.Received)
@@ -1059,7 +1059,7 @@ func TestPaymentCodesOfLetters(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	for prefix, lengths := range map[string][2]int{"KH": {6, 6}, "MD": {4, 12}, "XZ": {10, 10}} {
-		_, err := d.Service.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: prefix, Least: lengths[0], Most: lengths[1], Alphabet: paymentcode.LettersAndDigits}, d.now)
+		_, err := d.Service.Ledger.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: prefix, Least: lengths[0], Most: lengths[1], Alphabet: paymentcode.LettersAndDigits}, d.now)
 		apptest.Must(t, err)
 		for range 50 {
 			r := d.ask(app.PaymentRequestCreate{Amount: 1000, Prefix: prefix})

@@ -84,7 +84,7 @@ func TestCheckStream(t *testing.T) {
 	} {
 		in := app.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop.transactions-1"}
 		c.change(&in)
-		err := s.CheckStream(in)
+		err := s.Streams.CheckStream(in)
 		var got []string
 		if fields, ok := err.(*app.Error); ok {
 			for _, f := range fields.Fields {

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"baoco/app"
+	"baoco/app/services"
 )
 
 // This file is the regular alerting: the job of gocron, and the Alerter, which
@@ -21,8 +22,8 @@ import (
 
 // alert tells all channels. What a slow one needs is its own time: the job
 // begins anew when all are done.
-func (s *Scheduler) alert(ctx context.Context, service *app.Service, in app.Installation) {
-	results, err := service.Alert(ctx, in, time.Now())
+func (s *Scheduler) alert(ctx context.Context, service *services.All, in app.Installation) {
+	results, err := service.Alerts.Alert(ctx, in, time.Now())
 	s.logFault(ctx, "alert", err)
 	for _, r := range results {
 		s.logAlerted(r)

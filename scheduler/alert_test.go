@@ -77,11 +77,11 @@ func (c *chat) sent() []string {
 // bot sets up alerts to a chat, in English.
 func (s *installation) bot(t *testing.T) {
 	t.Helper()
-	_, err := s.Service.SetAlertChannel(context.Background(), app.AlertChannel{
+	_, err := s.Service.Alerts.SetAlertChannel(context.Background(), app.AlertChannel{
 		AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: someToken, Chat: "-100200300"},
 	}, time.Now())
 	must(t, err)
-	must(t, s.Service.SetAlertPreferences(context.Background(), 1, app.AlertPreferences{Lang: app.English}))
+	must(t, s.Service.Alerts.SetAlertPreferences(context.Background(), 1, app.AlertPreferences{Lang: app.English}))
 }
 
 // wantTexts checks that the messages hold these parts, in this order, one after
@@ -113,7 +113,7 @@ func (s *installation) pass(t *testing.T, transport, telegram http.RoundTripper,
 		time.Sleep(min(step, time.Until(end)))
 		again := openWith(t, path, transport, telegram)
 		s.Store, s.Service, s.sender, s.courier = again.Store, again.Service, again.sender, nil
-		_, err := s.Service.Alert(t.Context(), alertHome, time.Now())
+		_, err := s.Service.Alerts.Alert(t.Context(), alertHome, time.Now())
 		must(t, err)
 	}
 	s.start(t)
@@ -211,7 +211,7 @@ func TestAlertGrouping(t *testing.T) {
 		}
 		// What comes right after it waits for its minute.
 		over := time.Now().Add(-time.Hour)
-		_, err := s.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &over})
+		_, err := s.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &over})
 		must(t, err)
 		c.start = c.start.Add(c.at[0]) // times count from the first message
 		time.Sleep(2 * time.Minute)
@@ -303,12 +303,12 @@ func TestAlertFailures(t *testing.T) {
 		if diff := cmp.Diff(want, waits); diff != "" {
 			t.Error(diff)
 		}
-		list, err := s.Service.Attention(t.Context(), 1, app.Installation{BaseURL: "https://x"}, time.Now())
+		list, err := s.Service.Alerts.Attention(t.Context(), 1, app.Installation{BaseURL: "https://x"}, time.Now())
 		must(t, err)
 		if last := list[len(list)-1]; last.Kind != app.AttentionAlert || !strings.Contains(last.Text.EN, "bot was kicked") || dashboard.AttentionPath(last) != "/settings/alerts" {
 			t.Errorf("%+v", list)
 		}
-		messages, err := s.Service.AlertMessages(t.Context(), 1, 100)
+		messages, err := s.Service.Alerts.AlertMessages(t.Context(), 1, 100)
 		must(t, err)
 		if len(messages) != 1 || messages[0].Tries != len(c.at) || messages[0].Sent || messages[0].Problem.VI == "" {
 			t.Errorf("%+v", messages)
@@ -360,7 +360,7 @@ func TestAlertMuted(t *testing.T) {
 		s.start(t)
 		s.Record("1")
 		time.Sleep(2 * time.Minute)
-		must(t, s.Service.SetAlertPreferences(t.Context(), 1, app.AlertPreferences{Lang: app.Vietnamese, Muted: []app.AttentionKind{app.AttentionWebhook}}))
+		must(t, s.Service.Alerts.SetAlertPreferences(t.Context(), 1, app.AlertPreferences{Lang: app.Vietnamese, Muted: []app.AttentionKind{app.AttentionWebhook}}))
 		time.Sleep(20 * time.Minute)
 		s.pass(t, shop, c, 72*time.Hour, 6*time.Hour)
 		c.wantTexts(t, "⚠️ Webhook", "1 thông báo thất bại trong 24 giờ qua … Xem và gửi lại: https://baoco.example.vn/", "✅ Hết cảnh báo: Có thông báo thất bại trong 24 giờ qua (từ ")
@@ -376,16 +376,16 @@ func TestAlertAccountsAndPlan(t *testing.T) {
 		c, shop := newChat(), &network{start: time.Now(), answer: always500}
 		s := openWith(t, newFile(t), shop, c)
 		ctx := t.Context()
-		other, err := s.Service.CreateAccount(ctx, "Quán Hoa", time.Now())
+		other, err := s.Service.Ledger.CreateAccount(ctx, "Quán Hoa", time.Now())
 		must(t, err)
-		_, err = s.Service.SetAlertChannel(ctx, app.AlertChannel{
+		_, err = s.Service.Alerts.SetAlertChannel(ctx, app.AlertChannel{
 			AccountID: other.ID, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: someToken, Chat: "-100200300"},
 		}, time.Now())
 		must(t, err)
 		s.webhook(t, "https://shop.example.vn/hook") // of account 1, which has no channel
 		s.Record("1")
 		ends := time.Now().Add(9 * 24 * time.Hour)
-		_, err = s.Service.UpdateAccount(ctx, other.ID, app.AccountUpdate{ExpiresAt: &ends})
+		_, err = s.Service.Ledger.UpdateAccount(ctx, other.ID, app.AccountUpdate{ExpiresAt: &ends})
 		must(t, err)
 		s.pass(t, shop, c, 47*time.Hour, 6*time.Hour)
 		c.wantTexts(t)
@@ -427,7 +427,7 @@ func TestAlertHangs(t *testing.T) {
 		if diff := cmp.Diff(times500, shop.times()); diff != "" {
 			t.Error(diff)
 		}
-		c, err := s.Service.AlertChannel(t.Context(), 1, app.AlertTelegram)
+		c, err := s.Service.Alerts.AlertChannel(t.Context(), 1, app.AlertTelegram)
 		must(t, err)
 		if c.Failures < 3 || int(asked.Load()) != c.Failures || !strings.Contains(s.log.String(), "did not answer in time") {
 			t.Errorf("%d failures of %d attempts\n%s", c.Failures, asked.Load(), s.log)

@@ -82,7 +82,7 @@ func (c *courier) protectedSend(ctx context.Context, o app.Outgoing) (result app
 // server stops first: the delivery is then due at the next start.
 func (c *courier) settle(ctx context.Context, o app.Outgoing, result app.Result) bool {
 	record := func() error {
-		_, err := c.service.Settle(ctx, o, result)
+		_, err := c.service.Deliveries.Settle(ctx, o, result)
 		return err
 	}
 	err := app.Protected(record)

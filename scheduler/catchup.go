@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/services"
 )
 
 // This file is the regular catching up: the job of gocron, at the start and
@@ -21,10 +22,10 @@ const catchUpTime = 2 * time.Minute
 
 // catchUp reads the lists of all sources. A slow one ends with the time of the
 // run, so it delays no other's next run by more than that.
-func (s *Scheduler) catchUp(ctx context.Context, service *app.Service, every time.Duration) {
+func (s *Scheduler) catchUp(ctx context.Context, service *services.All, every time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, min(every, catchUpTime))
 	defer cancel()
-	results, err := service.CatchUp(ctx, time.Now())
+	results, err := service.Inbound.CatchUp(ctx, time.Now())
 	s.logFault(ctx, "catch up", err)
 	for _, r := range results {
 		s.logCaughtUp(r)

@@ -32,17 +32,17 @@ func TestKeyRefused(t *testing.T) {
 			r := newReader(t, l)
 			ctx := context.Background()
 			for _, number := range []string{"22", "33"} {
-				_, err := r.Service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "B"}, r.now)
+				_, err := r.Service.Inbound.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "B"}, r.now)
 				must(t, err)
 			}
 			source := r.source(t, provider, listURL)
 			r.calls(t, source, movement{id: "2", account: "22", number: "FT9"}.called("2"))
-			_, err := r.Service.ToggleBankAccount(ctx, 1, 2, r.now)
+			_, err := r.Service.Ledger.ToggleBankAccount(ctx, 1, 2, r.now)
 			must(t, err)
 			r.one(t, 2*time.Hour)
 			statuses := func(want ...app.BankAccountStatus) {
 				t.Helper()
-				accounts, err := r.Service.BankAccounts(ctx, 1)
+				accounts, err := r.Service.Ledger.BankAccounts(ctx, 1)
 				must(t, err)
 				for i, b := range accounts {
 					if b.Status != want[i] {
@@ -84,7 +84,7 @@ func TestKeyRefusedAtFirst(t *testing.T) {
 		l := sepayList()
 		l.answer(http.StatusUnauthorized)
 		r := newReader(t, l)
-		_, err := r.Service.AddSource(context.Background(), 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: listKey, BankAccountID: 1}, r.now)
+		_, err := r.Service.Inbound.AddSource(context.Background(), 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: listKey, BankAccountID: 1}, r.now)
 		must(t, err)
 		r.wantFault(t, r.catchUp(t, time.Minute), app.PollKeyRefused, true)
 		if b := r.bankAccount(t); b.Status != app.BankAccountError {
@@ -251,12 +251,12 @@ func TestOneAtATime(t *testing.T) {
 		}
 		r := newReader(t, l)
 		source := r.source(t, "sepay", listURL)
-		go r.Service.CatchUp(context.Background(), r.now)
+		go r.Service.Inbound.CatchUp(context.Background(), r.now)
 		time.Sleep(time.Second)
 		if results := r.catchUp(t, 0); len(results) != 0 {
 			t.Errorf("a second beside the first: %+v", results)
 		}
-		if _, err := r.Service.CatchUpSource(context.Background(), 1, source.ID, r.now); app.CodeOf(err) != app.CodeConflict {
+		if _, err := r.Service.Inbound.CatchUpSource(context.Background(), 1, source.ID, r.now); app.CodeOf(err) != app.CodeConflict {
 			t.Errorf("a command beside it: %v", err)
 		}
 		time.Sleep(10 * time.Second)
@@ -289,7 +289,7 @@ func TestRemovedMeanwhile(t *testing.T) {
 		r := newReader(t, l)
 		source := r.source(t, "sepay", listURL)
 		l.instead = func(int, http.ResponseWriter, *http.Request) bool {
-			must(t, r.Service.RemoveSource(context.Background(), 1, source.ID, r.now))
+			must(t, r.Service.Inbound.RemoveSource(context.Background(), 1, source.ID, r.now))
 			return false
 		}
 		if results := r.catchUp(t, 2*time.Hour); len(results) != 1 || app.CodeOf(results[0].Err) != app.CodeNotFound {
@@ -322,7 +322,7 @@ func TestListAddresses(t *testing.T) {
 		{"http://169.254.169.254", "0.0.0.0/0", true},
 	} {
 		service := apptest.Over(t, s.Store, app.Config{Targets: apptest.Targets(t, strings.Fields(c.allow)...)})
-		_, err := service.AddSource(t.Context(), 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: listKey, APIURL: c.url}, time.Now())
+		_, err := service.Inbound.AddSource(t.Context(), 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: listKey, APIURL: c.url}, time.Now())
 		if refused := app.CodeOf(err) == app.CodeValidation; refused != c.refused || !refused && err != nil {
 			t.Errorf("%s with %q allowed: %v", c.url, c.allow, err)
 		}
@@ -399,7 +399,7 @@ func TestUnreadableElements(t *testing.T) {
 			if len(events) != 1 {
 				t.Fatalf("%d events are kept", len(events))
 			}
-			event, err := r.Service.ReadInboundEvent(context.Background(), 1, events[0].ID)
+			event, err := r.Service.Inbound.ReadInboundEvent(context.Background(), 1, events[0].ID)
 			must(t, err)
 			shown := map[int]bool{}
 			for _, item := range event.Items {
@@ -417,7 +417,7 @@ func TestUnreadableElements(t *testing.T) {
 			if got := r.one(t, time.Hour); got.Recorded != 1 || got.Duplicates != len(unreadable)+1 {
 				t.Errorf("with something new %+v", got)
 			}
-			event, err = r.Service.ReadInboundEvent(context.Background(), 1, r.events(t)[0].ID)
+			event, err = r.Service.Inbound.ReadInboundEvent(context.Background(), 1, r.events(t)[0].ID)
 			must(t, err)
 			for i, e := range event.Elements {
 				if want := []app.Outcome{app.OutcomeDuplicate, app.OutcomeRecorded}[i/(len(unreadable)+1)]; e.State != want {

@@ -44,7 +44,7 @@ func TestClockWasAhead(t *testing.T) {
 			t.Errorf("attempts after the start (-want +got):\n%s", d)
 		}
 		told := func() (text string) {
-			list, err := s.Service.Attention(t.Context(), app.DefaultAccountID, app.Installation{}, time.Now())
+			list, err := s.Service.Alerts.Attention(t.Context(), app.DefaultAccountID, app.Installation{}, time.Now())
 			must(t, err)
 			for _, a := range list {
 				if a.Warning == app.WarningClock {

@@ -206,11 +206,11 @@ func (w *mailWorld) test(t *testing.T, e app.EmailSettings) error {
 
 func (w *mailWorld) testWithin(t *testing.T, limit time.Duration, e app.EmailSettings) error {
 	t.Helper()
-	_, err := w.Service.SetAlertChannel(context.Background(), app.AlertChannel{AccountID: 1, Medium: app.AlertEmail, Email: e}, time.Now())
+	_, err := w.Service.Alerts.SetAlertChannel(context.Background(), app.AlertChannel{AccountID: 1, Medium: app.AlertEmail, Email: e}, time.Now())
 	must(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	return w.Service.TestAlert(ctx, 1, app.AlertEmail, alertHome, time.Now())
+	return w.Service.Alerts.TestAlert(ctx, 1, app.AlertEmail, alertHome, time.Now())
 }
 
 // An e-mail arrives at each recipient, encrypted either way, readable.
@@ -303,7 +303,7 @@ func TestAlertEmailFailures(t *testing.T) {
 			if got := m.letters(); len(got) != c.letters {
 				t.Errorf("%d letters", len(got))
 			}
-			messages, err := w.Service.AlertMessages(t.Context(), 1, 10)
+			messages, err := w.Service.Alerts.AlertMessages(t.Context(), 1, 10)
 			must(t, err)
 			if len(messages) != 1 || messages[0].Problem != fault.Text || !messages[0].Test || messages[0].Sent != (c.letters > 0) {
 				t.Errorf("%+v", messages)
@@ -321,11 +321,11 @@ func TestAlertGuard(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no public address") || len(m.letters()) != 0 || len(m.commands) != 0 {
 		t.Errorf("by name: %v, %q", err, m.commands)
 	}
-	_, err = w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
+	_, err = w.Service.Alerts.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
 		Token: someToken, Chat: "5", APIURL: "http://bot.example.vn:" + m.addr[strings.LastIndex(m.addr, ":")+1:],
 	}}, time.Now())
 	must(t, err)
-	err = w.Service.TestAlert(t.Context(), 1, app.AlertTelegram, alertHome, time.Now())
+	err = w.Service.Alerts.TestAlert(t.Context(), 1, app.AlertTelegram, alertHome, time.Now())
 	if err == nil || !strings.Contains(err.Error(), "no public address") || strings.Contains(err.Error(), someToken) || len(m.commands) != 0 {
 		t.Errorf("Telegram: %v", err)
 	}
@@ -339,7 +339,7 @@ func TestAlertGuard(t *testing.T) {
 		{Medium: app.AlertEmail, Email: app.EmailSettings{Host: "postfix", Port: 25, Security: app.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
 	} {
 		c.AccountID = 1
-		if _, err := w.Service.SetAlertChannel(t.Context(), c, time.Now()); app.CodeOf(err) != app.CodeValidation {
+		if _, err := w.Service.Alerts.SetAlertChannel(t.Context(), c, time.Now()); app.CodeOf(err) != app.CodeValidation {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

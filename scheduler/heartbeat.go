@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/services"
 )
 
 const (
@@ -56,8 +57,8 @@ func (h *Heartbeat) call(ctx context.Context) error {
 }
 
 // beat calls the address if all is well. It logs when that changes.
-func (h *Heartbeat) beat(ctx context.Context, service *app.Service) (changed bool, fault error) {
-	fault = service.Well(ctx, time.Now())
+func (h *Heartbeat) beat(ctx context.Context, service *services.All) (changed bool, fault error) {
+	fault = service.Upkeep.Well(ctx, time.Now())
 	if fault == nil {
 		fault = h.call(ctx)
 	}
@@ -73,7 +74,7 @@ func (h *Heartbeat) beat(ctx context.Context, service *app.Service) (changed boo
 }
 
 // heartbeat is the regular job.
-func (s *Scheduler) heartbeat(ctx context.Context, service *app.Service, h *Heartbeat) {
+func (s *Scheduler) heartbeat(ctx context.Context, service *services.All, h *Heartbeat) {
 	switch changed, fault := h.beat(ctx, service); {
 	case !changed:
 	case fault != nil:

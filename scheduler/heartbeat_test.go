@@ -103,17 +103,17 @@ func TestWell(t *testing.T) {
 			s.Record(fmt.Sprint("FT", i))
 		}
 		time.Sleep(3*time.Minute + 5*time.Second) // in the middle of attempts
-		f, err := s.Service.Figures(t.Context(), time.Now())
+		f, err := s.Service.Upkeep.Figures(t.Context(), time.Now())
 		must(t, err)
 		if f.InFlight == 0 || f.OldestDue.IsZero() || !f.Neglected.IsZero() {
 			t.Errorf("beside a slow receiver: %+v", f)
 		}
-		must(t, s.Service.Well(t.Context(), time.Now()))
+		must(t, s.Service.Upkeep.Well(t.Context(), time.Now()))
 
 		// An attempt has just ended, and the next hasn't begun.
 		must(t, s.courier.Stop(t.Context()))
 		for _, neglected := range []bool{false, true} {
-			f, err := s.Service.Figures(t.Context(), time.Now())
+			f, err := s.Service.Upkeep.Figures(t.Context(), time.Now())
 			must(t, err)
 			if f.InFlight != 0 || f.OldestDue.IsZero() || f.Neglected.IsZero() == neglected {
 				t.Errorf("after the last attempt: %+v", f)
@@ -126,8 +126,8 @@ func TestWell(t *testing.T) {
 		s := open(t, newFile(t), &network{start: time.Now(), answer: always500})
 		s.webhook(t, "https://shop.example.vn/hook")
 		s.Record("FT1") // and there is no courier
-		must(t, s.Service.Well(t.Context(), time.Now().Add(time.Minute)))
-		if err := s.Service.Well(t.Context(), time.Now().Add(3*time.Minute)); err == nil || app.CodeOf(err) != app.CodeInternal || !strings.Contains(err.Error(), "not attempted") {
+		must(t, s.Service.Upkeep.Well(t.Context(), time.Now().Add(time.Minute)))
+		if err := s.Service.Upkeep.Well(t.Context(), time.Now().Add(3*time.Minute)); err == nil || app.CodeOf(err) != app.CodeInternal || !strings.Contains(err.Error(), "not attempted") {
 			t.Errorf("nobody attempts what is due: %v", err)
 		}
 		must(t, s.Store.Close())

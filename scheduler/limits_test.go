@@ -53,7 +53,7 @@ func TestSettledWhileASweepReads(t *testing.T) {
 		call := app.InboundCall{AccountID: 1, Source: app.Source{AccountID: 1}, Channel: app.ChannelCall, ReceivedAt: time.Now(), Elements: []app.Incoming{{
 			EventID: "1", Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 1000, Time: time.Now(),
 		}}}
-		_, err := s.Service.RecordTransactions(context.Background(), call)
+		_, err := s.Service.Inbound.RecordTransactions(context.Background(), call)
 		must(t, err)
 		time.Sleep(10 * time.Second)
 		if at := n.times(); len(at) != 1 {

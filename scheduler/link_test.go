@@ -15,7 +15,7 @@ func TestLinkGoesOnAfterAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := newFile(t)
 		s := open(t, path, nil)
-		_, err := s.Service.RecordTransactions(t.Context(), app.InboundCall{
+		_, err := s.Service.Inbound.RecordTransactions(t.Context(), app.InboundCall{
 			AccountID: 1, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now(),
 			Elements: []app.Incoming{{EventID: "1", Gateway: "ACB", AccountNumber: "999", Type: app.In, Amount: 5000, Time: time.Now()}},
 		})
@@ -32,7 +32,7 @@ func TestLinkGoesOnAfterAStart(t *testing.T) {
 		s.start(t)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		all, err := s.Service.Transactions(t.Context(), 1, app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}})
+		all, err := s.Service.Ledger.Transactions(t.Context(), 1, app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}})
 		if err != nil || len(all.Rows) != 1 {
 			t.Errorf("%d transactions, %v", len(all.Rows), err)
 		}

@@ -281,7 +281,7 @@ func (r *reader) open(t *testing.T) {
 			return poller.Poll(ctx, source, progress, now)
 		},
 	})
-	poller = scheduler.NewPoller(targets, w.Service.Zone(), "test", r.transport)
+	poller = scheduler.NewPoller(targets, w.Service.Ledger.Zone(), "test", r.transport)
 	r.installation = &installation{World: w, sender: sender}
 	t.Cleanup(func() { _ = w.Store.Close() })
 }
@@ -289,8 +289,8 @@ func (r *reader) open(t *testing.T) {
 // source makes a source at the reader's time, whose API is at url.
 func (r *reader) source(t *testing.T, kind app.Provider, url string) app.Source {
 	t.Helper()
-	known, _ := r.Service.ProviderKind(kind)
-	source, err := r.Service.AddSource(context.Background(), 1, app.SourceAdd{
+	known, _ := r.Service.Inbound.ProviderKind(kind)
+	source, err := r.Service.Inbound.AddSource(context.Background(), 1, app.SourceAdd{
 		Auth: known.Auths[0], Provider: kind, Name: string(kind), APIKey: listKey, APIURL: url,
 	}, r.now)
 	must(t, err)
@@ -301,7 +301,7 @@ func (r *reader) source(t *testing.T, kind app.Provider, url string) app.Source 
 func (r *reader) catchUp(t *testing.T, after time.Duration) []app.CaughtUp {
 	t.Helper()
 	r.now = r.now.Add(after)
-	results, err := r.Service.CatchUp(context.Background(), r.now)
+	results, err := r.Service.Inbound.CatchUp(context.Background(), r.now)
 	must(t, err)
 	return results
 }
@@ -319,7 +319,7 @@ func (r *reader) one(t *testing.T, after time.Duration) app.CaughtUp {
 // calls records a call of the source, as web does.
 func (r *reader) calls(t *testing.T, source app.Source, elements ...app.Incoming) app.Recording {
 	t.Helper()
-	recording, err := r.Service.RecordTransactions(context.Background(), app.InboundCall{
+	recording, err := r.Service.Inbound.RecordTransactions(context.Background(), app.InboundCall{
 		AccountID: 1, Source: r.reload(t, source), Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: r.now, Elements: elements,
 	})
 	must(t, err)
@@ -329,7 +329,7 @@ func (r *reader) calls(t *testing.T, source app.Source, elements ...app.Incoming
 // reload gives the source as it stands in the file.
 func (r *reader) reload(t *testing.T, source app.Source) app.Source {
 	t.Helper()
-	sources, err := r.Service.Sources(context.Background(), 1)
+	sources, err := r.Service.Inbound.Sources(context.Background(), 1)
 	must(t, err)
 	for _, s := range sources {
 		if s.ID == source.ID {
@@ -343,9 +343,9 @@ func (r *reader) reload(t *testing.T, source app.Source) app.Source {
 // wantRows checks how many transactions and how many deliveries there are.
 func (r *reader) wantRows(t *testing.T, transactions, deliveries int) []app.Transaction {
 	t.Helper()
-	all, err := r.Service.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
+	all, err := r.Service.Ledger.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
 	must(t, err)
-	due, err := r.Service.Due(context.Background(), 1, r.now.Add(24*time.Hour), nil, 1000, false)
+	due, err := r.Service.Deliveries.Due(context.Background(), 1, r.now.Add(24*time.Hour), nil, 1000, false)
 	must(t, err)
 	if int(all.Total) != transactions || len(due) != deliveries {
 		t.Fatalf("%d transactions and %d deliveries, want %d and %d: %+v", all.Total, len(due), transactions, deliveries, all.Rows)
@@ -355,7 +355,7 @@ func (r *reader) wantRows(t *testing.T, transactions, deliveries int) []app.Tran
 
 func (r *reader) events(t *testing.T) []app.InboundEvent {
 	t.Helper()
-	events, _, err := r.Service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 100}})
+	events, _, err := r.Service.Inbound.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 100}})
 	must(t, err)
 	return events
 }
@@ -368,7 +368,7 @@ func (r *reader) tallies(t *testing.T, events ...app.InboundEvent) {
 		if e.Channel != app.ChannelPoll {
 			continue
 		}
-		read, err := r.Service.ReadInboundEvent(context.Background(), 1, e.ID)
+		read, err := r.Service.Inbound.ReadInboundEvent(context.Background(), 1, e.ID)
 		must(t, err)
 		var said app.Recording
 		for _, i := range read.Elements {
@@ -382,7 +382,7 @@ func (r *reader) tallies(t *testing.T, events ...app.InboundEvent) {
 
 func (r *reader) bankAccount(t *testing.T) app.BankAccount {
 	t.Helper()
-	accounts, err := r.Service.BankAccounts(context.Background(), 1)
+	accounts, err := r.Service.Ledger.BankAccounts(context.Background(), 1)
 	must(t, err)
 	return accounts[0]
 }

@@ -42,7 +42,7 @@ func TestEveryDeliveryIsAttemptedOnce(t *testing.T) {
 						EventID: fmt.Sprint(caller, "-", i, "-", e), Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 1000, Time: call.ReceivedAt,
 					})
 				}
-				if _, err := s.Service.RecordTransactions(context.Background(), call); err != nil {
+				if _, err := s.Service.Inbound.RecordTransactions(context.Background(), call); err != nil {
 					t.Error(err)
 				}
 			}
@@ -51,7 +51,7 @@ func TestEveryDeliveryIsAttemptedOnce(t *testing.T) {
 	all.Wait()
 	want := callers * calls * elements * 5
 	s.Until("everything is attempted", func() bool {
-		_, total, err := s.Service.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
+		_, total, err := s.Service.Deliveries.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
 		must(t, err)
 		return total >= int64(want)
 	})

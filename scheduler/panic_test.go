@@ -113,16 +113,16 @@ func TestPanicsEndNothingElse(t *testing.T) {
 		})
 		bad, good := s.webhook(t, "https://bad.example.vn/"), s.webhook(t, "https://good.example.vn/")
 		for _, name := range []string{"one", "two"} {
-			_, err := s.Service.AddSource(ctx, 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: name, APIKey: listKey}, time.Now())
+			_, err := s.Service.Inbound.AddSource(ctx, 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: name, APIKey: listKey}, time.Now())
 			must(t, err)
 		}
-		other, err := s.Service.CreateAccount(ctx, "Quán Hoa", time.Now())
+		other, err := s.Service.Ledger.CreateAccount(ctx, "Quán Hoa", time.Now())
 		must(t, err)
 		ends := time.Now().Add(5 * 24 * time.Hour) // which both are to be told
 		for _, account := range []int64{1, other.ID} {
-			_, err := s.Service.UpdateAccount(ctx, account, app.AccountUpdate{ExpiresAt: &ends})
+			_, err := s.Service.Ledger.UpdateAccount(ctx, account, app.AccountUpdate{ExpiresAt: &ends})
 			must(t, err)
-			_, err = s.Service.SetAlertChannel(ctx, app.AlertChannel{
+			_, err = s.Service.Alerts.SetAlertChannel(ctx, app.AlertChannel{
 				AccountID: account, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: someToken, Chat: "-100200300"},
 			}, time.Now())
 			must(t, err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/services"
 )
 
 // feedsAtOnce is how many channels are told of payments at a time.
@@ -35,8 +36,8 @@ func (f *feeds) end(channelID int64) {
 }
 
 // tellPayments begins the messages that are due. They end by themselves.
-func (s *Scheduler) tellPayments(ctx context.Context, service *app.Service) {
-	channels, err := service.PaymentChannels(ctx, time.Now())
+func (s *Scheduler) tellPayments(ctx context.Context, service *services.All) {
+	channels, err := service.Alerts.PaymentChannels(ctx, time.Now())
 	s.logFault(ctx, "tell payments", err)
 	for _, c := range channels {
 		if !s.feeds.begin(c.ID) {
@@ -47,7 +48,7 @@ func (s *Scheduler) tellPayments(ctx context.Context, service *app.Service) {
 			var result app.Alerted
 			told := false
 			err := app.Protected(func() error {
-				result, told = service.TellPayments(s.courier.ctx, c, time.Now())
+				result, told = service.Alerts.TellPayments(s.courier.ctx, c, time.Now())
 				return nil
 			})
 			if err != nil {

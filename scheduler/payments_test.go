@@ -28,7 +28,7 @@ func (s *installation) feed(t *testing.T, f app.PaymentFeed) {
 	t.Helper()
 	s.bot(t)
 	f.On = true
-	must(t, s.Service.SetPaymentFeed(context.Background(), 1, app.AlertTelegram, f))
+	must(t, s.Service.Alerts.SetPaymentFeed(context.Background(), 1, app.AlertTelegram, f))
 }
 
 // pay records a payment whose content names n.
@@ -47,7 +47,7 @@ func (s *installation) pay(t *testing.T, n int, in app.Incoming) {
 	if in.Content == "" {
 		in.Content = fmt.Sprintf("#%d#", n)
 	}
-	_, _, err := s.Service.RecordByHand(context.Background(), 1, in, nil, app.IdempotencyKey{}, time.Now())
+	_, _, err := s.Service.Inbound.RecordByHand(context.Background(), 1, in, nil, app.IdempotencyKey{}, time.Now())
 	must(t, err)
 }
 
@@ -146,7 +146,7 @@ func TestPaymentsWhileDown(t *testing.T) {
 		if got := len(c.sent()); got < 3 || got > 6 {
 			t.Errorf("%d tries in ten minutes", got)
 		}
-		list, err := s.Service.Attention(t.Context(), 1, alertHome, time.Now())
+		list, err := s.Service.Alerts.Attention(t.Context(), 1, alertHome, time.Now())
 		must(t, err)
 		if len(list) != 1 || list[0].Kind != app.AttentionAlert || !strings.Contains(list[0].Text.EN, "too many messages") {
 			t.Errorf("%+v", list)
@@ -224,22 +224,22 @@ func TestPaymentFilter(t *testing.T) {
 			t.Fatalf("%q", got)
 		}
 		other := s.Link("MB", "777")
-		must(t, s.Service.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, app.PaymentFeed{On: true, BankAccountID: other.ID, Content: true}))
+		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, app.PaymentFeed{On: true, BankAccountID: other.ID, Content: true}))
 		s.pay(t, 4, app.Incoming{})
 		time.Sleep(5 * time.Second)
-		must(t, s.Service.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, app.PaymentFeed{On: true, Content: true}))
+		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, app.PaymentFeed{On: true, Content: true}))
 		time.Sleep(5 * time.Second)
-		must(t, s.Service.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, app.PaymentFeed{}))
+		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, app.PaymentFeed{}))
 		s.pay(t, 5, app.Incoming{})
 		time.Sleep(5 * time.Second)
-		must(t, s.Service.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, app.PaymentFeed{On: true, Content: true}))
-		banks, err := s.Service.BankAccounts(t.Context(), 1)
+		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, app.PaymentFeed{On: true, Content: true}))
+		banks, err := s.Service.Ledger.BankAccounts(t.Context(), 1)
 		must(t, err)
-		_, err = s.Service.ToggleBankAccount(t.Context(), 1, banks[0].ID, time.Now())
+		_, err = s.Service.Ledger.ToggleBankAccount(t.Context(), 1, banks[0].ID, time.Now())
 		must(t, err)
 		s.pay(t, 6, app.Incoming{})
 		time.Sleep(5 * time.Second)
-		_, err = s.Service.ToggleBankAccount(t.Context(), 1, banks[0].ID, time.Now())
+		_, err = s.Service.Ledger.ToggleBankAccount(t.Context(), 1, banks[0].ID, time.Now())
 		must(t, err)
 		s.pay(t, 7, app.Incoming{})
 		time.Sleep(5500 * time.Millisecond) // between two looks of the feed, which must not see the ninth as a call
@@ -252,7 +252,7 @@ func TestPaymentFilter(t *testing.T) {
 			t.Errorf("told: %s", got)
 		}
 		for _, bad := range []app.PaymentFeed{{On: true, Type: "X"}, {On: true, Least: -1}, {On: true, BankAccountID: 99}} {
-			if err := s.Service.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, bad); app.CodeOf(err) != app.CodeValidation {
+			if err := s.Service.Alerts.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, bad); app.CodeOf(err) != app.CodeValidation {
 				t.Errorf("%+v: %v", bad, err)
 			}
 		}
@@ -328,15 +328,17 @@ func TestFeedChangesDuringALook(t *testing.T) {
 			store := &changingStore{Store: s.Store}
 			alerter := scheduler.NewAlerter(apptest.Targets(t), "test", telegram)
 			service := apptest.Over(t, s.Store, app.Config{Store: store, Alert: alerter.Send})
-			channel, err := service.AlertChannel(t.Context(), 1, app.AlertTelegram)
+			channel, err := service.Alerts.AlertChannel(t.Context(), 1, app.AlertTelegram)
 			must(t, err)
 			store.change = func() {
-				set := func(f app.PaymentFeed) { must(t, s.Service.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, f)) }
+				set := func(f app.PaymentFeed) {
+					must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, f))
+				}
 				c.change(set, func(n int) { s.pay(t, n, app.Incoming{}) })
 			}
 			now := time.Now()
 			for range 3 { // looks, of which the first one meets the change
-				if alerted, _ := service.TellPayments(t.Context(), channel, now); alerted.Err != nil {
+				if alerted, _ := service.Alerts.TellPayments(t.Context(), channel, now); alerted.Err != nil {
 					t.Fatal(alerted.Err)
 				}
 				now = now.Add(time.Minute)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/services"
 )
 
 // Replica is the replica of the file, as far as the regular work knows it.
@@ -16,17 +17,17 @@ type Replica interface {
 }
 
 // beat writes the beat of a file that has a replica.
-func (s *Scheduler) beat(ctx context.Context, service *app.Service, r Replica) {
+func (s *Scheduler) beat(ctx context.Context, service *services.All, r Replica) {
 	if !r.Replicated() {
 		return
 	}
-	s.logFault(ctx, "write the beat of the replica", service.SetBeat(ctx, time.Now()))
+	s.logFault(ctx, "write the beat of the replica", service.Upkeep.SetBeat(ctx, time.Now()))
 }
 
 // lookAtReplica keeps what is seen, and logs when it becomes good or bad.
-func (s *Scheduler) lookAtReplica(ctx context.Context, service *app.Service, r Replica) {
+func (s *Scheduler) lookAtReplica(ctx context.Context, service *services.All, r Replica) {
 	if !r.Replicated() {
-		service.SetReplicaCheck(nil)
+		service.Upkeep.SetReplicaCheck(nil)
 		return
 	}
 	now := time.Now()
@@ -35,8 +36,8 @@ func (s *Scheduler) lookAtReplica(ctx context.Context, service *app.Service, r R
 		return // the server stops
 	}
 	check.At = time.Now() // it is kept until the next look, which comes after its end
-	before, _ := service.ReplicaCheck(now)
-	service.SetReplicaCheck(&check)
+	before, _ := service.Upkeep.ReplicaCheck(now)
+	service.Upkeep.SetReplicaCheck(&check)
 	switch bad, was := check.Problem != (app.Text{}), before.Problem != (app.Text{}); {
 	case bad && !was:
 		s.log.Error("the replica is not good", "problem", check.Problem.EN)

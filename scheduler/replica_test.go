@@ -51,7 +51,7 @@ func TestReplicaJobs(t *testing.T) {
 		must(t, err)
 		defer s.Stop(t.Context())
 		attention := func() (text string) {
-			list, err := w.Service.Attention(t.Context(), app.DefaultAccountID, app.Installation{}, time.Now())
+			list, err := w.Service.Alerts.Attention(t.Context(), app.DefaultAccountID, app.Installation{}, time.Now())
 			must(t, err)
 			for _, a := range list {
 				if a.Warning == app.WarningReplica {

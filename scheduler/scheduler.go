@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/services"
 
 	"github.com/go-co-op/gocron/v2"
 	"github.com/google/uuid"
@@ -76,7 +77,7 @@ type Scheduler struct {
 
 // Start begins to deliver; what is due already is attempted at once, within
 // the slots. send makes one attempt.
-func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Result, o Options) (*Scheduler, error) {
+func Start(service *services.All, send func(context.Context, app.Outgoing) app.Result, o Options) (*Scheduler, error) {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	cron, err := gocron.NewScheduler(
 		gocron.WithLogger(cronLogger{o.Logger}),
@@ -106,11 +107,11 @@ func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Re
 	if _, err := x509.SystemCertPool(); err != nil {
 		o.Logger.Warn("this machine's root certificates can't be read, so deliveries over HTTPS will fail", "err", err)
 	}
-	step, err := service.ClockAtStart(ctx, time.Now())
+	step, err := service.Upkeep.ClockAtStart(ctx, time.Now())
 	s.logFault(ctx, "compare the clock with the newest row", err)
 	s.courier.noteStep(step)
-	service.Probe(ctx, time.Now()) // from now on, silence means that the storage hangs
-	service.SetCourier(app.Courier{Wake: s.courier.Wake, Sweep: s.courier.lookEverywhere, InFlight: s.courier.inFlight, Swept: s.courier.lastSweep, Shortage: s.courier.shortageOf})
+	service.Upkeep.Probe(ctx, time.Now()) // from now on, silence means that the storage hangs
+	service.Deliveries.SetCourier(app.Courier{Wake: s.courier.Wake, Sweep: s.courier.lookEverywhere, InFlight: s.courier.inFlight, Swept: s.courier.lastSweep, Shortage: s.courier.shortageOf})
 	go func() {
 		defer close(s.done)
 		s.courier.run(s.quit)
@@ -119,7 +120,7 @@ func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Re
 	return s, nil
 }
 
-func (s *Scheduler) addJobs(service *app.Service, o Options) error {
+func (s *Scheduler) addJobs(service *services.All, o Options) error {
 	type job struct {
 		name  string
 		every time.Duration
@@ -127,10 +128,10 @@ func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 	}
 	jobs := []job{
 		{"sweep", sweepInterval, func(context.Context) { s.courier.lookEverywhere() }},
-		{"probe", probeInterval, func(ctx context.Context) { service.Probe(ctx, time.Now()) }},
-		{"index", indexInterval, func(ctx context.Context) { s.logFault(ctx, "index the search texts", service.IndexSearch(ctx)) }},
+		{"probe", probeInterval, func(ctx context.Context) { service.Upkeep.Probe(ctx, time.Now()) }},
+		{"index", indexInterval, func(ctx context.Context) { s.logFault(ctx, "index the search texts", service.Ledger.IndexSearch(ctx)) }},
 		{"link", linkInterval, func(ctx context.Context) {
-			s.logFault(ctx, "finish the links of bank accounts", service.FinishLinks(ctx, time.Now()))
+			s.logFault(ctx, "finish the links of bank accounts", service.Inbound.FinishLinks(ctx, time.Now()))
 		}},
 		{"alert", alertInterval, func(ctx context.Context) { s.alert(ctx, service, o.Installation) }},
 		{"payments", feedInterval, func(ctx context.Context) { s.tellPayments(ctx, service) }},
@@ -170,9 +171,9 @@ func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 	return err
 }
 
-func (s *Scheduler) prune(ctx context.Context, service *app.Service, keep app.PruneLimits) {
+func (s *Scheduler) prune(ctx context.Context, service *services.All, keep app.PruneLimits) {
 	now := time.Now()
-	pruned, err := service.Prune(app.ActingAs(ctx, app.Actor{Way: app.WayServer, At: now}), keep, now)
+	pruned, err := service.Upkeep.Prune(app.ActingAs(ctx, app.Actor{Way: app.WayServer, At: now}), keep, now)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		s.log.Error("prune", "err", err)
@@ -182,9 +183,9 @@ func (s *Scheduler) prune(ctx context.Context, service *app.Service, keep app.Pr
 }
 
 // backUp makes a backup if one is due.
-func (s *Scheduler) backUp(ctx context.Context, service *app.Service, schedule app.BackupSchedule) {
+func (s *Scheduler) backUp(ctx context.Context, service *services.All, schedule app.BackupSchedule) {
 	began := time.Now()
-	made, err := service.BackUpIfDue(ctx, schedule, began)
+	made, err := service.Upkeep.BackUpIfDue(ctx, schedule, began)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		s.log.Error("scheduled backup", "dir", schedule.Dir, "err", err)

@@ -15,6 +15,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/scheduler"
 )
 
@@ -51,19 +52,19 @@ func TestShortageIsNoAttempt(t *testing.T) {
 		}
 		for _, hook := range []app.Webhook{short, fine} {
 			waits := hook.ID == short.ID
-			list, _, err := s.Service.Pending(ctx, 1, app.PendingFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 10}})
+			list, _, err := s.Service.Deliveries.Pending(ctx, 1, app.PendingFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 10}})
 			must(t, err)
 			if len(list) != 1 || (list[0].Shortage == app.CausePorts.Shortage()) != waits {
 				t.Fatalf("pending: %+v; waits for something: want %v", list, waits)
 			}
-			d, err := s.Service.DeliveryDetails(ctx, 1, list[0].ID, "baoco/test", time.Now())
+			d, err := s.Service.Deliveries.DeliveryDetails(ctx, 1, list[0].ID, "baoco/test", time.Now())
 			must(t, err)
 			if (d.Shortage == app.CausePorts.Shortage()) != waits || waits && (d.Attempts != 0 || len(d.Calls) != 0) || !waits && d.Attempts == 0 {
 				t.Errorf("the delivery has %d attempts, %d calls and waits for %q", d.Attempts, len(d.Calls), d.Shortage.EN)
 			}
 		}
 		time.Sleep(3 * time.Second)
-		if list, _, err := s.Service.Pending(ctx, 1, app.PendingFilter{WebhookID: short.ID, Page: app.Page{Number: 1, Size: 10}}); err != nil || list[0].Attempts != 1 || list[0].Shortage != (app.Text{}) {
+		if list, _, err := s.Service.Deliveries.Pending(ctx, 1, app.PendingFilter{WebhookID: short.ID, Page: app.Page{Number: 1, Size: 10}}); err != nil || list[0].Attempts != 1 || list[0].Shortage != (app.Text{}) {
 			t.Errorf("after the shortage: %+v, %v; want one attempt, and nothing that is waited for", list, err)
 		}
 		time.Sleep(20 * time.Minute)
@@ -83,11 +84,11 @@ func TestShortageIsNoAttempt(t *testing.T) {
 func TestShortageOfATest(t *testing.T) {
 	t.Parallel()
 	s := open(t, newFile(t), nil)
-	service := app.NewService(app.Config{Store: s.Store, Zone: s.Service.Zone(), Send: func(context.Context, app.Outgoing) app.Result {
+	service := services.New(app.Config{Store: s.Store, Zone: s.Service.Ledger.Zone(), Send: func(context.Context, app.Outgoing) app.Result {
 		return app.Result{StartedAt: time.Now(), Error: app.ErrorShortage, Detail: app.Detail{Cause: app.CauseFiles}}
 	}})
 	hook := s.webhook(t, "https://shop.example.vn/")
-	_, err := service.TestWebhook(context.Background(), 1, hook.ID, time.Now())
+	_, err := service.Deliveries.TestWebhook(context.Background(), 1, hook.ID, time.Now())
 	if app.CodeOf(err) != app.CodeUnavailable || !strings.Contains(err.Error(), "own server") {
 		t.Errorf("the test came to %v, want unavailable, and why", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/services"
 	"baoco/scheduler/broker/kafka"
 	"baoco/scheduler/broker/nats"
 )
@@ -59,8 +60,8 @@ func (s *streams) end(id int64) {
 }
 
 // beginStreams begins the loops of active streams that have none.
-func (s *Scheduler) beginStreams(ctx context.Context, service *app.Service, userAgent string) {
-	list, err := service.Streams(ctx, 0)
+func (s *Scheduler) beginStreams(ctx context.Context, service *services.All, userAgent string) {
+	list, err := service.Streams.Streams(ctx, 0)
 	s.logFault(ctx, "look for streams", err)
 	for _, st := range list {
 		if !st.IsActive || st.SecretLost || !s.streams.begin(st.ID) {
@@ -78,7 +79,7 @@ func (s *Scheduler) beginStreams(ctx context.Context, service *app.Service, user
 
 // streamLoop sends one stream.
 type streamLoop struct {
-	service     *app.Service
+	service     *services.All
 	userAgent   string
 	id, account int64
 	log         *slog.Logger
@@ -95,7 +96,7 @@ func (l *streamLoop) run(ctx context.Context, quit <-chan struct{}) {
 	defer l.close()
 	defer func() { l.settle(context.WithoutCancel(ctx)) }()
 	for {
-		recorded := l.service.Recorded() // before reading, so that nothing is overlooked
+		recorded := l.service.Inbound.Recorded() // before reading, so that nothing is overlooked
 		pause, active := l.step(ctx)
 		if !active {
 			return
@@ -118,7 +119,7 @@ func (l *streamLoop) run(ctx context.Context, quit <-chan struct{}) {
 // step sends what there is, at most app.StreamRead messages, and returns how long to
 // wait for more. active is false where the stream has nothing to send any more.
 func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool) {
-	work, err := l.service.StreamWork(ctx, l.account, l.id)
+	work, err := l.service.Streams.StreamWork(ctx, l.account, l.id)
 	switch {
 	case app.CodeOf(err) == app.CodeNotFound || err == nil && (!work.IsActive || work.SecretLost):
 		return 0, false
@@ -126,7 +127,7 @@ func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool
 		return l.fault("read a stream", err), true
 	}
 	l.use(work)
-	list, passed, err := l.service.StreamTransactions(ctx, work.Stream, l.progress.To, app.StreamRead)
+	list, passed, err := l.service.Streams.StreamTransactions(ctx, work.Stream, l.progress.To, app.StreamRead)
 	if err != nil {
 		return l.fault("read the transactions of a stream", err), true
 	}
@@ -159,7 +160,7 @@ func (l *streamLoop) use(work app.StreamWork) {
 		}
 	}
 	if l.publisher == nil {
-		l.publisher = l.service.OpenBroker(work)
+		l.publisher = l.service.Streams.OpenBroker(work)
 	}
 }
 
@@ -229,7 +230,7 @@ func (l *streamLoop) settle(ctx context.Context) {
 		return
 	}
 	l.settledAt = time.Now()
-	if err := l.service.SettleStream(ctx, l.progress); err != nil {
+	if err := l.service.Streams.SettleStream(ctx, l.progress); err != nil {
 		l.fault("settle a stream", err)
 		return
 	}

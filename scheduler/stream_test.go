@@ -96,7 +96,7 @@ func streaming(t *testing.T, path string, b *broker) *installation {
 func (s *installation) stream(t *testing.T, in app.StreamCreate) app.Stream {
 	t.Helper()
 	in.Name, in.URL, in.Topic = "ledger", "nats://nats.shop.vn", "shop.transactions"
-	st, secret, err := s.Service.CreateStream(context.Background(), 1, in, time.Now())
+	st, secret, err := s.Service.Streams.CreateStream(context.Background(), 1, in, time.Now())
 	must(t, err)
 	if !app.IsSecret(secret) {
 		t.Errorf("its secret is %q", secret)
@@ -107,7 +107,7 @@ func (s *installation) stream(t *testing.T, in app.StreamCreate) app.Stream {
 // state is a stream as the file has it.
 func (s *installation) state(t *testing.T, id int64) app.Stream {
 	t.Helper()
-	st, err := s.Service.Stream(context.Background(), 1, id)
+	st, err := s.Service.Streams.Stream(context.Background(), 1, id)
 	must(t, err)
 	return st
 }
@@ -287,7 +287,7 @@ func TestStreamTurnedOffInAnAttempt(t *testing.T) {
 	path := newFile(t)
 	synctest.Test(t, func(t *testing.T) {
 		_, s, st := attempting(t, path)
-		must(t, second(s.Service.ToggleStream(context.Background(), 1, st.ID, time.Now())))
+		must(t, second(s.Service.Streams.ToggleStream(context.Background(), 1, st.ID, time.Now())))
 		time.Sleep(app.StreamTimeout + time.Second)
 		synctest.Wait()
 		if st = s.state(t, st.ID); st.Problem != (app.Text{}) || !st.FailingSince.IsZero() {
@@ -305,7 +305,7 @@ func TestStreamStoppedInAnAttempt(t *testing.T) {
 		s.crash(t)
 		after := apptest.Open(t, path, app.Config{})
 		defer after.Close()
-		st, err := after.Service.Stream(context.Background(), 1, st.ID)
+		st, err := after.Service.Streams.Stream(context.Background(), 1, st.ID)
 		must(t, err)
 		if b.calls() != 1 || st.Position != 0 || st.Problem != (app.Text{}) || !st.FailingSince.IsZero() {
 			t.Errorf("after %d attempts it is %+v", b.calls(), st)
@@ -406,21 +406,21 @@ func TestStreamChanged(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second) // settled
 		synctest.Wait()
-		must(t, second(s.Service.ToggleStream(ctx, 1, all.ID, time.Now())))
+		must(t, second(s.Service.Streams.ToggleStream(ctx, 1, all.ID, time.Now())))
 		s.pay(t, 7, app.Incoming{})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if got := b.ids(7); len(got) != 0 {
 			t.Errorf("while it was off the broker got %v", got)
 		}
-		must(t, second(s.Service.ToggleStream(ctx, 1, all.ID, time.Now())))
+		must(t, second(s.Service.Streams.ToggleStream(ctx, 1, all.ID, time.Now())))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		wantIDs(t, b.ids(7), from(7, 7))
 
 		since := int64(4)
 		opened := len(b.opened)
-		must(t, second(s.Service.UpdateStream(ctx, 1, all.ID, app.StreamUpdate{SinceID: &since}, time.Now())))
+		must(t, second(s.Service.Streams.UpdateStream(ctx, 1, all.ID, app.StreamUpdate{SinceID: &since}, time.Now())))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		wantIDs(t, b.ids(8), from(5, 7))
@@ -430,7 +430,7 @@ func TestStreamChanged(t *testing.T) {
 
 		opened = len(b.opened)
 		url, topic := "kafka+tls://k.shop.vn", "t"
-		must(t, second(s.Service.UpdateStream(ctx, 1, all.ID, app.StreamUpdate{URL: &url, Topic: &topic, Credentials: &app.BrokerCredentials{Username: "u", Password: "p"}}, time.Now())))
+		must(t, second(s.Service.Streams.UpdateStream(ctx, 1, all.ID, app.StreamUpdate{URL: &url, Topic: &topic, Credentials: &app.BrokerCredentials{Username: "u", Password: "p"}}, time.Now())))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if to := b.opened[len(b.opened)-1]; len(b.opened) != opened+1 || to.Kind != app.Kafka || !to.TLS || to.Hosts[0] != "k.shop.vn:9092" || to.Topic != "t" || to.Password != "p" {
@@ -440,21 +440,21 @@ func TestStreamChanged(t *testing.T) {
 			{URL: new("kafka+tls://k2.shop.vn"), Credentials: &app.BrokerCredentials{Username: "u", Password: "p"}}, {Topic: new("t2")}, {Credentials: &app.BrokerCredentials{Username: "u2", Password: "p"}}, {Credentials: &app.BrokerCredentials{Username: "u2", Password: "p2"}},
 		} {
 			opened = len(b.opened)
-			must(t, second(s.Service.UpdateStream(ctx, 1, all.ID, change, time.Now())))
+			must(t, second(s.Service.Streams.UpdateStream(ctx, 1, all.ID, change, time.Now())))
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
 			if len(b.opened) != opened+1 {
 				t.Errorf("%d publishers were opened for %+v", len(b.opened)-opened, change)
 			}
 		}
-		_, _, err := s.Service.RecordByHand(ctx, 1, app.Incoming{EventID: "other", Gateway: "VCB", AccountNumber: "0011002200", Type: app.In, Amount: 8}, nil, app.IdempotencyKey{}, time.Now())
+		_, _, err := s.Service.Inbound.RecordByHand(ctx, 1, app.Incoming{EventID: "other", Gateway: "VCB", AccountNumber: "0011002200", Type: app.In, Amount: 8}, nil, app.IdempotencyKey{}, time.Now())
 		must(t, err)
 		synctest.Wait()
 		wantIDs(t, b.ids(11), []string{"8", "8"})
 		if at := b.kept[11].BankAccount; at != "VCB:0011002200" {
 			t.Errorf("of the other bank account: %q", at)
 		}
-		must(t, s.Service.DeleteStream(ctx, 1, all.ID, time.Now()))
+		must(t, s.Service.Streams.DeleteStream(ctx, 1, all.ID, time.Now()))
 		s.pay(t, 9, app.Incoming{})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -490,14 +490,14 @@ func TestStreamMovedToWhereItIs(t *testing.T) {
 		if shown != 1 {
 			t.Fatalf("the position is %d", shown)
 		}
-		must(t, second(s.Service.UpdateStream(t.Context(), 1, st.ID, app.StreamUpdate{SinceID: &shown}, time.Now())))
+		must(t, second(s.Service.Streams.UpdateStream(t.Context(), 1, st.ID, app.StreamUpdate{SinceID: &shown}, time.Now())))
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		wantIDs(t, b.ids(2), from(2, 2))
 		if position := s.state(t, st.ID).Position; position != 2 {
 			t.Errorf("at the end the position is %d", position)
 		}
-		must(t, second(s.Service.UpdateStream(t.Context(), 1, st.ID, app.StreamUpdate{SinceID: new(int64(2))}, time.Now())))
+		must(t, second(s.Service.Streams.UpdateStream(t.Context(), 1, st.ID, app.StreamUpdate{SinceID: new(int64(2))}, time.Now())))
 		s.pay(t, 3, app.Incoming{})
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
@@ -516,7 +516,7 @@ func TestStreamSettledEachSecond(t *testing.T) {
 			return len(messages), nil
 		}}
 		s := streaming(t, path, b)
-		im, err := s.Service.NewImport(t.Context(), app.ImportOptions{AccountID: 1, File: "a.csv"})
+		im, err := s.Service.Inbound.NewImport(t.Context(), app.ImportOptions{AccountID: 1, File: "a.csv"})
 		must(t, err)
 		for batch := range 5 {
 			var rows []app.Incoming
@@ -569,7 +569,7 @@ func TestStreamSettledAtTheEnd(t *testing.T) {
 		s.crash(t)
 		after := apptest.Open(t, path, app.Config{})
 		defer after.Close()
-		st, err := after.Service.Stream(t.Context(), 1, st.ID)
+		st, err := after.Service.Streams.Stream(t.Context(), 1, st.ID)
 		must(t, err)
 		if st.Position != 2 || st.Sent != 2 {
 			t.Errorf("it is %+v", st)
@@ -669,7 +669,7 @@ func TestStreamFailsAcrossRestart(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		n := b.calls()
-		must(t, second(s.Service.UpdateStream(t.Context(), 1, st.ID, app.StreamUpdate{Topic: new("t2")}, time.Now())))
+		must(t, second(s.Service.Streams.UpdateStream(t.Context(), 1, st.ID, app.StreamUpdate{Topic: new("t2")}, time.Now())))
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if first, next := b.at[n], b.at[n+1]; next.Sub(first) != time.Second {
@@ -700,7 +700,7 @@ func TestStreamWithoutItsSecret(t *testing.T) {
 		if st = s.state(t, st.ID); !st.SecretLost || len(b.opened) != 0 {
 			t.Errorf("%d publishers were opened of %+v", len(b.opened), st)
 		}
-		must(t, second(s.Service.RotateStreamSecret(now, 1, st.ID, app.IdempotencyKey{}, time.Now())))
+		must(t, second(s.Service.Streams.RotateStreamSecret(now, 1, st.ID, app.IdempotencyKey{}, time.Now())))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		wantIDs(t, b.ids(0), from(1, 1))
@@ -730,7 +730,7 @@ func TestStreamMovedAtOnce(t *testing.T) {
 			row := func(id string, amount int64) app.Incoming {
 				return app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: amount, Time: time.Now()}
 			}
-			im, err := s.Service.NewImport(ctx, app.ImportOptions{AccountID: 1, File: "a.csv"})
+			im, err := s.Service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: 1, File: "a.csv"})
 			must(t, err)
 			r, err := im.Add(ctx, []app.Incoming{row("i1", 5), row("i2", 6)}, time.Now())
 			if must(t, err); r.Recorded != 2 {
@@ -738,14 +738,14 @@ func TestStreamMovedAtOnce(t *testing.T) {
 			}
 			synctest.Wait() // sent
 			since := int64(0)
-			must(t, second(s.Service.UpdateStream(ctx, 1, st.ID, app.StreamUpdate{SinceID: &since}, time.Now())))
+			must(t, second(s.Service.Streams.UpdateStream(ctx, 1, st.ID, app.StreamUpdate{SinceID: &since}, time.Now())))
 			b.answerBy(func([]app.StreamMessage) (int, error) { return 0, errors.New("away") })
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			must(t, second(s.Service.ToggleStream(ctx, 1, st.ID, time.Now())))
+			must(t, second(s.Service.Streams.ToggleStream(ctx, 1, st.ID, time.Now())))
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			u, err := s.Service.Undoable(ctx, 1, im.ID(), time.Now())
+			u, err := s.Service.Inbound.Undoable(ctx, 1, im.ID(), time.Now())
 			if err != nil || u.ToldCount != 2 {
 				t.Errorf("%s: %d of 2 count as told, %v", name, u.ToldCount, err)
 			}

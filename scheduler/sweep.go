@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/services"
 )
 
 // refillPause is how long a lane that is at least half full waits before it
@@ -32,7 +33,7 @@ const smallStep = time.Second
 // there until it is settled, and only the courier knows which are in flight.
 // After a crash such a delivery is due again.
 type courier struct {
-	service *app.Service
+	service *services.All
 	send    func(ctx context.Context, o app.Outgoing) app.Result
 	log     *slog.Logger
 
@@ -58,7 +59,7 @@ type courier struct {
 	waiting   map[string]map[int64]struct{} // webhooks that wait for a slot of a host; under anyHost, of any host
 }
 
-func newCourier(ctx context.Context, service *app.Service, send func(context.Context, app.Outgoing) app.Result, log *slog.Logger) *courier {
+func newCourier(ctx context.Context, service *services.All, send func(context.Context, app.Outgoing) app.Result, log *slog.Logger) *courier {
 	return &courier{
 		ctx: ctx, service: service, send: send, log: log,
 		wake: make(chan struct{}, 1), hot: map[int64]bool{}, lanes: map[int64]*lane{}, full: true,
@@ -239,7 +240,7 @@ func (c *courier) followClock(ctx context.Context, now time.Time) error {
 	}
 	step := now.Round(0).Sub(before.Round(0)) - now.Sub(before)
 	if step > smallStep {
-		if _, err := c.service.MoveRetries(ctx, before, before.Add(step)); err != nil {
+		if _, err := c.service.Deliveries.MoveRetries(ctx, before, before.Add(step)); err != nil {
 			c.looked = before
 			return err
 		}
@@ -250,7 +251,7 @@ func (c *courier) followClock(ctx context.Context, now time.Time) error {
 
 // noteStep tells of a step of the clock that is large enough.
 func (c *courier) noteStep(step app.ClockStep) {
-	if c.service.NoteClockStep(step) {
+	if c.service.Upkeep.NoteClockStep(step) {
 		c.log.Warn(step.Text().EN)
 	}
 }
@@ -292,14 +293,14 @@ func (c *courier) answeringFirst(hot map[int64]bool) []int64 {
 
 // addBacklogs adds the webhooks with due deliveries to hot.
 func (c *courier) addBacklogs(ctx context.Context, hot map[int64]bool, now time.Time) error {
-	backlogs, err := c.service.Backlogs(ctx, now)
+	backlogs, err := c.service.Deliveries.Backlogs(ctx, now)
 	if err != nil {
 		return err
 	}
 	var next time.Time
 	for _, b := range backlogs {
-		if b.LastDue.Sub(now) > c.service.LongestWait() {
-			n, err := c.service.PullRetries(ctx, now)
+		if b.LastDue.Sub(now) > c.service.Deliveries.LongestWait() {
+			n, err := c.service.Deliveries.PullRetries(ctx, now)
 			if err == nil {
 				c.log.Warn("retries waited for a time that the clock had ahead; they wait anew", "retries", n)
 			}
@@ -329,7 +330,10 @@ func (c *courier) fill(ctx context.Context, webhookID int64, now time.Time, retr
 		return
 	}
 	var due []app.Outgoing
-	err := app.Protected(func() (err error) { due, err = c.service.Due(ctx, webhookID, now, skip, free, retries); return err })
+	err := app.Protected(func() (err error) {
+		due, err = c.service.Deliveries.Due(ctx, webhookID, now, skip, free, retries)
+		return err
+	})
 	if err != nil {
 		c.log.Error("read due deliveries", "webhook", webhookID, "err", err)
 		return

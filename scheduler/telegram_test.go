@@ -59,11 +59,11 @@ func TestAlertTelegram(t *testing.T) {
 			defer server.Close()
 			u, err := url.Parse(server.URL)
 			must(t, err)
-			_, err = w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
+			_, err = w.Service.Alerts.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
 				Token: someToken, Chat: "@kenh_shop", APIURL: "http://bot.example.vn:" + u.Port() + "/api/",
 			}}, time.Now())
 			must(t, err)
-			err = w.Service.TestAlert(t.Context(), 1, app.AlertTelegram, alertHome, time.Now())
+			err = w.Service.Alerts.TestAlert(t.Context(), 1, app.AlertTelegram, alertHome, time.Now())
 			if path != "/api/bot"+someToken+"/sendMessage" || sent["chat_id"] != "@kenh_shop" || !strings.Contains(sent["text"].(string), "tin thử") {
 				t.Errorf("%s %v", path, sent)
 			}
@@ -106,16 +106,16 @@ func TestAlertTelegramUnreachable(t *testing.T) {
 		{"https://bot.example.vn" + port(secure), "The secure connection to bot.example.vn" + port(secure) + " failed"},
 		{"https://bot.example.vn" + port(plain), "The secure connection to bot.example.vn" + port(plain) + " failed"},
 	} {
-		_, err := w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
+		_, err := w.Service.Alerts.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
 			Token: someToken, Chat: "-5", APIURL: c.api,
 		}}, time.Now())
 		must(t, err)
-		err = w.Service.TestAlert(t.Context(), 1, app.AlertTelegram, alertHome, time.Now())
+		err = w.Service.Alerts.TestAlert(t.Context(), 1, app.AlertTelegram, alertHome, time.Now())
 		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secretsecret") {
 			t.Errorf("%s: %v", c.api, err)
 		}
 	}
-	messages, err := w.Service.AlertMessages(t.Context(), 1, 100)
+	messages, err := w.Service.Alerts.AlertMessages(t.Context(), 1, 100)
 	must(t, err)
 	for _, m := range messages {
 		if strings.Contains(m.Problem.EN+m.Problem.VI+m.Text, "secretsecret") {

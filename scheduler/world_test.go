@@ -89,7 +89,7 @@ func (s *installation) webhook(t *testing.T, url string) app.Webhook {
 // history is all attempts, oldest first.
 func (s *installation) history(t *testing.T) []app.Attempt {
 	t.Helper()
-	list, total, err := s.Service.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
+	list, total, err := s.Service.Deliveries.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
 	must(t, err)
 	if int(total) != len(list) {
 		t.Fatalf("the history holds %d records and says %d", len(list), total)

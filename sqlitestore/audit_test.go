@@ -71,25 +71,25 @@ func TestNobodyActs(t *testing.T) {
 	must(t, err)
 	service := apptest.Over(t, store, app.Config{})
 	now := time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)
-	hoa, err := service.CreateUser(acting(t.Context()), app.DefaultAccountID, app.UserCreate{Name: "hoa", Password: "mật khẩu rất dài", Role: app.RoleOwner}, now)
+	hoa, err := service.Access.CreateUser(acting(t.Context()), app.DefaultAccountID, app.UserCreate{Name: "hoa", Password: "mật khẩu rất dài", Role: app.RoleOwner}, now)
 	must(t, err)
 	for name, ctx := range map[string]context.Context{
 		"nobody": t.Context(), "no time": app.ActingAs(t.Context(), app.Actor{Way: app.WayDashboard, Name: "lan"}), "no way": app.ActingAs(t.Context(), app.Actor{Name: "lan", At: now}),
 	} {
-		if _, err := service.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: "lan", Password: "mật khẩu rất dài", Role: app.RoleOwner}, now); err == nil {
+		if _, err := service.Access.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: "lan", Password: "mật khẩu rất dài", Role: app.RoleOwner}, now); err == nil {
 			t.Errorf("%s created a user", name)
 		}
-		if _, _, err := service.CreateAPIKey(ctx, app.DefaultAccountID, "k", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, now); err == nil {
+		if _, _, err := service.Access.CreateAPIKey(ctx, app.DefaultAccountID, "k", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, now); err == nil {
 			t.Errorf("%s created an API key", name)
 		}
 		store.NoteRefusedSignIn(ctx, hoa)
 		must(t, store.Probe(t.Context()))
 	}
-	users, err := service.Users(t.Context(), app.DefaultAccountID)
+	users, err := service.Access.Users(t.Context(), app.DefaultAccountID)
 	must(t, err)
-	keys, err := service.APIKeys(t.Context(), app.DefaultAccountID)
+	keys, err := service.Access.APIKeys(t.Context(), app.DefaultAccountID)
 	must(t, err)
-	lines, err := service.AuditLines(t.Context(), app.DefaultAccountID, app.AuditFilter{}, 100)
+	lines, err := service.Ledger.AuditLines(t.Context(), app.DefaultAccountID, app.AuditFilter{}, 100)
 	must(t, err)
 	if len(users) != 1 || len(keys) != 0 || len(lines) != 1 {
 		t.Errorf("%+v, %+v, %+v", users, keys, lines)
@@ -108,16 +108,16 @@ func TestAuditPruned(t *testing.T) {
 	defer func() { must(t, h.store.Close()) }()
 	say := func(name string, at time.Time) {
 		t.Helper()
-		must(t, h.service.Audit(app.ActingAs(t.Context(), app.Actor{Way: app.WayCommand, At: at}), app.DefaultAccountID, app.DeedAccountChange, 1, app.AuditNamed(name)))
+		must(t, h.service.Ledger.Audit(app.ActingAs(t.Context(), app.Actor{Way: app.WayCommand, At: at}), app.DefaultAccountID, app.DeedAccountChange, 1, app.AuditNamed(name)))
 	}
 	for range 900 { // more than two steps
 		say("old", h.now.Add(-app.AuditKept-time.Second))
 	}
 	say("kept", h.now.Add(-app.AuditKept))
 	say("of a clock that was behind", h.now.Add(-2*app.AuditKept))
-	_, err := h.service.Prune(t.Context(), app.PruneLimits{}, h.now)
+	_, err := h.service.Upkeep.Prune(t.Context(), app.PruneLimits{}, h.now)
 	must(t, err)
-	lines, err := h.service.AuditLines(t.Context(), app.DefaultAccountID, app.AuditFilter{}, 100)
+	lines, err := h.service.Ledger.AuditLines(t.Context(), app.DefaultAccountID, app.AuditFilter{}, 100)
 	must(t, err)
 	if len(lines) != 2 || lines[1].Name != "kept" {
 		t.Errorf("%d lines are left: %+v", len(lines), lines)
@@ -129,7 +129,7 @@ func TestRefusedSignInsAreCounted(t *testing.T) {
 	t.Parallel()
 	h := &history{t: t, now: time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)}
 	h.reopen(create(t))
-	lan, err := h.service.CreateUser(t.Context(), app.DefaultAccountID, app.UserCreate{Name: "lan", Password: "mật khẩu rất dài", Role: app.RoleOwner}, h.now)
+	lan, err := h.service.Access.CreateUser(t.Context(), app.DefaultAccountID, app.UserCreate{Name: "lan", Password: "mật khẩu rất dài", Role: app.RoleOwner}, h.now)
 	must(t, err)
 	for i := range 60 {
 		from := app.Actor{Way: app.WayDashboard, Address: "192.0.2.1", At: h.now.Add(time.Duration(i) * time.Minute)}
@@ -138,7 +138,7 @@ func TestRefusedSignInsAreCounted(t *testing.T) {
 	}
 	h.store.NoteRefusedSignIn(app.ActingAs(t.Context(), app.Actor{Way: app.WayDashboard, Address: "192.0.2.2", At: h.now.Add(time.Hour)}), lan)
 	must(t, h.store.Probe(t.Context()))
-	lines, err := h.service.AuditLines(t.Context(), app.DefaultAccountID, app.AuditFilter{Noun: "user", NounID: lan.ID}, 100)
+	lines, err := h.service.Ledger.AuditLines(t.Context(), app.DefaultAccountID, app.AuditFilter{Noun: "user", NounID: lan.ID}, 100)
 	must(t, err)
 	if len(lines) != 3 || lines[0].Count != 1 || lines[0].Actor.Address != "192.0.2.2" || lines[1].Count != 60 || lines[1].Deed != app.DeedUserSignInRefused {
 		t.Errorf("%+v", lines)
@@ -157,7 +157,7 @@ func TestExportAudit(t *testing.T) {
 			INSERT INTO audit (account_id, at_ms, way, actor, actor_id, address, deed, noun, noun_id, detail) SELECT 1, 1000000000000, 'api', 'a', 1, '', 'webhook.test', 'webhook', i, '{}' FROM n`)
 	}))
 	want := int64(2500)
-	must(t, h.service.ExportAudit(acting(t.Context()), 1, app.AuditFilter{Noun: "webhook"}, func(list []app.AuditLine) error {
+	must(t, h.service.Ledger.ExportAudit(acting(t.Context()), 1, app.AuditFilter{Noun: "webhook"}, func(list []app.AuditLine) error {
 		for _, l := range list {
 			if l.NounID != want {
 				t.Fatalf("line of webhook %d, want %d", l.NounID, want)

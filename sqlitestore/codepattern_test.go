@@ -15,7 +15,7 @@ import (
 // orders are the patterns of the tests: DH and six digits.
 func (h *history) orders() {
 	h.t.Helper()
-	_, err := h.service.CreateCodePattern(h.t.Context(), 1, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
+	_, err := h.service.Ledger.CreateCodePattern(h.t.Context(), 1, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
 	must(h.t, err)
 }
 
@@ -43,7 +43,7 @@ func TestCodeStays(t *testing.T) {
 	h.orders()
 	with := bodies(h.record([]app.Incoming{h.paid("1000", "ck dh-001234")}))
 	without := bodies(h.record([]app.Incoming{h.paid("1000", "DH001234 DH001235")}))
-	must(t, h.service.DeleteCodePattern(ctx, 1, 1, time.Now()))
+	must(t, h.service.Ledger.DeleteCodePattern(ctx, 1, 1, time.Now()))
 	after := bodies(h.record([]app.Incoming{h.paid("1000", "DH001236")}))
 	for i, c := range []struct {
 		bodies []string
@@ -62,13 +62,13 @@ func TestCodeStays(t *testing.T) {
 	if diff := cmp.Diff([]string{before[0], with[0], without[0], after[0]}, read); diff != "" {
 		t.Errorf("read from the file (-at once +later):\n%s", diff)
 	}
-	sent, err := h.service.TestWebhook(ctx, 1, h.hooks[0].ID, h.now)
+	sent, err := h.service.Deliveries.TestWebhook(ctx, 1, h.hooks[0].ID, h.now)
 	must(t, err)
 	if sent.Payload.Code.Read {
 		t.Error("a test has a code although there is no pattern")
 	}
 	h.orders()
-	if sent, err = h.service.TestWebhook(ctx, 1, h.hooks[0].ID, h.now); err != nil || sent.Payload.Code != (app.PaymentCode{Read: true}) {
+	if sent, err = h.service.Deliveries.TestWebhook(ctx, 1, h.hooks[0].ID, h.now); err != nil || sent.Payload.Code != (app.PaymentCode{Read: true}) {
 		t.Errorf("a test of an account with patterns: %+v, %v", sent.Payload, err)
 	}
 	whole(t, h.store.Path(), h.now)
@@ -106,11 +106,11 @@ func TestLimitedToCodes(t *testing.T) {
 		"two accounts": {BankAccountIDs: []int64{h.banks[2].ID, h.banks[0].ID, h.banks[2].ID}}, "codes of one account": {BankAccountIDs: []int64{h.banks[0].ID}, CodePrefix: "DH"},
 	} {
 		in.Name, in.URL, in.Type = name, "https://shop.vn/", app.WebhookIn
-		w, _, err := h.service.CreateWebhook(ctx, 1, in, h.now)
+		w, _, err := h.service.Deliveries.CreateWebhook(ctx, 1, in, h.now)
 		must(t, err)
 		names[w.ID] = name
 	}
-	lines, err := h.service.AuditLines(ctx, 1, app.AuditFilter{Deed: app.DeedWebhookCreate}, 10)
+	lines, err := h.service.Ledger.AuditLines(ctx, 1, app.AuditFilter{Deed: app.DeedWebhookCreate}, 10)
 	must(t, err)
 	noted := map[string]string{}
 	for _, line := range lines {
@@ -147,14 +147,14 @@ func TestLimitedToCodes(t *testing.T) {
 			t.Errorf("%s on %s (-want +got):\n%s", c.content, c.account, diff)
 		}
 	}
-	list, passed, err := h.service.StreamTransactions(ctx, orders, 0, 10)
+	list, passed, err := h.service.Streams.StreamTransactions(ctx, orders, 0, 10)
 	must(t, err)
 	if len(list) != 2 || list[0].Code.Text != "DH001234" || list[1].Code.Text != "DH501234" || passed != 4 {
 		t.Errorf("the stream has %+v up to %d", list, passed)
 	}
 	// An import is taken back but for what the stream sends.
 	id, _ := h.imports("a.csv", false, []app.Incoming{h.paid("1000", "DH001299"), h.paid("1000", "none"), h.paid("1000", "DH00129")})
-	if u, err := h.service.Undoable(ctx, 1, id, h.now); err != nil || u.ToldCount != 1 {
+	if u, err := h.service.Inbound.Undoable(ctx, 1, id, h.now); err != nil || u.ToldCount != 1 {
 		t.Errorf("%d of the import count as sent, want 1; %v", u.ToldCount, err)
 	}
 }
@@ -167,7 +167,7 @@ func TestCodePatternBounds(t *testing.T) {
 	defer h.store.Close()
 	ctx := t.Context()
 	add := func(account int64, prefix string) error {
-		_, err := h.service.CreateCodePattern(ctx, account, paymentcode.Pattern{Prefix: prefix, Least: 6, Most: 8, Alphabet: paymentcode.Digits}, h.now)
+		_, err := h.service.Ledger.CreateCodePattern(ctx, account, paymentcode.Pattern{Prefix: prefix, Least: 6, Most: 8, Alphabet: paymentcode.Digits}, h.now)
 		return err
 	}
 	for i := range app.MaxCodePatterns {
@@ -180,11 +180,11 @@ func TestCodePatternBounds(t *testing.T) {
 		t.Errorf("one pattern more: %v", err)
 	}
 	must(t, add(2, "DH7"))
-	if err := h.service.DeleteCodePattern(ctx, 2, 1, time.Now()); app.CodeOf(err) != app.CodeNotFound {
+	if err := h.service.Ledger.DeleteCodePattern(ctx, 2, 1, time.Now()); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("the pattern of another account: %v", err)
 	}
-	must(t, h.service.DeleteCodePattern(ctx, 1, 1, time.Now()))
-	if lines, err := h.service.AuditLines(ctx, 1, app.AuditFilter{}, 1); err != nil || lines[0].Deed != app.DeedCodePatternDelete || lines[0].Name != "DH0" {
+	must(t, h.service.Ledger.DeleteCodePattern(ctx, 1, 1, time.Now()))
+	if lines, err := h.service.Ledger.AuditLines(ctx, 1, app.AuditFilter{}, 1); err != nil || lines[0].Deed != app.DeedCodePatternDelete || lines[0].Name != "DH0" {
 		t.Errorf("the audit log has %+v, %v", lines, err)
 	}
 	must(t, add(1, "MORE"))

@@ -22,7 +22,7 @@ func TestDueCostsNothingForWhatWaits(t *testing.T) {
 	h := newHistory(t, create(t), 5)
 	defer h.store.Close()
 	for range 20 {
-		_, err := h.service.RecordTransactions(t.Context(), h.call())
+		_, err := h.service.Inbound.RecordTransactions(t.Context(), h.call())
 		must(t, err)
 	}
 	now := h.now.Add(time.Minute)

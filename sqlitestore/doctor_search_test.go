@@ -19,7 +19,7 @@ func TestExamineSearchIndex(t *testing.T) {
 	h := newHistory(t, path, 3)
 	defer h.store.Close()
 	for i, content := range []string{"Thanh toán đơn DH1", "ab", "", "two\nlines\x00and NUL", "💰💰💰 emoji", `quo"te' OR 1`, "same same same", "same same", "🇻🇳"} {
-		_, _, err := h.service.RecordByHand(ctx, 1, app.Incoming{
+		_, _, err := h.service.Inbound.RecordByHand(ctx, 1, app.Incoming{
 			EventID: fmt.Sprint("odd", i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5, Content: content, Number: fmt.Sprint("ODD", i), Time: h.now,
 		}, nil, app.IdempotencyKey{}, h.now)
 		must(t, err)
@@ -31,7 +31,7 @@ func TestExamineSearchIndex(t *testing.T) {
 	}
 	found := func() int64 {
 		t.Helper()
-		list, err := h.service.Transactions(ctx, 1, app.TransactionFilter{Query: "odd0", Page: app.Page{Number: 1, Size: 1}})
+		list, err := h.service.Ledger.Transactions(ctx, 1, app.TransactionFilter{Query: "odd0", Page: app.Page{Number: 1, Size: 1}})
 		must(t, err)
 		return list.Total
 	}
@@ -70,7 +70,7 @@ func TestExamineSearchIndex(t *testing.T) {
 			}
 		}
 		// Beside it money is recorded as ever.
-		_, err := h.service.RecordTransactions(ctx, app.InboundCall{
+		_, err := h.service.Inbound.RecordTransactions(ctx, app.InboundCall{
 			AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
 			Elements: []app.Incoming{{EventID: c.damage, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5, Content: "more", Time: h.now}},
 		})

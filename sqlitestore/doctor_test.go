@@ -60,8 +60,8 @@ func TestExamineWhatFollows(t *testing.T) {
 	for range 60 {
 		h.step()
 	}
-	must(t, h.service.DeleteWebhook(ctx, h.hooks[3].AccountID, h.hooks[3].ID, h.now))
-	must(t, h.service.DeleteWebhook(ctx, h.hooks[2].AccountID, h.hooks[2].ID, h.now))
+	must(t, h.service.Deliveries.DeleteWebhook(ctx, h.hooks[3].AccountID, h.hooks[3].ID, h.now))
+	must(t, h.service.Deliveries.DeleteWebhook(ctx, h.hooks[2].AccountID, h.hooks[2].ID, h.now))
 	for range 3 {
 		_, err := h.store.IndexSearch(ctx)
 		must(t, err)
@@ -132,7 +132,7 @@ func TestExamineWhatFollows(t *testing.T) {
 		must(t, err)
 	}
 	healthyNow(t, path, h.now)
-	found, err := h.service.Transactions(ctx, 1, app.TransactionFilter{Query: "same", Page: app.Page{Number: 1, Size: 1}})
+	found, err := h.service.Ledger.Transactions(ctx, 1, app.TransactionFilter{Query: "same", Page: app.Page{Number: 1, Size: 1}})
 	must(t, err)
 	if rows := peek(t, path, `SELECT count(*) FROM transactions WHERE account_id = 1 AND search LIKE '%same%'`); found.Total != rows[0][0].(int64) || found.Total == 0 {
 		t.Errorf("found %d of %v", found.Total, rows)

@@ -87,7 +87,7 @@ func (h *history) recordWords(random *rand.Rand, round int) {
 			Type: []app.Direction{app.In, app.Out}[random.IntN(2)], Amount: 1000 * (1 + random.Int64N(50)), Content: content, Time: h.now,
 		})
 	}
-	_, err := h.service.RecordTransactions(context.Background(), call)
+	_, err := h.service.Inbound.RecordTransactions(context.Background(), call)
 	must(h.t, err)
 }
 
@@ -97,7 +97,7 @@ func (h *history) settleMany(random *rand.Rand) {
 	h.t.Helper()
 	for _, hook := range h.hooks {
 		for _, retries := range []bool{false, true} {
-			due, err := h.service.Due(context.Background(), hook.ID, h.now, nil, 600, retries)
+			due, err := h.service.Deliveries.Due(context.Background(), hook.ID, h.now, nil, 600, retries)
 			must(h.t, err)
 			due = slices.DeleteFunc(due, func(app.Outgoing) bool { return random.IntN(20) == 0 })
 			random.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] })
@@ -109,7 +109,7 @@ func (h *history) settleMany(random *rand.Rand) {
 						if due[i].ID%4 == 0 {
 							r.StatusCode, r.Error = 500, app.ErrorHTTPStatus
 						}
-						if _, err := h.service.Settle(context.Background(), due[i], r); err != nil {
+						if _, err := h.service.Deliveries.Settle(context.Background(), due[i], r); err != nil {
 							h.t.Error(err)
 						}
 					}
@@ -126,7 +126,7 @@ func (h *history) resendSome(random *rand.Rand) {
 	ctx := context.Background()
 	for _, hook := range h.hooks {
 		if random.IntN(2) == 0 {
-			_, err := h.service.TestWebhook(ctx, hook.AccountID, hook.ID, h.now)
+			_, err := h.service.Deliveries.TestWebhook(ctx, hook.AccountID, hook.ID, h.now)
 			must(h.t, err)
 		}
 		list, total, err := h.store.History(ctx, hook.AccountID, app.HistoryFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 1}})
@@ -135,7 +135,7 @@ func (h *history) resendSome(random *rand.Rand) {
 			continue
 		}
 		for range 3 {
-			_, err := h.service.Resend(ctx, hook.AccountID, 1+random.Int64N(list[0].ID), app.IdempotencyKey{}, h.now)
+			_, err := h.service.Deliveries.Resend(ctx, hook.AccountID, 1+random.Int64N(list[0].ID), app.IdempotencyKey{}, h.now)
 			if code := app.CodeOf(err); err != nil && code != app.CodeNotFound && code != app.CodeDeliveryPending {
 				h.t.Error(err)
 			}

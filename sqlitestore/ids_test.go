@@ -39,11 +39,11 @@ func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
 	defer h.store.Close()
 	once := func(source app.Source, id string) (event, attempt, transaction int64) {
 		t.Helper()
-		r, err := h.service.RecordTransactions(ctx, app.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
+		r, err := h.service.Inbound.RecordTransactions(ctx, app.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
 			Elements: []app.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1000, Time: h.now}}})
 		must(t, err)
 		for _, o := range r.Ready {
-			a, err := h.service.Settle(ctx, o, app.Result{StartedAt: h.now, StatusCode: 500, Error: app.ErrorHTTPStatus, Detail: app.Detail{Text: "of " + id}})
+			a, err := h.service.Deliveries.Settle(ctx, o, app.Result{StartedAt: h.now, StatusCode: 500, Error: app.ErrorHTTPStatus, Detail: app.Detail{Text: "of " + id}})
 			must(t, err)
 			attempt = a.ID
 		}
@@ -54,10 +54,10 @@ func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
 	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error {
 		return exec(`UPDATE deliveries SET state = 2, due_ms = NULL`)
 	}))
-	resent, err := h.service.Resend(ctx, 1, attempt, app.IdempotencyKey{}, h.now)
+	resent, err := h.service.Deliveries.Resend(ctx, 1, attempt, app.IdempotencyKey{}, h.now)
 	must(t, err)
 	h.now = h.now.Add(48 * time.Hour)
-	_, err = h.service.Prune(ctx, app.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now)
+	_, err = h.service.Upkeep.Prune(ctx, app.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now)
 	must(t, err)
 	if left := fmt.Sprint(peek(t, path, `SELECT (SELECT count(*) FROM inbound_events), (SELECT count(*) FROM attempts)`)); left != "[[0 0]]" {
 		t.Fatal("left after pruning: ", left)
@@ -67,11 +67,11 @@ func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
 		t.Errorf("after event %d and attempt %d were pruned came %d and %d", event, attempt, nextEvent, nextAttempt)
 	}
 	// The history id that a shop has kept.
-	if _, err := h.service.Resend(ctx, 1, attempt, app.IdempotencyKey{}, h.now); app.CodeOf(err) != app.CodeNotFound {
+	if _, err := h.service.Deliveries.Resend(ctx, 1, attempt, app.IdempotencyKey{}, h.now); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("resending a pruned attempt: %v", err)
 	}
 	// Where a transaction came from, and whether it is known.
-	if p, err := h.service.TransactionOrigin(ctx, 1, transaction); err != nil || p.InboundEventID != 0 {
+	if p, err := h.service.Ledger.TransactionOrigin(ctx, 1, transaction); err != nil || p.InboundEventID != 0 {
 		t.Errorf("it comes from the event %d, %v", p.InboundEventID, err)
 	}
 	known, err := h.store.KnownEvents(ctx, 1, []app.EventRef{{SourceID: mine.ID, Channel: app.ChannelCall, EventID: "first"}})
@@ -83,7 +83,7 @@ func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
 		t.Errorf("it resends the delivery %d, %v", facts.ResentFrom, err)
 	}
 	for _, hook := range h.hooks[:2] {
-		health, err := h.service.WebhookHealth(ctx, 1, hook.ID, h.now)
+		health, err := h.service.Deliveries.WebhookHealth(ctx, 1, hook.ID, h.now)
 		if err != nil || health.HistoryID != 0 || health.Last.Detail != (app.Detail{}) {
 			t.Errorf("the last attempt of webhook %d is %d, %q, %v", hook.ID, health.HistoryID, health.Last.Detail, err)
 		}
@@ -151,9 +151,9 @@ func TestRestoreLeavesAGap(t *testing.T) {
 		}
 		h.reopen(path)
 		since, at := before["transactions"], h.now.Add(time.Minute)
-		tx, _, err := h.service.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint("after ", since), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1, Time: at}, nil, app.IdempotencyKey{}, at)
+		tx, _, err := h.service.Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint("after ", since), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1, Time: at}, nil, app.IdempotencyKey{}, at)
 		must(t, err)
-		page, err := h.service.Transactions(t.Context(), 1, app.TransactionFilter{SinceID: &since, Page: app.Page{Number: 1, Size: 20}})
+		page, err := h.service.Ledger.Transactions(t.Context(), 1, app.TransactionFilter{SinceID: &since, Page: app.Page{Number: 1, Size: 20}})
 		must(t, err)
 		if len(page.Rows) != 1 || page.Rows[0].ID != tx.ID {
 			t.Errorf("a poller at %d finds %d transactions, want %d", since, len(page.Rows), tx.ID)

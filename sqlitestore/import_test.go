@@ -29,7 +29,7 @@ func (h *history) rows(first, n int) (list []app.Incoming) {
 // imports adds a file in batches and gives its id.
 func (h *history) imports(file string, notify bool, rows []app.Incoming) (id int64, recorded int) {
 	h.t.Helper()
-	in, err := h.service.NewImport(context.Background(), app.ImportOptions{AccountID: h.banks[0].AccountID, File: file, Notify: notify})
+	in, err := h.service.Inbound.NewImport(context.Background(), app.ImportOptions{AccountID: h.banks[0].AccountID, File: file, Notify: notify})
 	must(h.t, err)
 	for len(rows) > 0 {
 		n := min(len(rows), 500)
@@ -71,49 +71,49 @@ func TestUndoImport(t *testing.T) {
 	}
 	_, err := h.store.IndexSearch(ctx) // of a part of them
 	must(t, err)
-	u, err := h.service.Undoable(ctx, 1, id, h.now)
+	u, err := h.service.Inbound.Undoable(ctx, 1, id, h.now)
 	must(t, err)
 	if u.In.Count+u.Out.Count != 700 || u.Out.Count != 234 || u.ToldCount+u.NamedCount != 0 || u.File.In != u.In || u.File.Out != u.Out || !u.First.Equal(h.now.Add(-96*time.Hour).Truncate(time.Second)) || !u.Last.Equal(h.now.Truncate(time.Second)) {
 		t.Errorf("%+v", u)
 	}
 	// It is interrupted after a step, and goes on.
-	last, err := h.store.UndoImport(ctx, 1, id, 0, h.service.Zone(), h.now)
+	last, err := h.store.UndoImport(ctx, 1, id, 0, h.service.Ledger.Zone(), h.now)
 	must(t, err)
-	if u, err = h.service.Undoable(ctx, 1, id, h.now); err != nil || u.In.Count+u.Out.Count != 600 || last == 0 || !u.File.UndoneAt.IsZero() {
+	if u, err = h.service.Inbound.Undoable(ctx, 1, id, h.now); err != nil || u.In.Count+u.Out.Count != 600 || last == 0 || !u.File.UndoneAt.IsZero() {
 		t.Errorf("after a step: %+v, %v", u, err)
 	}
 	whole(t, path, h.now)
-	must(t, h.service.UndoImport(ctx, 1, id, h.now))
+	must(t, h.service.Inbound.UndoImport(ctx, 1, id, h.now))
 	whole(t, path, h.now)
 	if after := fmt.Sprint(peek(t, path, whatStands)); after != before {
 		t.Errorf("before the import\n%s\nafter its undoing\n%s", before, after)
 	}
-	if page, err := h.service.Transactions(ctx, 1, app.TransactionFilter{Query: "DH555", Page: app.Page{Number: 1, Size: 20}}); err != nil || page.Total != 0 {
+	if page, err := h.service.Ledger.Transactions(ctx, 1, app.TransactionFilter{Query: "DH555", Page: app.Page{Number: 1, Size: 20}}); err != nil || page.Total != 0 {
 		t.Errorf("found what was removed: %+v, %v", page, err)
 	}
-	if u, err = h.service.Undoable(ctx, 1, id, h.now); err != nil || u.In.Count+u.Out.Count != 0 || u.File.UndoneAt.IsZero() {
+	if u, err = h.service.Inbound.Undoable(ctx, 1, id, h.now); err != nil || u.In.Count+u.Out.Count != 0 || u.File.UndoneAt.IsZero() {
 		t.Errorf("undone: %+v, %v", u, err)
 	}
-	must(t, h.service.UndoImport(ctx, 1, id, h.now.Add(time.Hour)))
+	must(t, h.service.Inbound.UndoImport(ctx, 1, id, h.now.Add(time.Hour)))
 	again, recorded := h.imports("a.csv", false, h.rows(0, 700))
 	if recorded != 700 || again == id {
 		t.Errorf("imported again: %d as %d", recorded, again)
 	}
 	index()
 	whole(t, path, h.now)
-	files, err := h.service.Imports(ctx, 1, app.Page{Number: 1, Size: 20})
+	files, err := h.service.Inbound.Imports(ctx, 1, app.Page{Number: 1, Size: 20})
 	if err != nil || len(files) != 2 || files[0].ID != again || !files[1].UndoneAt.Equal(u.File.UndoneAt) || files[0].File != "a.csv" || files[0].Kept+files[1].Kept != 0 {
 		t.Errorf("%+v, %v", files, err)
 	}
 	// Another account has no such import.
-	if files, err := h.service.Imports(ctx, 2, app.Page{Number: 1, Size: 20}); err != nil || len(files) != 0 {
+	if files, err := h.service.Inbound.Imports(ctx, 2, app.Page{Number: 1, Size: 20}); err != nil || len(files) != 0 {
 		t.Errorf("of another account: %+v, %v", files, err)
 	}
-	if _, err := h.service.Undoable(ctx, 2, again, h.now); app.CodeOf(err) != app.CodeNotFound {
+	if _, err := h.service.Inbound.Undoable(ctx, 2, again, h.now); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("of another account: %v", err)
 	}
-	must(t, h.service.UndoImport(ctx, 2, again, h.now))
-	if u, err = h.service.Undoable(ctx, 1, again, h.now); err != nil || u.In.Count+u.Out.Count != 700 || !u.File.UndoneAt.IsZero() {
+	must(t, h.service.Inbound.UndoImport(ctx, 2, again, h.now))
+	if u, err = h.service.Inbound.Undoable(ctx, 1, again, h.now); err != nil || u.In.Count+u.Out.Count != 700 || !u.File.UndoneAt.IsZero() {
 		t.Errorf("undone by another account: %+v, %v", u, err)
 	}
 	whole(t, path, h.now)
@@ -131,7 +131,7 @@ func TestUndoLeavesWhatIsKnown(t *testing.T) {
 	silent, _ := h.imports("silent.csv", false, h.rows(10, 10))
 	stays := func(file int64, goes, told, named int64) {
 		t.Helper()
-		u, err := h.service.Undoable(ctx, 1, file, h.now)
+		u, err := h.service.Inbound.Undoable(ctx, 1, file, h.now)
 		if err != nil || u.In.Count+u.Out.Count != goes || u.ToldCount != told || u.NamedCount != named || int64(len(u.Told)) != told || int64(len(u.Named)) != named {
 			t.Errorf("%+v, %v; want %d to go, %d told, %d named", u, err, goes, told, named)
 		}
@@ -139,15 +139,15 @@ func TestUndoLeavesWhatIsKnown(t *testing.T) {
 	// The second webhook takes money in alone.
 	stays(id, 0, 10, 0)
 	for range 2 { // the provider may call again
-		r, err := h.service.RecordTransactions(ctx, app.InboundCall{AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
+		r, err := h.service.Inbound.RecordTransactions(ctx, app.InboundCall{AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
 			Elements: []app.Incoming{{EventID: "e", Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 1010, Number: "FT10", Time: h.now}}})
 		if err != nil || r.Duplicates != 1 {
 			t.Fatalf("%+v, %v", r, err)
 		}
 	}
 	stays(silent, 9, 0, 1)
-	must(t, h.service.UndoImport(ctx, 1, id, h.now))
-	must(t, h.service.UndoImport(ctx, 1, silent, h.now))
+	must(t, h.service.Inbound.UndoImport(ctx, 1, id, h.now))
+	must(t, h.service.Inbound.UndoImport(ctx, 1, silent, h.now))
 	if n := peek(t, path, `SELECT count(*) FROM transactions`)[0][0]; n != int64(11) {
 		t.Errorf("%d transactions, want the ten that are told and the one that is named", n)
 	}
@@ -159,21 +159,21 @@ func TestUndoLeavesWhatIsKnown(t *testing.T) {
 	if len(due) != 10 {
 		t.Fatalf("%d due", len(due))
 	}
-	_, err = h.service.Settle(ctx, due[0], app.Result{StartedAt: h.now, StatusCode: 500})
+	_, err = h.service.Deliveries.Settle(ctx, due[0], app.Result{StartedAt: h.now, StatusCode: 500})
 	must(t, err)
 	for _, hook := range h.hooks[:2] {
-		must(t, h.service.DeleteWebhook(ctx, 1, hook.ID, h.now))
+		must(t, h.service.Deliveries.DeleteWebhook(ctx, 1, hook.ID, h.now))
 	}
 	stays(id, 0, 10, 0)
-	_, err = h.service.Settle(ctx, due[1], app.Result{StartedAt: h.now, StatusCode: 200})
+	_, err = h.service.Deliveries.Settle(ctx, due[1], app.Result{StartedAt: h.now, StatusCode: 200})
 	must(t, err)
 	h.now = h.now.Add(time.Minute)
 	stays(id, 0, 10, 0)
 	h.now = h.now.Add(time.Second)
 	stays(id, 8, 2, 0)
-	must(t, h.service.UndoImport(ctx, 1, id, h.now))
+	must(t, h.service.Inbound.UndoImport(ctx, 1, id, h.now))
 	stays(id, 0, 2, 0)
-	if files, err := h.service.Imports(ctx, 1, app.Page{Number: 1, Size: 20}); err != nil || files[0].Kept != 1 || files[1].Kept != 2 {
+	if files, err := h.service.Inbound.Imports(ctx, 1, app.Page{Number: 1, Size: 20}); err != nil || files[0].Kept != 1 || files[1].Kept != 2 {
 		t.Errorf("%+v, %v; want 1 and 2 that stay", files, err)
 	}
 	if n := peek(t, path, `SELECT count(*) FROM transactions`)[0][0]; n != int64(3) {
@@ -196,7 +196,7 @@ func TestUndoSteps(t *testing.T) {
 	for after, last := int64(0), int64(1); last != 0; after = last {
 		began, before := time.Now(), peek(t, path, `SELECT count(*) FROM transactions`)[0][0].(int64)
 		var err error
-		last, err = h.store.UndoImport(t.Context(), 1, id, after, h.service.Zone(), h.now)
+		last, err = h.store.UndoImport(t.Context(), 1, id, after, h.service.Ledger.Zone(), h.now)
 		must(t, err)
 		longest = max(longest, time.Since(began))
 		if removed := before - peek(t, path, `SELECT count(*) FROM transactions`)[0][0].(int64); removed > 100 {
@@ -213,7 +213,7 @@ func TestUndoSteps(t *testing.T) {
 	// Nor does it look for long at what stays.
 	id, _ = h.imports("told.csv", true, h.rows(2000, 150))
 	first := peek(t, path, `SELECT min(id) FROM transactions WHERE import_id = ?`, id)[0][0].(int64)
-	if last, err := h.store.UndoImport(t.Context(), 1, id, 0, h.service.Zone(), h.now); err != nil || last != first+99 {
+	if last, err := h.store.UndoImport(t.Context(), 1, id, 0, h.service.Ledger.Zone(), h.now); err != nil || last != first+99 {
 		t.Errorf("the first step came to %d from %d on, %v", last, first, err)
 	}
 }
@@ -231,7 +231,7 @@ func TestUndoKeepsWhatAnotherFileNamed(t *testing.T) {
 		if a == b || b == c || recorded != 5 {
 			t.Fatal(a, b, c, recorded)
 		}
-		files, err := h.service.Imports(ctx, 1, app.Page{Number: 1, Size: 20})
+		files, err := h.service.Inbound.Imports(ctx, 1, app.Page{Number: 1, Size: 20})
 		must(t, err)
 		for i, want := range []int64{0, 5, 10} { // what each has brought
 			if n := files[i].In.Count + files[i].Out.Count; n != want {
@@ -240,9 +240,9 @@ func TestUndoKeepsWhatAnotherFileNamed(t *testing.T) {
 		}
 		undo := func(id int64, want, removed int64) {
 			t.Helper()
-			u, err := h.service.Undoable(ctx, 1, id, h.now)
+			u, err := h.service.Inbound.Undoable(ctx, 1, id, h.now)
 			must(t, err)
-			must(t, h.service.UndoImport(ctx, 1, id, h.now))
+			must(t, h.service.Inbound.UndoImport(ctx, 1, id, h.now))
 			if n := h.count(`transactions`); n != want || u.In.Count+u.Out.Count != removed {
 				t.Errorf("after the undoing of %d: %d transactions, %d said to go; want %d and %d", id, n, u.In.Count+u.Out.Count, want, removed)
 			}
@@ -281,7 +281,7 @@ func TestUndoHandsOn(t *testing.T) {
 	b, _ := h.imports("b.csv", false, rows())
 	c, _ := h.imports("c.csv", false, rows())
 	for _, step := range []struct{ undone, owner int64 }{{a, b}, {b, c}, {c, 0}} {
-		must(t, h.service.UndoImport(ctx, 1, step.undone, h.now))
+		must(t, h.service.Inbound.UndoImport(ctx, 1, step.undone, h.now))
 		if n := h.count(`transactions WHERE import_id = ` + fmt.Sprint(step.owner)); n != min(step.owner, 1) || h.count(`transactions`) != n {
 			t.Errorf("after the undoing of %d: %v", step.undone, peek(t, h.store.Path(), `SELECT id, import_id FROM transactions`))
 		}
@@ -296,16 +296,16 @@ func TestUndoDuringImport(t *testing.T) {
 	defer h.store.Close()
 	ctx := t.Context()
 	_, recorded := h.imports("before.csv", false, h.rows(10, 1))
-	in, err := h.service.NewImport(ctx, app.ImportOptions{AccountID: 1, File: "a.csv"})
+	in, err := h.service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: 1, File: "a.csv"})
 	must(t, err)
 	must(t, second(in.Add(ctx, h.rows(0, 5), h.now)))
-	must(t, h.service.UndoImport(ctx, 1, in.ID(), h.now))
+	must(t, h.service.Inbound.UndoImport(ctx, 1, in.ID(), h.now))
 	for _, c := range []struct {
 		rows   []app.Incoming
 		undone bool
 	}{{h.rows(10, 1), true}, {h.rows(5, 5), false}} {
 		must(t, second(in.Add(ctx, c.rows, h.now)))
-		u, err := h.service.Undoable(ctx, 1, in.ID(), h.now)
+		u, err := h.service.Inbound.Undoable(ctx, 1, in.ID(), h.now)
 		must(t, err)
 		if u.File.UndoneAt.IsZero() == c.undone || (u.In.Count+u.Out.Count == 0) != c.undone || recorded != 1 {
 			t.Errorf("%+v, want it undone: %v", u, c.undone)
@@ -331,8 +331,8 @@ func TestUndoOfWhatMayBeRepeats(t *testing.T) {
 	if recorded != 1 || h.count(`inbound_items WHERE state = 'may_be_repeat'`) != 1 {
 		t.Fatalf("%d recorded; %v", recorded, peek(t, path, `SELECT state, content FROM inbound_items`))
 	}
-	must(t, h.service.UndoImport(ctx, 1, second, h.now))
-	must(t, h.service.UndoImport(ctx, 1, first, h.now))
+	must(t, h.service.Inbound.UndoImport(ctx, 1, second, h.now))
+	must(t, h.service.Inbound.UndoImport(ctx, 1, first, h.now))
 	if n := h.count(`transactions WHERE content = 'TRA DA'`); n != 1 || h.count(`transactions`) != 1 {
 		t.Errorf("%v", peek(t, path, `SELECT content FROM transactions`))
 	}
@@ -344,7 +344,7 @@ func TestUndoOfWhatMayBeRepeats(t *testing.T) {
 	if again, recorded := h.imports("c.csv", false, []app.Incoming{row("BANH MI")}); recorded != 0 || again != 0 || h.count(`inbound_items`) != 2 {
 		t.Errorf("imported again: %d recorded by %d; %v", recorded, again, peek(t, path, `SELECT state, content FROM inbound_items`))
 	}
-	must(t, h.service.UndoImport(ctx, 1, third, h.now))
+	must(t, h.service.Inbound.UndoImport(ctx, 1, third, h.now))
 	if n := h.count(`inbound_events WHERE open > 0`); n != 0 {
 		t.Errorf("%d events are open", n)
 	}
@@ -354,11 +354,11 @@ func TestUndoOfWhatMayBeRepeats(t *testing.T) {
 		t.Fatalf("the file can't be imported again: %v", item)
 	}
 	// What a person has settled stays settled.
-	s, err := h.service.SettleRepeat(ctx, 1, item[0][1].(int64), item[0][0].(int64), 0, true, h.now)
+	s, err := h.service.Inbound.SettleRepeat(ctx, 1, item[0][1].(int64), item[0][0].(int64), 0, true, h.now)
 	if err != nil || s.Outcome != app.OutcomeDuplicate {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	must(t, h.service.UndoImport(ctx, 1, fourth, h.now))
+	must(t, h.service.Inbound.UndoImport(ctx, 1, fourth, h.now))
 	h.imports("c.csv", false, []app.Incoming{row("BANH MI")})
 	if n := h.count(`transactions`); n != 1 || h.count(`inbound_items WHERE state IN ('may_be_repeat', 'discarded')`) != 1 {
 		t.Errorf("%d transactions; %v", n, peek(t, path, `SELECT state, content FROM inbound_items`))
@@ -376,7 +376,7 @@ func TestRemovalsAreRemembered(t *testing.T) {
 	removed := func(st app.Stream, after int64) (ids []int64, first int64) {
 		t.Helper()
 		for st.AccountID = 1; ; {
-			some, passed, err := h.service.RemovedTransactions(t.Context(), st, after, math.MaxInt64)
+			some, passed, err := h.service.Streams.RemovedTransactions(t.Context(), st, after, math.MaxInt64)
 			must(t, err)
 			if passed == after {
 				return ids, first
@@ -388,9 +388,9 @@ func TestRemovalsAreRemembered(t *testing.T) {
 		}
 	}
 	id, recorded := h.imports("a.csv", false, h.rows(0, 250))
-	u, err := h.service.Undoable(t.Context(), 1, id, h.now)
+	u, err := h.service.Inbound.Undoable(t.Context(), 1, id, h.now)
 	must(t, err)
-	must(t, h.service.UndoImport(t.Context(), 1, id, h.now))
+	must(t, h.service.Inbound.UndoImport(t.Context(), 1, id, h.now))
 	all, _ := removed(app.Stream{Type: app.WebhookAll}, 0)
 	in, _ := removed(app.Stream{Type: app.WebhookIn}, 0)
 	some, _ := removed(app.Stream{Type: app.WebhookAll}, 1)
@@ -409,7 +409,7 @@ func TestRemovalsAreRemembered(t *testing.T) {
 		INSERT INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code) SELECT 1, i, i, 1, 'IN', '' FROM n`, app.MaxRemovals)
 	must(t, err)
 	id, _ = h.imports("b.csv", false, h.rows(0, 5))
-	must(t, h.service.UndoImport(t.Context(), 1, id, h.now))
+	must(t, h.service.Inbound.UndoImport(t.Context(), 1, id, h.now))
 	if kept := peek(t, path, `SELECT count(DISTINCT number), min(number), max(number) FROM removed_transactions WHERE account_id = 1`); fmt.Sprint(kept) != fmt.Sprint([][]any{{int64(app.MaxRemovals), int64(11), int64(10 + app.MaxRemovals)}}) {
 		t.Errorf("kept are %v", kept)
 	}
@@ -428,7 +428,7 @@ func TestUndoForgetsItsOwnIDs(t *testing.T) {
 	if file == 0 || h.count(`inbound_items WHERE state = 'may_be_repeat'`) != 1 {
 		t.Fatal("the row can't be a repeat")
 	}
-	must(t, h.service.UndoImport(t.Context(), 1, file, h.now))
+	must(t, h.service.Inbound.UndoImport(t.Context(), 1, file, h.now))
 	if r := h.record([]app.Incoming{e}); r.Duplicates != 1 {
 		t.Errorf("the provider called again: %+v", r)
 	}

@@ -28,7 +28,7 @@ func (h *history) cutLink(notify app.NotifyOnLink) app.BankAccount {
 			cancel()
 		}
 	}))
-	r, err := h.service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A", Notify: notify}, h.now)
+	r, err := h.service.Inbound.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A", Notify: notify}, h.now)
 	must(h.t, err)
 	must(h.t, h.store.Watch(h.t.Context(), nil))
 	if !r.More || r.Recorded == 0 || r.Recorded >= several {
@@ -40,7 +40,7 @@ func (h *history) cutLink(notify app.NotifyOnLink) app.BankAccount {
 // finish does what the regular work does once a link is left alone.
 func (h *history) finish() {
 	h.t.Helper()
-	must(h.t, h.service.FinishLinks(h.t.Context(), h.now.Add(time.Minute)))
+	must(h.t, h.service.Inbound.FinishLinks(h.t.Context(), h.now.Add(time.Minute)))
 }
 
 func (h *history) count(query string) int64 {
@@ -69,7 +69,7 @@ func TestLinkGoesOn(t *testing.T) {
 		{"the same by another source", app.NotifyRecent, func(h *history, _ app.BankAccount) {
 			call := h.callOf(h.waiting(several - 10))
 			call.Source = h.sources[1]
-			r, err := h.service.RecordTransactions(h.t.Context(), call)
+			r, err := h.service.Inbound.RecordTransactions(h.t.Context(), call)
 			must(h.t, err)
 			if r.Recorded != len(call.Elements) {
 				h.t.Fatalf("%d recorded", r.Recorded)
@@ -81,19 +81,19 @@ func TestLinkGoesOn(t *testing.T) {
 			}
 		}, several, 2 * several, 0},
 		{"the rest is discarded", app.NotifyRecent, func(h *history, _ app.BankAccount) {
-			_, err := h.service.DiscardInbound(h.t.Context(), 1, 1)
+			_, err := h.service.Inbound.DiscardInbound(h.t.Context(), 1, 1)
 			must(h.t, err)
 		}, -1, -1, 0},
 		{"switched off", app.NotifyRecent, func(h *history, b app.BankAccount) {
-			_, err := h.service.ToggleBankAccount(h.t.Context(), 1, b.ID, h.now)
+			_, err := h.service.Ledger.ToggleBankAccount(h.t.Context(), 1, b.ID, h.now)
 			must(h.t, err)
 		}, several, -1, 0},
 		{"unlinked", app.NotifyRecent, func(h *history, b app.BankAccount) {
-			must(h.t, h.service.UnlinkBankAccount(h.t.Context(), 1, b.ID, h.now))
+			must(h.t, h.service.Ledger.UnlinkBankAccount(h.t.Context(), 1, b.ID, h.now))
 		}, -1, -1, -1},
 		{"unlinked and linked again without notices", app.NotifyAll, func(h *history, b app.BankAccount) {
-			must(h.t, h.service.UnlinkBankAccount(h.t.Context(), 1, b.ID, h.now))
-			_, err := h.service.LinkBankAccount(h.t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A", Notify: app.NotifyNone}, h.now)
+			must(h.t, h.service.Ledger.UnlinkBankAccount(h.t.Context(), 1, b.ID, h.now))
+			_, err := h.service.Inbound.LinkBankAccount(h.t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A", Notify: app.NotifyNone}, h.now)
 			must(h.t, err)
 		}, several, -1, 0},
 	} {
@@ -146,7 +146,7 @@ func TestLinkIsLeftAlone(t *testing.T) {
 	h.record(h.elements(several, "999"))
 	h.cutLink(app.NotifyAll)
 	before := h.count(`transactions`)
-	must(t, h.service.FinishLinks(t.Context(), h.now.Add(20*time.Second)))
+	must(t, h.service.Inbound.FinishLinks(t.Context(), h.now.Add(20*time.Second)))
 	if n := h.count(`transactions`); n != before {
 		t.Errorf("%d transactions after %d", n, before)
 	}
@@ -156,12 +156,12 @@ func TestLinkIsLeftAlone(t *testing.T) {
 // 1000, for which others wait too, and cuts that off after its first step.
 func (h *history) cutEventLink() app.InboundLinkResult {
 	h.t.Helper()
-	source, err := h.service.AddSource(h.t.Context(), 1, app.SourceAdd{Provider: "native", Name: "sms", BankAccountID: h.banks[0].ID}, h.now)
+	source, err := h.service.Inbound.AddSource(h.t.Context(), 1, app.SourceAdd{Provider: "native", Name: "sms", BankAccountID: h.banks[0].ID}, h.now)
 	must(h.t, err)
-	must(h.t, h.service.UnlinkBankAccount(h.t.Context(), 1, h.banks[0].ID, h.now))
+	must(h.t, h.service.Ledger.UnlinkBankAccount(h.t.Context(), 1, h.banks[0].ID, h.now))
 	call := h.callOf(h.elements(several, ""))
 	call.Source = source
-	r, err := h.service.RecordTransactions(h.t.Context(), call)
+	r, err := h.service.Inbound.RecordTransactions(h.t.Context(), call)
 	must(h.t, err)
 	if r.Unassigned != several {
 		h.t.Fatalf("%+v", r)
@@ -175,7 +175,7 @@ func (h *history) cutEventLink() app.InboundLinkResult {
 			cancel()
 		}
 	}))
-	l, err := h.service.LinkInbound(ctx, 1, 1, app.InboundLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A"}, h.now)
+	l, err := h.service.Inbound.LinkInbound(ctx, 1, 1, app.InboundLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A"}, h.now)
 	must(h.t, err)
 	must(h.t, h.store.Watch(h.t.Context(), nil))
 	if !l.More || l.Recorded == 0 || l.Recorded >= several || l.Waiting != 0 {
@@ -207,7 +207,7 @@ func TestLinkOfEventEndsWithUnlink(t *testing.T) {
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	l := h.cutEventLink()
-	must(t, h.service.UnlinkBankAccount(t.Context(), 1, l.BankAccount.ID, h.now))
+	must(t, h.service.Ledger.UnlinkBankAccount(t.Context(), 1, l.BankAccount.ID, h.now))
 	before := h.count(`transactions`)
 	h.finish()
 	if n := h.count(`transactions`); n != before {
@@ -226,7 +226,7 @@ func TestLinkPassesByOthers(t *testing.T) {
 		others[i].Gateway = "VCB"
 	}
 	h.record(append(others, h.elements(3, "999")...))
-	r, err := h.service.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
+	r, err := h.service.Inbound.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
 	if err != nil || r.Recorded != 3 || r.More {
 		t.Errorf("%d recorded, more: %t, %v", r.Recorded, r.More, err)
 	}
@@ -250,7 +250,7 @@ func TestLinkStepFullWithItsLastItem(t *testing.T) {
 				elements[n-1+i].Gateway = "VCB"
 			}
 			h.record(elements)
-			r, err := h.service.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "A", Notify: app.NotifyNone}, h.now)
+			r, err := h.service.Inbound.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "A", Notify: app.NotifyNone}, h.now)
 			if err != nil || r.Recorded != n+3 || r.More {
 				t.Errorf("%d recorded, want %d; more: %t, %v", r.Recorded, n+3, r.More, err)
 			}
@@ -266,7 +266,7 @@ func TestLinkLeavesTheRestOfAnother(t *testing.T) {
 	defer h.store.Close()
 	h.record(h.elements(several, "999"))
 	b := h.cutLink(app.NotifyNone)
-	r, err := h.service.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "VCB", AccountNumber: "999", AccountName: "B"}, h.now)
+	r, err := h.service.Inbound.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "VCB", AccountNumber: "999", AccountName: "B"}, h.now)
 	if err != nil || r.Recorded != 0 {
 		t.Errorf("%d recorded on another bank's account, %v", r.Recorded, err)
 	}
@@ -294,7 +294,7 @@ func TestGoneCallerLeavesTheQueue(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() {
-			_, err := h.service.RecordTransactions(ctx, h.callOf(h.elements(1, "1000")))
+			_, err := h.service.Inbound.RecordTransactions(ctx, h.callOf(h.elements(1, "1000")))
 			done <- err
 		}()
 		synctest.Wait()

@@ -168,27 +168,27 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 	own, hidden := w.Link("ACB", "111111"), w.Link("ACB", "222222")
 	w.Webhook("https://shop.vn/hook", app.WebhookIn)
 	at := limitedDay.Start(time.UTC)
-	_, err := w.Service.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: "BILL", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, at)
+	_, err := w.Service.Ledger.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: "BILL", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, at)
 	must(t, err)
 	for _, b := range []app.BankAccount{own, hidden} {
 		amount := int64(111_111)
 		if b.ID == hidden.ID {
 			amount = 222_222
 		}
-		_, err := w.Service.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: amount, BankAccountID: b.ID, Reference: "HD-1"}, app.IdempotencyKey{}, at)
+		_, err := w.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: amount, BankAccountID: b.ID, Reference: "HD-1"}, app.IdempotencyKey{}, at)
 		must(t, err)
 	}
 	record := func(b app.BankAccount, id string, amount int64, at time.Time) int64 {
-		tr, _, err := w.Service.RecordByHand(t.Context(), 1, app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: b.AccountNumber, Number: id, Type: app.In, Amount: amount, Content: "pay " + id, Time: at, NotRepeat: true}, nil, app.IdempotencyKey{}, at)
+		tr, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: b.AccountNumber, Number: id, Type: app.In, Amount: amount, Content: "pay " + id, Time: at, NotRepeat: true}, nil, app.IdempotencyKey{}, at)
 		must(t, err)
-		must(t, w.Service.SetNote(t.Context(), 1, tr.ID, "", app.Note{Text: "note of " + id, ChangedAt: at}))
+		must(t, w.Service.Ledger.SetNote(t.Context(), 1, tr.ID, "", app.Note{Text: "note of " + id, ChangedAt: at}))
 		w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, ?, ?, 1) ON CONFLICT DO NOTHING`, b.ID, int64(app.DayOf(at, time.UTC)), amount, at.Unix())
 		return tr.ID
 	}
 	native := w.Native()
 	record(own, "mine", 111_111, at)
 	theirs := record(hidden, "theirs", 222_222, at)
-	_, err = w.Service.MatchTransaction(t.Context(), 1, 2, theirs, at)
+	_, err = w.Service.Payments.MatchTransaction(t.Context(), 1, 2, theirs, at)
 	must(t, err)
 	ask := func(limit []int64, bank, transaction int64) map[string]string {
 		ctx := app.SeeingOnly(t.Context(), app.BankAccountLimit{On: true, IDs: limit})
@@ -208,9 +208,9 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 		for i := range many {
 			many[i] = app.Incoming{EventID: fmt.Sprint("many", i, limit), Gateway: "ACB", AccountNumber: hidden.AccountNumber, Type: app.In, Amount: 222_222, Content: "only there", Time: at}
 		}
-		_, err = w.Service.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: at, Elements: many})
+		_, err = w.Service.Inbound.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: at, Elements: many})
 		must(t, err)
-		must(t, w.Service.IndexSearch(t.Context()))
+		must(t, w.Service.Ledger.IndexSearch(t.Context()))
 		record(hidden, fmt.Sprint("first", limit), 222_222, at.AddDate(-1, 0, 0))
 		w.Change(`INSERT OR IGNORE INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code) VALUES (1, 1, 222222, ?, 'IN', '')`, hidden.ID)
 		later := ask(limit, hidden.ID, theirs)
@@ -226,7 +226,7 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 			}
 		}
 	}
-	if note, err := w.Service.Note(t.Context(), 1, theirs); err != nil || note.Text != "note of theirs" {
+	if note, err := w.Service.Ledger.Note(t.Context(), 1, theirs); err != nil || note.Text != "note of theirs" {
 		t.Errorf("the note of what is hidden is %q, %v", note.Text, err)
 	}
 }
@@ -241,7 +241,7 @@ func TestLimitedSearchGoesOn(t *testing.T) {
 	const rows = 80 // each in a block of its own
 	for i := range rows {
 		w.Change(`UPDATE sqlite_sequence SET seq = seq + 4096 WHERE name = 'transactions'`)
-		_, _, err := w.Service.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint("hidden", i), Gateway: "ACB", AccountNumber: hidden.AccountNumber, Type: app.In, Amount: 5, Time: long}, nil, app.IdempotencyKey{}, long)
+		_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint("hidden", i), Gateway: "ACB", AccountNumber: hidden.AccountNumber, Type: app.In, Amount: 5, Time: long}, nil, app.IdempotencyKey{}, long)
 		must(t, err)
 		w.Pay(1, fmt.Sprint(i), "pay")
 	}

@@ -20,7 +20,7 @@ func TestCommandLeavesTurns(t *testing.T) {
 
 	recorded := make(chan int, 1)
 	go func() {
-		r, err := command.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
+		r, err := command.Inbound.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
 		if err != nil {
 			t.Error(err)
 		}

@@ -45,7 +45,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	ctx, path, now := context.Background(), create(t), time.Now()
 	w := apptest.Open(t, path, app.Config{})
 	hook, _ := w.Webhook("https://shop.vn/w", app.WebhookAll)
-	_, err := w.Service.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, now)
+	_, err := w.Service.Deliveries.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, now)
 	must(t, err)
 	w.Webhook("https://shop.vn/other", app.WebhookAll)
 	src := w.AddSource(app.SourceAdd{Provider: "casso", APIKey: "key of the list"})
@@ -55,9 +55,9 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	must(t, w.Store.RemoveSource(ctx, 1, removed.ID, now))
 	_, err = w.Store.SetAlertChannel(ctx, app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, SetAt: now, Telegram: app.TelegramSettings{Token: "1:A", Chat: "5"}})
 	must(t, err)
-	_, _, err = w.Service.CreateStream(ctx, 1, app.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop", Credentials: app.BrokerCredentials{Username: "shop", Password: "s3cret"}}, now)
+	_, _, err = w.Service.Streams.CreateStream(ctx, 1, app.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop", Credentials: app.BrokerCredentials{Username: "shop", Password: "s3cret"}}, now)
 	must(t, err)
-	must(t, second(w.Service.RotateStreamSecret(ctx, 1, 1, app.IdempotencyKey{}, now)))
+	must(t, second(w.Service.Streams.RotateStreamSecret(ctx, 1, 1, app.IdempotencyKey{}, now)))
 	w.Close()
 
 	before := readSecrets(t, path)
@@ -98,7 +98,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	}
 
 	w = apptest.Open(t, path, app.Config{})
-	secret, err := w.Service.RotateStreamSecret(acting(ctx), 1, 1, app.IdempotencyKey{}, now)
+	secret, err := w.Service.Streams.RotateStreamSecret(acting(ctx), 1, 1, app.IdempotencyKey{}, now)
 	must(t, err)
 	w.Close()
 	if made := readSecrets(t, path).Stream; made.SecretLost || made.StreamSecrets != (app.StreamSecrets{Secret: secret}) {
@@ -112,14 +112,14 @@ func TestCredentialsAreBounded(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, create(t), app.Config{})
 	ctx, now := t.Context(), time.Now()
-	_, err := w.Service.CreateAccount(ctx, "other", now)
+	_, err := w.Service.Ledger.CreateAccount(ctx, "other", now)
 	must(t, err)
 	key := func(account int64, expires time.Time) (app.APIKey, error) {
-		k, _, err := w.Service.CreateAPIKey(ctx, account, "key", app.ScopeRead, expires, app.IdempotencyKey{}, now)
+		k, _, err := w.Service.Access.CreateAPIKey(ctx, account, "key", app.ScopeRead, expires, app.IdempotencyKey{}, now)
 		return k, err
 	}
 	source := func(account int64) (app.Source, error) {
-		return w.Service.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "source"}, now)
+		return w.Service.Inbound.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "source"}, now)
 	}
 	_, err = key(1, now.Add(-time.Hour))
 	must(t, err)
@@ -157,7 +157,7 @@ func TestCredentialsAreBounded(t *testing.T) {
 	_, err = source(1)
 	must(t, err)
 	counter := func(account int64) (app.CounterLink, error) {
-		l, _, err := w.Service.CreateCounterLink(ctx, account, app.CounterLinkCreate{Name: "counter"}, now)
+		l, _, err := w.Service.Payments.CreateCounterLink(ctx, account, app.CounterLinkCreate{Name: "counter"}, now)
 		return l, err
 	}
 	var lastCounter app.CounterLink

@@ -17,7 +17,7 @@ import (
 // recorded is a work that records one transaction of a source.
 func (h *history) recorded(source app.Source, id, number string, amount int64, outcome *app.Outcome) func() error {
 	return func() error {
-		r, err := h.service.RecordTransactions(context.Background(), app.InboundCall{
+		r, err := h.service.Inbound.RecordTransactions(context.Background(), app.InboundCall{
 			AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
 			Elements: []app.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: "1000", Number: number, Type: app.In, Amount: amount, Time: h.now}},
 		})
@@ -135,7 +135,7 @@ func TestRowsAreSeen(t *testing.T) {
 			for _, err := range h.together([]func() error{
 				h.recorded(h.sources[0], id, "N"+id, 5, &first),
 				func() error {
-					_, err := h.service.Settle(context.Background(), due[0], app.Result{StartedAt: h.now, StatusCode: 200})
+					_, err := h.service.Deliveries.Settle(context.Background(), due[0], app.Result{StartedAt: h.now, StatusCode: 200})
 					return err
 				},
 				h.changes(`UPDATE `+table+` SET account_id = account_id WHERE `+idOf[table]+` = ?`, before+1),
@@ -170,7 +170,7 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 	if errs := h.together([]func() error{h.unknown}); errs[0] == nil {
 		t.Fatal("an event of an unknown source was recorded")
 	}
-	if _, err := h.service.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: app.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, DryRun: true}); err == nil {
+	if _, err := h.service.Inbound.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: app.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, DryRun: true}); err == nil {
 		t.Error("a dry run says that it would be")
 	}
 	outcomes := make([]app.Outcome, 4)
@@ -194,7 +194,7 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 	dry := h.together([]func() error{h.recorded(h.sources[0], "6", "N6", 5, &outcomes[1]), func() error {
 		call := h.normal(h.elements(20, "1000"))
 		call.DryRun = true
-		_, err := h.service.RecordTransactions(context.Background(), call)
+		_, err := h.service.Inbound.RecordTransactions(context.Background(), call)
 		return err
 	}})
 	if dry[0] != nil || dry[1] != nil {
@@ -213,7 +213,7 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 
 // unknown is a work whose row can't be written: an event of a source that isn't there.
 func (h *history) unknown() error {
-	_, err := h.service.RecordTransactions(context.Background(), app.InboundCall{AccountID: 1, Source: app.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now})
+	_, err := h.service.Inbound.RecordTransactions(context.Background(), app.InboundCall{AccountID: 1, Source: app.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now})
 	return err
 }
 
@@ -256,7 +256,7 @@ func TestTotalsOfRowsThatCannotBeWritten(t *testing.T) {
 	must(t, h.recorded(h.sources[0], "first", "N0", 1, &outcome)())
 	errs := h.together([]func() error{
 		func() error { // of an import that isn't there
-			_, err := h.service.RecordTransactions(context.Background(), app.InboundCall{
+			_, err := h.service.Inbound.RecordTransactions(context.Background(), app.InboundCall{
 				AccountID: 1, Source: h.sources[0], Channel: app.ChannelFile, ImportID: 99999, NoDeliveries: true, File: "f", ReceivedAt: h.now,
 				Elements: []app.Incoming{{EventID: "x", Gateway: "ACB", AccountNumber: "1000", Number: "X", Type: app.In, Amount: 123456, Time: h.now}},
 			})
@@ -343,7 +343,7 @@ func (h *history) works(t *testing.T) (works []func() error, said []string) {
 			var err error
 			switch {
 			case kind < 2 && i < len(due):
-				_, err = h.service.Settle(context.Background(), due[i], app.Result{StartedAt: h.now, StatusCode: 200})
+				_, err = h.service.Deliveries.Settle(context.Background(), due[i], app.Result{StartedAt: h.now, StatusCode: 200})
 				said[i] = fmt.Sprint("settled ", err)
 				return err
 			case kind == 2 && failing:
@@ -352,7 +352,7 @@ func (h *history) works(t *testing.T) (works []func() error, said []string) {
 				call.Channel = app.ChannelHand
 				call.Elements = append(call.Elements, app.Incoming{EventID: "x", Gateway: "ACB", AccountNumber: "no such", Type: app.In, Amount: 1, Time: h.now})
 			}
-			r, err := h.service.RecordTransactions(context.Background(), call)
+			r, err := h.service.Inbound.RecordTransactions(context.Background(), call)
 			said[i] = fmt.Sprint(r.Outcomes, r.TransactionIDs, r.EventID, len(r.Ready), err)
 			return err
 		})

@@ -23,16 +23,16 @@ func TestUndoImportOfPayments(t *testing.T) {
 	r := w.PaymentRequest(app.PaymentRequestCreate{Amount: 1_649_000, ExpiresIn: time.Hour})
 	other := w.PaymentRequest(app.PaymentRequestCreate{Amount: 5000})
 	w.Pay(1, "1", r.Code)
-	result, err := w.Service.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Channel: app.ChannelFile, File: "a.csv", ReceivedAt: now, NoDeliveries: true, Elements: []app.Incoming{
+	result, err := w.Service.Inbound.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Channel: app.ChannelFile, File: "a.csv", ReceivedAt: now, NoDeliveries: true, Elements: []app.Incoming{
 		{EventID: "a", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 100_000, Content: r.Code, Time: now},
 		{EventID: "b", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 5000, Content: other.Code, Time: now},
 	}})
 	must(t, err)
 	is := func(r app.PaymentRequest, status app.PaymentStatus, received int64, transfers int) {
 		t.Helper()
-		now, err := w.Service.PaymentRequest(t.Context(), 1, r.ID)
+		now, err := w.Service.Payments.PaymentRequest(t.Context(), 1, r.ID)
 		must(t, err)
-		list, err := w.Service.PaymentTransfers(t.Context(), 1, r.ID, 100)
+		list, err := w.Service.Payments.PaymentTransfers(t.Context(), 1, r.ID, 100)
 		must(t, err)
 		if now.Status(time.Now()) != status || now.Received != received || now.Transfers != transfers || len(list) != transfers {
 			t.Errorf("%s, received %d in %d transfers, %d listed", now.Status(time.Now()), now.Received, now.Transfers, len(list))
@@ -40,7 +40,7 @@ func TestUndoImportOfPayments(t *testing.T) {
 	}
 	is(r, app.PaymentPaid, 1_649_000, 2)
 	is(other, app.PaymentPaid, 5000, 1)
-	must(t, w.Service.UndoImport(t.Context(), 1, result.ImportID, now))
+	must(t, w.Service.Inbound.UndoImport(t.Context(), 1, result.ImportID, now))
 	is(r, app.PaymentUnderpaid, 1_549_000, 1)
 	is(other, app.PaymentOpen, 0, 0)
 	whole(t, w.Path, time.Now())
@@ -58,7 +58,7 @@ func TestPaymentSumsAreRecounted(t *testing.T) {
 	w.Change(`UPDATE payment_requests SET received = received + 1, transfers = 5`)
 	wrongTotals(t, w.Path, "payment_requests")
 	must(t, w.Store.Recount(t.Context(), time.Now()))
-	if now, err := w.Service.PaymentRequest(t.Context(), 1, r.ID); err != nil || now.Received != 1_549_000 || now.Transfers != 1 {
+	if now, err := w.Service.Payments.PaymentRequest(t.Context(), 1, r.ID); err != nil || now.Received != 1_549_000 || now.Transfers != 1 {
 		t.Errorf("recounted: %+v, %v", now, err)
 	}
 	whole(t, w.Path, time.Now())
@@ -71,7 +71,7 @@ func TestWronglyPaidRequests(t *testing.T) {
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
-	_, err := w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{PaymentTolerance: new(int64(1000))})
+	_, err := w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{PaymentTolerance: new(int64(1000))})
 	must(t, err)
 	short, paid := w.PaymentRequest(app.PaymentRequestCreate{Amount: 1_550_001}), w.PaymentRequest(app.PaymentRequestCreate{Amount: 1_550_000})
 	w.Pay(1, "1", short.Code)
@@ -104,7 +104,7 @@ func TestPaymentListReadsAnIndex(t *testing.T) {
 	defer h.store.Close()
 	for _, f := range []app.PaymentFilter{{}, {Status: app.PaymentPaid}, {BankAccountID: h.banks[0].ID}, {From: h.now, To: h.now.Add(time.Hour)}} {
 		f.Page = app.Page{Number: 1, Size: 20}
-		_, err := h.service.PaymentRequests(t.Context(), 1, f, h.now)
+		_, err := h.service.Payments.PaymentRequests(t.Context(), 1, f, h.now)
 		must(t, err)
 		queries := h.store.ReadQueries()
 		i := slices.IndexFunc(queries, func(q string) bool { return strings.HasPrefix(q, "SELECT count(*), coalesce(sum(r.amount)") })

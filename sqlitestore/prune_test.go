@@ -17,7 +17,7 @@ func TestPrunedItemStaysKnown(t *testing.T) {
 	defer h.store.Close()
 	call := func(amount int64) app.Recording {
 		t.Helper()
-		r, err := h.service.RecordTransactions(ctx, app.InboundCall{
+		r, err := h.service.Inbound.RecordTransactions(ctx, app.InboundCall{
 			AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
 			Elements: []app.Incoming{{EventID: "x", Gateway: "ACB", AccountNumber: "999", Type: app.In, Amount: amount, Time: h.now}},
 		})
@@ -27,12 +27,12 @@ func TestPrunedItemStaysKnown(t *testing.T) {
 	if r := call(5); r.Unassigned != 1 {
 		t.Fatalf("%+v", r)
 	}
-	events, _, err := h.service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
+	events, _, err := h.service.Inbound.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
 	must(t, err)
-	_, err = h.service.DiscardInbound(ctx, 1, events[0].ID)
+	_, err = h.service.Inbound.DiscardInbound(ctx, 1, events[0].ID)
 	must(t, err)
 	h.now = h.now.Add(time.Hour)
-	if p, err := h.service.Prune(ctx, app.PruneLimits{Inbound: time.Minute}, h.now); err != nil || p.InboundEvents != 1 {
+	if p, err := h.service.Upkeep.Prune(ctx, app.PruneLimits{Inbound: time.Minute}, h.now); err != nil || p.InboundEvents != 1 {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	for _, amount := range []int64{5, 6} {

@@ -22,15 +22,15 @@ func TestRecording(t *testing.T) {
 	add := func(in app.SourceAdd) app.Source {
 		t.Helper()
 		in.Provider, in.Name = "casso", "n"
-		s, err := h.service.AddSource(ctx, 1, in, h.now)
+		s, err := h.service.Inbound.AddSource(ctx, 1, in, h.now)
 		must(t, err)
 		return s
 	}
 	first, second := h.sources[0], h.sources[1]
 	polled, narrowed := add(app.SourceAdd{APIKey: "key"}), add(app.SourceAdd{BankAccountID: h.banks[1].ID})
-	_, _, err := h.service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "one", URL: "https://shop.vn/one", Type: app.WebhookAll, BankAccountIDs: []int64{h.banks[1].ID}}, h.now)
+	_, _, err := h.service.Deliveries.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "one", URL: "https://shop.vn/one", Type: app.WebhookAll, BankAccountIDs: []int64{h.banks[1].ID}}, h.now)
 	must(t, err)
-	_, err = h.service.ToggleBankAccount(ctx, 1, h.banks[2].ID, h.now)
+	_, err = h.service.Ledger.ToggleBankAccount(ctx, 1, h.banks[2].ID, h.now)
 	must(t, err)
 
 	type again = func(c *app.InboundCall, e *app.Incoming)
@@ -57,7 +57,7 @@ func TestRecording(t *testing.T) {
 		return func(_ *app.InboundCall, e *app.Incoming) { e.Number = fmt.Sprintf(format, e.Number) }
 	}
 	midnight := func(c *app.InboundCall, e *app.Incoming) {
-		e.Time = app.DayOf(e.Time, h.service.Zone()).Start(h.service.Zone())
+		e.Time = app.DayOf(e.Time, h.service.Ledger.Zone()).Start(h.service.Ledger.Zone())
 	}
 	day := func(c *app.InboundCall, e *app.Incoming) { midnight(c, e); e.DateOnly = true }
 	undated := func(_ *app.InboundCall, e *app.Incoming) { e.Time = time.Time{} }
@@ -165,7 +165,7 @@ func TestRecording(t *testing.T) {
 			}
 			call.Elements = []app.Incoming{e}
 			rows = h.count(`transactions`)
-			r, err = h.service.RecordTransactions(ctx, call)
+			r, err = h.service.Inbound.RecordTransactions(ctx, call)
 			must(t, err)
 		}
 		if r.Outcomes[0] != c.want || r.Deliveries != c.deliveries {
@@ -186,17 +186,17 @@ func TestTotalsAfterAFailure(t *testing.T) {
 	defer h.store.Close()
 	ctx := t.Context()
 	mine := errors.New("mine")
-	dry, err := h.service.NewImport(ctx, app.ImportOptions{AccountID: 1, DryRun: true})
+	dry, err := h.service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: 1, DryRun: true})
 	must(t, err)
 	failing := h.normal(h.elements(3, "1001"))
 	for range 3 {
 		rows, elements := h.elements(7, "1000"), h.elements(2, "1000")
 		errs := h.together([]func() error{
-			func() error { _, err := h.service.RecordTransactions(ctx, h.callOf(elements)); return err },
+			func() error { _, err := h.service.Inbound.RecordTransactions(ctx, h.callOf(elements)); return err },
 			func() error { _, err := dry.Add(ctx, rows, h.now); return err },
 			func() error { return h.store.Fail(ctx, `UPDATE settings SET value = value`, failing, mine) },
 			func() error {
-				_, err := h.service.RecordTransactions(ctx, h.callOf(h.elements(1, "1002")))
+				_, err := h.service.Inbound.RecordTransactions(ctx, h.callOf(h.elements(1, "1002")))
 				return err
 			},
 		})
@@ -229,7 +229,7 @@ func (h *history) settle(o app.Outgoing, status int) app.Attempt {
 	if status != 200 {
 		r.Error = app.ErrorHTTPStatus
 	}
-	a, err := h.service.Settle(h.t.Context(), o, r)
+	a, err := h.service.Deliveries.Settle(h.t.Context(), o, r)
 	must(h.t, err)
 	return a
 }
@@ -243,7 +243,7 @@ func TestSettleAfterCancel(t *testing.T) {
 		h.record(h.elements(1, "1000"))
 		due, err := h.store.Due(t.Context(), h.hooks[0].ID, h.now, nil, 2, false)
 		must(t, err)
-		must(t, h.service.DeleteWebhook(t.Context(), 1, h.hooks[0].ID, h.now))
+		must(t, h.service.Deliveries.DeleteWebhook(t.Context(), 1, h.hooks[0].ID, h.now))
 		a := h.settle(due[0], status)
 		if a.Delivery.State != want || !a.NextAttemptAt.IsZero() {
 			t.Errorf("after %d: %s, next at %v", status, a.Delivery.State, a.NextAttemptAt)
@@ -281,7 +281,7 @@ func TestReplayLeavesOutWhatWasTold(t *testing.T) {
 	replays := func(want int, why string) {
 		t.Helper()
 		h.now = h.now.Add(time.Minute)
-		if n, err := h.service.Replay(ctx, 1, h.hooks[0].ID, time.Time{}, time.Time{}, app.IdempotencyKey{}, h.now); err != nil || n != want {
+		if n, err := h.service.Deliveries.Replay(ctx, 1, h.hooks[0].ID, time.Time{}, time.Time{}, app.IdempotencyKey{}, h.now); err != nil || n != want {
 			t.Errorf("%s: %d are replayed, %v; want %d", why, n, err, want)
 		}
 	}
@@ -315,12 +315,12 @@ func TestIdempotencyEnds(t *testing.T) {
 	}
 	// What has ended is removed, what hasn't is not.
 	h.now = h.now.Add(app.IdempotencyWindow)
-	_, err := h.service.Prune(t.Context(), app.PruneLimits{}, h.now.Add(app.IdempotencyWindow-time.Millisecond))
+	_, err := h.service.Upkeep.Prune(t.Context(), app.PruneLimits{}, h.now.Add(app.IdempotencyWindow-time.Millisecond))
 	must(t, err)
 	if n := h.count(`idempotency_keys`); n != 1 {
 		t.Errorf("%d keys", n)
 	}
-	_, err = h.service.Prune(t.Context(), app.PruneLimits{}, h.now.Add(app.IdempotencyWindow))
+	_, err = h.service.Upkeep.Prune(t.Context(), app.PruneLimits{}, h.now.Add(app.IdempotencyWindow))
 	must(t, err)
 	if n := h.count(`idempotency_keys`); n != 0 {
 		t.Errorf("%d keys", n)
@@ -335,7 +335,7 @@ func TestPruneKeepsWhatGoesOn(t *testing.T) {
 	defer h.store.Close()
 	prune := func(events, attempts int) {
 		t.Helper()
-		p, err := h.service.Prune(t.Context(), app.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now.Add(1000*time.Hour))
+		p, err := h.service.Upkeep.Prune(t.Context(), app.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now.Add(1000*time.Hour))
 		if err != nil || p.InboundEvents != events || p.Attempts != attempts {
 			t.Errorf("%d events and %d attempts are pruned, %v; want %d and %d", p.InboundEvents, p.Attempts, err, events, attempts)
 		}
@@ -356,7 +356,7 @@ func TestPruneKeepsWhatGoesOn(t *testing.T) {
 	must(t, err)
 	h.settle(due[0], 200)
 	for id := range int64(4) {
-		_, err := h.service.DiscardInbound(t.Context(), 1, id+1)
+		_, err := h.service.Inbound.DiscardInbound(t.Context(), 1, id+1)
 		if app.CodeOf(err) != app.CodeNotFound {
 			must(t, err)
 		}
@@ -379,19 +379,19 @@ func TestPlanLimitsLinks(t *testing.T) {
 		}))
 	}
 	link := func(ctx context.Context) error {
-		_, err := h.service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
+		_, err := h.service.Inbound.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
 		return err
 	}
 	limit(3) // there are three
 	if err := link(ctx); app.CodeOf(err) != app.CodePlanLimit {
 		t.Errorf("link: %v", err)
 	}
-	if _, err := h.service.LinkInbound(ctx, 1, 1, app.InboundLink{AccountName: "A"}, h.now); app.CodeOf(err) != app.CodePlanLimit {
+	if _, err := h.service.Inbound.LinkInbound(ctx, 1, 1, app.InboundLink{AccountName: "A"}, h.now); app.CodeOf(err) != app.CodePlanLimit {
 		t.Errorf("link of an event: %v", err)
 	}
 	limit(4)
 	must(t, link(ctx))
-	if err := h.service.UnlinkBankAccount(ctx, 1, 1, h.now); err != nil || h.count(`transactions`) != 1 {
+	if err := h.service.Ledger.UnlinkBankAccount(ctx, 1, 1, h.now); err != nil || h.count(`transactions`) != 1 {
 		t.Errorf("%v", err)
 	}
 }
@@ -431,7 +431,7 @@ func TestRetryOfWhatWasDiscarded(t *testing.T) {
 	elements[0].Fault = &app.FieldError{Field: "transferAmount", Text: app.AmountRule}
 	elements[1].AccountNumber = "999"
 	h.record(elements)
-	_, err := h.service.DiscardInbound(t.Context(), 1, 1)
+	_, err := h.service.Inbound.DiscardInbound(t.Context(), 1, 1)
 	must(t, err)
 	for _, c := range []struct {
 		fault     app.Text
@@ -463,7 +463,7 @@ func TestRetryOfSomeDigits(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	for _, b := range h.banks[1:3] {
-		must(t, h.service.UnlinkBankAccount(t.Context(), 1, b.ID, h.now))
+		must(t, h.service.Ledger.UnlinkBankAccount(t.Context(), 1, b.ID, h.now))
 	}
 	r, err := h.store.RetryInbound(t.Context(), 1, h.normal(elements), time.UTC, h.now)
 	if err != nil || r.Recorded != 1 {
@@ -491,7 +491,7 @@ func TestConflictsOfTwoChannels(t *testing.T) {
 			}
 			call := h.callOf([]app.Incoming{e})
 			call.Channel = channel
-			r, err := h.service.RecordTransactions(t.Context(), call)
+			r, err := h.service.Inbound.RecordTransactions(t.Context(), call)
 			if err != nil || r.Outcomes[0] != c.want {
 				t.Errorf("%s %d: %+v, %v", channel, i, r, err)
 			}
@@ -502,12 +502,12 @@ func TestConflictsOfTwoChannels(t *testing.T) {
 	}
 	// What somebody has discarded isn't kept again, however often a list names it.
 	for _, row := range peek(t, h.store.Path(), `SELECT DISTINCT inbound_event_id FROM inbound_items`) {
-		_, err := h.service.DiscardInbound(t.Context(), 1, row[0].(int64))
+		_, err := h.service.Inbound.DiscardInbound(t.Context(), 1, row[0].(int64))
 		must(t, err)
 	}
 	call := h.callOf([]app.Incoming{{EventID: "1", Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 7000, Time: h.now}})
 	call.Channel = app.ChannelPoll
-	_, err := h.service.RecordTransactions(t.Context(), call)
+	_, err := h.service.Inbound.RecordTransactions(t.Context(), call)
 	must(t, err)
 	if n := h.count(`inbound_items WHERE state = 'conflict'`); n != 0 {
 		t.Errorf("%d conflicts are kept that were discarded", n)
@@ -522,7 +522,7 @@ func TestFileRowsAlike(t *testing.T) {
 	defer h.store.Close()
 	row := app.Incoming{Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: "coffee", Time: h.now}
 	for _, c := range []struct{ rows, recorded int }{{2, 2}, {2, 0}, {3, 1}} {
-		in, err := h.service.NewImport(t.Context(), app.ImportOptions{AccountID: 1})
+		in, err := h.service.Inbound.NewImport(t.Context(), app.ImportOptions{AccountID: 1})
 		must(t, err)
 		recorded := 0
 		for range c.rows {

@@ -11,6 +11,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/paymentcode"
+	"baoco/app/services"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -74,41 +75,41 @@ func recordingFollows(t *testing.T, byCommand bool) {
 	url, out, all := "https://shop.vn/new", app.WebhookOut, app.WebhookAll
 	changes := []struct {
 		name string
-		do   func(s *app.Service) error
+		do   func(s *services.All) error
 	}{
-		{"another URL", func(s *app.Service) error {
-			_, err := s.UpdateWebhook(ctx, 1, 1, app.WebhookUpdate{URL: &url}, time.Now())
+		{"another URL", func(s *services.All) error {
+			_, err := s.Deliveries.UpdateWebhook(ctx, 1, 1, app.WebhookUpdate{URL: &url}, time.Now())
 			return err
 		}},
-		{"another type", func(s *app.Service) error {
-			_, err := s.UpdateWebhook(ctx, 1, 2, app.WebhookUpdate{Type: &out}, time.Now())
+		{"another type", func(s *services.All) error {
+			_, err := s.Deliveries.UpdateWebhook(ctx, 1, 2, app.WebhookUpdate{Type: &out}, time.Now())
 			return err
 		}},
-		{"and back", func(s *app.Service) error {
-			_, err := s.UpdateWebhook(ctx, 1, 2, app.WebhookUpdate{Type: &all}, time.Now())
+		{"and back", func(s *services.All) error {
+			_, err := s.Deliveries.UpdateWebhook(ctx, 1, 2, app.WebhookUpdate{Type: &all}, time.Now())
 			return err
 		}},
-		{"a webhook off", func(s *app.Service) error { _, err := s.ToggleWebhook(ctx, 1, 1, h.now); return err }},
-		{"a webhook on", func(s *app.Service) error { _, err := s.ToggleWebhook(ctx, 1, 1, h.now); return err }},
-		{"a new webhook", func(s *app.Service) error {
-			_, _, err := s.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "n", URL: "https://shop.vn/n", Type: app.WebhookAll, BankAccountIDs: []int64{1}}, h.now)
+		{"a webhook off", func(s *services.All) error { _, err := s.Deliveries.ToggleWebhook(ctx, 1, 1, h.now); return err }},
+		{"a webhook on", func(s *services.All) error { _, err := s.Deliveries.ToggleWebhook(ctx, 1, 1, h.now); return err }},
+		{"a new webhook", func(s *services.All) error {
+			_, _, err := s.Deliveries.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "n", URL: "https://shop.vn/n", Type: app.WebhookAll, BankAccountIDs: []int64{1}}, h.now)
 			return err
 		}},
-		{"a webhook deleted", func(s *app.Service) error { return s.DeleteWebhook(ctx, 1, 2, h.now) }},
-		{"another secret", func(s *app.Service) error {
-			_, err := s.RotateSecret(ctx, 1, 1, 0, app.IdempotencyKey{}, h.now)
+		{"a webhook deleted", func(s *services.All) error { return s.Deliveries.DeleteWebhook(ctx, 1, 2, h.now) }},
+		{"another secret", func(s *services.All) error {
+			_, err := s.Deliveries.RotateSecret(ctx, 1, 1, 0, app.IdempotencyKey{}, h.now)
 			return err
 		}},
-		{"a bank account off", func(s *app.Service) error { _, err := s.ToggleBankAccount(ctx, 1, 1, h.now); return err }},
-		{"a bank account on", func(s *app.Service) error { _, err := s.ToggleBankAccount(ctx, 1, 1, h.now); return err }},
-		{"a code pattern", func(s *app.Service) error {
-			_, err := s.CreateCodePattern(ctx, 1, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
+		{"a bank account off", func(s *services.All) error { _, err := s.Ledger.ToggleBankAccount(ctx, 1, 1, h.now); return err }},
+		{"a bank account on", func(s *services.All) error { _, err := s.Ledger.ToggleBankAccount(ctx, 1, 1, h.now); return err }},
+		{"a code pattern", func(s *services.All) error {
+			_, err := s.Ledger.CreateCodePattern(ctx, 1, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
 			return err
 		}},
-		{"no code pattern", func(s *app.Service) error { return s.DeleteCodePattern(ctx, 1, 1, time.Now()) }},
-		{"unlinked", func(s *app.Service) error { return s.UnlinkBankAccount(ctx, 1, 1, h.now) }},
-		{"linked", func(s *app.Service) error {
-			_, err := s.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A", Notify: app.NotifyNone}, h.now)
+		{"no code pattern", func(s *services.All) error { return s.Ledger.DeleteCodePattern(ctx, 1, 1, time.Now()) }},
+		{"unlinked", func(s *services.All) error { return s.Ledger.UnlinkBankAccount(ctx, 1, 1, h.now) }},
+		{"linked", func(s *services.All) error {
+			_, err := s.Inbound.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A", Notify: app.NotifyNone}, h.now)
 			return err
 		}},
 	}
@@ -154,7 +155,7 @@ func recordingFollows(t *testing.T, byCommand bool) {
 			if others == 0 {
 				return nil
 			}
-			_, err := h.service.RecordTransactions(ctx, h.callOf(h.elements(1, "1001")))
+			_, err := h.service.Inbound.RecordTransactions(ctx, h.callOf(h.elements(1, "1001")))
 			return err
 		}})
 		if !errors.Is(errs[0], mine) || errs[1] != nil {

@@ -26,12 +26,12 @@ func TestRejectedElementsOfAList(t *testing.T) {
 	} {
 		if c.channel == "discard" {
 			for _, event := range peek(t, h.store.Path(), `SELECT id FROM inbound_events WHERE open > 0`) {
-				_, err := h.service.DiscardInbound(t.Context(), 1, event[0].(int64))
+				_, err := h.service.Inbound.DiscardInbound(t.Context(), 1, event[0].(int64))
 				must(t, err)
 			}
 			continue
 		}
-		r, err := h.service.RecordTransactions(context.Background(), app.InboundCall{
+		r, err := h.service.Inbound.RecordTransactions(context.Background(), app.InboundCall{
 			AccountID: 1, Source: h.sources[0], Channel: c.channel, Body: []byte("{}"), ReceivedAt: h.now,
 			Elements: []app.Incoming{{EventID: c.id, Fault: &app.FieldError{Field: "element", Text: app.Text{EN: "x", VI: "x"}}}},
 		})

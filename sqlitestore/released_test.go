@@ -177,7 +177,7 @@ func TestViewersBecomeCashiers(t *testing.T) {
 	apptest.Exec(t, path, `UPDATE users SET role = 'viewer' WHERE id = 1`)
 	h := &history{t: t}
 	h.reopen(path)
-	u, found, err := h.service.User(t.Context(), 1)
+	u, found, err := h.service.Access.User(t.Context(), 1)
 	must(t, err)
 	if !found || u.Role != app.RoleCashier {
 		t.Errorf("found %v: %+v", found, u)
@@ -266,39 +266,39 @@ func fillEveryTable(t *testing.T, h *history) {
 	tag := fmt.Sprint(h.now.Unix())
 	account := h.account()
 	h.populate(11, account)
-	boss, err := h.service.CreateUser(ctx, account, app.UserCreate{Name: "boss" + tag, Password: "mật khẩu rất dài", Role: app.RoleOwner}, h.now)
+	boss, err := h.service.Access.CreateUser(ctx, account, app.UserCreate{Name: "boss" + tag, Password: "mật khẩu rất dài", Role: app.RoleOwner}, h.now)
 	must(t, err)
-	must(t, h.service.SetSession(ctx, "token"+tag, app.Session{UserID: boss.ID, Generation: boss.Generation, StartedAt: h.now, EndAt: h.now.Add(24 * time.Hour)}, []byte("data")))
-	_, _, err = h.service.CreateAPIKey(ctx, account, "till", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, h.now)
+	must(t, h.service.Access.SetSession(ctx, "token"+tag, app.Session{UserID: boss.ID, Generation: boss.Generation, StartedAt: h.now, EndAt: h.now.Add(24 * time.Hour)}, []byte("data")))
+	_, _, err = h.service.Access.CreateAPIKey(ctx, account, "till", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, h.now)
 	must(t, err)
-	_, _, err = h.service.CreateCounterLink(ctx, account, app.CounterLinkCreate{Name: "counter"}, h.now)
+	_, _, err = h.service.Payments.CreateCounterLink(ctx, account, app.CounterLinkCreate{Name: "counter"}, h.now)
 	must(t, err)
-	must(t, h.service.SetAlertPreferences(ctx, account, app.AlertPreferences{Lang: app.English, Muted: []app.AttentionKind{app.AttentionPlan}}))
-	_, err = h.service.SetAlertChannel(ctx, app.AlertChannel{AccountID: account, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: "123456:" + strings.Repeat("A", 35), Chat: "42"}}, h.now)
+	must(t, h.service.Alerts.SetAlertPreferences(ctx, account, app.AlertPreferences{Lang: app.English, Muted: []app.AttentionKind{app.AttentionPlan}}))
+	_, err = h.service.Alerts.SetAlertChannel(ctx, app.AlertChannel{AccountID: account, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: "123456:" + strings.Repeat("A", 35), Chat: "42"}}, h.now)
 	must(t, err)
-	must(t, h.service.SetPaymentFeed(ctx, account, app.AlertTelegram, app.PaymentFeed{On: true, Type: app.In, Least: 1000, Content: true}))
-	_, err = h.service.CreateCodePattern(ctx, account, paymentcode.Pattern{Prefix: "D" + tag[len(tag)-6:], Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
+	must(t, h.service.Alerts.SetPaymentFeed(ctx, account, app.AlertTelegram, app.PaymentFeed{On: true, Type: app.In, Least: 1000, Content: true}))
+	_, err = h.service.Ledger.CreateCodePattern(ctx, account, paymentcode.Pattern{Prefix: "D" + tag[len(tag)-6:], Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
 	must(t, err)
-	_, _, err = h.service.CreateWebhook(ctx, account, app.WebhookCreate{
+	_, _, err = h.service.Deliveries.CreateWebhook(ctx, account, app.WebhookCreate{
 		Name: "orders", URL: "https://shop.vn/orders", Type: app.WebhookIn, BankAccountIDs: []int64{h.banks[0].ID, h.banks[1].ID}, CodePrefix: "NOORDER",
 	}, h.now)
 	must(t, err)
-	request, err := h.service.CreatePaymentRequest(ctx, account, app.PaymentRequestCreate{Amount: 200_000, BankAccountID: h.banks[0].ID, Reference: "HD-" + tag}, app.IdempotencyKey{}, h.now)
+	request, err := h.service.Payments.CreatePaymentRequest(ctx, account, app.PaymentRequestCreate{Amount: 200_000, BankAccountID: h.banks[0].ID, Reference: "HD-" + tag}, app.IdempotencyKey{}, h.now)
 	must(t, err)
-	_, _, err = h.service.RecordByHand(ctx, account, app.Incoming{EventID: "paid" + tag, Gateway: h.banks[0].Bank, AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 200_000, Content: request.Code, Time: h.now}, nil, app.IdempotencyKey{}, h.now)
+	_, _, err = h.service.Inbound.RecordByHand(ctx, account, app.Incoming{EventID: "paid" + tag, Gateway: h.banks[0].Bank, AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 200_000, Content: request.Code, Time: h.now}, nil, app.IdempotencyKey{}, h.now)
 	must(t, err)
-	_, err = h.service.CreatePaymentRequest(ctx, account, app.PaymentRequestCreate{Amount: 5000, BankAccountID: h.banks[0].ID, CashierID: boss.ID}, app.IdempotencyKey{}, h.now)
+	_, err = h.service.Payments.CreatePaymentRequest(ctx, account, app.PaymentRequestCreate{Amount: 5000, BankAccountID: h.banks[0].ID, CashierID: boss.ID}, app.IdempotencyKey{}, h.now)
 	must(t, err)
 	wrong, _ := h.imports("wrong statement of "+tag+".csv", false, h.rows(40, 3))
-	must(t, h.service.UndoImport(ctx, account, wrong, h.now))
+	must(t, h.service.Inbound.UndoImport(ctx, account, wrong, h.now))
 	since := int64(0)
-	_, _, err = h.service.CreateStream(ctx, account, app.StreamCreate{Name: "ledger", URL: "nats+tls://nats.shop.vn", Topic: "shop.transactions", Credentials: app.BrokerCredentials{Username: "shop", Password: "s3cret"}, SinceID: &since}, h.now)
+	_, _, err = h.service.Streams.CreateStream(ctx, account, app.StreamCreate{Name: "ledger", URL: "nats+tls://nats.shop.vn", Topic: "shop.transactions", Credentials: app.BrokerCredentials{Username: "shop", Password: "s3cret"}, SinceID: &since}, h.now)
 	must(t, err)
 	h.store.NoteRefusedCall(app.RefusedCall{SourceID: h.sources[0].ID, ReceivedAt: h.now})
 	h.imports("statement of "+tag+".csv", false, h.rows(0, 20))
 	h.imports("overlapping statement of "+tag+".csv", false, h.rows(10, 20))
 	for i, said := range []string{"order " + tag, "order " + tag + " of a customer", "ck"} { // recorded, the same, and perhaps the same
-		_, err := h.service.RecordTransactions(ctx, app.InboundCall{AccountID: account, Source: h.sources[i%2], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []app.Incoming{{
+		_, err := h.service.Inbound.RecordTransactions(ctx, app.InboundCall{AccountID: account, Source: h.sources[i%2], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []app.Incoming{{
 			EventID: fmt.Sprint("told ", i, tag), Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 77_000 + int64(i/2), Content: said, Time: h.now,
 		}}})
 		must(t, err)
@@ -310,9 +310,9 @@ func fillEveryTable(t *testing.T, h *history) {
 		return exec(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at) VALUES (?, 'phone', 'shop.vn', ?, x'', '', 0, 0, ?)`,
 			boss.ID, []byte(tag), h.now.Unix())
 	}))
-	till, err := h.service.CreateUser(ctx, account, app.UserCreate{Name: "till" + tag, Password: "mật khẩu rất dài", Role: app.RoleCashier}, h.now)
+	till, err := h.service.Access.CreateUser(ctx, account, app.UserCreate{Name: "till" + tag, Password: "mật khẩu rất dài", Role: app.RoleCashier}, h.now)
 	must(t, err)
-	_, err = h.service.LimitUser(ctx, account, till.ID, app.BankAccountLimit{On: true, IDs: []int64{h.banks[0].ID}})
+	_, err = h.service.Access.LimitUser(ctx, account, till.ID, app.BankAccountLimit{On: true, IDs: []int64{h.banks[0].ID}})
 	must(t, err)
 	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error { // as a crash leaves it
 		if err := exec(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, 500000, ?, ?)`,
@@ -325,18 +325,18 @@ func fillEveryTable(t *testing.T, h *history) {
 		h.step()
 	}
 	for i, id := range []string{"one", "two"} {
-		recorded, _, err := h.service.RecordByHand(ctx, account, app.Incoming{EventID: id + tag, Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 5, Time: h.now}, nil,
+		recorded, _, err := h.service.Inbound.RecordByHand(ctx, account, app.Incoming{EventID: id + tag, Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 5, Time: h.now}, nil,
 			app.IdempotencyKey{Key: id + tag, Operation: "transaction"}, h.now)
 		must(t, err)
-		must(t, h.service.SetNote(ctx, account, recorded.ID, "", app.Note{Text: "Đã đối chiếu", ChangedAt: h.now, ChangedBy: boss.Name}))
+		must(t, h.service.Ledger.SetNote(ctx, account, recorded.ID, "", app.Note{Text: "Đã đối chiếu", ChangedAt: h.now, ChangedBy: boss.Name}))
 		for left := int64(1); left > 0; {
 			left, err = h.store.IndexSearch(ctx)
 			must(t, err)
 		}
-		must(t, h.service.DeleteWebhook(ctx, account, h.hooks[i].ID, h.now)) // what waits is cancelled
+		must(t, h.service.Deliveries.DeleteWebhook(ctx, account, h.hooks[i].ID, h.now)) // what waits is cancelled
 	}
 	h.now = h.now.Add(time.Hour)
-	alerted, err := h.service.Alert(ctx, app.Installation{}, h.now)
+	alerted, err := h.service.Alerts.Alert(ctx, app.Installation{}, h.now)
 	must(t, err)
 	if len(alerted) == 0 {
 		t.Log("there was nothing to alert of")

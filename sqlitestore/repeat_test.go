@@ -81,13 +81,13 @@ var spellingsOfNumbers = []func(string) string{
 func newRepeatWorld(t *testing.T, h *history, db *sql.DB, seed uint64) *repeatWorld {
 	w := &repeatWorld{t: t, h: h, db: db, random: rand.New(rand.NewPCG(seed, 8)), account: h.account(), is: map[string]int{}}
 	ctx := t.Context()
-	linked, err := h.service.LinkBankAccount(ctx, w.account, app.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
+	linked, err := h.service.Inbound.LinkBankAccount(ctx, w.account, app.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
 	must(t, err)
 	w.bank = linked.BankAccount
-	_, err = h.service.CreateCodePattern(ctx, w.account, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
+	_, err = h.service.Ledger.CreateCodePattern(ctx, w.account, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
 	must(t, err)
 	if w.random.IntN(2) == 0 {
-		_, _, err = h.service.CreateWebhook(ctx, w.account, app.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: app.WebhookAll}, h.now)
+		_, _, err = h.service.Deliveries.CreateWebhook(ctx, w.account, app.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: app.WebhookAll}, h.now)
 		must(t, err)
 	}
 	w.makeMovements()
@@ -122,11 +122,11 @@ func (w *repeatWorld) addReporter(i int) {
 	}
 	if kind := w.random.IntN(4); kind == 0 && w.file == nil { // a statement
 		r.channel, r.clock = app.ChannelFile, []string{"second", "day"}[w.random.IntN(2)]
-		in, err := w.h.service.NewImport(w.t.Context(), app.ImportOptions{AccountID: w.account, BankAccountID: w.bank.ID, File: "statement.csv"})
+		in, err := w.h.service.Inbound.NewImport(w.t.Context(), app.ImportOptions{AccountID: w.account, BankAccountID: w.bank.ID, File: "statement.csv"})
 		must(w.t, err)
 		w.file = in
 	} else {
-		src, err := w.h.service.AddSource(w.t.Context(), w.account, app.SourceAdd{Provider: "native", Name: fmt.Sprint("r", i)}, w.h.now)
+		src, err := w.h.service.Inbound.AddSource(w.t.Context(), w.account, app.SourceAdd{Provider: "native", Name: fmt.Sprint("r", i)}, w.h.now)
 		must(w.t, err)
 		r.source, r.forwarded = src, kind == 1
 	}
@@ -162,7 +162,7 @@ func (w *repeatWorld) report(r *reporter, n, again int, received time.Time) app.
 	case "minute":
 		e.Time = m.at.Truncate(time.Minute)
 	case "day":
-		zone := w.h.service.Zone()
+		zone := w.h.service.Ledger.Zone()
 		e.Time, e.DateOnly = app.DayOf(m.at, zone).Start(zone), true
 	default:
 		e.Time = received
@@ -190,7 +190,7 @@ func (w *repeatWorld) tell(r *reporter) {
 			outcomes = recording.Outcomes
 			w.is[id] = n
 		} else {
-			recording, err := w.h.service.RecordTransactions(w.t.Context(), app.InboundCall{
+			recording, err := w.h.service.Inbound.RecordTransactions(w.t.Context(), app.InboundCall{
 				AccountID: w.account, Source: r.source, Channel: r.channel, Body: []byte("{}"), ReceivedAt: w.h.now, Elements: []app.Incoming{e},
 			})
 			must(w.t, err)
@@ -241,7 +241,7 @@ func (w *repeatWorld) settle() (decisions int) {
 		}
 		n := w.movementOf(items[0][2].(string))
 		repeat := w.isRecorded(n) && w.standsFor(items[0][3].(int64), n)
-		r, err := w.h.service.SettleRepeat(w.t.Context(), w.account, items[0][1].(int64), items[0][0].(int64), items[0][3].(int64), repeat, w.h.now)
+		r, err := w.h.service.Inbound.SettleRepeat(w.t.Context(), w.account, items[0][1].(int64), items[0][0].(int64), items[0][3].(int64), repeat, w.h.now)
 		must(w.t, err)
 		fmt.Fprintf(&w.log, "a person: %s is %d, a repeat: %t → %s\n", items[0][2], n, repeat, r.Outcome)
 		decisions++
@@ -327,17 +327,17 @@ func TestSettleOfRemovedTransaction(t *testing.T) {
 	defer db.Close()
 	ctx, account := t.Context(), h.account()
 	link := app.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}
-	linked, err := h.service.LinkBankAccount(ctx, account, link, h.now)
+	linked, err := h.service.Inbound.LinkBankAccount(ctx, account, link, h.now)
 	must(t, err)
-	source, err := h.service.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "s"}, h.now)
+	source, err := h.service.Inbound.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "s"}, h.now)
 	must(t, err)
 	said := app.Incoming{Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Time: h.now.Add(-time.Hour)}
-	in, err := h.service.NewImport(ctx, app.ImportOptions{AccountID: account, File: "a.csv"})
+	in, err := h.service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: account, File: "a.csv"})
 	must(t, err)
 	_, err = in.Add(ctx, []app.Incoming{said}, h.now)
 	must(t, err)
 	said.EventID, said.Content = "1", "ck"
-	r, err := h.service.RecordTransactions(ctx, app.InboundCall{
+	r, err := h.service.Inbound.RecordTransactions(ctx, app.InboundCall{
 		AccountID: account, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []app.Incoming{said},
 	})
 	must(t, err)
@@ -345,11 +345,11 @@ func TestSettleOfRemovedTransaction(t *testing.T) {
 		t.Fatal(r)
 	}
 
-	must(t, h.service.UnlinkBankAccount(ctx, account, linked.BankAccount.ID, h.now))
-	must(t, h.service.UndoImport(ctx, account, in.ID(), h.now))
-	_, err = h.service.LinkBankAccount(ctx, account, link, h.now)
+	must(t, h.service.Ledger.UnlinkBankAccount(ctx, account, linked.BankAccount.ID, h.now))
+	must(t, h.service.Inbound.UndoImport(ctx, account, in.ID(), h.now))
+	_, err = h.service.Inbound.LinkBankAccount(ctx, account, link, h.now)
 	must(t, err)
-	settled, err := h.service.SettleRepeat(ctx, account, r.EventID, 0, 0, true, h.now)
+	settled, err := h.service.Inbound.SettleRepeat(ctx, account, r.EventID, 0, 0, true, h.now)
 	must(t, err)
 	recorded := ask(t, db, `SELECT id, content FROM transactions WHERE account_id = ?`, account)
 	if settled.Outcome != app.OutcomeRecorded || fmt.Sprint(recorded) != fmt.Sprintf("[[%d ck]]", settled.TransactionID) {
@@ -366,18 +366,18 @@ func TestUndoImportOfManyRepeats(t *testing.T) {
 	db := openToRead(t, path)
 	defer db.Close()
 	ctx, account := t.Context(), h.account()
-	_, err := h.service.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
+	_, err := h.service.Inbound.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
 	must(t, err)
-	source, err := h.service.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "s"}, h.now)
+	source, err := h.service.Inbound.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "s"}, h.now)
 	must(t, err)
 	said := app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Content: "ck", Time: h.now.Add(-time.Hour)}
-	_, err = h.service.RecordTransactions(ctx, app.InboundCall{
+	_, err = h.service.Inbound.RecordTransactions(ctx, app.InboundCall{
 		AccountID: account, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []app.Incoming{said},
 	})
 	must(t, err)
 	said.EventID, said.Content = "", ""
 	const rows = 250
-	in, err := h.service.NewImport(ctx, app.ImportOptions{AccountID: account, File: "a.csv"})
+	in, err := h.service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: account, File: "a.csv"})
 	must(t, err)
 	r, err := in.Add(ctx, slices.Repeat([]app.Incoming{said}, rows), h.now)
 	must(t, err)
@@ -386,7 +386,7 @@ func TestUndoImportOfManyRepeats(t *testing.T) {
 	}
 	var discarded []string
 	for after := int64(0); ; {
-		last, err := h.store.UndoImport(ctx, account, in.ID(), after, h.service.Zone(), h.now)
+		last, err := h.store.UndoImport(ctx, account, in.ID(), after, h.service.Ledger.Zone(), h.now)
 		must(t, err)
 		discarded = append(discarded, fmt.Sprint(ask(t, db, `SELECT count(*), (SELECT open FROM inbound_events ORDER BY id DESC LIMIT 1),
 			(SELECT count(*) FROM event_ids WHERE channel = 'file'), (SELECT undone_at FROM imports) IS NULL FROM inbound_items WHERE state = 'discarded'`)))
@@ -407,16 +407,16 @@ func TestDecideAfterError(t *testing.T) {
 	h := newHistory(t, path, 1)
 	defer h.store.Close()
 	ctx, account := t.Context(), h.account()
-	_, err := h.service.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
+	_, err := h.service.Inbound.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
 	must(t, err)
 	sources := make([]app.Source, 2)
 	for i := range sources {
-		sources[i], err = h.service.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: fmt.Sprint(i)}, h.now)
+		sources[i], err = h.service.Inbound.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: fmt.Sprint(i)}, h.now)
 		must(t, err)
 	}
 	tell := func(source int, id, content string, fault bool) app.Recording {
 		e := app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Content: content, Time: h.now.Add(-time.Hour)}
-		r, err := h.service.RecordTransactions(ctx, app.InboundCall{
+		r, err := h.service.Inbound.RecordTransactions(ctx, app.InboundCall{
 			AccountID: account, Source: sources[source], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []app.Incoming{e}, SourceFault: fault,
 		})
 		must(t, err)
@@ -439,7 +439,7 @@ func TestManyEqualAmountsOfADay(t *testing.T) {
 	path := create(t)
 	h := newHistory(t, path, 1)
 	defer h.store.Close()
-	zone := h.service.Zone()
+	zone := h.service.Ledger.Zone()
 	day := app.DayOf(h.now, zone)
 	parking := func(n int, content string) (calls, rows []app.Incoming) {
 		for i := range n {
@@ -475,7 +475,7 @@ func TestSettleOneOfSeveral(t *testing.T) {
 	h.record([]app.Incoming{report("a", "HOC PHI"), report("b", "BANH MI")})
 	call := h.callOf([]app.Incoming{report("c", "ck"), report("d", "ct")}) // each may be either
 	call.Source = h.sources[1]
-	r, err := h.service.RecordTransactions(t.Context(), call)
+	r, err := h.service.Inbound.RecordTransactions(t.Context(), call)
 	must(t, err)
 	items := peek(t, h.store.Path(), `SELECT id, inbound_event_id FROM inbound_items WHERE state = 'may_be_repeat' ORDER BY id`)
 	if len(items) != 2 {
@@ -483,12 +483,12 @@ func TestSettleOneOfSeveral(t *testing.T) {
 	}
 	settle := func(item int, outcome app.Outcome, webhooks int) {
 		t.Helper()
-		s, err := h.service.SettleRepeat(t.Context(), 1, items[item][1].(int64), items[item][0].(int64), 0, false, h.now)
+		s, err := h.service.Inbound.SettleRepeat(t.Context(), 1, items[item][1].(int64), items[item][0].(int64), 0, false, h.now)
 		if err != nil || s.Outcome != outcome || len(s.Webhooks) != webhooks {
 			t.Errorf("item %d: %+v, %v", item, s, err)
 		}
 	}
-	if _, err := h.service.SettleRepeat(t.Context(), 1, items[0][1].(int64), 0, 0, false, h.now); !errors.Is(err, app.ErrNothingToSettle) {
+	if _, err := h.service.Inbound.SettleRepeat(t.Context(), 1, items[0][1].(int64), 0, 0, false, h.now); !errors.Is(err, app.ErrNothingToSettle) {
 		t.Errorf("one of two that isn't named: %v", err)
 	}
 	settle(1, app.OutcomeMayBeRepeat, 0) // of the other
@@ -514,7 +514,7 @@ func TestLateText(t *testing.T) {
 		e.Gateway, e.AccountNumber, e.Type, e.EventID = "ACB", "1000", app.In, fmt.Sprint(source, e)
 		call := h.callOf([]app.Incoming{e})
 		call.Source = h.sources[source]
-		r, err := h.service.RecordTransactions(t.Context(), call)
+		r, err := h.service.Inbound.RecordTransactions(t.Context(), call)
 		must(t, err)
 		if r.Outcomes[0] != want {
 			t.Errorf("%q of %d at %s: %s, want %s", e.Content, e.Amount, e.Time.Format(time.TimeOnly), r.Outcomes[0], want)
@@ -551,7 +551,7 @@ func TestForwardedAgainInOneCommit(t *testing.T) {
 	for i := range 4 {
 		e := app.Incoming{EventID: fmt.Sprint("text ", i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Balance: 90_000, Content: "LE VAN C", Time: h.now, Forwarded: true, Clocked: true}
 		works = append(works, func() error {
-			_, err := h.service.RecordTransactions(t.Context(), h.callOf([]app.Incoming{e}))
+			_, err := h.service.Inbound.RecordTransactions(t.Context(), h.callOf([]app.Incoming{e}))
 			return err
 		})
 	}

@@ -20,7 +20,7 @@ func TestIndexKeepsUp(t *testing.T) {
 	before, err := h.store.Unindexed(t.Context())
 	must(t, err)
 	for range 3 {
-		must(t, h.service.IndexSearch(t.Context()))
+		must(t, h.service.Ledger.IndexSearch(t.Context()))
 	}
 	left, err := h.store.Unindexed(t.Context())
 	must(t, err)

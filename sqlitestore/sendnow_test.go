@@ -19,21 +19,21 @@ func TestSendWaitingOnce(t *testing.T) {
 	due, err := h.store.Due(ctx, 1, now, nil, 2, false)
 	must(t, err)
 	for i, o := range due {
-		_, err := h.service.Settle(ctx, o, app.Result{StartedAt: now.Add(time.Duration(i) * time.Second), StatusCode: 500, Error: app.ErrorHTTPStatus})
+		_, err := h.service.Deliveries.Settle(ctx, o, app.Result{StartedAt: now.Add(time.Duration(i) * time.Second), StatusCode: 500, Error: app.ErrorHTTPStatus})
 		must(t, err)
 	}
 	asked := now.Add(500 * time.Millisecond) // between the two attempts
 	key := app.IdempotencyKey{Key: "a form"}
 	for range 2 {
-		n, err := h.service.SendWaiting(ctx, 1, 1, key, asked)
+		n, err := h.service.Deliveries.SendWaiting(ctx, 1, 1, key, asked)
 		if n != 1 || err != nil {
 			t.Errorf("%d sent, %v; want 1, the other was attempted since", n, err)
 		}
 	}
-	if _, err := h.service.SendWaiting(ctx, 1, 99, app.IdempotencyKey{}, asked); app.CodeOf(err) != app.CodeNotFound {
+	if _, err := h.service.Deliveries.SendWaiting(ctx, 1, 99, app.IdempotencyKey{}, asked); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("an unknown webhook: %v", err)
 	}
-	if err := h.service.SendNow(ctx, 2, due[0].ID, app.IdempotencyKey{}, asked); app.CodeOf(err) != app.CodeNotFound {
+	if err := h.service.Deliveries.SendNow(ctx, 2, due[0].ID, app.IdempotencyKey{}, asked); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("another account's delivery: %v", err)
 	}
 	// However many wait, each is made due once; those that are due already are none of
@@ -48,14 +48,14 @@ func TestSendWaitingOnce(t *testing.T) {
 	wait(later.Add(time.Hour), "true")
 	wait(later, "id % 100 = 0")
 	waiting := peek(t, path, `SELECT count(*) FROM deliveries WHERE state = 0 AND webhook_id = 1 AND id % 100 <> 0`)[0][0].(int64)
-	if n, err := h.service.SendWaiting(ctx, 1, 1, app.IdempotencyKey{}, later); int64(n) != waiting || n < 800 || err != nil {
+	if n, err := h.service.Deliveries.SendWaiting(ctx, 1, 1, app.IdempotencyKey{}, later); int64(n) != waiting || n < 800 || err != nil {
 		t.Errorf("%d sent of %d, %v", n, waiting, err)
 	}
 	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error { return exec(`UPDATE webhooks SET secret = x''`) }))
-	if _, err := h.service.SendWaiting(ctx, 1, 1, app.IdempotencyKey{}, asked); app.CodeOf(err) != app.CodeSecretLost {
+	if _, err := h.service.Deliveries.SendWaiting(ctx, 1, 1, app.IdempotencyKey{}, asked); app.CodeOf(err) != app.CodeSecretLost {
 		t.Errorf("without a secret: %v", err)
 	}
-	if err := h.service.SendNow(ctx, 1, due[0].ID, app.IdempotencyKey{}, asked); app.CodeOf(err) != app.CodeSecretLost {
+	if err := h.service.Deliveries.SendNow(ctx, 1, due[0].ID, app.IdempotencyKey{}, asked); app.CodeOf(err) != app.CodeSecretLost {
 		t.Errorf("without a secret: %v", err)
 	}
 }

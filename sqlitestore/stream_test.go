@@ -8,16 +8,17 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 )
 
 // ledger makes a stream of all that comes in from now on, but for what change says.
-func ledger(t *testing.T, s *app.Service, account int64, change func(*app.StreamCreate), now time.Time) (app.Stream, error) {
+func ledger(t *testing.T, s *services.All, account int64, change func(*app.StreamCreate), now time.Time) (app.Stream, error) {
 	t.Helper()
 	in := app.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop"}
 	if change != nil {
 		change(&in)
 	}
-	st, _, err := s.CreateStream(t.Context(), account, in, now)
+	st, _, err := s.Streams.CreateStream(t.Context(), account, in, now)
 	return st, err
 }
 
@@ -32,7 +33,7 @@ func TestUndoImportOfStreamed(t *testing.T) {
 	st, err := ledger(t, h.service, 1, func(c *app.StreamCreate) { c.Type = app.WebhookOut }, h.now)
 	must(t, err)
 	told := func(id int64) int64 {
-		u, err := h.service.Undoable(ctx, 1, id, h.now)
+		u, err := h.service.Inbound.Undoable(ctx, 1, id, h.now)
 		must(t, err)
 		return u.ToldCount
 	}
@@ -43,13 +44,13 @@ func TestUndoImportOfStreamed(t *testing.T) {
 	if n := told(id); n != 10 {
 		t.Errorf("%d that an active stream takes count as told, want 10", n)
 	}
-	must(t, second(h.service.ToggleStream(ctx, 1, st.ID, h.now)))
+	must(t, second(h.service.Streams.ToggleStream(ctx, 1, st.ID, h.now)))
 	if n := told(id); n != 0 {
 		t.Errorf("%d that a stopped stream hasn't sent count as told", n)
 	}
-	list, passed, err := h.service.StreamTransactions(ctx, st, st.Position, app.StreamRead)
+	list, passed, err := h.service.Streams.StreamTransactions(ctx, st, st.Position, app.StreamRead)
 	must(t, err)
-	must(t, h.service.SettleStream(ctx, app.StreamProgress{StreamID: st.ID, From: st.Position, To: list[4].ID, Tried: list[4].ID, Sent: 5}))
+	must(t, h.service.Streams.SettleStream(ctx, app.StreamProgress{StreamID: st.ID, From: st.Position, To: list[4].ID, Tried: list[4].ID, Sent: 5}))
 	if n := told(id); n != 5 || passed < list[9].ID || len(list) != 10 {
 		t.Errorf("%d that it has sent count as told, want 5", n)
 	}
@@ -62,14 +63,14 @@ func TestUndoImportOfStreamed(t *testing.T) {
 	}
 	change := func(u app.StreamUpdate) {
 		t.Helper()
-		must(t, second(h.service.UpdateStream(ctx, 1, st.ID, u, h.now)))
+		must(t, second(h.service.Streams.UpdateStream(ctx, 1, st.ID, u, h.now)))
 	}
 	change(app.StreamUpdate{SinceID: &list[6].ID})
 	still("moved ahead")
 	change(app.StreamUpdate{SinceID: &st.Position})
 	still("moved back")
 	// An attempt that was on its way when the stream was moved, and that failed.
-	must(t, h.service.SettleStream(ctx, app.StreamProgress{StreamID: st.ID, From: list[6].ID, To: list[6].ID, Tried: list[7].ID}))
+	must(t, h.service.Streams.SettleStream(ctx, app.StreamProgress{StreamID: st.ID, From: list[6].ID, To: list[6].ID, Tried: list[7].ID}))
 	if n := told(id); n != 8 {
 		t.Errorf("%d that it has tried to send count as told, want 8", n)
 	}
@@ -78,11 +79,11 @@ func TestUndoImportOfStreamed(t *testing.T) {
 	if n := told(id); n < 8 {
 		t.Errorf("after its type was changed %d that it has sent count as told", n)
 	}
-	must(t, h.service.DeleteStream(ctx, 1, st.ID, h.now))
-	must(t, h.service.UndoImport(ctx, 1, id, h.now))
+	must(t, h.service.Streams.DeleteStream(ctx, 1, st.ID, h.now))
+	must(t, h.service.Inbound.UndoImport(ctx, 1, id, h.now))
 	left := told(id)
 	for _, sent := range list[:8] {
-		if _, err := h.service.Transaction(ctx, 1, sent.ID); err != nil {
+		if _, err := h.service.Ledger.Transaction(ctx, 1, sent.ID); err != nil {
 			t.Errorf("transaction %d, which it has sent: %v", sent.ID, err)
 		}
 	}
@@ -106,12 +107,12 @@ func TestStreamPosition(t *testing.T) {
 		t.Errorf("it begins after %d", st.Position)
 	}
 	back := int64(7)
-	must(t, second(h.service.UpdateStream(ctx, 1, st.ID, app.StreamUpdate{SinceID: &back}, h.now)))
-	must(t, h.service.SettleStream(ctx, app.StreamProgress{StreamID: st.ID, From: 30, To: 30, Sent: 3}))
-	if st, err = h.service.Stream(ctx, 1, st.ID); err != nil || st.Position != 7 || st.Sent != 0 {
+	must(t, second(h.service.Streams.UpdateStream(ctx, 1, st.ID, app.StreamUpdate{SinceID: &back}, h.now)))
+	must(t, h.service.Streams.SettleStream(ctx, app.StreamProgress{StreamID: st.ID, From: 30, To: 30, Sent: 3}))
+	if st, err = h.service.Streams.Stream(ctx, 1, st.ID); err != nil || st.Position != 7 || st.Sent != 0 {
 		t.Errorf("%+v, %v", st, err)
 	}
-	first, err := h.service.StreamBehind(ctx, st)
+	first, err := h.service.Streams.StreamBehind(ctx, st)
 	if err != nil || !first.Equal(h.now.Truncate(time.Second)) {
 		t.Errorf("behind since %v, %v", first, err)
 	}
@@ -119,7 +120,7 @@ func TestStreamPosition(t *testing.T) {
 	h.imports("b.csv", false, h.rows(5000, 700))
 	var seen []int64
 	for at := st.Position; ; {
-		list, passed, err := h.service.StreamTransactions(ctx, st, at, app.StreamRead)
+		list, passed, err := h.service.Streams.StreamTransactions(ctx, st, at, app.StreamRead)
 		must(t, err)
 		if len(list) == 0 {
 			break
@@ -151,16 +152,16 @@ func TestStreamsAreBounded(t *testing.T) {
 		t.Errorf("one more: %v", err)
 	}
 	must(t, second(ledger(t, w.Service, other, nil, now)))
-	must(t, w.Service.DeleteStream(ctx, 1, last.ID, now))
+	must(t, w.Service.Streams.DeleteStream(ctx, 1, last.ID, now))
 	must(t, second(ledger(t, w.Service, 1, nil, now)))
 
 	for what, err := range map[string]error{
-		"deleted":   w.Service.DeleteStream(ctx, 1, last.ID, now),
-		"another's": w.Service.DeleteStream(ctx, other, 1, now),
-		"toggled":   second(w.Service.ToggleStream(ctx, other, 1, now)),
-		"updated":   second(w.Service.UpdateStream(ctx, other, 1, app.StreamUpdate{}, time.Now())),
-		"rotated":   second(w.Service.RotateStreamSecret(ctx, other, 1, app.IdempotencyKey{}, now)),
-		"read":      second(w.Service.StreamWork(ctx, other, 1)),
+		"deleted":   w.Service.Streams.DeleteStream(ctx, 1, last.ID, now),
+		"another's": w.Service.Streams.DeleteStream(ctx, other, 1, now),
+		"toggled":   second(w.Service.Streams.ToggleStream(ctx, other, 1, now)),
+		"updated":   second(w.Service.Streams.UpdateStream(ctx, other, 1, app.StreamUpdate{}, time.Now())),
+		"rotated":   second(w.Service.Streams.RotateStreamSecret(ctx, other, 1, app.IdempotencyKey{}, now)),
+		"read":      second(w.Service.Streams.StreamWork(ctx, other, 1)),
 	} {
 		if app.CodeOf(err) != app.CodeNotFound {
 			t.Errorf("%s: %v", what, err)
@@ -170,7 +171,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		t.Errorf("of an unknown bank account: %v", err)
 	}
 	past := now.Add(-time.Hour)
-	must(t, second(w.Service.UpdateAccount(ctx, other, app.AccountUpdate{ExpiresAt: &past})))
+	must(t, second(w.Service.Ledger.UpdateAccount(ctx, other, app.AccountUpdate{ExpiresAt: &past})))
 	if _, err := ledger(t, w.Service, other, nil, now); app.CodeOf(err) != app.CodePlanExpired {
 		t.Errorf("with an expired plan: %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,7 +22,7 @@ import (
 type history struct {
 	t       *testing.T
 	store   *sqlitestore.Store
-	service *app.Service
+	service *services.All
 	random  *rand.Rand
 	sources []app.Source
 	banks   []app.BankAccount
@@ -40,7 +41,7 @@ func newHistory(t *testing.T, path string, seed uint64) *history {
 // account creates one.
 func (h *history) account() int64 {
 	h.t.Helper()
-	a, err := h.service.CreateAccount(context.Background(), "another", h.now)
+	a, err := h.service.Ledger.CreateAccount(context.Background(), "another", h.now)
 	must(h.t, err)
 	return a.ID
 }
@@ -53,15 +54,15 @@ func (h *history) populate(seed uint64, accounts ...int64) {
 	h.random = rand.New(rand.NewPCG(seed, 1))
 	for _, account := range accounts {
 		for i := range 3 {
-			b, err := h.service.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint("100", i), AccountName: "A"}, h.now)
+			b, err := h.service.Inbound.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint("100", i), AccountName: "A"}, h.now)
 			must(h.t, err)
 			h.banks = append(h.banks, b.BankAccount)
 		}
 		for i := range 2 {
-			src, err := h.service.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: fmt.Sprint(i)}, h.now)
+			src, err := h.service.Inbound.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: fmt.Sprint(i)}, h.now)
 			must(h.t, err)
 			h.sources = append(h.sources, src)
-			hook, _, err := h.service.CreateWebhook(ctx, account, app.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: []app.WebhookType{app.WebhookAll, app.WebhookIn}[i]}, h.now)
+			hook, _, err := h.service.Deliveries.CreateWebhook(ctx, account, app.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: []app.WebhookType{app.WebhookAll, app.WebhookIn}[i]}, h.now)
 			must(h.t, err)
 			h.hooks = append(h.hooks, hook)
 		}
@@ -125,11 +126,11 @@ func (h *history) step() {
 		for range 1 + h.random.IntN(12) {
 			call := h.call()
 			all.Go(func() {
-				if _, err := h.service.RecordTransactions(ctx, call); err != nil {
+				if _, err := h.service.Inbound.RecordTransactions(ctx, call); err != nil {
 					h.t.Error(err)
 				}
 				// One that fails shares the commit too.
-				_, _, err := h.service.RecordByHand(ctx, call.AccountID, app.Incoming{EventID: "x", Gateway: "ACB", AccountNumber: "no such", Type: app.In, Amount: 1}, nil, app.IdempotencyKey{}, call.ReceivedAt)
+				_, _, err := h.service.Inbound.RecordByHand(ctx, call.AccountID, app.Incoming{EventID: "x", Gateway: "ACB", AccountNumber: "no such", Type: app.In, Amount: 1}, nil, app.IdempotencyKey{}, call.ReceivedAt)
 				if app.CodeOf(err) != app.CodeValidation {
 					h.t.Errorf("recording on an unknown account: %v", err)
 				}
@@ -138,16 +139,16 @@ func (h *history) step() {
 		all.Wait()
 	case 0:
 		b := h.banks[h.random.IntN(len(h.banks))]
-		_, err := h.service.ToggleBankAccount(ctx, b.AccountID, b.ID, h.now)
+		_, err := h.service.Ledger.ToggleBankAccount(ctx, b.AccountID, b.ID, h.now)
 		must(h.t, err)
 	case 1, 2:
 		h.deliver()
 	case 3:
 		hook := h.hooks[h.random.IntN(len(h.hooks))]
-		_, err := h.service.TestWebhook(ctx, hook.AccountID, hook.ID, h.now)
+		_, err := h.service.Deliveries.TestWebhook(ctx, hook.AccountID, hook.ID, h.now)
 		must(h.t, err)
 	case 4:
-		_, err := h.service.Prune(ctx, app.PruneLimits{Inbound: 3 * time.Hour, History: 3 * time.Hour}, h.now)
+		_, err := h.service.Upkeep.Prune(ctx, app.PruneLimits{Inbound: 3 * time.Hour, History: 3 * time.Hour}, h.now)
 		must(h.t, err)
 	}
 }
@@ -156,14 +157,14 @@ func (h *history) step() {
 func (h *history) deliver() {
 	ctx := context.Background()
 	for _, hook := range h.hooks {
-		due, err := h.service.Due(ctx, hook.ID, h.now, nil, 10, h.random.IntN(2) == 0)
+		due, err := h.service.Deliveries.Due(ctx, hook.ID, h.now, nil, 10, h.random.IntN(2) == 0)
 		must(h.t, err)
 		for _, o := range due {
 			r := app.Result{StartedAt: h.now, StatusCode: 200}
 			if h.random.IntN(3) == 0 {
 				r.StatusCode, r.Error = 500, app.ErrorHTTPStatus
 			}
-			_, err := h.service.Settle(ctx, o, r)
+			_, err := h.service.Deliveries.Settle(ctx, o, r)
 			must(h.t, err)
 		}
 	}
@@ -258,7 +259,7 @@ func TestSumThatWouldNotFit(t *testing.T) {
 		h.recorded(h.sources[1], "c", "3", 596, &outcomes[2]),
 		h.recorded(h.sources[0], "d", "4", 1, &outcomes[3]),
 		func() error {
-			_, err := h.service.RecordTransactions(ctx, app.InboundCall{
+			_, err := h.service.Inbound.RecordTransactions(ctx, app.InboundCall{
 				AccountID: second, Source: h.sources[2], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
 				Elements: h.elements(1, "1000"),
 			})
@@ -272,11 +273,11 @@ func TestSumThatWouldNotFit(t *testing.T) {
 		t.Errorf("outcomes %v, want %v", outcomes, want)
 	}
 	e := h.elements(1, "1000")[0]
-	if _, _, err := h.service.RecordByHand(ctx, 1, e, nil, app.IdempotencyKey{}, h.now); app.CodeOf(err) != app.CodeLimitReached {
+	if _, _, err := h.service.Inbound.RecordByHand(ctx, 1, e, nil, app.IdempotencyKey{}, h.now); app.CodeOf(err) != app.CodeLimitReached {
 		t.Errorf("by hand: %v", err)
 	}
 	h.record(h.elements(1, "999")) // waits
-	r, err := h.service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
+	r, err := h.service.Inbound.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
 	if waiting := h.count(`inbound_items WHERE state = 'unassigned'`); err != nil || r.Recorded != 0 || waiting != 1 {
 		t.Errorf("linked: %+v, %v, %d wait", r, err, waiting)
 	}
@@ -298,7 +299,7 @@ func TestTotalsThatCannotBeWritten(t *testing.T) {
 	}))
 	var outcome app.Outcome
 	other := func() error {
-		_, err := h.service.RecordTransactions(t.Context(), app.InboundCall{
+		_, err := h.service.Inbound.RecordTransactions(t.Context(), app.InboundCall{
 			AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: h.elements(1, "1001"),
 		})
 		return err

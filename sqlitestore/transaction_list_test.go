@@ -31,9 +31,9 @@ func TestListingsEqualAScan(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for n := 0; n < 3*4096; n += 500 {
 		if n == 3000 || n == 4500 || n == 11000 { // between, shops aren't told of one
-			_, err := h.service.ToggleBankAccount(ctx, 1, h.banks[0].ID, h.now)
+			_, err := h.service.Ledger.ToggleBankAccount(ctx, 1, h.banks[0].ID, h.now)
 			must(t, err)
-			_, err = h.service.ToggleBankAccount(ctx, 2, h.banks[3].ID, h.now)
+			_, err = h.service.Ledger.ToggleBankAccount(ctx, 2, h.banks[3].ID, h.now)
 			must(t, err)
 		}
 		if n == 8500 || n == 11500 {
@@ -51,7 +51,7 @@ func TestListingsEqualAScan(t *testing.T) {
 				Amount: 1000 * (1 + random.Int64N(50)), Content: fmt.Sprintf("Đơn hàng %d của khách quen", random.IntN(300)), Time: call.ReceivedAt.Add(-late),
 			})
 		}
-		recording, err := h.service.RecordTransactions(ctx, call)
+		recording, err := h.service.Inbound.RecordTransactions(ctx, call)
 		must(t, err)
 		must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error { // codes of a few orders, none, and of before there were patterns
 			return exec(`UPDATE transactions SET code = CASE id % 3 WHEN 0 THEN 'DH' || (id % 40 + 1000) WHEN 1 THEN '' END WHERE code IS NULL`)
@@ -443,7 +443,7 @@ func TestPagesOfWholeDays(t *testing.T) {
 		}
 		call := h.callOf(elements)
 		call.ReceivedAt = begin.AddDate(0, 1, 0)
-		_, err := h.service.RecordTransactions(t.Context(), call)
+		_, err := h.service.Inbound.RecordTransactions(t.Context(), call)
 		must(t, err)
 	}
 	ends := []time.Duration{0, time.Second, 12 * time.Hour, 24*time.Hour - 2*time.Second, 24*time.Hour - time.Second}

@@ -19,7 +19,7 @@ func TestUnsentAfterIndexing(t *testing.T) {
 	defer h.store.Close()
 	ctx := context.Background()
 	for i := range 5 {
-		_, _, err := h.service.RecordByHand(ctx, 1, app.Incoming{
+		_, _, err := h.service.Inbound.RecordByHand(ctx, 1, app.Incoming{
 			EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5, Time: h.now,
 		}, nil, app.IdempotencyKey{}, h.now)
 		must(t, err)
@@ -32,7 +32,7 @@ func TestUnsentAfterIndexing(t *testing.T) {
 	wantUnsent := func(when string, want ...int64) {
 		t.Helper()
 		for _, countTo := range []int64{0, 100} {
-			page, err := h.service.Transactions(ctx, 1, app.TransactionFilter{DeliveryState: app.DeliveryUnsent, Page: app.Page{Number: 1, Size: 10, CountTo: countTo}})
+			page, err := h.service.Ledger.Transactions(ctx, 1, app.TransactionFilter{DeliveryState: app.DeliveryUnsent, Page: app.Page{Number: 1, Size: 10, CountTo: countTo}})
 			must(t, err)
 			if got := idsOf(page.Rows); !slices.Equal(got, want) || page.Total != int64(len(want)) {
 				t.Errorf("%s: %v, total %d, want %v", when, got, page.Total, want)
@@ -41,13 +41,13 @@ func TestUnsentAfterIndexing(t *testing.T) {
 	}
 	wantUnsent("at first")
 	first, second := h.hooks[0], h.hooks[1] // both are of account 1 and told of money in
-	due, err := h.service.Due(ctx, second.ID, h.now, nil, 1, false)
+	due, err := h.service.Deliveries.Due(ctx, second.ID, h.now, nil, 1, false)
 	must(t, err)
-	must(t, h.service.DeleteWebhook(ctx, 1, first.ID, h.now))
+	must(t, h.service.Deliveries.DeleteWebhook(ctx, 1, first.ID, h.now))
 	wantUnsent("one webhook is deleted")
-	must(t, h.service.DeleteWebhook(ctx, 1, second.ID, h.now))
+	must(t, h.service.Deliveries.DeleteWebhook(ctx, 1, second.ID, h.now))
 	wantUnsent("both are deleted", 5, 4, 3, 2, 1)
-	_, err = h.service.Settle(ctx, due[0], app.Result{StartedAt: h.now, StatusCode: 200})
+	_, err = h.service.Deliveries.Settle(ctx, due[0], app.Result{StartedAt: h.now, StatusCode: 200})
 	must(t, err)
 	wantUnsent("one was told", slices.DeleteFunc([]int64{5, 4, 3, 2, 1}, func(id int64) bool { return id == due[0].TransactionID })...)
 }

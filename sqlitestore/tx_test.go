@@ -35,7 +35,7 @@ func (h *history) elements(n int, account string) []app.Incoming {
 // record records a call of the first account's first source.
 func (h *history) record(elements []app.Incoming) app.Recording {
 	h.t.Helper()
-	r, err := h.service.RecordTransactions(h.t.Context(), h.callOf(elements))
+	r, err := h.service.Inbound.RecordTransactions(h.t.Context(), h.callOf(elements))
 	must(h.t, err)
 	return r
 }
@@ -55,7 +55,7 @@ func (h *history) fail(most int) {
 	for _, o := range due {
 		o.Attempts = len(app.RetrySchedule)
 		all.Go(func() {
-			_, err := h.service.Settle(h.t.Context(), o, app.Result{StartedAt: h.now, StatusCode: 500, Error: app.ErrorHTTPStatus})
+			_, err := h.service.Deliveries.Settle(h.t.Context(), o, app.Result{StartedAt: h.now, StatusCode: 500, Error: app.ErrorHTTPStatus})
 			must(h.t, err)
 		})
 	}
@@ -84,11 +84,11 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 		want    int
 	}{
 		{"a call of many elements", nil, func(ctx context.Context, h *history) (int, error) {
-			r, err := h.service.RecordTransactions(ctx, h.callOf(h.elements(many, "1000")))
+			r, err := h.service.Inbound.RecordTransactions(ctx, h.callOf(h.elements(many, "1000")))
 			return r.Recorded, err
 		}, many},
 		{"a call for an account that isn't linked", nil, func(ctx context.Context, h *history) (int, error) {
-			r, err := h.service.RecordTransactions(ctx, h.callOf(h.elements(many, "999")))
+			r, err := h.service.Inbound.RecordTransactions(ctx, h.callOf(h.elements(many, "999")))
 			return r.Unassigned, err
 		}, many},
 		{"a page of a list", nil, func(ctx context.Context, h *history) (int, error) {
@@ -101,13 +101,13 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			return r.Recorded, err
 		}, many},
 		{"rows of a file", nil, func(ctx context.Context, h *history) (int, error) {
-			in, err := h.service.NewImport(ctx, app.ImportOptions{AccountID: 1, Notify: true})
+			in, err := h.service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: 1, Notify: true})
 			must(h.t, err)
 			r, err := in.Add(ctx, h.elements(500, "1000"), h.now)
 			return r.Recorded, err
 		}, 500},
 		{"rows of a file, dry", nil, func(ctx context.Context, h *history) (int, error) {
-			in, err := h.service.NewImport(ctx, app.ImportOptions{AccountID: 1, Notify: true, DryRun: true})
+			in, err := h.service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: 1, Notify: true, DryRun: true})
 			must(h.t, err)
 			r, err := in.Add(ctx, h.elements(statement.Batch, "1000"), h.now)
 			if r.Deliveries != 2*statement.Batch {
@@ -117,11 +117,11 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 		}, statement.Batch},
 		{"take back an import", func(h *history) {
 			h.imports("a.csv", false, h.rows(0, many))
-			must(h.t, h.service.IndexSearch(context.Background()))
+			must(h.t, h.service.Ledger.IndexSearch(context.Background()))
 		}, func(ctx context.Context, h *history) (int, error) {
-			err := h.service.UndoImport(ctx, 1, 1, h.now)
+			err := h.service.Inbound.UndoImport(ctx, 1, 1, h.now)
 			must(h.t, err)
-			u, err := h.service.Undoable(ctx, 1, 1, h.now)
+			u, err := h.service.Inbound.Undoable(ctx, 1, 1, h.now)
 			return int(u.In.Count + u.Out.Count), err
 		}, 0},
 		{"link a bank account", func(h *history) {
@@ -129,7 +129,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			h.record(h.elements(many, "999"))
 			h.record(h.elements(many, "998"))
 		}, func(ctx context.Context, h *history) (int, error) {
-			r, err := h.service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
+			r, err := h.service.Inbound.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
 			if r.Deliveries != 4*many {
 				h.t.Errorf("%d deliveries", r.Deliveries)
 			}
@@ -139,7 +139,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			h.record(h.elements(many, "999"))
 			h.record(h.elements(many, "999"))
 		}, func(ctx context.Context, h *history) (int, error) {
-			r, err := h.service.LinkInbound(ctx, 1, 2, app.InboundLink{AccountName: "A"}, h.now)
+			r, err := h.service.Inbound.LinkInbound(ctx, 1, 2, app.InboundLink{AccountName: "A"}, h.now)
 			if r.Recorded != many || len(r.TransactionIDs) != many || r.Open != 0 || r.More {
 				h.t.Errorf("%d recorded, %d named, %d open, more: %t", r.Recorded, len(r.TransactionIDs), r.Open, r.More)
 			}
@@ -157,10 +157,10 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			return r.Recorded, err
 		}, many},
 		{"discard an event", func(h *history) { h.record(h.elements(many, "999")) },
-			func(ctx context.Context, h *history) (int, error) { return h.service.DiscardInbound(ctx, 1, 1) }, many},
+			func(ctx context.Context, h *history) (int, error) { return h.service.Inbound.DiscardInbound(ctx, 1, 1) }, many},
 		{"prune", func(h *history) {
 			h.record(h.elements(many, "999"))
-			_, err := h.service.DiscardInbound(h.t.Context(), 1, 1)
+			_, err := h.service.Inbound.DiscardInbound(h.t.Context(), 1, 1)
 			must(h.t, err)
 			h.fill(`INSERT INTO inbound_events (account_id, channel, received_ms, body, recorded, duplicates, unassigned, conflicts, rejected, open)
 				SELECT 1, 'call', i, zeroblob(i % 3000), 0, 0, 0, 0, 0, 0`)
@@ -171,7 +171,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			h.fail(many)
 			h.now = h.now.Add(30 * 24 * time.Hour)
 		}, func(ctx context.Context, h *history) (int, error) {
-			p, err := h.service.Prune(ctx, app.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now)
+			p, err := h.service.Upkeep.Prune(ctx, app.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now)
 			left := peek(h.t, h.store.Path(), `SELECT (SELECT count(*) FROM inbound_events) + (SELECT count(*) FROM inbound_items) + (SELECT count(*) FROM attempts)
 				+ (SELECT count(*) FROM idempotency_keys) + (SELECT count(*) FROM sessions) + (SELECT count(*) FROM webhook_hours)`)
 			if p.Attempts != many || left[0][0] != int64(0) {
@@ -185,7 +185,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 				return exec(`UPDATE deliveries SET state = 2, attempts = 6, due_ms = NULL WHERE webhook_id = 1`)
 			}))
 		}, func(ctx context.Context, h *history) (int, error) {
-			return h.service.Replay(ctx, 1, 1, time.Time{}, time.Time{}, app.IdempotencyKey{}, h.now.Add(time.Minute))
+			return h.service.Deliveries.Replay(ctx, 1, 1, time.Time{}, time.Time{}, app.IdempotencyKey{}, h.now.Add(time.Minute))
 		}, many},
 		{"send what waits", func(h *history) {
 			h.record(h.elements(many, "1000"))
@@ -193,7 +193,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 				return exec(`UPDATE deliveries SET retry = 1, attempts = 1, due_ms = due_ms + 600000 WHERE webhook_id = 1`)
 			}))
 		}, func(ctx context.Context, h *history) (int, error) {
-			return h.service.SendWaiting(ctx, 1, 1, app.IdempotencyKey{}, h.now.Add(time.Minute))
+			return h.service.Deliveries.SendWaiting(ctx, 1, 1, app.IdempotencyKey{}, h.now.Add(time.Minute))
 		}, many},
 		{"resend", func(h *history) {
 			h.record(h.elements(app.MaxResend, "1000"))
@@ -203,24 +203,24 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			for id := range int64(app.MaxResend) {
 				ids = append(ids, id+1)
 			}
-			r, err := h.service.ResendMany(ctx, 1, ids, app.IdempotencyKey{}, h.now)
+			r, err := h.service.Deliveries.ResendMany(ctx, 1, ids, app.IdempotencyKey{}, h.now)
 			return r.Count, err
 		}, app.MaxResend},
 		{"delete a webhook", func(h *history) { h.record(h.elements(many, "1000")) }, func(ctx context.Context, h *history) (int, error) {
-			must(h.t, h.service.DeleteWebhook(ctx, 1, 1, h.now))
+			must(h.t, h.service.Deliveries.DeleteWebhook(ctx, 1, 1, h.now))
 			return int(peek(h.t, h.store.Path(), `SELECT count(*) FROM deliveries WHERE state = 3`)[0][0].(int64)), nil
 		}, many},
 		{"switches and secrets", func(h *history) { h.record(h.elements(many, "1000")) }, func(ctx context.Context, h *history) (int, error) {
-			_, err := h.service.ToggleWebhook(ctx, 1, 1, h.now)
+			_, err := h.service.Deliveries.ToggleWebhook(ctx, 1, 1, h.now)
 			must(h.t, err)
-			_, err = h.service.ToggleBankAccount(ctx, 1, 1, h.now)
+			_, err = h.service.Ledger.ToggleBankAccount(ctx, 1, 1, h.now)
 			must(h.t, err)
-			_, err = h.service.RotateSource(ctx, 1, 1, "", app.IdempotencyKey{}, h.now)
+			_, err = h.service.Inbound.RotateSource(ctx, 1, 1, "", app.IdempotencyKey{}, h.now)
 			must(h.t, err)
-			return 0, h.service.UnlinkBankAccount(ctx, 1, 1, h.now)
+			return 0, h.service.Ledger.UnlinkBankAccount(ctx, 1, 1, h.now)
 		}, 0},
 		{"index", func(h *history) { h.record(h.elements(many, "1000")) }, func(ctx context.Context, h *history) (int, error) {
-			must(h.t, h.service.IndexSearch(ctx))
+			must(h.t, h.service.Ledger.IndexSearch(ctx))
 			left, err := h.store.Unindexed(ctx)
 			return int(left), err
 		}, 0},

@@ -42,7 +42,7 @@ func TestWebhookHealth(t *testing.T) {
 				sum.Succeeded += h.Sum().Succeeded
 				sum.Failed += h.Sum().Failed
 			}
-			if all, err := h.service.DeliveryHealth(ctx, account, h.now); err != nil || all.Delivered != sum.Succeeded || all.Failed != sum.Failed {
+			if all, err := h.service.Deliveries.DeliveryHealth(ctx, account, h.now); err != nil || all.Delivered != sum.Succeeded || all.Failed != sum.Failed {
 				t.Errorf("account %d together: %+v, %v; want %+v", account, all, err, sum)
 			}
 			if d := gocmp.Diff(want, got, cmpopts.EquateApproxTime(0)); d != "" {
@@ -56,7 +56,7 @@ func TestWebhookHealth(t *testing.T) {
 		due := map[int64][]app.Outgoing{}
 		for _, hook := range h.hooks {
 			var err error
-			due[hook.ID], err = h.service.Due(ctx, hook.ID, h.now, nil, 6, false)
+			due[hook.ID], err = h.service.Deliveries.Due(ctx, hook.ID, h.now, nil, 6, false)
 			must(t, err)
 		}
 		var all sync.WaitGroup
@@ -83,7 +83,7 @@ func TestWebhookHealth(t *testing.T) {
 				if status != 200 {
 					result.Error, result.Detail = app.ErrorHTTPStatus, app.Detail{Text: "said"}
 				}
-				a, err := h.service.Settle(ctx, *next, result)
+				a, err := h.service.Deliveries.Settle(ctx, *next, result)
 				if err != nil {
 					t.Error(err)
 					return
@@ -99,18 +99,18 @@ func TestWebhookHealth(t *testing.T) {
 	h.now = h.now.Add(20 * time.Hour)
 	hours := func() int64 { return peek(t, path, `SELECT count(*) FROM webhook_hours`)[0][0].(int64) }
 	before := hours()
-	_, err := h.service.Prune(ctx, app.PruneLimits{}, h.now)
+	_, err := h.service.Upkeep.Prune(ctx, app.PruneLimits{}, h.now)
 	must(t, err)
 	check()
 	if after := hours(); after == 0 || after == before || h.now.Sub(begin) < 60*time.Hour {
 		t.Errorf("of %d hours that were kept over %s, %d are left", before, h.now.Sub(begin), after)
 	}
-	one, err := h.service.WebhookHealth(ctx, 1, h.hooks[1].ID, h.now)
+	one, err := h.service.Deliveries.WebhookHealth(ctx, 1, h.hooks[1].ID, h.now)
 	must(t, err)
 	if d := gocmp.Diff(healthOf(h.hooks[1].ID, made[h.hooks[1].ID], h.now), one, cmpopts.EquateApproxTime(0)); d != "" {
 		t.Error(d)
 	}
-	if _, err := h.service.WebhookHealth(ctx, 1, h.hooks[3].ID, h.now); app.CodeOf(err) != app.CodeNotFound {
+	if _, err := h.service.Deliveries.WebhookHealth(ctx, 1, h.hooks[3].ID, h.now); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("a webhook of another account: %v", err)
 	}
 }
@@ -161,12 +161,12 @@ func TestReplayableIsWhatReplayMakes(t *testing.T) {
 	for range 6 * len(app.RetrySchedule) {
 		h.now = h.now.Add(11 * time.Minute) // retries come due
 		for i, hook := range h.hooks {
-			due, err := h.service.Due(ctx, hook.ID, h.now, nil, 10+5*i, true)
+			due, err := h.service.Deliveries.Due(ctx, hook.ID, h.now, nil, 10+5*i, true)
 			must(t, err)
-			first, err := h.service.Due(ctx, hook.ID, h.now, nil, 10, false)
+			first, err := h.service.Deliveries.Due(ctx, hook.ID, h.now, nil, 10, false)
 			must(t, err)
 			for _, o := range append(due, first...) {
-				_, err := h.service.Settle(ctx, o, app.Result{StartedAt: h.now, Error: app.ErrorTimeout})
+				_, err := h.service.Deliveries.Settle(ctx, o, app.Result{StartedAt: h.now, Error: app.ErrorTimeout})
 				must(t, err)
 			}
 		}
@@ -174,18 +174,18 @@ func TestReplayableIsWhatReplayMakes(t *testing.T) {
 	some := false
 	for _, hook := range h.hooks {
 		for _, from := range []time.Time{{}, h.now.Add(-20 * time.Hour)} {
-			n, all, err := h.service.Replayable(ctx, hook.AccountID, hook.ID, from, time.Time{}, 1_000_000, h.now)
+			n, all, err := h.service.Deliveries.Replayable(ctx, hook.AccountID, hook.ID, from, time.Time{}, 1_000_000, h.now)
 			must(t, err)
-			if few, rest, err := h.service.Replayable(ctx, hook.AccountID, hook.ID, from, time.Time{}, 1, h.now); err != nil || few > 1 || n > 1 && rest {
+			if few, rest, err := h.service.Deliveries.Replayable(ctx, hook.AccountID, hook.ID, from, time.Time{}, 1, h.now); err != nil || few > 1 || n > 1 && rest {
 				t.Errorf("of the last failed one: %d, %v, %v", few, rest, err)
 			}
-			if other, _, err := h.service.Replayable(ctx, 3-hook.AccountID, hook.ID, from, time.Time{}, 100, h.now); err != nil || other != 0 {
+			if other, _, err := h.service.Deliveries.Replayable(ctx, 3-hook.AccountID, hook.ID, from, time.Time{}, 100, h.now); err != nil || other != 0 {
 				t.Errorf("asked by another account: %d, %v", other, err)
 			}
 			if from.IsZero() {
 				continue
 			}
-			made, err := h.service.Replay(ctx, hook.AccountID, hook.ID, from, time.Time{}, app.IdempotencyKey{}, h.now)
+			made, err := h.service.Deliveries.Replay(ctx, hook.AccountID, hook.ID, from, time.Time{}, app.IdempotencyKey{}, h.now)
 			must(t, err)
 			if int64(made) != n || !all {
 				t.Errorf("webhook %d: %d of all (%v) can be replayed, %d were", hook.ID, n, all, made)

@@ -139,7 +139,7 @@ func lastRefused(w *webtest.World, n int) string {
 	var calls []app.RefusedCall
 	w.Until("the refused call is noted", func() bool {
 		var err error
-		calls, err = w.Service.RefusedCalls(context.Background(), 1, 0, n)
+		calls, err = w.Service.Inbound.RefusedCalls(context.Background(), 1, 0, n)
 		apptest.Must(w.T, err)
 		return len(calls) == n
 	})

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"baoco/app"
+	"baoco/app/services"
 	"baoco/web/wire"
 )
 
@@ -15,7 +15,7 @@ func Outermost(next http.Handler) http.Handler {
 }
 
 // Routes lists the method and path of every route.
-func Routes(service *app.Service) (list []string) {
+func Routes(service *services.All) (list []string) {
 	routes, _ := houses(&wire.Responder{}, Config{Service: service})
 	for _, r := range routes {
 		list = append(list, r.Method+" "+r.Path)

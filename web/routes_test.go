@@ -116,7 +116,7 @@ func TestCutForm(t *testing.T) {
 			t.Errorf("a form that can't be read: %d", response.StatusCode)
 		}
 	}
-	if got, err := w.Service.Webhook(t.Context(), 1, hook.ID); err != nil || !got.IsActive {
+	if got, err := w.Service.Deliveries.Webhook(t.Context(), 1, hook.ID); err != nil || !got.IsActive {
 		t.Errorf("the webhook is active: %v, %v", got.IsActive, err)
 	}
 }

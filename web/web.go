@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/services"
 	"baoco/web/api"
 	"baoco/web/dashboard"
 	"baoco/web/inbound"
@@ -33,7 +34,7 @@ import (
 
 // Config is what New works with.
 type Config struct {
-	Service      *app.Service
+	Service      *services.All
 	Logger       *slog.Logger // nil discards
 	Limit        int          // the general limit, requests a minute; 0: 300
 	ListingLimit int          // that of the two listings which the interface limits; 0: 60
@@ -103,7 +104,7 @@ func (c Config) ready(now time.Time) error {
 	if c.Standby != nil {
 		return c.Standby().Refusal(now)
 	}
-	if err := c.Service.Ready(now); err != nil {
+	if err := c.Service.Upkeep.Ready(now); err != nil {
 		return app.Unavailable(err)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 )
 
@@ -72,9 +73,9 @@ func exhaust(t *testing.T, dir string) {
 		return
 	}
 	defer store.Close()
-	service := app.NewService(app.Config{Store: store, Zone: time.UTC})
+	service := services.New(app.Config{Store: store, Zone: time.UTC})
 	for range app.RetrySchedule {
-		due, err := service.Due(ctx, 1, time.Now().Add(time.Hour), nil, 10, true)
+		due, err := service.Deliveries.Due(ctx, 1, time.Now().Add(time.Hour), nil, 10, true)
 		if err != nil {
 			t.Error(err)
 		}
@@ -83,7 +84,7 @@ func exhaust(t *testing.T, dir string) {
 			if len(due) > 0 && o.Attempts == len(app.RetrySchedule)-1 {
 				r = app.Result{StartedAt: time.Now(), Duration: 84e6, StatusCode: 500, Error: app.ErrorHTTPStatus, Body: []byte("Fatal error"), Phases: app.Phases{Wait: 84e6}}
 			}
-			if _, err := service.Settle(ctx, o, r); err != nil {
+			if _, err := service.Deliveries.Settle(ctx, o, r); err != nil {
 				t.Error(err)
 			}
 		}

@@ -139,9 +139,9 @@ func checkPayments(t *testing.T, db string, requests []app.PaymentRequest, trans
 	}
 	counted := map[int64]bool{}
 	for i, r := range requests {
-		kept, err := w.Service.PaymentRequest(t.Context(), 1, r.ID)
+		kept, err := w.Service.Payments.PaymentRequest(t.Context(), 1, r.ID)
 		must(t, err)
-		list, err := w.Service.PaymentTransfers(t.Context(), 1, r.ID, 100)
+		list, err := w.Service.Payments.PaymentTransfers(t.Context(), 1, r.ID, 100)
 		must(t, err)
 		var sum int64
 		for _, x := range list {

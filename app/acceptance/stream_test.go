@@ -35,7 +35,7 @@ func toNATS(t *testing.T, in installation, config jetstream.StreamConfig) *ledge
 	l.stream = l.server.Stream(t, config)
 	w := apptest.Open(t, in.db, app.Config{})
 	defer w.Close()
-	st, secret, err := w.Service.CreateStream(t.Context(), 1, app.StreamCreate{Name: "ledger", URL: "nats://" + l.server.Address, Topic: "shop.payments"}, time.Now())
+	st, secret, err := w.Service.Streams.CreateStream(t.Context(), 1, app.StreamCreate{Name: "ledger", URL: "nats://" + l.server.Address, Topic: "shop.payments"}, time.Now())
 	must(t, err)
 	l.id, l.secret = st.ID, secret
 	return l

@@ -15,10 +15,10 @@ func (w *World) AddSource(add app.SourceAdd) app.Source {
 	if add.Name == "" {
 		add.Name = "till"
 	}
-	if kind, _ := w.Service.ProviderKind(add.Provider); add.Secret == "" && kind.NeedsSecret(cmp.Or(add.Auth, kind.DefaultAuth)) {
+	if kind, _ := w.Service.Inbound.ProviderKind(add.Provider); add.Secret == "" && kind.NeedsSecret(cmp.Or(add.Auth, kind.DefaultAuth)) {
 		add.Secret = fmt.Sprint("a key of the provider's, ", w.Rows("sources"))
 	}
-	source, err := w.Service.AddSource(context.Background(), 1, add, time.Now())
+	source, err := w.Service.Inbound.AddSource(context.Background(), 1, add, time.Now())
 	Must(w.T, err)
 	return source
 }

@@ -22,7 +22,7 @@ type Said struct {
 // Reads is what an event said, and its event.
 func (w *World) Reads(event int64) ([]Said, app.InboundEvent) {
 	w.T.Helper()
-	e, err := w.Service.ReadInboundEvent(context.Background(), 1, event)
+	e, err := w.Service.Inbound.ReadInboundEvent(context.Background(), 1, event)
 	Must(w.T, err)
 	var list []Said
 	for _, i := range e.Elements {
@@ -34,7 +34,7 @@ func (w *World) Reads(event int64) ([]Said, app.InboundEvent) {
 // Links links a bank account and checks what had been waiting for it.
 func (w *World) Links(bank, number string, notify app.NotifyOnLink, recorded, deliveries int) app.BankAccount {
 	w.T.Helper()
-	r, err := w.Service.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A", Notify: notify}, time.Now())
+	r, err := w.Service.Inbound.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A", Notify: notify}, time.Now())
 	Must(w.T, err)
 	if r.Recorded != recorded || r.Deliveries != deliveries {
 		w.T.Errorf("linking recorded %d with %d deliveries, want %d with %d", r.Recorded, r.Deliveries, recorded, deliveries)
@@ -44,14 +44,14 @@ func (w *World) Links(bank, number string, notify app.NotifyOnLink, recorded, de
 
 func (w *World) Unlinks(id int64) {
 	w.T.Helper()
-	Must(w.T, w.Service.UnlinkBankAccount(context.Background(), 1, id, time.Now()))
+	Must(w.T, w.Service.Ledger.UnlinkBankAccount(context.Background(), 1, id, time.Now()))
 }
 
 // Came records a native call as if it had come in some time ago.
 func (w *World) Came(ago time.Duration, s app.Source, x Transfer) {
 	w.T.Helper()
 	body := []byte(Batch(x.Native()))
-	_, err := w.Service.RecordTransactions(context.Background(), app.InboundCall{
+	_, err := w.Service.Inbound.RecordTransactions(context.Background(), app.InboundCall{
 		AccountID: s.AccountID, Source: s, Channel: app.ChannelCall, Body: body, ReceivedAt: time.Now().Add(-ago), Elements: ReadNative(body),
 	})
 	Must(w.T, err)
@@ -59,7 +59,7 @@ func (w *World) Came(ago time.Duration, s app.Source, x Transfer) {
 
 func (w *World) Event(id int64) app.InboundEvent {
 	w.T.Helper()
-	e, err := w.Service.InboundEvent(context.Background(), 1, id)
+	e, err := w.Service.Inbound.InboundEvent(context.Background(), 1, id)
 	Must(w.T, err)
 	return e
 }
@@ -67,7 +67,7 @@ func (w *World) Event(id int64) app.InboundEvent {
 // Transactions lists those of account 1, oldest first, at most 100.
 func (w *World) Transactions() []app.Transaction {
 	w.T.Helper()
-	page, err := w.Service.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
+	page, err := w.Service.Ledger.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
 	Must(w.T, err)
 	return page.Rows
 }
@@ -84,10 +84,10 @@ func (w *World) WantTransactions(n int) []app.Transaction {
 // Events is the inbound log of account 1, newest first.
 func (w *World) Events() []app.InboundEvent {
 	w.T.Helper()
-	list, _, err := w.Service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1000}})
+	list, _, err := w.Service.Inbound.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1000}})
 	Must(w.T, err)
 	for i := range list {
-		if list[i], err = w.Service.InboundEvent(context.Background(), 1, list[i].ID); err != nil {
+		if list[i], err = w.Service.Inbound.InboundEvent(context.Background(), 1, list[i].ID); err != nil {
 			w.T.Fatal(err)
 		}
 	}
@@ -97,7 +97,7 @@ func (w *World) Events() []app.InboundEvent {
 // NewestEvent is the first of Events; the test ends where there is none.
 func (w *World) NewestEvent() app.InboundEvent {
 	w.T.Helper()
-	list, _, err := w.Service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
+	list, _, err := w.Service.Inbound.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
 	Must(w.T, err)
 	if len(list) == 0 {
 		w.T.Fatal("the inbound log is empty")
@@ -107,7 +107,7 @@ func (w *World) NewestEvent() app.InboundEvent {
 
 func (w *World) Items(event int64) []app.InboundItem {
 	w.T.Helper()
-	e, err := w.Service.InboundEvent(context.Background(), 1, event)
+	e, err := w.Service.Inbound.InboundEvent(context.Background(), 1, event)
 	Must(w.T, err)
 	return e.Items
 }
@@ -152,7 +152,7 @@ func (w *World) NothingStored() {
 
 func (w *World) Banks() []app.BankAccount {
 	w.T.Helper()
-	list, err := w.Service.BankAccounts(context.Background(), 1)
+	list, err := w.Service.Ledger.BankAccounts(context.Background(), 1)
 	Must(w.T, err)
 	return list
 }
@@ -161,7 +161,7 @@ func (w *World) Banks() []app.BankAccount {
 // transaction's id. id is the provider's.
 func (w *World) Pay(accountID int64, id, content string) int64 {
 	w.T.Helper()
-	tr, _, err := w.Service.RecordByHand(context.Background(), accountID, app.Incoming{
+	tr, _, err := w.Service.Inbound.RecordByHand(context.Background(), accountID, app.Incoming{
 		EventID: id, Gateway: "ACB", AccountNumber: SomeAccount, Number: "FT" + id, Type: app.In, Amount: 1549000, Content: content, Time: time.Now(),
 	}, []byte("{}"), app.IdempotencyKey{}, time.Now())
 	Must(w.T, err)
@@ -173,7 +173,7 @@ func (w *World) Attempts(accountID int64, n int) (list []app.Attempt) {
 	w.T.Helper()
 	w.Until(fmt.Sprintf("%d attempts", n), func() bool {
 		var err error
-		list, _, err = w.Service.History(context.Background(), accountID, app.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
+		list, _, err = w.Service.Deliveries.History(context.Background(), accountID, app.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
 		Must(w.T, err)
 		return len(list) >= n
 	})
@@ -186,14 +186,14 @@ func (w *World) Exhaust(webhookID int64, r app.Result) {
 	w.T.Helper()
 	ctx := context.Background()
 	for {
-		due, err := w.Service.Due(ctx, webhookID, time.Now().Add(24*time.Hour), nil, 100, true)
+		due, err := w.Service.Deliveries.Due(ctx, webhookID, time.Now().Add(24*time.Hour), nil, 100, true)
 		Must(w.T, err)
 		if len(due) == 0 {
 			return
 		}
 		for _, o := range due {
 			r.StartedAt = time.Now()
-			_, err := w.Service.Settle(ctx, o, r)
+			_, err := w.Service.Deliveries.Settle(ctx, o, r)
 			Must(w.T, err)
 		}
 	}
@@ -201,14 +201,14 @@ func (w *World) Exhaust(webhookID int64, r app.Result) {
 
 func (w *World) Sources() []app.Source {
 	w.T.Helper()
-	list, err := w.Service.Sources(context.Background(), 1)
+	list, err := w.Service.Inbound.Sources(context.Background(), 1)
 	Must(w.T, err)
 	return list
 }
 
 func (w *World) Webhooks() []app.Webhook {
 	w.T.Helper()
-	list, err := w.Service.Webhooks(context.Background(), 1)
+	list, err := w.Service.Deliveries.Webhooks(context.Background(), 1)
 	Must(w.T, err)
 	return list
 }

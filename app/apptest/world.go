@@ -21,6 +21,7 @@ import (
 	"baoco/app"
 	"baoco/app/paymentcode"
 	"baoco/app/provider"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 )
 
@@ -147,7 +148,7 @@ type World struct {
 	T       testing.TB
 	Path    string // of the database
 	Store   *sqlitestore.Store
-	Service *app.Service
+	Service *services.All
 	commits *commits // of Store
 }
 
@@ -206,7 +207,7 @@ func (w *World) Until(what string, truth func() bool) {
 
 // Over makes the service over a store. Of config it sets the zone and, where there
 // are none, the store, the targets (127.0.0.1), the providers and their reader.
-func Over(t testing.TB, store *sqlitestore.Store, config app.Config) *app.Service {
+func Over(t testing.TB, store *sqlitestore.Store, config app.Config) *services.All {
 	t.Helper()
 	var err error
 	if config.Store == nil {
@@ -223,11 +224,11 @@ func Over(t testing.TB, store *sqlitestore.Store, config app.Config) *app.Servic
 	if config.Read == nil {
 		config.Read = provider.Read
 	}
-	return app.NewService(config)
+	return services.New(config)
 }
 
 // Admin is another process on the same file.
-func (w *World) Admin() *app.Service {
+func (w *World) Admin() *services.All {
 	w.T.Helper()
 	store := OpenStore(w.T, w.Path, false)
 	w.T.Cleanup(func() { Must(w.T, store.Close()) })
@@ -251,7 +252,7 @@ func (w *World) Close() {
 // Link links a bank account to account 1.
 func (w *World) Link(bank, number string) app.BankAccount {
 	w.T.Helper()
-	r, err := w.Service.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A"}, time.Now())
+	r, err := w.Service.Inbound.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A"}, time.Now())
 	Must(w.T, err)
 	return r.BankAccount
 }
@@ -259,7 +260,7 @@ func (w *World) Link(bank, number string) app.BankAccount {
 // Webhook makes a webhook of account 1, and returns its secret too.
 func (w *World) Webhook(url string, hookType app.WebhookType) (app.Webhook, string) {
 	w.T.Helper()
-	hook, secret, err := w.Service.CreateWebhook(context.Background(), 1, app.WebhookCreate{Name: "shop", URL: url, Type: hookType}, time.Now())
+	hook, secret, err := w.Service.Deliveries.CreateWebhook(context.Background(), 1, app.WebhookCreate{Name: "shop", URL: url, Type: hookType}, time.Now())
 	Must(w.T, err)
 	return hook, secret
 }
@@ -268,7 +269,7 @@ func (w *World) Webhook(url string, hookType app.WebhookType) (app.Webhook, stri
 func (w *World) Stream(in app.StreamCreate) (app.Stream, string) {
 	w.T.Helper()
 	in.Name, in.URL, in.Topic = "ledger", "nats://nats.shop.vn", "shop.transactions"
-	st, secret, err := w.Service.CreateStream(context.Background(), 1, in, time.Now())
+	st, secret, err := w.Service.Streams.CreateStream(context.Background(), 1, in, time.Now())
 	Must(w.T, err)
 	return st, secret
 }
@@ -276,7 +277,7 @@ func (w *World) Stream(in app.StreamCreate) (app.Stream, string) {
 // APIKey makes an API key of account 1.
 func (w *World) APIKey(scope app.Scope) string {
 	w.T.Helper()
-	_, key, err := w.Service.CreateAPIKey(context.Background(), 1, "test", scope, time.Time{}, app.IdempotencyKey{}, time.Now())
+	_, key, err := w.Service.Access.CreateAPIKey(context.Background(), 1, "test", scope, time.Time{}, app.IdempotencyKey{}, time.Now())
 	Must(w.T, err)
 	return key
 }
@@ -284,7 +285,7 @@ func (w *World) APIKey(scope app.Scope) string {
 // Record records a transaction of account 1 on ACB 19354957 by hand.
 func (w *World) Record(number string) app.Transaction {
 	w.T.Helper()
-	transaction, _, err := w.Service.RecordByHand(context.Background(), 1, app.Incoming{
+	transaction, _, err := w.Service.Inbound.RecordByHand(context.Background(), 1, app.Incoming{
 		EventID: number, Gateway: "ACB", AccountNumber: "19354957", Number: number, Type: app.In, Amount: 200000, Content: "DH " + number, Time: time.Now(),
 	}, nil, app.IdempotencyKey{}, time.Now())
 	Must(w.T, err)
@@ -301,7 +302,7 @@ func (w *World) User(accountID int64, name string, role app.Role) app.User {
 // SecondAccount makes another customer.
 func (w *World) SecondAccount() int64 {
 	w.T.Helper()
-	a, err := w.Service.CreateAccount(context.Background(), "second", time.Now())
+	a, err := w.Service.Ledger.CreateAccount(context.Background(), "second", time.Now())
 	Must(w.T, err)
 	return a.ID
 }
@@ -318,14 +319,14 @@ func (w *World) CodePattern(prefix string) { w.T.Helper(); w.Pattern(prefix, 8, 
 // Pattern makes a pattern of codes.
 func (w *World) Pattern(prefix string, least, most int) {
 	w.T.Helper()
-	_, err := w.Service.CreateCodePattern(context.Background(), 1, paymentcode.Pattern{Prefix: prefix, Least: least, Most: most, Alphabet: paymentcode.Digits}, time.Now())
+	_, err := w.Service.Ledger.CreateCodePattern(context.Background(), 1, paymentcode.Pattern{Prefix: prefix, Least: least, Most: most, Alphabet: paymentcode.Digits}, time.Now())
 	Must(w.T, err)
 }
 
 // PaymentRequest makes a payment request of account 1.
 func (w *World) PaymentRequest(in app.PaymentRequestCreate) app.PaymentRequest {
 	w.T.Helper()
-	r, err := w.Service.CreatePaymentRequest(context.Background(), 1, in, app.IdempotencyKey{}, time.Now())
+	r, err := w.Service.Payments.CreatePaymentRequest(context.Background(), 1, in, app.IdempotencyKey{}, time.Now())
 	Must(w.T, err)
 	return r
 }
@@ -336,7 +337,7 @@ func (w *World) CounterLink(accountID int64, in app.CounterLinkCreate) string {
 	if in.Name == "" {
 		in.Name = "Quầy 1"
 	}
-	_, token, err := w.Service.CreateCounterLink(context.Background(), accountID, in, time.Now())
+	_, token, err := w.Service.Payments.CreateCounterLink(context.Background(), accountID, in, time.Now())
 	Must(w.T, err)
 	return token
 }

@@ -52,7 +52,7 @@ func createAccount(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
 		return terminal.Usagef("account create takes one argument, the name of the account")
 	}
-	a, err := s.service.CreateAccount(c.Context, c.Args().First(), s.now)
+	a, err := s.service.Ledger.CreateAccount(c.Context, c.Args().First(), s.now)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func createAccount(c *cli.Context, s *session) error {
 }
 
 func printAccount(c *cli.Context, s *session, a app.Account) error {
-	e := encodeAccount(a, s.service.Zone())
+	e := encodeAccount(a, s.service.Ledger.Zone())
 	trial := ""
 	if e.IsTrial {
 		trial = ", a trial"
@@ -69,13 +69,13 @@ func printAccount(c *cli.Context, s *session, a app.Account) error {
 }
 
 func listAccounts(c *cli.Context, s *session) error {
-	accounts, err := s.service.Accounts(c.Context)
+	accounts, err := s.service.Ledger.Accounts(c.Context)
 	if err != nil {
 		return err
 	}
 	list, rows := []accountJSON{}, [][]string{}
 	for _, a := range accounts {
-		e := encodeAccount(a, s.service.Zone())
+		e := encodeAccount(a, s.service.Ledger.Zone())
 		list = append(list, e)
 		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, e.Plan, e.ExpiresAt, terminal.YesNo(e.IsTrial), strconv.Itoa(e.MaxBankAccounts)})
 	}
@@ -87,7 +87,7 @@ func listAccounts(c *cli.Context, s *session) error {
 func setAccount(c *cli.Context, s *session) error {
 	u := app.AccountUpdate{Plan: given(c, "plan", c.String), MaxBankAccounts: given(c, "max-bank-accounts", c.Int), IsTrial: given(c, "trial", c.Bool)}
 	if c.IsSet("expires") {
-		expires, err := parseExpiry(c.String("expires"), s.service.Zone())
+		expires, err := parseExpiry(c.String("expires"), s.service.Ledger.Zone())
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func setAccount(c *cli.Context, s *session) error {
 	if u == (app.AccountUpdate{}) {
 		return terminal.Usagef("account set needs at least one of --plan, --expires, --max-bank-accounts and --trial")
 	}
-	a, err := s.service.UpdateAccount(c.Context, s.account, u)
+	a, err := s.service.Ledger.UpdateAccount(c.Context, s.account, u)
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func setAlertChannel(c *cli.Context, s *session, channel app.AlertChannel) error
 		return err
 	}
 	channel.AccountID = s.account
-	set, err := s.service.SetAlertChannel(c.Context, channel, s.now)
+	set, err := s.service.Alerts.SetAlertChannel(c.Context, channel, s.now)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func setAlertChannel(c *cli.Context, s *session, channel app.AlertChannel) error
 }
 
 func setAlertPreferences(c *cli.Context, s *session) error {
-	p, err := s.service.AlertPreferences(c.Context, s.account)
+	p, err := s.service.Alerts.AlertPreferences(c.Context, s.account)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func setAlertPreferences(c *cli.Context, s *session) error {
 		}
 		p.Muted = slices.DeleteFunc(p.Muted, func(k app.AttentionKind) bool { return string(k) == kind })
 	}
-	if err := s.service.SetAlertPreferences(c.Context, s.account, p); err != nil {
+	if err := s.service.Alerts.SetAlertPreferences(c.Context, s.account, p); err != nil {
 		return err
 	}
 	if c.IsSet("report") {
@@ -152,13 +152,13 @@ func setReport(c *cli.Context, s *session) error {
 	if at == "off" {
 		at = ""
 	}
-	channels, err := s.service.AlertChannels(c.Context, s.account)
+	channels, err := s.service.Alerts.AlertChannels(c.Context, s.account)
 	if err == nil && len(channels) == 0 {
 		err = app.ErrNoAlertChannel
 	}
 	for _, channel := range channels {
 		if err == nil {
-			err = s.service.SetReport(c.Context, s.account, channel.Medium, at, s.now)
+			err = s.service.Alerts.SetReport(c.Context, s.account, channel.Medium, at, s.now)
 		}
 	}
 	return err
@@ -207,7 +207,7 @@ type alertChannelJSON struct {
 }
 
 func encodeAlertChannel(s *session, c app.AlertChannel) alertChannelJSON {
-	zone, e := s.service.Zone(), c.Email
+	zone, e := s.service.Ledger.Zone(), c.Email
 	v := alertChannelJSON{
 		c.Medium, []string{c.Telegram.Chat}, c.Telegram.APIURL, e.Host, e.Port, e.Security, e.Username, e.From,
 		app.FormatTime(c.SetAt, zone), optionalTime(c.SentAt, zone), c.Failures, c.Problem.EN, optionalTime(c.RetryAt, zone), c.ReportTime, nil,
@@ -244,15 +244,15 @@ func encodeAlertMessage(m app.AlertMessage, zone *time.Location) alertMessageJSO
 const shownAlertMessages = 10
 
 func listAlerts(c *cli.Context, s *session) error {
-	channels, err := s.service.AlertChannels(c.Context, s.account)
+	channels, err := s.service.Alerts.AlertChannels(c.Context, s.account)
 	if err != nil {
 		return err
 	}
-	p, err := s.service.AlertPreferences(c.Context, s.account)
+	p, err := s.service.Alerts.AlertPreferences(c.Context, s.account)
 	if err != nil {
 		return err
 	}
-	messages, err := s.service.AlertMessages(c.Context, s.account, shownAlertMessages)
+	messages, err := s.service.Alerts.AlertMessages(c.Context, s.account, shownAlertMessages)
 	if err != nil {
 		return err
 	}
@@ -266,14 +266,14 @@ func listAlerts(c *cli.Context, s *session) error {
 		e := listed{encodeAlertChannel(s, channel), []alertMessageJSON{}}
 		for _, m := range messages {
 			if m.Medium == channel.Medium {
-				e.Messages = append(e.Messages, encodeAlertMessage(m, s.service.Zone()))
+				e.Messages = append(e.Messages, encodeAlertMessage(m, s.service.Ledger.Zone()))
 			}
 		}
 		list = append(list, e)
 		channelRows = append(channelRows, []string{string(e.Medium), strings.Join(e.To, ", "), orNever(e.SentAt), strconv.Itoa(e.Failures), e.Problem})
 	}
 	for _, m := range messages {
-		e := encodeAlertMessage(m, s.service.Zone())
+		e := encodeAlertMessage(m, s.service.Ledger.Zone())
 		messageRows = append(messageRows, []string{e.At, string(e.Medium), terminal.YesNo(e.Sent), strconv.Itoa(e.Tries), terminal.Clip(e.Subject, 60), e.Problem})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
@@ -290,7 +290,7 @@ func testAlerts(c *cli.Context, s *session) error {
 		return terminal.Usagef("alert test takes at most one argument, the medium of a channel")
 	}
 	if c.NArg() == 0 {
-		channels, err := s.service.AlertChannels(c.Context, s.account)
+		channels, err := s.service.Alerts.AlertChannels(c.Context, s.account)
 		if err != nil {
 			return err
 		}
@@ -314,7 +314,7 @@ func testAlerts(c *cli.Context, s *session) error {
 	var list []tested
 	failed := 0
 	for _, medium := range media {
-		err := s.service.TestAlert(c.Context, s.account, medium, app.Installation{BaseURL: base}, s.now)
+		err := s.service.Alerts.TestAlert(c.Context, s.account, medium, app.Installation{BaseURL: base}, s.now)
 		var fault *app.AlertError
 		switch {
 		case errors.As(err, &fault):
@@ -345,7 +345,7 @@ func removeAlert(c *cli.Context, s *session) error {
 		return terminal.Usagef("alert remove takes one argument, the medium of a channel")
 	}
 	medium := app.AlertMedium(c.Args().First())
-	if err := s.service.RemoveAlertChannel(c.Context, s.account, medium); err != nil {
+	if err := s.service.Alerts.RemoveAlertChannel(c.Context, s.account, medium); err != nil {
 		return err
 	}
 	return terminal.Done(c, map[string]any{"medium": medium, "state": "removed"}, "Alerts by %s are not sent any more.", medium.Name().EN)

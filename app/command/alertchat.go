@@ -50,7 +50,7 @@ func setAlertChat(c *cli.Context, s *session) error {
 		return err
 	}
 	channel.Chat.Chat = c.String("chat")
-	set, err := s.service.SetAlertChannel(c.Context, channel, s.now)
+	set, err := s.service.Alerts.SetAlertChannel(c.Context, channel, s.now)
 	if err != nil {
 		return err
 	}
@@ -88,10 +88,10 @@ func setAlertPayments(c *cli.Context, s *session) error {
 		}
 		f.Least = least
 	}
-	if err := s.service.SetPaymentFeed(c.Context, s.account, medium, f); err != nil {
+	if err := s.service.Alerts.SetPaymentFeed(c.Context, s.account, medium, f); err != nil {
 		return err
 	}
-	channel, err := s.service.AlertChannel(c.Context, s.account, medium)
+	channel, err := s.service.Alerts.AlertChannel(c.Context, s.account, medium)
 	if err != nil {
 		return err
 	}

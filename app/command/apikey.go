@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/services"
 
 	"github.com/urfave/cli/v2"
 )
@@ -31,7 +32,7 @@ func apiKeyCommand() *cli.Command {
 			},
 			{
 				Name: "revoke", Usage: "revoke a key; it stops working within a second", ArgsUsage: "ID", Description: terminal.Example("baoco apikey revoke 3"),
-				Flags: terminal.AdminFlags(), Action: endByID("API key", (*app.Service).RevokeAPIKey, "revoked", "API key %d is revoked."),
+				Flags: terminal.AdminFlags(), Action: endByID("API key", func(s *services.All) ending { return s.Access.RevokeAPIKey }, "revoked", "API key %d is revoked."),
 			},
 		},
 	}
@@ -44,11 +45,11 @@ func createAPIKey(c *cli.Context, s *session) error {
 	var expires time.Time
 	if c.IsSet("expires") {
 		var err error
-		if expires, err = parseExpiry(c.String("expires"), s.service.Zone()); err != nil {
+		if expires, err = parseExpiry(c.String("expires"), s.service.Ledger.Zone()); err != nil {
 			return err
 		}
 	}
-	k, key, err := s.service.CreateAPIKey(c.Context, s.account, c.Args().First(), app.Scope(c.String("scope")), expires, app.IdempotencyKey{}, s.now)
+	k, key, err := s.service.Access.CreateAPIKey(c.Context, s.account, c.Args().First(), app.Scope(c.String("scope")), expires, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func createAPIKey(c *cli.Context, s *session) error {
 		Scope     app.Scope `json:"scope"`
 		Key       string    `json:"key"`
 		ExpiresAt *string   `json:"expires_at"`
-	}{k.ID, k.Name, k.Scope, key, optionalTime(k.ExpiresAt, s.service.Zone())}
+	}{k.ID, k.Name, k.Scope, key, optionalTime(k.ExpiresAt, s.service.Ledger.Zone())}
 	lost := fmt.Sprintf("API key %d was created, but nobody has seen it. Revoke it and create another: baoco apikey revoke %d%s", k.ID, k.ID, onAccount(s.account))
 	return terminal.Report(c, created, lost, func(w io.Writer) {
 		fmt.Fprintln(w, key)
@@ -89,7 +90,7 @@ func orNever(s *string) string {
 }
 
 func listAPIKeys(c *cli.Context, s *session) error {
-	keys, err := s.service.APIKeys(c.Context, s.account)
+	keys, err := s.service.Access.APIKeys(c.Context, s.account)
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func listAPIKeys(c *cli.Context, s *session) error {
 		RevokedAt  *string   `json:"revoked_at"`
 		LastUsedAt *string   `json:"last_used_at"`
 	}
-	zone := s.service.Zone()
+	zone := s.service.Ledger.Zone()
 	list, rows := []key{}, [][]string{}
 	for _, k := range keys {
 		e := key{k.ID, k.Name, k.Scope, k.Hint, app.FormatTime(k.CreatedAt, zone), optionalTime(k.ExpiresAt, zone),

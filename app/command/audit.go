@@ -68,12 +68,12 @@ func listAudit(c *cli.Context, s *session) error {
 	case limit < 1 || limit > 1000:
 		return terminal.Usagef("--limit takes a number from 1 to 1000")
 	}
-	zone := s.service.Zone()
+	zone := s.service.Ledger.Zone()
 	var err error
 	if f.From, f.To, err = rangeFlags(c, zone); err != nil {
 		return err
 	}
-	lines, err := s.service.AuditLines(c.Context, s.account, f, limit)
+	lines, err := s.service.Ledger.AuditLines(c.Context, s.account, f, limit)
 	if err != nil {
 		return err
 	}

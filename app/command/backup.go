@@ -123,7 +123,7 @@ func backUp(c *cli.Context, s *session) error {
 		return err
 	}
 	v := backupJSON{
-		File: made.Path, Bytes: made.Size, MadeAt: app.FormatTime(made.At, s.service.Zone()), contentsJSON: encodeContents(made.Contents),
+		File: made.Path, Bytes: made.Size, MadeAt: app.FormatTime(made.At, s.service.Ledger.Zone()), contentsJSON: encodeContents(made.Contents),
 		Removed: append([]string{}, made.Removed...), Left: append([]string{}, made.Left...),
 	}
 	if made.WithKey {

@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/services"
 	"baoco/app/vietqr"
 	"baoco/web/api"
 
@@ -41,7 +42,7 @@ func bankCommand() *cli.Command {
 			},
 			{
 				Name: "unlink", Usage: "unlink a bank account; its transactions are kept", ArgsUsage: "ID", Description: terminal.Example("baoco bank unlink 2"),
-				Flags: terminal.AdminFlags(), Action: endByID("bank account", (*app.Service).UnlinkBankAccount, "unlinked", "Bank account %d is unlinked; its transactions stay."),
+				Flags: terminal.AdminFlags(), Action: endByID("bank account", func(s *services.All) ending { return s.Ledger.UnlinkBankAccount }, "unlinked", "Bank account %d is unlinked; its transactions stay."),
 			},
 			{
 				Name: "qr", Usage: "make a VietQR code for transfers to a bank account", ArgsUsage: "ID",
@@ -62,7 +63,7 @@ func linkBank(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	result, err := s.service.LinkBankAccount(c.Context, s.account, app.BankAccountLink{
+	result, err := s.service.Inbound.LinkBankAccount(c.Context, s.account, app.BankAccountLink{
 		Bank: c.String("bank"), AccountNumber: c.String("number"), AccountName: c.String("name"),
 		Pending: c.Bool("pending"), Notify: notify,
 	}, s.now)
@@ -76,7 +77,7 @@ func linkBank(c *cli.Context, s *session) error {
 	if result.More {
 		fmt.Fprintln(c.App.ErrWriter, "The server records the rest.")
 	}
-	return terminal.Changed(c, api.EncodeBankAccount(b, s.service.Zone()), "Bank account %d is linked: %s %s, %s.", b.ID, b.Bank, b.AccountNumber, terminal.OneLine(b.AccountName))
+	return terminal.Changed(c, api.EncodeBankAccount(b, s.service.Ledger.Zone()), "Bank account %d is linked: %s %s, %s.", b.ID, b.Bank, b.AccountNumber, terminal.OneLine(b.AccountName))
 }
 
 // notifyFlags reads --notify-all and --no-notify.
@@ -93,13 +94,13 @@ func notifyFlags(c *cli.Context) (app.NotifyOnLink, error) {
 }
 
 func listBanks(c *cli.Context, s *session) error {
-	banks, err := s.service.BankAccountSummaries(c.Context, s.account, s.now)
+	banks, err := s.service.Ledger.BankAccountSummaries(c.Context, s.account, s.now)
 	if err != nil {
 		return err
 	}
 	list, rows := []api.BankAccountJSON{}, [][]string{}
 	for _, b := range banks {
-		list = append(list, api.EncodeBankAccount(b.BankAccount, s.service.Zone()))
+		list = append(list, api.EncodeBankAccount(b.BankAccount, s.service.Ledger.Zone()))
 		rows = append(rows, []string{strconv.FormatInt(b.ID, 10), b.Bank, b.AccountNumber, b.AccountName, string(b.Status),
 			strconv.FormatInt(b.All.Count, 10), terminal.VND(b.Today.In.Total), terminal.VND(b.Today.Out.Total), terminal.VND(b.Month.In.Total), terminal.VND(b.Month.Out.Total)})
 	}
@@ -111,11 +112,11 @@ func listBanks(c *cli.Context, s *session) error {
 }
 
 func toggleBank(c *cli.Context, s *session, id int64) error {
-	b, err := s.service.ToggleBankAccount(c.Context, s.account, id, s.now)
+	b, err := s.service.Ledger.ToggleBankAccount(c.Context, s.account, id, s.now)
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, api.EncodeBankAccount(b, s.service.Zone()), "Bank account %d is %s now.", b.ID, b.Status)
+	return terminal.Changed(c, api.EncodeBankAccount(b, s.service.Ledger.Zone()), "Bank account %d is %s now.", b.ID, b.Status)
 }
 
 func bankQR(c *cli.Context, s *session, id int64) error {
@@ -126,7 +127,7 @@ func bankQR(c *cli.Context, s *session, id int64) error {
 			return terminal.Usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))
 		}
 	}
-	b, err := s.service.BankAccount(c.Context, s.account, id)
+	b, err := s.service.Ledger.BankAccount(c.Context, s.account, id)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func catchUpCommand() *cli.Command {
 }
 
 func catchUpSource(c *cli.Context, s *session, id int64) error {
-	r, err := s.service.CatchUpSource(c.Context, s.account, id, s.now)
+	r, err := s.service.Inbound.CatchUpSource(c.Context, s.account, id, s.now)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func rotateAPIKey(c *cli.Context, s *session, id int64) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.service.SetSourceAPIKey(c.Context, s.account, id, apiKey, s.now); err != nil {
+	if _, err := s.service.Inbound.SetSourceAPIKey(c.Context, s.account, id, apiKey, s.now); err != nil {
 		return err
 	}
 	return terminal.Done(c, stateJSON{id, "api_key_set"}, "Source %d has the new API key.", id)

@@ -45,11 +45,11 @@ func createCodePattern(c *cli.Context, s *session) error {
 	if c.IsSet("max-length") {
 		in.Most = c.Int("max-length")
 	}
-	p, err := s.service.CreateCodePattern(c.Context, s.account, in, s.now)
+	p, err := s.service.Ledger.CreateCodePattern(c.Context, s.account, in, s.now)
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, api.EncodeCodePattern(p, s.service.Zone()), "Code pattern %d: %s and %s", p.ID, p.Prefix, follows(p))
+	return terminal.Changed(c, api.EncodeCodePattern(p, s.service.Ledger.Zone()), "Code pattern %d: %s and %s", p.ID, p.Prefix, follows(p))
 }
 
 // follows says what follows the prefix.
@@ -65,13 +65,13 @@ func follows(p app.CodePattern) string {
 }
 
 func listCodePatterns(c *cli.Context, s *session) error {
-	patterns, err := s.service.CodePatterns(c.Context, s.account)
+	patterns, err := s.service.Ledger.CodePatterns(c.Context, s.account)
 	if err != nil {
 		return err
 	}
 	list, rows := []api.CodePatternJSON{}, [][]string{}
 	for _, p := range patterns {
-		list = append(list, api.EncodeCodePattern(p, s.service.Zone()))
+		list = append(list, api.EncodeCodePattern(p, s.service.Ledger.Zone()))
 		rows = append(rows, []string{strconv.FormatInt(p.ID, 10), p.Prefix, follows(p)})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
@@ -80,7 +80,7 @@ func listCodePatterns(c *cli.Context, s *session) error {
 }
 
 func deleteCodePattern(c *cli.Context, s *session, id int64) error {
-	if err := s.service.DeleteCodePattern(c.Context, s.account, id, s.now); err != nil {
+	if err := s.service.Ledger.DeleteCodePattern(c.Context, s.account, id, s.now); err != nil {
 		return err
 	}
 	return terminal.Done(c, stateJSON{id, "deleted"}, "Code pattern %d is deleted; the codes of recorded transactions are kept.", id)

@@ -7,6 +7,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/services"
 
 	"github.com/urfave/cli/v2"
 )
@@ -30,7 +31,7 @@ func counterCommand() *cli.Command {
 			},
 			{
 				Name: "revoke", Usage: "revoke a link and close the screens that use it, within a second", ArgsUsage: "ID",
-				Description: terminal.Example("baoco counter revoke 3"), Flags: terminal.AdminFlags(), Action: endByID("counter link", (*app.Service).RevokeCounterLink, "revoked", "Counter link %d is revoked."),
+				Description: terminal.Example("baoco counter revoke 3"), Flags: terminal.AdminFlags(), Action: endByID("counter link", func(s *services.All) ending { return s.Payments.RevokeCounterLink }, "revoked", "Counter link %d is revoked."),
 			},
 		},
 	}
@@ -46,7 +47,7 @@ type counterLinkJSON struct {
 }
 
 func encodeCounterLink(s *session, l app.CounterLink) counterLinkJSON {
-	zone := s.service.Zone()
+	zone := s.service.Ledger.Zone()
 	v := counterLinkJSON{ID: l.ID, Name: l.Name, ShowsTotal: l.ShowsTotal, CreatedAt: app.FormatTime(l.CreatedAt, zone), RevokedAt: optionalTime(l.RevokedAt, zone)}
 	if l.BankAccountID != 0 {
 		v.BankAccountID = &l.BankAccountID
@@ -58,7 +59,7 @@ func createCounterLink(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
 		return terminal.Usagef("counter create takes one argument, a name for the counter")
 	}
-	l, token, err := s.service.CreateCounterLink(c.Context, s.account, app.CounterLinkCreate{
+	l, token, err := s.service.Payments.CreateCounterLink(c.Context, s.account, app.CounterLinkCreate{
 		Name: c.Args().First(), BankAccountID: c.Int64("bank-account-id"), ShowsTotal: c.Bool("total"),
 	}, s.now)
 	if err != nil {
@@ -80,7 +81,7 @@ func createCounterLink(c *cli.Context, s *session) error {
 }
 
 func listCounterLinks(c *cli.Context, s *session) error {
-	links, err := s.service.CounterLinks(c.Context, s.account)
+	links, err := s.service.Payments.CounterLinks(c.Context, s.account)
 	if err != nil {
 		return err
 	}

@@ -157,7 +157,7 @@ func listDeliveries(c *cli.Context, s *session) error {
 	if f.Page, err = readPage(c); err != nil {
 		return err
 	}
-	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Zone()); err != nil {
+	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Ledger.Zone()); err != nil {
 		return err
 	}
 	if c.IsSet("status") {
@@ -166,7 +166,7 @@ func listDeliveries(c *cli.Context, s *session) error {
 		}
 		f.OK = new(c.Int("status") == 1)
 	}
-	attempts, total, err := s.service.History(c.Context, s.account, f)
+	attempts, total, err := s.service.Deliveries.History(c.Context, s.account, f)
 	if err != nil {
 		return err
 	}
@@ -180,13 +180,13 @@ func printAttempts(c *cli.Context, s *session, attempts []app.Attempt, total int
 	for i, a := range attempts {
 		ids[i] = a.Delivery.TransactionID
 	}
-	deliveries, err := s.service.DeliveriesOf(c.Context, s.account, ids)
+	deliveries, err := s.service.Deliveries.DeliveriesOf(c.Context, s.account, ids)
 	if err != nil {
 		return err
 	}
 	list, rows, why := []api.HistoryJSON{}, [][]string{}, explanations{}
 	for _, a := range attempts {
-		e := api.EncodeAttempt(a, s.service.Zone(), app.English)
+		e := api.EncodeAttempt(a, s.service.Ledger.Zone(), app.English)
 		list = append(list, e)
 		delivered := slices.ContainsFunc(deliveries[a.Delivery.TransactionID], func(d app.LatestDelivery) bool {
 			return d.WebhookID == a.Delivery.WebhookID && d.State == app.DeliveryDelivered
@@ -258,7 +258,7 @@ func historyRecord(c *cli.Context, s *session) (app.Attempt, error) {
 	if err != nil {
 		return app.Attempt{}, err
 	}
-	return s.service.HistoryRecord(c.Context, s.account, id)
+	return s.service.Deliveries.HistoryRecord(c.Context, s.account, id)
 }
 
 func showDelivery(c *cli.Context, s *session) error {
@@ -266,7 +266,7 @@ func showDelivery(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	attempts, total, err := s.service.History(c.Context, s.account, app.HistoryFilter{
+	attempts, total, err := s.service.Deliveries.History(c.Context, s.account, app.HistoryFilter{
 		DeliveryID: a.Delivery.ID, Page: app.Page{Number: 1, Size: app.MaxPageSize},
 	})
 	if err != nil {
@@ -283,9 +283,9 @@ func showDelivery(c *cli.Context, s *session) error {
 			History    []api.HistoryJSON `json:"history"`
 		}
 		d := a.Delivery
-		shown := delivery{strconv.FormatInt(d.ID, 10), d.MessageID(), d.State, d.Attempts, optionalTime(d.DueAt, s.service.Zone()), app.FormatTime(d.CreatedAt, s.service.Zone()), nil}
+		shown := delivery{strconv.FormatInt(d.ID, 10), d.MessageID(), d.State, d.Attempts, optionalTime(d.DueAt, s.service.Ledger.Zone()), app.FormatTime(d.CreatedAt, s.service.Ledger.Zone()), nil}
 		for _, a := range attempts {
-			shown.History = append(shown.History, api.EncodeAttempt(a, s.service.Zone(), app.English))
+			shown.History = append(shown.History, api.EncodeAttempt(a, s.service.Ledger.Zone(), app.English))
 		}
 		return terminal.Output(c, shown, nil)
 	}
@@ -297,11 +297,11 @@ func showDelivery(c *cli.Context, s *session) error {
 }
 
 func replayDeliveries(c *cli.Context, s *session) error {
-	from, to, err := rangeFlags(c, s.service.Zone())
+	from, to, err := rangeFlags(c, s.service.Ledger.Zone())
 	if err != nil {
 		return err
 	}
-	n, err := s.service.Replay(c.Context, s.account, c.Int64("webhook-id"), from, to, app.IdempotencyKey{}, s.now)
+	n, err := s.service.Deliveries.Replay(c.Context, s.account, c.Int64("webhook-id"), from, to, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
 	}

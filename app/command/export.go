@@ -62,11 +62,11 @@ func exportTransactions(c *cli.Context, s *session) error {
 
 func writeExport(c *cli.Context, s *session, f app.TransactionFilter, format sheet.Format, w io.Writer) (n int, err error) {
 	out := bufio.NewWriterSize(w, 64<<10)
-	file, err := sheet.New(format, out, app.English, s.service.Zone())
+	file, err := sheet.New(format, out, app.English, s.service.Ledger.Zone())
 	if err != nil {
 		return 0, err
 	}
-	err = s.service.ExportTransactions(c.Context, s.account, f, func(list []app.Transaction) error {
+	err = s.service.Ledger.ExportTransactions(c.Context, s.account, f, func(list []app.Transaction) error {
 		for _, t := range list {
 			if err := file.Add(t); err != nil {
 				return err

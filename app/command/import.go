@@ -104,7 +104,7 @@ func importFile(c *cli.Context, s *session) error {
 	progress := terminal.NewProgress(c.App.ErrWriter, "reading")
 	result, err := statement.Import{
 		Path: path, Now: s.now,
-		Read: statement.Options{Zone: s.service.Zone(), Map: columns, Sheet: c.String("sheet")},
+		Read: statement.Options{Zone: s.service.Ledger.Zone(), Map: columns, Sheet: c.String("sheet")},
 		Record: app.ImportOptions{
 			AccountID: s.account, BankAccountID: c.Int64("bank-account-id"), File: filepath.Base(path), Notify: c.Bool("notify"), DryRun: c.Bool("dry-run"),
 		},
@@ -113,7 +113,7 @@ func importFile(c *cli.Context, s *session) error {
 			return reason, rejects.add(row, reason)
 		},
 		Progress: func(rows, done, total int64) { progress.Update(terminal.VND(rows)+" transactions", done, total) },
-	}.Run(c.Context, s.service)
+	}.Run(c.Context, s.service.Inbound)
 	progress.Stop()
 	if e := rejects.close(); err == nil {
 		err = e
@@ -154,7 +154,7 @@ func newImported(c *cli.Context, s *session, path string, r *statement.Result, r
 		v.ImportID = &r.ImportID
 	}
 	for _, row := range r.First {
-		v.FirstRows = append(v.FirstRows, importedRow{row.Line, app.FormatTime(row.Time, s.service.Zone()), string(row.Type), row.Amount, row.Content, row.Outcome})
+		v.FirstRows = append(v.FirstRows, importedRow{row.Line, app.FormatTime(row.Time, s.service.Ledger.Zone()), string(row.Type), row.Amount, row.Content, row.Outcome})
 	}
 	for _, skip := range r.Skipped {
 		v.Skipped = append(v.Skipped, skipped{skip.Reason.EN, skip.Lines, skip.First})

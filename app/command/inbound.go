@@ -99,16 +99,16 @@ func sourceLog(c *cli.Context, s *session) error {
 		return terminal.Usagef("--state must be unassigned, conflict, rejected or may_be_repeat, not %q", f.State)
 	}
 	var err error
-	if f.From, f.To, err = rangeFlags(c, s.service.Zone()); err != nil {
+	if f.From, f.To, err = rangeFlags(c, s.service.Ledger.Zone()); err != nil {
 		return err
 	}
-	events, _, err := s.service.InboundEvents(c.Context, s.account, f)
+	events, _, err := s.service.Inbound.InboundEvents(c.Context, s.account, f)
 	if err != nil {
 		return err
 	}
 	list := []api.InboundEventJSON{}
 	for _, e := range events {
-		list = append(list, api.EncodeInboundEvent(e, s.service.Zone(), app.English))
+		list = append(list, api.EncodeInboundEvent(e, s.service.Ledger.Zone(), app.English))
 	}
 	none := "No calls yet."
 	if f.OpenOnly || f.State != "" || f.SourceID != 0 || !f.From.IsZero() || !f.To.IsZero() {
@@ -146,13 +146,13 @@ func openReasons(e api.InboundEventJSON) string {
 }
 
 func refusedLog(c *cli.Context, s *session, limit int) error {
-	calls, err := s.service.RefusedCalls(c.Context, s.account, c.Int64("source-id"), limit)
+	calls, err := s.service.Inbound.RefusedCalls(c.Context, s.account, c.Int64("source-id"), limit)
 	if err != nil {
 		return err
 	}
 	list := []api.RefusedCallJSON{}
 	for _, r := range calls {
-		list = append(list, api.EncodeRefusedCall(r, s.service.Zone(), app.English))
+		list = append(list, api.EncodeRefusedCall(r, s.service.Ledger.Zone(), app.English))
 	}
 	return terminal.Output(c, list, func(w io.Writer) { printRefused(w, list) })
 }
@@ -170,11 +170,11 @@ func printRefused(w io.Writer, calls []api.RefusedCallJSON) {
 }
 
 func showEvent(c *cli.Context, s *session, id int64) error {
-	event, err := s.service.ReadInboundEvent(c.Context, s.account, id)
+	event, err := s.service.Inbound.ReadInboundEvent(c.Context, s.account, id)
 	if err != nil {
 		return err
 	}
-	e := api.EncodeInboundBody(event, s.service.Zone(), app.English)
+	e := api.EncodeInboundBody(event, s.service.Ledger.Zone(), app.English)
 	return terminal.Output(c, e, func(w io.Writer) {
 		fmt.Fprintf(w, "Event %d of %s, received %s (%s)\n", e.ID, terminal.OneLine(sourceName(e.InboundEventJSON)), e.ReceivedAt, e.Channel)
 		fmt.Fprintf(w, "%d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected%s; %d need attention.\n\n",
@@ -234,7 +234,7 @@ func linkEvent(c *cli.Context, s *session, id int64) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.service.LinkInbound(c.Context, s.account, id, app.InboundLink{
+	r, err := s.service.Inbound.LinkInbound(c.Context, s.account, id, app.InboundLink{
 		Bank: c.String("bank"), AccountNumber: c.String("account-number"), AccountName: c.String("name"), Notify: notify,
 	}, s.now)
 	if err != nil {
@@ -242,7 +242,7 @@ func linkEvent(c *cli.Context, s *session, id int64) error {
 	}
 	b := r.BankAccount
 	lost := fmt.Sprintf("Event %d: %d recorded on bank account %d; %d still need attention.", id, r.Recorded, b.ID, r.Open)
-	return terminal.Report(c, api.EncodeInboundLink(r, s.service.Zone()), lost, func(w io.Writer) {
+	return terminal.Report(c, api.EncodeInboundLink(r, s.service.Ledger.Zone()), lost, func(w io.Writer) {
 		if r.Linked {
 			fmt.Fprintf(w, "Bank account %d is linked: %s %s, %s.\n", b.ID, b.Bank, b.AccountNumber, terminal.OneLine(b.AccountName))
 		}
@@ -258,7 +258,7 @@ func linkEvent(c *cli.Context, s *session, id int64) error {
 }
 
 func retryEvent(c *cli.Context, s *session, id int64) error {
-	r, err := s.service.RetryInbound(c.Context, s.account, id, s.now)
+	r, err := s.service.Inbound.RetryInbound(c.Context, s.account, id, s.now)
 	if err != nil {
 		return err
 	}
@@ -275,7 +275,7 @@ func settleEvent(c *cli.Context, s *session, id int64) error {
 	if repeat == c.Bool("another") {
 		return terminal.Usagef("give --repeat or --another")
 	}
-	r, err := s.service.SettleRepeat(c.Context, s.account, id, c.Int64("item-id"), c.Int64("transaction-id"), repeat, s.now)
+	r, err := s.service.Inbound.SettleRepeat(c.Context, s.account, id, c.Int64("item-id"), c.Int64("transaction-id"), repeat, s.now)
 	if err != nil {
 		return err
 	}
@@ -293,9 +293,9 @@ func discardEvent(c *cli.Context, s *session, id int64) error {
 	var n int
 	var err error
 	if c.IsSet("item-id") {
-		n, err = s.service.DiscardInboundItem(c.Context, s.account, id, c.Int64("item-id"))
+		n, err = s.service.Inbound.DiscardInboundItem(c.Context, s.account, id, c.Int64("item-id"))
 	} else {
-		n, err = s.service.DiscardInbound(c.Context, s.account, id)
+		n, err = s.service.Inbound.DiscardInbound(c.Context, s.account, id)
 	}
 	if err != nil {
 		return err

@@ -86,7 +86,7 @@ func createPayment(c *cli.Context, s *session) error {
 	if err != nil {
 		return terminal.Usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))
 	}
-	r, err := s.service.CreatePaymentRequest(c.Context, s.account, app.PaymentRequestCreate{
+	r, err := s.service.Payments.CreatePaymentRequest(c.Context, s.account, app.PaymentRequestCreate{
 		Amount: amount, BankAccountID: c.Int64("bank-account-id"), Reference: c.String("reference"), Code: c.String("code"), Prefix: c.String("prefix"),
 		ExpiresIn: c.Duration("expires-in"), ReturnURL: c.String("return-url"), DistinctAmount: c.Bool("distinct-amount"),
 	}, app.IdempotencyKey{}, s.now)
@@ -97,7 +97,7 @@ func createPayment(c *cli.Context, s *session) error {
 }
 
 func (s *session) encodePayment(r app.PaymentRequest) api.PaymentRequestJSON {
-	return api.EncodePaymentRequest(r, s.service.Zone(), s.now)
+	return api.EncodePaymentRequest(r, s.service.Ledger.Zone(), s.now)
 }
 
 func listPayments(c *cli.Context, s *session) error {
@@ -109,7 +109,7 @@ func listPayments(c *cli.Context, s *session) error {
 	if f.Page, err = readPage(c); err != nil {
 		return err
 	}
-	page, err := s.service.PaymentRequests(c.Context, s.account, f, s.now)
+	page, err := s.service.Payments.PaymentRequests(c.Context, s.account, f, s.now)
 	if err != nil {
 		return err
 	}
@@ -131,19 +131,19 @@ func (s *session) printPayments(w io.Writer, list []app.PaymentRequest, none str
 	for _, r := range list {
 		expires := ""
 		if !r.ExpiresAt.IsZero() {
-			expires = app.FormatTime(r.ExpiresAt, s.service.Zone())
+			expires = app.FormatTime(r.ExpiresAt, s.service.Ledger.Zone())
 		}
-		rows = append(rows, []string{strconv.FormatInt(r.ID, 10), r.Code, r.Reference, string(r.Status(s.now)), terminal.VND(r.Amount), terminal.VND(r.Received), app.FormatTime(r.CreatedAt, s.service.Zone()), expires})
+		rows = append(rows, []string{strconv.FormatInt(r.ID, 10), r.Code, r.Reference, string(r.Status(s.now)), terminal.VND(r.Amount), terminal.VND(r.Received), app.FormatTime(r.CreatedAt, s.service.Ledger.Zone()), expires})
 	}
 	terminal.PrintTable(w, none, []string{"ID", "CODE", "REFERENCE", "STATUS", "AMOUNT", "RECEIVED", "CREATED", "EXPIRES"}, rows, "ID", "AMOUNT", "RECEIVED")
 }
 
 func showPayment(c *cli.Context, s *session, id int64) error {
-	r, err := s.service.PaymentRequest(c.Context, s.account, id)
+	r, err := s.service.Payments.PaymentRequest(c.Context, s.account, id)
 	if err != nil {
 		return err
 	}
-	transfers, err := s.service.PaymentTransfers(c.Context, s.account, id, app.MaxPageSize)
+	transfers, err := s.service.Payments.PaymentTransfers(c.Context, s.account, id, app.MaxPageSize)
 	if err != nil {
 		return err
 	}
@@ -153,8 +153,8 @@ func showPayment(c *cli.Context, s *session, id int64) error {
 	}{s.encodePayment(r), []api.PaymentTransferJSON{}}
 	var rows [][]string
 	for _, t := range transfers {
-		encoded.Transactions = append(encoded.Transactions, api.EncodePaymentTransfer(t, s.service.Zone()))
-		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), datedCell(t.Transaction, s.service.Zone()), terminal.VND(t.Amount), string(t.FoundBy), terminal.Clip(t.Content, 50)})
+		encoded.Transactions = append(encoded.Transactions, api.EncodePaymentTransfer(t, s.service.Ledger.Zone()))
+		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), datedCell(t.Transaction, s.service.Ledger.Zone()), terminal.VND(t.Amount), string(t.FoundBy), terminal.Clip(t.Content, 50)})
 	}
 	return terminal.Output(c, encoded, func(w io.Writer) {
 		s.printPayments(w, []app.PaymentRequest{r}, "")
@@ -167,7 +167,7 @@ func showPayment(c *cli.Context, s *session, id int64) error {
 }
 
 func paymentQR(c *cli.Context, s *session, id int64) error {
-	r, err := s.service.PaymentRequest(c.Context, s.account, id)
+	r, err := s.service.Payments.PaymentRequest(c.Context, s.account, id)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func paymentQR(c *cli.Context, s *session, id int64) error {
 }
 
 func cancelPayment(c *cli.Context, s *session, id int64) error {
-	r, err := s.service.CancelPaymentRequest(c.Context, s.account, id, s.now)
+	r, err := s.service.Payments.CancelPaymentRequest(c.Context, s.account, id, s.now)
 	if err != nil {
 		return err
 	}
@@ -194,13 +194,13 @@ func listUnmatched(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	list, total, err := s.service.UnmatchedTransactions(c.Context, s.account, page, s.now)
+	list, total, err := s.service.Payments.UnmatchedTransactions(c.Context, s.account, page, s.now)
 	if err != nil {
 		return err
 	}
 	encoded, rows := []api.UnmatchedJSON{}, [][]string{}
 	for _, t := range list {
-		encoded = append(encoded, api.EncodeUnmatched(t, s.service.Zone(), s.now))
+		encoded = append(encoded, api.EncodeUnmatched(t, s.service.Ledger.Zone(), s.now))
 		likely := ""
 		for i, r := range t.Likely {
 			if i > 0 {
@@ -208,7 +208,7 @@ func listUnmatched(c *cli.Context, s *session) error {
 			}
 			likely += fmt.Sprintf("%d (%s)", r.ID, r.Code)
 		}
-		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), datedCell(t.Transaction, s.service.Zone()), terminal.VND(t.Amount), terminal.Clip(t.Content, 50), likely})
+		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), datedCell(t.Transaction, s.service.Ledger.Zone()), terminal.VND(t.Amount), terminal.Clip(t.Content, 50), likely})
 	}
 	return terminal.Output(c, encoded, func(w io.Writer) {
 		terminal.PrintTable(w, "All money in of the last 30 days has its payment request.", []string{"TRANSACTION", "TIME", "AMOUNT", "CONTENT", "MAY BE FOR"}, rows, "TRANSACTION", "AMOUNT")
@@ -217,12 +217,12 @@ func listUnmatched(c *cli.Context, s *session) error {
 }
 
 func matchPayment(c *cli.Context, s *session, id int64) error {
-	r, err := s.service.MatchTransaction(c.Context, s.account, id, c.Int64("transaction-id"), s.now)
+	r, err := s.service.Payments.MatchTransaction(c.Context, s.account, id, c.Int64("transaction-id"), s.now)
 	return s.printMatch(c, r, err)
 }
 
 func unmatchPayment(c *cli.Context, s *session, id int64) error {
-	r, err := s.service.UnmatchTransaction(c.Context, s.account, id, c.Int64("transaction-id"))
+	r, err := s.service.Payments.UnmatchTransaction(c.Context, s.account, id, c.Int64("transaction-id"))
 	return s.printMatch(c, r, err)
 }
 
@@ -238,13 +238,13 @@ func paymentSettings(c *cli.Context, s *session) error {
 		PaymentTolerance: given(c, "tolerance", c.Int64), DistinctAmounts: given(c, "distinct-amounts", c.Bool), SmallAmount: given(c, "small-amount", c.Int64),
 	}
 	if u == (app.AccountUpdate{}) {
-		a, err := s.service.Account(c.Context, s.account)
+		a, err := s.service.Ledger.Account(c.Context, s.account)
 		if err != nil {
 			return err
 		}
 		return terminal.Output(c, encodePaymentSettings(a), func(w io.Writer) { fmt.Fprintln(w, paymentSettingsText(a)) })
 	}
-	a, err := s.service.UpdateAccount(c.Context, s.account, u)
+	a, err := s.service.Ledger.UpdateAccount(c.Context, s.account, u)
 	if err != nil {
 		return err
 	}

@@ -36,10 +36,10 @@ func listPending(c *cli.Context, s *session) error {
 	if f.Page, err = readPage(c); err != nil {
 		return err
 	}
-	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Zone()); err != nil {
+	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Ledger.Zone()); err != nil {
 		return err
 	}
-	found, total, err := s.service.Pending(c.Context, s.account, f)
+	found, total, err := s.service.Deliveries.Pending(c.Context, s.account, f)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func listPending(c *cli.Context, s *session) error {
 		p := d.Payload
 		e := pendingJSON{
 			DeliveryID: strconv.FormatInt(d.ID, 10), MessageID: d.MessageID(), WebhookID: d.WebhookID, Paused: d.Paused, Attempts: d.Attempts,
-			CreatedAt:     app.FormatTime(d.CreatedAt, s.service.Zone()),
+			CreatedAt:     app.FormatTime(d.CreatedAt, s.service.Ledger.Zone()),
 			TransactionID: p.ID, Bank: p.Gateway, Account: p.AccountNumber, Type: p.TransferType, Amount: p.TransferAmount, Description: p.Content,
 			SecretLost: d.SecretLost,
 		}
@@ -59,7 +59,7 @@ func listPending(c *cli.Context, s *session) error {
 		case e.SecretLost:
 			next = "once the secret is rotated"
 		default:
-			next = app.FormatTime(d.DueAt, s.service.Zone())
+			next = app.FormatTime(d.DueAt, s.service.Ledger.Zone())
 			e.DueAt = new(next)
 		}
 		list = append(list, e)

@@ -67,15 +67,15 @@ func prune(c *cli.Context, s *session) error {
 	}
 	var gone app.Pruned
 	if result.DryRun {
-		gone, err = s.service.Prunable(c.Context, keep, s.now)
+		gone, err = s.service.Upkeep.Prunable(c.Context, keep, s.now)
 	} else {
-		gone, err = s.service.Prune(c.Context, keep, s.now)
+		gone, err = s.service.Upkeep.Prune(c.Context, keep, s.now)
 	}
 	if err == nil && c.Bool("vacuum") {
-		result.ReclaimedBytes, err = s.service.Reclaim(c.Context)
+		result.ReclaimedBytes, err = s.service.Upkeep.Reclaim(c.Context)
 	}
 	if err == nil {
-		result.ReclaimableBytes, err = s.service.Reclaimable(c.Context)
+		result.ReclaimableBytes, err = s.service.Upkeep.Reclaimable(c.Context)
 	}
 	if err != nil && !result.DryRun {
 		return terminal.Unfinished(err, fmt.Sprintf("removed so far: inbound calls, %d; attempts, %d; the rest is left for another time", gone.InboundEvents, gone.Attempts))

@@ -257,7 +257,7 @@ func sealReplicaKey(c *cli.Context, s *session) error {
 	if err := putSealedKey(ctx, objects, config.Database, c.String("passphrase-file")); err != nil {
 		return err
 	}
-	if err := s.service.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaSealKey, 0, app.AuditNamed(config.Place.String())); err != nil {
+	if err := s.service.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaSealKey, 0, app.AuditNamed(config.Place.String())); err != nil {
 		return err
 	}
 	return terminal.Changed(c, encodeReplica(ctx, config), "The sealed key lies beside the copy. Only its passphrase opens it: keep that apart from this machine.")
@@ -317,7 +317,7 @@ func removeReplica(c *cli.Context, s *session) error {
 	if err := errors.Join(os.Remove(replica.ConfigPath(config.Database)), serve.NotFenced(config.Database)); err != nil {
 		return err
 	}
-	if err := s.service.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaRemove, 0, app.AuditNamed(config.Place.String())); err != nil {
+	if err := s.service.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaRemove, 0, app.AuditNamed(config.Place.String())); err != nil {
 		return err
 	}
 	return terminal.Done(c, struct {

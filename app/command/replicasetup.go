@@ -59,7 +59,7 @@ func setUpReplica(c *cli.Context, s *session) error {
 	if err := r.config.Write(); err != nil {
 		return err
 	}
-	if err := s.service.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaSetUp, 0, app.AuditNamed(r.config.Place.String())); err != nil {
+	if err := s.service.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaSetUp, 0, app.AuditNamed(r.config.Place.String())); err != nil {
 		return err
 	}
 	return r.report(ctx)

@@ -30,7 +30,7 @@ func resendDeliveries(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	d, err := s.service.Resend(c.Context, s.account, a.ID, app.IdempotencyKey{}, s.now)
+	d, err := s.service.Deliveries.Resend(c.Context, s.account, a.ID, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func resendMany(c *cli.Context, s *session) error {
 		}
 		ids = append(ids, id)
 	}
-	r, err := s.service.ResendMany(c.Context, s.account, ids, app.IdempotencyKey{}, s.now)
+	r, err := s.service.Deliveries.ResendMany(c.Context, s.account, ids, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
 	}
@@ -59,10 +59,10 @@ func resendFailed(c *cli.Context, s *session) error {
 	}
 	f := app.FailedFilter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id")}
 	var err error
-	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Zone()); err != nil {
+	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Ledger.Zone()); err != nil {
 		return err
 	}
-	r, err := s.service.ResendFailed(c.Context, s.account, f, app.IdempotencyKey{}, s.now)
+	r, err := s.service.Deliveries.ResendFailed(c.Context, s.account, f, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
 	}

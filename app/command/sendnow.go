@@ -16,7 +16,7 @@ func sendNow(c *cli.Context, s *session) error {
 		if err := terminal.NoArguments(c); err != nil {
 			return err
 		}
-		n, err := s.service.SendWaiting(c.Context, s.account, c.Int64("webhook-id"), app.IdempotencyKey{}, s.now)
+		n, err := s.service.Deliveries.SendWaiting(c.Context, s.account, c.Int64("webhook-id"), app.IdempotencyKey{}, s.now)
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func sendNow(c *cli.Context, s *session) error {
 	}
 	refused := 0
 	for _, id := range ids {
-		err := s.service.SendNow(c.Context, s.account, id, app.IdempotencyKey{}, s.now)
+		err := s.service.Deliveries.SendNow(c.Context, s.account, id, app.IdempotencyKey{}, s.now)
 		if err != nil && len(ids) == 1 {
 			return err
 		}

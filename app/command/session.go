@@ -12,6 +12,7 @@ import (
 	"baoco/app"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 
 	"github.com/urfave/cli/v2"
@@ -20,7 +21,7 @@ import (
 // session is an open file with the use cases over it, for one command.
 type session struct {
 	store   *sqlitestore.Store
-	service *app.Service
+	service *services.All
 	account int64
 	now     time.Time
 }
@@ -48,7 +49,7 @@ func admin(action func(c *cli.Context, s *session) error) cli.ActionFunc {
 		if s.service, _, err = serve.NewService(c.Context, store, nil); err != nil {
 			return err
 		}
-		if _, err := s.service.Account(c.Context, s.account); err != nil {
+		if _, err := s.service.Ledger.Account(c.Context, s.account); err != nil {
 			return err
 		}
 		return action(c, s)
@@ -94,11 +95,14 @@ func withID(what string, action func(c *cli.Context, s *session, id int64) error
 	})
 }
 
+// ending ends a thing of an account.
+type ending func(ctx context.Context, account, id int64, now time.Time) error
+
 // endByID is withID for a command that ends something. It reports the state and,
 // on stderr, the sentence, which has a verb for the id.
-func endByID(what string, end func(s *app.Service, ctx context.Context, account, id int64, now time.Time) error, state, sentence string) cli.ActionFunc {
+func endByID(what string, end func(*services.All) ending, state, sentence string) cli.ActionFunc {
 	return withID(what, func(c *cli.Context, s *session, id int64) error {
-		if err := end(s.service, c.Context, s.account, id, s.now); err != nil {
+		if err := end(s.service)(c.Context, s.account, id, s.now); err != nil {
 			return err
 		}
 		return terminal.Done(c, stateJSON{id, state}, sentence, id)

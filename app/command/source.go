@@ -11,6 +11,7 @@ import (
 	"baoco/app"
 	"baoco/app/command/terminal"
 	"baoco/app/provider"
+	"baoco/app/services"
 	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
@@ -65,7 +66,7 @@ func sourceCommand() *cli.Command {
 			},
 			{
 				Name: "remove", Usage: "remove a source; its transactions are kept", ArgsUsage: "ID", Description: terminal.Example("baoco source remove 1"),
-				Flags: terminal.AdminFlags(), Action: endByID("source", (*app.Service).RemoveSource, "removed", "Source %d is removed; its calls are refused from now on and its transactions are kept."),
+				Flags: terminal.AdminFlags(), Action: endByID("source", func(s *services.All) ending { return s.Inbound.RemoveSource }, "removed", "Source %d is removed; its calls are refused from now on and its transactions are kept."),
 			},
 			catchUpCommand(), logCommand(), eventCommand(), linkCommand(), retryCommand(), settleCommand(), discardCommand(),
 		},
@@ -85,7 +86,7 @@ func addSource(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	src, err := s.service.AddSource(c.Context, s.account, app.SourceAdd{
+	src, err := s.service.Inbound.AddSource(c.Context, s.account, app.SourceAdd{
 		Provider: app.Provider(c.String("provider")), Auth: app.Auth(c.String("auth")), Name: c.String("name"),
 		Secret: secret, BankAccountID: c.Int64("bank-account-id"),
 		Options: options, APIKey: apiKey, APIURL: strings.TrimSuffix(c.String("api-url"), "/"),
@@ -183,7 +184,7 @@ func showSource(c *cli.Context, s *session, src app.Source, did string, generate
 		if generated {
 			fmt.Fprintf(w, "Secret:  %s\n", src.Secret)
 		}
-		if kind, known := s.service.ProviderKind(src.Provider); known {
+		if kind, known := s.service.Inbound.ProviderKind(src.Provider); known {
 			fmt.Fprintln(c.App.ErrWriter, stepLines.Replace(kind.Setup(src).EN))
 		}
 		if utf8.RuneCountInString(src.Secret) < app.ShortSecret {
@@ -193,13 +194,13 @@ func showSource(c *cli.Context, s *session, src app.Source, did string, generate
 }
 
 func listSources(c *cli.Context, s *session) error {
-	sources, err := s.service.SourcesHealth(c.Context, s.account)
+	sources, err := s.service.Inbound.SourcesHealth(c.Context, s.account)
 	if err != nil {
 		return err
 	}
 	list, rows := []api.SourceJSON{}, [][]string{}
 	for _, src := range sources {
-		e := api.EncodeSource(src, s.service.Zone(), app.English)
+		e := api.EncodeSource(src, s.service.Ledger.Zone(), app.English)
 		list = append(list, e)
 		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Provider), string(e.Auth), onlyBankAccount(e),
 			orNever(e.LastCallAt), orNever(e.LastTransactionAt), lastPoll(src, e.LastPollAt), strconv.Itoa(e.RefusedCalls), lastRefusal(e)})
@@ -254,15 +255,15 @@ type describedSource struct {
 }
 
 func describeSource(c *cli.Context, s *session, id int64) error {
-	src, err := s.service.SourceHealth(c.Context, s.account, id)
+	src, err := s.service.Inbound.SourceHealth(c.Context, s.account, id)
 	if err != nil {
 		return err
 	}
-	events, _, err := s.service.InboundEvents(c.Context, s.account, app.InboundFilter{SourceID: id, Page: app.Page{Number: 1, Size: shownCalls}})
+	events, _, err := s.service.Inbound.InboundEvents(c.Context, s.account, app.InboundFilter{SourceID: id, Page: app.Page{Number: 1, Size: shownCalls}})
 	if err != nil {
 		return err
 	}
-	refused, err := s.service.RefusedCalls(c.Context, s.account, id, shownCalls)
+	refused, err := s.service.Inbound.RefusedCalls(c.Context, s.account, id, shownCalls)
 	if err != nil {
 		return err
 	}
@@ -270,12 +271,12 @@ func describeSource(c *cli.Context, s *session, id int64) error {
 	if err != nil {
 		return err
 	}
-	zone, o := s.service.Zone(), src.Options
+	zone, o := s.service.Ledger.Zone(), src.Options
 	d := describedSource{
 		api.EncodeSource(src, zone, app.English), o.Header, o.Map, o.Senders, o.Username, src.APIKey != "", src.APIURL, "",
 		[]api.InboundEventJSON{}, []api.RefusedCallJSON{},
 	}
-	kind, _ := s.service.ProviderKind(src.Provider)
+	kind, _ := s.service.Inbound.ProviderKind(src.Provider)
 	d.Setup = kind.Setup(src.Source).EN
 	for _, e := range events {
 		d.Events = append(d.Events, api.EncodeInboundEvent(e, zone, app.English))
@@ -326,7 +327,7 @@ func rotateSource(c *cli.Context, s *session, id int64) error {
 	if err != nil {
 		return err
 	}
-	src, err := s.service.RotateSource(c.Context, s.account, id, secret, app.IdempotencyKey{}, s.now)
+	src, err := s.service.Inbound.RotateSource(c.Context, s.account, id, secret, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
 	}
@@ -334,7 +335,7 @@ func rotateSource(c *cli.Context, s *session, id int64) error {
 }
 
 func allowSenders(c *cli.Context, s *session, id int64) error {
-	src, err := s.service.AllowSenders(c.Context, s.account, id, c.StringSlice("sender"))
+	src, err := s.service.Inbound.AllowSenders(c.Context, s.account, id, c.StringSlice("sender"))
 	if err != nil {
 		return err
 	}

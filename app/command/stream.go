@@ -11,6 +11,7 @@ import (
 	"baoco/app"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
+	"baoco/app/services"
 	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
@@ -60,7 +61,7 @@ func streamCommand() *cli.Command {
 			},
 			{
 				Name: "delete", Usage: "delete a stream; what is in the broker stays", ArgsUsage: "ID",
-				Description: terminal.Example("baoco stream delete 1"), Flags: terminal.AdminFlags(), Action: endByID("stream", (*app.Service).DeleteStream, "deleted", "Stream %d is deleted."),
+				Description: terminal.Example("baoco stream delete 1"), Flags: terminal.AdminFlags(), Action: endByID("stream", func(s *services.All) ending { return s.Streams.DeleteStream }, "deleted", "Stream %d is deleted."),
 			},
 			{
 				Name: "test", Usage: "publish a signed test message; exits 6 unless the broker keeps it", ArgsUsage: "ID",
@@ -86,7 +87,7 @@ func createStream(c *cli.Context, s *session) error {
 	if credentials != nil {
 		in.Credentials = *credentials
 	}
-	st, secret, err := s.service.CreateStream(c.Context, s.account, in, s.now)
+	st, secret, err := s.service.Streams.CreateStream(c.Context, s.account, in, s.now)
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func warnOfPlainBroker(c *cli.Context, st app.Stream, given app.BrokerCredential
 }
 
 func encodeStream(s *session, st app.Stream) api.StreamJSON {
-	return api.EncodeStream(st, s.service.Zone(), app.English)
+	return api.EncodeStream(st, s.service.Ledger.Zone(), app.English)
 }
 
 // brokerCredentials reads --username and --password-file; nil where neither is given.
@@ -126,7 +127,7 @@ func brokerCredentials(c *cli.Context) (*app.BrokerCredentials, error) {
 }
 
 func listStreams(c *cli.Context, s *session) error {
-	streams, err := s.service.Streams(c.Context, s.account)
+	streams, err := s.service.Streams.Streams(c.Context, s.account)
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func listStreams(c *cli.Context, s *session) error {
 			case st.SecretLost:
 				fmt.Fprintf(c.App.ErrWriter, "Stream %d has lost its secret, so nothing is sent: baoco stream rotate-secret %d%s\n", st.ID, st.ID, onAccount(s.account))
 			case st.IsActive && !st.FailingSince.IsZero():
-				fmt.Fprintf(c.App.ErrWriter, "Stream %d fails since %s: %s\n", st.ID, app.FormatTime(st.FailingSince, s.service.Zone()), terminal.OneLine(st.Problem.EN))
+				fmt.Fprintf(c.App.ErrWriter, "Stream %d fails since %s: %s\n", st.ID, app.FormatTime(st.FailingSince, s.service.Ledger.Zone()), terminal.OneLine(st.Problem.EN))
 			}
 		}
 	})
@@ -170,7 +171,7 @@ func updateStream(c *cli.Context, s *session, id int64) error {
 	if u == (app.StreamUpdate{}) {
 		return terminal.Usagef("stream update needs at least one of --name, --url, --topic, --type, --since-id, --username and --password-file")
 	}
-	st, err := s.service.UpdateStream(c.Context, s.account, id, u, s.now)
+	st, err := s.service.Streams.UpdateStream(c.Context, s.account, id, u, s.now)
 	if err != nil {
 		return err
 	}
@@ -181,7 +182,7 @@ func updateStream(c *cli.Context, s *session, id int64) error {
 }
 
 func toggleStream(c *cli.Context, s *session, id int64) error {
-	st, err := s.service.ToggleStream(c.Context, s.account, id, s.now)
+	st, err := s.service.Streams.ToggleStream(c.Context, s.account, id, s.now)
 	if err != nil {
 		return err
 	}
@@ -193,7 +194,7 @@ func toggleStream(c *cli.Context, s *session, id int64) error {
 }
 
 func testStream(c *cli.Context, s *session, id int64) error {
-	problem, err := s.service.TestStream(c.Context, s.account, id, app.UserAgent(serve.Version), s.now)
+	problem, err := s.service.Streams.TestStream(c.Context, s.account, id, app.UserAgent(serve.Version), s.now)
 	if err != nil {
 		return err
 	}
@@ -213,11 +214,11 @@ func testStream(c *cli.Context, s *session, id int64) error {
 }
 
 func rotateStreamSecret(c *cli.Context, s *session, id int64) error {
-	before, err := s.service.Stream(c.Context, s.account, id)
+	before, err := s.service.Streams.Stream(c.Context, s.account, id)
 	if err != nil {
 		return err
 	}
-	secret, err := s.service.RotateStreamSecret(c.Context, s.account, id, app.IdempotencyKey{}, s.now)
+	secret, err := s.service.Streams.RotateStreamSecret(c.Context, s.account, id, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
 	}

@@ -75,13 +75,13 @@ type tailing struct {
 
 // last prints the last n transactions.
 func (t *tailing) last(ctx context.Context, n int) error {
-	newest, err := t.s.service.NewestIDs(ctx)
+	newest, err := t.s.service.Deliveries.NewestIDs(ctx)
 	if err != nil {
 		return err
 	}
 	f := t.filter
 	f.UntilID, f.Page = newest.TransactionID, app.Page{Number: 1, Size: max(n, 1)}
-	page, err := t.s.service.Transactions(ctx, t.s.account, f) // with n = 0 too: the filter may be at fault
+	page, err := t.s.service.Ledger.Transactions(ctx, t.s.account, f) // with n = 0 too: the filter may be at fault
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (t *tailing) follow(ctx context.Context) error {
 	tick := time.NewTicker(tailInterval)
 	defer tick.Stop()
 	for {
-		newest, err := t.s.service.NewestIDs(ctx)
+		newest, err := t.s.service.Deliveries.NewestIDs(ctx)
 		for more := err == nil && newest.TransactionID > t.since; more; {
 			more, err = t.next(ctx, newest.TransactionID)
 		}
@@ -119,7 +119,7 @@ func (t *tailing) follow(ctx context.Context) error {
 func (t *tailing) next(ctx context.Context, newest int64) (more bool, err error) {
 	f := t.filter
 	f.SinceID, f.UntilID, f.Page = &t.since, newest, app.Page{Number: 1, Size: tailPage}
-	page, err := t.s.service.Transactions(ctx, t.s.account, f)
+	page, err := t.s.service.Ledger.Transactions(ctx, t.s.account, f)
 	if err != nil {
 		return false, err
 	}
@@ -141,7 +141,7 @@ func (t *tailing) print(ctx context.Context, list []app.Transaction, hold bool) 
 	for i, one := range list {
 		ids[i] = one.ID
 	}
-	deliveries, err := t.s.service.DeliveriesOf(ctx, t.s.account, ids)
+	deliveries, err := t.s.service.Deliveries.DeliveriesOf(ctx, t.s.account, ids)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func unattempted(d app.Delivery, now time.Time) bool {
 }
 
 func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []app.LatestDelivery) error {
-	e := api.EncodeTransaction(one, t.s.service.Zone())
+	e := api.EncodeTransaction(one, t.s.service.Ledger.Zone())
 	if t.c.String("output") == "json" {
 		var line bytes.Buffer
 		encoder := json.NewEncoder(&line)
@@ -183,7 +183,7 @@ func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []app.
 	if e.Type == app.Out {
 		sign = "-"
 	}
-	fmt.Fprintf(out, "%-19s  %-4s %-5s %18s  %s  %s\n", datedCell(one, t.s.service.Zone()), terminal.OneLine(e.Bank), accountTail(e.AccountNumber),
+	fmt.Fprintf(out, "%-19s  %-4s %-5s %18s  %s  %s\n", datedCell(one, t.s.service.Ledger.Zone()), terminal.OneLine(e.Bank), accountTail(e.AccountNumber),
 		sign+terminal.VND(e.Amount), text.Pad(terminal.Clip(terminal.OneLine(e.Content), 50), 50, ' '), deliverySummary(deliveries))
 	return nil
 }

@@ -71,7 +71,7 @@ func readTransactionFilter(c *cli.Context, s *session) (f app.TransactionFilter,
 	f = app.TransactionFilter{
 		BankAccountID: c.Int64("bank-account-id"), DeliveryState: app.DeliveryState(c.String("delivery-state")),
 	}
-	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Zone()); err != nil {
+	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Ledger.Zone()); err != nil {
 		return f, err
 	}
 	if f.DeliveryState != "" && !slices.Contains(app.TransactionStates, f.DeliveryState) {
@@ -108,7 +108,7 @@ func listTransactions(c *cli.Context, s *session) error {
 		return terminal.Usagef("--since-id lists by id, not by %s", f.Sort)
 	}
 	f.Sums = true
-	page, err := s.service.Transactions(c.Context, s.account, f)
+	page, err := s.service.Ledger.Transactions(c.Context, s.account, f)
 	if err != nil {
 		return err
 	}
@@ -119,9 +119,9 @@ func listTransactions(c *cli.Context, s *session) error {
 		header = append(header, "CODE")
 	}
 	for _, t := range page.Rows {
-		e := api.EncodeTransaction(t, s.service.Zone())
+		e := api.EncodeTransaction(t, s.service.Ledger.Zone())
 		encoded = append(encoded, e)
-		row := []string{e.ID, datedCell(t, s.service.Zone()), e.Bank, e.AccountNumber, string(e.Type), terminal.VND(e.Amount), terminal.Clip(e.Content, 50), e.TransactionNumber}
+		row := []string{e.ID, datedCell(t, s.service.Ledger.Zone()), e.Bank, e.AccountNumber, string(e.Type), terminal.VND(e.Amount), terminal.Clip(e.Content, 50), e.TransactionNumber}
 		if coded {
 			row = append(row, t.Code.Text)
 		}
@@ -159,7 +159,7 @@ func addTransaction(c *cli.Context, s *session) error {
 		return terminal.Usagef("--bank %q is not a known bank code", e.Gateway)
 	}
 	if e.AccountNumber == "" {
-		banks, err := s.service.BankAccounts(c.Context, s.account)
+		banks, err := s.service.Ledger.BankAccounts(c.Context, s.account)
 		if err != nil {
 			return err
 		}
@@ -170,16 +170,16 @@ func addTransaction(c *cli.Context, s *session) error {
 	}
 	if c.IsSet("date") {
 		var known bool
-		if e.Time, e.DateOnly, known = app.ReadDate(c.String("date"), s.service.Zone()); !known {
+		if e.Time, e.DateOnly, known = app.ReadDate(c.String("date"), s.service.Ledger.Zone()); !known {
 			return terminal.Usagef("--date must be a time as 2026-11-22 08:30:00, 22/11/2026 08:30 or 2026-11-22T08:30:00+07:00, or a date alone, not %q", c.String("date"))
 		}
 	}
 	e.EventID = cmp.Or(e.EventID, e.Number, "hand-"+rand.Text())
-	t, result, err := s.service.RecordByHand(c.Context, s.account, e, nil, app.IdempotencyKey{}, s.now)
+	t, result, err := s.service.Inbound.RecordByHand(c.Context, s.account, e, nil, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
 	}
-	shown := api.EncodeTransaction(t, s.service.Zone())
+	shown := api.EncodeTransaction(t, s.service.Ledger.Zone())
 	if result == app.OutcomeDuplicate {
 		return terminal.Changed(c, shown, "Transaction %d was recorded before.", t.ID)
 	}

@@ -31,19 +31,19 @@ func listImports(c *cli.Context, s *session) error {
 	if err := terminal.NoArguments(c); err != nil {
 		return err
 	}
-	files, err := s.service.Imports(c.Context, s.account, app.Page{Number: 1, Size: listedImports})
+	files, err := s.service.Inbound.Imports(c.Context, s.account, app.Page{Number: 1, Size: listedImports})
 	if err != nil {
 		return err
 	}
 	list, rows := []importJSON{}, [][]string{}
 	for _, f := range files {
 		e := importJSON{
-			ID: f.ID, File: f.File, ImportedAt: app.FormatTime(f.At, s.service.Zone()),
+			ID: f.ID, File: f.File, ImportedAt: app.FormatTime(f.At, s.service.Ledger.Zone()),
 			InCount: f.In.Count, InAmount: f.In.Total, OutCount: f.Out.Count, OutAmount: f.Out.Total,
 		}
 		undone := ""
 		if !f.UndoneAt.IsZero() {
-			undone = app.FormatTime(f.UndoneAt, s.service.Zone())
+			undone = app.FormatTime(f.UndoneAt, s.service.Ledger.Zone())
 			e.UndoneAt = &undone
 		}
 		list = append(list, e)
@@ -78,7 +78,7 @@ func undoImport(c *cli.Context, s *session) error {
 		return err
 	}
 	id := c.Int64("undo")
-	u, err := s.service.Undoable(c.Context, s.account, id, s.now)
+	u, err := s.service.Inbound.Undoable(c.Context, s.account, id, s.now)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func undoImport(c *cli.Context, s *session) error {
 		Told: formatIDs(u.Told), ToldCount: u.ToldCount, Named: formatIDs(u.Named), NamedCount: u.NamedCount,
 	}
 	if !u.First.IsZero() {
-		first, last := app.FormatTime(u.First, s.service.Zone()), app.FormatTime(u.Last, s.service.Zone())
+		first, last := app.FormatTime(u.First, s.service.Ledger.Zone()), app.FormatTime(u.Last, s.service.Ledger.Zone())
 		v.From, v.To = &first, &last
 	}
 	if v.DryRun {
@@ -98,12 +98,12 @@ func undoImport(c *cli.Context, s *session) error {
 	if !again {
 		v.print(c.App.ErrWriter, "To be removed")
 	}
-	if err := s.service.UndoImport(c.Context, s.account, id, s.now); err != nil {
+	if err := s.service.Inbound.UndoImport(c.Context, s.account, id, s.now); err != nil {
 		return fmt.Errorf("%w; run it again to go on", err)
 	}
 	return terminal.Output(c, v, func(w io.Writer) {
 		if again {
-			fmt.Fprintf(w, "Import %d was taken back already, at %s.\n", id, app.FormatTime(u.File.UndoneAt, s.service.Zone()))
+			fmt.Fprintf(w, "Import %d was taken back already, at %s.\n", id, app.FormatTime(u.File.UndoneAt, s.service.Ledger.Zone()))
 			return
 		}
 		fmt.Fprintf(w, "Import %d is taken back: %s removed. The file can be imported again.\n", id, terminal.Counted(v.InCount+v.OutCount, "transaction is", "transactions are"))

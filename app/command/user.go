@@ -87,7 +87,7 @@ type userJSON struct {
 }
 
 func encodeUser(s *session, u app.User) userJSON {
-	zone := s.service.Zone()
+	zone := s.service.Ledger.Zone()
 	v := userJSON{u.ID, u.Name, u.Role, app.FormatTime(u.CreatedAt, zone), optionalTime(u.LastSignInAt, zone), nil}
 	if u.Limit.On {
 		v.BankAccountIDs = u.Limit.IDs
@@ -106,7 +106,7 @@ func newPassword(c *cli.Context) (secret string, generated bool, err error) {
 // openSetUp prints the link that serve prints when it starts, with a new token:
 // the earlier link ends.
 func openSetUp(c *cli.Context, s *session) error {
-	token, err := s.service.OpenSetUp(c.Context, s.now)
+	token, err := s.service.Access.OpenSetUp(c.Context, s.now)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func createUser(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	u, err := s.service.CreateUser(c.Context, s.account, app.UserCreate{Name: name, Password: secret, Role: app.ReadRole(c.String("role"))}, s.now)
+	u, err := s.service.Access.CreateUser(c.Context, s.account, app.UserCreate{Name: name, Password: secret, Role: app.ReadRole(c.String("role"))}, s.now)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func showPassword(c *cli.Context, s *session, u app.User, did, secret string, ge
 }
 
 func listUsers(c *cli.Context, s *session) error {
-	users, err := s.service.Users(c.Context, s.account)
+	users, err := s.service.Access.Users(c.Context, s.account)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func setPassword(c *cli.Context, s *session, u app.User) error {
 	if err != nil {
 		return err
 	}
-	u, err = s.service.SetPassword(c.Context, s.account, u.ID, secret, app.IdempotencyKey{}, s.now)
+	u, err = s.service.Access.SetPassword(c.Context, s.account, u.ID, secret, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func setPassword(c *cli.Context, s *session, u app.User) error {
 }
 
 func setRole(c *cli.Context, s *session, u app.User) error {
-	u, err := s.service.SetRole(c.Context, s.account, u.ID, app.ReadRole(c.String("role")))
+	u, err := s.service.Access.SetRole(c.Context, s.account, u.ID, app.ReadRole(c.String("role")))
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func limitUser(c *cli.Context, s *session, u app.User) error {
 	if limit.On == (len(limit.IDs) == 0) {
 		return terminal.Usagef("name the bank accounts that the user sees with --bank-account-id, or give --all")
 	}
-	u, err := s.service.LimitUser(c.Context, s.account, u.ID, limit)
+	u, err := s.service.Access.LimitUser(c.Context, s.account, u.ID, limit)
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func limitUser(c *cli.Context, s *session, u app.User) error {
 }
 
 func signOutUser(c *cli.Context, s *session, u app.User) error {
-	if _, err := s.service.EndSessions(c.Context, s.account, u.ID); err != nil {
+	if _, err := s.service.Access.EndSessions(c.Context, s.account, u.ID); err != nil {
 		return err
 	}
 	return terminal.Done(c, stateJSON{u.ID, "signed_out"}, "User %s is signed out everywhere.", u.Name)
@@ -236,14 +236,14 @@ func endSecondFactor(c *cli.Context, s *session, u app.User) error {
 	if !u.SecondFactor {
 		return terminal.Done(c, stateJSON{u.ID, "second_factor_off"}, "User %s has no second factor. Nothing was changed.", u.Name)
 	}
-	if _, err := s.service.RemoveSecondFactor(c.Context, s.account, u.ID); err != nil {
+	if _, err := s.service.Access.RemoveSecondFactor(c.Context, s.account, u.ID); err != nil {
 		return err
 	}
 	return terminal.Done(c, stateJSON{u.ID, "second_factor_off"}, "The second factor of %s is off: the app, passkeys and recovery codes are removed, and %s is signed out everywhere.", u.Name, u.Name)
 }
 
 func removeUser(c *cli.Context, s *session, u app.User) error {
-	if err := s.service.RemoveUser(c.Context, s.account, u.ID); err != nil {
+	if err := s.service.Access.RemoveUser(c.Context, s.account, u.ID); err != nil {
 		return err
 	}
 	return terminal.Done(c, stateJSON{u.ID, "removed"}, "User %s is removed.", u.Name)
@@ -264,7 +264,7 @@ func withUser(action func(c *cli.Context, s *session, u app.User) error) cli.Act
 		if err != nil {
 			return err
 		}
-		users, err := s.service.Users(c.Context, s.account)
+		users, err := s.service.Access.Users(c.Context, s.account)
 		if err != nil {
 			return err
 		}

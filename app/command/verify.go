@@ -64,7 +64,7 @@ func verifySignature(c *cli.Context, s *session) error {
 	}
 	var facts app.SignatureFacts
 	if s != nil {
-		if facts, err = s.service.SignatureFacts(c.Context, s.account, claim.Reference(), s.now); err != nil {
+		if facts, err = s.service.Deliveries.SignatureFacts(c.Context, s.account, claim.Reference(), s.now); err != nil {
 			return err
 		}
 	}

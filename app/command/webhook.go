@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/services"
 	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
@@ -49,7 +50,7 @@ func webhookCommand() *cli.Command {
 			},
 			{
 				Name: "delete", Usage: "delete a webhook; waiting deliveries are cancelled, its history is kept", ArgsUsage: "ID",
-				Description: terminal.Example("baoco webhook delete 1"), Flags: terminal.AdminFlags(), Action: endByID("webhook", (*app.Service).DeleteWebhook, "deleted", "Webhook %d is deleted; its history is kept."),
+				Description: terminal.Example("baoco webhook delete 1"), Flags: terminal.AdminFlags(), Action: endByID("webhook", func(s *services.All) ending { return s.Deliveries.DeleteWebhook }, "deleted", "Webhook %d is deleted; its history is kept."),
 			},
 			{
 				Name: "test", Usage: "send a signed test and show the response; exits 6 unless it is accepted", ArgsUsage: "ID",
@@ -64,14 +65,14 @@ func webhookCommand() *cli.Command {
 			},
 			{
 				Name: "activate-secret", Usage: "end the overlap of a rotation: use the new secret only", ArgsUsage: "ID",
-				Description: terminal.Example("baoco webhook activate-secret 1"), Flags: terminal.AdminFlags(), Action: endByID("webhook", (*app.Service).ActivateSecret, "activated", "The new secret of webhook %d is now the only one in use."),
+				Description: terminal.Example("baoco webhook activate-secret 1"), Flags: terminal.AdminFlags(), Action: endByID("webhook", func(s *services.All) ending { return s.Deliveries.ActivateSecret }, "activated", "The new secret of webhook %d is now the only one in use."),
 			},
 		},
 	}
 }
 
 func createWebhook(c *cli.Context, s *session) error {
-	hook, secret, err := s.service.CreateWebhook(c.Context, s.account, app.WebhookCreate{
+	hook, secret, err := s.service.Deliveries.CreateWebhook(c.Context, s.account, app.WebhookCreate{
 		Name: c.String("name"), Kind: app.WebhookKind(c.String("kind")), URL: c.String("url"), Type: app.WebhookType(c.String("type")),
 		BankAccountIDs: c.Int64Slice("bank-account-id"), CodePrefix: strings.ToUpper(c.String("code-prefix")),
 	}, s.now)
@@ -82,7 +83,7 @@ func createWebhook(c *cli.Context, s *session) error {
 		Webhook api.WebhookJSON `json:"webhook"`
 		Secret  string          `json:"secret"`
 		Script  string          `json:"script,omitempty"`
-	}{Webhook: api.EncodeWebhook(hook, s.service.Zone()), Secret: secret}
+	}{Webhook: api.EncodeWebhook(hook, s.service.Ledger.Zone()), Secret: secret}
 	if hook.Kind == app.WebhookSheet {
 		created.Script = app.SheetScript(secret, app.English)
 	}
@@ -101,13 +102,13 @@ func createWebhook(c *cli.Context, s *session) error {
 }
 
 func listWebhooks(c *cli.Context, s *session) error {
-	hooks, err := s.service.Webhooks(c.Context, s.account)
+	hooks, err := s.service.Deliveries.Webhooks(c.Context, s.account)
 	if err != nil {
 		return err
 	}
 	list, rows := []api.WebhookJSON{}, [][]string{}
 	for _, hook := range hooks {
-		list = append(list, api.EncodeWebhook(hook, s.service.Zone()))
+		list = append(list, api.EncodeWebhook(hook, s.service.Ledger.Zone()))
 		rows = append(rows, []string{
 			strconv.FormatInt(hook.ID, 10), hook.Name, terminal.Clip(hook.URL, 60), string(hook.Type), bankAccountsText(app.BankAccountLimit{On: hook.BankAccountIDs != nil, IDs: hook.BankAccountIDs}), cmp.Or(hook.CodePrefix, "all"), terminal.YesNo(hook.IsActive),
 		})
@@ -131,15 +132,15 @@ func updateWebhook(c *cli.Context, s *session, id int64) error {
 	if u == (app.WebhookUpdate{}) {
 		return terminal.Usagef("webhook update needs at least one of --name, --url and --type")
 	}
-	hook, err := s.service.UpdateWebhook(c.Context, s.account, id, u, s.now)
+	hook, err := s.service.Deliveries.UpdateWebhook(c.Context, s.account, id, u, s.now)
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, api.EncodeWebhook(hook, s.service.Zone()), "Webhook %d: %s, %s, %s", hook.ID, terminal.OneLine(hook.Name), hook.URL, hook.Type)
+	return terminal.Changed(c, api.EncodeWebhook(hook, s.service.Ledger.Zone()), "Webhook %d: %s, %s, %s", hook.ID, terminal.OneLine(hook.Name), hook.URL, hook.Type)
 }
 
 func toggleWebhook(c *cli.Context, s *session, id int64) error {
-	hook, err := s.service.ToggleWebhook(c.Context, s.account, id, s.now)
+	hook, err := s.service.Deliveries.ToggleWebhook(c.Context, s.account, id, s.now)
 	if err != nil {
 		return err
 	}
@@ -147,15 +148,15 @@ func toggleWebhook(c *cli.Context, s *session, id int64) error {
 	if !hook.IsActive {
 		state = "off; its waiting deliveries are kept until it is on again."
 	}
-	return terminal.Changed(c, api.EncodeWebhook(hook, s.service.Zone()), "Webhook %d is %s", id, state)
+	return terminal.Changed(c, api.EncodeWebhook(hook, s.service.Ledger.Zone()), "Webhook %d is %s", id, state)
 }
 
 func testWebhook(c *cli.Context, s *session, id int64) error {
-	a, err := s.service.TestWebhook(c.Context, s.account, id, s.now)
+	a, err := s.service.Deliveries.TestWebhook(c.Context, s.account, id, s.now)
 	if err != nil {
 		return err
 	}
-	err = terminal.Report(c, api.EncodeAttempt(a, s.service.Zone(), app.English), "The test was sent: "+outcome(a), func(w io.Writer) {
+	err = terminal.Report(c, api.EncodeAttempt(a, s.service.Ledger.Zone(), app.English), "The test was sent: "+outcome(a), func(w io.Writer) {
 		fmt.Fprintf(w, "POST %s\n%s in %d ms\n", a.URL, outcome(a), a.Result.Duration.Milliseconds())
 		if len(a.Result.Body) > 0 {
 			fmt.Fprintln(w, terminal.OneLine(string(a.Result.Body)))
@@ -184,7 +185,7 @@ func outcome(a app.Attempt) string {
 }
 
 func rotateSecret(c *cli.Context, s *session, id int64) error {
-	secret, err := s.service.RotateSecret(c.Context, s.account, id, time.Duration(c.Int("overlap-hours"))*time.Hour, app.IdempotencyKey{}, s.now)
+	secret, err := s.service.Deliveries.RotateSecret(c.Context, s.account, id, time.Duration(c.Int("overlap-hours"))*time.Hour, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
 	}

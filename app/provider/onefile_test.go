@@ -108,14 +108,14 @@ func TestProviderIsOneFile(t *testing.T) {
 
 	// Its call, and the API.
 	wants("the answer to a call", do("POST", source.URLPath, "application/json", `{"paid":[{"id":"1","account":"19354957","bank":"ACB","vnd":5000,"at":"2026-11-20 10:00:00"}]}`, "Bearer "+source.Secret), `"recorded":1`)
-	_, key, err := w.Service.CreateAPIKey(ctx, 1, "test", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, time.Now())
+	_, key, err := w.Service.Access.CreateAPIKey(ctx, 1, "test", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
 	wants("the API's list of sources", do("GET", "/api/v1/sources", "", "", "Bearer "+key), `"provider":"made-up"`)
 	document := run("openapi")
 	wants("the description of the API", document, `"`+last+`", "made-up"]`)
 
 	// Catching up: what the call told is known.
-	caught, err := w.Service.CatchUpSource(ctx, 1, source.ID, time.Now())
+	caught, err := w.Service.Inbound.CatchUpSource(ctx, 1, source.ID, time.Now())
 	apptest.Must(t, err)
 	if caught.Recorded != 1 || caught.Duplicates != 1 {
 		t.Errorf("caught up: %+v", caught)
@@ -126,7 +126,7 @@ func TestProviderIsOneFile(t *testing.T) {
 
 	// The dashboard: its group, its form, its set-up and its name.
 	const password = "correct horse battery"
-	_, err = w.Service.CreateUser(ctx, 1, app.UserCreate{Name: "lan", Password: password, Role: app.RoleOwner}, time.Now())
+	_, err = w.Service.Access.CreateUser(ctx, 1, app.UserCreate{Name: "lan", Password: password, Role: app.RoleOwner}, time.Now())
 	apptest.Must(t, err)
 	do("POST", "/login", "application/x-www-form-urlencoded", url.Values{"name": {"lan"}, "password": {password}}.Encode(), "")
 	kinds := do("GET", "/inbound/sources/new", "", "", "")

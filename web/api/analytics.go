@@ -8,7 +8,7 @@ import (
 )
 
 func (s *Server) overview(w http.ResponseWriter, q *Request) error {
-	o, err := s.service.Overview(q.Context(), q.account())
+	o, err := s.service.Ledger.Overview(q.Context(), q.account())
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (s *Server) overview(w http.ResponseWriter, q *Request) error {
 
 func (s *Server) period(w http.ResponseWriter, q *Request) error {
 	window := cmp.Or(app.Range(q.URL.Query().Get("range")), app.RangeMonthly)
-	rows, err := s.service.Period(q.Context(), q.account(), window, q.now)
+	rows, err := s.service.Ledger.Period(q.Context(), q.account(), window, q.now)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (s *Server) period(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) accountStatus(w http.ResponseWriter, q *Request) error {
-	a, err := s.service.AccountStatus(q.Context(), q.account())
+	a, err := s.service.Ledger.AccountStatus(q.Context(), q.account())
 	if err != nil {
 		return err
 	}
@@ -57,5 +57,5 @@ func (s *Server) accountStatus(w http.ResponseWriter, q *Request) error {
 		Webhooks        int64  `json:"webhooks"`
 	}
 	return q.answer(w, http.StatusOK, "Plan of the account.", "Gói dịch vụ của tài khoản.",
-		member{"account", account{a.Plan, app.FormatExpiry(a.ExpiresAt, s.service.Zone()), a.IsTrial, a.BankAccounts, a.MaxBankAccounts, a.Webhooks}})
+		member{"account", account{a.Plan, app.FormatExpiry(a.ExpiresAt, s.service.Ledger.Zone()), a.IsTrial, a.BankAccounts, a.MaxBankAccounts, a.Webhooks}})
 }

@@ -18,6 +18,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -27,13 +28,13 @@ func TestKeyOfAnotherProcess(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
 	other := w.Admin()
-	k, key, err := other.CreateAPIKey(ctx, 1, "theirs", app.ScopeRead, time.Time{}, app.IdempotencyKey{}, time.Now())
+	k, key, err := other.Access.CreateAPIKey(ctx, 1, "theirs", app.ScopeRead, time.Time{}, app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
 	get := func() int { return w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).Status }
 	if status := get(); status != 200 {
 		t.Fatalf("the first request with the key: %d", status)
 	}
-	apptest.Must(t, other.RevokeAPIKey(ctx, 1, k.ID, time.Now()))
+	apptest.Must(t, other.Access.RevokeAPIKey(ctx, 1, k.ID, time.Now()))
 	apptest.Eventually(t, "the revoked key opens nothing", func() bool { return get() == 401 })
 }
 
@@ -299,7 +300,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 // comes back; liveness never asks.
 func TestReadiness(t *testing.T) {
 	w := webtest.NewWorld(t)
-	service := app.NewService(app.Config{Store: w.Store, Zone: time.UTC}) // nobody else probes it
+	service := services.New(app.Config{Store: w.Store, Zone: time.UTC}) // nobody else probes it
 	h := web.New(web.Config{Service: service})
 	check := func(when string, want int) {
 		t.Helper()
@@ -311,12 +312,12 @@ func TestReadiness(t *testing.T) {
 		}
 	}
 	check("before the first probe", 200)
-	service.Probe(context.Background(), time.Now())
+	service.Upkeep.Probe(context.Background(), time.Now())
 	check("after a probe", 200)
-	service.Probe(context.Background(), time.Now().Add(-time.Minute))
+	service.Upkeep.Probe(context.Background(), time.Now().Add(-time.Minute))
 	check("when probes hang", 503)
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
-	service.Probe(gone, time.Now())
+	service.Upkeep.Probe(gone, time.Now())
 	check("when a probe failed", 503)
 }

@@ -29,14 +29,14 @@ func (s *Server) listBankAccounts(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.service.BankAccounts(q.Context(), q.account())
+	list, err := s.service.Ledger.BankAccounts(q.Context(), q.account())
 	if err != nil {
 		return err
 	}
 	list, pages := paged(list, page)
 	encoded := make([]BankAccountJSON, len(list))
 	for i, b := range list {
-		encoded[i] = EncodeBankAccount(b, s.service.Zone())
+		encoded[i] = EncodeBankAccount(b, s.service.Ledger.Zone())
 	}
 	return q.answer(w, http.StatusOK, "Bank accounts.", "Danh sách tài khoản ngân hàng.", member{"bank_accounts", encoded}, member{"pagination", pages})
 }
@@ -54,16 +54,16 @@ func (s *Server) linkBankAccount(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	r, err := s.service.LinkBankAccount(q.Context(), q.account(), in, q.now)
+	r, err := s.service.Inbound.LinkBankAccount(q.Context(), q.account(), in, q.now)
 	if err != nil {
 		return err
 	}
 	if r.Before {
 		return q.answer(w, http.StatusOK, "The bank account was linked before.", "Tài khoản ngân hàng đã được liên kết trước đó.",
-			member{"bank_account", EncodeBankAccount(r.BankAccount, s.service.Zone())})
+			member{"bank_account", EncodeBankAccount(r.BankAccount, s.service.Ledger.Zone())})
 	}
 	return q.answer(w, http.StatusCreated, "Bank account linked.", "Đã liên kết tài khoản ngân hàng.",
-		member{"bank_account", EncodeBankAccount(r.BankAccount, s.service.Zone())}, member{"waiting_recorded", r.Recorded}, member{"more", r.More}, member{"deliveries", r.Deliveries})
+		member{"bank_account", EncodeBankAccount(r.BankAccount, s.service.Ledger.Zone())}, member{"waiting_recorded", r.Recorded}, member{"more", r.More}, member{"deliveries", r.Deliveries})
 }
 
 func (s *Server) unlinkBankAccount(w http.ResponseWriter, q *Request) error {
@@ -71,7 +71,7 @@ func (s *Server) unlinkBankAccount(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoBankAccount
 	}
-	if err := s.service.UnlinkBankAccount(q.Context(), q.account(), id, q.now); err != nil {
+	if err := s.service.Ledger.UnlinkBankAccount(q.Context(), q.account(), id, q.now); err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The bank account was unlinked; its transactions stay.", "Đã huỷ liên kết tài khoản ngân hàng; các giao dịch vẫn được giữ.")
@@ -83,7 +83,7 @@ func (s *Server) bankAccount(q *Request) (app.BankAccount, error) {
 	if !found {
 		return app.BankAccount{}, app.ErrNoBankAccount
 	}
-	return s.service.BankAccount(q.Context(), q.account(), id)
+	return s.service.Ledger.BankAccount(q.Context(), q.account(), id)
 }
 
 func (s *Server) showBankAccount(w http.ResponseWriter, q *Request) error {
@@ -91,7 +91,7 @@ func (s *Server) showBankAccount(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The bank account.", "Tài khoản ngân hàng.", member{"bank_account", EncodeBankAccount(b, s.service.Zone())})
+	return q.answer(w, http.StatusOK, "The bank account.", "Tài khoản ngân hàng.", member{"bank_account", EncodeBankAccount(b, s.service.Ledger.Zone())})
 }
 
 // bankAccountQR makes the VietQR code of a transfer to a bank account.
@@ -100,7 +100,7 @@ func (s *Server) bankAccountQR(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	p := wire.ParamsOf(q.Request, s.service.Zone())
+	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
 	amount := p.Amount("amount")
 	transfer, text, err := b.Transfer(amount, p.Values.Get("content"))
 	p.Bad.Merge(err)
@@ -120,7 +120,7 @@ func (s *Server) bankAccountSummary(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.service.BankAccountSummaries(q.Context(), q.account(), q.now)
+	list, err := s.service.Ledger.BankAccountSummaries(q.Context(), q.account(), q.now)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (s *Server) toggleBankAccount(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoBankAccount
 	}
-	b, err := s.service.ToggleBankAccount(q.Context(), q.account(), id, q.now)
+	b, err := s.service.Ledger.ToggleBankAccount(q.Context(), q.account(), id, q.now)
 	if err != nil {
 		return err
 	}
@@ -164,5 +164,5 @@ func (s *Server) toggleBankAccount(w http.ResponseWriter, q *Request) error {
 	if b.Status == app.BankAccountInactive {
 		message = app.Text{EN: "The bank account was deactivated; its transactions are recorded but not notified.", VI: "Đã tắt tài khoản ngân hàng; giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
 	}
-	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"bank_account", EncodeBankAccount(b, s.service.Zone())})
+	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"bank_account", EncodeBankAccount(b, s.service.Ledger.Zone())})
 }

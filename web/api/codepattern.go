@@ -29,14 +29,14 @@ func (s *Server) listCodePatterns(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.service.CodePatterns(q.Context(), q.account())
+	list, err := s.service.Ledger.CodePatterns(q.Context(), q.account())
 	if err != nil {
 		return err
 	}
 	list, pages := paged(list, page)
 	encoded := make([]CodePatternJSON, len(list))
 	for i, p := range list {
-		encoded[i] = EncodeCodePattern(p, s.service.Zone())
+		encoded[i] = EncodeCodePattern(p, s.service.Ledger.Zone())
 	}
 	return q.answer(w, http.StatusOK, "Code patterns.", "Danh sách mẫu mã thanh toán.", member{"code_patterns", encoded}, member{"pagination", pages})
 }
@@ -46,11 +46,11 @@ func (s *Server) showCodePattern(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoCodePattern
 	}
-	p, err := s.service.CodePattern(q.Context(), q.account(), id)
+	p, err := s.service.Ledger.CodePattern(q.Context(), q.account(), id)
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The code pattern.", "Mẫu mã thanh toán.", member{"code_pattern", EncodeCodePattern(p, s.service.Zone())})
+	return q.answer(w, http.StatusOK, "The code pattern.", "Mẫu mã thanh toán.", member{"code_pattern", EncodeCodePattern(p, s.service.Ledger.Zone())})
 }
 
 func (s *Server) createCodePattern(w http.ResponseWriter, q *Request) error {
@@ -66,12 +66,12 @@ func (s *Server) createCodePattern(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	p, err := s.service.CreateCodePattern(q.Context(), q.account(), in, q.now)
+	p, err := s.service.Ledger.CreateCodePattern(q.Context(), q.account(), in, q.now)
 	if err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusCreated, "The code pattern was created. Transactions that are recorded from now on are read by it.",
-		"Đã tạo mẫu mã thanh toán. Giao dịch ghi nhận từ bây giờ sẽ được đọc theo mẫu này.", member{"code_pattern", EncodeCodePattern(p, s.service.Zone())})
+		"Đã tạo mẫu mã thanh toán. Giao dịch ghi nhận từ bây giờ sẽ được đọc theo mẫu này.", member{"code_pattern", EncodeCodePattern(p, s.service.Ledger.Zone())})
 }
 
 // codeLength reads how many characters follow a prefix.
@@ -87,7 +87,7 @@ func (s *Server) deleteCodePattern(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoCodePattern
 	}
-	if err := s.service.DeleteCodePattern(q.Context(), q.account(), id, q.now); err != nil {
+	if err := s.service.Ledger.DeleteCodePattern(q.Context(), q.account(), id, q.now); err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The code pattern was deleted; the codes of transactions stay.", "Đã xoá mẫu mã thanh toán; mã của các giao dịch vẫn được giữ.")

@@ -73,7 +73,7 @@ func paginate(p app.Page, total int64) pagination {
 // listPage reads the page of a list that is never long: the zero value, which is all of
 // it, where neither page nor per_page is given.
 func (s *Server) listPage(q *Request) (app.Page, error) {
-	p := wire.ParamsOf(q.Request, s.service.Zone())
+	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
 	page := p.ListPage(app.MaxPageSize)
 	return page, p.Bad.Err()
 }
@@ -89,19 +89,19 @@ func paged[T any](list []T, page app.Page) ([]T, pagination) {
 }
 
 func (s *Server) history(w http.ResponseWriter, q *Request) error {
-	p := wire.ParamsOf(q.Request, s.service.Zone())
+	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
 	f := p.HistoryFilter()
 	f.Page = p.Page()
 	if err := p.Bad.Err(); err != nil {
 		return err
 	}
-	list, total, err := s.service.History(q.Context(), q.account(), f)
+	list, total, err := s.service.Deliveries.History(q.Context(), q.account(), f)
 	if err != nil {
 		return err
 	}
 	encoded := make([]HistoryJSON, len(list))
 	for i, a := range list {
-		encoded[i] = EncodeAttempt(a, s.service.Zone(), wire.Lang(q.Request))
+		encoded[i] = EncodeAttempt(a, s.service.Ledger.Zone(), wire.Lang(q.Request))
 	}
 	return q.answer(w, http.StatusOK, "History of the webhooks.", "Lịch sử gửi webhook.", member{"history", encoded}, member{"pagination", paginate(f.Page, total)})
 }
@@ -111,11 +111,11 @@ func (s *Server) showHistory(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoHistory
 	}
-	a, err := s.service.HistoryRecord(q.Context(), q.account(), id)
+	a, err := s.service.Deliveries.HistoryRecord(q.Context(), q.account(), id)
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The history record.", "Bản ghi lịch sử.", member{"history_record", EncodeAttempt(a, s.service.Zone(), wire.Lang(q.Request))})
+	return q.answer(w, http.StatusOK, "The history record.", "Bản ghi lịch sử.", member{"history_record", EncodeAttempt(a, s.service.Ledger.Zone(), wire.Lang(q.Request))})
 }
 
 func (s *Server) resend(w http.ResponseWriter, q *Request) error {
@@ -125,12 +125,12 @@ func (s *Server) resend(w http.ResponseWriter, q *Request) error {
 	}
 	key, err := q.idempotencyKey()
 	if err != nil {
-		if _, unknown := s.service.HistoryRecord(q.Context(), q.account(), id); unknown != nil {
+		if _, unknown := s.service.Deliveries.HistoryRecord(q.Context(), q.account(), id); unknown != nil {
 			return unknown
 		}
 		return err
 	}
-	d, err := s.service.Resend(q.Context(), q.account(), id, key, q.now)
+	d, err := s.service.Deliveries.Resend(q.Context(), q.account(), id, key, q.now)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (s *Server) sendNow(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoDelivery
 	}
-	if err := s.service.SendNow(q.Context(), q.account(), id, app.IdempotencyKey{}, q.now); err != nil {
+	if err := s.service.Deliveries.SendNow(q.Context(), q.account(), id, app.IdempotencyKey{}, q.now); err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusAccepted, "The delivery is sent now.", "Đang gửi ngay thông báo này.", member{"delivery_id", strconv.FormatInt(id, 10)})
@@ -165,7 +165,7 @@ func (s *Server) replay(w http.ResponseWriter, q *Request) error {
 		if text == nil {
 			return time.Time{}
 		}
-		t, err := app.ParseBound(*text, upper, s.service.Zone())
+		t, err := app.ParseBound(*text, upper, s.service.Ledger.Zone())
 		if err != nil {
 			f.bad.Add(name, "must be a date as Y-m-d or Y-m-d H:i:s", "phải là ngày dạng Y-m-d hoặc Y-m-d H:i:s")
 		}
@@ -177,7 +177,7 @@ func (s *Server) replay(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	n, err := s.service.Replay(q.Context(), q.account(), hook.ID, from, to, key, q.now)
+	n, err := s.service.Deliveries.Replay(q.Context(), q.account(), hook.ID, from, to, key, q.now)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (s *Server) testWebhook(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoWebhook
 	}
-	a, err := s.service.TestWebhook(q.Context(), q.account(), id, q.now)
+	a, err := s.service.Deliveries.TestWebhook(q.Context(), q.account(), id, q.now)
 	if err != nil {
 		return err
 	}
@@ -200,5 +200,5 @@ func (s *Server) testWebhook(w http.ResponseWriter, q *Request) error {
 		message = app.Text{EN: "The test was sent, but the receiver did not accept it.", VI: "Đã gửi yêu cầu thử nhưng máy chủ nhận không chấp nhận."}
 	}
 	return q.answer(w, http.StatusOK, message.EN, message.VI,
-		member{"success", a.Result.OK()}, member{"result", EncodeAttempt(a, s.service.Zone(), wire.Lang(q.Request))})
+		member{"success", a.Result.OK()}, member{"result", EncodeAttempt(a, s.service.Ledger.Zone(), wire.Lang(q.Request))})
 }

@@ -70,7 +70,7 @@ type eventStream struct {
 }
 
 func (s *Server) streamTransactions(w http.ResponseWriter, q *Request) error {
-	p := wire.ParamsOf(q.Request, s.service.Zone())
+	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
 	f := app.TransactionFilter{BankAccountID: p.ID("bank_account_id"), Type: p.Direction()}
 	codePrefix := p.Values.Get("code_prefix")
 	p.Bad.Merge(app.CheckCodePrefix(codePrefix))
@@ -128,7 +128,7 @@ func (s *Server) startOfEvents(q *Request, f app.TransactionFilter, since *int64
 		return newest, 0, err
 	}
 	f.UntilID, f.Page = newest.TransactionID, app.Page{Number: 1, Size: 1}
-	last, err := s.service.Transactions(ctx, q.account(), f)
+	last, err := s.service.Ledger.Transactions(ctx, q.account(), f)
 	if err != nil {
 		return newest, 0, err
 	}
@@ -143,7 +143,7 @@ func (s *Server) startOfEvents(q *Request, f app.TransactionFilter, since *int64
 
 // newestEvents are the ends of what event streams send.
 func (s *Server) newestEvents(ctx context.Context) (app.NewestIDs, error) {
-	newest, err := s.service.NewestIDs(ctx)
+	newest, err := s.service.Deliveries.NewestIDs(ctx)
 	return app.NewestIDs{TransactionID: newest.TransactionID, Removals: newest.Removals}, err
 }
 
@@ -250,7 +250,7 @@ func (e *eventStream) read(newest app.NewestIDs) (next nextEvents, err error) {
 		return next, app.Unavailable(ctx.Err())
 	}
 	if newest.Removals > e.told {
-		if next.removed, next.told, err = e.server.service.RemovedTransactions(ctx, e.of, e.told, e.has); err != nil {
+		if next.removed, next.told, err = e.server.service.Streams.RemovedTransactions(ctx, e.of, e.told, e.has); err != nil {
 			return next, err
 		}
 		next.removed = slices.DeleteFunc(next.removed, func(id int64) bool { return id <= e.begin })
@@ -258,6 +258,6 @@ func (e *eventStream) read(newest app.NewestIDs) (next nextEvents, err error) {
 			next.told = newest.Removals
 		}
 	}
-	next.list, next.passed, err = e.server.service.StreamTransactions(ctx, e.of, e.passed, eventsRead)
+	next.list, next.passed, err = e.server.service.Streams.StreamTransactions(ctx, e.of, e.passed, eventsRead)
 	return next, err
 }

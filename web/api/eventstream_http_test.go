@@ -17,6 +17,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -97,11 +98,11 @@ func TestEventStreamIsCut(t *testing.T) {
 			}
 		})
 	}
-	for name, service := range map[string]*app.Service{"here": w.Service, "there": w.Admin()} {
+	for name, service := range map[string]*services.All{"here": w.Service, "there": w.Admin()} {
 		recording.Go(func() {
 			<-began
 			for n := range each {
-				_, _, err := service.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint(name, n), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.Out, Amount: 1, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
+				_, _, err := service.Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint(name, n), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.Out, Amount: 1, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
 				if err != nil {
 					t.Errorf("recorded %s: %v", name, err)
 				}

@@ -66,7 +66,7 @@ func TestEventStream(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		other := w.Link("VCB", "007")
 		second := w.SecondAccount()
-		_, err := w.Service.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
+		_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
 		apptest.Must(t, err)
 		key := w.APIKey(app.ScopeRead)
 		w.Pay(1, "before", "before")
@@ -89,7 +89,7 @@ func TestEventStream(t *testing.T) {
 		if took := time.Since(began); took > 0 {
 			t.Errorf("sent after %v", took)
 		}
-		_, _, err = w.Admin().RecordByHand(t.Context(), 1, app.Incoming{EventID: "4", Gateway: "VCB", AccountNumber: "007", Type: app.Out, Amount: 5, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
+		_, _, err = w.Admin().Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: "4", Gateway: "VCB", AccountNumber: "007", Type: app.Out, Amount: 5, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
 		apptest.Must(t, err)
 		time.Sleep(time.Second + 50*time.Millisecond)
 		wantEvents(t, "all", all, "2", "4")
@@ -97,7 +97,7 @@ func TestEventStream(t *testing.T) {
 		wantEvents(t, "money out", out, "4")
 		wantEvents(t, "one bank account", bank, "4")
 		sent := all.Text()[strings.Index(all.Text(), "event: "):]
-		want := "event: transaction\nid: 2\ndata: {\"transactions\":[{\"id\":\"2\",\"gateway\":\"ACB\",\"transactionDate\":\"" + app.FormatTime(began, w.Service.Zone()) +
+		want := "event: transaction\nid: 2\ndata: {\"transactions\":[{\"id\":\"2\",\"gateway\":\"ACB\",\"transactionDate\":\"" + app.FormatTime(began, w.Service.Ledger.Zone()) +
 			"\",\"transactionNumber\":\"FT2\",\"accountNumber\":\"" + apptest.SomeAccount + "\",\"content\":\"đơn \\\"hàng\\\"\\r\\ndata: x\",\"transferType\":\"IN\",\"transferAmount\":1549000}]}\n\n" +
 			"event: transaction\nid: 4\ndata: {"
 		if !strings.HasPrefix(sent, want) {
@@ -133,12 +133,12 @@ func TestEventStreamOfRemoved(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.Link("VCB", "007")
 		second := w.SecondAccount()
-		_, err := w.Service.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "VCB", AccountNumber: "007", AccountName: "B"}, time.Now())
+		_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "VCB", AccountNumber: "007", AccountName: "B"}, time.Now())
 		apptest.Must(t, err)
 		key := w.APIKey(app.ScopeRead)
 		imported := func(account int64, rows int, number string) int64 {
 			t.Helper()
-			in, err := w.Admin().NewImport(t.Context(), app.ImportOptions{AccountID: account, File: "a.csv"})
+			in, err := w.Admin().Inbound.NewImport(t.Context(), app.ImportOptions{AccountID: account, File: "a.csv"})
 			apptest.Must(t, err)
 			var list []app.Incoming
 			for i := range rows {
@@ -151,7 +151,7 @@ func TestEventStreamOfRemoved(t *testing.T) {
 		}
 		undo := func(account, id int64) {
 			t.Helper()
-			apptest.Must(t, w.Admin().UndoImport(t.Context(), account, id, time.Now()))
+			apptest.Must(t, w.Admin().Inbound.UndoImport(t.Context(), account, id, time.Now()))
 			time.Sleep(2 * time.Second)
 		}
 		open := func(query string, header ...string) *webtest.PipeConn {
@@ -203,7 +203,7 @@ func TestEventStreamOfCodes(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		for _, prefix := range []string{"DH", "HD"} {
-			_, err := w.Service.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: prefix, Least: 6, Most: 6, Alphabet: paymentcode.Digits}, time.Now())
+			_, err := w.Service.Ledger.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: prefix, Least: 6, Most: 6, Alphabet: paymentcode.Digits}, time.Now())
 			apptest.Must(t, err)
 		}
 		c, hangUp := w.OpenAs(w.APIKey(app.ScopeRead), eventStream+"?code_prefix=DH", false)
@@ -227,7 +227,7 @@ func TestEventStreamResumes(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		second := w.SecondAccount()
-		_, err := w.Service.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
+		_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
 		apptest.Must(t, err)
 		for i := range 60 {
 			w.Pay(1+int64(i%2)*(second-1), strconv.Itoa(i), "x") // odd ids are account 1's
@@ -286,10 +286,10 @@ func TestEventStreamEnds(t *testing.T) {
 	t.Parallel()
 	for what, end := range map[string]func(w webtest.Bubble, k app.APIKey, closing chan struct{}){
 		"revoked": func(w webtest.Bubble, k app.APIKey, _ chan struct{}) {
-			apptest.Must(w.T, w.Service.RevokeAPIKey(context.Background(), 1, k.ID, time.Now()))
+			apptest.Must(w.T, w.Service.Access.RevokeAPIKey(context.Background(), 1, k.ID, time.Now()))
 		},
 		"revoked elsewhere": func(w webtest.Bubble, k app.APIKey, _ chan struct{}) {
-			apptest.Must(w.T, w.Admin().RevokeAPIKey(context.Background(), 1, k.ID, time.Now()))
+			apptest.Must(w.T, w.Admin().Access.RevokeAPIKey(context.Background(), 1, k.ID, time.Now()))
 			apptest.Must(w.T, w.Store.RefreshCredentials(context.Background())) // as a server does every 400 ms
 		},
 		"expired": func(webtest.Bubble, app.APIKey, chan struct{}) { time.Sleep(5 * time.Second) },
@@ -304,7 +304,7 @@ func TestEventStreamEnds(t *testing.T) {
 				if what == "expired" {
 					expires = time.Now().Add(9 * time.Second)
 				}
-				k, key, err := w.Service.CreateAPIKey(t.Context(), 1, "reader", app.ScopeRead, expires, app.IdempotencyKey{}, time.Now())
+				k, key, err := w.Service.Access.CreateAPIKey(t.Context(), 1, "reader", app.ScopeRead, expires, app.IdempotencyKey{}, time.Now())
 				apptest.Must(t, err)
 				w.Pay(1, "1", "one")
 				quick, hangUp := w.OpenAs(key, eventStream, false)
@@ -416,7 +416,7 @@ func TestEventStreamsAreBounded(t *testing.T) {
 			return begun
 		}
 		keyOf := func(account int64) string {
-			_, key, err := w.Service.CreateAPIKey(t.Context(), account, "reader", app.ScopeRead, time.Time{}, app.IdempotencyKey{}, time.Now())
+			_, key, err := w.Service.Access.CreateAPIKey(t.Context(), account, "reader", app.ScopeRead, time.Time{}, app.IdempotencyKey{}, time.Now())
 			apptest.Must(t, err)
 			return key
 		}
@@ -430,7 +430,7 @@ func TestEventStreamsAreBounded(t *testing.T) {
 			t.Errorf("an account holds %d more", n)
 		}
 		for i := range 5 {
-			a, err := w.Service.CreateAccount(t.Context(), strconv.Itoa(i), time.Now())
+			a, err := w.Service.Ledger.CreateAccount(t.Context(), strconv.Itoa(i), time.Now())
 			apptest.Must(t, err)
 			want := 200
 			if i == 4 {

@@ -139,7 +139,7 @@ func orNull[T comparable](v T) *T {
 }
 
 func (s *Server) listInbound(w http.ResponseWriter, q *Request) error {
-	p := wire.ParamsOf(q.Request, s.service.Zone())
+	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
 	f := app.InboundFilter{SourceID: p.ID("source_id"), From: p.Bound("from", false), To: p.Bound("to", true), Page: p.Page()}
 	switch state := p.Values.Get("state"); state {
 	case "":
@@ -153,13 +153,13 @@ func (s *Server) listInbound(w http.ResponseWriter, q *Request) error {
 	if err := p.Bad.Err(); err != nil {
 		return err
 	}
-	list, total, err := s.service.InboundEvents(q.Context(), q.account(), f)
+	list, total, err := s.service.Inbound.InboundEvents(q.Context(), q.account(), f)
 	if err != nil {
 		return err
 	}
 	encoded := make([]InboundEventJSON, len(list))
 	for i, e := range list {
-		encoded[i] = EncodeInboundEvent(e, s.service.Zone(), wire.Lang(q.Request))
+		encoded[i] = EncodeInboundEvent(e, s.service.Ledger.Zone(), wire.Lang(q.Request))
 	}
 	return q.answer(w, http.StatusOK, "Inbound log.", "Nhật ký sự kiện vào.", member{"events", encoded}, member{"pagination", paginate(f.Page, total)})
 }
@@ -169,11 +169,11 @@ func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoInboundEvent
 	}
-	e, err := s.service.ReadInboundEvent(q.Context(), q.account(), id)
+	e, err := s.service.Inbound.ReadInboundEvent(q.Context(), q.account(), id)
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "Inbound event.", "Sự kiện vào.", member{"event", EncodeInboundBody(e, s.service.Zone(), wire.Lang(q.Request))})
+	return q.answer(w, http.StatusOK, "Inbound event.", "Sự kiện vào.", member{"event", EncodeInboundBody(e, s.service.Ledger.Zone(), wire.Lang(q.Request))})
 }
 
 // namedInbound gives the event with the id in the path. Handlers call it first, so
@@ -183,7 +183,7 @@ func (s *Server) namedInbound(q *Request) (app.InboundEvent, error) {
 	if !found {
 		return app.InboundEvent{}, app.ErrNoInboundEvent
 	}
-	return s.service.InboundEvent(q.Context(), q.account(), id)
+	return s.service.Inbound.InboundEvent(q.Context(), q.account(), id)
 }
 
 // retryInbound reads the body of an event again.
@@ -192,7 +192,7 @@ func (s *Server) retryInbound(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoInboundEvent
 	}
-	r, err := s.service.RetryInbound(q.Context(), q.account(), id, q.now)
+	r, err := s.service.Inbound.RetryInbound(q.Context(), q.account(), id, q.now)
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (s *Server) settleInbound(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	settled, err := s.service.SettleRepeat(q.Context(), q.account(), e.ID, item, transaction, *repeat, q.now)
+	settled, err := s.service.Inbound.SettleRepeat(q.Context(), q.account(), e.ID, item, transaction, *repeat, q.now)
 	if err != nil {
 		return err
 	}
@@ -265,9 +265,9 @@ func (s *Server) discardInbound(w http.ResponseWriter, q *Request) error {
 	}
 	var n int
 	if item != 0 {
-		n, err = s.service.DiscardInboundItem(q.Context(), q.account(), e.ID, item)
+		n, err = s.service.Inbound.DiscardInboundItem(q.Context(), q.account(), e.ID, item)
 	} else {
-		n, err = s.service.DiscardInbound(q.Context(), q.account(), e.ID)
+		n, err = s.service.Inbound.DiscardInbound(q.Context(), q.account(), e.ID)
 	}
 	if err != nil {
 		return err
@@ -311,13 +311,13 @@ func (s *Server) linkInbound(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	r, err := s.service.LinkInbound(q.Context(), q.account(), e.ID, in, q.now)
+	r, err := s.service.Inbound.LinkInbound(q.Context(), q.account(), e.ID, in, q.now)
 	if err != nil {
 		return err
 	}
 	wire.WriteJSON(w, http.StatusOK, struct {
 		wire.Envelope
 		InboundLinkJSON
-	}{wire.OK(q.Request, "The transactions were recorded.", "Đã ghi nhận các giao dịch."), EncodeInboundLink(r, s.service.Zone())})
+	}{wire.OK(q.Request, "The transactions were recorded.", "Đã ghi nhận các giao dịch."), EncodeInboundLink(r, s.service.Ledger.Zone())})
 	return nil
 }

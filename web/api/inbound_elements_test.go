@@ -62,7 +62,7 @@ func TestInboundElements(t *testing.T) {
 		t.Errorf("repeated: %+v", list[1])
 	}
 	w.Tallies()
-	_, err := w.Service.DiscardInbound(context.Background(), 1, 1)
+	_, err := w.Service.Inbound.DiscardInbound(context.Background(), 1, 1)
 	apptest.Must(t, err)
 	if list, _ := w.Reads(1); list[4].State != app.OutcomeDiscarded || list[5].State != app.OutcomeDiscarded || list[5].Open {
 		t.Errorf("discarded: %+v", list)
@@ -71,7 +71,7 @@ func TestInboundElements(t *testing.T) {
 	// What can't be read is that, though its event id is a transaction's.
 	w.Sends(till, apptest.Batch(bad("1"))).WantStatus(t, http.StatusUnprocessableEntity) // 8
 	wantSaid(w, 8, apptest.Said{State: app.OutcomeRejected, Content: "NAPTIEN MOMO", Transaction: 1, Open: true})
-	_, err = w.Service.DiscardInbound(context.Background(), 1, 8)
+	_, err = w.Service.Inbound.DiscardInbound(context.Background(), 1, 8)
 	apptest.Must(t, err)
 	wantSaid(w, 8, apptest.Said{State: app.OutcomeDiscarded, Content: "NAPTIEN MOMO", Transaction: 1})
 
@@ -88,7 +88,7 @@ func TestInboundElementsPruned(t *testing.T) {
 	w := webtest.NewWorld(t)
 	till := w.Native()
 	w.Names(webtest.Unassigned, till, apptest.Transfer{ID: "1"}) // 1
-	_, err := w.Service.DiscardInbound(t.Context(), 1, 1)
+	_, err := w.Service.Inbound.DiscardInbound(t.Context(), 1, 1)
 	apptest.Must(t, err)
 	w.Change(`DELETE FROM inbound_items; DELETE FROM inbound_events`)
 	w.Names(webtest.Duplicate, till, apptest.Transfer{ID: "1", Amount: 7}) // 2
@@ -133,7 +133,7 @@ func TestInboundElementsOfTwoItems(t *testing.T) {
 	})
 	want := func(want ...app.Outcome) {
 		t.Helper()
-		e, err := faulty.ReadInboundEvent(ctx, 1, 1)
+		e, err := faulty.Inbound.ReadInboundEvent(ctx, 1, 1)
 		apptest.Must(t, err)
 		var got []app.Outcome
 		for _, i := range e.Elements {
@@ -145,13 +145,13 @@ func TestInboundElementsOfTwoItems(t *testing.T) {
 	}
 	retry := func() {
 		t.Helper()
-		_, err := faulty.RetryInbound(ctx, 1, 1, time.Now())
+		_, err := faulty.Inbound.RetryInbound(ctx, 1, 1, time.Now())
 		apptest.Must(t, err)
 	}
 	w.Names(webtest.Unassigned, w.Native(), apptest.Transfer{})
 	retry()
 	want(app.OutcomeUnassigned, app.OutcomeRejected)
-	_, err := faulty.DiscardInbound(ctx, 1, 1)
+	_, err := faulty.Inbound.DiscardInbound(ctx, 1, 1)
 	apptest.Must(t, err)
 	want(app.OutcomeDiscarded)
 	fault = "another"
@@ -184,22 +184,22 @@ func TestInboundElementsRetried(t *testing.T) {
 	if _, e := w.Reads(1); e.Elements[0].Sender != "+84900000001" { // whom somebody may allow
 		t.Errorf("the sender is %q", e.Elements[0].Sender)
 	}
-	_, err := w.Service.DiscardInbound(ctx, 1, 1)
+	_, err := w.Service.Inbound.DiscardInbound(ctx, 1, 1)
 	apptest.Must(t, err)
 	if list := read(); list[0].State != app.OutcomeDiscarded || list[0].Open {
 		t.Errorf("discarded: %+v", list)
 	}
-	_, err = w.Service.RetryInbound(ctx, 1, 1, time.Now())
+	_, err = w.Service.Inbound.RetryInbound(ctx, 1, 1, time.Now())
 	apptest.Must(t, err)
 	if list := read(); list[0].State != app.OutcomeDiscarded || list[0].Open {
 		t.Errorf("tried again in vain, for the same reason: %+v", list)
 	}
-	_, err = w.Service.AllowSenders(ctx, 1, phone.ID, []string{"+84900000001"})
+	_, err = w.Service.Inbound.AllowSenders(ctx, 1, phone.ID, []string{"+84900000001"})
 	apptest.Must(t, err)
 	if list := read(); list[0].State != app.OutcomeDiscarded {
 		t.Errorf("allowed, but not tried again: %+v", list)
 	}
-	r, err := w.Service.RetryInbound(ctx, 1, 1, time.Now())
+	r, err := w.Service.Inbound.RetryInbound(ctx, 1, 1, time.Now())
 	apptest.Must(t, err)
 	if list := read(); r.Recorded != 1 || list[0].State != app.OutcomeRecorded || list[0].Transaction != 1 {
 		t.Errorf("recorded after all: %+v", list)
@@ -214,7 +214,7 @@ func TestInboundNothing(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	w.Wants(webtest.Counts{}, w.Native(), apptest.Batch())
-	e, err := w.Service.ReadInboundEvent(context.Background(), 1, 1)
+	e, err := w.Service.Inbound.ReadInboundEvent(context.Background(), 1, 1)
 	apptest.Must(t, err)
 	if e.Explanation.VI == "" || len(e.Elements) != 0 {
 		t.Errorf("%+v", e)
@@ -268,7 +268,7 @@ func TestEventLogSays(t *testing.T) {
 	b.Get("/inbound/events?before=4").Shows(t, "newest", "+20 more", `href="/transactions/3"`)
 	listed := func(position, count int) {
 		t.Helper()
-		events, _, err := w.Service.InboundEventsBefore(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
+		events, _, err := w.Service.Inbound.InboundEventsBefore(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
 		apptest.Must(t, err)
 		if e := events[0]; len(e.Elements) != 1 || e.Elements[0].Position != position || e.ElementCount != count {
 			t.Errorf("%+v", e)
@@ -299,7 +299,7 @@ func TestEventLogIsShort(t *testing.T) {
 	till := w.Native()
 	unread := func(read, unread int) {
 		t.Helper()
-		events, _, err := w.Service.InboundEventsBefore(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: read + unread}})
+		events, _, err := w.Service.Inbound.InboundEventsBefore(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: read + unread}})
 		apptest.Must(t, err)
 		for i, e := range events {
 			if e.Unread != (i >= read) || (len(e.Elements) == 0) != e.Unread {
@@ -370,9 +370,9 @@ func TestInboundElementsOfOthers(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
 	w.Names(webtest.Recorded, w.Native(), apptest.Transfer{})
-	other, err := w.Service.CreateAccount(context.Background(), "other", time.Now())
+	other, err := w.Service.Ledger.CreateAccount(context.Background(), "other", time.Now())
 	apptest.Must(t, err)
-	if _, err := w.Service.ReadInboundEvent(context.Background(), other.ID, 1); app.CodeOf(err) != app.CodeNotFound {
+	if _, err := w.Service.Inbound.ReadInboundEvent(context.Background(), other.ID, 1); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("%v", err)
 	}
 	bodies, err := w.Store.InboundBodies(context.Background(), other.ID, []int64{1}, app.ListedBody)

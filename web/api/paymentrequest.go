@@ -58,7 +58,7 @@ func EncodePaymentTransfer(t app.PaymentTransfer, zone *time.Location) PaymentTr
 }
 
 func (s *Server) listPaymentRequests(w http.ResponseWriter, q *Request) error {
-	p := wire.ParamsOf(q.Request, s.service.Zone())
+	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
 	f := app.PaymentFilter{
 		Status: app.PaymentStatus(p.Values.Get("status")), BankAccountID: p.ID("bank_account_id"), Reference: p.Values.Get("reference"),
 		Code: app.ReadCodeFilter("code", p.Values.Get("code"), &p.Bad), From: p.Bound("from", false), To: p.Bound("to", true), Page: p.Page(),
@@ -69,13 +69,13 @@ func (s *Server) listPaymentRequests(w http.ResponseWriter, q *Request) error {
 	if err := p.Bad.Err(); err != nil {
 		return err
 	}
-	page, err := s.service.PaymentRequests(q.Context(), q.account(), f, q.now)
+	page, err := s.service.Payments.PaymentRequests(q.Context(), q.account(), f, q.now)
 	if err != nil {
 		return err
 	}
 	list := make([]PaymentRequestJSON, len(page.Rows))
 	for i, r := range page.Rows {
-		list[i] = EncodePaymentRequest(r, s.service.Zone(), q.now)
+		list[i] = EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)
 	}
 	return q.answer(w, http.StatusOK, "Payment requests.", "Danh sách yêu cầu thanh toán.", member{"payment_requests", list},
 		member{"amount", page.Due}, member{"received", page.Received}, member{"pagination", paginate(f.Page, page.Total)})
@@ -97,18 +97,18 @@ func EncodeUnmatched(t app.UnmatchedTransaction, zone *time.Location, now time.T
 }
 
 func (s *Server) listUnmatched(w http.ResponseWriter, q *Request) error {
-	p := wire.ParamsOf(q.Request, s.service.Zone())
+	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
 	page := p.Page()
 	if err := p.Bad.Err(); err != nil {
 		return err
 	}
-	rows, total, err := s.service.UnmatchedTransactions(q.Context(), q.account(), page, q.now)
+	rows, total, err := s.service.Payments.UnmatchedTransactions(q.Context(), q.account(), page, q.now)
 	if err != nil {
 		return err
 	}
 	list := make([]UnmatchedJSON, len(rows))
 	for i, t := range rows {
-		list[i] = EncodeUnmatched(t, s.service.Zone(), q.now)
+		list[i] = EncodeUnmatched(t, s.service.Ledger.Zone(), q.now)
 	}
 	return q.answer(w, http.StatusOK, "Money in without a payment request.", "Tiền vào chưa ghép với yêu cầu thanh toán nào.", member{"transactions", list}, member{"pagination", paginate(page, total)})
 }
@@ -132,11 +132,11 @@ func (s *Server) createPaymentRequest(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.service.CreatePaymentRequest(q.Context(), q.account(), in, key, q.now)
+	r, err := s.service.Payments.CreatePaymentRequest(q.Context(), q.account(), in, key, q.now)
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusCreated, "The payment request was created.", "Đã tạo yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Zone(), q.now)})
+	return q.answer(w, http.StatusCreated, "The payment request was created.", "Đã tạo yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)})
 }
 
 // amount reads an amount in VND, a number or a text as programs write it; 0 where it is
@@ -164,7 +164,7 @@ func (s *Server) paymentRequest(q *Request) (app.PaymentRequest, error) {
 	if !found {
 		return app.PaymentRequest{}, app.ErrNoPaymentRequest
 	}
-	return s.service.PaymentRequest(q.Context(), q.account(), id)
+	return s.service.Payments.PaymentRequest(q.Context(), q.account(), id)
 }
 
 func (s *Server) showPaymentRequest(w http.ResponseWriter, q *Request) error {
@@ -172,15 +172,15 @@ func (s *Server) showPaymentRequest(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	transfers, err := s.service.PaymentTransfers(q.Context(), q.account(), r.ID, app.MaxPageSize)
+	transfers, err := s.service.Payments.PaymentTransfers(q.Context(), q.account(), r.ID, app.MaxPageSize)
 	if err != nil {
 		return err
 	}
 	list := make([]PaymentTransferJSON, len(transfers))
 	for i, t := range transfers {
-		list[i] = EncodePaymentTransfer(t, s.service.Zone())
+		list[i] = EncodePaymentTransfer(t, s.service.Ledger.Zone())
 	}
-	return q.answer(w, http.StatusOK, "The payment request.", "Yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Zone(), q.now)}, member{"transactions", list})
+	return q.answer(w, http.StatusOK, "The payment request.", "Yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)}, member{"transactions", list})
 }
 
 // paymentRequestQR makes the VietQR code of what is still to be paid.
@@ -209,11 +209,11 @@ func (s *Server) cancelPaymentRequest(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoPaymentRequest
 	}
-	r, err := s.service.CancelPaymentRequest(q.Context(), q.account(), id, q.now)
+	r, err := s.service.Payments.CancelPaymentRequest(q.Context(), q.account(), id, q.now)
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The payment request was cancelled.", "Đã huỷ yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Zone(), q.now)})
+	return q.answer(w, http.StatusOK, "The payment request was cancelled.", "Đã huỷ yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)})
 }
 
 func (s *Server) matchTransaction(w http.ResponseWriter, q *Request) error {
@@ -221,11 +221,11 @@ func (s *Server) matchTransaction(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.service.MatchTransaction(q.Context(), q.account(), id, transaction, q.now)
+	r, err := s.service.Payments.MatchTransaction(q.Context(), q.account(), id, transaction, q.now)
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The transaction was matched with the payment request.", "Đã ghép giao dịch với yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Zone(), q.now)})
+	return q.answer(w, http.StatusOK, "The transaction was matched with the payment request.", "Đã ghép giao dịch với yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)})
 }
 
 func (s *Server) unmatchTransaction(w http.ResponseWriter, q *Request) error {
@@ -233,11 +233,11 @@ func (s *Server) unmatchTransaction(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.service.UnmatchTransaction(q.Context(), q.account(), id, transaction)
+	r, err := s.service.Payments.UnmatchTransaction(q.Context(), q.account(), id, transaction)
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The transaction is no longer matched with the payment request.", "Đã bỏ ghép giao dịch với yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Zone(), q.now)})
+	return q.answer(w, http.StatusOK, "The transaction is no longer matched with the payment request.", "Đã bỏ ghép giao dịch với yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)})
 }
 
 // match reads the payment request in the path and the transaction in the body.

@@ -69,7 +69,7 @@ func (s *Server) management(rt route) http.HandlerFunc {
 func (s *Server) authenticate(r *http.Request, now time.Time) (app.APIKey, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), wire.RequestTimeout)
 	defer cancel()
-	return s.service.Authenticate(ctx, wire.Bearer(r.Header), now)
+	return s.service.Access.Authenticate(ctx, wire.Bearer(r.Header), now)
 }
 
 // readBody reads the JSON of a request, refusing in the order 413, 415, 400.

@@ -7,12 +7,13 @@ import (
 	"net/http"
 
 	"baoco/app"
+	"baoco/app/services"
 	"baoco/web/wire"
 )
 
 // Config is what a Server works with.
 type Config struct {
-	Service      *app.Service
+	Service      *services.All
 	Limit        int // the general limit of each key, requests a minute; 0: that of the interface
 	ListingLimit int // that of the two listings which the interface limits; 0: that of the interface
 	Version      string
@@ -22,7 +23,7 @@ type Config struct {
 // Server answers the management API.
 type Server struct {
 	*wire.Responder
-	service   *app.Service
+	service   *services.All
 	perClass  [2]int // limits by class
 	limits    wire.Buckets[keyRoute]
 	userAgent string // of what is sent for a request
@@ -39,7 +40,7 @@ func New(responder *wire.Responder, c Config) *Server {
 		Responder: responder, service: c.Service, userAgent: app.UserAgent(c.Version), closing: c.Closing, reading: make(chan struct{}, 1),
 		perClass: [2]int{generalLimit: cmp.Or(c.Limit, defaultLimit), listingLimit: cmp.Or(c.ListingLimit, defaultListingLimit)},
 	}
-	s.newest = wire.NewFeed(s.newestEvents, eventsLook, c.Service.Recorded, s.Log)
+	s.newest = wire.NewFeed(s.newestEvents, eventsLook, c.Service.Inbound.Recorded, s.Log)
 	return s
 }
 

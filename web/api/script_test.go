@@ -179,7 +179,7 @@ func (s script) run(t *testing.T) (failures []string, crossed bool) {
 	w := webtest.NewWorld(t)
 	r := &play{World: w, values: map[string]string{}}
 	r.values["full"] = w.APIKey(app.ScopeFull)
-	began := app.DayOf(time.Now(), w.Service.Zone())
+	began := app.DayOf(time.Now(), w.Service.Ledger.Zone())
 	r.today = began
 	for _, st := range s.steps {
 		if st.prepare != nil {
@@ -192,7 +192,7 @@ func (s script) run(t *testing.T) (failures []string, crossed bool) {
 			failures = append(failures, fmt.Sprintf("%s.txt:%d: %s %s: %s", s.name, st.line, st.method, webtest.Short(st.path), f))
 		}
 	}
-	return failures, app.DayOf(time.Now(), w.Service.Zone()) != began
+	return failures, app.DayOf(time.Now(), w.Service.Ledger.Zone()) != began
 }
 
 // play is a script under way.
@@ -254,7 +254,7 @@ func (r *play) prepare(args []string) error {
 	}
 	switch args[0] {
 	case "account":
-		a, err := r.Service.CreateAccount(ctx, words[0], now)
+		a, err := r.Service.Ledger.CreateAccount(ctx, words[0], now)
 		r.values[words[0]] = strconv.FormatInt(a.ID, 10)
 		return err
 	case "key":
@@ -262,14 +262,14 @@ func (r *play) prepare(args []string) error {
 		if options["expired"] != "" {
 			expires = now.Add(-2 * time.Second)
 		}
-		k, key, err := r.Service.CreateAPIKey(ctx, account, words[0], app.Scope(options["scope"]), expires, app.IdempotencyKey{}, now)
+		k, key, err := r.Service.Access.CreateAPIKey(ctx, account, words[0], app.Scope(options["scope"]), expires, app.IdempotencyKey{}, now)
 		r.values[words[0]] = key
 		if err == nil && options["revoked"] != "" {
-			err = r.Service.RevokeAPIKey(ctx, account, k.ID, now)
+			err = r.Service.Access.RevokeAPIKey(ctx, account, k.ID, now)
 		}
 		return err
 	case "bank":
-		result, err := r.Service.LinkBankAccount(ctx, account, app.BankAccountLink{
+		result, err := r.Service.Inbound.LinkBankAccount(ctx, account, app.BankAccountLink{
 			Bank: words[1], AccountNumber: words[2], AccountName: "NGUYEN VAN A", Pending: options["pending"] != "",
 		}, now)
 		r.values[words[0]] = strconv.FormatInt(result.BankAccount.ID, 10)
@@ -277,14 +277,14 @@ func (r *play) prepare(args []string) error {
 	case "plan":
 		return r.plan(account, options)
 	case "source":
-		s, err := r.Service.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: words[0]}, now)
+		s, err := r.Service.Inbound.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: words[0]}, now)
 		r.values[words[0]], r.values[words[0]+"_token"] = s.Secret, s.Token
 		return err
 	case "webhooks":
 		n, err := strconv.Atoi(words[0])
 		for range n {
 			if err == nil {
-				_, _, err = r.Service.CreateWebhook(ctx, account, app.WebhookCreate{Name: "many", URL: "https://shop.example.com/", Type: app.WebhookAll}, now)
+				_, _, err = r.Service.Deliveries.CreateWebhook(ctx, account, app.WebhookCreate{Name: "many", URL: "https://shop.example.com/", Type: app.WebhookAll}, now)
 			}
 		}
 		return err
@@ -292,7 +292,7 @@ func (r *play) prepare(args []string) error {
 		n, err := strconv.Atoi(words[0])
 		for range n {
 			if err == nil {
-				_, _, err = r.Service.CreateStream(ctx, account, app.StreamCreate{Name: "many", URL: "nats://nats.example.com", Topic: "a"}, now)
+				_, _, err = r.Service.Streams.CreateStream(ctx, account, app.StreamCreate{Name: "many", URL: "nats://nats.example.com", Topic: "a"}, now)
 			}
 		}
 		return err
@@ -327,7 +327,7 @@ func (r *play) plan(account int64, options map[string]string) error {
 		u.MaxBankAccounts = &n
 	}
 	if text := options["expires"]; text != "" {
-		at, err := app.ParseExpiry(text, r.Service.Zone())
+		at, err := app.ParseExpiry(text, r.Service.Ledger.Zone())
 		if err != nil {
 			return err
 		}
@@ -340,7 +340,7 @@ func (r *play) plan(account int64, options map[string]string) error {
 	if text := options["name"]; text != "" {
 		u.Plan = &text
 	}
-	_, err := r.Service.UpdateAccount(context.Background(), account, u)
+	_, err := r.Service.Ledger.UpdateAccount(context.Background(), account, u)
 	return err
 }
 

@@ -73,12 +73,12 @@ func (s *Server) source(q *Request) (app.SourceHealth, error) {
 	if !found {
 		return app.SourceHealth{}, app.ErrNoSource
 	}
-	return s.service.SourceHealth(q.Context(), q.account(), id)
+	return s.service.Inbound.SourceHealth(q.Context(), q.account(), id)
 }
 
 // encodeSource leaves out what calls a source where the key may only read.
 func (s *Server) encodeSource(src app.SourceHealth, q *Request) SourceJSON {
-	encoded := EncodeSource(src, s.service.Zone(), wire.Lang(q.Request))
+	encoded := EncodeSource(src, s.service.Ledger.Zone(), wire.Lang(q.Request))
 	if q.key.Scope != app.ScopeFull {
 		encoded.URLPath = nil
 	}
@@ -98,7 +98,7 @@ func (s *Server) listSources(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.service.SourcesHealth(q.Context(), q.account())
+	list, err := s.service.Inbound.SourcesHealth(q.Context(), q.account())
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (s *Server) addSource(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	src, err := s.service.AddSource(q.Context(), q.account(), in, q.now)
+	src, err := s.service.Inbound.AddSource(q.Context(), q.account(), in, q.now)
 	if err != nil {
 		return f.asSent(err)
 	}
@@ -166,7 +166,7 @@ func (s *Server) addSource(w http.ResponseWriter, q *Request) error {
 		return q.answer(w, http.StatusOK, "The source was added before; its secret is not shown again.",
 			"Nguồn đã được thêm trước đó; khoá bí mật sẽ không hiển thị lại.", member{"source", EncodeCreatedSource(src, false)})
 	}
-	kind, _ := s.service.ProviderKind(src.Provider)
+	kind, _ := s.service.Inbound.ProviderKind(src.Provider)
 	return q.answer(w, http.StatusCreated, "The source was added. Store the secret now: it is not shown again.", "Đã thêm nguồn. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại.",
 		append(madeSource(src, in.Secret == ""), member{"setup", kind.Setup(src).In(wire.Lang(q.Request))})...)
 }
@@ -184,7 +184,7 @@ func (s *Server) rotateSourceSecret(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	src, err := s.service.RotateSource(q.Context(), q.account(), before.ID, secret, app.IdempotencyKey{}, q.now)
+	src, err := s.service.Inbound.RotateSource(q.Context(), q.account(), before.ID, secret, app.IdempotencyKey{}, q.now)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (s *Server) removeSource(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoSource
 	}
-	if err := s.service.RemoveSource(q.Context(), q.account(), id, q.now); err != nil {
+	if err := s.service.Inbound.RemoveSource(q.Context(), q.account(), id, q.now); err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The source was removed: its calls are refused from now on. Its transactions stay.", "Đã xoá nguồn: lần gọi đến nguồn này sẽ bị từ chối. Các giao dịch vẫn được giữ.")
@@ -206,19 +206,19 @@ func (s *Server) removeSource(w http.ResponseWriter, q *Request) error {
 // listRefused lists the calls that were refused, all that are kept unless fewer
 // are asked for.
 func (s *Server) listRefused(w http.ResponseWriter, q *Request) error {
-	p := wire.ParamsOf(q.Request, s.service.Zone())
+	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
 	source, page := p.ID("source_id"), p.ListPage(app.KeptRefusedCalls)
 	if err := p.Bad.Err(); err != nil {
 		return err
 	}
-	list, err := s.service.RefusedCalls(q.Context(), q.account(), source, app.KeptRefusedCalls)
+	list, err := s.service.Inbound.RefusedCalls(q.Context(), q.account(), source, app.KeptRefusedCalls)
 	if err != nil {
 		return err
 	}
 	list, pages := paged(list, page)
 	encoded := make([]RefusedCallJSON, len(list))
 	for i, c := range list {
-		encoded[i] = EncodeRefusedCall(c, s.service.Zone(), wire.Lang(q.Request))
+		encoded[i] = EncodeRefusedCall(c, s.service.Ledger.Zone(), wire.Lang(q.Request))
 	}
 	return q.answer(w, http.StatusOK, "Refused calls.", "Các lần gọi bị từ chối.", member{"refused", encoded}, member{"pagination", pages})
 }
@@ -228,9 +228,9 @@ func (s *Server) showRefused(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoRefusedCall
 	}
-	c, err := s.service.RefusedCall(q.Context(), q.account(), id)
+	c, err := s.service.Inbound.RefusedCall(q.Context(), q.account(), id)
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The refused call.", "Lần gọi bị từ chối.", member{"refused_call", EncodeRefusedCall(c, s.service.Zone(), wire.Lang(q.Request))})
+	return q.answer(w, http.StatusOK, "The refused call.", "Lần gọi bị từ chối.", member{"refused_call", EncodeRefusedCall(c, s.service.Ledger.Zone(), wire.Lang(q.Request))})
 }

@@ -40,7 +40,7 @@ func EncodeStream(st app.Stream, zone *time.Location, lang app.Lang) StreamJSON 
 }
 
 func (s *Server) encodeStream(st app.Stream, q *Request) StreamJSON {
-	return EncodeStream(st, s.service.Zone(), wire.Lang(q.Request))
+	return EncodeStream(st, s.service.Ledger.Zone(), wire.Lang(q.Request))
 }
 
 func (s *Server) listStreams(w http.ResponseWriter, q *Request) error {
@@ -48,7 +48,7 @@ func (s *Server) listStreams(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.service.Streams(q.Context(), q.account())
+	list, err := s.service.Streams.Streams(q.Context(), q.account())
 	if err != nil {
 		return err
 	}
@@ -77,11 +77,11 @@ func (s *Server) createStream(w http.ResponseWriter, q *Request) error {
 	}
 	in.Key, err = q.idempotencyKey()
 	f.bad.Merge(err)
-	f.bad.Merge(s.service.CheckStream(in))
+	f.bad.Merge(s.service.Streams.CheckStream(in))
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	st, secret, err := s.service.CreateStream(q.Context(), q.account(), in, q.now)
+	st, secret, err := s.service.Streams.CreateStream(q.Context(), q.account(), in, q.now)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (s *Server) namedStream(q *Request) (app.Stream, error) {
 	if !found {
 		return app.Stream{}, app.ErrNoStream
 	}
-	return s.service.Stream(q.Context(), q.account(), id)
+	return s.service.Streams.Stream(q.Context(), q.account(), id)
 }
 
 func (s *Server) showStream(w http.ResponseWriter, q *Request) error {
@@ -138,7 +138,7 @@ func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
 		Name: f.optional("name"), URL: f.optional("url"), Topic: f.optional("topic"), Credentials: f.credentials(), SinceID: f.sinceID(), Type: (*app.WebhookType)(f.optional("type")),
 		IsActive: f.state("is_active"),
 	}
-	f.bad.Merge(s.service.CheckStreamUpdate(before, u))
+	f.bad.Merge(s.service.Streams.CheckStreamUpdate(before, u))
 	if f.bad.Err() == nil && u == (app.StreamUpdate{}) {
 		f.bad.Add("body", "must have at least one of name, url, topic, username with password, type, is_active and since_id",
 			"phải có ít nhất một trong name, url, topic, username kèm password, type, is_active và since_id")
@@ -146,7 +146,7 @@ func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	st, err := s.service.UpdateStream(q.Context(), q.account(), before.ID, u, q.now)
+	st, err := s.service.Streams.UpdateStream(q.Context(), q.account(), before.ID, u, q.now)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (s *Server) toggleStream(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoStream
 	}
-	st, err := s.service.ToggleStream(q.Context(), q.account(), id, q.now)
+	st, err := s.service.Streams.ToggleStream(q.Context(), q.account(), id, q.now)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (s *Server) deleteStream(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoStream
 	}
-	if err := s.service.DeleteStream(q.Context(), q.account(), id, q.now); err != nil {
+	if err := s.service.Streams.DeleteStream(q.Context(), q.account(), id, q.now); err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The stream was deleted.", "Đã xoá luồng.")
@@ -204,7 +204,7 @@ func (s *Server) testStream(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoStream
 	}
-	problem, err := s.service.TestStream(q.Context(), q.account(), id, s.userAgent, q.now)
+	problem, err := s.service.Streams.TestStream(q.Context(), q.account(), id, s.userAgent, q.now)
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (s *Server) rotateStreamSecret(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	secret, err := s.service.RotateStreamSecret(q.Context(), q.account(), before.ID, app.IdempotencyKey{}, q.now)
+	secret, err := s.service.Streams.RotateStreamSecret(q.Context(), q.account(), before.ID, app.IdempotencyKey{}, q.now)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func EncodeTransaction(t app.Transaction, zone *time.Location) TransactionJSON {
 }
 
 func (s *Server) listTransactions(w http.ResponseWriter, q *Request) error {
-	p := wire.ParamsOf(q.Request, s.service.Zone())
+	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
 	f := app.TransactionFilter{
 		BankAccountID: p.ID("bank_account_id"), Type: p.Direction(), From: p.Bound("from", false), To: p.Bound("to", true),
 		MinAmount: p.Amount("min_amount"), MaxAmount: p.Amount("max_amount"), Query: p.Search(), Page: p.Page(),
@@ -66,13 +66,13 @@ func (s *Server) listTransactions(w http.ResponseWriter, q *Request) error {
 	if err := p.Bad.Err(); err != nil {
 		return err
 	}
-	page, err := s.service.Transactions(q.Context(), q.account(), f)
+	page, err := s.service.Ledger.Transactions(q.Context(), q.account(), f)
 	if err != nil {
 		return err
 	}
 	encoded := make([]TransactionJSON, len(page.Rows))
 	for i, t := range page.Rows {
-		encoded[i] = EncodeTransaction(t, s.service.Zone())
+		encoded[i] = EncodeTransaction(t, s.service.Ledger.Zone())
 	}
 	return q.answer(w, http.StatusOK, "Transactions.", "Danh sách giao dịch.", member{"transactions", encoded}, member{"pagination", paginate(f.Page, page.Total)})
 }
@@ -82,11 +82,11 @@ func (s *Server) showTransaction(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoTransaction
 	}
-	t, err := s.service.Transaction(q.Context(), q.account(), id)
+	t, err := s.service.Ledger.Transaction(q.Context(), q.account(), id)
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The transaction.", "Giao dịch.", member{"transaction", EncodeTransaction(t, s.service.Zone())})
+	return q.answer(w, http.StatusOK, "The transaction.", "Giao dịch.", member{"transaction", EncodeTransaction(t, s.service.Ledger.Zone())})
 }
 
 // readSinceID reads the id of the last transaction that somebody has; 0: they have
@@ -102,7 +102,7 @@ func readSinceID(field, text string, bad *app.Invalid) int64 {
 // addTransaction records one transaction by hand: an object of the native
 // format, read as strictly as the calls of native sources.
 func (s *Server) addTransaction(w http.ResponseWriter, q *Request) error {
-	e := provider.ReadNativeElement(q.body, s.service.Zone())
+	e := provider.ReadNativeElement(q.body, s.service.Ledger.Zone())
 	if e.Fault != nil {
 		return app.InvalidField(e.Fault.Field, e.Fault.Text.EN, e.Fault.Text.VI)
 	}
@@ -115,7 +115,7 @@ func (s *Server) addTransaction(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	t, outcome, err := s.service.RecordByHand(q.Context(), q.account(), e, q.raw, key, q.now)
+	t, outcome, err := s.service.Inbound.RecordByHand(q.Context(), q.account(), e, q.raw, key, q.now)
 	if err != nil {
 		return err
 	}
@@ -123,5 +123,5 @@ func (s *Server) addTransaction(w http.ResponseWriter, q *Request) error {
 	if outcome == app.OutcomeDuplicate {
 		status, message = http.StatusOK, app.Text{EN: "The transaction was recorded before.", VI: "Giao dịch đã được ghi nhận trước đó."}
 	}
-	return q.answer(w, status, message.EN, message.VI, member{"transaction", EncodeTransaction(t, s.service.Zone())})
+	return q.answer(w, status, message.EN, message.VI, member{"transaction", EncodeTransaction(t, s.service.Ledger.Zone())})
 }

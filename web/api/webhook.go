@@ -48,14 +48,14 @@ func (s *Server) listWebhooks(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.service.Webhooks(q.Context(), q.account())
+	list, err := s.service.Deliveries.Webhooks(q.Context(), q.account())
 	if err != nil {
 		return err
 	}
 	list, pages := paged(list, page)
 	encoded := make([]WebhookJSON, len(list))
 	for i, hook := range list {
-		encoded[i] = EncodeWebhook(hook, s.service.Zone())
+		encoded[i] = EncodeWebhook(hook, s.service.Ledger.Zone())
 	}
 	return q.answer(w, http.StatusOK, "Webhooks.", "Danh sách webhook.", member{"webhooks", encoded}, member{"pagination", pages})
 }
@@ -74,21 +74,21 @@ func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
 	}
 	in.Key, err = q.idempotencyKey()
 	f.bad.Merge(err)
-	f.bad.Merge(s.service.CheckWebhook(in))
+	f.bad.Merge(s.service.Deliveries.CheckWebhook(in))
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	hook, secret, err := s.service.CreateWebhook(q.Context(), q.account(), in, q.now)
+	hook, secret, err := s.service.Deliveries.CreateWebhook(q.Context(), q.account(), in, q.now)
 	if err != nil {
 		return f.asSent(err)
 	}
 	if secret == "" {
 		return q.answer(w, http.StatusOK, "The webhook was created before; its secret is not shown again.",
-			"Webhook đã được tạo trước đó; khoá bí mật sẽ không hiển thị lại.", member{"webhook", EncodeWebhook(hook, s.service.Zone())})
+			"Webhook đã được tạo trước đó; khoá bí mật sẽ không hiển thị lại.", member{"webhook", EncodeWebhook(hook, s.service.Ledger.Zone())})
 	}
 	return q.answer(w, http.StatusCreated, "The webhook was created. Store the secret now: it is not shown again."+hook.PlainWarning().EN,
 		"Đã tạo webhook. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại."+hook.PlainWarning().VI,
-		append([]member{{"webhook", EncodeWebhook(hook, s.service.Zone())}, {"secret", secret}}, script(hook, secret, q)...)...)
+		append([]member{{"webhook", EncodeWebhook(hook, s.service.Ledger.Zone())}, {"secret", secret}}, script(hook, secret, q)...)...)
 }
 
 // script is what the owner of a sheet pastes; none for other webhooks.
@@ -106,7 +106,7 @@ func (s *Server) namedWebhook(q *Request) (app.Webhook, error) {
 	if !found {
 		return app.Webhook{}, app.ErrNoWebhook
 	}
-	return s.service.Webhook(q.Context(), q.account(), id)
+	return s.service.Deliveries.Webhook(q.Context(), q.account(), id)
 }
 
 func (s *Server) showWebhook(w http.ResponseWriter, q *Request) error {
@@ -114,7 +114,7 @@ func (s *Server) showWebhook(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The webhook.", "Webhook.", member{"webhook", EncodeWebhook(hook, s.service.Zone())})
+	return q.answer(w, http.StatusOK, "The webhook.", "Webhook.", member{"webhook", EncodeWebhook(hook, s.service.Ledger.Zone())})
 }
 
 func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
@@ -129,7 +129,7 @@ func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
 	u := app.WebhookUpdate{
 		Name: f.optional("name"), URL: f.optional("webhook_url"), Type: (*app.WebhookType)(f.optional("type")), IsActive: f.state("is_active"),
 	}
-	f.bad.Merge(s.service.CheckWebhookUpdate(u))
+	f.bad.Merge(s.service.Deliveries.CheckWebhookUpdate(u))
 	if f.bad.Err() == nil && u == (app.WebhookUpdate{}) {
 		f.bad.Add("body", "must have at least one of name, webhook_url, type and is_active",
 			"phải có ít nhất một trong name, webhook_url, type và is_active")
@@ -137,12 +137,12 @@ func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	hook, err := s.service.UpdateWebhook(q.Context(), q.account(), before.ID, u, q.now)
+	hook, err := s.service.Deliveries.UpdateWebhook(q.Context(), q.account(), before.ID, u, q.now)
 	if err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The webhook was updated."+hook.PlainWarning().EN, "Đã cập nhật webhook."+hook.PlainWarning().VI,
-		member{"webhook", EncodeWebhook(hook, s.service.Zone())})
+		member{"webhook", EncodeWebhook(hook, s.service.Ledger.Zone())})
 }
 
 func (s *Server) toggleWebhook(w http.ResponseWriter, q *Request) error {
@@ -150,7 +150,7 @@ func (s *Server) toggleWebhook(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoWebhook
 	}
-	hook, err := s.service.ToggleWebhook(q.Context(), q.account(), id, q.now)
+	hook, err := s.service.Deliveries.ToggleWebhook(q.Context(), q.account(), id, q.now)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (s *Server) deleteWebhook(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoWebhook
 	}
-	if err := s.service.DeleteWebhook(q.Context(), q.account(), id, q.now); err != nil {
+	if err := s.service.Deliveries.DeleteWebhook(q.Context(), q.account(), id, q.now); err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The webhook was deleted; its history stays.", "Đã xoá webhook; lịch sử gửi vẫn được giữ.")
@@ -189,7 +189,7 @@ func (s *Server) rotateSecret(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	secret, err := s.service.RotateSecret(q.Context(), q.account(), hook.ID, time.Duration(hours)*time.Hour, app.IdempotencyKey{}, q.now)
+	secret, err := s.service.Deliveries.RotateSecret(q.Context(), q.account(), hook.ID, time.Duration(hours)*time.Hour, app.IdempotencyKey{}, q.now)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (s *Server) activateSecret(w http.ResponseWriter, q *Request) error {
 	if !found {
 		return app.ErrNoWebhook
 	}
-	if err := s.service.ActivateSecret(q.Context(), q.account(), id, q.now); err != nil {
+	if err := s.service.Deliveries.ActivateSecret(q.Context(), q.account(), id, q.now); err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The new secret signs everything from now on.", "Từ bây giờ mọi thứ được ký bằng khoá bí mật mới.")

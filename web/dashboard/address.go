@@ -42,7 +42,7 @@ func (s *Server) givenAddress(v *visit, path string, needs app.Reach) givenAddre
 // sourceAddress is the address that a source calls. A phone may be in the same
 // network, a program on the same machine.
 func (s *Server) sourceAddress(v *visit, src app.Source) givenAddress {
-	kind, _ := s.Service.ProviderKind(src.Provider)
+	kind, _ := s.Service.Inbound.ProviderKind(src.Provider)
 	needs := map[app.ProviderGroup]app.Reach{app.Gateways: app.ReachInternet, app.PhoneApps: app.ReachNetwork, app.OwnPrograms: app.ReachMachine}
 	return s.givenAddress(v, src.URLPath(), needs[kind.Group])
 }

@@ -152,11 +152,11 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 		return s.showGuide(v, guideData{Open: "alerts", Telegram: sent.card}, wrong)
 	}
 	v.formVersion = "" // each form of the page has the version of what is stored
-	p, err := s.Service.AlertPreferences(v.Context(), v.account.ID)
+	p, err := s.Service.Alerts.AlertPreferences(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
-	channels, err := s.Service.AlertChannels(v.Context(), v.account.ID)
+	channels, err := s.Service.Alerts.AlertChannels(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 		data.Chats[i].Channel.Medium = medium
 		cards[medium] = &data.Chats[i]
 	}
-	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 	for _, kind := range s.alertKinds(v) {
 		data.Kinds = append(data.Kinds, alertKind{kind, kind.AlertName(), !slices.Contains(p.Muted, kind)})
 	}
-	if data.Messages, err = s.Service.AlertMessages(v.Context(), v.account.ID, alertMessagesShown); err != nil {
+	if data.Messages, err = s.Service.Alerts.AlertMessages(v.Context(), v.account.ID, alertMessagesShown); err != nil {
 		return err
 	}
 	return s.renderForm(v, wrong, "alerts", "settings", app.Text{EN: "Alerts", VI: "Cảnh báo"}, data)
@@ -230,7 +230,7 @@ func (s *Server) alertKinds(v *visit) []app.AttentionKind {
 // setAlertPreferences sets the language and the kinds that are checked. Kinds that
 // the form doesn't show stay as they are.
 func (s *Server) setAlertPreferences(v *visit) error {
-	p, err := s.Service.AlertPreferences(v.Context(), v.account.ID)
+	p, err := s.Service.Alerts.AlertPreferences(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (s *Server) setAlertPreferences(v *visit) error {
 	if changed != nil {
 		return s.showAlerts(v, sentAlerts{preferences: &p}, changed)
 	}
-	if err := s.Service.SetAlertPreferences(v.Context(), v.account.ID, p); err != nil {
+	if err := s.Service.Alerts.SetAlertPreferences(v.Context(), v.account.ID, p); err != nil {
 		return s.showAlerts(v, sentAlerts{preferences: &p}, err)
 	}
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
@@ -260,7 +260,7 @@ func (s *Server) setAlertPreferences(v *visit) error {
 // setReport sets when the checked channels get the report of the day; the others
 // get none.
 func (s *Server) setReport(v *visit) error {
-	channels, err := s.Service.AlertChannels(v.Context(), v.account.ID)
+	channels, err := s.Service.Alerts.AlertChannels(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ func (s *Server) setReport(v *visit) error {
 		return s.showAlerts(v, sentAlerts{report: &sent}, err)
 	}
 	for _, c := range channels {
-		if err := s.Service.SetReport(v.Context(), v.account.ID, c.Medium, sent.of(c.Medium), v.now); err != nil {
+		if err := s.Service.Alerts.SetReport(v.Context(), v.account.ID, c.Medium, sent.of(c.Medium), v.now); err != nil {
 			return s.showAlerts(v, sentAlerts{report: &sent}, err)
 		}
 	}
@@ -312,7 +312,7 @@ func (s *Server) setPayments(v *visit) (err error) {
 	feed.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id"))
 	bad.Merge(err)
 	if err = bad.Err(); err == nil {
-		err = s.Service.SetPaymentFeed(v.Context(), v.account.ID, medium, feed)
+		err = s.Service.Alerts.SetPaymentFeed(v.Context(), v.account.ID, medium, feed)
 	}
 	if app.CodeOf(err) == app.CodeNotFound {
 		return err
@@ -326,14 +326,14 @@ func (s *Server) setPayments(v *visit) (err error) {
 
 func (s *Server) setAlertChannel(v *visit, sent alertCard) error {
 	sent.Channel.AccountID, sent.Open = v.account.ID, true
-	channels, err := s.Service.AlertChannels(v.Context(), v.account.ID)
+	channels, err := s.Service.Alerts.AlertChannels(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
 	if err := v.unchanged(savedChannel(channels, sent.Channel.Medium)); err != nil {
 		return s.showAlerts(v, sentAlerts{card: sent}, err)
 	}
-	if _, err := s.Service.SetAlertChannel(v.Context(), sent.Channel, v.now); err != nil {
+	if _, err := s.Service.Alerts.SetAlertChannel(v.Context(), sent.Channel, v.now); err != nil {
 		return s.showAlerts(v, sentAlerts{card: sent}, err)
 	}
 	return s.redirect(v, v.next("/settings/alerts"), app.Text{EN: "The channel is set up. Send a test to see that it works.", VI: "Đã thiết lập kênh. Hãy gửi thử để xem kênh có hoạt động không."})
@@ -347,7 +347,7 @@ func (s *Server) testAlert(v *visit) error {
 	medium := app.AlertMedium(v.PathValue("medium"))
 	ctx, cancel := context.WithTimeout(v.Context(), alertTestTime)
 	defer cancel()
-	err := s.Service.TestAlert(ctx, v.account.ID, medium, s.Installation, v.now)
+	err := s.Service.Alerts.TestAlert(ctx, v.account.ID, medium, s.Installation, v.now)
 	var fault *app.AlertError
 	if errors.As(err, &fault) {
 		wrong := app.Refused(app.CodeConflict, app.Text{EN: "The test message was not delivered. " + fault.Text.EN, VI: "Chưa gửi được tin thử. " + fault.Text.VI})
@@ -365,13 +365,13 @@ func (s *Server) alertRemoval(v *visit, medium app.AlertMedium) confirmation {
 		Path: "/settings/alerts/" + string(medium) + "/remove", Back: "/settings/alerts",
 		Title: v.T("Send no alerts by "+medium.Name().EN+"?", "Ngừng cảnh báo qua "+medium.Name().VI+"?"), Button: v.T("Remove", "Xoá kênh"),
 		Texts: []string{v.T("Nobody is told there any more, and what was entered is forgotten.", "Sẽ không còn cảnh báo nào được gửi qua kênh này, thông tin đã nhập bị xoá.")},
-		do:    func() error { return s.Service.RemoveAlertChannel(v.Context(), v.account.ID, medium) },
+		do:    func() error { return s.Service.Alerts.RemoveAlertChannel(v.Context(), v.account.ID, medium) },
 		done:  app.Text{EN: "The channel is removed.", VI: "Đã xoá kênh."},
 	}
 }
 
 func (s *Server) removeAlert(v *visit) error {
-	c, err := s.Service.AlertChannel(v.Context(), v.account.ID, app.AlertMedium(v.PathValue("medium")))
+	c, err := s.Service.Alerts.AlertChannel(v.Context(), v.account.ID, app.AlertMedium(v.PathValue("medium")))
 	if err != nil {
 		return err
 	}

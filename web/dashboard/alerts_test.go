@@ -77,7 +77,7 @@ func TestAlertsPage(t *testing.T) {
 	a = b.Post("/settings/alerts/telegram", "token", "", "chat", "7", "api_url", "")
 	a.WantStatus(t, http.StatusUnprocessableEntity)
 	a.Shows(t, "Token must be entered again")
-	c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertTelegram)
+	c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, app.AlertTelegram)
 	apptest.Must(t, err)
 	if c.Telegram != (app.TelegramSettings{Token: botToken, Chat: "7", APIURL: api}) {
 		t.Errorf("%+v", c.Telegram)
@@ -85,7 +85,7 @@ func TestAlertsPage(t *testing.T) {
 
 	// What is told, and in which language.
 	b.Post("/settings/alerts", "lang", "en", "kind", "webhook", "kind", "server").Goes(t, "/settings/alerts")
-	p, err := w.Service.AlertPreferences(t.Context(), 1)
+	p, err := w.Service.Alerts.AlertPreferences(t.Context(), 1)
 	apptest.Must(t, err)
 	if p.Lang != app.English || len(p.Muted) != len(app.AlertKinds)-2 {
 		t.Errorf("%+v", p)
@@ -147,7 +147,7 @@ func TestAlertsEmailForm(t *testing.T) {
 	b.Post("/settings/alerts/email", form("smtp_password", "", "email_to", "hoa@example.vn, lan@example.vn")...).Goes(t, "/settings/alerts")
 	b.Post("/settings/alerts/email", form("smtp_password", "", "smtp_host", "evil.example.vn")...).WantStatus(t, http.StatusUnprocessableEntity)
 	b.Post("/settings/alerts/email", form("smtp_password", "", "smtp_username", "minh")...).WantStatus(t, http.StatusUnprocessableEntity)
-	c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertEmail)
+	c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, app.AlertEmail)
 	apptest.Must(t, err)
 	e := c.Email
 	if e.Host != "smtp.example.vn" || e.Password != "mật khẩu thư" || e.From != "lan@example.vn" || strings.Join(e.To, " ") != "hoa@example.vn lan@example.vn" {
@@ -176,9 +176,9 @@ func TestAlertsTenancy(t *testing.T) {
 	}
 	minh.Post("/settings/alerts", "lang", "en").Goes(t, "/settings/alerts")
 	minh.Post("/settings/alerts/telegram", "token", "", "chat", "5").WantStatus(t, http.StatusUnprocessableEntity) // lan's isn't kept for minh
-	p, err := w.Service.AlertPreferences(t.Context(), 1)
+	p, err := w.Service.Alerts.AlertPreferences(t.Context(), 1)
 	apptest.Must(t, err)
-	if c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertTelegram); err != nil || c.Telegram.Chat != "424242" || p.Lang != app.Vietnamese || len(*texts) != 0 {
+	if c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, app.AlertTelegram); err != nil || c.Telegram.Chat != "424242" || p.Lang != app.Vietnamese || len(*texts) != 0 {
 		t.Errorf("%+v, %v, %+v, %q", c, err, p, *texts)
 	}
 }
@@ -193,7 +193,7 @@ func TestMoreAttention(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	src := w.Native()
 	soon := time.Now().Add(6 * 24 * time.Hour)
-	_, err := w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &soon})
+	_, err := w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &soon})
 	apptest.Must(t, err)
 	b.Get("/").Shows(t, "Your plan expires at ", "but you can’t link or turn on bank accounts, or add or turn on webhooks and streams.")
 	if a := b.Get("/"); strings.Contains(a.Body, "are refused") {
@@ -212,7 +212,7 @@ func TestMoreAttention(t *testing.T) {
 	if a := b.Get("/"); strings.Contains(a.Body, "are refused") {
 		t.Error("a call was accepted since")
 	}
-	_, err = w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err = w.Service.Alerts.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	w.Change(`UPDATE alert_channels SET failures = 2, problem_en = 'Because.', problem_vi = 'Vì vậy.'`)
 	b.Get("/").Hides(t, "Alerts by Telegram")
@@ -245,15 +245,15 @@ func TestReportOfTheDay(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	b.Get("/settings/alerts").Shows(t, "Report of the day", "Set up a channel above first.")
 	b.Post("/settings/alerts/report", "medium", "telegram", "report_time", "21:30").Goes(t, "/settings/alerts")
-	_, err := w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err := w.Service.Alerts.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	at := func() app.ReportTime {
 		t.Helper()
-		c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertTelegram)
+		c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, app.AlertTelegram)
 		apptest.Must(t, err)
 		return c.ReportTime
 	}
-	_, err = w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: w.SecondAccount(), Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err = w.Service.Alerts.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: w.SecondAccount(), Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	b.Post("/settings/alerts/report", "medium", "telegram", "report_time", "22:15").Goes(t, "/settings/alerts")
 	if n := w.Rows("alert_channels WHERE report_time <> ''"); n != 1 {
@@ -267,7 +267,7 @@ func TestReportOfTheDay(t *testing.T) {
 	a.WantStatus(t, http.StatusUnprocessableEntity)
 	a.Shows(t, "Time of the report must be a time of day such as 21:30.")
 	// The channel set up anew keeps its time.
-	_, err = w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Chat: "6"}}, time.Now())
+	_, err = w.Service.Alerts.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Chat: "6"}}, time.Now())
 	apptest.Must(t, err)
 	if at() != "22:15" {
 		t.Errorf("at %s", at())
@@ -286,7 +286,7 @@ func TestTwoTabsEditAlerts(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	b := w.Browser().SignIn("lan")
-	_, err := w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err := w.Service.Alerts.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	version := func(a webtest.Answer, path string) string {
 		t.Helper()
@@ -348,14 +348,14 @@ func TestChatForms(t *testing.T) {
 		b.Post(path+"/payments", "on", "1").WantStatus(t, http.StatusNotFound)
 		b.Post(path+"/chat", "channel_url", url, "token", "t0ken").Goes(t, "/settings/alerts")
 		b.Post(path+"/chat", "channel_url", "").Goes(t, "/settings/alerts") // keeps both
-		c, err := w.Service.AlertChannel(t.Context(), 1, medium)
+		c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, medium)
 		apptest.Must(t, err)
 		if c.Chat != (app.ChatSettings{URL: url, Token: "t0ken"}) || strings.Contains(c.Destination(), "secret") {
 			t.Errorf("%+v %s", c.Chat, c.Destination())
 		}
 	}
 	b.Post("/settings/alerts/ntfy/chat", "channel_url", "https://ntfy.example.vn/x").Goes(t, "/settings/alerts")
-	if c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertNtfy); err != nil || c.Chat.Token != "" {
+	if c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, app.AlertNtfy); err != nil || c.Chat.Token != "" {
 		t.Errorf("the token goes to another server: %+v %v", c.Chat, err)
 	}
 	b.Post("/settings/alerts/zalo/chat", "token", "x", "chat", "6ede").WantStatus(t, http.StatusUnprocessableEntity)
@@ -367,7 +367,7 @@ func TestChatForms(t *testing.T) {
 	b.Post("/settings/alerts/slack/payments", "on", "1", "min_amount", "1.5").Shows(t, "Smallest amount", `value="1.5"`)
 	b.Post("/settings/alerts/slack/payments", "on", "1", "bank_account_id", "99").WantStatus(t, http.StatusUnprocessableEntity)
 	b.Post("/settings/alerts/slack/payments", "on", "1", "type", "IN", "min_amount", "200.000", "bank_account_id", strconv.FormatInt(bank.ID, 10)).Goes(t, "/settings/alerts")
-	c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertSlack)
+	c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, app.AlertSlack)
 	apptest.Must(t, err)
 	if f := c.Feed; f != (app.PaymentFeed{On: true, BankAccountID: bank.ID, Type: app.In, Least: 200000}) {
 		t.Errorf("%+v", f)
@@ -379,7 +379,7 @@ func TestChatForms(t *testing.T) {
 		noSecretInFile(w, part)
 	}
 	b.Post("/settings/alerts/slack/payments").Goes(t, "/settings/alerts")
-	if c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertSlack); err != nil || c.Feed.On {
+	if c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, app.AlertSlack); err != nil || c.Feed.On {
 		t.Errorf("%+v %v", c.Feed, err)
 	}
 	b.Post("/settings/alerts/slack/remove").Goes(t, "/settings/alerts")

@@ -51,7 +51,7 @@ func AttentionPath(a app.Attention) string {
 
 // attention lists what needs attention, of what the visitor may settle.
 func (s *Server) attention(v *visit) ([]app.Attention, error) {
-	list, err := s.Service.Attention(v.Context(), v.account.ID, s.Installation, v.now)
+	list, err := s.Service.Alerts.Attention(v.Context(), v.account.ID, s.Installation, v.now)
 	list = slices.DeleteFunc(list, func(a app.Attention) bool { return !v.may(attentionTakes(a.Kind)) })
 	return groupRefused(list), err
 }

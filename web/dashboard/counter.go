@@ -102,13 +102,13 @@ func (w words) counterCards(list []app.Transaction, a app.Account, till bool) []
 // shows none.
 func (s *Server) counterTotal(v *visit, link app.CounterLink, till *tillStream, now time.Time) (string, error) {
 	if till != nil {
-		shift, _, err := s.Service.OpenShift(v.Context(), link.AccountID, till.userID)
+		shift, _, err := s.Service.Payments.OpenShift(v.Context(), link.AccountID, till.userID)
 		return v.T("This shift: ", "Ca này: ") + "+" + v.Money(shift.Received) + " · " + v.Count(shift.Bills, "bill", "bills", "hoá đơn"), err
 	}
 	if !link.ShowsTotal {
 		return "", nil
 	}
-	sum, err := s.Service.CounterTotal(v.Context(), link, now)
+	sum, err := s.Service.Payments.CounterTotal(v.Context(), link, now)
 	return v.T("Today: ", "Hôm nay: ") + "+" + v.Money(sum.Total) + " · " + v.Count(sum.Count, "payment", "payments", "khoản"), err
 }
 
@@ -121,7 +121,7 @@ func (s *Server) counterPage(v *visit) error {
 
 func (s *Server) counterLinkPage(v *visit) error {
 	token := v.PathValue("token")
-	link, err := s.Service.CounterLink(v.Context(), token)
+	link, err := s.Service.Payments.CounterLink(v.Context(), token)
 	if err != nil {
 		return err
 	}
@@ -131,11 +131,11 @@ func (s *Server) counterLinkPage(v *visit) error {
 // showScreen shows the counter, or the till, whose address is path. wrong is why the bill
 // of a till was refused.
 func (s *Server) showScreen(v *visit, link app.CounterLink, path string, till *tillData, wrong error) error {
-	list, last, err := s.Service.CounterScreen(v.Context(), link, v.now)
+	list, last, err := s.Service.Payments.CounterScreen(v.Context(), link, v.now)
 	if err != nil {
 		return err
 	}
-	account, err := s.Service.Account(v.Context(), link.AccountID)
+	account, err := s.Service.Ledger.Account(v.Context(), link.AccountID)
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (s *Server) tillManifest(v *visit) error {
 
 func (s *Server) counterLinkManifest(v *visit) error {
 	token := v.PathValue("token")
-	link, err := s.Service.CounterLink(v.Context(), token)
+	link, err := s.Service.Payments.CounterLink(v.Context(), token)
 	if err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ type counterRow struct {
 
 // counterRows are the links that aren't revoked, newest first.
 func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, error) {
-	links, err := s.Service.CounterLinks(v.Context(), v.account.ID)
+	links, err := s.Service.Payments.CounterLinks(v.Context(), v.account.ID)
 	var rows []counterRow
 	for i := len(links) - 1; i >= 0; i-- {
 		l := links[i]
@@ -302,7 +302,7 @@ func (s *Server) createCounterLink(v *visit) error {
 	var link app.CounterLink
 	var token string
 	if err == nil {
-		link, token, err = s.Service.CreateCounterLink(v.Context(), v.account.ID, form, v.now)
+		link, token, err = s.Service.Payments.CreateCounterLink(v.Context(), v.account.ID, form, v.now)
 	}
 	if err != nil && v.inGuide() {
 		return s.showGuide(v, guideData{Open: "counter", CounterForm: form}, err)
@@ -335,13 +335,13 @@ func (s *Server) counterRevocation(v *visit, l app.CounterLink) confirmation {
 		Title: v.T("Revoke the link “", "Thu hồi đường dẫn “") + l.Name + "”?", Button: v.T("Revoke", "Thu hồi"),
 		Texts: []string{v.T("Screens open with this link stop within a second. The counter needs a new link to see money coming in again.",
 			"Mọi màn hình đang mở bằng đường dẫn này sẽ ngừng hiển thị trong vòng một giây. Quầy cần đường dẫn mới để tiếp tục xem tiền vào.")},
-		do:   func() error { return s.Service.RevokeCounterLink(v.Context(), v.account.ID, l.ID, v.now) },
+		do:   func() error { return s.Service.Payments.RevokeCounterLink(v.Context(), v.account.ID, l.ID, v.now) },
 		done: app.Textf("Link “%s” revoked.", "Đã thu hồi đường dẫn “%s”.", l.Name),
 	}
 }
 
 func (s *Server) revokeCounter(v *visit) error {
-	links, err := s.Service.CounterLinks(v.Context(), v.account.ID)
+	links, err := s.Service.Payments.CounterLinks(v.Context(), v.account.ID)
 	l, err := named(v, links, err, func(l app.CounterLink) int64 { return l.ID }, app.ErrNoCounterLink)
 	if err != nil {
 		return err

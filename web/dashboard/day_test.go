@@ -26,12 +26,12 @@ func dayWorld(t *testing.T) (*webtest.World, *webtest.Browser) {
 	w.Link("ACB", "19354957")
 	w.Link("VCB", "0071000888888")
 	sepay := w.Sepay()
-	zone := w.Service.Zone()
+	zone := w.Service.Ledger.Zone()
 	move := func(at, number string, d app.Direction, amount, balance int64) {
 		t.Helper()
 		e := app.Incoming{EventID: at + number, AccountNumber: number, Type: d, Amount: amount, Content: "DH " + at, Balance: balance}
 		e.SetDate(at, zone)
-		recording, err := w.Service.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: sepay, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now(), Elements: []app.Incoming{e}})
+		recording, err := w.Service.Inbound.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: sepay, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now(), Elements: []app.Incoming{e}})
 		apptest.Must(t, err)
 		if recording.Recorded != 1 {
 			t.Fatalf("%+v", recording)

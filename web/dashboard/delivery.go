@@ -61,7 +61,7 @@ type phase struct {
 }
 
 func (s *Server) deliveryDetails(v *visit) (app.DeliveryDetails, error) {
-	return s.Service.DeliveryDetails(v.Context(), v.account.ID, v.pathID(), app.UserAgent(s.Version), v.now)
+	return s.Service.Deliveries.DeliveryDetails(v.Context(), v.account.ID, v.pathID(), app.UserAgent(s.Version), v.now)
 }
 
 func (s *Server) deliveryPage(v *visit) error {

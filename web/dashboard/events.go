@@ -33,7 +33,7 @@ const openState = "open"
 func (s *Server) eventsPage(v *visit) error {
 	var data eventsData
 	var err error
-	if data.Sources, err = s.Service.Sources(v.Context(), v.account.ID); err != nil {
+	if data.Sources, err = s.Service.Inbound.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	data.filters = v.filtersOf("/inbound/events", eventFilters, func(name, value string) string { return v.eventWord(name, value, data.Sources) })
@@ -43,7 +43,7 @@ func (s *Server) eventsPage(v *visit) error {
 	}
 	var more bool
 	if err == nil {
-		data.Rows, more, err = s.Service.InboundEventsBefore(v.Context(), v.account.ID, f)
+		data.Rows, more, err = s.Service.Inbound.InboundEventsBefore(v.Context(), v.account.ID, f)
 	}
 	if more {
 		older := maps.Clone(data.Form)
@@ -222,7 +222,7 @@ type linkForm struct {
 
 // pageEvent is the event that the path names.
 func (s *Server) pageEvent(v *visit) (app.InboundEvent, error) {
-	return s.Service.ReadInboundEvent(v.Context(), v.account.ID, v.pathID())
+	return s.Service.Inbound.ReadInboundEvent(v.Context(), v.account.ID, v.pathID())
 }
 
 func (s *Server) eventPage(v *visit) error {
@@ -271,7 +271,7 @@ func (s *Server) showEvent(v *visit, e app.InboundEvent, link linkForm, wrong er
 			if len(data.Recorded) == mostCompared {
 				continue
 			}
-			t, err := s.Service.Transaction(v.Context(), v.account.ID, i.TransactionID)
+			t, err := s.Service.Ledger.Transaction(v.Context(), v.account.ID, i.TransactionID)
 			if err != nil && app.CodeOf(err) != app.CodeNotFound { // it went with its import
 				return err
 			}
@@ -293,7 +293,7 @@ func (s *Server) linkEvent(v *visit) error {
 	if err := bad.Err(); err != nil {
 		return s.showEvent(v, e, form, err)
 	}
-	r, err := s.Service.LinkInbound(v.Context(), v.account.ID, e.ID, app.InboundLink{Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Notify: notify}, v.now)
+	r, err := s.Service.Inbound.LinkInbound(v.Context(), v.account.ID, e.ID, app.InboundLink{Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Notify: notify}, v.now)
 	if err != nil {
 		return s.showEvent(v, e, form, err)
 	}
@@ -317,7 +317,7 @@ func (s *Server) retryEvent(v *visit) error {
 
 // processAgain reads the body of an event once more. done is what was done before.
 func (s *Server) processAgain(v *visit, e app.InboundEvent, done app.Text) error {
-	r, err := s.Service.RetryInbound(v.Context(), v.account.ID, e.ID, v.now)
+	r, err := s.Service.Inbound.RetryInbound(v.Context(), v.account.ID, e.ID, v.now)
 	if err != nil {
 		return s.showEvent(v, e, suggestLink(e.Items), err)
 	}
@@ -349,7 +349,7 @@ func (s *Server) settleEvent(v *visit) error {
 	if repeat != "0" && repeat != "1" {
 		return s.showEvent(v, e, suggestLink(e.Items), app.InvalidField("repeat", "is required", "là bắt buộc"))
 	}
-	r, err := s.Service.SettleRepeat(v.Context(), v.account.ID, e.ID, item, transaction, repeat == "1", v.now)
+	r, err := s.Service.Inbound.SettleRepeat(v.Context(), v.account.ID, e.ID, item, transaction, repeat == "1", v.now)
 	if err != nil {
 		return s.showEvent(v, e, suggestLink(e.Items), err)
 	}
@@ -374,11 +374,11 @@ func (s *Server) discardEvent(v *visit) error {
 	switch item := v.PostFormValue("item_id"); {
 	case item != "":
 		id, _ := wire.ParseID(item)
-		n, err = s.Service.DiscardInboundItem(v.Context(), v.account.ID, e.ID, id)
+		n, err = s.Service.Inbound.DiscardInboundItem(v.Context(), v.account.ID, e.ID, id)
 	case v.PostFormValue("sure") != "1":
 		err = app.Refused(app.CodeConflict, app.Text{EN: "Nothing was discarded. Confirm first that you have reviewed all items.", VI: "Chưa bỏ qua mục nào. Hãy đánh dấu xác nhận rằng bạn đã xem hết."})
 	default:
-		n, err = s.Service.DiscardInbound(v.Context(), v.account.ID, e.ID)
+		n, err = s.Service.Inbound.DiscardInbound(v.Context(), v.account.ID, e.ID)
 	}
 	if err != nil {
 		return s.showEvent(v, e, suggestLink(e.Items), err)
@@ -405,7 +405,7 @@ type refusedData struct {
 func (s *Server) refusedPage(v *visit) error {
 	var data refusedData
 	var err error
-	if data.Sources, err = s.Service.Sources(v.Context(), v.account.ID); err != nil {
+	if data.Sources, err = s.Service.Inbound.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	data.filters = v.filtersOf("/inbound/refused", refusedFilters, func(name, value string) string { return v.eventWord(name, value, data.Sources) })
@@ -414,6 +414,6 @@ func (s *Server) refusedPage(v *visit) error {
 	if !found && source != "" {
 		id = -1 // names nothing
 	}
-	data.Calls, err = s.Service.RefusedCalls(v.Context(), v.account.ID, id, app.KeptRefusedCalls)
+	data.Calls, err = s.Service.Inbound.RefusedCalls(v.Context(), v.account.ID, id, app.KeptRefusedCalls)
 	return s.renderForm(v, err, "refused", "inbound", app.Text{EN: "Refused calls", VI: "Lần gọi bị từ chối"}, data)
 }

@@ -35,19 +35,19 @@ func TestStreamsEndWithTheirSession(t *testing.T) {
 			return nil
 		},
 		"sign-out everywhere": func(w webtest.Bubble, _ map[string]*http.Cookie, u app.User) error {
-			_, err := w.Service.EndSessions(context.Background(), 1, u.ID)
+			_, err := w.Service.Access.EndSessions(context.Background(), 1, u.ID)
 			return err
 		},
 		"new password": func(w webtest.Bubble, _ map[string]*http.Cookie, u app.User) error {
-			_, err := w.Service.SetPassword(context.Background(), 1, u.ID, otherPassword, app.IdempotencyKey{}, time.Now())
+			_, err := w.Service.Access.SetPassword(context.Background(), 1, u.ID, otherPassword, app.IdempotencyKey{}, time.Now())
 			return err
 		},
 		"other role": func(w webtest.Bubble, _ map[string]*http.Cookie, u app.User) error {
-			_, err := w.Service.SetRole(context.Background(), 1, u.ID, app.RoleCashier)
+			_, err := w.Service.Access.SetRole(context.Background(), 1, u.ID, app.RoleCashier)
 			return err
 		},
 		"removed": func(w webtest.Bubble, _ map[string]*http.Cookie, u app.User) error {
-			return w.Service.RemoveUser(context.Background(), 1, u.ID)
+			return w.Service.Access.RemoveUser(context.Background(), 1, u.ID)
 		},
 	}
 	for name, end := range ends {
@@ -264,11 +264,11 @@ func TestLivePageHearsOfChanges(t *testing.T) {
 		heard()
 		w.Pay(1, "first", "first")
 		heard()
-		first, err := w.Service.Due(t.Context(), hook.ID, time.Now(), nil, 1, false)
+		first, err := w.Service.Deliveries.Due(t.Context(), hook.ID, time.Now(), nil, 1, false)
 		apptest.Must(t, err)
 		result := serverError
 		result.StartedAt = time.Now()
-		_, err = w.Service.Settle(t.Context(), first[0], result)
+		_, err = w.Service.Deliveries.Settle(t.Context(), first[0], result)
 		apptest.Must(t, err)
 		heard()
 		if n := strings.Count(c.Text(), "event: changed"); n != 3 {
@@ -379,7 +379,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		if n := links(second, 11, 20); n != 200 {
 			t.Errorf("another account holds %d", n)
 		}
-		third, err := w.Service.CreateAccount(t.Context(), "third", time.Now())
+		third, err := w.Service.Ledger.CreateAccount(t.Context(), "third", time.Now())
 		apptest.Must(t, err)
 		if n := links(third.ID, 6, 20); n != 100 {
 			t.Errorf("all hold %d", 400+n)

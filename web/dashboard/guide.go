@@ -125,7 +125,7 @@ func (s *Server) showGuide(v *visit, data guideData, wrong error) error {
 		}
 	}
 	data.Telegram.Channel.Telegram.Token = ""
-	storage, err := s.Service.StorageStatus(v.now)
+	storage, err := s.Service.Upkeep.StorageStatus(v.now)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (s *Server) broughtLast(v *visit, sources []app.SourceHealth) (*transaction
 	if err != nil || len(newest) == 0 {
 		return nil, err
 	}
-	origin, err := s.Service.TransactionOrigin(v.Context(), v.account.ID, newest[0].ID)
+	origin, err := s.Service.Ledger.TransactionOrigin(v.Context(), v.account.ID, newest[0].ID)
 	if origin.SourceID != 0 || slices.ContainsFunc(sources, func(src app.SourceHealth) bool { return !src.LastTransactionAt.IsZero() }) {
 		return &newest[0], err
 	}
@@ -172,14 +172,14 @@ func openStep(steps []guideStep, wanted string) string {
 // chosen, and the sources that wait for their first call.
 func (s *Server) fillSources(v *visit, data *guideData, sources []app.SourceHealth) error {
 	for _, src := range sources {
-		kind, _ := s.Service.ProviderKind(src.Provider)
+		kind, _ := s.Service.Inbound.ProviderKind(src.Provider)
 		if !hasCalled(src) {
 			data.Waiting = append(data.Waiting, guideSource{s.sourceRow(v, src), splitNumbered(kind.Setup(src.Source).In(v.Lang))})
 		}
 	}
 	data.Groups = s.providerGroups()
 	if data.Source.Kind.Provider == "" {
-		if kind, known := s.Service.ProviderKind(app.Provider(v.URL.Query().Get("provider"))); known {
+		if kind, known := s.Service.Inbound.ProviderKind(app.Provider(v.URL.Query().Get("provider"))); known {
 			data.Source = newSourceForm(kind)
 		}
 	}
@@ -192,7 +192,7 @@ const guideWebhooksShown = 10
 
 func (s *Server) guideWebhooks(v *visit, hooks []app.Webhook) (list []guideWebhook, err error) {
 	for _, hook := range hooks[:min(len(hooks), guideWebhooksShown)] {
-		last, _, err := s.Service.History(v.Context(), v.account.ID, app.HistoryFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 1}})
+		last, _, err := s.Service.Deliveries.History(v.Context(), v.account.ID, app.HistoryFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 1}})
 		if err != nil {
 			return nil, err
 		}
@@ -226,15 +226,18 @@ type guideFacts struct {
 func (s *Server) readGuide(v *visit) (f guideFacts, err error) {
 	ctx, id := v.Context(), v.account.ID
 	for _, read := range []func() error{
-		func() (err error) { f.sum, err = s.Service.Overview(ctx, id); return err },
-		func() (err error) { f.banks, err = s.Service.BankAccounts(ctx, id); return err },
-		func() (err error) { f.sources, err = s.Service.SourcesHealth(ctx, id); return err },
-		func() (err error) { f.webhooks, err = s.Service.Webhooks(ctx, id); return err },
-		func() (err error) { f.channels, err = s.Service.AlertChannels(ctx, id); return err },
-		func() (err error) { f.messages, err = s.Service.AlertMessages(ctx, id, alertMessagesShown); return err },
-		func() (err error) { f.counters, err = s.Service.CounterLinks(ctx, id); return err },
-		func() (err error) { f.backup, err = s.Service.BackupStatus(ctx); return err },
-		func() (err error) { f.hidden, err = s.Service.GuideHidden(ctx, id); return err },
+		func() (err error) { f.sum, err = s.Service.Ledger.Overview(ctx, id); return err },
+		func() (err error) { f.banks, err = s.Service.Ledger.BankAccounts(ctx, id); return err },
+		func() (err error) { f.sources, err = s.Service.Inbound.SourcesHealth(ctx, id); return err },
+		func() (err error) { f.webhooks, err = s.Service.Deliveries.Webhooks(ctx, id); return err },
+		func() (err error) { f.channels, err = s.Service.Alerts.AlertChannels(ctx, id); return err },
+		func() (err error) {
+			f.messages, err = s.Service.Alerts.AlertMessages(ctx, id, alertMessagesShown)
+			return err
+		},
+		func() (err error) { f.counters, err = s.Service.Payments.CounterLinks(ctx, id); return err },
+		func() (err error) { f.backup, err = s.Service.Upkeep.BackupStatus(ctx); return err },
+		func() (err error) { f.hidden, err = s.Service.Ledger.GuideHidden(ctx, id); return err },
 	} {
 		if err := read(); err != nil {
 			return f, err
@@ -340,7 +343,7 @@ func (s *Server) overviewSteps(v *visit) ([]guideStep, error) {
 // hideGuide takes the guide off the overview, or puts it there again.
 func (s *Server) hideGuide(v *visit) error {
 	hide := v.PostFormValue("hide") == "1"
-	if err := s.Service.HideGuide(v.Context(), v.account.ID, hide); err != nil {
+	if err := s.Service.Ledger.HideGuide(v.Context(), v.account.ID, hide); err != nil {
 		return err
 	}
 	if !hide {
@@ -359,7 +362,7 @@ func (s *Server) testPayment(v *visit) error {
 	if _, _, may := s.testPayments.Take(v.account.ID, testPace, v.now); !may {
 		return s.redirect(v, guidePath+"#test", app.Text{EN: "A test was sent just now. Wait a few seconds.", VI: "Vừa gửi thử xong. Hãy đợi vài giây."})
 	}
-	hooks, err := s.Service.Webhooks(v.Context(), v.account.ID)
+	hooks, err := s.Service.Deliveries.Webhooks(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -372,7 +375,7 @@ func (s *Server) testPayment(v *visit) error {
 	for i, hook := range hooks {
 		all.Go(func() {
 			faults[i] = app.Protected(func() error {
-				_, err := s.Service.TestWebhook(v.Context(), v.account.ID, hook.ID, v.now)
+				_, err := s.Service.Deliveries.TestWebhook(v.Context(), v.account.ID, hook.ID, v.now)
 				return err
 			})
 		})

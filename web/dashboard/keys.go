@@ -35,7 +35,7 @@ func (s *Server) keysPage(v *visit) error {
 // keys are the keys that the visitor may make and revoke: owners all, others
 // those that only read.
 func (s *Server) keys(v *visit) ([]app.APIKey, error) {
-	keys, err := s.Service.APIKeys(v.Context(), v.account.ID)
+	keys, err := s.Service.Access.APIKeys(v.Context(), v.account.ID)
 	if !v.may(ownerOnly) {
 		keys = slices.DeleteFunc(keys, func(k app.APIKey) bool { return k.Scope != app.ScopeRead })
 	}
@@ -80,7 +80,7 @@ func (s *Server) keyRevocation(v *visit, k app.APIKey) confirmation {
 			used,
 			v.T("This can’t be undone.", "Thao tác này không thể hoàn tác."),
 		},
-		do:   func() error { return s.Service.RevokeAPIKey(v.Context(), v.account.ID, k.ID, v.now) },
+		do:   func() error { return s.Service.Access.RevokeAPIKey(v.Context(), v.account.ID, k.ID, v.now) },
 		done: app.Textf("API key “%s” revoked.", "Đã thu hồi khoá API “%s”.", k.Name),
 	}
 }
@@ -100,7 +100,7 @@ func (s *Server) createKey(v *visit) error {
 	var k app.APIKey
 	var key string
 	if err == nil {
-		k, key, err = s.Service.CreateAPIKey(v.Context(), v.account.ID, form.Name, form.Scope, expires, v.form.key, v.now)
+		k, key, err = s.Service.Access.CreateAPIKey(v.Context(), v.account.ID, form.Name, form.Scope, expires, v.form.key, v.now)
 	}
 	if err != nil {
 		return s.showKeys(v, form, err)

@@ -138,14 +138,14 @@ func TestAlertChannelWithoutSettings(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	_, err := w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err := w.Service.Alerts.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	// With the old key at hand nothing is lost.
 	w.Stop()
 	replaced, err := sqlitestore.ReplaceKey(apptest.Acting(t.Context()), w.Path, time.Now())
 	apptest.Must(t, err)
 	w.Start()
-	if c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertTelegram); err != nil || c.SettingsLost || c.Telegram.Token != botToken || len(replaced.Lost) != 0 {
+	if c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, app.AlertTelegram); err != nil || c.SettingsLost || c.Telegram.Token != botToken || len(replaced.Lost) != 0 {
 		t.Errorf("%+v, %v; lost %v", c.Destination(), err, replaced.Lost)
 	}
 	loseKey(w)
@@ -155,7 +155,7 @@ func TestAlertChannelWithoutSettings(t *testing.T) {
 	page.Shows(t, "Failing", "Set it up again.")
 	page.Hides(t, "Saved. Enter a new one")
 	b.Post("/settings/alerts/telegram/test").Shows(t, "Its settings are lost")
-	if told, err := w.Service.Alert(t.Context(), app.Installation{}, time.Now()); err != nil || len(told) != 0 {
+	if told, err := w.Service.Alerts.Alert(t.Context(), app.Installation{}, time.Now()); err != nil || len(told) != 0 {
 		t.Errorf("told %v, %v", told, err)
 	}
 	b.Post("/settings/alerts/telegram", "token", botToken, "chat", "5").Goes(t, "/settings/alerts")

@@ -35,7 +35,7 @@ func (s *Server) paymentsPage(v *visit) error {
 }
 
 func (s *Server) fillPayments(v *visit, f app.PaymentFilter, data *paymentsData) error {
-	page, err := s.Service.PaymentRequests(v.Context(), v.account.ID, f, v.now)
+	page, err := s.Service.Payments.PaymentRequests(v.Context(), v.account.ID, f, v.now)
 	if err != nil {
 		return err
 	}
@@ -46,12 +46,12 @@ func (s *Server) fillPayments(v *visit, f app.PaymentFilter, data *paymentsData)
 	}
 	data.Rows, data.Total, data.Due, data.Received = page.Rows, page.Total, page.Due, page.Received
 	data.Pages = pagesOf(f.Page, page.Total, data.Form, data.Path)
-	patterns, err := s.Service.CodePatterns(v.Context(), v.account.ID)
+	patterns, err := s.Service.Ledger.CodePatterns(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
 	data.NoPatterns = len(patterns) == 0
-	_, data.Unmatched, err = s.Service.UnmatchedTransactions(v.Context(), v.account.ID, app.Page{Number: 1}, v.now) // only how many
+	_, data.Unmatched, err = s.Service.Payments.UnmatchedTransactions(v.Context(), v.account.ID, app.Page{Number: 1}, v.now) // only how many
 	return err
 }
 
@@ -121,7 +121,7 @@ func (s *Server) newPaymentPage(v *visit) error {
 
 func (s *Server) showNewPayment(v *visit, form paymentForm, wrong error) error {
 	var err error
-	if form.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
+	if form.Banks, err = s.Service.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	form.Banks = slices.DeleteFunc(form.Banks, func(b app.BankAccount) bool { return b.Status == app.BankAccountInactive })
@@ -175,7 +175,7 @@ func (s *Server) pagePayment(v *visit) (app.PaymentRequest, error) {
 	if !found {
 		return app.PaymentRequest{}, app.ErrNoPaymentRequest
 	}
-	return s.Service.PaymentRequest(v.Context(), v.account.ID, id)
+	return s.Service.Payments.PaymentRequest(v.Context(), v.account.ID, id)
 }
 
 // seenOf is a payment request without what came for it on bank accounts that are hidden from
@@ -184,7 +184,7 @@ func (s *Server) seenOf(v *visit, r app.PaymentRequest) (app.PaymentRequest, err
 	if !v.user.Limit.On {
 		return r, nil
 	}
-	transfers, err := s.Service.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize)
+	transfers, err := s.Service.Payments.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize)
 	r.Received, r.Transfers = 0, len(transfers)
 	for _, t := range transfers {
 		r.Received += t.Amount
@@ -210,7 +210,7 @@ func (s *Server) showPayment(v *visit, r app.PaymentRequest, refused error) erro
 		PaymentRequest: r, Status: r.Status(v.now), Payable: r.Payable(v.now), Page: s.givenAddress(v, r.URLPath(), app.ReachInternet),
 		Image: r.URLPath() + "/qr.png", Ask: s.paymentCancel(v, r),
 	}
-	if data.Transfers, err = s.Service.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize); err != nil {
+	if data.Transfers, err = s.Service.Payments.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize); err != nil {
 		return err
 	}
 	return s.renderForm(v, refused, "payment", "payments", app.Textf("Payment request %s", "Yêu cầu thanh toán %s", r.Code), data)
@@ -222,7 +222,7 @@ func (s *Server) paymentCancel(v *visit, r app.PaymentRequest) confirmation {
 		Title: v.T("Cancel the payment request ", "Huỷ yêu cầu thanh toán ") + r.Code + "?", Button: v.T("Cancel the request", "Huỷ yêu cầu"),
 		Texts: []string{v.T("Its page tells the customer not to pay. Money that comes all the same is still matched with it, and shown as too late.", "Trang thanh toán sẽ báo khách đừng chuyển tiền. Nếu tiền vẫn đến, baoco vẫn ghép vào yêu cầu này và ghi là muộn.")},
 		do: func() error {
-			_, err := s.Service.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now)
+			_, err := s.Service.Payments.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now)
 			return err
 		},
 		done: app.Text{EN: "The payment request was cancelled.", VI: "Đã huỷ yêu cầu thanh toán."},
@@ -240,14 +240,14 @@ func (s *Server) cancelPayment(v *visit) error {
 // matchPayment matches the transaction that the form names.
 func (s *Server) matchPayment(v *visit) error {
 	return s.changeMatch(v, func(r app.PaymentRequest, transaction int64) error {
-		_, err := s.Service.MatchTransaction(v.Context(), v.account.ID, r.ID, transaction, v.now)
+		_, err := s.Service.Payments.MatchTransaction(v.Context(), v.account.ID, r.ID, transaction, v.now)
 		return err
 	}, app.Text{EN: "Transaction matched.", VI: "Đã ghép giao dịch."})
 }
 
 func (s *Server) unmatchPayment(v *visit) error {
 	return s.changeMatch(v, func(r app.PaymentRequest, transaction int64) error {
-		_, err := s.Service.UnmatchTransaction(v.Context(), v.account.ID, r.ID, transaction)
+		_, err := s.Service.Payments.UnmatchTransaction(v.Context(), v.account.ID, r.ID, transaction)
 		return err
 	}, app.Text{EN: "Match undone.", VI: "Đã bỏ ghép."})
 }
@@ -276,7 +276,7 @@ type unmatchedData struct {
 
 func (s *Server) unmatchedPage(v *visit) error {
 	page := pageOf(v)
-	rows, total, err := s.Service.UnmatchedTransactions(v.Context(), v.account.ID, page, v.now)
+	rows, total, err := s.Service.Payments.UnmatchedTransactions(v.Context(), v.account.ID, page, v.now)
 	data := unmatchedData{pagesOf(page, total, url.Values{}, "/payments/unmatched"), rows, total}
 	return s.renderForm(v, err, "unmatched", "payments", app.Text{EN: "Money without a request", VI: "Tiền chưa ghép"}, data)
 }
@@ -304,7 +304,7 @@ func (s *Server) setPaymentSettings(v *visit) error {
 	tolerance, small := amount("payment_tolerance", form.Tolerance), amount("small_amount", form.Small)
 	err := bad.Err()
 	if err == nil {
-		_, err = s.Service.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{PaymentTolerance: &tolerance, DistinctAmounts: &form.Distinct, SmallAmount: &small})
+		_, err = s.Service.Ledger.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{PaymentTolerance: &tolerance, DistinctAmounts: &form.Distinct, SmallAmount: &small})
 	}
 	if err != nil {
 		return s.showCodes(v, newCodeForm, form, err)

@@ -23,14 +23,14 @@ func TestPayments(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	w.Link("VCB", "700700")
 	off := w.Link("TCB", "880088")
-	_, err := w.Service.ToggleBankAccount(t.Context(), 1, off.ID, time.Now())
+	_, err := w.Service.Ledger.ToggleBankAccount(t.Context(), 1, off.ID, time.Now())
 	apptest.Must(t, err)
 	lan := w.Browser().SignIn("lan")
 	lan.Get("/payments").Shows(t, "Know which order the money is for")
 	w.CodePattern("DH")
 	lan.Get("/payments").Shows(t, "No payment requests yet.")
 	yes := true
-	_, err = w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{DistinctAmounts: &yes})
+	_, err = w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{DistinctAmounts: &yes})
 	apptest.Must(t, err)
 	form := lan.Get("/payments/new")
 	form.Shows(t, apptest.SomeAccount, "700700", `name="distinct_amount"`)
@@ -38,7 +38,7 @@ func TestPayments(t *testing.T) {
 
 	full := []string{"amount", "200.000", "reference", "HD-1042", "bank_account_id", "2", "expires_in", "60", "code", "dh-1234 5678", "return_url", "https://shop.vn/don/1042", "distinct_amount", "1"}
 	lan.Submit("/payments", full...).Goes(t, "/payments/1")
-	r, err := w.Service.PaymentRequest(t.Context(), 1, 1)
+	r, err := w.Service.Payments.PaymentRequest(t.Context(), 1, 1)
 	apptest.Must(t, err)
 	if r.Amount != 200_000 || r.Reference != "HD-1042" || r.BankAccount.ID != 2 || r.ExpiresAt.Sub(r.CreatedAt) != time.Hour || r.Code != "DH12345678" || r.ReturnURL != "https://shop.vn/don/1042" || r.TransferAmount <= 200_000 || r.ShiftID != 0 || r.CreatedBy != "lan" {
 		t.Errorf("the request is %+v", r)
@@ -75,7 +75,7 @@ func TestPayments(t *testing.T) {
 	lan.Submit("/payments", "amount", "70000", "reference", "HD-1044", "bank_account_id", "1", "expires_in", "15").Goes(t, "/payments/3")
 	code := func(id int64) string {
 		t.Helper()
-		r, err := w.Service.PaymentRequest(t.Context(), 1, id)
+		r, err := w.Service.Payments.PaymentRequest(t.Context(), 1, id)
 		apptest.Must(t, err)
 		return r.Code
 	}
@@ -132,7 +132,7 @@ func TestPayments(t *testing.T) {
 
 	const warning = "nobody can pay this request now"
 	lan.Get("/payments/1").Hides(t, warning)
-	_, err = w.Service.ToggleBankAccount(t.Context(), 1, 2, time.Now())
+	_, err = w.Service.Ledger.ToggleBankAccount(t.Context(), 1, 2, time.Now())
 	apptest.Must(t, err)
 	suspended := lan.Get("/payments/1")
 	suspended.Shows(t, warning)
@@ -150,12 +150,12 @@ func TestPaymentSettingsRefused(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.CodePattern("DH")
 	lan := w.Browser().SignIn("lan")
-	before, err := w.Service.Account(t.Context(), 1)
+	before, err := w.Service.Ledger.Account(t.Context(), 1)
 	apptest.Must(t, err)
 	for _, c := range [][2]string{{"0", "abc"}, {"0", ""}, {"0", "-1"}, {"abc", "0"}, {"", "0"}, {"100001", "0"}} {
 		lan.Post("/settings/payments", "payment_tolerance", c[0], "small_amount", c[1]).WantStatus(t, http.StatusUnprocessableEntity)
 	}
-	if after, err := w.Service.Account(t.Context(), 1); err != nil || after != before {
+	if after, err := w.Service.Ledger.Account(t.Context(), 1); err != nil || after != before {
 		t.Errorf("%+v, %v", after, err)
 	}
 }
@@ -169,12 +169,12 @@ func TestPaymentTenancy(t *testing.T) {
 	theirs := w.User(second, "khach", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
-	_, err := w.Service.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "X"}, time.Now())
+	_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "X"}, time.Now())
 	apptest.Must(t, err)
-	_, err = w.Service.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, time.Now())
+	_, err = w.Service.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, time.Now())
 	apptest.Must(t, err)
 	for _, in := range []app.PaymentRequestCreate{{Amount: 7_654_321, Reference: "ZULU"}, {Amount: 6_100_001, Reference: "ZULU", CashierID: theirs.ID}} {
-		_, err := w.Service.CreatePaymentRequest(t.Context(), second, in, app.IdempotencyKey{}, time.Now())
+		_, err := w.Service.Payments.CreatePaymentRequest(t.Context(), second, in, app.IdempotencyKey{}, time.Now())
 		apptest.Must(t, err)
 	}
 	w.Pay(second, "z", "ZULU money")
@@ -191,7 +191,7 @@ func TestPaymentTenancy(t *testing.T) {
 		lan.Post(path, "transaction_id", "1").WantStatus(t, http.StatusNotFound)
 	}
 	lan.Post("/payments/"+itoa(mine.ID)+"/match", "transaction_id", "1").WantStatus(t, http.StatusUnprocessableEntity)
-	list, err := w.Service.PaymentRequests(t.Context(), second, app.PaymentFilter{Status: app.PaymentOpen, Page: app.Page{Number: 1, Size: 10}}, time.Now())
+	list, err := w.Service.Payments.PaymentRequests(t.Context(), second, app.PaymentFilter{Status: app.PaymentOpen, Page: app.Page{Number: 1, Size: 10}}, time.Now())
 	if err != nil || list.Total != 2 {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -207,7 +207,7 @@ func TestLimitedTransfers(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	w.Link("VCB", "700700")
 	w.CodePattern("DH")
-	_, err := w.Service.LimitUser(t.Context(), 1, hoa.ID, app.BankAccountLimit{On: true, IDs: []int64{1}})
+	_, err := w.Service.Access.LimitUser(t.Context(), 1, hoa.ID, app.BankAccountLimit{On: true, IDs: []int64{1}})
 	apptest.Must(t, err)
 	r := w.PaymentRequest(app.PaymentRequestCreate{Amount: 200_000, BankAccountID: 1})
 	native := w.Native()

@@ -36,7 +36,7 @@ type resendGroup struct {
 // resendPage says what a resend would do and changes nothing.
 func (s *Server) resendPage(v *visit) error {
 	values := v.URL.Query()
-	hooks, err := s.Service.Webhooks(v.Context(), v.account.ID)
+	hooks, err := s.Service.Deliveries.Webhooks(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *Server) planFailed(v *visit, values url.Values, hooks []app.Webhook, da
 	if err != nil {
 		return err
 	}
-	list, more, err := s.Service.FailedDeliveries(v.Context(), v.account.ID, f, app.MaxResend)
+	list, more, err := s.Service.Deliveries.FailedDeliveries(v.Context(), v.account.ID, f, app.MaxResend)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s *Server) planChosen(v *visit, texts []string, hooks []app.Webhook, data 
 	var chosen []app.Delivery
 	counts, seen := map[int64]int{}, map[int64]bool{}
 	for _, id := range ids {
-		a, err := s.Service.HistoryRecord(v.Context(), v.account.ID, id)
+		a, err := s.Service.Deliveries.HistoryRecord(v.Context(), v.account.ID, id)
 		if err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (s *Server) noteResent(v *visit, chosen []app.Delivery, data *resendData) e
 			transactions = append(transactions, d.TransactionID)
 		}
 	}
-	latest, err := s.Service.DeliveriesOf(v.Context(), v.account.ID, transactions)
+	latest, err := s.Service.Deliveries.DeliveriesOf(v.Context(), v.account.ID, transactions)
 	for _, d := range chosen {
 		received := d.State == app.DeliveryDelivered
 		for _, p := range latest[d.TransactionID] {
@@ -192,7 +192,7 @@ func (s *Server) resendDeliveries(v *visit) error {
 	if v.PostForm.Get("failed") != "" {
 		f, err := readFailedFilter(v, v.PostForm)
 		if err == nil {
-			r, err = s.Service.ResendFailed(v.Context(), v.account.ID, f, v.form.key, v.now)
+			r, err = s.Service.Deliveries.ResendFailed(v.Context(), v.account.ID, f, v.form.key, v.now)
 		}
 		if err != nil {
 			return err
@@ -200,7 +200,7 @@ func (s *Server) resendDeliveries(v *visit) error {
 	} else {
 		ids, err := readIDs(v.PostForm["id"])
 		if err == nil {
-			r, err = s.Service.ResendMany(v.Context(), v.account.ID, ids, v.form.key, v.now)
+			r, err = s.Service.Deliveries.ResendMany(v.Context(), v.account.ID, ids, v.form.key, v.now)
 		}
 		if err != nil {
 			return err
@@ -247,7 +247,7 @@ func (s *Server) resendDelivery(v *visit) error {
 		}
 	}
 	last := d.Calls[len(d.Calls)-1]
-	again, err := s.Service.Resend(v.Context(), v.account.ID, last.ID, v.form.key, v.now)
+	again, err := s.Service.Deliveries.Resend(v.Context(), v.account.ID, last.ID, v.form.key, v.now)
 	if err != nil {
 		return s.showDelivery(v, deliveryData{DeliveryDetails: d}, err)
 	}
@@ -270,7 +270,7 @@ func (s *Server) sendNow(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Service.SendNow(v.Context(), v.account.ID, d.ID, v.form.key, v.now); err != nil {
+	if err := s.Service.Deliveries.SendNow(v.Context(), v.account.ID, d.ID, v.form.key, v.now); err != nil {
 		return s.showDelivery(v, deliveryData{DeliveryDetails: d}, err)
 	}
 	return s.redirect(v, "/deliveries/"+strconv.FormatInt(d.ID, 10), app.Text{EN: "Sending now.", VI: "Đang gửi ngay."})
@@ -281,7 +281,7 @@ func (s *Server) sendWaiting(v *visit) error {
 	if err != nil {
 		return err
 	}
-	n, err := s.Service.SendWaiting(v.Context(), v.account.ID, hook.ID, v.form.key, v.now)
+	n, err := s.Service.Deliveries.SendWaiting(v.Context(), v.account.ID, hook.ID, v.form.key, v.now)
 	if err != nil {
 		return err
 	}

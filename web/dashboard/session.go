@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/services"
 	"baoco/web/wire"
 
 	"github.com/alexedwards/scs/v2"
@@ -50,10 +51,10 @@ func (s *Server) withSession(next http.Handler) http.Handler {
 func init() { gob.Register(int64(0)) }
 
 // sessionStore implements the interface that scs asks for.
-type sessionStore struct{ Service *app.Service }
+type sessionStore struct{ Service *services.All }
 
 func (s sessionStore) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
-	return s.Service.Session(ctx, token, time.Now())
+	return s.Service.Access.Session(ctx, token, time.Now())
 }
 
 func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, end time.Time) error {
@@ -70,11 +71,11 @@ func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, 
 	session.Address, _ = values["address"].(string)
 	started, _ := values["started"].(int64)
 	session.StartedAt = time.Unix(started, 0)
-	return s.Service.SetSession(ctx, token, session, data)
+	return s.Service.Access.SetSession(ctx, token, session, data)
 }
 
 func (s sessionStore) DeleteCtx(ctx context.Context, token string) error {
-	return s.Service.RemoveSession(ctx, token)
+	return s.Service.Access.RemoveSession(ctx, token)
 }
 
 // scs calls none of these methods without a context, since it finds those above.
@@ -95,7 +96,7 @@ func (s *Server) signedIn(ctx context.Context) (app.User, error) {
 	if id == 0 {
 		return app.User{}, nil
 	}
-	u, found, err := s.Service.User(ctx, id)
+	u, found, err := s.Service.Access.User(ctx, id)
 	if err != nil || !found || u.Generation != s.sessions.GetInt64(ctx, "generation") {
 		return app.User{}, err
 	}
@@ -133,7 +134,7 @@ func (s *Server) endUserSession(v *visit) error {
 
 func (s *Server) endSession(v *visit, userID int64, session, back string) error {
 	id, _ := wire.ParseID(session)
-	if err := s.Service.EndSession(v.Context(), v.account.ID, userID, id, v.now); err != nil {
+	if err := s.Service.Access.EndSession(v.Context(), v.account.ID, userID, id, v.now); err != nil {
 		return err
 	}
 	return s.redirect(v, back, app.Text{EN: "Session ended.", VI: "Đã kết thúc phiên đăng nhập."})
@@ -153,7 +154,7 @@ func otherSignOut(v *visit) confirmation {
 func (s *Server) endOtherSessions(v *visit) error {
 	c := otherSignOut(v)
 	c.do = func() error {
-		u, err := s.Service.EndSessions(v.Context(), v.account.ID, v.user.ID)
+		u, err := s.Service.Access.EndSessions(v.Context(), v.account.ID, v.user.ID)
 		if err == nil {
 			err = s.begin(v, u)
 		}

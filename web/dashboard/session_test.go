@@ -23,9 +23,9 @@ func TestSetUp(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
-	first, err := w.Service.OpenSetUp(ctx, time.Now())
+	first, err := w.Service.Access.OpenSetUp(ctx, time.Now())
 	apptest.Must(t, err)
-	token, err := w.Service.OpenSetUp(ctx, time.Now())
+	token, err := w.Service.Access.OpenSetUp(ctx, time.Now())
 	apptest.Must(t, err)
 	form := []string{"name", "lan", "password", apptest.SomePassword, "password_again", apptest.SomePassword}
 	for _, path := range []string{"/setup/" + first, "/setup/wrong"} {
@@ -57,10 +57,10 @@ func TestSetUp(t *testing.T) {
 	if a := w.Browser().Post("/setup/"+token, "name", "eve", "password", apptest.SomePassword, "password_again", apptest.SomePassword); a.Status != http.StatusForbidden || !strings.Contains(a.Body, "If there is a user already, sign in") {
 		t.Errorf("a second time: %d", a.Status)
 	}
-	if again, err := w.Service.OpenSetUp(ctx, time.Now()); err != nil || again != "" {
+	if again, err := w.Service.Access.OpenSetUp(ctx, time.Now()); err != nil || again != "" {
 		t.Errorf("another link: %q, %v", again, err)
 	}
-	users, err := w.Service.Users(ctx, 1)
+	users, err := w.Service.Access.Users(ctx, 1)
 	apptest.Must(t, err)
 	if len(users) != 1 || users[0].Role != app.RoleOwner || users[0].AccountID != 1 {
 		t.Errorf("users %+v", users)
@@ -70,7 +70,7 @@ func TestSetUp(t *testing.T) {
 func TestSetUpEnds(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	token, err := w.Service.OpenSetUp(context.Background(), time.Now().Add(-app.SetUpTime))
+	token, err := w.Service.Access.OpenSetUp(context.Background(), time.Now().Add(-app.SetUpTime))
 	apptest.Must(t, err)
 	if a := w.Browser().Get("/setup/" + token); a.Status != http.StatusForbidden {
 		t.Errorf("after half an hour: %d", a.Status)
@@ -238,7 +238,7 @@ func TestFormOfEndedSession(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		request, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got100Continue: func() { // the server knows whose form it is
-			_, err := w.Service.EndSessions(t.Context(), 1, lan.ID)
+			_, err := w.Service.Access.EndSessions(t.Context(), 1, lan.ID)
 			go func() { _, _ = io.WriteString(rest, form); rest.CloseWithError(err) }()
 		}}), "POST", b.Base+path, body)
 		apptest.Must(t, err)
@@ -258,13 +258,13 @@ func TestFormOfEndedSession(t *testing.T) {
 
 	// Nor where it is here already when the session ends.
 	before := app.ActingAs(t.Context(), app.Actor{Way: app.WayDashboard, ID: lan.ID, Name: "lan", At: time.Now(), Generation: lan.Generation})
-	now, _, err := w.Service.User(t.Context(), lan.ID)
+	now, _, err := w.Service.Access.User(t.Context(), lan.ID)
 	apptest.Must(t, err)
 	for name, act := range map[string]func() error{
-		"end the sessions": func() error { _, err := w.Service.EndSessions(before, 1, lan.ID); return err },
-		"set the role":     func() error { _, err := w.Service.SetRole(before, 1, lan.ID, app.RoleOwner); return err },
+		"end the sessions": func() error { _, err := w.Service.Access.EndSessions(before, 1, lan.ID); return err },
+		"set the role":     func() error { _, err := w.Service.Access.SetRole(before, 1, lan.ID, app.RoleOwner); return err },
 		"set the password": func() error {
-			_, err := w.Service.ChangePassword(before, lan, apptest.SomePassword, "another password", time.Now())
+			_, err := w.Service.Access.ChangePassword(before, lan, apptest.SomePassword, "another password", time.Now())
 			return err
 		},
 	} {
@@ -272,7 +272,7 @@ func TestFormOfEndedSession(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if after, _, err := w.Service.User(t.Context(), lan.ID); err != nil || after.Generation != now.Generation || now.Generation == lan.Generation {
+	if after, _, err := w.Service.Access.User(t.Context(), lan.ID); err != nil || after.Generation != now.Generation || now.Generation == lan.Generation {
 		t.Errorf("%v: %+v, %+v", err, now, after)
 	}
 }
@@ -284,12 +284,12 @@ func TestSessionsEnd(t *testing.T) {
 	w.User(1, "boss", app.RoleOwner)
 	u := w.User(1, "lan", app.RoleOwner)
 	for _, end := range []func() error{
-		func() error { _, err := w.Service.EndSessions(ctx, 1, u.ID); return err },
+		func() error { _, err := w.Service.Access.EndSessions(ctx, 1, u.ID); return err },
 		func() error {
-			_, err := w.Service.SetPassword(ctx, 1, u.ID, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
+			_, err := w.Service.Access.SetPassword(ctx, 1, u.ID, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
 			return err
 		},
-		func() error { _, err := w.Service.SetRole(ctx, 1, u.ID, app.RoleCashier); return err },
+		func() error { _, err := w.Service.Access.SetRole(ctx, 1, u.ID, app.RoleCashier); return err },
 	} {
 		one, two := w.Browser().SignIn("lan"), w.Browser().SignIn("lan")
 		apptest.Must(t, end())
@@ -297,12 +297,12 @@ func TestSessionsEnd(t *testing.T) {
 		two.Get("/").Goes(t, "/login")
 	}
 	b := w.Browser().SignIn("lan")
-	apptest.Must(t, w.Service.RemoveUser(ctx, 1, u.ID))
+	apptest.Must(t, w.Service.Access.RemoveUser(ctx, 1, u.ID))
 	b.Get("/").Goes(t, "/login")
-	if users, err := w.Service.Users(ctx, 1); err != nil || len(users) != 1 {
+	if users, err := w.Service.Access.Users(ctx, 1); err != nil || len(users) != 1 {
 		t.Errorf("%v, %v", users, err)
 	}
-	if err := w.Service.RemoveUser(ctx, 1, 1); app.CodeOf(err) != app.CodeConflict {
+	if err := w.Service.Access.RemoveUser(ctx, 1, 1); app.CodeOf(err) != app.CodeConflict {
 		t.Errorf("the last owner: %v", err)
 	}
 }
@@ -312,14 +312,14 @@ func TestSessionsEnd(t *testing.T) {
 func TestRemovedUsersBrowser(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	second, err := w.Service.CreateAccount(t.Context(), "second", time.Now())
+	second, err := w.Service.Ledger.CreateAccount(t.Context(), "second", time.Now())
 	apptest.Must(t, err)
 	boss := w.User(1, "boss", app.RoleOwner)
 	for i, next := range []int64{1, second.ID} {
 		u := w.User(1, "lan", app.RoleOwner)
 		b := w.Browser().SignIn("lan")
 		b.Get("/").WantStatus(t, http.StatusOK)
-		apptest.Must(t, w.Service.RemoveUser(t.Context(), 1, u.ID))
+		apptest.Must(t, w.Service.Access.RemoveUser(t.Context(), 1, u.ID))
 		other := w.User(next, fmt.Sprint("other", i), app.RoleOwner)
 		b.Get("/").Goes(t, "/login")
 		if other.ID <= u.ID || other.Generation == u.Generation {
@@ -508,7 +508,7 @@ func TestFlashIsOfOneUser(t *testing.T) {
 	}
 	b.SignIn("lan")
 	leave()
-	_, err := w.Service.EndSessions(context.Background(), 1, lan.ID)
+	_, err := w.Service.Access.EndSessions(context.Background(), 1, lan.ID)
 	apptest.Must(t, err)
 	for _, path := range []string{"/login", "/help"} {
 		if a := b.Get(path); strings.Contains(a.Body, flash) {

@@ -101,7 +101,7 @@ func (s *Server) checkSignIn(v *visit, name, secret, code string) (u app.User, p
 	if len(name) > app.MaxUserName { // no user has such a name
 		return u, false, app.ErrSignIn
 	}
-	device, err := s.Service.KnownDevice(v.Context(), name, s.devices(v.Request))
+	device, err := s.Service.Access.KnownDevice(v.Context(), name, s.devices(v.Request))
 	if err != nil {
 		return u, false, err
 	}
@@ -109,7 +109,7 @@ func (s *Server) checkSignIn(v *visit, name, secret, code string) (u app.User, p
 	if device != "" {
 		may = s.throttle.onDevice(device, v.now)
 	} else if may = s.throttle.byAddress(s.Client(v.Request), v.now); may && code != "" && s.throttle.byEarlyCode(name, code, v.now) {
-		proved, err = s.Service.ProveByCode(v.Context(), name, code, v.now)
+		proved, err = s.Service.Access.ProveByCode(v.Context(), name, code, v.now)
 	}
 	if may && device == "" && !proved {
 		may = s.throttle.byName(name, v.now)
@@ -119,9 +119,9 @@ func (s *Server) checkSignIn(v *visit, name, secret, code string) (u app.User, p
 	case !may:
 		err = errTooManyGuesses
 	case proved:
-		u, err = s.Service.SignInProved(v.Context(), name, secret, v.now)
+		u, err = s.Service.Access.SignInProved(v.Context(), name, secret, v.now)
 	default:
-		u, err = s.Service.SignIn(v.Context(), name, secret, device != "", v.now)
+		u, err = s.Service.Access.SignIn(v.Context(), name, secret, device != "", v.now)
 	}
 	return u, proved, err
 }
@@ -152,7 +152,7 @@ type setUpForm struct {
 }
 
 func (s *Server) setUpPage(v *visit) error {
-	open, err := s.Service.SetUpOpen(v.Context(), v.PathValue("token"), v.now)
+	open, err := s.Service.Access.SetUpOpen(v.Context(), v.PathValue("token"), v.now)
 	if err == nil && !open {
 		err = app.ErrSetUpEnded
 	}
@@ -171,7 +171,7 @@ func (s *Server) setUp(v *visit) error {
 	secret, err := repeatedPassword(v)
 	var u app.User
 	if err == nil {
-		u, err = s.Service.SetUp(v.Context(), form.Token, form.Name, secret, v.now)
+		u, err = s.Service.Access.SetUp(v.Context(), form.Token, form.Name, secret, v.now)
 	}
 	if err == nil {
 		err = s.begin(v, u)
@@ -218,9 +218,9 @@ func (s *Server) devices(r *http.Request) []string {
 // rememberDevice makes the browser a device of u, who has just signed in there.
 func (s *Server) rememberDevice(v *visit, u app.User) error {
 	tokens := s.devices(v.Request)
-	token, err := s.Service.KnownDevice(v.Context(), u.Name, tokens)
+	token, err := s.Service.Access.KnownDevice(v.Context(), u.Name, tokens)
 	if err == nil && token == "" {
-		token, err = s.Service.NewDevice(v.Context(), u)
+		token, err = s.Service.Access.NewDevice(v.Context(), u)
 	}
 	if err != nil {
 		return err

@@ -118,7 +118,7 @@ func TestStandbyPages(t *testing.T) {
 	owner.Get("/").Goes(t, "/login")
 
 	// Who is signed out everywhere at the server is so here, as soon as the copy is.
-	_, err := w.Service.EndSessions(apptest.Acting(t.Context()), 1, 2)
+	_, err := w.Service.Access.EndSessions(apptest.Acting(t.Context()), 1, 2)
 	apptest.Must(t, err)
 	s.show(w)
 	cashier.Get("/").Goes(t, "/login")

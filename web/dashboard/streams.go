@@ -38,16 +38,16 @@ func (s *Server) streamRow(v *visit, st app.Stream, banks []app.BankAccount) (ro
 	}
 	row.Only = v.onlyOf(of, st.CodePrefix, banks)
 	row.Broker, _ = app.ParseBroker(st.URL) // it was checked when it was set
-	row.Behind, err = s.Service.StreamBehind(v.Context(), st)
+	row.Behind, err = s.Service.Streams.StreamBehind(v.Context(), st)
 	return row, err
 }
 
 func (s *Server) streamsPage(v *visit) error {
-	list, err := s.Service.Streams(v.Context(), v.account.ID)
+	list, err := s.Service.Streams.Streams(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
-	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (s *Server) newStreamPage(v *visit) error {
 }
 
 func (s *Server) showNewStream(v *visit, form streamForm, wrong error) (err error) {
-	if form.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
+	if form.Banks, err = s.Service.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	if form.Prefixes, err = s.codePrefixes(v); err != nil {
@@ -132,11 +132,11 @@ func (s *Server) showNewStream(v *visit, form streamForm, wrong error) (err erro
 func (s *Server) addStream(v *visit) error {
 	form, in, bad := readStreamForm(v)
 	var all app.Invalid
-	all.Merge(s.Service.CheckStream(in))
+	all.Merge(s.Service.Streams.CheckStream(in))
 	all.Merge(bad)
 	st, secret, err := app.Stream{}, "", all.Err()
 	if err == nil {
-		st, secret, err = s.Service.CreateStream(v.Context(), v.account.ID, in, v.now)
+		st, secret, err = s.Service.Streams.CreateStream(v.Context(), v.account.ID, in, v.now)
 	}
 	if err != nil {
 		return s.showNewStream(v, form, err)
@@ -159,7 +159,7 @@ func (s *Server) showStreamSecret(v *visit, st app.Stream, secret string, made b
 
 // pageStream is the stream that the path names.
 func (s *Server) pageStream(v *visit) (app.Stream, error) {
-	return s.Service.Stream(v.Context(), v.account.ID, v.pathID())
+	return s.Service.Streams.Stream(v.Context(), v.account.ID, v.pathID())
 }
 
 func (s *Server) streamSecretFile(v *visit) error {
@@ -180,7 +180,7 @@ func (s *Server) streamPage(v *visit) error {
 
 // showStream shows the page. refused is why an action was refused.
 func (s *Server) showStream(v *visit, st app.Stream, refused error) error {
-	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (s *Server) tryStream(v *visit) error {
 	if err != nil {
 		return err
 	}
-	problem, err := s.Service.TestStream(v.Context(), v.account.ID, st.ID, app.UserAgent(s.Version), v.now)
+	problem, err := s.Service.Streams.TestStream(v.Context(), v.account.ID, st.ID, app.UserAgent(s.Version), v.now)
 	if err == nil && problem != (app.Text{}) {
 		err = app.Refused(app.CodeConflict, app.Text{EN: "The test was not sent.", VI: "Chưa gửi thử được."}.And(problem))
 	}
@@ -217,7 +217,7 @@ func (s *Server) switchStream(v *visit) error {
 		return err
 	}
 	if on := v.PostFormValue("active") == "1"; on != st.IsActive {
-		switched, err := s.Service.ToggleStream(v.Context(), v.account.ID, st.ID, v.now)
+		switched, err := s.Service.Streams.ToggleStream(v.Context(), v.account.ID, st.ID, v.now)
 		if err != nil {
 			return s.showStream(v, st, err)
 		}
@@ -266,7 +266,7 @@ func (s *Server) editStream(v *visit) error {
 	if in.Credentials.Password != "" || in.URL != st.URL || in.Credentials.Username != st.Username {
 		u.Credentials = &in.Credentials
 	}
-	if st, err = s.Service.UpdateStream(v.Context(), v.account.ID, st.ID, u, v.now); err != nil {
+	if st, err = s.Service.Streams.UpdateStream(v.Context(), v.account.ID, st.ID, u, v.now); err != nil {
 		return s.showEditStream(v, form, err)
 	}
 	return s.redirect(v, streamPath(st.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
@@ -286,7 +286,7 @@ func (s *Server) rotateStream(v *visit) error {
 	if err != nil {
 		return err
 	}
-	secret, err := s.Service.RotateStreamSecret(v.Context(), v.account.ID, st.ID, v.form.key, v.now)
+	secret, err := s.Service.Streams.RotateStreamSecret(v.Context(), v.account.ID, st.ID, v.form.key, v.now)
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func (s *Server) streamRemoval(v *visit, st app.Stream) confirmation {
 			v.T("No more transactions are sent to this stream. What the broker has already stays there.", "Giao dịch không được gửi đến luồng này nữa. Những tin máy chủ nhận luồng đã lưu vẫn còn ở đó."),
 			v.T("Its position, secret and password are permanently deleted.", "Vị trí, khoá bí mật và mật khẩu của luồng bị xoá vĩnh viễn."),
 		},
-		do:   func() error { return s.Service.DeleteStream(v.Context(), v.account.ID, st.ID, v.now) },
+		do:   func() error { return s.Service.Streams.DeleteStream(v.Context(), v.account.ID, st.ID, v.now) },
 		done: app.Text{EN: "The stream was deleted.", VI: "Đã xoá luồng."},
 	}.typeName(v, st.Name)
 }

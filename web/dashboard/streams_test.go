@@ -21,7 +21,7 @@ func awaitStream(w *webtest.World, id int64, what string, is func(app.Stream) bo
 	var st app.Stream
 	w.Until(what, func() (ok bool) {
 		var err error
-		st, err = w.Service.Stream(w.T.Context(), 1, id)
+		st, err = w.Service.Streams.Stream(w.T.Context(), 1, id)
 		apptest.Must(w.T, err)
 		return is(st)
 	})
@@ -71,7 +71,7 @@ func TestStreamForm(t *testing.T) {
 	if a := send("url", "nats://10.0.0.1", "topic", "shop"); a.Status != http.StatusUnprocessableEntity {
 		t.Errorf("a private address: %d", a.Status)
 	}
-	if list, err := w.Service.Streams(t.Context(), 1); err != nil || len(list) != 0 {
+	if list, err := w.Service.Streams.Streams(t.Context(), 1); err != nil || len(list) != 0 {
 		t.Fatalf("made of nothing: %+v, %v", list, err)
 	}
 	// What was refused didn't use the form up.
@@ -244,7 +244,7 @@ func TestStreamTenancyAndRoles(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	st, secret := w.Stream(app.StreamCreate{})
 	unchanged := func() string {
-		list, err := w.Service.Streams(t.Context(), 0)
+		list, err := w.Service.Streams.Streams(t.Context(), 0)
 		apptest.Must(t, err)
 		return fmt.Sprint(list)
 	}
@@ -265,13 +265,13 @@ func TestStreamPagesAreLive(t *testing.T) {
 	st, _ := w.Stream(app.StreamCreate{Type: app.WebhookOut})
 	w.Pay(1, "1", "not of the stream")
 	st = awaitStream(w, st.ID, "it is passed over", func(st app.Stream) bool { return st.Position == 1 })
-	before, err := w.Service.NewestIDs(t.Context())
+	before, err := w.Service.Deliveries.NewestIDs(t.Context())
 	apptest.Must(t, err)
 	for _, p := range []app.StreamProgress{
 		{StreamID: st.ID, From: 1, To: 1, FailingSince: time.Now(), Problem: app.Text{EN: "x", VI: "x"}}, {StreamID: st.ID, From: 1, To: 1}, {StreamID: st.ID, From: 1, To: 2, Sent: 1, SentAt: time.Now()},
 	} {
-		apptest.Must(t, w.Service.SettleStream(t.Context(), p))
-		now, err := w.Service.NewestIDs(t.Context())
+		apptest.Must(t, w.Service.Streams.SettleStream(t.Context(), p))
+		now, err := w.Service.Deliveries.NewestIDs(t.Context())
 		apptest.Must(t, err)
 		if now == before {
 			t.Errorf("nobody hears of %+v", p)

@@ -37,7 +37,7 @@ func TestReplicaOnTheSystemPage(t *testing.T) {
 		{&app.ReplicaCheck{At: now, Place: place, Written: now, CheckedAt: now, Transactions: 12345}, []string{place, `<span class="in">Good</span>`, "12,345 transactions"}},
 		{&app.ReplicaCheck{At: now, Place: place, Written: now, CheckedAt: now, Problem: app.Text{EN: "It is <old>.", VI: "Nó cũ."}}, []string{place, `<span class="bad">It is &lt;old&gt;.</span>`}},
 	} {
-		w.Service.SetReplicaCheck(c.check)
+		w.Service.Upkeep.SetReplicaCheck(c.check)
 		page := b.Get("/system").Body
 		for _, want := range c.want {
 			if !strings.Contains(page, want) {

@@ -161,12 +161,12 @@ func TestDeviceEnds(t *testing.T) {
 		ctx := context.Background()
 		for i, end := range []func(u app.User) error{
 			func(u app.User) error {
-				_, err := w.Service.SetPassword(ctx, 1, u.ID, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
+				_, err := w.Service.Access.SetPassword(ctx, 1, u.ID, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
 				return err
 			},
-			func(u app.User) error { _, err := w.Service.EndSessions(ctx, 1, u.ID); return err },
+			func(u app.User) error { _, err := w.Service.Access.EndSessions(ctx, 1, u.ID); return err },
 			func(u app.User) error {
-				apptest.Must(t, w.Service.RemoveUser(ctx, 1, u.ID))
+				apptest.Must(t, w.Service.Access.RemoveUser(ctx, 1, u.ID))
 				again := w.User(1, u.Name, app.RoleOwner)
 				w.File(func(db *sql.DB) error { // as if ids were given again
 					_, err := db.Exec(`UPDATE users SET id = ? WHERE id = ?`, u.ID, again.ID)

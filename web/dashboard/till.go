@@ -77,7 +77,7 @@ func (s *Server) tillPage(v *visit) error { return s.showTill(v, nil, tillForm{}
 
 // bill is a bill of the visitor's own, or of anybody for an owner.
 func (s *Server) bill(v *visit, id int64) (app.PaymentRequest, error) {
-	r, err := s.Service.PaymentRequest(v.Context(), v.account.ID, id)
+	r, err := s.Service.Payments.PaymentRequest(v.Context(), v.account.ID, id)
 	if err == nil && (r.ShiftID == 0 || r.CashierID != v.user.ID && !v.may(ownerOnly)) {
 		err = app.ErrNoPaymentRequest
 	}
@@ -105,11 +105,11 @@ func (s *Server) billPage(v *visit) error {
 func (s *Server) showTill(v *visit, bill *app.PaymentRequest, form tillForm, wrong error) error {
 	data := tillData{Form: form}
 	var err error
-	if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
+	if data.Banks, err = s.Service.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	data.Banks = slices.DeleteFunc(data.Banks, func(b app.BankAccount) bool { return b.Status == app.BankAccountInactive })
-	patterns, err := s.Service.CodePatterns(v.Context(), v.account.ID)
+	patterns, err := s.Service.Ledger.CodePatterns(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (s *Server) showTill(v *visit, bill *app.PaymentRequest, form tillForm, wro
 	if data.Bills, err = s.shiftBills(v, v.user.ID, v.now); err != nil {
 		return err
 	}
-	open, err := s.Service.OpenInbound(v.Context(), v.account.ID, app.CountedUpTo)
+	open, err := s.Service.Inbound.OpenInbound(v.Context(), v.account.ID, app.CountedUpTo)
 	if err != nil {
 		return err
 	}
@@ -135,11 +135,11 @@ func (s *Server) showTill(v *visit, bill *app.PaymentRequest, form tillForm, wro
 
 // shiftBills are the newest bills of a cashier's open shift.
 func (s *Server) shiftBills(v *visit, userID int64, now time.Time) ([]app.PaymentRequest, error) {
-	shift, open, err := s.Service.OpenShift(v.Context(), v.account.ID, userID)
+	shift, open, err := s.Service.Payments.OpenShift(v.Context(), v.account.ID, userID)
 	if err != nil || !open {
 		return nil, err
 	}
-	page, err := s.Service.PaymentRequests(v.Context(), v.account.ID, app.PaymentFilter{ShiftID: shift.ID, Page: app.Page{Number: 1, Size: billsShown}}, now)
+	page, err := s.Service.Payments.PaymentRequests(v.Context(), v.account.ID, app.PaymentFilter{ShiftID: shift.ID, Page: app.Page{Number: 1, Size: billsShown}}, now)
 	return page.Rows, err
 }
 
@@ -176,7 +176,7 @@ func (s *Server) createRequest(v *visit, in app.PaymentRequestCreate) (app.Payme
 	if _, _, may := s.requests.Take(v.user.ID, requestPace, v.now); !may {
 		return app.PaymentRequest{}, errTooManyRequests
 	}
-	return s.Service.CreatePaymentRequest(v.Context(), v.account.ID, in, v.form.key, v.now)
+	return s.Service.Payments.CreatePaymentRequest(v.Context(), v.account.ID, in, v.form.key, v.now)
 }
 
 func (s *Server) cancelBill(v *visit) error {
@@ -184,7 +184,7 @@ func (s *Server) cancelBill(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Service.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now); err != nil {
+	if _, err := s.Service.Payments.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now); err != nil {
 		return s.showTill(v, &r, tillForm{}, err)
 	}
 	return s.redirect(v, tillPath, app.Text{})
@@ -216,7 +216,7 @@ func (s *Server) printReceipt(v *visit) error {
 	if err != nil {
 		return err
 	}
-	again, err := s.Service.PrintReceipt(v.Context(), v.account.ID, r.ID)
+	again, err := s.Service.Payments.PrintReceipt(v.Context(), v.account.ID, r.ID)
 	if err != nil {
 		return err
 	}
@@ -226,10 +226,10 @@ func (s *Server) printReceipt(v *visit) error {
 func (s *Server) showReceipt(v *visit, data receiptData) (err error) {
 	r := data.PaymentRequest
 	data.Status, data.Shop = r.Status(v.now), shopName(v.account, "")
-	if data.Transfers, err = s.Service.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize); err != nil {
+	if data.Transfers, err = s.Service.Payments.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize); err != nil {
 		return err
 	}
-	shift, err := s.Service.Shift(v.Context(), v.account.ID, r.ShiftID)
+	shift, err := s.Service.Payments.Shift(v.Context(), v.account.ID, r.ShiftID)
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (s *Server) closeShift(v *visit) error {
 	if !found {
 		return app.ErrNoShift
 	}
-	shift, err := s.Service.Shift(v.Context(), v.account.ID, id)
+	shift, err := s.Service.Payments.Shift(v.Context(), v.account.ID, id)
 	if err == nil && shift.UserID != v.user.ID && !v.may(ownerOnly) {
 		err = app.ErrNoShift
 	}
@@ -263,7 +263,7 @@ func (s *Server) shiftClosing(v *visit, shift app.Shift) confirmation {
 			v.T("The next bill begins a new shift.", "Hoá đơn tiếp theo sẽ mở ca mới."),
 		},
 		do: func() error {
-			_, err := s.Service.CloseShift(v.Context(), v.account.ID, shift.ID, v.now)
+			_, err := s.Service.Payments.CloseShift(v.Context(), v.account.ID, shift.ID, v.now)
 			return err
 		},
 		done: app.Text{EN: "Shift closed.", VI: "Đã đóng ca."},
@@ -289,7 +289,7 @@ func (s *Server) shiftsPage(v *visit) error {
 	if v.may(seeMoney) && !v.user.Limit.On {
 		userID = 0
 	}
-	rows, total, err := s.Service.Shifts(v.Context(), v.account.ID, userID, page)
+	rows, total, err := s.Service.Payments.Shifts(v.Context(), v.account.ID, userID, page)
 	data := shiftsData{Pages: pagesOf(page, total, url.Values{}, "/shifts")}
 	for _, shift := range rows {
 		data.Rows = append(data.Rows, shiftRow{shift, s.shiftClosing(v, shift)})
@@ -323,7 +323,7 @@ func (s *Server) tells(v *visit, userID int64, t app.Transaction) (bool, error) 
 	if t.PaymentSent.ID == 0 {
 		return true, nil
 	}
-	r, err := s.Service.PaymentRequest(v.Context(), t.AccountID, t.PaymentSent.ID)
+	r, err := s.Service.Payments.PaymentRequest(v.Context(), t.AccountID, t.PaymentSent.ID)
 	if app.CodeOf(err) == app.CodeNotFound {
 		return false, nil
 	}
@@ -359,7 +359,7 @@ func (c *counterStream) sendBills() error {
 	if c.till.billID == 0 {
 		return nil
 	}
-	r, err := c.Service.PaymentRequest(c.v.Context(), c.v.account.ID, c.till.billID)
+	r, err := c.Service.Payments.PaymentRequest(c.v.Context(), c.v.account.ID, c.till.billID)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 // paid records money in at a shop.
 func paid(w *apptest.World, id string, amount int64, content string) {
 	w.T.Helper()
-	_, _, err := w.Service.RecordByHand(context.Background(), 1, app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id, Type: app.In, Amount: amount, Content: content, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
+	_, _, err := w.Service.Inbound.RecordByHand(context.Background(), 1, app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id, Type: app.In, Amount: amount, Content: content, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
 	apptest.Must(w.T, err)
 }
 
@@ -42,7 +42,7 @@ func TestTill(t *testing.T) {
 	}
 	thu.Submit("/till", "amount", "200.000", "bank_account_id", "1").Goes(t, "/till/1")
 	minh.Submit("/till", "amount", "200000", "bank_account_id", "1").Goes(t, "/till/2")
-	bill, err := w.Service.PaymentRequest(t.Context(), 1, 1)
+	bill, err := w.Service.Payments.PaymentRequest(t.Context(), 1, 1)
 	apptest.Must(t, err)
 	thu.Get("/till/1").Shows(t, "200,000\u00a0₫", "Waiting for payment", "<svg", bill.Code, "Bills of this shift", "This shift: +0\u00a0₫ · 1 bill")
 	for _, path := range []string{"/till/1", "/till/1/receipt", "/till/99", "/shifts/1/close"} {
@@ -117,13 +117,13 @@ func TestOldVerdictSaysWhen(t *testing.T) {
 	at := time.Now().AddDate(0, 0, -2)
 	ctx := context.Background()
 	for i, received := range []int64{5000, 5001} {
-		r, err := w.Service.CreatePaymentRequest(ctx, 1, app.PaymentRequestCreate{Amount: 5000, CashierID: thu.ID, ExpiresIn: app.BillExpiry}, app.IdempotencyKey{}, at)
+		r, err := w.Service.Payments.CreatePaymentRequest(ctx, 1, app.PaymentRequestCreate{Amount: 5000, CashierID: thu.ID, ExpiresIn: app.BillExpiry}, app.IdempotencyKey{}, at)
 		apptest.Must(t, err)
 		in := app.Incoming{EventID: itoa(r.ID), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: received, Content: r.Code, Time: at}
-		_, _, err = w.Service.RecordByHand(ctx, 1, in, nil, app.IdempotencyKey{}, at)
+		_, _, err = w.Service.Inbound.RecordByHand(ctx, 1, in, nil, app.IdempotencyKey{}, at)
 		apptest.Must(t, err)
 		b := w.Browser().SignIn("thu")
-		day, path := at.In(w.Service.Zone()).Format("02 Jan"), "/till/"+itoa(r.ID)
+		day, path := at.In(w.Service.Ledger.Zone()).Format("02 Jan"), "/till/"+itoa(r.ID)
 		verdict := b.Get(path).Body
 		if _, verdict, _ = strings.Cut(verdict, `class="verdict`); i == 0 && !strings.Contains(verdict, "Paid in full") || !strings.Contains(verdict[:strings.Index(verdict, "</p>")], day) {
 			t.Errorf("the verdict doesn't say %s: %.300s", day, verdict)
@@ -229,7 +229,7 @@ func TestVerdicts(t *testing.T) {
 			pay(amount, late.Code)
 			check(fmt.Sprint(amount, i), "check", "Too late: received ")
 			cancelled := w.PaymentRequest(app.PaymentRequestCreate{Amount: 2 * amount})
-			_, err := w.Service.CancelPaymentRequest(t.Context(), 1, cancelled.ID, time.Now())
+			_, err := w.Service.Payments.CancelPaymentRequest(t.Context(), 1, cancelled.ID, time.Now())
 			apptest.Must(t, err)
 			pay(amount, cancelled.Code)
 			check(fmt.Sprint(amount), "check", "The bill was cancelled, but ")

@@ -27,7 +27,7 @@ func transactionPath(id int64) string { return "/transactions/" + strconv.Format
 
 // pageTransaction is the transaction that the path names.
 func (s *Server) pageTransaction(v *visit) (app.Transaction, error) {
-	t, err := s.Service.Transaction(v.Context(), v.account.ID, v.pathID())
+	t, err := s.Service.Ledger.Transaction(v.Context(), v.account.ID, v.pathID())
 	if err == nil && !v.sees(t) {
 		err = app.ErrNoTransaction
 	}
@@ -50,7 +50,7 @@ func (s *Server) setNote(v *visit) error {
 		return err
 	}
 	form := noteForm{v.PostFormValue("seen"), v.PostFormValue("note")}
-	err = s.Service.SetNote(v.Context(), v.account.ID, t.ID, form.Seen, app.Note{Text: form.Text, ChangedAt: v.now, ChangedBy: v.user.Name})
+	err = s.Service.Ledger.SetNote(v.Context(), v.account.ID, t.ID, form.Seen, app.Note{Text: form.Text, ChangedAt: v.now, ChangedBy: v.user.Name})
 	if err != nil {
 		if app.CodeOf(err) == app.CodeConflict {
 			form.Seen = t.Note
@@ -67,14 +67,14 @@ func (s *Server) showTransaction(v *visit, t app.Transaction, form noteForm, ref
 		return err
 	}
 	data := transactionData{Row: transactionRow{t, deliveries[t.ID]}, Form: form}
-	if data.Note, err = s.Service.Note(v.Context(), v.account.ID, t.ID); err != nil {
+	if data.Note, err = s.Service.Ledger.Note(v.Context(), v.account.ID, t.ID); err != nil {
 		return err
 	}
-	if data.Origin, err = s.Service.TransactionOrigin(v.Context(), v.account.ID, t.ID); err != nil {
+	if data.Origin, err = s.Service.Ledger.TransactionOrigin(v.Context(), v.account.ID, t.ID); err != nil {
 		return err
 	}
 	if v.may(seeMoney) {
-		if data.Likely, err = s.Service.LikelyPayments(v.Context(), t); err != nil {
+		if data.Likely, err = s.Service.Payments.LikelyPayments(v.Context(), t); err != nil {
 			return err
 		}
 	}
@@ -105,7 +105,7 @@ func (s *Server) eventOf(v *visit, eventID int64) (*app.InboundEvent, error) {
 	if eventID == 0 {
 		return nil, nil
 	}
-	e, err := s.Service.InboundEvent(v.Context(), v.account.ID, eventID)
+	e, err := s.Service.Inbound.InboundEvent(v.Context(), v.account.ID, eventID)
 	if app.CodeOf(err) == app.CodeNotFound {
 		return nil, nil
 	}

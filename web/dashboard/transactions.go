@@ -19,7 +19,7 @@ type transactionRow struct {
 
 // transactionRows lists a page of transactions with their deliveries.
 func (s *Server) transactionRows(v *visit, f app.TransactionFilter) ([]transactionRow, app.TransactionPage, error) {
-	page, err := s.Service.Transactions(v.Context(), v.account.ID, f)
+	page, err := s.Service.Ledger.Transactions(v.Context(), v.account.ID, f)
 	if err != nil {
 		return nil, page, err
 	}
@@ -38,7 +38,7 @@ func (s *Server) transactionRows(v *visit, f app.TransactionFilter) ([]transacti
 // deliveriesOf reads the deliveries of transactions. Their webhooks and answers
 // are for those who connect; others get the states.
 func (s *Server) deliveriesOf(v *visit, ids []int64) (map[int64][]app.LatestDelivery, error) {
-	all, err := s.Service.DeliveriesOf(v.Context(), v.account.ID, ids)
+	all, err := s.Service.Deliveries.DeliveriesOf(v.Context(), v.account.ID, ids)
 	if v.may(connect) {
 		return all, err
 	}
@@ -98,7 +98,7 @@ func (s *Server) groupByDay(v *visit, rows []transactionRow, sums bool) ([]dayRo
 		case seen[day]:
 			group.ID += "-" + strconv.FormatInt(row.ID, 10)
 		case sums:
-			kept, err := s.Service.Days(v.Context(), v.account.ID, 0, day, day)
+			kept, err := s.Service.Ledger.Days(v.Context(), v.account.ID, 0, day, day)
 			if err != nil {
 				return nil, err
 			}
@@ -181,7 +181,7 @@ func (s *Server) transactionsPage(v *visit) error {
 	query := v.URL.Query()
 	data := transactionsData{States: app.TransactionStates}
 	var err error
-	if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
+	if data.Banks, err = s.Service.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	data.filters = v.filtersOf("/transactions", v.transactionFilters(), func(name, value string) string { return v.transactionWord(name, value, data.Banks) })
@@ -208,7 +208,7 @@ func (s *Server) transactionsPage(v *visit) error {
 		}
 	}
 	if err == nil && f.Query != "" && f.Page.Number == 1 && !data.Older && v.may(seeAllDays) {
-		data.Noted, err = s.Service.Noted(v.Context(), v.account.ID, f.Query, shownNoted)
+		data.Noted, err = s.Service.Ledger.Noted(v.Context(), v.account.ID, f.Query, shownNoted)
 	}
 	data.Meaning = f.Or
 	pinned.Set("until", strconv.FormatInt(f.UntilID, 10))
@@ -223,7 +223,7 @@ func (s *Server) transactionsPage(v *visit) error {
 		newest := f
 		newest.UntilID, newest.Sort, newest.Sums, newest.Page = 0, "", false, app.Page{Number: 1, Size: 1, CountTo: countTo}
 		var found app.TransactionPage
-		if found, err = s.Service.Transactions(v.Context(), v.account.ID, newest); len(found.Rows) > 0 && found.Rows[0].ID > f.UntilID {
+		if found, err = s.Service.Ledger.Transactions(v.Context(), v.account.ID, newest); len(found.Rows) > 0 && found.Rows[0].ID > f.UntilID {
 			data.News = linkTo(data.Path, data.Form)
 		}
 	}

@@ -25,15 +25,15 @@ type webhooksData struct {
 }
 
 func (s *Server) webhooksPage(v *visit) error {
-	hooks, err := s.Service.Webhooks(v.Context(), v.account.ID)
+	hooks, err := s.Service.Deliveries.Webhooks(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
-	healths, err := s.Service.WebhookHealths(v.Context(), v.account.ID, v.now)
+	healths, err := s.Service.Deliveries.WebhookHealths(v.Context(), v.account.ID, v.now)
 	if err != nil {
 		return err
 	}
-	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s *Server) newWebhookPage(v *visit) error {
 
 // fillChoices fills in what a webhook may be limited to.
 func (s *Server) fillChoices(v *visit, form *webhookForm) error {
-	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -119,11 +119,11 @@ func (s *Server) showNewWebhook(v *visit, form webhookForm, wrong error) error {
 func (s *Server) addWebhook(v *visit) error {
 	form, in, bad := readWebhookForm(v)
 	var all app.Invalid
-	all.Merge(s.Service.CheckWebhook(in))
+	all.Merge(s.Service.Deliveries.CheckWebhook(in))
 	all.Merge(bad)
 	hook, secret, err := app.Webhook{}, "", all.Err()
 	if err == nil {
-		hook, secret, err = s.Service.CreateWebhook(v.Context(), v.account.ID, in, v.now)
+		hook, secret, err = s.Service.Deliveries.CreateWebhook(v.Context(), v.account.ID, in, v.now)
 	}
 	if err != nil {
 		return s.showNewWebhook(v, form, err)
@@ -163,7 +163,7 @@ func (s *Server) secretFile(v *visit) error {
 
 // pageWebhook is the webhook that the path names.
 func (s *Server) pageWebhook(v *visit) (app.Webhook, error) {
-	return s.Service.Webhook(v.Context(), v.account.ID, v.pathID())
+	return s.Service.Deliveries.Webhook(v.Context(), v.account.ID, v.pathID())
 }
 
 // Host is the host of a URL, without the path and query, which may be long or

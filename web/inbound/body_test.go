@@ -75,7 +75,7 @@ func TestProviderAmounts(t *testing.T) {
 			} else if got != webtest.Rejected {
 				t.Errorf("a string: %+v", got)
 			}
-			if o, err := w.Service.Overview(context.Background(), 1); err != nil || o.TotalIn != sum {
+			if o, err := w.Service.Ledger.Overview(context.Background(), 1); err != nil || o.TotalIn != sum {
 				t.Errorf("total %d, want %d (%v)", o.TotalIn, sum, err)
 			}
 		})

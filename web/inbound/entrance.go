@@ -45,7 +45,7 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 // credential. It returns the zero Source if there is none.
 func (s *Server) findSource(r *http.Request) (app.Source, error) {
 	token := r.PathValue("token")
-	source, found, err := s.service.FindSource(r.Context(), token, wire.Bearer(r.Header))
+	source, found, err := s.service.Inbound.FindSource(r.Context(), token, wire.Bearer(r.Header))
 	if !found || token == "" && source.Provider != provider.Native {
 		return app.Source{}, err
 	}
@@ -95,7 +95,7 @@ func (s *Server) record(r *http.Request, in provider.Call, kind provider.Kind) (
 	}
 	ctx, cancel := context.WithTimeout(ctx, wire.RequestTimeout)
 	defer cancel()
-	recording, err := s.service.RecordTransactions(ctx, call)
+	recording, err := s.service.Inbound.RecordTransactions(ctx, call)
 	if err == nil && kind.Strict {
 		err = nothingReadable(call.Elements)
 	}
@@ -107,7 +107,7 @@ func (s *Server) record(r *http.Request, in provider.Call, kind provider.Kind) (
 // reads the body only if the body is signed. The reason of a refusal is kept for
 // the operator; the caller gets the same answer for every reason.
 func (s *Server) verify(w http.ResponseWriter, r *http.Request, source app.Source, kind provider.Kind, check provider.Verifier) (provider.Call, error) {
-	in := provider.Call{Source: source, At: time.Now(), Zone: s.service.Zone()}
+	in := provider.Call{Source: source, At: time.Now(), Zone: s.service.Ledger.Zone()}
 	if kind.Verify == nil {
 		s.noteRefused(r, in, app.Refusal{Code: app.RefusalUnknownSource, Text: app.Text{
 			EN: "Neither the URL nor a Bearer token belongs to a source.", VI: "URL và Bearer token đều không thuộc nguồn nào.",
@@ -127,10 +127,10 @@ func (s *Server) verify(w http.ResponseWriter, r *http.Request, source app.Sourc
 		return in, nil
 	}
 	// Another process may have given the source a new secret just now.
-	if err := s.service.RefreshCredentials(r.Context()); err != nil {
+	if err := s.service.Access.RefreshCredentials(r.Context()); err != nil {
 		return in, err
 	}
-	if again, found, err := s.service.SourceByID(r.Context(), source.ID); err == nil && found && again.Secret != source.Secret {
+	if again, found, err := s.service.Inbound.SourceByID(r.Context(), source.ID); err == nil && found && again.Secret != source.Secret {
 		in.Source = again
 		if why = check(in, r.Header); why.Code == "" {
 			return in, nil

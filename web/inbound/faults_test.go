@@ -86,7 +86,7 @@ func TestProviderRefusedLogOfOneAddress(t *testing.T) {
 	var list []app.RefusedCall
 	w.Until("the last call is noted", func() bool {
 		var err error
-		list, err = w.Service.RefusedCalls(t.Context(), 1, 0, 1000)
+		list, err = w.Service.Inbound.RefusedCalls(t.Context(), 1, 0, 1000)
 		apptest.Must(t, err)
 		return len(list) > 0 && list[0].Remote == webtest.Peer(2)
 	})
@@ -109,7 +109,7 @@ func TestProviderRefusedLog(t *testing.T) {
 		calls++
 	}
 	log := func() []app.RefusedCall {
-		list, err := w.Service.RefusedCalls(ctx, 1, 0, 1000)
+		list, err := w.Service.Inbound.RefusedCalls(ctx, 1, 0, 1000)
 		apptest.Must(t, err)
 		return list
 	}
@@ -309,7 +309,7 @@ func TestProviderStorageFailure(t *testing.T) {
 		t.Errorf("sepay: %d %s", a.Status, a.Body)
 	}
 	w.NothingStored()
-	if o, err := w.Service.Overview(context.Background(), 1); err != nil || o.Transactions != 0 || o.TotalIn != 0 {
+	if o, err := w.Service.Ledger.Overview(context.Background(), 1); err != nil || o.Transactions != 0 || o.TotalIn != 0 {
 		t.Errorf("totals of what isn't stored: %+v, %v", o, err)
 	}
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "4"})

@@ -118,7 +118,7 @@ func TestProviderExplained(t *testing.T) {
 		var list []app.RefusedCall
 		w.Until("the call is noted", func() bool {
 			var err error
-			list, err = w.Service.RefusedCalls(context.Background(), 1, 0, 1000)
+			list, err = w.Service.Inbound.RefusedCalls(context.Background(), 1, 0, 1000)
 			apptest.Must(t, err)
 			return len(list) == calls
 		})
@@ -160,7 +160,7 @@ func TestProviderExplained(t *testing.T) {
 	}
 	// An access key is another one together with its secret.
 	ipn := kinds[len(kinds)-1]
-	second, err := w.Service.AddSource(context.Background(), 1, app.SourceAdd{
+	second, err := w.Service.Inbound.AddSource(context.Background(), 1, app.SourceAdd{
 		Provider: "pay2s-ipn", Name: "second", Secret: "i-2", BankAccountID: ipn.BankAccountID, Options: app.SourceOptions{AccessKey: "AK2"},
 	}, time.Now())
 	apptest.Must(t, err)
@@ -235,7 +235,7 @@ func TestCassoReportsAnError(t *testing.T) {
 	}
 	status := func(b app.BankAccount) app.BankAccountStatus {
 		t.Helper()
-		list, err := w.Service.BankAccounts(context.Background(), 1)
+		list, err := w.Service.Ledger.BankAccounts(context.Background(), 1)
 		apptest.Must(t, err)
 		for _, one := range list {
 			if one.ID == b.ID {
@@ -245,7 +245,7 @@ func TestCassoReportsAnError(t *testing.T) {
 		return ""
 	}
 	send(`{"error":0,"data":[` + element(1, served.AccountNumber) + `,` + element(2, off.AccountNumber) + `]}`)
-	if _, err := w.Service.ToggleBankAccount(context.Background(), 1, off.ID, time.Now()); err != nil {
+	if _, err := w.Service.Ledger.ToggleBankAccount(context.Background(), 1, off.ID, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	send(`{"error":401,"message":"bank disconnected","data":[]}`)

@@ -10,6 +10,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/provider"
+	"baoco/app/services"
 	"baoco/web/webtest"
 )
 
@@ -43,7 +44,7 @@ func TestProviderUnassigned(t *testing.T) {
 		t.Errorf("%d items, want 5 unassigned and 4 conflicts", n)
 	}
 	w.WantTransactions(0)
-	if o, err := w.Service.Overview(context.Background(), 1); err != nil || o.Transactions != 0 || o.TotalIn != 0 {
+	if o, err := w.Service.Ledger.Overview(context.Background(), 1); err != nil || o.Transactions != 0 || o.TotalIn != 0 {
 		t.Errorf("unassigned money is counted: %+v, %v", o, err)
 	}
 
@@ -71,7 +72,7 @@ func TestProviderUnassigned(t *testing.T) {
 	}
 	w.Links("VCB", apptest.SomeAccount, app.NotifyNone, 1, 0)
 	w.WantTransactions(3)
-	if b, err := w.Service.BankAccountSummaries(context.Background(), 1, time.Now()); err != nil || b[0].All != (app.Amounts{Count: 2, Total: 400000}) || b[1].All != (app.Amounts{Count: 1, Total: 200000}) {
+	if b, err := w.Service.Ledger.BankAccountSummaries(context.Background(), 1, time.Now()); err != nil || b[0].All != (app.Amounts{Count: 2, Total: 400000}) || b[1].All != (app.Amounts{Count: 1, Total: 200000}) {
 		t.Errorf("sums: %+v, %v", b, err)
 	}
 	shop.Waits(w, "/a 1", "/a 2", "/out 2")
@@ -94,7 +95,7 @@ func TestProviderLinkNotifies(t *testing.T) {
 			w.Webhook(shop.URL+"/a", "ALL")
 			source := w.Native()
 			// It is the receipt that counts, whatever the transfer's own time.
-			w.Came(24*time.Hour+time.Minute, source, apptest.Transfer{ID: "1", Date: app.FormatTime(time.Now(), w.Service.Zone())})
+			w.Came(24*time.Hour+time.Minute, source, apptest.Transfer{ID: "1", Date: app.FormatTime(time.Now(), w.Service.Ledger.Zone())})
 			w.Came(24*time.Hour-time.Minute, source, apptest.Transfer{ID: "2"})
 			w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "3"})
 			w.Links("ACB", apptest.SomeAccount, c.notify, 3, len(c.told))
@@ -132,7 +133,7 @@ func TestProviderNarrowedSource(t *testing.T) {
 	ctx := context.Background()
 	mine, other := w.Link("ACB", apptest.SomeAccount), w.Link("ACB", "111")
 	narrow := func(id int64) app.Source {
-		s, err := w.Service.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: id}, time.Now())
+		s, err := w.Service.Inbound.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: id}, time.Now())
 		apptest.Must(t, err)
 		return s
 	}
@@ -166,27 +167,27 @@ func TestProviderTenants(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	ctx, now := context.Background(), time.Now()
-	account, err := w.Service.CreateAccount(ctx, "another", now)
+	account, err := w.Service.Ledger.CreateAccount(ctx, "another", now)
 	apptest.Must(t, err)
 	w.Link("ACB", apptest.SomeAccount)
-	theirs, err := w.Service.AddSource(ctx, account.ID, app.SourceAdd{Provider: "native", Name: "theirs"}, now)
+	theirs, err := w.Service.Inbound.AddSource(ctx, account.ID, app.SourceAdd{Provider: "native", Name: "theirs"}, now)
 	apptest.Must(t, err)
 	w.Names(webtest.Unassigned, theirs, apptest.Transfer{Number: "FT1"})
 	w.Names(webtest.Recorded, w.Native(), apptest.Transfer{Number: "FT1"})
 	w.Names(webtest.Duplicate, theirs, apptest.Transfer{Number: "FT1"})
-	r, err := w.Service.LinkBankAccount(ctx, account.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, now)
+	r, err := w.Service.Inbound.LinkBankAccount(ctx, account.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, now)
 	if err != nil || r.Recorded != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	w.WantTransactions(1)
 	if events := w.Events(); len(events) != 1 {
 		t.Errorf("account 1 sees %+v", events)
-	} else if _, err := w.Service.RetryInbound(ctx, account.ID, events[0].ID, now); app.CodeOf(err) != app.CodeNotFound {
+	} else if _, err := w.Service.Inbound.RetryInbound(ctx, account.ID, events[0].ID, now); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("the other account retries it: %v", err)
 	}
 	w.Do("POST", theirs.URLPath(), "{}", "Authorization", "Bearer nothing")
 	refusals := func(account int64) int {
-		list, err := w.Service.RefusedCalls(ctx, account, 0, 10)
+		list, err := w.Service.Inbound.RefusedCalls(ctx, account, 0, 10)
 		apptest.Must(t, err)
 		return len(list)
 	}
@@ -257,7 +258,7 @@ func TestProviderRetry(t *testing.T) {
 	if e := w.Event(first.ID); e.Open != 0 || e.Recorded != 2 || e.Rejected != 0 || len(w.Items(e.ID)) != 0 {
 		t.Errorf("after a retry: %+v with %+v", e, w.Items(e.ID))
 	}
-	for _, s := range []*app.Service{later, w.Service} {
+	for _, s := range []*services.All{later, w.Service} {
 		retries(w, s, first, webtest.Counts{Duplicates: 1 + boolInt(s == later), Rejected: 1 - boolInt(s == later)})
 	}
 	w.WantTransactions(2)
@@ -283,7 +284,7 @@ func TestProviderRetry(t *testing.T) {
 	// What is old is recorded without news of it.
 	w.Came(25*time.Hour, source, apptest.Transfer{ID: "old", Amount: 1})
 	old := []byte(apptest.Batch(strings.Replace(bad, "bad", "old2", 1)))
-	_, err := w.Service.RecordTransactions(context.Background(), app.InboundCall{
+	_, err := w.Service.Inbound.RecordTransactions(context.Background(), app.InboundCall{
 		AccountID: 1, Source: source, Channel: app.ChannelCall, Body: old, ReceivedAt: time.Now().Add(-25 * time.Hour), Elements: apptest.ReadNative(old),
 	})
 	apptest.Must(t, err)
@@ -292,7 +293,7 @@ func TestProviderRetry(t *testing.T) {
 	if n := w.Rows("deliveries"); n != before {
 		t.Errorf("%d deliveries of what came yesterday", n-before)
 	}
-	if _, err := w.Service.RetryInbound(context.Background(), 1, 999, time.Now()); app.CodeOf(err) != app.CodeNotFound {
+	if _, err := w.Service.Inbound.RetryInbound(context.Background(), 1, 999, time.Now()); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("an unknown event: %v", err)
 	}
 }
@@ -316,7 +317,7 @@ func TestProviderRetryUnassigned(t *testing.T) {
 	x := apptest.Transfer{Gateway: "Some Bank"}
 	w.Names(webtest.Unassigned, source, x)
 	e := w.NewestEvent()
-	if r, err := w.Service.RetryInbound(context.Background(), 1, e.ID, time.Now()); err != nil || r.Unassigned != 1 || r.Discarded != 0 {
+	if r, err := w.Service.Inbound.RetryInbound(context.Background(), 1, e.ID, time.Now()); err != nil || r.Unassigned != 1 || r.Discarded != 0 {
 		t.Errorf("retried in vain: %+v, %v", r, err)
 	}
 	if e := w.Event(e.ID); e.Open != 1 || e.Unassigned != 1 || len(w.Items(e.ID)) != 1 {
@@ -341,7 +342,7 @@ func TestProviderRetryUnassigned(t *testing.T) {
 	// A source that is gone doesn't take its events along.
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "2", Account: "777"})
 	e = w.NewestEvent()
-	apptest.Must(t, w.Service.RemoveSource(context.Background(), 1, source.ID, time.Now()))
+	apptest.Must(t, w.Service.Inbound.RemoveSource(context.Background(), 1, source.ID, time.Now()))
 	retries(w, w.Service, e, webtest.Unassigned)
 	w.Links("ACB", "777", app.NotifyRecent, 1, 1)
 	shop.Waits(w, "/a 2", "/a 3")
@@ -357,14 +358,14 @@ func TestProviderLinkUpdatesTheLog(t *testing.T) {
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1"})
 	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "1"})
 	counts := func() (list [][4]int) {
-		events, _, err := w.Service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+		events, _, err := w.Service.Inbound.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
 		apptest.Must(t, err)
 		for _, e := range events {
 			list = append(list, [4]int{e.Recorded, e.Duplicates, e.Unassigned, e.Open})
 		}
 		return list
 	}
-	if _, err := w.Service.RetryInbound(ctx, 1, 2, time.Now()); err != nil {
+	if _, err := w.Service.Inbound.RetryInbound(ctx, 1, 2, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := fmt.Sprint(counts()), "[[0 1 0 0] [0 0 1 1]]"; got != want {
@@ -384,16 +385,16 @@ func TestProviderDiscard(t *testing.T) {
 	ctx := context.Background()
 	source := w.Native()
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1"})
-	if n, err := w.Service.DiscardInbound(ctx, 1, 1); n != 1 || err != nil {
+	if n, err := w.Service.Inbound.DiscardInbound(ctx, 1, 1); n != 1 || err != nil {
 		t.Fatalf("discarded %d, %v", n, err)
 	}
-	open, _, err := w.Service.InboundEvents(ctx, 1, app.InboundFilter{OpenOnly: true, Page: app.Page{Number: 1, Size: 10}})
+	open, _, err := w.Service.Inbound.InboundEvents(ctx, 1, app.InboundFilter{OpenOnly: true, Page: app.Page{Number: 1, Size: 10}})
 	if len(open) != 0 || err != nil {
 		t.Errorf("still open: %+v, %v", open, err)
 	}
 	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "1"})
 	w.Links("ACB", apptest.SomeAccount, app.NotifyAll, 0, 0)
-	if _, err := w.Service.DiscardInbound(ctx, 2, 1); app.CodeOf(err) != app.CodeNotFound {
+	if _, err := w.Service.Inbound.DiscardInbound(ctx, 2, 1); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("another account's event: %v", err)
 	}
 }
@@ -407,18 +408,18 @@ func TestProviderRetryAfterDiscard(t *testing.T) {
 	source := w.Native()
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1"})
 	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "1"})
-	_, err := w.Service.DiscardInbound(ctx, 1, 1)
+	_, err := w.Service.Inbound.DiscardInbound(ctx, 1, 1)
 	apptest.Must(t, err)
 	w.Links("ACB", apptest.SomeAccount, app.NotifyAll, 0, 0)
-	r, err := w.Service.RetryInbound(ctx, 1, 2, time.Now())
+	r, err := w.Service.Inbound.RetryInbound(ctx, 1, 2, time.Now())
 	if err != nil || r.Recorded != 0 || r.Duplicates != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	w.WantTransactions(0)
-	if r, err = w.Service.RetryInbound(ctx, 1, 1, time.Now()); err != nil || r.Recorded != 1 {
+	if r, err = w.Service.Inbound.RetryInbound(ctx, 1, 1, time.Now()); err != nil || r.Recorded != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	events, _, err := w.Service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+	events, _, err := w.Service.Inbound.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
 	apptest.Must(t, err)
 	for _, e := range events {
 		if e.Open != 0 || e.Unassigned != 0 || (e.Recorded == 1) != (e.ID == 1) {
@@ -439,19 +440,19 @@ func TestRetryOfWhatWasRecordedByHand(t *testing.T) {
 	if a.Status != 201 {
 		t.Fatal(a.Body)
 	}
-	if _, err := w.Service.RetryInbound(ctx, 1, 1, time.Now()); app.CodeOf(err) != app.CodeConflict {
+	if _, err := w.Service.Inbound.RetryInbound(ctx, 1, 1, time.Now()); app.CodeOf(err) != app.CodeConflict {
 		t.Errorf("%v", err)
 	}
-	events, _, err := w.Service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+	events, _, err := w.Service.Inbound.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
 	if err != nil || len(events) != 1 || events[0].Open != 0 || events[0].Recorded != 1 {
 		t.Errorf("%+v, %v", events, err)
 	}
 }
 
 // retries reads an event again.
-func retries(w *webtest.World, s *app.Service, event app.InboundEvent, want webtest.Counts) {
+func retries(w *webtest.World, s *services.All, event app.InboundEvent, want webtest.Counts) {
 	w.T.Helper()
-	r, err := s.RetryInbound(context.Background(), 1, event.ID, time.Now())
+	r, err := s.Inbound.RetryInbound(context.Background(), 1, event.ID, time.Now())
 	if got := webtest.CountsOf(r); err != nil || got != want {
 		w.T.Errorf("retried: %+v, %v; want %+v", got, err, want)
 	}

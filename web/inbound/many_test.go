@@ -47,14 +47,14 @@ func TestProviderTooManyElements(t *testing.T) {
 	// Once somebody has discarded it, the body goes with the others of its age.
 	later := time.Now().Add(time.Hour)
 	keep := app.PruneLimits{Inbound: time.Minute}
-	if p, err := w.Service.Prune(t.Context(), keep, later); err != nil || p.InboundEvents != 0 {
+	if p, err := w.Service.Upkeep.Prune(t.Context(), keep, later); err != nil || p.InboundEvents != 0 {
 		t.Errorf("pruned before anybody looked: %+v, %v", p, err)
 	}
 	for id := range int64(2) {
-		_, err := w.Service.DiscardInbound(t.Context(), 1, id+1)
+		_, err := w.Service.Inbound.DiscardInbound(t.Context(), 1, id+1)
 		apptest.Must(t, err)
 	}
-	if p, err := w.Service.Prune(t.Context(), keep, later); err != nil || p.InboundEvents != 2 {
+	if p, err := w.Service.Upkeep.Prune(t.Context(), keep, later); err != nil || p.InboundEvents != 2 {
 		t.Errorf("pruned: %+v, %v", p, err)
 	}
 

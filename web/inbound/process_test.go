@@ -45,7 +45,7 @@ func TestProviderConcurrent(t *testing.T) {
 	if sum != (webtest.Counts{Recorded: 50, Duplicates: 150}) {
 		t.Errorf("got %+v", sum)
 	}
-	if o, err := w.Service.Overview(context.Background(), 1); err != nil || o.Transactions != 51 || o.TotalIn != 200000+50*51/2 {
+	if o, err := w.Service.Ledger.Overview(context.Background(), 1); err != nil || o.Transactions != 51 || o.TotalIn != 200000+50*51/2 {
 		t.Errorf("%+v, %v", o, err)
 	}
 	if n := w.Rows("deliveries"); n != 51*3 {
@@ -67,7 +67,7 @@ func TestProviderOtherProcess(t *testing.T) {
 		if add.Provider == "sepay" {
 			body = apptest.Transfer{ID: fmt.Sprint("p", i)}.Sepay()
 		}
-		source, err := admin.AddSource(ctx, 1, add, time.Now())
+		source, err := admin.Inbound.AddSource(ctx, 1, add, time.Now())
 		apptest.Must(t, err)
 		paths := []string{source.URLPath()}
 		if source.Auth == app.AuthBearer {
@@ -86,7 +86,7 @@ func TestProviderOtherProcess(t *testing.T) {
 		}
 		works("added", source)
 		for range 3 {
-			rotated, err := admin.RotateSource(ctx, 1, source.ID, "", app.IdempotencyKey{}, time.Now())
+			rotated, err := admin.Inbound.RotateSource(ctx, 1, source.ID, "", app.IdempotencyKey{}, time.Now())
 			apptest.Must(t, err)
 			works("rotated", rotated)
 			for _, path := range paths {
@@ -95,16 +95,16 @@ func TestProviderOtherProcess(t *testing.T) {
 			works("the new secret after all", rotated)
 			source = rotated
 		}
-		apptest.Must(t, admin.RemoveSource(ctx, 1, source.ID, time.Now()))
+		apptest.Must(t, admin.Inbound.RemoveSource(ctx, 1, source.ID, time.Now()))
 		for _, path := range paths {
 			refusedSoon(w, "a removed source", func() webtest.Answer { return call(source, path) })
 		}
 	}
-	bank, err := admin.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "VCB", AccountNumber: "100", AccountName: "A"}, time.Now())
+	bank, err := admin.Inbound.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "VCB", AccountNumber: "100", AccountName: "A"}, time.Now())
 	apptest.Must(t, err)
 	native := w.Native()
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "v", Account: "100", Gateway: "VCB"})
-	apptest.Must(t, admin.UnlinkBankAccount(ctx, 1, bank.BankAccount.ID, time.Now()))
+	apptest.Must(t, admin.Ledger.UnlinkBankAccount(ctx, 1, bank.BankAccount.ID, time.Now()))
 	w.Names(webtest.Unassigned, native, apptest.Transfer{ID: "v2", Account: "100", Gateway: "VCB"})
 }
 
@@ -115,12 +115,12 @@ func TestProviderOtherProcessAtOnce(t *testing.T) {
 	w := webtest.NewWorld(t).Peers()
 	ctx := context.Background()
 	admin := w.Admin()
-	source, err := admin.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "theirs"}, time.Now())
+	source, err := admin.Inbound.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "theirs"}, time.Now())
 	apptest.Must(t, err)
 	calls := 0
 	for range apptest.Rounds(10, 40) {
 		for _, path := range []string{inboundPath, source.URLPath()} {
-			source, err = admin.RotateSource(ctx, 1, source.ID, "", app.IdempotencyKey{}, time.Now())
+			source, err = admin.Inbound.RotateSource(ctx, 1, source.ID, "", app.IdempotencyKey{}, time.Now())
 			apptest.Must(t, err)
 			calls++
 			from := webtest.Peer(calls)

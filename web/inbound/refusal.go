@@ -18,7 +18,7 @@ func (s *Server) noteRefused(r *http.Request, in provider.Call, why app.Refusal)
 	if s.Failures.Exhausted(s.Client(r), in.At) {
 		return
 	}
-	s.service.NoteRefusedCall(app.RefusedCall{SourceID: in.Source.ID, ReceivedAt: in.At, Remote: s.ClientAddr(r).String(), Refusal: why})
+	s.service.Inbound.NoteRefusedCall(app.RefusedCall{SourceID: in.Source.ID, ReceivedAt: in.At, Remote: s.ClientAddr(r).String(), Refusal: why})
 }
 
 // noteUnread keeps a call whose body is larger than this server reads, or for
@@ -62,7 +62,7 @@ func (s *Server) explainRefusal(r *http.Request, check provider.Verifier, in pro
 		}}
 	}
 	accepted := func(in provider.Call) bool { return check(in, r.Header).Code == "" }
-	others, err := s.service.Sources(r.Context(), in.Source.AccountID)
+	others, err := s.service.Inbound.Sources(r.Context(), in.Source.AccountID)
 	if err != nil {
 		return why
 	}

@@ -7,13 +7,14 @@ import (
 
 	"baoco/app"
 	"baoco/app/provider"
+	"baoco/app/services"
 	"baoco/web/wire"
 )
 
 // Server takes the providers' calls.
 type Server struct {
 	*wire.Responder
-	service  *app.Service
+	service  *services.All
 	called   func(source app.Source, err error)
 	held     heldBodies
 	arriving arrivals
@@ -21,7 +22,7 @@ type Server struct {
 
 // New makes the server of the providers' calls. called is told of each call, with
 // the error of its answer; nil: nobody is.
-func New(responder *wire.Responder, service *app.Service, called func(source app.Source, err error)) *Server {
+func New(responder *wire.Responder, service *services.All, called func(source app.Source, err error)) *Server {
 	if called == nil {
 		called = func(app.Source, error) {}
 	}

@@ -83,7 +83,7 @@ func TestHostileBodies(t *testing.T) {
 			if kind.Provider == "native" && auth == app.AuthHMAC {
 				most = 5 << 20
 			}
-			source, err := w.Service.AddSource(t.Context(), 1, in, time.Now())
+			source, err := w.Service.Inbound.AddSource(t.Context(), 1, in, time.Now())
 			apptest.Must(t, err)
 			for _, size := range []int{7 << 10, 60 << 10, 1 << 20} {
 				for name, body := range hostile(size) {
@@ -206,7 +206,7 @@ func TestHeldBodies(t *testing.T) {
 	wants(9, 1<<20, 200)
 	w.Until("the calls without room are noted", func() bool {
 		busy := 0
-		list, err := w.Service.RefusedCalls(t.Context(), 1, source.ID, 1000)
+		list, err := w.Service.Inbound.RefusedCalls(t.Context(), 1, source.ID, 1000)
 		apptest.Must(t, err)
 		for _, c := range list {
 			if c.Code == app.RefusalBusy && strings.HasPrefix(c.Text.EN, "Too many large calls") {

@@ -47,7 +47,7 @@ func (s *Server) findVietQRByToken(r *http.Request) (source app.Source, err erro
 	if r.PathValue("token") != "" {
 		source, err = s.findSource(r)
 	} else if id, ok := provider.VietQRTokenSource(wire.Bearer(r.Header)); ok {
-		source, _, err = s.service.SourceByID(r.Context(), id)
+		source, _, err = s.service.Inbound.SourceByID(r.Context(), id)
 	}
 	return onlyVietQR(source), err
 }
@@ -59,7 +59,7 @@ func (s *Server) findVietQRByUsername(r *http.Request) (source app.Source, err e
 	if r.PathValue("token") != "" {
 		source, err = s.findSource(r)
 	} else if name, ok := provider.BasicUsername(r.Header); ok {
-		source, _, err = s.service.FindSourceByUsername(r.Context(), name)
+		source, _, err = s.service.Inbound.FindSourceByUsername(r.Context(), name)
 	}
 	return onlyVietQR(source), err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/services"
 )
 
 // mostSources bounds the series: the calls of sources beyond these are counted
@@ -97,7 +98,7 @@ func Standby(version string, state func() app.Standby) http.Handler {
 
 // Handler shows the figures, with those that service has at that moment, and those
 // of Go and of the process.
-func (m *Metrics) Handler(service *app.Service) http.Handler {
+func (m *Metrics) Handler(service *services.All) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var p page
 		m.write(&p)

@@ -74,7 +74,7 @@ func TestReplica(t *testing.T) {
 		"1 ": {At: now.Add(-3 * time.Minute), Written: now.Add(-time.Second), Took: time.Minute}, // a look waits for a check
 		"0 ": {At: now.Add(-3 * time.Minute), Written: now.Add(-time.Second)},
 	} {
-		w.Service.SetReplicaCheck(&c)
+		w.Service.Upkeep.SetReplicaCheck(&c)
 		text := show(figures)
 		if !strings.Contains(text, "\nbaoco_replica_good "+strings.TrimSpace(good)+"\n") || !strings.Contains(text, fmt.Sprintf("\nbaoco_replica_written_timestamp_seconds %v\n", float64(c.Written.Unix()))) {
 			t.Errorf("of %+v:\n%s", c, text)
@@ -118,11 +118,11 @@ func TestStreamBehind(t *testing.T) {
 	for range 3 {
 		w.Stream(app.StreamCreate{})
 	}
-	_, err := w.Service.ToggleStream(t.Context(), 1, 3, time.Now())
+	_, err := w.Service.Streams.ToggleStream(t.Context(), 1, 3, time.Now())
 	apptest.Must(t, err)
-	_, _, err = w.Service.RecordByHand(t.Context(), 1, app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now().Add(-time.Hour))
+	_, _, err = w.Service.Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now().Add(-time.Hour))
 	apptest.Must(t, err)
-	apptest.Must(t, w.Service.SettleStream(t.Context(), app.StreamProgress{StreamID: 2, To: 1}))
+	apptest.Must(t, w.Service.Streams.SettleStream(t.Context(), app.StreamProgress{StreamID: 2, To: 1}))
 	text := show(handler)
 	if !strings.Contains(text, name+`{stream="1"} 360`) || !strings.Contains(text, name+"{stream=\"2\"} 0\n") || strings.Contains(text, `stream="3"`) {
 		t.Error(text)
@@ -179,19 +179,19 @@ func TestTransactionsOfEveryWay(t *testing.T) {
 	}})
 	defer w.Close()
 	m := metrics.New("test", now)
-	w.Service.SetMeter(m)
+	w.Service.Inbound.SetMeter(m)
 	w.Link("ACB", apptest.SomeAccount)
-	source, err := w.Service.AddSource(ctx, 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: "an API key of the list"}, now)
+	source, err := w.Service.Inbound.AddSource(ctx, 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: "an API key of the list"}, now)
 	apptest.Must(t, err)
-	_, err = w.Service.RecordTransactions(ctx, app.InboundCall{
+	_, err = w.Service.Inbound.RecordTransactions(ctx, app.InboundCall{
 		AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: now, Elements: element("call"),
 	})
 	apptest.Must(t, err)
-	_, err = w.Service.CatchUpSource(ctx, 1, source.ID, now)
+	_, err = w.Service.Inbound.CatchUpSource(ctx, 1, source.ID, now)
 	apptest.Must(t, err)
-	_, _, err = w.Service.RecordByHand(ctx, 1, element("hand")[0], nil, app.IdempotencyKey{}, now)
+	_, _, err = w.Service.Inbound.RecordByHand(ctx, 1, element("hand")[0], nil, app.IdempotencyKey{}, now)
 	apptest.Must(t, err)
-	file, err := w.Service.NewImport(ctx, app.ImportOptions{AccountID: 1, File: "a.csv"})
+	file, err := w.Service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: 1, File: "a.csv"})
 	apptest.Must(t, err)
 	_, err = file.Add(ctx, element("file"), now)
 	apptest.Must(t, err)

@@ -7,19 +7,20 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/services"
 )
 
 // state shows the figures that are read when somebody looks. Where the storage
 // doesn't answer, baoco_well is 0 and the figures of the storage are absent.
-func (p *page) state(ctx context.Context, service *app.Service, now time.Time) {
+func (p *page) state(ctx context.Context, service *services.All, now time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	well := 0.0
-	if service.Well(ctx, now) == nil {
+	if service.Upkeep.Well(ctx, now) == nil {
 		well = 1
 	}
 	p.gauge("baoco_well", "1 while storage and deliveries are well, which is the condition of the heartbeat, else 0.", well)
-	if c, there := service.ReplicaCheck(now); there {
+	if c, there := service.Upkeep.ReplicaCheck(now); there {
 		good := 0.0
 		if c.Problem == (app.Text{}) {
 			good = 1
@@ -29,7 +30,7 @@ func (p *page) state(ctx context.Context, service *app.Service, now time.Time) {
 			p.gauge("baoco_replica_written_timestamp_seconds", "When something new last came to the replica, in Unix time.", float64(c.Written.Unix()))
 		}
 	}
-	f, err := service.Figures(ctx, now)
+	f, err := service.Upkeep.Figures(ctx, now)
 	if err != nil {
 		return
 	}
@@ -51,15 +52,15 @@ func (p *page) state(ctx context.Context, service *app.Service, now time.Time) {
 }
 
 // streams shows how far the active streams are behind.
-func (p *page) streams(ctx context.Context, service *app.Service, now time.Time) {
-	list, err := service.Streams(ctx, 0)
+func (p *page) streams(ctx context.Context, service *services.All, now time.Time) {
+	list, err := service.Streams.Streams(ctx, 0)
 	list = slices.DeleteFunc(list, func(st app.Stream) bool { return !st.IsActive })
 	if err != nil || len(list) == 0 {
 		return
 	}
 	p.head("baoco_stream_behind_seconds", "gauge", "How long the first transaction has waited that a stream has not sent yet, by the id of the stream; 0: all are sent.")
 	for _, st := range list {
-		since, err := service.StreamBehind(ctx, st)
+		since, err := service.Streams.StreamBehind(ctx, st)
 		if err != nil {
 			return
 		}

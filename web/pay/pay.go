@@ -20,13 +20,14 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/services"
 	"baoco/app/vietqr"
 	"baoco/web/wire"
 )
 
 // Config is what a Server works with.
 type Config struct {
-	Service *app.Service
+	Service *services.All
 	Closing <-chan struct{} // closed when the server stops: event streams end
 	Lang    app.Lang        // where neither the visitor nor the browser names one
 }
@@ -51,9 +52,9 @@ func New(responder *wire.Responder, c Config) *Server {
 	c.Lang = cmp.Or(c.Lang, app.English)
 	s := &Server{Responder: responder, Config: c}
 	s.changes = wire.NewFeed(func(ctx context.Context) (change, error) {
-		n, err := c.Service.NewestIDs(ctx)
+		n, err := c.Service.Deliveries.NewestIDs(ctx)
 		return change{n.TransactionID, n.PaymentChanges}, err
-	}, liveInterval, c.Service.Recorded, s.Log)
+	}, liveInterval, c.Service.Inbound.Recorded, s.Log)
 	return s
 }
 
@@ -84,10 +85,10 @@ func (s *Server) answering(handle func(v *visit) error) http.HandlerFunc {
 		h.Set("X-Robots-Tag", "noindex, nofollow")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
-		v := &visit{Request: r, words: words{s.lang(r), s.Service.Zone(), time.Now()}, w: w}
+		v := &visit{Request: r, words: words{s.lang(r), s.Service.Ledger.Zone(), time.Now()}, w: w}
 		ctx, cancel := context.WithTimeout(r.Context(), wire.RequestTimeout)
 		var err error
-		v.request, err = s.Service.PaymentRequestByToken(ctx, r.PathValue("token"))
+		v.request, err = s.Service.Payments.PaymentRequestByToken(ctx, r.PathValue("token"))
 		cancel()
 		if app.CodeOf(err) == app.CodeNotFound {
 			if _, wait, ok := s.Failures.Take(s.Client(r), wire.FailurePace, v.now); !ok {
@@ -250,7 +251,7 @@ func (s *Server) live(v *visit) error {
 	for {
 		_, _, changed := s.changes.State()
 		most := liveBeat
-		r, err := s.Service.PaymentRequestByToken(v.Context(), v.request.Token)
+		r, err := s.Service.Payments.PaymentRequestByToken(v.Context(), v.request.Token)
 		now := time.Now()
 		name := "state"
 		if r.Shown(now) == sent {

@@ -27,7 +27,7 @@ func newShop(t *testing.T) *webtest.World {
 // pay records money in.
 func pay(w *apptest.World, id string, amount int64, content string) {
 	w.T.Helper()
-	_, _, err := w.Service.RecordByHand(w.T.Context(), 1, app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id, Type: app.In, Amount: amount, Content: content, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
+	_, _, err := w.Service.Inbound.RecordByHand(w.T.Context(), 1, app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id, Type: app.In, Amount: amount, Content: content, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
 	apptest.Must(w.T, err)
 }
 
@@ -85,7 +85,7 @@ func TestPage(t *testing.T) {
 	if picture, err := png.Decode(bytes.NewReader([]byte(a.Body))); err != nil || picture.Bounds().Dx() < 200 || a.Header.Get("Content-Type") != "image/png" {
 		t.Errorf("the picture: %v, %v", a.Header, err)
 	}
-	_, err = w.Service.CancelPaymentRequest(t.Context(), 1, r.ID, time.Now())
+	_, err = w.Service.Payments.CancelPaymentRequest(t.Context(), 1, r.ID, time.Now())
 	apptest.Must(t, err)
 	cancelled := page()
 	cancelled.Shows(t, "The shop has cancelled this payment. Don’t transfer money for it.")
@@ -175,7 +175,7 @@ func TestLive(t *testing.T) {
 	pay(w.World, "first", 200, r.Code)
 	is("underpaid 200 true", 5*time.Second)
 	admin := w.Admin()
-	_, err := admin.CancelPaymentRequest(apptest.Acting(t.Context()), 1, r.ID, time.Now())
+	_, err := admin.Payments.CancelPaymentRequest(apptest.Acting(t.Context()), 1, r.ID, time.Now())
 	apptest.Must(t, err)
 	is("cancelled 200 false", 5*time.Second)
 	pages[0].Stop()

@@ -170,7 +170,7 @@ func TestSuspended(t *testing.T) {
 	}
 	toggle := func() {
 		t.Helper()
-		_, err := w.Service.ToggleBankAccount(t.Context(), 1, 1, time.Now())
+		_, err := w.Service.Ledger.ToggleBankAccount(t.Context(), 1, 1, time.Now())
 		apptest.Must(t, err)
 	}
 	for i, change := range []func(){toggle, toggle, func() { w.Unlinks(1) }} {
@@ -192,7 +192,7 @@ func TestDistinctAmount(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
 	yes := true
-	_, err := w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{DistinctAmounts: &yes})
+	_, err := w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{DistinctAmounts: &yes})
 	apptest.Must(t, err)
 	r := w.PaymentRequest(app.PaymentRequestCreate{Amount: 200_000, ExpiresIn: time.Hour, DistinctAmount: true})
 	page := func() webtest.Answer {

@@ -302,7 +302,7 @@ func (w *World) WaitHistory(n int64) error {
 	var total int64
 	var err error
 	w.Until(fmt.Sprintf("%d attempts", n), func() bool {
-		_, total, err = w.Service.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
+		_, total, err = w.Service.Deliveries.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
 		return err != nil || total >= n
 	})
 	if err == nil && total > n {

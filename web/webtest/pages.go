@@ -48,7 +48,7 @@ func PagesWithout(paths []string, except ...string) (pages []string) {
 func (w *World) WantOwnersOnly(t testing.TB, actions []Action, id int64, secret string, unchanged func() string, form ...string) {
 	t.Helper()
 	w.User(1, "cashier", app.RoleCashier)
-	second, err := w.Service.CreateAccount(t.Context(), "second", time.Now())
+	second, err := w.Service.Ledger.CreateAccount(t.Context(), "second", time.Now())
 	apptest.Must(t, err)
 	w.User(second.ID, "stranger", app.RoleOwner)
 	before := unchanged()

@@ -166,21 +166,21 @@ func setUp(ctx context.Context, store *sqlitestore.Store, accounts [][]string, n
 	for i, urls := range accounts {
 		account := int64(app.DefaultAccountID)
 		if i > 0 {
-			a, err := service.CreateAccount(ctx, "bench", now)
+			a, err := service.Ledger.CreateAccount(ctx, "bench", now)
 			if err != nil {
 				return nil, err
 			}
 			account = a.ID
 		}
-		if _, err := service.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: accountNumber, AccountName: "NGUYEN VAN A"}, now); err != nil {
+		if _, err := service.Inbound.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: accountNumber, AccountName: "NGUYEN VAN A"}, now); err != nil {
 			return nil, err
 		}
 		for n, url := range urls {
-			if _, _, err := service.CreateWebhook(ctx, account, app.WebhookCreate{Name: fmt.Sprintf("shop %d", n+1), URL: url, Type: app.WebhookAll}, now); err != nil {
+			if _, _, err := service.Deliveries.CreateWebhook(ctx, account, app.WebhookCreate{Name: fmt.Sprintf("shop %d", n+1), URL: url, Type: app.WebhookAll}, now); err != nil {
 				return nil, err
 			}
 		}
-		source, err := service.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "bench"}, now)
+		source, err := service.Inbound.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "bench"}, now)
 		if err != nil {
 			return nil, err
 		}

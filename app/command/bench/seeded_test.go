@@ -18,6 +18,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/command/serve"
 	"baoco/app/paymentcode"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -72,15 +73,15 @@ func openSeeded(b *testing.B, rows int64) *seeded {
 // use makes one of each thing that a page is about, beside those that are there
 // already: a counter link, a channel of alerts, a stream, an import, and a call about a bank
 // account that isn't linked.
-func (s *seeded) use(b *testing.B, service *app.Service, now time.Time) {
+func (s *seeded) use(b *testing.B, service *services.All, now time.Time) {
 	ctx := context.Background()
-	_, _, err := service.CreateCounterLink(ctx, app.DefaultAccountID, app.CounterLinkCreate{Name: "counter", ShowsTotal: true}, now)
+	_, _, err := service.Payments.CreateCounterLink(ctx, app.DefaultAccountID, app.CounterLinkCreate{Name: "counter", ShowsTotal: true}, now)
 	apptest.Must(b, err)
-	_, err = service.SetAlertChannel(ctx, app.AlertChannel{AccountID: app.DefaultAccountID, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: "123456789:" + strings.Repeat("A", 35), Chat: "1"}}, now)
+	_, err = service.Alerts.SetAlertChannel(ctx, app.AlertChannel{AccountID: app.DefaultAccountID, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: "123456789:" + strings.Repeat("A", 35), Chat: "1"}}, now)
 	apptest.Must(b, err)
-	_, _, err = service.CreateStream(ctx, app.DefaultAccountID, app.StreamCreate{Name: "ledger", URL: "nats://nats.example.vn", Topic: "transactions"}, now)
+	_, _, err = service.Streams.CreateStream(ctx, app.DefaultAccountID, app.StreamCreate{Name: "ledger", URL: "nats://nats.example.vn", Topic: "transactions"}, now)
 	apptest.Must(b, err)
-	statement, err := service.NewImport(ctx, app.ImportOptions{AccountID: app.DefaultAccountID, BankAccountID: s.bank, File: "statement.csv"})
+	statement, err := service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: app.DefaultAccountID, BankAccountID: s.bank, File: "statement.csv"})
 	apptest.Must(b, err)
 	_, err = statement.Add(ctx, []app.Incoming{{AccountNumber: "19354954", Type: app.In, Amount: 200_000, Content: "statement", Time: now.Add(-time.Hour)}}, now)
 	apptest.Must(b, err)
@@ -105,12 +106,12 @@ func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
 	store := apptest.OpenStore(b, db, false)
 	service, _, err := serve.NewService(ctx, store, nil)
 	apptest.Must(b, err)
-	_, err = service.CreateCodePattern(ctx, app.DefaultAccountID, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, now)
+	_, err = service.Ledger.CreateCodePattern(ctx, app.DefaultAccountID, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, now)
 	apptest.Must(b, err)
 	for i := range 8 {
-		linked, err := service.LinkBankAccount(ctx, app.DefaultAccountID, app.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint(19354950 + i), AccountName: "NGUYEN VAN A"}, now)
+		linked, err := service.Inbound.LinkBankAccount(ctx, app.DefaultAccountID, app.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint(19354950 + i), AccountName: "NGUYEN VAN A"}, now)
 		apptest.Must(b, err)
-		hook, _, err := service.CreateWebhook(ctx, app.DefaultAccountID, app.WebhookCreate{
+		hook, _, err := service.Deliveries.CreateWebhook(ctx, app.DefaultAccountID, app.WebhookCreate{
 			Name: fmt.Sprintf("shop %d", i+1), URL: "https://shop.example.vn/", Type: app.WebhookAll, BankAccountIDs: []int64{linked.BankAccount.ID},
 		}, now)
 		apptest.Must(b, err)
@@ -119,16 +120,16 @@ func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
 			s.bank, s.hook = linked.BankAccount.ID, hook.ID
 		}
 	}
-	s.source, err = service.AddSource(ctx, app.DefaultAccountID, app.SourceAdd{Provider: "native", Name: "bench"}, now)
+	s.source, err = service.Inbound.AddSource(ctx, app.DefaultAccountID, app.SourceAdd{Provider: "native", Name: "bench"}, now)
 	apptest.Must(b, err)
-	_, s.key, err = service.CreateAPIKey(ctx, app.DefaultAccountID, "bench", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, now)
+	_, s.key, err = service.Access.CreateAPIKey(ctx, app.DefaultAccountID, "bench", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, now)
 	apptest.Must(b, err)
-	_, err = service.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: seededUser, Password: seededPassword, Role: app.RoleOwner}, now)
+	_, err = service.Access.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: seededUser, Password: seededPassword, Role: app.RoleOwner}, now)
 	apptest.Must(b, err)
 	for name, banks := range seededLimits(s) {
-		u, err := service.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: name, Password: seededPassword, Role: app.RoleAccountant}, now)
+		u, err := service.Access.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: name, Password: seededPassword, Role: app.RoleAccountant}, now)
 		apptest.Must(b, err)
-		_, err = service.LimitUser(ctx, app.DefaultAccountID, u.ID, app.BankAccountLimit{On: true, IDs: banks})
+		_, err = service.Access.LimitUser(ctx, app.DefaultAccountID, u.ID, app.BankAccountLimit{On: true, IDs: banks})
 		apptest.Must(b, err)
 	}
 	apptest.Must(b, store.Close())
@@ -136,15 +137,15 @@ func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
 
 // askPayments makes payment requests, the last one a bill of the first user, and as many code patterns as an account
 // may have. It gives the id of the bill.
-func askPayments(b *testing.B, service *app.Service, requests int, now time.Time) (bill int64) {
+func askPayments(b *testing.B, service *services.All, requests int, now time.Time) (bill int64) {
 	b.Helper()
 	ctx := context.Background()
-	banks, err := service.BankAccounts(ctx, app.DefaultAccountID)
+	banks, err := service.Ledger.BankAccounts(ctx, app.DefaultAccountID)
 	apptest.Must(b, err)
-	patterns, err := service.CodePatterns(ctx, app.DefaultAccountID)
+	patterns, err := service.Ledger.CodePatterns(ctx, app.DefaultAccountID)
 	apptest.Must(b, err)
 	for i := len(patterns); i < app.MaxCodePatterns; i++ {
-		_, err := service.CreateCodePattern(ctx, app.DefaultAccountID, paymentcode.Pattern{Prefix: fmt.Sprintf("B%c%c", 'A'+i%26, 'A'+i/26), Least: 8, Most: 8, Alphabet: paymentcode.Digits}, now)
+		_, err := service.Ledger.CreateCodePattern(ctx, app.DefaultAccountID, paymentcode.Pattern{Prefix: fmt.Sprintf("B%c%c", 'A'+i%26, 'A'+i/26), Least: 8, Most: 8, Alphabet: paymentcode.Digits}, now)
 		apptest.Must(b, err)
 	}
 	for i := range requests {
@@ -152,7 +153,7 @@ func askPayments(b *testing.B, service *app.Service, requests int, now time.Time
 		if i == requests-1 {
 			in.CashierID = 1
 		}
-		r, err := service.CreatePaymentRequest(ctx, app.DefaultAccountID, in, app.IdempotencyKey{}, now)
+		r, err := service.Payments.CreatePaymentRequest(ctx, app.DefaultAccountID, in, app.IdempotencyKey{}, now)
 		apptest.Must(b, err)
 		bill = r.ID
 	}
@@ -181,7 +182,7 @@ func BenchmarkPayments(b *testing.B) {
 					elements[i] = app.Incoming{EventID: id, Number: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: int64(50_000 + n%1000), Time: now,
 						Content: "MBVCB.3278907687.thanh toan don hang A" + id + ".CT tu 0071000888888 NGUYEN VAN A toi 19354957"}
 				}
-				_, err := w.Service.RecordTransactions(ctx, app.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, ReceivedAt: now, Body: []byte("{}"), Elements: elements})
+				_, err := w.Service.Inbound.RecordTransactions(ctx, app.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, ReceivedAt: now, Body: []byte("{}"), Elements: elements})
 				apptest.Must(b, err)
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*100), "us/transaction")

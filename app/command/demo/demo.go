@@ -137,10 +137,10 @@ func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n",
 // printVisit makes a user and a counter link, and says how to look around.
 func (d *demo) printVisit(ctx context.Context, every time.Duration) error {
 	now, service, secret := time.Now(), d.server.Service, app.GeneratePassword()
-	if _, err := service.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: "demo", Password: secret, Role: app.RoleOwner}, now); err != nil {
+	if _, err := service.Access.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: "demo", Password: secret, Role: app.RoleOwner}, now); err != nil {
 		return err
 	}
-	counter, token, err := service.CreateCounterLink(ctx, app.DefaultAccountID, app.CounterLinkCreate{Name: "Quầy 1", ShowsTotal: true}, now)
+	counter, token, err := service.Payments.CreateCounterLink(ctx, app.DefaultAccountID, app.CounterLinkCreate{Name: "Quầy 1", ShowsTotal: true}, now)
 	if err != nil {
 		return err
 	}

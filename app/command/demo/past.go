@@ -31,11 +31,11 @@ func (d *demo) past(ctx context.Context) error {
 	}
 	service := d.server.Service
 	result, err := statement.Import{
-		Path: path, Now: now, Read: statement.Options{Zone: service.Zone()}, Record: app.ImportOptions{AccountID: app.DefaultAccountID},
+		Path: path, Now: now, Read: statement.Options{Zone: service.Ledger.Zone()}, Record: app.ImportOptions{AccountID: app.DefaultAccountID},
 		Rejected: func(row statement.Row, outcome app.Outcome, _ app.Incoming) (string, error) {
 			return "", fmt.Errorf("line %d of the statement: %s", row.Line, outcome)
 		},
-	}.Run(ctx, service)
+	}.Run(ctx, service.Inbound)
 	if err != nil {
 		return err
 	}

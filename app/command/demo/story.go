@@ -57,12 +57,12 @@ const shop, ledger = "/shop", "/ledger"
 func (d *demo) setUp(ctx context.Context) (err error) {
 	service, now := d.server.Service, time.Now()
 	for _, b := range banks {
-		if _, err := service.LinkBankAccount(ctx, app.DefaultAccountID, app.BankAccountLink{Bank: b.code, AccountNumber: b.number, AccountName: owner}, now); err != nil {
+		if _, err := service.Inbound.LinkBankAccount(ctx, app.DefaultAccountID, app.BankAccountLink{Bank: b.code, AccountNumber: b.number, AccountName: owner}, now); err != nil {
 			return err
 		}
 	}
 	d.check(true, "linked ACB 19354957 and VCB 0123499999")
-	if d.source, err = service.AddSource(ctx, app.DefaultAccountID, app.SourceAdd{Provider: "sepay", Auth: app.AuthHMAC, Name: "SePay"}, now); err != nil {
+	if d.source, err = service.Inbound.AddSource(ctx, app.DefaultAccountID, app.SourceAdd{Provider: "sepay", Auth: app.AuthHMAC, Name: "SePay"}, now); err != nil {
 		return err
 	}
 	d.check(true, "added a source for SePay")
@@ -70,7 +70,7 @@ func (d *demo) setUp(ctx context.Context) (err error) {
 		path     string
 		hookType app.WebhookType
 	}{{shop, app.WebhookIn}, {ledger, app.WebhookOut}} {
-		_, secret, err := service.CreateWebhook(ctx, app.DefaultAccountID, app.WebhookCreate{
+		_, secret, err := service.Deliveries.CreateWebhook(ctx, app.DefaultAccountID, app.WebhookCreate{
 			Name: hook.path[1:], URL: d.receiver.url + hook.path, Type: hook.hookType,
 		}, now)
 		if err != nil {
@@ -80,7 +80,7 @@ func (d *demo) setUp(ctx context.Context) (err error) {
 	}
 	d.receiver.failFirst(ledger, 2)
 	d.check(true, "made two webhooks: %s/shop for money in, %s/ledger for money out", d.receiver.url, d.receiver.url)
-	if _, d.apiKey, err = service.CreateAPIKey(ctx, app.DefaultAccountID, "demo", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, now); err != nil {
+	if _, d.apiKey, err = service.Access.CreateAPIKey(ctx, app.DefaultAccountID, "demo", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, now); err != nil {
 		return err
 	}
 	d.check(true, "made an API key")

@@ -21,6 +21,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/services"
 	"baoco/scheduler"
 	"baoco/sqlitestore"
 	"baoco/web"
@@ -94,7 +95,7 @@ func serve(c *cli.Context) (err error) {
 	if err := notify("READY=1"); err != nil {
 		log.Warn("systemd can't be told that the server is ready", "err", err)
 	}
-	go beat(ctx, r.Service.Alive, log)
+	go beat(ctx, r.Service.Upkeep.Alive, log)
 	fenced := make(chan error, 1)
 	go func() {
 		if err := app.Protected(func() error { return fence.watch(ctx) }); err != nil {
@@ -150,7 +151,7 @@ func createIfMissing(ctx context.Context, s Settings) (bool, error) {
 
 // Server is a started server.
 type Server struct {
-	Service   *app.Service
+	Service   *services.All
 	Listener  net.Listener
 	servers   []*http.Server
 	scheduler *scheduler.Scheduler // nil: of a standby
@@ -266,9 +267,9 @@ func (r *Server) Stop(within time.Duration) error {
 // printSetUp shows the link with which the first user of the dashboard is
 // created, as long as there is none. It is written to the terminal, not to the
 // log, because whoever has it owns the installation.
-func printSetUp(ctx context.Context, w io.Writer, service *app.Service, s Settings, address net.Addr) error {
+func printSetUp(ctx context.Context, w io.Writer, service *services.All, s Settings, address net.Addr) error {
 	// The server has started: a signal now must stop it in order, not fail this.
-	token, err := service.OpenSetUp(context.WithoutCancel(ctx), time.Now())
+	token, err := service.Access.OpenSetUp(context.WithoutCancel(ctx), time.Now())
 	if err != nil || token == "" {
 		return err
 	}

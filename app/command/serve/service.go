@@ -8,6 +8,7 @@ import (
 	"baoco/app"
 	"baoco/app/command/terminal"
 	"baoco/app/provider"
+	"baoco/app/services"
 	"baoco/scheduler"
 	"baoco/sqlitestore"
 	"baoco/web/dashboard"
@@ -40,7 +41,7 @@ func OpenDatabase(ctx context.Context, path string, o sqlitestore.Options) (*sql
 
 // NewService makes the use cases over a file, with the zone and the allowed targets
 // that are saved in it. A nil schedule means app.RetrySchedule.
-func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.Duration) (*app.Service, *scheduler.Sender, error) {
+func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.Duration) (*services.All, *scheduler.Sender, error) {
 	zone, err := store.Zone(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -54,7 +55,7 @@ func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 		return nil, nil, err
 	}
 	sender := scheduler.NewSender(targets, Version, nil)
-	return app.NewService(app.Config{
+	return services.New(app.Config{
 		Store: store, Zone: zone, Targets: targets,
 		Providers: provider.Facts(), Read: provider.Read, Poll: scheduler.NewPoller(targets, zone, Version, nil).Poll,
 		Send: sender.Send, OpenBroker: scheduler.BrokersOf(targets), Alert: scheduler.NewAlerter(targets, Version, nil).Send, AttentionPath: dashboard.AttentionPath, DayPath: dashboard.DayPath, Schedule: schedule,

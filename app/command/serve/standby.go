@@ -17,6 +17,7 @@ import (
 	"baoco/app/command/terminal"
 	"baoco/app/provider"
 	"baoco/app/replica"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/dashboard"
@@ -178,8 +179,8 @@ func startStandby(s Settings, f *follower) (*Server, error) {
 }
 
 // standbyService is the use cases of a standby. It calls nobody.
-func standbyService(store *sqlitestore.Standby, zone *time.Location) *app.Service {
-	return app.NewService(app.Config{
+func standbyService(store *sqlitestore.Standby, zone *time.Location) *services.All {
+	return services.New(app.Config{
 		Store: store, Zone: zone, Providers: provider.Facts(), Read: provider.Read, AttentionPath: dashboard.AttentionPath, DayPath: dashboard.DayPath,
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/services"
 	"baoco/scheduler"
 	"baoco/web"
 
@@ -83,11 +84,11 @@ func metricsAddress(text string, token bool) (string, error) {
 
 // count has the figures counted that are shown, and gives their page; nil: nobody
 // reads them. Without a listener of their own they are a page of the server.
-func (s Settings) count(service *app.Service, config *web.Config) http.Handler {
+func (s Settings) count(service *services.All, config *web.Config) http.Handler {
 	if s.figures == nil {
 		return nil
 	}
-	service.SetMeter(s.figures)
+	service.Inbound.SetMeter(s.figures)
 	config.Requested, config.Called = s.figures.Requested, s.figures.Called
 	page := s.figures.Handler(service)
 	if s.MetricsListen == "" {
