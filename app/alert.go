@@ -67,7 +67,7 @@ type AlertOutcome struct {
 }
 
 // SetAlertPreferences changes what the alerts of an account are about.
-func (s *Service) SetAlertPreferences(ctx context.Context, accountID int64, p AlertPreferences) error {
+func (s *AlertService) SetAlertPreferences(ctx context.Context, accountID int64, p AlertPreferences) error {
 	var v Invalid
 	if p.Lang != Vietnamese && p.Lang != English {
 		v.Add("lang", "must be vi or en", "phải là vi hoặc en")
@@ -116,7 +116,7 @@ type Alerted struct {
 // Alert sends every channel of every account the news that it has for it at
 // now, and gives the results of the channels that had news. A channel that
 // fails keeps no other back.
-func (s *Service) Alert(ctx context.Context, in Installation, now time.Time) ([]Alerted, error) {
+func (s *AlertService) Alert(ctx context.Context, in Installation, now time.Time) ([]Alerted, error) {
 	channels, err := s.AlertChannels(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (s *Service) Alert(ctx context.Context, in Installation, now time.Time) ([]
 
 // alertChannel serves one channel. told is true where there was news, or an
 // error on the way to it.
-func (s *Service) alertChannel(ctx context.Context, c AlertChannel, in Installation, now time.Time) (_ Alerted, told bool) {
+func (s *AlertService) alertChannel(ctx context.Context, c AlertChannel, in Installation, now time.Time) (_ Alerted, told bool) {
 	news, err := s.alertNews(ctx, c, in, now)
 	if err != nil {
 		return Alerted{c, err, false}, true
@@ -236,10 +236,10 @@ func alertWait(waits []time.Duration, failures int, err error) time.Duration {
 
 // sendAlert sends one message within AlertTimeout. A panic of the sender is an
 // error that names its type only: its value may hold a secret.
-func (s *Service) sendAlert(ctx context.Context, c AlertChannel, m AlertMessage) error {
+func (s *AlertService) sendAlert(ctx context.Context, c AlertChannel, m AlertMessage) error {
 	ctx, cancel := context.WithTimeout(ctx, AlertTimeout)
 	defer cancel()
-	err := Protected(func() error { return s.config.Alert(ctx, c, m) })
+	err := Protected(func() error { return s.config.Send(ctx, c, m) })
 	if panicked := (*PanicError)(nil); errors.As(err, &panicked) {
 		return fmt.Errorf("panic while sending an alert: %T", panicked.Value)
 	}
@@ -248,7 +248,7 @@ func (s *Service) sendAlert(ctx context.Context, c AlertChannel, m AlertMessage)
 
 // TestAlert sends a test to a channel now. The error is an [*AlertError] where
 // the test didn't arrive.
-func (s *Service) TestAlert(ctx context.Context, accountID int64, medium AlertMedium, in Installation, now time.Time) error {
+func (s *AlertService) TestAlert(ctx context.Context, accountID int64, medium AlertMedium, in Installation, now time.Time) error {
 	c, err := s.AlertChannel(ctx, accountID, medium)
 	if err != nil {
 		return err

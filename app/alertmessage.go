@@ -47,7 +47,7 @@ type alertNews struct {
 func (n alertNews) none() bool { return len(n.begun)+len(n.lasting)+len(n.over) == 0 }
 
 // alertNews compares the present Attention with what the channel knows.
-func (s *Service) alertNews(ctx context.Context, c AlertChannel, in Installation, now time.Time) (alertNews, error) {
+func (s *AlertService) alertNews(ctx context.Context, c AlertChannel, in Installation, now time.Time) (alertNews, error) {
 	p, err := s.AlertPreferences(ctx, c.AccountID)
 	if err != nil {
 		return alertNews{}, err
@@ -138,8 +138,8 @@ func (n alertNews) told(now time.Time) (after []AlertCondition) {
 }
 
 // alertMessage writes the news as one message in the account's language.
-func (s *Service) alertMessage(ctx context.Context, c AlertChannel, n alertNews, in Installation) (AlertMessage, error) {
-	a, err := s.Account(ctx, c.AccountID)
+func (s *AlertService) alertMessage(ctx context.Context, c AlertChannel, n alertNews, in Installation) (AlertMessage, error) {
+	a, err := s.rooms.Ledger.Account(ctx, c.AccountID)
 	if err != nil {
 		return AlertMessage{}, err
 	}

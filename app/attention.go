@@ -61,7 +61,7 @@ const (
 
 // Attention lists what the owners of an account should look at, worst first.
 // Only the operator's account sees what concerns the installation.
-func (s *Service) Attention(ctx context.Context, accountID int64, in Installation, now time.Time) ([]Attention, error) {
+func (s *AlertService) Attention(ctx context.Context, accountID int64, in Installation, now time.Time) ([]Attention, error) {
 	var list []Attention
 	for _, part := range []func(context.Context, int64, time.Time) ([]Attention, error){
 		s.planAttention,
@@ -79,8 +79,8 @@ func (s *Service) Attention(ctx context.Context, accountID int64, in Installatio
 	return list, nil
 }
 
-func (s *Service) planAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
-	a, err := s.Account(ctx, accountID)
+func (s *AlertService) planAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
+	a, err := s.rooms.Ledger.Account(ctx, accountID)
 	if err != nil || a.ExpiresAt.IsZero() {
 		return nil, err
 	}
@@ -102,11 +102,11 @@ func (s *Service) planAttention(ctx context.Context, accountID int64, now time.T
 	return []Attention{plan}, nil
 }
 
-func (s *Service) systemAttention(ctx context.Context, accountID int64, in Installation, now time.Time) (list []Attention, _ error) {
+func (s *AlertService) systemAttention(ctx context.Context, accountID int64, in Installation, now time.Time) (list []Attention, _ error) {
 	if accountID != DefaultAccountID {
 		return nil, nil
 	}
-	warnings, err := s.systemWarnings(ctx, in, now)
+	warnings, err := s.rooms.Upkeep.systemWarnings(ctx, in, now)
 	for _, warning := range warnings {
 		if !warning.Grave {
 			continue
@@ -132,12 +132,12 @@ func (s *Service) systemAttention(ctx context.Context, accountID int64, in Insta
 
 // webhookAttention lists the active webhooks that have lost their secret or keep
 // failing, and then those with a delivery that failed and is tried again.
-func (s *Service) webhookAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
-	hooks, err := s.Webhooks(ctx, accountID)
+func (s *AlertService) webhookAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
+	hooks, err := s.rooms.Deliveries.Webhooks(ctx, accountID)
 	if err != nil || len(hooks) == 0 {
 		return nil, err
 	}
-	healths, err := s.WebhookHealths(ctx, accountID, now)
+	healths, err := s.rooms.Deliveries.WebhookHealths(ctx, accountID, now)
 	if err != nil {
 		return nil, err
 	}
@@ -176,13 +176,13 @@ func (s *Service) webhookAttention(ctx context.Context, accountID int64, now tim
 
 // failing reports whether WorryingFailures attempts in a row have failed. Test
 // sends aren't counted: whoever sends one sees its result.
-func (s *Service) failing(ctx context.Context, accountID int64, h WebhookHealth) (bool, error) {
+func (s *AlertService) failing(ctx context.Context, accountID int64, h WebhookHealth) (bool, error) {
 	if h.FailedInRow < WorryingFailures {
 		return false, nil
 	}
 	// Few are read first: there are hardly ever tests among them.
 	for _, size := range []int{WorryingFailures, CountedUpTo} {
-		attempts, _, err := s.History(ctx, accountID, HistoryFilter{WebhookID: h.WebhookID, Page: Page{Number: 1, Size: size}})
+		attempts, _, err := s.rooms.Deliveries.History(ctx, accountID, HistoryFilter{WebhookID: h.WebhookID, Page: Page{Number: 1, Size: size}})
 		if err != nil {
 			return false, err
 		}
@@ -205,7 +205,7 @@ func (s *Service) failing(ctx context.Context, accountID int64, h WebhookHealth)
 // retryAttention says that a webhook has deliveries that failed and are tried
 // again. It stands on the overview from the first failure on. There are no alerts
 // about it.
-func (s *Service) retryAttention(hook Webhook, h WebhookHealth, now time.Time) Attention {
+func (s *AlertService) retryAttention(hook Webhook, h WebhookHealth, now time.Time) Attention {
 	name := Isolated(hook.Name)
 	text := counted(h.Retrying, "transaction could not be delivered yet", "transactions could not be delivered yet", "giao dịch chưa báo được cho cửa hàng")
 	if h.Retrying == CountedUpTo {
@@ -224,9 +224,9 @@ func (s *Service) retryAttention(hook Webhook, h WebhookHealth, now time.Time) A
 }
 
 // failedAttention counts the deliveries that failed lately and weren't resent.
-func (s *Service) failedAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
+func (s *AlertService) failedAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
 	since := now.Add(-recently)
-	failed, more, err := s.FailedDeliveries(ctx, accountID, FailedFilter{From: since}, CountedUpTo)
+	failed, more, err := s.rooms.Deliveries.FailedDeliveries(ctx, accountID, FailedFilter{From: since}, CountedUpTo)
 	if err != nil || len(failed) == 0 {
 		return nil, err
 	}
@@ -244,8 +244,8 @@ func (s *Service) failedAttention(ctx context.Context, accountID int64, now time
 
 // inboundAttention counts the received items that are unassigned, rejected or
 // in conflict.
-func (s *Service) inboundAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
-	open, err := s.OpenInbound(ctx, accountID, CountedUpTo)
+func (s *AlertService) inboundAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
+	open, err := s.rooms.Inbound.OpenInbound(ctx, accountID, CountedUpTo)
 	if err != nil {
 		return nil, err
 	}
@@ -278,8 +278,8 @@ func (s *Service) inboundAttention(ctx context.Context, accountID int64, _ time.
 }
 
 // bankAttention lists the bank accounts in error.
-func (s *Service) bankAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
-	banks, err := s.BankAccounts(ctx, accountID)
+func (s *AlertService) bankAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
+	banks, err := s.rooms.Ledger.BankAccounts(ctx, accountID)
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +289,7 @@ func (s *Service) bankAttention(ctx context.Context, accountID int64, _ time.Tim
 			continue
 		}
 		if sources == nil {
-			if sources, err = s.Sources(ctx, accountID); err != nil {
+			if sources, err = s.rooms.Inbound.Sources(ctx, accountID); err != nil {
 				return nil, err
 			}
 		}
@@ -304,8 +304,8 @@ func (s *Service) bankAttention(ctx context.Context, accountID int64, _ time.Tim
 
 // sourceAttention lists the sources that have gone silent, whose calls are
 // refused, or that have lost their secret.
-func (s *Service) sourceAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
-	sources, err := s.SourcesHealth(ctx, accountID)
+func (s *AlertService) sourceAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
+	sources, err := s.rooms.Inbound.SourcesHealth(ctx, accountID)
 	if err != nil {
 		return nil, err
 	}
@@ -342,9 +342,9 @@ func (s *Service) sourceAttention(ctx context.Context, accountID int64, now time
 
 // busyBefore reports whether there were transactions on each of the last
 // busyDays days before an instant.
-func (s *Service) busyBefore(ctx context.Context, accountID int64, at time.Time) (bool, error) {
+func (s *AlertService) busyBefore(ctx context.Context, accountID int64, at time.Time) (bool, error) {
 	last := DayOf(at, s.zone)
-	rows, err := s.Days(ctx, accountID, 0, last-busyDays+1, last)
+	rows, err := s.rooms.Ledger.Days(ctx, accountID, 0, last-busyDays+1, last)
 	busy := map[Day]bool{}
 	for _, row := range rows {
 		if row.Day <= last && row.Count > 0 {
@@ -355,8 +355,8 @@ func (s *Service) busyBefore(ctx context.Context, accountID int64, at time.Time)
 }
 
 // codesAttention lists the code patterns of which nine tenths are taken.
-func (s *Service) codesAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
-	patterns, err := s.AlmostUsedUp(ctx, accountID, now)
+func (s *AlertService) codesAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
+	patterns, err := s.rooms.Payments.AlmostUsedUp(ctx, accountID, now)
 	for _, p := range patterns {
 		list = append(list, Attention{
 			Kind: AttentionCodes, Key: "codes " + strconv.FormatInt(p.ID, 10), Action: Text{"Add longer codes", "Thêm mã dài hơn"},
@@ -369,7 +369,7 @@ func (s *Service) codesAttention(ctx context.Context, accountID int64, now time.
 }
 
 // alertAttention lists the alert channels that don't get through.
-func (s *Service) alertAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
+func (s *AlertService) alertAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
 	channels, err := s.AlertChannels(ctx, accountID)
 	for _, c := range channels {
 		if c.Feed.Failures > c.Failures {

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -57,7 +58,7 @@ func attentionOf(w *apptest.World, at time.Time, kinds ...app.AttentionKind) []s
 // count for neither.
 func TestWebhookAttention(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	hook, _ := w.Webhook("https://shop.vn/", app.WebhookAll)
@@ -148,7 +149,7 @@ func TestWebhookAttention(t *testing.T) {
 // lost; not while it is switched off.
 func TestStreamAttention(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	defer w.Close()
 	st, _ := w.Stream(app.StreamCreate{})
 	began := time.Date(2026, 11, 21, 3, 59, 30, 0, time.UTC)
@@ -194,7 +195,7 @@ func TestSilenceAfterBusyDays(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+			w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 			defer w.Close()
 			w.Link("ACB", apptest.SomeAccount)
 			w.Native()

@@ -237,7 +237,7 @@ type BankAccountLink struct {
 
 // LinkBankAccount links a bank account and records the transactions that had
 // been waiting for it.
-func (s *Service) LinkBankAccount(ctx context.Context, accountID int64, in BankAccountLink, now time.Time) (LinkResult, error) {
+func (s *InboundService) LinkBankAccount(ctx context.Context, accountID int64, in BankAccountLink, now time.Time) (LinkResult, error) {
 	var v Invalid
 	bank := bankField(&v, in.Bank)
 	number := accountNumberField(&v, in.AccountNumber)
@@ -256,7 +256,7 @@ func (s *Service) LinkBankAccount(ctx context.Context, accountID int64, in BankA
 		b.Status = BankAccountPending
 	}
 	result, err := s.store.LinkBankAccount(ctx, b, in, s.zone, now)
-	s.wake(result.Webhooks, nil)
+	s.deliveries.Wake(result.Webhooks, nil)
 	return result, err
 }
 
@@ -265,9 +265,9 @@ const linkTime = 30 * time.Second
 
 // FinishLinks goes on with links that a crash or a deadline cut off. Nobody
 // links the same account twice, so nobody else would.
-func (s *Service) FinishLinks(ctx context.Context, now time.Time) error {
+func (s *InboundService) FinishLinks(ctx context.Context, now time.Time) error {
 	webhooks, err := s.store.FinishLinks(ctx, now.Add(-linkTime), s.zone, now)
-	s.wake(webhooks, nil)
+	s.deliveries.Wake(webhooks, nil)
 	return err
 }
 

@@ -103,7 +103,7 @@ func (c *catchUps) end(id int64, notBefore time.Time) {
 // left, all at the same time, and gives a result for each list that was read.
 // When ctx ends, the rest is read the next time. It leaves out a source whose
 // list is being read or whose provider asked for more time.
-func (s *Service) CatchUp(ctx context.Context, now time.Time) ([]CaughtUp, error) {
+func (s *InboundService) CatchUp(ctx context.Context, now time.Time) ([]CaughtUp, error) {
 	sources, err := s.store.PolledSources(ctx)
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (s *Service) CatchUp(ctx context.Context, now time.Time) ([]CaughtUp, error
 
 // CatchUpSource reads the list of one source now. CodeConflict where the source
 // has no API key, or where its list is being read already.
-func (s *Service) CatchUpSource(ctx context.Context, accountID, id int64, now time.Time) (CaughtUp, error) {
+func (s *InboundService) CatchUpSource(ctx context.Context, accountID, id int64, now time.Time) (CaughtUp, error) {
 	source, err := s.source(ctx, accountID, id)
 	switch {
 	case err != nil:
@@ -152,7 +152,7 @@ func (s *Service) CatchUpSource(ctx context.Context, accountID, id int64, now ti
 }
 
 // catchUp reads a list to its end. The caller has reserved the source.
-func (s *Service) catchUp(ctx context.Context, source Source, now time.Time) (result CaughtUp) {
+func (s *InboundService) catchUp(ctx context.Context, source Source, now time.Time) (result CaughtUp) {
 	result.Source = source
 	var notBefore time.Time
 	defer func() { s.catchUps.end(source.ID, notBefore) }()
@@ -190,7 +190,7 @@ func stopped(ctx context.Context, pages int) bool {
 
 // readPage reads the next page. A panic of the reader is a page that can't be
 // read.
-func (s *Service) readPage(ctx context.Context, source Source, now time.Time) (page PolledPage, err error) {
+func (s *InboundService) readPage(ctx context.Context, source Source, now time.Time) (page PolledPage, err error) {
 	err = Protected(func() (err error) { page, err = s.config.Poll(ctx, source, source.Progress, now); return err })
 	var panicked *PanicError
 	if errors.As(err, &panicked) {
@@ -202,7 +202,7 @@ func (s *Service) readPage(ctx context.Context, source Source, now time.Time) (p
 // recordPage records a page. Until a list was read to its end once, what
 // happened before the source had an API key is history, and no shop is told of
 // it.
-func (s *Service) recordPage(ctx context.Context, source Source, page PolledPage, now time.Time) (Recording, error) {
+func (s *InboundService) recordPage(ctx context.Context, source Source, page PolledPage, now time.Time) (Recording, error) {
 	call := InboundCall{
 		AccountID: source.AccountID, Source: source, Channel: ChannelPoll, Body: page.Body, ReceivedAt: now, Elements: page.Elements,
 	}
@@ -222,7 +222,7 @@ func (s *Service) recordPage(ctx context.Context, source Source, page PolledPage
 // up.
 const noteTime = 5 * time.Second
 
-func (s *Service) notePollFault(ctx context.Context, sourceID int64, fault PollFault) (bool, error) {
+func (s *InboundService) notePollFault(ctx context.Context, sourceID int64, fault PollFault) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer cancel()
 	return s.store.NotePollFault(ctx, sourceID, fault)

@@ -31,33 +31,18 @@ func (c ClockStep) Text() Text {
 }
 
 // ClockAtStart returns by how much the clock is behind what was recorded last; zero
-// where it isn't behind.
-func (s *Service) ClockAtStart(ctx context.Context, now time.Time) (c ClockStep, err error) {
-	newest, err := s.store.NewestTime(ctx)
-	s.newestAtStart.Store(&newest)
+// where it isn't behind. newest is when that was.
+func (s *UpkeepService) ClockAtStart(ctx context.Context, now time.Time) (c ClockStep, newest time.Time, err error) {
+	newest, err = s.store.NewestTime(ctx)
 	if newest.After(now) {
 		c = ClockStep{By: now.Sub(newest), At: now}
 	}
-	return c, err
-}
-
-// longestOff is how long after what was recorded last a server may start again.
-const longestOff = 366 * 24 * time.Hour
-
-// likelyNow is the clock, by which dates of transactions are judged. A clock that was
-// behind what was recorded before the server started, as in 1970 after a loss of power, is
-// wrong: beside it every right date would seem to be in the future, and the transaction would be
-// dated by that clock. So until it is right the own date counts, unless it is very late.
-func (s *Service) likelyNow(clock time.Time) time.Time {
-	if newest := s.newestAtStart.Load(); newest != nil && newest.After(clock.Add(mostAhead)) {
-		return newest.Add(longestOff)
-	}
-	return clock
+	return c, newest, err
 }
 
 // NoteClockStep has the pages and alerts say for a while that the clock was set. It
 // reports whether the step is large enough for that.
-func (s *Service) NoteClockStep(c ClockStep) bool {
+func (s *UpkeepService) NoteClockStep(c ClockStep) bool {
 	told := c.By.Abs() > ToldClockStep
 	if told {
 		s.clockStep.Store(&c)
@@ -65,7 +50,7 @@ func (s *Service) NoteClockStep(c ClockStep) bool {
 	return told
 }
 
-func (s *Service) clockWarning(now time.Time) (w Warning, set bool) {
+func (s *UpkeepService) clockWarning(now time.Time) (w Warning, set bool) {
 	c := s.clockStep.Load()
 	if c == nil || now.Sub(c.At) >= clockStepTold {
 		return w, false
@@ -76,12 +61,12 @@ func (s *Service) clockWarning(now time.Time) (w Warning, set bool) {
 // PullRetries makes retries that wait for longer than the longest wait of the schedule
 // wait once more, from now on: the clock was ahead when their waits began. It returns
 // how many there were.
-func (s *Service) PullRetries(ctx context.Context, now time.Time) (int64, error) {
+func (s *DeliveryService) PullRetries(ctx context.Context, now time.Time) (int64, error) {
 	return s.store.PullRetries(ctx, s.config.Schedule, now)
 }
 
 // LongestWait is the longest wait of the schedule.
-func (s *Service) LongestWait() (longest time.Duration) {
+func (s *DeliveryService) LongestWait() (longest time.Duration) {
 	for _, wait := range s.config.Schedule {
 		longest = max(longest, wait)
 	}

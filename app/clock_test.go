@@ -15,7 +15,7 @@ func TestDatesBesideAClockThatIsBehind(t *testing.T) {
 	d.pay("1000", 1000, "before the power went")
 	right := d.now.AddDate(0, 0, 3)
 	booted := time.Date(1970, 1, 1, 0, 5, 0, 0, time.UTC)
-	step, err := d.Service.Upkeep.ClockAtStart(t.Context(), booted)
+	step, err := d.Service.ClockAtStart(t.Context(), booted)
 	if err != nil || step.By > -50*365*24*time.Hour {
 		t.Fatalf("the clock is %v behind, %v", step.By, err)
 	}

@@ -96,8 +96,8 @@ func (r CodeReader) Read(content string) PaymentCode {
 // Begins reports whether a text has something that begins as a code.
 func (r CodeReader) Begins(text string) bool { return r.finder != nil && r.finder.Begins(text) }
 
-// sampleCode is the code of a test, which has none in its content.
-func (s *Service) sampleCode(ctx context.Context, accountID int64) (PaymentCode, error) {
+// SampleCode is the code of a test, which has none in its content.
+func (s *Service) SampleCode(ctx context.Context, accountID int64) (PaymentCode, error) {
 	patterns, err := s.CodePatterns(ctx, accountID)
 	return NewCodeReader(patterns).Read(""), err
 }

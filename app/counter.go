@@ -43,7 +43,7 @@ type CounterLinkCreate struct {
 }
 
 // CreateCounterLink makes a link and gives its token, which nobody sees again.
-func (s *Service) CreateCounterLink(ctx context.Context, accountID int64, in CounterLinkCreate, now time.Time) (CounterLink, string, error) {
+func (s *PaymentService) CreateCounterLink(ctx context.Context, accountID int64, in CounterLinkCreate, now time.Time) (CounterLink, string, error) {
 	name, err := cleanName("name", in.Name)
 	if err != nil {
 		return CounterLink{}, "", err
@@ -57,7 +57,7 @@ func (s *Service) CreateCounterLink(ctx context.Context, accountID int64, in Cou
 
 // CounterLink finds the link that a token opens. CodeNotFound doesn't say
 // whether the link ever existed.
-func (s *Service) CounterLink(ctx context.Context, token string) (CounterLink, error) {
+func (s *PaymentService) CounterLink(ctx context.Context, token string) (CounterLink, error) {
 	l, ok, err := s.store.CounterLinkByHash(ctx, sha256.Sum256([]byte(token)))
 	if err == nil && !ok {
 		err = NotFound("This link no longer works. Ask the shop owner for a new one.", "Đường dẫn này không còn dùng được. Hãy xin chủ cửa hàng đường dẫn mới.")
@@ -73,16 +73,16 @@ var ErrNoCounterLink error = NotFound("There is no counter link with this id.", 
 // without any. A statement brings old transfers after new ones, and a transfer whose
 // time isn't known is of its day's first second: so it takes both orders, and of what
 // was recorded more than it shows.
-func (s *Service) CounterScreen(ctx context.Context, l CounterLink, now time.Time) (rows []Transaction, last int64, err error) {
+func (s *PaymentService) CounterScreen(ctx context.Context, l CounterLink, now time.Time) (rows []Transaction, last int64, err error) {
 	f := l.moneyIn(now)
 	f.Page.Size = 10 * CounterRows
-	recorded, err := s.Transactions(ctx, l.AccountID, f)
+	recorded, err := s.ledger.Transactions(ctx, l.AccountID, f)
 	if err != nil || len(recorded.Rows) == 0 {
 		return nil, 0, err
 	}
 	last = recorded.Rows[0].ID
 	f.Sort, f.UntilID, f.Page.Size = SortDateDesc, last, CounterRows
-	happened, err := s.Transactions(ctx, l.AccountID, f)
+	happened, err := s.ledger.Transactions(ctx, l.AccountID, f)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -94,10 +94,10 @@ func (s *Service) CounterScreen(ctx context.Context, l CounterLink, now time.Tim
 
 // CounterTransactions lists the money in that a counter shows and that was recorded
 // after the transaction since, oldest first.
-func (s *Service) CounterTransactions(ctx context.Context, l CounterLink, since int64, now time.Time) ([]Transaction, error) {
+func (s *PaymentService) CounterTransactions(ctx context.Context, l CounterLink, since int64, now time.Time) ([]Transaction, error) {
 	f := l.moneyIn(now)
 	f.SinceID = &since
-	page, err := s.Transactions(ctx, l.AccountID, f)
+	page, err := s.ledger.Transactions(ctx, l.AccountID, f)
 	return page.Rows, err
 }
 
@@ -106,9 +106,9 @@ func (l CounterLink) moneyIn(now time.Time) TransactionFilter {
 }
 
 // CounterTotal is the money in of today on what a counter shows.
-func (s *Service) CounterTotal(ctx context.Context, l CounterLink, now time.Time) (total Amounts, err error) {
+func (s *PaymentService) CounterTotal(ctx context.Context, l CounterLink, now time.Time) (total Amounts, err error) {
 	today := DayOf(now, s.zone)
-	rows, err := s.Days(ctx, l.AccountID, l.BankAccountID, today, today)
+	rows, err := s.ledger.Days(ctx, l.AccountID, l.BankAccountID, today, today)
 	for _, row := range rows {
 		if row.Type == In {
 			total = row.Amounts

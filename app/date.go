@@ -179,3 +179,21 @@ func FormatDate(t time.Time, dateOnly bool, zone *time.Location) string {
 	}
 	return FormatTime(t, zone)
 }
+
+// StartedAfter says when the newest of what was recorded before this process started was.
+func (s *InboundService) StartedAfter(newest time.Time) { s.newestAtStart.Store(&newest) }
+
+// longestOff is how long after what was recorded last a server may start again.
+const longestOff = 366 * 24 * time.Hour
+
+// likelyNow is the clock, by which dates of transactions are judged. A clock that was
+// behind what was recorded before the server started, as in 1970 after a loss of power, is
+// wrong: beside it every right date would seem to be in the future, and the transaction would be
+// dated by that clock. So until it is right the own date counts, unless it is very late.
+func (s *InboundService) likelyNow(clock time.Time) time.Time {
+	if newest := s.newestAtStart.Load(); newest != nil && newest.After(clock.Add(mostAhead)) {
+		return newest.Add(longestOff)
+	}
+	return clock
+}
+

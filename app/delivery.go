@@ -102,13 +102,13 @@ type WebhookBacklog struct {
 }
 
 // Settle records the result of an attempt and gives the history record.
-func (s *Service) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, error) {
+func (s *DeliveryService) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, error) {
 	next := o.Delivery.Attempted(r.OK(), s.config.Schedule, r.EndedAt())
 	made, err := s.store.Settle(ctx, Attempt{
 		Delivery: next, Number: next.Attempts, URL: o.URL, Result: r, NextAttemptAt: next.DueAt, Payload: o.Payload,
 	})
-	if err == nil && s.meter != nil {
-		s.meter.Attempted(r)
+	if err == nil && s.counted != nil {
+		s.counted(r)
 	}
 	return made, err
 }
@@ -116,8 +116,8 @@ func (s *Service) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, er
 // TestWebhook sends one signed test request, even to a webhook that isn't
 // active, and gives its history record. CodeUnavailable where this machine
 // lacks something for the attempt.
-func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, now time.Time) (Attempt, error) {
-	code, err := s.sampleCode(ctx, accountID)
+func (s *DeliveryService) TestWebhook(ctx context.Context, accountID, webhookID int64, now time.Time) (Attempt, error) {
+	code, err := s.ledger.SampleCode(ctx, accountID)
 	if err != nil {
 		return Attempt{}, err
 	}
@@ -173,7 +173,7 @@ type NewestIDs struct {
 }
 
 // DeliveriesOf lists the deliveries of transactions by transaction id.
-func (s *Service) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) (map[int64][]LatestDelivery, error) {
+func (s *DeliveryService) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) (map[int64][]LatestDelivery, error) {
 	list, err := s.store.DeliveriesOf(ctx, accountID, transactionIDs)
 	byTransaction := map[int64][]LatestDelivery{}
 	for _, d := range list {
@@ -206,7 +206,7 @@ type PendingDelivery struct {
 }
 
 // Pending is Store.Pending with the shortages of this machine.
-func (s *Service) Pending(ctx context.Context, accountID int64, f PendingFilter) ([]PendingDelivery, int64, error) {
+func (s *DeliveryService) Pending(ctx context.Context, accountID int64, f PendingFilter) ([]PendingDelivery, int64, error) {
 	list, total, err := s.store.Pending(ctx, accountID, f)
 	for i := range list {
 		list[i].Shortage = s.shortageOf(list[i].Delivery)
@@ -250,7 +250,7 @@ type AttemptDetails struct {
 // requests name userAgent, although another version may have made the attempts.
 // The result holds no secrets, and so the URLs of requests are without a query
 // that baoco adds.
-func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (DeliveryDetails, error) {
+func (s *DeliveryService) DeliveryDetails(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (DeliveryDetails, error) {
 	facts, err := s.store.DeliveryFacts(ctx, accountID, id)
 	if err != nil {
 		return DeliveryDetails{}, err

@@ -153,7 +153,7 @@ type HistoryFilter struct {
 }
 
 // HistoryRecord finds one attempt; CodeNotFound where there is none.
-func (s *Service) HistoryRecord(ctx context.Context, accountID, id int64) (Attempt, error) {
+func (s *DeliveryService) HistoryRecord(ctx context.Context, accountID, id int64) (Attempt, error) {
 	list, _, err := s.History(ctx, accountID, HistoryFilter{ID: id, Page: Page{Number: 1, Size: 1}})
 	return find(list, err, func(Attempt) bool { return true }, ErrNoHistory)
 }
@@ -182,7 +182,7 @@ type Pruned struct {
 
 // Prune removes what is older than limits in steps, between which others can
 // write.
-func (s *Service) Prune(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error) {
+func (s *UpkeepService) Prune(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error) {
 	var sum Pruned
 	for {
 		p, err := s.store.Prune(ctx, limits, now)
@@ -197,7 +197,7 @@ func (s *Service) Prune(ctx context.Context, limits PruneLimits, now time.Time) 
 // Reclaim gives free space in the file back to the disk in steps, between which
 // others can write, and returns how many bytes. It ends when a step frees
 // nothing more: others may need space faster than Reclaim frees it.
-func (s *Service) Reclaim(ctx context.Context) (int64, error) {
+func (s *UpkeepService) Reclaim(ctx context.Context) (int64, error) {
 	first, err := s.Reclaimable(ctx)
 	left := first
 	for before := left + 1; err == nil && left > 0 && left < before; {

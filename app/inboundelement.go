@@ -53,7 +53,7 @@ const (
 
 // ReadInboundEvent finds an event with its body, its items and its elements in
 // their order: at most ShownItems, but every item among them.
-func (s *Service) ReadInboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, error) {
+func (s *InboundService) ReadInboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, error) {
 	e, source, err := s.store.InboundEvent(ctx, accountID, id)
 	if err != nil {
 		return e, err
@@ -73,7 +73,7 @@ func (s *Service) ReadInboundEvent(ctx context.Context, accountID, id int64) (In
 // all), and tells whether there are older ones. It uses only the size of
 // f.Page. Each event has one element if its body is short enough: the first
 // that it recorded, else the first.
-func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, bool, error) {
+func (s *InboundService) InboundEventsBefore(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, bool, error) {
 	list, more, err := s.store.InboundEventsBefore(ctx, accountID, f)
 	if err != nil || len(list) == 0 {
 		return list, more, err
@@ -114,7 +114,7 @@ func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f In
 
 // readAgain gives an event its elements in recorded form, without outcomes. For
 // a listing it leaves out elements in the middle.
-func (s *Service) readAgain(e *InboundEvent, source Source, body []byte, listing bool) {
+func (s *InboundService) readAgain(e *InboundEvent, source Source, body []byte, listing bool) {
 	if e.Channel == ChannelFile {
 		return // it has items alone
 	}
@@ -142,7 +142,7 @@ func (s *Service) readAgain(e *InboundEvent, source Source, body []byte, listing
 
 // settleElements finds the outcomes of the elements of events, with one look-up
 // for all.
-func (s *Service) settleElements(ctx context.Context, accountID int64, events []*InboundEvent) error {
+func (s *InboundService) settleElements(ctx context.Context, accountID int64, events []*InboundEvent) error {
 	var refs []EventRef
 	for _, e := range events {
 		for _, i := range e.Elements {

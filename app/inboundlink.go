@@ -126,7 +126,7 @@ func (l *InboundLink) completeBank(items []Incoming, linked []BankAccount) error
 // A bank account that isn't linked yet is linked first, within the plan, and
 // its items in other events are recorded too. CodeConflict where no item of the
 // event is unassigned, or where its source is for another bank account.
-func (s *Service) LinkInbound(ctx context.Context, accountID, eventID int64, in InboundLink, now time.Time) (InboundLinkResult, error) {
+func (s *InboundService) LinkInbound(ctx context.Context, accountID, eventID int64, in InboundLink, now time.Time) (InboundLinkResult, error) {
 	var v Invalid
 	if in.Bank != "" {
 		in.Bank = bankField(&v, in.Bank)
@@ -146,7 +146,7 @@ func (s *Service) LinkInbound(ctx context.Context, accountID, eventID int64, in 
 	if err != nil {
 		return InboundLinkResult{}, err
 	}
-	s.wake(result.Webhooks, nil)
+	s.deliveries.Wake(result.Webhooks, nil)
 	return result, nil
 }
 

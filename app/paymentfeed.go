@@ -64,7 +64,7 @@ func (m AlertMedium) TakesPayments() bool { return feedBytes[m] > 0 }
 
 // SetPaymentFeed switches the feed of a channel on or off, or changes what it tells.
 // A feed that is new tells what is recorded from then on.
-func (s *Service) SetPaymentFeed(ctx context.Context, accountID int64, medium AlertMedium, f PaymentFeed) error {
+func (s *AlertService) SetPaymentFeed(ctx context.Context, accountID int64, medium AlertMedium, f PaymentFeed) error {
 	c, err := s.AlertChannel(ctx, accountID, medium)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (s *Service) SetPaymentFeed(ctx context.Context, accountID int64, medium Al
 		return err
 	}
 	if f.BankAccountID != 0 {
-		banks, err := s.BankAccounts(ctx, accountID)
+		banks, err := s.rooms.Ledger.BankAccounts(ctx, accountID)
 		if _, err = find(banks, err, func(b BankAccount) bool { return b.ID == f.BankAccountID }, ErrUnknownBankAccountID); err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (s *Service) SetPaymentFeed(ctx context.Context, accountID int64, medium Al
 }
 
 // PaymentChannels lists the channels whose feeds may send at now.
-func (s *Service) PaymentChannels(ctx context.Context, now time.Time) ([]AlertChannel, error) {
+func (s *AlertService) PaymentChannels(ctx context.Context, now time.Time) ([]AlertChannel, error) {
 	channels, err := s.AlertChannels(ctx, 0)
 	return slices.DeleteFunc(channels, func(c AlertChannel) bool { return !c.Feed.On || c.SettingsLost || c.Feed.waits(now) }), err
 }
@@ -111,7 +111,7 @@ func (f PaymentFeed) waits(now time.Time) bool {
 // told is true where there were any, or an error on the way to them. One call at a
 // time is made for a channel. It reads the channel anew: c may be from before the
 // last call.
-func (s *Service) TellPayments(ctx context.Context, c AlertChannel, now time.Time) (_ Alerted, told bool) {
+func (s *AlertService) TellPayments(ctx context.Context, c AlertChannel, now time.Time) (_ Alerted, told bool) {
 	c, err := s.AlertChannel(ctx, c.AccountID, c.Medium)
 	if CodeOf(err) == CodeNotFound || err == nil && (!c.Feed.On || c.SettingsLost || c.Feed.waits(now)) {
 		return Alerted{}, false
@@ -135,7 +135,7 @@ func (s *Service) TellPayments(ctx context.Context, c AlertChannel, now time.Tim
 	if err != nil {
 		return Alerted{c, err, false}, true
 	}
-	a, err := s.Account(ctx, c.AccountID)
+	a, err := s.rooms.Ledger.Account(ctx, c.AccountID)
 	if err != nil {
 		return Alerted{c, err, false}, true
 	}

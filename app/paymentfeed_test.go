@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 )
 
 // A feed waits after each message and after each failure; a clock that was set back doesn't
@@ -16,7 +17,7 @@ func TestPaymentFeedWaits(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	var fails error
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{Alert: func(context.Context, app.AlertChannel, app.AlertMessage) error { return fails }})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{Alert: func(context.Context, app.AlertChannel, app.AlertMessage) error { return fails }})
 	t.Cleanup(w.Close)
 	now := time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)
 	_, err := w.Service.Alerts.SetAlertChannel(ctx, app.AlertChannel{

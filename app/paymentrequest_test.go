@@ -11,6 +11,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/paymentcode"
+	"baoco/app/services"
 )
 
 // cashDesk is a shop that asks for payments, at a time that its test says.
@@ -22,7 +23,7 @@ type cashDesk struct {
 
 func newCashDesk(t *testing.T) *cashDesk {
 	t.Helper()
-	d := &cashDesk{World: apptest.Open(t, apptest.NewFile(t), app.Config{}), now: time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)}
+	d := &cashDesk{World: apptest.Open(t, apptest.NewFile(t), services.Config{}), now: time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)}
 	t.Cleanup(d.Close)
 	d.Link("ACB", "1000")
 	d.CodePattern("DH")
@@ -432,7 +433,7 @@ func TestPaymentCodes(t *testing.T) {
 // pattern gives codes. A code is free again when late money for its request has come.
 func TestPaymentCodesUsedUp(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	defer w.Close()
 	d := &cashDesk{World: w, now: time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)}
 	d.Link("ACB", "1000")

@@ -54,12 +54,12 @@ const KeptRefusedCalls = 200
 
 // RefusedCalls lists refused calls, newest first. Calls that named no source
 // can be anybody's; only the operator's account sees them.
-func (s *Service) RefusedCalls(ctx context.Context, accountID, sourceID int64, limit int) ([]RefusedCall, error) {
+func (s *InboundService) RefusedCalls(ctx context.Context, accountID, sourceID int64, limit int) ([]RefusedCall, error) {
 	return s.store.RefusedCalls(ctx, accountID, sourceID, accountID == DefaultAccountID && sourceID == 0, limit)
 }
 
 // RefusedCall finds one of those that RefusedCalls lists.
-func (s *Service) RefusedCall(ctx context.Context, accountID, id int64) (RefusedCall, error) {
+func (s *InboundService) RefusedCall(ctx context.Context, accountID, id int64) (RefusedCall, error) {
 	list, err := s.RefusedCalls(ctx, accountID, 0, KeptRefusedCalls)
 	return find(list, err, func(c RefusedCall) bool { return c.ID == id }, ErrNoRefusedCall)
 }

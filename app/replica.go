@@ -92,11 +92,11 @@ func CheckCopy(before, same, held CopyFacts, missing, now time.Time) ReplicaChec
 const checkLate = 150 * time.Second
 
 // SetReplicaCheck keeps the last look at the replica; nil: there is no replica.
-func (s *Service) SetReplicaCheck(c *ReplicaCheck) { s.replica.Store(c) }
+func (s *UpkeepService) SetReplicaCheck(c *ReplicaCheck) { s.replica.Store(c) }
 
 // ReplicaCheck is what the last look at the replica found, which says at now that nobody
 // has looked for too long. ok is false where there was none.
-func (s *Service) ReplicaCheck(now time.Time) (c ReplicaCheck, ok bool) {
+func (s *UpkeepService) ReplicaCheck(now time.Time) (c ReplicaCheck, ok bool) {
 	last := s.replica.Load()
 	if last == nil {
 		return c, false
@@ -108,7 +108,7 @@ func (s *Service) ReplicaCheck(now time.Time) (c ReplicaCheck, ok bool) {
 }
 
 // replicaWarning says that the replica wouldn't save what is in the file.
-func (s *Service) replicaWarning(now time.Time) (w Warning, bad bool) {
+func (s *UpkeepService) replicaWarning(now time.Time) (w Warning, bad bool) {
 	c, _ := s.ReplicaCheck(now)
 	return Warning{Text: c.Problem, Name: WarningReplica, Grave: true}, c.Problem != Text{}
 }

@@ -251,7 +251,7 @@ func (s Secrets) stored(w Webhook, now time.Time) (list []StoredSecret) {
 // SignatureFacts finds the webhook that made a call, what it sent, and the
 // secrets of all webhooks of the account. It fails with CodeNotFound where the
 // webhook or the delivery that is named doesn't exist.
-func (s *Service) SignatureFacts(ctx context.Context, accountID int64, call CallReference, now time.Time) (SignatureFacts, error) {
+func (s *DeliveryService) SignatureFacts(ctx context.Context, accountID int64, call CallReference, now time.Time) (SignatureFacts, error) {
 	var f SignatureFacts
 	if call.WebhookID != 0 {
 		w, err := s.Webhook(ctx, accountID, call.WebhookID)
@@ -267,7 +267,7 @@ func (s *Service) SignatureFacts(ctx context.Context, accountID int64, call Call
 		}
 		f.Webhook, f.Sent = &d.Webhook, &d.Payload
 	} else if call.TransactionID > 0 {
-		t, err := s.Transaction(ctx, accountID, call.TransactionID)
+		t, err := s.ledger.Transaction(ctx, accountID, call.TransactionID)
 		if err != nil && CodeOf(err) != CodeNotFound {
 			return f, err
 		}

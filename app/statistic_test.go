@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 )
 
@@ -35,7 +36,7 @@ func TestYesterdayByNow(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "baoco.db")
 			apptest.Must(t, sqlitestore.Create(t.Context(), path, c.zone, time.Now()))
-			w := apptest.Open(t, path, app.Config{})
+			w := apptest.Open(t, path, services.Config{})
 			defer w.Close()
 			w.Link("ACB", apptest.SomeAccount)
 			at := func(clock string) time.Time {

@@ -216,7 +216,7 @@ func (c BrokerCredentials) check(v *Invalid, kind BrokerKind) {
 }
 
 // CheckStream checks the fields of in, without looking at the storage.
-func (s *Service) CheckStream(in StreamCreate) error {
+func (s *StreamService) CheckStream(in StreamCreate) error {
 	streamType := cmp.Or(in.Type, WebhookAll)
 	var v Invalid
 	v.Merge(s.CheckStreamUpdate(Stream{}, StreamUpdate{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Credentials: &in.Credentials, Type: &streamType, SinceID: in.SinceID}))
@@ -226,7 +226,7 @@ func (s *Service) CheckStream(in StreamCreate) error {
 
 // CheckStreamUpdate checks the fields of u, and those that depend on them in the
 // stream before.
-func (s *Service) CheckStreamUpdate(before Stream, u StreamUpdate) error {
+func (s *StreamService) CheckStreamUpdate(before Stream, u StreamUpdate) error {
 	var v Invalid
 	if u.Name != nil {
 		_, err := cleanName("name", *u.Name)
@@ -260,7 +260,7 @@ func (s *Service) CheckStreamUpdate(before Stream, u StreamUpdate) error {
 
 // CreateStream makes an active stream and gives its secret, which nobody sees again.
 // The secret is empty where in.Key was used before.
-func (s *Service) CreateStream(ctx context.Context, accountID int64, in StreamCreate, now time.Time) (Stream, string, error) {
+func (s *StreamService) CreateStream(ctx context.Context, accountID int64, in StreamCreate, now time.Time) (Stream, string, error) {
 	if err := s.CheckStream(in); err != nil {
 		return Stream{}, "", err
 	}
@@ -277,7 +277,7 @@ func (s *Service) CreateStream(ctx context.Context, accountID int64, in StreamCr
 
 // UpdateStream changes some fields. A saved password isn't sent to another broker: with
 // a new URL it is entered again.
-func (s *Service) UpdateStream(ctx context.Context, accountID, id int64, u StreamUpdate, now time.Time) (Stream, error) {
+func (s *StreamService) UpdateStream(ctx context.Context, accountID, id int64, u StreamUpdate, now time.Time) (Stream, error) {
 	before, err := s.StreamWork(ctx, accountID, id)
 	if err == nil {
 		err = s.CheckStreamUpdate(before.Stream, u)
@@ -296,7 +296,7 @@ func (s *Service) UpdateStream(ctx context.Context, accountID, id int64, u Strea
 
 // RotateStreamSecret makes a new secret, which signs from now on, and gives it this
 // once. Where key was used before nothing changes and the result is empty.
-func (s *Service) RotateStreamSecret(ctx context.Context, accountID, id int64, key IdempotencyKey, now time.Time) (string, error) {
+func (s *StreamService) RotateStreamSecret(ctx context.Context, accountID, id int64, key IdempotencyKey, now time.Time) (string, error) {
 	secret := NewSecret()
 	changed, err := s.store.RotateStreamSecret(ctx, accountID, id, secret, key, now)
 	if !changed {
@@ -310,8 +310,8 @@ func (s *Service) RotateStreamSecret(ctx context.Context, accountID, id int64, k
 const worryingStreamFailure = time.Minute
 
 // streamAttention lists the active streams that have lost their secret, or keep failing.
-func (s *Service) streamAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
-	streams, err := s.Streams(ctx, accountID)
+func (s *AlertService) streamAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
+	streams, err := s.rooms.Streams.Streams(ctx, accountID)
 	for _, st := range streams {
 		id, name := strconv.FormatInt(st.ID, 10), Isolated(st.Name)
 		switch {

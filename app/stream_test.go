@@ -7,6 +7,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 )
 
 func TestCheckBroker(t *testing.T) {
@@ -57,7 +58,7 @@ func TestCheckBroker(t *testing.T) {
 func TestCheckStream(t *testing.T) {
 	store := apptest.OpenStore(t, apptest.NewFile(t), true)
 	defer store.Close()
-	s := apptest.Over(t, store, app.Config{})
+	s := apptest.Over(t, store, services.Config{})
 	least := int64(-1)
 	for _, c := range []struct {
 		change func(*app.StreamCreate)

@@ -44,18 +44,18 @@ func (w StreamWork) message(name string, p Payload, userAgent string, now time.T
 // TestStream publishes one signed test message, even where the stream isn't active,
 // and returns what the broker said of it; zero: it has kept the message. The error is
 // that of the storage.
-func (s *Service) TestStream(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (problem Text, _ error) {
+func (s *StreamService) TestStream(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (problem Text, _ error) {
 	w, err := s.StreamWork(ctx, accountID, id)
 	if err == nil && w.SecretLost {
 		err = ErrStreamSecretLost
 	}
 	if err == nil {
-		err = s.Audit(ctx, accountID, DeedStreamTest, id, AuditNamed(w.Name))
+		err = s.ledger.Audit(ctx, accountID, DeedStreamTest, id, AuditNamed(w.Name))
 	}
 	if err != nil {
 		return Text{}, err
 	}
-	code, err := s.sampleCode(ctx, accountID)
+	code, err := s.ledger.SampleCode(ctx, accountID)
 	if err != nil {
 		return Text{}, err
 	}
@@ -69,7 +69,7 @@ func (s *Service) TestStream(ctx context.Context, accountID, id int64, userAgent
 }
 
 // OpenBroker gives what publishes the messages of a stream.
-func (s *Service) OpenBroker(w StreamWork) Publisher { return s.config.OpenBroker(w.Broker()) }
+func (s *StreamService) OpenBroker(w StreamWork) Publisher { return s.config.OpenBroker(w.Broker()) }
 
 // maxProblem is how many characters of a broker's own words are kept.
 const maxProblem = 300

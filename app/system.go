@@ -137,7 +137,7 @@ const (
 )
 
 // SystemStatus reads the state of the installation.
-func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Time) (SystemStatus, error) {
+func (s *UpkeepService) SystemStatus(ctx context.Context, in Installation, now time.Time) (SystemStatus, error) {
 	status := SystemStatus{Installation: in, GoVersion: runtime.Version(), NotReady: s.Ready(now)}
 	for _, part := range []func() error{
 		func() (err error) { status.StorageStatus, err = s.store.StorageStatus(now); return err },
@@ -155,7 +155,7 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 	}
 	certificate := in.certificate(ctx)
 	status.CertificateEndsAt = certificate.End
-	if c := s.courier.Load(); c != nil {
+	if c := s.attempts.Load(); c != nil {
 		status.InFlight, _, _ = attempting(c)
 	}
 	if c, looked := s.ReplicaCheck(now); looked {
@@ -175,7 +175,7 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 const waitsTooLong = 2 * time.Minute
 
 // attempting counts the attempts in flight, and lists their deliveries and webhooks.
-func attempting(c *Courier) (n int, deliveries []int64, webhooks map[int64]bool) {
+func attempting(c *Attempts) (n int, deliveries []int64, webhooks map[int64]bool) {
 	webhooks = map[int64]bool{}
 	for webhook, ids := range c.InFlight() {
 		n += len(ids)
@@ -195,10 +195,10 @@ type Figures struct {
 }
 
 // Figures reads them. Their cost grows with the webhooks, not with what waits.
-func (s *Service) Figures(ctx context.Context, now time.Time) (f Figures, err error) {
+func (s *UpkeepService) Figures(ctx context.Context, now time.Time) (f Figures, err error) {
 	var deliveries []int64
 	var busy map[int64]bool
-	if c := s.courier.Load(); c != nil {
+	if c := s.attempts.Load(); c != nil {
 		f.InFlight, deliveries, busy = attempting(c)
 	}
 	due, err := s.store.OldestDue(ctx, now, deliveries)
@@ -234,7 +234,7 @@ const noRoom = 64 << 20
 // commits work, the disk has room, and no webhook waits for its turn for longer
 // than waitsTooLong. A receiver that is slow or silent has attempts in flight, so
 // it isn't a fault of this machine.
-func (s *Service) Well(ctx context.Context, now time.Time) error {
+func (s *UpkeepService) Well(ctx context.Context, now time.Time) error {
 	if err := s.Ready(now); err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (s *Service) Well(ctx context.Context, now time.Time) error {
 }
 
 // systemWarnings reads the files and gives the Warnings.
-func (s *Service) systemWarnings(ctx context.Context, in Installation, now time.Time) ([]Warning, error) {
+func (s *UpkeepService) systemWarnings(ctx context.Context, in Installation, now time.Time) ([]Warning, error) {
 	storage, err := s.store.StorageStatus(now)
 	if err != nil {
 		return nil, err
@@ -264,7 +264,7 @@ func (s *Service) systemWarnings(ctx context.Context, in Installation, now time.
 }
 
 // warnings are those about the replica and the clock, and all Warnings.
-func (s *Service) warnings(in Installation, storage StorageStatus, backup BackupStatus, certificate CertificateStatus, now time.Time) []Warning {
+func (s *UpkeepService) warnings(in Installation, storage StorageStatus, backup BackupStatus, certificate CertificateStatus, now time.Time) []Warning {
 	list := Warnings(in, storage, backup, certificate, now)
 	for _, warning := range []func(time.Time) (Warning, bool){s.clockWarning, s.replicaWarning} {
 		if w, bad := warning(now); bad {

@@ -139,7 +139,7 @@ type WebhookUpdate struct {
 }
 
 // CheckWebhook checks the fields of in, without looking at the storage.
-func (s *Service) CheckWebhook(in WebhookCreate) error {
+func (s *DeliveryService) CheckWebhook(in WebhookCreate) error {
 	var v Invalid
 	v.Merge(s.CheckWebhookUpdate(WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type}))
 	switch in.Kind {
@@ -183,7 +183,7 @@ func checkSheetURL(raw string) error {
 
 // CreateWebhook makes an active webhook and gives its secret, which nobody sees
 // again. The secret is empty where in.Key was used before.
-func (s *Service) CreateWebhook(ctx context.Context, accountID int64, in WebhookCreate, now time.Time) (Webhook, string, error) {
+func (s *DeliveryService) CreateWebhook(ctx context.Context, accountID int64, in WebhookCreate, now time.Time) (Webhook, string, error) {
 	if err := s.CheckWebhook(in); err != nil {
 		return Webhook{}, "", err
 	}
@@ -199,7 +199,7 @@ func (s *Service) CreateWebhook(ctx context.Context, accountID int64, in Webhook
 }
 
 // CheckWebhookUpdate checks the fields of u, without looking at the storage.
-func (s *Service) CheckWebhookUpdate(u WebhookUpdate) error {
+func (s *DeliveryService) CheckWebhookUpdate(u WebhookUpdate) error {
 	var v Invalid
 	if u.Name != nil {
 		_, err := cleanName("name", *u.Name)
@@ -238,7 +238,7 @@ func (w Webhook) PlainWarning() Text {
 
 // UpdateWebhook changes some fields. The next attempts of pending deliveries go
 // to the new URL.
-func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate, now time.Time) (Webhook, error) {
+func (s *DeliveryService) UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate, now time.Time) (Webhook, error) {
 	if err := s.CheckWebhookUpdate(u); err != nil {
 		return Webhook{}, err
 	}
@@ -256,17 +256,17 @@ func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u Webh
 	}
 	w, err := s.store.UpdateWebhook(ctx, accountID, id, u, now)
 	if err == nil && u.IsActive != nil && w.IsActive {
-		s.wake([]int64{id}, nil)
+		s.Wake([]int64{id}, nil)
 	}
 	return w, err
 }
 
 // ToggleWebhook switches a webhook off, so that its pending deliveries wait, or
 // on, so that they go on.
-func (s *Service) ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (Webhook, error) {
+func (s *DeliveryService) ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (Webhook, error) {
 	w, err := s.store.ToggleWebhook(ctx, accountID, id, now)
 	if err == nil && w.IsActive {
-		s.wake([]int64{id}, nil)
+		s.Wake([]int64{id}, nil)
 	}
 	return w, err
 }
@@ -277,7 +277,7 @@ const MaxOverlap = 168 * time.Hour
 // RotateSecret makes a new secret and gives it this once. During the overlap,
 // signature and checksum use the old secret, and webhook-signature has both.
 // Where key was used before nothing changes and the result is empty.
-func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, overlap time.Duration, key IdempotencyKey, now time.Time) (string, error) {
+func (s *DeliveryService) RotateSecret(ctx context.Context, accountID, id int64, overlap time.Duration, key IdempotencyKey, now time.Time) (string, error) {
 	if overlap < 0 || overlap > MaxOverlap {
 		return "", InvalidField("overlap_hours", "must be a whole number from 0 to 168", "phải là số nguyên từ 0 đến 168")
 	}
@@ -293,7 +293,7 @@ func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, overlap
 
 // ActivateSecret ends the overlap of a rotation: only the new secret is valid
 // from now on. CodeConflict where no rotation is under way.
-func (s *Service) ActivateSecret(ctx context.Context, accountID, id int64, now time.Time) error {
+func (s *DeliveryService) ActivateSecret(ctx context.Context, accountID, id int64, now time.Time) error {
 	_, err := s.store.ChangeSecrets(ctx, accountID, id, IdempotencyKey{}, func(old Secrets) (Secrets, error) {
 		if old.Next == "" || !now.Before(old.OverlapTo) {
 			return old, Refused(CodeConflict, Text{
@@ -351,7 +351,7 @@ func (h WebhookHealth) Sum() (sum HourHealth) {
 
 // WebhookHealths reads the health of every webhook of an account, by webhook
 // id.
-func (s *Service) WebhookHealths(ctx context.Context, accountID int64, now time.Time) (map[int64]WebhookHealth, error) {
+func (s *DeliveryService) WebhookHealths(ctx context.Context, accountID int64, now time.Time) (map[int64]WebhookHealth, error) {
 	list, err := s.store.WebhookHealth(ctx, accountID, 0, now)
 	byID := make(map[int64]WebhookHealth, len(list))
 	for _, h := range list {
@@ -362,7 +362,7 @@ func (s *Service) WebhookHealths(ctx context.Context, accountID int64, now time.
 
 // WebhookHealth reads the health of one webhook; CodeNotFound where there is
 // none.
-func (s *Service) WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) (WebhookHealth, error) {
+func (s *DeliveryService) WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) (WebhookHealth, error) {
 	list, err := s.store.WebhookHealth(ctx, accountID, webhookID, now)
 	return find(list, err, func(WebhookHealth) bool { return true }, ErrNoWebhook)
 }
@@ -375,7 +375,7 @@ type DeliveryHealth struct {
 }
 
 // DeliveryHealth reads the counts of the last 24 hours of the clock.
-func (s *Service) DeliveryHealth(ctx context.Context, accountID int64, now time.Time) (h DeliveryHealth, err error) {
+func (s *DeliveryService) DeliveryHealth(ctx context.Context, accountID int64, now time.Time) (h DeliveryHealth, err error) {
 	sum, err := s.store.RecentAttempts(ctx, accountID, now)
 	if err != nil {
 		return h, err

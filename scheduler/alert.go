@@ -69,7 +69,7 @@ func newAlerter(n *network, version string, transport http.RoundTripper) *Alerte
 	}
 }
 
-// Send sends one message, as app.Config says.
+// Send sends one message, as services.Config says.
 func (a *Alerter) Send(ctx context.Context, c app.AlertChannel, m app.AlertMessage) error {
 	var err error
 	switch c.Medium {

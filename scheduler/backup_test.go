@@ -11,6 +11,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 )
 
@@ -24,7 +25,7 @@ type backups struct {
 func newBackups(t *testing.T) backups { return backupsOf(t, newFile(t)) }
 
 func backupsOf(t *testing.T, path string) backups {
-	w := apptest.Open(t, path, app.Config{})
+	w := apptest.Open(t, path, services.Config{})
 	t.Cleanup(func() { w.Close() })
 	return backups{w, t, app.BackupSchedule{Dir: t.TempDir(), Every: 24 * time.Hour, Keep: 2}}
 }

@@ -17,6 +17,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/scheduler"
 )
 
@@ -321,7 +322,7 @@ func TestListAddresses(t *testing.T) {
 		{"http://localhost:9000", "", true},
 		{"http://169.254.169.254", "0.0.0.0/0", true},
 	} {
-		service := apptest.Over(t, s.Store, app.Config{Targets: apptest.Targets(t, strings.Fields(c.allow)...)})
+		service := apptest.Over(t, s.Store, services.Config{Targets: apptest.Targets(t, strings.Fields(c.allow)...)})
 		_, err := service.Inbound.AddSource(t.Context(), 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: listKey, APIURL: c.url}, time.Now())
 		if refused := app.CodeOf(err) == app.CodeValidation; refused != c.refused || !refused && err != nil {
 			t.Errorf("%s with %q allowed: %v", c.url, c.allow, err)

@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/scheduler"
 )
 
@@ -46,7 +47,7 @@ func TestSettledWhileASweepReads(t *testing.T) {
 		// The commit, within 500 ms a sweep that reads, a second later the
 		// caller hands on, and later still the sweep goes on.
 		slow := &slowStore{faultyStore: &faultyStore{Store: s.Store}, afterRecord: time.Second, afterDue: 3 * time.Second}
-		s.Service = apptest.Over(t, s.Store, app.Config{Store: slow, Send: s.sender.Send})
+		s.Service = apptest.Over(t, s.Store, services.Config{Store: slow, Send: s.sender.Send})
 		s.webhook(t, "https://shop.example.vn/")
 		s.start(t)
 		time.Sleep(100 * time.Millisecond)

@@ -18,6 +18,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/scheduler"
 )
 
@@ -272,7 +273,7 @@ func (r *reader) open(t *testing.T) {
 	targets := apptest.Targets(t, "127.0.0.1/32")
 	sender := scheduler.NewSender(targets, "test", &network{start: time.Now(), answer: func(int, *http.Request) (*http.Response, error) { return respond(200), nil }})
 	var poller *scheduler.Poller
-	w := apptest.Open(t, r.path, app.Config{
+	w := apptest.Open(t, r.path, services.Config{
 		Targets: targets, Send: sender.Send,
 		Poll: func(ctx context.Context, source app.Source, progress string, now time.Time) (app.PolledPage, error) {
 			if r.spoil != nil {

@@ -15,6 +15,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/scheduler"
 	"baoco/sqlitestore"
 )
@@ -104,7 +105,7 @@ func TestPanicsEndNothingElse(t *testing.T) {
 			}}}, nil
 		}
 		var alerted []int64
-		s.Service = apptest.Over(t, s.Store, app.Config{
+		s.Service = apptest.Over(t, s.Store, services.Config{
 			Store: faulty, Poll: poll, Send: s.sender.Send,
 			Alert: func(_ context.Context, c app.AlertChannel, _ app.AlertMessage) error {
 				alerted = append(alerted, c.ID)
@@ -186,7 +187,7 @@ func TestRefusedResultIsRecordedLater(t *testing.T) {
 		n := &network{start: time.Now(), answer: always200}
 		s := open(t, newFile(t), n)
 		faulty := &faultyStore{Store: s.Store, webhook: 1, fault: errors.New("constraint failed")}
-		s.Service = apptest.Over(t, s.Store, app.Config{Store: faulty, Send: s.sender.Send})
+		s.Service = apptest.Over(t, s.Store, services.Config{Store: faulty, Send: s.sender.Send})
 		bad, good := s.webhook(t, "https://bad.example.vn/"), s.webhook(t, "https://good.example.vn/")
 		s.start(t)
 		told := func() map[int64]int {
@@ -220,7 +221,7 @@ func TestStorageAwayAtASettlement(t *testing.T) {
 		n := &network{start: time.Now(), answer: always200}
 		s := open(t, newFile(t), n)
 		faulty := &faultyStore{Store: s.Store, webhook: 1, fault: app.Unavailable(errors.New("away"))}
-		s.Service = apptest.Over(t, s.Store, app.Config{Store: faulty, Send: s.sender.Send})
+		s.Service = apptest.Over(t, s.Store, services.Config{Store: faulty, Send: s.sender.Send})
 		s.webhook(t, "https://bad.example.vn/")
 		s.webhook(t, "https://good.example.vn/")
 		s.start(t)
@@ -268,7 +269,7 @@ func TestSweepBeforeTheRecordingReturns(t *testing.T) {
 		}}
 		s := open(t, newFile(t), n)
 		faulty := &faultyStore{Store: s.Store}
-		s.Service = apptest.Over(t, s.Store, app.Config{Store: faulty, Send: s.sender.Send})
+		s.Service = apptest.Over(t, s.Store, services.Config{Store: faulty, Send: s.sender.Send})
 		s.webhook(t, "https://shop.example.vn/")
 		s.start(t)
 		s.Record("FT1")

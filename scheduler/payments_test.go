@@ -20,6 +20,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/scheduler"
 )
 
@@ -263,7 +264,7 @@ func TestPaymentFilter(t *testing.T) {
 // changingStore is a file in which something changes once, right after somebody has
 // read the alert channels.
 type changingStore struct {
-	app.Store
+	services.Store
 	change func()
 }
 
@@ -327,7 +328,7 @@ func TestFeedChangesDuringALook(t *testing.T) {
 			s.feed(t, c.before)
 			store := &changingStore{Store: s.Store}
 			alerter := scheduler.NewAlerter(apptest.Targets(t), "test", telegram)
-			service := apptest.Over(t, s.Store, app.Config{Store: store, Alert: alerter.Send})
+			service := apptest.Over(t, s.Store, services.Config{Store: store, Alert: alerter.Send})
 			channel, err := service.Alerts.AlertChannel(t.Context(), 1, app.AlertTelegram)
 			must(t, err)
 			store.change = func() {

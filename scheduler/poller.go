@@ -56,7 +56,7 @@ func NewPoller(policy *app.TargetPolicy, zone *time.Location, version string, tr
 	return p
 }
 
-// Poll reads the next page of a source's list, as app.Config says.
+// Poll reads the next page of a source's list, as services.Config says.
 func (p *Poller) Poll(ctx context.Context, source app.Source, progress string, now time.Time) (app.PolledPage, error) {
 	kind, _ := provider.Find(source.Provider)
 	if kind.List == nil {

@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/scheduler"
 )
 
@@ -44,7 +45,7 @@ func (p *place) Look(_ context.Context, now time.Time) app.ReplicaCheck {
 // that needs attention within a minute.
 func TestReplicaJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := apptest.Open(t, newFile(t), app.Config{})
+		w := apptest.Open(t, newFile(t), services.Config{})
 		defer w.Close()
 		p := &place{}
 		s, err := scheduler.Start(w.Service, func(context.Context, app.Outgoing) app.Result { return app.Result{} }, scheduler.Options{Replica: p})

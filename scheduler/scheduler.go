@@ -107,11 +107,11 @@ func Start(service *services.All, send func(context.Context, app.Outgoing) app.R
 	if _, err := x509.SystemCertPool(); err != nil {
 		o.Logger.Warn("this machine's root certificates can't be read, so deliveries over HTTPS will fail", "err", err)
 	}
-	step, err := service.Upkeep.ClockAtStart(ctx, time.Now())
+	step, err := service.ClockAtStart(ctx, time.Now())
 	s.logFault(ctx, "compare the clock with the newest row", err)
 	s.courier.noteStep(step)
 	service.Upkeep.Probe(ctx, time.Now()) // from now on, silence means that the storage hangs
-	service.Deliveries.SetCourier(app.Courier{Wake: s.courier.Wake, Sweep: s.courier.lookEverywhere, InFlight: s.courier.inFlight, Swept: s.courier.lastSweep, Shortage: s.courier.shortageOf})
+	service.SetCourier(app.Courier{Wake: s.courier.Wake, Sweep: s.courier.lookEverywhere, InFlight: s.courier.inFlight, Swept: s.courier.lastSweep, Shortage: s.courier.shortageOf})
 	go func() {
 		defer close(s.done)
 		s.courier.run(s.quit)

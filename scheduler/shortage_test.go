@@ -84,7 +84,7 @@ func TestShortageIsNoAttempt(t *testing.T) {
 func TestShortageOfATest(t *testing.T) {
 	t.Parallel()
 	s := open(t, newFile(t), nil)
-	service := services.New(app.Config{Store: s.Store, Zone: s.Service.Ledger.Zone(), Send: func(context.Context, app.Outgoing) app.Result {
+	service := services.New(services.Config{Store: s.Store, Zone: s.Service.Ledger.Zone(), Send: func(context.Context, app.Outgoing) app.Result {
 		return app.Result{StartedAt: time.Now(), Error: app.ErrorShortage, Detail: app.Detail{Cause: app.CauseFiles}}
 	}})
 	hook := s.webhook(t, "https://shop.example.vn/")

@@ -16,6 +16,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/scheduler"
 	"baoco/sqlitestore"
 )
@@ -88,7 +89,7 @@ func streaming(t *testing.T, path string, b *broker) *installation {
 	t.Helper()
 	targets := apptest.Targets(t)
 	sender := scheduler.NewSender(targets, "test", nil)
-	s := &installation{World: apptest.Open(t, path, app.Config{Targets: targets, Send: sender.Send, OpenBroker: b.open}), sender: sender, log: &apptest.Output{}}
+	s := &installation{World: apptest.Open(t, path, services.Config{Targets: targets, Send: sender.Send, OpenBroker: b.open}), sender: sender, log: &apptest.Output{}}
 	s.start(t)
 	return s
 }
@@ -303,7 +304,7 @@ func TestStreamStoppedInAnAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, s, st := attempting(t, path)
 		s.crash(t)
-		after := apptest.Open(t, path, app.Config{})
+		after := apptest.Open(t, path, services.Config{})
 		defer after.Close()
 		st, err := after.Service.Streams.Stream(context.Background(), 1, st.ID)
 		must(t, err)
@@ -567,7 +568,7 @@ func TestStreamSettledAtTheEnd(t *testing.T) {
 			t.Fatalf("after %d attempts the position is %d", b.calls(), position)
 		}
 		s.crash(t)
-		after := apptest.Open(t, path, app.Config{})
+		after := apptest.Open(t, path, services.Config{})
 		defer after.Close()
 		st, err := after.Service.Streams.Stream(t.Context(), 1, st.ID)
 		must(t, err)
@@ -583,7 +584,7 @@ func faultyStreaming(t *testing.T, path string) (*broker, *installation, *faulty
 	b := &broker{answer: keepAll}
 	s := open(t, path, nil)
 	faulty := &faultyStore{Store: s.Store}
-	s.Service = apptest.Over(t, s.Store, app.Config{Store: faulty, Targets: apptest.Targets(t), OpenBroker: b.open})
+	s.Service = apptest.Over(t, s.Store, services.Config{Store: faulty, Targets: apptest.Targets(t), OpenBroker: b.open})
 	s.start(t)
 	return b, s, faulty, s.stream(t, app.StreamCreate{})
 }

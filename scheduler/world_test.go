@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/scheduler"
 	"baoco/web/dashboard"
 )
@@ -24,7 +25,7 @@ var (
 // newFile makes a database with one linked bank account, ACB 19354957.
 func newFile(t *testing.T) string {
 	t.Helper()
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	w.Link("ACB", "19354957")
 	w.Close()
 	return w.Path
@@ -49,7 +50,7 @@ func openWith(t *testing.T, path string, transport, telegram http.RoundTripper) 
 	t.Helper()
 	targets := apptest.Targets(t, "127.0.0.1/32")
 	sender := scheduler.NewSender(targets, "test", transport)
-	w := apptest.Open(t, path, app.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", telegram).Send, AttentionPath: dashboard.AttentionPath, DayPath: dashboard.DayPath})
+	w := apptest.Open(t, path, services.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", telegram).Send, AttentionPath: dashboard.AttentionPath, DayPath: dashboard.DayPath})
 	return &installation{World: w, sender: sender, log: &apptest.Output{}}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 )
 
@@ -39,11 +40,11 @@ var (
 func TestEveryWriteIsAuditedOrNot(t *testing.T) {
 	t.Parallel()
 	methods := map[string]bool{}
-	store := reflect.TypeFor[app.Store]()
+	store := reflect.TypeFor[services.Store]()
 	for i := range store.NumMethod() {
 		methods[store.Method(i).Name] = true
 	}
-	reader := reflect.TypeFor[app.Reader]()
+	reader := reflect.TypeFor[services.Store]()
 	named := slices.Concat(audited, notAudited, reading)
 	for i := range reader.NumMethod() {
 		if name := reader.Method(i).Name; !slices.Contains(named, name) {
@@ -69,7 +70,7 @@ func TestNobodyActs(t *testing.T) {
 	path := create(t)
 	store, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{})
 	must(t, err)
-	service := apptest.Over(t, store, app.Config{})
+	service := apptest.Over(t, store, services.Config{})
 	now := time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)
 	hoa, err := service.Access.CreateUser(acting(t.Context()), app.DefaultAccountID, app.UserCreate{Name: "hoa", Password: "mật khẩu rất dài", Role: app.RoleOwner}, now)
 	must(t, err)

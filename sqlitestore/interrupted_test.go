@@ -15,6 +15,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 )
 
@@ -37,7 +38,7 @@ func opensWhole(t *testing.T, db string) string {
 // sealed makes a database with a secret.
 func sealed(t *testing.T, base string) string {
 	t.Helper()
-	w := apptest.Open(t, create(t), app.Config{})
+	w := apptest.Open(t, create(t), services.Config{})
 	defer w.Close()
 	w.Source("native", "", "")
 	must(t, w.Store.SetBaseURL(context.Background(), base))

@@ -14,6 +14,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/paymentcode"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 )
 
@@ -156,14 +157,14 @@ var unlimitedReads = []string{
 // were no other bank account, whatever is asked and whatever happens to others.
 func TestEveryReadIsLimitedOrNot(t *testing.T) {
 	t.Parallel()
-	store := reflect.TypeFor[app.Store]()
+	store := reflect.TypeFor[services.Store]()
 	for i := range store.NumMethod() {
 		name := store.Method(i).Name
 		if limitedReads[name] == nil && !slices.Contains(unlimitedReads, name) && !slices.Contains(audited, name) && !slices.Contains(notAudited, name) {
 			t.Errorf("%s is neither in limitedReads nor in unlimitedReads: decide whether it reads within the limit of its context", name)
 		}
 	}
-	w := apptest.Open(t, create(t), app.Config{})
+	w := apptest.Open(t, create(t), services.Config{})
 	defer w.Close()
 	own, hidden := w.Link("ACB", "111111"), w.Link("ACB", "222222")
 	w.Webhook("https://shop.vn/hook", app.WebhookIn)
@@ -234,7 +235,7 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 // Where a limit shows more than a search looks at, it goes on from there.
 func TestLimitedSearchGoesOn(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, create(t), app.Config{})
+	w := apptest.Open(t, create(t), services.Config{})
 	defer w.Close()
 	own, hidden := w.Link("ACB", apptest.SomeAccount), w.Link("ACB", "222222")
 	long := time.Date(2001, 6, 1, 0, 0, 0, 0, time.UTC)

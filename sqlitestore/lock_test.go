@@ -5,6 +5,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 )
 
 // A command whose work takes many commits leaves the server turns between them:
@@ -16,7 +17,7 @@ func TestCommandLeavesTurns(t *testing.T) {
 	h.record(h.elements(many, "999"))
 	beside := open(t, h.store.Path(), false)
 	defer beside.Close()
-	command := apptest.Over(t, beside, app.Config{})
+	command := apptest.Over(t, beside, services.Config{})
 
 	recorded := make(chan int, 1)
 	go func() {

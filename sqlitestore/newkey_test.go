@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 
 	"github.com/google/go-cmp/cmp"
@@ -43,7 +44,7 @@ func readSecrets(t *testing.T, path string) (all secretsOf) {
 func TestNewKeySealsEverySecret(t *testing.T) {
 	t.Parallel()
 	ctx, path, now := context.Background(), create(t), time.Now()
-	w := apptest.Open(t, path, app.Config{})
+	w := apptest.Open(t, path, services.Config{})
 	hook, _ := w.Webhook("https://shop.vn/w", app.WebhookAll)
 	_, err := w.Service.Deliveries.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, now)
 	must(t, err)
@@ -97,7 +98,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 		t.Errorf("%v bearer secrets are still known", bearers)
 	}
 
-	w = apptest.Open(t, path, app.Config{})
+	w = apptest.Open(t, path, services.Config{})
 	secret, err := w.Service.Streams.RotateStreamSecret(acting(ctx), 1, 1, app.IdempotencyKey{}, now)
 	must(t, err)
 	w.Close()
@@ -110,7 +111,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 // count, nor do those of other accounts.
 func TestCredentialsAreBounded(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, create(t), app.Config{})
+	w := apptest.Open(t, create(t), services.Config{})
 	ctx, now := t.Context(), time.Now()
 	_, err := w.Service.Ledger.CreateAccount(ctx, "other", now)
 	must(t, err)

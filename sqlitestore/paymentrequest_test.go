@@ -9,13 +9,14 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 )
 
 // An import that is undone takes its transfers out of the requests that they were for.
 func TestUndoImportOfPayments(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, create(t), app.Config{})
+	w := apptest.Open(t, create(t), services.Config{})
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
@@ -49,7 +50,7 @@ func TestUndoImportOfPayments(t *testing.T) {
 // The doctor finds sums that aren't those of the transfers, and makes them anew.
 func TestPaymentSumsAreRecounted(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, create(t), app.Config{})
+	w := apptest.Open(t, create(t), services.Config{})
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
@@ -67,7 +68,7 @@ func TestPaymentSumsAreRecounted(t *testing.T) {
 // The doctor finds a request that is paid without its money, and one that isn't with it.
 func TestWronglyPaidRequests(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, create(t), app.Config{})
+	w := apptest.Open(t, create(t), services.Config{})
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
@@ -122,7 +123,7 @@ func TestPaymentListReadsAnIndex(t *testing.T) {
 // Of a request that gets many small transfers the contents of the last ones are read.
 func TestCandidateOfManyTransfers(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, create(t), app.Config{})
+	w := apptest.Open(t, create(t), services.Config{})
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
@@ -143,7 +144,7 @@ func TestCandidateOfManyTransfers(t *testing.T) {
 // of what is.
 func TestUnmatchedReadsAnIndex(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, create(t), app.Config{})
+	w := apptest.Open(t, create(t), services.Config{})
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")

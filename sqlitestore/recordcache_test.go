@@ -31,7 +31,7 @@ func recordingFollows(t *testing.T, byCommand bool) {
 	defer h.store.Close()
 	other := open(t, h.store.Path(), false) // as a command beside the server
 	defer other.Close()
-	command := apptest.Over(t, other, app.Config{})
+	command := apptest.Over(t, other, services.Config{})
 
 	// told is what the next transaction on ACB 1000 comes to: its outcome, and
 	// the webhooks that are told of it with the address and the secret of each.

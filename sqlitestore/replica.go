@@ -13,7 +13,7 @@ import (
 	"baoco/app"
 )
 
-// SetBeat is in app.Writer.
+// SetBeat is in the store of its room.
 func (s *Store) SetBeat(ctx context.Context, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
 		return tx.exec(`INSERT INTO settings (name, value) VALUES ('beat', '1 ' || ?1)
@@ -23,7 +23,7 @@ func (s *Store) SetBeat(ctx context.Context, now time.Time) error {
 
 const beat = `SELECT coalesce((SELECT value FROM settings WHERE name = 'beat'), '0 0')`
 
-// Beat is in app.Reader.
+// Beat is in the store of its room.
 func (s *Store) Beat(ctx context.Context) (app.Beat, error) {
 	var f copyFacts
 	err := s.queryRow(ctx, beat).Scan(&f.beat)

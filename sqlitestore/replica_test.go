@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 )
 
@@ -72,7 +73,7 @@ func TestRestoreDraft(t *testing.T) {
 // What several accounts hold together may be more than 64 bits. It is compared all the same.
 func TestCopyFactsOfManyAccounts(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, create(t), app.Config{})
+	w := apptest.Open(t, create(t), services.Config{})
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	w.Pay(1, "1", "x")

@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -17,7 +18,7 @@ import (
 func TestSeed(t *testing.T) {
 	t.Parallel()
 	ctx, path, now := context.Background(), create(t), time.Now()
-	w := apptest.Open(t, path, app.Config{})
+	w := apptest.Open(t, path, services.Config{})
 	for i := range 3 {
 		b := w.Link("ACB", fmt.Sprint("100", i))
 		_, _, err := w.Service.Deliveries.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: app.WebhookAll, BankAccountIDs: []int64{b.ID}}, now)

@@ -282,7 +282,7 @@ func (s *Store) RotateStreamSecret(ctx context.Context, accountID, id int64, sec
 	})
 }
 
-// SettleStream is in app.Writer. A stream that was turned off meanwhile has no problem.
+// SettleStream is in the store of its room. A stream that was turned off meanwhile has no problem.
 // What was sent is in the broker, also where the stream was moved or deleted meanwhile.
 func (s *Store) SettleStream(ctx context.Context, p app.StreamProgress) error {
 	return s.write(ctx, func(tx *tx) error {

@@ -138,7 +138,7 @@ func TestStreamPosition(t *testing.T) {
 // Streams are bounded, and belong to an account.
 func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, create(t), app.Config{})
+	w := apptest.Open(t, create(t), services.Config{})
 	defer w.Close()
 	ctx, now := t.Context(), time.Now()
 	other := w.SecondAccount()

@@ -71,7 +71,7 @@ func (h *history) populate(seed uint64, accounts ...int64) {
 
 // reopen serves the file, which nobody has open.
 func (h *history) reopen(path string) {
-	w := apptest.Open(h.t, path, app.Config{
+	w := apptest.Open(h.t, path, services.Config{
 		Send: func(context.Context, app.Outgoing) app.Result {
 			return app.Result{StartedAt: h.now, StatusCode: 200}
 		},

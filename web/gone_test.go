@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/web"
 )
 
@@ -16,7 +17,7 @@ import (
 // logged as one nor counted as a 5xx. A storage that takes too long is both.
 func TestClientThatGoesAway(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	defer w.Close()
 	key := w.APIKey(app.ScopeRead)
 	for _, c := range []struct {

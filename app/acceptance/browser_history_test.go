@@ -73,7 +73,7 @@ func exhaust(t *testing.T, dir string) {
 		return
 	}
 	defer store.Close()
-	service := services.New(app.Config{Store: store, Zone: time.UTC})
+	service := services.New(services.Config{Store: store, Zone: time.UTC})
 	for range app.RetrySchedule {
 		due, err := service.Deliveries.Due(ctx, 1, time.Now().Add(time.Hour), nil, 10, true)
 		if err != nil {

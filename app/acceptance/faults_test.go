@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 )
 
 // The tests of faults repeat what they do: a few times by default, many times
@@ -49,7 +50,7 @@ type installation struct {
 // receiver.
 func install(t testing.TB, receiver *shop) installation {
 	t.Helper()
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	defer w.Close()
 	apptest.Must(t, w.Store.SetAllowTargets(context.Background(), []string{receiver.target()}))
 	w.Link("ACB", "19354957")

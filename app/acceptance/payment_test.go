@@ -11,6 +11,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 )
 
@@ -81,7 +82,7 @@ func TestKillPayments(t *testing.T) {
 	t.Parallel()
 	receiver := openShop(t)
 	in := install(t, receiver)
-	w := apptest.Open(t, in.db, app.Config{})
+	w := apptest.Open(t, in.db, services.Config{})
 	w.CodePattern("DH")
 	now := time.Now()
 	var requests []app.PaymentRequest
@@ -130,7 +131,7 @@ func TestKillPayments(t *testing.T) {
 // checkPayments compares what is kept of the requests with their transfers.
 func checkPayments(t *testing.T, db string, requests []app.PaymentRequest, transfers []transfer, now time.Time) {
 	t.Helper()
-	w := apptest.Open(t, db, app.Config{})
+	w := apptest.Open(t, db, services.Config{})
 	defer w.Close()
 	want := make([]app.PaymentRequest, len(requests))
 	copy(want, requests)

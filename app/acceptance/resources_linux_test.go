@@ -15,6 +15,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 )
 
 // More connections than the process may have files: it answers errors or
@@ -119,7 +120,7 @@ func TestManyIdleConnections(t *testing.T) {
 func TestManyPaymentPages(t *testing.T) {
 	t.Parallel()
 	in := install(t, openShop(t))
-	w := apptest.Open(t, in.db, app.Config{})
+	w := apptest.Open(t, in.db, services.Config{})
 	w.CodePattern("DH")
 	var paths []string
 	for range 8 {

@@ -17,6 +17,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 	"baoco/web"
 )
@@ -135,7 +136,7 @@ func TestManyDueAtStart(t *testing.T) {
 // to two webhooks, and gives it with an API key.
 func queueOffline(t *testing.T, url string, transactions int) (db, key string) {
 	t.Helper()
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	defer w.Close()
 	must(t, w.Store.SetAllowTargets(t.Context(), []string{"127.0.0.1/32"}))
 	w.Link("ACB", "19354957")

@@ -16,6 +16,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 )
 
 const smallMemory = 256 << 20
@@ -89,7 +90,7 @@ func TestSmallMachine(t *testing.T) {
 	slow := openSlowShops(t, 5*time.Second)
 	quick := openShop(t)
 	in := install(t, quick)
-	w := apptest.Open(t, in.db, app.Config{Targets: apptest.Targets(t, "127.0.0.0/8")})
+	w := apptest.Open(t, in.db, services.Config{Targets: apptest.Targets(t, "127.0.0.0/8")})
 	for i := range shops {
 		w.Webhook(fmt.Sprintf("http://127.0.1.%d:%s/", i+1, slow.port), app.WebhookAll)
 	}

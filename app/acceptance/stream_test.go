@@ -15,6 +15,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/command/demo"
+	"baoco/app/services"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -33,7 +34,7 @@ func toNATS(t *testing.T, in installation, config jetstream.StreamConfig) *ledge
 	l := &ledger{server: apptest.StartNATS(t, "")}
 	config.Name, config.Subjects = "PAYMENTS", []string{"shop.payments"}
 	l.stream = l.server.Stream(t, config)
-	w := apptest.Open(t, in.db, app.Config{})
+	w := apptest.Open(t, in.db, services.Config{})
 	defer w.Close()
 	st, secret, err := w.Service.Streams.CreateStream(t.Context(), 1, app.StreamCreate{Name: "ledger", URL: "nats://" + l.server.Address, Topic: "shop.payments"}, time.Now())
 	must(t, err)

@@ -179,7 +179,7 @@ func (c *commits) wait() <-chan struct{} {
 
 // Open opens a database as the server does and makes the service over it. The
 // test closes the world.
-func Open(t testing.TB, path string, config app.Config) *World {
+func Open(t testing.TB, path string, config services.Config) *World {
 	t.Helper()
 	commits := &commits{}
 	store, err := sqlitestore.Open(context.Background(), path, sqlitestore.Options{Serve: true, Unnamed: Unnamed, Committed: commits.happened})
@@ -207,7 +207,7 @@ func (w *World) Until(what string, truth func() bool) {
 
 // Over makes the service over a store. Of config it sets the zone and, where there
 // are none, the store, the targets (127.0.0.1), the providers and their reader.
-func Over(t testing.TB, store *sqlitestore.Store, config app.Config) *services.All {
+func Over(t testing.TB, store *sqlitestore.Store, config services.Config) *services.All {
 	t.Helper()
 	var err error
 	if config.Store == nil {
@@ -232,7 +232,7 @@ func (w *World) Admin() *services.All {
 	w.T.Helper()
 	store := OpenStore(w.T, w.Path, false)
 	w.T.Cleanup(func() { Must(w.T, store.Close()) })
-	return Over(w.T, store, app.Config{})
+	return Over(w.T, store, services.Config{})
 }
 
 // Targets allows webhooks to go to addresses that are forbidden otherwise.

@@ -113,7 +113,7 @@ func importFile(c *cli.Context, s *session) error {
 			return reason, rejects.add(row, reason)
 		},
 		Progress: func(rows, done, total int64) { progress.Update(terminal.VND(rows)+" transactions", done, total) },
-	}.Run(c.Context, s.service.Inbound)
+	}.Run(c.Context, s.service.Ledger, s.service.Inbound)
 	progress.Stop()
 	if e := rejects.close(); err == nil {
 		err = e

@@ -9,12 +9,13 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/provider"
+	"baoco/app/services"
 )
 
 // TestKinds: what a kind needs to be told, and what it doesn't take.
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	t.Cleanup(w.Close)
 	bank := w.Link("ACB", apptest.SomeAccount)
 	key := app.SourceOptions{AccessKey: "AK"}

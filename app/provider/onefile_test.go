@@ -18,6 +18,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/command"
 	"baoco/app/provider"
+	"baoco/app/services"
 	"baoco/scheduler"
 	"baoco/web"
 )
@@ -43,7 +44,7 @@ func TestProviderIsOneFile(t *testing.T) {
 		body := `{"paid":[{"id":"1","account":"19354957","bank":"ACB","vnd":5000,"at":"2026-11-20 10:00:00"},{"id":"2","account":"19354957","bank":"ACB","vnd":"7000"}]}`
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 	}))
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{Poll: poller.Poll})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{Poll: poller.Poll})
 	t.Cleanup(w.Close)
 	w.Link("ACB", "19354957")
 

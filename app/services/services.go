@@ -1,15 +1,102 @@
-// Package services makes the services of all rooms, once.
+// Package services makes the services of all rooms, once. Only web, scheduler, the commands
+// and the test kits import it: no room does.
 package services
 
-import "baoco/app"
+import (
+	"context"
+	"time"
 
-// All is the services of the rooms of app.
+	"baoco/app"
+)
+
+// Config is what the services work with.
+type Config struct {
+	Store     Store
+	Zone      *time.Location
+	Targets   *app.TargetPolicy
+	Providers []app.ProviderKind
+	// Read reads the transactions of a body.
+	Read app.ReadInbound
+	// Poll reads the next page of a source's list, as [app.InboundConfig] says.
+	Poll func(ctx context.Context, source app.Source, progress string, now time.Time) (app.PolledPage, error)
+	// Send makes one attempt of a delivery.
+	Send func(ctx context.Context, o app.Outgoing) app.Result
+	// OpenBroker gives a publisher, which connects when it publishes.
+	OpenBroker func(b app.Broker) app.Publisher
+	// Alert sends one message on a channel, as [app.AlertConfig] says.
+	Alert func(ctx context.Context, c app.AlertChannel, m app.AlertMessage) error
+	// DayPath and AttentionPath are pages of the dashboard, as [app.AlertConfig] says.
+	DayPath       func(app.Day) string
+	AttentionPath func(app.Attention) string
+	// Schedule is the waits before the attempts; nil: app.RetrySchedule.
+	Schedule []time.Duration
+}
+
+// Store is the memory of all rooms. Package sqlitestore implements it over one file.
+type Store interface {
+	app.Store
+	app.PaymentStore
+	app.DeliveryStore
+	app.AccessStore
+	app.UpkeepStore
+	app.InboundStore
+	app.StreamStore
+	app.AlertStore
+}
+
+// All is the services of the rooms of app. They are safe for concurrent use.
 type All struct {
-	Ledger, Payments, Deliveries, Access, Upkeep, Inbound, Streams, Alerts *app.Service
+	Ledger     *app.Service
+	Payments   *app.PaymentService
+	Deliveries *app.DeliveryService
+	Access     *app.AccessService
+	Upkeep     *app.UpkeepService
+	Inbound    *app.InboundService
+	Streams    *app.StreamService
+	Alerts     *app.AlertService
 }
 
 // New makes the services over c.
-func New(c app.Config) *All {
-	s := app.NewService(c)
-	return &All{s, s, s, s, s, s, s, s}
+func New(c Config) *All {
+	a := &All{Ledger: app.NewService(c.Store, c.Zone), Upkeep: app.NewUpkeepService(c.Store)}
+	a.Payments = app.NewPaymentService(c.Store, a.Ledger)
+	a.Deliveries = app.NewDeliveryService(c.Store, app.DeliveryConfig{Targets: c.Targets, Send: c.Send, Schedule: c.Schedule}, a.Ledger)
+	a.Access = app.NewAccessService(c.Store, a.Ledger)
+	a.Inbound = app.NewInboundService(c.Store, app.InboundConfig{Targets: c.Targets, Providers: c.Providers, Read: c.Read, Poll: c.Poll}, a.Ledger, a.Deliveries)
+	a.Streams = app.NewStreamService(c.Store, app.StreamConfig{Targets: c.Targets, OpenBroker: c.OpenBroker}, a.Ledger)
+	a.Alerts = app.NewAlertService(c.Store, app.AlertConfig{Targets: c.Targets, Send: c.Alert, DayPath: c.DayPath, AttentionPath: c.AttentionPath},
+		app.AlertRooms{Ledger: a.Ledger, Payments: a.Payments, Deliveries: a.Deliveries, Inbound: a.Inbound, Streams: a.Streams, Upkeep: a.Upkeep})
+	return a
+}
+
+// SetCourier names who makes the attempts. Without one the sweep of another process finds
+// the deliveries.
+func (a *All) SetCourier(c app.Courier) {
+	a.Deliveries.SetCourier(c)
+	a.Upkeep.SetAttempts(app.Attempts{InFlight: c.InFlight, Swept: c.Swept})
+}
+
+// ClockAtStart returns by how much the clock is behind what was recorded last; zero where it
+// isn't behind.
+func (a *All) ClockAtStart(ctx context.Context, now time.Time) (app.ClockStep, error) {
+	c, newest, err := a.Upkeep.ClockAtStart(ctx, now)
+	if err == nil {
+		a.Inbound.StartedAfter(newest)
+	}
+	return c, err
+}
+
+// Meter counts what the services do. Its methods return at once.
+type Meter interface {
+	// Recorded is told what became of the transactions that a source named, or a file or
+	// a person; then source is zero.
+	Recorded(source app.Source, r app.Recording)
+	// Attempted is told of an attempt of a delivery that was recorded.
+	Attempted(r app.Result)
+}
+
+// SetMeter names who counts, before the services are used.
+func (a *All) SetMeter(m Meter) {
+	a.Inbound.CountRecordings(m.Recorded)
+	a.Deliveries.CountAttempts(m.Attempted)
 }

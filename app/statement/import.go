@@ -86,7 +86,7 @@ func (e *UnclearAccountError) Error() string {
 // file that isn't understood is refused before anything is recorded: then there
 // is an error and no Result. Where recording was interrupted there are both, and
 // the same import can be run again for the rest.
-func (i Import) Run(ctx context.Context, service *app.Service) (*Result, error) {
+func (i Import) Run(ctx context.Context, ledger *app.Service, inbound *app.InboundService) (*Result, error) {
 	if err := i.check(ctx); err != nil {
 		return nil, err
 	}
@@ -96,11 +96,11 @@ func (i Import) Run(ctx context.Context, service *app.Service) (*Result, error) 
 	}
 	defer reader.Close()
 	r := &Result{Layout: reader.Layout()}
-	if r.BankAccount, err = i.bankAccount(ctx, service, r.Layout); err != nil {
+	if r.BankAccount, err = i.bankAccount(ctx, ledger, r.Layout); err != nil {
 		return nil, err
 	}
 	i.Record.BankAccountID = r.BankAccount.ID
-	in, err := service.NewImport(ctx, i.Record)
+	in, err := inbound.NewImport(ctx, i.Record)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +135,8 @@ func (i Import) check(ctx context.Context) error {
 
 // bankAccount finds the bank account that the file is about; it is empty where
 // the file itself names it.
-func (i Import) bankAccount(ctx context.Context, service *app.Service, layout Layout) (app.BankAccount, error) {
-	linked, err := service.BankAccounts(ctx, i.Record.AccountID)
+func (i Import) bankAccount(ctx context.Context, ledger *app.Service, layout Layout) (app.BankAccount, error) {
+	linked, err := ledger.BankAccounts(ctx, i.Record.AccountID)
 	if err != nil {
 		return app.BankAccount{}, err
 	}

@@ -44,7 +44,7 @@ type Checksum struct {
 	Matches       bool   `json:"matches"`
 }
 
-// Reference names the call for [app.Service.SignatureFacts].
+// Reference names the call for [app.DeliveryService.SignatureFacts].
 func (claim Claim) Reference() app.CallReference {
 	if seen := readTransactions(claim.Body); len(seen) == 1 {
 		claim.TransactionID, _ = strconv.ParseInt(seen[0].ID, 10, 64)

@@ -300,7 +300,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 // comes back; liveness never asks.
 func TestReadiness(t *testing.T) {
 	w := webtest.NewWorld(t)
-	service := services.New(app.Config{Store: w.Store, Zone: time.UTC}) // nobody else probes it
+	service := services.New(services.Config{Store: w.Store, Zone: time.UTC}) // nobody else probes it
 	h := web.New(web.Config{Service: service})
 	check := func(when string, want int) {
 		t.Helper()

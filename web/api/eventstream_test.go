@@ -20,6 +20,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/paymentcode"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -483,7 +484,7 @@ func TestEventStreamBeginsAtOneMoment(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.Pay(1, "1", "before")
 		store := &recordingStore{Store: w.Store, add: func() { w.Pay(1, "2", "meanwhile") }}
-		w.Handler = web.New(web.Config{Service: apptest.Over(t, w.Store, app.Config{Store: store}), Version: "test"})
+		w.Handler = web.New(web.Config{Service: apptest.Over(t, w.Store, services.Config{Store: store}), Version: "test"})
 		c, hangUp := w.OpenAs(w.APIKey(app.ScopeRead), eventStream, false)
 		defer hangUp()
 		time.Sleep(time.Second)

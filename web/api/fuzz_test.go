@@ -13,6 +13,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -26,7 +27,7 @@ type fuzzed struct {
 
 func newFuzzed(f *testing.F) *fuzzed {
 	f.Helper()
-	w := apptest.Open(f, apptest.NewFile(f), app.Config{
+	w := apptest.Open(f, apptest.NewFile(f), services.Config{
 		Targets: apptest.Targets(f),
 		Send: func(context.Context, app.Outgoing) app.Result {
 			return app.Result{StartedAt: time.Now(), StatusCode: 500, Error: app.ErrorHTTPStatus, Body: []byte("\xff<b>")}

@@ -11,6 +11,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/web/webtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -122,7 +123,7 @@ func TestInboundElementsOfTwoItems(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := t.Context()
 	fault := "one"
-	faulty := apptest.Over(t, w.Store, app.Config{
+	faulty := apptest.Over(t, w.Store, services.Config{
 		Read: func(_ app.Source, _ app.Channel, body []byte, _ time.Time, _ *time.Location) (r app.InboundReading) {
 			if fault != "" {
 				r.Elements = apptest.ReadNative(body)

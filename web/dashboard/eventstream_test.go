@@ -18,6 +18,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -163,7 +164,7 @@ func TestStreamsSurviveAPanic(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		store := &panickingStore{Store: w.Store}
-		w.Service = apptest.Over(t, w.Store, app.Config{Store: store})
+		w.Service = apptest.Over(t, w.Store, services.Config{Store: store})
 		var log bytes.Buffer
 		w.Handler = web.New(web.Config{Service: w.Service, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		w.User(1, "lan", app.RoleOwner)

@@ -176,7 +176,7 @@ func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.
 	if in.Record.BankAccountID, err = readBankAccountID(data.BankAccountID); err != nil {
 		return nil, err
 	}
-	result, err := in.Run(v.Context(), s.Service.Inbound)
+	result, err := in.Run(v.Context(), s.Service.Ledger, s.Service.Inbound)
 	var unclear *statement.UnclearAccountError
 	switch {
 	case errors.As(err, &unclear):

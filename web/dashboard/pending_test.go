@@ -153,7 +153,7 @@ func TestPendingForWantOfFiles(t *testing.T) {
 	if a := b.Get("/deliveries?status=waiting"); strings.Contains(a.Body, english) || strings.Contains(a.Body, vietnamese) {
 		t.Error("it waits for something before anything is wrong")
 	}
-	w.Service.Deliveries.SetCourier(app.Courier{Shortage: func(webhookID int64) app.Cause {
+	w.Service.SetCourier(app.Courier{Shortage: func(webhookID int64) app.Cause {
 		if webhookID != 1 {
 			t.Errorf("asked of webhook %d", webhookID)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/dashboard"
@@ -39,7 +40,7 @@ func standBy(t *testing.T, of *webtest.World, key string) *standby {
 	s.state.Store(&app.Standby{Copied: true, At: time.Now()})
 	s.show(of)
 	server := httptest.NewServer(web.New(web.Config{
-		Service: apptest.Over(t, store.Store, app.Config{Store: store}), Version: "test", Standby: func() app.Standby { return *s.state.Load() },
+		Service: apptest.Over(t, store.Store, services.Config{Store: store}), Version: "test", Standby: func() app.Standby { return *s.state.Load() },
 	}))
 	t.Cleanup(server.Close)
 	s.URL = server.URL

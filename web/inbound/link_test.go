@@ -240,7 +240,7 @@ func TestProviderRetry(t *testing.T) {
 	source := w.Native()
 	// A later version may read what today's doesn't: 0 as 1, and 9 as 200000.
 	better := strings.NewReplacer(`"transferAmount":0,`, `"transferAmount":1,`, `"transferAmount":9,`, `"transferAmount":200000,`)
-	later := apptest.Over(t, w.Store, app.Config{
+	later := apptest.Over(t, w.Store, services.Config{
 		Read: func(s app.Source, channel app.Channel, body []byte, at time.Time, zone *time.Location) app.InboundReading {
 			return provider.Read(s, channel, []byte(better.Replace(string(body))), at, zone)
 		},

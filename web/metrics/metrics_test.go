@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/web/metrics"
 )
 
@@ -39,7 +40,7 @@ func show(figures http.Handler) string {
 // A value is counted at every bound that it isn't above.
 func TestBuckets(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	m := metrics.New("test", time.Now())
 	m.Committed(time.Millisecond, 512)
 	m.Committed(1001*time.Microsecond, 513)
@@ -62,7 +63,7 @@ func TestBuckets(t *testing.T) {
 // for long isn't good.
 func TestReplica(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	figures := metrics.New("test", time.Now()).Handler(w.Service)
 	if text := show(figures); strings.Contains(text, "baoco_replica") {
 		t.Errorf("without a replica:\n%s", text)
@@ -85,7 +86,7 @@ func TestReplica(t *testing.T) {
 // However many sources there are, the figures have bounded labels.
 func TestManySources(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	m := metrics.New("test", time.Now())
 	handler := m.Handler(w.Service)
 	for id := range int64(1000) {
@@ -107,7 +108,7 @@ func TestManySources(t *testing.T) {
 // An active stream shows for how long its first transaction has waited.
 func TestStreamBehind(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	defer w.Close()
 	handler := metrics.New("test", time.Now()).Handler(w.Service)
 	const name = "baoco_stream_behind_seconds"
@@ -133,7 +134,7 @@ func TestStreamBehind(t *testing.T) {
 // shouldn't have made it.
 func TestCallsThatFail(t *testing.T) {
 	t.Parallel()
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	m := metrics.New("test", time.Now())
 	for _, err := range []error{nil, app.Unavailable(errors.New("the disk is full")), errors.New("a fault"), app.ErrNoStream} {
 		m.Called(app.Source{ID: 1, Provider: "native"}, err)
@@ -174,12 +175,12 @@ func TestTransactionsOfEveryWay(t *testing.T) {
 	element := func(id string) []app.Incoming {
 		return []app.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: id, Type: app.In, Amount: 1000 + int64(id[0]), Time: now}}
 	}
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{Poll: func(context.Context, app.Source, string, time.Time) (app.PolledPage, error) {
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{Poll: func(context.Context, app.Source, string, time.Time) (app.PolledPage, error) {
 		return app.PolledPage{Body: []byte("{}"), Elements: element("list")}, nil
 	}})
 	defer w.Close()
 	m := metrics.New("test", now)
-	w.Service.Inbound.SetMeter(m)
+	w.Service.SetMeter(m)
 	w.Link("ACB", apptest.SomeAccount)
 	source, err := w.Service.Inbound.AddSource(ctx, 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: "an API key of the list"}, now)
 	apptest.Must(t, err)

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/services"
 	"baoco/scheduler"
 	"baoco/web"
 )
@@ -61,7 +61,7 @@ func (w *World) open() *scheduler.Sender {
 	targets := apptest.Targets(w.T, "127.0.0.1/32")
 	w.Brokers = &Brokers{}
 	sender := scheduler.NewSender(targets, "test", nil)
-	w.World = apptest.Open(w.T, w.Path, app.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", nil).Send, OpenBroker: w.Brokers.open})
+	w.World = apptest.Open(w.T, w.Path, services.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", nil).Send, OpenBroker: w.Brokers.open})
 	return sender
 }
 

@@ -165,7 +165,7 @@ func askPayments(b *testing.B, service *services.All, requests int, now time.Tim
 func BenchmarkPayments(b *testing.B) {
 	for _, requests := range []int{0, 10_000} {
 		ctx, now := context.Background(), time.Now()
-		w := apptest.Open(b, apptest.NewFile(b), app.Config{})
+		w := apptest.Open(b, apptest.NewFile(b), services.Config{})
 		w.Link("ACB", apptest.SomeAccount)
 		w.Webhook("https://shop.example.vn/", app.WebhookAll)
 		source := w.Native()

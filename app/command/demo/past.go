@@ -35,7 +35,7 @@ func (d *demo) past(ctx context.Context) error {
 		Rejected: func(row statement.Row, outcome app.Outcome, _ app.Incoming) (string, error) {
 			return "", fmt.Errorf("line %d of the statement: %s", row.Line, outcome)
 		},
-	}.Run(ctx, service.Inbound)
+	}.Run(ctx, service.Ledger, service.Inbound)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/command/serve"
 	"baoco/app/replica"
+	"baoco/app/services"
 	"baoco/sqlitestore"
 )
 
@@ -88,7 +89,7 @@ func TestLook(t *testing.T) {
 func TestCheckCompares(t *testing.T) {
 	t.Parallel()
 	l, now := look(t), time.Now()
-	s := apptest.Over(t, l.checker.Store, app.Config{})
+	s := apptest.Over(t, l.checker.Store, services.Config{})
 	_, err := s.Inbound.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, now)
 	apptest.Must(t, err)
 	record := func(id string, at time.Time) {
@@ -121,7 +122,7 @@ func TestCheckCompares(t *testing.T) {
 func TestLookUnderAWritingServer(t *testing.T) {
 	t.Parallel()
 	l, began := look(t), time.Now()
-	s := apptest.Over(t, l.checker.Store, app.Config{})
+	s := apptest.Over(t, l.checker.Store, services.Config{})
 	_, err := s.Inbound.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, began)
 	apptest.Must(t, err)
 	l.copied(began)

@@ -55,7 +55,7 @@ func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 		return nil, nil, err
 	}
 	sender := scheduler.NewSender(targets, Version, nil)
-	return services.New(app.Config{
+	return services.New(services.Config{
 		Store: store, Zone: zone, Targets: targets,
 		Providers: provider.Facts(), Read: provider.Read, Poll: scheduler.NewPoller(targets, zone, Version, nil).Poll,
 		Send: sender.Send, OpenBroker: scheduler.BrokersOf(targets), Alert: scheduler.NewAlerter(targets, Version, nil).Send, AttentionPath: dashboard.AttentionPath, DayPath: dashboard.DayPath, Schedule: schedule,

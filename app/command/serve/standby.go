@@ -180,7 +180,7 @@ func startStandby(s Settings, f *follower) (*Server, error) {
 
 // standbyService is the use cases of a standby. It calls nobody.
 func standbyService(store *sqlitestore.Standby, zone *time.Location) *services.All {
-	return services.New(app.Config{
+	return services.New(services.Config{
 		Store: store, Zone: zone, Providers: provider.Facts(), Read: provider.Read, AttentionPath: dashboard.AttentionPath, DayPath: dashboard.DayPath,
 	})
 }

@@ -88,7 +88,7 @@ func (s Settings) count(service *services.All, config *web.Config) http.Handler 
 	if s.figures == nil {
 		return nil
 	}
-	service.Inbound.SetMeter(s.figures)
+	service.SetMeter(s.figures)
 	config.Requested, config.Called = s.figures.Requested, s.figures.Called
 	page := s.figures.Handler(service)
 	if s.MetricsListen == "" {

@@ -1,0 +1,79 @@
+package app
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// DeliveryConfig is what a DeliveryService works with.
+type DeliveryConfig struct {
+	Targets *TargetPolicy
+	// Send makes one attempt of a delivery.
+	Send func(ctx context.Context, o Outgoing) Result
+	// Schedule is the waits before the attempts; nil: RetrySchedule. The
+	// demonstration has shorter ones.
+	Schedule []time.Duration
+}
+
+// DeliveryService is the use cases of webhooks and deliveries. It is safe for concurrent
+// use.
+type DeliveryService struct {
+	DeliveryRecords
+	store   DeliveryStore
+	zone    *time.Location
+	config  DeliveryConfig
+	ledger  *Service
+	courier atomic.Pointer[Courier] // nil: nothing is attempted in this process
+	counted func(Result)            // nil: nobody counts
+}
+
+// NewDeliveryService makes the use cases over a store.
+func NewDeliveryService(store DeliveryStore, c DeliveryConfig, ledger *Service) *DeliveryService {
+	if c.Schedule == nil {
+		c.Schedule = RetrySchedule
+	}
+	return &DeliveryService{DeliveryRecords: store, store: store, zone: ledger.Zone(), config: c, ledger: ledger}
+}
+
+// Courier makes the attempts of due deliveries.
+type Courier struct {
+	// Wake is told of new deliveries: the webhooks that got them, and
+	// Recording.Ready. It is called from any goroutine and must return quickly.
+	Wake func(webhookIDs []int64, ready []Outgoing)
+	// Sweep has it look for due deliveries of every webhook. It returns at once.
+	Sweep func()
+	// InFlight lists the deliveries that are being attempted, by webhook. The list is
+	// empty for a webhook of which an attempt has just ended.
+	InFlight func() map[int64][]int64
+	// Swept is when it last ended a look for due deliveries. It looks twice a
+	// second.
+	Swept func() time.Time
+	// Shortage says what this machine lacks for the attempts of a webhook;
+	// empty: nothing.
+	Shortage func(webhookID int64) Cause
+}
+
+// SetCourier names the courier. Without one the sweep of another process finds
+// the deliveries.
+func (s *DeliveryService) SetCourier(c Courier) { s.courier.Store(&c) }
+
+// CountAttempts has counted called with each attempt that was recorded. It must return at
+// once. It is set before the service is used.
+func (s *DeliveryService) CountAttempts(counted func(Result)) { s.counted = counted }
+
+// Wake has the courier look at webhooks that got deliveries.
+func (s *DeliveryService) Wake(webhookIDs []int64, ready []Outgoing) {
+	if c := s.courier.Load(); c != nil && len(webhookIDs) > 0 {
+		c.Wake(webhookIDs, ready)
+	}
+}
+
+// shortageOf is what this machine lacks for a pending delivery.
+func (s *DeliveryService) shortageOf(d Delivery) Text {
+	c := s.courier.Load()
+	if c == nil || d.State != DeliveryPending {
+		return Text{}
+	}
+	return c.Shortage(d.WebhookID).Shortage()
+}

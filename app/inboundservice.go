@@ -1,0 +1,89 @@
+package app
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// InboundConfig is what an InboundService works with.
+type InboundConfig struct {
+	Targets   *TargetPolicy
+	Providers []ProviderKind
+	// Read reads the transactions of a body.
+	Read ReadInbound
+	// Poll reads the next page of a source's list of transactions. progress is
+	// that of the page before, empty in the beginning. The error is a
+	// [*PollError], or that of ctx where nothing was asked. Only kinds with
+	// CatchUp have lists.
+	Poll func(ctx context.Context, source Source, progress string, now time.Time) (PolledPage, error)
+}
+
+// InboundService is the use cases of sources, calls, lists and files. It is safe for
+// concurrent use.
+type InboundService struct {
+	InboundRecords
+	store         InboundStore
+	zone          *time.Location
+	config        InboundConfig
+	ledger        *Service
+	deliveries    *DeliveryService
+	catchUps      catchUps
+	recorded      recorded
+	newestAtStart atomic.Pointer[time.Time]
+	meter         func(Source, Recording) // nil: nobody counts
+}
+
+// NewInboundService makes the use cases over a store.
+func NewInboundService(store InboundStore, c InboundConfig, ledger *Service, deliveries *DeliveryService) *InboundService {
+	return &InboundService{
+		InboundRecords: store, store: store, zone: ledger.Zone(), config: c, ledger: ledger, deliveries: deliveries,
+		catchUps: catchUps{busy: map[int64]bool{}, notBefore: map[int64]time.Time{}},
+	}
+}
+
+// CountRecordings has counted called with what became of the transactions that a source
+// named, or a file or a person; then source is zero. It must return at once. It is set
+// before the service is used.
+func (s *InboundService) CountRecordings(counted func(Source, Recording)) { s.meter = counted }
+
+// recorded wakes whoever waits for new transactions.
+type recorded struct {
+	mu   sync.Mutex
+	next chan struct{} // closed at the next recording; nil: nobody waits
+}
+
+// Recorded gives a channel that is closed when this process records transactions the
+// next time. Those of another process are only in the file.
+func (s *InboundService) Recorded() <-chan struct{} {
+	s.recorded.mu.Lock()
+	defer s.recorded.mu.Unlock()
+	if s.recorded.next == nil {
+		s.recorded.next = make(chan struct{})
+	}
+	return s.recorded.next
+}
+
+// counted counts what became of a call, list, file or typed transaction, and announces
+// it. source is zero where none named it.
+func (s *InboundService) counted(source Source, r Recording) {
+	if s.meter != nil {
+		s.meter(source, r)
+	}
+	s.announce(r)
+}
+
+// announce wakes those that wait for what was recorded.
+func (s *InboundService) announce(r Recording) {
+	s.deliveries.Wake(r.Webhooks, r.Ready)
+	if r.Recorded == 0 {
+		return
+	}
+	s.recorded.mu.Lock()
+	defer s.recorded.mu.Unlock()
+	if s.recorded.next != nil {
+		close(s.recorded.next)
+		s.recorded.next = nil
+	}
+}

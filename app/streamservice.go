@@ -1,0 +1,24 @@
+package app
+
+import "time"
+
+// StreamConfig is what a StreamService works with.
+type StreamConfig struct {
+	Targets *TargetPolicy
+	// OpenBroker gives a publisher, which connects when it publishes.
+	OpenBroker func(b Broker) Publisher
+}
+
+// StreamService is the use cases of streams to brokers. It is safe for concurrent use.
+type StreamService struct {
+	StreamRecords
+	store  StreamStore
+	zone   *time.Location
+	config StreamConfig
+	ledger *Service
+}
+
+// NewStreamService makes the use cases over a store.
+func NewStreamService(store StreamStore, c StreamConfig, ledger *Service) *StreamService {
+	return &StreamService{StreamRecords: store, store: store, zone: ledger.Zone(), config: c, ledger: ledger}
+}

@@ -1,0 +1,51 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+// StreamRecords are what everybody may ask and change: no rule decides about it.
+type StreamRecords interface {
+	// Stream finds a stream that isn't deleted.
+	Stream(ctx context.Context, accountID, id int64) (Stream, error)
+	// Streams lists the streams that aren't deleted by id, or those of every account
+	// where accountID is 0.
+	Streams(ctx context.Context, accountID int64) ([]Stream, error)
+	// StreamWork is Stream with its secrets; lost ones are empty.
+	StreamWork(ctx context.Context, accountID, id int64) (StreamWork, error)
+	// StreamTransactions lists the first transactions of a stream after an id, by id.
+	// Those up to passed were looked at: there may be more after it, also where the
+	// list is shorter than limit.
+	StreamTransactions(ctx context.Context, st Stream, after int64, limit int) (list []Transaction, passed int64, _ error)
+	// RemovedTransactions gives the ids up to upTo of transactions of a stream that were removed
+	// by the removals after a number. Those up to passed were looked at: there may be more.
+	// Of an account the last MaxRemovals are kept.
+	RemovedTransactions(ctx context.Context, st Stream, after, upTo int64) (ids []int64, passed int64, _ error)
+	// StreamBehind is when the first transaction after the position of a stream was
+	// recorded, of those that belong to it; zero: all are sent.
+	StreamBehind(ctx context.Context, st Stream) (time.Time, error)
+	// ToggleStream switches a stream off, where it keeps its position, or on, where it
+	// goes on from there. Switching on fails with CodePlanExpired.
+	ToggleStream(ctx context.Context, accountID, id int64, now time.Time) (Stream, error)
+	// DeleteStream ends a stream.
+	DeleteStream(ctx context.Context, accountID, id int64, now time.Time) error
+	// SettleStream keeps what became of sending. Where somebody moved the position
+	// meanwhile, or deleted the stream, it keeps Tried only.
+	SettleStream(ctx context.Context, p StreamProgress) error
+}
+
+// StreamStore remembers for [StreamService].
+type StreamStore interface {
+	StreamRecords
+
+	// CreateStream inserts st and gives it with its id and position: since, or the last
+	// transaction's id where since is nil. It fails and repeats as CreateWebhook.
+	CreateStream(ctx context.Context, st Stream, secrets StreamSecrets, since *int64, key IdempotencyKey, now time.Time) (_ Stream, made bool, _ error)
+	// UpdateStream changes what isn't nil in u, and gives the stream after it. It
+	// switches on as ToggleStream.
+	UpdateStream(ctx context.Context, accountID, id int64, u StreamUpdate, now time.Time) (Stream, error)
+	// RotateStreamSecret keeps a new secret. changed is false where the key was used
+	// before.
+	RotateStreamSecret(ctx context.Context, accountID, id int64, secret string, key IdempotencyKey, now time.Time) (changed bool, _ error)
+}
