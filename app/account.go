@@ -165,3 +165,7 @@ func isControl(r rune) bool {
 	}
 	return false
 }
+
+// MaxTolerance is the most, in đồng, that a request may lack and count as paid, and that
+// counts as a small amount.
+const MaxTolerance = 100_000

@@ -29,7 +29,7 @@ const (
 
 // Announcement is the sentence that a counter speaks about money in, and what it means.
 // a is its account; bills is true where bills are waited for.
-func (t Transaction) Announcement(a Account, bills bool) (Text, Verdict) {
+func Announce(t Transaction, a Account, bills bool) (Text, Verdict) {
 	p := t.PaymentSent
 	said := func(en, vi string, amounts ...int64) Text {
 		var enWords, viWords []any

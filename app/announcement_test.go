@@ -163,11 +163,11 @@ func TestAnnouncementOfBills(t *testing.T) {
 		{50_000, app.PaymentState{}, 50_000, app.VerdictNone, "Received fifty thousand dong", "Đã nhận năm mươi nghìn đồng"},
 		{50_000, app.PaymentState{}, 50_001, app.VerdictSmall, "Careful: received only fifty thousand dong", "Chú ý: chỉ nhận năm mươi nghìn đồng"},
 	} {
-		said, verdict := app.Transaction{Amount: c.amount, PaymentSent: c.bill}.Announcement(app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, false)
+		said, verdict := app.Announce(app.Transaction{Amount: c.amount, PaymentSent: c.bill}, app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, false)
 		if said != (app.Text{EN: c.en, VI: c.vi}) || verdict != c.verdict {
 			t.Errorf("%s of %d, small %d: %q, %q, %q", c.bill.Status, c.bill.Received, c.small, said.EN, said.VI, verdict)
 		}
-		atTill, itsVerdict := app.Transaction{Amount: c.amount, PaymentSent: c.bill}.Announcement(app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, true)
+		atTill, itsVerdict := app.Announce(app.Transaction{Amount: c.amount, PaymentSent: c.bill}, app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, true)
 		if c.verdict == app.VerdictNone {
 			said, verdict = app.Text{EN: c.en + ", of no known bill", VI: c.vi + ", chưa rõ của hoá đơn nào"}, app.VerdictOther
 		}

@@ -50,8 +50,6 @@ const (
 	WorryingFailures = 3
 	// CountedUpTo is where counting ends: more needs no exact number.
 	CountedUpTo = 100
-	// recently is how far back failed deliveries and refused calls count.
-	recently = 24 * time.Hour
 	// planEndsSoon is how long before the end of a plan its owner is told.
 	planEndsSoon = 7 * 24 * time.Hour
 	// busyDays is on how many days in a row there must have been transactions
@@ -225,7 +223,7 @@ func (s *AlertService) retryAttention(hook Webhook, h WebhookHealth, now time.Ti
 
 // failedAttention counts the deliveries that failed lately and weren't resent.
 func (s *AlertService) failedAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
-	since := now.Add(-recently)
+	since := now.Add(-Recently)
 	failed, more, err := s.rooms.Deliveries.FailedDeliveries(ctx, accountID, FailedFilter{From: since}, CountedUpTo)
 	if err != nil || len(failed) == 0 {
 		return nil, err
@@ -293,7 +291,7 @@ func (s *AlertService) bankAttention(ctx context.Context, accountID int64, _ tim
 				return nil, err
 			}
 		}
-		id, name, reason := strconv.FormatInt(b.ID, 10), BankShortName(b.Bank)+" "+Tail(b.AccountNumber), b.Reason(sources)
+		id, name, reason := strconv.FormatInt(b.ID, 10), BankShortName(b.Bank)+" "+Tail(b.AccountNumber), BankAccountReason(b, sources)
 		list = append(list, Attention{
 			Kind: AttentionBank, Key: "bank " + id, Name: Textf("Bank account %s has an error", "Tài khoản %s có lỗi", name),
 			Text: Text{name + ": " + reason.EN, name + ": " + reason.VI}, ID: b.ID, Action: Text{"View", "Xem"},
@@ -323,7 +321,7 @@ func (s *AlertService) sourceAttention(ctx context.Context, accountID int64, now
 			a.Text = Textf("Source “%s” has lost its secret, so its calls are refused and its transactions are not received.",
 				"Nguồn “%s” đã mất khoá bí mật nên lần gọi bị từ chối và không nhận được giao dịch.", name)
 			a.Action = Text{"Rotate secret", "Đổi khoá bí mật"}
-		case refused.Unix() > src.LastCallAt.Unix() && now.Sub(refused) < recently: // a call is kept to the second
+		case refused.Unix() > src.LastCallAt.Unix() && now.Sub(refused) < Recently: // a call is kept to the second
 			a.Refused = name
 			a.Key, a.Name = "refused "+id, Textf("Calls to source “%s” are refused", "Lần gọi đến nguồn “%s” bị từ chối", name)
 			a.Text = Textf("Calls to source “%s” are refused, so its transactions are not received.", "Lần gọi đến nguồn “%s” bị từ chối nên không nhận được giao dịch.", name).
@@ -395,4 +393,34 @@ func counted(n int64, one, many, vi string) Text {
 	}
 	digits := strconv.FormatInt(n, 10)
 	return Text{digits + " " + many, digits + " " + vi}
+}
+
+// worryingStreamFailure is how long a stream must fail before it needs attention. Less
+// may be a restart of the broker.
+const worryingStreamFailure = time.Minute
+
+// streamAttention lists the active streams that have lost their secret, or keep failing.
+func (s *AlertService) streamAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
+	streams, err := s.rooms.Streams.Streams(ctx, accountID)
+	for _, st := range streams {
+		id, name := strconv.FormatInt(st.ID, 10), Isolated(st.Name)
+		switch {
+		case !st.IsActive:
+		case st.SecretLost:
+			list = append(list, Attention{
+				Kind: AttentionStream, Key: "secret of stream " + id, Name: Textf("Stream “%s” has lost its secret", "Luồng “%s” đã mất khoá bí mật", name),
+				Text: Textf("Stream “%s” has lost its secret and its password, so nothing is sent. Rotate the secret, then enter the password again.",
+					"Luồng “%s” đã mất khoá bí mật và mật khẩu nên không gửi được gì. Hãy đổi khoá bí mật rồi nhập lại mật khẩu.", name),
+				ID: st.ID, SecretLost: true, Action: Text{"Rotate secret", "Đổi khoá bí mật"},
+			})
+		case !st.FailingSince.IsZero() && now.Sub(st.FailingSince) >= worryingStreamFailure:
+			at := WriteTime(st.FailingSince, s.zone)
+			list = append(list, Attention{
+				Kind: AttentionStream, Key: "stream " + id, Name: Textf("Stream “%s” is not reaching its broker", "Luồng “%s” không gửi được", name),
+				Text: Text{"Stream “" + name + "” has not reached its broker since " + at.EN + ".", "Luồng “" + name + "” không gửi được từ " + at.VI + "."}.And(st.Problem),
+				ID:   st.ID, Action: Text{"See why", "Xem lý do"},
+			})
+		}
+	}
+	return list, err
 }

@@ -192,85 +192,6 @@ func (s *Service) BankAccount(ctx context.Context, accountID, id int64) (BankAcc
 	return find(list, err, func(b BankAccount) bool { return b.ID == id }, ErrNoBankAccount)
 }
 
-// NotifyOnLink says for which waiting transactions webhooks get deliveries when
-// the bank account is linked.
-type NotifyOnLink int
-
-// NotifyRecent takes those received within RecentlyReceived.
-const (
-	NotifyRecent NotifyOnLink = iota
-	NotifyAll
-	NotifyNone
-)
-
-// ReadNotifyOnLink reads recent, all or none; recent where none is given.
-func ReadNotifyOnLink(text string, bad *Invalid) NotifyOnLink {
-	n, known := map[string]NotifyOnLink{"": NotifyRecent, "recent": NotifyRecent, "all": NotifyAll, "none": NotifyNone}[text]
-	if !known {
-		bad.Add("notify", "must be recent, all or none", "phải là recent, all hoặc none")
-	}
-	return n
-}
-
-// RecentlyReceived is how long after its receipt an unassigned transaction is
-// still worth a delivery.
-const RecentlyReceived = 24 * time.Hour
-
-// LinkResult is a new bank account and what had been waiting for it.
-type LinkResult struct {
-	BankAccount BankAccount
-	Recorded    int
-	More        bool // transactions are left; FinishLinks records them
-	Before      bool // it was linked before, with the same key
-	Deliveries  int
-	Webhooks    []int64 // that got them
-}
-
-// BankAccountLink is what somebody links.
-type BankAccountLink struct {
-	Bank, AccountNumber, AccountName string
-	Pending                          bool
-	Notify                           NotifyOnLink
-	// Key makes the link safe to repeat: the second time gives the bank account.
-	Key IdempotencyKey
-}
-
-// LinkBankAccount links a bank account and records the transactions that had
-// been waiting for it.
-func (s *InboundService) LinkBankAccount(ctx context.Context, accountID int64, in BankAccountLink, now time.Time) (LinkResult, error) {
-	var v Invalid
-	bank := bankField(&v, in.Bank)
-	number := accountNumberField(&v, in.AccountNumber)
-	if err := v.Err(); err != nil {
-		return LinkResult{}, err
-	}
-	name, err := cleanName("account_name", in.AccountName)
-	if err != nil {
-		return LinkResult{}, err
-	}
-	b := BankAccount{
-		AccountID: accountID, Bank: bank, AccountNumber: number, AccountName: name,
-		Status: BankAccountActive, CreatedAt: now,
-	}
-	if in.Pending {
-		b.Status = BankAccountPending
-	}
-	result, err := s.store.LinkBankAccount(ctx, b, in, s.zone, now)
-	s.deliveries.Wake(result.Webhooks, nil)
-	return result, err
-}
-
-// linkTime is how long FinishLinks leaves a new link to the caller who made it.
-const linkTime = 30 * time.Second
-
-// FinishLinks goes on with links that a crash or a deadline cut off. Nobody
-// links the same account twice, so nobody else would.
-func (s *InboundService) FinishLinks(ctx context.Context, now time.Time) error {
-	webhooks, err := s.store.FinishLinks(ctx, now.Add(-linkTime), s.zone, now)
-	s.deliveries.Wake(webhooks, nil)
-	return err
-}
-
 // bankField is the code of the bank with this name; v notes an unknown name.
 func bankField(v *Invalid, name string) string {
 	bank, known := FindBank(name)
@@ -333,28 +254,6 @@ func ErrBankAccountLinked(bank, number string) error {
 // ErrNoBankAccount says that an id names no linked bank account.
 var ErrNoBankAccount error = NotFound("There is no bank account with this id.", "Không có tài khoản ngân hàng với id này.")
 
-// Reason says why a bank account isn't active, and what to do about it. sources
-// are those of its account.
-func (b BankAccount) Reason(sources []Source) Text {
-	switch b.Status {
-	case BankAccountPending:
-		return Text{"No transactions yet. The first one activates the account.", "Chưa có giao dịch. Tài khoản sẽ hoạt động khi có giao dịch đầu tiên."}
-	case BankAccountInactive:
-		return Text{"Off: transactions are recorded, but your shop is not notified.", "Đang tắt: giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
-	case BankAccountError:
-		for _, src := range sources {
-			if src.PollError == PollKeyRefused && (src.BankAccountID == 0 || src.BankAccountID == b.ID) {
-				return Textf("The provider rejects the API key of source “%s”. Enter a new key.", "Nhà cung cấp không chấp nhận khoá API của nguồn “%s”. Hãy nhập khoá mới.", Isolated(src.Name))
-			}
-		}
-		return Text{
-			"The provider reports that its connection to the bank is broken. Reconnect the account at the provider; the next transaction clears this warning.",
-			"Nhà cung cấp báo mất kết nối với ngân hàng. Hãy kết nối lại bên nhà cung cấp; cảnh báo này sẽ hết khi có giao dịch tiếp theo.",
-		}
-	}
-	return Text{}
-}
-
 // Tail is the end of an account number, enough for its owner to recognise it.
 func Tail(number string) string {
 	if len(number) <= 4 {
@@ -362,3 +261,6 @@ func Tail(number string) string {
 	}
 	return "··" + number[len(number)-4:]
 }
+
+// ErrUnknownBankAccountID refuses an id that names no linked bank account.
+var ErrUnknownBankAccountID error = InvalidField("bank_account_id", NotLinked.EN, NotLinked.VI)

@@ -2,10 +2,8 @@ package app
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -114,62 +112,8 @@ func ReadDate(text string, zone *time.Location) (t time.Time, dateOnly, ok bool)
 	return t.Add(parts), false, err == nil
 }
 
-// SetDate reads the provider's date into e; an empty text is DateMissing.
-func (e *Incoming) SetDate(text string, zone *time.Location) {
-	var ok bool
-	if text = strings.TrimSpace(text); text == "" {
-		e.DateFlaw = DateMissing
-	} else if e.Time, e.DateOnly, ok = ReadDate(text, zone); !ok {
-		e.DateFlaw = DateImpossible
-	}
-}
-
-// dateFlaw is why the date of e can't be used, where it is now at least that.
-func (e *Incoming) dateFlaw(now time.Time) DateFlaw {
-	switch {
-	case e.DateFlaw != "":
-		return e.DateFlaw
-	case e.Time.IsZero():
-		return DateMissing
-	case e.Time.Unix() < 0:
-		return DateImpossible
-	case e.Time.After(now.Add(mostAhead)):
-		return DateAhead
-	}
-	return ""
-}
-
 // mostAhead is how far a date may be in the future.
 const mostAhead = 24 * time.Hour
-
-// settleDate dates e by its receipt where its own date can't be used.
-func (e *Incoming) settleDate(receivedAt, now time.Time) {
-	if e.DateFlaw = e.dateFlaw(now); e.DateFlaw != "" {
-		e.Time, e.DateOnly = receivedAt, false
-	}
-	e.Time = e.Time.Truncate(time.Second)
-}
-
-// dateNotice says how many transactions of a call are dated by its receipt, and
-// why; empty: none.
-func dateNotice(elements []Incoming, outcomes []Outcome) Text {
-	count := map[DateFlaw]int{}
-	for i, o := range outcomes {
-		if o == OutcomeRecorded || o == OutcomeUnassigned {
-			count[elements[i].DateFlaw]++
-		}
-	}
-	var en, vi []string
-	for _, f := range []DateFlaw{DateMissing, DateImpossible, DateAhead} {
-		if n := count[f]; n > 0 {
-			en, vi = append(en, fmt.Sprintf("%d (%s)", n, f.Text().EN)), append(vi, fmt.Sprintf("%d (%s)", n, f.Text().VI))
-		}
-	}
-	if len(en) == 0 {
-		return Text{}
-	}
-	return Text{"Dated by the time of receipt: " + strings.Join(en, ", ") + ".", "Ghi theo thời điểm nhận: " + strings.Join(vi, ", ") + "."}
-}
 
 // FormatDate writes t as Y-m-d H:i:s in zone, and as Y-m-d where only its day
 // is known.
@@ -179,21 +123,3 @@ func FormatDate(t time.Time, dateOnly bool, zone *time.Location) string {
 	}
 	return FormatTime(t, zone)
 }
-
-// StartedAfter says when the newest of what was recorded before this process started was.
-func (s *InboundService) StartedAfter(newest time.Time) { s.newestAtStart.Store(&newest) }
-
-// longestOff is how long after what was recorded last a server may start again.
-const longestOff = 366 * 24 * time.Hour
-
-// likelyNow is the clock, by which dates of transactions are judged. A clock that was
-// behind what was recorded before the server started, as in 1970 after a loss of power, is
-// wrong: beside it every right date would seem to be in the future, and the transaction would be
-// dated by that clock. So until it is right the own date counts, unless it is very late.
-func (s *InboundService) likelyNow(clock time.Time) time.Time {
-	if newest := s.newestAtStart.Load(); newest != nil && newest.After(clock.Add(mostAhead)) {
-		return newest.Add(longestOff)
-	}
-	return clock
-}
-

@@ -19,17 +19,6 @@ var RetrySchedule = []time.Duration{0, 10 * time.Second, 30 * time.Second, time.
 // look-up of its name to the end of its response headers.
 const AttemptTimeout = 10 * time.Second
 
-// DeliveryState is how far a delivery has come.
-type DeliveryState string
-
-// The states of a delivery. Only pending ones are attempted.
-const (
-	DeliveryPending   DeliveryState = "pending"
-	DeliveryDelivered DeliveryState = "delivered"
-	DeliveryFailed    DeliveryState = "failed"    // after the last attempt; can be resent
-	DeliveryCancelled DeliveryState = "cancelled" // the webhook was deleted
-)
-
 // Delivery is one transaction to one webhook.
 type Delivery struct {
 	ID            int64

@@ -24,10 +24,10 @@ type Check struct {
 type LostSecret struct {
 	ID, AccountID int64
 	Name          string
-	Provider      Provider    // of a source
-	Medium        AlertMedium // of an alert channel
-	Stream        bool        // a stream; with neither of the others: a webhook
-	Dropped       bool        // removed for a new key; false: still in the file, unreadable
+	Provider      Provider // of a source
+	Medium        string   // of an alert channel
+	Stream        bool     // a stream; with neither of the others: a webhook
+	Dropped       bool     // removed for a new key; false: still in the file, unreadable
 }
 
 // ReplacedKey is the result of replacing the key.

@@ -161,50 +161,9 @@ func (s *DeliveryService) HistoryRecord(ctx context.Context, accountID, id int64
 // ErrNoHistory says that an id names no history record.
 var ErrNoHistory error = NotFound("There is no history record with this id.", "Không có bản ghi lịch sử với id này.")
 
-// PruneLimits is how long old rows are kept; 0: for ever.
-type PruneLimits struct {
-	Inbound time.Duration // inbound events without open items
-	History time.Duration // attempts
-}
-
-// Pruned is how much was removed.
-type Pruned struct {
-	InboundEvents, Attempts int
-	More                    bool // old rows are left
-}
-
 // Never pruned, however old: transactions and their totals, open items, and
 // deliveries. A finished delivery is a small row, and for as long as its
 // transaction exists it is the only proof that the shop was told, or was not.
 // Without it the page of the transaction would show nothing, the filter by
 // failed deliveries would miss it, and a replay could send again what a later
 // delivery had sent.
-
-// Prune removes what is older than limits in steps, between which others can
-// write.
-func (s *UpkeepService) Prune(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error) {
-	var sum Pruned
-	for {
-		p, err := s.store.Prune(ctx, limits, now)
-		sum.InboundEvents += p.InboundEvents
-		sum.Attempts += p.Attempts
-		if err != nil || !p.More {
-			return sum, err
-		}
-	}
-}
-
-// Reclaim gives free space in the file back to the disk in steps, between which
-// others can write, and returns how many bytes. It ends when a step frees
-// nothing more: others may need space faster than Reclaim frees it.
-func (s *UpkeepService) Reclaim(ctx context.Context) (int64, error) {
-	first, err := s.Reclaimable(ctx)
-	left := first
-	for before := left + 1; err == nil && left > 0 && left < before; {
-		before = left
-		if err = s.store.Reclaim(ctx); err == nil {
-			left, err = s.Reclaimable(ctx)
-		}
-	}
-	return max(first-left, 0), err
-}

@@ -10,18 +10,6 @@ import (
 	"unicode/utf8"
 )
 
-// Channel is how a transaction came in. The event ids of a source are unique on
-// one channel, not across channels.
-type Channel string
-
-// The channels.
-const (
-	ChannelCall Channel = "call" // the provider called
-	ChannelPoll Channel = "poll" // the provider's list was read
-	ChannelFile Channel = "file" // a statement file was imported
-	ChannelHand Channel = "hand" // somebody recorded it
-)
-
 // Incoming is one transaction as a provider named it, before it has a bank
 // account. If it could not be read, Fault says why, and the other fields hold
 // what could be read.

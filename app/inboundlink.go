@@ -30,7 +30,7 @@ type InboundLinkResult struct {
 
 // Fits reports whether e can be about the bank account: the bank and number
 // that e names don't contradict it.
-func (b BankAccount) Fits(e Incoming) bool {
+func Fits(b BankAccount, e Incoming) bool {
 	return fitsNumber(e, b.AccountNumber) && fitsBank(e, b.Bank)
 }
 
@@ -65,7 +65,7 @@ func (l InboundLink) Complete(items []Incoming, own BankAccount, linked []BankAc
 			return l, err
 		}
 	}
-	if !slices.ContainsFunc(items, BankAccount{Bank: l.Bank, AccountNumber: l.AccountNumber}.Fits) {
+	if !slices.ContainsFunc(items, func(e Incoming) bool { return Fits(BankAccount{Bank: l.Bank, AccountNumber: l.AccountNumber}, e) }) {
 		return l, errOtherBank()
 	}
 	return l, nil
@@ -168,3 +168,104 @@ func ErrSourceIsForOther(bankAccountID int64) error {
 
 // ErrNameNeeded asks for the name of a bank account that is to be linked.
 var ErrNameNeeded error = InvalidField("account_name", "is required: the bank account is not linked yet", "là bắt buộc: tài khoản ngân hàng chưa được liên kết")
+
+// NotifyOnLink says for which waiting transactions webhooks get deliveries when
+// the bank account is linked.
+type NotifyOnLink int
+
+// NotifyRecent takes those received within RecentlyReceived.
+const (
+	NotifyRecent NotifyOnLink = iota
+	NotifyAll
+	NotifyNone
+)
+
+// ReadNotifyOnLink reads recent, all or none; recent where none is given.
+func ReadNotifyOnLink(text string, bad *Invalid) NotifyOnLink {
+	n, known := map[string]NotifyOnLink{"": NotifyRecent, "recent": NotifyRecent, "all": NotifyAll, "none": NotifyNone}[text]
+	if !known {
+		bad.Add("notify", "must be recent, all or none", "phải là recent, all hoặc none")
+	}
+	return n
+}
+
+// RecentlyReceived is how long after its receipt an unassigned transaction is
+// still worth a delivery.
+const RecentlyReceived = 24 * time.Hour
+
+// LinkResult is a new bank account and what had been waiting for it.
+type LinkResult struct {
+	BankAccount BankAccount
+	Recorded    int
+	More        bool // transactions are left; FinishLinks records them
+	Before      bool // it was linked before, with the same key
+	Deliveries  int
+	Webhooks    []int64 // that got them
+}
+
+// BankAccountLink is what somebody links.
+type BankAccountLink struct {
+	Bank, AccountNumber, AccountName string
+	Pending                          bool
+	Notify                           NotifyOnLink
+	// Key makes the link safe to repeat: the second time gives the bank account.
+	Key IdempotencyKey
+}
+
+// LinkBankAccount links a bank account and records the transactions that had
+// been waiting for it.
+func (s *InboundService) LinkBankAccount(ctx context.Context, accountID int64, in BankAccountLink, now time.Time) (LinkResult, error) {
+	var v Invalid
+	bank := bankField(&v, in.Bank)
+	number := accountNumberField(&v, in.AccountNumber)
+	if err := v.Err(); err != nil {
+		return LinkResult{}, err
+	}
+	name, err := cleanName("account_name", in.AccountName)
+	if err != nil {
+		return LinkResult{}, err
+	}
+	b := BankAccount{
+		AccountID: accountID, Bank: bank, AccountNumber: number, AccountName: name,
+		Status: BankAccountActive, CreatedAt: now,
+	}
+	if in.Pending {
+		b.Status = BankAccountPending
+	}
+	result, err := s.store.LinkBankAccount(ctx, b, in, s.zone, now)
+	s.deliveries.Wake(result.Webhooks, nil)
+	return result, err
+}
+
+// linkTime is how long FinishLinks leaves a new link to the caller who made it.
+const linkTime = 30 * time.Second
+
+// FinishLinks goes on with links that a crash or a deadline cut off. Nobody
+// links the same account twice, so nobody else would.
+func (s *InboundService) FinishLinks(ctx context.Context, now time.Time) error {
+	webhooks, err := s.store.FinishLinks(ctx, now.Add(-linkTime), s.zone, now)
+	s.deliveries.Wake(webhooks, nil)
+	return err
+}
+
+// Reason says why a bank account isn't active, and what to do about it. sources
+// are those of its account.
+func BankAccountReason(b BankAccount, sources []Source) Text {
+	switch b.Status {
+	case BankAccountPending:
+		return Text{"No transactions yet. The first one activates the account.", "Chưa có giao dịch. Tài khoản sẽ hoạt động khi có giao dịch đầu tiên."}
+	case BankAccountInactive:
+		return Text{"Off: transactions are recorded, but your shop is not notified.", "Đang tắt: giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
+	case BankAccountError:
+		for _, src := range sources {
+			if src.PollError == PollKeyRefused && (src.BankAccountID == 0 || src.BankAccountID == b.ID) {
+				return Textf("The provider rejects the API key of source “%s”. Enter a new key.", "Nhà cung cấp không chấp nhận khoá API của nguồn “%s”. Hãy nhập khoá mới.", Isolated(src.Name))
+			}
+		}
+		return Text{
+			"The provider reports that its connection to the bank is broken. Reconnect the account at the provider; the next transaction clears this warning.",
+			"Nhà cung cấp báo mất kết nối với ngân hàng. Hãy kết nối lại bên nhà cung cấp; cảnh báo này sẽ hết khi có giao dịch tiếp theo.",
+		}
+	}
+	return Text{}
+}

@@ -37,18 +37,18 @@ const clockSlack = 10 * time.Minute
 // reference, else by an amount that only this request asks for. It finds none where
 // there is a doubt; then by is empty. A transfer that was made before a request is for
 // none.
-func (t Transaction) MatchPayment(f FindPayment) (r PaymentRequest, by PaymentMatch, err error) {
+func MatchPayment(t Transaction, f FindPayment) (r PaymentRequest, by PaymentMatch, err error) {
 	if t.Type != In {
 		return r, "", nil
 	}
 	references := f.references(t.Content)
-	named, doubt, err := t.namedBy(references, f)
+	named, doubt, err := namedBy(t, references, f)
 	switch {
 	case err != nil:
 		return r, "", err
 	case t.Code.Text != "":
 		ofCode, found, err := f.ByCode(t.Code.Text)
-		if err != nil || !found || t.before(ofCode, MatchedByCode) || named.ID != 0 && named.Reference != ofCode.Reference {
+		if err != nil || !found || madeBefore(t, ofCode, MatchedByCode) || named.ID != 0 && named.Reference != ofCode.Reference {
 			return r, "", err // another order's, or of two orders
 		}
 		return ofCode, MatchedByCode, nil
@@ -58,7 +58,7 @@ func (t Transaction) MatchPayment(f FindPayment) (r PaymentRequest, by PaymentMa
 		return r, "", nil // the content isn't lost: it says something that isn't understood
 	}
 	list, err := f.ByAmount(t.BankAccountID, t.Amount, t.Time.Add(-DistinctAmountKept))
-	if err != nil || len(list) != 1 || !t.hasDistinctAmount(list[0]) {
+	if err != nil || len(list) != 1 || !hasDistinctAmount(t, list[0]) {
 		return r, "", err
 	}
 	return list[0], MatchedByAmount, nil
@@ -69,7 +69,7 @@ func (t Transaction) MatchPayment(f FindPayment) (r PaymentRequest, by PaymentMa
 // does: the money is for another order, or a person has parted it from this one. A content
 // that has the code or the reference, but in doubt, does too, unless the later content has
 // all of it: then the earlier one was only cut.
-func (r CodeReader) SpeaksAgainst(earlier, later string, named PaymentRequest) bool {
+func SpeaksAgainst(r CodeReader, earlier, later string, named PaymentRequest) bool {
 	key, plain := named.ReferenceKey(), squeeze(earlier)
 	has := func(name string) bool { return name != "" && strings.Contains(plain, strings.ToLower(name)) }
 	return r.Read(earlier).Text != "" || slices.Contains(paymentcode.References(earlier).Certain, key) ||
@@ -87,7 +87,7 @@ func (f FindPayment) references(content string) paymentcode.Named {
 
 // namedBy finds the request that a content names by its reference. doubt is true where it
 // may name several, or more of a reference than can be read.
-func (t Transaction) namedBy(references paymentcode.Named, f FindPayment) (r PaymentRequest, doubt bool, err error) {
+func namedBy(t Transaction, references paymentcode.Named, f FindPayment) (r PaymentRequest, doubt bool, err error) {
 	if len(references.Certain)+len(references.Doubtful) == 0 {
 		return r, false, nil
 	}
@@ -103,7 +103,7 @@ func (t Transaction) namedBy(references paymentcode.Named, f FindPayment) (r Pay
 			return r, true, nil
 		}
 	}
-	r, found := t.ofReference(list)
+	r, found := ofReference(t, list)
 	return r, !found, nil
 }
 
@@ -111,8 +111,8 @@ func (t Transaction) namedBy(references paymentcode.Named, f FindPayment) (r Pay
 // ids: one that can be paid when t is made, of these one that asks for its amount, else
 // the first; else the last that isn't full, else the last that isn't cancelled, else the
 // last.
-func (t Transaction) ofReference(list []PaymentRequest) (r PaymentRequest, found bool) {
-	list = slices.DeleteFunc(slices.Clone(list), func(r PaymentRequest) bool { return t.before(r, MatchedByReference) })
+func ofReference(t Transaction, list []PaymentRequest) (r PaymentRequest, found bool) {
+	list = slices.DeleteFunc(slices.Clone(list), func(r PaymentRequest) bool { return madeBefore(t, r, MatchedByReference) })
 	if len(list) == 0 {
 		return r, false
 	}
@@ -139,13 +139,13 @@ func (t Transaction) ofReference(list []PaymentRequest) (r PaymentRequest, found
 }
 
 // hasDistinctAmount reports whether t can be for r, of which only the amount is known.
-func (t Transaction) hasDistinctAmount(r PaymentRequest) bool {
-	return r.TransferAmount > r.Amount && r.Received == 0 && !r.Ended(t.Time) && !t.before(r, MatchedByAmount)
+func hasDistinctAmount(t Transaction, r PaymentRequest) bool {
+	return r.TransferAmount > r.Amount && r.Received == 0 && !r.Ended(t.Time) && !madeBefore(t, r, MatchedByAmount)
 }
 
 // before reports whether t was made before r. A code may have been used for another thing
 // long ago; but it names r alone, so the clock of its bank may be wrong by a time zone.
-func (t Transaction) before(r PaymentRequest, by PaymentMatch) bool {
+func madeBefore(t Transaction, r PaymentRequest, by PaymentMatch) bool {
 	slack := clockSlack
 	if t.DateOnly || by == MatchedByCode {
 		slack = 24 * time.Hour
@@ -191,7 +191,7 @@ func (s *PaymentService) UnmatchedTransactions(ctx context.Context, accountID in
 	list := make([]UnmatchedTransaction, len(rows))
 	candidates, err := s.paymentCandidates(ctx, accountID)
 	for i, t := range rows {
-		list[i] = UnmatchedTransaction{t, t.likeliest(candidates)}
+		list[i] = UnmatchedTransaction{t, likeliest(t, candidates)}
 	}
 	return list, total, err
 }
@@ -202,7 +202,7 @@ func (s *PaymentService) LikelyPayments(ctx context.Context, t Transaction) ([]P
 		return nil, nil
 	}
 	candidates, err := s.paymentCandidates(ctx, t.AccountID)
-	return t.likeliest(candidates), err
+	return likeliest(t, candidates), err
 }
 
 func (s *PaymentService) paymentCandidates(ctx context.Context, accountID int64) ([]PaymentCandidate, error) {
@@ -232,7 +232,7 @@ const (
 )
 
 // likeliest are the requests that speak most for being paid by t.
-func (t Transaction) likeliest(candidates []PaymentCandidate) []PaymentRequest {
+func likeliest(t Transaction, candidates []PaymentCandidate) []PaymentRequest {
 	type scored struct {
 		PaymentRequest
 		points int
@@ -240,10 +240,10 @@ func (t Transaction) likeliest(candidates []PaymentCandidate) []PaymentRequest {
 	var list []scored
 	words := paymentcode.Words(t.Content)
 	for _, c := range candidates {
-		if t.before(c.PaymentRequest, MatchedByHand) {
+		if madeBefore(t, c.PaymentRequest, MatchedByHand) {
 			continue
 		}
-		if points := t.pointsFor(c, words); points >= leastPoints {
+		if points := pointsFor(t, c, words); points >= leastPoints {
 			list = append(list, scored{c.PaymentRequest, points})
 		}
 	}
@@ -255,7 +255,7 @@ func (t Transaction) likeliest(candidates []PaymentCandidate) []PaymentRequest {
 	return likely
 }
 
-func (t Transaction) pointsFor(c PaymentCandidate, words []string) (points int) {
+func pointsFor(t Transaction, c PaymentCandidate, words []string) (points int) {
 	switch {
 	case t.Amount == c.Asked() || t.Amount == c.Rest():
 		points = pointsExact

@@ -109,7 +109,7 @@ func TestLikelyPayments(t *testing.T) {
 		t.Helper()
 		d.now = began.Add(after)
 		made := d.pay("1000", amount, content)
-		if made.Payload().PaymentRequest.ID != 0 {
+		if app.PayloadOf(made).PaymentRequest.ID != 0 {
 			t.Fatalf("%d %q is matched", amount, content)
 		}
 		list, err := d.Service.Payments.LikelyPayments(t.Context(), made)

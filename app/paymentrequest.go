@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/big"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,36 +16,6 @@ import (
 // A payment request asks somebody for money: for an order, or a bill at the counter. Its
 // code goes into the content of the transfer; by it the transfer is matched with the
 // request in the commit that records it.
-
-// PaymentStatus is how far a payment request has come.
-type PaymentStatus string
-
-// The statuses of a payment request.
-const (
-	PaymentOpen      PaymentStatus = "open"      // nothing has come
-	PaymentUnderpaid PaymentStatus = "underpaid" // too little
-	PaymentPaid      PaymentStatus = "paid"
-	PaymentOverpaid  PaymentStatus = "overpaid"  // more than asked for
-	PaymentPaidLate  PaymentStatus = "paid_late" // made full by a transfer after it had ended; Overpaid says whether more came
-	PaymentExpired   PaymentStatus = "expired"   // nothing came before its end
-	PaymentCancelled PaymentStatus = "cancelled" // the shop ended it before it was full
-)
-
-// PaymentStatuses are all of them.
-var PaymentStatuses = []PaymentStatus{PaymentOpen, PaymentUnderpaid, PaymentPaid, PaymentOverpaid, PaymentPaidLate, PaymentExpired, PaymentCancelled}
-
-// Name says the status in a word or two.
-func (s PaymentStatus) Name() Text {
-	return map[PaymentStatus]Text{
-		PaymentOpen:      {"Waiting for payment", "Chờ thanh toán"},
-		PaymentUnderpaid: {"Underpaid", "Trả thiếu"},
-		PaymentPaid:      {"Paid", "Đã trả đủ"},
-		PaymentOverpaid:  {"Overpaid", "Trả thừa"},
-		PaymentPaidLate:  {"Paid too late", "Trả đủ nhưng muộn"},
-		PaymentExpired:   {"Expired", "Đã hết hạn"},
-		PaymentCancelled: {"Cancelled", "Đã huỷ"},
-	}[s]
-}
 
 // PaymentRequest is a payment request with what has come for it.
 type PaymentRequest struct {
@@ -227,31 +196,6 @@ type PaymentTransfer struct {
 	MatchedBy string // who did it by hand
 }
 
-// PaymentState is what a transaction says of the request that it was matched with. The
-// zero PaymentState is that of a transaction without one. To whom the bank account of the
-// request is hidden it has an id and no status.
-type PaymentState struct {
-	Due       int64         `json:"due"` // the amount of the request
-	ID        int64         `json:"id"`
-	Overpaid  int64         `json:"overpaid,omitempty"` // how much more came than was asked for
-	Received  int64         `json:"received"`
-	Reference string        `json:"reference"`
-	Status    PaymentStatus `json:"status"`
-}
-
-// AppendJSON writes p as it is delivered, with its keys in ascending order: so a receiver
-// that sorts only the keys of the transaction gets the text of the checksum too.
-func (p PaymentState) AppendJSON(b []byte) []byte {
-	b = strconv.AppendInt(append(b, `{"due":`...), p.Due, 10)
-	b = strconv.AppendInt(append(b, `,"id":`...), p.ID, 10)
-	if p.Overpaid != 0 {
-		b = strconv.AppendInt(append(b, `,"overpaid":`...), p.Overpaid, 10)
-	}
-	b = strconv.AppendInt(append(b, `,"received":`...), p.Received, 10)
-	b = appendMember(b, `,"reference":`, p.Reference)
-	return append(appendMember(b, `,"status":`, string(p.Status)), '}')
-}
-
 // State is what a transaction of r says of it at now.
 func (r PaymentRequest) State(now time.Time) PaymentState {
 	return PaymentState{r.Amount, r.ID, r.Overpaid(), r.Received, r.Reference, r.Status(now)}
@@ -263,7 +207,6 @@ const (
 	MaxExpiry          = 365 * 24 * time.Hour
 	maxDistinctExpiry  = 7 * 24 * time.Hour // there are few amounts
 	maxDistinct        = 99                 // đồng, by which an amount may differ
-	MaxTolerance       = 100_000            // đồng
 	toleranceShare     = 10                 // the tolerance is a tenth of the amount at most
 	DistinctAmountKept = 24 * time.Hour     // after its end, before an amount is asked for again
 	CodeKept           = UnmatchedKept      // after its end, before a code is given again: so far back a person sees money that comes late

@@ -258,16 +258,6 @@ func isDateOf(n string, t time.Time) bool {
 // bankZone is the time that Vietnamese banks write.
 var bankZone = time.FixedZone("", 7*60*60)
 
-// squeeze gives the letters and digits of a content, in lower case without marks.
-func squeeze(content string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsLetter(c) || unicode.IsDigit(c) {
-			return c
-		}
-		return -1
-	}, fold.String(content))
-}
-
 // shareWord reports whether a word of a content, other than those that stand in most
 // transfers, is found in another content, squeezed: banks drop blanks.
 func shareWord(content, squeezed string) bool {

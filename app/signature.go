@@ -78,7 +78,7 @@ type Payload struct {
 
 // Payload is the content of all deliveries of the transaction. It never
 // changes.
-func (t Transaction) Payload() Payload {
+func PayloadOf(t Transaction) Payload {
 	return Payload{
 		ID:                strconv.FormatInt(t.ID, 10),
 		Gateway:           t.Bank,
@@ -159,45 +159,6 @@ func (p Payload) endBody(b []byte) []byte {
 	return append(b, `}]}`...)
 }
 
-func appendMember(b []byte, key, value string) []byte {
-	return AppendJSONString(append(b, key...), value)
-}
-
-// AppendJSONString writes valid UTF-8 as JSON.stringify does: only the quote,
-// the backslash and control characters are escaped. Bytes that aren't UTF-8 stay
-// as they are.
-func AppendJSONString(b []byte, s string) []byte {
-	const hexDigits = "0123456789abcdef"
-	b = append(b, '"')
-	start := 0
-	for i := range len(s) {
-		c := s[i]
-		if c >= 0x20 && c != '"' && c != '\\' {
-			continue
-		}
-		b = append(b, s[start:i]...)
-		start = i + 1
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\b':
-			b = append(b, `\b`...)
-		case '\t':
-			b = append(b, `\t`...)
-		case '\n':
-			b = append(b, `\n`...)
-		case '\f':
-			b = append(b, `\f`...)
-		case '\r':
-			b = append(b, `\r`...)
-		default:
-			b = append(b, `\u00`...)
-			b = append(b, hexDigits[c>>4], hexDigits[c&15])
-		}
-	}
-	return append(append(b, s[start:]...), '"')
-}
-
 // CallReference is what a receiver knows of a call; 0: not known.
 type CallReference struct {
 	WebhookID     int64
@@ -271,7 +232,7 @@ func (s *DeliveryService) SignatureFacts(ctx context.Context, accountID int64, c
 		if err != nil && CodeOf(err) != CodeNotFound {
 			return f, err
 		}
-		if sent := t.Payload(); err == nil {
+		if sent := PayloadOf(t); err == nil {
 			f.Sent = &sent
 		}
 	}

@@ -219,7 +219,7 @@ func TestPayloadVectorsByNode(t *testing.T) {
 func TestPayloadsByPython(t *testing.T) {
 	const script = "../testdata/payload/verify.py"
 	python := lookPath(t, "python3", script)
-	type delivery struct {
+	type signed struct {
 		Name              string `json:"name"`
 		Secret            string `json:"secret"`
 		Body              []byte `json:"body"`
@@ -228,7 +228,7 @@ func TestPayloadsByPython(t *testing.T) {
 		Timestamp         int64  `json:"timestamp"`
 		StandardSignature string `json:"standard_signature"`
 	}
-	verify := func(deliveries []delivery) string {
+	verify := func(deliveries []signed) string {
 		t.Helper()
 		input, err := json.Marshal(deliveries)
 		if err != nil {
@@ -242,10 +242,10 @@ func TestPayloadsByPython(t *testing.T) {
 		}
 		return string(out)
 	}
-	var deliveries []delivery
+	var deliveries []signed
 	for _, v := range payloadVectors(t) {
 		body := v.payload().Body(v.Secret)
-		deliveries = append(deliveries, delivery{
+		deliveries = append(deliveries, signed{
 			v.Name, v.Secret, body, app.Signature(v.Secret, body),
 			v.MessageID, v.Timestamp, app.StandardSignature(v.Secret, v.MessageID, time.Unix(v.Timestamp, 0), body),
 		})

@@ -4,15 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 )
-
-// Provider is a kind of source: the format of its calls.
-type Provider string
 
 // Auth is how the calls of a source authenticate.
 type Auth string
@@ -276,13 +272,6 @@ func checkSourceSecret(field, secret string) error {
 			"phải có từ 1 đến 500 ký tự, không có ký tự điều khiển hay khoảng trắng ở hai đầu")
 	}
 	return nil
-}
-
-// randomToken is 32 random bytes in URL-safe base64.
-func randomToken() string {
-	var b [32]byte
-	rand.Read(b[:])
-	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
 // SourceHealth is a source with its refused calls.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -175,7 +174,7 @@ func (s Stream) PlainWarning(password bool) Text {
 }
 
 // CheckBroker is ParseBroker with the rules for the hosts of webhooks.
-func (p *TargetPolicy) CheckBroker(raw string) (Broker, *Text) {
+func CheckBroker(p *TargetPolicy, raw string) (Broker, *Text) {
 	b, bad := ParseBroker(raw)
 	for _, host := range b.Hosts {
 		if bad := p.CheckURL("https://" + host); bad != nil {
@@ -236,7 +235,7 @@ func (s *StreamService) CheckStreamUpdate(before Stream, u StreamUpdate) error {
 	if u.URL != nil {
 		address = *u.URL
 	}
-	b, bad := s.config.Targets.CheckBroker(address)
+	b, bad := CheckBroker(s.config.Targets, address)
 	if bad != nil && u.URL != nil {
 		v.Add("url", bad.EN, bad.VI)
 	}
@@ -303,36 +302,6 @@ func (s *StreamService) RotateStreamSecret(ctx context.Context, accountID, id in
 		secret = ""
 	}
 	return secret, err
-}
-
-// worryingStreamFailure is how long a stream must fail before it needs attention. Less
-// may be a restart of the broker.
-const worryingStreamFailure = time.Minute
-
-// streamAttention lists the active streams that have lost their secret, or keep failing.
-func (s *AlertService) streamAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
-	streams, err := s.rooms.Streams.Streams(ctx, accountID)
-	for _, st := range streams {
-		id, name := strconv.FormatInt(st.ID, 10), Isolated(st.Name)
-		switch {
-		case !st.IsActive:
-		case st.SecretLost:
-			list = append(list, Attention{
-				Kind: AttentionStream, Key: "secret of stream " + id, Name: Textf("Stream “%s” has lost its secret", "Luồng “%s” đã mất khoá bí mật", name),
-				Text: Textf("Stream “%s” has lost its secret and its password, so nothing is sent. Rotate the secret, then enter the password again.",
-					"Luồng “%s” đã mất khoá bí mật và mật khẩu nên không gửi được gì. Hãy đổi khoá bí mật rồi nhập lại mật khẩu.", name),
-				ID: st.ID, SecretLost: true, Action: Text{"Rotate secret", "Đổi khoá bí mật"},
-			})
-		case !st.FailingSince.IsZero() && now.Sub(st.FailingSince) >= worryingStreamFailure:
-			at := WriteTime(st.FailingSince, s.zone)
-			list = append(list, Attention{
-				Kind: AttentionStream, Key: "stream " + id, Name: Textf("Stream “%s” is not reaching its broker", "Luồng “%s” không gửi được", name),
-				Text: Text{"Stream “" + name + "” has not reached its broker since " + at.EN + ".", "Luồng “" + name + "” không gửi được từ " + at.VI + "."}.And(st.Problem),
-				ID:   st.ID, Action: Text{"See why", "Xem lý do"},
-			})
-		}
-	}
-	return list, err
 }
 
 // ErrNoStream says that an id names no stream.

@@ -43,7 +43,7 @@ func TestCheckBroker(t *testing.T) {
 		"NATS://nats.shop.vn":         "",
 		"kafka://k.shop.vn:9092:9092": "",
 	} {
-		b, bad := targets.CheckBroker(raw)
+		b, bad := app.CheckBroker(targets, raw)
 		got := string(b.Kind)
 		if b.TLS {
 			got += " tls"

@@ -29,7 +29,7 @@ func (w StreamWork) Broker() Broker {
 
 // Message is the message of a transaction.
 func (w StreamWork) Message(t Transaction, userAgent string, now time.Time) StreamMessage {
-	p := t.Payload()
+	p := PayloadOf(t)
 	return w.message(p.ID, p, userAgent, now)
 }
 

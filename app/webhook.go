@@ -320,9 +320,6 @@ var ErrTooManyWebhooks error = Refused(CodeLimitReached, Textf(
 	"An account may have at most %d webhooks.",
 	"Mỗi tài khoản có tối đa %d webhook.", MaxWebhooks))
 
-// ErrUnknownBankAccountID refuses an id that names no linked bank account.
-var ErrUnknownBankAccountID error = InvalidField("bank_account_id", NotLinked.EN, NotLinked.VI)
-
 // HealthHours is how many hours the health of a webhook goes back.
 const HealthHours = 24
 
@@ -392,7 +389,7 @@ func (s *DeliveryService) DeliveryHealth(ctx context.Context, accountID int64, n
 		h.Unmended = h.Unmended || hook.Retrying > 0
 	}
 	if !h.Unmended {
-		failed, _, e := s.FailedDeliveries(ctx, accountID, FailedFilter{From: now.Add(-recently)}, 1)
+		failed, _, e := s.FailedDeliveries(ctx, accountID, FailedFilter{From: now.Add(-Recently)}, 1)
 		h.Unmended, err = len(failed) > 0, e
 	}
 	return h, err

@@ -169,8 +169,8 @@ func untilClosed(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 
 func reset(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }
 
-// alert is a TLS alert in the clear.
-func alert(number byte) string { return "\x15\x03\x03\x00\x02\x02" + string([]byte{number}) }
+// tlsAlert is a TLS alert in the clear.
+func tlsAlert(number byte) string { return "\x15\x03\x03\x00\x02\x02" + string([]byte{number}) }
 
 // serverHello10 is how a server that knows TLS 1.0 at most begins.
 var serverHello10 = "\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01" + strings.Repeat("r", 32) + "\x00\xc0\x13\x00"
@@ -217,12 +217,12 @@ func (w *hostileWorld) quick(t *testing.T) []hostileReceiver {
 		{"no intermediate certificate", w.https(t, certified(middle.server(t, shopName, now))), 0, app.ErrorTLS, app.CauseUnknownAuthority, "fullchain.pem", failedTLS, soon},
 		{"TLS 1.1 at most", w.https(t, &tls.Config{Certificates: []tls.Certificate{good}, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}), 0, app.ErrorTLS, app.CauseOldTLS, "TLS 1.2 or 1.3", failedTLS, soon},
 		{"an old server's TLS 1.0", byName(asHTTPS(raw(t, serverHello10, nil))), 0, app.ErrorTLS, app.CauseHandshake, "TLS 1.2 or 1.3", failedTLS, soon},
-		{"no common cipher", byName(asHTTPS(raw(t, alert(40), nil))), 0, app.ErrorTLS, app.CauseHandshake, "current ciphers", failedTLS, soon},
-		{"a client certificate wanted", byName(asHTTPS(raw(t, alert(116), nil))), 0, app.ErrorTLS, app.CauseClientCertificate, "client certificate", failedTLS, soon},
-		{"a name that HTTPS isn't set up for", byName(asHTTPS(raw(t, alert(112), nil))), 0, app.ErrorTLS, app.CauseWrongName, "a different domain", failedTLS, soon},
+		{"no common cipher", byName(asHTTPS(raw(t, tlsAlert(40), nil))), 0, app.ErrorTLS, app.CauseHandshake, "current ciphers", failedTLS, soon},
+		{"a client certificate wanted", byName(asHTTPS(raw(t, tlsAlert(116), nil))), 0, app.ErrorTLS, app.CauseClientCertificate, "client certificate", failedTLS, soon},
+		{"a name that HTTPS isn't set up for", byName(asHTTPS(raw(t, tlsAlert(112), nil))), 0, app.ErrorTLS, app.CauseWrongName, "a different domain", failedTLS, soon},
 		{"TLS to a plain port", byName(asHTTPS(raw(t, "HTTP/1.0 400 Bad Request\r\n\r\n", nil))), 0, app.ErrorTLS, app.CauseNotTLS, "does not use HTTPS", failedTLS, soon},
 		{"closed in the handshake", byName(asHTTPS(raw(t, "", nil))), 0, app.ErrorReset, app.CauseTLS, "during the TLS handshake", failedTLS, soon},
-		{"plain to a TLS port", byName(raw(t, alert(10), nil)), 0, app.ErrorProtocol, "", "use https://", plain, soon},
+		{"plain to a TLS port", byName(raw(t, tlsAlert(10), nil)), 0, app.ErrorProtocol, "", "use https://", plain, soon},
 		{"closed without an answer", byName(raw(t, "", nil)), 0, app.ErrorReset, app.CauseResponse, "Check its error log", plain, soon},
 		{"reset", byName(raw(t, "", reset)), 0, app.ErrorReset, app.CauseResponse, "Check its error log", plain, soon},
 		{"reset in the status line", byName(raw(t, "HTTP/1.1 20", reset)), 0, app.ErrorReset, app.CauseResponse, "Check its error log", plain, soon},

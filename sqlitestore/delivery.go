@@ -92,7 +92,7 @@ func (s *payloadScan) payload(transactionID int64) (p app.Payload, err error) {
 		return p, json.Unmarshal([]byte(s.sample.String), &p)
 	}
 	s.t.ID = transactionID
-	return s.t.Payload(), nil
+	return app.PayloadOf(s.t), nil
 }
 
 // Due finds the ids in the index of the queue, where ids to skip cost little, and

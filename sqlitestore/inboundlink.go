@@ -191,7 +191,7 @@ func (r *recorder) waiting(b app.BankAccount, link *unfinishedLink, result *app.
 // waitingItem records an unassigned item on b. Somebody has chosen b for the items
 // of the link's event; an item of another event must name b without doubt.
 func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinishedLink, result *app.InboundLinkResult) error {
-	if link.event != everyEvent && !b.Fits(item.Incoming) {
+	if link.event != everyEvent && !app.Fits(b, item.Incoming) {
 		return nil
 	}
 	if link.event == everyEvent {

@@ -83,7 +83,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 			{ID: 1, AccountID: 1, Name: "shop", Dropped: true}, {ID: 2, AccountID: 1, Name: "shop", Dropped: true},
 			{ID: 1, AccountID: 1, Name: "till", Provider: "casso", Dropped: true},
 			{ID: 1, AccountID: 1, Name: "ledger", Stream: true, Dropped: true},
-			{ID: 1, AccountID: 1, Name: "telegram", Medium: app.AlertTelegram, Dropped: true},
+			{ID: 1, AccountID: 1, Name: "telegram", Medium: string(app.AlertTelegram), Dropped: true},
 		}
 		if d := cmp.Diff(want, r.Lost); d != "" {
 			t.Errorf("with the old key lost (-want +got):\n%s", d)

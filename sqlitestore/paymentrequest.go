@@ -82,7 +82,7 @@ type paymentMatch struct {
 
 // match finds the request that a new transaction is for.
 func (r *recorder) match(t app.Transaction, codes app.CodeReader) (m paymentMatch, err error) {
-	m.PaymentRequest, m.foundBy, err = t.MatchPayment(app.FindPayment{
+	m.PaymentRequest, m.foundBy, err = app.MatchPayment(t, app.FindPayment{
 		Codes: codes,
 		ByCode: func(code string) (app.PaymentRequest, bool, error) {
 			p, err := scanPaymentRequest(r.tx.queryRow(`SELECT `+paymentColumns+paymentFrom+` WHERE r.account_id = ? AND r.code = ?`, t.AccountID, code))

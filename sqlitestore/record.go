@@ -327,7 +327,7 @@ func (w cachedWebhook) outgoing(id int64, t app.Transaction, now time.Time) app.
 	at := time.UnixMilli(now.UnixMilli())
 	return app.Outgoing{
 		Delivery: app.Delivery{ID: id, AccountID: t.AccountID, WebhookID: w.ID, TransactionID: t.ID, State: app.DeliveryPending, DueAt: at, CreatedAt: at},
-		Kind:     w.Kind, URL: w.URL, Secrets: w.secrets, Payload: t.Payload(),
+		Kind:     w.Kind, URL: w.URL, Secrets: w.secrets, Payload: app.PayloadOf(t),
 	}
 }
 

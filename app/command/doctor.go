@@ -128,7 +128,7 @@ type lostSourceJSON struct {
 
 // lostAlertJSON is an alert channel that somebody must set up anew.
 type lostAlertJSON struct {
-	Medium  app.AlertMedium `json:"medium"`
+	Medium  string `json:"medium"`
 	Account int64           `json:"account_id"`
 }
 

@@ -205,7 +205,7 @@ func (e *eventStream) sendNext(newest app.NewestIDs) error {
 		events = wire.AppendEvent(events, "removed", "", string(removedJSON(next.removed)))
 	}
 	for _, t := range next.list {
-		p := t.Payload()
+		p := app.PayloadOf(t)
 		events = wire.AppendEvent(events, "transaction", p.ID, string(p.Unsigned()))
 	}
 	if len(events) > 0 {

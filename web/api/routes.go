@@ -67,16 +67,16 @@ type route struct {
 	method string
 	path   string
 	limit  limitClass
-	access access
+	access keys
 	body   bodyRule
 	handle func(s *Server, w http.ResponseWriter, q *Request) error
 }
 
-// access says which keys may call a route.
-type access byte
+// keys says which keys may call a route.
+type keys byte
 
 const (
-	reads  access = iota // any key
+	reads  keys = iota // any key
 	writes               // a key of full scope
 )
 

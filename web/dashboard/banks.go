@@ -78,7 +78,7 @@ func (s *Server) banksPage(v *visit) error {
 }
 
 func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Source) (bankCard, error) {
-	card := bankCard{BankAccountSummary: b, Reason: b.Reason(sources).In(v.Lang)}
+	card := bankCard{BankAccountSummary: b, Reason: app.BankAccountReason(b.BankAccount, sources).In(v.Lang)}
 	last := app.TransactionFilter{BankAccountID: b.ID, Sort: app.SortDateDesc, Page: app.Page{Number: 1, Size: 1}, From: v.now.AddDate(0, -1, 0)}
 	newest, err := s.Service.Ledger.Transactions(v.Context(), v.account.ID, last)
 	if err == nil && len(newest.Rows) == 0 {

@@ -80,7 +80,7 @@ const (
 func (w words) counterCard(t app.Transaction, a app.Account, till bool) counterCard {
 	card := counterCard{words: w, Transaction: t}
 	var say app.Text
-	say, card.Verdict = t.Announcement(a, till)
+	say, card.Verdict = app.Announce(t, a, till)
 	if t.CreatedAt.Sub(t.Known()) < spokenWithin {
 		card.Missed = w.now.Sub(t.CreatedAt) >= spokenFor
 		if !card.Missed {

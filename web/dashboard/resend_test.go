@@ -120,8 +120,8 @@ func TestResendRefusals(t *testing.T) {
 	_, err := w.Service.Deliveries.ToggleWebhook(ctx, 1, 1, time.Now())
 	apptest.Must(t, err)
 	refused("switched off", b.Submit("/deliveries/1/resend"), "The webhook is disabled")
-	history := func(delivery int64) string {
-		list, _, err := w.Service.Deliveries.History(ctx, 1, app.HistoryFilter{DeliveryID: delivery, Page: app.Page{Number: 1, Size: 1}})
+	history := func(id int64) string {
+		list, _, err := w.Service.Deliveries.History(ctx, 1, app.HistoryFilter{DeliveryID: id, Page: app.Page{Number: 1, Size: 1}})
 		apptest.Must(t, err)
 		return itoa(list[0].ID)
 	}

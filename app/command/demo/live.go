@@ -36,7 +36,7 @@ func (d *demo) live(ctx context.Context, every time.Duration) {
 }
 
 // pays calls with the n-th payment, as SePay does.
-func (d *demo) pays(p payment, n int) {
+func (d *demo) pays(p transfer, n int) {
 	direction := "in"
 	if p.direction == app.Out {
 		direction = "out"

@@ -47,18 +47,18 @@ func (d *demo) past(ctx context.Context) error {
 }
 
 // past is the payments of the days up to now, oldest first.
-func (t *trade) past(now time.Time) (list []payment) {
+func (t *trade) past(now time.Time) (list []transfer) {
 	year, month, day := now.Date()
 	for n := pastDays - 1; n >= 0; n-- {
 		list = append(list, t.day(time.Date(year, month, day-n, 0, 0, 0, 0, now.Location()))...)
 	}
-	list = slices.DeleteFunc(list, func(p payment) bool { return p.at.After(now) })
-	slices.SortStableFunc(list, func(a, b payment) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.content, b.content)) })
+	list = slices.DeleteFunc(list, func(p transfer) bool { return p.at.After(now) })
+	slices.SortStableFunc(list, func(a, b transfer) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.content, b.content)) })
 	return list
 }
 
 // writeStatement writes the payments of all bank accounts to one CSV file.
-func writeStatement(path string, payments []payment) error {
+func writeStatement(path string, payments []transfer) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

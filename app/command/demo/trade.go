@@ -18,8 +18,8 @@ var banks = []struct{ code, gateway, number string }{
 
 const owner = "CUA HANG HOA SEN"
 
-// payment is one line of the shop's statements.
-type payment struct {
+// transfer is one line of the shop's statements.
+type transfer struct {
 	at        time.Time
 	bank      int // index of banks
 	direction app.Direction
@@ -45,8 +45,8 @@ func newTrade() *trade {
 var customersOf = [7]int{9, 4, 5, 5, 6, 8, 11}
 
 // day makes the payments of the day that begins at start, in no order.
-func (t *trade) day(start time.Time) (list []payment) {
-	add := func(p payment) {
+func (t *trade) day(start time.Time) (list []transfer) {
+	add := func(p transfer) {
 		p.at = start.Add(8*time.Hour + time.Duration(t.random.IntN(13*60*60))*time.Second)
 		list = append(list, p)
 	}
@@ -78,12 +78,12 @@ var contents = []string{
 }
 
 // customer pays for an order, mostly a little, now and then a lot.
-func (t *trade) customer() payment {
+func (t *trade) customer() transfer {
 	t.order++
 	name := t.pick(customers)
 	words := strings.NewReplacer("{order}", fmt.Sprint(t.order), "{name}", name, "{given}", name[strings.LastIndex(name, " ")+1:],
 		"{plain}", strings.ToUpper(fold.Letters(name)), "{number}", fmt.Sprintf("%08d", t.random.IntN(1e8)))
-	p := payment{direction: app.In, bank: t.random.IntN(5) / 3, content: words.Replace(t.pick(contents)), amount: 35_000 + 5_000*t.random.Int64N(40)}
+	p := transfer{direction: app.In, bank: t.random.IntN(5) / 3, content: words.Replace(t.pick(contents)), amount: 35_000 + 5_000*t.random.Int64N(40)}
 	if n := t.random.IntN(100); n >= 55 {
 		p.amount = 240_000 + 10_000*t.random.Int64N(76)
 		if n >= 90 {
@@ -94,17 +94,17 @@ func (t *trade) customer() payment {
 }
 
 // supplier is somebody whom the shop pays for its goods.
-func (t *trade) supplier() payment {
+func (t *trade) supplier() transfer {
 	return t.bill(1_200_000+50_000*t.random.Int64N(70), "Thanh toan tien hang "+t.pick([]string{"NCC Minh Phat", "cty An Binh", "xuong Thanh Cong"}))
 }
 
 // refund gives a customer money back.
-func (t *trade) refund() payment {
+func (t *trade) refund() transfer {
 	return t.bill(50_000+10_000*t.random.Int64N(35), fmt.Sprintf("Hoan tien DH%d", t.order-t.random.IntN(20)))
 }
 
-func (t *trade) bill(amount int64, content string) payment {
-	return payment{direction: app.Out, amount: amount, content: content, bank: t.random.IntN(2)}
+func (t *trade) bill(amount int64, content string) transfer {
+	return transfer{direction: app.Out, amount: amount, content: content, bank: t.random.IntN(2)}
 }
 
 func (t *trade) pick(list []string) string { return list[t.random.IntN(len(list))] }

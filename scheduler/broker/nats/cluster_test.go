@@ -26,7 +26,7 @@ func hosts(nodes [3]*apptest.NATSServer) (list []string) {
 
 // natsKept reads what the JetStream stream has: the numbers of the messages of each bank
 // account, in the order of the stream.
-func natsKept(t testing.TB, stream jetstream.Stream, accounts int) map[int][]int {
+func natsKept(t testing.TB, kept jetstream.Stream, accounts int) map[int][]int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -35,8 +35,8 @@ func natsKept(t testing.TB, stream jetstream.Stream, accounts int) map[int][]int
 	for err := errors.New("not asked yet"); err != nil; { // nobody answers while the servers have no leader
 		apptest.Must(t, ctx.Err())
 		short, cancel := context.WithTimeout(ctx, 2*time.Second)
-		if info, err = stream.Info(short); err == nil {
-			consumer, err = stream.OrderedConsumer(short, jetstream.OrderedConsumerConfig{})
+		if info, err = kept.Info(short); err == nil {
+			consumer, err = kept.OrderedConsumer(short, jetstream.OrderedConsumerConfig{})
 		}
 		cancel()
 	}
@@ -84,7 +84,7 @@ func TestNATSNodesAreKilled(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			nodes := apptest.StartNATSCluster(t)
-			stream := nodes[0].Stream(t, jetstream.StreamConfig{
+			kept := nodes[0].Stream(t, jetstream.StreamConfig{
 				Name: "PAYMENTS", Subjects: []string{"shop.payments"}, Replicas: 3, AllowAtomicPublish: c.batches, Duplicates: c.window,
 			})
 			p := open(t, app.Broker{Kind: app.NATS, Hosts: hosts(nodes), Topic: "shop.payments"})
@@ -111,7 +111,7 @@ func TestNATSNodesAreKilled(t *testing.T) {
 			})
 			took := time.Since(began)
 			repaired.Wait()
-			repeats := brokertest.InOrder(t, natsKept(t, stream, c.accounts), c.accounts, count)
+			repeats := brokertest.InOrder(t, natsKept(t, kept, c.accounts), c.accounts, count)
 			t.Logf("%d messages in %v, %d kills, %d repeats, %d failed attempts", count, took.Round(time.Second/10), kills, repeats, len(failed))
 		})
 	}

@@ -25,7 +25,7 @@ func TestNATSPublish(t *testing.T) {
 	for _, batches := range []bool{false, true} {
 		t.Run(fmt.Sprint("batches=", batches), func(t *testing.T) {
 			server := apptest.StartNATS(t, "")
-			stream := server.Stream(t, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, AllowAtomicPublish: batches})
+			kept := server.Stream(t, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, AllowAtomicPublish: batches})
 			p := open(t, app.Broker{Kind: app.NATS, Hosts: []string{server.Address}, Topic: "shop.payments"})
 			sent := brokertest.Messages(1, 500, 7)
 			for range 2 { // the second time they are repeats
@@ -34,14 +34,14 @@ func TestNATSPublish(t *testing.T) {
 					t.Fatalf("kept %d, %v", kept, err)
 				}
 			}
-			info, err := stream.Info(t.Context())
+			info, err := kept.Info(t.Context())
 			apptest.Must(t, err)
 			if info.State.Msgs != 500 {
 				t.Errorf("the stream has %d messages", info.State.Msgs)
 			}
 			last := map[int]int{}
 			for seq := range uint64(500) {
-				m, err := stream.GetMsg(t.Context(), seq+1)
+				m, err := kept.GetMsg(t.Context(), seq+1)
 				apptest.Must(t, err)
 				var number int
 				fmt.Sscanf(string(m.Data), `{"number":%d`, &number)

@@ -1,0 +1,145 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// ReportTime is when a channel gets the report of the day: a time of day such as
+// 21:30 in the zone of the installation; empty: never. A shop that closes after
+// midnight gets before nightEnds the report of the day before.
+type ReportTime string
+
+const nightEnds ReportTime = "06:00"
+
+// night tells whether the report is about the day before.
+func (r ReportTime) night() bool { return r < nightEnds }
+
+// closing is when the report of a day is due.
+func (r ReportTime) closing(day Day, zone *time.Location) (time.Time, error) {
+	if r.night() {
+		day++
+	}
+	return ParseTime(day.String()+" "+string(r)+":00", zone)
+}
+
+// lastClosed is the last day whose report was due at now.
+func (r ReportTime) lastClosed(now time.Time, zone *time.Location) (Day, error) {
+	day := DayOf(now, zone)
+	for {
+		at, err := r.closing(day, zone)
+		if err != nil || !at.After(now) {
+			return day, err
+		}
+		day--
+	}
+}
+
+// SetReport says when a channel gets the report of the day; never where at is
+// empty. The first one is that of the next closing time.
+func (s *AlertService) SetReport(ctx context.Context, accountID int64, medium AlertMedium, at ReportTime, now time.Time) error {
+	c, err := s.AlertChannel(ctx, accountID, medium)
+	if err != nil || c.ReportTime == at {
+		return err
+	}
+	var closed Day
+	if at != "" {
+		if t, err := time.Parse("15:04", string(at)); err != nil || t.Format("15:04") != string(at) {
+			return InvalidField("report_time", "must be a time of day such as 21:30", "phải là một giờ trong ngày, ví dụ 21:30")
+		}
+		if closed, err = at.lastClosed(now, s.zone); err != nil {
+			return err
+		}
+	}
+	return s.store.SetReport(ctx, accountID, medium, at, closed)
+}
+
+// reportDue gives the day of which the channel is to get the report at now. After
+// a pause of the server it is the last day that has closed, and no other. A day
+// that hasn't come yet was reported by a clock that was wrong.
+func (s *AlertService) reportDue(c AlertChannel, now time.Time) (day Day, due bool, err error) {
+	if c.ReportTime == "" {
+		return 0, false, nil
+	}
+	day, err = c.ReportTime.lastClosed(now, s.zone)
+	return day, err == nil && (c.ReportedDay < day || c.ReportedDay > DayOf(now, s.zone)), err
+}
+
+// reportLate is how long after closing time a report says that it is late.
+const reportLate = 30 * time.Minute
+
+// reportMessage writes the report of a day.
+func (s *AlertService) reportMessage(ctx context.Context, c AlertChannel, day Day, in Installation, now time.Time) (AlertMessage, error) {
+	p, err := s.AlertPreferences(ctx, c.AccountID)
+	if err != nil {
+		return AlertMessage{}, err
+	}
+	a, err := s.rooms.Ledger.Account(ctx, c.AccountID)
+	if err != nil {
+		return AlertMessage{}, err
+	}
+	book, err := s.rooms.Ledger.DayBook(ctx, c.AccountID, day)
+	if err != nil {
+		return AlertMessage{}, err
+	}
+	closing, err := c.ReportTime.closing(day, s.zone)
+	if err != nil {
+		return AlertMessage{}, err
+	}
+	w := reportWriter{lang: p.Lang}
+	w.line(w.amounts("Money in", "Tiền vào", book.In))
+	w.line(w.amounts("Money out", "Tiền ra", book.Out))
+	w.line(w.amounts("A week before, money in", "Tiền vào cùng thứ tuần trước", book.WeekBefore.In))
+	for _, b := range book.Banks {
+		w.line("")
+		w.bank(b)
+	}
+	w.line("")
+	if DayOf(now, s.zone) == day {
+		w.line(w.t("As of ", "Tính đến ") + now.In(s.zone).Format("15:04") + ".")
+	}
+	if now.Sub(closing) > reportLate {
+		w.line(Textf("This is late: it could not be sent at %s.", "Tin này gửi muộn: lúc %s chưa gửi được.", c.ReportTime).In(w.lang))
+	}
+	if in.BaseURL != "" {
+		w.line(in.BaseURL + s.config.DayPath(day))
+	}
+	name := alertSender(a) + " · " + w.t("Day book ", "Sổ ngày ") + day.date().Format("02/01/2006")
+	return AlertMessage{
+		Medium:  c.Medium,
+		Subject: name + ": +" + w.money(book.In.Total),
+		Text:    name + "\n\n" + strings.TrimSpace(strings.Join(w.lines, "\n")),
+	}, nil
+}
+
+// reportWriter gathers the lines of a report.
+type reportWriter struct {
+	lang  Lang
+	lines []string
+}
+
+func (w *reportWriter) line(text string) { w.lines = append(w.lines, text) }
+
+func (w *reportWriter) t(en, vi string) string { return Text{en, vi}.In(w.lang) }
+
+func (w *reportWriter) money(n int64) string { return GroupDigits(n, w.lang) + "\u00a0₫" }
+
+func (w *reportWriter) amounts(en, vi string, a Amounts) string {
+	return w.t(en, vi) + ": " + w.money(a.Total) + " (" + GroupDigits(a.Count, w.lang) + ")"
+}
+
+func (w *reportWriter) bank(b BankAccountDay) {
+	name := b.Bank
+	if b.Nickname != "" {
+		name = Isolated(b.Nickname)
+	}
+	w.line(name + " " + Tail(b.AccountNumber))
+	w.line(w.amounts("In", "Vào", b.In))
+	if b.Out.Count > 0 {
+		w.line(w.amounts("Out", "Ra", b.Out))
+	}
+	if b.Closing != nil {
+		w.line(w.t("Balance told last: ", "Số dư được báo gần nhất: ") + w.money(b.Closing.Amount))
+	}
+}
