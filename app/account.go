@@ -135,7 +135,7 @@ func cleanName(field, name string) (string, error) {
 // characters, or a control character that isn't in allowed.
 func readText(text string, limit int, allowed string) (_ string, ok bool) {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
-	refused := func(r rune) bool { return isControl(r) && !strings.ContainsRune(allowed, r) }
+	refused := func(r rune) bool { return IsControl(r) && !strings.ContainsRune(allowed, r) }
 	if utf8.RuneCountInString(text) > limit || strings.ContainsFunc(text, refused) {
 		return "", false
 	}
@@ -156,7 +156,7 @@ func isVisible(r rune) bool {
 
 // isControl reports whether a character could forge a line of a listing or turn
 // the direction of a text: C0, C1 and bidirectional controls, line separators.
-func isControl(r rune) bool {
+func IsControl(r rune) bool {
 	switch {
 	case r < 0x20, r >= 0x7f && r < 0xa0:
 		return true

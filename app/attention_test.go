@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/services"
 
@@ -40,7 +41,7 @@ func result(status int, at time.Time) app.Result {
 }
 
 // attentionOf lists what needs attention, of some kinds.
-func attentionOf(w *apptest.World, at time.Time, kinds ...app.AttentionKind) []string {
+func attentionOf(w *apptest.World, at time.Time, kinds ...alert.AttentionKind) []string {
 	w.T.Helper()
 	all, err := w.Service.Alerts.Attention(w.T.Context(), 1, app.Installation{}, at)
 	apptest.Must(w.T, err)
@@ -65,7 +66,7 @@ func TestWebhookAttention(t *testing.T) {
 	now := time.Now()
 	says := func(what string, want ...string) {
 		t.Helper()
-		if d := cmp.Diff(append([]string{}, want...), attentionOf(w, now, app.AttentionWebhook, app.AttentionRetry)); d != "" {
+		if d := cmp.Diff(append([]string{}, want...), attentionOf(w, now, alert.AttentionWebhook, alert.AttentionRetry)); d != "" {
 			t.Errorf("%s: %s", what, d)
 		}
 	}
@@ -140,7 +141,7 @@ func TestWebhookAttention(t *testing.T) {
 	_, err := w.Service.Deliveries.ToggleWebhook(t.Context(), 1, hook.ID, now)
 	apptest.Must(t, err)
 	says("turned off")
-	if slices.Contains(app.AlertKinds, app.AttentionRetry) {
+	if slices.Contains(alert.AlertKinds, alert.AttentionRetry) {
 		t.Error("one failure wakes somebody")
 	}
 }
@@ -155,7 +156,7 @@ func TestStreamAttention(t *testing.T) {
 	began := time.Date(2026, 11, 21, 3, 59, 30, 0, time.UTC)
 	says := func(what string, at time.Time, want ...string) {
 		t.Helper()
-		if d := cmp.Diff(append([]string{}, want...), attentionOf(w, at, app.AttentionStream)); d != "" {
+		if d := cmp.Diff(append([]string{}, want...), attentionOf(w, at, alert.AttentionStream)); d != "" {
 			t.Errorf("%s: %s", what, d)
 		}
 	}
@@ -208,7 +209,7 @@ func TestSilenceAfterBusyDays(t *testing.T) {
 				}, nil, app.IdempotencyKey{}, now)
 				apptest.Must(t, err)
 			}
-			if got := attentionOf(w, now, app.AttentionSource); (len(got) == 1) != c.want {
+			if got := attentionOf(w, now, alert.AttentionSource); (len(got) == 1) != c.want {
 				t.Errorf("%q, want one: %v", got, c.want)
 			}
 		})

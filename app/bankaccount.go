@@ -189,7 +189,7 @@ func (b BankAccount) Transfer(amount int64, content string) (t vietqr.Transfer, 
 // BankAccount finds a linked bank account.
 func (s *Service) BankAccount(ctx context.Context, accountID, id int64) (BankAccount, error) {
 	list, err := s.BankAccounts(ctx, accountID)
-	return find(list, err, func(b BankAccount) bool { return b.ID == id }, ErrNoBankAccount)
+	return Find(list, err, func(b BankAccount) bool { return b.ID == id }, ErrNoBankAccount)
 }
 
 // bankField is the code of the bank with this name; v notes an unknown name.

@@ -142,7 +142,7 @@ var ErrNoCodePattern error = NotFound("There is no code pattern with this id.", 
 // CodePattern finds a code pattern.
 func (s *Service) CodePattern(ctx context.Context, accountID, id int64) (CodePattern, error) {
 	list, err := s.CodePatterns(ctx, accountID)
-	return find(list, err, func(p CodePattern) bool { return p.ID == id }, ErrNoCodePattern)
+	return Find(list, err, func(p CodePattern) bool { return p.ID == id }, ErrNoCodePattern)
 }
 
 // ErrSamePrefix refuses a second pattern with a prefix.

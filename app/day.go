@@ -32,7 +32,7 @@ func DayOf(t time.Time, zone *time.Location) Day {
 // Start is the first instant of the day in zone.
 func (d Day) Start(zone *time.Location) time.Time {
 	const step = 15 * time.Minute // every zone's offset is a multiple of it
-	y, m, day := d.date().Date()
+	y, m, day := d.Date().Date()
 	t := time.Date(y, m, day, 0, 0, 0, 0, zone)
 	// Where the clocks change at midnight, it comes twice or not at all.
 	for DayOf(t, zone) < d {
@@ -46,19 +46,19 @@ func (d Day) Start(zone *time.Location) time.Time {
 
 // WeekStart is the Monday of the day's week.
 func (d Day) WeekStart() Day {
-	sinceMonday := (int(d.date().Weekday()) + 6) % 7
+	sinceMonday := (int(d.Date().Weekday()) + 6) % 7
 	return d - Day(sinceMonday)
 }
 
 // MonthStart is the first day of the day's month.
 func (d Day) MonthStart() Day {
-	return d - Day(d.date().Day()-1)
+	return d - Day(d.Date().Day()-1)
 }
 
 // String is the day as Y-m-d.
-func (d Day) String() string { return d.date().Format(DateLayout) }
+func (d Day) String() string { return d.Date().Format(DateLayout) }
 
-func (d Day) date() time.Time { return time.Unix(int64(d)*86400, 0).UTC() }
+func (d Day) Date() time.Time { return time.Unix(int64(d)*86400, 0).UTC() }
 
 // FormatTime writes t as Y-m-d H:i:s in zone.
 func FormatTime(t time.Time, zone *time.Location) string {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/services"
 )
@@ -17,14 +18,14 @@ func TestPaymentFeedWaits(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	var fails error
-	w := apptest.Open(t, apptest.NewFile(t), services.Config{Alert: func(context.Context, app.AlertChannel, app.AlertMessage) error { return fails }})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{Alert: func(context.Context, alert.AlertChannel, alert.AlertMessage) error { return fails }})
 	t.Cleanup(w.Close)
 	now := time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)
-	_, err := w.Service.Alerts.SetAlertChannel(ctx, app.AlertChannel{
-		AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: "123456:" + "abcdefghijklmnopqrstuvwxyzABCDEFGHI", Chat: "5"},
+	_, err := w.Service.Alerts.SetAlertChannel(ctx, alert.AlertChannel{
+		AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: "123456:" + "abcdefghijklmnopqrstuvwxyzABCDEFGHI", Chat: "5"},
 	}, now)
 	apptest.Must(t, err)
-	apptest.Must(t, w.Service.Alerts.SetPaymentFeed(ctx, 1, app.AlertTelegram, app.PaymentFeed{On: true}))
+	apptest.Must(t, w.Service.Alerts.SetPaymentFeed(ctx, 1, alert.AlertTelegram, alert.PaymentFeed{On: true}))
 	w.Link("ACB", apptest.SomeAccount)
 	may := func(at time.Time, want bool) {
 		t.Helper()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
@@ -445,7 +446,7 @@ func TestPaymentCodesUsedUp(t *testing.T) {
 		list, err := d.Service.Alerts.Attention(t.Context(), 1, app.Installation{}, d.now)
 		apptest.Must(t, err)
 		for _, a := range list {
-			if a.Kind == app.AttentionCodes {
+			if a.Kind == alert.AttentionCodes {
 				prefixes += a.Text.EN[:len("Payment codes that begin with AB")]
 			}
 		}

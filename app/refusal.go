@@ -32,7 +32,7 @@ type Refusal struct {
 }
 
 // likelyCause is a sentence on what to look at first.
-func (r Refusal) likelyCause() Text {
+func (r Refusal) LikelyCause() Text {
 	if r.Code == RefusalTooLarge || r.Code == RefusalBusy {
 		return r.Text
 	}
@@ -61,7 +61,7 @@ func (s *InboundService) RefusedCalls(ctx context.Context, accountID, sourceID i
 // RefusedCall finds one of those that RefusedCalls lists.
 func (s *InboundService) RefusedCall(ctx context.Context, accountID, id int64) (RefusedCall, error) {
 	list, err := s.RefusedCalls(ctx, accountID, 0, KeptRefusedCalls)
-	return find(list, err, func(c RefusedCall) bool { return c.ID == id }, ErrNoRefusedCall)
+	return Find(list, err, func(c RefusedCall) bool { return c.ID == id }, ErrNoRefusedCall)
 }
 
 // ErrNoRefusedCall says that an id names no refused call.

@@ -22,7 +22,7 @@ func (s *Service) Zone() *time.Location { return s.zone }
 
 // find gives the first member of a list that is the wanted one, or the error
 // that there is none. err is the error of reading the list.
-func find[T any](list []T, err error, wanted func(T) bool, none error) (T, error) {
+func Find[T any](list []T, err error, wanted func(T) bool, none error) (T, error) {
 	i := slices.IndexFunc(list, wanted)
 	if err == nil && i < 0 {
 		err = none

@@ -162,7 +162,7 @@ func (s *InboundService) AddSource(ctx context.Context, accountID int64, in Sour
 		v.Merge(kind.checkOptions(in))
 	}
 	if in.APIURL != "" {
-		v.Merge(s.config.Targets.checkAPIURL(in.APIURL))
+		v.Merge(s.config.Targets.CheckAPIURL(in.APIURL))
 	}
 	in.Secret, err = kind.readSecret(in.Auth, in.Secret)
 	v.Merge(err)
@@ -267,7 +267,7 @@ const ShortSecret = 16
 // checkSourceSecret refuses a secret that no header could carry.
 func checkSourceSecret(field, secret string) error {
 	n := utf8.RuneCountInString(secret)
-	if n < 1 || n > 500 || strings.TrimSpace(secret) != secret || !utf8.ValidString(secret) || strings.IndexFunc(secret, isControl) >= 0 {
+	if n < 1 || n > 500 || strings.TrimSpace(secret) != secret || !utf8.ValidString(secret) || strings.IndexFunc(secret, IsControl) >= 0 {
 		return InvalidField(field, "must be 1 to 500 characters without control characters or spaces at its ends",
 			"phải có từ 1 đến 500 ký tự, không có ký tự điều khiển hay khoảng trắng ở hai đầu")
 	}
@@ -284,13 +284,13 @@ type SourceHealth struct {
 // SourceHealth finds a source in use.
 func (s *InboundService) SourceHealth(ctx context.Context, accountID, id int64) (SourceHealth, error) {
 	list, err := s.SourcesHealth(ctx, accountID)
-	return find(list, err, func(src SourceHealth) bool { return src.ID == id }, ErrNoSource)
+	return Find(list, err, func(src SourceHealth) bool { return src.ID == id }, ErrNoSource)
 }
 
 // source finds a source in use.
 func (s *InboundService) source(ctx context.Context, accountID, id int64) (Source, error) {
 	list, err := s.Sources(ctx, accountID)
-	return find(list, err, func(src Source) bool { return src.ID == id }, ErrNoSource)
+	return Find(list, err, func(src Source) bool { return src.ID == id }, ErrNoSource)
 }
 
 // RotateSource replaces the secret of a source at once, by the given one or, if

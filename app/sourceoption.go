@@ -70,7 +70,7 @@ const (
 
 func checkSender(sender string) error {
 	n := utf8.RuneCountInString(sender)
-	if n < 1 || n > 50 || strings.TrimSpace(sender) != sender || !utf8.ValidString(sender) || strings.IndexFunc(sender, isControl) >= 0 {
+	if n < 1 || n > 50 || strings.TrimSpace(sender) != sender || !utf8.ValidString(sender) || strings.IndexFunc(sender, IsControl) >= 0 {
 		return InvalidField("sender", "must be a name or number as the phone shows it, at most 50 characters", "phải là tên hoặc số như điện thoại hiển thị, tối đa 50 ký tự")
 	}
 	return nil

@@ -201,7 +201,7 @@ func checkTopic(kind BrokerKind, topic string) *Text {
 
 // check refuses credentials that no broker of the kind takes.
 func (c BrokerCredentials) check(v *Invalid, kind BrokerKind) {
-	if len(c.Username) > maxBrokerUsername || strings.ContainsFunc(c.Username, isControl) {
+	if len(c.Username) > maxBrokerUsername || strings.ContainsFunc(c.Username, IsControl) {
 		v.Add("username", "must be at most 200 bytes without control characters", "phải có tối đa 200 byte, không chứa ký tự điều khiển")
 	}
 	switch {

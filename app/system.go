@@ -254,7 +254,7 @@ func (s *UpkeepService) Well(ctx context.Context, now time.Time) error {
 }
 
 // systemWarnings reads the files and gives the Warnings.
-func (s *UpkeepService) systemWarnings(ctx context.Context, in Installation, now time.Time) ([]Warning, error) {
+func (s *UpkeepService) SystemWarnings(ctx context.Context, in Installation, now time.Time) ([]Warning, error) {
 	storage, err := s.store.StorageStatus(now)
 	if err != nil {
 		return nil, err

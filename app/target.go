@@ -47,7 +47,7 @@ func ParseTargetPolicy(entries []string) (*TargetPolicy, error) {
 			continue
 		}
 		host := hostName(network)
-		if !validHostName(host) || endsInNumber(host) {
+		if !ValidHostName(host) || endsInNumber(host) {
 			return nil, fmt.Errorf("allowed target %q is not CIDR[@PORT] nor a host name", entry)
 		}
 		p.hosts[allowedHost{host, uint16(port)}] = true
@@ -316,7 +316,7 @@ func (p *TargetPolicy) CheckURL(raw string) *Text {
 
 // checkAPIURL judges the base URL of an API, to which paths and queries are
 // added. The faults are those of field api_url.
-func (p *TargetPolicy) checkAPIURL(raw string) error {
+func (p *TargetPolicy) CheckAPIURL(raw string) error {
 	var v Invalid
 	if bad := p.CheckURL(raw); bad != nil {
 		v.Add("api_url", bad.EN, bad.VI)
@@ -345,7 +345,7 @@ func (p *TargetPolicy) checkHostName(host string, port uint16) *Text {
 	switch {
 	case p.allowsHost(host, port):
 		return nil
-	case !validHostName(host):
+	case !ValidHostName(host):
 		return &Text{"has a host that is not a valid name; write an internationalised name as punycode", "có tên máy chủ không hợp lệ; tên miền có dấu phải viết dạng punycode"}
 	case endsInNumber(host):
 		return &Text{"has a host that ends in a number but is not an IPv4 address in dotted form", "có tên máy chủ kết thúc bằng số nhưng không phải địa chỉ IPv4 dạng chuẩn"}
@@ -423,7 +423,7 @@ func cutPort(authority string) (host, port string, found bool) {
 
 // validHostName checks a name by RFC 1123, and allows the underscore that many
 // real hosts have.
-func validHostName(host string) bool {
+func ValidHostName(host string) bool {
 	if host == "" || len(host) > 253 {
 		return false
 	}

@@ -361,7 +361,7 @@ func (s *DeliveryService) WebhookHealths(ctx context.Context, accountID int64, n
 // none.
 func (s *DeliveryService) WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) (WebhookHealth, error) {
 	list, err := s.store.WebhookHealth(ctx, accountID, webhookID, now)
-	return find(list, err, func(WebhookHealth) bool { return true }, ErrNoWebhook)
+	return Find(list, err, func(WebhookHealth) bool { return true }, ErrNoWebhook)
 }
 
 // DeliveryHealth counts the attempts of the last 24 hours and the queue.

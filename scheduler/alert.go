@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/services"
 )
 
@@ -31,9 +32,9 @@ func (s *Scheduler) alert(ctx context.Context, service *services.All, in app.Ins
 }
 
 // logAlerted says that a channel fails, or that it works again.
-func (s *Scheduler) logAlerted(r app.Alerted) {
+func (s *Scheduler) logAlerted(r alert.Alerted) {
 	log := s.log.With("account", r.Channel.AccountID, "medium", string(r.Channel.Medium))
-	var fault *app.AlertError
+	var fault *alert.AlertError
 	switch {
 	case errors.As(r.Err, &fault) && fault.Partly:
 		log.Warn("not all recipients were alerted", "err", r.Err)
@@ -70,17 +71,17 @@ func newAlerter(n *network, version string, transport http.RoundTripper) *Alerte
 }
 
 // Send sends one message, as services.Config says.
-func (a *Alerter) Send(ctx context.Context, c app.AlertChannel, m app.AlertMessage) error {
+func (a *Alerter) Send(ctx context.Context, c alert.AlertChannel, m alert.AlertMessage) error {
 	var err error
 	switch c.Medium {
-	case app.AlertTelegram:
+	case alert.AlertTelegram:
 		err = a.sendTelegram(ctx, c.Telegram, m)
-	case app.AlertEmail:
+	case alert.AlertEmail:
 		err = a.sendEmail(ctx, c.Email, m)
 	default:
 		err = a.sendChat(ctx, c, m)
 	}
-	var fault *app.AlertError
+	var fault *alert.AlertError
 	if errors.As(err, &fault) {
 		fault.Text.EN, fault.Text.VI = conceal(fault.Text.EN, c.Secrets()...), conceal(fault.Text.VI, c.Secrets()...)
 	}
@@ -116,7 +117,7 @@ func said(text string) string {
 
 // unreachableAlert explains an error before the other side could say anything,
 // by its class alone. where is its name and port.
-func unreachableAlert(where string, err error) *app.AlertError {
+func unreachableAlert(where string, err error) *alert.AlertError {
 	text := app.Textf("%s did not answer in time: check host, port and the kind of encryption.", "%s không trả lời kịp thời gian: vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where)
 	switch class, detail := classify(err, app.CauseConnect); class {
 	case app.ErrorTimeout:
@@ -135,5 +136,5 @@ func unreachableAlert(where string, err error) *app.AlertError {
 	default:
 		text = app.Textf("The connection to %s broke off: check host, port and the kind of encryption, and whether a firewall cuts in.", "Kết nối với %s bị ngắt: vui lòng kiểm tra máy chủ, cổng, kiểu mã hoá và tường lửa.", where)
 	}
-	return &app.AlertError{Text: text}
+	return &alert.AlertError{Text: text}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/web/dashboard"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,11 +78,11 @@ func (c *chat) sent() []string {
 // bot sets up alerts to a chat, in English.
 func (s *installation) bot(t *testing.T) {
 	t.Helper()
-	_, err := s.Service.Alerts.SetAlertChannel(context.Background(), app.AlertChannel{
-		AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: someToken, Chat: "-100200300"},
+	_, err := s.Service.Alerts.SetAlertChannel(context.Background(), alert.AlertChannel{
+		AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "-100200300"},
 	}, time.Now())
 	must(t, err)
-	must(t, s.Service.Alerts.SetAlertPreferences(context.Background(), 1, app.AlertPreferences{Lang: app.English}))
+	must(t, s.Service.Alerts.SetAlertPreferences(context.Background(), 1, alert.AlertPreferences{Lang: app.English}))
 }
 
 // wantTexts checks that the messages hold these parts, in this order, one after
@@ -305,7 +306,7 @@ func TestAlertFailures(t *testing.T) {
 		}
 		list, err := s.Service.Alerts.Attention(t.Context(), 1, app.Installation{BaseURL: "https://x"}, time.Now())
 		must(t, err)
-		if last := list[len(list)-1]; last.Kind != app.AttentionAlert || !strings.Contains(last.Text.EN, "bot was kicked") || dashboard.AttentionPath(last) != "/settings/alerts" {
+		if last := list[len(list)-1]; last.Kind != alert.AttentionAlert || !strings.Contains(last.Text.EN, "bot was kicked") || dashboard.AttentionPath(last) != "/settings/alerts" {
 			t.Errorf("%+v", list)
 		}
 		messages, err := s.Service.Alerts.AlertMessages(t.Context(), 1, 100)
@@ -360,7 +361,7 @@ func TestAlertMuted(t *testing.T) {
 		s.start(t)
 		s.Record("1")
 		time.Sleep(2 * time.Minute)
-		must(t, s.Service.Alerts.SetAlertPreferences(t.Context(), 1, app.AlertPreferences{Lang: app.Vietnamese, Muted: []app.AttentionKind{app.AttentionWebhook}}))
+		must(t, s.Service.Alerts.SetAlertPreferences(t.Context(), 1, alert.AlertPreferences{Lang: app.Vietnamese, Muted: []alert.AttentionKind{alert.AttentionWebhook}}))
 		time.Sleep(20 * time.Minute)
 		s.pass(t, shop, c, 72*time.Hour, 6*time.Hour)
 		c.wantTexts(t, "⚠️ Webhook", "1 thông báo thất bại trong 24 giờ qua … Xem và gửi lại: https://baoco.example.vn/", "✅ Hết cảnh báo: Có thông báo thất bại trong 24 giờ qua (từ ")
@@ -378,8 +379,8 @@ func TestAlertAccountsAndPlan(t *testing.T) {
 		ctx := t.Context()
 		other, err := s.Service.Ledger.CreateAccount(ctx, "Quán Hoa", time.Now())
 		must(t, err)
-		_, err = s.Service.Alerts.SetAlertChannel(ctx, app.AlertChannel{
-			AccountID: other.ID, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: someToken, Chat: "-100200300"},
+		_, err = s.Service.Alerts.SetAlertChannel(ctx, alert.AlertChannel{
+			AccountID: other.ID, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "-100200300"},
 		}, time.Now())
 		must(t, err)
 		s.webhook(t, "https://shop.example.vn/hook") // of account 1, which has no channel
@@ -427,7 +428,7 @@ func TestAlertHangs(t *testing.T) {
 		if diff := cmp.Diff(times500, shop.times()); diff != "" {
 			t.Error(diff)
 		}
-		c, err := s.Service.Alerts.AlertChannel(t.Context(), 1, app.AlertTelegram)
+		c, err := s.Service.Alerts.AlertChannel(t.Context(), 1, alert.AlertTelegram)
 		must(t, err)
 		if c.Failures < 3 || int(asked.Load()) != c.Failures || !strings.Contains(s.log.String(), "did not answer in time") {
 			t.Errorf("%d failures of %d attempts\n%s", c.Failures, asked.Load(), s.log)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/services"
 	"baoco/sqlitestore"
@@ -59,7 +60,7 @@ func (b backups) warned(now time.Time) string {
 	b.t.Helper()
 	list, err := b.Service.Alerts.Attention(context.Background(), app.DefaultAccountID, app.Installation{BaseURL: "https://baoco.vn"}, now)
 	must(b.t, err)
-	i := slices.IndexFunc(list, func(a app.Attention) bool { return a.Kind == app.AttentionServer && a.Warning == app.WarningBackup })
+	i := slices.IndexFunc(list, func(a alert.Attention) bool { return a.Kind == alert.AttentionServer && a.Warning == app.WarningBackup })
 	if i < 0 {
 		return ""
 	}

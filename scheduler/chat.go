@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 )
 
 // The chats that take a message as one POST of JSON. What each is sent, and which
@@ -40,7 +41,7 @@ const (
 
 // sendChat sends a message. The address holds a secret, so that no error of the
 // client leaves this function as it is.
-func (a *Alerter) sendChat(ctx context.Context, c app.AlertChannel, m app.AlertMessage) error {
+func (a *Alerter) sendChat(ctx context.Context, c alert.AlertChannel, m alert.AlertMessage) error {
 	address, content := chatRequest(c.Medium, c.Chat, m, time.Now())
 	body, err := json.Marshal(content)
 	if err != nil {
@@ -52,7 +53,7 @@ func (a *Alerter) sendChat(ctx context.Context, c app.AlertChannel, m app.AlertM
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", app.UserAgent(a.version))
-	if c.Medium == app.AlertNtfy && c.Chat.Token != "" {
+	if c.Medium == alert.AlertNtfy && c.Chat.Token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.Chat.Token)
 	}
 	response, err := a.chats.Do(request)
@@ -68,15 +69,15 @@ func (a *Alerter) sendChat(ctx context.Context, c app.AlertChannel, m app.AlertM
 }
 
 // chatRequest is what a message is to a medium.
-func chatRequest(medium app.AlertMedium, chat app.ChatSettings, m app.AlertMessage, now time.Time) (address string, body map[string]any) {
+func chatRequest(medium alert.AlertMedium, chat alert.ChatSettings, m alert.AlertMessage, now time.Time) (address string, body map[string]any) {
 	switch medium {
-	case app.AlertZalo:
+	case alert.AlertZalo:
 		return zaloURL + "/bot" + chat.Token + "/sendMessage", map[string]any{"chat_id": chat.Chat, "text": clipUTF16(m.Text, zaloText)}
-	case app.AlertDiscord: // 4: no previews of links
+	case alert.AlertDiscord: // 4: no previews of links
 		return chat.URL, map[string]any{"content": clipUTF16(escapeMarkdown(m.Text), discordText), "allowed_mentions": map[string]any{"parse": []string{}}, "flags": 4}
-	case app.AlertSlack:
+	case alert.AlertSlack:
 		return chat.URL, map[string]any{"text": strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(m.Text), "mrkdwn": false}
-	case app.AlertLark:
+	case alert.AlertLark:
 		// Tags such as <at user_id="all"> would be read.
 		body = map[string]any{"msg_type": "text", "content": map[string]string{"text": strings.ReplaceAll(m.Text, "<", "‹")}}
 		if chat.Token != "" {
@@ -128,28 +129,28 @@ type chatAnswer struct {
 	RetryAfter  float64         `json:"retry_after"` // Discord, in seconds
 }
 
-func chatTook(medium app.AlertMedium, status int, data []byte) bool {
+func chatTook(medium alert.AlertMedium, status int, data []byte) bool {
 	var answer chatAnswer
 	unreadable := json.Unmarshal(data, &answer) != nil
 	switch {
-	case medium == app.AlertDiscord:
+	case medium == alert.AlertDiscord:
 		return status == http.StatusNoContent || status == http.StatusOK
 	case status != http.StatusOK:
 		return false
-	case medium == app.AlertSlack:
+	case medium == alert.AlertSlack:
 		return strings.TrimSpace(string(data)) == "ok"
 	case unreadable:
 		return false
-	case medium == app.AlertZalo:
+	case medium == alert.AlertZalo:
 		return answer.OK != nil && *answer.OK
-	case medium == app.AlertLark:
+	case medium == alert.AlertLark:
 		return string(answer.Code) == "0"
 	}
 	return answer.ID != ""
 }
 
 // explainChat says what an answer means in practice, in the medium's own words.
-func explainChat(c app.AlertChannel, response *http.Response, data []byte) error {
+func explainChat(c alert.AlertChannel, response *http.Response, data []byte) error {
 	var answer chatAnswer
 	words := string(data)
 	if json.Unmarshal(data, &answer) == nil {
@@ -175,7 +176,7 @@ func explainChat(c app.AlertChannel, response *http.Response, data []byte) error
 		seconds = answer.RetryAfter
 	}
 	name := c.Medium.Name()
-	return &app.AlertError{
+	return &alert.AlertError{
 		Text:       app.Text{EN: name.EN + " answered “" + words + "”: " + what.EN + ".", VI: name.VI + " trả lời “" + words + "”: " + what.VI + "."},
 		RetryAfter: time.Duration(min(max(seconds, 0), 24*3600) * float64(time.Second)),
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/alert"
 
 	"github.com/wneessen/go-mail"
 )
@@ -22,7 +23,7 @@ const mailConversation = 256 << 10
 
 // sendEmail sends the message to each recipient by itself, over one connection:
 // an address that is refused keeps it from nobody else.
-func (a *Alerter) sendEmail(ctx context.Context, e app.EmailSettings, m app.AlertMessage) error {
+func (a *Alerter) sendEmail(ctx context.Context, e alert.EmailSettings, m alert.AlertMessage) error {
 	messages, err := a.mailMessages(e, m)
 	if err != nil {
 		return errors.New("the message can't be written as an e-mail")
@@ -60,13 +61,13 @@ func (a *Alerter) sendEmail(ctx context.Context, e app.EmailSettings, m app.Aler
 	return fault
 }
 
-func (a *Alerter) dialMail(ctx context.Context, e app.EmailSettings, secure *tls.Config) (net.Conn, error) {
+func (a *Alerter) dialMail(ctx context.Context, e alert.EmailSettings, secure *tls.Config) (net.Conn, error) {
 	conn, err := a.network.dial(ctx, "tcp", hostPort(e))
 	if err != nil {
 		return nil, err
 	}
 	conn = newMailConn(ctx, conn)
-	if e.Security != app.MailTLS {
+	if e.Security != alert.MailTLS {
 		return conn, nil
 	}
 	encrypted := tls.Client(conn, secure)
@@ -96,13 +97,13 @@ func greetingName(own net.Addr) string {
 }
 
 // mailClient makes a client that speaks over one connection.
-func mailClient(e app.EmailSettings, secure *tls.Config, conn net.Conn) (*mail.Client, error) {
+func mailClient(e alert.EmailSettings, secure *tls.Config, conn net.Conn) (*mail.Client, error) {
 	options := []mail.Option{
-		mail.WithPort(e.Port), mail.WithTimeout(app.AlertTimeout), mail.WithTLSConfig(secure), mail.WithTLSPolicy(mail.TLSMandatory), mail.WithoutNoop(),
+		mail.WithPort(e.Port), mail.WithTimeout(alert.AlertTimeout), mail.WithTLSConfig(secure), mail.WithTLSPolicy(mail.TLSMandatory), mail.WithoutNoop(),
 		mail.WithHELO(greetingName(conn.LocalAddr())),
 		mail.WithDialContextFunc(func(context.Context, string, string) (net.Conn, error) { return conn, nil }),
 	}
-	if e.Security == app.MailTLS {
+	if e.Security == alert.MailTLS {
 		options = append(options, mail.WithSSL())
 	}
 	if e.Username != "" {
@@ -114,7 +115,7 @@ func mailClient(e app.EmailSettings, secure *tls.Config, conn net.Conn) (*mail.C
 }
 
 // mailMessages are the same message, once for each recipient.
-func (a *Alerter) mailMessages(e app.EmailSettings, m app.AlertMessage) ([]*mail.Msg, error) {
+func (a *Alerter) mailMessages(e alert.EmailSettings, m alert.AlertMessage) ([]*mail.Msg, error) {
 	var messages []*mail.Msg
 	for _, to := range e.To {
 		message := mail.NewMsg()
@@ -157,13 +158,13 @@ func (c *mailConn) Close() error {
 	return c.Conn.Close()
 }
 
-func hostPort(e app.EmailSettings) string {
+func hostPort(e alert.EmailSettings) string {
 	return net.JoinHostPort(strings.Trim(e.Host, "[]"), strconv.Itoa(e.Port))
 }
 
 // explainMail says what an error of a conversation means in practice, with the
 // server's own words.
-func explainMail(ctx context.Context, e app.EmailSettings, err error) *app.AlertError {
+func explainMail(ctx context.Context, e alert.EmailSettings, err error) *alert.AlertError {
 	var (
 		answer    *textproto.Error
 		sending   *mail.SendError
@@ -203,7 +204,7 @@ func explainMail(ctx context.Context, e app.EmailSettings, err error) *app.Alert
 		words = conceal(words, e.Password)
 	}
 	words = said(words)
-	return &app.AlertError{Text: app.Text{EN: "The mail server answered “" + words + "”: " + what.EN + ".", VI: "Máy chủ thư trả lời “" + words + "”: " + what.VI + "."}}
+	return &alert.AlertError{Text: app.Text{EN: "The mail server answered “" + words + "”: " + what.EN + ".", VI: "Máy chủ thư trả lời “" + words + "”: " + what.VI + "."}}
 }
 
 // mailWords is what the server said, out of a sentence that the library wraps

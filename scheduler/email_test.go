@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/services"
 	"baoco/scheduler"
@@ -183,35 +184,35 @@ func (w *mailWorld) mailbox(t *testing.T, implicit bool, answers map[string]stri
 }
 
 // settings are those that fit a mailbox.
-func (m *mailbox) settings(t *testing.T) app.EmailSettings {
+func (m *mailbox) settings(t *testing.T) alert.EmailSettings {
 	t.Helper()
 	_, port, err := net.SplitHostPort(m.addr)
 	must(t, err)
 	n, err := strconv.Atoi(port)
 	must(t, err)
-	security := app.MailStartTLS
+	security := alert.MailStartTLS
 	if m.implicit {
-		security = app.MailTLS
+		security = alert.MailTLS
 	}
-	return app.EmailSettings{
+	return alert.EmailSettings{
 		Host: "mail.example.vn", Port: n, Security: security, Username: "lan", Password: mailPassword,
 		From: "shop@example.vn", To: []string{"lan@example.vn", "minh@example.vn"},
 	}
 }
 
 // test sends a test by e-mail and gives the failure.
-func (w *mailWorld) test(t *testing.T, e app.EmailSettings) error {
+func (w *mailWorld) test(t *testing.T, e alert.EmailSettings) error {
 	t.Helper()
 	return w.testWithin(t, 5*time.Second, e)
 }
 
-func (w *mailWorld) testWithin(t *testing.T, limit time.Duration, e app.EmailSettings) error {
+func (w *mailWorld) testWithin(t *testing.T, limit time.Duration, e alert.EmailSettings) error {
 	t.Helper()
-	_, err := w.Service.Alerts.SetAlertChannel(context.Background(), app.AlertChannel{AccountID: 1, Medium: app.AlertEmail, Email: e}, time.Now())
+	_, err := w.Service.Alerts.SetAlertChannel(context.Background(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertEmail, Email: e}, time.Now())
 	must(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	return w.Service.Alerts.TestAlert(ctx, 1, app.AlertEmail, alertHome, time.Now())
+	return w.Service.Alerts.TestAlert(ctx, 1, alert.AlertEmail, alertHome, time.Now())
 }
 
 // An e-mail arrives at each recipient, encrypted either way, readable.
@@ -254,24 +255,24 @@ func TestAlertEmailFailures(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		answers  map[string]string
-		change   func(*app.EmailSettings)
+		change   func(*alert.EmailSettings)
 		implicit bool
 		says     []string
 		letters  int
 	}{
-		{"password", nil, func(e *app.EmailSettings) { e.Password = "wrong" + mailPassword }, false, []string{"535 5.7.8 Username and Password not accepted", "app password"}, 0},
-		{"password, where the answer is cut", map[string]string{"refused": strings.Repeat("x", 125) + " "}, func(e *app.EmailSettings) { e.Password = "wrong" + mailPassword }, false, []string{"535 5.7.8 Username and Password not accepted", "app password"}, 0},
+		{"password", nil, func(e *alert.EmailSettings) { e.Password = "wrong" + mailPassword }, false, []string{"535 5.7.8 Username and Password not accepted", "app password"}, 0},
+		{"password, where the answer is cut", map[string]string{"refused": strings.Repeat("x", 125) + " "}, func(e *alert.EmailSettings) { e.Password = "wrong" + mailPassword }, false, []string{"535 5.7.8 Username and Password not accepted", "app password"}, 0},
 		{"sender", map[string]string{"MAIL": "553 5.7.1 not yours"}, nil, false, []string{"553 5.7.1 not yours", "shop@example.vn may not send"}, 0},
 		{"recipients", map[string]string{"RCPT": "550 5.1.1 no such user"}, nil, true, []string{"550 5.1.1 no such user", "check the addresses"}, 0},
 		{"name of this machine", map[string]string{"RCPT": "504 5.5.2 <vps.lan>: Helo command rejected: Host not found"}, nil, false, []string{"504 5.5.2", "hostnamectl set-hostname"}, 0},
 		{"one recipient", map[string]string{"RCPT TO:<lan@example.vn>": "550 5.1.1 no such user"}, nil, false, []string{"550 5.1.1 no such user"}, 1},
 		{"later", map[string]string{"DATA": "451 4.7.1 greylisted"}, nil, false, []string{"451 4.7.1 greylisted", "tried again later"}, 0},
 		{"no STARTTLS", map[string]string{"EHLO": "250 mail.example.vn"}, nil, false, []string{"STARTTLS", "kind of encryption"}, 0},
-		{"not TLS", nil, func(e *app.EmailSettings) { e.Security = app.MailTLS }, false, []string{"secure connection", "kind of encryption"}, 0},
-		{"silent", nil, func(e *app.EmailSettings) { e.Security = app.MailStartTLS }, true, []string{"did not answer in time"}, 0},
-		{"nobody there", nil, func(e *app.EmailSettings) { e.Port = 1 }, false, []string{"Nothing listens at mail.example.vn:1"}, 0},
-		{"no such name", nil, func(e *app.EmailSettings) { e.Host = "mial.example.vn" }, false, []string{"could not be looked up"}, 0},
-		{"wrong name", nil, func(e *app.EmailSettings) { e.Host = "bot.example.vn" }, false, []string{"secure connection to bot.example.vn", "not bot.example.vn"}, 0},
+		{"not TLS", nil, func(e *alert.EmailSettings) { e.Security = alert.MailTLS }, false, []string{"secure connection", "kind of encryption"}, 0},
+		{"silent", nil, func(e *alert.EmailSettings) { e.Security = alert.MailStartTLS }, true, []string{"did not answer in time"}, 0},
+		{"nobody there", nil, func(e *alert.EmailSettings) { e.Port = 1 }, false, []string{"Nothing listens at mail.example.vn:1"}, 0},
+		{"no such name", nil, func(e *alert.EmailSettings) { e.Host = "mial.example.vn" }, false, []string{"could not be looked up"}, 0},
+		{"wrong name", nil, func(e *alert.EmailSettings) { e.Host = "bot.example.vn" }, false, []string{"secure connection to bot.example.vn", "not bot.example.vn"}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -286,7 +287,7 @@ func TestAlertEmailFailures(t *testing.T) {
 				limit = 300 * time.Millisecond // all of which passes
 			}
 			err := w.testWithin(t, limit, e)
-			var fault *app.AlertError
+			var fault *alert.AlertError
 			if !errors.As(err, &fault) || fault.Partly != (c.letters > 0) {
 				t.Fatalf("%v", err)
 			}
@@ -322,22 +323,22 @@ func TestAlertGuard(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no public address") || len(m.letters()) != 0 || len(m.commands) != 0 {
 		t.Errorf("by name: %v, %q", err, m.commands)
 	}
-	_, err = w.Service.Alerts.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
+	_, err = w.Service.Alerts.SetAlertChannel(t.Context(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{
 		Token: someToken, Chat: "5", APIURL: "http://bot.example.vn:" + m.addr[strings.LastIndex(m.addr, ":")+1:],
 	}}, time.Now())
 	must(t, err)
-	err = w.Service.Alerts.TestAlert(t.Context(), 1, app.AlertTelegram, alertHome, time.Now())
+	err = w.Service.Alerts.TestAlert(t.Context(), 1, alert.AlertTelegram, alertHome, time.Now())
 	if err == nil || !strings.Contains(err.Error(), "no public address") || strings.Contains(err.Error(), someToken) || len(m.commands) != 0 {
 		t.Errorf("Telegram: %v", err)
 	}
-	for _, c := range []app.AlertChannel{
-		{Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: someToken, Chat: "5", APIURL: "http://127.0.0.1:8081"}},
-		{Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: someToken, Chat: "5", APIURL: "http://localhost"}},
-		{Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: someToken, Chat: "5", APIURL: "https://user@bot.example.vn"}},
-		{Medium: app.AlertEmail, Email: app.EmailSettings{Host: "127.0.0.1", Port: 25, Security: app.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
-		{Medium: app.AlertEmail, Email: app.EmailSettings{Host: "::1", Port: 25, Security: app.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
-		{Medium: app.AlertEmail, Email: app.EmailSettings{Host: "169.254.169.254", Port: 80, Security: app.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
-		{Medium: app.AlertEmail, Email: app.EmailSettings{Host: "postfix", Port: 25, Security: app.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
+	for _, c := range []alert.AlertChannel{
+		{Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "5", APIURL: "http://127.0.0.1:8081"}},
+		{Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "5", APIURL: "http://localhost"}},
+		{Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "5", APIURL: "https://user@bot.example.vn"}},
+		{Medium: alert.AlertEmail, Email: alert.EmailSettings{Host: "127.0.0.1", Port: 25, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
+		{Medium: alert.AlertEmail, Email: alert.EmailSettings{Host: "::1", Port: 25, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
+		{Medium: alert.AlertEmail, Email: alert.EmailSettings{Host: "169.254.169.254", Port: 80, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
+		{Medium: alert.AlertEmail, Email: alert.EmailSettings{Host: "postfix", Port: 25, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
 	} {
 		c.AccountID = 1
 		if _, err := w.Service.Alerts.SetAlertChannel(t.Context(), c, time.Now()); app.CodeOf(err) != app.CodeValidation {
@@ -365,7 +366,7 @@ func TestAlertEmailEndlessTalk(t *testing.T) {
 		said <- n
 	}()
 	port := listener.Addr().(*net.TCPAddr).Port
-	err = w.test(t, app.EmailSettings{Host: "mail.example.vn", Port: port, Security: app.MailStartTLS, From: "a@example.vn", To: []string{"b@example.vn"}})
+	err = w.test(t, alert.EmailSettings{Host: "mail.example.vn", Port: port, Security: alert.MailStartTLS, From: "a@example.vn", To: []string{"b@example.vn"}})
 	if err == nil || !strings.Contains(err.Error(), "kind of encryption") {
 		t.Error(err)
 	}

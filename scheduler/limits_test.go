@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/services"
 	"baoco/scheduler"
@@ -110,10 +111,10 @@ func TestRetryAfterIsBounded(t *testing.T) {
 			telegram := roundTrip(func(*http.Request) (*http.Response, error) {
 				return answerOf(respond(http.StatusTooManyRequests), `{"ok":false,"description":"later","parameters":{"retry_after":`+seconds+`}}`), nil
 			})
-			err := scheduler.NewAlerter(apptest.Targets(t), "test", telegram).Send(t.Context(), app.AlertChannel{
-				Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: someToken, Chat: "1"},
-			}, app.AlertMessage{})
-			var fault *app.AlertError
+			err := scheduler.NewAlerter(apptest.Targets(t), "test", telegram).Send(t.Context(), alert.AlertChannel{
+				Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "1"},
+			}, alert.AlertMessage{})
+			var fault *alert.AlertError
 			if !errors.As(err, &fault) || fault.RetryAfter != day {
 				t.Errorf("retry_after %s of Telegram: %v", seconds, err)
 			}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/services"
 	"baoco/scheduler"
@@ -84,7 +85,7 @@ func (s *faultyStore) RecordPage(ctx context.Context, call app.InboundCall, prog
 	return s.Store.RecordPage(ctx, call, progress, complete, zone)
 }
 
-func (s *faultyStore) AlertConditions(ctx context.Context, channelID int64) ([]app.AlertCondition, error) {
+func (s *faultyStore) AlertConditions(ctx context.Context, channelID int64) ([]alert.AlertCondition, error) {
 	if channelID == s.channel {
 		panic("alert conditions")
 	}
@@ -107,7 +108,7 @@ func TestPanicsEndNothingElse(t *testing.T) {
 		var alerted []int64
 		s.Service = apptest.Over(t, s.Store, services.Config{
 			Store: faulty, Poll: poll, Send: s.sender.Send,
-			Alert: func(_ context.Context, c app.AlertChannel, _ app.AlertMessage) error {
+			Alert: func(_ context.Context, c alert.AlertChannel, _ alert.AlertMessage) error {
 				alerted = append(alerted, c.ID)
 				return nil
 			},
@@ -123,8 +124,8 @@ func TestPanicsEndNothingElse(t *testing.T) {
 		for _, account := range []int64{1, other.ID} {
 			_, err := s.Service.Ledger.UpdateAccount(ctx, account, app.AccountUpdate{ExpiresAt: &ends})
 			must(t, err)
-			_, err = s.Service.Alerts.SetAlertChannel(ctx, app.AlertChannel{
-				AccountID: account, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: someToken, Chat: "-100200300"},
+			_, err = s.Service.Alerts.SetAlertChannel(ctx, alert.AlertChannel{
+				AccountID: account, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "-100200300"},
 			}, time.Now())
 			must(t, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/services"
 )
 
@@ -45,14 +46,14 @@ func (s *Scheduler) tellPayments(ctx context.Context, service *services.All) {
 		}
 		s.courier.running.Go(func() {
 			defer s.feeds.end(c.ID)
-			var result app.Alerted
+			var result alert.Alerted
 			told := false
 			err := app.Protected(func() error {
 				result, told = service.Alerts.TellPayments(s.courier.ctx, c, time.Now())
 				return nil
 			})
 			if err != nil {
-				result, told = app.Alerted{Channel: c, Err: err}, true
+				result, told = alert.Alerted{Channel: c, Err: err}, true
 			}
 			if told {
 				s.logAlerted(result)

@@ -19,17 +19,18 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/services"
 	"baoco/scheduler"
 )
 
 // feed has the chat of bot told of payments.
-func (s *installation) feed(t *testing.T, f app.PaymentFeed) {
+func (s *installation) feed(t *testing.T, f alert.PaymentFeed) {
 	t.Helper()
 	s.bot(t)
 	f.On = true
-	must(t, s.Service.Alerts.SetPaymentFeed(context.Background(), 1, app.AlertTelegram, f))
+	must(t, s.Service.Alerts.SetPaymentFeed(context.Background(), 1, alert.AlertTelegram, f))
 }
 
 // pay records a payment whose content names n.
@@ -102,7 +103,7 @@ func TestPaymentsComeFast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChat()
 		s := openWith(t, newFile(t), nil, c)
-		s.feed(t, app.PaymentFeed{Content: true})
+		s.feed(t, alert.PaymentFeed{Content: true})
 		s.start(t)
 		s.pay(t, 0, app.Incoming{Content: "DH12 tu 0123456789 Nguyen #0#"})
 		time.Sleep(1100 * time.Millisecond)
@@ -133,7 +134,7 @@ func TestPaymentsWhileDown(t *testing.T) {
 		c := newChat()
 		path := newFile(t)
 		s := openWith(t, path, nil, c)
-		s.feed(t, app.PaymentFeed{Content: true})
+		s.feed(t, alert.PaymentFeed{Content: true})
 		s.start(t)
 		c.answerBy(func(int) (int, string) {
 			return 429, `{"ok":false,"description":"Too Many Requests","parameters":{"retry_after":40}}`
@@ -149,7 +150,7 @@ func TestPaymentsWhileDown(t *testing.T) {
 		}
 		list, err := s.Service.Alerts.Attention(t.Context(), 1, alertHome, time.Now())
 		must(t, err)
-		if len(list) != 1 || list[0].Kind != app.AttentionAlert || !strings.Contains(list[0].Text.EN, "too many messages") {
+		if len(list) != 1 || list[0].Kind != alert.AttentionAlert || !strings.Contains(list[0].Text.EN, "too many messages") {
 			t.Errorf("%+v", list)
 		}
 		for n := 1; n <= 300; n++ {
@@ -190,7 +191,7 @@ func TestPaymentsKilledBetween(t *testing.T) {
 			}
 			return answer, err
 		}))
-		s.feed(t, app.PaymentFeed{Content: true})
+		s.feed(t, alert.PaymentFeed{Content: true})
 		s.start(t)
 		s.pay(t, 0, app.Incoming{})
 		<-reached
@@ -215,7 +216,7 @@ func TestPaymentFilter(t *testing.T) {
 		c := newChat()
 		s := openWith(t, newFile(t), nil, c)
 		s.pay(t, 0, app.Incoming{Amount: 9000, Type: app.Out})
-		s.feed(t, app.PaymentFeed{Type: app.Out, Least: 5000})
+		s.feed(t, alert.PaymentFeed{Type: app.Out, Least: 5000})
 		s.start(t)
 		s.pay(t, 1, app.Incoming{Amount: 9000})
 		s.pay(t, 2, app.Incoming{Amount: 4999, Type: app.Out})
@@ -225,15 +226,15 @@ func TestPaymentFilter(t *testing.T) {
 			t.Fatalf("%q", got)
 		}
 		other := s.Link("MB", "777")
-		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, app.PaymentFeed{On: true, BankAccountID: other.ID, Content: true}))
+		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, alert.PaymentFeed{On: true, BankAccountID: other.ID, Content: true}))
 		s.pay(t, 4, app.Incoming{})
 		time.Sleep(5 * time.Second)
-		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, app.PaymentFeed{On: true, Content: true}))
+		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, alert.PaymentFeed{On: true, Content: true}))
 		time.Sleep(5 * time.Second)
-		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, app.PaymentFeed{}))
+		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, alert.PaymentFeed{}))
 		s.pay(t, 5, app.Incoming{})
 		time.Sleep(5 * time.Second)
-		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, app.PaymentFeed{On: true, Content: true}))
+		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, alert.PaymentFeed{On: true, Content: true}))
 		banks, err := s.Service.Ledger.BankAccounts(t.Context(), 1)
 		must(t, err)
 		_, err = s.Service.Ledger.ToggleBankAccount(t.Context(), 1, banks[0].ID, time.Now())
@@ -252,8 +253,8 @@ func TestPaymentFilter(t *testing.T) {
 		if got := fmt.Sprint(numbers(c.sent())); got != "[7 10]" {
 			t.Errorf("told: %s", got)
 		}
-		for _, bad := range []app.PaymentFeed{{On: true, Type: "X"}, {On: true, Least: -1}, {On: true, BankAccountID: 99}} {
-			if err := s.Service.Alerts.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, bad); app.CodeOf(err) != app.CodeValidation {
+		for _, bad := range []alert.PaymentFeed{{On: true, Type: "X"}, {On: true, Least: -1}, {On: true, BankAccountID: 99}} {
+			if err := s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, bad); app.CodeOf(err) != app.CodeValidation {
 				t.Errorf("%+v: %v", bad, err)
 			}
 		}
@@ -268,7 +269,7 @@ type changingStore struct {
 	change func()
 }
 
-func (s *changingStore) AlertChannels(ctx context.Context, accountID int64) ([]app.AlertChannel, error) {
+func (s *changingStore) AlertChannels(ctx context.Context, accountID int64) ([]alert.AlertChannel, error) {
 	list, err := s.Store.AlertChannels(ctx, accountID)
 	if change := s.change; change != nil {
 		s.change = nil
@@ -282,42 +283,42 @@ func (s *changingStore) AlertChannels(ctx context.Context, accountID int64) ([]a
 // content that it is not to hold any more.
 func TestFeedChangesDuringALook(t *testing.T) {
 	t.Parallel()
-	all := app.PaymentFeed{On: true, Content: true}
+	all := alert.PaymentFeed{On: true, Content: true}
 	for _, c := range []struct {
 		name   string
-		before app.PaymentFeed
-		change func(set func(app.PaymentFeed), pay func(n int))
+		before alert.PaymentFeed
+		change func(set func(alert.PaymentFeed), pay func(n int))
 		want   string // the payments that are told
 	}{
-		{"off", all, func(set func(app.PaymentFeed), pay func(n int)) {
-			set(app.PaymentFeed{})
+		{"off", all, func(set func(alert.PaymentFeed), pay func(n int)) {
+			set(alert.PaymentFeed{})
 			pay(1)
 		}, "[]"},
-		{"off and on again", all, func(set func(app.PaymentFeed), pay func(n int)) {
-			set(app.PaymentFeed{})
+		{"off and on again", all, func(set func(alert.PaymentFeed), pay func(n int)) {
+			set(alert.PaymentFeed{})
 			pay(1)
 			set(all)
 			pay(2)
 		}, "[2]"},
-		{"off and on again, with nothing paid meanwhile", all, func(set func(app.PaymentFeed), pay func(n int)) {
-			set(app.PaymentFeed{})
+		{"off and on again, with nothing paid meanwhile", all, func(set func(alert.PaymentFeed), pay func(n int)) {
+			set(alert.PaymentFeed{})
 			set(all)
 			pay(1)
 		}, "[1]"},
-		{"without the content", all, func(set func(app.PaymentFeed), pay func(n int)) {
-			set(app.PaymentFeed{On: true})
+		{"without the content", all, func(set func(alert.PaymentFeed), pay func(n int)) {
+			set(alert.PaymentFeed{On: true})
 			pay(1)
 		}, "[]"},
-		{"of larger amounts", all, func(set func(app.PaymentFeed), pay func(n int)) {
-			set(app.PaymentFeed{On: true, Content: true, Least: 1002})
+		{"of larger amounts", all, func(set func(alert.PaymentFeed), pay func(n int)) {
+			set(alert.PaymentFeed{On: true, Content: true, Least: 1002})
 			pay(1)
 			pay(2)
 		}, "[2]"},
-		{"of smaller amounts", app.PaymentFeed{On: true, Content: true, Least: 5000}, func(set func(app.PaymentFeed), pay func(n int)) {
+		{"of smaller amounts", alert.PaymentFeed{On: true, Content: true, Least: 5000}, func(set func(alert.PaymentFeed), pay func(n int)) {
 			set(all)
 			pay(1)
 		}, "[1]"},
-		{"of the other direction", app.PaymentFeed{On: true, Content: true, Type: app.Out}, func(set func(app.PaymentFeed), pay func(n int)) {
+		{"of the other direction", alert.PaymentFeed{On: true, Content: true, Type: app.Out}, func(set func(alert.PaymentFeed), pay func(n int)) {
 			set(all)
 			pay(1)
 		}, "[1]"},
@@ -329,11 +330,11 @@ func TestFeedChangesDuringALook(t *testing.T) {
 			store := &changingStore{Store: s.Store}
 			alerter := scheduler.NewAlerter(apptest.Targets(t), "test", telegram)
 			service := apptest.Over(t, s.Store, services.Config{Store: store, Alert: alerter.Send})
-			channel, err := service.Alerts.AlertChannel(t.Context(), 1, app.AlertTelegram)
+			channel, err := service.Alerts.AlertChannel(t.Context(), 1, alert.AlertTelegram)
 			must(t, err)
 			store.change = func() {
-				set := func(f app.PaymentFeed) {
-					must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, app.AlertTelegram, f))
+				set := func(f alert.PaymentFeed) {
+					must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, f))
 				}
 				c.change(set, func(n int) { s.pay(t, n, app.Incoming{}) })
 			}
@@ -353,12 +354,12 @@ func TestFeedChangesDuringALook(t *testing.T) {
 }
 
 // chats are settings that each medium accepts.
-var chats = map[app.AlertMedium]app.ChatSettings{
-	app.AlertZalo:    {Token: "12345689:abc-xyz_secretsecret", Chat: "6ede9afa66b88fe6d6a9"},
-	app.AlertDiscord: {URL: "https://discord.com/api/webhooks/123456789012345678/" + strings.Repeat("secret_-", 8)},
-	app.AlertSlack:   {URL: "https://hooks.slack.com/services/T00000000/B00000000/secretsecretsecretsecret"},
-	app.AlertLark:    {URL: "https://open.larksuite.com/open-apis/bot/v2/hook/secret12-3456-7890-abcd-ef1234567890", Token: "signing-secret"},
-	app.AlertNtfy:    {URL: "https://ntfy.sh/secrettopic", Token: "tk_secretsecret"},
+var chats = map[alert.AlertMedium]alert.ChatSettings{
+	alert.AlertZalo:    {Token: "12345689:abc-xyz_secretsecret", Chat: "6ede9afa66b88fe6d6a9"},
+	alert.AlertDiscord: {URL: "https://discord.com/api/webhooks/123456789012345678/" + strings.Repeat("secret_-", 8)},
+	alert.AlertSlack:   {URL: "https://hooks.slack.com/services/T00000000/B00000000/secretsecretsecretsecret"},
+	alert.AlertLark:    {URL: "https://open.larksuite.com/open-apis/bot/v2/hook/secret12-3456-7890-abcd-ef1234567890", Token: "signing-secret"},
+	alert.AlertNtfy:    {URL: "https://ntfy.sh/secrettopic", Token: "tk_secretsecret"},
 }
 
 // Each medium is sent what its service documents, over TLS, and what it answers is
@@ -366,32 +367,32 @@ var chats = map[app.AlertMedium]app.ChatSettings{
 func TestChats(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		medium app.AlertMedium
+		medium alert.AlertMedium
 		status int
 		body   string
 		says   string // empty: it took the message
 	}{
-		{app.AlertZalo, 200, `{"ok":true,"result":{"message_id":"1"}}`, ""},
-		{app.AlertZalo, 200, `{"ok":false,"error_code":400,"description":"Bad Request"}`, "Zalo answered “Bad Request”"},
-		{app.AlertZalo, 200, `{}`, "Zalo answered “200”"},
-		{app.AlertZalo, 401, `{"ok":false,"description":"Unauthorized"}`, "copy it anew"},
-		{app.AlertDiscord, 204, ``, ""},
-		{app.AlertDiscord, 200, `{"id":"1"}`, ""},
-		{app.AlertDiscord, 404, `{"message":"Unknown Webhook","code":10015}`, "“Unknown Webhook”: what lets baoco in"},
-		{app.AlertDiscord, 429, `{"message":"You are being rate limited.","retry_after":1.5}`, "too many messages"},
-		{app.AlertDiscord, 302, ``, "Discord answered “302”"},
-		{app.AlertSlack, 200, `ok`, ""},
-		{app.AlertSlack, 200, `<html>welcome`, "Slack answered “200”"},
-		{app.AlertSlack, 403, `invalid_token`, "“invalid_token”"},
-		{app.AlertSlack, 500, `ok`, "trouble of its own"},
-		{app.AlertLark, 200, `{"code":0,"data":{},"msg":"success"}`, ""},
-		{app.AlertLark, 200, `{"code":19021,"msg":"sign match fail or timestamp is not within one hour from current time"}`, "“sign match fail"},
-		{app.AlertLark, 200, `{"msg":"success"}`, "Lark answered"},
-		{app.AlertLark, 400, `{"code":0}`, "Lark answered"},
-		{app.AlertNtfy, 200, `{"id":"hwQ2YpKdmg","event":"message"}`, ""},
-		{app.AlertNtfy, 200, `{"event":"open"}`, "ntfy answered"},
-		{app.AlertNtfy, 403, `{"code":40301,"http":403,"error":"forbidden"}`, "“forbidden”"},
-		{app.AlertNtfy, 429, `{"code":42901,"error":"limit reached tk_secretsecret secrettopic"}`, "too many messages"},
+		{alert.AlertZalo, 200, `{"ok":true,"result":{"message_id":"1"}}`, ""},
+		{alert.AlertZalo, 200, `{"ok":false,"error_code":400,"description":"Bad Request"}`, "Zalo answered “Bad Request”"},
+		{alert.AlertZalo, 200, `{}`, "Zalo answered “200”"},
+		{alert.AlertZalo, 401, `{"ok":false,"description":"Unauthorized"}`, "copy it anew"},
+		{alert.AlertDiscord, 204, ``, ""},
+		{alert.AlertDiscord, 200, `{"id":"1"}`, ""},
+		{alert.AlertDiscord, 404, `{"message":"Unknown Webhook","code":10015}`, "“Unknown Webhook”: what lets baoco in"},
+		{alert.AlertDiscord, 429, `{"message":"You are being rate limited.","retry_after":1.5}`, "too many messages"},
+		{alert.AlertDiscord, 302, ``, "Discord answered “302”"},
+		{alert.AlertSlack, 200, `ok`, ""},
+		{alert.AlertSlack, 200, `<html>welcome`, "Slack answered “200”"},
+		{alert.AlertSlack, 403, `invalid_token`, "“invalid_token”"},
+		{alert.AlertSlack, 500, `ok`, "trouble of its own"},
+		{alert.AlertLark, 200, `{"code":0,"data":{},"msg":"success"}`, ""},
+		{alert.AlertLark, 200, `{"code":19021,"msg":"sign match fail or timestamp is not within one hour from current time"}`, "“sign match fail"},
+		{alert.AlertLark, 200, `{"msg":"success"}`, "Lark answered"},
+		{alert.AlertLark, 400, `{"code":0}`, "Lark answered"},
+		{alert.AlertNtfy, 200, `{"id":"hwQ2YpKdmg","event":"message"}`, ""},
+		{alert.AlertNtfy, 200, `{"event":"open"}`, "ntfy answered"},
+		{alert.AlertNtfy, 403, `{"code":40301,"http":403,"error":"forbidden"}`, "“forbidden”"},
+		{alert.AlertNtfy, 429, `{"code":42901,"error":"limit reached tk_secretsecret secrettopic"}`, "too many messages"},
 	} {
 		t.Run(fmt.Sprint(c.medium, c.status), func(t *testing.T) {
 			var got *http.Request
@@ -409,20 +410,20 @@ func TestChats(t *testing.T) {
 			defer server.Close()
 			alerter := scheduler.NewAlerter(apptest.Targets(t), "test", throughTLS(server))
 			settings := chats[c.medium]
-			err := alerter.Send(t.Context(), app.AlertChannel{Medium: c.medium, Chat: settings}, app.AlertMessage{Subject: "Chủ đề", Text: "a_b *c* <at user_id=\"all\"> & https://b.vn/x_y"})
-			text := map[app.AlertMedium]string{
-				app.AlertZalo:    fmt.Sprint(got.Host, got.URL.Path, sent["chat_id"], sent["text"]),
-				app.AlertDiscord: fmt.Sprint(got.Host, got.URL.Path, sent["content"], sent["allowed_mentions"], sent["flags"]),
-				app.AlertSlack:   fmt.Sprint(got.Host, got.URL.Path, sent["text"], sent["mrkdwn"]),
-				app.AlertLark:    fmt.Sprint(got.Host, got.URL.Path, sent["msg_type"], sent["content"]),
-				app.AlertNtfy:    fmt.Sprint(got.Host, got.URL.Path, sent["topic"], sent["title"], sent["message"], got.Header.Get("Authorization")),
+			err := alerter.Send(t.Context(), alert.AlertChannel{Medium: c.medium, Chat: settings}, alert.AlertMessage{Subject: "Chủ đề", Text: "a_b *c* <at user_id=\"all\"> & https://b.vn/x_y"})
+			text := map[alert.AlertMedium]string{
+				alert.AlertZalo:    fmt.Sprint(got.Host, got.URL.Path, sent["chat_id"], sent["text"]),
+				alert.AlertDiscord: fmt.Sprint(got.Host, got.URL.Path, sent["content"], sent["allowed_mentions"], sent["flags"]),
+				alert.AlertSlack:   fmt.Sprint(got.Host, got.URL.Path, sent["text"], sent["mrkdwn"]),
+				alert.AlertLark:    fmt.Sprint(got.Host, got.URL.Path, sent["msg_type"], sent["content"]),
+				alert.AlertNtfy:    fmt.Sprint(got.Host, got.URL.Path, sent["topic"], sent["title"], sent["message"], got.Header.Get("Authorization")),
 			}[c.medium]
-			want := map[app.AlertMedium]string{
-				app.AlertZalo:    "bot-api.zaloplatforms.com/bot" + settings.Token + "/sendMessage" + settings.Chat + "a_b *c* <at user_id=\"all\"> & https://b.vn/x_y",
-				app.AlertDiscord: strings.TrimPrefix(settings.URL, "https://") + `a\_b \*c\* \<at user\_id="all"\> & https://b.vn/x_ymap[parse:[]] 4`,
-				app.AlertSlack:   strings.TrimPrefix(settings.URL, "https://") + `a_b *c* &lt;at user_id="all"&gt; &amp; https://b.vn/x_y false`,
-				app.AlertLark:    strings.TrimPrefix(settings.URL, "https://") + `textmap[text:a_b *c* ‹at user_id="all"> & https://b.vn/x_y]`,
-				app.AlertNtfy:    "ntfy.sh/" + "secrettopic" + "Chủ đề" + "a_b *c* <at user_id=\"all\"> & https://b.vn/x_y" + "Bearer tk_secretsecret",
+			want := map[alert.AlertMedium]string{
+				alert.AlertZalo:    "bot-api.zaloplatforms.com/bot" + settings.Token + "/sendMessage" + settings.Chat + "a_b *c* <at user_id=\"all\"> & https://b.vn/x_y",
+				alert.AlertDiscord: strings.TrimPrefix(settings.URL, "https://") + `a\_b \*c\* \<at user\_id="all"\> & https://b.vn/x_ymap[parse:[]] 4`,
+				alert.AlertSlack:   strings.TrimPrefix(settings.URL, "https://") + `a_b *c* &lt;at user_id="all"&gt; &amp; https://b.vn/x_y false`,
+				alert.AlertLark:    strings.TrimPrefix(settings.URL, "https://") + `textmap[text:a_b *c* ‹at user_id="all"> & https://b.vn/x_y]`,
+				alert.AlertNtfy:    "ntfy.sh/" + "secrettopic" + "Chủ đề" + "a_b *c* <at user_id=\"all\"> & https://b.vn/x_y" + "Bearer tk_secretsecret",
 			}[c.medium]
 			if strings.ReplaceAll(text, " ", "") != strings.ReplaceAll(want, " ", "") {
 				t.Errorf("sent\n%s\nwant\n%s", text, want)
@@ -431,11 +432,11 @@ func TestChats(t *testing.T) {
 				must(t, err)
 				return
 			}
-			var fault *app.AlertError
+			var fault *alert.AlertError
 			if !errors.As(err, &fault) || !strings.Contains(fault.Text.EN, c.says) || fault.Text.VI == "" || strings.Contains(fault.Text.EN+fault.Text.VI, "secret") {
 				t.Fatalf("%v, want %q", err, c.says)
 			}
-			if c.medium == app.AlertDiscord && c.status == 429 && fault.RetryAfter != 1500*time.Millisecond {
+			if c.medium == alert.AlertDiscord && c.status == 429 && fault.RetryAfter != 1500*time.Millisecond {
 				t.Errorf("again after %v", fault.RetryAfter)
 			}
 		})
@@ -453,7 +454,7 @@ func TestLarkSignature(t *testing.T) {
 	}))
 	defer server.Close()
 	alerter := scheduler.NewAlerter(apptest.Targets(t), "test", throughTLS(server))
-	must(t, alerter.Send(t.Context(), app.AlertChannel{Medium: app.AlertLark, Chat: chats[app.AlertLark]}, app.AlertMessage{Text: "x"}))
+	must(t, alerter.Send(t.Context(), alert.AlertChannel{Medium: alert.AlertLark, Chat: chats[alert.AlertLark]}, alert.AlertMessage{Text: "x"}))
 	at, _ := sent["timestamp"].(string)
 	if seconds, err := strconv.ParseInt(at, 10, 64); err != nil || time.Since(time.Unix(seconds, 0)).Abs() > time.Minute || sent["sign"] != base64.StdEncoding.EncodeToString(hmac.New(sha256.New, []byte(at+"\nsigning-secret")).Sum(nil)) {
 		t.Errorf("%v", sent)

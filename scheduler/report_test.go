@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 )
 
 // until waits for a time of a day in the zone of the shop. The world begins at 7 in
@@ -17,9 +18,9 @@ func (s *installation) until(t *testing.T, clock string) {
 	time.Sleep(time.Until(at))
 }
 
-func (s *installation) report(t *testing.T, at app.ReportTime) {
+func (s *installation) report(t *testing.T, at alert.ReportTime) {
 	t.Helper()
-	must(t, s.Service.Alerts.SetReport(t.Context(), 1, app.AlertTelegram, at, time.Now()))
+	must(t, s.Service.Alerts.SetReport(t.Context(), 1, alert.AlertTelegram, at, time.Now()))
 }
 
 // pauseUntil ends the server and starts it again at a time.
@@ -40,7 +41,7 @@ func TestReport(t *testing.T) {
 		c := newChat()
 		s := openWith(t, newFile(t), nil, c)
 		s.bot(t)
-		must(t, s.Service.Alerts.SetAlertPreferences(t.Context(), 1, app.AlertPreferences{Lang: app.English, Muted: app.AlertKinds}))
+		must(t, s.Service.Alerts.SetAlertPreferences(t.Context(), 1, alert.AlertPreferences{Lang: app.English, Muted: alert.AlertKinds}))
 		s.report(t, "21:30")
 		s.start(t)
 		s.Record("1")
@@ -93,7 +94,7 @@ func TestReportOfTheNight(t *testing.T) {
 		c := newChat()
 		s := openWith(t, newFile(t), nil, c)
 		s.bot(t)
-		must(t, s.Service.Alerts.SetAlertPreferences(t.Context(), 1, app.AlertPreferences{Lang: app.English, Muted: app.AlertKinds}))
+		must(t, s.Service.Alerts.SetAlertPreferences(t.Context(), 1, alert.AlertPreferences{Lang: app.English, Muted: alert.AlertKinds}))
 		s.report(t, "01:30")
 		s.start(t)
 		s.Record("1")
@@ -104,12 +105,12 @@ func TestReportOfTheNight(t *testing.T) {
 		s.pauseUntil(t, c, "09 01:00")
 		s.until(t, "09 01:33")
 		c.wantTexts(t, "", "Day book 07/01/2000 … This is late", "Day book 08/01/2000 … Money in: 0\u00a0₫ (0) … A week before, money in: 200,000\u00a0₫ (1)")
-		for _, wrong := range []app.ReportTime{"24:00", "9:30", "21:30:00", "soon"} {
-			if err := s.Service.Alerts.SetReport(t.Context(), 1, app.AlertTelegram, wrong, time.Now()); app.CodeOf(err) != app.CodeValidation {
+		for _, wrong := range []alert.ReportTime{"24:00", "9:30", "21:30:00", "soon"} {
+			if err := s.Service.Alerts.SetReport(t.Context(), 1, alert.AlertTelegram, wrong, time.Now()); app.CodeOf(err) != app.CodeValidation {
 				t.Errorf("%s: %v", wrong, err)
 			}
 		}
-		if err := s.Service.Alerts.SetReport(t.Context(), 1, app.AlertEmail, "21:30", time.Now()); app.CodeOf(err) != app.CodeNotFound {
+		if err := s.Service.Alerts.SetReport(t.Context(), 1, alert.AlertEmail, "21:30", time.Now()); app.CodeOf(err) != app.CodeNotFound {
 			t.Error(err)
 		}
 		s.close(t)
@@ -148,7 +149,7 @@ func TestReportAmongAlerts(t *testing.T) {
 
 		look(time.Now().Add(-15 * time.Minute)) // before closing time: yesterday's isn't due again
 		c.wantTexts(t, want...)
-		must(t, s.Service.Alerts.SetReport(t.Context(), 1, app.AlertTelegram, "21:00", time.Now().AddDate(5, 0, 0)))
+		must(t, s.Service.Alerts.SetReport(t.Context(), 1, alert.AlertTelegram, "21:00", time.Now().AddDate(5, 0, 0)))
 		time.Sleep(2 * time.Minute)
 		want = append(want, "Day book 02/01/2000")
 		c.wantTexts(t, want...)

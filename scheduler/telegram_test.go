@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/alert"
 )
 
 // What Telegram's Bot API says arrives in its own words, with what to do; the
@@ -59,11 +59,11 @@ func TestAlertTelegram(t *testing.T) {
 			defer server.Close()
 			u, err := url.Parse(server.URL)
 			must(t, err)
-			_, err = w.Service.Alerts.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
+			_, err = w.Service.Alerts.SetAlertChannel(t.Context(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{
 				Token: someToken, Chat: "@kenh_shop", APIURL: "http://bot.example.vn:" + u.Port() + "/api/",
 			}}, time.Now())
 			must(t, err)
-			err = w.Service.Alerts.TestAlert(t.Context(), 1, app.AlertTelegram, alertHome, time.Now())
+			err = w.Service.Alerts.TestAlert(t.Context(), 1, alert.AlertTelegram, alertHome, time.Now())
 			if path != "/api/bot"+someToken+"/sendMessage" || sent["chat_id"] != "@kenh_shop" || !strings.Contains(sent["text"].(string), "tin thử") {
 				t.Errorf("%s %v", path, sent)
 			}
@@ -74,7 +74,7 @@ func TestAlertTelegram(t *testing.T) {
 				must(t, err)
 				return
 			}
-			var fault *app.AlertError
+			var fault *alert.AlertError
 			if !errors.As(err, &fault) || !strings.Contains(fault.Text.EN, c.says) || fault.Text.VI == "" {
 				t.Fatalf("%v, want %q", err, c.says)
 			}
@@ -106,11 +106,11 @@ func TestAlertTelegramUnreachable(t *testing.T) {
 		{"https://bot.example.vn" + port(secure), "The secure connection to bot.example.vn" + port(secure) + " failed"},
 		{"https://bot.example.vn" + port(plain), "The secure connection to bot.example.vn" + port(plain) + " failed"},
 	} {
-		_, err := w.Service.Alerts.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
+		_, err := w.Service.Alerts.SetAlertChannel(t.Context(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{
 			Token: someToken, Chat: "-5", APIURL: c.api,
 		}}, time.Now())
 		must(t, err)
-		err = w.Service.Alerts.TestAlert(t.Context(), 1, app.AlertTelegram, alertHome, time.Now())
+		err = w.Service.Alerts.TestAlert(t.Context(), 1, alert.AlertTelegram, alertHome, time.Now())
 		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secretsecret") {
 			t.Errorf("%s: %v", c.api, err)
 		}

@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/alert"
 )
 
-func (s *Store) AlertPreferences(ctx context.Context, accountID int64) (app.AlertPreferences, error) {
-	var p app.AlertPreferences
+func (s *Store) AlertPreferences(ctx context.Context, accountID int64) (alert.AlertPreferences, error) {
+	var p alert.AlertPreferences
 	var muted string
 	err := s.queryRow(ctx, `SELECT lang, muted FROM alert_preferences WHERE account_id = ?`, accountID).Scan(&p.Lang, &muted)
 	if noRows(err) {
@@ -21,12 +22,12 @@ func (s *Store) AlertPreferences(ctx context.Context, accountID int64) (app.Aler
 		err = nil
 	}
 	for _, kind := range strings.Fields(muted) {
-		p.Muted = append(p.Muted, app.AttentionKind(kind))
+		p.Muted = append(p.Muted, alert.AttentionKind(kind))
 	}
 	return p, storageError(err)
 }
 
-func (s *Store) SetAlertPreferences(ctx context.Context, accountID int64, p app.AlertPreferences) error {
+func (s *Store) SetAlertPreferences(ctx context.Context, accountID int64, p alert.AlertPreferences) error {
 	muted := make([]string, len(p.Muted))
 	for i, kind := range p.Muted {
 		muted[i] = string(kind)
@@ -58,13 +59,13 @@ const (
 
 // alertSettings are the settings of every medium, as they are sealed.
 type alertSettings struct {
-	Telegram app.TelegramSettings
-	Email    app.EmailSettings
-	Chat     app.ChatSettings
+	Telegram alert.TelegramSettings
+	Email    alert.EmailSettings
+	Chat     alert.ChatSettings
 }
 
-func (s *Store) scanAlertChannel(row scanner) (app.AlertChannel, error) {
-	var c app.AlertChannel
+func (s *Store) scanAlertChannel(row scanner) (alert.AlertChannel, error) {
+	var c alert.AlertChannel
 	var sealed []byte
 	f := &c.Feed
 	err := row.Scan(&c.ID, &c.AccountID, &c.Medium, &sealed, &c.Version, secondsInto(&c.SetAt), millisInto(&c.SentAt), &c.Failures, &c.Problem.EN, &c.Problem.VI, millisInto(&c.RetryAt), &c.ReportTime, &c.ReportedDay,
@@ -85,7 +86,7 @@ func (s *Store) scanAlertChannel(row scanner) (app.AlertChannel, error) {
 	return c, err
 }
 
-func (s *Store) AlertChannels(ctx context.Context, accountID int64) ([]app.AlertChannel, error) {
+func (s *Store) AlertChannels(ctx context.Context, accountID int64) ([]alert.AlertChannel, error) {
 	where, args := ``, []any{}
 	if accountID != 0 {
 		where, args = ` WHERE c.account_id = ?`, []any{accountID}
@@ -93,12 +94,12 @@ func (s *Store) AlertChannels(ctx context.Context, accountID int64) ([]app.Alert
 	return readAll(ctx, s, s.scanAlertChannel, `SELECT `+alertChannelColumns+alertChannelFrom+where+` ORDER BY c.id`, args...)
 }
 
-func (s *Store) SetAlertChannel(ctx context.Context, c app.AlertChannel) (app.AlertChannel, error) {
+func (s *Store) SetAlertChannel(ctx context.Context, c alert.AlertChannel) (alert.AlertChannel, error) {
 	text, err := json.Marshal(alertSettings{c.Telegram, c.Email, c.Chat})
 	if err != nil {
 		return c, err
 	}
-	return writing(ctx, s, func(tx *tx) (app.AlertChannel, error) {
+	return writing(ctx, s, func(tx *tx) (alert.AlertChannel, error) {
 		if _, err := txAccount(tx, c.AccountID); err != nil {
 			return c, err
 		}
@@ -122,7 +123,7 @@ func (s *Store) SetAlertChannel(ctx context.Context, c app.AlertChannel) (app.Al
 	})
 }
 
-func (s *Store) RemoveAlertChannel(ctx context.Context, accountID int64, medium app.AlertMedium) error {
+func (s *Store) RemoveAlertChannel(ctx context.Context, accountID int64, medium alert.AlertMedium) error {
 	return s.write(ctx, func(tx *tx) error {
 		id, err := txAlertChannel(tx, accountID, medium)
 		if err != nil {
@@ -135,7 +136,7 @@ func (s *Store) RemoveAlertChannel(ctx context.Context, accountID int64, medium 
 	})
 }
 
-func (s *Store) SetReport(ctx context.Context, accountID int64, medium app.AlertMedium, at app.ReportTime, reported app.Day) error {
+func (s *Store) SetReport(ctx context.Context, accountID int64, medium alert.AlertMedium, at alert.ReportTime, reported app.Day) error {
 	return s.write(ctx, func(tx *tx) error {
 		id, err := txAlertChannel(tx, accountID, medium)
 		if err != nil {
@@ -153,22 +154,22 @@ func (s *Store) SetReport(ctx context.Context, accountID int64, medium app.Alert
 }
 
 // txAlertChannel finds the channel of a medium.
-func txAlertChannel(tx *tx, accountID int64, medium app.AlertMedium) (int64, error) {
+func txAlertChannel(tx *tx, accountID int64, medium alert.AlertMedium) (int64, error) {
 	id, err := scanOne[int64](tx.queryRow(`SELECT id FROM alert_channels WHERE account_id = ? AND medium = ?`, accountID, string(medium)))
-	return id, noRowsAs(err, app.ErrNoAlertChannel)
+	return id, noRowsAs(err, alert.ErrNoAlertChannel)
 }
 
 // AlertConditions are in the order in which they were kept.
-func (s *Store) AlertConditions(ctx context.Context, channelID int64) ([]app.AlertCondition, error) {
+func (s *Store) AlertConditions(ctx context.Context, channelID int64) ([]alert.AlertCondition, error) {
 	rows, err := s.query(ctx, `SELECT key, kind, name_en, name_vi, began_ms, told_ms, gone_ms FROM alert_conditions WHERE channel_id = ? ORDER BY id`, channelID)
-	return collect(rows, err, func(row scanner) (app.AlertCondition, error) {
-		var c app.AlertCondition
+	return collect(rows, err, func(row scanner) (alert.AlertCondition, error) {
+		var c alert.AlertCondition
 		err := row.Scan(&c.Key, &c.Kind, &c.Name.EN, &c.Name.VI, millisInto(&c.BeganAt), millisInto(&c.ToldAt), millisInto(&c.GoneAt))
 		return c, err
 	})
 }
 
-func (s *Store) SettleAlert(ctx context.Context, o app.AlertOutcome) error {
+func (s *Store) SettleAlert(ctx context.Context, o alert.AlertOutcome) error {
 	return s.write(ctx, func(tx *tx) error {
 		c := o.Channel
 		same, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM alert_channels WHERE id = ? AND version = ?)`, c.ID, c.Version))
@@ -197,7 +198,7 @@ func (s *Store) SettleAlert(ctx context.Context, o app.AlertOutcome) error {
 	})
 }
 
-func (s *Store) NoteAlertTest(ctx context.Context, c app.AlertChannel, m app.AlertMessage) error {
+func (s *Store) NoteAlertTest(ctx context.Context, c alert.AlertChannel, m alert.AlertMessage) error {
 	return s.write(ctx, func(tx *tx) error {
 		if m.Sent && m.Problem == (app.Text{}) {
 			if err := tx.exec(`UPDATE alert_channels SET failures = 0, problem_en = '', problem_vi = '', retry_ms = NULL WHERE id = ? AND version = ?`, c.ID, c.Version); err != nil {
@@ -216,7 +217,7 @@ func (s *Store) NoteAlertTest(ctx context.Context, c app.AlertChannel, m app.Ale
 
 // keepAlertMessage stores a message. It removes the row of its last try that failed,
 // and the oldest messages.
-func keepAlertMessage(tx *tx, accountID int64, m app.AlertMessage) error {
+func keepAlertMessage(tx *tx, accountID int64, m alert.AlertMessage) error {
 	if m.Tries > 1 {
 		if err := tx.exec(`DELETE FROM alert_messages WHERE id = (SELECT max(id) FROM alert_messages WHERE account_id = ? AND medium = ? AND test = 0 AND sent = 0)`,
 			accountID, string(m.Medium)); err != nil {
@@ -229,14 +230,14 @@ func keepAlertMessage(tx *tx, accountID int64, m app.AlertMessage) error {
 		return err
 	}
 	return tx.exec(`DELETE FROM alert_messages WHERE account_id = ?1 AND id NOT IN (SELECT id FROM alert_messages WHERE account_id = ?1 ORDER BY id DESC LIMIT ?2)`,
-		accountID, app.KeptAlertMessages)
+		accountID, alert.KeptAlertMessages)
 }
 
-func (s *Store) AlertMessages(ctx context.Context, accountID int64, most int) ([]app.AlertMessage, error) {
+func (s *Store) AlertMessages(ctx context.Context, accountID int64, most int) ([]alert.AlertMessage, error) {
 	rows, err := s.query(ctx, `SELECT medium, at_ms, test, subject, text, sent, tries, problem_en, problem_vi FROM alert_messages WHERE account_id = ? ORDER BY id DESC LIMIT ?`,
 		accountID, most)
-	return collect(rows, err, func(row scanner) (app.AlertMessage, error) {
-		var m app.AlertMessage
+	return collect(rows, err, func(row scanner) (alert.AlertMessage, error) {
+		var m alert.AlertMessage
 		err := row.Scan(&m.Medium, millisInto(&m.At), &m.Test, &m.Subject, &m.Text, &m.Sent, &m.Tries, &m.Problem.EN, &m.Problem.VI)
 		return m, err
 	})
@@ -248,7 +249,7 @@ func endFeedFailures(tx *tx, channelID int64) error {
 	return tx.exec(`UPDATE payment_feeds SET failures = 0, problem_en = '', problem_vi = '', retry_ms = NULL WHERE channel_id = ? AND failures > 0`, channelID)
 }
 
-func (s *Store) SetPaymentFeed(ctx context.Context, channelID int64, f app.PaymentFeed) error {
+func (s *Store) SetPaymentFeed(ctx context.Context, channelID int64, f alert.PaymentFeed) error {
 	return s.write(ctx, func(tx *tx) error {
 		var accountID int64
 		var medium string
@@ -289,7 +290,7 @@ const fromPaymentsToTell = ` FROM transactions t NOT INDEXED JOIN bank_accounts 
 	AND (?4 = 0 OR t.bank_account_id = ?4) AND (?5 = '' OR t.type = ?5) AND t.amount >= ?6
 	AND t.channel <> ?7 AND b.status <> ?8 AND t.occurred_at >= t.created_at - ?9 AND ` + feedAsRead + ` ORDER BY t.id LIMIT ?10`
 
-func (s *Store) PaymentsToTell(ctx context.Context, c app.AlertChannel) ([]app.Transaction, int64, error) {
+func (s *Store) PaymentsToTell(ctx context.Context, c alert.AlertChannel) ([]app.Transaction, int64, error) {
 	f := c.Feed
 	window := `SELECT coalesce(max(id), 0) FROM (SELECT id FROM transactions WHERE id > ? ORDER BY id LIMIT ?)`
 	last, err := readOne[int64](ctx, s, window, f.ToldTo, feedWindow)
@@ -298,7 +299,7 @@ func (s *Store) PaymentsToTell(ctx context.Context, c app.AlertChannel) ([]app.T
 	}
 	args := []any{
 		f.ToldTo, last, c.AccountID, f.BankAccountID, string(f.Type), f.Least,
-		string(app.ChannelFile), string(app.BankAccountInactive), int64(app.FeedOldest.Seconds()), app.FeedRead, c.ID, f.Content,
+		string(app.ChannelFile), string(app.BankAccountInactive), int64(alert.FeedOldest.Seconds()), alert.FeedRead, c.ID, f.Content,
 	}
 	list, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+fromPaymentsToTell, args...)
 	if err != nil || len(list) > 0 {
@@ -311,7 +312,7 @@ func (s *Store) PaymentsToTell(ctx context.Context, c app.AlertChannel) ([]app.T
 	return nil, last, nil
 }
 
-func (s *Store) SettlePaymentFeed(ctx context.Context, c app.AlertChannel, toldTo int64) error {
+func (s *Store) SettlePaymentFeed(ctx context.Context, c alert.AlertChannel, toldTo int64) error {
 	f := c.Feed
 	return s.write(ctx, func(tx *tx) error {
 		return tx.exec(`UPDATE payment_feeds SET told_to = ?, sent_ms = ?, failures = ?, problem_en = ?, problem_vi = ?, retry_ms = ? WHERE channel_id = ? AND told_to = ?`,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/services"
 	"baoco/sqlitestore"
@@ -19,7 +20,7 @@ import (
 type secretsOf struct {
 	Webhooks map[int64]app.Secrets
 	Sources  []app.Source
-	Alerts   []app.AlertChannel
+	Alerts   []alert.AlertChannel
 	Stream   app.StreamWork
 }
 
@@ -54,7 +55,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	must(t, err)
 	removed := w.Source("native", app.AuthBearer, "")
 	must(t, w.Store.RemoveSource(ctx, 1, removed.ID, now))
-	_, err = w.Store.SetAlertChannel(ctx, app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, SetAt: now, Telegram: app.TelegramSettings{Token: "1:A", Chat: "5"}})
+	_, err = w.Store.SetAlertChannel(ctx, alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, SetAt: now, Telegram: alert.TelegramSettings{Token: "1:A", Chat: "5"}})
 	must(t, err)
 	_, _, err = w.Service.Streams.CreateStream(ctx, 1, app.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop", Credentials: app.BrokerCredentials{Username: "shop", Password: "s3cret"}}, now)
 	must(t, err)
@@ -83,7 +84,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 			{ID: 1, AccountID: 1, Name: "shop", Dropped: true}, {ID: 2, AccountID: 1, Name: "shop", Dropped: true},
 			{ID: 1, AccountID: 1, Name: "till", Provider: "casso", Dropped: true},
 			{ID: 1, AccountID: 1, Name: "ledger", Stream: true, Dropped: true},
-			{ID: 1, AccountID: 1, Name: "telegram", Medium: string(app.AlertTelegram), Dropped: true},
+			{ID: 1, AccountID: 1, Name: "telegram", Medium: string(alert.AlertTelegram), Dropped: true},
 		}
 		if d := cmp.Diff(want, r.Lost); d != "" {
 			t.Errorf("with the old key lost (-want +got):\n%s", d)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/paymentcode"
 	"baoco/sqlitestore"
@@ -273,10 +274,10 @@ func fillEveryTable(t *testing.T, h *history) {
 	must(t, err)
 	_, _, err = h.service.Payments.CreateCounterLink(ctx, account, app.CounterLinkCreate{Name: "counter"}, h.now)
 	must(t, err)
-	must(t, h.service.Alerts.SetAlertPreferences(ctx, account, app.AlertPreferences{Lang: app.English, Muted: []app.AttentionKind{app.AttentionPlan}}))
-	_, err = h.service.Alerts.SetAlertChannel(ctx, app.AlertChannel{AccountID: account, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: "123456:" + strings.Repeat("A", 35), Chat: "42"}}, h.now)
+	must(t, h.service.Alerts.SetAlertPreferences(ctx, account, alert.AlertPreferences{Lang: app.English, Muted: []alert.AttentionKind{alert.AttentionPlan}}))
+	_, err = h.service.Alerts.SetAlertChannel(ctx, alert.AlertChannel{AccountID: account, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: "123456:" + strings.Repeat("A", 35), Chat: "42"}}, h.now)
 	must(t, err)
-	must(t, h.service.Alerts.SetPaymentFeed(ctx, account, app.AlertTelegram, app.PaymentFeed{On: true, Type: app.In, Least: 1000, Content: true}))
+	must(t, h.service.Alerts.SetPaymentFeed(ctx, account, alert.AlertTelegram, alert.PaymentFeed{On: true, Type: app.In, Least: 1000, Content: true}))
 	_, err = h.service.Ledger.CreateCodePattern(ctx, account, paymentcode.Pattern{Prefix: "D" + tag[len(tag)-6:], Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
 	must(t, err)
 	_, _, err = h.service.Deliveries.CreateWebhook(ctx, account, app.WebhookCreate{

@@ -194,7 +194,9 @@ func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) error {
 		UNION ALL SELECT content FROM transaction_reports WHERE transaction_id = ?1 AND (source_id, channel, event_id) IS NOT (?2, ?3, ?4)`,
 		id, e.source, string(e.EventIDChannel), e.EventID)
 	earlier, err := collect(rows, err, scanOne[string])
-	if err != nil || slices.ContainsFunc(earlier, func(content string) bool { return app.SpeaksAgainst(cache.codes, content, e.Content, match.PaymentRequest) }) {
+	if err != nil || slices.ContainsFunc(earlier, func(content string) bool {
+		return app.SpeaksAgainst(cache.codes, content, e.Content, match.PaymentRequest)
+	}) {
 		return err
 	}
 	if err := match.keepLater(r.tx, t, r.now); err != nil {

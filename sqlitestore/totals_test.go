@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/services"
 	"baoco/sqlitestore"
@@ -75,7 +76,7 @@ func (h *history) reopen(path string) {
 		Send: func(context.Context, app.Outgoing) app.Result {
 			return app.Result{StartedAt: h.now, StatusCode: 200}
 		},
-		Alert: func(context.Context, app.AlertChannel, app.AlertMessage) error { return nil },
+		Alert: func(context.Context, alert.AlertChannel, alert.AlertMessage) error { return nil },
 	})
 	h.store, h.service = w.Store, w.Service
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 )
 
 const webhookColumns = `w.id, w.account_id, w.name, w.kind, w.url, w.type, w.code_prefix, w.is_active, w.created_at, iif(w.next_secret IS NULL, NULL, w.overlap_to_ms), ` + secretLost + `,
@@ -293,7 +294,7 @@ func (s *Store) WebhookHealth(ctx context.Context, accountID, webhookID int64, n
 			coalesce(a.error, ''), coalesce(a.detail, ''),
 			(SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = w.id AND retry = 1 LIMIT ?3)),
 			(SELECT min(due_ms) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = w.id AND retry = 1)
-		FROM webhooks w LEFT JOIN webhook_totals t ON t.webhook_id = w.id LEFT JOIN attempts a ON a.id = t.last_attempt_id`+of+` ORDER BY w.id`, accountID, webhookID, app.CountedUpTo)
+		FROM webhooks w LEFT JOIN webhook_totals t ON t.webhook_id = w.id LEFT JOIN attempts a ON a.id = t.last_attempt_id`+of+` ORDER BY w.id`, accountID, webhookID, alert.CountedUpTo)
 	list, err := collect(rows, err, func(row scanner) (h app.WebhookHealth, err error) {
 		var detail string
 		err = row.Scan(&h.WebhookID, &h.FailedInRow, &h.HistoryID, millisInto(&h.Last.StartedAt), durationInto(&h.Last.Duration), &h.Last.StatusCode, &h.Last.Error, &detail, &h.Retrying, millisInto(&h.RetryAt))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/provider"
 )
 
@@ -251,7 +252,7 @@ func providerName(text string, _ *time.Location) app.Text {
 func alertNames(text string, _ *time.Location) app.Text {
 	var en, vi []string
 	for _, kind := range strings.Fields(text) {
-		name := app.AttentionKind(kind).AlertName()
+		name := alert.AttentionKind(kind).AlertName()
 		en, vi = append(en, cmp.Or(name.EN, kind)), append(vi, cmp.Or(name.VI, kind))
 	}
 	return app.Text{EN: strings.Join(en, ", "), VI: strings.Join(vi, ", ")}
@@ -448,7 +449,7 @@ func doneBy(l app.AuditLine, zone *time.Location) app.Text {
 func itOf(l app.AuditLine) app.Text {
 	switch {
 	case l.Deed.Noun() == "alert_channel":
-		return app.AlertMedium(l.Name).Name()
+		return alert.AlertMedium(l.Name).Name()
 	case l.Name == "":
 		id := strconv.FormatInt(l.NounID, 10)
 		return app.Text{EN: id, VI: "#" + id}

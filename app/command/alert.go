@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/command/terminal"
 
 	"github.com/urfave/cli/v2"
@@ -41,7 +42,7 @@ func alertCommand() *cli.Command {
 				Flags: terminal.AdminFlags(
 					&cli.StringFlag{Name: "host", Usage: "`NAME` of the mail server", Required: true},
 					&cli.IntFlag{Name: "port", Usage: "its `PORT`", Value: 587},
-					&cli.StringFlag{Name: "security", Usage: "`METHOD` of encryption: starttls (port 587) or tls (port 465)", Value: string(app.MailStartTLS)},
+					&cli.StringFlag{Name: "security", Usage: "`METHOD` of encryption: starttls (port 587) or tls (port 465)", Value: string(alert.MailStartTLS)},
 					&cli.StringFlag{Name: "user", Usage: "`NAME` to sign in with"},
 					&cli.StringFlag{Name: "password-file", Usage: "`FILE` that holds the password, - for standard input"},
 					&cli.StringFlag{Name: "from", Usage: "`ADDRESS` of the sender", Required: true},
@@ -78,8 +79,8 @@ func alertCommand() *cli.Command {
 }
 
 func kindNames() string {
-	names := make([]string, len(app.AlertKinds))
-	for i, kind := range app.AlertKinds {
+	names := make([]string, len(alert.AlertKinds))
+	for i, kind := range alert.AlertKinds {
 		names[i] = string(kind)
 	}
 	return strings.Join(names, ", ")
@@ -90,7 +91,7 @@ func setAlertTelegram(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return setAlertChannel(c, s, app.AlertChannel{Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
+	return setAlertChannel(c, s, alert.AlertChannel{Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{
 		Token: token, Chat: c.String("chat"), APIURL: c.String("api-url"),
 	}})
 }
@@ -100,13 +101,13 @@ func setAlertEmail(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return setAlertChannel(c, s, app.AlertChannel{Medium: app.AlertEmail, Email: app.EmailSettings{
-		Host: c.String("host"), Port: c.Int("port"), Security: app.MailSecurity(c.String("security")),
+	return setAlertChannel(c, s, alert.AlertChannel{Medium: alert.AlertEmail, Email: alert.EmailSettings{
+		Host: c.String("host"), Port: c.Int("port"), Security: alert.MailSecurity(c.String("security")),
 		Username: c.String("user"), Password: password, From: c.String("from"), To: c.StringSlice("to"),
 	}})
 }
 
-func setAlertChannel(c *cli.Context, s *session, channel app.AlertChannel) error {
+func setAlertChannel(c *cli.Context, s *session, channel alert.AlertChannel) error {
 	if err := terminal.NoArguments(c); err != nil {
 		return err
 	}
@@ -127,13 +128,13 @@ func setAlertPreferences(c *cli.Context, s *session) error {
 		p.Lang = app.Lang(c.String("lang"))
 	}
 	for _, kind := range c.StringSlice("mute") {
-		p.Muted = append(p.Muted, app.AttentionKind(kind))
+		p.Muted = append(p.Muted, alert.AttentionKind(kind))
 	}
 	for _, kind := range c.StringSlice("unmute") {
-		if !slices.Contains(app.AlertKinds, app.AttentionKind(kind)) {
+		if !slices.Contains(alert.AlertKinds, alert.AttentionKind(kind)) {
 			return terminal.Usagef("--unmute must be one of %s, not %q", kindNames(), kind)
 		}
-		p.Muted = slices.DeleteFunc(p.Muted, func(k app.AttentionKind) bool { return string(k) == kind })
+		p.Muted = slices.DeleteFunc(p.Muted, func(k alert.AttentionKind) bool { return string(k) == kind })
 	}
 	if err := s.service.Alerts.SetAlertPreferences(c.Context, s.account, p); err != nil {
 		return err
@@ -148,13 +149,13 @@ func setAlertPreferences(c *cli.Context, s *session) error {
 
 // setReport sets when every channel gets the report of the day.
 func setReport(c *cli.Context, s *session) error {
-	at := app.ReportTime(c.String("report"))
+	at := alert.ReportTime(c.String("report"))
 	if at == "off" {
 		at = ""
 	}
 	channels, err := s.service.Alerts.AlertChannels(c.Context, s.account)
 	if err == nil && len(channels) == 0 {
-		err = app.ErrNoAlertChannel
+		err = alert.ErrNoAlertChannel
 	}
 	for _, channel := range channels {
 		if err == nil {
@@ -165,18 +166,18 @@ func setReport(c *cli.Context, s *session) error {
 }
 
 type alertPreferencesJSON struct {
-	Lang  app.Lang            `json:"lang"`
-	Muted []app.AttentionKind `json:"muted"`
+	Lang  app.Lang              `json:"lang"`
+	Muted []alert.AttentionKind `json:"muted"`
 }
 
-func encodeAlertPreferences(p app.AlertPreferences) alertPreferencesJSON {
+func encodeAlertPreferences(p alert.AlertPreferences) alertPreferencesJSON {
 	slices.Sort(p.Muted)
-	return alertPreferencesJSON{p.Lang, append([]app.AttentionKind{}, slices.Compact(p.Muted)...)}
+	return alertPreferencesJSON{p.Lang, append([]alert.AttentionKind{}, slices.Compact(p.Muted)...)}
 }
 
-func alertedKinds(p app.AlertPreferences) string {
+func alertedKinds(p alert.AlertPreferences) string {
 	var names []string
-	for _, kind := range app.AlertKinds {
+	for _, kind := range alert.AlertKinds {
 		if !slices.Contains(p.Muted, kind) {
 			names = append(names, string(kind))
 		}
@@ -189,33 +190,33 @@ func alertedKinds(p app.AlertPreferences) string {
 
 // alertChannelJSON is a channel without its secret.
 type alertChannelJSON struct {
-	Medium   app.AlertMedium  `json:"medium"`
-	To       []string         `json:"to"`
-	APIURL   string           `json:"api_url,omitempty"`
-	Host     string           `json:"host,omitempty"`
-	Port     int              `json:"port,omitempty"`
-	Security app.MailSecurity `json:"security,omitempty"`
-	User     string           `json:"user,omitempty"`
-	From     string           `json:"from,omitempty"`
-	SetAt    string           `json:"set_at"`
-	SentAt   *string          `json:"sent_at"`
-	Failures int              `json:"failures"`
-	Problem  string           `json:"problem"`
-	RetryAt  *string          `json:"retry_at"`
-	Report   app.ReportTime   `json:"report_time,omitempty"`
-	Payments *paymentFeedJSON `json:"payments,omitempty"`
+	Medium   alert.AlertMedium  `json:"medium"`
+	To       []string           `json:"to"`
+	APIURL   string             `json:"api_url,omitempty"`
+	Host     string             `json:"host,omitempty"`
+	Port     int                `json:"port,omitempty"`
+	Security alert.MailSecurity `json:"security,omitempty"`
+	User     string             `json:"user,omitempty"`
+	From     string             `json:"from,omitempty"`
+	SetAt    string             `json:"set_at"`
+	SentAt   *string            `json:"sent_at"`
+	Failures int                `json:"failures"`
+	Problem  string             `json:"problem"`
+	RetryAt  *string            `json:"retry_at"`
+	Report   alert.ReportTime   `json:"report_time,omitempty"`
+	Payments *paymentFeedJSON   `json:"payments,omitempty"`
 }
 
-func encodeAlertChannel(s *session, c app.AlertChannel) alertChannelJSON {
+func encodeAlertChannel(s *session, c alert.AlertChannel) alertChannelJSON {
 	zone, e := s.service.Ledger.Zone(), c.Email
 	v := alertChannelJSON{
 		c.Medium, []string{c.Telegram.Chat}, c.Telegram.APIURL, e.Host, e.Port, e.Security, e.Username, e.From,
 		app.FormatTime(c.SetAt, zone), optionalTime(c.SentAt, zone), c.Failures, c.Problem.EN, optionalTime(c.RetryAt, zone), c.ReportTime, nil,
 	}
 	switch {
-	case c.Medium == app.AlertEmail:
+	case c.Medium == alert.AlertEmail:
 		v.To = e.To
-	case c.Medium != app.AlertTelegram:
+	case c.Medium != alert.AlertTelegram:
 		v.To = []string{c.Destination()}
 	}
 	if f := c.Feed; f.On {
@@ -226,17 +227,17 @@ func encodeAlertChannel(s *session, c app.AlertChannel) alertChannelJSON {
 
 // alertMessageJSON is an alert that was sent, or that could not be sent.
 type alertMessageJSON struct {
-	At      string          `json:"at"`
-	Medium  app.AlertMedium `json:"medium"`
-	Test    bool            `json:"test"`
-	Subject string          `json:"subject"`
-	Text    string          `json:"text"`
-	Sent    bool            `json:"sent"`
-	Tries   int             `json:"tries"`
-	Problem string          `json:"problem"`
+	At      string            `json:"at"`
+	Medium  alert.AlertMedium `json:"medium"`
+	Test    bool              `json:"test"`
+	Subject string            `json:"subject"`
+	Text    string            `json:"text"`
+	Sent    bool              `json:"sent"`
+	Tries   int               `json:"tries"`
+	Problem string            `json:"problem"`
 }
 
-func encodeAlertMessage(m app.AlertMessage, zone *time.Location) alertMessageJSON {
+func encodeAlertMessage(m alert.AlertMessage, zone *time.Location) alertMessageJSON {
 	return alertMessageJSON{app.FormatTime(m.At, zone), m.Medium, m.Test, m.Subject, m.Text, m.Sent, m.Tries, m.Problem.EN}
 }
 
@@ -285,7 +286,7 @@ func listAlerts(c *cli.Context, s *session) error {
 
 // testAlerts sends a test to the channel that the argument names, or to all.
 func testAlerts(c *cli.Context, s *session) error {
-	media := []app.AlertMedium{app.AlertMedium(c.Args().First())}
+	media := []alert.AlertMedium{alert.AlertMedium(c.Args().First())}
 	if c.NArg() > 1 {
 		return terminal.Usagef("alert test takes at most one argument, the medium of a channel")
 	}
@@ -299,7 +300,7 @@ func testAlerts(c *cli.Context, s *session) error {
 			media = append(media, channel.Medium)
 		}
 		if len(media) == 0 {
-			return app.ErrNoAlertChannel
+			return alert.ErrNoAlertChannel
 		}
 	}
 	base, err := s.store.BaseURL(c.Context)
@@ -307,15 +308,15 @@ func testAlerts(c *cli.Context, s *session) error {
 		return err
 	}
 	type tested struct {
-		Medium  app.AlertMedium `json:"medium"`
-		Sent    bool            `json:"sent"`
-		Problem string          `json:"problem"`
+		Medium  alert.AlertMedium `json:"medium"`
+		Sent    bool              `json:"sent"`
+		Problem string            `json:"problem"`
 	}
 	var list []tested
 	failed := 0
 	for _, medium := range media {
 		err := s.service.Alerts.TestAlert(c.Context, s.account, medium, app.Installation{BaseURL: base}, s.now)
-		var fault *app.AlertError
+		var fault *alert.AlertError
 		switch {
 		case errors.As(err, &fault):
 			failed++
@@ -344,7 +345,7 @@ func removeAlert(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
 		return terminal.Usagef("alert remove takes one argument, the medium of a channel")
 	}
-	medium := app.AlertMedium(c.Args().First())
+	medium := alert.AlertMedium(c.Args().First())
 	if err := s.service.Alerts.RemoveAlertChannel(c.Context, s.account, medium); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/command/terminal"
 
 	"github.com/urfave/cli/v2"
@@ -27,8 +28,8 @@ func chatCommand() *cli.Command {
 }
 
 func chatNames() string {
-	names := make([]string, len(app.ChatMedia))
-	for i, medium := range app.ChatMedia {
+	names := make([]string, len(alert.ChatMedia))
+	for i, medium := range alert.ChatMedia {
 		names[i] = string(medium)
 	}
 	return strings.Join(names, "|")
@@ -38,7 +39,7 @@ func setAlertChat(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
 		return terminal.Usagef("alert chat takes one argument, %s", chatNames())
 	}
-	channel := app.AlertChannel{AccountID: s.account, Medium: app.AlertMedium(c.Args().First())}
+	channel := alert.AlertChannel{AccountID: s.account, Medium: alert.AlertMedium(c.Args().First())}
 	if !strings.Contains("|"+chatNames()+"|", "|"+string(channel.Medium)+"|") {
 		return terminal.Usagef("alert chat takes %s, not %q", chatNames(), channel.Medium)
 	}
@@ -76,8 +77,8 @@ func setAlertPayments(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
 		return terminal.Usagef("alert payments takes one argument, the medium of a channel")
 	}
-	medium := app.AlertMedium(c.Args().First())
-	f := app.PaymentFeed{On: !c.Bool("off"), BankAccountID: c.Int64("bank-account-id"), Content: !c.Bool("no-content")}
+	medium := alert.AlertMedium(c.Args().First())
+	f := alert.PaymentFeed{On: !c.Bool("off"), BankAccountID: c.Int64("bank-account-id"), Content: !c.Bool("no-content")}
 	if t := c.String("type"); t != string(app.WebhookAll) {
 		f.Type = app.Direction(t)
 	}

@@ -129,7 +129,7 @@ type lostSourceJSON struct {
 // lostAlertJSON is an alert channel that somebody must set up anew.
 type lostAlertJSON struct {
 	Medium  string `json:"medium"`
-	Account int64           `json:"account_id"`
+	Account int64  `json:"account_id"`
 }
 
 // replacedKey is what baoco doctor --new-key prints.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 )
 
 // Config is what the services work with.
@@ -24,10 +25,10 @@ type Config struct {
 	// OpenBroker gives a publisher, which connects when it publishes.
 	OpenBroker func(b app.Broker) app.Publisher
 	// Alert sends one message on a channel, as [app.AlertConfig] says.
-	Alert func(ctx context.Context, c app.AlertChannel, m app.AlertMessage) error
+	Alert func(ctx context.Context, c alert.AlertChannel, m alert.AlertMessage) error
 	// DayPath and AttentionPath are pages of the dashboard, as [app.AlertConfig] says.
 	DayPath       func(app.Day) string
-	AttentionPath func(app.Attention) string
+	AttentionPath func(alert.Attention) string
 	// Schedule is the waits before the attempts; nil: app.RetrySchedule.
 	Schedule []time.Duration
 }
@@ -41,7 +42,7 @@ type Store interface {
 	app.UpkeepStore
 	app.InboundStore
 	app.StreamStore
-	app.AlertStore
+	alert.AlertStore
 }
 
 // All is the services of the rooms of app. They are safe for concurrent use.
@@ -53,7 +54,7 @@ type All struct {
 	Upkeep     *app.UpkeepService
 	Inbound    *app.InboundService
 	Streams    *app.StreamService
-	Alerts     *app.AlertService
+	Alerts     *alert.AlertService
 }
 
 // New makes the services over c.
@@ -64,8 +65,8 @@ func New(c Config) *All {
 	a.Access = app.NewAccessService(c.Store, a.Ledger)
 	a.Inbound = app.NewInboundService(c.Store, app.InboundConfig{Targets: c.Targets, Providers: c.Providers, Read: c.Read, Poll: c.Poll}, a.Ledger, a.Deliveries)
 	a.Streams = app.NewStreamService(c.Store, app.StreamConfig{Targets: c.Targets, OpenBroker: c.OpenBroker}, a.Ledger)
-	a.Alerts = app.NewAlertService(c.Store, app.AlertConfig{Targets: c.Targets, Send: c.Alert, DayPath: c.DayPath, AttentionPath: c.AttentionPath},
-		app.AlertRooms{Ledger: a.Ledger, Payments: a.Payments, Deliveries: a.Deliveries, Inbound: a.Inbound, Streams: a.Streams, Upkeep: a.Upkeep})
+	a.Alerts = alert.NewAlertService(c.Store, alert.AlertConfig{Targets: c.Targets, Send: c.Alert, DayPath: c.DayPath, AttentionPath: c.AttentionPath},
+		alert.AlertRooms{Ledger: a.Ledger, Payments: a.Payments, Deliveries: a.Deliveries, Inbound: a.Inbound, Streams: a.Streams, Upkeep: a.Upkeep})
 	return a
 }
 

@@ -77,7 +77,7 @@ type keys byte
 
 const (
 	reads  keys = iota // any key
-	writes               // a key of full scope
+	writes             // a key of full scope
 )
 
 // limitClass says which limit holds, in requests a minute and API key.

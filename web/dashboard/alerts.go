@@ -10,16 +10,17 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/web/wire"
 )
 
 // alertCard is one channel and its form, as it was entered or as it is set up. It
 // holds no secret.
 type alertCard struct {
-	Channel app.AlertChannel // its ID is 0 if none is set up
-	Saved   app.Text         // the form as it is stored: see savedChannel
-	To      string           // recipients of e-mail, one a line
-	Least   string           // smallest amount of its feed
+	Channel alert.AlertChannel // its ID is 0 if none is set up
+	Saved   app.Text           // the form as it is stored: see savedChannel
+	To      string             // recipients of e-mail, one a line
+	Least   string             // smallest amount of its feed
 	Banks   []app.BankAccount
 	Remove  confirmation
 	Open    bool // the form is shown open
@@ -28,7 +29,7 @@ type alertCard struct {
 
 // alertKind is a kind of thing that alerts can be about.
 type alertKind struct {
-	Kind app.AttentionKind
+	Kind alert.AttentionKind
 	Name app.Text
 	On   bool
 }
@@ -38,28 +39,28 @@ type alertsData struct {
 	Chats           []alertCard // of app.ChatMedia
 	Lang            app.Lang
 	Kinds           []alertKind
-	Messages        []app.AlertMessage
-	Recipients      int            // at most
-	Report          app.ReportTime // as entered, or that of the channels; empty: there is none
+	Messages        []alert.AlertMessage
+	Recipients      int              // at most
+	Report          alert.ReportTime // as entered, or that of the channels; empty: there is none
 
 	SavedPreferences, SavedReport app.Text // these forms as they are stored
 }
 
 // sentAlerts is the form of the page that was refused, as it was entered.
 type sentAlerts struct {
-	card        alertCard             // with a medium, it was the form or the test of a channel
-	preferences *app.AlertPreferences // nil: it wasn't this form
-	report      *sentReport           // nil: it wasn't this form
+	card        alertCard               // with a medium, it was the form or the test of a channel
+	preferences *alert.AlertPreferences // nil: it wasn't this form
+	report      *sentReport             // nil: it wasn't this form
 }
 
 // sentReport is the form of the report of the day.
 type sentReport struct {
-	at    app.ReportTime
+	at    alert.ReportTime
 	media []string
 }
 
 // of is the time of the report by a channel; empty: it gets none.
-func (r sentReport) of(medium app.AlertMedium) app.ReportTime {
+func (r sentReport) of(medium alert.AlertMedium) alert.ReportTime {
 	if slices.Contains(r.media, string(medium)) {
 		return r.at
 	}
@@ -68,14 +69,14 @@ func (r sentReport) of(medium app.AlertMedium) app.ReportTime {
 
 // savedChannel is what the form of a channel writes back, without secrets; empty if
 // the channel isn't set up.
-func savedChannel(channels []app.AlertChannel, medium app.AlertMedium) app.Text {
+func savedChannel(channels []alert.AlertChannel, medium alert.AlertMedium) app.Text {
 	var list []string
 	for _, c := range channels {
 		switch {
 		case c.Medium != medium || c.SettingsLost:
-		case medium == app.AlertTelegram:
+		case medium == alert.AlertTelegram:
 			list = append(list, c.Telegram.Chat, c.Telegram.APIURL)
-		case medium != app.AlertEmail:
+		case medium != alert.AlertEmail:
 			list = append(list, c.Destination())
 		default:
 			list = append(list, c.Email.Host, strconv.Itoa(c.Email.Port), string(c.Email.Security), c.Email.Username, c.Email.From)
@@ -88,7 +89,7 @@ func savedChannel(channels []app.AlertChannel, medium app.AlertMedium) app.Text 
 }
 
 // savedPreferences are the language and those of the kinds that are on.
-func savedPreferences(p app.AlertPreferences, kinds []app.AttentionKind) app.Text {
+func savedPreferences(p alert.AlertPreferences, kinds []alert.AttentionKind) app.Text {
 	saved := app.Text{EN: "English", VI: "Tiếng Anh"}
 	if p.Lang == app.Vietnamese {
 		saved = app.Text{EN: "Vietnamese", VI: "Tiếng Việt"}
@@ -102,7 +103,7 @@ func savedPreferences(p app.AlertPreferences, kinds []app.AttentionKind) app.Tex
 }
 
 // savedReport is when each channel gets the report of the day.
-func savedReport(channels []app.AlertChannel) (saved app.Text) {
+func savedReport(channels []alert.AlertChannel) (saved app.Text) {
 	for _, c := range channels {
 		if c.ReportTime != "" {
 			name, at := c.Medium.Name(), " "+string(c.ReportTime)+" "
@@ -113,7 +114,7 @@ func savedReport(channels []app.AlertChannel) (saved app.Text) {
 }
 
 // SetUp are the channels that are set up.
-func (d alertsData) SetUp() (list []app.AlertChannel) {
+func (d alertsData) SetUp() (list []alert.AlertChannel) {
 	for _, card := range append([]alertCard{d.Telegram, d.Email}, d.Chats...) {
 		if card.Channel.ID != 0 {
 			list = append(list, card.Channel)
@@ -129,13 +130,13 @@ func (d alertsData) CardRefused() bool {
 }
 
 // ChatHint says where a service gives out what its form asks for.
-func (w words) ChatHint(m app.AlertMedium) string {
-	return map[app.AlertMedium]app.Text{
-		app.AlertZalo:    {EN: "Make a bot with Zalo Bot Creator in Zalo, and write to it or add it to a group. The chat id is in what the bot receives (getUpdates).", VI: "Tạo bot bằng Zalo Bot Creator trong Zalo, rồi nhắn cho bot hoặc thêm bot vào nhóm. Mã cuộc trò chuyện nằm trong tin mà bot nhận được (getUpdates)."},
-		app.AlertDiscord: {EN: "In Discord: Edit Channel, Integrations, Webhooks, New Webhook, Copy Webhook URL.", VI: "Trong Discord: Chỉnh sửa kênh, Tích hợp, Webhook, Webhook mới, Sao chép URL webhook."},
-		app.AlertSlack:   {EN: "In Slack, add the app Incoming Webhooks to a channel and copy its URL.", VI: "Trong Slack, thêm ứng dụng Incoming Webhooks vào một kênh và sao chép URL."},
-		app.AlertLark:    {EN: "In the Lark or Feishu group: Settings, Bots, Add bot, Custom bot; copy its URL.", VI: "Trong nhóm Lark hoặc Feishu: Cài đặt, Bot, Thêm bot, Bot tuỳ chỉnh; sao chép URL."},
-		app.AlertNtfy:    {EN: "The address of a topic that nobody can guess: who knows it reads along.", VI: "Địa chỉ của một chủ đề khó đoán: ai biết địa chỉ đều đọc được tin."},
+func (w words) ChatHint(m alert.AlertMedium) string {
+	return map[alert.AlertMedium]app.Text{
+		alert.AlertZalo:    {EN: "Make a bot with Zalo Bot Creator in Zalo, and write to it or add it to a group. The chat id is in what the bot receives (getUpdates).", VI: "Tạo bot bằng Zalo Bot Creator trong Zalo, rồi nhắn cho bot hoặc thêm bot vào nhóm. Mã cuộc trò chuyện nằm trong tin mà bot nhận được (getUpdates)."},
+		alert.AlertDiscord: {EN: "In Discord: Edit Channel, Integrations, Webhooks, New Webhook, Copy Webhook URL.", VI: "Trong Discord: Chỉnh sửa kênh, Tích hợp, Webhook, Webhook mới, Sao chép URL webhook."},
+		alert.AlertSlack:   {EN: "In Slack, add the app Incoming Webhooks to a channel and copy its URL.", VI: "Trong Slack, thêm ứng dụng Incoming Webhooks vào một kênh và sao chép URL."},
+		alert.AlertLark:    {EN: "In the Lark or Feishu group: Settings, Bots, Add bot, Custom bot; copy its URL.", VI: "Trong nhóm Lark hoặc Feishu: Cài đặt, Bot, Thêm bot, Bot tuỳ chỉnh; sao chép URL."},
+		alert.AlertNtfy:    {EN: "The address of a topic that nobody can guess: who knows it reads along.", VI: "Địa chỉ của một chủ đề khó đoán: ai biết địa chỉ đều đọc được tin."},
 	}[m].In(w.Lang)
 }
 
@@ -160,7 +161,7 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 	if err != nil {
 		return err
 	}
-	data := alertsData{Recipients: app.MaxAlertRecipients, SavedPreferences: savedPreferences(p, s.alertKinds(v)), SavedReport: savedReport(channels)}
+	data := alertsData{Recipients: alert.MaxAlertRecipients, SavedPreferences: savedPreferences(p, s.alertKinds(v)), SavedReport: savedReport(channels)}
 	if sent.preferences != nil {
 		p = *sent.preferences
 	}
@@ -168,11 +169,11 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 	if sent.report != nil {
 		data.Report = sent.report.at
 	}
-	data.Telegram.Channel.Medium, data.Email.Channel.Medium = app.AlertTelegram, app.AlertEmail
-	data.Email.Channel.Email = app.EmailSettings{Port: 587, Security: app.MailStartTLS}
-	cards := map[app.AlertMedium]*alertCard{app.AlertTelegram: &data.Telegram, app.AlertEmail: &data.Email}
-	data.Chats = make([]alertCard, len(app.ChatMedia))
-	for i, medium := range app.ChatMedia {
+	data.Telegram.Channel.Medium, data.Email.Channel.Medium = alert.AlertTelegram, alert.AlertEmail
+	data.Email.Channel.Email = alert.EmailSettings{Port: 587, Security: alert.MailStartTLS}
+	cards := map[alert.AlertMedium]*alertCard{alert.AlertTelegram: &data.Telegram, alert.AlertEmail: &data.Email}
+	data.Chats = make([]alertCard, len(alert.ChatMedia))
+	for i, medium := range alert.ChatMedia {
 		data.Chats[i].Channel.Medium = medium
 		cards[medium] = &data.Chats[i]
 	}
@@ -219,10 +220,10 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 }
 
 // alertKinds are the kinds that concern the visitor's account.
-func (s *Server) alertKinds(v *visit) []app.AttentionKind {
-	kinds := slices.Clone(app.AlertKinds)
+func (s *Server) alertKinds(v *visit) []alert.AttentionKind {
+	kinds := slices.Clone(alert.AlertKinds)
 	if !v.operator() {
-		kinds = slices.DeleteFunc(kinds, func(kind app.AttentionKind) bool { return kind == app.AttentionServer })
+		kinds = slices.DeleteFunc(kinds, func(kind alert.AttentionKind) bool { return kind == alert.AttentionServer })
 	}
 	return kinds
 }
@@ -238,12 +239,12 @@ func (s *Server) setAlertPreferences(v *visit) error {
 	p.Lang = app.Lang(v.PostFormValue("lang"))
 	on := v.PostForm["kind"]
 	for _, kind := range on {
-		if !slices.Contains(app.AlertKinds, app.AttentionKind(kind)) {
+		if !slices.Contains(alert.AlertKinds, alert.AttentionKind(kind)) {
 			return s.showAlerts(v, sentAlerts{}, app.InvalidField("kind", "must be one of the values in the list", "phải là một mục trong danh sách"))
 		}
 	}
 	for _, kind := range s.alertKinds(v) {
-		p.Muted = slices.DeleteFunc(p.Muted, func(k app.AttentionKind) bool { return k == kind })
+		p.Muted = slices.DeleteFunc(p.Muted, func(k alert.AttentionKind) bool { return k == kind })
 		if !slices.Contains(on, string(kind)) {
 			p.Muted = append(p.Muted, kind)
 		}
@@ -264,7 +265,7 @@ func (s *Server) setReport(v *visit) error {
 	if err != nil {
 		return err
 	}
-	sent := sentReport{at: app.ReportTime(v.PostFormValue("report_time")), media: v.PostForm["medium"]}
+	sent := sentReport{at: alert.ReportTime(v.PostFormValue("report_time")), media: v.PostForm["medium"]}
 	if err := v.unchanged(savedReport(channels)); err != nil {
 		return s.showAlerts(v, sentAlerts{report: &sent}, err)
 	}
@@ -277,7 +278,7 @@ func (s *Server) setReport(v *visit) error {
 }
 
 func (s *Server) setAlertTelegram(v *visit) error {
-	return s.setAlertChannel(v, alertCard{Channel: app.AlertChannel{Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
+	return s.setAlertChannel(v, alertCard{Channel: alert.AlertChannel{Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{
 		Token: v.PostFormValue("token"), Chat: v.PostFormValue("chat"), APIURL: v.PostFormValue("api_url"),
 	}}})
 }
@@ -285,29 +286,29 @@ func (s *Server) setAlertTelegram(v *visit) error {
 func (s *Server) setAlertEmail(v *visit) error {
 	port, _ := strconv.Atoi(strings.TrimSpace(v.PostFormValue("smtp_port"))) // 0 if it is no number; that is refused
 	to := v.PostFormValue("email_to")
-	return s.setAlertChannel(v, alertCard{To: to, Channel: app.AlertChannel{Medium: app.AlertEmail, Email: app.EmailSettings{
-		Host: v.PostFormValue("smtp_host"), Port: port, Security: app.MailSecurity(v.PostFormValue("smtp_security")),
+	return s.setAlertChannel(v, alertCard{To: to, Channel: alert.AlertChannel{Medium: alert.AlertEmail, Email: alert.EmailSettings{
+		Host: v.PostFormValue("smtp_host"), Port: port, Security: alert.MailSecurity(v.PostFormValue("smtp_security")),
 		Username: v.PostFormValue("smtp_username"), Password: v.PostFormValue("smtp_password"), From: v.PostFormValue("email_from"),
 		To: strings.FieldsFunc(to, func(r rune) bool { return r == ',' || r == ';' || r == '\n' || r == '\r' || r == ' ' }),
 	}}})
 }
 
 func (s *Server) setAlertChat(v *visit) error {
-	medium := app.AlertMedium(v.PathValue("medium"))
-	if !slices.Contains(app.ChatMedia, medium) {
-		return app.ErrNoAlertChannel
+	medium := alert.AlertMedium(v.PathValue("medium"))
+	if !slices.Contains(alert.ChatMedia, medium) {
+		return alert.ErrNoAlertChannel
 	}
-	return s.setAlertChannel(v, alertCard{Channel: app.AlertChannel{Medium: medium, Chat: app.ChatSettings{
+	return s.setAlertChannel(v, alertCard{Channel: alert.AlertChannel{Medium: medium, Chat: alert.ChatSettings{
 		URL: v.PostFormValue("channel_url"), Token: v.PostFormValue("token"), Chat: v.PostFormValue("chat"),
 	}}})
 }
 
 // setPayments says which payments a channel tells of.
 func (s *Server) setPayments(v *visit) (err error) {
-	medium := app.AlertMedium(v.PathValue("medium"))
+	medium := alert.AlertMedium(v.PathValue("medium"))
 	least := strings.TrimSpace(v.PostFormValue("min_amount"))
 	var bad app.Invalid
-	feed := app.PaymentFeed{On: v.PostFormValue("on") == "1", Type: app.Direction(v.PostFormValue("type")), Content: v.PostFormValue("content") == "1"}
+	feed := alert.PaymentFeed{On: v.PostFormValue("on") == "1", Type: app.Direction(v.PostFormValue("type")), Content: v.PostFormValue("content") == "1"}
 	feed.Least = app.ReadShortAmountBound("min_amount", least, true, &bad)
 	feed.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id"))
 	bad.Merge(err)
@@ -319,7 +320,7 @@ func (s *Server) setPayments(v *visit) (err error) {
 	}
 	if err != nil {
 		feed.On = true
-		return s.showAlerts(v, sentAlerts{card: alertCard{Channel: app.AlertChannel{Medium: medium, Feed: feed}, Least: least}}, err)
+		return s.showAlerts(v, sentAlerts{card: alertCard{Channel: alert.AlertChannel{Medium: medium, Feed: feed}, Least: least}}, err)
 	}
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
 }
@@ -344,14 +345,14 @@ const alertTestTime = wire.RequestTimeout - 2*time.Second
 
 // testAlert sends a test and shows its result.
 func (s *Server) testAlert(v *visit) error {
-	medium := app.AlertMedium(v.PathValue("medium"))
+	medium := alert.AlertMedium(v.PathValue("medium"))
 	ctx, cancel := context.WithTimeout(v.Context(), alertTestTime)
 	defer cancel()
 	err := s.Service.Alerts.TestAlert(ctx, v.account.ID, medium, s.Installation, v.now)
-	var fault *app.AlertError
+	var fault *alert.AlertError
 	if errors.As(err, &fault) {
 		wrong := app.Refused(app.CodeConflict, app.Text{EN: "The test message was not delivered. " + fault.Text.EN, VI: "Chưa gửi được tin thử. " + fault.Text.VI})
-		return s.showAlerts(v, sentAlerts{card: alertCard{Channel: app.AlertChannel{Medium: medium}}}, wrong)
+		return s.showAlerts(v, sentAlerts{card: alertCard{Channel: alert.AlertChannel{Medium: medium}}}, wrong)
 	}
 	if err != nil {
 		return err
@@ -360,7 +361,7 @@ func (s *Server) testAlert(v *visit) error {
 }
 
 // alertRemoval removes a channel.
-func (s *Server) alertRemoval(v *visit, medium app.AlertMedium) confirmation {
+func (s *Server) alertRemoval(v *visit, medium alert.AlertMedium) confirmation {
 	return confirmation{
 		Path: "/settings/alerts/" + string(medium) + "/remove", Back: "/settings/alerts",
 		Title: v.T("Send no alerts by "+medium.Name().EN+"?", "Ngừng cảnh báo qua "+medium.Name().VI+"?"), Button: v.T("Remove", "Xoá kênh"),
@@ -371,7 +372,7 @@ func (s *Server) alertRemoval(v *visit, medium app.AlertMedium) confirmation {
 }
 
 func (s *Server) removeAlert(v *visit) error {
-	c, err := s.Service.Alerts.AlertChannel(v.Context(), v.account.ID, app.AlertMedium(v.PathValue("medium")))
+	c, err := s.Service.Alerts.AlertChannel(v.Context(), v.account.ID, alert.AlertMedium(v.PathValue("medium")))
 	if err != nil {
 		return err
 	}

@@ -6,19 +6,20 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/alert"
 )
 
 // AttentionPath is the path, with its query, of the page where somebody can settle
 // what needs attention.
-func AttentionPath(a app.Attention) string {
+func AttentionPath(a alert.Attention) string {
 	id := strconv.FormatInt(a.ID, 10)
 	if a.SecretLost {
 		id += "/rotate"
 	}
 	switch a.Kind {
-	case app.AttentionPlan:
+	case alert.AttentionPlan:
 		return "/settings"
-	case app.AttentionSystem, app.AttentionServer:
+	case alert.AttentionSystem, alert.AttentionServer:
 		switch a.Warning {
 		case app.WarningCertificate:
 			return "/system#program"
@@ -26,42 +27,42 @@ func AttentionPath(a app.Attention) string {
 			return "/system#backup"
 		}
 		return "/system"
-	case app.AttentionWebhook, app.AttentionRetry:
+	case alert.AttentionWebhook, alert.AttentionRetry:
 		return "/webhooks/" + id
-	case app.AttentionStream:
+	case alert.AttentionStream:
 		return "/streams/" + id
-	case app.AttentionFailed:
+	case alert.AttentionFailed:
 		return "/deliveries?status=0&from=" + a.Since.String()
-	case app.AttentionInbound:
+	case alert.AttentionInbound:
 		return "/inbound/events?state=" + string(a.State)
-	case app.AttentionBank:
+	case alert.AttentionBank:
 		return "/banks/" + id
-	case app.AttentionSource:
+	case alert.AttentionSource:
 		if a.ID == 0 {
 			return "/inbound/refused"
 		}
 		return "/inbound/sources/" + id
-	case app.AttentionCodes:
+	case alert.AttentionCodes:
 		return "/settings/codes"
-	case app.AttentionAlert:
+	case alert.AttentionAlert:
 		return "/settings/alerts"
 	}
 	return "/"
 }
 
 // attention lists what needs attention, of what the visitor may settle.
-func (s *Server) attention(v *visit) ([]app.Attention, error) {
+func (s *Server) attention(v *visit) ([]alert.Attention, error) {
 	list, err := s.Service.Alerts.Attention(v.Context(), v.account.ID, s.Installation, v.now)
-	list = slices.DeleteFunc(list, func(a app.Attention) bool { return !v.may(attentionTakes(a.Kind)) })
+	list = slices.DeleteFunc(list, func(a alert.Attention) bool { return !v.may(attentionTakes(a.Kind)) })
 	return groupRefused(list), err
 }
 
 // attentionTakes is what the page of AttentionPath takes.
-func attentionTakes(kind app.AttentionKind) permission {
+func attentionTakes(kind alert.AttentionKind) permission {
 	switch kind {
-	case app.AttentionWebhook, app.AttentionStream, app.AttentionFailed, app.AttentionInbound, app.AttentionSource:
+	case alert.AttentionWebhook, alert.AttentionStream, alert.AttentionFailed, alert.AttentionInbound, alert.AttentionSource:
 		return connect
-	case app.AttentionBank:
+	case alert.AttentionBank:
 		return seeMoney
 	}
 	return ownerOnly
@@ -69,11 +70,11 @@ func attentionTakes(kind app.AttentionKind) permission {
 
 // groupRefused makes one line of the sources whose calls are refused, where there
 // are several.
-func groupRefused(list []app.Attention) []app.Attention {
+func groupRefused(list []alert.Attention) []alert.Attention {
 	var names []string
 	first := -1
 	rest := slices.Clone(list)
-	rest = slices.DeleteFunc(rest, func(a app.Attention) bool { return a.Refused != "" })
+	rest = slices.DeleteFunc(rest, func(a alert.Attention) bool { return a.Refused != "" })
 	for i, a := range list {
 		if a.Refused == "" {
 			continue
@@ -86,12 +87,12 @@ func groupRefused(list []app.Attention) []app.Attention {
 		return list
 	}
 	all := strings.Join(names, ", ")
-	return slices.Insert(rest, first, app.Attention{
-		Kind: app.AttentionSource, Action: app.Text{EN: "Check", VI: "Kiểm tra"},
+	return slices.Insert(rest, first, alert.Attention{
+		Kind: alert.AttentionSource, Action: app.Text{EN: "Check", VI: "Kiểm tra"},
 		Text: app.Textf("Calls to %d sources are refused, so their transactions are not received. The secrets entered at the providers may be wrong: %s.",
 			"Lần gọi đến %d nguồn bị từ chối nên không nhận được giao dịch. Có thể khoá bí mật nhập bên nhà cung cấp bị sai: %s.", len(names), all),
 	})
 }
 
 // AttentionPath is for templates.
-func (words) AttentionPath(a app.Attention) string { return AttentionPath(a) }
+func (words) AttentionPath(a alert.Attention) string { return AttentionPath(a) }

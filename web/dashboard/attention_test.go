@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
 )
@@ -15,11 +16,11 @@ import (
 // A kind that alerts can be about has a name in the settings, and a page of its own.
 func TestAlertKinds(t *testing.T) {
 	t.Parallel()
-	for _, kind := range app.AlertKinds {
+	for _, kind := range alert.AlertKinds {
 		if name := kind.AlertName(); name.EN == "" || name.VI == "" {
 			t.Errorf("%s has no name in alertNames of app/alert.go", kind)
 		}
-		if dashboard.AttentionPath(app.Attention{Kind: kind}) == "/" {
+		if dashboard.AttentionPath(alert.Attention{Kind: kind}) == "/" {
 			t.Errorf("%s has no page in AttentionPath", kind)
 		}
 	}
@@ -29,23 +30,23 @@ func TestAlertKinds(t *testing.T) {
 func TestAttentionPath(t *testing.T) {
 	t.Parallel()
 	day := app.DayOf(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), time.UTC)
-	for want, a := range map[string]app.Attention{
-		"/settings":                            {Kind: app.AttentionPlan},
-		"/system":                              {Kind: app.AttentionSystem, Warning: app.WarningInsecure},
-		"/system#program":                      {Kind: app.AttentionServer, Warning: app.WarningCertificate},
-		"/system#backup":                       {Kind: app.AttentionServer, Warning: app.WarningBackup},
-		"/webhooks/7":                          {Kind: app.AttentionWebhook, ID: 7},
-		"/webhooks/7/rotate":                   {Kind: app.AttentionWebhook, ID: 7, SecretLost: true},
-		"/streams/7":                           {Kind: app.AttentionStream, ID: 7},
-		"/streams/7/rotate":                    {Kind: app.AttentionStream, ID: 7, SecretLost: true},
-		"/deliveries?status=0&from=2026-03-01": {Kind: app.AttentionFailed, Since: day},
-		"/inbound/events?state=unassigned":     {Kind: app.AttentionInbound, State: app.OutcomeUnassigned},
-		"/banks/7":                             {Kind: app.AttentionBank, ID: 7},
-		"/inbound/sources/7":                   {Kind: app.AttentionSource, ID: 7},
-		"/inbound/refused":                     {Kind: app.AttentionSource},
-		"/inbound/sources/7/rotate":            {Kind: app.AttentionSource, ID: 7, SecretLost: true},
-		"/settings/codes":                      {Kind: app.AttentionCodes},
-		"/settings/alerts":                     {Kind: app.AttentionAlert},
+	for want, a := range map[string]alert.Attention{
+		"/settings":                            {Kind: alert.AttentionPlan},
+		"/system":                              {Kind: alert.AttentionSystem, Warning: app.WarningInsecure},
+		"/system#program":                      {Kind: alert.AttentionServer, Warning: app.WarningCertificate},
+		"/system#backup":                       {Kind: alert.AttentionServer, Warning: app.WarningBackup},
+		"/webhooks/7":                          {Kind: alert.AttentionWebhook, ID: 7},
+		"/webhooks/7/rotate":                   {Kind: alert.AttentionWebhook, ID: 7, SecretLost: true},
+		"/streams/7":                           {Kind: alert.AttentionStream, ID: 7},
+		"/streams/7/rotate":                    {Kind: alert.AttentionStream, ID: 7, SecretLost: true},
+		"/deliveries?status=0&from=2026-03-01": {Kind: alert.AttentionFailed, Since: day},
+		"/inbound/events?state=unassigned":     {Kind: alert.AttentionInbound, State: app.OutcomeUnassigned},
+		"/banks/7":                             {Kind: alert.AttentionBank, ID: 7},
+		"/inbound/sources/7":                   {Kind: alert.AttentionSource, ID: 7},
+		"/inbound/refused":                     {Kind: alert.AttentionSource},
+		"/inbound/sources/7/rotate":            {Kind: alert.AttentionSource, ID: 7, SecretLost: true},
+		"/settings/codes":                      {Kind: alert.AttentionCodes},
+		"/settings/alerts":                     {Kind: alert.AttentionAlert},
 	} {
 		if got := dashboard.AttentionPath(a); got != want {
 			t.Errorf("%+v leads to %s, want %s", a, got, want)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/web/wire"
 )
 
@@ -118,9 +119,9 @@ func (s *Server) showGuide(v *visit, data guideData, wrong error) error {
 	if data.Webhooks, err = s.guideWebhooks(v, facts.webhooks); err != nil {
 		return err
 	}
-	data.Telegram.Saved = savedChannel(facts.channels, app.AlertTelegram)
+	data.Telegram.Saved = savedChannel(facts.channels, alert.AlertTelegram)
 	for _, c := range facts.channels {
-		if c.Medium == app.AlertTelegram && data.Telegram.Channel.Medium == "" {
+		if c.Medium == alert.AlertTelegram && data.Telegram.Channel.Medium == "" {
 			data.Telegram.Channel = c
 		}
 	}
@@ -215,9 +216,9 @@ type guideFacts struct {
 	banks    []app.BankAccount
 	sources  []app.SourceHealth
 	webhooks []app.Webhook
-	channels []app.AlertChannel
+	channels []alert.AlertChannel
 	counters []app.CounterLink
-	messages []app.AlertMessage
+	messages []alert.AlertMessage
 	backup   app.BackupStatus
 	hidden   bool
 }
@@ -311,7 +312,7 @@ func (f guideFacts) alerts(v *visit) guideStep {
 	step := guideStep{Name: "alerts", Title: app.Text{EN: "Alerts", VI: "Cảnh báo"}, State: stepLater, To: "/settings/alerts"}
 	var media []string
 	for _, c := range f.channels {
-		sent := slices.ContainsFunc(f.messages, func(m app.AlertMessage) bool { return m.Medium == c.Medium && m.Sent && m.Problem == app.Text{} })
+		sent := slices.ContainsFunc(f.messages, func(m alert.AlertMessage) bool { return m.Medium == c.Medium && m.Sent && m.Problem == app.Text{} })
 		if (sent || !c.SentAt.IsZero()) && c.Failures == 0 {
 			media = append(media, c.Medium.Name().In(v.Lang))
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
@@ -103,7 +104,7 @@ func TestGuide(t *testing.T) {
 	link.Shows(t, `href="/guide"`, "/counter/")
 	check("alerts:open backup:later")
 	b.Post("/settings/alerts/telegram", "guide", "1", "token", "x", "chat", "a").Shows(t, `id="step-alerts"`, `id="chat-problem"`)
-	_, err := w.Service.Alerts.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err := w.Service.Alerts.SetAlertChannel(t.Context(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	w.Change(`UPDATE alert_channels SET sent_ms = 1, failures = 1, retry_ms = 4102444800000`) // it got through once, and fails now
 	check("alerts:open backup:later")

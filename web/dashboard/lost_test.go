@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/sqlitestore"
 	"baoco/web/webtest"
@@ -138,14 +139,14 @@ func TestAlertChannelWithoutSettings(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	_, err := w.Service.Alerts.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err := w.Service.Alerts.SetAlertChannel(t.Context(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	// With the old key at hand nothing is lost.
 	w.Stop()
 	replaced, err := sqlitestore.ReplaceKey(apptest.Acting(t.Context()), w.Path, time.Now())
 	apptest.Must(t, err)
 	w.Start()
-	if c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, app.AlertTelegram); err != nil || c.SettingsLost || c.Telegram.Token != botToken || len(replaced.Lost) != 0 {
+	if c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, alert.AlertTelegram); err != nil || c.SettingsLost || c.Telegram.Token != botToken || len(replaced.Lost) != 0 {
 		t.Errorf("%+v, %v; lost %v", c.Destination(), err, replaced.Lost)
 	}
 	loseKey(w)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/web/wire"
 )
 
@@ -22,8 +23,8 @@ type overviewData struct {
 	Bank      int64 // the bank account of the chart; 0: all
 	Chart     chart
 	Newest    []dayRows
-	Attention []app.Attention // what the visitor may settle
-	Steps     []guideStep     // of the guide; none once they are done or hidden
+	Attention []alert.Attention // what the visitor may settle
+	Steps     []guideStep       // of the guide; none once they are done or hidden
 }
 
 // PlanMatters tells whether the page has something to say about the plan: it is

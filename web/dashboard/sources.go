@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/web/wire"
 )
 
@@ -64,7 +65,7 @@ func (s *Server) sourcesPage(v *visit) error {
 		return err
 	}
 	var data sourcesData
-	if data.Open, err = s.Service.Inbound.OpenInbound(v.Context(), v.account.ID, app.CountedUpTo); err != nil {
+	if data.Open, err = s.Service.Inbound.OpenInbound(v.Context(), v.account.ID, alert.CountedUpTo); err != nil {
 		return err
 	}
 	for _, src := range list {

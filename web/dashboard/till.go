@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/vietqr"
 	"baoco/web/wire"
 )
@@ -117,7 +118,7 @@ func (s *Server) showTill(v *visit, bill *app.PaymentRequest, form tillForm, wro
 	if data.Bills, err = s.shiftBills(v, v.user.ID, v.now); err != nil {
 		return err
 	}
-	open, err := s.Service.Inbound.OpenInbound(v.Context(), v.account.ID, app.CountedUpTo)
+	open, err := s.Service.Inbound.OpenInbound(v.Context(), v.account.ID, alert.CountedUpTo)
 	if err != nil {
 		return err
 	}

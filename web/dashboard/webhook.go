@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/web/wire"
 )
 
@@ -24,7 +25,7 @@ type webhookData struct {
 
 // Failing tells whether the webhook's receiver doesn't take its calls.
 func (d webhookData) Failing() bool {
-	return d.IsActive && d.Health.FailedInRow >= app.WorryingFailures
+	return d.IsActive && d.Health.FailedInRow >= alert.WorryingFailures
 }
 
 func (s *Server) webhookPage(v *visit) error {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/command/serve"
 	"baoco/app/paymentcode"
@@ -77,7 +78,7 @@ func (s *seeded) use(b *testing.B, service *services.All, now time.Time) {
 	ctx := context.Background()
 	_, _, err := service.Payments.CreateCounterLink(ctx, app.DefaultAccountID, app.CounterLinkCreate{Name: "counter", ShowsTotal: true}, now)
 	apptest.Must(b, err)
-	_, err = service.Alerts.SetAlertChannel(ctx, app.AlertChannel{AccountID: app.DefaultAccountID, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: "123456789:" + strings.Repeat("A", 35), Chat: "1"}}, now)
+	_, err = service.Alerts.SetAlertChannel(ctx, alert.AlertChannel{AccountID: app.DefaultAccountID, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: "123456789:" + strings.Repeat("A", 35), Chat: "1"}}, now)
 	apptest.Must(b, err)
 	_, _, err = service.Streams.CreateStream(ctx, app.DefaultAccountID, app.StreamCreate{Name: "ledger", URL: "nats://nats.example.vn", Topic: "transactions"}, now)
 	apptest.Must(b, err)

@@ -1,4 +1,4 @@
-package app
+package alert
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"baoco/app"
 )
 
 // AlertMessage is a message that baoco tried to send.
@@ -18,7 +20,7 @@ type AlertMessage struct {
 	Text    string
 	Sent    bool
 	Tries   int
-	Problem Text // empty: every recipient got it
+	Problem app.Text // empty: every recipient got it
 }
 
 // KeptAlertMessages is how many messages of an account are kept.
@@ -28,7 +30,7 @@ const KeptAlertMessages = 50
 type AlertCondition struct {
 	Key     string // of the Attention
 	Kind    AttentionKind
-	Name    Text
+	Name    app.Text
 	BeganAt time.Time
 	ToldAt  time.Time // when a message last named it; zero: never
 	GoneAt  time.Time // when it was first missing; zero: it lasts
@@ -36,7 +38,7 @@ type AlertCondition struct {
 
 // alertNews is what a channel is to be told at one time.
 type alertNews struct {
-	lang       Lang
+	lang       app.Lang
 	conditions []AlertCondition // all that the channel is to know then
 	changed    bool             // conditions differ from the stored ones
 	begun      []Attention
@@ -47,7 +49,7 @@ type alertNews struct {
 func (n alertNews) none() bool { return len(n.begun)+len(n.lasting)+len(n.over) == 0 }
 
 // alertNews compares the present Attention with what the channel knows.
-func (s *AlertService) alertNews(ctx context.Context, c AlertChannel, in Installation, now time.Time) (alertNews, error) {
+func (s *AlertService) alertNews(ctx context.Context, c AlertChannel, in app.Installation, now time.Time) (alertNews, error) {
 	p, err := s.AlertPreferences(ctx, c.AccountID)
 	if err != nil {
 		return alertNews{}, err
@@ -138,7 +140,7 @@ func (n alertNews) told(now time.Time) (after []AlertCondition) {
 }
 
 // alertMessage writes the news as one message in the account's language.
-func (s *AlertService) alertMessage(ctx context.Context, c AlertChannel, n alertNews, in Installation) (AlertMessage, error) {
+func (s *AlertService) alertMessage(ctx context.Context, c AlertChannel, n alertNews, in app.Installation) (AlertMessage, error) {
 	a, err := s.rooms.Ledger.Account(ctx, c.AccountID)
 	if err != nil {
 		return AlertMessage{}, err
@@ -153,13 +155,13 @@ func (s *AlertService) alertMessage(ctx context.Context, c AlertChannel, n alert
 	}
 	for _, item := range n.over {
 		began, gone := w.clock(item.BeganAt), w.clock(item.GoneAt)
-		w.item(Text{"over: ", "hết cảnh báo: "}.In(w.lang)+item.Name.In(w.lang),
-			"✅ "+Text{"Over: " + item.Name.EN + " (from " + began + " to " + gone + ").", "Hết cảnh báo: " + item.Name.VI + " (từ " + began + " đến " + gone + ")."}.In(w.lang))
+		w.item(app.Text{EN: "over: ", VI: "hết cảnh báo: "}.In(w.lang)+item.Name.In(w.lang),
+			"✅ "+app.Text{EN: "Over: " + item.Name.EN + " (from " + began + " to " + gone + ").", VI: "Hết cảnh báo: " + item.Name.VI + " (từ " + began + " đến " + gone + ")."}.In(w.lang))
 	}
 	for _, item := range n.lasting {
 		began := w.clock(since[item.Key])
-		w.item(Text{"still: ", "vẫn còn: "}.In(w.lang)+item.Name.In(w.lang),
-			"⚠️ "+Text{"Still, since " + began + ": " + item.Text.EN, "Vẫn còn từ " + began + ": " + item.Text.VI}.In(w.lang)+w.link(item))
+		w.item(app.Text{EN: "still: ", VI: "vẫn còn: "}.In(w.lang)+item.Name.In(w.lang),
+			"⚠️ "+app.Text{EN: "Still, since " + began + ": " + item.Text.EN, VI: "Vẫn còn từ " + began + ": " + item.Text.VI}.In(w.lang)+w.link(item))
 	}
 	return w.message(c.Medium, a), nil
 }
@@ -170,7 +172,7 @@ const shownAlerts = 10
 
 // alertWriter gathers the items of a message.
 type alertWriter struct {
-	lang   Lang
+	lang   app.Lang
 	zone   *time.Location
 	base   string // of the dashboard; empty: not known
 	path   func(Attention) string
@@ -192,18 +194,18 @@ func (w *alertWriter) item(title, text string) {
 
 // clock writes an instant without its seconds.
 func (w *alertWriter) clock(t time.Time) string {
-	return t.In(w.zone).Format(Text{"15:04, 02 Jan", "15:04 02/01"}.In(w.lang))
+	return t.In(w.zone).Format(app.Text{EN: "15:04, 02 Jan", VI: "15:04 02/01"}.In(w.lang))
 }
 
 // alertSender is the name under which an account's messages come.
-func alertSender(a Account) string {
-	if a.ID == DefaultAccountID {
+func alertSender(a app.Account) string {
+	if a.ID == app.DefaultAccountID {
 		return "Báo Có"
 	}
-	return "Báo Có · " + Isolated(a.Name)
+	return "Báo Có · " + app.Isolated(a.Name)
 }
 
-func (w *alertWriter) message(medium AlertMedium, a Account) AlertMessage {
+func (w *alertWriter) message(medium AlertMedium, a app.Account) AlertMessage {
 	name := alertSender(a)
 	m := AlertMessage{Medium: medium, Subject: name + ": " + w.titles[0]}
 	if more := len(w.titles) - 1; more > 0 {
@@ -211,7 +213,7 @@ func (w *alertWriter) message(medium AlertMedium, a Account) AlertMessage {
 	}
 	shown, more := w.items, len(w.items)-shownAlerts
 	if more > 0 {
-		shown = append(slices.Clip(shown[:shownAlerts]), Textf("And %d more: see the dashboard.", "Và %d mục khác: vui lòng xem trên bảng điều khiển.", more).In(w.lang))
+		shown = append(slices.Clip(shown[:shownAlerts]), app.Textf("And %d more: see the dashboard.", "Và %d mục khác: vui lòng xem trên bảng điều khiển.", more).In(w.lang))
 		if w.base != "" {
 			shown[shownAlerts] += " " + w.base + "/"
 		}
@@ -222,14 +224,14 @@ func (w *alertWriter) message(medium AlertMedium, a Account) AlertMessage {
 
 // alertTest is the message of a test. channels is the URL of the page of alert
 // channels; empty: not known.
-func alertTest(lang Lang, medium AlertMedium, channels string) AlertMessage {
-	m := AlertMessage{Medium: medium, Test: true, Subject: Text{"Báo Có: a test", "Báo Có: tin thử"}.In(lang)}
-	m.Text = Text{
-		"Báo Có\n\n✅ This is a test: alerts of your shop arrive here.",
-		"Báo Có\n\n✅ Đây là tin thử: cảnh báo của cửa hàng sẽ được gửi đến đây.",
+func alertTest(lang app.Lang, medium AlertMedium, channels string) AlertMessage {
+	m := AlertMessage{Medium: medium, Test: true, Subject: app.Text{EN: "Báo Có: a test", VI: "Báo Có: tin thử"}.In(lang)}
+	m.Text = app.Text{
+		EN: "Báo Có\n\n✅ This is a test: alerts of your shop arrive here.",
+		VI: "Báo Có\n\n✅ Đây là tin thử: cảnh báo của cửa hàng sẽ được gửi đến đây.",
 	}.In(lang)
 	if channels != "" {
-		m.Text += "\n" + Text{"Set up alerts", "Cài đặt cảnh báo"}.In(lang) + ": " + channels
+		m.Text += "\n" + app.Text{EN: "Set up alerts", VI: "Cài đặt cảnh báo"}.In(lang) + ": " + channels
 	}
 	return m
 }
@@ -241,6 +243,6 @@ func (m *AlertMessage) settle(err error) {
 	case errors.As(err, &e):
 		m.Problem, m.Sent = e.Text, e.Partly
 	case err != nil:
-		m.Problem = Text{"The message could not be made: see the log of the server.", "Không tạo được tin nhắn: vui lòng xem nhật ký của máy chủ."}
+		m.Problem = app.Text{EN: "The message could not be made: see the log of the server.", VI: "Không tạo được tin nhắn: vui lòng xem nhật ký của máy chủ."}
 	}
 }

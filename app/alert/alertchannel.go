@@ -1,4 +1,4 @@
-package app
+package alert
 
 import (
 	"cmp"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"baoco/app"
 )
 
 // AlertMedium is the kind of a channel.
@@ -30,10 +32,10 @@ const (
 var ChatMedia = []AlertMedium{AlertZalo, AlertDiscord, AlertSlack, AlertLark, AlertNtfy}
 
 // Name is what people call the medium.
-func (m AlertMedium) Name() Text {
+func (m AlertMedium) Name() app.Text {
 	name := map[AlertMedium]string{AlertEmail: "email", AlertZalo: "Zalo", AlertDiscord: "Discord", AlertSlack: "Slack", AlertLark: "Lark", AlertNtfy: "ntfy"}[m]
 	name = cmp.Or(name, "Telegram")
-	return Text{name, name}
+	return app.Text{EN: name, VI: name}
 }
 
 // ChatSettings are where messages to a chat go, and what lets them in.
@@ -90,11 +92,11 @@ type AlertChannel struct {
 	SettingsLost bool
 
 	ReportTime  ReportTime
-	ReportedDay Day // of the last report
+	ReportedDay app.Day // of the last report
 
 	SentAt   time.Time // when a message last went out, tests apart; zero: never
 	Failures int       // in a row, since then
-	Problem  Text      // of the last of them
+	Problem  app.Text  // of the last of them
 	RetryAt  time.Time // when it is tried again; zero: nothing failed
 
 	Feed PaymentFeed
@@ -104,7 +106,7 @@ type AlertChannel struct {
 // failing.
 func (c AlertChannel) WithoutSettings() AlertChannel {
 	c.SettingsLost, c.Failures, c.RetryAt = true, max(c.Failures, WorryingFailures), time.Time{}
-	c.Problem = Text{"Its settings are lost with the old key file. Set it up again.", "Thiết lập của kênh đã mất cùng tệp khoá cũ. Hãy thiết lập lại."}
+	c.Problem = app.Text{EN: "Its settings are lost with the old key file. Set it up again.", VI: "Thiết lập của kênh đã mất cùng tệp khoá cũ. Hãy thiết lập lại."}
 	return c
 }
 
@@ -176,7 +178,7 @@ var (
 )
 
 func (s *AlertService) cleanTelegram(t *TelegramSettings, before TelegramSettings) error {
-	var v Invalid
+	var v app.Invalid
 	t.Token, t.Chat, t.APIURL = strings.TrimSpace(t.Token), strings.TrimSpace(t.Chat), strings.TrimSuffix(strings.TrimSpace(t.APIURL), "/")
 	if t.Token == "" && before.Token != "" {
 		if t.Token = before.Token; t.APIURL != before.APIURL {
@@ -190,7 +192,7 @@ func (s *AlertService) cleanTelegram(t *TelegramSettings, before TelegramSetting
 		v.Add("chat", "must be a number, which begins with - for a group, or the @name of a channel", "phải là một số (nhóm thì bắt đầu bằng dấu -) hoặc @tên của kênh")
 	}
 	if t.APIURL != "" {
-		v.Merge(s.config.Targets.checkAPIURL(t.APIURL))
+		v.Merge(s.config.Targets.CheckAPIURL(t.APIURL))
 	}
 	return v.Err()
 }
@@ -219,7 +221,7 @@ var (
 
 // cleanChat keeps a token only with its URL: it must not go to another server.
 func (s *AlertService) cleanChat(m AlertMedium, c *ChatSettings, before ChatSettings) error {
-	var v Invalid
+	var v app.Invalid
 	c.URL, c.Token, c.Chat = strings.TrimSpace(c.URL), strings.TrimSpace(c.Token), strings.TrimSpace(c.Chat)
 	if c.URL == "" {
 		c.URL, c.Token = before.URL, cmp.Or(c.Token, before.Token)
@@ -237,7 +239,7 @@ func (s *AlertService) cleanChat(m AlertMedium, c *ChatSettings, before ChatSett
 	form, known := chatURLs[m]
 	switch {
 	case !known:
-		return InvalidField("medium", "must be telegram, email, zalo, discord, slack, lark or ntfy", "phải là telegram, email, zalo, discord, slack, lark hoặc ntfy")
+		return app.InvalidField("medium", "must be telegram, email, zalo, discord, slack, lark or ntfy", "phải là telegram, email, zalo, discord, slack, lark hoặc ntfy")
 	case !form.MatchString(c.URL):
 		v.Add("channel_url", "must be as the service gives it, such as "+m.ChatExample(), "phải đúng như dịch vụ đã cấp, ví dụ "+m.ChatExample())
 	case m == AlertNtfy:
@@ -252,7 +254,7 @@ func (s *AlertService) cleanChat(m AlertMedium, c *ChatSettings, before ChatSett
 }
 
 func (s *AlertService) cleanEmail(e *EmailSettings, before EmailSettings) error {
-	var v Invalid
+	var v app.Invalid
 	e.Host, e.Username = strings.ToLower(strings.TrimSpace(e.Host)), strings.TrimSpace(e.Username)
 	if e.Password == "" && e.Username != "" && before.Password != "" {
 		e.Password = before.Password
@@ -275,7 +277,7 @@ func (s *AlertService) cleanEmail(e *EmailSettings, before EmailSettings) error 
 		v.Add("smtp_password", "and the user name are given together, or neither", "và tên đăng nhập phải cùng có hoặc cùng để trống")
 	}
 	for field, text := range map[string]string{"smtp_username": e.Username, "smtp_password": e.Password} {
-		if len(text) > 500 || !utf8.ValidString(text) || strings.IndexFunc(text, isControl) >= 0 {
+		if len(text) > 500 || !utf8.ValidString(text) || strings.IndexFunc(text, app.IsControl) >= 0 {
 			v.Add(field, "must be at most 500 characters without control characters", "dài tối đa 500 ký tự, không chứa ký tự điều khiển")
 		}
 	}
@@ -284,7 +286,7 @@ func (s *AlertService) cleanEmail(e *EmailSettings, before EmailSettings) error 
 }
 
 // cleanAddresses checks the typed addresses and keeps the bare address of each.
-func (e *EmailSettings) cleanAddresses(v *Invalid) {
+func (e *EmailSettings) cleanAddresses(v *app.Invalid) {
 	const en, vi = "must be an address such as lan@shop.vn", "phải là một địa chỉ, ví dụ lan@shop.vn"
 	from, ok := mailAddress(e.From)
 	if !ok {
@@ -316,14 +318,14 @@ func mailAddress(text string) (string, bool) {
 		return "", false
 	}
 	_, domain, _ := strings.Cut(a.Address, "@")
-	return a.Address, validHostName(strings.ToLower(domain)) && strings.Contains(domain, ".")
+	return a.Address, app.ValidHostName(strings.ToLower(domain)) && strings.Contains(domain, ".")
 }
 
 // AlertChannel finds the channel of a medium; CodeNotFound where there is none.
 func (s *AlertService) AlertChannel(ctx context.Context, accountID int64, medium AlertMedium) (AlertChannel, error) {
 	list, err := s.AlertChannels(ctx, accountID)
-	return find(list, err, func(c AlertChannel) bool { return c.Medium == medium }, ErrNoAlertChannel)
+	return app.Find(list, err, func(c AlertChannel) bool { return c.Medium == medium }, ErrNoAlertChannel)
 }
 
 // ErrNoAlertChannel says that an account has no channel of a medium.
-var ErrNoAlertChannel error = NotFound("There is no such alert channel.", "Không có kênh cảnh báo này.")
+var ErrNoAlertChannel error = app.NotFound("There is no such alert channel.", "Không có kênh cảnh báo này.")

@@ -1,18 +1,20 @@
-package app
+package alert
 
 import (
 	"context"
 	"time"
+
+	"baoco/app"
 )
 
 // AlertConfig is what an AlertService works with.
 type AlertConfig struct {
-	Targets *TargetPolicy
+	Targets *app.TargetPolicy
 	// Send sends one message on a channel. The error is an [*AlertError] where
 	// the owner can do something about it.
 	Send func(ctx context.Context, c AlertChannel, m AlertMessage) error
 	// DayPath is the path, with its query, of the dashboard's page of a day.
-	DayPath func(Day) string
+	DayPath func(app.Day) string
 	// AttentionPath is the path, with its query, of the dashboard's page where
 	// something can be ended. Alerts link to it.
 	AttentionPath func(Attention) string
@@ -20,12 +22,12 @@ type AlertConfig struct {
 
 // AlertRooms are the services of which alerts tell.
 type AlertRooms struct {
-	Ledger     *Service
-	Payments   *PaymentService
-	Deliveries *DeliveryService
-	Inbound    *InboundService
-	Streams    *StreamService
-	Upkeep     *UpkeepService
+	Ledger     *app.Service
+	Payments   *app.PaymentService
+	Deliveries *app.DeliveryService
+	Inbound    *app.InboundService
+	Streams    *app.StreamService
+	Upkeep     *app.UpkeepService
 }
 
 // AlertService is the use cases of attention, alerts, feeds and reports. It is safe for

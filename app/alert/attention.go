@@ -1,9 +1,11 @@
-package app
+package alert
 
 import (
 	"context"
 	"strconv"
 	"time"
+
+	"baoco/app"
 )
 
 // AttentionKind is the kind of an Attention.
@@ -29,17 +31,17 @@ const (
 // page of the dashboard where it can be ended.
 type Attention struct {
 	Kind   AttentionKind
-	Key    string // the same as long as it lasts; no other thing of the account has it
-	Name   Text   // what it is, in a few words that stay true while counts change
-	Text   Text
-	Action Text // what to do on the page
+	Key    string   // the same as long as it lasts; no other thing of the account has it
+	Name   app.Text // what it is, in a few words that stay true while counts change
+	Text   app.Text
+	Action app.Text // what to do on the page
 	// What else the page depends on; zero where it doesn't apply.
-	ID         int64       // of the webhook, stream, bank account or source
-	SecretLost bool        // of the webhook, stream or source
-	Refused    string      // the name of the source whose calls are refused
-	Since      Day         // of AttentionFailed: the day from which deliveries were counted
-	State      Outcome     // of AttentionInbound
-	Warning    WarningName // of AttentionSystem and AttentionServer
+	ID         int64           // of the webhook, stream, bank account or source
+	SecretLost bool            // of the webhook, stream or source
+	Refused    string          // the name of the source whose calls are refused
+	Since      app.Day         // of AttentionFailed: the day from which deliveries were counted
+	State      app.Outcome     // of AttentionInbound
+	Warning    app.WarningName // of AttentionSystem and AttentionServer
 }
 
 // The limits of Attention.
@@ -59,7 +61,7 @@ const (
 
 // Attention lists what the owners of an account should look at, worst first.
 // Only the operator's account sees what concerns the installation.
-func (s *AlertService) Attention(ctx context.Context, accountID int64, in Installation, now time.Time) ([]Attention, error) {
+func (s *AlertService) Attention(ctx context.Context, accountID int64, in app.Installation, now time.Time) ([]Attention, error) {
 	var list []Attention
 	for _, part := range []func(context.Context, int64, time.Time) ([]Attention, error){
 		s.planAttention,
@@ -82,17 +84,17 @@ func (s *AlertService) planAttention(ctx context.Context, accountID int64, now t
 	if err != nil || a.ExpiresAt.IsZero() {
 		return nil, err
 	}
-	plan := Attention{Kind: AttentionPlan, Key: "plan", Action: Text{"View plan", "Xem gói"}}
+	plan := Attention{Kind: AttentionPlan, Key: "plan", Action: app.Text{EN: "View plan", VI: "Xem gói"}}
 	switch {
 	case a.Expired(now):
-		plan.Name = Text{"Your plan has expired", "Gói dịch vụ đã hết hạn"}
-		plan.Text = Text{"Your plan has expired. You can’t link or turn on bank accounts, or add or turn on webhooks and streams.", "Gói dịch vụ đã hết hạn. Bạn không thể thêm hay bật tài khoản ngân hàng, webhook và luồng."}
+		plan.Name = app.Text{EN: "Your plan has expired", VI: "Gói dịch vụ đã hết hạn"}
+		plan.Text = app.Text{EN: "Your plan has expired. You can’t link or turn on bank accounts, or add or turn on webhooks and streams.", VI: "Gói dịch vụ đã hết hạn. Bạn không thể thêm hay bật tài khoản ngân hàng, webhook và luồng."}
 	case a.ExpiresAt.Sub(now) <= planEndsSoon:
-		at := WriteTime(a.ExpiresAt, s.zone)
-		plan.Name = Text{"Your plan expires soon", "Gói dịch vụ sắp hết hạn"}
-		plan.Text = Text{
-			"Your plan expires at " + at.EN + ". Recording and sending continue after that, but you can’t link or turn on bank accounts, or add or turn on webhooks and streams.",
-			"Gói dịch vụ sẽ hết hạn lúc " + at.VI + ". Sau đó giao dịch vẫn được ghi nhận và gửi đi, nhưng bạn không thể thêm hay bật tài khoản ngân hàng, webhook và luồng.",
+		at := app.WriteTime(a.ExpiresAt, s.zone)
+		plan.Name = app.Text{EN: "Your plan expires soon", VI: "Gói dịch vụ sắp hết hạn"}
+		plan.Text = app.Text{
+			EN: "Your plan expires at " + at.EN + ". Recording and sending continue after that, but you can’t link or turn on bank accounts, or add or turn on webhooks and streams.",
+			VI: "Gói dịch vụ sẽ hết hạn lúc " + at.VI + ". Sau đó giao dịch vẫn được ghi nhận và gửi đi, nhưng bạn không thể thêm hay bật tài khoản ngân hàng, webhook và luồng.",
 		}
 	default:
 		return nil, nil
@@ -100,28 +102,28 @@ func (s *AlertService) planAttention(ctx context.Context, accountID int64, now t
 	return []Attention{plan}, nil
 }
 
-func (s *AlertService) systemAttention(ctx context.Context, accountID int64, in Installation, now time.Time) (list []Attention, _ error) {
-	if accountID != DefaultAccountID {
+func (s *AlertService) systemAttention(ctx context.Context, accountID int64, in app.Installation, now time.Time) (list []Attention, _ error) {
+	if accountID != app.DefaultAccountID {
 		return nil, nil
 	}
-	warnings, err := s.rooms.Upkeep.systemWarnings(ctx, in, now)
+	warnings, err := s.rooms.Upkeep.SystemWarnings(ctx, in, now)
 	for _, warning := range warnings {
 		if !warning.Grave {
 			continue
 		}
-		a := Attention{Kind: AttentionSystem, Key: "system " + string(warning.Name), Text: warning.Text, Name: warning.Text, Warning: warning.Name, Action: Text{"View system", "Xem hệ thống"}}
+		a := Attention{Kind: AttentionSystem, Key: "system " + string(warning.Name), Text: warning.Text, Name: warning.Text, Warning: warning.Name, Action: app.Text{EN: "View system", VI: "Xem hệ thống"}}
 		switch warning.Name {
-		case WarningDisk:
-			a.Kind, a.Name = AttentionServer, Text{"The disk is almost full", "Ổ đĩa sắp đầy"}
-		case WarningCertificate:
-			a.Kind, a.Name = AttentionServer, Text{"The HTTPS certificate is not renewed", "Chứng chỉ HTTPS chưa được gia hạn"}
-		case WarningReplica:
-			a.Kind, a.Name = AttentionServer, Text{"The replica is not good", "Bản sao ngoài máy có vấn đề"}
-		case WarningClock:
-			a.Kind, a.Name = AttentionServer, Text{"The clock of this machine was set", "Đồng hồ của máy này vừa bị chỉnh"}
-		case WarningBackup:
-			a.Kind, a.Name = AttentionServer, Text{"There is no recent backup", "Lâu chưa sao lưu"}
-			a.Action = Text{"How to back up", "Cách sao lưu"}
+		case app.WarningDisk:
+			a.Kind, a.Name = AttentionServer, app.Text{EN: "The disk is almost full", VI: "Ổ đĩa sắp đầy"}
+		case app.WarningCertificate:
+			a.Kind, a.Name = AttentionServer, app.Text{EN: "The HTTPS certificate is not renewed", VI: "Chứng chỉ HTTPS chưa được gia hạn"}
+		case app.WarningReplica:
+			a.Kind, a.Name = AttentionServer, app.Text{EN: "The replica is not good", VI: "Bản sao ngoài máy có vấn đề"}
+		case app.WarningClock:
+			a.Kind, a.Name = AttentionServer, app.Text{EN: "The clock of this machine was set", VI: "Đồng hồ của máy này vừa bị chỉnh"}
+		case app.WarningBackup:
+			a.Kind, a.Name = AttentionServer, app.Text{EN: "There is no recent backup", VI: "Lâu chưa sao lưu"}
+			a.Action = app.Text{EN: "How to back up", VI: "Cách sao lưu"}
 		}
 		list = append(list, a)
 	}
@@ -144,13 +146,13 @@ func (s *AlertService) webhookAttention(ctx context.Context, accountID int64, no
 		if !hook.IsActive {
 			continue
 		}
-		id, name, health := strconv.FormatInt(hook.ID, 10), Isolated(hook.Name), healths[hook.ID]
+		id, name, health := strconv.FormatInt(hook.ID, 10), app.Isolated(hook.Name), healths[hook.ID]
 		if hook.SecretLost {
 			list = append(list, Attention{
-				Kind: AttentionWebhook, Key: "secret of webhook " + id, Name: Textf("Webhook “%s” has lost its secret", "Webhook “%s” đã mất khoá bí mật", name),
-				Text: Textf("Webhook “%s” has lost its secret, so nothing is sent to your shop. Rotate the secret and waiting deliveries are sent.",
+				Kind: AttentionWebhook, Key: "secret of webhook " + id, Name: app.Textf("Webhook “%s” has lost its secret", "Webhook “%s” đã mất khoá bí mật", name),
+				Text: app.Textf("Webhook “%s” has lost its secret, so nothing is sent to your shop. Rotate the secret and waiting deliveries are sent.",
 					"Webhook “%s” đã mất khoá bí mật nên không gửi được gì đến cửa hàng. Hãy đổi khoá bí mật, các thông báo đang chờ sẽ được gửi ngay.", name),
-				ID: hook.ID, SecretLost: true, Action: Text{"Rotate secret", "Đổi khoá bí mật"},
+				ID: hook.ID, SecretLost: true, Action: app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"},
 			})
 			continue
 		}
@@ -161,9 +163,9 @@ func (s *AlertService) webhookAttention(ctx context.Context, accountID int64, no
 		switch {
 		case failing:
 			list = append(list, Attention{
-				Kind: AttentionWebhook, Key: "webhook " + id, Name: Textf("Webhook “%s” is not reaching your shop", "Webhook “%s” không gửi được", name),
-				Text: Textf("Webhook “%s” is not reaching your shop: the last %d attempts failed.", "Webhook “%s” không gửi được: %d lần gửi gần nhất đều thất bại.", name, health.FailedInRow),
-				ID:   hook.ID, Action: Text{"See why", "Xem lý do"},
+				Kind: AttentionWebhook, Key: "webhook " + id, Name: app.Textf("Webhook “%s” is not reaching your shop", "Webhook “%s” không gửi được", name),
+				Text: app.Textf("Webhook “%s” is not reaching your shop: the last %d attempts failed.", "Webhook “%s” không gửi được: %d lần gửi gần nhất đều thất bại.", name, health.FailedInRow),
+				ID:   hook.ID, Action: app.Text{EN: "See why", VI: "Xem lý do"},
 			})
 		case health.Retrying > 0:
 			retries = append(retries, s.retryAttention(hook, health, now))
@@ -174,13 +176,13 @@ func (s *AlertService) webhookAttention(ctx context.Context, accountID int64, no
 
 // failing reports whether WorryingFailures attempts in a row have failed. Test
 // sends aren't counted: whoever sends one sees its result.
-func (s *AlertService) failing(ctx context.Context, accountID int64, h WebhookHealth) (bool, error) {
+func (s *AlertService) failing(ctx context.Context, accountID int64, h app.WebhookHealth) (bool, error) {
 	if h.FailedInRow < WorryingFailures {
 		return false, nil
 	}
 	// Few are read first: there are hardly ever tests among them.
 	for _, size := range []int{WorryingFailures, CountedUpTo} {
-		attempts, _, err := s.rooms.Deliveries.History(ctx, accountID, HistoryFilter{WebhookID: h.WebhookID, Page: Page{Number: 1, Size: size}})
+		attempts, _, err := s.rooms.Deliveries.History(ctx, accountID, app.HistoryFilter{WebhookID: h.WebhookID, Page: app.Page{Number: 1, Size: size}})
 		if err != nil {
 			return false, err
 		}
@@ -203,40 +205,40 @@ func (s *AlertService) failing(ctx context.Context, accountID int64, h WebhookHe
 // retryAttention says that a webhook has deliveries that failed and are tried
 // again. It stands on the overview from the first failure on. There are no alerts
 // about it.
-func (s *AlertService) retryAttention(hook Webhook, h WebhookHealth, now time.Time) Attention {
-	name := Isolated(hook.Name)
+func (s *AlertService) retryAttention(hook app.Webhook, h app.WebhookHealth, now time.Time) Attention {
+	name := app.Isolated(hook.Name)
 	text := counted(h.Retrying, "transaction could not be delivered yet", "transactions could not be delivered yet", "giao dịch chưa báo được cho cửa hàng")
 	if h.Retrying == CountedUpTo {
-		text = Text{"At least " + text.EN, "Ít nhất " + text.VI}
+		text = app.Text{EN: "At least " + text.EN, VI: "Ít nhất " + text.VI}
 	}
-	next := Text{"is being tried again", "đang thử lại"}
+	next := app.Text{EN: "is being tried again", VI: "đang thử lại"}
 	if h.RetryAt.After(now) {
 		at := h.RetryAt.In(s.zone).Format("15:04:05")
-		next = Text{"next attempt at " + at, "thử lại lúc " + at}
+		next = app.Text{EN: "next attempt at " + at, VI: "thử lại lúc " + at}
 	}
 	return Attention{
-		Kind: AttentionRetry, Key: "retry " + strconv.FormatInt(hook.ID, 10), ID: hook.ID, Action: Text{"See why", "Xem lý do"},
-		Name: Textf("Webhook “%s” is trying again", "Webhook “%s” đang thử lại", name),
-		Text: Text{"Webhook “" + name + "”: " + text.EN + ", " + next.EN + ".", "Webhook “" + name + "”: " + text.VI + ", " + next.VI + "."},
+		Kind: AttentionRetry, Key: "retry " + strconv.FormatInt(hook.ID, 10), ID: hook.ID, Action: app.Text{EN: "See why", VI: "Xem lý do"},
+		Name: app.Textf("Webhook “%s” is trying again", "Webhook “%s” đang thử lại", name),
+		Text: app.Text{EN: "Webhook “" + name + "”: " + text.EN + ", " + next.EN + ".", VI: "Webhook “" + name + "”: " + text.VI + ", " + next.VI + "."},
 	}
 }
 
 // failedAttention counts the deliveries that failed lately and weren't resent.
 func (s *AlertService) failedAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
-	since := now.Add(-Recently)
-	failed, more, err := s.rooms.Deliveries.FailedDeliveries(ctx, accountID, FailedFilter{From: since}, CountedUpTo)
+	since := now.Add(-app.Recently)
+	failed, more, err := s.rooms.Deliveries.FailedDeliveries(ctx, accountID, app.FailedFilter{From: since}, CountedUpTo)
 	if err != nil || len(failed) == 0 {
 		return nil, err
 	}
 	text := counted(int64(len(failed)), "delivery failed in the last 24 hours. Your shop has not confirmed the transaction.",
 		"deliveries failed in the last 24 hours. Your shop has not confirmed the transactions.", "thông báo thất bại trong 24 giờ qua. Cửa hàng chưa xác nhận đã nhận giao dịch.")
 	if more {
-		text = Text{"More than " + text.EN, "Hơn " + text.VI}
+		text = app.Text{EN: "More than " + text.EN, VI: "Hơn " + text.VI}
 	}
 	return []Attention{{
 		Kind: AttentionFailed, Key: "failed", Text: text,
-		Name:  Text{"Deliveries failed in the last 24 hours", "Có thông báo thất bại trong 24 giờ qua"},
-		Since: DayOf(since, s.zone), Action: Text{"Review and resend", "Xem và gửi lại"},
+		Name:  app.Text{EN: "Deliveries failed in the last 24 hours", VI: "Có thông báo thất bại trong 24 giờ qua"},
+		Since: app.DayOf(since, s.zone), Action: app.Text{EN: "Review and resend", VI: "Xem và gửi lại"},
 	}}, nil
 }
 
@@ -250,25 +252,25 @@ func (s *AlertService) inboundAttention(ctx context.Context, accountID int64, _ 
 	for _, o := range []struct {
 		n             int64
 		one, many, vi string
-		state         Outcome
-		name, action  Text
+		state         app.Outcome
+		name, action  app.Text
 	}{
 		{open.Unassigned, "transaction is waiting because its bank account is not linked.", "transactions are waiting because their bank accounts are not linked.", "giao dịch đang chờ vì tài khoản ngân hàng chưa được liên kết.",
-			OutcomeUnassigned, Text{"Transactions are waiting for a bank account", "Có giao dịch của tài khoản chưa liên kết"}, Text{"Link account", "Liên kết tài khoản"}},
+			app.OutcomeUnassigned, app.Text{EN: "Transactions are waiting for a bank account", VI: "Có giao dịch của tài khoản chưa liên kết"}, app.Text{EN: "Link account", VI: "Liên kết tài khoản"}},
 		{open.Rejected, "received item could not be read.", "received items could not be read.", "giao dịch nhận được nhưng không đọc được.",
-			OutcomeRejected, Text{"Received items could not be read", "Có giao dịch nhận được nhưng không đọc được"}, Text{"See why", "Xem lý do"}},
+			app.OutcomeRejected, app.Text{EN: "Received items could not be read", VI: "Có giao dịch nhận được nhưng không đọc được"}, app.Text{EN: "See why", VI: "Xem lý do"}},
 		{open.Conflicts, "received item conflicts with a recorded transaction.", "received items conflict with recorded transactions.", "giao dịch trùng mã nhưng khác số tiền hoặc tài khoản.",
-			OutcomeConflict, Text{"Received items conflict with recorded transactions", "Có giao dịch trùng mã nhưng khác số tiền hoặc tài khoản"}, Text{"Compare", "So sánh"}},
+			app.OutcomeConflict, app.Text{EN: "Received items conflict with recorded transactions", VI: "Có giao dịch trùng mã nhưng khác số tiền hoặc tài khoản"}, app.Text{EN: "Compare", VI: "So sánh"}},
 		{open.MayBeRepeats, "received item may be money that is recorded already. Say whether it is the same or another transfer.",
 			"received items may be money that is recorded already. Say whether each is the same or another transfer.", "giao dịch nhận được có thể trùng với giao dịch đã ghi nhận. Hãy xác nhận trùng hay là lần chuyển khác.",
-			OutcomeMayBeRepeat, Text{"Received items may be repeats", "Có giao dịch nhận được chưa rõ có trùng không"}, Text{"Decide", "Xác nhận"}},
+			app.OutcomeMayBeRepeat, app.Text{EN: "Received items may be repeats", VI: "Có giao dịch nhận được chưa rõ có trùng không"}, app.Text{EN: "Decide", VI: "Xác nhận"}},
 	} {
 		if o.n == 0 {
 			continue
 		}
 		text := counted(o.n, o.one, o.many, o.vi)
 		if o.n == CountedUpTo {
-			text = Text{"At least " + text.EN, "Ít nhất " + text.VI}
+			text = app.Text{EN: "At least " + text.EN, VI: "Ít nhất " + text.VI}
 		}
 		list = append(list, Attention{Kind: AttentionInbound, Key: "inbound " + string(o.state), Name: o.name, Text: text, State: o.state, Action: o.action})
 	}
@@ -281,9 +283,9 @@ func (s *AlertService) bankAttention(ctx context.Context, accountID int64, _ tim
 	if err != nil {
 		return nil, err
 	}
-	var sources []Source
+	var sources []app.Source
 	for _, b := range banks {
-		if b.Status != BankAccountError {
+		if b.Status != app.BankAccountError {
 			continue
 		}
 		if sources == nil {
@@ -291,10 +293,10 @@ func (s *AlertService) bankAttention(ctx context.Context, accountID int64, _ tim
 				return nil, err
 			}
 		}
-		id, name, reason := strconv.FormatInt(b.ID, 10), BankShortName(b.Bank)+" "+Tail(b.AccountNumber), BankAccountReason(b, sources)
+		id, name, reason := strconv.FormatInt(b.ID, 10), app.BankShortName(b.Bank)+" "+app.Tail(b.AccountNumber), app.BankAccountReason(b, sources)
 		list = append(list, Attention{
-			Kind: AttentionBank, Key: "bank " + id, Name: Textf("Bank account %s has an error", "Tài khoản %s có lỗi", name),
-			Text: Text{name + ": " + reason.EN, name + ": " + reason.VI}, ID: b.ID, Action: Text{"View", "Xem"},
+			Kind: AttentionBank, Key: "bank " + id, Name: app.Textf("Bank account %s has an error", "Tài khoản %s có lỗi", name),
+			Text: app.Text{EN: name + ": " + reason.EN, VI: name + ": " + reason.VI}, ID: b.ID, Action: app.Text{EN: "View", VI: "Xem"},
 		})
 	}
 	return list, nil
@@ -308,28 +310,28 @@ func (s *AlertService) sourceAttention(ctx context.Context, accountID int64, now
 		return nil, err
 	}
 	for _, src := range sources {
-		id, name, busy := strconv.FormatInt(src.ID, 10), Isolated(src.Name), false
+		id, name, busy := strconv.FormatInt(src.ID, 10), app.Isolated(src.Name), false
 		if len(sources) == 1 && src.Silent(true, now) {
 			if busy, err = s.busyBefore(ctx, accountID, src.LastCallAt); err != nil {
 				return nil, err
 			}
 		}
-		a := Attention{Kind: AttentionSource, ID: src.ID, SecretLost: src.SecretLost, Action: Text{"Check", "Kiểm tra"}}
+		a := Attention{Kind: AttentionSource, ID: src.ID, SecretLost: src.SecretLost, Action: app.Text{EN: "Check", VI: "Kiểm tra"}}
 		switch refused := src.LastRefused.ReceivedAt; {
 		case src.SecretLost:
-			a.Key, a.Name = "secret of source "+id, Textf("Source “%s” has lost its secret", "Nguồn “%s” đã mất khoá bí mật", name)
-			a.Text = Textf("Source “%s” has lost its secret, so its calls are refused and its transactions are not received.",
+			a.Key, a.Name = "secret of source "+id, app.Textf("Source “%s” has lost its secret", "Nguồn “%s” đã mất khoá bí mật", name)
+			a.Text = app.Textf("Source “%s” has lost its secret, so its calls are refused and its transactions are not received.",
 				"Nguồn “%s” đã mất khoá bí mật nên lần gọi bị từ chối và không nhận được giao dịch.", name)
-			a.Action = Text{"Rotate secret", "Đổi khoá bí mật"}
-		case refused.Unix() > src.LastCallAt.Unix() && now.Sub(refused) < Recently: // a call is kept to the second
+			a.Action = app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"}
+		case refused.Unix() > src.LastCallAt.Unix() && now.Sub(refused) < app.Recently: // a call is kept to the second
 			a.Refused = name
-			a.Key, a.Name = "refused "+id, Textf("Calls to source “%s” are refused", "Lần gọi đến nguồn “%s” bị từ chối", name)
-			a.Text = Textf("Calls to source “%s” are refused, so its transactions are not received.", "Lần gọi đến nguồn “%s” bị từ chối nên không nhận được giao dịch.", name).
-				And(src.LastRefused.likelyCause())
+			a.Key, a.Name = "refused "+id, app.Textf("Calls to source “%s” are refused", "Lần gọi đến nguồn “%s” bị từ chối", name)
+			a.Text = app.Textf("Calls to source “%s” are refused, so its transactions are not received.", "Lần gọi đến nguồn “%s” bị từ chối nên không nhận được giao dịch.", name).
+				And(src.LastRefused.LikelyCause())
 		case src.Silent(busy, now):
-			at := WriteTime(src.LastCallAt, s.zone)
-			a.Key, a.Name = "silent "+id, Textf("Source “%s” has gone silent", "Nguồn “%s” không gửi gì", name)
-			a.Text = Text{"Source “" + name + "” has sent nothing since " + at.EN + ".", "Nguồn “" + name + "” chưa gửi gì từ " + at.VI + "."}
+			at := app.WriteTime(src.LastCallAt, s.zone)
+			a.Key, a.Name = "silent "+id, app.Textf("Source “%s” has gone silent", "Nguồn “%s” không gửi gì", name)
+			a.Text = app.Text{EN: "Source “" + name + "” has sent nothing since " + at.EN + ".", VI: "Nguồn “" + name + "” chưa gửi gì từ " + at.VI + "."}
 		default:
 			continue
 		}
@@ -341,9 +343,9 @@ func (s *AlertService) sourceAttention(ctx context.Context, accountID int64, now
 // busyBefore reports whether there were transactions on each of the last
 // busyDays days before an instant.
 func (s *AlertService) busyBefore(ctx context.Context, accountID int64, at time.Time) (bool, error) {
-	last := DayOf(at, s.zone)
+	last := app.DayOf(at, s.zone)
 	rows, err := s.rooms.Ledger.Days(ctx, accountID, 0, last-busyDays+1, last)
-	busy := map[Day]bool{}
+	busy := map[app.Day]bool{}
 	for _, row := range rows {
 		if row.Day <= last && row.Count > 0 {
 			busy[row.Day] = true
@@ -357,9 +359,9 @@ func (s *AlertService) codesAttention(ctx context.Context, accountID int64, now 
 	patterns, err := s.rooms.Payments.AlmostUsedUp(ctx, accountID, now)
 	for _, p := range patterns {
 		list = append(list, Attention{
-			Kind: AttentionCodes, Key: "codes " + strconv.FormatInt(p.ID, 10), Action: Text{"Add longer codes", "Thêm mã dài hơn"},
-			Name: Textf("Payment codes that begin with %s are almost used up", "Mã thanh toán bắt đầu bằng %s sắp hết", p.Prefix),
-			Text: Textf("Payment codes that begin with %s are almost used up: nine tenths are taken by requests of the last 30 days. Without a free code nobody can make a bill.",
+			Kind: AttentionCodes, Key: "codes " + strconv.FormatInt(p.ID, 10), Action: app.Text{EN: "Add longer codes", VI: "Thêm mã dài hơn"},
+			Name: app.Textf("Payment codes that begin with %s are almost used up", "Mã thanh toán bắt đầu bằng %s sắp hết", p.Prefix),
+			Text: app.Textf("Payment codes that begin with %s are almost used up: nine tenths are taken by requests of the last 30 days. Without a free code nobody can make a bill.",
 				"Mã thanh toán bắt đầu bằng %s sắp hết: chín phần mười đã dùng cho các yêu cầu trong 30 ngày qua. Hết mã thì không tạo được hoá đơn.", p.Prefix),
 		})
 	}
@@ -378,21 +380,21 @@ func (s *AlertService) alertAttention(ctx context.Context, accountID int64, _ ti
 		}
 		name := c.Medium.Name()
 		list = append(list, Attention{
-			Kind: AttentionAlert, Key: c.attentionKey(), Name: Text{"Alerts by " + name.EN + " are not being delivered", "Cảnh báo qua " + name.VI + " không gửi được"},
-			Text:   Text{"Alerts by " + name.EN + " are not being delivered. " + c.Problem.EN, "Cảnh báo qua " + name.VI + " không gửi được. " + c.Problem.VI},
-			Action: Text{"Check", "Kiểm tra"},
+			Kind: AttentionAlert, Key: c.attentionKey(), Name: app.Text{EN: "Alerts by " + name.EN + " are not being delivered", VI: "Cảnh báo qua " + name.VI + " không gửi được"},
+			Text:   app.Text{EN: "Alerts by " + name.EN + " are not being delivered. " + c.Problem.EN, VI: "Cảnh báo qua " + name.VI + " không gửi được. " + c.Problem.VI},
+			Action: app.Text{EN: "Check", VI: "Kiểm tra"},
 		})
 	}
 	return list, err
 }
 
 // counted writes a small number of things; English has another form for one.
-func counted(n int64, one, many, vi string) Text {
+func counted(n int64, one, many, vi string) app.Text {
 	if n == 1 {
 		many = one
 	}
 	digits := strconv.FormatInt(n, 10)
-	return Text{digits + " " + many, digits + " " + vi}
+	return app.Text{EN: digits + " " + many, VI: digits + " " + vi}
 }
 
 // worryingStreamFailure is how long a stream must fail before it needs attention. Less
@@ -403,22 +405,22 @@ const worryingStreamFailure = time.Minute
 func (s *AlertService) streamAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
 	streams, err := s.rooms.Streams.Streams(ctx, accountID)
 	for _, st := range streams {
-		id, name := strconv.FormatInt(st.ID, 10), Isolated(st.Name)
+		id, name := strconv.FormatInt(st.ID, 10), app.Isolated(st.Name)
 		switch {
 		case !st.IsActive:
 		case st.SecretLost:
 			list = append(list, Attention{
-				Kind: AttentionStream, Key: "secret of stream " + id, Name: Textf("Stream “%s” has lost its secret", "Luồng “%s” đã mất khoá bí mật", name),
-				Text: Textf("Stream “%s” has lost its secret and its password, so nothing is sent. Rotate the secret, then enter the password again.",
+				Kind: AttentionStream, Key: "secret of stream " + id, Name: app.Textf("Stream “%s” has lost its secret", "Luồng “%s” đã mất khoá bí mật", name),
+				Text: app.Textf("Stream “%s” has lost its secret and its password, so nothing is sent. Rotate the secret, then enter the password again.",
 					"Luồng “%s” đã mất khoá bí mật và mật khẩu nên không gửi được gì. Hãy đổi khoá bí mật rồi nhập lại mật khẩu.", name),
-				ID: st.ID, SecretLost: true, Action: Text{"Rotate secret", "Đổi khoá bí mật"},
+				ID: st.ID, SecretLost: true, Action: app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"},
 			})
 		case !st.FailingSince.IsZero() && now.Sub(st.FailingSince) >= worryingStreamFailure:
-			at := WriteTime(st.FailingSince, s.zone)
+			at := app.WriteTime(st.FailingSince, s.zone)
 			list = append(list, Attention{
-				Kind: AttentionStream, Key: "stream " + id, Name: Textf("Stream “%s” is not reaching its broker", "Luồng “%s” không gửi được", name),
-				Text: Text{"Stream “" + name + "” has not reached its broker since " + at.EN + ".", "Luồng “" + name + "” không gửi được từ " + at.VI + "."}.And(st.Problem),
-				ID:   st.ID, Action: Text{"See why", "Xem lý do"},
+				Kind: AttentionStream, Key: "stream " + id, Name: app.Textf("Stream “%s” is not reaching its broker", "Luồng “%s” không gửi được", name),
+				Text: app.Text{EN: "Stream “" + name + "” has not reached its broker since " + at.EN + ".", VI: "Luồng “" + name + "” không gửi được từ " + at.VI + "."}.And(st.Problem),
+				ID:   st.ID, Action: app.Text{EN: "See why", VI: "Xem lý do"},
 			})
 		}
 	}

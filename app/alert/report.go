@@ -1,9 +1,11 @@
-package app
+package alert
 
 import (
 	"context"
 	"strings"
 	"time"
+
+	"baoco/app"
 )
 
 // ReportTime is when a channel gets the report of the day: a time of day such as
@@ -17,16 +19,16 @@ const nightEnds ReportTime = "06:00"
 func (r ReportTime) night() bool { return r < nightEnds }
 
 // closing is when the report of a day is due.
-func (r ReportTime) closing(day Day, zone *time.Location) (time.Time, error) {
+func (r ReportTime) closing(day app.Day, zone *time.Location) (time.Time, error) {
 	if r.night() {
 		day++
 	}
-	return ParseTime(day.String()+" "+string(r)+":00", zone)
+	return app.ParseTime(day.String()+" "+string(r)+":00", zone)
 }
 
 // lastClosed is the last day whose report was due at now.
-func (r ReportTime) lastClosed(now time.Time, zone *time.Location) (Day, error) {
-	day := DayOf(now, zone)
+func (r ReportTime) lastClosed(now time.Time, zone *time.Location) (app.Day, error) {
+	day := app.DayOf(now, zone)
 	for {
 		at, err := r.closing(day, zone)
 		if err != nil || !at.After(now) {
@@ -43,10 +45,10 @@ func (s *AlertService) SetReport(ctx context.Context, accountID int64, medium Al
 	if err != nil || c.ReportTime == at {
 		return err
 	}
-	var closed Day
+	var closed app.Day
 	if at != "" {
 		if t, err := time.Parse("15:04", string(at)); err != nil || t.Format("15:04") != string(at) {
-			return InvalidField("report_time", "must be a time of day such as 21:30", "phải là một giờ trong ngày, ví dụ 21:30")
+			return app.InvalidField("report_time", "must be a time of day such as 21:30", "phải là một giờ trong ngày, ví dụ 21:30")
 		}
 		if closed, err = at.lastClosed(now, s.zone); err != nil {
 			return err
@@ -58,19 +60,19 @@ func (s *AlertService) SetReport(ctx context.Context, accountID int64, medium Al
 // reportDue gives the day of which the channel is to get the report at now. After
 // a pause of the server it is the last day that has closed, and no other. A day
 // that hasn't come yet was reported by a clock that was wrong.
-func (s *AlertService) reportDue(c AlertChannel, now time.Time) (day Day, due bool, err error) {
+func (s *AlertService) reportDue(c AlertChannel, now time.Time) (day app.Day, due bool, err error) {
 	if c.ReportTime == "" {
 		return 0, false, nil
 	}
 	day, err = c.ReportTime.lastClosed(now, s.zone)
-	return day, err == nil && (c.ReportedDay < day || c.ReportedDay > DayOf(now, s.zone)), err
+	return day, err == nil && (c.ReportedDay < day || c.ReportedDay > app.DayOf(now, s.zone)), err
 }
 
 // reportLate is how long after closing time a report says that it is late.
 const reportLate = 30 * time.Minute
 
 // reportMessage writes the report of a day.
-func (s *AlertService) reportMessage(ctx context.Context, c AlertChannel, day Day, in Installation, now time.Time) (AlertMessage, error) {
+func (s *AlertService) reportMessage(ctx context.Context, c AlertChannel, day app.Day, in app.Installation, now time.Time) (AlertMessage, error) {
 	p, err := s.AlertPreferences(ctx, c.AccountID)
 	if err != nil {
 		return AlertMessage{}, err
@@ -96,16 +98,16 @@ func (s *AlertService) reportMessage(ctx context.Context, c AlertChannel, day Da
 		w.bank(b)
 	}
 	w.line("")
-	if DayOf(now, s.zone) == day {
+	if app.DayOf(now, s.zone) == day {
 		w.line(w.t("As of ", "Tính đến ") + now.In(s.zone).Format("15:04") + ".")
 	}
 	if now.Sub(closing) > reportLate {
-		w.line(Textf("This is late: it could not be sent at %s.", "Tin này gửi muộn: lúc %s chưa gửi được.", c.ReportTime).In(w.lang))
+		w.line(app.Textf("This is late: it could not be sent at %s.", "Tin này gửi muộn: lúc %s chưa gửi được.", c.ReportTime).In(w.lang))
 	}
 	if in.BaseURL != "" {
 		w.line(in.BaseURL + s.config.DayPath(day))
 	}
-	name := alertSender(a) + " · " + w.t("Day book ", "Sổ ngày ") + day.date().Format("02/01/2006")
+	name := alertSender(a) + " · " + w.t("Day book ", "Sổ ngày ") + day.Date().Format("02/01/2006")
 	return AlertMessage{
 		Medium:  c.Medium,
 		Subject: name + ": +" + w.money(book.In.Total),
@@ -115,26 +117,26 @@ func (s *AlertService) reportMessage(ctx context.Context, c AlertChannel, day Da
 
 // reportWriter gathers the lines of a report.
 type reportWriter struct {
-	lang  Lang
+	lang  app.Lang
 	lines []string
 }
 
 func (w *reportWriter) line(text string) { w.lines = append(w.lines, text) }
 
-func (w *reportWriter) t(en, vi string) string { return Text{en, vi}.In(w.lang) }
+func (w *reportWriter) t(en, vi string) string { return app.Text{EN: en, VI: vi}.In(w.lang) }
 
-func (w *reportWriter) money(n int64) string { return GroupDigits(n, w.lang) + "\u00a0₫" }
+func (w *reportWriter) money(n int64) string { return app.GroupDigits(n, w.lang) + "\u00a0₫" }
 
-func (w *reportWriter) amounts(en, vi string, a Amounts) string {
-	return w.t(en, vi) + ": " + w.money(a.Total) + " (" + GroupDigits(a.Count, w.lang) + ")"
+func (w *reportWriter) amounts(en, vi string, a app.Amounts) string {
+	return w.t(en, vi) + ": " + w.money(a.Total) + " (" + app.GroupDigits(a.Count, w.lang) + ")"
 }
 
-func (w *reportWriter) bank(b BankAccountDay) {
+func (w *reportWriter) bank(b app.BankAccountDay) {
 	name := b.Bank
 	if b.Nickname != "" {
-		name = Isolated(b.Nickname)
+		name = app.Isolated(b.Nickname)
 	}
-	w.line(name + " " + Tail(b.AccountNumber))
+	w.line(name + " " + app.Tail(b.AccountNumber))
 	w.line(w.amounts("In", "Vào", b.In))
 	if b.Out.Count > 0 {
 		w.line(w.amounts("Out", "Ra", b.Out))

@@ -1,7 +1,9 @@
-package app
+package alert
 
 import (
 	"context"
+
+	"baoco/app"
 )
 
 // AlertRecords are what everybody may ask and change: no rule decides about it.
@@ -29,7 +31,7 @@ type AlertStore interface {
 	SetAlertChannel(ctx context.Context, c AlertChannel) (AlertChannel, error)
 	// SetReport keeps when the channel of a medium gets the report of the day.
 	// reported is the last day that needs none any more.
-	SetReport(ctx context.Context, accountID int64, medium AlertMedium, at ReportTime, reported Day) error
+	SetReport(ctx context.Context, accountID int64, medium AlertMedium, at ReportTime, reported app.Day) error
 	// AlertConditions lists what a channel knows, in the order of its making;
 	// none for an unknown channel.
 	AlertConditions(ctx context.Context, channelID int64) ([]AlertCondition, error)
@@ -46,7 +48,7 @@ type AlertStore interface {
 	// either: somebody may change the feed, or switch a bank account on. Of a feed that
 	// was switched off, switched on or changed since c was read it lists none, and
 	// passed is 0.
-	PaymentsToTell(ctx context.Context, c AlertChannel) (list []Transaction, passed int64, _ error)
+	PaymentsToTell(ctx context.Context, c AlertChannel) (list []app.Transaction, passed int64, _ error)
 	// SettlePaymentFeed keeps how far c.Feed has got since toldTo. It does nothing
 	// where the feed was switched off or on meanwhile.
 	SettlePaymentFeed(ctx context.Context, c AlertChannel, toldTo int64) error

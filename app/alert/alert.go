@@ -1,4 +1,4 @@
-package app
+package alert
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"baoco/app"
 )
 
 // Alerts tell the owners of an account, outside the dashboard, what needs their
@@ -22,7 +24,7 @@ import (
 
 // AlertPreferences are what the alerts of an account are about.
 type AlertPreferences struct {
-	Lang  Lang
+	Lang  app.Lang
 	Muted []AttentionKind // kinds of AlertKinds that no alert names
 }
 
@@ -33,26 +35,26 @@ var AlertKinds = []AttentionKind{
 }
 
 // alertNames says what the alerts of each kind of AlertKinds are about.
-var alertNames = map[AttentionKind]Text{
-	AttentionWebhook: {"A webhook is not reaching your shop", "Webhook không gửi được"},
-	AttentionStream:  {"A stream is not reaching its broker", "Luồng giao dịch không gửi được"},
-	AttentionFailed:  {"Deliveries fail after all six attempts", "Có thông báo thất bại sau cả sáu lần gửi"},
-	AttentionSource:  {"A source has gone silent, or its calls are refused", "Nguồn giao dịch không gửi gì hoặc lần gọi bị từ chối"},
-	AttentionInbound: {"Received items need attention: unassigned, unreadable or in conflict", "Giao dịch nhận được cần xử lý: tài khoản chưa liên kết, không đọc được, hoặc trùng mã nhưng khác số tiền"},
-	AttentionBank:    {"A bank account has an error", "Tài khoản ngân hàng có lỗi"},
-	AttentionPlan:    {"Your plan expires within a week, or has expired", "Gói dịch vụ còn dưới một tuần hoặc đã hết hạn"},
-	AttentionServer:  {"The server needs attention: disk, certificate, backup", "Máy chủ cần xử lý: ổ đĩa, chứng chỉ, sao lưu"},
-	AttentionCodes:   {"Payment codes are almost used up", "Mã thanh toán sắp hết"},
-	AttentionAlert:   {"The other alert channel is failing", "Kênh cảnh báo còn lại không gửi được"},
+var alertNames = map[AttentionKind]app.Text{
+	AttentionWebhook: {EN: "A webhook is not reaching your shop", VI: "Webhook không gửi được"},
+	AttentionStream:  {EN: "A stream is not reaching its broker", VI: "Luồng giao dịch không gửi được"},
+	AttentionFailed:  {EN: "Deliveries fail after all six attempts", VI: "Có thông báo thất bại sau cả sáu lần gửi"},
+	AttentionSource:  {EN: "A source has gone silent, or its calls are refused", VI: "Nguồn giao dịch không gửi gì hoặc lần gọi bị từ chối"},
+	AttentionInbound: {EN: "Received items need attention: unassigned, unreadable or in conflict", VI: "Giao dịch nhận được cần xử lý: tài khoản chưa liên kết, không đọc được, hoặc trùng mã nhưng khác số tiền"},
+	AttentionBank:    {EN: "A bank account has an error", VI: "Tài khoản ngân hàng có lỗi"},
+	AttentionPlan:    {EN: "Your plan expires within a week, or has expired", VI: "Gói dịch vụ còn dưới một tuần hoặc đã hết hạn"},
+	AttentionServer:  {EN: "The server needs attention: disk, certificate, backup", VI: "Máy chủ cần xử lý: ổ đĩa, chứng chỉ, sao lưu"},
+	AttentionCodes:   {EN: "Payment codes are almost used up", VI: "Mã thanh toán sắp hết"},
+	AttentionAlert:   {EN: "The other alert channel is failing", VI: "Kênh cảnh báo còn lại không gửi được"},
 }
 
 // AlertName says what alerts of a kind of AlertKinds are about.
-func (k AttentionKind) AlertName() Text { return alertNames[k] }
+func (k AttentionKind) AlertName() app.Text { return alertNames[k] }
 
 // AlertError is why a message didn't go out. Its text says what the other
 // server answered and what to do about it; it never holds a secret.
 type AlertError struct {
-	Text       Text
+	Text       app.Text
 	RetryAfter time.Duration // as the other side asked; 0: it didn't
 	Partly     bool          // some of the recipients got it
 }
@@ -68,8 +70,8 @@ type AlertOutcome struct {
 
 // SetAlertPreferences changes what the alerts of an account are about.
 func (s *AlertService) SetAlertPreferences(ctx context.Context, accountID int64, p AlertPreferences) error {
-	var v Invalid
-	if p.Lang != Vietnamese && p.Lang != English {
+	var v app.Invalid
+	if p.Lang != app.Vietnamese && p.Lang != app.English {
 		v.Add("lang", "must be vi or en", "phải là vi hoặc en")
 	}
 	slices.Sort(p.Muted)
@@ -116,7 +118,7 @@ type Alerted struct {
 // Alert sends every channel of every account the news that it has for it at
 // now, and gives the results of the channels that had news. A channel that
 // fails keeps no other back.
-func (s *AlertService) Alert(ctx context.Context, in Installation, now time.Time) ([]Alerted, error) {
+func (s *AlertService) Alert(ctx context.Context, in app.Installation, now time.Time) ([]Alerted, error) {
 	channels, err := s.AlertChannels(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -139,7 +141,7 @@ func (s *AlertService) Alert(ctx context.Context, in Installation, now time.Time
 			defer func() { <-slots }()
 			var result Alerted
 			var told bool
-			if err := Protected(func() error { result, told = s.alertChannel(ctx, c, in, now); return nil }); err != nil {
+			if err := app.Protected(func() error { result, told = s.alertChannel(ctx, c, in, now); return nil }); err != nil {
 				result, told = Alerted{Channel: c, Err: err}, true
 			}
 			if told {
@@ -155,7 +157,7 @@ func (s *AlertService) Alert(ctx context.Context, in Installation, now time.Time
 
 // alertChannel serves one channel. told is true where there was news, or an
 // error on the way to it.
-func (s *AlertService) alertChannel(ctx context.Context, c AlertChannel, in Installation, now time.Time) (_ Alerted, told bool) {
+func (s *AlertService) alertChannel(ctx context.Context, c AlertChannel, in app.Installation, now time.Time) (_ Alerted, told bool) {
 	news, err := s.alertNews(ctx, c, in, now)
 	if err != nil {
 		return Alerted{c, err, false}, true
@@ -215,7 +217,7 @@ func (c AlertChannel) waits(now time.Time) bool {
 func (c *AlertChannel) attempted(m AlertMessage, err error, now time.Time) bool {
 	before := c.Failures
 	if m.Sent {
-		c.SentAt, c.Failures, c.Problem, c.RetryAt = now, 0, Text{}, time.Time{}
+		c.SentAt, c.Failures, c.Problem, c.RetryAt = now, 0, app.Text{}, time.Time{}
 		return before > 0
 	}
 	c.Failures++
@@ -239,8 +241,8 @@ func alertWait(waits []time.Duration, failures int, err error) time.Duration {
 func (s *AlertService) sendAlert(ctx context.Context, c AlertChannel, m AlertMessage) error {
 	ctx, cancel := context.WithTimeout(ctx, AlertTimeout)
 	defer cancel()
-	err := Protected(func() error { return s.config.Send(ctx, c, m) })
-	if panicked := (*PanicError)(nil); errors.As(err, &panicked) {
+	err := app.Protected(func() error { return s.config.Send(ctx, c, m) })
+	if panicked := (*app.PanicError)(nil); errors.As(err, &panicked) {
 		return fmt.Errorf("panic while sending an alert: %T", panicked.Value)
 	}
 	return err
@@ -248,7 +250,7 @@ func (s *AlertService) sendAlert(ctx context.Context, c AlertChannel, m AlertMes
 
 // TestAlert sends a test to a channel now. The error is an [*AlertError] where
 // the test didn't arrive.
-func (s *AlertService) TestAlert(ctx context.Context, accountID int64, medium AlertMedium, in Installation, now time.Time) error {
+func (s *AlertService) TestAlert(ctx context.Context, accountID int64, medium AlertMedium, in app.Installation, now time.Time) error {
 	c, err := s.AlertChannel(ctx, accountID, medium)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package app
+package alert
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"baoco/app"
 )
 
 // A channel can tell of every payment, where somebody switched that on. The walk:
@@ -24,15 +26,15 @@ import (
 // part in the channel's alerts, which neither wait for it nor fail with it.
 type PaymentFeed struct {
 	On            bool
-	BankAccountID int64     // 0: all
-	Type          Direction // empty: both
-	Least         int64     // smallest amount; 0: any
-	Content       bool      // messages hold the content
+	BankAccountID int64         // 0: all
+	Type          app.Direction // empty: both
+	Least         int64         // smallest amount; 0: any
+	Content       bool          // messages hold the content
 
 	ToldTo   int64     // id of the last transaction that was told, or that isn't told
 	SentAt   time.Time // of the last message; zero: none
 	Failures int       // in a row, since then
-	Problem  Text      // of the last of them
+	Problem  app.Text  // of the last of them
 	RetryAt  time.Time // when it is tried again; zero: nothing failed
 }
 
@@ -69,14 +71,14 @@ func (s *AlertService) SetPaymentFeed(ctx context.Context, accountID int64, medi
 	if err != nil {
 		return err
 	}
-	var v Invalid
+	var v app.Invalid
 	if !medium.TakesPayments() {
 		v.Add("medium", "is not one that can tell of every payment", "không gửi được từng giao dịch")
 	}
-	if f.Type != "" && f.Type != In && f.Type != Out {
+	if f.Type != "" && f.Type != app.In && f.Type != app.Out {
 		v.Add("type", "must be IN, OUT or empty for both", "phải là IN, OUT hoặc để trống nếu lấy cả hai")
 	}
-	if f.Least < 0 || f.Least > MaxAmount {
+	if f.Least < 0 || f.Least > app.MaxAmount {
 		v.Add("min_amount", "must be an amount", "phải là một số tiền")
 	}
 	if err := v.Err(); err != nil {
@@ -84,7 +86,7 @@ func (s *AlertService) SetPaymentFeed(ctx context.Context, accountID int64, medi
 	}
 	if f.BankAccountID != 0 {
 		banks, err := s.rooms.Ledger.BankAccounts(ctx, accountID)
-		if _, err = find(banks, err, func(b BankAccount) bool { return b.ID == f.BankAccountID }, ErrUnknownBankAccountID); err != nil {
+		if _, err = app.Find(banks, err, func(b app.BankAccount) bool { return b.ID == f.BankAccountID }, app.ErrUnknownBankAccountID); err != nil {
 			return err
 		}
 	}
@@ -113,7 +115,7 @@ func (f PaymentFeed) waits(now time.Time) bool {
 // last call.
 func (s *AlertService) TellPayments(ctx context.Context, c AlertChannel, now time.Time) (_ Alerted, told bool) {
 	c, err := s.AlertChannel(ctx, c.AccountID, c.Medium)
-	if CodeOf(err) == CodeNotFound || err == nil && (!c.Feed.On || c.SettingsLost || c.Feed.waits(now)) {
+	if app.CodeOf(err) == app.CodeNotFound || err == nil && (!c.Feed.On || c.SettingsLost || c.Feed.waits(now)) {
 		return Alerted{}, false
 	}
 	if err != nil {
@@ -159,7 +161,7 @@ func (f *PaymentFeed) attempted(m AlertMessage, last int64, err error, now time.
 	before := f.Failures
 	f.SentAt = now
 	if m.Sent {
-		f.ToldTo, f.Failures, f.Problem, f.RetryAt = last, 0, Text{}, time.Time{}
+		f.ToldTo, f.Failures, f.Problem, f.RetryAt = last, 0, app.Text{}, time.Time{}
 		return before > 0
 	}
 	f.Failures++
@@ -170,24 +172,24 @@ func (f *PaymentFeed) attempted(m AlertMessage, last int64, err error, now time.
 
 // paymentWriter writes payments for people.
 type paymentWriter struct {
-	lang    Lang
+	lang    app.Lang
 	zone    *time.Location
 	now     time.Time
-	account Account
+	account app.Account
 	feed    PaymentFeed
 }
 
 // message is one message of the first n payments: as many as fit.
-func (w *paymentWriter) message(medium AlertMedium, payments []Transaction) (_ AlertMessage, n int) {
+func (w *paymentWriter) message(medium AlertMedium, payments []app.Transaction) (_ AlertMessage, n int) {
 	var head []string
-	if w.account.ID != DefaultAccountID {
+	if w.account.ID != app.DefaultAccountID {
 		head = append(head, alertSender(w.account))
 	}
 	if w.now.Sub(payments[0].CreatedAt) > feedLate {
-		head = append(head, Text{"Late: this could not be sent before.", "Gửi muộn: trước đó chưa gửi được."}.In(w.lang))
+		head = append(head, app.Text{EN: "Late: this could not be sent before.", VI: "Gửi muộn: trước đó chưa gửi được."}.In(w.lang))
 	}
 	room := feedBytes[medium] - len(strings.Join(head, "\n")) - 200 // for the sums
-	var in, out Amounts
+	var in, out app.Amounts
 	var lines []string
 	for _, t := range payments {
 		line := w.line(t)
@@ -197,12 +199,12 @@ func (w *paymentWriter) message(medium AlertMedium, payments []Transaction) (_ A
 		n++
 		lines = append(lines, line)
 		sum := &in
-		if t.Type == Out {
+		if t.Type == app.Out {
 			sum = &out
 		}
 		sum.Count, sum.Total = sum.Count+1, sum.Total+t.Amount
 	}
-	subject := w.amount(payments[0]) + " · " + payments[0].Bank + " " + Tail(payments[0].AccountNumber)
+	subject := w.amount(payments[0]) + " · " + payments[0].Bank + " " + app.Tail(payments[0].AccountNumber)
 	if n > 1 {
 		var sums []string
 		if in.Count > 0 {
@@ -218,30 +220,30 @@ func (w *paymentWriter) message(medium AlertMedium, payments []Transaction) (_ A
 }
 
 // line is a payment in one line.
-func (w *paymentWriter) line(t Transaction) string {
+func (w *paymentWriter) line(t app.Transaction) string {
 	at := t.Time.In(w.zone)
 	when := at.Format("15:04")
 	switch {
 	case t.DateOnly:
 		when = at.Format("02/01")
-	case DayOf(t.Time, w.zone) != DayOf(w.now, w.zone):
+	case app.DayOf(t.Time, w.zone) != app.DayOf(w.now, w.zone):
 		when = at.Format("15:04 02/01")
 	}
-	line := w.amount(t) + " · " + t.Bank + " " + Tail(t.AccountNumber) + " · " + when
+	line := w.amount(t) + " · " + t.Bank + " " + app.Tail(t.AccountNumber) + " · " + when
 	if content := maskedContent(t.Content); w.feed.Content && content != "" {
 		line += " · " + content
 	}
 	return line
 }
 
-func (w *paymentWriter) amount(t Transaction) string {
-	if t.Type == Out {
+func (w *paymentWriter) amount(t app.Transaction) string {
+	if t.Type == app.Out {
 		return "−" + w.money(t.Amount)
 	}
 	return "+" + w.money(t.Amount)
 }
 
-func (w *paymentWriter) money(n int64) string { return GroupDigits(n, w.lang) + "\u00a0₫" }
+func (w *paymentWriter) money(n int64) string { return app.GroupDigits(n, w.lang) + "\u00a0₫" }
 
 // shownContent is how many characters of a content are told.
 const shownContent = 80
@@ -258,5 +260,5 @@ func maskedContent(content string) string {
 		return r
 	}, strings.Join(strings.Fields(content), " "))
 	content = longNumber.ReplaceAllStringFunc(content, func(number string) string { return "…" + number[len(number)-4:] })
-	return CleanText(content, shownContent)
+	return app.CleanText(content, shownContent)
 }
