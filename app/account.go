@@ -76,7 +76,7 @@ type AccountUpdate struct {
 
 // CreateAccount adds a customer on the plan that account 1 begins with.
 func (s *Service) CreateAccount(ctx context.Context, name string, now time.Time) (Account, error) {
-	name, err := cleanName("name", name)
+	name, err := CleanName("name", name)
 	if err != nil {
 		return Account{}, err
 	}
@@ -92,14 +92,14 @@ func NewAccount(name string, now time.Time) Account {
 func (s *Service) UpdateAccount(ctx context.Context, id int64, u AccountUpdate) (Account, error) {
 	var v Invalid
 	if u.Name != nil {
-		name, err := cleanName("shop_name", *u.Name)
+		name, err := CleanName("shop_name", *u.Name)
 		if err != nil {
 			return Account{}, err
 		}
 		u.Name = &name
 	}
 	if u.Plan != nil {
-		if plan, err := cleanName("plan", *u.Plan); err != nil {
+		if plan, err := CleanName("plan", *u.Plan); err != nil {
 			return Account{}, err
 		} else {
 			u.Plan = &plan
@@ -122,7 +122,7 @@ func (s *Service) UpdateAccount(ctx context.Context, id int64, u AccountUpdate) 
 
 // cleanName checks a name that a person gives: 1 to 100 characters, no control
 // characters. Surrounding white space is cut.
-func cleanName(field, name string) (string, error) {
+func CleanName(field, name string) (string, error) {
 	name, ok := readText(name, 100, "")
 	if !ok || name == "" {
 		return "", InvalidField(field, "must be 1 to 100 characters without control characters", "phải có từ 1 đến 100 ký tự, không chứa ký tự điều khiển")

@@ -102,7 +102,7 @@ func wellFormedAPIKey(key string) bool {
 // CreateAPIKey makes a key and gives it in clear this once. A zero expiresAt
 // is never. ErrFormUsed where once was used before.
 func (s *AccessService) CreateAPIKey(ctx context.Context, accountID int64, name string, scope Scope, expiresAt time.Time, once IdempotencyKey, now time.Time) (APIKey, string, error) {
-	name, err := cleanName("name", name)
+	name, err := CleanName("name", name)
 	if err != nil {
 		return APIKey{}, "", err
 	}

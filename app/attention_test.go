@@ -12,6 +12,7 @@ import (
 	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/services"
+	"baoco/app/stream"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -152,7 +153,7 @@ func TestStreamAttention(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	defer w.Close()
-	st, _ := w.Stream(app.StreamCreate{})
+	st, _ := w.Stream(stream.StreamCreate{})
 	began := time.Date(2026, 11, 21, 3, 59, 30, 0, time.UTC)
 	says := func(what string, at time.Time, want ...string) {
 		t.Helper()
@@ -162,7 +163,7 @@ func TestStreamAttention(t *testing.T) {
 	}
 	settle := func(failing time.Time, problem app.Text) {
 		t.Helper()
-		apptest.Must(t, w.Service.Streams.SettleStream(t.Context(), app.StreamProgress{StreamID: st.ID, FailingSince: failing, Problem: problem}))
+		apptest.Must(t, w.Service.Streams.SettleStream(t.Context(), stream.StreamProgress{StreamID: st.ID, FailingSince: failing, Problem: problem}))
 	}
 	says("new", began)
 	settle(began, app.Text{EN: "No stream keeps it.", VI: "Chưa có stream nào giữ."})

@@ -44,7 +44,7 @@ type CounterLinkCreate struct {
 
 // CreateCounterLink makes a link and gives its token, which nobody sees again.
 func (s *PaymentService) CreateCounterLink(ctx context.Context, accountID int64, in CounterLinkCreate, now time.Time) (CounterLink, string, error) {
-	name, err := cleanName("name", in.Name)
+	name, err := CleanName("name", in.Name)
 	if err != nil {
 		return CounterLink{}, "", err
 	}

@@ -110,7 +110,7 @@ func (s *DeliveryService) TestWebhook(ctx context.Context, accountID, webhookID 
 	if err != nil {
 		return Attempt{}, err
 	}
-	o, err := s.store.AddTest(ctx, accountID, webhookID, func(w Webhook) Payload { return samplePayload(w.Type, code, now, s.zone) }, now)
+	o, err := s.store.AddTest(ctx, accountID, webhookID, func(w Webhook) Payload { return SamplePayload(w.Type, code, now, s.zone) }, now)
 	if err != nil {
 		return Attempt{}, err
 	}
@@ -124,7 +124,7 @@ func (s *DeliveryService) TestWebhook(ctx context.Context, accountID, webhookID 
 }
 
 // samplePayload is a made-up transaction for whoever takes that type.
-func samplePayload(takes WebhookType, code PaymentCode, now time.Time, zone *time.Location) Payload {
+func SamplePayload(takes WebhookType, code PaymentCode, now time.Time, zone *time.Location) Payload {
 	direction := In
 	if takes == WebhookOut {
 		direction = Out
@@ -300,12 +300,12 @@ func (o Outgoing) Request(userAgent string, now time.Time) Request {
 	if o.Kind == WebhookSheet {
 		address = appsscript.Call(o.URL, id, all)
 	}
-	return Request{URL: address, Body: body, Headers: signedHeaders(userAgent, id, secret, all, now, body)}
+	return Request{URL: address, Body: body, Headers: SignedHeaders(userAgent, id, secret, all, now, body)}
 }
 
 // signedHeaders are the headers of a body that is sent at now. Secret is that of
 // X-Webhook-Signature, and all are those of Webhook-Signature.
-func signedHeaders(userAgent, id, secret string, all []string, now time.Time, body []byte) []Header {
+func SignedHeaders(userAgent, id, secret string, all []string, now time.Time, body []byte) []Header {
 	signatures := make([]string, len(all))
 	for i, secret := range all {
 		signatures[i] = StandardSignature(secret, id, now, body)

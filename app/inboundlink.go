@@ -135,7 +135,7 @@ func (s *InboundService) LinkInbound(ctx context.Context, accountID, eventID int
 		in.AccountNumber = accountNumberField(&v, in.AccountNumber)
 	}
 	if in.AccountName != "" {
-		name, err := cleanName("account_name", in.AccountName)
+		name, err := CleanName("account_name", in.AccountName)
 		v.Merge(err)
 		in.AccountName = name
 	}
@@ -221,7 +221,7 @@ func (s *InboundService) LinkBankAccount(ctx context.Context, accountID int64, i
 	if err := v.Err(); err != nil {
 		return LinkResult{}, err
 	}
-	name, err := cleanName("account_name", in.AccountName)
+	name, err := CleanName("account_name", in.AccountName)
 	if err != nil {
 		return LinkResult{}, err
 	}

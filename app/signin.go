@@ -310,7 +310,7 @@ func passkeyHandle(u User) []byte {
 // SetUpSecondFactor. codes are the recovery codes of a user who had no second factor;
 // others keep theirs.
 func (s *AccessService) AddPasskey(ctx context.Context, u User, in PasskeyCreate, now time.Time) (_ User, codes []string, _ error) {
-	name, err := cleanName("name", in.Name)
+	name, err := CleanName("name", in.Name)
 	if err == nil {
 		err = s.CheckPresent(ctx, u, in.Present)
 	}
@@ -338,7 +338,7 @@ func (s *AccessService) AddPasskey(ctx context.Context, u User, in PasskeyCreate
 
 // RenamePasskey gives a passkey of u another name.
 func (s *AccessService) RenamePasskey(ctx context.Context, u User, id int64, name string) error {
-	name, err := cleanName("name", name)
+	name, err := CleanName("name", name)
 	if err != nil {
 		return err
 	}

@@ -144,7 +144,7 @@ type SourceAdd struct {
 // in.Key was used before.
 func (s *InboundService) AddSource(ctx context.Context, accountID int64, in SourceAdd, now time.Time) (Source, error) {
 	var v Invalid
-	name, err := cleanName("name", in.Name)
+	name, err := CleanName("name", in.Name)
 	if err != nil {
 		return Source{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/services"
+	"baoco/app/stream"
 )
 
 func TestCheckBroker(t *testing.T) {
@@ -43,7 +44,7 @@ func TestCheckBroker(t *testing.T) {
 		"NATS://nats.shop.vn":         "",
 		"kafka://k.shop.vn:9092:9092": "",
 	} {
-		b, bad := app.CheckBroker(targets, raw)
+		b, bad := stream.CheckBroker(targets, raw)
 		got := string(b.Kind)
 		if b.TLS {
 			got += " tls"
@@ -61,29 +62,31 @@ func TestCheckStream(t *testing.T) {
 	s := apptest.Over(t, store, services.Config{})
 	least := int64(-1)
 	for _, c := range []struct {
-		change func(*app.StreamCreate)
+		change func(*stream.StreamCreate)
 		fields []string
 	}{
-		{func(*app.StreamCreate) {}, nil},
-		{func(in *app.StreamCreate) { in.Topic = "shop.*" }, []string{"topic"}},
-		{func(in *app.StreamCreate) { in.Topic = "shop..x" }, []string{"topic"}},
-		{func(in *app.StreamCreate) { in.Topic = "" }, []string{"topic"}},
-		{func(in *app.StreamCreate) { in.Topic = "$JS.API.x" }, []string{"topic"}},
-		{func(in *app.StreamCreate) { in.Topic = "_INBOX.x" }, []string{"topic"}},
-		{func(in *app.StreamCreate) { in.Topic = strings.Repeat("a", 201) }, []string{"topic"}},
-		{func(in *app.StreamCreate) { in.URL, in.Topic = "kafka://k.vn", strings.Repeat("a", 249) }, nil},
-		{func(in *app.StreamCreate) { in.URL, in.Topic = "kafka://k.vn", strings.Repeat("a", 250) }, []string{"topic"}},
-		{func(in *app.StreamCreate) { in.URL, in.Topic = "kafka://k.vn", ".." }, []string{"topic"}},
-		{func(in *app.StreamCreate) { in.Credentials.Password = "token" }, nil},
-		{func(in *app.StreamCreate) { in.URL, in.Credentials.Password = "kafka://k.vn", "x" }, []string{"username"}},
-		{func(in *app.StreamCreate) { in.Credentials.Username = "u" }, []string{"password"}},
-		{func(in *app.StreamCreate) { in.Credentials = app.BrokerCredentials{Username: "u\n", Password: "x"} }, []string{"username"}},
-		{func(in *app.StreamCreate) { in.Credentials.Password = strings.Repeat("x", 9000) }, []string{"password"}},
-		{func(in *app.StreamCreate) { in.Type = "in" }, []string{"type"}},
-		{func(in *app.StreamCreate) { in.SinceID = &least }, []string{"since_id"}},
-		{func(in *app.StreamCreate) { *in = app.StreamCreate{} }, []string{"name", "url"}},
+		{func(*stream.StreamCreate) {}, nil},
+		{func(in *stream.StreamCreate) { in.Topic = "shop.*" }, []string{"topic"}},
+		{func(in *stream.StreamCreate) { in.Topic = "shop..x" }, []string{"topic"}},
+		{func(in *stream.StreamCreate) { in.Topic = "" }, []string{"topic"}},
+		{func(in *stream.StreamCreate) { in.Topic = "$JS.API.x" }, []string{"topic"}},
+		{func(in *stream.StreamCreate) { in.Topic = "_INBOX.x" }, []string{"topic"}},
+		{func(in *stream.StreamCreate) { in.Topic = strings.Repeat("a", 201) }, []string{"topic"}},
+		{func(in *stream.StreamCreate) { in.URL, in.Topic = "kafka://k.vn", strings.Repeat("a", 249) }, nil},
+		{func(in *stream.StreamCreate) { in.URL, in.Topic = "kafka://k.vn", strings.Repeat("a", 250) }, []string{"topic"}},
+		{func(in *stream.StreamCreate) { in.URL, in.Topic = "kafka://k.vn", ".." }, []string{"topic"}},
+		{func(in *stream.StreamCreate) { in.Credentials.Password = "token" }, nil},
+		{func(in *stream.StreamCreate) { in.URL, in.Credentials.Password = "kafka://k.vn", "x" }, []string{"username"}},
+		{func(in *stream.StreamCreate) { in.Credentials.Username = "u" }, []string{"password"}},
+		{func(in *stream.StreamCreate) {
+			in.Credentials = stream.BrokerCredentials{Username: "u\n", Password: "x"}
+		}, []string{"username"}},
+		{func(in *stream.StreamCreate) { in.Credentials.Password = strings.Repeat("x", 9000) }, []string{"password"}},
+		{func(in *stream.StreamCreate) { in.Type = "in" }, []string{"type"}},
+		{func(in *stream.StreamCreate) { in.SinceID = &least }, []string{"since_id"}},
+		{func(in *stream.StreamCreate) { *in = stream.StreamCreate{} }, []string{"name", "url"}},
 	} {
-		in := app.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop.transactions-1"}
+		in := stream.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop.transactions-1"}
 		c.change(&in)
 		err := s.Streams.CheckStream(in)
 		var got []string
@@ -114,7 +117,7 @@ func TestPlainBroker(t *testing.T) {
 		{"nats+tls://nats.shop.vn", "shop", true, false},
 		{"kafka+tls://k1.shop.vn", "shop", true, false},
 	} {
-		if got := (app.Stream{URL: c.url, Username: c.username}).PlainWarning(c.password); (got.EN != "") != c.warns || (got.VI != "") != c.warns {
+		if got := (stream.Stream{URL: c.url, Username: c.username}).PlainWarning(c.password); (got.EN != "") != c.warns || (got.VI != "") != c.warns {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}

@@ -392,7 +392,7 @@ func splitTarget(raw string) (scheme, host string, port uint16, bad *Text) {
 	if strings.ContainsAny(authority, "@\\%") {
 		return "", "", 0, &Text{"must not have user info, a backslash or an escape in its host", "không được có thông tin đăng nhập, dấu \\ hay ký tự mã hoá trong tên máy chủ"}
 	}
-	host, portText, hasPort := cutPort(authority)
+	host, portText, hasPort := CutPort(authority)
 	port = 443
 	if scheme == "http" {
 		port = 80
@@ -410,7 +410,7 @@ func splitTarget(raw string) (scheme, host string, port uint16, bad *Text) {
 	return scheme, host, port, nil
 }
 
-func cutPort(authority string) (host, port string, found bool) {
+func CutPort(authority string) (host, port string, found bool) {
 	if strings.HasPrefix(authority, "[") {
 		end := strings.IndexByte(authority, ']') + 1
 		if end < len(authority) && authority[end] == ':' {

@@ -202,7 +202,7 @@ func (s *DeliveryService) CreateWebhook(ctx context.Context, accountID int64, in
 func (s *DeliveryService) CheckWebhookUpdate(u WebhookUpdate) error {
 	var v Invalid
 	if u.Name != nil {
-		_, err := cleanName("name", *u.Name)
+		_, err := CleanName("name", *u.Name)
 		v.Merge(err)
 	}
 	if u.URL != nil {

@@ -17,6 +17,7 @@ import (
 	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/services"
+	"baoco/app/stream"
 	"baoco/scheduler"
 	"baoco/sqlitestore"
 )
@@ -60,14 +61,14 @@ func (s *faultyStore) Backlogs(ctx context.Context, now time.Time) ([]app.Webhoo
 	return s.Store.Backlogs(ctx, now)
 }
 
-func (s *faultyStore) StreamWork(ctx context.Context, accountID, id int64) (app.StreamWork, error) {
+func (s *faultyStore) StreamWork(ctx context.Context, accountID, id int64) (stream.StreamWork, error) {
 	if s.asked.Add(1); s.away.Load() {
-		return app.StreamWork{}, app.Unavailable(errors.New("away"))
+		return stream.StreamWork{}, app.Unavailable(errors.New("away"))
 	}
 	return s.Store.StreamWork(ctx, accountID, id)
 }
 
-func (s *faultyStore) SettleStream(ctx context.Context, p app.StreamProgress) error {
+func (s *faultyStore) SettleStream(ctx context.Context, p stream.StreamProgress) error {
 	if s.refused.CompareAndSwap(true, false) {
 		return app.Unavailable(errors.New("refused"))
 	}

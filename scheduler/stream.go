@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/services"
+	"baoco/app/stream"
 	"baoco/scheduler/broker/kafka"
 	"baoco/scheduler/broker/nats"
 )
@@ -20,11 +21,11 @@ import (
 // and not settled when the process was killed is published again.
 
 // BrokersOf opens publishers that connect where policy allows.
-func BrokersOf(policy *app.TargetPolicy) func(app.Broker) app.Publisher {
+func BrokersOf(policy *app.TargetPolicy) func(stream.Broker) stream.Publisher {
 	n := newNetwork(policy, nil, nil)
-	return func(b app.Broker) app.Publisher {
+	return func(b stream.Broker) stream.Publisher {
 		open := nats.Open
-		if b.Kind == app.Kafka {
+		if b.Kind == stream.Kafka {
 			open = kafka.Open
 		}
 		return open(b, n.dial, &tls.Config{RootCAs: n.roots, MinVersion: tls.VersionTLS12})
@@ -84,9 +85,9 @@ type streamLoop struct {
 	id, account int64
 	log         *slog.Logger
 
-	work      app.StreamWork // as it was read last
-	publisher app.Publisher  // nil: none is open
-	progress  app.StreamProgress
+	work      stream.StreamWork // as it was read last
+	publisher stream.Publisher  // nil: none is open
+	progress  stream.StreamProgress
 	changed   bool // the progress isn't settled
 	settledAt time.Time
 	failures  int // in a row
@@ -127,7 +128,7 @@ func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool
 		return l.fault("read a stream", err), true
 	}
 	l.use(work)
-	list, passed, err := l.service.Streams.StreamTransactions(ctx, work.Stream, l.progress.To, app.StreamRead)
+	list, passed, err := l.service.Streams.StreamTransactions(ctx, work.Stream, l.progress.To, stream.StreamRead)
 	if err != nil {
 		return l.fault("read the transactions of a stream", err), true
 	}
@@ -138,7 +139,7 @@ func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool
 	}
 	if err := l.publish(ctx, list, passed); err != nil {
 		l.settle(context.WithoutCancel(ctx))
-		return app.StreamWait(l.failures), true
+		return stream.StreamWait(l.failures), true
 	}
 	l.settleNowAndThen(ctx)
 	return 0, true
@@ -147,14 +148,14 @@ func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool
 // use takes over what somebody changed of the stream since the last step. A publisher
 // remembers messages that its broker has kept. After a move back they are sent again, so
 // it is closed.
-func (l *streamLoop) use(work app.StreamWork) {
+func (l *streamLoop) use(work stream.StreamWork) {
 	begins := l.progress.From != work.Position || l.progress.Moves != work.Moves || l.progress.StreamID == 0
 	if before := l.work; begins || before.URL != work.URL || before.Topic != work.Topic || before.Username != work.Username || before.Password != work.Password {
 		l.close()
 		l.failures = 0
 	}
 	if l.work = work; begins {
-		l.progress = app.StreamProgress{
+		l.progress = stream.StreamProgress{
 			StreamID: l.id, From: work.Position, To: work.Position, Moves: work.Moves, Tried: l.progress.Tried,
 			FailingSince: work.FailingSince, Problem: work.Problem,
 		}
@@ -167,12 +168,12 @@ func (l *streamLoop) use(work app.StreamWork) {
 // publish sends the messages of transactions. Those up to passed are then sent, or
 // don't belong to the stream.
 func (l *streamLoop) publish(ctx context.Context, list []app.Transaction, passed int64) error {
-	messages := make([]app.StreamMessage, len(list))
+	messages := make([]stream.StreamMessage, len(list))
 	now := time.Now()
 	for i, t := range list {
 		messages[i] = l.work.Message(t, l.userAgent, now)
 	}
-	limited, cancel := context.WithTimeout(ctx, app.StreamTimeout)
+	limited, cancel := context.WithTimeout(ctx, stream.StreamTimeout)
 	defer cancel()
 	l.progress.Tried = max(l.progress.Tried, list[len(list)-1].ID)
 	var kept int
@@ -202,7 +203,7 @@ func (l *streamLoop) publish(ctx context.Context, list []app.Transaction, passed
 func (l *streamLoop) note(err error) {
 	switch was := l.failures > 0; {
 	case err != nil && !was:
-		l.log.Warn("a stream can't be sent; it is tried again", "problem", app.StreamProblem(err).EN)
+		l.log.Warn("a stream can't be sent; it is tried again", "problem", stream.StreamProblem(err).EN)
 	case err == nil && was:
 		l.log.Info("the stream is sent again")
 	}

@@ -17,6 +17,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/services"
+	"baoco/app/stream"
 	"baoco/scheduler"
 	"baoco/sqlitestore"
 )
@@ -24,23 +25,23 @@ import (
 // broker keeps what is published to it, as answer says.
 type broker struct {
 	mu     sync.Mutex
-	opened []app.Broker
+	opened []stream.Broker
 	closed int
-	at     []time.Time         // of the calls
-	kept   []app.StreamMessage // repeats included
-	answer func(messages []app.StreamMessage) (kept int, err error)
+	at     []time.Time            // of the calls
+	kept   []stream.StreamMessage // repeats included
+	answer func(messages []stream.StreamMessage) (kept int, err error)
 }
 
-func keepAll(messages []app.StreamMessage) (int, error) { return len(messages), nil }
+func keepAll(messages []stream.StreamMessage) (int, error) { return len(messages), nil }
 
-func (b *broker) open(to app.Broker) app.Publisher {
+func (b *broker) open(to stream.Broker) stream.Publisher {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.opened = append(b.opened, to)
 	return b
 }
 
-func (b *broker) Publish(ctx context.Context, messages []app.StreamMessage) (int, error) {
+func (b *broker) Publish(ctx context.Context, messages []stream.StreamMessage) (int, error) {
 	b.mu.Lock()
 	b.at = append(b.at, time.Now())
 	answer := b.answer
@@ -62,7 +63,7 @@ func (b *broker) Close() {
 	b.closed++
 }
 
-func (b *broker) answerBy(f func(messages []app.StreamMessage) (int, error)) {
+func (b *broker) answerBy(f func(messages []stream.StreamMessage) (int, error)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.answer = f
@@ -94,7 +95,7 @@ func streaming(t *testing.T, path string, b *broker) *installation {
 	return s
 }
 
-func (s *installation) stream(t *testing.T, in app.StreamCreate) app.Stream {
+func (s *installation) stream(t *testing.T, in stream.StreamCreate) stream.Stream {
 	t.Helper()
 	in.Name, in.URL, in.Topic = "ledger", "nats://nats.shop.vn", "shop.transactions"
 	st, secret, err := s.Service.Streams.CreateStream(context.Background(), 1, in, time.Now())
@@ -106,7 +107,7 @@ func (s *installation) stream(t *testing.T, in app.StreamCreate) app.Stream {
 }
 
 // state is a stream as the file has it.
-func (s *installation) state(t *testing.T, id int64) app.Stream {
+func (s *installation) state(t *testing.T, id int64) stream.Stream {
 	t.Helper()
 	st, err := s.Service.Streams.Stream(context.Background(), 1, id)
 	must(t, err)
@@ -139,11 +140,11 @@ func TestStream(t *testing.T) {
 			s.pay(t, i+1, app.Incoming{})
 		}
 		since := int64(0)
-		st := s.stream(t, app.StreamCreate{SinceID: &since, Credentials: app.BrokerCredentials{Username: "shop", Password: "s3cret"}})
+		st := s.stream(t, stream.StreamCreate{SinceID: &since, Credentials: stream.BrokerCredentials{Username: "shop", Password: "s3cret"}})
 		time.Sleep(1100 * time.Millisecond)
 		synctest.Wait()
 		wantIDs(t, b.ids(0), from(1, 601))
-		if to := b.opened[0]; to.Kind != app.NATS || !slices.Equal(to.Hosts, []string{"nats.shop.vn:4222"}) || to.Topic != "shop.transactions" || to.Username != "shop" || to.Password != "s3cret" {
+		if to := b.opened[0]; to.Kind != stream.NATS || !slices.Equal(to.Hosts, []string{"nats.shop.vn:4222"}) || to.Topic != "shop.transactions" || to.Username != "shop" || to.Password != "s3cret" {
 			t.Errorf("the broker is %+v", to)
 		}
 		began := time.Now()
@@ -183,10 +184,10 @@ func TestStream(t *testing.T) {
 func TestStreamBrokerAway(t *testing.T) {
 	path := newFile(t)
 	synctest.Test(t, func(t *testing.T) {
-		refused := &app.BrokerError{Text: app.Text{EN: "No stream takes it.", VI: "Không có."}}
-		b := &broker{answer: func([]app.StreamMessage) (int, error) { return 0, refused }}
+		refused := &stream.BrokerError{Text: app.Text{EN: "No stream takes it.", VI: "Không có."}}
+		b := &broker{answer: func([]stream.StreamMessage) (int, error) { return 0, refused }}
 		s := streaming(t, path, b)
-		st := s.stream(t, app.StreamCreate{})
+		st := s.stream(t, stream.StreamCreate{})
 		began := time.Now()
 		s.pay(t, 1, app.Incoming{})
 		for i := range 600 {
@@ -214,7 +215,7 @@ func TestStreamBrokerAway(t *testing.T) {
 		if st = s.state(t, st.ID); b.calls()-before > 3 || !strings.Contains(st.Problem.EN, "within 8 seconds") {
 			t.Errorf("in a minute it was asked %d times, and %q", b.calls()-before, st.Problem.EN)
 		}
-		b.answerBy(func([]app.StreamMessage) (int, error) { panic("of a broker") })
+		b.answerBy(func([]stream.StreamMessage) (int, error) { panic("of a broker") })
 		time.Sleep(45 * time.Second)
 		synctest.Wait()
 		if st = s.state(t, st.ID); !strings.Contains(st.Problem.EN, "can’t be reached") {
@@ -239,7 +240,7 @@ func TestStreamKeptInPart(t *testing.T) {
 	path := newFile(t)
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		b := &broker{answer: func(messages []app.StreamMessage) (int, error) {
+		b := &broker{answer: func(messages []stream.StreamMessage) (int, error) {
 			if n++; n%2 == 1 {
 				return min(3, len(messages)-1), errors.New("it broke")
 			}
@@ -250,7 +251,7 @@ func TestStreamKeptInPart(t *testing.T) {
 			s.pay(t, i+1, app.Incoming{})
 		}
 		since := int64(0)
-		st := s.stream(t, app.StreamCreate{SinceID: &since})
+		st := s.stream(t, stream.StreamCreate{SinceID: &since})
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		wantIDs(t, b.ids(0), from(1, 20))
@@ -258,7 +259,7 @@ func TestStreamKeptInPart(t *testing.T) {
 			t.Errorf("it is %+v", st)
 		}
 		// One that keeps something each time isn't waited for longer and longer.
-		b.answerBy(func([]app.StreamMessage) (int, error) { return 1, errors.New("it broke") })
+		b.answerBy(func([]stream.StreamMessage) (int, error) { return 1, errors.New("it broke") })
 		for i := range 10 {
 			s.pay(t, 21+i, app.Incoming{})
 		}
@@ -270,11 +271,11 @@ func TestStreamKeptInPart(t *testing.T) {
 }
 
 // attempting is a stream whose first attempt hangs.
-func attempting(t *testing.T, path string) (*broker, *installation, app.Stream) {
+func attempting(t *testing.T, path string) (*broker, *installation, stream.Stream) {
 	t.Helper()
 	b := &broker{}
 	s := streaming(t, path, b)
-	st := s.stream(t, app.StreamCreate{})
+	st := s.stream(t, stream.StreamCreate{})
 	s.pay(t, 1, app.Incoming{})
 	time.Sleep(2 * time.Second)
 	if b.calls() != 1 {
@@ -289,7 +290,7 @@ func TestStreamTurnedOffInAnAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, s, st := attempting(t, path)
 		must(t, second(s.Service.Streams.ToggleStream(context.Background(), 1, st.ID, time.Now())))
-		time.Sleep(app.StreamTimeout + time.Second)
+		time.Sleep(stream.StreamTimeout + time.Second)
 		synctest.Wait()
 		if st = s.state(t, st.ID); st.Problem != (app.Text{}) || !st.FailingSince.IsZero() {
 			t.Errorf("it is %+v", st)
@@ -319,13 +320,13 @@ func TestBrokersWhereThePolicyAllows(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	defer l.Close()
-	message := []app.StreamMessage{{ID: "1", BankAccount: "ACB:1", Body: []byte("{}")}}
-	ctx, cancel := context.WithTimeout(t.Context(), app.StreamTimeout)
+	message := []stream.StreamMessage{{ID: "1", BankAccount: "ACB:1", Body: []byte("{}")}}
+	ctx, cancel := context.WithTimeout(t.Context(), stream.StreamTimeout)
 	defer cancel()
-	for _, kind := range []app.BrokerKind{app.NATS, app.Kafka} {
+	for _, kind := range []stream.BrokerKind{stream.NATS, stream.Kafka} {
 		forbidding, err := app.ParseTargetPolicy(nil)
 		must(t, err)
-		p := scheduler.BrokersOf(forbidding)(app.Broker{Kind: kind, Hosts: []string{l.Addr().String()}, Topic: "t"})
+		p := scheduler.BrokersOf(forbidding)(stream.Broker{Kind: kind, Hosts: []string{l.Addr().String()}, Topic: "t"})
 		kept, err := p.Publish(ctx, message)
 		p.Close()
 		var blocked *app.BlockedAddressError
@@ -343,7 +344,7 @@ func TestBrokersWhereThePolicyAllows(t *testing.T) {
 // NATS waits for the server's words.
 func TestBrokersByKind(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []app.BrokerKind{app.NATS, app.Kafka} {
+	for _, kind := range []stream.BrokerKind{stream.NATS, stream.Kafka} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		must(t, err)
 		defer l.Close()
@@ -355,22 +356,22 @@ func TestBrokersByKind(t *testing.T) {
 				return
 			}
 			defer conn.Close()
-			if kind == app.NATS {
+			if kind == stream.NATS {
 				fmt.Fprint(conn, "INFO {\"headers\":true}\r\n")
 			}
 			word := make([]byte, 7)
 			n, _ := io.ReadFull(conn, word)
 			first <- string(word[:n])
 		}()
-		p := scheduler.BrokersOf(apptest.Targets(t, "127.0.0.1/32"))(app.Broker{Kind: kind, Hosts: []string{l.Addr().String()}, Topic: "t"})
-		ctx, cancel := context.WithTimeout(t.Context(), app.StreamTimeout)
-		kept, err := p.Publish(ctx, []app.StreamMessage{{ID: "1", BankAccount: "ACB:1", Body: []byte("{}")}})
+		p := scheduler.BrokersOf(apptest.Targets(t, "127.0.0.1/32"))(stream.Broker{Kind: kind, Hosts: []string{l.Addr().String()}, Topic: "t"})
+		ctx, cancel := context.WithTimeout(t.Context(), stream.StreamTimeout)
+		kept, err := p.Publish(ctx, []stream.StreamMessage{{ID: "1", BankAccount: "ACB:1", Body: []byte("{}")}})
 		cancel()
 		p.Close()
 		if kept != 0 || err == nil {
 			t.Errorf("%s: kept %d, %v", kind, kept, err)
 		}
-		if word := apptest.Receive(t, "the first bytes", first); strings.HasPrefix(word, "CONNECT") != (kind == app.NATS) || len(word) != 7 {
+		if word := apptest.Receive(t, "the first bytes", first); strings.HasPrefix(word, "CONNECT") != (kind == stream.NATS) || len(word) != 7 {
 			t.Errorf("%s: the client began with %q", kind, word)
 		}
 	}
@@ -384,9 +385,9 @@ func TestStreamChanged(t *testing.T) {
 		b := &broker{answer: keepAll}
 		s := streaming(t, path, b)
 		other := s.Link("VCB", "0011002200")
-		all := s.stream(t, app.StreamCreate{})
-		s.stream(t, app.StreamCreate{Type: app.WebhookOut})
-		s.stream(t, app.StreamCreate{BankAccountID: other.ID})
+		all := s.stream(t, stream.StreamCreate{})
+		s.stream(t, stream.StreamCreate{Type: app.WebhookOut})
+		s.stream(t, stream.StreamCreate{BankAccountID: other.ID})
 		for i := range 5 {
 			s.pay(t, i+1, app.Incoming{})
 		}
@@ -421,7 +422,7 @@ func TestStreamChanged(t *testing.T) {
 
 		since := int64(4)
 		opened := len(b.opened)
-		must(t, second(s.Service.Streams.UpdateStream(ctx, 1, all.ID, app.StreamUpdate{SinceID: &since}, time.Now())))
+		must(t, second(s.Service.Streams.UpdateStream(ctx, 1, all.ID, stream.StreamUpdate{SinceID: &since}, time.Now())))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		wantIDs(t, b.ids(8), from(5, 7))
@@ -431,14 +432,14 @@ func TestStreamChanged(t *testing.T) {
 
 		opened = len(b.opened)
 		url, topic := "kafka+tls://k.shop.vn", "t"
-		must(t, second(s.Service.Streams.UpdateStream(ctx, 1, all.ID, app.StreamUpdate{URL: &url, Topic: &topic, Credentials: &app.BrokerCredentials{Username: "u", Password: "p"}}, time.Now())))
+		must(t, second(s.Service.Streams.UpdateStream(ctx, 1, all.ID, stream.StreamUpdate{URL: &url, Topic: &topic, Credentials: &stream.BrokerCredentials{Username: "u", Password: "p"}}, time.Now())))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if to := b.opened[len(b.opened)-1]; len(b.opened) != opened+1 || to.Kind != app.Kafka || !to.TLS || to.Hosts[0] != "k.shop.vn:9092" || to.Topic != "t" || to.Password != "p" {
+		if to := b.opened[len(b.opened)-1]; len(b.opened) != opened+1 || to.Kind != stream.Kafka || !to.TLS || to.Hosts[0] != "k.shop.vn:9092" || to.Topic != "t" || to.Password != "p" {
 			t.Errorf("%d were opened, the last %+v", len(b.opened)-opened, to)
 		}
-		for _, change := range []app.StreamUpdate{ // one field each
-			{URL: new("kafka+tls://k2.shop.vn"), Credentials: &app.BrokerCredentials{Username: "u", Password: "p"}}, {Topic: new("t2")}, {Credentials: &app.BrokerCredentials{Username: "u2", Password: "p"}}, {Credentials: &app.BrokerCredentials{Username: "u2", Password: "p2"}},
+		for _, change := range []stream.StreamUpdate{ // one field each
+			{URL: new("kafka+tls://k2.shop.vn"), Credentials: &stream.BrokerCredentials{Username: "u", Password: "p"}}, {Topic: new("t2")}, {Credentials: &stream.BrokerCredentials{Username: "u2", Password: "p"}}, {Credentials: &stream.BrokerCredentials{Username: "u2", Password: "p2"}},
 		} {
 			opened = len(b.opened)
 			must(t, second(s.Service.Streams.UpdateStream(ctx, 1, all.ID, change, time.Now())))
@@ -479,7 +480,7 @@ func TestStreamMovedToWhereItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &broker{answer: keepAll}
 		s := streaming(t, path, b)
-		st := s.stream(t, app.StreamCreate{})
+		st := s.stream(t, stream.StreamCreate{})
 		time.Sleep(2 * time.Second)
 		for id := range 2 { // the first is settled at once, the second within a second
 			s.pay(t, id+1, app.Incoming{})
@@ -491,14 +492,14 @@ func TestStreamMovedToWhereItIs(t *testing.T) {
 		if shown != 1 {
 			t.Fatalf("the position is %d", shown)
 		}
-		must(t, second(s.Service.Streams.UpdateStream(t.Context(), 1, st.ID, app.StreamUpdate{SinceID: &shown}, time.Now())))
+		must(t, second(s.Service.Streams.UpdateStream(t.Context(), 1, st.ID, stream.StreamUpdate{SinceID: &shown}, time.Now())))
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		wantIDs(t, b.ids(2), from(2, 2))
 		if position := s.state(t, st.ID).Position; position != 2 {
 			t.Errorf("at the end the position is %d", position)
 		}
-		must(t, second(s.Service.Streams.UpdateStream(t.Context(), 1, st.ID, app.StreamUpdate{SinceID: new(int64(2))}, time.Now())))
+		must(t, second(s.Service.Streams.UpdateStream(t.Context(), 1, st.ID, stream.StreamUpdate{SinceID: new(int64(2))}, time.Now())))
 		s.pay(t, 3, app.Incoming{})
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
@@ -512,7 +513,7 @@ func TestStreamMovedToWhereItIs(t *testing.T) {
 func TestStreamSettledEachSecond(t *testing.T) {
 	path := newFile(t)
 	synctest.Test(t, func(t *testing.T) {
-		b := &broker{answer: func(messages []app.StreamMessage) (int, error) {
+		b := &broker{answer: func(messages []stream.StreamMessage) (int, error) {
 			time.Sleep(700 * time.Millisecond)
 			return len(messages), nil
 		}}
@@ -521,18 +522,18 @@ func TestStreamSettledEachSecond(t *testing.T) {
 		must(t, err)
 		for batch := range 5 {
 			var rows []app.Incoming
-			for i := range app.StreamRead {
+			for i := range stream.StreamRead {
 				rows = append(rows, app.Incoming{EventID: fmt.Sprint(batch, "-", i), Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: int64(1 + i), Time: time.Now()})
 			}
 			must(t, second(im.Add(t.Context(), rows, time.Now())))
 		}
 		since := int64(0)
-		st := s.stream(t, app.StreamCreate{SinceID: &since})
+		st := s.stream(t, stream.StreamCreate{SinceID: &since})
 		for b.calls() == 0 {
 			time.Sleep(10 * time.Millisecond)
 		}
 		time.Sleep(2200 * time.Millisecond) // the fourth attempt is on its way
-		if position := s.state(t, st.ID).Position; b.calls() != 4 || position != 3*app.StreamRead {
+		if position := s.state(t, st.ID).Position; b.calls() != 4 || position != 3*stream.StreamRead {
 			t.Errorf("in the attempt %d the position is %d", b.calls(), position)
 		}
 		time.Sleep(3 * time.Second)
@@ -542,7 +543,7 @@ func TestStreamSettledEachSecond(t *testing.T) {
 			time.Sleep(550 * time.Millisecond)
 			synctest.Wait()
 		}
-		if position := s.state(t, st.ID).Position; position != 5*app.StreamRead+2 {
+		if position := s.state(t, st.ID).Position; position != 5*stream.StreamRead+2 {
 			t.Errorf("a second later the position is %d", position)
 		}
 		s.close(t)
@@ -555,7 +556,7 @@ func TestStreamSettledAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &broker{answer: keepAll}
 		s := streaming(t, path, b)
-		st := s.stream(t, app.StreamCreate{})
+		st := s.stream(t, stream.StreamCreate{})
 		time.Sleep(2 * time.Second)
 		for id := range 2 {
 			s.pay(t, id+1, app.Incoming{})
@@ -579,14 +580,14 @@ func TestStreamSettledAtTheEnd(t *testing.T) {
 }
 
 // faultyStreaming is streaming over a store with faults, and its stream.
-func faultyStreaming(t *testing.T, path string) (*broker, *installation, *faultyStore, app.Stream) {
+func faultyStreaming(t *testing.T, path string) (*broker, *installation, *faultyStore, stream.Stream) {
 	t.Helper()
 	b := &broker{answer: keepAll}
 	s := open(t, path, nil)
 	faulty := &faultyStore{Store: s.Store}
 	s.Service = apptest.Over(t, s.Store, services.Config{Store: faulty, Targets: apptest.Targets(t), OpenBroker: b.open})
 	s.start(t)
-	return b, s, faulty, s.stream(t, app.StreamCreate{})
+	return b, s, faulty, s.stream(t, stream.StreamCreate{})
 }
 
 // While the storage is away a stream asks for its work once a second.
@@ -647,11 +648,11 @@ func TestStreamSettlementFails(t *testing.T) {
 func TestStreamFailsAcrossRestart(t *testing.T) {
 	path := newFile(t)
 	synctest.Test(t, func(t *testing.T) {
-		refused := &app.BrokerError{Text: app.Text{EN: "No stream takes it.", VI: "Không có."}}
-		refuse := func([]app.StreamMessage) (int, error) { return 0, refused }
+		refused := &stream.BrokerError{Text: app.Text{EN: "No stream takes it.", VI: "Không có."}}
+		refuse := func([]stream.StreamMessage) (int, error) { return 0, refused }
 		b := &broker{answer: refuse}
 		s := streaming(t, path, b)
-		st := s.stream(t, app.StreamCreate{})
+		st := s.stream(t, stream.StreamCreate{})
 		s.pay(t, 1, app.Incoming{})
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
@@ -670,7 +671,7 @@ func TestStreamFailsAcrossRestart(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		n := b.calls()
-		must(t, second(s.Service.Streams.UpdateStream(t.Context(), 1, st.ID, app.StreamUpdate{Topic: new("t2")}, time.Now())))
+		must(t, second(s.Service.Streams.UpdateStream(t.Context(), 1, st.ID, stream.StreamUpdate{Topic: new("t2")}, time.Now())))
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if first, next := b.at[n], b.at[n+1]; next.Sub(first) != time.Second {
@@ -689,7 +690,7 @@ func TestStreamWithoutItsSecret(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &broker{answer: keepAll}
 		s := streaming(t, path, b)
-		st := s.stream(t, app.StreamCreate{})
+		st := s.stream(t, stream.StreamCreate{})
 		s.close(t)
 		must(t, os.Remove(path+".key"))
 		now := app.ActingAs(t.Context(), apptest.Unnamed())
@@ -712,20 +713,20 @@ func TestStreamWithoutItsSecret(t *testing.T) {
 // What was sent a moment before a stream is moved and turned off is in its broker, and
 // so are messages whose answer was lost: an import of them isn't taken back.
 func TestStreamMovedAtOnce(t *testing.T) {
-	for name, answer := range map[string]func([]app.StreamMessage) (int, error){
-		"kept": keepAll, "answer lost": func([]app.StreamMessage) (int, error) { return 0, errors.New("the connection broke") },
+	for name, answer := range map[string]func([]stream.StreamMessage) (int, error){
+		"kept": keepAll, "answer lost": func([]stream.StreamMessage) (int, error) { return 0, errors.New("the connection broke") },
 	} {
 		path := newFile(t)
 		synctest.Test(t, func(t *testing.T) {
 			ctx := context.Background()
 			b := &broker{answer: keepAll}
 			s := streaming(t, path, b)
-			st := s.stream(t, app.StreamCreate{})
-			for i := range app.StreamRead { // more than is sent again in one attempt
+			st := s.stream(t, stream.StreamCreate{})
+			for i := range stream.StreamRead { // more than is sent again in one attempt
 				s.pay(t, i+1, app.Incoming{})
 			}
 			time.Sleep(2 * time.Second)
-			s.pay(t, app.StreamRead+1, app.Incoming{})
+			s.pay(t, stream.StreamRead+1, app.Incoming{})
 			synctest.Wait() // settled; what follows within a second isn't
 			b.answerBy(answer)
 			row := func(id string, amount int64) app.Incoming {
@@ -739,8 +740,8 @@ func TestStreamMovedAtOnce(t *testing.T) {
 			}
 			synctest.Wait() // sent
 			since := int64(0)
-			must(t, second(s.Service.Streams.UpdateStream(ctx, 1, st.ID, app.StreamUpdate{SinceID: &since}, time.Now())))
-			b.answerBy(func([]app.StreamMessage) (int, error) { return 0, errors.New("away") })
+			must(t, second(s.Service.Streams.UpdateStream(ctx, 1, st.ID, stream.StreamUpdate{SinceID: &since}, time.Now())))
+			b.answerBy(func([]stream.StreamMessage) (int, error) { return 0, errors.New("away") })
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			must(t, second(s.Service.Streams.ToggleStream(ctx, 1, st.ID, time.Now())))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/stream"
 )
 
 // rows are those of a statement file: from first on, money in and out by turns,
@@ -373,7 +374,7 @@ func TestRemovalsAreRemembered(t *testing.T) {
 	path := create(t)
 	h := newHistory(t, path, 7)
 	defer func() { h.store.Close() }()
-	removed := func(st app.Stream, after int64) (ids []int64, first int64) {
+	removed := func(st stream.Stream, after int64) (ids []int64, first int64) {
 		t.Helper()
 		for st.AccountID = 1; ; {
 			some, passed, err := h.service.Streams.RemovedTransactions(t.Context(), st, after, math.MaxInt64)
@@ -391,13 +392,13 @@ func TestRemovalsAreRemembered(t *testing.T) {
 	u, err := h.service.Inbound.Undoable(t.Context(), 1, id, h.now)
 	must(t, err)
 	must(t, h.service.Inbound.UndoImport(t.Context(), 1, id, h.now))
-	all, _ := removed(app.Stream{Type: app.WebhookAll}, 0)
-	in, _ := removed(app.Stream{Type: app.WebhookIn}, 0)
-	some, _ := removed(app.Stream{Type: app.WebhookAll}, 1)
+	all, _ := removed(stream.Stream{Type: app.WebhookAll}, 0)
+	in, _ := removed(stream.Stream{Type: app.WebhookIn}, 0)
+	some, _ := removed(stream.Stream{Type: app.WebhookAll}, 1)
 	if len(all) != recorded || int64(len(in)) != u.In.Count || len(some) != recorded-100 || !slices.IsSorted(all) {
 		t.Errorf("of %d transactions %d are remembered, %d of money in, %d after the first removal", recorded, len(all), len(in), len(some))
 	}
-	for _, st := range []app.Stream{{Type: app.WebhookAll, BankAccountID: 99}, {Type: app.WebhookAll, CodePrefix: "XY"}} {
+	for _, st := range []stream.Stream{{Type: app.WebhookAll, BankAccountID: 99}, {Type: app.WebhookAll, CodePrefix: "XY"}} {
 		if ids, _ := removed(st, 0); len(ids) > 0 {
 			t.Errorf("%+v: %v", st, ids)
 		}

@@ -15,6 +15,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
+	"baoco/app/stream"
 	"baoco/sqlitestore"
 )
 
@@ -118,8 +119,8 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 		return nil, err
 	},
 	"RemovedTransactions": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
-		all, _, err := s.RemovedTransactions(ctx, app.Stream{AccountID: 1, Type: app.WebhookAll}, 0, math.MaxInt64)
-		one, _, err2 := s.RemovedTransactions(ctx, app.Stream{AccountID: 1, Type: app.WebhookAll, BankAccountID: bank}, 0, math.MaxInt64)
+		all, _, err := s.RemovedTransactions(ctx, stream.Stream{AccountID: 1, Type: app.WebhookAll}, 0, math.MaxInt64)
+		one, _, err2 := s.RemovedTransactions(ctx, stream.Stream{AccountID: 1, Type: app.WebhookAll, BankAccountID: bank}, 0, math.MaxInt64)
 		return fmt.Sprint(all, one, err2), err
 	},
 	"IDsOf": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {

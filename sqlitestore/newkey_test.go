@@ -11,6 +11,7 @@ import (
 	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/services"
+	"baoco/app/stream"
 	"baoco/sqlitestore"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,7 +22,7 @@ type secretsOf struct {
 	Webhooks map[int64]app.Secrets
 	Sources  []app.Source
 	Alerts   []alert.AlertChannel
-	Stream   app.StreamWork
+	Stream   stream.StreamWork
 }
 
 func readSecrets(t *testing.T, path string) (all secretsOf) {
@@ -57,7 +58,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	must(t, w.Store.RemoveSource(ctx, 1, removed.ID, now))
 	_, err = w.Store.SetAlertChannel(ctx, alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, SetAt: now, Telegram: alert.TelegramSettings{Token: "1:A", Chat: "5"}})
 	must(t, err)
-	_, _, err = w.Service.Streams.CreateStream(ctx, 1, app.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop", Credentials: app.BrokerCredentials{Username: "shop", Password: "s3cret"}}, now)
+	_, _, err = w.Service.Streams.CreateStream(ctx, 1, stream.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop", Credentials: stream.BrokerCredentials{Username: "shop", Password: "s3cret"}}, now)
 	must(t, err)
 	must(t, second(w.Service.Streams.RotateStreamSecret(ctx, 1, 1, app.IdempotencyKey{}, now)))
 	w.Close()
@@ -92,7 +93,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	}
 	after := readSecrets(t, path)
 	till, alert := after.Sources[0], after.Alerts[0]
-	if after.Webhooks[1] != (app.Secrets{ChangedAt: before.Webhooks[1].ChangedAt}) || !after.Stream.SecretLost || after.Stream.StreamSecrets != (app.StreamSecrets{}) || !till.SecretLost || till.APIKey != "" || till.Options.Senders != nil || !alert.SettingsLost {
+	if after.Webhooks[1] != (app.Secrets{ChangedAt: before.Webhooks[1].ChangedAt}) || !after.Stream.SecretLost || after.Stream.StreamSecrets != (stream.StreamSecrets{}) || !till.SecretLost || till.APIKey != "" || till.Options.Senders != nil || !alert.SettingsLost {
 		t.Errorf("what is left: %+v", after)
 	}
 	if bearers := peek(t, path, `SELECT count(*) FROM sources WHERE bearer_hash IS NOT NULL`)[0][0]; bearers != int64(0) {
@@ -103,7 +104,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	secret, err := w.Service.Streams.RotateStreamSecret(acting(ctx), 1, 1, app.IdempotencyKey{}, now)
 	must(t, err)
 	w.Close()
-	if made := readSecrets(t, path).Stream; made.SecretLost || made.StreamSecrets != (app.StreamSecrets{Secret: secret}) {
+	if made := readSecrets(t, path).Stream; made.SecretLost || made.StreamSecrets != (stream.StreamSecrets{Secret: secret}) {
 		t.Errorf("with a secret made anew the stream has %+v", made.StreamSecrets)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/paymentcode"
+	"baoco/app/stream"
 	"baoco/sqlitestore"
 
 	"github.com/google/go-cmp/cmp"
@@ -293,7 +294,7 @@ func fillEveryTable(t *testing.T, h *history) {
 	wrong, _ := h.imports("wrong statement of "+tag+".csv", false, h.rows(40, 3))
 	must(t, h.service.Inbound.UndoImport(ctx, account, wrong, h.now))
 	since := int64(0)
-	_, _, err = h.service.Streams.CreateStream(ctx, account, app.StreamCreate{Name: "ledger", URL: "nats+tls://nats.shop.vn", Topic: "shop.transactions", Credentials: app.BrokerCredentials{Username: "shop", Password: "s3cret"}, SinceID: &since}, h.now)
+	_, _, err = h.service.Streams.CreateStream(ctx, account, stream.StreamCreate{Name: "ledger", URL: "nats+tls://nats.shop.vn", Topic: "shop.transactions", Credentials: stream.BrokerCredentials{Username: "shop", Password: "s3cret"}, SinceID: &since}, h.now)
 	must(t, err)
 	h.store.NoteRefusedCall(app.RefusedCall{SourceID: h.sources[0].ID, ReceivedAt: h.now})
 	h.imports("statement of "+tag+".csv", false, h.rows(0, 20))

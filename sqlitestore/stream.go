@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/stream"
 )
 
 const (
@@ -26,28 +27,28 @@ const (
 		AND s.first < t.id AND (s.is_active AND s.type IN ('ALL', t.type) OR t.id <= s.reached AND s.reached_type IN ('ALL', t.type)))`
 
 	// streamWindow is how many transactions are looked at for one reading.
-	streamWindow = 10 * app.StreamRead
+	streamWindow = 10 * stream.StreamRead
 )
 
-func scanStream(row scanner) (app.Stream, error) { return scanStreamAnd(row) }
+func scanStream(row scanner) (stream.Stream, error) { return scanStreamAnd(row) }
 
-func scanStreamAnd(row scanner, more ...any) (app.Stream, error) {
-	var s app.Stream
+func scanStreamAnd(row scanner, more ...any) (stream.Stream, error) {
+	var s stream.Stream
 	err := row.Scan(append([]any{&s.ID, &s.AccountID, &s.Name, &s.URL, &s.Topic, &s.Username, &s.BankAccountID, &s.Type, &s.CodePrefix, &s.IsActive, secondsInto(&s.CreatedAt), &s.SecretLost,
 		&s.Position, &s.Sent, millisInto(&s.SentAt), millisInto(&s.FailingSince), &s.Problem.EN, &s.Problem.VI}, more...)...)
-	return s, noRowsAs(err, app.ErrNoStream)
+	return s, noRowsAs(err, stream.ErrNoStream)
 }
 
-func (s *Store) Stream(ctx context.Context, accountID, id int64) (app.Stream, error) {
+func (s *Store) Stream(ctx context.Context, accountID, id int64) (stream.Stream, error) {
 	st, err := scanStream(s.queryRow(ctx, oneStream, id, accountID))
 	return st, storageError(err)
 }
 
-func (s *Store) Streams(ctx context.Context, accountID int64) ([]app.Stream, error) {
+func (s *Store) Streams(ctx context.Context, accountID int64) ([]stream.Stream, error) {
 	return readAll(ctx, s, scanStream, `SELECT `+streamColumns+` FROM streams s WHERE s.account_id = coalesce(?, s.account_id) AND s.deleted_at IS NULL ORDER BY s.id`, nullIfZero(accountID))
 }
 
-func (s *Store) StreamWork(ctx context.Context, accountID, id int64) (w app.StreamWork, err error) {
+func (s *Store) StreamWork(ctx context.Context, accountID, id int64) (w stream.StreamWork, err error) {
 	var secret, password []byte
 	w.Stream, err = scanStreamAnd(s.queryRow(ctx, `SELECT `+streamColumns+`, s.secret, s.password, s.mark, `+streamMoves+` FROM streams s WHERE s.id = ? AND s.account_id = ? AND s.deleted_at IS NULL`, id, accountID),
 		&secret, &password, &w.Mark, &w.Moves)
@@ -60,7 +61,7 @@ func (s *Store) StreamWork(ctx context.Context, accountID, id int64) (w app.Stre
 	return w, err
 }
 
-func (s *Store) StreamTransactions(ctx context.Context, st app.Stream, after int64, limit int) ([]app.Transaction, int64, error) {
+func (s *Store) StreamTransactions(ctx context.Context, st stream.Stream, after int64, limit int) ([]app.Transaction, int64, error) {
 	last, err := scanOne[int64](s.queryRow(ctx, `SELECT coalesce(max(id), ?1) FROM (SELECT id FROM transactions WHERE id > ?1 ORDER BY id LIMIT ?2)`, after, streamWindow))
 	if err != nil || last == after {
 		return nil, after, storageError(err)
@@ -90,7 +91,7 @@ func noteRemoval(tx *tx, accountID int64, ids []int64) error {
 // removalsRead is how many removals are looked at for one reading.
 const removalsRead = 10
 
-func (s *Store) RemovedTransactions(ctx context.Context, st app.Stream, after, upTo int64) ([]int64, int64, error) {
+func (s *Store) RemovedTransactions(ctx context.Context, st stream.Stream, after, upTo int64) ([]int64, int64, error) {
 	last, err := readOne[int64](ctx, s, `SELECT coalesce(max(number), ?2) FROM (SELECT DISTINCT number FROM removed_transactions
 		WHERE account_id = ?1 AND number > ?2 ORDER BY number LIMIT ?3)`, st.AccountID, after, removalsRead)
 	if err != nil || last == after {
@@ -102,7 +103,7 @@ func (s *Store) RemovedTransactions(ctx context.Context, st app.Stream, after, u
 	return ids, last, err
 }
 
-func (s *Store) StreamBehind(ctx context.Context, st app.Stream) (time.Time, error) {
+func (s *Store) StreamBehind(ctx context.Context, st stream.Stream) (time.Time, error) {
 	list, _, err := s.StreamTransactions(ctx, st, st.Position, 1)
 	if err != nil || len(list) == 0 {
 		return time.Time{}, err
@@ -110,9 +111,9 @@ func (s *Store) StreamBehind(ctx context.Context, st app.Stream) (time.Time, err
 	return list[0].CreatedAt, nil
 }
 
-func (s *Store) CreateStream(ctx context.Context, st app.Stream, secrets app.StreamSecrets, since *int64, key app.IdempotencyKey, now time.Time) (app.Stream, bool, error) {
+func (s *Store) CreateStream(ctx context.Context, st stream.Stream, secrets stream.StreamSecrets, since *int64, key app.IdempotencyKey, now time.Time) (stream.Stream, bool, error) {
 	type creation struct {
-		app.Stream
+		stream.Stream
 		made bool
 	}
 	c, err := writing(ctx, s, func(tx *tx) (c creation, err error) {
@@ -147,7 +148,7 @@ func (s *Store) CreateStream(ctx context.Context, st app.Stream, secrets app.Str
 }
 
 // mayCreateStream returns an error if the stream can't be made.
-func mayCreateStream(tx *tx, st app.Stream, now time.Time) error {
+func mayCreateStream(tx *tx, st stream.Stream, now time.Time) error {
 	if st.BankAccountID != 0 {
 		if err := linkedBankAccount(tx, st.AccountID, st.BankAccountID); err != nil {
 			return err
@@ -157,8 +158,8 @@ func mayCreateStream(tx *tx, st app.Stream, now time.Time) error {
 		return err
 	}
 	count, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM streams WHERE account_id = ? AND deleted_at IS NULL`, st.AccountID))
-	if err == nil && count >= app.MaxStreams {
-		err = app.ErrTooManyStreams
+	if err == nil && count >= stream.MaxStreams {
+		err = stream.ErrTooManyStreams
 	}
 	return err
 }
@@ -174,8 +175,8 @@ func streamStart(tx *tx, since *int64) (int64, error) {
 	return last, err
 }
 
-func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u app.StreamUpdate, now time.Time) (app.Stream, error) {
-	return writing(ctx, s, func(tx *tx) (app.Stream, error) {
+func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u stream.StreamUpdate, now time.Time) (stream.Stream, error) {
+	return writing(ctx, s, func(tx *tx) (stream.Stream, error) {
 		st, err := scanStream(tx.queryRow(oneStream, id, accountID))
 		if err != nil {
 			return st, err
@@ -218,8 +219,8 @@ func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u app.Str
 	})
 }
 
-func (s *Store) ToggleStream(ctx context.Context, accountID, id int64, now time.Time) (app.Stream, error) {
-	return writing(ctx, s, func(tx *tx) (app.Stream, error) {
+func (s *Store) ToggleStream(ctx context.Context, accountID, id int64, now time.Time) (stream.Stream, error) {
+	return writing(ctx, s, func(tx *tx) (stream.Stream, error) {
 		st, err := scanStream(tx.queryRow(oneStream, id, accountID))
 		if err != nil {
 			return st, err
@@ -233,7 +234,7 @@ func (s *Store) ToggleStream(ctx context.Context, accountID, id int64, now time.
 }
 
 // setStreamActive keeps that a stream was switched on or off.
-func setStreamActive(tx *tx, st *app.Stream, now time.Time) error {
+func setStreamActive(tx *tx, st *stream.Stream, now time.Time) error {
 	if st.IsActive {
 		if _, err := unexpired(tx, st.AccountID, now); err != nil {
 			return err
@@ -284,7 +285,7 @@ func (s *Store) RotateStreamSecret(ctx context.Context, accountID, id int64, sec
 
 // SettleStream is in the store of its room. A stream that was turned off meanwhile has no problem.
 // What was sent is in the broker, also where the stream was moved or deleted meanwhile.
-func (s *Store) SettleStream(ctx context.Context, p app.StreamProgress) error {
+func (s *Store) SettleStream(ctx context.Context, p stream.StreamProgress) error {
 	return s.write(ctx, func(tx *tx) error {
 		if err := tx.exec(`UPDATE streams SET reached = max(reached, ?) WHERE id = ?`, p.Tried, p.StreamID); err != nil {
 			return err

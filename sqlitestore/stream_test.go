@@ -9,12 +9,13 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/services"
+	"baoco/app/stream"
 )
 
 // ledger makes a stream of all that comes in from now on, but for what change says.
-func ledger(t *testing.T, s *services.All, account int64, change func(*app.StreamCreate), now time.Time) (app.Stream, error) {
+func ledger(t *testing.T, s *services.All, account int64, change func(*stream.StreamCreate), now time.Time) (stream.Stream, error) {
 	t.Helper()
-	in := app.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop"}
+	in := stream.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop"}
 	if change != nil {
 		change(&in)
 	}
@@ -30,7 +31,7 @@ func TestUndoImportOfStreamed(t *testing.T) {
 	defer func() { h.store.Close() }()
 	ctx := t.Context()
 	h.imports("before.csv", false, h.rows(1000, 10))
-	st, err := ledger(t, h.service, 1, func(c *app.StreamCreate) { c.Type = app.WebhookOut }, h.now)
+	st, err := ledger(t, h.service, 1, func(c *stream.StreamCreate) { c.Type = app.WebhookOut }, h.now)
 	must(t, err)
 	told := func(id int64) int64 {
 		u, err := h.service.Inbound.Undoable(ctx, 1, id, h.now)
@@ -48,9 +49,9 @@ func TestUndoImportOfStreamed(t *testing.T) {
 	if n := told(id); n != 0 {
 		t.Errorf("%d that a stopped stream hasn't sent count as told", n)
 	}
-	list, passed, err := h.service.Streams.StreamTransactions(ctx, st, st.Position, app.StreamRead)
+	list, passed, err := h.service.Streams.StreamTransactions(ctx, st, st.Position, stream.StreamRead)
 	must(t, err)
-	must(t, h.service.Streams.SettleStream(ctx, app.StreamProgress{StreamID: st.ID, From: st.Position, To: list[4].ID, Tried: list[4].ID, Sent: 5}))
+	must(t, h.service.Streams.SettleStream(ctx, stream.StreamProgress{StreamID: st.ID, From: st.Position, To: list[4].ID, Tried: list[4].ID, Sent: 5}))
 	if n := told(id); n != 5 || passed < list[9].ID || len(list) != 10 {
 		t.Errorf("%d that it has sent count as told, want 5", n)
 	}
@@ -61,21 +62,21 @@ func TestUndoImportOfStreamed(t *testing.T) {
 			t.Errorf("%s: %d that it has sent count as told, want 5", what, n)
 		}
 	}
-	change := func(u app.StreamUpdate) {
+	change := func(u stream.StreamUpdate) {
 		t.Helper()
 		must(t, second(h.service.Streams.UpdateStream(ctx, 1, st.ID, u, h.now)))
 	}
-	change(app.StreamUpdate{SinceID: &list[6].ID})
+	change(stream.StreamUpdate{SinceID: &list[6].ID})
 	still("moved ahead")
-	change(app.StreamUpdate{SinceID: &st.Position})
+	change(stream.StreamUpdate{SinceID: &st.Position})
 	still("moved back")
 	// An attempt that was on its way when the stream was moved, and that failed.
-	must(t, h.service.Streams.SettleStream(ctx, app.StreamProgress{StreamID: st.ID, From: list[6].ID, To: list[6].ID, Tried: list[7].ID}))
+	must(t, h.service.Streams.SettleStream(ctx, stream.StreamProgress{StreamID: st.ID, From: list[6].ID, To: list[6].ID, Tried: list[7].ID}))
 	if n := told(id); n != 8 {
 		t.Errorf("%d that it has tried to send count as told, want 8", n)
 	}
 	in := app.WebhookIn
-	change(app.StreamUpdate{Type: &in})
+	change(stream.StreamUpdate{Type: &in})
 	if n := told(id); n < 8 {
 		t.Errorf("after its type was changed %d that it has sent count as told", n)
 	}
@@ -101,14 +102,14 @@ func TestStreamPosition(t *testing.T) {
 	ctx := t.Context()
 	h.imports("a.csv", false, h.rows(0, 30))
 	far := int64(1 << 60)
-	st, err := ledger(t, h.service, 1, func(c *app.StreamCreate) { c.SinceID = &far }, h.now)
+	st, err := ledger(t, h.service, 1, func(c *stream.StreamCreate) { c.SinceID = &far }, h.now)
 	must(t, err)
 	if st.Position != 30 {
 		t.Errorf("it begins after %d", st.Position)
 	}
 	back := int64(7)
-	must(t, second(h.service.Streams.UpdateStream(ctx, 1, st.ID, app.StreamUpdate{SinceID: &back}, h.now)))
-	must(t, h.service.Streams.SettleStream(ctx, app.StreamProgress{StreamID: st.ID, From: 30, To: 30, Sent: 3}))
+	must(t, second(h.service.Streams.UpdateStream(ctx, 1, st.ID, stream.StreamUpdate{SinceID: &back}, h.now)))
+	must(t, h.service.Streams.SettleStream(ctx, stream.StreamProgress{StreamID: st.ID, From: 30, To: 30, Sent: 3}))
 	if st, err = h.service.Streams.Stream(ctx, 1, st.ID); err != nil || st.Position != 7 || st.Sent != 0 {
 		t.Errorf("%+v, %v", st, err)
 	}
@@ -120,7 +121,7 @@ func TestStreamPosition(t *testing.T) {
 	h.imports("b.csv", false, h.rows(5000, 700))
 	var seen []int64
 	for at := st.Position; ; {
-		list, passed, err := h.service.Streams.StreamTransactions(ctx, st, at, app.StreamRead)
+		list, passed, err := h.service.Streams.StreamTransactions(ctx, st, at, stream.StreamRead)
 		must(t, err)
 		if len(list) == 0 {
 			break
@@ -142,13 +143,13 @@ func TestStreamsAreBounded(t *testing.T) {
 	defer w.Close()
 	ctx, now := t.Context(), time.Now()
 	other := w.SecondAccount()
-	var last app.Stream
-	for range app.MaxStreams {
+	var last stream.Stream
+	for range stream.MaxStreams {
 		var err error
 		last, err = ledger(t, w.Service, 1, nil, now)
 		must(t, err)
 	}
-	if _, err := ledger(t, w.Service, 1, nil, now); !errors.Is(err, app.ErrTooManyStreams) {
+	if _, err := ledger(t, w.Service, 1, nil, now); !errors.Is(err, stream.ErrTooManyStreams) {
 		t.Errorf("one more: %v", err)
 	}
 	must(t, second(ledger(t, w.Service, other, nil, now)))
@@ -159,7 +160,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		"deleted":   w.Service.Streams.DeleteStream(ctx, 1, last.ID, now),
 		"another's": w.Service.Streams.DeleteStream(ctx, other, 1, now),
 		"toggled":   second(w.Service.Streams.ToggleStream(ctx, other, 1, now)),
-		"updated":   second(w.Service.Streams.UpdateStream(ctx, other, 1, app.StreamUpdate{}, time.Now())),
+		"updated":   second(w.Service.Streams.UpdateStream(ctx, other, 1, stream.StreamUpdate{}, time.Now())),
 		"rotated":   second(w.Service.Streams.RotateStreamSecret(ctx, other, 1, app.IdempotencyKey{}, now)),
 		"read":      second(w.Service.Streams.StreamWork(ctx, other, 1)),
 	} {
@@ -167,7 +168,7 @@ func TestStreamsAreBounded(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := ledger(t, w.Service, other, func(c *app.StreamCreate) { c.BankAccountID = 99 }, now); app.CodeOf(err) != app.CodeValidation {
+	if _, err := ledger(t, w.Service, other, func(c *stream.StreamCreate) { c.BankAccountID = 99 }, now); app.CodeOf(err) != app.CodeValidation {
 		t.Errorf("of an unknown bank account: %v", err)
 	}
 	past := now.Add(-time.Hour)

@@ -15,6 +15,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/command/terminal"
+	"baoco/app/stream"
 	"baoco/web/webtest"
 )
 
@@ -84,7 +85,7 @@ func TestBrowserPages(t *testing.T) {
 		t.Fatalf("a test to nobody: exit %d, %s", code, stderr)
 	}
 	admin := (&apptest.World{T: t, Path: filepath.Join(dir, "baoco.db")}).Admin()
-	_, _, err := admin.Streams.CreateStream(t.Context(), 1, app.StreamCreate{
+	_, _, err := admin.Streams.CreateStream(t.Context(), 1, stream.StreamCreate{
 		Name: hostName, URL: "kafka://" + strings.Repeat("k.shop.example,", 9) + "k.shop.example", Topic: strings.Repeat("topic", 49),
 	}, time.Now())
 	must(t, err)

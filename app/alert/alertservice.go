@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/stream"
 )
 
 // AlertConfig is what an AlertService works with.
@@ -26,7 +27,7 @@ type AlertRooms struct {
 	Payments   *app.PaymentService
 	Deliveries *app.DeliveryService
 	Inbound    *app.InboundService
-	Streams    *app.StreamService
+	Streams    *stream.StreamService
 	Upkeep     *app.UpkeepService
 }
 

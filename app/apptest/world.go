@@ -22,6 +22,7 @@ import (
 	"baoco/app/paymentcode"
 	"baoco/app/provider"
 	"baoco/app/services"
+	"baoco/app/stream"
 	"baoco/sqlitestore"
 )
 
@@ -266,7 +267,7 @@ func (w *World) Webhook(url string, hookType app.WebhookType) (app.Webhook, stri
 }
 
 // Stream makes a stream of account 1, and returns its secret too.
-func (w *World) Stream(in app.StreamCreate) (app.Stream, string) {
+func (w *World) Stream(in stream.StreamCreate) (stream.Stream, string) {
 	w.T.Helper()
 	in.Name, in.URL, in.Topic = "ledger", "nats://nats.shop.vn", "shop.transactions"
 	st, secret, err := w.Service.Streams.CreateStream(context.Background(), 1, in, time.Now())

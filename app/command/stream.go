@@ -12,6 +12,7 @@ import (
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 	"baoco/app/services"
+	"baoco/app/stream"
 	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
@@ -76,7 +77,7 @@ func streamCommand() *cli.Command {
 }
 
 func createStream(c *cli.Context, s *session) error {
-	in := app.StreamCreate{
+	in := stream.StreamCreate{
 		Name: c.String("name"), URL: c.String("url"), Topic: c.String("topic"), Type: app.WebhookType(c.String("type")),
 		BankAccountID: c.Int64("bank-account-id"), CodePrefix: strings.ToUpper(c.String("code-prefix")), SinceID: given(c, "since-id", c.Int64),
 	}
@@ -103,22 +104,22 @@ func createStream(c *cli.Context, s *session) error {
 	})
 }
 
-func warnOfPlainBroker(c *cli.Context, st app.Stream, given app.BrokerCredentials) {
+func warnOfPlainBroker(c *cli.Context, st stream.Stream, given stream.BrokerCredentials) {
 	if warning := st.PlainWarning(given.Password != "").EN; warning != "" {
 		fmt.Fprintln(c.App.ErrWriter, strings.TrimSpace(warning))
 	}
 }
 
-func encodeStream(s *session, st app.Stream) api.StreamJSON {
+func encodeStream(s *session, st stream.Stream) api.StreamJSON {
 	return api.EncodeStream(st, s.service.Ledger.Zone(), app.English)
 }
 
 // brokerCredentials reads --username and --password-file; nil where neither is given.
-func brokerCredentials(c *cli.Context) (*app.BrokerCredentials, error) {
+func brokerCredentials(c *cli.Context) (*stream.BrokerCredentials, error) {
 	if !c.IsSet("username") && !c.IsSet("password-file") {
 		return nil, nil
 	}
-	credentials := app.BrokerCredentials{Username: c.String("username")}
+	credentials := stream.BrokerCredentials{Username: c.String("username")}
 	var err error
 	if file := c.String("password-file"); file != "" {
 		credentials.Password, err = terminal.ReadSecretFile(c, file)
@@ -157,7 +158,7 @@ func listStreams(c *cli.Context, s *session) error {
 }
 
 func updateStream(c *cli.Context, s *session, id int64) error {
-	u := app.StreamUpdate{
+	u := stream.StreamUpdate{
 		Name: given(c, "name", c.String), URL: given(c, "url", c.String), Topic: given(c, "topic", c.String),
 		Type: (*app.WebhookType)(given(c, "type", c.String)), SinceID: given(c, "since-id", c.Int64),
 	}
@@ -168,7 +169,7 @@ func updateStream(c *cli.Context, s *session, id int64) error {
 	if u.Credentials, err = brokerCredentials(c); err != nil {
 		return err
 	}
-	if u == (app.StreamUpdate{}) {
+	if u == (stream.StreamUpdate{}) {
 		return terminal.Usagef("stream update needs at least one of --name, --url, --topic, --type, --since-id, --username and --password-file")
 	}
 	st, err := s.service.Streams.UpdateStream(c.Context, s.account, id, u, s.now)
@@ -227,7 +228,7 @@ func rotateStreamSecret(c *cli.Context, s *session, id int64) error {
 		fmt.Fprintln(w, secret)
 		fmt.Fprintln(c.App.ErrWriter, "Save the new secret now: it is not shown again. Messages from now on are signed with it.")
 		if before.SecretLost {
-			fmt.Fprintln(c.App.ErrWriter, app.StreamPasswordLost.EN)
+			fmt.Fprintln(c.App.ErrWriter, stream.StreamPasswordLost.EN)
 		}
 	})
 }

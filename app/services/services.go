@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/stream"
 )
 
 // Config is what the services work with.
@@ -23,7 +24,7 @@ type Config struct {
 	// Send makes one attempt of a delivery.
 	Send func(ctx context.Context, o app.Outgoing) app.Result
 	// OpenBroker gives a publisher, which connects when it publishes.
-	OpenBroker func(b app.Broker) app.Publisher
+	OpenBroker func(b stream.Broker) stream.Publisher
 	// Alert sends one message on a channel, as [app.AlertConfig] says.
 	Alert func(ctx context.Context, c alert.AlertChannel, m alert.AlertMessage) error
 	// DayPath and AttentionPath are pages of the dashboard, as [app.AlertConfig] says.
@@ -41,7 +42,7 @@ type Store interface {
 	app.AccessStore
 	app.UpkeepStore
 	app.InboundStore
-	app.StreamStore
+	stream.StreamStore
 	alert.AlertStore
 }
 
@@ -53,7 +54,7 @@ type All struct {
 	Access     *app.AccessService
 	Upkeep     *app.UpkeepService
 	Inbound    *app.InboundService
-	Streams    *app.StreamService
+	Streams    *stream.StreamService
 	Alerts     *alert.AlertService
 }
 
@@ -64,7 +65,7 @@ func New(c Config) *All {
 	a.Deliveries = app.NewDeliveryService(c.Store, app.DeliveryConfig{Targets: c.Targets, Send: c.Send, Schedule: c.Schedule}, a.Ledger)
 	a.Access = app.NewAccessService(c.Store, a.Ledger)
 	a.Inbound = app.NewInboundService(c.Store, app.InboundConfig{Targets: c.Targets, Providers: c.Providers, Read: c.Read, Poll: c.Poll}, a.Ledger, a.Deliveries)
-	a.Streams = app.NewStreamService(c.Store, app.StreamConfig{Targets: c.Targets, OpenBroker: c.OpenBroker}, a.Ledger)
+	a.Streams = stream.NewStreamService(c.Store, stream.StreamConfig{Targets: c.Targets, OpenBroker: c.OpenBroker}, a.Ledger)
 	a.Alerts = alert.NewAlertService(c.Store, alert.AlertConfig{Targets: c.Targets, Send: c.Alert, DayPath: c.DayPath, AttentionPath: c.AttentionPath},
 		alert.AlertRooms{Ledger: a.Ledger, Payments: a.Payments, Deliveries: a.Deliveries, Inbound: a.Inbound, Streams: a.Streams, Upkeep: a.Upkeep})
 	return a

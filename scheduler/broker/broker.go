@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/stream"
 )
 
 const (
@@ -33,7 +34,7 @@ const (
 	maxIdle = 30 * time.Second
 	// MaxSilence is how long a broker may take to acknowledge what it got. It is less
 	// than [app.StreamTimeout], so that another host is asked sooner.
-	MaxSilence = app.StreamTimeout / 2
+	MaxSilence = stream.StreamTimeout / 2
 )
 
 // Dialer opens connections. It holds the rules for addresses.
@@ -44,7 +45,7 @@ type Client interface {
 	Connected() bool
 	// Publish sends those of messages that aren't kept yet, and notes which are. It
 	// connects where there is no connection.
-	Publish(ctx context.Context, messages []app.StreamMessage, kept []bool) error
+	Publish(ctx context.Context, messages []stream.StreamMessage, kept []bool) error
 	Close()
 	// Elsewhere lets another host be the first that is tried next.
 	Elsewhere()
@@ -58,14 +59,14 @@ type publisher struct {
 }
 
 // NewPublisher gives the publisher of a client.
-func NewPublisher(c Client) app.Publisher { return &publisher{client: c} }
+func NewPublisher(c Client) stream.Publisher { return &publisher{client: c} }
 
 // Close implements [app.Publisher].
 func (p *publisher) Close() { p.client.Close() }
 
 // Publish implements [app.Publisher]. A connection that was there already may be gone
 // since, or another node may lead: it is tried once more then.
-func (p *publisher) Publish(ctx context.Context, messages []app.StreamMessage) (int, error) {
+func (p *publisher) Publish(ctx context.Context, messages []stream.StreamMessage) (int, error) {
 	if time.Since(p.used) > maxIdle {
 		p.Close()
 	}
@@ -98,7 +99,7 @@ func (p *publisher) Publish(ctx context.Context, messages []app.StreamMessage) (
 
 // Way is the way to the hosts of a broker.
 type Way struct {
-	app.Broker
+	stream.Broker
 	Dial   Dialer
 	Secure *tls.Config // what TLS begins with: the name of the server is added
 	next   int         // the host that is tried first, counted on and on
@@ -138,7 +139,7 @@ func (w *Way) Handshake(ctx context.Context, conn net.Conn, host string) (net.Co
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &app.BrokerError{Text: app.Textf(
+		return nil, &stream.BrokerError{Text: app.Textf(
 			"No TLS connection to %[1]s: %[2]v. Its certificate must be valid, for this name, and from an authority that is known here.",
 			"Không tạo được kết nối TLS tới %[1]s: %[2]v. Chứng chỉ của máy chủ phải còn hạn, đúng tên này và do một tổ chức mà máy này tin cậy cấp.", host, err)}
 	}
@@ -147,7 +148,7 @@ func (w *Way) Handshake(ctx context.Context, conn net.Conn, host string) (net.Co
 
 // RefusedSignIn is what a broker says to wrong credentials.
 func (w *Way) RefusedSignIn(said string) error {
-	return &app.BrokerError{Text: app.Textf(
+	return &stream.BrokerError{Text: app.Textf(
 		"%[1]s refuses the user name and password of this stream: %[2]s",
 		"%[1]s từ chối tên đăng nhập và mật khẩu của luồng này: %[2]s", w.Kind.Name(), w.Quote(said))}
 }
@@ -181,19 +182,19 @@ func Late(ctx context.Context, err, instead error) error {
 }
 
 // ErrSilent is the error of a broker that doesn't acknowledge.
-var ErrSilent error = &app.BrokerError{Text: app.Textf(
+var ErrSilent error = &stream.BrokerError{Text: app.Textf(
 	"The broker got the messages, but did not confirm within %d seconds that it has kept them.",
 	"Máy chủ nhận luồng đã nhận tin nhưng không xác nhận đã lưu trong %d giây.", int(MaxSilence/time.Second))}
 
 // TooLarge is what a broker says to a message that is larger than it allows.
 func TooLarge(said string) error {
-	return &app.BrokerError{Text: app.Textf(
+	return &stream.BrokerError{Text: app.Textf(
 		"A message is too large for the broker: %[1]s. Raise its limit.",
 		"Có tin quá lớn đối với máy chủ nhận luồng: %[1]s. Hãy nâng giới hạn của máy chủ.", said)}
 }
 
 // Size is at least the size of a message, with its headers.
-func Size(m app.StreamMessage) int {
+func Size(m stream.StreamMessage) int {
 	size := 32 + len(m.ID) + len(m.Body)
 	for _, h := range m.Headers {
 		size += 8 + len(h.Name) + len(h.Value)

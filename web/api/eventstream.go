@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/stream"
 	"baoco/web/wire"
 )
 
@@ -61,12 +62,12 @@ type eventStream struct {
 	*wire.EventStream
 	server *Server
 	q      *Request
-	of     app.Stream // whose transactions it sends
-	passed int64      // transactions up to this id are sent, or don't belong to the stream
-	begin  int64      // the reader has transactions after this id,
-	has    int64      // up to this one
-	told   int64      // removals up to this number are told, or aren't of what the reader has
-	failed bool       // the last reading failed
+	of     stream.Stream // whose transactions it sends
+	passed int64         // transactions up to this id are sent, or don't belong to the stream
+	begin  int64         // the reader has transactions after this id,
+	has    int64         // up to this one
+	told   int64         // removals up to this number are told, or aren't of what the reader has
+	failed bool          // the last reading failed
 }
 
 func (s *Server) streamTransactions(w http.ResponseWriter, q *Request) error {
@@ -89,7 +90,7 @@ func (s *Server) streamTransactions(w http.ResponseWriter, q *Request) error {
 	defer s.eventStreams.Give(bounds)
 	s.newest.Subscribe()
 	defer s.newest.Unsubscribe()
-	e := eventStream{server: s, q: q, passed: newest.TransactionID, told: newest.Removals, of: app.Stream{AccountID: q.account(), BankAccountID: f.BankAccountID, Type: cmp.Or(app.WebhookType(f.Type), app.WebhookAll), CodePrefix: codePrefix}}
+	e := eventStream{server: s, q: q, passed: newest.TransactionID, told: newest.Removals, of: stream.Stream{AccountID: q.account(), BankAccountID: f.BankAccountID, Type: cmp.Or(app.WebhookType(f.Type), app.WebhookAll), CodePrefix: codePrefix}}
 	e.begin, e.has = e.passed, e.passed
 	if since != nil { // it is told what was removed while it was away
 		e.begin, e.has, e.told = 0, *since, 0

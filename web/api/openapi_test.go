@@ -21,6 +21,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/provider"
+	"baoco/app/stream"
 	"baoco/web/api"
 	"baoco/web/webtest"
 
@@ -276,7 +277,7 @@ func TestOpenAPINumbers(t *testing.T) {
 	text := string(api.OpenAPI("test"))
 	for _, sentence := range []string{
 		fmt.Sprintf("the account has %d webhooks.", app.MaxWebhooks),
-		fmt.Sprintf("the account has %d streams.", app.MaxStreams),
+		fmt.Sprintf("the account has %d streams.", stream.MaxStreams),
 		fmt.Sprintf("with the first %d items that need attention", app.ListedItems),
 		fmt.Sprintf("need attention first, at most %d,", app.ShownItems),
 		fmt.Sprintf("The last %d are kept.", app.KeptRefusedCalls),

@@ -19,6 +19,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/stream"
 	"baoco/web/webtest"
 )
 
@@ -292,7 +293,7 @@ func (r *play) prepare(args []string) error {
 		n, err := strconv.Atoi(words[0])
 		for range n {
 			if err == nil {
-				_, _, err = r.Service.Streams.CreateStream(ctx, account, app.StreamCreate{Name: "many", URL: "nats://nats.example.com", Topic: "a"}, now)
+				_, _, err = r.Service.Streams.CreateStream(ctx, account, stream.StreamCreate{Name: "many", URL: "nats://nats.example.com", Topic: "a"}, now)
 			}
 		}
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/stream"
 	"baoco/web/wire"
 )
 
@@ -31,7 +32,7 @@ type StreamJSON struct {
 }
 
 // EncodeStream writes st with its times in zone, for a reader of lang.
-func EncodeStream(st app.Stream, zone *time.Location, lang app.Lang) StreamJSON {
+func EncodeStream(st stream.Stream, zone *time.Location, lang app.Lang) StreamJSON {
 	return StreamJSON{
 		ID: st.ID, Name: st.Name, URL: st.URL, Topic: st.Topic, Username: st.Username, BankAccountID: orNull(st.BankAccountID), Type: st.Type, CodePrefix: st.CodePrefix, IsActive: st.IsActive,
 		CreatedAt: app.FormatTime(st.CreatedAt, zone), SinceID: strconv.FormatInt(st.Position, 10), Sent: st.Sent, LastSentAt: timeOrNull(st.SentAt, zone),
@@ -39,7 +40,7 @@ func EncodeStream(st app.Stream, zone *time.Location, lang app.Lang) StreamJSON 
 	}
 }
 
-func (s *Server) encodeStream(st app.Stream, q *Request) StreamJSON {
+func (s *Server) encodeStream(st stream.Stream, q *Request) StreamJSON {
 	return EncodeStream(st, s.service.Ledger.Zone(), wire.Lang(q.Request))
 }
 
@@ -65,9 +66,9 @@ func (s *Server) createStream(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	in := app.StreamCreate{
+	in := stream.StreamCreate{
 		Name: f.required("name"), URL: f.required("url"), Topic: f.required("topic"), BankAccountID: f.reference("bank_account_id"), CodePrefix: f.given("code_prefix"), SinceID: f.sinceID(),
-		Credentials: app.BrokerCredentials{Username: f.given("username"), Password: f.given("password")},
+		Credentials: stream.BrokerCredentials{Username: f.given("username"), Password: f.given("password")},
 	}
 	if t := f.optional("type"); t != nil {
 		in.Type = app.WebhookType(*t)
@@ -109,10 +110,10 @@ func (f *fields) sinceID() *int64 {
 
 // namedStream finds the stream with the id in the path. Handlers call it first, so
 // that an unknown id is refused before wrong fields are.
-func (s *Server) namedStream(q *Request) (app.Stream, error) {
+func (s *Server) namedStream(q *Request) (stream.Stream, error) {
 	id, found := q.pathID()
 	if !found {
-		return app.Stream{}, app.ErrNoStream
+		return stream.Stream{}, stream.ErrNoStream
 	}
 	return s.service.Streams.Stream(q.Context(), q.account(), id)
 }
@@ -134,12 +135,12 @@ func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	u := app.StreamUpdate{
+	u := stream.StreamUpdate{
 		Name: f.optional("name"), URL: f.optional("url"), Topic: f.optional("topic"), Credentials: f.credentials(), SinceID: f.sinceID(), Type: (*app.WebhookType)(f.optional("type")),
 		IsActive: f.state("is_active"),
 	}
 	f.bad.Merge(s.service.Streams.CheckStreamUpdate(before, u))
-	if f.bad.Err() == nil && u == (app.StreamUpdate{}) {
+	if f.bad.Err() == nil && u == (stream.StreamUpdate{}) {
 		f.bad.Add("body", "must have at least one of name, url, topic, username with password, type, is_active and since_id",
 			"phải có ít nhất một trong name, url, topic, username kèm password, type, is_active và since_id")
 	}
@@ -157,11 +158,11 @@ func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
 // credentials reads username and password, which are changed together: nobody can
 // tell whether one alone is to go with the other that is kept. nil where none is
 // given.
-func (f *fields) credentials() *app.BrokerCredentials {
+func (f *fields) credentials() *stream.BrokerCredentials {
 	username, password := f.optional("username"), f.optional("password")
 	switch named := f.body.Get("username").Kind != exactjson.Null; {
 	case username != nil && password != nil:
-		return &app.BrokerCredentials{Username: *username, Password: *password}
+		return &stream.BrokerCredentials{Username: *username, Password: *password}
 	case username != nil:
 		f.bad.Merge(app.InvalidField("password", "is needed with username; both are empty where the broker asks for none", "cần có cùng username; để trống cả hai nếu máy chủ nhận không yêu cầu"))
 	case password != nil && !named:
@@ -173,7 +174,7 @@ func (f *fields) credentials() *app.BrokerCredentials {
 func (s *Server) toggleStream(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoStream
+		return stream.ErrNoStream
 	}
 	st, err := s.service.Streams.ToggleStream(q.Context(), q.account(), id, q.now)
 	if err != nil {
@@ -189,7 +190,7 @@ func (s *Server) toggleStream(w http.ResponseWriter, q *Request) error {
 func (s *Server) deleteStream(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoStream
+		return stream.ErrNoStream
 	}
 	if err := s.service.Streams.DeleteStream(q.Context(), q.account(), id, q.now); err != nil {
 		return err
@@ -202,7 +203,7 @@ func (s *Server) deleteStream(w http.ResponseWriter, q *Request) error {
 func (s *Server) testStream(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoStream
+		return stream.ErrNoStream
 	}
 	problem, err := s.service.Streams.TestStream(q.Context(), q.account(), id, s.userAgent, q.now)
 	if err != nil {
@@ -227,7 +228,7 @@ func (s *Server) rotateStreamSecret(w http.ResponseWriter, q *Request) error {
 	}
 	message := app.Text{EN: "The stream has a new secret. Store it now: it is not shown again.", VI: "Luồng đã có khoá bí mật mới. Hãy lưu ngay: khoá bí mật sẽ không hiển thị lại."}
 	if before.SecretLost {
-		message = message.And(app.StreamPasswordLost)
+		message = message.And(stream.StreamPasswordLost)
 	}
 	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"secret", secret})
 }

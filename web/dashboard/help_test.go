@@ -11,6 +11,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/provider"
+	"baoco/app/stream"
 	"baoco/web/webtest"
 )
 
@@ -182,7 +183,7 @@ func TestFormsLinkToHelp(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Webhook("https://shop.vn/", app.WebhookAll)
 	w.Sends(w.Native(), `{}`)
-	w.Stream(app.StreamCreate{})
+	w.Stream(stream.StreamCreate{})
 	b := w.Browser().SignIn("lan")
 	for path, page := range map[string]string{
 		"/webhooks/new": "receiver", "/webhooks/1/rotate": "receiver", "/webhooks/1/replay": "delivery", "/tools/signature": "receiver-401",

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/stream"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
 )
@@ -23,7 +24,7 @@ func TestLookAfterAnAction(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
 	w.Webhook(receiver.url, app.WebhookAll)
-	w.Stream(app.StreamCreate{})
+	w.Stream(stream.StreamCreate{})
 	w.APIKey(app.ScopeRead)
 	w.CounterLink(1, app.CounterLinkCreate{Name: "counter"})
 	w.Source("native", app.AuthBearer, "")

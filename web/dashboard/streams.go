@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/stream"
 	"baoco/web/wire"
 )
 
@@ -13,9 +14,9 @@ func streamPath(id int64) string { return "/streams/" + strconv.FormatInt(id, 10
 
 // streamRow is a stream with how far it has come.
 type streamRow struct {
-	app.Stream
+	stream.Stream
 	Only   string // bank account and codes that it is limited to; empty: none
-	Broker app.Broker
+	Broker stream.Broker
 	Behind time.Time // when the first transaction was recorded that isn't sent; zero: all are
 }
 
@@ -30,14 +31,14 @@ func (r streamRow) Hosts() string {
 	return r.Broker.Hosts[0]
 }
 
-func (s *Server) streamRow(v *visit, st app.Stream, banks []app.BankAccount) (row streamRow, err error) {
+func (s *Server) streamRow(v *visit, st stream.Stream, banks []app.BankAccount) (row streamRow, err error) {
 	row = streamRow{Stream: st}
 	var of []int64
 	if st.BankAccountID != 0 {
 		of = []int64{st.BankAccountID}
 	}
 	row.Only = v.onlyOf(of, st.CodePrefix, banks)
-	row.Broker, _ = app.ParseBroker(st.URL) // it was checked when it was set
+	row.Broker, _ = stream.ParseBroker(st.URL) // it was checked when it was set
 	row.Behind, err = s.Service.Streams.StreamBehind(v.Context(), st)
 	return row, err
 }
@@ -74,19 +75,19 @@ type streamForm struct {
 }
 
 // readStreamForm reads the form that was sent.
-func readStreamForm(v *visit) (form streamForm, in app.StreamCreate, err error) {
+func readStreamForm(v *visit) (form streamForm, in stream.StreamCreate, err error) {
 	form = streamForm{
 		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("url")), Topic: strings.TrimSpace(v.PostFormValue("topic")),
 		Username: v.PostFormValue("username"), Type: v.PostFormValue("type"), BankAccountID: v.PostFormValue("bank_account_id"), CodePrefix: v.PostFormValue("code_prefix"),
 		Start: v.PostFormValue("start"), SinceID: strings.TrimSpace(v.PostFormValue("since_id")),
 	}
-	in = app.StreamCreate{
+	in = stream.StreamCreate{
 		Name: form.Name, URL: form.URL, Topic: form.Topic, Type: app.WebhookType(form.Type), CodePrefix: form.CodePrefix, Key: v.form.key,
-		Credentials: app.BrokerCredentials{Username: form.Username, Password: v.PostFormValue("password")},
+		Credentials: stream.BrokerCredentials{Username: form.Username, Password: v.PostFormValue("password")},
 	}
 	var bad app.Invalid
 	if file := strings.TrimSpace(v.PostFormValue("credentials")); file != "" {
-		if in.Credentials != (app.BrokerCredentials{}) {
+		if in.Credentials != (stream.BrokerCredentials{}) {
 			bad.Add("password", "and user name must be empty with a credentials file", "và tên đăng nhập phải để trống khi dùng tệp credentials")
 		}
 		in.Credentials.Password = strings.ReplaceAll(file, "\r\n", "\n") + "\n"
@@ -134,7 +135,7 @@ func (s *Server) addStream(v *visit) error {
 	var all app.Invalid
 	all.Merge(s.Service.Streams.CheckStream(in))
 	all.Merge(bad)
-	st, secret, err := app.Stream{}, "", all.Err()
+	st, secret, err := stream.Stream{}, "", all.Err()
 	if err == nil {
 		st, secret, err = s.Service.Streams.CreateStream(v.Context(), v.account.ID, in, v.now)
 	}
@@ -145,7 +146,7 @@ func (s *Server) addStream(v *visit) error {
 }
 
 // showStreamSecret shows a new secret; made tells whether the stream is new too.
-func (s *Server) showStreamSecret(v *visit, st app.Stream, secret string, made bool) error {
+func (s *Server) showStreamSecret(v *visit, st stream.Stream, secret string, made bool) error {
 	name := app.Isolated(st.Name)
 	lead := app.Textf("Stream “%s” has a new secret.", "Luồng “%s” đã có khoá bí mật mới.", name)
 	if made {
@@ -158,7 +159,7 @@ func (s *Server) showStreamSecret(v *visit, st app.Stream, secret string, made b
 }
 
 // pageStream is the stream that the path names.
-func (s *Server) pageStream(v *visit) (app.Stream, error) {
+func (s *Server) pageStream(v *visit) (stream.Stream, error) {
 	return s.Service.Streams.Stream(v.Context(), v.account.ID, v.pathID())
 }
 
@@ -179,7 +180,7 @@ func (s *Server) streamPage(v *visit) error {
 }
 
 // showStream shows the page. refused is why an action was refused.
-func (s *Server) showStream(v *visit, st app.Stream, refused error) error {
+func (s *Server) showStream(v *visit, st stream.Stream, refused error) error {
 	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
@@ -260,7 +261,7 @@ func (s *Server) editStream(v *visit) error {
 	if err != nil {
 		return s.showEditStream(v, form, err)
 	}
-	u := app.StreamUpdate{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Type: &in.Type, SinceID: in.SinceID}
+	u := stream.StreamUpdate{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Type: &in.Type, SinceID: in.SinceID}
 	// An empty password stays as it is, but isn't sent to another broker or for another
 	// user: whoever edits a stream need not know it.
 	if in.Credentials.Password != "" || in.URL != st.URL || in.Credentials.Username != st.Username {
@@ -293,7 +294,7 @@ func (s *Server) rotateStream(v *visit) error {
 	return s.showStreamSecret(v, st, secret, false)
 }
 
-func (s *Server) streamRemoval(v *visit, st app.Stream) confirmation {
+func (s *Server) streamRemoval(v *visit, st stream.Stream) confirmation {
 	return confirmation{
 		Path: streamPath(st.ID) + "/delete", Back: streamPath(st.ID), to: "/streams",
 		Title: v.T("Delete stream", "Xoá luồng"), Button: v.T("Delete permanently", "Xoá vĩnh viễn"),

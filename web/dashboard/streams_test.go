@@ -12,13 +12,14 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/stream"
 	"baoco/web/webtest"
 )
 
 // awaitStream waits until a stream is as it should be.
-func awaitStream(w *webtest.World, id int64, what string, is func(app.Stream) bool) app.Stream {
+func awaitStream(w *webtest.World, id int64, what string, is func(stream.Stream) bool) stream.Stream {
 	w.T.Helper()
-	var st app.Stream
+	var st stream.Stream
 	w.Until(what, func() (ok bool) {
 		var err error
 		st, err = w.Service.Streams.Stream(w.T.Context(), 1, id)
@@ -78,7 +79,7 @@ func TestStreamForm(t *testing.T) {
 	a := send("start", "first", "username", "lan", "password", "the right one")
 	secret := a.SecretOf(t)
 	a.Shows(t, "Created stream", `action="/streams/1/env"`, `href="/help/streams"`)
-	st := awaitStream(w, 1, "what was recorded before is sent", func(st app.Stream) bool { return st.Sent == 1 })
+	st := awaitStream(w, 1, "what was recorded before is sent", func(st stream.Stream) bool { return st.Sent == 1 })
 	if st.Name != "ledger" || st.URL != good["url"] || st.Topic != "shop" || st.Username != "lan" || st.Type != app.WebhookIn || st.BankAccountID != bank.ID || !st.IsActive {
 		t.Errorf("%+v", st)
 	}
@@ -121,32 +122,32 @@ func TestStreamEdit(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Stream(app.StreamCreate{Credentials: app.BrokerCredentials{Username: "shop", Password: "first password"}})
+	w.Stream(stream.StreamCreate{Credentials: stream.BrokerCredentials{Username: "shop", Password: "first password"}})
 	b := w.Browser().SignIn("lan")
 	b.Get("/streams/1/edit").Hides(t, "first password")
 	edit := func(pairs ...string) webtest.Answer {
 		return b.Post("/streams/1/edit", append(pairs, "name", "ledger", "topic", "shop", "type", "OUT", "start", "now")...)
 	}
-	opens := func(what string, want app.BrokerCredentials) {
+	opens := func(what string, want stream.BrokerCredentials) {
 		t.Helper()
 		b.Post("/streams/1/test").Goes(t, "/streams/1")
-		if to := w.Brokers.Opened(); (app.BrokerCredentials{Username: to.Username, Password: to.Password}) != want {
+		if to := w.Brokers.Opened(); (stream.BrokerCredentials{Username: to.Username, Password: to.Password}) != want {
 			t.Errorf("%s: the broker is opened with %q and %q", what, to.Username, to.Password)
 		}
 	}
 	edit("url", "nats://nats.shop.vn", "username", "shop").Goes(t, "/streams/1")
-	opens("nothing of it changed", app.BrokerCredentials{Username: "shop", Password: "first password"})
+	opens("nothing of it changed", stream.BrokerCredentials{Username: "shop", Password: "first password"})
 	for _, other := range [][]string{{"url", "nats://evil.vn", "username", "shop"}, {"url", "nats://nats.shop.vn", "username", "hoa"}} {
 		a := edit(other...)
 		a.WantStatus(t, http.StatusUnprocessableEntity)
 		a.Shows(t, `id="password-problem"`)
 	}
 	edit("url", "nats://two.shop.vn", "username", "shop", "password", "second password").Goes(t, "/streams/1")
-	opens("another broker", app.BrokerCredentials{Username: "shop", Password: "second password"})
+	opens("another broker", stream.BrokerCredentials{Username: "shop", Password: "second password"})
 	edit("url", "nats://two.shop.vn", "credentials", "-----BEGIN NATS USER JWT-----\r\nx\r\n").Goes(t, "/streams/1")
-	opens("a credentials file", app.BrokerCredentials{Password: "-----BEGIN NATS USER JWT-----\nx\n"})
+	opens("a credentials file", stream.BrokerCredentials{Password: "-----BEGIN NATS USER JWT-----\nx\n"})
 	edit("url", "nats://three.shop.vn").Goes(t, "/streams/1")
-	opens("a third broker", app.BrokerCredentials{})
+	opens("a third broker", stream.BrokerCredentials{})
 
 	// Two tabs.
 	version := regexp.MustCompile(`name="version" value="([0-9a-f]{16})"`).FindStringSubmatch(b.Get("/streams/1/edit").Body)[1]
@@ -161,10 +162,10 @@ func TestStreamEdit(t *testing.T) {
 	for i := range 3 {
 		w.Pay(1, fmt.Sprint(i), "x")
 	}
-	awaitStream(w, 1, "all are sent", func(st app.Stream) bool { return st.Position == 3 })
+	awaitStream(w, 1, "all are sent", func(st stream.Stream) bool { return st.Position == 3 })
 	before := w.Brokers.All()
 	edit("url", "nats://three.shop.vn", "type", "ALL", "start", "after", "since_id", "1").Goes(t, "/streams/1")
-	awaitStream(w, 1, "two are sent again", func(st app.Stream) bool { return st.Sent == 5 })
+	awaitStream(w, 1, "two are sent again", func(st stream.Stream) bool { return st.Sent == 5 })
 	if after := w.Brokers.All(); after[len(before)].ID != before[len(before)-2].ID || after[len(before)+1].ID != before[len(before)-1].ID {
 		t.Error("what is sent again has other ids")
 	}
@@ -176,7 +177,7 @@ func TestStreamFails(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
-	w.Stream(app.StreamCreate{})
+	w.Stream(stream.StreamCreate{})
 	b := w.Browser().SignIn("lan")
 	b.Get("/streams/1").Shows(t, "0 messages", "before the first transaction", "Never")
 	b.Post("/streams/1/test").Goes(t, "/streams/1")
@@ -184,13 +185,13 @@ func TestStreamFails(t *testing.T) {
 	if kept := w.Brokers.All(); len(kept) != 1 || !strings.Contains(string(kept[0].Body), `"test":true`) {
 		t.Errorf("%+v", kept)
 	}
-	w.Brokers.Refuse(&app.BrokerError{Text: app.Text{EN: "No <b>stream</b> keeps this subject.", VI: "Chưa có stream giữ subject này."}})
+	w.Brokers.Refuse(&stream.BrokerError{Text: app.Text{EN: "No <b>stream</b> keeps this subject.", VI: "Chưa có stream giữ subject này."}})
 	a := b.Post("/streams/1/test")
 	a.WantStatus(t, http.StatusConflict)
 	a.Shows(t, "The test was not sent. No <b>stream</b> keeps this subject.")
 	a.Hides(t, "<b>stream")
 	w.Pay(1, "1", "x")
-	awaitStream(w, 1, "it fails", func(st app.Stream) bool { return !st.FailingSince.IsZero() })
+	awaitStream(w, 1, "it fails", func(st stream.Stream) bool { return !st.FailingSince.IsZero() })
 	b.Get("/streams").Shows(t, "Failing", "those since", "No <b>stream</b> keeps this subject.")
 	b.Get("/streams/1").Shows(t, "Not reaching the broker since", "No <b>stream</b> keeps this subject.")
 
@@ -201,7 +202,7 @@ func TestStreamFails(t *testing.T) {
 	page.Hides(t, "Not reaching the broker")
 	w.Brokers.Refuse(nil)
 	b.Post("/streams/1/toggle", "active", "1").Goes(t, "/streams/1")
-	awaitStream(w, 1, "what waited is sent", func(st app.Stream) bool { return st.Sent == 1 })
+	awaitStream(w, 1, "what waited is sent", func(st stream.Stream) bool { return st.Sent == 1 })
 	b.Get("/streams/1").Shows(t, "Stream turned on", "1 message", "All are sent")
 
 	b.Post("/streams/1/delete", "word", "other").WantStatus(t, http.StatusUnprocessableEntity)
@@ -216,7 +217,7 @@ func TestStreamWithoutSecret(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
-	w.Stream(app.StreamCreate{Credentials: app.BrokerCredentials{Username: "shop", Password: "lost with it"}})
+	w.Stream(stream.StreamCreate{Credentials: stream.BrokerCredentials{Username: "shop", Password: "lost with it"}})
 	loseKey(w)
 	w.Pay(1, "1", "after")
 	b := w.Browser().SignIn("lan")
@@ -231,7 +232,7 @@ func TestStreamWithoutSecret(t *testing.T) {
 	b.Post("/streams/1/test").WantStatus(t, http.StatusConflict)
 	b.Get("/streams/1/rotate").Shows(t, "The password of the broker is lost as well")
 	b.Submit("/streams/1/rotate").SecretOf(t)
-	awaitStream(w, 1, "what waited is sent", func(st app.Stream) bool { return st.Sent == 1 })
+	awaitStream(w, 1, "what waited is sent", func(st stream.Stream) bool { return st.Sent == 1 })
 	for _, path := range []string{"/", "/streams", "/streams/1"} {
 		b.Get(path).Hides(t, "has lost its secret", "Secret lost", "The secret is lost")
 	}
@@ -242,7 +243,7 @@ func TestStreamTenancyAndRoles(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	st, secret := w.Stream(app.StreamCreate{})
+	st, secret := w.Stream(stream.StreamCreate{})
 	unchanged := func() string {
 		list, err := w.Service.Streams.Streams(t.Context(), 0)
 		apptest.Must(t, err)
@@ -262,12 +263,12 @@ func TestStreamPagesAreLive(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	st, _ := w.Stream(app.StreamCreate{Type: app.WebhookOut})
+	st, _ := w.Stream(stream.StreamCreate{Type: app.WebhookOut})
 	w.Pay(1, "1", "not of the stream")
-	st = awaitStream(w, st.ID, "it is passed over", func(st app.Stream) bool { return st.Position == 1 })
+	st = awaitStream(w, st.ID, "it is passed over", func(st stream.Stream) bool { return st.Position == 1 })
 	before, err := w.Service.Deliveries.NewestIDs(t.Context())
 	apptest.Must(t, err)
-	for _, p := range []app.StreamProgress{
+	for _, p := range []stream.StreamProgress{
 		{StreamID: st.ID, From: 1, To: 1, FailingSince: time.Now(), Problem: app.Text{EN: "x", VI: "x"}}, {StreamID: st.ID, From: 1, To: 1}, {StreamID: st.ID, From: 1, To: 2, Sent: 1, SentAt: time.Now()},
 	} {
 		apptest.Must(t, w.Service.Streams.SettleStream(t.Context(), p))

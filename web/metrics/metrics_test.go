@@ -13,6 +13,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/services"
+	"baoco/app/stream"
 	"baoco/web/metrics"
 )
 
@@ -117,13 +118,13 @@ func TestStreamBehind(t *testing.T) {
 	}
 	w.Link("ACB", apptest.SomeAccount)
 	for range 3 {
-		w.Stream(app.StreamCreate{})
+		w.Stream(stream.StreamCreate{})
 	}
 	_, err := w.Service.Streams.ToggleStream(t.Context(), 1, 3, time.Now())
 	apptest.Must(t, err)
 	_, _, err = w.Service.Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now().Add(-time.Hour))
 	apptest.Must(t, err)
-	apptest.Must(t, w.Service.Streams.SettleStream(t.Context(), app.StreamProgress{StreamID: 2, To: 1}))
+	apptest.Must(t, w.Service.Streams.SettleStream(t.Context(), stream.StreamProgress{StreamID: 2, To: 1}))
 	text := show(handler)
 	if !strings.Contains(text, name+`{stream="1"} 360`) || !strings.Contains(text, name+"{stream=\"2\"} 0\n") || strings.Contains(text, `stream="3"`) {
 		t.Error(text)
@@ -136,7 +137,7 @@ func TestCallsThatFail(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	m := metrics.New("test", time.Now())
-	for _, err := range []error{nil, app.Unavailable(errors.New("the disk is full")), errors.New("a fault"), app.ErrNoStream} {
+	for _, err := range []error{nil, app.Unavailable(errors.New("the disk is full")), errors.New("a fault"), stream.ErrNoStream} {
 		m.Called(app.Source{ID: 1, Provider: "native"}, err)
 	}
 	text := show(m.Handler(w.Service))

@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/services"
+	"baoco/app/stream"
 )
 
 // state shows the figures that are read when somebody looks. Where the storage
@@ -54,7 +55,7 @@ func (p *page) state(ctx context.Context, service *services.All, now time.Time) 
 // streams shows how far the active streams are behind.
 func (p *page) streams(ctx context.Context, service *services.All, now time.Time) {
 	list, err := service.Streams.Streams(ctx, 0)
-	list = slices.DeleteFunc(list, func(st app.Stream) bool { return !st.IsActive })
+	list = slices.DeleteFunc(list, func(st stream.Stream) bool { return !st.IsActive })
 	if err != nil || len(list) == 0 {
 		return
 	}

@@ -5,27 +5,27 @@ import (
 	"errors"
 	"sync"
 
-	"baoco/app"
+	"baoco/app/stream"
 )
 
 // Brokers are the brokers that streams are sent to: those whose first host is away
 // are not there, and the others keep what they get.
 type Brokers struct {
 	mu     sync.Mutex
-	kept   []app.StreamMessage
-	opened app.Broker // last
+	kept   []stream.StreamMessage
+	opened stream.Broker // last
 	fault  error
 }
 
 // All is what the brokers have kept.
-func (b *Brokers) All() []app.StreamMessage {
+func (b *Brokers) All() []stream.StreamMessage {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.kept[:len(b.kept):len(b.kept)]
 }
 
 // Opened is what was opened last.
-func (b *Brokers) Opened() app.Broker {
+func (b *Brokers) Opened() stream.Broker {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.opened
@@ -38,7 +38,7 @@ func (b *Brokers) Refuse(fault error) {
 	b.fault = fault
 }
 
-func (b *Brokers) open(to app.Broker) app.Publisher {
+func (b *Brokers) open(to stream.Broker) stream.Publisher {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.opened = to
@@ -47,10 +47,10 @@ func (b *Brokers) open(to app.Broker) app.Publisher {
 
 type publisher struct {
 	brokers *Brokers
-	to      app.Broker
+	to      stream.Broker
 }
 
-func (p publisher) Publish(_ context.Context, messages []app.StreamMessage) (int, error) {
+func (p publisher) Publish(_ context.Context, messages []stream.StreamMessage) (int, error) {
 	if p.to.Hosts[0] == "away.example.com:4222" {
 		return 0, errors.New("connection refused")
 	}

@@ -20,6 +20,7 @@ import (
 	"baoco/app/command/serve"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
+	"baoco/app/stream"
 	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -80,7 +81,7 @@ func (s *seeded) use(b *testing.B, service *services.All, now time.Time) {
 	apptest.Must(b, err)
 	_, err = service.Alerts.SetAlertChannel(ctx, alert.AlertChannel{AccountID: app.DefaultAccountID, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: "123456789:" + strings.Repeat("A", 35), Chat: "1"}}, now)
 	apptest.Must(b, err)
-	_, _, err = service.Streams.CreateStream(ctx, app.DefaultAccountID, app.StreamCreate{Name: "ledger", URL: "nats://nats.example.vn", Topic: "transactions"}, now)
+	_, _, err = service.Streams.CreateStream(ctx, app.DefaultAccountID, stream.StreamCreate{Name: "ledger", URL: "nats://nats.example.vn", Topic: "transactions"}, now)
 	apptest.Must(b, err)
 	statement, err := service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: app.DefaultAccountID, BankAccountID: s.bank, File: "statement.csv"})
 	apptest.Must(b, err)

@@ -18,15 +18,16 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/stream"
 )
 
 // Messages are count messages, of so many bank accounts in turn. They are numbered from
 // first on.
-func Messages(first, count, accounts int) []app.StreamMessage {
-	list := make([]app.StreamMessage, count)
+func Messages(first, count, accounts int) []stream.StreamMessage {
+	list := make([]stream.StreamMessage, count)
 	for i := range list {
 		number := strconv.Itoa(first + i)
-		list[i] = app.StreamMessage{
+		list[i] = stream.StreamMessage{
 			ID: "mark_" + number, BankAccount: "ACB:" + strconv.Itoa((first+i)%accounts),
 			Headers: []app.Header{{Name: "Content-Type", Value: "application/json"}, {Name: "Webhook-Id", Value: "mark_" + number}},
 			Body:    []byte(`{"number":` + number + `,"padding":"` + strings.Repeat("x", 600) + `"}`),
@@ -37,9 +38,9 @@ func Messages(first, count, accounts int) []app.StreamMessage {
 
 // RefusedAs checks that nothing was kept, that people are told why in both languages,
 // and that the password isn't among it.
-func RefusedAs(t *testing.T, b app.Broker, kept int, err error, want string) {
+func RefusedAs(t *testing.T, b stream.Broker, kept int, err error, want string) {
 	t.Helper()
-	var problem *app.BrokerError
+	var problem *stream.BrokerError
 	switch {
 	case kept != 0 || !errors.As(err, &problem) || !strings.Contains(problem.Text.EN, want):
 		t.Errorf("kept %d, %v; want an error about %q", kept, err, want)
@@ -91,13 +92,13 @@ func InOrder(t testing.TB, found map[int][]int, accounts, count int) (repeats in
 // PublishAll publishes messages 1 to count in pieces as a stream does, and tries again
 // until they are kept. Each time it calls before first, with the number of messages that
 // are kept.
-func PublishAll(t testing.TB, p app.Publisher, count, accounts int, before func(kept int)) (errors []error) {
+func PublishAll(t testing.TB, p stream.Publisher, count, accounts int, before func(kept int)) (errors []error) {
 	t.Helper()
 	progress := time.Now()
 	for sent := Messages(1, count, accounts); len(sent) > 0; {
 		before(count - len(sent))
-		ctx, cancel := context.WithTimeout(t.Context(), app.StreamTimeout)
-		kept, err := p.Publish(ctx, sent[:min(len(sent), app.StreamRead)])
+		ctx, cancel := context.WithTimeout(t.Context(), stream.StreamTimeout)
+		kept, err := p.Publish(ctx, sent[:min(len(sent), stream.StreamRead)])
 		cancel()
 		sent = sent[kept:]
 		if kept > 0 {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/stream"
 	"baoco/scheduler/broker"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -151,7 +152,7 @@ func (k *client) signIn(ctx context.Context, c *connection, mechanism string) (r
 		}
 		done, more, err := next(heard.SASLAuthBytes)
 		if err != nil {
-			return "", &app.BrokerError{Text: app.Textf(
+			return "", &stream.BrokerError{Text: app.Textf(
 				"Kafka doesn’t prove that it knows the password: %[1]s",
 				"Kafka không chứng minh được là biết mật khẩu: %[1]s", k.Quote(err.Error()))}
 		}

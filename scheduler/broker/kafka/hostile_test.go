@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/stream"
 	"baoco/scheduler/broker/brokertest"
 	"baoco/scheduler/broker/kafka"
 
@@ -67,7 +68,7 @@ func TestKafkaAnswers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &brokertest.Scripted{Says: c.says}
-			kept, err := kafka.Open(app.Broker{Kind: app.Kafka, Hosts: []string{host + ":9092"}, Topic: "payments"}, s.Dial, &tls.Config{}).Publish(t.Context(), brokertest.Messages(1, 3, 1))
+			kept, err := kafka.Open(stream.Broker{Kind: stream.Kafka, Hosts: []string{host + ":9092"}, Topic: "payments"}, s.Dial, &tls.Config{}).Publish(t.Context(), brokertest.Messages(1, 3, 1))
 			if kept != c.kept || (kept == 3) != (err == nil) {
 				t.Errorf("kept %d, %v", kept, err)
 			}
@@ -79,7 +80,7 @@ func TestKafkaAnswers(t *testing.T) {
 // busy for a second in each attempt.
 func TestKafkaHashesWithinReason(t *testing.T) {
 	s := &brokertest.Scripted{Says: answers(&kmsg.SASLHandshakeResponse{Version: 1}, &kmsg.SASLAuthenticateResponse{Version: 1, SASLAuthBytes: []byte("r=x,s=eA==,i=1000000")})}
-	b := app.Broker{Kind: app.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments", Username: "shop", Password: "s3cret"}
+	b := stream.Broker{Kind: stream.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments", Username: "shop", Password: "s3cret"}
 	kept, err := kafka.Open(b, s.Dial, &tls.Config{}).Publish(t.Context(), brokertest.Messages(1, 3, 1))
 	brokertest.RefusedAs(t, b, kept, err, "hashed 1000000 times")
 	if !s.Closed {
@@ -90,7 +91,7 @@ func TestKafkaHashesWithinReason(t *testing.T) {
 // An answer that is larger than any that is needed isn't read.
 func TestKafkaLargeAnswer(t *testing.T) {
 	s := &brokertest.Scripted{Says: append([]byte{0, 9, 0, 4, 0, 0, 0, 1}, make([]byte, 9<<16)...)}
-	b := app.Broker{Kind: app.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments"}
+	b := stream.Broker{Kind: stream.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments"}
 	kept, err := kafka.Open(b, s.Dial, &tls.Config{}).Publish(t.Context(), brokertest.Messages(1, 3, 1))
 	brokertest.RefusedAs(t, b, kept, err, "doesn’t answer as Kafka does")
 }
@@ -101,7 +102,7 @@ func TestKafkaWithoutALeader(t *testing.T) {
 	topic := topicOf("k.shop.vn", 9092, 0, 1).(*kmsg.MetadataResponse)
 	topic.Topics[0].Partitions[1].Leader = -1
 	s := &brokertest.Scripted{Says: answers(topic, produced("payments", 0, 0))}
-	b := app.Broker{Kind: app.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments"}
+	b := stream.Broker{Kind: stream.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments"}
 	kept, err := kafka.Open(b, s.Dial, &tls.Config{}).Publish(t.Context(), brokertest.Messages(1, 20, 20))
 	brokertest.RefusedAs(t, b, kept, err, "LEADER_NOT_AVAILABLE")
 	if strings.Contains(s.Heard.String(), "mark_") {
@@ -124,7 +125,7 @@ func FuzzKafka(f *testing.F) {
 	f.Add(answers(&kmsg.SASLHandshakeResponse{Version: 1, ErrorCode: 33, SupportedMechanisms: []string{"GSSAPI"}}), true)
 	f.Fuzz(func(t *testing.T, says []byte, signIn bool) {
 		s := &brokertest.Scripted{Says: says}
-		b := app.Broker{Kind: app.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments"}
+		b := stream.Broker{Kind: stream.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments"}
 		if signIn {
 			b.Username, b.Password = "shop", "s3cret"
 		}
@@ -139,7 +140,7 @@ func FuzzKafka(f *testing.F) {
 // rules for addresses forbid.
 func TestKafkaBrokersThatABrokerNames(t *testing.T) {
 	var dialed []string
-	p := kafka.Open(app.Broker{Kind: app.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments"}, func(_ context.Context, _, address string) (net.Conn, error) {
+	p := kafka.Open(stream.Broker{Kind: stream.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments"}, func(_ context.Context, _, address string) (net.Conn, error) {
 		dialed = append(dialed, address)
 		if address == "k.shop.vn:9092" {
 			return &brokertest.Scripted{Says: answers(topicOf("169.254.169.254", 80, 0))}, nil
@@ -165,7 +166,7 @@ func TestKafkaNamesManyBrokers(t *testing.T) {
 		many.Topics[0].Partitions = append(many.Topics[0].Partitions, kmsg.MetadataResponseTopicPartition{Partition: n, Leader: n})
 	}
 	dialed := 0
-	p := kafka.Open(app.Broker{Kind: app.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments"}, func(context.Context, string, string) (net.Conn, error) {
+	p := kafka.Open(stream.Broker{Kind: stream.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments"}, func(context.Context, string, string) (net.Conn, error) {
 		dialed++
 		return &brokertest.Scripted{Says: answers(many)}, nil
 	}, &tls.Config{})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/stream"
 	"baoco/scheduler/broker"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -21,7 +22,7 @@ import (
 
 // Open gives a publisher for b. Every connection goes through dial; secure is what TLS
 // begins with.
-func Open(b app.Broker, dial broker.Dialer, secure *tls.Config) app.Publisher {
+func Open(b stream.Broker, dial broker.Dialer, secure *tls.Config) stream.Publisher {
 	return broker.NewPublisher(&client{Way: broker.Way{Broker: b, Dial: dial, Secure: secure}, conns: map[string]*connection{}, maxBatch: largestBatch})
 }
 
@@ -70,7 +71,7 @@ func (k *client) Close() {
 	k.conns, k.leaders = map[string]*connection{}, nil
 }
 
-func (k *client) Publish(ctx context.Context, messages []app.StreamMessage, kept []bool) error {
+func (k *client) Publish(ctx context.Context, messages []stream.StreamMessage, kept []bool) error {
 	if k.leaders == nil {
 		if err := k.Reach(ctx, k.learn); err != nil {
 			return err
@@ -143,7 +144,7 @@ func (k *client) conn(ctx context.Context, host string) (*connection, error) {
 }
 
 // batches gives for each partition the messages that come next, by their indices.
-func (k *client) batches(messages []app.StreamMessage, kept []bool) map[int32][]int {
+func (k *client) batches(messages []stream.StreamMessage, kept []bool) map[int32][]int {
 	batches, sizes := map[int32][]int{}, map[int32]int{}
 	for i, m := range messages {
 		if kept[i] {
@@ -160,7 +161,7 @@ func (k *client) batches(messages []app.StreamMessage, kept []bool) map[int32][]
 
 // produce sends the batches, each to the leader of its partition, and waits for all
 // answers. Nothing is sent as long as one of the leaders can't be reached.
-func (k *client) produce(ctx context.Context, messages []app.StreamMessage, kept []bool, batches map[int32][]int) (err error) {
+func (k *client) produce(ctx context.Context, messages []stream.StreamMessage, kept []bool, batches map[int32][]int) (err error) {
 	patient, cancel := context.WithTimeout(ctx, broker.MaxSilence)
 	defer cancel()
 	requests := map[*connection]*kmsg.ProduceRequest{}
@@ -234,17 +235,17 @@ func (k *client) refusal(code int16) error {
 	case nil:
 		return nil
 	case kerr.UnknownTopicOrPartition:
-		return &app.BrokerError{Text: app.Textf(
+		return &stream.BrokerError{Text: app.Textf(
 			"Kafka has no topic %[1]s. Create it, and let the user of this stream write to it.",
 			"Kafka không có topic %[1]s. Hãy tạo topic và cho tài khoản của luồng này quyền ghi.", k.Topic)}
 	case kerr.TopicAuthorizationFailed, kerr.ClusterAuthorizationFailed:
-		return &app.BrokerError{Text: app.Textf(
+		return &stream.BrokerError{Text: app.Textf(
 			"The Kafka user of this stream may not write to the topic %[1]s (%[2]s).",
 			"Tài khoản Kafka của luồng này chưa được quyền ghi vào topic %[1]s (%[2]s).", k.Topic, problem.Message)}
 	case kerr.MessageTooLarge, kerr.RecordListTooLarge:
 		return broker.TooLarge(problem.Message + ", max.message.bytes")
 	}
-	return &app.BrokerError{Text: app.Textf(
+	return &stream.BrokerError{Text: app.Textf(
 		"Kafka doesn’t take the messages: %[1]s. %[2]s",
 		"Kafka không nhận tin: %[1]s. %[2]s", problem.Message, problem.Description)}
 }
@@ -254,7 +255,7 @@ func unlikeKafka(host string, err error) error {
 	if err == nil || !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, errAnswerSize) {
 		return err
 	}
-	return &app.BrokerError{Text: app.Textf(
+	return &stream.BrokerError{Text: app.Textf(
 		"%[1]s doesn’t answer as Kafka does. It may want TLS (kafka+tls://), or a user name and password, or its version is older than 2.2.",
 		"%[1]s không trả lời như Kafka. Có thể máy chủ yêu cầu TLS (kafka+tls://), hoặc tên đăng nhập và mật khẩu, hoặc phiên bản cũ hơn 2.2.", host)}
 }

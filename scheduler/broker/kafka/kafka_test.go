@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/stream"
 	"baoco/scheduler/broker/brokertest"
 	"baoco/scheduler/broker/kafka"
 
@@ -31,8 +31,8 @@ func startKafka(t testing.TB, options ...kfake.Opt) *kfake.Cluster {
 	return cluster
 }
 
-func kafkaBroker(cluster *kfake.Cluster) app.Broker {
-	return app.Broker{Kind: app.Kafka, Hosts: cluster.ListenAddrs(), Topic: "payments"}
+func kafkaBroker(cluster *kfake.Cluster) stream.Broker {
+	return stream.Broker{Kind: stream.Kafka, Hosts: cluster.ListenAddrs(), Topic: "payments"}
 }
 
 // consumed reads what the topic has: the numbers of the messages of each bank account,
@@ -70,7 +70,7 @@ func consumed(t testing.TB, cluster *kfake.Cluster, accounts, atLeast int, optio
 	return found
 }
 
-func open(t testing.TB, b app.Broker) app.Publisher {
+func open(t testing.TB, b stream.Broker) stream.Publisher {
 	p := kafka.Open(b, (&net.Dialer{}).DialContext, &tls.Config{})
 	t.Cleanup(p.Close)
 	return p
@@ -122,7 +122,7 @@ func TestKafkaPartition(t *testing.T) {
 		m.BankAccount = strings.Repeat("VCB:0123456789"[:i%14], 1+i/14) + fmt.Sprint(i)
 		want := int32(chosen.Partition(&kgo.Record{Key: []byte(m.BankAccount)}, 6))
 		before := cluster.PartitionInfo("payments", want).HighWatermark
-		kept, err := p.Publish(t.Context(), []app.StreamMessage{m})
+		kept, err := p.Publish(t.Context(), []stream.StreamMessage{m})
 		if kept != 1 || err != nil {
 			t.Fatalf("kept %d, %v", kept, err)
 		}
@@ -164,7 +164,7 @@ func BenchmarkKafka(b *testing.B) {
 			p := open(b, kafkaBroker(startKafka(b)))
 			count := 0
 			for b.Loop() {
-				kept, err := p.Publish(context.Background(), brokertest.Messages(count, app.StreamRead, accounts))
+				kept, err := p.Publish(context.Background(), brokertest.Messages(count, stream.StreamRead, accounts))
 				apptest.Must(b, err)
 				count += kept
 			}

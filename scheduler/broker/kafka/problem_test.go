@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/stream"
 	"baoco/scheduler/broker/brokertest"
 	"baoco/scheduler/broker/kafka"
 
@@ -126,15 +126,15 @@ func TestKafkaProblems(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		options []kfake.Opt
-		change  func(b *app.Broker)
+		change  func(b *stream.Broker)
 		want    string
 	}{
-		{"no topic", nil, func(b *app.Broker) { b.Topic = "other" }, "Kafka has no topic other"},
-		{"may not write", []kfake.Opt{kfake.EnableSASL(), kfake.EnableACLs(), kfake.User("SCRAM-SHA-512", "shop", "s3cret-s3cret", reader)}, func(b *app.Broker) { b.Username, b.Password = "shop", "s3cret-s3cret" }, "may not write to the topic payments"},
-		{"wants a user", []kfake.Opt{kfake.EnableSASL()}, func(*app.Broker) {}, "may want TLS (kafka+tls://), or a user name"},
-		{"wants TLS", []kfake.Opt{overTLS}, func(*app.Broker) {}, "may want TLS (kafka+tls://)"},
-		{"wants TLS and a user", []kfake.Opt{overTLS, kfake.EnableSASL()}, func(b *app.Broker) { b.Username, b.Password = "shop", "s3cret-s3cret" }, "may want TLS (kafka+tls://)"},
-		{"unknown authority", []kfake.Opt{overTLS}, func(b *app.Broker) { b.TLS = true }, "certificate signed by unknown authority"},
+		{"no topic", nil, func(b *stream.Broker) { b.Topic = "other" }, "Kafka has no topic other"},
+		{"may not write", []kfake.Opt{kfake.EnableSASL(), kfake.EnableACLs(), kfake.User("SCRAM-SHA-512", "shop", "s3cret-s3cret", reader)}, func(b *stream.Broker) { b.Username, b.Password = "shop", "s3cret-s3cret" }, "may not write to the topic payments"},
+		{"wants a user", []kfake.Opt{kfake.EnableSASL()}, func(*stream.Broker) {}, "may want TLS (kafka+tls://), or a user name"},
+		{"wants TLS", []kfake.Opt{overTLS}, func(*stream.Broker) {}, "may want TLS (kafka+tls://)"},
+		{"wants TLS and a user", []kfake.Opt{overTLS, kfake.EnableSASL()}, func(b *stream.Broker) { b.Username, b.Password = "shop", "s3cret-s3cret" }, "may want TLS (kafka+tls://)"},
+		{"unknown authority", []kfake.Opt{overTLS}, func(b *stream.Broker) { b.TLS = true }, "certificate signed by unknown authority"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := kafkaBroker(startKafka(t, c.options...))
@@ -171,7 +171,7 @@ func TestKafkaPartitionFails(t *testing.T) {
 	p, sent := open(t, kafkaBroker(cluster)), brokertest.Messages(1, 500, 40)
 	for range 5 {
 		kept, err := p.Publish(t.Context(), sent)
-		brokertest.RefusedAs(t, app.Broker{}, 0, err, "NOT_ENOUGH_REPLICAS")
+		brokertest.RefusedAs(t, stream.Broker{}, 0, err, "NOT_ENOUGH_REPLICAS")
 		sent = sent[kept:]
 	}
 	failing.Remove()

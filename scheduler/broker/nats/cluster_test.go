@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/stream"
 	"baoco/scheduler/broker/brokertest"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -87,7 +87,7 @@ func TestNATSNodesAreKilled(t *testing.T) {
 			kept := nodes[0].Stream(t, jetstream.StreamConfig{
 				Name: "PAYMENTS", Subjects: []string{"shop.payments"}, Replicas: 3, AllowAtomicPublish: c.batches, Duplicates: c.window,
 			})
-			p := open(t, app.Broker{Kind: app.NATS, Hosts: hosts(nodes), Topic: "shop.payments"})
+			p := open(t, stream.Broker{Kind: stream.NATS, Hosts: hosts(nodes), Topic: "shop.payments"})
 			kills, repaired, began := 0, sync.WaitGroup{}, time.Now()
 			killed, keptThen := began, 0
 			t.Cleanup(repaired.Wait)
@@ -123,11 +123,11 @@ func BenchmarkNATSCluster(b *testing.B) {
 			b.Run(fmt.Sprintf("batches=%v/accounts=%d", batches, accounts), func(b *testing.B) {
 				nodes := apptest.StartNATSCluster(b)
 				nodes[0].Stream(b, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, Replicas: 3, AllowAtomicPublish: batches})
-				p := open(b, app.Broker{Kind: app.NATS, Hosts: hosts(nodes), Topic: "shop.payments"})
+				p := open(b, stream.Broker{Kind: stream.NATS, Hosts: hosts(nodes), Topic: "shop.payments"})
 				count := 0
 				for b.Loop() {
 					ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-					kept, err := p.Publish(ctx, brokertest.Messages(count, app.StreamRead, accounts))
+					kept, err := p.Publish(ctx, brokertest.Messages(count, stream.StreamRead, accounts))
 					cancel()
 					apptest.Must(b, err)
 					count += kept

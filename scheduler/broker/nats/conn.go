@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/stream"
 	"baoco/scheduler/broker"
 
 	"github.com/nats-io/nkeys"
@@ -90,7 +91,7 @@ func (n *client) greet(ctx context.Context, c *connection, host string) error {
 		return fmt.Errorf("%s isn't a NATS server: it doesn't begin with INFO", host)
 	}
 	if n.TLS && !c.info.TLSRequired && !c.info.TLSAvailable {
-		return &app.BrokerError{Text: app.Textf(
+		return &stream.BrokerError{Text: app.Textf(
 			"The NATS server %[1]s has no TLS, which nats+tls:// demands.",
 			"Máy chủ NATS %[1]s không có TLS, trong khi nats+tls:// bắt buộc TLS.", host)}
 	}
@@ -159,7 +160,7 @@ func (n *client) signIn(nonce string) (clientInfo, error) {
 	return c, nil
 }
 
-var badCredentialsFile error = &app.BrokerError{Text: app.Text{
+var badCredentialsFile error = &stream.BrokerError{Text: app.Text{
 	EN: "The password of this stream begins like a credentials file of NATS, but isn’t one. Copy the whole file, from its first line to its last.",
 	VI: "Mật khẩu của luồng này bắt đầu giống tệp creds của NATS nhưng không phải. Hãy chép toàn bộ tệp, từ dòng đầu đến dòng cuối.",
 }}

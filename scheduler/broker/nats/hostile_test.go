@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"baoco/app"
+	"baoco/app/stream"
 	"baoco/scheduler/broker/brokertest"
 	"baoco/scheduler/broker/nats"
 )
@@ -34,7 +34,7 @@ func FuzzNATS(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, says []byte) {
 		s := &brokertest.Scripted{Says: says}
-		p := nats.Open(app.Broker{Kind: app.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"}, s.Dial, &tls.Config{})
+		p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"}, s.Dial, &tls.Config{})
 		kept, err := p.Publish(t.Context(), brokertest.Messages(1, 3, 1))
 		if kept > bytes.Count(says, []byte("seq")) || (kept == 3) != (err == nil) {
 			t.Errorf("kept %d, %v", kept, err)
@@ -85,7 +85,7 @@ func TestNATSAnswers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &brokertest.Scripted{Says: []byte(natsHello + c.says)}
-			p := nats.Open(app.Broker{Kind: app.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"}, s.Dial, &tls.Config{})
+			p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"}, s.Dial, &tls.Config{})
 			kept, err := p.Publish(t.Context(), brokertest.Messages(1, c.count, c.banks))
 			if kept != c.kept || (kept == c.count) != (err == nil) {
 				t.Errorf("kept %d, %v", kept, err)
@@ -105,7 +105,7 @@ func TestNATSKeptIsNotSentAgain(t *testing.T) {
 		msg(0, natsKeeps) + msg(1, natsKeeps) + msg(2, natsKeeps), // 1, 4 and 3
 	}
 	var heard []*brokertest.Scripted
-	p := nats.Open(app.Broker{Kind: app.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"}, func(context.Context, string, string) (net.Conn, error) {
+	p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"}, func(context.Context, string, string) (net.Conn, error) {
 		heard = append(heard, &brokertest.Scripted{Says: []byte(natsHello + says[len(heard)])})
 		return heard[len(heard)-1], nil
 	}, &tls.Config{})
@@ -121,14 +121,14 @@ func TestNATSKeptIsNotSentAgain(t *testing.T) {
 // A host that doesn't answer takes its share of the time, and not that of the others.
 func TestNATSHostHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := nats.Open(app.Broker{Kind: app.NATS, Hosts: []string{"a.shop.vn:4222", "b.shop.vn:4222"}, Topic: "shop.payments"}, func(ctx context.Context, _, address string) (net.Conn, error) {
+		p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"a.shop.vn:4222", "b.shop.vn:4222"}, Topic: "shop.payments"}, func(ctx context.Context, _, address string) (net.Conn, error) {
 			if address == "a.shop.vn:4222" {
 				<-ctx.Done()
 				return nil, ctx.Err()
 			}
 			return &brokertest.Scripted{Says: []byte(natsHello + msg(0, natsKeeps))}, nil
 		}, &tls.Config{})
-		ctx, cancel := context.WithTimeout(t.Context(), app.StreamTimeout)
+		ctx, cancel := context.WithTimeout(t.Context(), stream.StreamTimeout)
 		defer cancel()
 		if kept, err := p.Publish(ctx, brokertest.Messages(1, 1, 1)); kept != 1 || err != nil {
 			t.Errorf("kept %d, %v", kept, err)
@@ -141,7 +141,7 @@ func TestNATSHostHangs(t *testing.T) {
 func TestNATSIdleConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dialed := 0
-		p := nats.Open(app.Broker{Kind: app.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"}, func(context.Context, string, string) (net.Conn, error) {
+		p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"}, func(context.Context, string, string) (net.Conn, error) {
 			dialed++
 			return &brokertest.Scripted{Says: []byte(natsHello + msg(0, natsKeeps) + msg(1, natsKeeps) + msg(2, natsKeeps))}, nil
 		}, &tls.Config{})
@@ -162,9 +162,9 @@ func TestNATSPasswordNeedsTLS(t *testing.T) {
 		`INFO {"headers":true,"tls_required":true}` + "\r\nPING\r\n":  "No TLS connection",
 	} {
 		s := &brokertest.Scripted{Says: []byte(says)}
-		p := nats.Open(app.Broker{Kind: app.NATS, TLS: true, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments", Username: "shop", Password: "s3cret"}, s.Dial, &tls.Config{})
+		p := nats.Open(stream.Broker{Kind: stream.NATS, TLS: true, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments", Username: "shop", Password: "s3cret"}, s.Dial, &tls.Config{})
 		kept, err := p.Publish(t.Context(), brokertest.Messages(1, 1, 1))
-		brokertest.RefusedAs(t, app.Broker{Password: "s3cret"}, kept, err, want)
+		brokertest.RefusedAs(t, stream.Broker{Password: "s3cret"}, kept, err, want)
 		if heard := s.Heard.String(); strings.Contains(heard, "CONNECT") || strings.Contains(heard, "s3cret") {
 			t.Errorf("%s: sent %q", says, heard)
 		}
@@ -177,7 +177,7 @@ func TestNATSPasswordNeedsTLS(t *testing.T) {
 // Servers that a server names are not connected to: the shop names those.
 func TestNATSGoesWhereTheShopSays(t *testing.T) {
 	var dialed []string
-	p := nats.Open(app.Broker{Kind: app.NATS, Hosts: []string{"a.shop.vn:4222", "b.shop.vn:4222"}, Topic: "shop.payments"}, func(_ context.Context, _, address string) (net.Conn, error) {
+	p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"a.shop.vn:4222", "b.shop.vn:4222"}, Topic: "shop.payments"}, func(_ context.Context, _, address string) (net.Conn, error) {
 		dialed = append(dialed, address)
 		return &brokertest.Scripted{Says: []byte(`INFO {"headers":true,"connect_urls":["169.254.169.254:80"],"ldm":true}` + "\r\nPONG\r\n")}, nil
 	}, &tls.Config{})
@@ -194,7 +194,7 @@ func TestNATSGoesWhereTheShopSays(t *testing.T) {
 // A server that repeats the password can't bring it into an error.
 func TestPasswordsAreNotQuoted(t *testing.T) {
 	s := &brokertest.Scripted{Says: []byte(`INFO {"headers":true}` + "\r\n-ERR 's3cret-s3cret, says shop'\r\n")}
-	p := nats.Open(app.Broker{Kind: app.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments", Username: "shop", Password: "s3cret-s3cret"}, s.Dial, &tls.Config{})
+	p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments", Username: "shop", Password: "s3cret-s3cret"}, s.Dial, &tls.Config{})
 	_, err := p.Publish(t.Context(), brokertest.Messages(1, 1, 1))
 	if err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "says shop") {
 		t.Errorf("%v", err)

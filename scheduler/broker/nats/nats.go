@@ -13,12 +13,13 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/stream"
 	"baoco/scheduler/broker"
 )
 
 // Open gives a publisher for b. Every connection goes through dial; secure is what TLS
 // begins with.
-func Open(b app.Broker, dial broker.Dialer, secure *tls.Config) app.Publisher {
+func Open(b stream.Broker, dial broker.Dialer, secure *tls.Config) stream.Publisher {
 	return broker.NewPublisher(&client{Way: broker.Way{Broker: b, Dial: dial, Secure: secure}})
 }
 
@@ -55,7 +56,7 @@ func (n *client) Close() {
 	}
 }
 
-func (n *client) Publish(ctx context.Context, messages []app.StreamMessage, kept []bool) error {
+func (n *client) Publish(ctx context.Context, messages []stream.StreamMessage, kept []bool) error {
 	if n.conn == nil {
 		if err := n.Reach(ctx, n.connect); err != nil {
 			return err
@@ -73,7 +74,7 @@ func (n *client) Publish(ctx context.Context, messages []app.StreamMessage, kept
 }
 
 // publishFitting publishes messages that aren't too large for the server.
-func (n *client) publishFitting(ctx context.Context, messages []app.StreamMessage, kept []bool) error {
+func (n *client) publishFitting(ctx context.Context, messages []stream.StreamMessage, kept []bool) error {
 	if len(messages) > 1 && !n.conn.noBatches && !slices.Contains(kept, true) {
 		done, err := n.publishBatch(ctx, messages)
 		if err != nil {
@@ -112,7 +113,7 @@ func (n *client) publishFitting(ctx context.Context, messages []app.StreamMessag
 
 // nextOfEach gives the indices of the first message of each bank account that isn't
 // kept yet.
-func nextOfEach(messages []app.StreamMessage, kept []bool) (turn []int) {
+func nextOfEach(messages []stream.StreamMessage, kept []bool) (turn []int) {
 	taken := map[string]bool{}
 	for i, m := range messages {
 		if !kept[i] && !taken[m.BankAccount] {
@@ -126,7 +127,7 @@ func nextOfEach(messages []app.StreamMessage, kept []bool) (turn []int) {
 // publishBatch publishes all of messages or none. It returns false where the JetStream
 // stream has no batches, or refuses this one; what was wrong with it is seen when its
 // messages are published singly.
-func (n *client) publishBatch(ctx context.Context, messages []app.StreamMessage) (bool, error) {
+func (n *client) publishBatch(ctx context.Context, messages []stream.StreamMessage) (bool, error) {
 	id := rand.Text()
 	batch := make([]message, len(messages))
 	for i, m := range messages {
@@ -154,7 +155,7 @@ func (n *client) publishBatch(ctx context.Context, messages []app.StreamMessage)
 
 // message is a message with what is said to JetStream besides.
 type message struct {
-	app.StreamMessage
+	stream.StreamMessage
 	more        []app.Header
 	acknowledge bool
 }
@@ -242,11 +243,11 @@ func (n *client) refusal(a *answer) error {
 	case messageTooLarge, headersTooLarge:
 		return broker.TooLarge(said)
 	case accountFull, noResources, storageFull, storeFailed:
-		return &app.BrokerError{Text: app.Textf(
+		return &stream.BrokerError{Text: app.Textf(
 			"JetStream can’t keep more messages: %[1]s. Make room, or raise the limits of the JetStream stream, of the account or of the server.",
 			"JetStream không lưu thêm được: %[1]s. Hãy giải phóng chỗ trống hoặc nâng giới hạn của stream, của tài khoản hay của máy chủ.", said)}
 	}
-	return &app.BrokerError{Text: app.Textf("JetStream refuses the message: %[1]s", "JetStream từ chối tin: %[1]s", said)}
+	return &stream.BrokerError{Text: app.Textf("JetStream refuses the message: %[1]s", "JetStream từ chối tin: %[1]s", said)}
 }
 
 // refusedByNobody is the error where no server takes the subject.
@@ -254,7 +255,7 @@ func (n *client) refusedByNobody(a *answer) error {
 	if !a.noStream {
 		return nil
 	}
-	return &app.BrokerError{Text: app.Textf(
+	return &stream.BrokerError{Text: app.Textf(
 		"No JetStream stream takes the subject %[1]s. Create one, for example: nats stream add PAYMENTS --subjects %[1]s --storage file --allow-atomic. If there is one, its servers have no leader now.",
 		"Không có stream JetStream nào nhận subject %[1]s. Hãy tạo một stream, ví dụ: nats stream add PAYMENTS --subjects %[1]s --storage file --allow-atomic. Nếu đã có, hiện các máy chủ của stream chưa bầu được máy dẫn đầu.", n.Topic)}
 }
@@ -272,11 +273,11 @@ func (n *client) understand(err error) error {
 	}
 	switch lower := strings.ToLower(said.said); {
 	case strings.HasPrefix(lower, "permissions violation for subscription"):
-		return &app.BrokerError{Text: app.Textf(
+		return &stream.BrokerError{Text: app.Textf(
 			"The NATS user may not subscribe to _INBOX.>, to which JetStream sends its acknowledgements: %[1]s",
 			"Tài khoản NATS chưa được phép đăng ký _INBOX.>, nơi JetStream gửi xác nhận: %[1]s", n.Quote(said.said))}
 	case strings.HasPrefix(lower, "permissions violation"):
-		return &app.BrokerError{Text: app.Textf(
+		return &stream.BrokerError{Text: app.Textf(
 			"The NATS user may not publish to the subject %[1]s: %[2]s",
 			"Tài khoản NATS chưa được phép gửi tới subject %[1]s: %[2]s", n.Topic, n.Quote(said.said))}
 	case strings.HasPrefix(lower, "authorization"), strings.Contains(lower, "authentication"):

@@ -7,15 +7,15 @@ import (
 	"net"
 	"testing"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/stream"
 	"baoco/scheduler/broker/brokertest"
 	"baoco/scheduler/broker/nats"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-func open(t testing.TB, b app.Broker) app.Publisher {
+func open(t testing.TB, b stream.Broker) stream.Publisher {
 	p := nats.Open(b, (&net.Dialer{}).DialContext, &tls.Config{})
 	t.Cleanup(p.Close)
 	return p
@@ -26,7 +26,7 @@ func TestNATSPublish(t *testing.T) {
 		t.Run(fmt.Sprint("batches=", batches), func(t *testing.T) {
 			server := apptest.StartNATS(t, "")
 			kept := server.Stream(t, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, AllowAtomicPublish: batches})
-			p := open(t, app.Broker{Kind: app.NATS, Hosts: []string{server.Address}, Topic: "shop.payments"})
+			p := open(t, stream.Broker{Kind: stream.NATS, Hosts: []string{server.Address}, Topic: "shop.payments"})
 			sent := brokertest.Messages(1, 500, 7)
 			for range 2 { // the second time they are repeats
 				kept, err := p.Publish(t.Context(), sent)
@@ -60,10 +60,10 @@ func BenchmarkNATS(b *testing.B) {
 			b.Run(fmt.Sprintf("batches=%v/accounts=%d", batches, accounts), func(b *testing.B) {
 				server := apptest.StartNATS(b, "")
 				server.Stream(b, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, AllowAtomicPublish: batches})
-				p := open(b, app.Broker{Kind: app.NATS, Hosts: []string{server.Address}, Topic: "shop.payments"})
+				p := open(b, stream.Broker{Kind: stream.NATS, Hosts: []string{server.Address}, Topic: "shop.payments"})
 				count := 0
 				for b.Loop() {
-					kept, err := p.Publish(context.Background(), brokertest.Messages(count, app.StreamRead, accounts))
+					kept, err := p.Publish(context.Background(), brokertest.Messages(count, stream.StreamRead, accounts))
 					apptest.Must(b, err)
 					count += kept
 				}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/stream"
 	"baoco/scheduler/broker/brokertest"
 	"baoco/scheduler/broker/nats"
 
@@ -50,7 +50,7 @@ func TestNATSProblems(t *testing.T) {
 			if c.stream != nil {
 				server.Stream(t, *c.stream, client.UserInfo("admin", "admin"))
 			}
-			b := app.Broker{Kind: app.NATS, Hosts: []string{server.Address}, Topic: "shop.payments", Username: c.username, Password: c.password}
+			b := stream.Broker{Kind: stream.NATS, Hosts: []string{server.Address}, Topic: "shop.payments", Username: c.username, Password: c.password}
 			p := open(t, b)
 			for range 2 { // the second time as the first
 				kept, err := p.Publish(t.Context(), brokertest.Messages(1, 3, 1))
@@ -67,7 +67,7 @@ func TestNATSTooLarge(t *testing.T) {
 		server.Stream(t, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, AllowAtomicPublish: batches})
 		sent := brokertest.Messages(1, 50, 5)
 		sent[40].Body = bytes.Repeat([]byte("x"), 1900)
-		b := app.Broker{Kind: app.NATS, Hosts: []string{server.Address}, Topic: "shop.payments"}
+		b := stream.Broker{Kind: stream.NATS, Hosts: []string{server.Address}, Topic: "shop.payments"}
 		kept, err := open(t, b).Publish(t.Context(), sent)
 		brokertest.RefusedAs(t, b, kept-40, err, "too large")
 	}
@@ -108,7 +108,7 @@ func TestNATSCredentials(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			server := apptest.StartNATS(t, c.config)
 			server.Stream(t, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}}, c.admin)
-			p := open(t, app.Broker{Kind: app.NATS, Hosts: []string{server.Address}, Topic: "shop.payments", Username: c.username, Password: c.password})
+			p := open(t, stream.Broker{Kind: stream.NATS, Hosts: []string{server.Address}, Topic: "shop.payments", Username: c.username, Password: c.password})
 			if kept, err := p.Publish(t.Context(), brokertest.Messages(1, 3, 1)); kept != 3 || err != nil {
 				t.Errorf("kept %d, %v", kept, err)
 			}
@@ -134,7 +134,7 @@ func TestNATSOverTLS(t *testing.T) {
 	apptest.Must(t, os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600))
 	server := apptest.StartNATS(t, fmt.Sprintf("tls { cert_file: %q, key_file: %q }\nauthorization { user: shop, password: \"s3cret-s3cret\" }", certFile, keyFile))
 	server.Stream(t, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}}, client.UserInfo("shop", "s3cret-s3cret"), client.Secure(trusting))
-	b := app.Broker{Kind: app.NATS, Hosts: []string{server.Address}, Topic: "shop.payments", Username: "shop", Password: "s3cret-s3cret"}
+	b := stream.Broker{Kind: stream.NATS, Hosts: []string{server.Address}, Topic: "shop.payments", Username: "shop", Password: "s3cret-s3cret"}
 
 	for _, b.TLS = range []bool{true, false} { // the server demands it anyway
 		p := nats.Open(b, (&net.Dialer{}).DialContext, trusting)

@@ -1,8 +1,10 @@
-package app
+package stream
 
 import (
 	"context"
 	"time"
+
+	"baoco/app"
 )
 
 // StreamRecords are what everybody may ask and change: no rule decides about it.
@@ -17,7 +19,7 @@ type StreamRecords interface {
 	// StreamTransactions lists the first transactions of a stream after an id, by id.
 	// Those up to passed were looked at: there may be more after it, also where the
 	// list is shorter than limit.
-	StreamTransactions(ctx context.Context, st Stream, after int64, limit int) (list []Transaction, passed int64, _ error)
+	StreamTransactions(ctx context.Context, st Stream, after int64, limit int) (list []app.Transaction, passed int64, _ error)
 	// RemovedTransactions gives the ids up to upTo of transactions of a stream that were removed
 	// by the removals after a number. Those up to passed were looked at: there may be more.
 	// Of an account the last MaxRemovals are kept.
@@ -41,11 +43,11 @@ type StreamStore interface {
 
 	// CreateStream inserts st and gives it with its id and position: since, or the last
 	// transaction's id where since is nil. It fails and repeats as CreateWebhook.
-	CreateStream(ctx context.Context, st Stream, secrets StreamSecrets, since *int64, key IdempotencyKey, now time.Time) (_ Stream, made bool, _ error)
+	CreateStream(ctx context.Context, st Stream, secrets StreamSecrets, since *int64, key app.IdempotencyKey, now time.Time) (_ Stream, made bool, _ error)
 	// UpdateStream changes what isn't nil in u, and gives the stream after it. It
 	// switches on as ToggleStream.
 	UpdateStream(ctx context.Context, accountID, id int64, u StreamUpdate, now time.Time) (Stream, error)
 	// RotateStreamSecret keeps a new secret. changed is false where the key was used
 	// before.
-	RotateStreamSecret(ctx context.Context, accountID, id int64, secret string, key IdempotencyKey, now time.Time) (changed bool, _ error)
+	RotateStreamSecret(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (changed bool, _ error)
 }

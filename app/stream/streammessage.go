@@ -1,9 +1,11 @@
-package app
+package stream
 
 import (
 	"context"
 	"errors"
 	"time"
+
+	"baoco/app"
 )
 
 // StreamSecrets are what is kept sealed of a stream.
@@ -28,38 +30,38 @@ func (w StreamWork) Broker() Broker {
 }
 
 // Message is the message of a transaction.
-func (w StreamWork) Message(t Transaction, userAgent string, now time.Time) StreamMessage {
-	p := PayloadOf(t)
+func (w StreamWork) Message(t app.Transaction, userAgent string, now time.Time) StreamMessage {
+	p := app.PayloadOf(t)
 	return w.message(p.ID, p, userAgent, now)
 }
 
-func (w StreamWork) message(name string, p Payload, userAgent string, now time.Time) StreamMessage {
+func (w StreamWork) message(name string, p app.Payload, userAgent string, now time.Time) StreamMessage {
 	id, body := w.Mark+"_"+name, p.Body(w.Secret)
 	return StreamMessage{
 		ID: id, BankAccount: p.Gateway + ":" + p.AccountNumber, Body: body,
-		Headers: signedHeaders(userAgent, id, w.Secret, []string{w.Secret}, now, body),
+		Headers: app.SignedHeaders(userAgent, id, w.Secret, []string{w.Secret}, now, body),
 	}
 }
 
 // TestStream publishes one signed test message, even where the stream isn't active,
 // and returns what the broker said of it; zero: it has kept the message. The error is
 // that of the storage.
-func (s *StreamService) TestStream(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (problem Text, _ error) {
+func (s *StreamService) TestStream(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (problem app.Text, _ error) {
 	w, err := s.StreamWork(ctx, accountID, id)
 	if err == nil && w.SecretLost {
 		err = ErrStreamSecretLost
 	}
 	if err == nil {
-		err = s.ledger.Audit(ctx, accountID, DeedStreamTest, id, AuditNamed(w.Name))
+		err = s.ledger.Audit(ctx, accountID, app.DeedStreamTest, id, app.AuditNamed(w.Name))
 	}
 	if err != nil {
-		return Text{}, err
+		return app.Text{}, err
 	}
 	code, err := s.ledger.SampleCode(ctx, accountID)
 	if err != nil {
-		return Text{}, err
+		return app.Text{}, err
 	}
-	p := samplePayload(w.Type, code, now, s.zone)
+	p := app.SamplePayload(w.Type, code, now, s.zone)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StreamTimeout)
 	defer cancel()
 	publisher := s.OpenBroker(w)
@@ -75,21 +77,21 @@ func (s *StreamService) OpenBroker(w StreamWork) Publisher { return s.config.Ope
 const maxProblem = 300
 
 // StreamProblem says for people why a broker didn't take messages; zero: it took them.
-func StreamProblem(err error) Text {
+func StreamProblem(err error) app.Text {
 	var known *BrokerError
-	var blocked *BlockedAddressError
+	var blocked *app.BlockedAddressError
 	switch {
 	case err == nil:
-		return Text{}
+		return app.Text{}
 	case errors.As(err, &known):
-		return Text{CleanText(known.Text.EN, maxProblem), CleanText(known.Text.VI, maxProblem)}
+		return app.Text{EN: app.CleanText(known.Text.EN, maxProblem), VI: app.CleanText(known.Text.VI, maxProblem)}
 	case errors.As(err, &blocked):
-		return Text{CleanText(blocked.Error(), maxProblem), CleanText(blocked.Error(), maxProblem)}
+		return app.Text{EN: app.CleanText(blocked.Error(), maxProblem), VI: app.CleanText(blocked.Error(), maxProblem)}
 	case errors.Is(err, context.DeadlineExceeded):
-		return Textf("The broker did not answer within %d seconds.", "Máy chủ nhận luồng không trả lời trong %d giây.", int(StreamTimeout/time.Second))
+		return app.Textf("The broker did not answer within %d seconds.", "Máy chủ nhận luồng không trả lời trong %d giây.", int(StreamTimeout/time.Second))
 	}
-	said := CleanText(err.Error(), maxProblem)
-	return Text{"The broker can’t be reached: " + said, "Không kết nối được máy chủ nhận luồng: " + said}
+	said := app.CleanText(err.Error(), maxProblem)
+	return app.Text{EN: "The broker can’t be reached: " + said, VI: "Không kết nối được máy chủ nhận luồng: " + said}
 }
 
 // StreamProgress is what became of the sending of a stream since that was last
@@ -102,7 +104,7 @@ type StreamProgress struct {
 	Sent         int64     // messages that the broker has kept since then
 	SentAt       time.Time // of the last of them; zero: none
 	FailingSince time.Time // zero: the last attempt succeeded
-	Problem      Text
+	Problem      app.Text
 }
 
 // Kept notes that the broker has kept messages, up to a transaction.

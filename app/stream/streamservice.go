@@ -1,10 +1,14 @@
-package app
+package stream
 
-import "time"
+import (
+	"time"
+
+	"baoco/app"
+)
 
 // StreamConfig is what a StreamService works with.
 type StreamConfig struct {
-	Targets *TargetPolicy
+	Targets *app.TargetPolicy
 	// OpenBroker gives a publisher, which connects when it publishes.
 	OpenBroker func(b Broker) Publisher
 }
@@ -15,10 +19,10 @@ type StreamService struct {
 	store  StreamStore
 	zone   *time.Location
 	config StreamConfig
-	ledger *Service
+	ledger *app.Service
 }
 
 // NewStreamService makes the use cases over a store.
-func NewStreamService(store StreamStore, c StreamConfig, ledger *Service) *StreamService {
+func NewStreamService(store StreamStore, c StreamConfig, ledger *app.Service) *StreamService {
 	return &StreamService{StreamRecords: store, store: store, zone: ledger.Zone(), config: c, ledger: ledger}
 }

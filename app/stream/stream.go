@@ -1,4 +1,4 @@
-package app
+package stream
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"baoco/app"
 )
 
 // A stream carries transactions to a broker, for shops with many programs that want
@@ -22,7 +24,7 @@ type Stream struct {
 	Topic         string // a subject of NATS or a topic of Kafka
 	Username      string // empty: none
 	BankAccountID int64  // 0: all bank accounts
-	Type          WebhookType
+	Type          app.WebhookType
 	CodePrefix    string // as of a webhook
 	IsActive      bool
 	CreatedAt     time.Time
@@ -32,7 +34,7 @@ type Stream struct {
 	Sent         int64     // messages that the broker has kept, repeats included
 	SentAt       time.Time // of the last of them; zero: none
 	FailingSince time.Time // zero: the last attempt succeeded, or there was none
-	Problem      Text      // of the last attempt; zero: none
+	Problem      app.Text  // of the last attempt; zero: none
 }
 
 const (
@@ -97,7 +99,7 @@ type Publisher interface {
 }
 
 // BrokerError says why a broker didn't take a message, for people.
-type BrokerError struct{ Text Text }
+type BrokerError struct{ Text app.Text }
 
 func (e *BrokerError) Error() string { return e.Text.EN }
 
@@ -105,7 +107,7 @@ func (e *BrokerError) Error() string { return e.Text.EN }
 type StreamMessage struct {
 	ID          string // the same each time; consumers skip repeats by it
 	BankAccount string // messages of one bank account stay in order
-	Headers     []Header
+	Headers     []app.Header
 	Body        []byte
 }
 
@@ -116,18 +118,18 @@ type BrokerCredentials struct{ Username, Password string }
 type StreamCreate struct {
 	Name, URL, Topic string
 	Credentials      BrokerCredentials
-	Type             WebhookType // empty: WebhookAll
-	BankAccountID    int64       // 0: all
-	CodePrefix       string      // empty: all
-	SinceID          *int64      // the transactions after this id; nil: those that are recorded from now on
-	Key              IdempotencyKey
+	Type             app.WebhookType // empty: WebhookAll
+	BankAccountID    int64           // 0: all
+	CodePrefix       string          // empty: all
+	SinceID          *int64          // the transactions after this id; nil: those that are recorded from now on
+	Key              app.IdempotencyKey
 }
 
 // StreamUpdate changes what is not nil.
 type StreamUpdate struct {
 	Name, URL, Topic *string
 	Credentials      *BrokerCredentials
-	Type             *WebhookType
+	Type             *app.WebhookType
 	IsActive         *bool
 	SinceID          *int64 // sends the transactions after this id, again where they were sent
 }
@@ -141,19 +143,19 @@ var brokerPorts = map[BrokerKind]string{NATS: "4222", Kafka: "9092"}
 
 // ParseBroker reads a broker's URL, such as nats://nats.shop.vn or
 // kafka+tls://k1.shop.vn:9093,k2.shop.vn:9093, and returns the fault; nil: none.
-func ParseBroker(raw string) (Broker, *Text) {
+func ParseBroker(raw string) (Broker, *app.Text) {
 	scheme, rest, found := strings.Cut(raw, "://")
 	b, known := brokerSchemes[scheme]
 	if !found || !known {
-		return Broker{}, &Text{"must begin with nats://, nats+tls://, kafka:// or kafka+tls://", "phải bắt đầu bằng nats://, nats+tls://, kafka:// hoặc kafka+tls://"}
+		return Broker{}, &app.Text{EN: "must begin with nats://, nats+tls://, kafka:// or kafka+tls://", VI: "phải bắt đầu bằng nats://, nats+tls://, kafka:// hoặc kafka+tls://"}
 	}
 	b.Hosts = strings.Split(rest, ",")
 	if len(b.Hosts) > MaxBrokers || len(raw) > 2048 || strings.ContainsAny(rest, "/?") {
-		t := Textf("must be 1 to %d hosts with their ports, separated by commas, and nothing behind them", "phải gồm 1 đến %d máy chủ kèm cổng, cách nhau bằng dấu phẩy và không có gì phía sau", MaxBrokers)
+		t := app.Textf("must be 1 to %d hosts with their ports, separated by commas, and nothing behind them", "phải gồm 1 đến %d máy chủ kèm cổng, cách nhau bằng dấu phẩy và không có gì phía sau", MaxBrokers)
 		return Broker{}, &t
 	}
 	for i, host := range b.Hosts {
-		if _, _, hasPort := cutPort(host); !hasPort {
+		if _, _, hasPort := app.CutPort(host); !hasPort {
 			b.Hosts[i] = host + ":" + brokerPorts[b.Kind]
 		}
 	}
@@ -163,18 +165,18 @@ func ParseBroker(raw string) (Broker, *Text) {
 // PlainWarning recommends TLS, after a space, where a password travels unencrypted to the
 // brokers of a stream, and is else empty. password says that one was just given: a token
 // has no user name.
-func (s Stream) PlainWarning(password bool) Text {
+func (s Stream) PlainWarning(password bool) app.Text {
 	if b, bad := ParseBroker(s.URL); bad != nil || b.TLS || !password && s.Username == "" {
-		return Text{}
+		return app.Text{}
 	}
-	return Text{
-		" TLS is recommended: without it (nats+tls://, kafka+tls://) anybody on the way can read the password and the transactions.",
-		" Nên dùng TLS (nats+tls://, kafka+tls://): nếu không, người khác trên đường truyền có thể đọc được mật khẩu và giao dịch.",
+	return app.Text{
+		EN: " TLS is recommended: without it (nats+tls://, kafka+tls://) anybody on the way can read the password and the transactions.",
+		VI: " Nên dùng TLS (nats+tls://, kafka+tls://): nếu không, người khác trên đường truyền có thể đọc được mật khẩu và giao dịch.",
 	}
 }
 
 // CheckBroker is ParseBroker with the rules for the hosts of webhooks.
-func CheckBroker(p *TargetPolicy, raw string) (Broker, *Text) {
+func CheckBroker(p *app.TargetPolicy, raw string) (Broker, *app.Text) {
 	b, bad := ParseBroker(raw)
 	for _, host := range b.Hosts {
 		if bad := p.CheckURL("https://" + host); bad != nil {
@@ -189,19 +191,19 @@ var (
 	kafkaTopic  = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 )
 
-func checkTopic(kind BrokerKind, topic string) *Text {
+func checkTopic(kind BrokerKind, topic string) *app.Text {
 	switch {
 	case kind == NATS && (len(topic) > 200 || !natsSubject.MatchString(topic) || strings.HasPrefix(topic, "_INBOX")):
-		return &Text{"must be a subject of letters, digits, - and _ between dots, without wildcards, at most 200 characters", "phải là subject gồm chữ cái, chữ số, - và _ giữa các dấu chấm, không có ký tự đại diện, tối đa 200 ký tự"}
+		return &app.Text{EN: "must be a subject of letters, digits, - and _ between dots, without wildcards, at most 200 characters", VI: "phải là subject gồm chữ cái, chữ số, - và _ giữa các dấu chấm, không có ký tự đại diện, tối đa 200 ký tự"}
 	case kind == Kafka && (len(topic) > 249 || !kafkaTopic.MatchString(topic) || topic == "." || topic == ".."):
-		return &Text{"must be a topic of letters, digits, dots, - and _, at most 249 characters", "phải là topic gồm chữ cái, chữ số, dấu chấm, - và _, tối đa 249 ký tự"}
+		return &app.Text{EN: "must be a topic of letters, digits, dots, - and _, at most 249 characters", VI: "phải là topic gồm chữ cái, chữ số, dấu chấm, - và _, tối đa 249 ký tự"}
 	}
 	return nil
 }
 
 // check refuses credentials that no broker of the kind takes.
-func (c BrokerCredentials) check(v *Invalid, kind BrokerKind) {
-	if len(c.Username) > maxBrokerUsername || strings.ContainsFunc(c.Username, IsControl) {
+func (c BrokerCredentials) check(v *app.Invalid, kind BrokerKind) {
+	if len(c.Username) > maxBrokerUsername || strings.ContainsFunc(c.Username, app.IsControl) {
 		v.Add("username", "must be at most 200 bytes without control characters", "phải có tối đa 200 byte, không chứa ký tự điều khiển")
 	}
 	switch {
@@ -216,19 +218,19 @@ func (c BrokerCredentials) check(v *Invalid, kind BrokerKind) {
 
 // CheckStream checks the fields of in, without looking at the storage.
 func (s *StreamService) CheckStream(in StreamCreate) error {
-	streamType := cmp.Or(in.Type, WebhookAll)
-	var v Invalid
+	streamType := cmp.Or(in.Type, app.WebhookAll)
+	var v app.Invalid
 	v.Merge(s.CheckStreamUpdate(Stream{}, StreamUpdate{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Credentials: &in.Credentials, Type: &streamType, SinceID: in.SinceID}))
-	v.Merge(CheckCodePrefix(in.CodePrefix))
+	v.Merge(app.CheckCodePrefix(in.CodePrefix))
 	return v.Err()
 }
 
 // CheckStreamUpdate checks the fields of u, and those that depend on them in the
 // stream before.
 func (s *StreamService) CheckStreamUpdate(before Stream, u StreamUpdate) error {
-	var v Invalid
+	var v app.Invalid
 	if u.Name != nil {
-		_, err := cleanName("name", *u.Name)
+		_, err := app.CleanName("name", *u.Name)
 		v.Merge(err)
 	}
 	address, topic := before.URL, before.Topic
@@ -248,7 +250,7 @@ func (s *StreamService) CheckStreamUpdate(before Stream, u StreamUpdate) error {
 	if u.Credentials != nil {
 		u.Credentials.check(&v, b.Kind)
 	}
-	if u.Type != nil && *u.Type != WebhookIn && *u.Type != WebhookOut && *u.Type != WebhookAll {
+	if u.Type != nil && *u.Type != app.WebhookIn && *u.Type != app.WebhookOut && *u.Type != app.WebhookAll {
 		v.Add("type", "must be IN, OUT or ALL", "phải là IN, OUT hoặc ALL")
 	}
 	if u.SinceID != nil && *u.SinceID < 0 {
@@ -263,10 +265,10 @@ func (s *StreamService) CreateStream(ctx context.Context, accountID int64, in St
 	if err := s.CheckStream(in); err != nil {
 		return Stream{}, "", err
 	}
-	secret := NewSecret()
+	secret := app.NewSecret()
 	st, made, err := s.store.CreateStream(ctx, Stream{
 		AccountID: accountID, Name: strings.TrimSpace(in.Name), URL: in.URL, Topic: in.Topic, Username: in.Credentials.Username,
-		BankAccountID: in.BankAccountID, Type: cmp.Or(in.Type, WebhookAll), CodePrefix: in.CodePrefix, IsActive: true, CreatedAt: now,
+		BankAccountID: in.BankAccountID, Type: cmp.Or(in.Type, app.WebhookAll), CodePrefix: in.CodePrefix, IsActive: true, CreatedAt: now,
 	}, StreamSecrets{secret, in.Credentials.Password}, in.SinceID, in.Key, now)
 	if !made {
 		secret = ""
@@ -282,7 +284,7 @@ func (s *StreamService) UpdateStream(ctx context.Context, accountID, id int64, u
 		err = s.CheckStreamUpdate(before.Stream, u)
 	}
 	if err == nil && u.URL != nil && *u.URL != before.URL && u.Credentials == nil && before.Password != "" {
-		err = InvalidField("password", "is needed with a new URL, with username: the saved one is not sent to another broker", "cần nhập lại cùng username khi đổi URL: mật khẩu đã lưu không được gửi tới máy chủ khác")
+		err = app.InvalidField("password", "is needed with a new URL, with username: the saved one is not sent to another broker", "cần nhập lại cùng username khi đổi URL: mật khẩu đã lưu không được gửi tới máy chủ khác")
 	}
 	if err != nil {
 		return Stream{}, err
@@ -295,8 +297,8 @@ func (s *StreamService) UpdateStream(ctx context.Context, accountID, id int64, u
 
 // RotateStreamSecret makes a new secret, which signs from now on, and gives it this
 // once. Where key was used before nothing changes and the result is empty.
-func (s *StreamService) RotateStreamSecret(ctx context.Context, accountID, id int64, key IdempotencyKey, now time.Time) (string, error) {
-	secret := NewSecret()
+func (s *StreamService) RotateStreamSecret(ctx context.Context, accountID, id int64, key app.IdempotencyKey, now time.Time) (string, error) {
+	secret := app.NewSecret()
 	changed, err := s.store.RotateStreamSecret(ctx, accountID, id, secret, key, now)
 	if !changed {
 		secret = ""
@@ -305,21 +307,21 @@ func (s *StreamService) RotateStreamSecret(ctx context.Context, accountID, id in
 }
 
 // ErrNoStream says that an id names no stream.
-var ErrNoStream error = NotFound("There is no stream with this id.", "Không có luồng với id này.")
+var ErrNoStream error = app.NotFound("There is no stream with this id.", "Không có luồng với id này.")
 
 // ErrStreamSecretLost refuses to sign with a lost secret.
-var ErrStreamSecretLost error = Refused(CodeSecretLost, Text{
-	"The secret and the password of this stream are lost. Rotate the secret and set the password again.",
-	"Khoá bí mật và mật khẩu của luồng này đã mất. Hãy đổi khoá bí mật và nhập lại mật khẩu.",
+var ErrStreamSecretLost error = app.Refused(app.CodeSecretLost, app.Text{
+	EN: "The secret and the password of this stream are lost. Rotate the secret and set the password again.",
+	VI: "Khoá bí mật và mật khẩu của luồng này đã mất. Hãy đổi khoá bí mật và nhập lại mật khẩu.",
 })
 
 // StreamPasswordLost is said once a lost secret is rotated.
-var StreamPasswordLost = Text{
-	"The password of the broker is lost, too: set it again if there was one.",
-	"Mật khẩu của máy chủ nhận luồng cũng đã mất: hãy nhập lại nếu có.",
+var StreamPasswordLost = app.Text{
+	EN: "The password of the broker is lost, too: set it again if there was one.",
+	VI: "Mật khẩu của máy chủ nhận luồng cũng đã mất: hãy nhập lại nếu có.",
 }
 
 // ErrTooManyStreams refuses a stream beyond MaxStreams.
-var ErrTooManyStreams error = Refused(CodeLimitReached, Textf(
+var ErrTooManyStreams error = app.Refused(app.CodeLimitReached, app.Textf(
 	"An account may have at most %d streams.",
 	"Mỗi tài khoản có tối đa %d luồng.", MaxStreams))
