@@ -11,6 +11,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/app/stream"
 
@@ -205,7 +206,7 @@ func TestSilenceAfterBusyDays(t *testing.T) {
 			w.Change(`UPDATE sources SET last_call_at = ?`, last.Unix())
 			for _, day := range c.days {
 				id := fmt.Sprint("d", day)
-				_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, app.Incoming{
+				_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{
 					EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: id, Type: app.In, Amount: 1000, Time: last.AddDate(0, 0, -day),
 				}, nil, app.IdempotencyKey{}, now)
 				apptest.Must(t, err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 func TestFindBank(t *testing.T) {
@@ -75,9 +76,9 @@ func TestMatchRenamedBank(t *testing.T) {
 		if b, found := app.MatchBankAccount(linked, c.named); !found || b.ID != 2 {
 			t.Errorf("%s of %s: %+v, %t", c.linked, c.named, b, found)
 		}
-		known := app.Known{Bank: c.linked, AccountNumber: "123", Type: app.In, Amount: 5000}
-		for gateway, want := range map[string]app.Outcome{c.named: app.OutcomeDuplicate, "ACB": app.OutcomeConflict} {
-			if got := known.Compare(app.Incoming{Gateway: gateway, AccountNumber: "123", Type: app.In, Amount: 5000}); got != want {
+		known := inbound.Known{Bank: c.linked, AccountNumber: "123", Type: app.In, Amount: 5000}
+		for gateway, want := range map[string]inbound.Outcome{c.named: inbound.OutcomeDuplicate, "ACB": inbound.OutcomeConflict} {
+			if got := known.Compare(inbound.Incoming{Gateway: gateway, AccountNumber: "123", Type: app.In, Amount: 5000}); got != want {
 				t.Errorf("%s of %s: %s, want %s", c.linked, gateway, got, want)
 			}
 		}

@@ -193,7 +193,7 @@ func (s *Service) BankAccount(ctx context.Context, accountID, id int64) (BankAcc
 }
 
 // bankField is the code of the bank with this name; v notes an unknown name.
-func bankField(v *Invalid, name string) string {
+func BankField(v *Invalid, name string) string {
 	bank, known := FindBank(name)
 	if !known {
 		v.Add("bank", "is not a known bank code, such as ACB, VCB, BIDV, MBB, CTG or TCB", "không phải mã ngân hàng hợp lệ, ví dụ ACB, VCB, BIDV, MBB, CTG hoặc TCB")
@@ -202,7 +202,7 @@ func bankField(v *Invalid, name string) string {
 }
 
 // accountNumberField is the typed account number; v notes an impossible one.
-func accountNumberField(v *Invalid, s string) string {
+func AccountNumberField(v *Invalid, s string) string {
 	number := NormalizeAccountNumber(s)
 	if !validAccountNumber(number) {
 		v.Add("account_number", "must be 1 to 50 letters and digits", "phải gồm 1 đến 50 chữ cái và chữ số")

@@ -48,7 +48,7 @@ func (s *PaymentService) CreateCounterLink(ctx context.Context, accountID int64,
 	if err != nil {
 		return CounterLink{}, "", err
 	}
-	token := randomToken()
+	token := RandomToken()
 	l, err := s.store.CreateCounterLink(ctx, CounterLink{
 		AccountID: accountID, Name: name, BankAccountID: in.BankAccountID, ShowsTotal: in.ShowsTotal, CreatedAt: now,
 	}, sha256.Sum256([]byte(token)), in.NewName, in.Key)

@@ -20,7 +20,7 @@ const (
 
 // Text is a clause with the date as its subject.
 func (f DateFlaw) Text() Text {
-	fault := f.fault()
+	fault := f.Fault()
 	if fault == (Text{}) {
 		return Text{}
 	}
@@ -28,7 +28,7 @@ func (f DateFlaw) Text() Text {
 }
 
 // fault is what is wrong with a date that was named before.
-func (f DateFlaw) fault() Text {
+func (f DateFlaw) Fault() Text {
 	switch f {
 	case DateMissing:
 		return Text{"is missing", "bị thiếu"}
@@ -113,7 +113,7 @@ func ReadDate(text string, zone *time.Location) (t time.Time, dateOnly, ok bool)
 }
 
 // mostAhead is how far a date may be in the future.
-const mostAhead = 24 * time.Hour
+const MostAhead = 24 * time.Hour
 
 // FormatDate writes t as Y-m-d H:i:s in zone, and as Y-m-d where only its day
 // is known.

@@ -9,6 +9,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 )
 
@@ -36,7 +37,7 @@ func TestPaymentFeedWaits(t *testing.T) {
 	}
 	tell := func(id string) {
 		t.Helper()
-		e := app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 5000, Time: now}
+		e := inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 5000, Time: now}
 		_, _, err := w.Service.Inbound.RecordByHand(ctx, 1, e, nil, app.IdempotencyKey{}, now)
 		apptest.Must(t, err)
 		channels, err := w.Service.Alerts.PaymentChannels(ctx, now)

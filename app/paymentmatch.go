@@ -70,10 +70,10 @@ func MatchPayment(t Transaction, f FindPayment) (r PaymentRequest, by PaymentMat
 // that has the code or the reference, but in doubt, does too, unless the later content has
 // all of it: then the earlier one was only cut.
 func SpeaksAgainst(r CodeReader, earlier, later string, named PaymentRequest) bool {
-	key, plain := named.ReferenceKey(), squeeze(earlier)
+	key, plain := named.ReferenceKey(), Squeeze(earlier)
 	has := func(name string) bool { return name != "" && strings.Contains(plain, strings.ToLower(name)) }
 	return r.Read(earlier).Text != "" || slices.Contains(paymentcode.References(earlier).Certain, key) ||
-		(has(named.Code) || has(key)) && !strings.Contains(squeeze(later), plain)
+		(has(named.Code) || has(key)) && !strings.Contains(Squeeze(later), plain)
 }
 
 // references are what may be references in a content, but for codes of the account: what

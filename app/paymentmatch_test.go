@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 )
 
 // Unmatched money is listed with the requests that it is most likely for, and nothing is
@@ -227,13 +228,13 @@ func TestLaterReportNamesTheRequest(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	second, third := d.Native(), d.Native()
-	by := func(s app.Source, first app.Transaction, content string) {
+	by := func(s inbound.Source, first app.Transaction, content string) {
 		t.Helper()
-		got, err := d.Service.Inbound.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: s, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: d.now, Elements: []app.Incoming{{
+		got, err := d.Service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{AccountID: 1, Source: s, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: d.now, Elements: []inbound.Incoming{{
 			EventID: first.Number, Number: first.Number, Gateway: "ACB", AccountNumber: "1000", Type: first.Type, Amount: first.Amount, Content: content, Time: d.now,
 		}}})
 		apptest.Must(t, err)
-		if got.Outcomes[0] != app.OutcomeDuplicate {
+		if got.Outcomes[0] != inbound.OutcomeDuplicate {
 			t.Fatalf("%q was %s", content, got.Outcomes[0])
 		}
 	}
@@ -241,7 +242,7 @@ func TestLaterReportNamesTheRequest(t *testing.T) {
 	number := 0
 	first := func(amount int64, content string) app.Transaction {
 		number++
-		return d.record(1, app.Incoming{AccountNumber: "1000", Amount: amount, Number: fmt.Sprint("FT", 100+number), Content: content, Time: d.now})
+		return d.record(1, inbound.Incoming{AccountNumber: "1000", Amount: amount, Number: fmt.Sprint("FT", 100+number), Content: content, Time: d.now})
 	}
 
 	byCode, byReference := d.ask(app.PaymentRequestCreate{Amount: 1000}), d.ask(app.PaymentRequestCreate{Amount: 2000, Reference: "ORDER-77123"})

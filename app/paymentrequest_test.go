@@ -11,6 +11,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
 )
@@ -48,16 +49,16 @@ func (d *cashDesk) pay(number string, amount int64, content string) app.Transact
 // payAt is pay for a transfer that was made at another time than it is recorded.
 func (d *cashDesk) payAt(at time.Time, number string, amount int64, content string) app.Transaction {
 	d.T.Helper()
-	return d.record(1, app.Incoming{AccountNumber: number, Amount: amount, Content: content, Time: at})
+	return d.record(1, inbound.Incoming{AccountNumber: number, Amount: amount, Content: content, Time: at})
 }
 
 // payOn is pay for a transfer of which only the day is known.
 func (d *cashDesk) payOn(day app.Day, amount int64, content string) app.Transaction {
 	d.T.Helper()
-	return d.record(1, app.Incoming{AccountNumber: "1000", Amount: amount, Content: content, Time: day.Start(d.Service.Ledger.Zone()), DateOnly: true})
+	return d.record(1, inbound.Incoming{AccountNumber: "1000", Amount: amount, Content: content, Time: day.Start(d.Service.Ledger.Zone()), DateOnly: true})
 }
 
-func (d *cashDesk) record(accountID int64, e app.Incoming) app.Transaction {
+func (d *cashDesk) record(accountID int64, e inbound.Incoming) app.Transaction {
 	d.T.Helper()
 	d.payments++
 	e.EventID, e.Gateway, e.Type = fmt.Sprint("pay", d.payments), "ACB", app.In
@@ -596,14 +597,14 @@ func TestPaymentByEveryWay(t *testing.T) {
 	_, err := d.Service.Ledger.ToggleBankAccount(t.Context(), 1, second.ID, d.now)
 	apptest.Must(t, err)
 	r := d.ask(app.PaymentRequestCreate{Amount: 1000, BankAccountID: 1})
-	e := app.Incoming{EventID: "a", Gateway: "VCB", AccountNumber: "2000", Type: app.In, Amount: 100, Content: r.Code, Time: d.now}
+	e := inbound.Incoming{EventID: "a", Gateway: "VCB", AccountNumber: "2000", Type: app.In, Amount: 100, Content: r.Code, Time: d.now}
 	_, _, err = d.Service.Inbound.RecordByHand(t.Context(), 1, e, nil, app.IdempotencyKey{}, d.now)
 	apptest.Must(t, err)
 	d.is(r, app.PaymentUnderpaid, 100, 900)
 	native := d.Native()
 	e.EventID, e.AccountNumber, e.Gateway = "b", "3000", "ACB"
 	for range 2 { // what is repeated counts once
-		_, err = d.Service.Inbound.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: d.now, Body: []byte("{}"), Elements: []app.Incoming{e}})
+		_, err = d.Service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: d.now, Body: []byte("{}"), Elements: []inbound.Incoming{e}})
 		apptest.Must(t, err)
 	}
 	d.is(r, app.PaymentUnderpaid, 100, 900)
@@ -611,7 +612,7 @@ func TestPaymentByEveryWay(t *testing.T) {
 	d.is(r, app.PaymentUnderpaid, 200, 800)
 	e.EventID, e.AccountNumber = "c", "1000"
 	for range 2 {
-		_, err = d.Service.Inbound.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: d.now, Body: []byte("{}"), Elements: []app.Incoming{e}})
+		_, err = d.Service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: d.now, Body: []byte("{}"), Elements: []inbound.Incoming{e}})
 		apptest.Must(t, err)
 	}
 	d.is(r, app.PaymentUnderpaid, 300, 700)
@@ -624,7 +625,7 @@ func TestPaymentOfAnotherAccount(t *testing.T) {
 	d := newCashDesk(t)
 	in := app.PaymentRequestCreate{Amount: 1000, Code: "DH12345678", Reference: "HD-2026/7"}
 	r, second := d.ask(in), d.SecondAccount()
-	_, err := d.Service.Inbound.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: "5000", AccountName: "TRAN THI B"}, d.now)
+	_, err := d.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5000", AccountName: "TRAN THI B"}, d.now)
 	apptest.Must(t, err)
 	_, err = d.Service.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, d.now)
 	apptest.Must(t, err)
@@ -635,7 +636,7 @@ func TestPaymentOfAnotherAccount(t *testing.T) {
 	}
 	create(app.PaymentRequestCreate{Amount: 1000}) // there are requests in both
 	theirs := func(content string) app.Transaction {
-		return d.record(second, app.Incoming{AccountNumber: "5000", Amount: 1000, Content: content, Time: d.now})
+		return d.record(second, inbound.Incoming{AccountNumber: "5000", Amount: 1000, Content: content, Time: d.now})
 	}
 	d.says(theirs("DH12345678"), "none")
 	d.says(theirs("HD-2026/7"), "none")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 )
 
@@ -12,33 +13,33 @@ import (
 func TestRepeatRule(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 27, 16, 59, 30, 0, time.UTC) // a minute later the banks' day is the 28th
-	rule := app.RepeatRule{
+	rule := inbound.RepeatRule{
 		Codes: app.NewCodeReader([]app.CodePattern{{Pattern: paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}}}),
 		Own:   []string{"19354957", "0901234567", "555"},
 	}
-	const same, another, unknown = app.SameMovement, app.AnotherMovement, app.NotKnown
-	say := func(content string) app.Report { return app.Report{Content: content} }
+	const same, another, unknown = inbound.SameMovement, inbound.AnotherMovement, inbound.NotKnown
+	say := func(content string) inbound.Report { return inbound.Report{Content: content} }
 	for _, c := range []struct {
 		name string
-		a, b app.Report
-		want app.Likeness
+		a, b inbound.Report
+		want inbound.Likeness
 	}{
-		{"one balance", app.Report{Content: "tien dien thang 10", Balance: 5}, app.Report{Content: "mua hai ao khoac", Balance: 5}, same},
-		{"two balances", app.Report{Content: "mua hai ao khoac", Balance: 5}, app.Report{Content: "mua hai ao khoac", Balance: 6}, another},
-		{"one balance, numbers of one form", app.Report{Number: "FT1001", Content: "ck", Balance: 5}, app.Report{Number: "FT1002", Content: "ck", Balance: 5}, unknown},
-		{"one balance, numbers of two forms", app.Report{Number: "5389.82579", Balance: 5}, app.Report{Number: "FT1002", Balance: 5}, same},
-		{"two balances, one number", app.Report{Number: "FT1001", Balance: 5}, app.Report{Number: "FT1001", Balance: 6}, another},
-		{"a balance in one", app.Report{Content: "ck", Balance: 5}, app.Report{Content: "ck 2"}, unknown},
-		{"what can be spent", app.Report{Available: 5}, app.Report{Available: 5}, same},
-		{"what can be spent, and a balance", app.Report{Available: 5}, app.Report{Balance: 5}, unknown},
-		{"numbers of one form", app.Report{Number: "FT1001", Content: "ck"}, app.Report{Number: "FT1002", Content: "ck"}, another},
-		{"numbers of two forms", app.Report{Number: "5389.82579", Content: "ck"}, app.Report{Number: "FT1002", Content: "ck"}, same},
-		{"one number", app.Report{Number: "FT1001", Content: "ck"}, app.Report{Number: "FT1001", Content: "ck"}, same},
-		{"numbers of two lengths", app.Report{Number: "FT1001", Content: "ck"}, app.Report{Number: "FT10012", Content: "ck"}, same},
-		{"numbers with other letters", app.Report{Number: "FT1001", Content: "ck"}, app.Report{Number: "IB1002", Content: "ck"}, same},
-		{"numbers with one letter", app.Report{Number: "F1001", Content: "ck"}, app.Report{Number: "F1002", Content: "ck"}, same},
-		{"numbers that begin with a digit", app.Report{Number: "1FT1001", Content: "ck"}, app.Report{Number: "1FT1002", Content: "ck"}, same},
-		{"numbers that end with a letter", app.Report{Number: "FT1001A", Content: "ck"}, app.Report{Number: "FT1002A", Content: "ck"}, same},
+		{"one balance", inbound.Report{Content: "tien dien thang 10", Balance: 5}, inbound.Report{Content: "mua hai ao khoac", Balance: 5}, same},
+		{"two balances", inbound.Report{Content: "mua hai ao khoac", Balance: 5}, inbound.Report{Content: "mua hai ao khoac", Balance: 6}, another},
+		{"one balance, numbers of one form", inbound.Report{Number: "FT1001", Content: "ck", Balance: 5}, inbound.Report{Number: "FT1002", Content: "ck", Balance: 5}, unknown},
+		{"one balance, numbers of two forms", inbound.Report{Number: "5389.82579", Balance: 5}, inbound.Report{Number: "FT1002", Balance: 5}, same},
+		{"two balances, one number", inbound.Report{Number: "FT1001", Balance: 5}, inbound.Report{Number: "FT1001", Balance: 6}, another},
+		{"a balance in one", inbound.Report{Content: "ck", Balance: 5}, inbound.Report{Content: "ck 2"}, unknown},
+		{"what can be spent", inbound.Report{Available: 5}, inbound.Report{Available: 5}, same},
+		{"what can be spent, and a balance", inbound.Report{Available: 5}, inbound.Report{Balance: 5}, unknown},
+		{"numbers of one form", inbound.Report{Number: "FT1001", Content: "ck"}, inbound.Report{Number: "FT1002", Content: "ck"}, another},
+		{"numbers of two forms", inbound.Report{Number: "5389.82579", Content: "ck"}, inbound.Report{Number: "FT1002", Content: "ck"}, same},
+		{"one number", inbound.Report{Number: "FT1001", Content: "ck"}, inbound.Report{Number: "FT1001", Content: "ck"}, same},
+		{"numbers of two lengths", inbound.Report{Number: "FT1001", Content: "ck"}, inbound.Report{Number: "FT10012", Content: "ck"}, same},
+		{"numbers with other letters", inbound.Report{Number: "FT1001", Content: "ck"}, inbound.Report{Number: "IB1002", Content: "ck"}, same},
+		{"numbers with one letter", inbound.Report{Number: "F1001", Content: "ck"}, inbound.Report{Number: "F1002", Content: "ck"}, same},
+		{"numbers that begin with a digit", inbound.Report{Number: "1FT1001", Content: "ck"}, inbound.Report{Number: "1FT1002", Content: "ck"}, same},
+		{"numbers that end with a letter", inbound.Report{Number: "FT1001A", Content: "ck"}, inbound.Report{Number: "FT1002A", Content: "ck"}, same},
 		{"equal, with marks and without", say("Trả tiền"), say("tra tien"), same},
 		{"equal and short", say("ck"), say("CK."), same},
 		{"one in the other", say("LE VAN C chuyen tien"), say("CT DEN:LE VAN C chuyen tien; tai iPay"), same},
@@ -83,12 +84,12 @@ func TestRepeatRule(t *testing.T) {
 			if c.a.Time, c.b.Time = at, at.Add(time.Minute); turned {
 				c.a, c.b = c.b, c.a
 			}
-			e := app.Incoming{Number: c.a.Number, Content: c.a.Content, Time: c.a.Time, Balance: c.a.Balance, Available: c.a.Available}
-			id, got := rule.Judge(e, []app.Reported{{TransactionID: 7, Others: []app.Report{c.b}}})
+			e := inbound.Incoming{Number: c.a.Number, Content: c.a.Content, Time: c.a.Time, Balance: c.a.Balance, Available: c.a.Available}
+			id, got := rule.Judge(e, []inbound.Reported{{TransactionID: 7, Others: []inbound.Report{c.b}}})
 			if got != c.want || (id == 7) != (got != another) {
 				t.Errorf("%s, turned %t: %d for transaction %d, want %d", c.name, turned, got, id, c.want)
 			}
-			if _, got := rule.Judge(e, []app.Reported{{TransactionID: 7, Own: []app.Report{c.b}}}); got != another {
+			if _, got := rule.Judge(e, []inbound.Reported{{TransactionID: 7, Own: []inbound.Report{c.b}}}); got != another {
 				t.Errorf("%s: a channel that has reported it reports it again: %d", c.name, got)
 			}
 		}
@@ -100,30 +101,30 @@ func TestRepeatRule(t *testing.T) {
 func TestForwardedAgain(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 27, 10, 0, 0, 0, time.UTC)
-	const same, another, unknown = app.SameMovement, app.AnotherMovement, app.NotKnown
+	const same, another, unknown = inbound.SameMovement, inbound.AnotherMovement, inbound.NotKnown
 	for _, c := range []struct {
 		name string
-		e    app.Incoming
-		own  app.Report
-		want app.Likeness
+		e    inbound.Incoming
+		own  inbound.Report
+		want inbound.Likeness
 	}{
-		{"time and balance", app.Incoming{Clocked: true, Balance: 5, Time: at, Content: "x"}, app.Report{Balance: 5, Time: at, Content: "cut"}, same},
-		{"time and what can be spent", app.Incoming{Clocked: true, Available: 5, Time: at}, app.Report{Available: 5, Time: at}, same},
-		{"time and balance, another content", app.Incoming{Clocked: true, Balance: 5, Time: at, Content: "TRAN THI D hoc phi"},
-			app.Report{Balance: 5, Time: at, Content: "LE VAN C mua ghe"}, unknown},
-		{"another balance", app.Incoming{Clocked: true, Balance: 5, Time: at, Content: "x"}, app.Report{Balance: 6, Time: at, Content: "x"}, another},
-		{"another time", app.Incoming{Clocked: true, Balance: 5, Time: at.Add(time.Minute), Content: "x"}, app.Report{Balance: 5, Time: at, Content: "x"}, another},
-		{"no balance", app.Incoming{Clocked: true, Time: at, Content: "x"}, app.Report{Time: at, Content: "x"}, unknown},
-		{"no balance, another text", app.Incoming{Clocked: true, Time: at, Content: "x"}, app.Report{Time: at, Content: "y"}, another},
-		{"no balance, the text with other marks", app.Incoming{Clocked: true, Time: at, Content: "Cà phê."}, app.Report{Time: at, Content: "ca phe"}, unknown},
-		{"another sum that can be spent", app.Incoming{Clocked: true, Available: 5, Balance: 5, Time: at, Content: "x"}, app.Report{Available: 6, Balance: 5, Time: at, Content: "x"}, another},
-		{"no time", app.Incoming{Balance: 5, Time: at.Add(app.RepeatWindow), Content: "x"}, app.Report{Balance: 5, Time: at, Content: "x"}, unknown},
-		{"no time, later", app.Incoming{Balance: 5, Time: at.Add(app.RepeatWindow + time.Second), Content: "x"}, app.Report{Balance: 5, Time: at, Content: "x"}, unknown},
-		{"no time, a day later", app.Incoming{Balance: 5, Time: at.Add(app.LateWindow + time.Second), Content: "x"}, app.Report{Balance: 5, Time: at, Content: "x"}, another},
-		{"neither, later", app.Incoming{Time: at.Add(app.RepeatWindow + time.Second), Content: "x"}, app.Report{Time: at, Content: "x"}, another},
+		{"time and balance", inbound.Incoming{Clocked: true, Balance: 5, Time: at, Content: "x"}, inbound.Report{Balance: 5, Time: at, Content: "cut"}, same},
+		{"time and what can be spent", inbound.Incoming{Clocked: true, Available: 5, Time: at}, inbound.Report{Available: 5, Time: at}, same},
+		{"time and balance, another content", inbound.Incoming{Clocked: true, Balance: 5, Time: at, Content: "TRAN THI D hoc phi"},
+			inbound.Report{Balance: 5, Time: at, Content: "LE VAN C mua ghe"}, unknown},
+		{"another balance", inbound.Incoming{Clocked: true, Balance: 5, Time: at, Content: "x"}, inbound.Report{Balance: 6, Time: at, Content: "x"}, another},
+		{"another time", inbound.Incoming{Clocked: true, Balance: 5, Time: at.Add(time.Minute), Content: "x"}, inbound.Report{Balance: 5, Time: at, Content: "x"}, another},
+		{"no balance", inbound.Incoming{Clocked: true, Time: at, Content: "x"}, inbound.Report{Time: at, Content: "x"}, unknown},
+		{"no balance, another text", inbound.Incoming{Clocked: true, Time: at, Content: "x"}, inbound.Report{Time: at, Content: "y"}, another},
+		{"no balance, the text with other marks", inbound.Incoming{Clocked: true, Time: at, Content: "Cà phê."}, inbound.Report{Time: at, Content: "ca phe"}, unknown},
+		{"another sum that can be spent", inbound.Incoming{Clocked: true, Available: 5, Balance: 5, Time: at, Content: "x"}, inbound.Report{Available: 6, Balance: 5, Time: at, Content: "x"}, another},
+		{"no time", inbound.Incoming{Balance: 5, Time: at.Add(inbound.RepeatWindow), Content: "x"}, inbound.Report{Balance: 5, Time: at, Content: "x"}, unknown},
+		{"no time, later", inbound.Incoming{Balance: 5, Time: at.Add(inbound.RepeatWindow + time.Second), Content: "x"}, inbound.Report{Balance: 5, Time: at, Content: "x"}, unknown},
+		{"no time, a day later", inbound.Incoming{Balance: 5, Time: at.Add(inbound.LateWindow + time.Second), Content: "x"}, inbound.Report{Balance: 5, Time: at, Content: "x"}, another},
+		{"neither, later", inbound.Incoming{Time: at.Add(inbound.RepeatWindow + time.Second), Content: "x"}, inbound.Report{Time: at, Content: "x"}, another},
 	} {
 		c.e.Forwarded = true
-		if _, got := (app.RepeatRule{}).Judge(c.e, []app.Reported{{TransactionID: 7, Own: []app.Report{c.own}}}); got != c.want {
+		if _, got := (inbound.RepeatRule{}).Judge(c.e, []inbound.Reported{{TransactionID: 7, Own: []inbound.Report{c.own}}}); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
@@ -134,27 +135,27 @@ func TestForwardedAgain(t *testing.T) {
 func TestRepeatOfSeveral(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 27, 10, 0, 0, 0, time.UTC)
-	e := app.Incoming{Content: "chi Ba tra tien", Balance: 5, Time: at}
-	by := func(id int64, r app.Report) app.Reported {
-		return app.Reported{TransactionID: id, Others: []app.Report{r}}
+	e := inbound.Incoming{Content: "chi Ba tra tien", Balance: 5, Time: at}
+	by := func(id int64, r inbound.Report) inbound.Reported {
+		return inbound.Reported{TransactionID: id, Others: []inbound.Report{r}}
 	}
-	known := []app.Reported{by(1, app.Report{}), by(2, app.Report{Content: e.Content}), by(3, app.Report{Content: e.Content}), by(4, app.Report{Balance: 5})}
-	if id, like := (app.RepeatRule{}).Judge(e, known); id != 4 || like != app.SameMovement {
+	known := []inbound.Reported{by(1, inbound.Report{}), by(2, inbound.Report{Content: e.Content}), by(3, inbound.Report{Content: e.Content}), by(4, inbound.Report{Balance: 5})}
+	if id, like := (inbound.RepeatRule{}).Judge(e, known); id != 4 || like != inbound.SameMovement {
 		t.Errorf("%d %d, want that of the balance", id, like)
 	}
-	if id, like := (app.RepeatRule{}).Judge(e, known[:3]); id != 2 || like != app.SameMovement {
+	if id, like := (inbound.RepeatRule{}).Judge(e, known[:3]); id != 2 || like != inbound.SameMovement {
 		t.Errorf("%d %d, want the nearest of that content", id, like)
 	}
-	if id, like := (app.RepeatRule{}).Judge(e, known[:1]); id != 1 || like != app.NotKnown {
+	if id, like := (inbound.RepeatRule{}).Judge(e, known[:1]); id != 1 || like != inbound.NotKnown {
 		t.Errorf("%d %d, want a doubt", id, like)
 	}
-	text := app.Incoming{Content: "ck", Time: at, Forwarded: true}
-	known = []app.Reported{by(1, app.Report{Content: "ck"}), {TransactionID: 2, Own: []app.Report{{Content: "ck", Time: at}}}, by(3, app.Report{Content: "ck"})}
-	if id, like := (app.RepeatRule{}).Judge(text, known); id != 2 || like != app.NotKnown {
+	text := inbound.Incoming{Content: "ck", Time: at, Forwarded: true}
+	known = []inbound.Reported{by(1, inbound.Report{Content: "ck"}), {TransactionID: 2, Own: []inbound.Report{{Content: "ck", Time: at}}}, by(3, inbound.Report{Content: "ck"})}
+	if id, like := (inbound.RepeatRule{}).Judge(text, known); id != 2 || like != inbound.NotKnown {
 		t.Errorf("%d %d, want a doubt about its own", id, like)
 	}
-	known[2] = app.Reported{TransactionID: 4, Own: known[1].Own}
-	if id, like := (app.RepeatRule{}).Judge(text, known); id != 2 || like != app.NotKnown {
+	known[2] = inbound.Reported{TransactionID: 4, Own: known[1].Own}
+	if id, like := (inbound.RepeatRule{}).Judge(text, known); id != 2 || like != inbound.NotKnown {
 		t.Errorf("%d %d, want a doubt about the nearer of its own", id, like)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/sqlitestore"
 )
@@ -46,7 +47,7 @@ func TestYesterdayByNow(t *testing.T) {
 			}
 			now := at(c.now)
 			record := func(id string, direction app.Direction, amount int64, when time.Time) {
-				_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, app.Incoming{
+				_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{
 					EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: id, Type: direction, Amount: amount, Time: when,
 				}, nil, app.IdempotencyKey{}, now.AddDate(0, 0, 1))
 				apptest.Must(t, err)

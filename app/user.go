@@ -144,7 +144,7 @@ const SetUpTime = 30 * time.Minute
 // OpenSetUp makes the token of the link with which the first user is created,
 // in place of an earlier token. It is empty where there is a user already.
 func (s *AccessService) OpenSetUp(ctx context.Context, now time.Time) (token string, err error) {
-	token = randomToken()
+	token = RandomToken()
 	ok, err := s.store.SetUp(ctx, sha256.Sum256([]byte(token)), now.Add(SetUpTime))
 	if !ok {
 		token = ""

@@ -13,7 +13,7 @@ import (
 type Provider string
 
 // randomToken is 32 random bytes in URL-safe base64.
-func randomToken() string {
+func RandomToken() string {
 	var b [32]byte
 	rand.Read(b[:])
 	return base64.RawURLEncoding.EncodeToString(b[:])
@@ -71,7 +71,7 @@ func AppendJSONString(b []byte, s string) []byte {
 }
 
 // squeeze gives the letters and digits of a content, in lower case without marks.
-func squeeze(content string) string {
+func Squeeze(content string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsLetter(c) || unicode.IsDigit(c) {
 			return c

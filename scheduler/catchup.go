@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/services"
 )
 
@@ -34,9 +35,9 @@ func (s *Scheduler) catchUp(ctx context.Context, service *services.All, every ti
 
 // logCaughtUp says that a list was read where that brought something, that it
 // can't be read any more, or that it can again.
-func (s *Scheduler) logCaughtUp(r app.CaughtUp) {
+func (s *Scheduler) logCaughtUp(r inbound.CaughtUp) {
 	log := s.log.With("source", r.Source.ID, "name", r.Source.Name)
-	var fault *app.PollError
+	var fault *inbound.PollError
 	switch {
 	case errors.As(r.Err, &fault) && r.Changed:
 		log.Warn("catching up fails; it is tried again regularly", "fault", string(fault.Fault), "err", fault.Err)

@@ -17,6 +17,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/scheduler"
 )
@@ -33,7 +34,7 @@ func TestKeyRefused(t *testing.T) {
 			r := newReader(t, l)
 			ctx := context.Background()
 			for _, number := range []string{"22", "33"} {
-				_, err := r.Service.Inbound.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "B"}, r.now)
+				_, err := r.Service.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "B"}, r.now)
 				must(t, err)
 			}
 			source := r.source(t, provider, listURL)
@@ -53,25 +54,25 @@ func TestKeyRefused(t *testing.T) {
 			}
 			statuses(app.BankAccountActive, app.BankAccountInactive, app.BankAccountActive)
 			l.answer(http.StatusForbidden)
-			r.wantFault(t, r.catchUp(t, time.Minute), app.PollKeyRefused, true)
+			r.wantFault(t, r.catchUp(t, time.Minute), inbound.PollKeyRefused, true)
 			statuses(app.BankAccountError, app.BankAccountInactive, app.BankAccountActive) // the last is not the source's
 			r.calls(t, source, movement{number: "FT1"}.called("x"))
 			statuses(app.BankAccountActive, app.BankAccountInactive, app.BankAccountActive)
-			r.wantFault(t, r.catchUp(t, time.Minute), app.PollKeyRefused, false)
+			r.wantFault(t, r.catchUp(t, time.Minute), inbound.PollKeyRefused, false)
 			l.answer(http.StatusBadGateway)
-			r.wantFault(t, r.catchUp(t, time.Minute), app.PollUnreachable, false)
-			if got := r.reload(t, source); got.PollError != app.PollKeyRefused {
+			r.wantFault(t, r.catchUp(t, time.Minute), inbound.PollUnreachable, false)
+			if got := r.reload(t, source); got.PollError != inbound.PollKeyRefused {
 				t.Errorf("the source's fault is %q", got.PollError)
 			}
 			l.answer(http.StatusUnauthorized)
-			r.wantFault(t, r.catchUp(t, time.Minute), app.PollKeyRefused, false)
+			r.wantFault(t, r.catchUp(t, time.Minute), inbound.PollKeyRefused, false)
 			statuses(app.BankAccountActive, app.BankAccountInactive, app.BankAccountActive)
 			l.answerAgain()
 			if got := r.one(t, time.Minute); !got.Changed {
 				t.Errorf("it works again, and nobody is told: %+v", got)
 			}
 			l.answer(http.StatusUnauthorized)
-			r.wantFault(t, r.catchUp(t, time.Minute), app.PollKeyRefused, true)
+			r.wantFault(t, r.catchUp(t, time.Minute), inbound.PollKeyRefused, true)
 			statuses(app.BankAccountError, app.BankAccountInactive, app.BankAccountActive)
 		})
 	}
@@ -85,9 +86,9 @@ func TestKeyRefusedAtFirst(t *testing.T) {
 		l := sepayList()
 		l.answer(http.StatusUnauthorized)
 		r := newReader(t, l)
-		_, err := r.Service.Inbound.AddSource(context.Background(), 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: listKey, BankAccountID: 1}, r.now)
+		_, err := r.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: listKey, BankAccountID: 1}, r.now)
 		must(t, err)
-		r.wantFault(t, r.catchUp(t, time.Minute), app.PollKeyRefused, true)
+		r.wantFault(t, r.catchUp(t, time.Minute), inbound.PollKeyRefused, true)
 		if b := r.bankAccount(t); b.Status != app.BankAccountError {
 			t.Errorf("the bank account is %s", b.Status)
 		}
@@ -105,29 +106,29 @@ func TestUnreadablePages(t *testing.T) {
 		provider app.Provider
 		status   int
 		body     string
-		fault    app.PollFault
+		fault    inbound.PollFault
 	}{
-		{"no JSON", "sepay", 200, "<html>down for maintenance</html>", app.PollUnreadable},
-		{"empty", "sepay", 200, "", app.PollUnreadable},
-		{"half", "sepay", 200, sepay("["+record+"]", `{"pagination":{"has_more":false}}`)[:300], app.PollUnreadable},
-		{"two documents", "sepay", 200, sepay("[]", `{"pagination":{"has_more":false}}`) + "{}", app.PollUnreadable},
-		{"an error", "sepay", 200, `{"status":"error","message":"x","error_code":"y"}`, app.PollUnreadable},
-		{"no data", "sepay", 200, `{"status":"success","meta":{"pagination":{"has_more":false}}}`, app.PollUnreadable},
-		{"no end", "sepay", 200, sepay("["+record+"]", `{}`), app.PollUnreadable},
-		{"null for the end", "sepay", 200, sepay("["+record+"]", `{"pagination":{"has_more":null}}`), app.PollUnreadable},
-		{"data twice", "sepay", 200, `{"data":[],"status":"success","data":[` + record + `],"meta":{"pagination":{"has_more":false}}}`, app.PollUnreadable},
-		{"too large", "sepay", 200, strings.Repeat(" ", 4<<20) + sepay("[]", `{"pagination":{"has_more":false}}`), app.PollUnreadable},
-		{"a server error", "sepay", 500, "", app.PollUnreachable},
-		{"not found", "sepay", 404, "", app.PollUnreadable},
-		{"a redirect", "sepay", 302, "", app.PollUnreadable},
-		{"too often", "sepay", 429, `{"status":"error","message":"Too many requests","error_code":"rate_limited"}`, app.PollRateLimited},
-		{"key refused in the body", "casso", 200, `{"error":401,"message":"Unauthorized Access","data":null}`, app.PollKeyRefused},
-		{"too often in the body", "casso", 200, `{"error":429,"message":"x","data":null}`, app.PollRateLimited},
-		{"an error", "casso", 200, `{"error":1,"message":"x","data":null}`, app.PollUnreadable},
-		{"no error", "casso", 200, `{"data":{"page":1,"totalPages":1,"records":[]}}`, app.PollUnreadable},
-		{"null", "casso", 200, casso("null"), app.PollUnreadable},
-		{"no records", "casso", 200, casso(`{"page":1,"totalPages":1,"records":null}`), app.PollUnreadable},
-		{"no number of pages", "casso", 200, casso(`{"page":1,"records":[]}`), app.PollUnreadable},
+		{"no JSON", "sepay", 200, "<html>down for maintenance</html>", inbound.PollUnreadable},
+		{"empty", "sepay", 200, "", inbound.PollUnreadable},
+		{"half", "sepay", 200, sepay("["+record+"]", `{"pagination":{"has_more":false}}`)[:300], inbound.PollUnreadable},
+		{"two documents", "sepay", 200, sepay("[]", `{"pagination":{"has_more":false}}`) + "{}", inbound.PollUnreadable},
+		{"an error", "sepay", 200, `{"status":"error","message":"x","error_code":"y"}`, inbound.PollUnreadable},
+		{"no data", "sepay", 200, `{"status":"success","meta":{"pagination":{"has_more":false}}}`, inbound.PollUnreadable},
+		{"no end", "sepay", 200, sepay("["+record+"]", `{}`), inbound.PollUnreadable},
+		{"null for the end", "sepay", 200, sepay("["+record+"]", `{"pagination":{"has_more":null}}`), inbound.PollUnreadable},
+		{"data twice", "sepay", 200, `{"data":[],"status":"success","data":[` + record + `],"meta":{"pagination":{"has_more":false}}}`, inbound.PollUnreadable},
+		{"too large", "sepay", 200, strings.Repeat(" ", 4<<20) + sepay("[]", `{"pagination":{"has_more":false}}`), inbound.PollUnreadable},
+		{"a server error", "sepay", 500, "", inbound.PollUnreachable},
+		{"not found", "sepay", 404, "", inbound.PollUnreadable},
+		{"a redirect", "sepay", 302, "", inbound.PollUnreadable},
+		{"too often", "sepay", 429, `{"status":"error","message":"Too many requests","error_code":"rate_limited"}`, inbound.PollRateLimited},
+		{"key refused in the body", "casso", 200, `{"error":401,"message":"Unauthorized Access","data":null}`, inbound.PollKeyRefused},
+		{"too often in the body", "casso", 200, `{"error":429,"message":"x","data":null}`, inbound.PollRateLimited},
+		{"an error", "casso", 200, `{"error":1,"message":"x","data":null}`, inbound.PollUnreadable},
+		{"no error", "casso", 200, `{"data":{"page":1,"totalPages":1,"records":[]}}`, inbound.PollUnreadable},
+		{"null", "casso", 200, casso("null"), inbound.PollUnreadable},
+		{"no records", "casso", 200, casso(`{"page":1,"totalPages":1,"records":null}`), inbound.PollUnreadable},
+		{"no number of pages", "casso", 200, casso(`{"page":1,"records":[]}`), inbound.PollUnreadable},
 	} {
 		bubble(t, string(c.provider)+"/"+c.name, func(t *testing.T) {
 			l := listOf(c.provider)
@@ -177,7 +178,7 @@ func TestRetryAfter(t *testing.T) {
 				t.Errorf("within ten minutes %d requests, and %d to the other; want 1 and 4", len(limited.requests), len(other.requests))
 			}
 			r.catchUp(t, 2*time.Minute)
-			if got := r.reload(t, app.Source{ID: 1}); len(limited.requests) != 2 || got.PollError != "" {
+			if got := r.reload(t, inbound.Source{ID: 1}); len(limited.requests) != 2 || got.PollError != "" {
 				t.Errorf("after it: %d requests, %+v", len(limited.requests), got)
 			}
 		})
@@ -197,7 +198,7 @@ func TestKeyStaysHome(t *testing.T) {
 	defer server.Close()
 	r := newReader(t, nil)
 	r.source(t, "sepay", server.URL+"/v2") // as SePay writes its address
-	r.wantFault(t, r.catchUp(t, time.Hour), app.PollUnreadable, true)
+	r.wantFault(t, r.catchUp(t, time.Hour), inbound.PollUnreadable, true)
 	l.answerAgain()
 	if got := r.one(t, 2*time.Hour); got.Recorded != 1 || elsewhere.Load() != 0 {
 		t.Errorf("%+v; %d requests elsewhere", got, elsewhere.Load())
@@ -276,7 +277,7 @@ func TestPanicOfAReader(t *testing.T) {
 		r := newReader(t, sepayList())
 		r.source(t, "sepay", listURL)
 		r.spoil = func() { panic("as if the reader had a fault") }
-		r.wantFault(t, r.catchUp(t, time.Minute), app.PollUnreadable, true)
+		r.wantFault(t, r.catchUp(t, time.Minute), inbound.PollUnreadable, true)
 		r.spoil = nil
 		r.one(t, time.Minute)
 	})
@@ -323,7 +324,7 @@ func TestListAddresses(t *testing.T) {
 		{"http://169.254.169.254", "0.0.0.0/0", true},
 	} {
 		service := apptest.Over(t, s.Store, services.Config{Targets: apptest.Targets(t, strings.Fields(c.allow)...)})
-		_, err := service.Inbound.AddSource(t.Context(), 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: listKey, APIURL: c.url}, time.Now())
+		_, err := service.Inbound.AddSource(t.Context(), 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: listKey, APIURL: c.url}, time.Now())
 		if refused := app.CodeOf(err) == app.CodeValidation; refused != c.refused || !refused && err != nil {
 			t.Errorf("%s with %q allowed: %v", c.url, c.allow, err)
 		}
@@ -350,7 +351,7 @@ func TestListConnections(t *testing.T) {
 				fmt.Fprint(w, `{"status":"success","data":[],"meta":{"pagination":{"has_more":false}}}`)
 			})
 			poller := scheduler.NewPoller(apptest.Targets(t, strings.Fields(c.allow)...), time.UTC, "test", nil)
-			list := app.Source{Provider: "sepay", APIKey: listKey, APIURL: "http://" + c.host + ":" + r.port(t)}
+			list := inbound.Source{Provider: "sepay", APIKey: listKey, APIURL: "http://" + c.host + ":" + r.port(t)}
 			for range 2 {
 				_, err := poller.Poll(t.Context(), list, "", time.Now())
 				var blocked *app.BlockedAddressError
@@ -404,7 +405,7 @@ func TestUnreadableElements(t *testing.T) {
 			must(t, err)
 			shown := map[int]bool{}
 			for _, item := range event.Items {
-				shown[item.Position] = item.State == app.OutcomeRejected
+				shown[item.Position] = item.State == inbound.OutcomeRejected
 			}
 			for i := range unreadable {
 				if !shown[i] {
@@ -421,7 +422,7 @@ func TestUnreadableElements(t *testing.T) {
 			event, err = r.Service.Inbound.ReadInboundEvent(context.Background(), 1, r.events(t)[0].ID)
 			must(t, err)
 			for i, e := range event.Elements {
-				if want := []app.Outcome{app.OutcomeDuplicate, app.OutcomeRecorded}[i/(len(unreadable)+1)]; e.State != want {
+				if want := []inbound.Outcome{inbound.OutcomeDuplicate, inbound.OutcomeRecorded}[i/(len(unreadable)+1)]; e.State != want {
 					t.Errorf("element %d of %d is %q, want %s", i, len(event.Elements), e.State, want)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // An installation that runs reads at its start and then every interval. A list
@@ -39,7 +40,7 @@ func TestRegularReading(t *testing.T) {
 			t.Errorf("after the next interval: %d transactions, %v", len(all.Rows), err)
 		}
 		time.Sleep(3 * time.Minute)
-		if got := r.reload(t, app.Source{ID: 1}); got.PollError != app.PollUnreachable || !got.PolledAt.IsZero() {
+		if got := r.reload(t, inbound.Source{ID: 1}); got.PollError != inbound.PollUnreachable || !got.PolledAt.IsZero() {
 			t.Errorf("the one that hangs: %+v", got)
 		}
 		before := time.Now()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -67,7 +68,7 @@ func TestListAndCalls(t *testing.T) {
 					l := listOf(provider)
 					r := newReader(t, l)
 					source := r.source(t, provider, listURL)
-					var called []app.Incoming
+					var called []inbound.Incoming
 					for i, id := range ids(provider, c.listed) {
 						m := movement{id: id, number: c.number}
 						l.add(m)
@@ -135,7 +136,7 @@ func TestAlikeButDifferent(t *testing.T) {
 		name string
 		call movement
 	}{
-		{"another time", movement{at: moment.Add(time.Hour + app.RepeatWindow + time.Second), content: first.content}},
+		{"another time", movement{at: moment.Add(time.Hour + inbound.RepeatWindow + time.Second), content: first.content}},
 		{"another content", movement{content: "HOC PHI LOP BA"}},
 		{"another amount", movement{amount: 200001, content: first.content}},
 		{"another direction", movement{amount: -200000, content: first.content}},
@@ -152,7 +153,7 @@ func TestAlikeButDifferent(t *testing.T) {
 	bubble(t, "another source", func(t *testing.T) {
 		r := newReader(t, sepayList(first))
 		r.source(t, "sepay", listURL)
-		other, err := r.Service.Inbound.AddSource(context.Background(), 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "other"}, r.now)
+		other, err := r.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "other"}, r.now)
 		must(t, err)
 		r.now = r.now.Add(2 * time.Hour)
 		r.calls(t, other, first.called("92704"))
@@ -213,11 +214,11 @@ func TestProgress(t *testing.T) {
 				}
 				return n == 3
 			}
-			r.wantFault(t, r.catchUp(t, time.Hour), app.PollUnreachable, true)
+			r.wantFault(t, r.catchUp(t, time.Hour), inbound.PollUnreachable, true)
 			r.wantRows(t, 200, 200)
 			r.close(t)
 			r.open(t)
-			if got := r.reload(t, source); !got.PolledAt.IsZero() || got.PollError != app.PollUnreachable || got.Progress == "" {
+			if got := r.reload(t, source); !got.PolledAt.IsZero() || got.PollError != inbound.PollUnreachable || got.Progress == "" {
 				t.Errorf("the source says %+v", got)
 			}
 			l.forgetRequests()
@@ -384,9 +385,9 @@ func TestNarrowedSource(t *testing.T) { synctest.Test(t, testNarrowedSource) }
 func testNarrowedSource(t *testing.T) {
 	id := ids("sepay", 2)
 	r := newReader(t, sepayList(movement{id: id[0]}, movement{id: id[1], account: "777"}))
-	_, err := r.Service.Inbound.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "777", AccountName: "B"}, r.now)
+	_, err := r.Service.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "777", AccountName: "B"}, r.now)
 	must(t, err)
-	_, err = r.Service.Inbound.AddSource(context.Background(), 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: listKey, APIURL: listURL, BankAccountID: 2}, r.now)
+	_, err = r.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: listKey, APIURL: listURL, BankAccountID: 2}, r.now)
 	must(t, err)
 	if got := r.one(t, 2*time.Hour); got.Recorded != 1 || got.Unassigned != 1 {
 		t.Errorf("%+v", got)
@@ -404,7 +405,7 @@ func TestFirstKeyLater(t *testing.T) {
 		r := newReader(t, sepayList(movement{id: id[0], number: "FT0"}, movement{id: id[1], number: "FT1", at: moment.Add(72*time.Hour - time.Second)},
 			movement{id: id[2], number: "FT2", at: moment.Add(72 * time.Hour)}))
 		ctx := context.Background()
-		source, err := r.Service.Inbound.AddSource(ctx, 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s"}, r.now)
+		source, err := r.Service.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s"}, r.now)
 		must(t, err)
 		if results := r.catchUp(t, 72*time.Hour); len(results) != 0 {
 			t.Errorf("without a key: %+v", results)
@@ -415,7 +416,7 @@ func TestFirstKeyLater(t *testing.T) {
 		r.wantRows(t, 2, 1)
 		_, err = r.Service.Inbound.SetSourceAPIKey(ctx, 1, source.ID, "another", r.now)
 		must(t, err)
-		r.wantFault(t, r.catchUp(t, time.Hour), app.PollKeyRefused, true)
+		r.wantFault(t, r.catchUp(t, time.Hour), inbound.PollKeyRefused, true)
 		if got := r.reload(t, source); !got.ListFrom.Equal(moment.Add(72 * time.Hour)) {
 			t.Errorf("read from %v", got.ListFrom)
 		}

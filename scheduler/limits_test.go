@@ -13,6 +13,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/scheduler"
 )
@@ -24,7 +25,7 @@ type slowStore struct {
 	afterRecord, afterDue time.Duration
 }
 
-func (s *slowStore) RecordInbound(ctx context.Context, call app.InboundCall, zone *time.Location) (app.Recording, error) {
+func (s *slowStore) RecordInbound(ctx context.Context, call inbound.InboundCall, zone *time.Location) (inbound.Recording, error) {
 	r, err := s.faultyStore.RecordInbound(ctx, call, zone)
 	time.Sleep(s.afterRecord)
 	return r, err
@@ -52,7 +53,7 @@ func TestSettledWhileASweepReads(t *testing.T) {
 		s.webhook(t, "https://shop.example.vn/")
 		s.start(t)
 		time.Sleep(100 * time.Millisecond)
-		call := app.InboundCall{AccountID: 1, Source: app.Source{AccountID: 1}, Channel: app.ChannelCall, ReceivedAt: time.Now(), Elements: []app.Incoming{{
+		call := inbound.InboundCall{AccountID: 1, Source: inbound.Source{AccountID: 1}, Channel: app.ChannelCall, ReceivedAt: time.Now(), Elements: []inbound.Incoming{{
 			EventID: "1", Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 1000, Time: time.Now(),
 		}}}
 		_, err := s.Service.Inbound.RecordTransactions(context.Background(), call)
@@ -101,8 +102,8 @@ func TestRetryAfterIsBounded(t *testing.T) {
 		for _, header := range []string{"86401", "10000000000", "Fri, 31 Dec 9999 23:59:59 GMT"} {
 			busy := sepayList()
 			busy.answer(http.StatusTooManyRequests, "Retry-After", header)
-			_, err := scheduler.NewPoller(nil, time.UTC, "test", busy).Poll(t.Context(), app.Source{Provider: "sepay", APIKey: listKey}, "", time.Now())
-			var fault *app.PollError
+			_, err := scheduler.NewPoller(nil, time.UTC, "test", busy).Poll(t.Context(), inbound.Source{Provider: "sepay", APIKey: listKey}, "", time.Now())
+			var fault *inbound.PollError
 			if !errors.As(err, &fault) || fault.RetryAfter != day {
 				t.Errorf("Retry-After %s of a list: %v", header, err)
 			}
@@ -132,9 +133,9 @@ func TestLargePage(t *testing.T) {
 		page := `{"status":"success","data":[],"meta":{"pagination":{"has_more":false}}}`
 		page += strings.Repeat(" ", c.size-len(page))
 		poller := scheduler.NewPoller(nil, time.UTC, "test", roundTrip(func(*http.Request) (*http.Response, error) { return answerOf(respond(200), page), nil }))
-		_, err := poller.Poll(t.Context(), app.Source{Provider: "sepay", APIKey: listKey}, "", time.Now())
-		var fault *app.PollError
-		if unreadable := errors.As(err, &fault) && fault.Fault == app.PollUnreadable; unreadable == c.readable || c.readable && err != nil {
+		_, err := poller.Poll(t.Context(), inbound.Source{Provider: "sepay", APIKey: listKey}, "", time.Now())
+		var fault *inbound.PollError
+		if unreadable := errors.As(err, &fault) && fault.Fault == inbound.PollUnreadable; unreadable == c.readable || c.readable && err != nil {
 			t.Errorf("a page of %d bytes: %v", c.size, err)
 		}
 	}
@@ -150,7 +151,7 @@ func TestCassoOverlap(t *testing.T) {
 		if last != "" {
 			progress = fmt.Sprintf(`{"day":%q}`, last)
 		}
-		source := app.Source{Provider: "casso", APIKey: listKey, ListFrom: time.Date(2026, 10, 1, 5, 0, 0, 0, time.UTC)}
+		source := inbound.Source{Provider: "casso", APIKey: listKey, ListFrom: time.Date(2026, 10, 1, 5, 0, 0, 0, time.UTC)}
 		_, err := scheduler.NewPoller(nil, time.UTC, "test", l).Poll(t.Context(), source, progress, time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC))
 		must(t, err)
 		if asked := l.asked("fromDate"); len(asked) != 1 || asked[0] != from {

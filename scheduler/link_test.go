@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // What a kill left of a link is recorded after the start, by nobody's doing.
@@ -15,9 +16,9 @@ func TestLinkGoesOnAfterAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := newFile(t)
 		s := open(t, path, nil)
-		_, err := s.Service.Inbound.RecordTransactions(t.Context(), app.InboundCall{
+		_, err := s.Service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{
 			AccountID: 1, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now(),
-			Elements: []app.Incoming{{EventID: "1", Gateway: "ACB", AccountNumber: "999", Type: app.In, Amount: 5000, Time: time.Now()}},
+			Elements: []inbound.Incoming{{EventID: "1", Gateway: "ACB", AccountNumber: "999", Type: app.In, Amount: 5000, Time: time.Now()}},
 		})
 		must(t, err)
 		s.close(t)

@@ -18,6 +18,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/scheduler"
 )
@@ -238,9 +239,9 @@ func asJSON(v any) string {
 }
 
 // called is the transaction as the provider's call names it, under id.
-func (m movement) called(id string) app.Incoming {
+func (m movement) called(id string) inbound.Incoming {
 	m = m.filled()
-	e := app.Incoming{
+	e := inbound.Incoming{
 		EventID: id, Gateway: "ACB", AccountNumber: m.account, Number: m.number, Type: app.In, Amount: m.amount, Content: m.content, Time: m.at,
 	}
 	if m.amount < 0 {
@@ -275,7 +276,7 @@ func (r *reader) open(t *testing.T) {
 	var poller *scheduler.Poller
 	w := apptest.Open(t, r.path, services.Config{
 		Targets: targets, Send: sender.Send,
-		Poll: func(ctx context.Context, source app.Source, progress string, now time.Time) (app.PolledPage, error) {
+		Poll: func(ctx context.Context, source inbound.Source, progress string, now time.Time) (inbound.PolledPage, error) {
 			if r.spoil != nil {
 				r.spoil()
 			}
@@ -288,10 +289,10 @@ func (r *reader) open(t *testing.T) {
 }
 
 // source makes a source at the reader's time, whose API is at url.
-func (r *reader) source(t *testing.T, kind app.Provider, url string) app.Source {
+func (r *reader) source(t *testing.T, kind app.Provider, url string) inbound.Source {
 	t.Helper()
 	known, _ := r.Service.Inbound.ProviderKind(kind)
-	source, err := r.Service.Inbound.AddSource(context.Background(), 1, app.SourceAdd{
+	source, err := r.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{
 		Auth: known.Auths[0], Provider: kind, Name: string(kind), APIKey: listKey, APIURL: url,
 	}, r.now)
 	must(t, err)
@@ -299,7 +300,7 @@ func (r *reader) source(t *testing.T, kind app.Provider, url string) app.Source 
 }
 
 // catchUp reads the lists of all sources a while later.
-func (r *reader) catchUp(t *testing.T, after time.Duration) []app.CaughtUp {
+func (r *reader) catchUp(t *testing.T, after time.Duration) []inbound.CaughtUp {
 	t.Helper()
 	r.now = r.now.Add(after)
 	results, err := r.Service.Inbound.CatchUp(context.Background(), r.now)
@@ -308,7 +309,7 @@ func (r *reader) catchUp(t *testing.T, after time.Duration) []app.CaughtUp {
 }
 
 // one is catchUp where there is one source, whose list is read to its end.
-func (r *reader) one(t *testing.T, after time.Duration) app.CaughtUp {
+func (r *reader) one(t *testing.T, after time.Duration) inbound.CaughtUp {
 	t.Helper()
 	results := r.catchUp(t, after)
 	if len(results) != 1 || results[0].Err != nil {
@@ -318,9 +319,9 @@ func (r *reader) one(t *testing.T, after time.Duration) app.CaughtUp {
 }
 
 // calls records a call of the source, as web does.
-func (r *reader) calls(t *testing.T, source app.Source, elements ...app.Incoming) app.Recording {
+func (r *reader) calls(t *testing.T, source inbound.Source, elements ...inbound.Incoming) inbound.Recording {
 	t.Helper()
-	recording, err := r.Service.Inbound.RecordTransactions(context.Background(), app.InboundCall{
+	recording, err := r.Service.Inbound.RecordTransactions(context.Background(), inbound.InboundCall{
 		AccountID: 1, Source: r.reload(t, source), Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: r.now, Elements: elements,
 	})
 	must(t, err)
@@ -328,7 +329,7 @@ func (r *reader) calls(t *testing.T, source app.Source, elements ...app.Incoming
 }
 
 // reload gives the source as it stands in the file.
-func (r *reader) reload(t *testing.T, source app.Source) app.Source {
+func (r *reader) reload(t *testing.T, source inbound.Source) inbound.Source {
 	t.Helper()
 	sources, err := r.Service.Inbound.Sources(context.Background(), 1)
 	must(t, err)
@@ -354,16 +355,16 @@ func (r *reader) wantRows(t *testing.T, transactions, deliveries int) []app.Tran
 	return all.Rows
 }
 
-func (r *reader) events(t *testing.T) []app.InboundEvent {
+func (r *reader) events(t *testing.T) []inbound.InboundEvent {
 	t.Helper()
-	events, _, err := r.Service.Inbound.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 100}})
+	events, _, err := r.Service.Inbound.InboundEvents(context.Background(), 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 100}})
 	must(t, err)
 	return events
 }
 
 // tallies checks that what those of events that are pages said, read again,
 // adds up to what was counted when they were recorded.
-func (r *reader) tallies(t *testing.T, events ...app.InboundEvent) {
+func (r *reader) tallies(t *testing.T, events ...inbound.InboundEvent) {
 	t.Helper()
 	for _, e := range events {
 		if e.Channel != app.ChannelPoll {
@@ -371,7 +372,7 @@ func (r *reader) tallies(t *testing.T, events ...app.InboundEvent) {
 		}
 		read, err := r.Service.Inbound.ReadInboundEvent(context.Background(), 1, e.ID)
 		must(t, err)
-		var said app.Recording
+		var said inbound.Recording
 		for _, i := range read.Elements {
 			said.Count(i.State, 0)
 		}
@@ -389,7 +390,7 @@ func (r *reader) bankAccount(t *testing.T) app.BankAccount {
 }
 
 // wantFault checks that the one source's list can't be read, and why.
-func (r *reader) wantFault(t *testing.T, results []app.CaughtUp, fault app.PollFault, changed bool) {
+func (r *reader) wantFault(t *testing.T, results []inbound.CaughtUp, fault inbound.PollFault, changed bool) {
 	t.Helper()
 	if len(results) != 1 || results[0].Err == nil || results[0].Changed != changed || !strings.HasPrefix(results[0].Err.Error(), string(fault)+": ") {
 		t.Fatalf("results %+v, want one with the fault %s, changed %v", results, fault, changed)

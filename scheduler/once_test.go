@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // What is handed on at once and what sweeps find is attempted once each, under
@@ -36,9 +37,9 @@ func TestEveryDeliveryIsAttemptedOnce(t *testing.T) {
 	for caller := range callers {
 		all.Go(func() {
 			for i := range calls {
-				call := app.InboundCall{AccountID: 1, Source: app.Source{AccountID: 1}, Channel: app.ChannelCall, ReceivedAt: time.Now()}
+				call := inbound.InboundCall{AccountID: 1, Source: inbound.Source{AccountID: 1}, Channel: app.ChannelCall, ReceivedAt: time.Now()}
 				for e := range elements {
-					call.Elements = append(call.Elements, app.Incoming{
+					call.Elements = append(call.Elements, inbound.Incoming{
 						EventID: fmt.Sprint(caller, "-", i, "-", e), Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 1000, Time: call.ReceivedAt,
 					})
 				}

@@ -16,6 +16,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/app/stream"
 	"baoco/scheduler"
@@ -37,7 +38,7 @@ type faultyStore struct {
 	late                     atomic.Int64 // nanoseconds from a commit of RecordInbound to its return
 }
 
-func (s *faultyStore) RecordInbound(ctx context.Context, call app.InboundCall, zone *time.Location) (app.Recording, error) {
+func (s *faultyStore) RecordInbound(ctx context.Context, call inbound.InboundCall, zone *time.Location) (inbound.Recording, error) {
 	r, err := s.Store.RecordInbound(ctx, call, zone)
 	time.Sleep(time.Duration(s.late.Load()))
 	return r, err
@@ -79,7 +80,7 @@ func (s *faultyStore) SettleStream(ctx context.Context, p stream.StreamProgress)
 	return err
 }
 
-func (s *faultyStore) RecordPage(ctx context.Context, call app.InboundCall, progress string, complete bool, zone *time.Location) (app.Recording, error) {
+func (s *faultyStore) RecordPage(ctx context.Context, call inbound.InboundCall, progress string, complete bool, zone *time.Location) (inbound.Recording, error) {
 	if call.Source.ID == s.source {
 		panic("record page")
 	}
@@ -101,8 +102,8 @@ func TestPanicsEndNothingElse(t *testing.T) {
 		ctx := context.Background()
 		s := open(t, newFile(t), &network{start: time.Now(), answer: func(int, *http.Request) (*http.Response, error) { return respond(200), nil }})
 		faulty := &faultyStore{Store: s.Store, webhook: 1, source: 1, channel: 1}
-		poll := func(_ context.Context, source app.Source, _ string, now time.Time) (app.PolledPage, error) {
-			return app.PolledPage{Body: []byte("{}"), Elements: []app.Incoming{{
+		poll := func(_ context.Context, source inbound.Source, _ string, now time.Time) (inbound.PolledPage, error) {
+			return inbound.PolledPage{Body: []byte("{}"), Elements: []inbound.Incoming{{
 				EventID: source.Name, Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 1000, Time: now,
 			}}}, nil
 		}
@@ -116,7 +117,7 @@ func TestPanicsEndNothingElse(t *testing.T) {
 		})
 		bad, good := s.webhook(t, "https://bad.example.vn/"), s.webhook(t, "https://good.example.vn/")
 		for _, name := range []string{"one", "two"} {
-			_, err := s.Service.Inbound.AddSource(ctx, 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: name, APIKey: listKey}, time.Now())
+			_, err := s.Service.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: name, APIKey: listKey}, time.Now())
 			must(t, err)
 		}
 		other, err := s.Service.Ledger.CreateAccount(ctx, "Quán Hoa", time.Now())

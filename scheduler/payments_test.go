@@ -21,6 +21,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/scheduler"
 )
@@ -34,7 +35,7 @@ func (s *installation) feed(t *testing.T, f alert.PaymentFeed) {
 }
 
 // pay records a payment whose content names n.
-func (s *installation) pay(t *testing.T, n int, in app.Incoming) {
+func (s *installation) pay(t *testing.T, n int, in inbound.Incoming) {
 	t.Helper()
 	in.EventID, in.Gateway, in.AccountNumber = fmt.Sprint("p", n), "ACB", "19354957"
 	if in.Time.IsZero() {
@@ -105,13 +106,13 @@ func TestPaymentsComeFast(t *testing.T) {
 		s := openWith(t, newFile(t), nil, c)
 		s.feed(t, alert.PaymentFeed{Content: true})
 		s.start(t)
-		s.pay(t, 0, app.Incoming{Content: "DH12 tu 0123456789 Nguyen #0#"})
+		s.pay(t, 0, inbound.Incoming{Content: "DH12 tu 0123456789 Nguyen #0#"})
 		time.Sleep(1100 * time.Millisecond)
 		if got := c.sent(); len(got) != 1 || !strings.HasPrefix(got[0], "+1,000\u00a0₫ · ACB ··4957 · ") || !strings.Contains(got[0], "DH12 tu …6789 Nguyen") {
 			t.Fatalf("the first payment was not told at once: %q", got)
 		}
 		for n := 1; n < 1000; n++ {
-			s.pay(t, n, app.Incoming{})
+			s.pay(t, n, inbound.Incoming{})
 			time.Sleep(60 * time.Millisecond)
 		}
 		time.Sleep(5 * time.Minute)
@@ -139,7 +140,7 @@ func TestPaymentsWhileDown(t *testing.T) {
 		c.answerBy(func(int) (int, string) {
 			return 429, `{"ok":false,"description":"Too Many Requests","parameters":{"retry_after":40}}`
 		})
-		s.pay(t, 0, app.Incoming{})
+		s.pay(t, 0, inbound.Incoming{})
 		time.Sleep(39 * time.Second)
 		if got := c.sent(); len(got) != 1 {
 			t.Fatalf("%d tries within the time that Telegram asked for", len(got))
@@ -154,7 +155,7 @@ func TestPaymentsWhileDown(t *testing.T) {
 			t.Errorf("%+v", list)
 		}
 		for n := 1; n <= 300; n++ {
-			s.pay(t, n, app.Incoming{})
+			s.pay(t, n, inbound.Incoming{})
 		}
 		s.crash(t)
 		time.Sleep(24 * time.Hour)
@@ -193,9 +194,9 @@ func TestPaymentsKilledBetween(t *testing.T) {
 		}))
 		s.feed(t, alert.PaymentFeed{Content: true})
 		s.start(t)
-		s.pay(t, 0, app.Incoming{})
+		s.pay(t, 0, inbound.Incoming{})
 		<-reached
-		s.pay(t, 1, app.Incoming{})
+		s.pay(t, 1, inbound.Incoming{})
 		s.crash(t)
 		hold = false
 		s = openWith(t, path, nil, c)
@@ -215,40 +216,40 @@ func TestPaymentFilter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChat()
 		s := openWith(t, newFile(t), nil, c)
-		s.pay(t, 0, app.Incoming{Amount: 9000, Type: app.Out})
+		s.pay(t, 0, inbound.Incoming{Amount: 9000, Type: app.Out})
 		s.feed(t, alert.PaymentFeed{Type: app.Out, Least: 5000})
 		s.start(t)
-		s.pay(t, 1, app.Incoming{Amount: 9000})
-		s.pay(t, 2, app.Incoming{Amount: 4999, Type: app.Out})
-		s.pay(t, 3, app.Incoming{Amount: 5000, Type: app.Out, Content: "secret"})
+		s.pay(t, 1, inbound.Incoming{Amount: 9000})
+		s.pay(t, 2, inbound.Incoming{Amount: 4999, Type: app.Out})
+		s.pay(t, 3, inbound.Incoming{Amount: 5000, Type: app.Out, Content: "secret"})
 		time.Sleep(5 * time.Second)
 		if got := c.sent(); len(got) != 1 || !strings.HasPrefix(got[0], "−5,000\u00a0₫") || strings.Contains(got[0], "secret") {
 			t.Fatalf("%q", got)
 		}
 		other := s.Link("MB", "777")
 		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, alert.PaymentFeed{On: true, BankAccountID: other.ID, Content: true}))
-		s.pay(t, 4, app.Incoming{})
+		s.pay(t, 4, inbound.Incoming{})
 		time.Sleep(5 * time.Second)
 		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, alert.PaymentFeed{On: true, Content: true}))
 		time.Sleep(5 * time.Second)
 		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, alert.PaymentFeed{}))
-		s.pay(t, 5, app.Incoming{})
+		s.pay(t, 5, inbound.Incoming{})
 		time.Sleep(5 * time.Second)
 		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, alert.PaymentFeed{On: true, Content: true}))
 		banks, err := s.Service.Ledger.BankAccounts(t.Context(), 1)
 		must(t, err)
 		_, err = s.Service.Ledger.ToggleBankAccount(t.Context(), 1, banks[0].ID, time.Now())
 		must(t, err)
-		s.pay(t, 6, app.Incoming{})
+		s.pay(t, 6, inbound.Incoming{})
 		time.Sleep(5 * time.Second)
 		_, err = s.Service.Ledger.ToggleBankAccount(t.Context(), 1, banks[0].ID, time.Now())
 		must(t, err)
-		s.pay(t, 7, app.Incoming{})
+		s.pay(t, 7, inbound.Incoming{})
 		time.Sleep(5500 * time.Millisecond) // between two looks of the feed, which must not see the ninth as a call
-		s.pay(t, 8, app.Incoming{Time: time.Now().Add(-8 * 24 * time.Hour)})
-		s.pay(t, 9, app.Incoming{})
+		s.pay(t, 8, inbound.Incoming{Time: time.Now().Add(-8 * 24 * time.Hour)})
+		s.pay(t, 9, inbound.Incoming{})
 		apptest.Exec(t, s.Path, `UPDATE transactions SET channel = 'file' WHERE content = '#9#'`)
-		s.pay(t, 10, app.Incoming{Time: time.Now().Add(-6 * 24 * time.Hour)})
+		s.pay(t, 10, inbound.Incoming{Time: time.Now().Add(-6 * 24 * time.Hour)})
 		time.Sleep(5 * time.Second)
 		if got := fmt.Sprint(numbers(c.sent())); got != "[7 10]" {
 			t.Errorf("told: %s", got)
@@ -336,7 +337,7 @@ func TestFeedChangesDuringALook(t *testing.T) {
 				set := func(f alert.PaymentFeed) {
 					must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, f))
 				}
-				c.change(set, func(n int) { s.pay(t, n, app.Incoming{}) })
+				c.change(set, func(n int) { s.pay(t, n, inbound.Incoming{}) })
 			}
 			now := time.Now()
 			for range 3 { // looks, of which the first one meets the change

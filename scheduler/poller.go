@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 )
 
@@ -57,18 +58,18 @@ func NewPoller(policy *app.TargetPolicy, zone *time.Location, version string, tr
 }
 
 // Poll reads the next page of a source's list, as services.Config says.
-func (p *Poller) Poll(ctx context.Context, source app.Source, progress string, now time.Time) (app.PolledPage, error) {
+func (p *Poller) Poll(ctx context.Context, source inbound.Source, progress string, now time.Time) (inbound.PolledPage, error) {
 	kind, _ := provider.Find(source.Provider)
 	if kind.List == nil {
-		return app.PolledPage{}, unreadable("source kind %s has no list that is known", source.Provider)
+		return inbound.PolledPage{}, unreadable("source kind %s has no list that is known", source.Provider)
 	}
 	question := kind.List.Ask(source, progress, now, p.zone)
 	body, err := p.get(ctx, kind.List, source, question.Query, now)
 	if err != nil {
 		if question.Otherwise != "" && refusesRequest(err) {
-			return app.PolledPage{Progress: question.Otherwise, More: true}, nil
+			return inbound.PolledPage{Progress: question.Otherwise, More: true}, nil
 		}
-		return app.PolledPage{}, err
+		return inbound.PolledPage{}, err
 	}
 	return question.Read(body)
 }
@@ -85,13 +86,13 @@ func refusesRequest(err error) bool {
 	return errors.As(err, &status) && (status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusUnprocessableEntity)
 }
 
-func unreadable(format string, args ...any) *app.PollError {
-	return &app.PollError{Fault: app.PollUnreadable, Err: fmt.Errorf(format, args...)}
+func unreadable(format string, args ...any) *inbound.PollError {
+	return &inbound.PollError{Fault: inbound.PollUnreadable, Err: fmt.Errorf(format, args...)}
 }
 
 // get asks for a page of a source's list, when it is its turn. The API key stands
 // in the Authorization header and nowhere else.
-func (p *Poller) get(ctx context.Context, list *provider.List, source app.Source, query url.Values, now time.Time) ([]byte, error) {
+func (p *Poller) get(ctx context.Context, list *provider.List, source inbound.Source, query url.Values, now time.Time) ([]byte, error) {
 	base := strings.TrimSuffix(cmp.Or(source.APIURL, list.Base), path.Dir(list.Path)) // with or without the version
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+list.Path+"?"+query.Encode(), nil)
 	if err != nil {
@@ -121,11 +122,13 @@ func (p *Poller) get(ctx context.Context, list *provider.List, source app.Source
 	return body, nil
 }
 
-func unreachable(err error) error { return &app.PollError{Fault: app.PollUnreachable, Err: err} }
+func unreachable(err error) error {
+	return &inbound.PollError{Fault: inbound.PollUnreachable, Err: err}
+}
 
 func faultOf(response *http.Response, now time.Time) error {
-	fault := &app.PollError{Fault: app.PollFaultOf(response.StatusCode), Err: statusError(response.StatusCode)}
-	if fault.Fault == app.PollRateLimited || fault.Fault == app.PollUnreachable {
+	fault := &inbound.PollError{Fault: inbound.PollFaultOf(response.StatusCode), Err: statusError(response.StatusCode)}
+	if fault.Fault == inbound.PollRateLimited || fault.Fault == inbound.PollUnreachable {
 		fault.RetryAfter = retryAfter(response.Header, now)
 	}
 	return fault

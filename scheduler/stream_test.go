@@ -16,6 +16,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/app/stream"
 	"baoco/scheduler"
@@ -137,7 +138,7 @@ func TestStream(t *testing.T) {
 		b := &broker{answer: keepAll}
 		s := streaming(t, path, b)
 		for i := range 601 {
-			s.pay(t, i+1, app.Incoming{})
+			s.pay(t, i+1, inbound.Incoming{})
 		}
 		since := int64(0)
 		st := s.stream(t, stream.StreamCreate{SinceID: &since, Credentials: stream.BrokerCredentials{Username: "shop", Password: "s3cret"}})
@@ -148,7 +149,7 @@ func TestStream(t *testing.T) {
 			t.Errorf("the broker is %+v", to)
 		}
 		began := time.Now()
-		s.pay(t, 602, app.Incoming{Type: app.Out})
+		s.pay(t, 602, inbound.Incoming{Type: app.Out})
 		synctest.Wait()
 		wantIDs(t, b.ids(601), from(602, 602))
 		if took := time.Since(began); took != 0 {
@@ -161,8 +162,8 @@ func TestStream(t *testing.T) {
 		}
 
 		// A stop settles what was published a moment before.
-		s.pay(t, 603, app.Incoming{})
-		s.pay(t, 604, app.Incoming{})
+		s.pay(t, 603, inbound.Incoming{})
+		s.pay(t, 604, inbound.Incoming{})
 		synctest.Wait()
 		s.close(t)
 		s = streaming(t, path, b)
@@ -189,12 +190,12 @@ func TestStreamBrokerAway(t *testing.T) {
 		s := streaming(t, path, b)
 		st := s.stream(t, stream.StreamCreate{})
 		began := time.Now()
-		s.pay(t, 1, app.Incoming{})
+		s.pay(t, 1, inbound.Incoming{})
 		for i := range 600 {
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if i%100 == 0 {
-				s.pay(t, 100+i, app.Incoming{})
+				s.pay(t, 100+i, inbound.Incoming{})
 			}
 		}
 		synctest.Wait()
@@ -248,7 +249,7 @@ func TestStreamKeptInPart(t *testing.T) {
 		}}
 		s := streaming(t, path, b)
 		for i := range 20 {
-			s.pay(t, i+1, app.Incoming{})
+			s.pay(t, i+1, inbound.Incoming{})
 		}
 		since := int64(0)
 		st := s.stream(t, stream.StreamCreate{SinceID: &since})
@@ -261,7 +262,7 @@ func TestStreamKeptInPart(t *testing.T) {
 		// One that keeps something each time isn't waited for longer and longer.
 		b.answerBy(func([]stream.StreamMessage) (int, error) { return 1, errors.New("it broke") })
 		for i := range 10 {
-			s.pay(t, 21+i, app.Incoming{})
+			s.pay(t, 21+i, inbound.Incoming{})
 		}
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
@@ -276,7 +277,7 @@ func attempting(t *testing.T, path string) (*broker, *installation, stream.Strea
 	b := &broker{}
 	s := streaming(t, path, b)
 	st := s.stream(t, stream.StreamCreate{})
-	s.pay(t, 1, app.Incoming{})
+	s.pay(t, 1, inbound.Incoming{})
 	time.Sleep(2 * time.Second)
 	if b.calls() != 1 {
 		t.Fatalf("%d attempts", b.calls())
@@ -389,9 +390,9 @@ func TestStreamChanged(t *testing.T) {
 		s.stream(t, stream.StreamCreate{Type: app.WebhookOut})
 		s.stream(t, stream.StreamCreate{BankAccountID: other.ID})
 		for i := range 5 {
-			s.pay(t, i+1, app.Incoming{})
+			s.pay(t, i+1, inbound.Incoming{})
 		}
-		s.pay(t, 6, app.Incoming{Type: app.Out})
+		s.pay(t, 6, inbound.Incoming{Type: app.Out})
 		time.Sleep(1100 * time.Millisecond)
 		synctest.Wait()
 		if got := b.ids(0); len(got) != 7 || got[6] != "6" {
@@ -409,7 +410,7 @@ func TestStreamChanged(t *testing.T) {
 		time.Sleep(2 * time.Second) // settled
 		synctest.Wait()
 		must(t, second(s.Service.Streams.ToggleStream(ctx, 1, all.ID, time.Now())))
-		s.pay(t, 7, app.Incoming{})
+		s.pay(t, 7, inbound.Incoming{})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if got := b.ids(7); len(got) != 0 {
@@ -449,7 +450,7 @@ func TestStreamChanged(t *testing.T) {
 				t.Errorf("%d publishers were opened for %+v", len(b.opened)-opened, change)
 			}
 		}
-		_, _, err := s.Service.Inbound.RecordByHand(ctx, 1, app.Incoming{EventID: "other", Gateway: "VCB", AccountNumber: "0011002200", Type: app.In, Amount: 8}, nil, app.IdempotencyKey{}, time.Now())
+		_, _, err := s.Service.Inbound.RecordByHand(ctx, 1, inbound.Incoming{EventID: "other", Gateway: "VCB", AccountNumber: "0011002200", Type: app.In, Amount: 8}, nil, app.IdempotencyKey{}, time.Now())
 		must(t, err)
 		synctest.Wait()
 		wantIDs(t, b.ids(11), []string{"8", "8"})
@@ -457,7 +458,7 @@ func TestStreamChanged(t *testing.T) {
 			t.Errorf("of the other bank account: %q", at)
 		}
 		must(t, s.Service.Streams.DeleteStream(ctx, 1, all.ID, time.Now()))
-		s.pay(t, 9, app.Incoming{})
+		s.pay(t, 9, inbound.Incoming{})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if got := b.ids(13); len(got) != 0 {
@@ -483,7 +484,7 @@ func TestStreamMovedToWhereItIs(t *testing.T) {
 		st := s.stream(t, stream.StreamCreate{})
 		time.Sleep(2 * time.Second)
 		for id := range 2 { // the first is settled at once, the second within a second
-			s.pay(t, id+1, app.Incoming{})
+			s.pay(t, id+1, inbound.Incoming{})
 			time.Sleep(100 * time.Millisecond)
 			synctest.Wait()
 		}
@@ -500,7 +501,7 @@ func TestStreamMovedToWhereItIs(t *testing.T) {
 			t.Errorf("at the end the position is %d", position)
 		}
 		must(t, second(s.Service.Streams.UpdateStream(t.Context(), 1, st.ID, stream.StreamUpdate{SinceID: new(int64(2))}, time.Now())))
-		s.pay(t, 3, app.Incoming{})
+		s.pay(t, 3, inbound.Incoming{})
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		wantIDs(t, b.ids(3), from(3, 3)) // once
@@ -518,12 +519,12 @@ func TestStreamSettledEachSecond(t *testing.T) {
 			return len(messages), nil
 		}}
 		s := streaming(t, path, b)
-		im, err := s.Service.Inbound.NewImport(t.Context(), app.ImportOptions{AccountID: 1, File: "a.csv"})
+		im, err := s.Service.Inbound.NewImport(t.Context(), inbound.ImportOptions{AccountID: 1, File: "a.csv"})
 		must(t, err)
 		for batch := range 5 {
-			var rows []app.Incoming
+			var rows []inbound.Incoming
 			for i := range stream.StreamRead {
-				rows = append(rows, app.Incoming{EventID: fmt.Sprint(batch, "-", i), Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: int64(1 + i), Time: time.Now()})
+				rows = append(rows, inbound.Incoming{EventID: fmt.Sprint(batch, "-", i), Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: int64(1 + i), Time: time.Now()})
 			}
 			must(t, second(im.Add(t.Context(), rows, time.Now())))
 		}
@@ -539,7 +540,7 @@ func TestStreamSettledEachSecond(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		b.answerBy(keepAll)
 		for id := range 2 { // the first is settled at once
-			s.pay(t, id+1, app.Incoming{})
+			s.pay(t, id+1, inbound.Incoming{})
 			time.Sleep(550 * time.Millisecond)
 			synctest.Wait()
 		}
@@ -559,11 +560,11 @@ func TestStreamSettledAtTheEnd(t *testing.T) {
 		st := s.stream(t, stream.StreamCreate{})
 		time.Sleep(2 * time.Second)
 		for id := range 2 {
-			s.pay(t, id+1, app.Incoming{})
+			s.pay(t, id+1, inbound.Incoming{})
 			synctest.Wait()
 		}
 		b.answerBy(nil) // it hangs
-		s.pay(t, 3, app.Incoming{})
+		s.pay(t, 3, inbound.Incoming{})
 		synctest.Wait()
 		if position := s.state(t, st.ID).Position; b.calls() != 3 || position != 1 {
 			t.Fatalf("after %d attempts the position is %d", b.calls(), position)
@@ -598,7 +599,7 @@ func TestStreamStorageAway(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		faulty.away.Store(true)
 		before := faulty.asked.Load()
-		s.pay(t, 1, app.Incoming{})
+		s.pay(t, 1, inbound.Incoming{})
 		time.Sleep(10 * time.Second)
 		if asked := faulty.asked.Load() - before; asked < 9 || asked > 12 || b.calls() != 0 || s.log.String() != "" {
 			t.Errorf("in ten seconds it asked %d times, and the log says:\n%s", asked, s.log)
@@ -622,7 +623,7 @@ func TestStreamSettlementFails(t *testing.T) {
 			faulty.refused.Store(!inDoubt)
 			faulty.inDoubt.Store(inDoubt)
 			for id, pause := range []time.Duration{0, 3 * time.Second, 3 * time.Second} {
-				s.pay(t, id+1, app.Incoming{})
+				s.pay(t, id+1, inbound.Incoming{})
 				time.Sleep(pause)
 				synctest.Wait()
 			}
@@ -653,7 +654,7 @@ func TestStreamFailsAcrossRestart(t *testing.T) {
 		b := &broker{answer: refuse}
 		s := streaming(t, path, b)
 		st := s.stream(t, stream.StreamCreate{})
-		s.pay(t, 1, app.Incoming{})
+		s.pay(t, 1, inbound.Incoming{})
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		st = s.state(t, st.ID)
@@ -696,7 +697,7 @@ func TestStreamWithoutItsSecret(t *testing.T) {
 		now := app.ActingAs(t.Context(), apptest.Unnamed())
 		must(t, second(sqlitestore.ReplaceKey(now, path, time.Now())))
 		s = streaming(t, path, b)
-		s.pay(t, 1, app.Incoming{})
+		s.pay(t, 1, inbound.Incoming{})
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		if st = s.state(t, st.ID); !st.SecretLost || len(b.opened) != 0 {
@@ -723,18 +724,18 @@ func TestStreamMovedAtOnce(t *testing.T) {
 			s := streaming(t, path, b)
 			st := s.stream(t, stream.StreamCreate{})
 			for i := range stream.StreamRead { // more than is sent again in one attempt
-				s.pay(t, i+1, app.Incoming{})
+				s.pay(t, i+1, inbound.Incoming{})
 			}
 			time.Sleep(2 * time.Second)
-			s.pay(t, stream.StreamRead+1, app.Incoming{})
+			s.pay(t, stream.StreamRead+1, inbound.Incoming{})
 			synctest.Wait() // settled; what follows within a second isn't
 			b.answerBy(answer)
-			row := func(id string, amount int64) app.Incoming {
-				return app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: amount, Time: time.Now()}
+			row := func(id string, amount int64) inbound.Incoming {
+				return inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: amount, Time: time.Now()}
 			}
-			im, err := s.Service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: 1, File: "a.csv"})
+			im, err := s.Service.Inbound.NewImport(ctx, inbound.ImportOptions{AccountID: 1, File: "a.csv"})
 			must(t, err)
-			r, err := im.Add(ctx, []app.Incoming{row("i1", 5), row("i2", 6)}, time.Now())
+			r, err := im.Add(ctx, []inbound.Incoming{row("i1", 5), row("i2", 6)}, time.Now())
 			if must(t, err); r.Recorded != 2 {
 				t.Fatalf("of the file %+v", r)
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/app/stream"
 
@@ -21,7 +22,7 @@ func (h *history) orders() {
 }
 
 // paid is a transaction on a bank account with a content.
-func (h *history) paid(account, content string) app.Incoming {
+func (h *history) paid(account, content string) inbound.Incoming {
 	e := h.elements(1, account)[0]
 	e.Content = content
 	return e
@@ -34,18 +35,18 @@ func TestCodeStays(t *testing.T) {
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	ctx := t.Context()
-	bodies := func(r app.Recording) (list []string) {
+	bodies := func(r inbound.Recording) (list []string) {
 		for _, o := range r.Ready {
 			list = append(list, string(o.Payload.Unsigned()))
 		}
 		return list
 	}
-	before := bodies(h.record([]app.Incoming{h.paid("1000", "DH001233")}))
+	before := bodies(h.record([]inbound.Incoming{h.paid("1000", "DH001233")}))
 	h.orders()
-	with := bodies(h.record([]app.Incoming{h.paid("1000", "ck dh-001234")}))
-	without := bodies(h.record([]app.Incoming{h.paid("1000", "DH001234 DH001235")}))
+	with := bodies(h.record([]inbound.Incoming{h.paid("1000", "ck dh-001234")}))
+	without := bodies(h.record([]inbound.Incoming{h.paid("1000", "DH001234 DH001235")}))
 	must(t, h.service.Ledger.DeleteCodePattern(ctx, 1, 1, time.Now()))
-	after := bodies(h.record([]app.Incoming{h.paid("1000", "DH001236")}))
+	after := bodies(h.record([]inbound.Incoming{h.paid("1000", "DH001236")}))
 	for i, c := range []struct {
 		bodies []string
 		end    string
@@ -87,7 +88,7 @@ func TestCodeOfCutContent(t *testing.T) {
 		strings.Repeat("đ ", 996) + "DH001234567": "",
 		strings.Repeat("a ", 995) + "DH001234":    "DH001234",
 	} {
-		r := h.record([]app.Incoming{h.paid("1000", content)})
+		r := h.record([]inbound.Incoming{h.paid("1000", content)})
 		if got := r.Ready[0].Payload.Code; got != (app.PaymentCode{Text: want, Read: true}) {
 			t.Errorf("a content of %d bytes: %+v, want %q", len(content), got, want)
 		}
@@ -133,7 +134,7 @@ func TestLimitedToCodes(t *testing.T) {
 		{"1002", "XDH001234", []string{"two accounts"}},
 		{"1001", "", nil},
 	} {
-		r := h.record([]app.Incoming{h.paid(c.account, c.content)})
+		r := h.record([]inbound.Incoming{h.paid(c.account, c.content)})
 		got := map[string]bool{}
 		for _, o := range r.Ready {
 			if name := names[o.WebhookID]; name != "" {
@@ -154,7 +155,7 @@ func TestLimitedToCodes(t *testing.T) {
 		t.Errorf("the stream has %+v up to %d", list, passed)
 	}
 	// An import is taken back but for what the stream sends.
-	id, _ := h.imports("a.csv", false, []app.Incoming{h.paid("1000", "DH001299"), h.paid("1000", "none"), h.paid("1000", "DH00129")})
+	id, _ := h.imports("a.csv", false, []inbound.Incoming{h.paid("1000", "DH001299"), h.paid("1000", "none"), h.paid("1000", "DH00129")})
 	if u, err := h.service.Inbound.Undoable(ctx, 1, id, h.now); err != nil || u.ToldCount != 1 {
 		t.Errorf("%d of the import count as sent, want 1; %v", u.ToldCount, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // credentials are the API keys, counter links and sources in memory, because
@@ -18,10 +19,10 @@ type credentials struct {
 	counters map[[32]byte]app.CounterLink
 
 	// The sources in use by id, and by each of the names that a call may give.
-	sources   map[int64]app.Source
-	tokens    map[string]app.Source
-	bearers   map[[32]byte]app.Source
-	usernames map[string]app.Source
+	sources   map[int64]inbound.Source
+	tokens    map[string]inbound.Source
+	bearers   map[[32]byte]inbound.Source
+	usernames map[string]inbound.Source
 }
 
 const watchInterval = 400 * time.Millisecond
@@ -70,8 +71,8 @@ func (s *Store) loadCredentials(ctx context.Context) error {
 	if d := s.credentials.Load(); d != nil && d.version == version {
 		return nil
 	}
-	d := &credentials{version: version, sources: map[int64]app.Source{}, tokens: map[string]app.Source{}, usernames: map[string]app.Source{}}
-	var sources []app.Source
+	d := &credentials{version: version, sources: map[int64]inbound.Source{}, tokens: map[string]inbound.Source{}, usernames: map[string]inbound.Source{}}
+	var sources []inbound.Source
 	_, d.keys, err = readByHash(ctx, s, scanAPIKey, `SELECT hash, `+apiKeyColumns+` FROM api_keys WHERE revoked_at IS NULL`)
 	if err == nil {
 		_, d.counters, err = readByHash(ctx, s, scanCounterLink, `SELECT hash, `+counterLinkColumns+` FROM counter_links WHERE revoked_at IS NULL`)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/sqlitestore"
 )
 
@@ -19,7 +20,7 @@ func TestExamineSearchIndex(t *testing.T) {
 	h := newHistory(t, path, 3)
 	defer h.store.Close()
 	for i, content := range []string{"Thanh toán đơn DH1", "ab", "", "two\nlines\x00and NUL", "💰💰💰 emoji", `quo"te' OR 1`, "same same same", "same same", "🇻🇳"} {
-		_, _, err := h.service.Inbound.RecordByHand(ctx, 1, app.Incoming{
+		_, _, err := h.service.Inbound.RecordByHand(ctx, 1, inbound.Incoming{
 			EventID: fmt.Sprint("odd", i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5, Content: content, Number: fmt.Sprint("ODD", i), Time: h.now,
 		}, nil, app.IdempotencyKey{}, h.now)
 		must(t, err)
@@ -70,9 +71,9 @@ func TestExamineSearchIndex(t *testing.T) {
 			}
 		}
 		// Beside it money is recorded as ever.
-		_, err := h.service.Inbound.RecordTransactions(ctx, app.InboundCall{
+		_, err := h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{
 			AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
-			Elements: []app.Incoming{{EventID: c.damage, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5, Content: "more", Time: h.now}},
+			Elements: []inbound.Incoming{{EventID: c.damage, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5, Content: "more", Time: h.now}},
 		})
 		must(t, err)
 		_, _ = h.store.IndexSearch(ctx)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // Write runs fn in the next commit, with what runs a statement in it.
@@ -116,12 +116,12 @@ func (s *Store) ReadQueries() (queries []string) {
 }
 
 // Fail runs a statement, records a call and then fails with why, in one work.
-func (s *Store) Fail(ctx context.Context, query string, call app.InboundCall, why error) error {
+func (s *Store) Fail(ctx context.Context, query string, call inbound.InboundCall, why error) error {
 	return s.write(ctx, func(tx *tx) error {
 		if err := tx.exec(query); err != nil {
 			return err
 		}
-		if _, _, err := recordInbound(tx, call, time.UTC, app.Recording{}); err != nil {
+		if _, _, err := recordInbound(tx, call, time.UTC, inbound.Recording{}); err != nil {
 			return err
 		}
 		return why

@@ -13,6 +13,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/fold"
+	"baoco/app/inbound"
 	"baoco/sqlitestore"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -72,7 +73,7 @@ func TestHistoryEqualsAScan(t *testing.T) {
 func (h *history) recordWords(random *rand.Rand, round int) {
 	h.t.Helper()
 	source := h.sources[round%len(h.sources)] // the order of commits must not decide how many rows an account has
-	call := app.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now}
+	call := inbound.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now}
 	for i := range 500 {
 		n := round*500 + i
 		content := fmt.Sprintf("Đơn hàng %d của", random.IntN(100))
@@ -82,7 +83,7 @@ func (h *history) recordWords(random *rand.Rand, round int) {
 		case random.IntN(400) == 0:
 			content += " khách mới 9k"
 		}
-		call.Elements = append(call.Elements, app.Incoming{
+		call.Elements = append(call.Elements, inbound.Incoming{
 			EventID: fmt.Sprint("w", n), Gateway: "ACB", AccountNumber: fmt.Sprint("100", random.IntN(3)), Number: fmt.Sprint("FT", n),
 			Type: []app.Direction{app.In, app.Out}[random.IntN(2)], Amount: 1000 * (1 + random.Int64N(50)), Content: content, Time: h.now,
 		})

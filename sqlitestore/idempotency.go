@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // keptResult is the result of a request with an idempotency key, from which the same
 // answer is made again.
 type keptResult struct {
 	result  int64
-	outcome app.Outcome
+	outcome inbound.Outcome
 }
 
 // earlier finds the result of an earlier request with the same idempotency key. If that

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/sqlitestore"
 )
 
@@ -37,10 +38,10 @@ func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
 	path := create(t)
 	h := newHistory(t, path, 3)
 	defer h.store.Close()
-	once := func(source app.Source, id string) (event, attempt, transaction int64) {
+	once := func(source inbound.Source, id string) (event, attempt, transaction int64) {
 		t.Helper()
-		r, err := h.service.Inbound.RecordTransactions(ctx, app.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
-			Elements: []app.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1000, Time: h.now}}})
+		r, err := h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
+			Elements: []inbound.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1000, Time: h.now}}})
 		must(t, err)
 		for _, o := range r.Ready {
 			a, err := h.service.Deliveries.Settle(ctx, o, app.Result{StartedAt: h.now, StatusCode: 500, Error: app.ErrorHTTPStatus, Detail: app.Detail{Text: "of " + id}})
@@ -74,7 +75,7 @@ func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
 	if p, err := h.service.Ledger.TransactionOrigin(ctx, 1, transaction); err != nil || p.InboundEventID != 0 {
 		t.Errorf("it comes from the event %d, %v", p.InboundEventID, err)
 	}
-	known, err := h.store.KnownEvents(ctx, 1, []app.EventRef{{SourceID: mine.ID, Channel: app.ChannelCall, EventID: "first"}})
+	known, err := h.store.KnownEvents(ctx, 1, []inbound.EventRef{{SourceID: mine.ID, Channel: app.ChannelCall, EventID: "first"}})
 	if err != nil || known[0].TransactionID != transaction || known[0].TransactionEvent != 0 {
 		t.Errorf("it is known as %+v, %v", known[0], err)
 	}
@@ -151,7 +152,7 @@ func TestRestoreLeavesAGap(t *testing.T) {
 		}
 		h.reopen(path)
 		since, at := before["transactions"], h.now.Add(time.Minute)
-		tx, _, err := h.service.Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint("after ", since), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1, Time: at}, nil, app.IdempotencyKey{}, at)
+		tx, _, err := h.service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint("after ", since), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1, Time: at}, nil, app.IdempotencyKey{}, at)
 		must(t, err)
 		page, err := h.service.Ledger.Transactions(t.Context(), 1, app.TransactionFilter{SinceID: &since, Page: app.Page{Number: 1, Size: 20}})
 		must(t, err)
@@ -166,14 +167,14 @@ func TestRefusedCallsOverAGap(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, create(t), 2)
 	defer h.store.Close()
-	for i := range app.KeptRefusedCalls + 20 {
+	for i := range inbound.KeptRefusedCalls + 20 {
 		if i == 150 {
 			h.skipIDs()
 		}
-		h.store.NoteRefusedCall(app.RefusedCall{SourceID: h.sources[0].ID, ReceivedAt: h.now})
+		h.store.NoteRefusedCall(inbound.RefusedCall{SourceID: h.sources[0].ID, ReceivedAt: h.now})
 		must(t, h.store.Probe(t.Context())) // it is written: the queue is bounded
 		calls, err := h.store.RefusedCalls(t.Context(), 1, 0, false, 1000)
-		if want := min(i+1, app.KeptRefusedCalls); err != nil || len(calls) != want {
+		if want := min(i+1, inbound.KeptRefusedCalls); err != nil || len(calls) != want {
 			t.Fatalf("%d refused calls are kept, want %d: %v", len(calls), want, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // keepImport adds the row of an imported file with the first transaction that it brings or
@@ -36,11 +37,11 @@ func (r *recorder) namedByImport(id int64) error {
 
 // closeImport adds the elements from first on that were recorded to the sums of the
 // file.
-func (r *recorder) closeImport(first int, recording *app.Recording) error {
+func (r *recorder) closeImport(first int, recording *inbound.Recording) error {
 	recording.ImportID = r.call.ImportID
 	var in, out app.Amounts
 	for i := first; i < len(recording.Outcomes); i++ {
-		if recording.Outcomes[i] != app.OutcomeRecorded {
+		if recording.Outcomes[i] != inbound.OutcomeRecorded {
 			continue
 		}
 		e, sum := r.call.Elements[i], &in
@@ -59,13 +60,13 @@ func (r *recorder) closeImport(first int, recording *app.Recording) error {
 const importColumns = `id, file, in_count, in_amount, out_count, out_amount, imported_at, undone_at,
 	iif(undone_at IS NULL, 0, (SELECT count(*) FROM transactions t INDEXED BY transactions_import WHERE t.import_id = imports.id))`
 
-func scanImport(row scanner) (app.ImportedFile, error) {
-	var f app.ImportedFile
+func scanImport(row scanner) (inbound.ImportedFile, error) {
+	var f inbound.ImportedFile
 	err := row.Scan(&f.ID, &f.File, &f.In.Count, &f.In.Total, &f.Out.Count, &f.Out.Total, secondsInto(&f.At), secondsInto(&f.UndoneAt), &f.Kept)
 	return f, err
 }
 
-func (s *Store) Imports(ctx context.Context, accountID int64, page app.Page) ([]app.ImportedFile, error) {
+func (s *Store) Imports(ctx context.Context, accountID int64, page app.Page) ([]inbound.ImportedFile, error) {
 	return readAll(ctx, s, scanImport, `SELECT `+importColumns+` FROM imports WHERE account_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`, accountID, page.Size, page.Offset())
 }
 
@@ -84,10 +85,10 @@ const otherImport = `(SELECT min(x.import_id) FROM import_repeats x JOIN imports
 // attemptsEnd is how long a delivery may be in flight after its webhook was deleted.
 const attemptsEnd = time.Minute
 
-func (s *Store) Undoable(ctx context.Context, accountID, id int64, now time.Time) (u app.Undoing, err error) {
+func (s *Store) Undoable(ctx context.Context, accountID, id int64, now time.Time) (u inbound.Undoing, err error) {
 	u.File, err = scanImport(s.queryRow(ctx, `SELECT `+importColumns+` FROM imports WHERE id = ? AND account_id = ?`, id, accountID))
 	if err != nil {
-		return u, storageError(noRowsAs(err, app.ErrNoImport))
+		return u, storageError(noRowsAs(err, inbound.ErrNoImport))
 	}
 	rows, err := s.query(ctx, `SELECT t.id, t.type, t.amount, t.occurred_at, `+notifiedShop+`, `+namedElsewhere+` OR `+otherImport+` IS NOT NULL
 		FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 ORDER BY t.id`, id, now.Add(-attemptsEnd).Unix())
@@ -148,7 +149,7 @@ func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone
 		if err := removeTransactions(tx, accountID, list); err != nil {
 			return 0, err
 		}
-		r := &recorder{tx: tx, zone: zone, now: now, call: app.InboundCall{AccountID: accountID}}
+		r := &recorder{tx: tx, zone: zone, now: now, call: inbound.InboundCall{AccountID: accountID}}
 		return last, r.judgeWithout(list)
 	})
 }

@@ -10,14 +10,15 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/stream"
 )
 
 // rows are those of a statement file: from first on, money in and out by turns,
 // over some days.
-func (h *history) rows(first, n int) (list []app.Incoming) {
+func (h *history) rows(first, n int) (list []inbound.Incoming) {
 	for i := first; i < first+n; i++ {
-		e := app.Incoming{AccountNumber: h.banks[0].AccountNumber, Gateway: "ACB", Type: app.In, Amount: int64(1000 + i), Content: fmt.Sprint("CHUYEN TIEN DH", i),
+		e := inbound.Incoming{AccountNumber: h.banks[0].AccountNumber, Gateway: "ACB", Type: app.In, Amount: int64(1000 + i), Content: fmt.Sprint("CHUYEN TIEN DH", i),
 			Number: fmt.Sprint("FT", i), Time: h.now.Add(-time.Duration(i%5) * 24 * time.Hour)}
 		if i%3 == 0 {
 			e.Type = app.Out
@@ -28,9 +29,9 @@ func (h *history) rows(first, n int) (list []app.Incoming) {
 }
 
 // imports adds a file in batches and gives its id.
-func (h *history) imports(file string, notify bool, rows []app.Incoming) (id int64, recorded int) {
+func (h *history) imports(file string, notify bool, rows []inbound.Incoming) (id int64, recorded int) {
 	h.t.Helper()
-	in, err := h.service.Inbound.NewImport(context.Background(), app.ImportOptions{AccountID: h.banks[0].AccountID, File: file, Notify: notify})
+	in, err := h.service.Inbound.NewImport(context.Background(), inbound.ImportOptions{AccountID: h.banks[0].AccountID, File: file, Notify: notify})
 	must(h.t, err)
 	for len(rows) > 0 {
 		n := min(len(rows), 500)
@@ -140,8 +141,8 @@ func TestUndoLeavesWhatIsKnown(t *testing.T) {
 	// The second webhook takes money in alone.
 	stays(id, 0, 10, 0)
 	for range 2 { // the provider may call again
-		r, err := h.service.Inbound.RecordTransactions(ctx, app.InboundCall{AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
-			Elements: []app.Incoming{{EventID: "e", Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 1010, Number: "FT10", Time: h.now}}})
+		r, err := h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
+			Elements: []inbound.Incoming{{EventID: "e", Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 1010, Number: "FT10", Time: h.now}}})
 		if err != nil || r.Duplicates != 1 {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -270,10 +271,10 @@ func TestUndoHandsOn(t *testing.T) {
 	h := newHistory(t, create(t), 7)
 	defer h.store.Close()
 	ctx := t.Context()
-	rows := func() []app.Incoming { // a file with ids of its own may name one twice
+	rows := func() []inbound.Incoming { // a file with ids of its own may name one twice
 		e := h.rows(1, 1)[0]
 		e.EventID = "own"
-		return []app.Incoming{e, e}
+		return []inbound.Incoming{e, e}
 	}
 	a, recorded := h.imports("a.csv", false, rows())
 	if n := h.count(`import_repeats`); recorded != 1 || n != 0 {
@@ -297,12 +298,12 @@ func TestUndoDuringImport(t *testing.T) {
 	defer h.store.Close()
 	ctx := t.Context()
 	_, recorded := h.imports("before.csv", false, h.rows(10, 1))
-	in, err := h.service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: 1, File: "a.csv"})
+	in, err := h.service.Inbound.NewImport(ctx, inbound.ImportOptions{AccountID: 1, File: "a.csv"})
 	must(t, err)
 	must(t, second(in.Add(ctx, h.rows(0, 5), h.now)))
 	must(t, h.service.Inbound.UndoImport(ctx, 1, in.ID(), h.now))
 	for _, c := range []struct {
-		rows   []app.Incoming
+		rows   []inbound.Incoming
 		undone bool
 	}{{h.rows(10, 1), true}, {h.rows(5, 5), false}} {
 		must(t, second(in.Add(ctx, c.rows, h.now)))
@@ -322,13 +323,13 @@ func TestUndoOfWhatMayBeRepeats(t *testing.T) {
 	h := newHistory(t, path, 7)
 	defer h.store.Close()
 	ctx := t.Context()
-	report := func(id, content string) app.Incoming {
-		return app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: content, Time: h.now}
+	report := func(id, content string) inbound.Incoming {
+		return inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: content, Time: h.now}
 	}
-	row := func(content string) app.Incoming { e := report("", content); return e }
-	first, _ := h.imports("a.csv", false, []app.Incoming{row("BANH MI")})
-	h.record([]app.Incoming{report("1", "TRA DA")}) // may be BANH MI
-	second, recorded := h.imports("b.csv", false, []app.Incoming{row("BANH MI"), row("CA PHE")})
+	row := func(content string) inbound.Incoming { e := report("", content); return e }
+	first, _ := h.imports("a.csv", false, []inbound.Incoming{row("BANH MI")})
+	h.record([]inbound.Incoming{report("1", "TRA DA")}) // may be BANH MI
+	second, recorded := h.imports("b.csv", false, []inbound.Incoming{row("BANH MI"), row("CA PHE")})
 	if recorded != 1 || h.count(`inbound_items WHERE state = 'may_be_repeat'`) != 1 {
 		t.Fatalf("%d recorded; %v", recorded, peek(t, path, `SELECT state, content FROM inbound_items`))
 	}
@@ -338,29 +339,29 @@ func TestUndoOfWhatMayBeRepeats(t *testing.T) {
 		t.Errorf("%v", peek(t, path, `SELECT content FROM transactions`))
 	}
 	// Now the file's row may be a repeat.
-	third, recorded := h.imports("c.csv", false, []app.Incoming{row("BANH MI")})
+	third, recorded := h.imports("c.csv", false, []inbound.Incoming{row("BANH MI")})
 	if recorded != 0 || third == 0 || h.count(`inbound_items WHERE state = 'may_be_repeat'`) != 1 {
 		t.Errorf("%d recorded by %d", recorded, third)
 	}
-	if again, recorded := h.imports("c.csv", false, []app.Incoming{row("BANH MI")}); recorded != 0 || again != 0 || h.count(`inbound_items`) != 2 {
+	if again, recorded := h.imports("c.csv", false, []inbound.Incoming{row("BANH MI")}); recorded != 0 || again != 0 || h.count(`inbound_items`) != 2 {
 		t.Errorf("imported again: %d recorded by %d; %v", recorded, again, peek(t, path, `SELECT state, content FROM inbound_items`))
 	}
 	must(t, h.service.Inbound.UndoImport(ctx, 1, third, h.now))
 	if n := h.count(`inbound_events WHERE open > 0`); n != 0 {
 		t.Errorf("%d events are open", n)
 	}
-	fourth, _ := h.imports("c.csv", false, []app.Incoming{row("BANH MI")})
+	fourth, _ := h.imports("c.csv", false, []inbound.Incoming{row("BANH MI")})
 	item := peek(t, path, `SELECT id, inbound_event_id FROM inbound_items WHERE state = 'may_be_repeat'`)
 	if len(item) != 1 {
 		t.Fatalf("the file can't be imported again: %v", item)
 	}
 	// What a person has settled stays settled.
 	s, err := h.service.Inbound.SettleRepeat(ctx, 1, item[0][1].(int64), item[0][0].(int64), 0, true, h.now)
-	if err != nil || s.Outcome != app.OutcomeDuplicate {
+	if err != nil || s.Outcome != inbound.OutcomeDuplicate {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	must(t, h.service.Inbound.UndoImport(ctx, 1, fourth, h.now))
-	h.imports("c.csv", false, []app.Incoming{row("BANH MI")})
+	h.imports("c.csv", false, []inbound.Incoming{row("BANH MI")})
 	if n := h.count(`transactions`); n != 1 || h.count(`inbound_items WHERE state IN ('may_be_repeat', 'discarded')`) != 1 {
 		t.Errorf("%d transactions; %v", n, peek(t, path, `SELECT state, content FROM inbound_items`))
 	}
@@ -407,11 +408,11 @@ func TestRemovalsAreRemembered(t *testing.T) {
 	must(t, err)
 	defer db.Close()
 	_, err = db.Exec(`WITH RECURSIVE n (i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 9 + ?)
-		INSERT INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code) SELECT 1, i, i, 1, 'IN', '' FROM n`, app.MaxRemovals)
+		INSERT INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code) SELECT 1, i, i, 1, 'IN', '' FROM n`, inbound.MaxRemovals)
 	must(t, err)
 	id, _ = h.imports("b.csv", false, h.rows(0, 5))
 	must(t, h.service.Inbound.UndoImport(t.Context(), 1, id, h.now))
-	if kept := peek(t, path, `SELECT count(DISTINCT number), min(number), max(number) FROM removed_transactions WHERE account_id = 1`); fmt.Sprint(kept) != fmt.Sprint([][]any{{int64(app.MaxRemovals), int64(11), int64(10 + app.MaxRemovals)}}) {
+	if kept := peek(t, path, `SELECT count(DISTINCT number), min(number), max(number) FROM removed_transactions WHERE account_id = 1`); fmt.Sprint(kept) != fmt.Sprint([][]any{{int64(inbound.MaxRemovals), int64(11), int64(10 + inbound.MaxRemovals)}}) {
 		t.Errorf("kept are %v", kept)
 	}
 }
@@ -421,16 +422,16 @@ func TestUndoForgetsItsOwnIDs(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, create(t), 7)
 	defer h.store.Close()
-	e := app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: "TRA DA", Time: h.now}
-	h.record([]app.Incoming{e})
+	e := inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: "TRA DA", Time: h.now}
+	h.record([]inbound.Incoming{e})
 	row := e
 	row.Content = "BANH MI"
-	file, _ := h.imports("a.csv", false, []app.Incoming{row})
+	file, _ := h.imports("a.csv", false, []inbound.Incoming{row})
 	if file == 0 || h.count(`inbound_items WHERE state = 'may_be_repeat'`) != 1 {
 		t.Fatal("the row can't be a repeat")
 	}
 	must(t, h.service.Inbound.UndoImport(t.Context(), 1, file, h.now))
-	if r := h.record([]app.Incoming{e}); r.Duplicates != 1 {
+	if r := h.record([]inbound.Incoming{e}); r.Duplicates != 1 {
 		t.Errorf("the provider called again: %+v", r)
 	}
 }

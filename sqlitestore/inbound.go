@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // errDryRun makes the writer roll a dry run back.
@@ -15,11 +16,11 @@ var errDryRun = errors.New("dry run")
 // RecordInbound records a call in one commit, or in steps where it has very many
 // elements. It returns after the last step. If a crash comes in between, the
 // provider's next call finds the first elements recorded.
-func (s *Store) RecordInbound(ctx context.Context, call app.InboundCall, zone *time.Location) (app.Recording, error) {
+func (s *Store) RecordInbound(ctx context.Context, call inbound.InboundCall, zone *time.Location) (inbound.Recording, error) {
 	if call.DryRun {
 		return s.dryRun(ctx, call, zone)
 	}
-	return inSteps(ctx, s, app.Recording{}, func(tx *tx, before app.Recording) (app.Recording, bool, error) {
+	return inSteps(ctx, s, inbound.Recording{}, func(tx *tx, before inbound.Recording) (inbound.Recording, bool, error) {
 		recording, more, err := recordInbound(tx, call, zone, before)
 		if err == nil && (call.Channel == app.ChannelHand || call.Channel == app.ChannelFile) { // a person's, not a provider's
 			err = auditRecorded(ctx, tx, call, before, recording)
@@ -30,7 +31,7 @@ func (s *Store) RecordInbound(ctx context.Context, call app.InboundCall, zone *t
 
 // auditRecorded writes the line of what somebody typed or imported, once for a file.
 // A program may record by an API key all day: that is counted.
-func auditRecorded(ctx context.Context, tx *tx, call app.InboundCall, before, recording app.Recording) error {
+func auditRecorded(ctx context.Context, tx *tx, call inbound.InboundCall, before, recording inbound.Recording) error {
 	a, _ := app.ActorOf(ctx)
 	switch {
 	case recording.Recorded == before.Recorded:
@@ -47,22 +48,22 @@ func auditRecorded(ctx context.Context, tx *tx, call app.InboundCall, before, re
 }
 
 // dryRun records a call and rolls it back.
-func (s *Store) dryRun(ctx context.Context, call app.InboundCall, zone *time.Location) (app.Recording, error) {
-	var recording app.Recording
+func (s *Store) dryRun(ctx context.Context, call inbound.InboundCall, zone *time.Location) (inbound.Recording, error) {
+	var recording inbound.Recording
 	err := s.write(ctx, func(tx *tx) (err error) {
-		if recording, _, err = recordInbound(tx, call, zone, app.Recording{}); err == nil {
+		if recording, _, err = recordInbound(tx, call, zone, inbound.Recording{}); err == nil {
 			err = tx.writeRows()
 		}
 		return cmp.Or(err, errDryRun)
 	})
 	if err != nil && !errors.Is(err, errDryRun) {
-		return app.Recording{}, err
+		return inbound.Recording{}, err
 	}
 	return recording, nil
 }
 
 // recordInbound records the elements after those of before, until the step is full.
-func recordInbound(tx *tx, call app.InboundCall, zone *time.Location, before app.Recording) (recording app.Recording, more bool, err error) {
+func recordInbound(tx *tx, call inbound.InboundCall, zone *time.Location, before inbound.Recording) (recording inbound.Recording, more bool, err error) {
 	recording = before
 	if kept, found, err := earlier(tx, call.AccountID, call.Key, call.ReceivedAt); err != nil || found {
 		recording.Count(kept.outcome, kept.result)
@@ -102,7 +103,7 @@ func recordInbound(tx *tx, call app.InboundCall, zone *time.Location, before app
 // elements records the elements after those of recording, and stops when the step
 // is full. A dry run has one step: what it has recorded must be there for the
 // elements that follow.
-func (r *recorder) elements(recording *app.Recording) (more bool, err error) {
+func (r *recorder) elements(recording *inbound.Recording) (more bool, err error) {
 	for i := len(recording.Outcomes); i < len(r.call.Elements) && !more; i++ {
 		outcome, id, err := r.element(i, r.call.Elements[i])
 		if err != nil {
@@ -138,7 +139,7 @@ func (r *recorder) keepEvent() (err error) {
 	return err
 }
 
-func (r *recorder) closeEvent(n app.Recording) error {
+func (r *recorder) closeEvent(n inbound.Recording) error {
 	if r.event == 0 {
 		return nil
 	}
@@ -148,7 +149,7 @@ func (r *recorder) closeEvent(n app.Recording) error {
 
 // retried is how far a retry has come.
 type retried struct {
-	app.Recording
+	inbound.Recording
 	before    int64          // the items up to this id were there before the retry
 	discarded map[int]string // as in recorder
 }
@@ -156,7 +157,7 @@ type retried struct {
 // RetryInbound removes the old items only after every element is recorded or has a
 // new item: after a crash in between the event still needs attention, and can be
 // retried again.
-func (s *Store) RetryInbound(ctx context.Context, id int64, call app.InboundCall, zone *time.Location, now time.Time) (app.Recording, error) {
+func (s *Store) RetryInbound(ctx context.Context, id int64, call inbound.InboundCall, zone *time.Location, now time.Time) (inbound.Recording, error) {
 	done, err := inSteps(ctx, s, retried{}, func(tx *tx, at retried) (retried, bool, error) {
 		if at.EventID == 0 {
 			if err := tx.queryRow(`SELECT coalesce(max(id), 0) FROM inbound_items WHERE inbound_event_id = ?`, id).Scan(&at.before); err != nil {
@@ -241,16 +242,16 @@ func (s *Store) DiscardInbound(ctx context.Context, accountID, id, itemID int64)
 // inboundEventExists returns app.ErrNoInboundEvent if the account has no such event.
 func inboundEventExists(tx *tx, accountID, id int64) error {
 	_, err := scanOne[int](tx.queryRow(`SELECT 1 FROM inbound_events WHERE id = ? AND account_id = ?`, id, accountID))
-	return noRowsAs(err, app.ErrNoInboundEvent)
+	return noRowsAs(err, inbound.ErrNoInboundEvent)
 }
 
-func (s *Store) NoteRefusedCall(c app.RefusedCall) {
+func (s *Store) NoteRefusedCall(c inbound.RefusedCall) {
 	s.offer(func(tx *tx) error {
 		err := tx.exec(`INSERT INTO refused_calls (source_id, received_ms, remote, code, reason_en, reason_vi) VALUES (?, ?, ?, ?, ?, ?)`,
 			nullIfZero(c.SourceID), c.ReceivedAt.UnixMilli(), c.Remote, string(c.Code), c.Text.EN, c.Text.VI)
 		if err != nil {
 			return err
 		}
-		return tx.exec(`DELETE FROM refused_calls WHERE id <= (SELECT id FROM refused_calls ORDER BY id DESC LIMIT 1 OFFSET ?)`, app.KeptRefusedCalls)
+		return tx.exec(`DELETE FROM refused_calls WHERE id <= (SELECT id FROM refused_calls ORDER BY id DESC LIMIT 1 OFFSET ?)`, inbound.KeptRefusedCalls)
 	})
 }

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
-func (s *Store) LinkInbound(ctx context.Context, accountID, id int64, in app.InboundLink, zone *time.Location, now time.Time) (app.InboundLinkResult, error) {
-	r, err := inSteps(ctx, s, app.InboundLinkResult{}, func(tx *tx, r app.InboundLinkResult) (app.InboundLinkResult, bool, error) {
+func (s *Store) LinkInbound(ctx context.Context, accountID, id int64, in inbound.InboundLink, zone *time.Location, now time.Time) (inbound.InboundLinkResult, error) {
+	r, err := inSteps(ctx, s, inbound.InboundLinkResult{}, func(tx *tx, r inbound.InboundLinkResult) (inbound.InboundLinkResult, bool, error) {
 		if r.BankAccount.ID == 0 {
 			if err := beginLink(tx, accountID, id, in, &r, now); err != nil {
 				return r, false, err
@@ -38,7 +39,7 @@ func (s *Store) LinkInbound(ctx context.Context, accountID, id int64, in app.Inb
 
 // beginLink finds or links the bank account of an event's unassigned items, and
 // notes what is to be recorded on it.
-func beginLink(tx *tx, accountID, id int64, in app.InboundLink, r *app.InboundLinkResult, now time.Time) error {
+func beginLink(tx *tx, accountID, id int64, in inbound.InboundLink, r *inbound.InboundLinkResult, now time.Time) error {
 	items, err := unassignedItems(tx, accountID, id)
 	if err != nil {
 		return err
@@ -62,14 +63,14 @@ func unassignedItems(tx *tx, accountID, id int64) ([]waitingItem, error) {
 		WHERE i.inbound_event_id = ? AND i.state = 'unassigned' ORDER BY i.id`, id)
 	items, err := collect(rows, err, scanWaitingItem)
 	if err == nil && len(items) == 0 {
-		err = app.ErrNothingUnassigned
+		err = inbound.ErrNothingUnassigned
 	}
 	return items, err
 }
 
 // targetOf finds the bank account on which items of one source are to be recorded,
 // and links it if it isn't linked.
-func targetOf(tx *tx, accountID int64, in app.InboundLink, items []waitingItem, now time.Time) (b app.BankAccount, linked bool, err error) {
+func targetOf(tx *tx, accountID int64, in inbound.InboundLink, items []waitingItem, now time.Time) (b app.BankAccount, linked bool, err error) {
 	own, err := narrowedTo(tx, items[0].only)
 	if err != nil {
 		return b, false, err
@@ -78,7 +79,7 @@ func targetOf(tx *tx, accountID int64, in app.InboundLink, items []waitingItem, 
 	if err != nil {
 		return b, false, err
 	}
-	elements := make([]app.Incoming, len(items))
+	elements := make([]inbound.Incoming, len(items))
 	for i, item := range items {
 		elements[i] = item.Incoming
 	}
@@ -95,7 +96,7 @@ func targetOf(tx *tx, accountID int64, in app.InboundLink, items []waitingItem, 
 		b = sameNumber[at]
 	} else {
 		if b.AccountName == "" {
-			return b, false, app.ErrNameNeeded
+			return b, false, inbound.ErrNameNeeded
 		}
 		if b.ID, err = linkBankAccount(tx, b, now); err != nil {
 			return b, false, err
@@ -103,7 +104,7 @@ func targetOf(tx *tx, accountID int64, in app.InboundLink, items []waitingItem, 
 		linked = true
 	}
 	if own.ID != 0 && own.ID != b.ID {
-		return b, false, app.ErrSourceIsForOther(own.ID)
+		return b, false, inbound.ErrSourceIsForOther(own.ID)
 	}
 	return b, linked, nil
 }
@@ -127,7 +128,7 @@ const everyEvent = 0
 
 // noteLink notes that the unassigned items of an event, or of every event, are to be
 // recorded on a bank account.
-func noteLink(tx *tx, bankAccountID, eventID int64, notify app.NotifyOnLink, now time.Time) error {
+func noteLink(tx *tx, bankAccountID, eventID int64, notify inbound.NotifyOnLink, now time.Time) error {
 	return tx.exec(`INSERT OR REPLACE INTO unfinished_links (bank_account_id, inbound_event_id, notify, linked_at, item_id) VALUES (?, ?, ?, ?, 0)`,
 		bankAccountID, eventID, int(notify), now.Unix())
 }
@@ -135,7 +136,7 @@ func noteLink(tx *tx, bankAccountID, eventID int64, notify app.NotifyOnLink, now
 // unfinishedLink is a row of unfinished_links.
 type unfinishedLink struct {
 	event    int64
-	notify   app.NotifyOnLink
+	notify   inbound.NotifyOnLink
 	linkedAt time.Time
 	item     int64 // the items up to this id are done
 }
@@ -143,7 +144,7 @@ type unfinishedLink struct {
 // finishLink records one step of the items of an unfinished link and adds it to
 // result. There is nothing to do if another process has finished it, or if the bank
 // account was unlinked.
-func finishLink(tx *tx, result *app.InboundLinkResult, event int64, zone *time.Location, now time.Time) (more bool, err error) {
+func finishLink(tx *tx, result *inbound.InboundLinkResult, event int64, zone *time.Location, now time.Time) (more bool, err error) {
 	b := result.BankAccount
 	link, linkedAt := unfinishedLink{event: event}, int64(0)
 	err = tx.queryRow(`SELECT notify, linked_at, item_id FROM unfinished_links WHERE bank_account_id = ? AND inbound_event_id = ?`, b.ID, event).
@@ -155,7 +156,7 @@ func finishLink(tx *tx, result *app.InboundLinkResult, event int64, zone *time.L
 		return false, err
 	}
 	link.linkedAt = time.Unix(linkedAt, 0)
-	r := &recorder{tx: tx, zone: zone, now: now, call: app.InboundCall{AccountID: b.AccountID}}
+	r := &recorder{tx: tx, zone: zone, now: now, call: inbound.InboundCall{AccountID: b.AccountID}}
 	if more, err = r.waiting(b, &link, result); err != nil {
 		return false, err
 	}
@@ -169,7 +170,7 @@ func finishLink(tx *tx, result *app.InboundLinkResult, event int64, zone *time.L
 
 // waiting records the unassigned items of a link, after those that are done, until
 // the step is full.
-func (r *recorder) waiting(b app.BankAccount, link *unfinishedLink, result *app.InboundLinkResult) (more bool, err error) {
+func (r *recorder) waiting(b app.BankAccount, link *unfinishedLink, result *inbound.InboundLinkResult) (more bool, err error) {
 	items, err := waitingItems(r.tx, b, *link)
 	if err != nil {
 		return false, err
@@ -190,8 +191,8 @@ func (r *recorder) waiting(b app.BankAccount, link *unfinishedLink, result *app.
 
 // waitingItem records an unassigned item on b. Somebody has chosen b for the items
 // of the link's event; an item of another event must name b without doubt.
-func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinishedLink, result *app.InboundLinkResult) error {
-	if link.event != everyEvent && !app.Fits(b, item.Incoming) {
+func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinishedLink, result *inbound.InboundLinkResult) error {
+	if link.event != everyEvent && !inbound.Fits(b, item.Incoming) {
 		return nil
 	}
 	if link.event == everyEvent {
@@ -200,16 +201,16 @@ func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinis
 			return err
 		}
 	}
-	recent := link.linkedAt.Sub(item.receivedAt) <= app.RecentlyReceived
-	item.silent = link.notify == app.NotifyNone || link.notify == app.NotifyRecent && !recent
+	recent := link.linkedAt.Sub(item.receivedAt) <= inbound.RecentlyReceived
+	item.silent = link.notify == inbound.NotifyNone || link.notify == inbound.NotifyRecent && !recent
 	outcome, id, err := r.assign(item, b)
 	switch {
-	case err != nil || outcome == app.OutcomeUnassigned:
+	case err != nil || outcome == inbound.OutcomeUnassigned:
 		return err
-	case link.event == everyEvent && outcome == app.OutcomeRecorded:
+	case link.event == everyEvent && outcome == inbound.OutcomeRecorded:
 		result.Waiting++
-	case link.event != everyEvent && outcome != app.OutcomeMayBeRepeat:
-		if outcome == app.OutcomeRecorded {
+	case link.event != everyEvent && outcome != inbound.OutcomeMayBeRepeat:
+		if outcome == inbound.OutcomeRecorded {
 			result.Recorded++
 		} else {
 			result.Duplicates++
@@ -237,8 +238,8 @@ func waitingItems(tx *tx, b app.BankAccount, link unfinishedLink) ([]waitingItem
 	return collect(rows, err, scanWaitingItem)
 }
 
-func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, in app.BankAccountLink, zone *time.Location, now time.Time) (app.LinkResult, error) {
-	r, err := inSteps(ctx, s, app.InboundLinkResult{}, func(tx *tx, r app.InboundLinkResult) (app.InboundLinkResult, bool, error) {
+func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, in inbound.BankAccountLink, zone *time.Location, now time.Time) (inbound.LinkResult, error) {
+	r, err := inSteps(ctx, s, inbound.InboundLinkResult{}, func(tx *tx, r inbound.InboundLinkResult) (inbound.InboundLinkResult, bool, error) {
 		if r.BankAccount.ID == 0 {
 			kept, found, err := earlier(tx, b.AccountID, in.Key, now)
 			if err != nil || found {
@@ -271,12 +272,12 @@ func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, in app.B
 		return r, more, err
 	})
 	more, err := linkGoesOn(r, err)
-	return app.LinkResult{BankAccount: r.BankAccount, Recorded: r.Waiting, More: more, Before: err == nil && !r.Linked, Deliveries: r.Deliveries, Webhooks: r.Webhooks}, err
+	return inbound.LinkResult{BankAccount: r.BankAccount, Recorded: r.Waiting, More: more, Before: err == nil && !r.Linked, Deliveries: r.Deliveries, Webhooks: r.Webhooks}, err
 }
 
 // linkGoesOn reports whether the bank account was linked before the store became
 // unavailable. The link then stands, and FinishLinks records the rest.
-func linkGoesOn(r app.InboundLinkResult, err error) (bool, error) {
+func linkGoesOn(r inbound.InboundLinkResult, err error) (bool, error) {
 	if r.BankAccount.ID != 0 && app.CodeOf(err) == app.CodeUnavailable {
 		return true, nil
 	}
@@ -301,8 +302,8 @@ func (s *Store) FinishLinks(ctx context.Context, before time.Time, zone *time.Lo
 		if err != nil {
 			break
 		}
-		var r app.InboundLinkResult
-		r, err = inSteps(ctx, s, app.InboundLinkResult{BankAccount: l.bankAccount}, func(tx *tx, r app.InboundLinkResult) (app.InboundLinkResult, bool, error) {
+		var r inbound.InboundLinkResult
+		r, err = inSteps(ctx, s, inbound.InboundLinkResult{BankAccount: l.bankAccount}, func(tx *tx, r inbound.InboundLinkResult) (inbound.InboundLinkResult, bool, error) {
 			more, err := finishLink(tx, &r, l.event, zone, now)
 			return r, more, err
 		})
@@ -316,7 +317,7 @@ func (s *Store) FinishLinks(ctx context.Context, before time.Time, zone *time.Lo
 type waitingItem struct {
 	id         int64
 	position   int
-	state      app.Outcome
+	state      inbound.Outcome
 	only       int64 // the bank account that the source is narrowed to; 0: none
 	receivedAt time.Time
 	report
@@ -345,20 +346,20 @@ type closedItems struct{ unassigned, recorded, duplicates int }
 
 // assign records an unassigned item on its bank account and closes it, or keeps it as one
 // that may be a repeat.
-func (r *recorder) assign(item waitingItem, b app.BankAccount) (app.Outcome, int64, error) {
+func (r *recorder) assign(item waitingItem, b app.BankAccount) (inbound.Outcome, int64, error) {
 	id, like, err := r.judge(b, item.report)
 	switch {
 	case err != nil:
 		return "", 0, err
-	case like == app.NotKnown:
-		return app.OutcomeMayBeRepeat, 0, r.keepAsRepeat(item, b, id)
+	case like == inbound.NotKnown:
+		return inbound.OutcomeMayBeRepeat, 0, r.keepAsRepeat(item, b, id)
 	}
 	return r.conclude(item, b, id, like)
 }
 
 // noteClosed counts the change of an item of another event than the call's own, which is
 // counted whole.
-func (r *recorder) noteClosed(item waitingItem, outcome app.Outcome) {
+func (r *recorder) noteClosed(item waitingItem, outcome inbound.Outcome) {
 	if item.event == r.event {
 		return
 	}
@@ -370,9 +371,9 @@ func (r *recorder) noteClosed(item waitingItem, outcome app.Outcome) {
 		n.unassigned--
 	}
 	switch outcome {
-	case app.OutcomeRecorded:
+	case inbound.OutcomeRecorded:
 		n.recorded++
-	case app.OutcomeDuplicate:
+	case inbound.OutcomeDuplicate:
 		n.duplicates++
 	}
 	r.closed[item.event] = n

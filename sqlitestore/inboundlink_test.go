@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // several is more than some steps of a link.
@@ -16,7 +17,7 @@ const several = 600
 
 // cutLink links ACB 999, for which many wait, and cuts the link off after its
 // first step, as a crash does.
-func (h *history) cutLink(notify app.NotifyOnLink) app.BankAccount {
+func (h *history) cutLink(notify inbound.NotifyOnLink) app.BankAccount {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(h.t.Context())
 	defer cancel()
@@ -28,7 +29,7 @@ func (h *history) cutLink(notify app.NotifyOnLink) app.BankAccount {
 			cancel()
 		}
 	}))
-	r, err := h.service.Inbound.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A", Notify: notify}, h.now)
+	r, err := h.service.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A", Notify: notify}, h.now)
 	must(h.t, err)
 	must(h.t, h.store.Watch(h.t.Context(), nil))
 	if !r.More || r.Recorded == 0 || r.Recorded >= several {
@@ -53,20 +54,20 @@ func (h *history) count(query string) int64 {
 func TestLinkGoesOn(t *testing.T) {
 	for _, c := range []struct {
 		name       string
-		notify     app.NotifyOnLink
+		notify     inbound.NotifyOnLink
 		meanwhile  func(h *history, b app.BankAccount)
 		recorded   int64 // transactions of the bank account
 		deliveries int64
 		waiting    int64 // items that still do
 	}{
-		{"nothing else", app.NotifyRecent, nil, several, 2 * several, 0},
-		{"without notices", app.NotifyNone, nil, several, 0, 0},
-		{"a start, a day later", app.NotifyRecent, func(h *history, _ app.BankAccount) {
+		{"nothing else", inbound.NotifyRecent, nil, several, 2 * several, 0},
+		{"without notices", inbound.NotifyNone, nil, several, 0, 0},
+		{"a start, a day later", inbound.NotifyRecent, func(h *history, _ app.BankAccount) {
 			must(h.t, h.store.Close())
 			h.reopen(h.store.Path())
 			h.now = h.now.Add(30 * time.Hour)
 		}, several, 2 * several, 0},
-		{"the same by another source", app.NotifyRecent, func(h *history, _ app.BankAccount) {
+		{"the same by another source", inbound.NotifyRecent, func(h *history, _ app.BankAccount) {
 			call := h.callOf(h.waiting(several - 10))
 			call.Source = h.sources[1]
 			r, err := h.service.Inbound.RecordTransactions(h.t.Context(), call)
@@ -75,25 +76,25 @@ func TestLinkGoesOn(t *testing.T) {
 				h.t.Fatalf("%d recorded", r.Recorded)
 			}
 		}, several, 2 * several, 0},
-		{"the same again", app.NotifyRecent, func(h *history, _ app.BankAccount) {
+		{"the same again", inbound.NotifyRecent, func(h *history, _ app.BankAccount) {
 			if r := h.record(h.waiting(several - 10)); r.Duplicates != 10 {
 				h.t.Fatalf("%d duplicates", r.Duplicates)
 			}
 		}, several, 2 * several, 0},
-		{"the rest is discarded", app.NotifyRecent, func(h *history, _ app.BankAccount) {
+		{"the rest is discarded", inbound.NotifyRecent, func(h *history, _ app.BankAccount) {
 			_, err := h.service.Inbound.DiscardInbound(h.t.Context(), 1, 1)
 			must(h.t, err)
 		}, -1, -1, 0},
-		{"switched off", app.NotifyRecent, func(h *history, b app.BankAccount) {
+		{"switched off", inbound.NotifyRecent, func(h *history, b app.BankAccount) {
 			_, err := h.service.Ledger.ToggleBankAccount(h.t.Context(), 1, b.ID, h.now)
 			must(h.t, err)
 		}, several, -1, 0},
-		{"unlinked", app.NotifyRecent, func(h *history, b app.BankAccount) {
+		{"unlinked", inbound.NotifyRecent, func(h *history, b app.BankAccount) {
 			must(h.t, h.service.Ledger.UnlinkBankAccount(h.t.Context(), 1, b.ID, h.now))
 		}, -1, -1, -1},
-		{"unlinked and linked again without notices", app.NotifyAll, func(h *history, b app.BankAccount) {
+		{"unlinked and linked again without notices", inbound.NotifyAll, func(h *history, b app.BankAccount) {
 			must(h.t, h.service.Ledger.UnlinkBankAccount(h.t.Context(), 1, b.ID, h.now))
-			_, err := h.service.Inbound.LinkBankAccount(h.t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A", Notify: app.NotifyNone}, h.now)
+			_, err := h.service.Inbound.LinkBankAccount(h.t.Context(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A", Notify: inbound.NotifyNone}, h.now)
 			must(h.t, err)
 		}, several, -1, 0},
 	} {
@@ -130,7 +131,7 @@ func TestLinkGoesOn(t *testing.T) {
 
 // waiting are the elements that wait for ACB 999, from one on, as another call
 // names them.
-func (h *history) waiting(from int) []app.Incoming {
+func (h *history) waiting(from int) []inbound.Incoming {
 	seq := h.seq
 	h.seq = 0
 	list := h.elements(several, "999")[from:]
@@ -144,7 +145,7 @@ func TestLinkIsLeftAlone(t *testing.T) {
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	h.record(h.elements(several, "999"))
-	h.cutLink(app.NotifyAll)
+	h.cutLink(inbound.NotifyAll)
 	before := h.count(`transactions`)
 	must(t, h.service.Inbound.FinishLinks(t.Context(), h.now.Add(20*time.Second)))
 	if n := h.count(`transactions`); n != before {
@@ -154,9 +155,9 @@ func TestLinkIsLeftAlone(t *testing.T) {
 
 // cutEventLink has an event whose items name no account number linked to ACB
 // 1000, for which others wait too, and cuts that off after its first step.
-func (h *history) cutEventLink() app.InboundLinkResult {
+func (h *history) cutEventLink() inbound.InboundLinkResult {
 	h.t.Helper()
-	source, err := h.service.Inbound.AddSource(h.t.Context(), 1, app.SourceAdd{Provider: "native", Name: "sms", BankAccountID: h.banks[0].ID}, h.now)
+	source, err := h.service.Inbound.AddSource(h.t.Context(), 1, inbound.SourceAdd{Provider: "native", Name: "sms", BankAccountID: h.banks[0].ID}, h.now)
 	must(h.t, err)
 	must(h.t, h.service.Ledger.UnlinkBankAccount(h.t.Context(), 1, h.banks[0].ID, h.now))
 	call := h.callOf(h.elements(several, ""))
@@ -175,7 +176,7 @@ func (h *history) cutEventLink() app.InboundLinkResult {
 			cancel()
 		}
 	}))
-	l, err := h.service.Inbound.LinkInbound(ctx, 1, 1, app.InboundLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A"}, h.now)
+	l, err := h.service.Inbound.LinkInbound(ctx, 1, 1, inbound.InboundLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A"}, h.now)
 	must(h.t, err)
 	must(h.t, h.store.Watch(h.t.Context(), nil))
 	if !l.More || l.Recorded == 0 || l.Recorded >= several || l.Waiting != 0 {
@@ -226,7 +227,7 @@ func TestLinkPassesByOthers(t *testing.T) {
 		others[i].Gateway = "VCB"
 	}
 	h.record(append(others, h.elements(3, "999")...))
-	r, err := h.service.Inbound.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
+	r, err := h.service.Inbound.LinkBankAccount(t.Context(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
 	if err != nil || r.Recorded != 3 || r.More {
 		t.Errorf("%d recorded, more: %t, %v", r.Recorded, r.More, err)
 	}
@@ -250,7 +251,7 @@ func TestLinkStepFullWithItsLastItem(t *testing.T) {
 				elements[n-1+i].Gateway = "VCB"
 			}
 			h.record(elements)
-			r, err := h.service.Inbound.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "A", Notify: app.NotifyNone}, h.now)
+			r, err := h.service.Inbound.LinkBankAccount(t.Context(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "A", Notify: inbound.NotifyNone}, h.now)
 			if err != nil || r.Recorded != n+3 || r.More {
 				t.Errorf("%d recorded, want %d; more: %t, %v", r.Recorded, n+3, r.More, err)
 			}
@@ -265,8 +266,8 @@ func TestLinkLeavesTheRestOfAnother(t *testing.T) {
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	h.record(h.elements(several, "999"))
-	b := h.cutLink(app.NotifyNone)
-	r, err := h.service.Inbound.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "VCB", AccountNumber: "999", AccountName: "B"}, h.now)
+	b := h.cutLink(inbound.NotifyNone)
+	r, err := h.service.Inbound.LinkBankAccount(t.Context(), 1, inbound.BankAccountLink{Bank: "VCB", AccountNumber: "999", AccountName: "B"}, h.now)
 	if err != nil || r.Recorded != 0 {
 		t.Errorf("%d recorded on another bank's account, %v", r.Recorded, err)
 	}

@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 const inboundEventColumns = `e.id, coalesce(e.source_id, 0), coalesce(s.name, ''), coalesce(s.provider, ''), e.channel, e.received_ms, e.recorded, e.duplicates, e.unassigned, e.conflicts, e.rejected, e.open`
 
-func scanInboundEvent(row scanner, after ...any) (app.InboundEvent, error) {
-	var e app.InboundEvent
+func scanInboundEvent(row scanner, after ...any) (inbound.InboundEvent, error) {
+	var e inbound.InboundEvent
 	err := row.Scan(append([]any{&e.ID, &e.SourceID, &e.SourceName, &e.Provider, &e.Channel, millisInto(&e.ReceivedAt),
 		&e.Recorded, &e.Duplicates, &e.Unassigned, &e.Conflicts, &e.Rejected, &e.Open}, after...)...)
 	e.EventID = e.ID
@@ -18,7 +19,7 @@ func scanInboundEvent(row scanner, after ...any) (app.InboundEvent, error) {
 }
 
 // InboundEvents finds the ids of the page first, then their rows.
-func (s *Store) InboundEvents(ctx context.Context, accountID int64, f app.InboundFilter) ([]app.InboundEvent, int64, error) {
+func (s *Store) InboundEvents(ctx context.Context, accountID int64, f inbound.InboundFilter) ([]inbound.InboundEvent, int64, error) {
 	if err := s.ownSource(ctx, accountID, f.SourceID); err != nil {
 		return nil, 0, err
 	}
@@ -36,7 +37,7 @@ func (s *Store) InboundEvents(ctx context.Context, accountID int64, f app.Inboun
 }
 
 // InboundEventsBefore finds one id more than it lists.
-func (s *Store) InboundEventsBefore(ctx context.Context, accountID int64, f app.InboundFilter) ([]app.InboundEvent, bool, error) {
+func (s *Store) InboundEventsBefore(ctx context.Context, accountID int64, f inbound.InboundFilter) ([]inbound.InboundEvent, bool, error) {
 	if err := s.ownSource(ctx, accountID, f.SourceID); err != nil {
 		return nil, false, err
 	}
@@ -52,18 +53,18 @@ func (s *Store) InboundEventsBefore(ctx context.Context, accountID int64, f app.
 	return list, len(ids) > f.Page.Size, err
 }
 
-func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (open app.OpenInbound, err error) {
-	count := func(state app.Outcome) string {
+func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (open inbound.OpenInbound, err error) {
+	count := func(state inbound.Outcome) string {
 		return `(SELECT count(*) FROM (SELECT 1 FROM inbound_items INDEXED BY inbound_items_open WHERE account_id = ?1 AND state = '` + string(state) + `' AND ` + isOpen + ` LIMIT ?2))`
 	}
-	err = s.queryRow(ctx, `SELECT `+count(app.OutcomeUnassigned)+`, `+count(app.OutcomeConflict)+`, `+count(app.OutcomeRejected)+`, `+count(app.OutcomeMayBeRepeat), accountID, most).
+	err = s.queryRow(ctx, `SELECT `+count(inbound.OutcomeUnassigned)+`, `+count(inbound.OutcomeConflict)+`, `+count(inbound.OutcomeRejected)+`, `+count(inbound.OutcomeMayBeRepeat), accountID, most).
 		Scan(&open.Unassigned, &open.Conflicts, &open.Rejected, &open.MayBeRepeats)
 	return open, storageError(err)
 }
 
 // listInboundEvents reads the events of ids in their order, with the first of their
 // open items.
-func (s *Store) listInboundEvents(ctx context.Context, ids []int64) ([]app.InboundEvent, error) {
+func (s *Store) listInboundEvents(ctx context.Context, ids []int64) ([]inbound.InboundEvent, error) {
 	list, err := readAll(ctx, s, alone(scanInboundEvent), `SELECT `+inboundEventColumns+` FROM json_each(?) page CROSS JOIN inbound_events e ON e.id = page.value
 			LEFT JOIN sources s ON s.id = e.source_id ORDER BY page.key`, joinIDs(ids))
 	if err != nil {
@@ -73,7 +74,7 @@ func (s *Store) listInboundEvents(ctx context.Context, ids []int64) ([]app.Inbou
 }
 
 // inboundConditions returns the conditions of a filter. An index serves each of them.
-func inboundConditions(accountID int64, f app.InboundFilter) *conditions {
+func inboundConditions(accountID int64, f inbound.InboundFilter) *conditions {
 	var c conditions
 	c.add("e.account_id = ?", accountID)
 	if f.State != "" {
@@ -105,8 +106,8 @@ func (s *Store) ownSource(ctx context.Context, accountID, sourceID int64) error 
 }
 
 // addOpenItems adds its first open items to each event of a listing.
-func (s *Store) addOpenItems(ctx context.Context, list []app.InboundEvent) error {
-	byID, open := map[int64]*app.InboundEvent{}, []int64{}
+func (s *Store) addOpenItems(ctx context.Context, list []inbound.InboundEvent) error {
+	byID, open := map[int64]*inbound.InboundEvent{}, []int64{}
 	for i := range list {
 		if e := &list[i]; e.Open > 0 {
 			byID[e.ID] = e
@@ -121,7 +122,7 @@ func (s *Store) addOpenItems(ctx context.Context, list []app.InboundEvent) error
 	}
 	items, err := readAll(ctx, s, scanInboundItem, `SELECT `+inboundItemColumns+` FROM json_each(?1) page CROSS JOIN inbound_items i
 			ON i.id IN (SELECT id FROM inbound_items WHERE inbound_event_id = page.value AND `+isOpen+` ORDER BY id LIMIT ?2)`+inboundItemJoin+`
-		ORDER BY i.inbound_event_id, i.position, i.id`, joinIDs(open), app.ListedItems)
+		ORDER BY i.inbound_event_id, i.position, i.id`, joinIDs(open), inbound.ListedItems)
 	for _, i := range items {
 		e := byID[i.InboundEventID]
 		e.Items = append(e.Items, i)
@@ -130,11 +131,11 @@ func (s *Store) addOpenItems(ctx context.Context, list []app.InboundEvent) error
 }
 
 // countOpenItems adds the numbers of open items to events by their ids.
-func (s *Store) countOpenItems(ctx context.Context, byID map[int64]*app.InboundEvent, ids []int64) error {
+func (s *Store) countOpenItems(ctx context.Context, byID map[int64]*inbound.InboundEvent, ids []int64) error {
 	rows, err := s.query(ctx, `SELECT i.inbound_event_id, sum(i.state = 'unassigned'), sum(i.state = 'conflict'), sum(i.state = 'rejected'), sum(i.state = 'may_be_repeat')
 		FROM json_each(?) page CROSS JOIN inbound_items i ON i.inbound_event_id = page.value WHERE i.`+isOpen+` GROUP BY i.inbound_event_id`, joinIDs(ids))
 	_, err = collect(rows, err, func(row scanner) (id int64, err error) {
-		var n app.OpenInbound
+		var n inbound.OpenInbound
 		if err = row.Scan(&id, &n.Unassigned, &n.Conflicts, &n.Rejected, &n.MayBeRepeats); err == nil {
 			byID[id].OpenBy = n
 		}
@@ -143,16 +144,16 @@ func (s *Store) countOpenItems(ctx context.Context, byID map[int64]*app.InboundE
 	return err
 }
 
-func (s *Store) InboundEvent(ctx context.Context, accountID, id int64) (app.InboundEvent, app.Source, error) {
+func (s *Store) InboundEvent(ctx context.Context, accountID, id int64) (inbound.InboundEvent, inbound.Source, error) {
 	var body []byte
 	e, err := scanInboundEvent(s.queryRow(ctx, `SELECT `+inboundEventColumns+`, e.body FROM inbound_events e LEFT JOIN sources s ON s.id = e.source_id
 			WHERE e.account_id = ? AND e.id = ?`, accountID, id), &body)
 	e.Body = body
 	if err == nil {
-		err = s.countOpenItems(ctx, map[int64]*app.InboundEvent{id: &e}, []int64{id})
+		err = s.countOpenItems(ctx, map[int64]*inbound.InboundEvent{id: &e}, []int64{id})
 	}
 	if err != nil || e.SourceID == 0 {
-		return e, app.Source{}, storageError(noRowsAs(err, app.ErrNoInboundEvent))
+		return e, inbound.Source{}, storageError(noRowsAs(err, inbound.ErrNoInboundEvent))
 	}
 	src, err := s.scanSource(s.queryRow(ctx, `SELECT `+sourceColumns+` FROM sources WHERE id = ?`, e.SourceID))
 	return e, src, storageError(err)
@@ -164,20 +165,20 @@ const (
 	inboundItemJoin = ` LEFT JOIN event_ids k ON k.account_id = i.account_id AND k.source_id = i.source_id AND k.channel = i.channel AND k.event_id = i.event_id`
 )
 
-func scanInboundItem(row scanner) (app.InboundItem, error) {
-	var i app.InboundItem
+func scanInboundItem(row scanner) (inbound.InboundItem, error) {
+	var i inbound.InboundItem
 	i.Fault = &app.FieldError{}
 	err := row.Scan(&i.ID, &i.InboundEventID, &i.Position, &i.State, &i.TransactionID, &i.Fault.Field, &i.Fault.Text.EN, &i.Fault.Text.VI, &i.EventID, &i.Gateway,
 		&i.AccountNumber, &i.Number, &i.Type, &i.Amount, &i.Content, secondsInto(&i.Time), &i.DateOnly, &i.DateFlaw, &i.Masked)
 	return i, err
 }
 
-func (s *Store) InboundItems(ctx context.Context, accountID, eventID int64, limit int) ([]app.InboundItem, error) {
+func (s *Store) InboundItems(ctx context.Context, accountID, eventID int64, limit int) ([]inbound.InboundItem, error) {
 	return readAll(ctx, s, scanInboundItem, `SELECT `+inboundItemColumns+` FROM inbound_items i`+inboundItemJoin+`
 		WHERE i.account_id = ? AND i.inbound_event_id = ? ORDER BY i.`+isOpen+` DESC, i.position, i.id LIMIT ?`, accountID, eventID, limit)
 }
 
-func (s *Store) RefusedCalls(ctx context.Context, accountID, sourceID int64, unnamed bool, limit int) ([]app.RefusedCall, error) {
+func (s *Store) RefusedCalls(ctx context.Context, accountID, sourceID int64, unnamed bool, limit int) ([]inbound.RefusedCall, error) {
 	if err := s.ownSource(ctx, accountID, sourceID); err != nil {
 		return nil, err
 	}
@@ -185,8 +186,8 @@ func (s *Store) RefusedCalls(ctx context.Context, accountID, sourceID int64, unn
 		FROM refused_calls r LEFT JOIN sources s ON s.id = r.source_id
 		WHERE (s.account_id = ?1 OR ?3 AND r.source_id IS NULL) AND (?2 = 0 OR r.source_id = ?2) ORDER BY r.id DESC LIMIT ?4`,
 		accountID, sourceID, unnamed, limit)
-	return collect(rows, err, func(row scanner) (app.RefusedCall, error) {
-		var c app.RefusedCall
+	return collect(rows, err, func(row scanner) (inbound.RefusedCall, error) {
+		var c inbound.RefusedCall
 		err := row.Scan(&c.ID, &c.SourceID, &c.SourceName, millisInto(&c.ReceivedAt), &c.Remote, &c.Code, &c.Text.EN, &c.Text.VI)
 		return c, err
 	})
@@ -207,9 +208,9 @@ func (s *Store) InboundBodies(ctx context.Context, accountID int64, ids []int64,
 	return bodies, err
 }
 
-func (s *Store) InboundSources(ctx context.Context, accountID int64, ids []int64) (map[int64]app.Source, error) {
+func (s *Store) InboundSources(ctx context.Context, accountID int64, ids []int64) (map[int64]inbound.Source, error) {
 	list, err := readAll(ctx, s, alone(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, accountID, joinIDs(ids))
-	sources := make(map[int64]app.Source, len(list))
+	sources := make(map[int64]inbound.Source, len(list))
 	for _, src := range list {
 		sources[src.ID] = src
 	}
@@ -217,7 +218,7 @@ func (s *Store) InboundSources(ctx context.Context, accountID int64, ids []int64
 }
 
 // KnownEvents reads what recorder.find reads, and the inbound event that recorded it.
-func (s *Store) KnownEvents(ctx context.Context, accountID int64, refs []app.EventRef) ([]*app.KnownEvent, error) {
+func (s *Store) KnownEvents(ctx context.Context, accountID int64, refs []inbound.EventRef) ([]*inbound.KnownEvent, error) {
 	names := make([][3]any, len(refs))
 	for i, ref := range refs {
 		names[i] = [3]any{ref.SourceID, ref.Channel, ref.EventID}
@@ -226,14 +227,14 @@ func (s *Store) KnownEvents(ctx context.Context, accountID int64, refs []app.Eve
 	if err != nil {
 		return nil, err
 	}
-	known := make([]*app.KnownEvent, len(refs))
+	known := make([]*inbound.KnownEvent, len(refs))
 	rows, err := s.query(ctx, `SELECT page.key, coalesce(k.transaction_id, 0), coalesce(e.id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, ''), `+knownColumns+`
 		FROM json_each(?2) page
 		CROSS JOIN event_ids k ON k.account_id = ?1 AND k.source_id = page.value ->> 0 AND k.channel = page.value ->> 1 AND k.event_id = page.value ->> 2
 		`+knownJoins+` `+fromEvent, accountID, string(list))
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var at int
-		var k app.KnownEvent
+		var k inbound.KnownEvent
 		err := scanKnown(row, &k.Known, &at, &k.TransactionID, &k.TransactionEvent, &k.ItemEvent, &k.ItemState)
 		known[at] = &k
 		return false, err

@@ -13,6 +13,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
 	"baoco/app/stream"
@@ -181,7 +182,7 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 		must(t, err)
 	}
 	record := func(b app.BankAccount, id string, amount int64, at time.Time) int64 {
-		tr, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: b.AccountNumber, Number: id, Type: app.In, Amount: amount, Content: "pay " + id, Time: at, NotRepeat: true}, nil, app.IdempotencyKey{}, at)
+		tr, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: b.AccountNumber, Number: id, Type: app.In, Amount: amount, Content: "pay " + id, Time: at, NotRepeat: true}, nil, app.IdempotencyKey{}, at)
 		must(t, err)
 		must(t, w.Service.Ledger.SetNote(t.Context(), 1, tr.ID, "", app.Note{Text: "note of " + id, ChangedAt: at}))
 		w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, ?, ?, 1) ON CONFLICT DO NOTHING`, b.ID, int64(app.DayOf(at, time.UTC)), amount, at.Unix())
@@ -206,11 +207,11 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 		for i := range 25 {
 			record(hidden, fmt.Sprint("more", i, limit), 222_222, at.Add(-time.Duration(i)*time.Hour))
 		}
-		many := make([]app.Incoming, 1500) // more than a search looks at
+		many := make([]inbound.Incoming, 1500) // more than a search looks at
 		for i := range many {
-			many[i] = app.Incoming{EventID: fmt.Sprint("many", i, limit), Gateway: "ACB", AccountNumber: hidden.AccountNumber, Type: app.In, Amount: 222_222, Content: "only there", Time: at}
+			many[i] = inbound.Incoming{EventID: fmt.Sprint("many", i, limit), Gateway: "ACB", AccountNumber: hidden.AccountNumber, Type: app.In, Amount: 222_222, Content: "only there", Time: at}
 		}
-		_, err = w.Service.Inbound.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: at, Elements: many})
+		_, err = w.Service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: at, Elements: many})
 		must(t, err)
 		must(t, w.Service.Ledger.IndexSearch(t.Context()))
 		record(hidden, fmt.Sprint("first", limit), 222_222, at.AddDate(-1, 0, 0))
@@ -243,7 +244,7 @@ func TestLimitedSearchGoesOn(t *testing.T) {
 	const rows = 80 // each in a block of its own
 	for i := range rows {
 		w.Change(`UPDATE sqlite_sequence SET seq = seq + 4096 WHERE name = 'transactions'`)
-		_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint("hidden", i), Gateway: "ACB", AccountNumber: hidden.AccountNumber, Type: app.In, Amount: 5, Time: long}, nil, app.IdempotencyKey{}, long)
+		_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint("hidden", i), Gateway: "ACB", AccountNumber: hidden.AccountNumber, Type: app.In, Amount: 5, Time: long}, nil, app.IdempotencyKey{}, long)
 		must(t, err)
 		w.Pay(1, fmt.Sprint(i), "pay")
 	}

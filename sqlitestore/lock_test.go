@@ -3,8 +3,8 @@ package sqlitestore_test
 import (
 	"testing"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 )
 
@@ -21,7 +21,7 @@ func TestCommandLeavesTurns(t *testing.T) {
 
 	recorded := make(chan int, 1)
 	go func() {
-		r, err := command.Inbound.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
+		r, err := command.Inbound.LinkBankAccount(t.Context(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
 		if err != nil {
 			t.Error(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/app/stream"
 	"baoco/sqlitestore"
@@ -20,7 +21,7 @@ import (
 // secretsOf are all that a file has under its key.
 type secretsOf struct {
 	Webhooks map[int64]app.Secrets
-	Sources  []app.Source
+	Sources  []inbound.Source
 	Alerts   []alert.AlertChannel
 	Stream   stream.StreamWork
 }
@@ -51,10 +52,10 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	_, err := w.Service.Deliveries.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, now)
 	must(t, err)
 	w.Webhook("https://shop.vn/other", app.WebhookAll)
-	src := w.AddSource(app.SourceAdd{Provider: "casso", APIKey: "key of the list"})
+	src := w.AddSource(inbound.SourceAdd{Provider: "casso", APIKey: "key of the list"})
 	_, err = w.Store.AddSourceSenders(ctx, 1, src.ID, []string{"ACB"})
 	must(t, err)
-	removed := w.Source("native", app.AuthBearer, "")
+	removed := w.Source("native", inbound.AuthBearer, "")
 	must(t, w.Store.RemoveSource(ctx, 1, removed.ID, now))
 	_, err = w.Store.SetAlertChannel(ctx, alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, SetAt: now, Telegram: alert.TelegramSettings{Token: "1:A", Chat: "5"}})
 	must(t, err)
@@ -121,25 +122,25 @@ func TestCredentialsAreBounded(t *testing.T) {
 		k, _, err := w.Service.Access.CreateAPIKey(ctx, account, "key", app.ScopeRead, expires, app.IdempotencyKey{}, now)
 		return k, err
 	}
-	source := func(account int64) (app.Source, error) {
-		return w.Service.Inbound.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "source"}, now)
+	source := func(account int64) (inbound.Source, error) {
+		return w.Service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: "source"}, now)
 	}
 	_, err = key(1, now.Add(-time.Hour))
 	must(t, err)
 	var lastKey app.APIKey
-	var lastSource app.Source
+	var lastSource inbound.Source
 	for range app.MaxAPIKeys {
 		lastKey, err = key(1, time.Time{})
 		must(t, err)
 	}
-	for range app.MaxSources {
+	for range inbound.MaxSources {
 		lastSource, err = source(1)
 		must(t, err)
 	}
 	if _, err := key(1, time.Time{}); !errors.Is(err, app.ErrTooManyAPIKeys) {
 		t.Errorf("one key more: %v", err)
 	}
-	if _, err := source(1); !errors.Is(err, app.ErrTooManySources) {
+	if _, err := source(1); !errors.Is(err, inbound.ErrTooManySources) {
 		t.Errorf("one source more: %v", err)
 	}
 	_, err = key(2, time.Time{})

@@ -10,16 +10,17 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 // recorded is a work that records one transaction of a source.
-func (h *history) recorded(source app.Source, id, number string, amount int64, outcome *app.Outcome) func() error {
+func (h *history) recorded(source inbound.Source, id, number string, amount int64, outcome *inbound.Outcome) func() error {
 	return func() error {
-		r, err := h.service.Inbound.RecordTransactions(context.Background(), app.InboundCall{
+		r, err := h.service.Inbound.RecordTransactions(context.Background(), inbound.InboundCall{
 			AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
-			Elements: []app.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: "1000", Number: number, Type: app.In, Amount: amount, Time: h.now}},
+			Elements: []inbound.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: "1000", Number: number, Type: app.In, Amount: amount, Time: h.now}},
 		})
 		if err == nil {
 			*outcome = r.Outcomes[0]
@@ -35,9 +36,9 @@ func TestDuplicatesOfOneCommit(t *testing.T) {
 		source     int
 		id, number string
 		amount     int64
-		want       app.Outcome
+		want       inbound.Outcome
 	}
-	const rec, dup, conflict = app.OutcomeRecorded, app.OutcomeDuplicate, app.OutcomeConflict
+	const rec, dup, conflict = inbound.OutcomeRecorded, inbound.OutcomeDuplicate, inbound.OutcomeConflict
 	for _, c := range []struct {
 		name  string
 		calls []call
@@ -46,7 +47,7 @@ func TestDuplicatesOfOneCommit(t *testing.T) {
 		{"one event id, without a number", []call{{0, "a", "", 5, rec}, {0, "a", "", 5, dup}, {0, "b", "", 5, rec}}},
 		{"one event id, another amount", []call{{0, "a", "N1", 5, rec}, {0, "a", "N1", 6, conflict}, {0, "a", "N1", 5, dup}}},
 		{"one event id of two sources", []call{{0, "a", "", 5, rec}, {1, "a", "", 6, rec}}},
-		{"one movement of two sources, perhaps", []call{{0, "a", "", 5, rec}, {1, "a", "", 5, app.OutcomeMayBeRepeat}}},
+		{"one movement of two sources, perhaps", []call{{0, "a", "", 5, rec}, {1, "a", "", 5, inbound.OutcomeMayBeRepeat}}},
 		{"one transfer of two sources", []call{{0, "a", "N1", 5, rec}, {1, "b", "N1", 5, dup}, {1, "b", "N1", 5, dup}}},
 		{"two transfers of one number", []call{{0, "a", "N", 5, rec}, {1, "b", "N", 5, dup}, {1, "c", "N", 5, rec}, {0, "d", "N", 5, dup}, {0, "e", "N", 5, rec}}},
 		{"one number, another amount", []call{{0, "a", "N1", 5, rec}, {1, "b", "N1", 6, rec}}},
@@ -54,9 +55,9 @@ func TestDuplicatesOfOneCommit(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			h := newHistory(t, create(t), 1)
 			defer h.store.Close()
-			got, want := make([]app.Outcome, len(c.calls)), make([]app.Outcome, len(c.calls))
+			got, want := make([]inbound.Outcome, len(c.calls)), make([]inbound.Outcome, len(c.calls))
 			var works []func() error
-			var first app.Outcome
+			var first inbound.Outcome
 			for _, source := range h.sources[:2] { // the first of a source and a bank account has more to write
 				must(t, h.recorded(source, "first", fmt.Sprint("first of ", source.ID), 100*source.ID, &first)())
 			}
@@ -117,7 +118,7 @@ func TestRowsAreSeen(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
-	var outcome app.Outcome
+	var outcome inbound.Outcome
 	must(t, h.recorded(h.sources[0], "first", "N0", 5, &outcome)())
 	var mu sync.Mutex
 	var changes []int64
@@ -131,7 +132,7 @@ func TestRowsAreSeen(t *testing.T) {
 			due, err := h.store.Due(t.Context(), h.hooks[0].ID, h.now, nil, 1, false)
 			must(t, err)
 			before, id := h.count(table), fmt.Sprint(name, i)
-			var first, last app.Outcome
+			var first, last inbound.Outcome
 			for _, err := range h.together([]func() error{
 				h.recorded(h.sources[0], id, "N"+id, 5, &first),
 				func() error {
@@ -170,10 +171,10 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 	if errs := h.together([]func() error{h.unknown}); errs[0] == nil {
 		t.Fatal("an event of an unknown source was recorded")
 	}
-	if _, err := h.service.Inbound.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: app.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, DryRun: true}); err == nil {
+	if _, err := h.service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{AccountID: 1, Source: inbound.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, DryRun: true}); err == nil {
 		t.Error("a dry run says that it would be")
 	}
-	outcomes := make([]app.Outcome, 4)
+	outcomes := make([]inbound.Outcome, 4)
 	works := []func() error{h.unknown}
 	for i := range outcomes {
 		works = append(works, h.recorded(h.sources[0], fmt.Sprint(i), fmt.Sprint("N", i), 5, &outcomes[i]))
@@ -201,7 +202,7 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 		t.Errorf("beside a dry run: %v", dry)
 	}
 	for _, o := range outcomes {
-		if o != app.OutcomeRecorded {
+		if o != inbound.OutcomeRecorded {
 			t.Errorf("%v", outcomes)
 		}
 	}
@@ -213,7 +214,7 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 
 // unknown is a work whose row can't be written: an event of a source that isn't there.
 func (h *history) unknown() error {
-	_, err := h.service.Inbound.RecordTransactions(context.Background(), app.InboundCall{AccountID: 1, Source: app.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now})
+	_, err := h.service.Inbound.RecordTransactions(context.Background(), inbound.InboundCall{AccountID: 1, Source: inbound.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now})
 	return err
 }
 
@@ -223,7 +224,7 @@ func TestRowsThatFailWhereAnotherLooks(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
-	var outcome app.Outcome
+	var outcome inbound.Outcome
 	must(t, h.recorded(h.sources[0], "first", "N0", 1, &outcome)())
 	line := func() error {
 		return h.store.Audit(acting(context.Background()), 1, app.DeedTransactionRecord, 0, app.AuditDetail{})
@@ -252,13 +253,13 @@ func TestTotalsOfRowsThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
-	var outcome app.Outcome
+	var outcome inbound.Outcome
 	must(t, h.recorded(h.sources[0], "first", "N0", 1, &outcome)())
 	errs := h.together([]func() error{
 		func() error { // of an import that isn't there
-			_, err := h.service.Inbound.RecordTransactions(context.Background(), app.InboundCall{
+			_, err := h.service.Inbound.RecordTransactions(context.Background(), inbound.InboundCall{
 				AccountID: 1, Source: h.sources[0], Channel: app.ChannelFile, ImportID: 99999, NoDeliveries: true, File: "f", ReceivedAt: h.now,
-				Elements: []app.Incoming{{EventID: "x", Gateway: "ACB", AccountNumber: "1000", Number: "X", Type: app.In, Amount: 123456, Time: h.now}},
+				Elements: []inbound.Incoming{{EventID: "x", Gateway: "ACB", AccountNumber: "1000", Number: "X", Type: app.In, Amount: 123456, Time: h.now}},
 			})
 			return err
 		},
@@ -350,7 +351,7 @@ func (h *history) works(t *testing.T) (works []func() error, said []string) {
 				call.DryRun = true
 			case kind == 3 && failing: // fails after it has recorded the first elements
 				call.Channel = app.ChannelHand
-				call.Elements = append(call.Elements, app.Incoming{EventID: "x", Gateway: "ACB", AccountNumber: "no such", Type: app.In, Amount: 1, Time: h.now})
+				call.Elements = append(call.Elements, inbound.Incoming{EventID: "x", Gateway: "ACB", AccountNumber: "no such", Type: app.In, Amount: 1, Time: h.now})
 			}
 			r, err := h.service.Inbound.RecordTransactions(context.Background(), call)
 			said[i] = fmt.Sprint(r.Outcomes, r.TransactionIDs, r.EventID, len(r.Ready), err)

@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/sqlitestore"
 )
@@ -24,7 +25,7 @@ func TestUndoImportOfPayments(t *testing.T) {
 	r := w.PaymentRequest(app.PaymentRequestCreate{Amount: 1_649_000, ExpiresIn: time.Hour})
 	other := w.PaymentRequest(app.PaymentRequestCreate{Amount: 5000})
 	w.Pay(1, "1", r.Code)
-	result, err := w.Service.Inbound.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Channel: app.ChannelFile, File: "a.csv", ReceivedAt: now, NoDeliveries: true, Elements: []app.Incoming{
+	result, err := w.Service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{AccountID: 1, Channel: app.ChannelFile, File: "a.csv", ReceivedAt: now, NoDeliveries: true, Elements: []inbound.Incoming{
 		{EventID: "a", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 100_000, Content: r.Code, Time: now},
 		{EventID: "b", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 5000, Content: other.Code, Time: now},
 	}})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // What was discarded stays known after its item is pruned: the provider's
@@ -15,11 +16,11 @@ func TestPrunedItemStaysKnown(t *testing.T) {
 	ctx := context.Background()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
-	call := func(amount int64) app.Recording {
+	call := func(amount int64) inbound.Recording {
 		t.Helper()
-		r, err := h.service.Inbound.RecordTransactions(ctx, app.InboundCall{
+		r, err := h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{
 			AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
-			Elements: []app.Incoming{{EventID: "x", Gateway: "ACB", AccountNumber: "999", Type: app.In, Amount: amount, Time: h.now}},
+			Elements: []inbound.Incoming{{EventID: "x", Gateway: "ACB", AccountNumber: "999", Type: app.In, Amount: amount, Time: h.now}},
 		})
 		must(t, err)
 		return r
@@ -27,7 +28,7 @@ func TestPrunedItemStaysKnown(t *testing.T) {
 	if r := call(5); r.Unassigned != 1 {
 		t.Fatalf("%+v", r)
 	}
-	events, _, err := h.service.Inbound.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
+	events, _, err := h.service.Inbound.InboundEvents(ctx, 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
 	must(t, err)
 	_, err = h.service.Inbound.DiscardInbound(ctx, 1, events[0].ID)
 	must(t, err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // recorder records the elements of a call inside one transaction. Every bank
@@ -18,7 +19,7 @@ type recorder struct {
 	tx     *tx
 	zone   *time.Location
 	now    time.Time
-	call   app.InboundCall
+	call   inbound.InboundCall
 	retry  bool  // of an event that is in the log already
 	before int64 // items of that event up to it are noted anew
 	event  int64 // inbound event id; 0: none is kept
@@ -41,12 +42,12 @@ type report struct {
 	importID int64   // 0: it is of no file
 	silent   bool    // no webhook gets it
 	isNot    []int64 // transactions that a person said it doesn't repeat
-	app.Incoming
+	inbound.Incoming
 }
 
 func (e report) channel() channel { return channel{e.source, e.EventIDChannel} }
 
-func (r *recorder) report(e app.Incoming) report {
+func (r *recorder) report(e inbound.Incoming) report {
 	return report{
 		source: r.call.Source.ID, event: r.event, importID: r.call.ImportID,
 		silent: r.call.NoDeliveries || e.Time.Before(r.call.NoDeliveriesBefore), Incoming: e,
@@ -59,7 +60,7 @@ const maxReady = 16
 
 // element records one element and returns its outcome, and the id of its
 // transaction or 0.
-func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, error) {
+func (r *recorder) element(position int, e inbound.Incoming) (inbound.Outcome, int64, error) {
 	r.position = position
 	if e.Fault != nil {
 		return r.rejected(position, e)
@@ -82,27 +83,27 @@ func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, er
 	switch {
 	case err != nil:
 		return "", 0, err
-	case like == app.SameMovement:
-		return app.OutcomeDuplicate, same, r.merge(bankAccount, e, same)
-	case like == app.NotKnown:
+	case like == inbound.SameMovement:
+		return inbound.OutcomeDuplicate, same, r.merge(bankAccount, e, same)
+	case like == inbound.NotKnown:
 		return r.mayBeRepeat(position, bankAccount, e, same)
 	}
 	if takes, err := r.tx.takes(bankAccount.AccountID, e.Amount); err != nil || !takes {
 		if err == nil && r.call.Channel == app.ChannelHand {
-			err = app.ErrSumTooLarge
+			err = inbound.ErrSumTooLarge
 		}
 		if err != nil {
 			return "", 0, err
 		}
-		e.Fault = &app.FieldError{Field: "transferAmount", Text: app.SumTooLarge}
+		e.Fault = &app.FieldError{Field: "transferAmount", Text: inbound.SumTooLarge}
 		return r.rejected(position, e)
 	}
 	id, err := r.record(bankAccount, e)
-	return app.OutcomeRecorded, id, err
+	return inbound.OutcomeRecorded, id, err
 }
 
 // record records an element as a transaction of its own.
-func (r *recorder) record(b app.BankAccount, e app.Incoming) (int64, error) {
+func (r *recorder) record(b app.BankAccount, e inbound.Incoming) (int64, error) {
 	if err := r.keepEvent(); err != nil {
 		return 0, err
 	}
@@ -120,7 +121,7 @@ func (r *recorder) record(b app.BankAccount, e app.Incoming) (int64, error) {
 }
 
 // merge notes that a transaction is the movement of e.
-func (r *recorder) merge(b app.BankAccount, e app.Incoming, id int64) error {
+func (r *recorder) merge(b app.BankAccount, e inbound.Incoming, id int64) error {
 	if err := r.remember(e, id, 0, true); err != nil {
 		return err
 	}
@@ -132,31 +133,31 @@ func (r *recorder) merge(b app.BankAccount, e app.Incoming, id int64) error {
 
 // rejected keeps an element that can't be read as an item. A provider's list shows
 // it each time it is read, so there an element with an event id is kept once.
-func (r *recorder) rejected(position int, e app.Incoming) (app.Outcome, int64, error) {
+func (r *recorder) rejected(position int, e inbound.Incoming) (inbound.Outcome, int64, error) {
 	if r.call.Channel == app.ChannelPoll && e.EventID != "" {
 		kept, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ?
 				AND state IN ('rejected', 'discarded') AND channel = ? AND NOT (inbound_event_id = ? AND id <= ? AND state = 'rejected'))`,
 			r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), r.event, r.before))
 		if err != nil || kept {
-			return app.OutcomeDuplicate, 0, err
+			return inbound.OutcomeDuplicate, 0, err
 		}
 	}
-	_, err := r.addItem(position, app.OutcomeRejected, e, *e.Fault)
-	return app.OutcomeRejected, 0, err
+	_, err := r.addItem(position, inbound.OutcomeRejected, e, *e.Fault)
+	return inbound.OutcomeRejected, 0, err
 }
 
 // seenEvent is the transaction or the item that an event id stands for.
 type seenEvent struct {
-	app.Known
+	inbound.Known
 	transactionID int64
 	itemID        int64
-	inboundEvent  int64       // of the item
-	state         app.Outcome // of the item
+	inboundEvent  int64           // of the item
+	state         inbound.Outcome // of the item
 }
 
 // find looks up an event id. Most are new, which a look at the key alone tells in half the
 // time.
-func (r *recorder) find(e app.Incoming) (*seenEvent, error) {
+func (r *recorder) find(e inbound.Incoming) (*seenEvent, error) {
 	known, err := scanOne[bool](r.tx.queryRowOf(r.eventKey(e), `SELECT EXISTS (SELECT 1 FROM event_ids WHERE account_id = ? AND source_id = ? AND channel = ? AND event_id = ?)`,
 		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID))
 	if err != nil || !known {
@@ -176,7 +177,7 @@ const (
 	knownJoins   = ` LEFT JOIN transactions t ON t.id = k.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id LEFT JOIN inbound_items i ON i.id = k.item_id`
 )
 
-func scanKnown(row scanner, k *app.Known, before ...any) error {
+func scanKnown(row scanner, k *inbound.Known, before ...any) error {
 	var gateway string
 	err := row.Scan(append(before, &k.Bank, &gateway, &k.AccountNumber, &k.Type, &k.Amount)...)
 	if gateway != "" {
@@ -188,31 +189,31 @@ func scanKnown(row scanner, k *app.Known, before ...any) error {
 
 // again handles an element whose event id is known: it is a duplicate, a conflict,
 // or, in a retry, an item that can be recorded now.
-func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Outcome, int64, error) {
+func (r *recorder) again(position int, e inbound.Incoming, seen *seenEvent) (inbound.Outcome, int64, error) {
 	if seen.transactionID == 0 && seen.inboundEvent == 0 {
-		return app.OutcomeDuplicate, 0, nil // its item was discarded, and has been pruned
+		return inbound.OutcomeDuplicate, 0, nil // its item was discarded, and has been pruned
 	}
-	if seen.Compare(e) == app.OutcomeConflict {
+	if seen.Compare(e) == inbound.OutcomeConflict {
 		if r.call.Channel == app.ChannelHand {
-			return "", 0, app.ErrEventConflict
+			return "", 0, inbound.ErrEventConflict
 		}
-		return app.OutcomeConflict, seen.transactionID, r.addConflict(position, e)
+		return inbound.OutcomeConflict, seen.transactionID, r.addConflict(position, e)
 	}
 	if !r.retry || seen.transactionID != 0 {
-		return app.OutcomeDuplicate, seen.transactionID, r.namedByImport(seen.transactionID)
+		return inbound.OutcomeDuplicate, seen.transactionID, r.namedByImport(seen.transactionID)
 	}
 	if seen.inboundEvent != r.event {
-		return app.OutcomeDuplicate, 0, nil // another event has its item
+		return inbound.OutcomeDuplicate, 0, nil // another event has its item
 	}
 	bankAccount, found, err := r.bankAccount(e, r.call.Source.BankAccountID)
 	if err != nil {
 		return "", 0, err
 	}
 	if !found {
-		if seen.state == app.OutcomeDiscarded {
+		if seen.state == inbound.OutcomeDiscarded {
 			r.kept++
 		}
-		return app.OutcomeUnassigned, 0, nil
+		return inbound.OutcomeUnassigned, 0, nil
 	}
 	item, err := scanWaitingItem(r.tx.queryRow(`SELECT `+waitingColumns+` FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id WHERE i.id = ?`, seen.itemID))
 	if err != nil {
@@ -224,7 +225,7 @@ func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Out
 
 // bankAccount finds the linked bank account that e means. only is the one that the
 // source is narrowed to, 0 for any.
-func (r *recorder) bankAccount(e app.Incoming, only int64) (app.BankAccount, bool, error) {
+func (r *recorder) bankAccount(e inbound.Incoming, only int64) (app.BankAccount, bool, error) {
 	cache, err := r.tx.recordCache(r.call.AccountID)
 	if err != nil {
 		return app.BankAccount{}, false, err
@@ -283,7 +284,7 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 
 // noteBalance notes the balance that a source told, unless it isn't known when
 // it was so.
-func (r *recorder) noteBalance(b app.BankAccount, e app.Incoming) {
+func (r *recorder) noteBalance(b app.BankAccount, e inbound.Incoming) {
 	if e.Balance == 0 || e.DateFlaw != "" || r.call.Source.ID == 0 {
 		return
 	}
@@ -332,18 +333,18 @@ func (w cachedWebhook) outgoing(id int64, t app.Transaction, now time.Time) app.
 }
 
 // remember stores the event id of an element.
-func (r *recorder) remember(e app.Incoming, transactionID, itemID int64, merged bool) error {
+func (r *recorder) remember(e inbound.Incoming, transactionID, itemID int64, merged bool) error {
 	_, err := r.tx.add(eventIDs, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID, nullIfZero(transactionID), nullIfZero(itemID), merged)
 	r.tx.rows.keys[r.eventKey(e)] = true
 	return err
 }
 
-func (r *recorder) eventKey(e app.Incoming) rowKey {
+func (r *recorder) eventKey(e inbound.Incoming) rowKey {
 	return rowKey{r.call.Source.ID, string(e.EventIDChannel), e.EventID}
 }
 
-func numberKey(b app.BankAccount, e app.Incoming) rowKey {
-	return rowKey{b.ID, "", app.NumberKey(e.Number)}
+func numberKey(b app.BankAccount, e inbound.Incoming) rowKey {
+	return rowKey{b.ID, "", inbound.NumberKey(e.Number)}
 }
 
 // amountKey is of what a channel reported of an amount.
@@ -351,32 +352,32 @@ func amountKey(b app.BankAccount, by channel, amount int64) rowKey {
 	return rowKey{b.ID, fmt.Sprint(by.source, " ", by.name), strconv.FormatInt(amount, 10)}
 }
 
-func (r *recorder) unassigned(position int, e app.Incoming) (app.Outcome, int64, error) {
+func (r *recorder) unassigned(position int, e inbound.Incoming) (inbound.Outcome, int64, error) {
 	if r.call.Channel == app.ChannelHand {
-		return "", 0, app.ErrUnknownBankAccount
+		return "", 0, inbound.ErrUnknownBankAccount
 	}
 	if r.call.Channel == app.ChannelFile {
-		return app.OutcomeUnassigned, 0, nil // the file keeps it
+		return inbound.OutcomeUnassigned, 0, nil // the file keeps it
 	}
-	item, err := r.addItem(position, app.OutcomeUnassigned, e, app.FieldError{Field: "accountNumber", Text: app.Text{
+	item, err := r.addItem(position, inbound.OutcomeUnassigned, e, app.FieldError{Field: "accountNumber", Text: app.Text{
 		EN: "is not a linked bank account", VI: "chưa được liên kết",
 	}})
 	if err != nil {
 		return "", 0, err
 	}
-	return app.OutcomeUnassigned, 0, r.remember(e, 0, item, false)
+	return inbound.OutcomeUnassigned, 0, r.remember(e, 0, item, false)
 }
 
 // addConflict keeps an item for a conflict, once however often it is repeated, also where
 // somebody has discarded it.
-func (r *recorder) addConflict(position int, e app.Incoming) error {
+func (r *recorder) addConflict(position int, e inbound.Incoming) error {
 	kept, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ? AND state IN ('conflict', 'discarded')
 			AND channel = ? AND amount = ? AND type = ? AND account_number = ? AND gateway = ? AND NOT (inbound_event_id = ? AND id <= ?))`,
 		r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), e.Amount, string(e.Type), e.AccountNumber, e.Gateway, r.event, r.before))
 	if err != nil || kept {
 		return err
 	}
-	_, err = r.addItem(position, app.OutcomeConflict, e, app.FieldError{Field: "id", Text: app.Text{
+	_, err = r.addItem(position, inbound.OutcomeConflict, e, app.FieldError{Field: "id", Text: app.Text{
 		EN: "was recorded with another amount, direction or account", VI: "đã được ghi nhận với số tiền, chiều hoặc tài khoản khác",
 	}})
 	return err
@@ -384,7 +385,7 @@ func (r *recorder) addConflict(position int, e app.Incoming) error {
 
 // addItem keeps an element for somebody to look at. In a retry one that was
 // discarded for the same reason stays discarded.
-func (r *recorder) addItem(position int, state app.Outcome, e app.Incoming, reason app.FieldError) (int64, error) {
+func (r *recorder) addItem(position int, state inbound.Outcome, e inbound.Incoming, reason app.FieldError) (int64, error) {
 	if why, discarded := r.discarded[position]; discarded && why == reason.Text.EN {
 		r.kept++
 		return 0, nil

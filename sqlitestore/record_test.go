@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/sqlitestore"
 )
 
@@ -19,7 +20,7 @@ func TestRecording(t *testing.T) {
 	ctx := t.Context()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
-	add := func(in app.SourceAdd) app.Source {
+	add := func(in inbound.SourceAdd) inbound.Source {
 		t.Helper()
 		in.Provider, in.Name = "casso", "n"
 		s, err := h.service.Inbound.AddSource(ctx, 1, in, h.now)
@@ -27,135 +28,135 @@ func TestRecording(t *testing.T) {
 		return s
 	}
 	first, second := h.sources[0], h.sources[1]
-	polled, narrowed := add(app.SourceAdd{APIKey: "key"}), add(app.SourceAdd{BankAccountID: h.banks[1].ID})
+	polled, narrowed := add(inbound.SourceAdd{APIKey: "key"}), add(inbound.SourceAdd{BankAccountID: h.banks[1].ID})
 	_, _, err := h.service.Deliveries.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "one", URL: "https://shop.vn/one", Type: app.WebhookAll, BankAccountIDs: []int64{h.banks[1].ID}}, h.now)
 	must(t, err)
 	_, err = h.service.Ledger.ToggleBankAccount(ctx, 1, h.banks[2].ID, h.now)
 	must(t, err)
 
-	type again = func(c *app.InboundCall, e *app.Incoming)
-	from := func(s app.Source, channel app.Channel) again {
-		return func(c *app.InboundCall, _ *app.Incoming) { c.Source, c.Channel = s, channel }
+	type again = func(c *inbound.InboundCall, e *inbound.Incoming)
+	from := func(s inbound.Source, channel app.Channel) again {
+		return func(c *inbound.InboundCall, _ *inbound.Incoming) { c.Source, c.Channel = s, channel }
 	}
 	other, third := from(second, app.ChannelCall), from(polled, app.ChannelCall)
-	id := func(id string) again { return func(_ *app.InboundCall, e *app.Incoming) { e.EventID += id } }
-	amount := func(by int64) again { return func(_ *app.InboundCall, e *app.Incoming) { e.Amount += by } }
-	out := func(_ *app.InboundCall, e *app.Incoming) { e.Type = app.Out }
+	id := func(id string) again { return func(_ *inbound.InboundCall, e *inbound.Incoming) { e.EventID += id } }
+	amount := func(by int64) again { return func(_ *inbound.InboundCall, e *inbound.Incoming) { e.Amount += by } }
+	out := func(_ *inbound.InboundCall, e *inbound.Incoming) { e.Type = app.Out }
 	account := func(number string) again {
-		return func(_ *app.InboundCall, e *app.Incoming) { e.AccountNumber = number }
+		return func(_ *inbound.InboundCall, e *inbound.Incoming) { e.AccountNumber = number }
 	}
 	masked := func(number string) again {
-		return func(_ *app.InboundCall, e *app.Incoming) { e.AccountNumber, e.Masked = number, true }
+		return func(_ *inbound.InboundCall, e *inbound.Incoming) { e.AccountNumber, e.Masked = number, true }
 	}
-	bank := func(name string) again { return func(_ *app.InboundCall, e *app.Incoming) { e.Gateway = name } }
+	bank := func(name string) again { return func(_ *inbound.InboundCall, e *inbound.Incoming) { e.Gateway = name } }
 	later := func(d time.Duration) again {
-		return func(_ *app.InboundCall, e *app.Incoming) { e.Time = e.Time.Add(d) }
+		return func(_ *inbound.InboundCall, e *inbound.Incoming) { e.Time = e.Time.Add(d) }
 	}
-	content := func(_ *app.InboundCall, e *app.Incoming) { e.Content = "another" }
-	unnumbered := func(_ *app.InboundCall, e *app.Incoming) { e.Number = "" }
+	content := func(_ *inbound.InboundCall, e *inbound.Incoming) { e.Content = "another" }
+	unnumbered := func(_ *inbound.InboundCall, e *inbound.Incoming) { e.Number = "" }
 	spelled := func(format string) again {
-		return func(_ *app.InboundCall, e *app.Incoming) { e.Number = fmt.Sprintf(format, e.Number) }
+		return func(_ *inbound.InboundCall, e *inbound.Incoming) { e.Number = fmt.Sprintf(format, e.Number) }
 	}
-	midnight := func(c *app.InboundCall, e *app.Incoming) {
+	midnight := func(c *inbound.InboundCall, e *inbound.Incoming) {
 		e.Time = app.DayOf(e.Time, h.service.Ledger.Zone()).Start(h.service.Ledger.Zone())
 	}
-	day := func(c *app.InboundCall, e *app.Incoming) { midnight(c, e); e.DateOnly = true }
-	undated := func(_ *app.InboundCall, e *app.Incoming) { e.Time = time.Time{} }
-	silent := func(c *app.InboundCall, _ *app.Incoming) { c.NoDeliveries = true }
+	day := func(c *inbound.InboundCall, e *inbound.Incoming) { midnight(c, e); e.DateOnly = true }
+	undated := func(_ *inbound.InboundCall, e *inbound.Incoming) { e.Time = time.Time{} }
+	silent := func(c *inbound.InboundCall, _ *inbound.Incoming) { c.NoDeliveries = true }
 	quiet := func(d time.Duration) again {
-		return func(c *app.InboundCall, e *app.Incoming) { c.NoDeliveriesBefore = e.Time.Add(d) }
+		return func(c *inbound.InboundCall, e *inbound.Incoming) { c.NoDeliveriesBefore = e.Time.Add(d) }
 	}
-	window, near := app.SameTransferWindow, app.RepeatWindow
+	window, near := app.SameTransferWindow, inbound.RepeatWindow
 
 	for _, c := range []struct {
 		name       string
 		calls      [][]again // the last one is judged
-		want       app.Outcome
+		want       inbound.Outcome
 		deliveries int
 	}{
-		{"one that is new", [][]again{{}}, app.OutcomeRecorded, 2},
-		{"money out", [][]again{{out}}, app.OutcomeRecorded, 1},
-		{"on the account of one webhook", [][]again{{account("1001")}}, app.OutcomeRecorded, 3},
+		{"one that is new", [][]again{{}}, inbound.OutcomeRecorded, 2},
+		{"money out", [][]again{{out}}, inbound.OutcomeRecorded, 1},
+		{"on the account of one webhook", [][]again{{account("1001")}}, inbound.OutcomeRecorded, 3},
 
-		{"the same event", [][]again{{}, {}}, app.OutcomeDuplicate, 0},
-		{"with another text", [][]again{{}, {content}}, app.OutcomeDuplicate, 0},
-		{"with another number", [][]again{{}, {unnumbered}}, app.OutcomeDuplicate, 0},
-		{"with another time", [][]again{{}, {later(-time.Hour)}}, app.OutcomeDuplicate, 0},
-		{"by a bank of no known name", [][]again{{}, {bank("Nobody")}}, app.OutcomeDuplicate, 0},
-		{"with some digits", [][]again{{}, {masked("1xx0")}}, app.OutcomeDuplicate, 0},
-		{"with some digits of another", [][]again{{}, {masked("1xx1")}}, app.OutcomeConflict, 0},
-		{"with more money", [][]again{{}, {amount(1)}}, app.OutcomeConflict, 0},
-		{"with less money", [][]again{{}, {amount(-1)}}, app.OutcomeConflict, 0},
-		{"in the other direction", [][]again{{}, {out}}, app.OutcomeConflict, 0},
-		{"on another account", [][]again{{}, {account("1001")}}, app.OutcomeConflict, 0},
-		{"at another bank", [][]again{{}, {bank("VCB")}}, app.OutcomeConflict, 0},
-		{"the same event of an account that isn't linked", [][]again{{account("999")}, {account("999")}}, app.OutcomeDuplicate, 0},
-		{"with more money there", [][]again{{account("999")}, {account("999"), amount(1)}}, app.OutcomeConflict, 0},
-		{"another event of that id by another source", [][]again{{}, {other, unnumbered, content}}, app.OutcomeMayBeRepeat, 0},
+		{"the same event", [][]again{{}, {}}, inbound.OutcomeDuplicate, 0},
+		{"with another text", [][]again{{}, {content}}, inbound.OutcomeDuplicate, 0},
+		{"with another number", [][]again{{}, {unnumbered}}, inbound.OutcomeDuplicate, 0},
+		{"with another time", [][]again{{}, {later(-time.Hour)}}, inbound.OutcomeDuplicate, 0},
+		{"by a bank of no known name", [][]again{{}, {bank("Nobody")}}, inbound.OutcomeDuplicate, 0},
+		{"with some digits", [][]again{{}, {masked("1xx0")}}, inbound.OutcomeDuplicate, 0},
+		{"with some digits of another", [][]again{{}, {masked("1xx1")}}, inbound.OutcomeConflict, 0},
+		{"with more money", [][]again{{}, {amount(1)}}, inbound.OutcomeConflict, 0},
+		{"with less money", [][]again{{}, {amount(-1)}}, inbound.OutcomeConflict, 0},
+		{"in the other direction", [][]again{{}, {out}}, inbound.OutcomeConflict, 0},
+		{"on another account", [][]again{{}, {account("1001")}}, inbound.OutcomeConflict, 0},
+		{"at another bank", [][]again{{}, {bank("VCB")}}, inbound.OutcomeConflict, 0},
+		{"the same event of an account that isn't linked", [][]again{{account("999")}, {account("999")}}, inbound.OutcomeDuplicate, 0},
+		{"with more money there", [][]again{{account("999")}, {account("999"), amount(1)}}, inbound.OutcomeConflict, 0},
+		{"another event of that id by another source", [][]again{{}, {other, unnumbered, content}}, inbound.OutcomeMayBeRepeat, 0},
 
-		{"by another source", [][]again{{}, {other, id("b")}}, app.OutcomeDuplicate, 0},
-		{"by another source, within the time after", [][]again{{}, {other, id("b"), later(window)}}, app.OutcomeDuplicate, 0},
-		{"by another source, beyond the time after", [][]again{{}, {other, id("b"), later(window + time.Second)}}, app.OutcomeRecorded, 2},
-		{"by another source, within the time before", [][]again{{}, {other, id("b"), later(-window)}}, app.OutcomeDuplicate, 0},
-		{"by another source, beyond the time before", [][]again{{}, {other, id("b"), later(-window - time.Second)}}, app.OutcomeRecorded, 2},
-		{"by another source with more money", [][]again{{}, {other, id("b"), amount(1)}}, app.OutcomeRecorded, 2},
-		{"by another source with less money", [][]again{{}, {other, id("b"), amount(-1)}}, app.OutcomeRecorded, 2},
-		{"by another source in the other direction", [][]again{{}, {other, id("b"), out}}, app.OutcomeRecorded, 1},
-		{"by another source on another account", [][]again{{}, {other, id("b"), account("1001")}}, app.OutcomeRecorded, 3},
-		{"by another source without numbers", [][]again{{unnumbered}, {other, id("b"), unnumbered}}, app.OutcomeDuplicate, 0},
-		{"by another source with the bank's suffix", [][]again{{}, {other, id("b"), content, spelled(`%s\BNK`)}}, app.OutcomeDuplicate, 0},
-		{"by another source with a suffix and separators", [][]again{{spelled("5389 - %s")}, {other, id("b"), content, spelled(`5389.%s\I2B`)}}, app.OutcomeDuplicate, 0},
-		{"by another source with separators alone", [][]again{{spelled("-%.0s")}, {other, id("b"), content, spelled("-%.0s")}}, app.OutcomeMayBeRepeat, 0},
-		{"in lower case, by a number that a later report gave", [][]again{{unnumbered}, {other, id("b"), spelled("a%s")}, {third, id("c"), content, spelled("A%s.")}}, app.OutcomeDuplicate, 0},
-		{"the same number of one source and channel", [][]again{{}, {id("b")}}, app.OutcomeRecorded, 2},
-		{"of a file", [][]again{{}, {from(first, app.ChannelFile), id("b")}}, app.OutcomeDuplicate, 0},
-		{"merged, and once more", [][]again{{}, {other, id("b")}, {other, id("b")}}, app.OutcomeDuplicate, 0},
-		{"merged, and another of that number", [][]again{{}, {other, id("b")}, {other, id("c")}}, app.OutcomeRecorded, 2},
+		{"by another source", [][]again{{}, {other, id("b")}}, inbound.OutcomeDuplicate, 0},
+		{"by another source, within the time after", [][]again{{}, {other, id("b"), later(window)}}, inbound.OutcomeDuplicate, 0},
+		{"by another source, beyond the time after", [][]again{{}, {other, id("b"), later(window + time.Second)}}, inbound.OutcomeRecorded, 2},
+		{"by another source, within the time before", [][]again{{}, {other, id("b"), later(-window)}}, inbound.OutcomeDuplicate, 0},
+		{"by another source, beyond the time before", [][]again{{}, {other, id("b"), later(-window - time.Second)}}, inbound.OutcomeRecorded, 2},
+		{"by another source with more money", [][]again{{}, {other, id("b"), amount(1)}}, inbound.OutcomeRecorded, 2},
+		{"by another source with less money", [][]again{{}, {other, id("b"), amount(-1)}}, inbound.OutcomeRecorded, 2},
+		{"by another source in the other direction", [][]again{{}, {other, id("b"), out}}, inbound.OutcomeRecorded, 1},
+		{"by another source on another account", [][]again{{}, {other, id("b"), account("1001")}}, inbound.OutcomeRecorded, 3},
+		{"by another source without numbers", [][]again{{unnumbered}, {other, id("b"), unnumbered}}, inbound.OutcomeDuplicate, 0},
+		{"by another source with the bank's suffix", [][]again{{}, {other, id("b"), content, spelled(`%s\BNK`)}}, inbound.OutcomeDuplicate, 0},
+		{"by another source with a suffix and separators", [][]again{{spelled("5389 - %s")}, {other, id("b"), content, spelled(`5389.%s\I2B`)}}, inbound.OutcomeDuplicate, 0},
+		{"by another source with separators alone", [][]again{{spelled("-%.0s")}, {other, id("b"), content, spelled("-%.0s")}}, inbound.OutcomeMayBeRepeat, 0},
+		{"in lower case, by a number that a later report gave", [][]again{{unnumbered}, {other, id("b"), spelled("a%s")}, {third, id("c"), content, spelled("A%s.")}}, inbound.OutcomeDuplicate, 0},
+		{"the same number of one source and channel", [][]again{{}, {id("b")}}, inbound.OutcomeRecorded, 2},
+		{"of a file", [][]again{{}, {from(first, app.ChannelFile), id("b")}}, inbound.OutcomeDuplicate, 0},
+		{"merged, and once more", [][]again{{}, {other, id("b")}, {other, id("b")}}, inbound.OutcomeDuplicate, 0},
+		{"merged, and another of that number", [][]again{{}, {other, id("b")}, {other, id("c")}}, inbound.OutcomeRecorded, 2},
 
-		{"by a number that a later report gave", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content}}, app.OutcomeDuplicate, 0},
-		{"by that number with more money", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content, amount(1)}}, app.OutcomeRecorded, 2},
-		{"by that number in the other direction", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content, out}}, app.OutcomeRecorded, 1},
-		{"by that number beyond the time after", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content, later(window + time.Second)}}, app.OutcomeRecorded, 2},
-		{"by that number, which another account has too", [][]again{{unnumbered}, {other, id("b")}, {other, id("c"), account("1001"), out}, {third, id("d"), account("1001"), content}}, app.OutcomeRecorded, 3},
+		{"by a number that a later report gave", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content}}, inbound.OutcomeDuplicate, 0},
+		{"by that number with more money", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content, amount(1)}}, inbound.OutcomeRecorded, 2},
+		{"by that number in the other direction", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content, out}}, inbound.OutcomeRecorded, 1},
+		{"by that number beyond the time after", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content, later(window + time.Second)}}, inbound.OutcomeRecorded, 2},
+		{"by that number, which another account has too", [][]again{{unnumbered}, {other, id("b")}, {other, id("c"), account("1001"), out}, {third, id("d"), account("1001"), content}}, inbound.OutcomeRecorded, 3},
 
-		{"without a number, within the time after", [][]again{{unnumbered}, {other, unnumbered, later(near)}}, app.OutcomeDuplicate, 0},
-		{"without a number, a second before", [][]again{{unnumbered}, {other, unnumbered, later(-time.Second)}}, app.OutcomeDuplicate, 0},
-		{"without a number, beyond the time after", [][]again{{unnumbered}, {other, unnumbered, later(near + time.Second)}}, app.OutcomeRecorded, 2},
-		{"without a number, within the time before", [][]again{{unnumbered}, {other, unnumbered, later(-near)}}, app.OutcomeDuplicate, 0},
-		{"without a number, beyond the time before", [][]again{{unnumbered}, {other, unnumbered, later(-near - time.Second)}}, app.OutcomeRecorded, 2},
-		{"without a number or a time", [][]again{{unnumbered}, {other, unnumbered, day}}, app.OutcomeDuplicate, 0},
-		{"of the first second of a day", [][]again{{unnumbered, midnight}, {other, unnumbered, day}}, app.OutcomeDuplicate, 0},
-		{"of the last second of the day before", [][]again{{unnumbered, midnight, later(-time.Second)}, {other, unnumbered, day}}, app.OutcomeRecorded, 2},
-		{"of the last second of a day", [][]again{{unnumbered, midnight, later(24*time.Hour - time.Second)}, {other, unnumbered, day}}, app.OutcomeDuplicate, 0},
-		{"of the first second of the next day", [][]again{{unnumbered, midnight, later(24 * time.Hour)}, {other, unnumbered, day}}, app.OutcomeRecorded, 2},
-		{"of the day alone, and then with its time", [][]again{{unnumbered, day}, {other, unnumbered}}, app.OutcomeDuplicate, 0},
-		{"of the first second of the day, and later that day", [][]again{{unnumbered, midnight}, {other, unnumbered}}, app.OutcomeRecorded, 2},
-		{"of the next day alone, minutes before it", [][]again{{unnumbered, later(24 * time.Hour), day}, {other, unnumbered, later(24 * time.Hour), midnight, later(-time.Minute)}}, app.OutcomeRecorded, 2},
+		{"without a number, within the time after", [][]again{{unnumbered}, {other, unnumbered, later(near)}}, inbound.OutcomeDuplicate, 0},
+		{"without a number, a second before", [][]again{{unnumbered}, {other, unnumbered, later(-time.Second)}}, inbound.OutcomeDuplicate, 0},
+		{"without a number, beyond the time after", [][]again{{unnumbered}, {other, unnumbered, later(near + time.Second)}}, inbound.OutcomeRecorded, 2},
+		{"without a number, within the time before", [][]again{{unnumbered}, {other, unnumbered, later(-near)}}, inbound.OutcomeDuplicate, 0},
+		{"without a number, beyond the time before", [][]again{{unnumbered}, {other, unnumbered, later(-near - time.Second)}}, inbound.OutcomeRecorded, 2},
+		{"without a number or a time", [][]again{{unnumbered}, {other, unnumbered, day}}, inbound.OutcomeDuplicate, 0},
+		{"of the first second of a day", [][]again{{unnumbered, midnight}, {other, unnumbered, day}}, inbound.OutcomeDuplicate, 0},
+		{"of the last second of the day before", [][]again{{unnumbered, midnight, later(-time.Second)}, {other, unnumbered, day}}, inbound.OutcomeRecorded, 2},
+		{"of the last second of a day", [][]again{{unnumbered, midnight, later(24*time.Hour - time.Second)}, {other, unnumbered, day}}, inbound.OutcomeDuplicate, 0},
+		{"of the first second of the next day", [][]again{{unnumbered, midnight, later(24 * time.Hour)}, {other, unnumbered, day}}, inbound.OutcomeRecorded, 2},
+		{"of the day alone, and then with its time", [][]again{{unnumbered, day}, {other, unnumbered}}, inbound.OutcomeDuplicate, 0},
+		{"of the first second of the day, and later that day", [][]again{{unnumbered, midnight}, {other, unnumbered}}, inbound.OutcomeRecorded, 2},
+		{"of the next day alone, minutes before it", [][]again{{unnumbered, later(24 * time.Hour), day}, {other, unnumbered, later(24 * time.Hour), midnight, later(-time.Minute)}}, inbound.OutcomeRecorded, 2},
 
-		{"called and listed", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered}}, app.OutcomeDuplicate, 0},
-		{"called without a number and listed with one", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b")}}, app.OutcomeDuplicate, 0},
-		{"called with a number and listed without", [][]again{{from(polled, app.ChannelCall)}, {from(polled, app.ChannelPoll), id("b"), unnumbered}}, app.OutcomeDuplicate, 0},
+		{"called and listed", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered}}, inbound.OutcomeDuplicate, 0},
+		{"called without a number and listed with one", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b")}}, inbound.OutcomeDuplicate, 0},
+		{"called with a number and listed without", [][]again{{from(polled, app.ChannelCall)}, {from(polled, app.ChannelPoll), id("b"), unnumbered}}, inbound.OutcomeDuplicate, 0},
 		{"called once and listed twice", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered},
-			{from(polled, app.ChannelPoll), id("c"), unnumbered}}, app.OutcomeRecorded, 2},
-		{"called and listed a second later", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, later(time.Second)}}, app.OutcomeDuplicate, 0},
-		{"called and listed with another text", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, content}}, app.OutcomeMayBeRepeat, 0},
-		{"called and listed with more money", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, amount(1)}}, app.OutcomeRecorded, 2},
-		{"called and listed without a date", [][]again{{from(polled, app.ChannelCall), unnumbered, undated}, {from(polled, app.ChannelPoll), id("b"), unnumbered, undated}}, app.OutcomeDuplicate, 0},
-		{"called and listed by a source that isn't polled", [][]again{{unnumbered}, {from(first, app.ChannelPoll), id("b"), unnumbered}}, app.OutcomeDuplicate, 0},
+			{from(polled, app.ChannelPoll), id("c"), unnumbered}}, inbound.OutcomeRecorded, 2},
+		{"called and listed a second later", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, later(time.Second)}}, inbound.OutcomeDuplicate, 0},
+		{"called and listed with another text", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, content}}, inbound.OutcomeMayBeRepeat, 0},
+		{"called and listed with more money", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, amount(1)}}, inbound.OutcomeRecorded, 2},
+		{"called and listed without a date", [][]again{{from(polled, app.ChannelCall), unnumbered, undated}, {from(polled, app.ChannelPoll), id("b"), unnumbered, undated}}, inbound.OutcomeDuplicate, 0},
+		{"called and listed by a source that isn't polled", [][]again{{unnumbered}, {from(first, app.ChannelPoll), id("b"), unnumbered}}, inbound.OutcomeDuplicate, 0},
 
-		{"by a source for another account", [][]again{{from(narrowed, app.ChannelCall)}}, app.OutcomeUnassigned, 0},
-		{"by a source for this account", [][]again{{from(narrowed, app.ChannelCall), account("1001")}}, app.OutcomeRecorded, 3},
-		{"by a source for this account, unnamed", [][]again{{from(narrowed, app.ChannelCall), account("")}}, app.OutcomeRecorded, 3},
-		{"on an account that is off", [][]again{{account("1002")}}, app.OutcomeRecorded, 0},
-		{"in silence", [][]again{{silent}}, app.OutcomeRecorded, 0},
-		{"before what is told of", [][]again{{quiet(time.Second)}}, app.OutcomeRecorded, 0},
-		{"as soon as it is told of", [][]again{{quiet(0)}}, app.OutcomeRecorded, 2},
+		{"by a source for another account", [][]again{{from(narrowed, app.ChannelCall)}}, inbound.OutcomeUnassigned, 0},
+		{"by a source for this account", [][]again{{from(narrowed, app.ChannelCall), account("1001")}}, inbound.OutcomeRecorded, 3},
+		{"by a source for this account, unnamed", [][]again{{from(narrowed, app.ChannelCall), account("")}}, inbound.OutcomeRecorded, 3},
+		{"on an account that is off", [][]again{{account("1002")}}, inbound.OutcomeRecorded, 0},
+		{"in silence", [][]again{{silent}}, inbound.OutcomeRecorded, 0},
+		{"before what is told of", [][]again{{quiet(time.Second)}}, inbound.OutcomeRecorded, 0},
+		{"as soon as it is told of", [][]again{{quiet(0)}}, inbound.OutcomeRecorded, 2},
 	} {
 		h.seq++
-		var r app.Recording
+		var r inbound.Recording
 		rows := h.count(`transactions`)
 		for _, ways := range c.calls {
-			e := app.Incoming{
+			e := inbound.Incoming{
 				EventID: fmt.Sprint("e", h.seq), Gateway: "ACB", AccountNumber: "1000", Number: fmt.Sprint("N", h.seq), Type: app.In,
 				Amount: 5000 + 10*int64(h.seq), Content: fmt.Sprint("order ", h.seq), Time: h.now.Add(-200 * time.Hour),
 			}
@@ -163,7 +164,7 @@ func TestRecording(t *testing.T) {
 			for _, way := range ways {
 				way(&call, &e)
 			}
-			call.Elements = []app.Incoming{e}
+			call.Elements = []inbound.Incoming{e}
 			rows = h.count(`transactions`)
 			r, err = h.service.Inbound.RecordTransactions(ctx, call)
 			must(t, err)
@@ -171,7 +172,7 @@ func TestRecording(t *testing.T) {
 		if r.Outcomes[0] != c.want || r.Deliveries != c.deliveries {
 			t.Errorf("%s: %s with %d deliveries, want %s with %d", c.name, r.Outcomes[0], r.Deliveries, c.want, c.deliveries)
 		}
-		if isNew := h.count(`transactions`) == rows+1; isNew != (c.want == app.OutcomeRecorded) {
+		if isNew := h.count(`transactions`) == rows+1; isNew != (c.want == inbound.OutcomeRecorded) {
 			t.Errorf("%s: there is a new transaction: %t", c.name, isNew)
 		}
 	}
@@ -186,7 +187,7 @@ func TestTotalsAfterAFailure(t *testing.T) {
 	defer h.store.Close()
 	ctx := t.Context()
 	mine := errors.New("mine")
-	dry, err := h.service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: 1, DryRun: true})
+	dry, err := h.service.Inbound.NewImport(ctx, inbound.ImportOptions{AccountID: 1, DryRun: true})
 	must(t, err)
 	failing := h.normal(h.elements(3, "1001"))
 	for range 3 {
@@ -379,14 +380,14 @@ func TestPlanLimitsLinks(t *testing.T) {
 		}))
 	}
 	link := func(ctx context.Context) error {
-		_, err := h.service.Inbound.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
+		_, err := h.service.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
 		return err
 	}
 	limit(3) // there are three
 	if err := link(ctx); app.CodeOf(err) != app.CodePlanLimit {
 		t.Errorf("link: %v", err)
 	}
-	if _, err := h.service.Inbound.LinkInbound(ctx, 1, 1, app.InboundLink{AccountName: "A"}, h.now); app.CodeOf(err) != app.CodePlanLimit {
+	if _, err := h.service.Inbound.LinkInbound(ctx, 1, 1, inbound.InboundLink{AccountName: "A"}, h.now); app.CodeOf(err) != app.CodePlanLimit {
 		t.Errorf("link of an event: %v", err)
 	}
 	limit(4)
@@ -437,7 +438,7 @@ func TestRetryOfWhatWasDiscarded(t *testing.T) {
 		fault     app.Text
 		open, all int64
 		discarded int
-	}{{app.AmountRule, 0, 2, 2}, {app.SumTooLarge, 1, 3, 1}, {app.SumTooLarge, 1, 3, 1}} {
+	}{{app.AmountRule, 0, 2, 2}, {inbound.SumTooLarge, 1, 3, 1}, {inbound.SumTooLarge, 1, 3, 1}} {
 		elements[0].Fault = &app.FieldError{Field: "transferAmount", Text: c.fault}
 		r, err := h.store.RetryInbound(t.Context(), 1, h.normal(elements), time.UTC, h.now)
 		must(t, err)
@@ -482,14 +483,14 @@ func TestConflictsOfTwoChannels(t *testing.T) {
 	defer h.store.Close()
 	for i, c := range []struct {
 		amount int64
-		want   app.Outcome
-	}{{5000, app.OutcomeRecorded}, {7000, app.OutcomeConflict}, {7000, app.OutcomeConflict}} {
+		want   inbound.Outcome
+	}{{5000, inbound.OutcomeRecorded}, {7000, inbound.OutcomeConflict}, {7000, inbound.OutcomeConflict}} {
 		for j, channel := range []app.Channel{app.ChannelCall, app.ChannelPoll} {
-			e := app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: c.amount, Time: h.now}
-			if c.want == app.OutcomeRecorded {
+			e := inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: c.amount, Time: h.now}
+			if c.want == inbound.OutcomeRecorded {
 				e.Amount += int64(j)
 			}
-			call := h.callOf([]app.Incoming{e})
+			call := h.callOf([]inbound.Incoming{e})
 			call.Channel = channel
 			r, err := h.service.Inbound.RecordTransactions(t.Context(), call)
 			if err != nil || r.Outcomes[0] != c.want {
@@ -505,7 +506,7 @@ func TestConflictsOfTwoChannels(t *testing.T) {
 		_, err := h.service.Inbound.DiscardInbound(t.Context(), 1, row[0].(int64))
 		must(t, err)
 	}
-	call := h.callOf([]app.Incoming{{EventID: "1", Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 7000, Time: h.now}})
+	call := h.callOf([]inbound.Incoming{{EventID: "1", Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 7000, Time: h.now}})
 	call.Channel = app.ChannelPoll
 	_, err := h.service.Inbound.RecordTransactions(t.Context(), call)
 	must(t, err)
@@ -520,13 +521,13 @@ func TestFileRowsAlike(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
-	row := app.Incoming{Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: "coffee", Time: h.now}
+	row := inbound.Incoming{Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: "coffee", Time: h.now}
 	for _, c := range []struct{ rows, recorded int }{{2, 2}, {2, 0}, {3, 1}} {
-		in, err := h.service.Inbound.NewImport(t.Context(), app.ImportOptions{AccountID: 1})
+		in, err := h.service.Inbound.NewImport(t.Context(), inbound.ImportOptions{AccountID: 1})
 		must(t, err)
 		recorded := 0
 		for range c.rows {
-			r, err := in.Add(t.Context(), []app.Incoming{row}, h.now)
+			r, err := in.Add(t.Context(), []inbound.Incoming{row}, h.now)
 			must(t, err)
 			recorded += r.Recorded
 		}

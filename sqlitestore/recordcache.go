@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // recordCache holds what recording looks up for every transaction of an account:
@@ -169,7 +170,7 @@ func (r *recordCache) all() (list []app.BankAccount) {
 // candidates returns the bank accounts that e may mean. only is the one that its
 // source is narrowed to, 0 for any: it is a candidate where e names no number. A
 // masked number fits every number with its visible digits.
-func (r *recordCache) candidates(e app.Incoming, only int64) []app.BankAccount {
+func (r *recordCache) candidates(e inbound.Incoming, only int64) []app.BankAccount {
 	named := r.bankAccounts[e.AccountNumber]
 	if !e.Masked && only == 0 {
 		return named // none where e names none

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
 
@@ -56,9 +57,9 @@ func recordingFollows(t *testing.T, byCommand bool) {
 			}
 		}
 		if !linked {
-			return []string{string(app.OutcomeUnassigned)}
+			return []string{string(inbound.OutcomeUnassigned)}
 		}
-		s := []string{string(app.OutcomeRecorded)}
+		s := []string{string(inbound.OutcomeRecorded)}
 		hooks, err := other.Webhooks(ctx, 1)
 		must(t, err)
 		patterns, err := other.CodePatterns(ctx, 1)
@@ -109,7 +110,7 @@ func recordingFollows(t *testing.T, byCommand bool) {
 		{"no code pattern", func(s *services.All) error { return s.Ledger.DeleteCodePattern(ctx, 1, 1, time.Now()) }},
 		{"unlinked", func(s *services.All) error { return s.Ledger.UnlinkBankAccount(ctx, 1, 1, h.now) }},
 		{"linked", func(s *services.All) error {
-			_, err := s.Inbound.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A", Notify: app.NotifyNone}, h.now)
+			_, err := s.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A", Notify: inbound.NotifyNone}, h.now)
 			return err
 		}},
 	}

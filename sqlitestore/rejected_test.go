@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // Of a list, what has an id is kept once however often it is read; what has none
@@ -31,9 +32,9 @@ func TestRejectedElementsOfAList(t *testing.T) {
 			}
 			continue
 		}
-		r, err := h.service.Inbound.RecordTransactions(context.Background(), app.InboundCall{
+		r, err := h.service.Inbound.RecordTransactions(context.Background(), inbound.InboundCall{
 			AccountID: 1, Source: h.sources[0], Channel: c.channel, Body: []byte("{}"), ReceivedAt: h.now,
-			Elements: []app.Incoming{{EventID: c.id, Fault: &app.FieldError{Field: "element", Text: app.Text{EN: "x", VI: "x"}}}},
+			Elements: []inbound.Incoming{{EventID: c.id, Fault: &app.FieldError{Field: "element", Text: app.Text{EN: "x", VI: "x"}}}},
 		})
 		must(t, err)
 		if r.Duplicates != 0 != c.again || r.Rejected != 0 == c.again {

@@ -19,6 +19,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/app/stream"
 	"baoco/sqlitestore"
@@ -287,7 +288,7 @@ func fillEveryTable(t *testing.T, h *history) {
 	must(t, err)
 	request, err := h.service.Payments.CreatePaymentRequest(ctx, account, app.PaymentRequestCreate{Amount: 200_000, BankAccountID: h.banks[0].ID, Reference: "HD-" + tag}, app.IdempotencyKey{}, h.now)
 	must(t, err)
-	_, _, err = h.service.Inbound.RecordByHand(ctx, account, app.Incoming{EventID: "paid" + tag, Gateway: h.banks[0].Bank, AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 200_000, Content: request.Code, Time: h.now}, nil, app.IdempotencyKey{}, h.now)
+	_, _, err = h.service.Inbound.RecordByHand(ctx, account, inbound.Incoming{EventID: "paid" + tag, Gateway: h.banks[0].Bank, AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 200_000, Content: request.Code, Time: h.now}, nil, app.IdempotencyKey{}, h.now)
 	must(t, err)
 	_, err = h.service.Payments.CreatePaymentRequest(ctx, account, app.PaymentRequestCreate{Amount: 5000, BankAccountID: h.banks[0].ID, CashierID: boss.ID}, app.IdempotencyKey{}, h.now)
 	must(t, err)
@@ -296,11 +297,11 @@ func fillEveryTable(t *testing.T, h *history) {
 	since := int64(0)
 	_, _, err = h.service.Streams.CreateStream(ctx, account, stream.StreamCreate{Name: "ledger", URL: "nats+tls://nats.shop.vn", Topic: "shop.transactions", Credentials: stream.BrokerCredentials{Username: "shop", Password: "s3cret"}, SinceID: &since}, h.now)
 	must(t, err)
-	h.store.NoteRefusedCall(app.RefusedCall{SourceID: h.sources[0].ID, ReceivedAt: h.now})
+	h.store.NoteRefusedCall(inbound.RefusedCall{SourceID: h.sources[0].ID, ReceivedAt: h.now})
 	h.imports("statement of "+tag+".csv", false, h.rows(0, 20))
 	h.imports("overlapping statement of "+tag+".csv", false, h.rows(10, 20))
 	for i, said := range []string{"order " + tag, "order " + tag + " of a customer", "ck"} { // recorded, the same, and perhaps the same
-		_, err := h.service.Inbound.RecordTransactions(ctx, app.InboundCall{AccountID: account, Source: h.sources[i%2], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []app.Incoming{{
+		_, err := h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{AccountID: account, Source: h.sources[i%2], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []inbound.Incoming{{
 			EventID: fmt.Sprint("told ", i, tag), Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 77_000 + int64(i/2), Content: said, Time: h.now,
 		}}})
 		must(t, err)
@@ -327,7 +328,7 @@ func fillEveryTable(t *testing.T, h *history) {
 		h.step()
 	}
 	for i, id := range []string{"one", "two"} {
-		recorded, _, err := h.service.Inbound.RecordByHand(ctx, account, app.Incoming{EventID: id + tag, Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 5, Time: h.now}, nil,
+		recorded, _, err := h.service.Inbound.RecordByHand(ctx, account, inbound.Incoming{EventID: id + tag, Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 5, Time: h.now}, nil,
 			app.IdempotencyKey{Key: id + tag, Operation: "transaction"}, h.now)
 		must(t, err)
 		must(t, h.service.Ledger.SetNote(ctx, account, recorded.ID, "", app.Note{Text: "Đã đối chiếu", ChangedAt: h.now, ChangedBy: boss.Name}))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // This file finds out whether a report repeats a recorded transaction, and keeps what
@@ -15,32 +16,32 @@ import (
 
 // judge compares a report with what other channels reported of the bank account. It gives
 // the transaction that the report repeats, or may repeat.
-func (r *recorder) judge(b app.BankAccount, e report) (id int64, like app.Likeness, err error) {
+func (r *recorder) judge(b app.BankAccount, e report) (id int64, like inbound.Likeness, err error) {
 	others, err := r.tx.reportedBy(b.ID, e.channel())
 	if err != nil || !others && !e.Forwarded {
-		return 0, app.AnotherMovement, err
+		return 0, inbound.AnotherMovement, err
 	}
 	if id, err = r.withNumber(b, e); err != nil || id != 0 || e.NotRepeat {
 		if id != 0 {
-			return id, app.SameMovement, err
+			return id, inbound.SameMovement, err
 		}
-		return 0, app.AnotherMovement, err
+		return 0, inbound.AnotherMovement, err
 	}
 	known, cut, err := r.reported(b, e)
-	known = slices.DeleteFunc(known, func(k app.Reported) bool { return slices.Contains(e.isNot, k.TransactionID) })
+	known = slices.DeleteFunc(known, func(k inbound.Reported) bool { return slices.Contains(e.isNot, k.TransactionID) })
 	if err != nil || len(known) == 0 && cut == 0 {
-		return 0, app.AnotherMovement, err
+		return 0, inbound.AnotherMovement, err
 	}
 	cache, err := r.tx.recordCache(b.AccountID)
 	if err != nil {
-		return 0, app.NotKnown, err
+		return 0, inbound.NotKnown, err
 	}
-	rule := app.RepeatRule{Codes: cache.codes}
+	rule := inbound.RepeatRule{Codes: cache.codes}
 	for _, own := range cache.all() {
 		rule.Own = append(rule.Own, own.AccountNumber)
 	}
-	if id, like = rule.Judge(e.Incoming, known); like == app.AnotherMovement && cut != 0 {
-		id, like = cut, app.NotKnown
+	if id, like = rule.Judge(e.Incoming, known); like == inbound.AnotherMovement && cut != 0 {
+		id, like = cut, inbound.NotKnown
 	}
 	return id, like, nil
 }
@@ -62,7 +63,7 @@ const sameNumber = `SELECT t.id FROM (
 // withNumber finds a transaction by a number that another channel gave it, its amount and
 // its time: a source may give all its transactions the same number.
 func (r *recorder) withNumber(b app.BankAccount, e report) (int64, error) {
-	number := app.NumberKey(e.Number)
+	number := inbound.NumberKey(e.Number)
 	if number == "" {
 		return 0, nil
 	}
@@ -98,7 +99,7 @@ const ofAmount = `
 // reported gives the transactions of the bank account, direction, amount and time of e, the
 // nearest first, with what was reported of them. Those that the channel of e has reported are
 // left out, unless e was forwarded. cut is one of the transactions where not all were looked at.
-func (r *recorder) reported(b app.BankAccount, e report) (list []app.Reported, cut int64, err error) {
+func (r *recorder) reported(b app.BankAccount, e report) (list []inbound.Reported, cut int64, err error) {
 	for _, by := range r.tx.channels[b.ID] {
 		if by == e.channel() && !e.Forwarded {
 			continue // its reports are of other movements
@@ -109,17 +110,19 @@ func (r *recorder) reported(b app.BankAccount, e report) (list []app.Reported, c
 		}
 		list, cut = append(list, found...), max(cut, more)
 	}
-	slices.SortStableFunc(list, func(x, y app.Reported) int { return cmp.Compare(x.Time.Sub(e.Time).Abs(), y.Time.Sub(e.Time).Abs()) })
+	slices.SortStableFunc(list, func(x, y inbound.Reported) int {
+		return cmp.Compare(x.Time.Sub(e.Time).Abs(), y.Time.Sub(e.Time).Abs())
+	})
 	return list, cut, nil
 }
 
-func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []app.Reported, cut int64, err error) {
-	at, window, day := e.Time.Unix(), int64(app.RepeatWindow/time.Second), app.DayOf(e.Time, r.zone)
+func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []inbound.Reported, cut int64, err error) {
+	at, window, day := e.Time.Unix(), int64(inbound.RepeatWindow/time.Second), app.DayOf(e.Time, r.zone)
 	midnight, from, to := day.Start(r.zone).Unix(), at-window, at+window
 	if e.DateOnly {
 		from, to = midnight, (day+1).Start(r.zone).Unix()-1
 	}
-	late := int64(app.LateWindow / time.Second)
+	late := int64(inbound.LateWindow / time.Second)
 	wide := [2]int64{from, to}
 	if e.Unclocked() {
 		wide = [2]int64{at - late, at + late}
@@ -140,13 +143,13 @@ func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var id int64
 		var own, later, full, late bool
-		var said app.Report
+		var said inbound.Report
 		err := row.Scan(&id, &own, &later, &said.Number, &said.Content, secondsInto(&said.Time), &said.Balance, &said.Available, &full, &late)
 		if full {
 			cut = id
 		}
 		if !later {
-			found = append(found, app.Reported{TransactionID: id, Time: said.Time, Late: late})
+			found = append(found, inbound.Reported{TransactionID: id, Time: said.Time, Late: late})
 		}
 		last := &found[len(found)-1]
 		if own {
@@ -157,7 +160,7 @@ func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []
 		return false, err
 	})
 	if !e.Forwarded {
-		found = slices.DeleteFunc(found, func(k app.Reported) bool { return len(k.Own) > 0 })
+		found = slices.DeleteFunc(found, func(k inbound.Reported) bool { return len(k.Own) > 0 })
 	}
 	return found, cut, err
 }
@@ -207,9 +210,9 @@ func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) error {
 
 // mayBeRepeat keeps an element that may be the movement of a transaction. What a person
 // records by hand is refused: they know which it is.
-func (r *recorder) mayBeRepeat(position int, b app.BankAccount, e app.Incoming, same int64) (app.Outcome, int64, error) {
+func (r *recorder) mayBeRepeat(position int, b app.BankAccount, e inbound.Incoming, same int64) (inbound.Outcome, int64, error) {
 	if r.call.Channel == app.ChannelHand {
-		return "", 0, app.ErrMayBeRepeat(same)
+		return "", 0, inbound.ErrMayBeRepeat(same)
 	}
 	if r.call.Body == nil {
 		r.call.Body = []byte{} // rows of a file have an inbound event where somebody must look at them
@@ -217,7 +220,7 @@ func (r *recorder) mayBeRepeat(position int, b app.BankAccount, e app.Incoming, 
 	if err := r.keepImport(); err != nil {
 		return "", 0, err
 	}
-	item, err := r.addItem(position, app.OutcomeMayBeRepeat, e, app.MayRepeat(same))
+	item, err := r.addItem(position, inbound.OutcomeMayBeRepeat, e, inbound.MayRepeat(same))
 	if err != nil {
 		return "", 0, err
 	}
@@ -227,13 +230,13 @@ func (r *recorder) mayBeRepeat(position int, b app.BankAccount, e app.Incoming, 
 	if err == nil {
 		err = r.remember(e, 0, item, false)
 	}
-	return app.OutcomeMayBeRepeat, 0, err
+	return inbound.OutcomeMayBeRepeat, 0, err
 }
 
 // decidedItem is an item of the call that is being recorded which a later element decided.
 type decidedItem struct {
 	position    int
-	outcome     app.Outcome
+	outcome     inbound.Outcome
 	transaction int64
 }
 
@@ -264,7 +267,7 @@ func (r *recorder) judgeItems(b app.BankAccount, items []waitingItem) error {
 		switch {
 		case err != nil:
 			return err
-		case like != app.NotKnown:
+		case like != inbound.NotKnown:
 			_, _, err := r.conclude(item, b, id, like)
 			return err
 		case id != item.mayRepeat:
@@ -303,20 +306,20 @@ func (r *recorder) mayBeRepeats(condition string, args ...any) ([]waitingItem, e
 		WHERE i.state = 'may_be_repeat' AND `+condition+` ORDER BY i.id LIMIT ?`, append(args, mostDecided)...)
 	items, err := collect(rows, err, scanWaitingItem)
 	for i := range items {
-		items[i].silent = items[i].silent || r.now.Sub(items[i].receivedAt) > app.RecentlyReceived
+		items[i].silent = items[i].silent || r.now.Sub(items[i].receivedAt) > inbound.RecentlyReceived
 	}
 	return items, err
 }
 
 // conclude closes an item whose movement is known: it is that of a transaction, or another
 // one, which is recorded.
-func (r *recorder) conclude(item waitingItem, b app.BankAccount, id int64, like app.Likeness) (app.Outcome, int64, error) {
-	outcome, err := app.OutcomeDuplicate, error(nil)
-	if like == app.AnotherMovement {
+func (r *recorder) conclude(item waitingItem, b app.BankAccount, id int64, like inbound.Likeness) (inbound.Outcome, int64, error) {
+	outcome, err := inbound.OutcomeDuplicate, error(nil)
+	if like == inbound.AnotherMovement {
 		if takes, err := r.tx.takes(b.AccountID, item.Amount); err != nil || !takes {
 			return item.state, 0, err // it waits on
 		}
-		outcome = app.OutcomeRecorded
+		outcome = inbound.OutcomeRecorded
 		id, err = r.insert(b, item.report)
 	} else {
 		err = r.keepReport(b, item.report, id)
@@ -329,7 +332,7 @@ func (r *recorder) conclude(item waitingItem, b app.BankAccount, id int64, like 
 		r.decided = append(r.decided, decidedItem{item.position, outcome, id})
 	}
 	if err := r.tx.exec(`UPDATE event_ids SET transaction_id = ?, merged = ? WHERE account_id = ? AND source_id = ? AND channel = ? AND event_id = ?`,
-		id, outcome == app.OutcomeDuplicate, r.call.AccountID, item.source, string(item.EventIDChannel), item.EventID); err != nil {
+		id, outcome == inbound.OutcomeDuplicate, r.call.AccountID, item.source, string(item.EventIDChannel), item.EventID); err != nil {
 		return "", 0, err
 	}
 	if err := r.tx.exec(`UPDATE inbound_items SET state = ? WHERE id = ?`, string(outcome), item.id); err != nil {
@@ -340,21 +343,21 @@ func (r *recorder) conclude(item waitingItem, b app.BankAccount, id int64, like 
 
 // keepAsRepeat keeps an item that may be the movement of a transaction.
 func (r *recorder) keepAsRepeat(item waitingItem, b app.BankAccount, same int64) error {
-	why := app.MayRepeat(same)
-	r.noteClosed(item, app.OutcomeMayBeRepeat)
+	why := inbound.MayRepeat(same)
+	r.noteClosed(item, inbound.OutcomeMayBeRepeat)
 	return r.tx.exec(`UPDATE inbound_items SET state = ?, bank_account_id = ?, transaction_id = ?, silent = ?, reason_field = ?, reason_en = ?, reason_vi = ? WHERE id = ?`,
-		string(app.OutcomeMayBeRepeat), b.ID, same, item.silent, why.Field, why.Text.EN, why.Text.VI, item.id)
+		string(inbound.OutcomeMayBeRepeat), b.ID, same, item.silent, why.Field, why.Text.EN, why.Text.VI, item.id)
 }
 
 // settle concludes an item that is what it may repeat, and judges one again that isn't, or
 // whose transaction was removed.
-func (r *recorder) settle(item waitingItem, b app.BankAccount, repeat bool) (app.Outcome, int64, error) {
+func (r *recorder) settle(item waitingItem, b app.BankAccount, repeat bool) (inbound.Outcome, int64, error) {
 	there, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM transactions WHERE id = ?)`, item.mayRepeat))
 	if err != nil {
 		return "", 0, err
 	}
 	if repeat && there {
-		return r.conclude(item, b, item.mayRepeat, app.SameMovement)
+		return r.conclude(item, b, item.mayRepeat, inbound.SameMovement)
 	}
 	item.isNot = append(item.isNot, item.mayRepeat)
 	if err := r.tx.exec(`UPDATE inbound_items SET is_not = ? WHERE id = ?`, joinIDs(item.isNot), item.id); err != nil {
@@ -364,23 +367,23 @@ func (r *recorder) settle(item waitingItem, b app.BankAccount, repeat bool) (app
 	if err != nil {
 		return "", 0, err
 	}
-	if like == app.NotKnown {
-		return app.OutcomeMayBeRepeat, id, r.keepAsRepeat(item, b, id)
+	if like == inbound.NotKnown {
+		return inbound.OutcomeMayBeRepeat, id, r.keepAsRepeat(item, b, id)
 	}
 	return r.conclude(item, b, id, like)
 }
 
 // SettleRepeat does what a person says of an item that may be a repeat.
-func (s *Store) SettleRepeat(ctx context.Context, accountID, eventID, itemID, transactionID int64, repeat bool, zone *time.Location, now time.Time) (app.Settled, error) {
-	return writing(ctx, s, func(tx *tx) (app.Settled, error) {
-		var settled app.Settled
+func (s *Store) SettleRepeat(ctx context.Context, accountID, eventID, itemID, transactionID int64, repeat bool, zone *time.Location, now time.Time) (inbound.Settled, error) {
+	return writing(ctx, s, func(tx *tx) (inbound.Settled, error) {
+		var settled inbound.Settled
 		if err := inboundEventExists(tx, accountID, eventID); err != nil {
 			return settled, err
 		}
-		r := &recorder{tx: tx, zone: zone, now: now, call: app.InboundCall{AccountID: accountID}}
+		r := &recorder{tx: tx, zone: zone, now: now, call: inbound.InboundCall{AccountID: accountID}}
 		items, err := r.mayBeRepeats(`+i.inbound_event_id = ? AND (?2 = 0 OR i.id = ?2) AND (?3 = 0 OR i.transaction_id = ?3)`, eventID, itemID, transactionID)
 		if err == nil && len(items) != 1 {
-			err = app.ErrNothingToSettle
+			err = inbound.ErrNothingToSettle
 		}
 		if err != nil {
 			return settled, err

@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 )
 
@@ -30,7 +31,7 @@ type movement struct {
 // A reporter tells of movements in the order in which they were, in its own words.
 type reporter struct {
 	name      string
-	source    app.Source
+	source    inbound.Source
 	channel   app.Channel
 	forwarded bool
 	numbers   bool
@@ -51,7 +52,7 @@ type repeatWorld struct {
 	bank      app.BankAccount
 	movements []movement
 	reporters []*reporter
-	file      *app.Import
+	file      *inbound.Import
 	is        map[string]int // event id → movement
 	log       strings.Builder
 }
@@ -81,7 +82,7 @@ var spellingsOfNumbers = []func(string) string{
 func newRepeatWorld(t *testing.T, h *history, db *sql.DB, seed uint64) *repeatWorld {
 	w := &repeatWorld{t: t, h: h, db: db, random: rand.New(rand.NewPCG(seed, 8)), account: h.account(), is: map[string]int{}}
 	ctx := t.Context()
-	linked, err := h.service.Inbound.LinkBankAccount(ctx, w.account, app.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
+	linked, err := h.service.Inbound.LinkBankAccount(ctx, w.account, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
 	must(t, err)
 	w.bank = linked.BankAccount
 	_, err = h.service.Ledger.CreateCodePattern(ctx, w.account, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
@@ -122,11 +123,11 @@ func (w *repeatWorld) addReporter(i int) {
 	}
 	if kind := w.random.IntN(4); kind == 0 && w.file == nil { // a statement
 		r.channel, r.clock = app.ChannelFile, []string{"second", "day"}[w.random.IntN(2)]
-		in, err := w.h.service.Inbound.NewImport(w.t.Context(), app.ImportOptions{AccountID: w.account, BankAccountID: w.bank.ID, File: "statement.csv"})
+		in, err := w.h.service.Inbound.NewImport(w.t.Context(), inbound.ImportOptions{AccountID: w.account, BankAccountID: w.bank.ID, File: "statement.csv"})
 		must(w.t, err)
 		w.file = in
 	} else {
-		src, err := w.h.service.Inbound.AddSource(w.t.Context(), w.account, app.SourceAdd{Provider: "native", Name: fmt.Sprint("r", i)}, w.h.now)
+		src, err := w.h.service.Inbound.AddSource(w.t.Context(), w.account, inbound.SourceAdd{Provider: "native", Name: fmt.Sprint("r", i)}, w.h.now)
 		must(w.t, err)
 		r.source, r.forwarded = src, kind == 1
 	}
@@ -138,9 +139,9 @@ func (w *repeatWorld) addReporter(i int) {
 }
 
 // report is what a reporter says of a movement. again counts its repeats.
-func (w *repeatWorld) report(r *reporter, n, again int, received time.Time) app.Incoming {
+func (w *repeatWorld) report(r *reporter, n, again int, received time.Time) inbound.Incoming {
 	m := w.movements[n]
-	e := app.Incoming{
+	e := inbound.Incoming{
 		EventID: fmt.Sprintf("%s/%d", r.name, n), Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: m.amount, Content: r.words(m.content),
 		Forwarded: r.forwarded, Clocked: r.forwarded && r.clock != "receipt",
 	}
@@ -182,16 +183,16 @@ func (w *repeatWorld) tell(r *reporter) {
 			received = received.Add(time.Duration(w.random.IntN(120)) * time.Minute) // a text is late, and its balance tells whose it is
 		}
 		e := w.report(r, n, again, received)
-		var outcomes []app.Outcome
+		var outcomes []inbound.Outcome
 		if r.channel == app.ChannelFile {
 			id := e.EventID
-			recording, err := w.file.Add(w.t.Context(), []app.Incoming{e}, w.h.now)
+			recording, err := w.file.Add(w.t.Context(), []inbound.Incoming{e}, w.h.now)
 			must(w.t, err)
 			outcomes = recording.Outcomes
 			w.is[id] = n
 		} else {
-			recording, err := w.h.service.Inbound.RecordTransactions(w.t.Context(), app.InboundCall{
-				AccountID: w.account, Source: r.source, Channel: r.channel, Body: []byte("{}"), ReceivedAt: w.h.now, Elements: []app.Incoming{e},
+			recording, err := w.h.service.Inbound.RecordTransactions(w.t.Context(), inbound.InboundCall{
+				AccountID: w.account, Source: r.source, Channel: r.channel, Body: []byte("{}"), ReceivedAt: w.h.now, Elements: []inbound.Incoming{e},
 			})
 			must(w.t, err)
 			outcomes = recording.Outcomes
@@ -326,19 +327,19 @@ func TestSettleOfRemovedTransaction(t *testing.T) {
 	db := openToRead(t, path)
 	defer db.Close()
 	ctx, account := t.Context(), h.account()
-	link := app.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}
+	link := inbound.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}
 	linked, err := h.service.Inbound.LinkBankAccount(ctx, account, link, h.now)
 	must(t, err)
-	source, err := h.service.Inbound.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "s"}, h.now)
+	source, err := h.service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: "s"}, h.now)
 	must(t, err)
-	said := app.Incoming{Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Time: h.now.Add(-time.Hour)}
-	in, err := h.service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: account, File: "a.csv"})
+	said := inbound.Incoming{Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Time: h.now.Add(-time.Hour)}
+	in, err := h.service.Inbound.NewImport(ctx, inbound.ImportOptions{AccountID: account, File: "a.csv"})
 	must(t, err)
-	_, err = in.Add(ctx, []app.Incoming{said}, h.now)
+	_, err = in.Add(ctx, []inbound.Incoming{said}, h.now)
 	must(t, err)
 	said.EventID, said.Content = "1", "ck"
-	r, err := h.service.Inbound.RecordTransactions(ctx, app.InboundCall{
-		AccountID: account, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []app.Incoming{said},
+	r, err := h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{
+		AccountID: account, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []inbound.Incoming{said},
 	})
 	must(t, err)
 	if r.MayBeRepeats != 1 {
@@ -352,7 +353,7 @@ func TestSettleOfRemovedTransaction(t *testing.T) {
 	settled, err := h.service.Inbound.SettleRepeat(ctx, account, r.EventID, 0, 0, true, h.now)
 	must(t, err)
 	recorded := ask(t, db, `SELECT id, content FROM transactions WHERE account_id = ?`, account)
-	if settled.Outcome != app.OutcomeRecorded || fmt.Sprint(recorded) != fmt.Sprintf("[[%d ck]]", settled.TransactionID) {
+	if settled.Outcome != inbound.OutcomeRecorded || fmt.Sprint(recorded) != fmt.Sprintf("[[%d ck]]", settled.TransactionID) {
 		t.Errorf("%+v: %v", settled, recorded)
 	}
 }
@@ -366,20 +367,20 @@ func TestUndoImportOfManyRepeats(t *testing.T) {
 	db := openToRead(t, path)
 	defer db.Close()
 	ctx, account := t.Context(), h.account()
-	_, err := h.service.Inbound.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
+	_, err := h.service.Inbound.LinkBankAccount(ctx, account, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
 	must(t, err)
-	source, err := h.service.Inbound.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "s"}, h.now)
+	source, err := h.service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: "s"}, h.now)
 	must(t, err)
-	said := app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Content: "ck", Time: h.now.Add(-time.Hour)}
-	_, err = h.service.Inbound.RecordTransactions(ctx, app.InboundCall{
-		AccountID: account, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []app.Incoming{said},
+	said := inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Content: "ck", Time: h.now.Add(-time.Hour)}
+	_, err = h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{
+		AccountID: account, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []inbound.Incoming{said},
 	})
 	must(t, err)
 	said.EventID, said.Content = "", ""
 	const rows = 250
-	in, err := h.service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: account, File: "a.csv"})
+	in, err := h.service.Inbound.NewImport(ctx, inbound.ImportOptions{AccountID: account, File: "a.csv"})
 	must(t, err)
-	r, err := in.Add(ctx, slices.Repeat([]app.Incoming{said}, rows), h.now)
+	r, err := in.Add(ctx, slices.Repeat([]inbound.Incoming{said}, rows), h.now)
 	must(t, err)
 	if r.MayBeRepeats != rows {
 		t.Fatal(r)
@@ -407,17 +408,17 @@ func TestDecideAfterError(t *testing.T) {
 	h := newHistory(t, path, 1)
 	defer h.store.Close()
 	ctx, account := t.Context(), h.account()
-	_, err := h.service.Inbound.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
+	_, err := h.service.Inbound.LinkBankAccount(ctx, account, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
 	must(t, err)
-	sources := make([]app.Source, 2)
+	sources := make([]inbound.Source, 2)
 	for i := range sources {
-		sources[i], err = h.service.Inbound.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: fmt.Sprint(i)}, h.now)
+		sources[i], err = h.service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: fmt.Sprint(i)}, h.now)
 		must(t, err)
 	}
-	tell := func(source int, id, content string, fault bool) app.Recording {
-		e := app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Content: content, Time: h.now.Add(-time.Hour)}
-		r, err := h.service.Inbound.RecordTransactions(ctx, app.InboundCall{
-			AccountID: account, Source: sources[source], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []app.Incoming{e}, SourceFault: fault,
+	tell := func(source int, id, content string, fault bool) inbound.Recording {
+		e := inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Content: content, Time: h.now.Add(-time.Hour)}
+		r, err := h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{
+			AccountID: account, Source: sources[source], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []inbound.Incoming{e}, SourceFault: fault,
 		})
 		must(t, err)
 		return r
@@ -441,9 +442,9 @@ func TestManyEqualAmountsOfADay(t *testing.T) {
 	defer h.store.Close()
 	zone := h.service.Ledger.Zone()
 	day := app.DayOf(h.now, zone)
-	parking := func(n int, content string) (calls, rows []app.Incoming) {
+	parking := func(n int, content string) (calls, rows []inbound.Incoming) {
 		for i := range n {
-			e := app.Incoming{EventID: fmt.Sprint(content, i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: content, Time: day.Start(zone).Add(time.Duration(i) * time.Second)}
+			e := inbound.Incoming{EventID: fmt.Sprint(content, i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: content, Time: day.Start(zone).Add(time.Duration(i) * time.Second)}
 			calls = append(calls, e)
 			e.EventID, e.Time, e.DateOnly = "", day.Start(zone), true
 			rows = append(rows, e)
@@ -469,11 +470,11 @@ func TestSettleOneOfSeveral(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
-	report := func(id, content string) app.Incoming {
-		return app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: content, Time: h.now}
+	report := func(id, content string) inbound.Incoming {
+		return inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: content, Time: h.now}
 	}
-	h.record([]app.Incoming{report("a", "HOC PHI"), report("b", "BANH MI")})
-	call := h.callOf([]app.Incoming{report("c", "ck"), report("d", "ct")}) // each may be either
+	h.record([]inbound.Incoming{report("a", "HOC PHI"), report("b", "BANH MI")})
+	call := h.callOf([]inbound.Incoming{report("c", "ck"), report("d", "ct")}) // each may be either
 	call.Source = h.sources[1]
 	r, err := h.service.Inbound.RecordTransactions(t.Context(), call)
 	must(t, err)
@@ -481,21 +482,21 @@ func TestSettleOneOfSeveral(t *testing.T) {
 	if len(items) != 2 {
 		t.Fatalf("%+v, %v", r, items)
 	}
-	settle := func(item int, outcome app.Outcome, webhooks int) {
+	settle := func(item int, outcome inbound.Outcome, webhooks int) {
 		t.Helper()
 		s, err := h.service.Inbound.SettleRepeat(t.Context(), 1, items[item][1].(int64), items[item][0].(int64), 0, false, h.now)
 		if err != nil || s.Outcome != outcome || len(s.Webhooks) != webhooks {
 			t.Errorf("item %d: %+v, %v", item, s, err)
 		}
 	}
-	if _, err := h.service.Inbound.SettleRepeat(t.Context(), 1, items[0][1].(int64), 0, 0, false, h.now); !errors.Is(err, app.ErrNothingToSettle) {
+	if _, err := h.service.Inbound.SettleRepeat(t.Context(), 1, items[0][1].(int64), 0, 0, false, h.now); !errors.Is(err, inbound.ErrNothingToSettle) {
 		t.Errorf("one of two that isn't named: %v", err)
 	}
-	settle(1, app.OutcomeMayBeRepeat, 0) // of the other
-	settle(1, app.OutcomeRecorded, 2)
-	h.now = h.now.Add(app.RecentlyReceived + time.Second)
-	settle(0, app.OutcomeMayBeRepeat, 0)
-	settle(0, app.OutcomeRecorded, 0)
+	settle(1, inbound.OutcomeMayBeRepeat, 0) // of the other
+	settle(1, inbound.OutcomeRecorded, 2)
+	h.now = h.now.Add(inbound.RecentlyReceived + time.Second)
+	settle(0, inbound.OutcomeMayBeRepeat, 0)
+	settle(0, inbound.OutcomeRecorded, 0)
 	if n := h.count(`transactions`); n != 4 {
 		t.Errorf("%d transactions", n)
 	}
@@ -509,10 +510,10 @@ func TestLateText(t *testing.T) {
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	moment := h.now.Add(-30 * time.Hour)
-	tell := func(source int, e app.Incoming, want app.Outcome) {
+	tell := func(source int, e inbound.Incoming, want inbound.Outcome) {
 		t.Helper()
 		e.Gateway, e.AccountNumber, e.Type, e.EventID = "ACB", "1000", app.In, fmt.Sprint(source, e)
-		call := h.callOf([]app.Incoming{e})
+		call := h.callOf([]inbound.Incoming{e})
 		call.Source = h.sources[source]
 		r, err := h.service.Inbound.RecordTransactions(t.Context(), call)
 		must(t, err)
@@ -520,13 +521,13 @@ func TestLateText(t *testing.T) {
 			t.Errorf("%q of %d at %s: %s, want %s", e.Content, e.Amount, e.Time.Format(time.TimeOnly), r.Outcomes[0], want)
 		}
 	}
-	text := func(amount, balance int64, late time.Duration, content string) app.Incoming {
-		return app.Incoming{Amount: amount, Balance: balance, Content: content, Time: moment.Add(late), Forwarded: true}
+	text := func(amount, balance int64, late time.Duration, content string) inbound.Incoming {
+		return inbound.Incoming{Amount: amount, Balance: balance, Content: content, Time: moment.Add(late), Forwarded: true}
 	}
-	call := func(amount, balance int64, content string) app.Incoming {
-		return app.Incoming{Amount: amount, Balance: balance, Content: content, Time: moment}
+	call := func(amount, balance int64, content string) inbound.Incoming {
+		return inbound.Incoming{Amount: amount, Balance: balance, Content: content, Time: moment}
 	}
-	const rec, dup, maybe = app.OutcomeRecorded, app.OutcomeDuplicate, app.OutcomeMayBeRepeat
+	const rec, dup, maybe = inbound.OutcomeRecorded, inbound.OutcomeDuplicate, inbound.OutcomeMayBeRepeat
 	tell(0, call(1000, 50_000, "LE VAN C chuyen tien"), rec)
 	tell(1, text(1000, 50_000, 2*time.Hour, "LE VAN C chuyen tien"), dup)
 	tell(1, text(1000, 50_000, 3*time.Hour, "LE VAN C chuyen tien"), maybe) // forwarded again, or one more
@@ -549,9 +550,9 @@ func TestForwardedAgainInOneCommit(t *testing.T) {
 	h.record(h.elements(1, "1000")) // the first of a source has more to write
 	var works []func() error
 	for i := range 4 {
-		e := app.Incoming{EventID: fmt.Sprint("text ", i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Balance: 90_000, Content: "LE VAN C", Time: h.now, Forwarded: true, Clocked: true}
+		e := inbound.Incoming{EventID: fmt.Sprint("text ", i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Balance: 90_000, Content: "LE VAN C", Time: h.now, Forwarded: true, Clocked: true}
 		works = append(works, func() error {
-			_, err := h.service.Inbound.RecordTransactions(t.Context(), h.callOf([]app.Incoming{e}))
+			_, err := h.service.Inbound.RecordTransactions(t.Context(), h.callOf([]inbound.Incoming{e}))
 			return err
 		})
 	}

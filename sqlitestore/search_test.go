@@ -3,7 +3,7 @@ package sqlitestore_test
 import (
 	"testing"
 
-	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // An import records thousands of transactions a second: the index of search texts, which
@@ -14,7 +14,7 @@ func TestIndexKeepsUp(t *testing.T) {
 	defer h.store.Close()
 	for range 3 { // as many as an import records in three seconds
 		for range 2 {
-			h.record(h.elements(app.MaxElements, "1000"))
+			h.record(h.elements(inbound.MaxElements, "1000"))
 		}
 	}
 	before, err := h.store.Unindexed(t.Context())

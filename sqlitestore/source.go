@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
-func (s *Store) CreateSource(ctx context.Context, src app.Source, newName bool, key app.IdempotencyKey, now time.Time) (app.Source, error) {
-	return changingCredentials(ctx, s, func(tx *tx) (_ app.Source, err error) {
+func (s *Store) CreateSource(ctx context.Context, src inbound.Source, newName bool, key app.IdempotencyKey, now time.Time) (inbound.Source, error) {
+	return changingCredentials(ctx, s, func(tx *tx) (_ inbound.Source, err error) {
 		if before, found, err := earlier(tx, src.AccountID, key, now); err != nil || found {
 			return s.withoutSecret(tx, src.AccountID, before.result, err)
 		}
@@ -20,8 +21,8 @@ func (s *Store) CreateSource(ctx context.Context, src app.Source, newName bool, 
 			return src, err
 		}
 		count, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM sources WHERE account_id = ? AND removed_at IS NULL`, src.AccountID))
-		if err == nil && count >= app.MaxSources {
-			err = app.ErrTooManySources
+		if err == nil && count >= inbound.MaxSources {
+			err = inbound.ErrTooManySources
 		}
 		if err != nil {
 			return src, err
@@ -61,9 +62,9 @@ func (s *Store) CreateSource(ctx context.Context, src app.Source, newName bool, 
 }
 
 // withoutSecret reads a source for the answer to a repeated request.
-func (s *Store) withoutSecret(tx *tx, accountID, id int64, err error) (app.Source, error) {
+func (s *Store) withoutSecret(tx *tx, accountID, id int64, err error) (inbound.Source, error) {
 	if err != nil {
-		return app.Source{}, err
+		return inbound.Source{}, err
 	}
 	src, err := s.txSource(tx, accountID, id)
 	src.Secret = ""
@@ -71,7 +72,7 @@ func (s *Store) withoutSecret(tx *tx, accountID, id int64, err error) (app.Sourc
 }
 
 // sealOptions seals the options of a source, and its API key; NULL if it has none.
-func (s *Store) sealOptions(src app.Source) (options []byte, apiKey any, err error) {
+func (s *Store) sealOptions(src inbound.Source) (options []byte, apiKey any, err error) {
 	text, err := json.Marshal(src.Options)
 	if src.APIKey != "" {
 		apiKey = s.sealer.seal(sealAPIKey, src.APIKey)
@@ -79,7 +80,7 @@ func (s *Store) sealOptions(src app.Source) (options []byte, apiKey any, err err
 	return s.sealer.seal(sealOptions, string(text)), apiKey, err
 }
 
-func (s *Store) openOptions(src *app.Source, options, apiKey []byte) error {
+func (s *Store) openOptions(src *inbound.Source, options, apiKey []byte) error {
 	text, err := s.sealer.open(sealOptions, options)
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &src.Options)
@@ -92,8 +93,8 @@ func (s *Store) openOptions(src *app.Source, options, apiKey []byte) error {
 
 // bearerHash is the hash of a secret that calls give as a Bearer token, by which their
 // source is found; NULL for another way to authenticate.
-func bearerHash(src app.Source) any {
-	if src.Auth != app.AuthBearer {
+func bearerHash(src inbound.Source) any {
+	if src.Auth != inbound.AuthBearer {
 		return nil
 	}
 	hash := sha256.Sum256([]byte(src.Secret))
@@ -102,7 +103,7 @@ func bearerHash(src app.Source) any {
 
 // bearerFree returns a conflict if another source in use has the same Bearer secret,
 // which names the source in calls without a token in their path.
-func bearerFree(tx *tx, src app.Source) error {
+func bearerFree(tx *tx, src inbound.Source) error {
 	taken, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM sources WHERE bearer_hash = ? AND removed_at IS NULL AND id <> ?)`,
 		bearerHash(src), src.ID))
 	if err == nil && taken {
@@ -116,13 +117,13 @@ func bearerFree(tx *tx, src app.Source) error {
 
 // usernameFree returns a conflict if another source in use has the same user name,
 // which names the source in calls without a token in their path.
-func (s *Store) usernameFree(tx *tx, src app.Source) error {
+func (s *Store) usernameFree(tx *tx, src inbound.Source) error {
 	if src.Options.Username == "" {
 		return nil
 	}
 	rows, err := tx.query(`SELECT ` + sourceColumns + ` FROM sources WHERE removed_at IS NULL`)
 	others, err := collect(rows, err, alone(s.scanSource))
-	if err == nil && slices.ContainsFunc(others, func(other app.Source) bool { return other.Options.Username == src.Options.Username }) {
+	if err == nil && slices.ContainsFunc(others, func(other inbound.Source) bool { return other.Options.Username == src.Options.Username }) {
 		err = app.Refused(app.CodeAlreadyExists, app.Text{
 			EN: "Another source has this user name; every source needs its own.",
 			VI: "Tên đăng nhập này đã dùng cho nguồn khác; mỗi nguồn cần một tên riêng.",
@@ -131,22 +132,22 @@ func (s *Store) usernameFree(tx *tx, src app.Source) error {
 	return err
 }
 
-func (s *Store) Sources(ctx context.Context, accountID int64) ([]app.Source, error) {
+func (s *Store) Sources(ctx context.Context, accountID int64) ([]inbound.Source, error) {
 	return readAll(ctx, s, alone(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND removed_at IS NULL ORDER BY id`, accountID)
 }
 
 // SourcesHealth reads the refused calls by source: there are few of them.
-func (s *Store) SourcesHealth(ctx context.Context, accountID int64) ([]app.SourceHealth, error) {
+func (s *Store) SourcesHealth(ctx context.Context, accountID int64) ([]inbound.SourceHealth, error) {
 	sources, err := s.Sources(ctx, accountID)
 	if err != nil {
 		return nil, err
 	}
-	list, byID := make([]app.SourceHealth, len(sources)), map[int64]*app.SourceHealth{}
+	list, byID := make([]inbound.SourceHealth, len(sources)), map[int64]*inbound.SourceHealth{}
 	for i, src := range sources {
 		list[i].Source = src
 		byID[src.ID] = &list[i]
 	}
-	refused, err := s.RefusedCalls(ctx, accountID, 0, false, app.KeptRefusedCalls)
+	refused, err := s.RefusedCalls(ctx, accountID, 0, false, inbound.KeptRefusedCalls)
 	for _, c := range refused { // newest first
 		if h := byID[c.SourceID]; h != nil {
 			if h.RefusedCalls++; h.RefusedCalls == 1 {
@@ -157,30 +158,30 @@ func (s *Store) SourcesHealth(ctx context.Context, accountID int64) ([]app.Sourc
 	return list, err
 }
 
-func (s *Store) SourceByToken(ctx context.Context, token string) (app.Source, bool, error) {
-	return lookUp(ctx, s, func(d *credentials) map[string]app.Source { return d.tokens }, token)
+func (s *Store) SourceByToken(ctx context.Context, token string) (inbound.Source, bool, error) {
+	return lookUp(ctx, s, func(d *credentials) map[string]inbound.Source { return d.tokens }, token)
 }
 
-func (s *Store) SourceByBearer(ctx context.Context, hash [32]byte) (app.Source, bool, error) {
-	return lookUp(ctx, s, func(d *credentials) map[[32]byte]app.Source { return d.bearers }, hash)
+func (s *Store) SourceByBearer(ctx context.Context, hash [32]byte) (inbound.Source, bool, error) {
+	return lookUp(ctx, s, func(d *credentials) map[[32]byte]inbound.Source { return d.bearers }, hash)
 }
 
-func (s *Store) SourceByUsername(ctx context.Context, username string) (app.Source, bool, error) {
-	return lookUp(ctx, s, func(d *credentials) map[string]app.Source { return d.usernames }, username)
+func (s *Store) SourceByUsername(ctx context.Context, username string) (inbound.Source, bool, error) {
+	return lookUp(ctx, s, func(d *credentials) map[string]inbound.Source { return d.usernames }, username)
 }
 
-func (s *Store) SourceByID(ctx context.Context, id int64) (app.Source, bool, error) {
-	return lookUp(ctx, s, func(d *credentials) map[int64]app.Source { return d.sources }, id)
+func (s *Store) SourceByID(ctx context.Context, id int64) (inbound.Source, bool, error) {
+	return lookUp(ctx, s, func(d *credentials) map[int64]inbound.Source { return d.sources }, id)
 }
 
 // txSource finds a source in use.
-func (s *Store) txSource(tx *tx, accountID, id int64) (app.Source, error) {
+func (s *Store) txSource(tx *tx, accountID, id int64) (inbound.Source, error) {
 	src, err := s.scanSource(tx.queryRow(`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id = ? AND removed_at IS NULL`, accountID, id))
-	return src, noRowsAs(err, app.ErrNoSource)
+	return src, noRowsAs(err, inbound.ErrNoSource)
 }
 
-func (s *Store) AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (app.Source, error) {
-	return changingCredentials(ctx, s, func(tx *tx) (app.Source, error) {
+func (s *Store) AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (inbound.Source, error) {
+	return changingCredentials(ctx, s, func(tx *tx) (inbound.Source, error) {
 		src, err := s.txSource(tx, accountID, id)
 		if err != nil {
 			return src, err
@@ -202,8 +203,8 @@ func (s *Store) AddSourceSenders(ctx context.Context, accountID, id int64, sende
 	})
 }
 
-func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (app.Source, error) {
-	return changingCredentials(ctx, s, func(tx *tx) (app.Source, error) {
+func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (inbound.Source, error) {
+	return changingCredentials(ctx, s, func(tx *tx) (inbound.Source, error) {
 		if before, found, err := earlier(tx, accountID, key, now); err != nil || found {
 			return s.withoutSecret(tx, accountID, before.result, err)
 		}
@@ -225,8 +226,8 @@ func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret
 	})
 }
 
-func (s *Store) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string, now time.Time) (app.Source, error) {
-	return changingCredentials(ctx, s, func(tx *tx) (app.Source, error) {
+func (s *Store) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string, now time.Time) (inbound.Source, error) {
+	return changingCredentials(ctx, s, func(tx *tx) (inbound.Source, error) {
 		src, err := s.txSource(tx, accountID, id)
 		if err != nil {
 			return src, err
@@ -244,7 +245,7 @@ func (s *Store) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey
 }
 
 func (s *Store) RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error {
-	_, err := changingCredentials(ctx, s, func(tx *tx) (src app.Source, err error) {
+	_, err := changingCredentials(ctx, s, func(tx *tx) (src inbound.Source, err error) {
 		if src, err = s.txSource(tx, accountID, id); err != nil {
 			return src, err
 		}
@@ -258,8 +259,8 @@ func (s *Store) RemoveSource(ctx context.Context, accountID, id int64, now time.
 
 const sourceColumns = `id, account_id, name, provider, auth, token, secret, coalesce(bank_account_id, 0), options, api_key, api_url, created_at, removed_at, last_call_at, last_transaction_at, list_from, progress, polled_at, poll_error`
 
-func (s *Store) scanSource(row scanner, before ...any) (app.Source, error) {
-	var src app.Source
+func (s *Store) scanSource(row scanner, before ...any) (inbound.Source, error) {
+	var src inbound.Source
 	var sealed, options, apiKey []byte
 	err := row.Scan(append(before, &src.ID, &src.AccountID, &src.Name, &src.Provider, &src.Auth, &src.Token, &sealed,
 		&src.BankAccountID, &options, &apiKey, &src.APIURL, secondsInto(&src.CreatedAt), secondsInto(&src.RemovedAt), secondsInto(&src.LastCallAt), secondsInto(&src.LastTransactionAt),
@@ -274,17 +275,17 @@ func (s *Store) scanSource(row scanner, before ...any) (app.Source, error) {
 	return src, s.openOptions(&src, options, apiKey)
 }
 
-func (s *Store) PolledSources(ctx context.Context) ([]app.Source, error) {
+func (s *Store) PolledSources(ctx context.Context) ([]inbound.Source, error) {
 	return readAll(ctx, s, alone(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE api_key IS NOT NULL AND removed_at IS NULL ORDER BY id`)
 }
 
-func (s *Store) RecordPage(ctx context.Context, call app.InboundCall, progress string, complete bool, zone *time.Location) (app.Recording, error) {
-	recording, err := inSteps(ctx, s, app.Recording{}, func(tx *tx, before app.Recording) (recording app.Recording, more bool, err error) {
+func (s *Store) RecordPage(ctx context.Context, call inbound.InboundCall, progress string, complete bool, zone *time.Location) (inbound.Recording, error) {
+	recording, err := inSteps(ctx, s, inbound.Recording{}, func(tx *tx, before inbound.Recording) (recording inbound.Recording, more bool, err error) {
 		recording = before
 		var used bool
 		err = tx.queryRow(`SELECT EXISTS (SELECT 1 FROM sources WHERE id = ? AND removed_at IS NULL)`, call.Source.ID).Scan(&used)
 		if err == nil && !used {
-			err = app.ErrNoSource
+			err = inbound.ErrNoSource
 		}
 		if err != nil {
 			return recording, false, err
@@ -301,16 +302,16 @@ func (s *Store) RecordPage(ctx context.Context, call app.InboundCall, progress s
 				WHERE id = ?1`, call.Source.ID, progress, complete, call.ReceivedAt.Unix(), recording.Recorded)
 	})
 	if err != nil {
-		return app.Recording{}, err
+		return inbound.Recording{}, err
 	}
 	return recording, nil
 }
 
-func (s *Store) NotePollFault(ctx context.Context, sourceID int64, fault app.PollFault) (bool, error) {
+func (s *Store) NotePollFault(ctx context.Context, sourceID int64, fault inbound.PollFault) (bool, error) {
 	return writing(ctx, s, func(tx *tx) (bool, error) {
 		n, err := tx.change(`UPDATE sources SET poll_error = ?2 WHERE id = ?1 AND poll_error NOT IN (?2, ?3) AND removed_at IS NULL`,
-			sourceID, string(fault), string(app.PollKeyRefused))
-		if err != nil || n == 0 || fault != app.PollKeyRefused {
+			sourceID, string(fault), string(inbound.PollKeyRefused))
+		if err != nil || n == 0 || fault != inbound.PollKeyRefused {
 			return n > 0, err
 		}
 		return true, failServed(tx, sourceID)

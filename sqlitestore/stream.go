@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/stream"
 )
 
@@ -85,7 +86,7 @@ func noteRemoval(tx *tx, accountID int64, ids []int64) error {
 		return err
 	}
 	return tx.exec(`DELETE FROM removed_transactions WHERE account_id = ?1
-		AND number <= (SELECT DISTINCT number FROM removed_transactions WHERE account_id = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)`, accountID, app.MaxRemovals)
+		AND number <= (SELECT DISTINCT number FROM removed_transactions WHERE account_id = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)`, accountID, inbound.MaxRemovals)
 }
 
 // removalsRead is how many removals are looked at for one reading.

@@ -13,6 +13,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/sqlitestore"
 
@@ -25,7 +26,7 @@ type history struct {
 	store   *sqlitestore.Store
 	service *services.All
 	random  *rand.Rand
-	sources []app.Source
+	sources []inbound.Source
 	banks   []app.BankAccount
 	hooks   []app.Webhook
 	now     time.Time // moves across two midnights in Ho Chi Minh City
@@ -55,12 +56,12 @@ func (h *history) populate(seed uint64, accounts ...int64) {
 	h.random = rand.New(rand.NewPCG(seed, 1))
 	for _, account := range accounts {
 		for i := range 3 {
-			b, err := h.service.Inbound.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint("100", i), AccountName: "A"}, h.now)
+			b, err := h.service.Inbound.LinkBankAccount(ctx, account, inbound.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint("100", i), AccountName: "A"}, h.now)
 			must(h.t, err)
 			h.banks = append(h.banks, b.BankAccount)
 		}
 		for i := range 2 {
-			src, err := h.service.Inbound.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: fmt.Sprint(i)}, h.now)
+			src, err := h.service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: fmt.Sprint(i)}, h.now)
 			must(h.t, err)
 			h.sources = append(h.sources, src)
 			hook, _, err := h.service.Deliveries.CreateWebhook(ctx, account, app.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: []app.WebhookType{app.WebhookAll, app.WebhookIn}[i]}, h.now)
@@ -91,12 +92,12 @@ func (h *history) skipIDs() {
 
 // call makes a call of one to five elements, some of them repeats, conflicts,
 // unknown accounts or unreadable.
-func (h *history) call() app.InboundCall {
+func (h *history) call() inbound.InboundCall {
 	source := h.sources[h.random.IntN(len(h.sources))]
-	call := app.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now}
+	call := inbound.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now}
 	for range 1 + h.random.IntN(5) {
 		h.seq++
-		e := app.Incoming{
+		e := inbound.Incoming{
 			EventID: fmt.Sprint(h.seq), Gateway: "ACB", AccountNumber: fmt.Sprint("100", h.random.IntN(3)),
 			Number: fmt.Sprint("N", h.random.IntN(h.seq+1)), Type: []app.Direction{app.In, app.Out}[h.random.IntN(2)],
 			Amount: 1 + h.random.Int64N(app.MaxAmount), Time: h.now.Add(-time.Duration(h.random.IntN(200)) * time.Minute),
@@ -131,7 +132,7 @@ func (h *history) step() {
 					h.t.Error(err)
 				}
 				// One that fails shares the commit too.
-				_, _, err := h.service.Inbound.RecordByHand(ctx, call.AccountID, app.Incoming{EventID: "x", Gateway: "ACB", AccountNumber: "no such", Type: app.In, Amount: 1}, nil, app.IdempotencyKey{}, call.ReceivedAt)
+				_, _, err := h.service.Inbound.RecordByHand(ctx, call.AccountID, inbound.Incoming{EventID: "x", Gateway: "ACB", AccountNumber: "no such", Type: app.In, Amount: 1}, nil, app.IdempotencyKey{}, call.ReceivedAt)
 				if app.CodeOf(err) != app.CodeValidation {
 					h.t.Errorf("recording on an unknown account: %v", err)
 				}
@@ -248,7 +249,7 @@ func TestSumThatWouldNotFit(t *testing.T) {
 	defer h.store.Close()
 	second := h.account()
 	h.populate(2, second)
-	var outcomes [4]app.Outcome
+	var outcomes [4]inbound.Outcome
 	errs := h.together([]func() error{
 		func() error {
 			return h.store.Write(ctx, func(exec func(string, ...any) error) error {
@@ -260,7 +261,7 @@ func TestSumThatWouldNotFit(t *testing.T) {
 		h.recorded(h.sources[1], "c", "3", 596, &outcomes[2]),
 		h.recorded(h.sources[0], "d", "4", 1, &outcomes[3]),
 		func() error {
-			_, err := h.service.Inbound.RecordTransactions(ctx, app.InboundCall{
+			_, err := h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{
 				AccountID: second, Source: h.sources[2], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
 				Elements: h.elements(1, "1000"),
 			})
@@ -270,7 +271,7 @@ func TestSumThatWouldNotFit(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Error(err)
 	}
-	if want := [4]app.Outcome{app.OutcomeRecorded, app.OutcomeRejected, app.OutcomeRecorded, app.OutcomeRejected}; outcomes != want {
+	if want := [4]inbound.Outcome{inbound.OutcomeRecorded, inbound.OutcomeRejected, inbound.OutcomeRecorded, inbound.OutcomeRejected}; outcomes != want {
 		t.Errorf("outcomes %v, want %v", outcomes, want)
 	}
 	e := h.elements(1, "1000")[0]
@@ -278,7 +279,7 @@ func TestSumThatWouldNotFit(t *testing.T) {
 		t.Errorf("by hand: %v", err)
 	}
 	h.record(h.elements(1, "999")) // waits
-	r, err := h.service.Inbound.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
+	r, err := h.service.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
 	if waiting := h.count(`inbound_items WHERE state = 'unassigned'`); err != nil || r.Recorded != 0 || waiting != 1 {
 		t.Errorf("linked: %+v, %v, %d wait", r, err, waiting)
 	}
@@ -298,9 +299,9 @@ func TestTotalsThatCannotBeWritten(t *testing.T) {
 		return exec(`INSERT INTO bank_account_totals (bank_account_id, count, amount) 
 			SELECT id, 1, ? FROM bank_accounts WHERE account_number = '1000'`, math.MaxInt64)
 	}))
-	var outcome app.Outcome
+	var outcome inbound.Outcome
 	other := func() error {
-		_, err := h.service.Inbound.RecordTransactions(t.Context(), app.InboundCall{
+		_, err := h.service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{
 			AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: h.elements(1, "1001"),
 		})
 		return err

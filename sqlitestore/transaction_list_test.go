@@ -15,6 +15,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 
 	gocmp "github.com/google/go-cmp/cmp"
 )
@@ -40,13 +41,13 @@ func TestListingsEqualAScan(t *testing.T) {
 			h.skipIDs()
 		}
 		source := h.sources[3*random.IntN(2)] // one of each account
-		call := app.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now.Add(time.Duration(n) * time.Minute)}
+		call := inbound.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now.Add(time.Duration(n) * time.Minute)}
 		for i := range 500 {
 			late := time.Duration(random.IntN(60*24)) * time.Minute // not quite in order
 			if random.IntN(1000) == 0 {
 				late += 100 * 24 * time.Hour
 			}
-			call.Elements = append(call.Elements, app.Incoming{
+			call.Elements = append(call.Elements, inbound.Incoming{
 				EventID: fmt.Sprint("e", n+i), Gateway: "ACB", AccountNumber: fmt.Sprint("100", random.IntN(3)), Type: []app.Direction{app.In, app.Out}[random.IntN(2)],
 				Amount: 1000 * (1 + random.Int64N(50)), Content: fmt.Sprintf("Đơn hàng %d của khách quen", random.IntN(300)), Time: call.ReceivedAt.Add(-late),
 			})

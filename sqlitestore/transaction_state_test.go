@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // TestUnsentAfterIndexing cancels deliveries of transactions that are indexed
@@ -19,7 +20,7 @@ func TestUnsentAfterIndexing(t *testing.T) {
 	defer h.store.Close()
 	ctx := context.Background()
 	for i := range 5 {
-		_, _, err := h.service.Inbound.RecordByHand(ctx, 1, app.Incoming{
+		_, _, err := h.service.Inbound.RecordByHand(ctx, 1, inbound.Incoming{
 			EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5, Time: h.now,
 		}, nil, app.IdempotencyKey{}, h.now)
 		must(t, err)

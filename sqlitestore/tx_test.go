@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/statement"
 	"baoco/sqlitestore"
 )
@@ -18,14 +19,14 @@ import (
 const mostChanges = 1000
 
 // many is how much there is of what an operation is about.
-const many = app.MaxElements
+const many = inbound.MaxElements
 
 // elements are n transactions on the account with a number.
-func (h *history) elements(n int, account string) []app.Incoming {
-	list := make([]app.Incoming, n)
+func (h *history) elements(n int, account string) []inbound.Incoming {
+	list := make([]inbound.Incoming, n)
 	for i := range list {
 		h.seq++
-		list[i] = app.Incoming{
+		list[i] = inbound.Incoming{
 			EventID: fmt.Sprint(h.seq), Gateway: "ACB", AccountNumber: account, Number: fmt.Sprint("N", h.seq), Type: app.In, Amount: 1000 + int64(h.seq), Time: h.now,
 		}
 	}
@@ -33,15 +34,15 @@ func (h *history) elements(n int, account string) []app.Incoming {
 }
 
 // record records a call of the first account's first source.
-func (h *history) record(elements []app.Incoming) app.Recording {
+func (h *history) record(elements []inbound.Incoming) inbound.Recording {
 	h.t.Helper()
 	r, err := h.service.Inbound.RecordTransactions(h.t.Context(), h.callOf(elements))
 	must(h.t, err)
 	return r
 }
 
-func (h *history) callOf(elements []app.Incoming) app.InboundCall {
-	return app.InboundCall{
+func (h *history) callOf(elements []inbound.Incoming) inbound.InboundCall {
+	return inbound.InboundCall{
 		AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: elements,
 	}
 }
@@ -101,13 +102,13 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			return r.Recorded, err
 		}, many},
 		{"rows of a file", nil, func(ctx context.Context, h *history) (int, error) {
-			in, err := h.service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: 1, Notify: true})
+			in, err := h.service.Inbound.NewImport(ctx, inbound.ImportOptions{AccountID: 1, Notify: true})
 			must(h.t, err)
 			r, err := in.Add(ctx, h.elements(500, "1000"), h.now)
 			return r.Recorded, err
 		}, 500},
 		{"rows of a file, dry", nil, func(ctx context.Context, h *history) (int, error) {
-			in, err := h.service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: 1, Notify: true, DryRun: true})
+			in, err := h.service.Inbound.NewImport(ctx, inbound.ImportOptions{AccountID: 1, Notify: true, DryRun: true})
 			must(h.t, err)
 			r, err := in.Add(ctx, h.elements(statement.Batch, "1000"), h.now)
 			if r.Deliveries != 2*statement.Batch {
@@ -129,7 +130,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			h.record(h.elements(many, "999"))
 			h.record(h.elements(many, "998"))
 		}, func(ctx context.Context, h *history) (int, error) {
-			r, err := h.service.Inbound.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
+			r, err := h.service.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
 			if r.Deliveries != 4*many {
 				h.t.Errorf("%d deliveries", r.Deliveries)
 			}
@@ -139,7 +140,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			h.record(h.elements(many, "999"))
 			h.record(h.elements(many, "999"))
 		}, func(ctx context.Context, h *history) (int, error) {
-			r, err := h.service.Inbound.LinkInbound(ctx, 1, 2, app.InboundLink{AccountName: "A"}, h.now)
+			r, err := h.service.Inbound.LinkInbound(ctx, 1, 2, inbound.InboundLink{AccountName: "A"}, h.now)
 			if r.Recorded != many || len(r.TransactionIDs) != many || r.Open != 0 || r.More {
 				h.t.Errorf("%d recorded, %d named, %d open, more: %t", r.Recorded, len(r.TransactionIDs), r.Open, r.More)
 			}
@@ -248,7 +249,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 }
 
 // normal is a call as the service hands it on.
-func (h *history) normal(elements []app.Incoming) app.InboundCall {
+func (h *history) normal(elements []inbound.Incoming) inbound.InboundCall {
 	call := h.callOf(elements)
 	for i := range call.Elements {
 		call.Elements[i].EventIDChannel = call.Channel

@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -136,7 +137,7 @@ func TestFullLimiter(t *testing.T) {
 // lastRefused is the address of the n-th call that was refused.
 func lastRefused(w *webtest.World, n int) string {
 	w.T.Helper()
-	var calls []app.RefusedCall
+	var calls []inbound.RefusedCall
 	w.Until("the refused call is noted", func() bool {
 		var err error
 		calls, err = w.Service.Inbound.RefusedCalls(context.Background(), 1, 0, n)

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"baoco/app"
+	appinbound "baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/web/api"
 	"baoco/web/dashboard"
@@ -55,7 +56,7 @@ type Config struct {
 	// Requested and Called, which may be nil, are told of each answered request,
 	// with the house that answered it, and of each provider's call.
 	Requested func(house string, status int)
-	Called    func(source app.Source, err error)
+	Called    func(source appinbound.Source, err error)
 
 	Connections int // of clients, that may be open: what lasts gets a part of them; 0: not known
 

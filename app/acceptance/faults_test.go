@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 )
 
@@ -40,7 +41,7 @@ func proof(t *testing.T) {
 type installation struct {
 	dir    string // an ordinary directory
 	db     string
-	source app.Source
+	source inbound.Source
 	key    string
 
 	webhookSecret string

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/stream"
 )
 
@@ -26,7 +27,7 @@ type AlertRooms struct {
 	Ledger     *app.Service
 	Payments   *app.PaymentService
 	Deliveries *app.DeliveryService
-	Inbound    *app.InboundService
+	Inbound    *inbound.InboundService
 	Streams    *stream.StreamService
 	Upkeep     *app.UpkeepService
 }

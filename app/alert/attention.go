@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // AttentionKind is the kind of an Attention.
@@ -40,7 +41,7 @@ type Attention struct {
 	SecretLost bool            // of the webhook, stream or source
 	Refused    string          // the name of the source whose calls are refused
 	Since      app.Day         // of AttentionFailed: the day from which deliveries were counted
-	State      app.Outcome     // of AttentionInbound
+	State      inbound.Outcome // of AttentionInbound
 	Warning    app.WarningName // of AttentionSystem and AttentionServer
 }
 
@@ -252,18 +253,18 @@ func (s *AlertService) inboundAttention(ctx context.Context, accountID int64, _ 
 	for _, o := range []struct {
 		n             int64
 		one, many, vi string
-		state         app.Outcome
+		state         inbound.Outcome
 		name, action  app.Text
 	}{
 		{open.Unassigned, "transaction is waiting because its bank account is not linked.", "transactions are waiting because their bank accounts are not linked.", "giao dịch đang chờ vì tài khoản ngân hàng chưa được liên kết.",
-			app.OutcomeUnassigned, app.Text{EN: "Transactions are waiting for a bank account", VI: "Có giao dịch của tài khoản chưa liên kết"}, app.Text{EN: "Link account", VI: "Liên kết tài khoản"}},
+			inbound.OutcomeUnassigned, app.Text{EN: "Transactions are waiting for a bank account", VI: "Có giao dịch của tài khoản chưa liên kết"}, app.Text{EN: "Link account", VI: "Liên kết tài khoản"}},
 		{open.Rejected, "received item could not be read.", "received items could not be read.", "giao dịch nhận được nhưng không đọc được.",
-			app.OutcomeRejected, app.Text{EN: "Received items could not be read", VI: "Có giao dịch nhận được nhưng không đọc được"}, app.Text{EN: "See why", VI: "Xem lý do"}},
+			inbound.OutcomeRejected, app.Text{EN: "Received items could not be read", VI: "Có giao dịch nhận được nhưng không đọc được"}, app.Text{EN: "See why", VI: "Xem lý do"}},
 		{open.Conflicts, "received item conflicts with a recorded transaction.", "received items conflict with recorded transactions.", "giao dịch trùng mã nhưng khác số tiền hoặc tài khoản.",
-			app.OutcomeConflict, app.Text{EN: "Received items conflict with recorded transactions", VI: "Có giao dịch trùng mã nhưng khác số tiền hoặc tài khoản"}, app.Text{EN: "Compare", VI: "So sánh"}},
+			inbound.OutcomeConflict, app.Text{EN: "Received items conflict with recorded transactions", VI: "Có giao dịch trùng mã nhưng khác số tiền hoặc tài khoản"}, app.Text{EN: "Compare", VI: "So sánh"}},
 		{open.MayBeRepeats, "received item may be money that is recorded already. Say whether it is the same or another transfer.",
 			"received items may be money that is recorded already. Say whether each is the same or another transfer.", "giao dịch nhận được có thể trùng với giao dịch đã ghi nhận. Hãy xác nhận trùng hay là lần chuyển khác.",
-			app.OutcomeMayBeRepeat, app.Text{EN: "Received items may be repeats", VI: "Có giao dịch nhận được chưa rõ có trùng không"}, app.Text{EN: "Decide", VI: "Xác nhận"}},
+			inbound.OutcomeMayBeRepeat, app.Text{EN: "Received items may be repeats", VI: "Có giao dịch nhận được chưa rõ có trùng không"}, app.Text{EN: "Decide", VI: "Xác nhận"}},
 	} {
 		if o.n == 0 {
 			continue
@@ -283,7 +284,7 @@ func (s *AlertService) bankAttention(ctx context.Context, accountID int64, _ tim
 	if err != nil {
 		return nil, err
 	}
-	var sources []app.Source
+	var sources []inbound.Source
 	for _, b := range banks {
 		if b.Status != app.BankAccountError {
 			continue
@@ -293,7 +294,7 @@ func (s *AlertService) bankAttention(ctx context.Context, accountID int64, _ tim
 				return nil, err
 			}
 		}
-		id, name, reason := strconv.FormatInt(b.ID, 10), app.BankShortName(b.Bank)+" "+app.Tail(b.AccountNumber), app.BankAccountReason(b, sources)
+		id, name, reason := strconv.FormatInt(b.ID, 10), app.BankShortName(b.Bank)+" "+app.Tail(b.AccountNumber), inbound.BankAccountReason(b, sources)
 		list = append(list, Attention{
 			Kind: AttentionBank, Key: "bank " + id, Name: app.Textf("Bank account %s has an error", "Tài khoản %s có lỗi", name),
 			Text: app.Text{EN: name + ": " + reason.EN, VI: name + ": " + reason.VI}, ID: b.ID, Action: app.Text{EN: "View", VI: "Xem"},

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 )
 
@@ -24,17 +24,17 @@ func HexHMAC(secret string, parts ...string) string {
 }
 
 // Credentials are the headers with which a source's call authenticates.
-func Credentials(s app.Source, body string, now time.Time) []string {
+func Credentials(s inbound.Source, body string, now time.Time) []string {
 	switch {
-	case s.Auth == app.AuthBearer:
+	case s.Auth == inbound.AuthBearer:
 		return []string{"Authorization", "Bearer " + s.Secret}
-	case s.Auth == app.AuthAPIKey:
+	case s.Auth == inbound.AuthAPIKey:
 		return []string{"Authorization", "Apikey " + s.Secret}
-	case s.Auth == app.AuthBasic:
+	case s.Auth == inbound.AuthBasic:
 		return []string{"Authorization", "Bearer " + SignedToken(s, s.ID, now.Add(time.Minute))}
 	case s.Provider == "casso":
 		return []string{"Secure-Token", s.Secret}
-	case s.Auth == app.AuthToken:
+	case s.Auth == inbound.AuthToken:
 		return []string{s.Options.Header, s.Secret}
 	case s.Provider == "capcom6":
 		stamp := strconv.FormatInt(now.Unix(), 10)
@@ -54,7 +54,7 @@ func ForwarderSign(secret, stamp string) string {
 }
 
 // SignedToken is a token as this version writes it.
-func SignedToken(s app.Source, id int64, expiry time.Time) string {
+func SignedToken(s inbound.Source, id int64, expiry time.Time) string {
 	mac := hmac.New(sha256.New, []byte(s.Secret))
 	fmt.Fprintf(mac, "baoco vietqr token v1\n%d\n%d", id, expiry.Unix())
 	return fmt.Sprintf("v1.%d.%d.%s", id, expiry.Unix(), base64.RawURLEncoding.EncodeToString(mac.Sum(nil)))
@@ -62,7 +62,7 @@ func SignedToken(s app.Source, id int64, expiry time.Time) string {
 
 // RefusalOf is the refusal of a call by the kind of its source, without the limit on
 // failing calls that the way over HTTP has.
-func RefusalOf(source app.Source, body []byte, h http.Header, at time.Time) app.Refusal {
+func RefusalOf(source inbound.Source, body []byte, h http.Header, at time.Time) inbound.Refusal {
 	a, found := provider.Find(source.Provider)
 	if !found {
 		panic("unknown provider " + source.Provider)

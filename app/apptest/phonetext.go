@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // PhoneText is an SMS on a phone. Zero fields are filled with those of one and
@@ -59,7 +59,7 @@ func (x PhoneText) SMSToURL() string {
 }
 
 // Forwarder is a call of SmsForwarder with the parameters that Setup names.
-func (x PhoneText) Forwarder(s app.Source, at time.Time) url.Values {
+func (x PhoneText) Forwarder(s inbound.Source, at time.Time) url.Values {
 	x = x.Filled()
 	stamp := strconv.FormatInt(at.UnixMilli(), 10)
 	return url.Values{

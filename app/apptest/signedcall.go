@@ -15,6 +15,7 @@ import (
 	"unicode/utf16"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // This file signs as the providers do that sign fields, by encoding/json and
@@ -22,7 +23,7 @@ import (
 
 // SignedCall makes a call of a source that signs fields: fields is the JSON of
 // the object that is signed. ok is false where it can't be signed.
-func SignedCall(s app.Source, fields string) (body string, header []string, ok bool) {
+func SignedCall(s inbound.Source, fields string) (body string, header []string, ok bool) {
 	var v map[string]any
 	if err := json.Unmarshal([]byte(fields), &v); err != nil || v == nil {
 		return "", nil, false

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // AddSource adds a source to account 1; one without a name is called till.
-func (w *World) AddSource(add app.SourceAdd) app.Source {
+func (w *World) AddSource(add inbound.SourceAdd) inbound.Source {
 	w.T.Helper()
 	if add.Name == "" {
 		add.Name = "till"
@@ -24,22 +25,28 @@ func (w *World) AddSource(add app.SourceAdd) app.Source {
 }
 
 // Source adds a source, with a secret that is made where none is given.
-func (w *World) Source(provider app.Provider, auth app.Auth, secret string) app.Source {
+func (w *World) Source(provider app.Provider, auth inbound.Auth, secret string) inbound.Source {
 	w.T.Helper()
-	return w.AddSource(app.SourceAdd{Provider: provider, Auth: auth, Secret: secret})
+	return w.AddSource(inbound.SourceAdd{Provider: provider, Auth: auth, Secret: secret})
 }
 
 // Native adds a source of the native format.
-func (w *World) Native() app.Source { w.T.Helper(); return w.Source("native", app.AuthBearer, "") }
+func (w *World) Native() inbound.Source {
+	w.T.Helper()
+	return w.Source("native", inbound.AuthBearer, "")
+}
 
 // Sepay adds a source of SePay.
-func (w *World) Sepay() app.Source { w.T.Helper(); return w.Source("sepay", app.AuthAPIKey, "") }
+func (w *World) Sepay() inbound.Source {
+	w.T.Helper()
+	return w.Source("sepay", inbound.AuthAPIKey, "")
+}
 
 // Add adds a source of any kind under the name of its provider; one that names no
 // bank account is for the account linked here.
-func (w *World) Add(p app.Provider, auth app.Auth, secret string) app.Source {
+func (w *World) Add(p app.Provider, auth inbound.Auth, secret string) inbound.Source {
 	w.T.Helper()
-	add := app.SourceAdd{Provider: p, Auth: auth, Name: string(p), Secret: secret}
+	add := inbound.SourceAdd{Provider: p, Auth: auth, Name: string(p), Secret: secret}
 	if p == "pay2s-ipn" {
 		add.Options.AccessKey = "AK1"
 		add.BankAccountID = w.Link("MBB", fmt.Sprint(7000+w.Rows("bank_accounts"))).ID

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // Said is what an element of an event is read as, and what became of it.
 type Said struct {
-	State       app.Outcome
+	State       inbound.Outcome
 	Amount      int64
 	Content     string
 	Transaction int64
@@ -20,7 +21,7 @@ type Said struct {
 }
 
 // Reads is what an event said, and its event.
-func (w *World) Reads(event int64) ([]Said, app.InboundEvent) {
+func (w *World) Reads(event int64) ([]Said, inbound.InboundEvent) {
 	w.T.Helper()
 	e, err := w.Service.Inbound.ReadInboundEvent(context.Background(), 1, event)
 	Must(w.T, err)
@@ -32,9 +33,9 @@ func (w *World) Reads(event int64) ([]Said, app.InboundEvent) {
 }
 
 // Links links a bank account and checks what had been waiting for it.
-func (w *World) Links(bank, number string, notify app.NotifyOnLink, recorded, deliveries int) app.BankAccount {
+func (w *World) Links(bank, number string, notify inbound.NotifyOnLink, recorded, deliveries int) app.BankAccount {
 	w.T.Helper()
-	r, err := w.Service.Inbound.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A", Notify: notify}, time.Now())
+	r, err := w.Service.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A", Notify: notify}, time.Now())
 	Must(w.T, err)
 	if r.Recorded != recorded || r.Deliveries != deliveries {
 		w.T.Errorf("linking recorded %d with %d deliveries, want %d with %d", r.Recorded, r.Deliveries, recorded, deliveries)
@@ -48,16 +49,16 @@ func (w *World) Unlinks(id int64) {
 }
 
 // Came records a native call as if it had come in some time ago.
-func (w *World) Came(ago time.Duration, s app.Source, x Transfer) {
+func (w *World) Came(ago time.Duration, s inbound.Source, x Transfer) {
 	w.T.Helper()
 	body := []byte(Batch(x.Native()))
-	_, err := w.Service.Inbound.RecordTransactions(context.Background(), app.InboundCall{
+	_, err := w.Service.Inbound.RecordTransactions(context.Background(), inbound.InboundCall{
 		AccountID: s.AccountID, Source: s, Channel: app.ChannelCall, Body: body, ReceivedAt: time.Now().Add(-ago), Elements: ReadNative(body),
 	})
 	Must(w.T, err)
 }
 
-func (w *World) Event(id int64) app.InboundEvent {
+func (w *World) Event(id int64) inbound.InboundEvent {
 	w.T.Helper()
 	e, err := w.Service.Inbound.InboundEvent(context.Background(), 1, id)
 	Must(w.T, err)
@@ -82,9 +83,9 @@ func (w *World) WantTransactions(n int) []app.Transaction {
 }
 
 // Events is the inbound log of account 1, newest first.
-func (w *World) Events() []app.InboundEvent {
+func (w *World) Events() []inbound.InboundEvent {
 	w.T.Helper()
-	list, _, err := w.Service.Inbound.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1000}})
+	list, _, err := w.Service.Inbound.InboundEvents(context.Background(), 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 1000}})
 	Must(w.T, err)
 	for i := range list {
 		if list[i], err = w.Service.Inbound.InboundEvent(context.Background(), 1, list[i].ID); err != nil {
@@ -95,9 +96,9 @@ func (w *World) Events() []app.InboundEvent {
 }
 
 // NewestEvent is the first of Events; the test ends where there is none.
-func (w *World) NewestEvent() app.InboundEvent {
+func (w *World) NewestEvent() inbound.InboundEvent {
 	w.T.Helper()
-	list, _, err := w.Service.Inbound.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
+	list, _, err := w.Service.Inbound.InboundEvents(context.Background(), 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
 	Must(w.T, err)
 	if len(list) == 0 {
 		w.T.Fatal("the inbound log is empty")
@@ -105,7 +106,7 @@ func (w *World) NewestEvent() app.InboundEvent {
 	return w.Event(list[0].ID)
 }
 
-func (w *World) Items(event int64) []app.InboundItem {
+func (w *World) Items(event int64) []inbound.InboundItem {
 	w.T.Helper()
 	e, err := w.Service.Inbound.InboundEvent(context.Background(), 1, event)
 	Must(w.T, err)
@@ -161,7 +162,7 @@ func (w *World) Banks() []app.BankAccount {
 // transaction's id. id is the provider's.
 func (w *World) Pay(accountID int64, id, content string) int64 {
 	w.T.Helper()
-	tr, _, err := w.Service.Inbound.RecordByHand(context.Background(), accountID, app.Incoming{
+	tr, _, err := w.Service.Inbound.RecordByHand(context.Background(), accountID, inbound.Incoming{
 		EventID: id, Gateway: "ACB", AccountNumber: SomeAccount, Number: "FT" + id, Type: app.In, Amount: 1549000, Content: content, Time: time.Now(),
 	}, []byte("{}"), app.IdempotencyKey{}, time.Now())
 	Must(w.T, err)
@@ -199,7 +200,7 @@ func (w *World) Exhaust(webhookID int64, r app.Result) {
 	}
 }
 
-func (w *World) Sources() []app.Source {
+func (w *World) Sources() []inbound.Source {
 	w.T.Helper()
 	list, err := w.Service.Inbound.Sources(context.Background(), 1)
 	Must(w.T, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 )
 
@@ -69,12 +70,12 @@ func Batch(elements ...string) string {
 }
 
 // ReadNative reads as a native source's call is read.
-func ReadNative(body []byte) []app.Incoming {
+func ReadNative(body []byte) []inbound.Incoming {
 	zone, err := time.LoadLocation(app.DefaultZone)
 	if err != nil {
 		panic(err)
 	}
-	return provider.Read(app.Source{Provider: "native"}, app.ChannelCall, body, time.Now(), zone).Elements
+	return provider.Read(inbound.Source{Provider: "native"}, app.ChannelCall, body, time.Now(), zone).Elements
 }
 
 func VietQRBody(pairs ...any) string {

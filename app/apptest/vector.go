@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // Vector is a call of testdata/provider with what must come of it.
 type Vector struct {
 	Name       string
 	Provider   app.Provider
-	Auth       app.Auth
+	Auth       inbound.Auth
 	AccessKey  string `json:"access_key"`
 	Secret     string
 	Headers    map[string]string
@@ -63,8 +64,8 @@ func (v Vector) SignedAt() time.Time {
 }
 
 // Source is the vector's source as its kind sees it.
-func (v Vector) Source() app.Source {
-	return app.Source{Provider: v.Provider, Auth: v.Auth, Secret: v.Secret, Options: app.SourceOptions{AccessKey: v.AccessKey}}
+func (v Vector) Source() inbound.Source {
+	return inbound.Source{Provider: v.Provider, Auth: v.Auth, Secret: v.Secret, Options: inbound.SourceOptions{AccessKey: v.AccessKey}}
 }
 
 // Vectors are those from the providers' documentation, a directory each, and
@@ -73,16 +74,16 @@ func Vectors(t testing.TB) (list []Vector) {
 	t.Helper()
 	dir := filepath.Join("..", "..", "testdata", "provider")
 	for _, v := range []Vector{
-		{Name: "native", Provider: "native", Auth: app.AuthHMAC},
-		{Name: "sepay-apikey", Provider: "sepay", Auth: app.AuthAPIKey},
-		{Name: "sepay-hmac", Provider: "sepay", Auth: app.AuthHMAC},
-		{Name: "casso", Provider: "casso", Auth: app.AuthToken},
-		{Name: "casso-v2-test", Provider: "casso-v2", Auth: app.AuthHMAC},
-		{Name: "payos-test", Provider: "payos", Auth: app.AuthHMAC},
-		{Name: "pay2s", Provider: "pay2s", Auth: app.AuthBearer},
-		{Name: "pay2s-ipn", Provider: "pay2s-ipn", Auth: app.AuthHMAC},
-		{Name: "capcom6-sms", Provider: "capcom6", Auth: app.AuthHMAC},
-		{Name: "incoming-sms-to-url", Provider: "sms-to-url", Auth: app.AuthBearer},
+		{Name: "native", Provider: "native", Auth: inbound.AuthHMAC},
+		{Name: "sepay-apikey", Provider: "sepay", Auth: inbound.AuthAPIKey},
+		{Name: "sepay-hmac", Provider: "sepay", Auth: inbound.AuthHMAC},
+		{Name: "casso", Provider: "casso", Auth: inbound.AuthToken},
+		{Name: "casso-v2-test", Provider: "casso-v2", Auth: inbound.AuthHMAC},
+		{Name: "payos-test", Provider: "payos", Auth: inbound.AuthHMAC},
+		{Name: "pay2s", Provider: "pay2s", Auth: inbound.AuthBearer},
+		{Name: "pay2s-ipn", Provider: "pay2s-ipn", Auth: inbound.AuthHMAC},
+		{Name: "capcom6-sms", Provider: "capcom6", Auth: inbound.AuthHMAC},
+		{Name: "incoming-sms-to-url", Provider: "sms-to-url", Auth: inbound.AuthBearer},
 	} {
 		read := func(file string) []byte {
 			b, err := os.ReadFile(filepath.Join(dir, v.Name, file))

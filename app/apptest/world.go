@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/app/provider"
 	"baoco/app/services"
@@ -253,7 +254,7 @@ func (w *World) Close() {
 // Link links a bank account to account 1.
 func (w *World) Link(bank, number string) app.BankAccount {
 	w.T.Helper()
-	r, err := w.Service.Inbound.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A"}, time.Now())
+	r, err := w.Service.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A"}, time.Now())
 	Must(w.T, err)
 	return r.BankAccount
 }
@@ -286,7 +287,7 @@ func (w *World) APIKey(scope app.Scope) string {
 // Record records a transaction of account 1 on ACB 19354957 by hand.
 func (w *World) Record(number string) app.Transaction {
 	w.T.Helper()
-	transaction, _, err := w.Service.Inbound.RecordByHand(context.Background(), 1, app.Incoming{
+	transaction, _, err := w.Service.Inbound.RecordByHand(context.Background(), 1, inbound.Incoming{
 		EventID: number, Gateway: "ACB", AccountNumber: "19354957", Number: number, Type: app.In, Amount: 200000, Content: "DH " + number, Time: time.Now(),
 	}, nil, app.IdempotencyKey{}, time.Now())
 	Must(w.T, err)

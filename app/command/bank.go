@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/app/vietqr"
 	"baoco/web/api"
@@ -63,7 +64,7 @@ func linkBank(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	result, err := s.service.Inbound.LinkBankAccount(c.Context, s.account, app.BankAccountLink{
+	result, err := s.service.Inbound.LinkBankAccount(c.Context, s.account, inbound.BankAccountLink{
 		Bank: c.String("bank"), AccountNumber: c.String("number"), AccountName: c.String("name"),
 		Pending: c.Bool("pending"), Notify: notify,
 	}, s.now)
@@ -81,16 +82,16 @@ func linkBank(c *cli.Context, s *session) error {
 }
 
 // notifyFlags reads --notify-all and --no-notify.
-func notifyFlags(c *cli.Context) (app.NotifyOnLink, error) {
+func notifyFlags(c *cli.Context) (inbound.NotifyOnLink, error) {
 	switch all, none := c.Bool("notify-all"), c.Bool("no-notify"); {
 	case all && none:
 		return 0, terminal.Usagef("--notify-all and --no-notify exclude each other")
 	case all:
-		return app.NotifyAll, nil
+		return inbound.NotifyAll, nil
 	case none:
-		return app.NotifyNone, nil
+		return inbound.NotifyNone, nil
 	}
-	return app.NotifyRecent, nil
+	return inbound.NotifyRecent, nil
 }
 
 func listBanks(c *cli.Context, s *session) error {

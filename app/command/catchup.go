@@ -1,8 +1,8 @@
 package command
 
 import (
-	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/inbound"
 
 	"github.com/urfave/cli/v2"
 )
@@ -28,7 +28,7 @@ func catchUpSource(c *cli.Context, s *session, id int64) error {
 
 // lastPoll says when the list of a source was last read to its end, and the
 // error since then. A source without an API key has "-".
-func lastPoll(src app.SourceHealth, at *string) string {
+func lastPoll(src inbound.SourceHealth, at *string) string {
 	switch {
 	case src.APIKey == "":
 		return "-"

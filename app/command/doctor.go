@@ -10,6 +10,7 @@ import (
 	"baoco/app"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/sqlitestore"
 
@@ -168,7 +169,7 @@ func replaceKey(c *cli.Context) error {
 			r.Webhooks = append(r.Webhooks, one)
 			continue
 		}
-		options := slices.ContainsFunc(kinds, func(k app.ProviderKind) bool { return k.Provider == l.Provider && len(k.Options) > 0 })
+		options := slices.ContainsFunc(kinds, func(k inbound.ProviderKind) bool { return k.Provider == l.Provider && len(k.Options) > 0 })
 		r.Sources = append(r.Sources, lostSourceJSON{one, l.Provider, options})
 	}
 	r.Replica = hasReplica(c.String("db"))

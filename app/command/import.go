@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/inbound"
 	"baoco/app/sheet"
 	"baoco/app/statement"
 
@@ -67,12 +68,12 @@ type imported struct {
 
 // importedRow is a row of the file as it was understood.
 type importedRow struct {
-	Line    int         `json:"line"`
-	Date    string      `json:"transaction_date"`
-	Type    string      `json:"type"`
-	Amount  int64       `json:"amount"`
-	Content string      `json:"content"`
-	Outcome app.Outcome `json:"outcome"`
+	Line    int             `json:"line"`
+	Date    string          `json:"transaction_date"`
+	Type    string          `json:"type"`
+	Amount  int64           `json:"amount"`
+	Content string          `json:"content"`
+	Outcome inbound.Outcome `json:"outcome"`
 }
 
 // skipped is a reason why lines are no transactions, with their count and the
@@ -105,10 +106,10 @@ func importFile(c *cli.Context, s *session) error {
 	result, err := statement.Import{
 		Path: path, Now: s.now,
 		Read: statement.Options{Zone: s.service.Ledger.Zone(), Map: columns, Sheet: c.String("sheet")},
-		Record: app.ImportOptions{
+		Record: inbound.ImportOptions{
 			AccountID: s.account, BankAccountID: c.Int64("bank-account-id"), File: filepath.Base(path), Notify: c.Bool("notify"), DryRun: c.Bool("dry-run"),
 		},
-		Rejected: func(row statement.Row, outcome app.Outcome, e app.Incoming) (string, error) {
+		Rejected: func(row statement.Row, outcome inbound.Outcome, e inbound.Incoming) (string, error) {
 			reason := rejection(outcome, e)
 			return reason, rejects.add(row, reason)
 		},
@@ -174,16 +175,16 @@ func orNull(text string) *string {
 }
 
 // rejection says why a row was not recorded.
-func rejection(outcome app.Outcome, e app.Incoming) string {
+func rejection(outcome inbound.Outcome, e inbound.Incoming) string {
 	switch outcome {
-	case app.OutcomeUnassigned:
+	case inbound.OutcomeUnassigned:
 		if e.AccountNumber == "" {
 			return "account is not named; give --bank-account-id"
 		}
 		return strings.TrimSpace("account "+e.Gateway+" "+e.AccountNumber) + " is not a linked bank account; baoco bank link links it"
-	case app.OutcomeConflict:
+	case inbound.OutcomeConflict:
 		return "id was recorded with another amount, direction or account"
-	case app.OutcomeMayBeRepeat:
+	case inbound.OutcomeMayBeRepeat:
 		return "may be the same money as a recorded transaction; baoco source log --state may_be_repeat shows it until somebody says which"
 	}
 	return app.FieldName(e.Fault.Field).EN + " " + e.Fault.Text.EN

@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/inbound"
 	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
@@ -92,9 +93,9 @@ func sourceLog(c *cli.Context, s *session) error {
 	if c.Bool("refused") {
 		return refusedLog(c, s, limit)
 	}
-	f := app.InboundFilter{SourceID: c.Int64("source-id"), OpenOnly: c.Bool("open"), State: app.Outcome(c.String("state")), Page: app.Page{Number: 1, Size: limit}}
+	f := inbound.InboundFilter{SourceID: c.Int64("source-id"), OpenOnly: c.Bool("open"), State: inbound.Outcome(c.String("state")), Page: app.Page{Number: 1, Size: limit}}
 	switch f.State {
-	case "", app.OutcomeUnassigned, app.OutcomeConflict, app.OutcomeRejected, app.OutcomeMayBeRepeat:
+	case "", inbound.OutcomeUnassigned, inbound.OutcomeConflict, inbound.OutcomeRejected, inbound.OutcomeMayBeRepeat:
 	default:
 		return terminal.Usagef("--state must be unassigned, conflict, rejected or may_be_repeat, not %q", f.State)
 	}
@@ -234,7 +235,7 @@ func linkEvent(c *cli.Context, s *session, id int64) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.service.Inbound.LinkInbound(c.Context, s.account, id, app.InboundLink{
+	r, err := s.service.Inbound.LinkInbound(c.Context, s.account, id, inbound.InboundLink{
 		Bank: c.String("bank"), AccountNumber: c.String("account-number"), AccountName: c.String("name"), Notify: notify,
 	}, s.now)
 	if err != nil {
@@ -281,9 +282,9 @@ func settleEvent(c *cli.Context, s *session, id int64) error {
 	}
 	shown := map[string]any{"state": r.Outcome, "transaction_id": strconv.FormatInt(r.TransactionID, 10), "deliveries": len(r.Webhooks)}
 	switch r.Outcome {
-	case app.OutcomeDuplicate:
+	case inbound.OutcomeDuplicate:
 		return terminal.Changed(c, shown, "Event %d: it is transaction %d.", id, r.TransactionID)
-	case app.OutcomeMayBeRepeat:
+	case inbound.OutcomeMayBeRepeat:
 		return terminal.Changed(c, shown, "Event %d: it may be transaction %d instead; settle it again.", id, r.TransactionID)
 	}
 	return terminal.Changed(c, shown, "Event %d: recorded as transaction %d; deliveries that follow: %d.", id, r.TransactionID, len(r.Webhooks))

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/command/serve"
+	"baoco/app/inbound"
 	"baoco/sqlitestore"
 	"baoco/web"
 )
@@ -24,7 +24,7 @@ func TestInboundCommands(t *testing.T) {
 	must(t, err)
 	service, _, err := serve.NewService(ctx, store, nil)
 	must(t, err)
-	source, err := service.Inbound.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "till"}, time.Now())
+	source, err := service.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "native", Name: "till"}, time.Now())
 	must(t, err)
 	handler := web.New(web.Config{Service: service})
 	call := func(path, token, body string) {

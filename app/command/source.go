@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/app/services"
 	"baoco/web/api"
@@ -36,11 +37,11 @@ func sourceCommand() *cli.Command {
 					&cli.StringFlag{Name: "auth", Usage: "`METHOD` of authentication: " + authChoices()},
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "record on bank account `ID` only", DefaultText: "any"},
 					secretFile,
-					&cli.StringSliceFlag{Name: "map", Usage: "path of a field, `FIELD=PATH`, such as amount=data.sum (" + takers(app.OptionMap) + "; repeatable)"},
-					&cli.StringFlag{Name: "header", Usage: "`NAME` of the header that carries the secret (" + takers(app.OptionHeader) + "; default: Authorization: Bearer)"},
+					&cli.StringSliceFlag{Name: "map", Usage: "path of a field, `FIELD=PATH`, such as amount=data.sum (" + takers(inbound.OptionMap) + "; repeatable)"},
+					&cli.StringFlag{Name: "header", Usage: "`NAME` of the header that carries the secret (" + takers(inbound.OptionHeader) + "; default: Authorization: Bearer)"},
 					&cli.StringSliceFlag{Name: "sender", Usage: "another sender `NAME` of the bank's messages (SMS; repeatable)"},
-					&cli.StringFlag{Name: "access-key", Usage: "the `KEY` that Pay2S calls accessKey (" + takers(app.OptionAccessKey) + ")"},
-					&cli.StringFlag{Name: "username", Usage: "`NAME` with which VietQR signs in to get a token (" + takers(app.OptionUsername) + ")"},
+					&cli.StringFlag{Name: "access-key", Usage: "the `KEY` that Pay2S calls accessKey (" + takers(inbound.OptionAccessKey) + ")"},
+					&cli.StringFlag{Name: "username", Usage: "`NAME` with which VietQR signs in to get a token (" + takers(inbound.OptionUsername) + ")"},
 					&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` that holds the provider's API key, to sync transactions whose calls never arrived (" + kindsWith(hasList) + ")"},
 					&cli.StringFlag{Name: "api-url", Usage: "`URL` of that API (default: the provider's)"},
 				),
@@ -86,8 +87,8 @@ func addSource(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	src, err := s.service.Inbound.AddSource(c.Context, s.account, app.SourceAdd{
-		Provider: app.Provider(c.String("provider")), Auth: app.Auth(c.String("auth")), Name: c.String("name"),
+	src, err := s.service.Inbound.AddSource(c.Context, s.account, inbound.SourceAdd{
+		Provider: app.Provider(c.String("provider")), Auth: inbound.Auth(c.String("auth")), Name: c.String("name"),
 		Secret: secret, BankAccountID: c.Int64("bank-account-id"),
 		Options: options, APIKey: apiKey, APIURL: strings.TrimSuffix(c.String("api-url"), "/"),
 	}, s.now)
@@ -101,9 +102,9 @@ func addSource(c *cli.Context, s *session) error {
 var stepLines = strings.NewReplacer(" 2. ", "\n2. ", " 3. ", "\n3. ")
 
 // sourceOptions reads the options of a new source.
-func sourceOptions(c *cli.Context) (app.SourceOptions, error) {
+func sourceOptions(c *cli.Context) (inbound.SourceOptions, error) {
 	fields, err := mapFlag(c)
-	return app.SourceOptions{
+	return inbound.SourceOptions{
 		Header: c.String("header"), Map: fields, Senders: c.StringSlice("sender"), AccessKey: c.String("access-key"), Username: c.String("username"),
 	}, err
 }
@@ -144,7 +145,7 @@ func kindsWith(is func(provider.Kind) bool) string {
 func hasList(k provider.Kind) bool { return k.List != nil }
 
 // takers names the kinds of sources that take an option.
-func takers(option app.SourceOption) string {
+func takers(option inbound.SourceOption) string {
 	return kindsWith(func(k provider.Kind) bool { return slices.Contains(k.Options, option) })
 }
 
@@ -166,7 +167,7 @@ func authChoices() string {
 
 // showSource shows a source after a change; did says what was done. A secret that
 // the caller gave is not printed.
-func showSource(c *cli.Context, s *session, src app.Source, did string, generated bool) error {
+func showSource(c *cli.Context, s *session, src inbound.Source, did string, generated bool) error {
 	base, err := s.store.BaseURL(c.Context)
 	if err != nil {
 		return err
@@ -187,8 +188,8 @@ func showSource(c *cli.Context, s *session, src app.Source, did string, generate
 		if kind, known := s.service.Inbound.ProviderKind(src.Provider); known {
 			fmt.Fprintln(c.App.ErrWriter, stepLines.Replace(kind.Setup(src).EN))
 		}
-		if utf8.RuneCountInString(src.Secret) < app.ShortSecret {
-			fmt.Fprintf(c.App.ErrWriter, "The secret is short and could be guessed: use at least %d characters.\n", app.ShortSecret)
+		if utf8.RuneCountInString(src.Secret) < inbound.ShortSecret {
+			fmt.Fprintf(c.App.ErrWriter, "The secret is short and could be guessed: use at least %d characters.\n", inbound.ShortSecret)
 		}
 	})
 }
@@ -259,7 +260,7 @@ func describeSource(c *cli.Context, s *session, id int64) error {
 	if err != nil {
 		return err
 	}
-	events, _, err := s.service.Inbound.InboundEvents(c.Context, s.account, app.InboundFilter{SourceID: id, Page: app.Page{Number: 1, Size: shownCalls}})
+	events, _, err := s.service.Inbound.InboundEvents(c.Context, s.account, inbound.InboundFilter{SourceID: id, Page: app.Page{Number: 1, Size: shownCalls}})
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
+	"baoco/app/inbound"
 	"baoco/sqlitestore"
 	"baoco/web"
 
@@ -200,7 +201,7 @@ func commandWorld(t *testing.T) (db, dir string) {
 	must(t, store.SetAllowTargets(ctx, []string{"127.0.0.1/32"}))
 	service, _, err := serve.NewService(ctx, store, nil)
 	must(t, err)
-	source, err := service.Inbound.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "till"}, time.Now())
+	source, err := service.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "native", Name: "till"}, time.Now())
 	must(t, err)
 	for _, transfer := range []string{`"id":"A1","gateway":"VCB","accountNumber":"7220111112005"`, `"id":"A2","gateway":"VCB","accountNumber":"7220111112006"`} {
 		call := httptest.NewRequest("POST", source.URLPath(), strings.NewReader(`{"transactions":[{`+transfer+`,"transferType":"IN","transferAmount":200000}]}`))

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/inbound"
 	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
@@ -150,7 +151,7 @@ func addTransaction(c *cli.Context, s *session) error {
 	if err != nil {
 		return terminal.Usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))
 	}
-	e := app.Incoming{
+	e := inbound.Incoming{
 		EventID: c.String("id"), Gateway: c.String("bank"), AccountNumber: c.String("account-number"), Number: c.String("transaction-number"),
 		Type: app.Direction(c.String("type")), Amount: amount, Content: c.String("content"), Time: s.now,
 		NotRepeat: c.Bool("not-a-repeat"),
@@ -180,7 +181,7 @@ func addTransaction(c *cli.Context, s *session) error {
 		return err
 	}
 	shown := api.EncodeTransaction(t, s.service.Ledger.Zone())
-	if result == app.OutcomeDuplicate {
+	if result == inbound.OutcomeDuplicate {
 		return terminal.Changed(c, shown, "Transaction %d was recorded before.", t.ID)
 	}
 	recorded := app.Text{EN: fmt.Sprintf("Transaction %d is recorded: %s %s VND on %s %s.", t.ID, t.Type, terminal.VND(t.Amount), t.Bank, t.AccountNumber)}

@@ -6,16 +6,17 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/inbound"
 )
 
 // capcom6 reads the webhooks of SMS Gateway for Android
 // (docs.sms-gate.app). The app tries again for about two days, so there is no
 // window for its timestamp.
 var capcom6 = Kind{
-	ProviderKind: app.ProviderKind{
-		Provider: "capcom6", Name: "SMS Gateway for Android", Group: app.PhoneApps,
+	ProviderKind: inbound.ProviderKind{
+		Provider: "capcom6", Name: "SMS Gateway for Android", Group: inbound.PhoneApps,
 		About: app.Text{EN: "sms-gate.app, webhook for received SMS", VI: "sms-gate.app, webhook khi nhận SMS"},
-		Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC, Options: []app.SourceOption{app.OptionSender},
+		Auths: []inbound.Auth{inbound.AuthHMAC}, DefaultAuth: inbound.AuthHMAC, Options: []inbound.SourceOption{inbound.OptionSender},
 		Setup: always(app.Text{
 			EN: "1. In SMS Gateway for Android, register a webhook for the event sms:received with this URL. 2. Enter the secret under Settings > Webhooks > Signing Key. 3. Exclude the app from the phone’s battery saving, and have your bank’s SMS sent to this phone.",
 			VI: "1. Trong SMS Gateway for Android, đăng ký webhook cho sự kiện sms:received với URL này. 2. Nhập khoá bí mật tại Settings > Webhooks > Signing Key. 3. Tắt chế độ tiết kiệm pin cho ứng dụng và đăng ký nhận SMS biến động số dư về máy này.",
@@ -28,7 +29,7 @@ var capcom6 = Kind{
 // verifyCapcom6 checks a signature over the body and then the timestamp, with
 // nothing between them. A timestamp of exactly ten digits keeps anybody from
 // moving characters from the one to the other.
-func verifyCapcom6(in Call, h http.Header) app.Refusal {
+func verifyCapcom6(in Call, h http.Header) inbound.Refusal {
 	stamp, why := oneHeader(h, "X-Timestamp")
 	if why.Code != "" {
 		return why
@@ -38,7 +39,7 @@ func verifyCapcom6(in Call, h http.Header) app.Refusal {
 		return why
 	}
 	if len(stamp) != 10 || !exactjson.IsInteger(stamp) {
-		return refusal(app.RefusalMalformed, "X-Timestamp is not a timestamp in seconds with ten digits.", "X-Timestamp không phải là mốc thời gian tính bằng giây gồm mười chữ số.")
+		return refusal(inbound.RefusalMalformed, "X-Timestamp is not a timestamp in seconds with ten digits.", "X-Timestamp không phải là mốc thời gian tính bằng giây gồm mười chữ số.")
 	}
 	return checkHexHMAC("X-Signature", signature, sha256.New, in.Source.Secret, in.Body, []byte(stamp))
 }

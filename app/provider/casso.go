@@ -12,21 +12,22 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/inbound"
 )
 
 // casso reads Casso's first webhook (developer.casso.vn): an array of
 // transactions, authenticated by a token in a header of its own.
 var casso = Kind{
-	ProviderKind: app.ProviderKind{
-		Provider: "casso", Name: "Casso", Group: app.Gateways,
+	ProviderKind: inbound.ProviderKind{
+		Provider: "casso", Name: "Casso", Group: inbound.Gateways,
 		About: app.Text{EN: "casso.vn, webhook", VI: "casso.vn, webhook"},
-		Auths: []app.Auth{app.AuthToken}, DefaultAuth: app.AuthToken,
+		Auths: []inbound.Auth{inbound.AuthToken}, DefaultAuth: inbound.AuthToken,
 		Setup: always(app.Text{
 			EN: "1. At casso.vn, open Connections > Integrations, click Add integration and choose Webhook. 2. Choose the bank accounts, enter this URL, and enter the secret as the security key. 3. Click Test call, then save.",
 			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook. 2. Chọn ngân hàng nhận webhook, nhập URL này và nhập khoá bí mật vào ô Key bảo mật. 3. Bấm Gọi thử rồi lưu.",
 		}),
 	},
-	Verify: func(in Call, h http.Header) app.Refusal { return checkHeader(h, "Secure-Token", in.Source.Secret) },
+	Verify: func(in Call, h http.Header) inbound.Refusal { return checkHeader(h, "Secure-Token", in.Source.Secret) },
 	read:   readCasso,
 	List:   &cassoList,
 	many:   true,
@@ -46,10 +47,10 @@ var (
 func readCasso(in Call) Reading {
 	if v, err := exactjson.Parse(in.Body); err == nil {
 		if fault := cassoError(v); fault != nil {
-			return Reading{Elements: []app.Incoming{{Fault: fault}}, Fault: true}
+			return Reading{Elements: []inbound.Incoming{{Fault: fault}}, Fault: true}
 		}
 	}
-	return Reading{Elements: readList(in, "data", func(v exactjson.Value, zone *time.Location) app.Incoming {
+	return Reading{Elements: readList(in, "data", func(v exactjson.Value, zone *time.Location) inbound.Incoming {
 		return readCassoElement(v, cassoV1Keys, zone)
 	})}
 }
@@ -64,11 +65,11 @@ func cassoError(v exactjson.Value) *app.FieldError {
 
 // readCassoElement reads one transaction. A negative amount is money that went
 // out.
-func readCassoElement(v exactjson.Value, keys cassoKeys, zone *time.Location) app.Incoming {
+func readCassoElement(v exactjson.Value, keys cassoKeys, zone *time.Location) inbound.Incoming {
 	if v.Kind != exactjson.Object {
 		return notObject("body")
 	}
-	e := app.Incoming{Type: app.In, Content: v.Get("description").Word(), Number: v.Get(keys.number).Word(), Gateway: cassoBank(v), Balance: readBalance(v, keys.balance)}
+	e := inbound.Incoming{Type: app.In, Content: v.Get("description").Word(), Number: v.Get(keys.number).Word(), Gateway: cassoBank(v), Balance: readBalance(v, keys.balance)}
 	setDate(&e, v.Get(keys.time), zone)
 	e.AccountNumber = firstWord(v, keys.account...)
 	e.Fault = firstFault(
@@ -94,10 +95,10 @@ func cassoBank(v exactjson.Value) string {
 // cassoV2 reads Casso's second webhook: one transaction, signed by its
 // fields. An old timestamp may be one that is tried again, so it is accepted.
 var cassoV2 = Kind{
-	ProviderKind: app.ProviderKind{
-		Provider: "casso-v2", Name: "Casso V2", Group: app.Gateways,
+	ProviderKind: inbound.ProviderKind{
+		Provider: "casso-v2", Name: "Casso V2", Group: inbound.Gateways,
 		About: app.Text{EN: "casso.vn, webhook V2 with a signature", VI: "casso.vn, webhook V2 có chữ ký"},
-		Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC,
+		Auths: []inbound.Auth{inbound.AuthHMAC}, DefaultAuth: inbound.AuthHMAC,
 		Setup: always(app.Text{
 			EN: "1. At casso.vn, open Connections > Integrations, click Add integration and choose Webhook V2. 2. Enter this URL and choose the bank accounts. 3. The security key there and the secret here must match: if Casso gives you a key, use it as this source’s secret.",
 			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook V2. 2. Nhập URL này và chọn ngân hàng nhận webhook. 3. Key bảo mật bên đó và khoá bí mật bên này phải giống nhau: nếu Casso cấp key, hãy dùng key đó làm khoá bí mật của nguồn này.",
@@ -121,7 +122,7 @@ var cassoEscapes = []func(r rune) bool{
 // verifyCassoV2 checks "t=<milliseconds>,v1=<hexadecimal digits>": the
 // HMAC-SHA512 over t, a dot and the JSON of the whole body with its keys sorted
 // at every level (github.com/CassoHQ/casso-webhook-v2-verify-signature).
-func verifyCassoV2(in Call, h http.Header) app.Refusal {
+func verifyCassoV2(in Call, h http.Header) inbound.Refusal {
 	const name = "X-Casso-Signature"
 	header, why := oneHeader(h, name)
 	if why.Code != "" {
@@ -130,7 +131,7 @@ func verifyCassoV2(in Call, h http.Header) app.Refusal {
 	stamp, signature, found := strings.Cut(header, ",v1=")
 	stamp, begins := strings.CutPrefix(stamp, "t=")
 	if !found || !begins || !exactjson.IsInteger(stamp) {
-		return refusalf(app.RefusalMalformed, "%s does not consist of t= with a timestamp in digits and v1= with a signature.", "%s không có dạng t= kèm thời gian bằng chữ số và v1= kèm chữ ký.", name)
+		return refusalf(inbound.RefusalMalformed, "%s does not consist of t= with a timestamp in digits and v1= with a signature.", "%s không có dạng t= kèm thời gian bằng chữ số và v1= kèm chữ ký.", name)
 	}
 	v, why := parseSigned(in.Body)
 	if why.Code != "" {
@@ -139,7 +140,7 @@ func verifyCassoV2(in Call, h http.Header) app.Refusal {
 	text := exactjson.AppendJS(nil, exactjson.SortedMembers(exactjson.WithJSNumbers(v), true))
 	why = checkHexHMAC(name, signature, sha512.New, in.Source.Secret, []byte(stamp+"."), text)
 	for _, escapes := range cassoEscapes {
-		if why.Code == app.RefusalSignature && bytes.ContainsFunc(text, escapes) {
+		if why.Code == inbound.RefusalSignature && bytes.ContainsFunc(text, escapes) {
 			why = checkHexHMAC(name, signature, sha512.New, in.Source.Secret, []byte(stamp+"."), exactjson.EscapeJSON(text, escapes))
 		}
 	}
@@ -153,16 +154,16 @@ func readCassoV2(in Call) Reading {
 	}
 	v = exactjson.WithJSNumbers(v) // which is what was signed
 	if fault := cassoError(v); fault != nil {
-		return Reading{Elements: []app.Incoming{{Fault: fault}}, Fault: true}
+		return Reading{Elements: []inbound.Incoming{{Fault: fault}}, Fault: true}
 	}
 	data := v.Get("data")
 	if data.Kind != exactjson.Object {
-		return Reading{Elements: []app.Incoming{notObject("data")}}
+		return Reading{Elements: []inbound.Incoming{notObject("data")}}
 	}
 	if id := data.Get("id"); id.Kind == exactjson.Number && id.Text == "0" {
 		return Reading{explanation: onlyATest}
 	}
-	return Reading{Elements: []app.Incoming{readCassoElement(data, cassoV2Keys, in.Zone)}}
+	return Reading{Elements: []inbound.Incoming{readCassoElement(data, cassoV2Keys, in.Zone)}}
 }
 
 // Casso's list, API v2 (developer.casso.vn/casso-api/api/lay-giao-dich; the key
@@ -178,7 +179,7 @@ var cassoList = List{
 	Base: "https://oauth.casso.vn", Path: "/v2/transactions", Scheme: "Apikey",
 	Pace: 350 * time.Millisecond, // as for SePay: Casso states no limit
 	Ask:  askCasso,
-	read: func(body []byte, zone *time.Location) ([]app.Incoming, error) {
+	read: func(body []byte, zone *time.Location) ([]inbound.Incoming, error) {
 		page, err := readCassoPage(body, zone)
 		return page.elements, err
 	},
@@ -195,7 +196,7 @@ type cassoProgress struct {
 }
 
 // begin begins a reading, unless one goes on.
-func (c *cassoProgress) begin(source app.Source, now time.Time, zone *time.Location) {
+func (c *cassoProgress) begin(source inbound.Source, now time.Time, zone *time.Location) {
 	if c.Page > 0 {
 		return
 	}
@@ -223,22 +224,22 @@ func (c *cassoProgress) read(page cassoPage) (more bool) {
 	return false
 }
 
-func askCasso(source app.Source, progress string, now time.Time, zone *time.Location) Question {
+func askCasso(source inbound.Source, progress string, now time.Time, zone *time.Location) Question {
 	at := parseProgress[cassoProgress](progress)
 	at.begin(source, now, zone)
-	return Question{Query: at.query(now, zone), Read: func(body []byte) (app.PolledPage, error) {
+	return Question{Query: at.query(now, zone), Read: func(body []byte) (inbound.PolledPage, error) {
 		page, err := readCassoPage(body, zone)
 		if err != nil {
-			return app.PolledPage{}, err
+			return inbound.PolledPage{}, err
 		}
 		more := at.read(page)
-		return app.PolledPage{Body: body, Elements: page.elements, Progress: progressText(at), More: more}, nil
+		return inbound.PolledPage{Body: body, Elements: page.elements, Progress: progressText(at), More: more}, nil
 	}}
 }
 
 // cassoPage is an answer of Casso's, read.
 type cassoPage struct {
-	elements []app.Incoming
+	elements []inbound.Incoming
 	pages    int // there are
 }
 
@@ -267,14 +268,14 @@ func cassoAnswer(answer exactjson.Value) error {
 	if err == nil && code == 0 {
 		return nil
 	}
-	return &app.PollError{Fault: app.PollFaultOf(code), Err: fmt.Errorf("the provider answered %d", code)}
+	return &inbound.PollError{Fault: inbound.PollFaultOf(code), Err: fmt.Errorf("the provider answered %d", code)}
 }
 
 // cassoMoney are the keys of a record that must be unmistakable.
 var cassoMoney = []string{"id", "tid", "amount", "bankSubAccId", "bank_sub_acc_id", "subAccId", "bankCodeName"}
 
-func readCassoRecord(v exactjson.Value, zone *time.Location) app.Incoming {
-	e := app.Incoming{
+func readCassoRecord(v exactjson.Value, zone *time.Location) inbound.Incoming {
+	e := inbound.Incoming{
 		EventID: v.Get("id").Word(), EventIDChannel: app.ChannelCall, Gateway: cassoListBank(v.Get("bankCodeName").Word()),
 		Type: app.In, AccountNumber: firstWord(v, "bankSubAccId", "bank_sub_acc_id", "subAccId"), Number: v.Get("tid").Word(), Content: v.Get("description").Word(),
 		Balance: readBalance(v, "cusum_balance", "cusumBalance"),
@@ -286,7 +287,7 @@ func readCassoRecord(v exactjson.Value, zone *time.Location) app.Incoming {
 
 // readSignedAmount reads Casso's amount, which is negative for money that went
 // out.
-func readSignedAmount(v exactjson.Value, e *app.Incoming) *app.FieldError {
+func readSignedAmount(v exactjson.Value, e *inbound.Incoming) *app.FieldError {
 	n, err := parseAmountWord(v.Get("amount"))
 	if err != nil {
 		return &app.FieldError{Field: "amount", Text: app.AmountFault(err)}

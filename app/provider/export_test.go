@@ -1,12 +1,12 @@
 package provider
 
 import (
-	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/inbound"
 )
 
 // SignedJSON is what a Casso V2 call with this body signs after its timestamp.
-func SignedJSON(body []byte) ([]byte, app.Refusal) {
+func SignedJSON(body []byte) ([]byte, inbound.Refusal) {
 	v, why := parseSigned(body)
 	return exactjson.AppendJS(nil, exactjson.SortedMembers(exactjson.WithJSNumbers(v), true)), why
 }

@@ -5,6 +5,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/inbound"
 )
 
 // This file reads the fields of a JSON body, for all kinds. A field that holds
@@ -12,19 +13,19 @@ import (
 
 // parseObject reads a body that must be a JSON object. Of another body it gives
 // the one element that stands for it, which has a fault.
-func parseObject(body []byte) (v exactjson.Value, fault []app.Incoming) {
+func parseObject(body []byte) (v exactjson.Value, fault []inbound.Incoming) {
 	v, err := exactjson.Parse(body)
 	switch {
 	case err != nil:
 		return v, notJSON()
 	case v.Kind != exactjson.Object:
-		return v, []app.Incoming{notObject("body")}
+		return v, []inbound.Incoming{notObject("body")}
 	}
 	return v, nil
 }
 
 // readList reads the elements of the array that stands under key in an object.
-func readList(in Call, key string, element func(v exactjson.Value, zone *time.Location) app.Incoming) []app.Incoming {
+func readList(in Call, key string, element func(v exactjson.Value, zone *time.Location) inbound.Incoming) []inbound.Incoming {
 	v, fault := parseObject(in.Body)
 	if fault != nil {
 		return fault
@@ -33,7 +34,7 @@ func readList(in Call, key string, element func(v exactjson.Value, zone *time.Lo
 	if list.Kind != exactjson.Array || v.Times(key) != 1 {
 		return notArray(key)
 	}
-	elements := make([]app.Incoming, len(list.Items))
+	elements := make([]inbound.Incoming, len(list.Items))
 	for i, item := range list.Items {
 		elements[i] = readElement(item, in.Zone, element)
 	}
@@ -41,7 +42,7 @@ func readList(in Call, key string, element func(v exactjson.Value, zone *time.Lo
 }
 
 // readElement reads an element of an array that must be an object.
-func readElement(item exactjson.Value, zone *time.Location, read func(v exactjson.Value, zone *time.Location) app.Incoming) app.Incoming {
+func readElement(item exactjson.Value, zone *time.Location, read func(v exactjson.Value, zone *time.Location) inbound.Incoming) inbound.Incoming {
 	if item.Kind != exactjson.Object {
 		return notObject(FaultElement)
 	}
@@ -83,7 +84,7 @@ func readWord(v exactjson.Value, key string, into *string) *app.FieldError {
 	case exactjson.Null:
 		return nil
 	case exactjson.String:
-		if !app.BlankID(value.Text) {
+		if !inbound.BlankID(value.Text) {
 			*into = value.Text
 		}
 		return nil
@@ -127,7 +128,7 @@ func readAmount(v exactjson.Value, key string, into *int64) *app.FieldError {
 }
 
 // setDate dates e by a string or number; a date is never a fault.
-func setDate(e *app.Incoming, value exactjson.Value, zone *time.Location) {
+func setDate(e *inbound.Incoming, value exactjson.Value, zone *time.Location) {
 	switch value.Kind {
 	case exactjson.Null, exactjson.String, exactjson.Number:
 		e.SetDate(value.Word(), zone)

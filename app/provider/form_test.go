@@ -7,6 +7,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,9 +18,9 @@ import (
 func TestSePayForms(t *testing.T) {
 	t.Parallel()
 	zone := time.FixedZone("", 7*3600)
-	read := func(body string) app.Incoming {
+	read := func(body string) inbound.Incoming {
 		t.Helper()
-		elements := provider.Read(app.Source{Provider: "sepay"}, app.ChannelCall, []byte(body), time.Now(), zone).Elements
+		elements := provider.Read(inbound.Source{Provider: "sepay"}, app.ChannelCall, []byte(body), time.Now(), zone).Elements
 		if len(elements) != 1 {
 			t.Fatalf("%d elements of %q", len(elements), body)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/app/sms"
 )
@@ -93,7 +94,7 @@ func FuzzSignedCall(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which byte, signature string, fields []byte) {
 		source := signer([]app.Provider{"casso-v2", "payos", "pay2s-ipn"}[which%3])
-		verify := func(body string, header []string) app.RefusalCode {
+		verify := func(body string, header []string) inbound.RefusalCode {
 			return apptest.RefusalOf(source, []byte(body), apptest.Header(header), time.Now()).Code
 		}
 		body, header, ok := apptest.SignedCall(source, string(fields))
@@ -106,7 +107,7 @@ func FuzzSignedCall(f *testing.F) {
 		}
 		switch code := verify(body, header); code {
 		case "":
-		case app.RefusalMalformed, app.RefusalRepeated:
+		case inbound.RefusalMalformed, inbound.RefusalRepeated:
 		default:
 			// encoding/json loses lone surrogates; lists are signed by payOS to their first level only.
 			if !bytes.Contains(bytes.ToLower(fields), []byte(`\ud`)) && !(source.Provider == "payos" && bytes.Contains(fields, []byte("["))) {
@@ -140,11 +141,11 @@ func fuzzBody(f *testing.F, provider app.Provider) {
 		}
 		f.Add([]byte(body))
 	}
-	fuzzSource(f, app.Source{Provider: provider})
+	fuzzSource(f, inbound.Source{Provider: provider})
 }
 
 // fuzzSource is fuzzBody for a source with options.
-func fuzzSource(f *testing.F, source app.Source) {
+func fuzzSource(f *testing.F, source inbound.Source) {
 	zone, err := time.LoadLocation(app.DefaultZone)
 	if err != nil {
 		f.Fatal(err)
@@ -171,7 +172,7 @@ func FuzzGenericBody(f *testing.F) {
 	} {
 		f.Add([]byte(body))
 	}
-	fuzzSource(f, app.Source{Provider: "generic", Options: app.SourceOptions{Map: apptest.Mapped(
+	fuzzSource(f, inbound.Source{Provider: "generic", Options: inbound.SourceOptions{Map: apptest.Mapped(
 		"list", "data", "id", "id", "amount", "sum[0].v", "account", `"acc.no"`, "type", "t", "time", "when", "gateway", "bank", "number", "ref", "content", "text")}})
 }
 
@@ -181,7 +182,7 @@ func FuzzVietQRBody(f *testing.F) {
 	} {
 		f.Add([]byte(body))
 	}
-	fuzzSource(f, app.Source{Provider: "vietqr"})
+	fuzzSource(f, inbound.Source{Provider: "vietqr"})
 }
 
 func FuzzCapcom6Body(f *testing.F) {
@@ -190,7 +191,7 @@ func FuzzCapcom6Body(f *testing.F) {
 		f.Add([]byte(strings.Replace(x.Capcom6(), "sms:received", "system:ping", 1)))
 	}
 	f.Add([]byte(`{"event":"sms:received","payload":[{"message":"x"}]}`))
-	fuzzSource(f, app.Source{Provider: "capcom6"})
+	fuzzSource(f, inbound.Source{Provider: "capcom6"})
 }
 
 func FuzzSMSToURLBody(f *testing.F) {
@@ -198,11 +199,11 @@ func FuzzSMSToURLBody(f *testing.F) {
 		f.Add([]byte(x.SMSToURL()))
 	}
 	f.Add([]byte(`{"from":"ACB","text":"","receivedStamp":"%receivedStamp%"}`))
-	fuzzSource(f, app.Source{Provider: "sms-to-url"})
+	fuzzSource(f, inbound.Source{Provider: "sms-to-url"})
 }
 
 func FuzzSMSForwarderBody(f *testing.F) {
-	source := app.Source{Provider: "smsforwarder", Secret: "SECRETKEY123"}
+	source := inbound.Source{Provider: "smsforwarder", Secret: "SECRETKEY123"}
 	for _, x := range fuzzTexts {
 		form := x.Forwarder(source, time.UnixMilli(1760414390000))
 		f.Add([]byte(form.Encode()))
@@ -222,7 +223,7 @@ func FuzzSMSSender(f *testing.F) {
 		f.Add(x.Filled().Sender, x.Filled().Text)
 		f.Add("8149", x.Filled().Text)
 	}
-	source := app.Source{Provider: "capcom6", Options: app.SourceOptions{Senders: []string{"8149"}}}
+	source := inbound.Source{Provider: "capcom6", Options: inbound.SourceOptions{Senders: []string{"8149"}}}
 	f.Fuzz(func(t *testing.T, sender, text string) {
 		body := []byte(apptest.PhoneText{Sender: sender, Text: text}.Capcom6())
 		for _, e := range provider.Read(source, app.ChannelCall, body, time.Now(), time.UTC).Elements {
@@ -239,7 +240,7 @@ func FuzzJSONPath(f *testing.F) {
 		f.Add(p, []byte(`{"data":{"sum":1},"items":[{"sum":2}],"a.b":{"sum":3,"Sum":4}}`))
 	}
 	f.Fuzz(func(t *testing.T, p string, body []byte) {
-		source := app.Source{Provider: "generic", Options: app.SourceOptions{Map: apptest.Mapped("id", p, "amount", p, "account", p)}}
+		source := inbound.Source{Provider: "generic", Options: inbound.SourceOptions{Map: apptest.Mapped("id", p, "amount", p, "account", p)}}
 		for _, e := range provider.Read(source, app.ChannelCall, body, time.Now(), time.UTC).Elements {
 			// One value for all three can only be a positive integer.
 			if e.Fault == nil && (e.Amount < 1 || e.AccountNumber == "" || e.EventID != e.AccountNumber) {

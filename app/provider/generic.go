@@ -10,19 +10,20 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/inbound"
 )
 
 // generic reads any JSON: where its fields stand is said when the
 // source is added.
 var generic = Kind{
-	ProviderKind: app.ProviderKind{
-		Provider: "generic", Name: "JSON", Group: app.OwnPrograms,
+	ProviderKind: inbound.ProviderKind{
+		Provider: "generic", Name: "JSON", Group: inbound.OwnPrograms,
 		About: app.Text{EN: "Any JSON: you define the field paths", VI: "JSON bất kỳ: bạn tự khai báo vị trí các trường"},
-		Auths: []app.Auth{app.AuthBearer, app.AuthToken}, DefaultAuth: app.AuthBearer,
-		Options: []app.SourceOption{app.OptionMap, app.OptionHeader}, Check: checkGeneric,
-		Setup: func(s app.Source) app.Text {
+		Auths: []inbound.Auth{inbound.AuthBearer, inbound.AuthToken}, DefaultAuth: inbound.AuthBearer,
+		Options: []inbound.SourceOption{inbound.OptionMap, inbound.OptionHeader}, Check: checkGeneric,
+		Setup: func(s inbound.Source) app.Text {
 			header := app.Text{EN: "Authorization: Bearer with the secret", VI: "Authorization: Bearer và khoá bí mật"}
-			if s.Auth == app.AuthToken {
+			if s.Auth == inbound.AuthToken {
 				header = app.Textf("%s, with the secret alone", "%s, chỉ chứa khoá bí mật", s.Options.Header)
 			}
 			return app.Text{
@@ -38,16 +39,16 @@ var generic = Kind{
 
 // verifySecretHeader is for what can send a header that doesn't change: the
 // secret as a Bearer token, or alone in the header of the source's choice.
-func verifySecretHeader(in Call, h http.Header) app.Refusal {
-	if in.Source.Auth == app.AuthToken {
+func verifySecretHeader(in Call, h http.Header) inbound.Refusal {
+	if in.Source.Auth == inbound.AuthToken {
 		return checkHeader(h, in.Source.Options.Header, in.Source.Secret)
 	}
 	return checkCredential(h, "Bearer", in.Source.Secret)
 }
 
 // checkSecretHeader is the Check of what verifySecretHeader verifies.
-func checkSecretHeader(in app.SourceAdd) error {
-	if in.Auth == app.AuthToken && in.Options.Header == "" {
+func checkSecretHeader(in inbound.SourceAdd) error {
+	if in.Auth == inbound.AuthToken && in.Options.Header == "" {
 		return app.InvalidField("header", "is required with auth token", "là bắt buộc với auth token")
 	}
 	return nil
@@ -93,7 +94,7 @@ func mapFault(en, vi string, args ...any) error {
 	return app.InvalidField("map", text.EN, text.VI)
 }
 
-func checkGeneric(in app.SourceAdd) error {
+func checkGeneric(in inbound.SourceAdd) error {
 	paths, err := mapping(in.Options.Map)
 	switch {
 	case err != nil:
@@ -113,7 +114,7 @@ func checkGeneric(in app.SourceAdd) error {
 func readGeneric(in Call) Reading {
 	paths, err := mapping(in.Source.Options.Map)
 	if err != nil {
-		return Reading{Elements: []app.Incoming{unreadable("map", "could not be read", "không đọc được")}}
+		return Reading{Elements: []inbound.Incoming{unreadable("map", "could not be read", "không đọc được")}}
 	}
 	body, err := exactjson.Parse(in.Body)
 	if err != nil {
@@ -129,7 +130,7 @@ func readGeneric(in Call) Reading {
 	} else if body.Kind == exactjson.Array {
 		items = body.Items
 	}
-	elements := make([]app.Incoming, len(items))
+	elements := make([]inbound.Incoming, len(items))
 	for i, item := range items {
 		elements[i] = readGenericElement(item, paths, in.Zone)
 	}
@@ -146,12 +147,12 @@ type genericElement struct {
 // readGenericElement reads one transaction. Only the money fields can be at
 // fault. What is mapped must be there: an account that is missing is not the
 // source's only one.
-func readGenericElement(v exactjson.Value, paths map[string]exactjson.Path, zone *time.Location) app.Incoming {
+func readGenericElement(v exactjson.Value, paths map[string]exactjson.Path, zone *time.Location) inbound.Incoming {
 	if v.Kind != exactjson.Object && v.Kind != exactjson.Array {
 		return notObject(FaultElement)
 	}
 	x := genericElement{v, paths}
-	e := app.Incoming{Gateway: x.field("gateway").Str(), Content: x.field("content").Word()}
+	e := inbound.Incoming{Gateway: x.field("gateway").Str(), Content: x.field("content").Word()}
 	setDate(&e, x.field("time"), zone)
 	e.Fault = firstFault(
 		x.repeated("id", "amount", "account", "type", "number", "gateway"),
@@ -164,7 +165,7 @@ func readGenericElement(v exactjson.Value, paths map[string]exactjson.Path, zone
 	switch {
 	case e.Fault != nil:
 	case e.EventID == "":
-		e.Fault = &app.FieldError{Field: "id", Text: app.IDRule}
+		e.Fault = &app.FieldError{Field: "id", Text: inbound.IDRule}
 	case e.AccountNumber == "" && paths["account"] != nil:
 		e.Fault = &app.FieldError{Field: "account", Text: required}
 	}

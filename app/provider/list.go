@@ -11,6 +11,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/inbound"
 )
 
 // List is how a provider's list of transactions is read, page by page: what to
@@ -24,16 +25,16 @@ type List struct {
 	Scheme string        // of the Authorization header, before the API key
 	Pace   time.Duration // between two requests, whichever source they are for
 	// Ask says what comes next after progress, which is empty in the beginning.
-	Ask func(source app.Source, progress string, now time.Time, zone *time.Location) Question
+	Ask func(source inbound.Source, progress string, now time.Time, zone *time.Location) Question
 	// read reads the elements of a page.
-	read func(body []byte, zone *time.Location) ([]app.Incoming, error)
+	read func(body []byte, zone *time.Location) ([]inbound.Incoming, error)
 }
 
 // Question is what to ask for in one request.
 type Question struct {
 	Query url.Values
 	// Read reads the answer and moves the progress on.
-	Read func(body []byte) (app.PolledPage, error)
+	Read func(body []byte) (inbound.PolledPage, error)
 	// Otherwise is the progress to go on from where the provider takes the API
 	// key but not the question; empty: that is a fault.
 	Otherwise string
@@ -44,10 +45,10 @@ const pageSize = 100
 
 // elements reads a page that was kept. What is no page becomes an element with
 // a fault.
-func (l *List) elements(body []byte, zone *time.Location) []app.Incoming {
+func (l *List) elements(body []byte, zone *time.Location) []inbound.Incoming {
 	elements, err := l.read(body, zone)
 	if err != nil {
-		return []app.Incoming{unreadable("body", "is no page of the list", "không phải một trang của danh sách")}
+		return []inbound.Incoming{unreadable("body", "is no page of the list", "không phải một trang của danh sách")}
 	}
 	return elements
 }
@@ -66,7 +67,7 @@ func parsePage(body []byte) (exactjson.Value, error) {
 }
 
 func unreadablePage(format string, args ...any) error {
-	return &app.PollError{Fault: app.PollUnreadable, Err: fmt.Errorf(format, args...)}
+	return &inbound.PollError{Fault: inbound.PollUnreadable, Err: fmt.Errorf(format, args...)}
 }
 
 // noID begins the id of an element that has none.
@@ -74,15 +75,15 @@ const noID = "~"
 
 // readRecords reads the elements of the array under key with read. One that has
 // no id is given one of what it holds, so that it is known on the next page.
-func readRecords(v exactjson.Value, key string, zone *time.Location, read func(v exactjson.Value, zone *time.Location) app.Incoming) ([]app.Incoming, error) {
+func readRecords(v exactjson.Value, key string, zone *time.Location, read func(v exactjson.Value, zone *time.Location) inbound.Incoming) ([]inbound.Incoming, error) {
 	list := v.Get(key)
 	if list.Kind != exactjson.Array || v.Times(key) != 1 {
 		return nil, unreadablePage("the page has no list %s", key)
 	}
-	elements := make([]app.Incoming, len(list.Items))
+	elements := make([]inbound.Incoming, len(list.Items))
 	for i, item := range list.Items {
 		elements[i] = readElement(item, zone, read)
-		if e := &elements[i]; app.BlankID(e.EventID) {
+		if e := &elements[i]; inbound.BlankID(e.EventID) {
 			sum := sha256.Sum256(exactjson.AppendJS(nil, item))
 			e.EventID = noID + hex.EncodeToString(sum[:])
 			if e.Fault == nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 func FuzzSePayPage(f *testing.F) {
@@ -44,11 +45,11 @@ func fuzzPage(f *testing.F, kind app.Provider) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		elements := readPage(app.Source{Provider: kind}, body, zone)
+		elements := readPage(inbound.Source{Provider: kind}, body, zone)
 		if !json.Valid(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))) && (len(elements) != 1 || elements[0].Fault == nil) {
 			t.Fatalf("what isn't JSON has the elements %+v", elements)
 		}
-		again := readPage(app.Source{Provider: kind}, bytes.Clone(body), zone)
+		again := readPage(inbound.Source{Provider: kind}, bytes.Clone(body), zone)
 		for i, e := range elements {
 			if e.EventID != again[i].EventID {
 				t.Errorf("element %d has the ids %q and %q", i, e.EventID, again[i].EventID)

@@ -7,6 +7,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,7 +23,7 @@ const (
 )
 
 // readPage reads a page of a provider's list that was kept.
-func readPage(source app.Source, body []byte, zone *time.Location) []app.Incoming {
+func readPage(source inbound.Source, body []byte, zone *time.Location) []inbound.Incoming {
 	return provider.Read(source, app.ChannelPoll, body, time.Now(), zone).Elements
 }
 
@@ -34,21 +35,21 @@ func TestReadPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantSePay := app.Incoming{
+	wantSePay := inbound.Incoming{
 		EventID: "07ad3dc9-922e-11f1-b21a-a6006ab65aca", Gateway: "ACB", AccountNumber: "0000000002", Number: "SBCF7A82A9EBC8", Type: app.In, Amount: 50000,
 		Content: "Giao dich DH1709", Time: time.Date(2026, 10, 31, 11, 24, 40, 0, zone),
 	}
-	wantCasso := app.Incoming{
+	wantCasso := inbound.Incoming{
 		EventID: "5789", EventIDChannel: app.ChannelCall, Gateway: "ACB", AccountNumber: "8007041027107", Number: "TF2104152395814062", Type: app.Out, Amount: 193000,
 		Content: "Khanhnm chuyen tien", Time: time.Date(2021, 4, 15, 0, 0, 0, 0, zone), Balance: 1070904,
 	}
-	read := func(kind app.Provider, record string) app.Incoming {
+	read := func(kind app.Provider, record string) inbound.Incoming {
 		t.Helper()
 		page := `{"error":0,"data":{"page":1,"totalPages":1,"records":[` + record + `]}}`
 		if kind == "sepay" {
 			page = `{"status":"success","data":[` + record + `],"meta":{"pagination":{"has_more":false}}}`
 		}
-		elements := readPage(app.Source{Provider: kind}, []byte(page), zone)
+		elements := readPage(inbound.Source{Provider: kind}, []byte(page), zone)
 		if len(elements) != 1 {
 			t.Fatalf("%d elements in %s", len(elements), page)
 		}
@@ -58,22 +59,22 @@ func TestReadPage(t *testing.T) {
 		kind     app.Provider
 		old, new string // in the record
 		fault    string // its field; empty: none
-		want     func(e *app.Incoming)
+		want     func(e *inbound.Incoming)
 	}{
 		{"sepay", "", "", "", nil},
-		{"sepay", `"transfer_type":"in","amount_in":50000,"amount_out":0`, `"transfer_type":"OUT","amount_in":0,"amount_out":"70000.00"`, "", func(e *app.Incoming) { e.Type, e.Amount = app.Out, 70000 }},
+		{"sepay", `"transfer_type":"in","amount_in":50000,"amount_out":0`, `"transfer_type":"OUT","amount_in":0,"amount_out":"70000.00"`, "", func(e *inbound.Incoming) { e.Type, e.Amount = app.Out, 70000 }},
 		{"sepay", `"amount_out":0,`, ``, "", nil},
 		{"sepay", `2026-10-31 11:24:40`, `2026-10-31T04:24:40Z`, "", nil},
-		{"sepay", `2026-10-31 11:24:40`, `2026-02-30 11:24:40`, "", func(e *app.Incoming) { e.Time, e.DateFlaw = time.Time{}, app.DateImpossible }},
-		{"sepay", `"reference_number":"SBCF7A82A9EBC8"`, `"reference_number":null`, "", func(e *app.Incoming) { e.Number = "" }},
-		{"sepay", `"accumulated":0`, `"accumulated":1200541768.00`, "", func(e *app.Incoming) { e.Balance = 1200541768 }},
-		{"sepay", `"accumulated":0`, `"accumulated":"-1500000"`, "", func(e *app.Incoming) { e.Balance = -1500000 }},
+		{"sepay", `2026-10-31 11:24:40`, `2026-02-30 11:24:40`, "", func(e *inbound.Incoming) { e.Time, e.DateFlaw = time.Time{}, app.DateImpossible }},
+		{"sepay", `"reference_number":"SBCF7A82A9EBC8"`, `"reference_number":null`, "", func(e *inbound.Incoming) { e.Number = "" }},
+		{"sepay", `"accumulated":0`, `"accumulated":1200541768.00`, "", func(e *inbound.Incoming) { e.Balance = 1200541768 }},
+		{"sepay", `"accumulated":0`, `"accumulated":"-1500000"`, "", func(e *inbound.Incoming) { e.Balance = -1500000 }},
 		{"sepay", `"accumulated":0`, `"accumulated":1.5`, "", nil},
 		{"sepay", `"accumulated":0`, `"accumulated":"19.077"`, "", nil},
 		{"sepay", `"accumulated":0`, `"accumulated":"19077000 VND"`, "", nil},
 		{"sepay", `"accumulated":0`, `"accumulated":19077000,"accumulated":5`, "", nil},
 		{"casso", `"cusum_balance"`, `"cusumBalance"`, "", nil},
-		{"casso", `"cusum_balance":1070904`, `"cusum_balance":null`, "", func(e *app.Incoming) { e.Balance = 0 }},
+		{"casso", `"cusum_balance":1070904`, `"cusum_balance":null`, "", func(e *inbound.Incoming) { e.Balance = 0 }},
 		{"sepay", `50000`, `null`, "amount_in", nil},
 		{"sepay", `"amount_in":50000,`, ``, "amount_in", nil},
 		{"sepay", `50000`, `"50000"`, "", nil},
@@ -96,12 +97,12 @@ func TestReadPage(t *testing.T) {
 		{"sepay", `"transfer_type":"in"`, `"transfer_type":null`, "transfer_type", nil},
 		{"sepay", `"id":"07ad3dc9-922e-11f1-b21a-a6006ab65aca"`, `"id":null`, "id", nil},
 		{"casso", "", "", "", nil},
-		{"casso", `-193000`, `193000`, "", func(e *app.Incoming) { e.Type = app.In }},
-		{"casso", `2021-04-15T00:00:00`, `2021-04-15`, "", func(e *app.Incoming) { e.DateOnly = true }},
+		{"casso", `-193000`, `193000`, "", func(e *inbound.Incoming) { e.Type = app.In }},
+		{"casso", `2021-04-15T00:00:00`, `2021-04-15`, "", func(e *inbound.Incoming) { e.DateOnly = true }},
 		{"casso", `2021-04-15T00:00:00`, `2021-04-14T17:00:00.000Z`, "", nil},
-		{"casso", `2021-04-15T00:00:00`, `15/04/2021 10:00`, "", func(e *app.Incoming) { e.Time = e.Time.Add(10 * time.Hour) }},
-		{"casso", `2021-04-15T00:00:00`, `2021-04-15 10:00:00`, "", func(e *app.Incoming) { e.Time = e.Time.Add(10 * time.Hour) }},
-		{"casso", `acb_digi`, `nobody_digi`, "", func(e *app.Incoming) { e.Gateway = "" }},
+		{"casso", `2021-04-15T00:00:00`, `15/04/2021 10:00`, "", func(e *inbound.Incoming) { e.Time = e.Time.Add(10 * time.Hour) }},
+		{"casso", `2021-04-15T00:00:00`, `2021-04-15 10:00:00`, "", func(e *inbound.Incoming) { e.Time = e.Time.Add(10 * time.Hour) }},
+		{"casso", `acb_digi`, `nobody_digi`, "", func(e *inbound.Incoming) { e.Gateway = "" }},
 		{"casso", `"bankSubAccId"`, `"subAccId"`, "", nil},
 		{"casso", `-193000`, `"-193000.0"`, "", nil},
 		{"casso", `-193000`, `"-193.000"`, "amount", nil},
@@ -148,10 +149,10 @@ func TestPageBound(t *testing.T) {
 	} {
 		whole := func(n int) []byte { return []byte(strings.Replace(page, "%s", strings.Repeat("1,", n-1)+"1", 1)) }
 		n := bound - exactjson.Count(whole(1)) + 1
-		if got := readPage(app.Source{Provider: kind}, whole(n), time.UTC); len(got) != n {
+		if got := readPage(inbound.Source{Provider: kind}, whole(n), time.UTC); len(got) != n {
 			t.Errorf("%s, %d values: %d elements, want %d", kind, bound, len(got), n)
 		}
-		got := readPage(app.Source{Provider: kind}, whole(n+1), time.UTC)
+		got := readPage(inbound.Source{Provider: kind}, whole(n+1), time.UTC)
 		if len(got) != 1 || got[0].Fault == nil || got[0].Fault.Field != "body" {
 			t.Errorf("%s, %d values: %d elements, the first %+v", kind, bound+1, len(got), got[0])
 		}

@@ -11,6 +11,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,7 +63,7 @@ func TestEveryMutation(t *testing.T) {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
 			source, at := v.Source(), v.SignedAt()
-			refused := func(what string, source app.Source, body []byte, h http.Header) bool {
+			refused := func(what string, source inbound.Source, body []byte, h http.Header) bool {
 				t.Helper()
 				why := apptest.RefusalOf(source, body, h, at)
 				if why.Code != "" && (why.Text.EN == "" || why.Text.VI == "") {
@@ -70,7 +71,7 @@ func TestEveryMutation(t *testing.T) {
 				}
 				return why.Code != ""
 			}
-			if v.Auth == app.AuthHMAC {
+			if v.Auth == inbound.AuthHMAC {
 				original, accepted := provider.Read(source, app.ChannelCall, []byte(v.Body), at, zone).Elements, 0
 				for what, body := range mutations([]byte(v.Body)) {
 					if refused(what, source, body, v.HTTPHeader()) {

@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/inbound"
 )
 
 // Native is the kind of baoco's own format.
@@ -17,12 +18,12 @@ const Native app.Provider = "native"
 // that one installation can feed another, and whoever has transactions of
 // their own can send them.
 var native = Kind{
-	ProviderKind: app.ProviderKind{
-		Provider: Native, Name: "baoco", Group: app.OwnPrograms,
+	ProviderKind: inbound.ProviderKind{
+		Provider: Native, Name: "baoco", Group: inbound.OwnPrograms,
 		About: app.Text{EN: "The format of baoco", VI: "Định dạng riêng của baoco"},
-		Auths: []app.Auth{app.AuthBearer, app.AuthHMAC}, DefaultAuth: app.AuthBearer,
-		Setup: func(s app.Source) app.Text {
-			if s.Auth == app.AuthHMAC {
+		Auths: []inbound.Auth{inbound.AuthBearer, inbound.AuthHMAC}, DefaultAuth: inbound.AuthBearer,
+		Setup: func(s inbound.Source) app.Text {
+			if s.Auth == inbound.AuthHMAC {
 				return app.Text{
 					EN: "Send each call with the header X-Webhook-Signature: the HMAC-SHA256 of the body with the secret, in lowercase hexadecimal.",
 					VI: "Gửi mỗi lần gọi kèm header X-Webhook-Signature: HMAC-SHA256 của nội dung với khoá bí mật, viết bằng chữ số thập lục phân thường.",
@@ -37,8 +38,8 @@ var native = Kind{
 	many:   true,
 }
 
-func verifyNative(in Call, h http.Header) app.Refusal {
-	if in.Source.Auth == app.AuthBearer {
+func verifyNative(in Call, h http.Header) inbound.Refusal {
+	if in.Source.Auth == inbound.AuthBearer {
 		return checkCredential(h, "Bearer", in.Source.Secret)
 	}
 	signature, why := oneHeader(h, "X-Webhook-Signature")
@@ -54,12 +55,12 @@ func readNative(in Call) Reading {
 
 // readByHand reads what somebody recorded by hand: an object of the native
 // format, as POST /api/v1/transactions keeps it.
-func readByHand(body []byte, zone *time.Location) []app.Incoming {
+func readByHand(body []byte, zone *time.Location) []inbound.Incoming {
 	v, err := exactjson.Parse(body)
 	if err != nil {
 		return notJSON()
 	}
-	return []app.Incoming{ReadNativeElement(v, zone)}
+	return []inbound.Incoming{ReadNativeElement(v, zone)}
 }
 
 // moneyKeys are the keys of an element that must be unmistakable.
@@ -67,8 +68,8 @@ var moneyKeys = []string{"id", "gateway", "transactionNumber", "accountNumber", 
 
 // ReadNativeElement reads one transaction. Only the money fields can be at
 // fault.
-func ReadNativeElement(v exactjson.Value, zone *time.Location) app.Incoming {
-	var e app.Incoming
+func ReadNativeElement(v exactjson.Value, zone *time.Location) inbound.Incoming {
+	var e inbound.Incoming
 	if v.Kind != exactjson.Object {
 		return notObject("body")
 	}
@@ -85,7 +86,7 @@ func ReadNativeElement(v exactjson.Value, zone *time.Location) app.Incoming {
 	)
 	e.EventID = cmp.Or(e.EventID, e.Number)
 	if e.EventID == "" && e.Fault == nil {
-		e.Fault = &app.FieldError{Field: "id", Text: app.IDRule}
+		e.Fault = &app.FieldError{Field: "id", Text: inbound.IDRule}
 	}
 	return e
 }

@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/inbound"
 )
 
 // pay2s reads Pay2S's webhook (docs.pay2s.vn): an array of transactions,
@@ -15,18 +16,18 @@ import (
 // up to six times more, a minute apart. Its transactionNumber can be a small
 // number that every bank account counts by itself, so only id tells events apart.
 var pay2s = Kind{
-	ProviderKind: app.ProviderKind{
-		Provider: "pay2s", Name: "Pay2S", Group: app.Gateways,
+	ProviderKind: inbound.ProviderKind{
+		Provider: "pay2s", Name: "Pay2S", Group: inbound.Gateways,
 		About: app.Text{EN: "my.pay2s.vn, bank account webhook", VI: "my.pay2s.vn, webhook của tài khoản ngân hàng"},
-		Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer, OwnSecret: "Bearer token",
+		Auths: []inbound.Auth{inbound.AuthBearer}, DefaultAuth: inbound.AuthBearer, OwnSecret: "Bearer token",
 		Setup: always(app.Text{
 			EN: "1. At my.pay2s.vn, link the bank account and add a webhook for it. 2. Enter this URL. 3. Enter this secret as the Bearer token, unless it is the token that Pay2S gave you.",
 			VI: "1. Tại my.pay2s.vn, liên kết tài khoản ngân hàng rồi thêm webhook cho tài khoản đó. 2. Nhập URL này. 3. Nhập khoá bí mật này vào ô Bearer token, trừ khi đó chính là token Pay2S đã cấp cho bạn.",
 		}),
 	},
-	Verify: func(in Call, h http.Header) app.Refusal { return checkCredential(h, "Bearer", in.Source.Secret) },
+	Verify: func(in Call, h http.Header) inbound.Refusal { return checkCredential(h, "Bearer", in.Source.Secret) },
 	read: func(in Call) Reading {
-		return Reading{Elements: readList(in, "transactions", func(v exactjson.Value, zone *time.Location) app.Incoming {
+		return Reading{Elements: readList(in, "transactions", func(v exactjson.Value, zone *time.Location) inbound.Incoming {
 			return readTransfer(v, "transactionNumber", zone)
 		})}
 	},
@@ -36,17 +37,17 @@ var pay2s = Kind{
 // pay2sIPN reads the notice of Pay2S's payment links: one payment of an
 // order, signed over fields of the body. It names no bank account.
 var pay2sIPN = Kind{
-	ProviderKind: app.ProviderKind{
-		Provider: "pay2s-ipn", Name: "Pay2S IPN", Group: app.Gateways,
+	ProviderKind: inbound.ProviderKind{
+		Provider: "pay2s-ipn", Name: "Pay2S IPN", Group: inbound.Gateways,
 		About: app.Text{EN: "my.pay2s.vn, payment links", VI: "my.pay2s.vn, link thanh toán"},
-		Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC,
-		Options: []app.SourceOption{app.OptionAccessKey}, NamesNoAccount: true, OwnSecret: "Secret Key",
+		Auths: []inbound.Auth{inbound.AuthHMAC}, DefaultAuth: inbound.AuthHMAC,
+		Options: []inbound.SourceOption{inbound.OptionAccessKey}, NamesNoAccount: true, OwnSecret: "Secret Key",
 		Before: app.Text{EN: "At my.pay2s.vn, open the payment integration and copy its Access Key and Secret Key.", VI: "Tại my.pay2s.vn, mở phần tích hợp thanh toán, sao chép Access Key và Secret Key."},
 		Setup: always(app.Text{
 			EN: "Send this URL as ipnUrl with every payment link you create.",
 			VI: "Gửi URL này làm ipnUrl mỗi khi tạo link thanh toán.",
 		}),
-		Check: func(in app.SourceAdd) error {
+		Check: func(in inbound.SourceAdd) error {
 			if key := in.Options.AccessKey; strings.TrimSpace(key) != key || key == "" {
 				return app.InvalidField("access_key", "is required, without spaces around it: Pay2S signs it", "là bắt buộc, không có khoảng trắng ở hai đầu: Pay2S ký cả khoá này")
 			}
@@ -64,18 +65,18 @@ var pay2sSigned = []string{
 	"requestId", "responseTime", "resultCode", "transId",
 }
 
-func verifyPay2SIPN(in Call, _ http.Header) app.Refusal {
+func verifyPay2SIPN(in Call, _ http.Header) inbound.Refusal {
 	v, signature, why := parseSignedBody(in.Body, "m2signature")
 	if why.Code != "" {
 		return why
 	}
 	fields, ok := pay2sFields(v)
 	if !ok {
-		return refusal(app.RefusalMalformed, "A signed field is neither a string nor a number.", "Có trường được ký không phải là chuỗi ký tự hay số.")
+		return refusal(inbound.RefusalMalformed, "A signed field is neither a string nor a number.", "Có trường được ký không phải là chuỗi ký tự hay số.")
 	}
 	signed := append(signedFields{{"accessKey", in.Source.Options.AccessKey}}, fields...)
 	why = checkHexHMAC("m2signature", signature, sha256.New, in.Source.Secret, signed.signedText())
-	if why.Code == app.RefusalSignature {
+	if why.Code == inbound.RefusalSignature {
 		why.Text = app.Text{
 			EN: "m2signature does not match: it was made with another secret key or access key, or a signed field was altered on the way.",
 			VI: "m2signature không khớp: được ký bằng secret key hoặc access key khác, hoặc một trường được ký đã bị thay đổi trên đường đi.",
@@ -104,16 +105,16 @@ func readPay2SIPN(in Call) Reading {
 	}
 	fields, ok := pay2sFields(v)
 	if !ok || v.Kind != exactjson.Object {
-		return Reading{Elements: []app.Incoming{unreadable("body", "must be a JSON object of strings and numbers", "phải là một đối tượng JSON gồm chuỗi ký tự và số")}}
+		return Reading{Elements: []inbound.Incoming{unreadable("body", "must be a JSON object of strings and numbers", "phải là một đối tượng JSON gồm chuỗi ký tự và số")}}
 	}
 	if fault := fields.ambiguous(); fault != nil {
-		return Reading{Elements: []app.Incoming{{Fault: fault}}}
+		return Reading{Elements: []inbound.Incoming{{Fault: fault}}}
 	}
 	if result := fields.get("resultCode"); result != "0" && result != "" {
 		return Reading{explanation: nothingPaid}
 	}
-	e := app.Incoming{EventID: fields.get("transId"), Type: app.In, Content: fields.get("orderInfo")}
+	e := inbound.Incoming{EventID: fields.get("transId"), Type: app.In, Content: fields.get("orderInfo")}
 	e.SetDate(fields.get("responseTime"), in.Zone)
 	e.Fault = firstFault(fields.requires("resultCode", "transId"), fields.amount("amount", &e.Amount))
-	return Reading{Elements: []app.Incoming{e}}
+	return Reading{Elements: []inbound.Incoming{e}}
 }

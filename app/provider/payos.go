@@ -7,16 +7,17 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/inbound"
 )
 
 // payOS reads payOS's webhook (payos.vn/docs): one payment that came
 // in. Its signature stands in the body and is over the object data alone, so
 // nothing outside of data is read: code, desc and success there are anybody's.
 var payOS = Kind{
-	ProviderKind: app.ProviderKind{
-		Provider: "payos", Name: "payOS", Group: app.Gateways,
+	ProviderKind: inbound.ProviderKind{
+		Provider: "payos", Name: "payOS", Group: inbound.Gateways,
 		About: app.Text{EN: "my.payos.vn, payment channel", VI: "my.payos.vn, kênh thanh toán"},
-		Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC, OwnSecret: "Checksum Key",
+		Auths: []inbound.Auth{inbound.AuthHMAC}, DefaultAuth: inbound.AuthHMAC, OwnSecret: "Checksum Key",
 		Before: app.Text{EN: "At my.payos.vn, open your payment channel and copy its Checksum Key.", VI: "Tại my.payos.vn, mở kênh thanh toán và sao chép Checksum Key."},
 		Setup: always(app.Text{
 			EN: "1. At my.payos.vn, open the payment channel whose Checksum Key you used. 2. Enter this URL as its Webhook URL and save: payOS sends a test call right away.",
@@ -27,14 +28,14 @@ var payOS = Kind{
 	read:   readPayOS,
 }
 
-func verifyPayOS(in Call, _ http.Header) app.Refusal {
+func verifyPayOS(in Call, _ http.Header) inbound.Refusal {
 	v, signature, why := parseSignedBody(in.Body, "signature")
 	if why.Code != "" {
 		return why
 	}
 	fields, ok := payOSFields(v.Get("data"))
 	if !ok {
-		return refusal(app.RefusalMalformed, "data is missing, or contains fields that payOS does not sign.", "Thiếu data hoặc data có trường mà payOS không ký.")
+		return refusal(inbound.RefusalMalformed, "data is missing, or contains fields that payOS does not sign.", "Thiếu data hoặc data có trường mà payOS không ký.")
 	}
 	return checkHexHMAC("signature", signature, sha256.New, in.Source.Secret, fields.signedText())
 }
@@ -78,10 +79,10 @@ func readPayOS(in Call) Reading {
 	}
 	data, ok := payOSFields(v.Get("data"))
 	if !ok {
-		return Reading{Elements: []app.Incoming{notObject("data")}}
+		return Reading{Elements: []inbound.Incoming{notObject("data")}}
 	}
 	if fault := data.ambiguous(); fault != nil {
-		return Reading{Elements: []app.Incoming{{Fault: fault}}}
+		return Reading{Elements: []inbound.Incoming{{Fault: fault}}}
 	}
 	if data.get("orderCode") == "123" && data.get("reference") == "TF230204212323" {
 		return Reading{explanation: onlyATest} // it tries a URL when it is registered
@@ -89,7 +90,7 @@ func readPayOS(in Call) Reading {
 	if code := data.get("code"); code != "00" && code != "" {
 		return Reading{explanation: nothingPaid}
 	}
-	e := app.Incoming{
+	e := inbound.Incoming{
 		EventID:       data.get("reference") + data.get("paymentLinkId"),
 		AccountNumber: data.get("accountNumber"), // the shop's own; a virtual one only leads to it
 		Number:        data.get("reference"), Type: app.In, Content: data.get("description"),
@@ -99,5 +100,5 @@ func readPayOS(in Call) Reading {
 	if currency := data.get("currency"); currency != "VND" && currency != "" && e.Fault == nil {
 		e.Fault = &app.FieldError{Field: "currency", Text: app.Text{EN: "must be VND", VI: "phải là VND"}}
 	}
-	return Reading{Elements: []app.Incoming{e}}
+	return Reading{Elements: []inbound.Incoming{e}}
 }

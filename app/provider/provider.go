@@ -9,14 +9,15 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/inbound"
 )
 
 // Kind is one inbound format: how its calls are verified and how their
 // bytes become transactions. A kind never falls back to a weaker way of
 // authenticating than its source has.
 type Kind struct {
-	app.ProviderKind // without CatchUp, which List tells
-	Verify           Verifier
+	inbound.ProviderKind // without CatchUp, which List tells
+	Verify               Verifier
 	// read never fails: what it can't read becomes an element with a fault. It
 	// sees no headers, so that a kept body can be read again.
 	read func(in Call) Reading
@@ -31,7 +32,7 @@ type Kind struct {
 
 // Verifier gives the reason, for the operator only, why a call is refused; the
 // zero Refusal accepts it. It compares credentials in constant time.
-type Verifier func(in Call, h http.Header) app.Refusal
+type Verifier func(in Call, h http.Header) inbound.Refusal
 
 // Bounds of a call. A notice of one transaction has some 25 values in a few
 // kilobytes. A call of many has at most app.MaxElements transactions, of some 20
@@ -40,7 +41,7 @@ const (
 	MaxBodyOfMany   = 1 << 20 // of calls with several transactions
 	maxNotice       = 64 << 10
 	maxNoticeValues = 512
-	maxManyValues   = 20 * app.MaxElements
+	maxManyValues   = 20 * inbound.MaxElements
 )
 
 // MaxBody is how many bytes of a body are read.
@@ -59,20 +60,20 @@ func (k Kind) Elements(in Call) Reading {
 		most = maxManyValues
 	}
 	if exactjson.Count(in.Body) > most {
-		return Reading{Elements: []app.Incoming{unreadable("body",
+		return Reading{Elements: []inbound.Incoming{unreadable("body",
 			fmt.Sprintf("has more than %d values", most), fmt.Sprintf("có hơn %d giá trị", most))}}
 	}
 	read := k.read(in)
-	if len(read.Elements) > app.MaxElements {
-		read.Elements = []app.Incoming{unreadable("body",
-			fmt.Sprintf("has more than %d transactions", app.MaxElements), fmt.Sprintf("có hơn %d giao dịch", app.MaxElements))}
+	if len(read.Elements) > inbound.MaxElements {
+		read.Elements = []inbound.Incoming{unreadable("body",
+			fmt.Sprintf("has more than %d transactions", inbound.MaxElements), fmt.Sprintf("có hơn %d giao dịch", inbound.MaxElements))}
 	}
 	return read
 }
 
 // Call is one call as a kind sees it.
 type Call struct {
-	Source app.Source
+	Source inbound.Source
 	Body   []byte
 	At     time.Time // of receipt
 	Zone   *time.Location
@@ -80,11 +81,11 @@ type Call struct {
 
 // Signed tells whether a call is verified by a signature over its body. The body
 // of any other call is read after the call is verified.
-func (in Call) Signed() bool { return in.Source.Auth == app.AuthHMAC }
+func (in Call) Signed() bool { return in.Source.Auth == inbound.AuthHMAC }
 
 // Reading is the result of reading a body. A test call has no elements.
 type Reading struct {
-	Elements []app.Incoming
+	Elements []inbound.Incoming
 	// Drop tells that the body must not be kept: it holds a one-time code, or
 	// advertising.
 	Drop bool
@@ -113,7 +114,9 @@ var Kinds = []Kind{
 }
 
 // always is a Setup that doesn't depend on what was chosen for the source.
-func always(t app.Text) func(app.Source) app.Text { return func(app.Source) app.Text { return t } }
+func always(t app.Text) func(inbound.Source) app.Text {
+	return func(inbound.Source) app.Text { return t }
+}
 
 // Find finds a kind of source.
 func Find(p app.Provider) (Kind, bool) {
@@ -126,8 +129,8 @@ func Find(p app.Provider) (Kind, bool) {
 }
 
 // Facts lists what the rules need to know of the kinds.
-func Facts() []app.ProviderKind {
-	facts := make([]app.ProviderKind, len(Kinds))
+func Facts() []inbound.ProviderKind {
+	facts := make([]inbound.ProviderKind, len(Kinds))
 	for i, kind := range Kinds {
 		facts[i] = kind.ProviderKind
 		facts[i].CatchUp = kind.List != nil
@@ -146,19 +149,19 @@ var (
 // Read reads a body that came in on a channel of source: a call, a page of the
 // provider's list, or what somebody recorded by hand. It never fails: what it
 // can't read becomes an element with a fault.
-func Read(source app.Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) app.InboundReading {
+func Read(source inbound.Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) inbound.InboundReading {
 	if channel == app.ChannelHand {
-		return app.InboundReading{Elements: readByHand(body, zone)}
+		return inbound.InboundReading{Elements: readByHand(body, zone)}
 	}
 	kind, found := Find(source.Provider)
 	switch {
 	case !found || channel == app.ChannelPoll && kind.List == nil:
-		return app.InboundReading{Elements: []app.Incoming{unreadable("body", "is of a format that is no longer known", "thuộc định dạng không còn được hỗ trợ")}}
+		return inbound.InboundReading{Elements: []inbound.Incoming{unreadable("body", "is of a format that is no longer known", "thuộc định dạng không còn được hỗ trợ")}}
 	case channel == app.ChannelPoll:
-		return app.InboundReading{Elements: kind.List.elements(body, zone)}
+		return inbound.InboundReading{Elements: kind.List.elements(body, zone)}
 	}
 	read := kind.Elements(Call{source, body, receivedAt, zone})
-	result := app.InboundReading{Elements: read.Elements, Explanation: read.explanation}
+	result := inbound.InboundReading{Elements: read.Elements, Explanation: read.explanation}
 	switch {
 	case len(read.Elements) > 0:
 	case read.Drop:
@@ -169,8 +172,8 @@ func Read(source app.Source, channel app.Channel, body []byte, receivedAt time.T
 	return result
 }
 
-func unreadable(field, en, vi string) app.Incoming {
-	return app.Incoming{Fault: &app.FieldError{Field: field, Text: app.Text{EN: en, VI: vi}}}
+func unreadable(field, en, vi string) inbound.Incoming {
+	return inbound.Incoming{Fault: &app.FieldError{Field: field, Text: app.Text{EN: en, VI: vi}}}
 }
 
 // The names of faults that belong to no field: the body isn't JSON at all, or an
@@ -180,14 +183,14 @@ const (
 	FaultElement = "element"
 )
 
-func notObject(field string) app.Incoming {
+func notObject(field string) inbound.Incoming {
 	return unreadable(field, "must be a JSON object", "phải là một đối tượng JSON")
 }
 
-func notArray(field string) []app.Incoming {
-	return []app.Incoming{unreadable(field, "must be an array, given once", "phải là một mảng, chỉ xuất hiện một lần")}
+func notArray(field string) []inbound.Incoming {
+	return []inbound.Incoming{unreadable(field, "must be an array, given once", "phải là một mảng, chỉ xuất hiện một lần")}
 }
 
-func notJSON() []app.Incoming {
-	return []app.Incoming{unreadable(FaultNotJSON, "is not valid JSON", "không phải JSON hợp lệ")}
+func notJSON() []inbound.Incoming {
+	return []inbound.Incoming{unreadable(FaultNotJSON, "is not valid JSON", "không phải JSON hợp lệ")}
 }

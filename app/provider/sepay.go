@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/inbound"
 )
 
 // sepay reads SePay's webhook (developer.sepay.vn): one transaction a
@@ -17,13 +18,13 @@ import (
 // timestamp over the body in each format. SePay wants a 2xx and gives up after 8
 // attempts in about 33 minutes.
 var sepay = Kind{
-	ProviderKind: app.ProviderKind{
-		Provider: "sepay", Name: "SePay", Group: app.Gateways,
+	ProviderKind: inbound.ProviderKind{
+		Provider: "sepay", Name: "SePay", Group: inbound.Gateways,
 		About: app.Text{EN: "my.sepay.vn, webhook integration", VI: "my.sepay.vn, tích hợp webhook"},
-		Auths: []app.Auth{app.AuthAPIKey, app.AuthHMAC},
-		Setup: func(s app.Source) app.Text {
+		Auths: []inbound.Auth{inbound.AuthAPIKey, inbound.AuthHMAC},
+		Setup: func(s inbound.Source) app.Text {
 			security := "API Key"
-			if s.Auth == app.AuthHMAC {
+			if s.Auth == inbound.AuthHMAC {
 				security = "HMAC-SHA256"
 			}
 			return app.Textf(
@@ -39,8 +40,8 @@ var sepay = Kind{
 // sepayWindow is how far SePay's timestamp may be from now.
 const sepayWindow = 300 * time.Second
 
-func verifySePay(in Call, h http.Header) app.Refusal {
-	if in.Source.Auth == app.AuthAPIKey {
+func verifySePay(in Call, h http.Header) inbound.Refusal {
+	if in.Source.Auth == inbound.AuthAPIKey {
 		return checkCredential(h, "Apikey", in.Source.Secret)
 	}
 	stamp, why := oneHeader(h, "X-SePay-Timestamp")
@@ -53,7 +54,7 @@ func verifySePay(in Call, h http.Header) app.Refusal {
 	}
 	hexDigits, found := strings.CutPrefix(signature, "sha256=")
 	if !found {
-		return refusal(app.RefusalMalformed, "X-SePay-Signature does not start with sha256=.", "X-SePay-Signature không bắt đầu bằng sha256=.")
+		return refusal(inbound.RefusalMalformed, "X-SePay-Signature does not start with sha256=.", "X-SePay-Signature không bắt đầu bằng sha256=.")
 	}
 	why = checkHexHMAC("X-SePay-Signature", hexDigits, sha256.New, in.Source.Secret, []byte(stamp), []byte("."), in.Body)
 	if why.Code != "" {
@@ -65,17 +66,17 @@ func verifySePay(in Call, h http.Header) app.Refusal {
 func readSePay(in Call) Reading {
 	v, err := parseFields(in.Body)
 	if err != nil {
-		return Reading{Elements: []app.Incoming{unreadable(FaultNotJSON, "is neither valid JSON nor a form", "không phải JSON hợp lệ, cũng không phải biểu mẫu")}}
+		return Reading{Elements: []inbound.Incoming{unreadable(FaultNotJSON, "is neither valid JSON nor a form", "không phải JSON hợp lệ, cũng không phải biểu mẫu")}}
 	}
 	e := readTransfer(v, "referenceCode", in.Zone)
 	e.Balance = readBalance(v, "accumulated")
-	return Reading{Elements: []app.Incoming{e}}
+	return Reading{Elements: []inbound.Incoming{e}}
 }
 
 // readTransfer reads the object that SePay and Pay2S name a transaction with;
 // number is the key of the bank's transaction number.
-func readTransfer(v exactjson.Value, number string, zone *time.Location) app.Incoming {
-	e := app.Incoming{Gateway: v.Get("gateway").Str(), Content: v.Get("content").Word(), Number: v.Get(number).Word()}
+func readTransfer(v exactjson.Value, number string, zone *time.Location) inbound.Incoming {
+	e := inbound.Incoming{Gateway: v.Get("gateway").Str(), Content: v.Get("content").Word(), Number: v.Get(number).Word()}
 	setDate(&e, v.Get("transactionDate"), zone)
 	e.Fault = firstFault(
 		repeatedKey(v, []string{"id", "gateway", "accountNumber", "transferType", "transferAmount", number}),
@@ -118,7 +119,7 @@ var sepayList = List{
 	Base: "https://userapi.sepay.vn", Path: "/v2/transactions", Scheme: "Bearer",
 	Pace: 350 * time.Millisecond, // 3 requests a second for each address, with room for what is late on the way
 	Ask:  askSePay,
-	read: func(body []byte, zone *time.Location) ([]app.Incoming, error) {
+	read: func(body []byte, zone *time.Location) ([]inbound.Incoming, error) {
 		page, err := readSePayPage(body, zone)
 		return page.elements, err
 	},
@@ -143,7 +144,7 @@ type sepayProgress struct {
 }
 
 // begin begins a reading, unless one goes on.
-func (s *sepayProgress) begin(source app.Source, now time.Time, zone *time.Location) {
+func (s *sepayProgress) begin(source inbound.Source, now time.Time, zone *time.Location) {
 	if s.Page > 0 {
 		return
 	}
@@ -187,27 +188,27 @@ func (s *sepayProgress) read(page sepayPage) {
 	s.Page, s.From, s.Began, s.Last = 0, 0, 0, ""
 }
 
-func askSePay(source app.Source, progress string, now time.Time, zone *time.Location) Question {
+func askSePay(source inbound.Source, progress string, now time.Time, zone *time.Location) Question {
 	at := parseProgress[sepayProgress](progress)
 	at.begin(source, now, zone)
 	q := Question{Query: at.query(zone)}
 	if at.From == 0 { // a transaction that SePay doesn't know any more: by date, then
 		q.Otherwise = progressText(sepayProgress{Dated: at.Dated})
 	}
-	q.Read = func(body []byte) (app.PolledPage, error) {
+	q.Read = func(body []byte) (inbound.PolledPage, error) {
 		page, err := readSePayPage(body, zone)
 		if err != nil {
-			return app.PolledPage{}, err
+			return inbound.PolledPage{}, err
 		}
 		at.read(page)
-		return app.PolledPage{Body: body, Elements: page.elements, Progress: progressText(at), More: page.more}, nil
+		return inbound.PolledPage{Body: body, Elements: page.elements, Progress: progressText(at), More: page.more}, nil
 	}
 	return q
 }
 
 // sepayPage is an answer of SePay's, read.
 type sepayPage struct {
-	elements []app.Incoming
+	elements []inbound.Incoming
 	last     string // id of the last element
 	more     bool
 }
@@ -239,8 +240,8 @@ func readSePayPage(body []byte, zone *time.Location) (page sepayPage, err error)
 // sepayMoney are the keys of a record that must be unmistakable.
 var sepayMoney = []string{"id", "account_number", "transfer_type", "amount_in", "amount_out", "reference_number", "bank_brand_name"}
 
-func readSePayRecord(v exactjson.Value, zone *time.Location) app.Incoming {
-	e := app.Incoming{
+func readSePayRecord(v exactjson.Value, zone *time.Location) inbound.Incoming {
+	e := inbound.Incoming{
 		EventID: v.Get("id").Word(), Gateway: v.Get("bank_brand_name").Word(), AccountNumber: v.Get("account_number").Word(),
 		Number: v.Get("reference_number").Word(), Content: v.Get("transaction_content").Word(), Balance: readBalance(v, "accumulated"),
 	}

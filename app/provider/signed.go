@@ -7,24 +7,25 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/inbound"
 )
 
 // parseSigned reads the object that is signed by its fields. It refuses what
 // could be read otherwise than it was signed: a key that comes twice at any
 // level, and text that isn't UTF-8. Lone surrogates are kept. The body isn't
 // verified yet, so nothing is built of one with many values.
-func parseSigned(body []byte) (exactjson.Value, app.Refusal) {
+func parseSigned(body []byte) (exactjson.Value, inbound.Refusal) {
 	if exactjson.Count(body) > maxNoticeValues {
-		return exactjson.Value{}, refusalf(app.RefusalMalformed, "The body has more than %d values.", "Nội dung có hơn %d giá trị.", maxNoticeValues)
+		return exactjson.Value{}, refusalf(inbound.RefusalMalformed, "The body has more than %d values.", "Nội dung có hơn %d giá trị.", maxNoticeValues)
 	}
 	v, err := exactjson.ParseUTF8(body)
 	if err != nil || v.Kind != exactjson.Object {
-		return v, refusal(app.RefusalMalformed, "The body is not a JSON object in UTF-8.", "Nội dung không phải là một đối tượng JSON mã hoá UTF-8.")
+		return v, refusal(inbound.RefusalMalformed, "The body is not a JSON object in UTF-8.", "Nội dung không phải là một đối tượng JSON mã hoá UTF-8.")
 	}
 	if key, repeated := v.RepeatedAnywhere(); repeated {
-		return v, refusalf(app.RefusalRepeated, "The field %s appears more than once in the body.", "Trường %s xuất hiện nhiều lần trong nội dung.", strconv.QuoteToASCII(app.CleanText(key, 40)))
+		return v, refusalf(inbound.RefusalRepeated, "The field %s appears more than once in the body.", "Trường %s xuất hiện nhiều lần trong nội dung.", strconv.QuoteToASCII(app.CleanText(key, 40)))
 	}
-	return v, app.Refusal{}
+	return v, inbound.Refusal{}
 }
 
 // signedFields are the fields of a signature over k=v, joined with &, in the
@@ -92,16 +93,16 @@ func (f signedFields) amount(key string, into *int64) *app.FieldError {
 
 // parseSignedBody reads a body whose signature stands in the body itself, under
 // key.
-func parseSignedBody(body []byte, key string) (v exactjson.Value, signature string, why app.Refusal) {
+func parseSignedBody(body []byte, key string) (v exactjson.Value, signature string, why inbound.Refusal) {
 	v, why = parseSigned(body)
 	if why.Code != "" {
 		return v, "", why
 	}
 	switch value, found := v.Lookup(key); {
 	case !found || value.Kind == exactjson.Null:
-		why = refusalf(app.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
+		why = refusalf(inbound.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
 	case value.Kind != exactjson.String:
-		why = refusalf(app.RefusalMalformed, "The field %s is not a string.", "Trường %s không phải là chuỗi ký tự.", key)
+		why = refusalf(inbound.RefusalMalformed, "The field %s is not a string.", "Trường %s không phải là chuỗi ký tự.", key)
 	default:
 		signature = value.Text
 	}

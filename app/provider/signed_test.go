@@ -12,13 +12,14 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 )
 
 var cassoFields, payOSFields, ipnFields = apptest.SignedFields["casso-v2"], apptest.SignedFields["payos"], apptest.SignedFields["pay2s-ipn"]
 
 // signer is a source of a kind that signs fields.
-func signer(p app.Provider) app.Source {
-	return app.Source{Provider: p, Auth: app.AuthHMAC, Secret: "the key of this source", Options: app.SourceOptions{AccessKey: "AK1"}}
+func signer(p app.Provider) inbound.Source {
+	return inbound.Source{Provider: p, Auth: inbound.AuthHMAC, Secret: "the key of this source", Options: inbound.SourceOptions{AccessKey: "AK1"}}
 }
 
 // TestSignedRefusals: every way not to be the source's call has its code.
@@ -42,16 +43,16 @@ func TestSignedRefusals(t *testing.T) {
 		}
 		for _, c := range []struct {
 			name, body string
-			code       app.RefusalCode
+			code       inbound.RefusalCode
 		}{
-			{"empty", "", app.RefusalMalformed}, {"not JSON", body + "x", app.RefusalMalformed}, {"array", "[" + body + "]", app.RefusalMalformed}, {"null", "null", app.RefusalMalformed},
-			{"invalid UTF-8", changed("DH7", "DH7\xff"), app.RefusalMalformed}, {"half a surrogate in CESU-8", changed("DH7", "DH7\xed\xa0\x80"), app.RefusalMalformed},
-			{"a key twice", changed(`"amount":`, `"amount":9000000,"amount":`), app.RefusalRepeated},
-			{"a key twice, once escaped", changed(`"amount":`, `"\u0061mount":9000000,"amount":`), app.RefusalRepeated},
-			{"a key twice, the same value", changed(`{`, `{"x":1,"x":1,`), app.RefusalRepeated},
-			{"a key twice, deep", changed(`{`, `{"x":[[{"y":{"z":1,"z":2}}]],`), app.RefusalRepeated},
-			{"another amount", changed("5000", "50000"), app.RefusalSignature}, {"another type", changed(`5000`, `"5000.0"`), app.RefusalSignature},
-			{"a hidden key", changed(`{"`, `{"__proto__":{"amount":1},"`), app.RefusalSignature},
+			{"empty", "", inbound.RefusalMalformed}, {"not JSON", body + "x", inbound.RefusalMalformed}, {"array", "[" + body + "]", inbound.RefusalMalformed}, {"null", "null", inbound.RefusalMalformed},
+			{"invalid UTF-8", changed("DH7", "DH7\xff"), inbound.RefusalMalformed}, {"half a surrogate in CESU-8", changed("DH7", "DH7\xed\xa0\x80"), inbound.RefusalMalformed},
+			{"a key twice", changed(`"amount":`, `"amount":9000000,"amount":`), inbound.RefusalRepeated},
+			{"a key twice, once escaped", changed(`"amount":`, `"\u0061mount":9000000,"amount":`), inbound.RefusalRepeated},
+			{"a key twice, the same value", changed(`{`, `{"x":1,"x":1,`), inbound.RefusalRepeated},
+			{"a key twice, deep", changed(`{`, `{"x":[[{"y":{"z":1,"z":2}}]],`), inbound.RefusalRepeated},
+			{"another amount", changed("5000", "50000"), inbound.RefusalSignature}, {"another type", changed(`5000`, `"5000.0"`), inbound.RefusalSignature},
+			{"a hidden key", changed(`{"`, `{"__proto__":{"amount":1},"`), inbound.RefusalSignature},
 		} {
 			if provider != "casso-v2" && (c.name == "another type" || c.name == "a hidden key") {
 				continue // signs texts, and not all of the body
@@ -63,7 +64,7 @@ func TestSignedRefusals(t *testing.T) {
 		if key == "" {
 			continue
 		}
-		for old, code := range map[string]app.RefusalCode{`"x":`: app.RefusalMissing, `"` + key + `":null,"x":`: app.RefusalMissing, `"` + key + `":7,"x":`: app.RefusalMalformed, `"` + strings.ToUpper(key) + `":`: app.RefusalMissing} {
+		for old, code := range map[string]inbound.RefusalCode{`"x":`: inbound.RefusalMissing, `"` + key + `":null,"x":`: inbound.RefusalMissing, `"` + key + `":7,"x":`: inbound.RefusalMalformed, `"` + strings.ToUpper(key) + `":`: inbound.RefusalMissing} {
 			if why := apptest.RefusalOf(source, []byte(changed(`"`+key+`":`, old)), nil, time.Now()); why.Code != code {
 				t.Errorf("%s, %s: %+v, want %s", provider, old, why, code)
 			}
@@ -71,15 +72,15 @@ func TestSignedRefusals(t *testing.T) {
 	}
 	// A key that holds several fields would be signed as they are.
 	body, _, _ := apptest.SignedCall(signer("payos"), strings.Replace(payOSFields, `"amount":5000,`, `"amount=5000&amount2":1,`, 1))
-	if why := apptest.RefusalOf(signer("payos"), []byte(body), nil, time.Now()); why.Code != app.RefusalMalformed {
+	if why := apptest.RefusalOf(signer("payos"), []byte(body), nil, time.Now()); why.Code != inbound.RefusalMalformed {
 		t.Errorf("%s: %+v", body, why)
 	}
 	body, header, _ := apptest.SignedCall(signer("casso-v2"), cassoFields)
 	digest := strings.TrimPrefix(header[1], "t=1760414370123,v1=")
-	for value, code := range map[string]app.RefusalCode{
-		"": app.RefusalMalformed, digest: app.RefusalMalformed, "v1=" + digest: app.RefusalMalformed, "t=,v1=" + digest: app.RefusalMalformed, "t=x,v1=" + digest: app.RefusalMalformed,
-		"t=-1,v1=" + digest: app.RefusalMalformed, "t=1760414370123, v1=" + digest: app.RefusalMalformed, "v1=" + digest + ",t=1760414370123": app.RefusalMalformed, "t=1760414370123,v1=": app.RefusalMalformed,
-		"t=1760414370123,v1=" + strings.ToUpper(digest): app.RefusalMalformed, header[1] + "," + header[1]: app.RefusalMalformed, "t=01760414370123,v1=" + digest: app.RefusalSignature, "t=1760414370124,v1=" + digest: app.RefusalSignature,
+	for value, code := range map[string]inbound.RefusalCode{
+		"": inbound.RefusalMalformed, digest: inbound.RefusalMalformed, "v1=" + digest: inbound.RefusalMalformed, "t=,v1=" + digest: inbound.RefusalMalformed, "t=x,v1=" + digest: inbound.RefusalMalformed,
+		"t=-1,v1=" + digest: inbound.RefusalMalformed, "t=1760414370123, v1=" + digest: inbound.RefusalMalformed, "v1=" + digest + ",t=1760414370123": inbound.RefusalMalformed, "t=1760414370123,v1=": inbound.RefusalMalformed,
+		"t=1760414370123,v1=" + strings.ToUpper(digest): inbound.RefusalMalformed, header[1] + "," + header[1]: inbound.RefusalMalformed, "t=01760414370123,v1=" + digest: inbound.RefusalSignature, "t=1760414370124,v1=" + digest: inbound.RefusalSignature,
 	} {
 		if why := apptest.RefusalOf(signer("casso-v2"), []byte(body), apptest.Header([]string{header[0], value}), time.Now()); why.Code != code {
 			t.Errorf("%q: %+v, want %s", value, why, code)
@@ -117,7 +118,7 @@ func TestCassoWritings(t *testing.T) {
 		{"the escapes as text", "\"\\\\u0110\\\\u01a1n <a&b> 1/2 \\\\/ \\\"x\\\" \u2028😀\u007f\\u0001\"", false},
 	} {
 		why := apptest.RefusalOf(source, []byte(fields), call(c.signed), time.Now())
-		if (why.Code == "") != c.good || !c.good && why.Code != app.RefusalSignature {
+		if (why.Code == "") != c.good || !c.good && why.Code != inbound.RefusalSignature {
 			t.Errorf("signed as %s: %+v", c.name, why)
 		}
 		// However the body itself is escaped, its values are what is signed.
@@ -127,7 +128,7 @@ func TestCassoWritings(t *testing.T) {
 			}
 		}
 		other := strings.Replace(fields, "5000", "50000", 1)
-		if why := apptest.RefusalOf(source, []byte(other), call(c.signed), time.Now()); why.Code != app.RefusalSignature {
+		if why := apptest.RefusalOf(source, []byte(other), call(c.signed), time.Now()); why.Code != inbound.RefusalSignature {
 			t.Errorf("signed as %s, with another amount: %+v", c.name, why)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/sms"
 )
 
@@ -41,7 +42,7 @@ func readSMS(in Call, m forwardedSMS) Reading {
 	if kind == sms.Other && m.fault == nil {
 		return Reading{Drop: true}
 	}
-	e := app.Incoming{
+	e := inbound.Incoming{
 		EventID: m.eventID(receivedAt), Gateway: movement.Bank, AccountNumber: movement.AccountNumber, Masked: movement.Masked,
 		Number: movement.Number, Type: movement.Type, Amount: movement.Amount, Content: movement.Content, Time: movement.Time,
 		Balance: movement.Balance, Available: movement.Available, Forwarded: true, Clocked: movement.Clocked,
@@ -56,7 +57,7 @@ func readSMS(in Call, m forwardedSMS) Reading {
 			VI: "phải là thời gian điện thoại nhận tin: không có gì khác để phân biệt hai tin giống nhau",
 		}}
 	}
-	return Reading{Elements: []app.Incoming{e}}
+	return Reading{Elements: []inbound.Incoming{e}}
 }
 
 // readReceipt reads when a phone received a text. A date alone is none: it

@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // smsForwarder reads the webhooks of SmsForwarder
 // (github.com/pppscn/SmsForwarder): a form, or JSON where the merchant wrote
 // the parameters so.
 var smsForwarder = Kind{
-	ProviderKind: app.ProviderKind{
-		Provider: "smsforwarder", Name: "SmsForwarder", Group: app.PhoneApps,
+	ProviderKind: inbound.ProviderKind{
+		Provider: "smsforwarder", Name: "SmsForwarder", Group: inbound.PhoneApps,
 		About: app.Text{EN: "Android app with forwarding rules", VI: "Ứng dụng Android có quy tắc chuyển tiếp"},
-		Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC, Options: []app.SourceOption{app.OptionSender},
+		Auths: []inbound.Auth{inbound.AuthHMAC}, DefaultAuth: inbound.AuthHMAC, Options: []inbound.SourceOption{inbound.OptionSender},
 		Setup: always(app.Text{
 			EN: "1. In SmsForwarder, add a webhook with the method POST, this URL (https only: the signature does not cover the text) and the secret. 2. As parameters enter from=[from]&content=[org_content]&timestamp=[timestamp]&sign=[sign]&receive_time=[receive_time:yyyy-MM-dd'T'HH:mm:ssZ]. 3. Add a rule that forwards your bank’s SMS to it.",
 			VI: "1. Trong SmsForwarder, thêm webhook với phương thức POST, URL này (chỉ dùng https: chữ ký không bao gồm nội dung tin) và khoá bí mật. 2. Ở phần tham số nhập from=[from]&content=[org_content]&timestamp=[timestamp]&sign=[sign]&receive_time=[receive_time:yyyy-MM-dd'T'HH:mm:ssZ]. 3. Thêm quy tắc chuyển tiếp SMS của ngân hàng tới webhook đó.",
@@ -37,17 +38,17 @@ const smsForwarderWindow = 300 * time.Second
 // verifySMSForwarder checks the sign, urlencode(base64(HMAC-SHA256(secret,
 // timestamp + "\n" + secret))). It proves that the caller knew the secret at
 // that time, and nothing of the text.
-func verifySMSForwarder(in Call, _ http.Header) app.Refusal {
+func verifySMSForwarder(in Call, _ http.Header) inbound.Refusal {
 	v, err := parseFields(in.Body)
 	if err != nil {
-		return refusal(app.RefusalMalformed, "The body is neither a form nor a JSON object.", "Nội dung không phải là form hay đối tượng JSON.")
+		return refusal(inbound.RefusalMalformed, "The body is neither a form nor a JSON object.", "Nội dung không phải là form hay đối tượng JSON.")
 	}
 	for _, key := range []string{"timestamp", "sign"} {
 		switch {
 		case v.Get(key).Word() == "":
-			return refusalf(app.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
+			return refusalf(inbound.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
 		case v.Times(key) > 1:
-			return refusalf(app.RefusalRepeated, "The field %s appears more than once.", "Trường %s xuất hiện nhiều lần.", key)
+			return refusalf(inbound.RefusalRepeated, "The field %s appears more than once.", "Trường %s xuất hiện nhiều lần.", key)
 		}
 	}
 	stamp, sign := v.Get("timestamp").Word(), []byte(v.Get("sign").Word())
@@ -57,7 +58,7 @@ func verifySMSForwarder(in Call, _ http.Header) app.Refusal {
 	// The app encodes the sign and then the form with it, so that one encoding is
 	// left; a form that follows the documentation to the letter has none.
 	if !hmac.Equal(sign, []byte(want)) && !hmac.Equal(sign, []byte(url.QueryEscape(want))) {
-		return refusal(app.RefusalSignature, "sign does not match: it was computed with a different secret or for a different timestamp.", "sign không khớp: được tạo bằng khoá bí mật khác hoặc cho timestamp khác.")
+		return refusal(inbound.RefusalSignature, "sign does not match: it was computed with a different secret or for a different timestamp.", "sign không khớp: được tạo bằng khoá bí mật khác hoặc cho timestamp khác.")
 	}
 	return checkStamp("timestamp", stamp, time.Millisecond, in.At, smsForwarderWindow)
 }
@@ -67,7 +68,7 @@ func verifySMSForwarder(in Call, _ http.Header) app.Refusal {
 func readSMSForwarder(in Call) Reading {
 	v, err := parseFields(in.Body)
 	if err != nil {
-		return Reading{Elements: []app.Incoming{unreadable("body", "must be a form or a JSON object", "phải là form hoặc đối tượng JSON")}}
+		return Reading{Elements: []inbound.Incoming{unreadable("body", "must be a form or a JSON object", "phải là form hoặc đối tượng JSON")}}
 	}
 	m := forwardedSMS{sender: v.Get("from").Str(), received: v.Get("receive_time").Word(), receivedKey: "timestamp"}
 	if readReceipt(m.received, in.Zone).IsZero() {

@@ -1,19 +1,23 @@
 package provider
 
-import "baoco/app"
+import (
+	"baoco/app"
+
+	"baoco/app/inbound"
+)
 
 // smsToURL reads what Incoming SMS to URL sends with the template that
 // it begins with (github.com/bogkonstantin/android_income_sms_gateway_webhook).
 // The app tries again up to ten times, with the body of the first time.
 var smsToURL = Kind{
-	ProviderKind: app.ProviderKind{
-		Provider: "sms-to-url", Name: "Incoming SMS to URL", Group: app.PhoneApps,
+	ProviderKind: inbound.ProviderKind{
+		Provider: "sms-to-url", Name: "Incoming SMS to URL", Group: inbound.PhoneApps,
 		About: app.Text{EN: "Small, free Android app", VI: "Ứng dụng Android nhỏ, miễn phí"},
-		Auths: []app.Auth{app.AuthBearer, app.AuthToken}, DefaultAuth: app.AuthBearer,
-		Options: []app.SourceOption{app.OptionHeader, app.OptionSender}, Check: checkSecretHeader,
-		Setup: func(s app.Source) app.Text {
+		Auths: []inbound.Auth{inbound.AuthBearer, inbound.AuthToken}, DefaultAuth: inbound.AuthBearer,
+		Options: []inbound.SourceOption{inbound.OptionHeader, inbound.OptionSender}, Check: checkSecretHeader,
+		Setup: func(s inbound.Source) app.Text {
 			header := `{"Authorization":"Bearer SECRET"}`
-			if s.Auth == app.AuthToken {
+			if s.Auth == inbound.AuthToken {
 				header = `{"` + s.Options.Header + `":"SECRET"}`
 			}
 			return app.Textf(

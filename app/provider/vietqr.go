@@ -13,6 +13,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/inbound"
 )
 
 // VietQR is the kind whose calls have routes and answers of their own.
@@ -21,10 +22,10 @@ const VietQR app.Provider = "vietqr"
 // vietQR reads VietQR.vn's transaction-sync (api.vietqr.vn). VietQR
 // fetches an access token first.
 var vietQR = Kind{
-	ProviderKind: app.ProviderKind{
-		Provider: VietQR, Name: "VietQR.vn", Group: app.Gateways,
+	ProviderKind: inbound.ProviderKind{
+		Provider: VietQR, Name: "VietQR.vn", Group: inbound.Gateways,
 		About: app.Text{EN: "VietQR.vn, merchant connection", VI: "VietQR.vn, kết nối merchant"},
-		Auths: []app.Auth{app.AuthBasic}, DefaultAuth: app.AuthBasic, Options: []app.SourceOption{app.OptionUsername},
+		Auths: []inbound.Auth{inbound.AuthBasic}, DefaultAuth: inbound.AuthBasic, Options: []inbound.SourceOption{inbound.OptionUsername},
 		Setup: always(app.Text{
 			EN: "1. At VietQR.vn, create a merchant connection with this URL as its base. 2. Enter the username, and the secret as the password. 3. Transfer a small amount and check it in the inbound log. (VietQR’s Test Callback is recorded like a real payment.)",
 			VI: "1. Tại VietQR.vn, khai báo kết nối merchant với URL này làm địa chỉ gốc. 2. Nhập tên đăng nhập, và khoá bí mật làm mật khẩu. 3. Chuyển thử một khoản nhỏ rồi xem lại trong lịch sử nhận. (Test Callback của VietQR cũng được ghi nhận như một khoản tiền thật.)",
@@ -45,7 +46,7 @@ func readVietQR(in Call) Reading {
 	for _, m := range body.Members {
 		v.Members = append(v.Members, exactjson.Member{Key: strings.ToLower(m.Key), Value: m.Value})
 	}
-	e := app.Incoming{Content: v.Get("content").Word()}
+	e := inbound.Incoming{Content: v.Get("content").Word()}
 	setDate(&e, v.Get("transactiontime"), in.Zone)
 	e.Fault = firstFault(
 		repeatedKey(v, []string{"transactionid", "referencenumber", "bankaccount", "transtype", "amount"}),
@@ -59,7 +60,7 @@ func readVietQR(in Call) Reading {
 	if e.EventID == "" && e.Fault == nil {
 		e.Fault = &app.FieldError{Field: "transactionid", Text: required}
 	}
-	return Reading{Elements: []app.Incoming{e}}
+	return Reading{Elements: []inbound.Incoming{e}}
 }
 
 func readVietQRDirection(v exactjson.Value, into *app.Direction) *app.FieldError {
@@ -91,7 +92,7 @@ type vietQRToken struct {
 
 // MakeVietQRToken makes the access token of a source that is good for
 // VietQRTokenLife from now on.
-func MakeVietQRToken(source app.Source, now time.Time) string {
+func MakeVietQRToken(source inbound.Source, now time.Time) string {
 	t := vietQRToken{source: source.ID, expiry: now.Add(VietQRTokenLife).Unix()}
 	t.signature = t.sign(source.Secret)
 	return t.String()
@@ -129,7 +130,7 @@ func parseVietQRToken(s string) (t vietQRToken, ok bool) {
 }
 
 // verifyVietQR checks the access token of a call.
-func verifyVietQR(in Call, h http.Header) app.Refusal {
+func verifyVietQR(in Call, h http.Header) inbound.Refusal {
 	value, why := oneHeader(h, "Authorization")
 	if why.Code != "" {
 		return why
@@ -138,15 +139,15 @@ func verifyVietQR(in Call, h http.Header) app.Refusal {
 	t, ok := parseVietQRToken(token)
 	switch {
 	case !ok || !found:
-		return refusal(app.RefusalMalformed, "The Authorization header is not Bearer followed by an access token from token_generate.",
+		return refusal(inbound.RefusalMalformed, "The Authorization header is not Bearer followed by an access token from token_generate.",
 			"Header Authorization không có dạng Bearer kèm access token lấy từ token_generate.")
 	case !hmac.Equal([]byte(t.signature), []byte(t.sign(in.Source.Secret))) || t.source != in.Source.ID:
-		return refusal(app.RefusalKey, "The access token belongs to another source, or was issued before the secret was rotated.",
+		return refusal(inbound.RefusalKey, "The access token belongs to another source, or was issued before the secret was rotated.",
 			"Access token thuộc nguồn khác hoặc được cấp trước khi đổi khoá bí mật.")
 	case in.At.Unix() >= t.expiry:
-		return refusal(app.RefusalTime, "The access token has expired.", "Access token đã hết hạn.")
+		return refusal(inbound.RefusalTime, "The access token has expired.", "Access token đã hết hạn.")
 	}
-	return app.Refusal{}
+	return inbound.Refusal{}
 }
 
 // BasicUsername is the user name of a call that has one Authorization header of
@@ -159,7 +160,7 @@ func BasicUsername(h http.Header) (name string, ok bool) {
 
 // basicLogin is the user name and password of the one Authorization header,
 // with a colon between them.
-func basicLogin(h http.Header) (string, app.Refusal) {
+func basicLogin(h http.Header) (string, inbound.Refusal) {
 	value, why := oneHeader(h, "Authorization")
 	if why.Code != "" {
 		return "", why
@@ -167,18 +168,18 @@ func basicLogin(h http.Header) (string, app.Refusal) {
 	encoded, found := cutScheme(value, "Basic")
 	login, err := base64.StdEncoding.Strict().DecodeString(encoded)
 	if !found || err != nil {
-		return "", refusal(app.RefusalMalformed, "The Authorization header is not Basic followed by a username and password in base64.",
+		return "", refusal(inbound.RefusalMalformed, "The Authorization header is not Basic followed by a username and password in base64.",
 			"Header Authorization không có dạng Basic kèm tên đăng nhập và mật khẩu mã hoá base64.")
 	}
-	return string(login), app.Refusal{}
+	return string(login), inbound.Refusal{}
 }
 
 // VerifyVietQRLogin compares user name and password at once: no user name has
 // a colon.
-func VerifyVietQRLogin(in Call, h http.Header) app.Refusal {
+func VerifyVietQRLogin(in Call, h http.Header) inbound.Refusal {
 	login, why := basicLogin(h)
 	if why.Code == "" && !hmac.Equal([]byte(login), []byte(in.Source.Options.Username+":"+in.Source.Secret)) {
-		why = refusal(app.RefusalKey, "The username and password are not this source’s username and secret.", "Tên đăng nhập và mật khẩu không phải là tên đăng nhập và khoá bí mật của nguồn này.")
+		why = refusal(inbound.RefusalKey, "The username and password are not this source’s username and secret.", "Tên đăng nhập và mật khẩu không phải là tên đăng nhập và khoá bí mật của nguồn này.")
 	}
 	return why
 }

@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/inbound"
 	"baoco/app/stream"
 )
 
@@ -16,11 +17,11 @@ type Config struct {
 	Store     Store
 	Zone      *time.Location
 	Targets   *app.TargetPolicy
-	Providers []app.ProviderKind
+	Providers []inbound.ProviderKind
 	// Read reads the transactions of a body.
-	Read app.ReadInbound
+	Read inbound.ReadInbound
 	// Poll reads the next page of a source's list, as [app.InboundConfig] says.
-	Poll func(ctx context.Context, source app.Source, progress string, now time.Time) (app.PolledPage, error)
+	Poll func(ctx context.Context, source inbound.Source, progress string, now time.Time) (inbound.PolledPage, error)
 	// Send makes one attempt of a delivery.
 	Send func(ctx context.Context, o app.Outgoing) app.Result
 	// OpenBroker gives a publisher, which connects when it publishes.
@@ -41,7 +42,7 @@ type Store interface {
 	app.DeliveryStore
 	app.AccessStore
 	app.UpkeepStore
-	app.InboundStore
+	inbound.InboundStore
 	stream.StreamStore
 	alert.AlertStore
 }
@@ -53,7 +54,7 @@ type All struct {
 	Deliveries *app.DeliveryService
 	Access     *app.AccessService
 	Upkeep     *app.UpkeepService
-	Inbound    *app.InboundService
+	Inbound    *inbound.InboundService
 	Streams    *stream.StreamService
 	Alerts     *alert.AlertService
 }
@@ -64,7 +65,7 @@ func New(c Config) *All {
 	a.Payments = app.NewPaymentService(c.Store, a.Ledger)
 	a.Deliveries = app.NewDeliveryService(c.Store, app.DeliveryConfig{Targets: c.Targets, Send: c.Send, Schedule: c.Schedule}, a.Ledger)
 	a.Access = app.NewAccessService(c.Store, a.Ledger)
-	a.Inbound = app.NewInboundService(c.Store, app.InboundConfig{Targets: c.Targets, Providers: c.Providers, Read: c.Read, Poll: c.Poll}, a.Ledger, a.Deliveries)
+	a.Inbound = inbound.NewInboundService(c.Store, inbound.InboundConfig{Targets: c.Targets, Providers: c.Providers, Read: c.Read, Poll: c.Poll}, a.Ledger, a.Deliveries)
 	a.Streams = stream.NewStreamService(c.Store, stream.StreamConfig{Targets: c.Targets, OpenBroker: c.OpenBroker}, a.Ledger)
 	a.Alerts = alert.NewAlertService(c.Store, alert.AlertConfig{Targets: c.Targets, Send: c.Alert, DayPath: c.DayPath, AttentionPath: c.AttentionPath},
 		alert.AlertRooms{Ledger: a.Ledger, Payments: a.Payments, Deliveries: a.Deliveries, Inbound: a.Inbound, Streams: a.Streams, Upkeep: a.Upkeep})
@@ -92,7 +93,7 @@ func (a *All) ClockAtStart(ctx context.Context, now time.Time) (app.ClockStep, e
 type Meter interface {
 	// Recorded is told what became of the transactions that a source named, or a file or
 	// a person; then source is zero.
-	Recorded(source app.Source, r app.Recording)
+	Recorded(source inbound.Source, r inbound.Recording)
 	// Attempted is told of an attempt of a delivery that was recorded.
 	Attempted(r app.Result)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // Import is one statement file on its way into the ledger. The command line
@@ -17,7 +18,7 @@ import (
 type Import struct {
 	Path   string
 	Read   Options
-	Record app.ImportOptions // BankAccountID 0: the account that the file names, or the only one that it can be about
+	Record inbound.ImportOptions // BankAccountID 0: the account that the file names, or the only one that it can be about
 	Now    time.Time
 	// MaxRows is how many transactions the file may have; 0: any number. A file
 	// with more is refused with ErrTooManyRows before anything is recorded.
@@ -26,7 +27,7 @@ type Import struct {
 	// what the row was understood as: its Fault, or the outcome, says what is
 	// wrong. It returns the reason by which such rows are counted. An error ends
 	// the import.
-	Rejected func(row Row, outcome app.Outcome, e app.Incoming) (reason string, err error)
+	Rejected func(row Row, outcome inbound.Outcome, e inbound.Incoming) (reason string, err error)
 	// Progress is called after every batch with the rows so far, and with how much
 	// of the file they are, in bytes. It may be nil.
 	Progress func(rows, done, total int64)
@@ -49,7 +50,7 @@ type Result struct {
 // Outcome is what became of a row.
 type Outcome struct {
 	Row
-	Outcome app.Outcome
+	Outcome inbound.Outcome
 }
 
 // Reason is why rows were rejected, how many, and the line of the first.
@@ -86,7 +87,7 @@ func (e *UnclearAccountError) Error() string {
 // file that isn't understood is refused before anything is recorded: then there
 // is an error and no Result. Where recording was interrupted there are both, and
 // the same import can be run again for the rest.
-func (i Import) Run(ctx context.Context, ledger *app.Service, inbound *app.InboundService) (*Result, error) {
+func (i Import) Run(ctx context.Context, ledger *app.Service, inbound *inbound.InboundService) (*Result, error) {
 	if err := i.check(ctx); err != nil {
 		return nil, err
 	}
@@ -161,7 +162,7 @@ func (i Import) bankAccount(ctx context.Context, ledger *app.Service, layout Lay
 }
 
 // record records the rows batch by batch.
-func (i Import) record(ctx context.Context, in *app.Import, reader *Reader, r *Result) error {
+func (i Import) record(ctx context.Context, in *inbound.Import, reader *Reader, r *Result) error {
 	for {
 		rows, end := readBatch(reader)
 		if len(rows) > 0 {
@@ -195,12 +196,12 @@ func readBatch(reader *Reader) (rows []Row, err error) {
 }
 
 // add records those rows of a batch that could be read, in one commit.
-func (i Import) add(ctx context.Context, in *app.Import, batch []Row, r *Result) error {
+func (i Import) add(ctx context.Context, in *inbound.Import, batch []Row, r *Result) error {
 	r.Rows += int64(len(batch))
-	elements, rows := make([]app.Incoming, 0, len(batch)), make([]Row, 0, len(batch))
+	elements, rows := make([]inbound.Incoming, 0, len(batch)), make([]Row, 0, len(batch))
 	for _, row := range batch {
 		if row.Fault != nil {
-			if err := i.reject(r, row, app.OutcomeRejected, row.Incoming); err != nil {
+			if err := i.reject(r, row, inbound.OutcomeRejected, row.Incoming); err != nil {
 				return err
 			}
 			continue
@@ -218,7 +219,7 @@ func (i Import) add(ctx context.Context, in *app.Import, batch []Row, r *Result)
 	r.Duplicates += int64(recording.Duplicates)
 	r.Deliveries += int64(recording.Deliveries)
 	for n, outcome := range recording.Outcomes {
-		if outcome == app.OutcomeRecorded || outcome == app.OutcomeDuplicate {
+		if outcome == inbound.OutcomeRecorded || outcome == inbound.OutcomeDuplicate {
 			r.count(rows[n], outcome)
 		} else if err := i.reject(r, rows[n], outcome, elements[n]); err != nil {
 			return err
@@ -228,7 +229,7 @@ func (i Import) add(ctx context.Context, in *app.Import, batch []Row, r *Result)
 }
 
 // count counts a row that is recorded, now or before.
-func (r *Result) count(row Row, outcome app.Outcome) {
+func (r *Result) count(row Row, outcome inbound.Outcome) {
 	sum := &r.In
 	if row.Type == app.Out {
 		sum = &r.Out
@@ -242,7 +243,7 @@ func (r *Result) count(row Row, outcome app.Outcome) {
 }
 
 // reject counts a row that isn't recorded, by its reason.
-func (i Import) reject(r *Result, row Row, outcome app.Outcome, e app.Incoming) error {
+func (i Import) reject(r *Result, row Row, outcome inbound.Outcome, e inbound.Incoming) error {
 	reason, err := i.Rejected(row, outcome, e)
 	if err != nil {
 		return err

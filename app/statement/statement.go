@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // Options say how a file is read, where the file itself doesn't.
@@ -29,8 +30,8 @@ type Options struct {
 // Row is one transaction of a file. Where it couldn't be read, its Fault says
 // why, and the other fields hold what could be read.
 type Row struct {
-	Line         int // in the file or the sheet, from 1
-	app.Incoming     // with an EventID only where Map names a column for it
+	Line             int // in the file or the sheet, from 1
+	inbound.Incoming     // with an EventID only where Map names a column for it
 	// Cells are the texts of the line. Dates of a spreadsheet are written as
 	// yyyy-mm-dd, so that a file made of Cells can be read again.
 	Cells []string

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 // row makes a transaction of a line. fault is nil unless one is known already.
@@ -207,7 +208,7 @@ func (r *Reader) written(l line) []string {
 }
 
 // readMoney finds the amount of a transaction and its direction.
-func (r *Reader) readMoney(l line, e *app.Incoming) *app.FieldError {
+func (r *Reader) readMoney(l line, e *inbound.Incoming) *app.FieldError {
 	if fault := l.amountFault(); fault != nil {
 		return fault
 	}
@@ -237,7 +238,7 @@ func (r *Reader) readMoney(l line, e *app.Incoming) *app.FieldError {
 // with a minus below others without it may be a correction, which would be money
 // in. An amount without a minus below others with it means that the first one may
 // have been the correction.
-func (r *Reader) readDebit(l line, e *app.Incoming) *app.FieldError {
+func (r *Reader) readDebit(l line, e *inbound.Incoming) *app.FieldError {
 	n, sign := l.debit.value, 1
 	if n < 0 {
 		sign, n = -1, -n
@@ -256,7 +257,7 @@ func (r *Reader) readDebit(l line, e *app.Incoming) *app.FieldError {
 
 // readAmount reads an amount in the column of money in and out. Its sign tells
 // the direction, or the column beside it, which says named.
-func (r *Reader) readAmount(l line, named app.Direction, e *app.Incoming) *app.FieldError {
+func (r *Reader) readAmount(l line, named app.Direction, e *inbound.Incoming) *app.FieldError {
 	n := l.amount.value
 	if n == 0 {
 		return amountFault(app.ErrAmountRange)

@@ -18,6 +18,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -185,7 +186,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	key, read := w.APIKey(app.ScopeFull), w.APIKey(app.ScopeRead)
 	w.Link("ACB", "0123456789")
 	w.Link("VCB", "0123456789")
-	source := w.Source("native", app.AuthBearer, "")
+	source := w.Source("native", inbound.AuthBearer, "")
 	receiver := newReceiver(t, 200)
 	secrets := map[string]string{"the key": key, "the read key": read, "the source's secret": source.Secret, "the source's token": source.Token}
 	as := key

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/vietqr"
 	"baoco/web/wire"
 )
@@ -47,8 +48,8 @@ func (s *Server) linkBankAccount(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	in := app.BankAccountLink{Bank: f.required("bank"), AccountNumber: f.required("account_number"), AccountName: f.required("account_name"), Pending: f.truth("pending")}
-	in.Notify = app.ReadNotifyOnLink(f.given("notify"), &f.bad)
+	in := inbound.BankAccountLink{Bank: f.required("bank"), AccountNumber: f.required("account_number"), AccountName: f.required("account_name"), Pending: f.truth("pending")}
+	in.Notify = inbound.ReadNotifyOnLink(f.given("notify"), &f.bad)
 	in.Key, err = q.idempotencyKey()
 	f.bad.Merge(err)
 	if err := f.bad.Err(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"baoco/app"
 	"baoco/app/appsscript"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -27,7 +28,7 @@ func TestEveryEndpointRefusesBadCredentials(t *testing.T) {
 	k, revoked, err := w.Service.Access.CreateAPIKey(ctx, 1, "revoked", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, now)
 	apptest.Must(t, err)
 	apptest.Must(t, w.Service.Access.RevokeAPIKey(ctx, 1, k.ID, now))
-	source := w.Source("native", app.AuthBearer, "source-secret-0123456789")
+	source := w.Source("native", inbound.AuthBearer, "source-secret-0123456789")
 	h := web.New(web.Config{Service: w.Service})
 
 	credentials := []struct {

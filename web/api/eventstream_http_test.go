@@ -17,6 +17,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -83,7 +84,7 @@ func TestEventStreamIsCut(t *testing.T) {
 	r := &eventReader{url: w.Serve(web.Config{Limit: 1_000_000}).Base + eventStream, key: w.APIKey(app.ScopeRead), opened: sync.OnceFunc(func() { close(began) })}
 	const each = 120
 	var recording sync.WaitGroup
-	for _, s := range []app.Source{w.Native(), w.Native(), w.Sepay()} {
+	for _, s := range []inbound.Source{w.Native(), w.Native(), w.Sepay()} {
 		recording.Go(func() {
 			<-began
 			for n := range each {
@@ -102,7 +103,7 @@ func TestEventStreamIsCut(t *testing.T) {
 		recording.Go(func() {
 			<-began
 			for n := range each {
-				_, _, err := service.Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint(name, n), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.Out, Amount: 1, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
+				_, _, err := service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint(name, n), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.Out, Amount: 1, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
 				if err != nil {
 					t.Errorf("recorded %s: %v", name, err)
 				}

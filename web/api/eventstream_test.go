@@ -19,6 +19,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
 	"baoco/sqlitestore"
@@ -67,7 +68,7 @@ func TestEventStream(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		other := w.Link("VCB", "007")
 		second := w.SecondAccount()
-		_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
+		_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
 		apptest.Must(t, err)
 		key := w.APIKey(app.ScopeRead)
 		w.Pay(1, "before", "before")
@@ -90,7 +91,7 @@ func TestEventStream(t *testing.T) {
 		if took := time.Since(began); took > 0 {
 			t.Errorf("sent after %v", took)
 		}
-		_, _, err = w.Admin().Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: "4", Gateway: "VCB", AccountNumber: "007", Type: app.Out, Amount: 5, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
+		_, _, err = w.Admin().Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: "4", Gateway: "VCB", AccountNumber: "007", Type: app.Out, Amount: 5, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
 		apptest.Must(t, err)
 		time.Sleep(time.Second + 50*time.Millisecond)
 		wantEvents(t, "all", all, "2", "4")
@@ -134,16 +135,16 @@ func TestEventStreamOfRemoved(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.Link("VCB", "007")
 		second := w.SecondAccount()
-		_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "VCB", AccountNumber: "007", AccountName: "B"}, time.Now())
+		_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "VCB", AccountNumber: "007", AccountName: "B"}, time.Now())
 		apptest.Must(t, err)
 		key := w.APIKey(app.ScopeRead)
 		imported := func(account int64, rows int, number string) int64 {
 			t.Helper()
-			in, err := w.Admin().Inbound.NewImport(t.Context(), app.ImportOptions{AccountID: account, File: "a.csv"})
+			in, err := w.Admin().Inbound.NewImport(t.Context(), inbound.ImportOptions{AccountID: account, File: "a.csv"})
 			apptest.Must(t, err)
-			var list []app.Incoming
+			var list []inbound.Incoming
 			for i := range rows {
-				list = append(list, app.Incoming{AccountNumber: number, Number: fmt.Sprint("R", in, i, time.Now().Unix()), Type: app.In, Amount: 5000, Time: time.Now()})
+				list = append(list, inbound.Incoming{AccountNumber: number, Number: fmt.Sprint("R", in, i, time.Now().Unix()), Type: app.In, Amount: 5000, Time: time.Now()})
 			}
 			_, err = in.Add(t.Context(), list, time.Now())
 			apptest.Must(t, err)
@@ -228,7 +229,7 @@ func TestEventStreamResumes(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		second := w.SecondAccount()
-		_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
+		_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
 		apptest.Must(t, err)
 		for i := range 60 {
 			w.Pay(1+int64(i%2)*(second-1), strconv.Itoa(i), "x") // odd ids are account 1's

@@ -13,6 +13,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -22,7 +23,7 @@ import (
 type fuzzed struct {
 	handler http.Handler
 	key     string
-	sources []app.Source
+	sources []inbound.Source
 }
 
 func newFuzzed(f *testing.F) *fuzzed {
@@ -37,9 +38,9 @@ func newFuzzed(f *testing.F) *fuzzed {
 	z := &fuzzed{handler: web.New(web.Config{Service: w.Service, Limit: 1_000_000, ListingLimit: 1_000_000}), key: w.APIKey(app.ScopeFull)}
 	w.Link("ACB", apptest.SomeAccount)
 	w.Webhook("https://shop.vn/", app.WebhookAll)
-	for _, add := range []app.SourceAdd{
-		{Provider: "native", Auth: app.AuthBearer}, {Provider: "native", Auth: app.AuthHMAC}, {Provider: "sepay", Auth: app.AuthAPIKey}, {Provider: "sepay", Auth: app.AuthHMAC},
-		{Provider: "generic", Options: app.SourceOptions{Map: apptest.FlatMap}}, {Provider: "capcom6"}, {Provider: "sms-to-url", Options: app.SourceOptions{Header: "X-Key"}}, {Provider: "vietqr"}, {Provider: "casso"}, {Provider: "pay2s"},
+	for _, add := range []inbound.SourceAdd{
+		{Provider: "native", Auth: inbound.AuthBearer}, {Provider: "native", Auth: inbound.AuthHMAC}, {Provider: "sepay", Auth: inbound.AuthAPIKey}, {Provider: "sepay", Auth: inbound.AuthHMAC},
+		{Provider: "generic", Options: inbound.SourceOptions{Map: apptest.FlatMap}}, {Provider: "capcom6"}, {Provider: "sms-to-url", Options: inbound.SourceOptions{Header: "X-Key"}}, {Provider: "vietqr"}, {Provider: "casso"}, {Provider: "pay2s"},
 	} {
 		z.sources = append(z.sources, w.AddSource(add))
 	}
@@ -113,15 +114,15 @@ func FuzzProviderCall(f *testing.F) {
 		source := z.sources[int(which)%len(z.sources)]
 		names := []string{"Authorization", "Authorization"}
 		switch {
-		case source.Auth == app.AuthHMAC && source.Provider == "native":
+		case source.Auth == inbound.AuthHMAC && source.Provider == "native":
 			names = []string{"X-Webhook-Signature", "X-Webhook-Signature"}
-		case source.Auth == app.AuthHMAC && source.Provider == "capcom6":
+		case source.Auth == inbound.AuthHMAC && source.Provider == "capcom6":
 			names = []string{"X-Timestamp", "X-Signature"}
-		case source.Auth == app.AuthHMAC:
+		case source.Auth == inbound.AuthHMAC:
 			names = []string{"X-SePay-Timestamp", "X-SePay-Signature"}
 		case source.Provider == "casso":
 			names = []string{"Secure-Token", "Secure-Token"}
-		case source.Auth == app.AuthToken:
+		case source.Auth == inbound.AuthToken:
 			names = []string{source.Options.Header, "Authorization"}
 		}
 		a := z.do(t, "POST", source.URLPath(), "", body, names[0], first, names[1], second)

@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/inbound"
 	"baoco/web/wire"
 )
 
@@ -48,22 +49,22 @@ type InboundElementJSON struct {
 // InboundNamedJSON is what an element says, and what became of it: null where
 // that isn't known. Bank, type and amount are null where they couldn't be read.
 type InboundNamedJSON struct {
-	Position          int            `json:"position"`
-	State             *app.Outcome   `json:"state"`
-	Field             string         `json:"field"`
-	Reason            string         `json:"reason"` // in the reader's language
-	TransactionID     *string        `json:"transaction_id"`
-	EventID           string         `json:"event_id"`
-	Gateway           string         `json:"gateway"`
-	Bank              *string        `json:"bank"`
-	AccountNumber     string         `json:"account_number"`
-	Masked            bool           `json:"masked"` // account_number shows some digits only
-	TransactionNumber string         `json:"transaction_number"`
-	Type              *app.Direction `json:"type"`
-	Amount            *int64         `json:"amount"`
-	Content           string         `json:"content"`
-	TransactionDate   string         `json:"transaction_date"`
-	DateFlagged       bool           `json:"date_flagged"`
+	Position          int              `json:"position"`
+	State             *inbound.Outcome `json:"state"`
+	Field             string           `json:"field"`
+	Reason            string           `json:"reason"` // in the reader's language
+	TransactionID     *string          `json:"transaction_id"`
+	EventID           string           `json:"event_id"`
+	Gateway           string           `json:"gateway"`
+	Bank              *string          `json:"bank"`
+	AccountNumber     string           `json:"account_number"`
+	Masked            bool             `json:"masked"` // account_number shows some digits only
+	TransactionNumber string           `json:"transaction_number"`
+	Type              *app.Direction   `json:"type"`
+	Amount            *int64           `json:"amount"`
+	Content           string           `json:"content"`
+	TransactionDate   string           `json:"transaction_date"`
+	DateFlagged       bool             `json:"date_flagged"`
 }
 
 // InboundEventBodyJSON is an event with all its items, what it said, and its
@@ -78,7 +79,7 @@ type InboundEventBodyJSON struct {
 }
 
 // EncodeInboundEvent writes e with its times in zone, for a reader of lang.
-func EncodeInboundEvent(e app.InboundEvent, zone *time.Location, lang app.Lang) InboundEventJSON {
+func EncodeInboundEvent(e inbound.InboundEvent, zone *time.Location, lang app.Lang) InboundEventJSON {
 	encoded := InboundEventJSON{
 		ID: e.ID, SourceID: orNull(e.SourceID), Source: orNull(e.SourceName), Provider: orNull(e.Provider),
 		Channel: e.Channel, ReceivedAt: app.FormatTime(e.ReceivedAt, zone),
@@ -91,7 +92,7 @@ func EncodeInboundEvent(e app.InboundEvent, zone *time.Location, lang app.Lang) 
 	return encoded
 }
 
-func encodeNamed(position int, state app.Outcome, transactionID int64, e app.Incoming, zone *time.Location, lang app.Lang) InboundNamedJSON {
+func encodeNamed(position int, state inbound.Outcome, transactionID int64, e inbound.Incoming, zone *time.Location, lang app.Lang) InboundNamedJSON {
 	bank, _ := app.FindBank(e.Gateway)
 	named := InboundNamedJSON{
 		Position: position, State: orNull(state),
@@ -108,7 +109,7 @@ func encodeNamed(position int, state app.Outcome, transactionID int64, e app.Inc
 }
 
 // EncodeInboundBody writes e whole.
-func EncodeInboundBody(e app.InboundEvent, zone *time.Location, lang app.Lang) InboundEventBodyJSON {
+func EncodeInboundBody(e inbound.InboundEvent, zone *time.Location, lang app.Lang) InboundEventBodyJSON {
 	encoded := InboundEventBodyJSON{
 		InboundEventJSON: EncodeInboundEvent(e, zone, lang), Elements: make([]InboundElementJSON, len(e.Elements)), ElementCount: e.ElementCount,
 	}
@@ -140,13 +141,13 @@ func orNull[T comparable](v T) *T {
 
 func (s *Server) listInbound(w http.ResponseWriter, q *Request) error {
 	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
-	f := app.InboundFilter{SourceID: p.ID("source_id"), From: p.Bound("from", false), To: p.Bound("to", true), Page: p.Page()}
+	f := inbound.InboundFilter{SourceID: p.ID("source_id"), From: p.Bound("from", false), To: p.Bound("to", true), Page: p.Page()}
 	switch state := p.Values.Get("state"); state {
 	case "":
 	case "open":
 		f.OpenOnly = true
-	case string(app.OutcomeUnassigned), string(app.OutcomeConflict), string(app.OutcomeRejected), string(app.OutcomeMayBeRepeat):
-		f.State = app.Outcome(state)
+	case string(inbound.OutcomeUnassigned), string(inbound.OutcomeConflict), string(inbound.OutcomeRejected), string(inbound.OutcomeMayBeRepeat):
+		f.State = inbound.Outcome(state)
 	default:
 		p.Bad.Add("state", "must be open, unassigned, conflict, rejected or may_be_repeat", "phải là open, unassigned, conflict, rejected hoặc may_be_repeat")
 	}
@@ -167,7 +168,7 @@ func (s *Server) listInbound(w http.ResponseWriter, q *Request) error {
 func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoInboundEvent
+		return inbound.ErrNoInboundEvent
 	}
 	e, err := s.service.Inbound.ReadInboundEvent(q.Context(), q.account(), id)
 	if err != nil {
@@ -178,10 +179,10 @@ func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
 
 // namedInbound gives the event with the id in the path. Handlers call it first, so
 // that an unknown id is refused before wrong fields are.
-func (s *Server) namedInbound(q *Request) (app.InboundEvent, error) {
+func (s *Server) namedInbound(q *Request) (inbound.InboundEvent, error) {
 	id, found := q.pathID()
 	if !found {
-		return app.InboundEvent{}, app.ErrNoInboundEvent
+		return inbound.InboundEvent{}, inbound.ErrNoInboundEvent
 	}
 	return s.service.Inbound.InboundEvent(q.Context(), q.account(), id)
 }
@@ -190,7 +191,7 @@ func (s *Server) namedInbound(q *Request) (app.InboundEvent, error) {
 func (s *Server) retryInbound(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoInboundEvent
+		return inbound.ErrNoInboundEvent
 	}
 	r, err := s.service.Inbound.RetryInbound(q.Context(), q.account(), id, q.now)
 	if err != nil {
@@ -214,7 +215,7 @@ type InboundCountsJSON struct {
 }
 
 // EncodeInboundCounts writes the counts of r.
-func EncodeInboundCounts(r app.Recording) InboundCountsJSON {
+func EncodeInboundCounts(r inbound.Recording) InboundCountsJSON {
 	return InboundCountsJSON{r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected, r.MayBeRepeats}
 }
 
@@ -289,7 +290,7 @@ type InboundLinkJSON struct {
 }
 
 // EncodeInboundLink writes r with its times in zone.
-func EncodeInboundLink(r app.InboundLinkResult, zone *time.Location) InboundLinkJSON {
+func EncodeInboundLink(r inbound.InboundLinkResult, zone *time.Location) InboundLinkJSON {
 	ids := make([]string, len(r.TransactionIDs))
 	for i, id := range r.TransactionIDs {
 		ids[i] = strconv.FormatInt(id, 10)
@@ -306,8 +307,8 @@ func (s *Server) linkInbound(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	in := app.InboundLink{Bank: f.given("bank"), AccountNumber: f.given("account_number"), AccountName: f.given("account_name")}
-	in.Notify = app.ReadNotifyOnLink(f.given("notify"), &f.bad)
+	in := inbound.InboundLink{Bank: f.given("bank"), AccountNumber: f.given("account_number"), AccountName: f.given("account_name")}
+	in.Notify = inbound.ReadNotifyOnLink(f.given("notify"), &f.bad)
 	if err := f.bad.Err(); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/web/webtest"
 
@@ -31,9 +32,9 @@ func TestInboundElements(t *testing.T) {
 		apptest.Transfer{ID: "1", Number: "FT1", Content: "DH1"}.Native(), apptest.Transfer{ID: "2", Number: "FT2", Direction: "OUT", Amount: 5}.Native(),
 		apptest.Transfer{ID: "1", Number: "FT1"}.Native(), apptest.Transfer{ID: "3", Account: "999"}.Native(), apptest.Transfer{ID: "1", Amount: 7}.Native(), bad("4"))) // 1
 	wantSaid(w, 1,
-		apptest.Said{State: app.OutcomeRecorded, Amount: 200000, Content: "DH1", Transaction: 1}, apptest.Said{State: app.OutcomeRecorded, Amount: 5, Content: "NAPTIEN MOMO", Transaction: 2},
-		apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1}, apptest.Said{State: app.OutcomeUnassigned, Amount: 200000, Content: "NAPTIEN MOMO", Open: true},
-		apptest.Said{State: app.OutcomeConflict, Amount: 7, Content: "NAPTIEN MOMO", Transaction: 1, Open: true}, apptest.Said{State: app.OutcomeRejected, Content: "NAPTIEN MOMO", Open: true})
+		apptest.Said{State: inbound.OutcomeRecorded, Amount: 200000, Content: "DH1", Transaction: 1}, apptest.Said{State: inbound.OutcomeRecorded, Amount: 5, Content: "NAPTIEN MOMO", Transaction: 2},
+		apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1}, apptest.Said{State: inbound.OutcomeUnassigned, Amount: 200000, Content: "NAPTIEN MOMO", Open: true},
+		apptest.Said{State: inbound.OutcomeConflict, Amount: 7, Content: "NAPTIEN MOMO", Transaction: 1, Open: true}, apptest.Said{State: inbound.OutcomeRejected, Content: "NAPTIEN MOMO", Open: true})
 
 	// What is repeated: as another source names it, again, and in conflict again.
 	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "77", Number: "FT1", Content: "other words"})                                                // 2
@@ -41,45 +42,45 @@ func TestInboundElements(t *testing.T) {
 	w.Wants(webtest.Counts{Duplicates: 2}, till, apptest.Batch(apptest.Transfer{ID: "1"}.Native(), apptest.Transfer{ID: "3", Account: "999"}.Native())) // 4
 	w.Names(webtest.Conflict, till, apptest.Transfer{ID: "1", Amount: 7})                                                                               // 5
 	w.Names(webtest.Conflict, till, apptest.Transfer{ID: "3", Account: "888"})                                                                          // 6
-	wantSaid(w, 2, apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "other words", Transaction: 1})
-	wantSaid(w, 3, apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1})
-	wantSaid(w, 4, apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1},
-		apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", WaitsIn: 1})
-	wantSaid(w, 5, apptest.Said{State: app.OutcomeConflict, Amount: 7, Content: "NAPTIEN MOMO", Transaction: 1})
-	wantSaid(w, 6, apptest.Said{State: app.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", WaitsIn: 1, Open: true})
+	wantSaid(w, 2, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "other words", Transaction: 1})
+	wantSaid(w, 3, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1})
+	wantSaid(w, 4, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1},
+		apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", WaitsIn: 1})
+	wantSaid(w, 5, apptest.Said{State: inbound.OutcomeConflict, Amount: 7, Content: "NAPTIEN MOMO", Transaction: 1})
+	wantSaid(w, 6, apptest.Said{State: inbound.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", WaitsIn: 1, Open: true})
 	w.Tallies()
 	w.Names(webtest.Conflict, till, apptest.Transfer{ID: "3", Account: "888"}) // 7, which is kept once
-	wantSaid(w, 7, apptest.Said{State: app.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", WaitsIn: 1})
+	wantSaid(w, 7, apptest.Said{State: inbound.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", WaitsIn: 1})
 
 	// What somebody decides shows, in the event and in what repeats it.
 	l := linksEvent(w, w.APIKey(app.ScopeFull), 1, `{"bank":"ACB","account_name":"A"}`)
 	if l.Recorded != 1 {
 		t.Fatalf("%+v", l)
 	}
-	if list, e := w.Reads(1); list[3].State != app.OutcomeRecorded || list[3].Transaction != 3 || list[3].Open || e.Elements[3].Item == nil || e.Elements[3].Fault != nil {
+	if list, e := w.Reads(1); list[3].State != inbound.OutcomeRecorded || list[3].Transaction != 3 || list[3].Open || e.Elements[3].Item == nil || e.Elements[3].Fault != nil {
 		t.Errorf("linked: %+v", list[3])
 	}
-	if list, _ := w.Reads(4); list[1].State != app.OutcomeDuplicate || list[1].Transaction != 3 || list[1].WaitsIn != 0 {
+	if list, _ := w.Reads(4); list[1].State != inbound.OutcomeDuplicate || list[1].Transaction != 3 || list[1].WaitsIn != 0 {
 		t.Errorf("repeated: %+v", list[1])
 	}
 	w.Tallies()
 	_, err := w.Service.Inbound.DiscardInbound(context.Background(), 1, 1)
 	apptest.Must(t, err)
-	if list, _ := w.Reads(1); list[4].State != app.OutcomeDiscarded || list[5].State != app.OutcomeDiscarded || list[5].Open {
+	if list, _ := w.Reads(1); list[4].State != inbound.OutcomeDiscarded || list[5].State != inbound.OutcomeDiscarded || list[5].Open {
 		t.Errorf("discarded: %+v", list)
 	}
 
 	// What can't be read is that, though its event id is a transaction's.
 	w.Sends(till, apptest.Batch(bad("1"))).WantStatus(t, http.StatusUnprocessableEntity) // 8
-	wantSaid(w, 8, apptest.Said{State: app.OutcomeRejected, Content: "NAPTIEN MOMO", Transaction: 1, Open: true})
+	wantSaid(w, 8, apptest.Said{State: inbound.OutcomeRejected, Content: "NAPTIEN MOMO", Transaction: 1, Open: true})
 	_, err = w.Service.Inbound.DiscardInbound(context.Background(), 1, 8)
 	apptest.Must(t, err)
-	wantSaid(w, 8, apptest.Said{State: app.OutcomeDiscarded, Content: "NAPTIEN MOMO", Transaction: 1})
+	wantSaid(w, 8, apptest.Said{State: inbound.OutcomeDiscarded, Content: "NAPTIEN MOMO", Transaction: 1})
 
 	// A transaction that is pruned from the log stays what it was.
 	w.Change(`DELETE FROM inbound_items WHERE inbound_event_id = 1; DELETE FROM inbound_events WHERE id = 1`)
-	wantSaid(w, 2, apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "other words", Transaction: 1})
-	wantSaid(w, 6, apptest.Said{State: app.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 3, Open: true})
+	wantSaid(w, 2, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "other words", Transaction: 1})
+	wantSaid(w, 6, apptest.Said{State: inbound.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 3, Open: true})
 }
 
 // TestInboundElementsPruned: what was discarded and pruned from the log stays a duplicate,
@@ -93,7 +94,7 @@ func TestInboundElementsPruned(t *testing.T) {
 	apptest.Must(t, err)
 	w.Change(`DELETE FROM inbound_items; DELETE FROM inbound_events`)
 	w.Names(webtest.Duplicate, till, apptest.Transfer{ID: "1", Amount: 7}) // 2
-	wantSaid(w, 2, apptest.Said{State: app.OutcomeDuplicate, Amount: 7, Content: "NAPTIEN MOMO"})
+	wantSaid(w, 2, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 7, Content: "NAPTIEN MOMO"})
 }
 
 // TestInboundElementsThatMayBeRepeats: what repeats one says where it waits, and what a
@@ -106,11 +107,11 @@ func TestInboundElementsThatMayBeRepeats(t *testing.T) {
 	till, x := w.Native(), apptest.Transfer{ID: "2", Content: "ck"}
 	w.Names(webtest.Counts{MayRepeat: 1}, till, x) // 2
 	w.Names(webtest.Duplicate, till, x)            // 3
-	wantSaid(w, 2, apptest.Said{State: app.OutcomeMayBeRepeat, Amount: 200000, Content: "ck", Transaction: 1, Open: true})
-	wantSaid(w, 3, apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "ck", WaitsIn: 2})
+	wantSaid(w, 2, apptest.Said{State: inbound.OutcomeMayBeRepeat, Amount: 200000, Content: "ck", Transaction: 1, Open: true})
+	wantSaid(w, 3, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "ck", WaitsIn: 2})
 	w.API(w.APIKey(app.ScopeFull), "POST", "/api/v1/inbound/2/settle", `{"repeat":true}`, http.StatusOK, nil)
-	wantSaid(w, 2, apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "ck", Transaction: 1})
-	wantSaid(w, 3, apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "ck", Transaction: 1})
+	wantSaid(w, 2, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "ck", Transaction: 1})
+	wantSaid(w, 3, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "ck", Transaction: 1})
 	if _, e := w.Reads(2); e.Elements[0].Item == nil || e.Elements[0].Fault != nil {
 		t.Errorf("settled: %+v", e.Elements[0])
 	}
@@ -124,7 +125,7 @@ func TestInboundElementsOfTwoItems(t *testing.T) {
 	ctx := t.Context()
 	fault := "one"
 	faulty := apptest.Over(t, w.Store, services.Config{
-		Read: func(_ app.Source, _ app.Channel, body []byte, _ time.Time, _ *time.Location) (r app.InboundReading) {
+		Read: func(_ inbound.Source, _ app.Channel, body []byte, _ time.Time, _ *time.Location) (r inbound.InboundReading) {
 			if fault != "" {
 				r.Elements = apptest.ReadNative(body)
 				r.Elements[0].Fault = &app.FieldError{Field: "content", Text: app.Text{EN: fault, VI: fault}}
@@ -132,11 +133,11 @@ func TestInboundElementsOfTwoItems(t *testing.T) {
 			return r
 		},
 	})
-	want := func(want ...app.Outcome) {
+	want := func(want ...inbound.Outcome) {
 		t.Helper()
 		e, err := faulty.Inbound.ReadInboundEvent(ctx, 1, 1)
 		apptest.Must(t, err)
-		var got []app.Outcome
+		var got []inbound.Outcome
 		for _, i := range e.Elements {
 			got = append(got, i.State)
 		}
@@ -151,15 +152,15 @@ func TestInboundElementsOfTwoItems(t *testing.T) {
 	}
 	w.Names(webtest.Unassigned, w.Native(), apptest.Transfer{})
 	retry()
-	want(app.OutcomeUnassigned, app.OutcomeRejected)
+	want(inbound.OutcomeUnassigned, inbound.OutcomeRejected)
 	_, err := faulty.Inbound.DiscardInbound(ctx, 1, 1)
 	apptest.Must(t, err)
-	want(app.OutcomeDiscarded)
+	want(inbound.OutcomeDiscarded)
 	fault = "another"
 	retry()
-	want(app.OutcomeRejected)
+	want(inbound.OutcomeRejected)
 	fault = "" // nothing of the body can be read any more
-	want(app.OutcomeRejected)
+	want(inbound.OutcomeRejected)
 }
 
 // TestInboundElementsRetried: a retry may record what was rejected or
@@ -179,7 +180,7 @@ func TestInboundElementsRetried(t *testing.T) {
 		return list
 	}
 	w.Texts(webtest.Rejected, phone, apptest.PhoneText{Sender: "+84900000001"})
-	if list := read(); list[0].State != app.OutcomeRejected || !list[0].Open {
+	if list := read(); list[0].State != inbound.OutcomeRejected || !list[0].Open {
 		t.Fatalf("%+v", list)
 	}
 	if _, e := w.Reads(1); e.Elements[0].Sender != "+84900000001" { // whom somebody may allow
@@ -187,22 +188,22 @@ func TestInboundElementsRetried(t *testing.T) {
 	}
 	_, err := w.Service.Inbound.DiscardInbound(ctx, 1, 1)
 	apptest.Must(t, err)
-	if list := read(); list[0].State != app.OutcomeDiscarded || list[0].Open {
+	if list := read(); list[0].State != inbound.OutcomeDiscarded || list[0].Open {
 		t.Errorf("discarded: %+v", list)
 	}
 	_, err = w.Service.Inbound.RetryInbound(ctx, 1, 1, time.Now())
 	apptest.Must(t, err)
-	if list := read(); list[0].State != app.OutcomeDiscarded || list[0].Open {
+	if list := read(); list[0].State != inbound.OutcomeDiscarded || list[0].Open {
 		t.Errorf("tried again in vain, for the same reason: %+v", list)
 	}
 	_, err = w.Service.Inbound.AllowSenders(ctx, 1, phone.ID, []string{"+84900000001"})
 	apptest.Must(t, err)
-	if list := read(); list[0].State != app.OutcomeDiscarded {
+	if list := read(); list[0].State != inbound.OutcomeDiscarded {
 		t.Errorf("allowed, but not tried again: %+v", list)
 	}
 	r, err := w.Service.Inbound.RetryInbound(ctx, 1, 1, time.Now())
 	apptest.Must(t, err)
-	if list := read(); r.Recorded != 1 || list[0].State != app.OutcomeRecorded || list[0].Transaction != 1 {
+	if list := read(); r.Recorded != 1 || list[0].State != inbound.OutcomeRecorded || list[0].Transaction != 1 {
 		t.Errorf("recorded after all: %+v", list)
 	}
 }
@@ -240,7 +241,7 @@ func TestInboundByHand(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
 	w.API(w.APIKey(app.ScopeFull), "POST", "/api/v1/transactions", apptest.Transfer{Content: "by hand"}.Native(), http.StatusCreated, nil)
-	wantSaid(w, 1, apptest.Said{State: app.OutcomeRecorded, Amount: 200000, Content: "by hand", Transaction: 1})
+	wantSaid(w, 1, apptest.Said{State: inbound.OutcomeRecorded, Amount: 200000, Content: "by hand", Transaction: 1})
 	w.Tallies()
 }
 
@@ -269,7 +270,7 @@ func TestEventLogSays(t *testing.T) {
 	b.Get("/inbound/events?before=4").Shows(t, "newest", "+20 more", `href="/transactions/3"`)
 	listed := func(position, count int) {
 		t.Helper()
-		events, _, err := w.Service.Inbound.InboundEventsBefore(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
+		events, _, err := w.Service.Inbound.InboundEventsBefore(context.Background(), 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
 		apptest.Must(t, err)
 		if e := events[0]; len(e.Elements) != 1 || e.Elements[0].Position != position || e.ElementCount != count {
 			t.Errorf("%+v", e)
@@ -278,7 +279,7 @@ func TestEventLogSays(t *testing.T) {
 	listed(20, 21)
 
 	long := apptest.Transfer{ID: "3", Number: "FT3", Content: "third"}.Native()
-	w.Wants(webtest.Recorded, till, apptest.Batch(long)[:len(apptest.Batch(long))-1]+strings.Repeat(" ", app.ListedBody)+"}")
+	w.Wants(webtest.Recorded, till, apptest.Batch(long)[:len(apptest.Batch(long))-1]+strings.Repeat(" ", inbound.ListedBody)+"}")
 	b.Get("/inbound/events").Shows(t, "Too long for this list")
 	b.Get("/inbound/events/4").Shows(t, "third")
 	b.Get("/transactions/4").Shows(t, `href="/inbound/events/4"`)
@@ -300,7 +301,7 @@ func TestEventLogIsShort(t *testing.T) {
 	till := w.Native()
 	unread := func(read, unread int) {
 		t.Helper()
-		events, _, err := w.Service.Inbound.InboundEventsBefore(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: read + unread}})
+		events, _, err := w.Service.Inbound.InboundEventsBefore(context.Background(), 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: read + unread}})
 		apptest.Must(t, err)
 		for i, e := range events {
 			if e.Unread != (i >= read) || (len(e.Elements) == 0) != e.Unread {
@@ -308,7 +309,7 @@ func TestEventLogIsShort(t *testing.T) {
 			}
 		}
 	}
-	many := apptest.Batch(slices.Repeat([]string{"0"}, app.MaxElements)...) // 204 kB
+	many := apptest.Batch(slices.Repeat([]string{"0"}, inbound.MaxElements)...) // 204 kB
 	for range 7 {
 		w.WantsRefusal(till, many, http.StatusUnprocessableEntity, app.CodeValidation, "transactions[0]")
 	}
@@ -329,14 +330,14 @@ func TestInboundManyElements(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	var elements []string
-	for i := range app.ShownItems + 50 {
+	for i := range inbound.ShownItems + 50 {
 		elements = append(elements, apptest.Transfer{ID: fmt.Sprint("e", i), Number: fmt.Sprint("N", i)}.Native())
 	}
 	elements[len(elements)-1] = apptest.Transfer{ID: "waits", Account: "999", Content: "at the very end"}.Native()
 	w.Wants(webtest.Counts{Recorded: len(elements) - 1, Unassigned: 1}, w.Native(), apptest.Batch(elements...))
 	list, e := w.Reads(1)
 	last := list[len(list)-1]
-	if len(list) != app.ShownItems || e.ElementCount != len(elements) || !last.Open || last.Content != "at the very end" || e.Elements[len(list)-1].Position != len(elements)-1 {
+	if len(list) != inbound.ShownItems || e.ElementCount != len(elements) || !last.Open || last.Content != "at the very end" || e.Elements[len(list)-1].Position != len(elements)-1 {
 		t.Errorf("%d of %d, the last %+v", len(list), e.ElementCount, last)
 	}
 	w.Browser().SignIn("lan").Get("/inbound/events/1").Shows(t, "at the very end", "Not shown: 50 more.")
@@ -352,7 +353,7 @@ func TestInboundElementsOddIDs(t *testing.T) {
 	till, b := w.Native(), w.Browser().SignIn("lan")
 	for n, id := range []string{`"],["`, `'); DROP TABLE event_ids; --`, "\x00a\\", "<script>alert(1)</script>", "\u2028&é", "\u200b\u202e", strings.Repeat("ữ", 500), "7", "007"} {
 		w.Names(webtest.Recorded, till, apptest.Transfer{ID: id, Number: fmt.Sprint("N", n), Content: "<img src=x onerror=alert(1)>" + strings.Repeat("x", 2500)})
-		if list, _ := w.Reads(int64(n + 1)); len(list) != 1 || list[0].State != app.OutcomeRecorded || list[0].Transaction != int64(n+1) {
+		if list, _ := w.Reads(int64(n + 1)); len(list) != 1 || list[0].State != inbound.OutcomeRecorded || list[0].Transaction != int64(n+1) {
 			t.Errorf("%q: %+v", id, list)
 		}
 		for _, path := range []string{"/inbound/events", fmt.Sprint("/inbound/events/", n+1)} {
@@ -376,13 +377,13 @@ func TestInboundElementsOfOthers(t *testing.T) {
 	if _, err := w.Service.Inbound.ReadInboundEvent(context.Background(), other.ID, 1); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("%v", err)
 	}
-	bodies, err := w.Store.InboundBodies(context.Background(), other.ID, []int64{1}, app.ListedBody)
+	bodies, err := w.Store.InboundBodies(context.Background(), other.ID, []int64{1}, inbound.ListedBody)
 	apptest.Must(t, err)
-	known, err := w.Store.KnownEvents(context.Background(), other.ID, []app.EventRef{{SourceID: 1, Channel: app.ChannelCall, EventID: "3521"}})
+	known, err := w.Store.KnownEvents(context.Background(), other.ID, []inbound.EventRef{{SourceID: 1, Channel: app.ChannelCall, EventID: "3521"}})
 	apptest.Must(t, err)
 	sources, err := w.Store.InboundSources(context.Background(), other.ID, []int64{1})
 	apptest.Must(t, err)
-	if len(bodies) != 0 || len(sources) != 0 || !slices.Equal(known, []*app.KnownEvent{nil}) {
+	if len(bodies) != 0 || len(sources) != 0 || !slices.Equal(known, []*inbound.KnownEvent{nil}) {
 		t.Errorf("%v %v %v", bodies, sources, known)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,7 +27,7 @@ func TestInboundLinkMasked(t *testing.T) {
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
 	key, phone := w.APIKey(app.ScopeFull), w.Native()
-	first := textEvent(w, phone, app.Incoming{EventID: "1", Number: "FT1", AccountNumber: "7220xxxx2005"})
+	first := textEvent(w, phone, inbound.Incoming{EventID: "1", Number: "FT1", AccountNumber: "7220xxxx2005"})
 	refusesLink(w, key, first, `{"account_name":"A"}`, 422, app.CodeValidation)
 	refusesLink(w, key, first, `{"account_name":"A","account_number":"72201112006"}`, 422, app.CodeValidation)
 	l := linksEvent(w, key, first, `{"account_name":"A","account_number":"7220 111 2005"}`)
@@ -39,9 +40,9 @@ func TestInboundLinkMasked(t *testing.T) {
 	// A second account fits too: whose it is must be told, and is told for this
 	// event alone.
 	other := w.Link("VCB", "72209992005")
-	second := textEvent(w, phone, app.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005", Content: "TIEN DIEN THANG 10"}, app.Incoming{EventID: "3", Number: "FT3", AccountNumber: "7220xxxx2005"},
-		app.Incoming{EventID: "4", Number: "FT4", AccountNumber: "88xx99"})
-	third := textEvent(w, phone, app.Incoming{EventID: "5", Number: "FT5", AccountNumber: "7220xxxx2005"})
+	second := textEvent(w, phone, inbound.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005", Content: "TIEN DIEN THANG 10"}, inbound.Incoming{EventID: "3", Number: "FT3", AccountNumber: "7220xxxx2005"},
+		inbound.Incoming{EventID: "4", Number: "FT4", AccountNumber: "88xx99"})
+	third := textEvent(w, phone, inbound.Incoming{EventID: "5", Number: "FT5", AccountNumber: "7220xxxx2005"})
 	online := apptest.Transfer{ID: "x", Number: "FT3", Gateway: "VCB", Account: "72209992005", Date: app.FormatTime(time.Now(), w.Service.Ledger.Zone())}
 	w.Names(webtest.Recorded, w.Native(), online)
 	l = linksEvent(w, key, second, `{"account_number":"72209992005"}`)
@@ -56,7 +57,7 @@ func TestInboundLinkMasked(t *testing.T) {
 		t.Errorf("another event of the same masked number is %+v", e)
 	}
 	// Repeated it is a duplicate, as what it became.
-	again := textEvent(w, phone, app.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005"})
+	again := textEvent(w, phone, inbound.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005"})
 	if e := w.Event(again); e.Duplicates != 1 || e.Open != 0 {
 		t.Errorf("repeated: %+v", e)
 	}
@@ -73,9 +74,9 @@ func TestInboundMaskedFitsLater(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	phone := w.Native()
-	e := textEvent(w, phone, app.Incoming{EventID: "1", AccountNumber: "7220xxxx2005"}, app.Incoming{EventID: "2", AccountNumber: "7220xxxx2006"})
-	w.Links("ACB", "72201112005", app.NotifyRecent, 0, 0) // another bank
-	account := w.Links("VCB", "72201112005", app.NotifyRecent, 1, 0)
+	e := textEvent(w, phone, inbound.Incoming{EventID: "1", AccountNumber: "7220xxxx2005"}, inbound.Incoming{EventID: "2", AccountNumber: "7220xxxx2006"})
+	w.Links("ACB", "72201112005", inbound.NotifyRecent, 0, 0) // another bank
+	account := w.Links("VCB", "72201112005", inbound.NotifyRecent, 1, 0)
 	if list := w.WantTransactions(1); list[0].BankAccountID != account.ID {
 		t.Errorf("recorded %+v", list)
 	}
@@ -130,7 +131,7 @@ func TestInboundLinkWithinPlan(t *testing.T) {
 	if e := w.Event(1); e.Open != 1 || e.Unassigned != 1 {
 		t.Errorf("after refusals: %+v", e)
 	}
-	textEvent(w, source, app.Incoming{EventID: "2", AccountNumber: "5xx5"})
+	textEvent(w, source, inbound.Incoming{EventID: "2", AccountNumber: "5xx5"})
 	if l := linksEvent(w, key, 2, `{"account_number":"575"}`); l.Linked || l.Recorded != 1 {
 		t.Errorf("assigned as %+v", l)
 	}
@@ -143,7 +144,7 @@ func TestInboundLinkNarrowed(t *testing.T) {
 	w := webtest.NewWorld(t)
 	key, mine := w.APIKey(app.ScopeFull), w.Link("VCB", "333")
 	w.Link("ACB", "111")
-	source, err := w.Service.Inbound.AddSource(context.Background(), 1, app.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: mine.ID}, time.Now())
+	source, err := w.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: mine.ID}, time.Now())
 	apptest.Must(t, err)
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1", Account: "111"})
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "2", Account: "222"})
@@ -155,7 +156,7 @@ func TestInboundLinkNarrowed(t *testing.T) {
 	}
 	// Its own, which was away for a while, and which the call doesn't name.
 	w.Unlinks(mine.ID)
-	textEvent(w, source, app.Incoming{EventID: "3"})
+	textEvent(w, source, inbound.Incoming{EventID: "3"})
 	l := linksEvent(w, key, 3, `{"account_name":"A"}`)
 	if !l.Linked || l.BankAccount.ID != mine.ID || l.Recorded != 1 {
 		t.Errorf("%+v", l)
@@ -182,7 +183,7 @@ func TestInboundLinkTwice(t *testing.T) {
 			case 2:
 				path, body = "/api/v1/inbound/1/retry", ""
 			case 3: // the bulk way
-				_, err := w.Service.Inbound.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, time.Now())
+				_, err := w.Service.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, time.Now())
 				if err != nil && app.CodeOf(err) != app.CodeAlreadyExists {
 					t.Error(err)
 				}
@@ -243,14 +244,14 @@ func TestInboundManyItems(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	key, source := w.APIKey(app.ScopeFull), w.Native()
-	const n = app.ShownItems + 200
+	const n = inbound.ShownItems + 200
 	w.WantsRefusal(source, apptest.Batch(strings.Split(strings.TrimSuffix(strings.Repeat("0,", n), ","), ",")...), 422, app.CodeValidation, "transactions[0]")
 	type shown struct {
 		Open  int
 		Items []struct {
 			ID       int64
 			Position int
-			State    app.Outcome
+			State    inbound.Outcome
 		}
 	}
 	positions := func(s shown) (list []int) {
@@ -271,13 +272,13 @@ func TestInboundManyItems(t *testing.T) {
 	if e := log.Events[0]; e.Open != n-2 || !cmp.Equal(positions(e), []int{1, 3, 4, 5, 6}) {
 		t.Errorf("listed with %d open: %v", e.Open, positions(e))
 	}
-	if e := one.Event; e.Open != n-2 || len(e.Items) != app.ShownItems || !cmp.Equal(positions(e)[:3], []int{1, 3, 4}) {
+	if e := one.Event; e.Open != n-2 || len(e.Items) != inbound.ShownItems || !cmp.Equal(positions(e)[:3], []int{1, 3, 4}) {
 		t.Errorf("shown with %d open: %d, %v", e.Open, len(e.Items), positions(e)[:5])
 	}
 	// Once the rest is closed, what was discarded is shown in its place.
 	w.API(key, "POST", "/api/v1/inbound/1/discard", "", 200, nil)
 	w.API(key, "GET", "/api/v1/inbound/1", "", 200, &one)
-	if e := one.Event; e.Open != 0 || len(e.Items) != app.ShownItems || positions(e)[2] != 2 || e.Items[2].State != app.OutcomeDiscarded {
+	if e := one.Event; e.Open != 0 || len(e.Items) != inbound.ShownItems || positions(e)[2] != 2 || e.Items[2].State != inbound.OutcomeDiscarded {
 		t.Errorf("after all were discarded: %+v", e.Items[:3])
 	}
 }
@@ -292,7 +293,7 @@ func TestInboundTenants(t *testing.T) {
 	apptest.Must(t, err)
 	w.Names(webtest.Unassigned, w.Native(), apptest.Transfer{})
 	_, shown := w.Service.Inbound.InboundEvent(ctx, account.ID, 1)
-	_, link := w.Service.Inbound.LinkInbound(ctx, account.ID, 1, app.InboundLink{AccountName: "A"}, now)
+	_, link := w.Service.Inbound.LinkInbound(ctx, account.ID, 1, inbound.InboundLink{AccountName: "A"}, now)
 	_, retry := w.Service.Inbound.RetryInbound(ctx, account.ID, 1, now)
 	_, discard := w.Service.Inbound.DiscardInbound(ctx, account.ID, 1)
 	_, item := w.Service.Inbound.DiscardInboundItem(ctx, account.ID, 1, 1)
@@ -337,13 +338,13 @@ func refusesLink(w *webtest.World, key string, event int64, body string, status 
 
 // textEvent records elements as if the text message of a bank had told them, which
 // shows some digits of the account only, and gives their event.
-func textEvent(w *webtest.World, s app.Source, elements ...app.Incoming) int64 {
+func textEvent(w *webtest.World, s inbound.Source, elements ...inbound.Incoming) int64 {
 	w.T.Helper()
 	for i := range elements {
 		e := &elements[i]
 		e.Gateway, e.Masked, e.Type, e.Amount, e.Time = "VCB", true, app.In, 200000, time.Now()
 	}
-	r, err := w.Service.Inbound.RecordTransactions(context.Background(), app.InboundCall{
+	r, err := w.Service.Inbound.RecordTransactions(context.Background(), inbound.InboundCall{
 		AccountID: s.AccountID, Source: s, Channel: app.ChannelCall, Body: []byte("text"), ReceivedAt: time.Now(), Elements: elements,
 	})
 	apptest.Must(w.T, err)

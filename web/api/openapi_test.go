@@ -20,6 +20,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/app/stream"
 	"baoco/web/api"
@@ -271,18 +272,18 @@ func TestOpenAPINumbers(t *testing.T) {
 		}
 	}
 	events := webtest.MemberAt(raw, "components", "schemas", "InboundEvent", "allOf").([]any)[1]
-	if got := webtest.MemberAt(events, "properties", "items", "maxItems"); got != float64(app.ShownItems) {
-		t.Errorf("an event has at most %v items, want %d", got, app.ShownItems)
+	if got := webtest.MemberAt(events, "properties", "items", "maxItems"); got != float64(inbound.ShownItems) {
+		t.Errorf("an event has at most %v items, want %d", got, inbound.ShownItems)
 	}
 	text := string(api.OpenAPI("test"))
 	for _, sentence := range []string{
 		fmt.Sprintf("the account has %d webhooks.", app.MaxWebhooks),
 		fmt.Sprintf("the account has %d streams.", stream.MaxStreams),
-		fmt.Sprintf("with the first %d items that need attention", app.ListedItems),
-		fmt.Sprintf("need attention first, at most %d,", app.ShownItems),
-		fmt.Sprintf("The last %d are kept.", app.KeptRefusedCalls),
+		fmt.Sprintf("with the first %d items that need attention", inbound.ListedItems),
+		fmt.Sprintf("need attention first, at most %d,", inbound.ShownItems),
+		fmt.Sprintf("The last %d are kept.", inbound.KeptRefusedCalls),
 		fmt.Sprintf("safe to repeat for %d hours", int(app.IdempotencyWindow/time.Hour)),
-		fmt.Sprintf("received in the last %d hours", int(app.RecentlyReceived/time.Hour)),
+		fmt.Sprintf("received in the last %d hours", int(inbound.RecentlyReceived/time.Hour)),
 		fmt.Sprintf("within %d seconds, from the start", int(app.AttemptTimeout/time.Second)),
 		"again 10 s, 30 s, 1 min, 5 min and 10 min after",
 	} {

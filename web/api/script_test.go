@@ -19,6 +19,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/stream"
 	"baoco/web/webtest"
 )
@@ -270,7 +271,7 @@ func (r *play) prepare(args []string) error {
 		}
 		return err
 	case "bank":
-		result, err := r.Service.Inbound.LinkBankAccount(ctx, account, app.BankAccountLink{
+		result, err := r.Service.Inbound.LinkBankAccount(ctx, account, inbound.BankAccountLink{
 			Bank: words[1], AccountNumber: words[2], AccountName: "NGUYEN VAN A", Pending: options["pending"] != "",
 		}, now)
 		r.values[words[0]] = strconv.FormatInt(result.BankAccount.ID, 10)
@@ -278,7 +279,7 @@ func (r *play) prepare(args []string) error {
 	case "plan":
 		return r.plan(account, options)
 	case "source":
-		s, err := r.Service.Inbound.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: words[0]}, now)
+		s, err := r.Service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: words[0]}, now)
 		r.values[words[0]], r.values[words[0]+"_token"] = s.Secret, s.Token
 		return err
 	case "webhooks":

@@ -6,31 +6,32 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/web/wire"
 )
 
 // SourceJSON is a source and how it is, without its secret.
 type SourceJSON struct {
-	ID                int64            `json:"id"`
-	Name              string           `json:"name"`
-	Provider          app.Provider     `json:"provider"`
-	Auth              app.Auth         `json:"auth"`
-	URLPath           *string          `json:"url_path"`        // null for a key that may only read
-	BankAccountID     *int64           `json:"bank_account_id"` // null: all
-	CreatedAt         string           `json:"created_at"`
-	LastCallAt        *string          `json:"last_call_at"`
-	LastTransactionAt *string          `json:"last_transaction_at"`
-	LastPollAt        *string          `json:"last_poll_at"`  // when its list was last read to the end
-	PollError         *app.PollFault   `json:"poll_error"`    // why the list wasn't read since then
-	RefusedCalls      int              `json:"refused_calls"` // of the last ones that are kept
-	LastRefusedAt     *string          `json:"last_refused_at"`
-	LastRefusedCode   *app.RefusalCode `json:"last_refused_code"`
-	LastRefusedReason *string          `json:"last_refused_reason"`   // in the reader's language
-	SecretLost        bool             `json:"secret_lost,omitempty"` // it must be rotated before a call is accepted
+	ID                int64                `json:"id"`
+	Name              string               `json:"name"`
+	Provider          app.Provider         `json:"provider"`
+	Auth              inbound.Auth         `json:"auth"`
+	URLPath           *string              `json:"url_path"`        // null for a key that may only read
+	BankAccountID     *int64               `json:"bank_account_id"` // null: all
+	CreatedAt         string               `json:"created_at"`
+	LastCallAt        *string              `json:"last_call_at"`
+	LastTransactionAt *string              `json:"last_transaction_at"`
+	LastPollAt        *string              `json:"last_poll_at"`  // when its list was last read to the end
+	PollError         *inbound.PollFault   `json:"poll_error"`    // why the list wasn't read since then
+	RefusedCalls      int                  `json:"refused_calls"` // of the last ones that are kept
+	LastRefusedAt     *string              `json:"last_refused_at"`
+	LastRefusedCode   *inbound.RefusalCode `json:"last_refused_code"`
+	LastRefusedReason *string              `json:"last_refused_reason"`   // in the reader's language
+	SecretLost        bool                 `json:"secret_lost,omitempty"` // it must be rotated before a call is accepted
 }
 
 // EncodeSource writes src with its times in zone, for a reader of lang.
-func EncodeSource(src app.SourceHealth, zone *time.Location, lang app.Lang) SourceJSON {
+func EncodeSource(src inbound.SourceHealth, zone *time.Location, lang app.Lang) SourceJSON {
 	return SourceJSON{
 		ID: src.ID, Name: src.Name, Provider: src.Provider, Auth: src.Auth, URLPath: orNull(src.URLPath()), BankAccountID: orNull(src.BankAccountID),
 		CreatedAt: app.FormatTime(src.CreatedAt, zone), LastCallAt: timeOrNull(src.LastCallAt, zone), LastTransactionAt: timeOrNull(src.LastTransactionAt, zone),
@@ -52,32 +53,32 @@ func timeOrNull(t time.Time, zone *time.Location) *string {
 // RefusedCallJSON is a call that was refused. Its source is null if the call
 // named none.
 type RefusedCallJSON struct {
-	ID         int64           `json:"id"`
-	SourceID   *int64          `json:"source_id"`
-	Source     *string         `json:"source"`
-	ReceivedAt string          `json:"received_at"`
-	Remote     string          `json:"remote"`
-	Code       app.RefusalCode `json:"code"`
-	Reason     string          `json:"reason"` // in the reader's language
+	ID         int64               `json:"id"`
+	SourceID   *int64              `json:"source_id"`
+	Source     *string             `json:"source"`
+	ReceivedAt string              `json:"received_at"`
+	Remote     string              `json:"remote"`
+	Code       inbound.RefusalCode `json:"code"`
+	Reason     string              `json:"reason"` // in the reader's language
 }
 
 // EncodeRefusedCall writes c with its times in zone, for a reader of lang.
-func EncodeRefusedCall(c app.RefusedCall, zone *time.Location, lang app.Lang) RefusedCallJSON {
+func EncodeRefusedCall(c inbound.RefusedCall, zone *time.Location, lang app.Lang) RefusedCallJSON {
 	return RefusedCallJSON{c.ID, orNull(c.SourceID), orNull(c.SourceName), app.FormatTime(c.ReceivedAt, zone), c.Remote, c.Code, c.Text.In(lang)}
 }
 
 // source finds the source in the path. Handlers call it first, so that an unknown id is
 // refused before wrong fields are.
-func (s *Server) source(q *Request) (app.SourceHealth, error) {
+func (s *Server) source(q *Request) (inbound.SourceHealth, error) {
 	id, found := q.pathID()
 	if !found {
-		return app.SourceHealth{}, app.ErrNoSource
+		return inbound.SourceHealth{}, inbound.ErrNoSource
 	}
 	return s.service.Inbound.SourceHealth(q.Context(), q.account(), id)
 }
 
 // encodeSource leaves out what calls a source where the key may only read.
-func (s *Server) encodeSource(src app.SourceHealth, q *Request) SourceJSON {
+func (s *Server) encodeSource(src inbound.SourceHealth, q *Request) SourceJSON {
 	encoded := EncodeSource(src, s.service.Ledger.Zone(), wire.Lang(q.Request))
 	if q.key.Scope != app.ScopeFull {
 		encoded.URLPath = nil
@@ -116,14 +117,14 @@ type CreatedSource struct {
 	ID       int64        `json:"id"`
 	Name     string       `json:"name"`
 	Provider app.Provider `json:"provider"`
-	Auth     app.Auth     `json:"auth"`
+	Auth     inbound.Auth `json:"auth"`
 	URLPath  string       `json:"url_path"`
 	Username string       `json:"username,omitempty"`
 	Secret   string       `json:"secret,omitempty"`
 }
 
 // EncodeCreatedSource writes src, with its secret where that was generated.
-func EncodeCreatedSource(src app.Source, generated bool) CreatedSource {
+func EncodeCreatedSource(src inbound.Source, generated bool) CreatedSource {
 	created := CreatedSource{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), src.Options.Username, ""}
 	if generated {
 		created.Secret = src.Secret
@@ -133,7 +134,7 @@ func EncodeCreatedSource(src app.Source, generated bool) CreatedSource {
 
 // madeSource is a source in an answer, with a generated secret where the answers about
 // webhooks and streams have theirs too.
-func madeSource(src app.Source, generated bool) []member {
+func madeSource(src inbound.Source, generated bool) []member {
 	created := EncodeCreatedSource(src, generated)
 	members := []member{{"source", created}}
 	if created.Secret != "" {
@@ -148,9 +149,9 @@ func (s *Server) addSource(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	in := app.SourceAdd{
-		Provider: app.Provider(f.required("provider")), Auth: app.Auth(f.given("auth")), Name: f.required("name"), Secret: f.given("secret"), BankAccountID: f.reference("bank_account_id"),
-		Options: app.SourceOptions{Header: f.given("header"), Map: f.textsByName("map"), Senders: f.texts("senders"), AccessKey: f.given("access_key"), Username: f.given("username")},
+	in := inbound.SourceAdd{
+		Provider: app.Provider(f.required("provider")), Auth: inbound.Auth(f.given("auth")), Name: f.required("name"), Secret: f.given("secret"), BankAccountID: f.reference("bank_account_id"),
+		Options: inbound.SourceOptions{Header: f.given("header"), Map: f.textsByName("map"), Senders: f.texts("senders"), AccessKey: f.given("access_key"), Username: f.given("username")},
 		APIKey:  f.given("api_key"), APIURL: strings.TrimSuffix(f.given("api_url"), "/"),
 	}
 	in.Key, err = q.idempotencyKey()
@@ -195,7 +196,7 @@ func (s *Server) rotateSourceSecret(w http.ResponseWriter, q *Request) error {
 func (s *Server) removeSource(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoSource
+		return inbound.ErrNoSource
 	}
 	if err := s.service.Inbound.RemoveSource(q.Context(), q.account(), id, q.now); err != nil {
 		return err
@@ -207,11 +208,11 @@ func (s *Server) removeSource(w http.ResponseWriter, q *Request) error {
 // are asked for.
 func (s *Server) listRefused(w http.ResponseWriter, q *Request) error {
 	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
-	source, page := p.ID("source_id"), p.ListPage(app.KeptRefusedCalls)
+	source, page := p.ID("source_id"), p.ListPage(inbound.KeptRefusedCalls)
 	if err := p.Bad.Err(); err != nil {
 		return err
 	}
-	list, err := s.service.Inbound.RefusedCalls(q.Context(), q.account(), source, app.KeptRefusedCalls)
+	list, err := s.service.Inbound.RefusedCalls(q.Context(), q.account(), source, inbound.KeptRefusedCalls)
 	if err != nil {
 		return err
 	}
@@ -226,7 +227,7 @@ func (s *Server) listRefused(w http.ResponseWriter, q *Request) error {
 func (s *Server) showRefused(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoRefusedCall
+		return inbound.ErrNoRefusedCall
 	}
 	c, err := s.service.Inbound.RefusedCall(q.Context(), q.account(), id)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/web/wire"
 )
@@ -120,7 +121,7 @@ func (s *Server) addTransaction(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	status, message := http.StatusCreated, app.Text{EN: "The transaction was recorded.", VI: "Đã ghi nhận giao dịch."}.And(t.DateFlaw.Notice())
-	if outcome == app.OutcomeDuplicate {
+	if outcome == inbound.OutcomeDuplicate {
 		status, message = http.StatusOK, app.Text{EN: "The transaction was recorded before.", VI: "Giao dịch đã được ghi nhận trước đó."}
 	}
 	return q.answer(w, status, message.EN, message.VI, member{"transaction", EncodeTransaction(t, s.service.Ledger.Zone())})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/web/wire"
 )
 
@@ -41,9 +42,9 @@ func (s *Server) givenAddress(v *visit, path string, needs app.Reach) givenAddre
 
 // sourceAddress is the address that a source calls. A phone may be in the same
 // network, a program on the same machine.
-func (s *Server) sourceAddress(v *visit, src app.Source) givenAddress {
+func (s *Server) sourceAddress(v *visit, src inbound.Source) givenAddress {
 	kind, _ := s.Service.Inbound.ProviderKind(src.Provider)
-	needs := map[app.ProviderGroup]app.Reach{app.Gateways: app.ReachInternet, app.PhoneApps: app.ReachNetwork, app.OwnPrograms: app.ReachMachine}
+	needs := map[inbound.ProviderGroup]app.Reach{inbound.Gateways: app.ReachInternet, inbound.PhoneApps: app.ReachNetwork, inbound.OwnPrograms: app.ReachMachine}
 	return s.givenAddress(v, src.URLPath(), needs[kind.Group])
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/inbound"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
 )
@@ -40,7 +41,7 @@ func TestAttentionPath(t *testing.T) {
 		"/streams/7":                           {Kind: alert.AttentionStream, ID: 7},
 		"/streams/7/rotate":                    {Kind: alert.AttentionStream, ID: 7, SecretLost: true},
 		"/deliveries?status=0&from=2026-03-01": {Kind: alert.AttentionFailed, Since: day},
-		"/inbound/events?state=unassigned":     {Kind: alert.AttentionInbound, State: app.OutcomeUnassigned},
+		"/inbound/events?state=unassigned":     {Kind: alert.AttentionInbound, State: inbound.OutcomeUnassigned},
 		"/banks/7":                             {Kind: alert.AttentionBank, ID: 7},
 		"/inbound/sources/7":                   {Kind: alert.AttentionSource, ID: 7},
 		"/inbound/refused":                     {Kind: alert.AttentionSource},
@@ -61,7 +62,7 @@ func TestRefusedSourcesAreOneLine(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	for i := range 3 {
-		src := w.AddSource(app.SourceAdd{Provider: "native", Auth: app.AuthBearer, Name: fmt.Sprint("till", i)})
+		src := w.AddSource(inbound.SourceAdd{Provider: "native", Auth: inbound.AuthBearer, Name: fmt.Sprint("till", i)})
 		w.Do("POST", src.URLPath(), "{}", "Authorization", "Bearer x").WantStatus(t, http.StatusUnauthorized)
 		w.Until("the refused call is in the log", func() bool { return strings.Contains(b.Get("/").Body, src.Name) })
 		page := b.Get("/")

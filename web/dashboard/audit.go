@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/audit"
+	"baoco/app/inbound"
 	"baoco/app/sheet"
 	"baoco/web/wire"
 )
@@ -167,8 +168,8 @@ func (s *Server) nounPage(v *visit, noun string, id int64) (page string, err err
 			page = userPath(id)
 		}
 	case "source":
-		var list []app.Source
-		if list, err = s.Service.Inbound.Sources(v.Context(), account); slices.ContainsFunc(list, func(src app.Source) bool { return src.ID == id }) {
+		var list []inbound.Source
+		if list, err = s.Service.Inbound.Sources(v.Context(), account); slices.ContainsFunc(list, func(src inbound.Source) bool { return src.ID == id }) {
 			page = "/inbound/sources/" + strconv.FormatInt(id, 10)
 		}
 	case "bank_account":

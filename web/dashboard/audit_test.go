@@ -16,6 +16,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
@@ -99,7 +100,7 @@ func TestAuditPage(t *testing.T) {
 	lan.Get("/webhooks/1").Shows(t, "/settings/audit?noun=webhook&id=1", "What was changed here")
 	bank := w.Link("ACB", "19354957")
 	transaction := w.Record("FT1")
-	src, err := w.Service.Inbound.AddSource(t.Context(), 1, app.SourceAdd{Provider: "native", Name: "q"}, time.Now())
+	src, err := w.Service.Inbound.AddSource(t.Context(), 1, inbound.SourceAdd{Provider: "native", Name: "q"}, time.Now())
 	apptest.Must(t, err)
 	w.APIKey(app.ScopeFull)
 	w.CounterLink(1, app.CounterLinkCreate{})
@@ -349,7 +350,7 @@ func TestDeedsOfPages(t *testing.T) {
 	// Sources and what they sent.
 	d.through("POST /inbound/sources", app.DeedSourceCreate, 1, post(b, "/inbound/sources", "provider", "native", "name", "till", "auth", "bearer"))
 	d.through("POST /inbound/sources/{id}/rotate", app.DeedSourceRotate, 1, post(b, "/inbound/sources/1/rotate"))
-	sms, err := w.Service.Inbound.AddSource(t.Context(), 1, app.SourceAdd{Provider: "capcom6", Name: "phone"}, time.Now())
+	sms, err := w.Service.Inbound.AddSource(t.Context(), 1, inbound.SourceAdd{Provider: "capcom6", Name: "phone"}, time.Now())
 	apptest.Must(t, err)
 	d.through("POST /inbound/sources/{id}/senders", app.DeedSourceChange, sms.ID, post(b, "/inbound/sources/2/senders", "sender", "MYBANK"))
 	sepay := w.Sepay()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/vietqr"
 	"baoco/web/wire"
 )
@@ -77,8 +78,8 @@ func (s *Server) banksPage(v *visit) error {
 	return s.render(v, "banks", "banks", app.Text{EN: "Bank accounts", VI: "Tài khoản ngân hàng"}, data)
 }
 
-func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Source) (bankCard, error) {
-	card := bankCard{BankAccountSummary: b, Reason: app.BankAccountReason(b.BankAccount, sources).In(v.Lang)}
+func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []inbound.Source) (bankCard, error) {
+	card := bankCard{BankAccountSummary: b, Reason: inbound.BankAccountReason(b.BankAccount, sources).In(v.Lang)}
 	last := app.TransactionFilter{BankAccountID: b.ID, Sort: app.SortDateDesc, Page: app.Page{Number: 1, Size: 1}, From: v.now.AddDate(0, -1, 0)}
 	newest, err := s.Service.Ledger.Transactions(v.Context(), v.account.ID, last)
 	if err == nil && len(newest.Rows) == 0 {
@@ -151,11 +152,11 @@ func (s *Server) linkBank(v *visit) error {
 		Pending: v.PostFormValue("pending") == "1", Notify: v.PostFormValue("notify"),
 	}
 	var bad app.Invalid
-	notify := app.ReadNotifyOnLink(form.Notify, &bad)
+	notify := inbound.ReadNotifyOnLink(form.Notify, &bad)
 	if err := bad.Err(); err != nil {
 		return s.showNewBank(v, form, err)
 	}
-	r, err := s.Service.Inbound.LinkBankAccount(v.Context(), v.account.ID, app.BankAccountLink{
+	r, err := s.Service.Inbound.LinkBankAccount(v.Context(), v.account.ID, inbound.BankAccountLink{
 		Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Pending: form.Pending, Notify: notify,
 	}, v.now)
 	if err != nil {
@@ -167,7 +168,7 @@ func (s *Server) linkBank(v *visit) error {
 		flash = app.Text{EN: flash.EN + waited.EN, VI: flash.VI + waited.VI}
 	}
 	if r.More {
-		flash = app.Text{EN: flash.EN + app.RestFollows.EN, VI: flash.VI + app.RestFollows.VI}
+		flash = app.Text{EN: flash.EN + inbound.RestFollows.EN, VI: flash.VI + inbound.RestFollows.VI}
 	}
 	return s.redirect(v, v.next(bankPath(r.BankAccount.ID)), flash)
 }

@@ -11,6 +11,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -153,18 +154,18 @@ func TestBalance(t *testing.T) {
 	source := w.Sepay()
 	b := w.Browser().SignIn("lan")
 	now := time.Now()
-	record := func(elements ...app.Incoming) {
+	record := func(elements ...inbound.Incoming) {
 		t.Helper()
 		for i := range elements {
 			e := &elements[i]
 			e.Gateway, e.AccountNumber, e.Type, e.Amount = "ACB", "19354957", app.In, 200_000
 		}
-		_, err := w.Service.Inbound.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: now, Elements: elements})
+		_, err := w.Service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: now, Elements: elements})
 		apptest.Must(t, err)
 	}
 	tell := func(id string, ago time.Duration, balance int64) {
 		t.Helper()
-		record(app.Incoming{EventID: id, Time: now.Add(-ago), Balance: balance})
+		record(inbound.Incoming{EventID: id, Time: now.Add(-ago), Balance: balance})
 	}
 	tell("1", time.Hour, 0)
 	b.Get("/banks").Hides(t, "Balance")
@@ -181,10 +182,10 @@ func TestBalance(t *testing.T) {
 	b.Get("/banks").Shows(t, "−70,000\u00a0₫")
 	// Of several in one second the last one counts, in one call as in two.
 	at := now.Add(-time.Minute)
-	record(app.Incoming{EventID: "6", Time: at, Balance: 111_000}, app.Incoming{EventID: "7", Time: at, Balance: 222_000})
+	record(inbound.Incoming{EventID: "6", Time: at, Balance: 111_000}, inbound.Incoming{EventID: "7", Time: at, Balance: 222_000})
 	b.Get("/banks").Shows(t, "222,000\u00a0₫")
 	tell("8", time.Minute, 333_000)
-	record(app.Incoming{EventID: "9", DateFlaw: app.DateImpossible, Balance: 999}) // of no known time
+	record(inbound.Incoming{EventID: "9", DateFlaw: app.DateImpossible, Balance: 999}) // of no known time
 	b.Get("/banks").Shows(t, "333,000\u00a0₫", "before newer transactions")
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -21,7 +22,7 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 	w := webtest.NewWorld(t)
 	one, _ := w.Link("ACB", "19354957"), w.Link("VCB", "700700")
 	second := w.SecondAccount()
-	_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: "19354957", AccountName: "B"}, time.Now())
+	_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "19354957", AccountName: "B"}, time.Now())
 	apptest.Must(t, err)
 	native := w.Native()
 	for i, x := range []apptest.Transfer{
@@ -37,7 +38,7 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 		}
 		w.Names(webtest.Recorded, native, x)
 	}
-	theirs, err := w.Service.Inbound.AddSource(t.Context(), second, app.SourceAdd{Provider: "native", Name: "theirs"}, time.Now())
+	theirs, err := w.Service.Inbound.AddSource(t.Context(), second, inbound.SourceAdd{Provider: "native", Name: "theirs"}, time.Now())
 	apptest.Must(t, err)
 	w.Names(webtest.Recorded, theirs, apptest.Transfer{ID: "b", Number: "FTb", Account: "19354957", Amount: 700000, Content: "NGUOI KHAC", Date: today(w)})
 
@@ -107,9 +108,9 @@ func TestCounterOfRemoved(t *testing.T) {
 	screen := "/live/counter/" + w.CounterLink(1, app.CounterLinkCreate{BankAccountID: one.ID})
 	l := w.Browser().Listen(screen + "?since=0")
 	for i, number := range []string{"700700", "19354957"} {
-		in, err := w.Service.Inbound.NewImport(t.Context(), app.ImportOptions{AccountID: 1, File: "a.csv"})
+		in, err := w.Service.Inbound.NewImport(t.Context(), inbound.ImportOptions{AccountID: 1, File: "a.csv"})
 		apptest.Must(t, err)
-		_, err = in.Add(t.Context(), []app.Incoming{{AccountNumber: number, Number: number, Type: app.In, Amount: 5000, Time: time.Now()}}, time.Now())
+		_, err = in.Add(t.Context(), []inbound.Incoming{{AccountNumber: number, Number: number, Type: app.In, Amount: 5000, Time: time.Now()}}, time.Now())
 		apptest.Must(t, err)
 		if i == 1 {
 			l.Next("money")
@@ -416,7 +417,7 @@ func TestCounterLinksInTheSettings(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	bank := w.Link("ACB", "19354957")
 	second := w.SecondAccount()
-	theirs, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: "5", AccountName: "B"}, time.Now())
+	theirs, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5", AccountName: "B"}, time.Now())
 	apptest.Must(t, err)
 	lan := w.Browser().SignIn("lan")
 	form := []string{"once", lan.Once("/settings"), "name", "Quầy 1", "bank_account_id", fmt.Sprint(bank.ID), "total", "1"}

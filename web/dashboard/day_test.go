@@ -11,6 +11,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,9 +30,9 @@ func dayWorld(t *testing.T) (*webtest.World, *webtest.Browser) {
 	zone := w.Service.Ledger.Zone()
 	move := func(at, number string, d app.Direction, amount, balance int64) {
 		t.Helper()
-		e := app.Incoming{EventID: at + number, AccountNumber: number, Type: d, Amount: amount, Content: "DH " + at, Balance: balance}
+		e := inbound.Incoming{EventID: at + number, AccountNumber: number, Type: d, Amount: amount, Content: "DH " + at, Balance: balance}
 		e.SetDate(at, zone)
-		recording, err := w.Service.Inbound.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: sepay, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now(), Elements: []app.Incoming{e}})
+		recording, err := w.Service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{AccountID: 1, Source: sepay, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now(), Elements: []inbound.Incoming{e}})
 		apptest.Must(t, err)
 		if recording.Recorded != 1 {
 			t.Fatalf("%+v", recording)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/web/wire"
 )
@@ -16,15 +17,15 @@ func eventPath(id int64) string { return "/inbound/events/" + strconv.FormatInt(
 
 type eventsData struct {
 	filters
-	Sources []app.Source
-	Rows    []app.InboundEvent
+	Sources []inbound.Source
+	Rows    []inbound.InboundEvent
 	Older   string // address of the next page; empty on the last page
 	Newest  string // address of the first page; empty on the first page
 }
 
 // eventStates are the states of items by which the log can be filtered, beside
 // openState: all of them.
-var eventStates = []app.Outcome{app.OutcomeUnassigned, app.OutcomeConflict, app.OutcomeRejected, app.OutcomeMayBeRepeat}
+var eventStates = []inbound.Outcome{inbound.OutcomeUnassigned, inbound.OutcomeConflict, inbound.OutcomeRejected, inbound.OutcomeMayBeRepeat}
 
 const openState = "open"
 
@@ -53,14 +54,14 @@ func (s *Server) eventsPage(v *visit) error {
 	return s.renderForm(v, err, "events", "inbound", app.Text{EN: "Inbound log", VI: "Lịch sử nhận"}, data)
 }
 
-func eventFilter(form url.Values) (app.InboundFilter, error) {
+func eventFilter(form url.Values) (inbound.InboundFilter, error) {
 	p := &wire.Params{Values: form}
-	f := app.InboundFilter{Page: app.Page{Number: 1, Size: app.DefaultPageSize}, SourceID: p.ID("source_id")}
+	f := inbound.InboundFilter{Page: app.Page{Number: 1, Size: app.DefaultPageSize}, SourceID: p.ID("source_id")}
 	switch state := form.Get("state"); {
 	case state == openState:
 		f.OpenOnly = true
-	case slices.Contains(eventStates, app.Outcome(state)):
-		f.State = app.Outcome(state)
+	case slices.Contains(eventStates, inbound.Outcome(state)):
+		f.State = inbound.Outcome(state)
 	case state != "":
 		p.Bad.Add("state", "must be one of the values in the list", "phải là một mục trong danh sách")
 	}
@@ -68,7 +69,7 @@ func eventFilter(form url.Values) (app.InboundFilter, error) {
 }
 
 // eventWord writes a value of the filter for people.
-func (w words) eventWord(name, value string, sources []app.Source) string {
+func (w words) eventWord(name, value string, sources []inbound.Source) string {
 	switch name {
 	case "source_id":
 		for _, source := range sources {
@@ -80,8 +81,8 @@ func (w words) eventWord(name, value string, sources []app.Source) string {
 		if value == openState {
 			return w.T("Needs attention", "Cần xử lý")
 		}
-		if slices.Contains(eventStates, app.Outcome(value)) {
-			return w.Outcome(app.Outcome(value))
+		if slices.Contains(eventStates, inbound.Outcome(value)) {
+			return w.Outcome(inbound.Outcome(value))
 		}
 	}
 	return ""
@@ -89,19 +90,19 @@ func (w words) eventWord(name, value string, sources []app.Source) string {
 
 // Outcome names the state of an element of a call; empty: its event id isn't
 // known.
-func (w words) Outcome(o app.Outcome) string {
+func (w words) Outcome(o inbound.Outcome) string {
 	switch o {
-	case app.OutcomeRecorded:
+	case inbound.OutcomeRecorded:
 		return w.T("Recorded", "Đã ghi nhận")
-	case app.OutcomeDuplicate:
+	case inbound.OutcomeDuplicate:
 		return w.T("Duplicate", "Trùng")
-	case app.OutcomeUnassigned:
+	case inbound.OutcomeUnassigned:
 		return w.T("Unassigned", "Tài khoản chưa liên kết")
-	case app.OutcomeConflict:
+	case inbound.OutcomeConflict:
 		return w.T("Conflict", "Trùng mã, khác thông tin")
-	case app.OutcomeRejected:
+	case inbound.OutcomeRejected:
 		return w.T("Unreadable", "Không đọc được")
-	case app.OutcomeMayBeRepeat:
+	case inbound.OutcomeMayBeRepeat:
 		return w.T("May be a repeat", "Chưa rõ có trùng không")
 	case "":
 		return w.T("Not recorded", "Chưa ghi nhận")
@@ -110,7 +111,7 @@ func (w words) Outcome(o app.Outcome) string {
 }
 
 // States are for the template.
-func (eventsData) States() []app.Outcome { return eventStates }
+func (eventsData) States() []inbound.Outcome { return eventStates }
 
 // mostCompared is how many transactions the page of an event shows beside items that may be
 // their repeats.
@@ -118,7 +119,7 @@ const mostCompared = 50
 
 // eventData is the page of an event.
 type eventData struct {
-	app.InboundEvent
+	inbound.InboundEvent
 	Unassigned int // how many items are unassigned
 	Link       linkForm
 	Recorded   map[int64]app.Transaction // that items may repeat
@@ -126,7 +127,7 @@ type eventData struct {
 
 // FirstElement is the element that the log shows for an event; nil if the event
 // has none.
-func (w words) FirstElement(e app.InboundEvent) *app.InboundElement {
+func (w words) FirstElement(e inbound.InboundEvent) *inbound.InboundElement {
 	if len(e.Elements) == 0 {
 		return nil
 	}
@@ -134,7 +135,7 @@ func (w words) FirstElement(e app.InboundEvent) *app.InboundElement {
 }
 
 // OpenFirst sorts the elements of an event: first those that need a decision.
-func (w words) OpenFirst(e app.InboundEvent) (list []app.InboundElement) {
+func (w words) OpenFirst(e inbound.InboundEvent) (list []inbound.InboundElement) {
 	for _, open := range []bool{true, false} {
 		for _, i := range e.Elements {
 			if w.NeedsDecision(i) == open {
@@ -146,11 +147,11 @@ func (w words) OpenFirst(e app.InboundEvent) (list []app.InboundElement) {
 }
 
 // NeedsDecision tells whether somebody has to decide about an element.
-func (w words) NeedsDecision(i app.InboundElement) bool { return i.Item != nil && i.State.Open() }
+func (w words) NeedsDecision(i inbound.InboundElement) bool { return i.Item != nil && i.State.Open() }
 
 // MoreElements says how many elements of an event the log doesn't show; empty if
 // it shows all.
-func (w words) MoreElements(e app.InboundEvent) string {
+func (w words) MoreElements(e inbound.InboundEvent) string {
 	if e.ElementCount < 2 {
 		return ""
 	}
@@ -159,7 +160,7 @@ func (w words) MoreElements(e app.InboundEvent) string {
 
 // NotShown says how many elements of an event its page doesn't show; empty if it
 // shows all.
-func (w words) NotShown(e app.InboundEvent) string {
+func (w words) NotShown(e inbound.InboundEvent) string {
 	n := int64(e.ElementCount - len(e.Elements))
 	if n == 0 {
 		return ""
@@ -168,27 +169,27 @@ func (w words) NotShown(e app.InboundEvent) string {
 }
 
 // StateClass is the class of the pill of an element.
-func (w words) StateClass(i app.InboundElement) string {
+func (w words) StateClass(i inbound.InboundElement) string {
 	switch {
 	case w.NeedsDecision(i):
 		return "pending"
-	case i.State == app.OutcomeRecorded:
+	case i.State == inbound.OutcomeRecorded:
 		return "active"
 	}
 	return ""
 }
 
 // LinkWords are the text of the link from an element to its transaction.
-func (w words) LinkWords(i app.InboundElement) string {
+func (w words) LinkWords(i inbound.InboundElement) string {
 	id := strconv.FormatInt(i.TransactionID, 10)
-	if i.State == app.OutcomeRecorded || i.State == app.OutcomeDuplicate || i.State == app.OutcomeMayBeRepeat {
+	if i.State == inbound.OutcomeRecorded || i.State == inbound.OutcomeDuplicate || i.State == inbound.OutcomeMayBeRepeat {
 		return w.T("transaction "+id, "giao dịch "+id)
 	}
 	return w.T("transaction recorded under this id", "giao dịch đã ghi nhận với mã này")
 }
 
 // FaultText says what is wrong with an element.
-func (w words) FaultText(i app.Incoming) string {
+func (w words) FaultText(i inbound.Incoming) string {
 	if i.Sender != "" { // the page has a button for what the text of the fault explains
 		sender := app.Isolated(app.CleanText(i.Sender, 50))
 		return w.T("The message came from “"+sender+"”, which is not known as a sender name of the bank: it may be a forgery.",
@@ -207,7 +208,7 @@ func (w words) FaultText(i app.Incoming) string {
 }
 
 // ElementAmount writes the amount of an element; empty if the element has none.
-func (w words) ElementAmount(i app.Incoming) string {
+func (w words) ElementAmount(i inbound.Incoming) string {
 	if i.Amount == 0 || i.Type == "" {
 		return ""
 	}
@@ -221,7 +222,7 @@ type linkForm struct {
 }
 
 // pageEvent is the event that the path names.
-func (s *Server) pageEvent(v *visit) (app.InboundEvent, error) {
+func (s *Server) pageEvent(v *visit) (inbound.InboundEvent, error) {
 	return s.Service.Inbound.ReadInboundEvent(v.Context(), v.account.ID, v.pathID())
 }
 
@@ -235,10 +236,10 @@ func (s *Server) eventPage(v *visit) error {
 
 // suggestLink fills in the bank and account number on which all unassigned items
 // agree.
-func suggestLink(items []app.InboundItem) (form linkForm) {
+func suggestLink(items []inbound.InboundItem) (form linkForm) {
 	first := true
 	for _, i := range items {
-		if i.State != app.OutcomeUnassigned {
+		if i.State != inbound.OutcomeUnassigned {
 			continue
 		}
 		bank, _ := app.FindBank(i.Gateway)
@@ -260,14 +261,14 @@ func suggestLink(items []app.InboundItem) (form linkForm) {
 }
 
 // showEvent shows the page of an event. wrong is why an action was refused.
-func (s *Server) showEvent(v *visit, e app.InboundEvent, link linkForm, wrong error) error {
+func (s *Server) showEvent(v *visit, e inbound.InboundEvent, link linkForm, wrong error) error {
 	link.Banks = app.Banks()
 	data := eventData{InboundEvent: e, Link: link, Recorded: map[int64]app.Transaction{}}
 	for _, i := range data.Items {
 		switch i.State {
-		case app.OutcomeUnassigned:
+		case inbound.OutcomeUnassigned:
 			data.Unassigned++
-		case app.OutcomeMayBeRepeat:
+		case inbound.OutcomeMayBeRepeat:
 			if len(data.Recorded) == mostCompared {
 				continue
 			}
@@ -289,11 +290,11 @@ func (s *Server) linkEvent(v *visit) error {
 	}
 	form := linkForm{Bank: v.PostFormValue("bank"), AccountNumber: strings.TrimSpace(v.PostFormValue("account_number")), AccountName: strings.TrimSpace(v.PostFormValue("account_name")), Notify: v.PostFormValue("notify")}
 	var bad app.Invalid
-	notify := app.ReadNotifyOnLink(form.Notify, &bad)
+	notify := inbound.ReadNotifyOnLink(form.Notify, &bad)
 	if err := bad.Err(); err != nil {
 		return s.showEvent(v, e, form, err)
 	}
-	r, err := s.Service.Inbound.LinkInbound(v.Context(), v.account.ID, e.ID, app.InboundLink{Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Notify: notify}, v.now)
+	r, err := s.Service.Inbound.LinkInbound(v.Context(), v.account.ID, e.ID, inbound.InboundLink{Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Notify: notify}, v.now)
 	if err != nil {
 		return s.showEvent(v, e, form, err)
 	}
@@ -301,7 +302,7 @@ func (s *Server) linkEvent(v *visit) error {
 		"Recorded: %d; duplicates: %d; from other waiting calls: %d. Notifications sent to your shop: %d.",
 		"Đã ghi nhận %d giao dịch; trùng: %d; từ các lần nhận khác đang chờ: %d. Thông báo cho cửa hàng: %d.", r.Recorded, r.Duplicates, r.Waiting, r.Deliveries)
 	if r.More {
-		flash = app.Text{EN: flash.EN + app.RestFollows.EN, VI: flash.VI + app.RestFollows.VI}
+		flash = app.Text{EN: flash.EN + inbound.RestFollows.EN, VI: flash.VI + inbound.RestFollows.VI}
 	}
 	return s.redirect(v, eventPath(e.ID), flash)
 }
@@ -316,7 +317,7 @@ func (s *Server) retryEvent(v *visit) error {
 }
 
 // processAgain reads the body of an event once more. done is what was done before.
-func (s *Server) processAgain(v *visit, e app.InboundEvent, done app.Text) error {
+func (s *Server) processAgain(v *visit, e inbound.InboundEvent, done app.Text) error {
 	r, err := s.Service.Inbound.RetryInbound(v.Context(), v.account.ID, e.ID, v.now)
 	if err != nil {
 		return s.showEvent(v, e, suggestLink(e.Items), err)
@@ -355,9 +356,9 @@ func (s *Server) settleEvent(v *visit) error {
 	}
 	done := app.Textf("It is transaction %d. Nothing was recorded.", "Trùng với giao dịch %d, không ghi nhận thêm.", r.TransactionID)
 	switch r.Outcome {
-	case app.OutcomeMayBeRepeat:
+	case inbound.OutcomeMayBeRepeat:
 		done = app.Textf("It may be transaction %d instead: please decide again.", "Cũng có thể trùng với giao dịch %d: hãy xác nhận tiếp.", r.TransactionID)
-	case app.OutcomeRecorded:
+	case inbound.OutcomeRecorded:
 		done = app.Textf("Recorded as transaction %d. Notifications sent to your shop: %d.", "Đã ghi nhận thành giao dịch %d. Thông báo cho cửa hàng: %d.", r.TransactionID, len(r.Webhooks))
 	}
 	return s.redirect(v, eventPath(e.ID), done)
@@ -397,8 +398,8 @@ func (w words) Cut(body []byte) bool { return len(body) > shownBody }
 
 type refusedData struct {
 	filters
-	Calls   []app.RefusedCall
-	Sources []app.Source
+	Calls   []inbound.RefusedCall
+	Sources []inbound.Source
 }
 
 // refusedPage lists the calls that were refused.
@@ -414,6 +415,6 @@ func (s *Server) refusedPage(v *visit) error {
 	if !found && source != "" {
 		id = -1 // names nothing
 	}
-	data.Calls, err = s.Service.Inbound.RefusedCalls(v.Context(), v.account.ID, id, app.KeptRefusedCalls)
+	data.Calls, err = s.Service.Inbound.RefusedCalls(v.Context(), v.account.ID, id, inbound.KeptRefusedCalls)
 	return s.renderForm(v, err, "refused", "inbound", app.Text{EN: "Refused calls", VI: "Lần gọi bị từ chối"}, data)
 }

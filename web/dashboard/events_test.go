@@ -11,6 +11,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -208,7 +209,7 @@ func TestReprocessAfterDiscard(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	unreadable := strings.ReplaceAll(apptest.Transfer{ID: "2"}.Native(), "200000", `"a"`)
 	w.Sends(w.Native(), apptest.Batch(apptest.Transfer{ID: "1"}.Native(), unreadable, apptest.Transfer{ID: "3", Number: "FT3", Account: "777"}.Native()))
-	item := func(state app.Outcome) string {
+	item := func(state inbound.Outcome) string {
 		e, err := w.Service.Inbound.InboundEvent(t.Context(), 1, 1)
 		apptest.Must(t, err)
 		for _, i := range e.Items {
@@ -224,7 +225,7 @@ func TestReprocessAfterDiscard(t *testing.T) {
 	for _, page := range []string{"/inbound/events/1", "/inbound/events"} {
 		b.Get(page).Shows(t, waiting, unread)
 	}
-	b.Post("/inbound/events/1/discard", "item_id", item(app.OutcomeRejected)).Goes(t, "/inbound/events/1")
+	b.Post("/inbound/events/1/discard", "item_id", item(inbound.OutcomeRejected)).Goes(t, "/inbound/events/1")
 	for _, page := range []string{"/inbound/events/1", "/inbound/events"} {
 		b.Get(page).Shows(t, waiting, dropped)
 	}
@@ -237,7 +238,7 @@ func TestReprocessAfterDiscard(t *testing.T) {
 		t.Errorf("%d open of %+v, %v", e.Open, e.Items, err)
 	}
 	// A bank account that was linked since is why somebody reads a call again.
-	w.Links("ACB", "777", app.NotifyAll, 0, 0)
+	w.Links("ACB", "777", inbound.NotifyAll, 0, 0)
 	b.Post("/inbound/events/1/retry").Goes(t, "/inbound/events/1")
 	b.Get("/inbound/events/1").Shows(t, "Recorded: 1; duplicates: 1;", "Of these, still discarded: 1.")
 	w.WantTransactions(2)

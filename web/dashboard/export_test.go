@@ -16,6 +16,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -165,13 +166,13 @@ func TestExportToASlowReader(t *testing.T) {
 // doesn't fit into the buffers of a connection.
 func manyLong(w *webtest.World, n int) {
 	w.T.Helper()
-	in, err := w.Service.Inbound.NewImport(context.Background(), app.ImportOptions{AccountID: 1})
+	in, err := w.Service.Inbound.NewImport(context.Background(), inbound.ImportOptions{AccountID: 1})
 	apptest.Must(w.T, err)
 	long := strings.Repeat("dài", 600)
 	for from := 0; from < n; from += 500 {
-		var rows []app.Incoming
+		var rows []inbound.Incoming
 		for i := from; i < min(n, from+500); i++ {
-			rows = append(rows, app.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: int64(i + 1), Content: long, Time: time.Unix(int64(1e9+i), 0)})
+			rows = append(rows, inbound.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: int64(i + 1), Content: long, Time: time.Unix(int64(1e9+i), 0)})
 		}
 		_, err := in.Add(context.Background(), rows, time.Now())
 		apptest.Must(w.T, err)

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/inbound"
 	"baoco/web/wire"
 )
 
@@ -141,13 +142,13 @@ func (s *Server) showGuide(v *visit, data guideData, wrong error) error {
 // broughtLast is the newest transaction, once a source has brought one: what was
 // imported or entered by hand shows nothing of the way. What waited for its bank account
 // is of a source too, which doesn't know that it was recorded.
-func (s *Server) broughtLast(v *visit, sources []app.SourceHealth) (*transactionRow, error) {
+func (s *Server) broughtLast(v *visit, sources []inbound.SourceHealth) (*transactionRow, error) {
 	newest, _, err := s.transactionRows(v, app.TransactionFilter{Page: app.Page{Number: 1, Size: 1}})
 	if err != nil || len(newest) == 0 {
 		return nil, err
 	}
 	origin, err := s.Service.Ledger.TransactionOrigin(v.Context(), v.account.ID, newest[0].ID)
-	if origin.SourceID != 0 || slices.ContainsFunc(sources, func(src app.SourceHealth) bool { return !src.LastTransactionAt.IsZero() }) {
+	if origin.SourceID != 0 || slices.ContainsFunc(sources, func(src inbound.SourceHealth) bool { return !src.LastTransactionAt.IsZero() }) {
 		return &newest[0], err
 	}
 	return nil, err
@@ -171,7 +172,7 @@ func openStep(steps []guideStep, wanted string) string {
 
 // fillSources fills in the choice of a provider, or the form of the one that is
 // chosen, and the sources that wait for their first call.
-func (s *Server) fillSources(v *visit, data *guideData, sources []app.SourceHealth) error {
+func (s *Server) fillSources(v *visit, data *guideData, sources []inbound.SourceHealth) error {
 	for _, src := range sources {
 		kind, _ := s.Service.Inbound.ProviderKind(src.Provider)
 		if !hasCalled(src) {
@@ -207,14 +208,16 @@ func (s *Server) guideWebhooks(v *visit, hooks []app.Webhook) (list []guideWebho
 }
 
 // hasCalled tells whether a call of a source was accepted, or its list read.
-func hasCalled(src app.SourceHealth) bool { return !src.LastCallAt.IsZero() || !src.PolledAt.IsZero() }
+func hasCalled(src inbound.SourceHealth) bool {
+	return !src.LastCallAt.IsZero() || !src.PolledAt.IsZero()
+}
 
 // guideFacts is what the file says of the steps.
 type guideFacts struct {
 	steps    []guideStep
 	sum      app.Overview
 	banks    []app.BankAccount
-	sources  []app.SourceHealth
+	sources  []inbound.SourceHealth
 	webhooks []app.Webhook
 	channels []alert.AlertChannel
 	counters []app.CounterLink

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/statement"
 	"baoco/web/wire"
 )
@@ -26,7 +27,7 @@ const (
 // importData is the form of an import and the result of reading the file.
 type importData struct {
 	Banks         []app.BankAccount
-	Imports       []app.ImportedFile // the newest
+	Imports       []inbound.ImportedFile // the newest
 	BankAccountID string
 	Notify        bool
 	Sum           string // of the file, and of how the preview read it; empty: there was none
@@ -168,8 +169,8 @@ func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.
 	}
 	in := statement.Import{
 		Path: u.path, Read: statement.Options{Zone: v.zone, Map: columns, Sheet: data.Sheet}, Now: v.now, MaxRows: maxStatementRows,
-		Record: app.ImportOptions{AccountID: v.account.ID, File: data.File, Notify: data.Notify, DryRun: !data.Recorded},
-		Rejected: func(_ statement.Row, outcome app.Outcome, e app.Incoming) (string, error) {
+		Record: inbound.ImportOptions{AccountID: v.account.ID, File: data.File, Notify: data.Notify, DryRun: !data.Recorded},
+		Rejected: func(_ statement.Row, outcome inbound.Outcome, e inbound.Incoming) (string, error) {
 			return importRejection(outcome, e).In(v.Lang), nil
 		},
 	}
@@ -190,18 +191,18 @@ func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.
 }
 
 // importRejection says why a row is not recorded.
-func importRejection(outcome app.Outcome, e app.Incoming) app.Text {
+func importRejection(outcome inbound.Outcome, e inbound.Incoming) app.Text {
 	switch {
-	case outcome == app.OutcomeConflict:
+	case outcome == inbound.OutcomeConflict:
 		return app.Text{EN: "This transaction number is already recorded with a different amount, direction or account.", VI: "Mã giao dịch này đã được ghi nhận với số tiền, loại giao dịch hoặc tài khoản khác."}
-	case outcome == app.OutcomeMayBeRepeat:
+	case outcome == inbound.OutcomeMayBeRepeat:
 		return app.Text{
 			EN: "This may be the same money as a recorded transaction: the inbound log keeps it until you say which.",
 			VI: "Có thể trùng với giao dịch đã ghi nhận: lịch sử nhận giữ lại để bạn xác nhận.",
 		}
-	case outcome == app.OutcomeUnassigned && e.AccountNumber == "":
+	case outcome == inbound.OutcomeUnassigned && e.AccountNumber == "":
 		return app.Text{EN: "The row does not name a bank account.", VI: "Dòng này không nêu tài khoản ngân hàng."}
-	case outcome == app.OutcomeUnassigned:
+	case outcome == inbound.OutcomeUnassigned:
 		return app.Textf("Bank account %s %s is not linked.", "Tài khoản ngân hàng %s %s chưa liên kết.", e.Gateway, e.AccountNumber)
 	}
 	name := app.FieldName(e.Fault.Field)

@@ -18,6 +18,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
 )
@@ -137,7 +138,7 @@ func limitWorld(w webtest.Bubble) {
 	today := app.DayOf(now, w.Service.Ledger.Zone())
 	link := func(sequence int, number, name string) int64 {
 		w.Change(`UPDATE sqlite_sequence SET seq = ? WHERE name = 'bank_accounts'`, sequence)
-		r, err := w.Service.Inbound.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: name}, now)
+		r, err := w.Service.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: name}, now)
 		apptest.Must(w.T, err)
 		return r.BankAccount.ID
 	}
@@ -151,7 +152,7 @@ func limitWorld(w webtest.Bubble) {
 	w.PaymentRequest(app.PaymentRequestCreate{Amount: 7_654_321, BankAccountID: hidden})
 	native := w.Native()
 	fill := func(bankID int64, account, tag string, amount, least int64) {
-		source := w.AddSource(app.SourceAdd{Provider: "native", Name: tag + " source", BankAccountID: bankID})
+		source := w.AddSource(inbound.SourceAdd{Provider: "native", Name: tag + " source", BankAccountID: bankID})
 		hook, _, err := w.Service.Deliveries.CreateWebhook(ctx, 1, app.WebhookCreate{Name: tag + " shop", URL: "https://" + strings.ToLower(tag) + ".example.vn/", Type: app.WebhookIn, BankAccountIDs: []int64{bankID}}, now)
 		apptest.Must(w.T, err)
 		w.CounterLink(1, app.CounterLinkCreate{Name: tag + " counter", BankAccountID: bankID, ShowsTotal: true})
@@ -502,7 +503,7 @@ func TestLimitForm(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	w.Link("ACB", "660770332211")
 	other := w.SecondAccount()
-	theirs, err := w.Service.Inbound.LinkBankAccount(t.Context(), other, app.BankAccountLink{Bank: "ACB", AccountNumber: "5005", AccountName: "X"}, time.Now())
+	theirs, err := w.Service.Inbound.LinkBankAccount(t.Context(), other, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5005", AccountName: "X"}, time.Now())
 	apptest.Must(t, err)
 	w.User(1, "lan", app.RoleOwner)
 	thu := w.User(1, "thu", app.RoleCashier)

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/stream"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
@@ -27,7 +28,7 @@ func TestLookAfterAnAction(t *testing.T) {
 	w.Stream(stream.StreamCreate{})
 	w.APIKey(app.ScopeRead)
 	w.CounterLink(1, app.CounterLinkCreate{Name: "counter"})
-	w.Source("native", app.AuthBearer, "")
+	w.Source("native", inbound.AuthBearer, "")
 	w.Pay(1, "1", "a")
 	w.Attempts(1, 1)
 	b := w.Browser().SignIn("lan")

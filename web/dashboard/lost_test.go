@@ -13,6 +13,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/sqlitestore"
 	"baoco/web/webtest"
 )
@@ -101,7 +102,7 @@ func TestSourceWithoutSecret(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	// The text is one that somebody may choose.
-	chosen := w.Source("sepay", app.AuthAPIKey, "lost and found again")
+	chosen := w.Source("sepay", inbound.AuthAPIKey, "lost and found again")
 	key := []string{"Authorization", "Bearer " + w.APIKey(app.ScopeFull)}
 	b := w.Browser().SignIn("lan")
 	b.Get("/inbound").Hides(t, "Secret lost")

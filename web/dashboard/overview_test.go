@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -28,7 +29,7 @@ func TestChartOfABankAccount(t *testing.T) {
 	w.Link("ACB", "888")
 	other, err := w.Service.Ledger.CreateAccount(ctx, "other", time.Now())
 	apptest.Must(t, err)
-	_, err = w.Service.Inbound.LinkBankAccount(ctx, other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, time.Now())
+	_, err = w.Service.Inbound.LinkBankAccount(ctx, other.ID, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, time.Now())
 	apptest.Must(t, err)
 	w.Pay(other.ID, "1", "b")
 

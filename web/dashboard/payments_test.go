@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/web/webtest"
 )
@@ -169,7 +170,7 @@ func TestPaymentTenancy(t *testing.T) {
 	theirs := w.User(second, "khach", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
-	_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "X"}, time.Now())
+	_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "X"}, time.Now())
 	apptest.Must(t, err)
 	_, err = w.Service.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, time.Now())
 	apptest.Must(t, err)

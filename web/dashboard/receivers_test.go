@@ -15,6 +15,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -63,7 +64,7 @@ func TestReceiverCode(t *testing.T) {
 					t.Errorf("a test: %+v %v", a.Result, err)
 				}
 				content := `Đơn hàng "12" <b>\ ` + lang
-				_, _, err = w.Service.Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1549000, Content: content}, nil, app.IdempotencyKey{}, time.Now())
+				_, _, err = w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1549000, Content: content}, nil, app.IdempotencyKey{}, time.Now())
 				apptest.Must(t, err)
 				apptest.Must(t, w.WaitHistory(2))
 				list, _, err := w.Service.Deliveries.History(t.Context(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 10}})

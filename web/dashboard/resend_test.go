@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -250,11 +251,11 @@ func TestResendBounds(t *testing.T) {
 	receiver := newMoody(t, 500, "")
 	hook, _ := w.Webhook(receiver.url, app.WebhookAll)
 	const all = app.MaxResend + 3
-	elements := make([]app.Incoming, all)
+	elements := make([]inbound.Incoming, all)
 	for i := range elements {
-		elements[i] = app.Incoming{EventID: strconv.Itoa(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000, Content: "don", Time: time.Now()}
+		elements[i] = inbound.Incoming{EventID: strconv.Itoa(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000, Content: "don", Time: time.Now()}
 	}
-	_, err := w.Service.Inbound.RecordTransactions(ctx, app.InboundCall{AccountID: 1, Channel: app.ChannelHand, ReceivedAt: time.Now(), Elements: elements})
+	_, err := w.Service.Inbound.RecordTransactions(ctx, inbound.InboundCall{AccountID: 1, Channel: app.ChannelHand, ReceivedAt: time.Now(), Elements: elements})
 	apptest.Must(t, err)
 	w.Until("first attempts", func() bool {
 		_, total, err := w.Service.Deliveries.History(ctx, 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})

@@ -7,6 +7,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/web/webtest"
 )
@@ -24,7 +25,7 @@ func TestShifts(t *testing.T) {
 	w.CodePattern("DH")
 	second := w.SecondAccount()
 	strangers := w.User(second, "khach", app.RoleOwner)
-	_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: "5005", AccountName: "X"}, time.Now())
+	_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5005", AccountName: "X"}, time.Now())
 	apptest.Must(t, err)
 	_, err = w.Service.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, time.Now())
 	apptest.Must(t, err)

@@ -5,33 +5,34 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/web/wire"
 )
 
 // sourceForm is the form of a new source as it was entered, without its secrets.
 type sourceForm struct {
-	Kind                          app.ProviderKind
+	Kind                          inbound.ProviderKind
 	Name, Auth, BankAccountID     string
 	Header, Map, Sender, Username string
 	Banks                         []app.BankAccount
-	Others                        []app.Source // that there are already
+	Others                        []inbound.Source // that there are already
 }
 
 // Takes tells whether sources of this kind have an option.
 func (f sourceForm) Takes(option string) bool {
-	return slices.Contains(f.Kind.Options, app.SourceOption(option))
+	return slices.Contains(f.Kind.Options, inbound.SourceOption(option))
 }
 
 // AuthName names the way in which calls authenticate.
-func (w words) AuthName(a app.Auth) string {
+func (w words) AuthName(a inbound.Auth) string {
 	switch a {
-	case app.AuthBearer:
+	case inbound.AuthBearer:
 		return w.T("Secret in the header Authorization: Bearer", "Khoá bí mật trong header Authorization: Bearer")
-	case app.AuthAPIKey:
+	case inbound.AuthAPIKey:
 		return w.T("API key: secret in a header", "API Key: khoá bí mật trong header")
-	case app.AuthToken:
+	case inbound.AuthToken:
 		return w.T("Only the secret, in its own header", "Chỉ có khoá bí mật, trong một header riêng")
-	case app.AuthHMAC:
+	case inbound.AuthHMAC:
 		return w.T("HMAC signature", "Chữ ký HMAC")
 	}
 	return w.T("Username and password", "Tên đăng nhập và mật khẩu")
@@ -50,7 +51,7 @@ func (s *Server) newSourcePage(v *visit) error {
 	return s.showNewSource(v, newSourceForm(kind), nil)
 }
 
-func newSourceForm(kind app.ProviderKind) sourceForm {
+func newSourceForm(kind inbound.ProviderKind) sourceForm {
 	form := sourceForm{Kind: kind, Name: kind.Name}
 	if form.Takes("map") {
 		form.Map = "id=\namount=\naccount=\ncontent=\ntime="
@@ -89,7 +90,7 @@ func (s *Server) addSource(v *visit) error {
 	if err == nil {
 		in.Secret, in.APIKey, in.Options.AccessKey = v.PostFormValue("secret"), v.PostFormValue("api_key"), v.PostFormValue("access_key")
 		in.NewName, in.Key = v.newName(), v.form.key
-		var src app.Source
+		var src inbound.Source
 		if src, err = s.Service.Inbound.AddSource(v.Context(), v.account.ID, in, v.now); err == nil {
 			return s.showSourceSecret(v, src, true)
 		}
@@ -98,10 +99,10 @@ func (s *Server) addSource(v *visit) error {
 }
 
 // read reads the form without its secrets.
-func (f sourceForm) read() (app.SourceAdd, error) {
-	in := app.SourceAdd{
-		Provider: f.Kind.Provider, Auth: app.Auth(f.Auth), Name: f.Name,
-		Options: app.SourceOptions{Header: f.Header, Username: f.Username, Senders: lines(f.Sender)},
+func (f sourceForm) read() (inbound.SourceAdd, error) {
+	in := inbound.SourceAdd{
+		Provider: f.Kind.Provider, Auth: inbound.Auth(f.Auth), Name: f.Name,
+		Options: inbound.SourceOptions{Header: f.Header, Username: f.Username, Senders: lines(f.Sender)},
 	}
 	var bad app.Invalid
 	var err error

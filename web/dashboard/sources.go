@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/inbound"
 	"baoco/web/wire"
 )
 
@@ -20,15 +21,15 @@ func sourcePath(id int64) string { return "/inbound/sources/" + strconv.FormatIn
 // providerGroup is a group of kinds of sources to choose from.
 type providerGroup struct {
 	Title app.Text
-	Kinds []app.ProviderKind
+	Kinds []inbound.ProviderKind
 }
 
 // providerGroups are all kinds of sources, those first that most shops need.
 func (s *Server) providerGroups() []providerGroup {
 	groups := []providerGroup{
-		app.Gateways:    {Title: app.Text{EN: "Payment gateways", VI: "Cổng thanh toán, dịch vụ báo giao dịch"}},
-		app.PhoneApps:   {Title: app.Text{EN: "Bank SMS through a phone app", VI: "SMS ngân hàng, qua ứng dụng trên điện thoại"}},
-		app.OwnPrograms: {Title: app.Text{EN: "Your own program", VI: "Chương trình của bạn"}},
+		inbound.Gateways:    {Title: app.Text{EN: "Payment gateways", VI: "Cổng thanh toán, dịch vụ báo giao dịch"}},
+		inbound.PhoneApps:   {Title: app.Text{EN: "Bank SMS through a phone app", VI: "SMS ngân hàng, qua ứng dụng trên điện thoại"}},
+		inbound.OwnPrograms: {Title: app.Text{EN: "Your own program", VI: "Chương trình của bạn"}},
 	}
 	for _, kind := range s.Service.Inbound.ProviderKinds() {
 		groups[kind.Group].Kinds = append(groups[kind.Group].Kinds, kind)
@@ -47,7 +48,7 @@ func (w words) In(t app.Text) string { return t.In(w.Lang) }
 
 // sourceRow is a source with its state.
 type sourceRow struct {
-	app.SourceHealth
+	inbound.SourceHealth
 	KindName string
 	Address  givenAddress
 	State    string // of the pill: active, pending, error or empty
@@ -56,7 +57,7 @@ type sourceRow struct {
 
 type sourcesData struct {
 	Rows []sourceRow
-	Open app.OpenInbound
+	Open inbound.OpenInbound
 }
 
 func (s *Server) sourcesPage(v *visit) error {
@@ -74,14 +75,14 @@ func (s *Server) sourcesPage(v *visit) error {
 	return s.render(v, "sources", "inbound", app.Text{EN: "Sources", VI: "Nguồn giao dịch"}, data)
 }
 
-func (s *Server) sourceRow(v *visit, src app.SourceHealth) sourceRow {
+func (s *Server) sourceRow(v *visit, src inbound.SourceHealth) sourceRow {
 	row := sourceRow{SourceHealth: src, KindName: s.nameOf(src.Provider), Address: s.sourceAddress(v, src.Source)}
 	word := app.Text{EN: "Active", VI: "Đang hoạt động"}
 	row.State = "active"
 	switch {
 	case src.SecretLost:
 		row.State, word = "error", app.Text{EN: "Secret lost", VI: "Mất khoá bí mật"}
-	case src.PollError == app.PollKeyRefused:
+	case src.PollError == inbound.PollKeyRefused:
 		row.State, word = "error", app.Text{EN: "API key rejected", VI: "Khoá API không hợp lệ"}
 	case src.LastRefused.ReceivedAt.After(src.LastCallAt):
 		row.State, word = "error", app.Text{EN: "Refused calls", VI: "Lần gọi bị từ chối"}
@@ -95,31 +96,31 @@ func (s *Server) sourceRow(v *visit, src app.SourceHealth) sourceRow {
 }
 
 // pollFaults say why a provider's list couldn't be read.
-var pollFaults = map[app.PollFault]app.Text{
-	app.PollKeyRefused:  {EN: "The provider rejects the API key.", VI: "Nhà cung cấp không chấp nhận khoá API."},
-	app.PollRateLimited: {EN: "The provider is limiting requests; baoco will try again later.", VI: "Nhà cung cấp giới hạn số yêu cầu; baoco sẽ thử lại sau."},
-	app.PollUnreachable: {EN: "The provider could not be reached.", VI: "Không kết nối được với nhà cung cấp."},
-	app.PollUnreadable:  {EN: "The provider’s response could not be read.", VI: "Không đọc được phản hồi của nhà cung cấp."},
+var pollFaults = map[inbound.PollFault]app.Text{
+	inbound.PollKeyRefused:  {EN: "The provider rejects the API key.", VI: "Nhà cung cấp không chấp nhận khoá API."},
+	inbound.PollRateLimited: {EN: "The provider is limiting requests; baoco will try again later.", VI: "Nhà cung cấp giới hạn số yêu cầu; baoco sẽ thử lại sau."},
+	inbound.PollUnreachable: {EN: "The provider could not be reached.", VI: "Không kết nối được với nhà cung cấp."},
+	inbound.PollUnreadable:  {EN: "The provider’s response could not be read.", VI: "Không đọc được phản hồi của nhà cung cấp."},
 }
 
 // PollFault says why a provider's list couldn't be read.
-func (w words) PollFault(f app.PollFault) string { return pollFaults[f].In(w.Lang) }
+func (w words) PollFault(f inbound.PollFault) string { return pollFaults[f].In(w.Lang) }
 
 // sourceData is the page of a source.
 type sourceData struct {
 	sourceRow
 	BankAccount app.BankAccount // zero: all, or one that is no longer linked
-	Kind        app.ProviderKind
+	Kind        inbound.ProviderKind
 	Steps       []string
 	Fields      []string // of the map
-	Refused     []app.RefusedCall
+	Refused     []inbound.RefusedCall
 }
 
 // TakesSenders tells whether further senders can be allowed.
-func (d sourceData) TakesSenders() bool { return slices.Contains(d.Kind.Options, app.OptionSender) }
+func (d sourceData) TakesSenders() bool { return slices.Contains(d.Kind.Options, inbound.OptionSender) }
 
 // pageSource is the source that the path names.
-func (s *Server) pageSource(v *visit) (app.SourceHealth, error) {
+func (s *Server) pageSource(v *visit) (inbound.SourceHealth, error) {
 	return s.Service.Inbound.SourceHealth(v.Context(), v.account.ID, v.pathID())
 }
 
@@ -169,19 +170,19 @@ func splitNumbered(text string) (list []string) {
 // sourceSecret is the page of a new secret. Secret is empty if it was shown
 // before.
 type sourceSecret struct {
-	app.Source
+	inbound.Source
 	Address givenAddress
 	New     bool // the source is new too
 	Short   bool // the secret is short enough to be guessed
-	Kind    app.ProviderKind
+	Kind    inbound.ProviderKind
 	Steps   []string
 }
 
-func (s *Server) showSourceSecret(v *visit, src app.Source, isNew bool) error {
+func (s *Server) showSourceSecret(v *visit, src inbound.Source, isNew bool) error {
 	kind, _ := s.Service.Inbound.ProviderKind(src.Provider)
 	data := sourceSecret{
 		Source: src, Address: s.sourceAddress(v, src), New: isNew,
-		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Kind: kind, Steps: splitNumbered(kind.Setup(src).In(v.Lang)),
+		Short: utf8.RuneCountInString(src.Secret) < inbound.ShortSecret, Kind: kind, Steps: splitNumbered(kind.Setup(src).In(v.Lang)),
 	}
 	title := app.Text{EN: "Enter these at the provider", VI: "Nhập thông tin này bên nhà cung cấp"}
 	if src.Secret == "" {
@@ -198,11 +199,11 @@ func (s *Server) rotateSourcePage(v *visit) error {
 	return s.showRotateSource(v, src, nil)
 }
 
-func (s *Server) showRotateSource(v *visit, src app.SourceHealth, wrong error) error {
+func (s *Server) showRotateSource(v *visit, src inbound.SourceHealth, wrong error) error {
 	kind, _ := s.Service.Inbound.ProviderKind(src.Provider)
 	return s.renderForm(v, wrong, "source_rotate", "inbound", app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"}, struct {
-		app.SourceHealth
-		Kind app.ProviderKind
+		inbound.SourceHealth
+		Kind inbound.ProviderKind
 	}{src, kind})
 }
 
@@ -225,7 +226,7 @@ func (s *Server) allowSender(v *visit) error {
 	if err != nil {
 		return err
 	}
-	var event app.InboundEvent
+	var event inbound.InboundEvent
 	if from := v.PostFormValue("event_id"); from != "" {
 		id, _ := wire.ParseID(from)
 		if event, err = s.Service.Inbound.ReadInboundEvent(v.Context(), v.account.ID, id); err != nil {
@@ -272,7 +273,7 @@ func (s *Server) catchUpSource(v *visit) error {
 	ctx, cancel := context.WithTimeout(v.Context(), catchUpTime)
 	defer cancel()
 	r, err := s.Service.Inbound.CatchUpSource(ctx, v.account.ID, src.ID, v.now)
-	var fault *app.PollError
+	var fault *inbound.PollError
 	if errors.As(err, &fault) {
 		err = app.Refused(app.CodeConflict, pollFaults[fault.Fault])
 	}

@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/web/webtest"
 )
@@ -83,7 +84,7 @@ func TestSourceForms(t *testing.T) {
 		}
 		page := b.Get("/inbound/sources/new?provider=" + string(kind.Provider))
 		page.WantStatus(t, http.StatusOK)
-		for _, option := range []app.SourceOption{app.OptionHeader, app.OptionMap, app.OptionSender, app.OptionAccessKey, app.OptionUsername} {
+		for _, option := range []inbound.SourceOption{inbound.OptionHeader, inbound.OptionMap, inbound.OptionSender, inbound.OptionAccessKey, inbound.OptionUsername} {
 			if strings.Contains(page.Body, `name="`+string(option)+`"`) != slices.Contains(kind.Options, option) {
 				t.Errorf("%s: %s", kind.Provider, option)
 			}
@@ -98,7 +99,7 @@ func TestSourceForms(t *testing.T) {
 		if kind.NamesNoAccount {
 			form = append(form, "bank_account_id", "1")
 		}
-		if slices.Contains(kind.Options, app.OptionAccessKey) {
+		if slices.Contains(kind.Options, inbound.OptionAccessKey) {
 			form = append(form, "access_key", "an access key")
 		}
 		if kind.NeedsSecret(kind.DefaultAuth) {
@@ -107,16 +108,16 @@ func TestSourceForms(t *testing.T) {
 		if needed := regexp.MustCompile(`name="secret"[^>]* required`).MatchString(page.Body); needed != kind.NeedsSecret(kind.DefaultAuth) {
 			t.Errorf("%s: the form demands a secret: %v", kind.Provider, needed)
 		}
-		if slices.Contains(kind.Options, app.OptionMap) {
+		if slices.Contains(kind.Options, inbound.OptionMap) {
 			form = append(form, "map", "id=data.id\r\namount = data.sum\r\naccount=data.acc\r\ncontent=\r\n")
 		}
-		if slices.Contains(kind.Options, app.OptionSender) {
+		if slices.Contains(kind.Options, inbound.OptionSender) {
 			form = append(form, "sender", "MYBANK\r\nOTHER\r\n")
 		}
 		a := b.Submit("/inbound/sources", form...)
 		a.Shown(t, w.URL)
 		steps := strings.Count(a.Body[strings.Index(a.Body, "Set up at the provider"):], "<li>")
-		if said := kind.Setup(app.Source{Auth: kind.Auths[0]}).EN; steps != len(regexp.MustCompile(`(?:^|\s)\d\. `).FindAllString(said, -1)) {
+		if said := kind.Setup(inbound.Source{Auth: kind.Auths[0]}).EN; steps != len(regexp.MustCompile(`(?:^|\s)\d\. `).FindAllString(said, -1)) {
 			t.Errorf("%s: %d steps of %q", kind.Provider, steps, said)
 		}
 	}
@@ -171,7 +172,7 @@ func TestSourceSettings(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	sms, err := w.Service.Inbound.AddSource(t.Context(), 1, app.SourceAdd{Provider: "capcom6", Name: "phone"}, time.Now())
+	sms, err := w.Service.Inbound.AddSource(t.Context(), 1, inbound.SourceAdd{Provider: "capcom6", Name: "phone"}, time.Now())
 	apptest.Must(t, err)
 	sepay := w.Sepay()
 	b := w.Browser().SignIn("lan")
@@ -238,7 +239,7 @@ func TestSourceTenancyAndRoles(t *testing.T) {
 	src := w.Native()
 	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{Content: "of account one"})
 	w.WantOwnersOnly(t, sourceActions, src.ID, src.Token, func() string {
-		events, n, err := w.Service.Inbound.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+		events, n, err := w.Service.Inbound.InboundEvents(context.Background(), 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
 		apptest.Must(t, err)
 		return fmt.Sprintf("%+v %d %d %d", w.Sources(), n, events[0].Open, len(w.Banks()))
 	}, "provider", "native", "name", "test", "secret", "a secret of the stranger", "sender", "X", "api_key", "k", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "EVE", "sure", "1")
@@ -252,7 +253,7 @@ func TestAddressesOfAnotherHost(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Source("sepay", app.AuthAPIKey, "")
+	w.Source("sepay", inbound.AuthAPIKey, "")
 	jar := w.Browser().SignIn("lan").Client.Jar
 	here, err := url.Parse(w.URL)
 	apptest.Must(t, err)

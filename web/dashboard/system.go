@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/web/wire"
 )
 
@@ -25,7 +26,7 @@ type systemData struct {
 
 // namedSource is a source with the name of its provider.
 type namedSource struct {
-	app.Source
+	inbound.Source
 	KindName string
 }
 

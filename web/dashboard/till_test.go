@@ -11,13 +11,14 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
 // paid records money in at a shop.
 func paid(w *apptest.World, id string, amount int64, content string) {
 	w.T.Helper()
-	_, _, err := w.Service.Inbound.RecordByHand(context.Background(), 1, app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id, Type: app.In, Amount: amount, Content: content, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
+	_, _, err := w.Service.Inbound.RecordByHand(context.Background(), 1, inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id, Type: app.In, Amount: amount, Content: content, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
 	apptest.Must(w.T, err)
 }
 
@@ -119,7 +120,7 @@ func TestOldVerdictSaysWhen(t *testing.T) {
 	for i, received := range []int64{5000, 5001} {
 		r, err := w.Service.Payments.CreatePaymentRequest(ctx, 1, app.PaymentRequestCreate{Amount: 5000, CashierID: thu.ID, ExpiresIn: app.BillExpiry}, app.IdempotencyKey{}, at)
 		apptest.Must(t, err)
-		in := app.Incoming{EventID: itoa(r.ID), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: received, Content: r.Code, Time: at}
+		in := inbound.Incoming{EventID: itoa(r.ID), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: received, Content: r.Code, Time: at}
 		_, _, err = w.Service.Inbound.RecordByHand(ctx, 1, in, nil, app.IdempotencyKey{}, at)
 		apptest.Must(t, err)
 		b := w.Browser().SignIn("thu")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 )
 
 type transactionData struct {
@@ -15,8 +16,8 @@ type transactionData struct {
 	Form   noteForm
 	JSON   string // as the API gives it; empty: for developers only
 	Origin app.TransactionOrigin
-	Likely []app.PaymentRequest // that it may be for, where it has none
-	Event  *app.InboundEvent    // nil if there is none, or for developers only
+	Likely []app.PaymentRequest  // that it may be for, where it has none
+	Event  *inbound.InboundEvent // nil if there is none, or for developers only
 }
 
 // noteForm is the form of the note. Seen is the note as it was when the form was
@@ -101,7 +102,7 @@ func (s *Server) transactionJSON(v *visit, t app.Transaction) (string, error) {
 
 // eventOf reads what a provider sent. It returns nil if the event was pruned
 // meanwhile.
-func (s *Server) eventOf(v *visit, eventID int64) (*app.InboundEvent, error) {
+func (s *Server) eventOf(v *visit, eventID int64) (*inbound.InboundEvent, error) {
 	if eventID == 0 {
 		return nil, nil
 	}

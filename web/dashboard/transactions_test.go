@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -163,7 +164,7 @@ func TestSumsOfAFilter(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	bank := w.Link("ACB", apptest.SomeAccount)
 	record := func(id int, direction app.Direction, amount int64, content string) {
-		_, _, err := w.Service.Inbound.RecordByHand(context.Background(), 1, app.Incoming{
+		_, _, err := w.Service.Inbound.RecordByHand(context.Background(), 1, inbound.Incoming{
 			EventID: fmt.Sprint(id), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: direction, Amount: amount, Content: content, Time: time.Now(),
 		}, nil, app.IdempotencyKey{}, time.Now())
 		apptest.Must(t, err)
@@ -287,9 +288,9 @@ func TestSearchFurtherBack(t *testing.T) {
 	apptest.Must(t, w.Service.Deliveries.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
 	source := w.Native()
 	for n := 0; n < 13_000; n += 500 {
-		call := app.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now()}
+		call := inbound.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now()}
 		for i := range 500 {
-			call.Elements = append(call.Elements, app.Incoming{
+			call.Elements = append(call.Elements, inbound.Incoming{
 				EventID: fmt.Sprint(n + i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1, Time: time.Now(),
 			})
 		}
@@ -330,7 +331,7 @@ func TestNewsOfTransactions(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	other, err := w.Service.Ledger.CreateAccount(context.Background(), "other", time.Now())
 	apptest.Must(t, err)
-	_, err = w.Service.Inbound.LinkBankAccount(context.Background(), other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
+	_, err = w.Service.Inbound.LinkBankAccount(context.Background(), other.ID, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
 	apptest.Must(t, err)
 	w.Link("ACB", apptest.SomeAccount)
 	for id := range 25 {
@@ -386,7 +387,7 @@ func TestTransactionOrigin(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	one, two := w.Native(), w.Native()
 	const body = `{"transactions":[{"id":%q,"gateway":"ACB","transactionDate":"2026-11-20 10:00:00","transactionNumber":"FT1","accountNumber":%q,"content":"<script>alert(1)</script>\u202e","transferType":"IN","transferAmount":1549000}]}`
-	for i, s := range []app.Source{one, two} {
+	for i, s := range []inbound.Source{one, two} {
 		if a := w.Sends(s, fmt.Sprintf(body, []string{"first-name", "<b>second</b>"}[i], apptest.SomeAccount)); a.Status != http.StatusOK {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}

@@ -17,6 +17,7 @@ import (
 	"baoco/app"
 	"baoco/app/appsscript"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -208,7 +209,7 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 	closed.Close()
 	w.Webhook(closed.URL, app.WebhookAll)
 	for i := range 3 {
-		_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
+		_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
 		apptest.Must(t, err)
 	}
 	awaitFailed(w, 1, 3)
@@ -257,7 +258,7 @@ func TestFailedDeliveriesNeedAttention(t *testing.T) {
 	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { rw.WriteHeader(http.StatusBadGateway) }))
 	defer shop.Close()
 	hook, _ := w.Webhook(shop.URL, app.WebhookAll)
-	_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
+	_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
 	awaitFailed(w, hook.ID, 1)
 	b := w.Browser().SignIn("lan")

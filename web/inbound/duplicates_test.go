@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -85,7 +86,7 @@ func TestProviderConflicts(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	w.Link("VCB", apptest.SomeAccount)
 	w.Link("ACB", "111")
-	for _, source := range []app.Source{w.Native(), w.Sepay()} {
+	for _, source := range []inbound.Source{w.Native(), w.Sepay()} {
 		first := apptest.Transfer{ID: fmt.Sprint("c", source.ID), Number: fmt.Sprint("FT", source.ID), Date: fmt.Sprintf("2025-10-1%d 10:59:30", source.ID)}
 		w.Names(webtest.Recorded, source, first)
 		others := []apptest.Transfer{{Amount: 200001}, {Direction: "OUT"}, {Account: "111"}, {Account: "unlinked"}, {Gateway: "VCB"}, {Amount: 1, Account: "111", Direction: "OUT"},
@@ -96,7 +97,7 @@ func TestProviderConflicts(t *testing.T) {
 			w.Names(webtest.Conflict, source, other)
 			e := w.NewestEvent()
 			items := w.Items(e.ID)
-			if e.Conflicts != 1 || e.Open != 1 || len(items) != 1 || items[0].State != app.OutcomeConflict {
+			if e.Conflicts != 1 || e.Open != 1 || len(items) != 1 || items[0].State != inbound.OutcomeConflict {
 				t.Errorf("%+v is kept as %+v with %+v", other, e, items)
 			}
 			// Kept once, however often it comes.
@@ -115,7 +116,7 @@ func TestProviderConflicts(t *testing.T) {
 			t.Errorf("the first record did not stand: %+v", x)
 		}
 	}
-	open, _, err := w.Service.Inbound.InboundEvents(context.Background(), 1, app.InboundFilter{OpenOnly: true, Page: app.Page{Number: 1, Size: 100}})
+	open, _, err := w.Service.Inbound.InboundEvents(context.Background(), 1, inbound.InboundFilter{OpenOnly: true, Page: app.Page{Number: 1, Size: 100}})
 	if err != nil || len(open) != 16 {
 		t.Errorf("%d open events, want 16 (%v)", len(open), err)
 	}
@@ -267,7 +268,7 @@ func TestProviderMultiplicity(t *testing.T) {
 			shop := webtest.NewShop(t)
 			w.Webhook(shop.URL+"/a", "ALL")
 			w.Link("ACB", apptest.SomeAccount)
-			sources := []app.Source{w.Native(), w.Sepay(), w.Native()}
+			sources := []inbound.Source{w.Native(), w.Sepay(), w.Native()}
 			n, told := 0, []string{}
 			for i, s := range steps {
 				// All within the window of all.
@@ -311,7 +312,7 @@ func TestProviderChannels(t *testing.T) {
 	on := func(channel app.Channel, want webtest.Counts, x apptest.Transfer) {
 		t.Helper()
 		body := []byte(apptest.Batch(x.Native()))
-		call := app.InboundCall{AccountID: 1, Source: source, Channel: channel, Body: body, ReceivedAt: time.Now(), Elements: apptest.ReadNative(body)}
+		call := inbound.InboundCall{AccountID: 1, Source: source, Channel: channel, Body: body, ReceivedAt: time.Now(), Elements: apptest.ReadNative(body)}
 		r, err := w.Service.Inbound.RecordTransactions(context.Background(), call)
 		if got := (webtest.Counts{Recorded: r.Recorded, Duplicates: r.Duplicates, Unassigned: r.Unassigned, Conflicts: r.Conflicts, Rejected: r.Rejected}); err != nil || got != want {
 			t.Errorf("%s: %+v, %v; want %+v", channel, got, err, want)
@@ -360,7 +361,7 @@ func TestProviderBankAccountStatus(t *testing.T) {
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
 	ctx := context.Background()
-	link, err := w.Service.Inbound.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A", Pending: true}, time.Now())
+	link, err := w.Service.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A", Pending: true}, time.Now())
 	apptest.Must(t, err)
 	source := w.Native()
 	status := func(want app.BankAccountStatus) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/web/wire"
 )
@@ -43,31 +44,31 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 // findSource finds a source by the token in the path. On the path without a
 // token, which is for native sources alone, it finds the source by the Bearer
 // credential. It returns the zero Source if there is none.
-func (s *Server) findSource(r *http.Request) (app.Source, error) {
+func (s *Server) findSource(r *http.Request) (inbound.Source, error) {
 	token := r.PathValue("token")
 	source, found, err := s.service.Inbound.FindSource(r.Context(), token, wire.Bearer(r.Header))
 	if !found || token == "" && source.Provider != provider.Native {
-		return app.Source{}, err
+		return inbound.Source{}, err
 	}
 	return source, err
 }
 
 // accept finds the source that a call names, verifies the call, reads it and
 // records it.
-func (s *Server) accept(w http.ResponseWriter, r *http.Request, find func(*http.Request) (app.Source, error)) (_ app.Recording, err error) {
+func (s *Server) accept(w http.ResponseWriter, r *http.Request, find func(*http.Request) (inbound.Source, error)) (_ inbound.Recording, err error) {
 	source, err := find(r)
 	defer func() { s.called(source, err) }()
 	if err != nil {
-		return app.Recording{}, err
+		return inbound.Recording{}, err
 	}
 	kind, _ := provider.Find(source.Provider) // verify refuses the zero Kind
 	in, err := s.verify(w, r, source, kind, kind.Verify)
 	if err != nil {
-		return app.Recording{}, err
+		return inbound.Recording{}, err
 	}
 	if !in.Signed() {
 		if in.Body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, kind.MaxBody())); err != nil {
-			return app.Recording{}, s.noteUnread(r, in, wire.BodyError(err))
+			return inbound.Recording{}, s.noteUnread(r, in, wire.BodyError(err))
 		}
 	}
 	return s.record(r, in, kind)
@@ -77,9 +78,9 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request, find func(*http.
 // provider doesn't wait for the answer.
 const fewElements = 20
 
-func (s *Server) record(r *http.Request, in provider.Call, kind provider.Kind) (app.Recording, error) {
+func (s *Server) record(r *http.Request, in provider.Call, kind provider.Kind) (inbound.Recording, error) {
 	read := kind.Elements(in)
-	call := app.InboundCall{
+	call := inbound.InboundCall{
 		AccountID: in.Source.AccountID, Source: in.Source, Channel: app.ChannelCall, Body: in.Body, ReceivedAt: in.At,
 		Elements: read.Elements, SourceFault: read.Fault,
 	}
@@ -106,10 +107,10 @@ func (s *Server) record(r *http.Request, in provider.Call, kind provider.Kind) (
 // zero Kind stands for a call that names none, which is refused. verify
 // reads the body only if the body is signed. The reason of a refusal is kept for
 // the operator; the caller gets the same answer for every reason.
-func (s *Server) verify(w http.ResponseWriter, r *http.Request, source app.Source, kind provider.Kind, check provider.Verifier) (provider.Call, error) {
+func (s *Server) verify(w http.ResponseWriter, r *http.Request, source inbound.Source, kind provider.Kind, check provider.Verifier) (provider.Call, error) {
 	in := provider.Call{Source: source, At: time.Now(), Zone: s.service.Ledger.Zone()}
 	if kind.Verify == nil {
-		s.noteRefused(r, in, app.Refusal{Code: app.RefusalUnknownSource, Text: app.Text{
+		s.noteRefused(r, in, inbound.Refusal{Code: inbound.RefusalUnknownSource, Text: app.Text{
 			EN: "Neither the URL nor a Bearer token belongs to a source.", VI: "URL và Bearer token đều không thuộc nguồn nào.",
 		}})
 		return in, app.ErrUnauthorized
@@ -142,8 +143,8 @@ func (s *Server) verify(w http.ResponseWriter, r *http.Request, source app.Sourc
 
 // nothingReadable is the error for a native call none of whose elements could be
 // read. The body is kept all the same.
-func nothingReadable(elements []app.Incoming) error {
-	if len(elements) == 0 || slices.ContainsFunc(elements, func(e app.Incoming) bool { return e.Fault == nil }) {
+func nothingReadable(elements []inbound.Incoming) error {
+	if len(elements) == 0 || slices.ContainsFunc(elements, func(e inbound.Incoming) bool { return e.Fault == nil }) {
 		return nil
 	}
 	if len(elements) == 1 && elements[0].Fault.Field == provider.FaultNotJSON {

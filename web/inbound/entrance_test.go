@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -60,8 +61,8 @@ func TestProviderMutations(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		provider app.Provider
-		auth     app.Auth
-	}{{"native", app.AuthHMAC}, {"sepay", app.AuthHMAC}, {"native", app.AuthBearer}, {"sepay", app.AuthAPIKey}} {
+		auth     inbound.Auth
+	}{{"native", inbound.AuthHMAC}, {"sepay", inbound.AuthHMAC}, {"native", inbound.AuthBearer}, {"sepay", inbound.AuthAPIKey}} {
 		t.Run(string(c.provider)+" "+string(c.auth), func(t *testing.T) {
 			w := webtest.NewWorld(t).Peers()
 			w.Link("ACB", apptest.SomeAccount)
@@ -82,7 +83,7 @@ func TestProviderMutations(t *testing.T) {
 					t.Errorf("%s: %d %s", what, a.Status, a.Body)
 				}
 			}
-			if c.auth == app.AuthHMAC {
+			if c.auth == inbound.AuthHMAC {
 				header := apptest.Credentials(source, body, time.Now())
 				for i := range body {
 					refused(fmt.Sprint("byte of the body ", i), flipped(body, i, 1), header)
@@ -131,14 +132,14 @@ func TestProviderCredentials(t *testing.T) {
 	w := webtest.NewWorld(t).Peers()
 	w.Link("ACB", apptest.SomeAccount)
 	var (
-		bearer = w.Source("native", app.AuthBearer, "")
-		other  = w.Source("native", app.AuthBearer, "")
-		signed = w.Source("native", app.AuthHMAC, "")
-		apikey = w.Source("sepay", app.AuthAPIKey, "")
-		stamps = w.Source("sepay", app.AuthHMAC, "")
+		bearer = w.Source("native", inbound.AuthBearer, "")
+		other  = w.Source("native", inbound.AuthBearer, "")
+		signed = w.Source("native", inbound.AuthHMAC, "")
+		apikey = w.Source("sepay", inbound.AuthAPIKey, "")
+		stamps = w.Source("sepay", inbound.AuthHMAC, "")
 		key    = w.APIKey(app.ScopeFull)
 	)
-	body := func(s app.Source) string {
+	body := func(s inbound.Source) string {
 		if s.Provider == "sepay" {
 			return apptest.Transfer{}.Sepay()
 		}
@@ -228,7 +229,7 @@ func TestProviderCredentials(t *testing.T) {
 	}
 	w.NothingStored()
 
-	for _, s := range []app.Source{bearer, signed, apikey, stamps} {
+	for _, s := range []inbound.Source{bearer, signed, apikey, stamps} {
 		a := w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+s.Secret, "X-Test-Peer", webtest.Peer(100))
 		if a.Status != http.StatusUnauthorized {
 			t.Errorf("the secret of a %s source on the management API: %d", s.Provider, a.Status)
@@ -282,28 +283,28 @@ func TestProviderSources(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	ctx, now := context.Background(), time.Now()
-	if s := w.Source("native", "", "a secret of mine"); s.Auth != app.AuthBearer || s.Secret != "a secret of mine" {
+	if s := w.Source("native", "", "a secret of mine"); s.Auth != inbound.AuthBearer || s.Secret != "a secret of mine" {
 		t.Errorf("default of a native source: %+v", s)
 	}
 	for name, c := range map[string]struct {
-		add  app.SourceAdd
+		add  inbound.SourceAdd
 		code app.Code
 	}{
-		"sepay names its way":            {app.SourceAdd{Provider: "sepay", Name: "x"}, app.CodeValidation},
-		"sepay has no bearer":            {app.SourceAdd{Provider: "sepay", Auth: app.AuthBearer, Name: "x"}, app.CodeValidation},
-		"native has no apikey":           {app.SourceAdd{Provider: "native", Auth: app.AuthAPIKey, Name: "x"}, app.CodeValidation},
-		"unknown kind":                   {app.SourceAdd{Provider: "no-such-kind", Name: "x"}, app.CodeValidation},
-		"unknown bank account":           {app.SourceAdd{Provider: "native", Name: "x", BankAccountID: 77}, app.CodeValidation},
-		"a Bearer secret twice":          {app.SourceAdd{Provider: "native", Name: "x", Secret: "a secret of mine"}, app.CodeAlreadyExists},
-		"a secret with a line break":     {app.SourceAdd{Provider: "native", Name: "x", Secret: "two lines\nof text"}, app.CodeValidation},
-		"a secret with a space after it": {app.SourceAdd{Provider: "native", Name: "x", Secret: "something "}, app.CodeValidation},
+		"sepay names its way":            {inbound.SourceAdd{Provider: "sepay", Name: "x"}, app.CodeValidation},
+		"sepay has no bearer":            {inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthBearer, Name: "x"}, app.CodeValidation},
+		"native has no apikey":           {inbound.SourceAdd{Provider: "native", Auth: inbound.AuthAPIKey, Name: "x"}, app.CodeValidation},
+		"unknown kind":                   {inbound.SourceAdd{Provider: "no-such-kind", Name: "x"}, app.CodeValidation},
+		"unknown bank account":           {inbound.SourceAdd{Provider: "native", Name: "x", BankAccountID: 77}, app.CodeValidation},
+		"a Bearer secret twice":          {inbound.SourceAdd{Provider: "native", Name: "x", Secret: "a secret of mine"}, app.CodeAlreadyExists},
+		"a secret with a line break":     {inbound.SourceAdd{Provider: "native", Name: "x", Secret: "two lines\nof text"}, app.CodeValidation},
+		"a secret with a space after it": {inbound.SourceAdd{Provider: "native", Name: "x", Secret: "something "}, app.CodeValidation},
 	} {
 		if _, err := w.Service.Inbound.AddSource(ctx, 1, c.add, now); app.CodeOf(err) != c.code {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// An HMAC key doesn't name its source, so it may be another's too.
-	w.Source("native", app.AuthHMAC, "a secret of mine")
+	w.Source("native", inbound.AuthHMAC, "a secret of mine")
 	other := w.Native()
 	if _, err := w.Service.Inbound.RotateSource(ctx, 1, other.ID, "a secret of mine", app.IdempotencyKey{}, time.Now()); app.CodeOf(err) != app.CodeAlreadyExists {
 		t.Errorf("rotated to another's secret: %v", err)

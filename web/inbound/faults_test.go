@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -73,7 +73,7 @@ func TestProviderFailureLimit(t *testing.T) {
 func TestProviderRefusedLogOfOneAddress(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t).Peers()
-	native, signed := w.Native(), w.Source("sepay", app.AuthHMAC, "")
+	native, signed := w.Native(), w.Source("sepay", inbound.AuthHMAC, "")
 	large := strings.Repeat(" ", 64<<10+1)
 	call := func(from string, large string) {
 		w.Do("POST", native.URLPath(), "{}", "X-Test-Peer", from)
@@ -83,7 +83,7 @@ func TestProviderRefusedLogOfOneAddress(t *testing.T) {
 		call(webtest.Peer(1), large)
 	}
 	call(webtest.Peer(2), "{}")
-	var list []app.RefusedCall
+	var list []inbound.RefusedCall
 	w.Until("the last call is noted", func() bool {
 		var err error
 		list, err = w.Service.Inbound.RefusedCalls(t.Context(), 1, 0, 1000)
@@ -99,7 +99,7 @@ func TestProviderRefusedLog(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t).Peers()
 	ctx := context.Background()
-	native, signed, sepay := w.Native(), w.Source("native", app.AuthHMAC, ""), w.Source("sepay", app.AuthHMAC, "")
+	native, signed, sepay := w.Native(), w.Source("native", inbound.AuthHMAC, ""), w.Source("sepay", inbound.AuthHMAC, "")
 	calls := 0
 	refused := func(path, body string, header ...string) {
 		t.Helper()
@@ -108,7 +108,7 @@ func TestProviderRefusedLog(t *testing.T) {
 		}
 		calls++
 	}
-	log := func() []app.RefusedCall {
+	log := func() []inbound.RefusedCall {
 		list, err := w.Service.Inbound.RefusedCalls(ctx, 1, 0, 1000)
 		apptest.Must(t, err)
 		return list
@@ -155,7 +155,7 @@ func TestProviderRefusedLog(t *testing.T) {
 	w.NothingStored()
 }
 
-func rawCall(s app.Source, length int, more, body string) string {
+func rawCall(s inbound.Source, length int, more, body string) string {
 	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: baoco\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n%s\r\n%s", s.URLPath(), s.Secret, length, more, body)
 }
 

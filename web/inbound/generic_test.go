@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -37,7 +38,7 @@ func TestGenericReads(t *testing.T) {
 			w := webtest.NewWorld(t)
 			w.Link("ACB", apptest.SomeAccount)
 			w.Link("VCB", apptest.SomeAccount)
-			s := w.AddSource(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: c.fields}})
+			s := w.AddSource(inbound.SourceAdd{Provider: "generic", Options: inbound.SourceOptions{Map: c.fields}})
 			w.Wants(webtest.Recorded, s, c.body)
 			w.Wants(webtest.Duplicate, s, c.body)
 			got := w.WantTransactions(1)[0]
@@ -53,8 +54,8 @@ func TestGenericMoney(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	typed := w.AddSource(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: apptest.Mapped("number", "id", "amount", "n", "account", "acc", "type", "t")}})
-	signed := w.AddSource(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}})
+	typed := w.AddSource(inbound.SourceAdd{Provider: "generic", Options: inbound.SourceOptions{Map: apptest.Mapped("number", "id", "amount", "n", "account", "acc", "type", "t")}})
+	signed := w.AddSource(inbound.SourceAdd{Provider: "generic", Options: inbound.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}})
 	n := 0
 	body := func(amount, direction string) string {
 		n++
@@ -117,8 +118,8 @@ func TestGenericForOneBankAccount(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
 	account := w.Link("VCB", "0123499999")
-	bare := w.AddSource(app.SourceAdd{Provider: "generic", BankAccountID: account.ID, Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n")}})
-	named := w.AddSource(app.SourceAdd{Provider: "generic", BankAccountID: account.ID, Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}})
+	bare := w.AddSource(inbound.SourceAdd{Provider: "generic", BankAccountID: account.ID, Options: inbound.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n")}})
+	named := w.AddSource(inbound.SourceAdd{Provider: "generic", BankAccountID: account.ID, Options: inbound.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}})
 	w.Wants(webtest.Recorded, bare, `{"id":1,"n":5,"acc":"19354957"}`)
 	if got := w.WantTransactions(1)[0]; got.BankAccountID != account.ID {
 		t.Errorf("recorded %+v", got)
@@ -132,16 +133,16 @@ func TestGenericCredentials(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	options := app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}
-	bearer := w.AddSource(app.SourceAdd{Provider: "generic", Options: options})
+	options := inbound.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}
+	bearer := w.AddSource(inbound.SourceAdd{Provider: "generic", Options: options})
 	options.Header = "X-Api-Key"
-	header := w.AddSource(app.SourceAdd{Provider: "generic", Options: options})
-	if bearer.Auth != app.AuthBearer || header.Auth != app.AuthToken {
+	header := w.AddSource(inbound.SourceAdd{Provider: "generic", Options: options})
+	if bearer.Auth != inbound.AuthBearer || header.Auth != inbound.AuthToken {
 		t.Errorf("auths %s and %s", bearer.Auth, header.Auth)
 	}
 	const body = `{"id":1,"n":5,"acc":"19354957"}`
 	for i, c := range []struct {
-		source app.Source
+		source inbound.Source
 		header []string
 	}{
 		{bearer, nil}, {bearer, []string{"X-Api-Key", bearer.Secret}}, {bearer, []string{"Authorization", bearer.Secret}}, {bearer, []string{"Authorization", "Bearer " + header.Secret}},
@@ -168,7 +169,7 @@ func TestGenericTimes(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	s := w.AddSource(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc", "time", "t")}})
+	s := w.AddSource(inbound.SourceAdd{Provider: "generic", Options: inbound.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc", "time", "t")}})
 	for i, c := range [][2]string{
 		{`"2025-10-14 10:59:30"`, apptest.SomeDate}, {`"2025-10-14T10:59:30+07:00"`, apptest.SomeDate}, {`"2025-10-14T03:59:30Z"`, apptest.SomeDate}, {`"2025-10-14T03:59:30.999Z"`, apptest.SomeDate}, {`"2025-10-14T10:59:30"`, apptest.SomeDate},
 		{`"2025-10-14T03:59:30+0000"`, apptest.SomeDate}, {`"14/10/2025 10:59:30"`, apptest.SomeDate}, {`"14/10/2025 10:59"`, "2025-10-14 10:59:00"}, {`"14/10/2025"`, "2025-10-14 00:00:00"}, {`"2025-10-14"`, "2025-10-14 00:00:00"},
@@ -195,21 +196,21 @@ func TestGenericRefusedSources(t *testing.T) {
 		return m
 	}
 	for name, c := range map[string]struct {
-		add  app.SourceAdd
+		add  inbound.SourceAdd
 		want string
 	}{
-		"no map":                  {app.SourceAdd{}, "needs amount"},
-		"no amount":               {app.SourceAdd{Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "account", "a")}}, "needs amount"},
-		"no id":                   {app.SourceAdd{Options: app.SourceOptions{Map: apptest.Mapped("amount", "n", "account", "a")}}, "needs id"},
-		"no account":              {app.SourceAdd{Options: app.SourceOptions{Map: apptest.Mapped("amount", "n", "id", "a")}}, "needs account"},
-		"unknown field":           {app.SourceAdd{Options: app.SourceOptions{Map: with("sum", "n")}}, "sum is no field"},
-		"under two names":         {app.SourceAdd{Options: app.SourceOptions{Map: with("transferAmount", "n")}}, "amount is given twice"},
-		"bearer and a header":     {app.SourceAdd{Auth: app.AuthBearer, Options: app.SourceOptions{Map: good, Header: "X-A"}}, "header"},
-		"token and no header":     {app.SourceAdd{Auth: app.AuthToken, Options: app.SourceOptions{Map: good}}, "header"},
-		"a header that is none":   {app.SourceAdd{Options: app.SourceOptions{Map: good, Header: "X A"}}, "header"},
-		"a header of the network": {app.SourceAdd{Options: app.SourceOptions{Map: good, Header: "content-length"}}, "header"},
-		"senders":                 {app.SourceAdd{Options: app.SourceOptions{Map: good, Senders: []string{"x"}}}, "sender"},
-		"hmac":                    {app.SourceAdd{Auth: app.AuthHMAC, Options: app.SourceOptions{Map: good}}, "auth"},
+		"no map":                  {inbound.SourceAdd{}, "needs amount"},
+		"no amount":               {inbound.SourceAdd{Options: inbound.SourceOptions{Map: apptest.Mapped("id", "id", "account", "a")}}, "needs amount"},
+		"no id":                   {inbound.SourceAdd{Options: inbound.SourceOptions{Map: apptest.Mapped("amount", "n", "account", "a")}}, "needs id"},
+		"no account":              {inbound.SourceAdd{Options: inbound.SourceOptions{Map: apptest.Mapped("amount", "n", "id", "a")}}, "needs account"},
+		"unknown field":           {inbound.SourceAdd{Options: inbound.SourceOptions{Map: with("sum", "n")}}, "sum is no field"},
+		"under two names":         {inbound.SourceAdd{Options: inbound.SourceOptions{Map: with("transferAmount", "n")}}, "amount is given twice"},
+		"bearer and a header":     {inbound.SourceAdd{Auth: inbound.AuthBearer, Options: inbound.SourceOptions{Map: good, Header: "X-A"}}, "header"},
+		"token and no header":     {inbound.SourceAdd{Auth: inbound.AuthToken, Options: inbound.SourceOptions{Map: good}}, "header"},
+		"a header that is none":   {inbound.SourceAdd{Options: inbound.SourceOptions{Map: good, Header: "X A"}}, "header"},
+		"a header of the network": {inbound.SourceAdd{Options: inbound.SourceOptions{Map: good, Header: "content-length"}}, "header"},
+		"senders":                 {inbound.SourceAdd{Options: inbound.SourceOptions{Map: good, Senders: []string{"x"}}}, "sender"},
+		"hmac":                    {inbound.SourceAdd{Auth: inbound.AuthHMAC, Options: inbound.SourceOptions{Map: good}}, "auth"},
 	} {
 		c.add.Provider, c.add.Name = "generic", "x"
 		_, err := w.Service.Inbound.AddSource(context.Background(), 1, c.add, time.Now())
@@ -218,7 +219,7 @@ func TestGenericRefusedSources(t *testing.T) {
 		}
 	}
 	for _, path := range []string{".", "a.", ".a", "a..b", "a[", "a[]", "a[x]", "a[-1]", "a[1", "a]", "a[1]b", "[1]b", `"a`, `a"b`, `a'`, `""`, `a\`, `"a"b`, "a[99999999]", "a.[0]", "[0"} {
-		_, err := w.Service.Inbound.AddSource(context.Background(), 1, app.SourceAdd{Provider: "generic", Name: "x", Options: app.SourceOptions{Map: with("content", path)}}, time.Now())
+		_, err := w.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "generic", Name: "x", Options: inbound.SourceOptions{Map: with("content", path)}}, time.Now())
 		if app.CodeOf(err) != app.CodeValidation || !strings.Contains(err.Error(), "is no path") {
 			t.Errorf("path %q: %v", path, err)
 		}

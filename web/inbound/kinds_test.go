@@ -13,11 +13,12 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
 // oneCall is a call that a source of the kind makes: transaction 7.
-func oneCall(s app.Source) (body string, header []string) {
+func oneCall(s inbound.Source) (body string, header []string) {
 	x := apptest.Transfer{ID: "7", Number: "FT7", Content: "DH7", Amount: 5000}
 	switch s.Provider {
 	case "casso":
@@ -40,8 +41,8 @@ func TestProviderNoDowngrade(t *testing.T) {
 	w := webtest.NewWorld(t).Peers()
 	w.Link("ACB", apptest.SomeAccount)
 	secret := func(n int) string { return fmt.Sprintf("secret-of-a-source-%d", n) }
-	sources := []app.Source{
-		w.Add("native", app.AuthBearer, secret(0)), w.Add("native", app.AuthHMAC, secret(1)), w.Add("sepay", app.AuthAPIKey, secret(2)), w.Add("sepay", app.AuthHMAC, secret(3)),
+	sources := []inbound.Source{
+		w.Add("native", inbound.AuthBearer, secret(0)), w.Add("native", inbound.AuthHMAC, secret(1)), w.Add("sepay", inbound.AuthAPIKey, secret(2)), w.Add("sepay", inbound.AuthHMAC, secret(3)),
 		w.Add("casso", "", secret(4)), w.Add("casso-v2", "", secret(5)), w.Add("payos", "", secret(6)), w.Add("pay2s", "", secret(7)), w.Add("pay2s-ipn", "", secret(8)),
 	}
 	calls, constant := 0, ""
@@ -67,7 +68,7 @@ func TestProviderNoDowngrade(t *testing.T) {
 			disguised := other
 			disguised.Secret, disguised.Options = s.Secret, s.Options
 			otherBody, header := oneCall(disguised)
-			same := other.Auth == app.AuthBearer && s.Auth == app.AuthBearer
+			same := other.Auth == inbound.AuthBearer && s.Auth == inbound.AuthBearer
 			if !same {
 				refused(fmt.Sprintf("%s %s with what %s %s sends", s.Provider, s.Auth, other.Provider, other.Auth), s.URLPath(), otherBody, header)
 			}
@@ -84,7 +85,7 @@ func TestProviderNoDowngrade(t *testing.T) {
 				refused(fmt.Sprintf("%s %s with %v", s.Provider, s.Auth, header), s.URLPath(), body, header)
 			}
 		}
-		if s.Provider != "native" || s.Auth != app.AuthBearer {
+		if s.Provider != "native" || s.Auth != inbound.AuthBearer {
 			refused(string(s.Provider)+" on the bare path", inboundPath, body, own)
 			refused(string(s.Provider)+" on the bare path", inboundPath, body, []string{"Authorization", "Bearer " + s.Secret})
 		}
@@ -103,19 +104,19 @@ func TestProviderExplained(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t).Peers()
 	w.Link("ACB", apptest.SomeAccount)
-	kinds := []app.Source{
-		w.Add("native", app.AuthHMAC, "n-1"), w.Add("sepay", app.AuthHMAC, "s-1"), w.Add("casso", "", "c-1"), w.Add("casso-v2", "", "v-1"),
+	kinds := []inbound.Source{
+		w.Add("native", inbound.AuthHMAC, "n-1"), w.Add("sepay", inbound.AuthHMAC, "s-1"), w.Add("casso", "", "c-1"), w.Add("casso-v2", "", "v-1"),
 		w.Add("payos", "", "p-1"), w.Add("pay2s", "", "b-1"), w.Add("pay2s-ipn", "", "i-1"),
 	}
-	other := w.Add("native", app.AuthHMAC, "of-another-one")
+	other := w.Add("native", inbound.AuthHMAC, "of-another-one")
 	calls := 0
-	noted := func(s app.Source, body string, header []string) app.RefusedCall {
+	noted := func(s inbound.Source, body string, header []string) inbound.RefusedCall {
 		t.Helper()
 		calls++
 		if a := w.Do("POST", s.URLPath(), body, append(header, "X-Test-Peer", webtest.Peer(calls))...); a.Status != http.StatusUnauthorized {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
-		var list []app.RefusedCall
+		var list []inbound.RefusedCall
 		w.Until("the call is noted", func() bool {
 			var err error
 			list, err = w.Service.Inbound.RefusedCalls(context.Background(), 1, 0, 1000)
@@ -125,25 +126,25 @@ func TestProviderExplained(t *testing.T) {
 		return list[0]
 	}
 	for _, s := range kinds {
-		with := func(secret string) app.Source { s := s; s.Secret = secret; return s }
+		with := func(secret string) inbound.Source { s := s; s.Secret = secret; return s }
 		body, header := oneCall(with(other.Secret))
-		if got := noted(s, body, header); got.Code != app.RefusalKey || !strings.Contains(got.Text.EN, "source "+fmt.Sprint(other.ID)) {
+		if got := noted(s, body, header); got.Code != inbound.RefusalKey || !strings.Contains(got.Text.EN, "source "+fmt.Sprint(other.ID)) {
 			t.Errorf("%s, another source's secret: %+v", s.Provider, got.Refusal)
 		}
 		body, header = oneCall(with("unheard-of"))
-		want := app.RefusalSignature
-		if s.Auth != app.AuthHMAC {
-			want = app.RefusalKey
+		want := inbound.RefusalSignature
+		if s.Auth != inbound.AuthHMAC {
+			want = inbound.RefusalKey
 		}
 		if got := noted(s, body, header); got.Code != want {
 			t.Errorf("%s, an unknown secret: %+v", s.Provider, got.Refusal)
 		}
-		if s.Auth != app.AuthHMAC {
+		if s.Auth != inbound.AuthHMAC {
 			continue
 		}
 		for _, secret := range []string{s.Secret + "\n", s.Secret + " ", `"` + s.Secret + `"`} {
 			body, header = oneCall(with(secret))
-			if got := noted(s, body, header); got.Code != app.RefusalKey || !strings.Contains(got.Text.EN, "line break") {
+			if got := noted(s, body, header); got.Code != inbound.RefusalKey || !strings.Contains(got.Text.EN, "line break") {
 				t.Errorf("%s, secret %q: %+v", s.Provider, secret, got.Refusal)
 			}
 		}
@@ -154,24 +155,24 @@ func TestProviderExplained(t *testing.T) {
 			if why := apptest.RefusalOf(s, indented.Bytes(), apptest.Header(header), time.Now()); why.Code != "" {
 				t.Errorf("%s, indented: %+v", s.Provider, why)
 			}
-		} else if got := noted(s, indented.String(), header); got.Code != app.RefusalBody {
+		} else if got := noted(s, indented.String(), header); got.Code != inbound.RefusalBody {
 			t.Errorf("%s, indented: %+v", s.Provider, got.Refusal)
 		}
 	}
 	// An access key is another one together with its secret.
 	ipn := kinds[len(kinds)-1]
-	second, err := w.Service.Inbound.AddSource(context.Background(), 1, app.SourceAdd{
-		Provider: "pay2s-ipn", Name: "second", Secret: "i-2", BankAccountID: ipn.BankAccountID, Options: app.SourceOptions{AccessKey: "AK2"},
+	second, err := w.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{
+		Provider: "pay2s-ipn", Name: "second", Secret: "i-2", BankAccountID: ipn.BankAccountID, Options: inbound.SourceOptions{AccessKey: "AK2"},
 	}, time.Now())
 	apptest.Must(t, err)
 	body, header := oneCall(second)
-	if got := noted(ipn, body, header); got.Code != app.RefusalKey || !strings.Contains(got.Text.EN, "source "+fmt.Sprint(second.ID)) {
+	if got := noted(ipn, body, header); got.Code != inbound.RefusalKey || !strings.Contains(got.Text.EN, "source "+fmt.Sprint(second.ID)) {
 		t.Errorf("another source's access key and secret: %+v", got.Refusal)
 	}
 	// No guesses are made about a body longer than any notice.
 	native := kinds[0]
 	body = apptest.Batch(apptest.Transfer{Content: strings.Repeat("x", 64<<10)}.Native())
-	if got := noted(native, body, apptest.Credentials(other, body, time.Now())); got.Code != app.RefusalSignature {
+	if got := noted(native, body, apptest.Credentials(other, body, time.Now())); got.Code != inbound.RefusalSignature {
 		t.Errorf("a long body: %+v", got.Refusal)
 	}
 	w.NothingStored()
@@ -191,7 +192,7 @@ func TestProviderSourcesApart(t *testing.T) {
 			n++
 			another := strings.NewReplacer("FT7", fmt.Sprint("FT", number, n), "5000", fmt.Sprint(5000+n))
 			changed := another.Replace(body)
-			if s.Auth == app.AuthHMAC {
+			if s.Auth == inbound.AuthHMAC {
 				changed, header, _ = apptest.SignedCall(s, another.Replace(apptest.SignedFields[p]))
 			}
 			if got := w.Do("POST", s.URLPath(), changed, header...).Counts(t); got != webtest.Recorded {
@@ -201,7 +202,7 @@ func TestProviderSourcesApart(t *testing.T) {
 	}
 	w.WantTransactions(n)
 	for i, p := range []app.Provider{"casso", "casso-v2", "pay2s", "payos", "sepay"} {
-		s := w.Add(p, map[app.Provider]app.Auth{"sepay": app.AuthAPIKey}[p], "")
+		s := w.Add(p, map[app.Provider]inbound.Auth{"sepay": inbound.AuthAPIKey}[p], "")
 		body, header := oneCall(s)
 		want := webtest.Duplicate
 		if i == 0 {

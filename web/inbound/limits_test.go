@@ -18,6 +18,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -27,7 +28,7 @@ func TestProviderDates(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	native, sepay, casso := w.Native(), w.Sepay(), w.Source("casso", app.AuthToken, "")
+	native, sepay, casso := w.Native(), w.Sepay(), w.Source("casso", inbound.AuthToken, "")
 	zone := w.Service.Ledger.Zone()
 	in := func(d time.Duration) string { return app.FormatTime(time.Now().Add(d), zone) }
 	soon, later := in(23*time.Hour), in(25*time.Hour)
@@ -52,7 +53,7 @@ func TestProviderDates(t *testing.T) {
 			flaw = ""
 		}
 		x := apptest.Transfer{ID: fmt.Sprint("d", i)}
-		for j, source := range []app.Source{native, sepay, casso} {
+		for j, source := range []inbound.Source{native, sepay, casso} {
 			x.Amount = int64(200_000 + 1000*j) // of each source another transfer
 			body := apptest.Batch(x.Native())
 			switch j {
@@ -142,7 +143,7 @@ func TestProviderBodySize(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	for _, source := range []app.Source{w.Native(), w.Source("native", app.AuthHMAC, ""), w.Sepay(), w.Source("sepay", app.AuthHMAC, "")} {
+	for _, source := range []inbound.Source{w.Native(), w.Source("native", inbound.AuthHMAC, ""), w.Sepay(), w.Source("sepay", inbound.AuthHMAC, "")} {
 		x := apptest.Transfer{ID: fmt.Sprint("s", source.ID), Amount: 1000 * source.ID}
 		body, most := apptest.Batch(x.Native()), 1<<20
 		if source.Provider == "sepay" {
@@ -151,7 +152,7 @@ func TestProviderBodySize(t *testing.T) {
 		body += strings.Repeat(" ", most-len(body))
 		for _, chunked := range []bool{false, true} {
 			for _, paths := range []string{source.URLPath(), inboundPath} {
-				if paths == inboundPath && source.Auth != app.AuthBearer {
+				if paths == inboundPath && source.Auth != inbound.AuthBearer {
 					continue
 				}
 				larger := body + " "

@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/app/services"
 	"baoco/web/webtest"
@@ -24,7 +25,7 @@ func TestProviderUnassigned(t *testing.T) {
 	x := apptest.Transfer{Number: "FT1"}
 	w.Names(webtest.Unassigned, native, x)
 	e := w.NewestEvent()
-	if items := w.Items(e.ID); e.Unassigned != 1 || e.Open != 1 || len(items) != 1 || items[0].State != app.OutcomeUnassigned || items[0].AccountNumber != apptest.SomeAccount || items[0].Amount != 200000 {
+	if items := w.Items(e.ID); e.Unassigned != 1 || e.Open != 1 || len(items) != 1 || items[0].State != inbound.OutcomeUnassigned || items[0].AccountNumber != apptest.SomeAccount || items[0].Amount != 200000 {
 		t.Errorf("kept as %+v with %+v", e, items)
 	}
 	// Repeated it is a duplicate, changed it is a conflict, kept once.
@@ -48,16 +49,16 @@ func TestProviderUnassigned(t *testing.T) {
 		t.Errorf("unassigned money is counted: %+v, %v", o, err)
 	}
 
-	account := w.Links("ACB", apptest.SomeAccount, app.NotifyRecent, 2, 3)
+	account := w.Links("ACB", apptest.SomeAccount, inbound.NotifyRecent, 2, 3)
 	list := w.WantTransactions(2)
 	if list[0].BankAccountID != account.ID || list[0].Amount != 200000 || list[0].Content != "NAPTIEN MOMO" || list[0].Number != "FT1" || list[1].Type != app.Out {
 		t.Errorf("recorded %+v", list)
 	}
 	shop.Waits(w, "/a 1", "/a 2", "/out 2")
-	if items := w.Items(e.ID); items[0].State != app.OutcomeRecorded {
+	if items := w.Items(e.ID); items[0].State != inbound.OutcomeRecorded {
 		t.Errorf("the item is %+v", items[0])
 	}
-	for _, s := range []app.Source{native, sepay} {
+	for _, s := range []inbound.Source{native, sepay} {
 		w.Names(webtest.Duplicate, s, x)
 		w.Names(webtest.Conflict, s, apptest.Transfer{Number: "FT1", Amount: 6})
 	}
@@ -70,7 +71,7 @@ func TestProviderUnassigned(t *testing.T) {
 	if open != 2+6 {
 		t.Errorf("%d items are open, want the two of other accounts and 6 conflicts", open)
 	}
-	w.Links("VCB", apptest.SomeAccount, app.NotifyNone, 1, 0)
+	w.Links("VCB", apptest.SomeAccount, inbound.NotifyNone, 1, 0)
 	w.WantTransactions(3)
 	if b, err := w.Service.Ledger.BankAccountSummaries(context.Background(), 1, time.Now()); err != nil || b[0].All != (app.Amounts{Count: 2, Total: 400000}) || b[1].All != (app.Amounts{Count: 1, Total: 200000}) {
 		t.Errorf("sums: %+v, %v", b, err)
@@ -82,12 +83,12 @@ func TestProviderUnassigned(t *testing.T) {
 func TestProviderLinkNotifies(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		notify app.NotifyOnLink
+		notify inbound.NotifyOnLink
 		told   []string
 	}{
-		"recent": {app.NotifyRecent, []string{"/a 2", "/a 3"}},
-		"all":    {app.NotifyAll, []string{"/a 1", "/a 2", "/a 3"}},
-		"none":   {app.NotifyNone, nil},
+		"recent": {inbound.NotifyRecent, []string{"/a 2", "/a 3"}},
+		"all":    {inbound.NotifyAll, []string{"/a 1", "/a 2", "/a 3"}},
+		"none":   {inbound.NotifyNone, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := webtest.NewWorld(t)
@@ -120,7 +121,7 @@ func TestProviderUnlinked(t *testing.T) {
 	w.Names(webtest.Conflict, native, apptest.Transfer{ID: "1", Number: "FT1", Amount: 7})
 	w.Names(webtest.Unassigned, native, apptest.Transfer{ID: "2", Number: "FT2"})
 	w.Names(webtest.Unassigned, sepay, apptest.Transfer{ID: "9", Number: "FT1"}) // a duplicate, once that can be known
-	w.Links("ACB", apptest.SomeAccount, app.NotifyRecent, 1, 1)
+	w.Links("ACB", apptest.SomeAccount, inbound.NotifyRecent, 1, 1)
 	w.WantTransactions(2)
 	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "9", Number: "FT1"})
 	w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "10", Number: "FT1"})
@@ -132,8 +133,8 @@ func TestProviderNarrowedSource(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
 	mine, other := w.Link("ACB", apptest.SomeAccount), w.Link("ACB", "111")
-	narrow := func(id int64) app.Source {
-		s, err := w.Service.Inbound.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: id}, time.Now())
+	narrow := func(id int64) inbound.Source {
+		s, err := w.Service.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: id}, time.Now())
 		apptest.Must(t, err)
 		return s
 	}
@@ -144,9 +145,9 @@ func TestProviderNarrowedSource(t *testing.T) {
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "3", Account: "222"})
 	w.Names(webtest.Recorded, w.Native(), apptest.Transfer{ID: "2", Account: "111"})
 	// Linking what isn't its own records nothing of it.
-	w.Links("ACB", "222", app.NotifyRecent, 0, 0)
+	w.Links("ACB", "222", inbound.NotifyRecent, 0, 0)
 	w.Unlinks(other.ID)
-	w.Links("ACB", "111", app.NotifyRecent, 0, 0)
+	w.Links("ACB", "111", inbound.NotifyRecent, 0, 0)
 	w.WantTransactions(2)
 	// A number that two banks have is this one's without doubt.
 	w.Link("VCB", apptest.SomeAccount)
@@ -156,7 +157,7 @@ func TestProviderNarrowedSource(t *testing.T) {
 	w.Unlinks(mine.ID)
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "6"})
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "7", Gateway: "Some Bank"})
-	w.Links("ACB", apptest.SomeAccount, app.NotifyRecent, 2, 0)
+	w.Links("ACB", apptest.SomeAccount, inbound.NotifyRecent, 2, 0)
 	if list := w.WantTransactions(5); list[len(list)-1].BankAccountID != mine.ID {
 		t.Errorf("recorded on another account: %+v", list)
 	}
@@ -170,12 +171,12 @@ func TestProviderTenants(t *testing.T) {
 	account, err := w.Service.Ledger.CreateAccount(ctx, "another", now)
 	apptest.Must(t, err)
 	w.Link("ACB", apptest.SomeAccount)
-	theirs, err := w.Service.Inbound.AddSource(ctx, account.ID, app.SourceAdd{Provider: "native", Name: "theirs"}, now)
+	theirs, err := w.Service.Inbound.AddSource(ctx, account.ID, inbound.SourceAdd{Provider: "native", Name: "theirs"}, now)
 	apptest.Must(t, err)
 	w.Names(webtest.Unassigned, theirs, apptest.Transfer{Number: "FT1"})
 	w.Names(webtest.Recorded, w.Native(), apptest.Transfer{Number: "FT1"})
 	w.Names(webtest.Duplicate, theirs, apptest.Transfer{Number: "FT1"})
-	r, err := w.Service.Inbound.LinkBankAccount(ctx, account.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, now)
+	r, err := w.Service.Inbound.LinkBankAccount(ctx, account.ID, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, now)
 	if err != nil || r.Recorded != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -241,7 +242,7 @@ func TestProviderRetry(t *testing.T) {
 	// A later version may read what today's doesn't: 0 as 1, and 9 as 200000.
 	better := strings.NewReplacer(`"transferAmount":0,`, `"transferAmount":1,`, `"transferAmount":9,`, `"transferAmount":200000,`)
 	later := apptest.Over(t, w.Store, services.Config{
-		Read: func(s app.Source, channel app.Channel, body []byte, at time.Time, zone *time.Location) app.InboundReading {
+		Read: func(s inbound.Source, channel app.Channel, body []byte, at time.Time, zone *time.Location) inbound.InboundReading {
 			return provider.Read(s, channel, []byte(better.Replace(string(body))), at, zone)
 		},
 	})
@@ -284,7 +285,7 @@ func TestProviderRetry(t *testing.T) {
 	// What is old is recorded without news of it.
 	w.Came(25*time.Hour, source, apptest.Transfer{ID: "old", Amount: 1})
 	old := []byte(apptest.Batch(strings.Replace(bad, "bad", "old2", 1)))
-	_, err := w.Service.Inbound.RecordTransactions(context.Background(), app.InboundCall{
+	_, err := w.Service.Inbound.RecordTransactions(context.Background(), inbound.InboundCall{
 		AccountID: 1, Source: source, Channel: app.ChannelCall, Body: old, ReceivedAt: time.Now().Add(-25 * time.Hour), Elements: apptest.ReadNative(old),
 	})
 	apptest.Must(t, err)
@@ -344,7 +345,7 @@ func TestProviderRetryUnassigned(t *testing.T) {
 	e = w.NewestEvent()
 	apptest.Must(t, w.Service.Inbound.RemoveSource(context.Background(), 1, source.ID, time.Now()))
 	retries(w, w.Service, e, webtest.Unassigned)
-	w.Links("ACB", "777", app.NotifyRecent, 1, 1)
+	w.Links("ACB", "777", inbound.NotifyRecent, 1, 1)
 	shop.Waits(w, "/a 2", "/a 3")
 }
 
@@ -358,7 +359,7 @@ func TestProviderLinkUpdatesTheLog(t *testing.T) {
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1"})
 	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "1"})
 	counts := func() (list [][4]int) {
-		events, _, err := w.Service.Inbound.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+		events, _, err := w.Service.Inbound.InboundEvents(ctx, 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
 		apptest.Must(t, err)
 		for _, e := range events {
 			list = append(list, [4]int{e.Recorded, e.Duplicates, e.Unassigned, e.Open})
@@ -371,7 +372,7 @@ func TestProviderLinkUpdatesTheLog(t *testing.T) {
 	if got, want := fmt.Sprint(counts()), "[[0 1 0 0] [0 0 1 1]]"; got != want {
 		t.Errorf("before linking: %s, want %s", got, want)
 	}
-	w.Links("ACB", apptest.SomeAccount, app.NotifyRecent, 1, 0)
+	w.Links("ACB", apptest.SomeAccount, inbound.NotifyRecent, 1, 0)
 	if got, want := fmt.Sprint(counts()), "[[0 1 0 0] [1 0 0 0]]"; got != want {
 		t.Errorf("after linking: %s, want %s", got, want)
 	}
@@ -388,12 +389,12 @@ func TestProviderDiscard(t *testing.T) {
 	if n, err := w.Service.Inbound.DiscardInbound(ctx, 1, 1); n != 1 || err != nil {
 		t.Fatalf("discarded %d, %v", n, err)
 	}
-	open, _, err := w.Service.Inbound.InboundEvents(ctx, 1, app.InboundFilter{OpenOnly: true, Page: app.Page{Number: 1, Size: 10}})
+	open, _, err := w.Service.Inbound.InboundEvents(ctx, 1, inbound.InboundFilter{OpenOnly: true, Page: app.Page{Number: 1, Size: 10}})
 	if len(open) != 0 || err != nil {
 		t.Errorf("still open: %+v, %v", open, err)
 	}
 	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "1"})
-	w.Links("ACB", apptest.SomeAccount, app.NotifyAll, 0, 0)
+	w.Links("ACB", apptest.SomeAccount, inbound.NotifyAll, 0, 0)
 	if _, err := w.Service.Inbound.DiscardInbound(ctx, 2, 1); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("another account's event: %v", err)
 	}
@@ -410,7 +411,7 @@ func TestProviderRetryAfterDiscard(t *testing.T) {
 	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "1"})
 	_, err := w.Service.Inbound.DiscardInbound(ctx, 1, 1)
 	apptest.Must(t, err)
-	w.Links("ACB", apptest.SomeAccount, app.NotifyAll, 0, 0)
+	w.Links("ACB", apptest.SomeAccount, inbound.NotifyAll, 0, 0)
 	r, err := w.Service.Inbound.RetryInbound(ctx, 1, 2, time.Now())
 	if err != nil || r.Recorded != 0 || r.Duplicates != 1 {
 		t.Fatalf("%+v, %v", r, err)
@@ -419,7 +420,7 @@ func TestProviderRetryAfterDiscard(t *testing.T) {
 	if r, err = w.Service.Inbound.RetryInbound(ctx, 1, 1, time.Now()); err != nil || r.Recorded != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	events, _, err := w.Service.Inbound.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+	events, _, err := w.Service.Inbound.InboundEvents(ctx, 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
 	apptest.Must(t, err)
 	for _, e := range events {
 		if e.Open != 0 || e.Unassigned != 0 || (e.Recorded == 1) != (e.ID == 1) {
@@ -443,14 +444,14 @@ func TestRetryOfWhatWasRecordedByHand(t *testing.T) {
 	if _, err := w.Service.Inbound.RetryInbound(ctx, 1, 1, time.Now()); app.CodeOf(err) != app.CodeConflict {
 		t.Errorf("%v", err)
 	}
-	events, _, err := w.Service.Inbound.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+	events, _, err := w.Service.Inbound.InboundEvents(ctx, 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
 	if err != nil || len(events) != 1 || events[0].Open != 0 || events[0].Recorded != 1 {
 		t.Errorf("%+v, %v", events, err)
 	}
 }
 
 // retries reads an event again.
-func retries(w *webtest.World, s *services.All, event app.InboundEvent, want webtest.Counts) {
+func retries(w *webtest.World, s *services.All, event inbound.InboundEvent, want webtest.Counts) {
 	w.T.Helper()
 	r, err := s.Inbound.RetryInbound(context.Background(), 1, event.ID, time.Now())
 	if got := webtest.CountsOf(r); err != nil || got != want {

@@ -11,6 +11,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -30,11 +31,11 @@ func TestProviderTooManyElements(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	native, casso := w.Native(), w.Add("casso", app.AuthToken, "")
-	body := manyNative(app.MaxElements + 1)
+	native, casso := w.Native(), w.Add("casso", inbound.AuthToken, "")
+	body := manyNative(inbound.MaxElements + 1)
 	w.WantsRefusal(native, body, http.StatusUnprocessableEntity, app.CodeValidation, "body")
 	w.KeptAsRejected(body, "body")
-	body = `{"error":0,"data":[` + strings.Repeat(`{"id":1},`, app.MaxElements) + `{"id":1}]}`
+	body = `{"error":0,"data":[` + strings.Repeat(`{"id":1},`, inbound.MaxElements) + `{"id":1}]}`
 	w.Wants(webtest.Rejected, casso, body)
 	w.KeptAsRejected(body, "body")
 	w.WantTransactions(0)
@@ -58,9 +59,9 @@ func TestProviderTooManyElements(t *testing.T) {
 		t.Errorf("pruned: %+v, %v", p, err)
 	}
 
-	a := w.Sends(native, manyNative(app.MaxElements))
-	if v := a.JSON(t); a.Status != http.StatusOK || fmt.Sprint(v["recorded"]) != fmt.Sprint(app.MaxElements) {
-		t.Errorf("%d elements: %d %.200s", app.MaxElements, a.Status, a.Body)
+	a := w.Sends(native, manyNative(inbound.MaxElements))
+	if v := a.JSON(t); a.Status != http.StatusOK || fmt.Sprint(v["recorded"]) != fmt.Sprint(inbound.MaxElements) {
+		t.Errorf("%d elements: %d %.200s", inbound.MaxElements, a.Status, a.Body)
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -35,7 +35,7 @@ func TestProviderMutationsByHTTP(t *testing.T) {
 					t.Errorf("%s: %d %s", what, a.Status, a.Body)
 				}
 			}
-			if v.Auth == app.AuthHMAC {
+			if v.Auth == inbound.AuthHMAC {
 				for i := 0; i < len(v.Body); i += bodyStep {
 					changed := flipped(v.Body, i, 1)
 					if apptest.RefusalOf(v.Source(), []byte(changed), v.HTTPHeader(), time.Now()).Code != "" {

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -23,7 +24,7 @@ func TestProviderConcurrent(t *testing.T) {
 	}
 	w.Webhook(shop.URL+"/out", "OUT")
 	w.Link("ACB", apptest.SomeAccount)
-	source := w.Source("native", app.AuthHMAC, "")
+	source := w.Source("native", inbound.AuthHMAC, "")
 	body := apptest.Batch(apptest.Transfer{Number: "FT1"}.Native())
 	const calls = 200
 	sum := atOnce(w, calls, func(int) webtest.Answer { return w.Sends(source, body) })
@@ -61,7 +62,7 @@ func TestProviderOtherProcess(t *testing.T) {
 	ctx := context.Background()
 	w.Link("ACB", apptest.SomeAccount)
 	admin := w.Admin()
-	for i, add := range []app.SourceAdd{{Provider: "native"}, {Provider: "native", Auth: app.AuthHMAC}, {Provider: "sepay", Auth: app.AuthAPIKey}, {Provider: "sepay", Auth: app.AuthHMAC}} {
+	for i, add := range []inbound.SourceAdd{{Provider: "native"}, {Provider: "native", Auth: inbound.AuthHMAC}, {Provider: "sepay", Auth: inbound.AuthAPIKey}, {Provider: "sepay", Auth: inbound.AuthHMAC}} {
 		add.Name = "theirs"
 		body := apptest.Batch(apptest.Transfer{ID: fmt.Sprint("p", i)}.Native())
 		if add.Provider == "sepay" {
@@ -70,13 +71,13 @@ func TestProviderOtherProcess(t *testing.T) {
 		source, err := admin.Inbound.AddSource(ctx, 1, add, time.Now())
 		apptest.Must(t, err)
 		paths := []string{source.URLPath()}
-		if source.Auth == app.AuthBearer {
+		if source.Auth == inbound.AuthBearer {
 			paths = append(paths, inboundPath)
 		}
-		call := func(s app.Source, path string) webtest.Answer {
+		call := func(s inbound.Source, path string) webtest.Answer {
 			return w.Do("POST", path, body, append(apptest.Credentials(s, body, time.Now()), "X-Test-Peer", webtest.Peer(i))...)
 		}
-		works := func(what string, s app.Source) {
+		works := func(what string, s inbound.Source) {
 			t.Helper()
 			for _, path := range paths {
 				if a := call(s, path); a.Status != http.StatusOK {
@@ -100,7 +101,7 @@ func TestProviderOtherProcess(t *testing.T) {
 			refusedSoon(w, "a removed source", func() webtest.Answer { return call(source, path) })
 		}
 	}
-	bank, err := admin.Inbound.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "VCB", AccountNumber: "100", AccountName: "A"}, time.Now())
+	bank, err := admin.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "VCB", AccountNumber: "100", AccountName: "A"}, time.Now())
 	apptest.Must(t, err)
 	native := w.Native()
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "v", Account: "100", Gateway: "VCB"})
@@ -115,7 +116,7 @@ func TestProviderOtherProcessAtOnce(t *testing.T) {
 	w := webtest.NewWorld(t).Peers()
 	ctx := context.Background()
 	admin := w.Admin()
-	source, err := admin.Inbound.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "theirs"}, time.Now())
+	source, err := admin.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "native", Name: "theirs"}, time.Now())
 	apptest.Must(t, err)
 	calls := 0
 	for range apptest.Rounds(10, 40) {

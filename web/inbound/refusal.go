@@ -8,29 +8,30 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/web/wire"
 )
 
 // noteRefused keeps a refused call for the operator, unless its address has
 // failed too often already.
-func (s *Server) noteRefused(r *http.Request, in provider.Call, why app.Refusal) {
+func (s *Server) noteRefused(r *http.Request, in provider.Call, why inbound.Refusal) {
 	if s.Failures.Exhausted(s.Client(r), in.At) {
 		return
 	}
-	s.service.Inbound.NoteRefusedCall(app.RefusedCall{SourceID: in.Source.ID, ReceivedAt: in.At, Remote: s.ClientAddr(r).String(), Refusal: why})
+	s.service.Inbound.NoteRefusedCall(inbound.RefusedCall{SourceID: in.Source.ID, ReceivedAt: in.At, Remote: s.ClientAddr(r).String(), Refusal: why})
 }
 
 // noteUnread keeps a call whose body is larger than this server reads, or for
 // which it has no room now, and returns err. Whoever sends many of them gets no
 // more of them noted than of calls that fail to authenticate.
 func (s *Server) noteUnread(r *http.Request, in provider.Call, err error) error {
-	codes := map[app.Code]app.RefusalCode{app.CodePayloadTooLarge: app.RefusalTooLarge, app.CodeUnavailable: app.RefusalBusy}
+	codes := map[app.Code]inbound.RefusalCode{app.CodePayloadTooLarge: inbound.RefusalTooLarge, app.CodeUnavailable: inbound.RefusalBusy}
 	var refused *app.Error
 	if !errors.As(err, &refused) || codes[refused.Code] == "" {
 		return err
 	}
-	s.noteRefused(r, in, app.Refusal{Code: codes[refused.Code], Text: refused.Text})
+	s.noteRefused(r, in, inbound.Refusal{Code: codes[refused.Code], Text: refused.Text})
 	s.Failures.Take(s.Client(r), wire.FailurePace, in.At)
 	return err
 }
@@ -48,15 +49,15 @@ const (
 // sources, a secret with something around it, and a body that a proxy or a
 // framework has written anew. A call that would be right with one of these is
 // refused all the same; only its reason becomes clearer.
-func (s *Server) explainRefusal(r *http.Request, check provider.Verifier, in provider.Call, why app.Refusal) app.Refusal {
-	if why.Code != app.RefusalKey && why.Code != app.RefusalSignature || s.Failures.Exhausted(s.Client(r), in.At) {
+func (s *Server) explainRefusal(r *http.Request, check provider.Verifier, in provider.Call, why inbound.Refusal) inbound.Refusal {
+	if why.Code != inbound.RefusalKey && why.Code != inbound.RefusalSignature || s.Failures.Exhausted(s.Client(r), in.At) {
 		return why
 	}
 	if len(in.Body) > maxExplained || exactjson.Count(in.Body) > maxExplainedValues {
 		return why
 	}
 	if in.Source.SecretLost {
-		return app.Refusal{Code: app.RefusalKey, Text: app.Text{
+		return inbound.Refusal{Code: inbound.RefusalKey, Text: app.Text{
 			EN: "The secret of this source is lost, so no call can be verified. Rotate the secret.",
 			VI: "Khoá bí mật của nguồn này đã mất nên không xác thực được lần gọi. Hãy đổi khoá bí mật.",
 		}}
@@ -73,13 +74,13 @@ func (s *Server) explainRefusal(r *http.Request, check provider.Verifier, in pro
 			tried.Source.Options = other.Options
 		}
 		if other.ID != in.Source.ID && accepted(tried) {
-			return app.Refusal{Code: app.RefusalKey, Text: app.Textf("This secret belongs to source %[1]d (%[2]s).", "Khoá bí mật này thuộc nguồn %[1]d (%[2]s).", other.ID, other.Name)}
+			return inbound.Refusal{Code: inbound.RefusalKey, Text: app.Textf("This secret belongs to source %[1]d (%[2]s).", "Khoá bí mật này thuộc nguồn %[1]d (%[2]s).", other.ID, other.Name)}
 		}
 	}
 	for _, secret := range []string{in.Source.Secret + "\n", in.Source.Secret + "\r\n", in.Source.Secret + " ", " " + in.Source.Secret, `"` + in.Source.Secret + `"`} {
 		tried := in
 		if tried.Source.Secret = secret; accepted(tried) {
-			return app.Refusal{Code: app.RefusalKey, Text: app.Text{
+			return inbound.Refusal{Code: inbound.RefusalKey, Text: app.Text{
 				EN: "The secret was entered with an extra line break, space or quotation marks.",
 				VI: "Khoá bí mật nhập bên nhà cung cấp bị thừa dấu xuống dòng, khoảng trắng hoặc dấu ngoặc kép.",
 			}}
@@ -88,7 +89,7 @@ func (s *Server) explainRefusal(r *http.Request, check provider.Verifier, in pro
 	for _, body := range rewritten(in.Body) {
 		tried := in
 		if tried.Body = body; accepted(tried) {
-			return app.Refusal{Code: app.RefusalBody, Text: app.Text{
+			return inbound.Refusal{Code: inbound.RefusalBody, Text: app.Text{
 				EN: "The secret is correct, but the body was changed on the way: its whitespace is different. A proxy or a framework rewrote the JSON.",
 				VI: "Khoá bí mật đúng, nhưng nội dung đã bị thay đổi trên đường truyền: khoảng trắng không còn như lúc ký. Có thể proxy hoặc framework đã ghi lại JSON.",
 			}}

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -24,16 +24,16 @@ func TestProviderRefusalExplained(t *testing.T) {
 	w := webtest.NewWorld(t).Peers()
 	w.Link("ACB", apptest.SomeAccount)
 	var (
-		bearer = w.Source("native", app.AuthBearer, "")
-		other  = w.Source("native", app.AuthBearer, "")
-		signed = w.Source("native", app.AuthHMAC, "")
-		second = w.Source("native", app.AuthHMAC, "")
-		apikey = w.Source("sepay", app.AuthAPIKey, "")
-		stamps = w.Source("sepay", app.AuthHMAC, "")
+		bearer = w.Source("native", inbound.AuthBearer, "")
+		other  = w.Source("native", inbound.AuthBearer, "")
+		signed = w.Source("native", inbound.AuthHMAC, "")
+		second = w.Source("native", inbound.AuthHMAC, "")
+		apikey = w.Source("sepay", inbound.AuthAPIKey, "")
+		stamps = w.Source("sepay", inbound.AuthHMAC, "")
 	)
 	account, err := w.Service.Ledger.CreateAccount(context.Background(), "another", time.Now())
 	apptest.Must(t, err)
-	theirs, err := w.Service.Inbound.AddSource(context.Background(), account.ID, app.SourceAdd{Provider: "native", Auth: app.AuthHMAC, Name: "theirs"}, time.Now())
+	theirs, err := w.Service.Inbound.AddSource(context.Background(), account.ID, inbound.SourceAdd{Provider: "native", Auth: inbound.AuthHMAC, Name: "theirs"}, time.Now())
 	apptest.Must(t, err)
 	native, sepay, now := apptest.Batch(apptest.Transfer{}.Native()), apptest.Transfer{}.Sepay(), time.Now()
 	var indented bytes.Buffer
@@ -56,54 +56,54 @@ func TestProviderRefusalExplained(t *testing.T) {
 		name, path, body string
 		header           []string
 		source           int64
-		code             app.RefusalCode
+		code             inbound.RefusalCode
 		says             string
 	}{
-		{"no source", inboundPath + "/nowhere", native, bearing(guess), 0, app.RefusalUnknownSource, "belongs to a source"},
-		{"no source on the bare path", inboundPath, native, bearing(guess), 0, app.RefusalUnknownSource, "belongs to a source"},
+		{"no source", inboundPath + "/nowhere", native, bearing(guess), 0, inbound.RefusalUnknownSource, "belongs to a source"},
+		{"no source on the bare path", inboundPath, native, bearing(guess), 0, inbound.RefusalUnknownSource, "belongs to a source"},
 
-		{"Bearer missing", bearer.URLPath(), native, nil, bearer.ID, app.RefusalMissing, "Authorization"},
-		{"Bearer twice", bearer.URLPath(), native, append(bearing(guess), bearing(guess)...), bearer.ID, app.RefusalRepeated, "Authorization"},
-		{"another scheme", bearer.URLPath(), native, []string{"Authorization", "Basic " + bearer.Secret}, bearer.ID, app.RefusalMalformed, "Bearer"},
-		{"another token", bearer.URLPath(), native, bearing(guess), bearer.ID, app.RefusalKey, "not this source’s secret"},
-		{"token of another source", bearer.URLPath(), native, bearing(other.Secret), bearer.ID, app.RefusalKey, fmt.Sprintf("source %d (till)", other.ID)},
-		{"token of another account's source", bearer.URLPath(), native, bearing(theirs.Secret), bearer.ID, app.RefusalKey, "not this source’s secret"},
-		{"token in quotation marks", bearer.URLPath(), native, bearing(`"` + bearer.Secret + `"`), bearer.ID, app.RefusalKey, around},
-		{"token after two spaces", bearer.URLPath(), native, bearing(" " + bearer.Secret), bearer.ID, app.RefusalKey, around},
+		{"Bearer missing", bearer.URLPath(), native, nil, bearer.ID, inbound.RefusalMissing, "Authorization"},
+		{"Bearer twice", bearer.URLPath(), native, append(bearing(guess), bearing(guess)...), bearer.ID, inbound.RefusalRepeated, "Authorization"},
+		{"another scheme", bearer.URLPath(), native, []string{"Authorization", "Basic " + bearer.Secret}, bearer.ID, inbound.RefusalMalformed, "Bearer"},
+		{"another token", bearer.URLPath(), native, bearing(guess), bearer.ID, inbound.RefusalKey, "not this source’s secret"},
+		{"token of another source", bearer.URLPath(), native, bearing(other.Secret), bearer.ID, inbound.RefusalKey, fmt.Sprintf("source %d (till)", other.ID)},
+		{"token of another account's source", bearer.URLPath(), native, bearing(theirs.Secret), bearer.ID, inbound.RefusalKey, "not this source’s secret"},
+		{"token in quotation marks", bearer.URLPath(), native, bearing(`"` + bearer.Secret + `"`), bearer.ID, inbound.RefusalKey, around},
+		{"token after two spaces", bearer.URLPath(), native, bearing(" " + bearer.Secret), bearer.ID, inbound.RefusalKey, around},
 
-		{"signature missing", signed.URLPath(), native, bearing(signed.Secret), signed.ID, app.RefusalMissing, "X-Webhook-Signature"},
-		{"signature twice", signed.URLPath(), native, append(signing(guess, native), signing(guess, native)...), signed.ID, app.RefusalRepeated, "X-Webhook-Signature"},
-		{"signature in upper case", signed.URLPath(), native, []string{"X-Webhook-Signature", strings.ToUpper(apptest.HexHMAC(signed.Secret, native))}, signed.ID, app.RefusalMalformed, "64 lowercase"},
-		{"signature cut", signed.URLPath(), native, []string{"X-Webhook-Signature", apptest.HexHMAC(signed.Secret, native)[1:]}, signed.ID, app.RefusalMalformed, "64 lowercase"},
-		{"the secret for a signature", signed.URLPath(), native, []string{"X-Webhook-Signature", signed.Secret}, signed.ID, app.RefusalMalformed, "64 lowercase"},
-		{"signed with a guess", signed.URLPath(), native, signing(guess, native), signed.ID, app.RefusalSignature, "a different secret, or its body"},
-		{"signed with another source's", signed.URLPath(), native, signing(second.Secret, native), signed.ID, app.RefusalKey, fmt.Sprintf("source %d (till)", second.ID)},
-		{"signed with another account's", signed.URLPath(), native, signing(theirs.Secret, native), signed.ID, app.RefusalSignature, "a different secret, or its body"},
-		{"signed with a line break", signed.URLPath(), native, signing(signed.Secret+"\n", native), signed.ID, app.RefusalKey, around},
-		{"signed with CR LF", signed.URLPath(), native, signing(signed.Secret+"\r\n", native), signed.ID, app.RefusalKey, around},
-		{"signed with a space", signed.URLPath(), native, signing(signed.Secret+" ", native), signed.ID, app.RefusalKey, around},
-		{"signed with quotation marks", signed.URLPath(), native, signing(`"`+signed.Secret+`"`, native), signed.ID, app.RefusalKey, around},
-		{"indented after signing", signed.URLPath(), indented.String(), signing(signed.Secret, native), signed.ID, app.RefusalBody, altered},
-		{"compacted after signing", signed.URLPath(), native, signing(signed.Secret, indented.String()), signed.ID, app.RefusalBody, altered},
-		{"a line break lost", signed.URLPath(), native, signing(signed.Secret, native+"\n"), signed.ID, app.RefusalBody, altered},
-		{"a line break added", signed.URLPath(), native + "\n", signing(signed.Secret, native), signed.ID, app.RefusalBody, altered},
-		{"another amount", signed.URLPath(), strings.Replace(native, "200000", "900000", 1), signing(signed.Secret, native), signed.ID, app.RefusalSignature, "a different secret, or its body"},
-		{"not JSON", signed.URLPath(), "{", signing(guess, "{"), signed.ID, app.RefusalSignature, "a different secret, or its body"},
+		{"signature missing", signed.URLPath(), native, bearing(signed.Secret), signed.ID, inbound.RefusalMissing, "X-Webhook-Signature"},
+		{"signature twice", signed.URLPath(), native, append(signing(guess, native), signing(guess, native)...), signed.ID, inbound.RefusalRepeated, "X-Webhook-Signature"},
+		{"signature in upper case", signed.URLPath(), native, []string{"X-Webhook-Signature", strings.ToUpper(apptest.HexHMAC(signed.Secret, native))}, signed.ID, inbound.RefusalMalformed, "64 lowercase"},
+		{"signature cut", signed.URLPath(), native, []string{"X-Webhook-Signature", apptest.HexHMAC(signed.Secret, native)[1:]}, signed.ID, inbound.RefusalMalformed, "64 lowercase"},
+		{"the secret for a signature", signed.URLPath(), native, []string{"X-Webhook-Signature", signed.Secret}, signed.ID, inbound.RefusalMalformed, "64 lowercase"},
+		{"signed with a guess", signed.URLPath(), native, signing(guess, native), signed.ID, inbound.RefusalSignature, "a different secret, or its body"},
+		{"signed with another source's", signed.URLPath(), native, signing(second.Secret, native), signed.ID, inbound.RefusalKey, fmt.Sprintf("source %d (till)", second.ID)},
+		{"signed with another account's", signed.URLPath(), native, signing(theirs.Secret, native), signed.ID, inbound.RefusalSignature, "a different secret, or its body"},
+		{"signed with a line break", signed.URLPath(), native, signing(signed.Secret+"\n", native), signed.ID, inbound.RefusalKey, around},
+		{"signed with CR LF", signed.URLPath(), native, signing(signed.Secret+"\r\n", native), signed.ID, inbound.RefusalKey, around},
+		{"signed with a space", signed.URLPath(), native, signing(signed.Secret+" ", native), signed.ID, inbound.RefusalKey, around},
+		{"signed with quotation marks", signed.URLPath(), native, signing(`"`+signed.Secret+`"`, native), signed.ID, inbound.RefusalKey, around},
+		{"indented after signing", signed.URLPath(), indented.String(), signing(signed.Secret, native), signed.ID, inbound.RefusalBody, altered},
+		{"compacted after signing", signed.URLPath(), native, signing(signed.Secret, indented.String()), signed.ID, inbound.RefusalBody, altered},
+		{"a line break lost", signed.URLPath(), native, signing(signed.Secret, native+"\n"), signed.ID, inbound.RefusalBody, altered},
+		{"a line break added", signed.URLPath(), native + "\n", signing(signed.Secret, native), signed.ID, inbound.RefusalBody, altered},
+		{"another amount", signed.URLPath(), strings.Replace(native, "200000", "900000", 1), signing(signed.Secret, native), signed.ID, inbound.RefusalSignature, "a different secret, or its body"},
+		{"not JSON", signed.URLPath(), "{", signing(guess, "{"), signed.ID, inbound.RefusalSignature, "a different secret, or its body"},
 
-		{"Apikey missing", apikey.URLPath(), sepay, nil, apikey.ID, app.RefusalMissing, "Authorization"},
-		{"Apikey as Bearer", apikey.URLPath(), sepay, bearing(apikey.Secret), apikey.ID, app.RefusalMalformed, "Apikey"},
-		{"Apikey of another source", apikey.URLPath(), sepay, []string{"Authorization", "Apikey " + bearer.Secret}, apikey.ID, app.RefusalKey, fmt.Sprintf("source %d (till)", bearer.ID)},
-		{"Apikey in quotation marks", apikey.URLPath(), sepay, []string{"Authorization", `Apikey "` + apikey.Secret + `"`}, apikey.ID, app.RefusalKey, around},
+		{"Apikey missing", apikey.URLPath(), sepay, nil, apikey.ID, inbound.RefusalMissing, "Authorization"},
+		{"Apikey as Bearer", apikey.URLPath(), sepay, bearing(apikey.Secret), apikey.ID, inbound.RefusalMalformed, "Apikey"},
+		{"Apikey of another source", apikey.URLPath(), sepay, []string{"Authorization", "Apikey " + bearer.Secret}, apikey.ID, inbound.RefusalKey, fmt.Sprintf("source %d (till)", bearer.ID)},
+		{"Apikey in quotation marks", apikey.URLPath(), sepay, []string{"Authorization", `Apikey "` + apikey.Secret + `"`}, apikey.ID, inbound.RefusalKey, around},
 
-		{"timestamp missing", stamps.URLPath(), sepay, stamped[2:], stamps.ID, app.RefusalMissing, "X-SePay-Timestamp"},
-		{"SePay signature missing", stamps.URLPath(), sepay, stamped[:2], stamps.ID, app.RefusalMissing, "X-SePay-Signature"},
-		{"no prefix", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], stamped[3][7:]}, stamps.ID, app.RefusalMalformed, "sha256="},
-		{"an old call", stamps.URLPath(), sepay, stamping(stamps.Secret, now.Add(-time.Hour)), stamps.ID, app.RefusalTime, "X-SePay-Timestamp"},
-		{"a call of tomorrow", stamps.URLPath(), sepay, stamping(stamps.Secret, now.Add(24*time.Hour)), stamps.ID, app.RefusalTime, "X-SePay-Timestamp"},
-		{"another timestamp than was signed", stamps.URLPath(), sepay, append([]string{stamped[0], fmt.Sprint(now.Unix() - 60)}, stamped[2:]...), stamps.ID, app.RefusalSignature, "a different secret, or its body"},
-		{"SePay's signature by another source", stamps.URLPath(), sepay, stamping(second.Secret, now), stamps.ID, app.RefusalKey, fmt.Sprintf("source %d (till)", second.ID)},
-		{"SePay's signature with a line break", stamps.URLPath(), sepay, stamping(stamps.Secret+"\n", now), stamps.ID, app.RefusalKey, around},
-		{"SePay's body written anew", stamps.URLPath(), strings.Replace(sepay, "{", "{ ", 1), stamped, stamps.ID, app.RefusalBody, altered},
+		{"timestamp missing", stamps.URLPath(), sepay, stamped[2:], stamps.ID, inbound.RefusalMissing, "X-SePay-Timestamp"},
+		{"SePay signature missing", stamps.URLPath(), sepay, stamped[:2], stamps.ID, inbound.RefusalMissing, "X-SePay-Signature"},
+		{"no prefix", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], stamped[3][7:]}, stamps.ID, inbound.RefusalMalformed, "sha256="},
+		{"an old call", stamps.URLPath(), sepay, stamping(stamps.Secret, now.Add(-time.Hour)), stamps.ID, inbound.RefusalTime, "X-SePay-Timestamp"},
+		{"a call of tomorrow", stamps.URLPath(), sepay, stamping(stamps.Secret, now.Add(24*time.Hour)), stamps.ID, inbound.RefusalTime, "X-SePay-Timestamp"},
+		{"another timestamp than was signed", stamps.URLPath(), sepay, append([]string{stamped[0], fmt.Sprint(now.Unix() - 60)}, stamped[2:]...), stamps.ID, inbound.RefusalSignature, "a different secret, or its body"},
+		{"SePay's signature by another source", stamps.URLPath(), sepay, stamping(second.Secret, now), stamps.ID, inbound.RefusalKey, fmt.Sprintf("source %d (till)", second.ID)},
+		{"SePay's signature with a line break", stamps.URLPath(), sepay, stamping(stamps.Secret+"\n", now), stamps.ID, inbound.RefusalKey, around},
+		{"SePay's body written anew", stamps.URLPath(), strings.Replace(sepay, "{", "{ ", 1), stamped, stamps.ID, inbound.RefusalBody, altered},
 	} {
 		a := w.Do("POST", c.path, c.body, append(slices.Clip(c.header), "X-Test-Peer", webtest.Peer(i/20))...)
 		if got := constantPart(a); a.Status != http.StatusUnauthorized || constant != "" && got != constant {

@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -63,17 +64,17 @@ func TestMayBeRepeat(t *testing.T) {
 	held := func(id, content string) (event int64) {
 		w.Names(webtest.Counts{MayRepeat: 1}, native, apptest.Transfer{ID: id, Content: content})
 		w.Names(webtest.Duplicate, native, apptest.Transfer{ID: id, Content: content}) // the provider tries again
-		list, _, err := w.Service.Inbound.InboundEvents(t.Context(), 1, app.InboundFilter{State: app.OutcomeMayBeRepeat, Page: app.Page{Number: 1, Size: 10}})
+		list, _, err := w.Service.Inbound.InboundEvents(t.Context(), 1, inbound.InboundFilter{State: inbound.OutcomeMayBeRepeat, Page: app.Page{Number: 1, Size: 10}})
 		apptest.Must(t, err)
 		if len(list) != 1 || list[0].OpenBy.MayBeRepeats != 1 || len(list[0].Items) != 1 || list[0].Items[0].TransactionID != 1 {
 			t.Fatalf("%s is kept as %+v", id, list)
 		}
 		return list[0].ID
 	}
-	settle := func(event int64, repeat bool, status int, state app.Outcome, transaction string) {
+	settle := func(event int64, repeat bool, status int, state inbound.Outcome, transaction string) {
 		t.Helper()
 		var got struct {
-			State         app.Outcome
+			State         inbound.Outcome
 			TransactionID string `json:"transaction_id"`
 		}
 		w.API(key, "POST", fmt.Sprintf("/api/v1/inbound/%d/settle", event), fmt.Sprintf(`{"repeat":%t}`, repeat), status, &got)
@@ -85,10 +86,10 @@ func TestMayBeRepeat(t *testing.T) {
 	if open, err := w.Service.Inbound.OpenInbound(t.Context(), 1, 10); err != nil || open.MayBeRepeats != 1 {
 		t.Errorf("open: %+v, %v", open, err)
 	}
-	settle(another, false, http.StatusOK, app.OutcomeRecorded, "2")
+	settle(another, false, http.StatusOK, inbound.OutcomeRecorded, "2")
 	settle(another, false, http.StatusConflict, "", "")
 	repeat := held("3", "ban ghe")
-	settle(repeat, true, http.StatusOK, app.OutcomeDuplicate, "1")
+	settle(repeat, true, http.StatusOK, inbound.OutcomeDuplicate, "1")
 	settle(repeat+1000, true, http.StatusNotFound, "", "")
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "4", Content: "ban ghe"}) // its channel has named both
 	if e := w.Event(another); e.Recorded != 1 || e.Open != 0 {

@@ -5,7 +5,7 @@ package inbound
 import (
 	"net/http"
 
-	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/app/services"
 	"baoco/web/wire"
@@ -15,16 +15,16 @@ import (
 type Server struct {
 	*wire.Responder
 	service  *services.All
-	called   func(source app.Source, err error)
+	called   func(source inbound.Source, err error)
 	held     heldBodies
 	arriving arrivals
 }
 
 // New makes the server of the providers' calls. called is told of each call, with
 // the error of its answer; nil: nobody is.
-func New(responder *wire.Responder, service *services.All, called func(source app.Source, err error)) *Server {
+func New(responder *wire.Responder, service *services.All, called func(source inbound.Source, err error)) *Server {
 	if called == nil {
-		called = func(app.Source, error) {}
+		called = func(inbound.Source, error) {}
 	}
 	return &Server{Responder: responder, service: service, called: called}
 }

@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -28,7 +29,7 @@ func TestSignedAmbiguity(t *testing.T) {
 	} {
 		w := webtest.NewWorld(t)
 		bank := w.Link("ACB", apptest.SomeAccount)
-		add := app.SourceAdd{Provider: c.provider, Name: "x", Secret: "a key of the provider's", Options: app.SourceOptions{}}
+		add := inbound.SourceAdd{Provider: c.provider, Name: "x", Secret: "a key of the provider's", Options: inbound.SourceOptions{}}
 		if c.provider == "pay2s-ipn" {
 			add.BankAccountID, add.Options.AccessKey = bank.ID, "AK1"
 		}

@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -147,7 +148,7 @@ func TestSMSMasked(t *testing.T) {
 			w.Link("MBB", "722000002006")
 			w.Texts(webtest.Unassigned, s, text(0))
 			w.Texts(webtest.Duplicate, s, text(0))
-			first := w.Links("MBB", "722000002005", app.NotifyRecent, 1, 1)
+			first := w.Links("MBB", "722000002005", inbound.NotifyRecent, 1, 1)
 			w.Texts(webtest.Duplicate, s, text(0))
 			w.Texts(webtest.Recorded, s, text(1))
 			list := w.WantTransactions(2)
@@ -155,12 +156,12 @@ func TestSMSMasked(t *testing.T) {
 				t.Errorf("recorded %+v", list)
 			}
 			// Two fit: nobody can say which.
-			second := w.Links("MBB", "72209999992005", app.NotifyRecent, 0, 0)
+			second := w.Links("MBB", "72209999992005", inbound.NotifyRecent, 0, 0)
 			w.Texts(webtest.Unassigned, s, text(2))
 			w.Unlinks(second.ID)
 			w.Texts(webtest.Recorded, s, text(3))
 			w.Unlinks(first.ID)
-			w.Links("MBB", "72209999992005", app.NotifyRecent, 1, 1)
+			w.Links("MBB", "72209999992005", inbound.NotifyRecent, 1, 1)
 			if list := w.WantTransactions(4); list[3].BankAccountID != second.ID {
 				t.Errorf("recorded %+v", list[3])
 			}
@@ -225,7 +226,7 @@ func TestSMSUnreadable(t *testing.T) {
 		return v.Encode()
 	}
 	for _, x := range []struct {
-		source app.Source
+		source inbound.Source
 		field  string
 		body   string
 	}{

@@ -18,6 +18,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -67,7 +68,7 @@ func TestHostileBodies(t *testing.T) {
 	peers := 0
 	for _, kind := range provider.Facts() {
 		for _, auth := range kind.Auths {
-			in := app.SourceAdd{Provider: kind.Provider, Auth: auth, Name: "test", Secret: fmt.Sprint("the secret of ", kind.Provider, auth)}
+			in := inbound.SourceAdd{Provider: kind.Provider, Auth: auth, Name: "test", Secret: fmt.Sprint("the secret of ", kind.Provider, auth)}
 			switch {
 			case kind.Provider == "pay2s-ipn":
 				in.Options.AccessKey, in.BankAccountID = "AK1", w.Link("MBB", "7000").ID
@@ -76,11 +77,11 @@ func TestHostileBodies(t *testing.T) {
 			case kind.Provider == "generic":
 				in.Options.Map = map[string]string{"id": "id", "amount": "amount", "account": "account", "list": "data"}
 			}
-			if auth == app.AuthToken && kind.Provider != "casso" {
+			if auth == inbound.AuthToken && kind.Provider != "casso" {
 				in.Options.Header = "X-Secret"
 			}
 			most := uint64(3 << 20)
-			if kind.Provider == "native" && auth == app.AuthHMAC {
+			if kind.Provider == "native" && auth == inbound.AuthHMAC {
 				most = 5 << 20
 			}
 			source, err := w.Service.Inbound.AddSource(t.Context(), 1, in, time.Now())
@@ -88,7 +89,7 @@ func TestHostileBodies(t *testing.T) {
 			for _, size := range []int{7 << 10, 60 << 10, 1 << 20} {
 				for name, body := range hostile(size) {
 					peers++
-					header := apptest.Credentials(app.Source{Provider: source.Provider, Auth: source.Auth, Options: source.Options, Secret: "wrong-secret-0123456789"}, body, time.Now())
+					header := apptest.Credentials(inbound.Source{Provider: source.Provider, Auth: source.Auth, Options: source.Options, Secret: "wrong-secret-0123456789"}, body, time.Now())
 					header = append(header, "X-Casso-Signature", "t=1,v1="+strings.Repeat("0", 128))
 					var a webtest.Answer
 					cost := uint64(math.MaxUint64)
@@ -114,7 +115,7 @@ func TestVerifiedBodies(t *testing.T) {
 	w := webtest.NewStillWorld(t)
 	h := web.New(web.Config{Service: w.Service})
 	native, sepay := w.Native(), w.Sepay()
-	for _, source := range []app.Source{native, sepay} {
+	for _, source := range []inbound.Source{native, sepay} {
 		size := 1 << 20
 		if source.Provider == "sepay" {
 			size = 64 << 10
@@ -149,7 +150,7 @@ func TestHeldBodies(t *testing.T) {
 	w := webtest.NewStillWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
 	h := web.New(web.Config{Service: w.Service})
-	source := w.Source("native", app.AuthHMAC, "")
+	source := w.Source("native", inbound.AuthHMAC, "")
 	large := bytes.Repeat([]byte(" "), 1<<20-10)
 	var open []*slowCall
 	hold := func(client int) {
@@ -209,7 +210,7 @@ func TestHeldBodies(t *testing.T) {
 		list, err := w.Service.Inbound.RefusedCalls(t.Context(), 1, source.ID, 1000)
 		apptest.Must(t, err)
 		for _, c := range list {
-			if c.Code == app.RefusalBusy && strings.HasPrefix(c.Text.EN, "Too many large calls") {
+			if c.Code == inbound.RefusalBusy && strings.HasPrefix(c.Text.EN, "Too many large calls") {
 				busy++
 			}
 		}
@@ -238,7 +239,7 @@ func (c *stuckCall) SetReadDeadline(time.Time) error {
 func TestSlowArrivalsMakeRoom(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-		source := w.Source("native", app.AuthHMAC, "")
+		source := w.Source("native", inbound.AuthHMAC, "")
 		var ended atomic.Int64
 		var all []*stuckCall
 		var running sync.WaitGroup
@@ -293,7 +294,7 @@ type slowCall struct {
 	Answer chan webtest.Answer
 }
 
-func slowUpload(h http.Handler, remote string, source app.Source, secret, whole string) *slowCall {
+func slowUpload(h http.Handler, remote string, source inbound.Source, secret, whole string) *slowCall {
 	read, write := io.Pipe()
 	u := &slowCall{write, make(chan webtest.Answer, 1)}
 	source.Secret = secret

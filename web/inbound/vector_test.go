@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,7 +28,7 @@ func TestProviderVectors(t *testing.T) {
 			w := webtest.NewWorld(t)
 			source := prepare(w, v)
 			header := v.Header()
-			if v.Provider == "sepay" && v.Auth == app.AuthHMAC {
+			if v.Provider == "sepay" && v.Auth == inbound.AuthHMAC {
 				// The signature itself is right, the timestamp is years old.
 				if a := w.Do("POST", source.URLPath(), v.Body, header...); a.Status != http.StatusUnauthorized {
 					t.Fatalf("an old timestamp: %d %s", a.Status, a.Body)
@@ -81,7 +82,7 @@ func wantedEvents(v apptest.Vector) (ids []string) {
 }
 
 // prepare links the accounts that a vector names, and adds its source.
-func prepare(w *webtest.World, v apptest.Vector) app.Source {
+func prepare(w *webtest.World, v apptest.Vector) inbound.Source {
 	w.T.Helper()
 	bankAccounts := map[string]int64{}
 	for _, n := range v.Normalized {
@@ -98,7 +99,7 @@ func prepare(w *webtest.World, v apptest.Vector) app.Source {
 		}
 		bankAccounts[n.Account] = w.Link(bank.Code, number).ID
 	}
-	add := app.SourceAdd{Provider: v.Provider, Auth: v.Auth, Name: v.Name, Secret: v.Secret, Options: app.SourceOptions{AccessKey: v.AccessKey}}
+	add := inbound.SourceAdd{Provider: v.Provider, Auth: v.Auth, Name: v.Name, Secret: v.Secret, Options: inbound.SourceOptions{AccessKey: v.AccessKey}}
 	if v.Provider == "pay2s-ipn" {
 		if add.BankAccountID = bankAccounts[""]; add.BankAccountID == 0 {
 			add.BankAccountID = w.Link("ACB", apptest.SomeAccount).ID

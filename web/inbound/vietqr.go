@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/web/wire"
 )
@@ -43,7 +43,7 @@ type vietQRReference struct {
 // findVietQRByToken finds a source by the token in the path. On the path without
 // one it finds the source that the access token names. It returns the zero Source
 // if there is none.
-func (s *Server) findVietQRByToken(r *http.Request) (source app.Source, err error) {
+func (s *Server) findVietQRByToken(r *http.Request) (source inbound.Source, err error) {
 	if r.PathValue("token") != "" {
 		source, err = s.findSource(r)
 	} else if id, ok := provider.VietQRTokenSource(wire.Bearer(r.Header)); ok {
@@ -55,7 +55,7 @@ func (s *Server) findVietQRByToken(r *http.Request) (source app.Source, err erro
 // findVietQRByUsername finds a source by the token in the path. On the path
 // without one it finds the source by the user name. It returns the zero Source if
 // there is none.
-func (s *Server) findVietQRByUsername(r *http.Request) (source app.Source, err error) {
+func (s *Server) findVietQRByUsername(r *http.Request) (source inbound.Source, err error) {
 	if r.PathValue("token") != "" {
 		source, err = s.findSource(r)
 	} else if name, ok := provider.BasicUsername(r.Header); ok {
@@ -65,9 +65,9 @@ func (s *Server) findVietQRByUsername(r *http.Request) (source app.Source, err e
 }
 
 // onlyVietQR gives source if it is one of VietQR, and else the zero Source.
-func onlyVietQR(source app.Source) app.Source {
+func onlyVietQR(source inbound.Source) inbound.Source {
 	if source.Provider != provider.VietQR {
-		return app.Source{}
+		return inbound.Source{}
 	}
 	return source
 }

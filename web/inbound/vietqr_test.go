@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -17,8 +18,8 @@ func TestVietQR(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	account := w.Link("ACB", apptest.SomeAccount)
-	s, other := w.Source("vietqr", "", ""), w.AddSource(app.SourceAdd{Provider: "vietqr", Options: app.SourceOptions{Username: "customer-shop.1@x"}})
-	if s.Auth != app.AuthBasic || !strings.HasPrefix(s.Options.Username, "baoco-") || len(s.Options.Username) != 18 || s.Options.Username == other.Options.Username {
+	s, other := w.Source("vietqr", "", ""), w.AddSource(inbound.SourceAdd{Provider: "vietqr", Options: inbound.SourceOptions{Username: "customer-shop.1@x"}})
+	if s.Auth != inbound.AuthBasic || !strings.HasPrefix(s.Options.Username, "baoco-") || len(s.Options.Username) != 18 || s.Options.Username == other.Options.Username {
 		t.Errorf("source %+v", s)
 	}
 	// Each with its own base, and with the address of the server alone.
@@ -182,14 +183,14 @@ func TestVietQRCredentials(t *testing.T) {
 	// The operator sees why.
 	list, err := w.Service.Inbound.RefusedCalls(ctx, 1, 0, 200)
 	apptest.Must(t, err)
-	codes := map[app.RefusalCode]bool{}
+	codes := map[inbound.RefusalCode]bool{}
 	for _, c := range list {
 		codes[c.Code] = true
 		if strings.Contains(c.Text.EN+c.Text.VI, secret) {
 			t.Errorf("a credential is shown: %+v", c)
 		}
 	}
-	if !codes[app.RefusalUnknownSource] || !codes[app.RefusalKey] || !codes[app.RefusalMalformed] {
+	if !codes[inbound.RefusalUnknownSource] || !codes[inbound.RefusalKey] || !codes[inbound.RefusalMalformed] {
 		t.Errorf("reasons %v", codes)
 	}
 }
@@ -232,17 +233,17 @@ func TestVietQRFailures(t *testing.T) {
 		"no ASCII":     {"đ", app.CodeValidation},
 		"far too long": {strings.Repeat("a", 101), app.CodeValidation},
 	} {
-		_, err := w.Service.Inbound.AddSource(context.Background(), 1, app.SourceAdd{Provider: "vietqr", Name: "x", Options: app.SourceOptions{Username: c.username}}, time.Now())
+		_, err := w.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "vietqr", Name: "x", Options: inbound.SourceOptions{Username: c.username}}, time.Now())
 		if app.CodeOf(err) != c.code {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	apptest.Must(t, w.Service.Inbound.RemoveSource(context.Background(), 1, s.ID, time.Now()))
-	w.AddSource(app.SourceAdd{Provider: "vietqr", Options: app.SourceOptions{Username: s.Options.Username}})
+	w.AddSource(inbound.SourceAdd{Provider: "vietqr", Options: inbound.SourceOptions{Username: s.Options.Username}})
 }
 
 // vietQRToken asks for a token as VietQR does, at base.
-func vietQRToken(w *webtest.World, base string, s app.Source) string {
+func vietQRToken(w *webtest.World, base string, s inbound.Source) string {
 	w.T.Helper()
 	a := w.Do("POST", base+tokenPath, "", basic(s.Options.Username, s.Secret)...)
 	v := a.JSON(w.T)

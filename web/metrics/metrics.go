@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/inbound"
 	"baoco/app/services"
 )
 
@@ -135,25 +136,25 @@ func (m *Metrics) Attempted(r app.Result) {
 }
 
 // Recorded counts what became of transactions. The source is zero where none named them.
-func (m *Metrics) Recorded(source app.Source, r app.Recording) {
+func (m *Metrics) Recorded(source inbound.Source, r inbound.Recording) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	count := func(outcome app.Outcome, n int) {
+	count := func(outcome inbound.Outcome, n int) {
 		if n > 0 {
 			m.transactions[m.of(source, string(outcome))] += uint64(n)
 		}
 	}
-	count(app.OutcomeRecorded, r.Recorded)
-	count(app.OutcomeDuplicate, r.Duplicates)
-	count(app.OutcomeUnassigned, r.Unassigned)
-	count(app.OutcomeConflict, r.Conflicts)
-	count(app.OutcomeRejected, r.Rejected)
-	count(app.OutcomeMayBeRepeat, r.MayBeRepeats)
+	count(inbound.OutcomeRecorded, r.Recorded)
+	count(inbound.OutcomeDuplicate, r.Duplicates)
+	count(inbound.OutcomeUnassigned, r.Unassigned)
+	count(inbound.OutcomeConflict, r.Conflicts)
+	count(inbound.OutcomeRejected, r.Rejected)
+	count(inbound.OutcomeMayBeRepeat, r.MayBeRepeats)
 }
 
 // Called counts a provider's call. err is that of its answer. The source is zero
 // where the call named none.
-func (m *Metrics) Called(source app.Source, err error) {
+func (m *Metrics) Called(source inbound.Source, err error) {
 	outcome := "accepted"
 	if err != nil {
 		outcome = "refused"
@@ -167,7 +168,7 @@ func (m *Metrics) Called(source app.Source, err error) {
 }
 
 // of names the counter of an outcome of a source. The lock is held.
-func (m *Metrics) of(source app.Source, outcome string) ofSource {
+func (m *Metrics) of(source inbound.Source, outcome string) ofSource {
 	if source.ID != 0 && !m.sources[source.ID] {
 		if len(m.sources) >= mostSources {
 			return ofSource{id: others, outcome: outcome}

@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/app/stream"
 	"baoco/web/metrics"
@@ -21,11 +22,11 @@ import (
 // them is some 300 µs, of which the figures may take one per cent.
 func BenchmarkTransaction(b *testing.B) {
 	m := metrics.New("test", time.Now())
-	source := app.Source{ID: 1, Provider: "native"}
+	source := inbound.Source{ID: 1, Provider: "native"}
 	for b.Loop() {
 		m.Requested("inbound", 200)
 		m.Called(source, nil)
-		m.Recorded(source, app.Recording{Recorded: 1})
+		m.Recorded(source, inbound.Recording{Recorded: 1})
 		m.Committed(time.Millisecond, 3)
 		m.Attempted(app.Result{StatusCode: 200})
 		m.Committed(time.Millisecond, 3)
@@ -91,8 +92,8 @@ func TestManySources(t *testing.T) {
 	m := metrics.New("test", time.Now())
 	handler := m.Handler(w.Service)
 	for id := range int64(1000) {
-		m.Called(app.Source{ID: id + 1, Provider: "native"}, nil)
-		m.Recorded(app.Source{ID: id + 1, Provider: "native"}, app.Recording{Recorded: 1})
+		m.Called(inbound.Source{ID: id + 1, Provider: "native"}, nil)
+		m.Recorded(inbound.Source{ID: id + 1, Provider: "native"}, inbound.Recording{Recorded: 1})
 	}
 	text := show(handler)
 	series := 0
@@ -122,7 +123,7 @@ func TestStreamBehind(t *testing.T) {
 	}
 	_, err := w.Service.Streams.ToggleStream(t.Context(), 1, 3, time.Now())
 	apptest.Must(t, err)
-	_, _, err = w.Service.Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now().Add(-time.Hour))
+	_, _, err = w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now().Add(-time.Hour))
 	apptest.Must(t, err)
 	apptest.Must(t, w.Service.Streams.SettleStream(t.Context(), stream.StreamProgress{StreamID: 2, To: 1}))
 	text := show(handler)
@@ -138,7 +139,7 @@ func TestCallsThatFail(t *testing.T) {
 	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	m := metrics.New("test", time.Now())
 	for _, err := range []error{nil, app.Unavailable(errors.New("the disk is full")), errors.New("a fault"), stream.ErrNoStream} {
-		m.Called(app.Source{ID: 1, Provider: "native"}, err)
+		m.Called(inbound.Source{ID: 1, Provider: "native"}, err)
 	}
 	text := show(m.Handler(w.Service))
 	for outcome, n := range map[string]int{"accepted": 1, "failed": 2, "refused": 1} {
@@ -173,19 +174,19 @@ func TestStandby(t *testing.T) {
 func TestTransactionsOfEveryWay(t *testing.T) {
 	t.Parallel()
 	ctx, now := t.Context(), time.Now()
-	element := func(id string) []app.Incoming {
-		return []app.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: id, Type: app.In, Amount: 1000 + int64(id[0]), Time: now}}
+	element := func(id string) []inbound.Incoming {
+		return []inbound.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: id, Type: app.In, Amount: 1000 + int64(id[0]), Time: now}}
 	}
-	w := apptest.Open(t, apptest.NewFile(t), services.Config{Poll: func(context.Context, app.Source, string, time.Time) (app.PolledPage, error) {
-		return app.PolledPage{Body: []byte("{}"), Elements: element("list")}, nil
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{Poll: func(context.Context, inbound.Source, string, time.Time) (inbound.PolledPage, error) {
+		return inbound.PolledPage{Body: []byte("{}"), Elements: element("list")}, nil
 	}})
 	defer w.Close()
 	m := metrics.New("test", now)
 	w.Service.SetMeter(m)
 	w.Link("ACB", apptest.SomeAccount)
-	source, err := w.Service.Inbound.AddSource(ctx, 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: "an API key of the list"}, now)
+	source, err := w.Service.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: "an API key of the list"}, now)
 	apptest.Must(t, err)
-	_, err = w.Service.Inbound.RecordTransactions(ctx, app.InboundCall{
+	_, err = w.Service.Inbound.RecordTransactions(ctx, inbound.InboundCall{
 		AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: now, Elements: element("call"),
 	})
 	apptest.Must(t, err)
@@ -193,7 +194,7 @@ func TestTransactionsOfEveryWay(t *testing.T) {
 	apptest.Must(t, err)
 	_, _, err = w.Service.Inbound.RecordByHand(ctx, 1, element("hand")[0], nil, app.IdempotencyKey{}, now)
 	apptest.Must(t, err)
-	file, err := w.Service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: 1, File: "a.csv"})
+	file, err := w.Service.Inbound.NewImport(ctx, inbound.ImportOptions{AccountID: 1, File: "a.csv"})
 	apptest.Must(t, err)
 	_, err = file.Add(ctx, element("file"), now)
 	apptest.Must(t, err)

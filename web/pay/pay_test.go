@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -27,7 +28,7 @@ func newShop(t *testing.T) *webtest.World {
 // pay records money in.
 func pay(w *apptest.World, id string, amount int64, content string) {
 	w.T.Helper()
-	_, _, err := w.Service.Inbound.RecordByHand(w.T.Context(), 1, app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id, Type: app.In, Amount: amount, Content: content, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
+	_, _, err := w.Service.Inbound.RecordByHand(w.T.Context(), 1, inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id, Type: app.In, Amount: amount, Content: content, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
 	apptest.Must(w.T, err)
 }
 

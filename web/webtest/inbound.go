@@ -3,8 +3,8 @@ package webtest
 import (
 	"encoding/json"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 )
 
 // API makes a request of the management API with a key of full scope and reads
@@ -26,7 +26,7 @@ func (w *World) Tallies() {
 	w.T.Helper()
 	for _, e := range w.Events() {
 		list, _ := w.Reads(e.ID)
-		var r app.Recording
+		var r inbound.Recording
 		for _, s := range list {
 			r.Count(s.State, 0)
 		}

@@ -13,13 +13,14 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/web"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 // Sends makes a call of a source as its provider does.
-func (w *World) Sends(s app.Source, body string) Answer {
+func (w *World) Sends(s inbound.Source, body string) Answer {
 	w.T.Helper()
 	return w.Do("POST", s.URLPath(), body, apptest.Credentials(s, body, time.Now())...)
 }
@@ -39,7 +40,7 @@ var (
 )
 
 // CountsOf are the counts of what was recorded.
-func CountsOf(r app.Recording) Counts {
+func CountsOf(r inbound.Recording) Counts {
 	return Counts{r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected, r.MayBeRepeats}
 }
 
@@ -58,7 +59,7 @@ func (a Answer) Counts(t testing.TB) Counts {
 }
 
 // Wants makes a call and checks what became of it.
-func (w *World) Wants(want Counts, s app.Source, body string) {
+func (w *World) Wants(want Counts, s inbound.Source, body string) {
 	w.T.Helper()
 	if got := w.Sends(s, body).Counts(w.T); got != want {
 		w.T.Errorf("got %+v, want %+v, for %.300s", got, want, body)
@@ -66,7 +67,7 @@ func (w *World) Wants(want Counts, s app.Source, body string) {
 }
 
 // Names sends one transfer in the source's format.
-func (w *World) Names(want Counts, s app.Source, x apptest.Transfer) {
+func (w *World) Names(want Counts, s inbound.Source, x apptest.Transfer) {
 	w.T.Helper()
 	body := apptest.Batch(x.Native())
 	if s.Provider == "sepay" {
@@ -148,14 +149,14 @@ func (w *World) KeptAsRejected(body, field string) {
 		return
 	}
 	items := w.Items(e.ID)
-	if len(items) != 1 || items[0].State != app.OutcomeRejected || items[0].Fault == nil ||
+	if len(items) != 1 || items[0].State != inbound.OutcomeRejected || items[0].Fault == nil ||
 		items[0].Fault.Field != field || items[0].Fault.Text.EN == "" || items[0].Fault.Text.VI == "" {
 		w.T.Errorf("items after %.100q: %+v, want one of %s", body, items, field)
 	}
 }
 
 // WantsRefusal makes a native call of which nothing can be read.
-func (w *World) WantsRefusal(s app.Source, body string, status int, code app.Code, field string) {
+func (w *World) WantsRefusal(s inbound.Source, body string, status int, code app.Code, field string) {
 	w.T.Helper()
 	a := w.Sends(s, body)
 	v := a.JSON(w.T)
@@ -169,7 +170,7 @@ func (w *World) WantsRefusal(s app.Source, body string, status int, code app.Cod
 }
 
 // Texts has the phone of a source forward a text, and checks what became of it.
-func (w *World) Texts(want Counts, s app.Source, x apptest.PhoneText) {
+func (w *World) Texts(want Counts, s inbound.Source, x apptest.PhoneText) {
 	w.T.Helper()
 	body := map[app.Provider]func() string{
 		"capcom6": x.Capcom6, "sms-to-url": x.SMSToURL, "smsforwarder": func() string { return x.Forwarder(s, time.Now()).Encode() },

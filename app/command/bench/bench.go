@@ -15,6 +15,7 @@ import (
 	"baoco/app"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
+	"baoco/app/inbound"
 	"baoco/sqlitestore"
 
 	"github.com/urfave/cli/v2"
@@ -123,8 +124,8 @@ func run(c *cli.Context) error {
 // file is a database that was set up for a phase.
 type file struct {
 	db      string
-	sources []app.Source // one of each account
-	bytes   int64        // of the file before any transaction
+	sources []inbound.Source // one of each account
+	bytes   int64            // of the file before any transaction
 }
 
 // accountNumber is the bank account that all transactions are on.
@@ -155,7 +156,7 @@ func (b *bench) newFile(ctx context.Context, accounts ...[]string) (f file, err 
 
 // setUp makes the accounts of a file, each with the bank account, a source and
 // webhooks at its URLs, and gives their sources.
-func setUp(ctx context.Context, store *sqlitestore.Store, accounts [][]string, now time.Time) (sources []app.Source, err error) {
+func setUp(ctx context.Context, store *sqlitestore.Store, accounts [][]string, now time.Time) (sources []inbound.Source, err error) {
 	if err := store.SetAllowTargets(ctx, []string{"127.0.0.0/8"}); err != nil {
 		return nil, err
 	}
@@ -172,7 +173,7 @@ func setUp(ctx context.Context, store *sqlitestore.Store, accounts [][]string, n
 			}
 			account = a.ID
 		}
-		if _, err := service.Inbound.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: accountNumber, AccountName: "NGUYEN VAN A"}, now); err != nil {
+		if _, err := service.Inbound.LinkBankAccount(ctx, account, inbound.BankAccountLink{Bank: "ACB", AccountNumber: accountNumber, AccountName: "NGUYEN VAN A"}, now); err != nil {
 			return nil, err
 		}
 		for n, url := range urls {
@@ -180,7 +181,7 @@ func setUp(ctx context.Context, store *sqlitestore.Store, accounts [][]string, n
 				return nil, err
 			}
 		}
-		source, err := service.Inbound.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "bench"}, now)
+		source, err := service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: "bench"}, now)
 		if err != nil {
 			return nil, err
 		}

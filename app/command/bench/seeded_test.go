@@ -18,6 +18,7 @@ import (
 	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/command/serve"
+	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
 	"baoco/app/stream"
@@ -42,7 +43,7 @@ type seeded struct {
 	hook   int64
 	file   int64 // that was imported
 	bill   int64 // of a till; the payment request before it is none
-	source app.Source
+	source inbound.Source
 }
 
 const seededUser, seededPassword = "bench", "a long enough passphrase"
@@ -83,9 +84,9 @@ func (s *seeded) use(b *testing.B, service *services.All, now time.Time) {
 	apptest.Must(b, err)
 	_, _, err = service.Streams.CreateStream(ctx, app.DefaultAccountID, stream.StreamCreate{Name: "ledger", URL: "nats://nats.example.vn", Topic: "transactions"}, now)
 	apptest.Must(b, err)
-	statement, err := service.Inbound.NewImport(ctx, app.ImportOptions{AccountID: app.DefaultAccountID, BankAccountID: s.bank, File: "statement.csv"})
+	statement, err := service.Inbound.NewImport(ctx, inbound.ImportOptions{AccountID: app.DefaultAccountID, BankAccountID: s.bank, File: "statement.csv"})
 	apptest.Must(b, err)
-	_, err = statement.Add(ctx, []app.Incoming{{AccountNumber: "19354954", Type: app.In, Amount: 200_000, Content: "statement", Time: now.Add(-time.Hour)}}, now)
+	_, err = statement.Add(ctx, []inbound.Incoming{{AccountNumber: "19354954", Type: app.In, Amount: 200_000, Content: "statement", Time: now.Add(-time.Hour)}}, now)
 	apptest.Must(b, err)
 	s.file = statement.ID()
 	s.bill = askPayments(b, service, 10_000, now)
@@ -111,7 +112,7 @@ func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
 	_, err = service.Ledger.CreateCodePattern(ctx, app.DefaultAccountID, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, now)
 	apptest.Must(b, err)
 	for i := range 8 {
-		linked, err := service.Inbound.LinkBankAccount(ctx, app.DefaultAccountID, app.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint(19354950 + i), AccountName: "NGUYEN VAN A"}, now)
+		linked, err := service.Inbound.LinkBankAccount(ctx, app.DefaultAccountID, inbound.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint(19354950 + i), AccountName: "NGUYEN VAN A"}, now)
 		apptest.Must(b, err)
 		hook, _, err := service.Deliveries.CreateWebhook(ctx, app.DefaultAccountID, app.WebhookCreate{
 			Name: fmt.Sprintf("shop %d", i+1), URL: "https://shop.example.vn/", Type: app.WebhookAll, BankAccountIDs: []int64{linked.BankAccount.ID},
@@ -122,7 +123,7 @@ func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
 			s.bank, s.hook = linked.BankAccount.ID, hook.ID
 		}
 	}
-	s.source, err = service.Inbound.AddSource(ctx, app.DefaultAccountID, app.SourceAdd{Provider: "native", Name: "bench"}, now)
+	s.source, err = service.Inbound.AddSource(ctx, app.DefaultAccountID, inbound.SourceAdd{Provider: "native", Name: "bench"}, now)
 	apptest.Must(b, err)
 	_, s.key, err = service.Access.CreateAPIKey(ctx, app.DefaultAccountID, "bench", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, now)
 	apptest.Must(b, err)
@@ -177,14 +178,14 @@ func BenchmarkPayments(b *testing.B) {
 		n := 0
 		b.Run(fmt.Sprintf("%d requests", requests), func(b *testing.B) {
 			for b.Loop() {
-				elements := make([]app.Incoming, 100)
+				elements := make([]inbound.Incoming, 100)
 				for i := range elements {
 					n++
 					id := fmt.Sprint("E", n)
-					elements[i] = app.Incoming{EventID: id, Number: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: int64(50_000 + n%1000), Time: now,
+					elements[i] = inbound.Incoming{EventID: id, Number: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: int64(50_000 + n%1000), Time: now,
 						Content: "MBVCB.3278907687.thanh toan don hang A" + id + ".CT tu 0071000888888 NGUYEN VAN A toi 19354957"}
 				}
-				_, err := w.Service.Inbound.RecordTransactions(ctx, app.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, ReceivedAt: now, Body: []byte("{}"), Elements: elements})
+				_, err := w.Service.Inbound.RecordTransactions(ctx, inbound.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, ReceivedAt: now, Body: []byte("{}"), Elements: elements})
 				apptest.Must(b, err)
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*100), "us/transaction")

@@ -15,6 +15,7 @@ import (
 	"baoco/app"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
+	"baoco/app/inbound"
 	"baoco/sqlitestore"
 	"baoco/web/dashboard"
 
@@ -87,7 +88,7 @@ type demo struct {
 	server   *serve.Server
 	base     string
 	receiver *receiver
-	source   app.Source
+	source   inbound.Source
 	apiKey   string
 	trade    *trade
 	failures []string // the lines of the story that were not true

@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/inbound"
 	"baoco/app/statement"
 )
 
@@ -31,8 +32,8 @@ func (d *demo) past(ctx context.Context) error {
 	}
 	service := d.server.Service
 	result, err := statement.Import{
-		Path: path, Now: now, Read: statement.Options{Zone: service.Ledger.Zone()}, Record: app.ImportOptions{AccountID: app.DefaultAccountID},
-		Rejected: func(row statement.Row, outcome app.Outcome, _ app.Incoming) (string, error) {
+		Path: path, Now: now, Read: statement.Options{Zone: service.Ledger.Zone()}, Record: inbound.ImportOptions{AccountID: app.DefaultAccountID},
+		Rejected: func(row statement.Row, outcome inbound.Outcome, _ inbound.Incoming) (string, error) {
 			return "", fmt.Errorf("line %d of the statement: %s", row.Line, outcome)
 		},
 	}.Run(ctx, service.Ledger, service.Inbound)

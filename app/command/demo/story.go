@@ -14,6 +14,7 @@ import (
 	"baoco/app"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
+	"baoco/app/inbound"
 )
 
 // check prints a line of the story, and notes it if it isn't true.
@@ -57,12 +58,12 @@ const shop, ledger = "/shop", "/ledger"
 func (d *demo) setUp(ctx context.Context) (err error) {
 	service, now := d.server.Service, time.Now()
 	for _, b := range banks {
-		if _, err := service.Inbound.LinkBankAccount(ctx, app.DefaultAccountID, app.BankAccountLink{Bank: b.code, AccountNumber: b.number, AccountName: owner}, now); err != nil {
+		if _, err := service.Inbound.LinkBankAccount(ctx, app.DefaultAccountID, inbound.BankAccountLink{Bank: b.code, AccountNumber: b.number, AccountName: owner}, now); err != nil {
 			return err
 		}
 	}
 	d.check(true, "linked ACB 19354957 and VCB 0123499999")
-	if d.source, err = service.Inbound.AddSource(ctx, app.DefaultAccountID, app.SourceAdd{Provider: "sepay", Auth: app.AuthHMAC, Name: "SePay"}, now); err != nil {
+	if d.source, err = service.Inbound.AddSource(ctx, app.DefaultAccountID, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthHMAC, Name: "SePay"}, now); err != nil {
 		return err
 	}
 	d.check(true, "added a source for SePay")

@@ -13,6 +13,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/command/serve"
+	"baoco/app/inbound"
 	"baoco/app/replica"
 	"baoco/app/services"
 	"baoco/sqlitestore"
@@ -90,11 +91,11 @@ func TestCheckCompares(t *testing.T) {
 	t.Parallel()
 	l, now := look(t), time.Now()
 	s := apptest.Over(t, l.checker.Store, services.Config{})
-	_, err := s.Inbound.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, now)
+	_, err := s.Inbound.LinkBankAccount(t.Context(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, now)
 	apptest.Must(t, err)
 	record := func(id string, at time.Time) {
 		t.Helper()
-		_, _, err := s.Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000, Time: now}, nil, app.IdempotencyKey{}, at)
+		_, _, err := s.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000, Time: now}, nil, app.IdempotencyKey{}, at)
 		apptest.Must(t, err)
 	}
 	check := func(when string, at time.Time, behind time.Duration, says string) {
@@ -123,13 +124,13 @@ func TestLookUnderAWritingServer(t *testing.T) {
 	t.Parallel()
 	l, began := look(t), time.Now()
 	s := apptest.Over(t, l.checker.Store, services.Config{})
-	_, err := s.Inbound.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, began)
+	_, err := s.Inbound.LinkBankAccount(t.Context(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, began)
 	apptest.Must(t, err)
 	l.copied(began)
 	l.says("with all of it", began, "")
 	l.says("half a minute later", began.Add(30*time.Second), "")
 	for i := range 3 {
-		_, _, err := s.Inbound.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000, Time: began}, nil, app.IdempotencyKey{}, began.Add(40*time.Second))
+		_, _, err := s.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000, Time: began}, nil, app.IdempotencyKey{}, began.Add(40*time.Second))
 		apptest.Must(t, err)
 	}
 	l.says("a moment after three payments", began.Add(45*time.Second), "")

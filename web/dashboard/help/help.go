@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/inbound"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -36,11 +37,11 @@ func Title(name string, lang app.Lang) (string, error) {
 
 // OfProvider names the page about a kind of source: the one about calls that come
 // in, where the kind has none of its own.
-func OfProvider(kind app.ProviderKind) string {
+func OfProvider(kind inbound.ProviderKind) string {
 	switch kind.Group {
-	case app.PhoneApps:
+	case inbound.PhoneApps:
 		return "sms"
-	case app.OwnPrograms:
+	case inbound.OwnPrograms:
 		return "own-program"
 	}
 	name, _, _ := strings.Cut(string(kind.Provider), "-") // casso and casso-v2 share a page

@@ -1,8 +1,10 @@
-package app
+package inbound
 
 import (
 	"context"
 	"slices"
+
+	"baoco/app"
 )
 
 // The elements of an inbound event are not stored beside its body. They are read
@@ -26,7 +28,7 @@ type InboundElement struct {
 // EventRef names an event id.
 type EventRef struct {
 	SourceID int64
-	Channel  Channel
+	Channel  app.Channel
 	EventID  string
 }
 
@@ -115,7 +117,7 @@ func (s *InboundService) InboundEventsBefore(ctx context.Context, accountID int6
 // readAgain gives an event its elements in recorded form, without outcomes. For
 // a listing it leaves out elements in the middle.
 func (s *InboundService) readAgain(e *InboundEvent, source Source, body []byte, listing bool) {
-	if e.Channel == ChannelFile {
+	if e.Channel == app.ChannelFile {
 		return // it has items alone
 	}
 	read := s.config.Read(source, e.Channel, body, e.ReceivedAt, s.zone)
@@ -173,7 +175,7 @@ func (i *InboundElement) settle(e *InboundEvent, known *KnownEvent, recorded map
 	switch {
 	case known == nil && i.Fault == nil:
 		return
-	case known == nil && e.Channel == ChannelPoll:
+	case known == nil && e.Channel == app.ChannelPoll:
 		i.State = OutcomeDuplicate // a list shows it again and again; it is kept once
 		return
 	case known == nil:

@@ -1,32 +1,34 @@
-package app
+package inbound
 
 import (
 	"fmt"
 	"strings"
 	"time"
+
+	"baoco/app"
 )
 
 // SetDate reads the provider's date into e; an empty text is DateMissing.
 func (e *Incoming) SetDate(text string, zone *time.Location) {
 	var ok bool
 	if text = strings.TrimSpace(text); text == "" {
-		e.DateFlaw = DateMissing
-	} else if e.Time, e.DateOnly, ok = ReadDate(text, zone); !ok {
-		e.DateFlaw = DateImpossible
+		e.DateFlaw = app.DateMissing
+	} else if e.Time, e.DateOnly, ok = app.ReadDate(text, zone); !ok {
+		e.DateFlaw = app.DateImpossible
 	}
 }
 
 // dateFlaw is why the date of e can't be used, where it is now at least that.
-func (e *Incoming) dateFlaw(now time.Time) DateFlaw {
+func (e *Incoming) dateFlaw(now time.Time) app.DateFlaw {
 	switch {
 	case e.DateFlaw != "":
 		return e.DateFlaw
 	case e.Time.IsZero():
-		return DateMissing
+		return app.DateMissing
 	case e.Time.Unix() < 0:
-		return DateImpossible
-	case e.Time.After(now.Add(mostAhead)):
-		return DateAhead
+		return app.DateImpossible
+	case e.Time.After(now.Add(app.MostAhead)):
+		return app.DateAhead
 	}
 	return ""
 }
@@ -41,23 +43,23 @@ func (e *Incoming) settleDate(receivedAt, now time.Time) {
 
 // dateNotice says how many transactions of a call are dated by its receipt, and
 // why; empty: none.
-func dateNotice(elements []Incoming, outcomes []Outcome) Text {
-	count := map[DateFlaw]int{}
+func dateNotice(elements []Incoming, outcomes []Outcome) app.Text {
+	count := map[app.DateFlaw]int{}
 	for i, o := range outcomes {
 		if o == OutcomeRecorded || o == OutcomeUnassigned {
 			count[elements[i].DateFlaw]++
 		}
 	}
 	var en, vi []string
-	for _, f := range []DateFlaw{DateMissing, DateImpossible, DateAhead} {
+	for _, f := range []app.DateFlaw{app.DateMissing, app.DateImpossible, app.DateAhead} {
 		if n := count[f]; n > 0 {
 			en, vi = append(en, fmt.Sprintf("%d (%s)", n, f.Text().EN)), append(vi, fmt.Sprintf("%d (%s)", n, f.Text().VI))
 		}
 	}
 	if len(en) == 0 {
-		return Text{}
+		return app.Text{}
 	}
-	return Text{"Dated by the time of receipt: " + strings.Join(en, ", ") + ".", "Ghi theo thời điểm nhận: " + strings.Join(vi, ", ") + "."}
+	return app.Text{EN: "Dated by the time of receipt: " + strings.Join(en, ", ") + ".", VI: "Ghi theo thời điểm nhận: " + strings.Join(vi, ", ") + "."}
 }
 
 // StartedAfter says when the newest of what was recorded before this process started was.
@@ -71,7 +73,7 @@ const longestOff = 366 * 24 * time.Hour
 // wrong: beside it every right date would seem to be in the future, and the transaction would be
 // dated by that clock. So until it is right the own date counts, unless it is very late.
 func (s *InboundService) likelyNow(clock time.Time) time.Time {
-	if newest := s.newestAtStart.Load(); newest != nil && newest.After(clock.Add(mostAhead)) {
+	if newest := s.newestAtStart.Load(); newest != nil && newest.After(clock.Add(app.MostAhead)) {
 		return newest.Add(longestOff)
 	}
 	return clock

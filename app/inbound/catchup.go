@@ -1,4 +1,4 @@
-package app
+package inbound
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"baoco/app"
 )
 
 // Catching up reads a provider's list of transactions, for the calls that
@@ -117,7 +119,7 @@ func (s *InboundService) CatchUp(ctx context.Context, now time.Time) ([]CaughtUp
 		}
 		running.Go(func() {
 			var result CaughtUp
-			if err := Protected(func() error { result = s.catchUp(ctx, source, now); return nil }); err != nil {
+			if err := app.Protected(func() error { result = s.catchUp(ctx, source, now); return nil }); err != nil {
 				result = CaughtUp{Source: source, Err: err}
 			}
 			mu.Lock()
@@ -137,14 +139,14 @@ func (s *InboundService) CatchUpSource(ctx context.Context, accountID, id int64,
 	case err != nil:
 		return CaughtUp{}, err
 	case source.APIKey == "":
-		return CaughtUp{}, Refused(CodeConflict, Text{
-			"This source has no API key, so there is no list to sync.",
-			"Nguồn này chưa có khoá API nên không đồng bộ được.",
+		return CaughtUp{}, app.Refused(app.CodeConflict, app.Text{
+			EN: "This source has no API key, so there is no list to sync.",
+			VI: "Nguồn này chưa có khoá API nên không đồng bộ được.",
 		})
 	case !s.catchUps.begin(id, now, false):
-		return CaughtUp{}, Refused(CodeConflict, Text{
-			"This source is already syncing.",
-			"Nguồn này đang được đồng bộ.",
+		return CaughtUp{}, app.Refused(app.CodeConflict, app.Text{
+			EN: "This source is already syncing.",
+			VI: "Nguồn này đang được đồng bộ.",
 		})
 	}
 	result := s.catchUp(ctx, source, now)
@@ -191,8 +193,8 @@ func stopped(ctx context.Context, pages int) bool {
 // readPage reads the next page. A panic of the reader is a page that can't be
 // read.
 func (s *InboundService) readPage(ctx context.Context, source Source, now time.Time) (page PolledPage, err error) {
-	err = Protected(func() (err error) { page, err = s.config.Poll(ctx, source, source.Progress, now); return err })
-	var panicked *PanicError
+	err = app.Protected(func() (err error) { page, err = s.config.Poll(ctx, source, source.Progress, now); return err })
+	var panicked *app.PanicError
 	if errors.As(err, &panicked) {
 		err = &PollError{Fault: PollUnreadable, Err: err}
 	}
@@ -204,7 +206,7 @@ func (s *InboundService) readPage(ctx context.Context, source Source, now time.T
 // it.
 func (s *InboundService) recordPage(ctx context.Context, source Source, page PolledPage, now time.Time) (Recording, error) {
 	call := InboundCall{
-		AccountID: source.AccountID, Source: source, Channel: ChannelPoll, Body: page.Body, ReceivedAt: now, Elements: page.Elements,
+		AccountID: source.AccountID, Source: source, Channel: app.ChannelPoll, Body: page.Body, ReceivedAt: now, Elements: page.Elements,
 	}
 	if source.PolledAt.IsZero() {
 		call.NoDeliveriesBefore = source.ListFrom

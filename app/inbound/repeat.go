@@ -1,4 +1,4 @@
-package app
+package inbound
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"baoco/app"
 	"baoco/app/fold"
 )
 
@@ -61,7 +62,7 @@ const (
 
 // RepeatRule compares the reports of the bank accounts of one account.
 type RepeatRule struct {
-	Codes CodeReader
+	Codes app.CodeReader
 	Own   []string // the numbers of the account's bank accounts, which prove nothing in a content
 }
 
@@ -180,7 +181,7 @@ func (r RepeatRule) forwardedAgain(e Incoming, own []Report) Likeness {
 				return SameMovement
 			}
 			like = NotKnown
-		case squeeze(e.Content) == squeeze(o.Content):
+		case app.Squeeze(e.Content) == app.Squeeze(o.Content):
 			like = NotKnown
 		}
 	}
@@ -194,7 +195,7 @@ const leastContent = 8
 // payment code or a common long number are the same movement; long contents without a
 // common word are another. With two different payment codes a common number proves nothing.
 func (r RepeatRule) compareContents(a, b Report) Likeness {
-	x, y := squeeze(a.Content), squeeze(b.Content)
+	x, y := app.Squeeze(a.Content), app.Squeeze(b.Content)
 	if len(x) > len(y) {
 		a, b, x, y = b, a, y, x
 	}
@@ -273,14 +274,14 @@ var commonWords = strings.Fields(`chuyen tien khoan ck ct nd noi dung thanh toan
 	vietcombank vietinbank techcombank agribank mbbank vpbank tpbank sacombank momo zalopay vnpay viettel money app cam on va la cua com`)
 
 // MayRepeat is why a report is kept that may be the movement of a transaction.
-func MayRepeat(transactionID int64) FieldError {
-	return FieldError{"transaction", Textf("%d may be the same money: amount and time agree, and nothing in the two reports says whether they are one transfer",
+func MayRepeat(transactionID int64) app.FieldError {
+	return app.FieldError{Field: "transaction", Text: app.Textf("%d may be the same money: amount and time agree, and nothing in the two reports says whether they are one transfer",
 		"%d có thể là cùng khoản tiền này: số tiền và thời gian khớp, nhưng không đủ căn cứ để biết là một hay hai lần chuyển", transactionID)}
 }
 
 // ErrMayBeRepeat refuses to record by hand what may be recorded already.
 func ErrMayBeRepeat(transactionID int64) error {
-	return Refused(CodeMayBeRepeat, Textf(
+	return app.Refused(app.CodeMayBeRepeat, app.Textf(
 		"Transaction %d may be the same money: amount and time agree. If this is another transfer, say so (not_a_repeat) and record it again.",
 		"Giao dịch %d có thể là cùng khoản tiền này: số tiền và thời gian khớp. Nếu đây là lần chuyển khác, hãy xác nhận (not_a_repeat) rồi ghi lại.", transactionID))
 }
@@ -307,7 +308,7 @@ func (s *InboundService) SettleRepeat(ctx context.Context, accountID, eventID, i
 }
 
 // ErrNothingToSettle refuses a decision about nothing, or about several items.
-var ErrNothingToSettle error = Refused(CodeConflict, Text{
-	"This needs one item of the event that may be a repeat. It may have been decided meanwhile, or may be another transaction now.",
-	"Cần đúng một mục chưa rõ trùng hay không của lần nhận này. Có thể mục đó vừa được xử lý, hoặc nay có thể trùng với giao dịch khác.",
+var ErrNothingToSettle error = app.Refused(app.CodeConflict, app.Text{
+	EN: "This needs one item of the event that may be a repeat. It may have been decided meanwhile, or may be another transaction now.",
+	VI: "Cần đúng một mục chưa rõ trùng hay không của lần nhận này. Có thể mục đó vừa được xử lý, hoặc nay có thể trùng với giao dịch khác.",
 })

@@ -1,8 +1,10 @@
-package app
+package inbound
 
 import (
 	"context"
 	"time"
+
+	"baoco/app"
 )
 
 // RefusalCode says which part of a call didn't authenticate, or why its body
@@ -28,15 +30,15 @@ const (
 // never holds a credential.
 type Refusal struct {
 	Code RefusalCode
-	Text Text
+	Text app.Text
 }
 
 // likelyCause is a sentence on what to look at first.
-func (r Refusal) LikelyCause() Text {
+func (r Refusal) LikelyCause() app.Text {
 	if r.Code == RefusalTooLarge || r.Code == RefusalBusy {
 		return r.Text
 	}
-	return Text{"The secret entered at the provider may be wrong.", "Có thể khoá bí mật nhập bên nhà cung cấp bị sai."}
+	return app.Text{EN: "The secret entered at the provider may be wrong.", VI: "Có thể khoá bí mật nhập bên nhà cung cấp bị sai."}
 }
 
 // RefusedCall is a call that didn't authenticate or was too large.
@@ -55,14 +57,14 @@ const KeptRefusedCalls = 200
 // RefusedCalls lists refused calls, newest first. Calls that named no source
 // can be anybody's; only the operator's account sees them.
 func (s *InboundService) RefusedCalls(ctx context.Context, accountID, sourceID int64, limit int) ([]RefusedCall, error) {
-	return s.store.RefusedCalls(ctx, accountID, sourceID, accountID == DefaultAccountID && sourceID == 0, limit)
+	return s.store.RefusedCalls(ctx, accountID, sourceID, accountID == app.DefaultAccountID && sourceID == 0, limit)
 }
 
 // RefusedCall finds one of those that RefusedCalls lists.
 func (s *InboundService) RefusedCall(ctx context.Context, accountID, id int64) (RefusedCall, error) {
 	list, err := s.RefusedCalls(ctx, accountID, 0, KeptRefusedCalls)
-	return Find(list, err, func(c RefusedCall) bool { return c.ID == id }, ErrNoRefusedCall)
+	return app.Find(list, err, func(c RefusedCall) bool { return c.ID == id }, ErrNoRefusedCall)
 }
 
 // ErrNoRefusedCall says that an id names no refused call.
-var ErrNoRefusedCall error = NotFound("There is no refused call with this id.", "Không có lần gọi bị từ chối với id này.")
+var ErrNoRefusedCall error = app.NotFound("There is no refused call with this id.", "Không có lần gọi bị từ chối với id này.")

@@ -1,4 +1,4 @@
-package app
+package inbound
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"baoco/app"
 )
 
 // Incoming is one transaction as a provider named it, before it has a bank
@@ -18,14 +20,14 @@ type Incoming struct {
 	Gateway       string // as named; FindBank knows which bank it is
 	AccountNumber string
 	Number        string
-	Type          Direction
+	Type          app.Direction
 	Amount        int64
 	Content       string
-	Time          time.Time // zero: missing or impossible
-	DateOnly      bool      // as in [Transaction]
-	DateFlaw      DateFlaw  // as in [Transaction]; settled by the use cases
-	Masked        bool      // AccountNumber shows only some digits
-	Fault         *FieldError
+	Time          time.Time    // zero: missing or impossible
+	DateOnly      bool         // as in [Transaction]
+	DateFlaw      app.DateFlaw // as in [Transaction]; settled by the use cases
+	Masked        bool         // AccountNumber shows only some digits
+	Fault         *app.FieldError
 	Sender        string // of a bank's text, if the fault is that its source doesn't allow the sender
 
 	// Balance is that of the bank account after the transaction, in VND;
@@ -41,18 +43,18 @@ type Incoming struct {
 	// EventIDChannel is the channel among whose event ids EventID is unique;
 	// empty: the channel of the call. A provider whose list and calls share
 	// their ids names one channel for both.
-	EventIDChannel Channel
+	EventIDChannel app.Channel
 }
 
 // ReadInbound reads a body that came in on a channel of source. It never fails:
 // what it can't read becomes an element with a fault. receivedAt stands in for
 // dates that the body lacks.
-type ReadInbound func(source Source, channel Channel, body []byte, receivedAt time.Time, zone *time.Location) InboundReading
+type ReadInbound func(source Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) InboundReading
 
 // InboundReading is the content of a body.
 type InboundReading struct {
 	Elements    []Incoming
-	Explanation Text // a sentence about a body without elements, such as a test call
+	Explanation app.Text // a sentence about a body without elements, such as a test call
 }
 
 // MaxElements is how many elements a call may have; real ones have a few
@@ -63,12 +65,12 @@ const MaxElements = 2000
 type InboundCall struct {
 	AccountID    int64
 	Source       Source // zero on ChannelHand
-	Channel      Channel
+	Channel      app.Channel
 	Body         []byte
 	ReceivedAt   time.Time
 	Elements     []Incoming
 	NoDeliveries bool // the transactions are recorded, and no webhook is told
-	Key          IdempotencyKey
+	Key          app.IdempotencyKey
 
 	DryRun      bool   // record nothing, and give the results all the same
 	File        string // on ChannelFile: its name
@@ -107,11 +109,11 @@ type Recording struct {
 	Outcomes                                              []Outcome // one for each element
 	TransactionIDs                                        []int64   // one for each element; 0: no transaction
 	Deliveries                                            int
-	Webhooks                                              []int64    // the webhook of each delivery
-	Ready                                                 []Outgoing // the first deliveries in the same order, for an attempt at once; ID 0: not known
+	Webhooks                                              []int64        // the webhook of each delivery
+	Ready                                                 []app.Outgoing // the first deliveries in the same order, for an attempt at once; ID 0: not known
 	EventID                                               int64
-	ImportID                                              int64 // of a file; 0: nothing was recorded
-	DateNotice                                            Text  // how many are dated by their receipt, and why; empty: none
+	ImportID                                              int64    // of a file; 0: nothing was recorded
+	DateNotice                                            app.Text // how many are dated by their receipt, and why; empty: none
 }
 
 // Count notes the outcome of the next element.
@@ -149,7 +151,7 @@ func (r *Recording) add(o Outcome, n int) {
 type Known struct {
 	Bank          string // code; empty: an unassigned item that named no known bank
 	AccountNumber string
-	Type          Direction
+	Type          app.Direction
 	Amount        int64
 }
 
@@ -157,9 +159,9 @@ type Known struct {
 // amount, direction, account number and bank agree, else OutcomeConflict. A
 // changed content, number or date is ignored.
 func (k Known) Compare(e Incoming) Outcome {
-	bank, known := FindBank(e.Gateway)
+	bank, known := app.FindBank(e.Gateway)
 	sameBank := !known || k.Bank == "" || bank.Is(k.Bank)
-	sameNumber := e.AccountNumber == k.AccountNumber || e.AccountNumber == "" || e.Masked && ShowsDigitsOf(e.AccountNumber, k.AccountNumber)
+	sameNumber := e.AccountNumber == k.AccountNumber || e.AccountNumber == "" || e.Masked && app.ShowsDigitsOf(e.AccountNumber, k.AccountNumber)
 	if e.Amount == k.Amount && e.Type == k.Type && sameNumber && sameBank {
 		return OutcomeDuplicate
 	}
@@ -171,8 +173,8 @@ type InboundEvent struct {
 	ID         int64
 	SourceID   int64 // 0: by hand
 	SourceName string
-	Provider   Provider
-	Channel    Channel
+	Provider   app.Provider
+	Channel    app.Channel
 	ReceivedAt time.Time
 	Body       []byte // not in a listing
 	Recording
@@ -182,9 +184,9 @@ type InboundEvent struct {
 
 	// The content of the body, where it was read again: see InboundElement.
 	Elements     []InboundElement
-	ElementCount int  // how many elements the body has
-	Explanation  Text // a sentence about a body without elements
-	Unread       bool // the body is too long for a listing
+	ElementCount int      // how many elements the body has
+	Explanation  app.Text // a sentence about a body without elements
+	Unread       bool     // the body is too long for a listing
 }
 
 // How many items of an event a listing shows, and the page of the event. Open
@@ -215,7 +217,7 @@ type InboundFilter struct {
 	State    Outcome   // only events with items in this state, which is an open one
 	From, To time.Time // received from From on, before To
 	Before   int64     // only events with a lower id; for InboundEventsBefore
-	Page     Page
+	Page     app.Page
 }
 
 // RecordTransactions records what a call names and makes the deliveries that
@@ -240,12 +242,12 @@ func (s *InboundService) normalize(call *InboundCall) {
 		e := &call.Elements[i]
 		e.EventIDChannel = cmp.Or(e.EventIDChannel, call.Channel)
 		e.EventID = cleanKey(e.EventID)
-		e.Gateway = CleanText(e.Gateway, 100)
-		e.AccountNumber = cleanKey(NormalizeAccountNumber(e.AccountNumber))
+		e.Gateway = app.CleanText(e.Gateway, 100)
+		e.AccountNumber = cleanKey(app.NormalizeAccountNumber(e.AccountNumber))
 		if e.Number = cleanKey(e.Number); BlankID(e.Number) {
 			e.Number = ""
 		}
-		e.Content = CleanText(e.Content, MaxContent)
+		e.Content = app.CleanText(e.Content, app.MaxContent)
 		e.settleDate(call.ReceivedAt, s.likelyNow(call.ReceivedAt))
 		if e.Fault == nil {
 			e.Fault = moneyFault(*e, call.Source)
@@ -259,12 +261,12 @@ const maxKey = 200
 // cleanKey cleans an id or a number. A long one is cut and gets a digest, so
 // that two different ones stay different.
 func cleanKey(s string) string {
-	clean := CleanText(s, len(s))
+	clean := app.CleanText(s, len(s))
 	if utf8.RuneCountInString(clean) <= maxKey {
 		return clean
 	}
 	sum := sha256.Sum256([]byte(clean))
-	return CleanText(clean, maxKey/2) + "~" + hex.EncodeToString(sum[:])
+	return app.CleanText(clean, maxKey/2) + "~" + hex.EncodeToString(sum[:])
 }
 
 // BlankID reports whether an id holds nothing but spaces and NULs (which are
@@ -272,40 +274,40 @@ func cleanKey(s string) string {
 func BlankID(id string) bool { return strings.Trim(id, " \t\r\n\x00") == "" }
 
 // moneyFault is the last check before the ledger, whatever the reader of a kind let pass.
-func moneyFault(e Incoming, source Source) *FieldError {
+func moneyFault(e Incoming, source Source) *app.FieldError {
 	switch {
 	case BlankID(e.EventID):
-		return &FieldError{"id", IDRule}
+		return &app.FieldError{Field: "id", Text: IDRule}
 	case e.AccountNumber == "" && source.BankAccountID == 0:
-		return &FieldError{"accountNumber", Text{"is required", "là bắt buộc"}}
-	case e.Type != In && e.Type != Out:
-		return &FieldError{"transferType", Text{"must be IN or OUT", "phải là IN hoặc OUT"}}
-	case e.Amount < 1 || e.Amount > MaxAmount:
-		return &FieldError{"transferAmount", AmountRule}
+		return &app.FieldError{Field: "accountNumber", Text: app.Text{EN: "is required", VI: "là bắt buộc"}}
+	case e.Type != app.In && e.Type != app.Out:
+		return &app.FieldError{Field: "transferType", Text: app.Text{EN: "must be IN or OUT", VI: "phải là IN hoặc OUT"}}
+	case e.Amount < 1 || e.Amount > app.MaxAmount:
+		return &app.FieldError{Field: "transferAmount", Text: app.AmountRule}
 	}
 	return nil
 }
 
 // IDRule is the rule for an event's id.
-var IDRule = Text{"is required unless transactionNumber is given", "là bắt buộc nếu không có transactionNumber"}
+var IDRule = app.Text{EN: "is required unless transactionNumber is given", VI: "là bắt buộc nếu không có transactionNumber"}
 
 // RecordByHand records one transaction that somebody typed. If the outcome is a
 // duplicate, it gives the transaction of the earlier record. CodeConflict where
 // the id was recorded with another amount, direction or account. CodeValidation
 // where the element has a fault or names no linked bank account; then nothing
 // is kept.
-func (s *InboundService) RecordByHand(ctx context.Context, accountID int64, e Incoming, body []byte, key IdempotencyKey, now time.Time) (Transaction, Outcome, error) {
+func (s *InboundService) RecordByHand(ctx context.Context, accountID int64, e Incoming, body []byte, key app.IdempotencyKey, now time.Time) (app.Transaction, Outcome, error) {
 	call := InboundCall{
-		AccountID: accountID, Channel: ChannelHand, Body: body, ReceivedAt: now,
+		AccountID: accountID, Channel: app.ChannelHand, Body: body, ReceivedAt: now,
 		Elements: []Incoming{e}, Key: key,
 	}
 	s.normalize(&call)
 	if fault := call.Elements[0].Fault; fault != nil {
-		return Transaction{}, OutcomeRejected, InvalidField(fault.Field, fault.Text.EN, fault.Text.VI)
+		return app.Transaction{}, OutcomeRejected, app.InvalidField(fault.Field, fault.Text.EN, fault.Text.VI)
 	}
 	recording, err := s.store.RecordInbound(ctx, call, s.zone)
 	if err != nil {
-		return Transaction{}, "", err
+		return app.Transaction{}, "", err
 	}
 	s.counted(Source{}, recording)
 	t, err := s.ledger.Transaction(ctx, accountID, recording.TransactionIDs[0])
@@ -313,26 +315,26 @@ func (s *InboundService) RecordByHand(ctx context.Context, accountID int64, e In
 }
 
 // ErrUnknownBankAccount refuses to record by hand on an unlinked account.
-var ErrUnknownBankAccount error = InvalidField("accountNumber", "is not a linked bank account of this bank", "chưa được liên kết ở ngân hàng này")
+var ErrUnknownBankAccount error = app.InvalidField("accountNumber", "is not a linked bank account of this bank", "chưa được liên kết ở ngân hàng này")
 
 // SumTooLarge is the fault of an amount with which the sums of the account would pass
 // 2^63-1 dong.
-var SumTooLarge = Text{
-	"would make the sums of this account too large to be kept",
-	"làm tổng số tiền của tài khoản này lớn quá mức lưu được",
+var SumTooLarge = app.Text{
+	EN: "would make the sums of this account too large to be kept",
+	VI: "làm tổng số tiền của tài khoản này lớn quá mức lưu được",
 }
 
 // ErrSumTooLarge refuses to record such an amount by hand.
-var ErrSumTooLarge error = &Error{
-	Code:   CodeLimitReached,
-	Text:   Text{"The sums of this account would be too large to be kept.", "Tổng số tiền của tài khoản này sẽ lớn quá mức lưu được."},
-	Fields: []FieldError{{"transferAmount", SumTooLarge}},
+var ErrSumTooLarge error = &app.Error{
+	Code:   app.CodeLimitReached,
+	Text:   app.Text{EN: "The sums of this account would be too large to be kept.", VI: "Tổng số tiền của tài khoản này sẽ lớn quá mức lưu được."},
+	Fields: []app.FieldError{{Field: "transferAmount", Text: SumTooLarge}},
 }
 
 // ErrEventConflict refuses an event id that names another transaction.
-var ErrEventConflict error = Refused(CodeConflict, Text{
-	"A transaction with this id is recorded with another amount, direction or account.",
-	"Giao dịch với id này đã được ghi nhận với số tiền, chiều hoặc tài khoản khác.",
+var ErrEventConflict error = app.Refused(app.CodeConflict, app.Text{
+	EN: "A transaction with this id is recorded with another amount, direction or account.",
+	VI: "Giao dịch với id này đã được ghi nhận với số tiền, chiều hoặc tài khoản khác.",
 })
 
 // RetryInbound reads the body of an inbound event again, with the kinds of
@@ -344,22 +346,22 @@ func (s *InboundService) RetryInbound(ctx context.Context, accountID, eventID in
 		return Recording{}, err
 	}
 	switch event.Channel {
-	case ChannelHand:
-		return Recording{}, Refused(CodeConflict, Text{
-			"This was recorded by hand; there is nothing to read again.",
-			"Sự kiện này được ghi tay, không có gì để đọc lại.",
+	case app.ChannelHand:
+		return Recording{}, app.Refused(app.CodeConflict, app.Text{
+			EN: "This was recorded by hand; there is nothing to read again.",
+			VI: "Sự kiện này được ghi tay, không có gì để đọc lại.",
 		})
-	case ChannelFile:
-		return Recording{}, Refused(CodeConflict, Text{
-			"This came with a file; import the file again.",
-			"Sự kiện này đến từ một tệp; hãy nhập lại tệp đó.",
+	case app.ChannelFile:
+		return Recording{}, app.Refused(app.CodeConflict, app.Text{
+			EN: "This came with a file; import the file again.",
+			VI: "Sự kiện này đến từ một tệp; hãy nhập lại tệp đó.",
 		})
 	}
 	call := InboundCall{
 		AccountID: accountID, Source: source, Channel: event.Channel, Body: event.Body, ReceivedAt: event.ReceivedAt,
 		NoDeliveries: now.Sub(event.ReceivedAt) > RecentlyReceived,
 	}
-	if event.Channel == ChannelPoll {
+	if event.Channel == app.ChannelPoll {
 		call.NoDeliveriesBefore = source.ListFrom
 	}
 	call.Elements = s.config.Read(source, event.Channel, event.Body, event.ReceivedAt, s.zone).Elements
@@ -383,7 +385,7 @@ func (s *InboundService) DiscardInbound(ctx context.Context, accountID, eventID 
 // event has no such item.
 func (s *InboundService) DiscardInboundItem(ctx context.Context, accountID, eventID, itemID int64) (int, error) {
 	if itemID < 1 {
-		return 0, ErrUnknownReference("item_id")
+		return 0, app.ErrUnknownReference("item_id")
 	}
 	return s.store.DiscardInbound(ctx, accountID, eventID, itemID)
 }
@@ -399,4 +401,4 @@ func (s *InboundService) InboundEvent(ctx context.Context, accountID, id int64) 
 }
 
 // ErrNoInboundEvent says that an id names no inbound event.
-var ErrNoInboundEvent error = NotFound("There is no inbound event with this id.", "Không có lần nhận với id này.")
+var ErrNoInboundEvent error = app.NotFound("There is no inbound event with this id.", "Không có lần nhận với id này.")

@@ -1,15 +1,17 @@
-package app
+package inbound
 
 import (
 	"context"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"baoco/app"
 )
 
 // InboundConfig is what an InboundService works with.
 type InboundConfig struct {
-	Targets   *TargetPolicy
+	Targets   *app.TargetPolicy
 	Providers []ProviderKind
 	// Read reads the transactions of a body.
 	Read ReadInbound
@@ -27,8 +29,8 @@ type InboundService struct {
 	store         InboundStore
 	zone          *time.Location
 	config        InboundConfig
-	ledger        *Service
-	deliveries    *DeliveryService
+	ledger        *app.Service
+	deliveries    *app.DeliveryService
 	catchUps      catchUps
 	recorded      recorded
 	newestAtStart atomic.Pointer[time.Time]
@@ -36,7 +38,7 @@ type InboundService struct {
 }
 
 // NewInboundService makes the use cases over a store.
-func NewInboundService(store InboundStore, c InboundConfig, ledger *Service, deliveries *DeliveryService) *InboundService {
+func NewInboundService(store InboundStore, c InboundConfig, ledger *app.Service, deliveries *app.DeliveryService) *InboundService {
 	return &InboundService{
 		InboundRecords: store, store: store, zone: ledger.Zone(), config: c, ledger: ledger, deliveries: deliveries,
 		catchUps: catchUps{busy: map[int64]bool{}, notBefore: map[int64]time.Time{}},

@@ -1,10 +1,12 @@
-package app
+package inbound
 
 import (
 	"context"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"baoco/app"
 )
 
 // SourceOption is a setting that only some kinds of sources have.
@@ -46,7 +48,7 @@ func (o SourceOptions) given() (names []SourceOption) {
 
 // check refuses values that are wrong for every kind.
 func (o SourceOptions) check(auth Auth) error {
-	var v Invalid
+	var v app.Invalid
 	// net/http removes these three from a request's headers.
 	reserved := slices.ContainsFunc([]string{"Host", "Content-Length", "Transfer-Encoding"}, func(name string) bool { return strings.EqualFold(name, o.Header) })
 	if reserved || strings.Trim(o.Header, headerLetters) != "" || len(o.Header) > 100 {
@@ -70,8 +72,8 @@ const (
 
 func checkSender(sender string) error {
 	n := utf8.RuneCountInString(sender)
-	if n < 1 || n > 50 || strings.TrimSpace(sender) != sender || !utf8.ValidString(sender) || strings.IndexFunc(sender, IsControl) >= 0 {
-		return InvalidField("sender", "must be a name or number as the phone shows it, at most 50 characters", "phải là tên hoặc số như điện thoại hiển thị, tối đa 50 ký tự")
+	if n < 1 || n > 50 || strings.TrimSpace(sender) != sender || !utf8.ValidString(sender) || strings.IndexFunc(sender, app.IsControl) >= 0 {
+		return app.InvalidField("sender", "must be a name or number as the phone shows it, at most 50 characters", "phải là tên hoặc số như điện thoại hiển thị, tối đa 50 ký tự")
 	}
 	return nil
 }
@@ -83,7 +85,7 @@ func (s *InboundService) AllowSenders(ctx context.Context, accountID, id int64, 
 	if err != nil {
 		return Source{}, err
 	}
-	var v Invalid
+	var v app.Invalid
 	if kind, _ := s.ProviderKind(source.Provider); !slices.Contains(kind.Options, OptionSender) {
 		v.Add("sender", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
 	}

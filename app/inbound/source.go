@@ -1,4 +1,4 @@
-package app
+package inbound
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"baoco/app"
 )
 
 // Auth is how the calls of a source authenticate.
@@ -24,10 +26,10 @@ const (
 
 // ProviderKind is what a kind of source can do. Package provider declares the kinds.
 type ProviderKind struct {
-	Provider    Provider
+	Provider    app.Provider
 	Name        string // as people call it
 	Group       ProviderGroup
-	About       Text // which of its products this is, in a few words
+	About       app.Text // which of its products this is, in a few words
 	Auths       []Auth
 	DefaultAuth Auth           // empty: one must be given
 	Options     []SourceOption // the options that a source of this kind may have
@@ -42,10 +44,10 @@ type ProviderKind struct {
 	OwnSecret string
 	// Before says what to get from the provider before the source is added;
 	// empty: nothing.
-	Before Text
+	Before app.Text
 	// Setup says what to do on the provider's side for a source, in a few
 	// sentences: only what its way of authenticating needs.
-	Setup func(Source) Text
+	Setup func(Source) app.Text
 	// Check refuses what the kind can't work with; nil allows everything.
 	// Auth is filled in.
 	Check func(SourceAdd) error
@@ -66,7 +68,7 @@ type Source struct {
 	ID        int64
 	AccountID int64
 	Name      string
-	Provider  Provider
+	Provider  app.Provider
 	Auth      Auth
 	Token     string // names the source in a path; doesn't authenticate
 	Secret    string // Bearer or Apikey token, or HMAC key
@@ -95,7 +97,7 @@ type Source struct {
 const MaxSources = 100
 
 // ErrTooManySources refuses a source beyond MaxSources.
-var ErrTooManySources error = Refused(CodeLimitReached, Textf(
+var ErrTooManySources error = app.Refused(app.CodeLimitReached, app.Textf(
 	"An account may have at most %d sources: remove one first.",
 	"Mỗi tài khoản có tối đa %d nguồn giao dịch: hãy gỡ bớt trước.", MaxSources))
 
@@ -125,7 +127,7 @@ func (s Source) URLPath() string { return "/api/webhooks/provider/" + s.Token }
 // SourceAdd is a request to add a source. An empty secret is generated, unless
 // the kind needs one.
 type SourceAdd struct {
-	Provider      Provider
+	Provider      app.Provider
 	Auth          Auth
 	Name          string
 	Secret        string
@@ -136,15 +138,15 @@ type SourceAdd struct {
 	NewName       bool // ErrSameName if a source in use has the name
 	// Key makes the addition safe to repeat: the second time gives the source
 	// that was made, without its secret.
-	Key IdempotencyKey
+	Key app.IdempotencyKey
 }
 
 // AddSource makes a source and gives it with its secret, and with a generated
 // user name if it needs one and none was given. The secret is empty where
 // in.Key was used before.
 func (s *InboundService) AddSource(ctx context.Context, accountID int64, in SourceAdd, now time.Time) (Source, error) {
-	var v Invalid
-	name, err := CleanName("name", in.Name)
+	var v app.Invalid
+	name, err := app.CleanName("name", in.Name)
 	if err != nil {
 		return Source{}, err
 	}
@@ -173,7 +175,7 @@ func (s *InboundService) AddSource(ctx context.Context, accountID int64, in Sour
 		return Source{}, err
 	}
 	src := Source{
-		AccountID: accountID, Name: name, Provider: in.Provider, Auth: in.Auth, Token: randomToken(),
+		AccountID: accountID, Name: name, Provider: in.Provider, Auth: in.Auth, Token: app.RandomToken(),
 		Secret: in.Secret, BankAccountID: in.BankAccountID, Options: in.Options, APIKey: in.APIKey, APIURL: in.APIURL, CreatedAt: now,
 	}
 	if src.APIKey != "" {
@@ -192,15 +194,15 @@ func (k ProviderKind) readSecret(auth Auth, secret string) (string, error) {
 	case secret != "":
 		return secret, checkSourceSecret("secret", secret)
 	case k.NeedsSecret(auth):
-		return "", InvalidField("secret", "is required: the provider makes this key and signs with it", "là bắt buộc: nhà cung cấp cấp khoá này và ký bằng nó")
+		return "", app.InvalidField("secret", "is required: the provider makes this key and signs with it", "là bắt buộc: nhà cung cấp cấp khoá này và ký bằng nó")
 	}
-	return "bcs_" + randomToken(), nil
+	return "bcs_" + app.RandomToken(), nil
 }
 
 // checkOptions refuses options that the kind doesn't have, and the lack of
 // those that it needs.
 func (k ProviderKind) checkOptions(in SourceAdd) error {
-	var v Invalid
+	var v app.Invalid
 	for _, option := range in.Options.given() {
 		if !slices.Contains(k.Options, option) {
 			v.Add(string(option), "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
@@ -252,7 +254,7 @@ func (s *InboundService) ProviderKinds() []ProviderKind { return s.config.Provid
 
 // ProviderKind finds a kind of source. One that isn't known any more has its
 // name alone.
-func (s *InboundService) ProviderKind(p Provider) (ProviderKind, bool) {
+func (s *InboundService) ProviderKind(p app.Provider) (ProviderKind, bool) {
 	i := slices.IndexFunc(s.config.Providers, func(k ProviderKind) bool { return k.Provider == p })
 	if i < 0 {
 		return ProviderKind{Provider: p, Name: string(p)}, false
@@ -267,8 +269,8 @@ const ShortSecret = 16
 // checkSourceSecret refuses a secret that no header could carry.
 func checkSourceSecret(field, secret string) error {
 	n := utf8.RuneCountInString(secret)
-	if n < 1 || n > 500 || strings.TrimSpace(secret) != secret || !utf8.ValidString(secret) || strings.IndexFunc(secret, IsControl) >= 0 {
-		return InvalidField(field, "must be 1 to 500 characters without control characters or spaces at its ends",
+	if n < 1 || n > 500 || strings.TrimSpace(secret) != secret || !utf8.ValidString(secret) || strings.IndexFunc(secret, app.IsControl) >= 0 {
+		return app.InvalidField(field, "must be 1 to 500 characters without control characters or spaces at its ends",
 			"phải có từ 1 đến 500 ký tự, không có ký tự điều khiển hay khoảng trắng ở hai đầu")
 	}
 	return nil
@@ -284,19 +286,19 @@ type SourceHealth struct {
 // SourceHealth finds a source in use.
 func (s *InboundService) SourceHealth(ctx context.Context, accountID, id int64) (SourceHealth, error) {
 	list, err := s.SourcesHealth(ctx, accountID)
-	return Find(list, err, func(src SourceHealth) bool { return src.ID == id }, ErrNoSource)
+	return app.Find(list, err, func(src SourceHealth) bool { return src.ID == id }, ErrNoSource)
 }
 
 // source finds a source in use.
 func (s *InboundService) source(ctx context.Context, accountID, id int64) (Source, error) {
 	list, err := s.Sources(ctx, accountID)
-	return Find(list, err, func(src Source) bool { return src.ID == id }, ErrNoSource)
+	return app.Find(list, err, func(src Source) bool { return src.ID == id }, ErrNoSource)
 }
 
 // RotateSource replaces the secret of a source at once, by the given one or, if
 // it is empty and the kind needs none, a generated one. Where key was used before
 // nothing changes, and the result has no secret.
-func (s *InboundService) RotateSource(ctx context.Context, accountID, id int64, secret string, key IdempotencyKey, now time.Time) (Source, error) {
+func (s *InboundService) RotateSource(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (Source, error) {
 	source, err := s.source(ctx, accountID, id)
 	if err != nil {
 		return Source{}, err
@@ -325,7 +327,7 @@ func (s *InboundService) SetSourceAPIKey(ctx context.Context, accountID, id int6
 }
 
 func errNoList() error {
-	return InvalidField("api_key", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
+	return app.InvalidField("api_key", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
 }
 
 // FindSource finds the source of a call by the token of its path or, if that is
@@ -351,4 +353,4 @@ func (s *InboundService) FindSourceByUsername(ctx context.Context, username stri
 }
 
 // ErrNoSource says that an id names no source.
-var ErrNoSource error = NotFound("There is no source with this id.", "Không có nguồn giao dịch với id này.")
+var ErrNoSource error = app.NotFound("There is no source with this id.", "Không có nguồn giao dịch với id này.")

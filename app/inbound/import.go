@@ -1,4 +1,4 @@
-package app
+package inbound
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"baoco/app"
 	"baoco/app/fold"
 )
 
@@ -30,8 +31,8 @@ type ImportOptions struct {
 type Import struct {
 	service *InboundService
 	options ImportOptions
-	linked  map[string][]BankAccount // by number
-	alike   map[uint64]int32         // how many rows there are of each digest, by its first 8 bytes
+	linked  map[string][]app.BankAccount // by number
+	alike   map[uint64]int32             // how many rows there are of each digest, by its first 8 bytes
 	id      int64
 }
 
@@ -45,14 +46,14 @@ func (s *InboundService) NewImport(ctx context.Context, o ImportOptions) (*Impor
 	if err != nil {
 		return nil, err
 	}
-	i := &Import{service: s, options: o, linked: map[string][]BankAccount{}, alike: map[uint64]int32{}}
+	i := &Import{service: s, options: o, linked: map[string][]app.BankAccount{}, alike: map[uint64]int32{}}
 	for _, b := range list {
 		if o.BankAccountID == 0 || o.BankAccountID == b.ID {
 			i.linked[b.AccountNumber] = append(i.linked[b.AccountNumber], b)
 		}
 	}
 	if o.BankAccountID != 0 && len(i.linked) == 0 {
-		return nil, ErrUnknownBankAccountID
+		return nil, app.ErrUnknownBankAccountID
 	}
 	return i, nil
 }
@@ -64,22 +65,22 @@ func (s *InboundService) NewImport(ctx context.Context, o ImportOptions) (*Impor
 // overlap, and a file may be added again: known rows are duplicates.
 func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recording, error) {
 	call := InboundCall{
-		AccountID: i.options.AccountID, Source: Source{BankAccountID: i.options.BankAccountID}, Channel: ChannelFile,
+		AccountID: i.options.AccountID, Source: Source{BankAccountID: i.options.BankAccountID}, Channel: app.ChannelFile,
 		ReceivedAt: now, Elements: rows, NoDeliveries: !i.options.Notify, DryRun: i.options.DryRun,
-		File: CleanText(i.options.File, maxKey), ImportID: i.id,
+		File: app.CleanText(i.options.File, maxKey), ImportID: i.id,
 	}
 	for n := range rows {
 		i.identify(&rows[n])
 		e := &rows[n]
 		if flaw := e.dateFlaw(now); flaw != "" && e.Fault == nil {
-			e.Fault = &FieldError{Field: "transactionDate", Text: flaw.fault()}
+			e.Fault = &app.FieldError{Field: "transactionDate", Text: flaw.Fault()}
 		}
 	}
 	i.service.normalize(&call)
 	recording, err := i.service.store.RecordInbound(ctx, call, i.service.zone)
 	for n, outcome := range recording.Outcomes {
 		if outcome == OutcomeRejected && rows[n].Fault == nil { // the store's own reason
-			rows[n].Fault = &FieldError{Field: "transferAmount", Text: SumTooLarge}
+			rows[n].Fault = &app.FieldError{Field: "transferAmount", Text: SumTooLarge}
 		}
 	}
 	if err == nil && !i.options.DryRun {
@@ -96,13 +97,13 @@ func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recor
 // within a file are counted, so that two of them are two transactions, here and
 // in a file that overlaps.
 func (i *Import) identify(e *Incoming) {
-	candidates := i.linked[NormalizeAccountNumber(e.AccountNumber)]
+	candidates := i.linked[app.NormalizeAccountNumber(e.AccountNumber)]
 	if e.AccountNumber == "" && i.options.BankAccountID != 0 {
 		for _, only := range i.linked {
 			candidates = only
 		}
 	}
-	if b, found := MatchBankAccount(candidates, e.Gateway); found {
+	if b, found := app.MatchBankAccount(candidates, e.Gateway); found {
 		e.Gateway, e.AccountNumber = b.Bank, b.AccountNumber
 	}
 	if e.EventID != "" { // the file's own
@@ -110,7 +111,7 @@ func (i *Import) identify(e *Incoming) {
 	}
 	day := "-"
 	if !e.Time.IsZero() {
-		day = DayOf(e.Time, i.service.zone).String()
+		day = app.DayOf(e.Time, i.service.zone).String()
 	}
 	parts := []string{e.Gateway, e.AccountNumber, day, e.Number, string(e.Type), strconv.FormatInt(e.Amount, 10)}
 	if e.Number == "" {
@@ -142,19 +143,19 @@ type ImportedFile struct {
 	ID       int64
 	File     string
 	At       time.Time
-	In, Out  Amounts   // all that was recorded, also what was undone
-	UndoneAt time.Time // zero: not undone
-	Kept     int64     // transactions that stayed when it was undone
+	In, Out  app.Amounts // all that was recorded, also what was undone
+	UndoneAt time.Time   // zero: not undone
+	Kept     int64       // transactions that stayed when it was undone
 }
 
 // Undoing is what the undoing of an import removes and keeps.
 type Undoing struct {
 	File        ImportedFile
-	In, Out     Amounts   // removed
-	First, Last time.Time // times of the removed transactions
-	Told        []int64   // transactions that stay because of deliveries to a shop
-	Named       []int64   // transactions that stay because a provider or a person named them too
-	ToldCount   int64     // Told and Named hold the first hundred
+	In, Out     app.Amounts // removed
+	First, Last time.Time   // times of the removed transactions
+	Told        []int64     // transactions that stay because of deliveries to a shop
+	Named       []int64     // transactions that stay because a provider or a person named them too
+	ToldCount   int64       // Told and Named hold the first hundred
 	NamedCount  int64
 }
 
@@ -162,7 +163,7 @@ type Undoing struct {
 const listedKept = 100
 
 // Count adds a transaction of the import to the side where it belongs.
-func (u *Undoing) Count(t Transaction, told, named bool) {
+func (u *Undoing) Count(t app.Transaction, told, named bool) {
 	switch {
 	case told:
 		if u.ToldCount++; len(u.Told) < listedKept {
@@ -176,7 +177,7 @@ func (u *Undoing) Count(t Transaction, told, named bool) {
 		return
 	}
 	sum := &u.In
-	if t.Type == Out {
+	if t.Type == app.Out {
 		sum = &u.Out
 	}
 	sum.Count, sum.Total = sum.Count+1, sum.Total+t.Amount
@@ -205,4 +206,4 @@ func (s *InboundService) UndoImport(ctx context.Context, accountID, id int64, no
 }
 
 // ErrNoImport says that an id names no import.
-var ErrNoImport error = NotFound("There is no import with this id.", "Không có lần nhập tệp với id này.")
+var ErrNoImport error = app.NotFound("There is no import with this id.", "Không có lần nhập tệp với id này.")

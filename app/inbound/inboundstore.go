@@ -1,8 +1,10 @@
-package app
+package inbound
 
 import (
 	"context"
 	"time"
+
+	"baoco/app"
 )
 
 // InboundRecords are what everybody may ask and change: no rule decides about it.
@@ -23,7 +25,7 @@ type InboundRecords interface {
 	// each state up to most.
 	OpenInbound(ctx context.Context, accountID int64, most int) (OpenInbound, error)
 	// Imports lists a page of the statement files, newest first.
-	Imports(ctx context.Context, accountID int64, page Page) ([]ImportedFile, error)
+	Imports(ctx context.Context, accountID int64, page app.Page) ([]ImportedFile, error)
 	// Undoable tells what UndoImport would remove now.
 	Undoable(ctx context.Context, accountID, id int64, now time.Time) (Undoing, error)
 	// RemoveSource ends a source: its calls are refused from now on. What it
@@ -41,7 +43,7 @@ type InboundStore interface {
 	// LinkBankAccount fails with CodeAlreadyExists where the pair of bank and
 	// number is linked already, CodePlanLimit or CodePlanExpired. The unassigned
 	// items of that account are recorded in steps, each a commit of its own.
-	LinkBankAccount(ctx context.Context, b BankAccount, in BankAccountLink, zone *time.Location, now time.Time) (LinkResult, error)
+	LinkBankAccount(ctx context.Context, b app.BankAccount, in BankAccountLink, zone *time.Location, now time.Time) (LinkResult, error)
 	// FinishLinks records the rest of the links that LinkBankAccount or
 	// LinkInbound made before a time, with the deliveries that were asked for
 	// then. It gives the webhooks that got deliveries.
@@ -50,14 +52,14 @@ type InboundStore interface {
 	// Bearer secret or user name or there are MaxSources, and with
 	// CodeValidation for an unknown bank account. Where the key was used before it gives the source that was made
 	// then, without its secret.
-	CreateSource(ctx context.Context, s Source, newName bool, key IdempotencyKey, now time.Time) (Source, error)
+	CreateSource(ctx context.Context, s Source, newName bool, key app.IdempotencyKey, now time.Time) (Source, error)
 	// SourceByToken, SourceByBearer and SourceByUsername find as SourceByID does.
 	SourceByToken(ctx context.Context, token string) (s Source, ok bool, err error)
 	SourceByBearer(ctx context.Context, hash [32]byte) (s Source, ok bool, err error)
 	SourceByUsername(ctx context.Context, username string) (s Source, ok bool, err error)
 	// SetSourceSecret changes nothing and gives the source without its secret
 	// where the key was used before. CodeAlreadyExists as CreateSource.
-	SetSourceSecret(ctx context.Context, accountID, id int64, secret string, key IdempotencyKey, now time.Time) (Source, error)
+	SetSourceSecret(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (Source, error)
 	// AddSourceSenders adds senders to those of the source's options.
 	AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error)
 	// SetSourceAPIKey also forgets why the list couldn't be read. The list of a

@@ -1,9 +1,11 @@
-package app
+package inbound
 
 import (
 	"context"
 	"slices"
 	"time"
+
+	"baoco/app"
 )
 
 // InboundLink names the bank account of the unassigned items of an inbound
@@ -16,7 +18,7 @@ type InboundLink struct {
 
 // InboundLinkResult is the result for the unassigned items of an event.
 type InboundLinkResult struct {
-	BankAccount    BankAccount
+	BankAccount    app.BankAccount
 	Linked         bool // newly; false: it was linked before
 	Recorded       int
 	Duplicates     int
@@ -30,16 +32,16 @@ type InboundLinkResult struct {
 
 // Fits reports whether e can be about the bank account: the bank and number
 // that e names don't contradict it.
-func Fits(b BankAccount, e Incoming) bool {
+func Fits(b app.BankAccount, e Incoming) bool {
 	return fitsNumber(e, b.AccountNumber) && fitsBank(e, b.Bank)
 }
 
 func fitsNumber(e Incoming, number string) bool {
-	return e.AccountNumber == "" || e.AccountNumber == number || e.Masked && ShowsDigitsOf(e.AccountNumber, number)
+	return e.AccountNumber == "" || e.AccountNumber == number || e.Masked && app.ShowsDigitsOf(e.AccountNumber, number)
 }
 
 func fitsBank(e Incoming, code string) bool {
-	bank, known := FindBank(e.Gateway)
+	bank, known := app.FindBank(e.Gateway)
 	return !known || bank.Is(code)
 }
 
@@ -48,7 +50,7 @@ func fitsBank(e Incoming, code string) bool {
 // items if these leave no doubt. A number also tells the bank if only one
 // linked account has it. CodeValidation where there is doubt, or where no item
 // fits the bank account.
-func (l InboundLink) Complete(items []Incoming, own BankAccount, linked []BankAccount) (InboundLink, error) {
+func (l InboundLink) Complete(items []Incoming, own app.BankAccount, linked []app.BankAccount) (InboundLink, error) {
 	if own.ID != 0 && l.AccountNumber == "" && (l.Bank == "" || l.Bank == own.Bank) {
 		l.Bank, l.AccountNumber = own.Bank, own.AccountNumber
 	}
@@ -58,21 +60,21 @@ func (l InboundLink) Complete(items []Incoming, own BankAccount, linked []BankAc
 		}
 	}
 	if !slices.ContainsFunc(items, func(e Incoming) bool { return fitsNumber(e, l.AccountNumber) }) {
-		return l, InvalidField("account_number", "is not the account number that the event names", "không phải số tài khoản mà sự kiện nêu")
+		return l, app.InvalidField("account_number", "is not the account number that the event names", "không phải số tài khoản mà sự kiện nêu")
 	}
 	if l.Bank == "" {
 		if err := l.completeBank(items, linked); err != nil {
 			return l, err
 		}
 	}
-	if !slices.ContainsFunc(items, func(e Incoming) bool { return Fits(BankAccount{Bank: l.Bank, AccountNumber: l.AccountNumber}, e) }) {
+	if !slices.ContainsFunc(items, func(e Incoming) bool { return Fits(app.BankAccount{Bank: l.Bank, AccountNumber: l.AccountNumber}, e) }) {
 		return l, errOtherBank()
 	}
 	return l, nil
 }
 
 func errOtherBank() error {
-	return InvalidField("bank", "is not the bank that the event names", "không phải ngân hàng mà sự kiện nêu")
+	return app.InvalidField("bank", "is not the bank that the event names", "không phải ngân hàng mà sự kiện nêu")
 }
 
 func (l *InboundLink) completeNumber(items []Incoming) error {
@@ -82,25 +84,25 @@ func (l *InboundLink) completeNumber(items []Incoming) error {
 			continue
 		}
 		if l.AccountNumber != "" {
-			return InvalidField("account_number", "is required: the event names several accounts", "là bắt buộc: sự kiện nêu nhiều tài khoản")
+			return app.InvalidField("account_number", "is required: the event names several accounts", "là bắt buộc: sự kiện nêu nhiều tài khoản")
 		}
 		l.AccountNumber, masked = e.AccountNumber, e.Masked
 	}
 	switch {
 	case masked:
-		return InvalidField("account_number", "is required: the event shows only some digits of it", "là bắt buộc: sự kiện chỉ cho thấy một phần số tài khoản")
+		return app.InvalidField("account_number", "is required: the event shows only some digits of it", "là bắt buộc: sự kiện chỉ cho thấy một phần số tài khoản")
 	case l.AccountNumber == "" && l.Bank != "":
 		return errOtherBank()
 	case l.AccountNumber == "":
-		return InvalidField("account_number", "is required: the event names none", "là bắt buộc: sự kiện không nêu số tài khoản")
+		return app.InvalidField("account_number", "is required: the event names none", "là bắt buộc: sự kiện không nêu số tài khoản")
 	}
 	return nil
 }
 
-func (l *InboundLink) completeBank(items []Incoming, linked []BankAccount) error {
+func (l *InboundLink) completeBank(items []Incoming, linked []app.BankAccount) error {
 	var named []string
 	for _, e := range items {
-		if bank, known := FindBank(e.Gateway); known && fitsNumber(e, l.AccountNumber) && !slices.ContainsFunc(named, bank.Is) {
+		if bank, known := app.FindBank(e.Gateway); known && fitsNumber(e, l.AccountNumber) && !slices.ContainsFunc(named, bank.Is) {
 			named = append(named, bank.Code)
 		}
 	}
@@ -113,12 +115,12 @@ func (l *InboundLink) completeBank(items []Incoming, linked []BankAccount) error
 	}
 	switch len(named) {
 	case 0:
-		return InvalidField("bank", "is required: the event names no known bank", "là bắt buộc: sự kiện không nêu ngân hàng nào được biết")
+		return app.InvalidField("bank", "is required: the event names no known bank", "là bắt buộc: sự kiện không nêu ngân hàng nào được biết")
 	case 1:
 		l.Bank = named[0]
 		return nil
 	}
-	return InvalidField("bank", "is required: it can be one of several", "là bắt buộc: có thể là một trong nhiều ngân hàng")
+	return app.InvalidField("bank", "is required: it can be one of several", "là bắt buộc: có thể là một trong nhiều ngân hàng")
 }
 
 // LinkInbound records the unassigned items of an inbound event on a bank
@@ -127,15 +129,15 @@ func (l *InboundLink) completeBank(items []Incoming, linked []BankAccount) error
 // its items in other events are recorded too. CodeConflict where no item of the
 // event is unassigned, or where its source is for another bank account.
 func (s *InboundService) LinkInbound(ctx context.Context, accountID, eventID int64, in InboundLink, now time.Time) (InboundLinkResult, error) {
-	var v Invalid
+	var v app.Invalid
 	if in.Bank != "" {
-		in.Bank = bankField(&v, in.Bank)
+		in.Bank = app.BankField(&v, in.Bank)
 	}
 	if in.AccountNumber != "" {
-		in.AccountNumber = accountNumberField(&v, in.AccountNumber)
+		in.AccountNumber = app.AccountNumberField(&v, in.AccountNumber)
 	}
 	if in.AccountName != "" {
-		name, err := CleanName("account_name", in.AccountName)
+		name, err := app.CleanName("account_name", in.AccountName)
 		v.Merge(err)
 		in.AccountName = name
 	}
@@ -151,23 +153,23 @@ func (s *InboundService) LinkInbound(ctx context.Context, accountID, eventID int
 }
 
 // RestFollows says that the rest of a link is recorded without anybody's help.
-var RestFollows = Text{" The rest is being recorded.", " Phần còn lại đang được ghi nhận."}
+var RestFollows = app.Text{EN: " The rest is being recorded.", VI: " Phần còn lại đang được ghi nhận."}
 
 // ErrNothingUnassigned refuses to link an event without unassigned items.
-var ErrNothingUnassigned error = Refused(CodeConflict, Text{
-	"Nothing of this event is unassigned.",
-	"Lần nhận này không có giao dịch nào của tài khoản chưa liên kết.",
+var ErrNothingUnassigned error = app.Refused(app.CodeConflict, app.Text{
+	EN: "Nothing of this event is unassigned.",
+	VI: "Lần nhận này không có giao dịch nào của tài khoản chưa liên kết.",
 })
 
 // ErrSourceIsForOther refuses a bank account that the source isn't for.
 func ErrSourceIsForOther(bankAccountID int64) error {
-	return Refused(CodeConflict, Textf(
+	return app.Refused(app.CodeConflict, app.Textf(
 		"The source of this event records on bank account %d only.",
 		"Nguồn của sự kiện này chỉ ghi nhận cho tài khoản ngân hàng %d.", bankAccountID))
 }
 
 // ErrNameNeeded asks for the name of a bank account that is to be linked.
-var ErrNameNeeded error = InvalidField("account_name", "is required: the bank account is not linked yet", "là bắt buộc: tài khoản ngân hàng chưa được liên kết")
+var ErrNameNeeded error = app.InvalidField("account_name", "is required: the bank account is not linked yet", "là bắt buộc: tài khoản ngân hàng chưa được liên kết")
 
 // NotifyOnLink says for which waiting transactions webhooks get deliveries when
 // the bank account is linked.
@@ -181,7 +183,7 @@ const (
 )
 
 // ReadNotifyOnLink reads recent, all or none; recent where none is given.
-func ReadNotifyOnLink(text string, bad *Invalid) NotifyOnLink {
+func ReadNotifyOnLink(text string, bad *app.Invalid) NotifyOnLink {
 	n, known := map[string]NotifyOnLink{"": NotifyRecent, "recent": NotifyRecent, "all": NotifyAll, "none": NotifyNone}[text]
 	if !known {
 		bad.Add("notify", "must be recent, all or none", "phải là recent, all hoặc none")
@@ -195,7 +197,7 @@ const RecentlyReceived = 24 * time.Hour
 
 // LinkResult is a new bank account and what had been waiting for it.
 type LinkResult struct {
-	BankAccount BankAccount
+	BankAccount app.BankAccount
 	Recorded    int
 	More        bool // transactions are left; FinishLinks records them
 	Before      bool // it was linked before, with the same key
@@ -209,28 +211,28 @@ type BankAccountLink struct {
 	Pending                          bool
 	Notify                           NotifyOnLink
 	// Key makes the link safe to repeat: the second time gives the bank account.
-	Key IdempotencyKey
+	Key app.IdempotencyKey
 }
 
 // LinkBankAccount links a bank account and records the transactions that had
 // been waiting for it.
 func (s *InboundService) LinkBankAccount(ctx context.Context, accountID int64, in BankAccountLink, now time.Time) (LinkResult, error) {
-	var v Invalid
-	bank := bankField(&v, in.Bank)
-	number := accountNumberField(&v, in.AccountNumber)
+	var v app.Invalid
+	bank := app.BankField(&v, in.Bank)
+	number := app.AccountNumberField(&v, in.AccountNumber)
 	if err := v.Err(); err != nil {
 		return LinkResult{}, err
 	}
-	name, err := CleanName("account_name", in.AccountName)
+	name, err := app.CleanName("account_name", in.AccountName)
 	if err != nil {
 		return LinkResult{}, err
 	}
-	b := BankAccount{
+	b := app.BankAccount{
 		AccountID: accountID, Bank: bank, AccountNumber: number, AccountName: name,
-		Status: BankAccountActive, CreatedAt: now,
+		Status: app.BankAccountActive, CreatedAt: now,
 	}
 	if in.Pending {
-		b.Status = BankAccountPending
+		b.Status = app.BankAccountPending
 	}
 	result, err := s.store.LinkBankAccount(ctx, b, in, s.zone, now)
 	s.deliveries.Wake(result.Webhooks, nil)
@@ -250,22 +252,22 @@ func (s *InboundService) FinishLinks(ctx context.Context, now time.Time) error {
 
 // Reason says why a bank account isn't active, and what to do about it. sources
 // are those of its account.
-func BankAccountReason(b BankAccount, sources []Source) Text {
+func BankAccountReason(b app.BankAccount, sources []Source) app.Text {
 	switch b.Status {
-	case BankAccountPending:
-		return Text{"No transactions yet. The first one activates the account.", "Chưa có giao dịch. Tài khoản sẽ hoạt động khi có giao dịch đầu tiên."}
-	case BankAccountInactive:
-		return Text{"Off: transactions are recorded, but your shop is not notified.", "Đang tắt: giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
-	case BankAccountError:
+	case app.BankAccountPending:
+		return app.Text{EN: "No transactions yet. The first one activates the account.", VI: "Chưa có giao dịch. Tài khoản sẽ hoạt động khi có giao dịch đầu tiên."}
+	case app.BankAccountInactive:
+		return app.Text{EN: "Off: transactions are recorded, but your shop is not notified.", VI: "Đang tắt: giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
+	case app.BankAccountError:
 		for _, src := range sources {
 			if src.PollError == PollKeyRefused && (src.BankAccountID == 0 || src.BankAccountID == b.ID) {
-				return Textf("The provider rejects the API key of source “%s”. Enter a new key.", "Nhà cung cấp không chấp nhận khoá API của nguồn “%s”. Hãy nhập khoá mới.", Isolated(src.Name))
+				return app.Textf("The provider rejects the API key of source “%s”. Enter a new key.", "Nhà cung cấp không chấp nhận khoá API của nguồn “%s”. Hãy nhập khoá mới.", app.Isolated(src.Name))
 			}
 		}
-		return Text{
-			"The provider reports that its connection to the bank is broken. Reconnect the account at the provider; the next transaction clears this warning.",
-			"Nhà cung cấp báo mất kết nối với ngân hàng. Hãy kết nối lại bên nhà cung cấp; cảnh báo này sẽ hết khi có giao dịch tiếp theo.",
+		return app.Text{
+			EN: "The provider reports that its connection to the bank is broken. Reconnect the account at the provider; the next transaction clears this warning.",
+			VI: "Nhà cung cấp báo mất kết nối với ngân hàng. Hãy kết nối lại bên nhà cung cấp; cảnh báo này sẽ hết khi có giao dịch tiếp theo.",
 		}
 	}
-	return Text{}
+	return app.Text{}
 }
