@@ -11,6 +11,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/app/stream"
@@ -34,10 +35,10 @@ func attempt(w *apptest.World, webhookID int64, status int, at time.Time) {
 	apptest.Must(w.T, err)
 }
 
-func result(status int, at time.Time) app.Result {
-	r := app.Result{StartedAt: at, StatusCode: status}
+func result(status int, at time.Time) delivery.Result {
+	r := delivery.Result{StartedAt: at, StatusCode: status}
 	if status != http.StatusOK {
-		r.Error = app.ErrorHTTPStatus
+		r.Error = delivery.ErrorHTTPStatus
 	}
 	return r
 }
@@ -64,7 +65,7 @@ func TestWebhookAttention(t *testing.T) {
 	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
-	hook, _ := w.Webhook("https://shop.vn/", app.WebhookAll)
+	hook, _ := w.Webhook("https://shop.vn/", delivery.WebhookAll)
 	now := time.Now()
 	says := func(what string, want ...string) {
 		t.Helper()
@@ -82,7 +83,7 @@ func TestWebhookAttention(t *testing.T) {
 	}
 	test := func(status int) {
 		t.Helper()
-		o, err := w.Store.AddTest(t.Context(), 1, hook.ID, func(app.Webhook) app.Payload { return app.Payload{TransferType: app.In} }, now)
+		o, err := w.Store.AddTest(t.Context(), 1, hook.ID, func(delivery.Webhook) delivery.Payload { return delivery.Payload{TransferType: app.In} }, now)
 		apptest.Must(t, err)
 		_, err = w.Service.Deliveries.Settle(t.Context(), o, result(status, now))
 		apptest.Must(t, err)

@@ -5,20 +5,21 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 func TestRetrySchedule(t *testing.T) {
 	want := []time.Duration{0, 10 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute, 10 * time.Minute}
-	if len(app.RetrySchedule) != len(want) {
-		t.Fatalf("%d attempts, want %d", len(app.RetrySchedule), len(want))
+	if len(delivery.RetrySchedule) != len(want) {
+		t.Fatalf("%d attempts, want %d", len(delivery.RetrySchedule), len(want))
 	}
 	for i := range want {
-		if app.RetrySchedule[i] != want[i] {
-			t.Errorf("%s before attempt %d, want %s", app.RetrySchedule[i], i+1, want[i])
+		if delivery.RetrySchedule[i] != want[i] {
+			t.Errorf("%s before attempt %d, want %s", delivery.RetrySchedule[i], i+1, want[i])
 		}
 	}
-	if app.AttemptTimeout != 10*time.Second {
-		t.Errorf("a receiver may take %s", app.AttemptTimeout)
+	if delivery.AttemptTimeout != 10*time.Second {
+		t.Errorf("a receiver may take %s", delivery.AttemptTimeout)
 	}
 }
 
@@ -34,14 +35,14 @@ func TestAttemptedOverTheSchedule(t *testing.T) {
 		{"by timeout", 10 * time.Second, []time.Duration{0, 20 * time.Second, 60 * time.Second, 130 * time.Second, 440 * time.Second, 1050 * time.Second}},
 	} {
 		created := time.Date(2025, 10, 14, 10, 0, 0, 0, time.UTC)
-		d := app.Delivery{ID: 7, AccountID: 1, WebhookID: 2, TransactionID: 3, State: app.DeliveryPending, DueAt: created, CreatedAt: created, ResendOf: 9}
+		d := delivery.Delivery{ID: 7, AccountID: 1, WebhookID: 2, TransactionID: 3, State: app.DeliveryPending, DueAt: created, CreatedAt: created, ResendOf: 9}
 		for i, start := range test.starts {
 			if d.State != app.DeliveryPending || d.Attempts != i || !d.DueAt.Equal(created.Add(start)) {
 				t.Errorf("%s: before attempt %d: %s, %d attempts, due after %s; want due after %s", test.name, i+1, d.State, d.Attempts, d.DueAt.Sub(created), start)
 			}
-			d = d.Attempted(false, app.RetrySchedule, d.DueAt.Add(test.takes))
+			d = d.Attempted(false, delivery.RetrySchedule, d.DueAt.Add(test.takes))
 		}
-		want := app.Delivery{ID: 7, AccountID: 1, WebhookID: 2, TransactionID: 3, State: app.DeliveryFailed, Attempts: 6, CreatedAt: created, ResendOf: 9}
+		want := delivery.Delivery{ID: 7, AccountID: 1, WebhookID: 2, TransactionID: 3, State: app.DeliveryFailed, Attempts: 6, CreatedAt: created, ResendOf: 9}
 		if d != want {
 			t.Errorf("%s: after the last attempt %+v, want %+v", test.name, d, want)
 		}
@@ -50,8 +51,8 @@ func TestAttemptedOverTheSchedule(t *testing.T) {
 
 func TestAttemptedOK(t *testing.T) {
 	now := time.Date(2025, 10, 14, 10, 0, 0, 0, time.UTC)
-	for attempts := range len(app.RetrySchedule) {
-		d := app.Delivery{State: app.DeliveryPending, Attempts: attempts, DueAt: now}.Attempted(true, app.RetrySchedule, now)
+	for attempts := range len(delivery.RetrySchedule) {
+		d := delivery.Delivery{State: app.DeliveryPending, Attempts: attempts, DueAt: now}.Attempted(true, delivery.RetrySchedule, now)
 		if d.State != app.DeliveryDelivered || d.Attempts != attempts+1 || !d.DueAt.IsZero() {
 			t.Errorf("attempt %d succeeds: %+v", attempts+1, d)
 		}
@@ -61,7 +62,7 @@ func TestAttemptedOK(t *testing.T) {
 func TestAttemptedSingle(t *testing.T) {
 	now := time.Date(2025, 10, 14, 10, 0, 0, 0, time.UTC)
 	for ok, state := range map[bool]app.DeliveryState{true: app.DeliveryDelivered, false: app.DeliveryFailed} {
-		d := app.Delivery{State: app.DeliveryPending, DueAt: now, Test: true}.Attempted(ok, app.RetrySchedule, now)
+		d := delivery.Delivery{State: app.DeliveryPending, DueAt: now, Test: true}.Attempted(ok, delivery.RetrySchedule, now)
 		if d.State != state || d.Attempts != 1 || !d.DueAt.IsZero() {
 			t.Errorf("a test that succeeds (%t): %+v", ok, d)
 		}
@@ -70,8 +71,8 @@ func TestAttemptedSingle(t *testing.T) {
 
 func TestAttemptedBeyondTheSchedule(t *testing.T) {
 	now := time.Date(2025, 10, 14, 10, 0, 0, 0, time.UTC)
-	for _, schedule := range [][]time.Duration{nil, {0}, {0, time.Second}, app.RetrySchedule} {
-		d := app.Delivery{State: app.DeliveryPending, Attempts: len(schedule)}.Attempted(false, schedule, now)
+	for _, schedule := range [][]time.Duration{nil, {0}, {0, time.Second}, delivery.RetrySchedule} {
+		d := delivery.Delivery{State: app.DeliveryPending, Attempts: len(schedule)}.Attempted(false, schedule, now)
 		if d.State != app.DeliveryFailed || !d.DueAt.IsZero() {
 			t.Errorf("attempt %d of %d: %+v", d.Attempts, len(schedule), d)
 		}
@@ -81,12 +82,12 @@ func TestAttemptedBeyondTheSchedule(t *testing.T) {
 // Success is exactly 200, in time.
 func TestResultOK(t *testing.T) {
 	for code := range 1000 {
-		if ok := (app.Result{StatusCode: code}).OK(); ok != (code == 200) {
+		if ok := (delivery.Result{StatusCode: code}).OK(); ok != (code == 200) {
 			t.Errorf("%d is ok: %t", code, ok)
 		}
 	}
-	for _, class := range []app.ErrorClass{app.ErrorTimeout, app.ErrorHTTPStatus, app.ErrorInternal, "x"} {
-		if (app.Result{StatusCode: 200, Error: class}).OK() {
+	for _, class := range []delivery.ErrorClass{delivery.ErrorTimeout, delivery.ErrorHTTPStatus, delivery.ErrorInternal, "x"} {
+		if (delivery.Result{StatusCode: 200, Error: class}).OK() {
 			t.Errorf("200 with %s is ok", class)
 		}
 	}
@@ -95,13 +96,13 @@ func TestResultOK(t *testing.T) {
 // The message id is of the delivery alone: attempts, URL and secret leave it.
 func TestMessageID(t *testing.T) {
 	created := time.UnixMilli(1760414370123)
-	first := app.Outgoing{Delivery: app.Delivery{ID: 7, CreatedAt: created}, URL: "https://a.vn/", Secrets: app.Secrets{Current: "a"}}
-	later := app.Outgoing{Delivery: app.Delivery{ID: 7, CreatedAt: created.In(time.FixedZone("", 7*3600)), Attempts: 5, State: app.DeliveryPending, DueAt: created.Add(time.Hour)}, URL: "https://b.vn/", Secrets: app.Secrets{Current: "b"}}
+	first := delivery.Outgoing{Delivery: delivery.Delivery{ID: 7, CreatedAt: created}, URL: "https://a.vn/", Secrets: delivery.Secrets{Current: "a"}}
+	later := delivery.Outgoing{Delivery: delivery.Delivery{ID: 7, CreatedAt: created.In(time.FixedZone("", 7*3600)), Attempts: 5, State: app.DeliveryPending, DueAt: created.Add(time.Hour)}, URL: "https://b.vn/", Secrets: delivery.Secrets{Current: "b"}}
 	if first.MessageID() != later.MessageID() {
 		t.Errorf("%s at first, %s later", first.MessageID(), later.MessageID())
 	}
-	for _, other := range []app.Delivery{{ID: 8, CreatedAt: created}, {ID: 7, CreatedAt: created.Add(time.Millisecond)}} {
-		if id := (app.Outgoing{Delivery: other}).MessageID(); id == first.MessageID() {
+	for _, other := range []delivery.Delivery{{ID: 8, CreatedAt: created}, {ID: 7, CreatedAt: created.Add(time.Millisecond)}} {
+		if id := (delivery.Outgoing{Delivery: other}).MessageID(); id == first.MessageID() {
 			t.Errorf("another delivery has the id %s too", id)
 		}
 	}

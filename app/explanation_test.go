@@ -8,17 +8,18 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 var (
-	classes = []app.ErrorClass{
-		app.ErrorNone, app.ErrorTimeout, app.ErrorDNS, app.ErrorRefused, app.ErrorReset, app.ErrorConnection, app.ErrorTLS, app.ErrorBlocked,
-		app.ErrorRedirect, app.ErrorHTTPStatus, app.ErrorProtocol, app.ErrorInternal, app.ErrorShortage, "a class of a later version",
+	classes = []delivery.ErrorClass{
+		delivery.ErrorNone, delivery.ErrorTimeout, delivery.ErrorDNS, delivery.ErrorRefused, delivery.ErrorReset, delivery.ErrorConnection, delivery.ErrorTLS, delivery.ErrorBlocked,
+		delivery.ErrorRedirect, delivery.ErrorHTTPStatus, delivery.ErrorProtocol, delivery.ErrorInternal, delivery.ErrorShortage, "a class of a later version",
 	}
-	causes = []app.Cause{
-		"", app.CauseDNS, app.CauseConnect, app.CauseTLS, app.CauseResponse, app.CauseNoSuchName, app.CauseLookupFailed, app.CauseUnreachable,
-		app.CauseExpired, app.CauseNotYetValid, app.CauseWrongName, app.CauseSelfSigned, app.CauseUnknownAuthority, app.CauseBadCertificate,
-		app.CauseNotTLS, app.CauseOldTLS, app.CauseClientCertificate, app.CauseHandshake, "a cause of a later version",
+	causes = []delivery.Cause{
+		"", delivery.CauseDNS, delivery.CauseConnect, delivery.CauseTLS, delivery.CauseResponse, delivery.CauseNoSuchName, delivery.CauseLookupFailed, delivery.CauseUnreachable,
+		delivery.CauseExpired, delivery.CauseNotYetValid, delivery.CauseWrongName, delivery.CauseSelfSigned, delivery.CauseUnknownAuthority, delivery.CauseBadCertificate,
+		delivery.CauseNotTLS, delivery.CauseOldTLS, delivery.CauseClientCertificate, delivery.CauseHandshake, "a cause of a later version",
 	}
 )
 
@@ -31,7 +32,7 @@ func TestEveryFailureIsExplained(t *testing.T) {
 		"10.0.0.1 is not a public address; tell-nobody", "169.254.169.254 tell-nobody", "::ffff:10.0.0.1", strings.Repeat("tell-nobody ", 100), "\x00\xff",
 	}
 	for _, cause := range causes {
-		details = append(details, string(cause), app.Detail{Cause: cause, Text: "x509: tell-nobody"}.String())
+		details = append(details, string(cause), delivery.Detail{Cause: cause, Text: "x509: tell-nobody"}.String())
 	}
 	statuses := []int{0, 99, 600}
 	for status := 100; status < 600; status++ {
@@ -44,7 +45,7 @@ func TestEveryFailureIsExplained(t *testing.T) {
 				few = details[:3]
 			}
 			for _, detail := range few {
-				r := app.Result{Error: class, StatusCode: status, Detail: app.ParseDetail(detail), Body: []byte("tell-nobody")}
+				r := delivery.Result{Error: class, StatusCode: status, Detail: delivery.ParseDetail(detail), Body: []byte("tell-nobody")}
 				if r.OK() {
 					continue
 				}
@@ -52,7 +53,7 @@ func TestEveryFailureIsExplained(t *testing.T) {
 			}
 		}
 	}
-	if text := (app.Result{StatusCode: 200}).Explanation(); text != (app.Text{}) {
+	if text := (delivery.Result{StatusCode: 200}).Explanation(); text != (app.Text{}) {
 		t.Errorf("a success is explained: %q", text)
 	}
 }
@@ -82,62 +83,62 @@ func checkExplanation(t *testing.T, what string, text app.Text, secrets []string
 // The next step that matters, by what happened.
 func TestExplanations(t *testing.T) {
 	for _, c := range []struct {
-		class  app.ErrorClass
+		class  delivery.ErrorClass
 		status int
 		detail string
 		en, vi string // parts
 	}{
-		{app.ErrorHTTPStatus, 201, "", "returned 201, but only 200 counts", "chỉ mã 200"},
-		{app.ErrorHTTPStatus, 204, "", "returned 204, but only 200 counts", "chỉ mã 200"},
-		{app.ErrorHTTPStatus, 401, "", "the raw body with this webhook’s secret", "khoá bí mật của webhook này"},
-		{app.ErrorHTTPStatus, 403, "", "without a login, CSRF check", "tường lửa"},
-		{app.ErrorHTTPStatus, 404, "", "Check the path", "kiểm tra đường dẫn"},
-		{app.ErrorHTTPStatus, 405, "", "Add a POST route", "route POST"},
-		{app.ErrorHTTPStatus, 410, "", "Enter the current URL", "URL hiện tại"},
-		{app.ErrorHTTPStatus, 413, "", "client_max_body_size", "client_max_body_size"},
-		{app.ErrorHTTPStatus, 415, "", "application/json", "application/json"},
-		{app.ErrorHTTPStatus, 419, "", "CSRF", "Laravel"},
-		{app.ErrorHTTPStatus, 422, "", "validation", "các trường"},
-		{app.ErrorHTTPStatus, 429, "", "Exempt this URL", "loại trừ URL"},
-		{app.ErrorHTTPStatus, 499, "", "rejected the request (499)", "từ chối yêu cầu (499)"},
-		{app.ErrorHTTPStatus, 500, "", "Check its error log", "nhật ký"},
-		{app.ErrorHTTPStatus, 502, "", "PHP-FPM", "PHP-FPM"},
-		{app.ErrorHTTPStatus, 503, "", "overloaded or in maintenance", "bảo trì"},
-		{app.ErrorHTTPStatus, 504, "", "Return 200 before", "trả về 200 trước"},
-		{app.ErrorHTTPStatus, 522, "", "Cloudflare returned 522", "Cloudflare"},
-		{app.ErrorHTTPStatus, 599, "", "failed (599)", "bị lỗi (599)"},
-		{app.ErrorRedirect, 301, "https://shop.vn/hook/?key=1", "redirects to https://shop.vn/hook/, ", "đến https://shop.vn/hook/, "},
-		{app.ErrorRedirect, 302, "", "the one that returns 200", "URL trả về 200"},
-		{app.ErrorRedirect, 302, "javascript:alert(1)", "the one that returns 200", "URL trả về 200"},
-		{app.ErrorRedirect, 304, "", "304 (not modified)", "304"},
-		{app.ErrorTimeout, 0, "dns", "resolved in time", "phân giải"},
-		{app.ErrorTimeout, 0, "connect", "firewall", "tường lửa"},
-		{app.ErrorTimeout, 0, "tls", "TLS handshake within 10 seconds", "bắt tay TLS"},
-		{app.ErrorTimeout, 0, "response", "Return 200 before doing any further processing", "trả về 200 trước"},
-		{app.ErrorTimeout, 200, "response", "Return 200 before doing any further processing", "trả về 200 trước"},
-		{app.ErrorTimeout, 0, "", "return 200 before", "trả về 200 trước"},
-		{app.ErrorDNS, 0, "no_such_name: no such host", "does not exist", "không tồn tại"},
-		{app.ErrorDNS, 0, "lookup_failed: server misbehaving", "domain’s name servers", "máy chủ DNS"},
-		{app.ErrorRefused, 0, "", "Start your web server", "khởi động máy chủ web"},
-		{app.ErrorReset, 0, "response", "error log", "nhật ký lỗi"},
-		{app.ErrorReset, 0, "tls", "uses HTTPS", "HTTPS"},
-		{app.ErrorConnection, 0, "unreachable: no route to host", "no route", "IPv4"},
-		{app.ErrorTLS, 0, "expired: x509: certificate has expired", "has expired. Renew it", "gia hạn"},
-		{app.ErrorTLS, 0, "not_yet_valid", "clock", "đồng hồ"},
-		{app.ErrorTLS, 0, "wrong_name", "a different domain", "tên miền khác"},
-		{app.ErrorTLS, 0, "self_signed", "self-signed", "tự ký"},
-		{app.ErrorTLS, 0, "unknown_authority", "fullchain.pem", "chứng chỉ trung gian"},
-		{app.ErrorTLS, 0, "not_tls", "does not use HTTPS", "443"},
-		{app.ErrorTLS, 0, "old_tls", "TLS 1.2 or 1.3", "TLS 1.2"},
-		{app.ErrorTLS, 0, "x509: of an older record", "certificate and HTTPS configuration", "chứng chỉ"},
-		{app.ErrorBlocked, 0, "10.1.2.3 is not a public address (…)", "serve --allow-target 10.1.2.3/32)", "10.1.2.3/32"},
-		{app.ErrorBlocked, 0, "fd00::1 is not a public address (…)", "serve --allow-target fd00::1/128)", "fd00::1/128"},
-		{app.ErrorBlocked, 0, "169.254.169.254 is a cloud metadata address", "never allowed", "không bao giờ được phép"},
-		{app.ErrorBlocked, 0, "64:ff9b::a9fe:a9fe is a cloud metadata address", "never allowed", "không bao giờ được phép"},
-		{app.ErrorProtocol, 0, "malformed", "https://", "https://"},
-		{app.ErrorInternal, 0, "", "not on your server", "không phải do máy chủ của bạn"},
+		{delivery.ErrorHTTPStatus, 201, "", "returned 201, but only 200 counts", "chỉ mã 200"},
+		{delivery.ErrorHTTPStatus, 204, "", "returned 204, but only 200 counts", "chỉ mã 200"},
+		{delivery.ErrorHTTPStatus, 401, "", "the raw body with this webhook’s secret", "khoá bí mật của webhook này"},
+		{delivery.ErrorHTTPStatus, 403, "", "without a login, CSRF check", "tường lửa"},
+		{delivery.ErrorHTTPStatus, 404, "", "Check the path", "kiểm tra đường dẫn"},
+		{delivery.ErrorHTTPStatus, 405, "", "Add a POST route", "route POST"},
+		{delivery.ErrorHTTPStatus, 410, "", "Enter the current URL", "URL hiện tại"},
+		{delivery.ErrorHTTPStatus, 413, "", "client_max_body_size", "client_max_body_size"},
+		{delivery.ErrorHTTPStatus, 415, "", "application/json", "application/json"},
+		{delivery.ErrorHTTPStatus, 419, "", "CSRF", "Laravel"},
+		{delivery.ErrorHTTPStatus, 422, "", "validation", "các trường"},
+		{delivery.ErrorHTTPStatus, 429, "", "Exempt this URL", "loại trừ URL"},
+		{delivery.ErrorHTTPStatus, 499, "", "rejected the request (499)", "từ chối yêu cầu (499)"},
+		{delivery.ErrorHTTPStatus, 500, "", "Check its error log", "nhật ký"},
+		{delivery.ErrorHTTPStatus, 502, "", "PHP-FPM", "PHP-FPM"},
+		{delivery.ErrorHTTPStatus, 503, "", "overloaded or in maintenance", "bảo trì"},
+		{delivery.ErrorHTTPStatus, 504, "", "Return 200 before", "trả về 200 trước"},
+		{delivery.ErrorHTTPStatus, 522, "", "Cloudflare returned 522", "Cloudflare"},
+		{delivery.ErrorHTTPStatus, 599, "", "failed (599)", "bị lỗi (599)"},
+		{delivery.ErrorRedirect, 301, "https://shop.vn/hook/?key=1", "redirects to https://shop.vn/hook/, ", "đến https://shop.vn/hook/, "},
+		{delivery.ErrorRedirect, 302, "", "the one that returns 200", "URL trả về 200"},
+		{delivery.ErrorRedirect, 302, "javascript:alert(1)", "the one that returns 200", "URL trả về 200"},
+		{delivery.ErrorRedirect, 304, "", "304 (not modified)", "304"},
+		{delivery.ErrorTimeout, 0, "dns", "resolved in time", "phân giải"},
+		{delivery.ErrorTimeout, 0, "connect", "firewall", "tường lửa"},
+		{delivery.ErrorTimeout, 0, "tls", "TLS handshake within 10 seconds", "bắt tay TLS"},
+		{delivery.ErrorTimeout, 0, "response", "Return 200 before doing any further processing", "trả về 200 trước"},
+		{delivery.ErrorTimeout, 200, "response", "Return 200 before doing any further processing", "trả về 200 trước"},
+		{delivery.ErrorTimeout, 0, "", "return 200 before", "trả về 200 trước"},
+		{delivery.ErrorDNS, 0, "no_such_name: no such host", "does not exist", "không tồn tại"},
+		{delivery.ErrorDNS, 0, "lookup_failed: server misbehaving", "domain’s name servers", "máy chủ DNS"},
+		{delivery.ErrorRefused, 0, "", "Start your web server", "khởi động máy chủ web"},
+		{delivery.ErrorReset, 0, "response", "error log", "nhật ký lỗi"},
+		{delivery.ErrorReset, 0, "tls", "uses HTTPS", "HTTPS"},
+		{delivery.ErrorConnection, 0, "unreachable: no route to host", "no route", "IPv4"},
+		{delivery.ErrorTLS, 0, "expired: x509: certificate has expired", "has expired. Renew it", "gia hạn"},
+		{delivery.ErrorTLS, 0, "not_yet_valid", "clock", "đồng hồ"},
+		{delivery.ErrorTLS, 0, "wrong_name", "a different domain", "tên miền khác"},
+		{delivery.ErrorTLS, 0, "self_signed", "self-signed", "tự ký"},
+		{delivery.ErrorTLS, 0, "unknown_authority", "fullchain.pem", "chứng chỉ trung gian"},
+		{delivery.ErrorTLS, 0, "not_tls", "does not use HTTPS", "443"},
+		{delivery.ErrorTLS, 0, "old_tls", "TLS 1.2 or 1.3", "TLS 1.2"},
+		{delivery.ErrorTLS, 0, "x509: of an older record", "certificate and HTTPS configuration", "chứng chỉ"},
+		{delivery.ErrorBlocked, 0, "10.1.2.3 is not a public address (…)", "serve --allow-target 10.1.2.3/32)", "10.1.2.3/32"},
+		{delivery.ErrorBlocked, 0, "fd00::1 is not a public address (…)", "serve --allow-target fd00::1/128)", "fd00::1/128"},
+		{delivery.ErrorBlocked, 0, "169.254.169.254 is a cloud metadata address", "never allowed", "không bao giờ được phép"},
+		{delivery.ErrorBlocked, 0, "64:ff9b::a9fe:a9fe is a cloud metadata address", "never allowed", "không bao giờ được phép"},
+		{delivery.ErrorProtocol, 0, "malformed", "https://", "https://"},
+		{delivery.ErrorInternal, 0, "", "not on your server", "không phải do máy chủ của bạn"},
 	} {
-		text := app.Result{Error: c.class, StatusCode: c.status, Detail: app.ParseDetail(c.detail)}.Explanation()
+		text := delivery.Result{Error: c.class, StatusCode: c.status, Detail: delivery.ParseDetail(c.detail)}.Explanation()
 		if !strings.Contains(text.EN, c.en) || !strings.Contains(text.VI, c.vi) {
 			t.Errorf("%s %d %q: %q, %q; want parts %q, %q", c.class, c.status, c.detail, text.EN, text.VI, c.en, c.vi)
 		}
@@ -146,20 +147,20 @@ func TestExplanations(t *testing.T) {
 
 // A detail is read as it was written, also one that an earlier version wrote.
 func TestDetail(t *testing.T) {
-	for stored, want := range map[string]app.Detail{
+	for stored, want := range map[string]delivery.Detail{
 		"":                                {},
-		"response":                        {Cause: app.CauseResponse},
-		"expired: x509: certificate: old": {Cause: app.CauseExpired, Text: "x509: certificate: old"},
+		"response":                        {Cause: delivery.CauseResponse},
+		"expired: x509: certificate: old": {Cause: delivery.CauseExpired, Text: "x509: certificate: old"},
 		"x509: of an older record":        {Text: "x509: of an older record"},
 		"https://shop.vn/hook":            {Text: "https://shop.vn/hook"},
 		"malformed":                       {Text: "malformed"},
 	} {
-		if got := app.ParseDetail(stored); got != want || got.String() != stored {
+		if got := delivery.ParseDetail(stored); got != want || got.String() != stored {
 			t.Errorf("%q: %+v, which is written %q", stored, got, got.String())
 		}
 	}
 	for _, cause := range causes[:len(causes)-1] {
-		if got := app.ParseDetail(string(cause)); got.Cause != cause {
+		if got := delivery.ParseDetail(string(cause)); got.Cause != cause {
 			t.Errorf("the cause %q is read as %+v", cause, got)
 		}
 	}

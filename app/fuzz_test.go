@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // FuzzParseTime: what is accepted is exactly what would be written, and the
@@ -132,11 +133,11 @@ func FuzzExplanation(f *testing.F) {
 		"expired: x", "tls", "https://shop.vn/?", "https://xn--ca-xga.vn:443/đ", "https://shop.vn/a.%0a", "::ffff:1.2.3.4 x", "fe80::1%eth0 x",
 	} {
 		f.Add(byte(i), 302, detail)
-		f.Add(byte(slices.Index(classes, app.ErrorRedirect)), 302, detail)
-		f.Add(byte(slices.Index(classes, app.ErrorBlocked)), 0, detail)
+		f.Add(byte(slices.Index(classes, delivery.ErrorRedirect)), 302, detail)
+		f.Add(byte(slices.Index(classes, delivery.ErrorBlocked)), 0, detail)
 	}
 	f.Fuzz(func(t *testing.T, class byte, status int, detail string) {
-		r := app.Result{Error: classes[int(class)%len(classes)], StatusCode: status, Detail: app.ParseDetail(detail)}
+		r := delivery.Result{Error: classes[int(class)%len(classes)], StatusCode: status, Detail: delivery.ParseDetail(detail)}
 		if r.OK() {
 			return
 		}

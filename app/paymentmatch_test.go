@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 )
 
@@ -110,7 +111,7 @@ func TestLikelyPayments(t *testing.T) {
 		t.Helper()
 		d.now = began.Add(after)
 		made := d.pay("1000", amount, content)
-		if app.PayloadOf(made).PaymentRequest.ID != 0 {
+		if delivery.PayloadOf(made).PaymentRequest.ID != 0 {
 			t.Fatalf("%d %q is matched", amount, content)
 		}
 		list, err := d.Service.Payments.LikelyPayments(t.Context(), made)

@@ -11,6 +11,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
@@ -113,7 +114,7 @@ func (d *cashDesk) is(r app.PaymentRequest, status app.PaymentStatus, received, 
 
 // sent is what the deliveries of a transaction say of its request.
 func sent(t app.Transaction) string {
-	p := app.PayloadOf(t).PaymentRequest
+	p := delivery.PayloadOf(t).PaymentRequest
 	if p.ID == 0 {
 		return "none"
 	}
@@ -259,7 +260,7 @@ func TestPaymentLateAndTooMuch(t *testing.T) {
 				d.is(r, app.PaymentPaidLate, c.received, 0)
 				text = fmt.Sprintf(`{"due":1000,"id":%d,"overpaid":%d,"received":%d,"reference":"","status":"paid_late"}`, r.ID, c.overpaid, c.received)
 			}
-			body := string(app.PayloadOf(paid).Body("whsec_"))
+			body := string(delivery.PayloadOf(paid).Body("whsec_"))
 			if got := d.read(r).Overpaid(); got != c.overpaid || kept.PaymentRequest.Overpaid != c.overpaid || !strings.Contains(body, text) ||
 				strings.Contains(body, "overpaid") != (c.overpaid > 0) {
 				t.Errorf("transfer %d: overpaid %d, a listing says %+v, delivered %s", i, got, kept.PaymentRequest, body)
@@ -717,7 +718,7 @@ func TestPaymentAmongReferences(t *testing.T) {
 		}
 		d.now = began.Add(2 * time.Minute)
 		paid := d.pay("1000", 1000, reference)
-		if got := app.PayloadOf(paid).PaymentRequest.ID; got != made[c.want].ID {
+		if got := delivery.PayloadOf(paid).PaymentRequest.ID; got != made[c.want].ID {
 			t.Errorf("of (%s, %s) request %d is paid, want the %s of %d and %d", c.first, c.second, got, c.want, made["first"].ID, made["second"].ID)
 		}
 	}

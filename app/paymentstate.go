@@ -53,6 +53,6 @@ func (p PaymentState) AppendJSON(b []byte) []byte {
 		b = strconv.AppendInt(append(b, `,"overpaid":`...), p.Overpaid, 10)
 	}
 	b = strconv.AppendInt(append(b, `,"received":`...), p.Received, 10)
-	b = appendMember(b, `,"reference":`, p.Reference)
-	return append(appendMember(b, `,"status":`, string(p.Status)), '}')
+	b = AppendMember(b, `,"reference":`, p.Reference)
+	return append(AppendMember(b, `,"status":`, string(p.Status)), '}')
 }

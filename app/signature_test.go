@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // payloadVector is an element of testdata/payload/vectors.json, which
@@ -39,9 +40,9 @@ type payloadVector struct {
 	StandardSignature string `json:"standard_signature"`
 }
 
-func (v payloadVector) payload() app.Payload {
+func (v payloadVector) payload() delivery.Payload {
 	t := v.Transaction
-	p := app.Payload{
+	p := delivery.Payload{
 		ID: t.ID, Gateway: t.Gateway, TransactionDate: t.TransactionDate, TransactionNumber: t.TransactionNumber,
 		AccountNumber: t.AccountNumber, Content: t.Content, TransferType: t.TransferType, TransferAmount: t.TransferAmount, PaymentRequest: t.PaymentRequest, Test: v.Test,
 	}
@@ -83,12 +84,12 @@ func TestPayloadVectors(t *testing.T) {
 			if got := p.Checksum(v.Secret); got != v.Checksum {
 				t.Errorf("checksum %s, want %s", got, v.Checksum)
 			}
-			if got := app.Signature(v.Secret, body); got != v.Signature {
+			if got := delivery.Signature(v.Secret, body); got != v.Signature {
 				t.Errorf("signature %s, want %s", got, v.Signature)
 			}
 			// A fraction of a second and the zone must not show.
 			at := time.Unix(v.Timestamp, 999_999_999).In(time.FixedZone("", 7*3600))
-			if got := app.StandardSignature(v.Secret, v.MessageID, at, body); got != v.StandardSignature {
+			if got := delivery.StandardSignature(v.Secret, v.MessageID, at, body); got != v.StandardSignature {
 				t.Errorf("webhook-signature %s, want %s", got, v.StandardSignature)
 			}
 			if again := p.Body(v.Secret); !bytes.Equal(again, body) {
@@ -101,11 +102,11 @@ func TestPayloadVectors(t *testing.T) {
 func TestNativeChecksum(t *testing.T) {
 	var v struct{ Secret, Canonical, Checksum string }
 	readJSON(t, "../testdata/payload/native-checksum-ascii.json", &v)
-	p := app.Payload{
+	p := delivery.Payload{
 		ID: "3521", Gateway: "ACB", TransactionDate: "2025-10-14 10:59:30", TransactionNumber: "FT253146879VN",
 		AccountNumber: "19354957", Content: "NAPTIEN MOMO 963869789", TransferType: app.In, TransferAmount: 200000,
 	}
-	if got := app.Signature(v.Secret, []byte(v.Canonical)); got != v.Checksum {
+	if got := delivery.Signature(v.Secret, []byte(v.Canonical)); got != v.Checksum {
 		t.Errorf("HMAC of the canonical form %s, want %s", got, v.Checksum)
 	}
 	if got := p.Checksum(v.Secret); got != v.Checksum {
@@ -115,7 +116,7 @@ func TestNativeChecksum(t *testing.T) {
 
 // The example of the Standard Webhooks specification.
 func TestStandardSignatureOfTheSpecification(t *testing.T) {
-	got := app.StandardSignature("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek",
+	got := delivery.StandardSignature("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek",
 		time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
 	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -124,7 +125,7 @@ func TestStandardSignatureOfTheSpecification(t *testing.T) {
 
 // RFC 4231, test case 2, with the key as text.
 func TestSignatureOfTheRFC(t *testing.T) {
-	got := app.Signature("Jefe", []byte("what do ya want for nothing?"))
+	got := delivery.Signature("Jefe", []byte("what do ya want for nothing?"))
 	if want := "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -138,7 +139,7 @@ func FuzzPayload(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, content, number string, amount int64) {
 		content, number = strings.ToValidUTF8(content, "\uFFFD"), strings.ToValidUTF8(number, "\uFFFD")
-		p := app.Payload{ID: "1", Gateway: "ACB", TransactionDate: "2025-10-14 10:59:30", TransactionNumber: number, AccountNumber: "0123", Content: content, TransferType: app.Out, TransferAmount: amount}
+		p := delivery.Payload{ID: "1", Gateway: "ACB", TransactionDate: "2025-10-14 10:59:30", TransactionNumber: number, AccountNumber: "0123", Content: content, TransferType: app.Out, TransferAmount: amount}
 		members := 9
 		if amount%2 == 1 {
 			p.Code, members = app.PaymentCode{Text: number, Read: true}, 10
@@ -176,7 +177,7 @@ func FuzzPayload(f *testing.F) {
 		if err := encoder.Encode(sent); err != nil {
 			t.Fatal(err)
 		}
-		if want := app.Signature("secret", bytes.TrimSuffix(canonical.Bytes(), []byte("\n"))); p.Checksum("secret") != want {
+		if want := delivery.Signature("secret", bytes.TrimSuffix(canonical.Bytes(), []byte("\n"))); p.Checksum("secret") != want {
 			t.Fatalf("the checksum of %q is not that of %q", body, canonical.String())
 		}
 	})
@@ -246,8 +247,8 @@ func TestPayloadsByPython(t *testing.T) {
 	for _, v := range payloadVectors(t) {
 		body := v.payload().Body(v.Secret)
 		deliveries = append(deliveries, signed{
-			v.Name, v.Secret, body, app.Signature(v.Secret, body),
-			v.MessageID, v.Timestamp, app.StandardSignature(v.Secret, v.MessageID, time.Unix(v.Timestamp, 0), body),
+			v.Name, v.Secret, body, delivery.Signature(v.Secret, body),
+			v.MessageID, v.Timestamp, delivery.StandardSignature(v.Secret, v.MessageID, time.Unix(v.Timestamp, 0), body),
 		})
 	}
 	if out := verify(deliveries); out != "" {
@@ -277,7 +278,7 @@ func TestPayloadsByOpenSSL(t *testing.T) {
 			continue
 		}
 		body := v.payload().Body(v.Secret)
-		if want := hex.EncodeToString(hmac([]byte(v.Secret), body)); app.Signature(v.Secret, body) != want {
+		if want := hex.EncodeToString(hmac([]byte(v.Secret), body)); delivery.Signature(v.Secret, body) != want {
 			t.Errorf("%s: the signature is %s to openssl", v.Name, want)
 		}
 		if want := hex.EncodeToString(hmac([]byte(v.Secret), []byte(v.Canonical))); v.payload().Checksum(v.Secret) != want {
@@ -288,7 +289,7 @@ func TestPayloadsByOpenSSL(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := "v1," + base64.StdEncoding.EncodeToString(hmac(key, fmt.Appendf(nil, "%s.%d.%s", v.MessageID, v.Timestamp, body)))
-		if got := app.StandardSignature(v.Secret, v.MessageID, time.Unix(v.Timestamp, 0), body); got != want {
+		if got := delivery.StandardSignature(v.Secret, v.MessageID, time.Unix(v.Timestamp, 0), body); got != want {
 			t.Errorf("%s: the webhook-signature is %s to openssl", v.Name, want)
 		}
 	}

@@ -182,7 +182,7 @@ func (p *TargetPolicy) CheckAddr(ap netip.AddrPort) error {
 	if !addr.IsValid() {
 		return &BlockedAddressError{Addr: addr, Rule: Text{"not an address", "không phải địa chỉ"}}
 	}
-	if isMetadata(addr) {
+	if IsMetadata(addr) {
 		return &BlockedAddressError{Addr: addr, Rule: Text{"cloud metadata", "metadata của máy chủ đám mây"}, Metadata: true}
 	}
 	judged := embedded(addr)
@@ -211,7 +211,7 @@ func embedded(addr netip.Addr) netip.Addr {
 	return netip.AddrFrom4([4]byte(b[12:]))
 }
 
-func isMetadata(addr netip.Addr) bool {
+func IsMetadata(addr netip.Addr) bool {
 	for _, a := range append(carried(addr), addr) {
 		for _, prefix := range metadata {
 			if prefix.Contains(a) {

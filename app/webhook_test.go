@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/delivery"
 )
 
 func TestSecretsAt(t *testing.T) {
@@ -13,18 +13,18 @@ func TestSecretsAt(t *testing.T) {
 	later := now.Add(24 * time.Hour)
 	for _, test := range []struct {
 		name    string
-		secrets app.Secrets
+		secrets delivery.Secrets
 		at      time.Time
 		signing string
 		all     []string
 	}{
-		{"one secret", app.Secrets{Current: "a"}, now, "a", []string{"a"}},
-		{"an old overlap without a secret", app.Secrets{Current: "a", OverlapTo: now.Add(-time.Hour)}, now, "a", []string{"a"}},
-		{"overlap begins", app.Secrets{Current: "a", Next: "b", OverlapTo: later}, now, "a", []string{"a", "b"}},
-		{"last instant of the overlap", app.Secrets{Current: "a", Next: "b", OverlapTo: later}, later.Add(-1), "a", []string{"a", "b"}},
-		{"end of the overlap", app.Secrets{Current: "a", Next: "b", OverlapTo: later}, later, "b", []string{"b"}},
-		{"long after", app.Secrets{Current: "a", Next: "b", OverlapTo: later}, later.Add(10000 * time.Hour), "b", []string{"b"}},
-		{"another zone", app.Secrets{Current: "a", Next: "b", OverlapTo: later}, later.In(time.FixedZone("", 7*3600)), "b", []string{"b"}},
+		{"one secret", delivery.Secrets{Current: "a"}, now, "a", []string{"a"}},
+		{"an old overlap without a secret", delivery.Secrets{Current: "a", OverlapTo: now.Add(-time.Hour)}, now, "a", []string{"a"}},
+		{"overlap begins", delivery.Secrets{Current: "a", Next: "b", OverlapTo: later}, now, "a", []string{"a", "b"}},
+		{"last instant of the overlap", delivery.Secrets{Current: "a", Next: "b", OverlapTo: later}, later.Add(-1), "a", []string{"a", "b"}},
+		{"end of the overlap", delivery.Secrets{Current: "a", Next: "b", OverlapTo: later}, later, "b", []string{"b"}},
+		{"long after", delivery.Secrets{Current: "a", Next: "b", OverlapTo: later}, later.Add(10000 * time.Hour), "b", []string{"b"}},
+		{"another zone", delivery.Secrets{Current: "a", Next: "b", OverlapTo: later}, later.In(time.FixedZone("", 7*3600)), "b", []string{"b"}},
 	} {
 		signing, all := test.secrets.At(test.at)
 		if signing != test.signing || !slices.Equal(all, test.all) {
@@ -35,7 +35,7 @@ func TestSecretsAt(t *testing.T) {
 
 func TestSecretsRotated(t *testing.T) {
 	now := time.Date(2025, 10, 14, 10, 0, 0, 0, time.UTC)
-	check := func(name string, s app.Secrets, at time.Time, want ...string) {
+	check := func(name string, s delivery.Secrets, at time.Time, want ...string) {
 		t.Helper()
 		signing, all := s.At(at)
 		if signing != want[0] || !slices.Equal(all, want) {
@@ -43,7 +43,7 @@ func TestSecretsRotated(t *testing.T) {
 		}
 	}
 
-	s := app.Secrets{Current: "a"}
+	s := delivery.Secrets{Current: "a"}
 	check("no overlap", s.Rotated("b", 0, now), now, "b")
 	check("an overlap below zero", s.Rotated("b", -time.Hour, now), now, "b")
 	if r := s.Rotated("b", 0, now); r.Next != "" || r.Current != "b" {
@@ -67,7 +67,7 @@ func TestSecretsRotated(t *testing.T) {
 	check("after the overlap", after, now.Add(24*time.Hour), "b", "c")
 	check("after both overlaps", after, now.Add(26*time.Hour), "c")
 
-	check("the longest overlap", app.Secrets{Current: "a"}.Rotated("b", app.MaxOverlap, now), now.Add(168*time.Hour-1), "a", "b")
+	check("the longest overlap", delivery.Secrets{Current: "a"}.Rotated("b", delivery.MaxOverlap, now), now.Add(168*time.Hour-1), "a", "b")
 }
 
 func TestIsPlainHTTP(t *testing.T) {
@@ -75,7 +75,7 @@ func TestIsPlainHTTP(t *testing.T) {
 		"http://shop.vn/": true, "HTTP://shop.vn/": true, "hTtP://x": true,
 		"https://shop.vn/": false, "HTTPS://shop.vn/": false, "": false, "http:": false, "http://": false, "https://http://": false,
 	} {
-		if app.IsPlainHTTP(url) != plain {
+		if delivery.IsPlainHTTP(url) != plain {
 			t.Errorf("IsPlainHTTP(%q) = %t", url, !plain)
 		}
 	}

@@ -31,7 +31,7 @@ const (
 	ChannelHand Channel = "hand" // somebody recorded it
 )
 
-func appendMember(b []byte, key, value string) []byte {
+func AppendMember(b []byte, key, value string) []byte {
 	return AppendJSONString(append(b, key...), value)
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 const okAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -93,7 +94,7 @@ func TestSecondAnswers(t *testing.T) {
 				}
 				another := outgoing(r.url("/bad"))
 				another.WebhookID, another.AccountID = 2, 2
-				for _, o := range []app.Outgoing{another, outgoing(r.url("/bad"))} {
+				for _, o := range []delivery.Outgoing{another, outgoing(r.url("/bad"))} {
 					if bad := sender.Send(t.Context(), o); bad.StatusCode != 500 || bad.OK() {
 						t.Fatalf("round %d, webhook %d: %d, ok %v; its receiver answers 500", round, o.WebhookID, bad.StatusCode, bad.OK())
 					}
@@ -118,8 +119,8 @@ func TestSecondAnswersAreRecordedForNobody(t *testing.T) {
 	for i := range transactions {
 		s.Record("FT" + string(rune('A'+i)))
 	}
-	attempts := func(webhook app.Webhook, ok bool) int64 {
-		_, n, err := s.Service.Deliveries.History(context.Background(), 1, app.HistoryFilter{WebhookID: webhook.ID, OK: &ok, Page: app.Page{Number: 1, Size: 1}})
+	attempts := func(webhook delivery.Webhook, ok bool) int64 {
+		_, n, err := s.Service.Deliveries.History(context.Background(), 1, delivery.HistoryFilter{WebhookID: webhook.ID, OK: &ok, Page: app.Page{Number: 1, Size: 1}})
 		must(t, err)
 		return n
 	}

@@ -22,6 +22,7 @@ import (
 	"baoco/app"
 	"baoco/app/appsscript"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/scheduler"
 )
@@ -143,9 +144,9 @@ func (g *google) payments() []sheetRow {
 	return rows[1:]
 }
 
-func (s *installation) sheet(t *testing.T) (app.Webhook, string) {
+func (s *installation) sheet(t *testing.T) (delivery.Webhook, string) {
 	t.Helper()
-	hook, secret, err := s.Service.Deliveries.CreateWebhook(t.Context(), 1, app.WebhookCreate{Name: "sheet", Kind: app.WebhookSheet, URL: webApp, Type: app.WebhookAll, Secret: sheetSecret}, time.Now())
+	hook, secret, err := s.Service.Deliveries.CreateWebhook(t.Context(), 1, delivery.WebhookCreate{Name: "sheet", Kind: delivery.WebhookSheet, URL: webApp, Type: delivery.WebhookAll, Secret: sheetSecret}, time.Now())
 	must(t, err)
 	return hook, secret
 }
@@ -157,7 +158,7 @@ const sheetSecret = "whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="
 // resends. What a payer writes is text, and so are numbers that begin with 0.
 func TestSheetGetsOneRow(t *testing.T) {
 	t.Parallel()
-	g := startGoogle(t, app.SheetScript(sheetSecret, app.Vietnamese))
+	g := startGoogle(t, delivery.SheetScript(sheetSecret, app.Vietnamese))
 	path := newFile(t)
 	g.hold = make(chan string)
 	s := open(t, path, g)
@@ -182,7 +183,7 @@ func TestSheetGetsOneRow(t *testing.T) {
 		killed("after")
 		g.hold <- "on"
 		s.Until("the delivery is done", func() bool {
-			_, total, err := s.Service.Deliveries.Pending(t.Context(), 1, app.PendingFilter{Page: app.Page{Number: 1, Size: 1}})
+			_, total, err := s.Service.Deliveries.Pending(t.Context(), 1, delivery.PendingFilter{Page: app.Page{Number: 1, Size: 1}})
 			return err == nil && total == 0
 		})
 	}
@@ -219,10 +220,10 @@ func TestSheetGetsOneRow(t *testing.T) {
 // is said to be one. During a rotation scripts of both secrets take the calls.
 func TestSheetToken(t *testing.T) {
 	t.Parallel()
-	g := startGoogle(t, app.SheetScript(sheetSecret, app.English))
+	g := startGoogle(t, delivery.SheetScript(sheetSecret, app.English))
 	s := open(t, newFile(t), g)
 	hook, _ := s.sheet(t)
-	test := func() app.Attempt {
+	test := func() delivery.Attempt {
 		t.Helper()
 		a, err := s.Service.Deliveries.TestWebhook(t.Context(), 1, hook.ID, time.Now())
 		must(t, err)
@@ -242,8 +243,8 @@ func TestSheetToken(t *testing.T) {
 	if a := test(); !a.Result.OK() {
 		t.Errorf("in the overlap, by the old script: %+v", a.Result)
 	}
-	renewed := startGoogle(t, app.SheetScript(next, app.English))
-	if o := (app.Outgoing{Kind: app.WebhookSheet, URL: webApp, Secrets: app.Secrets{Current: sheetSecret, Next: next, OverlapTo: time.Now().Add(time.Hour)}}); true {
+	renewed := startGoogle(t, delivery.SheetScript(next, app.English))
+	if o := (delivery.Outgoing{Kind: delivery.WebhookSheet, URL: webApp, Secrets: delivery.Secrets{Current: sheetSecret, Next: next, OverlapTo: time.Now().Add(time.Hour)}}); true {
 		query := strings.TrimPrefix(o.Request("test", time.Now()).URL, webApp+"?")
 		if fault, _ := renewed.ask(query, `{"transactions":[]}`); fault != "" {
 			t.Errorf("in the overlap, by the new script: %s", fault)
@@ -251,7 +252,7 @@ func TestSheetToken(t *testing.T) {
 	}
 	must(t, s.Service.Deliveries.ActivateSecret(t.Context(), 1, hook.ID, time.Now()))
 	a := test()
-	if a.Result.OK() || a.Result.StatusCode != 200 || a.Result.Error != app.ErrorHTTPStatus || !strings.Contains(a.Result.Explanation().EN, "the script stopped with an error") || len(g.payments()) != 3 {
+	if a.Result.OK() || a.Result.StatusCode != 200 || a.Result.Error != delivery.ErrorHTTPStatus || !strings.Contains(a.Result.Explanation().EN, "the script stopped with an error") || len(g.payments()) != 3 {
 		t.Errorf("by the script of an old secret: %+v", a.Result)
 	}
 	details, err := s.Service.Deliveries.DeliveryDetails(t.Context(), 1, a.Delivery.ID, "test", time.Now())
@@ -295,12 +296,12 @@ func TestSheetAnswers(t *testing.T) {
 		})
 		sender := scheduler.NewSender(apptest.Targets(t), "test", answer)
 		o := outgoing(webApp)
-		o.Kind = app.WebhookSheet
+		o.Kind = delivery.WebhookSheet
 		r := sender.Send(t.Context(), o)
 		if r.OK() != c.ok || r.StatusCode != c.status || !strings.Contains(r.Explanation().EN, c.says) {
 			t.Errorf("%d %s: %+v %s", c.status, c.location, r, r.Explanation().EN)
 		}
-		o.Kind = app.WebhookHTTP
+		o.Kind = delivery.WebhookHTTP
 		if r := sender.Send(t.Context(), o); r.OK() != (c.status == 200) || c.ok && !strings.Contains(r.Explanation().EN, "Create a webhook of the kind Google Sheets") {
 			t.Errorf("http: %d %s: %+v %s", c.status, c.location, r, r.Explanation().EN)
 		}

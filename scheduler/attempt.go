@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // begin takes a slot and starts the attempt in a goroutine of its own.
-func (c *courier) begin(l *lane, o app.Outgoing) {
+func (c *courier) begin(l *lane, o delivery.Outgoing) {
 	c.begun = max(c.begun, o.ID)
-	l.host, l.sheet = hostOf(o.URL), o.Kind == app.WebhookSheet
+	l.host, l.sheet = hostOf(o.URL), o.Kind == delivery.WebhookSheet
 	c.hosts[l.host]++
 	l.inFlight[o.ID] = struct{}{}
 	l.taken++
@@ -35,12 +36,12 @@ func growStack(i int) byte {
 }
 
 // attempt makes one attempt and settles it.
-func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
+func (c *courier) attempt(ctx context.Context, l *lane, o delivery.Outgoing) {
 	result := c.protectedSend(ctx, o)
 	if ctx.Err() != nil {
 		return // the server stopped in the middle: nothing is recorded, and the delivery is due at the next start
 	}
-	if result.Error == app.ErrorShortage {
+	if result.Error == delivery.ErrorShortage {
 		c.postpone(l, o, result.Detail.Cause)
 		return
 	}
@@ -67,11 +68,11 @@ func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
 }
 
 // protectedSend turns a panic in one attempt into that attempt's failure.
-func (c *courier) protectedSend(ctx context.Context, o app.Outgoing) (result app.Result) {
+func (c *courier) protectedSend(ctx context.Context, o delivery.Outgoing) (result delivery.Result) {
 	started := time.Now()
 	if err := app.Protected(func() error { result = c.send(ctx, o); return nil }); err != nil {
 		c.log.Error("panic in an attempt", "delivery", o.ID, "err", err)
-		return app.Result{StartedAt: started, Duration: time.Since(started), Error: app.ErrorInternal}
+		return delivery.Result{StartedAt: started, Duration: time.Since(started), Error: delivery.ErrorInternal}
 	}
 	return result
 }
@@ -80,7 +81,7 @@ func (c *courier) protectedSend(ctx context.Context, o app.Outgoing) (result app
 // the delivery isn't sent again meanwhile. While the storage is what fails, no other
 // attempt begins; a fault of ours concerns this delivery only. It reports false if the
 // server stops first: the delivery is then due at the next start.
-func (c *courier) settle(ctx context.Context, o app.Outgoing, result app.Result) bool {
+func (c *courier) settle(ctx context.Context, o delivery.Outgoing, result delivery.Result) bool {
 	record := func() error {
 		_, err := c.service.Deliveries.Settle(ctx, o, result)
 		return err
@@ -123,7 +124,7 @@ func (c *courier) addUnsettled(n int) {
 
 // postpone handles an attempt that could not be made because this machine lacked
 // something. It isn't counted as an attempt: the delivery stays due.
-func (c *courier) postpone(l *lane, o app.Outgoing, want app.Cause) {
+func (c *courier) postpone(l *lane, o delivery.Outgoing, want delivery.Cause) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l.shortage == "" {
@@ -135,7 +136,7 @@ func (c *courier) postpone(l *lane, o app.Outgoing, want app.Cause) {
 }
 
 // release frees a slot and wakes the webhooks that wait for one.
-func (c *courier) release(l *lane, o app.Outgoing) {
+func (c *courier) release(l *lane, o delivery.Outgoing) {
 	l.taken--
 	c.taken--
 	host := hostOf(o.URL)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -32,7 +33,7 @@ func TestChangesDuringTheWait(t *testing.T) {
 		s.Record("FT1")
 		time.Sleep(5 * time.Second)
 		newURL := "https://shop.example.vn/new"
-		_, err := s.Service.Deliveries.UpdateWebhook(t.Context(), 1, hook.ID, app.WebhookUpdate{URL: &newURL}, time.Now())
+		_, err := s.Service.Deliveries.UpdateWebhook(t.Context(), 1, hook.ID, delivery.WebhookUpdate{URL: &newURL}, time.Now())
 		must(t, err)
 		time.Sleep(10 * time.Second) // attempt 2 at 10 s
 		_, err = s.Service.Deliveries.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
@@ -79,7 +80,7 @@ func TestRotationDuringTheWait(t *testing.T) {
 			return respond(500), nil
 		}
 		s := open(t, newFile(t), n)
-		hook, old, err := s.Service.Deliveries.CreateWebhook(t.Context(), 1, app.WebhookCreate{Name: "shop", URL: "https://shop.example.vn/hook", Type: app.WebhookAll}, time.Now())
+		hook, old, err := s.Service.Deliveries.CreateWebhook(t.Context(), 1, delivery.WebhookCreate{Name: "shop", URL: "https://shop.example.vn/hook", Type: delivery.WebhookAll}, time.Now())
 		must(t, err)
 		s.start(t)
 		s.Record("FT1")
@@ -94,7 +95,7 @@ func TestRotationDuringTheWait(t *testing.T) {
 			t.Fatalf("%d attempts, want 3", len(heads))
 		}
 		for i, secret := range []string{old, old, fresh} {
-			if got, want := heads[i].Get("X-Webhook-Signature"), app.Signature(secret, n.bodies[i]); got != want {
+			if got, want := heads[i].Get("X-Webhook-Signature"), delivery.Signature(secret, n.bodies[i]); got != want {
 				t.Errorf("attempt %d is signed %s, want %s", i+1, got, want)
 			}
 			if got, want := strings.Count(heads[i].Get("Webhook-Signature"), "v1,"), []int{1, 2, 1}[i]; got != want {

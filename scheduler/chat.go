@@ -16,6 +16,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/delivery"
 )
 
 // The chats that take a message as one POST of JSON. What each is sent, and which
@@ -52,7 +53,7 @@ func (a *Alerter) sendChat(ctx context.Context, c alert.AlertChannel, m alert.Al
 		return errors.New("the address of a chat can't be read")
 	}
 	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("User-Agent", app.UserAgent(a.version))
+	request.Header.Set("User-Agent", delivery.UserAgent(a.version))
 	if c.Medium == alert.AlertNtfy && c.Chat.Token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.Chat.Token)
 	}

@@ -13,12 +13,13 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // classify names the class and the cause of an error by its type, and says it
 // in a sentence without the URL, which may hold a secret of the shop's. phase
 // is how far the attempt had come.
-func classify(err error, phase app.Cause) (app.ErrorClass, app.Detail) {
+func classify(err error, phase delivery.Cause) (delivery.ErrorClass, delivery.Detail) {
 	var (
 		blocked   *app.BlockedAddressError
 		dns       *net.DNSError
@@ -28,42 +29,42 @@ func classify(err error, phase app.Cause) (app.ErrorClass, app.Detail) {
 	)
 	switch {
 	case errors.As(err, &blocked):
-		return app.ErrorBlocked, app.Detail{Text: blocked.Error()}
+		return delivery.ErrorBlocked, delivery.Detail{Text: blocked.Error()}
 	case errors.As(err, &dns) && dns.IsTimeout:
-		return app.ErrorTimeout, app.Detail{Cause: app.CauseDNS}
+		return delivery.ErrorTimeout, delivery.Detail{Cause: delivery.CauseDNS}
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return app.ErrorDNS, app.Detail{Cause: app.CauseNoSuchName, Text: clipText(dns.Err)}
+		return delivery.ErrorDNS, delivery.Detail{Cause: delivery.CauseNoSuchName, Text: clipText(dns.Err)}
 	case errors.As(err, &dns):
-		return app.ErrorDNS, app.Detail{Cause: app.CauseLookupFailed, Text: clipText(dns.Err)}
-	case shortageOf(err) != "" && phase != app.CauseResponse: // nothing was sent
-		return app.ErrorShortage, app.Detail{Cause: shortageOf(err)}
+		return delivery.ErrorDNS, delivery.Detail{Cause: delivery.CauseLookupFailed, Text: clipText(dns.Err)}
+	case shortageOf(err) != "" && phase != delivery.CauseResponse: // nothing was sent
+		return delivery.ErrorShortage, delivery.Detail{Cause: shortageOf(err)}
 	case shortageOf(err) != "":
-		return app.ErrorInternal, app.Detail{Text: unwrapURL(err)}
+		return delivery.ErrorInternal, delivery.Detail{Text: unwrapURL(err)}
 	case isAny(err, syscall.ECONNREFUSED):
-		return app.ErrorRefused, app.Detail{}
+		return delivery.ErrorRefused, delivery.Detail{}
 	case isAny(err, syscall.ECONNRESET, syscall.EPIPE, io.EOF, io.ErrUnexpectedEOF):
-		return app.ErrorReset, app.Detail{Cause: phase}
+		return delivery.ErrorReset, delivery.Detail{Cause: phase}
 	case errors.As(err, &timeout) && timeout.Timeout(), isAny(err, context.Canceled, context.DeadlineExceeded):
-		return app.ErrorTimeout, app.Detail{Cause: phase}
+		return delivery.ErrorTimeout, delivery.Detail{Cause: phase}
 	case errors.As(err, &handshake):
-		return app.ErrorTLS, app.Detail{Cause: tlsCause(handshake.err), Text: unwrapURL(handshake.err)}
+		return delivery.ErrorTLS, delivery.Detail{Cause: tlsCause(handshake.err), Text: unwrapURL(handshake.err)}
 	case isAny(err, syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.EADDRNOTAVAIL):
-		return app.ErrorConnection, app.Detail{Cause: app.CauseUnreachable, Text: unwrapURL(err)}
+		return delivery.ErrorConnection, delivery.Detail{Cause: delivery.CauseUnreachable, Text: unwrapURL(err)}
 	case errors.As(err, &operation):
-		return app.ErrorConnection, app.Detail{Text: clipText(operation.Err.Error())}
+		return delivery.ErrorConnection, delivery.Detail{Text: clipText(operation.Err.Error())}
 	}
-	return app.ErrorProtocol, app.Detail{Text: unwrapURL(err)}
+	return delivery.ErrorProtocol, delivery.Detail{Text: unwrapURL(err)}
 }
 
 // shortageOf names what this machine lacked for a connection; empty: nothing.
-func shortageOf(err error) app.Cause {
+func shortageOf(err error) delivery.Cause {
 	switch {
 	case isAny(err, syscall.EMFILE, syscall.ENFILE):
-		return app.CauseFiles
+		return delivery.CauseFiles
 	case isAny(err, syscall.ENOMEM, syscall.ENOBUFS):
-		return app.CauseMemory
+		return delivery.CauseMemory
 	case isAny(err, syscall.EADDRNOTAVAIL) && !lacksIPv6(err):
-		return app.CausePorts
+		return delivery.CausePorts
 	}
 	return ""
 }
@@ -101,7 +102,7 @@ func isAny(err error, targets ...error) bool {
 }
 
 // tlsCause names the cause of a failed handshake.
-func tlsCause(err error) app.Cause {
+func tlsCause(err error) delivery.Cause {
 	var (
 		record    tls.RecordHeaderError
 		refused   *tls.CertificateVerificationError
@@ -112,25 +113,25 @@ func tlsCause(err error) app.Cause {
 	)
 	switch {
 	case errors.As(err, &record):
-		return app.CauseNotTLS
+		return delivery.CauseNotTLS
 	case errors.As(err, &hostname):
-		return app.CauseWrongName
+		return delivery.CauseWrongName
 	case errors.As(err, &authority):
 		if errors.As(err, &refused) && isSelfSigned(refused.UnverifiedCertificates[0]) {
-			return app.CauseSelfSigned
+			return delivery.CauseSelfSigned
 		}
-		return app.CauseUnknownAuthority
+		return delivery.CauseUnknownAuthority
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		if invalid.Cert.NotBefore.After(time.Now()) {
-			return app.CauseNotYetValid
+			return delivery.CauseNotYetValid
 		}
-		return app.CauseExpired
+		return delivery.CauseExpired
 	case errors.As(err, &refused), errors.As(err, &invalid):
-		return app.CauseBadCertificate
+		return delivery.CauseBadCertificate
 	case errors.As(err, &operation) && operation.Op == "remote error":
 		return alertCause(operation.Err)
 	}
-	return app.CauseHandshake
+	return delivery.CauseHandshake
 }
 
 func isSelfSigned(c *x509.Certificate) bool {
@@ -139,20 +140,20 @@ func isSelfSigned(c *x509.Certificate) bool {
 
 // alertCause reads the number of the alert that a server sent. Its type is a
 // byte that crypto/tls keeps to itself.
-func alertCause(alert error) app.Cause {
+func alertCause(alert error) delivery.Cause {
 	v := reflect.ValueOf(alert)
 	if v.Kind() != reflect.Uint8 {
-		return app.CauseHandshake
+		return delivery.CauseHandshake
 	}
 	switch v.Uint() { // RFC 8446, 6
 	case 70: // protocol_version
-		return app.CauseOldTLS
+		return delivery.CauseOldTLS
 	case 112: // unrecognized_name
-		return app.CauseWrongName
+		return delivery.CauseWrongName
 	case 42, 116: // bad_certificate, certificate_required
-		return app.CauseClientCertificate
+		return delivery.CauseClientCertificate
 	}
-	return app.CauseHandshake
+	return delivery.CauseHandshake
 }
 
 // unwrapURL is the text of err without the method and URL in front.

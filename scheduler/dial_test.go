@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/scheduler"
 )
 
@@ -81,7 +81,7 @@ func TestForbiddenAnswersOpenNoConnection(t *testing.T) {
 		names.set(name, addr.String())
 		for _, target := range []string{"http://" + net.JoinHostPort(name, port), "https://" + net.JoinHostPort(name, port), "http://" + net.JoinHostPort(addr.String(), port)} {
 			result := sender.Send(t.Context(), sampleTo(target+"/hook?token=tell-nobody"))
-			if result.Error != app.ErrorBlocked || result.OK() || result.StatusCode != 0 || result.Duration > 5*time.Second {
+			if result.Error != delivery.ErrorBlocked || result.OK() || result.StatusCode != 0 || result.Duration > 5*time.Second {
 				t.Errorf("%s, %s: %q (%s) after %v, want it blocked", row, target, result.Error, result.Detail, result.Duration)
 			}
 			why := result.Explanation()
@@ -128,7 +128,7 @@ func TestMixedAnswers(t *testing.T) {
 		names.set("mixed.shop.com.vn", c.answers...)
 		before := good.accepted.Load()
 		result := senderByName(t, names, c.allow).Send(t.Context(), sampleTo("http://mixed.shop.com.vn:"+port+"/"))
-		if result.OK() != c.ok || !c.ok && result.Error != app.ErrorBlocked {
+		if result.OK() != c.ok || !c.ok && result.Error != delivery.ErrorBlocked {
 			t.Errorf("%v, allowing %s: %q (%s), status %d", c.answers, c.allow, result.Error, result.Detail, result.StatusCode)
 		}
 		want := int64(0)
@@ -157,7 +157,7 @@ func TestRebinding(t *testing.T) {
 	for i := range 6 {
 		names.set("rebind.shop.com.vn", fmt.Sprintf("127.0.0.%d", 1+i%2))
 		result := sender.Send(t.Context(), sampleTo("http://rebind.shop.com.vn:"+public.port(t)+"/"))
-		if want := i%2 == 0; result.OK() != want || !want && result.Error != app.ErrorBlocked {
+		if want := i%2 == 0; result.OK() != want || !want && result.Error != delivery.ErrorBlocked {
 			t.Errorf("attempt %d: %q (%s)", i+1, result.Error, result.Detail)
 		}
 	}
@@ -212,10 +212,10 @@ func TestTwoAddressesAndNoAnswer(t *testing.T) {
 	sender := scheduler.NewSenderWithin(limit, apptest.Targets(t, "127.0.0.1/32", "::1/128"), names.resolver(), nil)
 	var group sync.WaitGroup
 	defer group.Wait()
-	for name, phase := range map[string]app.Cause{"hangs": app.CauseResponse, "dead": app.CauseConnect} {
+	for name, phase := range map[string]delivery.Cause{"hangs": delivery.CauseResponse, "dead": delivery.CauseConnect} {
 		group.Go(func() {
 			result := sender.Send(t.Context(), sampleTo(fmt.Sprintf("http://%s.shop.com.vn:%d/", name, port)))
-			timeout := result.Error == app.ErrorTimeout && result.Detail == app.Detail{Cause: phase}
+			timeout := result.Error == delivery.ErrorTimeout && result.Detail == delivery.Detail{Cause: phase}
 			if !timeout || result.Duration < limit || result.Duration > limit+time.Second {
 				t.Errorf("%s: %q (%s) after %v, %+v; want a timeout of %s", name, result.Error, result.Detail, result.Duration, result.Phases, phase)
 			}

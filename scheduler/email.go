@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/delivery"
 
 	"github.com/wneessen/go-mail"
 )
@@ -124,7 +125,7 @@ func (a *Alerter) mailMessages(e alert.EmailSettings, m alert.AlertMessage) ([]*
 		}
 		message.Subject(m.Subject)
 		message.SetDateWithValue(m.At)
-		message.SetUserAgent(app.UserAgent(a.version))
+		message.SetUserAgent(delivery.UserAgent(a.version))
 		message.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no answer of a holiday
 		message.SetBodyString(mail.TypeTextPlain, m.Text+"\n")
 		messages = append(messages, message)

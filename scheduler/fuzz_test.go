@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/scheduler"
 )
 
@@ -41,11 +41,11 @@ func FuzzAnswer(f *testing.F) {
 	}()
 	targets := apptest.Targets(f, "127.0.0.1/32")
 	sender := scheduler.NewSender(targets, "test", nil)
-	known := map[app.ErrorClass]bool{app.ErrorNone: true, app.ErrorReset: true, app.ErrorRedirect: true, app.ErrorHTTPStatus: true, app.ErrorProtocol: true}
+	known := map[delivery.ErrorClass]bool{delivery.ErrorNone: true, delivery.ErrorReset: true, delivery.ErrorRedirect: true, delivery.ErrorHTTPStatus: true, delivery.ErrorProtocol: true}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		answer.Store(&data)
 		r := sender.Send(t.Context(), outgoing("http://"+l.Addr().String()+"/"))
-		if !known[r.Error] || r.OK() != (r.Error == app.ErrorNone) || r.OK() && r.StatusCode != 200 || (r.Error == app.ErrorRedirect) != (r.StatusCode >= 300 && r.StatusCode < 400) {
+		if !known[r.Error] || r.OK() != (r.Error == delivery.ErrorNone) || r.OK() && r.StatusCode != 200 || (r.Error == delivery.ErrorRedirect) != (r.StatusCode >= 300 && r.StatusCode < 400) {
 			t.Errorf("%q: status %d, %q (%s)", data, r.StatusCode, r.Error, r.Detail)
 		}
 		if len(r.Body) > 4<<10 || len(r.Detail.String()) > 1500 || r.Duration > 5*time.Second {

@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/scheduler"
 )
 
@@ -72,12 +73,12 @@ func (r *countingReceiver) connections(t *testing.T) int64 {
 	return r.accepted.Add(-1)
 }
 
-func sampleTo(url string) app.Outgoing {
-	return app.Outgoing{
-		Delivery: app.Delivery{ID: 1, CreatedAt: time.Unix(1760414370, 0)},
+func sampleTo(url string) delivery.Outgoing {
+	return delivery.Outgoing{
+		Delivery: delivery.Delivery{ID: 1, CreatedAt: time.Unix(1760414370, 0)},
 		URL:      url,
-		Secrets:  app.Secrets{Current: "whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="},
-		Payload: app.Payload{
+		Secrets:  delivery.Secrets{Current: "whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="},
+		Payload: delivery.Payload{
 			ID: "1", Gateway: "ACB", TransactionDate: "2025-10-14 10:59:30", TransactionNumber: "FT1", AccountNumber: "0123", Content: "x", TransferType: app.In, TransferAmount: 1,
 		},
 	}
@@ -97,24 +98,24 @@ func TestSenderConnectsWhereAllowedOnly(t *testing.T) {
 		name  string
 		host  string
 		allow []string
-		class app.ErrorClass
+		class delivery.ErrorClass
 		count int64
 	}{
-		{"nothing is allowed", "127.0.0.1", nil, app.ErrorBlocked, 0},
-		{"the address is allowed", "127.0.0.1", []string{"127.0.0.1/32"}, app.ErrorNone, 1},
-		{"address and port are allowed", "127.0.0.1", []string{"127.0.0.1/32@" + port}, app.ErrorNone, 1},
-		{"another port is allowed", "127.0.0.1", []string{"127.0.0.1/32@1"}, app.ErrorBlocked, 0},
-		{"another address is allowed", "127.0.0.1", []string{"127.0.0.2/32", "10.0.0.0/8", "::/0"}, app.ErrorBlocked, 0},
-		{"the name is allowed", "localhost", []string{"localhost"}, app.ErrorNone, 1},
-		{"name and port are allowed", "localhost", []string{"localhost@" + port}, app.ErrorNone, 1},
-		{"another port of the name is allowed", "localhost", []string{"localhost@1"}, app.ErrorBlocked, 0},
-		{"another name is allowed", "localhost", []string{"shop.lan"}, app.ErrorBlocked, 0},
-		{"an IPv4-mapped address", "[::ffff:127.0.0.1]", nil, app.ErrorBlocked, 0},
-		{"an IPv4-mapped address that is allowed", "[::ffff:127.0.0.1]", []string{"127.0.0.1/32"}, app.ErrorNone, 1},
-		{"the unspecified address", "0.0.0.0", nil, app.ErrorBlocked, 0},
-		{"the unspecified address, loopback allowed", "0.0.0.0", []string{"127.0.0.0/8"}, app.ErrorBlocked, 0},
-		{"digits in circles", "①②⑦.⓪.⓪.①", nil, app.ErrorDNS, 0},
-		{"full-width digits", "１２７.０.０.１", nil, app.ErrorDNS, 0},
+		{"nothing is allowed", "127.0.0.1", nil, delivery.ErrorBlocked, 0},
+		{"the address is allowed", "127.0.0.1", []string{"127.0.0.1/32"}, delivery.ErrorNone, 1},
+		{"address and port are allowed", "127.0.0.1", []string{"127.0.0.1/32@" + port}, delivery.ErrorNone, 1},
+		{"another port is allowed", "127.0.0.1", []string{"127.0.0.1/32@1"}, delivery.ErrorBlocked, 0},
+		{"another address is allowed", "127.0.0.1", []string{"127.0.0.2/32", "10.0.0.0/8", "::/0"}, delivery.ErrorBlocked, 0},
+		{"the name is allowed", "localhost", []string{"localhost"}, delivery.ErrorNone, 1},
+		{"name and port are allowed", "localhost", []string{"localhost@" + port}, delivery.ErrorNone, 1},
+		{"another port of the name is allowed", "localhost", []string{"localhost@1"}, delivery.ErrorBlocked, 0},
+		{"another name is allowed", "localhost", []string{"shop.lan"}, delivery.ErrorBlocked, 0},
+		{"an IPv4-mapped address", "[::ffff:127.0.0.1]", nil, delivery.ErrorBlocked, 0},
+		{"an IPv4-mapped address that is allowed", "[::ffff:127.0.0.1]", []string{"127.0.0.1/32"}, delivery.ErrorNone, 1},
+		{"the unspecified address", "0.0.0.0", nil, delivery.ErrorBlocked, 0},
+		{"the unspecified address, loopback allowed", "0.0.0.0", []string{"127.0.0.0/8"}, delivery.ErrorBlocked, 0},
+		{"digits in circles", "①②⑦.⓪.⓪.①", nil, delivery.ErrorDNS, 0},
+		{"full-width digits", "１２７.０.０.１", nil, delivery.ErrorDNS, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.host == "localhost" {
@@ -127,10 +128,10 @@ func TestSenderConnectsWhereAllowedOnly(t *testing.T) {
 			if result.Error != test.class {
 				t.Errorf("the attempt came to %q (%s), want %q", result.Error, result.Detail, test.class)
 			}
-			if test.class == app.ErrorNone && (result.StatusCode != 200 || !result.OK()) {
+			if test.class == delivery.ErrorNone && (result.StatusCode != 200 || !result.OK()) {
 				t.Errorf("status %d", result.StatusCode)
 			}
-			if test.class == app.ErrorBlocked {
+			if test.class == delivery.ErrorBlocked {
 				if result.StatusCode != 0 || result.OK() {
 					t.Errorf("status %d", result.StatusCode)
 				}
@@ -159,7 +160,7 @@ func TestSenderGuardsIPv6(t *testing.T) {
 			want = 1
 		}
 		result := senderAllowing(t, allowed...).Send(t.Context(), sampleTo("http://[::1]:"+r.port(t)+"/"))
-		if result.OK() != (want == 1) || (want == 0 && result.Error != app.ErrorBlocked) {
+		if result.OK() != (want == 1) || (want == 0 && result.Error != delivery.ErrorBlocked) {
 			t.Errorf("allowing %q: %q, status %d", allow, result.Error, result.StatusCode)
 		}
 		if count := r.connections(t) - before; count != want {
@@ -178,7 +179,7 @@ func TestSenderFollowsNoRedirect(t *testing.T) {
 			w.WriteHeader(code)
 		})
 		result := senderAllowing(t, "127.0.0.1/32").Send(t.Context(), sampleTo("http://"+outer.Addr().String()+"/"))
-		if result.OK() || result.StatusCode != code || result.Error != app.ErrorRedirect {
+		if result.OK() || result.StatusCode != code || result.Error != delivery.ErrorRedirect {
 			t.Errorf("%d: status %d, %q", code, result.StatusCode, result.Error)
 		}
 	}
@@ -221,7 +222,7 @@ func TestSenderIgnoresProxies(t *testing.T) {
 	}
 	for _, target := range []string{url, strings.Replace(url, "http:", "https:", 1)} {
 		result := senderAllowing(t, proxy[:strings.IndexByte(proxy, ':')]).Send(t.Context(), sampleTo(target))
-		if result.Error != app.ErrorBlocked || !strings.Contains(result.Detail.Text, "10.255.255.1") {
+		if result.Error != delivery.ErrorBlocked || !strings.Contains(result.Detail.Text, "10.255.255.1") {
 			t.Errorf("%s: %q (%s), want 10.255.255.1 blocked", target, result.Error, result.Detail)
 		}
 	}
@@ -237,7 +238,7 @@ func TestDefaultPorts(t *testing.T) {
 	for scheme, port := range map[string]string{"http": "80", "https": "443"} {
 		for allowed, blocked := range map[string]bool{port: false, "81": true} {
 			r := senderAllowing(t, "127.0.0.1/32@"+allowed).Send(t.Context(), sampleTo(scheme+"://127.0.0.1/hook"))
-			if (r.Error == app.ErrorBlocked) != blocked {
+			if (r.Error == delivery.ErrorBlocked) != blocked {
 				t.Errorf("%s, where port %s is allowed: %q", scheme, allowed, r.Error)
 			}
 		}

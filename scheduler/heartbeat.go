@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/services"
 )
 
@@ -32,7 +33,7 @@ func NewHeartbeat(policy *app.TargetPolicy, url, version string, transport http.
 	if transport == nil {
 		transport = roundTrips{newNetwork(policy, nil, nil)}
 	}
-	return &Heartbeat{transport: transport, url: url, userAgent: app.UserAgent(version)}
+	return &Heartbeat{transport: transport, url: url, userAgent: delivery.UserAgent(version)}
 }
 
 // call makes one request, and follows no redirect.

@@ -23,8 +23,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/scheduler"
 
 	"golang.org/x/net/dns/dnsmessage"
@@ -180,8 +180,8 @@ var serverHello10 = "\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01" + strings.Rep
 type hostileReceiver struct {
 	name, url string
 	status    int
-	class     app.ErrorClass
-	cause     app.Cause
+	class     delivery.ErrorClass
+	cause     delivery.Cause
 	says      string // a part of the explanation
 	phases    string // that took time
 	within    time.Duration
@@ -205,45 +205,45 @@ func (w *hostileWorld) quick(t *testing.T) []hostileReceiver {
 	return []hostileReceiver{
 		{"HTTPS that is well", w.https(t, certified(good)), 200, "", "", "", secure, soon},
 		{"HTTPS with the whole chain", w.https(t, certified(middle.server(t, shopName, now, middle))), 200, "", "", "", secure, soon},
-		{"no such name", noSuch, 0, app.ErrorDNS, app.CauseNoSuchName, "Check the spelling", "dns", soon},
-		{"a name without an address", "http://empty.example.vn/", 0, app.ErrorDNS, app.CauseNoSuchName, "has no address", "dns", soon},
-		{"DNS that fails", "http://broken.example.vn/", 0, app.ErrorDNS, app.CauseLookupFailed, "domain’s name servers", "dns", soon},
-		{"refused", byName("http://" + held.LocalAddr().String()), 0, app.ErrorRefused, "", "Start your web server", "dns connect", soon},
-		{"an expired certificate", w.https(t, certified(w.root.server(t, shopName, now.Add(-24*time.Hour)))), 0, app.ErrorTLS, app.CauseExpired, "Renew it", failedTLS, soon},
-		{"a certificate of tomorrow", w.https(t, certified(w.root.server(t, shopName, now.Add(24*time.Hour)))), 0, app.ErrorTLS, app.CauseNotYetValid, "Check the clock", failedTLS, soon},
-		{"a certificate for another name", w.https(t, certified(w.root.server(t, "other.example.vn", now))), 0, app.ErrorTLS, app.CauseWrongName, "a different domain", failedTLS, soon},
-		{"a self-signed certificate", w.https(t, certified(issuer{}.server(t, shopName, now))), 0, app.ErrorTLS, app.CauseSelfSigned, "self-signed", failedTLS, soon},
-		{"an unknown authority", w.https(t, certified(issuer{}.authority(t, "X").server(t, shopName, now))), 0, app.ErrorTLS, app.CauseUnknownAuthority, "unknown authority", failedTLS, soon},
-		{"no intermediate certificate", w.https(t, certified(middle.server(t, shopName, now))), 0, app.ErrorTLS, app.CauseUnknownAuthority, "fullchain.pem", failedTLS, soon},
-		{"TLS 1.1 at most", w.https(t, &tls.Config{Certificates: []tls.Certificate{good}, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}), 0, app.ErrorTLS, app.CauseOldTLS, "TLS 1.2 or 1.3", failedTLS, soon},
-		{"an old server's TLS 1.0", byName(asHTTPS(raw(t, serverHello10, nil))), 0, app.ErrorTLS, app.CauseHandshake, "TLS 1.2 or 1.3", failedTLS, soon},
-		{"no common cipher", byName(asHTTPS(raw(t, tlsAlert(40), nil))), 0, app.ErrorTLS, app.CauseHandshake, "current ciphers", failedTLS, soon},
-		{"a client certificate wanted", byName(asHTTPS(raw(t, tlsAlert(116), nil))), 0, app.ErrorTLS, app.CauseClientCertificate, "client certificate", failedTLS, soon},
-		{"a name that HTTPS isn't set up for", byName(asHTTPS(raw(t, tlsAlert(112), nil))), 0, app.ErrorTLS, app.CauseWrongName, "a different domain", failedTLS, soon},
-		{"TLS to a plain port", byName(asHTTPS(raw(t, "HTTP/1.0 400 Bad Request\r\n\r\n", nil))), 0, app.ErrorTLS, app.CauseNotTLS, "does not use HTTPS", failedTLS, soon},
-		{"closed in the handshake", byName(asHTTPS(raw(t, "", nil))), 0, app.ErrorReset, app.CauseTLS, "during the TLS handshake", failedTLS, soon},
-		{"plain to a TLS port", byName(raw(t, tlsAlert(10), nil)), 0, app.ErrorProtocol, "", "use https://", plain, soon},
-		{"closed without an answer", byName(raw(t, "", nil)), 0, app.ErrorReset, app.CauseResponse, "Check its error log", plain, soon},
-		{"reset", byName(raw(t, "", reset)), 0, app.ErrorReset, app.CauseResponse, "Check its error log", plain, soon},
-		{"reset in the status line", byName(raw(t, "HTTP/1.1 20", reset)), 0, app.ErrorReset, app.CauseResponse, "Check its error log", plain, soon},
-		{"reset in the headers", byName(raw(t, ok+"X: y\r\nContent-Ty", reset)), 0, app.ErrorReset, app.CauseResponse, "Check its error log", plain, soon},
-		{"closed in the headers", byName(raw(t, ok+"X: y", nil)), 0, app.ErrorReset, app.CauseResponse, "Check its error log", plain, soon},
-		{"not HTTP", byName(raw(t, "hello\r\n\r\n", nil)), 0, app.ErrorProtocol, "", "not HTTP/1.1", plain, soon},
-		{"HTTP/0.9", byName(raw(t, "<html>hello</html>\n", nil)), 0, app.ErrorProtocol, "", "not HTTP/1.1", plain, soon},
-		{"a status that isn't a number", byName(raw(t, "HTTP/1.1 OK 200\r\n\r\n", nil)), 0, app.ErrorProtocol, "", "not HTTP/1.1", plain, soon},
-		{"10 MB of headers", byName(raw(t, ok+"X: "+strings.Repeat("x", 10<<20)+"\r\n\r\n", nil)), 0, app.ErrorProtocol, "", "beyond 64 KiB", plain, soon},
-		{"a flood of 1xx", byName(raw(t, strings.Repeat("HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n", 100_000), nil)), 0, app.ErrorProtocol, "", "not HTTP/1.1", plain, soon},
+		{"no such name", noSuch, 0, delivery.ErrorDNS, delivery.CauseNoSuchName, "Check the spelling", "dns", soon},
+		{"a name without an address", "http://empty.example.vn/", 0, delivery.ErrorDNS, delivery.CauseNoSuchName, "has no address", "dns", soon},
+		{"DNS that fails", "http://broken.example.vn/", 0, delivery.ErrorDNS, delivery.CauseLookupFailed, "domain’s name servers", "dns", soon},
+		{"refused", byName("http://" + held.LocalAddr().String()), 0, delivery.ErrorRefused, "", "Start your web server", "dns connect", soon},
+		{"an expired certificate", w.https(t, certified(w.root.server(t, shopName, now.Add(-24*time.Hour)))), 0, delivery.ErrorTLS, delivery.CauseExpired, "Renew it", failedTLS, soon},
+		{"a certificate of tomorrow", w.https(t, certified(w.root.server(t, shopName, now.Add(24*time.Hour)))), 0, delivery.ErrorTLS, delivery.CauseNotYetValid, "Check the clock", failedTLS, soon},
+		{"a certificate for another name", w.https(t, certified(w.root.server(t, "other.example.vn", now))), 0, delivery.ErrorTLS, delivery.CauseWrongName, "a different domain", failedTLS, soon},
+		{"a self-signed certificate", w.https(t, certified(issuer{}.server(t, shopName, now))), 0, delivery.ErrorTLS, delivery.CauseSelfSigned, "self-signed", failedTLS, soon},
+		{"an unknown authority", w.https(t, certified(issuer{}.authority(t, "X").server(t, shopName, now))), 0, delivery.ErrorTLS, delivery.CauseUnknownAuthority, "unknown authority", failedTLS, soon},
+		{"no intermediate certificate", w.https(t, certified(middle.server(t, shopName, now))), 0, delivery.ErrorTLS, delivery.CauseUnknownAuthority, "fullchain.pem", failedTLS, soon},
+		{"TLS 1.1 at most", w.https(t, &tls.Config{Certificates: []tls.Certificate{good}, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}), 0, delivery.ErrorTLS, delivery.CauseOldTLS, "TLS 1.2 or 1.3", failedTLS, soon},
+		{"an old server's TLS 1.0", byName(asHTTPS(raw(t, serverHello10, nil))), 0, delivery.ErrorTLS, delivery.CauseHandshake, "TLS 1.2 or 1.3", failedTLS, soon},
+		{"no common cipher", byName(asHTTPS(raw(t, tlsAlert(40), nil))), 0, delivery.ErrorTLS, delivery.CauseHandshake, "current ciphers", failedTLS, soon},
+		{"a client certificate wanted", byName(asHTTPS(raw(t, tlsAlert(116), nil))), 0, delivery.ErrorTLS, delivery.CauseClientCertificate, "client certificate", failedTLS, soon},
+		{"a name that HTTPS isn't set up for", byName(asHTTPS(raw(t, tlsAlert(112), nil))), 0, delivery.ErrorTLS, delivery.CauseWrongName, "a different domain", failedTLS, soon},
+		{"TLS to a plain port", byName(asHTTPS(raw(t, "HTTP/1.0 400 Bad Request\r\n\r\n", nil))), 0, delivery.ErrorTLS, delivery.CauseNotTLS, "does not use HTTPS", failedTLS, soon},
+		{"closed in the handshake", byName(asHTTPS(raw(t, "", nil))), 0, delivery.ErrorReset, delivery.CauseTLS, "during the TLS handshake", failedTLS, soon},
+		{"plain to a TLS port", byName(raw(t, tlsAlert(10), nil)), 0, delivery.ErrorProtocol, "", "use https://", plain, soon},
+		{"closed without an answer", byName(raw(t, "", nil)), 0, delivery.ErrorReset, delivery.CauseResponse, "Check its error log", plain, soon},
+		{"reset", byName(raw(t, "", reset)), 0, delivery.ErrorReset, delivery.CauseResponse, "Check its error log", plain, soon},
+		{"reset in the status line", byName(raw(t, "HTTP/1.1 20", reset)), 0, delivery.ErrorReset, delivery.CauseResponse, "Check its error log", plain, soon},
+		{"reset in the headers", byName(raw(t, ok+"X: y\r\nContent-Ty", reset)), 0, delivery.ErrorReset, delivery.CauseResponse, "Check its error log", plain, soon},
+		{"closed in the headers", byName(raw(t, ok+"X: y", nil)), 0, delivery.ErrorReset, delivery.CauseResponse, "Check its error log", plain, soon},
+		{"not HTTP", byName(raw(t, "hello\r\n\r\n", nil)), 0, delivery.ErrorProtocol, "", "not HTTP/1.1", plain, soon},
+		{"HTTP/0.9", byName(raw(t, "<html>hello</html>\n", nil)), 0, delivery.ErrorProtocol, "", "not HTTP/1.1", plain, soon},
+		{"a status that isn't a number", byName(raw(t, "HTTP/1.1 OK 200\r\n\r\n", nil)), 0, delivery.ErrorProtocol, "", "not HTTP/1.1", plain, soon},
+		{"10 MB of headers", byName(raw(t, ok+"X: "+strings.Repeat("x", 10<<20)+"\r\n\r\n", nil)), 0, delivery.ErrorProtocol, "", "beyond 64 KiB", plain, soon},
+		{"a flood of 1xx", byName(raw(t, strings.Repeat("HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n", 100_000), nil)), 0, delivery.ErrorProtocol, "", "not HTTP/1.1", plain, soon},
 		{"a body that never ends", byName(raw(t, ok+"\r\n", endless)), 200, "", "", "", plain, soon},
 		{"a body that stalls", byName(raw(t, ok+"Content-Length: 10\r\n\r\nabc", untilClosed)), 200, "", "", "", plain, soon},
 		{"a body cut off", byName(raw(t, ok+"Content-Length: 10\r\n\r\nabc", nil)), 200, "", "", "", plain, soon},
 		{"a bad chunk", byName(raw(t, ok+"Transfer-Encoding: chunked\r\n\r\nzz\r\n", nil)), 200, "", "", "", plain, soon},
-		{"a redirect", byName(raw(t, "HTTP/1.1 301 Moved\r\nLocation: /new?token=tell-nobody\r\nContent-Length: 0\r\n\r\n", nil)), 301, app.ErrorRedirect, "", "/new, but redirects are not followed", plain, soon},
-		{"a redirect to nowhere", byName(raw(t, "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", nil)), 302, app.ErrorRedirect, "", "Enter the final URL", plain, soon},
-		{"a status below 100, and an answer behind it", byName(raw(t, "HTTP/1.1 050 X\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", nil)), 50, app.ErrorHTTPStatus, "", "returned 50", plain, soon},
-		{"a status below 100, and an answer in its body", byName(raw(t, "HTTP/1.1 050 X\r\nContent-Length: 38\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", nil)), 50, app.ErrorHTTPStatus, "", "returned 50", plain, soon},
-		{"a status with a sign", byName(raw(t, "HTTP/1.1 +20 X\r\nContent-Length: 0\r\n\r\n", untilClosed)), 20, app.ErrorHTTPStatus, "", "returned 20", plain, soon},
-		{"another protocol", byName(raw(t, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", nil)), 101, app.ErrorHTTPStatus, "", "returned 101", plain, soon},
-		{"created", byName(raw(t, "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n", nil)), 201, app.ErrorHTTPStatus, "", "returned 201, but only 200 counts", plain, soon},
+		{"a redirect", byName(raw(t, "HTTP/1.1 301 Moved\r\nLocation: /new?token=tell-nobody\r\nContent-Length: 0\r\n\r\n", nil)), 301, delivery.ErrorRedirect, "", "/new, but redirects are not followed", plain, soon},
+		{"a redirect to nowhere", byName(raw(t, "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", nil)), 302, delivery.ErrorRedirect, "", "Enter the final URL", plain, soon},
+		{"a status below 100, and an answer behind it", byName(raw(t, "HTTP/1.1 050 X\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", nil)), 50, delivery.ErrorHTTPStatus, "", "returned 50", plain, soon},
+		{"a status below 100, and an answer in its body", byName(raw(t, "HTTP/1.1 050 X\r\nContent-Length: 38\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", nil)), 50, delivery.ErrorHTTPStatus, "", "returned 50", plain, soon},
+		{"a status with a sign", byName(raw(t, "HTTP/1.1 +20 X\r\nContent-Length: 0\r\n\r\n", untilClosed)), 20, delivery.ErrorHTTPStatus, "", "returned 20", plain, soon},
+		{"another protocol", byName(raw(t, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", nil)), 101, delivery.ErrorHTTPStatus, "", "returned 101", plain, soon},
+		{"created", byName(raw(t, "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n", nil)), 201, delivery.ErrorHTTPStatus, "", "returned 201, but only 200 counts", plain, soon},
 	}
 }
 
@@ -251,12 +251,12 @@ func (w *hostileWorld) quick(t *testing.T) []hostileReceiver {
 func (w *hostileWorld) slow(t *testing.T, least time.Duration) []hostileReceiver {
 	w.names.silence("silent.example.vn")
 	return []hostileReceiver{
-		{"DNS that is silent", "http://silent.example.vn/", 0, app.ErrorTimeout, app.CauseDNS, "could not be resolved in time", "dns", least},
-		{"SYNs are dropped", byName(deaf(t, "127.0.0.1", 0)), 0, app.ErrorTimeout, app.CauseConnect, "no firewall blocks", "dns connect", least},
-		{"TLS that hangs", byName(asHTTPS(raw(t, "", untilClosed))), 0, app.ErrorTimeout, app.CauseTLS, "TLS handshake within 10 seconds", "dns connect tls", least},
-		{"no answer", byName(raw(t, "", untilClosed)), 0, app.ErrorTimeout, app.CauseResponse, "Return 200 before", "dns connect wait", least},
-		{"a byte of header a second", byName(raw(t, "HTTP/1.1 200 OK\r\nX: ", drip)), 0, app.ErrorTimeout, app.CauseResponse, "Return 200 before", "dns connect wait", least},
-		{"one 1xx and no more", byName(raw(t, "HTTP/1.1 103 Early Hints\r\n\r\n", untilClosed)), 0, app.ErrorTimeout, app.CauseResponse, "Return 200 before", "dns connect wait", least},
+		{"DNS that is silent", "http://silent.example.vn/", 0, delivery.ErrorTimeout, delivery.CauseDNS, "could not be resolved in time", "dns", least},
+		{"SYNs are dropped", byName(deaf(t, "127.0.0.1", 0)), 0, delivery.ErrorTimeout, delivery.CauseConnect, "no firewall blocks", "dns connect", least},
+		{"TLS that hangs", byName(asHTTPS(raw(t, "", untilClosed))), 0, delivery.ErrorTimeout, delivery.CauseTLS, "TLS handshake within 10 seconds", "dns connect tls", least},
+		{"no answer", byName(raw(t, "", untilClosed)), 0, delivery.ErrorTimeout, delivery.CauseResponse, "Return 200 before", "dns connect wait", least},
+		{"a byte of header a second", byName(raw(t, "HTTP/1.1 200 OK\r\nX: ", drip)), 0, delivery.ErrorTimeout, delivery.CauseResponse, "Return 200 before", "dns connect wait", least},
+		{"one 1xx and no more", byName(raw(t, "HTTP/1.1 103 Early Hints\r\n\r\n", untilClosed)), 0, delivery.ErrorTimeout, delivery.CauseResponse, "Return 200 before", "dns connect wait", least},
 	}
 }
 
@@ -264,7 +264,7 @@ func (w *hostileWorld) slow(t *testing.T, least time.Duration) []hostileReceiver
 // that says what it was and what to do.
 func TestHostileReceivers(t *testing.T) {
 	t.Parallel()
-	w := newHostileWorld(t, app.AttemptTimeout)
+	w := newHostileWorld(t, delivery.AttemptTimeout)
 	for _, c := range w.quick(t) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -309,15 +309,15 @@ func TestSilentNameServer(t *testing.T) {
 		}}
 		sender := scheduler.NewSenderOn(apptest.Targets(t), silent, nil)
 		r := sender.Send(t.Context(), outgoing("http://silent.example.vn/"))
-		timeout := r.Error == app.ErrorTimeout && r.Detail == app.Detail{Cause: app.CauseDNS}
-		if !timeout || r.Duration != app.AttemptTimeout || r.Phases.DNS != r.Duration {
+		timeout := r.Error == delivery.ErrorTimeout && r.Detail == delivery.Detail{Cause: delivery.CauseDNS}
+		if !timeout || r.Duration != delivery.AttemptTimeout || r.Phases.DNS != r.Duration {
 			t.Errorf("%q (%s) after %v, %+v", r.Error, r.Detail, r.Duration, r.Phases)
 		}
 	})
 }
 
 // attempt makes one and looks at all that it came to.
-func (w *hostileWorld) attempt(t *testing.T, c hostileReceiver) app.Result {
+func (w *hostileWorld) attempt(t *testing.T, c hostileReceiver) delivery.Result {
 	t.Helper()
 	started := time.Now()
 	r := w.sender.Send(t.Context(), outgoing(c.url))
@@ -332,7 +332,7 @@ func (w *hostileWorld) attempt(t *testing.T, c hostileReceiver) app.Result {
 	if !strings.Contains(why.EN, c.says) || (why.EN == "") != (c.class == "") {
 		t.Errorf("%s: the explanation is %q, want a part %q", c.name, why.EN, c.says)
 	}
-	if strings.Contains(why.EN+why.VI, "tell-nobody") || c.class != app.ErrorRedirect && strings.Contains(r.Detail.Text, "tell-nobody") || len(r.Body) > 4<<10 {
+	if strings.Contains(why.EN+why.VI, "tell-nobody") || c.class != delivery.ErrorRedirect && strings.Contains(r.Detail.Text, "tell-nobody") || len(r.Body) > 4<<10 {
 		t.Errorf("%s: kept %d bytes, the detail is %q, the explanation %q", c.name, len(r.Body), r.Detail, why.EN)
 	}
 	var phases []string

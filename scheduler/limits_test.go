@@ -13,6 +13,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/scheduler"
@@ -31,7 +32,7 @@ func (s *slowStore) RecordInbound(ctx context.Context, call inbound.InboundCall,
 	return r, err
 }
 
-func (s *slowStore) Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]app.Outgoing, error) {
+func (s *slowStore) Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]delivery.Outgoing, error) {
 	list, err := s.faultyStore.Due(ctx, webhookID, now, skip, limit, retries)
 	if len(list) > 0 {
 		time.Sleep(s.afterDue)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // network opens connections to the addresses of a policy.
@@ -33,7 +34,7 @@ func newNetwork(policy *app.TargetPolicy, roots *x509.CertPool, dial func(ctx co
 	if !own {
 		dial = (&net.Dialer{}).DialContext
 	}
-	n := &network{policy: policy, roots: roots, sessions: tls.NewLRUClientSessionCache(tlsSessions), limit: app.AttemptTimeout}
+	n := &network{policy: policy, roots: roots, sessions: tls.NewLRUClientSessionCache(tlsSessions), limit: delivery.AttemptTimeout}
 	n.resolver = &net.Resolver{PreferGo: own, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
 		if shortageOf(err) != "" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 )
 
@@ -52,7 +53,7 @@ func TestEveryDeliveryIsAttemptedOnce(t *testing.T) {
 	all.Wait()
 	want := callers * calls * elements * 5
 	s.Until("everything is attempted", func() bool {
-		_, total, err := s.Service.Deliveries.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
+		_, total, err := s.Service.Deliveries.History(context.Background(), 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
 		must(t, err)
 		return total >= int64(want)
 	})

@@ -16,6 +16,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/app/stream"
@@ -44,7 +45,7 @@ func (s *faultyStore) RecordInbound(ctx context.Context, call inbound.InboundCal
 	return r, err
 }
 
-func (s *faultyStore) Settle(ctx context.Context, a app.Attempt) (app.Attempt, error) {
+func (s *faultyStore) Settle(ctx context.Context, a delivery.Attempt) (delivery.Attempt, error) {
 	if a.Delivery.WebhookID == s.webhook && !s.taken.Load() {
 		if s.fault != nil {
 			s.refusals.Add(1)
@@ -55,7 +56,7 @@ func (s *faultyStore) Settle(ctx context.Context, a app.Attempt) (app.Attempt, e
 	return s.Store.Settle(ctx, a)
 }
 
-func (s *faultyStore) Backlogs(ctx context.Context, now time.Time) ([]app.WebhookBacklog, error) {
+func (s *faultyStore) Backlogs(ctx context.Context, now time.Time) ([]delivery.WebhookBacklog, error) {
 	if s.backlogs.CompareAndSwap(true, false) {
 		panic("backlogs")
 	}

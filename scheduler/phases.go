@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // phase is how far an attempt has come. The zero value is before all, and all
@@ -20,7 +20,7 @@ const (
 	responsePhase
 )
 
-var phaseCauses = [...]app.Cause{app.CauseResponse, app.CauseDNS, app.CauseConnect, app.CauseTLS, app.CauseResponse}
+var phaseCauses = [...]delivery.Cause{delivery.CauseResponse, delivery.CauseDNS, delivery.CauseConnect, delivery.CauseTLS, delivery.CauseResponse}
 
 // phaseClock takes the times of an attempt's phases. Package net calls it from
 // goroutines that may outlive the attempt: of two addresses that are tried at once the
@@ -81,19 +81,19 @@ func (c *phaseClock) trace() *httptrace.ClientTrace {
 
 // phases gives what each phase took, one that didn't end until now: so the
 // wait for an answer is that for all of its headers.
-func (c *phaseClock) phases() (p app.Phases) {
+func (c *phaseClock) phases() (p delivery.Phases) {
 	c.at(func(now time.Time) {
 		took := c.took
 		if c.phase > 0 && !c.ended {
 			took[c.phase] = now.Sub(c.began)
 		}
-		p = app.Phases{DNS: took[dnsPhase], Connect: took[connectPhase], TLS: took[tlsPhase], Wait: took[responsePhase]}
+		p = delivery.Phases{DNS: took[dnsPhase], Connect: took[connectPhase], TLS: took[tlsPhase], Wait: took[responsePhase]}
 	})
 	return p
 }
 
 // reached names the last phase that began.
-func (c *phaseClock) reached() (cause app.Cause) {
+func (c *phaseClock) reached() (cause delivery.Cause) {
 	c.at(func(time.Time) { cause = phaseCauses[c.phase] })
 	return cause
 }

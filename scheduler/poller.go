@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/provider"
 )
@@ -47,7 +48,7 @@ func NewPoller(policy *app.TargetPolicy, zone *time.Location, version string, tr
 			Transport: transport, Timeout: pollTime,
 			CheckRedirect: noRedirect,
 		},
-		userAgent: app.UserAgent(version), zone: zone, pacers: map[*provider.List]*pacer{},
+		userAgent: delivery.UserAgent(version), zone: zone, pacers: map[*provider.List]*pacer{},
 	}
 	for _, kind := range provider.Kinds {
 		if kind.List != nil {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // sampleReceivers are the programs of testdata/receivers that a shop copies,
@@ -99,7 +100,7 @@ func (r *runningReceiver) stop() string {
 
 // nastyDeliveries are deliveries with every content of testdata/payload, and a
 // sample.
-func nastyDeliveries(t *testing.T) []app.Outgoing {
+func nastyDeliveries(t *testing.T) []delivery.Outgoing {
 	t.Helper()
 	data, err := os.ReadFile("../testdata/payload/vectors.json")
 	must(t, err)
@@ -114,13 +115,13 @@ func nastyDeliveries(t *testing.T) []app.Outgoing {
 		Test bool
 	}
 	must(t, json.Unmarshal(data, &vectors))
-	var deliveries []app.Outgoing
+	var deliveries []delivery.Outgoing
 	for i, v := range vectors {
 		p := v.Transaction
-		deliveries = append(deliveries, app.Outgoing{
-			Delivery: app.Delivery{ID: int64(i + 1), CreatedAt: time.Unix(1760414370, 0)},
-			Secrets:  app.Secrets{Current: receiverSecret},
-			Payload: app.Payload{
+		deliveries = append(deliveries, delivery.Outgoing{
+			Delivery: delivery.Delivery{ID: int64(i + 1), CreatedAt: time.Unix(1760414370, 0)},
+			Secrets:  delivery.Secrets{Current: receiverSecret},
+			Payload: delivery.Payload{
 				ID: p.ID, Gateway: p.Gateway, TransactionDate: p.TransactionDate, TransactionNumber: p.TransactionNumber,
 				AccountNumber: p.AccountNumber, Content: p.Content, TransferType: p.TransferType, TransferAmount: p.TransferAmount, PaymentRequest: p.PaymentRequest, Test: v.Test,
 			},
@@ -176,7 +177,7 @@ func receiverAccepts(t *testing.T, r *runningReceiver) {
 		t.Fatal("the receiver did not start")
 	}
 	sender := senderAllowing(t, "127.0.0.1/32")
-	deliver := func(o app.Outgoing) {
+	deliver := func(o delivery.Outgoing) {
 		o.URL = r.url + "/hook"
 		result := sender.Send(t.Context(), o)
 		if !result.OK() {
@@ -196,7 +197,7 @@ func receiverAccepts(t *testing.T, r *runningReceiver) {
 	}
 	// In the overlap of a rotation the receiver's secret signs.
 	rotating := deliveries[0]
-	rotating.Secrets = app.Secrets{Current: receiverSecret, Next: "whsec_bmV3", OverlapTo: time.Now().Add(time.Hour)}
+	rotating.Secrets = delivery.Secrets{Current: receiverSecret, Next: "whsec_bmV3", OverlapTo: time.Now().Add(time.Hour)}
 	deliver(rotating)
 
 	// After a rotation it has another checksum, as it has here by its content.
@@ -242,7 +243,7 @@ func receiverRefuses(t *testing.T, r *runningReceiver) {
 	for _, o := range nastyDeliveries(t)[:3] {
 		o.URL, o.Secrets.Current = r.url, "whsec_YW5vdGhlcg=="
 		result := senderAllowing(t, "127.0.0.1/32").Send(t.Context(), o)
-		if result.StatusCode != http.StatusUnauthorized || result.Error != app.ErrorHTTPStatus || result.OK() {
+		if result.StatusCode != http.StatusUnauthorized || result.Error != delivery.ErrorHTTPStatus || result.OK() {
 			t.Errorf("under another secret: %d %s; want 401", result.StatusCode, result.Error)
 		}
 	}

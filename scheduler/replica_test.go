@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/scheduler"
 )
@@ -48,7 +49,7 @@ func TestReplicaJobs(t *testing.T) {
 		w := apptest.Open(t, newFile(t), services.Config{})
 		defer w.Close()
 		p := &place{}
-		s, err := scheduler.Start(w.Service, func(context.Context, app.Outgoing) app.Result { return app.Result{} }, scheduler.Options{Replica: p})
+		s, err := scheduler.Start(w.Service, func(context.Context, delivery.Outgoing) delivery.Result { return delivery.Result{} }, scheduler.Options{Replica: p})
 		must(t, err)
 		defer s.Stop(t.Context())
 		attention := func() (text string) {

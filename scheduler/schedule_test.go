@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -74,11 +75,11 @@ func TestSchedule(t *testing.T) {
 		name   string
 		answer func(int, *http.Request) (*http.Response, error)
 		want   []time.Duration
-		class  app.ErrorClass
+		class  delivery.ErrorClass
 		status int
 	}{
-		{"always 500", always500, times500, app.ErrorHTTPStatus, 500},
-		{"always a timeout", alwaysTimeout, timesTimeout, app.ErrorTimeout, 0},
+		{"always 500", always500, times500, delivery.ErrorHTTPStatus, 500},
+		{"always a timeout", alwaysTimeout, timesTimeout, delivery.ErrorTimeout, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -179,7 +180,7 @@ func TestPanicInAnAttempt(t *testing.T) {
 			switch r := a.Result; {
 			case a.Delivery.WebhookID != poison.ID && r.OK():
 				well++
-			case a.Delivery.WebhookID == poison.ID && r.Error == app.ErrorInternal && r.Explanation().EN != "":
+			case a.Delivery.WebhookID == poison.ID && r.Error == delivery.ErrorInternal && r.Explanation().EN != "":
 				poisoned++
 			default:
 				t.Errorf("webhook %d: %+v", a.Delivery.WebhookID, r)

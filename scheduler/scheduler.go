@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/services"
 
 	"github.com/go-co-op/gocron/v2"
@@ -41,7 +42,7 @@ const (
 
 // grace is how long attempts in flight may go on after a stop: a little more
 // than the longest attempt.
-const grace = app.AttemptTimeout + bodyTimeout + time.Second
+const grace = delivery.AttemptTimeout + bodyTimeout + time.Second
 
 // steadyClock is the time at its start and what has gone by since. gocron compares
 // times of day: by them a clock that is set back an hour stops every job for an hour.
@@ -77,7 +78,7 @@ type Scheduler struct {
 
 // Start begins to deliver; what is due already is attempted at once, within
 // the slots. send makes one attempt.
-func Start(service *services.All, send func(context.Context, app.Outgoing) app.Result, o Options) (*Scheduler, error) {
+func Start(service *services.All, send func(context.Context, delivery.Outgoing) delivery.Result, o Options) (*Scheduler, error) {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	cron, err := gocron.NewScheduler(
 		gocron.WithLogger(cronLogger{o.Logger}),
@@ -111,7 +112,7 @@ func Start(service *services.All, send func(context.Context, app.Outgoing) app.R
 	s.logFault(ctx, "compare the clock with the newest row", err)
 	s.courier.noteStep(step)
 	service.Upkeep.Probe(ctx, time.Now()) // from now on, silence means that the storage hangs
-	service.SetCourier(app.Courier{Wake: s.courier.Wake, Sweep: s.courier.lookEverywhere, InFlight: s.courier.inFlight, Swept: s.courier.lastSweep, Shortage: s.courier.shortageOf})
+	service.SetCourier(delivery.Courier{Wake: s.courier.Wake, Sweep: s.courier.lookEverywhere, InFlight: s.courier.inFlight, Swept: s.courier.lastSweep, Shortage: s.courier.shortageOf})
 	go func() {
 		defer close(s.done)
 		s.courier.run(s.quit)
@@ -135,7 +136,7 @@ func (s *Scheduler) addJobs(service *services.All, o Options) error {
 		}},
 		{"alert", alertInterval, func(ctx context.Context) { s.alert(ctx, service, o.Installation) }},
 		{"payments", feedInterval, func(ctx context.Context) { s.tellPayments(ctx, service) }},
-		{"streams", streamLook, func(ctx context.Context) { s.beginStreams(ctx, service, app.UserAgent(o.Installation.Version)) }},
+		{"streams", streamLook, func(ctx context.Context) { s.beginStreams(ctx, service, delivery.UserAgent(o.Installation.Version)) }},
 		{"prune", pruneInterval, func(ctx context.Context) { s.prune(ctx, service, o.Keep) }},
 	}
 	if o.Heartbeat != nil {

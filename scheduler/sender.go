@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 const (
-	readBody    = 64 << 10        // bytes of an answer: a receiver that is cut off while it answers may undo what it did
-	keptBody    = app.KeptAnswer  // bytes of it, for the history
-	bodyTimeout = 1 * time.Second // for reading it
+	readBody    = 64 << 10            // bytes of an answer: a receiver that is cut off while it answers may undo what it did
+	keptBody    = delivery.KeptAnswer // bytes of it, for the history
+	bodyTimeout = 1 * time.Second     // for reading it
 )
 
 // Sender makes attempts: one signed POST each, over a connection of its own.
@@ -35,12 +36,12 @@ func NewSender(policy *app.TargetPolicy, version string, transport http.RoundTri
 	if transport == nil {
 		transport = roundTrips{newNetwork(policy, nil, nil)}
 	}
-	return &Sender{transport: transport, userAgent: app.UserAgent(version), limit: app.AttemptTimeout}
+	return &Sender{transport: transport, userAgent: delivery.UserAgent(version), limit: delivery.AttemptTimeout}
 }
 
 // Send makes one attempt. It always gives a result; ctx ends it early.
-func (s *Sender) Send(ctx context.Context, o app.Outgoing) app.Result {
-	result := app.Result{StartedAt: time.Now()}
+func (s *Sender) Send(ctx context.Context, o delivery.Outgoing) delivery.Result {
+	result := delivery.Result{StartedAt: time.Now()}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	expired := time.AfterFunc(s.limit, cancel)
@@ -58,15 +59,15 @@ func (s *Sender) Send(ctx context.Context, o app.Outgoing) app.Result {
 	}
 	switch {
 	case late, err != nil && result.Duration >= s.limit:
-		result.Error, result.Detail = app.ErrorTimeout, app.Detail{Cause: timing.reached()}
+		result.Error, result.Detail = delivery.ErrorTimeout, delivery.Detail{Cause: timing.reached()}
 	case err != nil:
 		result.Error, result.Detail = classify(err, timing.reached())
 	case o.Kind.Took(response.StatusCode, response.Header.Get("Location")):
-		result.Detail = app.Detail{Cause: app.CauseSheet}
+		result.Detail = delivery.Detail{Cause: delivery.CauseSheet}
 	case response.StatusCode >= 300 && response.StatusCode < 400:
-		result.Error, result.Detail = app.ErrorRedirect, app.Detail{Text: redirectTo(response)}
-	case response.StatusCode != http.StatusOK, o.Kind == app.WebhookSheet:
-		result.Error = app.ErrorHTTPStatus
+		result.Error, result.Detail = delivery.ErrorRedirect, delivery.Detail{Text: redirectTo(response)}
+	case response.StatusCode != http.StatusOK, o.Kind == delivery.WebhookSheet:
+		result.Error = delivery.ErrorHTTPStatus
 	}
 	if err == nil {
 		stop := time.AfterFunc(bodyTimeout, cancel)
@@ -76,7 +77,7 @@ func (s *Sender) Send(ctx context.Context, o app.Outgoing) app.Result {
 	return result
 }
 
-func (s *Sender) post(ctx context.Context, o app.Outgoing, now time.Time) (*http.Response, error) {
+func (s *Sender) post(ctx context.Context, o delivery.Outgoing, now time.Time) (*http.Response, error) {
 	rendered := o.Request(s.userAgent, now)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, rendered.URL, bytes.NewReader(rendered.Body))
 	if err != nil {

@@ -12,20 +12,21 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/scheduler"
 )
 
 // outgoing is one delivery to url, under a fixed secret.
-func outgoing(url string) app.Outgoing {
-	return app.Outgoing{
-		Delivery: app.Delivery{ID: 7, WebhookID: 1, CreatedAt: time.Unix(1760000000, 0)},
-		URL:      url, Secrets: app.Secrets{Current: "whsec_c2VjcmV0"},
-		Payload: app.Payload{ID: "1", Gateway: "ACB", TransactionDate: "2026-11-21 10:59:30", AccountNumber: "1", TransferType: app.In, TransferAmount: 1},
+func outgoing(url string) delivery.Outgoing {
+	return delivery.Outgoing{
+		Delivery: delivery.Delivery{ID: 7, WebhookID: 1, CreatedAt: time.Unix(1760000000, 0)},
+		URL:      url, Secrets: delivery.Secrets{Current: "whsec_c2VjcmV0"},
+		Payload: delivery.Payload{ID: "1", Gateway: "ACB", TransactionDate: "2026-11-21 10:59:30", AccountNumber: "1", TransferType: app.In, TransferAmount: 1},
 	}
 }
 
 // send makes one attempt over the real network, to loopback only.
-func send(t *testing.T, url string) app.Result {
+func send(t *testing.T, url string) delivery.Result {
 	t.Helper()
 	targets := apptest.Targets(t, "127.0.0.1/32")
 	return scheduler.NewSender(targets, "test", nil).Send(context.Background(), outgoing(url))
@@ -48,10 +49,10 @@ func TestStatusCodes(t *testing.T) {
 		w.WriteHeader(status)
 	}))
 	defer server.Close()
-	for status, class := range map[int]app.ErrorClass{
-		200: "", 201: app.ErrorHTTPStatus, 202: app.ErrorHTTPStatus, 204: app.ErrorHTTPStatus, 301: app.ErrorRedirect, 302: app.ErrorRedirect,
-		303: app.ErrorRedirect, 304: app.ErrorRedirect, 307: app.ErrorRedirect, 308: app.ErrorRedirect, 400: app.ErrorHTTPStatus, 401: app.ErrorHTTPStatus,
-		404: app.ErrorHTTPStatus, 410: app.ErrorHTTPStatus, 429: app.ErrorHTTPStatus, 500: app.ErrorHTTPStatus, 503: app.ErrorHTTPStatus,
+	for status, class := range map[int]delivery.ErrorClass{
+		200: "", 201: delivery.ErrorHTTPStatus, 202: delivery.ErrorHTTPStatus, 204: delivery.ErrorHTTPStatus, 301: delivery.ErrorRedirect, 302: delivery.ErrorRedirect,
+		303: delivery.ErrorRedirect, 304: delivery.ErrorRedirect, 307: delivery.ErrorRedirect, 308: delivery.ErrorRedirect, 400: delivery.ErrorHTTPStatus, 401: delivery.ErrorHTTPStatus,
+		404: delivery.ErrorHTTPStatus, 410: delivery.ErrorHTTPStatus, 429: delivery.ErrorHTTPStatus, 500: delivery.ErrorHTTPStatus, 503: delivery.ErrorHTTPStatus,
 	} {
 		r := send(t, fmt.Sprintf("%s/%d", server.URL, status))
 		if r.StatusCode != status || r.Error != class || r.OK() != (status == 200) {
@@ -106,7 +107,7 @@ func TestPartsOfAnswers(t *testing.T) {
 		}
 	}
 	for _, url := range []string{"ftp://127.0.0.1:1/", "//127.0.0.1:1/"} {
-		if r := send(t, url); r.Error != app.ErrorProtocol || !strings.Contains(r.Detail.Text, "neither http nor https") {
+		if r := send(t, url); r.Error != delivery.ErrorProtocol || !strings.Contains(r.Detail.Text, "neither http nor https") {
 			t.Errorf("%s: %q, %q", url, r.Error, r.Detail.Text)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -155,7 +156,7 @@ func TestSilentWhileRecording(t *testing.T) {
 				callers.Go(func() { s.Record(fmt.Sprintf("FT%03d-%d", i, j)) })
 			}
 			callers.Wait()
-			time.Sleep(app.AttemptTimeout)
+			time.Sleep(delivery.AttemptTimeout)
 		}
 		silent.check(t)
 		s.close(t)
@@ -204,7 +205,7 @@ func TestUnansweredWhileSweeping(t *testing.T) {
 			called.Store(true)
 			sweeps.Wait()
 			must(t, s.Service.Deliveries.DeleteWebhook(t.Context(), 1, hook.ID, time.Now()))
-			time.Sleep(2 * app.AttemptTimeout)
+			time.Sleep(2 * delivery.AttemptTimeout)
 		}
 		silent.check(t)
 		s.close(t)
@@ -227,13 +228,13 @@ func TestNoSlotWasFree(t *testing.T) {
 			s.Record(fmt.Sprint("FT", i))
 			synctest.Wait()
 		}
-		time.Sleep(app.AttemptTimeout + 10*time.Millisecond)
+		time.Sleep(delivery.AttemptTimeout + 10*time.Millisecond)
 		synctest.Wait()
 		s.Record("new")
 		time.Sleep(10 * time.Millisecond)
 		synctest.Wait()
 		n.mu.Lock()
-		if len(n.bodies) < 6 || !bytes.Contains(n.bodies[4], []byte("FT4")) || n.at[4] > app.AttemptTimeout+10*time.Millisecond {
+		if len(n.bodies) < 6 || !bytes.Contains(n.bodies[4], []byte("FT4")) || n.at[4] > delivery.AttemptTimeout+10*time.Millisecond {
 			t.Errorf("%d attempts at %v, the fifth is %s", len(n.bodies), n.at, n.bodies[min(4, len(n.bodies)-1)])
 		}
 		n.mu.Unlock()
@@ -253,7 +254,7 @@ func TestSilentNowAndThen(t *testing.T) {
 		for i := range 3 {
 			n.answerBy(alwaysTimeout)
 			s.Record(fmt.Sprint("silent", i))
-			time.Sleep(app.AttemptTimeout + time.Second)
+			time.Sleep(delivery.AttemptTimeout + time.Second)
 			n.answerBy(always200)
 			time.Sleep(10 * time.Second) // the second attempt
 		}
@@ -276,7 +277,7 @@ func TestSilentNowAndThen(t *testing.T) {
 // pendingLater counts the deliveries that are due later.
 func pendingLater(t *testing.T, s *installation) (n int) {
 	t.Helper()
-	list, _, err := s.Service.Deliveries.Pending(t.Context(), 1, app.PendingFilter{Page: app.Page{Number: 1, Size: 100}})
+	list, _, err := s.Service.Deliveries.Pending(t.Context(), 1, delivery.PendingFilter{Page: app.Page{Number: 1, Size: 100}})
 	must(t, err)
 	for _, d := range list {
 		if d.DueAt.After(time.Now()) {

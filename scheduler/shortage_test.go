@@ -15,6 +15,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/scheduler"
 )
@@ -30,10 +31,10 @@ func TestShortageIsNoAttempt(t *testing.T) {
 		short, fine := s.webhook(t, "https://short.example.vn/"), s.webhook(t, "https://fine.example.vn/")
 		began := time.Now()
 		var tries atomic.Int64
-		send := func(ctx context.Context, o app.Outgoing) app.Result {
+		send := func(ctx context.Context, o delivery.Outgoing) delivery.Result {
 			if o.WebhookID == short.ID && time.Since(began) < lasts {
 				tries.Add(1)
-				return app.Result{StartedAt: time.Now(), Error: app.ErrorShortage, Detail: app.Detail{Cause: app.CausePorts}}
+				return delivery.Result{StartedAt: time.Now(), Error: delivery.ErrorShortage, Detail: delivery.Detail{Cause: delivery.CausePorts}}
 			}
 			return s.sender.Send(ctx, o)
 		}
@@ -50,21 +51,21 @@ func TestShortageIsNoAttempt(t *testing.T) {
 		if told != 1 {
 			t.Errorf("the log says it %d times, want once:\n%s", told, s.log)
 		}
-		for _, hook := range []app.Webhook{short, fine} {
+		for _, hook := range []delivery.Webhook{short, fine} {
 			waits := hook.ID == short.ID
-			list, _, err := s.Service.Deliveries.Pending(ctx, 1, app.PendingFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 10}})
+			list, _, err := s.Service.Deliveries.Pending(ctx, 1, delivery.PendingFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 10}})
 			must(t, err)
-			if len(list) != 1 || (list[0].Shortage == app.CausePorts.Shortage()) != waits {
+			if len(list) != 1 || (list[0].Shortage == delivery.CausePorts.Shortage()) != waits {
 				t.Fatalf("pending: %+v; waits for something: want %v", list, waits)
 			}
 			d, err := s.Service.Deliveries.DeliveryDetails(ctx, 1, list[0].ID, "baoco/test", time.Now())
 			must(t, err)
-			if (d.Shortage == app.CausePorts.Shortage()) != waits || waits && (d.Attempts != 0 || len(d.Calls) != 0) || !waits && d.Attempts == 0 {
+			if (d.Shortage == delivery.CausePorts.Shortage()) != waits || waits && (d.Attempts != 0 || len(d.Calls) != 0) || !waits && d.Attempts == 0 {
 				t.Errorf("the delivery has %d attempts, %d calls and waits for %q", d.Attempts, len(d.Calls), d.Shortage.EN)
 			}
 		}
 		time.Sleep(3 * time.Second)
-		if list, _, err := s.Service.Deliveries.Pending(ctx, 1, app.PendingFilter{WebhookID: short.ID, Page: app.Page{Number: 1, Size: 10}}); err != nil || list[0].Attempts != 1 || list[0].Shortage != (app.Text{}) {
+		if list, _, err := s.Service.Deliveries.Pending(ctx, 1, delivery.PendingFilter{WebhookID: short.ID, Page: app.Page{Number: 1, Size: 10}}); err != nil || list[0].Attempts != 1 || list[0].Shortage != (app.Text{}) {
 			t.Errorf("after the shortage: %+v, %v; want one attempt, and nothing that is waited for", list, err)
 		}
 		time.Sleep(20 * time.Minute)
@@ -84,8 +85,8 @@ func TestShortageIsNoAttempt(t *testing.T) {
 func TestShortageOfATest(t *testing.T) {
 	t.Parallel()
 	s := open(t, newFile(t), nil)
-	service := services.New(services.Config{Store: s.Store, Zone: s.Service.Ledger.Zone(), Send: func(context.Context, app.Outgoing) app.Result {
-		return app.Result{StartedAt: time.Now(), Error: app.ErrorShortage, Detail: app.Detail{Cause: app.CauseFiles}}
+	service := services.New(services.Config{Store: s.Store, Zone: s.Service.Ledger.Zone(), Send: func(context.Context, delivery.Outgoing) delivery.Result {
+		return delivery.Result{StartedAt: time.Now(), Error: delivery.ErrorShortage, Detail: delivery.Detail{Cause: delivery.CauseFiles}}
 	}})
 	hook := s.webhook(t, "https://shop.example.vn/")
 	_, err := service.Deliveries.TestWebhook(context.Background(), 1, hook.ID, time.Now())
@@ -116,7 +117,7 @@ func (b brokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestShortageOverAConnectionIsAnAttempt(t *testing.T) {
 	t.Parallel()
 	policy := apptest.Targets(t)
-	for connected, want := range map[bool]app.ErrorClass{false: app.ErrorShortage, true: app.ErrorInternal} {
+	for connected, want := range map[bool]delivery.ErrorClass{false: delivery.ErrorShortage, true: delivery.ErrorInternal} {
 		r := scheduler.NewSender(policy, "test", brokenTransport{connected}).Send(t.Context(), outgoing("https://shop.example.vn/"))
 		if r.Error != want {
 			t.Errorf("connected: %t: %q %q, want %q", connected, r.Error, r.Detail, want)

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"baoco/app"
+	"baoco/app/delivery"
 )
 
 const withoutFilesEnv = "BAOCO_TEST_WITHOUT_FILES"
@@ -37,7 +37,7 @@ func TestNoFilesLeft(t *testing.T) {
 	must(t, err)
 	sender := senderByName(t, names, "127.0.0.1/32")
 	urls := map[string]string{"by address": receiver.URL, "by name": "http://shop.example.vn:" + port}
-	attempt := func(when string, class app.ErrorClass, cause app.Cause) {
+	attempt := func(when string, class delivery.ErrorClass, cause delivery.Cause) {
 		t.Helper()
 		for how, url := range urls {
 			if r := sender.Send(t.Context(), outgoing(url)); r.Error != class || r.Detail.Cause != cause || r.Detail.Text != "" {
@@ -51,7 +51,7 @@ func TestNoFilesLeft(t *testing.T) {
 		return len(list)
 	}
 	before := openFiles()
-	attempt("with files", app.ErrorNone, "")
+	attempt("with files", delivery.ErrorNone, "")
 	receiver.CloseClientConnections()
 	// A file that is closed only after the limit is set would be one left.
 	eventually(t, "the connections are closed", func() bool { return openFiles() == before })
@@ -65,9 +65,9 @@ func TestNoFilesLeft(t *testing.T) {
 		}
 		taken = append(taken, file)
 	}
-	attempt("without files", app.ErrorShortage, app.CauseFiles)
+	attempt("without files", delivery.ErrorShortage, delivery.CauseFiles)
 	for _, file := range taken {
 		file.Close()
 	}
-	attempt("with files again", app.ErrorNone, "")
+	attempt("with files again", delivery.ErrorNone, "")
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // An attempt takes a slot while it is in flight. An attempt to a webhook that
@@ -40,8 +40,8 @@ type lane struct {
 	ended      time.Time          // when the last attempt was settled
 	filled     [2]time.Time       // when fill last looked for first attempts, and for retries
 
-	shortage  app.Cause // what this machine lacked for the last attempt; empty: nothing
-	notBefore time.Time // no attempt begins earlier, because of the shortage
+	shortage  delivery.Cause // what this machine lacked for the last attempt; empty: nothing
+	notBefore time.Time      // no attempt begins earlier, because of the shortage
 }
 
 // answers tells whether the webhook's receiver is known to answer.

@@ -16,6 +16,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/app/stream"
@@ -101,7 +102,7 @@ func (s *installation) stream(t *testing.T, in stream.StreamCreate) stream.Strea
 	in.Name, in.URL, in.Topic = "ledger", "nats://nats.shop.vn", "shop.transactions"
 	st, secret, err := s.Service.Streams.CreateStream(context.Background(), 1, in, time.Now())
 	must(t, err)
-	if !app.IsSecret(secret) {
+	if !delivery.IsSecret(secret) {
 		t.Errorf("its secret is %q", secret)
 	}
 	return st
@@ -387,7 +388,7 @@ func TestStreamChanged(t *testing.T) {
 		s := streaming(t, path, b)
 		other := s.Link("VCB", "0011002200")
 		all := s.stream(t, stream.StreamCreate{})
-		s.stream(t, stream.StreamCreate{Type: app.WebhookOut})
+		s.stream(t, stream.StreamCreate{Type: delivery.WebhookOut})
 		s.stream(t, stream.StreamCreate{BankAccountID: other.ID})
 		for i := range 5 {
 			s.pay(t, i+1, inbound.Incoming{})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/services"
 )
 
@@ -34,7 +35,7 @@ const smallStep = time.Second
 // After a crash such a delivery is due again.
 type courier struct {
 	service *services.All
-	send    func(ctx context.Context, o app.Outgoing) app.Result
+	send    func(ctx context.Context, o delivery.Outgoing) delivery.Result
 	log     *slog.Logger
 
 	looked time.Time // when the last sweep began; only sweeps use it
@@ -59,7 +60,7 @@ type courier struct {
 	waiting   map[string]map[int64]struct{} // webhooks that wait for a slot of a host; under anyHost, of any host
 }
 
-func newCourier(ctx context.Context, service *services.All, send func(context.Context, app.Outgoing) app.Result, log *slog.Logger) *courier {
+func newCourier(ctx context.Context, service *services.All, send func(context.Context, delivery.Outgoing) delivery.Result, log *slog.Logger) *courier {
 	return &courier{
 		ctx: ctx, service: service, send: send, log: log,
 		wake: make(chan struct{}, 1), hot: map[int64]bool{}, lanes: map[int64]*lane{}, full: true,
@@ -69,7 +70,7 @@ func newCourier(ctx context.Context, service *services.All, send func(context.Co
 
 // Wake begins the attempts of deliveries that were just queued where that is
 // possible, and has the sweep look at the webhooks of the others.
-func (c *courier) Wake(webhookIDs []int64, ready []app.Outgoing) {
+func (c *courier) Wake(webhookIDs []int64, ready []delivery.Outgoing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, id := range webhookIDs {
@@ -86,7 +87,7 @@ func (c *courier) Wake(webhookIDs []int64, ready []app.Outgoing) {
 // beginReady begins an attempt without a look at the file. A sweep may have
 // found the delivery since its commit, and be done with it: then an attempt of
 // it, or of a later one, has begun. Ids are in the order of commits.
-func (c *courier) beginReady(o app.Outgoing) bool {
+func (c *courier) beginReady(o delivery.Outgoing) bool {
 	if o.ID <= c.begun || c.stopped || c.unsettled > 0 {
 		return false
 	}
@@ -138,7 +139,7 @@ func (c *courier) lastSweep() time.Time {
 
 // shortageOf says what this machine lacked for a webhook's last attempt; empty:
 // nothing.
-func (c *courier) shortageOf(webhookID int64) app.Cause {
+func (c *courier) shortageOf(webhookID int64) delivery.Cause {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l := c.lanes[webhookID]; l != nil {
@@ -329,7 +330,7 @@ func (c *courier) fill(ctx context.Context, webhookID int64, now time.Time, retr
 	if free == 0 {
 		return
 	}
-	var due []app.Outgoing
+	var due []delivery.Outgoing
 	err := app.Protected(func() (err error) {
 		due, err = c.service.Deliveries.Due(ctx, webhookID, now, skip, free, retries)
 		return err
@@ -380,7 +381,7 @@ func (c *courier) mayBegin(webhookID int64, now time.Time, retries bool) (free i
 
 // beginDue begins the attempts of due deliveries of a webhook. mayBeMore says that
 // the file may have more of them.
-func (c *courier) beginDue(webhookID int64, due []app.Outgoing, mayBeMore bool, now time.Time, retries bool) {
+func (c *courier) beginDue(webhookID int64, due []delivery.Outgoing, mayBeMore bool, now time.Time, retries bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := c.lane(webhookID)

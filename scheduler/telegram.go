@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/delivery"
 )
 
 // telegramURL is the base of the Bot API (https://core.telegram.org/bots/api).
@@ -53,7 +54,7 @@ func (a *Alerter) sendTelegram(ctx context.Context, t alert.TelegramSettings, m 
 	}
 	where := request.URL.Host
 	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("User-Agent", app.UserAgent(a.version))
+	request.Header.Set("User-Agent", delivery.UserAgent(a.version))
 	response, err := a.chats.Do(request)
 	if err != nil {
 		return unreachableAlert(where, err)

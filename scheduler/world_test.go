@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/scheduler"
 	"baoco/web/dashboard"
@@ -81,16 +82,16 @@ func (s *installation) crash(t *testing.T) {
 	must(t, s.Store.Close())
 }
 
-func (s *installation) webhook(t *testing.T, url string) app.Webhook {
+func (s *installation) webhook(t *testing.T, url string) delivery.Webhook {
 	t.Helper()
-	hook, _ := s.Webhook(url, app.WebhookAll)
+	hook, _ := s.Webhook(url, delivery.WebhookAll)
 	return hook
 }
 
 // history is all attempts, oldest first.
-func (s *installation) history(t *testing.T) []app.Attempt {
+func (s *installation) history(t *testing.T) []delivery.Attempt {
 	t.Helper()
-	list, total, err := s.Service.Deliveries.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
+	list, total, err := s.Service.Deliveries.History(context.Background(), 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
 	must(t, err)
 	if int(total) != len(list) {
 		t.Fatalf("the history holds %d records and says %d", len(list), total)

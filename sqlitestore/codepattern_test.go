@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/app/stream"
@@ -103,11 +104,11 @@ func TestLimitedToCodes(t *testing.T) {
 	ctx := t.Context()
 	h.orders()
 	names := map[int64]string{}
-	for name, in := range map[string]app.WebhookCreate{
+	for name, in := range map[string]delivery.WebhookCreate{
 		"codes": {CodePrefix: "DH"}, "other codes": {CodePrefix: "DHX"}, "longer codes": {CodePrefix: "DH0012"},
 		"two accounts": {BankAccountIDs: []int64{h.banks[2].ID, h.banks[0].ID, h.banks[2].ID}}, "codes of one account": {BankAccountIDs: []int64{h.banks[0].ID}, CodePrefix: "DH"},
 	} {
-		in.Name, in.URL, in.Type = name, "https://shop.vn/", app.WebhookIn
+		in.Name, in.URL, in.Type = name, "https://shop.vn/", delivery.WebhookIn
 		w, _, err := h.service.Deliveries.CreateWebhook(ctx, 1, in, h.now)
 		must(t, err)
 		names[w.ID] = name

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/fold"
 )
 
@@ -21,19 +22,19 @@ var (
 const deliveryColumns = `d.id, d.account_id, d.webhook_id, coalesce(d.transaction_id, 0), d.state, d.attempts, d.due_ms, d.created_ms, coalesce(d.resend_of, 0), d.single`
 
 // deliveryDest is where the deliveryColumns are scanned.
-func deliveryDest(d *app.Delivery) []any {
+func deliveryDest(d *delivery.Delivery) []any {
 	state := intInto(func(n int64) { d.State = deliveryStates[n] })
 	return []any{&d.ID, &d.AccountID, &d.WebhookID, &d.TransactionID, state, &d.Attempts, millisInto(&d.DueAt), millisInto(&d.CreatedAt), &d.ResendOf, &d.Test}
 }
 
-func scanDelivery(row scanner) (d app.Delivery, err error) {
+func scanDelivery(row scanner) (d delivery.Delivery, err error) {
 	err = row.Scan(deliveryDest(&d)...)
 	return d, err
 }
 
 // Backlogs goes from webhook to webhook in the index of the queue and reads only
 // the first due times of each.
-func (s *Store) Backlogs(ctx context.Context, now time.Time) ([]app.WebhookBacklog, error) {
+func (s *Store) Backlogs(ctx context.Context, now time.Time) ([]delivery.WebhookBacklog, error) {
 	rows, err := s.query(ctx, `
 		WITH RECURSIVE q(id) AS (
 			SELECT min(webhook_id) FROM deliveries INDEXED BY deliveries_due WHERE state = 0
@@ -46,8 +47,8 @@ func (s *Store) Backlogs(ctx context.Context, now time.Time) ([]app.WebhookBackl
 			(SELECT min(due_ms) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = q.id AND retry = 1 AND due_ms > ?1),
 			(SELECT max(due_ms) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = q.id AND retry = 1)
 		FROM q JOIN webhooks w ON w.id = q.id WHERE w.is_active = 1 AND w.deleted_at IS NULL`, now.UnixMilli())
-	return collect(rows, err, func(row scanner) (app.WebhookBacklog, error) {
-		var b app.WebhookBacklog
+	return collect(rows, err, func(row scanner) (delivery.WebhookBacklog, error) {
+		var b delivery.WebhookBacklog
 		err := row.Scan(&b.WebhookID, &b.Due, millisInto(&b.NextDue), millisInto(&b.LastDue))
 		return b, err
 	})
@@ -87,22 +88,22 @@ func (s *payloadScan) dest() []any {
 	return []any{&s.sample, &s.t.Bank, &s.t.AccountNumber, &s.t.Number, &s.t.Type, &s.t.Amount, &s.t.Content, secondsInto(&s.t.Time), &s.t.ZoneOffset, codeInto{&s.t.Code}, paymentInto{&s.t.PaymentSent}}
 }
 
-func (s *payloadScan) payload(transactionID int64) (p app.Payload, err error) {
+func (s *payloadScan) payload(transactionID int64) (p delivery.Payload, err error) {
 	if s.sample.Valid {
 		return p, json.Unmarshal([]byte(s.sample.String), &p)
 	}
 	s.t.ID = transactionID
-	return app.PayloadOf(s.t), nil
+	return delivery.PayloadOf(s.t), nil
 }
 
 // Due finds the ids in the index of the queue, where ids to skip cost little, and
 // then reads the rows.
-func (s *Store) Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]app.Outgoing, error) {
+func (s *Store) Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]delivery.Outgoing, error) {
 	ids, err := s.dueIDs(ctx, webhookID, now, skip, limit, retries)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	var kind app.WebhookKind
+	var kind delivery.WebhookKind
 	var url string
 	var sealed sealedSecrets
 	err = s.queryRow(ctx, `SELECT w.kind, w.url, `+secretColumns+` FROM webhooks w WHERE w.id = ? AND w.is_active = 1 AND w.deleted_at IS NULL`, webhookID).
@@ -119,8 +120,8 @@ func (s *Store) Due(ctx context.Context, webhookID int64, now time.Time, skip []
 	}
 	rows, err := s.query(ctx, `SELECT `+deliveryColumns+`, `+payloadColumns+` FROM json_each(?) CROSS JOIN deliveries d ON d.id = value`+payloadFrom+`
 		WHERE d.state = 0`, joinIDs(ids))
-	return collect(rows, err, func(row scanner) (app.Outgoing, error) {
-		o := app.Outgoing{Kind: kind, URL: url, Secrets: secrets}
+	return collect(rows, err, func(row scanner) (delivery.Outgoing, error) {
+		o := delivery.Outgoing{Kind: kind, URL: url, Secrets: secrets}
 		var p payloadScan
 		if err := row.Scan(append(deliveryDest(&o.Delivery), p.dest()...)...); err != nil {
 			return o, err
@@ -193,8 +194,8 @@ func (s *Store) NewestTime(ctx context.Context) (at time.Time, err error) {
 	return at, err
 }
 
-func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, error) {
-	return writing(ctx, s, func(tx *tx) (app.Attempt, error) {
+func (s *Store) Settle(ctx context.Context, made delivery.Attempt) (delivery.Attempt, error) {
+	return writing(ctx, s, func(tx *tx) (delivery.Attempt, error) {
 		a, d := made, made.Delivery
 		changed, err := tx.changeCommitted(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1, due_ms = ? WHERE id = ? AND state = 0`,
 			stateNumbers[d.State], d.Attempts, unixMilliOrNull(d.DueAt), d.ID)
@@ -229,8 +230,8 @@ func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, erro
 
 // AddTest makes a test delivery. It begins as cancelled, so that no sweep finds
 // it, and its one attempt settles it.
-func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample func(app.Webhook) app.Payload, now time.Time) (app.Outgoing, error) {
-	return writing(ctx, s, func(tx *tx) (o app.Outgoing, err error) {
+func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample func(delivery.Webhook) delivery.Payload, now time.Time) (delivery.Outgoing, error) {
+	return writing(ctx, s, func(tx *tx) (o delivery.Outgoing, err error) {
 		w, err := scanWebhook(tx.queryRow(oneWebhook, webhookID, accountID))
 		if err != nil {
 			return o, err
@@ -240,13 +241,13 @@ func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample 
 			return o, err
 		}
 		if o.Secrets.Current == "" {
-			return o, app.ErrSecretLost
+			return o, delivery.ErrSecretLost
 		}
 		payload, err := json.Marshal(o.Payload)
 		if err != nil {
 			return o, err
 		}
-		o.Delivery = app.Delivery{AccountID: accountID, WebhookID: webhookID, State: app.DeliveryCancelled, CreatedAt: time.UnixMilli(now.UnixMilli()), Test: true}
+		o.Delivery = delivery.Delivery{AccountID: accountID, WebhookID: webhookID, State: app.DeliveryCancelled, CreatedAt: time.UnixMilli(now.UnixMilli()), Test: true}
 		o.ID, err = tx.insert(`INSERT INTO deliveries (account_id, webhook_id, sample, state, attempts, retry, created_ms, single) VALUES (?, ?, ?, 3, 0, 0, ?, 1)`,
 			accountID, webhookID, string(payload), now.UnixMilli())
 		if err != nil {
@@ -256,8 +257,8 @@ func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample 
 	})
 }
 
-func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (app.DeliveryFacts, error) {
-	var f app.DeliveryFacts
+func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (delivery.DeliveryFacts, error) {
+	var f delivery.DeliveryFacts
 	var p payloadScan
 	var sealed sealedSecrets
 	var samples bool
@@ -269,7 +270,7 @@ func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (app.Del
 			`+deliveryColumns+`, `+payloadColumns+`, `+secretColumns+`
 		FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id`+payloadFrom+` WHERE d.id = ? AND d.account_id = ?`, id, accountID).Scan(dest...)
 	if err != nil {
-		return f, storageError(noRowsAs(err, app.ErrNoDelivery))
+		return f, storageError(noRowsAs(err, delivery.ErrNoDelivery))
 	}
 	w.AccountID = accountID
 	f.Kind, f.URL = w.Kind, w.URL
@@ -288,7 +289,7 @@ func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (app.Del
 
 // resentAs finds the deliveries that resend an attempt of d, among those of the same
 // transaction or among the test deliveries.
-func (s *Store) resentAs(ctx context.Context, d app.Delivery, sample bool) ([]app.Delivery, error) {
+func (s *Store) resentAs(ctx context.Context, d delivery.Delivery, sample bool) ([]delivery.Delivery, error) {
 	among, of := `INDEXED BY deliveries_transaction WHERE d.transaction_id = ?`, d.TransactionID
 	if sample {
 		among, of = `INDEXED BY deliveries_samples WHERE d.sample IS NOT NULL AND d.account_id = ?`, d.AccountID
@@ -305,11 +306,11 @@ const (
 		LEFT JOIN attempts a ON a.id = (SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id)`
 )
 
-func latestDest(l *app.LatestDelivery) []any {
+func latestDest(l *delivery.LatestDelivery) []any {
 	return append(deliveryDest(&l.Delivery), &l.WebhookName, &l.URL, &l.Deleted, &l.HistoryID, &l.StatusCode, &l.Error, durationInto(&l.Duration))
 }
 
-func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]app.LatestDelivery, error) {
+func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]delivery.LatestDelivery, error) {
 	if len(transactionIDs) == 0 {
 		return nil, nil
 	}
@@ -320,8 +321,8 @@ func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionID
 		WHERE d.account_id = ?2 AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id AND o.webhook_id = d.webhook_id AND o.id > d.id)
 		AND (?3 IS NULL OR EXISTS (SELECT 1 FROM transactions t WHERE t.id = d.transaction_id AND `+seen("t.bank_account_id", "?3")+`))
 		ORDER BY d.id`, joinIDs(transactionIDs), accountID, limitOf(ctx))
-	return collect(rows, err, func(row scanner) (app.LatestDelivery, error) {
-		var l app.LatestDelivery
+	return collect(rows, err, func(row scanner) (delivery.LatestDelivery, error) {
+		var l delivery.LatestDelivery
 		err := row.Scan(latestDest(&l)...)
 		return l, err
 	})
@@ -332,8 +333,8 @@ func (s *Store) PendingDeliveries(ctx context.Context, accountID, webhookID int6
 			WHERE w.account_id = ?1 AND w.deleted_at IS NULL AND (?2 = 0 OR w.id = ?2)`, accountID, webhookID)
 }
 
-func (s *Store) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
-	var n app.NewestIDs
+func (s *Store) NewestIDs(ctx context.Context) (delivery.NewestIDs, error) {
+	var n delivery.NewestIDs
 	if limit := app.LimitOf(ctx); limit.On {
 		return s.newestShown(ctx, limit)
 	}
@@ -349,7 +350,7 @@ func (s *Store) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
 // newestShown looks at no row that the limit doesn't show: what is recorded or sent
 // besides must not be seen by a higher id. The last transactions are as many as a page
 // of the dashboard shows.
-func (s *Store) newestShown(ctx context.Context, limit app.BankAccountLimit) (n app.NewestIDs, err error) {
+func (s *Store) newestShown(ctx context.Context, limit app.BankAccountLimit) (n delivery.NewestIDs, err error) {
 	if len(limit.IDs) == 0 {
 		return n, nil
 	}
@@ -374,8 +375,8 @@ func (s *Store) newestShown(ctx context.Context, limit app.BankAccountLimit) (n 
 
 // Pending reads the index of the queue: its cost grows with the pending deliveries,
 // not with all there ever were.
-func (s *Store) Pending(ctx context.Context, accountID int64, f app.PendingFilter) ([]app.PendingDelivery, int64, error) {
-	if err := s.checkHistoryFilter(ctx, accountID, app.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
+func (s *Store) Pending(ctx context.Context, accountID int64, f delivery.PendingFilter) ([]delivery.PendingDelivery, int64, error) {
+	if err := s.checkHistoryFilter(ctx, accountID, delivery.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
 		return nil, 0, err
 	}
 	from, args := pendingOf(accountID, f)
@@ -387,8 +388,8 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f app.PendingFilte
 	const order = ` ORDER BY w.is_active AND NOT (` + secretLost + `) DESC, d.due_ms, d.id`
 	rows, err := s.query(ctx, `SELECT `+latestColumns+`, NOT w.is_active, `+secretLost+`, `+payloadColumns+` FROM (SELECT d.id`+from+order+` LIMIT ? OFFSET ?) page
 		CROSS JOIN deliveries d ON d.id = page.id`+latestFrom+payloadFrom+order, append(args, f.Page.Size, f.Page.Offset())...)
-	list, err := collect(rows, err, func(row scanner) (app.PendingDelivery, error) {
-		var one app.PendingDelivery
+	list, err := collect(rows, err, func(row scanner) (delivery.PendingDelivery, error) {
+		var one delivery.PendingDelivery
 		var p payloadScan
 		err := row.Scan(append(append(latestDest(&one.LatestDelivery), &one.Paused, &one.SecretLost), p.dest()...)...)
 		if err == nil {
@@ -401,7 +402,7 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f app.PendingFilte
 
 // pendingOf returns FROM and WHERE for the pending deliveries d of a filter, with
 // their webhooks w.
-func pendingOf(accountID int64, f app.PendingFilter) (from string, args []any) {
+func pendingOf(accountID int64, f delivery.PendingFilter) (from string, args []any) {
 	var c conditions
 	c.add("w.account_id = ? AND w.deleted_at IS NULL", accountID)
 	index := narrowDeliveries(&c, "deliveries_due", f.WebhookID, f.TransactionID, f.From, f.To)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 func (d *doctor) timezone(ctx context.Context) (app.Check, error) {
@@ -171,7 +172,7 @@ func (d *doctor) queue(ctx context.Context) (c app.Check, err error) {
 	err = d.db.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE d.due_ms IS NULL OR w.id IS NULL OR d.attempts NOT BETWEEN 0 AND ?2
 				OR t.id IS NULL AND d.sample IS NULL), count(*) FILTER (WHERE d.due_ms <= ?1 AND w.is_active = 1), min(d.due_ms) FILTER (WHERE w.is_active = 1)
 			FROM deliveries d INDEXED BY deliveries_due LEFT JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN transactions t ON t.id = d.transaction_id
-			WHERE d.state = 0`, d.Now.UnixMilli(), len(app.RetrySchedule)-1).Scan(&pending, &broken, &due, millisInto(&oldest))
+			WHERE d.state = 0`, d.Now.UnixMilli(), len(delivery.RetrySchedule)-1).Scan(&pending, &broken, &due, millisInto(&oldest))
 	if err == nil && d.Full {
 		d.Progress("deliveries")
 		var finished int64

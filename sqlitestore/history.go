@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/fold"
 )
 
 // History finds the ids of the page first, then their rows.
-func (s *Store) History(ctx context.Context, accountID int64, f app.HistoryFilter) ([]app.Attempt, int64, error) {
+func (s *Store) History(ctx context.Context, accountID int64, f delivery.HistoryFilter) ([]delivery.Attempt, int64, error) {
 	if err := s.checkHistoryFilter(ctx, accountID, f); err != nil {
 		return nil, 0, err
 	}
@@ -33,7 +34,7 @@ func (s *Store) History(ctx context.Context, accountID int64, f app.HistoryFilte
 }
 
 // listAttempts lists by a filter that blocks are counted by.
-func (s *Store) listAttempts(ctx context.Context, accountID int64, f app.HistoryFilter) (ids []int64, total int64, err error) {
+func (s *Store) listAttempts(ctx context.Context, accountID int64, f delivery.HistoryFilter) (ids []int64, total int64, err error) {
 	b := attemptBlocks(accountID, f)
 	enough := f.Page.Offset() + int64(f.Page.Size)
 	if b.hasConditions() {
@@ -81,7 +82,7 @@ func counted(total int64, p app.Page) int64 {
 }
 
 // attemptBlocks returns the part of a filter that blocks are counted by.
-func attemptBlocks(accountID int64, f app.HistoryFilter) blockFilter {
+func attemptBlocks(accountID int64, f delivery.HistoryFilter) blockFilter {
 	b := blockFilter{accountID: accountID, kinds: attemptKinds(f), from: openFrom, to: openTo, until: f.UntilID}
 	if !f.From.IsZero() {
 		b.from = f.From.UnixMilli()
@@ -99,7 +100,7 @@ func (f blockFilter) hasConditions() bool {
 }
 
 // attemptKinds returns the conditions on the columns that blocks are counted by.
-func attemptKinds(f app.HistoryFilter) *conditions {
+func attemptKinds(f delivery.HistoryFilter) *conditions {
 	var c conditions
 	if f.WebhookID != 0 {
 		c.add("webhook_id = ?", f.WebhookID)
@@ -115,7 +116,7 @@ func attemptKinds(f app.HistoryFilter) *conditions {
 
 // scanAttempts lists by a filter that few rows meet: of one attempt, one delivery or
 // one transaction.
-func (s *Store) scanAttempts(ctx context.Context, accountID int64, f app.HistoryFilter) (ids []int64, total int64, err error) {
+func (s *Store) scanAttempts(ctx context.Context, accountID int64, f delivery.HistoryFilter) (ids []int64, total int64, err error) {
 	from, c := attemptsOf(accountID, f)
 	from += ` WHERE ` + c.where.String()
 	if err := s.queryRow(ctx, `SELECT count(*)`+from, c.args...).Scan(&total); err != nil {
@@ -127,7 +128,7 @@ func (s *Store) scanAttempts(ctx context.Context, accountID int64, f app.History
 
 // attemptConditions returns the conditions of a filter on a row a of attempts, the
 // text left out.
-func attemptConditions(accountID int64, f app.HistoryFilter) *conditions {
+func attemptConditions(accountID int64, f delivery.HistoryFilter) *conditions {
 	var c conditions
 	c.add("a.account_id = ?", accountID)
 	if f.ID != 0 {
@@ -166,7 +167,7 @@ func attemptConditions(accountID int64, f app.HistoryFilter) *conditions {
 
 // attemptsOf returns FROM and the conditions of the attempts a of a filter, the text
 // included.
-func attemptsOf(accountID int64, f app.HistoryFilter) (from string, c *conditions) {
+func attemptsOf(accountID int64, f delivery.HistoryFilter) (from string, c *conditions) {
 	from, c = ` FROM attempts a`, attemptConditions(accountID, f)
 	if f.Query != "" {
 		from += withText
@@ -176,7 +177,7 @@ func attemptsOf(accountID int64, f app.HistoryFilter) (from string, c *condition
 }
 
 // checkHistoryFilter refuses ids that name nothing in this account.
-func (s *Store) checkHistoryFilter(ctx context.Context, accountID int64, f app.HistoryFilter) error {
+func (s *Store) checkHistoryFilter(ctx context.Context, accountID int64, f delivery.HistoryFilter) error {
 	var v app.Invalid
 	for _, ref := range []struct {
 		field, query string
@@ -200,8 +201,8 @@ func (s *Store) checkHistoryFilter(ctx context.Context, accountID int64, f app.H
 const attemptColumns = `a.id, a.number, a.url, a.started_ms, a.duration_ms, a.dns_ms, a.connect_ms, a.tls_ms, a.wait_ms, a.status_code, a.error, a.detail,
 	a.response_body, iif(d.state = 0 AND d.attempts = a.number AND NOT (SELECT is_active FROM webhooks WHERE id = a.webhook_id), NULL, a.next_ms)`
 
-func scanAttempt(row scanner) (app.Attempt, error) {
-	var a app.Attempt
+func scanAttempt(row scanner) (delivery.Attempt, error) {
+	var a delivery.Attempt
 	var p payloadScan
 	r := &a.Result
 	var detail string
@@ -210,7 +211,7 @@ func scanAttempt(row scanner) (app.Attempt, error) {
 	if err := row.Scan(append(append(dest, deliveryDest(&a.Delivery)...), p.dest()...)...); err != nil {
 		return a, err
 	}
-	r.Detail = app.ParseDetail(detail)
+	r.Detail = delivery.ParseDetail(detail)
 	if a.Delivery.State == app.DeliveryCancelled && a.Number == a.Delivery.Attempts {
 		a.NextAttemptAt = time.Time{} // its next attempt was planned, and then its webhook was deleted
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // attemptSearch is a search in the history: the attempts whose transaction or test
@@ -43,7 +44,7 @@ func (q *attemptSearch) enough() int {
 }
 
 // searchAttempts lists by a filter with a text.
-func (s *Store) searchAttempts(ctx context.Context, accountID int64, f app.HistoryFilter) (ids []int64, total int64, err error) {
+func (s *Store) searchAttempts(ctx context.Context, accountID int64, f delivery.HistoryFilter) (ids []int64, total int64, err error) {
 	q, err := s.attemptSearch(ctx, accountID, f)
 	if err != nil {
 		return nil, 0, err
@@ -70,7 +71,7 @@ func (s *Store) searchAttempts(ctx context.Context, accountID int64, f app.Histo
 	return ids[min(len(ids), clampInt(f.Page.Offset())):min(len(ids), q.pageEnd())], total, err
 }
 
-func (s *Store) attemptSearch(ctx context.Context, accountID int64, f app.HistoryFilter) (q *attemptSearch, err error) {
+func (s *Store) attemptSearch(ctx context.Context, accountID int64, f delivery.HistoryFilter) (q *attemptSearch, err error) {
 	q = &attemptSearch{accountID: accountID, where: attemptConditions(accountID, f), blocks: attemptBlocks(accountID, f), last: math.MaxInt64, page: f.Page, failed: f.OK != nil && !*f.OK}
 	if q.term, err = s.searchTerm(ctx, f.Query); err != nil || !q.blocks.hasConditions() {
 		return q, err

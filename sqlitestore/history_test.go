@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/fold"
 	"baoco/app/inbound"
 	"baoco/sqlitestore"
@@ -100,15 +101,15 @@ func (h *history) settleMany(random *rand.Rand) {
 		for _, retries := range []bool{false, true} {
 			due, err := h.service.Deliveries.Due(context.Background(), hook.ID, h.now, nil, 600, retries)
 			must(h.t, err)
-			due = slices.DeleteFunc(due, func(app.Outgoing) bool { return random.IntN(20) == 0 })
+			due = slices.DeleteFunc(due, func(delivery.Outgoing) bool { return random.IntN(20) == 0 })
 			random.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] })
 			var all sync.WaitGroup
 			for worker := range 32 { // so that they share commits
 				all.Go(func() {
 					for i := worker; i < len(due); i += 32 {
-						r := app.Result{StartedAt: h.now.Add(time.Duration(i) * time.Second), StatusCode: 200}
+						r := delivery.Result{StartedAt: h.now.Add(time.Duration(i) * time.Second), StatusCode: 200}
 						if due[i].ID%4 == 0 {
-							r.StatusCode, r.Error = 500, app.ErrorHTTPStatus
+							r.StatusCode, r.Error = 500, delivery.ErrorHTTPStatus
 						}
 						if _, err := h.service.Deliveries.Settle(context.Background(), due[i], r); err != nil {
 							h.t.Error(err)
@@ -130,7 +131,7 @@ func (h *history) resendSome(random *rand.Rand) {
 			_, err := h.service.Deliveries.TestWebhook(ctx, hook.AccountID, hook.ID, h.now)
 			must(h.t, err)
 		}
-		list, total, err := h.store.History(ctx, hook.AccountID, app.HistoryFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 1}})
+		list, total, err := h.store.History(ctx, hook.AccountID, delivery.HistoryFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 1}})
 		must(h.t, err)
 		if total == 0 {
 			continue
@@ -146,14 +147,14 @@ func (h *history) resendSome(random *rand.Rand) {
 
 // scannedAttempt is an attempt with what a search looks at.
 type scannedAttempt struct {
-	app.Attempt
+	delivery.Attempt
 	text string
 }
 
 func allAttempts(t *testing.T, store *sqlitestore.Store, account int64) (all []scannedAttempt) {
 	t.Helper()
 	for number := int64(1); ; number++ {
-		page, total, err := store.History(t.Context(), account, app.HistoryFilter{Page: app.Page{Number: number, Size: 1000}})
+		page, total, err := store.History(t.Context(), account, delivery.HistoryFilter{Page: app.Page{Number: number, Size: 1000}})
 		must(t, err)
 		for _, a := range page {
 			all = append(all, scannedAttempt{a, app.SearchText(a.Payload.Content, a.Payload.TransactionNumber)})
@@ -167,9 +168,9 @@ func allAttempts(t *testing.T, store *sqlitestore.Store, account int64) (all []s
 	}
 }
 
-func randomHistoryFilter(random *rand.Rand, all []scannedAttempt) app.HistoryFilter {
+func randomHistoryFilter(random *rand.Rand, all []scannedAttempt) delivery.HistoryFilter {
 	maybe := func() bool { return random.IntN(4) == 0 }
-	f := app.HistoryFilter{Page: app.Page{Number: 1 + random.Int64N(3), Size: 1 + random.IntN(40), CountTo: []int64{0, 0, 1, 30, 500, 100_000}[random.IntN(6)]}}
+	f := delivery.HistoryFilter{Page: app.Page{Number: 1 + random.Int64N(3), Size: 1 + random.IntN(40), CountTo: []int64{0, 0, 1, 30, 500, 100_000}[random.IntN(6)]}}
 	if maybe() {
 		f.Page.Number = 1 + random.Int64N(200)
 	}
@@ -206,7 +207,7 @@ func randomHistoryFilter(random *rand.Rand, all []scannedAttempt) app.HistoryFil
 }
 
 // fits is the plain meaning of a filter.
-func fits(a scannedAttempt, f app.HistoryFilter) bool {
+func fits(a scannedAttempt, f delivery.HistoryFilter) bool {
 	return (f.WebhookID == 0 || a.Delivery.WebhookID == f.WebhookID) && (f.OK == nil || a.Result.OK() == *f.OK) &&
 		(f.Type == "" || a.Payload.TransferType == f.Type) && (f.From.IsZero() || !a.Result.StartedAt.Before(f.From)) &&
 		(f.To.IsZero() || a.Result.StartedAt.Before(f.To)) && (f.UntilID == 0 || a.ID <= f.UntilID) &&
@@ -214,7 +215,7 @@ func fits(a scannedAttempt, f app.HistoryFilter) bool {
 		strings.Contains(a.text, fold.String(f.Query))
 }
 
-func scanHistory(all []scannedAttempt, f app.HistoryFilter) (page []int64, total int64) {
+func scanHistory(all []scannedAttempt, f delivery.HistoryFilter) (page []int64, total int64) {
 	matching := []int64{}
 	for _, a := range all { // newest first
 		if fits(a, f) {
@@ -230,7 +231,7 @@ func scanHistory(all []scannedAttempt, f app.HistoryFilter) (page []int64, total
 	return matching[from:min(len(matching), from+f.Page.Size)], total
 }
 
-func attemptIDs(list []app.Attempt) []int64 {
+func attemptIDs(list []delivery.Attempt) []int64 {
 	ids := make([]int64, 0, len(list))
 	for _, a := range list {
 		ids = append(ids, a.ID)
@@ -238,7 +239,7 @@ func attemptIDs(list []app.Attempt) []int64 {
 	return ids
 }
 
-func shownFilter(f app.HistoryFilter) string {
+func shownFilter(f delivery.HistoryFilter) string {
 	ok := "any"
 	if f.OK != nil {
 		ok = fmt.Sprint(*f.OK)

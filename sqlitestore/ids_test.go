@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/sqlitestore"
 )
@@ -44,7 +45,7 @@ func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
 			Elements: []inbound.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1000, Time: h.now}}})
 		must(t, err)
 		for _, o := range r.Ready {
-			a, err := h.service.Deliveries.Settle(ctx, o, app.Result{StartedAt: h.now, StatusCode: 500, Error: app.ErrorHTTPStatus, Detail: app.Detail{Text: "of " + id}})
+			a, err := h.service.Deliveries.Settle(ctx, o, delivery.Result{StartedAt: h.now, StatusCode: 500, Error: delivery.ErrorHTTPStatus, Detail: delivery.Detail{Text: "of " + id}})
 			must(t, err)
 			attempt = a.ID
 		}
@@ -85,7 +86,7 @@ func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
 	}
 	for _, hook := range h.hooks[:2] {
 		health, err := h.service.Deliveries.WebhookHealth(ctx, 1, hook.ID, h.now)
-		if err != nil || health.HistoryID != 0 || health.Last.Detail != (app.Detail{}) {
+		if err != nil || health.HistoryID != 0 || health.Last.Detail != (delivery.Detail{}) {
 			t.Errorf("the last attempt of webhook %d is %d, %q, %v", hook.ID, health.HistoryID, health.Last.Detail, err)
 		}
 	}

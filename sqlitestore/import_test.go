@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/stream"
 )
@@ -161,13 +162,13 @@ func TestUndoLeavesWhatIsKnown(t *testing.T) {
 	if len(due) != 10 {
 		t.Fatalf("%d due", len(due))
 	}
-	_, err = h.service.Deliveries.Settle(ctx, due[0], app.Result{StartedAt: h.now, StatusCode: 500})
+	_, err = h.service.Deliveries.Settle(ctx, due[0], delivery.Result{StartedAt: h.now, StatusCode: 500})
 	must(t, err)
 	for _, hook := range h.hooks[:2] {
 		must(t, h.service.Deliveries.DeleteWebhook(ctx, 1, hook.ID, h.now))
 	}
 	stays(id, 0, 10, 0)
-	_, err = h.service.Deliveries.Settle(ctx, due[1], app.Result{StartedAt: h.now, StatusCode: 200})
+	_, err = h.service.Deliveries.Settle(ctx, due[1], delivery.Result{StartedAt: h.now, StatusCode: 200})
 	must(t, err)
 	h.now = h.now.Add(time.Minute)
 	stays(id, 0, 10, 0)
@@ -393,13 +394,13 @@ func TestRemovalsAreRemembered(t *testing.T) {
 	u, err := h.service.Inbound.Undoable(t.Context(), 1, id, h.now)
 	must(t, err)
 	must(t, h.service.Inbound.UndoImport(t.Context(), 1, id, h.now))
-	all, _ := removed(stream.Stream{Type: app.WebhookAll}, 0)
-	in, _ := removed(stream.Stream{Type: app.WebhookIn}, 0)
-	some, _ := removed(stream.Stream{Type: app.WebhookAll}, 1)
+	all, _ := removed(stream.Stream{Type: delivery.WebhookAll}, 0)
+	in, _ := removed(stream.Stream{Type: delivery.WebhookIn}, 0)
+	some, _ := removed(stream.Stream{Type: delivery.WebhookAll}, 1)
 	if len(all) != recorded || int64(len(in)) != u.In.Count || len(some) != recorded-100 || !slices.IsSorted(all) {
 		t.Errorf("of %d transactions %d are remembered, %d of money in, %d after the first removal", recorded, len(all), len(in), len(some))
 	}
-	for _, st := range []stream.Stream{{Type: app.WebhookAll, BankAccountID: 99}, {Type: app.WebhookAll, CodePrefix: "XY"}} {
+	for _, st := range []stream.Stream{{Type: delivery.WebhookAll, BankAccountID: 99}, {Type: delivery.WebhookAll, CodePrefix: "XY"}} {
 		if ids, _ := removed(st, 0); len(ids) > 0 {
 			t.Errorf("%+v: %v", st, ids)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
@@ -120,8 +121,8 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 		return nil, err
 	},
 	"RemovedTransactions": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
-		all, _, err := s.RemovedTransactions(ctx, stream.Stream{AccountID: 1, Type: app.WebhookAll}, 0, math.MaxInt64)
-		one, _, err2 := s.RemovedTransactions(ctx, stream.Stream{AccountID: 1, Type: app.WebhookAll, BankAccountID: bank}, 0, math.MaxInt64)
+		all, _, err := s.RemovedTransactions(ctx, stream.Stream{AccountID: 1, Type: delivery.WebhookAll}, 0, math.MaxInt64)
+		one, _, err2 := s.RemovedTransactions(ctx, stream.Stream{AccountID: 1, Type: delivery.WebhookAll, BankAccountID: bank}, 0, math.MaxInt64)
 		return fmt.Sprint(all, one, err2), err
 	},
 	"IDsOf": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
@@ -169,7 +170,7 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 	w := apptest.Open(t, create(t), services.Config{})
 	defer w.Close()
 	own, hidden := w.Link("ACB", "111111"), w.Link("ACB", "222222")
-	w.Webhook("https://shop.vn/hook", app.WebhookIn)
+	w.Webhook("https://shop.vn/hook", delivery.WebhookIn)
 	at := limitedDay.Start(time.UTC)
 	_, err := w.Service.Ledger.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: "BILL", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, at)
 	must(t, err)

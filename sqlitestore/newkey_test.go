@@ -10,6 +10,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/app/stream"
@@ -20,7 +21,7 @@ import (
 
 // secretsOf are all that a file has under its key.
 type secretsOf struct {
-	Webhooks map[int64]app.Secrets
+	Webhooks map[int64]delivery.Secrets
 	Sources  []inbound.Source
 	Alerts   []alert.AlertChannel
 	Stream   stream.StreamWork
@@ -48,10 +49,10 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	t.Parallel()
 	ctx, path, now := context.Background(), create(t), time.Now()
 	w := apptest.Open(t, path, services.Config{})
-	hook, _ := w.Webhook("https://shop.vn/w", app.WebhookAll)
+	hook, _ := w.Webhook("https://shop.vn/w", delivery.WebhookAll)
 	_, err := w.Service.Deliveries.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, now)
 	must(t, err)
-	w.Webhook("https://shop.vn/other", app.WebhookAll)
+	w.Webhook("https://shop.vn/other", delivery.WebhookAll)
 	src := w.AddSource(inbound.SourceAdd{Provider: "casso", APIKey: "key of the list"})
 	_, err = w.Store.AddSourceSenders(ctx, 1, src.ID, []string{"ACB"})
 	must(t, err)
@@ -94,7 +95,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	}
 	after := readSecrets(t, path)
 	till, alert := after.Sources[0], after.Alerts[0]
-	if after.Webhooks[1] != (app.Secrets{ChangedAt: before.Webhooks[1].ChangedAt}) || !after.Stream.SecretLost || after.Stream.StreamSecrets != (stream.StreamSecrets{}) || !till.SecretLost || till.APIKey != "" || till.Options.Senders != nil || !alert.SettingsLost {
+	if after.Webhooks[1] != (delivery.Secrets{ChangedAt: before.Webhooks[1].ChangedAt}) || !after.Stream.SecretLost || after.Stream.StreamSecrets != (stream.StreamSecrets{}) || !till.SecretLost || till.APIKey != "" || till.Options.Senders != nil || !alert.SettingsLost {
 		t.Errorf("what is left: %+v", after)
 	}
 	if bearers := peek(t, path, `SELECT count(*) FROM sources WHERE bearer_hash IS NOT NULL`)[0][0]; bearers != int64(0) {

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 
 	"github.com/google/go-cmp/cmp"
@@ -136,7 +137,7 @@ func TestRowsAreSeen(t *testing.T) {
 			for _, err := range h.together([]func() error{
 				h.recorded(h.sources[0], id, "N"+id, 5, &first),
 				func() error {
-					_, err := h.service.Deliveries.Settle(context.Background(), due[0], app.Result{StartedAt: h.now, StatusCode: 200})
+					_, err := h.service.Deliveries.Settle(context.Background(), due[0], delivery.Result{StartedAt: h.now, StatusCode: 200})
 					return err
 				},
 				h.changes(`UPDATE `+table+` SET account_id = account_id WHERE `+idOf[table]+` = ?`, before+1),
@@ -344,7 +345,7 @@ func (h *history) works(t *testing.T) (works []func() error, said []string) {
 			var err error
 			switch {
 			case kind < 2 && i < len(due):
-				_, err = h.service.Deliveries.Settle(context.Background(), due[i], app.Result{StartedAt: h.now, StatusCode: 200})
+				_, err = h.service.Deliveries.Settle(context.Background(), due[i], delivery.Result{StartedAt: h.now, StatusCode: 200})
 				said[i] = fmt.Sprint("settled ", err)
 				return err
 			case kind == 2 && failing:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 )
 
@@ -27,7 +28,7 @@ type recorder struct {
 	position   int     // of the element that is being recorded
 	deliveries int     // queued
 	webhooks   []int64 // that got them
-	ready      []app.Outgoing
+	ready      []delivery.Outgoing
 	closed     map[int64]closedItems // by inbound event
 	decided    []decidedItem         // of the call itself
 
@@ -321,14 +322,14 @@ func (r *recorder) fanOut(t app.Transaction) error {
 }
 
 // outgoing is the delivery, queued at now, as Due would return it.
-func (w cachedWebhook) outgoing(id int64, t app.Transaction, now time.Time) app.Outgoing {
+func (w cachedWebhook) outgoing(id int64, t app.Transaction, now time.Time) delivery.Outgoing {
 	if !w.readable {
-		return app.Outgoing{}
+		return delivery.Outgoing{}
 	}
 	at := time.UnixMilli(now.UnixMilli())
-	return app.Outgoing{
-		Delivery: app.Delivery{ID: id, AccountID: t.AccountID, WebhookID: w.ID, TransactionID: t.ID, State: app.DeliveryPending, DueAt: at, CreatedAt: at},
-		Kind:     w.Kind, URL: w.URL, Secrets: w.secrets, Payload: app.PayloadOf(t),
+	return delivery.Outgoing{
+		Delivery: delivery.Delivery{ID: id, AccountID: t.AccountID, WebhookID: w.ID, TransactionID: t.ID, State: app.DeliveryPending, DueAt: at, CreatedAt: at},
+		Kind:     w.Kind, URL: w.URL, Secrets: w.secrets, Payload: delivery.PayloadOf(t),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/sqlitestore"
 )
@@ -29,7 +30,7 @@ func TestRecording(t *testing.T) {
 	}
 	first, second := h.sources[0], h.sources[1]
 	polled, narrowed := add(inbound.SourceAdd{APIKey: "key"}), add(inbound.SourceAdd{BankAccountID: h.banks[1].ID})
-	_, _, err := h.service.Deliveries.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "one", URL: "https://shop.vn/one", Type: app.WebhookAll, BankAccountIDs: []int64{h.banks[1].ID}}, h.now)
+	_, _, err := h.service.Deliveries.CreateWebhook(ctx, 1, delivery.WebhookCreate{Name: "one", URL: "https://shop.vn/one", Type: delivery.WebhookAll, BankAccountIDs: []int64{h.banks[1].ID}}, h.now)
 	must(t, err)
 	_, err = h.service.Ledger.ToggleBankAccount(ctx, 1, h.banks[2].ID, h.now)
 	must(t, err)
@@ -214,7 +215,7 @@ func TestTotalsAfterAFailure(t *testing.T) {
 }
 
 // attempt settles the one delivery that is due of the first webhook.
-func (h *history) attempt(status int) app.Attempt {
+func (h *history) attempt(status int) delivery.Attempt {
 	h.t.Helper()
 	due, err := h.store.Due(h.t.Context(), h.hooks[0].ID, h.now, nil, 2, false)
 	must(h.t, err)
@@ -224,11 +225,11 @@ func (h *history) attempt(status int) app.Attempt {
 	return h.settle(due[0], status)
 }
 
-func (h *history) settle(o app.Outgoing, status int) app.Attempt {
+func (h *history) settle(o delivery.Outgoing, status int) delivery.Attempt {
 	h.t.Helper()
-	r := app.Result{StartedAt: h.now, StatusCode: status}
+	r := delivery.Result{StartedAt: h.now, StatusCode: status}
 	if status != 200 {
-		r.Error = app.ErrorHTTPStatus
+		r.Error = delivery.ErrorHTTPStatus
 	}
 	a, err := h.service.Deliveries.Settle(h.t.Context(), o, r)
 	must(h.t, err)
@@ -265,12 +266,12 @@ func TestReplayLeavesOutWhatWasTold(t *testing.T) {
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	ctx := t.Context()
-	failed := func(o app.Outgoing) {
+	failed := func(o delivery.Outgoing) {
 		t.Helper()
-		o.Attempts = len(app.RetrySchedule)
+		o.Attempts = len(delivery.RetrySchedule)
 		h.settle(o, 500)
 	}
-	due := func() app.Outgoing {
+	due := func() delivery.Outgoing {
 		t.Helper()
 		list, err := h.store.Due(ctx, h.hooks[0].ID, h.now, nil, 2, false)
 		must(t, err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 )
 
@@ -21,8 +22,8 @@ type recordCache struct {
 }
 
 type cachedWebhook struct {
-	app.Webhook
-	secrets  app.Secrets
+	delivery.Webhook
+	secrets  delivery.Secrets
 	readable bool // the secrets could be opened
 }
 

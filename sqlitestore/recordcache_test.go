@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
@@ -73,27 +74,27 @@ func recordingFollows(t *testing.T, byCommand bool) {
 		}
 		return s
 	}
-	url, out, all := "https://shop.vn/new", app.WebhookOut, app.WebhookAll
+	url, out, all := "https://shop.vn/new", delivery.WebhookOut, delivery.WebhookAll
 	changes := []struct {
 		name string
 		do   func(s *services.All) error
 	}{
 		{"another URL", func(s *services.All) error {
-			_, err := s.Deliveries.UpdateWebhook(ctx, 1, 1, app.WebhookUpdate{URL: &url}, time.Now())
+			_, err := s.Deliveries.UpdateWebhook(ctx, 1, 1, delivery.WebhookUpdate{URL: &url}, time.Now())
 			return err
 		}},
 		{"another type", func(s *services.All) error {
-			_, err := s.Deliveries.UpdateWebhook(ctx, 1, 2, app.WebhookUpdate{Type: &out}, time.Now())
+			_, err := s.Deliveries.UpdateWebhook(ctx, 1, 2, delivery.WebhookUpdate{Type: &out}, time.Now())
 			return err
 		}},
 		{"and back", func(s *services.All) error {
-			_, err := s.Deliveries.UpdateWebhook(ctx, 1, 2, app.WebhookUpdate{Type: &all}, time.Now())
+			_, err := s.Deliveries.UpdateWebhook(ctx, 1, 2, delivery.WebhookUpdate{Type: &all}, time.Now())
 			return err
 		}},
 		{"a webhook off", func(s *services.All) error { _, err := s.Deliveries.ToggleWebhook(ctx, 1, 1, h.now); return err }},
 		{"a webhook on", func(s *services.All) error { _, err := s.Deliveries.ToggleWebhook(ctx, 1, 1, h.now); return err }},
 		{"a new webhook", func(s *services.All) error {
-			_, _, err := s.Deliveries.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "n", URL: "https://shop.vn/n", Type: app.WebhookAll, BankAccountIDs: []int64{1}}, h.now)
+			_, _, err := s.Deliveries.CreateWebhook(ctx, 1, delivery.WebhookCreate{Name: "n", URL: "https://shop.vn/n", Type: delivery.WebhookAll, BankAccountIDs: []int64{1}}, h.now)
 			return err
 		}},
 		{"a webhook deleted", func(s *services.All) error { return s.Deliveries.DeleteWebhook(ctx, 1, 2, h.now) }},

@@ -19,6 +19,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/app/stream"
@@ -282,8 +283,8 @@ func fillEveryTable(t *testing.T, h *history) {
 	must(t, h.service.Alerts.SetPaymentFeed(ctx, account, alert.AlertTelegram, alert.PaymentFeed{On: true, Type: app.In, Least: 1000, Content: true}))
 	_, err = h.service.Ledger.CreateCodePattern(ctx, account, paymentcode.Pattern{Prefix: "D" + tag[len(tag)-6:], Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
 	must(t, err)
-	_, _, err = h.service.Deliveries.CreateWebhook(ctx, account, app.WebhookCreate{
-		Name: "orders", URL: "https://shop.vn/orders", Type: app.WebhookIn, BankAccountIDs: []int64{h.banks[0].ID, h.banks[1].ID}, CodePrefix: "NOORDER",
+	_, _, err = h.service.Deliveries.CreateWebhook(ctx, account, delivery.WebhookCreate{
+		Name: "orders", URL: "https://shop.vn/orders", Type: delivery.WebhookIn, BankAccountIDs: []int64{h.banks[0].ID, h.banks[1].ID}, CodePrefix: "NOORDER",
 	}, h.now)
 	must(t, err)
 	request, err := h.service.Payments.CreatePaymentRequest(ctx, account, app.PaymentRequestCreate{Amount: 200_000, BankAccountID: h.banks[0].ID, Reference: "HD-" + tag}, app.IdempotencyKey{}, h.now)

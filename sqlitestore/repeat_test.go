@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 )
@@ -88,7 +89,7 @@ func newRepeatWorld(t *testing.T, h *history, db *sql.DB, seed uint64) *repeatWo
 	_, err = h.service.Ledger.CreateCodePattern(ctx, w.account, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
 	must(t, err)
 	if w.random.IntN(2) == 0 {
-		_, _, err = h.service.Deliveries.CreateWebhook(ctx, w.account, app.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: app.WebhookAll}, h.now)
+		_, _, err = h.service.Deliveries.CreateWebhook(ctx, w.account, delivery.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: delivery.WebhookAll}, h.now)
 		must(t, err)
 	}
 	w.makeMovements()

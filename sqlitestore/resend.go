@@ -6,21 +6,22 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/fold"
 )
 
 // FailedDeliveries reads the index of failed deliveries and stops at limit. It looks
 // at their transactions one by one: there are few failures, while half of all
 // transactions may contain the text that is searched for.
-func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f app.FailedFilter, limit int) ([]app.FailedDelivery, error) {
-	if err := s.checkHistoryFilter(ctx, accountID, app.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
+func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f delivery.FailedFilter, limit int) ([]delivery.FailedDelivery, error) {
+	if err := s.checkHistoryFilter(ctx, accountID, delivery.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
 		return nil, err
 	}
 	from, args := failedOf(accountID, f)
 	rows, err := s.query(ctx, `SELECT d.id, d.webhook_id, coalesce((SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id), 0)`+from, args...)
-	var list []app.FailedDelivery
+	var list []delivery.FailedDelivery
 	err = each(rows, err, func(row scanner) (bool, error) {
-		var d app.FailedDelivery
+		var d delivery.FailedDelivery
 		err := row.Scan(&d.DeliveryID, &d.WebhookID, &d.HistoryID)
 		if d.HistoryID != 0 { // its attempts may be pruned
 			list = append(list, d)
@@ -32,7 +33,7 @@ func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f app.Fai
 
 // failedOf returns FROM and WHERE for the failed deliveries d of a filter that can be
 // resent, one webhook after another.
-func failedOf(accountID int64, f app.FailedFilter) (from string, args []any) {
+func failedOf(accountID int64, f delivery.FailedFilter) (from string, args []any) {
 	var c conditions
 	c.add("w.account_id = ? AND w.is_active = 1 AND w.deleted_at IS NULL", accountID)
 	index := narrowDeliveries(&c, "deliveries_failed", f.WebhookID, f.TransactionID, f.From, f.To)
@@ -51,8 +52,8 @@ func failedOf(accountID int64, f app.FailedFilter) (from string, args []any) {
 	return from + ` WHERE ` + c.where.String() + ` AND ` + isLatestFailure(transaction), c.args
 }
 
-func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key app.IdempotencyKey, now time.Time) (app.ResendResult, error) {
-	return writing(ctx, s, func(tx *tx) (r app.ResendResult, err error) {
+func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key app.IdempotencyKey, now time.Time) (delivery.ResendResult, error) {
+	return writing(ctx, s, func(tx *tx) (r delivery.ResendResult, err error) {
 		before, found, err := earlier(tx, accountID, key, now)
 		if err != nil || found {
 			r.Count = int(before.result)
@@ -66,7 +67,7 @@ func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []in
 			}
 			seen[original.ID] = true
 			if refused := (*app.Error)(nil); errors.As(err, &refused) {
-				r.Refused = append(r.Refused, app.RefusedResend{HistoryID: historyID, Err: refused})
+				r.Refused = append(r.Refused, delivery.RefusedResend{HistoryID: historyID, Err: refused})
 				continue
 			}
 			if err != nil {
@@ -76,7 +77,7 @@ func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []in
 			if err != nil {
 				return r, err
 			}
-			r.Deliveries = append(r.Deliveries, app.Delivery{
+			r.Deliveries = append(r.Deliveries, delivery.Delivery{
 				ID: id, AccountID: accountID, WebhookID: original.WebhookID, TransactionID: original.TransactionID,
 				State: app.DeliveryPending, DueAt: now, CreatedAt: now, ResendOf: historyID,
 			})
@@ -112,20 +113,20 @@ func narrowDeliveries(c *conditions, index string, webhookID, transactionID int6
 
 // resendable returns the delivery of a history record, or an error that says why it
 // can't be resent.
-func resendable(tx *tx, accountID, historyID int64) (app.Delivery, error) {
-	var d app.Delivery
+func resendable(tx *tx, accountID, historyID int64) (delivery.Delivery, error) {
+	var d delivery.Delivery
 	var deleted, active bool
 	err := tx.queryRow(`SELECT `+deliveryColumns+`, w.deleted_at IS NOT NULL, w.is_active
 		FROM attempts a JOIN deliveries d ON d.id = a.delivery_id JOIN webhooks w ON w.id = d.webhook_id
 		WHERE a.id = ? AND a.account_id = ?`, historyID, accountID).Scan(append(deliveryDest(&d), &deleted, &active)...)
 	if err != nil {
-		return app.Delivery{}, noRowsAs(err, app.ErrNoHistory)
+		return delivery.Delivery{}, noRowsAs(err, delivery.ErrNoHistory)
 	}
 	return d, d.Resendable(deleted, active)
 }
 
-func (s *Store) Resend(ctx context.Context, accountID, historyID int64, key app.IdempotencyKey, now time.Time) (app.Delivery, error) {
-	return writing(ctx, s, func(tx *tx) (d app.Delivery, err error) {
+func (s *Store) Resend(ctx context.Context, accountID, historyID int64, key app.IdempotencyKey, now time.Time) (delivery.Delivery, error) {
+	return writing(ctx, s, func(tx *tx) (d delivery.Delivery, err error) {
 		before, found, err := earlier(tx, accountID, key, now)
 		if err != nil {
 			return d, err
@@ -185,7 +186,7 @@ func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to
 			return at, false, err
 		}
 		if !w.IsActive {
-			return at, false, app.ErrWebhookInactive
+			return at, false, delivery.ErrWebhookInactive
 		}
 		more, err := replayStep(tx, webhookID, &at, end, now)
 		if err == nil {
@@ -260,14 +261,14 @@ func (s *Store) SendNow(ctx context.Context, accountID, id int64, key app.Idempo
 		if _, found, err := earlier(tx, accountID, key, now); err != nil || found {
 			return err
 		}
-		var d app.Delivery
-		var w app.Webhook
+		var d delivery.Delivery
+		var w delivery.Webhook
 		var deleted bool
 		err := tx.queryRow(`SELECT `+deliveryColumns+`, w.deleted_at IS NOT NULL, w.is_active, `+secretLost+`
 			FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE d.id = ? AND d.account_id = ?`, id, accountID).
 			Scan(append(deliveryDest(&d), &deleted, &w.IsActive, &w.SecretLost)...)
 		if err != nil {
-			return noRowsAs(err, app.ErrNoDelivery)
+			return noRowsAs(err, delivery.ErrNoDelivery)
 		}
 		if err := d.SendableNow(deleted, w); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // What was attempted since a webhook's deliveries were to be sent now, and waits
@@ -19,7 +20,7 @@ func TestSendWaitingOnce(t *testing.T) {
 	due, err := h.store.Due(ctx, 1, now, nil, 2, false)
 	must(t, err)
 	for i, o := range due {
-		_, err := h.service.Deliveries.Settle(ctx, o, app.Result{StartedAt: now.Add(time.Duration(i) * time.Second), StatusCode: 500, Error: app.ErrorHTTPStatus})
+		_, err := h.service.Deliveries.Settle(ctx, o, delivery.Result{StartedAt: now.Add(time.Duration(i) * time.Second), StatusCode: 500, Error: delivery.ErrorHTTPStatus})
 		must(t, err)
 	}
 	asked := now.Add(500 * time.Millisecond) // between the two attempts

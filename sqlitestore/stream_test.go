@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/app/stream"
 )
@@ -31,7 +32,7 @@ func TestUndoImportOfStreamed(t *testing.T) {
 	defer func() { h.store.Close() }()
 	ctx := t.Context()
 	h.imports("before.csv", false, h.rows(1000, 10))
-	st, err := ledger(t, h.service, 1, func(c *stream.StreamCreate) { c.Type = app.WebhookOut }, h.now)
+	st, err := ledger(t, h.service, 1, func(c *stream.StreamCreate) { c.Type = delivery.WebhookOut }, h.now)
 	must(t, err)
 	told := func(id int64) int64 {
 		u, err := h.service.Inbound.Undoable(ctx, 1, id, h.now)
@@ -75,7 +76,7 @@ func TestUndoImportOfStreamed(t *testing.T) {
 	if n := told(id); n != 8 {
 		t.Errorf("%d that it has tried to send count as told, want 8", n)
 	}
-	in := app.WebhookIn
+	in := delivery.WebhookIn
 	change(stream.StreamUpdate{Type: &in})
 	if n := told(id); n < 8 {
 		t.Errorf("after its type was changed %d that it has sent count as told", n)

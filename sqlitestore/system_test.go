@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 func TestStorageStatus(t *testing.T) {
@@ -72,7 +73,7 @@ func TestQueueStatus(t *testing.T) {
 	}
 	hooks := []int64{}
 	for range 3 {
-		w, _, err := s.CreateWebhook(ctx, app.Webhook{AccountID: 1, Name: "x", URL: "https://shop.vn/", Type: app.WebhookAll, IsActive: true, CreatedAt: now}, "whsec_x", app.IdempotencyKey{}, now)
+		w, _, err := s.CreateWebhook(ctx, delivery.Webhook{AccountID: 1, Name: "x", URL: "https://shop.vn/", Type: delivery.WebhookAll, IsActive: true, CreatedAt: now}, "whsec_x", app.IdempotencyKey{}, now)
 		must(t, err)
 		hooks = append(hooks, w.ID)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // totals collects what the jobs of one commit add to the kept totals, and writes
@@ -329,7 +330,7 @@ type streak struct {
 }
 
 func (t *totals) flushHealth(f *flusher) {
-	hours, streaks := map[hourKey]app.HourHealth{}, map[int64]streak{}
+	hours, streaks := map[hourKey]delivery.HourHealth{}, map[int64]streak{}
 	for _, d := range t.attempts { // in the order of their ids
 		row := streaks[d.webhookID]
 		row.lastID = d.id

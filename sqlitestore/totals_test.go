@@ -13,6 +13,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/sqlitestore"
@@ -28,7 +29,7 @@ type history struct {
 	random  *rand.Rand
 	sources []inbound.Source
 	banks   []app.BankAccount
-	hooks   []app.Webhook
+	hooks   []delivery.Webhook
 	now     time.Time // moves across two midnights in Ho Chi Minh City
 	seq     int
 }
@@ -64,7 +65,7 @@ func (h *history) populate(seed uint64, accounts ...int64) {
 			src, err := h.service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: fmt.Sprint(i)}, h.now)
 			must(h.t, err)
 			h.sources = append(h.sources, src)
-			hook, _, err := h.service.Deliveries.CreateWebhook(ctx, account, app.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: []app.WebhookType{app.WebhookAll, app.WebhookIn}[i]}, h.now)
+			hook, _, err := h.service.Deliveries.CreateWebhook(ctx, account, delivery.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: []delivery.WebhookType{delivery.WebhookAll, delivery.WebhookIn}[i]}, h.now)
 			must(h.t, err)
 			h.hooks = append(h.hooks, hook)
 		}
@@ -74,8 +75,8 @@ func (h *history) populate(seed uint64, accounts ...int64) {
 // reopen serves the file, which nobody has open.
 func (h *history) reopen(path string) {
 	w := apptest.Open(h.t, path, services.Config{
-		Send: func(context.Context, app.Outgoing) app.Result {
-			return app.Result{StartedAt: h.now, StatusCode: 200}
+		Send: func(context.Context, delivery.Outgoing) delivery.Result {
+			return delivery.Result{StartedAt: h.now, StatusCode: 200}
 		},
 		Alert: func(context.Context, alert.AlertChannel, alert.AlertMessage) error { return nil },
 	})
@@ -162,9 +163,9 @@ func (h *history) deliver() {
 		due, err := h.service.Deliveries.Due(ctx, hook.ID, h.now, nil, 10, h.random.IntN(2) == 0)
 		must(h.t, err)
 		for _, o := range due {
-			r := app.Result{StartedAt: h.now, StatusCode: 200}
+			r := delivery.Result{StartedAt: h.now, StatusCode: 200}
 			if h.random.IntN(3) == 0 {
-				r.StatusCode, r.Error = 500, app.ErrorHTTPStatus
+				r.StatusCode, r.Error = 500, delivery.ErrorHTTPStatus
 			}
 			_, err := h.service.Deliveries.Settle(ctx, o, r)
 			must(h.t, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 )
 
@@ -48,7 +49,7 @@ func TestUnsentAfterIndexing(t *testing.T) {
 	wantUnsent("one webhook is deleted")
 	must(t, h.service.Deliveries.DeleteWebhook(ctx, 1, second.ID, h.now))
 	wantUnsent("both are deleted", 5, 4, 3, 2, 1)
-	_, err = h.service.Deliveries.Settle(ctx, due[0], app.Result{StartedAt: h.now, StatusCode: 200})
+	_, err = h.service.Deliveries.Settle(ctx, due[0], delivery.Result{StartedAt: h.now, StatusCode: 200})
 	must(t, err)
 	wantUnsent("one was told", slices.DeleteFunc([]int64{5, 4, 3, 2, 1}, func(id int64) bool { return id == due[0].TransactionID })...)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/statement"
 	"baoco/sqlitestore"
@@ -54,9 +55,9 @@ func (h *history) fail(most int) {
 	must(h.t, err)
 	var all sync.WaitGroup
 	for _, o := range due {
-		o.Attempts = len(app.RetrySchedule)
+		o.Attempts = len(delivery.RetrySchedule)
 		all.Go(func() {
-			_, err := h.service.Deliveries.Settle(h.t.Context(), o, app.Result{StartedAt: h.now, StatusCode: 500, Error: app.ErrorHTTPStatus})
+			_, err := h.service.Deliveries.Settle(h.t.Context(), o, delivery.Result{StartedAt: h.now, StatusCode: 500, Error: delivery.ErrorHTTPStatus})
 			must(h.t, err)
 		})
 	}
@@ -197,16 +198,16 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			return h.service.Deliveries.SendWaiting(ctx, 1, 1, app.IdempotencyKey{}, h.now.Add(time.Minute))
 		}, many},
 		{"resend", func(h *history) {
-			h.record(h.elements(app.MaxResend, "1000"))
-			h.fail(app.MaxResend)
+			h.record(h.elements(delivery.MaxResend, "1000"))
+			h.fail(delivery.MaxResend)
 		}, func(ctx context.Context, h *history) (int, error) {
 			var ids []int64
-			for id := range int64(app.MaxResend) {
+			for id := range int64(delivery.MaxResend) {
 				ids = append(ids, id+1)
 			}
 			r, err := h.service.Deliveries.ResendMany(ctx, 1, ids, app.IdempotencyKey{}, h.now)
 			return r.Count, err
-		}, app.MaxResend},
+		}, delivery.MaxResend},
 		{"delete a webhook", func(h *history) { h.record(h.elements(many, "1000")) }, func(ctx context.Context, h *history) (int, error) {
 			must(h.t, h.service.Deliveries.DeleteWebhook(ctx, 1, 1, h.now))
 			return int(peek(h.t, h.store.Path(), `SELECT count(*) FROM deliveries WHERE state = 3`)[0][0].(int64)), nil

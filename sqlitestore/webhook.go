@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/delivery"
 )
 
 const webhookColumns = `w.id, w.account_id, w.name, w.kind, w.url, w.type, w.code_prefix, w.is_active, w.created_at, iif(w.next_secret IS NULL, NULL, w.overlap_to_ms), ` + secretLost + `,
@@ -20,23 +21,23 @@ const webhookColumns = `w.id, w.account_id, w.name, w.kind, w.url, w.type, w.cod
 // [ReplaceKey].
 const secretLost = `length(w.secret) = 0`
 
-func scanWebhook(row scanner) (app.Webhook, error) { return scanWebhookAnd(row) }
+func scanWebhook(row scanner) (delivery.Webhook, error) { return scanWebhookAnd(row) }
 
-func scanWebhookAnd(row scanner, more ...any) (app.Webhook, error) {
-	var w app.Webhook
+func scanWebhookAnd(row scanner, more ...any) (delivery.Webhook, error) {
+	var w delivery.Webhook
 	var ids string
 	err := row.Scan(append([]any{&w.ID, &w.AccountID, &w.Name, &w.Kind, &w.URL, &w.Type, &w.CodePrefix, &w.IsActive, secondsInto(&w.CreatedAt), millisInto(&w.OverlapTo), &w.SecretLost, &ids, &w.Silent}, more...)...)
 	if err == nil && ids != "[]" {
 		err = json.Unmarshal([]byte(ids), &w.BankAccountIDs)
 	}
-	return w, noRowsAs(err, app.ErrNoWebhook)
+	return w, noRowsAs(err, delivery.ErrNoWebhook)
 }
 
 const oneWebhook = `SELECT ` + webhookColumns + ` FROM webhooks w WHERE w.id = ? AND w.account_id = ? AND w.deleted_at IS NULL`
 
-func (s *Store) CreateWebhook(ctx context.Context, w app.Webhook, secret string, key app.IdempotencyKey, now time.Time) (app.Webhook, bool, error) {
+func (s *Store) CreateWebhook(ctx context.Context, w delivery.Webhook, secret string, key app.IdempotencyKey, now time.Time) (delivery.Webhook, bool, error) {
 	type creation struct {
-		webhook app.Webhook
+		webhook delivery.Webhook
 		made    bool
 	}
 	c, err := writing(ctx, s, func(tx *tx) (c creation, err error) {
@@ -83,7 +84,7 @@ func (s *Store) CreateWebhook(ctx context.Context, w app.Webhook, secret string,
 }
 
 // mayCreateWebhook returns an error if the webhook can't be made.
-func mayCreateWebhook(tx *tx, w app.Webhook, now time.Time) error {
+func mayCreateWebhook(tx *tx, w delivery.Webhook, now time.Time) error {
 	for _, id := range w.BankAccountIDs {
 		if err := linkedBankAccount(tx, w.AccountID, id); err != nil {
 			return err
@@ -93,23 +94,23 @@ func mayCreateWebhook(tx *tx, w app.Webhook, now time.Time) error {
 		return err
 	}
 	count, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM webhooks WHERE account_id = ? AND deleted_at IS NULL`, w.AccountID))
-	if err == nil && count >= app.MaxWebhooks {
-		err = app.ErrTooManyWebhooks
+	if err == nil && count >= delivery.MaxWebhooks {
+		err = delivery.ErrTooManyWebhooks
 	}
 	return err
 }
 
-func (s *Store) Webhooks(ctx context.Context, accountID int64) ([]app.Webhook, error) {
+func (s *Store) Webhooks(ctx context.Context, accountID int64) ([]delivery.Webhook, error) {
 	return readAll(ctx, s, scanWebhook, `SELECT `+webhookColumns+` FROM webhooks w WHERE w.account_id = ? AND w.deleted_at IS NULL ORDER BY w.id`, accountID)
 }
 
-func (s *Store) Webhook(ctx context.Context, accountID, id int64) (app.Webhook, error) {
+func (s *Store) Webhook(ctx context.Context, accountID, id int64) (delivery.Webhook, error) {
 	w, err := scanWebhook(s.queryRow(ctx, oneWebhook, id, accountID))
 	return w, storageError(err)
 }
 
-func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u app.WebhookUpdate, now time.Time) (app.Webhook, error) {
-	return writing(ctx, s, func(tx *tx) (app.Webhook, error) {
+func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u delivery.WebhookUpdate, now time.Time) (delivery.Webhook, error) {
+	return writing(ctx, s, func(tx *tx) (delivery.Webhook, error) {
 		w, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID))
 		if err != nil {
 			return w, err
@@ -136,8 +137,8 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u app.We
 	})
 }
 
-func (s *Store) ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (app.Webhook, error) {
-	return writing(ctx, s, func(tx *tx) (app.Webhook, error) {
+func (s *Store) ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (delivery.Webhook, error) {
+	return writing(ctx, s, func(tx *tx) (delivery.Webhook, error) {
 		w, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID))
 		if err != nil {
 			return w, err
@@ -193,7 +194,7 @@ func cancel(tx *tx, which string, args ...any) (int64, error) {
 	return tx.change(`UPDATE deliveries SET state = 3, due_ms = NULL WHERE id IN (`+which+`)`, args...)
 }
 
-func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, key app.IdempotencyKey, change func(app.Secrets) (app.Secrets, error), now time.Time) (bool, error) {
+func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, key app.IdempotencyKey, change func(delivery.Secrets) (delivery.Secrets, error), now time.Time) (bool, error) {
 	return writing(ctx, s, func(tx *tx) (bool, error) {
 		w, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID))
 		if err != nil {
@@ -229,16 +230,16 @@ func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, key app.
 	})
 }
 
-func (s *Store) txSecrets(tx *tx, webhookID int64) (app.Secrets, error) {
+func (s *Store) txSecrets(tx *tx, webhookID int64) (delivery.Secrets, error) {
 	var sealed sealedSecrets
 	if err := tx.queryRow(`SELECT `+secretColumns+` FROM webhooks w WHERE w.id = ?`, webhookID).Scan(sealed.dest()...); err != nil {
-		return app.Secrets{}, err
+		return delivery.Secrets{}, err
 	}
 	return sealed.open(s.sealer)
 }
 
-func (s *Store) WebhookSecrets(ctx context.Context, accountID int64) (map[int64]app.Secrets, error) {
-	secrets := map[int64]app.Secrets{}
+func (s *Store) WebhookSecrets(ctx context.Context, accountID int64) (map[int64]delivery.Secrets, error) {
+	secrets := map[int64]delivery.Secrets{}
 	rows, err := s.query(ctx, `SELECT w.id, `+secretColumns+` FROM webhooks w WHERE w.account_id = ? AND w.deleted_at IS NULL`, accountID)
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var id int64
@@ -265,7 +266,7 @@ func (s *sealedSecrets) dest() []any {
 	return []any{&s.current, &s.next, millisInto(&s.overlapTo), millisInto(&s.changed)}
 }
 
-func (s *sealedSecrets) open(sealer *sealer) (secrets app.Secrets, err error) {
+func (s *sealedSecrets) open(sealer *sealer) (secrets delivery.Secrets, err error) {
 	secrets.ChangedAt = s.changed
 	if len(s.current) == 0 {
 		return secrets, nil // lost
@@ -288,32 +289,32 @@ func pruneHealth(tx *tx, now time.Time) (more bool, err error) {
 			(SELECT h.webhook_id, h.hour FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id AND h.hour < ?`+stepLimit+`)`, hourOf(now.Add(-healthKept)))
 }
 
-func (s *Store) WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) ([]app.WebhookHealth, error) {
+func (s *Store) WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) ([]delivery.WebhookHealth, error) {
 	const of = ` WHERE w.account_id = ?1 AND w.deleted_at IS NULL AND (?2 = 0 OR w.id = ?2)`
 	rows, err := s.query(ctx, `SELECT w.id, coalesce(t.failed_in_row, 0), coalesce(a.id, 0), a.started_ms, coalesce(a.duration_ms, 0), coalesce(a.status_code, 0),
 			coalesce(a.error, ''), coalesce(a.detail, ''),
 			(SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = w.id AND retry = 1 LIMIT ?3)),
 			(SELECT min(due_ms) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = w.id AND retry = 1)
 		FROM webhooks w LEFT JOIN webhook_totals t ON t.webhook_id = w.id LEFT JOIN attempts a ON a.id = t.last_attempt_id`+of+` ORDER BY w.id`, accountID, webhookID, alert.CountedUpTo)
-	list, err := collect(rows, err, func(row scanner) (h app.WebhookHealth, err error) {
+	list, err := collect(rows, err, func(row scanner) (h delivery.WebhookHealth, err error) {
 		var detail string
 		err = row.Scan(&h.WebhookID, &h.FailedInRow, &h.HistoryID, millisInto(&h.Last.StartedAt), durationInto(&h.Last.Duration), &h.Last.StatusCode, &h.Last.Error, &detail, &h.Retrying, millisInto(&h.RetryAt))
-		h.Last.Detail = app.ParseDetail(detail)
+		h.Last.Detail = delivery.ParseDetail(detail)
 		return h, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	byID := map[int64]*app.WebhookHealth{}
+	byID := map[int64]*delivery.WebhookHealth{}
 	for i := range list {
 		byID[list[i].WebhookID] = &list[i]
 	}
-	first := hourOf(now) - app.HealthHours + 1
+	first := hourOf(now) - delivery.HealthHours + 1
 	rows, err = s.query(ctx, `SELECT h.webhook_id, h.hour, h.succeeded, h.failed FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id`+of+
-		` AND h.hour BETWEEN ?3 AND ?4`, accountID, webhookID, first, first+app.HealthHours-1)
+		` AND h.hour BETWEEN ?3 AND ?4`, accountID, webhookID, first, first+delivery.HealthHours-1)
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var id, hour int64
-		var sum app.HourHealth
+		var sum delivery.HourHealth
 		err := row.Scan(&id, &hour, &sum.Succeeded, &sum.Failed)
 		if h := byID[id]; h != nil { // else the webhook was made meanwhile
 			h.Hours[hour-first] = sum
@@ -323,10 +324,10 @@ func (s *Store) WebhookHealth(ctx context.Context, accountID, webhookID int64, n
 	return list, err
 }
 
-func (s *Store) RecentAttempts(ctx context.Context, accountID int64, now time.Time) (app.HourHealth, error) {
-	var sum app.HourHealth
-	first := hourOf(now) - app.HealthHours + 1
+func (s *Store) RecentAttempts(ctx context.Context, accountID int64, now time.Time) (delivery.HourHealth, error) {
+	var sum delivery.HourHealth
+	first := hourOf(now) - delivery.HealthHours + 1
 	err := s.queryRow(ctx, `SELECT coalesce(sum(h.succeeded), 0), coalesce(sum(h.failed), 0) FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id
-			WHERE w.account_id = ? AND h.hour BETWEEN ? AND ?`, accountID, first, first+app.HealthHours-1).Scan(&sum.Succeeded, &sum.Failed)
+			WHERE w.account_id = ? AND h.hour BETWEEN ? AND ?`, accountID, first, first+delivery.HealthHours-1).Scan(&sum.Succeeded, &sum.Failed)
 	return sum, storageError(err)
 }

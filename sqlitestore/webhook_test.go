@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -24,20 +25,20 @@ func TestWebhookHealth(t *testing.T) {
 	h := newHistory(t, path, 3)
 	defer h.store.Close()
 	begin := h.now
-	made := map[int64][]app.Attempt{}
+	made := map[int64][]delivery.Attempt{}
 	var mu sync.Mutex
 	check := func() {
 		t.Helper()
 		for _, account := range []int64{1, h.hooks[len(h.hooks)-1].AccountID} {
 			got, err := h.store.WebhookHealth(ctx, account, 0, h.now)
 			must(t, err)
-			var want []app.WebhookHealth
+			var want []delivery.WebhookHealth
 			for _, hook := range h.hooks {
 				if hook.AccountID == account {
 					want = append(want, healthOf(hook.ID, made[hook.ID], h.now))
 				}
 			}
-			var sum app.HourHealth
+			var sum delivery.HourHealth
 			for _, h := range want {
 				sum.Succeeded += h.Sum().Succeeded
 				sum.Failed += h.Sum().Failed
@@ -53,7 +54,7 @@ func TestWebhookHealth(t *testing.T) {
 	for range 150 {
 		h.now = h.now.Add(time.Duration(random.IntN(40)) * time.Minute)
 		h.record(h.elements(3, "1000"))
-		due := map[int64][]app.Outgoing{}
+		due := map[int64][]delivery.Outgoing{}
 		for _, hook := range h.hooks {
 			var err error
 			due[hook.ID], err = h.service.Deliveries.Due(ctx, hook.ID, h.now, nil, 6, false)
@@ -62,7 +63,7 @@ func TestWebhookHealth(t *testing.T) {
 		var all sync.WaitGroup
 		for range 1 + random.IntN(6) {
 			hook := h.hooks[random.IntN(len(h.hooks)-1)] // the last is never attempted
-			var next *app.Outgoing                       // nil: a test is made
+			var next *delivery.Outgoing                  // nil: a test is made
 			if list := due[hook.ID]; len(list) > 0 && random.IntN(3) > 0 {
 				next, due[hook.ID] = &list[0], list[1:]
 			}
@@ -72,16 +73,16 @@ func TestWebhookHealth(t *testing.T) {
 			}
 			all.Go(func() {
 				if next == nil {
-					o, err := h.store.AddTest(ctx, hook.AccountID, hook.ID, func(app.Webhook) app.Payload { return app.Payload{TransferType: app.In} }, h.now)
+					o, err := h.store.AddTest(ctx, hook.AccountID, hook.ID, func(delivery.Webhook) delivery.Payload { return delivery.Payload{TransferType: app.In} }, h.now)
 					if err != nil {
 						t.Error(err)
 						return
 					}
 					next = &o
 				}
-				result := app.Result{StartedAt: h.now.Add(-ago), StatusCode: status, Duration: ago}
+				result := delivery.Result{StartedAt: h.now.Add(-ago), StatusCode: status, Duration: ago}
 				if status != 200 {
-					result.Error, result.Detail = app.ErrorHTTPStatus, app.Detail{Text: "said"}
+					result.Error, result.Detail = delivery.ErrorHTTPStatus, delivery.Detail{Text: "said"}
 				}
 				a, err := h.service.Deliveries.Settle(ctx, *next, result)
 				if err != nil {
@@ -117,9 +118,9 @@ func TestWebhookHealth(t *testing.T) {
 
 // healthOf is the plain meaning of a webhook's health, of whose deliveries none was
 // attempted twice.
-func healthOf(id int64, made []app.Attempt, now time.Time) app.WebhookHealth {
-	health := app.WebhookHealth{WebhookID: id}
-	slices.SortFunc(made, func(a, b app.Attempt) int { return int(a.ID - b.ID) })
+func healthOf(id int64, made []delivery.Attempt, now time.Time) delivery.WebhookHealth {
+	health := delivery.WebhookHealth{WebhookID: id}
+	slices.SortFunc(made, func(a, b delivery.Attempt) int { return int(a.ID - b.ID) })
 	for _, a := range made {
 		health.HistoryID, health.Last = a.ID, a.Result
 		if a.Result.OK() {
@@ -137,10 +138,10 @@ func healthOf(id int64, made []app.Attempt, now time.Time) app.WebhookHealth {
 			continue
 		}
 		ago := int(now.Truncate(time.Hour).Sub(a.Result.StartedAt.Truncate(time.Hour)) / time.Hour)
-		if ago >= app.HealthHours {
+		if ago >= delivery.HealthHours {
 			continue
 		}
-		if hour := &health.Hours[app.HealthHours-1-ago]; a.Result.OK() {
+		if hour := &health.Hours[delivery.HealthHours-1-ago]; a.Result.OK() {
 			hour.Succeeded++
 		} else {
 			hour.Failed++
@@ -158,7 +159,7 @@ func TestReplayableIsWhatReplayMakes(t *testing.T) {
 	for range 40 {
 		h.step()
 	}
-	for range 6 * len(app.RetrySchedule) {
+	for range 6 * len(delivery.RetrySchedule) {
 		h.now = h.now.Add(11 * time.Minute) // retries come due
 		for i, hook := range h.hooks {
 			due, err := h.service.Deliveries.Due(ctx, hook.ID, h.now, nil, 10+5*i, true)
@@ -166,7 +167,7 @@ func TestReplayableIsWhatReplayMakes(t *testing.T) {
 			first, err := h.service.Deliveries.Due(ctx, hook.ID, h.now, nil, 10, false)
 			must(t, err)
 			for _, o := range append(due, first...) {
-				_, err := h.service.Deliveries.Settle(ctx, o, app.Result{StartedAt: h.now, Error: app.ErrorTimeout})
+				_, err := h.service.Deliveries.Settle(ctx, o, delivery.Result{StartedAt: h.now, Error: delivery.ErrorTimeout})
 				must(t, err)
 			}
 		}

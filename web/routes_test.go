@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/web"
 	"baoco/web/api"
 	"baoco/web/webtest"
@@ -102,7 +103,7 @@ func TestCutForm(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	hook, _ := w.Webhook("http://127.0.0.1:1/", app.WebhookIn)
+	hook, _ := w.Webhook("http://127.0.0.1:1/", delivery.WebhookIn)
 	b := w.Browser().SignIn("lan")
 	path := "/webhooks/1/toggle"
 	for _, body := range []string{strings.Repeat("x", 64<<10) + "=1&active=1", "active=1%"} {

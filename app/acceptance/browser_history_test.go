@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/sqlitestore"
 )
@@ -74,15 +74,15 @@ func exhaust(t *testing.T, dir string) {
 	}
 	defer store.Close()
 	service := services.New(services.Config{Store: store, Zone: time.UTC})
-	for range app.RetrySchedule {
+	for range delivery.RetrySchedule {
 		due, err := service.Deliveries.Due(ctx, 1, time.Now().Add(time.Hour), nil, 10, true)
 		if err != nil {
 			t.Error(err)
 		}
 		for _, o := range due {
-			r := app.Result{StartedAt: time.Now(), Duration: 10 * time.Second, Error: app.ErrorTimeout, Detail: app.Detail{Cause: app.CauseResponse}, Phases: app.Phases{DNS: 2e6, Connect: 9e6, TLS: 40e6, Wait: 9949e6}}
-			if len(due) > 0 && o.Attempts == len(app.RetrySchedule)-1 {
-				r = app.Result{StartedAt: time.Now(), Duration: 84e6, StatusCode: 500, Error: app.ErrorHTTPStatus, Body: []byte("Fatal error"), Phases: app.Phases{Wait: 84e6}}
+			r := delivery.Result{StartedAt: time.Now(), Duration: 10 * time.Second, Error: delivery.ErrorTimeout, Detail: delivery.Detail{Cause: delivery.CauseResponse}, Phases: delivery.Phases{DNS: 2e6, Connect: 9e6, TLS: 40e6, Wait: 9949e6}}
+			if len(due) > 0 && o.Attempts == len(delivery.RetrySchedule)-1 {
+				r = delivery.Result{StartedAt: time.Now(), Duration: 84e6, StatusCode: 500, Error: delivery.ErrorHTTPStatus, Body: []byte("Fatal error"), Phases: delivery.Phases{Wait: 84e6}}
 			}
 			if _, err := service.Deliveries.Settle(ctx, o, r); err != nil {
 				t.Error(err)

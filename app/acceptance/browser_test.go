@@ -23,6 +23,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 )
 
 // The dashboard in a browser: Chromium of the system, driven by
@@ -198,7 +199,7 @@ func signedShop(t *testing.T) string {
 		switch {
 		case r.URL.Path == "/expects":
 			secret.Store(string(body))
-		case r.Header.Get("X-Webhook-Signature") != app.Signature(secret.Load().(string), body):
+		case r.Header.Get("X-Webhook-Signature") != delivery.Signature(secret.Load().(string), body):
 			w.WriteHeader(http.StatusUnauthorized)
 		}
 		fmt.Fprint(w, `{"success":true}`)

@@ -20,6 +20,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/sqlitestore"
 )
 
@@ -76,12 +77,12 @@ func TestNoForbiddenConnect(t *testing.T) {
 	must(t, p.Process.Signal(os.Interrupt))
 	must(t, p.Wait())
 	for _, h := range history {
-		want := app.ErrorBlocked
+		want := delivery.ErrorBlocked
 		switch {
 		case h.Endpoint == allowed.URL:
-			want = app.ErrorNone
+			want = delivery.ErrorNone
 		case strings.Contains(h.Endpoint, "①"): // no name, and nothing reads it as digits
-			want = app.ErrorDNS
+			want = delivery.ErrorDNS
 		}
 		got := ""
 		if h.Error != nil {
@@ -129,7 +130,7 @@ func storeWebhooks(t *testing.T, db string, targets []string) {
 	must(t, err)
 	defer store.Close()
 	for _, target := range targets {
-		_, _, err := store.CreateWebhook(ctx, app.Webhook{AccountID: 1, Name: "w", URL: target, Type: app.WebhookAll, IsActive: true, CreatedAt: now}, "whsec_c2VjcmV0", app.IdempotencyKey{}, now)
+		_, _, err := store.CreateWebhook(ctx, delivery.Webhook{AccountID: 1, Name: "w", URL: target, Type: delivery.WebhookAll, IsActive: true, CreatedAt: now}, "whsec_c2VjcmV0", app.IdempotencyKey{}, now)
 		must(t, err)
 	}
 	if code, _, stderr := baoco("", "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A", "--db", db); code != 0 {

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/services"
 )
@@ -55,7 +56,7 @@ func install(t testing.TB, receiver *shop) installation {
 	defer w.Close()
 	apptest.Must(t, w.Store.SetAllowTargets(context.Background(), []string{receiver.target()}))
 	w.Link("ACB", "19354957")
-	_, secret := w.Webhook(receiver.URL+"/a", app.WebhookAll)
+	_, secret := w.Webhook(receiver.URL+"/a", delivery.WebhookAll)
 	receiver.sign("/a", secret)
 	return installation{filepath.Dir(w.Path), w.Path, w.Source("native", "", ""), w.APIKey(app.ScopeFull), secret}
 }

@@ -17,6 +17,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/sqlitestore"
 	"baoco/web"
@@ -140,8 +141,8 @@ func queueOffline(t *testing.T, url string, transactions int) (db, key string) {
 	defer w.Close()
 	must(t, w.Store.SetAllowTargets(t.Context(), []string{"127.0.0.1/32"}))
 	w.Link("ACB", "19354957")
-	w.Webhook(url+"/a", app.WebhookIn)
-	w.Webhook(url+"/b", app.WebhookIn)
+	w.Webhook(url+"/a", delivery.WebhookIn)
+	w.Webhook(url+"/b", delivery.WebhookIn)
 	source := w.Source("native", "", "")
 	handler := web.New(web.Config{Service: w.Service})
 	for from := 0; from < transactions; from += 500 {

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/services"
 )
 
@@ -92,7 +92,7 @@ func TestSmallMachine(t *testing.T) {
 	in := install(t, quick)
 	w := apptest.Open(t, in.db, services.Config{Targets: apptest.Targets(t, "127.0.0.0/8")})
 	for i := range shops {
-		w.Webhook(fmt.Sprintf("http://127.0.1.%d:%s/", i+1, slow.port), app.WebhookAll)
+		w.Webhook(fmt.Sprintf("http://127.0.1.%d:%s/", i+1, slow.port), delivery.WebhookAll)
 	}
 	w.Close()
 	cmd := program(in.dir, "serve", "--listen", anyPort, "--allow-target", "127.0.0.0/8", "--rate-limit", "100000", "--listing-rate-limit", "100000", "--metrics-listen", "0")

@@ -22,6 +22,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 )
 
 // The WooCommerce plugin of testdata/receivers: by itself, and with a whole baoco in
@@ -479,13 +480,13 @@ func (s *wooStory) manyAtOnce() {
 		response.Body.Close()
 		return response.StatusCode
 	}
-	if status := send(app.Signature("whsec_other", []byte(body))); status != http.StatusUnauthorized || s.order(o.ID).Status != "on-hold" {
+	if status := send(delivery.Signature("whsec_other", []byte(body))); status != http.StatusUnauthorized || s.order(o.ID).Status != "on-hold" {
 		s.Errorf("a wrong signature: %d", status)
 	}
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if status := send(app.Signature(kept.Secret, []byte(body))); status != http.StatusOK && status != http.StatusServiceUnavailable {
+			if status := send(delivery.Signature(kept.Secret, []byte(body))); status != http.StatusOK && status != http.StatusServiceUnavailable {
 				s.Errorf("one of eight at once: %d", status)
 			}
 		})

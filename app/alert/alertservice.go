@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/stream"
 )
@@ -26,7 +27,7 @@ type AlertConfig struct {
 type AlertRooms struct {
 	Ledger     *app.Service
 	Payments   *app.PaymentService
-	Deliveries *app.DeliveryService
+	Deliveries *delivery.DeliveryService
 	Inbound    *inbound.InboundService
 	Streams    *stream.StreamService
 	Upkeep     *app.UpkeepService

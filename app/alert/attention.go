@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 )
 
@@ -177,13 +178,13 @@ func (s *AlertService) webhookAttention(ctx context.Context, accountID int64, no
 
 // failing reports whether WorryingFailures attempts in a row have failed. Test
 // sends aren't counted: whoever sends one sees its result.
-func (s *AlertService) failing(ctx context.Context, accountID int64, h app.WebhookHealth) (bool, error) {
+func (s *AlertService) failing(ctx context.Context, accountID int64, h delivery.WebhookHealth) (bool, error) {
 	if h.FailedInRow < WorryingFailures {
 		return false, nil
 	}
 	// Few are read first: there are hardly ever tests among them.
 	for _, size := range []int{WorryingFailures, CountedUpTo} {
-		attempts, _, err := s.rooms.Deliveries.History(ctx, accountID, app.HistoryFilter{WebhookID: h.WebhookID, Page: app.Page{Number: 1, Size: size}})
+		attempts, _, err := s.rooms.Deliveries.History(ctx, accountID, delivery.HistoryFilter{WebhookID: h.WebhookID, Page: app.Page{Number: 1, Size: size}})
 		if err != nil {
 			return false, err
 		}
@@ -206,7 +207,7 @@ func (s *AlertService) failing(ctx context.Context, accountID int64, h app.Webho
 // retryAttention says that a webhook has deliveries that failed and are tried
 // again. It stands on the overview from the first failure on. There are no alerts
 // about it.
-func (s *AlertService) retryAttention(hook app.Webhook, h app.WebhookHealth, now time.Time) Attention {
+func (s *AlertService) retryAttention(hook delivery.Webhook, h delivery.WebhookHealth, now time.Time) Attention {
 	name := app.Isolated(hook.Name)
 	text := counted(h.Retrying, "transaction could not be delivered yet", "transactions could not be delivered yet", "giao dịch chưa báo được cho cửa hàng")
 	if h.Retrying == CountedUpTo {
@@ -227,7 +228,7 @@ func (s *AlertService) retryAttention(hook app.Webhook, h app.WebhookHealth, now
 // failedAttention counts the deliveries that failed lately and weren't resent.
 func (s *AlertService) failedAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
 	since := now.Add(-app.Recently)
-	failed, more, err := s.rooms.Deliveries.FailedDeliveries(ctx, accountID, app.FailedFilter{From: since}, CountedUpTo)
+	failed, more, err := s.rooms.Deliveries.FailedDeliveries(ctx, accountID, delivery.FailedFilter{From: since}, CountedUpTo)
 	if err != nil || len(failed) == 0 {
 		return nil, err
 	}

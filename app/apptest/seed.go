@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // Seeding says what Seed fills a file with.
@@ -147,7 +148,7 @@ func seedSteps(s Seeding, offset int, low, high int64) []seedStatement {
 			SELECT d.id, d.account_id, d.id, d.webhook_id, t.type, d.attempts, k.url, d.created_ms + 2, 41, 0, 0, 0, 40,
 				iif(d.state = 1, 200, 500), d.state = 1, iif(d.state = 1, '', ?3), '', CAST(iif(d.state = 1, '{"success":true}', 'Internal Server Error') AS BLOB)
 			FROM deliveries d JOIN transactions t ON t.id = d.transaction_id JOIN seed_banks k ON k.bank_account_id = t.bank_account_id WHERE d.id BETWEEN ?1 AND ?2 ORDER BY d.id`,
-			[]any{low, high, string(app.ErrorHTTPStatus)}},
+			[]any{low, high, string(delivery.ErrorHTTPStatus)}},
 		{`INSERT INTO audit (account_id, at_ms, way, actor, actor_id, address, deed, noun, noun_id, detail)
 			SELECT t.account_id, t.created_at * 1000, ?3, 'lan', 1, '192.0.2.1', ?4, ?5, k.webhook_id, json_object('name', 'shop', 'changes', json_array(json_object('field', 'url', 'from', k.url, 'to', k.url || t.id)))
 			FROM transactions t JOIN seed_banks k ON k.bank_account_id = t.bank_account_id WHERE t.id BETWEEN ?1 AND ?2 ORDER BY t.id`,

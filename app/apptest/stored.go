@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 )
 
@@ -170,11 +171,11 @@ func (w *World) Pay(accountID int64, id, content string) int64 {
 }
 
 // Attempts are those of an account, newest first, once there are n.
-func (w *World) Attempts(accountID int64, n int) (list []app.Attempt) {
+func (w *World) Attempts(accountID int64, n int) (list []delivery.Attempt) {
 	w.T.Helper()
 	w.Until(fmt.Sprintf("%d attempts", n), func() bool {
 		var err error
-		list, _, err = w.Service.Deliveries.History(context.Background(), accountID, app.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
+		list, _, err = w.Service.Deliveries.History(context.Background(), accountID, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
 		Must(w.T, err)
 		return len(list) >= n
 	})
@@ -183,7 +184,7 @@ func (w *World) Attempts(accountID int64, n int) (list []app.Attempt) {
 
 // Exhaust makes the attempts that are left of a webhook's deliveries at once;
 // all of them fail.
-func (w *World) Exhaust(webhookID int64, r app.Result) {
+func (w *World) Exhaust(webhookID int64, r delivery.Result) {
 	w.T.Helper()
 	ctx := context.Background()
 	for {
@@ -207,7 +208,7 @@ func (w *World) Sources() []inbound.Source {
 	return list
 }
 
-func (w *World) Webhooks() []app.Webhook {
+func (w *World) Webhooks() []delivery.Webhook {
 	w.T.Helper()
 	list, err := w.Service.Deliveries.Webhooks(context.Background(), 1)
 	Must(w.T, err)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/app/provider"
@@ -260,9 +261,9 @@ func (w *World) Link(bank, number string) app.BankAccount {
 }
 
 // Webhook makes a webhook of account 1, and returns its secret too.
-func (w *World) Webhook(url string, hookType app.WebhookType) (app.Webhook, string) {
+func (w *World) Webhook(url string, hookType delivery.WebhookType) (delivery.Webhook, string) {
 	w.T.Helper()
-	hook, secret, err := w.Service.Deliveries.CreateWebhook(context.Background(), 1, app.WebhookCreate{Name: "shop", URL: url, Type: hookType}, time.Now())
+	hook, secret, err := w.Service.Deliveries.CreateWebhook(context.Background(), 1, delivery.WebhookCreate{Name: "shop", URL: url, Type: hookType}, time.Now())
 	Must(w.T, err)
 	return hook, secret
 }

@@ -13,6 +13,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/delivery"
 	"baoco/app/provider"
 )
 
@@ -178,7 +179,7 @@ var fields = map[string]field{
 	"senders":    {name: app.Text{EN: "allowed senders", VI: "người gửi được phép"}},
 	"note":       {name: app.Text{EN: "note", VI: "ghi chú"}},
 	"url":        {name: app.Text{EN: "address", VI: "địa chỉ"}},
-	"type":       {name: app.Text{EN: "transactions to send", VI: "giao dịch cần báo"}, value: named[app.WebhookType]},
+	"type":       {name: app.Text{EN: "transactions to send", VI: "giao dịch cần báo"}, value: named[delivery.WebhookType]},
 	"min_length": {name: app.Text{EN: "least number of characters after it", VI: "số ký tự ít nhất phía sau"}},
 	"max_length": {name: app.Text{EN: "greatest number of characters after it", VI: "số ký tự nhiều nhất phía sau"}},
 	"alphabet": {name: app.Text{EN: "characters after it", VI: "loại ký tự phía sau"}, value: choice(map[string]app.Text{

@@ -6,6 +6,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/command/terminal"
+	"baoco/app/delivery"
 
 	"github.com/urfave/cli/v2"
 )
@@ -63,7 +64,7 @@ func paymentsCommand() *cli.Command {
 		Name: "payments", Usage: "have a channel tell of every payment, from now on", ArgsUsage: "telegram|" + chatNames(),
 		Description: terminal.Example("baoco alert payments telegram --type IN", "baoco alert payments zalo --min-amount 200000 --no-content", "baoco alert payments telegram --off"),
 		Flags: terminal.AdminFlags(
-			&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Value: string(app.WebhookAll)},
+			&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Value: string(delivery.WebhookAll)},
 			&cli.StringFlag{Name: "min-amount", Usage: "smallest `AMOUNT`", DefaultText: "any"},
 			&cli.Int64Flag{Name: "bank-account-id", Usage: "only payments of bank account `ID`", DefaultText: "all"},
 			&cli.BoolFlag{Name: "no-content", Usage: "leave out the content of payments"},
@@ -79,7 +80,7 @@ func setAlertPayments(c *cli.Context, s *session) error {
 	}
 	medium := alert.AlertMedium(c.Args().First())
 	f := alert.PaymentFeed{On: !c.Bool("off"), BankAccountID: c.Int64("bank-account-id"), Content: !c.Bool("no-content")}
-	if t := c.String("type"); t != string(app.WebhookAll) {
+	if t := c.String("type"); t != string(delivery.WebhookAll) {
 		f.Type = app.Direction(t)
 	}
 	if c.IsSet("min-amount") {

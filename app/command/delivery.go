@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/delivery"
 	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
@@ -145,7 +146,7 @@ func filterFlags(c *cli.Context, zone *time.Location) (d app.Direction, from, to
 }
 
 func listDeliveries(c *cli.Context, s *session) error {
-	f := app.HistoryFilter{
+	f := delivery.HistoryFilter{
 		WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id"),
 	}
 	var err error
@@ -175,7 +176,7 @@ func listDeliveries(c *cli.Context, s *session) error {
 
 // printAttempts prints a list of attempts, and below it why some failed and what to
 // do. There is nothing to do if a later attempt or a resend was accepted.
-func printAttempts(c *cli.Context, s *session, attempts []app.Attempt, total int64) error {
+func printAttempts(c *cli.Context, s *session, attempts []delivery.Attempt, total int64) error {
 	ids := make([]int64, len(attempts))
 	for i, a := range attempts {
 		ids[i] = a.Delivery.TransactionID
@@ -188,7 +189,7 @@ func printAttempts(c *cli.Context, s *session, attempts []app.Attempt, total int
 	for _, a := range attempts {
 		e := api.EncodeAttempt(a, s.service.Ledger.Zone(), app.English)
 		list = append(list, e)
-		delivered := slices.ContainsFunc(deliveries[a.Delivery.TransactionID], func(d app.LatestDelivery) bool {
+		delivered := slices.ContainsFunc(deliveries[a.Delivery.TransactionID], func(d delivery.LatestDelivery) bool {
 			return d.WebhookID == a.Delivery.WebhookID && d.State == app.DeliveryDelivered
 		})
 		switch {
@@ -202,7 +203,7 @@ func printAttempts(c *cli.Context, s *session, attempts []app.Attempt, total int
 			next = *e.NextAttemptAt
 		}
 		rows = append(rows, []string{
-			strconv.FormatInt(e.ID, 10), e.CallTime, strconv.FormatInt(e.WebhookID, 10), e.DeliveryID, fmt.Sprintf("%d/%d", e.Attempt, len(app.RetrySchedule)),
+			strconv.FormatInt(e.ID, 10), e.CallTime, strconv.FormatInt(e.WebhookID, 10), e.DeliveryID, fmt.Sprintf("%d/%d", e.Attempt, len(delivery.RetrySchedule)),
 			terminal.Clip(outcome(a), 40), strconv.FormatInt(e.DurationMS, 10), string(e.Type), terminal.VND(e.Amount), terminal.Clip(e.Description, 30), next,
 		})
 	}
@@ -246,17 +247,17 @@ func (e explanations) print(w io.Writer) {
 
 // deliveryID reads the number of a delivery, or the webhook-id of its requests.
 func deliveryID(text string) (int64, error) {
-	if id, ok := app.ParseDeliveryID(text); ok {
+	if id, ok := delivery.ParseDeliveryID(text); ok {
 		return id, nil
 	}
 	return terminal.ParseID(text, "delivery")
 }
 
 // historyRecord finds the record of the history that the argument names.
-func historyRecord(c *cli.Context, s *session) (app.Attempt, error) {
+func historyRecord(c *cli.Context, s *session) (delivery.Attempt, error) {
 	id, err := terminal.IDArgument(c, "history record")
 	if err != nil {
-		return app.Attempt{}, err
+		return delivery.Attempt{}, err
 	}
 	return s.service.Deliveries.HistoryRecord(c.Context, s.account, id)
 }
@@ -266,7 +267,7 @@ func showDelivery(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	attempts, total, err := s.service.Deliveries.History(c.Context, s.account, app.HistoryFilter{
+	attempts, total, err := s.service.Deliveries.History(c.Context, s.account, delivery.HistoryFilter{
 		DeliveryID: a.Delivery.ID, Page: app.Page{Number: 1, Size: app.MaxPageSize},
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/delivery"
 
 	"github.com/urfave/cli/v2"
 )
@@ -31,7 +32,7 @@ type pendingJSON struct {
 }
 
 func listPending(c *cli.Context, s *session) error {
-	f := app.PendingFilter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id")}
+	f := delivery.PendingFilter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id")}
 	var err error
 	if f.Page, err = readPage(c); err != nil {
 		return err
@@ -64,7 +65,7 @@ func listPending(c *cli.Context, s *session) error {
 		}
 		list = append(list, e)
 		rows = append(rows, []string{
-			e.DeliveryID, next, strconv.FormatInt(e.WebhookID, 10), fmt.Sprintf("%d/%d", e.Attempts, len(app.RetrySchedule)),
+			e.DeliveryID, next, strconv.FormatInt(e.WebhookID, 10), fmt.Sprintf("%d/%d", e.Attempts, len(delivery.RetrySchedule)),
 			string(e.Type), terminal.VND(e.Amount), terminal.Clip(e.Description, 40),
 		})
 	}

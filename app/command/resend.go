@@ -7,6 +7,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/delivery"
 
 	"github.com/urfave/cli/v2"
 )
@@ -57,7 +58,7 @@ func resendFailed(c *cli.Context, s *session) error {
 	if err := terminal.NoArguments(c); err != nil {
 		return err
 	}
-	f := app.FailedFilter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id")}
+	f := delivery.FailedFilter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id")}
 	var err error
 	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Ledger.Zone()); err != nil {
 		return err
@@ -71,7 +72,7 @@ func resendFailed(c *cli.Context, s *session) error {
 
 // printResent prints what is queued and what was refused. A refused record makes
 // the exit code that of a conflict.
-func printResent(c *cli.Context, r app.ResendResult) error {
+func printResent(c *cli.Context, r delivery.ResendResult) error {
 	type refused struct {
 		HistoryID int64    `json:"history_id"`
 		Code      app.Code `json:"code"`

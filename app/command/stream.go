@@ -11,6 +11,7 @@ import (
 	"baoco/app"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
+	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/app/stream"
 	"baoco/web/api"
@@ -36,7 +37,7 @@ func streamCommand() *cli.Command {
 					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
 					&cli.StringFlag{Name: "url", Usage: "`URL` of the brokers: nats://, nats+tls://, kafka:// or kafka+tls:// and their hosts", Required: true},
 					&cli.StringFlag{Name: "topic", Usage: "subject of NATS, or `TOPIC` of Kafka", Required: true},
-					&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Value: string(app.WebhookAll)},
+					&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Value: string(delivery.WebhookAll)},
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "only transactions of bank account `ID`", DefaultText: "all"},
 					&cli.StringFlag{Name: "code-prefix", Usage: "only transactions whose payment code begins with `LETTERS`", DefaultText: "all"},
 					&cli.Int64Flag{Name: "since-id", Usage: "begin after the transaction with this `ID`; 0: with the first", DefaultText: "what is recorded from now on"},
@@ -78,7 +79,7 @@ func streamCommand() *cli.Command {
 
 func createStream(c *cli.Context, s *session) error {
 	in := stream.StreamCreate{
-		Name: c.String("name"), URL: c.String("url"), Topic: c.String("topic"), Type: app.WebhookType(c.String("type")),
+		Name: c.String("name"), URL: c.String("url"), Topic: c.String("topic"), Type: delivery.WebhookType(c.String("type")),
 		BankAccountID: c.Int64("bank-account-id"), CodePrefix: strings.ToUpper(c.String("code-prefix")), SinceID: given(c, "since-id", c.Int64),
 	}
 	credentials, err := brokerCredentials(c)
@@ -160,7 +161,7 @@ func listStreams(c *cli.Context, s *session) error {
 func updateStream(c *cli.Context, s *session, id int64) error {
 	u := stream.StreamUpdate{
 		Name: given(c, "name", c.String), URL: given(c, "url", c.String), Topic: given(c, "topic", c.String),
-		Type: (*app.WebhookType)(given(c, "type", c.String)), SinceID: given(c, "since-id", c.Int64),
+		Type: (*delivery.WebhookType)(given(c, "type", c.String)), SinceID: given(c, "since-id", c.Int64),
 	}
 	var err error
 	if c.IsSet("password-file") && !c.IsSet("username") {
@@ -195,7 +196,7 @@ func toggleStream(c *cli.Context, s *session, id int64) error {
 }
 
 func testStream(c *cli.Context, s *session, id int64) error {
-	problem, err := s.service.Streams.TestStream(c.Context, s.account, id, app.UserAgent(serve.Version), s.now)
+	problem, err := s.service.Streams.TestStream(c.Context, s.account, id, delivery.UserAgent(serve.Version), s.now)
 	if err != nil {
 		return err
 	}

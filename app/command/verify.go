@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/delivery"
 	"baoco/app/verify"
 
 	"github.com/urfave/cli/v2"
@@ -62,7 +62,7 @@ func verifySignature(c *cli.Context, s *session) error {
 	if s == nil && claim.Secret == "" {
 		return terminal.Usagef("webhook verify needs the ID of a webhook, --delivery-id or --secret-file")
 	}
-	var facts app.SignatureFacts
+	var facts delivery.SignatureFacts
 	if s != nil {
 		if facts, err = s.service.Deliveries.SignatureFacts(c.Context, s.account, claim.Reference(), s.now); err != nil {
 			return err

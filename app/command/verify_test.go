@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/command/terminal"
+	"baoco/app/delivery"
 	"baoco/app/verify"
 	"baoco/sqlitestore"
 
@@ -122,7 +122,7 @@ func TestWebhookVerify(t *testing.T) {
 	if code, _, stderr := baoco("", "doctor", "--new-key"); code != terminal.ExitOK && code != terminal.ExitCheck {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	for _, signature := range []string{app.Signature("", []byte(body)), signature, header.Get("Webhook-Signature")} {
+	for _, signature := range []string{delivery.Signature("", []byte(body)), signature, header.Get("Webhook-Signature")} {
 		code, stdout, _ := baoco("", "webhook", "verify", "1", "--body-file", right, "--signature", signature)
 		if code != terminal.ExitCheck || !strings.Contains(stdout, "no longer has the secret of this webhook") {
 			t.Errorf("%s with a lost secret: exit %d\n%s", signature, code, stdout)

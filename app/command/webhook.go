@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/web/api"
 
@@ -26,7 +27,7 @@ func webhookCommand() *cli.Command {
 					"baoco webhook create --name sheet --kind sheet --url https://script.google.com/macros/s/AKfyc…/exec --type IN"),
 				Flags: terminal.AdminFlags(
 					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
-					&cli.StringFlag{Name: "kind", Usage: "`KIND`: http, or sheet for a Google Sheet, whose script is then shown", Value: string(app.WebhookHTTP)},
+					&cli.StringFlag{Name: "kind", Usage: "`KIND`: http, or sheet for a Google Sheet, whose script is then shown", Value: string(delivery.WebhookHTTP)},
 					&cli.StringFlag{Name: "url", Usage: "`URL` that receives the POSTs", Required: true},
 					&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Required: true},
 					&cli.Int64SliceFlag{Name: "bank-account-id", Usage: "only transactions of bank account `ID`; repeat it for several", DefaultText: "all"},
@@ -72,8 +73,8 @@ func webhookCommand() *cli.Command {
 }
 
 func createWebhook(c *cli.Context, s *session) error {
-	hook, secret, err := s.service.Deliveries.CreateWebhook(c.Context, s.account, app.WebhookCreate{
-		Name: c.String("name"), Kind: app.WebhookKind(c.String("kind")), URL: c.String("url"), Type: app.WebhookType(c.String("type")),
+	hook, secret, err := s.service.Deliveries.CreateWebhook(c.Context, s.account, delivery.WebhookCreate{
+		Name: c.String("name"), Kind: delivery.WebhookKind(c.String("kind")), URL: c.String("url"), Type: delivery.WebhookType(c.String("type")),
 		BankAccountIDs: c.Int64Slice("bank-account-id"), CodePrefix: strings.ToUpper(c.String("code-prefix")),
 	}, s.now)
 	if err != nil {
@@ -84,8 +85,8 @@ func createWebhook(c *cli.Context, s *session) error {
 		Secret  string          `json:"secret"`
 		Script  string          `json:"script,omitempty"`
 	}{Webhook: api.EncodeWebhook(hook, s.service.Ledger.Zone()), Secret: secret}
-	if hook.Kind == app.WebhookSheet {
-		created.Script = app.SheetScript(secret, app.English)
+	if hook.Kind == delivery.WebhookSheet {
+		created.Script = delivery.SheetScript(secret, app.English)
 	}
 	lost := fmt.Sprintf("Webhook %d was created, but nobody has seen its secret. Make a new one: baoco webhook rotate-secret %d --overlap-hours 0%s", hook.ID, hook.ID, onAccount(s.account))
 	return terminal.Report(c, created, lost, func(w io.Writer) {
@@ -95,8 +96,8 @@ func createWebhook(c *cli.Context, s *session) error {
 			fmt.Fprintf(w, "\n%s", created.Script)
 			fmt.Fprintln(c.App.ErrWriter, "Put this script in the place of the one that is deployed: Deploy, Manage deployments, Edit, New version. The URL stays.")
 		}
-		if app.IsPlainHTTP(hook.URL) {
-			fmt.Fprintln(c.App.ErrWriter, app.PlainHTTPWarning.EN)
+		if delivery.IsPlainHTTP(hook.URL) {
+			fmt.Fprintln(c.App.ErrWriter, delivery.PlainHTTPWarning.EN)
 		}
 	})
 }
@@ -128,8 +129,8 @@ func listWebhooks(c *cli.Context, s *session) error {
 }
 
 func updateWebhook(c *cli.Context, s *session, id int64) error {
-	u := app.WebhookUpdate{Name: given(c, "name", c.String), URL: given(c, "url", c.String), Type: (*app.WebhookType)(given(c, "type", c.String))}
-	if u == (app.WebhookUpdate{}) {
+	u := delivery.WebhookUpdate{Name: given(c, "name", c.String), URL: given(c, "url", c.String), Type: (*delivery.WebhookType)(given(c, "type", c.String))}
+	if u == (delivery.WebhookUpdate{}) {
 		return terminal.Usagef("webhook update needs at least one of --name, --url and --type")
 	}
 	hook, err := s.service.Deliveries.UpdateWebhook(c.Context, s.account, id, u, s.now)
@@ -172,13 +173,13 @@ func testWebhook(c *cli.Context, s *session, id int64) error {
 }
 
 // outcome is the result of an attempt in a few words.
-func outcome(a app.Attempt) string {
+func outcome(a delivery.Attempt) string {
 	switch {
 	case a.Result.OK():
 		return fmt.Sprintf("HTTP %d", a.Result.StatusCode)
-	case a.Result.StatusCode != 0 && a.Result.Error != app.ErrorTimeout:
+	case a.Result.StatusCode != 0 && a.Result.Error != delivery.ErrorTimeout:
 		return fmt.Sprintf("HTTP %d", a.Result.StatusCode)
-	case a.Result.Detail != app.Detail{}:
+	case a.Result.Detail != delivery.Detail{}:
 		return string(a.Result.Error) + ": " + terminal.OneLine(a.Result.Detail.String())
 	}
 	return string(a.Result.Error)

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // Incoming is one transaction as a provider named it, before it has a bank
@@ -109,8 +110,8 @@ type Recording struct {
 	Outcomes                                              []Outcome // one for each element
 	TransactionIDs                                        []int64   // one for each element; 0: no transaction
 	Deliveries                                            int
-	Webhooks                                              []int64        // the webhook of each delivery
-	Ready                                                 []app.Outgoing // the first deliveries in the same order, for an attempt at once; ID 0: not known
+	Webhooks                                              []int64             // the webhook of each delivery
+	Ready                                                 []delivery.Outgoing // the first deliveries in the same order, for an attempt at once; ID 0: not known
 	EventID                                               int64
 	ImportID                                              int64    // of a file; 0: nothing was recorded
 	DateNotice                                            app.Text // how many are dated by their receipt, and why; empty: none

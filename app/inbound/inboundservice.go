@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // InboundConfig is what an InboundService works with.
@@ -30,7 +31,7 @@ type InboundService struct {
 	zone          *time.Location
 	config        InboundConfig
 	ledger        *app.Service
-	deliveries    *app.DeliveryService
+	deliveries    *delivery.DeliveryService
 	catchUps      catchUps
 	recorded      recorded
 	newestAtStart atomic.Pointer[time.Time]
@@ -38,7 +39,7 @@ type InboundService struct {
 }
 
 // NewInboundService makes the use cases over a store.
-func NewInboundService(store InboundStore, c InboundConfig, ledger *app.Service, deliveries *app.DeliveryService) *InboundService {
+func NewInboundService(store InboundStore, c InboundConfig, ledger *app.Service, deliveries *delivery.DeliveryService) *InboundService {
 	return &InboundService{
 		InboundRecords: store, store: store, zone: ledger.Zone(), config: c, ledger: ledger, deliveries: deliveries,
 		catchUps: catchUps{busy: map[int64]bool{}, notBefore: map[int64]time.Time{}},

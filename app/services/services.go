@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/stream"
 )
@@ -23,7 +24,7 @@ type Config struct {
 	// Poll reads the next page of a source's list, as [app.InboundConfig] says.
 	Poll func(ctx context.Context, source inbound.Source, progress string, now time.Time) (inbound.PolledPage, error)
 	// Send makes one attempt of a delivery.
-	Send func(ctx context.Context, o app.Outgoing) app.Result
+	Send func(ctx context.Context, o delivery.Outgoing) delivery.Result
 	// OpenBroker gives a publisher, which connects when it publishes.
 	OpenBroker func(b stream.Broker) stream.Publisher
 	// Alert sends one message on a channel, as [app.AlertConfig] says.
@@ -39,7 +40,7 @@ type Config struct {
 type Store interface {
 	app.Store
 	app.PaymentStore
-	app.DeliveryStore
+	delivery.DeliveryStore
 	app.AccessStore
 	app.UpkeepStore
 	inbound.InboundStore
@@ -51,7 +52,7 @@ type Store interface {
 type All struct {
 	Ledger     *app.Service
 	Payments   *app.PaymentService
-	Deliveries *app.DeliveryService
+	Deliveries *delivery.DeliveryService
 	Access     *app.AccessService
 	Upkeep     *app.UpkeepService
 	Inbound    *inbound.InboundService
@@ -63,7 +64,7 @@ type All struct {
 func New(c Config) *All {
 	a := &All{Ledger: app.NewService(c.Store, c.Zone), Upkeep: app.NewUpkeepService(c.Store)}
 	a.Payments = app.NewPaymentService(c.Store, a.Ledger)
-	a.Deliveries = app.NewDeliveryService(c.Store, app.DeliveryConfig{Targets: c.Targets, Send: c.Send, Schedule: c.Schedule}, a.Ledger)
+	a.Deliveries = delivery.NewDeliveryService(c.Store, delivery.DeliveryConfig{Targets: c.Targets, Send: c.Send, Schedule: c.Schedule}, a.Ledger)
 	a.Access = app.NewAccessService(c.Store, a.Ledger)
 	a.Inbound = inbound.NewInboundService(c.Store, inbound.InboundConfig{Targets: c.Targets, Providers: c.Providers, Read: c.Read, Poll: c.Poll}, a.Ledger, a.Deliveries)
 	a.Streams = stream.NewStreamService(c.Store, stream.StreamConfig{Targets: c.Targets, OpenBroker: c.OpenBroker}, a.Ledger)
@@ -74,7 +75,7 @@ func New(c Config) *All {
 
 // SetCourier names who makes the attempts. Without one the sweep of another process finds
 // the deliveries.
-func (a *All) SetCourier(c app.Courier) {
+func (a *All) SetCourier(c delivery.Courier) {
 	a.Deliveries.SetCourier(c)
 	a.Upkeep.SetAttempts(app.Attempts{InFlight: c.InFlight, Swept: c.Swept})
 }
@@ -95,7 +96,7 @@ type Meter interface {
 	// a person; then source is zero.
 	Recorded(source inbound.Source, r inbound.Recording)
 	// Attempted is told of an attempt of a delivery that was recorded.
-	Attempted(r app.Result)
+	Attempted(r delivery.Result)
 }
 
 // SetMeter names who counts, before the services are used.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // A stream carries transactions to a broker, for shops with many programs that want
@@ -24,7 +25,7 @@ type Stream struct {
 	Topic         string // a subject of NATS or a topic of Kafka
 	Username      string // empty: none
 	BankAccountID int64  // 0: all bank accounts
-	Type          app.WebhookType
+	Type          delivery.WebhookType
 	CodePrefix    string // as of a webhook
 	IsActive      bool
 	CreatedAt     time.Time
@@ -107,7 +108,7 @@ func (e *BrokerError) Error() string { return e.Text.EN }
 type StreamMessage struct {
 	ID          string // the same each time; consumers skip repeats by it
 	BankAccount string // messages of one bank account stay in order
-	Headers     []app.Header
+	Headers     []delivery.Header
 	Body        []byte
 }
 
@@ -118,10 +119,10 @@ type BrokerCredentials struct{ Username, Password string }
 type StreamCreate struct {
 	Name, URL, Topic string
 	Credentials      BrokerCredentials
-	Type             app.WebhookType // empty: WebhookAll
-	BankAccountID    int64           // 0: all
-	CodePrefix       string          // empty: all
-	SinceID          *int64          // the transactions after this id; nil: those that are recorded from now on
+	Type             delivery.WebhookType // empty: WebhookAll
+	BankAccountID    int64                // 0: all
+	CodePrefix       string               // empty: all
+	SinceID          *int64               // the transactions after this id; nil: those that are recorded from now on
 	Key              app.IdempotencyKey
 }
 
@@ -129,7 +130,7 @@ type StreamCreate struct {
 type StreamUpdate struct {
 	Name, URL, Topic *string
 	Credentials      *BrokerCredentials
-	Type             *app.WebhookType
+	Type             *delivery.WebhookType
 	IsActive         *bool
 	SinceID          *int64 // sends the transactions after this id, again where they were sent
 }
@@ -218,7 +219,7 @@ func (c BrokerCredentials) check(v *app.Invalid, kind BrokerKind) {
 
 // CheckStream checks the fields of in, without looking at the storage.
 func (s *StreamService) CheckStream(in StreamCreate) error {
-	streamType := cmp.Or(in.Type, app.WebhookAll)
+	streamType := cmp.Or(in.Type, delivery.WebhookAll)
 	var v app.Invalid
 	v.Merge(s.CheckStreamUpdate(Stream{}, StreamUpdate{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Credentials: &in.Credentials, Type: &streamType, SinceID: in.SinceID}))
 	v.Merge(app.CheckCodePrefix(in.CodePrefix))
@@ -250,7 +251,7 @@ func (s *StreamService) CheckStreamUpdate(before Stream, u StreamUpdate) error {
 	if u.Credentials != nil {
 		u.Credentials.check(&v, b.Kind)
 	}
-	if u.Type != nil && *u.Type != app.WebhookIn && *u.Type != app.WebhookOut && *u.Type != app.WebhookAll {
+	if u.Type != nil && *u.Type != delivery.WebhookIn && *u.Type != delivery.WebhookOut && *u.Type != delivery.WebhookAll {
 		v.Add("type", "must be IN, OUT or ALL", "phải là IN, OUT hoặc ALL")
 	}
 	if u.SinceID != nil && *u.SinceID < 0 {
@@ -265,10 +266,10 @@ func (s *StreamService) CreateStream(ctx context.Context, accountID int64, in St
 	if err := s.CheckStream(in); err != nil {
 		return Stream{}, "", err
 	}
-	secret := app.NewSecret()
+	secret := delivery.NewSecret()
 	st, made, err := s.store.CreateStream(ctx, Stream{
 		AccountID: accountID, Name: strings.TrimSpace(in.Name), URL: in.URL, Topic: in.Topic, Username: in.Credentials.Username,
-		BankAccountID: in.BankAccountID, Type: cmp.Or(in.Type, app.WebhookAll), CodePrefix: in.CodePrefix, IsActive: true, CreatedAt: now,
+		BankAccountID: in.BankAccountID, Type: cmp.Or(in.Type, delivery.WebhookAll), CodePrefix: in.CodePrefix, IsActive: true, CreatedAt: now,
 	}, StreamSecrets{secret, in.Credentials.Password}, in.SinceID, in.Key, now)
 	if !made {
 		secret = ""
@@ -298,7 +299,7 @@ func (s *StreamService) UpdateStream(ctx context.Context, accountID, id int64, u
 // RotateStreamSecret makes a new secret, which signs from now on, and gives it this
 // once. Where key was used before nothing changes and the result is empty.
 func (s *StreamService) RotateStreamSecret(ctx context.Context, accountID, id int64, key app.IdempotencyKey, now time.Time) (string, error) {
-	secret := app.NewSecret()
+	secret := delivery.NewSecret()
 	changed, err := s.store.RotateStreamSecret(ctx, accountID, id, secret, key, now)
 	if !changed {
 		secret = ""

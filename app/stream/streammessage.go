@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // StreamSecrets are what is kept sealed of a stream.
@@ -31,15 +32,15 @@ func (w StreamWork) Broker() Broker {
 
 // Message is the message of a transaction.
 func (w StreamWork) Message(t app.Transaction, userAgent string, now time.Time) StreamMessage {
-	p := app.PayloadOf(t)
+	p := delivery.PayloadOf(t)
 	return w.message(p.ID, p, userAgent, now)
 }
 
-func (w StreamWork) message(name string, p app.Payload, userAgent string, now time.Time) StreamMessage {
+func (w StreamWork) message(name string, p delivery.Payload, userAgent string, now time.Time) StreamMessage {
 	id, body := w.Mark+"_"+name, p.Body(w.Secret)
 	return StreamMessage{
 		ID: id, BankAccount: p.Gateway + ":" + p.AccountNumber, Body: body,
-		Headers: app.SignedHeaders(userAgent, id, w.Secret, []string{w.Secret}, now, body),
+		Headers: delivery.SignedHeaders(userAgent, id, w.Secret, []string{w.Secret}, now, body),
 	}
 }
 
@@ -61,7 +62,7 @@ func (s *StreamService) TestStream(ctx context.Context, accountID, id int64, use
 	if err != nil {
 		return app.Text{}, err
 	}
-	p := app.SamplePayload(w.Type, code, now, s.zone)
+	p := delivery.SamplePayload(w.Type, code, now, s.zone)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StreamTimeout)
 	defer cancel()
 	publisher := s.OpenBroker(w)

@@ -10,11 +10,12 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // seenTransaction is a transaction as it stands in a body that a receiver saw.
 type seenTransaction struct {
-	app.Payload
+	delivery.Payload
 	checksum string
 }
 
@@ -41,7 +42,7 @@ func readTransactions(body []byte) []seenTransaction {
 		if err != nil {
 			return nil
 		}
-		list = append(list, seenTransaction{app.Payload{
+		list = append(list, seenTransaction{delivery.Payload{
 			ID: string(t.ID), Gateway: string(t.Gateway), TransactionDate: string(t.TransactionDate), TransactionNumber: string(t.TransactionNumber),
 			AccountNumber: string(t.AccountNumber), Content: string(t.Content), TransferType: app.Direction(t.TransferType), TransferAmount: amount, Test: read.Test,
 		}, string(t.Checksum)})

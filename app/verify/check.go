@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // MaxBody is the largest body that is checked, in bytes; what baoco
@@ -18,12 +19,12 @@ const MaxBody = 64 << 10
 
 // Claim is a call as a receiver saw it, with the secret that it has.
 type Claim struct {
-	app.CallReference // where the call comes from
-	Body              []byte
-	Signature         string // the value of X-Webhook-Signature, or of webhook-signature
-	MessageID         string // webhook-id; empty: not known
-	Timestamp         string // webhook-timestamp; empty: not known
-	Secret            string // empty: those of the webhook
+	delivery.CallReference // where the call comes from
+	Body                   []byte
+	Signature              string // the value of X-Webhook-Signature, or of webhook-signature
+	MessageID              string // webhook-id; empty: not known
+	Timestamp              string // webhook-timestamp; empty: not known
+	Secret                 string // empty: those of the webhook
 }
 
 // Result says whether a receiver that compares as it should accepts a
@@ -45,7 +46,7 @@ type Checksum struct {
 }
 
 // Reference names the call for [app.DeliveryService.SignatureFacts].
-func (claim Claim) Reference() app.CallReference {
+func (claim Claim) Reference() delivery.CallReference {
 	if seen := readTransactions(claim.Body); len(seen) == 1 {
 		claim.TransactionID, _ = strconv.ParseInt(seen[0].ID, 10, 64)
 	}
@@ -76,7 +77,7 @@ func (claim Claim) validate() error {
 // checker holds a claim against the facts.
 type checker struct {
 	claim   Claim
-	facts   app.SignatureFacts
+	facts   delivery.SignatureFacts
 	given   givenSignature
 	seen    []seenTransaction // in the body, as far as it can be read
 	entered []key             // the secret as it was entered first
@@ -88,7 +89,7 @@ type checker struct {
 // Check checks a call by what was entered and by what is known of it,
 // which may be nothing. Of stored secrets it gives away only whether the call
 // was signed with one, and it signs nothing but what was recorded.
-func Check(claim Claim, facts app.SignatureFacts, now time.Time) (r Result, err error) {
+func Check(claim Claim, facts delivery.SignatureFacts, now time.Time) (r Result, err error) {
 	if err := claim.validate(); err != nil {
 		return r, err
 	}
@@ -108,10 +109,10 @@ func Check(claim Claim, facts app.SignatureFacts, now time.Time) (r Result, err 
 	return r, nil
 }
 
-func newChecker(claim Claim, facts app.SignatureFacts) *checker {
+func newChecker(claim Claim, facts delivery.SignatureFacts) *checker {
 	c := &checker{claim: claim, facts: facts, given: readSignature(claim), seen: readTransactions(claim.Body), entered: enteredKeys(claim.Secret)}
 	for i, s := range facts.Secrets {
-		if s.Use == app.SecretSigning && facts.Webhook != nil && facts.Webhook.ID == s.Webhook.ID {
+		if s.Use == delivery.SecretSigning && facts.Webhook != nil && facts.Webhook.ID == s.Webhook.ID {
 			c.signing = s.Secret
 		}
 		for _, k := range c.entered {
@@ -121,7 +122,7 @@ func newChecker(claim Claim, facts app.SignatureFacts) *checker {
 		}
 	}
 	if strings.TrimSpace(claim.Signature) == "" && c.signing != "" && facts.Sent != nil { // the header isn't at hand
-		c.given.plain = app.Signature(c.signing, facts.Sent.Body(c.signing))
+		c.given.plain = delivery.Signature(c.signing, facts.Sent.Body(c.signing))
 	}
 	return c
 }
@@ -129,8 +130,8 @@ func newChecker(claim Claim, facts app.SignatureFacts) *checker {
 // key is a secret that may have signed a call.
 type key struct {
 	secret string
-	wrong  []Mistake         // in the secret that was entered
-	stored *app.StoredSecret // nil: not known here
+	wrong  []Mistake              // in the secret that was entered
+	stored *delivery.StoredSecret // nil: not known here
 }
 
 // enteredKeys are the secret as it was entered, and what it becomes when the
@@ -150,7 +151,7 @@ func enteredKeys(entered string) []key {
 		return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }), "")
 	})
 	undo(secretQuotes, func(s string) string { return strings.Trim(s, "\"'`") })
-	undo(secretWithoutPrefix, func(s string) string { return app.SecretPrefix + strings.TrimPrefix(s, app.SecretPrefix) })
+	undo(secretWithoutPrefix, func(s string) string { return delivery.SecretPrefix + strings.TrimPrefix(s, delivery.SecretPrefix) })
 	return keys
 }
 

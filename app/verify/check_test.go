@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/verify"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,7 +23,7 @@ const checkedSecret = "whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="
 // checkedAt is when calls are checked, a minute after they were made.
 var checkedAt = time.Unix(1763000060, 0)
 
-var checkedPayload = app.Payload{
+var checkedPayload = delivery.Payload{
 	Code: app.PaymentCode{Text: "DH001234", Read: true},
 	ID:   "3521", Gateway: "ACB", TransactionDate: "2025-10-10 10:59:30", TransactionNumber: "FT25314680", AccountNumber: "0019354957",
 	Content: "Đơn hàng a/b <1> & “2”", TransferType: app.In, TransferAmount: 200000,
@@ -44,13 +45,13 @@ func codes(r verify.Result) (list []string) {
 // known but what was entered.
 func TestCheck(t *testing.T) {
 	sent := string(checkedPayload.Body(checkedSecret))
-	right := app.Signature(checkedSecret, []byte(sent))
+	right := delivery.Signature(checkedSecret, []byte(sent))
 	sum, err := hex.DecodeString(right)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checksum := checkedPayload.Checksum(checkedSecret)
-	standard := app.StandardSignature(checkedSecret, "dlv_1_a", time.Unix(1763000000, 0), []byte(sent))
+	standard := delivery.StandardSignature(checkedSecret, "dlv_1_a", time.Unix(1763000000, 0), []byte(sent))
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, []byte(sent), "", "    "); err != nil {
 		t.Fatal(err)
@@ -91,8 +92,8 @@ func TestCheck(t *testing.T) {
 		{name: "the value of webhook-id", signature: "dlv_1_a", want: []string{"signature_shape", "secret_right"}},
 		{name: "a signature that was cut", signature: right[:60], want: []string{"signature_shape", "secret_right"}},
 		{name: "a signature in base64 that was cut", signature: base64.StdEncoding.EncodeToString(sum[:30]), want: []string{"signature_shape", "secret_right"}},
-		{name: "that of another call", signature: app.Signature(checkedSecret, []byte("x")), want: []string{"secret_right"}},
-		{name: "that of another call, quotes", secret: `"` + checkedSecret + `"`, signature: app.Signature(checkedSecret, []byte("x")), want: []string{"secret_quotes"}},
+		{name: "that of another call", signature: delivery.Signature(checkedSecret, []byte("x")), want: []string{"secret_right"}},
+		{name: "that of another call, quotes", secret: `"` + checkedSecret + `"`, signature: delivery.Signature(checkedSecret, []byte("x")), want: []string{"secret_quotes"}},
 
 		{name: "line break at the end", body: sent + "\n", want: []string{"body_line_break"}, at: len(sent) + 1},
 		{name: "space before", body: " " + sent, want: []string{"body_line_break"}, at: 1},
@@ -128,7 +129,7 @@ func TestCheck(t *testing.T) {
 			if c.body != "" {
 				claim.Body = []byte(strings.TrimPrefix(c.body, "\x00empty"))
 			}
-			r, err := verify.Check(claim, app.SignatureFacts{}, checkedAt)
+			r, err := verify.Check(claim, delivery.SignatureFacts{}, checkedAt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,13 +164,13 @@ func checkTexts(t *testing.T, r verify.Result) {
 // What an account knows tells which webhook signed a call, which secret was
 // meant, and what was sent.
 func TestCheckByFacts(t *testing.T) {
-	shop, books := app.Webhook{ID: 1, Name: "shop"}, app.Webhook{ID: 2, Name: "books"}
+	shop, books := delivery.Webhook{ID: 1, Name: "shop"}, delivery.Webhook{ID: 2, Name: "books"}
 	const next, former, other, booksSecret = "whsec_next", "whsec_former", "whsec_other", "whsec_books"
-	secrets := []app.StoredSecret{
-		{Webhook: books, Use: app.SecretSigning, Secret: booksSecret},
-		{Webhook: shop, Use: app.SecretSigning, Secret: checkedSecret},
-		{Webhook: shop, Use: app.SecretNext, Secret: next},
-		{Webhook: shop, Use: app.SecretFormer, Secret: former},
+	secrets := []delivery.StoredSecret{
+		{Webhook: books, Use: delivery.SecretSigning, Secret: booksSecret},
+		{Webhook: shop, Use: delivery.SecretSigning, Secret: checkedSecret},
+		{Webhook: shop, Use: delivery.SecretNext, Secret: next},
+		{Webhook: shop, Use: delivery.SecretFormer, Secret: former},
 	}
 	body := func(secret string) string { return string(checkedPayload.Body(secret)) }
 	changed := strings.Replace(body(checkedSecret), "Đơn", "Don", 1)
@@ -181,10 +182,10 @@ func TestCheckByFacts(t *testing.T) {
 		body      string // empty: as it was sent under checkedSecret
 		signature string // the secret that made it over what was sent, a value, or empty
 		secret    string
-		from      app.Webhook // the webhook that the facts name; zero: none
-		chosen    int64       // the webhook that the claim names; 0: none
-		unsent    bool        // what was sent isn't known
-		lost      bool        // the webhook's secrets are lost
+		from      delivery.Webhook // the webhook that the facts name; zero: none
+		chosen    int64            // the webhook that the claim names; 0: none
+		unsent    bool             // what was sent isn't known
+		lost      bool             // the webhook's secrets are lost
 		want      []string
 		at        int
 	}{
@@ -224,7 +225,7 @@ func TestCheckByFacts(t *testing.T) {
 		{name: "a call before two rotations, changed", body: strings.Replace(body(other), "Đơn", "Don", 1), signature: other, from: shop, want: []string{"body_changed", "body_of_other_secret"}, at: atContent},
 		{name: "a lost secret", from: shop, lost: true, want: []string{"secret_lost"}},
 		{name: "a lost secret, no signature in the header", signature: "x", from: shop, lost: true, want: []string{"secret_lost", "signature_shape"}},
-		{name: "a lost secret, signed with no key", body: body(""), signature: app.Signature("", []byte(body(""))), from: shop, lost: true, want: []string{"secret_lost"}},
+		{name: "a lost secret, signed with no key", body: body(""), signature: delivery.Signature("", []byte(body(""))), from: shop, lost: true, want: []string{"secret_lost"}},
 		{name: "a lost secret, another entered", signature: checkedSecret, secret: other, from: shop, lost: true, want: []string{"secret_lost", "secret_unknown"}},
 		{name: "a lost secret that the receiver has", signature: checkedSecret, secret: checkedSecret, from: shop, lost: true},
 	} {
@@ -234,9 +235,9 @@ func TestCheckByFacts(t *testing.T) {
 			claim.Body = []byte(body(checkedSecret))
 		}
 		if strings.HasPrefix(c.signature, "whsec_") {
-			claim.Signature = app.Signature(c.signature, []byte(body(c.signature)))
+			claim.Signature = delivery.Signature(c.signature, []byte(body(c.signature)))
 		}
-		facts := app.SignatureFacts{Secrets: secrets}
+		facts := delivery.SignatureFacts{Secrets: secrets}
 		if !c.unsent {
 			facts.Sent = &checkedPayload
 		}
@@ -264,7 +265,7 @@ func TestCheckByFacts(t *testing.T) {
 func TestCheckStandardHeaders(t *testing.T) {
 	sent := checkedPayload.Body(checkedSecret)
 	sentAt := time.Unix(1763000000, 0)
-	standard := app.StandardSignature(checkedSecret, "dlv_1_a", sentAt, sent)
+	standard := delivery.StandardSignature(checkedSecret, "dlv_1_a", sentAt, sent)
 	for _, c := range []struct {
 		id, timestamp string
 		now           time.Time
@@ -279,7 +280,7 @@ func TestCheckStandardHeaders(t *testing.T) {
 		{"", "1763000000", sentAt, []string{"standard_needs_headers", "secret_right"}},
 		{"dlv_1_a", "", sentAt, []string{"standard_needs_headers", "secret_right"}},
 	} {
-		r, err := verify.Check(verify.Claim{Body: sent, Signature: standard, Secret: checkedSecret, MessageID: c.id, Timestamp: c.timestamp}, app.SignatureFacts{}, c.now)
+		r, err := verify.Check(verify.Claim{Body: sent, Signature: standard, Secret: checkedSecret, MessageID: c.id, Timestamp: c.timestamp}, delivery.SignatureFacts{}, c.now)
 		if diff := cmp.Diff(c.want, codes(r)); err != nil || diff != "" {
 			t.Errorf("%+v: %v\n%s", c, err, diff)
 		}
@@ -291,10 +292,10 @@ func TestCheckStandardHeaders(t *testing.T) {
 // else under any that is known.
 func TestCheckChecksums(t *testing.T) {
 	sent := checkedPayload.Body(checkedSecret)
-	stored := []app.StoredSecret{{Webhook: app.Webhook{ID: 1}, Secret: "whsec_y"}, {Webhook: app.Webhook{ID: 2}, Secret: checkedSecret}}
+	stored := []delivery.StoredSecret{{Webhook: delivery.Webhook{ID: 1}, Secret: "whsec_y"}, {Webhook: delivery.Webhook{ID: 2}, Secret: checkedSecret}}
 	for _, c := range []struct {
 		name, secret, signedBy, body string
-		stored                       []app.StoredSecret
+		stored                       []delivery.StoredSecret
 		want                         bool
 	}{
 		{"right", checkedSecret, checkedSecret, string(sent), nil, true},
@@ -305,9 +306,9 @@ func TestCheckChecksums(t *testing.T) {
 		{"a secret that isn't stored", "whsec_x", "nobody", string(sent), stored, true},
 		{"signed with another secret than the checksum", checkedSecret, "whsec_y", string(sent), stored, false},
 	} {
-		claim := verify.Claim{Body: []byte(c.body), Signature: app.Signature(c.signedBy, sent), Secret: c.secret}
+		claim := verify.Claim{Body: []byte(c.body), Signature: delivery.Signature(c.signedBy, sent), Secret: c.secret}
 		claim.WebhookID = 1
-		r, err := verify.Check(claim, app.SignatureFacts{Secrets: c.stored}, checkedAt)
+		r, err := verify.Check(claim, delivery.SignatureFacts{Secrets: c.stored}, checkedAt)
 		if diff := cmp.Diff([]verify.Checksum{{TransactionID: "3521", Matches: c.want}}, r.Checksums); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", c.name, err, diff)
 		}
@@ -330,8 +331,8 @@ func TestDifference(t *testing.T) {
 		{"not UTF-8", strings.Replace(sent, "Đ", "\xd0", 1), &verify.Difference{Byte: at("Đ"), Before: `957","content":"`, Sent: "Đơn hàng a/b ", Seen: "‹D0›ơn hàng a/b <"}},
 		{"a secret in the body", sent + checkedSecret, nil},
 	} {
-		claim := verify.Claim{Body: []byte(c.body), Signature: app.Signature(checkedSecret, []byte(sent)), Secret: checkedSecret}
-		r, err := verify.Check(claim, app.SignatureFacts{Sent: &checkedPayload}, checkedAt)
+		claim := verify.Claim{Body: []byte(c.body), Signature: delivery.Signature(checkedSecret, []byte(sent)), Secret: checkedSecret}
+		r, err := verify.Check(claim, delivery.SignatureFacts{Sent: &checkedPayload}, checkedAt)
 		if diff := cmp.Diff(c.want, r.Difference); err != nil || diff != "" || r.Matches {
 			t.Errorf("%s: %v\n%s", c.name, err, diff)
 		}
@@ -350,7 +351,7 @@ func TestCheckRefuses(t *testing.T) {
 		{verify.Claim{Signature: "x", Secret: strings.Repeat("x", 1001)}, "secret"},
 		{verify.Claim{Signature: "x", Secret: "x", Body: make([]byte, verify.MaxBody+1)}, "body"},
 	} {
-		_, err := verify.Check(c.claim, app.SignatureFacts{}, checkedAt)
+		_, err := verify.Check(c.claim, delivery.SignatureFacts{}, checkedAt)
 		if app.CodeOf(err) != app.CodeValidation || !strings.Contains(err.Error(), c.field) || strings.Contains(err.Error(), "xx") {
 			t.Errorf("%s: %v", c.field, err)
 		}
@@ -362,7 +363,7 @@ func TestCheckRefuses(t *testing.T) {
 // takes the checker apart.
 func FuzzCheck(f *testing.F) {
 	sent := checkedPayload.Body(checkedSecret)
-	right := app.Signature(checkedSecret, sent)
+	right := delivery.Signature(checkedSecret, sent)
 	for _, body := range []string{
 		string(sent), "", "{}", "[]", "null", `"`, `{"transactions":[{}]}`, `{"transactions":[{"transferAmount":1}]}`, `{"transactions":[{"transferAmount":1,"id":[]}]}`, `{"transactions":null}`,
 		"\ufeff{", strings.Repeat("[", 100), `{"a":1,"a":{"b":[1,"x",{}]}}`, "eyJ0IjoxfQ==", "%7B%7D=", "\xff\xc4", "Đ", `\"`, "&quot;", "]", `{"transactions":[{"transferAmount":1}],"x":[{"transferAmount":"2"}]} `,
@@ -373,7 +374,7 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, signature, secret, id, timestamp string) {
 		claim := verify.Claim{Body: body, Signature: signature, Secret: secret, MessageID: id, Timestamp: timestamp}
-		r, err := verify.Check(claim, app.SignatureFacts{}, checkedAt)
+		r, err := verify.Check(claim, delivery.SignatureFacts{}, checkedAt)
 		if err != nil {
 			if app.CodeOf(err) != app.CodeValidation {
 				t.Fatal(err)
@@ -383,15 +384,15 @@ func FuzzCheck(f *testing.F) {
 		if r.Matches != (len(r.Mistakes) == 0) {
 			t.Errorf("matches %v with %v", r.Matches, codes(r))
 		}
-		if own := app.Signature(secret, body); r.Matches && !strings.Contains(strings.ToLower(signature), own) && !strings.Contains(signature, "v1,") {
+		if own := delivery.Signature(secret, body); r.Matches && !strings.Contains(strings.ToLower(signature), own) && !strings.Contains(signature, "v1,") {
 			t.Errorf("%q matches %q", signature, own)
 		}
 		if d := r.Difference; d != nil && (!utf8.ValidString(d.Before+d.Sent+d.Seen) || d.Byte < 1 || d.Byte > len(body)+1) {
 			t.Errorf("%+v", d)
 		}
 		// What is made right is found right.
-		claim.Signature = app.Signature(secret, body)
-		if r, err := verify.Check(claim, app.SignatureFacts{}, checkedAt); err == nil && !r.Matches {
+		claim.Signature = delivery.Signature(secret, body)
+		if r, err := verify.Check(claim, delivery.SignatureFacts{}, checkedAt); err == nil && !r.Matches {
 			t.Errorf("a right signature: %v", codes(r))
 		}
 	})

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // givenSignature is the value of a header: plain or standard, or neither where
@@ -49,9 +49,9 @@ func readSignature(claim Claim) givenSignature {
 // signs tells whether the header is a signature of body under secret.
 func (g givenSignature) signs(secret string, body []byte) bool {
 	if g.plain != "" {
-		return same(g.plain, app.Signature(secret, body))
+		return same(g.plain, delivery.Signature(secret, body))
 	}
-	right := app.StandardSignature(secret, g.messageID, g.timestamp, body)
+	right := delivery.StandardSignature(secret, g.messageID, g.timestamp, body)
 	return slices.ContainsFunc(g.standard, func(one string) bool { return same(one, right) })
 }
 

@@ -1,6 +1,10 @@
 package verify
 
-import "baoco/app"
+import (
+	"baoco/app"
+
+	"baoco/app/delivery"
+)
 
 // Mistake is one reason why a signature doesn't match, with what to do.
 type Mistake struct {
@@ -9,7 +13,7 @@ type Mistake struct {
 }
 
 // naming gives the mistake with the names of webhooks in its text.
-func (m Mistake) naming(webhooks ...app.Webhook) Mistake {
+func (m Mistake) naming(webhooks ...delivery.Webhook) Mistake {
 	var names []any
 	for _, w := range webhooks {
 		names = append(names, app.Isolated(w.Name))

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // timestampTolerance is how far webhook-timestamp may be from the present for
@@ -28,7 +28,7 @@ func (c *checker) noteCall(now time.Time) {
 
 // isOthers tells whether a secret is known to be of another webhook than the one
 // that sent the call.
-func (c *checker) isOthers(s *app.StoredSecret) bool {
+func (c *checker) isOthers(s *delivery.StoredSecret) bool {
 	return s != nil && c.facts.Webhook != nil && s.Webhook.ID != c.facts.Webhook.ID
 }
 
@@ -45,13 +45,13 @@ func (c *checker) mistakesOfKey(k key) []Mistake {
 	switch signer := k.stored.Webhook; {
 	case meant != nil && meant.Webhook.ID != signer.ID:
 		return []Mistake{secretOfOtherWebhook.naming(meant.Webhook, signer)}
-	case meant != nil && meant.Use == app.SecretNext:
+	case meant != nil && meant.Use == delivery.SecretNext:
 		return []Mistake{secretNext}
-	case meant != nil && meant.Use == app.SecretFormer:
+	case meant != nil && meant.Use == delivery.SecretFormer:
 		return []Mistake{secretFormer}
 	case c.isOthers(k.stored):
 		return []Mistake{callOfOtherWebhook.naming(signer)}
-	case k.stored.Use == app.SecretFormer:
+	case k.stored.Use == delivery.SecretFormer:
 		return []Mistake{callBeforeRotation}
 	case c.claim.Secret != "":
 		return []Mistake{secretOther.naming(signer)}
@@ -77,7 +77,7 @@ func (c *checker) mistakesOfBody(sent []byte) []Mistake {
 // difference is nil where the body that was seen holds a secret, which isn't
 // shown.
 func (c *checker) difference(sent []byte) *Difference {
-	if bytes.Contains(c.claim.Body, []byte(app.SecretPrefix)) {
+	if bytes.Contains(c.claim.Body, []byte(delivery.SecretPrefix)) {
 		return nil
 	}
 	return firstDifference(sent, c.claim.Body)
@@ -124,7 +124,7 @@ func (c *checker) mistakesOfEntered() []Mistake {
 	switch {
 	case c.isOthers(meant.stored):
 		return []Mistake{secretOfOtherWebhook.naming(meant.stored.Webhook, *c.facts.Webhook)}
-	case meant.stored != nil && meant.stored.Use == app.SecretFormer:
+	case meant.stored != nil && meant.stored.Use == delivery.SecretFormer:
 		return []Mistake{secretFormer}
 	case len(meant.wrong) > 0:
 		return meant.wrong

@@ -18,6 +18,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/web"
@@ -44,7 +45,7 @@ func TestKeyOfAnotherProcess(t *testing.T) {
 func TestUnavailable(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", "0123456789")
-	w.Webhook("https://shop.example.com/", app.WebhookAll)
+	w.Webhook("https://shop.example.com/", delivery.WebhookAll)
 	key := w.APIKey(app.ScopeFull)
 	var log bytes.Buffer
 	h := web.New(web.Config{Service: w.Service, Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -93,7 +94,7 @@ func TestConcurrentToggles(t *testing.T) {
 	w := webtest.NewWorld(t)
 	key := w.APIKey(app.ScopeFull)
 	bank := w.Link("ACB", "0123456789")
-	hook, _ := w.Webhook("https://shop.example.com/", app.WebhookAll)
+	hook, _ := w.Webhook("https://shop.example.com/", delivery.WebhookAll)
 	for _, c := range []struct {
 		path, member string
 		on, off      any

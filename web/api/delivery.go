@@ -6,38 +6,39 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/web/wire"
 )
 
 // HistoryJSON is the schema HistoryRecord of openapi.yaml.
 type HistoryJSON struct {
-	ID            int64           `json:"id"`
-	WebhookID     int64           `json:"webhook_id"`
-	Endpoint      string          `json:"endpoint"`
-	StatusCode    int             `json:"status_code"`
-	Status        int             `json:"status"` // 1 success, 0 error
-	CallTime      string          `json:"call_time"`
-	Bank          string          `json:"bank"`
-	Type          app.Direction   `json:"type"`
-	Account       string          `json:"account"`
-	TransactionID string          `json:"transaction_id"`
-	Description   string          `json:"description"`
-	Amount        int64           `json:"amount"`
-	Date          string          `json:"date"`
-	DeliveryID    string          `json:"delivery_id"`
-	MessageID     string          `json:"message_id"` // webhook-id
-	Attempt       int             `json:"attempt"`
-	DurationMS    int64           `json:"duration_ms"`
-	Error         *app.ErrorClass `json:"error"`
-	ErrorDetail   *string         `json:"error_detail"`
-	Explanation   *string         `json:"error_explanation"` // in the reader's language
-	ResponseBody  string          `json:"response_body"`
-	NextAttemptAt *string         `json:"next_attempt_at"`
-	ResendOf      *int64          `json:"resend_of"`
+	ID            int64                `json:"id"`
+	WebhookID     int64                `json:"webhook_id"`
+	Endpoint      string               `json:"endpoint"`
+	StatusCode    int                  `json:"status_code"`
+	Status        int                  `json:"status"` // 1 success, 0 error
+	CallTime      string               `json:"call_time"`
+	Bank          string               `json:"bank"`
+	Type          app.Direction        `json:"type"`
+	Account       string               `json:"account"`
+	TransactionID string               `json:"transaction_id"`
+	Description   string               `json:"description"`
+	Amount        int64                `json:"amount"`
+	Date          string               `json:"date"`
+	DeliveryID    string               `json:"delivery_id"`
+	MessageID     string               `json:"message_id"` // webhook-id
+	Attempt       int                  `json:"attempt"`
+	DurationMS    int64                `json:"duration_ms"`
+	Error         *delivery.ErrorClass `json:"error"`
+	ErrorDetail   *string              `json:"error_detail"`
+	Explanation   *string              `json:"error_explanation"` // in the reader's language
+	ResponseBody  string               `json:"response_body"`
+	NextAttemptAt *string              `json:"next_attempt_at"`
+	ResendOf      *int64               `json:"resend_of"`
 }
 
 // EncodeAttempt writes a with its times in zone, for a reader of lang.
-func EncodeAttempt(a app.Attempt, zone *time.Location, lang app.Lang) HistoryJSON {
+func EncodeAttempt(a delivery.Attempt, zone *time.Location, lang app.Lang) HistoryJSON {
 	h := HistoryJSON{
 		ID: a.ID, WebhookID: a.Delivery.WebhookID, Endpoint: a.URL, StatusCode: a.Result.StatusCode,
 		CallTime: app.FormatTime(a.Result.StartedAt, zone), Bank: a.Payload.Gateway, Type: a.Payload.TransferType,
@@ -109,7 +110,7 @@ func (s *Server) history(w http.ResponseWriter, q *Request) error {
 func (s *Server) showHistory(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoHistory
+		return delivery.ErrNoHistory
 	}
 	a, err := s.service.Deliveries.HistoryRecord(q.Context(), q.account(), id)
 	if err != nil {
@@ -121,7 +122,7 @@ func (s *Server) showHistory(w http.ResponseWriter, q *Request) error {
 func (s *Server) resend(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoHistory
+		return delivery.ErrNoHistory
 	}
 	key, err := q.idempotencyKey()
 	if err != nil {
@@ -139,9 +140,9 @@ func (s *Server) resend(w http.ResponseWriter, q *Request) error {
 
 // sendNow makes a pending delivery due at once.
 func (s *Server) sendNow(w http.ResponseWriter, q *Request) error {
-	id, found := app.ParseDeliveryID(q.PathValue("id"))
+	id, found := delivery.ParseDeliveryID(q.PathValue("id"))
 	if !found {
-		return app.ErrNoDelivery
+		return delivery.ErrNoDelivery
 	}
 	if err := s.service.Deliveries.SendNow(q.Context(), q.account(), id, app.IdempotencyKey{}, q.now); err != nil {
 		return err
@@ -189,7 +190,7 @@ func (s *Server) replay(w http.ResponseWriter, q *Request) error {
 func (s *Server) testWebhook(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoWebhook
+		return delivery.ErrNoWebhook
 	}
 	a, err := s.service.Deliveries.TestWebhook(q.Context(), q.account(), id, q.now)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"baoco/app"
 	"baoco/app/appsscript"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -95,7 +96,7 @@ func TestEveryEndpointRefusesBadCredentials(t *testing.T) {
 func TestIDsThatAreNone(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", "0123456789")
-	w.Webhook("https://shop.example.com/", app.WebhookAll)
+	w.Webhook("https://shop.example.com/", delivery.WebhookAll)
 	ids := []string{
 		"0", "-1", "01", "+1", "1.0", "1e3", "1e0", "0x1", "9223372036854775807", "9223372036854775808", "18446744073709551617",
 		"%00", "1%00", "%EF%BC%91", "%D9%A1", "abc", "null", "1;", "1,2", "%20", "1%20", "%31%2e", "..;", "{id}", "*", "'", "1%0a",

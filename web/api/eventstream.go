@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/stream"
 	"baoco/web/wire"
 )
@@ -90,7 +91,7 @@ func (s *Server) streamTransactions(w http.ResponseWriter, q *Request) error {
 	defer s.eventStreams.Give(bounds)
 	s.newest.Subscribe()
 	defer s.newest.Unsubscribe()
-	e := eventStream{server: s, q: q, passed: newest.TransactionID, told: newest.Removals, of: stream.Stream{AccountID: q.account(), BankAccountID: f.BankAccountID, Type: cmp.Or(app.WebhookType(f.Type), app.WebhookAll), CodePrefix: codePrefix}}
+	e := eventStream{server: s, q: q, passed: newest.TransactionID, told: newest.Removals, of: stream.Stream{AccountID: q.account(), BankAccountID: f.BankAccountID, Type: cmp.Or(delivery.WebhookType(f.Type), delivery.WebhookAll), CodePrefix: codePrefix}}
 	e.begin, e.has = e.passed, e.passed
 	if since != nil { // it is told what was removed while it was away
 		e.begin, e.has, e.told = 0, *since, 0
@@ -122,7 +123,7 @@ func lastEvent(q *Request, p *wire.Params) (since *int64) {
 //
 // An id that isn't given yet, as after the restore of an old backup, begins with what
 // is recorded from now on.
-func (s *Server) startOfEvents(q *Request, f app.TransactionFilter, since *int64) (newest app.NewestIDs, told int64, err error) {
+func (s *Server) startOfEvents(q *Request, f app.TransactionFilter, since *int64) (newest delivery.NewestIDs, told int64, err error) {
 	ctx, cancel := context.WithTimeout(q.Context(), wire.RequestTimeout)
 	defer cancel()
 	if newest, err = s.newestEvents(ctx); err != nil {
@@ -143,9 +144,9 @@ func (s *Server) startOfEvents(q *Request, f app.TransactionFilter, since *int64
 }
 
 // newestEvents are the ends of what event streams send.
-func (s *Server) newestEvents(ctx context.Context) (app.NewestIDs, error) {
+func (s *Server) newestEvents(ctx context.Context) (delivery.NewestIDs, error) {
 	newest, err := s.service.Deliveries.NewestIDs(ctx)
-	return app.NewestIDs{TransactionID: newest.TransactionID, Removals: newest.Removals}, err
+	return delivery.NewestIDs{TransactionID: newest.TransactionID, Removals: newest.Removals}, err
 }
 
 // allowed returns wire.ErrRevoked once the key is revoked or has expired.
@@ -193,7 +194,7 @@ func (e *eventStream) beat() error { return e.Send([]byte(heartbeat)) }
 
 // sendNext sends which transactions were removed, and the next ones. It logs the first of
 // several errors of the storage.
-func (e *eventStream) sendNext(newest app.NewestIDs) error {
+func (e *eventStream) sendNext(newest delivery.NewestIDs) error {
 	next, err := e.read(newest)
 	if err != nil && !e.failed && e.q.Context().Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
 		e.server.Log.Error("read transactions for an event stream", "request_id", wire.RequestID(e.q.Request), "err", err)
@@ -206,7 +207,7 @@ func (e *eventStream) sendNext(newest app.NewestIDs) error {
 		events = wire.AppendEvent(events, "removed", "", string(removedJSON(next.removed)))
 	}
 	for _, t := range next.list {
-		p := app.PayloadOf(t)
+		p := delivery.PayloadOf(t)
 		events = wire.AppendEvent(events, "transaction", p.ID, string(p.Unsigned()))
 	}
 	if len(events) > 0 {
@@ -240,7 +241,7 @@ type nextEvents struct {
 // read reads what is next. One stream at a time does that, so that many which were away
 // leave the storage to others. The removals are read first: a transaction that is removed
 // between the two is in neither, or in the list and told the next time.
-func (e *eventStream) read(newest app.NewestIDs) (next nextEvents, err error) {
+func (e *eventStream) read(newest delivery.NewestIDs) (next nextEvents, err error) {
 	next.passed, next.told = e.passed, e.told
 	ctx, cancel := context.WithTimeout(e.q.Context(), wire.RequestTimeout)
 	defer cancel()

@@ -19,6 +19,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
@@ -472,7 +473,7 @@ type recordingStore struct {
 	add  func()
 }
 
-func (s *recordingStore) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
+func (s *recordingStore) NewestIDs(ctx context.Context) (delivery.NewestIDs, error) {
 	newest, err := s.Store.NewestIDs(ctx)
 	s.once.Do(s.add)
 	return newest, err

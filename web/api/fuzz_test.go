@@ -13,6 +13,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/web"
@@ -30,14 +31,14 @@ func newFuzzed(f *testing.F) *fuzzed {
 	f.Helper()
 	w := apptest.Open(f, apptest.NewFile(f), services.Config{
 		Targets: apptest.Targets(f),
-		Send: func(context.Context, app.Outgoing) app.Result {
-			return app.Result{StartedAt: time.Now(), StatusCode: 500, Error: app.ErrorHTTPStatus, Body: []byte("\xff<b>")}
+		Send: func(context.Context, delivery.Outgoing) delivery.Result {
+			return delivery.Result{StartedAt: time.Now(), StatusCode: 500, Error: delivery.ErrorHTTPStatus, Body: []byte("\xff<b>")}
 		},
 	})
 	f.Cleanup(w.Close)
 	z := &fuzzed{handler: web.New(web.Config{Service: w.Service, Limit: 1_000_000, ListingLimit: 1_000_000}), key: w.APIKey(app.ScopeFull)}
 	w.Link("ACB", apptest.SomeAccount)
-	w.Webhook("https://shop.vn/", app.WebhookAll)
+	w.Webhook("https://shop.vn/", delivery.WebhookAll)
 	for _, add := range []inbound.SourceAdd{
 		{Provider: "native", Auth: inbound.AuthBearer}, {Provider: "native", Auth: inbound.AuthHMAC}, {Provider: "sepay", Auth: inbound.AuthAPIKey}, {Provider: "sepay", Auth: inbound.AuthHMAC},
 		{Provider: "generic", Options: inbound.SourceOptions{Map: apptest.FlatMap}}, {Provider: "capcom6"}, {Provider: "sms-to-url", Options: inbound.SourceOptions{Header: "X-Key"}}, {Provider: "vietqr"}, {Provider: "casso"}, {Provider: "pay2s"},

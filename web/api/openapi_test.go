@@ -20,6 +20,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/app/stream"
@@ -256,13 +257,13 @@ func TestOpenAPINumbers(t *testing.T) {
 		{"schemas Amount maximum", app.MaxAmount},
 		{"schemas HistoryRecord properties amount maximum", app.MaxAmount},
 		{"schemas TransactionSent properties transferAmount maximum", app.MaxAmount},
-		{"schemas HistoryRecord properties attempt maximum", float64(len(app.RetrySchedule))},
-		{"schemas HistoryRecord properties response_body maxLength", app.KeptAnswer},
+		{"schemas HistoryRecord properties attempt maximum", float64(len(delivery.RetrySchedule))},
+		{"schemas HistoryRecord properties response_body maxLength", delivery.KeptAnswer},
 		{"schemas HistoryRecord properties description maxLength", app.MaxContent},
 		{"schemas Transaction properties content maxLength", app.MaxContent},
 		{"schemas InboundNamed properties content maxLength", app.MaxContent},
 		{"schemas TransactionSent properties content maxLength", app.MaxContent},
-		{"schemas SecretRotation properties overlap_hours maximum", app.MaxOverlap.Hours()},
+		{"schemas SecretRotation properties overlap_hours maximum", delivery.MaxOverlap.Hours()},
 		{"parameters ListPerPage schema maximum", app.MaxPageSize},
 		{"parameters PerPage schema maximum", app.MaxPageSize},
 		{"parameters PerPage schema default", app.DefaultPageSize},
@@ -277,14 +278,14 @@ func TestOpenAPINumbers(t *testing.T) {
 	}
 	text := string(api.OpenAPI("test"))
 	for _, sentence := range []string{
-		fmt.Sprintf("the account has %d webhooks.", app.MaxWebhooks),
+		fmt.Sprintf("the account has %d webhooks.", delivery.MaxWebhooks),
 		fmt.Sprintf("the account has %d streams.", stream.MaxStreams),
 		fmt.Sprintf("with the first %d items that need attention", inbound.ListedItems),
 		fmt.Sprintf("need attention first, at most %d,", inbound.ShownItems),
 		fmt.Sprintf("The last %d are kept.", inbound.KeptRefusedCalls),
 		fmt.Sprintf("safe to repeat for %d hours", int(app.IdempotencyWindow/time.Hour)),
 		fmt.Sprintf("received in the last %d hours", int(inbound.RecentlyReceived/time.Hour)),
-		fmt.Sprintf("within %d seconds, from the start", int(app.AttemptTimeout/time.Second)),
+		fmt.Sprintf("within %d seconds, from the start", int(delivery.AttemptTimeout/time.Second)),
 		"again 10 s, 30 s, 1 min, 5 min and 10 min after",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), sentence) {
@@ -315,7 +316,7 @@ func TestOpenAPIOfDeliveries(t *testing.T) {
 	t.Cleanup(shop.Close)
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	hook, _ := w.Webhook(shop.URL, app.WebhookAll)
+	hook, _ := w.Webhook(shop.URL, delivery.WebhookAll)
 	key := []string{"Authorization", "Bearer " + w.APIKey(app.ScopeFull)}
 	deliver := func(id string) {
 		t.Helper()
@@ -350,14 +351,14 @@ func TestOpenAPISignatures(t *testing.T) {
 	seconds, err := strconv.ParseInt(headers["webhook-timestamp"], 10, 64)
 	apptest.Must(t, err)
 	at := time.Unix(seconds, 0)
-	o := app.Outgoing{
-		Delivery: app.Delivery{ID: 1, CreatedAt: at}, Secrets: app.Secrets{Current: secret},
-		Payload: app.Payload{
+	o := delivery.Outgoing{
+		Delivery: delivery.Delivery{ID: 1, CreatedAt: at}, Secrets: delivery.Secrets{Current: secret},
+		Payload: delivery.Payload{
 			ID: "1", Gateway: "ACB", TransactionDate: "2026-03-01 08:30:00", TransactionNumber: "FT24061", AccountNumber: "0123456789",
 			Content: "Đơn hàng DH102", TransferType: app.In, TransferAmount: 150000,
 		},
 	}
-	request := o.Request(app.UserAgent("1.2.3"), at)
+	request := o.Request(delivery.UserAgent("1.2.3"), at)
 	for _, h := range request.Headers {
 		if got, described := headers[strings.ToLower(h.Name)]; described && got != h.Value {
 			t.Errorf("the example of %s is %s, want %s", h.Name, got, h.Value)

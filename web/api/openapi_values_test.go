@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/provider"
 	"baoco/web/webtest"
 
@@ -64,7 +65,7 @@ func TestOpenAPIEnums(t *testing.T) {
 		known["Provider"] = append(known["Provider"], string(kind.Provider))
 	}
 	// A shortage is never recorded.
-	known["ErrorClass"] = slices.DeleteFunc(known["ErrorClass"], func(class string) bool { return class == string(app.ErrorShortage) })
+	known["ErrorClass"] = slices.DeleteFunc(known["ErrorClass"], func(class string) bool { return class == string(delivery.ErrorShortage) })
 	event := webtest.MemberAt(schemas, "InboundEvent", "allOf").([]any)[1]
 	for _, c := range []struct {
 		goType string
@@ -104,7 +105,7 @@ func TestOpenAPIBounds(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	hook, _ := w.Webhook("https://shop.example.com/", app.WebhookAll)
+	hook, _ := w.Webhook("https://shop.example.com/", delivery.WebhookAll)
 	components := rawOpenAPI(t)["components"]
 	number := func(path string) int64 {
 		n, isNumber := webtest.MemberAt(components, strings.Fields(path)...).(float64)

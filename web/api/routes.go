@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"net/http"
 
-	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/web/wire"
 )
@@ -30,14 +30,14 @@ type Server struct {
 
 	closing      <-chan struct{}
 	eventStreams wire.Lasting
-	newest       *wire.Feed[app.NewestIDs] // of what event streams send
-	reading      chan struct{}             // of one place, for the event stream that reads
+	newest       *wire.Feed[delivery.NewestIDs] // of what event streams send
+	reading      chan struct{}                  // of one place, for the event stream that reads
 }
 
 // New makes the server of the management API.
 func New(responder *wire.Responder, c Config) *Server {
 	s := &Server{
-		Responder: responder, service: c.Service, userAgent: app.UserAgent(c.Version), closing: c.Closing, reading: make(chan struct{}, 1),
+		Responder: responder, service: c.Service, userAgent: delivery.UserAgent(c.Version), closing: c.Closing, reading: make(chan struct{}, 1),
 		perClass: [2]int{generalLimit: cmp.Or(c.Limit, defaultLimit), listingLimit: cmp.Or(c.ListingLimit, defaultListingLimit)},
 	}
 	s.newest = wire.NewFeed(s.newestEvents, eventsLook, c.Service.Inbound.Recorded, s.Log)

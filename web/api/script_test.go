@@ -19,6 +19,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/stream"
 	"baoco/web/webtest"
@@ -286,7 +287,7 @@ func (r *play) prepare(args []string) error {
 		n, err := strconv.Atoi(words[0])
 		for range n {
 			if err == nil {
-				_, _, err = r.Service.Deliveries.CreateWebhook(ctx, account, app.WebhookCreate{Name: "many", URL: "https://shop.example.com/", Type: app.WebhookAll}, now)
+				_, _, err = r.Service.Deliveries.CreateWebhook(ctx, account, delivery.WebhookCreate{Name: "many", URL: "https://shop.example.com/", Type: delivery.WebhookAll}, now)
 			}
 		}
 		return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/exactjson"
 	"baoco/app/stream"
 	"baoco/web/wire"
@@ -13,22 +14,22 @@ import (
 
 // StreamJSON is the schema Stream of openapi.yaml.
 type StreamJSON struct {
-	ID            int64           `json:"id"`
-	Name          string          `json:"name"`
-	URL           string          `json:"url"`
-	Topic         string          `json:"topic"`
-	Username      string          `json:"username"`        // empty: none
-	BankAccountID *int64          `json:"bank_account_id"` // null: all
-	Type          app.WebhookType `json:"type"`
-	CodePrefix    string          `json:"code_prefix,omitempty"` // none: all transactions
-	IsActive      bool            `json:"is_active"`
-	CreatedAt     string          `json:"created_at"`
-	SinceID       string          `json:"since_id"` // transactions up to this id are sent
-	Sent          int64           `json:"sent"`
-	LastSentAt    *string         `json:"last_sent_at"`
-	FailingSince  *string         `json:"failing_since"`
-	Problem       *string         `json:"problem"`               // in the reader's language
-	SecretLost    bool            `json:"secret_lost,omitempty"` // it must be rotated before anything is sent
+	ID            int64                `json:"id"`
+	Name          string               `json:"name"`
+	URL           string               `json:"url"`
+	Topic         string               `json:"topic"`
+	Username      string               `json:"username"`        // empty: none
+	BankAccountID *int64               `json:"bank_account_id"` // null: all
+	Type          delivery.WebhookType `json:"type"`
+	CodePrefix    string               `json:"code_prefix,omitempty"` // none: all transactions
+	IsActive      bool                 `json:"is_active"`
+	CreatedAt     string               `json:"created_at"`
+	SinceID       string               `json:"since_id"` // transactions up to this id are sent
+	Sent          int64                `json:"sent"`
+	LastSentAt    *string              `json:"last_sent_at"`
+	FailingSince  *string              `json:"failing_since"`
+	Problem       *string              `json:"problem"`               // in the reader's language
+	SecretLost    bool                 `json:"secret_lost,omitempty"` // it must be rotated before anything is sent
 }
 
 // EncodeStream writes st with its times in zone, for a reader of lang.
@@ -71,7 +72,7 @@ func (s *Server) createStream(w http.ResponseWriter, q *Request) error {
 		Credentials: stream.BrokerCredentials{Username: f.given("username"), Password: f.given("password")},
 	}
 	if t := f.optional("type"); t != nil {
-		in.Type = app.WebhookType(*t)
+		in.Type = delivery.WebhookType(*t)
 		if *t == "" { // which isn't the same as none
 			f.bad.Add("type", "must be IN, OUT or ALL", "phải là IN, OUT hoặc ALL")
 		}
@@ -136,7 +137,7 @@ func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	u := stream.StreamUpdate{
-		Name: f.optional("name"), URL: f.optional("url"), Topic: f.optional("topic"), Credentials: f.credentials(), SinceID: f.sinceID(), Type: (*app.WebhookType)(f.optional("type")),
+		Name: f.optional("name"), URL: f.optional("url"), Topic: f.optional("topic"), Credentials: f.credentials(), SinceID: f.sinceID(), Type: (*delivery.WebhookType)(f.optional("type")),
 		IsActive: f.state("is_active"),
 	}
 	f.bad.Merge(s.service.Streams.CheckStreamUpdate(before, u))

@@ -6,6 +6,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/web/webtest"
 )
 
@@ -25,7 +26,7 @@ func TestStreamSecret(t *testing.T) {
 		w.Until(what, func() bool { return len(w.Brokers.All()) == n })
 		m := w.Brokers.All()[n-1]
 		for _, h := range m.Headers {
-			if want := app.Signature(secret, m.Body); h.Name == "X-Webhook-Signature" && h.Value != want {
+			if want := delivery.Signature(secret, m.Body); h.Name == "X-Webhook-Signature" && h.Value != want {
 				t.Errorf("%s: signed %s, want %s", what, h.Value, want)
 			}
 		}

@@ -5,29 +5,30 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/web/wire"
 )
 
 // WebhookJSON is the schema Webhook of openapi.yaml.
 type WebhookJSON struct {
-	ID             int64           `json:"id"`
-	Name           string          `json:"name"`
-	URL            string          `json:"webhook_url"`
-	BankAccountID  *int64          `json:"bank_account_id"` // the first one; null: all
-	Type           app.WebhookType `json:"type"`
-	IsActive       bool            `json:"is_active"`
-	CreatedAt      string          `json:"created_at"`
-	Kind           app.WebhookKind `json:"kind,omitempty"`             // none: http
-	SecretLost     bool            `json:"secret_lost,omitempty"`      // it must be rotated before anything is sent
-	BankAccountIDs []int64         `json:"bank_account_ids,omitempty"` // where there are several
-	CodePrefix     string          `json:"code_prefix,omitempty"`      // none: all transactions
-	Silent         bool            `json:"silent,omitempty"`           // none of its bank accounts is linked any more
+	ID             int64                `json:"id"`
+	Name           string               `json:"name"`
+	URL            string               `json:"webhook_url"`
+	BankAccountID  *int64               `json:"bank_account_id"` // the first one; null: all
+	Type           delivery.WebhookType `json:"type"`
+	IsActive       bool                 `json:"is_active"`
+	CreatedAt      string               `json:"created_at"`
+	Kind           delivery.WebhookKind `json:"kind,omitempty"`             // none: http
+	SecretLost     bool                 `json:"secret_lost,omitempty"`      // it must be rotated before anything is sent
+	BankAccountIDs []int64              `json:"bank_account_ids,omitempty"` // where there are several
+	CodePrefix     string               `json:"code_prefix,omitempty"`      // none: all transactions
+	Silent         bool                 `json:"silent,omitempty"`           // none of its bank accounts is linked any more
 }
 
 // EncodeWebhook writes w with its times in zone.
-func EncodeWebhook(w app.Webhook, zone *time.Location) WebhookJSON {
+func EncodeWebhook(w delivery.Webhook, zone *time.Location) WebhookJSON {
 	kind := w.Kind
-	if kind == app.WebhookHTTP {
+	if kind == delivery.WebhookHTTP {
 		kind = ""
 	}
 	encoded := WebhookJSON{
@@ -65,12 +66,12 @@ func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	in := app.WebhookCreate{
-		Name: f.required("name"), URL: f.required("webhook_url"), Type: app.WebhookType(f.required("type")),
+	in := delivery.WebhookCreate{
+		Name: f.required("name"), URL: f.required("webhook_url"), Type: delivery.WebhookType(f.required("type")),
 		BankAccountIDs: f.bankAccounts(), CodePrefix: f.given("code_prefix"),
 	}
 	if kind := f.optional("kind"); kind != nil {
-		in.Kind = app.WebhookKind(*kind)
+		in.Kind = delivery.WebhookKind(*kind)
 	}
 	in.Key, err = q.idempotencyKey()
 	f.bad.Merge(err)
@@ -92,19 +93,19 @@ func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
 }
 
 // script is what the owner of a sheet pastes; none for other webhooks.
-func script(hook app.Webhook, secret string, q *Request) []member {
-	if hook.Kind != app.WebhookSheet {
+func script(hook delivery.Webhook, secret string, q *Request) []member {
+	if hook.Kind != delivery.WebhookSheet {
 		return nil
 	}
-	return []member{{"script", app.SheetScript(secret, wire.Lang(q.Request))}}
+	return []member{{"script", delivery.SheetScript(secret, wire.Lang(q.Request))}}
 }
 
 // namedWebhook finds the webhook in the path. Handlers call it first, so that an
 // unknown id is refused before wrong fields are.
-func (s *Server) namedWebhook(q *Request) (app.Webhook, error) {
+func (s *Server) namedWebhook(q *Request) (delivery.Webhook, error) {
 	id, found := q.pathID()
 	if !found {
-		return app.Webhook{}, app.ErrNoWebhook
+		return delivery.Webhook{}, delivery.ErrNoWebhook
 	}
 	return s.service.Deliveries.Webhook(q.Context(), q.account(), id)
 }
@@ -126,11 +127,11 @@ func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	u := app.WebhookUpdate{
-		Name: f.optional("name"), URL: f.optional("webhook_url"), Type: (*app.WebhookType)(f.optional("type")), IsActive: f.state("is_active"),
+	u := delivery.WebhookUpdate{
+		Name: f.optional("name"), URL: f.optional("webhook_url"), Type: (*delivery.WebhookType)(f.optional("type")), IsActive: f.state("is_active"),
 	}
 	f.bad.Merge(s.service.Deliveries.CheckWebhookUpdate(u))
-	if f.bad.Err() == nil && u == (app.WebhookUpdate{}) {
+	if f.bad.Err() == nil && u == (delivery.WebhookUpdate{}) {
 		f.bad.Add("body", "must have at least one of name, webhook_url, type and is_active",
 			"phải có ít nhất một trong name, webhook_url, type và is_active")
 	}
@@ -148,7 +149,7 @@ func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
 func (s *Server) toggleWebhook(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoWebhook
+		return delivery.ErrNoWebhook
 	}
 	hook, err := s.service.Deliveries.ToggleWebhook(q.Context(), q.account(), id, q.now)
 	if err != nil {
@@ -168,7 +169,7 @@ func (s *Server) toggleWebhook(w http.ResponseWriter, q *Request) error {
 func (s *Server) deleteWebhook(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoWebhook
+		return delivery.ErrNoWebhook
 	}
 	if err := s.service.Deliveries.DeleteWebhook(q.Context(), q.account(), id, q.now); err != nil {
 		return err
@@ -185,7 +186,7 @@ func (s *Server) rotateSecret(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	hours := f.whole("overlap_hours", 24, 0, int(app.MaxOverlap/time.Hour), "must be a whole number from 0 to 168", "phải là số nguyên từ 0 đến 168")
+	hours := f.whole("overlap_hours", 24, 0, int(delivery.MaxOverlap/time.Hour), "must be a whole number from 0 to 168", "phải là số nguyên từ 0 đến 168")
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
@@ -200,7 +201,7 @@ func (s *Server) rotateSecret(w http.ResponseWriter, q *Request) error {
 func (s *Server) activateSecret(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoWebhook
+		return delivery.ErrNoWebhook
 	}
 	if err := s.service.Deliveries.ActivateSecret(q.Context(), q.account(), id, q.now); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/web"
 	"baoco/web/dashboard"
@@ -86,7 +87,7 @@ func TestAuditPage(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.User(1, "hoa", app.RoleDeveloper)
 	lan, hoa := w.Browser().SignIn("lan"), w.Browser().SignIn("hoa")
-	hook, _ := w.Webhook("https://shop.vn/a", app.WebhookIn)
+	hook, _ := w.Webhook("https://shop.vn/a", delivery.WebhookIn)
 	hoa.Post("/webhooks/1/edit", "name", "shop", "webhook_url", "https://shop.vn/b", "type", "IN").Goes(t, "/webhooks/1")
 	lan.Post("/settings/name", "shop_name", "Hoa <b>Sen</b>", "version", "").WantStatus(t, http.StatusSeeOther)
 

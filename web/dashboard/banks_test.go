@@ -11,6 +11,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
@@ -114,7 +115,7 @@ func TestRefusedTurningOn(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	bank := w.Link("ACB", apptest.SomeAccount)
-	hook, _ := w.Webhook("https://shop.example.vn/baoco", app.WebhookAll)
+	hook, _ := w.Webhook("https://shop.example.vn/baoco", delivery.WebhookAll)
 	b := w.Browser().SignIn("lan")
 	paths := []string{fmt.Sprintf("/banks/%d", bank.ID), fmt.Sprintf("/webhooks/%d", hook.ID)}
 	for _, path := range paths {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // chart draws money in and out by day, at the width of the page: across, its
@@ -185,15 +186,15 @@ type hoursChart struct {
 }
 
 // drawHours lays the hours out, the present one on the right.
-func (w words) drawHours(h app.WebhookHealth, width, height int) hoursChart {
+func (w words) drawHours(h delivery.WebhookHealth, width, height int) hoursChart {
 	sum := h.Sum()
 	c := hoursChart{Width: width, Height: height, Words: w.T("Last 24 hours: ", "24 giờ qua: ") + w.attempts(sum), Total: sum.Succeeded + sum.Failed}
 	var most int64
 	for _, hour := range h.Hours {
 		most = max(most, hour.Succeeded+hour.Failed)
 	}
-	slot := float64(width) / app.HealthHours
-	begin := w.now.Truncate(time.Hour).Add(-(app.HealthHours - 1) * time.Hour)
+	slot := float64(width) / delivery.HealthHours
+	begin := w.now.Truncate(time.Hour).Add(-(delivery.HealthHours - 1) * time.Hour)
 	var failures []string
 	for i, hour := range h.Hours {
 		x, base := slot*float64(i), float64(height)
@@ -206,7 +207,7 @@ func (w words) drawHours(h app.WebhookHealth, width, height int) hoursChart {
 		}
 		stack(&c.Succeeded, hour.Succeeded)
 		stack(&c.Failed, hour.Failed)
-		if hour == (app.HourHealth{}) {
+		if hour == (delivery.HourHealth{}) {
 			c.None += barPath(x, base, slot*0.75, 1)
 		}
 		if hour.Failed > 0 {
@@ -228,9 +229,9 @@ func barPath(x, base, width, height float64) string {
 }
 
 // attempts says how many attempts succeeded and how many failed.
-func (w words) attempts(h app.HourHealth) string {
+func (w words) attempts(h delivery.HourHealth) string {
 	switch {
-	case h == app.HourHealth{}:
+	case h == delivery.HourHealth{}:
 		return w.T("no attempts", "không gửi lần nào")
 	case h.Failed == 0:
 		return w.Number(h.Succeeded) + w.T(" succeeded", " lần thành công")

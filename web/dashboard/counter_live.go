@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/stream"
 	"baoco/web/wire"
 )
@@ -160,7 +161,7 @@ const removalsTold = 100
 // sendRemoved sends the ids of cards whose transactions were removed.
 func (c *counterStream) sendRemoved(newest int64) error {
 	c.told = max(c.told, newest-removalsTold)
-	of := stream.Stream{AccountID: c.link.AccountID, BankAccountID: c.link.BankAccountID, Type: app.WebhookIn}
+	of := stream.Stream{AccountID: c.link.AccountID, BankAccountID: c.link.BankAccountID, Type: delivery.WebhookIn}
 	for c.told < newest {
 		ids, passed, err := c.Service.Streams.RemovedTransactions(c.v.Context(), of, c.told, c.since)
 		if err != nil {

@@ -33,6 +33,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/web/wire"
 
@@ -65,7 +66,7 @@ type Server struct {
 	Config
 	sessions     *scs.SessionManager
 	throttle     signInThrottle
-	changes      *wire.Feed[app.NewestIDs]
+	changes      *wire.Feed[delivery.NewestIDs]
 	tests        testCounts
 	positionKey  [sha256.Size]byte // random, see position
 	eventStreams wire.Lasting
@@ -77,7 +78,7 @@ type Server struct {
 func New(responder *wire.Responder, c Config) *Server {
 	c.Lang = cmp.Or(c.Lang, app.English)
 	s := &Server{Responder: responder, Config: c, sessions: newSessions(c, responder.WriteError)}
-	newest := func(ctx context.Context) (app.NewestIDs, error) { return s.Service.Deliveries.NewestIDs(ctx) }
+	newest := func(ctx context.Context) (delivery.NewestIDs, error) { return s.Service.Deliveries.NewestIDs(ctx) }
 	s.changes = wire.NewFeed(newest, liveInterval, nil, s.Log)
 	_, _ = rand.Read(s.positionKey[:]) // it never fails, by its contract
 	templates()                        // a fault in one shows when the server starts
@@ -96,8 +97,8 @@ type visit struct {
 	form      sentForm // zero where the action isn't one of countOnce
 	// of the form that was sent, or that is to be sent next: see FormVersion
 	formVersion string
-	live        bool          // the page is kept up to date
-	newest      app.NewestIDs // of a live page, read before anything else of it
+	live        bool               // the page is kept up to date
+	newest      delivery.NewestIDs // of a live page, read before anything else of it
 }
 
 // operator tells whether the visitor runs the installation, as the owners of its

@@ -7,13 +7,14 @@ import (
 	"strconv"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/web/wire"
 )
 
 // deliveryRow is an attempt with the name of its webhook, which is empty if the
 // webhook was deleted.
 type deliveryRow struct {
-	app.Attempt
+	delivery.Attempt
 	Webhook string
 }
 
@@ -24,9 +25,9 @@ func (r deliveryRow) Resendable() bool {
 
 type deliveriesData struct {
 	filters
-	Hooks     []app.Webhook
+	Hooks     []delivery.Webhook
 	Rows      []deliveryRow
-	Pending   []app.PendingDelivery // instead of Rows, if the filter asks for them
+	Pending   []delivery.PendingDelivery // instead of Rows, if the filter asks for them
 	Total     int64
 	CountedTo int64
 	Waiting   int64 // how many deliveries are pending
@@ -66,7 +67,7 @@ func (s *Server) deliveriesPage(v *visit) error {
 	if err == nil && f.Page.Number > 1 && f.UntilID < v.newest.AttemptID {
 		newest := f
 		newest.UntilID, newest.Page = 0, app.Page{Number: 1, Size: 1, CountTo: 1}
-		var rows []app.Attempt
+		var rows []delivery.Attempt
 		if rows, _, err = s.Service.Deliveries.History(v.Context(), v.account.ID, newest); len(rows) > 0 && rows[0].ID > f.UntilID {
 			data.News = backToHistory(data.Form)
 		}
@@ -82,7 +83,7 @@ func (s *Server) deliveriesPage(v *visit) error {
 }
 
 // historyWord writes a value of the filter for people.
-func (w words) historyWord(name, value string, hooks []app.Webhook) string {
+func (w words) historyWord(name, value string, hooks []delivery.Webhook) string {
 	switch name {
 	case "webhook_id":
 		id, _ := wire.ParseID(value)
@@ -114,7 +115,7 @@ func (s *Server) pendingPage(v *visit, data deliveriesData) error {
 	p := &wire.Params{Values: values, Zone: v.zone}
 	h := p.HistoryFilter()
 	inOrder(p, h.From, h.To)
-	f := app.PendingFilter{WebhookID: h.WebhookID, TransactionID: h.TransactionID, Type: h.Type, From: h.From, To: h.To, Query: h.Query, Page: pageOf(v)}
+	f := delivery.PendingFilter{WebhookID: h.WebhookID, TransactionID: h.TransactionID, Type: h.Type, From: h.From, To: h.To, Query: h.Query, Page: pageOf(v)}
 	err := p.Bad.Err()
 	if err == nil {
 		data.Pending, data.Total, err = s.Service.Deliveries.Pending(v.Context(), v.account.ID, f)
@@ -125,20 +126,20 @@ func (s *Server) pendingPage(v *visit, data deliveriesData) error {
 }
 
 // Due tells whether the next attempt of a delivery is due.
-func (w words) Due(d app.Delivery) bool { return !d.DueAt.After(w.now) }
+func (w words) Due(d delivery.Delivery) bool { return !d.DueAt.After(w.now) }
 
 // AttemptsMade writes how many attempts of a delivery were made.
-func (w words) AttemptsMade(d app.Delivery) string {
+func (w words) AttemptsMade(d delivery.Delivery) string {
 	if d.Attempts == 0 {
 		return w.T("not sent yet", "chưa gửi lần nào")
 	}
-	made := strconv.Itoa(d.Attempts) + "/" + strconv.Itoa(len(app.RetrySchedule))
+	made := strconv.Itoa(d.Attempts) + "/" + strconv.Itoa(len(delivery.RetrySchedule))
 	return w.T(made+" attempts made", "đã gửi "+made+" lần")
 }
 
 // deliveryRows lists a page of attempts with their webhooks' names. Of a delivery
 // it has the newest attempt on the page; the dots beside it stand for those before.
-func (s *Server) deliveryRows(v *visit, f app.HistoryFilter, hooks []app.Webhook) (rows []deliveryRow, total int64, _ error) {
+func (s *Server) deliveryRows(v *visit, f delivery.HistoryFilter, hooks []delivery.Webhook) (rows []deliveryRow, total int64, _ error) {
 	list, total, err := s.Service.Deliveries.History(v.Context(), v.account.ID, f)
 	names := webhookNames(hooks)
 	seen := map[int64]bool{}
@@ -151,7 +152,7 @@ func (s *Server) deliveryRows(v *visit, f app.HistoryFilter, hooks []app.Webhook
 	return rows, total, err
 }
 
-func webhookNames(hooks []app.Webhook) map[int64]string {
+func webhookNames(hooks []delivery.Webhook) map[int64]string {
 	names := map[int64]string{}
 	for _, w := range hooks {
 		names[w.ID] = w.Name
@@ -167,11 +168,11 @@ func failedAddress(form url.Values) string {
 	return linkTo("/deliveries/resend", values)
 }
 
-func failedFilter(f app.HistoryFilter) app.FailedFilter {
-	return app.FailedFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID, Type: f.Type, From: f.From, To: f.To, Query: f.Query}
+func failedFilter(f delivery.HistoryFilter) delivery.FailedFilter {
+	return delivery.FailedFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID, Type: f.Type, From: f.From, To: f.To, Query: f.Query}
 }
 
 // PayloadAmount writes the amount of a payload as that of its transaction.
-func (w words) PayloadAmount(p app.Payload) string {
+func (w words) PayloadAmount(p delivery.Payload) string {
 	return w.Signed(app.Transaction{Type: p.TransferType, Amount: p.TransferAmount})
 }

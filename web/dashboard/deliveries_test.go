@@ -13,6 +13,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/web/webtest"
 )
 
@@ -24,14 +25,14 @@ func TestHistoryFilters(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	good, bad := newMoody(t, 200, ""), newMoody(t, 503, "")
-	w.Webhook(good.url, app.WebhookAll)
+	w.Webhook(good.url, delivery.WebhookAll)
 	b := w.Browser().SignIn("lan")
 	if a := b.Get("/deliveries"); len(a.Listed(t)) != 0 || !strings.Contains(a.Body, "Nothing sent yet.") {
 		t.Error("an empty history")
 	}
 	w.Pay(1, "1", "cà phê sữa đá")
 	w.Attempts(1, 1)
-	w.Webhook(bad.url, app.WebhookAll)
+	w.Webhook(bad.url, delivery.WebhookAll)
 	second := w.Pay(1, "2", "bún chả")
 	w.Attempts(1, 3)
 	today := time.Now().In(w.Service.Ledger.Zone()).Format(app.DateLayout)
@@ -79,7 +80,7 @@ func TestHistoryPages(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
-	w.Webhook(receiver.url, app.WebhookAll)
+	w.Webhook(receiver.url, delivery.WebhookAll)
 	for i := range 45 {
 		w.Pay(1, strconv.Itoa(i), "a")
 	}
@@ -132,7 +133,7 @@ func TestHistoryIsTheOwners(t *testing.T) {
 	w.User(other.ID, "stranger", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 500, "no")
-	hook, _ := w.Webhook(receiver.url, app.WebhookAll)
+	hook, _ := w.Webhook(receiver.url, delivery.WebhookAll)
 	transaction := w.Pay(1, "1", "secret content")
 	w.Attempts(1, 1)
 	w.Exhaust(hook.ID, serverError)
@@ -195,7 +196,7 @@ func TestHistoryRowOfADelivery(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	bad := newMoody(t, 500, "no")
-	hook, _ := w.Webhook(bad.url, app.WebhookAll)
+	hook, _ := w.Webhook(bad.url, delivery.WebhookAll)
 	transaction := w.Pay(1, "1", "\a\u200bDH1\x1b")
 	w.Attempts(1, 1)
 	b := w.Browser().SignIn("lan")

@@ -12,11 +12,12 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // deliveryData is the page of one delivery.
 type deliveryData struct {
-	app.DeliveryDetails
+	delivery.DeliveryDetails
 	Steps []deliveryStep // oldest first
 	Curl  string         // the request of now as a command; empty where it can't be signed
 }
@@ -34,11 +35,11 @@ func (d deliveryData) Paused() bool { return d.State == app.DeliveryPending && !
 
 // deliveryStep is one attempt on the page.
 type deliveryStep struct {
-	app.AttemptDetails
+	delivery.AttemptDetails
 	Waited      time.Duration // since the attempt before ended; 0 for the first
 	Open        bool
 	Explanation string
-	Headers     []app.Header
+	Headers     []delivery.Header
 	Pretty, Raw string // the body that was sent
 	Answer      string // the body that came back
 	Cut         bool   // Answer is only its beginning
@@ -60,8 +61,8 @@ type phase struct {
 	Class    string
 }
 
-func (s *Server) deliveryDetails(v *visit) (app.DeliveryDetails, error) {
-	return s.Service.Deliveries.DeliveryDetails(v.Context(), v.account.ID, v.pathID(), app.UserAgent(s.Version), v.now)
+func (s *Server) deliveryDetails(v *visit) (delivery.DeliveryDetails, error) {
+	return s.Service.Deliveries.DeliveryDetails(v.Context(), v.account.ID, v.pathID(), delivery.UserAgent(s.Version), v.now)
 }
 
 func (s *Server) deliveryPage(v *visit) error {
@@ -88,18 +89,18 @@ func (s *Server) showDelivery(v *visit, data deliveryData, wrong error) error {
 	return s.renderForm(v, wrong, "delivery", "deliveries", app.Textf("Delivery #%d", "Thông báo #%d", data.ID), data)
 }
 
-func (w words) step(call app.AttemptDetails) deliveryStep {
+func (w words) step(call delivery.AttemptDetails) deliveryStep {
 	step := deliveryStep{AttemptDetails: call, Explanation: call.Result.Explanation().In(w.Lang)}
 	if body := call.Request.Body; body != nil {
-		step.Headers = append([]app.Header{{Name: "Host", Value: hostOf(call.URL)}}, call.Request.Headers...)
-		step.Headers = append(step.Headers, app.Header{Name: "Content-Length", Value: strconv.Itoa(len(body))})
+		step.Headers = append([]delivery.Header{{Name: "Host", Value: hostOf(call.URL)}}, call.Request.Headers...)
+		step.Headers = append(step.Headers, delivery.Header{Name: "Content-Length", Value: strconv.Itoa(len(body))})
 		var pretty bytes.Buffer
 		if err := json.Indent(&pretty, body, "", "  "); err == nil {
 			step.Pretty = visible(pretty.Bytes())
 		}
 		step.Raw = string(body)
 	}
-	step.Answer, step.Cut = visible(call.Result.Body), len(call.Result.Body) >= app.KeptAnswer
+	step.Answer, step.Cut = visible(call.Result.Body), len(call.Result.Body) >= delivery.KeptAnswer
 	step.Bar = w.Phases(call.Result.Phases)
 	return step
 }
@@ -113,7 +114,7 @@ func hostOf(address string) string {
 }
 
 // Phases lists the phases of an attempt that occurred, in a bar beside one another.
-func (w words) Phases(p app.Phases) []phase {
+func (w words) Phases(p delivery.Phases) []phase {
 	total := p.DNS + p.Connect + p.TLS + p.Wait
 	if total <= 0 {
 		return nil
@@ -161,7 +162,7 @@ func (w words) Visible(text string) string { return visible([]byte(text)) }
 
 // curl writes a request as a command for a POSIX shell that makes the same
 // call: the same bytes in URL, headers and body.
-func curl(r app.Request) string {
+func curl(r delivery.Request) string {
 	var b strings.Builder
 	b.WriteString("curl --globoff --path-as-is --request POST " + app.ShellQuoted(r.URL))
 	for _, h := range r.Headers {
@@ -172,28 +173,28 @@ func curl(r app.Request) string {
 }
 
 // Told says whether the shop is notified by a delivery, or when it is again.
-func (w words) Told(d app.Delivery) string {
+func (w words) Told(d delivery.Delivery) string {
 	if d.State != app.DeliveryPending || d.Attempts == 0 {
 		return w.NotifiedWord(d.State)
 	}
-	at := w.Clock(d.DueAt) + " (" + strconv.Itoa(d.Attempts+1) + "/" + strconv.Itoa(len(app.RetrySchedule)) + ")"
+	at := w.Clock(d.DueAt) + " (" + strconv.Itoa(d.Attempts+1) + "/" + strconv.Itoa(len(delivery.RetrySchedule)) + ")"
 	return w.T("Will notify again at ", "Chờ báo lại lúc ") + at
 }
 
 // Answer writes the status code or error of an attempt, and how long it took.
-func (w words) Answer(r app.Result) string {
+func (w words) Answer(r delivery.Result) string {
 	what := strconv.Itoa(r.StatusCode)
-	if r.StatusCode == 0 || r.Error == app.ErrorTimeout {
+	if r.StatusCode == 0 || r.Error == delivery.ErrorTimeout {
 		what = w.ErrorWord(r.Error)
 	}
 	return what + " · " + w.LatencyText(r.Duration)
 }
 
 // Explanation says why an attempt failed and what to do.
-func (w words) Explanation(r app.Result) string { return r.Explanation().In(w.Lang) }
+func (w words) Explanation(r delivery.Result) string { return r.Explanation().In(w.Lang) }
 
 // ResultClass is the CSS class of an attempt's pill.
-func (w words) ResultClass(r app.Result) app.DeliveryState {
+func (w words) ResultClass(r delivery.Result) app.DeliveryState {
 	if r.OK() {
 		return app.DeliveryDelivered
 	}
@@ -201,18 +202,18 @@ func (w words) ResultClass(r app.Result) app.DeliveryState {
 }
 
 // AttemptLabel says which attempt of its delivery one is.
-func (w words) AttemptLabel(d app.Delivery, number int) string {
+func (w words) AttemptLabel(d delivery.Delivery, number int) string {
 	if d.Test {
 		return w.T("Test", "Gửi thử")
 	}
-	return w.T("attempt", "lần") + nbsp + strconv.Itoa(number) + "/" + strconv.Itoa(len(app.RetrySchedule))
+	return w.T("attempt", "lần") + nbsp + strconv.Itoa(number) + "/" + strconv.Itoa(len(delivery.RetrySchedule))
 }
 
 // Dots draw the attempts of a delivery, up to the one with the given number as
 // failed or received, later ones as planned. There are none if the first attempt
 // was received, or if it was the only one.
-func (w words) Dots(d app.Delivery, number int, ok bool) []dot {
-	total := len(app.RetrySchedule)
+func (w words) Dots(d delivery.Delivery, number int, ok bool) []dot {
+	total := len(delivery.RetrySchedule)
 	if d.Test || number == 0 || ok && number == 1 || number > total {
 		return nil
 	}

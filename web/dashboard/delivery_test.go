@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/web/webtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,7 +26,7 @@ func TestDeliveryPage(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 500, "Fatal error: Uncaught Exception")
-	hook, secret := w.Webhook(receiver.url+"/a", app.WebhookAll)
+	hook, secret := w.Webhook(receiver.url+"/a", delivery.WebhookAll)
 	w.Pay(1, "1", "DH10293 thanh toan")
 	w.Attempts(1, 1)
 	b := w.Browser().SignIn("lan")
@@ -84,12 +85,12 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
-	hook, secret := w.Webhook(receiver.url, app.WebhookAll)
+	hook, secret := w.Webhook(receiver.url, delivery.WebhookAll)
 	w.Pay(1, "1", "a")
 	w.Attempts(1, 1)
 	b := w.Browser().SignIn("lan")
 	const changed = "The secret was changed after this attempt."
-	if page := b.Get("/deliveries/1"); strings.Contains(page.Body, changed) || !strings.Contains(page.Body, app.Signature(secret, []byte(receiver.calls()[0].body))) {
+	if page := b.Get("/deliveries/1"); strings.Contains(page.Body, changed) || !strings.Contains(page.Body, delivery.Signature(secret, []byte(receiver.calls()[0].body))) {
 		t.Error("before the rotation")
 	}
 	attempted := time.Now() // a change in the same millisecond is none
@@ -104,11 +105,11 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 	next, err := w.Service.Deliveries.RotateSecret(ctx, 1, hook.ID, 0, app.IdempotencyKey{}, attempted.Add(4*time.Millisecond))
 	apptest.Must(t, err)
 	page := b.Get("/deliveries/1").Body
-	if !strings.Contains(page, changed) || strings.Contains(page, app.Signature(secret, []byte(receiver.calls()[0].body))) {
+	if !strings.Contains(page, changed) || strings.Contains(page, delivery.Signature(secret, []byte(receiver.calls()[0].body))) {
 		t.Error("after the rotation")
 	}
 	if body := regexp.MustCompile(`--data-raw '(.*)'$`).FindStringSubmatch(preText(t, page, "curl")); body == nil ||
-		!strings.Contains(page, "X-Webhook-Signature: "+app.Signature(next, []byte(body[1]))) {
+		!strings.Contains(page, "X-Webhook-Signature: "+delivery.Signature(next, []byte(body[1]))) {
 		t.Error("the signature is not the present secret's")
 	}
 	w.Pay(1, "2", "b")
@@ -143,7 +144,7 @@ func TestHostileAnswers(t *testing.T) {
 		{"a template", "{{.Data.Secrets}}", "{{.Data.Secrets}}"},
 	} {
 		receiver := newMoody(t, 500, c.body)
-		hook, _ := w.Webhook(receiver.url, app.WebhookAll)
+		hook, _ := w.Webhook(receiver.url, delivery.WebhookAll)
 		w.Pay(1, c.name, "a")
 		w.Attempts(1, i+1)
 		page := b.Get("/deliveries/" + itoa(int64(i+1)))
@@ -162,7 +163,7 @@ func TestCurl(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
-	w.Webhook(receiver.url+"/a/../{b}/[1-3]?key='k'&x=$(id)`id`%20", app.WebhookAll)
+	w.Webhook(receiver.url+"/a/../{b}/[1-3]?key='k'&x=$(id)`id`%20", delivery.WebhookAll)
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("skipped: there is no curl here")
 	}

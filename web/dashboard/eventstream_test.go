@@ -18,6 +18,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/sqlitestore"
 	"baoco/web"
@@ -151,7 +152,7 @@ type panickingStore struct {
 	panics atomic.Bool
 }
 
-func (s *panickingStore) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
+func (s *panickingStore) NewestIDs(ctx context.Context) (delivery.NewestIDs, error) {
 	if s.panics.Load() {
 		panic("newest ids")
 	}
@@ -243,7 +244,7 @@ func TestLivePageHearsOfChanges(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.User(1, "lan", app.RoleOwner)
-		hook, _ := w.Webhook("https://shop.example.vn/baoco", app.WebhookAll)
+		hook, _ := w.Webhook("https://shop.example.vn/baoco", delivery.WebhookAll)
 		cookies := w.SignIn("lan")
 		c, hangUp := w.Open(cookies, "/live", false)
 		defer hangUp()
@@ -289,7 +290,7 @@ func TestLivePageLeavesTheFlash(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.User(1, "lan", app.RoleOwner)
-		hook, _ := w.Webhook("https://shop.example.vn/baoco", app.WebhookAll)
+		hook, _ := w.Webhook("https://shop.example.vn/baoco", delivery.WebhookAll)
 		cookies := w.SignIn("lan")
 		w.Send(cookies, "POST", fmt.Sprintf("/webhooks/%d/toggle", hook.ID), nil)
 		load := func(live string) string {

@@ -16,6 +16,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/web/webtest"
 
@@ -32,7 +33,7 @@ func TestExportFilters(t *testing.T) {
 	bank := w.Link("ACB", apptest.SomeAccount)
 	bad := newMoody(t, 503, "")
 	w.Pay(1, "1", "cà phê sữa đá")
-	hook, _ := w.Webhook(bad.url, app.WebhookAll)
+	hook, _ := w.Webhook(bad.url, delivery.WebhookAll)
 	w.Pay(1, "2", "bún chả")
 	w.Pay(1, "3", "=HYPERLINK(\"http://evil.vn\")\n+1")
 	w.Attempts(1, 2)

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // faults is what is wrong with a form that was sent. A template writes all of it
@@ -115,7 +116,7 @@ func (v *visit) unchanged(now ...any) error {
 			text = f.In(v.Lang)
 		case app.Role:
 			text = v.RoleName(f)
-		case app.WebhookType:
+		case delivery.WebhookType:
 			text = v.WebhookTypeText(f)
 		case []int64: // ids of what another field names
 			text = ""

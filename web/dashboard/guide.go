@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/web/wire"
 )
@@ -69,8 +70,8 @@ type guideSource struct {
 
 // guideWebhook is a webhook with its last attempt; nil: there was none.
 type guideWebhook struct {
-	app.Webhook
-	Last *app.Attempt
+	delivery.Webhook
+	Last *delivery.Attempt
 }
 
 // guideData is the page. The handler of a form that was refused fills in the form
@@ -113,7 +114,7 @@ func (s *Server) showGuide(v *visit, data guideData, wrong error) error {
 		return err
 	}
 	data.Bank.Banks = app.Banks()
-	data.Webhook.Type = cmp.Or(data.Webhook.Type, string(app.WebhookIn))
+	data.Webhook.Type = cmp.Or(data.Webhook.Type, string(delivery.WebhookIn))
 	if err := s.fillChoices(v, &data.Webhook); err != nil {
 		return err
 	}
@@ -192,9 +193,9 @@ func (s *Server) fillSources(v *visit, data *guideData, sources []inbound.Source
 // guideWebhooksShown is how many webhooks are shown with their last attempt.
 const guideWebhooksShown = 10
 
-func (s *Server) guideWebhooks(v *visit, hooks []app.Webhook) (list []guideWebhook, err error) {
+func (s *Server) guideWebhooks(v *visit, hooks []delivery.Webhook) (list []guideWebhook, err error) {
 	for _, hook := range hooks[:min(len(hooks), guideWebhooksShown)] {
-		last, _, err := s.Service.Deliveries.History(v.Context(), v.account.ID, app.HistoryFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 1}})
+		last, _, err := s.Service.Deliveries.History(v.Context(), v.account.ID, delivery.HistoryFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 1}})
 		if err != nil {
 			return nil, err
 		}
@@ -218,7 +219,7 @@ type guideFacts struct {
 	sum      app.Overview
 	banks    []app.BankAccount
 	sources  []inbound.SourceHealth
-	webhooks []app.Webhook
+	webhooks []delivery.Webhook
 	channels []alert.AlertChannel
 	counters []app.CounterLink
 	messages []alert.AlertMessage
@@ -372,7 +373,7 @@ func (s *Server) testPayment(v *visit) error {
 	}
 	s.tests.add(v.account.ID)
 	s.changes.Wake()
-	hooks = slices.DeleteFunc(hooks, func(hook app.Webhook) bool { return hook.Sends() != nil })
+	hooks = slices.DeleteFunc(hooks, func(hook delivery.Webhook) bool { return hook.Sends() != nil })
 	hooks = hooks[:min(len(hooks), guideWebhooksShown)]
 	faults := make([]error, len(hooks))
 	var all sync.WaitGroup

@@ -13,6 +13,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/web/webtest"
 )
 
@@ -168,8 +169,8 @@ func TestTestPayment(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", "19354957")
-	w.Webhook(shop.URL, app.WebhookIn)
-	off, _ := w.Webhook(shop.URL, app.WebhookIn)
+	w.Webhook(shop.URL, delivery.WebhookIn)
+	off, _ := w.Webhook(shop.URL, delivery.WebhookIn)
 	if _, err := w.Service.Deliveries.ToggleWebhook(t.Context(), 1, off.ID, time.Now()); err != nil {
 		t.Fatal(err)
 	}

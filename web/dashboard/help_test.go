@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/provider"
 	"baoco/app/stream"
 	"baoco/web/webtest"
@@ -181,7 +182,7 @@ func TestFormsLinkToHelp(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Webhook("https://shop.vn/", app.WebhookAll)
+	w.Webhook("https://shop.vn/", delivery.WebhookAll)
 	w.Sends(w.Native(), `{}`)
 	w.Stream(stream.StreamCreate{})
 	b := w.Browser().SignIn("lan")

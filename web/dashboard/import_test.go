@@ -15,6 +15,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/web/webtest"
 )
 
@@ -27,7 +28,7 @@ func TestImportPages(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
-	w.Webhook("https://shop.vn/", app.WebhookAll)
+	w.Webhook("https://shop.vn/", delivery.WebhookAll)
 	b := w.Browser().SignIn("lan")
 	b.Get("/transactions").Shows(t, `href="/transactions/import"`)
 	b.Get("/transactions/import").WantStatus(t, http.StatusOK)
@@ -224,7 +225,7 @@ func TestImportTenancyAndRoles(t *testing.T) {
 	w.WantTransactions(0)
 	owner.Get("/transactions/import").Shows(t, "transactions removed: 1, kept: 0.", "Undone ·")
 	// What the shop was told of stays, and the page doesn't say otherwise.
-	w.Webhook("https://shop.example.vn/baoco", app.WebhookAll)
+	w.Webhook("https://shop.example.vn/baoco", delivery.WebhookAll)
 	owner.Upload("/transactions/import", "mine.csv", mine, "notify", "1", "sum", owner.Upload("/transactions/import", "mine.csv", mine).Sum(t))
 	owner.Post("/transactions/import/2/undo")
 	w.WantTransactions(1)

@@ -18,6 +18,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
@@ -153,7 +154,7 @@ func limitWorld(w webtest.Bubble) {
 	native := w.Native()
 	fill := func(bankID int64, account, tag string, amount, least int64) {
 		source := w.AddSource(inbound.SourceAdd{Provider: "native", Name: tag + " source", BankAccountID: bankID})
-		hook, _, err := w.Service.Deliveries.CreateWebhook(ctx, 1, app.WebhookCreate{Name: tag + " shop", URL: "https://" + strings.ToLower(tag) + ".example.vn/", Type: app.WebhookIn, BankAccountIDs: []int64{bankID}}, now)
+		hook, _, err := w.Service.Deliveries.CreateWebhook(ctx, 1, delivery.WebhookCreate{Name: tag + " shop", URL: "https://" + strings.ToLower(tag) + ".example.vn/", Type: delivery.WebhookIn, BankAccountIDs: []int64{bankID}}, now)
 		apptest.Must(w.T, err)
 		w.CounterLink(1, app.CounterLinkCreate{Name: tag + " counter", BankAccountID: bankID, ShowsTotal: true})
 		for i, x := range []apptest.Transfer{

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // Live pages. A page that shows what changes by itself holds one stream of
@@ -22,7 +22,7 @@ const liveHeader = "X-Live"
 // position names the newest ids that a page or an event was made with. Those of a
 // page were read before its rows, so that it shows all of them. Positions can only
 // be compared: the ids count the rows of all accounts, so nobody may read them.
-func (s *Server) position(n app.NewestIDs) string {
+func (s *Server) position(n delivery.NewestIDs) string {
 	mac := hmac.New(sha256.New, s.positionKey[:])
 	fmt.Fprint(mac, n)
 	return hex.EncodeToString(mac.Sum(nil)[:16])

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/stream"
 	"baoco/web/dashboard"
@@ -24,7 +25,7 @@ func TestLookAfterAnAction(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
-	w.Webhook(receiver.url, app.WebhookAll)
+	w.Webhook(receiver.url, delivery.WebhookAll)
 	w.Stream(stream.StreamCreate{})
 	w.APIKey(app.ScopeRead)
 	w.CounterLink(1, app.CounterLinkCreate{Name: "counter"})

@@ -13,6 +13,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/sqlitestore"
 	"baoco/web/webtest"
@@ -26,7 +27,7 @@ func TestWebhookWithoutSecret(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
-	w.Webhook(receiver.url, app.WebhookAll)
+	w.Webhook(receiver.url, delivery.WebhookAll)
 	key := []string{"Authorization", "Bearer " + w.APIKey(app.ScopeFull)}
 	w.Pay(1, "1", "before")
 	w.Attempts(1, 1)
@@ -85,10 +86,10 @@ func TestWebhookWithoutSecret(t *testing.T) {
 	secret := b.Post("/webhooks/1/rotate", "overlap_hours", "0", "once", form.Once(t)).SecretOf(t)
 	w.Attempts(1, 2)
 	call := receiver.calls()[1]
-	if got := call.header.Get("X-Webhook-Signature"); got != app.Signature(secret, []byte(call.body)) {
+	if got := call.header.Get("X-Webhook-Signature"); got != delivery.Signature(secret, []byte(call.body)) {
 		t.Errorf("what waited carries %q", got)
 	}
-	b.Get("/deliveries/2").Shows(t, "X-Webhook-Signature: "+app.Signature(secret, []byte(call.body)), `id="curl"`)
+	b.Get("/deliveries/2").Shows(t, "X-Webhook-Signature: "+delivery.Signature(secret, []byte(call.body)), `id="curl"`)
 	b.Get("/webhooks").Hides(t, lost)
 	b.Get("/webhooks/1").Hides(t, "The secret is lost")
 	b.Get("/").Hides(t, "has lost its secret")

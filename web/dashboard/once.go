@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // What is shown once, such as an API key or a secret, stands in the answer to the
@@ -105,7 +106,7 @@ func (s *Server) showSigningSecret(v *visit, data secretData) error {
 // secret here, since the server keeps no copy.
 func (v *visit) sendSecret(noun string, id int64) error {
 	secret := v.PostFormValue("secret")
-	if !app.IsSecret(secret) {
+	if !delivery.IsSecret(secret) {
 		return app.InvalidField("secret", "is not one that baoco made", "không phải khoá bí mật do baoco tạo")
 	}
 	of := strconv.FormatInt(id, 10)

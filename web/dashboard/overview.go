@@ -7,6 +7,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/delivery"
 	"baoco/web/wire"
 )
 
@@ -18,7 +19,7 @@ type overviewData struct {
 	EndsSoon  bool              // it has, or will within 30 days
 	Days      int               // of the chart
 	Ranges    []int
-	Sent      app.DeliveryHealth // of the last 24 hours
+	Sent      delivery.DeliveryHealth // of the last 24 hours
 	Banks     []app.BankAccount
 	Bank      int64 // the bank account of the chart; 0: all
 	Chart     chart

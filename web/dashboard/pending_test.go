@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -31,12 +32,12 @@ func TestPendingDeliveries(t *testing.T) {
 		t.Error("an empty queue")
 	}
 	bad := newMoody(t, 503, "")
-	paused, _ := w.Webhook(bad.url, app.WebhookAll)
+	paused, _ := w.Webhook(bad.url, delivery.WebhookAll)
 	first := w.Pay(1, "1", "trà đá")
 	w.Attempts(1, 1)
 	_, err := w.Service.Deliveries.ToggleWebhook(ctx, 1, paused.ID, time.Now())
 	apptest.Must(t, err)
-	w.Webhook(bad.url, app.WebhookAll)
+	w.Webhook(bad.url, delivery.WebhookAll)
 	second := w.Pay(1, "2", "bún chả")
 	w.Attempts(1, 2)
 	w.Pay(1, "3", "trà sữa")
@@ -107,12 +108,12 @@ func TestAttemptDots(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 503, "")
-	hook, _ := w.Webhook(receiver.url, app.WebhookAll)
+	hook, _ := w.Webhook(receiver.url, delivery.WebhookAll)
 	w.Pay(1, "1", "a")
 	w.Attempts(1, 1)
 	due, err := w.Service.Deliveries.Due(t.Context(), hook.ID, time.Now().Add(time.Hour), nil, 1, true)
 	apptest.Must(t, err)
-	_, err = w.Service.Deliveries.Settle(t.Context(), due[0], app.Result{StartedAt: time.Now(), StatusCode: 200})
+	_, err = w.Service.Deliveries.Settle(t.Context(), due[0], delivery.Result{StartedAt: time.Now(), StatusCode: 200})
 	apptest.Must(t, err)
 	receiver.answers(200, "")
 	w.Pay(1, "2", "b")
@@ -146,18 +147,18 @@ func TestPendingForWantOfFiles(t *testing.T) {
 	w.URL = server.URL
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
-	w.Webhook("http://127.0.0.1:9/", app.WebhookAll)
+	w.Webhook("http://127.0.0.1:9/", delivery.WebhookAll)
 	w.Pay(1, "1", "trà đá")
 	b := w.Browser().SignIn("lan")
 	const english, vietnamese = "no free file handles", "hết số tệp được mở"
 	if a := b.Get("/deliveries?status=waiting"); strings.Contains(a.Body, english) || strings.Contains(a.Body, vietnamese) {
 		t.Error("it waits for something before anything is wrong")
 	}
-	w.Service.SetCourier(app.Courier{Shortage: func(webhookID int64) app.Cause {
+	w.Service.SetCourier(delivery.Courier{Shortage: func(webhookID int64) delivery.Cause {
 		if webhookID != 1 {
 			t.Errorf("asked of webhook %d", webhookID)
 		}
-		return app.CauseFiles
+		return delivery.CauseFiles
 	}})
 	for _, page := range []string{"/deliveries?status=waiting", "/deliveries/1"} {
 		b.Header.Set("Accept-Language", "en")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // receiver is the code of a receiver in one language, for one webhook.
@@ -37,8 +38,8 @@ var receiverComments = map[string]app.Text{
 // language. The code never holds the secret: it reads it from the environment,
 // where the start command puts it. secret is empty if it isn't known. There are none
 // for a sheet.
-func receivers(hook app.Webhook, secret string, lang app.Lang) []receiver {
-	if hook.Kind == app.WebhookSheet {
+func receivers(hook delivery.Webhook, secret string, lang app.Lang) []receiver {
+	if hook.Kind == delivery.WebhookSheet {
 		return nil
 	}
 	marks := []string{`"/HOOK-PATH"`, pathLiteral(hook.URL)}

@@ -15,6 +15,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
@@ -44,7 +45,7 @@ func TestReceiverCode(t *testing.T) {
 				port := freePort(t)
 				base := "http://127.0.0.1:" + port
 				// A path with all that could end a string or a comment.
-				hook, secret := w.Webhook(base+"/b%C3%A1o-c%C3%B3/a'*/$%7Bx%7D%22%3F%3E", app.WebhookIn)
+				hook, secret := w.Webhook(base+"/b%C3%A1o-c%C3%B3/a'*/$%7Bx%7D%22%3F%3E", delivery.WebhookIn)
 				b := w.Browser().SignIn("lan")
 				b.Header.Set("Accept-Language", lang)
 				dir := t.TempDir()
@@ -67,7 +68,7 @@ func TestReceiverCode(t *testing.T) {
 				_, _, err = w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1549000, Content: content}, nil, app.IdempotencyKey{}, time.Now())
 				apptest.Must(t, err)
 				apptest.Must(t, w.WaitHistory(2))
-				list, _, err := w.Service.Deliveries.History(t.Context(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 10}})
+				list, _, err := w.Service.Deliveries.History(t.Context(), 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 10}})
 				apptest.Must(t, err)
 				if !list[0].Result.OK() {
 					t.Errorf("a delivery: %+v %s", list[0].Result, list[0].Result.Body)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/web/wire"
 )
 
@@ -29,7 +30,7 @@ type resendData struct {
 }
 
 type resendGroup struct {
-	Webhook app.Webhook
+	Webhook delivery.Webhook
 	Count   int
 }
 
@@ -54,12 +55,12 @@ func backToHistory(values url.Values) string {
 	return linkTo("/deliveries", filterOf(values, historyFilters))
 }
 
-func (s *Server) planFailed(v *visit, values url.Values, hooks []app.Webhook, data *resendData) error {
+func (s *Server) planFailed(v *visit, values url.Values, hooks []delivery.Webhook, data *resendData) error {
 	f, err := readFailedFilter(v, values)
 	if err != nil {
 		return err
 	}
-	list, more, err := s.Service.Deliveries.FailedDeliveries(v.Context(), v.account.ID, f, app.MaxResend)
+	list, more, err := s.Service.Deliveries.FailedDeliveries(v.Context(), v.account.ID, f, delivery.MaxResend)
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func (s *Server) planFailed(v *visit, values url.Values, hooks []app.Webhook, da
 	return nil
 }
 
-func readFailedFilter(v *visit, values url.Values) (app.FailedFilter, error) {
+func readFailedFilter(v *visit, values url.Values) (delivery.FailedFilter, error) {
 	p := &wire.Params{Values: filterOf(values, historyFilters), Zone: v.zone}
 	f := p.HistoryFilter()
 	inOrder(p, f.From, f.To)
@@ -88,7 +89,7 @@ func readFailedFilter(v *visit, values url.Values) (app.FailedFilter, error) {
 
 // planChosen counts as a resend would: a delivery counts once, however many of its
 // attempts were chosen.
-func (s *Server) planChosen(v *visit, texts []string, hooks []app.Webhook, data *resendData) error {
+func (s *Server) planChosen(v *visit, texts []string, hooks []delivery.Webhook, data *resendData) error {
 	ids, err := readIDs(texts)
 	if err != nil {
 		return err
@@ -97,7 +98,7 @@ func (s *Server) planChosen(v *visit, texts []string, hooks []app.Webhook, data 
 	for _, w := range hooks {
 		active[w.ID] = w.IsActive
 	}
-	var chosen []app.Delivery
+	var chosen []delivery.Delivery
 	counts, seen := map[int64]int{}, map[int64]bool{}
 	for _, id := range ids {
 		a, err := s.Service.Deliveries.HistoryRecord(v.Context(), v.account.ID, id)
@@ -124,7 +125,7 @@ func (s *Server) planChosen(v *visit, texts []string, hooks []app.Webhook, data 
 // noteResent counts the deliveries whose transaction the webhook has answered
 // 200 to: to them or to what they were resent as. It lists the resends that
 // still run.
-func (s *Server) noteResent(v *visit, chosen []app.Delivery, data *resendData) error {
+func (s *Server) noteResent(v *visit, chosen []delivery.Delivery, data *resendData) error {
 	var transactions []int64
 	for _, d := range chosen {
 		if d.TransactionID != 0 {
@@ -157,7 +158,7 @@ func (d *resendData) refuse(err error) {
 	}
 }
 
-func (d *resendData) count(counts map[int64]int, hooks []app.Webhook) {
+func (d *resendData) count(counts map[int64]int, hooks []delivery.Webhook) {
 	for _, w := range hooks {
 		if n := counts[w.ID]; n > 0 {
 			d.Groups = append(d.Groups, resendGroup{w, n})
@@ -173,7 +174,7 @@ func readIDs(texts []string) ([]int64, error) {
 	for _, text := range texts {
 		id, ok := wire.ParseID(text)
 		if !ok {
-			return nil, app.ErrNoHistory
+			return nil, delivery.ErrNoHistory
 		}
 		ids = append(ids, id)
 	}
@@ -188,7 +189,7 @@ func readIDs(texts []string) ([]int64, error) {
 
 // resendDeliveries does what resendPage announced.
 func (s *Server) resendDeliveries(v *visit) error {
-	var r app.ResendResult
+	var r delivery.ResendResult
 	if v.PostForm.Get("failed") != "" {
 		f, err := readFailedFilter(v, v.PostForm)
 		if err == nil {
@@ -210,7 +211,7 @@ func (s *Server) resendDeliveries(v *visit) error {
 }
 
 // resent says how many deliveries were sent and how many weren't.
-func resent(r app.ResendResult) app.Text {
+func resent(r delivery.ResendResult) app.Text {
 	text := app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d thông báo.", r.Count)
 	if n := len(r.Refused); n > 0 {
 		left := app.Textf(" Not resent: %d.", " Không gửi lại được: %d.", n)
@@ -239,7 +240,7 @@ func (s *Server) resendDelivery(v *visit) error {
 		return err
 	}
 	if len(d.Calls) == 0 {
-		return s.showDelivery(v, deliveryData{DeliveryDetails: d}, cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), app.ErrNoHistory))
+		return s.showDelivery(v, deliveryData{DeliveryDetails: d}, cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), delivery.ErrNoHistory))
 	}
 	for _, again := range d.ResentAs {
 		if again.State == app.DeliveryPending || again.State == app.DeliveryDelivered {

@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
@@ -23,7 +24,7 @@ func failing(t *testing.T) (*webtest.World, *moody, *webtest.Browser) {
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 500, "")
 	for range 2 {
-		hook, _ := w.Webhook(receiver.url, app.WebhookAll)
+		hook, _ := w.Webhook(receiver.url, delivery.WebhookAll)
 		_ = hook
 	}
 	for i := range 3 {
@@ -122,7 +123,7 @@ func TestResendRefusals(t *testing.T) {
 	apptest.Must(t, err)
 	refused("switched off", b.Submit("/deliveries/1/resend"), "The webhook is disabled")
 	history := func(id int64) string {
-		list, _, err := w.Service.Deliveries.History(ctx, 1, app.HistoryFilter{DeliveryID: id, Page: app.Page{Number: 1, Size: 1}})
+		list, _, err := w.Service.Deliveries.History(ctx, 1, delivery.HistoryFilter{DeliveryID: id, Page: app.Page{Number: 1, Size: 1}})
 		apptest.Must(t, err)
 		return itoa(list[0].ID)
 	}
@@ -249,8 +250,8 @@ func TestResendBounds(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 500, "")
-	hook, _ := w.Webhook(receiver.url, app.WebhookAll)
-	const all = app.MaxResend + 3
+	hook, _ := w.Webhook(receiver.url, delivery.WebhookAll)
+	const all = delivery.MaxResend + 3
 	elements := make([]inbound.Incoming, all)
 	for i := range elements {
 		elements[i] = inbound.Incoming{EventID: strconv.Itoa(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000, Content: "don", Time: time.Now()}
@@ -258,7 +259,7 @@ func TestResendBounds(t *testing.T) {
 	_, err := w.Service.Inbound.RecordTransactions(ctx, inbound.InboundCall{AccountID: 1, Channel: app.ChannelHand, ReceivedAt: time.Now(), Elements: elements})
 	apptest.Must(t, err)
 	w.Until("first attempts", func() bool {
-		_, total, err := w.Service.Deliveries.History(ctx, 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
+		_, total, err := w.Service.Deliveries.History(ctx, 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
 		apptest.Must(t, err)
 		return total == all
 	})
@@ -277,11 +278,11 @@ func TestResendBounds(t *testing.T) {
 	}
 	began := time.Now()
 	b.Submit("/deliveries/resend", formFields(t, page, "/deliveries/resend")...).Goes(t, "/deliveries?q=don")
-	t.Logf("%d resends took %v", app.MaxResend, time.Since(began))
+	t.Logf("%d resends took %v", delivery.MaxResend, time.Since(began))
 	if page := b.Get("/deliveries").Body; !strings.Contains(page, "being resent: 500. There are more: resend again for the rest.") {
 		t.Error("nothing says that some are left")
 	}
-	if n := w.Rows("deliveries"); n != all+app.MaxResend {
+	if n := w.Rows("deliveries"); n != all+delivery.MaxResend {
 		t.Errorf("%d deliveries", n)
 	}
 	b.Submit("/deliveries/resend", "failed", "all", "webhook_id", "1").Goes(t, "/deliveries?webhook_id=1")
@@ -295,7 +296,7 @@ func TestResendBounds(t *testing.T) {
 
 // delivered counts the deliveries that ended well.
 func delivered(w *webtest.World) (n int) {
-	list, _, err := w.Service.Deliveries.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
+	list, _, err := w.Service.Deliveries.History(context.Background(), 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
 	apptest.Must(w.T, err)
 	for _, a := range list {
 		if a.Result.OK() {

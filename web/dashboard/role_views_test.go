@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/web/webtest"
 )
 
@@ -19,7 +20,7 @@ import (
 // that fails. No sum is an amount.
 func roleWorld(w *webtest.World, today app.Day) {
 	w.T.Helper()
-	_, _ = w.Webhook("https://hook.example.vn/secret-path", app.WebhookAll)
+	_, _ = w.Webhook("https://hook.example.vn/secret-path", delivery.WebhookAll)
 	native := w.Native()
 	for _, x := range []apptest.Transfer{
 		{ID: "secret-id-1", Content: "CAME YESTERDAY", Date: (today - 1).String() + " 05:00:00", Amount: 300_003},

@@ -13,6 +13,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/web/webtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -99,7 +100,7 @@ func TestChips(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	bank := w.Link("ACB", "19354957")
-	w.Webhook("http://127.0.0.1:9/a", app.WebhookAll)
+	w.Webhook("http://127.0.0.1:9/a", delivery.WebhookAll)
 	source := w.Native()
 	b := w.Browser().SignIn("lan")
 	today := app.DayOf(time.Now(), w.Service.Ledger.Zone())
@@ -156,7 +157,7 @@ func TestCleanAddresses(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Webhook("http://127.0.0.1:9/a", app.WebhookAll)
+	w.Webhook("http://127.0.0.1:9/a", delivery.WebhookAll)
 	b := w.Browser().SignIn("lan")
 	for path, want := range map[string]string{
 		"/transactions?q=&type=&bank_account_id=&delivery_state=&from=&to=&min=&max=": "/transactions",

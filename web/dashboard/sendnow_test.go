@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/web/webtest"
 )
 
@@ -19,7 +20,7 @@ func waiting(t *testing.T, n int) (*webtest.World, *moody, *webtest.Browser) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 500, "")
-	w.Webhook(receiver.url, app.WebhookAll)
+	w.Webhook(receiver.url, delivery.WebhookAll)
 	for i := range n {
 		w.Pay(1, fmt.Sprint(i), "trà đá")
 	}

@@ -15,6 +15,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -118,7 +119,7 @@ func TestFormAfterSession(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
-	hook, _ := w.Webhook("https://shop.vn/", app.WebhookAll)
+	hook, _ := w.Webhook("https://shop.vn/", delivery.WebhookAll)
 	for path, back := range map[string]string{
 		"/webhooks": "/webhooks/new", "/banks": "/banks/new", "/inbound/sources": "/inbound/sources/new", "/webhooks/1/edit": "/webhooks/1/edit",
 		"/webhooks/1/toggle": "/webhooks/1", "/banks/1/toggle": "/banks/1", "/settings/alerts/telegram": "/settings/alerts",

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/web/webtest"
 )
 
@@ -262,7 +263,7 @@ func TestSignOutEverywhereAsks(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	hook, _ := w.Webhook("https://shop.vn/", app.WebhookAll)
+	hook, _ := w.Webhook("https://shop.vn/", delivery.WebhookAll)
 	b := w.Browser().SignIn("lan")
 	b.Get("/settings").Shows(t, `href="/settings/sign-out" data-dialog="#ask-settings-sign-out"`)
 	b.Get("/settings/sign-out").Shows(t, "Sign out of all devices?", `method="post" action="/settings/sign-out"`)

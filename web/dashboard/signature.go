@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/verify"
 	"baoco/web/wire"
 )
@@ -18,7 +19,7 @@ const maxSignatureForm = 4*verify.MaxBody + 16<<10
 // signatureData is the form of the signature tool and its result. It never holds
 // the secret that was entered.
 type signatureData struct {
-	Webhooks                        []app.Webhook
+	Webhooks                        []delivery.Webhook
 	WebhookID, DeliveryID           string
 	Body                            string
 	Signature, MessageID, Timestamp string
@@ -93,7 +94,7 @@ func readClaim(v *visit) (data signatureData, claim verify.Claim, err error) {
 		Body: strings.ReplaceAll(v.PostFormValue("body"), "\r\n", "\n"),
 	}
 	claim = verify.Claim{
-		CallReference: app.CallReference{WebhookID: data.Webhook(), DeliveryID: data.Delivery()},
+		CallReference: delivery.CallReference{WebhookID: data.Webhook(), DeliveryID: data.Delivery()},
 		Body:          []byte(data.Body), Signature: data.Signature, MessageID: data.MessageID, Timestamp: data.Timestamp, Secret: v.PostFormValue("secret"),
 	}
 	var bad app.Invalid
@@ -126,7 +127,7 @@ func signatureFormError(err error) error {
 func (d *signatureData) forget(secret string) {
 	secret = strings.TrimSpace(secret)
 	for _, field := range []*string{&d.Body, &d.Signature, &d.MessageID, &d.Timestamp, &d.DeliveryID, &d.WebhookID} {
-		if strings.Contains(*field, app.SecretPrefix) || secret != "" && strings.Contains(*field, secret) {
+		if strings.Contains(*field, delivery.SecretPrefix) || secret != "" && strings.Contains(*field, secret) {
 			*field = ""
 		}
 	}
@@ -134,6 +135,6 @@ func (d *signatureData) forget(secret string) {
 
 // MaybeBadSignature tells whether an attempt may have failed because the receiver
 // refused its signature.
-func (w words) MaybeBadSignature(r app.Result) bool {
+func (w words) MaybeBadSignature(r delivery.Result) bool {
 	return r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden
 }

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/verify"
 	"baoco/web/webtest"
 )
@@ -26,8 +27,8 @@ func TestSignatureTool(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 401, "wrong signature")
-	create := func(name string) (app.Webhook, string) {
-		hook, secret, err := w.Service.Deliveries.CreateWebhook(ctx, 1, app.WebhookCreate{Name: name, URL: receiver.url, Type: app.WebhookAll}, time.Now())
+	create := func(name string) (delivery.Webhook, string) {
+		hook, secret, err := w.Service.Deliveries.CreateWebhook(ctx, 1, delivery.WebhookCreate{Name: name, URL: receiver.url, Type: delivery.WebhookAll}, time.Now())
 		apptest.Must(t, err)
 		return hook, secret
 	}
@@ -40,7 +41,7 @@ func TestSignatureTool(t *testing.T) {
 	after := func() time.Time { return time.Now().Add(2 * time.Millisecond) } // a change in the same millisecond is none
 	latter, err := w.Service.Deliveries.RotateSecret(ctx, 1, turned.ID, time.Hour, app.IdempotencyKey{}, after())
 	apptest.Must(t, err)
-	_, foreign, err := w.Service.Deliveries.CreateWebhook(ctx, w.SecondAccount(), app.WebhookCreate{Name: "foreign", URL: receiver.url, Type: app.WebhookAll}, time.Now())
+	_, foreign, err := w.Service.Deliveries.CreateWebhook(ctx, w.SecondAccount(), delivery.WebhookCreate{Name: "foreign", URL: receiver.url, Type: delivery.WebhookAll}, time.Now())
 	apptest.Must(t, err)
 
 	signature := call.header.Get("X-Webhook-Signature")
@@ -71,9 +72,9 @@ func TestSignatureTool(t *testing.T) {
 		{"another webhook's secret", sent, signature, booksSecret, known, []string{differs, "is that of the webhook “\u2068books\u2069”, but the call is from the webhook “\u2068shop\u2069”"}},
 		{"another webhook chosen", sent, signature, noSecret, []string{"webhook_id", itoa(books.ID)}, []string{differs, "it was sent by the webhook “\u2068shop\u2069”"}},
 		{"another webhook chosen than the delivery's", sent, "", secret, []string{"webhook_id", itoa(books.ID), "delivery_id", "1"}, []string{matches, "it was sent by the webhook “\u2068shop\u2069”"}},
-		{"the new secret too early", "{}", app.Signature(former, []byte("{}")), latter, []string{"webhook_id", itoa(turned.ID)}, []string{differs, "still made with the old one"}},
+		{"the new secret too early", "{}", delivery.Signature(former, []byte("{}")), latter, []string{"webhook_id", itoa(turned.ID)}, []string{differs, "still made with the old one"}},
 		{"a signature that nobody made", sent, strings.Repeat("0", 64), secret, known, []string{differs, "The secret is right"}},
-		{"a secret of another account", sent, app.Signature(foreign, []byte(sent)), noSecret, nil, []string{differs, "belongs to no webhook here"}},
+		{"a secret of another account", sent, delivery.Signature(foreign, []byte(sent)), noSecret, nil, []string{differs, "belongs to no webhook here"}},
 	} {
 		a := checkSignature(b, nil, append([]string{"body", strings.ReplaceAll(c.body, "\n", "\r\n"), "signature", c.signature, "secret", c.secret}, c.more...)...)
 		a.WantStatus(t, http.StatusOK)
@@ -109,7 +110,7 @@ func TestSignatureTool(t *testing.T) {
 	for _, c := range []struct{ signed, entered, want string }{
 		{latter, former, "secret_former"}, {former, latter, "call_before_change"}, {former, "", "call_before_change"}, {latter, latter, ""}, {latter, "", ""}, {"x", former, "secret_former"},
 	} {
-		claim := verify.Claim{Body: []byte("{}"), Signature: app.Signature(c.signed, []byte("{}")), Secret: c.entered}
+		claim := verify.Claim{Body: []byte("{}"), Signature: delivery.Signature(c.signed, []byte("{}")), Secret: c.entered}
 		claim.WebhookID = turned.ID
 		later := time.Now().Add(2 * time.Hour)
 		facts, err := w.Service.Deliveries.SignatureFacts(ctx, 1, claim.Reference(), later)
@@ -122,7 +123,7 @@ func TestSignatureTool(t *testing.T) {
 	}
 
 	// The pages of what was refused lead here, and to the help.
-	w.Exhaust(shop.ID, app.Result{StatusCode: 401, Error: app.ErrorHTTPStatus})
+	w.Exhaust(shop.ID, delivery.Result{StatusCode: 401, Error: delivery.ErrorHTTPStatus})
 	for _, path := range []string{"/deliveries/1", "/webhooks/1"} {
 		b.Get(path).Shows(t, `href="/help/receiver-401"`)
 		if n := strings.Count(b.Get(path).Body, `href="/tools/signature?webhook_id=1`); n != 2 {
@@ -164,7 +165,7 @@ func TestSignatureToolRefuses(t *testing.T) {
 	w.User(other, "minh", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 401, "")
-	_, secret := w.Webhook(receiver.url, app.WebhookAll)
+	_, secret := w.Webhook(receiver.url, delivery.WebhookAll)
 	id := w.Pay(1, "1", "a")
 	w.Attempts(1, 1)
 	call := receiver.calls()[0]

@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/sqlitestore"
 	"baoco/web"
@@ -82,7 +83,7 @@ func TestStandbyPages(t *testing.T) {
 	var calls atomic.Int64
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
 	defer receiver.Close()
-	hook, _ := w.Webhook(receiver.URL, app.WebhookOut)
+	hook, _ := w.Webhook(receiver.URL, delivery.WebhookOut)
 	w.Native()
 	w.Record("FT1")
 	s := standBy(t, w, w.Path+".key")

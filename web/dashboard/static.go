@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/web/dashboard/help"
 	"baoco/web/wire"
 )
@@ -94,7 +95,7 @@ func (s *Server) helpPage(v *visit) error {
 		Receivers []receiver // shown below the page
 	}{Content: content}
 	if name == "receiver" {
-		data.Receivers = receivers(app.Webhook{URL: "https://shop.vn/baoco"}, "", v.Lang)
+		data.Receivers = receivers(delivery.Webhook{URL: "https://shop.vn/baoco"}, "", v.Lang)
 	}
 	return s.render(v, "help", "help", app.Text{EN: title, VI: title}, data)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/stream"
 	"baoco/web/wire"
 )
@@ -82,7 +83,7 @@ func readStreamForm(v *visit) (form streamForm, in stream.StreamCreate, err erro
 		Start: v.PostFormValue("start"), SinceID: strings.TrimSpace(v.PostFormValue("since_id")),
 	}
 	in = stream.StreamCreate{
-		Name: form.Name, URL: form.URL, Topic: form.Topic, Type: app.WebhookType(form.Type), CodePrefix: form.CodePrefix, Key: v.form.key,
+		Name: form.Name, URL: form.URL, Topic: form.Topic, Type: delivery.WebhookType(form.Type), CodePrefix: form.CodePrefix, Key: v.form.key,
 		Credentials: stream.BrokerCredentials{Username: form.Username, Password: v.PostFormValue("password")},
 	}
 	var bad app.Invalid
@@ -116,7 +117,7 @@ func (f streamForm) readSince() (*int64, error) {
 }
 
 func (s *Server) newStreamPage(v *visit) error {
-	return s.showNewStream(v, streamForm{Type: string(app.WebhookAll), Start: "now"}, nil)
+	return s.showNewStream(v, streamForm{Type: string(delivery.WebhookAll), Start: "now"}, nil)
 }
 
 func (s *Server) showNewStream(v *visit, form streamForm, wrong error) (err error) {
@@ -201,7 +202,7 @@ func (s *Server) tryStream(v *visit) error {
 	if err != nil {
 		return err
 	}
-	problem, err := s.Service.Streams.TestStream(v.Context(), v.account.ID, st.ID, app.UserAgent(s.Version), v.now)
+	problem, err := s.Service.Streams.TestStream(v.Context(), v.account.ID, st.ID, delivery.UserAgent(s.Version), v.now)
 	if err == nil && problem != (app.Text{}) {
 		err = app.Refused(app.CodeConflict, app.Text{EN: "The test was not sent.", VI: "Chưa gửi thử được."}.And(problem))
 	}

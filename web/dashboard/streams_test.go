@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/stream"
 	"baoco/web/webtest"
 )
@@ -80,11 +81,11 @@ func TestStreamForm(t *testing.T) {
 	secret := a.SecretOf(t)
 	a.Shows(t, "Created stream", `action="/streams/1/env"`, `href="/help/streams"`)
 	st := awaitStream(w, 1, "what was recorded before is sent", func(st stream.Stream) bool { return st.Sent == 1 })
-	if st.Name != "ledger" || st.URL != good["url"] || st.Topic != "shop" || st.Username != "lan" || st.Type != app.WebhookIn || st.BankAccountID != bank.ID || !st.IsActive {
+	if st.Name != "ledger" || st.URL != good["url"] || st.Topic != "shop" || st.Username != "lan" || st.Type != delivery.WebhookIn || st.BankAccountID != bank.ID || !st.IsActive {
 		t.Errorf("%+v", st)
 	}
 	kept, to := w.Brokers.All(), w.Brokers.Opened()
-	if to.Password != "the right one" || len(kept) != 1 || !strings.Contains(fmt.Sprint(kept[0].Headers), app.Signature(secret, kept[0].Body)) {
+	if to.Password != "the right one" || len(kept) != 1 || !strings.Contains(fmt.Sprint(kept[0].Headers), delivery.Signature(secret, kept[0].Body)) {
 		t.Errorf("%+v, %+v", to, kept)
 	}
 	b.Get("/streams").Shows(t, "ledger", "Kafka · k1.shop.vn:9093 +1", "On", "All are sent")
@@ -263,7 +264,7 @@ func TestStreamPagesAreLive(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	st, _ := w.Stream(stream.StreamCreate{Type: app.WebhookOut})
+	st, _ := w.Stream(stream.StreamCreate{Type: delivery.WebhookOut})
 	w.Pay(1, "1", "not of the stream")
 	st = awaitStream(w, st.ID, "it is passed over", func(st stream.Stream) bool { return st.Position == 1 })
 	before, err := w.Service.Deliveries.NewestIDs(t.Context())

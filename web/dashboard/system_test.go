@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/dashboard"
@@ -135,7 +136,7 @@ func TestAnswerTimes(t *testing.T) {
 	if !strings.Contains(b.Get("/system").Body, "No attempts in the last hour") {
 		t.Error("answers without attempts")
 	}
-	hook, _ := w.Webhook("http://127.0.0.1:1/", app.WebhookAll)
+	hook, _ := w.Webhook("http://127.0.0.1:1/", delivery.WebhookAll)
 	at := time.Now().Add(-time.Minute)
 	w.Change(`INSERT INTO deliveries (id, account_id, webhook_id, sample, state, attempts, retry, created_ms, single) VALUES (1, 1, ?, '{}', 1, 1, 0, 0, 0)`, hook.ID)
 	for i := range 100 {

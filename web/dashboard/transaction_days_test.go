@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/web/webtest"
 )
 
@@ -101,12 +102,12 @@ func TestNoticeOfSeveralWebhooks(t *testing.T) {
 		}
 	}
 	says("Nobody to notify")
-	w.Webhook("http://127.0.0.1:9/a", app.WebhookAll)
+	w.Webhook("http://127.0.0.1:9/a", delivery.WebhookAll)
 	w.Pay(1, "2", "one")
 	w.Attempts(1, 1)
 	says("Will notify again")
 	for range 2 {
-		w.Webhook("http://127.0.0.1:9/b", app.WebhookAll)
+		w.Webhook("http://127.0.0.1:9/b", delivery.WebhookAll)
 	}
 	w.Pay(1, "3", "three")
 	w.Attempts(1, 4)

@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/web/wire"
 )
 
 // transactionRow is a transaction with its deliveries.
 type transactionRow struct {
 	app.Transaction
-	Deliveries []app.LatestDelivery
+	Deliveries []delivery.LatestDelivery
 }
 
 // transactionRows lists a page of transactions with their deliveries.
@@ -37,14 +38,14 @@ func (s *Server) transactionRows(v *visit, f app.TransactionFilter) ([]transacti
 
 // deliveriesOf reads the deliveries of transactions. Their webhooks and answers
 // are for those who connect; others get the states.
-func (s *Server) deliveriesOf(v *visit, ids []int64) (map[int64][]app.LatestDelivery, error) {
+func (s *Server) deliveriesOf(v *visit, ids []int64) (map[int64][]delivery.LatestDelivery, error) {
 	all, err := s.Service.Deliveries.DeliveriesOf(v.Context(), v.account.ID, ids)
 	if v.may(connect) {
 		return all, err
 	}
 	for _, list := range all {
 		for i, d := range list {
-			list[i] = app.LatestDelivery{Delivery: app.Delivery{State: d.State}, HistoryID: d.HistoryID}
+			list[i] = delivery.LatestDelivery{Delivery: delivery.Delivery{State: d.State}, HistoryID: d.HistoryID}
 		}
 	}
 	return all, err
@@ -119,7 +120,7 @@ type notice struct {
 
 // Notice sums up the deliveries of a transaction: the worst state, and how many of
 // several are in it. Cancelled ones don't count.
-func (w words) Notice(deliveries []app.LatestDelivery) notice {
+func (w words) Notice(deliveries []delivery.LatestDelivery) notice {
 	var all, tried int
 	in := map[app.DeliveryState]int{}
 	n := notice{State: app.DeliveryDelivered}

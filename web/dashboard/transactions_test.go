@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/web/webtest"
 
@@ -105,8 +106,8 @@ func TestDeliveryStates(t *testing.T) {
 	w.Pay(1, "1", "before any webhook")
 	check("no webhook", "pending")
 	check("no webhook", "unsent", "1")
-	hook, _ := w.Webhook(receiver.url, app.WebhookAll)
-	second, _ := w.Webhook(receiver.url, app.WebhookAll)
+	hook, _ := w.Webhook(receiver.url, delivery.WebhookAll)
+	second, _ := w.Webhook(receiver.url, delivery.WebhookAll)
 	w.Pay(1, "2", "bún chả")
 	w.Pay(1, "3", "phở")
 	w.Attempts(1, 4)
@@ -274,7 +275,7 @@ func TestSearchFurtherBack(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
-	hook, _ := w.Webhook(receiver.url, app.WebhookAll)
+	hook, _ := w.Webhook(receiver.url, delivery.WebhookAll)
 	told := func(id string) {
 		w.Pay(1, id, "bánh mì")
 		w.Until("the delivery", func() bool {

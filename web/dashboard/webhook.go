@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/delivery"
 	"baoco/web/wire"
 )
 
@@ -17,8 +18,8 @@ const attemptsShown = 10
 type webhookData struct {
 	webhookRow
 	Pending   int64
-	Attempts  []app.Attempt
-	Test      *app.Attempt // that was just made
+	Attempts  []delivery.Attempt
+	Test      *delivery.Attempt // that was just made
 	Receivers []receiver
 	Remove    confirmation
 }
@@ -37,7 +38,7 @@ func (s *Server) webhookPage(v *visit) error {
 }
 
 // showWebhook shows the page. refused is why an action was refused.
-func (s *Server) showWebhook(v *visit, hook app.Webhook, refused error) (err error) {
+func (s *Server) showWebhook(v *visit, hook delivery.Webhook, refused error) (err error) {
 	data := webhookData{webhookRow: webhookRow{Webhook: hook}, Receivers: receivers(hook, "", v.Lang)}
 	if data.Health, err = s.Service.Deliveries.WebhookHealth(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 		return err
@@ -47,7 +48,7 @@ func (s *Server) showWebhook(v *visit, hook app.Webhook, refused error) (err err
 		return err
 	}
 	data.Remove = s.webhookRemoval(v, hook, data.Pending)
-	if data.Attempts, _, err = s.Service.Deliveries.History(v.Context(), v.account.ID, app.HistoryFilter{
+	if data.Attempts, _, err = s.Service.Deliveries.History(v.Context(), v.account.ID, delivery.HistoryFilter{
 		WebhookID: hook.ID, Page: app.Page{Number: 1, Size: attemptsShown},
 	}); err != nil {
 		return err
@@ -65,7 +66,7 @@ func (s *Server) showWebhook(v *visit, hook app.Webhook, refused error) (err err
 
 // testedNow is the attempt of the test that the address names; nil if it names no
 // test of this webhook.
-func (s *Server) testedNow(v *visit, hook app.Webhook) (*app.Attempt, error) {
+func (s *Server) testedNow(v *visit, hook delivery.Webhook) (*delivery.Attempt, error) {
 	id, found := wire.ParseID(v.URL.Query().Get("tested"))
 	if !found {
 		return nil, nil
@@ -136,7 +137,7 @@ func (s *Server) editWebhook(v *visit) error {
 	if err := v.unchanged(hook.Name, hook.URL, hook.Type); err != nil {
 		return s.showEditWebhook(v, form, err)
 	}
-	hook, err = s.Service.Deliveries.UpdateWebhook(v.Context(), v.account.ID, hook.ID, app.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type}, v.now)
+	hook, err = s.Service.Deliveries.UpdateWebhook(v.Context(), v.account.ID, hook.ID, delivery.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type}, v.now)
 	if err != nil {
 		return s.showEditWebhook(v, form, err)
 	}
@@ -146,12 +147,12 @@ func (s *Server) editWebhook(v *visit) error {
 
 // rotateData is the form of a rotation.
 type rotateData struct {
-	Webhook app.Webhook
+	Webhook delivery.Webhook
 	Hours   string
 }
 
 // Longest is the most hours of an overlap.
-func (rotateData) Longest() int { return int(app.MaxOverlap / time.Hour) }
+func (rotateData) Longest() int { return int(delivery.MaxOverlap / time.Hour) }
 
 func (s *Server) rotatePage(v *visit) error {
 	hook, err := s.pageWebhook(v)
@@ -206,7 +207,7 @@ const maxFailedCounted = 5000
 
 // replayData is the page of a replay, with From and To as they were entered.
 type replayData struct {
-	Webhook  app.Webhook
+	Webhook  delivery.Webhook
 	From, To string
 	Count    int64
 	All      bool // Count is complete
@@ -266,7 +267,7 @@ func (w words) AtLeast(n int64, all bool) string {
 }
 
 // webhookRemoval deletes a webhook that has so many waiting deliveries.
-func (s *Server) webhookRemoval(v *visit, hook app.Webhook, pending int64) confirmation {
+func (s *Server) webhookRemoval(v *visit, hook delivery.Webhook, pending int64) confirmation {
 	waiting := v.T("No deliveries are waiting.", "Không có thông báo nào đang chờ.")
 	if pending > 0 {
 		waiting = v.T("Waiting deliveries: ", "Số thông báo đang chờ: ") + v.Number(pending) + ". " +

@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 func webhookPath(id int64) string { return "/webhooks/" + strconv.FormatInt(id, 10) }
 
 // webhookRow is a webhook in the list.
 type webhookRow struct {
-	app.Webhook
+	delivery.Webhook
 	Only   string // bank accounts and codes that it is limited to; empty: none
-	Health app.WebhookHealth
+	Health delivery.WebhookHealth
 	Chart  hoursChart
 }
 
@@ -37,7 +38,7 @@ func (s *Server) webhooksPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := webhooksData{Form: webhookForm{Type: string(app.WebhookIn)}}
+	data := webhooksData{Form: webhookForm{Type: string(delivery.WebhookIn)}}
 	if len(hooks) == 0 {
 		if err := s.fillChoices(v, &data.Form); err != nil {
 			return err
@@ -65,30 +66,30 @@ type webhookForm struct {
 // as long as the form is refused.
 func (f *webhookForm) fillScript(v *visit) {
 	if f.Secret == "" {
-		f.Secret = app.NewSecret()
+		f.Secret = delivery.NewSecret()
 	}
-	f.Script = app.SheetScript(f.Secret, v.Lang)
+	f.Script = delivery.SheetScript(f.Secret, v.Lang)
 }
 
 // readWebhookForm reads the form that was sent.
-func readWebhookForm(v *visit) (form webhookForm, in app.WebhookCreate, err error) {
+func readWebhookForm(v *visit) (form webhookForm, in delivery.WebhookCreate, err error) {
 	form = webhookForm{
 		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("webhook_url")), Type: v.PostFormValue("type"),
 		CodePrefix: v.PostFormValue("code_prefix"),
 	}
 	form.BankAccountIDs, err = v.chosenBankAccounts()
-	in = app.WebhookCreate{Name: form.Name, URL: form.URL, Type: app.WebhookType(form.Type), BankAccountIDs: form.BankAccountIDs, CodePrefix: form.CodePrefix, Key: v.form.key}
-	if app.WebhookKind(v.PostFormValue("kind")) == app.WebhookSheet {
+	in = delivery.WebhookCreate{Name: form.Name, URL: form.URL, Type: delivery.WebhookType(form.Type), BankAccountIDs: form.BankAccountIDs, CodePrefix: form.CodePrefix, Key: v.form.key}
+	if delivery.WebhookKind(v.PostFormValue("kind")) == delivery.WebhookSheet {
 		form.Secret = v.PostFormValue("secret")
-		in.Kind, in.Secret = app.WebhookSheet, form.Secret
+		in.Kind, in.Secret = delivery.WebhookSheet, form.Secret
 		form.fillScript(v)
 	}
 	return form, in, err
 }
 
 func (s *Server) newWebhookPage(v *visit) error {
-	form := webhookForm{Type: string(app.WebhookIn)}
-	if app.WebhookKind(v.URL.Query().Get("kind")) == app.WebhookSheet {
+	form := webhookForm{Type: string(delivery.WebhookIn)}
+	if delivery.WebhookKind(v.URL.Query().Get("kind")) == delivery.WebhookSheet {
 		form.fillScript(v)
 	}
 	return s.showNewWebhook(v, form, nil)
@@ -121,7 +122,7 @@ func (s *Server) addWebhook(v *visit) error {
 	var all app.Invalid
 	all.Merge(s.Service.Deliveries.CheckWebhook(in))
 	all.Merge(bad)
-	hook, secret, err := app.Webhook{}, "", all.Err()
+	hook, secret, err := delivery.Webhook{}, "", all.Err()
 	if err == nil {
 		hook, secret, err = s.Service.Deliveries.CreateWebhook(v.Context(), v.account.ID, in, v.now)
 	}
@@ -133,7 +134,7 @@ func (s *Server) addWebhook(v *visit) error {
 
 // showSecret shows the new secret of a webhook; made tells whether the webhook is new
 // too.
-func (s *Server) showSecret(v *visit, hook app.Webhook, secret string, made bool) error {
+func (s *Server) showSecret(v *visit, hook delivery.Webhook, secret string, made bool) error {
 	name := app.Isolated(hook.Name)
 	data := secretData{
 		Path: webhookPath(hook.ID), Secret: secret, New: made, Plain: strings.TrimSpace(hook.PlainWarning().In(v.Lang)), Receivers: receivers(hook, secret, v.Lang),
@@ -146,8 +147,8 @@ func (s *Server) showSecret(v *visit, hook app.Webhook, secret string, made bool
 	if hook.Rotating(v.now) {
 		data.OverlapTo = hook.OverlapTo
 	}
-	if hook.Kind == app.WebhookSheet {
-		data.Script = app.SheetScript(secret, v.Lang)
+	if hook.Kind == delivery.WebhookSheet {
+		data.Script = delivery.SheetScript(secret, v.Lang)
 	}
 	return s.showSigningSecret(v, data)
 }
@@ -162,7 +163,7 @@ func (s *Server) secretFile(v *visit) error {
 }
 
 // pageWebhook is the webhook that the path names.
-func (s *Server) pageWebhook(v *visit) (app.Webhook, error) {
+func (s *Server) pageWebhook(v *visit) (delivery.Webhook, error) {
 	return s.Service.Deliveries.Webhook(v.Context(), v.account.ID, v.pathID())
 }
 
@@ -177,13 +178,13 @@ func (w words) Host(raw string) string {
 }
 
 // Plain tells whether a URL is plain http.
-func (w words) Plain(raw string) bool { return app.IsPlainHTTP(raw) }
+func (w words) Plain(raw string) bool { return delivery.IsPlainHTTP(raw) }
 
 // PlainHTTPWarning is what is said of such a URL.
-func (w words) PlainHTTPWarning() string { return app.PlainHTTPWarning.In(w.Lang) }
+func (w words) PlainHTTPWarning() string { return delivery.PlainHTTPWarning.In(w.Lang) }
 
 // Rotating tells whether a webhook has two secrets now.
-func (w words) Rotating(hook app.Webhook) bool { return hook.Rotating(w.now) }
+func (w words) Rotating(hook delivery.Webhook) bool { return hook.Rotating(w.now) }
 
 // WebhookTypeText names the directions of which a webhook gets transactions.
-func (w words) WebhookTypeText(t app.WebhookType) string { return t.Name().In(w.Lang) }
+func (w words) WebhookTypeText(t delivery.WebhookType) string { return t.Name().In(w.Lang) }

@@ -17,6 +17,7 @@ import (
 	"baoco/app"
 	"baoco/app/appsscript"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
@@ -54,7 +55,7 @@ func TestWebhookForm(t *testing.T) {
 	a.SecretOf(t)
 	a.Shows(t, "HTTPS is recommended")
 	list := w.Webhooks()
-	if len(list) != 1 || list[0].Name != "shop" || list[0].URL != "http://shop.vn/baoco" || list[0].Type != app.WebhookOut || !slices.Equal(list[0].BankAccountIDs, []int64{bank.ID}) || !list[0].IsActive {
+	if len(list) != 1 || list[0].Name != "shop" || list[0].URL != "http://shop.vn/baoco" || list[0].Type != delivery.WebhookOut || !slices.Equal(list[0].BankAccountIDs, []int64{bank.ID}) || !list[0].IsActive {
 		t.Errorf("%+v", list)
 	}
 	for _, c := range [][]string{{"name", "", "webhook_url", "x", "type", "y"}, {"name", "shop"}} {
@@ -159,8 +160,8 @@ func TestWebhookTestSend(t *testing.T) {
 		fmt.Fprint(rw, `<script>alert("answer")</script>`)
 	}))
 	defer shop.Close()
-	hook, _ := w.Webhook(shop.URL+"/hook", app.WebhookAll)
-	other, _ := w.Webhook(shop.URL, app.WebhookAll)
+	hook, _ := w.Webhook(shop.URL+"/hook", delivery.WebhookAll)
+	other, _ := w.Webhook(shop.URL, delivery.WebhookAll)
 	b := w.Browser().SignIn("lan")
 	b.Post("/webhooks/1/test").Goes(t, "/webhooks/1?tested=1")
 	a := b.Get("/webhooks/1?tested=1")
@@ -170,7 +171,7 @@ func TestWebhookTestSend(t *testing.T) {
 	}
 	status = http.StatusInternalServerError
 	b.Post("/webhooks/1/test").Goes(t, "/webhooks/1?tested=2")
-	b.Get("/webhooks/1?tested=2").Shows(t, "Test failed", "500 ·", app.Result{StatusCode: 500, Error: app.ErrorHTTPStatus}.Explanation().EN)
+	b.Get("/webhooks/1?tested=2").Shows(t, "Test failed", "500 ·", delivery.Result{StatusCode: 500, Error: delivery.ErrorHTTPStatus}.Explanation().EN)
 	b.Get("/webhooks").Shows(t, "No transaction sent", "no attempts") // tests aren't counted
 	// An outcome is shown where it belongs only.
 	for _, path := range []string{"/webhooks/1?tested=99", "/webhooks/1?tested=x", fmt.Sprintf("/webhooks/%d?tested=1", other.ID)} {
@@ -207,7 +208,7 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 	w.Link("ACB", "1234567")
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
-	w.Webhook(closed.URL, app.WebhookAll)
+	w.Webhook(closed.URL, delivery.WebhookAll)
 	for i := range 3 {
 		_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
 		apptest.Must(t, err)
@@ -257,7 +258,7 @@ func TestFailedDeliveriesNeedAttention(t *testing.T) {
 	w.Link("ACB", "1234567")
 	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { rw.WriteHeader(http.StatusBadGateway) }))
 	defer shop.Close()
-	hook, _ := w.Webhook(shop.URL, app.WebhookAll)
+	hook, _ := w.Webhook(shop.URL, delivery.WebhookAll)
 	_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
 	awaitFailed(w, hook.ID, 1)
@@ -283,7 +284,7 @@ func TestTwoTabsEditOneWebhook(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	hook, _ := w.Webhook("https://shop.vn/", app.WebhookAll)
+	hook, _ := w.Webhook("https://shop.vn/", delivery.WebhookAll)
 	b := w.Browser().SignIn("lan")
 	version := func(a webtest.Answer) string {
 		t.Helper()
@@ -302,14 +303,14 @@ func TestTwoTabsEditOneWebhook(t *testing.T) {
 	a := save(second, "name", hook.Name, "type", "IN")
 	a.WantStatus(t, http.StatusConflict)
 	a.Shows(t, "changed elsewhere", "“\u2068Website A\u2069”", `<option value="IN" selected>`)
-	if now := w.Webhooks()[0]; now.Name != "Website A" || now.Type != app.WebhookAll {
+	if now := w.Webhooks()[0]; now.Name != "Website A" || now.Type != delivery.WebhookAll {
 		t.Errorf("%+v", now)
 	}
 	// A fault in between doesn't end it.
 	again := save(version(a), "name", "", "type", "IN")
 	again.WantStatus(t, http.StatusUnprocessableEntity)
 	save(version(again), "name", "B", "type", "IN").Goes(t, "/webhooks/1")
-	if now := w.Webhooks()[0]; now.Name != "B" || now.Type != app.WebhookIn {
+	if now := w.Webhooks()[0]; now.Name != "B" || now.Type != delivery.WebhookIn {
 		t.Errorf("%+v", now)
 	}
 
@@ -342,7 +343,7 @@ func TestWebhookTenancyAndRoles(t *testing.T) {
 	second, err := w.Service.Ledger.CreateAccount(t.Context(), "second", time.Now())
 	apptest.Must(t, err)
 	w.User(second.ID, "stranger", app.RoleOwner)
-	hook, secret := w.Webhook("https://shop.vn/secret-path", app.WebhookAll)
+	hook, secret := w.Webhook("https://shop.vn/secret-path", delivery.WebhookAll)
 	form := []string{"name", "test", "webhook_url", "https://evil.example/", "type", "IN", "active", "0", "overlap_hours", "0", "secret", secret}
 	before := w.Webhooks()
 	cashier, stranger, nobody := w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger"), w.Browser()
@@ -453,7 +454,7 @@ func TestSheetForm(t *testing.T) {
 	apptest.Must(t, err)
 	secrets, err := w.Store.WebhookSecrets(t.Context(), 1)
 	apptest.Must(t, err)
-	if hook.Kind != app.WebhookSheet || secrets[1].Current != clear {
+	if hook.Kind != delivery.WebhookSheet || secrets[1].Current != clear {
 		t.Errorf("%+v", hook)
 	}
 	page = b.Get("/webhooks/1")

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // words writes numbers, times and states for one visitor. A request makes it
@@ -231,7 +232,7 @@ func (w words) ContentText(text string) string {
 }
 
 // Pill writes the state of a delivery in a few words.
-func (w words) Pill(p app.LatestDelivery) string {
+func (w words) Pill(p delivery.LatestDelivery) string {
 	what := w.T("Waiting", "Đang chờ")
 	if p.HistoryID != 0 {
 		if what = strconv.Itoa(p.StatusCode); p.StatusCode == 0 {
@@ -249,23 +250,23 @@ func (w words) Pill(p app.LatestDelivery) string {
 	if p.HistoryID == 0 {
 		return what
 	}
-	return what + " · " + w.T("retry", "thử lại") + nbsp + strconv.Itoa(p.Attempts+1) + "/" + strconv.Itoa(len(app.RetrySchedule))
+	return what + " · " + w.T("retry", "thử lại") + nbsp + strconv.Itoa(p.Attempts+1) + "/" + strconv.Itoa(len(delivery.RetrySchedule))
 }
 
 // ErrorWord names a class of errors in a word or two.
-func (w words) ErrorWord(class app.ErrorClass) string {
+func (w words) ErrorWord(class delivery.ErrorClass) string {
 	switch class {
-	case app.ErrorTimeout:
+	case delivery.ErrorTimeout:
 		return w.T("Timeout", "Hết thời gian")
-	case app.ErrorDNS:
+	case delivery.ErrorDNS:
 		return w.T("DNS error", "Lỗi tên miền")
-	case app.ErrorRefused:
+	case delivery.ErrorRefused:
 		return w.T("Connection refused", "Từ chối kết nối")
-	case app.ErrorReset, app.ErrorConnection:
+	case delivery.ErrorReset, delivery.ErrorConnection:
 		return w.T("Connection lost", "Mất kết nối")
-	case app.ErrorTLS:
+	case delivery.ErrorTLS:
 		return w.T("TLS error", "Lỗi TLS")
-	case app.ErrorBlocked:
+	case delivery.ErrorBlocked:
 		return w.T("Blocked address", "Địa chỉ bị chặn")
 	}
 	return w.T("Error", "Lỗi")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/services"
 )
@@ -125,7 +126,7 @@ func (m *Metrics) write(p *page) {
 }
 
 // Attempted counts an attempt that was recorded.
-func (m *Metrics) Attempted(r app.Result) {
+func (m *Metrics) Attempted(r delivery.Result) {
 	became := outcome(r.Error)
 	if r.OK() {
 		became = "delivered"

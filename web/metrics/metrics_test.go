@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/app/stream"
@@ -28,7 +29,7 @@ func BenchmarkTransaction(b *testing.B) {
 		m.Called(source, nil)
 		m.Recorded(source, inbound.Recording{Recorded: 1})
 		m.Committed(time.Millisecond, 3)
-		m.Attempted(app.Result{StatusCode: 200})
+		m.Attempted(delivery.Result{StatusCode: 200})
 		m.Committed(time.Millisecond, 3)
 	}
 }

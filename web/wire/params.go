@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // Params reads query parameters and notes what is wrong with them. An empty
@@ -83,7 +84,7 @@ func (p *Params) ID(name string) int64 {
 // given.
 func (p *Params) delivery() int64 {
 	text := p.Values.Get("delivery_id")
-	id, ok := app.ParseDeliveryID(text)
+	id, ok := delivery.ParseDeliveryID(text)
 	if text != "" && !ok {
 		p.Bad.Add("delivery_id", app.UnknownReference.EN, app.UnknownReference.VI)
 	}
@@ -123,8 +124,8 @@ func (p *Params) Amount(name string) int64 {
 func (p *Params) Search() string { return app.ReadQuery(p.Values.Get("q"), &p.Bad) }
 
 // HistoryFilter reads a filter of the history, but for its page.
-func (p *Params) HistoryFilter() app.HistoryFilter {
-	f := app.HistoryFilter{
+func (p *Params) HistoryFilter() delivery.HistoryFilter {
+	f := delivery.HistoryFilter{
 		WebhookID: p.ID("webhook_id"), DeliveryID: p.delivery(), TransactionID: p.ID("transaction_id"),
 		Type: p.Direction(), From: p.Bound("from", false), To: p.Bound("to", true), Query: p.Search(),
 	}

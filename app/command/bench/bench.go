@@ -15,6 +15,7 @@ import (
 	"baoco/app"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/sqlitestore"
 
@@ -86,7 +87,7 @@ const (
 	answeringShops = 3
 	// hangingShops is how many webhooks hang in the phase with many: as many as
 	// an account may have, with the one that answers.
-	hangingShops = app.MaxWebhooks
+	hangingShops = delivery.MaxWebhooks
 )
 
 func run(c *cli.Context) error {
@@ -177,7 +178,7 @@ func setUp(ctx context.Context, store *sqlitestore.Store, accounts [][]string, n
 			return nil, err
 		}
 		for n, url := range urls {
-			if _, _, err := service.Deliveries.CreateWebhook(ctx, account, app.WebhookCreate{Name: fmt.Sprintf("shop %d", n+1), URL: url, Type: app.WebhookAll}, now); err != nil {
+			if _, _, err := service.Deliveries.CreateWebhook(ctx, account, delivery.WebhookCreate{Name: fmt.Sprintf("shop %d", n+1), URL: url, Type: delivery.WebhookAll}, now); err != nil {
 				return nil, err
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/command/serve"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
@@ -114,8 +115,8 @@ func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
 	for i := range 8 {
 		linked, err := service.Inbound.LinkBankAccount(ctx, app.DefaultAccountID, inbound.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint(19354950 + i), AccountName: "NGUYEN VAN A"}, now)
 		apptest.Must(b, err)
-		hook, _, err := service.Deliveries.CreateWebhook(ctx, app.DefaultAccountID, app.WebhookCreate{
-			Name: fmt.Sprintf("shop %d", i+1), URL: "https://shop.example.vn/", Type: app.WebhookAll, BankAccountIDs: []int64{linked.BankAccount.ID},
+		hook, _, err := service.Deliveries.CreateWebhook(ctx, app.DefaultAccountID, delivery.WebhookCreate{
+			Name: fmt.Sprintf("shop %d", i+1), URL: "https://shop.example.vn/", Type: delivery.WebhookAll, BankAccountIDs: []int64{linked.BankAccount.ID},
 		}, now)
 		apptest.Must(b, err)
 		s.banks = append(s.banks, linked.BankAccount.ID)
@@ -170,7 +171,7 @@ func BenchmarkPayments(b *testing.B) {
 		ctx, now := context.Background(), time.Now()
 		w := apptest.Open(b, apptest.NewFile(b), services.Config{})
 		w.Link("ACB", apptest.SomeAccount)
-		w.Webhook("https://shop.example.vn/", app.WebhookAll)
+		w.Webhook("https://shop.example.vn/", delivery.WebhookAll)
 		source := w.Native()
 		if requests > 0 {
 			askPayments(b, w.Service, requests, now)

@@ -14,6 +14,7 @@ import (
 	"baoco/app"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 )
 
@@ -69,9 +70,9 @@ func (d *demo) setUp(ctx context.Context) (err error) {
 	d.check(true, "added a source for SePay")
 	for _, hook := range []struct {
 		path     string
-		hookType app.WebhookType
-	}{{shop, app.WebhookIn}, {ledger, app.WebhookOut}} {
-		_, secret, err := service.Deliveries.CreateWebhook(ctx, app.DefaultAccountID, app.WebhookCreate{
+		hookType delivery.WebhookType
+	}{{shop, delivery.WebhookIn}, {ledger, delivery.WebhookOut}} {
+		_, secret, err := service.Deliveries.CreateWebhook(ctx, app.DefaultAccountID, delivery.WebhookCreate{
 			Name: hook.path[1:], URL: d.receiver.url + hook.path, Type: hook.hookType,
 		}, now)
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/stream"
 )
 
@@ -29,7 +29,7 @@ func Messages(first, count, accounts int) []stream.StreamMessage {
 		number := strconv.Itoa(first + i)
 		list[i] = stream.StreamMessage{
 			ID: "mark_" + number, BankAccount: "ACB:" + strconv.Itoa((first+i)%accounts),
-			Headers: []app.Header{{Name: "Content-Type", Value: "application/json"}, {Name: "Webhook-Id", Value: "mark_" + number}},
+			Headers: []delivery.Header{{Name: "Content-Type", Value: "application/json"}, {Name: "Webhook-Id", Value: "mark_" + number}},
 			Body:    []byte(`{"number":` + number + `,"padding":"` + strings.Repeat("x", 600) + `"}`),
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/stream"
 	"baoco/scheduler/broker"
 )
@@ -131,11 +132,11 @@ func (n *client) publishBatch(ctx context.Context, messages []stream.StreamMessa
 	id := rand.Text()
 	batch := make([]message, len(messages))
 	for i, m := range messages {
-		batch[i] = message{StreamMessage: m, more: []app.Header{{Name: "Nats-Batch-Id", Value: id}, {Name: "Nats-Batch-Sequence", Value: strconv.Itoa(i + 1)}}}
+		batch[i] = message{StreamMessage: m, more: []delivery.Header{{Name: "Nats-Batch-Id", Value: id}, {Name: "Nats-Batch-Sequence", Value: strconv.Itoa(i + 1)}}}
 	}
 	batch[0].acknowledge = true // an older server keeps it as any other, and says so
 	last := &batch[len(batch)-1]
-	last.acknowledge, last.more = true, append(last.more, app.Header{Name: "Nats-Batch-Commit", Value: "1"})
+	last.acknowledge, last.more = true, append(last.more, delivery.Header{Name: "Nats-Batch-Commit", Value: "1"})
 
 	answers, err := n.ask(ctx, batch[:1])
 	if err != nil {
@@ -156,7 +157,7 @@ func (n *client) publishBatch(ctx context.Context, messages []stream.StreamMessa
 // message is a message with what is said to JetStream besides.
 type message struct {
 	stream.StreamMessage
-	more        []app.Header
+	more        []delivery.Header
 	acknowledge bool
 }
 
@@ -190,7 +191,7 @@ func (n *client) ask(ctx context.Context, messages []message) ([]*answer, error)
 func (n *client) send(m message) error {
 	var header strings.Builder
 	header.WriteString("NATS/1.0\r\n")
-	for _, h := range slices.Concat(m.Headers, []app.Header{{Name: "Nats-Msg-Id", Value: m.ID}}, m.more) {
+	for _, h := range slices.Concat(m.Headers, []delivery.Header{{Name: "Nats-Msg-Id", Value: m.ID}}, m.more) {
 		header.WriteString(h.Name + ": " + h.Value + "\r\n")
 	}
 	header.WriteString("\r\n")

@@ -1,8 +1,10 @@
-package app
+package delivery
 
 import (
 	"context"
 	"time"
+
+	"baoco/app"
 )
 
 // DeliveryRecords are what everybody may ask and change: no rule decides about it.
@@ -45,7 +47,7 @@ type DeliveryStore interface {
 	// CreateWebhook fails with CodePlanExpired, CodeLimitReached beyond
 	// MaxWebhooks, and CodeValidation for an unknown bank account. made is false
 	// where the key was used before: then w is what was made that time.
-	CreateWebhook(ctx context.Context, w Webhook, secret string, key IdempotencyKey, now time.Time) (_ Webhook, made bool, _ error)
+	CreateWebhook(ctx context.Context, w Webhook, secret string, key app.IdempotencyKey, now time.Time) (_ Webhook, made bool, _ error)
 	// UpdateWebhook changes what isn't nil in u, and gives the webhook after it. It
 	// switches on as ToggleWebhook.
 	UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate, now time.Time) (Webhook, error)
@@ -57,7 +59,7 @@ type DeliveryStore interface {
 	WebhookSecrets(ctx context.Context, accountID int64) (map[int64]Secrets, error)
 	// ChangeSecrets applies change to the secrets in one commit. changed is
 	// false where the key was used before.
-	ChangeSecrets(ctx context.Context, accountID, id int64, key IdempotencyKey, change func(Secrets) (Secrets, error), now time.Time) (changed bool, _ error)
+	ChangeSecrets(ctx context.Context, accountID, id int64, key app.IdempotencyKey, change func(Secrets) (Secrets, error), now time.Time) (changed bool, _ error)
 	// WebhookHealth lists the health of the webhooks of an account by id, or of
 	// one of them where webhookID isn't 0; none for an unknown one. It costs a
 	// few rows a webhook, and one for each delivery in Retrying.
@@ -83,20 +85,20 @@ type DeliveryStore interface {
 	AddTest(ctx context.Context, accountID, webhookID int64, sample func(Webhook) Payload, now time.Time) (Outgoing, error)
 	// Resend fails with CodeNotFound, CodeWebhookDeleted, CodeWebhookInactive
 	// or CodeDeliveryPending.
-	Resend(ctx context.Context, accountID, historyID int64, key IdempotencyKey, now time.Time) (Delivery, error)
+	Resend(ctx context.Context, accountID, historyID int64, key app.IdempotencyKey, now time.Time) (Delivery, error)
 	// ResendMany resends each delivery of these history records once, in one
 	// commit. What can't be resent is refused and keeps nothing else back.
-	ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key IdempotencyKey, now time.Time) (ResendResult, error)
+	ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key app.IdempotencyKey, now time.Time) (ResendResult, error)
 	// Replay makes a new delivery for every failed one of a webhook that was
 	// created from from on and before to (zero: open), unless a later delivery
 	// of its transaction to the webhook is pending or was delivered.
-	Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key IdempotencyKey, now time.Time) (n int, err error)
+	Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key app.IdempotencyKey, now time.Time) (n int, err error)
 	// SendNow sets the due time of a pending delivery to now, unless it is earlier.
 	// It fails with CodeNotFound, or as Delivery.SendableNow.
-	SendNow(ctx context.Context, accountID, id int64, key IdempotencyKey, now time.Time) error
+	SendNow(ctx context.Context, accountID, id int64, key app.IdempotencyKey, now time.Time) error
 	// SendWaiting does so for all of a webhook, and counts those that it changed.
 	// It fails with CodeNotFound, or as Webhook.Sends.
-	SendWaiting(ctx context.Context, accountID, webhookID int64, key IdempotencyKey, now time.Time) (n int, err error)
+	SendWaiting(ctx context.Context, accountID, webhookID int64, key app.IdempotencyKey, now time.Time) (n int, err error)
 	// FailedDeliveries lists at most limit failed deliveries by the rule of
 	// Replay, of active webhooks: one webhook after another, oldest first.
 	FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter, limit int) ([]FailedDelivery, error)

@@ -1,14 +1,16 @@
-package app
+package delivery
 
 import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"baoco/app"
 )
 
 // DeliveryConfig is what a DeliveryService works with.
 type DeliveryConfig struct {
-	Targets *TargetPolicy
+	Targets *app.TargetPolicy
 	// Send makes one attempt of a delivery.
 	Send func(ctx context.Context, o Outgoing) Result
 	// Schedule is the waits before the attempts; nil: RetrySchedule. The
@@ -23,13 +25,13 @@ type DeliveryService struct {
 	store   DeliveryStore
 	zone    *time.Location
 	config  DeliveryConfig
-	ledger  *Service
+	ledger  *app.Service
 	courier atomic.Pointer[Courier] // nil: nothing is attempted in this process
 	counted func(Result)            // nil: nobody counts
 }
 
 // NewDeliveryService makes the use cases over a store.
-func NewDeliveryService(store DeliveryStore, c DeliveryConfig, ledger *Service) *DeliveryService {
+func NewDeliveryService(store DeliveryStore, c DeliveryConfig, ledger *app.Service) *DeliveryService {
 	if c.Schedule == nil {
 		c.Schedule = RetrySchedule
 	}
@@ -70,10 +72,10 @@ func (s *DeliveryService) Wake(webhookIDs []int64, ready []Outgoing) {
 }
 
 // shortageOf is what this machine lacks for a pending delivery.
-func (s *DeliveryService) shortageOf(d Delivery) Text {
+func (s *DeliveryService) shortageOf(d Delivery) app.Text {
 	c := s.courier.Load()
-	if c == nil || d.State != DeliveryPending {
-		return Text{}
+	if c == nil || d.State != app.DeliveryPending {
+		return app.Text{}
 	}
 	return c.Shortage(d.WebhookID).Shortage()
 }

@@ -1,4 +1,4 @@
-package app
+package delivery
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"baoco/app"
 )
 
 // SecretPrefix begins every secret of a webhook.
@@ -69,20 +71,20 @@ type Payload struct {
 	TransactionNumber string
 	AccountNumber     string
 	Content           string
-	TransferType      Direction
+	TransferType      app.Direction
 	TransferAmount    int64
-	Code              PaymentCode
-	PaymentRequest    PaymentState // without an ID: none
-	Test              bool         // the body says that it is a test
+	Code              app.PaymentCode
+	PaymentRequest    app.PaymentState // without an ID: none
+	Test              bool             // the body says that it is a test
 }
 
 // Payload is the content of all deliveries of the transaction. It never
 // changes.
-func PayloadOf(t Transaction) Payload {
+func PayloadOf(t app.Transaction) Payload {
 	return Payload{
 		ID:                strconv.FormatInt(t.ID, 10),
 		Gateway:           t.Bank,
-		TransactionDate:   FormatTime(t.Time, time.FixedZone("", t.ZoneOffset)),
+		TransactionDate:   app.FormatTime(t.Time, time.FixedZone("", t.ZoneOffset)),
 		TransactionNumber: t.Number,
 		AccountNumber:     t.AccountNumber,
 		Content:           t.Content,
@@ -97,21 +99,21 @@ func PayloadOf(t Transaction) Payload {
 // escaped as by JSON.stringify and RFC 8785.
 func (p Payload) canonical() []byte {
 	b := make([]byte, 0, 320+len(p.Content))
-	b = appendMember(b, `{"accountNumber":`, p.AccountNumber)
+	b = app.AppendMember(b, `{"accountNumber":`, p.AccountNumber)
 	if p.Code.Read {
-		b = appendMember(b, `,"code":`, p.Code.Text)
+		b = app.AppendMember(b, `,"code":`, p.Code.Text)
 	}
-	b = appendMember(b, `,"content":`, p.Content)
-	b = appendMember(b, `,"gateway":`, p.Gateway)
-	b = appendMember(b, `,"id":`, p.ID)
+	b = app.AppendMember(b, `,"content":`, p.Content)
+	b = app.AppendMember(b, `,"gateway":`, p.Gateway)
+	b = app.AppendMember(b, `,"id":`, p.ID)
 	if p.PaymentRequest.ID != 0 {
 		b = p.PaymentRequest.AppendJSON(append(b, `,"payment_request":`...))
 	}
-	b = appendMember(b, `,"transactionDate":`, p.TransactionDate)
-	b = appendMember(b, `,"transactionNumber":`, p.TransactionNumber)
+	b = app.AppendMember(b, `,"transactionDate":`, p.TransactionDate)
+	b = app.AppendMember(b, `,"transactionNumber":`, p.TransactionNumber)
 	b = append(b, `,"transferAmount":`...)
 	b = strconv.AppendInt(b, p.TransferAmount, 10)
-	b = appendMember(b, `,"transferType":`, string(p.TransferType))
+	b = app.AppendMember(b, `,"transferType":`, string(p.TransferType))
 	return append(b, '}')
 }
 
@@ -126,7 +128,7 @@ func (p Payload) Body(secret string) []byte { return p.BodyWith(p.Checksum(secre
 
 // BodyWith is the body with a checksum that is already known.
 func (p Payload) BodyWith(checksum string) []byte {
-	return p.endBody(appendMember(p.beginBody(), `,"checksum":`, checksum))
+	return p.endBody(app.AppendMember(p.beginBody(), `,"checksum":`, checksum))
 }
 
 // Unsigned is the body without a checksum, for readers that have no secret.
@@ -134,17 +136,17 @@ func (p Payload) Unsigned() []byte { return p.endBody(p.beginBody()) }
 
 func (p Payload) beginBody() []byte {
 	b := make([]byte, 0, 420+len(p.Content))
-	b = appendMember(b, `{"transactions":[{"id":`, p.ID)
-	b = appendMember(b, `,"gateway":`, p.Gateway)
-	b = appendMember(b, `,"transactionDate":`, p.TransactionDate)
-	b = appendMember(b, `,"transactionNumber":`, p.TransactionNumber)
-	b = appendMember(b, `,"accountNumber":`, p.AccountNumber)
-	b = appendMember(b, `,"content":`, p.Content)
-	b = appendMember(b, `,"transferType":`, string(p.TransferType))
+	b = app.AppendMember(b, `{"transactions":[{"id":`, p.ID)
+	b = app.AppendMember(b, `,"gateway":`, p.Gateway)
+	b = app.AppendMember(b, `,"transactionDate":`, p.TransactionDate)
+	b = app.AppendMember(b, `,"transactionNumber":`, p.TransactionNumber)
+	b = app.AppendMember(b, `,"accountNumber":`, p.AccountNumber)
+	b = app.AppendMember(b, `,"content":`, p.Content)
+	b = app.AppendMember(b, `,"transferType":`, string(p.TransferType))
 	b = append(b, `,"transferAmount":`...)
 	b = strconv.AppendInt(b, p.TransferAmount, 10)
 	if p.Code.Read {
-		b = appendMember(b, `,"code":`, p.Code.Text)
+		b = app.AppendMember(b, `,"code":`, p.Code.Text)
 	}
 	if p.PaymentRequest.ID != 0 {
 		b = p.PaymentRequest.AppendJSON(append(b, `,"payment_request":`...))
@@ -229,7 +231,7 @@ func (s *DeliveryService) SignatureFacts(ctx context.Context, accountID int64, c
 		f.Webhook, f.Sent = &d.Webhook, &d.Payload
 	} else if call.TransactionID > 0 {
 		t, err := s.ledger.Transaction(ctx, accountID, call.TransactionID)
-		if err != nil && CodeOf(err) != CodeNotFound {
+		if err != nil && app.CodeOf(err) != app.CodeNotFound {
 			return f, err
 		}
 		if sent := PayloadOf(t); err == nil {

@@ -1,8 +1,10 @@
-package app
+package delivery
 
 import (
 	"context"
 	"time"
+
+	"baoco/app"
 )
 
 // Resendable refuses the resend of a delivery that is still pending, or whose
@@ -13,7 +15,7 @@ func (d Delivery) Resendable(deleted, active bool) error {
 		return errWebhookDeleted
 	case !active:
 		return ErrWebhookInactive
-	case d.State == DeliveryPending:
+	case d.State == app.DeliveryPending:
 		return errDeliveryPending
 	}
 	return nil
@@ -26,7 +28,7 @@ const MaxResend = 500
 type FailedFilter struct {
 	WebhookID     int64
 	TransactionID int64
-	Type          Direction
+	Type          app.Direction
 	From, To      time.Time // of the delivery: made from From on, before To
 	Query         string    // in content or transaction number, as typed
 }
@@ -55,7 +57,7 @@ type ResendResult struct {
 // CodeNotFound, CodeWebhookDeleted, CodeWebhookInactive or CodeDeliveryPending.
 type RefusedResend struct {
 	HistoryID int64
-	Err       *Error
+	Err       *app.Error
 }
 
 // FailedDeliveries lists the first deliveries that ResendFailed would resend
@@ -70,7 +72,7 @@ func (s *DeliveryService) FailedDeliveries(ctx context.Context, accountID int64,
 
 // ResendMany resends the deliveries of history records, each once, at most
 // MaxResend of them.
-func (s *DeliveryService) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key IdempotencyKey, now time.Time) (ResendResult, error) {
+func (s *DeliveryService) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key app.IdempotencyKey, now time.Time) (ResendResult, error) {
 	if len(historyIDs) > MaxResend {
 		return ResendResult{}, errTooManyResends
 	}
@@ -92,7 +94,7 @@ func (s *DeliveryService) ResendMany(ctx context.Context, accountID int64, histo
 
 // ResendFailed resends the failed deliveries of a filter: all of them if
 // f.Replays, else at most MaxResend.
-func (s *DeliveryService) ResendFailed(ctx context.Context, accountID int64, f FailedFilter, key IdempotencyKey, now time.Time) (ResendResult, error) {
+func (s *DeliveryService) ResendFailed(ctx context.Context, accountID int64, f FailedFilter, key app.IdempotencyKey, now time.Time) (ResendResult, error) {
 	if f.Replays() {
 		n, err := s.Replay(ctx, accountID, f.WebhookID, f.From, f.To, key, now)
 		return ResendResult{Count: n}, err
@@ -111,11 +113,11 @@ func (s *DeliveryService) ResendFailed(ctx context.Context, accountID int64, f F
 }
 
 // errTooManyResends refuses more at once than MaxResend.
-var errTooManyResends error = InvalidField("id", "names more than 500 records", "có quá 500 bản ghi")
+var errTooManyResends error = app.InvalidField("id", "names more than 500 records", "có quá 500 bản ghi")
 
 // Resend makes a new delivery of a history record's payload, with the whole
 // retry schedule.
-func (s *DeliveryService) Resend(ctx context.Context, accountID, historyID int64, key IdempotencyKey, now time.Time) (Delivery, error) {
+func (s *DeliveryService) Resend(ctx context.Context, accountID, historyID int64, key app.IdempotencyKey, now time.Time) (Delivery, error) {
 	d, err := s.store.Resend(ctx, accountID, historyID, key, now)
 	if err != nil {
 		return Delivery{}, err
@@ -126,7 +128,7 @@ func (s *DeliveryService) Resend(ctx context.Context, accountID, historyID int64
 
 // Replay resends the failed deliveries of a webhook as Store.Replay says, and
 // gives how many.
-func (s *DeliveryService) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key IdempotencyKey, now time.Time) (int, error) {
+func (s *DeliveryService) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key app.IdempotencyKey, now time.Time) (int, error) {
 	n, err := s.store.Replay(ctx, accountID, webhookID, from, to, key, now)
 	if err != nil {
 		return 0, err
@@ -138,13 +140,13 @@ func (s *DeliveryService) Replay(ctx context.Context, accountID, webhookID int64
 }
 
 // errWebhookDeleted refuses a resend to a webhook that is gone.
-var errWebhookDeleted error = Refused(CodeWebhookDeleted, Text{"The webhook of this record was deleted.", "Webhook của bản ghi này đã bị xoá."})
+var errWebhookDeleted error = app.Refused(app.CodeWebhookDeleted, app.Text{EN: "The webhook of this record was deleted.", VI: "Webhook của bản ghi này đã bị xoá."})
 
 // ErrWebhookInactive refuses a resend to a webhook that is switched off.
-var ErrWebhookInactive error = Refused(CodeWebhookInactive, Text{"The webhook is disabled; enable it first.", "Webhook đang tắt, hãy bật lại trước."})
+var ErrWebhookInactive error = app.Refused(app.CodeWebhookInactive, app.Text{EN: "The webhook is disabled; enable it first.", VI: "Webhook đang tắt, hãy bật lại trước."})
 
 // errDeliveryPending refuses to resend what is still being tried.
-var errDeliveryPending error = Refused(CodeDeliveryPending, Text{"The delivery is still being tried; its next attempt is scheduled.", "Lần gửi này vẫn đang được thử lại theo lịch."})
+var errDeliveryPending error = app.Refused(app.CodeDeliveryPending, app.Text{EN: "The delivery is still being tried; its next attempt is scheduled.", VI: "Lần gửi này vẫn đang được thử lại theo lịch."})
 
 // SendableNow refuses a delivery that isn't pending, or whose webhook w is deleted
 // or sends nothing at present.
@@ -152,7 +154,7 @@ func (d Delivery) SendableNow(deleted bool, w Webhook) error {
 	switch {
 	case deleted:
 		return errWebhookDeleted
-	case d.State != DeliveryPending:
+	case d.State != app.DeliveryPending:
 		return errNotPending
 	}
 	return w.Sends()
@@ -171,7 +173,7 @@ func (w Webhook) Sends() error {
 
 // SendNow makes a pending delivery due at once. It is its next attempt, and the
 // schedule goes on from there. One that is due or in flight stays as it is.
-func (s *DeliveryService) SendNow(ctx context.Context, accountID, deliveryID int64, key IdempotencyKey, now time.Time) error {
+func (s *DeliveryService) SendNow(ctx context.Context, accountID, deliveryID int64, key app.IdempotencyKey, now time.Time) error {
 	err := s.store.SendNow(ctx, accountID, deliveryID, key, now)
 	if err == nil {
 		s.sweep()
@@ -181,7 +183,7 @@ func (s *DeliveryService) SendNow(ctx context.Context, accountID, deliveryID int
 
 // SendWaiting makes all pending deliveries of a webhook due at once, and gives how
 // many were not.
-func (s *DeliveryService) SendWaiting(ctx context.Context, accountID, webhookID int64, key IdempotencyKey, now time.Time) (int, error) {
+func (s *DeliveryService) SendWaiting(ctx context.Context, accountID, webhookID int64, key app.IdempotencyKey, now time.Time) (int, error) {
 	n, err := s.store.SendWaiting(ctx, accountID, webhookID, key, now)
 	if err == nil {
 		s.sweep()
@@ -196,4 +198,4 @@ func (s *DeliveryService) sweep() {
 }
 
 // errNotPending refuses to send what needs no attempt any more.
-var errNotPending error = Refused(CodeConflict, Text{"The delivery isn’t waiting any more.", "Thông báo này không còn chờ nữa."})
+var errNotPending error = app.Refused(app.CodeConflict, app.Text{EN: "The delivery isn’t waiting any more.", VI: "Thông báo này không còn chờ nữa."})

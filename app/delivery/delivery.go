@@ -1,4 +1,4 @@
-package app
+package delivery
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"baoco/app"
 	"baoco/app/appsscript"
 )
 
@@ -25,7 +26,7 @@ type Delivery struct {
 	AccountID     int64
 	WebhookID     int64
 	TransactionID int64 // 0: a test
-	State         DeliveryState
+	State         app.DeliveryState
 	Attempts      int       // made and counted
 	DueAt         time.Time // of the next attempt; zero when not pending
 	CreatedAt     time.Time
@@ -40,11 +41,11 @@ func (d Delivery) Attempted(ok bool, schedule []time.Duration, now time.Time) De
 	d.DueAt = time.Time{}
 	switch {
 	case ok:
-		d.State = DeliveryDelivered
+		d.State = app.DeliveryDelivered
 	case d.Test || d.Attempts >= len(schedule):
-		d.State = DeliveryFailed
+		d.State = app.DeliveryFailed
 	default:
-		d.State = DeliveryPending
+		d.State = app.DeliveryPending
 		d.DueAt = now.Add(schedule[d.Attempts])
 	}
 	return d
@@ -118,19 +119,19 @@ func (s *DeliveryService) TestWebhook(ctx context.Context, accountID, webhookID 
 	ctx = context.WithoutCancel(ctx)
 	result := s.config.Send(ctx, o)
 	if result.Error == ErrorShortage {
-		return Attempt{}, Refused(CodeUnavailable, result.Explanation())
+		return Attempt{}, app.Refused(app.CodeUnavailable, result.Explanation())
 	}
 	return s.Settle(ctx, o, result)
 }
 
 // samplePayload is a made-up transaction for whoever takes that type.
-func SamplePayload(takes WebhookType, code PaymentCode, now time.Time, zone *time.Location) Payload {
-	direction := In
+func SamplePayload(takes WebhookType, code app.PaymentCode, now time.Time, zone *time.Location) Payload {
+	direction := app.In
 	if takes == WebhookOut {
-		direction = Out
+		direction = app.Out
 	}
 	return Payload{
-		ID: "0", Gateway: "ACB", TransactionDate: FormatTime(now, zone),
+		ID: "0", Gateway: "ACB", TransactionDate: app.FormatTime(now, zone),
 		TransactionNumber: fmt.Sprintf("TEST-%d", now.UnixMilli()), AccountNumber: "0000000000",
 		Content: "BAOCO TEST", TransferType: direction, Code: code, Test: true,
 	}
@@ -175,10 +176,10 @@ func (s *DeliveryService) DeliveriesOf(ctx context.Context, accountID int64, tra
 type PendingFilter struct {
 	WebhookID     int64
 	TransactionID int64
-	Type          Direction
+	Type          app.Direction
 	From, To      time.Time // of the delivery: made from From on, before To
 	Query         string    // in content or transaction number, as typed
-	Page          Page
+	Page          app.Page
 }
 
 // PendingDelivery is a pending delivery with its webhook and its last attempt,
@@ -190,7 +191,7 @@ type PendingDelivery struct {
 	SecretLost bool
 	// Shortage is what this machine lacks for the next attempt; empty: nothing.
 	// The attempt is made as soon as it is there.
-	Shortage Text
+	Shortage app.Text
 	Payload  Payload
 }
 
@@ -220,7 +221,7 @@ func (f DeliveryFacts) Signable() bool { return !f.Deleted && !f.Webhook.SecretL
 type DeliveryDetails struct {
 	DeliveryFacts
 	Calls    []AttemptDetails // oldest first
-	Shortage Text             // as in PendingDelivery
+	Shortage app.Text         // as in PendingDelivery
 	// Now is the request of an attempt at this moment; zero unless Signable.
 	Now Request
 }
@@ -244,7 +245,7 @@ func (s *DeliveryService) DeliveryDetails(ctx context.Context, accountID, id int
 	if err != nil {
 		return DeliveryDetails{}, err
 	}
-	attempts, _, err := s.History(ctx, accountID, HistoryFilter{DeliveryID: id, Page: Page{Number: 1, Size: MaxPageSize}})
+	attempts, _, err := s.History(ctx, accountID, HistoryFilter{DeliveryID: id, Page: app.Page{Number: 1, Size: app.MaxPageSize}})
 	if err != nil {
 		return DeliveryDetails{}, err
 	}
@@ -274,7 +275,7 @@ func (s *DeliveryService) DeliveryDetails(ctx context.Context, accountID, id int
 }
 
 // ErrNoDelivery says that an id names no delivery.
-var ErrNoDelivery error = NotFound("There is no delivery with this id.", "Không có thông báo với id này.")
+var ErrNoDelivery error = app.NotFound("There is no delivery with this id.", "Không có thông báo với id này.")
 
 // Header is one header of a request.
 type Header struct{ Name, Value string }

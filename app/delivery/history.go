@@ -1,10 +1,12 @@
-package app
+package delivery
 
 import (
 	"context"
 	"slices"
 	"strings"
 	"time"
+
+	"baoco/app"
 )
 
 // KeptAnswer is how many bytes of an answer's body the history keeps.
@@ -145,21 +147,21 @@ type HistoryFilter struct {
 	DeliveryID    int64
 	TransactionID int64
 	OK            *bool
-	Type          Direction
+	Type          app.Direction
 	From, To      time.Time // of the call: from From on, before To
 	Query         string    // in content or transaction number, as typed
 	UntilID       int64     // only attempts up to this id, so that new ones don't shift the pages
-	Page          Page
+	Page          app.Page
 }
 
 // HistoryRecord finds one attempt; CodeNotFound where there is none.
 func (s *DeliveryService) HistoryRecord(ctx context.Context, accountID, id int64) (Attempt, error) {
-	list, _, err := s.History(ctx, accountID, HistoryFilter{ID: id, Page: Page{Number: 1, Size: 1}})
-	return Find(list, err, func(Attempt) bool { return true }, ErrNoHistory)
+	list, _, err := s.History(ctx, accountID, HistoryFilter{ID: id, Page: app.Page{Number: 1, Size: 1}})
+	return app.Find(list, err, func(Attempt) bool { return true }, ErrNoHistory)
 }
 
 // ErrNoHistory says that an id names no history record.
-var ErrNoHistory error = NotFound("There is no history record with this id.", "Không có bản ghi lịch sử với id này.")
+var ErrNoHistory error = app.NotFound("There is no history record with this id.", "Không có bản ghi lịch sử với id này.")
 
 // Never pruned, however old: transactions and their totals, open items, and
 // deliveries. A finished delivery is a small row, and for as long as its

@@ -1,4 +1,4 @@
-package app
+package delivery
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"baoco/app"
 	"baoco/app/appsscript"
 )
 
@@ -27,18 +28,18 @@ const (
 )
 
 // Name names the directions.
-func (t WebhookType) Name() Text {
+func (t WebhookType) Name() app.Text {
 	switch t {
 	case WebhookIn:
-		return Text{"Money in", "Tiền vào"}
+		return app.Text{EN: "Money in", VI: "Tiền vào"}
 	case WebhookOut:
-		return Text{"Money out", "Tiền ra"}
+		return app.Text{EN: "Money out", VI: "Tiền ra"}
 	}
-	return Text{"Money in and out", "Tiền vào và tiền ra"}
+	return app.Text{EN: "Money in and out", VI: "Tiền vào và tiền ra"}
 }
 
 // Takes reports whether a webhook of this type gets deliveries for d.
-func (t WebhookType) Takes(d Direction) bool { return t == WebhookAll || string(t) == string(d) }
+func (t WebhookType) Takes(d app.Direction) bool { return t == WebhookAll || string(t) == string(d) }
 
 // WebhookKind is how a webhook is called, and what it answers when it took a
 // delivery.
@@ -78,7 +79,7 @@ type Webhook struct {
 }
 
 // Takes reports whether the webhook gets a delivery for t.
-func (w Webhook) Takes(t Transaction) bool {
+func (w Webhook) Takes(t app.Transaction) bool {
 	return w.Type.Takes(t.Type) && (w.BankAccountIDs == nil || slices.Contains(w.BankAccountIDs, t.BankAccountID)) &&
 		strings.HasPrefix(t.Code.Text, w.CodePrefix)
 }
@@ -127,7 +128,7 @@ type WebhookCreate struct {
 	Secret         string  // one of NewSecret; empty: one is made
 	// Key makes the creation safe to repeat: the second time gives the first
 	// webhook again, without its secret.
-	Key IdempotencyKey
+	Key app.IdempotencyKey
 }
 
 // WebhookUpdate changes what is not nil.
@@ -140,7 +141,7 @@ type WebhookUpdate struct {
 
 // CheckWebhook checks the fields of in, without looking at the storage.
 func (s *DeliveryService) CheckWebhook(in WebhookCreate) error {
-	var v Invalid
+	var v app.Invalid
 	v.Merge(s.CheckWebhookUpdate(WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type}))
 	switch in.Kind {
 	case "", WebhookHTTP:
@@ -152,7 +153,7 @@ func (s *DeliveryService) CheckWebhook(in WebhookCreate) error {
 	if len(in.BankAccountIDs) > maxWebhookBankAccounts {
 		v.Add("bank_account_ids", "must be at most 100 bank accounts; leave it out for all", "tối đa 100 tài khoản ngân hàng; bỏ trống để nhận tất cả")
 	}
-	v.Merge(CheckCodePrefix(in.CodePrefix))
+	v.Merge(app.CheckCodePrefix(in.CodePrefix))
 	if in.Secret != "" && !IsSecret(in.Secret) {
 		v.Add("secret", "is not one of a webhook", "không phải khoá bí mật của webhook")
 	}
@@ -161,14 +162,14 @@ func (s *DeliveryService) CheckWebhook(in WebhookCreate) error {
 
 // SheetScript is the script that writes the deliveries of a webhook of WebhookSheet
 // into a sheet; it holds what secret lets in.
-func SheetScript(secret string, lang Lang) string {
+func SheetScript(secret string, lang app.Lang) string {
 	return appsscript.Script(secret, appsscript.Texts{
-		Paste: Text{
-			"Google Sheets: Extensions, Apps Script. Replace everything there by this, then Deploy, New deployment, Web app: Execute as: Me, Who has access: Anyone.",
-			"Google Sheets: Tiện ích mở rộng, Apps Script. Thay toàn bộ mã ở đó bằng mã này, rồi Triển khai, Triển khai mới, Ứng dụng web: Thực thi với tư cách: Tôi, Ai có quyền truy cập: Bất kỳ ai.",
+		Paste: app.Text{
+			EN: "Google Sheets: Extensions, Apps Script. Replace everything there by this, then Deploy, New deployment, Web app: Execute as: Me, Who has access: Anyone.",
+			VI: "Google Sheets: Tiện ích mở rộng, Apps Script. Thay toàn bộ mã ở đó bằng mã này, rồi Triển khai, Triển khai mới, Ứng dụng web: Thực thi với tư cách: Tôi, Ai có quyền truy cập: Bất kỳ ai.",
 		}.In(lang),
-		Repeat: Text{"A call that was made before, and a transaction that is there, are not written again.", "Lần gọi đã ghi và giao dịch đã có thì không ghi lại."}.In(lang),
-		Head:   Text{"Time,Bank,Account,Money in,Money out,Content,Number,baoco id,webhook_id", "Thời gian,Ngân hàng,Số tài khoản,Tiền vào,Tiền ra,Nội dung,Mã giao dịch,Mã baoco,webhook_id"}.In(lang),
+		Repeat: app.Text{EN: "A call that was made before, and a transaction that is there, are not written again.", VI: "Lần gọi đã ghi và giao dịch đã có thì không ghi lại."}.In(lang),
+		Head:   app.Text{EN: "Time,Bank,Account,Money in,Money out,Content,Number,baoco id,webhook_id", VI: "Thời gian,Ngân hàng,Số tài khoản,Tiền vào,Tiền ra,Nội dung,Mã giao dịch,Mã baoco,webhook_id"}.In(lang),
 	})
 }
 
@@ -177,7 +178,7 @@ func checkSheetURL(raw string) error {
 	if appsscript.IsURL(raw) {
 		return nil
 	}
-	return InvalidField("webhook_url", "must be the web app URL that Google shows after “Deploy”: https://script.google.com/macros/s/…/exec",
+	return app.InvalidField("webhook_url", "must be the web app URL that Google shows after “Deploy”: https://script.google.com/macros/s/…/exec",
 		"phải là URL ứng dụng web mà Google hiển thị sau khi bấm “Triển khai”: https://script.google.com/macros/s/…/exec")
 }
 
@@ -200,9 +201,9 @@ func (s *DeliveryService) CreateWebhook(ctx context.Context, accountID int64, in
 
 // CheckWebhookUpdate checks the fields of u, without looking at the storage.
 func (s *DeliveryService) CheckWebhookUpdate(u WebhookUpdate) error {
-	var v Invalid
+	var v app.Invalid
 	if u.Name != nil {
-		_, err := CleanName("name", *u.Name)
+		_, err := app.CleanName("name", *u.Name)
 		v.Merge(err)
 	}
 	if u.URL != nil {
@@ -222,18 +223,18 @@ func IsPlainHTTP(url string) bool {
 }
 
 // PlainHTTPWarning recommends HTTPS.
-var PlainHTTPWarning = Text{
+var PlainHTTPWarning = app.Text{
 	EN: "HTTPS is recommended: over http:// anybody on the way can read the transactions.",
 	VI: "Nên dùng HTTPS: với http://, người khác trên đường truyền có thể đọc được giao dịch.",
 }
 
 // PlainWarning is PlainHTTPWarning after a space where the webhook doesn't use
 // HTTPS, and else empty.
-func (w Webhook) PlainWarning() Text {
+func (w Webhook) PlainWarning() app.Text {
 	if !IsPlainHTTP(w.URL) {
-		return Text{}
+		return app.Text{}
 	}
-	return Text{EN: " " + PlainHTTPWarning.EN, VI: " " + PlainHTTPWarning.VI}
+	return app.Text{EN: " " + PlainHTTPWarning.EN, VI: " " + PlainHTTPWarning.VI}
 }
 
 // UpdateWebhook changes some fields. The next attempts of pending deliveries go
@@ -277,9 +278,9 @@ const MaxOverlap = 168 * time.Hour
 // RotateSecret makes a new secret and gives it this once. During the overlap,
 // signature and checksum use the old secret, and webhook-signature has both.
 // Where key was used before nothing changes and the result is empty.
-func (s *DeliveryService) RotateSecret(ctx context.Context, accountID, id int64, overlap time.Duration, key IdempotencyKey, now time.Time) (string, error) {
+func (s *DeliveryService) RotateSecret(ctx context.Context, accountID, id int64, overlap time.Duration, key app.IdempotencyKey, now time.Time) (string, error) {
 	if overlap < 0 || overlap > MaxOverlap {
-		return "", InvalidField("overlap_hours", "must be a whole number from 0 to 168", "phải là số nguyên từ 0 đến 168")
+		return "", app.InvalidField("overlap_hours", "must be a whole number from 0 to 168", "phải là số nguyên từ 0 đến 168")
 	}
 	secret := NewSecret()
 	changed, err := s.store.ChangeSecrets(ctx, accountID, id, key, func(old Secrets) (Secrets, error) {
@@ -294,11 +295,11 @@ func (s *DeliveryService) RotateSecret(ctx context.Context, accountID, id int64,
 // ActivateSecret ends the overlap of a rotation: only the new secret is valid
 // from now on. CodeConflict where no rotation is under way.
 func (s *DeliveryService) ActivateSecret(ctx context.Context, accountID, id int64, now time.Time) error {
-	_, err := s.store.ChangeSecrets(ctx, accountID, id, IdempotencyKey{}, func(old Secrets) (Secrets, error) {
+	_, err := s.store.ChangeSecrets(ctx, accountID, id, app.IdempotencyKey{}, func(old Secrets) (Secrets, error) {
 		if old.Next == "" || !now.Before(old.OverlapTo) {
-			return old, Refused(CodeConflict, Text{
-				"No rotated secret is waiting to be activated.",
-				"Không có khoá bí mật mới nào đang chờ kích hoạt.",
+			return old, app.Refused(app.CodeConflict, app.Text{
+				EN: "No rotated secret is waiting to be activated.",
+				VI: "Không có khoá bí mật mới nào đang chờ kích hoạt.",
 			})
 		}
 		return Secrets{Current: old.Next, ChangedAt: now}, nil
@@ -307,16 +308,16 @@ func (s *DeliveryService) ActivateSecret(ctx context.Context, accountID, id int6
 }
 
 // ErrNoWebhook says that an id names no webhook.
-var ErrNoWebhook error = NotFound("There is no webhook with this id.", "Không có webhook với id này.")
+var ErrNoWebhook error = app.NotFound("There is no webhook with this id.", "Không có webhook với id này.")
 
 // ErrSecretLost refuses to sign with a lost secret.
-var ErrSecretLost error = Refused(CodeSecretLost, Text{
-	"The secret of this webhook is lost, so nothing can be signed. Rotate the secret and put the new one into your shop.",
-	"Khoá bí mật của webhook này đã mất nên không thể ký. Hãy đổi khoá bí mật rồi cập nhật khoá bí mật mới ở cửa hàng.",
+var ErrSecretLost error = app.Refused(app.CodeSecretLost, app.Text{
+	EN: "The secret of this webhook is lost, so nothing can be signed. Rotate the secret and put the new one into your shop.",
+	VI: "Khoá bí mật của webhook này đã mất nên không thể ký. Hãy đổi khoá bí mật rồi cập nhật khoá bí mật mới ở cửa hàng.",
 })
 
 // ErrTooManyWebhooks refuses a webhook beyond MaxWebhooks.
-var ErrTooManyWebhooks error = Refused(CodeLimitReached, Textf(
+var ErrTooManyWebhooks error = app.Refused(app.CodeLimitReached, app.Textf(
 	"An account may have at most %d webhooks.",
 	"Mỗi tài khoản có tối đa %d webhook.", MaxWebhooks))
 
@@ -361,7 +362,7 @@ func (s *DeliveryService) WebhookHealths(ctx context.Context, accountID int64, n
 // none.
 func (s *DeliveryService) WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) (WebhookHealth, error) {
 	list, err := s.store.WebhookHealth(ctx, accountID, webhookID, now)
-	return Find(list, err, func(WebhookHealth) bool { return true }, ErrNoWebhook)
+	return app.Find(list, err, func(WebhookHealth) bool { return true }, ErrNoWebhook)
 }
 
 // DeliveryHealth counts the attempts of the last 24 hours and the queue.
@@ -389,7 +390,7 @@ func (s *DeliveryService) DeliveryHealth(ctx context.Context, accountID int64, n
 		h.Unmended = h.Unmended || hook.Retrying > 0
 	}
 	if !h.Unmended {
-		failed, _, e := s.FailedDeliveries(ctx, accountID, FailedFilter{From: now.Add(-Recently)}, 1)
+		failed, _, e := s.FailedDeliveries(ctx, accountID, FailedFilter{From: now.Add(-app.Recently)}, 1)
 		h.Unmended, err = len(failed) > 0, e
 	}
 	return h, err
