@@ -179,7 +179,7 @@ func readBound(read func(string) (int64, error), rule Text, field, text string, 
 // perhaps with a fraction of zeros. Exactly three digits after a mark are
 // refused as ambiguous. The result is as that of ParseAmount.
 func ParseAmountText(text string) (int64, error) {
-	if at := strings.LastIndexAny(text, "., "); at >= 0 && len(text)-at == len(".000") && allDigits(text[at+1:]) {
+	if at := strings.LastIndexAny(text, "., "); at >= 0 && len(text)-at == len(".000") && AllDigits(text[at+1:]) {
 		return 0, ErrAmountAmbiguous
 	}
 	if strings.ContainsAny(text, "eE") {
@@ -193,7 +193,7 @@ func splitNumber(literal string) (digits string, exponent int, negative bool, er
 	rest, negative := strings.CutPrefix(literal, "-")
 	mantissa, exp, hasExp := strings.Cut(strings.ReplaceAll(rest, "E", "e"), "e")
 	whole, fraction, hasFraction := strings.Cut(mantissa, ".")
-	if !allDigits(whole) || (hasFraction && !allDigits(fraction)) || (len(whole) > 1 && whole[0] == '0') {
+	if !AllDigits(whole) || (hasFraction && !AllDigits(fraction)) || (len(whole) > 1 && whole[0] == '0') {
 		return "", 0, false, ErrAmountSyntax
 	}
 	if hasExp {
@@ -212,7 +212,7 @@ func parseExponent(s string) (int, error) {
 	if !negative {
 		s = strings.TrimPrefix(s, "+")
 	}
-	if !allDigits(s) {
+	if !AllDigits(s) {
 		return 0, ErrAmountSyntax
 	}
 	n := 0
@@ -227,7 +227,7 @@ func parseExponent(s string) (int, error) {
 	return n, nil
 }
 
-func allDigits(s string) bool {
+func AllDigits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return false

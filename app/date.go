@@ -65,7 +65,7 @@ func ReadDate(text string, zone *time.Location) (t time.Time, dateOnly, ok bool)
 	if len(text) > longestDate {
 		return t, false, false
 	}
-	if allDigits(text) {
+	if AllDigits(text) {
 		n, err := strconv.ParseInt(text, 10, 64)
 		switch {
 		case err != nil || text[0] == '0':

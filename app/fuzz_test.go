@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/delivery"
+	"baoco/app/target"
 )
 
 // FuzzParseTime: what is accepted is exactly what would be written, and the
@@ -54,7 +55,7 @@ func FuzzTargetPolicy(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, entry string) {
-		p, err := app.ParseTargetPolicy([]string{entry})
+		p, err := target.ParseTargetPolicy([]string{entry})
 		if err != nil {
 			return
 		}

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"baoco/app"
+	"baoco/app/target"
 )
 
-func policy(t testing.TB, allow ...string) *app.TargetPolicy {
+func policy(t testing.TB, allow ...string) *target.TargetPolicy {
 	t.Helper()
-	p, err := app.ParseTargetPolicy(allow)
+	p, err := target.ParseTargetPolicy(allow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestCheckAddr(t *testing.T) {
 		"fe80::1%eth0", "::1%lo", "fd00::1%1", "::ffff:127.0.0.1%eth0", "::ffff:10.0.0.1%0", "64:ff9b::7f00:1%eth0",
 	} {
 		to := netip.AddrPortFrom(netip.MustParseAddr(addr), 443)
-		var blocked *app.BlockedAddressError
+		var blocked *target.BlockedAddressError
 		if err := p.CheckAddr(to); !errors.As(err, &blocked) {
 			t.Errorf("CheckAddr(%s) = %v; want a BlockedAddressError", addr, err)
 		} else if !strings.Contains(err.Error(), blocked.Addr.String()) || (!blocked.Metadata && !strings.Contains(err.Error(), "--allow-target")) {
@@ -194,7 +194,7 @@ func TestCheckAddr(t *testing.T) {
 }
 
 func TestCheckAddrOfNothing(t *testing.T) {
-	for _, p := range []*app.TargetPolicy{policy(t), policy(t, "0.0.0.0/0", "::/0")} {
+	for _, p := range []*target.TargetPolicy{policy(t), policy(t, "0.0.0.0/0", "::/0")} {
 		if err := p.CheckAddr(netip.AddrPort{}); err == nil {
 			t.Error("the zero address is accepted; what cannot be judged must be refused")
 		}
@@ -260,15 +260,15 @@ func TestCheckURL(t *testing.T) {
 }
 
 func TestReachOf(t *testing.T) {
-	for want, addresses := range map[app.Reach][]string{
-		app.ReachUnknown:  {"", "/api/webhooks/provider/x", "shop.vn", "http://", "http://%zz/"},
-		app.ReachMachine:  {"http://127.0.0.1:8080", "https://localhost", "http://LOCALHOST:80/x", "http://a.localhost./", "http://[::1]:8080", "http://[::ffff:127.0.0.1]/", "http://127.9.9.9/", "http://0.0.0.0:8080"},
-		app.ReachNetwork:  {"http://192.168.1.10:8080", "https://10.0.0.1", "http://172.16.0.1/", "http://100.64.0.1/", "http://169.254.1.1/", "http://[fe80::1]/", "http://[fe80::1%25eth0]/", "http://[fd00::1]/", "https://baoco.local", "http://may-chu:8080", "https://shop.lan./"},
-		app.ReachPlain:    {"http://baoco.shop.vn", "http://1.1.1.1:8080/x", "http://[2606:4700::1111]/"},
-		app.ReachInternet: {"https://baoco.shop.vn/x", "HTTPS://baoco.shop.vn:8443", "https://1.1.1.1", "https://[2606:4700::1111]/", "https://cửa-hàng.vn/"},
+	for want, addresses := range map[target.Reach][]string{
+		target.ReachUnknown:  {"", "/api/webhooks/provider/x", "shop.vn", "http://", "http://%zz/"},
+		target.ReachMachine:  {"http://127.0.0.1:8080", "https://localhost", "http://LOCALHOST:80/x", "http://a.localhost./", "http://[::1]:8080", "http://[::ffff:127.0.0.1]/", "http://127.9.9.9/", "http://0.0.0.0:8080"},
+		target.ReachNetwork:  {"http://192.168.1.10:8080", "https://10.0.0.1", "http://172.16.0.1/", "http://100.64.0.1/", "http://169.254.1.1/", "http://[fe80::1]/", "http://[fe80::1%25eth0]/", "http://[fd00::1]/", "https://baoco.local", "http://may-chu:8080", "https://shop.lan./"},
+		target.ReachPlain:    {"http://baoco.shop.vn", "http://1.1.1.1:8080/x", "http://[2606:4700::1111]/"},
+		target.ReachInternet: {"https://baoco.shop.vn/x", "HTTPS://baoco.shop.vn:8443", "https://1.1.1.1", "https://[2606:4700::1111]/", "https://cửa-hàng.vn/"},
 	} {
 		for _, address := range addresses {
-			if got := app.ReachOf(address); got != want {
+			if got := target.ReachOf(address); got != want {
 				t.Errorf("ReachOf(%q) = %d, not %d", address, got, want)
 			}
 		}
@@ -402,20 +402,20 @@ func TestParseTargetPolicy(t *testing.T) {
 		"fe80::1%eth0", "fe80::1%eth0@80", "fe80::%eth0/10", // an entry that could never match
 		"shop.local@", "shop.local@0", "shop.local@http", "shop.local:80", "http://shop.local", "shop.local/", "*.local", ".local", "shop..local", "-shop.local", "shop local", "shöp.local", "a,b", "10.0.0.0/8,10.1.0.0/16",
 	} {
-		if p, err := app.ParseTargetPolicy([]string{"10.9.0.0/16", entry}); err == nil || p != nil {
+		if p, err := target.ParseTargetPolicy([]string{"10.9.0.0/16", entry}); err == nil || p != nil {
 			t.Errorf("ParseTargetPolicy(%q) = %v, %v; want an error alone", entry, p, err)
 		} else if !strings.Contains(err.Error(), strconv.Quote(strings.TrimSpace(entry))) {
 			t.Errorf("ParseTargetPolicy(%q): %q does not name the entry", entry, err)
 		}
 	}
-	if _, err := app.ParseTargetPolicy(nil); err != nil {
+	if _, err := target.ParseTargetPolicy(nil); err != nil {
 		t.Error(err)
 	}
 }
 
 // An entry is refused, or it opens what it says: never silently nothing.
 func TestParseTargetPolicyOfMappedNetwork(t *testing.T) {
-	p, err := app.ParseTargetPolicy([]string{"::ffff:10.0.0.0/104"})
+	p, err := target.ParseTargetPolicy([]string{"::ffff:10.0.0.0/104"})
 	if err != nil {
 		return
 	}
@@ -464,7 +464,7 @@ func checkNeverOpens(t *testing.T, addr string) {
 	} {
 		p := policy(t, allow...)
 		err := p.CheckAddr(netip.AddrPortFrom(a, 80))
-		var blocked *app.BlockedAddressError
+		var blocked *target.BlockedAddressError
 		if !errors.As(err, &blocked) || !blocked.Metadata {
 			t.Errorf("allowing %v: CheckAddr(%s) = %v; a metadata address never opens", allow, addr, err)
 			return
@@ -484,7 +484,7 @@ func FuzzCheckURL(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	policies := []*app.TargetPolicy{policy(f), policy(f, "10.8.0.0/24@81", "shop.local", "::1")}
+	policies := []*target.TargetPolicy{policy(f), policy(f, "10.8.0.0/24@81", "shop.local", "::1")}
 	f.Fuzz(func(t *testing.T, raw string) {
 		for _, p := range policies {
 			if p.CheckURL(raw) != nil {

@@ -15,6 +15,7 @@ import (
 	"baoco/app/alert"
 	"baoco/app/delivery"
 	"baoco/app/services"
+	"baoco/app/target"
 )
 
 // This file is the regular alerting: the job of gocron, and the Alerter, which
@@ -57,7 +58,7 @@ type Alerter struct {
 
 // NewAlerter makes an alerter that connects where policy allows. A transport
 // that isn't nil stands in for the network of the chats.
-func NewAlerter(policy *app.TargetPolicy, version string, transport http.RoundTripper) *Alerter {
+func NewAlerter(policy *target.TargetPolicy, version string, transport http.RoundTripper) *Alerter {
 	return newAlerter(newNetwork(policy, nil, nil), version, transport)
 }
 

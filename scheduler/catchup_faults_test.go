@@ -19,6 +19,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/app/services"
+	"baoco/app/target"
 	"baoco/scheduler"
 )
 
@@ -354,7 +355,7 @@ func TestListConnections(t *testing.T) {
 			list := inbound.Source{Provider: "sepay", APIKey: listKey, APIURL: "http://" + c.host + ":" + r.port(t)}
 			for range 2 {
 				_, err := poller.Poll(t.Context(), list, "", time.Now())
-				var blocked *app.BlockedAddressError
+				var blocked *target.BlockedAddressError
 				if errors.As(err, &blocked) != (c.count == 0) || c.count > 0 && err != nil {
 					t.Errorf("%v", err)
 				}

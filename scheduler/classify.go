@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/delivery"
+	"baoco/app/target"
 )
 
 // classify names the class and the cause of an error by its type, and says it
@@ -21,7 +22,7 @@ import (
 // is how far the attempt had come.
 func classify(err error, phase delivery.Cause) (delivery.ErrorClass, delivery.Detail) {
 	var (
-		blocked   *app.BlockedAddressError
+		blocked   *target.BlockedAddressError
 		dns       *net.DNSError
 		handshake *handshakeError
 		operation *net.OpError

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/target"
 )
 
 // guardedDialer opens connections to allowed addresses only. The judgement
 // falls here, on the address itself, after DNS and right before the connect:
 // what a name resolved to a moment ago doesn't count. host is what the caller asks for: a
 // name that the operator allows opens its addresses. A nil resolver is the machine's.
-func guardedDialer(policy *app.TargetPolicy, host string, resolver *net.Resolver, limit time.Duration) *net.Dialer {
+func guardedDialer(policy *target.TargetPolicy, host string, resolver *net.Resolver, limit time.Duration) *net.Dialer {
 	return &net.Dialer{
 		Timeout:   limit,
 		KeepAlive: 15 * time.Second,

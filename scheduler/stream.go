@@ -10,6 +10,7 @@ import (
 	"baoco/app"
 	"baoco/app/services"
 	"baoco/app/stream"
+	"baoco/app/target"
 	"baoco/scheduler/broker/kafka"
 	"baoco/scheduler/broker/nats"
 )
@@ -21,7 +22,7 @@ import (
 // and not settled when the process was killed is published again.
 
 // BrokersOf opens publishers that connect where policy allows.
-func BrokersOf(policy *app.TargetPolicy) func(stream.Broker) stream.Publisher {
+func BrokersOf(policy *target.TargetPolicy) func(stream.Broker) stream.Publisher {
 	n := newNetwork(policy, nil, nil)
 	return func(b stream.Broker) stream.Publisher {
 		open := nats.Open

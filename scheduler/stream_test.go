@@ -20,6 +20,7 @@ import (
 	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/app/stream"
+	"baoco/app/target"
 	"baoco/scheduler"
 	"baoco/sqlitestore"
 )
@@ -326,12 +327,12 @@ func TestBrokersWhereThePolicyAllows(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), stream.StreamTimeout)
 	defer cancel()
 	for _, kind := range []stream.BrokerKind{stream.NATS, stream.Kafka} {
-		forbidding, err := app.ParseTargetPolicy(nil)
+		forbidding, err := target.ParseTargetPolicy(nil)
 		must(t, err)
 		p := scheduler.BrokersOf(forbidding)(stream.Broker{Kind: kind, Hosts: []string{l.Addr().String()}, Topic: "t"})
 		kept, err := p.Publish(ctx, message)
 		p.Close()
-		var blocked *app.BlockedAddressError
+		var blocked *target.BlockedAddressError
 		if kept != 0 || !errors.As(err, &blocked) {
 			t.Errorf("%s: kept %d, %v", kind, kept, err)
 		}

@@ -21,6 +21,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
+	"baoco/app/target"
 	"baoco/sqlitestore"
 )
 
@@ -172,7 +173,7 @@ func checkConnects(t *testing.T, log, allowed string) {
 	t.Helper()
 	data, err := os.ReadFile(log)
 	must(t, err)
-	policy, err := app.ParseTargetPolicy(nil)
+	policy, err := target.ParseTargetPolicy(nil)
 	must(t, err)
 	seen := false
 	for line := range strings.Lines(string(data)) {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/target"
 )
 
 // AlertMedium is the kind of a channel.
@@ -318,7 +319,7 @@ func mailAddress(text string) (string, bool) {
 		return "", false
 	}
 	_, domain, _ := strings.Cut(a.Address, "@")
-	return a.Address, app.ValidHostName(strings.ToLower(domain)) && strings.Contains(domain, ".")
+	return a.Address, target.ValidHostName(strings.ToLower(domain)) && strings.Contains(domain, ".")
 }
 
 // AlertChannel finds the channel of a medium; CodeNotFound where there is none.

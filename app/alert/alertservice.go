@@ -8,11 +8,12 @@ import (
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/stream"
+	"baoco/app/target"
 )
 
 // AlertConfig is what an AlertService works with.
 type AlertConfig struct {
-	Targets *app.TargetPolicy
+	Targets *target.TargetPolicy
 	// Send sends one message on a channel. The error is an [*AlertError] where
 	// the owner can do something about it.
 	Send func(ctx context.Context, c AlertChannel, m AlertMessage) error

@@ -25,6 +25,7 @@ import (
 	"baoco/app/provider"
 	"baoco/app/services"
 	"baoco/app/stream"
+	"baoco/app/target"
 	"baoco/sqlitestore"
 )
 
@@ -239,9 +240,9 @@ func (w *World) Admin() *services.All {
 }
 
 // Targets allows webhooks to go to addresses that are forbidden otherwise.
-func Targets(t testing.TB, allow ...string) *app.TargetPolicy {
+func Targets(t testing.TB, allow ...string) *target.TargetPolicy {
 	t.Helper()
-	targets, err := app.ParseTargetPolicy(allow)
+	targets, err := target.ParseTargetPolicy(allow)
 	Must(t, err)
 	return targets
 }

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/target"
 )
 
 // DeliveryConfig is what a DeliveryService works with.
 type DeliveryConfig struct {
-	Targets *app.TargetPolicy
+	Targets *target.TargetPolicy
 	// Send makes one attempt of a delivery.
 	Send func(ctx context.Context, o Outgoing) Result
 	// Schedule is the waits before the attempts; nil: RetrySchedule. The

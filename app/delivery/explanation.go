@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/appsscript"
+	"baoco/app/target"
 )
 
 // Explanation says in a sentence or two why an attempt failed and what to do
@@ -226,7 +227,7 @@ func explainBlocked(detail string) app.Text {
 		}
 	}
 	addr = addr.WithZone("").Unmap()
-	if app.IsMetadata(addr) {
+	if target.IsMetadata(addr) {
 		return app.Textf(
 			"The webhook URL leads to %s, a cloud metadata address, which is never allowed. Correct the URL or the DNS record of its domain.",
 			"URL của webhook dẫn đến %s, địa chỉ metadata của máy chủ đám mây, không bao giờ được phép. Vui lòng sửa URL hoặc bản ghi DNS của tên miền.", addr)

@@ -8,11 +8,12 @@ import (
 
 	"baoco/app"
 	"baoco/app/delivery"
+	"baoco/app/target"
 )
 
 // InboundConfig is what an InboundService works with.
 type InboundConfig struct {
-	Targets   *app.TargetPolicy
+	Targets   *target.TargetPolicy
 	Providers []ProviderKind
 	// Read reads the transactions of a body.
 	Read ReadInbound

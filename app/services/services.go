@@ -11,13 +11,14 @@ import (
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/stream"
+	"baoco/app/target"
 )
 
 // Config is what the services work with.
 type Config struct {
 	Store     Store
 	Zone      *time.Location
-	Targets   *app.TargetPolicy
+	Targets   *target.TargetPolicy
 	Providers []inbound.ProviderKind
 	// Read reads the transactions of a body.
 	Read inbound.ReadInbound

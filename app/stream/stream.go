@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/delivery"
+	"baoco/app/target"
 )
 
 // A stream carries transactions to a broker, for shops with many programs that want
@@ -156,7 +157,7 @@ func ParseBroker(raw string) (Broker, *app.Text) {
 		return Broker{}, &t
 	}
 	for i, host := range b.Hosts {
-		if _, _, hasPort := app.CutPort(host); !hasPort {
+		if _, _, hasPort := target.CutPort(host); !hasPort {
 			b.Hosts[i] = host + ":" + brokerPorts[b.Kind]
 		}
 	}
@@ -177,7 +178,7 @@ func (s Stream) PlainWarning(password bool) app.Text {
 }
 
 // CheckBroker is ParseBroker with the rules for the hosts of webhooks.
-func CheckBroker(p *app.TargetPolicy, raw string) (Broker, *app.Text) {
+func CheckBroker(p *target.TargetPolicy, raw string) (Broker, *app.Text) {
 	b, bad := ParseBroker(raw)
 	for _, host := range b.Hosts {
 		if bad := p.CheckURL("https://" + host); bad != nil {

@@ -7,6 +7,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/delivery"
+	"baoco/app/target"
 )
 
 // StreamSecrets are what is kept sealed of a stream.
@@ -80,7 +81,7 @@ const maxProblem = 300
 // StreamProblem says for people why a broker didn't take messages; zero: it took them.
 func StreamProblem(err error) app.Text {
 	var known *BrokerError
-	var blocked *app.BlockedAddressError
+	var blocked *target.BlockedAddressError
 	switch {
 	case err == nil:
 		return app.Text{}

@@ -4,11 +4,12 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/target"
 )
 
 // StreamConfig is what a StreamService works with.
 type StreamConfig struct {
-	Targets *app.TargetPolicy
+	Targets *target.TargetPolicy
 	// OpenBroker gives a publisher, which connects when it publishes.
 	OpenBroker func(b Broker) Publisher
 }

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"strings"
 
-	"baoco/app"
 	"baoco/app/inbound"
+	"baoco/app/target"
 	"baoco/web/wire"
 )
 
@@ -31,20 +31,20 @@ func (s *Server) address(v *visit, path string) string {
 // givenAddress is an address to be entered elsewhere or opened on another device.
 type givenAddress struct {
 	URL   string
-	Reach app.Reach
-	Needs app.Reach // from where it must be called at least
+	Reach target.Reach
+	Needs target.Reach // from where it must be called at least
 }
 
-func (s *Server) givenAddress(v *visit, path string, needs app.Reach) givenAddress {
+func (s *Server) givenAddress(v *visit, path string, needs target.Reach) givenAddress {
 	url := s.address(v, path)
-	return givenAddress{url, app.ReachOf(url), needs}
+	return givenAddress{url, target.ReachOf(url), needs}
 }
 
 // sourceAddress is the address that a source calls. A phone may be in the same
 // network, a program on the same machine.
 func (s *Server) sourceAddress(v *visit, src inbound.Source) givenAddress {
 	kind, _ := s.Service.Inbound.ProviderKind(src.Provider)
-	needs := map[inbound.ProviderGroup]app.Reach{inbound.Gateways: app.ReachInternet, inbound.PhoneApps: app.ReachNetwork, inbound.OwnPrograms: app.ReachMachine}
+	needs := map[inbound.ProviderGroup]target.Reach{inbound.Gateways: target.ReachInternet, inbound.PhoneApps: target.ReachNetwork, inbound.OwnPrograms: target.ReachMachine}
 	return s.givenAddress(v, src.URLPath(), needs[kind.Group])
 }
 
@@ -52,15 +52,15 @@ func (s *Server) sourceAddress(v *visit, src inbound.Source) givenAddress {
 func (a givenAddress) Blocked() bool { return a.Reach < a.Needs }
 
 // ReachText says from where an address can be called, where that isn't everywhere.
-func (w words) ReachText(r app.Reach) string {
+func (w words) ReachText(r target.Reach) string {
 	switch r {
-	case app.ReachUnknown:
+	case target.ReachUnknown:
 		return w.T("baoco doesn’t know at which address others reach it.", "baoco chưa biết địa chỉ mà bên ngoài dùng để gọi vào máy chủ này.")
-	case app.ReachMachine:
+	case target.ReachMachine:
 		return w.T("This address works on the server itself only.", "Địa chỉ này chỉ mở được trên chính máy chủ.")
-	case app.ReachNetwork:
+	case target.ReachNetwork:
 		return w.T("This address works in the same network (Wi-Fi) only.", "Địa chỉ này chỉ mở được trong cùng mạng (Wi-Fi) với máy chủ.")
-	case app.ReachPlain:
+	case target.ReachPlain:
 		return w.T("This address is http: others on the way can read what is sent.", "Địa chỉ này là http: người khác trên đường truyền đọc được những gì gửi qua.")
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/target"
 	"baoco/app/vietqr"
 )
 
@@ -315,7 +316,7 @@ func (s *Server) createCounterLink(v *visit) error {
 			EN: "Open this link on the tablet. Anyone who has it can see money coming in, and nothing else, until you revoke it.",
 			VI: "Mở đường dẫn này trên máy tính bảng. Ai có đường dẫn đều xem được tiền vào (và chỉ tiền vào) cho đến khi bạn thu hồi.",
 		}.In(v.Lang),
-		Label: app.Text{EN: "Link", VI: "Đường dẫn"}.In(v.Lang), Address: s.givenAddress(v, link.Path(token), app.ReachNetwork), Back: v.next("/settings"),
+		Label: app.Text{EN: "Link", VI: "Đường dẫn"}.In(v.Lang), Address: s.givenAddress(v, link.Path(token), target.ReachNetwork), Back: v.next("/settings"),
 	}
 	page.Secret = page.Address.URL
 	if !page.Address.Blocked() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/target"
 	"baoco/web/wire"
 )
 
@@ -207,7 +208,7 @@ func (s *Server) showPayment(v *visit, r app.PaymentRequest, refused error) erro
 		return err
 	}
 	data := paymentData{
-		PaymentRequest: r, Status: r.Status(v.now), Payable: r.Payable(v.now), Page: s.givenAddress(v, r.URLPath(), app.ReachInternet),
+		PaymentRequest: r, Status: r.Status(v.now), Payable: r.Payable(v.now), Page: s.givenAddress(v, r.URLPath(), target.ReachInternet),
 		Image: r.URLPath() + "/qr.png", Ask: s.paymentCancel(v, r),
 	}
 	if data.Transfers, err = s.Service.Payments.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize); err != nil {

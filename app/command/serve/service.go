@@ -5,10 +5,10 @@ import (
 	"runtime/debug"
 	"time"
 
-	"baoco/app"
 	"baoco/app/command/terminal"
 	"baoco/app/provider"
 	"baoco/app/services"
+	"baoco/app/target"
 	"baoco/scheduler"
 	"baoco/sqlitestore"
 	"baoco/web/dashboard"
@@ -50,7 +50,7 @@ func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 	if err != nil {
 		return nil, nil, err
 	}
-	targets, err := app.ParseTargetPolicy(allowed)
+	targets, err := target.ParseTargetPolicy(allowed)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/target"
 	"baoco/sqlitestore"
 	"baoco/web/metrics"
 
@@ -136,7 +137,7 @@ func readListening(c *cli.Context) (s Settings, err error) {
 	if err := s.checkListen(); err != nil {
 		return s, err
 	}
-	if _, err := app.ParseTargetPolicy(s.Targets); err != nil {
+	if _, err := target.ParseTargetPolicy(s.Targets); err != nil {
 		return s, terminal.Usagef("--allow-target: %v", err)
 	}
 	if s.Proxies, err = parseProxies(c.StringSlice("trusted-proxies")); err != nil {
@@ -206,7 +207,7 @@ const longestSocket = 103
 // because then every client could choose its own address.
 func parseProxies(entries []string) (list []netip.Prefix, err error) {
 	for _, entry := range entries {
-		network, err := app.ParseNetwork(strings.TrimSpace(entry))
+		network, err := target.ParseNetwork(strings.TrimSpace(entry))
 		if err != nil || network.Bits() == 0 {
 			return nil, terminal.Usagef("--trusted-proxies must be addresses or networks such as 127.0.0.1 or 10.0.0.0/8, not %q", entry)
 		}

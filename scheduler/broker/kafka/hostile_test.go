@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"baoco/app"
 	"baoco/app/stream"
+	"baoco/app/target"
 	"baoco/scheduler/broker/brokertest"
 	"baoco/scheduler/broker/kafka"
 
@@ -145,10 +145,10 @@ func TestKafkaBrokersThatABrokerNames(t *testing.T) {
 		if address == "k.shop.vn:9092" {
 			return &brokertest.Scripted{Says: answers(topicOf("169.254.169.254", 80, 0))}, nil
 		}
-		return nil, &app.BlockedAddressError{Metadata: true}
+		return nil, &target.BlockedAddressError{Metadata: true}
 	}, &tls.Config{})
 	kept, err := p.Publish(t.Context(), brokertest.Messages(1, 1, 1))
-	var blocked *app.BlockedAddressError
+	var blocked *target.BlockedAddressError
 	if kept != 0 || !errors.As(err, &blocked) {
 		t.Errorf("kept %d, %v", kept, err)
 	}

@@ -1,4 +1,4 @@
-package app
+package target
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"baoco/app"
 )
 
 // TargetPolicy decides where webhooks may go: to public addresses, and to the
@@ -122,13 +124,13 @@ var (
 
 type addressRange struct {
 	prefix netip.Prefix
-	what   Text
+	what   app.Text
 }
 
 func parseRanges(triples ...string) []addressRange {
 	var ranges []addressRange
 	for i := 0; i < len(triples); i += 3 {
-		ranges = append(ranges, addressRange{netip.MustParsePrefix(triples[i]), Text{triples[i+1], triples[i+2]}})
+		ranges = append(ranges, addressRange{netip.MustParsePrefix(triples[i]), app.Text{EN: triples[i+1], VI: triples[i+2]}})
 	}
 	return ranges
 }
@@ -144,8 +146,8 @@ func parsePrefixes(list ...string) []netip.Prefix {
 // BlockedAddressError names the rule that forbids an address.
 type BlockedAddressError struct {
 	Addr     netip.Addr
-	Rule     Text // what the address is
-	Metadata bool // no setting allows it
+	Rule     app.Text // what the address is
+	Metadata bool     // no setting allows it
 }
 
 func (e *BlockedAddressError) Error() string {
@@ -180,10 +182,10 @@ func (p *TargetPolicy) CheckConnection(host string, ap netip.AddrPort) error {
 func (p *TargetPolicy) CheckAddr(ap netip.AddrPort) error {
 	addr := ap.Addr().WithZone("").Unmap()
 	if !addr.IsValid() {
-		return &BlockedAddressError{Addr: addr, Rule: Text{"not an address", "không phải địa chỉ"}}
+		return &BlockedAddressError{Addr: addr, Rule: app.Text{EN: "not an address", VI: "không phải địa chỉ"}}
 	}
 	if IsMetadata(addr) {
-		return &BlockedAddressError{Addr: addr, Rule: Text{"cloud metadata", "metadata của máy chủ đám mây"}, Metadata: true}
+		return &BlockedAddressError{Addr: addr, Rule: app.Text{EN: "cloud metadata", VI: "metadata của máy chủ đám mây"}, Metadata: true}
 	}
 	judged := embedded(addr)
 	for _, a := range p.prefixes {
@@ -193,11 +195,11 @@ func (p *TargetPolicy) CheckAddr(ap netip.AddrPort) error {
 	}
 	for _, r := range specialRanges {
 		if r.prefix.Contains(judged) {
-			return &BlockedAddressError{Addr: addr, Rule: Textf("%[1]s, %[3]s", "%[2]s, %[3]s", r.what.EN, r.what.VI, r.prefix)}
+			return &BlockedAddressError{Addr: addr, Rule: app.Textf("%[1]s, %[3]s", "%[2]s, %[3]s", r.what.EN, r.what.VI, r.prefix)}
 		}
 	}
 	if judged.Is6() && !globalIPv6.Contains(judged) {
-		return &BlockedAddressError{Addr: addr, Rule: Text{"outside the public range 2000::/3", "ngoài dải công khai 2000::/3"}}
+		return &BlockedAddressError{Addr: addr, Rule: app.Text{EN: "outside the public range 2000::/3", VI: "ngoài dải công khai 2000::/3"}}
 	}
 	return nil
 }
@@ -293,18 +295,18 @@ func ReachOf(address string) Reach {
 
 // CheckURL judges a webhook's URL by its text alone and returns the fault; nil:
 // none.
-func (p *TargetPolicy) CheckURL(raw string) *Text {
+func (p *TargetPolicy) CheckURL(raw string) *app.Text {
 	scheme, host, port, bad := splitTarget(raw)
 	if bad != nil {
 		return bad
 	}
 	if u, err := url.Parse(raw); err != nil || !strings.EqualFold(u.Scheme, scheme) || u.Host == "" || u.Opaque != "" || u.User != nil {
-		return &Text{"is not a valid URL", "không phải là URL hợp lệ"}
+		return &app.Text{EN: "is not a valid URL", VI: "không phải là URL hợp lệ"}
 	}
 	if strings.HasPrefix(host, "[") {
 		addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
 		if err != nil || addr.Zone() != "" || addr.Is4() {
-			return &Text{"has a host that is not an IPv6 address", "có máy chủ không phải địa chỉ IPv6"}
+			return &app.Text{EN: "has a host that is not an IPv6 address", VI: "có máy chủ không phải địa chỉ IPv6"}
 		}
 		return p.checkLiteral(addr, port)
 	}
@@ -317,7 +319,7 @@ func (p *TargetPolicy) CheckURL(raw string) *Text {
 // checkAPIURL judges the base URL of an API, to which paths and queries are
 // added. The faults are those of field api_url.
 func (p *TargetPolicy) CheckAPIURL(raw string) error {
-	var v Invalid
+	var v app.Invalid
 	if bad := p.CheckURL(raw); bad != nil {
 		v.Add("api_url", bad.EN, bad.VI)
 	} else if strings.Contains(raw, "?") {
@@ -326,32 +328,32 @@ func (p *TargetPolicy) CheckAPIURL(raw string) error {
 	return v.Err()
 }
 
-func (p *TargetPolicy) checkLiteral(addr netip.Addr, port uint16) *Text {
+func (p *TargetPolicy) checkLiteral(addr netip.Addr, port uint16) *app.Text {
 	var blocked *BlockedAddressError
 	if err := p.CheckAddr(netip.AddrPortFrom(addr, port)); !errors.As(err, &blocked) {
 		return nil
 	}
 	if blocked.Metadata {
-		return new(Textf("has the cloud metadata address %s, which is never allowed", "dùng địa chỉ metadata %s của máy chủ đám mây, không bao giờ được phép", blocked.Addr))
+		return new(app.Textf("has the cloud metadata address %s, which is never allowed", "dùng địa chỉ metadata %s của máy chủ đám mây, không bao giờ được phép", blocked.Addr))
 	}
 	prefix := netip.PrefixFrom(blocked.Addr, blocked.Addr.BitLen())
-	return &Text{
-		fmt.Sprintf("must be reachable from the internet, but %s is not public (%s); to send there, start serve with --allow-target %s", blocked.Addr, blocked.Rule.EN, prefix),
-		fmt.Sprintf("phải truy cập được từ internet, nhưng %s không phải địa chỉ công khai (%s); để gửi đến đó, hãy chạy serve với --allow-target %s", blocked.Addr, blocked.Rule.VI, prefix),
+	return &app.Text{
+		EN: fmt.Sprintf("must be reachable from the internet, but %s is not public (%s); to send there, start serve with --allow-target %s", blocked.Addr, blocked.Rule.EN, prefix),
+		VI: fmt.Sprintf("phải truy cập được từ internet, nhưng %s không phải địa chỉ công khai (%s); để gửi đến đó, hãy chạy serve với --allow-target %s", blocked.Addr, blocked.Rule.VI, prefix),
 	}
 }
 
-func (p *TargetPolicy) checkHostName(host string, port uint16) *Text {
+func (p *TargetPolicy) checkHostName(host string, port uint16) *app.Text {
 	switch {
 	case p.allowsHost(host, port):
 		return nil
 	case !ValidHostName(host):
-		return &Text{"has a host that is not a valid name; write an internationalised name as punycode", "có tên máy chủ không hợp lệ; tên miền có dấu phải viết dạng punycode"}
+		return &app.Text{EN: "has a host that is not a valid name; write an internationalised name as punycode", VI: "có tên máy chủ không hợp lệ; tên miền có dấu phải viết dạng punycode"}
 	case endsInNumber(host):
-		return &Text{"has a host that ends in a number but is not an IPv4 address in dotted form", "có tên máy chủ kết thúc bằng số nhưng không phải địa chỉ IPv4 dạng chuẩn"}
+		return &app.Text{EN: "has a host that ends in a number but is not an IPv4 address in dotted form", VI: "có tên máy chủ kết thúc bằng số nhưng không phải địa chỉ IPv4 dạng chuẩn"}
 	}
 	if !strings.Contains(host, ".") || hasLocalSuffix(host) {
-		return new(Textf("must be reachable from the internet, but %[1]s is a local name; to send there, start serve with --allow-target %[1]s",
+		return new(app.Textf("must be reachable from the internet, but %[1]s is a local name; to send there, start serve with --allow-target %[1]s",
 			"phải truy cập được từ internet, nhưng %[1]s là tên nội bộ; để gửi đến đó, hãy chạy serve với --allow-target %[1]s", host))
 	}
 	return nil
@@ -368,29 +370,29 @@ func hasLocalSuffix(host string) bool {
 
 // splitTarget splits a URL by a grammar narrower than that of any parser behind
 // it, so that no two parsers can disagree about the host.
-func splitTarget(raw string) (scheme, host string, port uint16, bad *Text) {
+func splitTarget(raw string) (scheme, host string, port uint16, bad *app.Text) {
 	if raw == "" || len(raw) > 2048 {
-		return "", "", 0, &Text{"must be 1 to 2048 characters", "phải có từ 1 đến 2048 ký tự"}
+		return "", "", 0, &app.Text{EN: "must be 1 to 2048 characters", VI: "phải có từ 1 đến 2048 ký tự"}
 	}
 	for i := range len(raw) {
 		if raw[i] <= ' ' || raw[i] > '~' {
-			return "", "", 0, &Text{"must be printable ASCII without spaces; write an internationalised name as punycode", "chỉ được chứa ký tự ASCII, không có khoảng trắng; tên miền có dấu phải viết dạng punycode"}
+			return "", "", 0, &app.Text{EN: "must be printable ASCII without spaces; write an internationalised name as punycode", VI: "chỉ được chứa ký tự ASCII, không có khoảng trắng; tên miền có dấu phải viết dạng punycode"}
 		}
 	}
 	scheme, rest, found := strings.Cut(raw, "://")
 	scheme = strings.ToLower(scheme)
 	if !found || (scheme != "http" && scheme != "https") {
-		return "", "", 0, &Text{"must begin with https:// or http://", "phải bắt đầu bằng https:// hoặc http://"}
+		return "", "", 0, &app.Text{EN: "must begin with https:// or http://", VI: "phải bắt đầu bằng https:// hoặc http://"}
 	}
 	if strings.Contains(rest, "#") {
-		return "", "", 0, &Text{"must not have a fragment (#…), which is never sent", "không được có phần #…, vì phần này không bao giờ được gửi đi"}
+		return "", "", 0, &app.Text{EN: "must not have a fragment (#…), which is never sent", VI: "không được có phần #…, vì phần này không bao giờ được gửi đi"}
 	}
 	authority := rest
 	if i := strings.IndexAny(rest, "/?"); i >= 0 {
 		authority = rest[:i]
 	}
 	if strings.ContainsAny(authority, "@\\%") {
-		return "", "", 0, &Text{"must not have user info, a backslash or an escape in its host", "không được có thông tin đăng nhập, dấu \\ hay ký tự mã hoá trong tên máy chủ"}
+		return "", "", 0, &app.Text{EN: "must not have user info, a backslash or an escape in its host", VI: "không được có thông tin đăng nhập, dấu \\ hay ký tự mã hoá trong tên máy chủ"}
 	}
 	host, portText, hasPort := CutPort(authority)
 	port = 443
@@ -400,12 +402,12 @@ func splitTarget(raw string) (scheme, host string, port uint16, bad *Text) {
 	if hasPort {
 		n, err := strconv.ParseUint(portText, 10, 16)
 		if err != nil || n == 0 || portText[0] == '0' || portText[0] == '+' {
-			return "", "", 0, &Text{"must have a port from 1 to 65535 without leading zeros, or none", "phải có cổng từ 1 đến 65535, không có số 0 ở đầu, hoặc không ghi cổng"}
+			return "", "", 0, &app.Text{EN: "must have a port from 1 to 65535 without leading zeros, or none", VI: "phải có cổng từ 1 đến 65535, không có số 0 ở đầu, hoặc không ghi cổng"}
 		}
 		port = uint16(n)
 	}
 	if host == "" {
-		return "", "", 0, &Text{"must name a host", "phải có tên máy chủ"}
+		return "", "", 0, &app.Text{EN: "must name a host", VI: "phải có tên máy chủ"}
 	}
 	return scheme, host, port, nil
 }
@@ -445,7 +447,7 @@ func ValidHostName(host string) bool {
 // and others for a name, as the WHATWG URL standard defines it.
 func endsInNumber(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
-	if allDigits(last) {
+	if app.AllDigits(last) {
 		return true
 	}
 	hex, isHex := strings.CutPrefix(strings.ToLower(last), "0x")
