@@ -123,7 +123,7 @@ func (s *Service) UpdateAccount(ctx context.Context, id int64, u AccountUpdate) 
 // cleanName checks a name that a person gives: 1 to 100 characters, no control
 // characters. Surrounding white space is cut.
 func CleanName(field, name string) (string, error) {
-	name, ok := readText(name, 100, "")
+	name, ok := ReadText(name, 100, "")
 	if !ok || name == "" {
 		return "", InvalidField(field, "must be 1 to 100 characters without control characters", "phải có từ 1 đến 100 ký tự, không chứa ký tự điều khiển")
 	}
@@ -133,7 +133,7 @@ func CleanName(field, name string) (string, error) {
 // readText cuts the white space around a text that a person gives. A text of which
 // nothing can be seen becomes empty. ok is false where it has more than limit
 // characters, or a control character that isn't in allowed.
-func readText(text string, limit int, allowed string) (_ string, ok bool) {
+func ReadText(text string, limit int, allowed string) (_ string, ok bool) {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	refused := func(r rune) bool { return IsControl(r) && !strings.ContainsRune(allowed, r) }
 	if utf8.RuneCountInString(text) > limit || strings.ContainsFunc(text, refused) {

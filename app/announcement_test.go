@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/payment"
 )
 
 func TestAmountInWords(t *testing.T) {
@@ -64,14 +65,14 @@ func TestAmountInWords(t *testing.T) {
 			"nine trillion nine hundred ninety-nine billion nine hundred ninety-nine million nine hundred ninety-nine thousand nine hundred ninety-nine",
 		},
 	} {
-		if got := app.AmountInWords(c.amount, app.Vietnamese); got != c.vi+" đồng" {
+		if got := payment.AmountInWords(c.amount, app.Vietnamese); got != c.vi+" đồng" {
 			t.Errorf("%d: %q, want %q", c.amount, got, c.vi+" đồng")
 		}
-		if got := app.AmountInWords(c.amount, app.English); got != c.en+" dong" {
+		if got := payment.AmountInWords(c.amount, app.English); got != c.en+" dong" {
 			t.Errorf("%d: %q, want %q", c.amount, got, c.en+" dong")
 		}
 	}
-	if got, want := app.Announcement(200_000), (app.Text{EN: "Received two hundred thousand dong", VI: "Đã nhận hai trăm nghìn đồng"}); got != want {
+	if got, want := payment.Announcement(200_000), (app.Text{EN: "Received two hundred thousand dong", VI: "Đã nhận hai trăm nghìn đồng"}); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -83,7 +84,7 @@ func TestVietnameseWordsMeanTheAmount(t *testing.T) {
 		amounts = append(amounts, n, n*1_000, n*1_000+7, n*1_000_000+15, n*1_000_000_000/2)
 	}
 	for _, n := range amounts {
-		words := app.AmountInWords(n, app.Vietnamese)
+		words := payment.AmountInWords(n, app.Vietnamese)
 		if got := written(words); got != n {
 			t.Fatalf("%d is read %q, which is %d", n, words, got)
 		}
@@ -125,7 +126,7 @@ func TestAnnouncementOfMany(t *testing.T) {
 		{1, 5_000, "Có 1 khoản mới, tổng năm nghìn đồng", "1 new payment, five thousand dong in total"},
 		{25, 325_000, "Có 25 khoản mới, tổng ba trăm hai mươi lăm nghìn đồng", "25 new payments, three hundred twenty-five thousand dong in total"},
 	} {
-		if got := app.AnnouncementOfMany(c.count, c.sum); got.VI != c.vi || got.EN != c.en {
+		if got := payment.AnnouncementOfMany(c.count, c.sum); got.VI != c.vi || got.EN != c.en {
 			t.Errorf("%d, %d: %+v", c.count, c.sum, got)
 		}
 	}
@@ -140,36 +141,36 @@ func TestAnnouncementOfBills(t *testing.T) {
 		amount  int64
 		bill    app.PaymentState
 		small   int64
-		verdict app.Verdict
+		verdict payment.Verdict
 		en, vi  string
 	}{
-		{50_000, bill(app.PaymentPaid, 195_000), 60_000, app.VerdictFull, // with a tolerance
+		{50_000, bill(app.PaymentPaid, 195_000), 60_000, payment.VerdictFull, // with a tolerance
 			"Paid in full, one hundred ninety-five thousand dong", "Đủ tiền, một trăm chín mươi lăm nghìn đồng"},
-		{1, bill(app.PaymentPaid, 195_001), 60_000, app.VerdictCheck, // 195,000 were enough
+		{1, bill(app.PaymentPaid, 195_001), 60_000, payment.VerdictCheck, // 195,000 were enough
 			"Received one dong more, for a bill that was paid before", "Nhận thêm một đồng cho hoá đơn đã trả đủ từ trước"},
-		{5_001, bill(app.PaymentPaid, 200_000), 60_000, app.VerdictFull, "Paid in full, two hundred thousand dong", "Đủ tiền, hai trăm nghìn đồng"},
-		{50_000, bill(app.PaymentUnderpaid, 120_000), 60_000, app.VerdictShort,
+		{5_001, bill(app.PaymentPaid, 200_000), 60_000, payment.VerdictFull, "Paid in full, two hundred thousand dong", "Đủ tiền, hai trăm nghìn đồng"},
+		{50_000, bill(app.PaymentUnderpaid, 120_000), 60_000, payment.VerdictShort,
 			"Not enough: received only one hundred twenty thousand dong, eighty thousand dong still due", "Thiếu: mới nhận một trăm hai mươi nghìn đồng, còn thiếu tám mươi nghìn đồng"},
-		{50_000, bill(app.PaymentOverpaid, 230_000), 60_000, app.VerdictCheck,
+		{50_000, bill(app.PaymentOverpaid, 230_000), 60_000, payment.VerdictCheck,
 			"Too much: received two hundred thirty thousand dong, thirty thousand dong more than due", "Thừa: đã nhận hai trăm ba mươi nghìn đồng, thừa ba mươi nghìn đồng"},
-		{50_000, bill(app.PaymentPaidLate, 200_000), 60_000, app.VerdictCheck,
+		{50_000, bill(app.PaymentPaidLate, 200_000), 60_000, payment.VerdictCheck,
 			"Too late: received fifty thousand dong for a bill that was cancelled or had expired", "Tiền đến muộn: nhận năm mươi nghìn đồng cho hoá đơn đã huỷ hoặc hết hạn"},
-		{50_000, app.PaymentState{ID: 7, Due: 200_000, Overpaid: 30_000, Received: 230_000, Status: app.PaymentPaidLate}, 60_000, app.VerdictCheck,
+		{50_000, app.PaymentState{ID: 7, Due: 200_000, Overpaid: 30_000, Received: 230_000, Status: app.PaymentPaidLate}, 60_000, payment.VerdictCheck,
 			"Too late and too much: received fifty thousand dong for a bill that was cancelled or had expired, thirty thousand dong more than due",
 			"Tiền đến muộn và thừa: nhận năm mươi nghìn đồng cho hoá đơn đã huỷ hoặc hết hạn, thừa ba mươi nghìn đồng"},
-		{50_000, bill(app.PaymentCancelled, 120_000), 60_000, app.VerdictCheck,
+		{50_000, bill(app.PaymentCancelled, 120_000), 60_000, payment.VerdictCheck,
 			"The bill was cancelled, but fifty thousand dong has come", "Hoá đơn đã huỷ nhưng vẫn có năm mươi nghìn đồng"},
-		{50_000, app.PaymentState{}, 0, app.VerdictNone, "Received fifty thousand dong", "Đã nhận năm mươi nghìn đồng"},
-		{50_000, app.PaymentState{}, 50_000, app.VerdictNone, "Received fifty thousand dong", "Đã nhận năm mươi nghìn đồng"},
-		{50_000, app.PaymentState{}, 50_001, app.VerdictSmall, "Careful: received only fifty thousand dong", "Chú ý: chỉ nhận năm mươi nghìn đồng"},
+		{50_000, app.PaymentState{}, 0, payment.VerdictNone, "Received fifty thousand dong", "Đã nhận năm mươi nghìn đồng"},
+		{50_000, app.PaymentState{}, 50_000, payment.VerdictNone, "Received fifty thousand dong", "Đã nhận năm mươi nghìn đồng"},
+		{50_000, app.PaymentState{}, 50_001, payment.VerdictSmall, "Careful: received only fifty thousand dong", "Chú ý: chỉ nhận năm mươi nghìn đồng"},
 	} {
-		said, verdict := app.Announce(app.Transaction{Amount: c.amount, PaymentSent: c.bill}, app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, false)
+		said, verdict := payment.Announce(app.Transaction{Amount: c.amount, PaymentSent: c.bill}, app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, false)
 		if said != (app.Text{EN: c.en, VI: c.vi}) || verdict != c.verdict {
 			t.Errorf("%s of %d, small %d: %q, %q, %q", c.bill.Status, c.bill.Received, c.small, said.EN, said.VI, verdict)
 		}
-		atTill, itsVerdict := app.Announce(app.Transaction{Amount: c.amount, PaymentSent: c.bill}, app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, true)
-		if c.verdict == app.VerdictNone {
-			said, verdict = app.Text{EN: c.en + ", of no known bill", VI: c.vi + ", chưa rõ của hoá đơn nào"}, app.VerdictOther
+		atTill, itsVerdict := payment.Announce(app.Transaction{Amount: c.amount, PaymentSent: c.bill}, app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, true)
+		if c.verdict == payment.VerdictNone {
+			said, verdict = app.Text{EN: c.en + ", of no known bill", VI: c.vi + ", chưa rõ của hoá đơn nào"}, payment.VerdictOther
 		}
 		if atTill != said || itsVerdict != verdict {
 			t.Errorf("at a till, %s of %d, small %d: %q, %q, %q", c.bill.Status, c.bill.Received, c.small, atTill.EN, atTill.VI, itsVerdict)

@@ -94,7 +94,7 @@ const maxNickname = 30
 func (s *Service) SetBankAccountLook(ctx context.Context, accountID, id int64, look BankAccountLook) error {
 	var v Invalid
 	var ok bool
-	if look.Nickname, ok = readText(strings.Join(strings.Fields(look.Nickname), " "), maxNickname, ""); !ok {
+	if look.Nickname, ok = ReadText(strings.Join(strings.Fields(look.Nickname), " "), maxNickname, ""); !ok {
 		v.Add("nickname", "must be at most 30 characters without control characters", "dài tối đa 30 ký tự, không chứa ký tự điều khiển")
 	}
 	if look.Colour != "" && !slices.Contains(Colours, look.Colour) {

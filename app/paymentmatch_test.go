@@ -10,6 +10,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 )
 
 // Unmatched money is listed with the requests that it is most likely for, and nothing is
@@ -17,7 +18,7 @@ import (
 func TestUnmatchedTransactions(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	list := func(page app.Page) ([]app.UnmatchedTransaction, int64) {
+	list := func(page app.Page) ([]payment.UnmatchedTransaction, int64) {
 		t.Helper()
 		rows, total, err := d.Service.Payments.UnmatchedTransactions(t.Context(), 1, page, d.now)
 		apptest.Must(t, err)
@@ -29,20 +30,20 @@ func TestUnmatchedTransactions(t *testing.T) {
 		t.Errorf("%d of %d are listed before there is a request", len(rows), total)
 	}
 	d.now = d.now.Add(time.Hour)
-	order := d.ask(app.PaymentRequestCreate{Amount: 200_000, Code: "DH11112222", Reference: "HD-2026/7"})
-	same := d.ask(app.PaymentRequestCreate{Amount: 200_000, Code: "DH33334444"})
-	part := d.ask(app.PaymentRequestCreate{Amount: 500_000, Code: "DH55556666"})
-	paid := d.ask(app.PaymentRequestCreate{Amount: 70_000, Code: "DH77778888"})
-	cancelled := d.ask(app.PaymentRequestCreate{Amount: 200_000, Code: "DH99990000"})
+	order := d.ask(payment.PaymentRequestCreate{Amount: 200_000, Code: "DH11112222", Reference: "HD-2026/7"})
+	same := d.ask(payment.PaymentRequestCreate{Amount: 200_000, Code: "DH33334444"})
+	part := d.ask(payment.PaymentRequestCreate{Amount: 500_000, Code: "DH55556666"})
+	paid := d.ask(payment.PaymentRequestCreate{Amount: 70_000, Code: "DH77778888"})
+	cancelled := d.ask(payment.PaymentRequestCreate{Amount: 200_000, Code: "DH99990000"})
 	d.cancel(cancelled)
 	d.pay("1000", 70_000, paid.Code)
 	d.pay("1000", 290_000, "TRAN THI BICH chuyen tien "+part.Code)
-	likely := func(amount int64, content string, want ...app.PaymentRequest) {
+	likely := func(amount int64, content string, want ...payment.PaymentRequest) {
 		t.Helper()
 		made := d.pay("1000", amount, content)
 		d.says(made, "none")
 		rows, _ := list(all)
-		i := slices.IndexFunc(rows, func(u app.UnmatchedTransaction) bool { return u.ID == made.ID })
+		i := slices.IndexFunc(rows, func(u payment.UnmatchedTransaction) bool { return u.ID == made.ID })
 		if i < 0 {
 			t.Fatalf("%q isn't listed", content)
 		}
@@ -104,10 +105,10 @@ func TestLikelyPayments(t *testing.T) {
 	d := newCashDesk(t)
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
 	began := d.now
-	distinct := d.ask(app.PaymentRequestCreate{Amount: 30_000, Code: "DH11112222", DistinctAmount: true, ExpiresIn: 60 * time.Minute})
-	part := d.ask(app.PaymentRequestCreate{Amount: 500_000, Code: "DH55556666"})
+	distinct := d.ask(payment.PaymentRequestCreate{Amount: 30_000, Code: "DH11112222", DistinctAmount: true, ExpiresIn: 60 * time.Minute})
+	part := d.ask(payment.PaymentRequestCreate{Amount: 500_000, Code: "DH55556666"})
 	d.pay("1000", 290_000, "TRAN THI BICH P301 T5 chuyen tien mua hang "+part.Code)
-	likely := func(after time.Duration, amount int64, content string, want ...app.PaymentRequest) {
+	likely := func(after time.Duration, amount int64, content string, want ...payment.PaymentRequest) {
 		t.Helper()
 		d.now = began.Add(after)
 		made := d.pay("1000", amount, content)
@@ -145,9 +146,9 @@ func TestLikelyPayments(t *testing.T) {
 	likely(2*day, 210_000, "tran van an tra")           // one
 	likely(2*day, 210_000, "tran p301 t5 tra no")       // and such that have digits
 	likely(2*day, 210_000, "tran chuyen tien mua hang") // and such that everybody writes
-	var same []app.PaymentRequest
+	var same []payment.PaymentRequest
 	for range 4 {
-		same = append(same, d.ask(app.PaymentRequestCreate{Amount: 70_000}))
+		same = append(same, d.ask(payment.PaymentRequestCreate{Amount: 70_000}))
 	}
 	likely(2*day, 70_000, "chuyen tien", same[3], same[2], same[1]) // three at most, the newest
 	early, tooEarly := d.payAt(d.now.Add(-10*time.Minute), "1000", 70_000, "chuyen tien"), d.payAt(d.now.Add(-10*time.Minute-time.Second), "1000", 70_000, "chuyen tien")
@@ -169,7 +170,7 @@ func TestLikelyPayments(t *testing.T) {
 	for after, want := range map[time.Duration]bool{30 * day: true, 30*day + time.Second: false} {
 		rows, total, err := d.Service.Payments.UnmatchedTransactions(t.Context(), 1, app.Page{Number: 1, Size: 100}, d.now.Add(after))
 		apptest.Must(t, err)
-		if listed := slices.ContainsFunc(rows, func(u app.UnmatchedTransaction) bool { return u.ID == last.ID }); listed != want || listed != (total > 0) {
+		if listed := slices.ContainsFunc(rows, func(u payment.UnmatchedTransaction) bool { return u.ID == last.ID }); listed != want || listed != (total > 0) {
 			t.Errorf("%v later it is listed: %v, of %d", after, listed, total)
 		}
 	}
@@ -183,7 +184,7 @@ func TestUnmatchedNumber(t *testing.T) {
 	second := d.Link("VCB", "2000")
 	const day = 24 * time.Hour
 	began := d.now
-	order := d.ask(app.PaymentRequestCreate{Amount: 1_000_000, BankAccountID: 1})
+	order := d.ask(payment.PaymentRequestCreate{Amount: 1_000_000, BankAccountID: 1})
 	var last app.Transaction
 	for i := range 40 {
 		d.now = began.Add(time.Duration(i) * 17 * time.Hour)
@@ -246,7 +247,7 @@ func TestLaterReportNamesTheRequest(t *testing.T) {
 		return d.record(1, inbound.Incoming{AccountNumber: "1000", Amount: amount, Number: fmt.Sprint("FT", 100+number), Content: content, Time: d.now})
 	}
 
-	byCode, byReference := d.ask(app.PaymentRequestCreate{Amount: 1000}), d.ask(app.PaymentRequestCreate{Amount: 2000, Reference: "ORDER-77123"})
+	byCode, byReference := d.ask(payment.PaymentRequestCreate{Amount: 1000}), d.ask(payment.PaymentRequestCreate{Amount: 2000, Reference: "ORDER-77123"})
 	later(first(1000, ""), "NGUYEN VAN A "+byCode.Code)
 	d.is(byCode, app.PaymentPaid, 1000, 0)
 	half := first(1000, "NGUYEN VAN B")
@@ -254,7 +255,7 @@ func TestLaterReportNamesTheRequest(t *testing.T) {
 	by(third, half, "GD ORDER-77123")
 	d.is(byReference, app.PaymentUnderpaid, 1000, 1000)
 
-	parted, own := d.ask(app.PaymentRequestCreate{Amount: 3000}), first(3000, "")
+	parted, own := d.ask(payment.PaymentRequestCreate{Amount: 3000}), first(3000, "")
 	later(own, "CT DEN "+parted.Code)
 	d.is(parted, app.PaymentPaid, 3000, 0)
 	again := first(3000, parted.Code)
@@ -268,7 +269,7 @@ func TestLaterReportNamesTheRequest(t *testing.T) {
 	by(third, own, "GD CT DEN "+parted.Code)
 	d.is(parted, app.PaymentOpen, 0, 3000)
 
-	one, another := d.ask(app.PaymentRequestCreate{Amount: 6000, Reference: "ORDER-88001"}), d.ask(app.PaymentRequestCreate{Amount: 6000, Reference: "ORDER-88002"})
+	one, another := d.ask(payment.PaymentRequestCreate{Amount: 6000, Reference: "ORDER-88001"}), d.ask(payment.PaymentRequestCreate{Amount: 6000, Reference: "ORDER-88002"})
 	for _, both := range []string{one.Code + " " + another.Code, one.Code + "-" + another.Code[8:], "ORDER-88001 va ORDER-88002", one.Code + " ORDER-88002"} {
 		for _, cut := range []string{one.Code, "CT DEN ORDER-88001"} {
 			later(first(6000, both), cut)
@@ -282,18 +283,18 @@ func TestLaterReportNamesTheRequest(t *testing.T) {
 	later(first(6000, "NGUYEN VAN A "+one.Code[:6]+".."), "NGUYEN VAN A "+one.Code)
 	d.is(one, app.PaymentPaid, 6000, 0)
 	d.Pattern("AB", 6, 9)
-	cut := d.ask(app.PaymentRequestCreate{Amount: 7000, Code: "AB1234567"})
+	cut := d.ask(payment.PaymentRequestCreate{Amount: 7000, Code: "AB1234567"})
 	end := first(7000, "NGUYEN VAN A AB1234567..") // or AB12345678
 	d.says(end, "none")
 	later(end, "NGUYEN VAN A AB1234567 CK")
 	d.is(cut, app.PaymentPaid, 7000, 0)
 
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
-	open := d.ask(app.PaymentRequestCreate{Amount: 4000})
+	open := d.ask(payment.PaymentRequestCreate{Amount: 4000})
 	later(first(4000, "DH99999999"), "CT DEN "+open.Code) // two codes
 	later(first(-4000, ""), "CT DEN "+open.Code)
 	d.is(open, app.PaymentOpen, 0, 4000)
-	distinct := d.ask(app.PaymentRequestCreate{Amount: 5000, DistinctAmount: true, ExpiresIn: time.Hour})
+	distinct := d.ask(payment.PaymentRequestCreate{Amount: 5000, DistinctAmount: true, ExpiresIn: time.Hour})
 	unclear := first(distinct.TransferAmount, "DH12 34")
 	later(unclear, "")
 	d.is(distinct, app.PaymentOpen, 0, 5000)

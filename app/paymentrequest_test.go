@@ -13,6 +13,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
 )
@@ -34,7 +35,7 @@ func newCashDesk(t *testing.T) *cashDesk {
 }
 
 // ask creates a payment request.
-func (d *cashDesk) ask(in app.PaymentRequestCreate) app.PaymentRequest {
+func (d *cashDesk) ask(in payment.PaymentRequestCreate) payment.PaymentRequest {
 	d.T.Helper()
 	r, err := d.Service.Payments.CreatePaymentRequest(context.Background(), 1, in, app.IdempotencyKey{}, d.now)
 	apptest.Must(d.T, err)
@@ -85,29 +86,29 @@ func (d *cashDesk) set(u app.AccountUpdate) {
 }
 
 // read gives what has become of a request.
-func (d *cashDesk) read(r app.PaymentRequest) app.PaymentRequest {
+func (d *cashDesk) read(r payment.PaymentRequest) payment.PaymentRequest {
 	d.T.Helper()
 	r, err := d.Service.Payments.PaymentRequest(context.Background(), 1, r.ID)
 	apptest.Must(d.T, err)
 	return r
 }
 
-func (d *cashDesk) cancel(r app.PaymentRequest) {
+func (d *cashDesk) cancel(r payment.PaymentRequest) {
 	d.T.Helper()
 	_, err := d.Service.Payments.CancelPaymentRequest(context.Background(), 1, r.ID, d.now)
 	apptest.Must(d.T, err)
 }
 
 // is checks what has become of a request: its status, what came and how much is due.
-func (d *cashDesk) is(r app.PaymentRequest, status app.PaymentStatus, received, rest int64) {
+func (d *cashDesk) is(r payment.PaymentRequest, status app.PaymentStatus, received, rest int64) {
 	d.T.Helper()
 	now := d.read(r)
 	if now.Status(d.now) != status || now.Received != received || now.Rest() != rest {
 		d.T.Errorf("it is %s, received %d, rest %d; want %s, %d, %d", now.Status(d.now), now.Received, now.Rest(), status, received, rest)
 	}
-	page, err := d.Service.Payments.PaymentRequests(context.Background(), 1, app.PaymentFilter{Status: status, Code: r.Code, Page: app.Page{Number: 1, Size: 100}}, d.now)
+	page, err := d.Service.Payments.PaymentRequests(context.Background(), 1, payment.PaymentFilter{Status: status, Code: r.Code, Page: app.Page{Number: 1, Size: 100}}, d.now)
 	apptest.Must(d.T, err)
-	if !slices.ContainsFunc(page.Rows, func(other app.PaymentRequest) bool { return other.ID == r.ID }) {
+	if !slices.ContainsFunc(page.Rows, func(other payment.PaymentRequest) bool { return other.ID == r.ID }) {
 		d.T.Errorf("it isn't in the list of those that are %s", status)
 	}
 }
@@ -131,7 +132,7 @@ func (d *cashDesk) says(t app.Transaction, want string) {
 func TestPaymentStatus(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	r := d.ask(app.PaymentRequestCreate{Amount: 200_000, Reference: "HD-1", ExpiresIn: 30 * time.Minute})
+	r := d.ask(payment.PaymentRequestCreate{Amount: 200_000, Reference: "HD-1", ExpiresIn: 30 * time.Minute})
 	d.is(r, app.PaymentOpen, 0, 200_000)
 	d.says(d.pay("1000", 200, "CK"+r.Code), "1 HD-1 underpaid 200/200000")
 	d.is(r, app.PaymentUnderpaid, 200, 199_800)
@@ -143,7 +144,7 @@ func TestPaymentStatus(t *testing.T) {
 	d.says(d.pay("1000", -200_000, r.Code), "none") // money out
 	d.says(d.pay("1000", 5, "DH00000000"), "none")
 	d.is(r, app.PaymentOverpaid, 200_001, 0)
-	if _, err := d.Service.Payments.CancelPaymentRequest(t.Context(), 1, r.ID, d.now); err != app.ErrPaymentIsPaid {
+	if _, err := d.Service.Payments.CancelPaymentRequest(t.Context(), 1, r.ID, d.now); err != payment.ErrPaymentIsPaid {
 		t.Errorf("a paid request was cancelled: %v", err)
 	}
 }
@@ -153,7 +154,7 @@ func TestPaymentStatus(t *testing.T) {
 func TestPaymentAtTheEnd(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	in := app.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Minute}
+	in := payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Minute}
 	early, late, both, none := d.ask(in), d.ask(in), d.ask(in), d.ask(in)
 	end := d.now.Add(time.Minute)
 	d.pay("1000", 400, both.Code)
@@ -177,7 +178,7 @@ func TestPaymentAtTheEnd(t *testing.T) {
 func TestPaymentAfterCancelling(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	r := d.ask(app.PaymentRequestCreate{Amount: 1000})
+	r := d.ask(payment.PaymentRequestCreate{Amount: 1000})
 	for range 2 { // the second time changes nothing
 		_, err := d.Service.Payments.CancelPaymentRequest(t.Context(), 1, r.ID, d.now)
 		apptest.Must(t, err)
@@ -192,9 +193,9 @@ func TestPaymentAfterCancelling(t *testing.T) {
 func TestPaymentTolerance(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	before := d.ask(app.PaymentRequestCreate{Amount: 100_000})
+	before := d.ask(payment.PaymentRequestCreate{Amount: 100_000})
 	d.set(app.AccountUpdate{PaymentTolerance: new(int64(5000))})
-	r, small := d.ask(app.PaymentRequestCreate{Amount: 100_000}), d.ask(app.PaymentRequestCreate{Amount: 1000})
+	r, small := d.ask(payment.PaymentRequestCreate{Amount: 100_000}), d.ask(payment.PaymentRequestCreate{Amount: 1000})
 	d.pay("1000", 94_999, before.Code)
 	d.pay("1000", 94_999, r.Code)
 	d.is(before, app.PaymentUnderpaid, 94_999, 5001)
@@ -219,9 +220,9 @@ func TestPaymentTolerance(t *testing.T) {
 func TestPaymentByReference(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	first := d.ask(app.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/7"})
-	second := d.ask(app.PaymentRequestCreate{Amount: 500, Reference: "HD-2026/7"})
-	other := d.ask(app.PaymentRequestCreate{Amount: 500, Reference: "HD-2026/77"})
+	first := d.ask(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/7"})
+	second := d.ask(payment.PaymentRequestCreate{Amount: 500, Reference: "HD-2026/7"})
+	other := d.ask(payment.PaymentRequestCreate{Amount: 500, Reference: "HD-2026/77"})
 	for _, content := range []string{"hd2026", "HD 2026", "don 2026/7", "HD-2026/7 va HD-2026/77", "HD-2026/7-1", "XHD2026/7"} {
 		d.says(d.pay("1000", 1000, content), "none")
 	}
@@ -234,7 +235,7 @@ func TestPaymentByReference(t *testing.T) {
 	d.says(d.pay("1000", 500, "HD20267 "+other.Code), "none") // two orders
 	d.says(d.pay("1000", 500, "HD202677 "+other.Code), "3 HD-2026/77 paid 500/500")
 	d.says(d.pay("1000", 500, "HD202677 DH00000000"), "none") // an order that isn't known
-	page, err := d.Service.Payments.PaymentRequests(t.Context(), 1, app.PaymentFilter{Reference: "HD-2026/7", Page: app.Page{Number: 1, Size: 1}}, d.now)
+	page, err := d.Service.Payments.PaymentRequests(t.Context(), 1, payment.PaymentFilter{Reference: "HD-2026/7", Page: app.Page{Number: 1, Size: 1}}, d.now)
 	apptest.Must(t, err)
 	if page.Total != 2 || page.Due != 1500 || page.Received != 1505 || len(page.Rows) != 1 || page.Rows[0].ID != second.ID {
 		t.Errorf("the requests of a reference add up to %+v", page)
@@ -247,10 +248,10 @@ func TestPaymentByReference(t *testing.T) {
 func TestPaymentLateAndTooMuch(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	expired, cancelled := d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Minute}), d.ask(app.PaymentRequestCreate{Amount: 1000})
+	expired, cancelled := d.ask(payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Minute}), d.ask(payment.PaymentRequestCreate{Amount: 1000})
 	d.cancel(cancelled)
 	d.now = d.now.Add(time.Hour)
-	for _, r := range []app.PaymentRequest{expired, cancelled} {
+	for _, r := range []payment.PaymentRequest{expired, cancelled} {
 		for i, c := range []struct{ amount, received, overpaid int64 }{{300, 300, 0}, {1200, 1500, 500}, {7, 1507, 507}} {
 			paid := d.pay("1000", c.amount, r.Code)
 			kept, err := d.Service.Ledger.Transaction(t.Context(), 1, paid.ID)
@@ -274,13 +275,13 @@ func TestPaymentLateAndTooMuch(t *testing.T) {
 func TestPaymentByReferenceOfEnded(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	cancelled := d.ask(app.PaymentRequestCreate{Amount: 1000, Reference: "HD9"})
+	cancelled := d.ask(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD9"})
 	d.cancel(cancelled)
-	cancelled = d.ask(app.PaymentRequestCreate{Amount: 1000, Reference: "HD-9A"})
+	cancelled = d.ask(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD-9A"})
 	d.cancel(cancelled)
 	d.says(d.pay("1000", 1000, "HD9A"), "2 HD-9A paid_late 1000/1000")
 	d.says(d.pay("1000", 1000, "HD 9"), "none") // too short
-	paid := d.ask(app.PaymentRequestCreate{Amount: 1000, Reference: "HD-9A"})
+	paid := d.ask(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD-9A"})
 	d.says(d.pay("1000", 1000, "HD9A"), "3 HD-9A paid 1000/1000")
 	d.says(d.pay("1000", 1000, "HD9A"), "3 HD-9A overpaid 2000/1000")
 	d.is(paid, app.PaymentOverpaid, 2000, 0)
@@ -290,14 +291,14 @@ func TestPaymentByAmount(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	second := d.Link("VCB", "2000")
-	distinct := app.PaymentRequestCreate{Amount: 200_000, BankAccountID: 1, ExpiresIn: 10 * time.Minute, DistinctAmount: true}
+	distinct := payment.PaymentRequestCreate{Amount: 200_000, BankAccountID: 1, ExpiresIn: 10 * time.Minute, DistinctAmount: true}
 	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, distinct, app.IdempotencyKey{}, d.now); app.CodeOf(err) != app.CodeValidation {
 		t.Errorf("a distinct amount that isn't allowed: %v", err)
 	}
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
-	plain := d.ask(app.PaymentRequestCreate{Amount: 200_000, BankAccountID: 1})
+	plain := d.ask(payment.PaymentRequestCreate{Amount: 200_000, BankAccountID: 1})
 	seen := map[int64]bool{}
-	var list []app.PaymentRequest
+	var list []payment.PaymentRequest
 	for range 99 {
 		r := d.ask(distinct)
 		if r.TransferAmount <= 200_000 || r.TransferAmount > 200_099 || seen[r.TransferAmount] {
@@ -306,7 +307,7 @@ func TestPaymentByAmount(t *testing.T) {
 		seen[r.TransferAmount] = true
 		list = append(list, r)
 	}
-	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, distinct, app.IdempotencyKey{}, d.now); err != app.ErrNoFreeAmount {
+	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, distinct, app.IdempotencyKey{}, d.now); err != payment.ErrNoFreeAmount {
 		t.Errorf("a hundredth distinct amount: %v", err)
 	}
 	elsewhere := distinct
@@ -327,7 +328,7 @@ func TestPaymentByAmount(t *testing.T) {
 	d.pay("1000", 200_000, list[1].Code) // the amount without the đồng is enough
 	d.is(list[1], app.PaymentPaid, 200_000, 0)
 	// Two that ask for it: neither.
-	twice := d.ask(app.PaymentRequestCreate{Amount: list[2].TransferAmount, BankAccountID: 1})
+	twice := d.ask(payment.PaymentRequestCreate{Amount: list[2].TransferAmount, BankAccountID: 1})
 	d.says(d.pay("1000", list[2].TransferAmount, "chuyen tien"), "none")
 	d.cancel(twice)
 	d.says(d.pay("1000", list[2].TransferAmount, "chuyen tien"), "none")                          // whoever saw the cancelled one may pay it
@@ -340,13 +341,13 @@ func TestPaymentByAmount(t *testing.T) {
 func TestPaymentByHand(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	r, other := d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour}), d.ask(app.PaymentRequestCreate{Amount: 1000})
+	r, other := d.ask(payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour}), d.ask(payment.PaymentRequestCreate{Amount: 1000})
 	lost, out, later := d.pay("1000", 1000, "chuyen tien"), d.pay("1000", -1000, "tra lai"), d.payAt(d.now.Add(2*time.Hour), "1000", 1000, "chuyen tien")
-	match := func(r app.PaymentRequest, t app.Transaction) error {
+	match := func(r payment.PaymentRequest, t app.Transaction) error {
 		_, err := d.Service.Payments.MatchTransaction(context.Background(), 1, r.ID, t.ID, d.now)
 		return err
 	}
-	unmatch := func(r app.PaymentRequest, t app.Transaction) error {
+	unmatch := func(r payment.PaymentRequest, t app.Transaction) error {
 		_, err := d.Service.Payments.UnmatchTransaction(context.Background(), 1, r.ID, t.ID)
 		return err
 	}
@@ -356,17 +357,17 @@ func TestPaymentByHand(t *testing.T) {
 	if err := match(other, lost); app.CodeOf(err) != app.CodeConflict || !strings.Contains(err.Error(), "payment request 1 already") {
 		t.Errorf("a transfer was matched twice: %v", err)
 	}
-	if err := match(other, out); err != app.ErrNotMoneyIn {
+	if err := match(other, out); err != payment.ErrNotMoneyIn {
 		t.Errorf("money out was matched: %v", err)
 	}
-	if err := unmatch(other, lost); err != app.ErrNotMatched {
+	if err := unmatch(other, lost); err != payment.ErrNotMatched {
 		t.Errorf("a match of another request was undone: %v", err)
 	}
 	for _, id := range []int64{0, 99} {
 		if _, err := d.Service.Payments.MatchTransaction(t.Context(), 1, r.ID, id, d.now); app.CodeOf(err) != app.CodeValidation {
 			t.Errorf("transaction %d: %v", id, err)
 		}
-		if _, err := d.Service.Payments.MatchTransaction(t.Context(), 1, id, lost.ID, d.now); err != app.ErrNoPaymentRequest {
+		if _, err := d.Service.Payments.MatchTransaction(t.Context(), 1, id, lost.ID, d.now); err != payment.ErrNoPaymentRequest {
 			t.Errorf("request %d: %v", id, err)
 		}
 	}
@@ -388,7 +389,7 @@ func TestPaymentByHand(t *testing.T) {
 		t.Errorf("a listing says %+v", kept.PaymentRequest)
 	}
 	second := d.SecondAccount()
-	if _, err := d.Service.Payments.MatchTransaction(t.Context(), second, r.ID, auto.ID, d.now); err != app.ErrNoPaymentRequest {
+	if _, err := d.Service.Payments.MatchTransaction(t.Context(), second, r.ID, auto.ID, d.now); err != payment.ErrNoPaymentRequest {
 		t.Errorf("the request of another account: %v", err)
 	}
 }
@@ -397,14 +398,14 @@ func TestPaymentByHand(t *testing.T) {
 func TestPaymentCodes(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	create := func(in app.PaymentRequestCreate) error {
+	create := func(in payment.PaymentRequestCreate) error {
 		in.Amount = 1000
 		_, err := d.Service.Payments.CreatePaymentRequest(context.Background(), 1, in, app.IdempotencyKey{}, d.now)
 		return err
 	}
 	seen := map[string]bool{}
 	for range 200 {
-		r := d.ask(app.PaymentRequestCreate{Amount: 1000})
+		r := d.ask(payment.PaymentRequestCreate{Amount: 1000})
 		if seen[r.Code] || len(r.Code) != 10 || !strings.HasPrefix(r.Code, "DH") || len(r.Token) != 22 || seen[r.Token] {
 			t.Fatalf("code %q, token %q", r.Code, r.Token)
 		}
@@ -415,19 +416,19 @@ func TestPaymentCodes(t *testing.T) {
 			}
 		}
 	}
-	given := d.ask(app.PaymentRequestCreate{Amount: 1000, Code: "dh 1234-5678"})
+	given := d.ask(payment.PaymentRequestCreate{Amount: 1000, Code: "dh 1234-5678"})
 	if given.Code != "DH12345678" {
 		t.Errorf("it has the code %s", given.Code)
 	}
-	if err := create(app.PaymentRequestCreate{Code: "DH12345678"}); err != app.ErrPaymentCodeTaken {
+	if err := create(payment.PaymentRequestCreate{Code: "DH12345678"}); err != payment.ErrPaymentCodeTaken {
 		t.Errorf("a code twice: %v", err)
 	}
 	for _, code := range []string{"DH1234567", "XX12345678", "DH123456789", "*", strings.Repeat("A1", 5000)} {
-		if err := create(app.PaymentRequestCreate{Code: code}); app.CodeOf(err) != app.CodeValidation {
+		if err := create(payment.PaymentRequestCreate{Code: code}); app.CodeOf(err) != app.CodeValidation {
 			t.Errorf("the code %.20q: %v", code, err)
 		}
 	}
-	if err := create(app.PaymentRequestCreate{Prefix: "NO"}); app.CodeOf(err) != app.CodeValidation {
+	if err := create(payment.PaymentRequestCreate{Prefix: "NO"}); app.CodeOf(err) != app.CodeValidation {
 		t.Errorf("a prefix that no pattern has: %v", err)
 	}
 }
@@ -440,7 +441,7 @@ func TestPaymentCodesUsedUp(t *testing.T) {
 	defer w.Close()
 	d := &cashDesk{World: w, now: time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)}
 	d.Link("ACB", "1000")
-	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 1}, app.IdempotencyKey{}, d.now); err != app.ErrNoPatternForPayments {
+	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: 1}, app.IdempotencyKey{}, d.now); err != payment.ErrNoPatternForPayments {
 		t.Errorf("without a pattern: %v", err)
 	}
 	d.Pattern("AB", 3, 3)
@@ -456,8 +457,8 @@ func TestPaymentCodesUsedUp(t *testing.T) {
 	}
 	made := 0
 	for err := error(nil); err == nil; made++ {
-		_, err = d.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 1}, app.IdempotencyKey{}, d.now)
-		if err != nil && err != app.ErrNoFreeCode {
+		_, err = d.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: 1}, app.IdempotencyKey{}, d.now)
+		if err != nil && err != payment.ErrNoFreeCode {
 			t.Fatal(err)
 		}
 	}
@@ -470,12 +471,12 @@ func TestPaymentCodesUsedUp(t *testing.T) {
 	d.Pattern("CD", 20, 23)
 	next := false
 	for range 100 { // the last few of AB may still be found
-		next = next || strings.HasPrefix(d.ask(app.PaymentRequestCreate{Amount: 1}).Code, "CD")
+		next = next || strings.HasPrefix(d.ask(payment.PaymentRequestCreate{Amount: 1}).Code, "CD")
 	}
 	if !next {
 		t.Error("no request without a prefix has a code of the next pattern")
 	}
-	if r := d.ask(app.PaymentRequestCreate{Amount: 1, Prefix: "cd"}); len(r.Code) != 22 {
+	if r := d.ask(payment.PaymentRequestCreate{Amount: 1, Prefix: "cd"}); len(r.Code) != 22 {
 		t.Errorf("it has the code %s", r.Code)
 	}
 }
@@ -486,19 +487,19 @@ func TestPaymentCodeAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		in   app.PaymentRequestCreate
-		end  func(d *cashDesk, r app.PaymentRequest)
+		in   payment.PaymentRequestCreate
+		end  func(d *cashDesk, r payment.PaymentRequest)
 	}{
-		{"paid", app.PaymentRequestCreate{}, func(d *cashDesk, r app.PaymentRequest) { d.pay("1000", 1000, r.Code) }},
-		{"cancelled", app.PaymentRequestCreate{ExpiresIn: app.MaxExpiry}, func(d *cashDesk, r app.PaymentRequest) { d.cancel(r) }},
-		{"expired", app.PaymentRequestCreate{ExpiresIn: time.Hour}, func(d *cashDesk, r app.PaymentRequest) { d.now = r.ExpiresAt }},
+		{"paid", payment.PaymentRequestCreate{}, func(d *cashDesk, r payment.PaymentRequest) { d.pay("1000", 1000, r.Code) }},
+		{"cancelled", payment.PaymentRequestCreate{ExpiresIn: payment.MaxExpiry}, func(d *cashDesk, r payment.PaymentRequest) { d.cancel(r) }},
+		{"expired", payment.PaymentRequestCreate{ExpiresIn: time.Hour}, func(d *cashDesk, r payment.PaymentRequest) { d.now = r.ExpiresAt }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := newCashDesk(t)
-			again := func(want error) (r app.PaymentRequest) {
+			again := func(want error) (r payment.PaymentRequest) {
 				t.Helper()
-				r, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 2000, Code: "DH12345678"}, app.IdempotencyKey{}, d.now)
+				r, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: 2000, Code: "DH12345678"}, app.IdempotencyKey{}, d.now)
 				if err != want {
 					t.Fatalf("the code again: %v, want %v", err, want)
 				}
@@ -507,10 +508,10 @@ func TestPaymentCodeAgain(t *testing.T) {
 			c.in.Amount, c.in.Code = 1000, "DH12345678"
 			first := d.ask(c.in)
 			d.now = d.now.Add(40 * time.Minute)
-			again(app.ErrPaymentCodeTaken)
+			again(payment.ErrPaymentCodeTaken)
 			c.end(d, first)
-			d.now = d.now.Add(app.CodeKept)
-			again(app.ErrPaymentCodeTaken)
+			d.now = d.now.Add(payment.CodeKept)
+			again(payment.ErrPaymentCodeTaken)
 			d.now = d.now.Add(time.Second)
 			second := again(nil)
 			d.pay("1000", 2000, "ck dh12345678")
@@ -518,11 +519,11 @@ func TestPaymentCodeAgain(t *testing.T) {
 			if was := d.read(first); was.Code != first.Code || was.Received == 2000 {
 				t.Errorf("the first request has the code %s and received %d", was.Code, was.Received)
 			}
-			page, err := d.Service.Payments.PaymentRequests(t.Context(), 1, app.PaymentFilter{Code: first.Code, Page: app.Page{Number: 1, Size: 10}}, d.now)
+			page, err := d.Service.Payments.PaymentRequests(t.Context(), 1, payment.PaymentFilter{Code: first.Code, Page: app.Page{Number: 1, Size: 10}}, d.now)
 			if err != nil || page.Total != 2 || page.Rows[0].ID != second.ID || page.Rows[1].ID != first.ID {
 				t.Errorf("of the code are listed %+v, %v", page.Rows, err)
 			}
-			again(app.ErrPaymentCodeTaken)
+			again(payment.ErrPaymentCodeTaken)
 		})
 	}
 }
@@ -546,12 +547,12 @@ func TestCodesAlmostUsedUp(t *testing.T) {
 				t.Fatalf("%d of %d codes are taken: %v, %v", i, len(codes), list, err)
 			}
 		}
-		d.ask(app.PaymentRequestCreate{Amount: 1, Code: code, ExpiresIn: time.Minute})
+		d.ask(payment.PaymentRequestCreate{Amount: 1, Code: code, ExpiresIn: time.Minute})
 	}
 	if list, err := d.Service.Payments.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 1 || list[0].Prefix != "AB" {
 		t.Errorf("%d of %d codes are taken: %v, %v", threshold, len(codes), list, err)
 	}
-	d.now = d.now.Add(time.Minute + app.CodeKept + time.Second)
+	d.now = d.now.Add(time.Minute + payment.CodeKept + time.Second)
 	if list, err := d.Service.Payments.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 0 {
 		t.Errorf("all codes are free again: %v, %v", list, err)
 	}
@@ -561,11 +562,11 @@ func TestPaymentRequestRefused(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	second := d.Link("VCB", "2000")
-	for name, in := range map[string]app.PaymentRequestCreate{
+	for name, in := range map[string]payment.PaymentRequestCreate{
 		"no amount": {BankAccountID: 1}, "a negative one": {Amount: -5, BankAccountID: 1}, "one beyond the limit": {Amount: app.MaxAmount + 1, BankAccountID: 1},
 		"which bank account": {Amount: 5}, "an unknown one": {Amount: 5, BankAccountID: 99},
 		"a long reference": {Amount: 5, BankAccountID: 1, Reference: strings.Repeat("a", 10_000)}, "a line in it": {Amount: 5, BankAccountID: 1, Reference: "a\nb"},
-		"seconds": {Amount: 5, BankAccountID: 1, ExpiresIn: 90 * time.Second}, "more than a year": {Amount: 5, BankAccountID: 1, ExpiresIn: app.MaxExpiry + time.Minute}, "the past": {Amount: 5, BankAccountID: 1, ExpiresIn: -time.Minute},
+		"seconds": {Amount: 5, BankAccountID: 1, ExpiresIn: 90 * time.Second}, "more than a year": {Amount: 5, BankAccountID: 1, ExpiresIn: payment.MaxExpiry + time.Minute}, "the past": {Amount: 5, BankAccountID: 1, ExpiresIn: -time.Minute},
 		"a script": {Amount: 5, BankAccountID: 1, ReturnURL: "javascript:alert(1)"}, "a path": {Amount: 5, BankAccountID: 1, ReturnURL: "/orders"}, "a password": {Amount: 5, BankAccountID: 1, ReturnURL: "https://a:b@shop.vn/"},
 		"a space": {Amount: 5, BankAccountID: 1, ReturnURL: "https://shop.vn/ a"}, "a long address": {Amount: 5, BankAccountID: 1, ReturnURL: "https://shop.vn/" + strings.Repeat("a", 2048)},
 		"distinct without an end": {Amount: 5, BankAccountID: 1, DistinctAmount: true}, "distinct for long": {Amount: 5, BankAccountID: 1, DistinctAmount: true, ExpiresIn: 8 * 24 * time.Hour},
@@ -576,13 +577,13 @@ func TestPaymentRequestRefused(t *testing.T) {
 	}
 	_, err := d.Service.Ledger.ToggleBankAccount(t.Context(), 1, second.ID, d.now)
 	apptest.Must(t, err)
-	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 5, BankAccountID: second.ID}, app.IdempotencyKey{}, d.now); err != app.ErrPaymentToInactive {
+	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: 5, BankAccountID: second.ID}, app.IdempotencyKey{}, d.now); err != payment.ErrPaymentToInactive {
 		t.Errorf("to a bank account that is switched off: %v", err)
 	}
 	key := app.IdempotencyKey{Key: "order-1", Operation: "POST"}
-	first, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 5, BankAccountID: 1}, key, d.now)
+	first, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: 5, BankAccountID: 1}, key, d.now)
 	apptest.Must(t, err)
-	again, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 5, BankAccountID: 1}, key, d.now)
+	again, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: 5, BankAccountID: 1}, key, d.now)
 	apptest.Must(t, err)
 	if again.ID != first.ID || again.Code != first.Code || again.Token != first.Token {
 		t.Errorf("the same request again made %+v", again)
@@ -597,7 +598,7 @@ func TestPaymentByEveryWay(t *testing.T) {
 	second := d.Link("VCB", "2000")
 	_, err := d.Service.Ledger.ToggleBankAccount(t.Context(), 1, second.ID, d.now)
 	apptest.Must(t, err)
-	r := d.ask(app.PaymentRequestCreate{Amount: 1000, BankAccountID: 1})
+	r := d.ask(payment.PaymentRequestCreate{Amount: 1000, BankAccountID: 1})
 	e := inbound.Incoming{EventID: "a", Gateway: "VCB", AccountNumber: "2000", Type: app.In, Amount: 100, Content: r.Code, Time: d.now}
 	_, _, err = d.Service.Inbound.RecordByHand(t.Context(), 1, e, nil, app.IdempotencyKey{}, d.now)
 	apptest.Must(t, err)
@@ -624,18 +625,18 @@ func TestPaymentByEveryWay(t *testing.T) {
 func TestPaymentOfAnotherAccount(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	in := app.PaymentRequestCreate{Amount: 1000, Code: "DH12345678", Reference: "HD-2026/7"}
+	in := payment.PaymentRequestCreate{Amount: 1000, Code: "DH12345678", Reference: "HD-2026/7"}
 	r, second := d.ask(in), d.SecondAccount()
 	_, err := d.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5000", AccountName: "TRAN THI B"}, d.now)
 	apptest.Must(t, err)
 	_, err = d.Service.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, d.now)
 	apptest.Must(t, err)
-	create := func(in app.PaymentRequestCreate) app.PaymentRequest {
+	create := func(in payment.PaymentRequestCreate) payment.PaymentRequest {
 		r, err := d.Service.Payments.CreatePaymentRequest(t.Context(), second, in, app.IdempotencyKey{}, d.now)
 		apptest.Must(t, err)
 		return r
 	}
-	create(app.PaymentRequestCreate{Amount: 1000}) // there are requests in both
+	create(payment.PaymentRequestCreate{Amount: 1000}) // there are requests in both
 	theirs := func(content string) app.Transaction {
 		return d.record(second, inbound.Incoming{AccountNumber: "5000", Amount: 1000, Content: content, Time: d.now})
 	}
@@ -657,7 +658,7 @@ func TestAskedAmount(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
-	r := d.ask(app.PaymentRequestCreate{Amount: 200_000, ExpiresIn: time.Hour, DistinctAmount: true})
+	r := d.ask(payment.PaymentRequestCreate{Amount: 200_000, ExpiresIn: time.Hour, DistinctAmount: true})
 	asks := func(amount int64) {
 		t.Helper()
 		now := d.read(r)
@@ -694,9 +695,9 @@ func TestPaymentAmongReferences(t *testing.T) {
 	} {
 		d.now = began
 		reference := fmt.Sprintf("DON-%d", 3001+i)
-		made := map[string]app.PaymentRequest{}
+		made := map[string]payment.PaymentRequest{}
 		for _, one := range [][2]string{{"first", c.first}, {"second", c.second}} {
-			in := app.PaymentRequestCreate{Amount: 1000, Reference: reference, ExpiresIn: time.Hour}
+			in := payment.PaymentRequestCreate{Amount: 1000, Reference: reference, ExpiresIn: time.Hour}
 			switch one[1] {
 			case "expired":
 				in.ExpiresIn = time.Minute
@@ -722,8 +723,8 @@ func TestPaymentAmongReferences(t *testing.T) {
 			t.Errorf("of (%s, %s) request %d is paid, want the %s of %d and %d", c.first, c.second, got, c.want, made["first"].ID, made["second"].ID)
 		}
 	}
-	d.ask(app.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/7"})
-	d.ask(app.PaymentRequestCreate{Amount: 1000, Reference: "HD2026/7"})
+	d.ask(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/7"})
+	d.ask(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD2026/7"})
 	d.says(d.pay("1000", 1000, "HD 2026/7"), "none") // two references that look the same
 }
 
@@ -731,9 +732,9 @@ func TestPaymentAmongReferences(t *testing.T) {
 func TestPaymentOfManyRequests(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	in := app.PaymentRequestCreate{Amount: 1000, Reference: "KH-2026A"}
-	var last app.PaymentRequest
-	for range app.PaymentCandidates - 1 {
+	in := payment.PaymentRequestCreate{Amount: 1000, Reference: "KH-2026A"}
+	var last payment.PaymentRequest
+	for range payment.PaymentCandidates - 1 {
 		last = d.ask(in)
 	}
 	d.says(d.pay("1000", 300, "KH-2026A"), "1 KH-2026A underpaid 300/1000")
@@ -751,7 +752,7 @@ func TestPaymentOfADay(t *testing.T) {
 	d.now = d.today().Start(d.Service.Ledger.Zone()).Add(15*time.Hour + 59*time.Minute + 59*time.Second)
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
 	day := d.today()
-	in := app.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/7", ExpiresIn: time.Hour, DistinctAmount: true}
+	in := payment.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/7", ExpiresIn: time.Hour, DistinctAmount: true}
 	r := d.ask(in)
 	for _, way := range []struct {
 		amount  int64
@@ -760,8 +761,8 @@ func TestPaymentOfADay(t *testing.T) {
 		d.says(d.payOn(day-1, way.amount, way.content), "none")
 	}
 	d.says(d.payOn(day, r.TransferAmount, "chuyen tien"), fmt.Sprintf("1 HD-2026/7 paid %d/1000", r.TransferAmount))
-	in = app.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour}
-	inTime, byReference, late, later := d.ask(in), d.ask(app.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/8", ExpiresIn: time.Hour}), d.ask(in), d.ask(in)
+	in = payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour}
+	inTime, byReference, late, later := d.ask(in), d.ask(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/8", ExpiresIn: time.Hour}), d.ask(in), d.ask(in)
 	in.ExpiresIn = 8 * time.Hour
 	lastSecond, tomorrow := d.ask(in), d.ask(in)
 	d.now = d.now.Add(time.Hour)
@@ -787,8 +788,8 @@ func TestPaymentBeforeItsRequest(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
-	r := d.ask(app.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/7", ExpiresIn: time.Hour})
-	distinct := d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour, DistinctAmount: true})
+	r := d.ask(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/7", ExpiresIn: time.Hour})
+	distinct := d.ask(payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour, DistinctAmount: true})
 	for _, way := range []struct {
 		slack   time.Duration
 		amount  int64
@@ -806,12 +807,12 @@ func TestPaymentByDoubtfulAmount(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	d.set(app.AccountUpdate{DistinctAmounts: new(true), PaymentTolerance: new(int64(5000))})
-	distinct := func() app.PaymentRequest {
-		return d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour, DistinctAmount: true})
+	distinct := func() payment.PaymentRequest {
+		return d.ask(payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour, DistinctAmount: true})
 	}
 	r := distinct()
-	d.ask(app.PaymentRequestCreate{Amount: 500, Reference: "HD-2026/7"})
-	d.ask(app.PaymentRequestCreate{Amount: 500, Reference: "HD-2026/77"})
+	d.ask(payment.PaymentRequestCreate{Amount: 500, Reference: "HD-2026/7"})
+	d.ask(payment.PaymentRequestCreate{Amount: 500, Reference: "HD-2026/77"})
 	for _, content := range []string{"HD-2026/7 va HD-2026/77", "HD-2026/8 va HD-2026/9", "HD-2026/8", "DH00000000 HD-2026/7", "HD-2026/7 DH00000000", "DH0000"} {
 		d.says(d.pay("1000", r.TransferAmount, content), "none")
 	}
@@ -820,7 +821,7 @@ func TestPaymentByDoubtfulAmount(t *testing.T) {
 		amount int64
 		want   string
 	}{{5000, "none"}, {50_000, fmt.Sprintf("%d  paid %d/1000", r.ID, r.TransferAmount)}} {
-		part := d.ask(app.PaymentRequestCreate{Amount: c.amount})
+		part := d.ask(payment.PaymentRequestCreate{Amount: c.amount})
 		d.pay("1000", c.amount-r.TransferAmount, part.Code)
 		d.says(d.pay("1000", r.TransferAmount, "chuyen tien"), c.want)
 		if d.read(part).PaidAt.IsZero() {
@@ -828,7 +829,7 @@ func TestPaymentByDoubtfulAmount(t *testing.T) {
 		}
 	}
 	r = distinct()
-	asked := d.ask(app.PaymentRequestCreate{Amount: r.TransferAmount})
+	asked := d.ask(payment.PaymentRequestCreate{Amount: r.TransferAmount})
 	d.says(d.pay("1000", r.TransferAmount, "chuyen tien"), "none")
 	d.is(asked, app.PaymentOpen, 0, r.TransferAmount)
 	d.is(r, app.PaymentOpen, 0, 1000)
@@ -842,12 +843,12 @@ func TestDistinctAmountIsKept(t *testing.T) {
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
 	const week = 7 * 24 * time.Hour
 	began := d.now
-	at := func(after time.Duration, free int) (made []app.PaymentRequest) {
+	at := func(after time.Duration, free int) (made []payment.PaymentRequest) {
 		t.Helper()
 		d.now = began.Add(after)
 		for {
-			r, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 1000, ExpiresIn: week, DistinctAmount: true}, app.IdempotencyKey{}, d.now)
-			if err == app.ErrNoFreeAmount {
+			r, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: week, DistinctAmount: true}, app.IdempotencyKey{}, d.now)
+			if err == payment.ErrNoFreeAmount {
 				break
 			}
 			apptest.Must(t, err)
@@ -877,15 +878,15 @@ func TestDistinctAmountIsKeptFromTheEnd(t *testing.T) {
 	d := newCashDesk(t)
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
 	const day = 24 * time.Hour
-	in := app.PaymentRequestCreate{Amount: 1000, ExpiresIn: 7 * day, DistinctAmount: true}
-	var list []app.PaymentRequest
+	in := payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: 7 * day, DistinctAmount: true}
+	var list []payment.PaymentRequest
 	for range 99 {
 		list = append(list, d.ask(in))
 	}
 	free := func() int {
 		t.Helper()
 		_, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, in, app.IdempotencyKey{}, d.now)
-		if err == app.ErrNoFreeAmount {
+		if err == payment.ErrNoFreeAmount {
 			return 0
 		}
 		apptest.Must(t, err)
@@ -909,7 +910,7 @@ func TestDistinctAmountIsKeptFromTheEnd(t *testing.T) {
 
 	// An older request without a distinct amount ends: its payer, too, may still transfer it.
 	other := list[2]
-	plain := d.ask(app.PaymentRequestCreate{Amount: other.TransferAmount})
+	plain := d.ask(payment.PaymentRequestCreate{Amount: other.TransferAmount})
 	d.now = d.now.Add(2 * day)
 	d.cancel(plain)
 	d.now = d.now.Add(time.Minute)
@@ -921,7 +922,7 @@ func TestDistinctAmountIsKeptFromTheEnd(t *testing.T) {
 func TestUnmatchKeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	r := d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour})
+	r := d.ask(payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour})
 	inTime, late, third := d.pay("1000", 1000, "chuyen tien"), d.payAt(d.now.Add(2*time.Hour), "1000", 1000, "chuyen tien"), d.pay("1000", 1, "chuyen tien")
 	for _, one := range []app.Transaction{late, inTime, third} {
 		_, err := d.Service.Payments.MatchTransaction(t.Context(), 1, r.ID, one.ID, d.now)
@@ -938,10 +939,10 @@ func TestPaymentExpiry(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
-	year := d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: 365 * 24 * time.Hour})
-	week := d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: 7 * 24 * time.Hour, DistinctAmount: true})
+	year := d.ask(payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: 365 * 24 * time.Hour})
+	week := d.ask(payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: 7 * 24 * time.Hour, DistinctAmount: true})
 	began := d.now
-	for r, end := range map[app.PaymentRequest]time.Duration{year: 365 * 24 * time.Hour, week: 7 * 24 * time.Hour} {
+	for r, end := range map[payment.PaymentRequest]time.Duration{year: 365 * 24 * time.Hour, week: 7 * 24 * time.Hour} {
 		d.now = began.Add(end + time.Second/2)
 		if d.is(r, app.PaymentOpen, 0, 1000); !d.read(r).Payable(d.now) {
 			t.Errorf("it isn't payable half a second into its last second")
@@ -966,16 +967,16 @@ func TestDeleteCodePatternInUse(t *testing.T) {
 		}
 	}
 	d.CodePattern("KH")
-	expires := d.ask(app.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Minute})
+	expires := d.ask(payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Minute})
 	remove(nil) // KH, which nothing has
 	remove(app.ErrPatternInUse)
 	d.now = expires.ExpiresAt
 	remove(app.ErrPatternInUse)
 	d.now = d.now.Add(time.Second)
 	remove(nil)
-	for _, end := range []func(app.PaymentRequest){d.cancel, func(r app.PaymentRequest) { d.pay("1000", 1000, r.Code) }} {
+	for _, end := range []func(payment.PaymentRequest){d.cancel, func(r payment.PaymentRequest) { d.pay("1000", 1000, r.Code) }} {
 		d.CodePattern("DH")
-		r := d.ask(app.PaymentRequestCreate{Amount: 1000})
+		r := d.ask(payment.PaymentRequestCreate{Amount: 1000})
 		d.pay("1000", 1, r.Code)
 		remove(app.ErrPatternInUse)
 		end(r)
@@ -989,7 +990,7 @@ func TestPaymentSuspended(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	b := d.Link("VCB", "2000")
-	r := d.ask(app.PaymentRequestCreate{Amount: 1000, BankAccountID: b.ID})
+	r := d.ask(payment.PaymentRequestCreate{Amount: 1000, BankAccountID: b.ID})
 	payable := func(want bool) {
 		t.Helper()
 		if now := d.read(r); now.Payable(d.now) != want || now.Suspended() == want {
@@ -1010,7 +1011,7 @@ func TestPaymentSuspended(t *testing.T) {
 	apptest.Must(t, d.Service.Ledger.UnlinkBankAccount(t.Context(), 1, b.ID, d.now))
 	payable(false)
 	d.pay("1000", 100, r.Code)
-	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: 1000, BankAccountID: b.ID}, app.IdempotencyKey{}, d.now); err != app.ErrUnknownBankAccountID {
+	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: 1000, BankAccountID: b.ID}, app.IdempotencyKey{}, d.now); err != app.ErrUnknownBankAccountID {
 		t.Errorf("to a bank account that was unlinked: %v", err)
 	}
 	again := d.Link("VCB", "2000")
@@ -1026,16 +1027,16 @@ func TestPaymentRequestOfLimitedUser(t *testing.T) {
 	hidden := d.Link("VCB", "2000")
 	ctx := app.SeeingOnly(t.Context(), app.BankAccountLimit{On: true, IDs: []int64{1}})
 	for id, want := range map[int64]error{0: nil, 1: nil, hidden.ID: app.ErrUnknownBankAccountID} {
-		r, err := d.Service.Payments.CreatePaymentRequest(ctx, 1, app.PaymentRequestCreate{Amount: 1000, BankAccountID: id}, app.IdempotencyKey{}, d.now)
+		r, err := d.Service.Payments.CreatePaymentRequest(ctx, 1, payment.PaymentRequestCreate{Amount: 1000, BankAccountID: id}, app.IdempotencyKey{}, d.now)
 		if err != want || err == nil && r.BankAccount.ID != 1 {
 			t.Errorf("to bank account %d: to %d, %v, want %v", id, r.BankAccount.ID, err, want)
 		}
 	}
-	r := d.ask(app.PaymentRequestCreate{Amount: 1000, BankAccountID: hidden.ID})
-	if _, err := d.Service.Payments.CancelPaymentRequest(ctx, 1, r.ID, d.now); err != app.ErrNoPaymentRequest {
+	r := d.ask(payment.PaymentRequestCreate{Amount: 1000, BankAccountID: hidden.ID})
+	if _, err := d.Service.Payments.CancelPaymentRequest(ctx, 1, r.ID, d.now); err != payment.ErrNoPaymentRequest {
 		t.Errorf("a hidden request was cancelled: %v", err)
 	}
-	own, theirs := d.ask(app.PaymentRequestCreate{Amount: 1000, BankAccountID: 1}), d.pay("2000", 1000, "chuyen tien")
+	own, theirs := d.ask(payment.PaymentRequestCreate{Amount: 1000, BankAccountID: 1}), d.pay("2000", 1000, "chuyen tien")
 	if _, err := d.Service.Payments.MatchTransaction(ctx, 1, own.ID, theirs.ID, d.now); app.CodeOf(err) != app.CodeValidation {
 		t.Errorf("hidden money was matched: %v", err)
 	}
@@ -1045,13 +1046,13 @@ func TestPaymentRequestOfLimitedUser(t *testing.T) {
 func TestPaymentSums(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	d.ask(app.PaymentRequestCreate{Amount: 1000})
-	unpaid, paid := d.ask(app.PaymentRequestCreate{Amount: 300}), d.ask(app.PaymentRequestCreate{Amount: 50})
+	d.ask(payment.PaymentRequestCreate{Amount: 1000})
+	unpaid, paid := d.ask(payment.PaymentRequestCreate{Amount: 300}), d.ask(payment.PaymentRequestCreate{Amount: 50})
 	d.cancel(unpaid)
 	d.cancel(paid)
 	d.pay("1000", 200, unpaid.Code)
 	d.pay("1000", 51, paid.Code)
-	page, err := d.Service.Payments.PaymentRequests(t.Context(), 1, app.PaymentFilter{Page: app.Page{Number: 1, Size: 1}}, d.now)
+	page, err := d.Service.Payments.PaymentRequests(t.Context(), 1, payment.PaymentFilter{Page: app.Page{Number: 1, Size: 1}}, d.now)
 	apptest.Must(t, err)
 	if page.Total != 3 || page.Due != 1050 || page.Received != 251 {
 		t.Errorf("%d requests, due %d, received %d; want 3, 1050, 251", page.Total, page.Due, page.Received)
@@ -1066,7 +1067,7 @@ func TestPaymentCodesOfLetters(t *testing.T) {
 		_, err := d.Service.Ledger.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: prefix, Least: lengths[0], Most: lengths[1], Alphabet: paymentcode.LettersAndDigits}, d.now)
 		apptest.Must(t, err)
 		for range 50 {
-			r := d.ask(app.PaymentRequestCreate{Amount: 1000, Prefix: prefix})
+			r := d.ask(payment.PaymentRequestCreate{Amount: 1000, Prefix: prefix})
 			rest, found := strings.CutPrefix(r.Code, prefix)
 			if want := min(max(6, lengths[0]), lengths[1]); !found || len(rest) != want || strings.ContainsAny(rest, "01IJOSZ") {
 				t.Errorf("it has the code %s", r.Code)

@@ -6,6 +6,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 )
 
 // credentials are the API keys, counter links and sources in memory, because
@@ -16,7 +17,7 @@ import (
 type credentials struct {
 	version  string
 	keys     map[[32]byte]app.APIKey
-	counters map[[32]byte]app.CounterLink
+	counters map[[32]byte]payment.CounterLink
 
 	// The sources in use by id, and by each of the names that a call may give.
 	sources   map[int64]inbound.Source
@@ -186,14 +187,14 @@ func (s *Store) TouchAPIKey(id int64, now time.Time) {
 
 const counterLinkColumns = `id, account_id, name, coalesce(bank_account_id, 0), shows_total, created_at, revoked_at`
 
-func scanCounterLink(row scanner, before ...any) (app.CounterLink, error) {
-	var l app.CounterLink
+func scanCounterLink(row scanner, before ...any) (payment.CounterLink, error) {
+	var l payment.CounterLink
 	err := row.Scan(append(before, &l.ID, &l.AccountID, &l.Name, &l.BankAccountID, &l.ShowsTotal, secondsInto(&l.CreatedAt), secondsInto(&l.RevokedAt))...)
 	return l, err
 }
 
-func (s *Store) CreateCounterLink(ctx context.Context, l app.CounterLink, hash [32]byte, newName bool, key app.IdempotencyKey) (app.CounterLink, error) {
-	return changingCredentials(ctx, s, func(tx *tx) (_ app.CounterLink, err error) {
+func (s *Store) CreateCounterLink(ctx context.Context, l payment.CounterLink, hash [32]byte, newName bool, key app.IdempotencyKey) (payment.CounterLink, error) {
+	return changingCredentials(ctx, s, func(tx *tx) (_ payment.CounterLink, err error) {
 		if _, err = txAccount(tx, l.AccountID); err != nil {
 			return l, err
 		}
@@ -214,9 +215,9 @@ func (s *Store) CreateCounterLink(ctx context.Context, l app.CounterLink, hash [
 		if err != nil {
 			return l, err
 		}
-		if counting >= app.MaxCounterLinks {
+		if counting >= payment.MaxCounterLinks {
 			return l, app.Refused(app.CodeLimitReached, app.Textf(
-				"An account has at most %d counter links: revoke one first.", "Mỗi tài khoản có tối đa %d liên kết màn hình quầy: hãy thu hồi bớt trước.", app.MaxCounterLinks))
+				"An account has at most %d counter links: revoke one first.", "Mỗi tài khoản có tối đa %d liên kết màn hình quầy: hãy thu hồi bớt trước.", payment.MaxCounterLinks))
 		}
 		l.ID, err = tx.insert(`INSERT INTO counter_links (account_id, name, hash, bank_account_id, shows_total, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
 			l.AccountID, l.Name, hash[:], nullIfZero(l.BankAccountID), l.ShowsTotal, unixOrNull(l.CreatedAt))
@@ -236,14 +237,14 @@ func nameFree(tx *tx, query string, accountID int64, name string) error {
 	return err
 }
 
-func (s *Store) CounterLinks(ctx context.Context, accountID int64) ([]app.CounterLink, error) {
+func (s *Store) CounterLinks(ctx context.Context, accountID int64) ([]payment.CounterLink, error) {
 	return readAll(ctx, s, alone(scanCounterLink), `SELECT `+counterLinkColumns+` FROM counter_links WHERE account_id = ? ORDER BY id`, accountID)
 }
 
-func (s *Store) CounterLinkByHash(ctx context.Context, hash [32]byte) (app.CounterLink, bool, error) {
-	return lookUp(ctx, s, func(d *credentials) map[[32]byte]app.CounterLink { return d.counters }, hash)
+func (s *Store) CounterLinkByHash(ctx context.Context, hash [32]byte) (payment.CounterLink, bool, error) {
+	return lookUp(ctx, s, func(d *credentials) map[[32]byte]payment.CounterLink { return d.counters }, hash)
 }
 
 func (s *Store) RevokeCounterLink(ctx context.Context, accountID, id int64, now time.Time) error {
-	return s.endCredential(ctx, "counter_links", "revoked_at", app.ErrNoCounterLink, app.DeedCounterLinkRevoke, accountID, id, now)
+	return s.endCredential(ctx, "counter_links", "revoked_at", payment.ErrNoCounterLink, app.DeedCounterLinkRevoke, accountID, id, now)
 }

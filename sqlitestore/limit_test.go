@@ -15,6 +15,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
 	"baoco/app/stream"
@@ -89,7 +90,7 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 	},
 	"PaymentRequests": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
 		var all []any
-		for _, f := range []app.PaymentFilter{{}, {Status: app.PaymentUnderpaid}, {BankAccountID: bank}, {Reference: "HD-1"}} {
+		for _, f := range []payment.PaymentFilter{{}, {Status: app.PaymentUnderpaid}, {BankAccountID: bank}, {Reference: "HD-1"}} {
 			f.Page = app.Page{Number: 1, Size: 20}
 			p, err := s.PaymentRequests(ctx, 1, f, time.Unix(0, 0))
 			all = append(all, p, err)
@@ -179,7 +180,7 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 		if b.ID == hidden.ID {
 			amount = 222_222
 		}
-		_, err := w.Service.Payments.CreatePaymentRequest(t.Context(), 1, app.PaymentRequestCreate{Amount: amount, BankAccountID: b.ID, Reference: "HD-1"}, app.IdempotencyKey{}, at)
+		_, err := w.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: amount, BankAccountID: b.ID, Reference: "HD-1"}, app.IdempotencyKey{}, at)
 		must(t, err)
 	}
 	record := func(b app.BankAccount, id string, amount int64, at time.Time) int64 {

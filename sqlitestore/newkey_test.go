@@ -12,6 +12,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/app/services"
 	"baoco/app/stream"
 	"baoco/sqlitestore"
@@ -161,12 +162,12 @@ func TestCredentialsAreBounded(t *testing.T) {
 	must(t, err)
 	_, err = source(1)
 	must(t, err)
-	counter := func(account int64) (app.CounterLink, error) {
-		l, _, err := w.Service.Payments.CreateCounterLink(ctx, account, app.CounterLinkCreate{Name: "counter"}, now)
+	counter := func(account int64) (payment.CounterLink, error) {
+		l, _, err := w.Service.Payments.CreateCounterLink(ctx, account, payment.CounterLinkCreate{Name: "counter"}, now)
 		return l, err
 	}
-	var lastCounter app.CounterLink
-	for range app.MaxCounterLinks {
+	var lastCounter payment.CounterLink
+	for range payment.MaxCounterLinks {
 		lastCounter, err = counter(1)
 		must(t, err)
 	}

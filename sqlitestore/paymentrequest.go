@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/payment"
 )
 
 // The code of a request is kept with a space and the id behind it once a later request has
@@ -28,13 +29,15 @@ const paymentColumns = `r.id, r.account_id, r.token, ` + paymentCode + `, r.refe
 
 const paymentFrom = ` FROM payment_requests r JOIN bank_accounts b ON b.id = r.bank_account_id`
 
-func scanPaymentRequest(row scanner) (app.PaymentRequest, error) { return scanPaymentRequestAnd(row) }
+func scanPaymentRequest(row scanner) (payment.PaymentRequest, error) {
+	return scanPaymentRequestAnd(row)
+}
 
 // scanPaymentRequestAnd scans a row with columns before those of the request.
-func scanPaymentRequestAnd(row scanner, before ...any) (r app.PaymentRequest, err error) {
+func scanPaymentRequestAnd(row scanner, before ...any) (r payment.PaymentRequest, err error) {
 	err = row.Scan(append(append(before, &r.ID, &r.AccountID, &r.Token, &r.Code, &r.Reference, &r.Amount, &r.TransferAmount, &r.Tolerance, &r.ReturnURL, &r.CreatedBy, secondsInto(&r.CreatedAt),
 		secondsInto(&r.ExpiresAt), secondsInto(&r.CancelledAt), &r.Received, &r.Transfers, secondsInto(&r.PaidAt), &r.Late, &r.ShiftID, &r.CashierID, &r.Unlinked), bankAccountDest(&r.BankAccount)...)...)
-	return r, noRowsAs(err, app.ErrNoPaymentRequest)
+	return r, noRowsAs(err, payment.ErrNoPaymentRequest)
 }
 
 // paymentStatus is the status of a payment request r at a time, as app.PaymentRequest
@@ -75,39 +78,39 @@ func paymentOrNull(p app.PaymentState) any {
 // paymentMatch is a request that a transaction is matched with, before the transaction
 // is in it. Without an id there is none.
 type paymentMatch struct {
-	app.PaymentRequest
-	foundBy app.PaymentMatch
+	payment.PaymentRequest
+	foundBy payment.PaymentMatch
 	by      string // who does it by hand
 }
 
 // match finds the request that a new transaction is for.
 func (r *recorder) match(t app.Transaction, codes app.CodeReader) (m paymentMatch, err error) {
-	m.PaymentRequest, m.foundBy, err = app.MatchPayment(t, app.FindPayment{
+	m.PaymentRequest, m.foundBy, err = payment.MatchPayment(t, payment.FindPayment{
 		Codes: codes,
-		ByCode: func(code string) (app.PaymentRequest, bool, error) {
+		ByCode: func(code string) (payment.PaymentRequest, bool, error) {
 			p, err := scanPaymentRequest(r.tx.queryRow(`SELECT `+paymentColumns+paymentFrom+` WHERE r.account_id = ? AND r.code = ?`, t.AccountID, code))
-			if err == app.ErrNoPaymentRequest {
+			if err == payment.ErrNoPaymentRequest {
 				return p, false, nil
 			}
 			return p, true, err
 		},
-		ByReference: func(references []string) ([]app.PaymentRequest, error) {
+		ByReference: func(references []string) ([]payment.PaymentRequest, error) {
 			list, err := json.Marshal(references)
 			if err != nil {
 				return nil, err
 			}
 			rows, err := r.tx.query(`SELECT `+paymentColumns+` FROM json_each(?2) k CROSS JOIN payment_requests r INDEXED BY payment_requests_reference_key ON r.account_id = ?1 AND r.reference_key = k.value AND r.reference_key <> ''
 				JOIN bank_accounts b ON b.id = r.bank_account_id ORDER BY r.id DESC`, t.AccountID, string(list))
-			var last []app.PaymentRequest
+			var last []payment.PaymentRequest
 			err = each(rows, err, func(row scanner) (enough bool, err error) {
 				p, err := scanPaymentRequest(row)
 				last = append(last, p)
-				return len(last) == app.PaymentCandidates, err
+				return len(last) == payment.PaymentCandidates, err
 			})
 			slices.Reverse(last)
 			return last, err
 		},
-		ByAmount: func(bankAccountID, amount int64, after time.Time) ([]app.PaymentRequest, error) {
+		ByAmount: func(bankAccountID, amount int64, after time.Time) ([]payment.PaymentRequest, error) {
 			rows, err := r.tx.query(`SELECT `+paymentColumns+` FROM (SELECT id FROM payment_requests INDEXED BY payment_requests_asked WHERE bank_account_id = ?1 AND asked = ?2 AND paid_at IS NULL AND cancelled_at IS NULL AND coalesce(expires_at > ?3, 1)
 					UNION SELECT id FROM payment_requests r INDEXED BY payment_requests_amount WHERE bank_account_id = ?1 AND transfer_amount = ?2 AND coalesce(`+paymentEnd+` > ?3, 1) LIMIT 2) k
 				CROSS JOIN payment_requests r ON r.id = k.id JOIN bank_accounts b ON b.id = r.bank_account_id`, bankAccountID, amount, after.Unix())
@@ -137,7 +140,7 @@ func (m paymentMatch) keepLater(tx *tx, t app.Transaction, now time.Time) error 
 }
 
 // keepReceived writes what has come for a request.
-func keepReceived(tx *tx, r app.PaymentRequest) error {
+func keepReceived(tx *tx, r payment.PaymentRequest) error {
 	return tx.exec(`UPDATE payment_requests SET received = ?, transfers = ?, paid_at = ?, late = ? WHERE id = ?`, r.Received, r.Transfers, unixOrNull(r.PaidAt), r.Late, r.ID)
 }
 
@@ -164,7 +167,7 @@ func unmatch(tx *tx, transactionIDs ...int64) error {
 		}
 		rows, err := tx.query(`SELECT t.amount, m.late, m.matched_at FROM payment_matches m INDEXED BY payment_matches_request JOIN transactions t ON t.id = m.transaction_id
 			WHERE m.request_id = ? ORDER BY m.matched_at, m.transaction_id`, id)
-		left, err := collect(rows, err, func(row scanner) (p app.PaymentTransfer, err error) {
+		left, err := collect(rows, err, func(row scanner) (p payment.PaymentTransfer, err error) {
 			return p, row.Scan(&p.Amount, &p.Late, secondsInto(&p.MatchedAt))
 		})
 		if err != nil {
@@ -180,12 +183,12 @@ func unmatch(tx *tx, transactionIDs ...int64) error {
 var paymentTransfers = `SELECT m.found_by, m.late, m.matched_at, m.matched_by, ` + transactionColumns + ` FROM payment_matches m INDEXED BY payment_matches_request JOIN transactions t ON t.id = m.transaction_id
 	JOIN bank_accounts b ON b.id = t.bank_account_id WHERE m.request_id = ?1 AND ` + seen("t.bank_account_id", "?3") + ` ORDER BY m.matched_at, m.transaction_id LIMIT ?2`
 
-func scanPaymentTransfer(row scanner) (p app.PaymentTransfer, err error) {
+func scanPaymentTransfer(row scanner) (p payment.PaymentTransfer, err error) {
 	p.Transaction, err = scanTransactionAnd(row, &p.FoundBy, &p.Late, secondsInto(&p.MatchedAt), &p.MatchedBy)
 	return p, err
 }
 
-func (s *Store) PaymentTransfers(ctx context.Context, accountID, requestID int64, limit int) ([]app.PaymentTransfer, error) {
+func (s *Store) PaymentTransfers(ctx context.Context, accountID, requestID int64, limit int) ([]payment.PaymentTransfer, error) {
 	if _, err := s.PaymentRequest(ctx, accountID, requestID); err != nil {
 		return nil, err
 	}
@@ -194,17 +197,17 @@ func (s *Store) PaymentTransfers(ctx context.Context, accountID, requestID int64
 
 var onePaymentRequest = `SELECT ` + paymentColumns + paymentFrom + ` WHERE r.id = ?1 AND r.account_id = ?2 AND ` + seen("r.bank_account_id", "?3")
 
-func (s *Store) PaymentRequest(ctx context.Context, accountID, id int64) (app.PaymentRequest, error) {
+func (s *Store) PaymentRequest(ctx context.Context, accountID, id int64) (payment.PaymentRequest, error) {
 	r, err := scanPaymentRequest(s.queryRow(ctx, onePaymentRequest, id, accountID, limitOf(ctx)))
 	return r, storageError(err)
 }
 
-func (s *Store) PaymentRequestByToken(ctx context.Context, token string) (app.PaymentRequest, error) {
+func (s *Store) PaymentRequestByToken(ctx context.Context, token string) (payment.PaymentRequest, error) {
 	r, err := scanPaymentRequest(s.queryRow(ctx, `SELECT `+paymentColumns+paymentFrom+` WHERE r.token = ?`, token))
 	return r, storageError(err)
 }
 
-func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f app.PaymentFilter, now time.Time) (page app.PaymentPage, err error) {
+func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.PaymentFilter, now time.Time) (page payment.PaymentPage, err error) {
 	if err := s.ownBankAccount(ctx, accountID, f.BankAccountID); err != nil {
 		return page, err
 	}
@@ -260,8 +263,8 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f app.Paym
 	return page, err
 }
 
-func (s *Store) CreatePaymentRequest(ctx context.Context, r app.PaymentRequest, choose func(app.PaymentChoices) (app.PaymentRequest, error), key app.IdempotencyKey) (app.PaymentRequest, error) {
-	return writing(ctx, s, func(tx *tx) (app.PaymentRequest, error) {
+func (s *Store) CreatePaymentRequest(ctx context.Context, r payment.PaymentRequest, choose func(payment.PaymentChoices) (payment.PaymentRequest, error), key app.IdempotencyKey) (payment.PaymentRequest, error) {
+	return writing(ctx, s, func(tx *tx) (payment.PaymentRequest, error) {
 		kept, found, err := earlier(tx, r.AccountID, key, r.CreatedAt)
 		if err != nil {
 			return r, err
@@ -306,7 +309,7 @@ func (s *Store) CreatePaymentRequest(ctx context.Context, r app.PaymentRequest, 
 }
 
 // paymentChoices reads what a new request is chosen by.
-func paymentChoices(ctx context.Context, tx *tx, r app.PaymentRequest) (c app.PaymentChoices, err error) {
+func paymentChoices(ctx context.Context, tx *tx, r payment.PaymentRequest) (c payment.PaymentChoices, err error) {
 	if c.Account, err = txAccount(tx, r.AccountID); err != nil {
 		return c, err
 	}
@@ -318,11 +321,11 @@ func paymentChoices(ctx context.Context, tx *tx, r app.PaymentRequest) (c app.Pa
 	c.Patterns, err = collect(rows, err, scanCodePattern)
 	c.CodeTaken = func(code string) (bool, error) {
 		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests r WHERE r.account_id = ?2 AND r.code = ?3 AND `+codeTaken+`)`,
-			r.CreatedAt.Add(-app.CodeKept).Unix(), r.AccountID, code))
+			r.CreatedAt.Add(-payment.CodeKept).Unix(), r.AccountID, code))
 	}
 	c.AmountTaken = func(bankAccountID, amount int64) (bool, error) {
 		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests r INDEXED BY payment_requests_amount WHERE bank_account_id = ?1 AND transfer_amount = ?2
-			AND coalesce(`+paymentEnd+` > ?3, 1))`, bankAccountID, amount, r.CreatedAt.Add(-app.DistinctAmountKept).Unix()))
+			AND coalesce(`+paymentEnd+` > ?3, 1))`, bankAccountID, amount, r.CreatedAt.Add(-payment.DistinctAmountKept).Unix()))
 	}
 	return c, err
 }
@@ -333,7 +336,7 @@ func (s *Store) CodesTaken(ctx context.Context, accountID int64, codes []string,
 		return 0, err
 	}
 	return readOne[int64](ctx, s, `SELECT count(*) FROM json_each(?3) k CROSS JOIN payment_requests r ON r.account_id = ?2 AND r.code = k.value WHERE `+codeTaken,
-		now.Add(-app.CodeKept).Unix(), accountID, string(list))
+		now.Add(-payment.CodeKept).Unix(), accountID, string(list))
 }
 
 // notePaymentChange counts what happens to payment requests beside new transactions, for
@@ -343,8 +346,8 @@ func (t *tx) notePaymentChange() error {
 }
 
 // changePayment changes a payment request that ctx shows, and gives it after that.
-func (s *Store) changePayment(ctx context.Context, accountID, id int64, change func(tx *tx, r app.PaymentRequest) error) (app.PaymentRequest, error) {
-	return writing(ctx, s, func(tx *tx) (app.PaymentRequest, error) {
+func (s *Store) changePayment(ctx context.Context, accountID, id int64, change func(tx *tx, r payment.PaymentRequest) error) (payment.PaymentRequest, error) {
+	return writing(ctx, s, func(tx *tx) (payment.PaymentRequest, error) {
 		r, err := scanPaymentRequest(tx.queryRow(onePaymentRequest, id, accountID, limitOf(ctx)))
 		if err == nil {
 			err = change(tx, r)
@@ -359,11 +362,11 @@ func (s *Store) changePayment(ctx context.Context, accountID, id int64, change f
 	})
 }
 
-func (s *Store) CancelPaymentRequest(ctx context.Context, accountID, id int64, now time.Time) (app.PaymentRequest, error) {
-	return s.changePayment(ctx, accountID, id, func(tx *tx, r app.PaymentRequest) error {
+func (s *Store) CancelPaymentRequest(ctx context.Context, accountID, id int64, now time.Time) (payment.PaymentRequest, error) {
+	return s.changePayment(ctx, accountID, id, func(tx *tx, r payment.PaymentRequest) error {
 		switch {
 		case !r.PaidAt.IsZero():
-			return app.ErrPaymentIsPaid
+			return payment.ErrPaymentIsPaid
 		case !r.CancelledAt.IsZero():
 			return nil
 		}
@@ -389,34 +392,34 @@ func (s *Store) PrintReceipt(ctx context.Context, accountID, id int64) (again bo
 	})
 }
 
-func (s *Store) MatchTransaction(ctx context.Context, accountID, requestID, transactionID int64, now time.Time) (app.PaymentRequest, error) {
-	return s.changePayment(ctx, accountID, requestID, func(tx *tx, r app.PaymentRequest) error {
+func (s *Store) MatchTransaction(ctx context.Context, accountID, requestID, transactionID int64, now time.Time) (payment.PaymentRequest, error) {
+	return s.changePayment(ctx, accountID, requestID, func(tx *tx, r payment.PaymentRequest) error {
 		t, err := scanTransaction(tx.queryRow(oneTransaction, transactionID, accountID, limitOf(ctx)))
 		if err != nil {
 			return noRowsAs(err, app.ErrUnknownReference("transaction_id"))
 		}
 		switch {
 		case t.Type != app.In:
-			return app.ErrNotMoneyIn
+			return payment.ErrNotMoneyIn
 		case t.PaymentRequest.ID != 0:
-			return app.ErrMatchedAlready(t.PaymentRequest.ID)
+			return payment.ErrMatchedAlready(t.PaymentRequest.ID)
 		}
 		by, _ := app.ActorOf(ctx)
-		if err := (paymentMatch{r, app.MatchedByHand, app.CleanText(by.Name, 100)}).keepLater(tx, t, now); err != nil {
+		if err := (paymentMatch{r, payment.MatchedByHand, app.CleanText(by.Name, 100)}).keepLater(tx, t, now); err != nil {
 			return err
 		}
 		return tx.audit(ctx, accountID, app.DeedPaymentMatch, requestID, app.AuditNamed(r.Code).Changed("transaction_id", "", fmt.Sprint(transactionID)))
 	})
 }
 
-func (s *Store) UnmatchTransaction(ctx context.Context, accountID, requestID, transactionID int64) (app.PaymentRequest, error) {
-	return s.changePayment(ctx, accountID, requestID, func(tx *tx, r app.PaymentRequest) error {
+func (s *Store) UnmatchTransaction(ctx context.Context, accountID, requestID, transactionID int64) (payment.PaymentRequest, error) {
+	return s.changePayment(ctx, accountID, requestID, func(tx *tx, r payment.PaymentRequest) error {
 		t, err := scanTransaction(tx.queryRow(oneTransaction, transactionID, accountID, limitOf(ctx)))
 		if err != nil {
 			return noRowsAs(err, app.ErrUnknownReference("transaction_id"))
 		}
 		if t.PaymentRequest.ID != requestID {
-			return app.ErrNotMatched
+			return payment.ErrNotMatched
 		}
 		if err := unmatch(tx, transactionID); err != nil {
 			return err
@@ -443,12 +446,12 @@ func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, sinc
 // unmatched finds the unmatched money of an account ?1 from ?2 on by an index alone.
 var unmatched = `INDEXED BY transactions_unmatched WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND t.unmatched = 1 AND ` + seen("t.bank_account_id", "?3")
 
-func (s *Store) PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]app.PaymentCandidate, error) {
+func (s *Store) PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]payment.PaymentCandidate, error) {
 	rows, err := s.query(ctx, `SELECT coalesce((SELECT group_concat(t.content, ' ') FROM (SELECT transaction_id FROM payment_matches INDEXED BY payment_matches_request
 				WHERE request_id = r.id ORDER BY transaction_id DESC LIMIT ?4) m CROSS JOIN transactions t ON t.id = m.transaction_id), ''), `+paymentColumns+`
 		FROM payment_requests r INDEXED BY payment_requests_unpaid JOIN bank_accounts b ON b.id = r.bank_account_id
-		WHERE r.account_id = ?1 AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+seen("r.bank_account_id", "?2")+` ORDER BY r.id DESC LIMIT ?3`, accountID, limitOf(ctx), limit, app.PaymentContents)
-	return collect(rows, err, func(row scanner) (c app.PaymentCandidate, err error) {
+		WHERE r.account_id = ?1 AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+seen("r.bank_account_id", "?2")+` ORDER BY r.id DESC LIMIT ?3`, accountID, limitOf(ctx), limit, payment.PaymentContents)
+	return collect(rows, err, func(row scanner) (c payment.PaymentCandidate, err error) {
 		c.PaymentRequest, err = scanPaymentRequestAnd(row, &c.Contents)
 		return c, err
 	})

@@ -10,6 +10,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/app/services"
 	"baoco/sqlitestore"
 )
@@ -22,15 +23,15 @@ func TestUndoImportOfPayments(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
 	now := time.Now()
-	r := w.PaymentRequest(app.PaymentRequestCreate{Amount: 1_649_000, ExpiresIn: time.Hour})
-	other := w.PaymentRequest(app.PaymentRequestCreate{Amount: 5000})
+	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 1_649_000, ExpiresIn: time.Hour})
+	other := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 5000})
 	w.Pay(1, "1", r.Code)
 	result, err := w.Service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{AccountID: 1, Channel: app.ChannelFile, File: "a.csv", ReceivedAt: now, NoDeliveries: true, Elements: []inbound.Incoming{
 		{EventID: "a", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 100_000, Content: r.Code, Time: now},
 		{EventID: "b", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 5000, Content: other.Code, Time: now},
 	}})
 	must(t, err)
-	is := func(r app.PaymentRequest, status app.PaymentStatus, received int64, transfers int) {
+	is := func(r payment.PaymentRequest, status app.PaymentStatus, received int64, transfers int) {
 		t.Helper()
 		now, err := w.Service.Payments.PaymentRequest(t.Context(), 1, r.ID)
 		must(t, err)
@@ -55,7 +56,7 @@ func TestPaymentSumsAreRecounted(t *testing.T) {
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
-	r := w.PaymentRequest(app.PaymentRequestCreate{Amount: 300_000})
+	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 300_000})
 	w.Pay(1, "1", r.Code)
 	w.Change(`UPDATE payment_requests SET received = received + 1, transfers = 5`)
 	wrongTotals(t, w.Path, "payment_requests")
@@ -75,7 +76,7 @@ func TestWronglyPaidRequests(t *testing.T) {
 	w.CodePattern("DH")
 	_, err := w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{PaymentTolerance: new(int64(1000))})
 	must(t, err)
-	short, paid := w.PaymentRequest(app.PaymentRequestCreate{Amount: 1_550_001}), w.PaymentRequest(app.PaymentRequestCreate{Amount: 1_550_000})
+	short, paid := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 1_550_001}), w.PaymentRequest(payment.PaymentRequestCreate{Amount: 1_550_000})
 	w.Pay(1, "1", short.Code)
 	w.Pay(1, "2", paid.Code)
 	whole(t, w.Path, time.Now())
@@ -104,7 +105,7 @@ func TestPaymentListReadsAnIndex(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
-	for _, f := range []app.PaymentFilter{{}, {Status: app.PaymentPaid}, {BankAccountID: h.banks[0].ID}, {From: h.now, To: h.now.Add(time.Hour)}} {
+	for _, f := range []payment.PaymentFilter{{}, {Status: app.PaymentPaid}, {BankAccountID: h.banks[0].ID}, {From: h.now, To: h.now.Add(time.Hour)}} {
 		f.Page = app.Page{Number: 1, Size: 20}
 		_, err := h.service.Payments.PaymentRequests(t.Context(), 1, f, h.now)
 		must(t, err)
@@ -128,14 +129,14 @@ func TestCandidateOfManyTransfers(t *testing.T) {
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
-	r := w.PaymentRequest(app.PaymentRequestCreate{Amount: app.MaxAmount})
-	const transfers = 2 * app.PaymentContents
+	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: app.MaxAmount})
+	const transfers = 2 * payment.PaymentContents
 	for i := range transfers {
 		w.Pay(1, fmt.Sprint(i), fmt.Sprint(r.Code, " khach ", i, "."))
 	}
 	list, err := w.Store.PaymentCandidates(t.Context(), 1, 100)
 	must(t, err)
-	if len(list) != 1 || list[0].Transfers != transfers || strings.Count(list[0].Contents, "khach") != app.PaymentContents ||
+	if len(list) != 1 || list[0].Transfers != transfers || strings.Count(list[0].Contents, "khach") != payment.PaymentContents ||
 		!strings.Contains(list[0].Contents, fmt.Sprint("khach ", transfers-1, ".")) {
 		t.Errorf("the candidates are %+v", list)
 	}
@@ -149,7 +150,7 @@ func TestUnmatchedReadsAnIndex(t *testing.T) {
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
-	r := w.PaymentRequest(app.PaymentRequestCreate{Amount: app.MaxAmount})
+	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: app.MaxAmount})
 	for i := range 9 {
 		w.Pay(1, fmt.Sprint(i), []string{r.Code, "x", "y"}[i%3])
 	}

@@ -21,6 +21,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/app/paymentcode"
 	"baoco/app/stream"
 	"baoco/sqlitestore"
@@ -275,7 +276,7 @@ func fillEveryTable(t *testing.T, h *history) {
 	must(t, h.service.Access.SetSession(ctx, "token"+tag, app.Session{UserID: boss.ID, Generation: boss.Generation, StartedAt: h.now, EndAt: h.now.Add(24 * time.Hour)}, []byte("data")))
 	_, _, err = h.service.Access.CreateAPIKey(ctx, account, "till", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, h.now)
 	must(t, err)
-	_, _, err = h.service.Payments.CreateCounterLink(ctx, account, app.CounterLinkCreate{Name: "counter"}, h.now)
+	_, _, err = h.service.Payments.CreateCounterLink(ctx, account, payment.CounterLinkCreate{Name: "counter"}, h.now)
 	must(t, err)
 	must(t, h.service.Alerts.SetAlertPreferences(ctx, account, alert.AlertPreferences{Lang: app.English, Muted: []alert.AttentionKind{alert.AttentionPlan}}))
 	_, err = h.service.Alerts.SetAlertChannel(ctx, alert.AlertChannel{AccountID: account, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: "123456:" + strings.Repeat("A", 35), Chat: "42"}}, h.now)
@@ -287,11 +288,11 @@ func fillEveryTable(t *testing.T, h *history) {
 		Name: "orders", URL: "https://shop.vn/orders", Type: delivery.WebhookIn, BankAccountIDs: []int64{h.banks[0].ID, h.banks[1].ID}, CodePrefix: "NOORDER",
 	}, h.now)
 	must(t, err)
-	request, err := h.service.Payments.CreatePaymentRequest(ctx, account, app.PaymentRequestCreate{Amount: 200_000, BankAccountID: h.banks[0].ID, Reference: "HD-" + tag}, app.IdempotencyKey{}, h.now)
+	request, err := h.service.Payments.CreatePaymentRequest(ctx, account, payment.PaymentRequestCreate{Amount: 200_000, BankAccountID: h.banks[0].ID, Reference: "HD-" + tag}, app.IdempotencyKey{}, h.now)
 	must(t, err)
 	_, _, err = h.service.Inbound.RecordByHand(ctx, account, inbound.Incoming{EventID: "paid" + tag, Gateway: h.banks[0].Bank, AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 200_000, Content: request.Code, Time: h.now}, nil, app.IdempotencyKey{}, h.now)
 	must(t, err)
-	_, err = h.service.Payments.CreatePaymentRequest(ctx, account, app.PaymentRequestCreate{Amount: 5000, BankAccountID: h.banks[0].ID, CashierID: boss.ID}, app.IdempotencyKey{}, h.now)
+	_, err = h.service.Payments.CreatePaymentRequest(ctx, account, payment.PaymentRequestCreate{Amount: 5000, BankAccountID: h.banks[0].ID, CashierID: boss.ID}, app.IdempotencyKey{}, h.now)
 	must(t, err)
 	wrong, _ := h.imports("wrong statement of "+tag+".csv", false, h.rows(40, 3))
 	must(t, h.service.Inbound.UndoImport(ctx, account, wrong, h.now))

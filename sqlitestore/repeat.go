@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 )
 
 // This file finds out whether a report repeats a recorded transaction, and keeps what
@@ -190,7 +191,7 @@ func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) error {
 	}
 	t.Content, t.Code = e.Content, cache.codes.Read(e.Content)
 	match, err := r.match(t, cache.codes)
-	if err != nil || match.ID == 0 || match.foundBy == app.MatchedByAmount {
+	if err != nil || match.ID == 0 || match.foundBy == payment.MatchedByAmount {
 		return err
 	}
 	rows, err := r.tx.query(`SELECT content FROM transactions WHERE id = ?1
@@ -198,7 +199,7 @@ func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) error {
 		id, e.source, string(e.EventIDChannel), e.EventID)
 	earlier, err := collect(rows, err, scanOne[string])
 	if err != nil || slices.ContainsFunc(earlier, func(content string) bool {
-		return app.SpeaksAgainst(cache.codes, content, e.Content, match.PaymentRequest)
+		return payment.SpeaksAgainst(cache.codes, content, e.Content, match.PaymentRequest)
 	}) {
 		return err
 	}

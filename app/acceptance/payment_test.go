@@ -11,6 +11,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/payment"
 	"baoco/app/services"
 	"baoco/sqlitestore"
 )
@@ -32,7 +33,7 @@ func (x transfer) body() string {
 
 // plannedTransfers are two transfers on average for each request: enough, too little,
 // the rest, too much, twice, too late; in the ways in which banks write a code.
-func plannedTransfers(requests []app.PaymentRequest, now time.Time) (list []transfer) {
+func plannedTransfers(requests []payment.PaymentRequest, now time.Time) (list []transfer) {
 	ways := []func(code string) string{
 		func(code string) string { return code },
 		func(code string) string { return "CK" + code + " cam on" },
@@ -85,9 +86,9 @@ func TestKillPayments(t *testing.T) {
 	w := apptest.Open(t, in.db, services.Config{})
 	w.CodePattern("DH")
 	now := time.Now()
-	var requests []app.PaymentRequest
+	var requests []payment.PaymentRequest
 	for i := range 500 {
-		requests = append(requests, w.PaymentRequest(app.PaymentRequestCreate{Amount: int64(100_000 * (1 + i%3)), ExpiresIn: 2 * time.Hour}))
+		requests = append(requests, w.PaymentRequest(payment.PaymentRequestCreate{Amount: int64(100_000 * (1 + i%3)), ExpiresIn: 2 * time.Hour}))
 	}
 	w.Close()
 	transfers := plannedTransfers(requests, now)
@@ -129,11 +130,11 @@ func TestKillPayments(t *testing.T) {
 }
 
 // checkPayments compares what is kept of the requests with their transfers.
-func checkPayments(t *testing.T, db string, requests []app.PaymentRequest, transfers []transfer, now time.Time) {
+func checkPayments(t *testing.T, db string, requests []payment.PaymentRequest, transfers []transfer, now time.Time) {
 	t.Helper()
 	w := apptest.Open(t, db, services.Config{})
 	defer w.Close()
-	want := make([]app.PaymentRequest, len(requests))
+	want := make([]payment.PaymentRequest, len(requests))
 	copy(want, requests)
 	for _, x := range transfers {
 		want[x.request] = want[x.request].With(x.amount, want[x.request].Ended(x.at), now)
@@ -169,7 +170,7 @@ func checkPayments(t *testing.T, db string, requests []app.PaymentRequest, trans
 
 // checkPaymentDeliveries checks that each delivery says the sum after its transfer: of
 // one request no two say the same, and the greatest is all.
-func checkPaymentDeliveries(t *testing.T, receiver *shop, requests []app.PaymentRequest, transfers []transfer) {
+func checkPaymentDeliveries(t *testing.T, receiver *shop, requests []payment.PaymentRequest, transfers []transfer) {
 	t.Helper()
 	all := map[int64]int64{}
 	for _, x := range transfers {

@@ -7,6 +7,7 @@ import (
 	"baoco/app"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/app/stream"
 	"baoco/app/target"
 )
@@ -27,7 +28,7 @@ type AlertConfig struct {
 // AlertRooms are the services of which alerts tell.
 type AlertRooms struct {
 	Ledger     *app.Service
-	Payments   *app.PaymentService
+	Payments   *payment.PaymentService
 	Deliveries *delivery.DeliveryService
 	Inbound    *inbound.InboundService
 	Streams    *stream.StreamService

@@ -21,6 +21,7 @@ import (
 	"baoco/app"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/app/paymentcode"
 	"baoco/app/provider"
 	"baoco/app/services"
@@ -328,7 +329,7 @@ func (w *World) Pattern(prefix string, least, most int) {
 }
 
 // PaymentRequest makes a payment request of account 1.
-func (w *World) PaymentRequest(in app.PaymentRequestCreate) app.PaymentRequest {
+func (w *World) PaymentRequest(in payment.PaymentRequestCreate) payment.PaymentRequest {
 	w.T.Helper()
 	r, err := w.Service.Payments.CreatePaymentRequest(context.Background(), 1, in, app.IdempotencyKey{}, time.Now())
 	Must(w.T, err)
@@ -336,7 +337,7 @@ func (w *World) PaymentRequest(in app.PaymentRequestCreate) app.PaymentRequest {
 }
 
 // CounterLink makes a link of the counter screen and gives its token.
-func (w *World) CounterLink(accountID int64, in app.CounterLinkCreate) string {
+func (w *World) CounterLink(accountID int64, in payment.CounterLinkCreate) string {
 	w.T.Helper()
 	if in.Name == "" {
 		in.Name = "Quầy 1"

@@ -7,6 +7,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/payment"
 	"baoco/app/services"
 
 	"github.com/urfave/cli/v2"
@@ -46,7 +47,7 @@ type counterLinkJSON struct {
 	RevokedAt     *string `json:"revoked_at"`
 }
 
-func encodeCounterLink(s *session, l app.CounterLink) counterLinkJSON {
+func encodeCounterLink(s *session, l payment.CounterLink) counterLinkJSON {
 	zone := s.service.Ledger.Zone()
 	v := counterLinkJSON{ID: l.ID, Name: l.Name, ShowsTotal: l.ShowsTotal, CreatedAt: app.FormatTime(l.CreatedAt, zone), RevokedAt: optionalTime(l.RevokedAt, zone)}
 	if l.BankAccountID != 0 {
@@ -59,7 +60,7 @@ func createCounterLink(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
 		return terminal.Usagef("counter create takes one argument, a name for the counter")
 	}
-	l, token, err := s.service.Payments.CreateCounterLink(c.Context, s.account, app.CounterLinkCreate{
+	l, token, err := s.service.Payments.CreateCounterLink(c.Context, s.account, payment.CounterLinkCreate{
 		Name: c.Args().First(), BankAccountID: c.Int64("bank-account-id"), ShowsTotal: c.Bool("total"),
 	}, s.now)
 	if err != nil {

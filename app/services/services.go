@@ -10,6 +10,7 @@ import (
 	"baoco/app/alert"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/app/stream"
 	"baoco/app/target"
 )
@@ -40,7 +41,7 @@ type Config struct {
 // Store is the memory of all rooms. Package sqlitestore implements it over one file.
 type Store interface {
 	app.Store
-	app.PaymentStore
+	payment.PaymentStore
 	delivery.DeliveryStore
 	app.AccessStore
 	app.UpkeepStore
@@ -52,7 +53,7 @@ type Store interface {
 // All is the services of the rooms of app. They are safe for concurrent use.
 type All struct {
 	Ledger     *app.Service
-	Payments   *app.PaymentService
+	Payments   *payment.PaymentService
 	Deliveries *delivery.DeliveryService
 	Access     *app.AccessService
 	Upkeep     *app.UpkeepService
@@ -64,7 +65,7 @@ type All struct {
 // New makes the services over c.
 func New(c Config) *All {
 	a := &All{Ledger: app.NewService(c.Store, c.Zone), Upkeep: app.NewUpkeepService(c.Store)}
-	a.Payments = app.NewPaymentService(c.Store, a.Ledger)
+	a.Payments = payment.NewPaymentService(c.Store, a.Ledger)
 	a.Deliveries = delivery.NewDeliveryService(c.Store, delivery.DeliveryConfig{Targets: c.Targets, Send: c.Send, Schedule: c.Schedule}, a.Ledger)
 	a.Access = app.NewAccessService(c.Store, a.Ledger)
 	a.Inbound = inbound.NewInboundService(c.Store, inbound.InboundConfig{Targets: c.Targets, Providers: c.Providers, Read: c.Read, Poll: c.Poll}, a.Ledger, a.Deliveries)

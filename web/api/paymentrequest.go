@@ -7,6 +7,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/payment"
 	"baoco/app/vietqr"
 	"baoco/web/wire"
 )
@@ -36,7 +37,7 @@ type PaymentRequestJSON struct {
 }
 
 // EncodePaymentRequest writes r as it is at now, with its times in zone.
-func EncodePaymentRequest(r app.PaymentRequest, zone *time.Location, now time.Time) PaymentRequestJSON {
+func EncodePaymentRequest(r payment.PaymentRequest, zone *time.Location, now time.Time) PaymentRequestJSON {
 	return PaymentRequestJSON{
 		r.ID, r.Status(now), r.Reference, r.Code, r.Amount, r.TransferAmount, r.Received, r.Rest(), r.Overpaid(), r.Transfers,
 		r.BankAccount.ID, r.BankAccount.Bank, r.BankAccount.AccountNumber, r.BankAccount.AccountName,
@@ -47,19 +48,19 @@ func EncodePaymentRequest(r app.PaymentRequest, zone *time.Location, now time.Ti
 // PaymentTransferJSON is a transaction of a payment request.
 type PaymentTransferJSON struct {
 	TransactionJSON
-	MatchedBy app.PaymentMatch `json:"matched_by"`
-	Late      bool             `json:"late"`
-	MatchedAt string           `json:"matched_at"`
+	MatchedBy payment.PaymentMatch `json:"matched_by"`
+	Late      bool                 `json:"late"`
+	MatchedAt string               `json:"matched_at"`
 }
 
 // EncodePaymentTransfer writes t with its times in zone.
-func EncodePaymentTransfer(t app.PaymentTransfer, zone *time.Location) PaymentTransferJSON {
+func EncodePaymentTransfer(t payment.PaymentTransfer, zone *time.Location) PaymentTransferJSON {
 	return PaymentTransferJSON{EncodeTransaction(t.Transaction, zone), t.FoundBy, t.Late, app.FormatTime(t.MatchedAt, zone)}
 }
 
 func (s *Server) listPaymentRequests(w http.ResponseWriter, q *Request) error {
 	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
-	f := app.PaymentFilter{
+	f := payment.PaymentFilter{
 		Status: app.PaymentStatus(p.Values.Get("status")), BankAccountID: p.ID("bank_account_id"), Reference: p.Values.Get("reference"),
 		Code: app.ReadCodeFilter("code", p.Values.Get("code"), &p.Bad), From: p.Bound("from", false), To: p.Bound("to", true), Page: p.Page(),
 	}
@@ -88,7 +89,7 @@ type UnmatchedJSON struct {
 }
 
 // EncodeUnmatched writes t as it is at now, with its times in zone.
-func EncodeUnmatched(t app.UnmatchedTransaction, zone *time.Location, now time.Time) UnmatchedJSON {
+func EncodeUnmatched(t payment.UnmatchedTransaction, zone *time.Location, now time.Time) UnmatchedJSON {
 	encoded := UnmatchedJSON{EncodeTransaction(t.Transaction, zone), []PaymentRequestJSON{}}
 	for _, r := range t.Likely {
 		encoded.Likely = append(encoded.Likely, EncodePaymentRequest(r, zone, now))
@@ -118,13 +119,13 @@ func (s *Server) createPaymentRequest(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	in := app.PaymentRequestCreate{
+	in := payment.PaymentRequestCreate{
 		Amount: f.amount("amount"), BankAccountID: f.reference("bank_account_id"), Reference: f.given("reference"), Code: f.given("code"), Prefix: f.given("prefix"),
 		ReturnURL: f.given("return_url"), DistinctAmount: f.truth("distinct_amount"),
 	}
-	most := int(app.MaxExpiry / time.Minute)
+	most := int(payment.MaxExpiry / time.Minute)
 	in.ExpiresIn = time.Duration(f.whole("expires_in", 0, 1, most, "must be a whole number of minutes from 1 to 525600", "phải là số phút nguyên từ 1 đến 525600")) * time.Minute
-	f.bad.Merge(app.CheckPaymentRequest(in))
+	f.bad.Merge(payment.CheckPaymentRequest(in))
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
@@ -159,10 +160,10 @@ func (f *fields) amount(name string) int64 {
 }
 
 // paymentRequest finds the payment request in the path.
-func (s *Server) paymentRequest(q *Request) (app.PaymentRequest, error) {
+func (s *Server) paymentRequest(q *Request) (payment.PaymentRequest, error) {
 	id, found := q.pathID()
 	if !found {
-		return app.PaymentRequest{}, app.ErrNoPaymentRequest
+		return payment.PaymentRequest{}, payment.ErrNoPaymentRequest
 	}
 	return s.service.Payments.PaymentRequest(q.Context(), q.account(), id)
 }
@@ -190,7 +191,7 @@ func (s *Server) paymentRequestQR(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	if !r.Payable(q.now) {
-		return app.ErrPaymentEnded
+		return payment.ErrPaymentEnded
 	}
 	transfer, text, err := r.Transfer()
 	if err != nil {
@@ -207,7 +208,7 @@ func (s *Server) paymentRequestQR(w http.ResponseWriter, q *Request) error {
 func (s *Server) cancelPaymentRequest(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoPaymentRequest
+		return payment.ErrNoPaymentRequest
 	}
 	r, err := s.service.Payments.CancelPaymentRequest(q.Context(), q.account(), id, q.now)
 	if err != nil {

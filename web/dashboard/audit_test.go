@@ -18,6 +18,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/web"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
@@ -104,7 +105,7 @@ func TestAuditPage(t *testing.T) {
 	src, err := w.Service.Inbound.AddSource(t.Context(), 1, inbound.SourceAdd{Provider: "native", Name: "q"}, time.Now())
 	apptest.Must(t, err)
 	w.APIKey(app.ScopeFull)
-	w.CounterLink(1, app.CounterLinkCreate{})
+	w.CounterLink(1, payment.CounterLinkCreate{})
 	for path, about := range map[string]string{
 		"/settings/users/2": "user&id=2", "/keys": "api_key&id=1", "/settings": "counter_link&id=1", fmt.Sprint("/banks/", bank.ID): fmt.Sprint("bank_account&id=", bank.ID),
 		fmt.Sprint("/inbound/sources/", src.ID): fmt.Sprint("source&id=", src.ID), fmt.Sprint("/transactions/", transaction.ID): fmt.Sprint("transaction&id=", transaction.ID),

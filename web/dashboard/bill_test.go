@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/payment"
 	"baoco/web/webtest"
 )
 
@@ -25,9 +26,9 @@ func TestBillIsShown(t *testing.T) {
 		apptest.Must(t, err)
 		thu := w.User(1, "thu", app.RoleCashier)
 		cookies := w.SignIn("thu")
-		bill := func() app.PaymentRequest {
+		bill := func() payment.PaymentRequest {
 			t.Helper()
-			return w.PaymentRequest(app.PaymentRequestCreate{Amount: 200_000, ExpiresIn: app.BillExpiry, CashierID: thu.ID})
+			return w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000, ExpiresIn: payment.BillExpiry, CashierID: thu.ID})
 		}
 		first := bill()
 		var streams []*webtest.PipeConn
@@ -77,7 +78,7 @@ func TestBillIsShown(t *testing.T) {
 		bill()
 		heard("the next bill", 5*time.Second, 5, 6, 5)
 		customerSees("the next bill", "200,000", "Quán Lan")
-		heard("its end", app.BillExpiry+time.Second, 5, 7, 5)
+		heard("its end", payment.BillExpiry+time.Second, 5, 7, 5)
 		customerSees("its end", "Quán Lan", "<svg")
 		cancelled := bill()
 		heard("one more bill", 5*time.Second, 5, 8, 5)
@@ -107,7 +108,7 @@ func TestBillsOfOthers(t *testing.T) {
 	w.CodePattern("DH")
 	thu, minh, lan := w.Browser().SignIn("thu"), w.Browser().SignIn("minh"), w.Browser().SignIn("lan")
 	thu.Submit("/till", "amount", "200000", "bank_account_id", "2").Goes(t, "/till/1")
-	w.PaymentRequest(app.PaymentRequestCreate{Amount: 5000, BankAccountID: 1}) // 2: no bill
+	w.PaymentRequest(payment.PaymentRequestCreate{Amount: 5000, BankAccountID: 1}) // 2: no bill
 	thu.Get("/till/1").Shows(t, `data-stream="/live/till?since=0&bill=1"`)
 	thu.Get("/till").Shows(t, `data-stream="/live/till?since=0"`, `<option value="2" selected>`)
 	minh.Get("/till").Hides(t, `value="2" selected`)

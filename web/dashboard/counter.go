@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/payment"
 	"baoco/app/target"
 	"baoco/app/vietqr"
 )
@@ -34,7 +35,7 @@ var leastAnnounced = []int64{5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 50
 type counterCard struct {
 	words
 	app.Transaction
-	Verdict app.Verdict
+	Verdict payment.Verdict
 	Say     string // the text to speak; empty: the money is too old
 	Missed  bool   // too old only because the screen wasn't connected when it came
 }
@@ -42,15 +43,15 @@ type counterCard struct {
 // VerdictText says in a few words what the money means.
 func (c counterCard) VerdictText() string {
 	switch p := c.PaymentSent; c.Verdict {
-	case app.VerdictFull:
+	case payment.VerdictFull:
 		return c.T("Paid in full", "Đủ tiền")
-	case app.VerdictShort:
+	case payment.VerdictShort:
 		return c.T("Not enough: received only ", "Thiếu: mới nhận ") + c.Money(p.Received) + c.T(", still due ", ", còn thiếu ") + c.Money(p.Due-p.Received)
-	case app.VerdictOther:
+	case payment.VerdictOther:
 		return c.T("Of no known bill", "Chưa rõ của hoá đơn nào")
-	case app.VerdictSmall:
+	case payment.VerdictSmall:
 		return c.T("A small amount: look at it twice", "Số tiền nhỏ, hãy xem kỹ")
-	case app.VerdictCheck:
+	case payment.VerdictCheck:
 		if p.Status == app.PaymentOverpaid {
 			return c.T("Too much: ", "Thừa ") + c.Money(p.Received-p.Due)
 		}
@@ -81,7 +82,7 @@ const (
 func (w words) counterCard(t app.Transaction, a app.Account, till bool) counterCard {
 	card := counterCard{words: w, Transaction: t}
 	var say app.Text
-	say, card.Verdict = app.Announce(t, a, till)
+	say, card.Verdict = payment.Announce(t, a, till)
 	if t.CreatedAt.Sub(t.Known()) < spokenWithin {
 		card.Missed = w.now.Sub(t.CreatedAt) >= spokenFor
 		if !card.Missed {
@@ -101,7 +102,7 @@ func (w words) counterCards(list []app.Transaction, a app.Account, till bool) []
 
 // counterTotal is the line about today, or about the shift of a till; empty if the link
 // shows none.
-func (s *Server) counterTotal(v *visit, link app.CounterLink, till *tillStream, now time.Time) (string, error) {
+func (s *Server) counterTotal(v *visit, link payment.CounterLink, till *tillStream, now time.Time) (string, error) {
 	if till != nil {
 		shift, _, err := s.Service.Payments.OpenShift(v.Context(), link.AccountID, till.userID)
 		return v.T("This shift: ", "Ca này: ") + "+" + v.Money(shift.Received) + " · " + v.Count(shift.Bills, "bill", "bills", "hoá đơn"), err
@@ -114,7 +115,7 @@ func (s *Server) counterTotal(v *visit, link app.CounterLink, till *tillStream, 
 }
 
 // ownCounter is the counter of a signed-in user, in the form of a link.
-func ownCounter(v *visit) app.CounterLink { return app.CounterLink{AccountID: v.account.ID} }
+func ownCounter(v *visit) payment.CounterLink { return payment.CounterLink{AccountID: v.account.ID} }
 
 func (s *Server) counterPage(v *visit) error {
 	return s.showScreen(v, ownCounter(v), "/counter", nil, nil)
@@ -131,7 +132,7 @@ func (s *Server) counterLinkPage(v *visit) error {
 
 // showScreen shows the counter, or the till, whose address is path. wrong is why the bill
 // of a till was refused.
-func (s *Server) showScreen(v *visit, link app.CounterLink, path string, till *tillData, wrong error) error {
+func (s *Server) showScreen(v *visit, link payment.CounterLink, path string, till *tillData, wrong error) error {
 	list, last, err := s.Service.Payments.CounterScreen(v.Context(), link, v.now)
 	if err != nil {
 		return err
@@ -196,7 +197,7 @@ func (s *Server) counterBacklog(v *visit) error {
 		return app.InvalidField("sum", "must be an amount in VND", "phải là số tiền VND")
 	}
 	v.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = v.w.Write([]byte(app.AnnouncementOfMany(count, sum).In(v.Lang)))
+	_, _ = v.w.Write([]byte(payment.AnnouncementOfMany(count, sum).In(v.Lang)))
 	return nil
 }
 
@@ -239,7 +240,7 @@ func (s *Server) counterLinkManifest(v *visit) error {
 }
 
 // counterName is the name of a counter.
-func counterName(v *visit, link app.CounterLink) string {
+func counterName(v *visit, link payment.CounterLink) string {
 	return cmp.Or(link.Name, v.T("Counter screen", "Màn hình quầy"))
 }
 
@@ -271,7 +272,7 @@ func writeManifest(v *visit, name, path, scope string) error {
 
 // counterRow is a link in the settings.
 type counterRow struct {
-	app.CounterLink
+	payment.CounterLink
 	Bank string // empty: all
 	Ask  confirmation
 }
@@ -297,10 +298,10 @@ func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, e
 }
 
 func (s *Server) createCounterLink(v *visit) error {
-	form := app.CounterLinkCreate{Name: v.PostFormValue("name"), ShowsTotal: v.PostFormValue("total") != "", NewName: v.newName(), Key: v.form.key}
+	form := payment.CounterLinkCreate{Name: v.PostFormValue("name"), ShowsTotal: v.PostFormValue("total") != "", NewName: v.newName(), Key: v.form.key}
 	var err error
 	form.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id"))
-	var link app.CounterLink
+	var link payment.CounterLink
 	var token string
 	if err == nil {
 		link, token, err = s.Service.Payments.CreateCounterLink(v.Context(), v.account.ID, form, v.now)
@@ -330,7 +331,7 @@ func (s *Server) createCounterLink(v *visit) error {
 }
 
 // counterRevocation revokes a link.
-func (s *Server) counterRevocation(v *visit, l app.CounterLink) confirmation {
+func (s *Server) counterRevocation(v *visit, l payment.CounterLink) confirmation {
 	return confirmation{
 		Path: "/settings/counters/" + strconv.FormatInt(l.ID, 10) + "/revoke", Back: "/settings",
 		Title: v.T("Revoke the link “", "Thu hồi đường dẫn “") + l.Name + "”?", Button: v.T("Revoke", "Thu hồi"),
@@ -343,7 +344,7 @@ func (s *Server) counterRevocation(v *visit, l app.CounterLink) confirmation {
 
 func (s *Server) revokeCounter(v *visit) error {
 	links, err := s.Service.Payments.CounterLinks(v.Context(), v.account.ID)
-	l, err := named(v, links, err, func(l app.CounterLink) int64 { return l.ID }, app.ErrNoCounterLink)
+	l, err := named(v, links, err, func(l payment.CounterLink) int64 { return l.ID }, payment.ErrNoCounterLink)
 	if err != nil {
 		return err
 	}

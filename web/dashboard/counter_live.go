@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/delivery"
+	"baoco/app/payment"
 	"baoco/app/stream"
 	"baoco/web/wire"
 )
@@ -47,7 +48,7 @@ const counterBeat = 4 * time.Second
 // alive, the server's time in unix seconds, by which the screen notices a
 // connection that died silently and removes old cards; ended, at which the screen
 // goes dark.
-func (s *Server) sendCounter(v *visit, link app.CounterLink, till *tillStream, holder eventStreamHolder, allowed func() error) error {
+func (s *Server) sendCounter(v *visit, link payment.CounterLink, till *tillStream, holder eventStreamHolder, allowed func() error) error {
 	since, err := strconv.ParseInt(v.Header.Get("Last-Event-Id"), 10, 64) // of a connection that broke
 	if err != nil || since < 0 {
 		if since, err = strconv.ParseInt(v.URL.Query().Get("since"), 10, 64); err != nil || since < 0 {
@@ -109,7 +110,7 @@ func (s *Server) sendCounter(v *visit, link app.CounterLink, till *tillStream, h
 type counterStream struct {
 	*Server
 	v      *visit
-	link   app.CounterLink
+	link   payment.CounterLink
 	till   *tillStream // nil: a counter
 	stream *eventStream
 	since  int64  // the newest card on the screen
@@ -149,7 +150,7 @@ func (c *counterStream) sendMoney() error {
 			}
 			c.since = card.ID
 		}
-		if len(list) < app.CounterRows {
+		if len(list) < payment.CounterRows {
 			return c.sendTotal()
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/web/webtest"
 )
 
@@ -43,7 +44,7 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 	w.Names(webtest.Recorded, theirs, apptest.Transfer{ID: "b", Number: "FTb", Account: "19354957", Amount: 700000, Content: "NGUOI KHAC", Date: today(w)})
 
 	nobody := w.Browser()
-	all, mine, sum := w.CounterLink(1, app.CounterLinkCreate{}), w.CounterLink(1, app.CounterLinkCreate{BankAccountID: one.ID}), w.CounterLink(1, app.CounterLinkCreate{BankAccountID: one.ID, ShowsTotal: true})
+	all, mine, sum := w.CounterLink(1, payment.CounterLinkCreate{}), w.CounterLink(1, payment.CounterLinkCreate{BankAccountID: one.ID}), w.CounterLink(1, payment.CounterLinkCreate{BankAccountID: one.ID, ShowsTotal: true})
 	w.User(second, "minh", app.RoleOwner)
 	minh := w.Browser().SignIn("minh")
 	for _, c := range []struct {
@@ -105,7 +106,7 @@ func TestCounterOfRemoved(t *testing.T) {
 	w := webtest.NewWorld(t)
 	one := w.Link("ACB", "19354957")
 	w.Link("VCB", "700700")
-	screen := "/live/counter/" + w.CounterLink(1, app.CounterLinkCreate{BankAccountID: one.ID})
+	screen := "/live/counter/" + w.CounterLink(1, payment.CounterLinkCreate{BankAccountID: one.ID})
 	l := w.Browser().Listen(screen + "?since=0")
 	for i, number := range []string{"700700", "19354957"} {
 		in, err := w.Service.Inbound.NewImport(t.Context(), inbound.ImportOptions{AccountID: 1, File: "a.csv"})
@@ -132,7 +133,7 @@ func TestCounterLive(t *testing.T) {
 	w := webtest.NewWorld(t)
 	one, _ := w.Link("ACB", "19354957"), w.Link("VCB", "700700")
 	native := w.Native()
-	token := w.CounterLink(1, app.CounterLinkCreate{BankAccountID: one.ID, ShowsTotal: true})
+	token := w.CounterLink(1, payment.CounterLinkCreate{BankAccountID: one.ID, ShowsTotal: true})
 	nobody := w.Browser()
 	l := nobody.Listen("/live/counter/"+token+"?since=0", "Accept-Language", "vi")
 	l.Next("alive")
@@ -184,19 +185,19 @@ func TestCounterOrder(t *testing.T) {
 	}
 	add("NEW", ago(time.Minute))
 	add("NEWEST", ago(time.Second))
-	for i := range 12 * app.CounterRows {
-		if i == 10*app.CounterRows {
+	for i := range 12 * payment.CounterRows {
+		if i == 10*payment.CounterRows {
 			add("DAY", today(w)[:len(time.DateOnly)])
 		}
 		add(fmt.Sprintf("OLD%d", i), ago(time.Hour+time.Duration(i)*time.Minute))
 	}
-	path := "/counter/" + w.CounterLink(1, app.CounterLinkCreate{})
+	path := "/counter/" + w.CounterLink(1, payment.CounterLinkCreate{})
 	body := w.Browser().Get(path).Body
 	var shown []string
 	for _, found := range regexp.MustCompile(`"text"><bdi>([A-Z0-9]+)</bdi>`).FindAllStringSubmatch(body, -1) {
 		shown = append(shown, found[1])
 	}
-	if want := "DAY NEWEST NEW OLD0 OLD1"; len(shown) != app.CounterRows || strings.Join(shown[:5], " ") != want {
+	if want := "DAY NEWEST NEW OLD0 OLD1"; len(shown) != payment.CounterRows || strings.Join(shown[:5], " ") != want {
 		t.Errorf("%d cards: %v; the first are not %s", len(shown), shown, want)
 	}
 	stream := regexp.MustCompile(`data-stream="([^"]*)"`).FindStringSubmatch(body)
@@ -215,7 +216,7 @@ func TestCounterAnnouncesNews(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", "19354957")
 	native := w.Native()
-	l := w.Browser().Listen("/live/counter/"+w.CounterLink(1, app.CounterLinkCreate{})+"?since=0", "Accept-Language", "vi")
+	l := w.Browser().Listen("/live/counter/"+w.CounterLink(1, payment.CounterLinkCreate{})+"?since=0", "Accept-Language", "vi")
 	ago := func(d time.Duration) string { return app.FormatTime(time.Now().Add(-d), w.Service.Ledger.Zone()) }
 	for i, x := range []struct {
 		date string
@@ -241,7 +242,7 @@ func TestCounterAge(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", "19354957")
 	native := w.Native()
-	l := w.Browser().Listen("/live/counter/" + w.CounterLink(1, app.CounterLinkCreate{}) + "?since=0")
+	l := w.Browser().Listen("/live/counter/" + w.CounterLink(1, payment.CounterLinkCreate{}) + "?since=0")
 	since := regexp.MustCompile(`data-since="(\d+)"`)
 	for i, x := range []struct {
 		date string
@@ -286,7 +287,7 @@ func TestCounterManifest(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "thungan", app.RoleCashier)
 	nobody := w.Browser()
-	link := "/counter/" + w.CounterLink(1, app.CounterLinkCreate{Name: "Quầy <1>"})
+	link := "/counter/" + w.CounterLink(1, payment.CounterLinkCreate{Name: "Quầy <1>"})
 	for _, c := range []struct {
 		b          *webtest.Browser
 		path, name string
@@ -326,11 +327,11 @@ func TestCounterManyAtOnce(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", "19354957")
 	native := w.Native()
-	const n = app.CounterRows*2 + 3
+	const n = payment.CounterRows*2 + 3
 	for i := range n {
 		w.Names(webtest.Recorded, native, apptest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Account: "19354957", Amount: int64(1000 + i), Date: today(w)})
 	}
-	l := w.Browser().Listen("/live/counter/" + w.CounterLink(1, app.CounterLinkCreate{}) + "?since=0")
+	l := w.Browser().Listen("/live/counter/" + w.CounterLink(1, payment.CounterLinkCreate{}) + "?since=0")
 	for i := range n {
 		if e := l.Next("money"); !strings.Contains(e.Data, fmt.Sprintf("+1,0%02d", i)) {
 			t.Fatalf("event %d: %+v", i, e)
@@ -344,7 +345,7 @@ func TestCounterRevoked(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", "19354957")
 	lan, nobody := w.Browser().SignIn("lan"), w.Browser()
-	first, second, third := w.CounterLink(1, app.CounterLinkCreate{}), w.CounterLink(1, app.CounterLinkCreate{}), w.CounterLink(1, app.CounterLinkCreate{})
+	first, second, third := w.CounterLink(1, payment.CounterLinkCreate{}), w.CounterLink(1, payment.CounterLinkCreate{}), w.CounterLink(1, payment.CounterLinkCreate{})
 	admin := w.Admin()
 	kept := nobody.Listen("/live/counter/" + third + "?since=0")
 	kept.Next("alive")
@@ -391,7 +392,7 @@ func TestCounterOfAUser(t *testing.T) {
 func TestCounterStreamsOfALink(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	greedy, other := w.CounterLink(1, app.CounterLinkCreate{}), w.CounterLink(1, app.CounterLinkCreate{})
+	greedy, other := w.CounterLink(1, payment.CounterLinkCreate{}), w.CounterLink(1, payment.CounterLinkCreate{})
 	nobody := w.Browser()
 	var open []*webtest.Listener
 	for range 20 {

@@ -19,6 +19,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
+	"baoco/app/payment"
 	"baoco/app/services"
 	"baoco/sqlitestore"
 	"baoco/web"
@@ -110,7 +111,7 @@ func TestStreamsSurviveTheStorage(t *testing.T) {
 		defer hangUp()
 		counter, hangUp := w.Open(cookies, "/live/counter?since=0", false)
 		defer hangUp()
-		link, hangUp := w.Open(nil, "/live/counter/"+w.CounterLink(1, app.CounterLinkCreate{})+"?since=0", false)
+		link, hangUp := w.Open(nil, "/live/counter/"+w.CounterLink(1, payment.CounterLinkCreate{})+"?since=0", false)
 		defer hangUp()
 		streams := []*webtest.PipeConn{page, counter, link}
 		file, err := sql.Open("sqlite", w.Path)
@@ -315,7 +316,7 @@ func TestLivePageLeavesTheFlash(t *testing.T) {
 func TestStreamOfHostileText(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-		c, hangUp := w.Open(nil, "/live/counter/"+w.CounterLink(1, app.CounterLinkCreate{})+"?since=0", false)
+		c, hangUp := w.Open(nil, "/live/counter/"+w.CounterLink(1, payment.CounterLinkCreate{})+"?since=0", false)
 		defer hangUp()
 		for i, end := range []string{"\r", "\r\r", "\n\n", "\r\n\r\n"} {
 			w.Pay(1, strconv.Itoa(i), "CK"+end+"id: 9000"+end+"event: ended"+end+"data: x")
@@ -367,7 +368,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		}
 		links := func(account int64, n, each int) (begun int) {
 			for range n {
-				begun += open(nil, "/live/counter/"+w.CounterLink(account, app.CounterLinkCreate{})+"?since=0", each)
+				begun += open(nil, "/live/counter/"+w.CounterLink(account, payment.CounterLinkCreate{})+"?since=0", each)
 			}
 			return begun
 		}

@@ -12,6 +12,7 @@ import (
 	"baoco/app/alert"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/web/wire"
 )
 
@@ -89,7 +90,7 @@ type guideData struct {
 	BackupOnce  string
 	BackupCron  string
 	Banks       []app.BankAccount
-	CounterForm app.CounterLinkCreate
+	CounterForm payment.CounterLinkCreate
 	Newest      *transactionRow // nil: no source brought any yet
 	Hidden      bool            // it isn't shown on the overview
 }
@@ -221,7 +222,7 @@ type guideFacts struct {
 	sources  []inbound.SourceHealth
 	webhooks []delivery.Webhook
 	channels []alert.AlertChannel
-	counters []app.CounterLink
+	counters []payment.CounterLink
 	messages []alert.AlertMessage
 	backup   app.BackupStatus
 	hidden   bool
@@ -269,7 +270,7 @@ func (f guideFacts) list(v *visit) []guideStep {
 		steps = append(steps, backup)
 	}
 	counter := guideStep{Name: "counter", Title: app.Text{EN: "Counter screen", VI: "Màn hình quầy"}, State: stepLater, To: "/settings#counters"}
-	links := slices.DeleteFunc(slices.Clone(f.counters), func(l app.CounterLink) bool { return !l.RevokedAt.IsZero() })
+	links := slices.DeleteFunc(slices.Clone(f.counters), func(l payment.CounterLink) bool { return !l.RevokedAt.IsZero() })
 	if len(links) > 0 {
 		counter.State, counter.Made = stepDone, firstOf(len(links), links[0].Name)
 	}

@@ -14,6 +14,7 @@ import (
 	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
+	"baoco/app/payment"
 	"baoco/web/webtest"
 )
 
@@ -174,7 +175,7 @@ func TestTestPayment(t *testing.T) {
 	if _, err := w.Service.Deliveries.ToggleWebhook(t.Context(), 1, off.ID, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	_, token, err := w.Service.Payments.CreateCounterLink(t.Context(), 1, app.CounterLinkCreate{Name: "Counter 1"}, time.Now())
+	_, token, err := w.Service.Payments.CreateCounterLink(t.Context(), 1, payment.CounterLinkCreate{Name: "Counter 1"}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

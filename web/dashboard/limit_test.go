@@ -20,6 +20,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
 )
@@ -147,16 +148,16 @@ func limitWorld(w webtest.Bubble) {
 	apptest.Must(w.T, w.Service.Ledger.SetBankAccountLook(ctx, 1, other, app.BankAccountLook{Nickname: "Yak"}))
 	apptest.Must(w.T, w.Service.Ledger.SetBankAccountLook(ctx, 1, hidden, app.BankAccountLook{Nickname: "Zebra"}))
 	w.CodePattern("BILL")
-	w.PaymentRequest(app.PaymentRequestCreate{Amount: 1_234_567, BankAccountID: 1, Reference: "ALPHA-1"})
+	w.PaymentRequest(payment.PaymentRequestCreate{Amount: 1_234_567, BankAccountID: 1, Reference: "ALPHA-1"})
 	w.Change(`UPDATE sqlite_sequence SET seq = 66000 WHERE name = 'payment_requests'`)
-	paid := w.PaymentRequest(app.PaymentRequestCreate{Amount: 7_654_321, BankAccountID: hidden, Reference: "ZULUPAY"})
-	w.PaymentRequest(app.PaymentRequestCreate{Amount: 7_654_321, BankAccountID: hidden})
+	paid := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 7_654_321, BankAccountID: hidden, Reference: "ZULUPAY"})
+	w.PaymentRequest(payment.PaymentRequestCreate{Amount: 7_654_321, BankAccountID: hidden})
 	native := w.Native()
 	fill := func(bankID int64, account, tag string, amount, least int64) {
 		source := w.AddSource(inbound.SourceAdd{Provider: "native", Name: tag + " source", BankAccountID: bankID})
 		hook, _, err := w.Service.Deliveries.CreateWebhook(ctx, 1, delivery.WebhookCreate{Name: tag + " shop", URL: "https://" + strings.ToLower(tag) + ".example.vn/", Type: delivery.WebhookIn, BankAccountIDs: []int64{bankID}}, now)
 		apptest.Must(w.T, err)
-		w.CounterLink(1, app.CounterLinkCreate{Name: tag + " counter", BankAccountID: bankID, ShowsTotal: true})
+		w.CounterLink(1, payment.CounterLinkCreate{Name: tag + " counter", BankAccountID: bankID, ShowsTotal: true})
 		for i, x := range []apptest.Transfer{
 			{Date: (today - 70).String() + " 09:00:00", Amount: least}, {Date: (today - 1).String() + " 05:00:00", Amount: amount}, {Date: today.String() + " 00:00:01", Amount: amount},
 			{Date: today.String() + " 00:00:02", Amount: least, Direction: "OUT"}, {Date: today.String() + " 00:00:03", Amount: amount},
@@ -201,7 +202,7 @@ func moreHidden(w webtest.Bubble) {
 			w.Exhaust(hook.ID, serverError)
 		}
 	}
-	another := w.PaymentRequest(app.PaymentRequestCreate{Amount: 6_100_001, BankAccountID: 770001, Reference: "ZULUPAY"})
+	another := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 6_100_001, BankAccountID: 770001, Reference: "ZULUPAY"})
 	_, err := w.Service.Payments.MatchTransaction(ctx, 1, another.ID, last[len(last)-1].ID, now)
 	apptest.Must(w.T, err)
 	_, err = w.Service.Payments.CancelPaymentRequest(ctx, 1, 66002, now)
@@ -559,7 +560,7 @@ func TestLimitForm(t *testing.T) {
 	w.Pay(1, "1", "not for thu")
 	till.Get("/transactions").Hides(t, "not for thu")
 	// The link of a counter screen shows what it says, whoever opens it.
-	till.Get("/counter/"+w.CounterLink(1, app.CounterLinkCreate{Name: "Quầy"})).Shows(t, "not for thu")
+	till.Get("/counter/"+w.CounterLink(1, payment.CounterLinkCreate{Name: "Quầy"})).Shows(t, "not for thu")
 
 	// An unlinked bank account widens nothing, and can be taken out.
 	w.Unlinks(2)

@@ -12,6 +12,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/app/stream"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
@@ -28,13 +29,13 @@ func TestLookAfterAnAction(t *testing.T) {
 	w.Webhook(receiver.url, delivery.WebhookAll)
 	w.Stream(stream.StreamCreate{})
 	w.APIKey(app.ScopeRead)
-	w.CounterLink(1, app.CounterLinkCreate{Name: "counter"})
+	w.CounterLink(1, payment.CounterLinkCreate{Name: "counter"})
 	w.Source("native", inbound.AuthBearer, "")
 	w.Pay(1, "1", "a")
 	w.Attempts(1, 1)
 	b := w.Browser().SignIn("lan")
 	b.Post("/settings/codes", "prefix", "DH", "min_length", "6", "alphabet", "digits").Goes(t, "/settings/codes")
-	w.PaymentRequest(app.PaymentRequestCreate{Amount: 5000, CashierID: 1})
+	w.PaymentRequest(payment.PaymentRequestCreate{Amount: 5000, CashierID: 1})
 	w.Change(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at) VALUES (1, 'phone', 'shop.vn', x'01', x'', '', 0, 0, 0)`)
 	file := statementHeader + "01/11/2026,FT9,a row,,5000\n"
 	b.Upload("/transactions/import", "a.csv", file, "sum", b.Upload("/transactions/import", "a.csv", file).Sum(t)).WantStatus(t, http.StatusOK)

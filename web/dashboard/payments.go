@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/payment"
 	"baoco/app/target"
 	"baoco/web/wire"
 )
@@ -19,7 +20,7 @@ type paymentsData struct {
 	filters
 	Pages         pages
 	Statuses      []app.PaymentStatus
-	Rows          []app.PaymentRequest
+	Rows          []payment.PaymentRequest
 	Total         int64
 	Due, Received int64
 	Unmatched     int64 // transactions
@@ -35,7 +36,7 @@ func (s *Server) paymentsPage(v *visit) error {
 	return s.renderForm(v, err, "payments", "payments", app.Text{EN: "Payment requests", VI: "Yêu cầu thanh toán"}, data)
 }
 
-func (s *Server) fillPayments(v *visit, f app.PaymentFilter, data *paymentsData) error {
+func (s *Server) fillPayments(v *visit, f payment.PaymentFilter, data *paymentsData) error {
 	page, err := s.Service.Payments.PaymentRequests(v.Context(), v.account.ID, f, v.now)
 	if err != nil {
 		return err
@@ -56,9 +57,9 @@ func (s *Server) fillPayments(v *visit, f app.PaymentFilter, data *paymentsData)
 	return err
 }
 
-func paymentFilter(form url.Values, v *visit) (app.PaymentFilter, error) {
+func paymentFilter(form url.Values, v *visit) (payment.PaymentFilter, error) {
 	var bad app.Invalid
-	f := app.PaymentFilter{Status: app.PaymentStatus(form.Get("status")), Reference: form.Get("reference"), Code: app.ReadCodeFilter("payment_code", form.Get("payment_code"), &bad), Page: pageOf(v)}
+	f := payment.PaymentFilter{Status: app.PaymentStatus(form.Get("status")), Reference: form.Get("reference"), Code: app.ReadCodeFilter("payment_code", form.Get("payment_code"), &bad), Page: pageOf(v)}
 	if f.Status != "" && !slices.Contains(app.PaymentStatuses, f.Status) {
 		bad.Add("status", "must be one of the values in the list", "phải là một mục trong danh sách")
 	}
@@ -88,7 +89,7 @@ func (w words) PaymentClass(s app.PaymentStatus) string {
 }
 
 // StatusOf is the status of a payment request now.
-func (w words) StatusOf(r app.PaymentRequest) app.PaymentStatus { return r.Status(w.now) }
+func (w words) StatusOf(r payment.PaymentRequest) app.PaymentStatus { return r.Status(w.now) }
 
 // paymentForm is the form of a payment request as it was entered.
 type paymentForm struct {
@@ -135,7 +136,7 @@ func (s *Server) createPayment(v *visit) error {
 		Amount: v.PostFormValue("amount"), BankAccountID: v.PostFormValue("bank_account_id"), Reference: v.PostFormValue("reference"),
 		Code: v.PostFormValue("code"), Expires: v.PostFormValue("expires_in"), ReturnURL: v.PostFormValue("return_url"), Distinct: v.PostFormValue("distinct_amount") == "1",
 	}
-	in := app.PaymentRequestCreate{Reference: form.Reference, Code: form.Code, ReturnURL: form.ReturnURL, DistinctAmount: form.Distinct}
+	in := payment.PaymentRequestCreate{Reference: form.Reference, Code: form.Code, ReturnURL: form.ReturnURL, DistinctAmount: form.Distinct}
 	var bad app.Invalid
 	var err error
 	if in.Amount, err = app.ReadAmount(form.Amount); err != nil {
@@ -161,27 +162,27 @@ func (s *Server) createPayment(v *visit) error {
 
 // paymentData is the page of a payment request.
 type paymentData struct {
-	app.PaymentRequest
+	payment.PaymentRequest
 	Status    app.PaymentStatus
 	Payable   bool
 	Page      givenAddress // for the payer
 	Image     string       // address of its QR code
-	Transfers []app.PaymentTransfer
+	Transfers []payment.PaymentTransfer
 	Ask       confirmation // before it is cancelled
 }
 
 // pagePayment is the payment request that the path names.
-func (s *Server) pagePayment(v *visit) (app.PaymentRequest, error) {
+func (s *Server) pagePayment(v *visit) (payment.PaymentRequest, error) {
 	id, found := wire.ParseID(v.PathValue("id"))
 	if !found {
-		return app.PaymentRequest{}, app.ErrNoPaymentRequest
+		return payment.PaymentRequest{}, payment.ErrNoPaymentRequest
 	}
 	return s.Service.Payments.PaymentRequest(v.Context(), v.account.ID, id)
 }
 
 // seenOf is a payment request without what came for it on bank accounts that are hidden from
 // the visitor.
-func (s *Server) seenOf(v *visit, r app.PaymentRequest) (app.PaymentRequest, error) {
+func (s *Server) seenOf(v *visit, r payment.PaymentRequest) (payment.PaymentRequest, error) {
 	if !v.user.Limit.On {
 		return r, nil
 	}
@@ -202,7 +203,7 @@ func (s *Server) paymentPage(v *visit) error {
 }
 
 // showPayment shows the page. refused is why an action was refused.
-func (s *Server) showPayment(v *visit, r app.PaymentRequest, refused error) error {
+func (s *Server) showPayment(v *visit, r payment.PaymentRequest, refused error) error {
 	r, err := s.seenOf(v, r)
 	if err != nil {
 		return err
@@ -217,7 +218,7 @@ func (s *Server) showPayment(v *visit, r app.PaymentRequest, refused error) erro
 	return s.renderForm(v, refused, "payment", "payments", app.Textf("Payment request %s", "Yêu cầu thanh toán %s", r.Code), data)
 }
 
-func (s *Server) paymentCancel(v *visit, r app.PaymentRequest) confirmation {
+func (s *Server) paymentCancel(v *visit, r payment.PaymentRequest) confirmation {
 	return confirmation{
 		Path: paymentPath(r.ID) + "/cancel", Back: paymentPath(r.ID),
 		Title: v.T("Cancel the payment request ", "Huỷ yêu cầu thanh toán ") + r.Code + "?", Button: v.T("Cancel the request", "Huỷ yêu cầu"),
@@ -240,20 +241,20 @@ func (s *Server) cancelPayment(v *visit) error {
 
 // matchPayment matches the transaction that the form names.
 func (s *Server) matchPayment(v *visit) error {
-	return s.changeMatch(v, func(r app.PaymentRequest, transaction int64) error {
+	return s.changeMatch(v, func(r payment.PaymentRequest, transaction int64) error {
 		_, err := s.Service.Payments.MatchTransaction(v.Context(), v.account.ID, r.ID, transaction, v.now)
 		return err
 	}, app.Text{EN: "Transaction matched.", VI: "Đã ghép giao dịch."})
 }
 
 func (s *Server) unmatchPayment(v *visit) error {
-	return s.changeMatch(v, func(r app.PaymentRequest, transaction int64) error {
+	return s.changeMatch(v, func(r payment.PaymentRequest, transaction int64) error {
 		_, err := s.Service.Payments.UnmatchTransaction(v.Context(), v.account.ID, r.ID, transaction)
 		return err
 	}, app.Text{EN: "Match undone.", VI: "Đã bỏ ghép."})
 }
 
-func (s *Server) changeMatch(v *visit, change func(r app.PaymentRequest, transaction int64) error, done app.Text) error {
+func (s *Server) changeMatch(v *visit, change func(r payment.PaymentRequest, transaction int64) error, done app.Text) error {
 	r, err := s.pagePayment(v)
 	if err != nil {
 		return err
@@ -271,7 +272,7 @@ func (s *Server) changeMatch(v *visit, change func(r app.PaymentRequest, transac
 // unmatchedData is money in without a payment request.
 type unmatchedData struct {
 	Pages     pages
-	Rows      []app.UnmatchedTransaction
+	Rows      []payment.UnmatchedTransaction
 	Unmatched int64 // in all
 }
 

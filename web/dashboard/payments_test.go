@@ -9,6 +9,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/app/paymentcode"
 	"baoco/web/webtest"
 )
@@ -174,12 +175,12 @@ func TestPaymentTenancy(t *testing.T) {
 	apptest.Must(t, err)
 	_, err = w.Service.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, time.Now())
 	apptest.Must(t, err)
-	for _, in := range []app.PaymentRequestCreate{{Amount: 7_654_321, Reference: "ZULU"}, {Amount: 6_100_001, Reference: "ZULU", CashierID: theirs.ID}} {
+	for _, in := range []payment.PaymentRequestCreate{{Amount: 7_654_321, Reference: "ZULU"}, {Amount: 6_100_001, Reference: "ZULU", CashierID: theirs.ID}} {
 		_, err := w.Service.Payments.CreatePaymentRequest(t.Context(), second, in, app.IdempotencyKey{}, time.Now())
 		apptest.Must(t, err)
 	}
 	w.Pay(second, "z", "ZULU money")
-	mine := w.PaymentRequest(app.PaymentRequestCreate{Amount: 5000, Reference: "ALPHA"})
+	mine := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 5000, Reference: "ALPHA"})
 	lan := w.Browser().SignIn("lan")
 	lan.Get("/payments").Shows(t, "1 request · asked for 5,000\u00a0₫ · received 0\u00a0₫", "ALPHA")
 	for _, path := range []string{"/payments", "/payments?reference=ZULU", "/payments/unmatched", "/till", "/till/display", "/shifts"} {
@@ -192,7 +193,7 @@ func TestPaymentTenancy(t *testing.T) {
 		lan.Post(path, "transaction_id", "1").WantStatus(t, http.StatusNotFound)
 	}
 	lan.Post("/payments/"+itoa(mine.ID)+"/match", "transaction_id", "1").WantStatus(t, http.StatusUnprocessableEntity)
-	list, err := w.Service.Payments.PaymentRequests(t.Context(), second, app.PaymentFilter{Status: app.PaymentOpen, Page: app.Page{Number: 1, Size: 10}}, time.Now())
+	list, err := w.Service.Payments.PaymentRequests(t.Context(), second, payment.PaymentFilter{Status: app.PaymentOpen, Page: app.Page{Number: 1, Size: 10}}, time.Now())
 	if err != nil || list.Total != 2 {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -210,7 +211,7 @@ func TestLimitedTransfers(t *testing.T) {
 	w.CodePattern("DH")
 	_, err := w.Service.Access.LimitUser(t.Context(), 1, hoa.ID, app.BankAccountLimit{On: true, IDs: []int64{1}})
 	apptest.Must(t, err)
-	r := w.PaymentRequest(app.PaymentRequestCreate{Amount: 200_000, BankAccountID: 1})
+	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000, BankAccountID: 1})
 	native := w.Native()
 	w.Came(0, native, apptest.Transfer{ID: "a", Number: "a", Content: "ALPHA " + r.Code, Amount: 30_003, Date: today(w)})
 	w.Came(0, native, apptest.Transfer{ID: "z", Number: "z", Gateway: "VCB", Account: "700700", Content: "ZULU " + r.Code, Amount: 50_005, Date: today(w)})
@@ -218,7 +219,7 @@ func TestLimitedTransfers(t *testing.T) {
 	page := w.Browser().SignIn("hoa").Get("/payments/1")
 	page.Shows(t, "ALPHA", "+30,003", "30,003\u00a0₫")
 	page.Hides(t, "ZULU", "+50,005", "&#43;50,005", "80,008", "119,992")
-	elsewhere := w.PaymentRequest(app.PaymentRequestCreate{Amount: 70_007, BankAccountID: 2})
+	elsewhere := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 70_007, BankAccountID: 2})
 	w.Came(0, native, apptest.Transfer{ID: "b", Number: "b", Content: "BRAVO " + elsewhere.Code, Amount: 60_006, Date: today(w)})
 	hoaIs := w.Browser().SignIn("hoa")
 	for _, path := range []string{"/payments", "/payments?status=underpaid", "/transactions", "/transactions/1", "/transactions/3", "/counter", exportPath + "?format=csv", "/day"} {

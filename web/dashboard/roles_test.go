@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/payment"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
 )
@@ -280,7 +281,7 @@ func TestDashboardTenancy(t *testing.T) {
 	w.User(1, "hoa", app.RoleOwner)
 	w.User(other, "minh", app.RoleOwner)
 	w.APIKey(app.ScopeFull)
-	w.CounterLink(1, app.CounterLinkCreate{Name: "Quầy bí mật"})
+	w.CounterLink(1, payment.CounterLinkCreate{Name: "Quầy bí mật"})
 	minh := w.Browser().SignIn("minh")
 	for _, c := range []webtest.Action{
 		{"GET", "/keys/1/revoke"}, {"POST", "/keys/1/revoke"},

@@ -16,6 +16,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
+	"baoco/app/payment"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -379,7 +380,7 @@ func TestBaseIsHTTPS(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStillWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	link := "/counter/" + w.CounterLink(1, app.CounterLinkCreate{Name: "quầy"})
+	link := "/counter/" + w.CounterLink(1, payment.CounterLinkCreate{Name: "quầy"})
 	const base, plain = "https://baoco.shop.vn", "http://192.168.1.10:8080"
 	h := web.New(web.Config{Service: w.Service, Secure: true, Installation: app.Installation{BaseURL: base}})
 	get := func(address string, header ...string) webtest.Answer {

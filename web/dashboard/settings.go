@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/payment"
 	"baoco/web/wire"
 )
 
@@ -21,7 +22,7 @@ type settingsData struct {
 	Users       []app.User
 	UserForm    app.UserCreate // without its password
 	Counters    []counterRow
-	CounterForm app.CounterLinkCreate
+	CounterForm payment.CounterLinkCreate
 	Banks       []app.BankAccount
 	Status      app.AccountStatus
 

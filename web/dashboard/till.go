@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/payment"
 	"baoco/app/vietqr"
 	"baoco/web/wire"
 )
@@ -27,7 +28,7 @@ type tillData struct {
 	Form  tillForm
 	Banks []app.BankAccount // to choose from; one or none is no choice
 	Bill  *billData         // nil: the keypad
-	Bills []app.PaymentRequest
+	Bills []payment.PaymentRequest
 	None  bool // codes can't be made
 
 	MayBeRepeats int64 // received items that may be money which is recorded already
@@ -43,13 +44,13 @@ func (v view) Keys() []string {
 
 // billData is a bill on the till and on the customer's screen.
 type billData struct {
-	app.PaymentRequest
+	payment.PaymentRequest
 	Status  app.PaymentStatus
 	Payable bool
 	QR      template.HTML // an SVG
 }
 
-func (s *Server) billData(r app.PaymentRequest, now time.Time) (*billData, error) {
+func (s *Server) billData(r payment.PaymentRequest, now time.Time) (*billData, error) {
 	b := &billData{PaymentRequest: r, Status: r.Status(now), Payable: r.Payable(now)}
 	if !b.Payable {
 		return b, nil
@@ -67,7 +68,7 @@ func (s *Server) billData(r app.PaymentRequest, now time.Time) (*billData, error
 }
 
 // billState tells which bill a screen shows, and what of it, to compare.
-func billState(r app.PaymentRequest, now time.Time) string {
+func billState(r payment.PaymentRequest, now time.Time) string {
 	return strconv.FormatInt(r.ID, 10) + " " + r.Shown(now)
 }
 
@@ -77,19 +78,19 @@ const billsShown = 10
 func (s *Server) tillPage(v *visit) error { return s.showTill(v, nil, tillForm{}, nil) }
 
 // bill is a bill of the visitor's own, or of anybody for an owner.
-func (s *Server) bill(v *visit, id int64) (app.PaymentRequest, error) {
+func (s *Server) bill(v *visit, id int64) (payment.PaymentRequest, error) {
 	r, err := s.Service.Payments.PaymentRequest(v.Context(), v.account.ID, id)
 	if err == nil && (r.ShiftID == 0 || r.CashierID != v.user.ID && !v.may(ownerOnly)) {
-		err = app.ErrNoPaymentRequest
+		err = payment.ErrNoPaymentRequest
 	}
 	return r, err
 }
 
 // pageBill is the bill that the path names.
-func (s *Server) pageBill(v *visit) (app.PaymentRequest, error) {
+func (s *Server) pageBill(v *visit) (payment.PaymentRequest, error) {
 	id, found := wire.ParseID(v.PathValue("id"))
 	if !found {
-		return app.PaymentRequest{}, app.ErrNoPaymentRequest
+		return payment.PaymentRequest{}, payment.ErrNoPaymentRequest
 	}
 	return s.bill(v, id)
 }
@@ -103,7 +104,7 @@ func (s *Server) billPage(v *visit) error {
 }
 
 // showTill shows the keypad, or a bill. wrong is why a bill was refused.
-func (s *Server) showTill(v *visit, bill *app.PaymentRequest, form tillForm, wrong error) error {
+func (s *Server) showTill(v *visit, bill *payment.PaymentRequest, form tillForm, wrong error) error {
 	data := tillData{Form: form}
 	var err error
 	if data.Banks, err = s.Service.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
@@ -131,22 +132,22 @@ func (s *Server) showTill(v *visit, bill *app.PaymentRequest, form tillForm, wro
 			return err
 		}
 	}
-	return s.showScreen(v, app.CounterLink{AccountID: v.account.ID, Name: v.user.Name}, tillPath, &data, wrong)
+	return s.showScreen(v, payment.CounterLink{AccountID: v.account.ID, Name: v.user.Name}, tillPath, &data, wrong)
 }
 
 // shiftBills are the newest bills of a cashier's open shift.
-func (s *Server) shiftBills(v *visit, userID int64, now time.Time) ([]app.PaymentRequest, error) {
+func (s *Server) shiftBills(v *visit, userID int64, now time.Time) ([]payment.PaymentRequest, error) {
 	shift, open, err := s.Service.Payments.OpenShift(v.Context(), v.account.ID, userID)
 	if err != nil || !open {
 		return nil, err
 	}
-	page, err := s.Service.Payments.PaymentRequests(v.Context(), v.account.ID, app.PaymentFilter{ShiftID: shift.ID, Page: app.Page{Number: 1, Size: billsShown}}, now)
+	page, err := s.Service.Payments.PaymentRequests(v.Context(), v.account.ID, payment.PaymentFilter{ShiftID: shift.ID, Page: app.Page{Number: 1, Size: billsShown}}, now)
 	return page.Rows, err
 }
 
 func (s *Server) createBill(v *visit) error {
 	form := tillForm{v.PostFormValue("amount"), v.PostFormValue("bank_account_id")}
-	in := app.PaymentRequestCreate{ExpiresIn: app.BillExpiry, CashierID: v.user.ID}
+	in := payment.PaymentRequestCreate{ExpiresIn: payment.BillExpiry, CashierID: v.user.ID}
 	var bad app.Invalid
 	var err error
 	if in.Amount, err = app.ReadAmount(form.Amount); err != nil {
@@ -173,9 +174,9 @@ var errTooManyRequests = app.Refused(app.CodeRateLimited, app.Text{
 })
 
 // createRequest makes a payment request that the visitor has typed.
-func (s *Server) createRequest(v *visit, in app.PaymentRequestCreate) (app.PaymentRequest, error) {
+func (s *Server) createRequest(v *visit, in payment.PaymentRequestCreate) (payment.PaymentRequest, error) {
 	if _, _, may := s.requests.Take(v.user.ID, requestPace, v.now); !may {
-		return app.PaymentRequest{}, errTooManyRequests
+		return payment.PaymentRequest{}, errTooManyRequests
 	}
 	return s.Service.Payments.CreatePaymentRequest(v.Context(), v.account.ID, in, v.form.key, v.now)
 }
@@ -193,9 +194,9 @@ func (s *Server) cancelBill(v *visit) error {
 
 // receiptData is the receipt of a bill, for a roll of paper of 58 mm.
 type receiptData struct {
-	app.PaymentRequest
+	payment.PaymentRequest
 	Status    app.PaymentStatus
-	Transfers []app.PaymentTransfer
+	Transfers []payment.PaymentTransfer
 	Cashier   string
 	Shop      string
 	Print     bool // it is to be printed now
@@ -242,11 +243,11 @@ func (s *Server) showReceipt(v *visit, data receiptData) (err error) {
 func (s *Server) closeShift(v *visit) error {
 	id, found := wire.ParseID(v.PathValue("id"))
 	if !found {
-		return app.ErrNoShift
+		return payment.ErrNoShift
 	}
 	shift, err := s.Service.Payments.Shift(v.Context(), v.account.ID, id)
 	if err == nil && shift.UserID != v.user.ID && !v.may(ownerOnly) {
-		err = app.ErrNoShift
+		err = payment.ErrNoShift
 	}
 	if err != nil {
 		return err
@@ -254,7 +255,7 @@ func (s *Server) closeShift(v *visit) error {
 	return s.confirm(v, "till", s.shiftClosing(v, shift))
 }
 
-func (s *Server) shiftClosing(v *visit, shift app.Shift) confirmation {
+func (s *Server) shiftClosing(v *visit, shift payment.Shift) confirmation {
 	return confirmation{
 		Path: "/shifts/" + strconv.FormatInt(shift.ID, 10) + "/close", Back: "/shifts",
 		Title: v.T("Close the shift of ", "Đóng ca của ") + app.Isolated(shift.UserName) + "?", Button: v.T("Close the shift", "Đóng ca"),
@@ -279,7 +280,7 @@ type shiftsData struct {
 }
 
 type shiftRow struct {
-	app.Shift
+	payment.Shift
 	Ask confirmation // before it is closed
 }
 
@@ -346,7 +347,7 @@ func (c *counterStream) sendBills() error {
 		state += billState(r, now) + ";"
 	}
 	if state != c.till.list {
-		list := billView[[]app.PaymentRequest]{c.view(c.v, "till", app.Text{}, nil), bills}
+		list := billView[[]payment.PaymentRequest]{c.view(c.v, "till", app.Text{}, nil), bills}
 		list.words = c.v.at(now)
 		var html bytes.Buffer
 		if err := templates().ExecuteTemplate(&html, "bills", list); err != nil {
@@ -388,7 +389,7 @@ type billView[T any] struct {
 	Of T
 }
 
-func (s *Server) billView(v *visit, r app.PaymentRequest, now time.Time) (page billView[*billData], err error) {
+func (s *Server) billView(v *visit, r payment.PaymentRequest, now time.Time) (page billView[*billData], err error) {
 	if page.Of, err = s.billData(r, now); err != nil {
 		return page, err
 	}

@@ -12,6 +12,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/web/webtest"
 )
 
@@ -118,7 +119,7 @@ func TestOldVerdictSaysWhen(t *testing.T) {
 	at := time.Now().AddDate(0, 0, -2)
 	ctx := context.Background()
 	for i, received := range []int64{5000, 5001} {
-		r, err := w.Service.Payments.CreatePaymentRequest(ctx, 1, app.PaymentRequestCreate{Amount: 5000, CashierID: thu.ID, ExpiresIn: app.BillExpiry}, app.IdempotencyKey{}, at)
+		r, err := w.Service.Payments.CreatePaymentRequest(ctx, 1, payment.PaymentRequestCreate{Amount: 5000, CashierID: thu.ID, ExpiresIn: payment.BillExpiry}, app.IdempotencyKey{}, at)
 		apptest.Must(t, err)
 		in := inbound.Incoming{EventID: itoa(r.ID), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: received, Content: r.Code, Time: at}
 		_, _, err = w.Service.Inbound.RecordByHand(ctx, 1, in, nil, app.IdempotencyKey{}, at)
@@ -146,7 +147,7 @@ func TestSecondReceiptIsACopy(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
-	r := w.PaymentRequest(app.PaymentRequestCreate{Amount: 5000, CashierID: thu.ID})
+	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 5000, CashierID: thu.ID})
 	paid(w.World, "1", 5000, r.Code)
 	b := w.Browser().SignIn("thu")
 	b.Get("/till/1/receipt").Shows(t, `class="copy on-paper"`, `action="/till/1/receipt"`) // what the page itself prints
@@ -215,21 +216,21 @@ func TestVerdicts(t *testing.T) {
 			} else {
 				check(fmt.Sprint(amount), "", "Received ")
 			}
-			bill := w.PaymentRequest(app.PaymentRequestCreate{Amount: 1000 * amount, ExpiresIn: time.Hour})
-			twin := w.PaymentRequest(app.PaymentRequestCreate{Amount: 1000 * amount, ExpiresIn: time.Hour})
+			bill := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 1000 * amount, ExpiresIn: time.Hour})
+			twin := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 1000 * amount, ExpiresIn: time.Hour})
 			pay(amount, bill.Code) // 200 for 200.000
-			check(fmt.Sprint(amount), "short", "Not enough: received only "+app.AmountInWords(amount, app.English))
+			check(fmt.Sprint(amount), "short", "Not enough: received only "+payment.AmountInWords(amount, app.English))
 			pay(1000*amount, twin.Code) // another customer with the same amount
-			check(fmt.Sprint(amount), "full", "Paid in full, "+app.AmountInWords(1000*amount, app.English))
+			check(fmt.Sprint(amount), "full", "Paid in full, "+payment.AmountInWords(1000*amount, app.English))
 			pay(999*amount, bill.Code)
 			check(fmt.Sprint(amount), "full", "Paid in full, ")
 			pay(1, twin.Code)
 			check(fmt.Sprint(amount), "check", "Too much: received ")
-			late := w.PaymentRequest(app.PaymentRequestCreate{Amount: amount, ExpiresIn: time.Minute})
+			late := w.PaymentRequest(payment.PaymentRequestCreate{Amount: amount, ExpiresIn: time.Minute})
 			time.Sleep(2 * time.Minute)
 			pay(amount, late.Code)
 			check(fmt.Sprint(amount, i), "check", "Too late: received ")
-			cancelled := w.PaymentRequest(app.PaymentRequestCreate{Amount: 2 * amount})
+			cancelled := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 2 * amount})
 			_, err := w.Service.Payments.CancelPaymentRequest(t.Context(), 1, cancelled.ID, time.Now())
 			apptest.Must(t, err)
 			pay(amount, cancelled.Code)

@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 )
 
 type transactionData struct {
@@ -16,8 +17,8 @@ type transactionData struct {
 	Form   noteForm
 	JSON   string // as the API gives it; empty: for developers only
 	Origin app.TransactionOrigin
-	Likely []app.PaymentRequest  // that it may be for, where it has none
-	Event  *inbound.InboundEvent // nil if there is none, or for developers only
+	Likely []payment.PaymentRequest // that it may be for, where it has none
+	Event  *inbound.InboundEvent    // nil if there is none, or for developers only
 }
 
 // noteForm is the form of the note. Seen is the note as it was when the form was

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"baoco/app"
+	"baoco/app/payment"
 	"baoco/web/dashboard/help"
 	"baoco/web/wire"
 )
@@ -185,8 +186,8 @@ var templateFuncs = template.FuncMap{
 			Path string
 		}{v.words, list, path}
 	},
-	"likely": func(t app.Transaction, likely []app.PaymentRequest) app.UnmatchedTransaction {
-		return app.UnmatchedTransaction{Transaction: t, Likely: likely}
+	"likely": func(t app.Transaction, likely []payment.PaymentRequest) payment.UnmatchedTransaction {
+		return payment.UnmatchedTransaction{Transaction: t, Likely: likely}
 	},
 	"step": func(v view, step deliveryStep) stepView { return stepView{v, step} },
 	"part": func(v view, of any) any {

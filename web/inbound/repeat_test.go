@@ -9,6 +9,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/web/webtest"
 )
 
@@ -21,7 +22,7 @@ func TestHalfOfTheMoneyPaysNoOrder(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
 	sepay, phone, copied := w.Sepay(), w.Source("capcom6", "", ""), w.Source("sms-to-url", "", "")
-	order := w.PaymentRequest(app.PaymentRequestCreate{Amount: 8_200_000})
+	order := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 8_200_000})
 	now := time.Now().In(w.Service.Ledger.Zone())
 	w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "1", Number: "FT26331000001", Content: "LE VAN C " + order.Code, Amount: 4_100_000, Date: now.Format(app.TimeLayout)})
 	text := func(balance string, at time.Time) apptest.PhoneText {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/payment"
 	"baoco/app/services"
 	"baoco/app/vietqr"
 	"baoco/web/wire"
@@ -72,7 +73,7 @@ type visit struct {
 	*http.Request
 	words
 	w       http.ResponseWriter
-	request app.PaymentRequest
+	request payment.PaymentRequest
 }
 
 // answering finds the payment request of a page. Whoever guesses tokens is slowed down
@@ -162,7 +163,7 @@ func (s *Server) write(v *visit, status int, name string, data any) {
 
 // pageData is what the page shows.
 type pageData struct {
-	app.PaymentRequest
+	payment.PaymentRequest
 	Status  app.PaymentStatus
 	State   string // another one when the page is to change
 	Payable bool
@@ -198,7 +199,7 @@ func (s *Server) page(v *visit) error {
 // app.
 func (s *Server) image(v *visit) error {
 	if !v.request.Payable(v.now) {
-		return app.ErrPaymentEnded
+		return payment.ErrPaymentEnded
 	}
 	_, text, err := v.request.Transfer()
 	if err != nil {

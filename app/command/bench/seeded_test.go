@@ -20,6 +20,7 @@ import (
 	"baoco/app/command/serve"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
 	"baoco/app/stream"
@@ -79,7 +80,7 @@ func openSeeded(b *testing.B, rows int64) *seeded {
 // account that isn't linked.
 func (s *seeded) use(b *testing.B, service *services.All, now time.Time) {
 	ctx := context.Background()
-	_, _, err := service.Payments.CreateCounterLink(ctx, app.DefaultAccountID, app.CounterLinkCreate{Name: "counter", ShowsTotal: true}, now)
+	_, _, err := service.Payments.CreateCounterLink(ctx, app.DefaultAccountID, payment.CounterLinkCreate{Name: "counter", ShowsTotal: true}, now)
 	apptest.Must(b, err)
 	_, err = service.Alerts.SetAlertChannel(ctx, alert.AlertChannel{AccountID: app.DefaultAccountID, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: "123456789:" + strings.Repeat("A", 35), Chat: "1"}}, now)
 	apptest.Must(b, err)
@@ -153,7 +154,7 @@ func askPayments(b *testing.B, service *services.All, requests int, now time.Tim
 		apptest.Must(b, err)
 	}
 	for i := range requests {
-		in := app.PaymentRequestCreate{Amount: int64(100_000 + i), BankAccountID: banks[0].ID, Reference: fmt.Sprintf("HD-%d", i), Prefix: "BZA"}
+		in := payment.PaymentRequestCreate{Amount: int64(100_000 + i), BankAccountID: banks[0].ID, Reference: fmt.Sprintf("HD-%d", i), Prefix: "BZA"}
 		if i == requests-1 {
 			in.CashierID = 1
 		}

@@ -16,6 +16,7 @@ import (
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 	"baoco/sqlitestore"
 	"baoco/web/dashboard"
 
@@ -141,7 +142,7 @@ func (d *demo) printVisit(ctx context.Context, every time.Duration) error {
 	if _, err := service.Access.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: "demo", Password: secret, Role: app.RoleOwner}, now); err != nil {
 		return err
 	}
-	counter, token, err := service.Payments.CreateCounterLink(ctx, app.DefaultAccountID, app.CounterLinkCreate{Name: "Quầy 1", ShowsTotal: true}, now)
+	counter, token, err := service.Payments.CreateCounterLink(ctx, app.DefaultAccountID, payment.CounterLinkCreate{Name: "Quầy 1", ShowsTotal: true}, now)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,10 @@
-package app
+package payment
 
 import (
 	"context"
 	"time"
+
+	"baoco/app"
 )
 
 // PaymentRecords are what everybody may ask and change: no rule decides about it.
@@ -27,7 +29,7 @@ type PaymentRecords interface {
 	Shift(ctx context.Context, accountID, id int64) (Shift, error)
 	// Shifts lists a page of the shifts of an account, newest first, and counts them: those
 	// of one user, or all where userID is 0.
-	Shifts(ctx context.Context, accountID, userID int64, page Page) ([]Shift, int64, error)
+	Shifts(ctx context.Context, accountID, userID int64, page app.Page) ([]Shift, int64, error)
 	// RevokeCounterLink ends a link, and within a second the screens that are
 	// open with it. An earlier revocation stays as it is.
 	RevokeCounterLink(ctx context.Context, accountID, id int64, now time.Time) error
@@ -53,17 +55,17 @@ type PaymentStore interface {
 	// CreateCounterLink fails with CodeValidation for an unknown bank account
 	// and CodeLimitReached beyond MaxCounterLinks. ErrFormUsed where key was used
 	// before.
-	CreateCounterLink(ctx context.Context, l CounterLink, hash [32]byte, newName bool, key IdempotencyKey) (CounterLink, error)
+	CreateCounterLink(ctx context.Context, l CounterLink, hash [32]byte, newName bool, key app.IdempotencyKey) (CounterLink, error)
 	// CounterLinkByHash sees a link made by another process from its commit
 	// on, and a revocation within a second. ok is false where there is none.
 	CounterLinkByHash(ctx context.Context, hash [32]byte) (l CounterLink, ok bool, err error)
 	// CreatePaymentRequest inserts what choose makes of r. Where the key was used before
 	// it gives the request that was made then.
-	CreatePaymentRequest(ctx context.Context, r PaymentRequest, choose func(PaymentChoices) (PaymentRequest, error), key IdempotencyKey) (PaymentRequest, error)
+	CreatePaymentRequest(ctx context.Context, r PaymentRequest, choose func(PaymentChoices) (PaymentRequest, error), key app.IdempotencyKey) (PaymentRequest, error)
 	// UnmatchedTransactions lists a page of the money in since a time that no payment request
 	// was found for, newest first, and counts it. There is none before the account's first
 	// payment request.
-	UnmatchedTransactions(ctx context.Context, accountID int64, since time.Time, page Page) ([]Transaction, int64, error)
+	UnmatchedTransactions(ctx context.Context, accountID int64, since time.Time, page app.Page) ([]app.Transaction, int64, error)
 	// PaymentCandidates lists the last payment requests that aren't full or cancelled, at most
 	// limit, newest first.
 	PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]PaymentCandidate, error)

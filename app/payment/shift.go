@@ -1,6 +1,10 @@
-package app
+package payment
 
-import "time"
+import (
+	"time"
+
+	"baoco/app"
+)
 
 // Shift is the time in which a cashier takes money at the counter. It begins with the
 // first bill.
@@ -22,10 +26,10 @@ type Shift struct {
 const BillExpiry = 30 * time.Minute
 
 // ErrNoShift says that an id names no shift.
-var ErrNoShift error = NotFound("There is no shift with this id.", "Không có ca với id này.")
+var ErrNoShift error = app.NotFound("There is no shift with this id.", "Không có ca với id này.")
 
 // ErrShiftClosed refuses to close a shift twice.
-var ErrShiftClosed error = Refused(CodeConflict, Text{
-	"This shift is closed already, perhaps on another device. Nothing was changed.",
-	"Ca này đã được đóng, có thể trên thiết bị khác. Chưa có gì thay đổi.",
+var ErrShiftClosed error = app.Refused(app.CodeConflict, app.Text{
+	EN: "This shift is closed already, perhaps on another device. Nothing was changed.",
+	VI: "Ca này đã được đóng, có thể trên thiết bị khác. Chưa có gì thay đổi.",
 })

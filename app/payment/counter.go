@@ -1,4 +1,4 @@
-package app
+package payment
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"slices"
 	"time"
+
+	"baoco/app"
 )
 
 // CounterLink opens the counter screen on a tablet where nobody signs in. The
@@ -38,17 +40,17 @@ type CounterLinkCreate struct {
 	Name          string
 	BankAccountID int64 // 0: all
 	ShowsTotal    bool
-	NewName       bool           // ErrSameName if a link in force has the name
-	Key           IdempotencyKey // ErrFormUsed where it was used before
+	NewName       bool               // ErrSameName if a link in force has the name
+	Key           app.IdempotencyKey // ErrFormUsed where it was used before
 }
 
 // CreateCounterLink makes a link and gives its token, which nobody sees again.
 func (s *PaymentService) CreateCounterLink(ctx context.Context, accountID int64, in CounterLinkCreate, now time.Time) (CounterLink, string, error) {
-	name, err := CleanName("name", in.Name)
+	name, err := app.CleanName("name", in.Name)
 	if err != nil {
 		return CounterLink{}, "", err
 	}
-	token := RandomToken()
+	token := app.RandomToken()
 	l, err := s.store.CreateCounterLink(ctx, CounterLink{
 		AccountID: accountID, Name: name, BankAccountID: in.BankAccountID, ShowsTotal: in.ShowsTotal, CreatedAt: now,
 	}, sha256.Sum256([]byte(token)), in.NewName, in.Key)
@@ -60,20 +62,20 @@ func (s *PaymentService) CreateCounterLink(ctx context.Context, accountID int64,
 func (s *PaymentService) CounterLink(ctx context.Context, token string) (CounterLink, error) {
 	l, ok, err := s.store.CounterLinkByHash(ctx, sha256.Sum256([]byte(token)))
 	if err == nil && !ok {
-		err = NotFound("This link no longer works. Ask the shop owner for a new one.", "Đường dẫn này không còn dùng được. Hãy xin chủ cửa hàng đường dẫn mới.")
+		err = app.NotFound("This link no longer works. Ask the shop owner for a new one.", "Đường dẫn này không còn dùng được. Hãy xin chủ cửa hàng đường dẫn mới.")
 	}
 	return l, err
 }
 
 // ErrNoCounterLink says that an id names no counter link.
-var ErrNoCounterLink error = NotFound("There is no counter link with this id.", "Không có đường dẫn màn hình quầy với id này.")
+var ErrNoCounterLink error = app.NotFound("There is no counter link with this id.", "Không có đường dẫn màn hình quầy với id này.")
 
 // CounterScreen lists the money in of the last 24 hours that a counter shows, newest
 // first by [Transaction.Known], and the id of the last one that was recorded, 0
 // without any. A statement brings old transfers after new ones, and a transfer whose
 // time isn't known is of its day's first second: so it takes both orders, and of what
 // was recorded more than it shows.
-func (s *PaymentService) CounterScreen(ctx context.Context, l CounterLink, now time.Time) (rows []Transaction, last int64, err error) {
+func (s *PaymentService) CounterScreen(ctx context.Context, l CounterLink, now time.Time) (rows []app.Transaction, last int64, err error) {
 	f := l.moneyIn(now)
 	f.Page.Size = 10 * CounterRows
 	recorded, err := s.ledger.Transactions(ctx, l.AccountID, f)
@@ -81,36 +83,36 @@ func (s *PaymentService) CounterScreen(ctx context.Context, l CounterLink, now t
 		return nil, 0, err
 	}
 	last = recorded.Rows[0].ID
-	f.Sort, f.UntilID, f.Page.Size = SortDateDesc, last, CounterRows
+	f.Sort, f.UntilID, f.Page.Size = app.SortDateDesc, last, CounterRows
 	happened, err := s.ledger.Transactions(ctx, l.AccountID, f)
 	if err != nil {
 		return nil, 0, err
 	}
 	rows = slices.Concat(recorded.Rows, happened.Rows)
-	slices.SortFunc(rows, func(a, b Transaction) int { return cmp.Or(b.Known().Compare(a.Known()), cmp.Compare(b.ID, a.ID)) })
-	rows = slices.CompactFunc(rows, func(a, b Transaction) bool { return a.ID == b.ID })
+	slices.SortFunc(rows, func(a, b app.Transaction) int { return cmp.Or(b.Known().Compare(a.Known()), cmp.Compare(b.ID, a.ID)) })
+	rows = slices.CompactFunc(rows, func(a, b app.Transaction) bool { return a.ID == b.ID })
 	return rows[:min(len(rows), CounterRows)], last, nil
 }
 
 // CounterTransactions lists the money in that a counter shows and that was recorded
 // after the transaction since, oldest first.
-func (s *PaymentService) CounterTransactions(ctx context.Context, l CounterLink, since int64, now time.Time) ([]Transaction, error) {
+func (s *PaymentService) CounterTransactions(ctx context.Context, l CounterLink, since int64, now time.Time) ([]app.Transaction, error) {
 	f := l.moneyIn(now)
 	f.SinceID = &since
 	page, err := s.ledger.Transactions(ctx, l.AccountID, f)
 	return page.Rows, err
 }
 
-func (l CounterLink) moneyIn(now time.Time) TransactionFilter {
-	return TransactionFilter{BankAccountID: l.BankAccountID, Type: In, From: now.Add(-counterWindow), Page: Page{Number: 1, Size: CounterRows}}
+func (l CounterLink) moneyIn(now time.Time) app.TransactionFilter {
+	return app.TransactionFilter{BankAccountID: l.BankAccountID, Type: app.In, From: now.Add(-counterWindow), Page: app.Page{Number: 1, Size: CounterRows}}
 }
 
 // CounterTotal is the money in of today on what a counter shows.
-func (s *PaymentService) CounterTotal(ctx context.Context, l CounterLink, now time.Time) (total Amounts, err error) {
-	today := DayOf(now, s.zone)
+func (s *PaymentService) CounterTotal(ctx context.Context, l CounterLink, now time.Time) (total app.Amounts, err error) {
+	today := app.DayOf(now, s.zone)
 	rows, err := s.ledger.Days(ctx, l.AccountID, l.BankAccountID, today, today)
 	for _, row := range rows {
-		if row.Type == In {
+		if row.Type == app.In {
 			total = row.Amounts
 		}
 	}

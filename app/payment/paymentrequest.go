@@ -1,4 +1,4 @@
-package app
+package payment
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"baoco/app"
 	"baoco/app/paymentcode"
 	"baoco/app/vietqr"
 )
@@ -21,9 +22,9 @@ import (
 type PaymentRequest struct {
 	ID             int64
 	AccountID      int64
-	BankAccount    BankAccount // that the money is to go to
-	Unlinked       bool        // the bank account, since then
-	Token          string      // opens its page
+	BankAccount    app.BankAccount // that the money is to go to
+	Unlinked       bool            // the bank account, since then
+	Token          string          // opens its page
 	Code           string
 	Reference      string // the shop's own; empty: none
 	Amount         int64  // VND
@@ -47,22 +48,22 @@ type PaymentRequest struct {
 func (r PaymentRequest) ReferenceKey() string { return paymentcode.Reference(r.Reference) }
 
 // Status is that of the request at now.
-func (r PaymentRequest) Status(now time.Time) PaymentStatus {
+func (r PaymentRequest) Status(now time.Time) app.PaymentStatus {
 	switch {
 	case !r.PaidAt.IsZero() && r.Late:
-		return PaymentPaidLate
+		return app.PaymentPaidLate
 	case r.Overpaid() > 0:
-		return PaymentOverpaid
+		return app.PaymentOverpaid
 	case !r.PaidAt.IsZero():
-		return PaymentPaid
+		return app.PaymentPaid
 	case !r.CancelledAt.IsZero():
-		return PaymentCancelled
+		return app.PaymentCancelled
 	case r.Received > 0:
-		return PaymentUnderpaid
+		return app.PaymentUnderpaid
 	case r.Ended(now):
-		return PaymentExpired
+		return app.PaymentExpired
 	}
-	return PaymentOpen
+	return app.PaymentOpen
 }
 
 // Ended reports whether a transfer at t comes too late: the request was cancelled, or
@@ -112,7 +113,7 @@ func (r PaymentRequest) Asked() int64 {
 // Suspended reports whether the bank account takes no money for the shop now: it was
 // unlinked or switched off after the request was made.
 func (r PaymentRequest) Suspended() bool {
-	return r.Unlinked || r.BankAccount.Status == BankAccountInactive
+	return r.Unlinked || r.BankAccount.Status == app.BankAccountInactive
 }
 
 // Payable reports whether somebody is asked to pay at now.
@@ -136,7 +137,7 @@ func (r PaymentRequest) URLPath() string { return "/pay/" + r.Token }
 
 // LateFor reports whether a transfer that is recorded at now comes after the end. Where only
 // its day is known it may have been made at the end of that day.
-func (r PaymentRequest) LateFor(t Transaction, now time.Time) bool {
+func (r PaymentRequest) LateFor(t app.Transaction, now time.Time) bool {
 	at := t.Time
 	if t.DateOnly {
 		if at = t.Time.Add(24*time.Hour - time.Second); now.Before(at) {
@@ -178,18 +179,18 @@ const (
 )
 
 // Name says it in a word or two.
-func (m PaymentMatch) Name() Text {
-	return map[PaymentMatch]Text{
-		MatchedByCode:      {"Payment code", "Mã thanh toán"},
-		MatchedByReference: {"Reference", "Mã đơn"},
-		MatchedByAmount:    {"Distinct amount", "Số tiền riêng"},
-		MatchedByHand:      {"By hand", "Ghép tay"},
+func (m PaymentMatch) Name() app.Text {
+	return map[PaymentMatch]app.Text{
+		MatchedByCode:      {EN: "Payment code", VI: "Mã thanh toán"},
+		MatchedByReference: {EN: "Reference", VI: "Mã đơn"},
+		MatchedByAmount:    {EN: "Distinct amount", VI: "Số tiền riêng"},
+		MatchedByHand:      {EN: "By hand", VI: "Ghép tay"},
 	}[m]
 }
 
 // PaymentTransfer is a transaction that was matched with a request.
 type PaymentTransfer struct {
-	Transaction
+	app.Transaction
 	FoundBy   PaymentMatch
 	Late      bool // it came after the end of the request
 	MatchedAt time.Time
@@ -197,8 +198,8 @@ type PaymentTransfer struct {
 }
 
 // State is what a transaction of r says of it at now.
-func (r PaymentRequest) State(now time.Time) PaymentState {
-	return PaymentState{r.Amount, r.ID, r.Overpaid(), r.Received, r.Reference, r.Status(now)}
+func (r PaymentRequest) State(now time.Time) app.PaymentState {
+	return app.PaymentState{Due: r.Amount, ID: r.ID, Overpaid: r.Overpaid(), Received: r.Received, Reference: r.Reference, Status: r.Status(now)}
 }
 
 // Bounds of payment requests.
@@ -228,9 +229,9 @@ type PaymentRequestCreate struct {
 
 // PaymentChoices is what a new payment request is chosen by, from the storage.
 type PaymentChoices struct {
-	Account      Account
-	BankAccounts []BankAccount
-	Patterns     []CodePattern
+	Account      app.Account
+	BankAccounts []app.BankAccount
+	Patterns     []app.CodePattern
 	// CodeTaken tells whether a request of the account has a code and hasn't ended, or
 	// ended within CodeKept.
 	CodeTaken func(code string) (bool, error)
@@ -241,13 +242,13 @@ type PaymentChoices struct {
 
 // CreatePaymentRequest makes a payment request. CodeConflict where the account has no
 // code pattern, the code was used before, or no code or distinct amount is free.
-func (s *PaymentService) CreatePaymentRequest(ctx context.Context, accountID int64, in PaymentRequestCreate, key IdempotencyKey, now time.Time) (PaymentRequest, error) {
+func (s *PaymentService) CreatePaymentRequest(ctx context.Context, accountID int64, in PaymentRequestCreate, key app.IdempotencyKey, now time.Time) (PaymentRequest, error) {
 	r, err := in.read(accountID, now)
 	if err != nil {
 		return r, err
 	}
-	by, _ := ActorOf(ctx)
-	r.CreatedBy = CleanText(by.Name, 100)
+	by, _ := app.ActorOf(ctx)
+	r.CreatedBy = app.CleanText(by.Name, 100)
 	return s.store.CreatePaymentRequest(ctx, r, func(c PaymentChoices) (PaymentRequest, error) { return in.choose(r, c) }, key)
 }
 
@@ -259,17 +260,17 @@ func CheckPaymentRequest(in PaymentRequestCreate) error {
 
 // read is the request with the fields that the storage doesn't decide.
 func (in PaymentRequestCreate) read(accountID int64, now time.Time) (r PaymentRequest, err error) {
-	var v Invalid
+	var v app.Invalid
 	r = PaymentRequest{AccountID: accountID, Amount: in.Amount, TransferAmount: in.Amount, ReturnURL: in.ReturnURL, CashierID: in.CashierID, Token: newPaymentToken(), CreatedAt: now}
-	if in.Amount < 1 || in.Amount > MaxAmount {
-		v.Add("amount", AmountRule.EN, AmountRule.VI)
+	if in.Amount < 1 || in.Amount > app.MaxAmount {
+		v.Add("amount", app.AmountRule.EN, app.AmountRule.VI)
 	}
 	var ok bool
-	if r.Reference, ok = readText(in.Reference, MaxReference, ""); !ok {
+	if r.Reference, ok = app.ReadText(in.Reference, MaxReference, ""); !ok {
 		v.Add("reference", "must be at most 100 characters without control characters", "dài tối đa 100 ký tự, không chứa ký tự điều khiển")
 	}
 	if in.Code != "" {
-		if r.Code, ok = ReadCode(in.Code); !ok {
+		if r.Code, ok = app.ReadCode(in.Code); !ok {
 			v.Add("code", "must be a payment code: 5 to 25 letters A–Z and digits", "phải là mã thanh toán gồm 5 đến 25 chữ cái A–Z và chữ số")
 		}
 	}
@@ -309,7 +310,7 @@ func (in PaymentRequestCreate) choose(r PaymentRequest, c PaymentChoices) (Payme
 	r.Tolerance = tolerance(r.Amount, c.Account)
 	if in.DistinctAmount {
 		if !c.Account.DistinctAmounts {
-			return r, InvalidField("distinct_amount", "is not allowed in the settings of this account", "chưa được cho phép trong phần cài đặt của tài khoản này")
+			return r, app.InvalidField("distinct_amount", "is not allowed in the settings of this account", "chưa được cho phép trong phần cài đặt của tài khoản này")
 		}
 		if r.TransferAmount, err = distinctAmount(r, c.AmountTaken); err != nil {
 			return r, err
@@ -320,25 +321,25 @@ func (in PaymentRequestCreate) choose(r PaymentRequest, c PaymentChoices) (Payme
 }
 
 // tolerance is how much less than amount is enough, by the settings of the account.
-func tolerance(amount int64, a Account) int64 {
+func tolerance(amount int64, a app.Account) int64 {
 	return min(a.PaymentTolerance, amount/toleranceShare)
 }
 
 // bankAccount is the bank account that the money goes to.
-func (in PaymentRequestCreate) bankAccount(linked []BankAccount) (BankAccount, error) {
+func (in PaymentRequestCreate) bankAccount(linked []app.BankAccount) (app.BankAccount, error) {
 	if in.BankAccountID == 0 && len(linked) != 1 {
-		return BankAccount{}, InvalidField("bank_account_id", "is required unless exactly one bank account is linked", "là bắt buộc, trừ khi chỉ có một tài khoản ngân hàng được liên kết")
+		return app.BankAccount{}, app.InvalidField("bank_account_id", "is required unless exactly one bank account is linked", "là bắt buộc, trừ khi chỉ có một tài khoản ngân hàng được liên kết")
 	}
 	for _, b := range linked {
 		if in.BankAccountID != 0 && b.ID != in.BankAccountID {
 			continue
 		}
-		if b.Status == BankAccountInactive {
+		if b.Status == app.BankAccountInactive {
 			return b, ErrPaymentToInactive
 		}
 		return b, nil
 	}
-	return BankAccount{}, ErrUnknownBankAccountID
+	return app.BankAccount{}, app.ErrUnknownBankAccountID
 }
 
 // code is the given code, if the patterns read it, or a new one.
@@ -346,10 +347,10 @@ func (in PaymentRequestCreate) code(given string, c PaymentChoices) (string, err
 	if len(c.Patterns) == 0 {
 		return "", ErrNoPatternForPayments
 	}
-	reader := NewCodeReader(c.Patterns)
+	reader := app.NewCodeReader(c.Patterns)
 	if given != "" {
 		if reader.Read(given).Text != given {
-			return "", InvalidField("code", "is not a code of the patterns of this account", "không khớp mẫu mã thanh toán nào của tài khoản này")
+			return "", app.InvalidField("code", "is not a code of the patterns of this account", "không khớp mẫu mã thanh toán nào của tài khoản này")
 		}
 		taken, err := c.CodeTaken(given)
 		if err == nil && taken {
@@ -357,7 +358,7 @@ func (in PaymentRequestCreate) code(given string, c PaymentChoices) (string, err
 		}
 		return given, err
 	}
-	err := InvalidField("prefix", "is not the prefix of a code pattern of this account", "không phải tiền tố của mẫu mã thanh toán nào của tài khoản này")
+	err := app.InvalidField("prefix", "is not the prefix of a code pattern of this account", "không phải tiền tố của mẫu mã thanh toán nào của tài khoản này")
 	for _, p := range c.Patterns {
 		if in.Prefix != "" && p.Prefix != strings.ToUpper(in.Prefix) {
 			continue
@@ -376,7 +377,7 @@ const codeTries = 200
 // newCode draws a code that nobody had before and that is read, if it isn't too short or
 // too long, also where a bank separates the prefix from what follows it. Letters and
 // digits that look alike aren't used.
-func newCode(p paymentcode.Pattern, reader CodeReader, taken func(string) (bool, error)) (string, error) {
+func newCode(p paymentcode.Pattern, reader app.CodeReader, taken func(string) (bool, error)) (string, error) {
 	kind := codeKindOf(p)
 	for range codeTries {
 		code, ok := kind.code(drawn(kind.characters, kind.length), reader)
@@ -408,14 +409,14 @@ func codeKindOf(p paymentcode.Pattern) codeKind {
 }
 
 // code is the code with rest behind the prefix, if it is read.
-func (k codeKind) code(rest string, reader CodeReader) (code string, ok bool) {
+func (k codeKind) code(rest string, reader app.CodeReader) (code string, ok bool) {
 	code = k.prefix + rest
 	return code, reader.Read(code).Text == code && (!k.separable || reader.Read(k.prefix+" "+rest).Text == code)
 }
 
 // some are at most so many codes of the kind: all where there are no more, else some at
 // random.
-func (k codeKind) some(most int, reader CodeReader) (codes []string) {
+func (k codeKind) some(most int, reader app.CodeReader) (codes []string) {
 	all := 1
 	for range k.length {
 		all = min(all*len(k.characters), most+1)
@@ -439,13 +440,13 @@ func (k codeKind) some(most int, reader CodeReader) (codes []string) {
 
 // AlmostUsedUp gives those of the account's patterns of which nine tenths of the codes are
 // taken. When no code is free, no payment request can be made.
-func (s *PaymentService) AlmostUsedUp(ctx context.Context, accountID int64, now time.Time) (list []CodePattern, _ error) {
+func (s *PaymentService) AlmostUsedUp(ctx context.Context, accountID int64, now time.Time) (list []app.CodePattern, _ error) {
 	patterns, err := s.ledger.CodePatterns(ctx, accountID)
 	if err != nil {
 		return nil, err
 	}
-	reader := NewCodeReader(patterns)
-	taken := func(p CodePattern, most int) (share float64, _ error) {
+	reader := app.NewCodeReader(patterns)
+	taken := func(p app.CodePattern, most int) (share float64, _ error) {
 		codes := codeKindOf(p.Pattern).some(most, reader)
 		n, err := s.CodesTaken(ctx, accountID, codes, now)
 		return float64(n) / float64(max(len(codes), 1)), err
@@ -492,7 +493,7 @@ func distinctAmount(r PaymentRequest, taken func(bankAccountID, amount int64) (b
 	first := randomBelow(maxDistinct)
 	for i := range maxDistinct {
 		amount := r.Amount + 1 + int64((first+i)%maxDistinct)
-		if used, err := taken(r.BankAccount.ID, amount); err != nil || !used && amount <= MaxAmount {
+		if used, err := taken(r.BankAccount.ID, amount); err != nil || !used && amount <= app.MaxAmount {
 			return amount, err
 		}
 	}
@@ -501,13 +502,13 @@ func distinctAmount(r PaymentRequest, taken func(bankAccountID, amount int64) (b
 
 // PaymentFilter narrows a listing of payment requests; zero values do not.
 type PaymentFilter struct {
-	Status        PaymentStatus
+	Status        app.PaymentStatus
 	BankAccountID int64
 	Reference     string // exactly
 	ShiftID       int64
 	Code          string
 	From, To      time.Time // created from From on, before To
-	Page          Page
+	Page          app.Page
 }
 
 // PaymentPage is a page of a listing, newest first, with the sums of all pages.
@@ -521,51 +522,51 @@ type PaymentPage struct {
 }
 
 // ErrNoPaymentRequest says that an id, a code or a token names no payment request.
-var ErrNoPaymentRequest error = NotFound("There is no payment request with this id.", "Không có yêu cầu thanh toán với id này.")
+var ErrNoPaymentRequest error = app.NotFound("There is no payment request with this id.", "Không có yêu cầu thanh toán với id này.")
 
 // Refusals of payment requests.
 var (
-	ErrNoPatternForPayments error = Refused(CodeConflict, Text{
-		"This account has no code pattern yet. Create one first: a payment request gets its code by it.",
-		"Tài khoản này chưa có mẫu mã thanh toán. Hãy tạo mẫu trước: yêu cầu thanh toán lấy mã theo mẫu đó.",
+	ErrNoPatternForPayments error = app.Refused(app.CodeConflict, app.Text{
+		EN: "This account has no code pattern yet. Create one first: a payment request gets its code by it.",
+		VI: "Tài khoản này chưa có mẫu mã thanh toán. Hãy tạo mẫu trước: yêu cầu thanh toán lấy mã theo mẫu đó.",
 	})
-	ErrPaymentCodeTaken error = Refused(CodeAlreadyExists, Text{
-		"Another payment request has this code, or had it in the last 30 days.",
-		"Mã này đang dùng cho một yêu cầu thanh toán khác, hoặc mới dùng trong 30 ngày qua.",
+	ErrPaymentCodeTaken error = app.Refused(app.CodeAlreadyExists, app.Text{
+		EN: "Another payment request has this code, or had it in the last 30 days.",
+		VI: "Mã này đang dùng cho một yêu cầu thanh toán khác, hoặc mới dùng trong 30 ngày qua.",
 	})
-	ErrNoFreeCode error = Refused(CodeConflict, Text{
-		"The codes of this pattern are used up for now. Create a pattern with longer codes.",
-		"Mẫu này tạm hết mã. Hãy tạo thêm mẫu có mã dài hơn.",
+	ErrNoFreeCode error = app.Refused(app.CodeConflict, app.Text{
+		EN: "The codes of this pattern are used up for now. Create a pattern with longer codes.",
+		VI: "Mẫu này tạm hết mã. Hãy tạo thêm mẫu có mã dài hơn.",
 	})
-	ErrNoFreeAmount error = Refused(CodeConflict, Text{
-		"Every distinct amount near this one is asked for already. Create the request without one.",
-		"Mọi số tiền riêng gần số tiền này đều đang được dùng. Hãy tạo yêu cầu không dùng số tiền riêng.",
+	ErrNoFreeAmount error = app.Refused(app.CodeConflict, app.Text{
+		EN: "Every distinct amount near this one is asked for already. Create the request without one.",
+		VI: "Mọi số tiền riêng gần số tiền này đều đang được dùng. Hãy tạo yêu cầu không dùng số tiền riêng.",
 	})
-	ErrPaymentToInactive error = Refused(CodeConflict, Text{
-		"This bank account is switched off: your shop would not be notified of the payment. Switch it on first.",
-		"Tài khoản ngân hàng này đang tắt nên cửa hàng sẽ không được báo khi khách trả. Hãy bật lại trước.",
+	ErrPaymentToInactive error = app.Refused(app.CodeConflict, app.Text{
+		EN: "This bank account is switched off: your shop would not be notified of the payment. Switch it on first.",
+		VI: "Tài khoản ngân hàng này đang tắt nên cửa hàng sẽ không được báo khi khách trả. Hãy bật lại trước.",
 	})
-	ErrPaymentEnded error = Refused(CodeConflict, Text{
-		"Nothing is to be paid: this payment request is paid, cancelled or expired, or its bank account is unlinked or switched off.",
-		"Không còn gì phải trả: yêu cầu thanh toán này đã trả đủ, đã huỷ hoặc hết hạn, hoặc tài khoản ngân hàng đã huỷ liên kết hay đang tắt.",
+	ErrPaymentEnded error = app.Refused(app.CodeConflict, app.Text{
+		EN: "Nothing is to be paid: this payment request is paid, cancelled or expired, or its bank account is unlinked or switched off.",
+		VI: "Không còn gì phải trả: yêu cầu thanh toán này đã trả đủ, đã huỷ hoặc hết hạn, hoặc tài khoản ngân hàng đã huỷ liên kết hay đang tắt.",
 	})
-	ErrPaymentIsPaid error = Refused(CodeConflict, Text{
-		"This payment request is paid already.",
-		"Yêu cầu thanh toán này đã được trả đủ.",
+	ErrPaymentIsPaid error = app.Refused(app.CodeConflict, app.Text{
+		EN: "This payment request is paid already.",
+		VI: "Yêu cầu thanh toán này đã được trả đủ.",
 	})
-	ErrNotMoneyIn error = Refused(CodeConflict, Text{
-		"Only money in can be matched with a payment request.",
-		"Chỉ tiền vào mới ghép được với yêu cầu thanh toán.",
+	ErrNotMoneyIn error = app.Refused(app.CodeConflict, app.Text{
+		EN: "Only money in can be matched with a payment request.",
+		VI: "Chỉ tiền vào mới ghép được với yêu cầu thanh toán.",
 	})
-	ErrNotMatched error = Refused(CodeConflict, Text{
-		"This transaction is not matched with this payment request.",
-		"Giao dịch này không được ghép với yêu cầu thanh toán này.",
+	ErrNotMatched error = app.Refused(app.CodeConflict, app.Text{
+		EN: "This transaction is not matched with this payment request.",
+		VI: "Giao dịch này không được ghép với yêu cầu thanh toán này.",
 	})
 )
 
 // ErrMatchedAlready refuses to count a transfer twice.
 func ErrMatchedAlready(requestID int64) error {
-	return Refused(CodeConflict, Textf(
+	return app.Refused(app.CodeConflict, app.Textf(
 		"This transaction is matched with payment request %d already. Undo that first.",
 		"Giao dịch này đã được ghép với yêu cầu thanh toán %d. Hãy bỏ ghép trước.", requestID))
 }

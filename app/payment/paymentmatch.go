@@ -1,4 +1,4 @@
-package app
+package payment
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"baoco/app"
 	"baoco/app/paymentcode"
 )
 
@@ -15,7 +16,7 @@ import (
 // FindPayment is what the storage asks to match a transfer: the requests that it may be
 // for, and the code patterns of the account.
 type FindPayment struct {
-	Codes CodeReader
+	Codes app.CodeReader
 	// ByCode gives the request with a code, whatever its status. found is false where
 	// there is none.
 	ByCode func(code string) (r PaymentRequest, found bool, err error)
@@ -37,8 +38,8 @@ const clockSlack = 10 * time.Minute
 // reference, else by an amount that only this request asks for. It finds none where
 // there is a doubt; then by is empty. A transfer that was made before a request is for
 // none.
-func MatchPayment(t Transaction, f FindPayment) (r PaymentRequest, by PaymentMatch, err error) {
-	if t.Type != In {
+func MatchPayment(t app.Transaction, f FindPayment) (r PaymentRequest, by PaymentMatch, err error) {
+	if t.Type != app.In {
 		return r, "", nil
 	}
 	references := f.references(t.Content)
@@ -69,11 +70,11 @@ func MatchPayment(t Transaction, f FindPayment) (r PaymentRequest, by PaymentMat
 // does: the money is for another order, or a person has parted it from this one. A content
 // that has the code or the reference, but in doubt, does too, unless the later content has
 // all of it: then the earlier one was only cut.
-func SpeaksAgainst(r CodeReader, earlier, later string, named PaymentRequest) bool {
-	key, plain := named.ReferenceKey(), Squeeze(earlier)
+func SpeaksAgainst(r app.CodeReader, earlier, later string, named PaymentRequest) bool {
+	key, plain := named.ReferenceKey(), app.Squeeze(earlier)
 	has := func(name string) bool { return name != "" && strings.Contains(plain, strings.ToLower(name)) }
 	return r.Read(earlier).Text != "" || slices.Contains(paymentcode.References(earlier).Certain, key) ||
-		(has(named.Code) || has(key)) && !strings.Contains(Squeeze(later), plain)
+		(has(named.Code) || has(key)) && !strings.Contains(app.Squeeze(later), plain)
 }
 
 // references are what may be references in a content, but for codes of the account: what
@@ -87,7 +88,7 @@ func (f FindPayment) references(content string) paymentcode.Named {
 
 // namedBy finds the request that a content names by its reference. doubt is true where it
 // may name several, or more of a reference than can be read.
-func namedBy(t Transaction, references paymentcode.Named, f FindPayment) (r PaymentRequest, doubt bool, err error) {
+func namedBy(t app.Transaction, references paymentcode.Named, f FindPayment) (r PaymentRequest, doubt bool, err error) {
 	if len(references.Certain)+len(references.Doubtful) == 0 {
 		return r, false, nil
 	}
@@ -111,7 +112,7 @@ func namedBy(t Transaction, references paymentcode.Named, f FindPayment) (r Paym
 // ids: one that can be paid when t is made, of these one that asks for its amount, else
 // the first; else the last that isn't full, else the last that isn't cancelled, else the
 // last.
-func ofReference(t Transaction, list []PaymentRequest) (r PaymentRequest, found bool) {
+func ofReference(t app.Transaction, list []PaymentRequest) (r PaymentRequest, found bool) {
 	list = slices.DeleteFunc(slices.Clone(list), func(r PaymentRequest) bool { return madeBefore(t, r, MatchedByReference) })
 	if len(list) == 0 {
 		return r, false
@@ -139,13 +140,13 @@ func ofReference(t Transaction, list []PaymentRequest) (r PaymentRequest, found 
 }
 
 // hasDistinctAmount reports whether t can be for r, of which only the amount is known.
-func hasDistinctAmount(t Transaction, r PaymentRequest) bool {
+func hasDistinctAmount(t app.Transaction, r PaymentRequest) bool {
 	return r.TransferAmount > r.Amount && r.Received == 0 && !r.Ended(t.Time) && !madeBefore(t, r, MatchedByAmount)
 }
 
 // before reports whether t was made before r. A code may have been used for another thing
 // long ago; but it names r alone, so the clock of its bank may be wrong by a time zone.
-func madeBefore(t Transaction, r PaymentRequest, by PaymentMatch) bool {
+func madeBefore(t app.Transaction, r PaymentRequest, by PaymentMatch) bool {
 	slack := clockSlack
 	if t.DateOnly || by == MatchedByCode {
 		slack = 24 * time.Hour
@@ -166,7 +167,7 @@ const mostLikely = 3
 // UnmatchedTransaction is a transaction without a payment request, and the requests that
 // it may be for, the likeliest first.
 type UnmatchedTransaction struct {
-	Transaction
+	app.Transaction
 	Likely []PaymentRequest
 }
 
@@ -183,7 +184,7 @@ type PaymentCandidate struct {
 
 // UnmatchedTransactions lists a page of the unmatched money of the last 30 days, newest
 // first, and counts it. It is empty where the account never had a payment request.
-func (s *PaymentService) UnmatchedTransactions(ctx context.Context, accountID int64, page Page, now time.Time) ([]UnmatchedTransaction, int64, error) {
+func (s *PaymentService) UnmatchedTransactions(ctx context.Context, accountID int64, page app.Page, now time.Time) ([]UnmatchedTransaction, int64, error) {
 	rows, total, err := s.store.UnmatchedTransactions(ctx, accountID, now.Add(-UnmatchedKept), page)
 	if err != nil || len(rows) == 0 {
 		return nil, total, err
@@ -197,8 +198,8 @@ func (s *PaymentService) UnmatchedTransactions(ctx context.Context, accountID in
 }
 
 // LikelyPayments names the requests that a transaction may be for.
-func (s *PaymentService) LikelyPayments(ctx context.Context, t Transaction) ([]PaymentRequest, error) {
-	if t.Type != In || t.PaymentRequest.ID != 0 {
+func (s *PaymentService) LikelyPayments(ctx context.Context, t app.Transaction) ([]PaymentRequest, error) {
+	if t.Type != app.In || t.PaymentRequest.ID != 0 {
 		return nil, nil
 	}
 	candidates, err := s.paymentCandidates(ctx, t.AccountID)
@@ -232,7 +233,7 @@ const (
 )
 
 // likeliest are the requests that speak most for being paid by t.
-func likeliest(t Transaction, candidates []PaymentCandidate) []PaymentRequest {
+func likeliest(t app.Transaction, candidates []PaymentCandidate) []PaymentRequest {
 	type scored struct {
 		PaymentRequest
 		points int
@@ -255,7 +256,7 @@ func likeliest(t Transaction, candidates []PaymentCandidate) []PaymentRequest {
 	return likely
 }
 
-func pointsFor(t Transaction, c PaymentCandidate, words []string) (points int) {
+func pointsFor(t app.Transaction, c PaymentCandidate, words []string) (points int) {
 	switch {
 	case t.Amount == c.Asked() || t.Amount == c.Rest():
 		points = pointsExact

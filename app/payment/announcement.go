@@ -1,16 +1,18 @@
-package app
+package payment
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"baoco/app"
 )
 
 // Announcement is the sentence that a counter speaks when money comes in.
-func Announcement(amount int64) Text {
-	return Text{
-		EN: "Received " + AmountInWords(amount, English),
-		VI: "Đã nhận " + AmountInWords(amount, Vietnamese),
+func Announcement(amount int64) app.Text {
+	return app.Text{
+		EN: "Received " + AmountInWords(amount, app.English),
+		VI: "Đã nhận " + AmountInWords(amount, app.Vietnamese),
 	}
 }
 
@@ -29,14 +31,14 @@ const (
 
 // Announcement is the sentence that a counter speaks about money in, and what it means.
 // a is its account; bills is true where bills are waited for.
-func Announce(t Transaction, a Account, bills bool) (Text, Verdict) {
+func Announce(t app.Transaction, a app.Account, bills bool) (app.Text, Verdict) {
 	p := t.PaymentSent
-	said := func(en, vi string, amounts ...int64) Text {
+	said := func(en, vi string, amounts ...int64) app.Text {
 		var enWords, viWords []any
 		for _, amount := range amounts {
-			enWords, viWords = append(enWords, AmountInWords(amount, English)), append(viWords, AmountInWords(amount, Vietnamese))
+			enWords, viWords = append(enWords, AmountInWords(amount, app.English)), append(viWords, AmountInWords(amount, app.Vietnamese))
 		}
-		return Text{fmt.Sprintf(en, enWords...), fmt.Sprintf(vi, viWords...)}
+		return app.Text{EN: fmt.Sprintf(en, enWords...), VI: fmt.Sprintf(vi, viWords...)}
 	}
 	switch {
 	case p.Status == "" && t.Amount < a.SmallAmount:
@@ -45,18 +47,18 @@ func Announce(t Transaction, a Account, bills bool) (Text, Verdict) {
 		return said("Received %s, of no known bill", "Đã nhận %s, chưa rõ của hoá đơn nào", t.Amount), VerdictOther
 	case p.Status == "":
 		return Announcement(t.Amount), VerdictNone
-	case p.Status == PaymentPaid && p.Received-t.Amount >= p.Due-tolerance(p.Due, a):
+	case p.Status == app.PaymentPaid && p.Received-t.Amount >= p.Due-tolerance(p.Due, a):
 		return said("Received %s more, for a bill that was paid before", "Nhận thêm %s cho hoá đơn đã trả đủ từ trước", t.Amount), VerdictCheck
-	case p.Status == PaymentPaid:
+	case p.Status == app.PaymentPaid:
 		return said("Paid in full, %s", "Đủ tiền, %s", p.Received), VerdictFull
-	case p.Status == PaymentUnderpaid:
+	case p.Status == app.PaymentUnderpaid:
 		return said("Not enough: received only %s, %s still due", "Thiếu: mới nhận %s, còn thiếu %s", p.Received, p.Due-p.Received), VerdictShort
-	case p.Status == PaymentOverpaid:
+	case p.Status == app.PaymentOverpaid:
 		return said("Too much: received %s, %s more than due", "Thừa: đã nhận %s, thừa %s", p.Received, p.Received-p.Due), VerdictCheck
-	case p.Status == PaymentPaidLate && p.Overpaid > 0:
+	case p.Status == app.PaymentPaidLate && p.Overpaid > 0:
 		return said("Too late and too much: received %s for a bill that was cancelled or had expired, %s more than due",
 			"Tiền đến muộn và thừa: nhận %s cho hoá đơn đã huỷ hoặc hết hạn, thừa %s", t.Amount, p.Overpaid), VerdictCheck
-	case p.Status == PaymentPaidLate:
+	case p.Status == app.PaymentPaidLate:
 		return said("Too late: received %s for a bill that was cancelled or had expired", "Tiền đến muộn: nhận %s cho hoá đơn đã huỷ hoặc hết hạn", t.Amount), VerdictCheck
 	}
 	return said("The bill was cancelled, but %s has come", "Hoá đơn đã huỷ nhưng vẫn có %s", t.Amount), VerdictCheck
@@ -64,23 +66,23 @@ func Announce(t Transaction, a Account, bills bool) (Text, Verdict) {
 
 // AnnouncementOfMany is the one sentence about a number of payments that wait to be
 // announced, and their sum.
-func AnnouncementOfMany(count, sum int64) Text {
+func AnnouncementOfMany(count, sum int64) app.Text {
 	payments := " new payments, "
 	if count == 1 {
 		payments = " new payment, "
 	}
 	n := strconv.FormatInt(count, 10)
-	return Text{
-		EN: n + payments + AmountInWords(sum, English) + " in total",
-		VI: "Có " + n + " khoản mới, tổng " + AmountInWords(sum, Vietnamese),
+	return app.Text{
+		EN: n + payments + AmountInWords(sum, app.English) + " in total",
+		VI: "Có " + n + " khoản mới, tổng " + AmountInWords(sum, app.Vietnamese),
 	}
 }
 
 // AmountInWords writes an amount of VND, 0 or more, as it is spoken.
 // A browser's voice would read 1.549.000 as a decimal fraction, or digit by
 // digit.
-func AmountInWords(amount int64, lang Lang) string {
-	if lang == Vietnamese {
+func AmountInWords(amount int64, lang app.Lang) string {
+	if lang == app.Vietnamese {
 		return strings.Join(vietnameseNumber(amount), " ") + " đồng"
 	}
 	return strings.Join(englishNumber(amount), " ") + " dong"
