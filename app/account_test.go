@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 )
 
 // What ends at a second is good through that second, and no longer.
@@ -14,17 +15,17 @@ func TestEndsAfterItsSecond(t *testing.T) {
 		-time.Hour: true, 0: true, 999 * time.Millisecond: true, time.Second: false, 24 * time.Hour: false,
 	} {
 		now := end.Add(after)
-		if (app.APIKey{ExpiresAt: end}).Valid(now) != good {
+		if (access.APIKey{ExpiresAt: end}).Valid(now) != good {
 			t.Errorf("%v after its end an API key is valid: %t", after, !good)
 		}
 		if (app.Account{ExpiresAt: end}).Expired(now) == good {
 			t.Errorf("%v after its end a plan is expired: %t", after, good)
 		}
 	}
-	if !(app.APIKey{}).Valid(end) || (app.Account{}).Expired(end) {
+	if !(access.APIKey{}).Valid(end) || (app.Account{}).Expired(end) {
 		t.Error("what has no end has ended")
 	}
-	if (app.APIKey{RevokedAt: end, ExpiresAt: end.Add(time.Hour)}).Valid(end) {
+	if (access.APIKey{RevokedAt: end, ExpiresAt: end.Add(time.Hour)}).Valid(end) {
 		t.Error("a revoked key is valid")
 	}
 }

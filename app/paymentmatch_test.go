@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
@@ -202,8 +203,8 @@ func TestUnmatchedNumber(t *testing.T) {
 		}
 	}
 	apptest.Must(t, d.Service.Ledger.UnlinkBankAccount(t.Context(), 1, second.ID, d.now))
-	for _, limit := range []app.BankAccountLimit{{}, {On: true, IDs: []int64{1}}, {On: true}} {
-		ctx := app.SeeingOnly(t.Context(), limit)
+	for _, limit := range []access.BankAccountLimit{{}, {On: true, IDs: []int64{1}}, {On: true}} {
+		ctx := access.SeeingOnly(t.Context(), limit)
 		for hours := range 40 {
 			now := began.Add(time.Duration(hours) * 41 * time.Hour)
 			listed := 0

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
@@ -1025,7 +1026,7 @@ func TestPaymentRequestOfLimitedUser(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	hidden := d.Link("VCB", "2000")
-	ctx := app.SeeingOnly(t.Context(), app.BankAccountLimit{On: true, IDs: []int64{1}})
+	ctx := access.SeeingOnly(t.Context(), access.BankAccountLimit{On: true, IDs: []int64{1}})
 	for id, want := range map[int64]error{0: nil, 1: nil, hidden.ID: app.ErrUnknownBankAccountID} {
 		r, err := d.Service.Payments.CreatePaymentRequest(ctx, 1, payment.PaymentRequestCreate{Amount: 1000, BankAccountID: id}, app.IdempotencyKey{}, d.now)
 		if err != want || err == nil && r.BankAccount.ID != 1 {

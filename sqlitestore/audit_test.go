@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/services"
 	"baoco/sqlitestore"
@@ -72,15 +73,15 @@ func TestNobodyActs(t *testing.T) {
 	must(t, err)
 	service := apptest.Over(t, store, services.Config{})
 	now := time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)
-	hoa, err := service.Access.CreateUser(acting(t.Context()), app.DefaultAccountID, app.UserCreate{Name: "hoa", Password: "mật khẩu rất dài", Role: app.RoleOwner}, now)
+	hoa, err := service.Access.CreateUser(acting(t.Context()), app.DefaultAccountID, access.UserCreate{Name: "hoa", Password: "mật khẩu rất dài", Role: access.RoleOwner}, now)
 	must(t, err)
 	for name, ctx := range map[string]context.Context{
 		"nobody": t.Context(), "no time": app.ActingAs(t.Context(), app.Actor{Way: app.WayDashboard, Name: "lan"}), "no way": app.ActingAs(t.Context(), app.Actor{Name: "lan", At: now}),
 	} {
-		if _, err := service.Access.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: "lan", Password: "mật khẩu rất dài", Role: app.RoleOwner}, now); err == nil {
+		if _, err := service.Access.CreateUser(ctx, app.DefaultAccountID, access.UserCreate{Name: "lan", Password: "mật khẩu rất dài", Role: access.RoleOwner}, now); err == nil {
 			t.Errorf("%s created a user", name)
 		}
-		if _, _, err := service.Access.CreateAPIKey(ctx, app.DefaultAccountID, "k", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, now); err == nil {
+		if _, _, err := service.Access.CreateAPIKey(ctx, app.DefaultAccountID, "k", access.ScopeFull, time.Time{}, app.IdempotencyKey{}, now); err == nil {
 			t.Errorf("%s created an API key", name)
 		}
 		store.NoteRefusedSignIn(ctx, hoa)
@@ -130,7 +131,7 @@ func TestRefusedSignInsAreCounted(t *testing.T) {
 	t.Parallel()
 	h := &history{t: t, now: time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)}
 	h.reopen(create(t))
-	lan, err := h.service.Access.CreateUser(t.Context(), app.DefaultAccountID, app.UserCreate{Name: "lan", Password: "mật khẩu rất dài", Role: app.RoleOwner}, h.now)
+	lan, err := h.service.Access.CreateUser(t.Context(), app.DefaultAccountID, access.UserCreate{Name: "lan", Password: "mật khẩu rất dài", Role: access.RoleOwner}, h.now)
 	must(t, err)
 	for i := range 60 {
 		from := app.Actor{Way: app.WayDashboard, Address: "192.0.2.1", At: h.now.Add(time.Duration(i) * time.Minute)}

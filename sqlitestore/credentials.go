@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/inbound"
 	"baoco/app/payment"
 )
@@ -16,7 +17,7 @@ import (
 // server reads it every watchInterval, so that a revoked one stops working.
 type credentials struct {
 	version  string
-	keys     map[[32]byte]app.APIKey
+	keys     map[[32]byte]access.APIKey
 	counters map[[32]byte]payment.CounterLink
 
 	// The sources in use by id, and by each of the names that a call may give.
@@ -133,14 +134,14 @@ func lookUp[K comparable, V any](ctx context.Context, s *Store, entries func(*cr
 
 const apiKeyColumns = `id, account_id, name, scope, hint, expires_at, revoked_at, created_at, last_used_at`
 
-func scanAPIKey(row scanner, before ...any) (app.APIKey, error) {
-	var k app.APIKey
+func scanAPIKey(row scanner, before ...any) (access.APIKey, error) {
+	var k access.APIKey
 	err := row.Scan(append(before, &k.ID, &k.AccountID, &k.Name, &k.Scope, &k.Hint, secondsInto(&k.ExpiresAt), secondsInto(&k.RevokedAt), secondsInto(&k.CreatedAt), secondsInto(&k.LastUsedAt))...)
 	return k, err
 }
 
-func (s *Store) CreateAPIKey(ctx context.Context, k app.APIKey, hash [32]byte, once app.IdempotencyKey) (app.APIKey, error) {
-	return changingCredentials(ctx, s, func(tx *tx) (_ app.APIKey, err error) {
+func (s *Store) CreateAPIKey(ctx context.Context, k access.APIKey, hash [32]byte, once app.IdempotencyKey) (access.APIKey, error) {
+	return changingCredentials(ctx, s, func(tx *tx) (_ access.APIKey, err error) {
 		if _, err = txAccount(tx, k.AccountID); err != nil {
 			return k, err
 		}
@@ -148,8 +149,8 @@ func (s *Store) CreateAPIKey(ctx context.Context, k app.APIKey, hash [32]byte, o
 			return k, err
 		}
 		valid, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM api_keys WHERE account_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at >= ?)`, k.AccountID, k.CreatedAt.Unix()))
-		if err == nil && valid >= app.MaxAPIKeys {
-			err = app.ErrTooManyAPIKeys
+		if err == nil && valid >= access.MaxAPIKeys {
+			err = access.ErrTooManyAPIKeys
 		}
 		if err != nil {
 			return k, err
@@ -163,16 +164,16 @@ func (s *Store) CreateAPIKey(ctx context.Context, k app.APIKey, hash [32]byte, o
 	})
 }
 
-func (s *Store) APIKeyByHash(ctx context.Context, hash [32]byte) (app.APIKey, bool, error) {
-	return lookUp(ctx, s, func(d *credentials) map[[32]byte]app.APIKey { return d.keys }, hash)
+func (s *Store) APIKeyByHash(ctx context.Context, hash [32]byte) (access.APIKey, bool, error) {
+	return lookUp(ctx, s, func(d *credentials) map[[32]byte]access.APIKey { return d.keys }, hash)
 }
 
-func (s *Store) APIKeys(ctx context.Context, accountID int64) ([]app.APIKey, error) {
+func (s *Store) APIKeys(ctx context.Context, accountID int64) ([]access.APIKey, error) {
 	return readAll(ctx, s, alone(scanAPIKey), `SELECT `+apiKeyColumns+` FROM api_keys WHERE account_id = ? ORDER BY id`, accountID)
 }
 
 func (s *Store) RevokeAPIKey(ctx context.Context, accountID, id int64, now time.Time) error {
-	return s.endCredential(ctx, "api_keys", "revoked_at", app.ErrNoAPIKey, app.DeedAPIKeyRevoke, accountID, id, now)
+	return s.endCredential(ctx, "api_keys", "revoked_at", access.ErrNoAPIKey, app.DeedAPIKeyRevoke, accountID, id, now)
 }
 
 func (s *Store) TouchAPIKey(id int64, now time.Time) {

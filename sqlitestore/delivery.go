@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/delivery"
 	"baoco/app/fold"
 )
@@ -335,7 +336,7 @@ func (s *Store) PendingDeliveries(ctx context.Context, accountID, webhookID int6
 
 func (s *Store) NewestIDs(ctx context.Context) (delivery.NewestIDs, error) {
 	var n delivery.NewestIDs
-	if limit := app.LimitOf(ctx); limit.On {
+	if limit := access.LimitOf(ctx); limit.On {
 		return s.newestShown(ctx, limit)
 	}
 	err := s.queryRow(ctx, `SELECT coalesce((SELECT max(id) FROM transactions), 0), coalesce((SELECT max(id) FROM attempts), 0),
@@ -350,7 +351,7 @@ func (s *Store) NewestIDs(ctx context.Context) (delivery.NewestIDs, error) {
 // newestShown looks at no row that the limit doesn't show: what is recorded or sent
 // besides must not be seen by a higher id. The last transactions are as many as a page
 // of the dashboard shows.
-func (s *Store) newestShown(ctx context.Context, limit app.BankAccountLimit) (n delivery.NewestIDs, err error) {
+func (s *Store) newestShown(ctx context.Context, limit access.BankAccountLimit) (n delivery.NewestIDs, err error) {
 	if len(limit.IDs) == 0 {
 		return n, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/sqlitestore"
@@ -97,11 +98,11 @@ func TestRemovedUsersSessions(t *testing.T) {
 	s := open(t, create(t), false)
 	defer s.Close()
 	now := time.Now()
-	var users []app.User
+	var users []access.User
 	for _, name := range []string{"boss", "lan"} {
-		u, err := s.CreateUser(t.Context(), app.User{AccountID: 1, Name: name, Role: app.RoleOwner, CreatedAt: now}, "hash", app.IdempotencyKey{})
+		u, err := s.CreateUser(t.Context(), access.User{AccountID: 1, Name: name, Role: access.RoleOwner, CreatedAt: now}, "hash", app.IdempotencyKey{})
 		must(t, err)
-		must(t, s.SetSession(t.Context(), "of "+name, app.Session{UserID: u.ID, Generation: u.Generation, StartedAt: now, EndAt: now.Add(time.Hour)}, []byte(name)))
+		must(t, s.SetSession(t.Context(), "of "+name, access.Session{UserID: u.ID, Generation: u.Generation, StartedAt: now, EndAt: now.Add(time.Hour)}, []byte(name)))
 		users = append(users, u)
 	}
 	must(t, s.RemoveUser(t.Context(), 1, users[1].ID))

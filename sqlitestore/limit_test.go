@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
@@ -196,7 +197,7 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 	_, err = w.Service.Payments.MatchTransaction(t.Context(), 1, 2, theirs, at)
 	must(t, err)
 	ask := func(limit []int64, bank, transaction int64) map[string]string {
-		ctx := app.SeeingOnly(t.Context(), app.BankAccountLimit{On: true, IDs: limit})
+		ctx := access.SeeingOnly(t.Context(), access.BankAccountLimit{On: true, IDs: limit})
 		answers := map[string]string{}
 		for name, read := range limitedReads {
 			value, err := read(ctx, w.Store, bank, transaction)
@@ -250,7 +251,7 @@ func TestLimitedSearchGoesOn(t *testing.T) {
 		must(t, err)
 		w.Pay(1, fmt.Sprint(i), "pay")
 	}
-	ctx := app.SeeingOnly(t.Context(), app.BankAccountLimit{On: true, IDs: []int64{own.ID}})
+	ctx := access.SeeingOnly(t.Context(), access.BankAccountLimit{On: true, IDs: []int64{own.ID}})
 	f := app.TransactionFilter{Query: "pay", Page: app.Page{Number: 1, Size: 100, CountTo: 2000}}
 	var found []int
 	seen := map[int64]bool{}

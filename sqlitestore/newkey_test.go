@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
@@ -120,8 +121,8 @@ func TestCredentialsAreBounded(t *testing.T) {
 	ctx, now := t.Context(), time.Now()
 	_, err := w.Service.Ledger.CreateAccount(ctx, "other", now)
 	must(t, err)
-	key := func(account int64, expires time.Time) (app.APIKey, error) {
-		k, _, err := w.Service.Access.CreateAPIKey(ctx, account, "key", app.ScopeRead, expires, app.IdempotencyKey{}, now)
+	key := func(account int64, expires time.Time) (access.APIKey, error) {
+		k, _, err := w.Service.Access.CreateAPIKey(ctx, account, "key", access.ScopeRead, expires, app.IdempotencyKey{}, now)
 		return k, err
 	}
 	source := func(account int64) (inbound.Source, error) {
@@ -129,9 +130,9 @@ func TestCredentialsAreBounded(t *testing.T) {
 	}
 	_, err = key(1, now.Add(-time.Hour))
 	must(t, err)
-	var lastKey app.APIKey
+	var lastKey access.APIKey
 	var lastSource inbound.Source
-	for range app.MaxAPIKeys {
+	for range access.MaxAPIKeys {
 		lastKey, err = key(1, time.Time{})
 		must(t, err)
 	}
@@ -139,7 +140,7 @@ func TestCredentialsAreBounded(t *testing.T) {
 		lastSource, err = source(1)
 		must(t, err)
 	}
-	if _, err := key(1, time.Time{}); !errors.Is(err, app.ErrTooManyAPIKeys) {
+	if _, err := key(1, time.Time{}); !errors.Is(err, access.ErrTooManyAPIKeys) {
 		t.Errorf("one key more: %v", err)
 	}
 	if _, err := source(1); !errors.Is(err, inbound.ErrTooManySources) {
@@ -154,7 +155,7 @@ func TestCredentialsAreBounded(t *testing.T) {
 	// A key counts through the second at which it ends.
 	_, err = key(1, now)
 	must(t, err)
-	if _, err := key(1, time.Time{}); !errors.Is(err, app.ErrTooManyAPIKeys) {
+	if _, err := key(1, time.Time{}); !errors.Is(err, access.ErrTooManyAPIKeys) {
 		t.Errorf("one key more in the last second of another: %v", err)
 	}
 	now = now.Add(time.Second)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 )
 
 // query runs a prepared query on the connections for reading; that of a standby is
@@ -254,7 +255,7 @@ func (c *conditions) join(other *conditions) {
 
 // limitOf is the list of the bank accounts that ctx shows, in JSON; nil: all.
 func limitOf(ctx context.Context) any {
-	if limit := app.LimitOf(ctx); limit.On {
+	if limit := access.LimitOf(ctx); limit.On {
 		return joinIDs(limit.IDs)
 	}
 	return nil

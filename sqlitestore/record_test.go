@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/sqlitestore"
@@ -310,7 +311,7 @@ func TestIdempotencyEnds(t *testing.T) {
 		after time.Duration
 		first bool
 	}{{0, true}, {0, false}, {app.IdempotencyWindow - time.Millisecond, false}, {app.IdempotencyWindow, true}} {
-		_, err := h.store.CreateAPIKey(t.Context(), app.APIKey{AccountID: 1, Name: "k", Scope: app.ScopeFull, CreatedAt: h.now.Add(c.after)}, [32]byte{byte(i)}, key)
+		_, err := h.store.CreateAPIKey(t.Context(), access.APIKey{AccountID: 1, Name: "k", Scope: access.ScopeFull, CreatedAt: h.now.Add(c.after)}, [32]byte{byte(i)}, key)
 		if (err == nil) != c.first || err != nil && !errors.Is(err, app.ErrFormUsed) {
 			t.Errorf("after %v: %v", c.after, err)
 		}
@@ -546,7 +547,7 @@ func TestCredentialsOfAnotherProcess(t *testing.T) {
 	other := open(t, h.store.Path(), false)
 	defer other.Close()
 	hash := [32]byte{1}
-	k, err := other.CreateAPIKey(t.Context(), app.APIKey{AccountID: 1, Name: "k", Scope: app.ScopeFull, CreatedAt: h.now}, hash, app.IdempotencyKey{})
+	k, err := other.CreateAPIKey(t.Context(), access.APIKey{AccountID: 1, Name: "k", Scope: access.ScopeFull, CreatedAt: h.now}, hash, app.IdempotencyKey{})
 	must(t, err)
 	if found, ok, err := h.store.APIKeyByHash(t.Context(), hash); err != nil || !ok || found.ID != k.ID {
 		t.Errorf("%+v, %t, %v", found, ok, err)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
@@ -184,7 +185,7 @@ func TestViewersBecomeCashiers(t *testing.T) {
 	h.reopen(path)
 	u, found, err := h.service.Access.User(t.Context(), 1)
 	must(t, err)
-	if !found || u.Role != app.RoleCashier {
+	if !found || u.Role != access.RoleCashier {
 		t.Errorf("found %v: %+v", found, u)
 	}
 	must(t, h.store.Close())
@@ -271,10 +272,10 @@ func fillEveryTable(t *testing.T, h *history) {
 	tag := fmt.Sprint(h.now.Unix())
 	account := h.account()
 	h.populate(11, account)
-	boss, err := h.service.Access.CreateUser(ctx, account, app.UserCreate{Name: "boss" + tag, Password: "mật khẩu rất dài", Role: app.RoleOwner}, h.now)
+	boss, err := h.service.Access.CreateUser(ctx, account, access.UserCreate{Name: "boss" + tag, Password: "mật khẩu rất dài", Role: access.RoleOwner}, h.now)
 	must(t, err)
-	must(t, h.service.Access.SetSession(ctx, "token"+tag, app.Session{UserID: boss.ID, Generation: boss.Generation, StartedAt: h.now, EndAt: h.now.Add(24 * time.Hour)}, []byte("data")))
-	_, _, err = h.service.Access.CreateAPIKey(ctx, account, "till", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, h.now)
+	must(t, h.service.Access.SetSession(ctx, "token"+tag, access.Session{UserID: boss.ID, Generation: boss.Generation, StartedAt: h.now, EndAt: h.now.Add(24 * time.Hour)}, []byte("data")))
+	_, _, err = h.service.Access.CreateAPIKey(ctx, account, "till", access.ScopeFull, time.Time{}, app.IdempotencyKey{}, h.now)
 	must(t, err)
 	_, _, err = h.service.Payments.CreateCounterLink(ctx, account, payment.CounterLinkCreate{Name: "counter"}, h.now)
 	must(t, err)
@@ -315,9 +316,9 @@ func fillEveryTable(t *testing.T, h *history) {
 		return exec(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at) VALUES (?, 'phone', 'shop.vn', ?, x'', '', 0, 0, ?)`,
 			boss.ID, []byte(tag), h.now.Unix())
 	}))
-	till, err := h.service.Access.CreateUser(ctx, account, app.UserCreate{Name: "till" + tag, Password: "mật khẩu rất dài", Role: app.RoleCashier}, h.now)
+	till, err := h.service.Access.CreateUser(ctx, account, access.UserCreate{Name: "till" + tag, Password: "mật khẩu rất dài", Role: access.RoleCashier}, h.now)
 	must(t, err)
-	_, err = h.service.Access.LimitUser(ctx, account, till.ID, app.BankAccountLimit{On: true, IDs: []int64{h.banks[0].ID}})
+	_, err = h.service.Access.LimitUser(ctx, account, till.ID, access.BankAccountLimit{On: true, IDs: []int64{h.banks[0].ID}})
 	must(t, err)
 	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error { // as a crash leaves it
 		if err := exec(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, 500000, ?, ?)`,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 )
 
 func (s *Store) Session(ctx context.Context, token string, now time.Time) ([]byte, bool, error) {
@@ -22,9 +23,9 @@ func (s *Store) Session(ctx context.Context, token string, now time.Time) ([]byt
 // user.
 const sessionGoesOn = `sessions.end_at > ?1 AND sessions.ended = 0 AND sessions.generation = users.generation`
 
-func (s *Store) Sessions(ctx context.Context, accountID, userID int64, token string, now time.Time) ([]app.Session, error) {
-	return readAll(ctx, s, func(row scanner) (app.Session, error) {
-		n := app.Session{UserID: userID}
+func (s *Store) Sessions(ctx context.Context, accountID, userID int64, token string, now time.Time) ([]access.Session, error) {
+	return readAll(ctx, s, func(row scanner) (access.Session, error) {
+		n := access.Session{UserID: userID}
 		err := row.Scan(&n.ID, &n.Generation, &n.Halfway, &n.Agent, &n.Address, secondsInto(&n.StartedAt), secondsInto(&n.SeenAt), secondsInto(&n.EndAt), &n.This)
 		return n, err
 	}, `SELECT sessions.id, sessions.generation, halfway, agent, address, started_at, seen_at, end_at, token = ?4
@@ -32,7 +33,7 @@ func (s *Store) Sessions(ctx context.Context, accountID, userID int64, token str
 		now.Unix(), accountID, userID, token)
 }
 
-func (s *Store) SetSession(ctx context.Context, token string, n app.Session, data []byte) error {
+func (s *Store) SetSession(ctx context.Context, token string, n access.Session, data []byte) error {
 	return s.write(ctx, func(tx *tx) error {
 		return tx.exec(`INSERT INTO sessions (token, user_id, generation, halfway, data, agent, address, started_at, seen_at, end_at, ended) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, 0)
 			ON CONFLICT (token) DO UPDATE SET user_id = ?2, generation = ?3, halfway = ?4, data = ?5, end_at = ?9 WHERE ended = 0`,
@@ -41,7 +42,7 @@ func (s *Store) SetSession(ctx context.Context, token string, n app.Session, dat
 }
 
 func (s *Store) SeeSession(ctx context.Context, token, address string, now time.Time) error {
-	noted := now.Add(-app.SeenInterval).Unix()
+	noted := now.Add(-access.SeenInterval).Unix()
 	due, err := scanOne[bool](s.queryRow(ctx, `SELECT seen_at <= ? FROM sessions WHERE token = ?`, noted, token))
 	if err != nil || !due {
 		return noRowsAs(storageError(err), nil)
@@ -54,7 +55,7 @@ func (s *Store) SeeSession(ctx context.Context, token, address string, now time.
 
 func (s *Store) EndSession(ctx context.Context, accountID, userID, id int64, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
-		if err := tx.changeOne(app.ErrNoSession, endSession+`id = (SELECT sessions.id FROM users JOIN sessions ON sessions.user_id = users.id
+		if err := tx.changeOne(access.ErrNoSession, endSession+`id = (SELECT sessions.id FROM users JOIN sessions ON sessions.user_id = users.id
 			WHERE users.account_id = ?2 AND users.id = ?3 AND sessions.id = ?4 AND `+sessionGoesOn+`)`, now.Unix(), accountID, userID, id); err != nil {
 			return err
 		}
@@ -73,12 +74,12 @@ func (s *Store) RemoveSession(ctx context.Context, token string) error {
 	return s.write(ctx, func(tx *tx) error { return tx.exec(endSession+`token = ?`, token) })
 }
 
-func (s *Store) SecondFactor(ctx context.Context, userID int64) (f app.SecondFactor, err error) {
+func (s *Store) SecondFactor(ctx context.Context, userID int64) (f access.SecondFactor, err error) {
 	err = s.queryRow(ctx, `SELECT `+hasSecondFactor+`, totp IS NOT NULL, (SELECT count(*) FROM recovery_codes WHERE user_id = users.id) FROM users WHERE id = ?`, userID).Scan(&f.On, &f.App, &f.RecoveryCodes)
-	return f, noRowsAs(storageError(err), app.ErrNoUser)
+	return f, noRowsAs(storageError(err), access.ErrNoUser)
 }
 
-func (s *Store) TOTP(ctx context.Context, userID int64) (t app.TOTP, ok bool, err error) {
+func (s *Store) TOTP(ctx context.Context, userID int64) (t access.TOTP, ok bool, err error) {
 	var sealed []byte
 	err = s.queryRow(ctx, `SELECT totp, totp_step FROM users WHERE id = ?`, userID).Scan(&sealed, &t.Step)
 	if noRows(err) || err == nil && len(sealed) == 0 {
@@ -91,8 +92,8 @@ func (s *Store) TOTP(ctx context.Context, userID int64) (t app.TOTP, ok bool, er
 	return t, err == nil, nil
 }
 
-func (s *Store) SetTOTP(ctx context.Context, u app.User, t app.TOTP, codes [][32]byte, key app.IdempotencyKey, now time.Time) (app.User, error) {
-	return writing(ctx, s, func(tx *tx) (app.User, error) {
+func (s *Store) SetTOTP(ctx context.Context, u access.User, t access.TOTP, codes [][32]byte, key app.IdempotencyKey, now time.Time) (access.User, error) {
+	return writing(ctx, s, func(tx *tx) (access.User, error) {
 		if err := useForm(tx, u.AccountID, key, now); err != nil {
 			return u, err
 		}
@@ -109,7 +110,7 @@ func (s *Store) UseTOTPStep(ctx context.Context, userID, step int64) (bool, erro
 	})
 }
 
-func (s *Store) UseRecoveryCode(ctx context.Context, u app.User, hash [32]byte) (bool, error) {
+func (s *Store) UseRecoveryCode(ctx context.Context, u access.User, hash [32]byte) (bool, error) {
 	ctx = actingUser(ctx, u)
 	return s.useUp(ctx, func(tx *tx) error {
 		if err := tx.changeOne(errUsedUp, `DELETE FROM recovery_codes WHERE user_id = ? AND hash = ?`, u.ID, hash[:]); err != nil {
@@ -130,7 +131,7 @@ func (s *Store) useUp(ctx context.Context, fn func(tx *tx) error) (bool, error) 
 
 var errUsedUp error = app.NotFound("This was used before.", "Mục này đã được dùng.")
 
-func (s *Store) SetRecoveryCodes(ctx context.Context, u app.User, codes [][32]byte, key app.IdempotencyKey, now time.Time) error {
+func (s *Store) SetRecoveryCodes(ctx context.Context, u access.User, codes [][32]byte, key app.IdempotencyKey, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
 		if err := useForm(tx, u.AccountID, key, now); err != nil {
 			return err
@@ -154,16 +155,16 @@ func setRecoveryCodes(tx *tx, userID int64, codes [][32]byte) error {
 
 const passkeyColumns = `id, user_id, name, host, created_at, last_used_at, credential_id, public_key, transports, backup_eligible, sign_count`
 
-func passkeyInto(p *app.Passkey) []any {
+func passkeyInto(p *access.Passkey) []any {
 	return []any{&p.ID, &p.UserID, &p.Name, &p.Host, secondsInto(&p.CreatedAt), secondsInto(&p.LastUsedAt), &p.Credential.ID, &p.PublicKey, &p.Transports, &p.BackupEligible, &p.SignCount}
 }
 
-func (s *Store) Passkeys(ctx context.Context, userID int64) ([]app.Passkey, error) {
-	return readAll(ctx, s, func(row scanner) (p app.Passkey, err error) { return p, row.Scan(passkeyInto(&p)...) },
+func (s *Store) Passkeys(ctx context.Context, userID int64) ([]access.Passkey, error) {
+	return readAll(ctx, s, func(row scanner) (p access.Passkey, err error) { return p, row.Scan(passkeyInto(&p)...) },
 		`SELECT `+passkeyColumns+` FROM passkeys WHERE user_id = ? ORDER BY id`, userID)
 }
 
-func (s *Store) PasskeyByCredential(ctx context.Context, id []byte) (p app.Passkey, u app.User, ok bool, err error) {
+func (s *Store) PasskeyByCredential(ctx context.Context, id []byte) (p access.Passkey, u access.User, ok bool, err error) {
 	err = s.queryRow(ctx, `SELECT `+passkeyColumns+` FROM passkeys WHERE credential_id = ?`, id).Scan(passkeyInto(&p)...)
 	if noRows(err) {
 		return p, u, false, nil
@@ -175,8 +176,8 @@ func (s *Store) PasskeyByCredential(ctx context.Context, id []byte) (p app.Passk
 	return p, u, ok, err
 }
 
-func (s *Store) AddPasskey(ctx context.Context, u app.User, p app.Passkey, codes [][32]byte, key app.IdempotencyKey, now time.Time) (_ app.User, first bool, err error) {
-	changed, err := writing(ctx, s, func(tx *tx) (app.User, error) {
+func (s *Store) AddPasskey(ctx context.Context, u access.User, p access.Passkey, codes [][32]byte, key app.IdempotencyKey, now time.Time) (_ access.User, first bool, err error) {
+	changed, err := writing(ctx, s, func(tx *tx) (access.User, error) {
 		if err := useForm(tx, u.AccountID, key, now); err != nil {
 			return u, err
 		}
@@ -190,10 +191,10 @@ func (s *Store) AddPasskey(ctx context.Context, u app.User, p app.Passkey, codes
 			return u, err
 		}
 		if same {
-			return u, app.ErrSamePasskey
+			return u, access.ErrSamePasskey
 		}
-		if has >= app.MaxPasskeys {
-			return u, app.ErrTooManyPasskeys
+		if has >= access.MaxPasskeys {
+			return u, access.ErrTooManyPasskeys
 		}
 		if first = !before.SecondFactor; first {
 			if err := setRecoveryCodes(tx, u.ID, codes); err != nil {
@@ -209,12 +210,12 @@ func (s *Store) AddPasskey(ctx context.Context, u app.User, p app.Passkey, codes
 	return changed, first, err
 }
 
-func txPasskeyName(tx *tx, u app.User, id int64) (string, error) {
+func txPasskeyName(tx *tx, u access.User, id int64) (string, error) {
 	name, err := scanOne[string](tx.queryRow(`SELECT name FROM passkeys WHERE user_id = ? AND id = ?`, u.ID, id))
-	return name, noRowsAs(err, app.ErrNoPasskey)
+	return name, noRowsAs(err, access.ErrNoPasskey)
 }
 
-func (s *Store) RenamePasskey(ctx context.Context, u app.User, id int64, name string) error {
+func (s *Store) RenamePasskey(ctx context.Context, u access.User, id int64, name string) error {
 	return s.write(ctx, func(tx *tx) error {
 		before, err := txPasskeyName(tx, u, id)
 		if err != nil {
@@ -227,8 +228,8 @@ func (s *Store) RenamePasskey(ctx context.Context, u app.User, id int64, name st
 	})
 }
 
-func (s *Store) RemovePasskey(ctx context.Context, u app.User, id int64) (app.User, error) {
-	return writing(ctx, s, func(tx *tx) (app.User, error) {
+func (s *Store) RemovePasskey(ctx context.Context, u access.User, id int64) (access.User, error) {
+	return writing(ctx, s, func(tx *tx) (access.User, error) {
 		name, err := txPasskeyName(tx, u, id)
 		if err != nil {
 			return u, err
@@ -238,7 +239,7 @@ func (s *Store) RemovePasskey(ctx context.Context, u app.User, id int64) (app.Us
 		}
 		left, err := txUser(tx, u.AccountID, u.ID)
 		if err == nil && left.MustEnrol {
-			err = app.ErrLastFactor
+			err = access.ErrLastFactor
 		}
 		if err == nil && !left.SecondFactor {
 			err = setRecoveryCodes(tx, u.ID, nil)
@@ -254,10 +255,10 @@ func (s *Store) UsePasskey(ctx context.Context, id int64, count uint32, now time
 	return s.write(ctx, func(tx *tx) error {
 		before, err := scanOne[int64](tx.queryRow(`SELECT sign_count FROM passkeys WHERE id = ?`, id))
 		if err != nil {
-			return noRowsAs(err, app.ErrNoPasskey)
+			return noRowsAs(err, access.ErrNoPasskey)
 		}
 		if copiedPasskey(uint32(before), count) {
-			return app.ErrPasskeyCopied
+			return access.ErrPasskeyCopied
 		}
 		return tx.exec(`UPDATE passkeys SET sign_count = ?, last_used_at = ? WHERE id = ?`, int64(count), now.Unix(), id)
 	})
@@ -267,14 +268,14 @@ func (s *Store) UsePasskey(ctx context.Context, id int64, count uint32, now time
 // it. Many don't count at all.
 func copiedPasskey(before, count uint32) bool { return count <= before && (count != 0 || before != 0) }
 
-func (s *Store) RemoveSecondFactor(ctx context.Context, accountID, id int64) (app.User, error) {
-	return writing(ctx, s, func(tx *tx) (app.User, error) {
+func (s *Store) RemoveSecondFactor(ctx context.Context, accountID, id int64) (access.User, error) {
+	return writing(ctx, s, func(tx *tx) (access.User, error) {
 		if _, err := txUser(tx, accountID, id); err != nil {
-			return app.User{}, err
+			return access.User{}, err
 		}
 		for _, table := range []string{"recovery_codes", "passkeys"} {
 			if err := tx.exec(`DELETE FROM `+table+` WHERE user_id = ?`, id); err != nil {
-				return app.User{}, err
+				return access.User{}, err
 			}
 		}
 		return changeUser(ctx, tx, accountID, id, app.DeedUserFactorOff, app.AuditDetail{}, `UPDATE users SET totp = NULL, generation = ?3 WHERE account_id = ?1 AND id = ?2`)

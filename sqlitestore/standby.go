@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 
 	"modernc.org/sqlite"
 )
@@ -296,7 +297,7 @@ func (s *Standby) UseTOTPStep(_ context.Context, userID, step int64) (bool, erro
 	return true, nil
 }
 
-func (s *Standby) UseRecoveryCode(ctx context.Context, u app.User, hash [32]byte) (bool, error) {
+func (s *Standby) UseRecoveryCode(ctx context.Context, u access.User, hash [32]byte) (bool, error) {
 	there, err := readOne[bool](ctx, s.Store, `SELECT EXISTS (SELECT 1 FROM recovery_codes WHERE user_id = ? AND hash = ?)`, u.ID, hash[:])
 	if err != nil || !there {
 		return false, err
@@ -311,19 +312,19 @@ func (s *Standby) UseRecoveryCode(ctx context.Context, u app.User, hash [32]byte
 func (s *Standby) UsePasskey(ctx context.Context, id int64, count uint32, _ time.Time) error {
 	before, err := readOne[uint32](ctx, s.Store, `SELECT sign_count FROM passkeys WHERE id = ?`, id)
 	if err != nil {
-		return noRowsAs(err, app.ErrNoPasskey)
+		return noRowsAs(err, access.ErrNoPasskey)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if copiedPasskey(max(before, s.counts[id]), count) {
-		return app.ErrPasskeyCopied
+		return access.ErrPasskeyCopied
 	}
 	s.counts[id] = count
 	return nil
 }
 
 // NoteSignIn logs it: the audit log is the server's.
-func (s *Standby) NoteSignIn(ctx context.Context, u app.User, _ time.Time) error {
+func (s *Standby) NoteSignIn(ctx context.Context, u access.User, _ time.Time) error {
 	by, _ := app.ActorOf(ctx)
 	s.log.Info("somebody signed in at the standby", "user", u.Name, "address", by.Address)
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 )
 
 // Transactions finds the ids of the page first, then their rows.
@@ -50,7 +51,7 @@ func (s *Store) Transactions(ctx context.Context, accountID int64, f app.Transac
 // limited is a filter within what ctx shows. No bank account has the id 0 or a
 // negative one: where ctx shows none, the filter finds none.
 func limited(ctx context.Context, f app.TransactionFilter) app.TransactionFilter {
-	limit := app.LimitOf(ctx)
+	limit := access.LimitOf(ctx)
 	switch {
 	case !limit.On:
 	case f.BankAccountID != 0 && slices.Contains(limit.IDs, f.BankAccountID):
@@ -213,7 +214,7 @@ func (s *Store) listNewest(ctx context.Context, accountID int64, f app.Transacti
 		}
 	}
 	work := f.Page.CountTo * workPerRow
-	if app.LimitOf(ctx).On {
+	if access.LimitOf(ctx).On {
 		if found.searchedTo, err = s.limitedTo(ctx, accountID, f); err != nil {
 			return found, err
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 
@@ -107,9 +108,9 @@ func checkListings(t *testing.T, h *history, path string, random *rand.Rand, fil
 				banks = append(banks, b.ID)
 			}
 		}
-		for _, limit := range []app.BankAccountLimit{{}, {On: true, IDs: banks[:1]}, {On: true, IDs: banks[1:]}} {
+		for _, limit := range []access.BankAccountLimit{{}, {On: true, IDs: banks[:1]}, {On: true, IDs: banks[1:]}} {
 			shows := slices.DeleteFunc(slices.Clone(all), func(tr app.Transaction) bool { return limit.On && !slices.Contains(limit.IDs, tr.BankAccountID) })
-			ctx := app.SeeingOnly(context.Background(), limit)
+			ctx := access.SeeingOnly(context.Background(), limit)
 			for _, f := range append(edgeFilters(shows), randomFilters(random, shows, filters)...) {
 				got, err := h.store.Transactions(ctx, account, f)
 				must(t, err)

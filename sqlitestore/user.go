@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 )
 
 const (
@@ -21,8 +22,8 @@ const (
 		(SELECT json_group_array(bank_account_id ORDER BY bank_account_id) FROM user_bank_accounts WHERE user_id = users.id)`
 )
 
-func scanUser(row scanner, after ...any) (app.User, error) {
-	var u app.User
+func scanUser(row scanner, after ...any) (access.User, error) {
+	var u access.User
 	var ids string
 	err := row.Scan(append([]any{&u.ID, &u.AccountID, &u.Name, &u.Role, &u.Generation, secondsInto(&u.CreatedAt), secondsInto(&u.LastSignInAt),
 		&u.SecondFactor, &u.MustEnrol, &u.Limit.On, &ids}, after...)...)
@@ -32,8 +33,8 @@ func scanUser(row scanner, after ...any) (app.User, error) {
 	return u, err
 }
 
-func (s *Store) CreateUser(ctx context.Context, u app.User, hash string, key app.IdempotencyKey) (app.User, error) {
-	return writing(ctx, s, func(tx *tx) (app.User, error) {
+func (s *Store) CreateUser(ctx context.Context, u access.User, hash string, key app.IdempotencyKey) (access.User, error) {
+	return writing(ctx, s, func(tx *tx) (access.User, error) {
 		if err := useForm(tx, u.AccountID, key, u.CreatedAt); err != nil {
 			return u, err
 		}
@@ -45,11 +46,11 @@ func (s *Store) CreateUser(ctx context.Context, u app.User, hash string, key app
 	})
 }
 
-func userCreated(u app.User) app.AuditDetail {
+func userCreated(u access.User) app.AuditDetail {
 	return app.AuditNamed(u.Name).Changed("role", "", string(u.Role))
 }
 
-func insertUser(tx *tx, u app.User, hash string) (app.User, error) {
+func insertUser(tx *tx, u access.User, hash string) (access.User, error) {
 	if _, err := txAccount(tx, u.AccountID); err != nil {
 		return u, err
 	}
@@ -105,8 +106,8 @@ func (s *Store) SetUpOpen(ctx context.Context, hash [32]byte, now time.Time) (bo
 	return setUpCounts(value, hash, now), err
 }
 
-func (s *Store) CreateFirstUser(ctx context.Context, u app.User, hash string, setUp [32]byte, now time.Time) (app.User, error) {
-	return writing(ctx, s, func(tx *tx) (app.User, error) {
+func (s *Store) CreateFirstUser(ctx context.Context, u access.User, hash string, setUp [32]byte, now time.Time) (access.User, error) {
+	return writing(ctx, s, func(tx *tx) (access.User, error) {
 		var value string
 		if err := tx.queryRow(`SELECT value FROM settings WHERE name = 'set_up'`).Scan(&value); err != nil {
 			return u, err
@@ -116,7 +117,7 @@ func (s *Store) CreateFirstUser(ctx context.Context, u app.User, hash string, se
 			return u, err
 		}
 		if !none || !setUpCounts(value, setUp, now) {
-			return u, app.ErrSetUpEnded
+			return u, access.ErrSetUpEnded
 		}
 		if u, err = insertUser(tx, u, hash); err != nil {
 			return u, err
@@ -128,11 +129,11 @@ func (s *Store) CreateFirstUser(ctx context.Context, u app.User, hash string, se
 	})
 }
 
-func (s *Store) Users(ctx context.Context, accountID int64) ([]app.User, error) {
+func (s *Store) Users(ctx context.Context, accountID int64) ([]access.User, error) {
 	return readAll(ctx, s, alone(scanUser), `SELECT `+userColumns+` FROM users WHERE account_id = ? ORDER BY name`, accountID)
 }
 
-func (s *Store) User(ctx context.Context, id int64) (app.User, bool, error) {
+func (s *Store) User(ctx context.Context, id int64) (access.User, bool, error) {
 	u, err := scanUser(s.queryRow(ctx, `SELECT `+userColumns+` FROM users WHERE id = ?`, id))
 	if noRows(err) {
 		return u, false, nil
@@ -140,7 +141,7 @@ func (s *Store) User(ctx context.Context, id int64) (app.User, bool, error) {
 	return u, err == nil, storageError(err)
 }
 
-func (s *Store) UserByName(ctx context.Context, name string) (app.User, string, bool, error) {
+func (s *Store) UserByName(ctx context.Context, name string) (access.User, string, bool, error) {
 	var hash string
 	u, err := scanUser(s.queryRow(ctx, `SELECT `+userColumns+`, password FROM users WHERE name = ?`, name), &hash)
 	if noRows(err) {
@@ -149,17 +150,17 @@ func (s *Store) UserByName(ctx context.Context, name string) (app.User, string, 
 	return u, hash, err == nil, storageError(err)
 }
 
-func (s *Store) SetPassword(ctx context.Context, accountID, id int64, hash string, key app.IdempotencyKey, now time.Time) (app.User, error) {
-	return writing(ctx, s, func(tx *tx) (app.User, error) {
+func (s *Store) SetPassword(ctx context.Context, accountID, id int64, hash string, key app.IdempotencyKey, now time.Time) (access.User, error) {
+	return writing(ctx, s, func(tx *tx) (access.User, error) {
 		if err := useForm(tx, accountID, key, now); err != nil {
-			return app.User{}, err
+			return access.User{}, err
 		}
 		return changeUser(ctx, tx, accountID, id, app.DeedUserPassword, app.AuditDetail{}, `UPDATE users SET password = ?4, generation = ?3 WHERE account_id = ?1 AND id = ?2`, hash)
 	})
 }
 
-func (s *Store) EndSessions(ctx context.Context, accountID, id int64) (app.User, error) {
-	return writing(ctx, s, func(tx *tx) (app.User, error) {
+func (s *Store) EndSessions(ctx context.Context, accountID, id int64) (access.User, error) {
+	return writing(ctx, s, func(tx *tx) (access.User, error) {
 		return changeUser(ctx, tx, accountID, id, app.DeedUserSignOut, app.AuditDetail{}, endSessions)
 	})
 }
@@ -169,12 +170,12 @@ const endSessions = `UPDATE users SET generation = ?3 WHERE account_id = ?1 AND 
 
 // changeUser also gives the user a new generation: ?3 of the statement. It fills in the
 // name of d.
-func changeUser(ctx context.Context, tx *tx, accountID, id int64, deed app.Deed, d app.AuditDetail, statement string, args ...any) (app.User, error) {
+func changeUser(ctx context.Context, tx *tx, accountID, id int64, deed app.Deed, d app.AuditDetail, statement string, args ...any) (access.User, error) {
 	if err := stillSignedIn(ctx, tx, id); err != nil {
-		return app.User{}, err
+		return access.User{}, err
 	}
-	if err := tx.changeOne(app.ErrNoUser, statement, append([]any{accountID, id, newGeneration()}, args...)...); err != nil {
-		return app.User{}, err
+	if err := tx.changeOne(access.ErrNoUser, statement, append([]any{accountID, id, newGeneration()}, args...)...); err != nil {
+		return access.User{}, err
 	}
 	u, err := scanUser(tx.queryRow(`SELECT `+userColumns+` FROM users WHERE id = ?`, id))
 	if err != nil {
@@ -193,25 +194,25 @@ func stillSignedIn(ctx context.Context, tx *tx, id int64) error {
 	}
 	generation, err := scanOne[int64](tx.queryRow(`SELECT generation FROM users WHERE id = ?`, id))
 	if err == nil && generation != a.Generation {
-		err = app.ErrNoSession
+		err = access.ErrNoSession
 	}
-	return noRowsAs(err, app.ErrNoUser)
+	return noRowsAs(err, access.ErrNoUser)
 }
 
-func (s *Store) SetRole(ctx context.Context, accountID, id int64, role app.Role) (app.User, error) {
-	return writing(ctx, s, func(tx *tx) (app.User, error) {
+func (s *Store) SetRole(ctx context.Context, accountID, id int64, role access.Role) (access.User, error) {
+	return writing(ctx, s, func(tx *tx) (access.User, error) {
 		u, err := txUser(tx, accountID, id)
 		if err == nil {
 			err = stillSignedIn(ctx, tx, id)
 		}
-		if err == nil && role != app.RoleOwner {
+		if err == nil && role != access.RoleOwner {
 			err = keepOwner(tx, u)
 		}
 		if err != nil {
 			return u, err
 		}
 		if u.Limit.On && !role.CanBeLimited() {
-			return u, app.ErrStillLimited
+			return u, access.ErrStillLimited
 		}
 		before := u.Role
 		u.Role, u.Generation = role, newGeneration()
@@ -222,14 +223,14 @@ func (s *Store) SetRole(ctx context.Context, accountID, id int64, role app.Role)
 	})
 }
 
-func (s *Store) LimitUser(ctx context.Context, accountID, id int64, limit app.BankAccountLimit) (app.User, error) {
-	return writing(ctx, s, func(tx *tx) (app.User, error) {
+func (s *Store) LimitUser(ctx context.Context, accountID, id int64, limit access.BankAccountLimit) (access.User, error) {
+	return writing(ctx, s, func(tx *tx) (access.User, error) {
 		u, err := txUser(tx, accountID, id)
 		if err != nil {
 			return u, err
 		}
 		if limit.On && !u.Role.CanBeLimited() {
-			return u, app.ErrNotLimited
+			return u, access.ErrNotLimited
 		}
 		if !limit.On {
 			limit.IDs = nil
@@ -266,7 +267,7 @@ func (s *Store) LimitUser(ctx context.Context, accountID, id int64, limit app.Ba
 }
 
 // auditLimit names the bank accounts of a limit in the audit log.
-func auditLimit(tx *tx, limit app.BankAccountLimit) (string, error) {
+func auditLimit(tx *tx, limit access.BankAccountLimit) (string, error) {
 	if !limit.On {
 		return "all", nil
 	}
@@ -295,21 +296,21 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, id int64) error {
 	})
 }
 
-func txUser(tx *tx, accountID, id int64) (app.User, error) {
+func txUser(tx *tx, accountID, id int64) (access.User, error) {
 	u, err := scanUser(tx.queryRow(`SELECT `+userColumns+` FROM users WHERE account_id = ? AND id = ?`, accountID, id))
-	return u, noRowsAs(err, app.ErrNoUser)
+	return u, noRowsAs(err, access.ErrNoUser)
 }
 
 // keepOwner returns app.ErrLastOwner if u is the only owner of the account.
-func keepOwner(tx *tx, u app.User) error {
+func keepOwner(tx *tx, u access.User) error {
 	others, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM users WHERE account_id = ? AND role = 'owner' AND id <> ?)`, u.AccountID, u.ID))
-	if err == nil && u.Role == app.RoleOwner && !others {
-		err = app.ErrLastOwner
+	if err == nil && u.Role == access.RoleOwner && !others {
+		err = access.ErrLastOwner
 	}
 	return err
 }
 
-func (s *Store) NoteSignIn(ctx context.Context, u app.User, now time.Time) error {
+func (s *Store) NoteSignIn(ctx context.Context, u access.User, now time.Time) error {
 	ctx = actingUser(ctx, u)
 	return s.write(ctx, func(tx *tx) error {
 		if err := tx.exec(`UPDATE users SET last_sign_in_at = ? WHERE id = ?`, now.Unix(), u.ID); err != nil {
@@ -320,7 +321,7 @@ func (s *Store) NoteSignIn(ctx context.Context, u app.User, now time.Time) error
 }
 
 // actingUser is ctx for somebody who isn't signed in yet, and acts as u.
-func actingUser(ctx context.Context, u app.User) context.Context {
+func actingUser(ctx context.Context, u access.User) context.Context {
 	a, _ := app.ActorOf(ctx)
 	a.ID, a.Name = u.ID, u.Name
 	return app.ActingAs(ctx, a)
@@ -328,7 +329,7 @@ func actingUser(ctx context.Context, u app.User) context.Context {
 
 // NoteRefusedSignIn doesn't wait: who guesses must not learn from the time of the
 // answer whether there is a user of that name.
-func (s *Store) NoteRefusedSignIn(ctx context.Context, u app.User) {
+func (s *Store) NoteRefusedSignIn(ctx context.Context, u access.User) {
 	s.offer(func(tx *tx) error {
 		d := app.AuditNamed(u.Name)
 		d.Count = 1

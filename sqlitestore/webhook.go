@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/alert"
 	"baoco/app/delivery"
 )
@@ -69,7 +70,7 @@ func (s *Store) CreateWebhook(ctx context.Context, w delivery.Webhook, secret st
 		}
 		d := app.AuditNamed(w.Name).Changed("url", "", app.AuditURL(w.URL)).Changed("code_prefix", "", w.CodePrefix)
 		if w.BankAccountIDs != nil {
-			names, err := auditLimit(tx, app.BankAccountLimit{On: true, IDs: w.BankAccountIDs})
+			names, err := auditLimit(tx, access.BankAccountLimit{On: true, IDs: w.BankAccountIDs})
 			if err != nil {
 				return c, err
 			}

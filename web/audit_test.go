@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -24,7 +25,7 @@ func TestDeedsOfAPI(t *testing.T) {
 	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { rw.WriteHeader(http.StatusInternalServerError) }))
 	defer shop.Close()
 	w.Link("ACB", apptest.SomeAccount)
-	key := w.APIKey(app.ScopeFull)
+	key := w.APIKey(access.ScopeFull)
 	src := w.Native()
 	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{Account: "777"})
 	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{ID: "2", Number: "FT2", Account: "888"})
@@ -123,7 +124,7 @@ func TestDeedsOfAPI(t *testing.T) {
 func TestReadKeysOnlyRead(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	key := w.APIKey(app.ScopeRead)
+	key := w.APIKey(access.ScopeRead)
 	for _, route := range web.Routes(w.Service) {
 		method, path, _ := strings.Cut(strings.ReplaceAll(route, "{id}", "4711"), " ")
 		if method == http.MethodGet || method == http.MethodHead || !strings.HasPrefix(path, "/api/v1/") {

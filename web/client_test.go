@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/web"
@@ -123,7 +124,7 @@ func TestFullLimiter(t *testing.T) {
 		if got := fail("192.0.2.1:1"); got != 429 {
 			t.Errorf("25000 clients later one that failed too often is answered %d", got)
 		}
-		key := w.APIKey(app.ScopeRead)
+		key := w.APIKey(access.ScopeRead)
 		if got := webtest.From(h, "192.0.2.1:1", "GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).Status; got != 200 {
 			t.Errorf("its valid key: %d", got)
 		}
@@ -152,7 +153,7 @@ func lastRefused(w *webtest.World, n int) string {
 func TestAsSent(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStillWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Native()
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	h := web.New(web.Config{Service: w.Service, TrustedProxies: proxies})

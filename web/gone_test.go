@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/services"
 	"baoco/web"
@@ -19,7 +19,7 @@ func TestClientThatGoesAway(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	defer w.Close()
-	key := w.APIKey(app.ScopeRead)
+	key := w.APIKey(access.ScopeRead)
 	for _, c := range []struct {
 		cause  error
 		status int

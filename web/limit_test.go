@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -69,7 +69,7 @@ func TestRateLimit(t *testing.T) {
 		if e.Limit != 60 {
 			continue
 		}
-		key, other := w.APIKey(app.ScopeRead), w.APIKey(app.ScopeRead)
+		key, other := w.APIKey(access.ScopeRead), w.APIKey(access.ScopeRead)
 		call := func(method, key string, header ...string) webtest.Answer {
 			return webtest.From(h, "192.0.2.1:1", method, e.Path, "", append(header, "Authorization", "Bearer "+key)...)
 		}
@@ -90,7 +90,7 @@ func TestRateLimit(t *testing.T) {
 		}
 	}
 	// The limit comes before the scope.
-	read := w.APIKey(app.ScopeRead)
+	read := w.APIKey(access.ScopeRead)
 	a := exhaust(t, 300, func() webtest.Answer {
 		a := webtest.From(h, "192.0.2.1:1", "POST", "/api/v1/webhooks", "", "Authorization", "Bearer "+read)
 		if a.Status != 403 && a.Status != 429 {
@@ -106,7 +106,7 @@ func TestRateLimitRefills(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := webtest.NewStillWorld(t)
 		h := web.New(web.Config{Service: w.Service, Limit: 1200}) // one in 50 ms
-		key := w.APIKey(app.ScopeRead)
+		key := w.APIKey(access.ScopeRead)
 		call := func() webtest.Answer {
 			return webtest.From(h, "192.0.2.1:1", "GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key)
 		}
@@ -130,7 +130,7 @@ func TestRateLimitRefills(t *testing.T) {
 func TestManyBogusKeys(t *testing.T) {
 	w := webtest.NewWorld(t)
 	h := web.New(web.Config{Service: w.Service})
-	key := w.APIKey(app.ScopeRead)
+	key := w.APIKey(access.ScopeRead)
 	r := rand.New(rand.NewPCG(1, 2))
 	if webtest.From(h, "192.0.2.1:1", "GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).Status != 200 {
 		t.Fatal("the key is not valid")

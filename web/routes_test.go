@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/web"
@@ -48,8 +48,8 @@ func (timed) SetWriteDeadline(time.Time) error { return nil }
 func TestEveryBodyIsBounded(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStillWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	key := w.APIKey(app.ScopeFull)
+	w.User(1, "lan", access.RoleOwner)
+	key := w.APIKey(access.ScopeFull)
 	h := web.New(web.Config{Service: w.Service, Limit: 1000})
 	session := webtest.From(h, "192.0.2.1:1", "POST", "/login", "name=lan&password="+strings.ReplaceAll(apptest.SomePassword, " ", "+"), "Content-Type", "application/x-www-form-urlencoded")
 	session.Goes(t, "/")
@@ -102,7 +102,7 @@ func TestEveryBodyIsBounded(t *testing.T) {
 func TestCutForm(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	hook, _ := w.Webhook("http://127.0.0.1:1/", delivery.WebhookIn)
 	b := w.Browser().SignIn("lan")
 	path := "/webhooks/1/toggle"

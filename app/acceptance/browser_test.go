@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 )
@@ -223,7 +223,7 @@ func TestBrowserNavigation(t *testing.T) {
 	tools := findBrowser(t)
 	dir := t.TempDir()
 	p := serveIn(t, dir, anyPort)
-	for _, role := range app.Roles {
+	for _, role := range access.Roles {
 		if code, _, stderr := baoco(browserPassword, "user", "create", string(role), "--role", string(role), "--password-file", "-", "--db", filepath.Join(dir, "baoco.db")); code != 0 {
 			t.Fatal(stderr)
 		}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
@@ -58,7 +58,7 @@ func install(t testing.TB, receiver *shop) installation {
 	w.Link("ACB", "19354957")
 	_, secret := w.Webhook(receiver.URL+"/a", delivery.WebhookAll)
 	receiver.sign("/a", secret)
-	return installation{filepath.Dir(w.Path), w.Path, w.Source("native", "", ""), w.APIKey(app.ScopeFull), secret}
+	return installation{filepath.Dir(w.Path), w.Path, w.Source("native", "", ""), w.APIKey(access.ScopeFull), secret}
 }
 
 // provider calls the installation at a server's address.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/services"
@@ -159,5 +159,5 @@ func queueOffline(t *testing.T, url string, transactions int) (db, key string) {
 			t.Fatalf("%d %s", answer.Code, answer.Body)
 		}
 	}
-	return w.Path, w.APIKey(app.ScopeFull)
+	return w.Path, w.APIKey(access.ScopeFull)
 }

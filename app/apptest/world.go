@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/payment"
@@ -280,7 +281,7 @@ func (w *World) Stream(in stream.StreamCreate) (stream.Stream, string) {
 }
 
 // APIKey makes an API key of account 1.
-func (w *World) APIKey(scope app.Scope) string {
+func (w *World) APIKey(scope access.Scope) string {
 	w.T.Helper()
 	_, key, err := w.Service.Access.CreateAPIKey(context.Background(), 1, "test", scope, time.Time{}, app.IdempotencyKey{}, time.Now())
 	Must(w.T, err)
@@ -297,9 +298,9 @@ func (w *World) Record(number string) app.Transaction {
 	return transaction
 }
 
-func (w *World) User(accountID int64, name string, role app.Role) app.User {
+func (w *World) User(accountID int64, name string, role access.Role) access.User {
 	w.T.Helper()
-	u, err := w.Store.CreateUser(context.Background(), app.User{AccountID: accountID, Name: name, Role: role, CreatedAt: time.Now()}, someHash, app.IdempotencyKey{})
+	u, err := w.Store.CreateUser(context.Background(), access.User{AccountID: accountID, Name: name, Role: role, CreatedAt: time.Now()}, someHash, app.IdempotencyKey{})
 	Must(w.T, err)
 	return u
 }

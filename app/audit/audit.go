@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/alert"
 	"baoco/app/delivery"
 	"baoco/app/provider"
@@ -170,8 +171,8 @@ var fields = map[string]field{
 		on:  app.Text{EN: "demanded the second factor of all users of {of}", VI: "bắt buộc mọi người dùng của {of} có bước xác thực thứ hai"},
 		off: app.Text{EN: "no longer demanded the second factor of the users of {of}", VI: "không còn bắt buộc người dùng của {of} có bước xác thực thứ hai"},
 	},
-	"role":       {name: app.Text{EN: "role", VI: "vai trò"}, value: named[app.Role]},
-	"scope":      {name: app.Text{EN: "permissions", VI: "quyền"}, value: named[app.Scope]},
+	"role":       {name: app.Text{EN: "role", VI: "vai trò"}, value: named[access.Role]},
+	"scope":      {name: app.Text{EN: "permissions", VI: "quyền"}, value: named[access.Scope]},
 	"status":     {name: app.Text{EN: "status", VI: "trạng thái"}, value: named[app.BankAccountStatus]},
 	"nickname":   {name: app.Text{EN: "nickname", VI: "tên gợi nhớ"}},
 	"colour":     {name: app.Text{EN: "colour", VI: "màu"}, value: named[app.Colour]},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/command/terminal"
 	"baoco/app/services"
 
@@ -21,7 +22,7 @@ func apiKeyCommand() *cli.Command {
 				Name: "create", Usage: "create a key and show it once", ArgsUsage: "NAME",
 				Description: terminal.Example("baoco apikey create shop", "baoco apikey create report --scope read --expires 2027-12-31"),
 				Flags: terminal.AdminFlags(
-					&cli.StringFlag{Name: "scope", Usage: "`SCOPE`: full or read", Value: string(app.ScopeFull)},
+					&cli.StringFlag{Name: "scope", Usage: "`SCOPE`: full or read", Value: string(access.ScopeFull)},
 					&cli.StringFlag{Name: "expires", Usage: "`DATE` of its last day, Y-m-d or Y-m-d H:i:s (default: never)"},
 				),
 				Action: admin(createAPIKey),
@@ -49,16 +50,16 @@ func createAPIKey(c *cli.Context, s *session) error {
 			return err
 		}
 	}
-	k, key, err := s.service.Access.CreateAPIKey(c.Context, s.account, c.Args().First(), app.Scope(c.String("scope")), expires, app.IdempotencyKey{}, s.now)
+	k, key, err := s.service.Access.CreateAPIKey(c.Context, s.account, c.Args().First(), access.Scope(c.String("scope")), expires, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
 	}
 	created := struct {
-		ID        int64     `json:"id"`
-		Name      string    `json:"name"`
-		Scope     app.Scope `json:"scope"`
-		Key       string    `json:"key"`
-		ExpiresAt *string   `json:"expires_at"`
+		ID        int64        `json:"id"`
+		Name      string       `json:"name"`
+		Scope     access.Scope `json:"scope"`
+		Key       string       `json:"key"`
+		ExpiresAt *string      `json:"expires_at"`
 	}{k.ID, k.Name, k.Scope, key, optionalTime(k.ExpiresAt, s.service.Ledger.Zone())}
 	lost := fmt.Sprintf("API key %d was created, but nobody has seen it. Revoke it and create another: baoco apikey revoke %d%s", k.ID, k.ID, onAccount(s.account))
 	return terminal.Report(c, created, lost, func(w io.Writer) {
@@ -95,14 +96,14 @@ func listAPIKeys(c *cli.Context, s *session) error {
 		return err
 	}
 	type key struct {
-		ID         int64     `json:"id"`
-		Name       string    `json:"name"`
-		Scope      app.Scope `json:"scope"`
-		Hint       string    `json:"hint"`
-		CreatedAt  string    `json:"created_at"`
-		ExpiresAt  *string   `json:"expires_at"`
-		RevokedAt  *string   `json:"revoked_at"`
-		LastUsedAt *string   `json:"last_used_at"`
+		ID         int64        `json:"id"`
+		Name       string       `json:"name"`
+		Scope      access.Scope `json:"scope"`
+		Hint       string       `json:"hint"`
+		CreatedAt  string       `json:"created_at"`
+		ExpiresAt  *string      `json:"expires_at"`
+		RevokedAt  *string      `json:"revoked_at"`
+		LastUsedAt *string      `json:"last_used_at"`
 	}
 	zone := s.service.Ledger.Zone()
 	list, rows := []key{}, [][]string{}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 
@@ -29,7 +30,7 @@ func userCommand() *cli.Command {
 				Name: "create", Usage: "create a user; a generated password is shown once", ArgsUsage: "NAME",
 				Description: terminal.Example("baoco user create lan", "baoco user create thungan --role cashier --password-file password.txt"),
 				Flags: terminal.AdminFlags(
-					&cli.StringFlag{Name: "role", Usage: roleUsage, Value: string(app.RoleOwner)},
+					&cli.StringFlag{Name: "role", Usage: roleUsage, Value: string(access.RoleOwner)},
 					passwordFile,
 				),
 				Action: admin(createUser),
@@ -77,16 +78,16 @@ const roleUsage = "`ROLE`: owner (everything), accountant (reads and exports the
 	"or cashier (the counter and the money that came in today)"
 
 type userJSON struct {
-	ID           int64    `json:"id"`
-	Name         string   `json:"name"`
-	Role         app.Role `json:"role"`
-	CreatedAt    string   `json:"created_at"`
-	LastSignInAt *string  `json:"last_sign_in_at"`
+	ID           int64       `json:"id"`
+	Name         string      `json:"name"`
+	Role         access.Role `json:"role"`
+	CreatedAt    string      `json:"created_at"`
+	LastSignInAt *string     `json:"last_sign_in_at"`
 	// BankAccountIDs are those that the user is limited to; null: the user sees all.
 	BankAccountIDs []int64 `json:"bank_account_ids"`
 }
 
-func encodeUser(s *session, u app.User) userJSON {
+func encodeUser(s *session, u access.User) userJSON {
 	zone := s.service.Ledger.Zone()
 	v := userJSON{u.ID, u.Name, u.Role, app.FormatTime(u.CreatedAt, zone), optionalTime(u.LastSignInAt, zone), nil}
 	if u.Limit.On {
@@ -100,7 +101,7 @@ func newPassword(c *cli.Context) (secret string, generated bool, err error) {
 	if secret, err = terminal.ReadSecretFile(c, c.String("password-file")); err != nil || secret != "" {
 		return secret, false, err
 	}
-	return app.GeneratePassword(), true, nil
+	return access.GeneratePassword(), true, nil
 }
 
 // openSetUp prints the link that serve prints when it starts, with a new token:
@@ -121,7 +122,7 @@ func openSetUp(c *cli.Context, s *session) error {
 	lost := "A set-up link was made, but nobody has seen it. Make another: baoco user set-up"
 	return terminal.Report(c, map[string]string{"url": link}, lost, func(w io.Writer) {
 		fmt.Fprintln(w, link)
-		fmt.Fprintf(c.App.ErrWriter, "Open it within %.0f minutes; it works once.\n", app.SetUpTime.Minutes())
+		fmt.Fprintf(c.App.ErrWriter, "Open it within %.0f minutes; it works once.\n", access.SetUpTime.Minutes())
 		if base == "" {
 			fmt.Fprintln(c.App.ErrWriter, "baoco serve has no --domain and no --base-url yet, so this link is for a browser on this computer.")
 		}
@@ -137,7 +138,7 @@ func createUser(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	u, err := s.service.Access.CreateUser(c.Context, s.account, app.UserCreate{Name: name, Password: secret, Role: app.ReadRole(c.String("role"))}, s.now)
+	u, err := s.service.Access.CreateUser(c.Context, s.account, access.UserCreate{Name: name, Password: secret, Role: access.ReadRole(c.String("role"))}, s.now)
 	if err != nil {
 		return err
 	}
@@ -146,7 +147,7 @@ func createUser(c *cli.Context, s *session) error {
 
 // showPassword shows a user after a change, and a generated password this once.
 // did says what was done.
-func showPassword(c *cli.Context, s *session, u app.User, did, secret string, generated bool) error {
+func showPassword(c *cli.Context, s *session, u access.User, did, secret string, generated bool) error {
 	v := struct {
 		userJSON
 		Password *string `json:"password"`
@@ -181,7 +182,7 @@ func listUsers(c *cli.Context, s *session) error {
 	})
 }
 
-func setPassword(c *cli.Context, s *session, u app.User) error {
+func setPassword(c *cli.Context, s *session, u access.User) error {
 	secret, generated, err := newPassword(c)
 	if err != nil {
 		return err
@@ -193,8 +194,8 @@ func setPassword(c *cli.Context, s *session, u app.User) error {
 	return showPassword(c, s, u, "has a new password", secret, generated)
 }
 
-func setRole(c *cli.Context, s *session, u app.User) error {
-	u, err := s.service.Access.SetRole(c.Context, s.account, u.ID, app.ReadRole(c.String("role")))
+func setRole(c *cli.Context, s *session, u access.User) error {
+	u, err := s.service.Access.SetRole(c.Context, s.account, u.ID, access.ReadRole(c.String("role")))
 	if err != nil {
 		return err
 	}
@@ -202,7 +203,7 @@ func setRole(c *cli.Context, s *session, u app.User) error {
 }
 
 // bankAccountsText is the ids of the bank accounts that a user sees.
-func bankAccountsText(limit app.BankAccountLimit) string {
+func bankAccountsText(limit access.BankAccountLimit) string {
 	if !limit.On {
 		return "all"
 	}
@@ -210,8 +211,8 @@ func bankAccountsText(limit app.BankAccountLimit) string {
 	return strings.ReplaceAll(cmp.Or(text, "none"), " ", ", ")
 }
 
-func limitUser(c *cli.Context, s *session, u app.User) error {
-	limit := app.BankAccountLimit{On: !c.Bool("all"), IDs: c.Int64Slice("bank-account-id")}
+func limitUser(c *cli.Context, s *session, u access.User) error {
+	limit := access.BankAccountLimit{On: !c.Bool("all"), IDs: c.Int64Slice("bank-account-id")}
 	if limit.On == (len(limit.IDs) == 0) {
 		return terminal.Usagef("name the bank accounts that the user sees with --bank-account-id, or give --all")
 	}
@@ -225,14 +226,14 @@ func limitUser(c *cli.Context, s *session, u app.User) error {
 	return terminal.Done(c, encodeUser(s, u), "User %s sees only these bank accounts now: %s.", u.Name, bankAccountsText(u.Limit))
 }
 
-func signOutUser(c *cli.Context, s *session, u app.User) error {
+func signOutUser(c *cli.Context, s *session, u access.User) error {
 	if _, err := s.service.Access.EndSessions(c.Context, s.account, u.ID); err != nil {
 		return err
 	}
 	return terminal.Done(c, stateJSON{u.ID, "signed_out"}, "User %s is signed out everywhere.", u.Name)
 }
 
-func endSecondFactor(c *cli.Context, s *session, u app.User) error {
+func endSecondFactor(c *cli.Context, s *session, u access.User) error {
 	if !u.SecondFactor {
 		return terminal.Done(c, stateJSON{u.ID, "second_factor_off"}, "User %s has no second factor. Nothing was changed.", u.Name)
 	}
@@ -242,7 +243,7 @@ func endSecondFactor(c *cli.Context, s *session, u app.User) error {
 	return terminal.Done(c, stateJSON{u.ID, "second_factor_off"}, "The second factor of %s is off: the app, passkeys and recovery codes are removed, and %s is signed out everywhere.", u.Name, u.Name)
 }
 
-func removeUser(c *cli.Context, s *session, u app.User) error {
+func removeUser(c *cli.Context, s *session, u access.User) error {
 	if err := s.service.Access.RemoveUser(c.Context, s.account, u.ID); err != nil {
 		return err
 	}
@@ -258,7 +259,7 @@ func userArgument(c *cli.Context) (string, error) {
 
 // withUser is admin for a command whose one argument is the name of a user of
 // the account.
-func withUser(action func(c *cli.Context, s *session, u app.User) error) cli.ActionFunc {
+func withUser(action func(c *cli.Context, s *session, u access.User) error) cli.ActionFunc {
 	return admin(func(c *cli.Context, s *session) error {
 		name, err := userArgument(c)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/command/terminal"
 	"baoco/app/delivery"
 	"baoco/app/services"
@@ -111,7 +112,7 @@ func listWebhooks(c *cli.Context, s *session) error {
 	for _, hook := range hooks {
 		list = append(list, api.EncodeWebhook(hook, s.service.Ledger.Zone()))
 		rows = append(rows, []string{
-			strconv.FormatInt(hook.ID, 10), hook.Name, terminal.Clip(hook.URL, 60), string(hook.Type), bankAccountsText(app.BankAccountLimit{On: hook.BankAccountIDs != nil, IDs: hook.BankAccountIDs}), cmp.Or(hook.CodePrefix, "all"), terminal.YesNo(hook.IsActive),
+			strconv.FormatInt(hook.ID, 10), hook.Name, terminal.Clip(hook.URL, 60), string(hook.Type), bankAccountsText(access.BankAccountLimit{On: hook.BankAccountIDs != nil, IDs: hook.BankAccountIDs}), cmp.Or(hook.CodePrefix, "all"), terminal.YesNo(hook.IsActive),
 		})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {

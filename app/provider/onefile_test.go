@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/command"
 	"baoco/app/provider"
@@ -109,7 +110,7 @@ func TestProviderIsOneFile(t *testing.T) {
 
 	// Its call, and the API.
 	wants("the answer to a call", do("POST", source.URLPath, "application/json", `{"paid":[{"id":"1","account":"19354957","bank":"ACB","vnd":5000,"at":"2026-11-20 10:00:00"}]}`, "Bearer "+source.Secret), `"recorded":1`)
-	_, key, err := w.Service.Access.CreateAPIKey(ctx, 1, "test", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, time.Now())
+	_, key, err := w.Service.Access.CreateAPIKey(ctx, 1, "test", access.ScopeFull, time.Time{}, app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
 	wants("the API's list of sources", do("GET", "/api/v1/sources", "", "", "Bearer "+key), `"provider":"made-up"`)
 	document := run("openapi")
@@ -127,7 +128,7 @@ func TestProviderIsOneFile(t *testing.T) {
 
 	// The dashboard: its group, its form, its set-up and its name.
 	const password = "correct horse battery"
-	_, err = w.Service.Access.CreateUser(ctx, 1, app.UserCreate{Name: "lan", Password: password, Role: app.RoleOwner}, time.Now())
+	_, err = w.Service.Access.CreateUser(ctx, 1, access.UserCreate{Name: "lan", Password: password, Role: access.RoleOwner}, time.Now())
 	apptest.Must(t, err)
 	do("POST", "/login", "application/x-www-form-urlencoded", url.Values{"name": {"lan"}, "password": {password}}.Encode(), "")
 	kinds := do("GET", "/inbound/sources/new", "", "", "")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/alert"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
@@ -43,7 +44,7 @@ type Store interface {
 	app.Store
 	payment.PaymentStore
 	delivery.DeliveryStore
-	app.AccessStore
+	access.AccessStore
 	app.UpkeepStore
 	inbound.InboundStore
 	stream.StreamStore
@@ -55,7 +56,7 @@ type All struct {
 	Ledger     *app.Service
 	Payments   *payment.PaymentService
 	Deliveries *delivery.DeliveryService
-	Access     *app.AccessService
+	Access     *access.AccessService
 	Upkeep     *app.UpkeepService
 	Inbound    *inbound.InboundService
 	Streams    *stream.StreamService
@@ -67,7 +68,7 @@ func New(c Config) *All {
 	a := &All{Ledger: app.NewService(c.Store, c.Zone), Upkeep: app.NewUpkeepService(c.Store)}
 	a.Payments = payment.NewPaymentService(c.Store, a.Ledger)
 	a.Deliveries = delivery.NewDeliveryService(c.Store, delivery.DeliveryConfig{Targets: c.Targets, Send: c.Send, Schedule: c.Schedule}, a.Ledger)
-	a.Access = app.NewAccessService(c.Store, a.Ledger)
+	a.Access = access.NewAccessService(c.Store, a.Ledger)
 	a.Inbound = inbound.NewInboundService(c.Store, inbound.InboundConfig{Targets: c.Targets, Providers: c.Providers, Read: c.Read, Poll: c.Poll}, a.Ledger, a.Deliveries)
 	a.Streams = stream.NewStreamService(c.Store, stream.StreamConfig{Targets: c.Targets, OpenBroker: c.OpenBroker}, a.Ledger)
 	a.Alerts = alert.NewAlertService(c.Store, alert.AlertConfig{Targets: c.Targets, Send: c.Alert, DayPath: c.DayPath, AttentionPath: c.AttentionPath},

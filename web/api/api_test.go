@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
@@ -30,7 +31,7 @@ func TestKeyOfAnotherProcess(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
 	other := w.Admin()
-	k, key, err := other.Access.CreateAPIKey(ctx, 1, "theirs", app.ScopeRead, time.Time{}, app.IdempotencyKey{}, time.Now())
+	k, key, err := other.Access.CreateAPIKey(ctx, 1, "theirs", access.ScopeRead, time.Time{}, app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
 	get := func() int { return w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).Status }
 	if status := get(); status != 200 {
@@ -46,7 +47,7 @@ func TestUnavailable(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", "0123456789")
 	w.Webhook("https://shop.example.com/", delivery.WebhookAll)
-	key := w.APIKey(app.ScopeFull)
+	key := w.APIKey(access.ScopeFull)
 	var log bytes.Buffer
 	h := web.New(web.Config{Service: w.Service, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	gone, end := context.WithCancelCause(context.Background())
@@ -92,7 +93,7 @@ func TestUnavailable(t *testing.T) {
 
 func TestConcurrentToggles(t *testing.T) {
 	w := webtest.NewWorld(t)
-	key := w.APIKey(app.ScopeFull)
+	key := w.APIKey(access.ScopeFull)
 	bank := w.Link("ACB", "0123456789")
 	hook, _ := w.Webhook("https://shop.example.com/", delivery.WebhookAll)
 	for _, c := range []struct {
@@ -149,7 +150,7 @@ func TestConcurrentToggles(t *testing.T) {
 // TestConcurrentIdempotency sends one request many times at once.
 func TestConcurrentIdempotency(t *testing.T) {
 	w := webtest.NewWorld(t)
-	key := w.APIKey(app.ScopeFull)
+	key := w.APIKey(access.ScopeFull)
 	w.Link("ACB", "0123456789")
 	// Without the key all but the first would be duplicates, which are 200.
 	body := `{"id":"H1","gateway":"ACB","accountNumber":"0123456789","transferType":"IN","transferAmount":1000}`
@@ -184,7 +185,7 @@ func anyKey(m map[string]int) string {
 // ones that hand them out.
 func TestSecretsAreNotShown(t *testing.T) {
 	w := webtest.NewWorld(t)
-	key, read := w.APIKey(app.ScopeFull), w.APIKey(app.ScopeRead)
+	key, read := w.APIKey(access.ScopeFull), w.APIKey(access.ScopeRead)
 	w.Link("ACB", "0123456789")
 	w.Link("VCB", "0123456789")
 	source := w.Source("native", inbound.AuthBearer, "")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/appsscript"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
@@ -23,10 +24,10 @@ import (
 func TestEveryEndpointRefusesBadCredentials(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx, now := context.Background(), time.Now()
-	full, read := w.APIKey(app.ScopeFull), w.APIKey(app.ScopeRead)
-	_, expired, err := w.Service.Access.CreateAPIKey(ctx, 1, "expired", app.ScopeFull, now.Add(-2*time.Second), app.IdempotencyKey{}, now)
+	full, read := w.APIKey(access.ScopeFull), w.APIKey(access.ScopeRead)
+	_, expired, err := w.Service.Access.CreateAPIKey(ctx, 1, "expired", access.ScopeFull, now.Add(-2*time.Second), app.IdempotencyKey{}, now)
 	apptest.Must(t, err)
-	k, revoked, err := w.Service.Access.CreateAPIKey(ctx, 1, "revoked", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, now)
+	k, revoked, err := w.Service.Access.CreateAPIKey(ctx, 1, "revoked", access.ScopeFull, time.Time{}, app.IdempotencyKey{}, now)
 	apptest.Must(t, err)
 	apptest.Must(t, w.Service.Access.RevokeAPIKey(ctx, 1, k.ID, now))
 	source := w.Source("native", inbound.AuthBearer, "source-secret-0123456789")
@@ -101,12 +102,12 @@ func TestIDsThatAreNone(t *testing.T) {
 		"0", "-1", "01", "+1", "1.0", "1e3", "1e0", "0x1", "9223372036854775807", "9223372036854775808", "18446744073709551617",
 		"%00", "1%00", "%EF%BC%91", "%D9%A1", "abc", "null", "1;", "1,2", "%20", "1%20", "%31%2e", "..;", "{id}", "*", "'", "1%0a",
 	}
-	before := w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+w.APIKey(app.ScopeRead)).Body
+	before := w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+w.APIKey(access.ScopeRead)).Body
 	for _, e := range webtest.Endpoints {
 		if !e.TakesID() {
 			continue
 		}
-		key := w.APIKey(app.ScopeFull)
+		key := w.APIKey(access.ScopeFull)
 		for _, id := range ids {
 			a, err := w.Send(e.Method, e.At(id), "{}", "Authorization", "Bearer "+key, "Content-Type", "application/json")
 			apptest.Must(t, err)
@@ -115,7 +116,7 @@ func TestIDsThatAreNone(t *testing.T) {
 			}
 		}
 	}
-	if after := w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+w.APIKey(app.ScopeRead)).Body; after != before {
+	if after := w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+w.APIKey(access.ScopeRead)).Body; after != before {
 		t.Errorf("a webhook changed: %s", after)
 	}
 }
@@ -125,7 +126,7 @@ func TestIDsThatAreNone(t *testing.T) {
 func TestSheetWebhook(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	key := []string{"Authorization", "Bearer " + w.APIKey(app.ScopeFull)}
+	key := []string{"Authorization", "Bearer " + w.APIKey(access.ScopeFull)}
 	create := func(kind, url string) webtest.Answer {
 		return w.Do("POST", "/api/v1/webhooks", fmt.Sprintf(`{"name":"s","type":"IN",%s"webhook_url":%q}`, kind, url), key...)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/app/services"
@@ -81,7 +82,7 @@ func TestEventStreamIsCut(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	began := make(chan struct{})
-	r := &eventReader{url: w.Serve(web.Config{Limit: 1_000_000}).Base + eventStream, key: w.APIKey(app.ScopeRead), opened: sync.OnceFunc(func() { close(began) })}
+	r := &eventReader{url: w.Serve(web.Config{Limit: 1_000_000}).Base + eventStream, key: w.APIKey(access.ScopeRead), opened: sync.OnceFunc(func() { close(began) })}
 	const each = 120
 	var recording sync.WaitGroup
 	for _, s := range []inbound.Source{w.Native(), w.Native(), w.Sepay()} {
@@ -159,7 +160,7 @@ func TestEventStreamsCostLittle(t *testing.T) {
 		}
 		w.Wants(webtest.Counts{Recorded: len(call)}, source, apptest.Batch(call...))
 	}
-	key := w.APIKey(app.ScopeRead)
+	key := w.APIKey(access.ScopeRead)
 	r := &eventReader{url: w.URL + eventStream + "?since_id=0", key: key, opened: func() {}}
 	began := time.Now()
 	apptest.Must(t, r.read(t.Context(), rows))

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
@@ -71,7 +72,7 @@ func TestEventStream(t *testing.T) {
 		second := w.SecondAccount()
 		_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
 		apptest.Must(t, err)
-		key := w.APIKey(app.ScopeRead)
+		key := w.APIKey(access.ScopeRead)
 		w.Pay(1, "before", "before")
 		open := func(query string) *webtest.PipeConn {
 			c, hangUp := w.OpenAs(key, eventStream+query, false)
@@ -138,7 +139,7 @@ func TestEventStreamOfRemoved(t *testing.T) {
 		second := w.SecondAccount()
 		_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "VCB", AccountNumber: "007", AccountName: "B"}, time.Now())
 		apptest.Must(t, err)
-		key := w.APIKey(app.ScopeRead)
+		key := w.APIKey(access.ScopeRead)
 		imported := func(account int64, rows int, number string) int64 {
 			t.Helper()
 			in, err := w.Admin().Inbound.NewImport(t.Context(), inbound.ImportOptions{AccountID: account, File: "a.csv"})
@@ -209,7 +210,7 @@ func TestEventStreamOfCodes(t *testing.T) {
 			_, err := w.Service.Ledger.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: prefix, Least: 6, Most: 6, Alphabet: paymentcode.Digits}, time.Now())
 			apptest.Must(t, err)
 		}
-		c, hangUp := w.OpenAs(w.APIKey(app.ScopeRead), eventStream+"?code_prefix=DH", false)
+		c, hangUp := w.OpenAs(w.APIKey(access.ScopeRead), eventStream+"?code_prefix=DH", false)
 		t.Cleanup(hangUp)
 		synctest.Wait()
 		w.Pay(1, "1", "DH001234")
@@ -235,7 +236,7 @@ func TestEventStreamResumes(t *testing.T) {
 		for i := range 60 {
 			w.Pay(1+int64(i%2)*(second-1), strconv.Itoa(i), "x") // odd ids are account 1's
 		}
-		key := w.APIKey(app.ScopeRead)
+		key := w.APIKey(access.ScopeRead)
 		odd := func(from, to int) (ids []string) {
 			for id := from; id <= to; id += 2 {
 				ids = append(ids, strconv.Itoa(id))
@@ -287,16 +288,16 @@ func TestEventStreamResumes(t *testing.T) {
 // sent. A reader who takes nothing holds it for ten seconds anyway.
 func TestEventStreamEnds(t *testing.T) {
 	t.Parallel()
-	for what, end := range map[string]func(w webtest.Bubble, k app.APIKey, closing chan struct{}){
-		"revoked": func(w webtest.Bubble, k app.APIKey, _ chan struct{}) {
+	for what, end := range map[string]func(w webtest.Bubble, k access.APIKey, closing chan struct{}){
+		"revoked": func(w webtest.Bubble, k access.APIKey, _ chan struct{}) {
 			apptest.Must(w.T, w.Service.Access.RevokeAPIKey(context.Background(), 1, k.ID, time.Now()))
 		},
-		"revoked elsewhere": func(w webtest.Bubble, k app.APIKey, _ chan struct{}) {
+		"revoked elsewhere": func(w webtest.Bubble, k access.APIKey, _ chan struct{}) {
 			apptest.Must(w.T, w.Admin().Access.RevokeAPIKey(context.Background(), 1, k.ID, time.Now()))
 			apptest.Must(w.T, w.Store.RefreshCredentials(context.Background())) // as a server does every 400 ms
 		},
-		"expired": func(webtest.Bubble, app.APIKey, chan struct{}) { time.Sleep(5 * time.Second) },
-		"stopped": func(_ webtest.Bubble, _ app.APIKey, closing chan struct{}) { close(closing) },
+		"expired": func(webtest.Bubble, access.APIKey, chan struct{}) { time.Sleep(5 * time.Second) },
+		"stopped": func(_ webtest.Bubble, _ access.APIKey, closing chan struct{}) { close(closing) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -307,7 +308,7 @@ func TestEventStreamEnds(t *testing.T) {
 				if what == "expired" {
 					expires = time.Now().Add(9 * time.Second)
 				}
-				k, key, err := w.Service.Access.CreateAPIKey(t.Context(), 1, "reader", app.ScopeRead, expires, app.IdempotencyKey{}, time.Now())
+				k, key, err := w.Service.Access.CreateAPIKey(t.Context(), 1, "reader", access.ScopeRead, expires, app.IdempotencyKey{}, time.Now())
 				apptest.Must(t, err)
 				w.Pay(1, "1", "one")
 				quick, hangUp := w.OpenAs(key, eventStream, false)
@@ -335,7 +336,7 @@ func TestEventStreamEnds(t *testing.T) {
 func TestEventStreamOfASlowReader(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-		key := w.APIKey(app.ScopeRead)
+		key := w.APIKey(access.ScopeRead)
 		for i := range 120 {
 			w.Pay(1, strconv.Itoa(i), "x")
 		}
@@ -368,7 +369,7 @@ func TestEventStreamSurvivesTheStorage(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		var log bytes.Buffer
 		w.Handler = web.New(web.Config{Service: w.Service, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		c, hangUp := w.OpenAs(w.APIKey(app.ScopeRead), eventStream, false)
+		c, hangUp := w.OpenAs(w.APIKey(access.ScopeRead), eventStream, false)
 		w.Pay(1, "1", "x")
 		time.Sleep(time.Second)
 		wantEvents(t, "before", c, "1")
@@ -419,7 +420,7 @@ func TestEventStreamsAreBounded(t *testing.T) {
 			return begun
 		}
 		keyOf := func(account int64) string {
-			_, key, err := w.Service.Access.CreateAPIKey(t.Context(), account, "reader", app.ScopeRead, time.Time{}, app.IdempotencyKey{}, time.Now())
+			_, key, err := w.Service.Access.CreateAPIKey(t.Context(), account, "reader", access.ScopeRead, time.Time{}, app.IdempotencyKey{}, time.Now())
 			apptest.Must(t, err)
 			return key
 		}
@@ -487,7 +488,7 @@ func TestEventStreamBeginsAtOneMoment(t *testing.T) {
 		w.Pay(1, "1", "before")
 		store := &recordingStore{Store: w.Store, add: func() { w.Pay(1, "2", "meanwhile") }}
 		w.Handler = web.New(web.Config{Service: apptest.Over(t, w.Store, services.Config{Store: store}), Version: "test"})
-		c, hangUp := w.OpenAs(w.APIKey(app.ScopeRead), eventStream, false)
+		c, hangUp := w.OpenAs(w.APIKey(access.ScopeRead), eventStream, false)
 		defer hangUp()
 		time.Sleep(time.Second)
 		wantEvents(t, "meanwhile", c, "2")

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
@@ -35,7 +35,7 @@ func TestGeneratedRequests(t *testing.T) {
 	for n := range workers {
 		statuses[n] = map[int]int{}
 		g := &generator{Rand: rand.New(rand.NewPCG(uint64(n), 7)), urls: []string{receiver, failing, "http://127.0.0.1:1/"}}
-		keys := []string{w.APIKey(app.ScopeFull), w.APIKey(app.ScopeFull)}
+		keys := []string{w.APIKey(access.ScopeFull), w.APIKey(access.ScopeFull)}
 		wg.Go(func() {
 			for i := range requests / workers {
 				method, path, body, header := g.request(keys[i%2])

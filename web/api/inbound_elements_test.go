@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/app/services"
@@ -53,7 +54,7 @@ func TestInboundElements(t *testing.T) {
 	wantSaid(w, 7, apptest.Said{State: inbound.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", WaitsIn: 1})
 
 	// What somebody decides shows, in the event and in what repeats it.
-	l := linksEvent(w, w.APIKey(app.ScopeFull), 1, `{"bank":"ACB","account_name":"A"}`)
+	l := linksEvent(w, w.APIKey(access.ScopeFull), 1, `{"bank":"ACB","account_name":"A"}`)
 	if l.Recorded != 1 {
 		t.Fatalf("%+v", l)
 	}
@@ -109,7 +110,7 @@ func TestInboundElementsThatMayBeRepeats(t *testing.T) {
 	w.Names(webtest.Duplicate, till, x)            // 3
 	wantSaid(w, 2, apptest.Said{State: inbound.OutcomeMayBeRepeat, Amount: 200000, Content: "ck", Transaction: 1, Open: true})
 	wantSaid(w, 3, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "ck", WaitsIn: 2})
-	w.API(w.APIKey(app.ScopeFull), "POST", "/api/v1/inbound/2/settle", `{"repeat":true}`, http.StatusOK, nil)
+	w.API(w.APIKey(access.ScopeFull), "POST", "/api/v1/inbound/2/settle", `{"repeat":true}`, http.StatusOK, nil)
 	wantSaid(w, 2, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "ck", Transaction: 1})
 	wantSaid(w, 3, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "ck", Transaction: 1})
 	if _, e := w.Reads(2); e.Elements[0].Item == nil || e.Elements[0].Fault != nil {
@@ -213,7 +214,7 @@ func TestInboundElementsRetried(t *testing.T) {
 func TestInboundNothing(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	w.Wants(webtest.Counts{}, w.Native(), apptest.Batch())
 	e, err := w.Service.Inbound.ReadInboundEvent(context.Background(), 1, 1)
@@ -229,7 +230,7 @@ func TestInboundNothing(t *testing.T) {
 			Elements []any
 		}
 	}
-	w.API(w.APIKey(app.ScopeRead), "GET", "/api/v1/inbound/1", "", http.StatusOK, &shown)
+	w.API(w.APIKey(access.ScopeRead), "GET", "/api/v1/inbound/1", "", http.StatusOK, &shown)
 	if shown.Event.Nothing != e.Explanation.EN || shown.Event.Elements == nil || len(shown.Event.Elements) != 0 {
 		t.Errorf("%+v", shown)
 	}
@@ -240,7 +241,7 @@ func TestInboundByHand(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	w.API(w.APIKey(app.ScopeFull), "POST", "/api/v1/transactions", apptest.Transfer{Content: "by hand"}.Native(), http.StatusCreated, nil)
+	w.API(w.APIKey(access.ScopeFull), "POST", "/api/v1/transactions", apptest.Transfer{Content: "by hand"}.Native(), http.StatusCreated, nil)
 	wantSaid(w, 1, apptest.Said{State: inbound.OutcomeRecorded, Amount: 200000, Content: "by hand", Transaction: 1})
 	w.Tallies()
 }
@@ -250,7 +251,7 @@ func TestInboundByHand(t *testing.T) {
 func TestEventLogSays(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	till := w.Native()
 	b := w.Browser().SignIn("lan")
@@ -327,7 +328,7 @@ func TestEventLogIsShort(t *testing.T) {
 func TestInboundManyElements(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	var elements []string
 	for i := range inbound.ShownItems + 50 {
@@ -348,7 +349,7 @@ func TestInboundManyElements(t *testing.T) {
 func TestInboundElementsOddIDs(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	till, b := w.Native(), w.Browser().SignIn("lan")
 	for n, id := range []string{`"],["`, `'); DROP TABLE event_ids; --`, "\x00a\\", "<script>alert(1)</script>", "\u2028&é", "\u200b\u202e", strings.Repeat("ữ", 500), "7", "007"} {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/web/webtest"
@@ -26,7 +27,7 @@ func TestInboundLinkMasked(t *testing.T) {
 	w := webtest.NewWorld(t)
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
-	key, phone := w.APIKey(app.ScopeFull), w.Native()
+	key, phone := w.APIKey(access.ScopeFull), w.Native()
 	first := textEvent(w, phone, inbound.Incoming{EventID: "1", Number: "FT1", AccountNumber: "7220xxxx2005"})
 	refusesLink(w, key, first, `{"account_name":"A"}`, 422, app.CodeValidation)
 	refusesLink(w, key, first, `{"account_name":"A","account_number":"72201112006"}`, 422, app.CodeValidation)
@@ -102,7 +103,7 @@ func TestInboundLinkRecordsWhatWaits(t *testing.T) {
 		w.Names(webtest.Unassigned, w.Sepay(), apptest.Transfer{ID: "9", Number: "FT2"}) // the same transfer
 		w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "3", Account: "111"})
 		w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "4", Number: "FT4"})
-		l := linksEvent(w, w.APIKey(app.ScopeFull), 2, `{"account_name":"A"`+c.notify+`}`)
+		l := linksEvent(w, w.APIKey(access.ScopeFull), 2, `{"account_name":"A"`+c.notify+`}`)
 		if !l.Linked || l.Recorded != 1 || l.Waiting != 2 || l.Deliveries != c.deliveries {
 			t.Errorf("notify %s: %+v", c.notify, l)
 		}
@@ -117,7 +118,7 @@ func TestInboundLinkRecordsWhatWaits(t *testing.T) {
 func TestInboundLinkWithinPlan(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	ctx, key, source := context.Background(), w.APIKey(app.ScopeFull), w.Native()
+	ctx, key, source := context.Background(), w.APIKey(access.ScopeFull), w.Native()
 	most, past := 1, time.Now().Add(-time.Hour)
 	w.Link("VCB", "555")
 	w.Link("VCB", "575")
@@ -142,7 +143,7 @@ func TestInboundLinkWithinPlan(t *testing.T) {
 func TestInboundLinkNarrowed(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	key, mine := w.APIKey(app.ScopeFull), w.Link("VCB", "333")
+	key, mine := w.APIKey(access.ScopeFull), w.Link("VCB", "333")
 	w.Link("ACB", "111")
 	source, err := w.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: mine.ID}, time.Now())
 	apptest.Must(t, err)
@@ -170,7 +171,7 @@ func TestInboundLinkTwice(t *testing.T) {
 	w := webtest.NewWorld(t)
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
-	key, source := w.APIKey(app.ScopeFull), w.Native()
+	key, source := w.APIKey(access.ScopeFull), w.Native()
 	w.Wants(webtest.Counts{Unassigned: 2}, source, apptest.Batch(apptest.Transfer{ID: "1"}.Native(), apptest.Transfer{ID: "2"}.Native()))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -215,7 +216,7 @@ func TestInboundLinkTwice(t *testing.T) {
 func TestInboundBodies(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	key, source := w.APIKey(app.ScopeFull), w.Native()
+	key, source := w.APIKey(access.ScopeFull), w.Native()
 	for i, body := range []string{"", "{", "\x00\x1b[2J<script>&\u2028 đ\ufffd", "\xef\xbb\xbf{}", "\xff\xfe\x00", "{\"a\":\"\xc3\"}"} {
 		w.Sends(source, body)
 		var got struct {
@@ -243,7 +244,7 @@ func TestInboundBodies(t *testing.T) {
 func TestInboundManyItems(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	key, source := w.APIKey(app.ScopeFull), w.Native()
+	key, source := w.APIKey(access.ScopeFull), w.Native()
 	const n = inbound.ShownItems + 200
 	w.WantsRefusal(source, apptest.Batch(strings.Split(strings.TrimSuffix(strings.Repeat("0,", n), ","), ",")...), 422, app.CodeValidation, "transactions[0]")
 	type shown struct {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/web/webtest"
 )
 
@@ -22,7 +22,7 @@ func TestWindows(t *testing.T) {
 			failures = append(failures, fmt.Sprintf("%s: %s\nwant %s", what, webtest.Shown(got), webtest.Shown(want)))
 		}
 	}
-	key := w.APIKey(app.ScopeFull)
+	key := w.APIKey(access.ScopeFull)
 	w.Link("ACB", "0123456789")
 	zone := w.Service.Ledger.Zone()
 	now := time.Now().In(zone)
@@ -106,7 +106,7 @@ func TestWindows(t *testing.T) {
 // TestPages walks through a listing page by page and by since_id.
 func TestPages(t *testing.T) {
 	w := webtest.NewWorld(t)
-	key := w.APIKey(app.ScopeFull)
+	key := w.APIKey(access.ScopeFull)
 	w.Link("ACB", "0123456789")
 	for i := range 47 {
 		body := fmt.Sprintf(`{"id":"P%d","gateway":"ACB","accountNumber":"0123456789","transferType":"IN","transferAmount":%d}`, i, i+1)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
@@ -317,7 +318,7 @@ func TestOpenAPIOfDeliveries(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
 	hook, _ := w.Webhook(shop.URL, delivery.WebhookAll)
-	key := []string{"Authorization", "Bearer " + w.APIKey(app.ScopeFull)}
+	key := []string{"Authorization", "Bearer " + w.APIKey(access.ScopeFull)}
 	deliver := func(id string) {
 		t.Helper()
 		w.Do("POST", "/api/v1/transactions", apptest.Quoted(map[string]any{"id": id, "gateway": "ACB", "accountNumber": apptest.SomeAccount, "transferType": "OUT", "transferAmount": 1}), key...)

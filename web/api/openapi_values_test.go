@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/provider"
@@ -161,7 +161,7 @@ func TestOpenAPIBounds(t *testing.T) {
 			if err := checkRequest(method, path, body, header...); (err == nil) != good {
 				t.Errorf("%s of %d: the document says %v", c.what, n, err)
 			}
-			a := w.Do(method, path, body, append(header, "Authorization", "Bearer "+w.APIKey(app.ScopeFull))...)
+			a := w.Do(method, path, body, append(header, "Authorization", "Bearer "+w.APIKey(access.ScopeFull))...)
 			if want := a.Status < 300; want != good || !good && a.Status != http.StatusUnprocessableEntity {
 				t.Errorf("%s of %d: %d %s", c.what, n, a.Status, webtest.Short(a.Body))
 			}

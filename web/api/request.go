@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/exactjson"
 	"baoco/web/wire"
 )
@@ -20,7 +21,7 @@ import (
 type Request struct {
 	*http.Request
 	endpoint string // the route's method and path
-	key      app.APIKey
+	key      access.APIKey
 	body     exactjson.Value // null where none was sent
 	raw      []byte
 	now      time.Time
@@ -50,7 +51,7 @@ func (s *Server) management(rt route) http.HandlerFunc {
 		}
 		w.Header().Set("X-RateLimit-Limit", strconv.Itoa(limit))
 		w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(remaining))
-		if rt.access == writes && q.key.Scope != app.ScopeFull {
+		if rt.access == writes && q.key.Scope != access.ScopeFull {
 			err = app.Refused(app.CodeForbidden, app.Text{EN: "This API key may only read.", VI: "Khoá API này chỉ có quyền đọc."})
 		}
 		if err == nil {
@@ -66,7 +67,7 @@ func (s *Server) management(rt route) http.HandlerFunc {
 }
 
 // authenticate finds the valid API key that a request carries.
-func (s *Server) authenticate(r *http.Request, now time.Time) (app.APIKey, error) {
+func (s *Server) authenticate(r *http.Request, now time.Time) (access.APIKey, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), wire.RequestTimeout)
 	defer cancel()
 	return s.service.Access.Authenticate(ctx, wire.Bearer(r.Header), now)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
@@ -181,7 +182,7 @@ func readScript(t *testing.T, path string) script {
 func (s script) run(t *testing.T) (failures []string, crossed bool) {
 	w := webtest.NewWorld(t)
 	r := &play{World: w, values: map[string]string{}}
-	r.values["full"] = w.APIKey(app.ScopeFull)
+	r.values["full"] = w.APIKey(access.ScopeFull)
 	began := app.DayOf(time.Now(), w.Service.Ledger.Zone())
 	r.today = began
 	for _, st := range s.steps {
@@ -265,7 +266,7 @@ func (r *play) prepare(args []string) error {
 		if options["expired"] != "" {
 			expires = now.Add(-2 * time.Second)
 		}
-		k, key, err := r.Service.Access.CreateAPIKey(ctx, account, words[0], app.Scope(options["scope"]), expires, app.IdempotencyKey{}, now)
+		k, key, err := r.Service.Access.CreateAPIKey(ctx, account, words[0], access.Scope(options["scope"]), expires, app.IdempotencyKey{}, now)
 		r.values[words[0]] = key
 		if err == nil && options["revoked"] != "" {
 			err = r.Service.Access.RevokeAPIKey(ctx, account, k.ID, now)

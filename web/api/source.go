@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/inbound"
 	"baoco/web/wire"
 )
@@ -80,7 +81,7 @@ func (s *Server) source(q *Request) (inbound.SourceHealth, error) {
 // encodeSource leaves out what calls a source where the key may only read.
 func (s *Server) encodeSource(src inbound.SourceHealth, q *Request) SourceJSON {
 	encoded := EncodeSource(src, s.service.Ledger.Zone(), wire.Lang(q.Request))
-	if q.key.Scope != app.ScopeFull {
+	if q.key.Scope != access.ScopeFull {
 		encoded.URLPath = nil
 	}
 	return encoded

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/web/webtest"
@@ -16,7 +16,7 @@ func TestStreamSecret(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	key := []string{"Authorization", "Bearer " + w.APIKey(app.ScopeFull)}
+	key := []string{"Authorization", "Bearer " + w.APIKey(access.ScopeFull)}
 	secret := func(method, path, body string) string {
 		t.Helper()
 		return w.Do(method, path, body, key...).JSON(t)["secret"].(string)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/web/webtest"
 )
 
@@ -27,7 +28,7 @@ func TestAddressReached(t *testing.T) {
 		{"", "native", "on the server itself only", false, "on the server itself only"}, // opened at 127.0.0.1
 	} {
 		w := webtest.NewWorld(t)
-		w.User(1, "lan", app.RoleOwner)
+		w.User(1, "lan", access.RoleOwner)
 		b := w.Serving(app.Installation{BaseURL: c.base}).SignIn("lan")
 		for _, provider := range []string{"sepay", "capcom6", "native"} {
 			form := []string{"provider", provider, "name", provider}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/web/webtest"
@@ -39,7 +40,7 @@ func telegram(t *testing.T, status *int, body *string) (url string, texts *[]str
 func TestAlertsPage(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	b.Get("/settings").Shows(t, `href="/settings/alerts"`)
 	b.Get("/settings/alerts").Shows(t, "@BotFather", "getUpdates", "smtp.gmail.com", "Not set up", "The server needs attention")
@@ -115,7 +116,7 @@ func hides(t *testing.T, a webtest.Answer, secret string) {
 func TestAlertsEmailForm(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	form := func(change ...string) []string {
 		values := map[string]string{
@@ -164,8 +165,8 @@ func TestAlertsTenancy(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	other := w.SecondAccount()
-	w.User(1, "lan", app.RoleOwner)
-	w.User(other, "minh", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(other, "minh", access.RoleOwner)
 	status, body := 200, `{"ok":true}`
 	api, texts := telegram(t, &status, &body)
 	w.Browser().SignIn("lan").Post("/settings/alerts/telegram", "token", botToken, "chat", "424242", "api_url", api).Goes(t, "/settings/alerts")
@@ -189,7 +190,7 @@ func TestAlertsTenancy(t *testing.T) {
 func TestMoreAttention(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	w.Link("ACB", apptest.SomeAccount)
 	src := w.Native()
@@ -218,7 +219,7 @@ func TestMoreAttention(t *testing.T) {
 	w.Change(`UPDATE alert_channels SET failures = 2, problem_en = 'Because.', problem_vi = 'Vì vậy.'`)
 	b.Get("/").Hides(t, "Alerts by Telegram")
 	w.Change(`UPDATE bank_accounts SET status = 'error'`)
-	w.User(1, "hoa", app.RoleAccountant)
+	w.User(1, "hoa", access.RoleAccountant)
 	accountant := w.Browser().SignIn("hoa").Get("/")
 	accountant.Shows(t, "The provider reports that its connection to the bank is broken", `href="/banks/1"`)
 	accountant.Hides(t, "Your plan expires")
@@ -242,7 +243,7 @@ func noSecretInFile(w *webtest.World, secret string) {
 func TestReportOfTheDay(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	b.Get("/settings/alerts").Shows(t, "Report of the day", "Set up a channel above first.")
 	b.Post("/settings/alerts/report", "medium", "telegram", "report_time", "21:30").Goes(t, "/settings/alerts")
@@ -285,7 +286,7 @@ func TestReportOfTheDay(t *testing.T) {
 func TestTwoTabsEditAlerts(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	_, err := w.Service.Alerts.SetAlertChannel(t.Context(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
@@ -330,7 +331,7 @@ func TestTwoTabsEditAlerts(t *testing.T) {
 func TestChatForms(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	bank := w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	secret := strings.Repeat("secret_-", 8)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/alert"
 	"baoco/app/inbound"
 	"baoco/web/dashboard"
@@ -59,7 +60,7 @@ func TestAttentionPath(t *testing.T) {
 func TestRefusedSourcesAreOneLine(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	for i := range 3 {
 		src := w.AddSource(inbound.SourceAdd{Provider: "native", Auth: inbound.AuthBearer, Name: fmt.Sprint("till", i)})

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/audit"
 	"baoco/app/inbound"
 	"baoco/app/sheet"
@@ -24,7 +25,7 @@ type auditData struct {
 	filters
 	Nouns   []audit.Noun
 	Ways    []app.Way
-	Users   []app.User
+	Users   []access.User
 	Days    []auditDay
 	Newest  string // address of the first page; empty: this is it
 	Older   string // of the next page; empty: there are no older lines
@@ -163,8 +164,8 @@ func (s *Server) nounPage(v *visit, noun string, id int64) (page string, err err
 	account := v.account.ID
 	switch noun {
 	case "user":
-		var list []app.User
-		if list, err = s.Service.Access.Users(v.Context(), account); slices.ContainsFunc(list, func(u app.User) bool { return u.ID == id }) {
+		var list []access.User
+		if list, err = s.Service.Access.Users(v.Context(), account); slices.ContainsFunc(list, func(u access.User) bool { return u.ID == id }) {
 			page = userPath(id)
 		}
 	case "source":

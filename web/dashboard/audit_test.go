@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
@@ -31,7 +32,7 @@ import (
 func TestAuditOfPages(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	nobody := w.Browser()
 	for _, name := range []string{"lan", "lan", "nobody-has-this-name"} {
 		nobody.Post("/login", "name", name, "password", "a wrong password")
@@ -85,8 +86,8 @@ func asJSON(t *testing.T, v any) string {
 func TestAuditPage(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "hoa", app.RoleDeveloper)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "hoa", access.RoleDeveloper)
 	lan, hoa := w.Browser().SignIn("lan"), w.Browser().SignIn("hoa")
 	hook, _ := w.Webhook("https://shop.vn/a", delivery.WebhookIn)
 	hoa.Post("/webhooks/1/edit", "name", "shop", "webhook_url", "https://shop.vn/b", "type", "IN").Goes(t, "/webhooks/1")
@@ -104,7 +105,7 @@ func TestAuditPage(t *testing.T) {
 	transaction := w.Record("FT1")
 	src, err := w.Service.Inbound.AddSource(t.Context(), 1, inbound.SourceAdd{Provider: "native", Name: "q"}, time.Now())
 	apptest.Must(t, err)
-	w.APIKey(app.ScopeFull)
+	w.APIKey(access.ScopeFull)
 	w.CounterLink(1, payment.CounterLinkCreate{})
 	for path, about := range map[string]string{
 		"/settings/users/2": "user&id=2", "/keys": "api_key&id=1", "/settings": "counter_link&id=1", fmt.Sprint("/banks/", bank.ID): fmt.Sprint("bank_account&id=", bank.ID),
@@ -138,7 +139,7 @@ func TestAuditPage(t *testing.T) {
 func TestAuditPagesAndExport(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	say := app.ActingAs(t.Context(), app.Actor{Way: app.WayCommand, Name: "=root", At: time.Now()})
 	for i := range 120 {

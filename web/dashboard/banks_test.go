@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
@@ -20,7 +21,7 @@ import (
 func TestBankPages(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	b.Get("/banks").Shows(t, "Link your first bank account", "0/", "Vietcombank")
 	w.Names(webtest.Counts{Unassigned: 1}, w.Native(), apptest.Transfer{})
@@ -63,7 +64,7 @@ func TestBankPages(t *testing.T) {
 func TestBankPlanLimit(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	one := 1
 	_, err := w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{MaxBankAccounts: &one})
 	apptest.Must(t, err)
@@ -81,7 +82,7 @@ func TestBankPlanLimit(t *testing.T) {
 func TestBankQR(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("VCB", "0011001932418")
 	b := w.Browser().SignIn("lan")
 	for _, c := range []struct {
@@ -113,7 +114,7 @@ func TestBankQR(t *testing.T) {
 func TestRefusedTurningOn(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	bank := w.Link("ACB", apptest.SomeAccount)
 	hook, _ := w.Webhook("https://shop.example.vn/baoco", delivery.WebhookAll)
 	b := w.Browser().SignIn("lan")
@@ -139,7 +140,7 @@ var bankActions = []webtest.Action{
 func TestBankTenancyAndRoles(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Link("ACB", apptest.SomeAccount)
 	w.WantOwnersOnly(t, bankActions, b.ID, apptest.SomeAccount, func() string { return fmt.Sprint(w.Banks()) },
 		"bank", "VCB", "account_number", apptest.SomeAccount, "account_name", "EVE", "active", "0")
@@ -150,7 +151,7 @@ func TestBankTenancyAndRoles(t *testing.T) {
 func TestBalance(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", "19354957")
 	source := w.Sepay()
 	b := w.Browser().SignIn("lan")
@@ -194,7 +195,7 @@ func TestBalance(t *testing.T) {
 func TestNickname(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", "19354957")
 	w.Record("1")
 	b := w.Browser().SignIn("lan")
@@ -220,7 +221,7 @@ func TestNickname(t *testing.T) {
 func TestBankOffOnEndedPlan(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	w.Change(`UPDATE bank_accounts SET status = 'active'`)
 	b := w.Browser().SignIn("lan")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/payment"
 	"baoco/web/webtest"
@@ -24,7 +25,7 @@ func TestBillIsShown(t *testing.T) {
 		shop := "Quán Lan"
 		_, err := w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{Name: &shop})
 		apptest.Must(t, err)
-		thu := w.User(1, "thu", app.RoleCashier)
+		thu := w.User(1, "thu", access.RoleCashier)
 		cookies := w.SignIn("thu")
 		bill := func() payment.PaymentRequest {
 			t.Helper()
@@ -100,9 +101,9 @@ func TestBillIsShown(t *testing.T) {
 func TestBillsOfOthers(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "thu", app.RoleCashier)
-	w.User(1, "minh", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "thu", access.RoleCashier)
+	w.User(1, "minh", access.RoleCashier)
 	w.Link("ACB", apptest.SomeAccount)
 	w.Link("VCB", "700700")
 	w.CodePattern("DH")
@@ -138,7 +139,7 @@ func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	const name = "<img src=x onerror=1>"
-	w.User(1, "thu", app.RoleCashier)
+	w.User(1, "thu", access.RoleCashier)
 	w.Link("ACB", apptest.SomeAccount)
 	w.Link("VCB", "700700")
 	w.CodePattern("DH")
@@ -167,7 +168,7 @@ func TestHostileNames(t *testing.T) {
 func TestLimitedTill(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	made := w.User(1, "thu", app.RoleCashier)
+	made := w.User(1, "thu", access.RoleCashier)
 	w.Link("ACB", apptest.SomeAccount)
 	w.Link("VCB", "700700")
 	w.CodePattern("DH")
@@ -175,7 +176,7 @@ func TestLimitedTill(t *testing.T) {
 	thu.Submit("/till", "amount", "200000", "bank_account_id", "1").Goes(t, "/till/1")
 	bill, err := w.Service.Payments.PaymentRequest(t.Context(), 1, 1)
 	apptest.Must(t, err)
-	_, err = w.Service.Access.LimitUser(t.Context(), 1, made.ID, app.BankAccountLimit{On: true, IDs: []int64{2}})
+	_, err = w.Service.Access.LimitUser(t.Context(), 1, made.ID, access.BankAccountLimit{On: true, IDs: []int64{2}})
 	apptest.Must(t, err)
 	thu.Get("/till/1").WantStatus(t, http.StatusNotFound)
 	l, native := thu.Listen("/live/till?since=0"), w.Native()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/paymentcode"
 )
 
@@ -138,7 +139,7 @@ func (s *Server) codePrefixes(v *visit) (list []string, _ error) {
 
 // onlyOf says to which bank accounts and codes something is limited; empty: to none.
 func (v *visit) onlyOf(bankAccountIDs []int64, codePrefix string, banks []app.BankAccount) string {
-	only := v.limitText(v.user.Role, app.BankAccountLimit{On: bankAccountIDs != nil, IDs: bankAccountIDs}, banks)
+	only := v.limitText(v.user.Role, access.BankAccountLimit{On: bankAccountIDs != nil, IDs: bankAccountIDs}, banks)
 	switch {
 	case codePrefix == "":
 		return only

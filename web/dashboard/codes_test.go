@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
@@ -16,7 +16,7 @@ func TestCodesPage(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	b.Get("/settings/codes").Shows(t, "No codes yet: nothing is read.")
 	if strings.Contains(b.Get("/webhooks/new").Body, "code_prefix") {

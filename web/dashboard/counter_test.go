@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/app/payment"
@@ -45,7 +46,7 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 
 	nobody := w.Browser()
 	all, mine, sum := w.CounterLink(1, payment.CounterLinkCreate{}), w.CounterLink(1, payment.CounterLinkCreate{BankAccountID: one.ID}), w.CounterLink(1, payment.CounterLinkCreate{BankAccountID: one.ID, ShowsTotal: true})
-	w.User(second, "minh", app.RoleOwner)
+	w.User(second, "minh", access.RoleOwner)
 	minh := w.Browser().SignIn("minh")
 	for _, c := range []struct {
 		b           *webtest.Browser
@@ -285,7 +286,7 @@ func TestCounterBacklog(t *testing.T) {
 func TestCounterManifest(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "thungan", app.RoleCashier)
+	w.User(1, "thungan", access.RoleCashier)
 	nobody := w.Browser()
 	link := "/counter/" + w.CounterLink(1, payment.CounterLinkCreate{Name: "Quầy <1>"})
 	for _, c := range []struct {
@@ -342,7 +343,7 @@ func TestCounterManyAtOnce(t *testing.T) {
 func TestCounterRevoked(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", "19354957")
 	lan, nobody := w.Browser().SignIn("lan"), w.Browser()
 	first, second, third := w.CounterLink(1, payment.CounterLinkCreate{}), w.CounterLink(1, payment.CounterLinkCreate{}), w.CounterLink(1, payment.CounterLinkCreate{})
@@ -377,8 +378,8 @@ func TestCounterRevoked(t *testing.T) {
 func TestCounterOfAUser(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	u := w.User(1, "thungan", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	u := w.User(1, "thungan", access.RoleCashier)
 	b := w.Browser().SignIn("thungan")
 	b.Get("/counter").WantStatus(t, http.StatusOK)
 	l := b.Listen("/live/counter?since=0")
@@ -415,7 +416,7 @@ func TestCounterStreamsOfALink(t *testing.T) {
 func TestCounterLinksInTheSettings(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	bank := w.Link("ACB", "19354957")
 	second := w.SecondAccount()
 	theirs, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5", AccountName: "B"}, time.Now())

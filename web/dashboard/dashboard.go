@@ -33,6 +33,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/web/wire"
@@ -90,7 +91,7 @@ type visit struct {
 	*http.Request
 	words
 	w         http.ResponseWriter
-	user      app.User // zero if nobody is signed in
+	user      access.User // zero if nobody is signed in
 	account   app.Account
 	only      string   // the bank accounts that the visitor is limited to, in words; empty: all
 	backDepth int      // see depthBelowPage
@@ -229,7 +230,7 @@ func (s *Server) limit(v *visit) error {
 	if !v.user.Limit.On {
 		return nil
 	}
-	v.Request = v.WithContext(app.SeeingOnly(v.Context(), v.user.Limit))
+	v.Request = v.WithContext(access.SeeingOnly(v.Context(), v.user.Limit))
 	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
 	v.only = v.limitText(v.user.Role, v.user.Limit, banks)
 	return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/web/webtest"
@@ -23,7 +24,7 @@ import (
 func dayWorld(t *testing.T) (*webtest.World, *webtest.Browser) {
 	t.Helper()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", "19354957")
 	w.Link("VCB", "0071000888888")
 	sepay := w.Sepay()
@@ -85,7 +86,7 @@ func TestDayPage(t *testing.T) {
 
 	// The list of transactions leads to the days.
 	b.Get("/transactions").Shows(t, `<a href="/day?date=2025-10-14">`)
-	w.User(1, "hoa", app.RoleDeveloper)
+	w.User(1, "hoa", access.RoleDeveloper)
 	w.Browser().SignIn("hoa").Get("/transactions").Hides(t, `/day?date=`)
 }
 
@@ -102,7 +103,7 @@ func TestDayOfClockChange(t *testing.T) {
 	w.Change(`UPDATE settings SET value = 'America/New_York' WHERE name = 'timezone'`)
 	w.Stop()
 	w.Start()
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	native := w.Native()
 	for i, date := range []string{
@@ -136,7 +137,7 @@ func TestDayOfClockChange(t *testing.T) {
 func TestDayThatGoesOn(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) { // on Saturday, 1 January 2000
-		w.User(1, "lan", app.RoleOwner)
+		w.User(1, "lan", access.RoleOwner)
 		native := w.Native()
 		for i, date := range []string{"1999-12-31 10:00:00", "2000-01-01 06:00:00"} {
 			w.Came(0, native, apptest.Transfer{ID: fmt.Sprint(i), Date: date, Amount: int64(i+1) * 1_000_000})

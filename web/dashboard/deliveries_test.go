@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/web/webtest"
@@ -22,7 +23,7 @@ func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 func TestHistoryFilters(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	good, bad := newMoody(t, 200, ""), newMoody(t, 503, "")
 	w.Webhook(good.url, delivery.WebhookAll)
@@ -77,7 +78,7 @@ func TestHistoryFilters(t *testing.T) {
 func TestHistoryPages(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
 	w.Webhook(receiver.url, delivery.WebhookAll)
@@ -126,11 +127,11 @@ func TestHistoryIsTheOwners(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "cashier", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "cashier", access.RoleCashier)
 	other, err := w.Service.Ledger.CreateAccount(ctx, "other", time.Now())
 	apptest.Must(t, err)
-	w.User(other.ID, "stranger", app.RoleOwner)
+	w.User(other.ID, "stranger", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 500, "no")
 	hook, _ := w.Webhook(receiver.url, delivery.WebhookAll)
@@ -193,7 +194,7 @@ func TestHistoryIsTheOwners(t *testing.T) {
 func TestHistoryRowOfADelivery(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	bad := newMoody(t, 500, "no")
 	hook, _ := w.Webhook(bad.url, delivery.WebhookAll)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/web/webtest"
@@ -23,7 +24,7 @@ import (
 func TestDeliveryPage(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 500, "Fatal error: Uncaught Exception")
 	hook, secret := w.Webhook(receiver.url+"/a", delivery.WebhookAll)
@@ -82,7 +83,7 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
 	hook, secret := w.Webhook(receiver.url, delivery.WebhookAll)
@@ -128,7 +129,7 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 func TestHostileAnswers(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	for i, c := range []struct{ name, body, want string }{
@@ -160,7 +161,7 @@ func TestHostileAnswers(t *testing.T) {
 func TestCurl(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
 	w.Webhook(receiver.url+"/a/../{b}/[1-3]?key='k'&x=$(id)`id`%20", delivery.WebhookAll)

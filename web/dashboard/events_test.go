@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/web/webtest"
@@ -18,7 +19,7 @@ import (
 func TestEventLog(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	src, other := w.Native(), w.Sepay()
 	b := w.Browser().SignIn("lan")
@@ -62,7 +63,7 @@ func TestEventLog(t *testing.T) {
 func TestEventActions(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	src := w.Native()
 	b := w.Browser().SignIn("lan")
 	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{})
@@ -103,7 +104,7 @@ func TestEventActions(t *testing.T) {
 func TestSettleIsAboutWhatWasShown(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	till, sepay := w.Native(), w.Sepay()
 	w.Names(webtest.Recorded, till, apptest.Transfer{ID: "1", Number: "FT1"})
@@ -124,7 +125,7 @@ func TestSettleIsAboutWhatWasShown(t *testing.T) {
 func TestHostileEventsAreInert(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	src := w.Native()
 	script := `<script>alert(1)<\/script><img src=x onerror=alert(1)>{{.Data}}`
 	w.Wants(webtest.Counts{Unassigned: 1}, src, apptest.Batch(apptest.Transfer{ID: script, Content: script, Gateway: script, Account: "1"}.Native()))
@@ -153,7 +154,7 @@ func TestHostileEventsAreInert(t *testing.T) {
 func TestInboundAttention(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	src := w.Native()
 	b := w.Browser().SignIn("lan")
@@ -204,7 +205,7 @@ func TestInboundAttention(t *testing.T) {
 func TestReprocessAfterDiscard(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	unreadable := strings.ReplaceAll(apptest.Transfer{ID: "2"}.Native(), "200000", `"a"`)

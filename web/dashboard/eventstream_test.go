@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/payment"
@@ -32,24 +33,24 @@ var streamPaths = []string{"/live", "/live/counter?since=0"}
 // on, and the stream ends within a second.
 func TestStreamsEndWithTheirSession(t *testing.T) {
 	t.Parallel()
-	ends := map[string]func(w webtest.Bubble, cookies map[string]*http.Cookie, u app.User) error{
-		"sign-out": func(w webtest.Bubble, cookies map[string]*http.Cookie, _ app.User) error {
+	ends := map[string]func(w webtest.Bubble, cookies map[string]*http.Cookie, u access.User) error{
+		"sign-out": func(w webtest.Bubble, cookies map[string]*http.Cookie, _ access.User) error {
 			w.Send(cookies, "POST", "/logout", nil)
 			return nil
 		},
-		"sign-out everywhere": func(w webtest.Bubble, _ map[string]*http.Cookie, u app.User) error {
+		"sign-out everywhere": func(w webtest.Bubble, _ map[string]*http.Cookie, u access.User) error {
 			_, err := w.Service.Access.EndSessions(context.Background(), 1, u.ID)
 			return err
 		},
-		"new password": func(w webtest.Bubble, _ map[string]*http.Cookie, u app.User) error {
+		"new password": func(w webtest.Bubble, _ map[string]*http.Cookie, u access.User) error {
 			_, err := w.Service.Access.SetPassword(context.Background(), 1, u.ID, otherPassword, app.IdempotencyKey{}, time.Now())
 			return err
 		},
-		"other role": func(w webtest.Bubble, _ map[string]*http.Cookie, u app.User) error {
-			_, err := w.Service.Access.SetRole(context.Background(), 1, u.ID, app.RoleCashier)
+		"other role": func(w webtest.Bubble, _ map[string]*http.Cookie, u access.User) error {
+			_, err := w.Service.Access.SetRole(context.Background(), 1, u.ID, access.RoleCashier)
 			return err
 		},
-		"removed": func(w webtest.Bubble, _ map[string]*http.Cookie, u app.User) error {
+		"removed": func(w webtest.Bubble, _ map[string]*http.Cookie, u access.User) error {
 			return w.Service.Access.RemoveUser(context.Background(), 1, u.ID)
 		},
 	}
@@ -57,8 +58,8 @@ func TestStreamsEndWithTheirSession(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-				w.User(1, "boss", app.RoleOwner)
-				u := w.User(1, "lan", app.RoleOwner)
+				w.User(1, "boss", access.RoleOwner)
+				u := w.User(1, "lan", access.RoleOwner)
 				cookies := w.SignIn("lan")
 				w.Pay(1, "before", "before it")
 				var streams []*webtest.PipeConn
@@ -105,7 +106,7 @@ func TestStreamsEndWithTheirSession(t *testing.T) {
 func TestStreamsSurviveTheStorage(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-		w.User(1, "lan", app.RoleOwner)
+		w.User(1, "lan", access.RoleOwner)
 		cookies := w.SignIn("lan")
 		page, hangUp := w.Open(cookies, "/live", false)
 		defer hangUp()
@@ -169,7 +170,7 @@ func TestStreamsSurviveAPanic(t *testing.T) {
 		w.Service = apptest.Over(t, w.Store, services.Config{Store: store})
 		var log bytes.Buffer
 		w.Handler = web.New(web.Config{Service: w.Service, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		w.User(1, "lan", app.RoleOwner)
+		w.User(1, "lan", access.RoleOwner)
 		c, hangUp := w.Open(w.SignIn("lan"), "/live", false)
 		store.panics.Store(true)
 		time.Sleep(5 * time.Second)
@@ -193,7 +194,7 @@ func TestStreamsSurviveAPanic(t *testing.T) {
 func TestStreamOfASlowReader(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-		w.User(1, "lan", app.RoleOwner)
+		w.User(1, "lan", access.RoleOwner)
 		cookies := w.SignIn("lan")
 		for _, path := range streamPaths {
 			w.Pay(1, path, path)
@@ -223,7 +224,7 @@ func lastPosition(c *webtest.PipeConn) string {
 func TestPositionHidesCounts(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-		w.User(1, "lan", app.RoleCashier)
+		w.User(1, "lan", access.RoleCashier)
 		var positions []string
 		for range 2 {
 			w.Handler = web.New(web.Config{Service: w.Service, Version: "test", Logger: slog.New(slog.DiscardHandler)})
@@ -244,7 +245,7 @@ func TestPositionHidesCounts(t *testing.T) {
 func TestLivePageHearsOfChanges(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-		w.User(1, "lan", app.RoleOwner)
+		w.User(1, "lan", access.RoleOwner)
 		hook, _ := w.Webhook("https://shop.example.vn/baoco", delivery.WebhookAll)
 		cookies := w.SignIn("lan")
 		c, hangUp := w.Open(cookies, "/live", false)
@@ -290,7 +291,7 @@ func TestLivePageHearsOfChanges(t *testing.T) {
 func TestLivePageLeavesTheFlash(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-		w.User(1, "lan", app.RoleOwner)
+		w.User(1, "lan", access.RoleOwner)
 		hook, _ := w.Webhook("https://shop.example.vn/baoco", delivery.WebhookAll)
 		cookies := w.SignIn("lan")
 		w.Send(cookies, "POST", fmt.Sprintf("/webhooks/%d/toggle", hook.ID), nil)
@@ -357,8 +358,8 @@ func TestStreamsAreBounded(t *testing.T) {
 			}
 			return begun
 		}
-		w.User(1, "lan", app.RoleOwner)
-		w.User(1, "mai", app.RoleOwner)
+		w.User(1, "lan", access.RoleOwner)
+		w.User(1, "mai", access.RoleOwner)
 		lan, mai := w.SignIn("lan"), w.SignIn("mai")
 		if n := open(lan, streamPaths[0], 15) + open(lan, streamPaths[1], 6); n != 20 {
 			t.Errorf("one user holds %d", n)
@@ -424,7 +425,7 @@ func TestSlowBody(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		body := `{"id":"1","gateway":"ACB","accountNumber":"` + apptest.SomeAccount + `","transferType":"IN","transferAmount":5000}`
 		r := httptest.NewRequest("POST", "/api/v1/transactions", &slowBody{body})
-		r.Header.Set("Authorization", "Bearer "+w.APIKey(app.ScopeFull))
+		r.Header.Set("Authorization", "Bearer "+w.APIKey(access.ScopeFull))
 		answer := httptest.NewRecorder()
 		w.Handler.ServeHTTP(answer, r)
 		if answer.Code != http.StatusCreated {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
@@ -29,7 +30,7 @@ const exportPath = "/transactions/export"
 func TestExportFilters(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	bank := w.Link("ACB", apptest.SomeAccount)
 	bad := newMoody(t, 503, "")
 	w.Pay(1, "1", "cà phê sữa đá")
@@ -104,9 +105,9 @@ func TestExportIsOfTheAccount(t *testing.T) {
 	w := webtest.NewWorld(t)
 	other, err := w.Service.Ledger.CreateAccount(context.Background(), "other", time.Now())
 	apptest.Must(t, err)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "cashier", app.RoleCashier)
-	w.User(other.ID, "stranger", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "cashier", access.RoleCashier)
+	w.User(other.ID, "stranger", access.RoleOwner)
 	bank := w.Link("ACB", apptest.SomeAccount)
 	w.Pay(1, "1", "cà phê sữa đá")
 	cashier, stranger := w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger")
@@ -133,7 +134,7 @@ func TestExportToASlowReader(t *testing.T) {
 	t.Parallel()
 	const n = 4000
 	w := webtest.NewWorld(t)
-	owner := w.User(1, "lan", app.RoleOwner)
+	owner := w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	manyLong(w, n)
 	b := w.Browser().SignIn("lan")

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/delivery"
 )
 
@@ -114,7 +115,7 @@ func (v *visit) unchanged(now ...any) error {
 		switch f := field.(type) {
 		case app.Text:
 			text = f.In(v.Lang)
-		case app.Role:
+		case access.Role:
 			text = v.RoleName(f)
 		case delivery.WebhookType:
 			text = v.WebhookTypeText(f)

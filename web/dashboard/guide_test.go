@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
@@ -49,7 +49,7 @@ func TestGuide(t *testing.T) {
 	}))
 	defer shop.Close()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	check := func(want string) {
 		t.Helper()
@@ -124,8 +124,8 @@ func TestGuide(t *testing.T) {
 func TestGuideOnOverview(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "thungan", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "thungan", access.RoleCashier)
 	b, viewer := w.Browser().SignIn("lan"), w.Browser().SignIn("thungan")
 	steps, figures := `<ol class="steps">`, `id="today"`
 	first := b.Get("/")
@@ -134,7 +134,7 @@ func TestGuideOnOverview(t *testing.T) {
 	viewer.Get("/").Hides(t, steps, "/guide")
 	viewer.Get("/guide").WantStatus(t, http.StatusForbidden)
 	viewer.Post("/guide", "hide", "1").WantStatus(t, http.StatusForbidden)
-	w.User(1, "minh", app.RoleDeveloper) // no form leads others to the guide
+	w.User(1, "minh", access.RoleDeveloper) // no form leads others to the guide
 	w.Browser().SignIn("minh").Submit("/webhooks", "guide", "1", "name", "", "webhook_url", "x", "type", "IN").Hides(t, "step-webhook")
 
 	b.Post("/guide", "hide", "1").Goes(t, "/")
@@ -168,7 +168,7 @@ func TestTestPayment(t *testing.T) {
 	}))
 	defer shop.Close()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", "19354957")
 	w.Webhook(shop.URL, delivery.WebhookIn)
 	off, _ := w.Webhook(shop.URL, delivery.WebhookIn)

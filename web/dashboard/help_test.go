@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/delivery"
 	"baoco/app/provider"
 	"baoco/app/stream"
@@ -112,7 +112,7 @@ func TestMarkdownLinks(t *testing.T) {
 func TestHelpPages(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleCashier)
+	w.User(1, "lan", access.RoleCashier)
 	b := w.Browser().SignIn("lan")
 	for _, lang := range []string{"vi", "en"} {
 		b.Post("/look", "lang", lang)
@@ -154,7 +154,7 @@ func TestHelpPages(t *testing.T) {
 func TestHelpAtHand(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	created := b.Post("/webhooks", "once", webtest.FormKey(), "name", "shop", "webhook_url", "https://shop.vn/", "type", "IN")
 	created.Shows(t, `href="/help/receiver"`)
@@ -181,7 +181,7 @@ func TestHelpAtHand(t *testing.T) {
 func TestFormsLinkToHelp(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Webhook("https://shop.vn/", delivery.WebhookAll)
 	w.Sends(w.Native(), `{}`)
 	w.Stream(stream.StreamCreate{})

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/web/webtest"
@@ -26,7 +26,7 @@ func TestImportPages(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	w.Webhook("https://shop.vn/", delivery.WebhookAll)
 	b := w.Browser().SignIn("lan")
@@ -99,8 +99,8 @@ func TestImportPages(t *testing.T) {
 func TestImportKeepsTheFile(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "hoa", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "hoa", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	w.Link("ACB", "555")
 	lan, hoa := w.Browser().SignIn("lan"), w.Browser().SignIn("hoa")
@@ -141,7 +141,7 @@ func TestImportKeepsTheFile(t *testing.T) {
 func TestImportColumns(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	const path = "/transactions/import"
@@ -176,7 +176,7 @@ func TestImportAsManyRowsAsThereMayBe(t *testing.T) {
 		t.Skip("needs BAOCO_FULL=1: it measures how long 10,000 rows take")
 	}
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	var file strings.Builder
 	file.WriteString(statementHeader)
@@ -197,7 +197,7 @@ var importActions = []webtest.Action{
 func TestImportTenancyAndRoles(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	owner := w.Browser().SignIn("lan")
 	mine := statementHeader + "01/11/2026,76,A,,11.000\n"
@@ -236,7 +236,7 @@ func TestImportTenancyAndRoles(t *testing.T) {
 func TestImportCutOff(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	_, log, b := logging(w)
 	conn := halfUpload(t, b)
 	apptest.Must(t, conn.(*net.TCPConn).CloseWrite())
@@ -276,7 +276,7 @@ func TestImportsAtATime(t *testing.T) {
 	const users = 4
 	for i := range users + 1 {
 		name := fmt.Sprint("user", i)
-		w.User(1, name, app.RoleOwner)
+		w.User(1, name, access.RoleOwner)
 		b := w.Browser().SignIn(name)
 		get := func() int { return b.Upload("/transactions/import", "a.csv", file).Status }
 		if i == users {

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 )
 
 // keyForm is the form of a new API key as it was entered.
 type keyForm struct {
 	Name    string
-	Scope   app.Scope
+	Scope   access.Scope
 	Expires string // Y-m-d; empty: never
 }
 
@@ -22,22 +23,22 @@ type keysData struct {
 }
 
 type keyRow struct {
-	app.APIKey
+	access.APIKey
 	State app.Text
 	Class string // CSS class of the state
 	Ask   confirmation
 }
 
 func (s *Server) keysPage(v *visit) error {
-	return s.showKeys(v, keyForm{Scope: app.ScopeFull}, nil)
+	return s.showKeys(v, keyForm{Scope: access.ScopeFull}, nil)
 }
 
 // keys are the keys that the visitor may make and revoke: owners all, others
 // those that only read.
-func (s *Server) keys(v *visit) ([]app.APIKey, error) {
+func (s *Server) keys(v *visit) ([]access.APIKey, error) {
 	keys, err := s.Service.Access.APIKeys(v.Context(), v.account.ID)
 	if !v.may(ownerOnly) {
-		keys = slices.DeleteFunc(keys, func(k app.APIKey) bool { return k.Scope != app.ScopeRead })
+		keys = slices.DeleteFunc(keys, func(k access.APIKey) bool { return k.Scope != access.ScopeRead })
 	}
 	return keys, err
 }
@@ -54,7 +55,7 @@ func (s *Server) showKeys(v *visit, form keyForm, wrong error) error {
 	return s.renderForm(v, wrong, "keys", "keys", app.Text{EN: "API keys", VI: "Khoá API"}, data)
 }
 
-func (s *Server) keyRow(v *visit, k app.APIKey) keyRow {
+func (s *Server) keyRow(v *visit, k access.APIKey) keyRow {
 	row := keyRow{APIKey: k, State: app.Text{EN: "Active", VI: "Đang hoạt động"}, Class: "active", Ask: s.keyRevocation(v, k)}
 	switch {
 	case !k.RevokedAt.IsZero():
@@ -66,7 +67,7 @@ func (s *Server) keyRow(v *visit, k app.APIKey) keyRow {
 }
 
 // keyRevocation revokes a key.
-func (s *Server) keyRevocation(v *visit, k app.APIKey) confirmation {
+func (s *Server) keyRevocation(v *visit, k access.APIKey) confirmation {
 	used := v.T("This key has never been used.", "Khoá này chưa được dùng lần nào.")
 	if !k.LastUsedAt.IsZero() {
 		used = v.T("Last used: ", "Dùng gần nhất: ") + v.When(k.LastUsedAt) + "."
@@ -86,8 +87,8 @@ func (s *Server) keyRevocation(v *visit, k app.APIKey) confirmation {
 }
 
 func (s *Server) createKey(v *visit) error {
-	form := keyForm{Name: v.PostFormValue("name"), Scope: app.Scope(v.PostFormValue("scope")), Expires: v.PostFormValue("expires")}
-	if form.Scope != app.ScopeRead && !v.may(ownerOnly) {
+	form := keyForm{Name: v.PostFormValue("name"), Scope: access.Scope(v.PostFormValue("scope")), Expires: v.PostFormValue("expires")}
+	if form.Scope != access.ScopeRead && !v.may(ownerOnly) {
 		return errNotYours
 	}
 	var expires time.Time
@@ -97,7 +98,7 @@ func (s *Server) createKey(v *visit) error {
 			err = app.InvalidField("expires_at", "must be a date", "phải là ngày hợp lệ")
 		}
 	}
-	var k app.APIKey
+	var k access.APIKey
 	var key string
 	if err == nil {
 		k, key, err = s.Service.Access.CreateAPIKey(v.Context(), v.account.ID, form.Name, form.Scope, expires, v.form.key, v.now)
@@ -117,7 +118,7 @@ func (s *Server) createKey(v *visit) error {
 
 func (s *Server) revokeKey(v *visit) error {
 	keys, err := s.keys(v)
-	k, err := named(v, keys, err, func(k app.APIKey) int64 { return k.ID }, app.ErrNoAPIKey)
+	k, err := named(v, keys, err, func(k access.APIKey) int64 { return k.ID }, access.ErrNoAPIKey)
 	if err != nil {
 		return err
 	}

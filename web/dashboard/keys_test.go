@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
@@ -19,7 +20,7 @@ var keyText = regexp.MustCompile(`baoco_[0-9A-Za-z]{43}`)
 func TestKeyIsShownOnce(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	form := []string{"once", b.Once("/keys"), "name", "cửa hàng", "scope", "read", "expires", "2099-12-31"}
 	a := b.Post("/keys", form...)
@@ -42,7 +43,7 @@ func TestKeyIsShownOnce(t *testing.T) {
 	}
 	keys, err := w.Service.Access.APIKeys(context.Background(), 1)
 	apptest.Must(t, err)
-	if len(keys) != 1 || keys[0].Scope != app.ScopeRead || app.FormatTime(keys[0].ExpiresAt, w.Service.Ledger.Zone()) != "2099-12-31 23:59:59" {
+	if len(keys) != 1 || keys[0].Scope != access.ScopeRead || app.FormatTime(keys[0].ExpiresAt, w.Service.Ledger.Zone()) != "2099-12-31 23:59:59" {
 		t.Errorf("%+v", keys)
 	}
 	// Nor does it stand in the file.
@@ -60,7 +61,7 @@ func TestKeyIsShownOnce(t *testing.T) {
 func TestKeyFormSentTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	once := b.Once("/keys")
 	answers := make(chan webtest.Answer)
@@ -81,7 +82,7 @@ func TestKeyFormSentTwiceAtOnce(t *testing.T) {
 func TestKeyForms(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	for _, c := range []struct {
 		fields []string
@@ -108,9 +109,9 @@ func TestKeyForms(t *testing.T) {
 func TestRevokeKey(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
-	key := w.APIKey(app.ScopeFull)
+	key := w.APIKey(access.ScopeFull)
 	w.Do("GET", "/api/v1/transactions", "", "Authorization", "Bearer "+key)
 	// Looking changes nothing.
 	b.Get("/keys/01/revoke").WantStatus(t, http.StatusNotFound)
@@ -130,7 +131,7 @@ func TestRevokeKey(t *testing.T) {
 	if a := b.Get("/keys"); !strings.Contains(a.Body, "Revoked") || strings.Contains(a.Body, key) {
 		t.Errorf("%s", a.Body)
 	}
-	_, _, err := w.Service.Access.CreateAPIKey(context.Background(), 1, "old", app.ScopeFull, time.Now().Add(-time.Hour), app.IdempotencyKey{}, time.Now())
+	_, _, err := w.Service.Access.CreateAPIKey(context.Background(), 1, "old", access.ScopeFull, time.Now().Add(-time.Hour), app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
 	if a := b.Get("/keys"); !strings.Contains(a.Body, "Expired") {
 		t.Error("an expired key isn't shown as one")

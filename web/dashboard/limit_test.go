@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
@@ -269,7 +270,7 @@ var lastRoutes = []string{"POST /login", "POST /logout", "POST /settings/sign-ou
 // limitedUser is a user of TestLimitedUsers.
 type limitedUser struct {
 	name    string
-	role    app.Role
+	role    access.Role
 	limit   []int64
 	hides   []string // names of marks
 	cookies map[string]*http.Cookie
@@ -283,14 +284,14 @@ func TestLimitedUsers(t *testing.T) {
 	webtest.InBubbleAfter(t, 12*time.Hour, func(t *testing.T, w webtest.Bubble) {
 		limitWorld(w)
 		users := []*limitedUser{
-			{name: "one", role: app.RoleAccountant, limit: []int64{1}, hides: []string{"other", "hidden"}},
-			{name: "two", role: app.RoleAccountant, limit: []int64{550001, 1}, hides: []string{"hidden"}},
-			{name: "none", role: app.RoleAccountant, limit: []int64{550001}, hides: []string{"own", "other", "hidden"}},
-			{name: "till", role: app.RoleCashier, limit: []int64{1}, hides: []string{"other", "hidden"}},
+			{name: "one", role: access.RoleAccountant, limit: []int64{1}, hides: []string{"other", "hidden"}},
+			{name: "two", role: access.RoleAccountant, limit: []int64{550001, 1}, hides: []string{"hidden"}},
+			{name: "none", role: access.RoleAccountant, limit: []int64{550001}, hides: []string{"own", "other", "hidden"}},
+			{name: "till", role: access.RoleCashier, limit: []int64{1}, hides: []string{"other", "hidden"}},
 		}
 		for _, u := range users {
 			made := w.User(1, u.name, u.role)
-			_, err := w.Service.Access.LimitUser(t.Context(), 1, made.ID, app.BankAccountLimit{On: true, IDs: u.limit})
+			_, err := w.Service.Access.LimitUser(t.Context(), 1, made.ID, access.BankAccountLimit{On: true, IDs: u.limit})
 			apptest.Must(t, err)
 			if u.name == "none" { // a limit of which nothing is left
 				w.Change(`DELETE FROM user_bank_accounts WHERE user_id = ?`, made.ID)
@@ -306,7 +307,7 @@ func TestLimitedUsers(t *testing.T) {
 				if asked[line] = true; len(limitedRoutes[line]) == 0 {
 					t.Errorf("limitedRoutes doesn't name %s", line)
 				}
-				refused := map[app.Role]bool{}
+				refused := map[access.Role]bool{}
 				for _, u := range users {
 					if refused[u.role] { // whatever the limit is
 						continue
@@ -422,10 +423,10 @@ func TestLimitedStreams(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		limitWorld(w)
-		u := w.User(1, "thu", app.RoleAccountant)
+		u := w.User(1, "thu", access.RoleAccountant)
 		limit := func(ids ...int64) {
 			t.Helper()
-			_, err := w.Service.Access.LimitUser(t.Context(), 1, u.ID, app.BankAccountLimit{On: ids != nil, IDs: ids})
+			_, err := w.Service.Access.LimitUser(t.Context(), 1, u.ID, access.BankAccountLimit{On: ids != nil, IDs: ids})
 			apptest.Must(t, err)
 		}
 		limit(1, 550001)
@@ -507,10 +508,10 @@ func TestLimitForm(t *testing.T) {
 	other := w.SecondAccount()
 	theirs, err := w.Service.Inbound.LinkBankAccount(t.Context(), other, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5005", AccountName: "X"}, time.Now())
 	apptest.Must(t, err)
-	w.User(1, "lan", app.RoleOwner)
-	thu := w.User(1, "thu", app.RoleCashier)
-	dev := w.User(1, "dev", app.RoleDeveloper)
-	w.User(other, "minh", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
+	thu := w.User(1, "thu", access.RoleCashier)
+	dev := w.User(1, "dev", access.RoleDeveloper)
+	w.User(other, "minh", access.RoleOwner)
 	lan := w.Browser().SignIn("lan")
 	till := w.Browser().SignIn("thu")
 	page, path := "/settings/users/"+itoa(thu.ID), "/settings/users/"+itoa(thu.ID)+"/limit"
@@ -518,7 +519,7 @@ func TestLimitForm(t *testing.T) {
 		t.Helper()
 		u, _, err := w.Service.Access.User(t.Context(), thu.ID)
 		apptest.Must(t, err)
-		if !u.Limit.Equal(app.BankAccountLimit{On: want != nil, IDs: append([]int64{}, want...)}) {
+		if !u.Limit.Equal(access.BankAccountLimit{On: want != nil, IDs: append([]int64{}, want...)}) {
 			t.Errorf("the limit is %+v, want %v", u.Limit, want)
 		}
 	}

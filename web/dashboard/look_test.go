@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
@@ -23,12 +23,12 @@ import (
 func TestLookAfterAnAction(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
 	w.Webhook(receiver.url, delivery.WebhookAll)
 	w.Stream(stream.StreamCreate{})
-	w.APIKey(app.ScopeRead)
+	w.APIKey(access.ScopeRead)
 	w.CounterLink(1, payment.CounterLinkCreate{Name: "counter"})
 	w.Source("native", inbound.AuthBearer, "")
 	w.Pay(1, "1", "a")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
@@ -24,11 +25,11 @@ import (
 func TestWebhookWithoutSecret(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
 	w.Webhook(receiver.url, delivery.WebhookAll)
-	key := []string{"Authorization", "Bearer " + w.APIKey(app.ScopeFull)}
+	key := []string{"Authorization", "Bearer " + w.APIKey(access.ScopeFull)}
 	w.Pay(1, "1", "before")
 	w.Attempts(1, 1)
 	b := w.Browser().SignIn("lan")
@@ -100,11 +101,11 @@ func TestWebhookWithoutSecret(t *testing.T) {
 func TestSourceWithoutSecret(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	// The text is one that somebody may choose.
 	chosen := w.Source("sepay", inbound.AuthAPIKey, "lost and found again")
-	key := []string{"Authorization", "Bearer " + w.APIKey(app.ScopeFull)}
+	key := []string{"Authorization", "Bearer " + w.APIKey(access.ScopeFull)}
 	b := w.Browser().SignIn("lan")
 	b.Get("/inbound").Hides(t, "Secret lost")
 	b.Get("/").Hides(t, "has lost its secret")
@@ -140,7 +141,7 @@ func TestSourceWithoutSecret(t *testing.T) {
 func TestAlertChannelWithoutSettings(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	_, err := w.Service.Alerts.SetAlertChannel(t.Context(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	// With the old key at hand nothing is lost.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"baoco/app"
+	"baoco/app/access"
 )
 
 // place is an entry of the navigation.
@@ -48,11 +49,11 @@ var navigation = []placeGroup{
 
 // onBar are the three places that each role needs most: on the bar at the bottom
 // of a phone, beside the way to all others.
-var onBar = map[app.Role][]string{
-	app.RoleOwner:      {"overview", "transactions", "till"},
-	app.RoleAccountant: {"overview", "transactions", "day"},
-	app.RoleDeveloper:  {"overview", "webhooks", "deliveries"},
-	app.RoleCashier:    {"overview", "till", "counter"},
+var onBar = map[access.Role][]string{
+	access.RoleOwner:      {"overview", "transactions", "till"},
+	access.RoleAccountant: {"overview", "transactions", "day"},
+	access.RoleDeveloper:  {"overview", "webhooks", "deliveries"},
+	access.RoleCashier:    {"overview", "till", "counter"},
 }
 
 // Navigation is the navigation of the visitor, and Bar what of it is on the bar.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/stream"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
@@ -85,7 +85,7 @@ func TestFormThatFailedIsNotUsed(t *testing.T) {
 		t.Run(form.action, func(t *testing.T) {
 			t.Parallel()
 			w, _, b := failing(t)
-			w.User(1, "mai", app.RoleCashier)
+			w.User(1, "mai", access.RoleCashier)
 			w.Native()
 			w.CodePattern("DH")
 			w.Stream(stream.StreamCreate{})
@@ -117,7 +117,7 @@ func TestFormsCountOnce(t *testing.T) {
 		t.Run(form.action, func(t *testing.T) {
 			t.Parallel()
 			w, _, b := failing(t)
-			w.User(1, "mai", app.RoleCashier)
+			w.User(1, "mai", access.RoleCashier)
 			w.Native()
 			w.CodePattern("DH")
 			w.Stream(stream.StreamCreate{})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/web/webtest"
@@ -19,7 +20,7 @@ func TestChartOfABankAccount(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	w.Link("ACB", apptest.SomeAccount)
 	w.Pay(1, "1", "a")
@@ -49,7 +50,7 @@ func TestChartOfABankAccount(t *testing.T) {
 func TestChartOfTheDaysBefore(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	native, today := w.Native(), app.DayOf(time.Now(), w.Service.Ledger.Zone())
 	for day, amount := range map[app.Day]int64{today: 1000, today - 6: 200, today - 7: 30_000, today - 13: 4000, today - 14: 5} {
@@ -82,8 +83,8 @@ func TestChartOfTheDaysBefore(t *testing.T) {
 func TestOverviewPlan(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "hoa", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "hoa", access.RoleCashier)
 	w.Link("ACB", apptest.SomeAccount)
 	owner, cashier := w.Browser().SignIn("lan"), w.Browser().SignIn("hoa")
 	const linked = `<a href="/banks">1/100 bank accounts</a>`
@@ -128,7 +129,7 @@ func TestOverviewPlan(t *testing.T) {
 func TestNewestByTime(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	native := w.Native()
 	for _, x := range []struct {
@@ -148,7 +149,7 @@ func TestNewestByTime(t *testing.T) {
 func TestNewestAfterAnImport(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	w.Pay(1, "1", "DH-TODAY")
 	b := w.Browser().SignIn("lan")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/passkey"
 	"baoco/web/wire"
 )
@@ -52,7 +53,7 @@ var passkeyPace = wire.Pace{Burst: 60, PerMinute: 60}
 
 // passkeyVisit gives where a passkey is used, and the user whose password was right; zero
 // for nobody.
-func (s *Server) passkeyVisit(v *visit) (place passkey.Place, u app.User, err error) {
+func (s *Server) passkeyVisit(v *visit) (place passkey.Place, u access.User, err error) {
 	if place, err = usablePlace(v); err != nil {
 		return place, u, err
 	}
@@ -89,7 +90,7 @@ func (s *Server) signInPasskey(v *visit) error {
 		form = s.halfwayForm(v)
 	}
 	if err == nil {
-		var u app.User
+		var u access.User
 		if u, err = s.Service.Access.SignInPasskey(v.Context(), halfway, place, v.PostFormValue("answer"), v.now); err == nil {
 			err = s.begin(v, u)
 		}
@@ -115,7 +116,7 @@ func (s *Server) newPasskeyOptions(v *visit) error {
 func (s *Server) addPasskey(v *visit) error {
 	var codes []string
 	name := strings.TrimSpace(v.PostFormValue("name"))
-	in := app.PasskeyCreate{Name: cmp.Or(name, v.Browser(v.UserAgent())), Answer: v.PostFormValue("answer"), Key: v.form.key}
+	in := access.PasskeyCreate{Name: cmp.Or(name, v.Browser(v.UserAgent())), Answer: v.PostFormValue("answer"), Key: v.form.key}
 	place, err := usablePlace(v)
 	if err == nil {
 		err = s.asked(v, func(present string) error {
@@ -141,16 +142,16 @@ func (s *Server) addPasskey(v *visit) error {
 // passkeyData is the page of one passkey.
 type passkeyData struct {
 	Refused string // the form that was refused
-	Passkey app.Passkey
+	Passkey access.Passkey
 	Place   passkeyPlace
 }
 
 func passkeyPath(id int64) string { return passkeysPath + "/" + strconv.FormatInt(id, 10) }
 
 // pagePasskey finds the passkey of the visitor that the path names.
-func (s *Server) pagePasskey(v *visit) (app.Passkey, error) {
+func (s *Server) pagePasskey(v *visit) (access.Passkey, error) {
 	list, err := s.Service.Access.Passkeys(v.Context(), v.user.ID)
-	return named(v, list, err, func(p app.Passkey) int64 { return p.ID }, app.ErrNoPasskey)
+	return named(v, list, err, func(p access.Passkey) int64 { return p.ID }, access.ErrNoPasskey)
 }
 
 func (s *Server) passkeyPage(v *visit) error { return s.showPasskey(v, "", nil) }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/passkey"
 	"baoco/web"
@@ -82,7 +82,7 @@ func use(t *testing.T, b *webtest.Browser, device *apptest.Authenticator) webtes
 func TestPasskey(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b, elsewhere := atHome(w).SignIn("lan"), atHome(w).SignIn("lan")
 	b.Get("/settings/sign-in").Shows(t, "It will work at this address only:", "<code>localhost</code>", "Passkeys need JavaScript")
 
@@ -173,8 +173,8 @@ func TestPasskey(t *testing.T) {
 func TestPasskeyOfAnother(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "hoa", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "hoa", access.RoleCashier)
 	lan, hoa := atHome(w).SignIn("lan"), atHome(w).SignIn("hoa")
 	ofLan, ofHoa := addPasskey(t, lan), addPasskey(t, hoa)
 
@@ -210,7 +210,7 @@ func TestPasskeyOfAnother(t *testing.T) {
 func TestPasskeyRefused(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	lan := atHome(w).SignIn("lan")
 	device := addPasskey(t, lan)
 	b := atHome(w)
@@ -263,7 +263,7 @@ func TestPasskeyRefused(t *testing.T) {
 func TestPasskeyCount(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := atHome(w).SignIn("lan")
 	device := deviceAt(t, b)
 	device.Count = 5
@@ -290,7 +290,7 @@ func TestPasskeyCount(t *testing.T) {
 func TestPasskeyAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	device := addPasskey(t, atHome(w).SignIn("lan"))
 	b := atHome(w)
 	answer := device.Sign(asked(t, b, "/login/passkey/options").Challenge)
@@ -316,7 +316,7 @@ func TestPasskeyAtTheSameTime(t *testing.T) {
 func TestPasskeyTakesTooLong(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	lan := w.User(1, "lan", app.RoleOwner)
+	lan := w.User(1, "lan", access.RoleOwner)
 	place := passkey.Place{Origin: "https://shop.vn", Host: "shop.vn"}
 	device := apptest.NewAuthenticator(t, place.Origin, place.Host)
 	now := time.Now()
@@ -327,14 +327,14 @@ func TestPasskeyTakesTooLong(t *testing.T) {
 	}
 	add := func(after time.Duration) error {
 		answer := device.Create(challenge(w.Service.Access.NewPasskeyOptions(t.Context(), lan, place, now)))
-		changed, _, err := w.Service.Access.AddPasskey(t.Context(), lan, app.PasskeyCreate{Name: "x", Place: place, Answer: answer, Present: apptest.SomePassword}, now.Add(after))
+		changed, _, err := w.Service.Access.AddPasskey(t.Context(), lan, access.PasskeyCreate{Name: "x", Place: place, Answer: answer, Present: apptest.SomePassword}, now.Add(after))
 		if err == nil {
 			lan = changed
 		}
 		return err
 	}
 	signIn := func(place passkey.Place, after time.Duration) error {
-		_, err := w.Service.Access.SignInPasskey(t.Context(), app.User{}, place, device.Sign(challenge(w.Service.Access.PasskeyOptions(t.Context(), app.User{}, place, now))), now.Add(after))
+		_, err := w.Service.Access.SignInPasskey(t.Context(), access.User{}, place, device.Sign(challenge(w.Service.Access.PasskeyOptions(t.Context(), access.User{}, place, now))), now.Add(after))
 		return err
 	}
 	if err := add(5 * time.Minute); err == nil {
@@ -359,7 +359,7 @@ func TestPasskeyTakesTooLong(t *testing.T) {
 func TestPasskeyPlaces(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	home := atHome(w).SignIn("lan")
 	addPasskey(t, home)
 	away := password(t, w.Browser()) // at 127.0.0.1
@@ -394,8 +394,8 @@ func TestPasskeyPlaces(t *testing.T) {
 func TestPasskeyOnDemand(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "hoa", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "hoa", access.RoleCashier)
 	owner, cashier := atHome(w).SignIn("lan"), atHome(w).SignIn("hoa")
 	addPasskey(t, owner)
 	owner.Post("/settings/sign-in/demand", "demand", "1").Goes(t, "/settings/sign-in")
@@ -424,7 +424,7 @@ func TestPasskeyOnDemand(t *testing.T) {
 func TestPasskeyLimits(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := atHome(w).SignIn("lan")
 	addPasskey(t, b)
 	w.Change(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8)
@@ -440,7 +440,7 @@ func TestPasskeyLimits(t *testing.T) {
 func TestPasskeyPace(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := atHome(w).SignIn("lan")
 	device := deviceAt(t, b)
 	codes := strings.Split(b.Submit("/settings/sign-in/passkeys", created(t, b, device, "x")...).Secret(t), "\n")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/app/payment"
@@ -21,7 +22,7 @@ var matchForm = regexp.MustCompile(`action="(/payments/\d+/match)"><input type="
 func TestPayments(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	w.Link("VCB", "700700")
 	off := w.Link("TCB", "880088")
@@ -149,7 +150,7 @@ func TestPayments(t *testing.T) {
 func TestPaymentSettingsRefused(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.CodePattern("DH")
 	lan := w.Browser().SignIn("lan")
 	before, err := w.Service.Ledger.Account(t.Context(), 1)
@@ -167,8 +168,8 @@ func TestPaymentTenancy(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	second := w.SecondAccount()
-	w.User(1, "lan", app.RoleOwner)
-	theirs := w.User(second, "khach", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
+	theirs := w.User(second, "khach", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
 	_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "X"}, time.Now())
@@ -204,12 +205,12 @@ func TestPaymentTenancy(t *testing.T) {
 func TestLimitedTransfers(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	hoa := w.User(1, "hoa", app.RoleAccountant)
+	w.User(1, "lan", access.RoleOwner)
+	hoa := w.User(1, "hoa", access.RoleAccountant)
 	w.Link("ACB", apptest.SomeAccount)
 	w.Link("VCB", "700700")
 	w.CodePattern("DH")
-	_, err := w.Service.Access.LimitUser(t.Context(), 1, hoa.ID, app.BankAccountLimit{On: true, IDs: []int64{1}})
+	_, err := w.Service.Access.LimitUser(t.Context(), 1, hoa.ID, access.BankAccountLimit{On: true, IDs: []int64{1}})
 	apptest.Must(t, err)
 	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000, BankAccountID: 1})
 	native := w.Native()

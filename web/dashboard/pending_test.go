@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/web"
@@ -23,9 +23,9 @@ func TestPendingDeliveries(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "cashier", app.RoleCashier)
-	w.User(w.SecondAccount(), "minh", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "cashier", access.RoleCashier)
+	w.User(w.SecondAccount(), "minh", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	if a := b.Get("/deliveries?status=waiting"); len(a.Listed(t)) != 0 || !strings.Contains(a.Body, "No deliveries are waiting.") {
@@ -105,7 +105,7 @@ func TestPendingDeliveries(t *testing.T) {
 func TestAttemptDots(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 503, "")
 	hook, _ := w.Webhook(receiver.url, delivery.WebhookAll)
@@ -145,7 +145,7 @@ func TestPendingForWantOfFiles(t *testing.T) {
 	server := httptest.NewServer(web.New(web.Config{Service: w.Service, Version: "test"}))
 	t.Cleanup(server.Close)
 	w.URL = server.URL
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	w.Webhook("http://127.0.0.1:9/", delivery.WebhookAll)
 	w.Pay(1, "1", "trà đá")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
@@ -40,7 +41,7 @@ func TestReceiverCode(t *testing.T) {
 					t.Skipf("%s is not installed: its receiver was not run", c.program)
 				}
 				w := webtest.NewWorld(t)
-				w.User(1, "lan", app.RoleOwner)
+				w.User(1, "lan", access.RoleOwner)
 				w.Link("ACB", "1234567")
 				port := freePort(t)
 				base := "http://127.0.0.1:" + port

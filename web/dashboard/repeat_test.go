@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
@@ -15,9 +15,9 @@ import (
 func TestMayBeRepeatIsSettled(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "thu", app.RoleCashier)
-	w.User(1, "viet", app.RoleDeveloper)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "thu", access.RoleCashier)
+	w.User(1, "viet", access.RoleDeveloper)
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
 	sepay, native := w.Sepay(), w.Native()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
@@ -20,7 +21,7 @@ import (
 // failing is a world whose two webhooks have failed at three transactions.
 func failing(t *testing.T) (*webtest.World, *moody, *webtest.Browser) {
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 500, "")
 	for range 2 {
@@ -247,7 +248,7 @@ func TestResendBounds(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 500, "")
 	hook, _ := w.Webhook(receiver.url, delivery.WebhookAll)

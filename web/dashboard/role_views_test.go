@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/web/webtest"
@@ -52,11 +53,11 @@ const (
 	webhookURL           = "hook.example.vn"
 )
 
-var roleViews = map[app.Role]struct{ shows, hides []string }{
-	app.RoleOwner:      {[]string{sumOfToday, sumOfAll, "WENT TODAY", "CAME YESTERDAY", webhookURL, "500", "Installation"}, nil},
-	app.RoleAccountant: {[]string{sumOfToday, sumOfAll, "WENT TODAY", "CAME YESTERDAY", "Money in and out by day"}, []string{webhookURL, "500 ·", "Raw data received", "WAITS FOR", `"id": "1"`, "Unlink", "Import statement", "Plan usage"}},
-	app.RoleDeveloper:  {[]string{"Needs attention", "WENT TODAY", "CAME YESTERDAY", webhookURL, "500", "Raw data received", "WAITS FOR"}, []string{sumOfToday, sumOfAll, "Money in and out by day", "This month</h2>", "This month</th>", "Import statement", "Discard", "Record to a bank account"}},
-	app.RoleCashier: {[]string{sumOfToday, "CAME TODAY", "CAME TODAY TOO"}, []string{
+var roleViews = map[access.Role]struct{ shows, hides []string }{
+	access.RoleOwner:      {[]string{sumOfToday, sumOfAll, "WENT TODAY", "CAME YESTERDAY", webhookURL, "500", "Installation"}, nil},
+	access.RoleAccountant: {[]string{sumOfToday, sumOfAll, "WENT TODAY", "CAME YESTERDAY", "Money in and out by day"}, []string{webhookURL, "500 ·", "Raw data received", "WAITS FOR", `"id": "1"`, "Unlink", "Import statement", "Plan usage"}},
+	access.RoleDeveloper:  {[]string{"Needs attention", "WENT TODAY", "CAME YESTERDAY", webhookURL, "500", "Raw data received", "WAITS FOR"}, []string{sumOfToday, sumOfAll, "Money in and out by day", "This month</h2>", "This month</th>", "Import statement", "Discard", "Record to a bank account"}},
+	access.RoleCashier: {[]string{sumOfToday, "CAME TODAY", "CAME TODAY TOO"}, []string{
 		sumOfAll, "300,003", "200,002", "WENT TODAY", "CAME YESTERDAY", webhookURL, "500 ·", "secret-id-2", "Raw data received", `"id": "2"`, "WAITS FOR", "Needs attention", "This week", "This month</h2>", "This month</th>", "on yesterday", "Money in and out by day",
 		"attempt", "Webhook", "/webhooks", "/banks", "/deliveries", "/inbound", "/keys", "/system",
 	}},
@@ -68,7 +69,7 @@ func TestRoleViews(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		roleWorld(w.World, app.DayOf(time.Now(), w.Service.Ledger.Zone()))
-		for _, role := range slices.Backward(app.Roles) { // forms of those who may more change things
+		for _, role := range slices.Backward(access.Roles) { // forms of those who may more change things
 			w.User(1, string(role), role)
 			cookies := w.SignIn(string(role))
 			var all strings.Builder
@@ -148,7 +149,7 @@ func TestCashierSeesOnlyToday(t *testing.T) {
 		for id := range int64(3) {
 			apptest.Must(t, w.Service.Ledger.SetNote(t.Context(), 1, id+1, "", app.Note{Text: "of the shop", ChangedAt: time.Now()}))
 		}
-		w.User(1, "thungan", app.RoleCashier)
+		w.User(1, "thungan", access.RoleCashier)
 		cookies := w.SignIn("thungan")
 		get := func(path string) (int, string) {
 			t.Helper()
@@ -161,7 +162,7 @@ func TestCashierSeesOnlyToday(t *testing.T) {
 			"q=300003", "min=200000", "page=2", "page=2&until=1", "before=2", "before=4&q=came", "bank_account_id=1", "delivery_state=failed&type=OUT", "until=1",
 		} {
 			code, body := get(strings.TrimSuffix("/transactions?"+query, "?"))
-			for _, hidden := range roleViews[app.RoleCashier].hides {
+			for _, hidden := range roleViews[access.RoleCashier].hides {
 				if strings.Contains(body, hidden) && !strings.Contains(query, hidden) {
 					t.Errorf("?%s shows %q", query, hidden)
 				}
@@ -203,14 +204,14 @@ func TestCashierSeesOnlyToday(t *testing.T) {
 func TestKeysOfADeveloper(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "minh", app.RoleDeveloper)
-	full := w.APIKey(app.ScopeFull)
+	w.User(1, "minh", access.RoleDeveloper)
+	full := w.APIKey(access.ScopeFull)
 	b := w.Browser().SignIn("minh")
 	for _, scope := range []string{"full", "", "x"} {
 		b.Post("/keys", "once", webtest.FormKey(), "name", "mine", "scope", scope).WantStatus(t, http.StatusForbidden)
 	}
 	a := b.Post("/keys", "once", b.Once("/keys"), "name", "mine", "scope", "read")
-	if k, err := w.Service.Access.Authenticate(t.Context(), a.Secret(t), time.Now()); err != nil || k.Scope != app.ScopeRead {
+	if k, err := w.Service.Access.Authenticate(t.Context(), a.Secret(t), time.Now()); err != nil || k.Scope != access.ScopeRead {
 		t.Errorf("%+v, %v", k, err)
 	}
 	page := b.Get("/keys")
@@ -232,11 +233,11 @@ func TestKeysOfADeveloper(t *testing.T) {
 func TestNavigation(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	for role, want := range map[app.Role]string{
-		app.RoleOwner:      "/ /transactions /till · / /transactions /till /payments /day /banks /counter | /inbound /webhooks /deliveries /keys | /settings /system /help",
-		app.RoleAccountant: "/ /transactions /day · / /transactions /payments /day /banks /counter | /settings /help",
-		app.RoleDeveloper:  "/ /webhooks /deliveries · / /transactions | /inbound /webhooks /deliveries /keys | /settings /help",
-		app.RoleCashier:    "/ /till /counter · / /transactions /till /counter | /settings /help",
+	for role, want := range map[access.Role]string{
+		access.RoleOwner:      "/ /transactions /till · / /transactions /till /payments /day /banks /counter | /inbound /webhooks /deliveries /keys | /settings /system /help",
+		access.RoleAccountant: "/ /transactions /day · / /transactions /payments /day /banks /counter | /settings /help",
+		access.RoleDeveloper:  "/ /webhooks /deliveries · / /transactions | /inbound /webhooks /deliveries /keys | /settings /help",
+		access.RoleCashier:    "/ /till /counter · / /transactions /till /counter | /settings /help",
 	} {
 		w.User(1, string(role), role)
 		page := w.Browser().SignIn(string(role)).Get("/help").Body
@@ -272,7 +273,7 @@ func TestFilterNamesBankAccounts(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	for role, full := range map[app.Role]bool{app.RoleOwner: true, app.RoleAccountant: true, app.RoleDeveloper: false, app.RoleCashier: false} {
+	for role, full := range map[access.Role]bool{access.RoleOwner: true, access.RoleAccountant: true, access.RoleDeveloper: false, access.RoleCashier: false} {
 		w.User(1, string(role), role)
 		a := w.Browser().SignIn(string(role)).Get("/transactions")
 		a.Shows(t, app.Tail(apptest.SomeAccount)[len(app.Tail(apptest.SomeAccount))-4:]+"</option>")
@@ -287,7 +288,7 @@ func TestCashierSeesEndOfNumber(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", "190020003456")
-	for role, shown := range map[app.Role]bool{app.RoleCashier: false, app.RoleDeveloper: false, app.RoleOwner: true} {
+	for role, shown := range map[access.Role]bool{access.RoleCashier: false, access.RoleDeveloper: false, access.RoleOwner: true} {
 		w.User(1, string(role), role)
 		b := w.Browser().SignIn(string(role))
 		for _, path := range []string{"/transactions?bank_account_id=1", "/transactions?q=3456"} {
@@ -304,10 +305,10 @@ func TestCashierSeesEndOfNumber(t *testing.T) {
 func TestDeveloperFindsFirstSteps(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	for _, role := range app.Roles {
+	for _, role := range access.Roles {
 		w.User(1, string(role), role)
 		a := w.Browser().SignIn(string(role)).Get("/")
-		if strings.Contains(a.Body, `href="/help/developer"`) != (role == app.RoleDeveloper) {
+		if strings.Contains(a.Body, `href="/help/developer"`) != (role == access.RoleDeveloper) {
 			t.Errorf("%s: %s", role, a.Body)
 		}
 	}

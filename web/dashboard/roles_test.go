@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/payment"
 	"baoco/web/dashboard"
@@ -199,13 +199,13 @@ open     GET  /live/counter/{token}
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	who := map[string]string{}
 	for line := range strings.Lines(strings.TrimSpace(whoMay)) {
 		who[strings.TrimSpace(line[9:])] = strings.TrimSpace(line[:9])
 	}
 	browsers := map[string]*webtest.Browser{}
-	for _, role := range app.Roles {
+	for _, role := range access.Roles {
 		w.User(1, string(role), role)
 		browsers[string(role[:1])] = w.Browser().SignIn(string(role))
 	}
@@ -264,7 +264,7 @@ func TestRoles(t *testing.T) {
 func TestUnknownRole(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	w.Change("UPDATE users SET role = 'viewer'")
 	for _, path := range []string{"/", "/transactions", "/counter", "/settings", "/help"} {
@@ -277,10 +277,10 @@ func TestDashboardTenancy(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	other := w.SecondAccount()
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "hoa", app.RoleOwner)
-	w.User(other, "minh", app.RoleOwner)
-	w.APIKey(app.ScopeFull)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "hoa", access.RoleOwner)
+	w.User(other, "minh", access.RoleOwner)
+	w.APIKey(access.ScopeFull)
 	w.CounterLink(1, payment.CounterLinkCreate{Name: "Quầy bí mật"})
 	minh := w.Browser().SignIn("minh")
 	for _, c := range []webtest.Action{

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/web/wire"
 )
 
@@ -35,16 +35,16 @@ const (
 
 // granted says what each role may do, beside what any user may. Owners may do
 // everything.
-var granted = map[app.Role][]permission{
-	app.RoleOwner:      {useCounter, useTill, seeAllDays, seeMoney, connect, ownerOnly},
-	app.RoleAccountant: {useCounter, seeAllDays, seeMoney},
-	app.RoleDeveloper:  {seeAllDays, connect},
-	app.RoleCashier:    {useCounter, useTill},
+var granted = map[access.Role][]permission{
+	access.RoleOwner:      {useCounter, useTill, seeAllDays, seeMoney, connect, ownerOnly},
+	access.RoleAccountant: {useCounter, seeAllDays, seeMoney},
+	access.RoleDeveloper:  {seeAllDays, connect},
+	access.RoleCashier:    {useCounter, useTill},
 }
 
 // may tells whether somebody of a role has a permission. A role that isn't known
 // has none.
-func may(role app.Role, p permission) bool {
+func may(role access.Role, p permission) bool {
 	list, known := granted[role]
 	return p == open || known && (p == anyUser || slices.Contains(list, p))
 }

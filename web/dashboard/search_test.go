@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/web/webtest"
@@ -25,7 +26,7 @@ import (
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", "19354957")
 	second := w.Link("MB", "0071006789")
 	native := w.Native()
@@ -85,7 +86,7 @@ func TestSearch(t *testing.T) {
 	// Another account's bank accounts mean nothing.
 	other, err := w.Service.Ledger.CreateAccount(t.Context(), "other", time.Now())
 	apptest.Must(t, err)
-	w.User(other.ID, "stranger", app.RoleOwner)
+	w.User(other.ID, "stranger", access.RoleOwner)
 	for _, query := range []string{"6789", "200k"} {
 		if got := w.Browser().SignIn("stranger").Get("/transactions?q=" + query).TransactionsListed(t); len(got) != 0 {
 			t.Errorf("a stranger finds %q", got)
@@ -98,7 +99,7 @@ func TestSearch(t *testing.T) {
 func TestChips(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	bank := w.Link("ACB", "19354957")
 	w.Webhook("http://127.0.0.1:9/a", delivery.WebhookAll)
 	source := w.Native()
@@ -156,7 +157,7 @@ func TestChips(t *testing.T) {
 func TestCleanAddresses(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Webhook("http://127.0.0.1:9/a", delivery.WebhookAll)
 	b := w.Browser().SignIn("lan")
 	for path, want := range map[string]string{
@@ -180,7 +181,7 @@ func TestCleanAddresses(t *testing.T) {
 func TestFilterWithNothingBetween(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	for path, want := range map[string]string{
 		"/transactions?from=2026-01-03&to=2026-01-02":                 "To must not be before “From”.",

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/secondfactor"
 	"baoco/app/vietqr"
 	"baoco/web/wire"
@@ -24,7 +25,7 @@ const halfwayTime = 10 * time.Minute
 
 // beginHalfway keeps that the password of u was right, under a new token. Nobody is
 // signed in with that.
-func (s *Server) beginHalfway(v *visit, u app.User, form signInForm) error {
+func (s *Server) beginHalfway(v *visit, u access.User, form signInForm) error {
 	if err := errors.Join(s.sessions.Clear(v.Context()), s.sessions.RenewToken(v.Context())); err != nil {
 		return err
 	}
@@ -39,14 +40,14 @@ func (s *Server) beginHalfway(v *visit, u app.User, form signInForm) error {
 
 // halfway is the user of a halfway session; zero where there is none, or where the
 // user has signed out everywhere since.
-func (s *Server) halfway(v *visit) (app.User, error) {
+func (s *Server) halfway(v *visit) (access.User, error) {
 	id := s.sessions.GetInt64(v.Context(), "halfway")
 	if id == 0 {
-		return app.User{}, nil
+		return access.User{}, nil
 	}
 	u, found, err := s.Service.Access.User(v.Context(), id)
 	if err != nil || !found || u.Generation != s.sessions.GetInt64(v.Context(), "generation") {
-		return app.User{}, err
+		return access.User{}, err
 	}
 	return u, nil
 }
@@ -65,11 +66,11 @@ func (s *Server) codePage(v *visit) error {
 // codeData is the page on which a user proves the second factor.
 type codeData struct {
 	signInForm // only where the page is; the rest is in the session
-	Passkeys   []app.Passkey
+	Passkeys   []access.Passkey
 	Elsewhere  []string // the hosts of those that don't work here
 }
 
-func (s *Server) showCode(v *visit, u app.User, wrong error) (err error) {
+func (s *Server) showCode(v *visit, u access.User, wrong error) (err error) {
 	data := codeData{signInForm: signInForm{Place: placeOf(v)}}
 	if data.Passkeys, err = s.Service.Access.Passkeys(v.Context(), u.ID); err != nil {
 		return err
@@ -133,13 +134,13 @@ func (t *signInThrottle) byCode(user int64, device string, now time.Time) bool {
 // signInData is the page of the second factor and the sessions.
 type signInData struct {
 	Refused  string // the form that was refused
-	Factor   app.SecondFactor
+	Factor   access.SecondFactor
 	Secret   string // of the app that is being set up
 	Name     string // of the passkey that is being added
 	QR       template.URL
-	Passkeys []app.Passkey
+	Passkeys []access.Passkey
 	Place    passkeyPlace
-	Sessions []app.Session
+	Sessions []access.Session
 	Ask      confirmation
 }
 
@@ -171,8 +172,8 @@ func (s *Server) showSignInSettings(v *visit, data signInData, wrong error) (err
 // askedForOwner asks for the visitor's password before somebody becomes an owner, or
 // another owner gets a password: what others could do at a browser that was left open
 // must not be enough to keep the account.
-func (s *Server) askedForOwner(v *visit, role app.Role) error {
-	if role != app.RoleOwner {
+func (s *Server) askedForOwner(v *visit, role access.Role) error {
+	if role != access.RoleOwner {
 		return nil
 	}
 	return s.asked(v, func(present string) error { return s.Service.Access.CheckPresent(v.Context(), v.user, present) })

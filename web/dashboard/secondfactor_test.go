@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/web/webtest"
 
@@ -69,7 +69,7 @@ func password(t *testing.T, b *webtest.Browser) *webtest.Browser {
 func TestSecondFactor(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	elsewhere, b := w.Browser().SignIn("lan"), w.Browser().SignIn("lan")
 	secret := secretField.FindStringSubmatch(b.Get("/settings/sign-in").Body)[1]
 	for name, form := range map[string][]string{
@@ -141,7 +141,7 @@ func TestSecondFactor(t *testing.T) {
 func TestCodeAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	secret, _ := enrol(t, w.Browser().SignIn("lan"))
 	w.Change("UPDATE users SET totp_step = 0")
 	var browsers [4]*webtest.Browser
@@ -174,7 +174,7 @@ func TestCodeAtTheSameTime(t *testing.T) {
 func TestNewDeviceWithCode(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t).Peers()
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	secret, codes := enrol(t, w.Browser().SignIn("lan"))
 	stranger := w.Browser()
 	for i := range 100 {
@@ -205,7 +205,7 @@ func TestNewDeviceWithCode(t *testing.T) {
 func TestCodesBeforeThePassword(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t).Peers()
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	secret, codes := enrol(t, w.Browser().SignIn("lan"))
 	w.Change("UPDATE users SET totp_step = 0")
 	thief := w.Browser()
@@ -229,7 +229,7 @@ func TestCodesBeforeThePassword(t *testing.T) {
 func TestWrongCodes(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	_, codes := enrol(t, b)
 	thief := password(t, w.Browser())
@@ -248,7 +248,7 @@ func TestWrongCodes(t *testing.T) {
 func TestHalfwayEnds(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	lan := w.User(1, "lan", app.RoleOwner)
+	lan := w.User(1, "lan", access.RoleOwner)
 	_, codes := enrol(t, w.Browser().SignIn("lan"))
 	b := password(t, w.Browser())
 	if n := w.Rows("sessions WHERE halfway = 1 AND end_at - started_at BETWEEN 590 AND 610"); n != 1 {
@@ -267,8 +267,8 @@ func TestHalfwayEnds(t *testing.T) {
 func TestDemand(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "hoa", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "hoa", access.RoleCashier)
 	owner, cashier := w.Browser().SignIn("lan"), w.Browser().SignIn("hoa")
 	owner.Post("/settings/sign-in/demand", "demand", "1").WantStatus(t, http.StatusConflict)
 	enrol(t, owner)
@@ -295,8 +295,8 @@ var sessionForm = regexp.MustCompile(`action="([^"]+/sessions/[0-9]+/end)"`)
 func TestSessionList(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "hoa", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "hoa", access.RoleCashier)
 	phone, desk, hoa := w.Browser(), w.Browser(), w.Browser()
 	phone.Header.Set("User-Agent", "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1")
 	desk.Header.Set("User-Agent", "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0")
@@ -335,8 +335,8 @@ func TestSessionList(t *testing.T) {
 func TestEndedSessionStaysEnded(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	u := w.User(1, "lan", app.RoleOwner)
-	late := app.Session{UserID: u.ID, Generation: u.Generation, StartedAt: time.Now(), EndAt: time.Now().Add(time.Hour)}
+	u := w.User(1, "lan", access.RoleOwner)
+	late := access.Session{UserID: u.ID, Generation: u.Generation, StartedAt: time.Now(), EndAt: time.Now().Add(time.Hour)}
 	for name, end := range map[string]func(id int64) error{
 		"ended":      func(id int64) error { return w.Service.Access.EndSession(t.Context(), 1, u.ID, id, time.Now()) },
 		"signed out": func(int64) error { return w.Service.Access.RemoveSession(t.Context(), "token") },

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/web/webtest"
@@ -17,7 +17,7 @@ import (
 // waiting is a world with a webhook to which n deliveries have failed once.
 func waiting(t *testing.T, n int) (*webtest.World, *moody, *webtest.Browser) {
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 500, "")
 	w.Webhook(receiver.url, delivery.WebhookAll)

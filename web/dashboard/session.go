@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/services"
 	"baoco/web/wire"
 
@@ -62,7 +63,7 @@ func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, 
 	if err != nil {
 		return err
 	}
-	session := app.Session{EndAt: end}
+	session := access.Session{EndAt: end}
 	if session.UserID, _ = values["user"].(int64); session.UserID == 0 {
 		session.UserID, session.Halfway = values["halfway"].(int64)
 	}
@@ -91,23 +92,23 @@ func (s sessionStore) Delete(token string) error { return s.DeleteCtx(context.Ba
 
 // signedIn reads the user of the session from the storage. It is zero if the
 // session has none, or if the user has signed out everywhere since.
-func (s *Server) signedIn(ctx context.Context) (app.User, error) {
+func (s *Server) signedIn(ctx context.Context) (access.User, error) {
 	id := s.sessions.GetInt64(ctx, "user")
 	if id == 0 {
-		return app.User{}, nil
+		return access.User{}, nil
 	}
 	u, found, err := s.Service.Access.User(ctx, id)
 	if err != nil || !found || u.Generation != s.sessions.GetInt64(ctx, "generation") {
-		return app.User{}, err
+		return access.User{}, err
 	}
 	return u, nil
 }
 
 // describeSession keeps in the session what is shown of it.
-func (s *Server) describeSession(v *visit, u app.User) {
+func (s *Server) describeSession(v *visit, u access.User) {
 	agent := v.UserAgent()
 	s.sessions.Put(v.Context(), "generation", u.Generation)
-	s.sessions.Put(v.Context(), "agent", strings.ToValidUTF8(agent[:min(len(agent), app.MaxAgent)], ""))
+	s.sessions.Put(v.Context(), "agent", strings.ToValidUTF8(agent[:min(len(agent), access.MaxAgent)], ""))
 	s.sessions.Put(v.Context(), "address", s.ClientAddr(v.Request).String())
 	s.sessions.Put(v.Context(), "started", v.now.Unix())
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/payment"
@@ -64,7 +65,7 @@ func TestSetUp(t *testing.T) {
 	}
 	users, err := w.Service.Access.Users(ctx, 1)
 	apptest.Must(t, err)
-	if len(users) != 1 || users[0].Role != app.RoleOwner || users[0].AccountID != 1 {
+	if len(users) != 1 || users[0].Role != access.RoleOwner || users[0].AccountID != 1 {
 		t.Errorf("users %+v", users)
 	}
 }
@@ -72,7 +73,7 @@ func TestSetUp(t *testing.T) {
 func TestSetUpEnds(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	token, err := w.Service.Access.OpenSetUp(context.Background(), time.Now().Add(-app.SetUpTime))
+	token, err := w.Service.Access.OpenSetUp(context.Background(), time.Now().Add(-access.SetUpTime))
 	apptest.Must(t, err)
 	if a := w.Browser().Get("/setup/" + token); a.Status != http.StatusForbidden {
 		t.Errorf("after half an hour: %d", a.Status)
@@ -82,7 +83,7 @@ func TestSetUpEnds(t *testing.T) {
 func TestSignIn(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser()
 	b.Get("/").Goes(t, "/login")
 	b.Get("/transactions?q=a&type=IN").Goes(t, "/login?back="+url.QueryEscape("/transactions?q=a&type=IN"))
@@ -118,7 +119,7 @@ func TestSignIn(t *testing.T) {
 func TestFormAfterSession(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	hook, _ := w.Webhook("https://shop.vn/", delivery.WebhookAll)
 	for path, back := range map[string]string{
@@ -158,8 +159,8 @@ func TestFormAfterSession(t *testing.T) {
 func TestErrorPages(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "cashier", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "cashier", access.RoleCashier)
 	owner, cashier, nobody := w.Browser().SignIn("lan"), w.Browser().SignIn("cashier"), w.Browser()
 	const overview, signIn = `href="/">Back to overview`, `href="/login">Sign in`
 	for _, c := range []struct {
@@ -187,7 +188,7 @@ func TestErrorPages(t *testing.T) {
 func TestSignInLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	for _, back := range []string{"//evil.example/", "https://evil.example/", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)", "evil.example", "/%0d%0aX: y", ""} {
 		a := w.Browser().Post("/login", "name", "lan", "password", apptest.SomePassword, "back", back)
 		to, err := url.Parse(a.Header.Get("Location"))
@@ -207,8 +208,8 @@ func TestSignInLeadsNowhereElse(t *testing.T) {
 func TestSessionFixation(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "mallory", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "mallory", access.RoleCashier)
 	here, err := url.Parse(w.URL)
 	apptest.Must(t, err)
 	attacker, victim := w.Browser().SignIn("mallory"), w.Browser()
@@ -231,7 +232,7 @@ func TestSessionFixation(t *testing.T) {
 func TestFormOfEndedSession(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	lan := w.User(1, "lan", app.RoleOwner)
+	lan := w.User(1, "lan", access.RoleOwner)
 	for path, form := range map[string]string{
 		"/settings/sign-in/others": "x=1", "/settings/sign-out": "x=1", "/settings/users/1/role": "role=owner", "/settings/users": "name=hoa&role=owner&once=" + webtest.FormKey(),
 	} {
@@ -264,7 +265,7 @@ func TestFormOfEndedSession(t *testing.T) {
 	apptest.Must(t, err)
 	for name, act := range map[string]func() error{
 		"end the sessions": func() error { _, err := w.Service.Access.EndSessions(before, 1, lan.ID); return err },
-		"set the role":     func() error { _, err := w.Service.Access.SetRole(before, 1, lan.ID, app.RoleOwner); return err },
+		"set the role":     func() error { _, err := w.Service.Access.SetRole(before, 1, lan.ID, access.RoleOwner); return err },
 		"set the password": func() error {
 			_, err := w.Service.Access.ChangePassword(before, lan, apptest.SomePassword, "another password", time.Now())
 			return err
@@ -283,15 +284,15 @@ func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
-	w.User(1, "boss", app.RoleOwner)
-	u := w.User(1, "lan", app.RoleOwner)
+	w.User(1, "boss", access.RoleOwner)
+	u := w.User(1, "lan", access.RoleOwner)
 	for _, end := range []func() error{
 		func() error { _, err := w.Service.Access.EndSessions(ctx, 1, u.ID); return err },
 		func() error {
 			_, err := w.Service.Access.SetPassword(ctx, 1, u.ID, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
 			return err
 		},
-		func() error { _, err := w.Service.Access.SetRole(ctx, 1, u.ID, app.RoleCashier); return err },
+		func() error { _, err := w.Service.Access.SetRole(ctx, 1, u.ID, access.RoleCashier); return err },
 	} {
 		one, two := w.Browser().SignIn("lan"), w.Browser().SignIn("lan")
 		apptest.Must(t, end())
@@ -316,13 +317,13 @@ func TestRemovedUsersBrowser(t *testing.T) {
 	w := webtest.NewWorld(t)
 	second, err := w.Service.Ledger.CreateAccount(t.Context(), "second", time.Now())
 	apptest.Must(t, err)
-	boss := w.User(1, "boss", app.RoleOwner)
+	boss := w.User(1, "boss", access.RoleOwner)
 	for i, next := range []int64{1, second.ID} {
-		u := w.User(1, "lan", app.RoleOwner)
+		u := w.User(1, "lan", access.RoleOwner)
 		b := w.Browser().SignIn("lan")
 		b.Get("/").WantStatus(t, http.StatusOK)
 		apptest.Must(t, w.Service.Access.RemoveUser(t.Context(), 1, u.ID))
-		other := w.User(next, fmt.Sprint("other", i), app.RoleOwner)
+		other := w.User(next, fmt.Sprint("other", i), access.RoleOwner)
 		b.Get("/").Goes(t, "/login")
 		if other.ID <= u.ID || other.Generation == u.Generation {
 			t.Errorf("user %d of generation %d came after user %d of %d", other.ID, other.Generation, u.ID, u.Generation)
@@ -336,7 +337,7 @@ func TestRemovedUsersBrowser(t *testing.T) {
 func TestOtherSites(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	for _, header := range []http.Header{
 		{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Origin": {"https://evil.example"}}, {"Origin": {"null"}},
@@ -355,7 +356,7 @@ func TestOtherSites(t *testing.T) {
 func TestPlainName(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStillWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	h := web.New(web.Config{Service: w.Service})
 	const at = "http://shop.lan:8080"
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept-Language", "vi"}
@@ -379,7 +380,7 @@ func TestPlainName(t *testing.T) {
 func TestBaseIsHTTPS(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStillWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	link := "/counter/" + w.CounterLink(1, payment.CounterLinkCreate{Name: "quầy"})
 	const base, plain = "https://baoco.shop.vn", "http://192.168.1.10:8080"
 	h := web.New(web.Config{Service: w.Service, Secure: true, Installation: app.Installation{BaseURL: base}})
@@ -406,7 +407,7 @@ func TestBaseIsHTTPS(t *testing.T) {
 func TestPageHeaders(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	for _, path := range []string{"/", "/transactions", "/transactions/99"} {
 		h := b.Get(path).Header
@@ -428,7 +429,7 @@ func TestPageHeaders(t *testing.T) {
 func TestNothingHere(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	for _, c := range []struct {
 		path, accept string
@@ -457,7 +458,7 @@ func TestNothingHere(t *testing.T) {
 func TestLanguageSwitch(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	b.Header.Set("Accept-Language", "vi-VN,vi;q=0.9,en;q=0.8")
 	if a := b.Get("/"); !strings.Contains(a.Body, `<html lang="vi"`) || !strings.Contains(a.Body, "Tổng quan") {
@@ -495,9 +496,9 @@ func TestLanguageOfTheInstallation(t *testing.T) {
 func TestFlashIsOfOneUser(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "boss", app.RoleOwner)
-	lan := w.User(1, "lan", app.RoleOwner)
-	w.User(1, "hoa", app.RoleCashier)
+	w.User(1, "boss", access.RoleOwner)
+	lan := w.User(1, "lan", access.RoleOwner)
+	w.User(1, "hoa", access.RoleCashier)
 	const flash = `class="flash"`
 	b := w.Browser().SignIn("lan")
 	leave := func() {

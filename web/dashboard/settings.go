@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/payment"
 	"baoco/web/wire"
 )
@@ -19,8 +20,8 @@ type settingsData struct {
 
 	// For owners.
 	ShopName    string // as it was entered; empty: as it is
-	Users       []app.User
-	UserForm    app.UserCreate // without its password
+	Users       []access.User
+	UserForm    access.UserCreate // without its password
 	Counters    []counterRow
 	CounterForm payment.CounterLinkCreate
 	Banks       []app.BankAccount
@@ -46,7 +47,7 @@ func (s *Server) settingsPage(v *visit) error {
 func (s *Server) showSettings(v *visit, data settingsData, wrong error) (err error) {
 	data.SignOut = everySignOut(v)
 	if v.may(ownerOnly) {
-		data.UserForm.Role = cmp.Or(data.UserForm.Role, app.RoleCashier)
+		data.UserForm.Role = cmp.Or(data.UserForm.Role, access.RoleCashier)
 		if data.Users, err = s.Service.Access.Users(v.Context(), v.account.ID); err != nil {
 			return err
 		}
@@ -103,7 +104,7 @@ func (s *Server) changeOwnPassword(v *visit) error {
 		return s.showSettings(v, settingsData{Refused: "password"}, errTooManyGuesses)
 	}
 	secret, err := repeatedPassword(v)
-	var u app.User
+	var u access.User
 	if err == nil {
 		u, err = s.Service.Access.ChangePassword(v.Context(), v.user, v.PostFormValue("present_password"), secret, v.now)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/web/webtest"
@@ -19,8 +20,8 @@ const otherPassword = "một mật khẩu khác hẳn"
 func TestChangeOwnPassword(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "thungan", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "thungan", access.RoleCashier)
 	for _, name := range []string{"lan", "thungan"} {
 		here, elsewhere := w.Browser().SignIn(name), w.Browser().SignIn(name)
 		for _, c := range []struct{ present, first, second, says string }{
@@ -46,7 +47,7 @@ func TestChangeOwnPassword(t *testing.T) {
 func TestPresentPasswordIsNotGuessed(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	refused := 0
 	for range 14 {
@@ -62,8 +63,8 @@ func TestPresentPasswordIsNotGuessed(t *testing.T) {
 func TestSignOutEverywhere(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "hoa", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "hoa", access.RoleCashier)
 	here, elsewhere, hoa := w.Browser().SignIn("lan"), w.Browser().SignIn("lan"), w.Browser().SignIn("hoa")
 	here.Post("/settings/sign-out").Goes(t, "/login")
 	here.Get("/").Goes(t, "/login")
@@ -76,7 +77,7 @@ func TestSignOutEverywhere(t *testing.T) {
 func TestBrowserLeftOpen(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	lan, _, _ := w.User(1, "lan", app.RoleOwner), w.User(1, "hoa", app.RoleOwner), w.User(1, "minh", app.RoleCashier)
+	lan, _, _ := w.User(1, "lan", access.RoleOwner), w.User(1, "hoa", access.RoleOwner), w.User(1, "minh", access.RoleCashier)
 	b := w.Browser().SignIn("lan")
 	enrol(t, b)
 	b.Post("/settings/sign-in/demand", "demand", "1").Goes(t, "/settings/sign-in")
@@ -130,7 +131,7 @@ func TestBrowserLeftOpen(t *testing.T) {
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	lan := w.Browser().SignIn("lan")
 
 	// Without a password one is made, and shown once.
@@ -147,7 +148,7 @@ func TestUsers(t *testing.T) {
 	lan.Post("/settings/users", "once", lan.Once("/settings"), "name", "hoa", "role", "owner", "password", otherPassword, "present_password", apptest.SomePassword).Goes(t, "/settings")
 	signInWith(w.Browser(), "hoa", otherPassword).Goes(t, "/")
 
-	w.User(w.SecondAccount(), "theirs", app.RoleOwner)
+	w.User(w.SecondAccount(), "theirs", access.RoleOwner)
 	for _, c := range []struct {
 		name, role, password, says string
 		status                     int
@@ -200,8 +201,8 @@ func TestUsers(t *testing.T) {
 func TestSettingsOfACashier(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "thungan", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "thungan", access.RoleCashier)
 	page := w.Browser().SignIn("thungan").Get("/settings").Body
 	for _, hidden := range []string{"lan<", "/settings/users", "/settings/counters", "self-hosted", "--listen", "/keys", "/system"} {
 		if strings.Contains(page, hidden) {
@@ -216,7 +217,7 @@ func TestSettingsOfACashier(t *testing.T) {
 func TestInstallationIsShown(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Serving(app.Installation{
 		StartedAt: time.Now().Add(-50 * time.Hour), Listen: "0.0.0.0:8080", BaseURL: "https://baoco.shop.vn", AllowTargets: []string{"10.0.0.0/8@9000"},
 		Keep: app.PruneLimits{Inbound: 30 * 24 * time.Hour},
@@ -249,7 +250,7 @@ func TestInstallationIsShown(t *testing.T) {
 		}
 	}
 	// What concerns the installation is the operator's: other accounts aren't told.
-	w.User(w.SecondAccount(), "minh", app.RoleOwner)
+	w.User(w.SecondAccount(), "minh", access.RoleOwner)
 	w.Serving(app.Installation{Listen: "0.0.0.0:8080"}).SignIn("minh").Get("/").Hides(t, "unencrypted", "Needs attention")
 }
 
@@ -262,7 +263,7 @@ func signInWith(b *webtest.Browser, name, password string) webtest.Answer {
 func TestSignOutEverywhereAsks(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	hook, _ := w.Webhook("https://shop.vn/", delivery.WebhookAll)
 	b := w.Browser().SignIn("lan")
 	b.Get("/settings").Shows(t, `href="/settings/sign-out" data-dialog="#ask-settings-sign-out"`)
@@ -276,7 +277,7 @@ func TestSignOutEverywhereAsks(t *testing.T) {
 func TestShopName(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	b.Get("/day").Shows(t, "· baoco</title>", `<bdi>Báo Có</bdi>`)
 	b.Get("/settings").Shows(t, `name="shop_name" value=""`)
@@ -296,7 +297,7 @@ func TestShopName(t *testing.T) {
 func TestAddressOfForms(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	b.Header.Set("Accept", "text/html")
 	for path, above := range map[string]string{"/inbound/sources": "/inbound", "/webhooks/7/toggle": "/webhooks/7", "/logout": "/"} {

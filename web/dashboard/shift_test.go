@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/app/paymentcode"
@@ -17,14 +18,14 @@ import (
 func TestShifts(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "thu", app.RoleCashier)
-	minhs := w.User(1, "minh", app.RoleCashier)
-	w.User(1, "hoa", app.RoleAccountant)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "thu", access.RoleCashier)
+	minhs := w.User(1, "minh", access.RoleCashier)
+	w.User(1, "hoa", access.RoleAccountant)
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
 	second := w.SecondAccount()
-	strangers := w.User(second, "khach", app.RoleOwner)
+	strangers := w.User(second, "khach", access.RoleOwner)
 	_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5005", AccountName: "X"}, time.Now())
 	apptest.Must(t, err)
 	_, err = w.Service.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, time.Now())
@@ -75,7 +76,7 @@ func TestShifts(t *testing.T) {
 	// An accountant who doesn't see all bank accounts lists their own shifts.
 	w.Change(`UPDATE users SET role = 'accountant' WHERE name = 'minh'`)
 	minh.Get("/shifts").Shows(t, "thu", `href="/shifts/2/close"`)
-	_, err = w.Service.Access.LimitUser(t.Context(), 1, minhs.ID, app.BankAccountLimit{On: true, IDs: []int64{1}})
+	_, err = w.Service.Access.LimitUser(t.Context(), 1, minhs.ID, access.BankAccountLimit{On: true, IDs: []int64{1}})
 	apptest.Must(t, err)
 	limited := minh.Get("/shifts")
 	limited.Shows(t, `href="/shifts/2/close"`)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/verify"
@@ -24,7 +25,7 @@ func TestSignatureTool(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 401, "wrong signature")
 	create := func(name string) (delivery.Webhook, string) {
@@ -161,8 +162,8 @@ func TestSignatureToolRefuses(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	other := w.SecondAccount()
-	w.User(1, "lan", app.RoleOwner)
-	w.User(other, "minh", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(other, "minh", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 401, "")
 	_, secret := w.Webhook(receiver.url, delivery.WebhookAll)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/secondfactor"
 	"baoco/web/wire"
 )
@@ -97,9 +98,9 @@ func (f signInForm) flash() app.Text {
 
 // checkSignIn checks a name and a password within the throttle, and returns the
 // user. proved says that the second factor was right too.
-func (s *Server) checkSignIn(v *visit, name, secret, code string) (u app.User, proved bool, err error) {
-	if len(name) > app.MaxUserName { // no user has such a name
-		return u, false, app.ErrSignIn
+func (s *Server) checkSignIn(v *visit, name, secret, code string) (u access.User, proved bool, err error) {
+	if len(name) > access.MaxUserName { // no user has such a name
+		return u, false, access.ErrSignIn
 	}
 	device, err := s.Service.Access.KnownDevice(v.Context(), name, s.devices(v.Request))
 	if err != nil {
@@ -129,7 +130,7 @@ func (s *Server) checkSignIn(v *visit, name, secret, code string) (u app.User, p
 // begin signs u in under a new token, so that a token that somebody else has put
 // into the browser is worth nothing. Nothing of the session before is kept: its
 // flash may be for another user. The browser becomes a device of u.
-func (s *Server) begin(v *visit, u app.User) error {
+func (s *Server) begin(v *visit, u access.User) error {
 	if err := errors.Join(s.sessions.Clear(v.Context()), s.sessions.RenewToken(v.Context())); err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ type setUpForm struct {
 func (s *Server) setUpPage(v *visit) error {
 	open, err := s.Service.Access.SetUpOpen(v.Context(), v.PathValue("token"), v.now)
 	if err == nil && !open {
-		err = app.ErrSetUpEnded
+		err = access.ErrSetUpEnded
 	}
 	if err != nil {
 		return err
@@ -169,7 +170,7 @@ func (s *Server) showSetUp(v *visit, form setUpForm, wrong error) error {
 func (s *Server) setUp(v *visit) error {
 	form := setUpForm{Token: v.PathValue("token"), Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name")))}
 	secret, err := repeatedPassword(v)
-	var u app.User
+	var u access.User
 	if err == nil {
 		u, err = s.Service.Access.SetUp(v.Context(), form.Token, form.Name, secret, v.now)
 	}
@@ -216,7 +217,7 @@ func (s *Server) devices(r *http.Request) []string {
 }
 
 // rememberDevice makes the browser a device of u, who has just signed in there.
-func (s *Server) rememberDevice(v *visit, u app.User) error {
+func (s *Server) rememberDevice(v *visit, u access.User) error {
 	tokens := s.devices(v.Request)
 	token, err := s.Service.Access.KnownDevice(v.Context(), u.Name, tokens)
 	if err == nil && token == "" {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/app/provider"
@@ -24,7 +25,7 @@ import (
 func TestSourcePages(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	b.Get("/inbound").Shows(t, "Add your first source")
@@ -74,7 +75,7 @@ func TestSourcePages(t *testing.T) {
 func TestSourceForms(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	kinds := b.Get("/inbound/sources/new").Body
@@ -171,7 +172,7 @@ func TestSourceForms(t *testing.T) {
 func TestSourceSettings(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	sms, err := w.Service.Inbound.AddSource(t.Context(), 1, inbound.SourceAdd{Provider: "capcom6", Name: "phone"}, time.Now())
 	apptest.Must(t, err)
 	sepay := w.Sepay()
@@ -197,8 +198,8 @@ func TestAllowSenderFromCall(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	other := w.SecondAccount()
-	w.User(1, "lan", app.RoleDeveloper)
-	w.User(other, "minh", app.RoleDeveloper)
+	w.User(1, "lan", access.RoleDeveloper)
+	w.User(other, "minh", access.RoleDeveloper)
 	w.Link("ACB", apptest.SomeAccount)
 	s := w.Source("capcom6", "", "")
 	w.Texts(webtest.Rejected, s, apptest.PhoneText{Sender: "8149"})
@@ -235,7 +236,7 @@ var sourceActions = []webtest.Action{
 func TestSourceTenancyAndRoles(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	src := w.Native()
 	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{Content: "of account one"})
 	w.WantOwnersOnly(t, sourceActions, src.ID, src.Token, func() string {
@@ -252,7 +253,7 @@ func TestSourceTenancyAndRoles(t *testing.T) {
 func TestAddressesOfAnotherHost(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Source("sepay", inbound.AuthAPIKey, "")
 	jar := w.Browser().SignIn("lan").Client.Jar
 	here, err := url.Parse(w.URL)
@@ -291,7 +292,7 @@ func TestAddressesOfAnotherHost(t *testing.T) {
 func TestSameName(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	counters := func() (n int) {
 		list, err := w.Service.Payments.CounterLinks(t.Context(), 1)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/services"
@@ -77,8 +78,8 @@ var notOnStandby = []string{
 func TestStandbyPages(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "thu", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "thu", access.RoleCashier)
 	w.Link("ACB", "19354957")
 	var calls atomic.Int64
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
@@ -132,8 +133,8 @@ func TestStandbyPages(t *testing.T) {
 func TestStandbySaysHowItIs(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	source, key := w.Native(), w.APIKey(app.ScopeFull)
+	w.User(1, "lan", access.RoleOwner)
+	source, key := w.Native(), w.APIKey(access.ScopeFull)
 	s := standBy(t, w, w.Path+".key")
 	owner := s.Browser().SignIn("lan")
 	at := time.Now().Add(-200 * time.Second)
@@ -173,7 +174,7 @@ func TestStandbySaysHowItIs(t *testing.T) {
 func TestStandbyPasskey(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	device := addPasskey(t, atHome(w).SignIn("lan"))
 	device.Count = 5
 	use(t, atHome(w), device).Goes(t, "/webhooks")
@@ -195,7 +196,7 @@ func TestStandbyPasskey(t *testing.T) {
 func TestStandbySecondFactor(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	secret, codes := enrol(t, w.Browser().SignIn("lan"))
 	s, keyless := standBy(t, w, w.Path+".key"), standBy(t, w, w.Path+".nothing")
 	enter := func(s *standby, code string) int {

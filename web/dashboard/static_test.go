@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
@@ -21,7 +21,7 @@ const maxFirstPage = 60 << 10
 func TestFirstPageIsSmall(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	for range 10 {
 		w.Pay(1, itoa(int64(w.Rows("transactions"))), strings.Repeat("MBVCB.5482931177.NGUYEN VAN A chuyen tien ", 4))
@@ -111,7 +111,7 @@ func TestStaticEncodings(t *testing.T) {
 func TestPageEncodings(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	for _, c := range []struct {
 		site, accepts string

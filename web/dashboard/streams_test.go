@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/stream"
@@ -33,7 +34,7 @@ func awaitStream(w *webtest.World, id int64, what string, is func(stream.Stream)
 func TestStreamForm(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	bank := w.Link("ACB", apptest.SomeAccount)
 	w.Pay(1, "1", "before")
 	b := w.Browser().SignIn("lan")
@@ -122,7 +123,7 @@ func TestStreamForm(t *testing.T) {
 func TestStreamEdit(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Stream(stream.StreamCreate{Credentials: stream.BrokerCredentials{Username: "shop", Password: "first password"}})
 	b := w.Browser().SignIn("lan")
 	b.Get("/streams/1/edit").Hides(t, "first password")
@@ -176,7 +177,7 @@ func TestStreamEdit(t *testing.T) {
 func TestStreamFails(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	w.Stream(stream.StreamCreate{})
 	b := w.Browser().SignIn("lan")
@@ -216,7 +217,7 @@ func TestStreamFails(t *testing.T) {
 func TestStreamWithoutSecret(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	w.Stream(stream.StreamCreate{Credentials: stream.BrokerCredentials{Username: "shop", Password: "lost with it"}})
 	loseKey(w)
@@ -224,7 +225,7 @@ func TestStreamWithoutSecret(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	const rotate = `href="/streams/1/rotate"`
 	b.Get("/").Shows(t, "has lost its secret and its password", rotate)
-	w.User(1, "minh", app.RoleDeveloper)
+	w.User(1, "minh", access.RoleDeveloper)
 	w.Browser().SignIn("minh").Get("/").Shows(t, "has lost its secret and its password", rotate)
 	b.Get("/streams").Shows(t, "Secret lost")
 	page := b.Get("/streams/1")
@@ -243,7 +244,7 @@ func TestStreamWithoutSecret(t *testing.T) {
 func TestStreamTenancyAndRoles(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	st, secret := w.Stream(stream.StreamCreate{})
 	unchanged := func() string {
 		list, err := w.Service.Streams.Streams(t.Context(), 0)
@@ -254,7 +255,7 @@ func TestStreamTenancyAndRoles(t *testing.T) {
 		{"GET", "/streams"}, {"GET", "/streams/new"}, {"GET", "/streams/%d"}, {"GET", "/streams/%d/edit"}, {"POST", "/streams/%d/edit"}, {"POST", "/streams/%d/toggle"},
 		{"POST", "/streams/%d/test"}, {"GET", "/streams/%d/rotate"}, {"POST", "/streams/%d/rotate"}, {"POST", "/streams/%d/env"}, {"GET", "/streams/%d/delete"}, {"POST", "/streams/%d/delete"},
 	}, st.ID, "ledger", unchanged, "name", "x", "url", "nats://evil.vn", "topic", "x", "type", "ALL", "start", "now", "active", "0", "secret", secret, "word", "ledger")
-	w.User(1, "minh", app.RoleDeveloper)
+	w.User(1, "minh", access.RoleDeveloper)
 	developer := w.Browser().SignIn("minh")
 	developer.Get("/streams/1").WantStatus(t, http.StatusOK)
 }

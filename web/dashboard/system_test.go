@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/sqlitestore"
@@ -25,7 +26,7 @@ import (
 func TestReplicaOnTheSystemPage(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	place := "s3://shop-replica/baoco"
 	now := time.Now()
@@ -56,8 +57,8 @@ func TestReplicaOnTheSystemPage(t *testing.T) {
 func TestBackupOnTheSystemPage(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "thungan", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "thungan", access.RoleCashier)
 	in := app.Installation{Listen: "127.0.0.1:8080", BaseURL: "https://baoco.shop.vn", Program: "/opt/a b/baoco"}
 	b := w.Serving(in).SignIn("lan")
 	asks := func() bool {
@@ -101,7 +102,7 @@ func TestBackupOnTheSystemPage(t *testing.T) {
 func TestCertificateOnTheSystemPage(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	for _, c := range []struct {
 		days     int // left; 0: there is none yet
 		says     string
@@ -131,7 +132,7 @@ func TestCertificateOnTheSystemPage(t *testing.T) {
 func TestAnswerTimes(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	if !strings.Contains(b.Get("/system").Body, "No attempts in the last hour") {
 		t.Error("answers without attempts")
@@ -157,7 +158,7 @@ func TestAnswerTimes(t *testing.T) {
 func TestRecentLog(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	log, written, b := logging(w)
 	if !strings.Contains(b.Get("/system").Body, "Nothing yet.") {
 		t.Error("a log before anything was logged")

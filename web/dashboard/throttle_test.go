@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -67,7 +68,7 @@ func inGuessing(t *testing.T, test func(t *testing.T, w *webtest.World, g guesse
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := webtest.NewStillWorld(t)
-		w.User(1, "lan", app.RoleOwner)
+		w.User(1, "lan", access.RoleOwner)
 		test(t, w, guesser{t, web.New(web.Config{Service: w.Service})})
 	})
 }
@@ -127,7 +128,7 @@ func TestSignInOfADevice(t *testing.T) {
 		}
 
 		// It is a device of that user alone, and nobody can make one up.
-		w.User(1, "mai", app.RoleOwner)
+		w.User(1, "mai", access.RoleOwner)
 		g.limited(200, func(i int) webtest.Answer { return g.guess(webtest.Peer(i), "mai", wrong, "") })
 		g.limited(200, func(i int) webtest.Answer { return g.guess(webtest.Peer(i), "nobody", wrong, "") })
 		value := strings.TrimPrefix(lan, "baoco-device=")
@@ -157,17 +158,17 @@ func TestSignInOfADevice(t *testing.T) {
 // user; never is it somebody else's.
 func TestDeviceEnds(t *testing.T) {
 	inGuessing(t, func(t *testing.T, w *webtest.World, g guesser) {
-		w.User(1, "boss", app.RoleOwner)
+		w.User(1, "boss", access.RoleOwner)
 		ctx := context.Background()
-		for i, end := range []func(u app.User) error{
-			func(u app.User) error {
+		for i, end := range []func(u access.User) error{
+			func(u access.User) error {
 				_, err := w.Service.Access.SetPassword(ctx, 1, u.ID, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
 				return err
 			},
-			func(u app.User) error { _, err := w.Service.Access.EndSessions(ctx, 1, u.ID); return err },
-			func(u app.User) error {
+			func(u access.User) error { _, err := w.Service.Access.EndSessions(ctx, 1, u.ID); return err },
+			func(u access.User) error {
 				apptest.Must(t, w.Service.Access.RemoveUser(ctx, 1, u.ID))
-				again := w.User(1, u.Name, app.RoleOwner)
+				again := w.User(1, u.Name, access.RoleOwner)
 				w.File(func(db *sql.DB) error { // as if ids were given again
 					_, err := db.Exec(`UPDATE users SET id = ? WHERE id = ?`, u.ID, again.ID)
 					return err
@@ -175,7 +176,7 @@ func TestDeviceEnds(t *testing.T) {
 				return nil
 			},
 		} {
-			u := w.User(1, fmt.Sprint("user", i), app.RoleOwner)
+			u := w.User(1, fmt.Sprint("user", i), access.RoleOwner)
 			device := g.device("203.0.113.1", u.Name, "")
 			apptest.Must(t, end(u))
 			g.limited(200, func(i int) webtest.Answer { return g.guess(webtest.Peer(i), u.Name, wrong, "") })
@@ -191,7 +192,7 @@ func TestDeviceEnds(t *testing.T) {
 func TestDeviceCookie(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStillWorld(t)
-	u := w.User(1, "lan", app.RoleOwner)
+	u := w.User(1, "lan", access.RoleOwner)
 	for _, c := range []struct {
 		base string
 		name string
@@ -251,7 +252,7 @@ func TestSignInsCostNoMemory(t *testing.T) {
 // itself, so that it isn't parallel to others.
 func TestFloodOfSignIns(t *testing.T) {
 	w := webtest.NewStillWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	g := guesser{t, web.New(web.Config{Service: w.Service})}
 	lan := g.device("203.0.113.1", "lan", "")
 	ctx, stop := context.WithCancel(t.Context())

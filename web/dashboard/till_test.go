@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/app/payment"
@@ -28,9 +29,9 @@ func paid(w *apptest.World, id string, amount int64, content string) {
 func TestTill(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "thu", app.RoleCashier)
-	w.User(1, "minh", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "thu", access.RoleCashier)
+	w.User(1, "minh", access.RoleCashier)
 	w.Link("ACB", apptest.SomeAccount)
 	thu, minh, lan := w.Browser().SignIn("thu"), w.Browser().SignIn("minh"), w.Browser().SignIn("lan")
 	thu.Get("/till").Shows(t, "A bill needs a payment code.")
@@ -113,7 +114,7 @@ func TestTill(t *testing.T) {
 func TestOldVerdictSaysWhen(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	thu := w.User(1, "thu", app.RoleCashier)
+	thu := w.User(1, "thu", access.RoleCashier)
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
 	at := time.Now().AddDate(0, 0, -2)
@@ -143,8 +144,8 @@ func TestOldVerdictSaysWhen(t *testing.T) {
 func TestSecondReceiptIsACopy(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	thu := w.User(1, "thu", app.RoleCashier)
-	w.User(1, "lan", app.RoleOwner)
+	thu := w.User(1, "thu", access.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
 	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 5000, CashierID: thu.ID})
@@ -163,8 +164,8 @@ func TestSecondReceiptIsACopy(t *testing.T) {
 func TestTillPace(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "thu", app.RoleCashier)
-	w.User(1, "minh", app.RoleCashier)
+	w.User(1, "thu", access.RoleCashier)
+	w.User(1, "minh", access.RoleCashier)
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
 	thu, minh := w.Browser().SignIn("thu"), w.Browser().SignIn("minh")
@@ -189,7 +190,7 @@ func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.CodePattern("DH")
-		w.User(1, "thu", app.RoleCashier)
+		w.User(1, "thu", access.RoleCashier)
 		cookies := w.SignIn("thu")
 		c, hangUp := w.Open(cookies, "/live/counter?since=0", false)
 		defer func() { hangUp(); <-c.Ended }()
@@ -244,7 +245,7 @@ func TestVerdicts(t *testing.T) {
 func TestCounterBeats(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-		w.User(1, "thu", app.RoleCashier)
+		w.User(1, "thu", access.RoleCashier)
 		cookies := w.SignIn("thu")
 		for _, path := range []string{"/live/counter?since=0", "/live/till?since=0", "/live/till/display"} {
 			c, hangUp := w.Open(cookies, path, false)

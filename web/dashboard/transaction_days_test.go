@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/web/webtest"
@@ -19,7 +20,7 @@ import (
 func TestRowsOfADay(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	native := w.Native()
 	today := app.DayOf(time.Now(), w.Service.Ledger.Zone())
@@ -70,7 +71,7 @@ func TestComparedWithYesterday(t *testing.T) {
 		want             string
 	}{{0, 100, ""}, {100, 112, "+12% on yesterday by this time"}, {100, 88, "−12% on yesterday by this time"}, {1000, 1004, "about the same as yesterday by this time"}, {100, 0, "−100% on yesterday by this time"}} {
 		w := webtest.NewWorld(t)
-		w.User(1, "lan", app.RoleOwner)
+		w.User(1, "lan", access.RoleOwner)
 		w.Link("ACB", apptest.SomeAccount)
 		native := w.Native()
 		today := app.DayOf(time.Now(), w.Service.Ledger.Zone())
@@ -90,7 +91,7 @@ func TestComparedWithYesterday(t *testing.T) {
 func TestNoticeOfSeveralWebhooks(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	w.Pay(1, "1", "nobody is told")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/delivery"
 	"baoco/web/wire"
 )
@@ -253,7 +254,7 @@ func transactionFilter(v *visit, form url.Values, banks []app.BankAccount, codes
 
 // bankTitle names a bank account. Those who don't see the money see the end of its
 // number.
-func (w words) bankTitle(role app.Role, b app.BankAccount) string {
+func (w words) bankTitle(role access.Role, b app.BankAccount) string {
 	if !may(role, seeMoney) {
 		b.AccountNumber = w.Tail(b.AccountNumber)
 	}

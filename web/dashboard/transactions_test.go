@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
@@ -26,7 +27,7 @@ import (
 func TestPagesDoNotShift(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	today := time.Now().In(w.Service.Ledger.Zone()).AddDate(0, 0, -1).Format(app.DateLayout)
@@ -77,13 +78,13 @@ func TestPagesDoNotShift(t *testing.T) {
 func TestDeliveryStates(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	other, err := w.Service.Ledger.CreateAccount(context.Background(), "other", time.Now())
 	apptest.Must(t, err)
-	w.User(other.ID, "stranger", app.RoleOwner)
+	w.User(other.ID, "stranger", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 503, "")
-	key := w.APIKey(app.ScopeFull)
+	key := w.APIKey(access.ScopeFull)
 	b, stranger := w.Browser().SignIn("lan"), w.Browser().SignIn("stranger")
 	check := func(when, state string, want ...string) {
 		t.Helper()
@@ -162,7 +163,7 @@ func TestDeliveryStates(t *testing.T) {
 func TestSumsOfAFilter(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	bank := w.Link("ACB", apptest.SomeAccount)
 	record := func(id int, direction app.Direction, amount int64, content string) {
 		_, _, err := w.Service.Inbound.RecordByHand(context.Background(), 1, inbound.Incoming{
@@ -222,7 +223,7 @@ func TestSumsOfAFilter(t *testing.T) {
 func TestDaysAndReplacedDates(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	native, zone := w.Native(), w.Service.Ledger.Zone()
 	today := app.DayOf(time.Now(), zone)
@@ -272,7 +273,7 @@ func TestDaysAndReplacedDates(t *testing.T) {
 func TestSearchFurtherBack(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
 	hook, _ := w.Webhook(receiver.url, delivery.WebhookAll)
@@ -329,7 +330,7 @@ func TestSearchFurtherBack(t *testing.T) {
 func TestNewsOfTransactions(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	other, err := w.Service.Ledger.CreateAccount(context.Background(), "other", time.Now())
 	apptest.Must(t, err)
 	_, err = w.Service.Inbound.LinkBankAccount(context.Background(), other.ID, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
@@ -383,8 +384,8 @@ func TestNewsOfTransactions(t *testing.T) {
 func TestTransactionOrigin(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "ketoan", app.RoleAccountant)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "ketoan", access.RoleAccountant)
 	w.Link("ACB", apptest.SomeAccount)
 	one, two := w.Native(), w.Native()
 	const body = `{"transactions":[{"id":%q,"gateway":"ACB","transactionDate":"2026-11-20 10:00:00","transactionNumber":"FT1","accountNumber":%q,"content":"<script>alert(1)</script>\u202e","transferType":"IN","transferAmount":1549000}]}`
@@ -421,8 +422,8 @@ func TestTransactionOrigin(t *testing.T) {
 func TestNote(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "hoa", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "hoa", access.RoleOwner)
 	w.Link("ACB", "19354957")
 	w.Record("1")
 	lan, hoa := w.Browser().SignIn("lan"), w.Browser().SignIn("hoa")
@@ -446,7 +447,7 @@ func TestNote(t *testing.T) {
 	lan.Get("/transactions?q=cua+toi").Shows(t, "In notes")
 	lan.Get("/transactions?q=khach+quen").Hides(t, "In notes")
 	second := w.SecondAccount()
-	w.User(second, "stranger", app.RoleOwner)
+	w.User(second, "stranger", access.RoleOwner)
 	stranger := w.Browser().SignIn("stranger")
 	stranger.Get("/transactions?q=cua+toi").Hides(t, "In notes")
 	stranger.Post("/transactions/1/note", "seen", "Của tôi", "note", "Của kẻ lạ").WantStatus(t, http.StatusNotFound)

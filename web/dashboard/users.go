@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/access"
 )
 
 func userPath(id int64) string { return "/settings/users/" + strconv.FormatInt(id, 10) }
@@ -14,21 +15,21 @@ func userPath(id int64) string { return "/settings/users/" + strconv.FormatInt(i
 // createUser adds a user. A generated password is shown once. A password that the
 // owner entered isn't shown.
 func (s *Server) createUser(v *visit) error {
-	in := app.UserCreate{
-		Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Role: app.ReadRole(v.PostFormValue("role")), Password: v.PostFormValue("password"),
+	in := access.UserCreate{
+		Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Role: access.ReadRole(v.PostFormValue("role")), Password: v.PostFormValue("password"),
 		Key: v.form.key,
 	}
 	generated := in.Password == ""
 	if generated {
-		in.Password = app.GeneratePassword()
+		in.Password = access.GeneratePassword()
 	}
 	err := s.askedForOwner(v, in.Role)
-	var u app.User
+	var u access.User
 	if err == nil {
 		u, err = s.Service.Access.CreateUser(v.Context(), v.account.ID, in, v.now)
 	}
 	if err != nil {
-		return s.showSettings(v, settingsData{Refused: "users", UserForm: app.UserCreate{Name: in.Name, Role: in.Role}}, err)
+		return s.showSettings(v, settingsData{Refused: "users", UserForm: access.UserCreate{Name: in.Name, Role: in.Role}}, err)
 	}
 	if generated {
 		return s.showOnce(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, in.Password, u, "/settings"))
@@ -36,7 +37,7 @@ func (s *Server) createUser(v *visit) error {
 	return s.redirect(v, "/settings", app.Textf("%s can now sign in.", "%s đã có thể đăng nhập.", u.Name))
 }
 
-func passwordPage(v *visit, secret string, u app.User, back string) secretPage {
+func passwordPage(v *visit, secret string, u access.User, back string) secretPage {
 	return secretPage{
 		Lead:  app.Textf("Give this password to %s, who can change it in Settings.", "Hãy gửi mật khẩu này cho %s. Người này có thể đổi lại trong phần Cài đặt.", u.Name).In(v.Lang),
 		Label: app.Text{EN: "Password", VI: "Mật khẩu"}.In(v.Lang), Secret: secret, Back: back,
@@ -44,14 +45,14 @@ func passwordPage(v *visit, secret string, u app.User, back string) secretPage {
 }
 
 type userData struct {
-	Visited app.User
+	Visited access.User
 	Self    bool
 	Remove  confirmation
 	Banks   []limitChoice
 	Limited string // to what bank accounts; empty: to none
 
-	Sessions []app.Session
-	Passkeys []app.Passkey
+	Sessions []access.Session
+	Passkeys []access.Passkey
 }
 
 // limitChoice is a bank account that a user may be limited to.
@@ -63,7 +64,7 @@ type limitChoice struct {
 
 // limitChoices are the linked bank accounts, and those of the limit that were unlinked
 // since.
-func (v *visit) limitChoices(limit app.BankAccountLimit, banks []app.BankAccount) (list []limitChoice) {
+func (v *visit) limitChoices(limit access.BankAccountLimit, banks []app.BankAccount) (list []limitChoice) {
 	for _, b := range banks {
 		list = append(list, limitChoice{b.ID, b.Title(), slices.Contains(limit.IDs, b.ID)})
 	}
@@ -85,7 +86,7 @@ const limitNamed = 3
 
 // limitText names the bank accounts of a limit for somebody of a role; empty: there is
 // no limit.
-func (w words) limitText(role app.Role, limit app.BankAccountLimit, banks []app.BankAccount) string {
+func (w words) limitText(role access.Role, limit access.BankAccountLimit, banks []app.BankAccount) string {
 	if !limit.On {
 		return ""
 	}
@@ -105,7 +106,7 @@ func (w words) limitText(role app.Role, limit app.BankAccountLimit, banks []app.
 }
 
 // LimitText is for templates.
-func (v view) LimitText(limit app.BankAccountLimit, banks []app.BankAccount) string {
+func (v view) LimitText(limit access.BankAccountLimit, banks []app.BankAccount) string {
 	return v.limitText(v.User.Role, limit, banks)
 }
 
@@ -122,7 +123,7 @@ func (s *Server) limitUser(v *visit) error {
 	if err := v.unchanged(v.limitText(v.user.Role, u.Limit, banks), u.Limit.IDs); err != nil {
 		return s.showUser(v, u, err)
 	}
-	limit := app.BankAccountLimit{On: v.PostFormValue("limit") != "all"}
+	limit := access.BankAccountLimit{On: v.PostFormValue("limit") != "all"}
 	if limit.IDs, err = v.chosenBankAccounts(); err != nil {
 		return s.showUser(v, u, err)
 	}
@@ -141,9 +142,9 @@ func (s *Server) limitUser(v *visit) error {
 }
 
 // pageUser finds the user that the path names.
-func (s *Server) pageUser(v *visit) (app.User, error) {
+func (s *Server) pageUser(v *visit) (access.User, error) {
 	users, err := s.Service.Access.Users(v.Context(), v.account.ID)
-	return named(v, users, err, func(u app.User) int64 { return u.ID }, app.ErrNoUser)
+	return named(v, users, err, func(u access.User) int64 { return u.ID }, access.ErrNoUser)
 }
 
 func (s *Server) userPage(v *visit) error {
@@ -154,7 +155,7 @@ func (s *Server) userPage(v *visit) error {
 	return s.showUser(v, u, nil)
 }
 
-func (s *Server) showUser(v *visit, u app.User, wrong error) error {
+func (s *Server) showUser(v *visit, u access.User, wrong error) error {
 	sessions, err := s.Service.Access.Sessions(v.Context(), v.account.ID, u.ID, s.storedToken(v), v.now)
 	if err != nil {
 		return err
@@ -185,7 +186,7 @@ func (s *Server) setUserPassword(v *visit) error {
 	secret := v.PostFormValue("password")
 	generated := secret == ""
 	if generated {
-		secret = app.GeneratePassword()
+		secret = access.GeneratePassword()
 	}
 	if u.ID == v.user.ID {
 		err = errOwnPassword
@@ -209,8 +210,8 @@ func (s *Server) setUserRole(v *visit) error {
 	if err := v.unchanged(u.Role); err != nil {
 		return s.showUser(v, u, err)
 	}
-	role := app.ReadRole(v.PostFormValue("role"))
-	if u.ID == v.user.ID && role != app.RoleOwner && v.PostFormValue("sure") != "1" {
+	role := access.ReadRole(v.PostFormValue("role"))
+	if u.ID == v.user.ID && role != access.RoleOwner && v.PostFormValue("sure") != "1" {
 		return s.showUser(v, u, app.Refused(app.CodeConflict, app.Text{
 			EN: "Your role was not changed. Confirm first that you can then change nothing here any more.",
 			VI: "Chưa đổi vai trò của bạn. Hãy đánh dấu xác nhận rằng sau đó bạn không thay đổi được gì ở đây nữa.",
@@ -236,7 +237,7 @@ func (s *Server) setUserRole(v *visit) error {
 }
 
 // userRemoval removes a user.
-func (s *Server) userRemoval(v *visit, u app.User) confirmation {
+func (s *Server) userRemoval(v *visit, u access.User) confirmation {
 	return confirmation{
 		Path: userPath(u.ID) + "/remove", Back: userPath(u.ID), to: "/settings",
 		Title: v.T("Remove ", "Xoá người dùng ") + u.Name + "?", Button: v.T("Remove user", "Xoá người dùng"),
@@ -260,19 +261,19 @@ func (s *Server) removeUser(v *visit) error {
 }
 
 // Roles are for templates.
-func (words) Roles() []app.Role { return app.Roles }
+func (words) Roles() []access.Role { return access.Roles }
 
 // RoleName names a role.
-func (w words) RoleName(role app.Role) string { return role.Name().In(w.Lang) }
+func (w words) RoleName(role access.Role) string { return role.Name().In(w.Lang) }
 
 // RoleText says what somebody with a role may do.
-func (w words) RoleText(role app.Role) string {
+func (w words) RoleText(role access.Role) string {
 	switch role {
-	case app.RoleOwner:
+	case access.RoleOwner:
 		return w.T("does everything", "làm được mọi việc")
-	case app.RoleAccountant:
+	case access.RoleAccountant:
 		return w.T("reads and exports the money and writes notes; changes nothing else", "xem và xuất số liệu tiền, viết ghi chú; ngoài ra không thay đổi gì")
-	case app.RoleDeveloper:
+	case access.RoleDeveloper:
 		return w.T("sources, webhooks, deliveries and API keys; sees no sums", "lo nguồn, webhook, thông báo và khoá API; không xem tổng tiền")
 	}
 	return w.T("the counter screen and the money that came in today", "màn hình quầy và tiền vào hôm nay")

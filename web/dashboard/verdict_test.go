@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/payment"
 	"baoco/web/webtest"
@@ -24,7 +25,7 @@ func TestVerdictTexts(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.CodePattern("DH")
-		w.User(1, "thu", app.RoleCashier)
+		w.User(1, "thu", access.RoleCashier)
 		var screens []*webtest.PipeConn
 		for _, lang := range []string{"en", "vi"} {
 			cookies := w.SignIn("thu")

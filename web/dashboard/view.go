@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/payment"
 	"baoco/web/dashboard/help"
 	"baoco/web/wire"
@@ -26,7 +27,7 @@ type view struct {
 	Title    string
 	Section  string // of the navigation
 	Path     string // see pathBack
-	User     app.User
+	User     access.User
 	Account  app.Account
 	Owner    bool // may change everything
 	Operator bool
@@ -74,7 +75,7 @@ func (s *Server) view(v *visit, section string, title app.Text, data any) view {
 // May tells a template whether the visitor has a permission, which must be one of
 // the table's.
 func (v view) May(p permission) (bool, error) {
-	if !slices.Contains(granted[app.RoleOwner], p) {
+	if !slices.Contains(granted[access.RoleOwner], p) {
 		return false, fmt.Errorf("no permission is called %q", p)
 	}
 	return may(v.User.Role, p), nil
@@ -179,10 +180,10 @@ var templateFuncs = template.FuncMap{
 			pages
 		}{v, p}
 	},
-	"sessions": func(v view, list []app.Session, path string) any {
+	"sessions": func(v view, list []access.Session, path string) any {
 		return struct {
 			words
-			List []app.Session
+			List []access.Session
 			Path string
 		}{v.words, list, path}
 	},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/delivery"
 )
 
@@ -101,7 +102,7 @@ func (s *Server) fillChoices(v *visit, form *webhookForm) error {
 	if err != nil {
 		return err
 	}
-	form.Banks = v.limitChoices(app.BankAccountLimit{IDs: form.BankAccountIDs}, banks)
+	form.Banks = v.limitChoices(access.BankAccountLimit{IDs: form.BankAccountIDs}, banks)
 	form.Prefixes, err = s.codePrefixes(v)
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/appsscript"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
@@ -25,7 +26,7 @@ import (
 func TestWebhookForm(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	bank := w.Link("ACB", "1234567")
 	b := w.Browser().SignIn("lan")
 	b.Get("/webhooks").Shows(t, "Create your first webhook", "HTTPS is recommended", `name="once"`, "1234567")
@@ -74,7 +75,7 @@ func TestWebhookForm(t *testing.T) {
 func TestWebhookSecretIsShownOnce(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	form := []string{"name", "shop", "webhook_url", "https://shop.vn/baoco", "type", "IN", "once", b.Get("/webhooks/new").Once(t)}
 	a := b.Post("/webhooks", form...)
@@ -153,7 +154,7 @@ func TestWebhookSecretIsShownOnce(t *testing.T) {
 func TestWebhookTestSend(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	status := http.StatusOK
 	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		rw.WriteHeader(status)
@@ -204,7 +205,7 @@ func TestWebhookTestSend(t *testing.T) {
 func TestWebhookSwitchReplayDelete(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", "1234567")
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
@@ -253,8 +254,8 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 func TestFailedDeliveriesNeedAttention(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "cashier", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "cashier", access.RoleCashier)
 	w.Link("ACB", "1234567")
 	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { rw.WriteHeader(http.StatusBadGateway) }))
 	defer shop.Close()
@@ -283,7 +284,7 @@ func TestFailedDeliveriesNeedAttention(t *testing.T) {
 func TestTwoTabsEditOneWebhook(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	hook, _ := w.Webhook("https://shop.vn/", delivery.WebhookAll)
 	b := w.Browser().SignIn("lan")
 	version := func(a webtest.Answer) string {
@@ -322,7 +323,7 @@ func TestTwoTabsEditOneWebhook(t *testing.T) {
 	a.Shows(t, "“\u2068Quầy 1\u2069”, “\u2068teal\u2069”", `value="Quầy 2"`)
 	b.Post("/banks/1/look", "version", version(a), "nickname", "Quầy 2", "colour", "").Goes(t, "/banks/1")
 
-	w.User(1, "hoa", app.RoleCashier)
+	w.User(1, "hoa", access.RoleCashier)
 	shown = version(b.Get("/settings/users/2"))
 	b.Post("/settings/users/2/role", "version", shown, "role", "accountant").Goes(t, "/settings/users/2")
 	b.Post("/settings/users/2/role", "version", shown, "role", "developer").Shows(t, "changed elsewhere", "“\u2068Accountant\u2069”")
@@ -338,11 +339,11 @@ var webhookActions = []webtest.Action{
 func TestWebhookTenancyAndRoles(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "cashier", app.RoleCashier)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "cashier", access.RoleCashier)
 	second, err := w.Service.Ledger.CreateAccount(t.Context(), "second", time.Now())
 	apptest.Must(t, err)
-	w.User(second.ID, "stranger", app.RoleOwner)
+	w.User(second.ID, "stranger", access.RoleOwner)
 	hook, secret := w.Webhook("https://shop.vn/secret-path", delivery.WebhookAll)
 	form := []string{"name", "test", "webhook_url", "https://evil.example/", "type", "IN", "active", "0", "overlap_hours", "0", "secret", secret}
 	before := w.Webhooks()
@@ -390,7 +391,7 @@ func TestWebhookTenancyAndRoles(t *testing.T) {
 func TestHostileWebhooksAreInert(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	for i, name := range []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "שלום\u200dx", strings.Repeat("w", 100), `{{.Data}}`} {
 		raw := `https://shop.vn/a'"><script>alert(2)</script>?>&x=` + "`${process.exit()}`"
@@ -430,7 +431,7 @@ func awaitFailed(w *webtest.World, webhookID, n int64) {
 func TestSheetForm(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	b.Get("/webhooks").Shows(t, `href="/webhooks/new?kind=sheet"`)
 	page := b.Get("/webhooks/new?kind=sheet")

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
@@ -231,7 +232,7 @@ func TestProviderTexts(t *testing.T) {
 	w.Webhook(shop.URL+"/a", "ALL")
 	w.Link("ACB", apptest.SomeAccount)
 	native, sepay := w.Native(), w.Sepay()
-	key := w.APIKey(app.ScopeRead)
+	key := w.APIKey(access.ScopeRead)
 	long := strings.Repeat("đ", 1999)
 	for i, c := range []struct{ literal, want string }{
 		{"a\xffb\xc3", "a\uFFFDb\uFFFD"}, {`\ud800x`, "\uFFFDx"}, {`\ud83d\ude00`, "😀"}, {`a\u0000b`, "ab"}, {`\u0000`, ""}, {"\u202egnp.exe\u2066", "\u202egnp.exe\u2066"},

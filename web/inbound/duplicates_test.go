@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/web/webtest"
@@ -294,7 +295,7 @@ func TestProviderChannels(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
 	source := w.Native()
-	key := w.APIKey(app.ScopeFull)
+	key := w.APIKey(access.ScopeFull)
 	x := apptest.Transfer{ID: "a1", Number: "FT1"}
 	w.Names(webtest.Recorded, source, x)
 	byHand := func(x apptest.Transfer, status int) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/web/wire"
@@ -113,7 +114,7 @@ func (s *Server) verify(w http.ResponseWriter, r *http.Request, source inbound.S
 		s.noteRefused(r, in, inbound.Refusal{Code: inbound.RefusalUnknownSource, Text: app.Text{
 			EN: "Neither the URL nor a Bearer token belongs to a source.", VI: "URL và Bearer token đều không thuộc nguồn nào.",
 		}})
-		return in, app.ErrUnauthorized
+		return in, access.ErrUnauthorized
 	}
 	if in.Signed() {
 		body, release, err := s.readUnverified(w, r, kind.MaxBody())
@@ -138,7 +139,7 @@ func (s *Server) verify(w http.ResponseWriter, r *http.Request, source inbound.S
 		}
 	}
 	s.noteRefused(r, in, s.explainRefusal(r, check, in, why))
-	return in, app.ErrUnauthorized
+	return in, access.ErrUnauthorized
 }
 
 // nothingReadable is the error for a native call none of whose elements could be

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/web/webtest"
@@ -39,7 +40,7 @@ func TestSchemeCase(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	native, sepay, vietqr, key := w.Native(), w.Sepay(), w.Source("vietqr", "", ""), w.APIKey(app.ScopeRead)
+	native, sepay, vietqr, key := w.Native(), w.Sepay(), w.Source("vietqr", "", ""), w.APIKey(access.ScopeRead)
 	body := apptest.Batch(apptest.Transfer{}.Native())
 	for i, write := range []func(string) string{strings.ToLower, strings.ToUpper, func(s string) string { return s[:1] + strings.ToUpper(s[1:]) }} {
 		scheme := func(s string) string { return write(s) + " " }
@@ -137,7 +138,7 @@ func TestProviderCredentials(t *testing.T) {
 		signed = w.Source("native", inbound.AuthHMAC, "")
 		apikey = w.Source("sepay", inbound.AuthAPIKey, "")
 		stamps = w.Source("sepay", inbound.AuthHMAC, "")
-		key    = w.APIKey(app.ScopeFull)
+		key    = w.APIKey(access.ScopeFull)
 	)
 	body := func(s inbound.Source) string {
 		if s.Provider == "sepay" {

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/web/webtest"
@@ -100,7 +101,7 @@ func TestProviderDayBorders(t *testing.T) {
 	}
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	native, key := w.Native(), w.APIKey(app.ScopeRead)
+	native, key := w.Native(), w.APIKey(access.ScopeRead)
 	today := app.DayOf(time.Now(), w.Service.Ledger.Zone())
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "1", Amount: 1, Date: (today - 1).String() + " 23:59:59"})
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "2", Amount: 20, Date: today.String() + " 00:00:00"})
@@ -118,7 +119,7 @@ func TestProviderCap(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	native, key := w.Native(), w.APIKey(app.ScopeRead)
+	native, key := w.Native(), w.APIKey(access.ScopeRead)
 	// The sum is beyond what a float64 holds exactly.
 	const rows, each = 2000, 1000
 	date := app.FormatTime(time.Now(), w.Service.Ledger.Zone())

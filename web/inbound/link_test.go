@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/app/provider"
@@ -437,7 +438,7 @@ func TestRetryOfWhatWasRecordedByHand(t *testing.T) {
 	ctx := context.Background()
 	w.Link("ACB", apptest.SomeAccount)
 	a := w.Do("POST", "/api/v1/transactions", `{"id":"1","gateway":"ACB","accountNumber":"`+apptest.SomeAccount+`","transferType":"IN","transferAmount":1}`,
-		"Authorization", "Bearer "+w.APIKey(app.ScopeFull))
+		"Authorization", "Bearer "+w.APIKey(access.ScopeFull))
 	if a.Status != 201 {
 		t.Fatal(a.Body)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/app/payment"
@@ -59,7 +60,7 @@ func TestMayBeRepeat(t *testing.T) {
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
 	w.Link("ACB", apptest.SomeAccount)
-	key := w.APIKey(app.ScopeFull)
+	key := w.APIKey(access.ScopeFull)
 	sepay, native := w.Sepay(), w.Native()
 	w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "1", Content: "ANH BA TRA TIEN BAN"})
 	held := func(id, content string) (event int64) {

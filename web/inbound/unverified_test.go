@@ -16,7 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/app/provider"
@@ -137,7 +137,7 @@ func TestVerifiedBodies(t *testing.T) {
 	if a := webtest.From(h, "192.0.2.1:1", "POST", sepay.URLPath(), body, apptest.Credentials(sepay, body, time.Now())...); a.Counts(t) != webtest.Rejected {
 		t.Errorf("603 values: %d %s", a.Status, a.Body)
 	}
-	key := w.APIKey(app.ScopeFull)
+	key := w.APIKey(access.ScopeFull)
 	if a := webtest.From(h, "192.0.2.1:1", "POST", "/api/v1/webhooks", hostile(60 << 10)["small objects"], "Authorization", "Bearer "+key); a.Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("the management API: %d %s", a.Status, a.Body)
 	}

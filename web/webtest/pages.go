@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/web/dashboard"
 	"baoco/web/wire"
@@ -47,10 +47,10 @@ func PagesWithout(paths []string, except ...string) (pages []string) {
 // changes. The form is what an owner would send.
 func (w *World) WantOwnersOnly(t testing.TB, actions []Action, id int64, secret string, unchanged func() string, form ...string) {
 	t.Helper()
-	w.User(1, "cashier", app.RoleCashier)
+	w.User(1, "cashier", access.RoleCashier)
 	second, err := w.Service.Ledger.CreateAccount(t.Context(), "second", time.Now())
 	apptest.Must(t, err)
-	w.User(second.ID, "stranger", app.RoleOwner)
+	w.User(second.ID, "stranger", access.RoleOwner)
 	before := unchanged()
 	cashier, stranger, nobody, forged := w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger"), w.Browser(), w.Browser().SignIn("lan")
 	forged.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/command/serve"
@@ -127,14 +128,14 @@ func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
 	}
 	s.source, err = service.Inbound.AddSource(ctx, app.DefaultAccountID, inbound.SourceAdd{Provider: "native", Name: "bench"}, now)
 	apptest.Must(b, err)
-	_, s.key, err = service.Access.CreateAPIKey(ctx, app.DefaultAccountID, "bench", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, now)
+	_, s.key, err = service.Access.CreateAPIKey(ctx, app.DefaultAccountID, "bench", access.ScopeFull, time.Time{}, app.IdempotencyKey{}, now)
 	apptest.Must(b, err)
-	_, err = service.Access.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: seededUser, Password: seededPassword, Role: app.RoleOwner}, now)
+	_, err = service.Access.CreateUser(ctx, app.DefaultAccountID, access.UserCreate{Name: seededUser, Password: seededPassword, Role: access.RoleOwner}, now)
 	apptest.Must(b, err)
 	for name, banks := range seededLimits(s) {
-		u, err := service.Access.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: name, Password: seededPassword, Role: app.RoleAccountant}, now)
+		u, err := service.Access.CreateUser(ctx, app.DefaultAccountID, access.UserCreate{Name: name, Password: seededPassword, Role: access.RoleAccountant}, now)
 		apptest.Must(b, err)
-		_, err = service.Access.LimitUser(ctx, app.DefaultAccountID, u.ID, app.BankAccountLimit{On: true, IDs: banks})
+		_, err = service.Access.LimitUser(ctx, app.DefaultAccountID, u.ID, access.BankAccountLimit{On: true, IDs: banks})
 		apptest.Must(b, err)
 	}
 	apptest.Must(b, store.Close())

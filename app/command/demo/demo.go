@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 	"baoco/app/inbound"
@@ -138,8 +139,8 @@ func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n",
 
 // printVisit makes a user and a counter link, and says how to look around.
 func (d *demo) printVisit(ctx context.Context, every time.Duration) error {
-	now, service, secret := time.Now(), d.server.Service, app.GeneratePassword()
-	if _, err := service.Access.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: "demo", Password: secret, Role: app.RoleOwner}, now); err != nil {
+	now, service, secret := time.Now(), d.server.Service, access.GeneratePassword()
+	if _, err := service.Access.CreateUser(ctx, app.DefaultAccountID, access.UserCreate{Name: "demo", Password: secret, Role: access.RoleOwner}, now); err != nil {
 		return err
 	}
 	counter, token, err := service.Payments.CreateCounterLink(ctx, app.DefaultAccountID, payment.CounterLinkCreate{Name: "Quầy 1", ShowsTotal: true}, now)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 	"baoco/app/delivery"
@@ -82,7 +83,7 @@ func (d *demo) setUp(ctx context.Context) (err error) {
 	}
 	d.receiver.failFirst(ledger, 2)
 	d.check(true, "made two webhooks: %s/shop for money in, %s/ledger for money out", d.receiver.url, d.receiver.url)
-	if _, d.apiKey, err = service.Access.CreateAPIKey(ctx, app.DefaultAccountID, "demo", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, now); err != nil {
+	if _, d.apiKey, err = service.Access.CreateAPIKey(ctx, app.DefaultAccountID, "demo", access.ScopeFull, time.Time{}, app.IdempotencyKey{}, now); err != nil {
 		return err
 	}
 	d.check(true, "made an API key")

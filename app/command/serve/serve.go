@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/command/terminal"
 	"baoco/app/services"
 	"baoco/scheduler"
@@ -273,7 +274,7 @@ func printSetUp(ctx context.Context, w io.Writer, service *services.All, s Setti
 	if err != nil || token == "" {
 		return err
 	}
-	fmt.Fprintf(w, "Open the dashboard (one use, within %.0f minutes):\n  %s\n\n", app.SetUpTime.Minutes(), SetUpLink(baseURL(s, address), token))
+	fmt.Fprintf(w, "Open the dashboard (one use, within %.0f minutes):\n  %s\n\n", access.SetUpTime.Minutes(), SetUpLink(baseURL(s, address), token))
 	return nil
 }
 

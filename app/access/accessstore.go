@@ -1,8 +1,10 @@
-package app
+package access
 
 import (
 	"context"
 	"time"
+
+	"baoco/app"
 )
 
 // AccessRecords are what everybody may ask and change: no rule decides about it.
@@ -60,7 +62,7 @@ type AccessStore interface {
 	// CreateAPIKey inserts k with the SHA-256 of the key, and gives it with its
 	// id. ErrFormUsed where once was used before, ErrTooManyAPIKeys beyond
 	// MaxAPIKeys.
-	CreateAPIKey(ctx context.Context, k APIKey, hash [32]byte, once IdempotencyKey) (APIKey, error)
+	CreateAPIKey(ctx context.Context, k APIKey, hash [32]byte, once app.IdempotencyKey) (APIKey, error)
 	// APIKeyByHash sees a key made by another process from its commit on, and
 	// a revocation within a second. ok is false where there is none.
 	APIKeyByHash(ctx context.Context, hash [32]byte) (k APIKey, ok bool, err error)
@@ -69,7 +71,7 @@ type AccessStore interface {
 	TouchAPIKey(id int64, now time.Time)
 	// CreateUser fails with CodeAlreadyExists where the name is taken, and with
 	// ErrFormUsed where key was used before.
-	CreateUser(ctx context.Context, u User, hash string, key IdempotencyKey) (User, error)
+	CreateUser(ctx context.Context, u User, hash string, key app.IdempotencyKey) (User, error)
 	// CreateFirstUser creates u only if setup is the hash of a set-up token that
 	// hasn't ended at now and there is no user yet, else it fails with
 	// CodeForbidden. The token ends with it.
@@ -85,14 +87,14 @@ type AccessStore interface {
 	UserByName(ctx context.Context, name string) (u User, hash string, ok bool, err error)
 	// SetPassword gives the user a new generation, which ends all sessions.
 	// ErrFormUsed where key was used before.
-	SetPassword(ctx context.Context, accountID, id int64, hash string, key IdempotencyKey, now time.Time) (User, error)
+	SetPassword(ctx context.Context, accountID, id int64, hash string, key app.IdempotencyKey, now time.Time) (User, error)
 	// SetRole gives the user a new generation too. CodeConflict where the
 	// account would have no owner left, ErrStillLimited where the user is limited and
 	// the role can't be.
 	SetRole(ctx context.Context, accountID, id int64, role Role) (User, error)
 	// SetTOTP gives the user an app and recovery codes in place of earlier ones, and
 	// a new generation. ErrFormUsed where key was used before.
-	SetTOTP(ctx context.Context, u User, totp TOTP, codes [][32]byte, key IdempotencyKey, now time.Time) (User, error)
+	SetTOTP(ctx context.Context, u User, totp TOTP, codes [][32]byte, key app.IdempotencyKey, now time.Time) (User, error)
 	// TOTP gives the app of a user. ok is false where there is none, or where the
 	// key doesn't open its secret.
 	TOTP(ctx context.Context, userID int64) (totp TOTP, ok bool, err error)
@@ -101,13 +103,13 @@ type AccessStore interface {
 	UseTOTPStep(ctx context.Context, userID, step int64) (bool, error)
 	// SetRecoveryCodes replaces the recovery codes of a user. ErrFormUsed where key
 	// was used before.
-	SetRecoveryCodes(ctx context.Context, u User, codes [][32]byte, key IdempotencyKey, now time.Time) error
+	SetRecoveryCodes(ctx context.Context, u User, codes [][32]byte, key app.IdempotencyKey, now time.Time) error
 	// UseRecoveryCode is true once for a code.
 	UseRecoveryCode(ctx context.Context, u User, hash [32]byte) (bool, error)
 	// AddPasskey adds a passkey to a user, with a new generation. first is true where
 	// the user had no second factor: then they get the recovery codes. ErrFormUsed where
 	// key was used before, ErrSamePasskey, ErrTooManyPasskeys.
-	AddPasskey(ctx context.Context, u User, p Passkey, codes [][32]byte, key IdempotencyKey, now time.Time) (_ User, first bool, err error)
+	AddPasskey(ctx context.Context, u User, p Passkey, codes [][32]byte, key app.IdempotencyKey, now time.Time) (_ User, first bool, err error)
 	// RenamePasskey fails with ErrNoPasskey where the user has no such passkey.
 	RenamePasskey(ctx context.Context, u User, id int64, name string) error
 	// RemovePasskey removes a passkey of a user, with the recovery codes where nothing

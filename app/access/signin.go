@@ -1,4 +1,4 @@
-package app
+package access
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"baoco/app"
 	"baoco/app/passkey"
 	"baoco/app/password"
 	"baoco/app/secondfactor"
@@ -40,7 +41,7 @@ const SeenInterval = time.Minute
 const MaxAgent = 300
 
 // ErrNoSession says that an id names no session of the user.
-var ErrNoSession error = NotFound("This session has ended already.", "Phiên đăng nhập này đã kết thúc.")
+var ErrNoSession error = app.NotFound("This session has ended already.", "Phiên đăng nhập này đã kết thúc.")
 
 // A device is a browser in which a user has signed in before, as its token
 // proves. To sign in still takes the password, but wrong passwords that others
@@ -117,7 +118,7 @@ func (s *AccessService) CheckPresent(ctx context.Context, u User, present string
 		return busy(err)
 	}
 	if !ok {
-		return InvalidField("present_password", "is incorrect", "không đúng")
+		return app.InvalidField("present_password", "is incorrect", "không đúng")
 	}
 	return nil
 }
@@ -126,9 +127,9 @@ func (s *AccessService) CheckPresent(ctx context.Context, u User, present string
 // a code proves that the app has the secret. It gives the recovery codes, which are
 // never known again, and the user with a new generation: whoever signed in with the
 // password alone is signed out.
-func (s *AccessService) SetUpSecondFactor(ctx context.Context, u User, present, secret, code string, key IdempotencyKey, now time.Time) (User, []string, error) {
+func (s *AccessService) SetUpSecondFactor(ctx context.Context, u User, present, secret, code string, key app.IdempotencyKey, now time.Time) (User, []string, error) {
 	if !secondfactor.ValidSecret(secret) {
-		return u, nil, Refused(CodeValidation, Text{"This secret is not one that baoco made. Load the page again.", "Khoá bí mật này không phải do baoco tạo. Hãy tải lại trang."})
+		return u, nil, app.Refused(app.CodeValidation, app.Text{EN: "This secret is not one that baoco made. Load the page again.", VI: "Khoá bí mật này không phải do baoco tạo. Hãy tải lại trang."})
 	}
 	step, ok := secondfactor.Step(secret, code, 0, now)
 	if !ok {
@@ -143,7 +144,7 @@ func (s *AccessService) SetUpSecondFactor(ctx context.Context, u User, present, 
 }
 
 // NewRecoveryCodes makes recovery codes in place of those that are left.
-func (s *AccessService) NewRecoveryCodes(ctx context.Context, u User, present string, key IdempotencyKey, now time.Time) ([]string, error) {
+func (s *AccessService) NewRecoveryCodes(ctx context.Context, u User, present string, key app.IdempotencyKey, now time.Time) ([]string, error) {
 	if err := s.CheckPresent(ctx, u, present); err != nil {
 		return nil, err
 	}
@@ -168,9 +169,9 @@ func (s *AccessService) EndSecondFactor(ctx context.Context, u User, present str
 	}
 	account, err := s.ledger.Account(ctx, u.AccountID)
 	if err == nil && account.NeedsSecondFactor {
-		err = Refused(CodeConflict, Text{
-			"The owner demands a second factor of everybody, so yours stays on. You can set up another app in place of this one.",
-			"Chủ cửa hàng yêu cầu mọi người dùng bước xác thực thứ hai nên không tắt được. Bạn có thể cài ứng dụng khác thay cho ứng dụng này.",
+		err = app.Refused(app.CodeConflict, app.Text{
+			EN: "The owner demands a second factor of everybody, so yours stays on. You can set up another app in place of this one.",
+			VI: "Chủ cửa hàng yêu cầu mọi người dùng bước xác thực thứ hai nên không tắt được. Bạn có thể cài ứng dụng khác thay cho ứng dụng này.",
 		})
 	}
 	if err != nil {
@@ -189,7 +190,7 @@ func (s *AccessService) DemandSecondFactor(ctx context.Context, u User, demand b
 		}
 	}
 	if demand && !u.SecondFactor {
-		return Refused(CodeConflict, Text{"Set up your own second factor first.", "Trước hết hãy bật bước xác thực thứ hai cho chính bạn."})
+		return app.Refused(app.CodeConflict, app.Text{EN: "Set up your own second factor first.", VI: "Trước hết hãy bật bước xác thực thứ hai cho chính bạn."})
 	}
 	return s.store.SetNeedsSecondFactor(ctx, u.AccountID, demand)
 }
@@ -243,7 +244,7 @@ func (s *AccessService) SignInProved(ctx context.Context, name, secret string, n
 	return u, err
 }
 
-var errWrongCode = InvalidField("code", "is wrong, or was used before. Check that the clock of your phone is right, and enter the next code",
+var errWrongCode = app.InvalidField("code", "is wrong, or was used before. Check that the clock of your phone is right, and enter the next code",
 	"không đúng hoặc đã được dùng. Hãy kiểm tra đồng hồ điện thoại rồi nhập mã tiếp theo")
 
 // Passkey is a key on a phone, computer or security key of a user, or in their password
@@ -266,9 +267,9 @@ const MaxPasskeys = 10
 type PasskeyCreate struct {
 	Name    string
 	Place   passkey.Place
-	Answer  string         // of the browser
-	Present string         // the user's password
-	Key     IdempotencyKey // ErrFormUsed where it was used before
+	Answer  string             // of the browser
+	Present string             // the user's password
+	Key     app.IdempotencyKey // ErrFormUsed where it was used before
 }
 
 // The challenges for a new passkey of a user, and for signing in: anybody, or the user
@@ -310,7 +311,7 @@ func passkeyHandle(u User) []byte {
 // SetUpSecondFactor. codes are the recovery codes of a user who had no second factor;
 // others keep theirs.
 func (s *AccessService) AddPasskey(ctx context.Context, u User, in PasskeyCreate, now time.Time) (_ User, codes []string, _ error) {
-	name, err := CleanName("name", in.Name)
+	name, err := app.CleanName("name", in.Name)
 	if err == nil {
 		err = s.CheckPresent(ctx, u, in.Present)
 	}
@@ -338,7 +339,7 @@ func (s *AccessService) AddPasskey(ctx context.Context, u User, in PasskeyCreate
 
 // RenamePasskey gives a passkey of u another name.
 func (s *AccessService) RenamePasskey(ctx context.Context, u User, id int64, name string) error {
-	name, err := CleanName("name", name)
+	name, err := app.CleanName("name", name)
 	if err != nil {
 		return err
 	}
@@ -383,52 +384,52 @@ func (s *AccessService) SignInPasskey(ctx context.Context, u User, place passkey
 
 func passkeyRefusal(err error) error {
 	if errors.Is(err, passkey.ErrNotVerified) {
-		return Refused(CodeUnauthorized, Text{
-			"Your device did not ask for a fingerprint, face or PIN. Set up a screen lock on it, then try again.",
-			"Thiết bị không hỏi vân tay, khuôn mặt hay mã PIN. Hãy bật khoá màn hình trên thiết bị rồi thử lại.",
+		return app.Refused(app.CodeUnauthorized, app.Text{
+			EN: "Your device did not ask for a fingerprint, face or PIN. Set up a screen lock on it, then try again.",
+			VI: "Thiết bị không hỏi vân tay, khuôn mặt hay mã PIN. Hãy bật khoá màn hình trên thiết bị rồi thử lại.",
 		})
 	}
 	if errors.Is(err, passkey.ErrPlace) {
-		return Refused(CodeUnauthorized, Text{
-			"This passkey was used at another address than this page’s. Check the address of the page: somebody may have copied it.",
-			"Passkey này được dùng ở địa chỉ khác với trang này. Hãy kiểm tra địa chỉ trang: có thể ai đó đã làm giả.",
+		return app.Refused(app.CodeUnauthorized, app.Text{
+			EN: "This passkey was used at another address than this page’s. Check the address of the page: somebody may have copied it.",
+			VI: "Passkey này được dùng ở địa chỉ khác với trang này. Hãy kiểm tra địa chỉ trang: có thể ai đó đã làm giả.",
 		})
 	}
 	if errors.Is(err, passkey.ErrMoved) {
 		return errPasskeyMoved
 	}
-	return Refused(CodeUnauthorized, Text{"This passkey was not accepted. Try again.", "Passkey không được chấp nhận. Hãy thử lại."})
+	return app.Refused(app.CodeUnauthorized, app.Text{EN: "This passkey was not accepted. Try again.", VI: "Passkey không được chấp nhận. Hãy thử lại."})
 }
 
 var (
-	errPasskeyLate = Refused(CodeUnauthorized, Text{
-		"This took longer than five minutes, or was sent twice. Try again.", "Đã quá năm phút, hoặc yêu cầu bị gửi hai lần. Hãy thử lại.",
+	errPasskeyLate = app.Refused(app.CodeUnauthorized, app.Text{
+		EN: "This took longer than five minutes, or was sent twice. Try again.", VI: "Đã quá năm phút, hoặc yêu cầu bị gửi hai lần. Hãy thử lại.",
 	})
-	errPasskeyMoved = Refused(CodeUnauthorized, Text{
-		"This passkey was moved to a device or program of another kind since it was added, so it was not accepted. Sign in another way, remove it, and add a new one.",
-		"Từ khi được thêm, passkey này đã được chuyển sang thiết bị hoặc chương trình loại khác nên không được chấp nhận. Hãy đăng nhập bằng cách khác, xoá passkey này rồi thêm passkey mới.",
+	errPasskeyMoved = app.Refused(app.CodeUnauthorized, app.Text{
+		EN: "This passkey was moved to a device or program of another kind since it was added, so it was not accepted. Sign in another way, remove it, and add a new one.",
+		VI: "Từ khi được thêm, passkey này đã được chuyển sang thiết bị hoặc chương trình loại khác nên không được chấp nhận. Hãy đăng nhập bằng cách khác, xoá passkey này rồi thêm passkey mới.",
 	})
-	errOtherPasskey = Refused(CodeUnauthorized, Text{
-		"This passkey doesn’t belong to a user here. It may have been removed: use another way to sign in.",
-		"Passkey này không thuộc người dùng nào ở đây. Có thể nó đã bị xoá: hãy đăng nhập bằng cách khác.",
+	errOtherPasskey = app.Refused(app.CodeUnauthorized, app.Text{
+		EN: "This passkey doesn’t belong to a user here. It may have been removed: use another way to sign in.",
+		VI: "Passkey này không thuộc người dùng nào ở đây. Có thể nó đã bị xoá: hãy đăng nhập bằng cách khác.",
 	})
 
 	// ErrPasskeyCopied refuses a passkey whose count went back: somebody has another
 	// copy of it.
-	ErrPasskeyCopied error = Refused(CodeUnauthorized, Text{
-		"The count of this passkey went back: there may be a copy of it. It was not accepted. Sign in another way, remove it, and add a new one.",
-		"Số đếm của passkey này bị lùi lại: có thể đã có bản sao. Lần đăng nhập này không được chấp nhận. Hãy đăng nhập bằng cách khác, xoá passkey này rồi thêm passkey mới.",
+	ErrPasskeyCopied error = app.Refused(app.CodeUnauthorized, app.Text{
+		EN: "The count of this passkey went back: there may be a copy of it. It was not accepted. Sign in another way, remove it, and add a new one.",
+		VI: "Số đếm của passkey này bị lùi lại: có thể đã có bản sao. Lần đăng nhập này không được chấp nhận. Hãy đăng nhập bằng cách khác, xoá passkey này rồi thêm passkey mới.",
 	})
 	// ErrNoPasskey says that an id names no passkey of the user.
-	ErrNoPasskey error = NotFound("This passkey has been removed.", "Passkey này đã bị xoá.")
+	ErrNoPasskey error = app.NotFound("This passkey has been removed.", "Passkey này đã bị xoá.")
 	// ErrSamePasskey refuses a passkey that is there already.
-	ErrSamePasskey error = Refused(CodeAlreadyExists, Text{"This passkey was added before.", "Passkey này đã được thêm rồi."})
+	ErrSamePasskey error = app.Refused(app.CodeAlreadyExists, app.Text{EN: "This passkey was added before.", VI: "Passkey này đã được thêm rồi."})
 	// ErrTooManyPasskeys refuses more than MaxPasskeys.
-	ErrTooManyPasskeys error = Refused(CodeLimitReached, Text{"You have ten passkeys already. Remove one first.", "Bạn đã có mười passkey. Hãy xoá bớt trước."})
+	ErrTooManyPasskeys error = app.Refused(app.CodeLimitReached, app.Text{EN: "You have ten passkeys already. Remove one first.", VI: "Bạn đã có mười passkey. Hãy xoá bớt trước."})
 	// ErrLastFactor refuses to remove all that a user has of a second factor which the
 	// account demands.
-	ErrLastFactor error = Refused(CodeConflict, Text{
-		"The owner demands a second factor of everybody, and this passkey is all that you have. Add another or an authenticator app first.",
-		"Chủ cửa hàng yêu cầu mọi người dùng bước xác thực thứ hai, mà bạn chỉ có passkey này. Trước hết hãy thêm passkey khác hoặc ứng dụng xác thực.",
+	ErrLastFactor error = app.Refused(app.CodeConflict, app.Text{
+		EN: "The owner demands a second factor of everybody, and this passkey is all that you have. Add another or an authenticator app first.",
+		VI: "Chủ cửa hàng yêu cầu mọi người dùng bước xác thực thứ hai, mà bạn chỉ có passkey này. Trước hết hãy thêm passkey khác hoặc ứng dụng xác thực.",
 	})
 )

@@ -1,4 +1,4 @@
-package app
+package access
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"math/big"
 	"strings"
 	"time"
+
+	"baoco/app"
 )
 
 // Scope is what an API key may do.
@@ -20,11 +22,11 @@ const (
 )
 
 // Name says what a key may do.
-func (s Scope) Name() Text {
+func (s Scope) Name() app.Text {
 	if s == ScopeRead {
-		return Text{"Read only", "Chỉ đọc"}
+		return app.Text{EN: "Read only", VI: "Chỉ đọc"}
 	}
-	return Text{"Read and write", "Đọc và ghi"}
+	return app.Text{EN: "Read and write", VI: "Đọc và ghi"}
 }
 
 // APIKey is a credential of the management API. The key itself is shown once
@@ -45,12 +47,12 @@ type APIKey struct {
 const MaxAPIKeys = 100
 
 // ErrTooManyAPIKeys refuses a key beyond MaxAPIKeys.
-var ErrTooManyAPIKeys error = Refused(CodeLimitReached, Textf(
+var ErrTooManyAPIKeys error = app.Refused(app.CodeLimitReached, app.Textf(
 	"An account may have at most %d valid API keys: revoke one first.",
 	"Mỗi tài khoản có tối đa %d khoá API còn hiệu lực: hãy thu hồi bớt trước.", MaxAPIKeys))
 
 // ErrNoAPIKey says that an id names no API key.
-var ErrNoAPIKey error = NotFound("There is no API key with this id.", "Không có khoá API với id này.")
+var ErrNoAPIKey error = app.NotFound("There is no API key with this id.", "Không có khoá API với id này.")
 
 // Valid tells whether the key opens anything at now.
 func (k APIKey) Valid(now time.Time) bool {
@@ -101,13 +103,13 @@ func wellFormedAPIKey(key string) bool {
 
 // CreateAPIKey makes a key and gives it in clear this once. A zero expiresAt
 // is never. ErrFormUsed where once was used before.
-func (s *AccessService) CreateAPIKey(ctx context.Context, accountID int64, name string, scope Scope, expiresAt time.Time, once IdempotencyKey, now time.Time) (APIKey, string, error) {
-	name, err := CleanName("name", name)
+func (s *AccessService) CreateAPIKey(ctx context.Context, accountID int64, name string, scope Scope, expiresAt time.Time, once app.IdempotencyKey, now time.Time) (APIKey, string, error) {
+	name, err := app.CleanName("name", name)
 	if err != nil {
 		return APIKey{}, "", err
 	}
 	if scope != ScopeFull && scope != ScopeRead {
-		return APIKey{}, "", InvalidField("scope", "must be full or read", "phải là full hoặc read")
+		return APIKey{}, "", app.InvalidField("scope", "must be full or read", "phải là full hoặc read")
 	}
 	key := newAPIKey()
 	k := APIKey{
@@ -135,7 +137,7 @@ func (s *AccessService) Authenticate(ctx context.Context, key string, now time.T
 }
 
 // ErrUnauthorized is the answer to every bad credential.
-var ErrUnauthorized error = Refused(CodeUnauthorized, Text{
-	"A valid credential is required.",
-	"Cần thông tin xác thực hợp lệ.",
+var ErrUnauthorized error = app.Refused(app.CodeUnauthorized, app.Text{
+	EN: "A valid credential is required.",
+	VI: "Cần thông tin xác thực hợp lệ.",
 })

@@ -1,4 +1,4 @@
-package app
+package access
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"baoco/app"
 	"baoco/app/password"
 )
 
@@ -27,16 +28,16 @@ const (
 var Roles = []Role{RoleOwner, RoleAccountant, RoleDeveloper, RoleCashier}
 
 // Name is what people call the role.
-func (r Role) Name() Text {
+func (r Role) Name() app.Text {
 	switch r {
 	case RoleOwner:
-		return Text{"Owner", "Chủ cửa hàng"}
+		return app.Text{EN: "Owner", VI: "Chủ cửa hàng"}
 	case RoleAccountant:
-		return Text{"Accountant", "Kế toán"}
+		return app.Text{EN: "Accountant", VI: "Kế toán"}
 	case RoleDeveloper:
-		return Text{"Developer", "Lập trình viên"}
+		return app.Text{EN: "Developer", VI: "Lập trình viên"}
 	}
-	return Text{"Cashier", "Thu ngân"}
+	return app.Text{EN: "Cashier", VI: "Thu ngân"}
 }
 
 // User is a person who signs in to the dashboard of an account.
@@ -72,7 +73,7 @@ const MaxUserName = 50
 type UserCreate struct {
 	Name, Password string
 	Role           Role
-	Key            IdempotencyKey // ErrFormUsed where it was used before
+	Key            app.IdempotencyKey // ErrFormUsed where it was used before
 }
 
 // CreateUser adds a user to an account.
@@ -92,7 +93,7 @@ func (in UserCreate) user(accountID int64, now time.Time) User {
 }
 
 func (in UserCreate) check() error {
-	var v Invalid
+	var v app.Invalid
 	v.Merge(checkUserName(in.Name))
 	v.Merge(checkPassword(in.Password))
 	v.Merge(checkRole(in.Role))
@@ -109,7 +110,7 @@ func ReadRole(text string) Role {
 
 func checkRole(role Role) error {
 	if !slices.Contains(Roles, role) {
-		return InvalidField("role", "must be owner, accountant, developer or cashier", "phải là owner, accountant, developer hoặc cashier")
+		return app.InvalidField("role", "must be owner, accountant, developer or cashier", "phải là owner, accountant, developer hoặc cashier")
 	}
 	return nil
 }
@@ -126,14 +127,14 @@ func checkUserName(name string) error {
 		ok = ok && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-' || c == '@')
 	}
 	if !ok {
-		return InvalidField("name", "must be 1 to 50 lower-case letters, digits and . _ - @", "phải gồm 1 đến 50 chữ thường không dấu, chữ số và . _ - @")
+		return app.InvalidField("name", "must be 1 to 50 lower-case letters, digits and . _ - @", "phải gồm 1 đến 50 chữ thường không dấu, chữ số và . _ - @")
 	}
 	return nil
 }
 
 func checkPassword(secret string) error {
 	if n := utf8.RuneCountInString(secret); n < minPassword || n > maxPassword || !utf8.ValidString(secret) {
-		return InvalidField("password", "must be 10 to 200 characters", "phải có từ 10 đến 200 ký tự")
+		return app.InvalidField("password", "must be 10 to 200 characters", "phải có từ 10 đến 200 ký tự")
 	}
 	return nil
 }
@@ -144,7 +145,7 @@ const SetUpTime = 30 * time.Minute
 // OpenSetUp makes the token of the link with which the first user is created,
 // in place of an earlier token. It is empty where there is a user already.
 func (s *AccessService) OpenSetUp(ctx context.Context, now time.Time) (token string, err error) {
-	token = RandomToken()
+	token = app.RandomToken()
 	ok, err := s.store.SetUp(ctx, sha256.Sum256([]byte(token)), now.Add(SetUpTime))
 	if !ok {
 		token = ""
@@ -175,7 +176,7 @@ func (s *AccessService) SetUp(ctx context.Context, token, name, secret string, n
 	if err != nil {
 		return User{}, err
 	}
-	u, err := s.store.CreateFirstUser(ctx, in.user(DefaultAccountID, now), hash, sha256.Sum256([]byte(token)), now)
+	u, err := s.store.CreateFirstUser(ctx, in.user(app.DefaultAccountID, now), hash, sha256.Sum256([]byte(token)), now)
 	if err == nil {
 		err = s.store.NoteSignIn(ctx, u, now)
 	}
@@ -183,9 +184,9 @@ func (s *AccessService) SetUp(ctx context.Context, token, name, secret string, n
 }
 
 // ErrSetUpEnded refuses a set-up link that was used or is too old.
-var ErrSetUpEnded error = Refused(CodeForbidden, Text{
-	"This setup link has been used or is older than 30 minutes. If there is a user already, sign in; otherwise run for a new one: baoco user set-up",
-	"Đường dẫn thiết lập này đã được dùng hoặc đã quá 30 phút. Nếu đã có người dùng, hãy đăng nhập; nếu chưa, hãy chạy lệnh này để có đường dẫn mới: baoco user set-up",
+var ErrSetUpEnded error = app.Refused(app.CodeForbidden, app.Text{
+	EN: "This setup link has been used or is older than 30 minutes. If there is a user already, sign in; otherwise run for a new one: baoco user set-up",
+	VI: "Đường dẫn thiết lập này đã được dùng hoặc đã quá 30 phút. Nếu đã có người dùng, hãy đăng nhập; nếu chưa, hãy chạy lệnh này để có đường dẫn mới: baoco user set-up",
 })
 
 // SignIn checks a name and a password. Whoever has a second factor is not signed in
@@ -221,7 +222,7 @@ func (s *AccessService) SignIn(ctx context.Context, name, secret string, known b
 }
 
 // ErrSignIn says that a name and a password are not those of a user.
-var ErrSignIn error = Refused(CodeUnauthorized, Text{"The username or password is incorrect.", "Tên đăng nhập hoặc mật khẩu không đúng."})
+var ErrSignIn error = app.Refused(app.CodeUnauthorized, app.Text{EN: "The username or password is incorrect.", VI: "Tên đăng nhập hoặc mật khẩu không đúng."})
 
 func hashPassword(ctx context.Context, secret string) (string, error) {
 	hash, err := password.Hash(ctx, secret)
@@ -234,15 +235,15 @@ func busy(err error) error {
 	if err == nil {
 		return nil
 	}
-	return Refused(CodeRateLimited, Text{
-		"Too many people are signing in at this moment. Try again in a few seconds.",
-		"Đang có quá nhiều người đăng nhập cùng lúc. Hãy thử lại sau vài giây.",
+	return app.Refused(app.CodeRateLimited, app.Text{
+		EN: "Too many people are signing in at this moment. Try again in a few seconds.",
+		VI: "Đang có quá nhiều người đăng nhập cùng lúc. Hãy thử lại sau vài giây.",
 	})
 }
 
 // SetPassword changes a user's password, ends their sessions, and gives the
 // user with the new generation. ErrFormUsed where key was used before.
-func (s *AccessService) SetPassword(ctx context.Context, accountID, id int64, secret string, key IdempotencyKey, now time.Time) (User, error) {
+func (s *AccessService) SetPassword(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (User, error) {
 	if err := checkPassword(secret); err != nil {
 		return User{}, err
 	}
@@ -258,7 +259,7 @@ func (s *AccessService) ChangePassword(ctx context.Context, u User, present, sec
 	if err := s.CheckPresent(ctx, u, present); err != nil {
 		return User{}, err
 	}
-	return s.SetPassword(ctx, u.AccountID, u.ID, secret, IdempotencyKey{}, now)
+	return s.SetPassword(ctx, u.AccountID, u.ID, secret, app.IdempotencyKey{}, now)
 }
 
 // SetRole changes what a user may do, and ends their sessions. CodeConflict for
@@ -289,15 +290,15 @@ func (l BankAccountLimit) Equal(other BankAccountLimit) bool {
 func (r Role) CanBeLimited() bool { return r == RoleAccountant || r == RoleCashier }
 
 // ErrNotLimited refuses to limit a user whose role sees what can't be cut.
-var ErrNotLimited error = Refused(CodeConflict, Text{
-	"Only accountants and cashiers can be limited to some bank accounts. Owners do everything, and developers see what providers send and what the shop gets.",
-	"Chỉ giới hạn được kế toán và thu ngân theo tài khoản ngân hàng. Chủ cửa hàng làm được mọi việc, còn lập trình viên xem được dữ liệu nhà cung cấp gửi đến và dữ liệu gửi cho cửa hàng.",
+var ErrNotLimited error = app.Refused(app.CodeConflict, app.Text{
+	EN: "Only accountants and cashiers can be limited to some bank accounts. Owners do everything, and developers see what providers send and what the shop gets.",
+	VI: "Chỉ giới hạn được kế toán và thu ngân theo tài khoản ngân hàng. Chủ cửa hàng làm được mọi việc, còn lập trình viên xem được dữ liệu nhà cung cấp gửi đến và dữ liệu gửi cho cửa hàng.",
 })
 
 // ErrStillLimited refuses a role that can't be limited to a user who is.
-var ErrStillLimited error = Refused(CodeConflict, Text{
-	"This user is limited to some bank accounts, and this role sees all of them. Let the user see all bank accounts first.",
-	"Người này đang bị giới hạn theo tài khoản ngân hàng, mà vai trò này xem được mọi tài khoản. Hãy cho người này xem tất cả tài khoản trước.",
+var ErrStillLimited error = app.Refused(app.CodeConflict, app.Text{
+	EN: "This user is limited to some bank accounts, and this role sees all of them. Let the user see all bank accounts first.",
+	VI: "Người này đang bị giới hạn theo tài khoản ngân hàng, mà vai trò này xem được mọi tài khoản. Hãy cho người này xem tất cả tài khoản trước.",
 })
 
 type limitKey struct{}
@@ -317,10 +318,10 @@ func LimitOf(ctx context.Context) BankAccountLimit {
 }
 
 // ErrLastOwner refuses to leave an account without an owner.
-var ErrLastOwner error = Refused(CodeConflict, Text{
-	"This is the last owner. Make another user an owner first.",
-	"Đây là chủ cửa hàng cuối cùng. Hãy chuyển một người dùng khác thành chủ cửa hàng trước.",
+var ErrLastOwner error = app.Refused(app.CodeConflict, app.Text{
+	EN: "This is the last owner. Make another user an owner first.",
+	VI: "Đây là chủ cửa hàng cuối cùng. Hãy chuyển một người dùng khác thành chủ cửa hàng trước.",
 })
 
 // ErrNoUser says that an id names no user.
-var ErrNoUser error = NotFound("There is no user with this id.", "Không có người dùng với id này.")
+var ErrNoUser error = app.NotFound("There is no user with this id.", "Không có người dùng với id này.")
