@@ -15,6 +15,7 @@ import (
 	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/app/stream"
+	"baoco/app/upkeep"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -46,7 +47,7 @@ func result(status int, at time.Time) delivery.Result {
 // attentionOf lists what needs attention, of some kinds.
 func attentionOf(w *apptest.World, at time.Time, kinds ...alert.AttentionKind) []string {
 	w.T.Helper()
-	all, err := w.Service.Alerts.Attention(w.T.Context(), 1, app.Installation{}, at)
+	all, err := w.Service.Alerts.Attention(w.T.Context(), 1, upkeep.Installation{}, at)
 	apptest.Must(w.T, err)
 	texts := []string{}
 	for _, a := range all {

@@ -17,6 +17,7 @@ import (
 	"baoco/app/payment"
 	"baoco/app/paymentcode"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 )
 
 // cashDesk is a shop that asks for payments, at a time that its test says.
@@ -447,7 +448,7 @@ func TestPaymentCodesUsedUp(t *testing.T) {
 	}
 	d.Pattern("AB", 3, 3)
 	almost := func() (prefixes string) {
-		list, err := d.Service.Alerts.Attention(t.Context(), 1, app.Installation{}, d.now)
+		list, err := d.Service.Alerts.Attention(t.Context(), 1, upkeep.Installation{}, d.now)
 		apptest.Must(t, err)
 		for _, a := range list {
 			if a.Kind == alert.AttentionCodes {

@@ -6,22 +6,23 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/upkeep"
 )
 
 // How far behind a copy is, and when that is a problem.
 func TestCheckCopy(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 5, 0, 0, 0, time.UTC)
-	file := app.CopyFacts{Beat: app.Beat{Sequence: 9, At: now.Add(-30 * time.Second)}, NewestID: 7, Transactions: 7, In: 700}
-	beat := func(sequence int64, at time.Time) app.CopyFacts {
+	file := upkeep.CopyFacts{Beat: upkeep.Beat{Sequence: 9, At: now.Add(-30 * time.Second)}, NewestID: 7, Transactions: 7, In: 700}
+	beat := func(sequence int64, at time.Time) upkeep.CopyFacts {
 		f := file
-		f.Beat = app.Beat{Sequence: sequence, At: at}
+		f.Beat = upkeep.Beat{Sequence: sequence, At: at}
 		return f
 	}
 	fewer := file
 	fewer.NewestID, fewer.Transactions, fewer.In = 5, 5, 500
 	for name, c := range map[string]struct {
-		held    app.CopyFacts
+		held    upkeep.CopyFacts
 		missing time.Time
 		behind  time.Duration
 		says    string
@@ -41,19 +42,19 @@ func TestCheckCopy(t *testing.T) {
 	} {
 		same := file
 		same.NewestID, same.Transactions, same.In = c.held.NewestID, c.held.Transactions, c.held.In
-		got := app.CheckCopy(file, same, c.held, c.missing, now)
+		got := upkeep.CheckCopy(file, same, c.held, c.missing, now)
 		if got.Behind != c.behind || got.Differs || c.says == "" && got.Problem != (app.Text{}) || !strings.Contains(got.Problem.EN, c.says) {
 			t.Errorf("without %s: %+v", name, got)
 		}
 	}
-	for name, other := range map[string]app.CopyFacts{
+	for name, other := range map[string]upkeep.CopyFacts{
 		"a transaction less": {NewestID: 7, Transactions: 6, In: 700},
 		"another amount":     {NewestID: 7, Transactions: 7, In: 701},
 		"another direction":  {NewestID: 7, Transactions: 7, Out: 700},
 		"another end":        {NewestID: 8, Transactions: 7, In: 700},
 	} {
 		other.Beat = file.Beat
-		if got := app.CheckCopy(file, file, other, time.Time{}, now); !got.Differs || got.Problem == (app.Text{}) {
+		if got := upkeep.CheckCopy(file, file, other, time.Time{}, now); !got.Differs || got.Problem == (app.Text{}) {
 			t.Errorf("with %s: %+v", name, got)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/app/target"
+	"baoco/app/upkeep"
 )
 
 // This file is the regular alerting: the job of gocron, and the Alerter, which
@@ -25,7 +26,7 @@ import (
 
 // alert tells all channels. What a slow one needs is its own time: the job
 // begins anew when all are done.
-func (s *Scheduler) alert(ctx context.Context, service *services.All, in app.Installation) {
+func (s *Scheduler) alert(ctx context.Context, service *services.All, in upkeep.Installation) {
 	results, err := service.Alerts.Alert(ctx, in, time.Now())
 	s.logFault(ctx, "alert", err)
 	for _, r := range results {

@@ -16,6 +16,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/upkeep"
 	"baoco/web/dashboard"
 
 	"github.com/google/go-cmp/cmp"
@@ -102,7 +103,7 @@ func (c *chat) wantTexts(t *testing.T, want ...string) {
 	}
 }
 
-var alertHome = app.Installation{BaseURL: "https://baoco.example.vn"}
+var alertHome = upkeep.Installation{BaseURL: "https://baoco.example.vn"}
 
 // pass lets a long time go by with a look every step. Nothing else runs
 // meanwhile, which would be a million sweeps a week.
@@ -304,7 +305,7 @@ func TestAlertFailures(t *testing.T) {
 		if diff := cmp.Diff(want, waits); diff != "" {
 			t.Error(diff)
 		}
-		list, err := s.Service.Alerts.Attention(t.Context(), 1, app.Installation{BaseURL: "https://x"}, time.Now())
+		list, err := s.Service.Alerts.Attention(t.Context(), 1, upkeep.Installation{BaseURL: "https://x"}, time.Now())
 		must(t, err)
 		if last := list[len(list)-1]; last.Kind != alert.AttentionAlert || !strings.Contains(last.Text.EN, "bot was kicked") || dashboard.AttentionPath(last) != "/settings/alerts" {
 			t.Errorf("%+v", list)

@@ -13,6 +13,7 @@ import (
 	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
@@ -20,7 +21,7 @@ import (
 type backups struct {
 	*apptest.World
 	t        *testing.T
-	schedule app.BackupSchedule
+	schedule upkeep.BackupSchedule
 }
 
 func newBackups(t *testing.T) backups { return backupsOf(t, newFile(t)) }
@@ -28,7 +29,7 @@ func newBackups(t *testing.T) backups { return backupsOf(t, newFile(t)) }
 func backupsOf(t *testing.T, path string) backups {
 	w := apptest.Open(t, path, services.Config{})
 	t.Cleanup(func() { w.Close() })
-	return backups{w, t, app.BackupSchedule{Dir: t.TempDir(), Every: 24 * time.Hour, Keep: 2}}
+	return backups{w, t, upkeep.BackupSchedule{Dir: t.TempDir(), Every: 24 * time.Hour, Keep: 2}}
 }
 
 // due makes a backup if one is due, and checks what is in the directory then but for
@@ -58,9 +59,11 @@ func (b backups) due(now time.Time, want string) {
 // warned is the warning about backups of the dashboard and of alerts.
 func (b backups) warned(now time.Time) string {
 	b.t.Helper()
-	list, err := b.Service.Alerts.Attention(context.Background(), app.DefaultAccountID, app.Installation{BaseURL: "https://baoco.vn"}, now)
+	list, err := b.Service.Alerts.Attention(context.Background(), app.DefaultAccountID, upkeep.Installation{BaseURL: "https://baoco.vn"}, now)
 	must(b.t, err)
-	i := slices.IndexFunc(list, func(a alert.Attention) bool { return a.Kind == alert.AttentionServer && a.Warning == app.WarningBackup })
+	i := slices.IndexFunc(list, func(a alert.Attention) bool {
+		return a.Kind == alert.AttentionServer && a.Warning == upkeep.WarningBackup
+	})
 	if i < 0 {
 		return ""
 	}

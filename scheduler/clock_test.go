@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/upkeep"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -44,10 +45,10 @@ func TestClockWasAhead(t *testing.T) {
 			t.Errorf("attempts after the start (-want +got):\n%s", d)
 		}
 		told := func() (text string) {
-			list, err := s.Service.Alerts.Attention(t.Context(), app.DefaultAccountID, app.Installation{}, time.Now())
+			list, err := s.Service.Alerts.Attention(t.Context(), app.DefaultAccountID, upkeep.Installation{}, time.Now())
 			must(t, err)
 			for _, a := range list {
-				if a.Warning == app.WarningClock {
+				if a.Warning == upkeep.WarningClock {
 					text += a.Text.EN
 				}
 			}

@@ -6,6 +6,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 )
 
 // Replica is the replica of the file, as far as the regular work knows it.
@@ -13,7 +14,7 @@ type Replica interface {
 	// Replicated reports whether there is one.
 	Replicated() bool
 	// Look lists it, and checks it now and then. One call at a time is made.
-	Look(ctx context.Context, now time.Time) app.ReplicaCheck
+	Look(ctx context.Context, now time.Time) upkeep.ReplicaCheck
 }
 
 // beat writes the beat of a file that has a replica.

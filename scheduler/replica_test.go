@@ -11,6 +11,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 	"baoco/scheduler"
 )
 
@@ -18,7 +19,7 @@ import (
 type place struct {
 	mu    sync.Mutex
 	there bool
-	found app.ReplicaCheck
+	found upkeep.ReplicaCheck
 }
 
 // become changes it beside those who look.
@@ -34,7 +35,7 @@ func (p *place) Replicated() bool {
 	return p.there
 }
 
-func (p *place) Look(_ context.Context, now time.Time) app.ReplicaCheck {
+func (p *place) Look(_ context.Context, now time.Time) upkeep.ReplicaCheck {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := p.found
@@ -53,10 +54,10 @@ func TestReplicaJobs(t *testing.T) {
 		must(t, err)
 		defer s.Stop(t.Context())
 		attention := func() (text string) {
-			list, err := w.Service.Alerts.Attention(t.Context(), app.DefaultAccountID, app.Installation{}, time.Now())
+			list, err := w.Service.Alerts.Attention(t.Context(), app.DefaultAccountID, upkeep.Installation{}, time.Now())
 			must(t, err)
 			for _, a := range list {
-				if a.Warning == app.WarningReplica {
+				if a.Warning == upkeep.WarningReplica {
 					text += a.Text.EN
 				}
 			}

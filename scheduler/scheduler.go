@@ -21,6 +21,7 @@ import (
 	"baoco/app"
 	"baoco/app/delivery"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 
 	"github.com/go-co-op/gocron/v2"
 	"github.com/google/uuid"
@@ -55,9 +56,9 @@ func (c steadyClock) Now() time.Time { return c.began.Add(time.Since(c.began)) }
 
 // Options say what the scheduler does.
 type Options struct {
-	Installation app.Installation // what alerts are about, and where they lead
-	Keep         app.PruneLimits
-	Backups      app.BackupSchedule
+	Installation upkeep.Installation // what alerts are about, and where they lead
+	Keep         upkeep.PruneLimits
+	Backups      upkeep.BackupSchedule
 	CatchUp      time.Duration // how often lists of providers are read; 0: never
 	Heartbeat    *Heartbeat    // nil: none
 	Replica      Replica       // nil: there can be none
@@ -150,7 +151,7 @@ func (s *Scheduler) addJobs(service *services.All, o Options) error {
 	}
 	if o.Replica != nil {
 		for _, job := range []job{
-			{"beat", app.BeatInterval, func(ctx context.Context) { s.beat(ctx, service, o.Replica) }},
+			{"beat", upkeep.BeatInterval, func(ctx context.Context) { s.beat(ctx, service, o.Replica) }},
 			{"replica", lookInterval, func(ctx context.Context) { s.lookAtReplica(ctx, service, o.Replica) }},
 		} {
 			if _, err := s.cron.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.run), gocron.WithName(job.name), gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
@@ -172,19 +173,19 @@ func (s *Scheduler) addJobs(service *services.All, o Options) error {
 	return err
 }
 
-func (s *Scheduler) prune(ctx context.Context, service *services.All, keep app.PruneLimits) {
+func (s *Scheduler) prune(ctx context.Context, service *services.All, keep upkeep.PruneLimits) {
 	now := time.Now()
 	pruned, err := service.Upkeep.Prune(app.ActingAs(ctx, app.Actor{Way: app.WayServer, At: now}), keep, now)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		s.log.Error("prune", "err", err)
-	case pruned != app.Pruned{}:
+	case pruned != upkeep.Pruned{}:
 		s.log.Info("pruned", "inbound_events", pruned.InboundEvents, "attempts", pruned.Attempts)
 	}
 }
 
 // backUp makes a backup if one is due.
-func (s *Scheduler) backUp(ctx context.Context, service *services.All, schedule app.BackupSchedule) {
+func (s *Scheduler) backUp(ctx context.Context, service *services.All, schedule upkeep.BackupSchedule) {
 	began := time.Now()
 	made, err := service.Upkeep.BackUpIfDue(ctx, schedule, began)
 	switch {

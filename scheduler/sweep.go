@@ -11,6 +11,7 @@ import (
 	"baoco/app"
 	"baoco/app/delivery"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 )
 
 // refillPause is how long a lane that is at least half full waits before it
@@ -246,12 +247,12 @@ func (c *courier) followClock(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
-	c.noteStep(app.ClockStep{By: step, At: now})
+	c.noteStep(upkeep.ClockStep{By: step, At: now})
 	return nil
 }
 
 // noteStep tells of a step of the clock that is large enough.
-func (c *courier) noteStep(step app.ClockStep) {
+func (c *courier) noteStep(step upkeep.ClockStep) {
 	if c.service.Upkeep.NoteClockStep(step) {
 		c.log.Warn(step.Text().EN)
 	}

@@ -14,6 +14,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 	"baoco/scheduler"
 	"baoco/web/dashboard"
 )
@@ -59,7 +60,7 @@ func (s *installation) start(t *testing.T) {
 	t.Helper()
 	var err error
 	s.courier, err = scheduler.Start(s.Service, s.sender.Send, scheduler.Options{
-		Installation: app.Installation{BaseURL: "https://baoco.example.vn"}, Logger: slog.New(slog.NewTextHandler(s.log, nil)),
+		Installation: upkeep.Installation{BaseURL: "https://baoco.example.vn"}, Logger: slog.New(slog.NewTextHandler(s.log, nil)),
 	})
 	must(t, err)
 }

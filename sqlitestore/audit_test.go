@@ -12,6 +12,7 @@ import (
 	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
@@ -117,7 +118,7 @@ func TestAuditPruned(t *testing.T) {
 	}
 	say("kept", h.now.Add(-app.AuditKept))
 	say("of a clock that was behind", h.now.Add(-2*app.AuditKept))
-	_, err := h.service.Upkeep.Prune(t.Context(), app.PruneLimits{}, h.now)
+	_, err := h.service.Upkeep.Prune(t.Context(), upkeep.PruneLimits{}, h.now)
 	must(t, err)
 	lines, err := h.service.Ledger.AuditLines(t.Context(), app.DefaultAccountID, app.AuditFilter{}, 100)
 	must(t, err)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/upkeep"
 )
 
 // A backup is made beside a running server by VACUUM INTO. That is one read
@@ -50,8 +51,8 @@ type BackupTarget struct {
 
 // BackupMade is a backup, what it holds, and which older ones were removed.
 type BackupMade struct {
-	app.Backup
-	app.Contents
+	upkeep.Backup
+	upkeep.Contents
 	Removed []string // older ones, beyond BackupTarget.Keep
 	Left    []string // files named like older ones that are of another database
 }
@@ -103,7 +104,7 @@ func (s *Store) Backup(ctx context.Context, t BackupTarget, now time.Time) (made
 }
 
 // ScheduledBackup is in the store of its room.
-func (s *Store) ScheduledBackup(ctx context.Context, schedule app.BackupSchedule, now time.Time) (app.Backup, error) {
+func (s *Store) ScheduledBackup(ctx context.Context, schedule upkeep.BackupSchedule, now time.Time) (upkeep.Backup, error) {
 	made, err := s.Backup(ctx, BackupTarget{Dir: schedule.Dir, Keep: schedule.Keep, Scheduled: true}, now)
 	return made.Backup, err
 }
@@ -251,7 +252,7 @@ const (
 	settingBackupEvery     = "backup_every"
 )
 
-func (s *Store) noteBackup(ctx context.Context, b app.Backup, scheduled bool) error {
+func (s *Store) noteBackup(ctx context.Context, b upkeep.Backup, scheduled bool) error {
 	value, err := json.Marshal(notedBackup{b.At.UnixMilli(), b.Path, b.Size, b.WithKey})
 	if err != nil {
 		return err
@@ -280,11 +281,11 @@ func (s *Store) SetBackupEvery(ctx context.Context, every time.Duration) error {
 	return s.setSetting(ctx, settingBackupEvery, every.String())
 }
 
-func (s *Store) BackupStatus(ctx context.Context) (app.BackupStatus, error) {
+func (s *Store) BackupStatus(ctx context.Context) (upkeep.BackupStatus, error) {
 	return readBackupStatus(func(query string, args ...any) scanner { return s.queryRow(ctx, query, args...) })
 }
 
-func readBackupStatus(queryRow func(query string, args ...any) scanner) (status app.BackupStatus, err error) {
+func readBackupStatus(queryRow func(query string, args ...any) scanner) (status upkeep.BackupStatus, err error) {
 	err = queryRow(`SELECT created_at FROM transactions ORDER BY id LIMIT 1`).Scan(secondsInto(&status.FirstAt))
 	if err != nil && !noRows(err) {
 		return status, storageError(err)
@@ -307,7 +308,7 @@ func readBackupStatus(queryRow func(query string, args ...any) scanner) (status 
 }
 
 // readNoted reads what is noted about a backup; zero: there never was one.
-func readNoted(queryRow func(query string, args ...any) scanner, name string) (b app.Backup, err error) {
+func readNoted(queryRow func(query string, args ...any) scanner, name string) (b upkeep.Backup, err error) {
 	var value string
 	err = queryRow(`SELECT value FROM settings WHERE name = ?`, name).Scan(&value)
 	if noRows(err) {
@@ -320,5 +321,5 @@ func readNoted(queryRow func(query string, args ...any) scanner, name string) (b
 	if err := json.Unmarshal([]byte(value), &noted); err != nil {
 		return b, fmt.Errorf("%w: setting %s: %v", ErrDamaged, name, err)
 	}
-	return app.Backup{Path: noted.Path, Size: noted.Size, At: time.UnixMilli(noted.AtMS), WithKey: noted.WithKey}, nil
+	return upkeep.Backup{Path: noted.Path, Size: noted.Size, At: time.UnixMilli(noted.AtMS), WithKey: noted.WithKey}, nil
 }

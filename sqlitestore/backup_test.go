@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,7 +90,7 @@ func TestBackupBesideWriting(t *testing.T) {
 	must(t, err)
 	info, err := os.Stat(filepath.Join(dir, "4"))
 	must(t, err)
-	want := app.BackupStatus{Last: app.Backup{Path: filepath.Join(dir, "4"), Size: info.Size(), At: backupTime.Local(), WithKey: true}}
+	want := upkeep.BackupStatus{Last: upkeep.Backup{Path: filepath.Join(dir, "4"), Size: info.Size(), At: backupTime.Local(), WithKey: true}}
 	if diff := cmp.Diff(want, status); diff != "" {
 		t.Error(diff)
 	}

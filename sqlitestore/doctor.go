@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/upkeep"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -33,7 +34,7 @@ type Examination struct {
 // server has the file open or not: it migrates nothing, copies no log and takes no
 // lock that a server needs. The checks say what is wrong; an error means only that
 // ctx ended.
-func Examine(ctx context.Context, path string, x Examination) ([]app.Check, error) {
+func Examine(ctx context.Context, path string, x Examination) ([]upkeep.Check, error) {
 	d := &doctor{Examination: x, path: path}
 	if d.Progress == nil {
 		d.Progress = func(string) {}
@@ -60,12 +61,12 @@ type doctor struct {
 	older  bool // the schema
 	zone   *time.Location
 	db     *sql.DB
-	checks []app.Check
+	checks []upkeep.Check
 }
 
 // look runs a check and adds its result. It reports whether the check didn't fail. A
 // check that returns an error has failed.
-func (d *doctor) look(ctx context.Context, name string, see func(context.Context) (app.Check, error)) bool {
+func (d *doctor) look(ctx context.Context, name string, see func(context.Context) (upkeep.Check, error)) bool {
 	if ctx.Err() != nil {
 		return false
 	}
@@ -75,19 +76,19 @@ func (d *doctor) look(ctx context.Context, name string, see func(context.Context
 	}
 	c.Name = name
 	d.checks = append(d.checks, c)
-	return c.Result != app.CheckFailed
+	return c.Result != upkeep.CheckFailed
 }
 
-func fine(en, vi string, args ...any) (app.Check, error) {
-	return app.Check{Result: app.CheckOK, Text: app.Textf(en, vi, args...)}, nil
+func fine(en, vi string, args ...any) (upkeep.Check, error) {
+	return upkeep.Check{Result: upkeep.CheckOK, Text: app.Textf(en, vi, args...)}, nil
 }
 
-func warning(text, cure app.Text) (app.Check, error) {
-	return app.Check{Result: app.CheckWarning, Text: text, Cure: cure}, nil
+func warning(text, cure app.Text) (upkeep.Check, error) {
+	return upkeep.Check{Result: upkeep.CheckWarning, Text: text, Cure: cure}, nil
 }
 
-func failed(text, cure app.Text) app.Check {
-	return app.Check{Result: app.CheckFailed, Text: text, Cure: cure}
+func failed(text, cure app.Text) upkeep.Check {
+	return upkeep.Check{Result: upkeep.CheckFailed, Text: text, Cure: cure}
 }
 
 var (
@@ -138,7 +139,7 @@ func cureOf(err error) app.Text {
 
 // restore fails if a restore was interrupted. Until it is finished the database may be
 // missing, older, or beside another key, and no other check would give right advice.
-func (d *doctor) restore(context.Context) (app.Check, error) {
+func (d *doctor) restore(context.Context) (upkeep.Check, error) {
 	path, err := restorePlace(d.path)
 	if err == nil {
 		var next string
@@ -157,10 +158,10 @@ func (d *doctor) restore(context.Context) (app.Check, error) {
 	return fine("No restore is under way.", "Không có việc khôi phục nào đang dở.")
 }
 
-func (d *doctor) file(context.Context) (app.Check, error) {
+func (d *doctor) file(context.Context) (upkeep.Check, error) {
 	resolved, err := checkFile(d.path)
 	if err != nil {
-		return app.Check{}, err
+		return upkeep.Check{}, err
 	}
 	d.path = resolved
 	info, err := os.Stat(resolved)
@@ -168,12 +169,12 @@ func (d *doctor) file(context.Context) (app.Check, error) {
 		err = checkOneName(resolved)
 	}
 	if err != nil {
-		return app.Check{}, err
+		return upkeep.Check{}, err
 	}
 	return fine("%s, %.1f MB", "%s, %.1f MB", resolved, float64(info.Size())/(1<<20))
 }
 
-func (d *doctor) server(context.Context) (c app.Check, err error) {
+func (d *doctor) server(context.Context) (c upkeep.Check, err error) {
 	if d.served, err = isLocked(d.path + ".lock"); err != nil {
 		return c, err
 	}
@@ -191,7 +192,7 @@ func (d *doctor) server(context.Context) (c app.Check, err error) {
 }
 
 // permissions compares the owners of the files. installation checks their modes.
-func (d *doctor) permissions(context.Context) (app.Check, error) {
+func (d *doctor) permissions(context.Context) (upkeep.Check, error) {
 	owner, known := ownerOf(d.path)
 	var others []string
 	for _, suffix := range []string{".key", "-wal", "-shm", ".lock"} {
@@ -202,7 +203,7 @@ func (d *doctor) permissions(context.Context) (app.Check, error) {
 	dir, err := os.Stat(filepath.Dir(d.path))
 	switch {
 	case err != nil:
-		return app.Check{}, err
+		return upkeep.Check{}, err
 	case known && len(others) > 0:
 		return warning(app.Textf("Not owned by the owner of the database: %s", "Không cùng chủ sở hữu với cơ sở dữ liệu: %s", strings.Join(others, ", ")),
 			app.Textf("chown --reference=%s %s", "chown --reference=%s %s", app.ShellWord(d.path), strings.Join(others, " ")))
@@ -213,7 +214,7 @@ func (d *doctor) permissions(context.Context) (app.Check, error) {
 	return fine("All files have one owner.", "Mọi tệp có cùng một chủ sở hữu.")
 }
 
-func (d *doctor) disk(context.Context) (app.Check, error) {
+func (d *doctor) disk(context.Context) (upkeep.Check, error) {
 	dir := filepath.Dir(d.path)
 	if name := networkFileSystem(dir); name != "" {
 		return failed(app.Textf("The file system is %s: on a network neither locks nor syncs can be relied on.", "Hệ thống tệp là %s: qua mạng thì không thể tin cậy việc khoá và ghi đĩa.", name),
@@ -236,9 +237,11 @@ func (d *doctor) database(ctx context.Context) {
 	zoned := d.look(ctx, "zone", d.timezone)
 	d.look(ctx, "key", d.key)
 	if zoned {
-		d.look(ctx, "totals", func(ctx context.Context) (app.Check, error) { return d.compareTotals(ctx, "totals", transactionTable) })
+		d.look(ctx, "totals", func(ctx context.Context) (upkeep.Check, error) {
+			return d.compareTotals(ctx, "totals", transactionTable)
+		})
 	}
-	d.look(ctx, "history", func(ctx context.Context) (app.Check, error) { return d.compareTotals(ctx, "history", attemptTable) })
+	d.look(ctx, "history", func(ctx context.Context) (upkeep.Check, error) { return d.compareTotals(ctx, "history", attemptTable) })
 	d.look(ctx, "queue", d.queue)
 	d.look(ctx, "event_ids", d.eventIDs)
 	d.look(ctx, "search", d.search)
@@ -246,7 +249,7 @@ func (d *doctor) database(ctx context.Context) {
 	d.installation(ctx)
 }
 
-func (d *doctor) version(ctx context.Context) (app.Check, error) {
+func (d *doctor) version(ctx context.Context) (upkeep.Check, error) {
 	known := d.schema.version()
 	version, err := d.schema.versionOf(ctx, d.db, d.path)
 	if err == nil && version < known {
@@ -255,14 +258,14 @@ func (d *doctor) version(ctx context.Context) (app.Check, error) {
 			app.Text{EN: "Restart the server with this baoco, which brings it up to date, and examine it again.", VI: "Hãy khởi động lại máy chủ bằng baoco này để nâng cấp rồi kiểm tra lại."})
 	}
 	if err != nil {
-		return app.Check{}, err
+		return upkeep.Check{}, err
 	}
 	return fine("version %d", "phiên bản %d", version)
 }
 
 // pages checks the pages of each table, as a server does at its start. A full
 // examination checks the whole file at once, with its indexes.
-func (d *doctor) pages(ctx context.Context) (app.Check, error) {
+func (d *doctor) pages(ctx context.Context) (upkeep.Check, error) {
 	checks := []string{`PRAGMA integrity_check(3)`}
 	if d.Full {
 		d.Progress("every page")
@@ -270,7 +273,7 @@ func (d *doctor) pages(ctx context.Context) (app.Check, error) {
 		rows, err := d.db.QueryContext(ctx, checkedTables)
 		tables, err := collect(rows, err, scanOne[string])
 		if err != nil {
-			return app.Check{}, err
+			return upkeep.Check{}, err
 		}
 		checks = checks[:0]
 		for _, table := range tables {
@@ -284,7 +287,7 @@ func (d *doctor) pages(ctx context.Context) (app.Check, error) {
 		rows, err := d.db.QueryContext(ctx, check)
 		findings, err := collect(rows, err, scanOne[string])
 		if err != nil {
-			return app.Check{}, err
+			return upkeep.Check{}, err
 		}
 		if len(findings) == 1 && findings[0] == "ok" {
 			continue
@@ -292,13 +295,13 @@ func (d *doctor) pages(ctx context.Context) (app.Check, error) {
 		if d.Full {
 			index, err := d.ofSearchIndex(ctx, findings)
 			if err != nil {
-				return app.Check{}, err
+				return upkeep.Check{}, err
 			}
 			if index {
 				return warning(app.Textf("The search index is damaged: %s", "Chỉ mục tìm kiếm bị hỏng: %s", strings.Join(findings, "; ")), cureTotals)
 			}
 		}
-		return app.Check{}, fmt.Errorf("%w: %s", ErrDamaged, strings.Join(findings, "; "))
+		return upkeep.Check{}, fmt.Errorf("%w: %s", ErrDamaged, strings.Join(findings, "; "))
 	}
 	if d.Full {
 		return fine("Every page, row and index entry is whole.", "Mọi trang, dòng và chỉ mục đều nguyên vẹn.")
@@ -314,7 +317,7 @@ func (d *doctor) ofSearchIndex(ctx context.Context, findings []string) (bool, er
 	return !slices.ContainsFunc(findings, func(f string) bool { return !slices.Contains(own, f) }), err
 }
 
-func (d *doctor) references(ctx context.Context) (app.Check, error) {
+func (d *doctor) references(ctx context.Context) (upkeep.Check, error) {
 	d.Progress("references")
 	rows, err := d.db.QueryContext(ctx, `SELECT "table", count(*) FROM pragma_foreign_key_check GROUP BY 1`)
 	broken, err := collect(rows, err, func(row scanner) (s string, err error) {
@@ -324,7 +327,7 @@ func (d *doctor) references(ctx context.Context) (app.Check, error) {
 		return fmt.Sprintf("%s: %d", table, n), err
 	})
 	if err != nil {
-		return app.Check{}, err
+		return upkeep.Check{}, err
 	}
 	if len(broken) > 0 {
 		return failed(app.Textf("Rows that refer to rows that aren't there: %s", "Có dòng tham chiếu đến dòng không tồn tại: %s", strings.Join(broken, ", ")), cureRestore), nil

@@ -13,26 +13,27 @@ import (
 
 	"baoco/app"
 	"baoco/app/delivery"
+	"baoco/app/upkeep"
 )
 
-func (d *doctor) timezone(ctx context.Context) (app.Check, error) {
+func (d *doctor) timezone(ctx context.Context) (upkeep.Check, error) {
 	var name string
 	err := d.db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'timezone'`).Scan(&name)
 	if err == nil {
 		d.zone, err = time.LoadLocation(name)
 	}
 	if err != nil {
-		return app.Check{}, err
+		return upkeep.Check{}, err
 	}
 	return fine("%s; it is %s there now", "%s; hiện ở đó là %s", name, app.FormatTime(d.Now, d.zone))
 }
 
 // key checks that the key file opens every secret.
-func (d *doctor) key(ctx context.Context) (app.Check, error) {
+func (d *doctor) key(ctx context.Context) (upkeep.Check, error) {
 	var check string
 	err := d.db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'key_check'`).Scan(&check)
 	if err != nil {
-		return app.Check{}, err
+		return upkeep.Check{}, err
 	}
 	key, err := readKey(d.path + ".key")
 	if err != nil || !key.fits(check) {
@@ -47,17 +48,17 @@ func (d *doctor) key(ctx context.Context) (app.Check, error) {
 			return failed(app.Text{EN: err.Error(), VI: err.Error()},
 				app.Textf("Nothing is lost: %s is its key. Copy it to %s", "Không mất gì cả: %s là khoá của tệp này. Hãy sao chép nó thành %s", fitting, d.path+".key")), nil
 		}
-		return app.Check{}, err
+		return upkeep.Check{}, err
 	}
 	lost, err := lostSecrets(ctx, d.db, key)
 	if err != nil {
-		return app.Check{}, err
+		return upkeep.Check{}, err
 	}
 	rotate := app.Text{
 		EN: "Make them anew: baoco webhook rotate-secret ID, baoco source rotate ID, baoco stream rotate-secret ID, baoco alert telegram or email.",
 		VI: "Hãy tạo lại: baoco webhook rotate-secret ID, baoco source rotate ID, baoco stream rotate-secret ID, baoco alert telegram hoặc email.",
 	}
-	unreadable := slices.DeleteFunc(slices.Clone(lost), func(l app.LostSecret) bool { return l.Dropped })
+	unreadable := slices.DeleteFunc(slices.Clone(lost), func(l upkeep.LostSecret) bool { return l.Dropped })
 	switch {
 	case len(unreadable) > 0:
 		return failed(app.Textf("The key doesn't open the secrets of %s.", "Tệp khoá không mở được khoá bí mật của %s.", nameLost(unreadable)),
@@ -69,7 +70,7 @@ func (d *doctor) key(ctx context.Context) (app.Check, error) {
 	return fine("The key opens every secret.", "Tệp khoá mở được mọi khoá bí mật.")
 }
 
-func nameLost(lost []app.LostSecret) string {
+func nameLost(lost []upkeep.LostSecret) string {
 	names := make([]string, len(lost))
 	for i, l := range lost {
 		noun := "webhook"
@@ -119,7 +120,7 @@ func (d *doctor) sample(ctx context.Context, tx *sql.Tx, t blockTable) (s sample
 }
 
 // compareTotals compares what is derived from the rows of a table with them.
-func (d *doctor) compareTotals(ctx context.Context, check string, t blockTable) (c app.Check, err error) {
+func (d *doctor) compareTotals(ctx context.Context, check string, t blockTable) (c upkeep.Check, err error) {
 	d.Progress(check)
 	tx, err := d.db.BeginTx(ctx, nil) // one state of the file, whatever is recorded meanwhile
 	if err != nil {
@@ -166,7 +167,7 @@ func (d *doctor) compare(ctx context.Context, tx *sql.Tx, check string, sampled 
 const overdue = 2 * time.Minute
 
 // queue checks that each pending delivery has a due time, a webhook and a payload.
-func (d *doctor) queue(ctx context.Context) (c app.Check, err error) {
+func (d *doctor) queue(ctx context.Context) (c upkeep.Check, err error) {
 	var pending, broken, due int64
 	var oldest time.Time
 	err = d.db.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE d.due_ms IS NULL OR w.id IS NULL OR d.attempts NOT BETWEEN 0 AND ?2
@@ -193,7 +194,7 @@ func (d *doctor) queue(ctx context.Context) (c app.Check, err error) {
 
 // eventIDs checks the ids that keep an event from being recorded twice: each
 // transaction has one id that isn't merged, and each id has a transaction or an item.
-func (d *doctor) eventIDs(ctx context.Context) (c app.Check, err error) {
+func (d *doctor) eventIDs(ctx context.Context) (c upkeep.Check, err error) {
 	tx, err := d.db.BeginTx(ctx, nil)
 	if err != nil {
 		return c, err
@@ -223,7 +224,7 @@ const clockSlack = 2 * time.Minute
 
 var firstDay = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func (d *doctor) clock(ctx context.Context) (c app.Check, err error) {
+func (d *doctor) clock(ctx context.Context) (c upkeep.Check, err error) {
 	var newest int64
 	err = d.db.QueryRowContext(ctx, newestTime).Scan(&newest)
 	cure := app.Text{EN: "Set the clock by the network: timedatectl set-ntp true", VI: "Đồng bộ đồng hồ qua mạng: timedatectl set-ntp true"}
@@ -242,7 +243,7 @@ func (d *doctor) clock(ctx context.Context) (c app.Check, err error) {
 // installation adds those warnings of the dashboard that follow from the files.
 func (d *doctor) installation(ctx context.Context) {
 	const name = "installation"
-	var in app.Installation
+	var in upkeep.Installation
 	status, err := filesStatus(d.path)
 	if errors.Is(err, fs.ErrNotExist) { // the key has a check of its own
 		err = nil
@@ -255,19 +256,19 @@ func (d *doctor) installation(ctx context.Context) {
 			err = nil
 		}
 	}
-	var backup app.BackupStatus
+	var backup upkeep.BackupStatus
 	if err == nil {
 		backup, err = readBackupStatus(func(query string, args ...any) scanner { return d.db.QueryRowContext(ctx, query, args...) })
 	}
-	warnings := app.Warnings(in, status, backup, app.CertificateStatus{}, d.Now)
+	warnings := upkeep.Warnings(in, status, backup, upkeep.CertificateStatus{}, d.Now)
 	if err != nil || len(warnings) == 0 {
-		d.look(ctx, name, func(context.Context) (app.Check, error) {
+		d.look(ctx, name, func(context.Context) (upkeep.Check, error) {
 			c, _ := fine("There is nothing to warn of.", "Không có gì cần cảnh báo.")
 			return c, err
 		})
 		return
 	}
 	for _, w := range warnings {
-		d.checks = append(d.checks, app.Check{Name: name, Result: app.CheckWarning, Text: w.Text})
+		d.checks = append(d.checks, upkeep.Check{Name: name, Result: upkeep.CheckWarning, Text: w.Text})
 	}
 }

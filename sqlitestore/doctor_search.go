@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/upkeep"
 )
 
 // search compares the indexes that IndexSearch writes with the transactions up
 // to searched_to.
-func (d *doctor) search(ctx context.Context) (c app.Check, err error) {
+func (d *doctor) search(ctx context.Context) (c upkeep.Check, err error) {
 	d.Progress("indexes of transactions")
 	tx, err := d.db.BeginTx(ctx, nil)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/inbound"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
@@ -61,7 +62,7 @@ func TestExamineSearchIndex(t *testing.T) {
 			checks, err := sqlitestore.Examine(ctx, path, sqlitestore.Examination{Full: full, Now: h.now})
 			must(t, err)
 			for _, check := range checks {
-				seen := check.Result == app.CheckFailed
+				seen := check.Result == upkeep.CheckFailed
 				if check.Name == "search" && (full || c.quick) != (seen && strings.HasSuffix(check.Text.EN, ": transactions_search") && strings.Contains(check.Cure.EN, "--repair-totals")) {
 					t.Errorf("%s, full %v: %+v", c.damage, full, check)
 				}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 
 	"github.com/google/go-cmp/cmp"
@@ -107,10 +108,10 @@ func TestExamineWhatFollows(t *testing.T) {
 		checks, err := sqlitestore.Examine(ctx, path, sqlitestore.Examination{Now: h.now})
 		must(t, err)
 		for _, check := range checks {
-			if check.Name == c.check && (check.Result != app.CheckFailed || !strings.HasSuffix(check.Text.EN, ": "+c.table) || !strings.Contains(check.Cure.EN, "--repair-totals")) {
+			if check.Name == c.check && (check.Result != upkeep.CheckFailed || !strings.HasSuffix(check.Text.EN, ": "+c.table) || !strings.Contains(check.Cure.EN, "--repair-totals")) {
 				t.Errorf("%s: %+v", c.damage, check)
 			}
-			if check.Name != c.check && check.Result == app.CheckFailed {
+			if check.Name != c.check && check.Result == upkeep.CheckFailed {
 				t.Errorf("%s: %s fails too: %s", c.damage, check.Name, check.Text.EN)
 			}
 		}
@@ -149,7 +150,7 @@ func healthyNow(t *testing.T, path string, now time.Time) {
 			t.Errorf("only %d checks", len(checks))
 		}
 		for _, c := range checks {
-			if c.Result == app.CheckFailed {
+			if c.Result == upkeep.CheckFailed {
 				t.Errorf("%s: %s", c.Name, c.Text.EN)
 			}
 		}
@@ -173,7 +174,7 @@ func TestExamineOverGaps(t *testing.T) {
 		checks, err := sqlitestore.Examine(t.Context(), path, sqlitestore.Examination{Now: h.now})
 		must(t, err)
 		for _, c := range checks {
-			if c.Result == app.CheckFailed {
+			if c.Result == upkeep.CheckFailed {
 				wrong = append(wrong, c.Name)
 			}
 			if strings.Contains(c.Text.EN, "--full counts") || strings.Contains(c.Text.EN, "only --full") {
@@ -216,7 +217,7 @@ func TestExamineSample(t *testing.T) {
 	must(t, err)
 	for _, c := range checks {
 		switch {
-		case c.Result == app.CheckFailed:
+		case c.Result == upkeep.CheckFailed:
 			t.Errorf("%s: %s", c.Name, c.Text.EN)
 		case c.Name == "totals" && c.Text.EN != "The totals agree with each other and with the rows in 24 of 70 blocks; --full counts all.":
 			t.Errorf("%s", c.Text.EN)

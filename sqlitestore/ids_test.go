@@ -11,6 +11,7 @@ import (
 	"baoco/app/access"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
@@ -60,7 +61,7 @@ func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
 	resent, err := h.service.Deliveries.Resend(ctx, 1, attempt, app.IdempotencyKey{}, h.now)
 	must(t, err)
 	h.now = h.now.Add(48 * time.Hour)
-	_, err = h.service.Upkeep.Prune(ctx, app.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now)
+	_, err = h.service.Upkeep.Prune(ctx, upkeep.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now)
 	must(t, err)
 	if left := fmt.Sprint(peek(t, path, `SELECT (SELECT count(*) FROM inbound_events), (SELECT count(*) FROM attempts)`)); left != "[[0 0]]" {
 		t.Fatal("left after pruning: ", left)

@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"baoco/app"
+	"baoco/app/upkeep"
 )
 
 // checkFile checks a file before SQLite opens it, and returns its path with symbolic
@@ -77,7 +77,7 @@ func checkHeader(path string, size int64) error {
 
 // inspected is what a database file holds, and the check value of its key.
 type inspected struct {
-	app.Contents
+	upkeep.Contents
 	keyCheck string
 }
 

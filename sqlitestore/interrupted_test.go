@@ -16,6 +16,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
@@ -93,7 +94,7 @@ var entries = map[string]func(db, backup string) error{
 		if err != nil {
 			return err
 		}
-		_, err = s.Prune(context.Background(), app.PruneLimits{Inbound: time.Hour}, time.Now())
+		_, err = s.Prune(context.Background(), upkeep.PruneLimits{Inbound: time.Hour}, time.Now())
 		return errors.Join(err, s.Close())
 	},
 	"backup": func(db, _ string) error {

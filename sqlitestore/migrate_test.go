@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
@@ -128,7 +128,7 @@ func TestMigrationBesideServer(t *testing.T) {
 	must(t, server.SetBaseURL(ctx, "https://on.vn"))
 	checks, err := sqlitestore.Examine(ctx, path, sqlitestore.Examination{Now: time.Now()}.Later(addColumn))
 	must(t, err)
-	if last := checks[len(checks)-1]; last.Name != "schema" || last.Result != app.CheckWarning || !strings.Contains(last.Cure.EN, "Restart the server") {
+	if last := checks[len(checks)-1]; last.Name != "schema" || last.Result != upkeep.CheckWarning || !strings.Contains(last.Cure.EN, "Restart the server") {
 		t.Errorf("doctor of a newer baoco: %+v", last)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/upkeep"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -53,7 +54,7 @@ func isLost(sourceSecret string) bool { return strings.HasPrefix(sourceSecret, l
 // F.key.next fits. Opening that fails with a message that says to run this again,
 // and the next run does steps 4 and 5. F.key is never missing in between. The file
 // knows which secrets were dropped, so that run lists them as well.
-func ReplaceKey(ctx context.Context, path string, now time.Time) (r app.ReplacedKey, err error) {
+func ReplaceKey(ctx context.Context, path string, now time.Time) (r upkeep.ReplacedKey, err error) {
 	if err := FinishRestore(path); err != nil {
 		return r, err
 	}
@@ -199,7 +200,7 @@ func keepUnused(next, path string, now time.Time) error {
 // open: the right key may be found later.
 func keepSecrets(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, key *sealer, now time.Time) (kept string, err error) {
 	lost, err := lostSecrets(ctx, db, key)
-	if err != nil || !slices.ContainsFunc(lost, func(l app.LostSecret) bool { return !l.Dropped }) {
+	if err != nil || !slices.ContainsFunc(lost, func(l upkeep.LostSecret) bool { return !l.Dropped }) {
 		return "", err
 	}
 	dated, err := freeStamp(path+beforeNewKey, now)
@@ -265,7 +266,7 @@ var sealedTables = []sealedTable{
 
 // sealedRow is a row of such a table, with the secrets as they stand in the file.
 type sealedRow struct {
-	app.LostSecret
+	upkeep.LostSecret
 	missed  bool // somebody misses the secrets where they are lost
 	secrets [][]byte
 }
@@ -356,7 +357,7 @@ func (t sealedTable) resealed(r sealedRow, old, key *sealer) []any {
 
 // lostSecrets lists the webhooks, sources and alert channels in use whose
 // secrets a key doesn't open, or were dropped for that and not made anew since.
-func lostSecrets(ctx context.Context, db querier, key *sealer) (lost []app.LostSecret, err error) {
+func lostSecrets(ctx context.Context, db querier, key *sealer) (lost []upkeep.LostSecret, err error) {
 	for _, t := range sealedTables {
 		rows, err := t.read(ctx, db)
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"baoco/app/payment"
 	"baoco/app/services"
 	"baoco/app/stream"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 
 	"github.com/google/go-cmp/cmp"
@@ -85,7 +86,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	for range 2 { // the second time the new key opens all that is left
 		r, err = sqlitestore.ReplaceKey(acting(ctx), path, now)
 		must(t, err)
-		want := []app.LostSecret{
+		want := []upkeep.LostSecret{
 			{ID: 1, AccountID: 1, Name: "shop", Dropped: true}, {ID: 2, AccountID: 1, Name: "shop", Dropped: true},
 			{ID: 1, AccountID: 1, Name: "till", Provider: "casso", Dropped: true},
 			{ID: 1, AccountID: 1, Name: "ledger", Stream: true, Dropped: true},

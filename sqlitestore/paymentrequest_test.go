@@ -12,6 +12,7 @@ import (
 	"baoco/app/inbound"
 	"baoco/app/payment"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
@@ -93,8 +94,8 @@ func wrongTotals(t *testing.T, path, name string) {
 	t.Helper()
 	checks, err := sqlitestore.Examine(t.Context(), path, sqlitestore.Examination{Full: true, Now: time.Now()})
 	must(t, err)
-	i := slices.IndexFunc(checks, func(c app.Check) bool { return c.Name == "totals" })
-	if i < 0 || checks[i].Result != app.CheckFailed || !strings.HasSuffix(checks[i].Text.EN, ": "+name) {
+	i := slices.IndexFunc(checks, func(c upkeep.Check) bool { return c.Name == "totals" })
+	if i < 0 || checks[i].Result != upkeep.CheckFailed || !strings.HasSuffix(checks[i].Text.EN, ": "+name) {
 		t.Errorf("the doctor finds %+v", checks)
 	}
 }

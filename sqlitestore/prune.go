@@ -6,40 +6,41 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/upkeep"
 )
 
 // Prune removes one step of old rows. Transactions, events that need attention and
 // attempts of pending deliveries always stay. Old rows are looked for on a reading
 // connection, since many events that need attention may lie between them.
-func (s *Store) Prune(ctx context.Context, limits app.PruneLimits, now time.Time) (app.Pruned, error) {
+func (s *Store) Prune(ctx context.Context, limits upkeep.PruneLimits, now time.Time) (upkeep.Pruned, error) {
 	events, err := s.old(ctx, `SELECT id`+oldInbound+` ORDER BY id`+stepLimit, limits.Inbound, now)
 	if err != nil {
-		return app.Pruned{}, err
+		return upkeep.Pruned{}, err
 	}
 	attempts, err := s.old(ctx, `SELECT a.id`+oldAttempts+` ORDER BY a.id`+stepLimit, limits.History, now)
 	if err != nil {
-		return app.Pruned{}, err
+		return upkeep.Pruned{}, err
 	}
-	kinds := []func(tx *tx, p *app.Pruned) (more bool, err error){
-		func(tx *tx, p *app.Pruned) (bool, error) { return pruneInbound(tx, events, p) },
-		func(tx *tx, p *app.Pruned) (bool, error) { return pruneAttempts(tx, attempts, p) },
-		func(tx *tx, _ *app.Pruned) (bool, error) {
+	kinds := []func(tx *tx, p *upkeep.Pruned) (more bool, err error){
+		func(tx *tx, p *upkeep.Pruned) (bool, error) { return pruneInbound(tx, events, p) },
+		func(tx *tx, p *upkeep.Pruned) (bool, error) { return pruneAttempts(tx, attempts, p) },
+		func(tx *tx, _ *upkeep.Pruned) (bool, error) {
 			return pruneRows(tx, `DELETE FROM idempotency_keys WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE created_ms <= ?`+stepLimit+`)`,
 				now.Add(-app.IdempotencyWindow).UnixMilli())
 		},
-		func(tx *tx, _ *app.Pruned) (bool, error) {
+		func(tx *tx, _ *upkeep.Pruned) (bool, error) {
 			return pruneRows(tx, `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE end_at <= ?`+stepLimit+`)`, now.Unix())
 		},
-		func(tx *tx, _ *app.Pruned) (bool, error) { return pruneHealth(tx, now) },
-		func(tx *tx, _ *app.Pruned) (bool, error) { return pruneAudit(tx, now) },
-		func(tx *tx, _ *app.Pruned) (bool, error) {
+		func(tx *tx, _ *upkeep.Pruned) (bool, error) { return pruneHealth(tx, now) },
+		func(tx *tx, _ *upkeep.Pruned) (bool, error) { return pruneAudit(tx, now) },
+		func(tx *tx, _ *upkeep.Pruned) (bool, error) {
 			// A crash in the middle of deleting a webhook leaves these.
 			n, err := cancel(tx, `SELECT d.id FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
 				WHERE w.deleted_at IS NOT NULL LIMIT ?`, cancelStep)
 			return n == cancelStep, err
 		},
 	}
-	return writing(ctx, s, func(tx *tx) (p app.Pruned, err error) {
+	return writing(ctx, s, func(tx *tx) (p upkeep.Pruned, err error) {
 		for _, prune := range kinds {
 			more, err := prune(tx, &p)
 			if err != nil {
@@ -82,7 +83,7 @@ var (
 
 // pruneInbound removes old events one by one, each after its items, until the step is
 // full: an event may have a body of a megabyte, and thousands of items.
-func pruneInbound(tx *tx, old []int64, p *app.Pruned) (more bool, err error) {
+func pruneInbound(tx *tx, old []int64, p *upkeep.Pruned) (more bool, err error) {
 	for _, id := range old {
 		if tx.full() {
 			return true, nil
@@ -105,7 +106,7 @@ func pruneInbound(tx *tx, old []int64, p *app.Pruned) (more bool, err error) {
 // pruneAttempts removes old attempts and counts their blocks anew. Attempts that are
 // settled in the same commit are added to their block at its end, so a block that
 // has such attempts too is left for another commit.
-func pruneAttempts(tx *tx, old []int64, p *app.Pruned) (more bool, err error) {
+func pruneAttempts(tx *tx, old []int64, p *upkeep.Pruned) (more bool, err error) {
 	if len(old) == 0 {
 		return false, nil
 	}
@@ -134,7 +135,7 @@ func pruneAttempts(tx *tx, old []int64, p *app.Pruned) (more bool, err error) {
 	return n == stepRows, recountBlocks(tx, "attempts", blocks)
 }
 
-func (s *Store) Prunable(ctx context.Context, limits app.PruneLimits, now time.Time) (p app.Pruned, err error) {
+func (s *Store) Prunable(ctx context.Context, limits upkeep.PruneLimits, now time.Time) (p upkeep.Pruned, err error) {
 	if limits.Inbound > 0 {
 		err = s.queryRow(ctx, `SELECT count(*)`+oldInbound, now.Add(-limits.Inbound).UnixMilli()).Scan(&p.InboundEvents)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/inbound"
+	"baoco/app/upkeep"
 )
 
 // What was discarded stays known after its item is pruned: the provider's
@@ -33,7 +34,7 @@ func TestPrunedItemStaysKnown(t *testing.T) {
 	_, err = h.service.Inbound.DiscardInbound(ctx, 1, events[0].ID)
 	must(t, err)
 	h.now = h.now.Add(time.Hour)
-	if p, err := h.service.Upkeep.Prune(ctx, app.PruneLimits{Inbound: time.Minute}, h.now); err != nil || p.InboundEvents != 1 {
+	if p, err := h.service.Upkeep.Prune(ctx, upkeep.PruneLimits{Inbound: time.Minute}, h.now); err != nil || p.InboundEvents != 1 {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	for _, amount := range []int64{5, 6} {

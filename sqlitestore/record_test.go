@@ -12,6 +12,7 @@ import (
 	"baoco/app/access"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
@@ -318,12 +319,12 @@ func TestIdempotencyEnds(t *testing.T) {
 	}
 	// What has ended is removed, what hasn't is not.
 	h.now = h.now.Add(app.IdempotencyWindow)
-	_, err := h.service.Upkeep.Prune(t.Context(), app.PruneLimits{}, h.now.Add(app.IdempotencyWindow-time.Millisecond))
+	_, err := h.service.Upkeep.Prune(t.Context(), upkeep.PruneLimits{}, h.now.Add(app.IdempotencyWindow-time.Millisecond))
 	must(t, err)
 	if n := h.count(`idempotency_keys`); n != 1 {
 		t.Errorf("%d keys", n)
 	}
-	_, err = h.service.Upkeep.Prune(t.Context(), app.PruneLimits{}, h.now.Add(app.IdempotencyWindow))
+	_, err = h.service.Upkeep.Prune(t.Context(), upkeep.PruneLimits{}, h.now.Add(app.IdempotencyWindow))
 	must(t, err)
 	if n := h.count(`idempotency_keys`); n != 0 {
 		t.Errorf("%d keys", n)
@@ -338,7 +339,7 @@ func TestPruneKeepsWhatGoesOn(t *testing.T) {
 	defer h.store.Close()
 	prune := func(events, attempts int) {
 		t.Helper()
-		p, err := h.service.Upkeep.Prune(t.Context(), app.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now.Add(1000*time.Hour))
+		p, err := h.service.Upkeep.Prune(t.Context(), upkeep.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now.Add(1000*time.Hour))
 		if err != nil || p.InboundEvents != events || p.Attempts != attempts {
 			t.Errorf("%d events and %d attempts are pruned, %v; want %d and %d", p.InboundEvents, p.Attempts, err, events, attempts)
 		}
@@ -565,7 +566,7 @@ func TestPruneBesideAnAttempt(t *testing.T) {
 	h.attempt(200)
 	h.now = h.now.Add(400 * 24 * time.Hour)
 	h.record(h.elements(1, "1000"))
-	limits := app.PruneLimits{History: 365 * 24 * time.Hour}
+	limits := upkeep.PruneLimits{History: 365 * 24 * time.Hour}
 	pruned := 0
 	prune := func() error {
 		p, err := h.store.Prune(ctx, limits, h.now)

@@ -25,6 +25,7 @@ import (
 	"baoco/app/payment"
 	"baoco/app/paymentcode"
 	"baoco/app/stream"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 
 	"github.com/google/go-cmp/cmp"
@@ -342,7 +343,7 @@ func fillEveryTable(t *testing.T, h *history) {
 		must(t, h.service.Deliveries.DeleteWebhook(ctx, account, h.hooks[i].ID, h.now)) // what waits is cancelled
 	}
 	h.now = h.now.Add(time.Hour)
-	alerted, err := h.service.Alerts.Alert(ctx, app.Installation{}, h.now)
+	alerted, err := h.service.Alerts.Alert(ctx, upkeep.Installation{}, h.now)
 	must(t, err)
 	if len(alerted) == 0 {
 		t.Log("there was nothing to alert of")

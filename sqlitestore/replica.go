@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"baoco/app"
+	"baoco/app/upkeep"
 )
 
 // SetBeat is in the store of its room.
@@ -24,11 +24,11 @@ func (s *Store) SetBeat(ctx context.Context, now time.Time) error {
 const beat = `SELECT coalesce((SELECT value FROM settings WHERE name = 'beat'), '0 0')`
 
 // Beat is in the store of its room.
-func (s *Store) Beat(ctx context.Context) (app.Beat, error) {
+func (s *Store) Beat(ctx context.Context) (upkeep.Beat, error) {
 	var f copyFacts
 	err := s.queryRow(ctx, beat).Scan(&f.beat)
 	if err != nil {
-		return app.Beat{}, err
+		return upkeep.Beat{}, err
 	}
 	return f.Beat, f.readBeat()
 }
@@ -48,7 +48,7 @@ func amountsUpTo(part, direction string) string {
 
 // copyFacts is CopyFacts while it is read.
 type copyFacts struct {
-	app.CopyFacts
+	upkeep.CopyFacts
 	beat string
 }
 
@@ -71,7 +71,7 @@ func (f *copyFacts) readBeat() error {
 }
 
 // CopyFacts is what the file holds up to a transaction; app.AllCopied: all of it.
-func (s *Store) CopyFacts(ctx context.Context, upTo int64) (app.CopyFacts, error) {
+func (s *Store) CopyFacts(ctx context.Context, upTo int64) (upkeep.CopyFacts, error) {
 	var f copyFacts
 	err := f.scan(s.queryRow(ctx, factsUpTo, upTo))
 	return f.CopyFacts, storageError(err)
@@ -92,7 +92,7 @@ func (s *Store) Key() ([]byte, error) { return os.ReadFile(s.path + ".key") }
 
 // CheckedCopy checks a restored copy as a restore would, that the key of the file opens
 // its secrets, and reads what it holds. The copy is left untouched.
-func (s *Store) CheckedCopy(ctx context.Context, path string) (app.CopyFacts, error) {
+func (s *Store) CheckedCopy(ctx context.Context, path string) (upkeep.CopyFacts, error) {
 	held, facts, err := checkedCopy(ctx, path)
 	if err == nil {
 		_, _, err = findKey(held, s.path+".key")
@@ -100,20 +100,20 @@ func (s *Store) CheckedCopy(ctx context.Context, path string) (app.CopyFacts, er
 	return facts, err
 }
 
-func checkedCopy(ctx context.Context, path string) (held inspected, _ app.CopyFacts, err error) {
+func checkedCopy(ctx context.Context, path string) (held inspected, _ upkeep.CopyFacts, err error) {
 	if _, err := checkFile(path); err != nil {
-		return held, app.CopyFacts{}, err
+		return held, upkeep.CopyFacts{}, err
 	}
 	if err := checkNoLog(path); err != nil {
-		return held, app.CopyFacts{}, err
+		return held, upkeep.CopyFacts{}, err
 	}
 	if held, err = inspect(ctx, path, released()); err != nil {
-		return held, app.CopyFacts{}, err
+		return held, upkeep.CopyFacts{}, err
 	}
 	db := openStill(path)
 	defer db.Close()
 	var f copyFacts
-	err = f.scan(db.QueryRowContext(ctx, factsUpTo, app.AllCopied))
+	err = f.scan(db.QueryRowContext(ctx, factsUpTo, upkeep.AllCopied))
 	if err == nil && f.Transactions != held.Transactions {
 		err = fmt.Errorf("%w: %s has %d transactions, and %d by its totals", ErrDamaged, path, held.Transactions, f.Transactions)
 	}

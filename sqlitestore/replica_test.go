@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
@@ -77,11 +77,11 @@ func TestCopyFactsOfManyAccounts(t *testing.T) {
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	w.Pay(1, "1", "x")
-	one, err := w.Store.CopyFacts(t.Context(), app.AllCopied)
+	one, err := w.Store.CopyFacts(t.Context(), upkeep.AllCopied)
 	must(t, err)
 	w.Pay(1, "2", "x")
 	w.Change(`INSERT INTO bank_account_days (bank_account_id, day, type, count, amount) VALUES (1, 1, 'IN', 0, 9223372036854775807), (1, 2, 'IN', 0, 9223372036854775807), (1, 3, 'IN', 0, 2)`)
-	all, err := w.Store.CopyFacts(t.Context(), app.AllCopied)
+	all, err := w.Store.CopyFacts(t.Context(), upkeep.AllCopied)
 	must(t, err)
 	before, err := w.Store.CopyFacts(t.Context(), one.NewestID)
 	must(t, err)
@@ -89,7 +89,7 @@ func TestCopyFactsOfManyAccounts(t *testing.T) {
 		t.Errorf("one transaction: %+v, and later %+v; both: %+v", one, before, all)
 	}
 	w.Change(`UPDATE bank_account_days SET amount = 3 WHERE day = 3`)
-	if other, err := w.Store.CopyFacts(t.Context(), app.AllCopied); err != nil || other == all {
+	if other, err := w.Store.CopyFacts(t.Context(), upkeep.AllCopied); err != nil || other == all {
 		t.Errorf("with one đồng more: %+v, %v", other, err)
 	}
 }
@@ -124,11 +124,11 @@ func TestCopyFacts(t *testing.T) {
 	h.imports("b.csv", false, h.rows(30, 5))
 	h.now = began.Add(2 * time.Hour)
 	h.imports("c.csv", false, h.rows(35, 5))
-	for _, upTo := range []int64{0, 1, 17, 30, 40, app.AllCopied} {
+	for _, upTo := range []int64{0, 1, 17, 30, 40, upkeep.AllCopied} {
 		sums := peek(t, h.store.Path(), `SELECT coalesce(max(id), 0), count(*), coalesce(sum(iif(type = 'IN', amount, 0)), 0), coalesce(sum(iif(type = 'OUT', amount, 0)), 0) FROM transactions WHERE id <= ?`, upTo)[0]
-		want := app.CopyFacts{NewestID: sums[0].(int64), Transactions: sums[1].(int64), In: sums[2].(int64), Out: sums[3].(int64)}
+		want := upkeep.CopyFacts{NewestID: sums[0].(int64), Transactions: sums[1].(int64), In: sums[2].(int64), Out: sums[3].(int64)}
 		got, err := h.store.CopyFacts(ctx, upTo)
-		if got.Beat = (app.Beat{}); err != nil || got != want {
+		if got.Beat = (upkeep.Beat{}); err != nil || got != want {
 			t.Errorf("up to %d: %+v, %v, want %+v", upTo, got, err, want)
 		}
 	}

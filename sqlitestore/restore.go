@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"baoco/app"
+	"baoco/app/upkeep"
 )
 
 // A restore replaces several files: the database, its log and its key. No file
@@ -77,7 +77,7 @@ type Restored struct {
 	SetAside []string // the files that were in its place: their new names, or their present ones in a dry run
 	Served   bool     // a server or another program has the database open; in a dry run only
 	Finished string   // the database that an interrupted restore had set aside, where one was finished first; else empty
-	app.Contents
+	upkeep.Contents
 }
 
 // draftRoom is what a draft that lies beside the database needs: for its key, and for the

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
@@ -66,7 +66,7 @@ func TestAnotherSchema(t *testing.T) {
 			}
 			checks, err := sqlitestore.Examine(t.Context(), backup, sqlitestore.Examination{Now: time.Now()})
 			must(t, err)
-			if last := checks[len(checks)-1]; last.Name != "schema" || last.Result != app.CheckFailed {
+			if last := checks[len(checks)-1]; last.Name != "schema" || last.Result != upkeep.CheckFailed {
 				t.Errorf("doctor: %+v", last)
 			}
 			if after, err := os.ReadFile(backup); err != nil || string(after) != string(content) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/upkeep"
 )
 
 func (s *Store) setting(ctx context.Context, name string) (string, error) {
@@ -60,7 +61,7 @@ func (s *Store) SetBaseURL(ctx context.Context, base string) error {
 
 // Keep is how long serve was last started to keep what may go; found is false
 // where it never was.
-func (s *Store) Keep(ctx context.Context) (keep app.PruneLimits, found bool, err error) {
+func (s *Store) Keep(ctx context.Context) (keep upkeep.PruneLimits, found bool, err error) {
 	var value string
 	err = s.queryRow(ctx, `SELECT value FROM settings WHERE name = 'keep'`).Scan(&value)
 	if noRows(err) {
@@ -74,7 +75,7 @@ func (s *Store) Keep(ctx context.Context) (keep app.PruneLimits, found bool, err
 
 // SetKeep keeps how long what may go is kept for the commands beside the
 // server, which must not remove what the server would keep.
-func (s *Store) SetKeep(ctx context.Context, keep app.PruneLimits) error {
+func (s *Store) SetKeep(ctx context.Context, keep upkeep.PruneLimits) error {
 	return s.setSetting(ctx, "keep", fmt.Sprint(int64(keep.Inbound), " ", int64(keep.History)))
 }
 

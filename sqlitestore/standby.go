@@ -18,6 +18,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/access"
+	"baoco/app/upkeep"
 
 	"modernc.org/sqlite"
 )
@@ -137,7 +138,7 @@ func (s *Standby) RemoveOthers() error {
 
 // Admit checks a copy that no program has open, as a restore would, and makes it one
 // that can be followed. keyFits reports whether the key here opens its secrets.
-func (s *Standby) Admit(ctx context.Context, path, mark string) (_ app.CopyFacts, keyFits bool, err error) {
+func (s *Standby) Admit(ctx context.Context, path, mark string) (_ upkeep.CopyFacts, keyFits bool, err error) {
 	held, facts, err := checkedCopy(ctx, path)
 	if err == nil && held.Schema != s.schema.version() {
 		err = fmt.Errorf("%w: its schema is %d, and this baoco has %d", ErrOlder, held.Schema, s.schema.version())
@@ -273,8 +274,8 @@ type followedConn struct {
 func (followedConn) IsValid() bool { return false }
 
 // StorageStatus looks at the copy. There needn't be a key.
-func (s *Standby) StorageStatus(time.Time) (app.StorageStatus, error) {
-	status := app.StorageStatus{Path: s.path, Schema: s.schema.version(), Free: freeSpace(s.dir)}
+func (s *Standby) StorageStatus(time.Time) (upkeep.StorageStatus, error) {
+	status := upkeep.StorageStatus{Path: s.path, Schema: s.schema.version(), Free: freeSpace(s.dir)}
 	f := s.shown.Load()
 	if f == nil {
 		return status, errNoCopy

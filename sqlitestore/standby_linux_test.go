@@ -16,6 +16,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
@@ -197,10 +198,10 @@ func TestStandbyRefuses(t *testing.T) {
 	data := beats(t, 1)[0]
 	s, w := standBy(t, data)
 	ctx := apptest.Acting(t.Context())
-	if err := s.SetBeat(ctx, time.Now()); !errors.Is(err, app.ErrStandby) {
+	if err := s.SetBeat(ctx, time.Now()); !errors.Is(err, upkeep.ErrStandby) {
 		t.Errorf("a beat was written: %v", err)
 	}
-	if _, err := s.CreateAccount(ctx, app.Account{Name: "a"}); !errors.Is(err, app.ErrStandby) {
+	if _, err := s.CreateAccount(ctx, app.Account{Name: "a"}); !errors.Is(err, upkeep.ErrStandby) {
 		t.Errorf("an account was made: %v", err)
 	}
 	if _, err := sqlitestore.OpenStandby(s.Path(), "no key", slog.Default()); !errors.Is(err, sqlitestore.ErrInUse) {

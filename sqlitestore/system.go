@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"baoco/app"
+	"baoco/app/upkeep"
 )
 
 // commitsFor is how long the time of a commit is of interest.
@@ -36,7 +36,7 @@ func (c *commitTimes) note(at time.Time, took time.Duration) {
 }
 
 // since sums up the commits after a time.
-func (c *commitTimes) since(from time.Time) app.CommitTimes {
+func (c *commitTimes) since(from time.Time) upkeep.CommitTimes {
 	c.mu.Lock()
 	var took []time.Duration
 	for _, one := range c.ring {
@@ -46,21 +46,21 @@ func (c *commitTimes) since(from time.Time) app.CommitTimes {
 	}
 	c.mu.Unlock()
 	if len(took) == 0 {
-		return app.CommitTimes{}
+		return upkeep.CommitTimes{}
 	}
 	slices.Sort(took)
-	return app.CommitTimes{Count: len(took), Median: took[len(took)/2], P99: took[len(took)*99/100]}
+	return upkeep.CommitTimes{Count: len(took), Median: took[len(took)/2], P99: took[len(took)*99/100]}
 }
 
-func (s *Store) StorageStatus(now time.Time) (app.StorageStatus, error) {
+func (s *Store) StorageStatus(now time.Time) (upkeep.StorageStatus, error) {
 	status, err := filesStatus(s.path)
 	status.Commits = s.writer.commits.since(now.Add(-commitsFor))
 	return status, storageError(err)
 }
 
 // filesStatus looks at the files of a database from outside.
-func filesStatus(path string) (app.StorageStatus, error) {
-	status := app.StorageStatus{Path: path, Schema: released().version(), Free: freeSpace(filepath.Dir(path))}
+func filesStatus(path string) (upkeep.StorageStatus, error) {
+	status := upkeep.StorageStatus{Path: path, Schema: released().version(), Free: freeSpace(filepath.Dir(path))}
 	file, err := os.Stat(path)
 	if err != nil {
 		return status, err
@@ -82,8 +82,8 @@ func filesStatus(path string) (app.StorageStatus, error) {
 
 // QueueStatus asks webhook by webhook, as the queue's index has it. What waits for
 // somebody, to switch a webhook on or to rotate its lost secret, isn't due.
-func (s *Store) QueueStatus(ctx context.Context, now time.Time) (app.QueueStatus, error) {
-	var q app.QueueStatus
+func (s *Store) QueueStatus(ctx context.Context, now time.Time) (upkeep.QueueStatus, error) {
+	var q upkeep.QueueStatus
 	const due = `FILTER (WHERE d.due_ms <= ?1 AND w.is_active = 1 AND NOT ` + secretLost + `)`
 	err := s.queryRow(ctx, `SELECT count(*), count(*) `+due+`, min(d.due_ms) `+due+`
 		FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0`, now.UnixMilli()).
@@ -92,13 +92,13 @@ func (s *Store) QueueStatus(ctx context.Context, now time.Time) (app.QueueStatus
 }
 
 // AnswerTimes walks back from the newest attempt.
-func (s *Store) AnswerTimes(ctx context.Context, after time.Time) (app.AnswerTimes, error) {
+func (s *Store) AnswerTimes(ctx context.Context, after time.Time) (upkeep.AnswerTimes, error) {
 	took, err := readAll(ctx, s, scanOne[int64], `SELECT duration_ms FROM (SELECT started_ms, duration_ms FROM attempts ORDER BY id DESC LIMIT ?) WHERE started_ms > ?`,
-		app.AnswersCounted, after.UnixMilli())
+		upkeep.AnswersCounted, after.UnixMilli())
 	if err != nil || len(took) == 0 {
-		return app.AnswerTimes{}, err
+		return upkeep.AnswerTimes{}, err
 	}
 	slices.Sort(took)
 	at := func(share int) time.Duration { return time.Duration(took[len(took)*share/100]) * time.Millisecond }
-	return app.AnswerTimes{Count: int64(len(took)), Median: at(50), P95: at(95)}, nil
+	return upkeep.AnswerTimes{Count: int64(len(took)), Median: at(50), P95: at(95)}, nil
 }

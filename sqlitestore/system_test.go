@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/delivery"
+	"baoco/app/upkeep"
 )
 
 func TestStorageStatus(t *testing.T) {
@@ -68,7 +69,7 @@ func TestQueueStatus(t *testing.T) {
 	s := open(t, create(t), true)
 	defer s.Close()
 	now := time.Now().Truncate(time.Millisecond)
-	if q, err := s.QueueStatus(ctx, now); err != nil || q != (app.QueueStatus{}) {
+	if q, err := s.QueueStatus(ctx, now); err != nil || q != (upkeep.QueueStatus{}) {
 		t.Errorf("%+v, %v", q, err)
 	}
 	hooks := []int64{}

@@ -16,6 +16,7 @@ import (
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 
 	"github.com/google/go-cmp/cmp"
@@ -151,7 +152,7 @@ func (h *history) step() {
 		_, err := h.service.Deliveries.TestWebhook(ctx, hook.AccountID, hook.ID, h.now)
 		must(h.t, err)
 	case 4:
-		_, err := h.service.Upkeep.Prune(ctx, app.PruneLimits{Inbound: 3 * time.Hour, History: 3 * time.Hour}, h.now)
+		_, err := h.service.Upkeep.Prune(ctx, upkeep.PruneLimits{Inbound: 3 * time.Hour, History: 3 * time.Hour}, h.now)
 		must(h.t, err)
 	}
 }

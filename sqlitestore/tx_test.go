@@ -12,6 +12,7 @@ import (
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/statement"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
@@ -70,7 +71,7 @@ func whole(t *testing.T, path string, now time.Time) {
 	checks, err := sqlitestore.Examine(t.Context(), path, sqlitestore.Examination{Full: true, Now: now})
 	must(t, err)
 	for _, c := range checks {
-		if c.Result == app.CheckFailed {
+		if c.Result == upkeep.CheckFailed {
 			t.Errorf("%s: %s", c.Name, c.Text.EN)
 		}
 	}
@@ -173,7 +174,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			h.fail(many)
 			h.now = h.now.Add(30 * 24 * time.Hour)
 		}, func(ctx context.Context, h *history) (int, error) {
-			p, err := h.service.Upkeep.Prune(ctx, app.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now)
+			p, err := h.service.Upkeep.Prune(ctx, upkeep.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now)
 			left := peek(h.t, h.store.Path(), `SELECT (SELECT count(*) FROM inbound_events) + (SELECT count(*) FROM inbound_items) + (SELECT count(*) FROM attempts)
 				+ (SELECT count(*) FROM idempotency_keys) + (SELECT count(*) FROM sessions) + (SELECT count(*) FROM webhook_hours)`)
 			if p.Attempts != many || left[0][0] != int64(0) {

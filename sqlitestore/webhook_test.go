@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/delivery"
+	"baoco/app/upkeep"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -100,7 +101,7 @@ func TestWebhookHealth(t *testing.T) {
 	h.now = h.now.Add(20 * time.Hour)
 	hours := func() int64 { return peek(t, path, `SELECT count(*) FROM webhook_hours`)[0][0].(int64) }
 	before := hours()
-	_, err := h.service.Upkeep.Prune(ctx, app.PruneLimits{}, h.now)
+	_, err := h.service.Upkeep.Prune(ctx, upkeep.PruneLimits{}, h.now)
 	must(t, err)
 	check()
 	if after := hours(); after == 0 || after == before || h.now.Sub(begin) < 60*time.Hour {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/upkeep"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -344,7 +345,7 @@ func (t *tx) runInSavepoint(job *write) error {
 // write runs fn in the next commit.
 func (s *Store) write(ctx context.Context, fn func(tx *tx) error) error {
 	if s.writer == nil {
-		return app.ErrStandby
+		return upkeep.ErrStandby
 	}
 	return storageError(s.writer.do(ctx, fn))
 }

@@ -12,10 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
+	"baoco/app/upkeep"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -157,7 +157,7 @@ func TestAsSent(t *testing.T) {
 	w.Native()
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	h := web.New(web.Config{Service: w.Service, TrustedProxies: proxies})
-	https := web.New(web.Config{Service: w.Service, TrustedProxies: proxies, Secure: true, Installation: app.Installation{BaseURL: "https://example.com"}})
+	https := web.New(web.Config{Service: w.Service, TrustedProxies: proxies, Secure: true, Installation: upkeep.Installation{BaseURL: "https://example.com"}})
 	itself := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // with a certificate
 		r.TLS = &tls.ConnectionState{}
 		h.ServeHTTP(w, r)

@@ -26,6 +26,7 @@ import (
 	"baoco/app"
 	appinbound "baoco/app/inbound"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 	"baoco/web/api"
 	"baoco/web/dashboard"
 	"baoco/web/inbound"
@@ -42,13 +43,13 @@ type Config struct {
 	Secure       bool         // clients use HTTPS, at the base URL of Installation
 	Version      string
 	Closing      <-chan struct{}      // closed when the server stops: what lasts ends
-	Installation app.Installation     // how serve was started, for the operator to read
+	Installation upkeep.Installation  // how serve was started, for the operator to read
 	RecentLog    *dashboard.RecentLog // that Logger writes to, for the operator to read; nil: none is shown
 	Lang         app.Lang             // of the dashboard where neither the visitor nor the browser names one; empty: English
 
 	// Standby says how a standby is: it shows the pages of a copy, and answers neither
 	// programs nor providers. Nil: this is the server.
-	Standby func() app.Standby
+	Standby func() upkeep.Standby
 
 	// Metrics answers GET /metrics to whoever has MetricsToken; nil: nobody.
 	Metrics      http.Handler

@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"testing"
 
-	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/upkeep"
 )
 
 // Doctor works beside a server under load, and keeps its hands off: what would
@@ -78,5 +78,5 @@ func examined(t *testing.T, db string, args ...string) (code int, checks map[str
 
 type checked struct {
 	Check, Message string
-	Result         app.CheckResult
+	Result         upkeep.CheckResult
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/upkeep"
 )
 
 // With the key lost, a new one brings the service back: what came in is
@@ -88,7 +88,7 @@ func TestNewKeyAfterLoss(t *testing.T) {
 	p.end(t)
 	do(t, in.dir, "source", "remove", "2")
 	do(t, in.dir, "alert", "telegram", "--chat", "5", "--token-file", token)
-	if code, checks := examined(t, in.db); code != 0 || checks["key"].Result != app.CheckOK {
+	if code, checks := examined(t, in.db); code != 0 || checks["key"].Result != upkeep.CheckOK {
 		t.Errorf("exit %d, %+v", code, checks["key"])
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/payment"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
@@ -162,7 +163,7 @@ func checkPayments(t *testing.T, db string, requests []payment.PaymentRequest, t
 	checks, err := sqlitestore.Examine(t.Context(), db, sqlitestore.Examination{Full: true, Now: time.Now()})
 	must(t, err)
 	for _, c := range checks {
-		if c.Result == app.CheckFailed {
+		if c.Result == upkeep.CheckFailed {
 			t.Errorf("%s: %s", c.Name, c.Text.EN)
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/replica"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
@@ -239,7 +240,7 @@ func TestStandbyReadersUnderLoad(t *testing.T) {
 			for time.Now().Before(end) {
 				// Of all transactions less those after none there is nothing.
 				held, err := store.CopyFacts(t.Context(), 0)
-				if held.Beat = (app.Beat{}); err == nil && held != (app.CopyFacts{}) {
+				if held.Beat = (upkeep.Beat{}); err == nil && held != (upkeep.CopyFacts{}) {
 					t.Errorf("the totals and the rows differ by %+v", held)
 				}
 				if err == nil && reader == 0 {
@@ -257,7 +258,7 @@ func TestStandbyReadersUnderLoad(t *testing.T) {
 	stop()
 	acked := int64(len(calls.acknowledged()))
 	eventually(t, "all that was acknowledged is in the copy", func() bool {
-		held, err := store.CopyFacts(t.Context(), app.AllCopied)
+		held, err := store.CopyFacts(t.Context(), upkeep.AllCopied)
 		return err == nil && held.Transactions >= acked
 	})
 	t.Logf("%d transactions, %d when it was restored; %d reads, of which %d waited too long", acked, facts.Transactions, reads.Load(), refused.Load())

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/upkeep"
 )
 
 // Alerts tell the owners of an account, outside the dashboard, what needs their
@@ -118,7 +119,7 @@ type Alerted struct {
 // Alert sends every channel of every account the news that it has for it at
 // now, and gives the results of the channels that had news. A channel that
 // fails keeps no other back.
-func (s *AlertService) Alert(ctx context.Context, in app.Installation, now time.Time) ([]Alerted, error) {
+func (s *AlertService) Alert(ctx context.Context, in upkeep.Installation, now time.Time) ([]Alerted, error) {
 	channels, err := s.AlertChannels(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -157,7 +158,7 @@ func (s *AlertService) Alert(ctx context.Context, in app.Installation, now time.
 
 // alertChannel serves one channel. told is true where there was news, or an
 // error on the way to it.
-func (s *AlertService) alertChannel(ctx context.Context, c AlertChannel, in app.Installation, now time.Time) (_ Alerted, told bool) {
+func (s *AlertService) alertChannel(ctx context.Context, c AlertChannel, in upkeep.Installation, now time.Time) (_ Alerted, told bool) {
 	news, err := s.alertNews(ctx, c, in, now)
 	if err != nil {
 		return Alerted{c, err, false}, true
@@ -250,7 +251,7 @@ func (s *AlertService) sendAlert(ctx context.Context, c AlertChannel, m AlertMes
 
 // TestAlert sends a test to a channel now. The error is an [*AlertError] where
 // the test didn't arrive.
-func (s *AlertService) TestAlert(ctx context.Context, accountID int64, medium AlertMedium, in app.Installation, now time.Time) error {
+func (s *AlertService) TestAlert(ctx context.Context, accountID int64, medium AlertMedium, in upkeep.Installation, now time.Time) error {
 	c, err := s.AlertChannel(ctx, accountID, medium)
 	if err != nil {
 		return err

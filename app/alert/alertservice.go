@@ -10,6 +10,7 @@ import (
 	"baoco/app/payment"
 	"baoco/app/stream"
 	"baoco/app/target"
+	"baoco/app/upkeep"
 )
 
 // AlertConfig is what an AlertService works with.
@@ -32,7 +33,7 @@ type AlertRooms struct {
 	Deliveries *delivery.DeliveryService
 	Inbound    *inbound.InboundService
 	Streams    *stream.StreamService
-	Upkeep     *app.UpkeepService
+	Upkeep     *upkeep.UpkeepService
 }
 
 // AlertService is the use cases of attention, alerts, feeds and reports. It is safe for

@@ -8,6 +8,7 @@ import (
 	"baoco/app"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/upkeep"
 )
 
 // AttentionKind is the kind of an Attention.
@@ -38,12 +39,12 @@ type Attention struct {
 	Text   app.Text
 	Action app.Text // what to do on the page
 	// What else the page depends on; zero where it doesn't apply.
-	ID         int64           // of the webhook, stream, bank account or source
-	SecretLost bool            // of the webhook, stream or source
-	Refused    string          // the name of the source whose calls are refused
-	Since      app.Day         // of AttentionFailed: the day from which deliveries were counted
-	State      inbound.Outcome // of AttentionInbound
-	Warning    app.WarningName // of AttentionSystem and AttentionServer
+	ID         int64              // of the webhook, stream, bank account or source
+	SecretLost bool               // of the webhook, stream or source
+	Refused    string             // the name of the source whose calls are refused
+	Since      app.Day            // of AttentionFailed: the day from which deliveries were counted
+	State      inbound.Outcome    // of AttentionInbound
+	Warning    upkeep.WarningName // of AttentionSystem and AttentionServer
 }
 
 // The limits of Attention.
@@ -63,7 +64,7 @@ const (
 
 // Attention lists what the owners of an account should look at, worst first.
 // Only the operator's account sees what concerns the installation.
-func (s *AlertService) Attention(ctx context.Context, accountID int64, in app.Installation, now time.Time) ([]Attention, error) {
+func (s *AlertService) Attention(ctx context.Context, accountID int64, in upkeep.Installation, now time.Time) ([]Attention, error) {
 	var list []Attention
 	for _, part := range []func(context.Context, int64, time.Time) ([]Attention, error){
 		s.planAttention,
@@ -104,7 +105,7 @@ func (s *AlertService) planAttention(ctx context.Context, accountID int64, now t
 	return []Attention{plan}, nil
 }
 
-func (s *AlertService) systemAttention(ctx context.Context, accountID int64, in app.Installation, now time.Time) (list []Attention, _ error) {
+func (s *AlertService) systemAttention(ctx context.Context, accountID int64, in upkeep.Installation, now time.Time) (list []Attention, _ error) {
 	if accountID != app.DefaultAccountID {
 		return nil, nil
 	}
@@ -115,15 +116,15 @@ func (s *AlertService) systemAttention(ctx context.Context, accountID int64, in 
 		}
 		a := Attention{Kind: AttentionSystem, Key: "system " + string(warning.Name), Text: warning.Text, Name: warning.Text, Warning: warning.Name, Action: app.Text{EN: "View system", VI: "Xem hệ thống"}}
 		switch warning.Name {
-		case app.WarningDisk:
+		case upkeep.WarningDisk:
 			a.Kind, a.Name = AttentionServer, app.Text{EN: "The disk is almost full", VI: "Ổ đĩa sắp đầy"}
-		case app.WarningCertificate:
+		case upkeep.WarningCertificate:
 			a.Kind, a.Name = AttentionServer, app.Text{EN: "The HTTPS certificate is not renewed", VI: "Chứng chỉ HTTPS chưa được gia hạn"}
-		case app.WarningReplica:
+		case upkeep.WarningReplica:
 			a.Kind, a.Name = AttentionServer, app.Text{EN: "The replica is not good", VI: "Bản sao ngoài máy có vấn đề"}
-		case app.WarningClock:
+		case upkeep.WarningClock:
 			a.Kind, a.Name = AttentionServer, app.Text{EN: "The clock of this machine was set", VI: "Đồng hồ của máy này vừa bị chỉnh"}
-		case app.WarningBackup:
+		case upkeep.WarningBackup:
 			a.Kind, a.Name = AttentionServer, app.Text{EN: "There is no recent backup", VI: "Lâu chưa sao lưu"}
 			a.Action = app.Text{EN: "How to back up", VI: "Cách sao lưu"}
 		}

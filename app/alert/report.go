@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/upkeep"
 )
 
 // ReportTime is when a channel gets the report of the day: a time of day such as
@@ -72,7 +73,7 @@ func (s *AlertService) reportDue(c AlertChannel, now time.Time) (day app.Day, du
 const reportLate = 30 * time.Minute
 
 // reportMessage writes the report of a day.
-func (s *AlertService) reportMessage(ctx context.Context, c AlertChannel, day app.Day, in app.Installation, now time.Time) (AlertMessage, error) {
+func (s *AlertService) reportMessage(ctx context.Context, c AlertChannel, day app.Day, in upkeep.Installation, now time.Time) (AlertMessage, error) {
 	p, err := s.AlertPreferences(ctx, c.AccountID)
 	if err != nil {
 		return AlertMessage{}, err

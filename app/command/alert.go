@@ -12,6 +12,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/command/terminal"
+	"baoco/app/upkeep"
 
 	"github.com/urfave/cli/v2"
 )
@@ -315,7 +316,7 @@ func testAlerts(c *cli.Context, s *session) error {
 	var list []tested
 	failed := 0
 	for _, medium := range media {
-		err := s.service.Alerts.TestAlert(c.Context, s.account, medium, app.Installation{BaseURL: base}, s.now)
+		err := s.service.Alerts.TestAlert(c.Context, s.account, medium, upkeep.Installation{BaseURL: base}, s.now)
 		var fault *alert.AlertError
 		switch {
 		case errors.As(err, &fault):

@@ -13,6 +13,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 
 	"github.com/urfave/cli/v2"
@@ -76,7 +77,7 @@ type contentsJSON struct {
 	PendingDeliveries   int64   `json:"pending_deliveries"`
 }
 
-func encodeContents(held app.Contents) contentsJSON {
+func encodeContents(held upkeep.Contents) contentsJSON {
 	v := contentsJSON{Schema: held.Schema, Transactions: held.Transactions, PendingDeliveries: held.Pending}
 	if held.NewestID != 0 {
 		v.NewestTransactionID, v.NewestTransactionAt = new(fmt.Sprint(held.NewestID)), new(app.FormatTime(held.NewestAt, zoneOf(held)))
@@ -84,7 +85,7 @@ func encodeContents(held app.Contents) contentsJSON {
 	return v
 }
 
-func zoneOf(held app.Contents) *time.Location {
+func zoneOf(held upkeep.Contents) *time.Location {
 	if zone, err := time.LoadLocation(held.Zone); err == nil {
 		return zone
 	}

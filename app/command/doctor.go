@@ -12,6 +12,7 @@ import (
 	"baoco/app/command/terminal"
 	"baoco/app/inbound"
 	"baoco/app/provider"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 
 	"github.com/urfave/cli/v2"
@@ -32,10 +33,10 @@ func doctorCommand() *cli.Command {
 
 // checkJSON is a check as baoco doctor prints it.
 type checkJSON struct {
-	Check   string          `json:"check"`
-	Result  app.CheckResult `json:"result"`
-	Message string          `json:"message"`
-	Cure    *string         `json:"cure"`
+	Check   string             `json:"check"`
+	Result  upkeep.CheckResult `json:"result"`
+	Message string             `json:"message"`
+	Cure    *string            `json:"cure"`
 }
 
 // doctor doesn't use admin, because it must be able to say what is wrong with a
@@ -67,7 +68,7 @@ func doctor(c *cli.Context) error {
 	}
 	if db, err := resolved(c.String("db")); err == nil {
 		if epoch := serve.Fenced(db); epoch != "" {
-			checks = append(checks, app.Check{Name: "fence", Result: app.CheckFailed, Text: app.Text{EN: fencedText(epoch)}, Cure: app.Text{EN: "Use that server. If that is wrong: baoco replica remove"}})
+			checks = append(checks, upkeep.Check{Name: "fence", Result: upkeep.CheckFailed, Text: app.Text{EN: fencedText(epoch)}, Cure: app.Text{EN: "Use that server. If that is wrong: baoco replica remove"}})
 		}
 	}
 	list, wrong := []checkJSON{}, 0
@@ -77,7 +78,7 @@ func doctor(c *cli.Context) error {
 			one.Cure = &cure
 		}
 		list = append(list, one)
-		if check.Result == app.CheckFailed {
+		if check.Result == upkeep.CheckFailed {
 			wrong++
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/command/terminal"
+	"baoco/app/upkeep"
 )
 
 // examined is what baoco doctor says of a database: result and message by
@@ -26,7 +26,7 @@ func examined(t *testing.T, db string, args ...string) (code int, checks map[str
 	}
 	checks = map[string]checkJSON{}
 	for _, c := range list {
-		if c.Result != app.CheckOK && c.Result != app.CheckWarning && c.Result != app.CheckFailed {
+		if c.Result != upkeep.CheckOK && c.Result != upkeep.CheckWarning && c.Result != upkeep.CheckFailed {
 			t.Errorf("%s is %q", c.Check, c.Result)
 		}
 		checks[c.Check] = c
@@ -54,65 +54,65 @@ func TestDoctorFindsFaults(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, check string
-		result      app.CheckResult
+		result      upkeep.CheckResult
 		says, cure  string
 		db          func(t *testing.T) string
 	}{
-		{"missing", "file", app.CheckFailed, "there is no such database file", "baoco serve creates it", func(t *testing.T) string { return filepath.Join(t.TempDir(), "no.db") }},
-		{"text", "file", app.CheckFailed, "not a baoco database", "--db", func(t *testing.T) string {
+		{"missing", "file", upkeep.CheckFailed, "there is no such database file", "baoco serve creates it", func(t *testing.T) string { return filepath.Join(t.TempDir(), "no.db") }},
+		{"text", "file", upkeep.CheckFailed, "not a baoco database", "--db", func(t *testing.T) string {
 			db := filepath.Join(t.TempDir(), "a.db")
 			must(t, os.WriteFile(db, bytes.Repeat([]byte("a note. "), 1000), 0o600))
 			return db
 		}},
-		{"damaged page", "pages", app.CheckFailed, "damaged", "restore a backup", func(t *testing.T) string {
+		{"damaged page", "pages", upkeep.CheckFailed, "damaged", "restore a backup", func(t *testing.T) string {
 			db := ledger(t)
 			apptest.Overwrite(t, db, 20*4096, apptest.Garbage(4096))
 			return db
 		}},
-		{"newer", "schema", app.CheckFailed, "newer baoco", "newer version", func(t *testing.T) string { return ledger(t, `PRAGMA user_version = 99`) }},
-		{"another schema", "schema", app.CheckFailed, "has another", "restore a backup", func(t *testing.T) string { return ledger(t, `ALTER TABLE attempts DROP COLUMN dns_ms`) }},
-		{"key missing", "key", app.CheckFailed, "is missing", "doctor --new-key", func(t *testing.T) string {
+		{"newer", "schema", upkeep.CheckFailed, "newer baoco", "newer version", func(t *testing.T) string { return ledger(t, `PRAGMA user_version = 99`) }},
+		{"another schema", "schema", upkeep.CheckFailed, "has another", "restore a backup", func(t *testing.T) string { return ledger(t, `ALTER TABLE attempts DROP COLUMN dns_ms`) }},
+		{"key missing", "key", upkeep.CheckFailed, "is missing", "doctor --new-key", func(t *testing.T) string {
 			db := ledger(t)
 			must(t, os.Remove(db+".key"))
 			return db
 		}},
-		{"key of another", "key", app.CheckFailed, "does not fit", "doctor --new-key", func(t *testing.T) string {
+		{"key of another", "key", upkeep.CheckFailed, "does not fit", "doctor --new-key", func(t *testing.T) string {
 			db := ledger(t)
 			must(t, os.WriteFile(db+".key", []byte("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"), 0o600))
 			return db
 		}},
-		{"unreadable secret", "key", app.CheckFailed, "the secrets of webhook 1 (shop), source 1 (till)", "doctor --new-key", func(t *testing.T) string {
+		{"unreadable secret", "key", upkeep.CheckFailed, "the secrets of webhook 1 (shop), source 1 (till)", "doctor --new-key", func(t *testing.T) string {
 			return ledger(t, `UPDATE webhooks SET secret = x'0102030405060708090a0b0c0d0e0f'`, `UPDATE sources SET options = x'01'`)
 		}},
-		{"total of an account", "totals", app.CheckFailed, "account_totals", "--repair-totals", func(t *testing.T) string { return ledger(t, `UPDATE account_totals SET in_amount = 6`) }},
-		{"total of a day", "totals", app.CheckFailed, "account_days", "--repair-totals", func(t *testing.T) string {
+		{"total of an account", "totals", upkeep.CheckFailed, "account_totals", "--repair-totals", func(t *testing.T) string { return ledger(t, `UPDATE account_totals SET in_amount = 6`) }},
+		{"total of a day", "totals", upkeep.CheckFailed, "account_days", "--repair-totals", func(t *testing.T) string {
 			return ledger(t, `UPDATE bank_account_days SET day = day - 1`, `UPDATE account_days SET day = day - 1`)
 		}},
-		{"block", "totals", app.CheckFailed, "transaction_blocks", "--repair-totals", func(t *testing.T) string { return ledger(t, `UPDATE transaction_blocks SET first_at = 0`) }},
-		{"history", "history", app.CheckFailed, "history_rows", "--repair-totals", func(t *testing.T) string { return ledger(t, `UPDATE account_totals SET history_rows = 4`) }},
-		{"queue", "queue", app.CheckFailed, "1 deliveries can't be", "report", func(t *testing.T) string { return ledger(t, `UPDATE deliveries SET due_ms = NULL WHERE id = 1`) }},
-		{"event ids", "event_ids", app.CheckFailed, "1 event ids of 2 transactions", "report", func(t *testing.T) string { return ledger(t, `DELETE FROM event_ids WHERE transaction_id = 1`) }},
-		{"index", "search", app.CheckFailed, "transaction_amounts", "--repair-totals", func(t *testing.T) string {
+		{"block", "totals", upkeep.CheckFailed, "transaction_blocks", "--repair-totals", func(t *testing.T) string { return ledger(t, `UPDATE transaction_blocks SET first_at = 0`) }},
+		{"history", "history", upkeep.CheckFailed, "history_rows", "--repair-totals", func(t *testing.T) string { return ledger(t, `UPDATE account_totals SET history_rows = 4`) }},
+		{"queue", "queue", upkeep.CheckFailed, "1 deliveries can't be", "report", func(t *testing.T) string { return ledger(t, `UPDATE deliveries SET due_ms = NULL WHERE id = 1`) }},
+		{"event ids", "event_ids", upkeep.CheckFailed, "1 event ids of 2 transactions", "report", func(t *testing.T) string { return ledger(t, `DELETE FROM event_ids WHERE transaction_id = 1`) }},
+		{"index", "search", upkeep.CheckFailed, "transaction_amounts", "--repair-totals", func(t *testing.T) string {
 			return ledger(t, `UPDATE settings SET value = '2' WHERE name = 'searched_to'`)
 		}},
-		{"hours", "history", app.CheckFailed, "webhook_hours", "--repair-totals", func(t *testing.T) string {
+		{"hours", "history", upkeep.CheckFailed, "webhook_hours", "--repair-totals", func(t *testing.T) string {
 			return ledger(t, fmt.Sprintf(`INSERT INTO webhook_hours VALUES (1, %d, 1, 0)`, time.Now().Unix()/3600))
 		}},
-		{"search", "search", app.CheckFailed, "the last is 2", "--repair-totals", func(t *testing.T) string {
+		{"search", "search", upkeep.CheckFailed, "the last is 2", "--repair-totals", func(t *testing.T) string {
 			return ledger(t, `UPDATE settings SET value = '9' WHERE name = 'searched_to'`)
 		}},
-		{"zone", "zone", app.CheckFailed, "unknown time zone", "", func(t *testing.T) string {
+		{"zone", "zone", upkeep.CheckFailed, "unknown time zone", "", func(t *testing.T) string {
 			return ledger(t, `UPDATE settings SET value = 'No/Where' WHERE name = 'timezone'`)
 		}},
-		{"clock", "clock", app.CheckWarning, "ahead of the clock", "timedatectl", func(t *testing.T) string {
+		{"clock", "clock", upkeep.CheckWarning, "ahead of the clock", "timedatectl", func(t *testing.T) string {
 			return ledger(t, fmt.Sprintf(`UPDATE transactions SET created_at = %d WHERE id = 2`, time.Now().Add(time.Hour).Unix()))
 		}},
-		{"modes", "installation", app.CheckWarning, "chmod 600", "", func(t *testing.T) string {
+		{"modes", "installation", upkeep.CheckWarning, "chmod 600", "", func(t *testing.T) string {
 			db := ledger(t, `UPDATE settings SET value = 'https://x.vn' WHERE name = 'base_url'`)
 			must(t, os.Chmod(db+".key", 0o644))
 			return db
 		}},
-		{"directory", "permissions", app.CheckWarning, "Others may replace", "chmod go-w", func(t *testing.T) string {
+		{"directory", "permissions", upkeep.CheckWarning, "Others may replace", "chmod go-w", func(t *testing.T) string {
 			db := ledger(t)
 			must(t, os.Chmod(filepath.Dir(db), 0o777))
 			return db
@@ -130,7 +130,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 			if got.Result != c.result || !strings.Contains(got.Message, c.says) || !strings.Contains(cure, c.cure) {
 				t.Errorf("%+v, cure %q", got, cure)
 			}
-			if want := map[app.CheckResult]int{app.CheckFailed: terminal.ExitCheck}[c.result]; code != want {
+			if want := map[upkeep.CheckResult]int{upkeep.CheckFailed: terminal.ExitCheck}[c.result]; code != want {
 				t.Errorf("exit %d, want %d", code, want)
 			}
 			if after := apptest.Digests(db); after != before {

@@ -5,9 +5,9 @@ import (
 	"io"
 	"time"
 
-	"baoco/app"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
+	"baoco/app/upkeep"
 
 	"github.com/urfave/cli/v2"
 )
@@ -26,7 +26,7 @@ func pruneCommand() *cli.Command {
 
 // pruneLimits reads the limits of the flags. A missing flag is the limit of the
 // server, so that the command removes nothing that the server would keep.
-func pruneLimits(c *cli.Context, s *session) (app.PruneLimits, error) {
+func pruneLimits(c *cli.Context, s *session) (upkeep.PruneLimits, error) {
 	keep, served, err := s.store.Keep(c.Context)
 	if err != nil {
 		return keep, err
@@ -65,7 +65,7 @@ func prune(c *cli.Context, s *session) error {
 	if result.DryRun && c.Bool("vacuum") {
 		return terminal.Usagef("--dry-run changes nothing, so --vacuum doesn't go with it")
 	}
-	var gone app.Pruned
+	var gone upkeep.Pruned
 	if result.DryRun {
 		gone, err = s.service.Upkeep.Prunable(c.Context, keep, s.now)
 	} else {
@@ -91,7 +91,7 @@ func prune(c *cli.Context, s *session) error {
 	return terminal.Report(c, result, lost, func(w io.Writer) { printPruned(w, result, keep) })
 }
 
-func printPruned(w io.Writer, p pruned, keep app.PruneLimits) {
+func printPruned(w io.Writer, p pruned, keep upkeep.PruneLimits) {
 	done := "Removed"
 	if p.DryRun {
 		done = "Would be removed"

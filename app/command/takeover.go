@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"baoco/app"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 	"baoco/app/replica"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 
 	"github.com/urfave/cli/v2"
@@ -237,7 +237,7 @@ func (t *takeover) take(ctx context.Context) error {
 
 const (
 	// beatAge is how old the newest object of a living server's copy is at most.
-	beatAge = app.BeatInterval + 15*time.Second
+	beatAge = upkeep.BeatInterval + 15*time.Second
 	// lastWrites is how long Litestream takes to carry the last transactions of a
 	// server that was fenced.
 	lastWrites = 3 * time.Second

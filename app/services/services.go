@@ -14,6 +14,7 @@ import (
 	"baoco/app/payment"
 	"baoco/app/stream"
 	"baoco/app/target"
+	"baoco/app/upkeep"
 )
 
 // Config is what the services work with.
@@ -45,7 +46,7 @@ type Store interface {
 	payment.PaymentStore
 	delivery.DeliveryStore
 	access.AccessStore
-	app.UpkeepStore
+	upkeep.UpkeepStore
 	inbound.InboundStore
 	stream.StreamStore
 	alert.AlertStore
@@ -57,7 +58,7 @@ type All struct {
 	Payments   *payment.PaymentService
 	Deliveries *delivery.DeliveryService
 	Access     *access.AccessService
-	Upkeep     *app.UpkeepService
+	Upkeep     *upkeep.UpkeepService
 	Inbound    *inbound.InboundService
 	Streams    *stream.StreamService
 	Alerts     *alert.AlertService
@@ -65,7 +66,7 @@ type All struct {
 
 // New makes the services over c.
 func New(c Config) *All {
-	a := &All{Ledger: app.NewService(c.Store, c.Zone), Upkeep: app.NewUpkeepService(c.Store)}
+	a := &All{Ledger: app.NewService(c.Store, c.Zone), Upkeep: upkeep.NewUpkeepService(c.Store)}
 	a.Payments = payment.NewPaymentService(c.Store, a.Ledger)
 	a.Deliveries = delivery.NewDeliveryService(c.Store, delivery.DeliveryConfig{Targets: c.Targets, Send: c.Send, Schedule: c.Schedule}, a.Ledger)
 	a.Access = access.NewAccessService(c.Store, a.Ledger)
@@ -80,12 +81,12 @@ func New(c Config) *All {
 // the deliveries.
 func (a *All) SetCourier(c delivery.Courier) {
 	a.Deliveries.SetCourier(c)
-	a.Upkeep.SetAttempts(app.Attempts{InFlight: c.InFlight, Swept: c.Swept})
+	a.Upkeep.SetAttempts(upkeep.Attempts{InFlight: c.InFlight, Swept: c.Swept})
 }
 
 // ClockAtStart returns by how much the clock is behind what was recorded last; zero where it
 // isn't behind.
-func (a *All) ClockAtStart(ctx context.Context, now time.Time) (app.ClockStep, error) {
+func (a *All) ClockAtStart(ctx context.Context, now time.Time) (upkeep.ClockStep, error) {
 	c, newest, err := a.Upkeep.ClockAtStart(ctx, now)
 	if err == nil {
 		a.Inbound.StartedAfter(newest)

@@ -7,6 +7,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/upkeep"
 )
 
 // AttentionPath is the path, with its query, of the page where somebody can settle
@@ -21,9 +22,9 @@ func AttentionPath(a alert.Attention) string {
 		return "/settings"
 	case alert.AttentionSystem, alert.AttentionServer:
 		switch a.Warning {
-		case app.WarningCertificate:
+		case upkeep.WarningCertificate:
 			return "/system#program"
-		case app.WarningBackup:
+		case upkeep.WarningBackup:
 			return "/system#backup"
 		}
 		return "/system"

@@ -11,6 +11,7 @@ import (
 	"baoco/app/access"
 	"baoco/app/alert"
 	"baoco/app/inbound"
+	"baoco/app/upkeep"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
 )
@@ -34,9 +35,9 @@ func TestAttentionPath(t *testing.T) {
 	day := app.DayOf(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), time.UTC)
 	for want, a := range map[string]alert.Attention{
 		"/settings":                            {Kind: alert.AttentionPlan},
-		"/system":                              {Kind: alert.AttentionSystem, Warning: app.WarningInsecure},
-		"/system#program":                      {Kind: alert.AttentionServer, Warning: app.WarningCertificate},
-		"/system#backup":                       {Kind: alert.AttentionServer, Warning: app.WarningBackup},
+		"/system":                              {Kind: alert.AttentionSystem, Warning: upkeep.WarningInsecure},
+		"/system#program":                      {Kind: alert.AttentionServer, Warning: upkeep.WarningCertificate},
+		"/system#backup":                       {Kind: alert.AttentionServer, Warning: upkeep.WarningBackup},
 		"/webhooks/7":                          {Kind: alert.AttentionWebhook, ID: 7},
 		"/webhooks/7/rotate":                   {Kind: alert.AttentionWebhook, ID: 7, SecretLost: true},
 		"/streams/7":                           {Kind: alert.AttentionStream, ID: 7},

@@ -36,6 +36,7 @@ import (
 	"baoco/app/access"
 	"baoco/app/delivery"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 	"baoco/web/wire"
 
 	"github.com/alexedwards/scs/v2"
@@ -48,14 +49,14 @@ var dashboardFiles embed.FS
 type Config struct {
 	Service      *services.All
 	Version      string
-	Closing      <-chan struct{}  // closed when the server stops: live pages end
-	Installation app.Installation // how serve was started
-	RecentLog    *RecentLog       // nil: none is shown
-	Lang         app.Lang         // if neither the visitor nor the browser names one; empty: English
+	Closing      <-chan struct{}     // closed when the server stops: live pages end
+	Installation upkeep.Installation // how serve was started
+	RecentLog    *RecentLog          // nil: none is shown
+	Lang         app.Lang            // if neither the visitor nor the browser names one; empty: English
 
 	// Standby says how a standby is, whose pages are those of a copy; nil: this is the
 	// server.
-	Standby func() app.Standby
+	Standby func() upkeep.Standby
 
 	// EncodeTransaction makes the JSON of a transaction as the API has it.
 	EncodeTransaction func(t app.Transaction, zone *time.Location) any
@@ -152,7 +153,7 @@ func (s *Server) isToUseHTTPS(r *http.Request, p page) bool {
 // act reads the form of an action, and lets the page answer.
 func (s *Server) act(v *visit, p page) error {
 	if s.Standby != nil && !p.onStandby() {
-		return app.ErrStandby
+		return upkeep.ErrStandby
 	}
 	if err := v.readForm(p); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/payment"
+	"baoco/app/upkeep"
 	"baoco/web/wire"
 )
 
@@ -224,7 +225,7 @@ type guideFacts struct {
 	channels []alert.AlertChannel
 	counters []payment.CounterLink
 	messages []alert.AlertMessage
-	backup   app.BackupStatus
+	backup   upkeep.BackupStatus
 	hidden   bool
 }
 

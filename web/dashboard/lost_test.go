@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/alert"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 	"baoco/web/webtest"
 )
@@ -159,7 +159,7 @@ func TestAlertChannelWithoutSettings(t *testing.T) {
 	page.Shows(t, "Failing", "Set it up again.")
 	page.Hides(t, "Saved. Enter a new one")
 	b.Post("/settings/alerts/telegram/test").Shows(t, "Its settings are lost")
-	if told, err := w.Service.Alerts.Alert(t.Context(), app.Installation{}, time.Now()); err != nil || len(told) != 0 {
+	if told, err := w.Service.Alerts.Alert(t.Context(), upkeep.Installation{}, time.Now()); err != nil || len(told) != 0 {
 		t.Errorf("told %v, %v", told, err)
 	}
 	b.Post("/settings/alerts/telegram", "token", botToken, "chat", "5").Goes(t, "/settings/alerts")

@@ -18,6 +18,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/payment"
+	"baoco/app/upkeep"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -383,7 +384,7 @@ func TestBaseIsHTTPS(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	link := "/counter/" + w.CounterLink(1, payment.CounterLinkCreate{Name: "quầy"})
 	const base, plain = "https://baoco.shop.vn", "http://192.168.1.10:8080"
-	h := web.New(web.Config{Service: w.Service, Secure: true, Installation: app.Installation{BaseURL: base}})
+	h := web.New(web.Config{Service: w.Service, Secure: true, Installation: upkeep.Installation{BaseURL: base}})
 	get := func(address string, header ...string) webtest.Answer {
 		return webtest.From(h, "192.0.2.1:1", "GET", address, "", header...)
 	}

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
+	"baoco/app/upkeep"
 	"baoco/web/webtest"
 )
 
@@ -218,9 +218,9 @@ func TestInstallationIsShown(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
-	b := w.Serving(app.Installation{
+	b := w.Serving(upkeep.Installation{
 		StartedAt: time.Now().Add(-50 * time.Hour), Listen: "0.0.0.0:8080", BaseURL: "https://baoco.shop.vn", AllowTargets: []string{"10.0.0.0/8@9000"},
-		Keep: app.PruneLimits{Inbound: 30 * 24 * time.Hour},
+		Keep: upkeep.PruneLimits{Inbound: 30 * 24 * time.Hour},
 	}).SignIn("lan")
 	page := b.Get("/settings").Body
 	for _, want := range []string{"Asia/Ho_Chi_Minh", "0.0.0.0:8080", "https://baoco.shop.vn", "10.0.0.0/8@9000", "30 days", "Forever", "--keep-history"} {
@@ -243,7 +243,7 @@ func TestInstallationIsShown(t *testing.T) {
 	if body := b.Get("/").Body; strings.Contains(body, "unencrypted") {
 		t.Error("the overview warns of a server behind HTTPS")
 	}
-	open := w.Serving(app.Installation{Listen: "0.0.0.0:8080"}).SignIn("lan")
+	open := w.Serving(upkeep.Installation{Listen: "0.0.0.0:8080"}).SignIn("lan")
 	for _, path := range []string{"/", "/system"} {
 		if !strings.Contains(open.Get(path).Body, "unencrypted") {
 			t.Errorf("%s doesn't warn of passwords that cross the network unencrypted", path)
@@ -251,7 +251,7 @@ func TestInstallationIsShown(t *testing.T) {
 	}
 	// What concerns the installation is the operator's: other accounts aren't told.
 	w.User(w.SecondAccount(), "minh", access.RoleOwner)
-	w.Serving(app.Installation{Listen: "0.0.0.0:8080"}).SignIn("minh").Get("/").Hides(t, "unencrypted", "Needs attention")
+	w.Serving(upkeep.Installation{Listen: "0.0.0.0:8080"}).SignIn("minh").Get("/").Hides(t, "unencrypted", "Needs attention")
 }
 
 func signInWith(b *webtest.Browser, name, password string) webtest.Answer {

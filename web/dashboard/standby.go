@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"baoco/app"
+	"baoco/app/upkeep"
 )
 
 // A standby shows the pages of a copy, with a banner on each (layout.html). What would
@@ -29,7 +29,7 @@ func (p page) onStandby() bool {
 
 // standbyView is what the banner shows.
 type standbyView struct {
-	app.Standby
+	upkeep.Standby
 	Seconds  int // how old the copy is
 	Problems []string
 }

@@ -17,6 +17,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/dashboard"
@@ -29,7 +30,7 @@ import (
 type standby struct {
 	*webtest.World
 	store *sqlitestore.Standby
-	state atomic.Pointer[app.Standby]
+	state atomic.Pointer[upkeep.Standby]
 }
 
 // standBy makes one, with the key in a file.
@@ -39,10 +40,10 @@ func standBy(t *testing.T, of *webtest.World, key string) *standby {
 	apptest.Must(t, err)
 	t.Cleanup(func() { apptest.Must(t, store.Close()) })
 	s := &standby{World: &webtest.World{World: &apptest.World{T: t}}, store: store}
-	s.state.Store(&app.Standby{Copied: true, At: time.Now()})
+	s.state.Store(&upkeep.Standby{Copied: true, At: time.Now()})
 	s.show(of)
 	server := httptest.NewServer(web.New(web.Config{
-		Service: apptest.Over(t, store.Store, services.Config{Store: store}), Version: "test", Standby: func() app.Standby { return *s.state.Load() },
+		Service: apptest.Over(t, store.Store, services.Config{Store: store}), Version: "test", Standby: func() upkeep.Standby { return *s.state.Load() },
 	}))
 	t.Cleanup(server.Close)
 	s.URL = server.URL
@@ -138,7 +139,7 @@ func TestStandbySaysHowItIs(t *testing.T) {
 	s := standBy(t, w, w.Path+".key")
 	owner := s.Browser().SignIn("lan")
 	at := time.Now().Add(-200 * time.Second)
-	for says, state := range map[string]app.Standby{
+	for says, state := range map[string]upkeep.Standby{
 		"just now":                      {Copied: true, At: time.Now()},
 		"written nothing for 3 minutes": {Copied: true, At: at},
 		"no copy to show yet":           {},

@@ -13,11 +13,12 @@ import (
 
 	"baoco/app"
 	"baoco/app/inbound"
+	"baoco/app/upkeep"
 	"baoco/web/wire"
 )
 
 type systemData struct {
-	app.SystemStatus
+	upkeep.SystemStatus
 	Sources    []namedSource // of the operator's account
 	BackupOnce string        // the command that makes a backup
 	BackupCron string        // the line that makes one every night

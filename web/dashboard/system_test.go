@@ -16,6 +16,7 @@ import (
 	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/dashboard"
@@ -31,13 +32,13 @@ func TestReplicaOnTheSystemPage(t *testing.T) {
 	place := "s3://shop-replica/baoco"
 	now := time.Now()
 	for _, c := range []struct {
-		check *app.ReplicaCheck
+		check *upkeep.ReplicaCheck
 		want  []string
 	}{
 		{nil, []string{"If this machine is lost, what came in since the last backup is lost with it"}},
-		{&app.ReplicaCheck{At: now, Place: place, Written: now}, []string{place, "Nothing checked yet"}},
-		{&app.ReplicaCheck{At: now, Place: place, Written: now, CheckedAt: now, Transactions: 12345}, []string{place, `<span class="in">Good</span>`, "12,345 transactions"}},
-		{&app.ReplicaCheck{At: now, Place: place, Written: now, CheckedAt: now, Problem: app.Text{EN: "It is <old>.", VI: "Nó cũ."}}, []string{place, `<span class="bad">It is &lt;old&gt;.</span>`}},
+		{&upkeep.ReplicaCheck{At: now, Place: place, Written: now}, []string{place, "Nothing checked yet"}},
+		{&upkeep.ReplicaCheck{At: now, Place: place, Written: now, CheckedAt: now, Transactions: 12345}, []string{place, `<span class="in">Good</span>`, "12,345 transactions"}},
+		{&upkeep.ReplicaCheck{At: now, Place: place, Written: now, CheckedAt: now, Problem: app.Text{EN: "It is <old>.", VI: "Nó cũ."}}, []string{place, `<span class="bad">It is &lt;old&gt;.</span>`}},
 	} {
 		w.Service.Upkeep.SetReplicaCheck(c.check)
 		page := b.Get("/system").Body
@@ -59,7 +60,7 @@ func TestBackupOnTheSystemPage(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
 	w.User(1, "thungan", access.RoleCashier)
-	in := app.Installation{Listen: "127.0.0.1:8080", BaseURL: "https://baoco.shop.vn", Program: "/opt/a b/baoco"}
+	in := upkeep.Installation{Listen: "127.0.0.1:8080", BaseURL: "https://baoco.shop.vn", Program: "/opt/a b/baoco"}
 	b := w.Serving(in).SignIn("lan")
 	asks := func() bool {
 		overview, system := b.Get("/").Body, b.Get("/system").Body
@@ -113,13 +114,13 @@ func TestCertificateOnTheSystemPage(t *testing.T) {
 		{10, "10 days left", true},
 		{-1, "has expired", true},
 	} {
-		end := func(context.Context) (status app.CertificateStatus) {
+		end := func(context.Context) (status upkeep.CertificateStatus) {
 			if c.days != 0 {
 				status.End = time.Now().Add(time.Duration(c.days)*24*time.Hour + time.Hour)
 			}
 			return status
 		}
-		b := w.Serving(app.Installation{Domain: "baoco.shop.vn", BaseURL: "https://baoco.shop.vn", Certificate: end}).SignIn("lan")
+		b := w.Serving(upkeep.Installation{Domain: "baoco.shop.vn", BaseURL: "https://baoco.shop.vn", Certificate: end}).SignIn("lan")
 		if page := b.Get("/system").Body; !strings.Contains(page, c.says) {
 			t.Errorf("%d days: the page doesn't say %q\n%s", c.days, c.says, page)
 		}

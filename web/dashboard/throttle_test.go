@@ -19,6 +19,7 @@ import (
 	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/apptest"
+	"baoco/app/upkeep"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -197,7 +198,7 @@ func TestDeviceCookie(t *testing.T) {
 		base string
 		name string
 	}{{"", "baoco-device"}, {"https://example.com", "__Host-baoco-device"}} {
-		g := guesser{t, web.New(web.Config{Service: w.Service, Secure: c.base != "", Installation: app.Installation{BaseURL: c.base}})}
+		g := guesser{t, web.New(web.Config{Service: w.Service, Secure: c.base != "", Installation: upkeep.Installation{BaseURL: c.base}})}
 		cookie := g.guess("203.0.113.1", "lan", apptest.SomePassword, "").Cookie(c.name)
 		for _, part := range []string{"; HttpOnly", "; SameSite=Lax", "; Path=/;", "; Max-Age=34560000"} {
 			if !strings.Contains(cookie, part) {

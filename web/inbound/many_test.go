@@ -12,6 +12,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
+	"baoco/app/upkeep"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -47,7 +48,7 @@ func TestProviderTooManyElements(t *testing.T) {
 
 	// Once somebody has discarded it, the body goes with the others of its age.
 	later := time.Now().Add(time.Hour)
-	keep := app.PruneLimits{Inbound: time.Minute}
+	keep := upkeep.PruneLimits{Inbound: time.Minute}
 	if p, err := w.Service.Upkeep.Prune(t.Context(), keep, later); err != nil || p.InboundEvents != 0 {
 		t.Errorf("pruned before anybody looked: %+v, %v", p, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 )
 
 // mostSources bounds the series: the calls of sources beyond these are counted
@@ -82,7 +83,7 @@ func New(version string, now time.Time) *Metrics {
 }
 
 // Standby shows the figures of a standby.
-func Standby(version string, state func() app.Standby) http.Handler {
+func Standby(version string, state func() upkeep.Standby) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var p page
 		now, s, problems := time.Now(), state(), 0.0

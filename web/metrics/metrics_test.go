@@ -16,6 +16,7 @@ import (
 	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/app/stream"
+	"baoco/app/upkeep"
 	"baoco/web/metrics"
 )
 
@@ -72,7 +73,7 @@ func TestReplica(t *testing.T) {
 		t.Errorf("without a replica:\n%s", text)
 	}
 	now := time.Now()
-	for good, c := range map[string]app.ReplicaCheck{
+	for good, c := range map[string]upkeep.ReplicaCheck{
 		"1":  {At: now, Written: now.Add(-time.Second)},
 		"0":  {At: now, Written: now.Add(-time.Second), Problem: app.Text{EN: "It is bad.", VI: "Hỏng."}},
 		"1 ": {At: now.Add(-3 * time.Minute), Written: now.Add(-time.Second), Took: time.Minute}, // a look waits for a check
@@ -155,16 +156,16 @@ func TestStandby(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for name, c := range map[string]struct {
-		state        app.Standby
+		state        upkeep.Standby
 		age, problem string
 	}{
-		"a copy of now":     {app.Standby{Copied: true, At: now.Add(-5 * time.Second)}, "baoco_standby_age_seconds 5", "0"},
-		"an old copy":       {app.Standby{Copied: true, At: now.Add(-400 * time.Second)}, "baoco_standby_age_seconds 400", "1"},
-		"without the key":   {app.Standby{Copied: true, At: now.Add(-5 * time.Second), Key: app.Text{EN: "no key"}}, "baoco_standby_age_seconds 5", "1"},
-		"not following":     {app.Standby{Copied: true, At: now.Add(-5 * time.Second), Problem: app.Text{EN: "torn"}}, "baoco_standby_age_seconds 5", "1"},
-		"without any beats": {app.Standby{Copied: true}, "", "0"},
+		"a copy of now":     {upkeep.Standby{Copied: true, At: now.Add(-5 * time.Second)}, "baoco_standby_age_seconds 5", "0"},
+		"an old copy":       {upkeep.Standby{Copied: true, At: now.Add(-400 * time.Second)}, "baoco_standby_age_seconds 400", "1"},
+		"without the key":   {upkeep.Standby{Copied: true, At: now.Add(-5 * time.Second), Key: app.Text{EN: "no key"}}, "baoco_standby_age_seconds 5", "1"},
+		"not following":     {upkeep.Standby{Copied: true, At: now.Add(-5 * time.Second), Problem: app.Text{EN: "torn"}}, "baoco_standby_age_seconds 5", "1"},
+		"without any beats": {upkeep.Standby{Copied: true}, "", "0"},
 	} {
-		text := show(metrics.Standby("test", func() app.Standby { return c.state }))
+		text := show(metrics.Standby("test", func() upkeep.Standby { return c.state }))
 		if !strings.Contains(text, "\nbaoco_standby_problem "+c.problem+"\n") || !strings.Contains(text, c.age) || c.age == "" && strings.Contains(text, "baoco_standby_age") {
 			t.Errorf("%s:\n%s", name, text)
 		}

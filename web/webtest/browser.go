@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/upkeep"
 	"baoco/web"
 )
 
@@ -187,7 +187,7 @@ func (w *World) Serve(config web.Config) *Browser {
 }
 
 // Serving is a browser at a server of an installation.
-func (w *World) Serving(in app.Installation) *Browser {
+func (w *World) Serving(in upkeep.Installation) *Browser {
 	w.T.Helper()
 	return w.Serve(web.Config{Version: "1.2.3", Installation: in})
 }

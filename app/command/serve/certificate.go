@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/upkeep"
 	"baoco/web"
 
 	"golang.org/x/crypto/acme"
@@ -84,16 +85,16 @@ func modernHello(domain string) *tls.ClientHelloInfo {
 // certificateEnd gives a function that reads when the saved certificate of the
 // domain ends. Its status is zero if there is no certificate yet or it can't be read.
 // Without a domain certificateEnd returns nil.
-func certificateEnd(s Settings) func(ctx context.Context) app.CertificateStatus {
+func certificateEnd(s Settings) func(ctx context.Context) upkeep.CertificateStatus {
 	if s.Domain == "" {
 		return nil
 	}
-	return func(ctx context.Context) app.CertificateStatus {
+	return func(ctx context.Context) upkeep.CertificateStatus {
 		kept, err := s.certificates().Get(ctx, s.Domain)
 		if err != nil {
-			return app.CertificateStatus{}
+			return upkeep.CertificateStatus{}
 		}
-		return app.CertificateStatus{End: leafEnd(kept)}
+		return upkeep.CertificateStatus{End: leafEnd(kept)}
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"baoco/app"
+	"baoco/app/upkeep"
 )
 
 // certificateFiles is the certificate of --cert-file and --key-file. The files are
@@ -92,7 +92,7 @@ func (f *certificateFiles) config() *tls.Config {
 }
 
 // status is for the system page and its alerts.
-func (f *certificateFiles) status() app.CertificateStatus {
+func (f *certificateFiles) status() upkeep.CertificateStatus {
 	pair, fault := f.look()
-	return app.CertificateStatus{End: pair.Leaf.NotAfter, Unused: fault != nil}
+	return upkeep.CertificateStatus{End: pair.Leaf.NotAfter, Unused: fault != nil}
 }

@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/replica"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
@@ -36,11 +37,11 @@ type follower struct {
 	config  replica.Config                  // of the shown copy, once there is one
 	shown   func(ctx context.Context) error // is told of another copy
 	log     *slog.Logger
-	state   atomic.Pointer[app.Standby]
+	state   atomic.Pointer[upkeep.Standby]
 
 	writer    *copyWriter     // of the shown copy; nil: there is none
 	objects   replica.Objects // nil: never connected
-	beat      app.Beat        // of the shown copy
+	beat      upkeep.Beat     // of the shown copy
 	asOf      time.Time       // of the shown copy, by the clock here
 	movedAt   time.Time       // when the beat was another one last
 	readAt    time.Time       // when the copy could be read last
@@ -347,7 +348,7 @@ func (f *follower) goesBack(ctx context.Context) error {
 
 // publish says how the standby is. why is what look found.
 func (f *follower) publish(why error) {
-	state := app.Standby{Copied: f.writer != nil, At: f.asOf, Problem: f.place, Key: f.key}
+	state := upkeep.Standby{Copied: f.writer != nil, At: f.asOf, Problem: f.place, Key: f.key}
 	if f.beat.Sequence == 0 {
 		state.At = time.Time{}
 	}
@@ -364,4 +365,4 @@ func (f *follower) publish(why error) {
 }
 
 // standby is how the standby is.
-func (f *follower) standby() app.Standby { return *f.state.Load() }
+func (f *follower) standby() upkeep.Standby { return *f.state.Load() }

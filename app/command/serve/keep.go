@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/upkeep"
 
 	"github.com/urfave/cli/v2"
 )
@@ -21,7 +21,7 @@ func KeepFlags(more, inbound, history string) []cli.Flag {
 	)
 }
 
-func readKeep(c *cli.Context) (keep app.PruneLimits, err error) {
+func readKeep(c *cli.Context) (keep upkeep.PruneLimits, err error) {
 	if keep.Inbound, err = ParseKeep(c, "keep-inbound"); err != nil {
 		return keep, err
 	}
@@ -48,7 +48,7 @@ func ParseKeep(c *cli.Context, name string) (time.Duration, error) {
 
 // readBackups reads the schedule of backups. The directory need not be there yet: a
 // disk that isn't mounted must not keep the server from its work.
-func readBackups(c *cli.Context) (b app.BackupSchedule, err error) {
+func readBackups(c *cli.Context) (b upkeep.BackupSchedule, err error) {
 	b.Dir, b.Keep = c.String("backup-dir"), c.Int("backup-keep")
 	if b.Every, err = ParseKeep(c, "backup-every"); err != nil {
 		return b, err

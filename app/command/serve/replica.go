@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/replica"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
@@ -40,7 +41,7 @@ type seen struct {
 	newest int64        // the newest transaction of the file then
 	sealed bool         // a look has seen a sealed key
 	clock  app.Text     // that the clock of the place differs; zero: it doesn't
-	last   app.ReplicaCheck
+	last   upkeep.ReplicaCheck
 	next   time.Time // of a check
 }
 
@@ -51,14 +52,14 @@ func (r *ReplicaChecker) Replicated() bool {
 }
 
 // Look lists the replica, and checks it where that is due or where the list is odd.
-func (r *ReplicaChecker) Look(ctx context.Context, now time.Time) app.ReplicaCheck {
+func (r *ReplicaChecker) Look(ctx context.Context, now time.Time) upkeep.ReplicaCheck {
 	c := r.look(ctx, now)
 	c.At, c.Written, c.Place = now, r.seen.moved, r.seen.config.Place.String()
 	c.CheckedAt, c.Took, c.Transactions = r.seen.last.At, r.seen.last.Took, r.seen.last.Transactions
 	return c
 }
 
-func (r *ReplicaChecker) look(ctx context.Context, now time.Time) app.ReplicaCheck {
+func (r *ReplicaChecker) look(ctx context.Context, now time.Time) upkeep.ReplicaCheck {
 	c, err := replica.ReadConfig(r.Store.Path())
 	if err == nil && c != r.seen.config {
 		r.seen = seen{config: c, moved: now}
@@ -69,25 +70,25 @@ func (r *ReplicaChecker) look(ctx context.Context, now time.Time) app.ReplicaChe
 		look, lacks, err = r.list(ctx)
 	}
 	if err != nil {
-		return app.ReplicaCheck{Problem: app.Textf("The place of the replica can’t be read: %s", "Không đọc được nơi lưu bản sao ngoài máy: %s", err.Error())}
+		return upkeep.ReplicaCheck{Problem: app.Textf("The place of the replica can’t be read: %s", "Không đọc được nơi lưu bản sao ngoài máy: %s", err.Error())}
 	}
 	if look.Empty() && now.Sub(r.seen.moved) <= silentReplica {
-		return app.ReplicaCheck{} // it was just set up, or everything starts
+		return upkeep.ReplicaCheck{} // it was just set up, or everything starts
 	}
 	odd := look.Odd(r.seen.look)
 	if look.News(r.seen.look) {
 		r.seen.clock = clockProblem(look.Newest, r.seen.at, now)
 		r.seen.moved = now
-		if held, err := r.Store.CopyFacts(ctx, app.AllCopied); err == nil {
+		if held, err := r.Store.CopyFacts(ctx, upkeep.AllCopied); err == nil {
 			r.seen.newest = held.NewestID
 		}
-	} else if since, err := r.Store.FirstAfter(ctx, r.seen.newest, app.AllCopied); err == nil && !since.IsZero() && now.Sub(since) > app.StaleCopy {
+	} else if since, err := r.Store.FirstAfter(ctx, r.seen.newest, upkeep.AllCopied); err == nil && !since.IsZero() && now.Sub(since) > upkeep.StaleCopy {
 		odd = errStandsStill
 	}
 	r.seen.look, r.seen.at = look, now
 	if silent := now.Sub(r.seen.moved); silent > silentReplica && r.seen.last.Problem == (app.Text{}) {
-		return app.ReplicaCheck{Behind: silent, Problem: app.Textf(
-			"Nothing new has come to the replica for %d minutes.", "Đã %d phút không có gì mới được chép sang bản sao ngoài máy.", int(silent/time.Minute)).And(app.RestartLitestream)}
+		return upkeep.ReplicaCheck{Behind: silent, Problem: app.Textf(
+			"Nothing new has come to the replica for %d minutes.", "Đã %d phút không có gì mới được chép sang bản sao ngoài máy.", int(silent/time.Minute)).And(upkeep.RestartLitestream)}
 	}
 	if odd != nil && r.seen.last.Problem == (app.Text{}) || !now.Before(r.seen.next) {
 		r.seen.last = r.Check(ctx, now)
@@ -175,12 +176,12 @@ func (r *ReplicaChecker) pause() time.Duration {
 // Check restores the replica into a file that is thrown away, and compares it with the
 // database. What it finds different it looks at once more, since transactions of an
 // import may be taken back meanwhile.
-func (r *ReplicaChecker) Check(ctx context.Context, now time.Time) (c app.ReplicaCheck) {
+func (r *ReplicaChecker) Check(ctx context.Context, now time.Time) (c upkeep.ReplicaCheck) {
 	began := time.Now()
 	for range 2 {
 		var err error
 		if c, err = r.check(ctx, now); err != nil {
-			c = app.ReplicaCheck{At: now, Problem: app.Textf("The replica can’t be restored: %s. If that lasts, begin a new one: baoco replica setup --anew.", "Không khôi phục được bản sao ngoài máy: %s. Nếu vẫn vậy, hãy bắt đầu bản mới: baoco replica setup --anew.", err.Error())}
+			c = upkeep.ReplicaCheck{At: now, Problem: app.Textf("The replica can’t be restored: %s. If that lasts, begin a new one: baoco replica setup --anew.", "Không khôi phục được bản sao ngoài máy: %s. Nếu vẫn vậy, hãy bắt đầu bản mới: baoco replica setup --anew.", err.Error())}
 		}
 		if !c.Differs {
 			break
@@ -220,20 +221,20 @@ func nothingToCheck(ctx context.Context, c replica.Config) (why app.Text, err er
 // checkTime is how long a restore may take, for each GB more.
 const checkTime = 10 * time.Minute
 
-func (r *ReplicaChecker) check(ctx context.Context, now time.Time) (c app.ReplicaCheck, err error) {
+func (r *ReplicaChecker) check(ctx context.Context, now time.Time) (c upkeep.ReplicaCheck, err error) {
 	config, err := replica.ReadConfig(r.Store.Path())
 	if err != nil {
 		return c, err
 	}
 	why, err := nothingToCheck(ctx, config)
 	if err != nil || why != (app.Text{}) {
-		return app.ReplicaCheck{At: now, Problem: why}, err
+		return upkeep.ReplicaCheck{At: now, Problem: why}, err
 	}
 	program, err := replica.FindProgram(ctx, config.Program)
 	if err != nil {
 		return c, err
 	}
-	before, err := r.Store.CopyFacts(ctx, app.AllCopied)
+	before, err := r.Store.CopyFacts(ctx, upkeep.AllCopied)
 	if err != nil {
 		return c, err
 	}
@@ -263,5 +264,5 @@ func (r *ReplicaChecker) check(ctx context.Context, now time.Time) (c app.Replic
 	if err != nil {
 		return c, err
 	}
-	return app.CheckCopy(before, same, held, missing, now), nil
+	return upkeep.CheckCopy(before, same, held, missing, now), nil
 }

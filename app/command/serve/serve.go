@@ -23,6 +23,7 @@ import (
 	"baoco/app/access"
 	"baoco/app/command/terminal"
 	"baoco/app/services"
+	"baoco/app/upkeep"
 	"baoco/scheduler"
 	"baoco/sqlitestore"
 	"baoco/web"
@@ -201,17 +202,17 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 }
 
 // installation is what the operator may read of how the server was started.
-func (s Settings) installation(files *certificateFiles) app.Installation {
+func (s Settings) installation(files *certificateFiles) upkeep.Installation {
 	program, err := os.Executable()
 	if err != nil {
 		program = "" // it is only shown
 	}
-	in := app.Installation{
+	in := upkeep.Installation{
 		Version: Version, Program: program, StartedAt: time.Now(), Listen: s.Listen, BaseURL: s.BaseURL, Domain: s.Domain, AllowTargets: s.Targets, Keep: s.Keep, Backups: s.Backups,
 		CertFile: s.CertFile, Certificate: certificateEnd(s), Files: openFiles(),
 	}
 	if files != nil {
-		in.Certificate = func(context.Context) app.CertificateStatus { return files.status() }
+		in.Certificate = func(context.Context) upkeep.CertificateStatus { return files.status() }
 	}
 	return in
 }

@@ -16,6 +16,7 @@ import (
 	"baoco/app"
 	"baoco/app/command/terminal"
 	"baoco/app/target"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 	"baoco/web/metrics"
 
@@ -75,11 +76,11 @@ func variable(flag string) string {
 type Settings struct {
 	DB, Listen, BaseURL, Domain, ACMEDirectory, CertFile, KeyFile, Zone string
 
-	Targets                 []string        // of --allow-target
-	Proxies                 []netip.Prefix  // that are trusted
-	RateLimit, ListingLimit int             // requests a minute
-	Keep                    app.PruneLimits // how long logs are kept
-	Backups                 app.BackupSchedule
+	Targets                 []string           // of --allow-target
+	Proxies                 []netip.Prefix     // that are trusted
+	RateLimit, ListingLimit int                // requests a minute
+	Keep                    upkeep.PruneLimits // how long logs are kept
+	Backups                 upkeep.BackupSchedule
 	CatchUp                 time.Duration // between two syncs of the providers' lists; 0: never
 	JSONLog                 bool
 	Lang                    app.Lang        // empty: not given

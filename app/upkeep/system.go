@@ -1,4 +1,4 @@
-package app
+package upkeep
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"runtime/metrics"
 	"strings"
 	"time"
+
+	"baoco/app"
 )
 
 // Installation is how serve was started: settings that only its flags change.
@@ -30,8 +32,8 @@ type Installation struct {
 }
 
 // FewFiles says that the process may open too few files, and what to do.
-func (in Installation) FewFiles() (Text, bool) {
-	return Textf(
+func (in Installation) FewFiles() (app.Text, bool) {
+	return app.Textf(
 		"baoco may open only %d files, too few for 512 attempts at once beside its clients. Set LimitNOFILE=8192 in the systemd unit, or run ulimit -n 8192 before it starts.",
 		"baoco chỉ được mở %d tệp, không đủ để gửi 512 thông báo cùng lúc và phục vụ kết nối. Hãy đặt LimitNOFILE=8192 trong unit của systemd, hoặc chạy ulimit -n 8192 trước khi khởi động.", in.Files), in.Files > 0 && in.Files < enoughFiles
 }
@@ -112,7 +114,7 @@ type SystemStatus struct {
 // Warning is something that an operator should change. Grave ones are about
 // money or secrets.
 type Warning struct {
-	Text
+	app.Text
 	Name  WarningName
 	Grave bool
 }
@@ -164,7 +166,7 @@ func (s *UpkeepService) SystemStatus(ctx context.Context, in Installation, now t
 	status.Memory, status.Goroutines = processFigures()
 	status.Warnings = s.warnings(in, status.StorageStatus, status.Backup, certificate, now)
 	if since := now.Sub(status.OldestDue); !status.OldestDue.IsZero() && since > waitsTooLong {
-		status.Warnings = append(status.Warnings, Warning{Name: WarningQueue, Text: Textf(
+		status.Warnings = append(status.Warnings, Warning{Name: WarningQueue, Text: app.Textf(
 			"A delivery is overdue by %d minutes: your webhooks respond too slowly or not at all.",
 			"Có thông báo đã quá hạn %d phút: máy chủ nhận webhook phản hồi quá chậm hoặc không phản hồi.", int(since.Minutes()))})
 	}
@@ -291,12 +293,12 @@ const certificateSoon = 14 * 24 * time.Hour
 
 // Warnings lists what an operator should change, gravest first.
 func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certificate CertificateStatus, now time.Time) (list []Warning) {
-	warn := func(name WarningName, grave bool, text Text) { list = append(list, Warning{text, name, grave}) }
+	warn := func(name WarningName, grave bool, text app.Text) { list = append(list, Warning{text, name, grave}) }
 	secure := strings.HasPrefix(in.BaseURL, "https://") || in.Domain != "" || in.CertFile != ""
 	if !secure && in.Listen != "" && !loopback(in.Listen) {
-		warn(WarningInsecure, true, Text{
-			"Passwords and keys are sent unencrypted: baoco accepts outside connections without HTTPS. Use --domain, or put baoco behind an HTTPS proxy and set its address with --base-url.",
-			"Mật khẩu và khoá đang được truyền không mã hoá: baoco nhận kết nối từ bên ngoài nhưng chưa có HTTPS. Hãy dùng --domain, hoặc đặt baoco sau proxy có HTTPS rồi khai báo địa chỉ bằng --base-url.",
+		warn(WarningInsecure, true, app.Text{
+			EN: "Passwords and keys are sent unencrypted: baoco accepts outside connections without HTTPS. Use --domain, or put baoco behind an HTTPS proxy and set its address with --base-url.",
+			VI: "Mật khẩu và khoá đang được truyền không mã hoá: baoco nhận kết nối từ bên ngoài nhưng chưa có HTTPS. Hãy dùng --domain, hoặc đặt baoco sau proxy có HTTPS rồi khai báo địa chỉ bằng --base-url.",
 		})
 	}
 	list = append(list, storageWarnings(storage)...)
@@ -307,7 +309,7 @@ func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certi
 		list = append(list, w)
 	}
 	if storage.LogSize > largeLog {
-		warn(WarningLog, false, Textf(
+		warn(WarningLog, false, app.Textf(
 			"The write-ahead log has grown to %d MB: another program may be holding the database open. If Litestream copies it, restart that: systemctl restart baoco-litestream.",
 			"Nhật ký ghi trước (WAL) đã lên tới %d MB: có thể một chương trình khác đang mở cơ sở dữ liệu. Nếu đang dùng Litestream để sao chép, hãy khởi động lại: systemctl restart baoco-litestream.", storage.LogSize>>20))
 	}
@@ -315,9 +317,9 @@ func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certi
 		warn(WarningFiles, false, text)
 	}
 	if in.BaseURL == "" {
-		warn(WarningBaseURL, false, Text{
-			"baoco does not know its public address, so its URLs begin with the address that you opened it at; a provider may not reach that. Start it with --base-url.",
-			"baoco chưa biết địa chỉ công khai của mình nên các URL được ghép từ địa chỉ bạn đang truy cập; nhà cung cấp có thể không gọi được. Hãy khởi động với --base-url.",
+		warn(WarningBaseURL, false, app.Text{
+			EN: "baoco does not know its public address, so its URLs begin with the address that you opened it at; a provider may not reach that. Start it with --base-url.",
+			VI: "baoco chưa biết địa chỉ công khai của mình nên các URL được ghép từ địa chỉ bạn đang truy cập; nhà cung cấp có thể không gọi được. Hãy khởi động với --base-url.",
 		})
 	}
 	return list
@@ -325,46 +327,48 @@ func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certi
 
 // storageWarnings are the warnings about the disk and its files, all grave.
 func storageWarnings(storage StorageStatus) (list []Warning) {
-	warn := func(name WarningName, text Text) { list = append(list, Warning{Text: text, Name: name, Grave: true}) }
+	warn := func(name WarningName, text app.Text) {
+		list = append(list, Warning{Text: text, Name: name, Grave: true})
+	}
 	if storage.Free >= 0 && storage.Free < littleRoom {
-		warn(WarningDisk, Textf(
+		warn(WarningDisk, app.Textf(
 			"Only %d MB of disk space left; the database takes %d MB and its log %d MB. When the disk is full, nothing more can be recorded.",
 			"Ổ đĩa chỉ còn trống %d MB; cơ sở dữ liệu chiếm %d MB, nhật ký của nó %d MB. Khi đầy, hệ thống sẽ không ghi nhận thêm được giao dịch.",
 			storage.Free>>20, storage.Size>>20, storage.LogSize>>20))
 	}
 	if storage.KeyMode.Perm()&0o077 != 0 {
-		warn(WarningKeyMode, Textf(
+		warn(WarningKeyMode, app.Textf(
 			"Other users of the server can read the key file. Run: chmod 600 %s",
-			"Người dùng khác trên máy chủ đọc được tệp khoá. Hãy chạy: chmod 600 %s", ShellWord(storage.Path+".key")))
+			"Người dùng khác trên máy chủ đọc được tệp khoá. Hãy chạy: chmod 600 %s", app.ShellWord(storage.Path+".key")))
 	}
 	if storage.FileMode.Perm()&0o077 != 0 {
-		warn(WarningFileMode, Textf(
+		warn(WarningFileMode, app.Textf(
 			"Other users of the server can read the database. Run: chmod 600 %s",
-			"Người dùng khác trên máy chủ đọc được cơ sở dữ liệu. Hãy chạy: chmod 600 %s", ShellWord(storage.Path)))
+			"Người dùng khác trên máy chủ đọc được cơ sở dữ liệu. Hãy chạy: chmod 600 %s", app.ShellWord(storage.Path)))
 	}
 	return list
 }
 
-func certificateWarning(in Installation, c CertificateStatus, now time.Time) (Text, bool) {
+func certificateWarning(in Installation, c CertificateStatus, now time.Time) (app.Text, bool) {
 	left := c.End.Sub(now)
 	switch {
 	case c.Unused:
-		return Text{
-			"The new certificate in --cert-file can’t be used, so the old one stays. The log says why.",
-			"Không dùng được chứng chỉ mới trong --cert-file nên vẫn dùng chứng chỉ cũ, nhật ký có ghi lý do.",
+		return app.Text{
+			EN: "The new certificate in --cert-file can’t be used, so the old one stays. The log says why.",
+			VI: "Không dùng được chứng chỉ mới trong --cert-file nên vẫn dùng chứng chỉ cũ, nhật ký có ghi lý do.",
 		}, true
 	case c.End.IsZero() || left > certificateSoon:
-		return Text{}, false
+		return app.Text{}, false
 	case in.CertFile != "":
-		return Textf("The HTTPS certificate in --cert-file expires in %d days. Put a new one there.",
+		return app.Textf("The HTTPS certificate in --cert-file expires in %d days. Put a new one there.",
 			"Chứng chỉ HTTPS trong --cert-file còn %d ngày là hết hạn. Hãy thay bằng chứng chỉ mới.", max(0, int(left/(24*time.Hour)))), true
 	case left <= 0:
-		return Text{
-			"The HTTPS certificate has expired, so providers and browsers refuse the connection. Ports 80 and 443 must be reachable from outside to renew it.",
-			"Chứng chỉ HTTPS đã hết hạn: nhà cung cấp và trình duyệt sẽ từ chối kết nối. Cổng 80 và 443 phải mở ra bên ngoài thì mới gia hạn được.",
+		return app.Text{
+			EN: "The HTTPS certificate has expired, so providers and browsers refuse the connection. Ports 80 and 443 must be reachable from outside to renew it.",
+			VI: "Chứng chỉ HTTPS đã hết hạn: nhà cung cấp và trình duyệt sẽ từ chối kết nối. Cổng 80 và 443 phải mở ra bên ngoài thì mới gia hạn được.",
 		}, true
 	}
-	return Textf(
+	return app.Textf(
 		"The HTTPS certificate expires in %d days and could not be renewed. Ports 80 and 443 must be reachable from outside.",
 		"Chứng chỉ HTTPS còn %d ngày là hết hạn mà chưa gia hạn được: cổng 80 và 443 phải mở ra bên ngoài.", int(left/(24*time.Hour))), true
 }

@@ -1,8 +1,10 @@
-package app
+package upkeep
 
 import (
 	"context"
 	"time"
+
+	"baoco/app"
 )
 
 // ClockStep is that the clock of this machine was set while the server ran, or since
@@ -20,13 +22,13 @@ const (
 )
 
 // Text says that the clock was set, and what to do.
-func (c ClockStep) Text() Text {
+func (c ClockStep) Text() app.Text {
 	minutes := int(c.By.Round(time.Minute) / time.Minute)
 	if minutes > 0 {
-		return Textf("The clock of this machine was set forward by %d minutes, or the machine slept. Dates of transactions and the age of copies depend on it: see that it is right, with timedatectl.",
+		return app.Textf("The clock of this machine was set forward by %d minutes, or the machine slept. Dates of transactions and the age of copies depend on it: see that it is right, with timedatectl.",
 			"Đồng hồ của máy này vừa bị chỉnh tới %d phút, hoặc máy vừa ngủ. Ngày giờ giao dịch và tuổi của bản sao phụ thuộc vào đồng hồ: hãy kiểm tra bằng timedatectl.", minutes)
 	}
-	return Textf("The clock of this machine was set back by %d minutes. Dates of transactions and the age of copies depend on it: see that it is right, with timedatectl.",
+	return app.Textf("The clock of this machine was set back by %d minutes. Dates of transactions and the age of copies depend on it: see that it is right, with timedatectl.",
 		"Đồng hồ của máy này vừa bị chỉnh lùi %d phút. Ngày giờ giao dịch và tuổi của bản sao phụ thuộc vào đồng hồ: hãy kiểm tra bằng timedatectl.", -minutes)
 }
 

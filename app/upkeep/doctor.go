@@ -1,4 +1,8 @@
-package app
+package upkeep
+
+import (
+	"baoco/app"
+)
 
 // CheckResult is what came of a check.
 type CheckResult string
@@ -14,8 +18,8 @@ const (
 type Check struct {
 	Name   string // of what was checked; scripts may rely on it
 	Result CheckResult
-	Text   Text // what was seen
-	Cure   Text // what to do; zero: nothing
+	Text   app.Text // what was seen
+	Cure   app.Text // what to do; zero: nothing
 }
 
 // LostSecret is a webhook, a source, a stream or an alert channel whose secrets can't
@@ -24,10 +28,10 @@ type Check struct {
 type LostSecret struct {
 	ID, AccountID int64
 	Name          string
-	Provider      Provider // of a source
-	Medium        string   // of an alert channel
-	Stream        bool     // a stream; with neither of the others: a webhook
-	Dropped       bool     // removed for a new key; false: still in the file, unreadable
+	Provider      app.Provider // of a source
+	Medium        string       // of an alert channel
+	Stream        bool         // a stream; with neither of the others: a webhook
+	Dropped       bool         // removed for a new key; false: still in the file, unreadable
 }
 
 // ReplacedKey is the result of replacing the key.

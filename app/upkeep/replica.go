@@ -1,8 +1,10 @@
-package app
+package upkeep
 
 import (
 	"math"
 	"time"
+
+	"baoco/app"
 )
 
 // A replica is a copy of the file on another disk, which the program Litestream writes.
@@ -36,7 +38,7 @@ type ReplicaCheck struct {
 	Written      time.Time     // when a look last found that something new had come to the place
 	Behind       time.Duration // how old the oldest thing is that the copy lacks; 0: it lacks nothing
 	Transactions int64         // in the copy
-	Problem      Text          // zero: the copy is good
+	Problem      app.Text      // zero: the copy is good
 	Differs      bool          // the copy holds other money than the file
 }
 
@@ -48,9 +50,9 @@ const AllCopied int64 = math.MaxInt64
 const StaleCopy = 10 * time.Second
 
 // RestartLitestream is what to do where nothing comes to the copy.
-var RestartLitestream = Text{
-	"See whether Litestream runs: systemctl status baoco-litestream. After errors of the place, as when it was full, it waits longer and longer before it tries again: once the place has room, systemctl restart baoco-litestream.",
-	"Hãy kiểm tra Litestream: systemctl status baoco-litestream. Sau khi nơi lưu báo lỗi, ví dụ bị đầy, Litestream thử lại ngày càng thưa: khi đã có chỗ trống, hãy chạy systemctl restart baoco-litestream.",
+var RestartLitestream = app.Text{
+	EN: "See whether Litestream runs: systemctl status baoco-litestream. After errors of the place, as when it was full, it waits longer and longer before it tries again: once the place has room, systemctl restart baoco-litestream.",
+	VI: "Hãy kiểm tra Litestream: systemctl status baoco-litestream. Sau khi nơi lưu báo lỗi, ví dụ bị đầy, Litestream thử lại ngày càng thưa: khi đã có chỗ trống, hãy chạy systemctl restart baoco-litestream.",
 }
 
 // CheckCopy compares a copy with the file. before is the file when the copy was begun
@@ -74,13 +76,13 @@ func CheckCopy(before, same, held CopyFacts, missing, now time.Time) ReplicaChec
 	switch {
 	case held != same:
 		c.Differs = true
-		c.Problem = Text{
-			"The replica holds other transactions than the database. Begin a new one: baoco replica setup --anew.",
-			"Bản sao ngoài máy có giao dịch khác với cơ sở dữ liệu. Hãy bắt đầu bản mới: baoco replica setup --anew.",
+		c.Problem = app.Text{
+			EN: "The replica holds other transactions than the database. Begin a new one: baoco replica setup --anew.",
+			VI: "Bản sao ngoài máy có giao dịch khác với cơ sở dữ liệu. Hãy bắt đầu bản mới: baoco replica setup --anew.",
 		}
 	case c.Behind > StaleCopy:
 		lacks := before.Transactions - held.Transactions
-		c.Problem = Textf(
+		c.Problem = app.Textf(
 			"The replica is %d seconds behind and lacks %d transactions: if this machine is lost, so are they.",
 			"Bản sao ngoài máy chậm %d giây và thiếu %d giao dịch: nếu máy này hỏng thì các giao dịch đó cũng mất.", int(c.Behind/time.Second), max(0, int(lacks))).And(RestartLitestream)
 	}
@@ -101,8 +103,8 @@ func (s *UpkeepService) ReplicaCheck(now time.Time) (c ReplicaCheck, ok bool) {
 	if last == nil {
 		return c, false
 	}
-	if c = *last; c.Problem == (Text{}) && now.Sub(c.At) > checkLate+2*c.Took {
-		c.Problem = Text{"Nobody has looked at the replica for some minutes. The log says why.", "Đã vài phút chưa kiểm tra được bản sao ngoài máy, nhật ký có ghi lý do."}
+	if c = *last; c.Problem == (app.Text{}) && now.Sub(c.At) > checkLate+2*c.Took {
+		c.Problem = app.Text{EN: "Nobody has looked at the replica for some minutes. The log says why.", VI: "Đã vài phút chưa kiểm tra được bản sao ngoài máy, nhật ký có ghi lý do."}
 	}
 	return c, true
 }
@@ -110,5 +112,5 @@ func (s *UpkeepService) ReplicaCheck(now time.Time) (c ReplicaCheck, ok bool) {
 // replicaWarning says that the replica wouldn't save what is in the file.
 func (s *UpkeepService) replicaWarning(now time.Time) (w Warning, bad bool) {
 	c, _ := s.ReplicaCheck(now)
-	return Warning{Text: c.Problem, Name: WarningReplica, Grave: true}, c.Problem != Text{}
+	return Warning{Text: c.Problem, Name: WarningReplica, Grave: true}, c.Problem != app.Text{}
 }
