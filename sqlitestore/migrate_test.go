@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/upkeep"
 	"baoco/sqlitestore"

@@ -27,6 +27,10 @@ func constants(t *testing.T) map[string][]string {
 	t.Helper()
 	values := map[string][]string{}
 	paths, err := filepath.Glob("../../app/*.go")
+	for _, room := range []string{"delivery", "inbound"} {
+		more, _ := filepath.Glob("../../app/" + room + "/*.go")
+		paths = append(paths, more...)
+	}
 	apptest.Must(t, err)
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
