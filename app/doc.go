@@ -1,12 +1,11 @@
-// Package app holds the vocabulary and the rules of a bank transaction
-// notification service. It answers no HTTP requests, runs no SQL and reads no
-// clock. It knows of HTTP what the rules need: what a delivery sends, what an
-// answer means, and which addresses may be called.
+// Package app is the ground floor of a bank transaction notification service: the
+// vocabulary that every room speaks, and the ledger. It answers no HTTP requests, runs no
+// SQL and reads no clock.
 //
-// Every noun has a file of its own, read from top to bottom: the type, its
-// rules, and the use cases of [Service]. What is remembered stands in two
-// files: reader.go has the queries and changes that no rule decides ([Reader],
-// [Writer]), store.go what the use cases need besides ([Store]).
+// On it stand rooms, each with the rules of one subject. Every noun has a file of its own,
+// read from top to bottom: the type, its rules, and the use cases of the room's Service.
+// What a room remembers stands in its store.go: Records are the queries and changes that
+// no rule decides, Store has what the use cases need besides.
 //
 // # The house
 //
@@ -14,6 +13,14 @@
 // app/command is the door.
 //
 //   - main.go: calls command.Run.
+//   - app/payment: asking for money and seeing it come: requests, matching, verdicts,
+//     shifts, counter links. app/access: users, sign-in, second factors, API keys.
+//     app/upkeep: the state of the installation, backups, pruning, checks, the replica.
+//   - app/target: which addresses may be called. app/delivery: webhooks, deliveries,
+//     attempts, resends, signatures, explanations. app/inbound: sources, calls, lists,
+//     files, retries, links, repeats. app/stream: streams to brokers. app/alert: what needs
+//     attention, channels, messages, feeds, the report of the day.
+//   - app/services: makes the services of all rooms, once.
 //   - app/provider: one file for each provider: its texts, how its calls are
 //     verified and read, how its list is asked for and read.
 //   - app/exactjson: JSON as it was sent, for signatures and money.
@@ -47,9 +54,9 @@
 //
 //   - A provider's call: web/inbound, entrance.go (find the source, verify) →
 //     app/provider, the provider's file (bytes become transactions) →
-//     [Service.RecordTransactions] in inbound.go (check, normalise) → sqlitestore,
+//     Service.RecordTransactions in app/inbound (check, normalise) → sqlitestore,
 //     inbound.go (RecordInbound) → record.go (known event, bank account) → repeat.go
-//     (what other channels reported of the same money; the rule is [RepeatRule]) →
+//     (what other channels reported of the same money; the rule is in app/inbound/repeat.go) →
 //     record.go again (whose insert has app/paymentcode read the payment code) →
 //     repeat.go (what waits and is decided now) → newrows.go (the rows of a commit are written together) →
 //     writer.go: one commit holds the inbound event, the new transactions, the totals
@@ -61,33 +68,33 @@
 //     slots.go (is one free?) → attempt.go (begin, send, settle, release) →
 //     sender.go (one signed POST) → exchange.go (over a connection of its own, which
 //     network.go opens past guard.go; phases.go measures it, classify.go names what
-//     went wrong) → [Delivery.Attempted] in delivery.go
+//     went wrong) → Delivery.Attempted in app/delivery
 //     (what follows) → sqlitestore, delivery.go: one commit holds the attempt, the
 //     next due time or the end, and the counters.
 //   - A transaction on its way to a broker: scheduler, stream.go (a loop for each active
 //     stream, woken when transactions are recorded) → sqlitestore, stream.go: what comes
-//     after the position → [StreamWork.Message] in streammessage.go → scheduler/broker,
+//     after the position → StreamWork.Message in app/stream → scheduler/broker,
 //     which publishes, and waits until the broker has kept the messages → sqlitestore,
 //     stream.go: the position, at most once a second. What was published and not yet
 //     settled when the server was killed is published again, under the same ids.
 //   - A check of the replica: scheduler, replica.go (every minute) → app/command/serve,
 //     replica.go (lists the place; restores the copy where that is due or the list is
 //     odd) → app/replica, litestream.go (the restore) and look.go (the list) →
-//     sqlitestore, replica.go (checks the restored file) → [CheckCopy] in replica.go
+//     sqlitestore, replica.go (checks the restored file) → CheckCopy in app/upkeep
 //     (compares). A takeover is app/command, takeover.go; what stops the old server is
 //     serve/fence.go, and a standby is serve/follower.go.
 //   - A request of the management API: web/web.go and mux.go (find the house) →
 //     web/api, routes.go (the table) → request.go (key, limit, scope, body) → the
-//     noun's file → a few calls of Service → JSON. Every error is mapped in one
+//     noun's file → a few calls of services → JSON. Every error is mapped in one
 //     table, in answer.go of web/wire. testdata/api shows requests and answers, and
 //     the tests hold every answer against the OpenAPI document.
 //   - A page: web/dashboard, routes.go (the table) → dashboard.go (who is it, may
-//     they) → the noun's file → a few calls of Service → view.go and a template.
+//     they) → the noun's file → a few calls of services → view.go and a template.
 //     live.go and static/live.js keep a page up to date while it is open.
 //     guide.go has the steps of the first set-up, with the forms of the other pages.
 //   - A command: app/command, command.go → terminal, run.go and cli.go (flags, help,
 //     exit code) → the noun's file → session.go (admin) → serve/service.go (open the
-//     file beside a running server, make the Service as the server does) → the noun's
+//     file beside a running server, make the services as the server does) → the noun's
 //     file again → text, or the API's JSON by the same functions of web/api.
 //
 // # Where something new goes
@@ -126,9 +133,9 @@
 //     new table; a table that can be made from others again is one of derivedTables,
 //     another is named in TestKeptTables (derived_test.go). The SQL
 //     stands in the noun's file: a column is in its list of columns, in the scan and in
-//     the struct. A query that no rule decides goes into [Reader], others into
-//     [Store].
-//   - A thing that needs attention, and its alert: a kind in attention.go with its
+//     the struct. A query that no rule decides goes into the Records of its room, others
+//     into its Store.
+//   - A thing that needs attention, and its alert: a kind in app/alert/attention.go with its
 //     words (Name, Text, Action), AttentionPath in web/dashboard, and, if there are
 //     alerts about it, AlertKinds and alertNames in alert.go.
 //
@@ -144,8 +151,8 @@
 //     toán), developer (lập trình viên) or cashier (thu ngân). Session: a browser in
 //     which a user is signed in; in app/command, the open file of one command.
 //   - Limit (giới hạn): the bank accounts that an accountant or a cashier sees, where an
-//     owner doesn't let them see all. It travels in the context. A new query of [Reader]
-//     or [Store] reads within it or not: TestEveryReadIsLimitedOrNot asks.
+//     owner doesn't let them see all. It travels in the context. A new query of a
+//     store reads within it or not: TestEveryReadIsLimitedOrNot asks.
 //   - Second factor (bước xác thực thứ hai): what a user has beside the password: an
 //     authenticator app (ứng dụng xác thực) or a passkey, and recovery codes (mã khôi
 //     phục). Halfway: the password was right, the second factor is still asked for.
@@ -177,7 +184,7 @@
 //   - Audit log (nhật ký thao tác): who did what, when, from where and how. Actor: who
 //     does it; it travels in the context. Deed: what was done; package audit says it
 //     in a sentence, and a new deed, or a new field of a change, gets its words there.
-//     A new method of [Store] that writes is audited or not:
+//     A new method of a store that writes is audited or not:
 //     TestEveryWriteIsAuditedOrNot asks.
 //   - Note (ghi chú): what somebody of the shop wrote about a transaction. Balance
 //     (số dư): what a provider said was on a bank account after a transaction;

@@ -5,7 +5,17 @@ import (
 	"time"
 )
 
-// Records are what everybody may ask and change: no rule decides about it.
+// Records are what everybody may ask and change: no rule decides about it, so [Service]
+// embeds them. What is said here holds for the records and the store of every room.
+//
+// A method that takes accountID sees only what belongs to that account. An id
+// that names nothing in it is CodeNotFound, an id in a filter CodeValidation,
+// unless the method says otherwise. What the context's limit doesn't show belongs
+// to nobody ([SeeingOnly]). Amounts are in VND.
+//
+// A method fails with an [*Error] where the caller is at fault, with
+// CodeUnavailable where storage fails and trying again may help, and with any
+// other error where it doesn't.
 type Records interface {
 	// Account finds one account.
 	Account(ctx context.Context, id int64) (Account, error)
@@ -58,7 +68,9 @@ type Records interface {
 	HideGuide(ctx context.Context, accountID int64, hidden bool) error
 }
 
-// Store remembers for [Service].
+// Store remembers, for the use cases of [Service]. Package sqlitestore implements it, over
+// one file. A function that is passed runs inside a transaction, perhaps more than once: it
+// must have no effects.
 type Store interface {
 	Records
 

@@ -103,7 +103,6 @@ func (s *Store) Backup(ctx context.Context, t BackupTarget, now time.Time) (made
 	return made, err
 }
 
-// ScheduledBackup is in the store of its room.
 func (s *Store) ScheduledBackup(ctx context.Context, schedule upkeep.BackupSchedule, now time.Time) (upkeep.Backup, error) {
 	made, err := s.Backup(ctx, BackupTarget{Dir: schedule.Dir, Keep: schedule.Keep, Scheduled: true}, now)
 	return made.Backup, err

@@ -13,7 +13,6 @@ import (
 	"baoco/app/upkeep"
 )
 
-// SetBeat is in the store of its room.
 func (s *Store) SetBeat(ctx context.Context, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
 		return tx.exec(`INSERT INTO settings (name, value) VALUES ('beat', '1 ' || ?1)
@@ -23,7 +22,6 @@ func (s *Store) SetBeat(ctx context.Context, now time.Time) error {
 
 const beat = `SELECT coalesce((SELECT value FROM settings WHERE name = 'beat'), '0 0')`
 
-// Beat is in the store of its room.
 func (s *Store) Beat(ctx context.Context) (upkeep.Beat, error) {
 	var f copyFacts
 	err := s.queryRow(ctx, beat).Scan(&f.beat)

@@ -284,7 +284,7 @@ func (s *Store) RotateStreamSecret(ctx context.Context, accountID, id int64, sec
 	})
 }
 
-// SettleStream is in the store of its room. A stream that was turned off meanwhile has no problem.
+// A stream that was turned off meanwhile has no problem.
 // What was sent is in the broker, also where the stream was moved or deleted meanwhile.
 func (s *Store) SettleStream(ctx context.Context, p stream.StreamProgress) error {
 	return s.write(ctx, func(tx *tx) error {

@@ -103,7 +103,7 @@ func wellFormedAPIKey(key string) bool {
 
 // CreateAPIKey makes a key and gives it in clear this once. A zero expiresAt
 // is never. ErrFormUsed where once was used before.
-func (s *AccessService) CreateAPIKey(ctx context.Context, accountID int64, name string, scope Scope, expiresAt time.Time, once app.IdempotencyKey, now time.Time) (APIKey, string, error) {
+func (s *Service) CreateAPIKey(ctx context.Context, accountID int64, name string, scope Scope, expiresAt time.Time, once app.IdempotencyKey, now time.Time) (APIKey, string, error) {
 	name, err := app.CleanName("name", name)
 	if err != nil {
 		return APIKey{}, "", err
@@ -122,7 +122,7 @@ func (s *AccessService) CreateAPIKey(ctx context.Context, accountID int64, name 
 
 // Authenticate finds the valid API key that a request carries. CodeUnauthorized
 // doesn't say why there is none.
-func (s *AccessService) Authenticate(ctx context.Context, key string, now time.Time) (APIKey, error) {
+func (s *Service) Authenticate(ctx context.Context, key string, now time.Time) (APIKey, error) {
 	if wellFormedAPIKey(key) {
 		k, ok, err := s.store.APIKeyByHash(ctx, sha256.Sum256([]byte(key)))
 		if err != nil {

@@ -62,7 +62,7 @@ func deviceToken(nonce string, u User, hash string) string {
 }
 
 // NewDevice makes the token of a device on which u has just signed in.
-func (s *AccessService) NewDevice(ctx context.Context, u User) (string, error) {
+func (s *Service) NewDevice(ctx context.Context, u User) (string, error) {
 	now, hash, ok, err := s.store.UserByName(ctx, u.Name)
 	if err == nil && (!ok || now.ID != u.ID || now.Generation != u.Generation) {
 		err = ErrNoUser // removed or signed out at this moment
@@ -75,7 +75,7 @@ func (s *AccessService) NewDevice(ctx context.Context, u User) (string, error) {
 
 // KnownDevice gives the token among tokens that belongs to a device of the user
 // with this name; empty if there is none, or no such user.
-func (s *AccessService) KnownDevice(ctx context.Context, name string, tokens []string) (string, error) {
+func (s *Service) KnownDevice(ctx context.Context, name string, tokens []string) (string, error) {
 	if len(tokens) == 0 {
 		return "", nil
 	}
@@ -106,7 +106,7 @@ type TOTP struct {
 }
 
 // CheckPresent refuses a password that isn't the user's present one.
-func (s *AccessService) CheckPresent(ctx context.Context, u User, present string) error {
+func (s *Service) CheckPresent(ctx context.Context, u User, present string) error {
 	_, hash, ok, err := s.store.UserByName(ctx, u.Name)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (s *AccessService) CheckPresent(ctx context.Context, u User, present string
 // a code proves that the app has the secret. It gives the recovery codes, which are
 // never known again, and the user with a new generation: whoever signed in with the
 // password alone is signed out.
-func (s *AccessService) SetUpSecondFactor(ctx context.Context, u User, present, secret, code string, key app.IdempotencyKey, now time.Time) (User, []string, error) {
+func (s *Service) SetUpSecondFactor(ctx context.Context, u User, present, secret, code string, key app.IdempotencyKey, now time.Time) (User, []string, error) {
 	if !secondfactor.ValidSecret(secret) {
 		return u, nil, app.Refused(app.CodeValidation, app.Text{EN: "This secret is not one that baoco made. Load the page again.", VI: "Khoá bí mật này không phải do baoco tạo. Hãy tải lại trang."})
 	}
@@ -144,7 +144,7 @@ func (s *AccessService) SetUpSecondFactor(ctx context.Context, u User, present, 
 }
 
 // NewRecoveryCodes makes recovery codes in place of those that are left.
-func (s *AccessService) NewRecoveryCodes(ctx context.Context, u User, present string, key app.IdempotencyKey, now time.Time) ([]string, error) {
+func (s *Service) NewRecoveryCodes(ctx context.Context, u User, present string, key app.IdempotencyKey, now time.Time) ([]string, error) {
 	if err := s.CheckPresent(ctx, u, present); err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func newRecoveryCodes(u User) (codes []string, hashes [][32]byte) {
 
 // EndSecondFactor switches it off for a user who enters the password. CodeConflict
 // where the account demands one.
-func (s *AccessService) EndSecondFactor(ctx context.Context, u User, present string) (User, error) {
+func (s *Service) EndSecondFactor(ctx context.Context, u User, present string) (User, error) {
 	if err := s.CheckPresent(ctx, u, present); err != nil {
 		return u, err
 	}
@@ -183,7 +183,7 @@ func (s *AccessService) EndSecondFactor(ctx context.Context, u User, present str
 // DemandSecondFactor says whether every user of the account of u, who is an owner,
 // must have a second factor. CodeConflict where u has none; to end the demand u enters the
 // password.
-func (s *AccessService) DemandSecondFactor(ctx context.Context, u User, demand bool, present string) error {
+func (s *Service) DemandSecondFactor(ctx context.Context, u User, demand bool, present string) error {
 	if !demand {
 		if err := s.CheckPresent(ctx, u, present); err != nil {
 			return err
@@ -196,7 +196,7 @@ func (s *AccessService) DemandSecondFactor(ctx context.Context, u User, demand b
 }
 
 // CheckCode checks a code of the app of u, or a recovery code, and uses it up.
-func (s *AccessService) CheckCode(ctx context.Context, u User, code string, now time.Time) error {
+func (s *Service) CheckCode(ctx context.Context, u User, code string, now time.Time) error {
 	used, err := s.useCode(ctx, u, code, now)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (s *AccessService) CheckCode(ctx context.Context, u User, code string, now 
 }
 
 // useCode uses up a code of u; false where it is none.
-func (s *AccessService) useCode(ctx context.Context, u User, code string, now time.Time) (bool, error) {
+func (s *Service) useCode(ctx context.Context, u User, code string, now time.Time) (bool, error) {
 	if hash, ok := secondfactor.RecoveryHash(u.ID, code); ok {
 		return s.store.UseRecoveryCode(ctx, u, hash)
 	}
@@ -226,7 +226,7 @@ func (s *AccessService) useCode(ctx context.Context, u User, code string, now ti
 // ProveByCode uses up a code of the user with a name before the password is known: so
 // whoever has the app is told from the strangers who try passwords. false where the code is
 // wrong, or there is no such user.
-func (s *AccessService) ProveByCode(ctx context.Context, name, code string, now time.Time) (bool, error) {
+func (s *Service) ProveByCode(ctx context.Context, name, code string, now time.Time) (bool, error) {
 	u, _, ok, err := s.store.UserByName(ctx, name)
 	if err != nil || !ok || !u.SecondFactor {
 		return false, err
@@ -236,7 +236,7 @@ func (s *AccessService) ProveByCode(ctx context.Context, name, code string, now 
 
 // SignInProved is SignIn for who was right in ProveByCode: with the password they are signed
 // in.
-func (s *AccessService) SignInProved(ctx context.Context, name, secret string, now time.Time) (User, error) {
+func (s *Service) SignInProved(ctx context.Context, name, secret string, now time.Time) (User, error) {
 	u, err := s.SignIn(ctx, name, secret, true, now)
 	if err == nil && u.SecondFactor {
 		err = s.store.NoteSignIn(ctx, u, now)
@@ -278,19 +278,19 @@ func addingPasskey(userID int64) string { return "add " + strconv.FormatInt(user
 func usingPasskey(userID int64) string  { return "use " + strconv.FormatInt(userID, 10) }
 
 // NewPasskeyOptions is what a browser needs to make a passkey of u.
-func (s *AccessService) NewPasskeyOptions(ctx context.Context, u User, place passkey.Place, now time.Time) (map[string]any, error) {
+func (s *Service) NewPasskeyOptions(ctx context.Context, u User, place passkey.Place, now time.Time) (map[string]any, error) {
 	has, err := s.passkeysAt(ctx, u, place)
 	return passkey.CreationOptions(place, s.challenges.New(addingPasskey(u.ID), now), passkey.Owner{Handle: passkeyHandle(u), Name: u.Name}, has), err
 }
 
 // PasskeyOptions is what a browser needs to sign in with a passkey: of u, whose password
 // was right, or of anybody where u is zero.
-func (s *AccessService) PasskeyOptions(ctx context.Context, u User, place passkey.Place, now time.Time) (map[string]any, error) {
+func (s *Service) PasskeyOptions(ctx context.Context, u User, place passkey.Place, now time.Time) (map[string]any, error) {
 	has, err := s.passkeysAt(ctx, u, place)
 	return passkey.RequestOptions(place, s.challenges.New(usingPasskey(u.ID), now), has), err
 }
 
-func (s *AccessService) passkeysAt(ctx context.Context, u User, place passkey.Place) (has []passkey.Credential, err error) {
+func (s *Service) passkeysAt(ctx context.Context, u User, place passkey.Place) (has []passkey.Credential, err error) {
 	list, err := s.store.Passkeys(ctx, u.ID)
 	for _, p := range list {
 		if p.Host == place.Host {
@@ -310,7 +310,7 @@ func passkeyHandle(u User) []byte {
 // AddPasskey adds a passkey to a user, who gets a new generation, as from
 // SetUpSecondFactor. codes are the recovery codes of a user who had no second factor;
 // others keep theirs.
-func (s *AccessService) AddPasskey(ctx context.Context, u User, in PasskeyCreate, now time.Time) (_ User, codes []string, _ error) {
+func (s *Service) AddPasskey(ctx context.Context, u User, in PasskeyCreate, now time.Time) (_ User, codes []string, _ error) {
 	name, err := app.CleanName("name", in.Name)
 	if err == nil {
 		err = s.CheckPresent(ctx, u, in.Present)
@@ -338,7 +338,7 @@ func (s *AccessService) AddPasskey(ctx context.Context, u User, in PasskeyCreate
 }
 
 // RenamePasskey gives a passkey of u another name.
-func (s *AccessService) RenamePasskey(ctx context.Context, u User, id int64, name string) error {
+func (s *Service) RenamePasskey(ctx context.Context, u User, id int64, name string) error {
 	name, err := app.CleanName("name", name)
 	if err != nil {
 		return err
@@ -349,7 +349,7 @@ func (s *AccessService) RenamePasskey(ctx context.Context, u User, id int64, nam
 // EndPasskey removes a passkey of a user who enters the password, and signs them out
 // elsewhere. CodeConflict where it is all that the user has of the second factor which
 // the account demands.
-func (s *AccessService) EndPasskey(ctx context.Context, u User, id int64, present string) (User, error) {
+func (s *Service) EndPasskey(ctx context.Context, u User, id int64, present string) (User, error) {
 	if err := s.CheckPresent(ctx, u, present); err != nil {
 		return u, err
 	}
@@ -358,7 +358,7 @@ func (s *AccessService) EndPasskey(ctx context.Context, u User, id int64, presen
 
 // SignInPasskey signs in whose passkey has answered: u, whose password was right, or
 // anybody where u is zero.
-func (s *AccessService) SignInPasskey(ctx context.Context, u User, place passkey.Place, text string, now time.Time) (User, error) {
+func (s *Service) SignInPasskey(ctx context.Context, u User, place passkey.Place, text string, now time.Time) (User, error) {
 	answer, err := passkey.Read(text)
 	if err != nil {
 		return u, passkeyRefusal(err)

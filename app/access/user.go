@@ -77,7 +77,7 @@ type UserCreate struct {
 }
 
 // CreateUser adds a user to an account.
-func (s *AccessService) CreateUser(ctx context.Context, accountID int64, in UserCreate, now time.Time) (User, error) {
+func (s *Service) CreateUser(ctx context.Context, accountID int64, in UserCreate, now time.Time) (User, error) {
 	if err := in.check(); err != nil {
 		return User{}, err
 	}
@@ -144,7 +144,7 @@ const SetUpTime = 30 * time.Minute
 
 // OpenSetUp makes the token of the link with which the first user is created,
 // in place of an earlier token. It is empty where there is a user already.
-func (s *AccessService) OpenSetUp(ctx context.Context, now time.Time) (token string, err error) {
+func (s *Service) OpenSetUp(ctx context.Context, now time.Time) (token string, err error) {
 	token = app.RandomToken()
 	ok, err := s.store.SetUp(ctx, sha256.Sum256([]byte(token)), now.Add(SetUpTime))
 	if !ok {
@@ -154,13 +154,13 @@ func (s *AccessService) OpenSetUp(ctx context.Context, now time.Time) (token str
 }
 
 // SetUpOpen reports whether a set-up token is valid.
-func (s *AccessService) SetUpOpen(ctx context.Context, token string, now time.Time) (bool, error) {
+func (s *Service) SetUpOpen(ctx context.Context, token string, now time.Time) (bool, error) {
 	return s.store.SetUpOpen(ctx, sha256.Sum256([]byte(token)), now)
 }
 
 // SetUp creates the first user, the owner of account 1, and ends the token.
 // CodeForbidden where the token isn't valid.
-func (s *AccessService) SetUp(ctx context.Context, token, name, secret string, now time.Time) (User, error) {
+func (s *Service) SetUp(ctx context.Context, token, name, secret string, now time.Time) (User, error) {
 	in := UserCreate{Name: name, Password: secret, Role: RoleOwner}
 	if err := in.check(); err != nil {
 		return User{}, err
@@ -193,7 +193,7 @@ var ErrSetUpEnded error = app.Refused(app.CodeForbidden, app.Text{
 // before CheckCode. known says that they come from a device
 // of this user. CodeUnauthorized doesn't say which was wrong, and takes the
 // same time for both. CodeRateLimited where too many strangers wait.
-func (s *AccessService) SignIn(ctx context.Context, name, secret string, known bool, now time.Time) (User, error) {
+func (s *Service) SignIn(ctx context.Context, name, secret string, known bool, now time.Time) (User, error) {
 	if utf8.RuneCountInString(secret) > maxPassword {
 		return User{}, ErrSignIn
 	}
@@ -243,7 +243,7 @@ func busy(err error) error {
 
 // SetPassword changes a user's password, ends their sessions, and gives the
 // user with the new generation. ErrFormUsed where key was used before.
-func (s *AccessService) SetPassword(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (User, error) {
+func (s *Service) SetPassword(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (User, error) {
 	if err := checkPassword(secret); err != nil {
 		return User{}, err
 	}
@@ -255,7 +255,7 @@ func (s *AccessService) SetPassword(ctx context.Context, accountID, id int64, se
 }
 
 // ChangePassword is SetPassword for a user who enters the present password.
-func (s *AccessService) ChangePassword(ctx context.Context, u User, present, secret string, now time.Time) (User, error) {
+func (s *Service) ChangePassword(ctx context.Context, u User, present, secret string, now time.Time) (User, error) {
 	if err := s.CheckPresent(ctx, u, present); err != nil {
 		return User{}, err
 	}
@@ -264,7 +264,7 @@ func (s *AccessService) ChangePassword(ctx context.Context, u User, present, sec
 
 // SetRole changes what a user may do, and ends their sessions. CodeConflict for
 // the last owner.
-func (s *AccessService) SetRole(ctx context.Context, accountID, id int64, role Role) (User, error) {
+func (s *Service) SetRole(ctx context.Context, accountID, id int64, role Role) (User, error) {
 	if err := checkRole(role); err != nil {
 		return User{}, err
 	}

@@ -70,7 +70,7 @@ type AlertOutcome struct {
 }
 
 // SetAlertPreferences changes what the alerts of an account are about.
-func (s *AlertService) SetAlertPreferences(ctx context.Context, accountID int64, p AlertPreferences) error {
+func (s *Service) SetAlertPreferences(ctx context.Context, accountID int64, p AlertPreferences) error {
 	var v app.Invalid
 	if p.Lang != app.Vietnamese && p.Lang != app.English {
 		v.Add("lang", "must be vi or en", "phải là vi hoặc en")
@@ -119,7 +119,7 @@ type Alerted struct {
 // Alert sends every channel of every account the news that it has for it at
 // now, and gives the results of the channels that had news. A channel that
 // fails keeps no other back.
-func (s *AlertService) Alert(ctx context.Context, in upkeep.Installation, now time.Time) ([]Alerted, error) {
+func (s *Service) Alert(ctx context.Context, in upkeep.Installation, now time.Time) ([]Alerted, error) {
 	channels, err := s.AlertChannels(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (s *AlertService) Alert(ctx context.Context, in upkeep.Installation, now ti
 
 // alertChannel serves one channel. told is true where there was news, or an
 // error on the way to it.
-func (s *AlertService) alertChannel(ctx context.Context, c AlertChannel, in upkeep.Installation, now time.Time) (_ Alerted, told bool) {
+func (s *Service) alertChannel(ctx context.Context, c AlertChannel, in upkeep.Installation, now time.Time) (_ Alerted, told bool) {
 	news, err := s.alertNews(ctx, c, in, now)
 	if err != nil {
 		return Alerted{c, err, false}, true
@@ -239,7 +239,7 @@ func alertWait(waits []time.Duration, failures int, err error) time.Duration {
 
 // sendAlert sends one message within AlertTimeout. A panic of the sender is an
 // error that names its type only: its value may hold a secret.
-func (s *AlertService) sendAlert(ctx context.Context, c AlertChannel, m AlertMessage) error {
+func (s *Service) sendAlert(ctx context.Context, c AlertChannel, m AlertMessage) error {
 	ctx, cancel := context.WithTimeout(ctx, AlertTimeout)
 	defer cancel()
 	err := app.Protected(func() error { return s.config.Send(ctx, c, m) })
@@ -251,7 +251,7 @@ func (s *AlertService) sendAlert(ctx context.Context, c AlertChannel, m AlertMes
 
 // TestAlert sends a test to a channel now. The error is an [*AlertError] where
 // the test didn't arrive.
-func (s *AlertService) TestAlert(ctx context.Context, accountID int64, medium AlertMedium, in upkeep.Installation, now time.Time) error {
+func (s *Service) TestAlert(ctx context.Context, accountID int64, medium AlertMedium, in upkeep.Installation, now time.Time) error {
 	c, err := s.AlertChannel(ctx, accountID, medium)
 	if err != nil {
 		return err

@@ -64,7 +64,7 @@ const (
 
 // Attention lists what the owners of an account should look at, worst first.
 // Only the operator's account sees what concerns the installation.
-func (s *AlertService) Attention(ctx context.Context, accountID int64, in upkeep.Installation, now time.Time) ([]Attention, error) {
+func (s *Service) Attention(ctx context.Context, accountID int64, in upkeep.Installation, now time.Time) ([]Attention, error) {
 	var list []Attention
 	for _, part := range []func(context.Context, int64, time.Time) ([]Attention, error){
 		s.planAttention,
@@ -82,7 +82,7 @@ func (s *AlertService) Attention(ctx context.Context, accountID int64, in upkeep
 	return list, nil
 }
 
-func (s *AlertService) planAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
+func (s *Service) planAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
 	a, err := s.rooms.Ledger.Account(ctx, accountID)
 	if err != nil || a.ExpiresAt.IsZero() {
 		return nil, err
@@ -105,7 +105,7 @@ func (s *AlertService) planAttention(ctx context.Context, accountID int64, now t
 	return []Attention{plan}, nil
 }
 
-func (s *AlertService) systemAttention(ctx context.Context, accountID int64, in upkeep.Installation, now time.Time) (list []Attention, _ error) {
+func (s *Service) systemAttention(ctx context.Context, accountID int64, in upkeep.Installation, now time.Time) (list []Attention, _ error) {
 	if accountID != app.DefaultAccountID {
 		return nil, nil
 	}
@@ -135,7 +135,7 @@ func (s *AlertService) systemAttention(ctx context.Context, accountID int64, in 
 
 // webhookAttention lists the active webhooks that have lost their secret or keep
 // failing, and then those with a delivery that failed and is tried again.
-func (s *AlertService) webhookAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
+func (s *Service) webhookAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
 	hooks, err := s.rooms.Deliveries.Webhooks(ctx, accountID)
 	if err != nil || len(hooks) == 0 {
 		return nil, err
@@ -179,7 +179,7 @@ func (s *AlertService) webhookAttention(ctx context.Context, accountID int64, no
 
 // failing reports whether WorryingFailures attempts in a row have failed. Test
 // sends aren't counted: whoever sends one sees its result.
-func (s *AlertService) failing(ctx context.Context, accountID int64, h delivery.WebhookHealth) (bool, error) {
+func (s *Service) failing(ctx context.Context, accountID int64, h delivery.WebhookHealth) (bool, error) {
 	if h.FailedInRow < WorryingFailures {
 		return false, nil
 	}
@@ -208,7 +208,7 @@ func (s *AlertService) failing(ctx context.Context, accountID int64, h delivery.
 // retryAttention says that a webhook has deliveries that failed and are tried
 // again. It stands on the overview from the first failure on. There are no alerts
 // about it.
-func (s *AlertService) retryAttention(hook delivery.Webhook, h delivery.WebhookHealth, now time.Time) Attention {
+func (s *Service) retryAttention(hook delivery.Webhook, h delivery.WebhookHealth, now time.Time) Attention {
 	name := app.Isolated(hook.Name)
 	text := counted(h.Retrying, "transaction could not be delivered yet", "transactions could not be delivered yet", "giao dịch chưa báo được cho cửa hàng")
 	if h.Retrying == CountedUpTo {
@@ -227,7 +227,7 @@ func (s *AlertService) retryAttention(hook delivery.Webhook, h delivery.WebhookH
 }
 
 // failedAttention counts the deliveries that failed lately and weren't resent.
-func (s *AlertService) failedAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
+func (s *Service) failedAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
 	since := now.Add(-app.Recently)
 	failed, more, err := s.rooms.Deliveries.FailedDeliveries(ctx, accountID, delivery.FailedFilter{From: since}, CountedUpTo)
 	if err != nil || len(failed) == 0 {
@@ -247,7 +247,7 @@ func (s *AlertService) failedAttention(ctx context.Context, accountID int64, now
 
 // inboundAttention counts the received items that are unassigned, rejected or
 // in conflict.
-func (s *AlertService) inboundAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
+func (s *Service) inboundAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
 	open, err := s.rooms.Inbound.OpenInbound(ctx, accountID, CountedUpTo)
 	if err != nil {
 		return nil, err
@@ -281,7 +281,7 @@ func (s *AlertService) inboundAttention(ctx context.Context, accountID int64, _ 
 }
 
 // bankAttention lists the bank accounts in error.
-func (s *AlertService) bankAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
+func (s *Service) bankAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
 	banks, err := s.rooms.Ledger.BankAccounts(ctx, accountID)
 	if err != nil {
 		return nil, err
@@ -307,7 +307,7 @@ func (s *AlertService) bankAttention(ctx context.Context, accountID int64, _ tim
 
 // sourceAttention lists the sources that have gone silent, whose calls are
 // refused, or that have lost their secret.
-func (s *AlertService) sourceAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
+func (s *Service) sourceAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
 	sources, err := s.rooms.Inbound.SourcesHealth(ctx, accountID)
 	if err != nil {
 		return nil, err
@@ -345,7 +345,7 @@ func (s *AlertService) sourceAttention(ctx context.Context, accountID int64, now
 
 // busyBefore reports whether there were transactions on each of the last
 // busyDays days before an instant.
-func (s *AlertService) busyBefore(ctx context.Context, accountID int64, at time.Time) (bool, error) {
+func (s *Service) busyBefore(ctx context.Context, accountID int64, at time.Time) (bool, error) {
 	last := app.DayOf(at, s.zone)
 	rows, err := s.rooms.Ledger.Days(ctx, accountID, 0, last-busyDays+1, last)
 	busy := map[app.Day]bool{}
@@ -358,7 +358,7 @@ func (s *AlertService) busyBefore(ctx context.Context, accountID int64, at time.
 }
 
 // codesAttention lists the code patterns of which nine tenths are taken.
-func (s *AlertService) codesAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
+func (s *Service) codesAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
 	patterns, err := s.rooms.Payments.AlmostUsedUp(ctx, accountID, now)
 	for _, p := range patterns {
 		list = append(list, Attention{
@@ -372,7 +372,7 @@ func (s *AlertService) codesAttention(ctx context.Context, accountID int64, now 
 }
 
 // alertAttention lists the alert channels that don't get through.
-func (s *AlertService) alertAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
+func (s *Service) alertAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
 	channels, err := s.AlertChannels(ctx, accountID)
 	for _, c := range channels {
 		if c.Feed.Failures > c.Failures {
@@ -405,7 +405,7 @@ func counted(n int64, one, many, vi string) app.Text {
 const worryingStreamFailure = time.Minute
 
 // streamAttention lists the active streams that have lost their secret, or keep failing.
-func (s *AlertService) streamAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
+func (s *Service) streamAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
 	streams, err := s.rooms.Streams.Streams(ctx, accountID)
 	for _, st := range streams {
 		id, name := strconv.FormatInt(st.ID, 10), app.Isolated(st.Name)

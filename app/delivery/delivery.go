@@ -92,7 +92,7 @@ type WebhookBacklog struct {
 }
 
 // Settle records the result of an attempt and gives the history record.
-func (s *DeliveryService) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, error) {
+func (s *Service) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, error) {
 	next := o.Delivery.Attempted(r.OK(), s.config.Schedule, r.EndedAt())
 	made, err := s.store.Settle(ctx, Attempt{
 		Delivery: next, Number: next.Attempts, URL: o.URL, Result: r, NextAttemptAt: next.DueAt, Payload: o.Payload,
@@ -106,7 +106,7 @@ func (s *DeliveryService) Settle(ctx context.Context, o Outgoing, r Result) (Att
 // TestWebhook sends one signed test request, even to a webhook that isn't
 // active, and gives its history record. CodeUnavailable where this machine
 // lacks something for the attempt.
-func (s *DeliveryService) TestWebhook(ctx context.Context, accountID, webhookID int64, now time.Time) (Attempt, error) {
+func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, now time.Time) (Attempt, error) {
 	code, err := s.ledger.SampleCode(ctx, accountID)
 	if err != nil {
 		return Attempt{}, err
@@ -163,7 +163,7 @@ type NewestIDs struct {
 }
 
 // DeliveriesOf lists the deliveries of transactions by transaction id.
-func (s *DeliveryService) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) (map[int64][]LatestDelivery, error) {
+func (s *Service) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) (map[int64][]LatestDelivery, error) {
 	list, err := s.store.DeliveriesOf(ctx, accountID, transactionIDs)
 	byTransaction := map[int64][]LatestDelivery{}
 	for _, d := range list {
@@ -196,7 +196,7 @@ type PendingDelivery struct {
 }
 
 // Pending is Store.Pending with the shortages of this machine.
-func (s *DeliveryService) Pending(ctx context.Context, accountID int64, f PendingFilter) ([]PendingDelivery, int64, error) {
+func (s *Service) Pending(ctx context.Context, accountID int64, f PendingFilter) ([]PendingDelivery, int64, error) {
 	list, total, err := s.store.Pending(ctx, accountID, f)
 	for i := range list {
 		list[i].Shortage = s.shortageOf(list[i].Delivery)
@@ -240,7 +240,7 @@ type AttemptDetails struct {
 // requests name userAgent, although another version may have made the attempts.
 // The result holds no secrets, and so the URLs of requests are without a query
 // that baoco adds.
-func (s *DeliveryService) DeliveryDetails(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (DeliveryDetails, error) {
+func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (DeliveryDetails, error) {
 	facts, err := s.store.DeliveryFacts(ctx, accountID, id)
 	if err != nil {
 		return DeliveryDetails{}, err

@@ -155,7 +155,7 @@ type HistoryFilter struct {
 }
 
 // HistoryRecord finds one attempt; CodeNotFound where there is none.
-func (s *DeliveryService) HistoryRecord(ctx context.Context, accountID, id int64) (Attempt, error) {
+func (s *Service) HistoryRecord(ctx context.Context, accountID, id int64) (Attempt, error) {
 	list, _, err := s.History(ctx, accountID, HistoryFilter{ID: id, Page: app.Page{Number: 1, Size: 1}})
 	return app.Find(list, err, func(Attempt) bool { return true }, ErrNoHistory)
 }

@@ -62,7 +62,7 @@ type RefusedResend struct {
 
 // FailedDeliveries lists the first deliveries that ResendFailed would resend
 // now, at most most of them. more says that there are others.
-func (s *DeliveryService) FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter, most int) (list []FailedDelivery, more bool, err error) {
+func (s *Service) FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter, most int) (list []FailedDelivery, more bool, err error) {
 	list, err = s.store.FailedDeliveries(ctx, accountID, f, most+1)
 	if len(list) > most {
 		return list[:most], true, err
@@ -72,7 +72,7 @@ func (s *DeliveryService) FailedDeliveries(ctx context.Context, accountID int64,
 
 // ResendMany resends the deliveries of history records, each once, at most
 // MaxResend of them.
-func (s *DeliveryService) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key app.IdempotencyKey, now time.Time) (ResendResult, error) {
+func (s *Service) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key app.IdempotencyKey, now time.Time) (ResendResult, error) {
 	if len(historyIDs) > MaxResend {
 		return ResendResult{}, errTooManyResends
 	}
@@ -94,7 +94,7 @@ func (s *DeliveryService) ResendMany(ctx context.Context, accountID int64, histo
 
 // ResendFailed resends the failed deliveries of a filter: all of them if
 // f.Replays, else at most MaxResend.
-func (s *DeliveryService) ResendFailed(ctx context.Context, accountID int64, f FailedFilter, key app.IdempotencyKey, now time.Time) (ResendResult, error) {
+func (s *Service) ResendFailed(ctx context.Context, accountID int64, f FailedFilter, key app.IdempotencyKey, now time.Time) (ResendResult, error) {
 	if f.Replays() {
 		n, err := s.Replay(ctx, accountID, f.WebhookID, f.From, f.To, key, now)
 		return ResendResult{Count: n}, err
@@ -117,7 +117,7 @@ var errTooManyResends error = app.InvalidField("id", "names more than 500 record
 
 // Resend makes a new delivery of a history record's payload, with the whole
 // retry schedule.
-func (s *DeliveryService) Resend(ctx context.Context, accountID, historyID int64, key app.IdempotencyKey, now time.Time) (Delivery, error) {
+func (s *Service) Resend(ctx context.Context, accountID, historyID int64, key app.IdempotencyKey, now time.Time) (Delivery, error) {
 	d, err := s.store.Resend(ctx, accountID, historyID, key, now)
 	if err != nil {
 		return Delivery{}, err
@@ -128,7 +128,7 @@ func (s *DeliveryService) Resend(ctx context.Context, accountID, historyID int64
 
 // Replay resends the failed deliveries of a webhook as Store.Replay says, and
 // gives how many.
-func (s *DeliveryService) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key app.IdempotencyKey, now time.Time) (int, error) {
+func (s *Service) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key app.IdempotencyKey, now time.Time) (int, error) {
 	n, err := s.store.Replay(ctx, accountID, webhookID, from, to, key, now)
 	if err != nil {
 		return 0, err
@@ -173,7 +173,7 @@ func (w Webhook) Sends() error {
 
 // SendNow makes a pending delivery due at once. It is its next attempt, and the
 // schedule goes on from there. One that is due or in flight stays as it is.
-func (s *DeliveryService) SendNow(ctx context.Context, accountID, deliveryID int64, key app.IdempotencyKey, now time.Time) error {
+func (s *Service) SendNow(ctx context.Context, accountID, deliveryID int64, key app.IdempotencyKey, now time.Time) error {
 	err := s.store.SendNow(ctx, accountID, deliveryID, key, now)
 	if err == nil {
 		s.sweep()
@@ -183,7 +183,7 @@ func (s *DeliveryService) SendNow(ctx context.Context, accountID, deliveryID int
 
 // SendWaiting makes all pending deliveries of a webhook due at once, and gives how
 // many were not.
-func (s *DeliveryService) SendWaiting(ctx context.Context, accountID, webhookID int64, key app.IdempotencyKey, now time.Time) (int, error) {
+func (s *Service) SendWaiting(ctx context.Context, accountID, webhookID int64, key app.IdempotencyKey, now time.Time) (int, error) {
 	n, err := s.store.SendWaiting(ctx, accountID, webhookID, key, now)
 	if err == nil {
 		s.sweep()
@@ -191,7 +191,7 @@ func (s *DeliveryService) SendWaiting(ctx context.Context, accountID, webhookID 
 	return n, err
 }
 
-func (s *DeliveryService) sweep() {
+func (s *Service) sweep() {
 	if c := s.courier.Load(); c != nil {
 		c.Sweep()
 	}

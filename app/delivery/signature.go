@@ -214,7 +214,7 @@ func (s Secrets) stored(w Webhook, now time.Time) (list []StoredSecret) {
 // SignatureFacts finds the webhook that made a call, what it sent, and the
 // secrets of all webhooks of the account. It fails with CodeNotFound where the
 // webhook or the delivery that is named doesn't exist.
-func (s *DeliveryService) SignatureFacts(ctx context.Context, accountID int64, call CallReference, now time.Time) (SignatureFacts, error) {
+func (s *Service) SignatureFacts(ctx context.Context, accountID int64, call CallReference, now time.Time) (SignatureFacts, error) {
 	var f SignatureFacts
 	if call.WebhookID != 0 {
 		w, err := s.Webhook(ctx, accountID, call.WebhookID)

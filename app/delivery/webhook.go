@@ -140,7 +140,7 @@ type WebhookUpdate struct {
 }
 
 // CheckWebhook checks the fields of in, without looking at the storage.
-func (s *DeliveryService) CheckWebhook(in WebhookCreate) error {
+func (s *Service) CheckWebhook(in WebhookCreate) error {
 	var v app.Invalid
 	v.Merge(s.CheckWebhookUpdate(WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type}))
 	switch in.Kind {
@@ -184,7 +184,7 @@ func checkSheetURL(raw string) error {
 
 // CreateWebhook makes an active webhook and gives its secret, which nobody sees
 // again. The secret is empty where in.Key was used before.
-func (s *DeliveryService) CreateWebhook(ctx context.Context, accountID int64, in WebhookCreate, now time.Time) (Webhook, string, error) {
+func (s *Service) CreateWebhook(ctx context.Context, accountID int64, in WebhookCreate, now time.Time) (Webhook, string, error) {
 	if err := s.CheckWebhook(in); err != nil {
 		return Webhook{}, "", err
 	}
@@ -200,7 +200,7 @@ func (s *DeliveryService) CreateWebhook(ctx context.Context, accountID int64, in
 }
 
 // CheckWebhookUpdate checks the fields of u, without looking at the storage.
-func (s *DeliveryService) CheckWebhookUpdate(u WebhookUpdate) error {
+func (s *Service) CheckWebhookUpdate(u WebhookUpdate) error {
 	var v app.Invalid
 	if u.Name != nil {
 		_, err := app.CleanName("name", *u.Name)
@@ -239,7 +239,7 @@ func (w Webhook) PlainWarning() app.Text {
 
 // UpdateWebhook changes some fields. The next attempts of pending deliveries go
 // to the new URL.
-func (s *DeliveryService) UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate, now time.Time) (Webhook, error) {
+func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate, now time.Time) (Webhook, error) {
 	if err := s.CheckWebhookUpdate(u); err != nil {
 		return Webhook{}, err
 	}
@@ -264,7 +264,7 @@ func (s *DeliveryService) UpdateWebhook(ctx context.Context, accountID, id int64
 
 // ToggleWebhook switches a webhook off, so that its pending deliveries wait, or
 // on, so that they go on.
-func (s *DeliveryService) ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (Webhook, error) {
+func (s *Service) ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (Webhook, error) {
 	w, err := s.store.ToggleWebhook(ctx, accountID, id, now)
 	if err == nil && w.IsActive {
 		s.Wake([]int64{id}, nil)
@@ -278,7 +278,7 @@ const MaxOverlap = 168 * time.Hour
 // RotateSecret makes a new secret and gives it this once. During the overlap,
 // signature and checksum use the old secret, and webhook-signature has both.
 // Where key was used before nothing changes and the result is empty.
-func (s *DeliveryService) RotateSecret(ctx context.Context, accountID, id int64, overlap time.Duration, key app.IdempotencyKey, now time.Time) (string, error) {
+func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, overlap time.Duration, key app.IdempotencyKey, now time.Time) (string, error) {
 	if overlap < 0 || overlap > MaxOverlap {
 		return "", app.InvalidField("overlap_hours", "must be a whole number from 0 to 168", "phải là số nguyên từ 0 đến 168")
 	}
@@ -294,7 +294,7 @@ func (s *DeliveryService) RotateSecret(ctx context.Context, accountID, id int64,
 
 // ActivateSecret ends the overlap of a rotation: only the new secret is valid
 // from now on. CodeConflict where no rotation is under way.
-func (s *DeliveryService) ActivateSecret(ctx context.Context, accountID, id int64, now time.Time) error {
+func (s *Service) ActivateSecret(ctx context.Context, accountID, id int64, now time.Time) error {
 	_, err := s.store.ChangeSecrets(ctx, accountID, id, app.IdempotencyKey{}, func(old Secrets) (Secrets, error) {
 		if old.Next == "" || !now.Before(old.OverlapTo) {
 			return old, app.Refused(app.CodeConflict, app.Text{
@@ -349,7 +349,7 @@ func (h WebhookHealth) Sum() (sum HourHealth) {
 
 // WebhookHealths reads the health of every webhook of an account, by webhook
 // id.
-func (s *DeliveryService) WebhookHealths(ctx context.Context, accountID int64, now time.Time) (map[int64]WebhookHealth, error) {
+func (s *Service) WebhookHealths(ctx context.Context, accountID int64, now time.Time) (map[int64]WebhookHealth, error) {
 	list, err := s.store.WebhookHealth(ctx, accountID, 0, now)
 	byID := make(map[int64]WebhookHealth, len(list))
 	for _, h := range list {
@@ -360,7 +360,7 @@ func (s *DeliveryService) WebhookHealths(ctx context.Context, accountID int64, n
 
 // WebhookHealth reads the health of one webhook; CodeNotFound where there is
 // none.
-func (s *DeliveryService) WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) (WebhookHealth, error) {
+func (s *Service) WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) (WebhookHealth, error) {
 	list, err := s.store.WebhookHealth(ctx, accountID, webhookID, now)
 	return app.Find(list, err, func(WebhookHealth) bool { return true }, ErrNoWebhook)
 }
@@ -373,7 +373,7 @@ type DeliveryHealth struct {
 }
 
 // DeliveryHealth reads the counts of the last 24 hours of the clock.
-func (s *DeliveryService) DeliveryHealth(ctx context.Context, accountID int64, now time.Time) (h DeliveryHealth, err error) {
+func (s *Service) DeliveryHealth(ctx context.Context, accountID int64, now time.Time) (h DeliveryHealth, err error) {
 	sum, err := s.store.RecentAttempts(ctx, accountID, now)
 	if err != nil {
 		return h, err

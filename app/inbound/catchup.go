@@ -105,7 +105,7 @@ func (c *catchUps) end(id int64, notBefore time.Time) {
 // left, all at the same time, and gives a result for each list that was read.
 // When ctx ends, the rest is read the next time. It leaves out a source whose
 // list is being read or whose provider asked for more time.
-func (s *InboundService) CatchUp(ctx context.Context, now time.Time) ([]CaughtUp, error) {
+func (s *Service) CatchUp(ctx context.Context, now time.Time) ([]CaughtUp, error) {
 	sources, err := s.store.PolledSources(ctx)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (s *InboundService) CatchUp(ctx context.Context, now time.Time) ([]CaughtUp
 
 // CatchUpSource reads the list of one source now. CodeConflict where the source
 // has no API key, or where its list is being read already.
-func (s *InboundService) CatchUpSource(ctx context.Context, accountID, id int64, now time.Time) (CaughtUp, error) {
+func (s *Service) CatchUpSource(ctx context.Context, accountID, id int64, now time.Time) (CaughtUp, error) {
 	source, err := s.source(ctx, accountID, id)
 	switch {
 	case err != nil:
@@ -154,7 +154,7 @@ func (s *InboundService) CatchUpSource(ctx context.Context, accountID, id int64,
 }
 
 // catchUp reads a list to its end. The caller has reserved the source.
-func (s *InboundService) catchUp(ctx context.Context, source Source, now time.Time) (result CaughtUp) {
+func (s *Service) catchUp(ctx context.Context, source Source, now time.Time) (result CaughtUp) {
 	result.Source = source
 	var notBefore time.Time
 	defer func() { s.catchUps.end(source.ID, notBefore) }()
@@ -192,7 +192,7 @@ func stopped(ctx context.Context, pages int) bool {
 
 // readPage reads the next page. A panic of the reader is a page that can't be
 // read.
-func (s *InboundService) readPage(ctx context.Context, source Source, now time.Time) (page PolledPage, err error) {
+func (s *Service) readPage(ctx context.Context, source Source, now time.Time) (page PolledPage, err error) {
 	err = app.Protected(func() (err error) { page, err = s.config.Poll(ctx, source, source.Progress, now); return err })
 	var panicked *app.PanicError
 	if errors.As(err, &panicked) {
@@ -204,7 +204,7 @@ func (s *InboundService) readPage(ctx context.Context, source Source, now time.T
 // recordPage records a page. Until a list was read to its end once, what
 // happened before the source had an API key is history, and no shop is told of
 // it.
-func (s *InboundService) recordPage(ctx context.Context, source Source, page PolledPage, now time.Time) (Recording, error) {
+func (s *Service) recordPage(ctx context.Context, source Source, page PolledPage, now time.Time) (Recording, error) {
 	call := InboundCall{
 		AccountID: source.AccountID, Source: source, Channel: app.ChannelPoll, Body: page.Body, ReceivedAt: now, Elements: page.Elements,
 	}
@@ -224,7 +224,7 @@ func (s *InboundService) recordPage(ctx context.Context, source Source, page Pol
 // up.
 const noteTime = 5 * time.Second
 
-func (s *InboundService) notePollFault(ctx context.Context, sourceID int64, fault PollFault) (bool, error) {
+func (s *Service) notePollFault(ctx context.Context, sourceID int64, fault PollFault) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer cancel()
 	return s.store.NotePollFault(ctx, sourceID, fault)

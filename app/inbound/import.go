@@ -29,7 +29,7 @@ type ImportOptions struct {
 
 // Import is the import of one file. It is for one goroutine.
 type Import struct {
-	service *InboundService
+	service *Service
 	options ImportOptions
 	linked  map[string][]app.BankAccount // by number
 	alike   map[uint64]int32             // how many rows there are of each digest, by its first 8 bytes
@@ -41,7 +41,7 @@ func (i *Import) ID() int64 { return i.id }
 
 // NewImport begins to import a file. CodeValidation for an unknown bank
 // account.
-func (s *InboundService) NewImport(ctx context.Context, o ImportOptions) (*Import, error) {
+func (s *Service) NewImport(ctx context.Context, o ImportOptions) (*Import, error) {
 	list, err := s.ledger.BankAccounts(ctx, o.AccountID)
 	if err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ const MaxRemovals = 1000
 
 // UndoImport undoes an import in steps, between which others can write. After
 // an interruption, another call goes on.
-func (s *InboundService) UndoImport(ctx context.Context, accountID, id int64, now time.Time) error {
+func (s *Service) UndoImport(ctx context.Context, accountID, id int64, now time.Time) error {
 	for after := int64(0); ; {
 		last, err := s.store.UndoImport(ctx, accountID, id, after, s.zone, now)
 		if err != nil || last == 0 {

@@ -224,7 +224,7 @@ type InboundFilter struct {
 // RecordTransactions records what a call names and makes the deliveries that
 // follow. When it returns without error everything is on disk. After an error
 // the caller must try again; the rules for duplicates make that safe.
-func (s *InboundService) RecordTransactions(ctx context.Context, call InboundCall) (Recording, error) {
+func (s *Service) RecordTransactions(ctx context.Context, call InboundCall) (Recording, error) {
 	s.normalize(&call)
 	recording, err := s.store.RecordInbound(ctx, call, s.zone)
 	if err != nil {
@@ -238,7 +238,7 @@ func (s *InboundService) RecordTransactions(ctx context.Context, call InboundCal
 // normalize brings the elements of a call into the form in which they are
 // compared and stored. A flaw outside the money fields never costs the
 // transaction.
-func (s *InboundService) normalize(call *InboundCall) {
+func (s *Service) normalize(call *InboundCall) {
 	for i := range call.Elements {
 		e := &call.Elements[i]
 		e.EventIDChannel = cmp.Or(e.EventIDChannel, call.Channel)
@@ -297,7 +297,7 @@ var IDRule = app.Text{EN: "is required unless transactionNumber is given", VI: "
 // the id was recorded with another amount, direction or account. CodeValidation
 // where the element has a fault or names no linked bank account; then nothing
 // is kept.
-func (s *InboundService) RecordByHand(ctx context.Context, accountID int64, e Incoming, body []byte, key app.IdempotencyKey, now time.Time) (app.Transaction, Outcome, error) {
+func (s *Service) RecordByHand(ctx context.Context, accountID int64, e Incoming, body []byte, key app.IdempotencyKey, now time.Time) (app.Transaction, Outcome, error) {
 	call := InboundCall{
 		AccountID: accountID, Channel: app.ChannelHand, Body: body, ReceivedAt: now,
 		Elements: []Incoming{e}, Key: key,
@@ -341,7 +341,7 @@ var ErrEventConflict error = app.Refused(app.CodeConflict, app.Text{
 // RetryInbound reads the body of an inbound event again, with the kinds of
 // today, and records what can be recorded now. CodeConflict for a record by
 // hand and for rows of a file.
-func (s *InboundService) RetryInbound(ctx context.Context, accountID, eventID int64, now time.Time) (Recording, error) {
+func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, now time.Time) (Recording, error) {
 	event, source, err := s.store.InboundEvent(ctx, accountID, eventID)
 	if err != nil {
 		return Recording{}, err
@@ -378,13 +378,13 @@ func (s *InboundService) RetryInbound(ctx context.Context, accountID, eventID in
 // DiscardInbound closes the open items of an event, because somebody decided
 // that they are nothing, and gives how many. The event stays in the log for its
 // time, and a repeat of it stays a duplicate.
-func (s *InboundService) DiscardInbound(ctx context.Context, accountID, eventID int64) (int, error) {
+func (s *Service) DiscardInbound(ctx context.Context, accountID, eventID int64) (int, error) {
 	return s.store.DiscardInbound(ctx, accountID, eventID, 0)
 }
 
 // DiscardInboundItem closes one item of an event. CodeValidation where the
 // event has no such item.
-func (s *InboundService) DiscardInboundItem(ctx context.Context, accountID, eventID, itemID int64) (int, error) {
+func (s *Service) DiscardInboundItem(ctx context.Context, accountID, eventID, itemID int64) (int, error) {
 	if itemID < 1 {
 		return 0, app.ErrUnknownReference("item_id")
 	}
@@ -392,7 +392,7 @@ func (s *InboundService) DiscardInboundItem(ctx context.Context, accountID, even
 }
 
 // InboundEvent finds an event with its body and its items.
-func (s *InboundService) InboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, error) {
+func (s *Service) InboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, error) {
 	e, _, err := s.store.InboundEvent(ctx, accountID, id)
 	if err != nil {
 		return e, err

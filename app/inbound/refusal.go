@@ -56,12 +56,12 @@ const KeptRefusedCalls = 200
 
 // RefusedCalls lists refused calls, newest first. Calls that named no source
 // can be anybody's; only the operator's account sees them.
-func (s *InboundService) RefusedCalls(ctx context.Context, accountID, sourceID int64, limit int) ([]RefusedCall, error) {
+func (s *Service) RefusedCalls(ctx context.Context, accountID, sourceID int64, limit int) ([]RefusedCall, error) {
 	return s.store.RefusedCalls(ctx, accountID, sourceID, accountID == app.DefaultAccountID && sourceID == 0, limit)
 }
 
 // RefusedCall finds one of those that RefusedCalls lists.
-func (s *InboundService) RefusedCall(ctx context.Context, accountID, id int64) (RefusedCall, error) {
+func (s *Service) RefusedCall(ctx context.Context, accountID, id int64) (RefusedCall, error) {
 	list, err := s.RefusedCalls(ctx, accountID, 0, KeptRefusedCalls)
 	return app.Find(list, err, func(c RefusedCall) bool { return c.ID == id }, ErrNoRefusedCall)
 }

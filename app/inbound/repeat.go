@@ -299,7 +299,7 @@ type Settled struct {
 // them. An item id of 0 is the only such item of the event. A transaction id is of the one
 // that the person saw: a decision that is sent twice must not be about the next one; 0: it
 // isn't said. CodeConflict where there is no such item, or are several.
-func (s *InboundService) SettleRepeat(ctx context.Context, accountID, eventID, itemID, transactionID int64, repeat bool, now time.Time) (Settled, error) {
+func (s *Service) SettleRepeat(ctx context.Context, accountID, eventID, itemID, transactionID int64, repeat bool, now time.Time) (Settled, error) {
 	settled, err := s.store.SettleRepeat(ctx, accountID, eventID, itemID, transactionID, repeat, s.zone, now)
 	if err == nil {
 		s.deliveries.Wake(settled.Webhooks, nil)

@@ -144,7 +144,7 @@ type SourceAdd struct {
 // AddSource makes a source and gives it with its secret, and with a generated
 // user name if it needs one and none was given. The secret is empty where
 // in.Key was used before.
-func (s *InboundService) AddSource(ctx context.Context, accountID int64, in SourceAdd, now time.Time) (Source, error) {
+func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, now time.Time) (Source, error) {
 	var v app.Invalid
 	name, err := app.CleanName("name", in.Name)
 	if err != nil {
@@ -250,11 +250,11 @@ func joined[T any](list []T, name func(T) string) string {
 }
 
 // ProviderKinds lists the kinds of sources.
-func (s *InboundService) ProviderKinds() []ProviderKind { return s.config.Providers }
+func (s *Service) ProviderKinds() []ProviderKind { return s.config.Providers }
 
 // ProviderKind finds a kind of source. One that isn't known any more has its
 // name alone.
-func (s *InboundService) ProviderKind(p app.Provider) (ProviderKind, bool) {
+func (s *Service) ProviderKind(p app.Provider) (ProviderKind, bool) {
 	i := slices.IndexFunc(s.config.Providers, func(k ProviderKind) bool { return k.Provider == p })
 	if i < 0 {
 		return ProviderKind{Provider: p, Name: string(p)}, false
@@ -284,13 +284,13 @@ type SourceHealth struct {
 }
 
 // SourceHealth finds a source in use.
-func (s *InboundService) SourceHealth(ctx context.Context, accountID, id int64) (SourceHealth, error) {
+func (s *Service) SourceHealth(ctx context.Context, accountID, id int64) (SourceHealth, error) {
 	list, err := s.SourcesHealth(ctx, accountID)
 	return app.Find(list, err, func(src SourceHealth) bool { return src.ID == id }, ErrNoSource)
 }
 
 // source finds a source in use.
-func (s *InboundService) source(ctx context.Context, accountID, id int64) (Source, error) {
+func (s *Service) source(ctx context.Context, accountID, id int64) (Source, error) {
 	list, err := s.Sources(ctx, accountID)
 	return app.Find(list, err, func(src Source) bool { return src.ID == id }, ErrNoSource)
 }
@@ -298,7 +298,7 @@ func (s *InboundService) source(ctx context.Context, accountID, id int64) (Sourc
 // RotateSource replaces the secret of a source at once, by the given one or, if
 // it is empty and the kind needs none, a generated one. Where key was used before
 // nothing changes, and the result has no secret.
-func (s *InboundService) RotateSource(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (Source, error) {
+func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (Source, error) {
 	source, err := s.source(ctx, accountID, id)
 	if err != nil {
 		return Source{}, err
@@ -312,7 +312,7 @@ func (s *InboundService) RotateSource(ctx context.Context, accountID, id int64, 
 
 // SetSourceAPIKey replaces the API key that opens the provider's list.
 // CodeValidation where the provider has no list.
-func (s *InboundService) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string, now time.Time) (Source, error) {
+func (s *Service) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string, now time.Time) (Source, error) {
 	source, err := s.source(ctx, accountID, id)
 	if err != nil {
 		return Source{}, err
@@ -333,7 +333,7 @@ func errNoList() error {
 // FindSource finds the source of a call by the token of its path or, if that is
 // empty, by its Bearer credential. It authenticates nobody. ok is false where
 // there is none.
-func (s *InboundService) FindSource(ctx context.Context, token, bearer string) (src Source, ok bool, err error) {
+func (s *Service) FindSource(ctx context.Context, token, bearer string) (src Source, ok bool, err error) {
 	switch {
 	case token != "":
 		return s.store.SourceByToken(ctx, token)
@@ -345,7 +345,7 @@ func (s *InboundService) FindSource(ctx context.Context, token, bearer string) (
 
 // FindSourceByUsername finds the source with a user name. It authenticates
 // nobody. ok is false where there is none.
-func (s *InboundService) FindSourceByUsername(ctx context.Context, username string) (src Source, ok bool, err error) {
+func (s *Service) FindSourceByUsername(ctx context.Context, username string) (src Source, ok bool, err error) {
 	if username == "" {
 		return Source{}, false, nil
 	}

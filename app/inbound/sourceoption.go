@@ -80,7 +80,7 @@ func checkSender(sender string) error {
 
 // AllowSenders lets a source accept texts from further senders as a bank's.
 // Elements that were rejected for their sender count once they are retried.
-func (s *InboundService) AllowSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error) {
+func (s *Service) AllowSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error) {
 	source, err := s.source(ctx, accountID, id)
 	if err != nil {
 		return Source{}, err

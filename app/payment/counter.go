@@ -45,7 +45,7 @@ type CounterLinkCreate struct {
 }
 
 // CreateCounterLink makes a link and gives its token, which nobody sees again.
-func (s *PaymentService) CreateCounterLink(ctx context.Context, accountID int64, in CounterLinkCreate, now time.Time) (CounterLink, string, error) {
+func (s *Service) CreateCounterLink(ctx context.Context, accountID int64, in CounterLinkCreate, now time.Time) (CounterLink, string, error) {
 	name, err := app.CleanName("name", in.Name)
 	if err != nil {
 		return CounterLink{}, "", err
@@ -59,7 +59,7 @@ func (s *PaymentService) CreateCounterLink(ctx context.Context, accountID int64,
 
 // CounterLink finds the link that a token opens. CodeNotFound doesn't say
 // whether the link ever existed.
-func (s *PaymentService) CounterLink(ctx context.Context, token string) (CounterLink, error) {
+func (s *Service) CounterLink(ctx context.Context, token string) (CounterLink, error) {
 	l, ok, err := s.store.CounterLinkByHash(ctx, sha256.Sum256([]byte(token)))
 	if err == nil && !ok {
 		err = app.NotFound("This link no longer works. Ask the shop owner for a new one.", "Đường dẫn này không còn dùng được. Hãy xin chủ cửa hàng đường dẫn mới.")
@@ -75,7 +75,7 @@ var ErrNoCounterLink error = app.NotFound("There is no counter link with this id
 // without any. A statement brings old transfers after new ones, and a transfer whose
 // time isn't known is of its day's first second: so it takes both orders, and of what
 // was recorded more than it shows.
-func (s *PaymentService) CounterScreen(ctx context.Context, l CounterLink, now time.Time) (rows []app.Transaction, last int64, err error) {
+func (s *Service) CounterScreen(ctx context.Context, l CounterLink, now time.Time) (rows []app.Transaction, last int64, err error) {
 	f := l.moneyIn(now)
 	f.Page.Size = 10 * CounterRows
 	recorded, err := s.ledger.Transactions(ctx, l.AccountID, f)
@@ -96,7 +96,7 @@ func (s *PaymentService) CounterScreen(ctx context.Context, l CounterLink, now t
 
 // CounterTransactions lists the money in that a counter shows and that was recorded
 // after the transaction since, oldest first.
-func (s *PaymentService) CounterTransactions(ctx context.Context, l CounterLink, since int64, now time.Time) ([]app.Transaction, error) {
+func (s *Service) CounterTransactions(ctx context.Context, l CounterLink, since int64, now time.Time) ([]app.Transaction, error) {
 	f := l.moneyIn(now)
 	f.SinceID = &since
 	page, err := s.ledger.Transactions(ctx, l.AccountID, f)
@@ -108,7 +108,7 @@ func (l CounterLink) moneyIn(now time.Time) app.TransactionFilter {
 }
 
 // CounterTotal is the money in of today on what a counter shows.
-func (s *PaymentService) CounterTotal(ctx context.Context, l CounterLink, now time.Time) (total app.Amounts, err error) {
+func (s *Service) CounterTotal(ctx context.Context, l CounterLink, now time.Time) (total app.Amounts, err error) {
 	today := app.DayOf(now, s.zone)
 	rows, err := s.ledger.Days(ctx, l.AccountID, l.BankAccountID, today, today)
 	for _, row := range rows {

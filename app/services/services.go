@@ -25,55 +25,55 @@ type Config struct {
 	Providers []inbound.ProviderKind
 	// Read reads the transactions of a body.
 	Read inbound.ReadInbound
-	// Poll reads the next page of a source's list, as [app.InboundConfig] says.
+	// Poll reads the next page of a source's list, as [inbound.Config] says.
 	Poll func(ctx context.Context, source inbound.Source, progress string, now time.Time) (inbound.PolledPage, error)
 	// Send makes one attempt of a delivery.
 	Send func(ctx context.Context, o delivery.Outgoing) delivery.Result
 	// OpenBroker gives a publisher, which connects when it publishes.
 	OpenBroker func(b stream.Broker) stream.Publisher
-	// Alert sends one message on a channel, as [app.AlertConfig] says.
+	// Alert sends one message on a channel, as [alert.Config] says.
 	Alert func(ctx context.Context, c alert.AlertChannel, m alert.AlertMessage) error
-	// DayPath and AttentionPath are pages of the dashboard, as [app.AlertConfig] says.
+	// DayPath and AttentionPath are pages of the dashboard, as [alert.Config] says.
 	DayPath       func(app.Day) string
 	AttentionPath func(alert.Attention) string
-	// Schedule is the waits before the attempts; nil: app.RetrySchedule.
+	// Schedule is the waits before the attempts; nil: [delivery.RetrySchedule].
 	Schedule []time.Duration
 }
 
 // Store is the memory of all rooms. Package sqlitestore implements it over one file.
 type Store interface {
 	app.Store
-	payment.PaymentStore
-	delivery.DeliveryStore
-	access.AccessStore
-	upkeep.UpkeepStore
-	inbound.InboundStore
-	stream.StreamStore
-	alert.AlertStore
+	payment.Store
+	delivery.Store
+	access.Store
+	upkeep.Store
+	inbound.Store
+	stream.Store
+	alert.Store
 }
 
 // All is the services of the rooms of app. They are safe for concurrent use.
 type All struct {
 	Ledger     *app.Service
-	Payments   *payment.PaymentService
-	Deliveries *delivery.DeliveryService
-	Access     *access.AccessService
-	Upkeep     *upkeep.UpkeepService
-	Inbound    *inbound.InboundService
-	Streams    *stream.StreamService
-	Alerts     *alert.AlertService
+	Payments   *payment.Service
+	Deliveries *delivery.Service
+	Access     *access.Service
+	Upkeep     *upkeep.Service
+	Inbound    *inbound.Service
+	Streams    *stream.Service
+	Alerts     *alert.Service
 }
 
 // New makes the services over c.
 func New(c Config) *All {
-	a := &All{Ledger: app.NewService(c.Store, c.Zone), Upkeep: upkeep.NewUpkeepService(c.Store)}
-	a.Payments = payment.NewPaymentService(c.Store, a.Ledger)
-	a.Deliveries = delivery.NewDeliveryService(c.Store, delivery.DeliveryConfig{Targets: c.Targets, Send: c.Send, Schedule: c.Schedule}, a.Ledger)
-	a.Access = access.NewAccessService(c.Store, a.Ledger)
-	a.Inbound = inbound.NewInboundService(c.Store, inbound.InboundConfig{Targets: c.Targets, Providers: c.Providers, Read: c.Read, Poll: c.Poll}, a.Ledger, a.Deliveries)
-	a.Streams = stream.NewStreamService(c.Store, stream.StreamConfig{Targets: c.Targets, OpenBroker: c.OpenBroker}, a.Ledger)
-	a.Alerts = alert.NewAlertService(c.Store, alert.AlertConfig{Targets: c.Targets, Send: c.Alert, DayPath: c.DayPath, AttentionPath: c.AttentionPath},
-		alert.AlertRooms{Ledger: a.Ledger, Payments: a.Payments, Deliveries: a.Deliveries, Inbound: a.Inbound, Streams: a.Streams, Upkeep: a.Upkeep})
+	a := &All{Ledger: app.NewService(c.Store, c.Zone), Upkeep: upkeep.NewService(c.Store)}
+	a.Payments = payment.NewService(c.Store, a.Ledger)
+	a.Deliveries = delivery.NewService(c.Store, delivery.Config{Targets: c.Targets, Send: c.Send, Schedule: c.Schedule}, a.Ledger)
+	a.Access = access.NewService(c.Store, a.Ledger)
+	a.Inbound = inbound.NewService(c.Store, inbound.Config{Targets: c.Targets, Providers: c.Providers, Read: c.Read, Poll: c.Poll}, a.Ledger, a.Deliveries)
+	a.Streams = stream.NewService(c.Store, stream.Config{Targets: c.Targets, OpenBroker: c.OpenBroker}, a.Ledger)
+	a.Alerts = alert.NewService(c.Store, alert.Config{Targets: c.Targets, Send: c.Alert, DayPath: c.DayPath, AttentionPath: c.AttentionPath},
+		alert.Rooms{Ledger: a.Ledger, Payments: a.Payments, Deliveries: a.Deliveries, Inbound: a.Inbound, Streams: a.Streams, Upkeep: a.Upkeep})
 	return a
 }
 

@@ -87,7 +87,7 @@ func (e *UnclearAccountError) Error() string {
 // file that isn't understood is refused before anything is recorded: then there
 // is an error and no Result. Where recording was interrupted there are both, and
 // the same import can be run again for the rest.
-func (i Import) Run(ctx context.Context, ledger *app.Service, inbound *inbound.InboundService) (*Result, error) {
+func (i Import) Run(ctx context.Context, ledger *app.Service, inbound *inbound.Service) (*Result, error) {
 	if err := i.check(ctx); err != nil {
 		return nil, err
 	}

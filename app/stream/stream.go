@@ -219,7 +219,7 @@ func (c BrokerCredentials) check(v *app.Invalid, kind BrokerKind) {
 }
 
 // CheckStream checks the fields of in, without looking at the storage.
-func (s *StreamService) CheckStream(in StreamCreate) error {
+func (s *Service) CheckStream(in StreamCreate) error {
 	streamType := cmp.Or(in.Type, delivery.WebhookAll)
 	var v app.Invalid
 	v.Merge(s.CheckStreamUpdate(Stream{}, StreamUpdate{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Credentials: &in.Credentials, Type: &streamType, SinceID: in.SinceID}))
@@ -229,7 +229,7 @@ func (s *StreamService) CheckStream(in StreamCreate) error {
 
 // CheckStreamUpdate checks the fields of u, and those that depend on them in the
 // stream before.
-func (s *StreamService) CheckStreamUpdate(before Stream, u StreamUpdate) error {
+func (s *Service) CheckStreamUpdate(before Stream, u StreamUpdate) error {
 	var v app.Invalid
 	if u.Name != nil {
 		_, err := app.CleanName("name", *u.Name)
@@ -263,7 +263,7 @@ func (s *StreamService) CheckStreamUpdate(before Stream, u StreamUpdate) error {
 
 // CreateStream makes an active stream and gives its secret, which nobody sees again.
 // The secret is empty where in.Key was used before.
-func (s *StreamService) CreateStream(ctx context.Context, accountID int64, in StreamCreate, now time.Time) (Stream, string, error) {
+func (s *Service) CreateStream(ctx context.Context, accountID int64, in StreamCreate, now time.Time) (Stream, string, error) {
 	if err := s.CheckStream(in); err != nil {
 		return Stream{}, "", err
 	}
@@ -280,7 +280,7 @@ func (s *StreamService) CreateStream(ctx context.Context, accountID int64, in St
 
 // UpdateStream changes some fields. A saved password isn't sent to another broker: with
 // a new URL it is entered again.
-func (s *StreamService) UpdateStream(ctx context.Context, accountID, id int64, u StreamUpdate, now time.Time) (Stream, error) {
+func (s *Service) UpdateStream(ctx context.Context, accountID, id int64, u StreamUpdate, now time.Time) (Stream, error) {
 	before, err := s.StreamWork(ctx, accountID, id)
 	if err == nil {
 		err = s.CheckStreamUpdate(before.Stream, u)
@@ -299,7 +299,7 @@ func (s *StreamService) UpdateStream(ctx context.Context, accountID, id int64, u
 
 // RotateStreamSecret makes a new secret, which signs from now on, and gives it this
 // once. Where key was used before nothing changes and the result is empty.
-func (s *StreamService) RotateStreamSecret(ctx context.Context, accountID, id int64, key app.IdempotencyKey, now time.Time) (string, error) {
+func (s *Service) RotateStreamSecret(ctx context.Context, accountID, id int64, key app.IdempotencyKey, now time.Time) (string, error) {
 	secret := delivery.NewSecret()
 	changed, err := s.store.RotateStreamSecret(ctx, accountID, id, secret, key, now)
 	if !changed {

@@ -1,3 +1,4 @@
+// Package target decides which addresses may be called.
 package target
 
 import (

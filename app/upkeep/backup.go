@@ -46,7 +46,7 @@ type BackupSchedule struct {
 const backupRetry = 15 * time.Minute
 
 // BackupStatus is what is known about the backups of this database.
-func (s *UpkeepService) BackupStatus(ctx context.Context) (BackupStatus, error) {
+func (s *Service) BackupStatus(ctx context.Context) (BackupStatus, error) {
 	status, err := s.store.BackupStatus(ctx)
 	status.Failed = s.backupFailed.Load() != nil
 	return status, err
@@ -55,7 +55,7 @@ func (s *UpkeepService) BackupStatus(ctx context.Context) (BackupStatus, error) 
 // BackUpIfDue makes a scheduled backup if none was made within the interval of the
 // schedule. made is zero where none was due. A backup of a time that has not come
 // yet doesn't count: the clock was set back. After an error it waits for backupRetry.
-func (s *UpkeepService) BackUpIfDue(ctx context.Context, schedule BackupSchedule, now time.Time) (made Backup, err error) {
+func (s *Service) BackUpIfDue(ctx context.Context, schedule BackupSchedule, now time.Time) (made Backup, err error) {
 	if failed := s.backupFailed.Load(); failed != nil && between(*failed, now, min(backupRetry, schedule.Every)) {
 		return made, nil
 	}

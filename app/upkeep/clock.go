@@ -34,7 +34,7 @@ func (c ClockStep) Text() app.Text {
 
 // ClockAtStart returns by how much the clock is behind what was recorded last; zero
 // where it isn't behind. newest is when that was.
-func (s *UpkeepService) ClockAtStart(ctx context.Context, now time.Time) (c ClockStep, newest time.Time, err error) {
+func (s *Service) ClockAtStart(ctx context.Context, now time.Time) (c ClockStep, newest time.Time, err error) {
 	newest, err = s.store.NewestTime(ctx)
 	if newest.After(now) {
 		c = ClockStep{By: now.Sub(newest), At: now}
@@ -44,7 +44,7 @@ func (s *UpkeepService) ClockAtStart(ctx context.Context, now time.Time) (c Cloc
 
 // NoteClockStep has the pages and alerts say for a while that the clock was set. It
 // reports whether the step is large enough for that.
-func (s *UpkeepService) NoteClockStep(c ClockStep) bool {
+func (s *Service) NoteClockStep(c ClockStep) bool {
 	told := c.By.Abs() > ToldClockStep
 	if told {
 		s.clockStep.Store(&c)
@@ -52,7 +52,7 @@ func (s *UpkeepService) NoteClockStep(c ClockStep) bool {
 	return told
 }
 
-func (s *UpkeepService) clockWarning(now time.Time) (w Warning, set bool) {
+func (s *Service) clockWarning(now time.Time) (w Warning, set bool) {
 	c := s.clockStep.Load()
 	if c == nil || now.Sub(c.At) >= clockStepTold {
 		return w, false

@@ -19,7 +19,7 @@ type Pruned struct {
 
 // Prune removes what is older than limits in steps, between which others can
 // write.
-func (s *UpkeepService) Prune(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error) {
+func (s *Service) Prune(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error) {
 	var sum Pruned
 	for {
 		p, err := s.store.Prune(ctx, limits, now)
@@ -34,7 +34,7 @@ func (s *UpkeepService) Prune(ctx context.Context, limits PruneLimits, now time.
 // Reclaim gives free space in the file back to the disk in steps, between which
 // others can write, and returns how many bytes. It ends when a step frees
 // nothing more: others may need space faster than Reclaim frees it.
-func (s *UpkeepService) Reclaim(ctx context.Context) (int64, error) {
+func (s *Service) Reclaim(ctx context.Context) (int64, error) {
 	first, err := s.Reclaimable(ctx)
 	left := first
 	for before := left + 1; err == nil && left > 0 && left < before; {

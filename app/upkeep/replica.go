@@ -94,11 +94,11 @@ func CheckCopy(before, same, held CopyFacts, missing, now time.Time) ReplicaChec
 const checkLate = 150 * time.Second
 
 // SetReplicaCheck keeps the last look at the replica; nil: there is no replica.
-func (s *UpkeepService) SetReplicaCheck(c *ReplicaCheck) { s.replica.Store(c) }
+func (s *Service) SetReplicaCheck(c *ReplicaCheck) { s.replica.Store(c) }
 
 // ReplicaCheck is what the last look at the replica found, which says at now that nobody
 // has looked for too long. ok is false where there was none.
-func (s *UpkeepService) ReplicaCheck(now time.Time) (c ReplicaCheck, ok bool) {
+func (s *Service) ReplicaCheck(now time.Time) (c ReplicaCheck, ok bool) {
 	last := s.replica.Load()
 	if last == nil {
 		return c, false
@@ -110,7 +110,7 @@ func (s *UpkeepService) ReplicaCheck(now time.Time) (c ReplicaCheck, ok bool) {
 }
 
 // replicaWarning says that the replica wouldn't save what is in the file.
-func (s *UpkeepService) replicaWarning(now time.Time) (w Warning, bad bool) {
+func (s *Service) replicaWarning(now time.Time) (w Warning, bad bool) {
 	c, _ := s.ReplicaCheck(now)
 	return Warning{Text: c.Problem, Name: WarningReplica, Grave: true}, c.Problem != app.Text{}
 }

@@ -139,7 +139,7 @@ const (
 )
 
 // SystemStatus reads the state of the installation.
-func (s *UpkeepService) SystemStatus(ctx context.Context, in Installation, now time.Time) (SystemStatus, error) {
+func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Time) (SystemStatus, error) {
 	status := SystemStatus{Installation: in, GoVersion: runtime.Version(), NotReady: s.Ready(now)}
 	for _, part := range []func() error{
 		func() (err error) { status.StorageStatus, err = s.store.StorageStatus(now); return err },
@@ -197,7 +197,7 @@ type Figures struct {
 }
 
 // Figures reads them. Their cost grows with the webhooks, not with what waits.
-func (s *UpkeepService) Figures(ctx context.Context, now time.Time) (f Figures, err error) {
+func (s *Service) Figures(ctx context.Context, now time.Time) (f Figures, err error) {
 	var deliveries []int64
 	var busy map[int64]bool
 	if c := s.attempts.Load(); c != nil {
@@ -236,7 +236,7 @@ const noRoom = 64 << 20
 // commits work, the disk has room, and no webhook waits for its turn for longer
 // than waitsTooLong. A receiver that is slow or silent has attempts in flight, so
 // it isn't a fault of this machine.
-func (s *UpkeepService) Well(ctx context.Context, now time.Time) error {
+func (s *Service) Well(ctx context.Context, now time.Time) error {
 	if err := s.Ready(now); err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (s *UpkeepService) Well(ctx context.Context, now time.Time) error {
 }
 
 // systemWarnings reads the files and gives the Warnings.
-func (s *UpkeepService) SystemWarnings(ctx context.Context, in Installation, now time.Time) ([]Warning, error) {
+func (s *Service) SystemWarnings(ctx context.Context, in Installation, now time.Time) ([]Warning, error) {
 	storage, err := s.store.StorageStatus(now)
 	if err != nil {
 		return nil, err
@@ -266,7 +266,7 @@ func (s *UpkeepService) SystemWarnings(ctx context.Context, in Installation, now
 }
 
 // warnings are those about the replica and the clock, and all Warnings.
-func (s *UpkeepService) warnings(in Installation, storage StorageStatus, backup BackupStatus, certificate CertificateStatus, now time.Time) []Warning {
+func (s *Service) warnings(in Installation, storage StorageStatus, backup BackupStatus, certificate CertificateStatus, now time.Time) []Warning {
 	list := Warnings(in, storage, backup, certificate, now)
 	for _, warning := range []func(time.Time) (Warning, bool){s.clockWarning, s.replicaWarning} {
 		if w, bad := warning(now); bad {

@@ -45,7 +45,7 @@ type Checksum struct {
 	Matches       bool   `json:"matches"`
 }
 
-// Reference names the call for [app.DeliveryService.SignatureFacts].
+// Reference names the call for [delivery.Service.SignatureFacts].
 func (claim Claim) Reference() delivery.CallReference {
 	if seen := readTransactions(claim.Body); len(seen) == 1 {
 		claim.TransactionID, _ = strconv.ParseInt(seen[0].ID, 10, 64)

@@ -7,8 +7,8 @@ import (
 	"baoco/app"
 )
 
-// InboundRecords are what everybody may ask and change: no rule decides about it.
-type InboundRecords interface {
+// Records are what everybody may ask and change: no rule decides about it.
+type Records interface {
 	// Sources lists the sources in use by id.
 	Sources(ctx context.Context, accountID int64) ([]Source, error)
 	// SourcesHealth lists the sources in use by id, each with its refused calls.
@@ -36,9 +36,9 @@ type InboundRecords interface {
 	NoteRefusedCall(c RefusedCall)
 }
 
-// InboundStore remembers for [InboundService].
-type InboundStore interface {
-	InboundRecords
+// Store remembers for [Service].
+type Store interface {
+	Records
 
 	// LinkBankAccount fails with CodeAlreadyExists where the pair of bank and
 	// number is linked already, CodePlanLimit or CodePlanExpired. The unassigned

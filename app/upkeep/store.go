@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// UpkeepRecords are what everybody may ask and change: no rule decides about it.
-type UpkeepRecords interface {
+// Records are what everybody may ask and change: no rule decides about it.
+type Records interface {
 	// StorageStatus looks at the files from outside.
 	StorageStatus(now time.Time) (StorageStatus, error)
 	// BackupStatus costs a look at one row or two.
@@ -22,9 +22,9 @@ type UpkeepRecords interface {
 	SetBeat(ctx context.Context, now time.Time) error
 }
 
-// UpkeepStore remembers for [UpkeepService].
-type UpkeepStore interface {
-	UpkeepRecords
+// Store remembers for [Service].
+type Store interface {
+	Records
 
 	// ScheduledBackup makes a verified copy of the database and its key in the
 	// directory of a schedule, and then removes the oldest that it made there, but

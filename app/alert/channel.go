@@ -147,7 +147,7 @@ func (c AlertChannel) Destination() string {
 // change the host must not learn the secret that way. The new channel knows no
 // conditions, so that what lasts is told again: somebody else may be listening
 // now.
-func (s *AlertService) SetAlertChannel(ctx context.Context, c AlertChannel, now time.Time) (AlertChannel, error) {
+func (s *Service) SetAlertChannel(ctx context.Context, c AlertChannel, now time.Time) (AlertChannel, error) {
 	channels, err := s.AlertChannels(ctx, c.AccountID)
 	if err != nil {
 		return AlertChannel{}, err
@@ -178,7 +178,7 @@ var (
 	chatName = regexp.MustCompile(`^(-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{3,31})$`)
 )
 
-func (s *AlertService) cleanTelegram(t *TelegramSettings, before TelegramSettings) error {
+func (s *Service) cleanTelegram(t *TelegramSettings, before TelegramSettings) error {
 	var v app.Invalid
 	t.Token, t.Chat, t.APIURL = strings.TrimSpace(t.Token), strings.TrimSpace(t.Chat), strings.TrimSuffix(strings.TrimSpace(t.APIURL), "/")
 	if t.Token == "" && before.Token != "" {
@@ -221,7 +221,7 @@ var (
 )
 
 // cleanChat keeps a token only with its URL: it must not go to another server.
-func (s *AlertService) cleanChat(m AlertMedium, c *ChatSettings, before ChatSettings) error {
+func (s *Service) cleanChat(m AlertMedium, c *ChatSettings, before ChatSettings) error {
 	var v app.Invalid
 	c.URL, c.Token, c.Chat = strings.TrimSpace(c.URL), strings.TrimSpace(c.Token), strings.TrimSpace(c.Chat)
 	if c.URL == "" {
@@ -254,7 +254,7 @@ func (s *AlertService) cleanChat(m AlertMedium, c *ChatSettings, before ChatSett
 	return v.Err()
 }
 
-func (s *AlertService) cleanEmail(e *EmailSettings, before EmailSettings) error {
+func (s *Service) cleanEmail(e *EmailSettings, before EmailSettings) error {
 	var v app.Invalid
 	e.Host, e.Username = strings.ToLower(strings.TrimSpace(e.Host)), strings.TrimSpace(e.Username)
 	if e.Password == "" && e.Username != "" && before.Password != "" {
@@ -323,7 +323,7 @@ func mailAddress(text string) (string, bool) {
 }
 
 // AlertChannel finds the channel of a medium; CodeNotFound where there is none.
-func (s *AlertService) AlertChannel(ctx context.Context, accountID int64, medium AlertMedium) (AlertChannel, error) {
+func (s *Service) AlertChannel(ctx context.Context, accountID int64, medium AlertMedium) (AlertChannel, error) {
 	list, err := s.AlertChannels(ctx, accountID)
 	return app.Find(list, err, func(c AlertChannel) bool { return c.Medium == medium }, ErrNoAlertChannel)
 }

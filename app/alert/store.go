@@ -6,8 +6,8 @@ import (
 	"baoco/app"
 )
 
-// AlertRecords are what everybody may ask and change: no rule decides about it.
-type AlertRecords interface {
+// Records are what everybody may ask and change: no rule decides about it.
+type Records interface {
 	// AlertPreferences gives Vietnamese and nothing muted where none were set.
 	AlertPreferences(ctx context.Context, accountID int64) (AlertPreferences, error)
 	// AlertChannels lists the channels of an account by id, or those of every
@@ -20,9 +20,9 @@ type AlertRecords interface {
 	RemoveAlertChannel(ctx context.Context, accountID int64, medium AlertMedium) error
 }
 
-// AlertStore remembers for [AlertService].
-type AlertStore interface {
-	AlertRecords
+// Store remembers for [Service].
+type Store interface {
+	Records
 
 	// SetAlertPreferences replaces those of the account.
 	SetAlertPreferences(ctx context.Context, accountID int64, p AlertPreferences) error

@@ -1,3 +1,5 @@
+// Package delivery has webhooks and what they are sent: deliveries, attempts, resends, signatures, and
+// explanations of failures.
 package delivery
 
 import (
@@ -9,8 +11,8 @@ import (
 	"baoco/app/target"
 )
 
-// DeliveryConfig is what a DeliveryService works with.
-type DeliveryConfig struct {
+// Config is what a Service works with.
+type Config struct {
 	Targets *target.TargetPolicy
 	// Send makes one attempt of a delivery.
 	Send func(ctx context.Context, o Outgoing) Result
@@ -19,24 +21,24 @@ type DeliveryConfig struct {
 	Schedule []time.Duration
 }
 
-// DeliveryService is the use cases of webhooks and deliveries. It is safe for concurrent
+// Service is the use cases of webhooks and deliveries. It is safe for concurrent
 // use.
-type DeliveryService struct {
-	DeliveryRecords
-	store   DeliveryStore
+type Service struct {
+	Records
+	store   Store
 	zone    *time.Location
-	config  DeliveryConfig
+	config  Config
 	ledger  *app.Service
 	courier atomic.Pointer[Courier] // nil: nothing is attempted in this process
 	counted func(Result)            // nil: nobody counts
 }
 
-// NewDeliveryService makes the use cases over a store.
-func NewDeliveryService(store DeliveryStore, c DeliveryConfig, ledger *app.Service) *DeliveryService {
+// NewService makes the use cases over a store.
+func NewService(store Store, c Config, ledger *app.Service) *Service {
 	if c.Schedule == nil {
 		c.Schedule = RetrySchedule
 	}
-	return &DeliveryService{DeliveryRecords: store, store: store, zone: ledger.Zone(), config: c, ledger: ledger}
+	return &Service{Records: store, store: store, zone: ledger.Zone(), config: c, ledger: ledger}
 }
 
 // Courier makes the attempts of due deliveries.
@@ -59,21 +61,21 @@ type Courier struct {
 
 // SetCourier names the courier. Without one the sweep of another process finds
 // the deliveries.
-func (s *DeliveryService) SetCourier(c Courier) { s.courier.Store(&c) }
+func (s *Service) SetCourier(c Courier) { s.courier.Store(&c) }
 
 // CountAttempts has counted called with each attempt that was recorded. It must return at
 // once. It is set before the service is used.
-func (s *DeliveryService) CountAttempts(counted func(Result)) { s.counted = counted }
+func (s *Service) CountAttempts(counted func(Result)) { s.counted = counted }
 
 // Wake has the courier look at webhooks that got deliveries.
-func (s *DeliveryService) Wake(webhookIDs []int64, ready []Outgoing) {
+func (s *Service) Wake(webhookIDs []int64, ready []Outgoing) {
 	if c := s.courier.Load(); c != nil && len(webhookIDs) > 0 {
 		c.Wake(webhookIDs, ready)
 	}
 }
 
 // shortageOf is what this machine lacks for a pending delivery.
-func (s *DeliveryService) shortageOf(d Delivery) app.Text {
+func (s *Service) shortageOf(d Delivery) app.Text {
 	c := s.courier.Load()
 	if c == nil || d.State != app.DeliveryPending {
 		return app.Text{}

@@ -7,8 +7,8 @@ import (
 	"baoco/app"
 )
 
-// StreamRecords are what everybody may ask and change: no rule decides about it.
-type StreamRecords interface {
+// Records are what everybody may ask and change: no rule decides about it.
+type Records interface {
 	// Stream finds a stream that isn't deleted.
 	Stream(ctx context.Context, accountID, id int64) (Stream, error)
 	// Streams lists the streams that aren't deleted by id, or those of every account
@@ -37,9 +37,9 @@ type StreamRecords interface {
 	SettleStream(ctx context.Context, p StreamProgress) error
 }
 
-// StreamStore remembers for [StreamService].
-type StreamStore interface {
-	StreamRecords
+// Store remembers for [Service].
+type Store interface {
+	Records
 
 	// CreateStream inserts st and gives it with its id and position: since, or the last
 	// transaction's id where since is nil. It fails and repeats as CreateWebhook.

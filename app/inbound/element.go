@@ -55,7 +55,7 @@ const (
 
 // ReadInboundEvent finds an event with its body, its items and its elements in
 // their order: at most ShownItems, but every item among them.
-func (s *InboundService) ReadInboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, error) {
+func (s *Service) ReadInboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, error) {
 	e, source, err := s.store.InboundEvent(ctx, accountID, id)
 	if err != nil {
 		return e, err
@@ -75,7 +75,7 @@ func (s *InboundService) ReadInboundEvent(ctx context.Context, accountID, id int
 // all), and tells whether there are older ones. It uses only the size of
 // f.Page. Each event has one element if its body is short enough: the first
 // that it recorded, else the first.
-func (s *InboundService) InboundEventsBefore(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, bool, error) {
+func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, bool, error) {
 	list, more, err := s.store.InboundEventsBefore(ctx, accountID, f)
 	if err != nil || len(list) == 0 {
 		return list, more, err
@@ -116,7 +116,7 @@ func (s *InboundService) InboundEventsBefore(ctx context.Context, accountID int6
 
 // readAgain gives an event its elements in recorded form, without outcomes. For
 // a listing it leaves out elements in the middle.
-func (s *InboundService) readAgain(e *InboundEvent, source Source, body []byte, listing bool) {
+func (s *Service) readAgain(e *InboundEvent, source Source, body []byte, listing bool) {
 	if e.Channel == app.ChannelFile {
 		return // it has items alone
 	}
@@ -144,7 +144,7 @@ func (s *InboundService) readAgain(e *InboundEvent, source Source, body []byte, 
 
 // settleElements finds the outcomes of the elements of events, with one look-up
 // for all.
-func (s *InboundService) settleElements(ctx context.Context, accountID int64, events []*InboundEvent) error {
+func (s *Service) settleElements(ctx context.Context, accountID int64, events []*InboundEvent) error {
 	var refs []EventRef
 	for _, e := range events {
 		for _, i := range e.Elements {

@@ -128,7 +128,7 @@ func (l *InboundLink) completeBank(items []Incoming, linked []app.BankAccount) e
 // A bank account that isn't linked yet is linked first, within the plan, and
 // its items in other events are recorded too. CodeConflict where no item of the
 // event is unassigned, or where its source is for another bank account.
-func (s *InboundService) LinkInbound(ctx context.Context, accountID, eventID int64, in InboundLink, now time.Time) (InboundLinkResult, error) {
+func (s *Service) LinkInbound(ctx context.Context, accountID, eventID int64, in InboundLink, now time.Time) (InboundLinkResult, error) {
 	var v app.Invalid
 	if in.Bank != "" {
 		in.Bank = app.BankField(&v, in.Bank)
@@ -216,7 +216,7 @@ type BankAccountLink struct {
 
 // LinkBankAccount links a bank account and records the transactions that had
 // been waiting for it.
-func (s *InboundService) LinkBankAccount(ctx context.Context, accountID int64, in BankAccountLink, now time.Time) (LinkResult, error) {
+func (s *Service) LinkBankAccount(ctx context.Context, accountID int64, in BankAccountLink, now time.Time) (LinkResult, error) {
 	var v app.Invalid
 	bank := app.BankField(&v, in.Bank)
 	number := app.AccountNumberField(&v, in.AccountNumber)
@@ -244,7 +244,7 @@ const linkTime = 30 * time.Second
 
 // FinishLinks goes on with links that a crash or a deadline cut off. Nobody
 // links the same account twice, so nobody else would.
-func (s *InboundService) FinishLinks(ctx context.Context, now time.Time) error {
+func (s *Service) FinishLinks(ctx context.Context, now time.Time) error {
 	webhooks, err := s.store.FinishLinks(ctx, now.Add(-linkTime), s.zone, now)
 	s.deliveries.Wake(webhooks, nil)
 	return err

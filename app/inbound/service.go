@@ -1,3 +1,5 @@
+// Package inbound has what comes in: sources, calls, lists, files, retries, links, and which reports are
+// of one movement.
 package inbound
 
 import (
@@ -11,8 +13,8 @@ import (
 	"baoco/app/target"
 )
 
-// InboundConfig is what an InboundService works with.
-type InboundConfig struct {
+// Config is what an Service works with.
+type Config struct {
 	Targets   *target.TargetPolicy
 	Providers []ProviderKind
 	// Read reads the transactions of a body.
@@ -24,25 +26,25 @@ type InboundConfig struct {
 	Poll func(ctx context.Context, source Source, progress string, now time.Time) (PolledPage, error)
 }
 
-// InboundService is the use cases of sources, calls, lists and files. It is safe for
+// Service is the use cases of sources, calls, lists and files. It is safe for
 // concurrent use.
-type InboundService struct {
-	InboundRecords
-	store         InboundStore
+type Service struct {
+	Records
+	store         Store
 	zone          *time.Location
-	config        InboundConfig
+	config        Config
 	ledger        *app.Service
-	deliveries    *delivery.DeliveryService
+	deliveries    *delivery.Service
 	catchUps      catchUps
 	recorded      recorded
 	newestAtStart atomic.Pointer[time.Time]
 	meter         func(Source, Recording) // nil: nobody counts
 }
 
-// NewInboundService makes the use cases over a store.
-func NewInboundService(store InboundStore, c InboundConfig, ledger *app.Service, deliveries *delivery.DeliveryService) *InboundService {
-	return &InboundService{
-		InboundRecords: store, store: store, zone: ledger.Zone(), config: c, ledger: ledger, deliveries: deliveries,
+// NewService makes the use cases over a store.
+func NewService(store Store, c Config, ledger *app.Service, deliveries *delivery.Service) *Service {
+	return &Service{
+		Records: store, store: store, zone: ledger.Zone(), config: c, ledger: ledger, deliveries: deliveries,
 		catchUps: catchUps{busy: map[int64]bool{}, notBefore: map[int64]time.Time{}},
 	}
 }
@@ -50,7 +52,7 @@ func NewInboundService(store InboundStore, c InboundConfig, ledger *app.Service,
 // CountRecordings has counted called with what became of the transactions that a source
 // named, or a file or a person; then source is zero. It must return at once. It is set
 // before the service is used.
-func (s *InboundService) CountRecordings(counted func(Source, Recording)) { s.meter = counted }
+func (s *Service) CountRecordings(counted func(Source, Recording)) { s.meter = counted }
 
 // recorded wakes whoever waits for new transactions.
 type recorded struct {
@@ -60,7 +62,7 @@ type recorded struct {
 
 // Recorded gives a channel that is closed when this process records transactions the
 // next time. Those of another process are only in the file.
-func (s *InboundService) Recorded() <-chan struct{} {
+func (s *Service) Recorded() <-chan struct{} {
 	s.recorded.mu.Lock()
 	defer s.recorded.mu.Unlock()
 	if s.recorded.next == nil {
@@ -71,7 +73,7 @@ func (s *InboundService) Recorded() <-chan struct{} {
 
 // counted counts what became of a call, list, file or typed transaction, and announces
 // it. source is zero where none named it.
-func (s *InboundService) counted(source Source, r Recording) {
+func (s *Service) counted(source Source, r Recording) {
 	if s.meter != nil {
 		s.meter(source, r)
 	}
@@ -79,7 +81,7 @@ func (s *InboundService) counted(source Source, r Recording) {
 }
 
 // announce wakes those that wait for what was recorded.
-func (s *InboundService) announce(r Recording) {
+func (s *Service) announce(r Recording) {
 	s.deliveries.Wake(r.Webhooks, r.Ready)
 	if r.Recorded == 0 {
 		return

@@ -50,7 +50,7 @@ type alertNews struct {
 func (n alertNews) none() bool { return len(n.begun)+len(n.lasting)+len(n.over) == 0 }
 
 // alertNews compares the present Attention with what the channel knows.
-func (s *AlertService) alertNews(ctx context.Context, c AlertChannel, in upkeep.Installation, now time.Time) (alertNews, error) {
+func (s *Service) alertNews(ctx context.Context, c AlertChannel, in upkeep.Installation, now time.Time) (alertNews, error) {
 	p, err := s.AlertPreferences(ctx, c.AccountID)
 	if err != nil {
 		return alertNews{}, err
@@ -141,7 +141,7 @@ func (n alertNews) told(now time.Time) (after []AlertCondition) {
 }
 
 // alertMessage writes the news as one message in the account's language.
-func (s *AlertService) alertMessage(ctx context.Context, c AlertChannel, n alertNews, in upkeep.Installation) (AlertMessage, error) {
+func (s *Service) alertMessage(ctx context.Context, c AlertChannel, n alertNews, in upkeep.Installation) (AlertMessage, error) {
 	a, err := s.rooms.Ledger.Account(ctx, c.AccountID)
 	if err != nil {
 		return AlertMessage{}, err

@@ -66,7 +66,7 @@ func (m AlertMedium) TakesPayments() bool { return feedBytes[m] > 0 }
 
 // SetPaymentFeed switches the feed of a channel on or off, or changes what it tells.
 // A feed that is new tells what is recorded from then on.
-func (s *AlertService) SetPaymentFeed(ctx context.Context, accountID int64, medium AlertMedium, f PaymentFeed) error {
+func (s *Service) SetPaymentFeed(ctx context.Context, accountID int64, medium AlertMedium, f PaymentFeed) error {
 	c, err := s.AlertChannel(ctx, accountID, medium)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (s *AlertService) SetPaymentFeed(ctx context.Context, accountID int64, medi
 }
 
 // PaymentChannels lists the channels whose feeds may send at now.
-func (s *AlertService) PaymentChannels(ctx context.Context, now time.Time) ([]AlertChannel, error) {
+func (s *Service) PaymentChannels(ctx context.Context, now time.Time) ([]AlertChannel, error) {
 	channels, err := s.AlertChannels(ctx, 0)
 	return slices.DeleteFunc(channels, func(c AlertChannel) bool { return !c.Feed.On || c.SettingsLost || c.Feed.waits(now) }), err
 }
@@ -113,7 +113,7 @@ func (f PaymentFeed) waits(now time.Time) bool {
 // told is true where there were any, or an error on the way to them. One call at a
 // time is made for a channel. It reads the channel anew: c may be from before the
 // last call.
-func (s *AlertService) TellPayments(ctx context.Context, c AlertChannel, now time.Time) (_ Alerted, told bool) {
+func (s *Service) TellPayments(ctx context.Context, c AlertChannel, now time.Time) (_ Alerted, told bool) {
 	c, err := s.AlertChannel(ctx, c.AccountID, c.Medium)
 	if app.CodeOf(err) == app.CodeNotFound || err == nil && (!c.Feed.On || c.SettingsLost || c.Feed.waits(now)) {
 		return Alerted{}, false

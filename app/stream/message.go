@@ -48,7 +48,7 @@ func (w StreamWork) message(name string, p delivery.Payload, userAgent string, n
 // TestStream publishes one signed test message, even where the stream isn't active,
 // and returns what the broker said of it; zero: it has kept the message. The error is
 // that of the storage.
-func (s *StreamService) TestStream(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (problem app.Text, _ error) {
+func (s *Service) TestStream(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (problem app.Text, _ error) {
 	w, err := s.StreamWork(ctx, accountID, id)
 	if err == nil && w.SecretLost {
 		err = ErrStreamSecretLost
@@ -73,7 +73,7 @@ func (s *StreamService) TestStream(ctx context.Context, accountID, id int64, use
 }
 
 // OpenBroker gives what publishes the messages of a stream.
-func (s *StreamService) OpenBroker(w StreamWork) Publisher { return s.config.OpenBroker(w.Broker()) }
+func (s *Service) OpenBroker(w StreamWork) Publisher { return s.config.OpenBroker(w.Broker()) }
 
 // maxProblem is how many characters of a broker's own words are kept.
 const maxProblem = 300

@@ -7,8 +7,8 @@ import (
 	"baoco/app"
 )
 
-// DeliveryRecords are what everybody may ask and change: no rule decides about it.
-type DeliveryRecords interface {
+// Records are what everybody may ask and change: no rule decides about it.
+type Records interface {
 	// Webhook finds a webhook that isn't deleted.
 	Webhook(ctx context.Context, accountID, id int64) (Webhook, error)
 	// Webhooks lists the webhooks that aren't deleted by id.
@@ -40,9 +40,9 @@ type DeliveryRecords interface {
 	DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error
 }
 
-// DeliveryStore remembers for [DeliveryService].
-type DeliveryStore interface {
-	DeliveryRecords
+// Store remembers for [Service].
+type Store interface {
+	Records
 
 	// CreateWebhook fails with CodePlanExpired, CodeLimitReached beyond
 	// MaxWebhooks, and CodeValidation for an unknown bank account. made is false

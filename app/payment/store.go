@@ -7,8 +7,8 @@ import (
 	"baoco/app"
 )
 
-// PaymentRecords are what everybody may ask and change: no rule decides about it.
-type PaymentRecords interface {
+// Records are what everybody may ask and change: no rule decides about it.
+type Records interface {
 	// CounterLinks lists the links of an account by id, revoked ones included.
 	CounterLinks(ctx context.Context, accountID int64) ([]CounterLink, error)
 	// CodesTaken counts those of codes that no new payment request can have at now.
@@ -48,9 +48,9 @@ type PaymentRecords interface {
 	CloseShift(ctx context.Context, accountID, id int64, now time.Time) (Shift, error)
 }
 
-// PaymentStore remembers for [PaymentService].
-type PaymentStore interface {
-	PaymentRecords
+// Store remembers for [Service].
+type Store interface {
+	Records
 
 	// CreateCounterLink fails with CodeValidation for an unknown bank account
 	// and CodeLimitReached beyond MaxCounterLinks. ErrFormUsed where key was used

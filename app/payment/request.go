@@ -242,7 +242,7 @@ type PaymentChoices struct {
 
 // CreatePaymentRequest makes a payment request. CodeConflict where the account has no
 // code pattern, the code was used before, or no code or distinct amount is free.
-func (s *PaymentService) CreatePaymentRequest(ctx context.Context, accountID int64, in PaymentRequestCreate, key app.IdempotencyKey, now time.Time) (PaymentRequest, error) {
+func (s *Service) CreatePaymentRequest(ctx context.Context, accountID int64, in PaymentRequestCreate, key app.IdempotencyKey, now time.Time) (PaymentRequest, error) {
 	r, err := in.read(accountID, now)
 	if err != nil {
 		return r, err
@@ -440,7 +440,7 @@ func (k codeKind) some(most int, reader app.CodeReader) (codes []string) {
 
 // AlmostUsedUp gives those of the account's patterns of which nine tenths of the codes are
 // taken. When no code is free, no payment request can be made.
-func (s *PaymentService) AlmostUsedUp(ctx context.Context, accountID int64, now time.Time) (list []app.CodePattern, _ error) {
+func (s *Service) AlmostUsedUp(ctx context.Context, accountID int64, now time.Time) (list []app.CodePattern, _ error) {
 	patterns, err := s.ledger.CodePatterns(ctx, accountID)
 	if err != nil {
 		return nil, err

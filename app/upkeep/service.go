@@ -1,3 +1,4 @@
+// Package upkeep has the state of the installation: warnings, backups, pruning, checks, the replica.
 package upkeep
 
 import (
@@ -7,11 +8,11 @@ import (
 	"time"
 )
 
-// UpkeepService is the use cases of the installation: its state, backups and checks. It
+// Service is the use cases of the installation: its state, backups and checks. It
 // is safe for concurrent use.
-type UpkeepService struct {
-	UpkeepRecords
-	store    UpkeepStore
+type Service struct {
+	Records
+	store    Store
 	attempts atomic.Pointer[Attempts] // nil: nothing is attempted in this process
 	probe    atomic.Pointer[probe]
 	// When the last scheduled backup failed; nil: it didn't.
@@ -20,9 +21,9 @@ type UpkeepService struct {
 	clockStep    atomic.Pointer[ClockStep]    // nil: the clock was not set
 }
 
-// NewUpkeepService makes the use cases over a store.
-func NewUpkeepService(store UpkeepStore) *UpkeepService {
-	return &UpkeepService{UpkeepRecords: store, store: store}
+// NewService makes the use cases over a store.
+func NewService(store Store) *Service {
+	return &Service{Records: store, store: store}
 }
 
 // Attempts tells what is being attempted.
@@ -36,7 +37,7 @@ type Attempts struct {
 }
 
 // SetAttempts names what is being attempted.
-func (s *UpkeepService) SetAttempts(a Attempts) { s.attempts.Store(&a) }
+func (s *Service) SetAttempts(a Attempts) { s.attempts.Store(&a) }
 
 // probe is the result of the last look at the storage.
 type probe struct {
@@ -50,13 +51,13 @@ const staleProbe = 8 * time.Second
 
 // Probe looks whether the storage works. Ready remembers the result, so that a
 // readiness check never waits for a stalled disk.
-func (s *UpkeepService) Probe(ctx context.Context, now time.Time) {
+func (s *Service) Probe(ctx context.Context, now time.Time) {
 	s.probe.Store(&probe{now, s.store.Probe(ctx)})
 }
 
 // Ready is nil if the last probe was a moment ago and found the storage
 // working, or if there was none yet.
-func (s *UpkeepService) Ready(now time.Time) error {
+func (s *Service) Ready(now time.Time) error {
 	p := s.probe.Load()
 	switch {
 	case p == nil:
@@ -75,7 +76,7 @@ const hangsAfter = 30 * time.Second
 // Alive is nil as long as the writer commits and the courier sweeps, or fail and
 // say so. After another answer only a restart can help. That is why a full disk
 // is alive: it needs somebody who makes room.
-func (s *UpkeepService) Alive(now time.Time) error {
+func (s *Service) Alive(now time.Time) error {
 	c := s.attempts.Load()
 	switch {
 	case c == nil:

@@ -184,7 +184,7 @@ type PaymentCandidate struct {
 
 // UnmatchedTransactions lists a page of the unmatched money of the last 30 days, newest
 // first, and counts it. It is empty where the account never had a payment request.
-func (s *PaymentService) UnmatchedTransactions(ctx context.Context, accountID int64, page app.Page, now time.Time) ([]UnmatchedTransaction, int64, error) {
+func (s *Service) UnmatchedTransactions(ctx context.Context, accountID int64, page app.Page, now time.Time) ([]UnmatchedTransaction, int64, error) {
 	rows, total, err := s.store.UnmatchedTransactions(ctx, accountID, now.Add(-UnmatchedKept), page)
 	if err != nil || len(rows) == 0 {
 		return nil, total, err
@@ -198,7 +198,7 @@ func (s *PaymentService) UnmatchedTransactions(ctx context.Context, accountID in
 }
 
 // LikelyPayments names the requests that a transaction may be for.
-func (s *PaymentService) LikelyPayments(ctx context.Context, t app.Transaction) ([]PaymentRequest, error) {
+func (s *Service) LikelyPayments(ctx context.Context, t app.Transaction) ([]PaymentRequest, error) {
 	if t.Type != app.In || t.PaymentRequest.ID != 0 {
 		return nil, nil
 	}
@@ -206,7 +206,7 @@ func (s *PaymentService) LikelyPayments(ctx context.Context, t app.Transaction) 
 	return likeliest(t, candidates), err
 }
 
-func (s *PaymentService) paymentCandidates(ctx context.Context, accountID int64) ([]PaymentCandidate, error) {
+func (s *Service) paymentCandidates(ctx context.Context, accountID int64) ([]PaymentCandidate, error) {
 	list, err := s.store.PaymentCandidates(ctx, accountID, PaymentCandidates)
 	for i, c := range list {
 		list[i].words = slices.DeleteFunc(paymentcode.Words(c.Contents), func(word string) bool {

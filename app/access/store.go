@@ -7,8 +7,8 @@ import (
 	"baoco/app"
 )
 
-// AccessRecords are what everybody may ask and change: no rule decides about it.
-type AccessRecords interface {
+// Records are what everybody may ask and change: no rule decides about it.
+type Records interface {
 	// APIKeys lists the keys of an account by id, revoked ones included.
 	APIKeys(ctx context.Context, accountID int64) ([]APIKey, error)
 	// User finds a user of any account. ok is false where there is none.
@@ -55,9 +55,9 @@ type AccessRecords interface {
 	RemoveSession(ctx context.Context, token string) error
 }
 
-// AccessStore remembers for [AccessService].
-type AccessStore interface {
-	AccessRecords
+// Store remembers for [Service].
+type Store interface {
+	Records
 
 	// CreateAPIKey inserts k with the SHA-256 of the key, and gives it with its
 	// id. ErrFormUsed where once was used before, ErrTooManyAPIKeys beyond

@@ -63,7 +63,7 @@ func dateNotice(elements []Incoming, outcomes []Outcome) app.Text {
 }
 
 // StartedAfter says when the newest of what was recorded before this process started was.
-func (s *InboundService) StartedAfter(newest time.Time) { s.newestAtStart.Store(&newest) }
+func (s *Service) StartedAfter(newest time.Time) { s.newestAtStart.Store(&newest) }
 
 // longestOff is how long after what was recorded last a server may start again.
 const longestOff = 366 * 24 * time.Hour
@@ -72,7 +72,7 @@ const longestOff = 366 * 24 * time.Hour
 // behind what was recorded before the server started, as in 1970 after a loss of power, is
 // wrong: beside it every right date would seem to be in the future, and the transaction would be
 // dated by that clock. So until it is right the own date counts, unless it is very late.
-func (s *InboundService) likelyNow(clock time.Time) time.Time {
+func (s *Service) likelyNow(clock time.Time) time.Time {
 	if newest := s.newestAtStart.Load(); newest != nil && newest.After(clock.Add(app.MostAhead)) {
 		return newest.Add(longestOff)
 	}

@@ -1,0 +1,53 @@
+// Package alert tells what needs attention: channels, messages, feeds of payments, the report of the day.
+package alert
+
+import (
+	"context"
+	"time"
+
+	"baoco/app"
+	"baoco/app/delivery"
+	"baoco/app/inbound"
+	"baoco/app/payment"
+	"baoco/app/stream"
+	"baoco/app/target"
+	"baoco/app/upkeep"
+)
+
+// Config is what an Service works with.
+type Config struct {
+	Targets *target.TargetPolicy
+	// Send sends one message on a channel. The error is an [*AlertError] where
+	// the owner can do something about it.
+	Send func(ctx context.Context, c AlertChannel, m AlertMessage) error
+	// DayPath is the path, with its query, of the dashboard's page of a day.
+	DayPath func(app.Day) string
+	// AttentionPath is the path, with its query, of the dashboard's page where
+	// something can be ended. Alerts link to it.
+	AttentionPath func(Attention) string
+}
+
+// Rooms are the services of which alerts tell.
+type Rooms struct {
+	Ledger     *app.Service
+	Payments   *payment.Service
+	Deliveries *delivery.Service
+	Inbound    *inbound.Service
+	Streams    *stream.Service
+	Upkeep     *upkeep.Service
+}
+
+// Service is the use cases of attention, alerts, feeds and reports. It is safe for
+// concurrent use.
+type Service struct {
+	Records
+	store  Store
+	zone   *time.Location
+	config Config
+	rooms  Rooms
+}
+
+// NewService makes the use cases over a store.
+func NewService(store Store, c Config, rooms Rooms) *Service {
+	return &Service{Records: store, store: store, zone: rooms.Ledger.Zone(), config: c, rooms: rooms}
+}
