@@ -1,4 +1,4 @@
-package app_test
+package delivery_test
 
 import (
 	"fmt"

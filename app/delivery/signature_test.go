@@ -1,4 +1,4 @@
-package app_test
+package delivery_test
 
 import (
 	"bytes"
@@ -55,7 +55,7 @@ func (v payloadVector) payload() delivery.Payload {
 func payloadVectors(t testing.TB) []payloadVector {
 	t.Helper()
 	var vectors []payloadVector
-	readJSON(t, "../testdata/payload/vectors.json", &vectors)
+	readJSON(t, "../../testdata/payload/vectors.json", &vectors)
 	if len(vectors) < 15 {
 		t.Fatalf("%d vectors", len(vectors))
 	}
@@ -101,7 +101,7 @@ func TestPayloadVectors(t *testing.T) {
 
 func TestNativeChecksum(t *testing.T) {
 	var v struct{ Secret, Canonical, Checksum string }
-	readJSON(t, "../testdata/payload/native-checksum-ascii.json", &v)
+	readJSON(t, "../../testdata/payload/native-checksum-ascii.json", &v)
 	p := delivery.Payload{
 		ID: "3521", Gateway: "ACB", TransactionDate: "2025-10-14 10:59:30", TransactionNumber: "FT253146879VN",
 		AccountNumber: "19354957", Content: "NAPTIEN MOMO 963869789", TransferType: app.In, TransferAmount: 200000,
@@ -203,12 +203,12 @@ func lookPath(t *testing.T, program string, scripts ...string) string {
 }
 
 func TestPayloadVectorsByNode(t *testing.T) {
-	const script = "../testdata/payload/make.mjs"
+	const script = "../../testdata/payload/make.mjs"
 	made, err := exec.Command(lookPath(t, "node", script), script, "--stdout").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	committed, err := os.ReadFile("../testdata/payload/vectors.json")
+	committed, err := os.ReadFile("../../testdata/payload/vectors.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestPayloadVectorsByNode(t *testing.T) {
 }
 
 func TestPayloadsByPython(t *testing.T) {
-	const script = "../testdata/payload/verify.py"
+	const script = "../../testdata/payload/verify.py"
 	python := lookPath(t, "python3", script)
 	type signed struct {
 		Name              string `json:"name"`

@@ -1,4 +1,4 @@
-package app_test
+package inbound_test
 
 import (
 	"testing"

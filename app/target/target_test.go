@@ -1,4 +1,4 @@
-package app_test
+package target_test
 
 import (
 	"encoding/json"
@@ -25,7 +25,7 @@ func policy(t testing.TB, allow ...string) *target.TargetPolicy {
 // TestTargetVectors runs the rows of testdata/ssrf_vectors.tsv, whose first
 // line says what the columns are.
 func TestTargetVectors(t *testing.T) {
-	data, err := os.ReadFile("../testdata/ssrf_vectors.tsv")
+	data, err := os.ReadFile("../../testdata/ssrf_vectors.tsv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,9 +240,9 @@ func TestCheckURL(t *testing.T) {
 	} {
 		bad := p.CheckURL(raw)
 		if bad == nil {
-			t.Errorf("CheckURL(%s) accepts it", short(raw))
+			t.Errorf("CheckURL(%.80q) accepts it", raw)
 		} else if bad.EN == "" || bad.VI == "" || strings.Contains(bad.EN+bad.VI, "%!") {
-			t.Errorf("CheckURL(%s) says %+v", short(raw), *bad)
+			t.Errorf("CheckURL(%.80q) says %+v", raw, *bad)
 		}
 	}
 	for _, raw := range []string{
@@ -254,7 +254,7 @@ func TestCheckURL(t *testing.T) {
 		"https://1.1.1.1", "https://1.1.1.1:8443/hook", "https://[2606:4700::1111]", "https://[2606:4700::1111]:8443/hook", "https://[2606:4700:0:0:0:0:0:1111]/", "https://[2606:4700::1.2.3.4]/", "https://[::ffff:101:101]/", "https://[64:ff9b::101:101]/",
 	} {
 		if bad := p.CheckURL(raw); bad != nil {
-			t.Errorf("CheckURL(%s) refuses it: %s", short(raw), bad.EN)
+			t.Errorf("CheckURL(%.80q) refuses it: %s", raw, bad.EN)
 		}
 	}
 }

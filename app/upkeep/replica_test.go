@@ -1,4 +1,4 @@
-package app_test
+package upkeep_test
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package app_test
+package payment_test
 
 import (
 	"fmt"

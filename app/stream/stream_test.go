@@ -1,4 +1,4 @@
-package app_test
+package stream_test
 
 import (
 	"slices"
