@@ -13,7 +13,7 @@ import (
 )
 
 // This file finds out whether a report repeats a recorded transaction, and keeps what
-// isn't known until it is. The rule is in app/repeat.go.
+// isn't known until it is. The rule is in app/inbound/repeat.go.
 
 // judge compares a report with what other channels reported of the bank account. It gives
 // the transaction that the report repeats, or may repeat.

@@ -1,5 +1,5 @@
 -- One movement of money may be reported more than once: by a provider and by the
--- bank's text, by a text and later by a statement. See app/repeat.go.
+-- bank's text, by a text and later by a statement. See app/inbound/repeat.go.
 
 -- What the first report said of the bank account after the movement; NULL: nothing.
 ALTER TABLE transactions ADD COLUMN balance INTEGER;

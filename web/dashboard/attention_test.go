@@ -21,7 +21,7 @@ func TestAlertKinds(t *testing.T) {
 	t.Parallel()
 	for _, kind := range alert.AlertKinds {
 		if name := kind.AlertName(); name.EN == "" || name.VI == "" {
-			t.Errorf("%s has no name in alertNames of app/alert.go", kind)
+			t.Errorf("%s has no name in alertNames of app/alert/alert.go", kind)
 		}
 		if dashboard.AttentionPath(alert.Attention{Kind: kind}) == "/" {
 			t.Errorf("%s has no page in AttentionPath", kind)
