@@ -22,7 +22,7 @@ type network struct {
 	roots    *x509.CertPool         // nil: those of the machine
 	sessions tls.ClientSessionCache // of TLS, with which a handshake costs both sides less
 	short    atomic.Pointer[shortLookUp]
-	limit    time.Duration // of connecting: app.AttemptTimeout
+	limit    time.Duration // of connecting: delivery.AttemptTimeout
 }
 
 // tlsSessions is how many hosts' sessions are kept.

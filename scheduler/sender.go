@@ -28,7 +28,7 @@ const (
 type Sender struct {
 	transport http.RoundTripper // and no client, which would follow redirects: a POST becomes an empty GET
 	userAgent string
-	limit     time.Duration // of an attempt, until the headers of its answer: app.AttemptTimeout
+	limit     time.Duration // of an attempt, until the headers of its answer: delivery.AttemptTimeout
 }
 
 // NewSender makes a sender that connects where policy allows. A transport

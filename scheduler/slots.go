@@ -17,7 +17,7 @@ const (
 	slotsUnanswered = slots - 128 // for all webhooks together that don't answer or haven't answered yet
 	slotsPerWebhook = 64
 	slotsPerHost    = 64 // a host is a name and a port
-	slotsPerSheet   = 4  // for a webhook of app.WebhookSheet: its calls wait for one another
+	slotsPerSheet   = 4  // for a webhook of delivery.WebhookSheet: its calls wait for one another
 	slotsSilent     = 4  // for a webhook that doesn't answer or hasn't answered yet
 	silentAfter     = 3  // attempts without an answer in a row
 )
@@ -31,7 +31,7 @@ type lane struct {
 	inFlight   map[int64]struct{} // ids of deliveries; removed at the sweep after they are settled
 	settled    []int64            // ids in inFlight whose result is recorded
 	taken      int                // slots
-	sheet      bool               // the webhook is one of app.WebhookSheet
+	sheet      bool               // the webhook is one of delivery.WebhookSheet
 	host       string             // the host of the last attempt
 	unanswered int                // attempts without an answer in a row
 	answered   bool               // the webhook has answered since the lane was made

@@ -118,7 +118,7 @@ func (l *streamLoop) run(ctx context.Context, quit <-chan struct{}) {
 	}
 }
 
-// step sends what there is, at most app.StreamRead messages, and returns how long to
+// step sends what there is, at most stream.StreamRead messages, and returns how long to
 // wait for more. active is false where the stream has nothing to send any more.
 func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool) {
 	work, err := l.service.Streams.StreamWork(ctx, l.account, l.id)

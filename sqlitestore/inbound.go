@@ -239,7 +239,7 @@ func (s *Store) DiscardInbound(ctx context.Context, accountID, id, itemID int64)
 	return done.items, err
 }
 
-// inboundEventExists returns app.ErrNoInboundEvent if the account has no such event.
+// inboundEventExists returns inbound.ErrNoInboundEvent if the account has no such event.
 func inboundEventExists(tx *tx, accountID, id int64) error {
 	_, err := scanOne[int](tx.queryRow(`SELECT 1 FROM inbound_events WHERE id = ? AND account_id = ?`, id, accountID))
 	return noRowsAs(err, inbound.ErrNoInboundEvent)

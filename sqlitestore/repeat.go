@@ -52,7 +52,7 @@ func (r *recorder) judge(b app.BankAccount, e report) (id int64, like inbound.Li
 const reportedByChannel = `(t.channel = ?1 AND t.source_id = ?2
 	OR EXISTS (SELECT 1 FROM event_ids k INDEXED BY event_ids_merged WHERE k.transaction_id = t.id AND k.merged = 1 AND k.channel = ?1 AND k.source_id = ?2))`
 
-// ofNumber is true where the column number has the app.NumberKey ?3, for the indexes.
+// ofNumber is true where the column number has the inbound.NumberKey ?3, for the indexes.
 const ofNumber = `number <> '' AND replace(replace(replace(replace(replace(upper(number), '\BNK', ''), '\I2B', ''), ' ', ''), '-', ''), '.', '') = ?3 `
 
 const sameNumber = `SELECT t.id FROM (

@@ -68,7 +68,7 @@ func (f *copyFacts) readBeat() error {
 	return nil
 }
 
-// CopyFacts is what the file holds up to a transaction; app.AllCopied: all of it.
+// CopyFacts is what the file holds up to a transaction; upkeep.AllCopied: all of it.
 func (s *Store) CopyFacts(ctx context.Context, upTo int64) (upkeep.CopyFacts, error) {
 	var f copyFacts
 	err := f.scan(s.queryRow(ctx, factsUpTo, upTo))

@@ -78,7 +78,7 @@ func (s *Store) StreamTransactions(ctx context.Context, st stream.Stream, after 
 }
 
 // noteRemoval keeps which transactions of an account are about to be removed, of the last
-// app.MaxRemovals commits.
+// inbound.MaxRemovals commits.
 func noteRemoval(tx *tx, accountID int64, ids []int64) error {
 	if err := tx.exec(`INSERT INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code)
 			SELECT t.account_id, (SELECT coalesce(max(number), 0) + 1 FROM removed_transactions), t.id, t.bank_account_id, t.type, coalesce(t.code, '')

@@ -301,7 +301,7 @@ func txUser(tx *tx, accountID, id int64) (access.User, error) {
 	return u, noRowsAs(err, access.ErrNoUser)
 }
 
-// keepOwner returns app.ErrLastOwner if u is the only owner of the account.
+// keepOwner returns access.ErrLastOwner if u is the only owner of the account.
 func keepOwner(tx *tx, u access.User) error {
 	others, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM users WHERE account_id = ? AND role = 'owner' AND id <> ?)`, u.AccountID, u.ID))
 	if err == nil && u.Role == access.RoleOwner && !others {

@@ -247,7 +247,7 @@ func logHeader(t *testing.T, db string) (header [32]byte) {
 }
 
 // While Litestream hangs every call is still acknowledged, and the log grows, of which
-// app.Warnings tell. Once it goes on, the log begins anew, and so grows no further, and
+// upkeep.Warnings tell. Once it goes on, the log begins anew, and so grows no further, and
 // the replica has all. The file keeps its size if Litestream is the first to write into
 // the new log: Litestream itself cuts it at 500 MB, before there is a warning.
 func TestReplicaHangs(t *testing.T) {

@@ -35,7 +35,7 @@ type Kind struct {
 type Verifier func(in Call, h http.Header) inbound.Refusal
 
 // Bounds of a call. A notice of one transaction has some 25 values in a few
-// kilobytes. A call of many has at most app.MaxElements transactions, of some 20
+// kilobytes. A call of many has at most inbound.MaxElements transactions, of some 20
 // values each.
 const (
 	MaxBodyOfMany   = 1 << 20 // of calls with several transactions

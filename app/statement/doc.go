@@ -1,5 +1,5 @@
 // Package statement reads the statement files of Vietnamese banks, and any
-// other table of transactions, into [app.Incoming]s: CSV and XLSX, a row at a
+// other table of transactions, into [inbound.Incoming]s: CSV and XLSX, a row at a
 // time, whatever the number of rows. Only the texts that a workbook shares among
 // its cells are held in memory, up to 64 MiB.
 //

@@ -33,7 +33,7 @@ const (
 	// machines forgets idle connections without a word, and NATS ends them.
 	maxIdle = 30 * time.Second
 	// MaxSilence is how long a broker may take to acknowledge what it got. It is less
-	// than [app.StreamTimeout], so that another host is asked sooner.
+	// than [stream.StreamTimeout], so that another host is asked sooner.
 	MaxSilence = stream.StreamTimeout / 2
 )
 
@@ -61,10 +61,10 @@ type publisher struct {
 // NewPublisher gives the publisher of a client.
 func NewPublisher(c Client) stream.Publisher { return &publisher{client: c} }
 
-// Close implements [app.Publisher].
+// Close implements [stream.Publisher].
 func (p *publisher) Close() { p.client.Close() }
 
-// Publish implements [app.Publisher]. A connection that was there already may be gone
+// Publish implements [stream.Publisher]. A connection that was there already may be gone
 // since, or another node may lead: it is tried once more then.
 func (p *publisher) Publish(ctx context.Context, messages []stream.StreamMessage) (int, error) {
 	if time.Since(p.used) > maxIdle {

@@ -36,7 +36,7 @@ type alertKind struct {
 
 type alertsData struct {
 	Telegram, Email alertCard
-	Chats           []alertCard // of app.ChatMedia
+	Chats           []alertCard // of alert.ChatMedia
 	Lang            app.Lang
 	Kinds           []alertKind
 	Messages        []alert.AlertMessage

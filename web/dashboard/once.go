@@ -91,7 +91,7 @@ type secretData struct {
 	OverlapTo time.Time
 	Plain     string
 	Receivers []receiver
-	Script    string // of a webhook of app.WebhookSheet, which has no receivers
+	Script    string // of a webhook of delivery.WebhookSheet, which has no receivers
 }
 
 func (s *Server) showSigningSecret(v *visit, data secretData) error {

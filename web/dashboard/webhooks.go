@@ -60,7 +60,7 @@ type webhookForm struct {
 	CodePrefix      string
 	Banks           []limitChoice
 	Prefixes        []string // of the codes that are read
-	Secret, Script  string   // of a new webhook of app.WebhookSheet: the script is deployed first, and holds the token
+	Secret, Script  string   // of a new webhook of delivery.WebhookSheet: the script is deployed first, and holds the token
 }
 
 // fillScript shows the script of a sheet beside the form, under the same secret for

@@ -52,7 +52,7 @@ type follower struct {
 
 	failed app.Text // why it can't start over
 	place  app.Text // what is wrong at the place
-	key    app.Text // as in app.Standby
+	key    app.Text // as in upkeep.Standby
 	next   time.Time
 	pause  time.Duration // after which it starts over next
 }

@@ -40,7 +40,7 @@ func OpenDatabase(ctx context.Context, path string, o sqlitestore.Options) (*sql
 }
 
 // NewService makes the use cases over a file, with the zone and the allowed targets
-// that are saved in it. A nil schedule means app.RetrySchedule.
+// that are saved in it. A nil schedule means delivery.RetrySchedule.
 func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.Duration) (*services.All, *scheduler.Sender, error) {
 	zone, err := store.Zone(ctx)
 	if err != nil {
