@@ -27,12 +27,12 @@ type Range string
 
 // The ranges.
 const (
-	RangeDaily   Range = "daily"
-	RangeWeekly  Range = "weekly"
+	rangeDaily   Range = "daily"
+	rangeWeekly  Range = "weekly"
 	RangeMonthly Range = "monthly"
 )
 
-var rangeDays = map[Range]Day{RangeDaily: 1, RangeWeekly: 7, RangeMonthly: 30}
+var rangeDays = map[Range]Day{rangeDaily: 1, rangeWeekly: 7, RangeMonthly: 30}
 
 // AccountStatus is an account's plan and how much of it is in use.
 type AccountStatus struct {

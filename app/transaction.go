@@ -62,8 +62,8 @@ func (t Transaction) Known() time.Time {
 	return t.Time
 }
 
-// MaxNote is the length of a note in characters.
-const MaxNote = 500
+// maxNote is the length of a note in characters.
+const maxNote = 500
 
 // Note is what somebody wrote about a transaction.
 type Note struct {
@@ -82,7 +82,7 @@ func cleanNote(text string) string {
 // SetNote changes nothing and fails with CodeConflict.
 func (s *Service) SetNote(ctx context.Context, accountID, transactionID int64, seen string, note Note) error {
 	var ok bool
-	if note.Text, ok = ReadText(cleanNote(note.Text), MaxNote, "\n\t"); !ok {
+	if note.Text, ok = ReadText(cleanNote(note.Text), maxNote, "\n\t"); !ok {
 		return InvalidField("note", "must be at most 500 characters without control characters", "dài tối đa 500 ký tự, không chứa ký tự điều khiển")
 	}
 	return s.store.SetNote(ctx, accountID, transactionID, func(present Note) error {
