@@ -120,7 +120,7 @@ func (s *Service) UpdateAccount(ctx context.Context, id int64, u AccountUpdate) 
 	return s.store.UpdateAccount(ctx, id, u)
 }
 
-// cleanName checks a name that a person gives: 1 to 100 characters, no control
+// CleanName checks a name that a person gives: 1 to 100 characters, no control
 // characters. Surrounding white space is cut.
 func CleanName(field, name string) (string, error) {
 	name, ok := ReadText(name, 100, "")
@@ -130,7 +130,7 @@ func CleanName(field, name string) (string, error) {
 	return name, nil
 }
 
-// readText cuts the white space around a text that a person gives. A text of which
+// ReadText cuts the white space around a text that a person gives. A text of which
 // nothing can be seen becomes empty. ok is false where it has more than limit
 // characters, or a control character that isn't in allowed.
 func ReadText(text string, limit int, allowed string) (_ string, ok bool) {
@@ -154,7 +154,7 @@ func isVisible(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S)
 }
 
-// isControl reports whether a character could forge a line of a listing or turn
+// IsControl reports whether a character could forge a line of a listing or turn
 // the direction of a text: C0, C1 and bidirectional controls, line separators.
 func IsControl(r rune) bool {
 	switch {

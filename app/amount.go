@@ -227,6 +227,7 @@ func parseExponent(s string) (int, error) {
 	return n, nil
 }
 
+// AllDigits reports whether a text is of digits alone; an empty one is not.
 func AllDigits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {

@@ -192,7 +192,7 @@ func (s *Service) BankAccount(ctx context.Context, accountID, id int64) (BankAcc
 	return Find(list, err, func(b BankAccount) bool { return b.ID == id }, ErrNoBankAccount)
 }
 
-// bankField is the code of the bank with this name; v notes an unknown name.
+// BankField is the code of the bank with this name; v notes an unknown name.
 func BankField(v *Invalid, name string) string {
 	bank, known := FindBank(name)
 	if !known {
@@ -201,7 +201,7 @@ func BankField(v *Invalid, name string) string {
 	return bank.Code
 }
 
-// accountNumberField is the typed account number; v notes an impossible one.
+// AccountNumberField is the typed account number; v notes an impossible one.
 func AccountNumberField(v *Invalid, s string) string {
 	number := NormalizeAccountNumber(s)
 	if !validAccountNumber(number) {

@@ -27,7 +27,7 @@ func (f DateFlaw) Text() Text {
 	return Text{"the date " + fault.EN, "ngày giờ " + fault.VI}
 }
 
-// fault is what is wrong with a date that was named before.
+// Fault is what is wrong with a date that was named before.
 func (f DateFlaw) Fault() Text {
 	switch f {
 	case DateMissing:
@@ -112,7 +112,7 @@ func ReadDate(text string, zone *time.Location) (t time.Time, dateOnly, ok bool)
 	return t.Add(parts), false, err == nil
 }
 
-// mostAhead is how far a date may be in the future.
+// MostAhead is how far a date may be in the future.
 const MostAhead = 24 * time.Hour
 
 // FormatDate writes t as Y-m-d H:i:s in zone, and as Y-m-d where only its day

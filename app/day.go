@@ -58,6 +58,7 @@ func (d Day) MonthStart() Day {
 // String is the day as Y-m-d.
 func (d Day) String() string { return d.Date().Format(DateLayout) }
 
+// Date is the beginning of the day in UTC.
 func (d Day) Date() time.Time { return time.Unix(int64(d)*86400, 0).UTC() }
 
 // FormatTime writes t as Y-m-d H:i:s in zone.

@@ -20,7 +20,7 @@ func NewService(store Store, zone *time.Location) *Service {
 // Zone is the zone of every Y-m-d H:i:s.
 func (s *Service) Zone() *time.Location { return s.zone }
 
-// find gives the first member of a list that is the wanted one, or the error
+// Find gives the first member of a list that is the wanted one, or the error
 // that there is none. err is the error of reading the list.
 func Find[T any](list []T, err error, wanted func(T) bool, none error) (T, error) {
 	i := slices.IndexFunc(list, wanted)

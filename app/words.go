@@ -1,18 +1,19 @@
 package app
 
 import (
-	"baoco/app/fold"
 	"crypto/rand"
 	"encoding/base64"
 	"strings"
 	"time"
 	"unicode"
+
+	"baoco/app/fold"
 )
 
 // Provider is a kind of source: the format of its calls.
 type Provider string
 
-// randomToken is 32 random bytes in URL-safe base64.
+// RandomToken is 32 random bytes in URL-safe base64.
 func RandomToken() string {
 	var b [32]byte
 	rand.Read(b[:])
@@ -31,6 +32,7 @@ const (
 	ChannelHand Channel = "hand" // somebody recorded it
 )
 
+// AppendMember writes a key, as it stands before a value, and a text as JSON.
 func AppendMember(b []byte, key, value string) []byte {
 	return AppendJSONString(append(b, key...), value)
 }
@@ -70,7 +72,7 @@ func AppendJSONString(b []byte, s string) []byte {
 	return append(append(b, s[start:]...), '"')
 }
 
-// squeeze gives the letters and digits of a content, in lower case without marks.
+// Squeeze gives the letters and digits of a content, in lower case without marks.
 func Squeeze(content string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsLetter(c) || unicode.IsDigit(c) {

@@ -2,9 +2,8 @@
 package access
 
 import (
-	"baoco/app/passkey"
-
 	"baoco/app"
+	"baoco/app/passkey"
 )
 
 // Service is the use cases of users, sign-in and API keys. It is safe for concurrent

@@ -124,7 +124,7 @@ func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, n
 	return s.Settle(ctx, o, result)
 }
 
-// samplePayload is a made-up transaction for whoever takes that type.
+// SamplePayload is a made-up transaction for whoever takes that type.
 func SamplePayload(takes WebhookType, code app.PaymentCode, now time.Time, zone *time.Location) Payload {
 	direction := app.In
 	if takes == WebhookOut {
@@ -304,7 +304,7 @@ func (o Outgoing) Request(userAgent string, now time.Time) Request {
 	return Request{URL: address, Body: body, Headers: SignedHeaders(userAgent, id, secret, all, now, body)}
 }
 
-// signedHeaders are the headers of a body that is sent at now. Secret is that of
+// SignedHeaders are the headers of a body that is sent at now. Secret is that of
 // X-Webhook-Signature, and all are those of Webhook-Signature.
 func SignedHeaders(userAgent, id, secret string, all []string, now time.Time, body []byte) []Header {
 	signatures := make([]string, len(all))

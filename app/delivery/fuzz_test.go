@@ -1,10 +1,11 @@
 package delivery_test
 
 import (
-	"baoco/app/delivery"
 	"slices"
 	"strings"
 	"testing"
+
+	"baoco/app/delivery"
 )
 
 // FuzzExplanation: whatever a receiver answers is explained as

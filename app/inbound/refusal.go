@@ -33,7 +33,7 @@ type Refusal struct {
 	Text app.Text
 }
 
-// likelyCause is a sentence on what to look at first.
+// LikelyCause is a sentence on what to look at first.
 func (r Refusal) LikelyCause() app.Text {
 	if r.Code == RefusalTooLarge || r.Code == RefusalBusy {
 		return r.Text

@@ -1,10 +1,11 @@
 package target_test
 
 import (
-	"baoco/app/target"
 	"net/netip"
 	"strings"
 	"testing"
+
+	"baoco/app/target"
 )
 
 // FuzzTargetPolicy: whatever an operator allows, metadata addresses stay

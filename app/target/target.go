@@ -214,6 +214,7 @@ func embedded(addr netip.Addr) netip.Addr {
 	return netip.AddrFrom4([4]byte(b[12:]))
 }
 
+// IsMetadata reports whether a cloud gives its machines their credentials at an address.
 func IsMetadata(addr netip.Addr) bool {
 	for _, a := range append(carried(addr), addr) {
 		for _, prefix := range metadata {
@@ -317,7 +318,7 @@ func (p *TargetPolicy) CheckURL(raw string) *app.Text {
 	return p.checkHostName(hostName(host), port)
 }
 
-// checkAPIURL judges the base URL of an API, to which paths and queries are
+// CheckAPIURL judges the base URL of an API, to which paths and queries are
 // added. The faults are those of field api_url.
 func (p *TargetPolicy) CheckAPIURL(raw string) error {
 	var v app.Invalid
@@ -413,6 +414,7 @@ func splitTarget(raw string) (scheme, host string, port uint16, bad *app.Text) {
 	return scheme, host, port, nil
 }
 
+// CutPort takes the port off a host, whose IPv6 address stands in brackets.
 func CutPort(authority string) (host, port string, found bool) {
 	if strings.HasPrefix(authority, "[") {
 		end := strings.IndexByte(authority, ']') + 1
@@ -424,7 +426,7 @@ func CutPort(authority string) (host, port string, found bool) {
 	return strings.Cut(authority, ":")
 }
 
-// validHostName checks a name by RFC 1123, and allows the underscore that many
+// ValidHostName checks a name by RFC 1123, and allows the underscore that many
 // real hosts have.
 func ValidHostName(host string) bool {
 	if host == "" || len(host) > 253 {

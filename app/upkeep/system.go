@@ -255,7 +255,7 @@ func (s *Service) Well(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// systemWarnings reads the files and gives the Warnings.
+// SystemWarnings reads the files and gives the Warnings.
 func (s *Service) SystemWarnings(ctx context.Context, in Installation, now time.Time) ([]Warning, error) {
 	storage, err := s.store.StorageStatus(now)
 	if err != nil {
