@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,19 +20,8 @@ const (
 // TestFaces: no package exports more names, and no interface has more methods, those that it
 // embeds from its package included, than a reader can hold.
 func TestFaces(t *testing.T) {
-	const house = "../.."
 	seen := 0
-	must(t, filepath.WalkDir(house, func(path string, d os.DirEntry, err error) error {
-		if err != nil || !d.IsDir() {
-			return err
-		}
-		if name := d.Name(); path != house && (strings.HasPrefix(name, ".") || name == "testdata") {
-			return filepath.SkipDir
-		}
-		dir, err := filepath.Rel(house, path)
-		if err != nil {
-			return err
-		}
+	eachRoom(t, func(dir, path string) {
 		names, interfaces := 0, map[string]*ast.InterfaceType{}
 		for _, file := range goFiles(t, path) {
 			for _, decl := range file.Decls {
@@ -41,7 +29,7 @@ func TestFaces(t *testing.T) {
 			}
 		}
 		most := mostNames
-		if filepath.ToSlash(dir) == "app" {
+		if dir == "app" {
 			most = mostOfApp
 		}
 		if names > most {
@@ -53,8 +41,7 @@ func TestFaces(t *testing.T) {
 				t.Errorf("%s.%s has %d methods, more than %d", dir, name, n, mostMethods)
 			}
 		}
-		return nil
-	}))
+	})
 	if seen < 20 {
 		t.Errorf("only %d interfaces were found", seen)
 	}
