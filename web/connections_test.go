@@ -30,6 +30,7 @@ type boundServer struct {
 	address string
 	answer  chan struct{}
 	arrived chan struct{} // of requests that wait for answer
+	gone    chan struct{} // of pages whose client went away
 	secure  bool
 }
 
@@ -59,7 +60,7 @@ const trustedProxy = 99
 
 func startBound(t *testing.T, secure bool) *boundServer {
 	t.Helper()
-	s := &boundServer{t: t, answer: make(chan struct{}), arrived: make(chan struct{}, 100), secure: secure}
+	s := &boundServer{t: t, answer: make(chan struct{}), arrived: make(chan struct{}, 100), gone: make(chan struct{}, 100), secure: secure}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	apptest.Must(t, err)
 	s.address = l.Addr().String()
@@ -78,6 +79,7 @@ func startBound(t *testing.T, secure bool) *boundServer {
 			select {
 			case <-s.answer:
 			case <-r.Context().Done():
+				s.gone <- struct{}{}
 				return
 			}
 		}
@@ -271,6 +273,7 @@ func TestDispensableConnections(t *testing.T) {
 	}
 	for _, conn := range pages {
 		wantClosed(t, conn, "a page")
+		apptest.Receive(t, "its handler ends, and takes no answer", s.gone)
 	}
 	for range kept {
 		s.answer <- struct{}{}
