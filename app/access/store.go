@@ -55,7 +55,8 @@ type Records interface {
 	RemoveSession(ctx context.Context, token string) error
 }
 
-// Store remembers for [Service].
+// Store remembers for [Service]. What [app.Records] and [app.Store] say of all stores holds
+// here too.
 type Store interface {
 	Records
 

@@ -14,7 +14,7 @@ import (
 	"baoco/app/upkeep"
 )
 
-// Config is what an Service works with.
+// Config is what a Service works with.
 type Config struct {
 	Targets *target.TargetPolicy
 	// Send sends one message on a channel. The error is an [*AlertError] where

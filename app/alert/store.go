@@ -20,7 +20,8 @@ type Records interface {
 	RemoveAlertChannel(ctx context.Context, accountID int64, medium AlertMedium) error
 }
 
-// Store remembers for [Service].
+// Store remembers for [Service]. What [app.Records] and [app.Store] say of all stores holds
+// here too.
 type Store interface {
 	Records
 

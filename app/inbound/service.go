@@ -13,7 +13,7 @@ import (
 	"baoco/app/target"
 )
 
-// Config is what an Service works with.
+// Config is what a Service works with.
 type Config struct {
 	Targets   *target.TargetPolicy
 	Providers []ProviderKind
@@ -37,8 +37,8 @@ type Service struct {
 	deliveries    *delivery.Service
 	catchUps      catchUps
 	recorded      recorded
-	newestAtStart atomic.Pointer[time.Time]
-	meter         func(Source, Recording) // nil: nobody counts
+	newestAtStart atomic.Pointer[time.Time] // time of what was recorded last before this process; nil: not said
+	meter         func(Source, Recording)   // nil: nobody counts
 }
 
 // NewService makes the use cases over a store.

@@ -36,7 +36,8 @@ type Records interface {
 	NoteRefusedCall(c RefusedCall)
 }
 
-// Store remembers for [Service].
+// Store remembers for [Service]. What [app.Records] and [app.Store] say of all stores holds
+// here too.
 type Store interface {
 	Records
 

@@ -48,7 +48,8 @@ type Records interface {
 	CloseShift(ctx context.Context, accountID, id int64, now time.Time) (Shift, error)
 }
 
-// Store remembers for [Service].
+// Store remembers for [Service]. What [app.Records] and [app.Store] say of all stores holds
+// here too.
 type Store interface {
 	Records
 

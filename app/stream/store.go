@@ -37,7 +37,8 @@ type Records interface {
 	SettleStream(ctx context.Context, p StreamProgress) error
 }
 
-// Store remembers for [Service].
+// Store remembers for [Service]. What [app.Records] and [app.Store] say of all stores holds
+// here too.
 type Store interface {
 	Records
 

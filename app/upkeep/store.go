@@ -22,7 +22,8 @@ type Records interface {
 	SetBeat(ctx context.Context, now time.Time) error
 }
 
-// Store remembers for [Service].
+// Store remembers for [Service]. What [app.Records] and [app.Store] say of all stores holds
+// here too.
 type Store interface {
 	Records
 
