@@ -177,10 +177,7 @@ func TestBackupToFullDisk(t *testing.T) {
 	in, _ := loaded(t)
 	dir := filepath.Join(t.TempDir(), "small")
 	must(t, os.Mkdir(dir, 0o700))
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=128k"); err != nil {
-		t.Skipf("needs root, to mount a small disk: %v", err)
-	}
-	t.Cleanup(func() { must(t, syscall.Unmount(dir, 0)) })
+	mountDisk(t, dir, "128k")
 	code, stdout, stderr := baoco("", "backup", filepath.Join(dir, "b.db"), "--db", in.db)
 	if code != terminal.ExitDatabase || stdout != "" || !strings.Contains(stderr, "not enough room") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)

@@ -16,6 +16,17 @@ import (
 	"baoco/app/apptest"
 )
 
+// mountDisk mounts a disk of a size, like "2m", on a folder until the test ends. It is unmounted
+// although files may be open: a process that another test is starting has, until it runs its
+// program, whatever this process had open when it began.
+func mountDisk(t *testing.T, dir, size string) {
+	t.Helper()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skipf("needs root, to mount a small disk: %v", err)
+	}
+	t.Cleanup(func() { must(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
+}
+
 // A full disk: calls are answered 503, so that the provider tries again, reads
 // go on, readiness fails, no result is sent twice for want of a place to note
 // it; and once there is room, all of it recovers by itself.
@@ -23,10 +34,7 @@ func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "small")
 	must(t, os.Mkdir(dir, 0o700))
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
-		t.Skipf("needs root, to mount a small disk: %v", err)
-	}
-	t.Cleanup(func() { must(t, syscall.Unmount(dir, 0)) })
+	mountDisk(t, dir, "2m")
 	receiver := openShop(t)
 	p := serveIn(t, dir, anyPort, "--allow-target", receiver.target())
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
@@ -88,10 +96,7 @@ func TestScheduledBackupToFullDisk(t *testing.T) {
 	shop := openShop(t)
 	in := install(t, shop)
 	disk := t.TempDir()
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=128k"); err != nil {
-		t.Skipf("needs root, to mount a small disk: %v", err)
-	}
-	t.Cleanup(func() { must(t, syscall.Unmount(disk, 0)) })
+	mountDisk(t, disk, "128k")
 	const lastBackup = "baoco_last_backup_timestamp_seconds"
 	start := func(more ...string) (*process, map[string]float64) {
 		p := serveIn(t, in.dir, anyPort, append(more, "--allow-target", shop.target(), "--backup-dir", disk, "--metrics-listen", "0")...)

@@ -149,10 +149,7 @@ func watch(t *testing.T, kind replica.Scheme) *watched {
 	at, secret, dir := apptest.Places[kind](t)
 	if kind == replica.File { // a disk of its own
 		must(t, os.MkdirAll(filepath.Dir(dir), 0o700))
-		if err := syscall.Mount("tmpfs", filepath.Dir(dir), "tmpfs", 0, "size=4m"); err != nil {
-			t.Skipf("needs root, to mount a small disk: %v", err)
-		}
-		t.Cleanup(func() { must(t, syscall.Unmount(filepath.Dir(dir), syscall.MNT_DETACH)) })
+		mountDisk(t, filepath.Dir(dir), "4m")
 	}
 	if kind == replica.S3 {
 		w.bucket = &bucket{}

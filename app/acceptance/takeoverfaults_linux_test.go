@@ -156,7 +156,7 @@ func TestTakeoverOfOddCopies(t *testing.T) {
 		small := t.TempDir()
 		if err := syscall.Mount("tmpfs", small, "tmpfs", 0, fmt.Sprint("size=", size)); err == nil {
 			refused(fmt.Sprint("a disk of ", size, " bytes"), small, says)
-			must(t, syscall.Unmount(small, 0))
+			must(t, syscall.Unmount(small, syscall.MNT_DETACH)) // as mountDisk unmounts
 		}
 	}
 	for statement, says := range map[string]string{

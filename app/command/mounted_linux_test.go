@@ -45,7 +45,7 @@ func TestMountedFile(t *testing.T) {
 			}
 			run("bank", "list")
 		}
-		must(t, syscall.Unmount(file, 0))
+		must(t, syscall.Unmount(file, syscall.MNT_DETACH))
 		if left, err := filepath.Glob(filepath.Join(dir, "*restor*")); err != nil || len(left) > 0 {
 			t.Errorf("with %s mounted %v is left, %v", file, left, err)
 		}

@@ -25,7 +25,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	if err := syscall.Mount(dir, disk, "", syscall.MS_BIND, ""); err != nil {
 		t.Skipf("needs root, to mount a directory: %v", err)
 	}
-	defer syscall.Unmount(disk, 0)
+	defer syscall.Unmount(disk, syscall.MNT_DETACH)
 	must(t, syscall.Mount("", disk, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	t.Setenv("BAOCO_DB", filepath.Join(disk, "baoco.db"))
 	for _, command := range []string{
