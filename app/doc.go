@@ -73,7 +73,7 @@
 //     next due time or the end, and the counters.
 //   - A transaction on its way to a broker: scheduler, stream.go (a loop for each active
 //     stream, woken when transactions are recorded) → sqlitestore, stream.go: what comes
-//     after the position → StreamWork.Message in app/stream → scheduler/broker,
+//     after the position → stream.Work.Message in app/stream → scheduler/broker,
 //     which publishes, and waits until the broker has kept the messages → sqlitestore,
 //     stream.go: the position, at most once a second. What was published and not yet
 //     settled when the server was killed is published again, under the same ids.
@@ -137,7 +137,7 @@
 //     into its Store.
 //   - A thing that needs attention, and its alert: a kind in app/alert/attention.go with its
 //     words (Name, Text, Action), AttentionPath in web/dashboard, and, if there are
-//     alerts about it, AlertKinds and alertNames in alert.go.
+//     alerts about it, alert.Kinds and alertNames in alert.go.
 //
 // # Glossary
 //
@@ -164,18 +164,18 @@
 //   - Source (nguồn giao dịch, nguồn on pages about it): one provider account
 //     from which transactions come in: a kind of provider, one way of
 //     authenticating, one secret.
-//   - InboundEvent (lần nhận; in English a call): one authenticated call of a
+//   - inbound.Event (lần nhận; in English a call): one authenticated call of a
 //     source, its raw body kept; or a page of its list.
 //   - Catch up: to read a provider's list of transactions, for the calls that
 //     never came. Poll: to read one page of it. Progress: how far it is read.
-//   - InboundItem (giao dịch cần xử lý): an element of such a call that needs
+//   - inbound.Item (giao dịch cần xử lý): an element of such a call that needs
 //     somebody's attention: unassigned, rejected or in conflict.
 //   - Provider (nhà cung cấp): the company behind a source. Refused call (lần gọi
 //     bị từ chối): one that wasn't authenticated; nothing of it is kept but the
 //     reason.
 //   - Mã baoco is the id of a transaction, mã giao dịch its number at the bank,
 //     mã của nguồn the id that its source gave it.
-//   - InboundElement: one transaction that such a call names, with its outcome.
+//   - inbound.Element: one transaction that such a call names, with its outcome.
 //     The body is read again when somebody looks at the event.
 //   - Figures: what a machine that watches over this one reads. Meter: what counts
 //     for them. Heartbeat: a call of an operator's address every minute while all
@@ -194,9 +194,9 @@
 //   - Code (mã thanh toán): a payment code, which the customer writes into the content of
 //     a transfer: it says which order the money is for. CodePattern (mẫu mã): how the
 //     codes of an account look: a prefix and what follows it.
-//   - PaymentRequest (yêu cầu thanh toán): an amount that somebody is asked to transfer
+//   - payment.Request (yêu cầu thanh toán): an amount that somebody is asked to transfer
 //     under a code. Its reference (mã đơn) is the shop's own word for it. To match (ghép):
-//     to find the request that money in is for; a PaymentTransfer is such money. Unmatched
+//     to find the request that money in is for; a payment.Transfer is such money. Unmatched
 //     money (tiền chưa ghép) has no request. Distinct amount (số tiền riêng): an amount that no other open request has.
 //   - Till (thu tiền): the screen on which a cashier makes a bill. Bill (hoá đơn): a
 //     payment request of a shift. Shift (ca): the time in which a cashier takes money.
@@ -222,7 +222,7 @@
 //   - Explanation: why an attempt failed and what to do, for people. It follows
 //     from the class of the error and its Cause.
 //   - Attention (việc cần xử lý): one thing that somebody must look at. Alert: a
-//     message about it outside the dashboard. AlertChannel: where alerts go.
+//     message about it outside the dashboard. alert.Channel: where alerts go.
 //     PaymentFeed: what a channel tells of every payment, where that is switched on.
 //     Condition: what a channel knows of an Attention: since when it lasts, when
 //     it was told.

@@ -41,13 +41,13 @@ func TestYesterdayByNow(t *testing.T) {
 			defer w.Close()
 			w.Link("ACB", apptest.SomeAccount)
 			at := func(clock string) time.Time {
-				instant, err := app.ParseTime(clock, w.Service.Ledger.Zone())
+				instant, err := app.ParseTime(clock, w.Services.Ledger.Zone())
 				apptest.Must(t, err)
 				return instant
 			}
 			now := at(c.now)
 			record := func(id string, direction app.Direction, amount int64, when time.Time) {
-				_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{
+				_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{
 					EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: id, Type: direction, Amount: amount, Time: when,
 				}, nil, app.IdempotencyKey{}, now.AddDate(0, 0, 1))
 				apptest.Must(t, err)
@@ -56,7 +56,7 @@ func TestYesterdayByNow(t *testing.T) {
 				record("in"+strconv.Itoa(i), app.In, 1<<i, at(clock))
 				record("out"+strconv.Itoa(i), app.Out, 1000, at(clock))
 			}
-			got, err := w.Service.Ledger.YesterdayByNow(t.Context(), 1, now)
+			got, err := w.Services.Ledger.YesterdayByNow(t.Context(), 1, now)
 			apptest.Must(t, err)
 			if got != c.want {
 				t.Errorf("%+v, want %+v", got, c.want)

@@ -37,7 +37,7 @@ func (s *Scheduler) alert(ctx context.Context, service *services.All, in upkeep.
 // logAlerted says that a channel fails, or that it works again.
 func (s *Scheduler) logAlerted(r alert.Alerted) {
 	log := s.log.With("account", r.Channel.AccountID, "medium", string(r.Channel.Medium))
-	var fault *alert.AlertError
+	var fault *alert.Error
 	switch {
 	case errors.As(r.Err, &fault) && fault.Partly:
 		log.Warn("not all recipients were alerted", "err", r.Err)
@@ -59,7 +59,7 @@ type Alerter struct {
 
 // NewAlerter makes an alerter that connects where policy allows. A transport
 // that isn't nil stands in for the network of the chats.
-func NewAlerter(policy *target.TargetPolicy, version string, transport http.RoundTripper) *Alerter {
+func NewAlerter(policy *target.Policy, version string, transport http.RoundTripper) *Alerter {
 	return newAlerter(newNetwork(policy, nil, nil), version, transport)
 }
 
@@ -74,17 +74,17 @@ func newAlerter(n *network, version string, transport http.RoundTripper) *Alerte
 }
 
 // Send sends one message, as services.Config says.
-func (a *Alerter) Send(ctx context.Context, c alert.AlertChannel, m alert.AlertMessage) error {
+func (a *Alerter) Send(ctx context.Context, c alert.Channel, m alert.Message) error {
 	var err error
 	switch c.Medium {
-	case alert.AlertTelegram:
+	case alert.Telegram:
 		err = a.sendTelegram(ctx, c.Telegram, m)
-	case alert.AlertEmail:
+	case alert.Email:
 		err = a.sendEmail(ctx, c.Email, m)
 	default:
 		err = a.sendChat(ctx, c, m)
 	}
-	var fault *alert.AlertError
+	var fault *alert.Error
 	if errors.As(err, &fault) {
 		fault.Text.EN, fault.Text.VI = conceal(fault.Text.EN, c.Secrets()...), conceal(fault.Text.VI, c.Secrets()...)
 	}
@@ -120,7 +120,7 @@ func said(text string) string {
 
 // unreachableAlert explains an error before the other side could say anything,
 // by its class alone. where is its name and port.
-func unreachableAlert(where string, err error) *alert.AlertError {
+func unreachableAlert(where string, err error) *alert.Error {
 	text := app.Textf("%s did not answer in time: check host, port and the kind of encryption.", "%s không trả lời kịp thời gian: vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where)
 	switch class, detail := classify(err, delivery.CauseConnect); class {
 	case delivery.ErrorTimeout:
@@ -139,5 +139,5 @@ func unreachableAlert(where string, err error) *alert.AlertError {
 	default:
 		text = app.Textf("The connection to %s broke off: check host, port and the kind of encryption, and whether a firewall cuts in.", "Kết nối với %s bị ngắt: vui lòng kiểm tra máy chủ, cổng, kiểu mã hoá và tường lửa.", where)
 	}
-	return &alert.AlertError{Text: text}
+	return &alert.Error{Text: text}
 }

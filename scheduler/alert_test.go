@@ -79,11 +79,11 @@ func (c *chat) sent() []string {
 // bot sets up alerts to a chat, in English.
 func (s *installation) bot(t *testing.T) {
 	t.Helper()
-	_, err := s.Service.Alerts.SetAlertChannel(context.Background(), alert.AlertChannel{
-		AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "-100200300"},
+	_, err := s.Services.Alerts.SetAlertChannel(context.Background(), alert.Channel{
+		AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "-100200300"},
 	}, time.Now())
 	must(t, err)
-	must(t, s.Service.Alerts.SetAlertPreferences(context.Background(), 1, alert.AlertPreferences{Lang: app.English}))
+	must(t, s.Services.Alerts.SetAlertPreferences(context.Background(), 1, alert.Preferences{Lang: app.English}))
 }
 
 // wantTexts checks that the messages hold these parts, in this order, one after
@@ -114,8 +114,8 @@ func (s *installation) pass(t *testing.T, transport, telegram http.RoundTripper,
 		s.close(t)
 		time.Sleep(min(step, time.Until(end)))
 		again := openWith(t, path, transport, telegram)
-		s.Store, s.Service, s.sender, s.courier = again.Store, again.Service, again.sender, nil
-		_, err := s.Service.Alerts.Alert(t.Context(), alertHome, time.Now())
+		s.Store, s.Services, s.sender, s.courier = again.Store, again.Services, again.sender, nil
+		_, err := s.Services.Alerts.Alert(t.Context(), alertHome, time.Now())
 		must(t, err)
 	}
 	s.start(t)
@@ -213,7 +213,7 @@ func TestAlertGrouping(t *testing.T) {
 		}
 		// What comes right after it waits for its minute.
 		over := time.Now().Add(-time.Hour)
-		_, err := s.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &over})
+		_, err := s.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &over})
 		must(t, err)
 		c.start = c.start.Add(c.at[0]) // times count from the first message
 		time.Sleep(2 * time.Minute)
@@ -305,12 +305,12 @@ func TestAlertFailures(t *testing.T) {
 		if diff := cmp.Diff(want, waits); diff != "" {
 			t.Error(diff)
 		}
-		list, err := s.Service.Alerts.Attention(t.Context(), 1, upkeep.Installation{BaseURL: "https://x"}, time.Now())
+		list, err := s.Services.Alerts.Attention(t.Context(), 1, upkeep.Installation{BaseURL: "https://x"}, time.Now())
 		must(t, err)
 		if last := list[len(list)-1]; last.Kind != alert.AttentionAlert || !strings.Contains(last.Text.EN, "bot was kicked") || dashboard.AttentionPath(last) != "/settings/alerts" {
 			t.Errorf("%+v", list)
 		}
-		messages, err := s.Service.Alerts.AlertMessages(t.Context(), 1, 100)
+		messages, err := s.Services.Alerts.AlertMessages(t.Context(), 1, 100)
 		must(t, err)
 		if len(messages) != 1 || messages[0].Tries != len(c.at) || messages[0].Sent || messages[0].Problem.VI == "" {
 			t.Errorf("%+v", messages)
@@ -362,7 +362,7 @@ func TestAlertMuted(t *testing.T) {
 		s.start(t)
 		s.Record("1")
 		time.Sleep(2 * time.Minute)
-		must(t, s.Service.Alerts.SetAlertPreferences(t.Context(), 1, alert.AlertPreferences{Lang: app.Vietnamese, Muted: []alert.AttentionKind{alert.AttentionWebhook}}))
+		must(t, s.Services.Alerts.SetAlertPreferences(t.Context(), 1, alert.Preferences{Lang: app.Vietnamese, Muted: []alert.AttentionKind{alert.AttentionWebhook}}))
 		time.Sleep(20 * time.Minute)
 		s.pass(t, shop, c, 72*time.Hour, 6*time.Hour)
 		c.wantTexts(t, "⚠️ Webhook", "1 thông báo thất bại trong 24 giờ qua … Xem và gửi lại: https://baoco.example.vn/", "✅ Hết cảnh báo: Có thông báo thất bại trong 24 giờ qua (từ ")
@@ -378,16 +378,16 @@ func TestAlertAccountsAndPlan(t *testing.T) {
 		c, shop := newChat(), &network{start: time.Now(), answer: always500}
 		s := openWith(t, newFile(t), shop, c)
 		ctx := t.Context()
-		other, err := s.Service.Ledger.CreateAccount(ctx, "Quán Hoa", time.Now())
+		other, err := s.Services.Ledger.CreateAccount(ctx, "Quán Hoa", time.Now())
 		must(t, err)
-		_, err = s.Service.Alerts.SetAlertChannel(ctx, alert.AlertChannel{
-			AccountID: other.ID, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "-100200300"},
+		_, err = s.Services.Alerts.SetAlertChannel(ctx, alert.Channel{
+			AccountID: other.ID, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "-100200300"},
 		}, time.Now())
 		must(t, err)
 		s.webhook(t, "https://shop.example.vn/hook") // of account 1, which has no channel
 		s.Record("1")
 		ends := time.Now().Add(9 * 24 * time.Hour)
-		_, err = s.Service.Ledger.UpdateAccount(ctx, other.ID, app.AccountUpdate{ExpiresAt: &ends})
+		_, err = s.Services.Ledger.UpdateAccount(ctx, other.ID, app.AccountUpdate{ExpiresAt: &ends})
 		must(t, err)
 		s.pass(t, shop, c, 47*time.Hour, 6*time.Hour)
 		c.wantTexts(t)
@@ -429,7 +429,7 @@ func TestAlertHangs(t *testing.T) {
 		if diff := cmp.Diff(times500, shop.times()); diff != "" {
 			t.Error(diff)
 		}
-		c, err := s.Service.Alerts.AlertChannel(t.Context(), 1, alert.AlertTelegram)
+		c, err := s.Services.Alerts.AlertChannel(t.Context(), 1, alert.Telegram)
 		must(t, err)
 		if c.Failures < 3 || int(asked.Load()) != c.Failures || !strings.Contains(s.log.String(), "did not answer in time") {
 			t.Errorf("%d failures of %d attempts\n%s", c.Failures, asked.Load(), s.log)

@@ -120,7 +120,7 @@ func TestSecondAnswersAreRecordedForNobody(t *testing.T) {
 		s.Record("FT" + string(rune('A'+i)))
 	}
 	attempts := func(webhook delivery.Webhook, ok bool) int64 {
-		_, n, err := s.Service.Deliveries.History(context.Background(), 1, delivery.HistoryFilter{WebhookID: webhook.ID, OK: &ok, Page: app.Page{Number: 1, Size: 1}})
+		_, n, err := s.Services.Deliveries.History(context.Background(), 1, delivery.HistoryFilter{WebhookID: webhook.ID, OK: &ok, Page: app.Page{Number: 1, Size: 1}})
 		must(t, err)
 		return n
 	}

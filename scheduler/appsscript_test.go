@@ -146,7 +146,7 @@ func (g *google) payments() []sheetRow {
 
 func (s *installation) sheet(t *testing.T) (delivery.Webhook, string) {
 	t.Helper()
-	hook, secret, err := s.Service.Deliveries.CreateWebhook(t.Context(), 1, delivery.WebhookCreate{Name: "sheet", Kind: delivery.WebhookSheet, URL: webApp, Type: delivery.WebhookAll, Secret: sheetSecret}, time.Now())
+	hook, secret, err := s.Services.Deliveries.CreateWebhook(t.Context(), 1, delivery.WebhookCreate{Name: "sheet", Kind: delivery.WebhookSheet, URL: webApp, Type: delivery.WebhookAll, Secret: sheetSecret}, time.Now())
 	must(t, err)
 	return hook, secret
 }
@@ -176,19 +176,19 @@ func TestSheetGetsOneRow(t *testing.T) {
 	s.start(t)
 	contents := []string{"=IMPORTXML(1)", "+84 901", "-1", "@SUM(1)", "0123", "DH 12/5", `"'</script>`}
 	for i, content := range contents {
-		_, _, err := s.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint(i), Number: fmt.Sprintf("00%d", i), Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: int64(1000 + i), Content: content}, nil, app.IdempotencyKey{}, time.Now())
+		_, _, err := s.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint(i), Number: fmt.Sprintf("00%d", i), Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: int64(1000 + i), Content: content}, nil, app.IdempotencyKey{}, time.Now())
 		must(t, err)
 		killed("before")
 		killed("after")
 		killed("after")
 		g.hold <- "on"
 		s.Until("the delivery is done", func() bool {
-			_, total, err := s.Service.Deliveries.Pending(t.Context(), 1, delivery.PendingFilter{Page: app.Page{Number: 1, Size: 1}})
+			_, total, err := s.Services.Deliveries.Pending(t.Context(), 1, delivery.PendingFilter{Page: app.Page{Number: 1, Size: 1}})
 			return err == nil && total == 0
 		})
 	}
 	go func() { g.hold <- "on" }()
-	_, err := s.Service.Deliveries.Resend(t.Context(), 1, s.history(t)[0].ID, app.IdempotencyKey{}, time.Now())
+	_, err := s.Services.Deliveries.Resend(t.Context(), 1, s.history(t)[0].ID, app.IdempotencyKey{}, time.Now())
 	must(t, err)
 	s.Until("the resend is done", func() bool { return len(s.history(t)) == len(contents)+1 })
 	for _, a := range s.history(t) {
@@ -225,7 +225,7 @@ func TestSheetToken(t *testing.T) {
 	hook, _ := s.sheet(t)
 	test := func() delivery.Attempt {
 		t.Helper()
-		a, err := s.Service.Deliveries.TestWebhook(t.Context(), 1, hook.ID, time.Now())
+		a, err := s.Services.Deliveries.TestWebhook(t.Context(), 1, hook.ID, time.Now())
 		must(t, err)
 		return a
 	}
@@ -238,7 +238,7 @@ func TestSheetToken(t *testing.T) {
 			t.Errorf("a call that is repeated: %s, %d rows", fault, len(rows))
 		}
 	}
-	next, err := s.Service.Deliveries.RotateSecret(t.Context(), 1, hook.ID, time.Hour, app.IdempotencyKey{}, time.Now())
+	next, err := s.Services.Deliveries.RotateSecret(t.Context(), 1, hook.ID, time.Hour, app.IdempotencyKey{}, time.Now())
 	must(t, err)
 	if a := test(); !a.Result.OK() {
 		t.Errorf("in the overlap, by the old script: %+v", a.Result)
@@ -250,12 +250,12 @@ func TestSheetToken(t *testing.T) {
 			t.Errorf("in the overlap, by the new script: %s", fault)
 		}
 	}
-	must(t, s.Service.Deliveries.ActivateSecret(t.Context(), 1, hook.ID, time.Now()))
+	must(t, s.Services.Deliveries.ActivateSecret(t.Context(), 1, hook.ID, time.Now()))
 	a := test()
 	if a.Result.OK() || a.Result.StatusCode != 200 || a.Result.Error != delivery.ErrorHTTPStatus || !strings.Contains(a.Result.Explanation().EN, "the script stopped with an error") || len(g.payments()) != 3 {
 		t.Errorf("by the script of an old secret: %+v", a.Result)
 	}
-	details, err := s.Service.Deliveries.DeliveryDetails(t.Context(), 1, a.Delivery.ID, "test", time.Now())
+	details, err := s.Services.Deliveries.DeliveryDetails(t.Context(), 1, a.Delivery.ID, "test", time.Now())
 	must(t, err)
 	if len(details.Calls) != 1 || details.Calls[0].Request.URL != webApp || details.Now.URL != webApp {
 		t.Errorf("the token is shown: %+v", details)

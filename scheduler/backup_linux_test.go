@@ -46,7 +46,7 @@ func TestScheduledBackupToFullDisk(t *testing.T) {
 			b.due(onDay(11, 10), "20261110")
 			fill(t, b.schedule.Dir)
 			now := onDay(11, 11)
-			if made, err := b.Service.Upkeep.BackUpIfDue(context.Background(), b.schedule, now); err == nil || made.Path != "" {
+			if made, err := b.Services.Upkeep.BackUpIfDue(context.Background(), b.schedule, now); err == nil || made.Path != "" {
 				t.Errorf("made on a full disk: %+v, %v", made, err)
 			}
 			if got := b.warned(now); !strings.Contains(got, "backup failed") {

@@ -36,7 +36,7 @@ func backupsOf(t *testing.T, path string) backups {
 // keys: the times of scheduled backups, and other names.
 func (b backups) due(now time.Time, want string) {
 	b.t.Helper()
-	if _, err := b.Service.Upkeep.BackUpIfDue(context.Background(), b.schedule, now); err != nil {
+	if _, err := b.Services.Upkeep.BackUpIfDue(context.Background(), b.schedule, now); err != nil {
 		b.t.Fatal(err)
 	}
 	entries, err := os.ReadDir(b.schedule.Dir)
@@ -59,7 +59,7 @@ func (b backups) due(now time.Time, want string) {
 // warned is the warning about backups of the dashboard and of alerts.
 func (b backups) warned(now time.Time) string {
 	b.t.Helper()
-	list, err := b.Service.Alerts.Attention(context.Background(), app.DefaultAccountID, upkeep.Installation{BaseURL: "https://baoco.vn"}, now)
+	list, err := b.Services.Alerts.Attention(context.Background(), app.DefaultAccountID, upkeep.Installation{BaseURL: "https://baoco.vn"}, now)
 	must(b.t, err)
 	i := slices.IndexFunc(list, func(a alert.Attention) bool {
 		return a.Kind == alert.AttentionServer && a.Warning == upkeep.WarningBackup
@@ -120,7 +120,7 @@ func TestScheduledBackupFails(t *testing.T) {
 	away := b.schedule.Dir + "-away"
 	must(t, os.Rename(b.schedule.Dir, away))
 	now := onDay(11, 11)
-	if _, err := b.Service.Upkeep.BackUpIfDue(context.Background(), b.schedule, now); err == nil {
+	if _, err := b.Services.Upkeep.BackUpIfDue(context.Background(), b.schedule, now); err == nil {
 		t.Error("made in no directory")
 	}
 	if got := b.warned(now); !strings.Contains(got, "backup failed") {

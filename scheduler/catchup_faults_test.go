@@ -35,17 +35,17 @@ func TestKeyRefused(t *testing.T) {
 			r := newReader(t, l)
 			ctx := context.Background()
 			for _, number := range []string{"22", "33"} {
-				_, err := r.Service.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "B"}, r.now)
+				_, err := r.Services.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "B"}, r.now)
 				must(t, err)
 			}
 			source := r.source(t, provider, listURL)
 			r.calls(t, source, movement{id: "2", account: "22", number: "FT9"}.called("2"))
-			_, err := r.Service.Ledger.ToggleBankAccount(ctx, 1, 2, r.now)
+			_, err := r.Services.Ledger.ToggleBankAccount(ctx, 1, 2, r.now)
 			must(t, err)
 			r.one(t, 2*time.Hour)
 			statuses := func(want ...app.BankAccountStatus) {
 				t.Helper()
-				accounts, err := r.Service.Ledger.BankAccounts(ctx, 1)
+				accounts, err := r.Services.Ledger.BankAccounts(ctx, 1)
 				must(t, err)
 				for i, b := range accounts {
 					if b.Status != want[i] {
@@ -87,7 +87,7 @@ func TestKeyRefusedAtFirst(t *testing.T) {
 		l := sepayList()
 		l.answer(http.StatusUnauthorized)
 		r := newReader(t, l)
-		_, err := r.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: listKey, BankAccountID: 1}, r.now)
+		_, err := r.Services.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: listKey, BankAccountID: 1}, r.now)
 		must(t, err)
 		r.wantFault(t, r.catchUp(t, time.Minute), inbound.PollKeyRefused, true)
 		if b := r.bankAccount(t); b.Status != app.BankAccountError {
@@ -223,7 +223,7 @@ func TestCatchUpLog(t *testing.T) {
 		r.source(t, "sepay", listURL)
 		var log bytes.Buffer
 		var err error
-		r.courier, err = scheduler.Start(r.Service, r.sender.Send, scheduler.Options{CatchUp: time.Minute, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		r.courier, err = scheduler.Start(r.Services, r.sender.Send, scheduler.Options{CatchUp: time.Minute, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		must(t, err)
 		time.Sleep(5 * time.Minute)
 		l.answerAgain()
@@ -254,12 +254,12 @@ func TestOneAtATime(t *testing.T) {
 		}
 		r := newReader(t, l)
 		source := r.source(t, "sepay", listURL)
-		go r.Service.Inbound.CatchUp(context.Background(), r.now)
+		go r.Services.Inbound.CatchUp(context.Background(), r.now)
 		time.Sleep(time.Second)
 		if results := r.catchUp(t, 0); len(results) != 0 {
 			t.Errorf("a second beside the first: %+v", results)
 		}
-		if _, err := r.Service.Inbound.CatchUpSource(context.Background(), 1, source.ID, r.now); app.CodeOf(err) != app.CodeConflict {
+		if _, err := r.Services.Inbound.CatchUpSource(context.Background(), 1, source.ID, r.now); app.CodeOf(err) != app.CodeConflict {
 			t.Errorf("a command beside it: %v", err)
 		}
 		time.Sleep(10 * time.Second)
@@ -292,7 +292,7 @@ func TestRemovedMeanwhile(t *testing.T) {
 		r := newReader(t, l)
 		source := r.source(t, "sepay", listURL)
 		l.instead = func(int, http.ResponseWriter, *http.Request) bool {
-			must(t, r.Service.Inbound.RemoveSource(context.Background(), 1, source.ID, r.now))
+			must(t, r.Services.Inbound.RemoveSource(context.Background(), 1, source.ID, r.now))
 			return false
 		}
 		if results := r.catchUp(t, 2*time.Hour); len(results) != 1 || app.CodeOf(results[0].Err) != app.CodeNotFound {
@@ -402,7 +402,7 @@ func TestUnreadableElements(t *testing.T) {
 			if len(events) != 1 {
 				t.Fatalf("%d events are kept", len(events))
 			}
-			event, err := r.Service.Inbound.ReadInboundEvent(context.Background(), 1, events[0].ID)
+			event, err := r.Services.Inbound.ReadInboundEvent(context.Background(), 1, events[0].ID)
 			must(t, err)
 			shown := map[int]bool{}
 			for _, item := range event.Items {
@@ -420,7 +420,7 @@ func TestUnreadableElements(t *testing.T) {
 			if got := r.one(t, time.Hour); got.Recorded != 1 || got.Duplicates != len(unreadable)+1 {
 				t.Errorf("with something new %+v", got)
 			}
-			event, err = r.Service.Inbound.ReadInboundEvent(context.Background(), 1, r.events(t)[0].ID)
+			event, err = r.Services.Inbound.ReadInboundEvent(context.Background(), 1, r.events(t)[0].ID)
 			must(t, err)
 			for i, e := range event.Elements {
 				if want := []inbound.Outcome{inbound.OutcomeDuplicate, inbound.OutcomeRecorded}[i/(len(unreadable)+1)]; e.State != want {

@@ -153,7 +153,7 @@ func TestAlikeButDifferent(t *testing.T) {
 	bubble(t, "another source", func(t *testing.T) {
 		r := newReader(t, sepayList(first))
 		r.source(t, "sepay", listURL)
-		other, err := r.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "other"}, r.now)
+		other, err := r.Services.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "other"}, r.now)
 		must(t, err)
 		r.now = r.now.Add(2 * time.Hour)
 		r.calls(t, other, first.called("92704"))
@@ -358,10 +358,10 @@ func TestKeptPages(t *testing.T) {
 				t.Fatalf("events: %+v", events)
 			}
 			r.tallies(t, events...)
-			if got, err := r.Service.Inbound.RetryInbound(context.Background(), 1, events[0].ID, r.now); err != nil || got.Rejected != 2 || got.Duplicates != 1 || got.Unassigned != 1 {
+			if got, err := r.Services.Inbound.RetryInbound(context.Background(), 1, events[0].ID, r.now); err != nil || got.Rejected != 2 || got.Duplicates != 1 || got.Unassigned != 1 {
 				t.Errorf("retry: %+v, %v", got, err)
 			}
-			_, err := r.Service.Inbound.DiscardInbound(context.Background(), 1, events[0].ID)
+			_, err := r.Services.Inbound.DiscardInbound(context.Background(), 1, events[0].ID)
 			must(t, err)
 			l.mu.Lock()
 			l.known[0] = faulty // the provider corrected it
@@ -385,9 +385,9 @@ func TestNarrowedSource(t *testing.T) { synctest.Test(t, testNarrowedSource) }
 func testNarrowedSource(t *testing.T) {
 	id := ids("sepay", 2)
 	r := newReader(t, sepayList(movement{id: id[0]}, movement{id: id[1], account: "777"}))
-	_, err := r.Service.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "777", AccountName: "B"}, r.now)
+	_, err := r.Services.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "777", AccountName: "B"}, r.now)
 	must(t, err)
-	_, err = r.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: listKey, APIURL: listURL, BankAccountID: 2}, r.now)
+	_, err = r.Services.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: listKey, APIURL: listURL, BankAccountID: 2}, r.now)
 	must(t, err)
 	if got := r.one(t, 2*time.Hour); got.Recorded != 1 || got.Unassigned != 1 {
 		t.Errorf("%+v", got)
@@ -405,16 +405,16 @@ func TestFirstKeyLater(t *testing.T) {
 		r := newReader(t, sepayList(movement{id: id[0], number: "FT0"}, movement{id: id[1], number: "FT1", at: moment.Add(72*time.Hour - time.Second)},
 			movement{id: id[2], number: "FT2", at: moment.Add(72 * time.Hour)}))
 		ctx := context.Background()
-		source, err := r.Service.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s"}, r.now)
+		source, err := r.Services.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s"}, r.now)
 		must(t, err)
 		if results := r.catchUp(t, 72*time.Hour); len(results) != 0 {
 			t.Errorf("without a key: %+v", results)
 		}
-		_, err = r.Service.Inbound.SetSourceAPIKey(ctx, 1, source.ID, listKey, r.now)
+		_, err = r.Services.Inbound.SetSourceAPIKey(ctx, 1, source.ID, listKey, r.now)
 		must(t, err)
 		r.one(t, time.Hour)
 		r.wantRows(t, 2, 1)
-		_, err = r.Service.Inbound.SetSourceAPIKey(ctx, 1, source.ID, "another", r.now)
+		_, err = r.Services.Inbound.SetSourceAPIKey(ctx, 1, source.ID, "another", r.now)
 		must(t, err)
 		r.wantFault(t, r.catchUp(t, time.Hour), inbound.PollKeyRefused, true)
 		if got := r.reload(t, source); !got.ListFrom.Equal(moment.Add(72 * time.Hour)) {

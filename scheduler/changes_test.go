@@ -33,23 +33,23 @@ func TestChangesDuringTheWait(t *testing.T) {
 		s.Record("FT1")
 		time.Sleep(5 * time.Second)
 		newURL := "https://shop.example.vn/new"
-		_, err := s.Service.Deliveries.UpdateWebhook(t.Context(), 1, hook.ID, delivery.WebhookUpdate{URL: &newURL}, time.Now())
+		_, err := s.Services.Deliveries.UpdateWebhook(t.Context(), 1, hook.ID, delivery.WebhookUpdate{URL: &newURL}, time.Now())
 		must(t, err)
 		time.Sleep(10 * time.Second) // attempt 2 at 10 s
-		_, err = s.Service.Deliveries.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
+		_, err = s.Services.Deliveries.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
 		must(t, err)
 		s.Record("FT2") // while off: no delivery, ever
 		time.Sleep(time.Minute)
 		if got := n.times(); len(got) != 2 {
 			t.Fatalf("%d attempts while switched off, want 2", len(got))
 		}
-		_, err = s.Service.Deliveries.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
+		_, err = s.Services.Deliveries.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
 		must(t, err)
 		time.Sleep(2 * time.Second)
 		if got := n.times(); len(got) != 3 || got[2] < 75*time.Second || got[2] > 76*time.Second {
 			t.Fatalf("attempts after switching on: %v", got)
 		}
-		must(t, s.Service.Deliveries.DeleteWebhook(t.Context(), 1, hook.ID, time.Now()))
+		must(t, s.Services.Deliveries.DeleteWebhook(t.Context(), 1, hook.ID, time.Now()))
 		time.Sleep(20 * time.Minute) // longer than any wait of the schedule
 		synctest.Wait()
 		if got := n.times(); len(got) != 3 {
@@ -80,15 +80,15 @@ func TestRotationDuringTheWait(t *testing.T) {
 			return respond(500), nil
 		}
 		s := open(t, newFile(t), n)
-		hook, old, err := s.Service.Deliveries.CreateWebhook(t.Context(), 1, delivery.WebhookCreate{Name: "shop", URL: "https://shop.example.vn/hook", Type: delivery.WebhookAll}, time.Now())
+		hook, old, err := s.Services.Deliveries.CreateWebhook(t.Context(), 1, delivery.WebhookCreate{Name: "shop", URL: "https://shop.example.vn/hook", Type: delivery.WebhookAll}, time.Now())
 		must(t, err)
 		s.start(t)
 		s.Record("FT1")
 		time.Sleep(5 * time.Second) // attempt 1
-		fresh, err := s.Service.Deliveries.RotateSecret(t.Context(), 1, hook.ID, time.Hour, app.IdempotencyKey{}, time.Now())
+		fresh, err := s.Services.Deliveries.RotateSecret(t.Context(), 1, hook.ID, time.Hour, app.IdempotencyKey{}, time.Now())
 		must(t, err)
 		time.Sleep(10 * time.Second) // attempt 2, at 10 s
-		must(t, s.Service.Deliveries.ActivateSecret(t.Context(), 1, hook.ID, time.Now()))
+		must(t, s.Services.Deliveries.ActivateSecret(t.Context(), 1, hook.ID, time.Now()))
 		time.Sleep(30 * time.Second) // attempt 3, at 40 s
 		synctest.Wait()
 		if len(heads) != 3 {
@@ -123,7 +123,7 @@ func TestResendAtOnce(t *testing.T) {
 		s.Record("FT1")
 		time.Sleep(5 * time.Second)
 		first := s.history(t)[0]
-		if _, err := s.Service.Deliveries.Resend(t.Context(), 1, first.ID, app.IdempotencyKey{}, time.Now()); app.CodeOf(err) != app.CodeDeliveryPending {
+		if _, err := s.Services.Deliveries.Resend(t.Context(), 1, first.ID, app.IdempotencyKey{}, time.Now()); app.CodeOf(err) != app.CodeDeliveryPending {
 			t.Errorf("a resend of what is being tried: %v", err)
 		}
 		time.Sleep(time.Minute)
@@ -131,7 +131,7 @@ func TestResendAtOnce(t *testing.T) {
 		for _, id := range []int64{first.ID, first.ID + 1} {
 			for range 4 {
 				group.Go(func() {
-					if _, err := s.Service.Deliveries.Resend(t.Context(), 1, id, app.IdempotencyKey{}, time.Now()); err != nil {
+					if _, err := s.Services.Deliveries.Resend(t.Context(), 1, id, app.IdempotencyKey{}, time.Now()); err != nil {
 						t.Errorf("resend of %d: %v", id, err)
 					}
 				})

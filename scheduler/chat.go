@@ -42,7 +42,7 @@ const (
 
 // sendChat sends a message. The address holds a secret, so that no error of the
 // client leaves this function as it is.
-func (a *Alerter) sendChat(ctx context.Context, c alert.AlertChannel, m alert.AlertMessage) error {
+func (a *Alerter) sendChat(ctx context.Context, c alert.Channel, m alert.Message) error {
 	address, content := chatRequest(c.Medium, c.Chat, m, time.Now())
 	body, err := json.Marshal(content)
 	if err != nil {
@@ -54,7 +54,7 @@ func (a *Alerter) sendChat(ctx context.Context, c alert.AlertChannel, m alert.Al
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", delivery.UserAgent(a.version))
-	if c.Medium == alert.AlertNtfy && c.Chat.Token != "" {
+	if c.Medium == alert.Ntfy && c.Chat.Token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.Chat.Token)
 	}
 	response, err := a.chats.Do(request)
@@ -70,15 +70,15 @@ func (a *Alerter) sendChat(ctx context.Context, c alert.AlertChannel, m alert.Al
 }
 
 // chatRequest is what a message is to a medium.
-func chatRequest(medium alert.AlertMedium, chat alert.ChatSettings, m alert.AlertMessage, now time.Time) (address string, body map[string]any) {
+func chatRequest(medium alert.Medium, chat alert.ChatSettings, m alert.Message, now time.Time) (address string, body map[string]any) {
 	switch medium {
-	case alert.AlertZalo:
+	case alert.Zalo:
 		return zaloURL + "/bot" + chat.Token + "/sendMessage", map[string]any{"chat_id": chat.Chat, "text": clipUTF16(m.Text, zaloText)}
-	case alert.AlertDiscord: // 4: no previews of links
+	case alert.Discord: // 4: no previews of links
 		return chat.URL, map[string]any{"content": clipUTF16(escapeMarkdown(m.Text), discordText), "allowed_mentions": map[string]any{"parse": []string{}}, "flags": 4}
-	case alert.AlertSlack:
+	case alert.Slack:
 		return chat.URL, map[string]any{"text": strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(m.Text), "mrkdwn": false}
-	case alert.AlertLark:
+	case alert.Lark:
 		// Tags such as <at user_id="all"> would be read.
 		body = map[string]any{"msg_type": "text", "content": map[string]string{"text": strings.ReplaceAll(m.Text, "<", "‹")}}
 		if chat.Token != "" {
@@ -130,28 +130,28 @@ type chatAnswer struct {
 	RetryAfter  float64         `json:"retry_after"` // Discord, in seconds
 }
 
-func chatTook(medium alert.AlertMedium, status int, data []byte) bool {
+func chatTook(medium alert.Medium, status int, data []byte) bool {
 	var answer chatAnswer
 	unreadable := json.Unmarshal(data, &answer) != nil
 	switch {
-	case medium == alert.AlertDiscord:
+	case medium == alert.Discord:
 		return status == http.StatusNoContent || status == http.StatusOK
 	case status != http.StatusOK:
 		return false
-	case medium == alert.AlertSlack:
+	case medium == alert.Slack:
 		return strings.TrimSpace(string(data)) == "ok"
 	case unreadable:
 		return false
-	case medium == alert.AlertZalo:
+	case medium == alert.Zalo:
 		return answer.OK != nil && *answer.OK
-	case medium == alert.AlertLark:
+	case medium == alert.Lark:
 		return string(answer.Code) == "0"
 	}
 	return answer.ID != ""
 }
 
 // explainChat says what an answer means in practice, in the medium's own words.
-func explainChat(c alert.AlertChannel, response *http.Response, data []byte) error {
+func explainChat(c alert.Channel, response *http.Response, data []byte) error {
 	var answer chatAnswer
 	words := string(data)
 	if json.Unmarshal(data, &answer) == nil {
@@ -177,7 +177,7 @@ func explainChat(c alert.AlertChannel, response *http.Response, data []byte) err
 		seconds = answer.RetryAfter
 	}
 	name := c.Medium.Name()
-	return &alert.AlertError{
+	return &alert.Error{
 		Text:       app.Text{EN: name.EN + " answered “" + words + "”: " + what.EN + ".", VI: name.VI + " trả lời “" + words + "”: " + what.VI + "."},
 		RetryAfter: time.Duration(min(max(seconds, 0), 24*3600) * float64(time.Second)),
 	}

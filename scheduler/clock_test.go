@@ -45,7 +45,7 @@ func TestClockWasAhead(t *testing.T) {
 			t.Errorf("attempts after the start (-want +got):\n%s", d)
 		}
 		told := func() (text string) {
-			list, err := s.Service.Alerts.Attention(t.Context(), app.DefaultAccountID, upkeep.Installation{}, time.Now())
+			list, err := s.Services.Alerts.Attention(t.Context(), app.DefaultAccountID, upkeep.Installation{}, time.Now())
 			must(t, err)
 			for _, a := range list {
 				if a.Warning == upkeep.WarningClock {

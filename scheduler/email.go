@@ -24,7 +24,7 @@ const mailConversation = 256 << 10
 
 // sendEmail sends the message to each recipient by itself, over one connection:
 // an address that is refused keeps it from nobody else.
-func (a *Alerter) sendEmail(ctx context.Context, e alert.EmailSettings, m alert.AlertMessage) error {
+func (a *Alerter) sendEmail(ctx context.Context, e alert.EmailSettings, m alert.Message) error {
 	messages, err := a.mailMessages(e, m)
 	if err != nil {
 		return errors.New("the message can't be written as an e-mail")
@@ -100,7 +100,7 @@ func greetingName(own net.Addr) string {
 // mailClient makes a client that speaks over one connection.
 func mailClient(e alert.EmailSettings, secure *tls.Config, conn net.Conn) (*mail.Client, error) {
 	options := []mail.Option{
-		mail.WithPort(e.Port), mail.WithTimeout(alert.AlertTimeout), mail.WithTLSConfig(secure), mail.WithTLSPolicy(mail.TLSMandatory), mail.WithoutNoop(),
+		mail.WithPort(e.Port), mail.WithTimeout(alert.Timeout), mail.WithTLSConfig(secure), mail.WithTLSPolicy(mail.TLSMandatory), mail.WithoutNoop(),
 		mail.WithHELO(greetingName(conn.LocalAddr())),
 		mail.WithDialContextFunc(func(context.Context, string, string) (net.Conn, error) { return conn, nil }),
 	}
@@ -116,7 +116,7 @@ func mailClient(e alert.EmailSettings, secure *tls.Config, conn net.Conn) (*mail
 }
 
 // mailMessages are the same message, once for each recipient.
-func (a *Alerter) mailMessages(e alert.EmailSettings, m alert.AlertMessage) ([]*mail.Msg, error) {
+func (a *Alerter) mailMessages(e alert.EmailSettings, m alert.Message) ([]*mail.Msg, error) {
 	var messages []*mail.Msg
 	for _, to := range e.To {
 		message := mail.NewMsg()
@@ -165,7 +165,7 @@ func hostPort(e alert.EmailSettings) string {
 
 // explainMail says what an error of a conversation means in practice, with the
 // server's own words.
-func explainMail(ctx context.Context, e alert.EmailSettings, err error) *alert.AlertError {
+func explainMail(ctx context.Context, e alert.EmailSettings, err error) *alert.Error {
 	var (
 		answer    *textproto.Error
 		sending   *mail.SendError
@@ -205,7 +205,7 @@ func explainMail(ctx context.Context, e alert.EmailSettings, err error) *alert.A
 		words = conceal(words, e.Password)
 	}
 	words = said(words)
-	return &alert.AlertError{Text: app.Text{EN: "The mail server answered “" + words + "”: " + what.EN + ".", VI: "Máy chủ thư trả lời “" + words + "”: " + what.VI + "."}}
+	return &alert.Error{Text: app.Text{EN: "The mail server answered “" + words + "”: " + what.EN + ".", VI: "Máy chủ thư trả lời “" + words + "”: " + what.VI + "."}}
 }
 
 // mailWords is what the server said, out of a sentence that the library wraps

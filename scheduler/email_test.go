@@ -208,11 +208,11 @@ func (w *mailWorld) test(t *testing.T, e alert.EmailSettings) error {
 
 func (w *mailWorld) testWithin(t *testing.T, limit time.Duration, e alert.EmailSettings) error {
 	t.Helper()
-	_, err := w.Service.Alerts.SetAlertChannel(context.Background(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertEmail, Email: e}, time.Now())
+	_, err := w.Services.Alerts.SetAlertChannel(context.Background(), alert.Channel{AccountID: 1, Medium: alert.Email, Email: e}, time.Now())
 	must(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	return w.Service.Alerts.TestAlert(ctx, 1, alert.AlertEmail, alertHome, time.Now())
+	return w.Services.Alerts.TestAlert(ctx, 1, alert.Email, alertHome, time.Now())
 }
 
 // An e-mail arrives at each recipient, encrypted either way, readable.
@@ -287,7 +287,7 @@ func TestAlertEmailFailures(t *testing.T) {
 				limit = 300 * time.Millisecond // all of which passes
 			}
 			err := w.testWithin(t, limit, e)
-			var fault *alert.AlertError
+			var fault *alert.Error
 			if !errors.As(err, &fault) || fault.Partly != (c.letters > 0) {
 				t.Fatalf("%v", err)
 			}
@@ -305,7 +305,7 @@ func TestAlertEmailFailures(t *testing.T) {
 			if got := m.letters(); len(got) != c.letters {
 				t.Errorf("%d letters", len(got))
 			}
-			messages, err := w.Service.Alerts.AlertMessages(t.Context(), 1, 10)
+			messages, err := w.Services.Alerts.AlertMessages(t.Context(), 1, 10)
 			must(t, err)
 			if len(messages) != 1 || messages[0].Problem != fault.Text || !messages[0].Test || messages[0].Sent != (c.letters > 0) {
 				t.Errorf("%+v", messages)
@@ -323,25 +323,25 @@ func TestAlertGuard(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no public address") || len(m.letters()) != 0 || len(m.commands) != 0 {
 		t.Errorf("by name: %v, %q", err, m.commands)
 	}
-	_, err = w.Service.Alerts.SetAlertChannel(t.Context(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{
+	_, err = w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{
 		Token: someToken, Chat: "5", APIURL: "http://bot.example.vn:" + m.addr[strings.LastIndex(m.addr, ":")+1:],
 	}}, time.Now())
 	must(t, err)
-	err = w.Service.Alerts.TestAlert(t.Context(), 1, alert.AlertTelegram, alertHome, time.Now())
+	err = w.Services.Alerts.TestAlert(t.Context(), 1, alert.Telegram, alertHome, time.Now())
 	if err == nil || !strings.Contains(err.Error(), "no public address") || strings.Contains(err.Error(), someToken) || len(m.commands) != 0 {
 		t.Errorf("Telegram: %v", err)
 	}
-	for _, c := range []alert.AlertChannel{
-		{Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "5", APIURL: "http://127.0.0.1:8081"}},
-		{Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "5", APIURL: "http://localhost"}},
-		{Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "5", APIURL: "https://user@bot.example.vn"}},
-		{Medium: alert.AlertEmail, Email: alert.EmailSettings{Host: "127.0.0.1", Port: 25, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
-		{Medium: alert.AlertEmail, Email: alert.EmailSettings{Host: "::1", Port: 25, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
-		{Medium: alert.AlertEmail, Email: alert.EmailSettings{Host: "169.254.169.254", Port: 80, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
-		{Medium: alert.AlertEmail, Email: alert.EmailSettings{Host: "postfix", Port: 25, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
+	for _, c := range []alert.Channel{
+		{Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "5", APIURL: "http://127.0.0.1:8081"}},
+		{Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "5", APIURL: "http://localhost"}},
+		{Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "5", APIURL: "https://user@bot.example.vn"}},
+		{Medium: alert.Email, Email: alert.EmailSettings{Host: "127.0.0.1", Port: 25, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
+		{Medium: alert.Email, Email: alert.EmailSettings{Host: "::1", Port: 25, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
+		{Medium: alert.Email, Email: alert.EmailSettings{Host: "169.254.169.254", Port: 80, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
+		{Medium: alert.Email, Email: alert.EmailSettings{Host: "postfix", Port: 25, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
 	} {
 		c.AccountID = 1
-		if _, err := w.Service.Alerts.SetAlertChannel(t.Context(), c, time.Now()); app.CodeOf(err) != app.CodeValidation {
+		if _, err := w.Services.Alerts.SetAlertChannel(t.Context(), c, time.Now()); app.CodeOf(err) != app.CodeValidation {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // falls here, on the address itself, after DNS and right before the connect:
 // what a name resolved to a moment ago doesn't count. host is what the caller asks for: a
 // name that the operator allows opens its addresses. A nil resolver is the machine's.
-func guardedDialer(policy *target.TargetPolicy, host string, resolver *net.Resolver, limit time.Duration) *net.Dialer {
+func guardedDialer(policy *target.Policy, host string, resolver *net.Resolver, limit time.Duration) *net.Dialer {
 	return &net.Dialer{
 		Timeout:   limit,
 		KeepAlive: 15 * time.Second,

@@ -29,7 +29,7 @@ type Heartbeat struct {
 
 // NewHeartbeat makes a heartbeat that connects where policy allows. A transport
 // that isn't nil stands in for the network.
-func NewHeartbeat(policy *target.TargetPolicy, url, version string, transport http.RoundTripper) *Heartbeat {
+func NewHeartbeat(policy *target.Policy, url, version string, transport http.RoundTripper) *Heartbeat {
 	if transport == nil {
 		transport = roundTrips{newNetwork(policy, nil, nil)}
 	}

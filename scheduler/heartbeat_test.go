@@ -47,7 +47,7 @@ func TestHeartbeat(t *testing.T) {
 		watch := &answering{}
 		watch.status.Store(200)
 		var err error
-		s.courier, err = scheduler.Start(s.Service, s.sender.Send, scheduler.Options{
+		s.courier, err = scheduler.Start(s.Services, s.sender.Send, scheduler.Options{
 			Heartbeat: scheduler.NewHeartbeat(apptest.Targets(t), "https://watch.example.vn/ping/secret", "test", watch), Logger: slog.New(slog.NewTextHandler(s.log, nil)),
 		})
 		must(t, err)
@@ -103,17 +103,17 @@ func TestWell(t *testing.T) {
 			s.Record(fmt.Sprint("FT", i))
 		}
 		time.Sleep(3*time.Minute + 5*time.Second) // in the middle of attempts
-		f, err := s.Service.Upkeep.Figures(t.Context(), time.Now())
+		f, err := s.Services.Upkeep.Figures(t.Context(), time.Now())
 		must(t, err)
 		if f.InFlight == 0 || f.OldestDue.IsZero() || !f.Neglected.IsZero() {
 			t.Errorf("beside a slow receiver: %+v", f)
 		}
-		must(t, s.Service.Upkeep.Well(t.Context(), time.Now()))
+		must(t, s.Services.Upkeep.Well(t.Context(), time.Now()))
 
 		// An attempt has just ended, and the next hasn't begun.
 		must(t, s.courier.Stop(t.Context()))
 		for _, neglected := range []bool{false, true} {
-			f, err := s.Service.Upkeep.Figures(t.Context(), time.Now())
+			f, err := s.Services.Upkeep.Figures(t.Context(), time.Now())
 			must(t, err)
 			if f.InFlight != 0 || f.OldestDue.IsZero() || f.Neglected.IsZero() == neglected {
 				t.Errorf("after the last attempt: %+v", f)
@@ -126,8 +126,8 @@ func TestWell(t *testing.T) {
 		s := open(t, newFile(t), &network{start: time.Now(), answer: always500})
 		s.webhook(t, "https://shop.example.vn/hook")
 		s.Record("FT1") // and there is no courier
-		must(t, s.Service.Upkeep.Well(t.Context(), time.Now().Add(time.Minute)))
-		if err := s.Service.Upkeep.Well(t.Context(), time.Now().Add(3*time.Minute)); err == nil || app.CodeOf(err) != app.CodeInternal || !strings.Contains(err.Error(), "not attempted") {
+		must(t, s.Services.Upkeep.Well(t.Context(), time.Now().Add(time.Minute)))
+		if err := s.Services.Upkeep.Well(t.Context(), time.Now().Add(3*time.Minute)); err == nil || app.CodeOf(err) != app.CodeInternal || !strings.Contains(err.Error(), "not attempted") {
 			t.Errorf("nobody attempts what is due: %v", err)
 		}
 		must(t, s.Store.Close())

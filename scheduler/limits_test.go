@@ -26,7 +26,7 @@ type slowStore struct {
 	afterRecord, afterDue time.Duration
 }
 
-func (s *slowStore) RecordInbound(ctx context.Context, call inbound.InboundCall, zone *time.Location) (inbound.Recording, error) {
+func (s *slowStore) RecordInbound(ctx context.Context, call inbound.Call, zone *time.Location) (inbound.Recording, error) {
 	r, err := s.faultyStore.RecordInbound(ctx, call, zone)
 	time.Sleep(s.afterRecord)
 	return r, err
@@ -50,14 +50,14 @@ func TestSettledWhileASweepReads(t *testing.T) {
 		// The commit, within 500 ms a sweep that reads, a second later the
 		// caller hands on, and later still the sweep goes on.
 		slow := &slowStore{faultyStore: &faultyStore{Store: s.Store}, afterRecord: time.Second, afterDue: 3 * time.Second}
-		s.Service = apptest.Over(t, s.Store, services.Config{Store: slow, Send: s.sender.Send})
+		s.Services = apptest.Over(t, s.Store, services.Config{Store: slow, Send: s.sender.Send})
 		s.webhook(t, "https://shop.example.vn/")
 		s.start(t)
 		time.Sleep(100 * time.Millisecond)
-		call := inbound.InboundCall{AccountID: 1, Source: inbound.Source{AccountID: 1}, Channel: app.ChannelCall, ReceivedAt: time.Now(), Elements: []inbound.Incoming{{
+		call := inbound.Call{AccountID: 1, Source: inbound.Source{AccountID: 1}, Channel: app.ChannelCall, ReceivedAt: time.Now(), Elements: []inbound.Incoming{{
 			EventID: "1", Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 1000, Time: time.Now(),
 		}}}
-		_, err := s.Service.Inbound.RecordTransactions(context.Background(), call)
+		_, err := s.Services.Inbound.RecordTransactions(context.Background(), call)
 		must(t, err)
 		time.Sleep(10 * time.Second)
 		if at := n.times(); len(at) != 1 {
@@ -113,10 +113,10 @@ func TestRetryAfterIsBounded(t *testing.T) {
 			telegram := roundTrip(func(*http.Request) (*http.Response, error) {
 				return answerOf(respond(http.StatusTooManyRequests), `{"ok":false,"description":"later","parameters":{"retry_after":`+seconds+`}}`), nil
 			})
-			err := scheduler.NewAlerter(apptest.Targets(t), "test", telegram).Send(t.Context(), alert.AlertChannel{
-				Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "1"},
-			}, alert.AlertMessage{})
-			var fault *alert.AlertError
+			err := scheduler.NewAlerter(apptest.Targets(t), "test", telegram).Send(t.Context(), alert.Channel{
+				Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "1"},
+			}, alert.Message{})
+			var fault *alert.Error
 			if !errors.As(err, &fault) || fault.RetryAfter != day {
 				t.Errorf("retry_after %s of Telegram: %v", seconds, err)
 			}

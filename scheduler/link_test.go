@@ -16,7 +16,7 @@ func TestLinkGoesOnAfterAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := newFile(t)
 		s := open(t, path, nil)
-		_, err := s.Service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{
+		_, err := s.Services.Inbound.RecordTransactions(t.Context(), inbound.Call{
 			AccountID: 1, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now(),
 			Elements: []inbound.Incoming{{EventID: "1", Gateway: "ACB", AccountNumber: "999", Type: app.In, Amount: 5000, Time: time.Now()}},
 		})
@@ -33,7 +33,7 @@ func TestLinkGoesOnAfterAStart(t *testing.T) {
 		s.start(t)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		all, err := s.Service.Ledger.Transactions(t.Context(), 1, app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}})
+		all, err := s.Services.Ledger.Transactions(t.Context(), 1, app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}})
 		if err != nil || len(all.Rows) != 1 {
 			t.Errorf("%d transactions, %v", len(all.Rows), err)
 		}

@@ -283,7 +283,7 @@ func (r *reader) open(t *testing.T) {
 			return poller.Poll(ctx, source, progress, now)
 		},
 	})
-	poller = scheduler.NewPoller(targets, w.Service.Ledger.Zone(), "test", r.transport)
+	poller = scheduler.NewPoller(targets, w.Services.Ledger.Zone(), "test", r.transport)
 	r.installation = &installation{World: w, sender: sender}
 	t.Cleanup(func() { _ = w.Store.Close() })
 }
@@ -291,8 +291,8 @@ func (r *reader) open(t *testing.T) {
 // source makes a source at the reader's time, whose API is at url.
 func (r *reader) source(t *testing.T, kind app.Provider, url string) inbound.Source {
 	t.Helper()
-	known, _ := r.Service.Inbound.ProviderKind(kind)
-	source, err := r.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{
+	known, _ := r.Services.Inbound.ProviderKind(kind)
+	source, err := r.Services.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{
 		Auth: known.Auths[0], Provider: kind, Name: string(kind), APIKey: listKey, APIURL: url,
 	}, r.now)
 	must(t, err)
@@ -303,7 +303,7 @@ func (r *reader) source(t *testing.T, kind app.Provider, url string) inbound.Sou
 func (r *reader) catchUp(t *testing.T, after time.Duration) []inbound.CaughtUp {
 	t.Helper()
 	r.now = r.now.Add(after)
-	results, err := r.Service.Inbound.CatchUp(context.Background(), r.now)
+	results, err := r.Services.Inbound.CatchUp(context.Background(), r.now)
 	must(t, err)
 	return results
 }
@@ -321,7 +321,7 @@ func (r *reader) one(t *testing.T, after time.Duration) inbound.CaughtUp {
 // calls records a call of the source, as web does.
 func (r *reader) calls(t *testing.T, source inbound.Source, elements ...inbound.Incoming) inbound.Recording {
 	t.Helper()
-	recording, err := r.Service.Inbound.RecordTransactions(context.Background(), inbound.InboundCall{
+	recording, err := r.Services.Inbound.RecordTransactions(context.Background(), inbound.Call{
 		AccountID: 1, Source: r.reload(t, source), Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: r.now, Elements: elements,
 	})
 	must(t, err)
@@ -331,7 +331,7 @@ func (r *reader) calls(t *testing.T, source inbound.Source, elements ...inbound.
 // reload gives the source as it stands in the file.
 func (r *reader) reload(t *testing.T, source inbound.Source) inbound.Source {
 	t.Helper()
-	sources, err := r.Service.Inbound.Sources(context.Background(), 1)
+	sources, err := r.Services.Inbound.Sources(context.Background(), 1)
 	must(t, err)
 	for _, s := range sources {
 		if s.ID == source.ID {
@@ -345,9 +345,9 @@ func (r *reader) reload(t *testing.T, source inbound.Source) inbound.Source {
 // wantRows checks how many transactions and how many deliveries there are.
 func (r *reader) wantRows(t *testing.T, transactions, deliveries int) []app.Transaction {
 	t.Helper()
-	all, err := r.Service.Ledger.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
+	all, err := r.Services.Ledger.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
 	must(t, err)
-	due, err := r.Service.Deliveries.Due(context.Background(), 1, r.now.Add(24*time.Hour), nil, 1000, false)
+	due, err := r.Services.Deliveries.Due(context.Background(), 1, r.now.Add(24*time.Hour), nil, 1000, false)
 	must(t, err)
 	if int(all.Total) != transactions || len(due) != deliveries {
 		t.Fatalf("%d transactions and %d deliveries, want %d and %d: %+v", all.Total, len(due), transactions, deliveries, all.Rows)
@@ -355,22 +355,22 @@ func (r *reader) wantRows(t *testing.T, transactions, deliveries int) []app.Tran
 	return all.Rows
 }
 
-func (r *reader) events(t *testing.T) []inbound.InboundEvent {
+func (r *reader) events(t *testing.T) []inbound.Event {
 	t.Helper()
-	events, _, err := r.Service.Inbound.InboundEvents(context.Background(), 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 100}})
+	events, _, err := r.Services.Inbound.InboundEvents(context.Background(), 1, inbound.Filter{Page: app.Page{Number: 1, Size: 100}})
 	must(t, err)
 	return events
 }
 
 // tallies checks that what those of events that are pages said, read again,
 // adds up to what was counted when they were recorded.
-func (r *reader) tallies(t *testing.T, events ...inbound.InboundEvent) {
+func (r *reader) tallies(t *testing.T, events ...inbound.Event) {
 	t.Helper()
 	for _, e := range events {
 		if e.Channel != app.ChannelPoll {
 			continue
 		}
-		read, err := r.Service.Inbound.ReadInboundEvent(context.Background(), 1, e.ID)
+		read, err := r.Services.Inbound.ReadInboundEvent(context.Background(), 1, e.ID)
 		must(t, err)
 		var said inbound.Recording
 		for _, i := range read.Elements {
@@ -384,7 +384,7 @@ func (r *reader) tallies(t *testing.T, events ...inbound.InboundEvent) {
 
 func (r *reader) bankAccount(t *testing.T) app.BankAccount {
 	t.Helper()
-	accounts, err := r.Service.Ledger.BankAccounts(context.Background(), 1)
+	accounts, err := r.Services.Ledger.BankAccounts(context.Background(), 1)
 	must(t, err)
 	return accounts[0]
 }
@@ -404,7 +404,7 @@ func (r *reader) wantFault(t *testing.T, results []inbound.CaughtUp, fault inbou
 func (r *reader) startReading(t *testing.T, every time.Duration) {
 	t.Helper()
 	var err error
-	r.courier, err = scheduler.Start(r.Service, r.sender.Send, scheduler.Options{CatchUp: every})
+	r.courier, err = scheduler.Start(r.Services, r.sender.Send, scheduler.Options{CatchUp: every})
 	must(t, err)
 }
 

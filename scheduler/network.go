@@ -17,7 +17,7 @@ import (
 
 // network opens connections to the addresses of a policy.
 type network struct {
-	policy   *target.TargetPolicy
+	policy   *target.Policy
 	resolver *net.Resolver
 	roots    *x509.CertPool         // nil: those of the machine
 	sessions tls.ClientSessionCache // of TLS, with which a handshake costs both sides less
@@ -29,7 +29,7 @@ type network struct {
 const tlsSessions = 1024
 
 // newNetwork looks names up with dial, nil being that of the machine.
-func newNetwork(policy *target.TargetPolicy, roots *x509.CertPool, dial func(ctx context.Context, network, address string) (net.Conn, error)) *network {
+func newNetwork(policy *target.Policy, roots *x509.CertPool, dial func(ctx context.Context, network, address string) (net.Conn, error)) *network {
 	own := dial != nil
 	if !own {
 		dial = (&net.Dialer{}).DialContext

@@ -38,13 +38,13 @@ func TestEveryDeliveryIsAttemptedOnce(t *testing.T) {
 	for caller := range callers {
 		all.Go(func() {
 			for i := range calls {
-				call := inbound.InboundCall{AccountID: 1, Source: inbound.Source{AccountID: 1}, Channel: app.ChannelCall, ReceivedAt: time.Now()}
+				call := inbound.Call{AccountID: 1, Source: inbound.Source{AccountID: 1}, Channel: app.ChannelCall, ReceivedAt: time.Now()}
 				for e := range elements {
 					call.Elements = append(call.Elements, inbound.Incoming{
 						EventID: fmt.Sprint(caller, "-", i, "-", e), Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 1000, Time: call.ReceivedAt,
 					})
 				}
-				if _, err := s.Service.Inbound.RecordTransactions(context.Background(), call); err != nil {
+				if _, err := s.Services.Inbound.RecordTransactions(context.Background(), call); err != nil {
 					t.Error(err)
 				}
 			}
@@ -53,7 +53,7 @@ func TestEveryDeliveryIsAttemptedOnce(t *testing.T) {
 	all.Wait()
 	want := callers * calls * elements * 5
 	s.Until("everything is attempted", func() bool {
-		_, total, err := s.Service.Deliveries.History(context.Background(), 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
+		_, total, err := s.Services.Deliveries.History(context.Background(), 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
 		must(t, err)
 		return total >= int64(want)
 	})

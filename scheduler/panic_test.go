@@ -39,7 +39,7 @@ type faultyStore struct {
 	late                     atomic.Int64 // nanoseconds from a commit of RecordInbound to its return
 }
 
-func (s *faultyStore) RecordInbound(ctx context.Context, call inbound.InboundCall, zone *time.Location) (inbound.Recording, error) {
+func (s *faultyStore) RecordInbound(ctx context.Context, call inbound.Call, zone *time.Location) (inbound.Recording, error) {
 	r, err := s.Store.RecordInbound(ctx, call, zone)
 	time.Sleep(time.Duration(s.late.Load()))
 	return r, err
@@ -63,14 +63,14 @@ func (s *faultyStore) Backlogs(ctx context.Context, now time.Time) ([]delivery.W
 	return s.Store.Backlogs(ctx, now)
 }
 
-func (s *faultyStore) StreamWork(ctx context.Context, accountID, id int64) (stream.StreamWork, error) {
+func (s *faultyStore) StreamWork(ctx context.Context, accountID, id int64) (stream.Work, error) {
 	if s.asked.Add(1); s.away.Load() {
-		return stream.StreamWork{}, app.Unavailable(errors.New("away"))
+		return stream.Work{}, app.Unavailable(errors.New("away"))
 	}
 	return s.Store.StreamWork(ctx, accountID, id)
 }
 
-func (s *faultyStore) SettleStream(ctx context.Context, p stream.StreamProgress) error {
+func (s *faultyStore) SettleStream(ctx context.Context, p stream.Progress) error {
 	if s.refused.CompareAndSwap(true, false) {
 		return app.Unavailable(errors.New("refused"))
 	}
@@ -81,14 +81,14 @@ func (s *faultyStore) SettleStream(ctx context.Context, p stream.StreamProgress)
 	return err
 }
 
-func (s *faultyStore) RecordPage(ctx context.Context, call inbound.InboundCall, progress string, complete bool, zone *time.Location) (inbound.Recording, error) {
+func (s *faultyStore) RecordPage(ctx context.Context, call inbound.Call, progress string, complete bool, zone *time.Location) (inbound.Recording, error) {
 	if call.Source.ID == s.source {
 		panic("record page")
 	}
 	return s.Store.RecordPage(ctx, call, progress, complete, zone)
 }
 
-func (s *faultyStore) AlertConditions(ctx context.Context, channelID int64) ([]alert.AlertCondition, error) {
+func (s *faultyStore) AlertConditions(ctx context.Context, channelID int64) ([]alert.Condition, error) {
 	if channelID == s.channel {
 		panic("alert conditions")
 	}
@@ -109,31 +109,31 @@ func TestPanicsEndNothingElse(t *testing.T) {
 			}}}, nil
 		}
 		var alerted []int64
-		s.Service = apptest.Over(t, s.Store, services.Config{
+		s.Services = apptest.Over(t, s.Store, services.Config{
 			Store: faulty, Poll: poll, Send: s.sender.Send,
-			Alert: func(_ context.Context, c alert.AlertChannel, _ alert.AlertMessage) error {
+			Alert: func(_ context.Context, c alert.Channel, _ alert.Message) error {
 				alerted = append(alerted, c.ID)
 				return nil
 			},
 		})
 		bad, good := s.webhook(t, "https://bad.example.vn/"), s.webhook(t, "https://good.example.vn/")
 		for _, name := range []string{"one", "two"} {
-			_, err := s.Service.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: name, APIKey: listKey}, time.Now())
+			_, err := s.Services.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: name, APIKey: listKey}, time.Now())
 			must(t, err)
 		}
-		other, err := s.Service.Ledger.CreateAccount(ctx, "Quán Hoa", time.Now())
+		other, err := s.Services.Ledger.CreateAccount(ctx, "Quán Hoa", time.Now())
 		must(t, err)
 		ends := time.Now().Add(5 * 24 * time.Hour) // which both are to be told
 		for _, account := range []int64{1, other.ID} {
-			_, err := s.Service.Ledger.UpdateAccount(ctx, account, app.AccountUpdate{ExpiresAt: &ends})
+			_, err := s.Services.Ledger.UpdateAccount(ctx, account, app.AccountUpdate{ExpiresAt: &ends})
 			must(t, err)
-			_, err = s.Service.Alerts.SetAlertChannel(ctx, alert.AlertChannel{
-				AccountID: account, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "-100200300"},
+			_, err = s.Services.Alerts.SetAlertChannel(ctx, alert.Channel{
+				AccountID: account, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "-100200300"},
 			}, time.Now())
 			must(t, err)
 		}
 		faulty.backlogs.Store(true)
-		s.courier, err = scheduler.Start(s.Service, s.sender.Send, scheduler.Options{CatchUp: time.Hour, Logger: slog.New(slog.NewTextHandler(s.log, nil))})
+		s.courier, err = scheduler.Start(s.Services, s.sender.Send, scheduler.Options{CatchUp: time.Hour, Logger: slog.New(slog.NewTextHandler(s.log, nil))})
 		must(t, err)
 		time.Sleep(10 * time.Second)
 		s.Record("FT1")
@@ -191,7 +191,7 @@ func TestRefusedResultIsRecordedLater(t *testing.T) {
 		n := &network{start: time.Now(), answer: always200}
 		s := open(t, newFile(t), n)
 		faulty := &faultyStore{Store: s.Store, webhook: 1, fault: errors.New("constraint failed")}
-		s.Service = apptest.Over(t, s.Store, services.Config{Store: faulty, Send: s.sender.Send})
+		s.Services = apptest.Over(t, s.Store, services.Config{Store: faulty, Send: s.sender.Send})
 		bad, good := s.webhook(t, "https://bad.example.vn/"), s.webhook(t, "https://good.example.vn/")
 		s.start(t)
 		told := func() map[int64]int {
@@ -225,7 +225,7 @@ func TestStorageAwayAtASettlement(t *testing.T) {
 		n := &network{start: time.Now(), answer: always200}
 		s := open(t, newFile(t), n)
 		faulty := &faultyStore{Store: s.Store, webhook: 1, fault: app.Unavailable(errors.New("away"))}
-		s.Service = apptest.Over(t, s.Store, services.Config{Store: faulty, Send: s.sender.Send})
+		s.Services = apptest.Over(t, s.Store, services.Config{Store: faulty, Send: s.sender.Send})
 		s.webhook(t, "https://bad.example.vn/")
 		s.webhook(t, "https://good.example.vn/")
 		s.start(t)
@@ -273,7 +273,7 @@ func TestSweepBeforeTheRecordingReturns(t *testing.T) {
 		}}
 		s := open(t, newFile(t), n)
 		faulty := &faultyStore{Store: s.Store}
-		s.Service = apptest.Over(t, s.Store, services.Config{Store: faulty, Send: s.sender.Send})
+		s.Services = apptest.Over(t, s.Store, services.Config{Store: faulty, Send: s.sender.Send})
 		s.webhook(t, "https://shop.example.vn/")
 		s.start(t)
 		s.Record("FT1")

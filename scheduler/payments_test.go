@@ -31,7 +31,7 @@ func (s *installation) feed(t *testing.T, f alert.PaymentFeed) {
 	t.Helper()
 	s.bot(t)
 	f.On = true
-	must(t, s.Service.Alerts.SetPaymentFeed(context.Background(), 1, alert.AlertTelegram, f))
+	must(t, s.Services.Alerts.SetPaymentFeed(context.Background(), 1, alert.Telegram, f))
 }
 
 // pay records a payment whose content names n.
@@ -50,7 +50,7 @@ func (s *installation) pay(t *testing.T, n int, in inbound.Incoming) {
 	if in.Content == "" {
 		in.Content = fmt.Sprintf("#%d#", n)
 	}
-	_, _, err := s.Service.Inbound.RecordByHand(context.Background(), 1, in, nil, app.IdempotencyKey{}, time.Now())
+	_, _, err := s.Services.Inbound.RecordByHand(context.Background(), 1, in, nil, app.IdempotencyKey{}, time.Now())
 	must(t, err)
 }
 
@@ -149,7 +149,7 @@ func TestPaymentsWhileDown(t *testing.T) {
 		if got := len(c.sent()); got < 3 || got > 6 {
 			t.Errorf("%d tries in ten minutes", got)
 		}
-		list, err := s.Service.Alerts.Attention(t.Context(), 1, alertHome, time.Now())
+		list, err := s.Services.Alerts.Attention(t.Context(), 1, alertHome, time.Now())
 		must(t, err)
 		if len(list) != 1 || list[0].Kind != alert.AttentionAlert || !strings.Contains(list[0].Text.EN, "too many messages") {
 			t.Errorf("%+v", list)
@@ -227,22 +227,22 @@ func TestPaymentFilter(t *testing.T) {
 			t.Fatalf("%q", got)
 		}
 		other := s.Link("MB", "777")
-		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, alert.PaymentFeed{On: true, BankAccountID: other.ID, Content: true}))
+		must(t, s.Services.Alerts.SetPaymentFeed(t.Context(), 1, alert.Telegram, alert.PaymentFeed{On: true, BankAccountID: other.ID, Content: true}))
 		s.pay(t, 4, inbound.Incoming{})
 		time.Sleep(5 * time.Second)
-		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, alert.PaymentFeed{On: true, Content: true}))
+		must(t, s.Services.Alerts.SetPaymentFeed(t.Context(), 1, alert.Telegram, alert.PaymentFeed{On: true, Content: true}))
 		time.Sleep(5 * time.Second)
-		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, alert.PaymentFeed{}))
+		must(t, s.Services.Alerts.SetPaymentFeed(t.Context(), 1, alert.Telegram, alert.PaymentFeed{}))
 		s.pay(t, 5, inbound.Incoming{})
 		time.Sleep(5 * time.Second)
-		must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, alert.PaymentFeed{On: true, Content: true}))
-		banks, err := s.Service.Ledger.BankAccounts(t.Context(), 1)
+		must(t, s.Services.Alerts.SetPaymentFeed(t.Context(), 1, alert.Telegram, alert.PaymentFeed{On: true, Content: true}))
+		banks, err := s.Services.Ledger.BankAccounts(t.Context(), 1)
 		must(t, err)
-		_, err = s.Service.Ledger.ToggleBankAccount(t.Context(), 1, banks[0].ID, time.Now())
+		_, err = s.Services.Ledger.ToggleBankAccount(t.Context(), 1, banks[0].ID, time.Now())
 		must(t, err)
 		s.pay(t, 6, inbound.Incoming{})
 		time.Sleep(5 * time.Second)
-		_, err = s.Service.Ledger.ToggleBankAccount(t.Context(), 1, banks[0].ID, time.Now())
+		_, err = s.Services.Ledger.ToggleBankAccount(t.Context(), 1, banks[0].ID, time.Now())
 		must(t, err)
 		s.pay(t, 7, inbound.Incoming{})
 		time.Sleep(5500 * time.Millisecond) // between two looks of the feed, which must not see the ninth as a call
@@ -255,7 +255,7 @@ func TestPaymentFilter(t *testing.T) {
 			t.Errorf("told: %s", got)
 		}
 		for _, bad := range []alert.PaymentFeed{{On: true, Type: "X"}, {On: true, Least: -1}, {On: true, BankAccountID: 99}} {
-			if err := s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, bad); app.CodeOf(err) != app.CodeValidation {
+			if err := s.Services.Alerts.SetPaymentFeed(t.Context(), 1, alert.Telegram, bad); app.CodeOf(err) != app.CodeValidation {
 				t.Errorf("%+v: %v", bad, err)
 			}
 		}
@@ -270,7 +270,7 @@ type changingStore struct {
 	change func()
 }
 
-func (s *changingStore) AlertChannels(ctx context.Context, accountID int64) ([]alert.AlertChannel, error) {
+func (s *changingStore) AlertChannels(ctx context.Context, accountID int64) ([]alert.Channel, error) {
 	list, err := s.Store.AlertChannels(ctx, accountID)
 	if change := s.change; change != nil {
 		s.change = nil
@@ -331,11 +331,11 @@ func TestFeedChangesDuringALook(t *testing.T) {
 			store := &changingStore{Store: s.Store}
 			alerter := scheduler.NewAlerter(apptest.Targets(t), "test", telegram)
 			service := apptest.Over(t, s.Store, services.Config{Store: store, Alert: alerter.Send})
-			channel, err := service.Alerts.AlertChannel(t.Context(), 1, alert.AlertTelegram)
+			channel, err := service.Alerts.AlertChannel(t.Context(), 1, alert.Telegram)
 			must(t, err)
 			store.change = func() {
 				set := func(f alert.PaymentFeed) {
-					must(t, s.Service.Alerts.SetPaymentFeed(t.Context(), 1, alert.AlertTelegram, f))
+					must(t, s.Services.Alerts.SetPaymentFeed(t.Context(), 1, alert.Telegram, f))
 				}
 				c.change(set, func(n int) { s.pay(t, n, inbound.Incoming{}) })
 			}
@@ -355,12 +355,12 @@ func TestFeedChangesDuringALook(t *testing.T) {
 }
 
 // chats are settings that each medium accepts.
-var chats = map[alert.AlertMedium]alert.ChatSettings{
-	alert.AlertZalo:    {Token: "12345689:abc-xyz_secretsecret", Chat: "6ede9afa66b88fe6d6a9"},
-	alert.AlertDiscord: {URL: "https://discord.com/api/webhooks/123456789012345678/" + strings.Repeat("secret_-", 8)},
-	alert.AlertSlack:   {URL: "https://hooks.slack.com/services/T00000000/B00000000/secretsecretsecretsecret"},
-	alert.AlertLark:    {URL: "https://open.larksuite.com/open-apis/bot/v2/hook/secret12-3456-7890-abcd-ef1234567890", Token: "signing-secret"},
-	alert.AlertNtfy:    {URL: "https://ntfy.sh/secrettopic", Token: "tk_secretsecret"},
+var chats = map[alert.Medium]alert.ChatSettings{
+	alert.Zalo:    {Token: "12345689:abc-xyz_secretsecret", Chat: "6ede9afa66b88fe6d6a9"},
+	alert.Discord: {URL: "https://discord.com/api/webhooks/123456789012345678/" + strings.Repeat("secret_-", 8)},
+	alert.Slack:   {URL: "https://hooks.slack.com/services/T00000000/B00000000/secretsecretsecretsecret"},
+	alert.Lark:    {URL: "https://open.larksuite.com/open-apis/bot/v2/hook/secret12-3456-7890-abcd-ef1234567890", Token: "signing-secret"},
+	alert.Ntfy:    {URL: "https://ntfy.sh/secrettopic", Token: "tk_secretsecret"},
 }
 
 // Each medium is sent what its service documents, over TLS, and what it answers is
@@ -368,32 +368,32 @@ var chats = map[alert.AlertMedium]alert.ChatSettings{
 func TestChats(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		medium alert.AlertMedium
+		medium alert.Medium
 		status int
 		body   string
 		says   string // empty: it took the message
 	}{
-		{alert.AlertZalo, 200, `{"ok":true,"result":{"message_id":"1"}}`, ""},
-		{alert.AlertZalo, 200, `{"ok":false,"error_code":400,"description":"Bad Request"}`, "Zalo answered “Bad Request”"},
-		{alert.AlertZalo, 200, `{}`, "Zalo answered “200”"},
-		{alert.AlertZalo, 401, `{"ok":false,"description":"Unauthorized"}`, "copy it anew"},
-		{alert.AlertDiscord, 204, ``, ""},
-		{alert.AlertDiscord, 200, `{"id":"1"}`, ""},
-		{alert.AlertDiscord, 404, `{"message":"Unknown Webhook","code":10015}`, "“Unknown Webhook”: what lets baoco in"},
-		{alert.AlertDiscord, 429, `{"message":"You are being rate limited.","retry_after":1.5}`, "too many messages"},
-		{alert.AlertDiscord, 302, ``, "Discord answered “302”"},
-		{alert.AlertSlack, 200, `ok`, ""},
-		{alert.AlertSlack, 200, `<html>welcome`, "Slack answered “200”"},
-		{alert.AlertSlack, 403, `invalid_token`, "“invalid_token”"},
-		{alert.AlertSlack, 500, `ok`, "trouble of its own"},
-		{alert.AlertLark, 200, `{"code":0,"data":{},"msg":"success"}`, ""},
-		{alert.AlertLark, 200, `{"code":19021,"msg":"sign match fail or timestamp is not within one hour from current time"}`, "“sign match fail"},
-		{alert.AlertLark, 200, `{"msg":"success"}`, "Lark answered"},
-		{alert.AlertLark, 400, `{"code":0}`, "Lark answered"},
-		{alert.AlertNtfy, 200, `{"id":"hwQ2YpKdmg","event":"message"}`, ""},
-		{alert.AlertNtfy, 200, `{"event":"open"}`, "ntfy answered"},
-		{alert.AlertNtfy, 403, `{"code":40301,"http":403,"error":"forbidden"}`, "“forbidden”"},
-		{alert.AlertNtfy, 429, `{"code":42901,"error":"limit reached tk_secretsecret secrettopic"}`, "too many messages"},
+		{alert.Zalo, 200, `{"ok":true,"result":{"message_id":"1"}}`, ""},
+		{alert.Zalo, 200, `{"ok":false,"error_code":400,"description":"Bad Request"}`, "Zalo answered “Bad Request”"},
+		{alert.Zalo, 200, `{}`, "Zalo answered “200”"},
+		{alert.Zalo, 401, `{"ok":false,"description":"Unauthorized"}`, "copy it anew"},
+		{alert.Discord, 204, ``, ""},
+		{alert.Discord, 200, `{"id":"1"}`, ""},
+		{alert.Discord, 404, `{"message":"Unknown Webhook","code":10015}`, "“Unknown Webhook”: what lets baoco in"},
+		{alert.Discord, 429, `{"message":"You are being rate limited.","retry_after":1.5}`, "too many messages"},
+		{alert.Discord, 302, ``, "Discord answered “302”"},
+		{alert.Slack, 200, `ok`, ""},
+		{alert.Slack, 200, `<html>welcome`, "Slack answered “200”"},
+		{alert.Slack, 403, `invalid_token`, "“invalid_token”"},
+		{alert.Slack, 500, `ok`, "trouble of its own"},
+		{alert.Lark, 200, `{"code":0,"data":{},"msg":"success"}`, ""},
+		{alert.Lark, 200, `{"code":19021,"msg":"sign match fail or timestamp is not within one hour from current time"}`, "“sign match fail"},
+		{alert.Lark, 200, `{"msg":"success"}`, "Lark answered"},
+		{alert.Lark, 400, `{"code":0}`, "Lark answered"},
+		{alert.Ntfy, 200, `{"id":"hwQ2YpKdmg","event":"message"}`, ""},
+		{alert.Ntfy, 200, `{"event":"open"}`, "ntfy answered"},
+		{alert.Ntfy, 403, `{"code":40301,"http":403,"error":"forbidden"}`, "“forbidden”"},
+		{alert.Ntfy, 429, `{"code":42901,"error":"limit reached tk_secretsecret secrettopic"}`, "too many messages"},
 	} {
 		t.Run(fmt.Sprint(c.medium, c.status), func(t *testing.T) {
 			var got *http.Request
@@ -411,20 +411,20 @@ func TestChats(t *testing.T) {
 			defer server.Close()
 			alerter := scheduler.NewAlerter(apptest.Targets(t), "test", throughTLS(server))
 			settings := chats[c.medium]
-			err := alerter.Send(t.Context(), alert.AlertChannel{Medium: c.medium, Chat: settings}, alert.AlertMessage{Subject: "Chủ đề", Text: "a_b *c* <at user_id=\"all\"> & https://b.vn/x_y"})
-			text := map[alert.AlertMedium]string{
-				alert.AlertZalo:    fmt.Sprint(got.Host, got.URL.Path, sent["chat_id"], sent["text"]),
-				alert.AlertDiscord: fmt.Sprint(got.Host, got.URL.Path, sent["content"], sent["allowed_mentions"], sent["flags"]),
-				alert.AlertSlack:   fmt.Sprint(got.Host, got.URL.Path, sent["text"], sent["mrkdwn"]),
-				alert.AlertLark:    fmt.Sprint(got.Host, got.URL.Path, sent["msg_type"], sent["content"]),
-				alert.AlertNtfy:    fmt.Sprint(got.Host, got.URL.Path, sent["topic"], sent["title"], sent["message"], got.Header.Get("Authorization")),
+			err := alerter.Send(t.Context(), alert.Channel{Medium: c.medium, Chat: settings}, alert.Message{Subject: "Chủ đề", Text: "a_b *c* <at user_id=\"all\"> & https://b.vn/x_y"})
+			text := map[alert.Medium]string{
+				alert.Zalo:    fmt.Sprint(got.Host, got.URL.Path, sent["chat_id"], sent["text"]),
+				alert.Discord: fmt.Sprint(got.Host, got.URL.Path, sent["content"], sent["allowed_mentions"], sent["flags"]),
+				alert.Slack:   fmt.Sprint(got.Host, got.URL.Path, sent["text"], sent["mrkdwn"]),
+				alert.Lark:    fmt.Sprint(got.Host, got.URL.Path, sent["msg_type"], sent["content"]),
+				alert.Ntfy:    fmt.Sprint(got.Host, got.URL.Path, sent["topic"], sent["title"], sent["message"], got.Header.Get("Authorization")),
 			}[c.medium]
-			want := map[alert.AlertMedium]string{
-				alert.AlertZalo:    "bot-api.zaloplatforms.com/bot" + settings.Token + "/sendMessage" + settings.Chat + "a_b *c* <at user_id=\"all\"> & https://b.vn/x_y",
-				alert.AlertDiscord: strings.TrimPrefix(settings.URL, "https://") + `a\_b \*c\* \<at user\_id="all"\> & https://b.vn/x_ymap[parse:[]] 4`,
-				alert.AlertSlack:   strings.TrimPrefix(settings.URL, "https://") + `a_b *c* &lt;at user_id="all"&gt; &amp; https://b.vn/x_y false`,
-				alert.AlertLark:    strings.TrimPrefix(settings.URL, "https://") + `textmap[text:a_b *c* ‹at user_id="all"> & https://b.vn/x_y]`,
-				alert.AlertNtfy:    "ntfy.sh/" + "secrettopic" + "Chủ đề" + "a_b *c* <at user_id=\"all\"> & https://b.vn/x_y" + "Bearer tk_secretsecret",
+			want := map[alert.Medium]string{
+				alert.Zalo:    "bot-api.zaloplatforms.com/bot" + settings.Token + "/sendMessage" + settings.Chat + "a_b *c* <at user_id=\"all\"> & https://b.vn/x_y",
+				alert.Discord: strings.TrimPrefix(settings.URL, "https://") + `a\_b \*c\* \<at user\_id="all"\> & https://b.vn/x_ymap[parse:[]] 4`,
+				alert.Slack:   strings.TrimPrefix(settings.URL, "https://") + `a_b *c* &lt;at user_id="all"&gt; &amp; https://b.vn/x_y false`,
+				alert.Lark:    strings.TrimPrefix(settings.URL, "https://") + `textmap[text:a_b *c* ‹at user_id="all"> & https://b.vn/x_y]`,
+				alert.Ntfy:    "ntfy.sh/" + "secrettopic" + "Chủ đề" + "a_b *c* <at user_id=\"all\"> & https://b.vn/x_y" + "Bearer tk_secretsecret",
 			}[c.medium]
 			if strings.ReplaceAll(text, " ", "") != strings.ReplaceAll(want, " ", "") {
 				t.Errorf("sent\n%s\nwant\n%s", text, want)
@@ -433,11 +433,11 @@ func TestChats(t *testing.T) {
 				must(t, err)
 				return
 			}
-			var fault *alert.AlertError
+			var fault *alert.Error
 			if !errors.As(err, &fault) || !strings.Contains(fault.Text.EN, c.says) || fault.Text.VI == "" || strings.Contains(fault.Text.EN+fault.Text.VI, "secret") {
 				t.Fatalf("%v, want %q", err, c.says)
 			}
-			if c.medium == alert.AlertDiscord && c.status == 429 && fault.RetryAfter != 1500*time.Millisecond {
+			if c.medium == alert.Discord && c.status == 429 && fault.RetryAfter != 1500*time.Millisecond {
 				t.Errorf("again after %v", fault.RetryAfter)
 			}
 		})
@@ -455,7 +455,7 @@ func TestLarkSignature(t *testing.T) {
 	}))
 	defer server.Close()
 	alerter := scheduler.NewAlerter(apptest.Targets(t), "test", throughTLS(server))
-	must(t, alerter.Send(t.Context(), alert.AlertChannel{Medium: alert.AlertLark, Chat: chats[alert.AlertLark]}, alert.AlertMessage{Text: "x"}))
+	must(t, alerter.Send(t.Context(), alert.Channel{Medium: alert.Lark, Chat: chats[alert.Lark]}, alert.Message{Text: "x"}))
 	at, _ := sent["timestamp"].(string)
 	if seconds, err := strconv.ParseInt(at, 10, 64); err != nil || time.Since(time.Unix(seconds, 0)).Abs() > time.Minute || sent["sign"] != base64.StdEncoding.EncodeToString(hmac.New(sha256.New, []byte(at+"\nsigning-secret")).Sum(nil)) {
 		t.Errorf("%v", sent)

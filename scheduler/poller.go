@@ -39,7 +39,7 @@ type Poller struct {
 // zone. A transport that isn't nil stands in for the network. No proxy is used
 // and no redirect followed: they would carry the API key elsewhere. No two
 // requests share a connection: one account's list is never another's.
-func NewPoller(policy *target.TargetPolicy, zone *time.Location, version string, transport http.RoundTripper) *Poller {
+func NewPoller(policy *target.Policy, zone *time.Location, version string, transport http.RoundTripper) *Poller {
 	if transport == nil {
 		transport = roundTrips{newNetwork(policy, nil, nil)}
 	}

@@ -50,11 +50,11 @@ func TestReplicaJobs(t *testing.T) {
 		w := apptest.Open(t, newFile(t), services.Config{})
 		defer w.Close()
 		p := &place{}
-		s, err := scheduler.Start(w.Service, func(context.Context, delivery.Outgoing) delivery.Result { return delivery.Result{} }, scheduler.Options{Replica: p})
+		s, err := scheduler.Start(w.Services, func(context.Context, delivery.Outgoing) delivery.Result { return delivery.Result{} }, scheduler.Options{Replica: p})
 		must(t, err)
 		defer s.Stop(t.Context())
 		attention := func() (text string) {
-			list, err := w.Service.Alerts.Attention(t.Context(), app.DefaultAccountID, upkeep.Installation{}, time.Now())
+			list, err := w.Services.Alerts.Attention(t.Context(), app.DefaultAccountID, upkeep.Installation{}, time.Now())
 			must(t, err)
 			for _, a := range list {
 				if a.Warning == upkeep.WarningReplica {

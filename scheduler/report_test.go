@@ -13,14 +13,14 @@ import (
 // the morning of 1 January 2000.
 func (s *installation) until(t *testing.T, clock string) {
 	t.Helper()
-	at, err := app.ParseTime("2000-01-"+clock+":00", s.Service.Ledger.Zone())
+	at, err := app.ParseTime("2000-01-"+clock+":00", s.Services.Ledger.Zone())
 	must(t, err)
 	time.Sleep(time.Until(at))
 }
 
 func (s *installation) report(t *testing.T, at alert.ReportTime) {
 	t.Helper()
-	must(t, s.Service.Alerts.SetReport(t.Context(), 1, alert.AlertTelegram, at, time.Now()))
+	must(t, s.Services.Alerts.SetReport(t.Context(), 1, alert.Telegram, at, time.Now()))
 }
 
 // pauseUntil ends the server and starts it again at a time.
@@ -41,7 +41,7 @@ func TestReport(t *testing.T) {
 		c := newChat()
 		s := openWith(t, newFile(t), nil, c)
 		s.bot(t)
-		must(t, s.Service.Alerts.SetAlertPreferences(t.Context(), 1, alert.AlertPreferences{Lang: app.English, Muted: alert.AlertKinds}))
+		must(t, s.Services.Alerts.SetAlertPreferences(t.Context(), 1, alert.Preferences{Lang: app.English, Muted: alert.Kinds}))
 		s.report(t, "21:30")
 		s.start(t)
 		s.Record("1")
@@ -94,7 +94,7 @@ func TestReportOfTheNight(t *testing.T) {
 		c := newChat()
 		s := openWith(t, newFile(t), nil, c)
 		s.bot(t)
-		must(t, s.Service.Alerts.SetAlertPreferences(t.Context(), 1, alert.AlertPreferences{Lang: app.English, Muted: alert.AlertKinds}))
+		must(t, s.Services.Alerts.SetAlertPreferences(t.Context(), 1, alert.Preferences{Lang: app.English, Muted: alert.Kinds}))
 		s.report(t, "01:30")
 		s.start(t)
 		s.Record("1")
@@ -106,11 +106,11 @@ func TestReportOfTheNight(t *testing.T) {
 		s.until(t, "09 01:33")
 		c.wantTexts(t, "", "Day book 07/01/2000 … This is late", "Day book 08/01/2000 … Money in: 0\u00a0₫ (0) … A week before, money in: 200,000\u00a0₫ (1)")
 		for _, wrong := range []alert.ReportTime{"24:00", "9:30", "21:30:00", "soon"} {
-			if err := s.Service.Alerts.SetReport(t.Context(), 1, alert.AlertTelegram, wrong, time.Now()); app.CodeOf(err) != app.CodeValidation {
+			if err := s.Services.Alerts.SetReport(t.Context(), 1, alert.Telegram, wrong, time.Now()); app.CodeOf(err) != app.CodeValidation {
 				t.Errorf("%s: %v", wrong, err)
 			}
 		}
-		if err := s.Service.Alerts.SetReport(t.Context(), 1, alert.AlertEmail, "21:30", time.Now()); app.CodeOf(err) != app.CodeNotFound {
+		if err := s.Services.Alerts.SetReport(t.Context(), 1, alert.Email, "21:30", time.Now()); app.CodeOf(err) != app.CodeNotFound {
 			t.Error(err)
 		}
 		s.close(t)
@@ -127,12 +127,12 @@ func TestReportAmongAlerts(t *testing.T) {
 		s.bot(t)
 		planEnds := func(at time.Time) {
 			t.Helper()
-			_, err := s.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &at})
+			_, err := s.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &at})
 			must(t, err)
 		}
 		look := func(at time.Time) {
 			t.Helper()
-			_, err := s.Service.Alerts.Alert(t.Context(), alertHome, at)
+			_, err := s.Services.Alerts.Alert(t.Context(), alertHome, at)
 			must(t, err)
 		}
 		s.until(t, "01 21:29")
@@ -149,7 +149,7 @@ func TestReportAmongAlerts(t *testing.T) {
 
 		look(time.Now().Add(-15 * time.Minute)) // before closing time: yesterday's isn't due again
 		c.wantTexts(t, want...)
-		must(t, s.Service.Alerts.SetReport(t.Context(), 1, alert.AlertTelegram, "21:00", time.Now().AddDate(5, 0, 0)))
+		must(t, s.Services.Alerts.SetReport(t.Context(), 1, alert.Telegram, "21:00", time.Now().AddDate(5, 0, 0)))
 		time.Sleep(2 * time.Minute)
 		want = append(want, "Day book 02/01/2000")
 		c.wantTexts(t, want...)

@@ -33,7 +33,7 @@ type Sender struct {
 
 // NewSender makes a sender that connects where policy allows. A transport
 // that isn't nil stands in for the network.
-func NewSender(policy *target.TargetPolicy, version string, transport http.RoundTripper) *Sender {
+func NewSender(policy *target.Policy, version string, transport http.RoundTripper) *Sender {
 	if transport == nil {
 		transport = roundTrips{newNetwork(policy, nil, nil)}
 	}

@@ -30,9 +30,9 @@ func TestSendNow(t *testing.T) {
 		s.Record("FT1")
 		time.Sleep(15*time.Second + time.Millisecond) // attempts at 0 and 10 s; the next is due at 40 s
 		key := app.IdempotencyKey{Key: "a form"}
-		must(t, s.Service.Deliveries.SendNow(t.Context(), 1, 1, key, time.Now()))
+		must(t, s.Services.Deliveries.SendNow(t.Context(), 1, 1, key, time.Now()))
 		time.Sleep(time.Second)
-		must(t, s.Service.Deliveries.SendNow(t.Context(), 1, 1, key, time.Now())) // the same form again
+		must(t, s.Services.Deliveries.SendNow(t.Context(), 1, 1, key, time.Now())) // the same form again
 		time.Sleep(30 * time.Minute)
 		synctest.Wait()
 		want := []time.Duration{0, 10 * time.Second, 15 * time.Second, 75 * time.Second, 375 * time.Second, 975 * time.Second}
@@ -43,7 +43,7 @@ func TestSendNow(t *testing.T) {
 		if d := cmp.Diff(want, at); d != "" {
 			t.Errorf("attempts (-want +got):\n%s", d)
 		}
-		if err := s.Service.Deliveries.SendNow(t.Context(), 1, 1, app.IdempotencyKey{}, time.Now()); app.CodeOf(err) != app.CodeConflict {
+		if err := s.Services.Deliveries.SendNow(t.Context(), 1, 1, app.IdempotencyKey{}, time.Now()); app.CodeOf(err) != app.CodeConflict {
 			t.Errorf("of a failed delivery: %v", err)
 		}
 		s.close(t)
@@ -63,8 +63,8 @@ func TestSendNowInFlight(t *testing.T) {
 		s.start(t)
 		s.Record("FT1")
 		time.Sleep(time.Second)
-		must(t, s.Service.Deliveries.SendNow(t.Context(), 1, 1, app.IdempotencyKey{}, time.Now()))
-		if count, err := s.Service.Deliveries.SendWaiting(t.Context(), 1, hook.ID, app.IdempotencyKey{}, time.Now()); count != 0 || err != nil {
+		must(t, s.Services.Deliveries.SendNow(t.Context(), 1, 1, app.IdempotencyKey{}, time.Now()))
+		if count, err := s.Services.Deliveries.SendWaiting(t.Context(), 1, hook.ID, app.IdempotencyKey{}, time.Now()); count != 0 || err != nil {
 			t.Errorf("%d deliveries waited, %v; the only one is in flight", count, err)
 		}
 		time.Sleep(13 * time.Second)
@@ -118,7 +118,7 @@ func TestSendWaiting(t *testing.T) {
 		if waiting < many/2 {
 			t.Fatalf("only %d deliveries wait", waiting)
 		}
-		count, err := s.Service.Deliveries.SendWaiting(t.Context(), 1, hook.ID, app.IdempotencyKey{}, time.Now())
+		count, err := s.Services.Deliveries.SendWaiting(t.Context(), 1, hook.ID, app.IdempotencyKey{}, time.Now())
 		must(t, err)
 		if count != waiting || pendingLater(t, s) != 0 {
 			t.Errorf("%d of %d are due now", count, waiting)
@@ -192,7 +192,7 @@ func TestUnansweredWhileSweeping(t *testing.T) {
 			var called atomic.Bool
 			sweeps.Go(func() {
 				for !called.Load() {
-					if _, err := s.Service.Deliveries.SendWaiting(t.Context(), 1, hook.ID, app.IdempotencyKey{}, time.Now()); err != nil {
+					if _, err := s.Services.Deliveries.SendWaiting(t.Context(), 1, hook.ID, app.IdempotencyKey{}, time.Now()); err != nil {
 						t.Error(err)
 						return
 					}
@@ -204,7 +204,7 @@ func TestUnansweredWhileSweeping(t *testing.T) {
 			callers.Wait()
 			called.Store(true)
 			sweeps.Wait()
-			must(t, s.Service.Deliveries.DeleteWebhook(t.Context(), 1, hook.ID, time.Now()))
+			must(t, s.Services.Deliveries.DeleteWebhook(t.Context(), 1, hook.ID, time.Now()))
 			time.Sleep(2 * delivery.AttemptTimeout)
 		}
 		silent.check(t)
@@ -277,7 +277,7 @@ func TestSilentNowAndThen(t *testing.T) {
 // pendingLater counts the deliveries that are due later.
 func pendingLater(t *testing.T, s *installation) (n int) {
 	t.Helper()
-	list, _, err := s.Service.Deliveries.Pending(t.Context(), 1, delivery.PendingFilter{Page: app.Page{Number: 1, Size: 100}})
+	list, _, err := s.Services.Deliveries.Pending(t.Context(), 1, delivery.PendingFilter{Page: app.Page{Number: 1, Size: 100}})
 	must(t, err)
 	for _, d := range list {
 		if d.DueAt.After(time.Now()) {

@@ -39,7 +39,7 @@ func TestShortageIsNoAttempt(t *testing.T) {
 			return s.sender.Send(ctx, o)
 		}
 		var err error
-		s.courier, err = scheduler.Start(s.Service, send, scheduler.Options{Logger: slog.New(slog.NewTextHandler(s.log, nil))})
+		s.courier, err = scheduler.Start(s.Services, send, scheduler.Options{Logger: slog.New(slog.NewTextHandler(s.log, nil))})
 		must(t, err)
 		s.Record("FT1")
 		time.Sleep(lasts - time.Second)
@@ -53,19 +53,19 @@ func TestShortageIsNoAttempt(t *testing.T) {
 		}
 		for _, hook := range []delivery.Webhook{short, fine} {
 			waits := hook.ID == short.ID
-			list, _, err := s.Service.Deliveries.Pending(ctx, 1, delivery.PendingFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 10}})
+			list, _, err := s.Services.Deliveries.Pending(ctx, 1, delivery.PendingFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 10}})
 			must(t, err)
 			if len(list) != 1 || (list[0].Shortage == delivery.CausePorts.Shortage()) != waits {
 				t.Fatalf("pending: %+v; waits for something: want %v", list, waits)
 			}
-			d, err := s.Service.Deliveries.DeliveryDetails(ctx, 1, list[0].ID, "baoco/test", time.Now())
+			d, err := s.Services.Deliveries.DeliveryDetails(ctx, 1, list[0].ID, "baoco/test", time.Now())
 			must(t, err)
 			if (d.Shortage == delivery.CausePorts.Shortage()) != waits || waits && (d.Attempts != 0 || len(d.Calls) != 0) || !waits && d.Attempts == 0 {
 				t.Errorf("the delivery has %d attempts, %d calls and waits for %q", d.Attempts, len(d.Calls), d.Shortage.EN)
 			}
 		}
 		time.Sleep(3 * time.Second)
-		if list, _, err := s.Service.Deliveries.Pending(ctx, 1, delivery.PendingFilter{WebhookID: short.ID, Page: app.Page{Number: 1, Size: 10}}); err != nil || list[0].Attempts != 1 || list[0].Shortage != (app.Text{}) {
+		if list, _, err := s.Services.Deliveries.Pending(ctx, 1, delivery.PendingFilter{WebhookID: short.ID, Page: app.Page{Number: 1, Size: 10}}); err != nil || list[0].Attempts != 1 || list[0].Shortage != (app.Text{}) {
 			t.Errorf("after the shortage: %+v, %v; want one attempt, and nothing that is waited for", list, err)
 		}
 		time.Sleep(20 * time.Minute)
@@ -85,7 +85,7 @@ func TestShortageIsNoAttempt(t *testing.T) {
 func TestShortageOfATest(t *testing.T) {
 	t.Parallel()
 	s := open(t, newFile(t), nil)
-	service := services.New(services.Config{Store: s.Store, Zone: s.Service.Ledger.Zone(), Send: func(context.Context, delivery.Outgoing) delivery.Result {
+	service := services.New(services.Config{Store: s.Store, Zone: s.Services.Ledger.Zone(), Send: func(context.Context, delivery.Outgoing) delivery.Result {
 		return delivery.Result{StartedAt: time.Now(), Error: delivery.ErrorShortage, Detail: delivery.Detail{Cause: delivery.CauseFiles}}
 	}})
 	hook := s.webhook(t, "https://shop.example.vn/")

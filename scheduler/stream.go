@@ -22,7 +22,7 @@ import (
 // and not settled when the process was killed is published again.
 
 // BrokersOf opens publishers that connect where policy allows.
-func BrokersOf(policy *target.TargetPolicy) func(stream.Broker) stream.Publisher {
+func BrokersOf(policy *target.Policy) func(stream.Broker) stream.Publisher {
 	n := newNetwork(policy, nil, nil)
 	return func(b stream.Broker) stream.Publisher {
 		open := nats.Open
@@ -86,9 +86,9 @@ type streamLoop struct {
 	id, account int64
 	log         *slog.Logger
 
-	work      stream.StreamWork // as it was read last
-	publisher stream.Publisher  // nil: none is open
-	progress  stream.StreamProgress
+	work      stream.Work      // as it was read last
+	publisher stream.Publisher // nil: none is open
+	progress  stream.Progress
 	changed   bool // the progress isn't settled
 	settledAt time.Time
 	failures  int // in a row
@@ -118,7 +118,7 @@ func (l *streamLoop) run(ctx context.Context, quit <-chan struct{}) {
 	}
 }
 
-// step sends what there is, at most stream.StreamRead messages, and returns how long to
+// step sends what there is, at most stream.MaxBatch messages, and returns how long to
 // wait for more. active is false where the stream has nothing to send any more.
 func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool) {
 	work, err := l.service.Streams.StreamWork(ctx, l.account, l.id)
@@ -129,7 +129,7 @@ func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool
 		return l.fault("read a stream", err), true
 	}
 	l.use(work)
-	list, passed, err := l.service.Streams.StreamTransactions(ctx, work.Stream, l.progress.To, stream.StreamRead)
+	list, passed, err := l.service.Streams.StreamTransactions(ctx, work.Stream, l.progress.To, stream.MaxBatch)
 	if err != nil {
 		return l.fault("read the transactions of a stream", err), true
 	}
@@ -140,7 +140,7 @@ func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool
 	}
 	if err := l.publish(ctx, list, passed); err != nil {
 		l.settle(context.WithoutCancel(ctx))
-		return stream.StreamWait(l.failures), true
+		return stream.Wait(l.failures), true
 	}
 	l.settleNowAndThen(ctx)
 	return 0, true
@@ -149,14 +149,14 @@ func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool
 // use takes over what somebody changed of the stream since the last step. A publisher
 // remembers messages that its broker has kept. After a move back they are sent again, so
 // it is closed.
-func (l *streamLoop) use(work stream.StreamWork) {
+func (l *streamLoop) use(work stream.Work) {
 	begins := l.progress.From != work.Position || l.progress.Moves != work.Moves || l.progress.StreamID == 0
 	if before := l.work; begins || before.URL != work.URL || before.Topic != work.Topic || before.Username != work.Username || before.Password != work.Password {
 		l.close()
 		l.failures = 0
 	}
 	if l.work = work; begins {
-		l.progress = stream.StreamProgress{
+		l.progress = stream.Progress{
 			StreamID: l.id, From: work.Position, To: work.Position, Moves: work.Moves, Tried: l.progress.Tried,
 			FailingSince: work.FailingSince, Problem: work.Problem,
 		}
@@ -169,12 +169,12 @@ func (l *streamLoop) use(work stream.StreamWork) {
 // publish sends the messages of transactions. Those up to passed are then sent, or
 // don't belong to the stream.
 func (l *streamLoop) publish(ctx context.Context, list []app.Transaction, passed int64) error {
-	messages := make([]stream.StreamMessage, len(list))
+	messages := make([]stream.Message, len(list))
 	now := time.Now()
 	for i, t := range list {
 		messages[i] = l.work.Message(t, l.userAgent, now)
 	}
-	limited, cancel := context.WithTimeout(ctx, stream.StreamTimeout)
+	limited, cancel := context.WithTimeout(ctx, stream.Timeout)
 	defer cancel()
 	l.progress.Tried = max(l.progress.Tried, list[len(list)-1].ID)
 	var kept int
@@ -204,7 +204,7 @@ func (l *streamLoop) publish(ctx context.Context, list []app.Transaction, passed
 func (l *streamLoop) note(err error) {
 	switch was := l.failures > 0; {
 	case err != nil && !was:
-		l.log.Warn("a stream can't be sent; it is tried again", "problem", stream.StreamProblem(err).EN)
+		l.log.Warn("a stream can't be sent; it is tried again", "problem", stream.Problem(err).EN)
 	case err == nil && was:
 		l.log.Info("the stream is sent again")
 	}

@@ -30,12 +30,12 @@ type broker struct {
 	mu     sync.Mutex
 	opened []stream.Broker
 	closed int
-	at     []time.Time            // of the calls
-	kept   []stream.StreamMessage // repeats included
-	answer func(messages []stream.StreamMessage) (kept int, err error)
+	at     []time.Time      // of the calls
+	kept   []stream.Message // repeats included
+	answer func(messages []stream.Message) (kept int, err error)
 }
 
-func keepAll(messages []stream.StreamMessage) (int, error) { return len(messages), nil }
+func keepAll(messages []stream.Message) (int, error) { return len(messages), nil }
 
 func (b *broker) open(to stream.Broker) stream.Publisher {
 	b.mu.Lock()
@@ -44,7 +44,7 @@ func (b *broker) open(to stream.Broker) stream.Publisher {
 	return b
 }
 
-func (b *broker) Publish(ctx context.Context, messages []stream.StreamMessage) (int, error) {
+func (b *broker) Publish(ctx context.Context, messages []stream.Message) (int, error) {
 	b.mu.Lock()
 	b.at = append(b.at, time.Now())
 	answer := b.answer
@@ -66,7 +66,7 @@ func (b *broker) Close() {
 	b.closed++
 }
 
-func (b *broker) answerBy(f func(messages []stream.StreamMessage) (int, error)) {
+func (b *broker) answerBy(f func(messages []stream.Message) (int, error)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.answer = f
@@ -98,10 +98,10 @@ func streaming(t *testing.T, path string, b *broker) *installation {
 	return s
 }
 
-func (s *installation) stream(t *testing.T, in stream.StreamCreate) stream.Stream {
+func (s *installation) stream(t *testing.T, in stream.Create) stream.Stream {
 	t.Helper()
 	in.Name, in.URL, in.Topic = "ledger", "nats://nats.shop.vn", "shop.transactions"
-	st, secret, err := s.Service.Streams.CreateStream(context.Background(), 1, in, time.Now())
+	st, secret, err := s.Services.Streams.CreateStream(context.Background(), 1, in, time.Now())
 	must(t, err)
 	if !delivery.IsSecret(secret) {
 		t.Errorf("its secret is %q", secret)
@@ -112,7 +112,7 @@ func (s *installation) stream(t *testing.T, in stream.StreamCreate) stream.Strea
 // state is a stream as the file has it.
 func (s *installation) state(t *testing.T, id int64) stream.Stream {
 	t.Helper()
-	st, err := s.Service.Streams.Stream(context.Background(), 1, id)
+	st, err := s.Services.Streams.Stream(context.Background(), 1, id)
 	must(t, err)
 	return st
 }
@@ -143,7 +143,7 @@ func TestStream(t *testing.T) {
 			s.pay(t, i+1, inbound.Incoming{})
 		}
 		since := int64(0)
-		st := s.stream(t, stream.StreamCreate{SinceID: &since, Credentials: stream.BrokerCredentials{Username: "shop", Password: "s3cret"}})
+		st := s.stream(t, stream.Create{SinceID: &since, Credentials: stream.BrokerCredentials{Username: "shop", Password: "s3cret"}})
 		time.Sleep(1100 * time.Millisecond)
 		synctest.Wait()
 		wantIDs(t, b.ids(0), from(1, 601))
@@ -188,9 +188,9 @@ func TestStreamBrokerAway(t *testing.T) {
 	path := newFile(t)
 	synctest.Test(t, func(t *testing.T) {
 		refused := &stream.BrokerError{Text: app.Text{EN: "No stream takes it.", VI: "Không có."}}
-		b := &broker{answer: func([]stream.StreamMessage) (int, error) { return 0, refused }}
+		b := &broker{answer: func([]stream.Message) (int, error) { return 0, refused }}
 		s := streaming(t, path, b)
-		st := s.stream(t, stream.StreamCreate{})
+		st := s.stream(t, stream.Create{})
 		began := time.Now()
 		s.pay(t, 1, inbound.Incoming{})
 		for i := range 600 {
@@ -218,7 +218,7 @@ func TestStreamBrokerAway(t *testing.T) {
 		if st = s.state(t, st.ID); b.calls()-before > 3 || !strings.Contains(st.Problem.EN, "within 8 seconds") {
 			t.Errorf("in a minute it was asked %d times, and %q", b.calls()-before, st.Problem.EN)
 		}
-		b.answerBy(func([]stream.StreamMessage) (int, error) { panic("of a broker") })
+		b.answerBy(func([]stream.Message) (int, error) { panic("of a broker") })
 		time.Sleep(45 * time.Second)
 		synctest.Wait()
 		if st = s.state(t, st.ID); !strings.Contains(st.Problem.EN, "can’t be reached") {
@@ -243,7 +243,7 @@ func TestStreamKeptInPart(t *testing.T) {
 	path := newFile(t)
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		b := &broker{answer: func(messages []stream.StreamMessage) (int, error) {
+		b := &broker{answer: func(messages []stream.Message) (int, error) {
 			if n++; n%2 == 1 {
 				return min(3, len(messages)-1), errors.New("it broke")
 			}
@@ -254,7 +254,7 @@ func TestStreamKeptInPart(t *testing.T) {
 			s.pay(t, i+1, inbound.Incoming{})
 		}
 		since := int64(0)
-		st := s.stream(t, stream.StreamCreate{SinceID: &since})
+		st := s.stream(t, stream.Create{SinceID: &since})
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		wantIDs(t, b.ids(0), from(1, 20))
@@ -262,7 +262,7 @@ func TestStreamKeptInPart(t *testing.T) {
 			t.Errorf("it is %+v", st)
 		}
 		// One that keeps something each time isn't waited for longer and longer.
-		b.answerBy(func([]stream.StreamMessage) (int, error) { return 1, errors.New("it broke") })
+		b.answerBy(func([]stream.Message) (int, error) { return 1, errors.New("it broke") })
 		for i := range 10 {
 			s.pay(t, 21+i, inbound.Incoming{})
 		}
@@ -278,7 +278,7 @@ func attempting(t *testing.T, path string) (*broker, *installation, stream.Strea
 	t.Helper()
 	b := &broker{}
 	s := streaming(t, path, b)
-	st := s.stream(t, stream.StreamCreate{})
+	st := s.stream(t, stream.Create{})
 	s.pay(t, 1, inbound.Incoming{})
 	time.Sleep(2 * time.Second)
 	if b.calls() != 1 {
@@ -292,8 +292,8 @@ func TestStreamTurnedOffInAnAttempt(t *testing.T) {
 	path := newFile(t)
 	synctest.Test(t, func(t *testing.T) {
 		_, s, st := attempting(t, path)
-		must(t, second(s.Service.Streams.ToggleStream(context.Background(), 1, st.ID, time.Now())))
-		time.Sleep(stream.StreamTimeout + time.Second)
+		must(t, second(s.Services.Streams.ToggleStream(context.Background(), 1, st.ID, time.Now())))
+		time.Sleep(stream.Timeout + time.Second)
 		synctest.Wait()
 		if st = s.state(t, st.ID); st.Problem != (app.Text{}) || !st.FailingSince.IsZero() {
 			t.Errorf("it is %+v", st)
@@ -310,7 +310,7 @@ func TestStreamStoppedInAnAttempt(t *testing.T) {
 		s.crash(t)
 		after := apptest.Open(t, path, services.Config{})
 		defer after.Close()
-		st, err := after.Service.Streams.Stream(context.Background(), 1, st.ID)
+		st, err := after.Services.Streams.Stream(context.Background(), 1, st.ID)
 		must(t, err)
 		if b.calls() != 1 || st.Position != 0 || st.Problem != (app.Text{}) || !st.FailingSince.IsZero() {
 			t.Errorf("after %d attempts it is %+v", b.calls(), st)
@@ -323,11 +323,11 @@ func TestBrokersWhereThePolicyAllows(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	defer l.Close()
-	message := []stream.StreamMessage{{ID: "1", BankAccount: "ACB:1", Body: []byte("{}")}}
-	ctx, cancel := context.WithTimeout(t.Context(), stream.StreamTimeout)
+	message := []stream.Message{{ID: "1", BankAccount: "ACB:1", Body: []byte("{}")}}
+	ctx, cancel := context.WithTimeout(t.Context(), stream.Timeout)
 	defer cancel()
 	for _, kind := range []stream.BrokerKind{stream.NATS, stream.Kafka} {
-		forbidding, err := target.ParseTargetPolicy(nil)
+		forbidding, err := target.ParsePolicy(nil)
 		must(t, err)
 		p := scheduler.BrokersOf(forbidding)(stream.Broker{Kind: kind, Hosts: []string{l.Addr().String()}, Topic: "t"})
 		kept, err := p.Publish(ctx, message)
@@ -367,8 +367,8 @@ func TestBrokersByKind(t *testing.T) {
 			first <- string(word[:n])
 		}()
 		p := scheduler.BrokersOf(apptest.Targets(t, "127.0.0.1/32"))(stream.Broker{Kind: kind, Hosts: []string{l.Addr().String()}, Topic: "t"})
-		ctx, cancel := context.WithTimeout(t.Context(), stream.StreamTimeout)
-		kept, err := p.Publish(ctx, []stream.StreamMessage{{ID: "1", BankAccount: "ACB:1", Body: []byte("{}")}})
+		ctx, cancel := context.WithTimeout(t.Context(), stream.Timeout)
+		kept, err := p.Publish(ctx, []stream.Message{{ID: "1", BankAccount: "ACB:1", Body: []byte("{}")}})
 		cancel()
 		p.Close()
 		if kept != 0 || err == nil {
@@ -388,9 +388,9 @@ func TestStreamChanged(t *testing.T) {
 		b := &broker{answer: keepAll}
 		s := streaming(t, path, b)
 		other := s.Link("VCB", "0011002200")
-		all := s.stream(t, stream.StreamCreate{})
-		s.stream(t, stream.StreamCreate{Type: delivery.WebhookOut})
-		s.stream(t, stream.StreamCreate{BankAccountID: other.ID})
+		all := s.stream(t, stream.Create{})
+		s.stream(t, stream.Create{Type: delivery.WebhookOut})
+		s.stream(t, stream.Create{BankAccountID: other.ID})
 		for i := range 5 {
 			s.pay(t, i+1, inbound.Incoming{})
 		}
@@ -411,21 +411,21 @@ func TestStreamChanged(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second) // settled
 		synctest.Wait()
-		must(t, second(s.Service.Streams.ToggleStream(ctx, 1, all.ID, time.Now())))
+		must(t, second(s.Services.Streams.ToggleStream(ctx, 1, all.ID, time.Now())))
 		s.pay(t, 7, inbound.Incoming{})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if got := b.ids(7); len(got) != 0 {
 			t.Errorf("while it was off the broker got %v", got)
 		}
-		must(t, second(s.Service.Streams.ToggleStream(ctx, 1, all.ID, time.Now())))
+		must(t, second(s.Services.Streams.ToggleStream(ctx, 1, all.ID, time.Now())))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		wantIDs(t, b.ids(7), from(7, 7))
 
 		since := int64(4)
 		opened := len(b.opened)
-		must(t, second(s.Service.Streams.UpdateStream(ctx, 1, all.ID, stream.StreamUpdate{SinceID: &since}, time.Now())))
+		must(t, second(s.Services.Streams.UpdateStream(ctx, 1, all.ID, stream.Update{SinceID: &since}, time.Now())))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		wantIDs(t, b.ids(8), from(5, 7))
@@ -435,31 +435,31 @@ func TestStreamChanged(t *testing.T) {
 
 		opened = len(b.opened)
 		url, topic := "kafka+tls://k.shop.vn", "t"
-		must(t, second(s.Service.Streams.UpdateStream(ctx, 1, all.ID, stream.StreamUpdate{URL: &url, Topic: &topic, Credentials: &stream.BrokerCredentials{Username: "u", Password: "p"}}, time.Now())))
+		must(t, second(s.Services.Streams.UpdateStream(ctx, 1, all.ID, stream.Update{URL: &url, Topic: &topic, Credentials: &stream.BrokerCredentials{Username: "u", Password: "p"}}, time.Now())))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if to := b.opened[len(b.opened)-1]; len(b.opened) != opened+1 || to.Kind != stream.Kafka || !to.TLS || to.Hosts[0] != "k.shop.vn:9092" || to.Topic != "t" || to.Password != "p" {
 			t.Errorf("%d were opened, the last %+v", len(b.opened)-opened, to)
 		}
-		for _, change := range []stream.StreamUpdate{ // one field each
+		for _, change := range []stream.Update{ // one field each
 			{URL: new("kafka+tls://k2.shop.vn"), Credentials: &stream.BrokerCredentials{Username: "u", Password: "p"}}, {Topic: new("t2")}, {Credentials: &stream.BrokerCredentials{Username: "u2", Password: "p"}}, {Credentials: &stream.BrokerCredentials{Username: "u2", Password: "p2"}},
 		} {
 			opened = len(b.opened)
-			must(t, second(s.Service.Streams.UpdateStream(ctx, 1, all.ID, change, time.Now())))
+			must(t, second(s.Services.Streams.UpdateStream(ctx, 1, all.ID, change, time.Now())))
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
 			if len(b.opened) != opened+1 {
 				t.Errorf("%d publishers were opened for %+v", len(b.opened)-opened, change)
 			}
 		}
-		_, _, err := s.Service.Inbound.RecordByHand(ctx, 1, inbound.Incoming{EventID: "other", Gateway: "VCB", AccountNumber: "0011002200", Type: app.In, Amount: 8}, nil, app.IdempotencyKey{}, time.Now())
+		_, _, err := s.Services.Inbound.RecordByHand(ctx, 1, inbound.Incoming{EventID: "other", Gateway: "VCB", AccountNumber: "0011002200", Type: app.In, Amount: 8}, nil, app.IdempotencyKey{}, time.Now())
 		must(t, err)
 		synctest.Wait()
 		wantIDs(t, b.ids(11), []string{"8", "8"})
 		if at := b.kept[11].BankAccount; at != "VCB:0011002200" {
 			t.Errorf("of the other bank account: %q", at)
 		}
-		must(t, s.Service.Streams.DeleteStream(ctx, 1, all.ID, time.Now()))
+		must(t, s.Services.Streams.DeleteStream(ctx, 1, all.ID, time.Now()))
 		s.pay(t, 9, inbound.Incoming{})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -483,7 +483,7 @@ func TestStreamMovedToWhereItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &broker{answer: keepAll}
 		s := streaming(t, path, b)
-		st := s.stream(t, stream.StreamCreate{})
+		st := s.stream(t, stream.Create{})
 		time.Sleep(2 * time.Second)
 		for id := range 2 { // the first is settled at once, the second within a second
 			s.pay(t, id+1, inbound.Incoming{})
@@ -495,14 +495,14 @@ func TestStreamMovedToWhereItIs(t *testing.T) {
 		if shown != 1 {
 			t.Fatalf("the position is %d", shown)
 		}
-		must(t, second(s.Service.Streams.UpdateStream(t.Context(), 1, st.ID, stream.StreamUpdate{SinceID: &shown}, time.Now())))
+		must(t, second(s.Services.Streams.UpdateStream(t.Context(), 1, st.ID, stream.Update{SinceID: &shown}, time.Now())))
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		wantIDs(t, b.ids(2), from(2, 2))
 		if position := s.state(t, st.ID).Position; position != 2 {
 			t.Errorf("at the end the position is %d", position)
 		}
-		must(t, second(s.Service.Streams.UpdateStream(t.Context(), 1, st.ID, stream.StreamUpdate{SinceID: new(int64(2))}, time.Now())))
+		must(t, second(s.Services.Streams.UpdateStream(t.Context(), 1, st.ID, stream.Update{SinceID: new(int64(2))}, time.Now())))
 		s.pay(t, 3, inbound.Incoming{})
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
@@ -516,27 +516,27 @@ func TestStreamMovedToWhereItIs(t *testing.T) {
 func TestStreamSettledEachSecond(t *testing.T) {
 	path := newFile(t)
 	synctest.Test(t, func(t *testing.T) {
-		b := &broker{answer: func(messages []stream.StreamMessage) (int, error) {
+		b := &broker{answer: func(messages []stream.Message) (int, error) {
 			time.Sleep(700 * time.Millisecond)
 			return len(messages), nil
 		}}
 		s := streaming(t, path, b)
-		im, err := s.Service.Inbound.NewImport(t.Context(), inbound.ImportOptions{AccountID: 1, File: "a.csv"})
+		im, err := s.Services.Inbound.NewImport(t.Context(), inbound.ImportOptions{AccountID: 1, File: "a.csv"})
 		must(t, err)
 		for batch := range 5 {
 			var rows []inbound.Incoming
-			for i := range stream.StreamRead {
+			for i := range stream.MaxBatch {
 				rows = append(rows, inbound.Incoming{EventID: fmt.Sprint(batch, "-", i), Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: int64(1 + i), Time: time.Now()})
 			}
 			must(t, second(im.Add(t.Context(), rows, time.Now())))
 		}
 		since := int64(0)
-		st := s.stream(t, stream.StreamCreate{SinceID: &since})
+		st := s.stream(t, stream.Create{SinceID: &since})
 		for b.calls() == 0 {
 			time.Sleep(10 * time.Millisecond)
 		}
 		time.Sleep(2200 * time.Millisecond) // the fourth attempt is on its way
-		if position := s.state(t, st.ID).Position; b.calls() != 4 || position != 3*stream.StreamRead {
+		if position := s.state(t, st.ID).Position; b.calls() != 4 || position != 3*stream.MaxBatch {
 			t.Errorf("in the attempt %d the position is %d", b.calls(), position)
 		}
 		time.Sleep(3 * time.Second)
@@ -546,7 +546,7 @@ func TestStreamSettledEachSecond(t *testing.T) {
 			time.Sleep(550 * time.Millisecond)
 			synctest.Wait()
 		}
-		if position := s.state(t, st.ID).Position; position != 5*stream.StreamRead+2 {
+		if position := s.state(t, st.ID).Position; position != 5*stream.MaxBatch+2 {
 			t.Errorf("a second later the position is %d", position)
 		}
 		s.close(t)
@@ -559,7 +559,7 @@ func TestStreamSettledAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &broker{answer: keepAll}
 		s := streaming(t, path, b)
-		st := s.stream(t, stream.StreamCreate{})
+		st := s.stream(t, stream.Create{})
 		time.Sleep(2 * time.Second)
 		for id := range 2 {
 			s.pay(t, id+1, inbound.Incoming{})
@@ -574,7 +574,7 @@ func TestStreamSettledAtTheEnd(t *testing.T) {
 		s.crash(t)
 		after := apptest.Open(t, path, services.Config{})
 		defer after.Close()
-		st, err := after.Service.Streams.Stream(t.Context(), 1, st.ID)
+		st, err := after.Services.Streams.Stream(t.Context(), 1, st.ID)
 		must(t, err)
 		if st.Position != 2 || st.Sent != 2 {
 			t.Errorf("it is %+v", st)
@@ -588,9 +588,9 @@ func faultyStreaming(t *testing.T, path string) (*broker, *installation, *faulty
 	b := &broker{answer: keepAll}
 	s := open(t, path, nil)
 	faulty := &faultyStore{Store: s.Store}
-	s.Service = apptest.Over(t, s.Store, services.Config{Store: faulty, Targets: apptest.Targets(t), OpenBroker: b.open})
+	s.Services = apptest.Over(t, s.Store, services.Config{Store: faulty, Targets: apptest.Targets(t), OpenBroker: b.open})
 	s.start(t)
-	return b, s, faulty, s.stream(t, stream.StreamCreate{})
+	return b, s, faulty, s.stream(t, stream.Create{})
 }
 
 // While the storage is away a stream asks for its work once a second.
@@ -652,10 +652,10 @@ func TestStreamFailsAcrossRestart(t *testing.T) {
 	path := newFile(t)
 	synctest.Test(t, func(t *testing.T) {
 		refused := &stream.BrokerError{Text: app.Text{EN: "No stream takes it.", VI: "Không có."}}
-		refuse := func([]stream.StreamMessage) (int, error) { return 0, refused }
+		refuse := func([]stream.Message) (int, error) { return 0, refused }
 		b := &broker{answer: refuse}
 		s := streaming(t, path, b)
-		st := s.stream(t, stream.StreamCreate{})
+		st := s.stream(t, stream.Create{})
 		s.pay(t, 1, inbound.Incoming{})
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
@@ -674,7 +674,7 @@ func TestStreamFailsAcrossRestart(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		n := b.calls()
-		must(t, second(s.Service.Streams.UpdateStream(t.Context(), 1, st.ID, stream.StreamUpdate{Topic: new("t2")}, time.Now())))
+		must(t, second(s.Services.Streams.UpdateStream(t.Context(), 1, st.ID, stream.Update{Topic: new("t2")}, time.Now())))
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if first, next := b.at[n], b.at[n+1]; next.Sub(first) != time.Second {
@@ -693,7 +693,7 @@ func TestStreamWithoutItsSecret(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &broker{answer: keepAll}
 		s := streaming(t, path, b)
-		st := s.stream(t, stream.StreamCreate{})
+		st := s.stream(t, stream.Create{})
 		s.close(t)
 		must(t, os.Remove(path+".key"))
 		now := app.ActingAs(t.Context(), apptest.Unnamed())
@@ -705,7 +705,7 @@ func TestStreamWithoutItsSecret(t *testing.T) {
 		if st = s.state(t, st.ID); !st.SecretLost || len(b.opened) != 0 {
 			t.Errorf("%d publishers were opened of %+v", len(b.opened), st)
 		}
-		must(t, second(s.Service.Streams.RotateStreamSecret(now, 1, st.ID, app.IdempotencyKey{}, time.Now())))
+		must(t, second(s.Services.Streams.RotateStreamSecret(now, 1, st.ID, app.IdempotencyKey{}, time.Now())))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		wantIDs(t, b.ids(0), from(1, 1))
@@ -716,26 +716,26 @@ func TestStreamWithoutItsSecret(t *testing.T) {
 // What was sent a moment before a stream is moved and turned off is in its broker, and
 // so are messages whose answer was lost: an import of them isn't taken back.
 func TestStreamMovedAtOnce(t *testing.T) {
-	for name, answer := range map[string]func([]stream.StreamMessage) (int, error){
-		"kept": keepAll, "answer lost": func([]stream.StreamMessage) (int, error) { return 0, errors.New("the connection broke") },
+	for name, answer := range map[string]func([]stream.Message) (int, error){
+		"kept": keepAll, "answer lost": func([]stream.Message) (int, error) { return 0, errors.New("the connection broke") },
 	} {
 		path := newFile(t)
 		synctest.Test(t, func(t *testing.T) {
 			ctx := context.Background()
 			b := &broker{answer: keepAll}
 			s := streaming(t, path, b)
-			st := s.stream(t, stream.StreamCreate{})
-			for i := range stream.StreamRead { // more than is sent again in one attempt
+			st := s.stream(t, stream.Create{})
+			for i := range stream.MaxBatch { // more than is sent again in one attempt
 				s.pay(t, i+1, inbound.Incoming{})
 			}
 			time.Sleep(2 * time.Second)
-			s.pay(t, stream.StreamRead+1, inbound.Incoming{})
+			s.pay(t, stream.MaxBatch+1, inbound.Incoming{})
 			synctest.Wait() // settled; what follows within a second isn't
 			b.answerBy(answer)
 			row := func(id string, amount int64) inbound.Incoming {
 				return inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: amount, Time: time.Now()}
 			}
-			im, err := s.Service.Inbound.NewImport(ctx, inbound.ImportOptions{AccountID: 1, File: "a.csv"})
+			im, err := s.Services.Inbound.NewImport(ctx, inbound.ImportOptions{AccountID: 1, File: "a.csv"})
 			must(t, err)
 			r, err := im.Add(ctx, []inbound.Incoming{row("i1", 5), row("i2", 6)}, time.Now())
 			if must(t, err); r.Recorded != 2 {
@@ -743,14 +743,14 @@ func TestStreamMovedAtOnce(t *testing.T) {
 			}
 			synctest.Wait() // sent
 			since := int64(0)
-			must(t, second(s.Service.Streams.UpdateStream(ctx, 1, st.ID, stream.StreamUpdate{SinceID: &since}, time.Now())))
-			b.answerBy(func([]stream.StreamMessage) (int, error) { return 0, errors.New("away") })
+			must(t, second(s.Services.Streams.UpdateStream(ctx, 1, st.ID, stream.Update{SinceID: &since}, time.Now())))
+			b.answerBy(func([]stream.Message) (int, error) { return 0, errors.New("away") })
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			must(t, second(s.Service.Streams.ToggleStream(ctx, 1, st.ID, time.Now())))
+			must(t, second(s.Services.Streams.ToggleStream(ctx, 1, st.ID, time.Now())))
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			u, err := s.Service.Inbound.Undoable(ctx, 1, im.ID(), time.Now())
+			u, err := s.Services.Inbound.Undoable(ctx, 1, im.ID(), time.Now())
 			if err != nil || u.ToldCount != 2 {
 				t.Errorf("%s: %d of 2 count as told, %v", name, u.ToldCount, err)
 			}

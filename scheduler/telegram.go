@@ -37,7 +37,7 @@ type telegramAnswer struct {
 
 // sendTelegram calls sendMessage. The token stands in the address, so that no
 // error of the client leaves this function as it is.
-func (a *Alerter) sendTelegram(ctx context.Context, t alert.TelegramSettings, m alert.AlertMessage) error {
+func (a *Alerter) sendTelegram(ctx context.Context, t alert.TelegramSettings, m alert.Message) error {
 	base := telegramURL
 	if t.APIURL != "" {
 		base = t.APIURL
@@ -63,14 +63,14 @@ func (a *Alerter) sendTelegram(ctx context.Context, t alert.TelegramSettings, m 
 	data, err := io.ReadAll(io.LimitReader(response.Body, telegramBody))
 	var answer telegramAnswer
 	if err != nil || json.Unmarshal(data, &answer) != nil || answer.OK != (response.StatusCode == http.StatusOK) {
-		return &alert.AlertError{Text: app.Textf(
+		return &alert.Error{Text: app.Textf(
 			"%s answered %d, but not as Telegram's Bot API does: check the address of the API.", "%s trả về %d nhưng không giống Bot API của Telegram: vui lòng kiểm tra địa chỉ API.", where, response.StatusCode)}
 	}
 	if answer.OK {
 		return nil
 	}
 	answer.Description = conceal(answer.Description, t.Token)
-	return &alert.AlertError{Text: explainTelegram(response.StatusCode, answer), RetryAfter: time.Duration(min(max(answer.Parameters.RetryAfter, 0), 24*3600)) * time.Second}
+	return &alert.Error{Text: explainTelegram(response.StatusCode, answer), RetryAfter: time.Duration(min(max(answer.Parameters.RetryAfter, 0), 24*3600)) * time.Second}
 }
 
 // explainTelegram says what an answer means in practice, with Telegram's own

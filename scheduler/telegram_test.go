@@ -59,11 +59,11 @@ func TestAlertTelegram(t *testing.T) {
 			defer server.Close()
 			u, err := url.Parse(server.URL)
 			must(t, err)
-			_, err = w.Service.Alerts.SetAlertChannel(t.Context(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{
+			_, err = w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{
 				Token: someToken, Chat: "@kenh_shop", APIURL: "http://bot.example.vn:" + u.Port() + "/api/",
 			}}, time.Now())
 			must(t, err)
-			err = w.Service.Alerts.TestAlert(t.Context(), 1, alert.AlertTelegram, alertHome, time.Now())
+			err = w.Services.Alerts.TestAlert(t.Context(), 1, alert.Telegram, alertHome, time.Now())
 			if path != "/api/bot"+someToken+"/sendMessage" || sent["chat_id"] != "@kenh_shop" || !strings.Contains(sent["text"].(string), "tin thử") {
 				t.Errorf("%s %v", path, sent)
 			}
@@ -74,7 +74,7 @@ func TestAlertTelegram(t *testing.T) {
 				must(t, err)
 				return
 			}
-			var fault *alert.AlertError
+			var fault *alert.Error
 			if !errors.As(err, &fault) || !strings.Contains(fault.Text.EN, c.says) || fault.Text.VI == "" {
 				t.Fatalf("%v, want %q", err, c.says)
 			}
@@ -106,16 +106,16 @@ func TestAlertTelegramUnreachable(t *testing.T) {
 		{"https://bot.example.vn" + port(secure), "The secure connection to bot.example.vn" + port(secure) + " failed"},
 		{"https://bot.example.vn" + port(plain), "The secure connection to bot.example.vn" + port(plain) + " failed"},
 	} {
-		_, err := w.Service.Alerts.SetAlertChannel(t.Context(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{
+		_, err := w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{
 			Token: someToken, Chat: "-5", APIURL: c.api,
 		}}, time.Now())
 		must(t, err)
-		err = w.Service.Alerts.TestAlert(t.Context(), 1, alert.AlertTelegram, alertHome, time.Now())
+		err = w.Services.Alerts.TestAlert(t.Context(), 1, alert.Telegram, alertHome, time.Now())
 		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secretsecret") {
 			t.Errorf("%s: %v", c.api, err)
 		}
 	}
-	messages, err := w.Service.Alerts.AlertMessages(t.Context(), 1, 100)
+	messages, err := w.Services.Alerts.AlertMessages(t.Context(), 1, 100)
 	must(t, err)
 	for _, m := range messages {
 		if strings.Contains(m.Problem.EN+m.Problem.VI+m.Text, "secretsecret") {

@@ -59,7 +59,7 @@ func openWith(t *testing.T, path string, transport, telegram http.RoundTripper) 
 func (s *installation) start(t *testing.T) {
 	t.Helper()
 	var err error
-	s.courier, err = scheduler.Start(s.Service, s.sender.Send, scheduler.Options{
+	s.courier, err = scheduler.Start(s.Services, s.sender.Send, scheduler.Options{
 		Installation: upkeep.Installation{BaseURL: "https://baoco.example.vn"}, Logger: slog.New(slog.NewTextHandler(s.log, nil)),
 	})
 	must(t, err)
@@ -92,7 +92,7 @@ func (s *installation) webhook(t *testing.T, url string) delivery.Webhook {
 // history is all attempts, oldest first.
 func (s *installation) history(t *testing.T) []delivery.Attempt {
 	t.Helper()
-	list, total, err := s.Service.Deliveries.History(context.Background(), 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
+	list, total, err := s.Services.Deliveries.History(context.Background(), 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
 	must(t, err)
 	if int(total) != len(list) {
 		t.Fatalf("the history holds %d records and says %d", len(list), total)

@@ -10,8 +10,8 @@ import (
 	"baoco/app/alert"
 )
 
-func (s *Store) AlertPreferences(ctx context.Context, accountID int64) (alert.AlertPreferences, error) {
-	var p alert.AlertPreferences
+func (s *Store) AlertPreferences(ctx context.Context, accountID int64) (alert.Preferences, error) {
+	var p alert.Preferences
 	var muted string
 	err := s.queryRow(ctx, `SELECT lang, muted FROM alert_preferences WHERE account_id = ?`, accountID).Scan(&p.Lang, &muted)
 	if noRows(err) {
@@ -27,7 +27,7 @@ func (s *Store) AlertPreferences(ctx context.Context, accountID int64) (alert.Al
 	return p, storageError(err)
 }
 
-func (s *Store) SetAlertPreferences(ctx context.Context, accountID int64, p alert.AlertPreferences) error {
+func (s *Store) SetAlertPreferences(ctx context.Context, accountID int64, p alert.Preferences) error {
 	muted := make([]string, len(p.Muted))
 	for i, kind := range p.Muted {
 		muted[i] = string(kind)
@@ -64,8 +64,8 @@ type alertSettings struct {
 	Chat     alert.ChatSettings
 }
 
-func (s *Store) scanAlertChannel(row scanner) (alert.AlertChannel, error) {
-	var c alert.AlertChannel
+func (s *Store) scanAlertChannel(row scanner) (alert.Channel, error) {
+	var c alert.Channel
 	var sealed []byte
 	f := &c.Feed
 	err := row.Scan(&c.ID, &c.AccountID, &c.Medium, &sealed, &c.Version, secondsInto(&c.SetAt), millisInto(&c.SentAt), &c.Failures, &c.Problem.EN, &c.Problem.VI, millisInto(&c.RetryAt), &c.ReportTime, &c.ReportedDay,
@@ -86,7 +86,7 @@ func (s *Store) scanAlertChannel(row scanner) (alert.AlertChannel, error) {
 	return c, err
 }
 
-func (s *Store) AlertChannels(ctx context.Context, accountID int64) ([]alert.AlertChannel, error) {
+func (s *Store) AlertChannels(ctx context.Context, accountID int64) ([]alert.Channel, error) {
 	where, args := ``, []any{}
 	if accountID != 0 {
 		where, args = ` WHERE c.account_id = ?`, []any{accountID}
@@ -94,12 +94,12 @@ func (s *Store) AlertChannels(ctx context.Context, accountID int64) ([]alert.Ale
 	return readAll(ctx, s, s.scanAlertChannel, `SELECT `+alertChannelColumns+alertChannelFrom+where+` ORDER BY c.id`, args...)
 }
 
-func (s *Store) SetAlertChannel(ctx context.Context, c alert.AlertChannel) (alert.AlertChannel, error) {
+func (s *Store) SetAlertChannel(ctx context.Context, c alert.Channel) (alert.Channel, error) {
 	text, err := json.Marshal(alertSettings{c.Telegram, c.Email, c.Chat})
 	if err != nil {
 		return c, err
 	}
-	return writing(ctx, s, func(tx *tx) (alert.AlertChannel, error) {
+	return writing(ctx, s, func(tx *tx) (alert.Channel, error) {
 		if _, err := txAccount(tx, c.AccountID); err != nil {
 			return c, err
 		}
@@ -123,7 +123,7 @@ func (s *Store) SetAlertChannel(ctx context.Context, c alert.AlertChannel) (aler
 	})
 }
 
-func (s *Store) RemoveAlertChannel(ctx context.Context, accountID int64, medium alert.AlertMedium) error {
+func (s *Store) RemoveAlertChannel(ctx context.Context, accountID int64, medium alert.Medium) error {
 	return s.write(ctx, func(tx *tx) error {
 		id, err := txAlertChannel(tx, accountID, medium)
 		if err != nil {
@@ -136,7 +136,7 @@ func (s *Store) RemoveAlertChannel(ctx context.Context, accountID int64, medium 
 	})
 }
 
-func (s *Store) SetReport(ctx context.Context, accountID int64, medium alert.AlertMedium, at alert.ReportTime, reported app.Day) error {
+func (s *Store) SetReport(ctx context.Context, accountID int64, medium alert.Medium, at alert.ReportTime, reported app.Day) error {
 	return s.write(ctx, func(tx *tx) error {
 		id, err := txAlertChannel(tx, accountID, medium)
 		if err != nil {
@@ -154,22 +154,22 @@ func (s *Store) SetReport(ctx context.Context, accountID int64, medium alert.Ale
 }
 
 // txAlertChannel finds the channel of a medium.
-func txAlertChannel(tx *tx, accountID int64, medium alert.AlertMedium) (int64, error) {
+func txAlertChannel(tx *tx, accountID int64, medium alert.Medium) (int64, error) {
 	id, err := scanOne[int64](tx.queryRow(`SELECT id FROM alert_channels WHERE account_id = ? AND medium = ?`, accountID, string(medium)))
-	return id, noRowsAs(err, alert.ErrNoAlertChannel)
+	return id, noRowsAs(err, alert.ErrNoChannel)
 }
 
 // AlertConditions are in the order in which they were kept.
-func (s *Store) AlertConditions(ctx context.Context, channelID int64) ([]alert.AlertCondition, error) {
+func (s *Store) AlertConditions(ctx context.Context, channelID int64) ([]alert.Condition, error) {
 	rows, err := s.query(ctx, `SELECT key, kind, name_en, name_vi, began_ms, told_ms, gone_ms FROM alert_conditions WHERE channel_id = ? ORDER BY id`, channelID)
-	return collect(rows, err, func(row scanner) (alert.AlertCondition, error) {
-		var c alert.AlertCondition
+	return collect(rows, err, func(row scanner) (alert.Condition, error) {
+		var c alert.Condition
 		err := row.Scan(&c.Key, &c.Kind, &c.Name.EN, &c.Name.VI, millisInto(&c.BeganAt), millisInto(&c.ToldAt), millisInto(&c.GoneAt))
 		return c, err
 	})
 }
 
-func (s *Store) SettleAlert(ctx context.Context, o alert.AlertOutcome) error {
+func (s *Store) SettleAlert(ctx context.Context, o alert.Outcome) error {
 	return s.write(ctx, func(tx *tx) error {
 		c := o.Channel
 		same, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM alert_channels WHERE id = ? AND version = ?)`, c.ID, c.Version))
@@ -198,7 +198,7 @@ func (s *Store) SettleAlert(ctx context.Context, o alert.AlertOutcome) error {
 	})
 }
 
-func (s *Store) NoteAlertTest(ctx context.Context, c alert.AlertChannel, m alert.AlertMessage) error {
+func (s *Store) NoteAlertTest(ctx context.Context, c alert.Channel, m alert.Message) error {
 	return s.write(ctx, func(tx *tx) error {
 		if m.Sent && m.Problem == (app.Text{}) {
 			if err := tx.exec(`UPDATE alert_channels SET failures = 0, problem_en = '', problem_vi = '', retry_ms = NULL WHERE id = ? AND version = ?`, c.ID, c.Version); err != nil {
@@ -217,7 +217,7 @@ func (s *Store) NoteAlertTest(ctx context.Context, c alert.AlertChannel, m alert
 
 // keepAlertMessage stores a message. It removes the row of its last try that failed,
 // and the oldest messages.
-func keepAlertMessage(tx *tx, accountID int64, m alert.AlertMessage) error {
+func keepAlertMessage(tx *tx, accountID int64, m alert.Message) error {
 	if m.Tries > 1 {
 		if err := tx.exec(`DELETE FROM alert_messages WHERE id = (SELECT max(id) FROM alert_messages WHERE account_id = ? AND medium = ? AND test = 0 AND sent = 0)`,
 			accountID, string(m.Medium)); err != nil {
@@ -230,14 +230,14 @@ func keepAlertMessage(tx *tx, accountID int64, m alert.AlertMessage) error {
 		return err
 	}
 	return tx.exec(`DELETE FROM alert_messages WHERE account_id = ?1 AND id NOT IN (SELECT id FROM alert_messages WHERE account_id = ?1 ORDER BY id DESC LIMIT ?2)`,
-		accountID, alert.KeptAlertMessages)
+		accountID, alert.KeptMessages)
 }
 
-func (s *Store) AlertMessages(ctx context.Context, accountID int64, most int) ([]alert.AlertMessage, error) {
+func (s *Store) AlertMessages(ctx context.Context, accountID int64, most int) ([]alert.Message, error) {
 	rows, err := s.query(ctx, `SELECT medium, at_ms, test, subject, text, sent, tries, problem_en, problem_vi FROM alert_messages WHERE account_id = ? ORDER BY id DESC LIMIT ?`,
 		accountID, most)
-	return collect(rows, err, func(row scanner) (alert.AlertMessage, error) {
-		var m alert.AlertMessage
+	return collect(rows, err, func(row scanner) (alert.Message, error) {
+		var m alert.Message
 		err := row.Scan(&m.Medium, millisInto(&m.At), &m.Test, &m.Subject, &m.Text, &m.Sent, &m.Tries, &m.Problem.EN, &m.Problem.VI)
 		return m, err
 	})
@@ -290,7 +290,7 @@ const fromPaymentsToTell = ` FROM transactions t NOT INDEXED JOIN bank_accounts 
 	AND (?4 = 0 OR t.bank_account_id = ?4) AND (?5 = '' OR t.type = ?5) AND t.amount >= ?6
 	AND t.channel <> ?7 AND b.status <> ?8 AND t.occurred_at >= t.created_at - ?9 AND ` + feedAsRead + ` ORDER BY t.id LIMIT ?10`
 
-func (s *Store) PaymentsToTell(ctx context.Context, c alert.AlertChannel) ([]app.Transaction, int64, error) {
+func (s *Store) PaymentsToTell(ctx context.Context, c alert.Channel) ([]app.Transaction, int64, error) {
 	f := c.Feed
 	window := `SELECT coalesce(max(id), 0) FROM (SELECT id FROM transactions WHERE id > ? ORDER BY id LIMIT ?)`
 	last, err := readOne[int64](ctx, s, window, f.ToldTo, feedWindow)
@@ -312,7 +312,7 @@ func (s *Store) PaymentsToTell(ctx context.Context, c alert.AlertChannel) ([]app
 	return nil, last, nil
 }
 
-func (s *Store) SettlePaymentFeed(ctx context.Context, c alert.AlertChannel, toldTo int64) error {
+func (s *Store) SettlePaymentFeed(ctx context.Context, c alert.Channel, toldTo int64) error {
 	f := c.Feed
 	return s.write(ctx, func(tx *tx) error {
 		return tx.exec(`UPDATE payment_feeds SET told_to = ?, sent_ms = ?, failures = ?, problem_en = ?, problem_vi = ?, retry_ms = ? WHERE channel_id = ? AND told_to = ?`,

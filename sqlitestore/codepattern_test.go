@@ -124,7 +124,7 @@ func TestLimitedToCodes(t *testing.T) {
 	if noted["codes code_prefix"] != "DH" || noted["two accounts bank_accounts"] != "ACB 1000, ACB 1002" || noted["codes bank_accounts"] != "" {
 		t.Errorf("the audit log has %v", noted)
 	}
-	orders, err := ledger(t, h.service, 1, func(c *stream.StreamCreate) { c.CodePrefix = "DH" }, h.now)
+	orders, err := ledger(t, h.service, 1, func(c *stream.Create) { c.CodePrefix = "DH" }, h.now)
 	must(t, err)
 	for _, c := range []struct {
 		account, content string

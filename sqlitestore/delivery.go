@@ -258,8 +258,8 @@ func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample 
 	})
 }
 
-func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (delivery.DeliveryFacts, error) {
-	var f delivery.DeliveryFacts
+func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (delivery.Facts, error) {
+	var f delivery.Facts
 	var p payloadScan
 	var sealed sealedSecrets
 	var samples bool
@@ -307,11 +307,11 @@ const (
 		LEFT JOIN attempts a ON a.id = (SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id)`
 )
 
-func latestDest(l *delivery.LatestDelivery) []any {
+func latestDest(l *delivery.Latest) []any {
 	return append(deliveryDest(&l.Delivery), &l.WebhookName, &l.URL, &l.Deleted, &l.HistoryID, &l.StatusCode, &l.Error, durationInto(&l.Duration))
 }
 
-func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]delivery.LatestDelivery, error) {
+func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]delivery.Latest, error) {
 	if len(transactionIDs) == 0 {
 		return nil, nil
 	}
@@ -322,8 +322,8 @@ func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionID
 		WHERE d.account_id = ?2 AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id AND o.webhook_id = d.webhook_id AND o.id > d.id)
 		AND (?3 IS NULL OR EXISTS (SELECT 1 FROM transactions t WHERE t.id = d.transaction_id AND `+seen("t.bank_account_id", "?3")+`))
 		ORDER BY d.id`, joinIDs(transactionIDs), accountID, limitOf(ctx))
-	return collect(rows, err, func(row scanner) (delivery.LatestDelivery, error) {
-		var l delivery.LatestDelivery
+	return collect(rows, err, func(row scanner) (delivery.Latest, error) {
+		var l delivery.Latest
 		err := row.Scan(latestDest(&l)...)
 		return l, err
 	})
@@ -376,7 +376,7 @@ func (s *Store) newestShown(ctx context.Context, limit access.BankAccountLimit) 
 
 // Pending reads the index of the queue: its cost grows with the pending deliveries,
 // not with all there ever were.
-func (s *Store) Pending(ctx context.Context, accountID int64, f delivery.PendingFilter) ([]delivery.PendingDelivery, int64, error) {
+func (s *Store) Pending(ctx context.Context, accountID int64, f delivery.PendingFilter) ([]delivery.Pending, int64, error) {
 	if err := s.checkHistoryFilter(ctx, accountID, delivery.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
 		return nil, 0, err
 	}
@@ -389,10 +389,10 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f delivery.Pending
 	const order = ` ORDER BY w.is_active AND NOT (` + secretLost + `) DESC, d.due_ms, d.id`
 	rows, err := s.query(ctx, `SELECT `+latestColumns+`, NOT w.is_active, `+secretLost+`, `+payloadColumns+` FROM (SELECT d.id`+from+order+` LIMIT ? OFFSET ?) page
 		CROSS JOIN deliveries d ON d.id = page.id`+latestFrom+payloadFrom+order, append(args, f.Page.Size, f.Page.Offset())...)
-	list, err := collect(rows, err, func(row scanner) (delivery.PendingDelivery, error) {
-		var one delivery.PendingDelivery
+	list, err := collect(rows, err, func(row scanner) (delivery.Pending, error) {
+		var one delivery.Pending
 		var p payloadScan
-		err := row.Scan(append(append(latestDest(&one.LatestDelivery), &one.Paused, &one.SecretLost), p.dest()...)...)
+		err := row.Scan(append(append(latestDest(&one.Latest), &one.Paused, &one.SecretLost), p.dest()...)...)
 		if err == nil {
 			one.Payload, err = p.payload(one.TransactionID)
 		}

@@ -72,7 +72,7 @@ func TestExamineSearchIndex(t *testing.T) {
 			}
 		}
 		// Beside it money is recorded as ever.
-		_, err := h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{
+		_, err := h.service.Inbound.RecordTransactions(ctx, inbound.Call{
 			AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
 			Elements: []inbound.Incoming{{EventID: c.damage, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5, Content: "more", Time: h.now}},
 		})

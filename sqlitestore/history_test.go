@@ -74,7 +74,7 @@ func TestHistoryEqualsAScan(t *testing.T) {
 func (h *history) recordWords(random *rand.Rand, round int) {
 	h.t.Helper()
 	source := h.sources[round%len(h.sources)] // the order of commits must not decide how many rows an account has
-	call := inbound.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now}
+	call := inbound.Call{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now}
 	for i := range 500 {
 		n := round*500 + i
 		content := fmt.Sprintf("Đơn hàng %d của", random.IntN(100))

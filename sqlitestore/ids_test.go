@@ -43,7 +43,7 @@ func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
 	defer h.store.Close()
 	once := func(source inbound.Source, id string) (event, attempt, transaction int64) {
 		t.Helper()
-		r, err := h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
+		r, err := h.service.Inbound.RecordTransactions(ctx, inbound.Call{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
 			Elements: []inbound.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1000, Time: h.now}}})
 		must(t, err)
 		for _, o := range r.Ready {

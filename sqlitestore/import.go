@@ -149,7 +149,7 @@ func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone
 		if err := removeTransactions(tx, accountID, list); err != nil {
 			return 0, err
 		}
-		r := &recorder{tx: tx, zone: zone, now: now, call: inbound.InboundCall{AccountID: accountID}}
+		r := &recorder{tx: tx, zone: zone, now: now, call: inbound.Call{AccountID: accountID}}
 		return last, r.judgeWithout(list)
 	})
 }

@@ -142,7 +142,7 @@ func TestUndoLeavesWhatIsKnown(t *testing.T) {
 	// The second webhook takes money in alone.
 	stays(id, 0, 10, 0)
 	for range 2 { // the provider may call again
-		r, err := h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
+		r, err := h.service.Inbound.RecordTransactions(ctx, inbound.Call{AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
 			Elements: []inbound.Incoming{{EventID: "e", Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 1010, Number: "FT10", Time: h.now}}})
 		if err != nil || r.Duplicates != 1 {
 			t.Fatalf("%+v, %v", r, err)

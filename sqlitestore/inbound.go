@@ -16,7 +16,7 @@ var errDryRun = errors.New("dry run")
 // RecordInbound records a call in one commit, or in steps where it has very many
 // elements. It returns after the last step. If a crash comes in between, the
 // provider's next call finds the first elements recorded.
-func (s *Store) RecordInbound(ctx context.Context, call inbound.InboundCall, zone *time.Location) (inbound.Recording, error) {
+func (s *Store) RecordInbound(ctx context.Context, call inbound.Call, zone *time.Location) (inbound.Recording, error) {
 	if call.DryRun {
 		return s.dryRun(ctx, call, zone)
 	}
@@ -31,7 +31,7 @@ func (s *Store) RecordInbound(ctx context.Context, call inbound.InboundCall, zon
 
 // auditRecorded writes the line of what somebody typed or imported, once for a file.
 // A program may record by an API key all day: that is counted.
-func auditRecorded(ctx context.Context, tx *tx, call inbound.InboundCall, before, recording inbound.Recording) error {
+func auditRecorded(ctx context.Context, tx *tx, call inbound.Call, before, recording inbound.Recording) error {
 	a, _ := app.ActorOf(ctx)
 	switch {
 	case recording.Recorded == before.Recorded:
@@ -48,7 +48,7 @@ func auditRecorded(ctx context.Context, tx *tx, call inbound.InboundCall, before
 }
 
 // dryRun records a call and rolls it back.
-func (s *Store) dryRun(ctx context.Context, call inbound.InboundCall, zone *time.Location) (inbound.Recording, error) {
+func (s *Store) dryRun(ctx context.Context, call inbound.Call, zone *time.Location) (inbound.Recording, error) {
 	var recording inbound.Recording
 	err := s.write(ctx, func(tx *tx) (err error) {
 		if recording, _, err = recordInbound(tx, call, zone, inbound.Recording{}); err == nil {
@@ -63,7 +63,7 @@ func (s *Store) dryRun(ctx context.Context, call inbound.InboundCall, zone *time
 }
 
 // recordInbound records the elements after those of before, until the step is full.
-func recordInbound(tx *tx, call inbound.InboundCall, zone *time.Location, before inbound.Recording) (recording inbound.Recording, more bool, err error) {
+func recordInbound(tx *tx, call inbound.Call, zone *time.Location, before inbound.Recording) (recording inbound.Recording, more bool, err error) {
 	recording = before
 	if kept, found, err := earlier(tx, call.AccountID, call.Key, call.ReceivedAt); err != nil || found {
 		recording.Count(kept.outcome, kept.result)
@@ -157,7 +157,7 @@ type retried struct {
 // RetryInbound removes the old items only after every element is recorded or has a
 // new item: after a crash in between the event still needs attention, and can be
 // retried again.
-func (s *Store) RetryInbound(ctx context.Context, id int64, call inbound.InboundCall, zone *time.Location, now time.Time) (inbound.Recording, error) {
+func (s *Store) RetryInbound(ctx context.Context, id int64, call inbound.Call, zone *time.Location, now time.Time) (inbound.Recording, error) {
 	done, err := inSteps(ctx, s, retried{}, func(tx *tx, at retried) (retried, bool, error) {
 		if at.EventID == 0 {
 			if err := tx.queryRow(`SELECT coalesce(max(id), 0) FROM inbound_items WHERE inbound_event_id = ?`, id).Scan(&at.before); err != nil {
@@ -239,10 +239,10 @@ func (s *Store) DiscardInbound(ctx context.Context, accountID, id, itemID int64)
 	return done.items, err
 }
 
-// inboundEventExists returns inbound.ErrNoInboundEvent if the account has no such event.
+// inboundEventExists returns inbound.ErrNoEvent if the account has no such event.
 func inboundEventExists(tx *tx, accountID, id int64) error {
 	_, err := scanOne[int](tx.queryRow(`SELECT 1 FROM inbound_events WHERE id = ? AND account_id = ?`, id, accountID))
-	return noRowsAs(err, inbound.ErrNoInboundEvent)
+	return noRowsAs(err, inbound.ErrNoEvent)
 }
 
 func (s *Store) NoteRefusedCall(c inbound.RefusedCall) {

@@ -10,8 +10,8 @@ import (
 	"baoco/app/inbound"
 )
 
-func (s *Store) LinkInbound(ctx context.Context, accountID, id int64, in inbound.InboundLink, zone *time.Location, now time.Time) (inbound.InboundLinkResult, error) {
-	r, err := inSteps(ctx, s, inbound.InboundLinkResult{}, func(tx *tx, r inbound.InboundLinkResult) (inbound.InboundLinkResult, bool, error) {
+func (s *Store) LinkInbound(ctx context.Context, accountID, id int64, in inbound.EventLink, zone *time.Location, now time.Time) (inbound.EventLinkResult, error) {
+	r, err := inSteps(ctx, s, inbound.EventLinkResult{}, func(tx *tx, r inbound.EventLinkResult) (inbound.EventLinkResult, bool, error) {
 		if r.BankAccount.ID == 0 {
 			if err := beginLink(tx, accountID, id, in, &r, now); err != nil {
 				return r, false, err
@@ -39,7 +39,7 @@ func (s *Store) LinkInbound(ctx context.Context, accountID, id int64, in inbound
 
 // beginLink finds or links the bank account of an event's unassigned items, and
 // notes what is to be recorded on it.
-func beginLink(tx *tx, accountID, id int64, in inbound.InboundLink, r *inbound.InboundLinkResult, now time.Time) error {
+func beginLink(tx *tx, accountID, id int64, in inbound.EventLink, r *inbound.EventLinkResult, now time.Time) error {
 	items, err := unassignedItems(tx, accountID, id)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func unassignedItems(tx *tx, accountID, id int64) ([]waitingItem, error) {
 
 // targetOf finds the bank account on which items of one source are to be recorded,
 // and links it if it isn't linked.
-func targetOf(tx *tx, accountID int64, in inbound.InboundLink, items []waitingItem, now time.Time) (b app.BankAccount, linked bool, err error) {
+func targetOf(tx *tx, accountID int64, in inbound.EventLink, items []waitingItem, now time.Time) (b app.BankAccount, linked bool, err error) {
 	own, err := narrowedTo(tx, items[0].only)
 	if err != nil {
 		return b, false, err
@@ -144,7 +144,7 @@ type unfinishedLink struct {
 // finishLink records one step of the items of an unfinished link and adds it to
 // result. There is nothing to do if another process has finished it, or if the bank
 // account was unlinked.
-func finishLink(tx *tx, result *inbound.InboundLinkResult, event int64, zone *time.Location, now time.Time) (more bool, err error) {
+func finishLink(tx *tx, result *inbound.EventLinkResult, event int64, zone *time.Location, now time.Time) (more bool, err error) {
 	b := result.BankAccount
 	link, linkedAt := unfinishedLink{event: event}, int64(0)
 	err = tx.queryRow(`SELECT notify, linked_at, item_id FROM unfinished_links WHERE bank_account_id = ? AND inbound_event_id = ?`, b.ID, event).
@@ -156,7 +156,7 @@ func finishLink(tx *tx, result *inbound.InboundLinkResult, event int64, zone *ti
 		return false, err
 	}
 	link.linkedAt = time.Unix(linkedAt, 0)
-	r := &recorder{tx: tx, zone: zone, now: now, call: inbound.InboundCall{AccountID: b.AccountID}}
+	r := &recorder{tx: tx, zone: zone, now: now, call: inbound.Call{AccountID: b.AccountID}}
 	if more, err = r.waiting(b, &link, result); err != nil {
 		return false, err
 	}
@@ -170,7 +170,7 @@ func finishLink(tx *tx, result *inbound.InboundLinkResult, event int64, zone *ti
 
 // waiting records the unassigned items of a link, after those that are done, until
 // the step is full.
-func (r *recorder) waiting(b app.BankAccount, link *unfinishedLink, result *inbound.InboundLinkResult) (more bool, err error) {
+func (r *recorder) waiting(b app.BankAccount, link *unfinishedLink, result *inbound.EventLinkResult) (more bool, err error) {
 	items, err := waitingItems(r.tx, b, *link)
 	if err != nil {
 		return false, err
@@ -191,7 +191,7 @@ func (r *recorder) waiting(b app.BankAccount, link *unfinishedLink, result *inbo
 
 // waitingItem records an unassigned item on b. Somebody has chosen b for the items
 // of the link's event; an item of another event must name b without doubt.
-func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinishedLink, result *inbound.InboundLinkResult) error {
+func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinishedLink, result *inbound.EventLinkResult) error {
 	if link.event != everyEvent && !inbound.Fits(b, item.Incoming) {
 		return nil
 	}
@@ -239,7 +239,7 @@ func waitingItems(tx *tx, b app.BankAccount, link unfinishedLink) ([]waitingItem
 }
 
 func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, in inbound.BankAccountLink, zone *time.Location, now time.Time) (inbound.LinkResult, error) {
-	r, err := inSteps(ctx, s, inbound.InboundLinkResult{}, func(tx *tx, r inbound.InboundLinkResult) (inbound.InboundLinkResult, bool, error) {
+	r, err := inSteps(ctx, s, inbound.EventLinkResult{}, func(tx *tx, r inbound.EventLinkResult) (inbound.EventLinkResult, bool, error) {
 		if r.BankAccount.ID == 0 {
 			kept, found, err := earlier(tx, b.AccountID, in.Key, now)
 			if err != nil || found {
@@ -277,7 +277,7 @@ func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, in inbou
 
 // linkGoesOn reports whether the bank account was linked before the store became
 // unavailable. The link then stands, and FinishLinks records the rest.
-func linkGoesOn(r inbound.InboundLinkResult, err error) (bool, error) {
+func linkGoesOn(r inbound.EventLinkResult, err error) (bool, error) {
 	if r.BankAccount.ID != 0 && app.CodeOf(err) == app.CodeUnavailable {
 		return true, nil
 	}
@@ -302,8 +302,8 @@ func (s *Store) FinishLinks(ctx context.Context, before time.Time, zone *time.Lo
 		if err != nil {
 			break
 		}
-		var r inbound.InboundLinkResult
-		r, err = inSteps(ctx, s, inbound.InboundLinkResult{BankAccount: l.bankAccount}, func(tx *tx, r inbound.InboundLinkResult) (inbound.InboundLinkResult, bool, error) {
+		var r inbound.EventLinkResult
+		r, err = inSteps(ctx, s, inbound.EventLinkResult{BankAccount: l.bankAccount}, func(tx *tx, r inbound.EventLinkResult) (inbound.EventLinkResult, bool, error) {
 			more, err := finishLink(tx, &r, l.event, zone, now)
 			return r, more, err
 		})

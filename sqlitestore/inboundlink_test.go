@@ -155,7 +155,7 @@ func TestLinkIsLeftAlone(t *testing.T) {
 
 // cutEventLink has an event whose items name no account number linked to ACB
 // 1000, for which others wait too, and cuts that off after its first step.
-func (h *history) cutEventLink() inbound.InboundLinkResult {
+func (h *history) cutEventLink() inbound.EventLinkResult {
 	h.t.Helper()
 	source, err := h.service.Inbound.AddSource(h.t.Context(), 1, inbound.SourceAdd{Provider: "native", Name: "sms", BankAccountID: h.banks[0].ID}, h.now)
 	must(h.t, err)
@@ -176,7 +176,7 @@ func (h *history) cutEventLink() inbound.InboundLinkResult {
 			cancel()
 		}
 	}))
-	l, err := h.service.Inbound.LinkInbound(ctx, 1, 1, inbound.InboundLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A"}, h.now)
+	l, err := h.service.Inbound.LinkInbound(ctx, 1, 1, inbound.EventLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A"}, h.now)
 	must(h.t, err)
 	must(h.t, h.store.Watch(h.t.Context(), nil))
 	if !l.More || l.Recorded == 0 || l.Recorded >= several || l.Waiting != 0 {

@@ -10,8 +10,8 @@ import (
 
 const inboundEventColumns = `e.id, coalesce(e.source_id, 0), coalesce(s.name, ''), coalesce(s.provider, ''), e.channel, e.received_ms, e.recorded, e.duplicates, e.unassigned, e.conflicts, e.rejected, e.open`
 
-func scanInboundEvent(row scanner, after ...any) (inbound.InboundEvent, error) {
-	var e inbound.InboundEvent
+func scanInboundEvent(row scanner, after ...any) (inbound.Event, error) {
+	var e inbound.Event
 	err := row.Scan(append([]any{&e.ID, &e.SourceID, &e.SourceName, &e.Provider, &e.Channel, millisInto(&e.ReceivedAt),
 		&e.Recorded, &e.Duplicates, &e.Unassigned, &e.Conflicts, &e.Rejected, &e.Open}, after...)...)
 	e.EventID = e.ID
@@ -19,7 +19,7 @@ func scanInboundEvent(row scanner, after ...any) (inbound.InboundEvent, error) {
 }
 
 // InboundEvents finds the ids of the page first, then their rows.
-func (s *Store) InboundEvents(ctx context.Context, accountID int64, f inbound.InboundFilter) ([]inbound.InboundEvent, int64, error) {
+func (s *Store) InboundEvents(ctx context.Context, accountID int64, f inbound.Filter) ([]inbound.Event, int64, error) {
 	if err := s.ownSource(ctx, accountID, f.SourceID); err != nil {
 		return nil, 0, err
 	}
@@ -37,7 +37,7 @@ func (s *Store) InboundEvents(ctx context.Context, accountID int64, f inbound.In
 }
 
 // InboundEventsBefore finds one id more than it lists.
-func (s *Store) InboundEventsBefore(ctx context.Context, accountID int64, f inbound.InboundFilter) ([]inbound.InboundEvent, bool, error) {
+func (s *Store) InboundEventsBefore(ctx context.Context, accountID int64, f inbound.Filter) ([]inbound.Event, bool, error) {
 	if err := s.ownSource(ctx, accountID, f.SourceID); err != nil {
 		return nil, false, err
 	}
@@ -53,7 +53,7 @@ func (s *Store) InboundEventsBefore(ctx context.Context, accountID int64, f inbo
 	return list, len(ids) > f.Page.Size, err
 }
 
-func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (open inbound.OpenInbound, err error) {
+func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (open inbound.OpenItems, err error) {
 	count := func(state inbound.Outcome) string {
 		return `(SELECT count(*) FROM (SELECT 1 FROM inbound_items INDEXED BY inbound_items_open WHERE account_id = ?1 AND state = '` + string(state) + `' AND ` + isOpen + ` LIMIT ?2))`
 	}
@@ -64,7 +64,7 @@ func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (ope
 
 // listInboundEvents reads the events of ids in their order, with the first of their
 // open items.
-func (s *Store) listInboundEvents(ctx context.Context, ids []int64) ([]inbound.InboundEvent, error) {
+func (s *Store) listInboundEvents(ctx context.Context, ids []int64) ([]inbound.Event, error) {
 	list, err := readAll(ctx, s, alone(scanInboundEvent), `SELECT `+inboundEventColumns+` FROM json_each(?) page CROSS JOIN inbound_events e ON e.id = page.value
 			LEFT JOIN sources s ON s.id = e.source_id ORDER BY page.key`, joinIDs(ids))
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Store) listInboundEvents(ctx context.Context, ids []int64) ([]inbound.I
 }
 
 // inboundConditions returns the conditions of a filter. An index serves each of them.
-func inboundConditions(accountID int64, f inbound.InboundFilter) *conditions {
+func inboundConditions(accountID int64, f inbound.Filter) *conditions {
 	var c conditions
 	c.add("e.account_id = ?", accountID)
 	if f.State != "" {
@@ -106,8 +106,8 @@ func (s *Store) ownSource(ctx context.Context, accountID, sourceID int64) error 
 }
 
 // addOpenItems adds its first open items to each event of a listing.
-func (s *Store) addOpenItems(ctx context.Context, list []inbound.InboundEvent) error {
-	byID, open := map[int64]*inbound.InboundEvent{}, []int64{}
+func (s *Store) addOpenItems(ctx context.Context, list []inbound.Event) error {
+	byID, open := map[int64]*inbound.Event{}, []int64{}
 	for i := range list {
 		if e := &list[i]; e.Open > 0 {
 			byID[e.ID] = e
@@ -131,11 +131,11 @@ func (s *Store) addOpenItems(ctx context.Context, list []inbound.InboundEvent) e
 }
 
 // countOpenItems adds the numbers of open items to events by their ids.
-func (s *Store) countOpenItems(ctx context.Context, byID map[int64]*inbound.InboundEvent, ids []int64) error {
+func (s *Store) countOpenItems(ctx context.Context, byID map[int64]*inbound.Event, ids []int64) error {
 	rows, err := s.query(ctx, `SELECT i.inbound_event_id, sum(i.state = 'unassigned'), sum(i.state = 'conflict'), sum(i.state = 'rejected'), sum(i.state = 'may_be_repeat')
 		FROM json_each(?) page CROSS JOIN inbound_items i ON i.inbound_event_id = page.value WHERE i.`+isOpen+` GROUP BY i.inbound_event_id`, joinIDs(ids))
 	_, err = collect(rows, err, func(row scanner) (id int64, err error) {
-		var n inbound.OpenInbound
+		var n inbound.OpenItems
 		if err = row.Scan(&id, &n.Unassigned, &n.Conflicts, &n.Rejected, &n.MayBeRepeats); err == nil {
 			byID[id].OpenBy = n
 		}
@@ -144,16 +144,16 @@ func (s *Store) countOpenItems(ctx context.Context, byID map[int64]*inbound.Inbo
 	return err
 }
 
-func (s *Store) InboundEvent(ctx context.Context, accountID, id int64) (inbound.InboundEvent, inbound.Source, error) {
+func (s *Store) InboundEvent(ctx context.Context, accountID, id int64) (inbound.Event, inbound.Source, error) {
 	var body []byte
 	e, err := scanInboundEvent(s.queryRow(ctx, `SELECT `+inboundEventColumns+`, e.body FROM inbound_events e LEFT JOIN sources s ON s.id = e.source_id
 			WHERE e.account_id = ? AND e.id = ?`, accountID, id), &body)
 	e.Body = body
 	if err == nil {
-		err = s.countOpenItems(ctx, map[int64]*inbound.InboundEvent{id: &e}, []int64{id})
+		err = s.countOpenItems(ctx, map[int64]*inbound.Event{id: &e}, []int64{id})
 	}
 	if err != nil || e.SourceID == 0 {
-		return e, inbound.Source{}, storageError(noRowsAs(err, inbound.ErrNoInboundEvent))
+		return e, inbound.Source{}, storageError(noRowsAs(err, inbound.ErrNoEvent))
 	}
 	src, err := s.scanSource(s.queryRow(ctx, `SELECT `+sourceColumns+` FROM sources WHERE id = ?`, e.SourceID))
 	return e, src, storageError(err)
@@ -165,15 +165,15 @@ const (
 	inboundItemJoin = ` LEFT JOIN event_ids k ON k.account_id = i.account_id AND k.source_id = i.source_id AND k.channel = i.channel AND k.event_id = i.event_id`
 )
 
-func scanInboundItem(row scanner) (inbound.InboundItem, error) {
-	var i inbound.InboundItem
+func scanInboundItem(row scanner) (inbound.Item, error) {
+	var i inbound.Item
 	i.Fault = &app.FieldError{}
 	err := row.Scan(&i.ID, &i.InboundEventID, &i.Position, &i.State, &i.TransactionID, &i.Fault.Field, &i.Fault.Text.EN, &i.Fault.Text.VI, &i.EventID, &i.Gateway,
 		&i.AccountNumber, &i.Number, &i.Type, &i.Amount, &i.Content, secondsInto(&i.Time), &i.DateOnly, &i.DateFlaw, &i.Masked)
 	return i, err
 }
 
-func (s *Store) InboundItems(ctx context.Context, accountID, eventID int64, limit int) ([]inbound.InboundItem, error) {
+func (s *Store) InboundItems(ctx context.Context, accountID, eventID int64, limit int) ([]inbound.Item, error) {
 	return readAll(ctx, s, scanInboundItem, `SELECT `+inboundItemColumns+` FROM inbound_items i`+inboundItemJoin+`
 		WHERE i.account_id = ? AND i.inbound_event_id = ? ORDER BY i.`+isOpen+` DESC, i.position, i.id LIMIT ?`, accountID, eventID, limit)
 }

@@ -91,7 +91,7 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 	},
 	"PaymentRequests": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
 		var all []any
-		for _, f := range []payment.PaymentFilter{{}, {Status: app.PaymentUnderpaid}, {BankAccountID: bank}, {Reference: "HD-1"}} {
+		for _, f := range []payment.Filter{{}, {Status: app.PaymentUnderpaid}, {BankAccountID: bank}, {Reference: "HD-1"}} {
 			f.Page = app.Page{Number: 1, Size: 20}
 			p, err := s.PaymentRequests(ctx, 1, f, time.Unix(0, 0))
 			all = append(all, p, err)
@@ -174,27 +174,27 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 	own, hidden := w.Link("ACB", "111111"), w.Link("ACB", "222222")
 	w.Webhook("https://shop.vn/hook", delivery.WebhookIn)
 	at := limitedDay.Start(time.UTC)
-	_, err := w.Service.Ledger.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: "BILL", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, at)
+	_, err := w.Services.Ledger.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: "BILL", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, at)
 	must(t, err)
 	for _, b := range []app.BankAccount{own, hidden} {
 		amount := int64(111_111)
 		if b.ID == hidden.ID {
 			amount = 222_222
 		}
-		_, err := w.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: amount, BankAccountID: b.ID, Reference: "HD-1"}, app.IdempotencyKey{}, at)
+		_, err := w.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: amount, BankAccountID: b.ID, Reference: "HD-1"}, app.IdempotencyKey{}, at)
 		must(t, err)
 	}
 	record := func(b app.BankAccount, id string, amount int64, at time.Time) int64 {
-		tr, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: b.AccountNumber, Number: id, Type: app.In, Amount: amount, Content: "pay " + id, Time: at, NotRepeat: true}, nil, app.IdempotencyKey{}, at)
+		tr, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: b.AccountNumber, Number: id, Type: app.In, Amount: amount, Content: "pay " + id, Time: at, NotRepeat: true}, nil, app.IdempotencyKey{}, at)
 		must(t, err)
-		must(t, w.Service.Ledger.SetNote(t.Context(), 1, tr.ID, "", app.Note{Text: "note of " + id, ChangedAt: at}))
+		must(t, w.Services.Ledger.SetNote(t.Context(), 1, tr.ID, "", app.Note{Text: "note of " + id, ChangedAt: at}))
 		w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, ?, ?, 1) ON CONFLICT DO NOTHING`, b.ID, int64(app.DayOf(at, time.UTC)), amount, at.Unix())
 		return tr.ID
 	}
 	native := w.Native()
 	record(own, "mine", 111_111, at)
 	theirs := record(hidden, "theirs", 222_222, at)
-	_, err = w.Service.Payments.MatchTransaction(t.Context(), 1, 2, theirs, at)
+	_, err = w.Services.Payments.MatchTransaction(t.Context(), 1, 2, theirs, at)
 	must(t, err)
 	ask := func(limit []int64, bank, transaction int64) map[string]string {
 		ctx := access.SeeingOnly(t.Context(), access.BankAccountLimit{On: true, IDs: limit})
@@ -214,9 +214,9 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 		for i := range many {
 			many[i] = inbound.Incoming{EventID: fmt.Sprint("many", i, limit), Gateway: "ACB", AccountNumber: hidden.AccountNumber, Type: app.In, Amount: 222_222, Content: "only there", Time: at}
 		}
-		_, err = w.Service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: at, Elements: many})
+		_, err = w.Services.Inbound.RecordTransactions(t.Context(), inbound.Call{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: at, Elements: many})
 		must(t, err)
-		must(t, w.Service.Ledger.IndexSearch(t.Context()))
+		must(t, w.Services.Ledger.IndexSearch(t.Context()))
 		record(hidden, fmt.Sprint("first", limit), 222_222, at.AddDate(-1, 0, 0))
 		w.Change(`INSERT OR IGNORE INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code) VALUES (1, 1, 222222, ?, 'IN', '')`, hidden.ID)
 		later := ask(limit, hidden.ID, theirs)
@@ -232,7 +232,7 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 			}
 		}
 	}
-	if note, err := w.Service.Ledger.Note(t.Context(), 1, theirs); err != nil || note.Text != "note of theirs" {
+	if note, err := w.Services.Ledger.Note(t.Context(), 1, theirs); err != nil || note.Text != "note of theirs" {
 		t.Errorf("the note of what is hidden is %q, %v", note.Text, err)
 	}
 }
@@ -247,7 +247,7 @@ func TestLimitedSearchGoesOn(t *testing.T) {
 	const rows = 80 // each in a block of its own
 	for i := range rows {
 		w.Change(`UPDATE sqlite_sequence SET seq = seq + 4096 WHERE name = 'transactions'`)
-		_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint("hidden", i), Gateway: "ACB", AccountNumber: hidden.AccountNumber, Type: app.In, Amount: 5, Time: long}, nil, app.IdempotencyKey{}, long)
+		_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint("hidden", i), Gateway: "ACB", AccountNumber: hidden.AccountNumber, Type: app.In, Amount: 5, Time: long}, nil, app.IdempotencyKey{}, long)
 		must(t, err)
 		w.Pay(1, fmt.Sprint(i), "pay")
 	}

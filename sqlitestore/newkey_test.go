@@ -26,8 +26,8 @@ import (
 type secretsOf struct {
 	Webhooks map[int64]delivery.Secrets
 	Sources  []inbound.Source
-	Alerts   []alert.AlertChannel
-	Stream   stream.StreamWork
+	Alerts   []alert.Channel
+	Stream   stream.Work
 }
 
 func readSecrets(t *testing.T, path string) (all secretsOf) {
@@ -53,7 +53,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	ctx, path, now := context.Background(), create(t), time.Now()
 	w := apptest.Open(t, path, services.Config{})
 	hook, _ := w.Webhook("https://shop.vn/w", delivery.WebhookAll)
-	_, err := w.Service.Deliveries.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, now)
+	_, err := w.Services.Deliveries.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, now)
 	must(t, err)
 	w.Webhook("https://shop.vn/other", delivery.WebhookAll)
 	src := w.AddSource(inbound.SourceAdd{Provider: "casso", APIKey: "key of the list"})
@@ -61,11 +61,11 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	must(t, err)
 	removed := w.Source("native", inbound.AuthBearer, "")
 	must(t, w.Store.RemoveSource(ctx, 1, removed.ID, now))
-	_, err = w.Store.SetAlertChannel(ctx, alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, SetAt: now, Telegram: alert.TelegramSettings{Token: "1:A", Chat: "5"}})
+	_, err = w.Store.SetAlertChannel(ctx, alert.Channel{AccountID: 1, Medium: alert.Telegram, SetAt: now, Telegram: alert.TelegramSettings{Token: "1:A", Chat: "5"}})
 	must(t, err)
-	_, _, err = w.Service.Streams.CreateStream(ctx, 1, stream.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop", Credentials: stream.BrokerCredentials{Username: "shop", Password: "s3cret"}}, now)
+	_, _, err = w.Services.Streams.CreateStream(ctx, 1, stream.Create{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop", Credentials: stream.BrokerCredentials{Username: "shop", Password: "s3cret"}}, now)
 	must(t, err)
-	must(t, second(w.Service.Streams.RotateStreamSecret(ctx, 1, 1, app.IdempotencyKey{}, now)))
+	must(t, second(w.Services.Streams.RotateStreamSecret(ctx, 1, 1, app.IdempotencyKey{}, now)))
 	w.Close()
 
 	before := readSecrets(t, path)
@@ -90,7 +90,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 			{ID: 1, AccountID: 1, Name: "shop", Dropped: true}, {ID: 2, AccountID: 1, Name: "shop", Dropped: true},
 			{ID: 1, AccountID: 1, Name: "till", Provider: "casso", Dropped: true},
 			{ID: 1, AccountID: 1, Name: "ledger", Stream: true, Dropped: true},
-			{ID: 1, AccountID: 1, Name: "telegram", Medium: string(alert.AlertTelegram), Dropped: true},
+			{ID: 1, AccountID: 1, Name: "telegram", Medium: string(alert.Telegram), Dropped: true},
 		}
 		if d := cmp.Diff(want, r.Lost); d != "" {
 			t.Errorf("with the old key lost (-want +got):\n%s", d)
@@ -98,7 +98,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	}
 	after := readSecrets(t, path)
 	till, alert := after.Sources[0], after.Alerts[0]
-	if after.Webhooks[1] != (delivery.Secrets{ChangedAt: before.Webhooks[1].ChangedAt}) || !after.Stream.SecretLost || after.Stream.StreamSecrets != (stream.StreamSecrets{}) || !till.SecretLost || till.APIKey != "" || till.Options.Senders != nil || !alert.SettingsLost {
+	if after.Webhooks[1] != (delivery.Secrets{ChangedAt: before.Webhooks[1].ChangedAt}) || !after.Stream.SecretLost || after.Stream.Secrets != (stream.Secrets{}) || !till.SecretLost || till.APIKey != "" || till.Options.Senders != nil || !alert.SettingsLost {
 		t.Errorf("what is left: %+v", after)
 	}
 	if bearers := peek(t, path, `SELECT count(*) FROM sources WHERE bearer_hash IS NOT NULL`)[0][0]; bearers != int64(0) {
@@ -106,11 +106,11 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	}
 
 	w = apptest.Open(t, path, services.Config{})
-	secret, err := w.Service.Streams.RotateStreamSecret(acting(ctx), 1, 1, app.IdempotencyKey{}, now)
+	secret, err := w.Services.Streams.RotateStreamSecret(acting(ctx), 1, 1, app.IdempotencyKey{}, now)
 	must(t, err)
 	w.Close()
-	if made := readSecrets(t, path).Stream; made.SecretLost || made.StreamSecrets != (stream.StreamSecrets{Secret: secret}) {
-		t.Errorf("with a secret made anew the stream has %+v", made.StreamSecrets)
+	if made := readSecrets(t, path).Stream; made.SecretLost || made.Secrets != (stream.Secrets{Secret: secret}) {
+		t.Errorf("with a secret made anew the stream has %+v", made.Secrets)
 	}
 }
 
@@ -120,14 +120,14 @@ func TestCredentialsAreBounded(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, create(t), services.Config{})
 	ctx, now := t.Context(), time.Now()
-	_, err := w.Service.Ledger.CreateAccount(ctx, "other", now)
+	_, err := w.Services.Ledger.CreateAccount(ctx, "other", now)
 	must(t, err)
 	key := func(account int64, expires time.Time) (access.APIKey, error) {
-		k, _, err := w.Service.Access.CreateAPIKey(ctx, account, "key", access.ScopeRead, expires, app.IdempotencyKey{}, now)
+		k, _, err := w.Services.Access.CreateAPIKey(ctx, account, "key", access.ScopeRead, expires, app.IdempotencyKey{}, now)
 		return k, err
 	}
 	source := func(account int64) (inbound.Source, error) {
-		return w.Service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: "source"}, now)
+		return w.Services.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: "source"}, now)
 	}
 	_, err = key(1, now.Add(-time.Hour))
 	must(t, err)
@@ -165,7 +165,7 @@ func TestCredentialsAreBounded(t *testing.T) {
 	_, err = source(1)
 	must(t, err)
 	counter := func(account int64) (payment.CounterLink, error) {
-		l, _, err := w.Service.Payments.CreateCounterLink(ctx, account, payment.CounterLinkCreate{Name: "counter"}, now)
+		l, _, err := w.Services.Payments.CreateCounterLink(ctx, account, payment.CounterLinkCreate{Name: "counter"}, now)
 		return l, err
 	}
 	var lastCounter payment.CounterLink

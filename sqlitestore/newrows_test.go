@@ -19,7 +19,7 @@ import (
 // recorded is a work that records one transaction of a source.
 func (h *history) recorded(source inbound.Source, id, number string, amount int64, outcome *inbound.Outcome) func() error {
 	return func() error {
-		r, err := h.service.Inbound.RecordTransactions(context.Background(), inbound.InboundCall{
+		r, err := h.service.Inbound.RecordTransactions(context.Background(), inbound.Call{
 			AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
 			Elements: []inbound.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: "1000", Number: number, Type: app.In, Amount: amount, Time: h.now}},
 		})
@@ -172,7 +172,7 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 	if errs := h.together([]func() error{h.unknown}); errs[0] == nil {
 		t.Fatal("an event of an unknown source was recorded")
 	}
-	if _, err := h.service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{AccountID: 1, Source: inbound.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, DryRun: true}); err == nil {
+	if _, err := h.service.Inbound.RecordTransactions(t.Context(), inbound.Call{AccountID: 1, Source: inbound.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, DryRun: true}); err == nil {
 		t.Error("a dry run says that it would be")
 	}
 	outcomes := make([]inbound.Outcome, 4)
@@ -215,7 +215,7 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 
 // unknown is a work whose row can't be written: an event of a source that isn't there.
 func (h *history) unknown() error {
-	_, err := h.service.Inbound.RecordTransactions(context.Background(), inbound.InboundCall{AccountID: 1, Source: inbound.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now})
+	_, err := h.service.Inbound.RecordTransactions(context.Background(), inbound.Call{AccountID: 1, Source: inbound.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now})
 	return err
 }
 
@@ -258,7 +258,7 @@ func TestTotalsOfRowsThatCannotBeWritten(t *testing.T) {
 	must(t, h.recorded(h.sources[0], "first", "N0", 1, &outcome)())
 	errs := h.together([]func() error{
 		func() error { // of an import that isn't there
-			_, err := h.service.Inbound.RecordTransactions(context.Background(), inbound.InboundCall{
+			_, err := h.service.Inbound.RecordTransactions(context.Background(), inbound.Call{
 				AccountID: 1, Source: h.sources[0], Channel: app.ChannelFile, ImportID: 99999, NoDeliveries: true, File: "f", ReceivedAt: h.now,
 				Elements: []inbound.Incoming{{EventID: "x", Gateway: "ACB", AccountNumber: "1000", Number: "X", Type: app.In, Amount: 123456, Time: h.now}},
 			})

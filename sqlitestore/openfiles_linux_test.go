@@ -190,7 +190,7 @@ func TestDamageThatIsReadEndsTheServer(t *testing.T) {
 	_, err := s.APIKeys(t.Context(), 1)
 	for i := int64(1); err == nil && i < 100; i++ {
 		_, err = s.Transaction(t.Context(), 1, i)
-		if _, known, _ := s.InboundEvents(t.Context(), 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 20}}); known > 0 {
+		if _, known, _ := s.InboundEvents(t.Context(), 1, inbound.Filter{Page: app.Page{Number: 1, Size: 20}}); known > 0 {
 			break
 		}
 	}

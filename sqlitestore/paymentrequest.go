@@ -29,18 +29,18 @@ const paymentColumns = `r.id, r.account_id, r.token, ` + paymentCode + `, r.refe
 
 const paymentFrom = ` FROM payment_requests r JOIN bank_accounts b ON b.id = r.bank_account_id`
 
-func scanPaymentRequest(row scanner) (payment.PaymentRequest, error) {
+func scanPaymentRequest(row scanner) (payment.Request, error) {
 	return scanPaymentRequestAnd(row)
 }
 
 // scanPaymentRequestAnd scans a row with columns before those of the request.
-func scanPaymentRequestAnd(row scanner, before ...any) (r payment.PaymentRequest, err error) {
+func scanPaymentRequestAnd(row scanner, before ...any) (r payment.Request, err error) {
 	err = row.Scan(append(append(before, &r.ID, &r.AccountID, &r.Token, &r.Code, &r.Reference, &r.Amount, &r.TransferAmount, &r.Tolerance, &r.ReturnURL, &r.CreatedBy, secondsInto(&r.CreatedAt),
 		secondsInto(&r.ExpiresAt), secondsInto(&r.CancelledAt), &r.Received, &r.Transfers, secondsInto(&r.PaidAt), &r.Late, &r.ShiftID, &r.CashierID, &r.Unlinked), bankAccountDest(&r.BankAccount)...)...)
-	return r, noRowsAs(err, payment.ErrNoPaymentRequest)
+	return r, noRowsAs(err, payment.ErrNoRequest)
 }
 
-// paymentStatus is the status of a payment request r at a time, as app.PaymentRequest
+// paymentStatus is the status of a payment request r at a time, as payment.Request
 // has it. now is an instant in SQL, in seconds.
 func paymentStatus(now string) string {
 	return `CASE WHEN r.paid_at IS NOT NULL THEN iif(r.late, 'paid_late', iif(` + overpaid + ` > 0, 'overpaid', 'paid'))
@@ -78,39 +78,39 @@ func paymentOrNull(p app.PaymentState) any {
 // paymentMatch is a request that a transaction is matched with, before the transaction
 // is in it. Without an id there is none.
 type paymentMatch struct {
-	payment.PaymentRequest
-	foundBy payment.PaymentMatch
+	payment.Request
+	foundBy payment.Match
 	by      string // who does it by hand
 }
 
 // match finds the request that a new transaction is for.
 func (r *recorder) match(t app.Transaction, codes app.CodeReader) (m paymentMatch, err error) {
-	m.PaymentRequest, m.foundBy, err = payment.MatchPayment(t, payment.FindPayment{
+	m.Request, m.foundBy, err = payment.MatchTransfer(t, payment.Finder{
 		Codes: codes,
-		ByCode: func(code string) (payment.PaymentRequest, bool, error) {
+		ByCode: func(code string) (payment.Request, bool, error) {
 			p, err := scanPaymentRequest(r.tx.queryRow(`SELECT `+paymentColumns+paymentFrom+` WHERE r.account_id = ? AND r.code = ?`, t.AccountID, code))
-			if err == payment.ErrNoPaymentRequest {
+			if err == payment.ErrNoRequest {
 				return p, false, nil
 			}
 			return p, true, err
 		},
-		ByReference: func(references []string) ([]payment.PaymentRequest, error) {
+		ByReference: func(references []string) ([]payment.Request, error) {
 			list, err := json.Marshal(references)
 			if err != nil {
 				return nil, err
 			}
 			rows, err := r.tx.query(`SELECT `+paymentColumns+` FROM json_each(?2) k CROSS JOIN payment_requests r INDEXED BY payment_requests_reference_key ON r.account_id = ?1 AND r.reference_key = k.value AND r.reference_key <> ''
 				JOIN bank_accounts b ON b.id = r.bank_account_id ORDER BY r.id DESC`, t.AccountID, string(list))
-			var last []payment.PaymentRequest
+			var last []payment.Request
 			err = each(rows, err, func(row scanner) (enough bool, err error) {
 				p, err := scanPaymentRequest(row)
 				last = append(last, p)
-				return len(last) == payment.PaymentCandidates, err
+				return len(last) == payment.MaxCandidates, err
 			})
 			slices.Reverse(last)
 			return last, err
 		},
-		ByAmount: func(bankAccountID, amount int64, after time.Time) ([]payment.PaymentRequest, error) {
+		ByAmount: func(bankAccountID, amount int64, after time.Time) ([]payment.Request, error) {
 			rows, err := r.tx.query(`SELECT `+paymentColumns+` FROM (SELECT id FROM payment_requests INDEXED BY payment_requests_asked WHERE bank_account_id = ?1 AND asked = ?2 AND paid_at IS NULL AND cancelled_at IS NULL AND coalesce(expires_at > ?3, 1)
 					UNION SELECT id FROM payment_requests r INDEXED BY payment_requests_amount WHERE bank_account_id = ?1 AND transfer_amount = ?2 AND coalesce(`+paymentEnd+` > ?3, 1) LIMIT 2) k
 				CROSS JOIN payment_requests r ON r.id = k.id JOIN bank_accounts b ON b.id = r.bank_account_id`, bankAccountID, amount, after.Unix())
@@ -140,7 +140,7 @@ func (m paymentMatch) keepLater(tx *tx, t app.Transaction, now time.Time) error 
 }
 
 // keepReceived writes what has come for a request.
-func keepReceived(tx *tx, r payment.PaymentRequest) error {
+func keepReceived(tx *tx, r payment.Request) error {
 	return tx.exec(`UPDATE payment_requests SET received = ?, transfers = ?, paid_at = ?, late = ? WHERE id = ?`, r.Received, r.Transfers, unixOrNull(r.PaidAt), r.Late, r.ID)
 }
 
@@ -167,7 +167,7 @@ func unmatch(tx *tx, transactionIDs ...int64) error {
 		}
 		rows, err := tx.query(`SELECT t.amount, m.late, m.matched_at FROM payment_matches m INDEXED BY payment_matches_request JOIN transactions t ON t.id = m.transaction_id
 			WHERE m.request_id = ? ORDER BY m.matched_at, m.transaction_id`, id)
-		left, err := collect(rows, err, func(row scanner) (p payment.PaymentTransfer, err error) {
+		left, err := collect(rows, err, func(row scanner) (p payment.Transfer, err error) {
 			return p, row.Scan(&p.Amount, &p.Late, secondsInto(&p.MatchedAt))
 		})
 		if err != nil {
@@ -183,12 +183,12 @@ func unmatch(tx *tx, transactionIDs ...int64) error {
 var paymentTransfers = `SELECT m.found_by, m.late, m.matched_at, m.matched_by, ` + transactionColumns + ` FROM payment_matches m INDEXED BY payment_matches_request JOIN transactions t ON t.id = m.transaction_id
 	JOIN bank_accounts b ON b.id = t.bank_account_id WHERE m.request_id = ?1 AND ` + seen("t.bank_account_id", "?3") + ` ORDER BY m.matched_at, m.transaction_id LIMIT ?2`
 
-func scanPaymentTransfer(row scanner) (p payment.PaymentTransfer, err error) {
+func scanPaymentTransfer(row scanner) (p payment.Transfer, err error) {
 	p.Transaction, err = scanTransactionAnd(row, &p.FoundBy, &p.Late, secondsInto(&p.MatchedAt), &p.MatchedBy)
 	return p, err
 }
 
-func (s *Store) PaymentTransfers(ctx context.Context, accountID, requestID int64, limit int) ([]payment.PaymentTransfer, error) {
+func (s *Store) PaymentTransfers(ctx context.Context, accountID, requestID int64, limit int) ([]payment.Transfer, error) {
 	if _, err := s.PaymentRequest(ctx, accountID, requestID); err != nil {
 		return nil, err
 	}
@@ -197,17 +197,17 @@ func (s *Store) PaymentTransfers(ctx context.Context, accountID, requestID int64
 
 var onePaymentRequest = `SELECT ` + paymentColumns + paymentFrom + ` WHERE r.id = ?1 AND r.account_id = ?2 AND ` + seen("r.bank_account_id", "?3")
 
-func (s *Store) PaymentRequest(ctx context.Context, accountID, id int64) (payment.PaymentRequest, error) {
+func (s *Store) PaymentRequest(ctx context.Context, accountID, id int64) (payment.Request, error) {
 	r, err := scanPaymentRequest(s.queryRow(ctx, onePaymentRequest, id, accountID, limitOf(ctx)))
 	return r, storageError(err)
 }
 
-func (s *Store) PaymentRequestByToken(ctx context.Context, token string) (payment.PaymentRequest, error) {
+func (s *Store) PaymentRequestByToken(ctx context.Context, token string) (payment.Request, error) {
 	r, err := scanPaymentRequest(s.queryRow(ctx, `SELECT `+paymentColumns+paymentFrom+` WHERE r.token = ?`, token))
 	return r, storageError(err)
 }
 
-func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.PaymentFilter, now time.Time) (page payment.PaymentPage, err error) {
+func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.Filter, now time.Time) (page payment.Page, err error) {
 	if err := s.ownBankAccount(ctx, accountID, f.BankAccountID); err != nil {
 		return page, err
 	}
@@ -263,8 +263,8 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.
 	return page, err
 }
 
-func (s *Store) CreatePaymentRequest(ctx context.Context, r payment.PaymentRequest, choose func(payment.PaymentChoices) (payment.PaymentRequest, error), key app.IdempotencyKey) (payment.PaymentRequest, error) {
-	return writing(ctx, s, func(tx *tx) (payment.PaymentRequest, error) {
+func (s *Store) CreatePaymentRequest(ctx context.Context, r payment.Request, choose func(payment.Choices) (payment.Request, error), key app.IdempotencyKey) (payment.Request, error) {
+	return writing(ctx, s, func(tx *tx) (payment.Request, error) {
 		kept, found, err := earlier(tx, r.AccountID, key, r.CreatedAt)
 		if err != nil {
 			return r, err
@@ -309,7 +309,7 @@ func (s *Store) CreatePaymentRequest(ctx context.Context, r payment.PaymentReque
 }
 
 // paymentChoices reads what a new request is chosen by.
-func paymentChoices(ctx context.Context, tx *tx, r payment.PaymentRequest) (c payment.PaymentChoices, err error) {
+func paymentChoices(ctx context.Context, tx *tx, r payment.Request) (c payment.Choices, err error) {
 	if c.Account, err = txAccount(tx, r.AccountID); err != nil {
 		return c, err
 	}
@@ -346,8 +346,8 @@ func (t *tx) notePaymentChange() error {
 }
 
 // changePayment changes a payment request that ctx shows, and gives it after that.
-func (s *Store) changePayment(ctx context.Context, accountID, id int64, change func(tx *tx, r payment.PaymentRequest) error) (payment.PaymentRequest, error) {
-	return writing(ctx, s, func(tx *tx) (payment.PaymentRequest, error) {
+func (s *Store) changePayment(ctx context.Context, accountID, id int64, change func(tx *tx, r payment.Request) error) (payment.Request, error) {
+	return writing(ctx, s, func(tx *tx) (payment.Request, error) {
 		r, err := scanPaymentRequest(tx.queryRow(onePaymentRequest, id, accountID, limitOf(ctx)))
 		if err == nil {
 			err = change(tx, r)
@@ -362,11 +362,11 @@ func (s *Store) changePayment(ctx context.Context, accountID, id int64, change f
 	})
 }
 
-func (s *Store) CancelPaymentRequest(ctx context.Context, accountID, id int64, now time.Time) (payment.PaymentRequest, error) {
-	return s.changePayment(ctx, accountID, id, func(tx *tx, r payment.PaymentRequest) error {
+func (s *Store) CancelPaymentRequest(ctx context.Context, accountID, id int64, now time.Time) (payment.Request, error) {
+	return s.changePayment(ctx, accountID, id, func(tx *tx, r payment.Request) error {
 		switch {
 		case !r.PaidAt.IsZero():
-			return payment.ErrPaymentIsPaid
+			return payment.ErrIsPaid
 		case !r.CancelledAt.IsZero():
 			return nil
 		}
@@ -392,8 +392,8 @@ func (s *Store) PrintReceipt(ctx context.Context, accountID, id int64) (again bo
 	})
 }
 
-func (s *Store) MatchTransaction(ctx context.Context, accountID, requestID, transactionID int64, now time.Time) (payment.PaymentRequest, error) {
-	return s.changePayment(ctx, accountID, requestID, func(tx *tx, r payment.PaymentRequest) error {
+func (s *Store) MatchTransaction(ctx context.Context, accountID, requestID, transactionID int64, now time.Time) (payment.Request, error) {
+	return s.changePayment(ctx, accountID, requestID, func(tx *tx, r payment.Request) error {
 		t, err := scanTransaction(tx.queryRow(oneTransaction, transactionID, accountID, limitOf(ctx)))
 		if err != nil {
 			return noRowsAs(err, app.ErrUnknownReference("transaction_id"))
@@ -412,8 +412,8 @@ func (s *Store) MatchTransaction(ctx context.Context, accountID, requestID, tran
 	})
 }
 
-func (s *Store) UnmatchTransaction(ctx context.Context, accountID, requestID, transactionID int64) (payment.PaymentRequest, error) {
-	return s.changePayment(ctx, accountID, requestID, func(tx *tx, r payment.PaymentRequest) error {
+func (s *Store) UnmatchTransaction(ctx context.Context, accountID, requestID, transactionID int64) (payment.Request, error) {
+	return s.changePayment(ctx, accountID, requestID, func(tx *tx, r payment.Request) error {
 		t, err := scanTransaction(tx.queryRow(oneTransaction, transactionID, accountID, limitOf(ctx)))
 		if err != nil {
 			return noRowsAs(err, app.ErrUnknownReference("transaction_id"))
@@ -446,13 +446,13 @@ func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, sinc
 // unmatched finds the unmatched money of an account ?1 from ?2 on by an index alone.
 var unmatched = `INDEXED BY transactions_unmatched WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND t.unmatched = 1 AND ` + seen("t.bank_account_id", "?3")
 
-func (s *Store) PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]payment.PaymentCandidate, error) {
+func (s *Store) PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]payment.Candidate, error) {
 	rows, err := s.query(ctx, `SELECT coalesce((SELECT group_concat(t.content, ' ') FROM (SELECT transaction_id FROM payment_matches INDEXED BY payment_matches_request
 				WHERE request_id = r.id ORDER BY transaction_id DESC LIMIT ?4) m CROSS JOIN transactions t ON t.id = m.transaction_id), ''), `+paymentColumns+`
 		FROM payment_requests r INDEXED BY payment_requests_unpaid JOIN bank_accounts b ON b.id = r.bank_account_id
-		WHERE r.account_id = ?1 AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+seen("r.bank_account_id", "?2")+` ORDER BY r.id DESC LIMIT ?3`, accountID, limitOf(ctx), limit, payment.PaymentContents)
-	return collect(rows, err, func(row scanner) (c payment.PaymentCandidate, err error) {
-		c.PaymentRequest, err = scanPaymentRequestAnd(row, &c.Contents)
+		WHERE r.account_id = ?1 AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+seen("r.bank_account_id", "?2")+` ORDER BY r.id DESC LIMIT ?3`, accountID, limitOf(ctx), limit, payment.MaxContents)
+	return collect(rows, err, func(row scanner) (c payment.Candidate, err error) {
+		c.Request, err = scanPaymentRequestAnd(row, &c.Contents)
 		return c, err
 	})
 }

@@ -24,19 +24,19 @@ func TestUndoImportOfPayments(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
 	now := time.Now()
-	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 1_649_000, ExpiresIn: time.Hour})
-	other := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 5000})
+	r := w.PaymentRequest(payment.RequestCreate{Amount: 1_649_000, ExpiresIn: time.Hour})
+	other := w.PaymentRequest(payment.RequestCreate{Amount: 5000})
 	w.Pay(1, "1", r.Code)
-	result, err := w.Service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{AccountID: 1, Channel: app.ChannelFile, File: "a.csv", ReceivedAt: now, NoDeliveries: true, Elements: []inbound.Incoming{
+	result, err := w.Services.Inbound.RecordTransactions(t.Context(), inbound.Call{AccountID: 1, Channel: app.ChannelFile, File: "a.csv", ReceivedAt: now, NoDeliveries: true, Elements: []inbound.Incoming{
 		{EventID: "a", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 100_000, Content: r.Code, Time: now},
 		{EventID: "b", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 5000, Content: other.Code, Time: now},
 	}})
 	must(t, err)
-	is := func(r payment.PaymentRequest, status app.PaymentStatus, received int64, transfers int) {
+	is := func(r payment.Request, status app.PaymentStatus, received int64, transfers int) {
 		t.Helper()
-		now, err := w.Service.Payments.PaymentRequest(t.Context(), 1, r.ID)
+		now, err := w.Services.Payments.PaymentRequest(t.Context(), 1, r.ID)
 		must(t, err)
-		list, err := w.Service.Payments.PaymentTransfers(t.Context(), 1, r.ID, 100)
+		list, err := w.Services.Payments.PaymentTransfers(t.Context(), 1, r.ID, 100)
 		must(t, err)
 		if now.Status(time.Now()) != status || now.Received != received || now.Transfers != transfers || len(list) != transfers {
 			t.Errorf("%s, received %d in %d transfers, %d listed", now.Status(time.Now()), now.Received, now.Transfers, len(list))
@@ -44,7 +44,7 @@ func TestUndoImportOfPayments(t *testing.T) {
 	}
 	is(r, app.PaymentPaid, 1_649_000, 2)
 	is(other, app.PaymentPaid, 5000, 1)
-	must(t, w.Service.Inbound.UndoImport(t.Context(), 1, result.ImportID, now))
+	must(t, w.Services.Inbound.UndoImport(t.Context(), 1, result.ImportID, now))
 	is(r, app.PaymentUnderpaid, 1_549_000, 1)
 	is(other, app.PaymentOpen, 0, 0)
 	whole(t, w.Path, time.Now())
@@ -57,12 +57,12 @@ func TestPaymentSumsAreRecounted(t *testing.T) {
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
-	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 300_000})
+	r := w.PaymentRequest(payment.RequestCreate{Amount: 300_000})
 	w.Pay(1, "1", r.Code)
 	w.Change(`UPDATE payment_requests SET received = received + 1, transfers = 5`)
 	wrongTotals(t, w.Path, "payment_requests")
 	must(t, w.Store.Recount(t.Context(), time.Now()))
-	if now, err := w.Service.Payments.PaymentRequest(t.Context(), 1, r.ID); err != nil || now.Received != 1_549_000 || now.Transfers != 1 {
+	if now, err := w.Services.Payments.PaymentRequest(t.Context(), 1, r.ID); err != nil || now.Received != 1_549_000 || now.Transfers != 1 {
 		t.Errorf("recounted: %+v, %v", now, err)
 	}
 	whole(t, w.Path, time.Now())
@@ -75,9 +75,9 @@ func TestWronglyPaidRequests(t *testing.T) {
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
-	_, err := w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{PaymentTolerance: new(int64(1000))})
+	_, err := w.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{PaymentTolerance: new(int64(1000))})
 	must(t, err)
-	short, paid := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 1_550_001}), w.PaymentRequest(payment.PaymentRequestCreate{Amount: 1_550_000})
+	short, paid := w.PaymentRequest(payment.RequestCreate{Amount: 1_550_001}), w.PaymentRequest(payment.RequestCreate{Amount: 1_550_000})
 	w.Pay(1, "1", short.Code)
 	w.Pay(1, "2", paid.Code)
 	whole(t, w.Path, time.Now())
@@ -106,7 +106,7 @@ func TestPaymentListReadsAnIndex(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
-	for _, f := range []payment.PaymentFilter{{}, {Status: app.PaymentPaid}, {BankAccountID: h.banks[0].ID}, {From: h.now, To: h.now.Add(time.Hour)}} {
+	for _, f := range []payment.Filter{{}, {Status: app.PaymentPaid}, {BankAccountID: h.banks[0].ID}, {From: h.now, To: h.now.Add(time.Hour)}} {
 		f.Page = app.Page{Number: 1, Size: 20}
 		_, err := h.service.Payments.PaymentRequests(t.Context(), 1, f, h.now)
 		must(t, err)
@@ -130,14 +130,14 @@ func TestCandidateOfManyTransfers(t *testing.T) {
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
-	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: app.MaxAmount})
-	const transfers = 2 * payment.PaymentContents
+	r := w.PaymentRequest(payment.RequestCreate{Amount: app.MaxAmount})
+	const transfers = 2 * payment.MaxContents
 	for i := range transfers {
 		w.Pay(1, fmt.Sprint(i), fmt.Sprint(r.Code, " khach ", i, "."))
 	}
 	list, err := w.Store.PaymentCandidates(t.Context(), 1, 100)
 	must(t, err)
-	if len(list) != 1 || list[0].Transfers != transfers || strings.Count(list[0].Contents, "khach") != payment.PaymentContents ||
+	if len(list) != 1 || list[0].Transfers != transfers || strings.Count(list[0].Contents, "khach") != payment.MaxContents ||
 		!strings.Contains(list[0].Contents, fmt.Sprint("khach ", transfers-1, ".")) {
 		t.Errorf("the candidates are %+v", list)
 	}
@@ -151,7 +151,7 @@ func TestUnmatchedReadsAnIndex(t *testing.T) {
 	defer w.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
-	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: app.MaxAmount})
+	r := w.PaymentRequest(payment.RequestCreate{Amount: app.MaxAmount})
 	for i := range 9 {
 		w.Pay(1, fmt.Sprint(i), []string{r.Code, "x", "y"}[i%3])
 	}

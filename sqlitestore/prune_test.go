@@ -19,7 +19,7 @@ func TestPrunedItemStaysKnown(t *testing.T) {
 	defer h.store.Close()
 	call := func(amount int64) inbound.Recording {
 		t.Helper()
-		r, err := h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{
+		r, err := h.service.Inbound.RecordTransactions(ctx, inbound.Call{
 			AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
 			Elements: []inbound.Incoming{{EventID: "x", Gateway: "ACB", AccountNumber: "999", Type: app.In, Amount: amount, Time: h.now}},
 		})
@@ -29,7 +29,7 @@ func TestPrunedItemStaysKnown(t *testing.T) {
 	if r := call(5); r.Unassigned != 1 {
 		t.Fatalf("%+v", r)
 	}
-	events, _, err := h.service.Inbound.InboundEvents(ctx, 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
+	events, _, err := h.service.Inbound.InboundEvents(ctx, 1, inbound.Filter{Page: app.Page{Number: 1, Size: 1}})
 	must(t, err)
 	_, err = h.service.Inbound.DiscardInbound(ctx, 1, events[0].ID)
 	must(t, err)

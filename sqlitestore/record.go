@@ -20,7 +20,7 @@ type recorder struct {
 	tx     *tx
 	zone   *time.Location
 	now    time.Time
-	call   inbound.InboundCall
+	call   inbound.Call
 	retry  bool  // of an event that is in the log already
 	before int64 // items of that event up to it are noted anew
 	event  int64 // inbound event id; 0: none is kept

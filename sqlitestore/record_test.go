@@ -37,37 +37,37 @@ func TestRecording(t *testing.T) {
 	_, err = h.service.Ledger.ToggleBankAccount(ctx, 1, h.banks[2].ID, h.now)
 	must(t, err)
 
-	type again = func(c *inbound.InboundCall, e *inbound.Incoming)
+	type again = func(c *inbound.Call, e *inbound.Incoming)
 	from := func(s inbound.Source, channel app.Channel) again {
-		return func(c *inbound.InboundCall, _ *inbound.Incoming) { c.Source, c.Channel = s, channel }
+		return func(c *inbound.Call, _ *inbound.Incoming) { c.Source, c.Channel = s, channel }
 	}
 	other, third := from(second, app.ChannelCall), from(polled, app.ChannelCall)
-	id := func(id string) again { return func(_ *inbound.InboundCall, e *inbound.Incoming) { e.EventID += id } }
-	amount := func(by int64) again { return func(_ *inbound.InboundCall, e *inbound.Incoming) { e.Amount += by } }
-	out := func(_ *inbound.InboundCall, e *inbound.Incoming) { e.Type = app.Out }
+	id := func(id string) again { return func(_ *inbound.Call, e *inbound.Incoming) { e.EventID += id } }
+	amount := func(by int64) again { return func(_ *inbound.Call, e *inbound.Incoming) { e.Amount += by } }
+	out := func(_ *inbound.Call, e *inbound.Incoming) { e.Type = app.Out }
 	account := func(number string) again {
-		return func(_ *inbound.InboundCall, e *inbound.Incoming) { e.AccountNumber = number }
+		return func(_ *inbound.Call, e *inbound.Incoming) { e.AccountNumber = number }
 	}
 	masked := func(number string) again {
-		return func(_ *inbound.InboundCall, e *inbound.Incoming) { e.AccountNumber, e.Masked = number, true }
+		return func(_ *inbound.Call, e *inbound.Incoming) { e.AccountNumber, e.Masked = number, true }
 	}
-	bank := func(name string) again { return func(_ *inbound.InboundCall, e *inbound.Incoming) { e.Gateway = name } }
+	bank := func(name string) again { return func(_ *inbound.Call, e *inbound.Incoming) { e.Gateway = name } }
 	later := func(d time.Duration) again {
-		return func(_ *inbound.InboundCall, e *inbound.Incoming) { e.Time = e.Time.Add(d) }
+		return func(_ *inbound.Call, e *inbound.Incoming) { e.Time = e.Time.Add(d) }
 	}
-	content := func(_ *inbound.InboundCall, e *inbound.Incoming) { e.Content = "another" }
-	unnumbered := func(_ *inbound.InboundCall, e *inbound.Incoming) { e.Number = "" }
+	content := func(_ *inbound.Call, e *inbound.Incoming) { e.Content = "another" }
+	unnumbered := func(_ *inbound.Call, e *inbound.Incoming) { e.Number = "" }
 	spelled := func(format string) again {
-		return func(_ *inbound.InboundCall, e *inbound.Incoming) { e.Number = fmt.Sprintf(format, e.Number) }
+		return func(_ *inbound.Call, e *inbound.Incoming) { e.Number = fmt.Sprintf(format, e.Number) }
 	}
-	midnight := func(c *inbound.InboundCall, e *inbound.Incoming) {
+	midnight := func(c *inbound.Call, e *inbound.Incoming) {
 		e.Time = app.DayOf(e.Time, h.service.Ledger.Zone()).Start(h.service.Ledger.Zone())
 	}
-	day := func(c *inbound.InboundCall, e *inbound.Incoming) { midnight(c, e); e.DateOnly = true }
-	undated := func(_ *inbound.InboundCall, e *inbound.Incoming) { e.Time = time.Time{} }
-	silent := func(c *inbound.InboundCall, _ *inbound.Incoming) { c.NoDeliveries = true }
+	day := func(c *inbound.Call, e *inbound.Incoming) { midnight(c, e); e.DateOnly = true }
+	undated := func(_ *inbound.Call, e *inbound.Incoming) { e.Time = time.Time{} }
+	silent := func(c *inbound.Call, _ *inbound.Incoming) { c.NoDeliveries = true }
 	quiet := func(d time.Duration) again {
-		return func(c *inbound.InboundCall, e *inbound.Incoming) { c.NoDeliveriesBefore = e.Time.Add(d) }
+		return func(c *inbound.Call, e *inbound.Incoming) { c.NoDeliveriesBefore = e.Time.Add(d) }
 	}
 	window, near := app.SameTransferWindow, inbound.RepeatWindow
 
@@ -390,7 +390,7 @@ func TestPlanLimitsLinks(t *testing.T) {
 	if err := link(ctx); app.CodeOf(err) != app.CodePlanLimit {
 		t.Errorf("link: %v", err)
 	}
-	if _, err := h.service.Inbound.LinkInbound(ctx, 1, 1, inbound.InboundLink{AccountName: "A"}, h.now); app.CodeOf(err) != app.CodePlanLimit {
+	if _, err := h.service.Inbound.LinkInbound(ctx, 1, 1, inbound.EventLink{AccountName: "A"}, h.now); app.CodeOf(err) != app.CodePlanLimit {
 		t.Errorf("link of an event: %v", err)
 	}
 	limit(4)

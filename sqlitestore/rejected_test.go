@@ -32,7 +32,7 @@ func TestRejectedElementsOfAList(t *testing.T) {
 			}
 			continue
 		}
-		r, err := h.service.Inbound.RecordTransactions(context.Background(), inbound.InboundCall{
+		r, err := h.service.Inbound.RecordTransactions(context.Background(), inbound.Call{
 			AccountID: 1, Source: h.sources[0], Channel: c.channel, Body: []byte("{}"), ReceivedAt: h.now,
 			Elements: []inbound.Incoming{{EventID: c.id, Fault: &app.FieldError{Field: "element", Text: app.Text{EN: "x", VI: "x"}}}},
 		})

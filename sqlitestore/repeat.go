@@ -199,7 +199,7 @@ func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) error {
 		id, e.source, string(e.EventIDChannel), e.EventID)
 	earlier, err := collect(rows, err, scanOne[string])
 	if err != nil || slices.ContainsFunc(earlier, func(content string) bool {
-		return payment.SpeaksAgainst(cache.codes, content, e.Content, match.PaymentRequest)
+		return payment.SpeaksAgainst(cache.codes, content, e.Content, match.Request)
 	}) {
 		return err
 	}
@@ -381,7 +381,7 @@ func (s *Store) SettleRepeat(ctx context.Context, accountID, eventID, itemID, tr
 		if err := inboundEventExists(tx, accountID, eventID); err != nil {
 			return settled, err
 		}
-		r := &recorder{tx: tx, zone: zone, now: now, call: inbound.InboundCall{AccountID: accountID}}
+		r := &recorder{tx: tx, zone: zone, now: now, call: inbound.Call{AccountID: accountID}}
 		items, err := r.mayBeRepeats(`+i.inbound_event_id = ? AND (?2 = 0 OR i.id = ?2) AND (?3 = 0 OR i.transaction_id = ?3)`, eventID, itemID, transactionID)
 		if err == nil && len(items) != 1 {
 			err = inbound.ErrNothingToSettle

@@ -192,7 +192,7 @@ func (w *repeatWorld) tell(r *reporter) {
 			outcomes = recording.Outcomes
 			w.is[id] = n
 		} else {
-			recording, err := w.h.service.Inbound.RecordTransactions(w.t.Context(), inbound.InboundCall{
+			recording, err := w.h.service.Inbound.RecordTransactions(w.t.Context(), inbound.Call{
 				AccountID: w.account, Source: r.source, Channel: r.channel, Body: []byte("{}"), ReceivedAt: w.h.now, Elements: []inbound.Incoming{e},
 			})
 			must(w.t, err)
@@ -339,7 +339,7 @@ func TestSettleOfRemovedTransaction(t *testing.T) {
 	_, err = in.Add(ctx, []inbound.Incoming{said}, h.now)
 	must(t, err)
 	said.EventID, said.Content = "1", "ck"
-	r, err := h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{
+	r, err := h.service.Inbound.RecordTransactions(ctx, inbound.Call{
 		AccountID: account, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []inbound.Incoming{said},
 	})
 	must(t, err)
@@ -373,7 +373,7 @@ func TestUndoImportOfManyRepeats(t *testing.T) {
 	source, err := h.service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: "s"}, h.now)
 	must(t, err)
 	said := inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Content: "ck", Time: h.now.Add(-time.Hour)}
-	_, err = h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{
+	_, err = h.service.Inbound.RecordTransactions(ctx, inbound.Call{
 		AccountID: account, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []inbound.Incoming{said},
 	})
 	must(t, err)
@@ -418,7 +418,7 @@ func TestDecideAfterError(t *testing.T) {
 	}
 	tell := func(source int, id, content string, fault bool) inbound.Recording {
 		e := inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Content: content, Time: h.now.Add(-time.Hour)}
-		r, err := h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{
+		r, err := h.service.Inbound.RecordTransactions(ctx, inbound.Call{
 			AccountID: account, Source: sources[source], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []inbound.Incoming{e}, SourceFault: fault,
 		})
 		must(t, err)

@@ -13,15 +13,15 @@ import (
 // FailedDeliveries reads the index of failed deliveries and stops at limit. It looks
 // at their transactions one by one: there are few failures, while half of all
 // transactions may contain the text that is searched for.
-func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f delivery.FailedFilter, limit int) ([]delivery.FailedDelivery, error) {
+func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f delivery.FailedFilter, limit int) ([]delivery.Failed, error) {
 	if err := s.checkHistoryFilter(ctx, accountID, delivery.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
 		return nil, err
 	}
 	from, args := failedOf(accountID, f)
 	rows, err := s.query(ctx, `SELECT d.id, d.webhook_id, coalesce((SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id), 0)`+from, args...)
-	var list []delivery.FailedDelivery
+	var list []delivery.Failed
 	err = each(rows, err, func(row scanner) (bool, error) {
-		var d delivery.FailedDelivery
+		var d delivery.Failed
 		err := row.Scan(&d.DeliveryID, &d.WebhookID, &d.HistoryID)
 		if d.HistoryID != 0 { // its attempts may be pruned
 			list = append(list, d)

@@ -22,7 +22,7 @@ func TestSeed(t *testing.T) {
 	w := apptest.Open(t, path, services.Config{})
 	for i := range 3 {
 		b := w.Link("ACB", fmt.Sprint("100", i))
-		_, _, err := w.Service.Deliveries.CreateWebhook(ctx, 1, delivery.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: delivery.WebhookAll, BankAccountIDs: []int64{b.ID}}, now)
+		_, _, err := w.Services.Deliveries.CreateWebhook(ctx, 1, delivery.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: delivery.WebhookAll, BankAccountIDs: []int64{b.ID}}, now)
 		must(t, err)
 	}
 	w.Source("native", "", "")

@@ -45,7 +45,7 @@ func (s *Store) Shifts(ctx context.Context, accountID, userID int64, page app.Pa
 }
 
 // shiftOf gives the open shift of a cashier, and opens one where there is none.
-func (t *tx) shiftOf(r payment.PaymentRequest) (int64, error) {
+func (t *tx) shiftOf(r payment.Request) (int64, error) {
 	id, err := scanOne[int64](t.queryRow(`SELECT id FROM shifts WHERE user_id = ? AND account_id = ? AND closed_at IS NULL`, r.CashierID, r.AccountID))
 	if !noRows(err) {
 		return id, err

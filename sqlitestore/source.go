@@ -279,7 +279,7 @@ func (s *Store) PolledSources(ctx context.Context) ([]inbound.Source, error) {
 	return readAll(ctx, s, alone(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE api_key IS NOT NULL AND removed_at IS NULL ORDER BY id`)
 }
 
-func (s *Store) RecordPage(ctx context.Context, call inbound.InboundCall, progress string, complete bool, zone *time.Location) (inbound.Recording, error) {
+func (s *Store) RecordPage(ctx context.Context, call inbound.Call, progress string, complete bool, zone *time.Location) (inbound.Recording, error) {
 	recording, err := inSteps(ctx, s, inbound.Recording{}, func(tx *tx, before inbound.Recording) (recording inbound.Recording, more bool, err error) {
 		recording = before
 		var used bool

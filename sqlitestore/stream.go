@@ -28,7 +28,7 @@ const (
 		AND s.first < t.id AND (s.is_active AND s.type IN ('ALL', t.type) OR t.id <= s.reached AND s.reached_type IN ('ALL', t.type)))`
 
 	// streamWindow is how many transactions are looked at for one reading.
-	streamWindow = 10 * stream.StreamRead
+	streamWindow = 10 * stream.MaxBatch
 )
 
 func scanStream(row scanner) (stream.Stream, error) { return scanStreamAnd(row) }
@@ -49,7 +49,7 @@ func (s *Store) Streams(ctx context.Context, accountID int64) ([]stream.Stream, 
 	return readAll(ctx, s, scanStream, `SELECT `+streamColumns+` FROM streams s WHERE s.account_id = coalesce(?, s.account_id) AND s.deleted_at IS NULL ORDER BY s.id`, nullIfZero(accountID))
 }
 
-func (s *Store) StreamWork(ctx context.Context, accountID, id int64) (w stream.StreamWork, err error) {
+func (s *Store) StreamWork(ctx context.Context, accountID, id int64) (w stream.Work, err error) {
 	var secret, password []byte
 	w.Stream, err = scanStreamAnd(s.queryRow(ctx, `SELECT `+streamColumns+`, s.secret, s.password, s.mark, `+streamMoves+` FROM streams s WHERE s.id = ? AND s.account_id = ? AND s.deleted_at IS NULL`, id, accountID),
 		&secret, &password, &w.Mark, &w.Moves)
@@ -112,7 +112,7 @@ func (s *Store) StreamBehind(ctx context.Context, st stream.Stream) (time.Time, 
 	return list[0].CreatedAt, nil
 }
 
-func (s *Store) CreateStream(ctx context.Context, st stream.Stream, secrets stream.StreamSecrets, since *int64, key app.IdempotencyKey, now time.Time) (stream.Stream, bool, error) {
+func (s *Store) CreateStream(ctx context.Context, st stream.Stream, secrets stream.Secrets, since *int64, key app.IdempotencyKey, now time.Time) (stream.Stream, bool, error) {
 	type creation struct {
 		stream.Stream
 		made bool
@@ -176,7 +176,7 @@ func streamStart(tx *tx, since *int64) (int64, error) {
 	return last, err
 }
 
-func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u stream.StreamUpdate, now time.Time) (stream.Stream, error) {
+func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u stream.Update, now time.Time) (stream.Stream, error) {
 	return writing(ctx, s, func(tx *tx) (stream.Stream, error) {
 		st, err := scanStream(tx.queryRow(oneStream, id, accountID))
 		if err != nil {
@@ -286,7 +286,7 @@ func (s *Store) RotateStreamSecret(ctx context.Context, accountID, id int64, sec
 
 // A stream that was turned off meanwhile has no problem.
 // What was sent is in the broker, also where the stream was moved or deleted meanwhile.
-func (s *Store) SettleStream(ctx context.Context, p stream.StreamProgress) error {
+func (s *Store) SettleStream(ctx context.Context, p stream.Progress) error {
 	return s.write(ctx, func(tx *tx) error {
 		if err := tx.exec(`UPDATE streams SET reached = max(reached, ?) WHERE id = ?`, p.Tried, p.StreamID); err != nil {
 			return err

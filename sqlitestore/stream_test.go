@@ -14,9 +14,9 @@ import (
 )
 
 // ledger makes a stream of all that comes in from now on, but for what change says.
-func ledger(t *testing.T, s *services.All, account int64, change func(*stream.StreamCreate), now time.Time) (stream.Stream, error) {
+func ledger(t *testing.T, s *services.All, account int64, change func(*stream.Create), now time.Time) (stream.Stream, error) {
 	t.Helper()
-	in := stream.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop"}
+	in := stream.Create{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop"}
 	if change != nil {
 		change(&in)
 	}
@@ -32,7 +32,7 @@ func TestUndoImportOfStreamed(t *testing.T) {
 	defer func() { h.store.Close() }()
 	ctx := t.Context()
 	h.imports("before.csv", false, h.rows(1000, 10))
-	st, err := ledger(t, h.service, 1, func(c *stream.StreamCreate) { c.Type = delivery.WebhookOut }, h.now)
+	st, err := ledger(t, h.service, 1, func(c *stream.Create) { c.Type = delivery.WebhookOut }, h.now)
 	must(t, err)
 	told := func(id int64) int64 {
 		u, err := h.service.Inbound.Undoable(ctx, 1, id, h.now)
@@ -50,9 +50,9 @@ func TestUndoImportOfStreamed(t *testing.T) {
 	if n := told(id); n != 0 {
 		t.Errorf("%d that a stopped stream hasn't sent count as told", n)
 	}
-	list, passed, err := h.service.Streams.StreamTransactions(ctx, st, st.Position, stream.StreamRead)
+	list, passed, err := h.service.Streams.StreamTransactions(ctx, st, st.Position, stream.MaxBatch)
 	must(t, err)
-	must(t, h.service.Streams.SettleStream(ctx, stream.StreamProgress{StreamID: st.ID, From: st.Position, To: list[4].ID, Tried: list[4].ID, Sent: 5}))
+	must(t, h.service.Streams.SettleStream(ctx, stream.Progress{StreamID: st.ID, From: st.Position, To: list[4].ID, Tried: list[4].ID, Sent: 5}))
 	if n := told(id); n != 5 || passed < list[9].ID || len(list) != 10 {
 		t.Errorf("%d that it has sent count as told, want 5", n)
 	}
@@ -63,21 +63,21 @@ func TestUndoImportOfStreamed(t *testing.T) {
 			t.Errorf("%s: %d that it has sent count as told, want 5", what, n)
 		}
 	}
-	change := func(u stream.StreamUpdate) {
+	change := func(u stream.Update) {
 		t.Helper()
 		must(t, second(h.service.Streams.UpdateStream(ctx, 1, st.ID, u, h.now)))
 	}
-	change(stream.StreamUpdate{SinceID: &list[6].ID})
+	change(stream.Update{SinceID: &list[6].ID})
 	still("moved ahead")
-	change(stream.StreamUpdate{SinceID: &st.Position})
+	change(stream.Update{SinceID: &st.Position})
 	still("moved back")
 	// An attempt that was on its way when the stream was moved, and that failed.
-	must(t, h.service.Streams.SettleStream(ctx, stream.StreamProgress{StreamID: st.ID, From: list[6].ID, To: list[6].ID, Tried: list[7].ID}))
+	must(t, h.service.Streams.SettleStream(ctx, stream.Progress{StreamID: st.ID, From: list[6].ID, To: list[6].ID, Tried: list[7].ID}))
 	if n := told(id); n != 8 {
 		t.Errorf("%d that it has tried to send count as told, want 8", n)
 	}
 	in := delivery.WebhookIn
-	change(stream.StreamUpdate{Type: &in})
+	change(stream.Update{Type: &in})
 	if n := told(id); n < 8 {
 		t.Errorf("after its type was changed %d that it has sent count as told", n)
 	}
@@ -103,14 +103,14 @@ func TestStreamPosition(t *testing.T) {
 	ctx := t.Context()
 	h.imports("a.csv", false, h.rows(0, 30))
 	far := int64(1 << 60)
-	st, err := ledger(t, h.service, 1, func(c *stream.StreamCreate) { c.SinceID = &far }, h.now)
+	st, err := ledger(t, h.service, 1, func(c *stream.Create) { c.SinceID = &far }, h.now)
 	must(t, err)
 	if st.Position != 30 {
 		t.Errorf("it begins after %d", st.Position)
 	}
 	back := int64(7)
-	must(t, second(h.service.Streams.UpdateStream(ctx, 1, st.ID, stream.StreamUpdate{SinceID: &back}, h.now)))
-	must(t, h.service.Streams.SettleStream(ctx, stream.StreamProgress{StreamID: st.ID, From: 30, To: 30, Sent: 3}))
+	must(t, second(h.service.Streams.UpdateStream(ctx, 1, st.ID, stream.Update{SinceID: &back}, h.now)))
+	must(t, h.service.Streams.SettleStream(ctx, stream.Progress{StreamID: st.ID, From: 30, To: 30, Sent: 3}))
 	if st, err = h.service.Streams.Stream(ctx, 1, st.ID); err != nil || st.Position != 7 || st.Sent != 0 {
 		t.Errorf("%+v, %v", st, err)
 	}
@@ -122,7 +122,7 @@ func TestStreamPosition(t *testing.T) {
 	h.imports("b.csv", false, h.rows(5000, 700))
 	var seen []int64
 	for at := st.Position; ; {
-		list, passed, err := h.service.Streams.StreamTransactions(ctx, st, at, stream.StreamRead)
+		list, passed, err := h.service.Streams.StreamTransactions(ctx, st, at, stream.MaxBatch)
 		must(t, err)
 		if len(list) == 0 {
 			break
@@ -147,34 +147,34 @@ func TestStreamsAreBounded(t *testing.T) {
 	var last stream.Stream
 	for range stream.MaxStreams {
 		var err error
-		last, err = ledger(t, w.Service, 1, nil, now)
+		last, err = ledger(t, w.Services, 1, nil, now)
 		must(t, err)
 	}
-	if _, err := ledger(t, w.Service, 1, nil, now); !errors.Is(err, stream.ErrTooManyStreams) {
+	if _, err := ledger(t, w.Services, 1, nil, now); !errors.Is(err, stream.ErrTooManyStreams) {
 		t.Errorf("one more: %v", err)
 	}
-	must(t, second(ledger(t, w.Service, other, nil, now)))
-	must(t, w.Service.Streams.DeleteStream(ctx, 1, last.ID, now))
-	must(t, second(ledger(t, w.Service, 1, nil, now)))
+	must(t, second(ledger(t, w.Services, other, nil, now)))
+	must(t, w.Services.Streams.DeleteStream(ctx, 1, last.ID, now))
+	must(t, second(ledger(t, w.Services, 1, nil, now)))
 
 	for what, err := range map[string]error{
-		"deleted":   w.Service.Streams.DeleteStream(ctx, 1, last.ID, now),
-		"another's": w.Service.Streams.DeleteStream(ctx, other, 1, now),
-		"toggled":   second(w.Service.Streams.ToggleStream(ctx, other, 1, now)),
-		"updated":   second(w.Service.Streams.UpdateStream(ctx, other, 1, stream.StreamUpdate{}, time.Now())),
-		"rotated":   second(w.Service.Streams.RotateStreamSecret(ctx, other, 1, app.IdempotencyKey{}, now)),
-		"read":      second(w.Service.Streams.StreamWork(ctx, other, 1)),
+		"deleted":   w.Services.Streams.DeleteStream(ctx, 1, last.ID, now),
+		"another's": w.Services.Streams.DeleteStream(ctx, other, 1, now),
+		"toggled":   second(w.Services.Streams.ToggleStream(ctx, other, 1, now)),
+		"updated":   second(w.Services.Streams.UpdateStream(ctx, other, 1, stream.Update{}, time.Now())),
+		"rotated":   second(w.Services.Streams.RotateStreamSecret(ctx, other, 1, app.IdempotencyKey{}, now)),
+		"read":      second(w.Services.Streams.StreamWork(ctx, other, 1)),
 	} {
 		if app.CodeOf(err) != app.CodeNotFound {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := ledger(t, w.Service, other, func(c *stream.StreamCreate) { c.BankAccountID = 99 }, now); app.CodeOf(err) != app.CodeValidation {
+	if _, err := ledger(t, w.Services, other, func(c *stream.Create) { c.BankAccountID = 99 }, now); app.CodeOf(err) != app.CodeValidation {
 		t.Errorf("of an unknown bank account: %v", err)
 	}
 	past := now.Add(-time.Hour)
-	must(t, second(w.Service.Ledger.UpdateAccount(ctx, other, app.AccountUpdate{ExpiresAt: &past})))
-	if _, err := ledger(t, w.Service, other, nil, now); app.CodeOf(err) != app.CodePlanExpired {
+	must(t, second(w.Services.Ledger.UpdateAccount(ctx, other, app.AccountUpdate{ExpiresAt: &past})))
+	if _, err := ledger(t, w.Services, other, nil, now); app.CodeOf(err) != app.CodePlanExpired {
 		t.Errorf("with an expired plan: %v", err)
 	}
 	text := fmt.Sprint(peek(t, w.Path, `SELECT secret, password FROM streams WHERE deleted_at IS NOT NULL`))

@@ -79,9 +79,9 @@ func (h *history) reopen(path string) {
 		Send: func(context.Context, delivery.Outgoing) delivery.Result {
 			return delivery.Result{StartedAt: h.now, StatusCode: 200}
 		},
-		Alert: func(context.Context, alert.AlertChannel, alert.AlertMessage) error { return nil },
+		Alert: func(context.Context, alert.Channel, alert.Message) error { return nil },
 	})
-	h.store, h.service = w.Store, w.Service
+	h.store, h.service = w.Store, w.Services
 }
 
 // leap has the ids go on a million further, as after a restore.
@@ -94,9 +94,9 @@ func (h *history) skipIDs() {
 
 // call makes a call of one to five elements, some of them repeats, conflicts,
 // unknown accounts or unreadable.
-func (h *history) call() inbound.InboundCall {
+func (h *history) call() inbound.Call {
 	source := h.sources[h.random.IntN(len(h.sources))]
-	call := inbound.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now}
+	call := inbound.Call{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now}
 	for range 1 + h.random.IntN(5) {
 		h.seq++
 		e := inbound.Incoming{
@@ -263,7 +263,7 @@ func TestSumThatWouldNotFit(t *testing.T) {
 		h.recorded(h.sources[1], "c", "3", 596, &outcomes[2]),
 		h.recorded(h.sources[0], "d", "4", 1, &outcomes[3]),
 		func() error {
-			_, err := h.service.Inbound.RecordTransactions(ctx, inbound.InboundCall{
+			_, err := h.service.Inbound.RecordTransactions(ctx, inbound.Call{
 				AccountID: second, Source: h.sources[2], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
 				Elements: h.elements(1, "1000"),
 			})
@@ -303,7 +303,7 @@ func TestTotalsThatCannotBeWritten(t *testing.T) {
 	}))
 	var outcome inbound.Outcome
 	other := func() error {
-		_, err := h.service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{
+		_, err := h.service.Inbound.RecordTransactions(t.Context(), inbound.Call{
 			AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: h.elements(1, "1001"),
 		})
 		return err

@@ -42,7 +42,7 @@ func TestListingsEqualAScan(t *testing.T) {
 			h.skipIDs()
 		}
 		source := h.sources[3*random.IntN(2)] // one of each account
-		call := inbound.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now.Add(time.Duration(n) * time.Minute)}
+		call := inbound.Call{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now.Add(time.Duration(n) * time.Minute)}
 		for i := range 500 {
 			late := time.Duration(random.IntN(60*24)) * time.Minute // not quite in order
 			if random.IntN(1000) == 0 {

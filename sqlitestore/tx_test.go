@@ -43,8 +43,8 @@ func (h *history) record(elements []inbound.Incoming) inbound.Recording {
 	return r
 }
 
-func (h *history) callOf(elements []inbound.Incoming) inbound.InboundCall {
-	return inbound.InboundCall{
+func (h *history) callOf(elements []inbound.Incoming) inbound.Call {
+	return inbound.Call{
 		AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: elements,
 	}
 }
@@ -142,7 +142,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			h.record(h.elements(many, "999"))
 			h.record(h.elements(many, "999"))
 		}, func(ctx context.Context, h *history) (int, error) {
-			r, err := h.service.Inbound.LinkInbound(ctx, 1, 2, inbound.InboundLink{AccountName: "A"}, h.now)
+			r, err := h.service.Inbound.LinkInbound(ctx, 1, 2, inbound.EventLink{AccountName: "A"}, h.now)
 			if r.Recorded != many || len(r.TransactionIDs) != many || r.Open != 0 || r.More {
 				h.t.Errorf("%d recorded, %d named, %d open, more: %t", r.Recorded, len(r.TransactionIDs), r.Open, r.More)
 			}
@@ -251,7 +251,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 }
 
 // normal is a call as the service hands it on.
-func (h *history) normal(elements []inbound.Incoming) inbound.InboundCall {
+func (h *history) normal(elements []inbound.Incoming) inbound.Call {
 	call := h.callOf(elements)
 	for i := range call.Elements {
 		call.Elements[i].EventIDChannel = call.Channel

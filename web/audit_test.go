@@ -34,7 +34,7 @@ func TestDeedsOfAPI(t *testing.T) {
 	done := map[string]bool{}
 	lines := func() []app.AuditLine {
 		t.Helper()
-		list, err := w.Service.Ledger.AuditLines(t.Context(), 1, app.AuditFilter{}, 1000)
+		list, err := w.Services.Ledger.AuditLines(t.Context(), 1, app.AuditFilter{}, 1000)
 		apptest.Must(t, err)
 		return list
 	}
@@ -67,7 +67,7 @@ func TestDeedsOfAPI(t *testing.T) {
 	}
 
 	through("PATCH /api/v1/bank-accounts/{id}/toggle", 1, "", app.DeedBankAccountChange, 1)
-	_, err := w.Service.Ledger.ToggleBankAccount(t.Context(), 1, 1, time.Now())
+	_, err := w.Services.Ledger.ToggleBankAccount(t.Context(), 1, 1, time.Now())
 	apptest.Must(t, err)
 	through("POST /api/v1/bank-accounts", 0, `{"bank":"VCB","account_number":"4711","account_name":"A"}`, app.DeedBankAccountLink, 2)
 	through("DELETE /api/v1/bank-accounts/{id}", 2, "", app.DeedBankAccountUnlink, 2)
@@ -106,14 +106,14 @@ func TestDeedsOfAPI(t *testing.T) {
 	through("PATCH /api/v1/streams/{id}/toggle", 1, "", app.DeedStreamChange, 1)
 	through("DELETE /api/v1/streams/{id}", 1, "", app.DeedStreamDelete, 1)
 	through("POST /api/v1/inbound/{id}/retry", 2, "", app.DeedInboundRetry, 2)
-	phone, code := w.Native(), apptest.Transfer{ID: "p", Number: "FT9", Amount: 20_000, Date: app.FormatTime(time.Now(), w.Service.Ledger.Zone()), Content: "ck"}
+	phone, code := w.Native(), apptest.Transfer{ID: "p", Number: "FT9", Amount: 20_000, Date: app.FormatTime(time.Now(), w.Services.Ledger.Zone()), Content: "ck"}
 	w.Sends(phone, apptest.Batch(strings.Replace(code.Native(), "FT9", "", 1)))
 	held := number(`SELECT max(id) FROM inbound_events`)
 	through("POST /api/v1/inbound/{id}/settle", held, `{"repeat":true}`, app.DeedInboundSettle, held)
 	through("POST /api/v1/inbound/{id}/discard", 2, "", app.DeedInboundDiscard, 2)
 	through("POST /api/v1/inbound/{id}/link", 1, `{"account_name":"A"}`, app.DeedInboundLink, 1)
 
-	for _, route := range web.Routes(w.Service) {
+	for _, route := range web.Routes(w.Services) {
 		if method, path, _ := strings.Cut(route, " "); method != http.MethodGet && strings.HasPrefix(path, "/api/v1/") && !done[route] {
 			t.Errorf("%s: which line has it in the audit log?", route)
 		}
@@ -125,7 +125,7 @@ func TestReadKeysOnlyRead(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	key := w.APIKey(access.ScopeRead)
-	for _, route := range web.Routes(w.Service) {
+	for _, route := range web.Routes(w.Services) {
 		method, path, _ := strings.Cut(strings.ReplaceAll(route, "{id}", "4711"), " ")
 		if method == http.MethodGet || method == http.MethodHead || !strings.HasPrefix(path, "/api/v1/") {
 			continue

@@ -25,7 +25,7 @@ import (
 func TestTrustedProxies(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStillWorld(t)
-	h := web.New(web.Config{Service: w.Service, TrustedProxies: []netip.Prefix{
+	h := web.New(web.Config{Services: w.Services, TrustedProxies: []netip.Prefix{
 		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:1::/48"),
 	}})
 	for i, c := range []struct {
@@ -80,7 +80,7 @@ func TestFailuresBehindProxy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := webtest.NewStillWorld(t)
-		h := web.New(web.Config{Service: w.Service, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
+		h := web.New(web.Config{Services: w.Services, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
 		r := rand.New(rand.NewPCG(1, 2))
 		fail := func(peer string, forwarded func() string) (limited int) {
 			for range 100 {
@@ -108,7 +108,7 @@ func TestFullLimiter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := webtest.NewStillWorld(t)
-		h := web.New(web.Config{Service: w.Service})
+		h := web.New(web.Config{Services: w.Services})
 		fail := func(peer string) int {
 			return webtest.From(h, peer, "GET", "/api/v1/webhooks", "", "Authorization", "Bearer wrong").Status
 		}
@@ -141,7 +141,7 @@ func lastRefused(w *webtest.World, n int) string {
 	var calls []inbound.RefusedCall
 	w.Until("the refused call is noted", func() bool {
 		var err error
-		calls, err = w.Service.Inbound.RefusedCalls(context.Background(), 1, 0, n)
+		calls, err = w.Services.Inbound.RefusedCalls(context.Background(), 1, 0, n)
 		apptest.Must(w.T, err)
 		return len(calls) == n
 	})
@@ -156,8 +156,8 @@ func TestAsSent(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	w.Native()
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-	h := web.New(web.Config{Service: w.Service, TrustedProxies: proxies})
-	https := web.New(web.Config{Service: w.Service, TrustedProxies: proxies, Secure: true, Installation: upkeep.Installation{BaseURL: "https://example.com"}})
+	h := web.New(web.Config{Services: w.Services, TrustedProxies: proxies})
+	https := web.New(web.Config{Services: w.Services, TrustedProxies: proxies, Secure: true, Installation: upkeep.Installation{BaseURL: "https://example.com"}})
 	itself := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // with a certificate
 		r.TLS = &tls.ConnectionState{}
 		h.ServeHTTP(w, r)

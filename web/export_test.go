@@ -16,7 +16,7 @@ func Outermost(next http.Handler) http.Handler {
 
 // Routes lists the method and path of every route.
 func Routes(service *services.All) (list []string) {
-	routes, _ := houses(&wire.Responder{}, Config{Service: service})
+	routes, _ := houses(&wire.Responder{}, Config{Services: service})
 	for _, r := range routes {
 		list = append(list, r.Method+" "+r.Path)
 	}

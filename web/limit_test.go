@@ -64,7 +64,7 @@ func checkLimited(t *testing.T, a webtest.Answer, limit int, messages string) {
 
 func TestRateLimit(t *testing.T) {
 	w := webtest.NewWorld(t)
-	h := web.New(web.Config{Service: w.Service})
+	h := web.New(web.Config{Services: w.Services})
 	for _, e := range webtest.Endpoints {
 		if e.Limit != 60 {
 			continue
@@ -105,7 +105,7 @@ func TestRateLimitRefills(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := webtest.NewStillWorld(t)
-		h := web.New(web.Config{Service: w.Service, Limit: 1200}) // one in 50 ms
+		h := web.New(web.Config{Services: w.Services, Limit: 1200}) // one in 50 ms
 		key := w.APIKey(access.ScopeRead)
 		call := func() webtest.Answer {
 			return webtest.From(h, "192.0.2.1:1", "GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key)
@@ -129,7 +129,7 @@ func TestRateLimitRefills(t *testing.T) {
 // looks that they cost no memory and nobody's way in.
 func TestManyBogusKeys(t *testing.T) {
 	w := webtest.NewWorld(t)
-	h := web.New(web.Config{Service: w.Service})
+	h := web.New(web.Config{Services: w.Services})
 	key := w.APIKey(access.ScopeRead)
 	r := rand.New(rand.NewPCG(1, 2))
 	if webtest.From(h, "192.0.2.1:1", "GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).Status != 200 {

@@ -50,12 +50,12 @@ func TestEveryBodyIsBounded(t *testing.T) {
 	w := webtest.NewStillWorld(t)
 	w.User(1, "lan", access.RoleOwner)
 	key := w.APIKey(access.ScopeFull)
-	h := web.New(web.Config{Service: w.Service, Limit: 1000})
+	h := web.New(web.Config{Services: w.Services, Limit: 1000})
 	session := webtest.From(h, "192.0.2.1:1", "POST", "/login", "name=lan&password="+strings.ReplaceAll(apptest.SomePassword, " ", "+"), "Content-Type", "application/x-www-form-urlencoded")
 	session.Goes(t, "/")
 	cookie, _, _ := strings.Cut(session.Cookie("baoco"), ";")
 	var actions []string
-	for _, route := range web.Routes(w.Service) {
+	for _, route := range web.Routes(w.Services) {
 		if !strings.HasPrefix(route, "GET ") {
 			actions = append(actions, route)
 		}
@@ -117,7 +117,7 @@ func TestCutForm(t *testing.T) {
 			t.Errorf("a form that can't be read: %d", response.StatusCode)
 		}
 	}
-	if got, err := w.Service.Deliveries.Webhook(t.Context(), 1, hook.ID); err != nil || !got.IsActive {
+	if got, err := w.Services.Deliveries.Webhook(t.Context(), 1, hook.ID); err != nil || !got.IsActive {
 		t.Errorf("the webhook is active: %v, %v", got.IsActive, err)
 	}
 }
@@ -159,7 +159,7 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 		}
 	}
 	served := map[string]bool{}
-	for _, route := range web.Routes(w.Service) {
+	for _, route := range web.Routes(w.Services) {
 		_, path, _ := strings.Cut(route, " ")
 		if strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/bank/") || path == "/healthz" || path == "/readyz" {
 			served[route] = true

@@ -36,7 +36,7 @@ import (
 
 // Config is what New works with.
 type Config struct {
-	Service      *services.All
+	Services     *services.All
 	Logger       *slog.Logger // nil discards
 	Limit        int          // the general limit, requests a minute; 0: 300
 	ListingLimit int          // that of the two listings which the interface limits; 0: 60
@@ -81,7 +81,7 @@ func New(c Config) http.Handler {
 // them is for.
 func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse func(http.ResponseWriter, *http.Request, error)) {
 	pages := dashboard.New(responder, dashboard.Config{
-		Service: c.Service, Version: c.Version, Closing: c.Closing, Installation: c.Installation, RecentLog: c.RecentLog, Lang: c.Lang, Standby: c.Standby,
+		Services: c.Services, Version: c.Version, Closing: c.Closing, Installation: c.Installation, RecentLog: c.RecentLog, Lang: c.Lang, Standby: c.Standby,
 		EncodeTransaction: func(t app.Transaction, zone *time.Location) any { return api.EncodeTransaction(t, zone) },
 	})
 	refuse = func(w http.ResponseWriter, r *http.Request, err error) {
@@ -91,8 +91,8 @@ func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse fu
 		}
 		pages.Refuse(w, r, err)
 	}
-	served := slices.Concat(of("api", api.New(responder, api.Config{Service: c.Service, Limit: c.Limit, ListingLimit: c.ListingLimit, Version: c.Version, Closing: c.Closing}).Routes()), of("inbound", inbound.New(responder, c.Service, c.Called).Routes()),
-		of("pay", pay.New(responder, pay.Config{Service: c.Service, Closing: c.Closing, Lang: c.Lang}).Routes()))
+	served := slices.Concat(of("api", api.New(responder, api.Config{Services: c.Services, Limit: c.Limit, ListingLimit: c.ListingLimit, Version: c.Version, Closing: c.Closing}).Routes()), of("inbound", inbound.New(responder, c.Services, c.Called).Routes()),
+		of("pay", pay.New(responder, pay.Config{Services: c.Services, Closing: c.Closing, Lang: c.Lang}).Routes()))
 	for i := range served {
 		if c.Standby != nil {
 			served[i].Handler = func(w http.ResponseWriter, r *http.Request) { refuse(w, r, c.ready(time.Now())) }
@@ -106,7 +106,7 @@ func (c Config) ready(now time.Time) error {
 	if c.Standby != nil {
 		return c.Standby().Refusal(now)
 	}
-	if err := c.Service.Upkeep.Ready(now); err != nil {
+	if err := c.Services.Upkeep.Ready(now); err != nil {
 		return app.Unavailable(err)
 	}
 	return nil

@@ -75,7 +75,7 @@ func TestBrowserTill(t *testing.T) {
 	if err != nil {
 		t.Skip("zbarimg is missing: no other program has read the codes of the screenshots")
 	}
-	page, err := (&apptest.World{T: t, Path: filepath.Join(dir, "baoco.db")}).Admin().Payments.PaymentRequests(t.Context(), 1, payment.PaymentFilter{Page: app.Page{Number: 1, Size: 9}}, time.Now())
+	page, err := (&apptest.World{T: t, Path: filepath.Join(dir, "baoco.db")}).Admin().Payments.PaymentRequests(t.Context(), 1, payment.Filter{Page: app.Page{Number: 1, Size: 9}}, time.Now())
 	must(t, err)
 	bill := page.Rows[1]
 	bill.Received, bill.PaidAt = 0, time.Time{}

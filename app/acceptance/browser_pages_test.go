@@ -86,7 +86,7 @@ func TestBrowserPages(t *testing.T) {
 		t.Fatalf("a test to nobody: exit %d, %s", code, stderr)
 	}
 	admin := (&apptest.World{T: t, Path: filepath.Join(dir, "baoco.db")}).Admin()
-	_, _, err := admin.Streams.CreateStream(t.Context(), 1, stream.StreamCreate{
+	_, _, err := admin.Streams.CreateStream(t.Context(), 1, stream.Create{
 		Name: hostName, URL: "kafka://" + strings.Repeat("k.shop.example,", 9) + "k.shop.example", Topic: strings.Repeat("topic", 49),
 	}, time.Now())
 	must(t, err)
@@ -94,9 +94,9 @@ func TestBrowserPages(t *testing.T) {
 	createOwner(t, dir)
 	do(t, dir, "user", "create", strings.Repeat("w", 50), "--password-file", filepath.Join(dir, "password.txt"))
 	do(t, dir, "apikey", "create", hostName)
-	request, err := admin.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: app.MaxAmount, BankAccountID: 2, Reference: hostName, ReturnURL: "https://shop.example/" + strings.Repeat("path", 100), ExpiresIn: time.Hour}, app.IdempotencyKey{}, time.Now())
+	request, err := admin.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: app.MaxAmount, BankAccountID: 2, Reference: hostName, ReturnURL: "https://shop.example/" + strings.Repeat("path", 100), ExpiresIn: time.Hour}, app.IdempotencyKey{}, time.Now())
 	must(t, err)
-	bill, err := admin.Payments.CreatePaymentRequest(app.ActingAs(t.Context(), app.Actor{Way: app.WayDashboard, Name: hostName, At: time.Now()}), 1, payment.PaymentRequestCreate{Amount: 154900000000, BankAccountID: 1, CashierID: 1, ExpiresIn: time.Hour}, app.IdempotencyKey{}, time.Now())
+	bill, err := admin.Payments.CreatePaymentRequest(app.ActingAs(t.Context(), app.Actor{Way: app.WayDashboard, Name: hostName, At: time.Now()}), 1, payment.RequestCreate{Amount: 154900000000, BankAccountID: 1, CashierID: 1, ExpiresIn: time.Hour}, app.IdempotencyKey{}, time.Now())
 	must(t, err)
 	do(t, dir, "transaction", "add", "--account-number", "19354957", "--amount", "999", "--content", bill.Code)
 	do(t, dir, "transaction", "add", "--account-number", "19354957", "--amount", "154899999001", "--content", endless)

@@ -173,7 +173,7 @@ func checkConnects(t *testing.T, log, allowed string) {
 	t.Helper()
 	data, err := os.ReadFile(log)
 	must(t, err)
-	policy, err := target.ParseTargetPolicy(nil)
+	policy, err := target.ParsePolicy(nil)
 	must(t, err)
 	seen := false
 	for line := range strings.Lines(string(data)) {

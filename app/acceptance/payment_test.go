@@ -34,7 +34,7 @@ func (x transfer) body() string {
 
 // plannedTransfers are two transfers on average for each request: enough, too little,
 // the rest, too much, twice, too late; in the ways in which banks write a code.
-func plannedTransfers(requests []payment.PaymentRequest, now time.Time) (list []transfer) {
+func plannedTransfers(requests []payment.Request, now time.Time) (list []transfer) {
 	ways := []func(code string) string{
 		func(code string) string { return code },
 		func(code string) string { return "CK" + code + " cam on" },
@@ -87,9 +87,9 @@ func TestKillPayments(t *testing.T) {
 	w := apptest.Open(t, in.db, services.Config{})
 	w.CodePattern("DH")
 	now := time.Now()
-	var requests []payment.PaymentRequest
+	var requests []payment.Request
 	for i := range 500 {
-		requests = append(requests, w.PaymentRequest(payment.PaymentRequestCreate{Amount: int64(100_000 * (1 + i%3)), ExpiresIn: 2 * time.Hour}))
+		requests = append(requests, w.PaymentRequest(payment.RequestCreate{Amount: int64(100_000 * (1 + i%3)), ExpiresIn: 2 * time.Hour}))
 	}
 	w.Close()
 	transfers := plannedTransfers(requests, now)
@@ -131,20 +131,20 @@ func TestKillPayments(t *testing.T) {
 }
 
 // checkPayments compares what is kept of the requests with their transfers.
-func checkPayments(t *testing.T, db string, requests []payment.PaymentRequest, transfers []transfer, now time.Time) {
+func checkPayments(t *testing.T, db string, requests []payment.Request, transfers []transfer, now time.Time) {
 	t.Helper()
 	w := apptest.Open(t, db, services.Config{})
 	defer w.Close()
-	want := make([]payment.PaymentRequest, len(requests))
+	want := make([]payment.Request, len(requests))
 	copy(want, requests)
 	for _, x := range transfers {
 		want[x.request] = want[x.request].With(x.amount, want[x.request].Ended(x.at), now)
 	}
 	counted := map[int64]bool{}
 	for i, r := range requests {
-		kept, err := w.Service.Payments.PaymentRequest(t.Context(), 1, r.ID)
+		kept, err := w.Services.Payments.PaymentRequest(t.Context(), 1, r.ID)
 		must(t, err)
-		list, err := w.Service.Payments.PaymentTransfers(t.Context(), 1, r.ID, 100)
+		list, err := w.Services.Payments.PaymentTransfers(t.Context(), 1, r.ID, 100)
 		must(t, err)
 		var sum int64
 		for _, x := range list {
@@ -171,7 +171,7 @@ func checkPayments(t *testing.T, db string, requests []payment.PaymentRequest, t
 
 // checkPaymentDeliveries checks that each delivery says the sum after its transfer: of
 // one request no two say the same, and the greatest is all.
-func checkPaymentDeliveries(t *testing.T, receiver *shop, requests []payment.PaymentRequest, transfers []transfer) {
+func checkPaymentDeliveries(t *testing.T, receiver *shop, requests []payment.Request, transfers []transfer) {
 	t.Helper()
 	all := map[int64]int64{}
 	for _, x := range transfers {

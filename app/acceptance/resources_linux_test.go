@@ -124,7 +124,7 @@ func TestManyPaymentPages(t *testing.T) {
 	w.CodePattern("DH")
 	var paths []string
 	for range 8 {
-		paths = append(paths, w.PaymentRequest(payment.PaymentRequestCreate{Amount: 50000}).URLPath())
+		paths = append(paths, w.PaymentRequest(payment.RequestCreate{Amount: 50000}).URLPath())
 	}
 	w.Close()
 	cmd := program(in.dir, "serve", "--listen", anyPort)

@@ -144,7 +144,7 @@ func queueOffline(t *testing.T, url string, transactions int) (db, key string) {
 	w.Webhook(url+"/a", delivery.WebhookIn)
 	w.Webhook(url+"/b", delivery.WebhookIn)
 	source := w.Source("native", "", "")
-	handler := web.New(web.Config{Service: w.Service})
+	handler := web.New(web.Config{Services: w.Services})
 	for from := 0; from < transactions; from += 500 {
 		var elements []string
 		for i := from; i < min(from+500, transactions); i++ {

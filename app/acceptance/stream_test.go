@@ -36,7 +36,7 @@ func toNATS(t *testing.T, in installation, config jetstream.StreamConfig) *ledge
 	l.stream = l.server.Stream(t, config)
 	w := apptest.Open(t, in.db, services.Config{})
 	defer w.Close()
-	st, secret, err := w.Service.Streams.CreateStream(t.Context(), 1, stream.StreamCreate{Name: "ledger", URL: "nats://" + l.server.Address, Topic: "shop.payments"}, time.Now())
+	st, secret, err := w.Services.Streams.CreateStream(t.Context(), 1, stream.Create{Name: "ledger", URL: "nats://" + l.server.Address, Topic: "shop.payments"}, time.Now())
 	must(t, err)
 	l.id, l.secret = st.ID, secret
 	return l

@@ -23,19 +23,19 @@ import (
 // it names are kept with its outcome, so a restart neither repeats nor forgets
 // them. After a failure a new message is made for the next try.
 
-// AlertPreferences are what the alerts of an account are about.
-type AlertPreferences struct {
+// Preferences are what the alerts of an account are about.
+type Preferences struct {
 	Lang  app.Lang
-	Muted []AttentionKind // kinds of AlertKinds that no alert names
+	Muted []AttentionKind // kinds of Kinds that no alert names
 }
 
-// AlertKinds are the kinds that alerts can be about: those that begin and end
+// Kinds are the kinds that alerts can be about: those that begin and end
 // by themselves.
-var AlertKinds = []AttentionKind{
+var Kinds = []AttentionKind{
 	AttentionWebhook, AttentionStream, AttentionFailed, AttentionSource, AttentionInbound, AttentionBank, AttentionCodes, AttentionPlan, AttentionServer, AttentionAlert,
 }
 
-// alertNames says what the alerts of each kind of AlertKinds are about.
+// alertNames says what the alerts of each kind of Kinds are about.
 var alertNames = map[AttentionKind]app.Text{
 	AttentionWebhook: {EN: "A webhook is not reaching your shop", VI: "Webhook không gửi được"},
 	AttentionStream:  {EN: "A stream is not reaching its broker", VI: "Luồng giao dịch không gửi được"},
@@ -49,28 +49,28 @@ var alertNames = map[AttentionKind]app.Text{
 	AttentionAlert:   {EN: "The other alert channel is failing", VI: "Kênh cảnh báo còn lại không gửi được"},
 }
 
-// AlertName says what alerts of a kind of AlertKinds are about.
+// AlertName says what alerts of a kind of Kinds are about.
 func (k AttentionKind) AlertName() app.Text { return alertNames[k] }
 
-// AlertError is why a message didn't go out. Its text says what the other
+// Error is why a message didn't go out. Its text says what the other
 // server answered and what to do about it; it never holds a secret.
-type AlertError struct {
+type Error struct {
 	Text       app.Text
 	RetryAfter time.Duration // as the other side asked; 0: it didn't
 	Partly     bool          // some of the recipients got it
 }
 
-func (e *AlertError) Error() string { return e.Text.EN }
+func (e *Error) Error() string { return e.Text.EN }
 
-// AlertOutcome is what SettleAlert stores after a look at a channel.
-type AlertOutcome struct {
-	Channel    AlertChannel     // with SentAt, Failures, Problem and RetryAt as they are now
-	Conditions []AlertCondition // all of the channel
-	Message    *AlertMessage    // nil: none was tried
+// Outcome is what SettleAlert stores after a look at a channel.
+type Outcome struct {
+	Channel    Channel     // with SentAt, Failures, Problem and RetryAt as they are now
+	Conditions []Condition // all of the channel
+	Message    *Message    // nil: none was tried
 }
 
 // SetAlertPreferences changes what the alerts of an account are about.
-func (s *Service) SetAlertPreferences(ctx context.Context, accountID int64, p AlertPreferences) error {
+func (s *Service) SetAlertPreferences(ctx context.Context, accountID int64, p Preferences) error {
 	var v app.Invalid
 	if p.Lang != app.Vietnamese && p.Lang != app.English {
 		v.Add("lang", "must be vi or en", "phải là vi hoặc en")
@@ -78,8 +78,8 @@ func (s *Service) SetAlertPreferences(ctx context.Context, accountID int64, p Al
 	slices.Sort(p.Muted)
 	p.Muted = slices.Compact(p.Muted)
 	for _, kind := range p.Muted {
-		if !slices.Contains(AlertKinds, kind) {
-			v.Add("kind", fmt.Sprintf("must be one of %v", AlertKinds), fmt.Sprintf("phải là một trong %v", AlertKinds))
+		if !slices.Contains(Kinds, kind) {
+			v.Add("kind", fmt.Sprintf("must be one of %v", Kinds), fmt.Sprintf("phải là một trong %v", Kinds))
 			break
 		}
 	}
@@ -91,8 +91,8 @@ func (s *Service) SetAlertPreferences(ctx context.Context, accountID int64, p Al
 
 // The times of alerts.
 const (
-	// AlertTimeout is how long the sending of one message may take.
-	AlertTimeout = 25 * time.Second
+	// Timeout is how long the sending of one message may take.
+	Timeout = 25 * time.Second
 	// alertPause is the least time between two messages of a channel.
 	alertPause = time.Minute
 	// alertReminder is how often a message repeats what still lasts.
@@ -111,9 +111,9 @@ const alertsAtOnce = 8
 
 // Alerted is the result for a channel that had something to tell.
 type Alerted struct {
-	Channel AlertChannel // as it is now
-	Err     error        // why not every recipient got the message; nil: all did
-	Changed bool         // it fails for the first time, or works again
+	Channel Channel // as it is now
+	Err     error   // why not every recipient got the message; nil: all did
+	Changed bool    // it fails for the first time, or works again
 }
 
 // Alert sends every channel of every account the news that it has for it at
@@ -158,12 +158,12 @@ func (s *Service) Alert(ctx context.Context, in upkeep.Installation, now time.Ti
 
 // alertChannel serves one channel. told is true where there was news, or an
 // error on the way to it.
-func (s *Service) alertChannel(ctx context.Context, c AlertChannel, in upkeep.Installation, now time.Time) (_ Alerted, told bool) {
+func (s *Service) alertChannel(ctx context.Context, c Channel, in upkeep.Installation, now time.Time) (_ Alerted, told bool) {
 	news, err := s.alertNews(ctx, c, in, now)
 	if err != nil {
 		return Alerted{c, err, false}, true
 	}
-	o := AlertOutcome{Channel: c, Conditions: news.conditions}
+	o := Outcome{Channel: c, Conditions: news.conditions}
 	day, due, err := s.reportDue(c, now)
 	if err != nil {
 		return Alerted{c, err, false}, true
@@ -175,7 +175,7 @@ func (s *Service) alertChannel(ctx context.Context, c AlertChannel, in upkeep.In
 		}
 		return Alerted{c, err, false}, err != nil
 	}
-	var message AlertMessage
+	var message Message
 	if reports {
 		message, err = s.reportMessage(ctx, c, day, in, now)
 	} else {
@@ -205,7 +205,7 @@ func (s *Service) alertChannel(ctx context.Context, c AlertChannel, in upkeep.In
 
 // waits reports whether it isn't yet time for the channel's next message. A
 // clock that was set back doesn't silence the channel.
-func (c AlertChannel) waits(now time.Time) bool {
+func (c Channel) waits(now time.Time) bool {
 	if since := now.Sub(c.SentAt); since >= 0 && since < alertPause {
 		return true
 	}
@@ -215,7 +215,7 @@ func (c AlertChannel) waits(now time.Time) bool {
 
 // attempted updates the channel after a try, and reports whether its state
 // changed: this is the first failure, or the end of failures.
-func (c *AlertChannel) attempted(m AlertMessage, err error, now time.Time) bool {
+func (c *Channel) attempted(m Message, err error, now time.Time) bool {
 	before := c.Failures
 	if m.Sent {
 		c.SentAt, c.Failures, c.Problem, c.RetryAt = now, 0, app.Text{}, time.Time{}
@@ -231,16 +231,16 @@ func (c *AlertChannel) attempted(m AlertMessage, err error, now time.Time) bool 
 // last: one of waits, or as long as the service asks for, at most an hour.
 func alertWait(waits []time.Duration, failures int, err error) time.Duration {
 	wait := waits[min(failures, len(waits))-1]
-	if e := (*AlertError)(nil); errors.As(err, &e) {
+	if e := (*Error)(nil); errors.As(err, &e) {
 		wait = min(max(wait, e.RetryAfter), time.Hour)
 	}
 	return wait
 }
 
-// sendAlert sends one message within AlertTimeout. A panic of the sender is an
+// sendAlert sends one message within Timeout. A panic of the sender is an
 // error that names its type only: its value may hold a secret.
-func (s *Service) sendAlert(ctx context.Context, c AlertChannel, m AlertMessage) error {
-	ctx, cancel := context.WithTimeout(ctx, AlertTimeout)
+func (s *Service) sendAlert(ctx context.Context, c Channel, m Message) error {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	err := app.Protected(func() error { return s.config.Send(ctx, c, m) })
 	if panicked := (*app.PanicError)(nil); errors.As(err, &panicked) {
@@ -249,15 +249,15 @@ func (s *Service) sendAlert(ctx context.Context, c AlertChannel, m AlertMessage)
 	return err
 }
 
-// TestAlert sends a test to a channel now. The error is an [*AlertError] where
+// TestAlert sends a test to a channel now. The error is an [*Error] where
 // the test didn't arrive.
-func (s *Service) TestAlert(ctx context.Context, accountID int64, medium AlertMedium, in upkeep.Installation, now time.Time) error {
+func (s *Service) TestAlert(ctx context.Context, accountID int64, medium Medium, in upkeep.Installation, now time.Time) error {
 	c, err := s.AlertChannel(ctx, accountID, medium)
 	if err != nil {
 		return err
 	}
 	if c.SettingsLost {
-		return &AlertError{Text: c.Problem}
+		return &Error{Text: c.Problem}
 	}
 	p, err := s.AlertPreferences(ctx, accountID)
 	if err != nil {

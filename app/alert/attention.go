@@ -14,7 +14,7 @@ import (
 // AttentionKind is the kind of an Attention.
 type AttentionKind string
 
-// The kinds. Alerts can be about those of AlertKinds.
+// The kinds. Alerts can be about those of Kinds.
 const (
 	AttentionPlan    AttentionKind = "plan"    // it has expired, or is about to
 	AttentionSystem  AttentionKind = "system"  // how the installation was set up; for the operator

@@ -23,16 +23,16 @@ import (
 // attempt makes the attempt of the next due delivery of a webhook.
 func attempt(w *apptest.World, webhookID int64, status int, at time.Time) {
 	w.T.Helper()
-	due, err := w.Service.Deliveries.Due(w.T.Context(), webhookID, at, nil, 1, true)
+	due, err := w.Services.Deliveries.Due(w.T.Context(), webhookID, at, nil, 1, true)
 	apptest.Must(w.T, err)
 	if len(due) == 0 {
-		due, err = w.Service.Deliveries.Due(w.T.Context(), webhookID, at, nil, 1, false)
+		due, err = w.Services.Deliveries.Due(w.T.Context(), webhookID, at, nil, 1, false)
 		apptest.Must(w.T, err)
 	}
 	if len(due) != 1 {
 		w.T.Fatalf("%d deliveries are due", len(due))
 	}
-	_, err = w.Service.Deliveries.Settle(w.T.Context(), due[0], result(status, at))
+	_, err = w.Services.Deliveries.Settle(w.T.Context(), due[0], result(status, at))
 	apptest.Must(w.T, err)
 }
 
@@ -47,7 +47,7 @@ func result(status int, at time.Time) delivery.Result {
 // attentionOf lists what needs attention, of some kinds.
 func attentionOf(w *apptest.World, at time.Time, kinds ...alert.AttentionKind) []string {
 	w.T.Helper()
-	all, err := w.Service.Alerts.Attention(w.T.Context(), 1, upkeep.Installation{}, at)
+	all, err := w.Services.Alerts.Attention(w.T.Context(), 1, upkeep.Installation{}, at)
 	apptest.Must(w.T, err)
 	texts := []string{}
 	for _, a := range all {
@@ -76,7 +76,7 @@ func TestWebhookAttention(t *testing.T) {
 	}
 	mended := func(what string, want bool) {
 		t.Helper()
-		h, err := w.Service.Deliveries.DeliveryHealth(t.Context(), 1, now)
+		h, err := w.Services.Deliveries.DeliveryHealth(t.Context(), 1, now)
 		apptest.Must(t, err)
 		if h.Unmended == want {
 			t.Errorf("%s: %+v", what, h)
@@ -86,20 +86,20 @@ func TestWebhookAttention(t *testing.T) {
 		t.Helper()
 		o, err := w.Store.AddTest(t.Context(), 1, hook.ID, func(delivery.Webhook) delivery.Payload { return delivery.Payload{TransferType: app.In} }, now)
 		apptest.Must(t, err)
-		_, err = w.Service.Deliveries.Settle(t.Context(), o, result(status, now))
+		_, err = w.Services.Deliveries.Settle(t.Context(), o, result(status, now))
 		apptest.Must(t, err)
 	}
 	// next waits for the next attempt, and gives how the page names its time.
 	next := func(status int) string {
 		t.Helper()
 		attempt(w, hook.ID, status, now)
-		health, err := w.Service.Deliveries.WebhookHealth(t.Context(), 1, hook.ID, now)
+		health, err := w.Services.Deliveries.WebhookHealth(t.Context(), 1, hook.ID, now)
 		apptest.Must(t, err)
 		at := health.RetryAt
 		if at.IsZero() {
 			return ""
 		}
-		return at.In(w.Service.Ledger.Zone()).Format("15:04:05")
+		return at.In(w.Services.Ledger.Zone()).Format("15:04:05")
 	}
 	for range 4 {
 		test(500)
@@ -142,10 +142,10 @@ func TestWebhookAttention(t *testing.T) {
 	test(200)
 	says("a test succeeds")
 	mended("a test succeeds", false)
-	_, err := w.Service.Deliveries.ToggleWebhook(t.Context(), 1, hook.ID, now)
+	_, err := w.Services.Deliveries.ToggleWebhook(t.Context(), 1, hook.ID, now)
 	apptest.Must(t, err)
 	says("turned off")
-	if slices.Contains(alert.AlertKinds, alert.AttentionRetry) {
+	if slices.Contains(alert.Kinds, alert.AttentionRetry) {
 		t.Error("one failure wakes somebody")
 	}
 }
@@ -156,7 +156,7 @@ func TestStreamAttention(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	defer w.Close()
-	st, _ := w.Stream(stream.StreamCreate{})
+	st, _ := w.Stream(stream.Create{})
 	began := time.Date(2026, 11, 21, 3, 59, 30, 0, time.UTC)
 	says := func(what string, at time.Time, want ...string) {
 		t.Helper()
@@ -166,7 +166,7 @@ func TestStreamAttention(t *testing.T) {
 	}
 	settle := func(failing time.Time, problem app.Text) {
 		t.Helper()
-		apptest.Must(t, w.Service.Streams.SettleStream(t.Context(), stream.StreamProgress{StreamID: st.ID, FailingSince: failing, Problem: problem}))
+		apptest.Must(t, w.Services.Streams.SettleStream(t.Context(), stream.Progress{StreamID: st.ID, FailingSince: failing, Problem: problem}))
 	}
 	says("new", began)
 	settle(began, app.Text{EN: "No stream keeps it.", VI: "Chưa có stream nào giữ."})
@@ -174,7 +174,7 @@ func TestStreamAttention(t *testing.T) {
 	says("a minute", began.Add(time.Minute), "Luồng “ledger” không gửi được từ 10:59:30 21/11/2026. Chưa có stream nào giữ.")
 	settle(time.Time{}, app.Text{})
 	says("it works again", began.Add(time.Hour))
-	_, err := w.Service.Streams.ToggleStream(t.Context(), 1, st.ID, began)
+	_, err := w.Services.Streams.ToggleStream(t.Context(), 1, st.ID, began)
 	apptest.Must(t, err)
 	settle(began, app.Text{EN: "x", VI: "x"}) // of an attempt that was under way
 	says("switched off", began.Add(time.Hour))
@@ -208,7 +208,7 @@ func TestSilenceAfterBusyDays(t *testing.T) {
 			w.Change(`UPDATE sources SET last_call_at = ?`, last.Unix())
 			for _, day := range c.days {
 				id := fmt.Sprint("d", day)
-				_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{
+				_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{
 					EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: id, Type: app.In, Amount: 1000, Time: last.AddDate(0, 0, -day),
 				}, nil, app.IdempotencyKey{}, now)
 				apptest.Must(t, err)

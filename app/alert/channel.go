@@ -15,35 +15,35 @@ import (
 	"baoco/app/target"
 )
 
-// AlertMedium is the kind of a channel.
-type AlertMedium string
+// Medium is the kind of a channel.
+type Medium string
 
 // The media. An account has at most one channel of each.
 const (
-	AlertTelegram AlertMedium = "telegram"
-	AlertEmail    AlertMedium = "email"
-	AlertZalo     AlertMedium = "zalo"
-	AlertDiscord  AlertMedium = "discord"
-	AlertSlack    AlertMedium = "slack"
-	AlertLark     AlertMedium = "lark" // and Feishu
-	AlertNtfy     AlertMedium = "ntfy"
+	Telegram Medium = "telegram"
+	Email    Medium = "email"
+	Zalo     Medium = "zalo"
+	Discord  Medium = "discord"
+	Slack    Medium = "slack"
+	Lark     Medium = "lark" // and Feishu
+	Ntfy     Medium = "ntfy"
 )
 
 // ChatMedia are those that have ChatSettings.
-var ChatMedia = []AlertMedium{AlertZalo, AlertDiscord, AlertSlack, AlertLark, AlertNtfy}
+var ChatMedia = []Medium{Zalo, Discord, Slack, Lark, Ntfy}
 
 // Name is what people call the medium.
-func (m AlertMedium) Name() app.Text {
-	name := map[AlertMedium]string{AlertEmail: "email", AlertZalo: "Zalo", AlertDiscord: "Discord", AlertSlack: "Slack", AlertLark: "Lark", AlertNtfy: "ntfy"}[m]
+func (m Medium) Name() app.Text {
+	name := map[Medium]string{Email: "email", Zalo: "Zalo", Discord: "Discord", Slack: "Slack", Lark: "Lark", Ntfy: "ntfy"}[m]
 	name = cmp.Or(name, "Telegram")
 	return app.Text{EN: name, VI: name}
 }
 
 // ChatSettings are where messages to a chat go, and what lets them in.
 type ChatSettings struct {
-	URL   string // secret: of the incoming webhook, or of the topic; empty for AlertZalo
-	Token string // secret: of the bot; that signs, for AlertLark; of access, for AlertNtfy. The last two may be without
-	Chat  string // id of the chat, for AlertZalo
+	URL   string // secret: of the incoming webhook, or of the topic; empty for Zalo
+	Token string // secret: of the bot; that signs, for Lark; of access, for Ntfy. The last two may be without
+	Chat  string // id of the chat, for Zalo
 }
 
 // TelegramSettings are a bot and the chat to which it writes.
@@ -75,16 +75,16 @@ type EmailSettings struct {
 	To       []string
 }
 
-// MaxAlertRecipients is how many people an e-mail goes to.
-const MaxAlertRecipients = 5
+// MaxRecipients is how many people an e-mail goes to.
+const MaxRecipients = 5
 
-// AlertChannel is one way to reach the owners of an account.
-type AlertChannel struct {
+// Channel is one way to reach the owners of an account.
+type Channel struct {
 	ID        int64
 	AccountID int64
-	Medium    AlertMedium
-	Telegram  TelegramSettings // for AlertTelegram
-	Email     EmailSettings    // for AlertEmail
+	Medium    Medium
+	Telegram  TelegramSettings // for Telegram
+	Email     EmailSettings    // for Email
 	Chat      ChatSettings     // for ChatMedia
 	SetAt     time.Time
 	Version   int64 // grows whenever the settings change
@@ -105,17 +105,17 @@ type AlertChannel struct {
 
 // WithoutSettings is the channel with its settings lost, which counts as
 // failing.
-func (c AlertChannel) WithoutSettings() AlertChannel {
+func (c Channel) WithoutSettings() Channel {
 	c.SettingsLost, c.Failures, c.RetryAt = true, max(c.Failures, WorryingFailures), time.Time{}
 	c.Problem = app.Text{EN: "Its settings are lost with the old key file. Set it up again.", VI: "Thiết lập của kênh đã mất cùng tệp khoá cũ. Hãy thiết lập lại."}
 	return c
 }
 
 // attentionKey is the key of the Attention about the channel's own failure.
-func (c AlertChannel) attentionKey() string { return "alert " + string(c.Medium) }
+func (c Channel) attentionKey() string { return "alert " + string(c.Medium) }
 
 // Secrets lists the texts that no log, error or page may repeat.
-func (c AlertChannel) Secrets() []string {
+func (c Channel) Secrets() []string {
 	var list []string
 	// The end of a URL is the secret part of it. A short one is a word.
 	end := c.Chat.URL[strings.LastIndexByte(c.Chat.URL, '/')+1:]
@@ -131,9 +131,9 @@ func (c AlertChannel) Secrets() []string {
 }
 
 // Destination says in a few words where messages go, without a secret.
-func (c AlertChannel) Destination() string {
+func (c Channel) Destination() string {
 	switch {
-	case c.Medium == AlertEmail:
+	case c.Medium == Email:
 		return strings.Join(c.Email.To, ", ")
 	case c.Chat.URL != "":
 		host, _, _ := strings.Cut(strings.TrimPrefix(c.Chat.URL, "https://"), "/")
@@ -147,27 +147,27 @@ func (c AlertChannel) Destination() string {
 // change the host must not learn the secret that way. The new channel knows no
 // conditions, so that what lasts is told again: somebody else may be listening
 // now.
-func (s *Service) SetAlertChannel(ctx context.Context, c AlertChannel, now time.Time) (AlertChannel, error) {
+func (s *Service) SetAlertChannel(ctx context.Context, c Channel, now time.Time) (Channel, error) {
 	channels, err := s.AlertChannels(ctx, c.AccountID)
 	if err != nil {
-		return AlertChannel{}, err
+		return Channel{}, err
 	}
-	var before AlertChannel
+	var before Channel
 	for _, known := range channels {
 		if known.Medium == c.Medium {
 			before = known
 		}
 	}
 	switch c.Medium {
-	case AlertTelegram:
+	case Telegram:
 		err = s.cleanTelegram(&c.Telegram, before.Telegram)
-	case AlertEmail:
+	case Email:
 		err = s.cleanEmail(&c.Email, before.Email)
 	default:
 		err = s.cleanChat(c.Medium, &c.Chat, before.Chat)
 	}
 	if err != nil {
-		return AlertChannel{}, err
+		return Channel{}, err
 	}
 	c.SetAt = now
 	return s.store.SetAlertChannel(ctx, c)
@@ -199,18 +199,18 @@ func (s *Service) cleanTelegram(t *TelegramSettings, before TelegramSettings) er
 }
 
 // chatURLs are the addresses of the incoming webhooks that each service gives out.
-var chatURLs = map[AlertMedium]*regexp.Regexp{
-	AlertDiscord: regexp.MustCompile(`^https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{15,21}/[A-Za-z0-9_-]{50,100}$`),
-	AlertSlack:   regexp.MustCompile(`^https://hooks\.slack\.com/services/[A-Za-z0-9]{5,20}/[A-Za-z0-9]{5,20}/[A-Za-z0-9]{10,60}$`),
-	AlertLark:    regexp.MustCompile(`^https://open\.(?:larksuite\.com|feishu\.cn)/open-apis/bot/v2/hook/[A-Za-z0-9-]{20,60}$`),
-	AlertNtfy:    regexp.MustCompile(`^https://[^/?#]{1,255}/[-_A-Za-z0-9]{1,64}$`),
+var chatURLs = map[Medium]*regexp.Regexp{
+	Discord: regexp.MustCompile(`^https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{15,21}/[A-Za-z0-9_-]{50,100}$`),
+	Slack:   regexp.MustCompile(`^https://hooks\.slack\.com/services/[A-Za-z0-9]{5,20}/[A-Za-z0-9]{5,20}/[A-Za-z0-9]{10,60}$`),
+	Lark:    regexp.MustCompile(`^https://open\.(?:larksuite\.com|feishu\.cn)/open-apis/bot/v2/hook/[A-Za-z0-9-]{20,60}$`),
+	Ntfy:    regexp.MustCompile(`^https://[^/?#]{1,255}/[-_A-Za-z0-9]{1,64}$`),
 }
 
 // ChatExample is what the URL of a medium looks like; empty: it has none.
-func (m AlertMedium) ChatExample() string {
-	return map[AlertMedium]string{
-		AlertDiscord: "https://discord.com/api/webhooks/…", AlertSlack: "https://hooks.slack.com/services/…",
-		AlertLark: "https://open.larksuite.com/open-apis/bot/v2/hook/…", AlertNtfy: "https://ntfy.sh/…",
+func (m Medium) ChatExample() string {
+	return map[Medium]string{
+		Discord: "https://discord.com/api/webhooks/…", Slack: "https://hooks.slack.com/services/…",
+		Lark: "https://open.larksuite.com/open-apis/bot/v2/hook/…", Ntfy: "https://ntfy.sh/…",
 	}[m]
 }
 
@@ -221,13 +221,13 @@ var (
 )
 
 // cleanChat keeps a token only with its URL: it must not go to another server.
-func (s *Service) cleanChat(m AlertMedium, c *ChatSettings, before ChatSettings) error {
+func (s *Service) cleanChat(m Medium, c *ChatSettings, before ChatSettings) error {
 	var v app.Invalid
 	c.URL, c.Token, c.Chat = strings.TrimSpace(c.URL), strings.TrimSpace(c.Token), strings.TrimSpace(c.Chat)
 	if c.URL == "" {
 		c.URL, c.Token = before.URL, cmp.Or(c.Token, before.Token)
 	}
-	if m == AlertZalo {
+	if m == Zalo {
 		if c.URL = ""; !zaloToken.MatchString(c.Token) {
 			v.Add("token", "must be as Zalo Bot Creator gives it, such as 12345689:abc-xyz…", "phải đúng như Zalo Bot Creator đã cấp, ví dụ 12345689:abc-xyz…")
 		}
@@ -243,7 +243,7 @@ func (s *Service) cleanChat(m AlertMedium, c *ChatSettings, before ChatSettings)
 		return app.InvalidField("medium", "must be telegram, email, zalo, discord, slack, lark or ntfy", "phải là telegram, email, zalo, discord, slack, lark hoặc ntfy")
 	case !form.MatchString(c.URL):
 		v.Add("channel_url", "must be as the service gives it, such as "+m.ChatExample(), "phải đúng như dịch vụ đã cấp, ví dụ "+m.ChatExample())
-	case m == AlertNtfy:
+	case m == Ntfy:
 		if bad := s.config.Targets.CheckURL(c.URL); bad != nil {
 			v.Add("channel_url", bad.EN, bad.VI)
 		}
@@ -305,8 +305,8 @@ func (e *EmailSettings) cleanAddresses(v *app.Invalid) {
 		}
 		to = append(to, address)
 	}
-	if len(to) < 1 || len(to) > MaxAlertRecipients {
-		v.Add("email_to", "must be 1 to "+strconv.Itoa(MaxAlertRecipients)+" addresses", "phải có từ 1 đến "+strconv.Itoa(MaxAlertRecipients)+" địa chỉ")
+	if len(to) < 1 || len(to) > MaxRecipients {
+		v.Add("email_to", "must be 1 to "+strconv.Itoa(MaxRecipients)+" addresses", "phải có từ 1 đến "+strconv.Itoa(MaxRecipients)+" địa chỉ")
 	}
 	e.From, e.To = from, to
 }
@@ -323,10 +323,10 @@ func mailAddress(text string) (string, bool) {
 }
 
 // AlertChannel finds the channel of a medium; CodeNotFound where there is none.
-func (s *Service) AlertChannel(ctx context.Context, accountID int64, medium AlertMedium) (AlertChannel, error) {
+func (s *Service) AlertChannel(ctx context.Context, accountID int64, medium Medium) (Channel, error) {
 	list, err := s.AlertChannels(ctx, accountID)
-	return app.Find(list, err, func(c AlertChannel) bool { return c.Medium == medium }, ErrNoAlertChannel)
+	return app.Find(list, err, func(c Channel) bool { return c.Medium == medium }, ErrNoChannel)
 }
 
-// ErrNoAlertChannel says that an account has no channel of a medium.
-var ErrNoAlertChannel error = app.NotFound("There is no such alert channel.", "Không có kênh cảnh báo này.")
+// ErrNoChannel says that an account has no channel of a medium.
+var ErrNoChannel error = app.NotFound("There is no such alert channel.", "Không có kênh cảnh báo này.")

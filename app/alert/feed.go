@@ -59,14 +59,14 @@ var feedRetries = []time.Duration{10 * time.Second, 30 * time.Second, time.Minut
 // feedBytes is how long a message of payments may be, in bytes: never more than the
 // service takes of characters. Discord takes 2,000, and a character that means
 // something to it is sent as two.
-var feedBytes = map[AlertMedium]int{AlertTelegram: 4000, AlertZalo: 1900, AlertDiscord: 950, AlertSlack: 4000, AlertLark: 6000, AlertNtfy: 3800}
+var feedBytes = map[Medium]int{Telegram: 4000, Zalo: 1900, Discord: 950, Slack: 4000, Lark: 6000, Ntfy: 3800}
 
 // TakesPayments reports whether a channel of the medium can tell of every payment.
-func (m AlertMedium) TakesPayments() bool { return feedBytes[m] > 0 }
+func (m Medium) TakesPayments() bool { return feedBytes[m] > 0 }
 
 // SetPaymentFeed switches the feed of a channel on or off, or changes what it tells.
 // A feed that is new tells what is recorded from then on.
-func (s *Service) SetPaymentFeed(ctx context.Context, accountID int64, medium AlertMedium, f PaymentFeed) error {
+func (s *Service) SetPaymentFeed(ctx context.Context, accountID int64, medium Medium, f PaymentFeed) error {
 	c, err := s.AlertChannel(ctx, accountID, medium)
 	if err != nil {
 		return err
@@ -94,9 +94,9 @@ func (s *Service) SetPaymentFeed(ctx context.Context, accountID int64, medium Al
 }
 
 // PaymentChannels lists the channels whose feeds may send at now.
-func (s *Service) PaymentChannels(ctx context.Context, now time.Time) ([]AlertChannel, error) {
+func (s *Service) PaymentChannels(ctx context.Context, now time.Time) ([]Channel, error) {
 	channels, err := s.AlertChannels(ctx, 0)
-	return slices.DeleteFunc(channels, func(c AlertChannel) bool { return !c.Feed.On || c.SettingsLost || c.Feed.waits(now) }), err
+	return slices.DeleteFunc(channels, func(c Channel) bool { return !c.Feed.On || c.SettingsLost || c.Feed.waits(now) }), err
 }
 
 // waits reports whether it isn't yet time for the next message. A clock that was set
@@ -113,7 +113,7 @@ func (f PaymentFeed) waits(now time.Time) bool {
 // told is true where there were any, or an error on the way to them. One call at a
 // time is made for a channel. It reads the channel anew: c may be from before the
 // last call.
-func (s *Service) TellPayments(ctx context.Context, c AlertChannel, now time.Time) (_ Alerted, told bool) {
+func (s *Service) TellPayments(ctx context.Context, c Channel, now time.Time) (_ Alerted, told bool) {
 	c, err := s.AlertChannel(ctx, c.AccountID, c.Medium)
 	if app.CodeOf(err) == app.CodeNotFound || err == nil && (!c.Feed.On || c.SettingsLost || c.Feed.waits(now)) {
 		return Alerted{}, false
@@ -157,7 +157,7 @@ func (s *Service) TellPayments(ctx context.Context, c AlertChannel, now time.Tim
 
 // attempted updates the feed after a try to tell payments up to an id, and reports
 // whether this is the first failure, or the end of failures.
-func (f *PaymentFeed) attempted(m AlertMessage, last int64, err error, now time.Time) bool {
+func (f *PaymentFeed) attempted(m Message, last int64, err error, now time.Time) bool {
 	before := f.Failures
 	f.SentAt = now
 	if m.Sent {
@@ -180,7 +180,7 @@ type paymentWriter struct {
 }
 
 // message is one message of the first n payments: as many as fit.
-func (w *paymentWriter) message(medium AlertMedium, payments []app.Transaction) (_ AlertMessage, n int) {
+func (w *paymentWriter) message(medium Medium, payments []app.Transaction) (_ Message, n int) {
 	var head []string
 	if w.account.ID != app.DefaultAccountID {
 		head = append(head, alertSender(w.account))
@@ -216,7 +216,7 @@ func (w *paymentWriter) message(medium AlertMedium, payments []app.Transaction) 
 		subject = counted(int64(n), "payment", "payments", "khoản").In(w.lang) + ": " + strings.Join(sums, ", ")
 		head = append(head, subject)
 	}
-	return AlertMessage{Medium: medium, At: w.now, Tries: w.feed.Failures + 1, Subject: subject, Text: strings.Join(append(head, lines...), "\n")}, n
+	return Message{Medium: medium, At: w.now, Tries: w.feed.Failures + 1, Subject: subject, Text: strings.Join(append(head, lines...), "\n")}, n
 }
 
 // line is a payment in one line.

@@ -19,18 +19,18 @@ func TestPaymentFeedWaits(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	var fails error
-	w := apptest.Open(t, apptest.NewFile(t), services.Config{Alert: func(context.Context, alert.AlertChannel, alert.AlertMessage) error { return fails }})
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{Alert: func(context.Context, alert.Channel, alert.Message) error { return fails }})
 	t.Cleanup(w.Close)
 	now := time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)
-	_, err := w.Service.Alerts.SetAlertChannel(ctx, alert.AlertChannel{
-		AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: "123456:" + "abcdefghijklmnopqrstuvwxyzABCDEFGHI", Chat: "5"},
+	_, err := w.Services.Alerts.SetAlertChannel(ctx, alert.Channel{
+		AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: "123456:" + "abcdefghijklmnopqrstuvwxyzABCDEFGHI", Chat: "5"},
 	}, now)
 	apptest.Must(t, err)
-	apptest.Must(t, w.Service.Alerts.SetPaymentFeed(ctx, 1, alert.AlertTelegram, alert.PaymentFeed{On: true}))
+	apptest.Must(t, w.Services.Alerts.SetPaymentFeed(ctx, 1, alert.Telegram, alert.PaymentFeed{On: true}))
 	w.Link("ACB", apptest.SomeAccount)
 	may := func(at time.Time, want bool) {
 		t.Helper()
-		channels, err := w.Service.Alerts.PaymentChannels(ctx, at)
+		channels, err := w.Services.Alerts.PaymentChannels(ctx, at)
 		if err != nil || len(channels) > 0 != want {
 			t.Errorf("%v after the message: %d channels may send, %v", at.Sub(now), len(channels), err)
 		}
@@ -38,14 +38,14 @@ func TestPaymentFeedWaits(t *testing.T) {
 	tell := func(id string) {
 		t.Helper()
 		e := inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 5000, Time: now}
-		_, _, err := w.Service.Inbound.RecordByHand(ctx, 1, e, nil, app.IdempotencyKey{}, now)
+		_, _, err := w.Services.Inbound.RecordByHand(ctx, 1, e, nil, app.IdempotencyKey{}, now)
 		apptest.Must(t, err)
-		channels, err := w.Service.Alerts.PaymentChannels(ctx, now)
+		channels, err := w.Services.Alerts.PaymentChannels(ctx, now)
 		apptest.Must(t, err)
 		if len(channels) != 1 {
 			t.Fatalf("%d channels may send", len(channels))
 		}
-		if _, told := w.Service.Alerts.TellPayments(ctx, channels[0], now); !told {
+		if _, told := w.Services.Alerts.TellPayments(ctx, channels[0], now); !told {
 			t.Fatal("nothing was told")
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"baoco/app/upkeep"
 )
 
-// AlertMessage is a message that baoco tried to send.
-type AlertMessage struct {
-	Medium  AlertMedium
+// Message is a message that baoco tried to send.
+type Message struct {
+	Medium  Medium
 	At      time.Time // of the last attempt
 	Test    bool
 	Subject string
@@ -24,11 +24,11 @@ type AlertMessage struct {
 	Problem app.Text // empty: every recipient got it
 }
 
-// KeptAlertMessages is how many messages of an account are kept.
-const KeptAlertMessages = 50
+// KeptMessages is how many messages of an account are kept.
+const KeptMessages = 50
 
-// AlertCondition is what a channel knows of one Attention.
-type AlertCondition struct {
+// Condition is what a channel knows of one Attention.
+type Condition struct {
 	Key     string // of the Attention
 	Kind    AttentionKind
 	Name    app.Text
@@ -40,17 +40,17 @@ type AlertCondition struct {
 // alertNews is what a channel is to be told at one time.
 type alertNews struct {
 	lang       app.Lang
-	conditions []AlertCondition // all that the channel is to know then
-	changed    bool             // conditions differ from the stored ones
+	conditions []Condition // all that the channel is to know then
+	changed    bool        // conditions differ from the stored ones
 	begun      []Attention
 	lasting    []Attention // for a reminder
-	over       []AlertCondition
+	over       []Condition
 }
 
 func (n alertNews) none() bool { return len(n.begun)+len(n.lasting)+len(n.over) == 0 }
 
 // alertNews compares the present Attention with what the channel knows.
-func (s *Service) alertNews(ctx context.Context, c AlertChannel, in upkeep.Installation, now time.Time) (alertNews, error) {
+func (s *Service) alertNews(ctx context.Context, c Channel, in upkeep.Installation, now time.Time) (alertNews, error) {
 	p, err := s.AlertPreferences(ctx, c.AccountID)
 	if err != nil {
 		return alertNews{}, err
@@ -64,7 +64,7 @@ func (s *Service) alertNews(ctx context.Context, c AlertChannel, in upkeep.Insta
 		return alertNews{}, err
 	}
 	tells := func(kind AttentionKind, key string) bool {
-		return slices.Contains(AlertKinds, kind) && !slices.Contains(p.Muted, kind) && key != c.attentionKey()
+		return slices.Contains(Kinds, kind) && !slices.Contains(p.Muted, kind) && key != c.attentionKey()
 	}
 	present = slices.DeleteFunc(present, func(a Attention) bool { return !tells(a.Kind, a.Key) })
 	n := compareAlerts(kept, present, tells, now)
@@ -77,8 +77,8 @@ func (s *Service) alertNews(ctx context.Context, c AlertChannel, in upkeep.Insta
 // lasts is repeated together once a day, in one message. What is gone for
 // alertCalm is over; if it was never told, it is dropped silently. Conditions
 // that the preferences mute are forgotten.
-func compareAlerts(kept []AlertCondition, present []Attention, tells func(AttentionKind, string) bool, now time.Time) (n alertNews) {
-	known := map[string]AlertCondition{}
+func compareAlerts(kept []Condition, present []Attention, tells func(AttentionKind, string) bool, now time.Time) (n alertNews) {
+	known := map[string]Condition{}
 	for _, c := range kept {
 		known[c.Key] = c
 	}
@@ -88,7 +88,7 @@ func compareAlerts(kept []AlertCondition, present []Attention, tells func(Attent
 		c, found := known[a.Key]
 		delete(known, a.Key)
 		if !found || c.Name != a.Name {
-			c = AlertCondition{Key: a.Key, Kind: a.Kind, Name: a.Name, BeganAt: now}
+			c = Condition{Key: a.Key, Kind: a.Kind, Name: a.Name, BeganAt: now}
 		}
 		c.GoneAt = time.Time{}
 		n.conditions = append(n.conditions, c)
@@ -119,7 +119,7 @@ func compareAlerts(kept []AlertCondition, present []Attention, tells func(Attent
 }
 
 // told is the conditions after the news went out at now.
-func (n alertNews) told(now time.Time) (after []AlertCondition) {
+func (n alertNews) told(now time.Time) (after []Condition) {
 	said := map[string]bool{}
 	for _, a := range slices.Concat(n.begun, n.lasting) {
 		said[a.Key] = true
@@ -141,10 +141,10 @@ func (n alertNews) told(now time.Time) (after []AlertCondition) {
 }
 
 // alertMessage writes the news as one message in the account's language.
-func (s *Service) alertMessage(ctx context.Context, c AlertChannel, n alertNews, in upkeep.Installation) (AlertMessage, error) {
+func (s *Service) alertMessage(ctx context.Context, c Channel, n alertNews, in upkeep.Installation) (Message, error) {
 	a, err := s.rooms.Ledger.Account(ctx, c.AccountID)
 	if err != nil {
-		return AlertMessage{}, err
+		return Message{}, err
 	}
 	w := alertWriter{lang: n.lang, zone: s.zone, base: in.BaseURL, path: s.config.AttentionPath}
 	since := map[string]time.Time{}
@@ -206,9 +206,9 @@ func alertSender(a app.Account) string {
 	return "Báo Có · " + app.Isolated(a.Name)
 }
 
-func (w *alertWriter) message(medium AlertMedium, a app.Account) AlertMessage {
+func (w *alertWriter) message(medium Medium, a app.Account) Message {
 	name := alertSender(a)
-	m := AlertMessage{Medium: medium, Subject: name + ": " + w.titles[0]}
+	m := Message{Medium: medium, Subject: name + ": " + w.titles[0]}
 	if more := len(w.titles) - 1; more > 0 {
 		m.Subject += " (+" + strconv.Itoa(more) + ")"
 	}
@@ -225,8 +225,8 @@ func (w *alertWriter) message(medium AlertMedium, a app.Account) AlertMessage {
 
 // alertTest is the message of a test. channels is the URL of the page of alert
 // channels; empty: not known.
-func alertTest(lang app.Lang, medium AlertMedium, channels string) AlertMessage {
-	m := AlertMessage{Medium: medium, Test: true, Subject: app.Text{EN: "Báo Có: a test", VI: "Báo Có: tin thử"}.In(lang)}
+func alertTest(lang app.Lang, medium Medium, channels string) Message {
+	m := Message{Medium: medium, Test: true, Subject: app.Text{EN: "Báo Có: a test", VI: "Báo Có: tin thử"}.In(lang)}
 	m.Text = app.Text{
 		EN: "Báo Có\n\n✅ This is a test: alerts of your shop arrive here.",
 		VI: "Báo Có\n\n✅ Đây là tin thử: cảnh báo của cửa hàng sẽ được gửi đến đây.",
@@ -238,8 +238,8 @@ func alertTest(lang app.Lang, medium AlertMedium, channels string) AlertMessage 
 }
 
 // settle updates the message after a try.
-func (m *AlertMessage) settle(err error) {
-	var e *AlertError
+func (m *Message) settle(err error) {
+	var e *Error
 	switch m.Sent = err == nil; {
 	case errors.As(err, &e):
 		m.Problem, m.Sent = e.Text, e.Partly

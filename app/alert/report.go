@@ -41,7 +41,7 @@ func (r ReportTime) lastClosed(now time.Time, zone *time.Location) (app.Day, err
 
 // SetReport says when a channel gets the report of the day; never where at is
 // empty. The first one is that of the next closing time.
-func (s *Service) SetReport(ctx context.Context, accountID int64, medium AlertMedium, at ReportTime, now time.Time) error {
+func (s *Service) SetReport(ctx context.Context, accountID int64, medium Medium, at ReportTime, now time.Time) error {
 	c, err := s.AlertChannel(ctx, accountID, medium)
 	if err != nil || c.ReportTime == at {
 		return err
@@ -61,7 +61,7 @@ func (s *Service) SetReport(ctx context.Context, accountID int64, medium AlertMe
 // reportDue gives the day of which the channel is to get the report at now. After
 // a pause of the server it is the last day that has closed, and no other. A day
 // that hasn't come yet was reported by a clock that was wrong.
-func (s *Service) reportDue(c AlertChannel, now time.Time) (day app.Day, due bool, err error) {
+func (s *Service) reportDue(c Channel, now time.Time) (day app.Day, due bool, err error) {
 	if c.ReportTime == "" {
 		return 0, false, nil
 	}
@@ -73,22 +73,22 @@ func (s *Service) reportDue(c AlertChannel, now time.Time) (day app.Day, due boo
 const reportLate = 30 * time.Minute
 
 // reportMessage writes the report of a day.
-func (s *Service) reportMessage(ctx context.Context, c AlertChannel, day app.Day, in upkeep.Installation, now time.Time) (AlertMessage, error) {
+func (s *Service) reportMessage(ctx context.Context, c Channel, day app.Day, in upkeep.Installation, now time.Time) (Message, error) {
 	p, err := s.AlertPreferences(ctx, c.AccountID)
 	if err != nil {
-		return AlertMessage{}, err
+		return Message{}, err
 	}
 	a, err := s.rooms.Ledger.Account(ctx, c.AccountID)
 	if err != nil {
-		return AlertMessage{}, err
+		return Message{}, err
 	}
 	book, err := s.rooms.Ledger.DayBook(ctx, c.AccountID, day)
 	if err != nil {
-		return AlertMessage{}, err
+		return Message{}, err
 	}
 	closing, err := c.ReportTime.closing(day, s.zone)
 	if err != nil {
-		return AlertMessage{}, err
+		return Message{}, err
 	}
 	w := reportWriter{lang: p.Lang}
 	w.line(w.amounts("Money in", "Tiền vào", book.In))
@@ -109,7 +109,7 @@ func (s *Service) reportMessage(ctx context.Context, c AlertChannel, day app.Day
 		w.line(in.BaseURL + s.config.DayPath(day))
 	}
 	name := alertSender(a) + " · " + w.t("Day book ", "Sổ ngày ") + day.Date().Format("02/01/2006")
-	return AlertMessage{
+	return Message{
 		Medium:  c.Medium,
 		Subject: name + ": +" + w.money(book.In.Total),
 		Text:    name + "\n\n" + strings.TrimSpace(strings.Join(w.lines, "\n")),

@@ -16,10 +16,10 @@ import (
 
 // Config is what a Service works with.
 type Config struct {
-	Targets *target.TargetPolicy
-	// Send sends one message on a channel. The error is an [*AlertError] where
+	Targets *target.Policy
+	// Send sends one message on a channel. The error is an [*Error] where
 	// the owner can do something about it.
-	Send func(ctx context.Context, c AlertChannel, m AlertMessage) error
+	Send func(ctx context.Context, c Channel, m Message) error
 	// DayPath is the path, with its query, of the dashboard's page of a day.
 	DayPath func(app.Day) string
 	// AttentionPath is the path, with its query, of the dashboard's page where

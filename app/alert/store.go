@@ -9,15 +9,15 @@ import (
 // Records are what everybody may ask and change: no rule decides about it.
 type Records interface {
 	// AlertPreferences gives Vietnamese and nothing muted where none were set.
-	AlertPreferences(ctx context.Context, accountID int64) (AlertPreferences, error)
+	AlertPreferences(ctx context.Context, accountID int64) (Preferences, error)
 	// AlertChannels lists the channels of an account by id, or those of every
 	// account where accountID is 0.
-	AlertChannels(ctx context.Context, accountID int64) ([]AlertChannel, error)
+	AlertChannels(ctx context.Context, accountID int64) ([]Channel, error)
 	// AlertMessages lists the last messages, at most most, newest first.
-	AlertMessages(ctx context.Context, accountID int64, most int) ([]AlertMessage, error)
+	AlertMessages(ctx context.Context, accountID int64, most int) ([]Message, error)
 	// RemoveAlertChannel ends the channel of a medium. CodeNotFound where there
 	// is none.
-	RemoveAlertChannel(ctx context.Context, accountID int64, medium AlertMedium) error
+	RemoveAlertChannel(ctx context.Context, accountID int64, medium Medium) error
 }
 
 // Store remembers for [Service]. What [app.Records] and [app.Store] say of all stores holds
@@ -26,21 +26,21 @@ type Store interface {
 	Records
 
 	// SetAlertPreferences replaces those of the account.
-	SetAlertPreferences(ctx context.Context, accountID int64, p AlertPreferences) error
+	SetAlertPreferences(ctx context.Context, accountID int64, p Preferences) error
 	// SetAlertChannel replaces the channel of the same medium, and forgets its
 	// failures and conditions.
-	SetAlertChannel(ctx context.Context, c AlertChannel) (AlertChannel, error)
+	SetAlertChannel(ctx context.Context, c Channel) (Channel, error)
 	// SetReport keeps when the channel of a medium gets the report of the day.
 	// reported is the last day that needs none any more.
-	SetReport(ctx context.Context, accountID int64, medium AlertMedium, at ReportTime, reported app.Day) error
+	SetReport(ctx context.Context, accountID int64, medium Medium, at ReportTime, reported app.Day) error
 	// AlertConditions lists what a channel knows, in the order of its making;
 	// none for an unknown channel.
-	AlertConditions(ctx context.Context, channelID int64) ([]AlertCondition, error)
+	AlertConditions(ctx context.Context, channelID int64) ([]Condition, error)
 	// SettleAlert does nothing where the channel was set up anew or removed
 	// meanwhile. A message that was tried before replaces the row of that time.
-	SettleAlert(ctx context.Context, o AlertOutcome) error
+	SettleAlert(ctx context.Context, o Outcome) error
 	// NoteAlertTest keeps a test. One that was sent ends the channel's failures.
-	NoteAlertTest(ctx context.Context, c AlertChannel, m AlertMessage) error
+	NoteAlertTest(ctx context.Context, c Channel, m Message) error
 	// SetPaymentFeed keeps what the feed of a channel tells, or that it is off. A feed
 	// that was off begins after the transactions that there are.
 	SetPaymentFeed(ctx context.Context, channelID int64, f PaymentFeed) error
@@ -49,8 +49,8 @@ type Store interface {
 	// either: somebody may change the feed, or switch a bank account on. Of a feed that
 	// was switched off, switched on or changed since c was read it lists none, and
 	// passed is 0.
-	PaymentsToTell(ctx context.Context, c AlertChannel) (list []app.Transaction, passed int64, _ error)
+	PaymentsToTell(ctx context.Context, c Channel) (list []app.Transaction, passed int64, _ error)
 	// SettlePaymentFeed keeps how far c.Feed has got since toldTo. It does nothing
 	// where the feed was switched off or on meanwhile.
-	SettlePaymentFeed(ctx context.Context, c AlertChannel, toldTo int64) error
+	SettlePaymentFeed(ctx context.Context, c Channel, toldTo int64) error
 }

@@ -16,10 +16,10 @@ func (w *World) AddSource(add inbound.SourceAdd) inbound.Source {
 	if add.Name == "" {
 		add.Name = "till"
 	}
-	if kind, _ := w.Service.Inbound.ProviderKind(add.Provider); add.Secret == "" && kind.NeedsSecret(cmp.Or(add.Auth, kind.DefaultAuth)) {
+	if kind, _ := w.Services.Inbound.ProviderKind(add.Provider); add.Secret == "" && kind.NeedsSecret(cmp.Or(add.Auth, kind.DefaultAuth)) {
 		add.Secret = fmt.Sprint("a key of the provider's, ", w.Rows("sources"))
 	}
-	source, err := w.Service.Inbound.AddSource(context.Background(), 1, add, time.Now())
+	source, err := w.Services.Inbound.AddSource(context.Background(), 1, add, time.Now())
 	Must(w.T, err)
 	return source
 }

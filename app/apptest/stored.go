@@ -22,9 +22,9 @@ type Said struct {
 }
 
 // Reads is what an event said, and its event.
-func (w *World) Reads(event int64) ([]Said, inbound.InboundEvent) {
+func (w *World) Reads(event int64) ([]Said, inbound.Event) {
 	w.T.Helper()
-	e, err := w.Service.Inbound.ReadInboundEvent(context.Background(), 1, event)
+	e, err := w.Services.Inbound.ReadInboundEvent(context.Background(), 1, event)
 	Must(w.T, err)
 	var list []Said
 	for _, i := range e.Elements {
@@ -36,7 +36,7 @@ func (w *World) Reads(event int64) ([]Said, inbound.InboundEvent) {
 // Links links a bank account and checks what had been waiting for it.
 func (w *World) Links(bank, number string, notify inbound.NotifyOnLink, recorded, deliveries int) app.BankAccount {
 	w.T.Helper()
-	r, err := w.Service.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A", Notify: notify}, time.Now())
+	r, err := w.Services.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A", Notify: notify}, time.Now())
 	Must(w.T, err)
 	if r.Recorded != recorded || r.Deliveries != deliveries {
 		w.T.Errorf("linking recorded %d with %d deliveries, want %d with %d", r.Recorded, r.Deliveries, recorded, deliveries)
@@ -46,22 +46,22 @@ func (w *World) Links(bank, number string, notify inbound.NotifyOnLink, recorded
 
 func (w *World) Unlinks(id int64) {
 	w.T.Helper()
-	Must(w.T, w.Service.Ledger.UnlinkBankAccount(context.Background(), 1, id, time.Now()))
+	Must(w.T, w.Services.Ledger.UnlinkBankAccount(context.Background(), 1, id, time.Now()))
 }
 
 // Came records a native call as if it had come in some time ago.
 func (w *World) Came(ago time.Duration, s inbound.Source, x Transfer) {
 	w.T.Helper()
 	body := []byte(Batch(x.Native()))
-	_, err := w.Service.Inbound.RecordTransactions(context.Background(), inbound.InboundCall{
+	_, err := w.Services.Inbound.RecordTransactions(context.Background(), inbound.Call{
 		AccountID: s.AccountID, Source: s, Channel: app.ChannelCall, Body: body, ReceivedAt: time.Now().Add(-ago), Elements: ReadNative(body),
 	})
 	Must(w.T, err)
 }
 
-func (w *World) Event(id int64) inbound.InboundEvent {
+func (w *World) Event(id int64) inbound.Event {
 	w.T.Helper()
-	e, err := w.Service.Inbound.InboundEvent(context.Background(), 1, id)
+	e, err := w.Services.Inbound.InboundEvent(context.Background(), 1, id)
 	Must(w.T, err)
 	return e
 }
@@ -69,7 +69,7 @@ func (w *World) Event(id int64) inbound.InboundEvent {
 // Transactions lists those of account 1, oldest first, at most 100.
 func (w *World) Transactions() []app.Transaction {
 	w.T.Helper()
-	page, err := w.Service.Ledger.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
+	page, err := w.Services.Ledger.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
 	Must(w.T, err)
 	return page.Rows
 }
@@ -84,12 +84,12 @@ func (w *World) WantTransactions(n int) []app.Transaction {
 }
 
 // Events is the inbound log of account 1, newest first.
-func (w *World) Events() []inbound.InboundEvent {
+func (w *World) Events() []inbound.Event {
 	w.T.Helper()
-	list, _, err := w.Service.Inbound.InboundEvents(context.Background(), 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 1000}})
+	list, _, err := w.Services.Inbound.InboundEvents(context.Background(), 1, inbound.Filter{Page: app.Page{Number: 1, Size: 1000}})
 	Must(w.T, err)
 	for i := range list {
-		if list[i], err = w.Service.Inbound.InboundEvent(context.Background(), 1, list[i].ID); err != nil {
+		if list[i], err = w.Services.Inbound.InboundEvent(context.Background(), 1, list[i].ID); err != nil {
 			w.T.Fatal(err)
 		}
 	}
@@ -97,9 +97,9 @@ func (w *World) Events() []inbound.InboundEvent {
 }
 
 // NewestEvent is the first of Events; the test ends where there is none.
-func (w *World) NewestEvent() inbound.InboundEvent {
+func (w *World) NewestEvent() inbound.Event {
 	w.T.Helper()
-	list, _, err := w.Service.Inbound.InboundEvents(context.Background(), 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
+	list, _, err := w.Services.Inbound.InboundEvents(context.Background(), 1, inbound.Filter{Page: app.Page{Number: 1, Size: 1}})
 	Must(w.T, err)
 	if len(list) == 0 {
 		w.T.Fatal("the inbound log is empty")
@@ -107,9 +107,9 @@ func (w *World) NewestEvent() inbound.InboundEvent {
 	return w.Event(list[0].ID)
 }
 
-func (w *World) Items(event int64) []inbound.InboundItem {
+func (w *World) Items(event int64) []inbound.Item {
 	w.T.Helper()
-	e, err := w.Service.Inbound.InboundEvent(context.Background(), 1, event)
+	e, err := w.Services.Inbound.InboundEvent(context.Background(), 1, event)
 	Must(w.T, err)
 	return e.Items
 }
@@ -154,7 +154,7 @@ func (w *World) NothingStored() {
 
 func (w *World) Banks() []app.BankAccount {
 	w.T.Helper()
-	list, err := w.Service.Ledger.BankAccounts(context.Background(), 1)
+	list, err := w.Services.Ledger.BankAccounts(context.Background(), 1)
 	Must(w.T, err)
 	return list
 }
@@ -163,7 +163,7 @@ func (w *World) Banks() []app.BankAccount {
 // transaction's id. id is the provider's.
 func (w *World) Pay(accountID int64, id, content string) int64 {
 	w.T.Helper()
-	tr, _, err := w.Service.Inbound.RecordByHand(context.Background(), accountID, inbound.Incoming{
+	tr, _, err := w.Services.Inbound.RecordByHand(context.Background(), accountID, inbound.Incoming{
 		EventID: id, Gateway: "ACB", AccountNumber: SomeAccount, Number: "FT" + id, Type: app.In, Amount: 1549000, Content: content, Time: time.Now(),
 	}, []byte("{}"), app.IdempotencyKey{}, time.Now())
 	Must(w.T, err)
@@ -175,7 +175,7 @@ func (w *World) Attempts(accountID int64, n int) (list []delivery.Attempt) {
 	w.T.Helper()
 	w.Until(fmt.Sprintf("%d attempts", n), func() bool {
 		var err error
-		list, _, err = w.Service.Deliveries.History(context.Background(), accountID, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
+		list, _, err = w.Services.Deliveries.History(context.Background(), accountID, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
 		Must(w.T, err)
 		return len(list) >= n
 	})
@@ -188,14 +188,14 @@ func (w *World) Exhaust(webhookID int64, r delivery.Result) {
 	w.T.Helper()
 	ctx := context.Background()
 	for {
-		due, err := w.Service.Deliveries.Due(ctx, webhookID, time.Now().Add(24*time.Hour), nil, 100, true)
+		due, err := w.Services.Deliveries.Due(ctx, webhookID, time.Now().Add(24*time.Hour), nil, 100, true)
 		Must(w.T, err)
 		if len(due) == 0 {
 			return
 		}
 		for _, o := range due {
 			r.StartedAt = time.Now()
-			_, err := w.Service.Deliveries.Settle(ctx, o, r)
+			_, err := w.Services.Deliveries.Settle(ctx, o, r)
 			Must(w.T, err)
 		}
 	}
@@ -203,14 +203,14 @@ func (w *World) Exhaust(webhookID int64, r delivery.Result) {
 
 func (w *World) Sources() []inbound.Source {
 	w.T.Helper()
-	list, err := w.Service.Inbound.Sources(context.Background(), 1)
+	list, err := w.Services.Inbound.Sources(context.Background(), 1)
 	Must(w.T, err)
 	return list
 }
 
 func (w *World) Webhooks() []delivery.Webhook {
 	w.T.Helper()
-	list, err := w.Service.Deliveries.Webhooks(context.Background(), 1)
+	list, err := w.Services.Deliveries.Webhooks(context.Background(), 1)
 	Must(w.T, err)
 	return list
 }

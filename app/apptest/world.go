@@ -151,11 +151,11 @@ func Acting(ctx context.Context) context.Context { return app.ActingAs(ctx, Unna
 // World is the service over a database, without a server and without a
 // scheduler.
 type World struct {
-	T       testing.TB
-	Path    string // of the database
-	Store   *sqlitestore.Store
-	Service *services.All
-	commits *commits // of Store
+	T        testing.TB
+	Path     string // of the database
+	Store    *sqlitestore.Store
+	Services *services.All
+	commits  *commits // of Store
 }
 
 // commits tells of each commit of a store.
@@ -190,7 +190,7 @@ func Open(t testing.TB, path string, config services.Config) *World {
 	commits := &commits{}
 	store, err := sqlitestore.Open(context.Background(), path, sqlitestore.Options{Serve: true, Unnamed: Unnamed, Committed: commits.happened})
 	Must(t, err)
-	return &World{T: t, Path: path, Store: store, Service: Over(t, store, config), commits: commits}
+	return &World{T: t, Path: path, Store: store, Services: Over(t, store, config), commits: commits}
 }
 
 // Until waits until something is true of what the file holds, and ends the test when it
@@ -242,9 +242,9 @@ func (w *World) Admin() *services.All {
 }
 
 // Targets allows webhooks to go to addresses that are forbidden otherwise.
-func Targets(t testing.TB, allow ...string) *target.TargetPolicy {
+func Targets(t testing.TB, allow ...string) *target.Policy {
 	t.Helper()
-	targets, err := target.ParseTargetPolicy(allow)
+	targets, err := target.ParsePolicy(allow)
 	Must(t, err)
 	return targets
 }
@@ -258,7 +258,7 @@ func (w *World) Close() {
 // Link links a bank account to account 1.
 func (w *World) Link(bank, number string) app.BankAccount {
 	w.T.Helper()
-	r, err := w.Service.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A"}, time.Now())
+	r, err := w.Services.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A"}, time.Now())
 	Must(w.T, err)
 	return r.BankAccount
 }
@@ -266,16 +266,16 @@ func (w *World) Link(bank, number string) app.BankAccount {
 // Webhook makes a webhook of account 1, and returns its secret too.
 func (w *World) Webhook(url string, hookType delivery.WebhookType) (delivery.Webhook, string) {
 	w.T.Helper()
-	hook, secret, err := w.Service.Deliveries.CreateWebhook(context.Background(), 1, delivery.WebhookCreate{Name: "shop", URL: url, Type: hookType}, time.Now())
+	hook, secret, err := w.Services.Deliveries.CreateWebhook(context.Background(), 1, delivery.WebhookCreate{Name: "shop", URL: url, Type: hookType}, time.Now())
 	Must(w.T, err)
 	return hook, secret
 }
 
 // Stream makes a stream of account 1, and returns its secret too.
-func (w *World) Stream(in stream.StreamCreate) (stream.Stream, string) {
+func (w *World) Stream(in stream.Create) (stream.Stream, string) {
 	w.T.Helper()
 	in.Name, in.URL, in.Topic = "ledger", "nats://nats.shop.vn", "shop.transactions"
-	st, secret, err := w.Service.Streams.CreateStream(context.Background(), 1, in, time.Now())
+	st, secret, err := w.Services.Streams.CreateStream(context.Background(), 1, in, time.Now())
 	Must(w.T, err)
 	return st, secret
 }
@@ -283,7 +283,7 @@ func (w *World) Stream(in stream.StreamCreate) (stream.Stream, string) {
 // APIKey makes an API key of account 1.
 func (w *World) APIKey(scope access.Scope) string {
 	w.T.Helper()
-	_, key, err := w.Service.Access.CreateAPIKey(context.Background(), 1, "test", scope, time.Time{}, app.IdempotencyKey{}, time.Now())
+	_, key, err := w.Services.Access.CreateAPIKey(context.Background(), 1, "test", scope, time.Time{}, app.IdempotencyKey{}, time.Now())
 	Must(w.T, err)
 	return key
 }
@@ -291,7 +291,7 @@ func (w *World) APIKey(scope access.Scope) string {
 // Record records a transaction of account 1 on ACB 19354957 by hand.
 func (w *World) Record(number string) app.Transaction {
 	w.T.Helper()
-	transaction, _, err := w.Service.Inbound.RecordByHand(context.Background(), 1, inbound.Incoming{
+	transaction, _, err := w.Services.Inbound.RecordByHand(context.Background(), 1, inbound.Incoming{
 		EventID: number, Gateway: "ACB", AccountNumber: "19354957", Number: number, Type: app.In, Amount: 200000, Content: "DH " + number, Time: time.Now(),
 	}, nil, app.IdempotencyKey{}, time.Now())
 	Must(w.T, err)
@@ -308,7 +308,7 @@ func (w *World) User(accountID int64, name string, role access.Role) access.User
 // SecondAccount makes another customer.
 func (w *World) SecondAccount() int64 {
 	w.T.Helper()
-	a, err := w.Service.Ledger.CreateAccount(context.Background(), "second", time.Now())
+	a, err := w.Services.Ledger.CreateAccount(context.Background(), "second", time.Now())
 	Must(w.T, err)
 	return a.ID
 }
@@ -325,14 +325,14 @@ func (w *World) CodePattern(prefix string) { w.T.Helper(); w.Pattern(prefix, 8, 
 // Pattern makes a pattern of codes.
 func (w *World) Pattern(prefix string, least, most int) {
 	w.T.Helper()
-	_, err := w.Service.Ledger.CreateCodePattern(context.Background(), 1, paymentcode.Pattern{Prefix: prefix, Least: least, Most: most, Alphabet: paymentcode.Digits}, time.Now())
+	_, err := w.Services.Ledger.CreateCodePattern(context.Background(), 1, paymentcode.Pattern{Prefix: prefix, Least: least, Most: most, Alphabet: paymentcode.Digits}, time.Now())
 	Must(w.T, err)
 }
 
 // PaymentRequest makes a payment request of account 1.
-func (w *World) PaymentRequest(in payment.PaymentRequestCreate) payment.PaymentRequest {
+func (w *World) PaymentRequest(in payment.RequestCreate) payment.Request {
 	w.T.Helper()
-	r, err := w.Service.Payments.CreatePaymentRequest(context.Background(), 1, in, app.IdempotencyKey{}, time.Now())
+	r, err := w.Services.Payments.CreatePaymentRequest(context.Background(), 1, in, app.IdempotencyKey{}, time.Now())
 	Must(w.T, err)
 	return r
 }
@@ -343,7 +343,7 @@ func (w *World) CounterLink(accountID int64, in payment.CounterLinkCreate) strin
 	if in.Name == "" {
 		in.Name = "Quầy 1"
 	}
-	_, token, err := w.Service.Payments.CreateCounterLink(context.Background(), accountID, in, time.Now())
+	_, token, err := w.Services.Payments.CreateCounterLink(context.Background(), accountID, in, time.Now())
 	Must(w.T, err)
 	return token
 }

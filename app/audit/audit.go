@@ -451,7 +451,7 @@ func doneBy(l app.AuditLine, zone *time.Location) app.Text {
 func itOf(l app.AuditLine) app.Text {
 	switch {
 	case l.Deed.Noun() == "alert_channel":
-		return alert.AlertMedium(l.Name).Name()
+		return alert.Medium(l.Name).Name()
 	case l.Name == "":
 		id := strconv.FormatInt(l.NounID, 10)
 		return app.Text{EN: id, VI: "#" + id}

@@ -80,8 +80,8 @@ func alertCommand() *cli.Command {
 }
 
 func kindNames() string {
-	names := make([]string, len(alert.AlertKinds))
-	for i, kind := range alert.AlertKinds {
+	names := make([]string, len(alert.Kinds))
+	for i, kind := range alert.Kinds {
 		names[i] = string(kind)
 	}
 	return strings.Join(names, ", ")
@@ -92,7 +92,7 @@ func setAlertTelegram(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return setAlertChannel(c, s, alert.AlertChannel{Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{
+	return setAlertChannel(c, s, alert.Channel{Medium: alert.Telegram, Telegram: alert.TelegramSettings{
 		Token: token, Chat: c.String("chat"), APIURL: c.String("api-url"),
 	}})
 }
@@ -102,13 +102,13 @@ func setAlertEmail(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return setAlertChannel(c, s, alert.AlertChannel{Medium: alert.AlertEmail, Email: alert.EmailSettings{
+	return setAlertChannel(c, s, alert.Channel{Medium: alert.Email, Email: alert.EmailSettings{
 		Host: c.String("host"), Port: c.Int("port"), Security: alert.MailSecurity(c.String("security")),
 		Username: c.String("user"), Password: password, From: c.String("from"), To: c.StringSlice("to"),
 	}})
 }
 
-func setAlertChannel(c *cli.Context, s *session, channel alert.AlertChannel) error {
+func setAlertChannel(c *cli.Context, s *session, channel alert.Channel) error {
 	if err := terminal.NoArguments(c); err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func setAlertPreferences(c *cli.Context, s *session) error {
 		p.Muted = append(p.Muted, alert.AttentionKind(kind))
 	}
 	for _, kind := range c.StringSlice("unmute") {
-		if !slices.Contains(alert.AlertKinds, alert.AttentionKind(kind)) {
+		if !slices.Contains(alert.Kinds, alert.AttentionKind(kind)) {
 			return terminal.Usagef("--unmute must be one of %s, not %q", kindNames(), kind)
 		}
 		p.Muted = slices.DeleteFunc(p.Muted, func(k alert.AttentionKind) bool { return string(k) == kind })
@@ -156,7 +156,7 @@ func setReport(c *cli.Context, s *session) error {
 	}
 	channels, err := s.service.Alerts.AlertChannels(c.Context, s.account)
 	if err == nil && len(channels) == 0 {
-		err = alert.ErrNoAlertChannel
+		err = alert.ErrNoChannel
 	}
 	for _, channel := range channels {
 		if err == nil {
@@ -171,14 +171,14 @@ type alertPreferencesJSON struct {
 	Muted []alert.AttentionKind `json:"muted"`
 }
 
-func encodeAlertPreferences(p alert.AlertPreferences) alertPreferencesJSON {
+func encodeAlertPreferences(p alert.Preferences) alertPreferencesJSON {
 	slices.Sort(p.Muted)
 	return alertPreferencesJSON{p.Lang, append([]alert.AttentionKind{}, slices.Compact(p.Muted)...)}
 }
 
-func alertedKinds(p alert.AlertPreferences) string {
+func alertedKinds(p alert.Preferences) string {
 	var names []string
-	for _, kind := range alert.AlertKinds {
+	for _, kind := range alert.Kinds {
 		if !slices.Contains(p.Muted, kind) {
 			names = append(names, string(kind))
 		}
@@ -191,7 +191,7 @@ func alertedKinds(p alert.AlertPreferences) string {
 
 // alertChannelJSON is a channel without its secret.
 type alertChannelJSON struct {
-	Medium   alert.AlertMedium  `json:"medium"`
+	Medium   alert.Medium       `json:"medium"`
 	To       []string           `json:"to"`
 	APIURL   string             `json:"api_url,omitempty"`
 	Host     string             `json:"host,omitempty"`
@@ -208,16 +208,16 @@ type alertChannelJSON struct {
 	Payments *paymentFeedJSON   `json:"payments,omitempty"`
 }
 
-func encodeAlertChannel(s *session, c alert.AlertChannel) alertChannelJSON {
+func encodeAlertChannel(s *session, c alert.Channel) alertChannelJSON {
 	zone, e := s.service.Ledger.Zone(), c.Email
 	v := alertChannelJSON{
 		c.Medium, []string{c.Telegram.Chat}, c.Telegram.APIURL, e.Host, e.Port, e.Security, e.Username, e.From,
 		app.FormatTime(c.SetAt, zone), optionalTime(c.SentAt, zone), c.Failures, c.Problem.EN, optionalTime(c.RetryAt, zone), c.ReportTime, nil,
 	}
 	switch {
-	case c.Medium == alert.AlertEmail:
+	case c.Medium == alert.Email:
 		v.To = e.To
-	case c.Medium != alert.AlertTelegram:
+	case c.Medium != alert.Telegram:
 		v.To = []string{c.Destination()}
 	}
 	if f := c.Feed; f.On {
@@ -228,17 +228,17 @@ func encodeAlertChannel(s *session, c alert.AlertChannel) alertChannelJSON {
 
 // alertMessageJSON is an alert that was sent, or that could not be sent.
 type alertMessageJSON struct {
-	At      string            `json:"at"`
-	Medium  alert.AlertMedium `json:"medium"`
-	Test    bool              `json:"test"`
-	Subject string            `json:"subject"`
-	Text    string            `json:"text"`
-	Sent    bool              `json:"sent"`
-	Tries   int               `json:"tries"`
-	Problem string            `json:"problem"`
+	At      string       `json:"at"`
+	Medium  alert.Medium `json:"medium"`
+	Test    bool         `json:"test"`
+	Subject string       `json:"subject"`
+	Text    string       `json:"text"`
+	Sent    bool         `json:"sent"`
+	Tries   int          `json:"tries"`
+	Problem string       `json:"problem"`
 }
 
-func encodeAlertMessage(m alert.AlertMessage, zone *time.Location) alertMessageJSON {
+func encodeAlertMessage(m alert.Message, zone *time.Location) alertMessageJSON {
 	return alertMessageJSON{app.FormatTime(m.At, zone), m.Medium, m.Test, m.Subject, m.Text, m.Sent, m.Tries, m.Problem.EN}
 }
 
@@ -287,7 +287,7 @@ func listAlerts(c *cli.Context, s *session) error {
 
 // testAlerts sends a test to the channel that the argument names, or to all.
 func testAlerts(c *cli.Context, s *session) error {
-	media := []alert.AlertMedium{alert.AlertMedium(c.Args().First())}
+	media := []alert.Medium{alert.Medium(c.Args().First())}
 	if c.NArg() > 1 {
 		return terminal.Usagef("alert test takes at most one argument, the medium of a channel")
 	}
@@ -301,7 +301,7 @@ func testAlerts(c *cli.Context, s *session) error {
 			media = append(media, channel.Medium)
 		}
 		if len(media) == 0 {
-			return alert.ErrNoAlertChannel
+			return alert.ErrNoChannel
 		}
 	}
 	base, err := s.store.BaseURL(c.Context)
@@ -309,15 +309,15 @@ func testAlerts(c *cli.Context, s *session) error {
 		return err
 	}
 	type tested struct {
-		Medium  alert.AlertMedium `json:"medium"`
-		Sent    bool              `json:"sent"`
-		Problem string            `json:"problem"`
+		Medium  alert.Medium `json:"medium"`
+		Sent    bool         `json:"sent"`
+		Problem string       `json:"problem"`
 	}
 	var list []tested
 	failed := 0
 	for _, medium := range media {
 		err := s.service.Alerts.TestAlert(c.Context, s.account, medium, upkeep.Installation{BaseURL: base}, s.now)
-		var fault *alert.AlertError
+		var fault *alert.Error
 		switch {
 		case errors.As(err, &fault):
 			failed++
@@ -346,7 +346,7 @@ func removeAlert(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
 		return terminal.Usagef("alert remove takes one argument, the medium of a channel")
 	}
-	medium := alert.AlertMedium(c.Args().First())
+	medium := alert.Medium(c.Args().First())
 	if err := s.service.Alerts.RemoveAlertChannel(c.Context, s.account, medium); err != nil {
 		return err
 	}

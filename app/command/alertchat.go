@@ -40,7 +40,7 @@ func setAlertChat(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
 		return terminal.Usagef("alert chat takes one argument, %s", chatNames())
 	}
-	channel := alert.AlertChannel{AccountID: s.account, Medium: alert.AlertMedium(c.Args().First())}
+	channel := alert.Channel{AccountID: s.account, Medium: alert.Medium(c.Args().First())}
 	if !strings.Contains("|"+chatNames()+"|", "|"+string(channel.Medium)+"|") {
 		return terminal.Usagef("alert chat takes %s, not %q", chatNames(), channel.Medium)
 	}
@@ -78,7 +78,7 @@ func setAlertPayments(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
 		return terminal.Usagef("alert payments takes one argument, the medium of a channel")
 	}
-	medium := alert.AlertMedium(c.Args().First())
+	medium := alert.Medium(c.Args().First())
 	f := alert.PaymentFeed{On: !c.Bool("off"), BankAccountID: c.Int64("bank-account-id"), Content: !c.Bool("no-content")}
 	if t := c.String("type"); t != string(delivery.WebhookAll) {
 		f.Type = app.Direction(t)

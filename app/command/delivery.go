@@ -189,7 +189,7 @@ func printAttempts(c *cli.Context, s *session, attempts []delivery.Attempt, tota
 	for _, a := range attempts {
 		e := api.EncodeAttempt(a, s.service.Ledger.Zone(), app.English)
 		list = append(list, e)
-		delivered := slices.ContainsFunc(deliveries[a.Delivery.TransactionID], func(d delivery.LatestDelivery) bool {
+		delivered := slices.ContainsFunc(deliveries[a.Delivery.TransactionID], func(d delivery.Latest) bool {
 			return d.WebhookID == a.Delivery.WebhookID && d.State == app.DeliveryDelivered
 		})
 		switch {
@@ -247,7 +247,7 @@ func (e explanations) print(w io.Writer) {
 
 // deliveryID reads the number of a delivery, or the webhook-id of its requests.
 func deliveryID(text string) (int64, error) {
-	if id, ok := delivery.ParseDeliveryID(text); ok {
+	if id, ok := delivery.ParseID(text); ok {
 		return id, nil
 	}
 	return terminal.ParseID(text, "delivery")

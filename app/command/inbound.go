@@ -93,7 +93,7 @@ func sourceLog(c *cli.Context, s *session) error {
 	if c.Bool("refused") {
 		return refusedLog(c, s, limit)
 	}
-	f := inbound.InboundFilter{SourceID: c.Int64("source-id"), OpenOnly: c.Bool("open"), State: inbound.Outcome(c.String("state")), Page: app.Page{Number: 1, Size: limit}}
+	f := inbound.Filter{SourceID: c.Int64("source-id"), OpenOnly: c.Bool("open"), State: inbound.Outcome(c.String("state")), Page: app.Page{Number: 1, Size: limit}}
 	switch f.State {
 	case "", inbound.OutcomeUnassigned, inbound.OutcomeConflict, inbound.OutcomeRejected, inbound.OutcomeMayBeRepeat:
 	default:
@@ -235,7 +235,7 @@ func linkEvent(c *cli.Context, s *session, id int64) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.service.Inbound.LinkInbound(c.Context, s.account, id, inbound.InboundLink{
+	r, err := s.service.Inbound.LinkInbound(c.Context, s.account, id, inbound.EventLink{
 		Bank: c.String("bank"), AccountNumber: c.String("account-number"), AccountName: c.String("name"), Notify: notify,
 	}, s.now)
 	if err != nil {

@@ -26,7 +26,7 @@ func TestInboundCommands(t *testing.T) {
 	must(t, err)
 	source, err := service.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "native", Name: "till"}, time.Now())
 	must(t, err)
-	handler := web.New(web.Config{Service: service})
+	handler := web.New(web.Config{Services: service})
 	call := func(path, token, body string) {
 		request := httptest.NewRequest("POST", path, strings.NewReader(body))
 		request.Header.Set("Authorization", "Bearer "+token)

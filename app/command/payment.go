@@ -87,7 +87,7 @@ func createPayment(c *cli.Context, s *session) error {
 	if err != nil {
 		return terminal.Usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))
 	}
-	r, err := s.service.Payments.CreatePaymentRequest(c.Context, s.account, payment.PaymentRequestCreate{
+	r, err := s.service.Payments.CreatePaymentRequest(c.Context, s.account, payment.RequestCreate{
 		Amount: amount, BankAccountID: c.Int64("bank-account-id"), Reference: c.String("reference"), Code: c.String("code"), Prefix: c.String("prefix"),
 		ExpiresIn: c.Duration("expires-in"), ReturnURL: c.String("return-url"), DistinctAmount: c.Bool("distinct-amount"),
 	}, app.IdempotencyKey{}, s.now)
@@ -97,12 +97,12 @@ func createPayment(c *cli.Context, s *session) error {
 	return terminal.Changed(c, s.encodePayment(r), "Payment request %d: %s VND with the content %s. Its page is %s", r.ID, terminal.VND(r.TransferAmount), r.Code, r.URLPath())
 }
 
-func (s *session) encodePayment(r payment.PaymentRequest) api.PaymentRequestJSON {
+func (s *session) encodePayment(r payment.Request) api.PaymentRequestJSON {
 	return api.EncodePaymentRequest(r, s.service.Ledger.Zone(), s.now)
 }
 
 func listPayments(c *cli.Context, s *session) error {
-	f := payment.PaymentFilter{Status: app.PaymentStatus(c.String("status")), Reference: c.String("reference")}
+	f := payment.Filter{Status: app.PaymentStatus(c.String("status")), Reference: c.String("reference")}
 	if f.Status != "" && f.Status.Name() == (app.Text{}) {
 		return terminal.Usagef("--status must be open, underpaid, paid, overpaid, paid_late, expired or cancelled, not %q", c.String("status"))
 	}
@@ -127,7 +127,7 @@ func listPayments(c *cli.Context, s *session) error {
 	})
 }
 
-func (s *session) printPayments(w io.Writer, list []payment.PaymentRequest, none string) {
+func (s *session) printPayments(w io.Writer, list []payment.Request, none string) {
 	var rows [][]string
 	for _, r := range list {
 		expires := ""
@@ -158,7 +158,7 @@ func showPayment(c *cli.Context, s *session, id int64) error {
 		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), datedCell(t.Transaction, s.service.Ledger.Zone()), terminal.VND(t.Amount), string(t.FoundBy), terminal.Clip(t.Content, 50)})
 	}
 	return terminal.Output(c, encoded, func(w io.Writer) {
-		s.printPayments(w, []payment.PaymentRequest{r}, "")
+		s.printPayments(w, []payment.Request{r}, "")
 		if r.Overpaid() > 0 {
 			fmt.Fprintf(w, "%s VND more came than was asked for.\n", terminal.VND(r.Overpaid()))
 		}
@@ -173,7 +173,7 @@ func paymentQR(c *cli.Context, s *session, id int64) error {
 		return err
 	}
 	if !r.Payable(s.now) {
-		return payment.ErrPaymentEnded
+		return payment.ErrEnded
 	}
 	_, text, err := r.Transfer()
 	if err != nil {
@@ -227,7 +227,7 @@ func unmatchPayment(c *cli.Context, s *session, id int64) error {
 	return s.printMatch(c, r, err)
 }
 
-func (s *session) printMatch(c *cli.Context, r payment.PaymentRequest, err error) error {
+func (s *session) printMatch(c *cli.Context, r payment.Request, err error) error {
 	if err != nil {
 		return err
 	}

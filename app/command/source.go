@@ -260,7 +260,7 @@ func describeSource(c *cli.Context, s *session, id int64) error {
 	if err != nil {
 		return err
 	}
-	events, _, err := s.service.Inbound.InboundEvents(c.Context, s.account, inbound.InboundFilter{SourceID: id, Page: app.Page{Number: 1, Size: shownCalls}})
+	events, _, err := s.service.Inbound.InboundEvents(c.Context, s.account, inbound.Filter{SourceID: id, Page: app.Page{Number: 1, Size: shownCalls}})
 	if err != nil {
 		return err
 	}

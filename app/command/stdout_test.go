@@ -206,7 +206,7 @@ func commandWorld(t *testing.T) (db, dir string) {
 	for _, transfer := range []string{`"id":"A1","gateway":"VCB","accountNumber":"7220111112005"`, `"id":"A2","gateway":"VCB","accountNumber":"7220111112006"`} {
 		call := httptest.NewRequest("POST", source.URLPath(), strings.NewReader(`{"transactions":[{`+transfer+`,"transferType":"IN","transferAmount":200000}]}`))
 		call.Header.Set("Authorization", "Bearer "+source.Secret)
-		web.New(web.Config{Service: service}).ServeHTTP(httptest.NewRecorder(), call)
+		web.New(web.Config{Services: service}).ServeHTTP(httptest.NewRecorder(), call)
 	}
 	must(t, store.Close())
 	must(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="), 0o600))

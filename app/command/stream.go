@@ -78,7 +78,7 @@ func streamCommand() *cli.Command {
 }
 
 func createStream(c *cli.Context, s *session) error {
-	in := stream.StreamCreate{
+	in := stream.Create{
 		Name: c.String("name"), URL: c.String("url"), Topic: c.String("topic"), Type: delivery.WebhookType(c.String("type")),
 		BankAccountID: c.Int64("bank-account-id"), CodePrefix: strings.ToUpper(c.String("code-prefix")), SinceID: given(c, "since-id", c.Int64),
 	}
@@ -159,7 +159,7 @@ func listStreams(c *cli.Context, s *session) error {
 }
 
 func updateStream(c *cli.Context, s *session, id int64) error {
-	u := stream.StreamUpdate{
+	u := stream.Update{
 		Name: given(c, "name", c.String), URL: given(c, "url", c.String), Topic: given(c, "topic", c.String),
 		Type: (*delivery.WebhookType)(given(c, "type", c.String)), SinceID: given(c, "since-id", c.Int64),
 	}
@@ -170,7 +170,7 @@ func updateStream(c *cli.Context, s *session, id int64) error {
 	if u.Credentials, err = brokerCredentials(c); err != nil {
 		return err
 	}
-	if u == (stream.StreamUpdate{}) {
+	if u == (stream.Update{}) {
 		return terminal.Usagef("stream update needs at least one of --name, --url, --topic, --type, --since-id, --username and --password-file")
 	}
 	st, err := s.service.Streams.UpdateStream(c.Context, s.account, id, u, s.now)
@@ -229,7 +229,7 @@ func rotateStreamSecret(c *cli.Context, s *session, id int64) error {
 		fmt.Fprintln(w, secret)
 		fmt.Fprintln(c.App.ErrWriter, "Save the new secret now: it is not shown again. Messages from now on are signed with it.")
 		if before.SecretLost {
-			fmt.Fprintln(c.App.ErrWriter, stream.StreamPasswordLost.EN)
+			fmt.Fprintln(c.App.ErrWriter, stream.PasswordLost.EN)
 		}
 	})
 }

@@ -148,7 +148,7 @@ func (t *tailing) print(ctx context.Context, list []app.Transaction, hold bool) 
 	}
 	var out bytes.Buffer
 	for _, one := range list {
-		if hold && slices.ContainsFunc(deliveries[one.ID], func(d delivery.LatestDelivery) bool { return unattempted(d.Delivery, time.Now()) }) {
+		if hold && slices.ContainsFunc(deliveries[one.ID], func(d delivery.Latest) bool { return unattempted(d.Delivery, time.Now()) }) {
 			break
 		}
 		if err := t.line(&out, one, deliveries[one.ID]); err != nil {
@@ -170,7 +170,7 @@ func unattempted(d delivery.Delivery, now time.Time) bool {
 	return d.State == app.DeliveryPending && d.Attempts == 0 && age >= 0 && age < tailPatience
 }
 
-func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []delivery.LatestDelivery) error {
+func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []delivery.Latest) error {
 	e := api.EncodeTransaction(one, t.s.service.Ledger.Zone())
 	if t.c.String("output") == "json" {
 		var line bytes.Buffer
@@ -201,7 +201,7 @@ func accountTail(number string) string {
 
 // deliverySummary counts the deliveries of a transaction by state, the worst state
 // first. If all have the same state it is one word.
-func deliverySummary(deliveries []delivery.LatestDelivery) string {
+func deliverySummary(deliveries []delivery.Latest) string {
 	count := map[app.DeliveryState]int{}
 	for _, d := range deliveries {
 		count[d.State]++

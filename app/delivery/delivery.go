@@ -69,8 +69,8 @@ func (d Delivery) MessageID() string {
 	return messageIDPrefix + strconv.FormatInt(d.ID, 10) + "_" + strconv.FormatInt(d.CreatedAt.UnixMilli(), 36)
 }
 
-// ParseDeliveryID reads the id of a delivery from its number or its MessageID.
-func ParseDeliveryID(text string) (int64, bool) {
+// ParseID reads the id of a delivery from its number or its MessageID.
+func ParseID(text string) (int64, bool) {
 	number := text
 	if rest, named := strings.CutPrefix(text, messageIDPrefix); named {
 		var made string
@@ -137,9 +137,9 @@ func SamplePayload(takes WebhookType, code app.PaymentCode, now time.Time, zone 
 	}
 }
 
-// LatestDelivery is a delivery that no resend has replaced, with its webhook
+// Latest is a delivery that no resend has replaced, with its webhook
 // and its last attempt.
-type LatestDelivery struct {
+type Latest struct {
 	Delivery
 	WebhookName string
 	URL         string // of the webhook now
@@ -163,9 +163,9 @@ type NewestIDs struct {
 }
 
 // DeliveriesOf lists the deliveries of transactions by transaction id.
-func (s *Service) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) (map[int64][]LatestDelivery, error) {
+func (s *Service) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) (map[int64][]Latest, error) {
 	list, err := s.store.DeliveriesOf(ctx, accountID, transactionIDs)
-	byTransaction := map[int64][]LatestDelivery{}
+	byTransaction := map[int64][]Latest{}
 	for _, d := range list {
 		byTransaction[d.TransactionID] = append(byTransaction[d.TransactionID], d)
 	}
@@ -182,10 +182,10 @@ type PendingFilter struct {
 	Page          app.Page
 }
 
-// PendingDelivery is a pending delivery with its webhook and its last attempt,
+// Pending is a pending delivery with its webhook and its last attempt,
 // if there was one.
-type PendingDelivery struct {
-	LatestDelivery
+type Pending struct {
+	Latest
 	Paused bool // the webhook is switched off; nothing is sent until it is on
 	// SecretLost says that nothing is sent until the webhook's secret is rotated.
 	SecretLost bool
@@ -196,7 +196,7 @@ type PendingDelivery struct {
 }
 
 // Pending is Store.Pending with the shortages of this machine.
-func (s *Service) Pending(ctx context.Context, accountID int64, f PendingFilter) ([]PendingDelivery, int64, error) {
+func (s *Service) Pending(ctx context.Context, accountID int64, f PendingFilter) ([]Pending, int64, error) {
 	list, total, err := s.store.Pending(ctx, accountID, f)
 	for i := range list {
 		list[i].Shortage = s.shortageOf(list[i].Delivery)
@@ -204,9 +204,9 @@ func (s *Service) Pending(ctx context.Context, accountID int64, f PendingFilter)
 	return list, total, err
 }
 
-// DeliveryFacts is a delivery with its webhook, the content of its requests and
+// Facts is a delivery with its webhook, the content of its requests and
 // its resends.
-type DeliveryFacts struct {
+type Facts struct {
 	Outgoing
 	Webhook    Webhook // as it is now
 	Deleted    bool    // the webhook is deleted; its secrets are gone
@@ -215,13 +215,13 @@ type DeliveryFacts struct {
 }
 
 // Signable reports whether there is a secret to sign requests with.
-func (f DeliveryFacts) Signable() bool { return !f.Deleted && !f.Webhook.SecretLost }
+func (f Facts) Signable() bool { return !f.Deleted && !f.Webhook.SecretLost }
 
-// DeliveryDetails is everything that is known about one delivery.
-type DeliveryDetails struct {
-	DeliveryFacts
+// Details is everything that is known about one delivery.
+type Details struct {
+	Facts
 	Calls    []AttemptDetails // oldest first
-	Shortage app.Text         // as in PendingDelivery
+	Shortage app.Text         // as in Pending
 	// Now is the request of an attempt at this moment; zero unless Signable.
 	Now Request
 }
@@ -240,18 +240,18 @@ type AttemptDetails struct {
 // requests name userAgent, although another version may have made the attempts.
 // The result holds no secrets, and so the URLs of requests are without a query
 // that baoco adds.
-func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (DeliveryDetails, error) {
+func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (Details, error) {
 	facts, err := s.store.DeliveryFacts(ctx, accountID, id)
 	if err != nil {
-		return DeliveryDetails{}, err
+		return Details{}, err
 	}
 	attempts, _, err := s.History(ctx, accountID, HistoryFilter{DeliveryID: id, Page: app.Page{Number: 1, Size: app.MaxPageSize}})
 	if err != nil {
-		return DeliveryDetails{}, err
+		return Details{}, err
 	}
 	o := facts.Outgoing
 	facts.Secrets = Secrets{}
-	d := DeliveryDetails{DeliveryFacts: facts, Shortage: s.shortageOf(o.Delivery)}
+	d := Details{Facts: facts, Shortage: s.shortageOf(o.Delivery)}
 	if d.Signable() {
 		d.Now = o.Request(userAgent, now)
 		d.Now.URL = o.URL

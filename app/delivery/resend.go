@@ -39,8 +39,8 @@ func (f FailedFilter) Replays() bool {
 	return f.WebhookID != 0 && f.TransactionID == 0 && f.Type == "" && f.Query == ""
 }
 
-// FailedDelivery is a delivery that ended as failed.
-type FailedDelivery struct {
+// Failed is a delivery that ended as failed.
+type Failed struct {
 	DeliveryID, WebhookID int64
 	HistoryID             int64 // its last attempt
 }
@@ -62,7 +62,7 @@ type RefusedResend struct {
 
 // FailedDeliveries lists the first deliveries that ResendFailed would resend
 // now, at most most of them. more says that there are others.
-func (s *Service) FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter, most int) (list []FailedDelivery, more bool, err error) {
+func (s *Service) FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter, most int) (list []Failed, more bool, err error) {
 	list, err = s.store.FailedDeliveries(ctx, accountID, f, most+1)
 	if len(list) > most {
 		return list[:most], true, err

@@ -13,7 +13,7 @@ import (
 
 // Config is what a Service works with.
 type Config struct {
-	Targets *target.TargetPolicy
+	Targets *target.Policy
 	// Send makes one attempt of a delivery.
 	Send func(ctx context.Context, o Outgoing) Result
 	// Schedule is the waits before the attempts; nil: RetrySchedule. The

@@ -75,12 +75,12 @@ type Store interface {
 	// Pending lists a page of the pending deliveries by their next attempts, and
 	// counts those on all pages. Last come those whose webhook is switched off
 	// or has lost its secret.
-	Pending(ctx context.Context, accountID int64, f PendingFilter) (list []PendingDelivery, total int64, err error)
+	Pending(ctx context.Context, accountID int64, f PendingFilter) (list []Pending, total int64, err error)
 	// DeliveryFacts finds one delivery.
-	DeliveryFacts(ctx context.Context, accountID, id int64) (DeliveryFacts, error)
+	DeliveryFacts(ctx context.Context, accountID, id int64) (Facts, error)
 	// DeliveriesOf lists the deliveries of transactions, oldest first, without
 	// those that a resend has replaced.
-	DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]LatestDelivery, error)
+	DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]Latest, error)
 	// AddTest makes the delivery of a test with the payload that sample returns.
 	// It queues nothing.
 	AddTest(ctx context.Context, accountID, webhookID int64, sample func(Webhook) Payload, now time.Time) (Outgoing, error)
@@ -102,7 +102,7 @@ type Store interface {
 	SendWaiting(ctx context.Context, accountID, webhookID int64, key app.IdempotencyKey, now time.Time) (n int, err error)
 	// FailedDeliveries lists at most limit failed deliveries by the rule of
 	// Replay, of active webhooks: one webhook after another, oldest first.
-	FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter, limit int) ([]FailedDelivery, error)
+	FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter, limit int) ([]Failed, error)
 	// PullRetries gives retries that are due later than the longest wait from now the
 	// wait before their next attempt, from now on. It returns how many there were.
 	PullRetries(ctx context.Context, schedule []time.Duration, now time.Time) (int64, error)

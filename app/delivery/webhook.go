@@ -365,15 +365,15 @@ func (s *Service) WebhookHealth(ctx context.Context, accountID, webhookID int64,
 	return app.Find(list, err, func(WebhookHealth) bool { return true }, ErrNoWebhook)
 }
 
-// DeliveryHealth counts the attempts of the last 24 hours and the queue.
-type DeliveryHealth struct {
+// Health counts the attempts of the last 24 hours and the queue.
+type Health struct {
 	Delivered, Failed int64 // attempts, without tests
 	Pending           int64 // deliveries
 	Unmended          bool  // a delivery that failed is to be tried again, or was given up and not resent
 }
 
 // DeliveryHealth reads the counts of the last 24 hours of the clock.
-func (s *Service) DeliveryHealth(ctx context.Context, accountID int64, now time.Time) (h DeliveryHealth, err error) {
+func (s *Service) DeliveryHealth(ctx context.Context, accountID int64, now time.Time) (h Health, err error) {
 	sum, err := s.store.RecentAttempts(ctx, accountID, now)
 	if err != nil {
 		return h, err

@@ -205,7 +205,7 @@ func (s *Service) readPage(ctx context.Context, source Source, now time.Time) (p
 // happened before the source had an API key is history, and no shop is told of
 // it.
 func (s *Service) recordPage(ctx context.Context, source Source, page PolledPage, now time.Time) (Recording, error) {
-	call := InboundCall{
+	call := Call{
 		AccountID: source.AccountID, Source: source, Channel: app.ChannelPoll, Body: page.Body, ReceivedAt: now, Elements: page.Elements,
 	}
 	if source.PolledAt.IsZero() {

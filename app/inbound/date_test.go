@@ -21,7 +21,7 @@ func TestDatesBesideAClockThatIsBehind(t *testing.T) {
 	n := 0
 	record := func(now, own time.Time) app.Transaction {
 		n++
-		r, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{
+		r, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{
 			EventID: fmt.Sprint(n), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1000, Content: "x", Time: own,
 		}, nil, app.IdempotencyKey{}, now)
 		apptest.Must(t, err)
@@ -31,7 +31,7 @@ func TestDatesBesideAClockThatIsBehind(t *testing.T) {
 	record(before, before)
 	right := before.AddDate(0, 0, 3)
 	booted := time.Date(1970, 1, 1, 0, 5, 0, 0, time.UTC)
-	step, err := w.Service.ClockAtStart(t.Context(), booted)
+	step, err := w.Services.ClockAtStart(t.Context(), booted)
 	if err != nil || step.By > -50*365*24*time.Hour {
 		t.Fatalf("the clock is %v behind, %v", step.By, err)
 	}

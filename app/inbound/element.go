@@ -14,15 +14,15 @@ import (
 //	stored body → Config.Read → elements, normalised as in recording →
 //	one look-up of the event ids of a page → settle: the outcome of each
 
-// InboundElement is one element of an inbound event, read again from its body,
+// Element is one element of an inbound event, read again from its body,
 // with its outcome.
-type InboundElement struct {
+type Element struct {
 	Position int // in the event, from 0
 	Incoming
-	State         Outcome      // empty: the event id isn't known
-	TransactionID int64        // recorded under the event id, perhaps with other values; 0: none
-	WaitsIn       int64        // another inbound event whose unassigned item has the event id; 0: none
-	Item          *InboundItem // nil: nobody had to decide about it
+	State         Outcome // empty: the event id isn't known
+	TransactionID int64   // recorded under the event id, perhaps with other values; 0: none
+	WaitsIn       int64   // another inbound event whose unassigned item has the event id; 0: none
+	Item          *Item   // nil: nobody had to decide about it
 }
 
 // EventRef names an event id.
@@ -55,7 +55,7 @@ const (
 
 // ReadInboundEvent finds an event with its body, its items and its elements in
 // their order: at most ShownItems, but every item among them.
-func (s *Service) ReadInboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, error) {
+func (s *Service) ReadInboundEvent(ctx context.Context, accountID, id int64) (Event, error) {
 	e, source, err := s.store.InboundEvent(ctx, accountID, id)
 	if err != nil {
 		return e, err
@@ -64,7 +64,7 @@ func (s *Service) ReadInboundEvent(ctx context.Context, accountID, id int64) (In
 		return e, err
 	}
 	s.readAgain(&e, source, e.Body, false)
-	if err := s.settleElements(ctx, accountID, []*InboundEvent{&e}); err != nil {
+	if err := s.settleElements(ctx, accountID, []*Event{&e}); err != nil {
 		return e, err
 	}
 	e.addItems()
@@ -75,7 +75,7 @@ func (s *Service) ReadInboundEvent(ctx context.Context, accountID, id int64) (In
 // all), and tells whether there are older ones. It uses only the size of
 // f.Page. Each event has one element if its body is short enough: the first
 // that it recorded, else the first.
-func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, bool, error) {
+func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f Filter) ([]Event, bool, error) {
 	list, more, err := s.store.InboundEventsBefore(ctx, accountID, f)
 	if err != nil || len(list) == 0 {
 		return list, more, err
@@ -92,7 +92,7 @@ func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f In
 	if err != nil {
 		return nil, false, err
 	}
-	read, room := make([]*InboundEvent, len(list)), listedPage
+	read, room := make([]*Event, len(list)), listedPage
 	for i := range list {
 		e := &list[i]
 		read[i] = e
@@ -107,7 +107,7 @@ func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f In
 	}
 	for _, e := range read {
 		if len(e.Elements) > 0 {
-			lead := max(0, slices.IndexFunc(e.Elements, func(i InboundElement) bool { return i.State == OutcomeRecorded }))
+			lead := max(0, slices.IndexFunc(e.Elements, func(i Element) bool { return i.State == OutcomeRecorded }))
 			e.Elements = e.Elements[lead : lead+1]
 		}
 	}
@@ -116,7 +116,7 @@ func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f In
 
 // readAgain gives an event its elements in recorded form, without outcomes. For
 // a listing it leaves out elements in the middle.
-func (s *Service) readAgain(e *InboundEvent, source Source, body []byte, listing bool) {
+func (s *Service) readAgain(e *Event, source Source, body []byte, listing bool) {
 	if e.Channel == app.ChannelFile {
 		return // it has items alone
 	}
@@ -129,13 +129,13 @@ func (s *Service) readAgain(e *InboundEvent, source Source, body []byte, listing
 	case listing && e.ElementCount > 2*listedEnd:
 		first, last = listedEnd, e.ElementCount-listedEnd
 	}
-	call := InboundCall{
+	call := Call{
 		Source: source, Channel: e.Channel, ReceivedAt: e.ReceivedAt, Elements: slices.Concat(read.Elements[:first], read.Elements[last:]),
 	}
 	s.normalize(&call)
-	e.Elements = make([]InboundElement, len(call.Elements))
+	e.Elements = make([]Element, len(call.Elements))
 	for i, element := range call.Elements {
-		e.Elements[i] = InboundElement{Position: i, Incoming: element}
+		e.Elements[i] = Element{Position: i, Incoming: element}
 		if i >= first {
 			e.Elements[i].Position += last - first
 		}
@@ -144,7 +144,7 @@ func (s *Service) readAgain(e *InboundEvent, source Source, body []byte, listing
 
 // settleElements finds the outcomes of the elements of events, with one look-up
 // for all.
-func (s *Service) settleElements(ctx context.Context, accountID int64, events []*InboundEvent) error {
+func (s *Service) settleElements(ctx context.Context, accountID int64, events []*Event) error {
 	var refs []EventRef
 	for _, e := range events {
 		for _, i := range e.Elements {
@@ -171,7 +171,7 @@ func (s *Service) settleElements(ctx context.Context, accountID int64, events []
 // settle finds the outcome of an element of e by the rules of recording, from
 // what is known of its event id now. recorded holds the transactions of e that
 // earlier elements stand for.
-func (i *InboundElement) settle(e *InboundEvent, known *KnownEvent, recorded map[int64]bool) {
+func (i *Element) settle(e *Event, known *KnownEvent, recorded map[int64]bool) {
 	switch {
 	case known == nil && i.Fault == nil:
 		return
@@ -199,7 +199,7 @@ func (i *InboundElement) settle(e *InboundEvent, known *KnownEvent, recorded map
 
 // addItems gives the elements of an event their items. An item whose element
 // isn't read any more, or isn't shown, becomes an element of its own.
-func (e *InboundEvent) addItems() {
+func (e *Event) addItems() {
 	at := map[int]int{}
 	for n, i := range e.Elements {
 		at[i.Position] = n
@@ -213,12 +213,12 @@ func (e *InboundEvent) addItems() {
 		if !known {
 			found = len(e.Elements)
 			at[item.Position] = found
-			e.Elements = append(e.Elements, InboundElement{Position: item.Position})
+			e.Elements = append(e.Elements, Element{Position: item.Position})
 		}
 		e.Elements[found].judge(item)
 	}
 	e.ElementCount = max(e.ElementCount, len(e.Elements))
-	slices.SortStableFunc(e.Elements, func(a, b InboundElement) int { return a.Position - b.Position })
+	slices.SortStableFunc(e.Elements, func(a, b Element) int { return a.Position - b.Position })
 	for n := len(e.Elements) - 1; n >= 0 && len(e.Elements) > ShownItems; n-- {
 		if e.Elements[n].Item == nil {
 			e.Elements = slices.Delete(e.Elements, n, n+1)
@@ -229,7 +229,7 @@ func (e *InboundEvent) addItems() {
 // judge gives an element the values and the outcome of its item, which are
 // those of the time of receipt. A discarded item doesn't count if a retry
 // recorded the element since.
-func (i *InboundElement) judge(item *InboundItem) {
+func (i *Element) judge(item *Item) {
 	discarded := item.State == OutcomeDiscarded
 	if discarded && (i.Item != nil || i.Fault == nil && i.TransactionID != 0 && i.State != OutcomeConflict) {
 		return

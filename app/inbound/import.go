@@ -64,7 +64,7 @@ func (s *Service) NewImport(ctx context.Context, o ImportOptions) (*Import, erro
 // a call, a file has no time of receipt that could stand for it. Files may
 // overlap, and a file may be added again: known rows are duplicates.
 func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recording, error) {
-	call := InboundCall{
+	call := Call{
 		AccountID: i.options.AccountID, Source: Source{BankAccountID: i.options.BankAccountID}, Channel: app.ChannelFile,
 		ReceivedAt: now, Elements: rows, NoDeliveries: !i.options.Notify, DryRun: i.options.DryRun,
 		File: app.CleanText(i.options.File, maxKey), ImportID: i.id,

@@ -47,13 +47,13 @@ type Incoming struct {
 	EventIDChannel app.Channel
 }
 
-// ReadInbound reads a body that came in on a channel of source. It never fails:
+// Reader reads a body that came in on a channel of source. It never fails:
 // what it can't read becomes an element with a fault. receivedAt stands in for
 // dates that the body lacks.
-type ReadInbound func(source Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) InboundReading
+type Reader func(source Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) Reading
 
-// InboundReading is the content of a body.
-type InboundReading struct {
+// Reading is the content of a body.
+type Reading struct {
 	Elements    []Incoming
 	Explanation app.Text // a sentence about a body without elements, such as a test call
 }
@@ -62,8 +62,8 @@ type InboundReading struct {
 // hundred. Nothing of a larger call is read.
 const MaxElements = 2000
 
-// InboundCall is one authenticated call of a source.
-type InboundCall struct {
+// Call is one authenticated call of a source.
+type Call struct {
 	AccountID    int64
 	Source       Source // zero on ChannelHand
 	Channel      app.Channel
@@ -85,7 +85,7 @@ type InboundCall struct {
 type Outcome string
 
 // The outcomes. Unassigned, conflicting and rejected elements, and those that may be
-// repeats, are kept as [InboundItem]s until somebody links, retries, settles or discards
+// repeats, are kept as [Item]s until somebody links, retries, settles or discards
 // them.
 const (
 	OutcomeRecorded    Outcome = "recorded"
@@ -169,8 +169,8 @@ func (k Known) Compare(e Incoming) Outcome {
 	return OutcomeConflict
 }
 
-// InboundEvent is an authenticated call in the inbound log.
-type InboundEvent struct {
+// Event is an authenticated call in the inbound log.
+type Event struct {
 	ID         int64
 	SourceID   int64 // 0: by hand
 	SourceName string
@@ -180,11 +180,11 @@ type InboundEvent struct {
 	Body       []byte // not in a listing
 	Recording
 	Open   int // items that still need somebody's attention
-	OpenBy OpenInbound
-	Items  []InboundItem // in a listing the first open ones, at most ListedItems
+	OpenBy OpenItems
+	Items  []Item // in a listing the first open ones, at most ListedItems
 
-	// The content of the body, where it was read again: see InboundElement.
-	Elements     []InboundElement
+	// The content of the body, where it was read again: see Element.
+	Elements     []Element
 	ElementCount int      // how many elements the body has
 	Explanation  app.Text // a sentence about a body without elements
 	Unread       bool     // the body is too long for a listing
@@ -197,9 +197,9 @@ const (
 	ShownItems  = 1000
 )
 
-// InboundItem is an element of an inbound event that needs somebody's
+// Item is an element of an inbound event that needs somebody's
 // attention.
-type InboundItem struct {
+type Item struct {
 	ID             int64
 	InboundEventID int64
 	Position       int
@@ -208,11 +208,11 @@ type InboundItem struct {
 	Incoming             // its Fault says why it isn't recorded
 }
 
-// OpenInbound counts the open items.
-type OpenInbound struct{ Unassigned, Conflicts, Rejected, MayBeRepeats int64 }
+// OpenItems counts the open items.
+type OpenItems struct{ Unassigned, Conflicts, Rejected, MayBeRepeats int64 }
 
-// InboundFilter narrows the inbound log; zero values do not.
-type InboundFilter struct {
+// Filter narrows the inbound log; zero values do not.
+type Filter struct {
 	SourceID int64
 	OpenOnly bool      // only events with open items
 	State    Outcome   // only events with items in this state, which is an open one
@@ -224,7 +224,7 @@ type InboundFilter struct {
 // RecordTransactions records what a call names and makes the deliveries that
 // follow. When it returns without error everything is on disk. After an error
 // the caller must try again; the rules for duplicates make that safe.
-func (s *Service) RecordTransactions(ctx context.Context, call InboundCall) (Recording, error) {
+func (s *Service) RecordTransactions(ctx context.Context, call Call) (Recording, error) {
 	s.normalize(&call)
 	recording, err := s.store.RecordInbound(ctx, call, s.zone)
 	if err != nil {
@@ -238,7 +238,7 @@ func (s *Service) RecordTransactions(ctx context.Context, call InboundCall) (Rec
 // normalize brings the elements of a call into the form in which they are
 // compared and stored. A flaw outside the money fields never costs the
 // transaction.
-func (s *Service) normalize(call *InboundCall) {
+func (s *Service) normalize(call *Call) {
 	for i := range call.Elements {
 		e := &call.Elements[i]
 		e.EventIDChannel = cmp.Or(e.EventIDChannel, call.Channel)
@@ -298,7 +298,7 @@ var IDRule = app.Text{EN: "is required unless transactionNumber is given", VI: "
 // where the element has a fault or names no linked bank account; then nothing
 // is kept.
 func (s *Service) RecordByHand(ctx context.Context, accountID int64, e Incoming, body []byte, key app.IdempotencyKey, now time.Time) (app.Transaction, Outcome, error) {
-	call := InboundCall{
+	call := Call{
 		AccountID: accountID, Channel: app.ChannelHand, Body: body, ReceivedAt: now,
 		Elements: []Incoming{e}, Key: key,
 	}
@@ -358,7 +358,7 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 			VI: "Sự kiện này đến từ một tệp; hãy nhập lại tệp đó.",
 		})
 	}
-	call := InboundCall{
+	call := Call{
 		AccountID: accountID, Source: source, Channel: event.Channel, Body: event.Body, ReceivedAt: event.ReceivedAt,
 		NoDeliveries: now.Sub(event.ReceivedAt) > RecentlyReceived,
 	}
@@ -392,7 +392,7 @@ func (s *Service) DiscardInboundItem(ctx context.Context, accountID, eventID, it
 }
 
 // InboundEvent finds an event with its body and its items.
-func (s *Service) InboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, error) {
+func (s *Service) InboundEvent(ctx context.Context, accountID, id int64) (Event, error) {
 	e, _, err := s.store.InboundEvent(ctx, accountID, id)
 	if err != nil {
 		return e, err
@@ -401,5 +401,5 @@ func (s *Service) InboundEvent(ctx context.Context, accountID, id int64) (Inboun
 	return e, err
 }
 
-// ErrNoInboundEvent says that an id names no inbound event.
-var ErrNoInboundEvent error = app.NotFound("There is no inbound event with this id.", "Không có lần nhận với id này.")
+// ErrNoEvent says that an id names no inbound event.
+var ErrNoEvent error = app.NotFound("There is no inbound event with this id.", "Không có lần nhận với id này.")

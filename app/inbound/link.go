@@ -8,16 +8,16 @@ import (
 	"baoco/app"
 )
 
-// InboundLink names the bank account of the unassigned items of an inbound
+// EventLink names the bank account of the unassigned items of an inbound
 // event. Bank and number may be empty where the items name them. The account
 // name is needed only for a bank account that isn't linked yet.
-type InboundLink struct {
+type EventLink struct {
 	Bank, AccountNumber, AccountName string
 	Notify                           NotifyOnLink
 }
 
-// InboundLinkResult is the result for the unassigned items of an event.
-type InboundLinkResult struct {
+// EventLinkResult is the result for the unassigned items of an event.
+type EventLinkResult struct {
 	BankAccount    app.BankAccount
 	Linked         bool // newly; false: it was linked before
 	Recorded       int
@@ -50,7 +50,7 @@ func fitsBank(e Incoming, code string) bool {
 // items if these leave no doubt. A number also tells the bank if only one
 // linked account has it. CodeValidation where there is doubt, or where no item
 // fits the bank account.
-func (l InboundLink) Complete(items []Incoming, own app.BankAccount, linked []app.BankAccount) (InboundLink, error) {
+func (l EventLink) Complete(items []Incoming, own app.BankAccount, linked []app.BankAccount) (EventLink, error) {
 	if own.ID != 0 && l.AccountNumber == "" && (l.Bank == "" || l.Bank == own.Bank) {
 		l.Bank, l.AccountNumber = own.Bank, own.AccountNumber
 	}
@@ -77,7 +77,7 @@ func errOtherBank() error {
 	return app.InvalidField("bank", "is not the bank that the event names", "không phải ngân hàng mà sự kiện nêu")
 }
 
-func (l *InboundLink) completeNumber(items []Incoming) error {
+func (l *EventLink) completeNumber(items []Incoming) error {
 	masked := false
 	for _, e := range items {
 		if e.AccountNumber == l.AccountNumber || l.Bank != "" && !fitsBank(e, l.Bank) {
@@ -99,7 +99,7 @@ func (l *InboundLink) completeNumber(items []Incoming) error {
 	return nil
 }
 
-func (l *InboundLink) completeBank(items []Incoming, linked []app.BankAccount) error {
+func (l *EventLink) completeBank(items []Incoming, linked []app.BankAccount) error {
 	var named []string
 	for _, e := range items {
 		if bank, known := app.FindBank(e.Gateway); known && fitsNumber(e, l.AccountNumber) && !slices.ContainsFunc(named, bank.Is) {
@@ -128,7 +128,7 @@ func (l *InboundLink) completeBank(items []Incoming, linked []app.BankAccount) e
 // A bank account that isn't linked yet is linked first, within the plan, and
 // its items in other events are recorded too. CodeConflict where no item of the
 // event is unassigned, or where its source is for another bank account.
-func (s *Service) LinkInbound(ctx context.Context, accountID, eventID int64, in InboundLink, now time.Time) (InboundLinkResult, error) {
+func (s *Service) LinkInbound(ctx context.Context, accountID, eventID int64, in EventLink, now time.Time) (EventLinkResult, error) {
 	var v app.Invalid
 	if in.Bank != "" {
 		in.Bank = app.BankField(&v, in.Bank)
@@ -142,11 +142,11 @@ func (s *Service) LinkInbound(ctx context.Context, accountID, eventID int64, in 
 		in.AccountName = name
 	}
 	if err := v.Err(); err != nil {
-		return InboundLinkResult{}, err
+		return EventLinkResult{}, err
 	}
 	result, err := s.store.LinkInbound(ctx, accountID, eventID, in, s.zone, now)
 	if err != nil {
-		return InboundLinkResult{}, err
+		return EventLinkResult{}, err
 	}
 	s.deliveries.Wake(result.Webhooks, nil)
 	return result, nil

@@ -23,38 +23,38 @@ func TestInboundLinkComplete(t *testing.T) {
 	own := linked[0]
 	for _, c := range []struct {
 		name         string
-		given        inbound.InboundLink
+		given        inbound.EventLink
 		items        []inbound.Incoming
 		own          app.BankAccount
 		bank, number string
 		fault        string
 	}{
-		{"named", inbound.InboundLink{}, []inbound.Incoming{named("ACB", "1"), named("acb", "1")}, app.BankAccount{}, "ACB", "1", ""},
-		{"named by one of two", inbound.InboundLink{}, []inbound.Incoming{named("ACB", "1"), named("?", "1")}, app.BankAccount{}, "ACB", "1", ""},
-		{"given as named", inbound.InboundLink{Bank: "ACB", AccountNumber: "1"}, []inbound.Incoming{named("ACB", "1")}, app.BankAccount{}, "ACB", "1", ""},
-		{"two numbers", inbound.InboundLink{}, []inbound.Incoming{named("ACB", "1"), named("ACB", "2")}, app.BankAccount{}, "", "", "account_number"},
-		{"two numbers, one of that bank", inbound.InboundLink{Bank: "VCB"}, []inbound.Incoming{named("ACB", "1"), named("VCB", "2")}, app.BankAccount{}, "VCB", "2", ""},
-		{"two numbers, one given", inbound.InboundLink{AccountNumber: "2"}, []inbound.Incoming{named("ACB", "1"), named("VCB", "2")}, app.BankAccount{}, "VCB", "2", ""},
-		{"two banks", inbound.InboundLink{}, []inbound.Incoming{named("ACB", "1"), named("VCB", "1")}, app.BankAccount{}, "", "", "bank"},
-		{"no bank", inbound.InboundLink{}, []inbound.Incoming{named("?", "1")}, app.BankAccount{}, "", "", "bank"},
-		{"no bank, given", inbound.InboundLink{Bank: "TCB"}, []inbound.Incoming{named("?", "1")}, app.BankAccount{}, "TCB", "1", ""},
-		{"no bank, one linked account", inbound.InboundLink{AccountNumber: "72209992005"}, []inbound.Incoming{masked("", "7220xxxx2005")}, app.BankAccount{}, "ACB", "72209992005", ""},
-		{"no bank, two linked accounts", inbound.InboundLink{}, []inbound.Incoming{named("", "555")}, app.BankAccount{}, "", "", "bank"},
-		{"another bank", inbound.InboundLink{Bank: "VCB"}, []inbound.Incoming{named("ACB", "1")}, app.BankAccount{}, "", "", "bank"},
-		{"another bank and number", inbound.InboundLink{Bank: "VCB", AccountNumber: "1"}, []inbound.Incoming{named("ACB", "1")}, app.BankAccount{}, "", "", "bank"},
-		{"another number", inbound.InboundLink{AccountNumber: "2"}, []inbound.Incoming{named("ACB", "1")}, app.BankAccount{}, "", "", "account_number"},
-		{"masked", inbound.InboundLink{}, []inbound.Incoming{masked("VCB", "7220xxxx2005")}, app.BankAccount{}, "", "", "account_number"},
-		{"masked, given", inbound.InboundLink{AccountNumber: "72201112005"}, []inbound.Incoming{masked("VCB", "7220xxxx2005")}, app.BankAccount{}, "VCB", "72201112005", ""},
-		{"masked, not that one", inbound.InboundLink{AccountNumber: "72201112006"}, []inbound.Incoming{masked("VCB", "7220xxxx2005")}, app.BankAccount{}, "", "", "account_number"},
-		{"masked, too short to be it", inbound.InboundLink{AccountNumber: "72202005"}, []inbound.Incoming{masked("VCB", "7220xxxx2005")}, app.BankAccount{}, "", "", "account_number"},
-		{"x in a number that isn't masked", inbound.InboundLink{AccountNumber: "72201112005"}, []inbound.Incoming{named("VCB", "7220xxxx2005")}, app.BankAccount{}, "", "", "account_number"},
-		{"of the source's account", inbound.InboundLink{}, []inbound.Incoming{named("", "")}, own, "VCB", "72201112005", ""},
-		{"of the source's account, masked", inbound.InboundLink{}, []inbound.Incoming{masked("VCB", "7220xxxx2005")}, own, "VCB", "72201112005", ""},
-		{"of the source's account, its bank given", inbound.InboundLink{Bank: "VCB"}, []inbound.Incoming{masked("VCB", "7220xxxx2005")}, own, "VCB", "72201112005", ""},
-		{"another bank than the source's", inbound.InboundLink{Bank: "ACB"}, []inbound.Incoming{named("", "")}, own, "", "", "bank"},
-		{"another number than the source's", inbound.InboundLink{Bank: "VCB", AccountNumber: "1"}, []inbound.Incoming{named("", "")}, own, "VCB", "1", ""},
-		{"the number of one and the bank of another", inbound.InboundLink{Bank: "VCB", AccountNumber: "1"}, []inbound.Incoming{named("ACB", "1"), named("VCB", "2")}, app.BankAccount{}, "", "", "bank"},
-		{"not of the source's account", inbound.InboundLink{}, []inbound.Incoming{named("VCB", "1")}, own, "", "", "account_number"},
+		{"named", inbound.EventLink{}, []inbound.Incoming{named("ACB", "1"), named("acb", "1")}, app.BankAccount{}, "ACB", "1", ""},
+		{"named by one of two", inbound.EventLink{}, []inbound.Incoming{named("ACB", "1"), named("?", "1")}, app.BankAccount{}, "ACB", "1", ""},
+		{"given as named", inbound.EventLink{Bank: "ACB", AccountNumber: "1"}, []inbound.Incoming{named("ACB", "1")}, app.BankAccount{}, "ACB", "1", ""},
+		{"two numbers", inbound.EventLink{}, []inbound.Incoming{named("ACB", "1"), named("ACB", "2")}, app.BankAccount{}, "", "", "account_number"},
+		{"two numbers, one of that bank", inbound.EventLink{Bank: "VCB"}, []inbound.Incoming{named("ACB", "1"), named("VCB", "2")}, app.BankAccount{}, "VCB", "2", ""},
+		{"two numbers, one given", inbound.EventLink{AccountNumber: "2"}, []inbound.Incoming{named("ACB", "1"), named("VCB", "2")}, app.BankAccount{}, "VCB", "2", ""},
+		{"two banks", inbound.EventLink{}, []inbound.Incoming{named("ACB", "1"), named("VCB", "1")}, app.BankAccount{}, "", "", "bank"},
+		{"no bank", inbound.EventLink{}, []inbound.Incoming{named("?", "1")}, app.BankAccount{}, "", "", "bank"},
+		{"no bank, given", inbound.EventLink{Bank: "TCB"}, []inbound.Incoming{named("?", "1")}, app.BankAccount{}, "TCB", "1", ""},
+		{"no bank, one linked account", inbound.EventLink{AccountNumber: "72209992005"}, []inbound.Incoming{masked("", "7220xxxx2005")}, app.BankAccount{}, "ACB", "72209992005", ""},
+		{"no bank, two linked accounts", inbound.EventLink{}, []inbound.Incoming{named("", "555")}, app.BankAccount{}, "", "", "bank"},
+		{"another bank", inbound.EventLink{Bank: "VCB"}, []inbound.Incoming{named("ACB", "1")}, app.BankAccount{}, "", "", "bank"},
+		{"another bank and number", inbound.EventLink{Bank: "VCB", AccountNumber: "1"}, []inbound.Incoming{named("ACB", "1")}, app.BankAccount{}, "", "", "bank"},
+		{"another number", inbound.EventLink{AccountNumber: "2"}, []inbound.Incoming{named("ACB", "1")}, app.BankAccount{}, "", "", "account_number"},
+		{"masked", inbound.EventLink{}, []inbound.Incoming{masked("VCB", "7220xxxx2005")}, app.BankAccount{}, "", "", "account_number"},
+		{"masked, given", inbound.EventLink{AccountNumber: "72201112005"}, []inbound.Incoming{masked("VCB", "7220xxxx2005")}, app.BankAccount{}, "VCB", "72201112005", ""},
+		{"masked, not that one", inbound.EventLink{AccountNumber: "72201112006"}, []inbound.Incoming{masked("VCB", "7220xxxx2005")}, app.BankAccount{}, "", "", "account_number"},
+		{"masked, too short to be it", inbound.EventLink{AccountNumber: "72202005"}, []inbound.Incoming{masked("VCB", "7220xxxx2005")}, app.BankAccount{}, "", "", "account_number"},
+		{"x in a number that isn't masked", inbound.EventLink{AccountNumber: "72201112005"}, []inbound.Incoming{named("VCB", "7220xxxx2005")}, app.BankAccount{}, "", "", "account_number"},
+		{"of the source's account", inbound.EventLink{}, []inbound.Incoming{named("", "")}, own, "VCB", "72201112005", ""},
+		{"of the source's account, masked", inbound.EventLink{}, []inbound.Incoming{masked("VCB", "7220xxxx2005")}, own, "VCB", "72201112005", ""},
+		{"of the source's account, its bank given", inbound.EventLink{Bank: "VCB"}, []inbound.Incoming{masked("VCB", "7220xxxx2005")}, own, "VCB", "72201112005", ""},
+		{"another bank than the source's", inbound.EventLink{Bank: "ACB"}, []inbound.Incoming{named("", "")}, own, "", "", "bank"},
+		{"another number than the source's", inbound.EventLink{Bank: "VCB", AccountNumber: "1"}, []inbound.Incoming{named("", "")}, own, "VCB", "1", ""},
+		{"the number of one and the bank of another", inbound.EventLink{Bank: "VCB", AccountNumber: "1"}, []inbound.Incoming{named("ACB", "1"), named("VCB", "2")}, app.BankAccount{}, "", "", "bank"},
+		{"not of the source's account", inbound.EventLink{}, []inbound.Incoming{named("VCB", "1")}, own, "", "", "account_number"},
 	} {
 		got, err := c.given.Complete(c.items, c.own, linked)
 		if c.fault != "" {

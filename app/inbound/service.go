@@ -15,10 +15,10 @@ import (
 
 // Config is what a Service works with.
 type Config struct {
-	Targets   *target.TargetPolicy
+	Targets   *target.Policy
 	Providers []ProviderKind
 	// Read reads the transactions of a body.
-	Read ReadInbound
+	Read Reader
 	// Poll reads the next page of a source's list of transactions. progress is
 	// that of the page before, empty in the beginning. The error is a
 	// [*PollError], or that of ctx where nothing was asked. Only kinds with

@@ -20,10 +20,10 @@ type Records interface {
 	// InboundEvents lists a page of the inbound log without bodies, newest
 	// first, and counts the events on all pages. f.SourceID may name a removed
 	// source.
-	InboundEvents(ctx context.Context, accountID int64, f InboundFilter) (list []InboundEvent, total int64, err error)
+	InboundEvents(ctx context.Context, accountID int64, f Filter) (list []Event, total int64, err error)
 	// OpenInbound counts the items that need somebody's attention. It counts
 	// each state up to most.
-	OpenInbound(ctx context.Context, accountID int64, most int) (OpenInbound, error)
+	OpenInbound(ctx context.Context, accountID int64, most int) (OpenItems, error)
 	// Imports lists a page of the statement files, newest first.
 	Imports(ctx context.Context, accountID int64, page app.Page) ([]ImportedFile, error)
 	// Undoable tells what UndoImport would remove now.
@@ -75,10 +75,10 @@ type Store interface {
 	// for each matching webhook. A call with very many elements takes steps of
 	// some hundred rows. zone dates the transactions. It returns once the last
 	// commit is on disk.
-	RecordInbound(ctx context.Context, call InboundCall, zone *time.Location) (Recording, error)
+	RecordInbound(ctx context.Context, call Call, zone *time.Location) (Recording, error)
 	// RetryInbound records the elements of call, which are what the body of
 	// event id is read as now, and closes the items that are no longer at fault.
-	RetryInbound(ctx context.Context, id int64, call InboundCall, zone *time.Location, now time.Time) (Recording, error)
+	RetryInbound(ctx context.Context, id int64, call Call, zone *time.Location, now time.Time) (Recording, error)
 	// DiscardInbound closes the open items of an event, or one of them where
 	// itemID isn't 0, and gives how many. CodeValidation where the event has no
 	// such item.
@@ -86,16 +86,16 @@ type Store interface {
 	// SettleRepeat does what Service.SettleRepeat says.
 	SettleRepeat(ctx context.Context, accountID, eventID, itemID, transactionID int64, repeat bool, zone *time.Location, now time.Time) (Settled, error)
 	// LinkInbound links in one commit and records in steps, as LinkBankAccount.
-	LinkInbound(ctx context.Context, accountID, id int64, in InboundLink, zone *time.Location, now time.Time) (InboundLinkResult, error)
+	LinkInbound(ctx context.Context, accountID, id int64, in EventLink, zone *time.Location, now time.Time) (EventLinkResult, error)
 	// InboundEventsBefore lists at most f.Page.Size events without bodies,
 	// newest first, and tells whether there are more. It counts nothing: it is
 	// quick however long the log is.
-	InboundEventsBefore(ctx context.Context, accountID int64, f InboundFilter) (list []InboundEvent, more bool, err error)
+	InboundEventsBefore(ctx context.Context, accountID int64, f Filter) (list []Event, more bool, err error)
 	// InboundEvent gives the event without its items, and its source, removed
 	// or not.
-	InboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, Source, error)
+	InboundEvent(ctx context.Context, accountID, id int64) (Event, Source, error)
 	// InboundItems lists at most limit items of an event, open ones first.
-	InboundItems(ctx context.Context, accountID, eventID int64, limit int) ([]InboundItem, error)
+	InboundItems(ctx context.Context, accountID, eventID int64, limit int) ([]Item, error)
 	// InboundBodies gives the bodies of the events by their ids, without those
 	// of more than most bytes.
 	InboundBodies(ctx context.Context, accountID int64, ids []int64, most int) (map[int64][]byte, error)
@@ -112,7 +112,7 @@ type Store interface {
 	// in it is new. complete says that the list is read to its end at the time
 	// of receipt; then the source has no fault. CodeNotFound where the source
 	// was removed meanwhile.
-	RecordPage(ctx context.Context, call InboundCall, progress string, complete bool, zone *time.Location) (Recording, error)
+	RecordPage(ctx context.Context, call Call, progress string, complete bool, zone *time.Location) (Recording, error)
 	// NotePollFault keeps why a source's list couldn't be read, and tells
 	// whether that is new. A refused key stays until a list is read again:
 	// nothing else proves it right. When it is newly refused, the bank accounts

@@ -13,32 +13,32 @@ import (
 // A transfer is matched with a payment request in the commit that records it, or stays
 // unmatched until a person matches it.
 
-// FindPayment is what the storage asks to match a transfer: the requests that it may be
+// Finder is what the storage asks to match a transfer: the requests that it may be
 // for, and the code patterns of the account.
-type FindPayment struct {
+type Finder struct {
 	Codes app.CodeReader
 	// ByCode gives the request with a code, whatever its status. found is false where
 	// there is none.
-	ByCode func(code string) (r PaymentRequest, found bool, err error)
+	ByCode func(code string) (r Request, found bool, err error)
 	// ByReference gives requests with one of these references, in the normal form of
-	// package paymentcode: at most PaymentCandidates, by id.
-	ByReference func(references []string) ([]PaymentRequest, error)
+	// package paymentcode: at most MaxCandidates, by id.
+	ByReference func(references []string) ([]Request, error)
 	// ByAmount gives requests that ask for a transfer of this amount to a bank account, or
 	// asked for it at first, unless they had ended at a time: at most two.
-	ByAmount func(bankAccountID, amount int64, after time.Time) ([]PaymentRequest, error)
+	ByAmount func(bankAccountID, amount int64, after time.Time) ([]Request, error)
 }
 
-// PaymentCandidates is how many requests are looked at for a transfer.
-const PaymentCandidates = 100
+// MaxCandidates is how many requests are looked at for a transfer.
+const MaxCandidates = 100
 
 // clockSlack is how much the clock of a bank may be behind.
 const clockSlack = 10 * time.Minute
 
-// MatchPayment finds the request that money in is for: by its code, else by the shop's
+// MatchTransfer finds the request that money in is for: by its code, else by the shop's
 // reference, else by an amount that only this request asks for. It finds none where
 // there is a doubt; then by is empty. A transfer that was made before a request is for
 // none.
-func MatchPayment(t app.Transaction, f FindPayment) (r PaymentRequest, by PaymentMatch, err error) {
+func MatchTransfer(t app.Transaction, f Finder) (r Request, by Match, err error) {
 	if t.Type != app.In {
 		return r, "", nil
 	}
@@ -70,7 +70,7 @@ func MatchPayment(t app.Transaction, f FindPayment) (r PaymentRequest, by Paymen
 // does: the money is for another order, or a person has parted it from this one. A content
 // that has the code or the reference, but in doubt, does too, unless the later content has
 // all of it: then the earlier one was only cut.
-func SpeaksAgainst(r app.CodeReader, earlier, later string, named PaymentRequest) bool {
+func SpeaksAgainst(r app.CodeReader, earlier, later string, named Request) bool {
 	key, plain := named.ReferenceKey(), app.Squeeze(earlier)
 	has := func(name string) bool { return name != "" && strings.Contains(plain, strings.ToLower(name)) }
 	return r.Read(earlier).Text != "" || slices.Contains(paymentcode.References(earlier).Certain, key) ||
@@ -79,7 +79,7 @@ func SpeaksAgainst(r app.CodeReader, earlier, later string, named PaymentRequest
 
 // references are what may be references in a content, but for codes of the account: what
 // isn't read as a code for a doubt must not be read as a reference.
-func (f FindPayment) references(content string) paymentcode.Named {
+func (f Finder) references(content string) paymentcode.Named {
 	named := paymentcode.References(content)
 	isCode := func(reference string) bool { return f.Codes.Begins(reference) }
 	named.Certain, named.Doubtful = slices.DeleteFunc(named.Certain, isCode), slices.DeleteFunc(named.Doubtful, isCode)
@@ -88,7 +88,7 @@ func (f FindPayment) references(content string) paymentcode.Named {
 
 // namedBy finds the request that a content names by its reference. doubt is true where it
 // may name several, or more of a reference than can be read.
-func namedBy(t app.Transaction, references paymentcode.Named, f FindPayment) (r PaymentRequest, doubt bool, err error) {
+func namedBy(t app.Transaction, references paymentcode.Named, f Finder) (r Request, doubt bool, err error) {
 	if len(references.Certain)+len(references.Doubtful) == 0 {
 		return r, false, nil
 	}
@@ -96,7 +96,7 @@ func namedBy(t app.Transaction, references paymentcode.Named, f FindPayment) (r 
 	if err != nil || len(list) == 0 {
 		return r, false, err
 	}
-	if len(list) == PaymentCandidates {
+	if len(list) == MaxCandidates {
 		return r, true, nil
 	}
 	for _, other := range list {
@@ -112,12 +112,12 @@ func namedBy(t app.Transaction, references paymentcode.Named, f FindPayment) (r 
 // ids: one that can be paid when t is made, of these one that asks for its amount, else
 // the first; else the last that isn't full, else the last that isn't cancelled, else the
 // last.
-func ofReference(t app.Transaction, list []PaymentRequest) (r PaymentRequest, found bool) {
-	list = slices.DeleteFunc(slices.Clone(list), func(r PaymentRequest) bool { return madeBefore(t, r, MatchedByReference) })
+func ofReference(t app.Transaction, list []Request) (r Request, found bool) {
+	list = slices.DeleteFunc(slices.Clone(list), func(r Request) bool { return madeBefore(t, r, MatchedByReference) })
 	if len(list) == 0 {
 		return r, false
 	}
-	rank := func(r PaymentRequest) int {
+	rank := func(r Request) int {
 		switch {
 		case r.PaidAt.IsZero() && !r.Ended(t.Time) && (r.Asked() == t.Amount || r.Rest() == t.Amount):
 			return 0
@@ -140,13 +140,13 @@ func ofReference(t app.Transaction, list []PaymentRequest) (r PaymentRequest, fo
 }
 
 // hasDistinctAmount reports whether t can be for r, of which only the amount is known.
-func hasDistinctAmount(t app.Transaction, r PaymentRequest) bool {
+func hasDistinctAmount(t app.Transaction, r Request) bool {
 	return r.TransferAmount > r.Amount && r.Received == 0 && !r.Ended(t.Time) && !madeBefore(t, r, MatchedByAmount)
 }
 
 // before reports whether t was made before r. A code may have been used for another thing
 // long ago; but it names r alone, so the clock of its bank may be wrong by a time zone.
-func madeBefore(t app.Transaction, r PaymentRequest, by PaymentMatch) bool {
+func madeBefore(t app.Transaction, r Request, by Match) bool {
 	slack := clockSlack
 	if t.DateOnly || by == MatchedByCode {
 		slack = 24 * time.Hour
@@ -168,16 +168,16 @@ const mostLikely = 3
 // it may be for, the likeliest first.
 type UnmatchedTransaction struct {
 	app.Transaction
-	Likely []PaymentRequest
+	Likely []Request
 }
 
-// PaymentContents is of how many transfers of a request the contents are looked at.
-const PaymentContents = 10
+// MaxContents is of how many transfers of a request the contents are looked at.
+const MaxContents = 10
 
-// PaymentCandidate is a request that unmatched money may be for, with the contents of the
+// Candidate is a request that unmatched money may be for, with the contents of the
 // last transfers that came for it.
-type PaymentCandidate struct {
-	PaymentRequest
+type Candidate struct {
+	Request
 	Contents string
 	words    []string // of Contents
 }
@@ -198,7 +198,7 @@ func (s *Service) UnmatchedTransactions(ctx context.Context, accountID int64, pa
 }
 
 // LikelyPayments names the requests that a transaction may be for.
-func (s *Service) LikelyPayments(ctx context.Context, t app.Transaction) ([]PaymentRequest, error) {
+func (s *Service) LikelyPayments(ctx context.Context, t app.Transaction) ([]Request, error) {
 	if t.Type != app.In || t.PaymentRequest.ID != 0 {
 		return nil, nil
 	}
@@ -206,8 +206,8 @@ func (s *Service) LikelyPayments(ctx context.Context, t app.Transaction) ([]Paym
 	return likeliest(t, candidates), err
 }
 
-func (s *Service) paymentCandidates(ctx context.Context, accountID int64) ([]PaymentCandidate, error) {
-	list, err := s.store.PaymentCandidates(ctx, accountID, PaymentCandidates)
+func (s *Service) paymentCandidates(ctx context.Context, accountID int64) ([]Candidate, error) {
+	list, err := s.store.PaymentCandidates(ctx, accountID, MaxCandidates)
 	for i, c := range list {
 		list[i].words = slices.DeleteFunc(paymentcode.Words(c.Contents), func(word string) bool {
 			return len(word) < 2 || strings.ContainsAny(word, "0123456789") || slices.Contains(everydayWords, word)
@@ -233,30 +233,30 @@ const (
 )
 
 // likeliest are the requests that speak most for being paid by t.
-func likeliest(t app.Transaction, candidates []PaymentCandidate) []PaymentRequest {
+func likeliest(t app.Transaction, candidates []Candidate) []Request {
 	type scored struct {
-		PaymentRequest
+		Request
 		points int
 	}
 	var list []scored
 	words := paymentcode.Words(t.Content)
 	for _, c := range candidates {
-		if madeBefore(t, c.PaymentRequest, MatchedByHand) {
+		if madeBefore(t, c.Request, MatchedByHand) {
 			continue
 		}
 		if points := pointsFor(t, c, words); points >= leastPoints {
-			list = append(list, scored{c.PaymentRequest, points})
+			list = append(list, scored{c.Request, points})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b scored) int { return b.points - a.points })
-	var likely []PaymentRequest
+	var likely []Request
 	for _, one := range list[:min(len(list), mostLikely)] {
-		likely = append(likely, one.PaymentRequest)
+		likely = append(likely, one.Request)
 	}
 	return likely
 }
 
-func pointsFor(t app.Transaction, c PaymentCandidate, words []string) (points int) {
+func pointsFor(t app.Transaction, c Candidate, words []string) (points int) {
 	switch {
 	case t.Amount == c.Asked() || t.Amount == c.Rest():
 		points = pointsExact

@@ -18,8 +18,8 @@ import (
 // code goes into the content of the transfer; by it the transfer is matched with the
 // request in the commit that records it.
 
-// PaymentRequest is a payment request with what has come for it.
-type PaymentRequest struct {
+// Request is a payment request with what has come for it.
+type Request struct {
 	ID             int64
 	AccountID      int64
 	BankAccount    app.BankAccount // that the money is to go to
@@ -45,10 +45,10 @@ type PaymentRequest struct {
 }
 
 // ReferenceKey is the reference as it is looked for in a content; empty: it can't be.
-func (r PaymentRequest) ReferenceKey() string { return paymentcode.Reference(r.Reference) }
+func (r Request) ReferenceKey() string { return paymentcode.Reference(r.Reference) }
 
 // Status is that of the request at now.
-func (r PaymentRequest) Status(now time.Time) app.PaymentStatus {
+func (r Request) Status(now time.Time) app.PaymentStatus {
 	switch {
 	case !r.PaidAt.IsZero() && r.Late:
 		return app.PaymentPaidLate
@@ -68,13 +68,13 @@ func (r PaymentRequest) Status(now time.Time) app.PaymentStatus {
 
 // Ended reports whether a transfer at t comes too late: the request was cancelled, or
 // t is past the second in which it expires.
-func (r PaymentRequest) Ended(t time.Time) bool {
+func (r Request) Ended(t time.Time) bool {
 	return !r.CancelledAt.IsZero() || !r.ExpiresAt.IsZero() && t.Unix() > r.ExpiresAt.Unix()
 }
 
 // EndedAt is when it ended, or will end by itself: it was paid in full or cancelled, or
 // expires; zero: it doesn't end by itself.
-func (r PaymentRequest) EndedAt() time.Time {
+func (r Request) EndedAt() time.Time {
 	switch {
 	case r.PaidAt.After(r.CancelledAt):
 		return r.PaidAt
@@ -85,7 +85,7 @@ func (r PaymentRequest) EndedAt() time.Time {
 }
 
 // Rest is what is still to be paid; 0 where it is full.
-func (r PaymentRequest) Rest() int64 {
+func (r Request) Rest() int64 {
 	if !r.PaidAt.IsZero() {
 		return 0
 	}
@@ -94,7 +94,7 @@ func (r PaymentRequest) Rest() int64 {
 
 // Overpaid is how much more came than was asked for; 0 where it isn't full. Its status may be
 // PaymentPaidLate all the same.
-func (r PaymentRequest) Overpaid() int64 {
+func (r Request) Overpaid() int64 {
 	if r.PaidAt.IsZero() {
 		return 0
 	}
@@ -103,7 +103,7 @@ func (r PaymentRequest) Overpaid() int64 {
 
 // Asked is what the payer is asked to transfer now: the amount to transfer, or the rest
 // of it.
-func (r PaymentRequest) Asked() int64 {
+func (r Request) Asked() int64 {
 	if r.Received == 0 {
 		return r.TransferAmount
 	}
@@ -112,32 +112,32 @@ func (r PaymentRequest) Asked() int64 {
 
 // Suspended reports whether the bank account takes no money for the shop now: it was
 // unlinked or switched off after the request was made.
-func (r PaymentRequest) Suspended() bool {
+func (r Request) Suspended() bool {
 	return r.Unlinked || r.BankAccount.Status == app.BankAccountInactive
 }
 
 // Payable reports whether somebody is asked to pay at now.
-func (r PaymentRequest) Payable(now time.Time) bool {
+func (r Request) Payable(now time.Time) bool {
 	return r.PaidAt.IsZero() && !r.Ended(now) && !r.Suspended()
 }
 
 // Shown differs where what a screen shows of the request differs.
-func (r PaymentRequest) Shown(now time.Time) string {
+func (r Request) Shown(now time.Time) string {
 	return fmt.Sprint(r.Status(now), " ", r.Received, " ", r.Payable(now))
 }
 
 // Transfer is the transfer that the VietQR code of the request fills in, and the text of
 // that code.
-func (r PaymentRequest) Transfer() (t vietqr.Transfer, text string, err error) {
+func (r Request) Transfer() (t vietqr.Transfer, text string, err error) {
 	return r.BankAccount.Transfer(r.Asked(), r.Code)
 }
 
 // URLPath is the path of its page.
-func (r PaymentRequest) URLPath() string { return "/pay/" + r.Token }
+func (r Request) URLPath() string { return "/pay/" + r.Token }
 
 // LateFor reports whether a transfer that is recorded at now comes after the end. Where only
 // its day is known it may have been made at the end of that day.
-func (r PaymentRequest) LateFor(t app.Transaction, now time.Time) bool {
+func (r Request) LateFor(t app.Transaction, now time.Time) bool {
 	at := t.Time
 	if t.DateOnly {
 		if at = t.Time.Add(24*time.Hour - time.Second); now.Before(at) {
@@ -148,7 +148,7 @@ func (r PaymentRequest) LateFor(t app.Transaction, now time.Time) bool {
 }
 
 // With is the request with one transfer more, which was matched at now.
-func (r PaymentRequest) With(amount int64, late bool, now time.Time) PaymentRequest {
+func (r Request) With(amount int64, late bool, now time.Time) Request {
 	r.Received += amount
 	r.Transfers++
 	if r.PaidAt.IsZero() && r.Received >= r.Amount-r.Tolerance {
@@ -159,7 +159,7 @@ func (r PaymentRequest) With(amount int64, late bool, now time.Time) PaymentRequ
 
 // Recount is the request with these transfers and no others. They are in the order in
 // which they were matched.
-func (r PaymentRequest) Recount(transfers []PaymentTransfer) PaymentRequest {
+func (r Request) Recount(transfers []Transfer) Request {
 	r.Received, r.Transfers, r.PaidAt, r.Late = 0, 0, time.Time{}, false
 	for _, t := range transfers {
 		r = r.With(t.Amount, t.Late, t.MatchedAt)
@@ -167,20 +167,20 @@ func (r PaymentRequest) Recount(transfers []PaymentTransfer) PaymentRequest {
 	return r
 }
 
-// PaymentMatch says by what a transfer was matched with a request.
-type PaymentMatch string
+// Match says by what a transfer was matched with a request.
+type Match string
 
 // The ways of matching, in the order in which they are tried.
 const (
-	MatchedByCode      PaymentMatch = "code"
-	MatchedByReference PaymentMatch = "reference"
-	MatchedByAmount    PaymentMatch = "amount" // that no other request had
-	MatchedByHand      PaymentMatch = "hand"
+	MatchedByCode      Match = "code"
+	MatchedByReference Match = "reference"
+	MatchedByAmount    Match = "amount" // that no other request had
+	MatchedByHand      Match = "hand"
 )
 
 // Name says it in a word or two.
-func (m PaymentMatch) Name() app.Text {
-	return map[PaymentMatch]app.Text{
+func (m Match) Name() app.Text {
+	return map[Match]app.Text{
 		MatchedByCode:      {EN: "Payment code", VI: "Mã thanh toán"},
 		MatchedByReference: {EN: "Reference", VI: "Mã đơn"},
 		MatchedByAmount:    {EN: "Distinct amount", VI: "Số tiền riêng"},
@@ -188,17 +188,17 @@ func (m PaymentMatch) Name() app.Text {
 	}[m]
 }
 
-// PaymentTransfer is a transaction that was matched with a request.
-type PaymentTransfer struct {
+// Transfer is a transaction that was matched with a request.
+type Transfer struct {
 	app.Transaction
-	FoundBy   PaymentMatch
+	FoundBy   Match
 	Late      bool // it came after the end of the request
 	MatchedAt time.Time
 	MatchedBy string // who did it by hand
 }
 
 // State is what a transaction of r says of it at now.
-func (r PaymentRequest) State(now time.Time) app.PaymentState {
+func (r Request) State(now time.Time) app.PaymentState {
 	return app.PaymentState{Due: r.Amount, ID: r.ID, Overpaid: r.Overpaid(), Received: r.Received, Reference: r.Reference, Status: r.Status(now)}
 }
 
@@ -214,8 +214,8 @@ const (
 	maxReturnURL       = 2048
 )
 
-// PaymentRequestCreate is what somebody asks for.
-type PaymentRequestCreate struct {
+// RequestCreate is what somebody asks for.
+type RequestCreate struct {
 	Amount         int64
 	BankAccountID  int64         // 0: the only one that is linked
 	Reference      string        // empty: none
@@ -227,8 +227,8 @@ type PaymentRequestCreate struct {
 	CashierID      int64         // makes it a bill of the shift of this user, which it opens; 0: it is none
 }
 
-// PaymentChoices is what a new payment request is chosen by, from the storage.
-type PaymentChoices struct {
+// Choices is what a new payment request is chosen by, from the storage.
+type Choices struct {
 	Account      app.Account
 	BankAccounts []app.BankAccount
 	Patterns     []app.CodePattern
@@ -242,26 +242,26 @@ type PaymentChoices struct {
 
 // CreatePaymentRequest makes a payment request. CodeConflict where the account has no
 // code pattern, the code was used before, or no code or distinct amount is free.
-func (s *Service) CreatePaymentRequest(ctx context.Context, accountID int64, in PaymentRequestCreate, key app.IdempotencyKey, now time.Time) (PaymentRequest, error) {
+func (s *Service) CreatePaymentRequest(ctx context.Context, accountID int64, in RequestCreate, key app.IdempotencyKey, now time.Time) (Request, error) {
 	r, err := in.read(accountID, now)
 	if err != nil {
 		return r, err
 	}
 	by, _ := app.ActorOf(ctx)
 	r.CreatedBy = app.CleanText(by.Name, 100)
-	return s.store.CreatePaymentRequest(ctx, r, func(c PaymentChoices) (PaymentRequest, error) { return in.choose(r, c) }, key)
+	return s.store.CreatePaymentRequest(ctx, r, func(c Choices) (Request, error) { return in.choose(r, c) }, key)
 }
 
-// CheckPaymentRequest checks the fields of in, without looking at the storage.
-func CheckPaymentRequest(in PaymentRequestCreate) error {
+// CheckRequest checks the fields of in, without looking at the storage.
+func CheckRequest(in RequestCreate) error {
 	_, err := in.read(0, time.Time{})
 	return err
 }
 
 // read is the request with the fields that the storage doesn't decide.
-func (in PaymentRequestCreate) read(accountID int64, now time.Time) (r PaymentRequest, err error) {
+func (in RequestCreate) read(accountID int64, now time.Time) (r Request, err error) {
 	var v app.Invalid
-	r = PaymentRequest{AccountID: accountID, Amount: in.Amount, TransferAmount: in.Amount, ReturnURL: in.ReturnURL, CashierID: in.CashierID, Token: newPaymentToken(), CreatedAt: now}
+	r = Request{AccountID: accountID, Amount: in.Amount, TransferAmount: in.Amount, ReturnURL: in.ReturnURL, CashierID: in.CashierID, Token: newPaymentToken(), CreatedAt: now}
 	if in.Amount < 1 || in.Amount > app.MaxAmount {
 		v.Add("amount", app.AmountRule.EN, app.AmountRule.VI)
 	}
@@ -299,7 +299,7 @@ func isReturnURL(raw string) bool {
 }
 
 // choose completes r by what the storage knows.
-func (in PaymentRequestCreate) choose(r PaymentRequest, c PaymentChoices) (PaymentRequest, error) {
+func (in RequestCreate) choose(r Request, c Choices) (Request, error) {
 	var err error
 	if r.BankAccount, err = in.bankAccount(c.BankAccounts); err != nil {
 		return r, err
@@ -326,7 +326,7 @@ func tolerance(amount int64, a app.Account) int64 {
 }
 
 // bankAccount is the bank account that the money goes to.
-func (in PaymentRequestCreate) bankAccount(linked []app.BankAccount) (app.BankAccount, error) {
+func (in RequestCreate) bankAccount(linked []app.BankAccount) (app.BankAccount, error) {
 	if in.BankAccountID == 0 && len(linked) != 1 {
 		return app.BankAccount{}, app.InvalidField("bank_account_id", "is required unless exactly one bank account is linked", "là bắt buộc, trừ khi chỉ có một tài khoản ngân hàng được liên kết")
 	}
@@ -335,7 +335,7 @@ func (in PaymentRequestCreate) bankAccount(linked []app.BankAccount) (app.BankAc
 			continue
 		}
 		if b.Status == app.BankAccountInactive {
-			return b, ErrPaymentToInactive
+			return b, ErrToInactive
 		}
 		return b, nil
 	}
@@ -343,9 +343,9 @@ func (in PaymentRequestCreate) bankAccount(linked []app.BankAccount) (app.BankAc
 }
 
 // code is the given code, if the patterns read it, or a new one.
-func (in PaymentRequestCreate) code(given string, c PaymentChoices) (string, error) {
+func (in RequestCreate) code(given string, c Choices) (string, error) {
 	if len(c.Patterns) == 0 {
-		return "", ErrNoPatternForPayments
+		return "", ErrNoPattern
 	}
 	reader := app.NewCodeReader(c.Patterns)
 	if given != "" {
@@ -354,7 +354,7 @@ func (in PaymentRequestCreate) code(given string, c PaymentChoices) (string, err
 		}
 		taken, err := c.CodeTaken(given)
 		if err == nil && taken {
-			err = ErrPaymentCodeTaken
+			err = ErrCodeTaken
 		}
 		return given, err
 	}
@@ -489,7 +489,7 @@ func newPaymentToken() string {
 
 // distinctAmount is an amount that no other request asks for, a few đồng above that of r:
 // so whoever pays it pays enough.
-func distinctAmount(r PaymentRequest, taken func(bankAccountID, amount int64) (bool, error)) (int64, error) {
+func distinctAmount(r Request, taken func(bankAccountID, amount int64) (bool, error)) (int64, error) {
 	first := randomBelow(maxDistinct)
 	for i := range maxDistinct {
 		amount := r.Amount + 1 + int64((first+i)%maxDistinct)
@@ -500,8 +500,8 @@ func distinctAmount(r PaymentRequest, taken func(bankAccountID, amount int64) (b
 	return 0, ErrNoFreeAmount
 }
 
-// PaymentFilter narrows a listing of payment requests; zero values do not.
-type PaymentFilter struct {
+// Filter narrows a listing of payment requests; zero values do not.
+type Filter struct {
 	Status        app.PaymentStatus
 	BankAccountID int64
 	Reference     string // exactly
@@ -511,9 +511,9 @@ type PaymentFilter struct {
 	Page          app.Page
 }
 
-// PaymentPage is a page of a listing, newest first, with the sums of all pages.
-type PaymentPage struct {
-	Rows  []PaymentRequest
+// Page is a page of a listing, newest first, with the sums of all pages.
+type Page struct {
+	Rows  []Request
 	Total int64
 	// Due is the sum of the amounts, but of those that were cancelled before they were paid.
 	// Received is the sum of all transfers, also for those. Several requests of one reference
@@ -521,16 +521,16 @@ type PaymentPage struct {
 	Due, Received int64
 }
 
-// ErrNoPaymentRequest says that an id, a code or a token names no payment request.
-var ErrNoPaymentRequest error = app.NotFound("There is no payment request with this id.", "Không có yêu cầu thanh toán với id này.")
+// ErrNoRequest says that an id, a code or a token names no payment request.
+var ErrNoRequest error = app.NotFound("There is no payment request with this id.", "Không có yêu cầu thanh toán với id này.")
 
 // Refusals of payment requests.
 var (
-	ErrNoPatternForPayments error = app.Refused(app.CodeConflict, app.Text{
+	ErrNoPattern error = app.Refused(app.CodeConflict, app.Text{
 		EN: "This account has no code pattern yet. Create one first: a payment request gets its code by it.",
 		VI: "Tài khoản này chưa có mẫu mã thanh toán. Hãy tạo mẫu trước: yêu cầu thanh toán lấy mã theo mẫu đó.",
 	})
-	ErrPaymentCodeTaken error = app.Refused(app.CodeAlreadyExists, app.Text{
+	ErrCodeTaken error = app.Refused(app.CodeAlreadyExists, app.Text{
 		EN: "Another payment request has this code, or had it in the last 30 days.",
 		VI: "Mã này đang dùng cho một yêu cầu thanh toán khác, hoặc mới dùng trong 30 ngày qua.",
 	})
@@ -542,15 +542,15 @@ var (
 		EN: "Every distinct amount near this one is asked for already. Create the request without one.",
 		VI: "Mọi số tiền riêng gần số tiền này đều đang được dùng. Hãy tạo yêu cầu không dùng số tiền riêng.",
 	})
-	ErrPaymentToInactive error = app.Refused(app.CodeConflict, app.Text{
+	ErrToInactive error = app.Refused(app.CodeConflict, app.Text{
 		EN: "This bank account is switched off: your shop would not be notified of the payment. Switch it on first.",
 		VI: "Tài khoản ngân hàng này đang tắt nên cửa hàng sẽ không được báo khi khách trả. Hãy bật lại trước.",
 	})
-	ErrPaymentEnded error = app.Refused(app.CodeConflict, app.Text{
+	ErrEnded error = app.Refused(app.CodeConflict, app.Text{
 		EN: "Nothing is to be paid: this payment request is paid, cancelled or expired, or its bank account is unlinked or switched off.",
 		VI: "Không còn gì phải trả: yêu cầu thanh toán này đã trả đủ, đã huỷ hoặc hết hạn, hoặc tài khoản ngân hàng đã huỷ liên kết hay đang tắt.",
 	})
-	ErrPaymentIsPaid error = app.Refused(app.CodeConflict, app.Text{
+	ErrIsPaid error = app.Refused(app.CodeConflict, app.Text{
 		EN: "This payment request is paid already.",
 		VI: "Yêu cầu thanh toán này đã được trả đủ.",
 	})

@@ -37,9 +37,9 @@ func newCashDesk(t *testing.T) *cashDesk {
 }
 
 // ask creates a payment request.
-func (d *cashDesk) ask(in payment.PaymentRequestCreate) payment.PaymentRequest {
+func (d *cashDesk) ask(in payment.RequestCreate) payment.Request {
 	d.T.Helper()
-	r, err := d.Service.Payments.CreatePaymentRequest(context.Background(), 1, in, app.IdempotencyKey{}, d.now)
+	r, err := d.Services.Payments.CreatePaymentRequest(context.Background(), 1, in, app.IdempotencyKey{}, d.now)
 	apptest.Must(d.T, err)
 	return r
 }
@@ -59,7 +59,7 @@ func (d *cashDesk) payAt(at time.Time, number string, amount int64, content stri
 // payOn is pay for a transfer of which only the day is known.
 func (d *cashDesk) payOn(day app.Day, amount int64, content string) app.Transaction {
 	d.T.Helper()
-	return d.record(1, inbound.Incoming{AccountNumber: "1000", Amount: amount, Content: content, Time: day.Start(d.Service.Ledger.Zone()), DateOnly: true})
+	return d.record(1, inbound.Incoming{AccountNumber: "1000", Amount: amount, Content: content, Time: day.Start(d.Services.Ledger.Zone()), DateOnly: true})
 }
 
 func (d *cashDesk) record(accountID int64, e inbound.Incoming) app.Transaction {
@@ -72,45 +72,45 @@ func (d *cashDesk) record(accountID int64, e inbound.Incoming) app.Transaction {
 	if e.Amount < 0 {
 		e.Type, e.Amount = app.Out, -e.Amount
 	}
-	t, _, err := d.Service.Inbound.RecordByHand(context.Background(), accountID, e, nil, app.IdempotencyKey{}, d.now)
+	t, _, err := d.Services.Inbound.RecordByHand(context.Background(), accountID, e, nil, app.IdempotencyKey{}, d.now)
 	apptest.Must(d.T, err)
 	return t
 }
 
 // today is the day of now in the zone of the installation.
-func (d *cashDesk) today() app.Day { return app.DayOf(d.now, d.Service.Ledger.Zone()) }
+func (d *cashDesk) today() app.Day { return app.DayOf(d.now, d.Services.Ledger.Zone()) }
 
 // set changes the settings of the account.
 func (d *cashDesk) set(u app.AccountUpdate) {
 	d.T.Helper()
-	_, err := d.Service.Ledger.UpdateAccount(context.Background(), 1, u)
+	_, err := d.Services.Ledger.UpdateAccount(context.Background(), 1, u)
 	apptest.Must(d.T, err)
 }
 
 // read gives what has become of a request.
-func (d *cashDesk) read(r payment.PaymentRequest) payment.PaymentRequest {
+func (d *cashDesk) read(r payment.Request) payment.Request {
 	d.T.Helper()
-	r, err := d.Service.Payments.PaymentRequest(context.Background(), 1, r.ID)
+	r, err := d.Services.Payments.PaymentRequest(context.Background(), 1, r.ID)
 	apptest.Must(d.T, err)
 	return r
 }
 
-func (d *cashDesk) cancel(r payment.PaymentRequest) {
+func (d *cashDesk) cancel(r payment.Request) {
 	d.T.Helper()
-	_, err := d.Service.Payments.CancelPaymentRequest(context.Background(), 1, r.ID, d.now)
+	_, err := d.Services.Payments.CancelPaymentRequest(context.Background(), 1, r.ID, d.now)
 	apptest.Must(d.T, err)
 }
 
 // is checks what has become of a request: its status, what came and how much is due.
-func (d *cashDesk) is(r payment.PaymentRequest, status app.PaymentStatus, received, rest int64) {
+func (d *cashDesk) is(r payment.Request, status app.PaymentStatus, received, rest int64) {
 	d.T.Helper()
 	now := d.read(r)
 	if now.Status(d.now) != status || now.Received != received || now.Rest() != rest {
 		d.T.Errorf("it is %s, received %d, rest %d; want %s, %d, %d", now.Status(d.now), now.Received, now.Rest(), status, received, rest)
 	}
-	page, err := d.Service.Payments.PaymentRequests(context.Background(), 1, payment.PaymentFilter{Status: status, Code: r.Code, Page: app.Page{Number: 1, Size: 100}}, d.now)
+	page, err := d.Services.Payments.PaymentRequests(context.Background(), 1, payment.Filter{Status: status, Code: r.Code, Page: app.Page{Number: 1, Size: 100}}, d.now)
 	apptest.Must(d.T, err)
-	if !slices.ContainsFunc(page.Rows, func(other payment.PaymentRequest) bool { return other.ID == r.ID }) {
+	if !slices.ContainsFunc(page.Rows, func(other payment.Request) bool { return other.ID == r.ID }) {
 		d.T.Errorf("it isn't in the list of those that are %s", status)
 	}
 }
@@ -134,7 +134,7 @@ func (d *cashDesk) says(t app.Transaction, want string) {
 func TestPaymentStatus(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	r := d.ask(payment.PaymentRequestCreate{Amount: 200_000, Reference: "HD-1", ExpiresIn: 30 * time.Minute})
+	r := d.ask(payment.RequestCreate{Amount: 200_000, Reference: "HD-1", ExpiresIn: 30 * time.Minute})
 	d.is(r, app.PaymentOpen, 0, 200_000)
 	d.says(d.pay("1000", 200, "CK"+r.Code), "1 HD-1 underpaid 200/200000")
 	d.is(r, app.PaymentUnderpaid, 200, 199_800)
@@ -146,7 +146,7 @@ func TestPaymentStatus(t *testing.T) {
 	d.says(d.pay("1000", -200_000, r.Code), "none") // money out
 	d.says(d.pay("1000", 5, "DH00000000"), "none")
 	d.is(r, app.PaymentOverpaid, 200_001, 0)
-	if _, err := d.Service.Payments.CancelPaymentRequest(t.Context(), 1, r.ID, d.now); err != payment.ErrPaymentIsPaid {
+	if _, err := d.Services.Payments.CancelPaymentRequest(t.Context(), 1, r.ID, d.now); err != payment.ErrIsPaid {
 		t.Errorf("a paid request was cancelled: %v", err)
 	}
 }
@@ -156,7 +156,7 @@ func TestPaymentStatus(t *testing.T) {
 func TestPaymentAtTheEnd(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	in := payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Minute}
+	in := payment.RequestCreate{Amount: 1000, ExpiresIn: time.Minute}
 	early, late, both, none := d.ask(in), d.ask(in), d.ask(in), d.ask(in)
 	end := d.now.Add(time.Minute)
 	d.pay("1000", 400, both.Code)
@@ -180,9 +180,9 @@ func TestPaymentAtTheEnd(t *testing.T) {
 func TestPaymentAfterCancelling(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	r := d.ask(payment.PaymentRequestCreate{Amount: 1000})
+	r := d.ask(payment.RequestCreate{Amount: 1000})
 	for range 2 { // the second time changes nothing
-		_, err := d.Service.Payments.CancelPaymentRequest(t.Context(), 1, r.ID, d.now)
+		_, err := d.Services.Payments.CancelPaymentRequest(t.Context(), 1, r.ID, d.now)
 		apptest.Must(t, err)
 	}
 	d.says(d.pay("1000", 999, r.Code), "1  cancelled 999/1000")
@@ -195,9 +195,9 @@ func TestPaymentAfterCancelling(t *testing.T) {
 func TestPaymentTolerance(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	before := d.ask(payment.PaymentRequestCreate{Amount: 100_000})
+	before := d.ask(payment.RequestCreate{Amount: 100_000})
 	d.set(app.AccountUpdate{PaymentTolerance: new(int64(5000))})
-	r, small := d.ask(payment.PaymentRequestCreate{Amount: 100_000}), d.ask(payment.PaymentRequestCreate{Amount: 1000})
+	r, small := d.ask(payment.RequestCreate{Amount: 100_000}), d.ask(payment.RequestCreate{Amount: 1000})
 	d.pay("1000", 94_999, before.Code)
 	d.pay("1000", 94_999, r.Code)
 	d.is(before, app.PaymentUnderpaid, 94_999, 5001)
@@ -213,7 +213,7 @@ func TestPaymentTolerance(t *testing.T) {
 	d.pay("1000", 1, small.Code)
 	d.is(small, app.PaymentPaid, 900, 0)
 	for _, wrong := range []int64{-1, app.MaxTolerance + 1} {
-		if _, err := d.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{PaymentTolerance: &wrong}); app.CodeOf(err) != app.CodeValidation {
+		if _, err := d.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{PaymentTolerance: &wrong}); app.CodeOf(err) != app.CodeValidation {
 			t.Errorf("a tolerance of %d: %v", wrong, err)
 		}
 	}
@@ -222,9 +222,9 @@ func TestPaymentTolerance(t *testing.T) {
 func TestPaymentByReference(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	first := d.ask(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/7"})
-	second := d.ask(payment.PaymentRequestCreate{Amount: 500, Reference: "HD-2026/7"})
-	other := d.ask(payment.PaymentRequestCreate{Amount: 500, Reference: "HD-2026/77"})
+	first := d.ask(payment.RequestCreate{Amount: 1000, Reference: "HD-2026/7"})
+	second := d.ask(payment.RequestCreate{Amount: 500, Reference: "HD-2026/7"})
+	other := d.ask(payment.RequestCreate{Amount: 500, Reference: "HD-2026/77"})
 	for _, content := range []string{"hd2026", "HD 2026", "don 2026/7", "HD-2026/7 va HD-2026/77", "HD-2026/7-1", "XHD2026/7"} {
 		d.says(d.pay("1000", 1000, content), "none")
 	}
@@ -237,7 +237,7 @@ func TestPaymentByReference(t *testing.T) {
 	d.says(d.pay("1000", 500, "HD20267 "+other.Code), "none") // two orders
 	d.says(d.pay("1000", 500, "HD202677 "+other.Code), "3 HD-2026/77 paid 500/500")
 	d.says(d.pay("1000", 500, "HD202677 DH00000000"), "none") // an order that isn't known
-	page, err := d.Service.Payments.PaymentRequests(t.Context(), 1, payment.PaymentFilter{Reference: "HD-2026/7", Page: app.Page{Number: 1, Size: 1}}, d.now)
+	page, err := d.Services.Payments.PaymentRequests(t.Context(), 1, payment.Filter{Reference: "HD-2026/7", Page: app.Page{Number: 1, Size: 1}}, d.now)
 	apptest.Must(t, err)
 	if page.Total != 2 || page.Due != 1500 || page.Received != 1505 || len(page.Rows) != 1 || page.Rows[0].ID != second.ID {
 		t.Errorf("the requests of a reference add up to %+v", page)
@@ -250,13 +250,13 @@ func TestPaymentByReference(t *testing.T) {
 func TestPaymentLateAndTooMuch(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	expired, cancelled := d.ask(payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Minute}), d.ask(payment.PaymentRequestCreate{Amount: 1000})
+	expired, cancelled := d.ask(payment.RequestCreate{Amount: 1000, ExpiresIn: time.Minute}), d.ask(payment.RequestCreate{Amount: 1000})
 	d.cancel(cancelled)
 	d.now = d.now.Add(time.Hour)
-	for _, r := range []payment.PaymentRequest{expired, cancelled} {
+	for _, r := range []payment.Request{expired, cancelled} {
 		for i, c := range []struct{ amount, received, overpaid int64 }{{300, 300, 0}, {1200, 1500, 500}, {7, 1507, 507}} {
 			paid := d.pay("1000", c.amount, r.Code)
-			kept, err := d.Service.Ledger.Transaction(t.Context(), 1, paid.ID)
+			kept, err := d.Services.Ledger.Transaction(t.Context(), 1, paid.ID)
 			apptest.Must(t, err)
 			var text string
 			if c.overpaid > 0 {
@@ -277,13 +277,13 @@ func TestPaymentLateAndTooMuch(t *testing.T) {
 func TestPaymentByReferenceOfEnded(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	cancelled := d.ask(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD9"})
+	cancelled := d.ask(payment.RequestCreate{Amount: 1000, Reference: "HD9"})
 	d.cancel(cancelled)
-	cancelled = d.ask(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD-9A"})
+	cancelled = d.ask(payment.RequestCreate{Amount: 1000, Reference: "HD-9A"})
 	d.cancel(cancelled)
 	d.says(d.pay("1000", 1000, "HD9A"), "2 HD-9A paid_late 1000/1000")
 	d.says(d.pay("1000", 1000, "HD 9"), "none") // too short
-	paid := d.ask(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD-9A"})
+	paid := d.ask(payment.RequestCreate{Amount: 1000, Reference: "HD-9A"})
 	d.says(d.pay("1000", 1000, "HD9A"), "3 HD-9A paid 1000/1000")
 	d.says(d.pay("1000", 1000, "HD9A"), "3 HD-9A overpaid 2000/1000")
 	d.is(paid, app.PaymentOverpaid, 2000, 0)
@@ -293,14 +293,14 @@ func TestPaymentByAmount(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	second := d.Link("VCB", "2000")
-	distinct := payment.PaymentRequestCreate{Amount: 200_000, BankAccountID: 1, ExpiresIn: 10 * time.Minute, DistinctAmount: true}
-	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, distinct, app.IdempotencyKey{}, d.now); app.CodeOf(err) != app.CodeValidation {
+	distinct := payment.RequestCreate{Amount: 200_000, BankAccountID: 1, ExpiresIn: 10 * time.Minute, DistinctAmount: true}
+	if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, distinct, app.IdempotencyKey{}, d.now); app.CodeOf(err) != app.CodeValidation {
 		t.Errorf("a distinct amount that isn't allowed: %v", err)
 	}
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
-	plain := d.ask(payment.PaymentRequestCreate{Amount: 200_000, BankAccountID: 1})
+	plain := d.ask(payment.RequestCreate{Amount: 200_000, BankAccountID: 1})
 	seen := map[int64]bool{}
-	var list []payment.PaymentRequest
+	var list []payment.Request
 	for range 99 {
 		r := d.ask(distinct)
 		if r.TransferAmount <= 200_000 || r.TransferAmount > 200_099 || seen[r.TransferAmount] {
@@ -309,7 +309,7 @@ func TestPaymentByAmount(t *testing.T) {
 		seen[r.TransferAmount] = true
 		list = append(list, r)
 	}
-	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, distinct, app.IdempotencyKey{}, d.now); err != payment.ErrNoFreeAmount {
+	if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, distinct, app.IdempotencyKey{}, d.now); err != payment.ErrNoFreeAmount {
 		t.Errorf("a hundredth distinct amount: %v", err)
 	}
 	elsewhere := distinct
@@ -330,7 +330,7 @@ func TestPaymentByAmount(t *testing.T) {
 	d.pay("1000", 200_000, list[1].Code) // the amount without the đồng is enough
 	d.is(list[1], app.PaymentPaid, 200_000, 0)
 	// Two that ask for it: neither.
-	twice := d.ask(payment.PaymentRequestCreate{Amount: list[2].TransferAmount, BankAccountID: 1})
+	twice := d.ask(payment.RequestCreate{Amount: list[2].TransferAmount, BankAccountID: 1})
 	d.says(d.pay("1000", list[2].TransferAmount, "chuyen tien"), "none")
 	d.cancel(twice)
 	d.says(d.pay("1000", list[2].TransferAmount, "chuyen tien"), "none")                          // whoever saw the cancelled one may pay it
@@ -343,14 +343,14 @@ func TestPaymentByAmount(t *testing.T) {
 func TestPaymentByHand(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	r, other := d.ask(payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour}), d.ask(payment.PaymentRequestCreate{Amount: 1000})
+	r, other := d.ask(payment.RequestCreate{Amount: 1000, ExpiresIn: time.Hour}), d.ask(payment.RequestCreate{Amount: 1000})
 	lost, out, later := d.pay("1000", 1000, "chuyen tien"), d.pay("1000", -1000, "tra lai"), d.payAt(d.now.Add(2*time.Hour), "1000", 1000, "chuyen tien")
-	match := func(r payment.PaymentRequest, t app.Transaction) error {
-		_, err := d.Service.Payments.MatchTransaction(context.Background(), 1, r.ID, t.ID, d.now)
+	match := func(r payment.Request, t app.Transaction) error {
+		_, err := d.Services.Payments.MatchTransaction(context.Background(), 1, r.ID, t.ID, d.now)
 		return err
 	}
-	unmatch := func(r payment.PaymentRequest, t app.Transaction) error {
-		_, err := d.Service.Payments.UnmatchTransaction(context.Background(), 1, r.ID, t.ID)
+	unmatch := func(r payment.Request, t app.Transaction) error {
+		_, err := d.Services.Payments.UnmatchTransaction(context.Background(), 1, r.ID, t.ID)
 		return err
 	}
 	apptest.Must(t, match(r, lost))
@@ -366,10 +366,10 @@ func TestPaymentByHand(t *testing.T) {
 		t.Errorf("a match of another request was undone: %v", err)
 	}
 	for _, id := range []int64{0, 99} {
-		if _, err := d.Service.Payments.MatchTransaction(t.Context(), 1, r.ID, id, d.now); app.CodeOf(err) != app.CodeValidation {
+		if _, err := d.Services.Payments.MatchTransaction(t.Context(), 1, r.ID, id, d.now); app.CodeOf(err) != app.CodeValidation {
 			t.Errorf("transaction %d: %v", id, err)
 		}
-		if _, err := d.Service.Payments.MatchTransaction(t.Context(), 1, id, lost.ID, d.now); err != payment.ErrNoPaymentRequest {
+		if _, err := d.Services.Payments.MatchTransaction(t.Context(), 1, id, lost.ID, d.now); err != payment.ErrNoRequest {
 			t.Errorf("request %d: %v", id, err)
 		}
 	}
@@ -385,13 +385,13 @@ func TestPaymentByHand(t *testing.T) {
 	apptest.Must(t, unmatch(r, auto)) // also what baoco matched
 	d.is(r, app.PaymentPaid, 1000, 0)
 	d.says(auto, "1  overpaid 1001/1000")
-	kept, err := d.Service.Ledger.Transaction(t.Context(), 1, auto.ID)
+	kept, err := d.Services.Ledger.Transaction(t.Context(), 1, auto.ID)
 	apptest.Must(t, err)
 	if d.says(kept, "1  overpaid 1001/1000"); kept.PaymentRequest.ID != 0 {
 		t.Errorf("a listing says %+v", kept.PaymentRequest)
 	}
 	second := d.SecondAccount()
-	if _, err := d.Service.Payments.MatchTransaction(t.Context(), second, r.ID, auto.ID, d.now); err != payment.ErrNoPaymentRequest {
+	if _, err := d.Services.Payments.MatchTransaction(t.Context(), second, r.ID, auto.ID, d.now); err != payment.ErrNoRequest {
 		t.Errorf("the request of another account: %v", err)
 	}
 }
@@ -400,14 +400,14 @@ func TestPaymentByHand(t *testing.T) {
 func TestPaymentCodes(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	create := func(in payment.PaymentRequestCreate) error {
+	create := func(in payment.RequestCreate) error {
 		in.Amount = 1000
-		_, err := d.Service.Payments.CreatePaymentRequest(context.Background(), 1, in, app.IdempotencyKey{}, d.now)
+		_, err := d.Services.Payments.CreatePaymentRequest(context.Background(), 1, in, app.IdempotencyKey{}, d.now)
 		return err
 	}
 	seen := map[string]bool{}
 	for range 200 {
-		r := d.ask(payment.PaymentRequestCreate{Amount: 1000})
+		r := d.ask(payment.RequestCreate{Amount: 1000})
 		if seen[r.Code] || len(r.Code) != 10 || !strings.HasPrefix(r.Code, "DH") || len(r.Token) != 22 || seen[r.Token] {
 			t.Fatalf("code %q, token %q", r.Code, r.Token)
 		}
@@ -418,19 +418,19 @@ func TestPaymentCodes(t *testing.T) {
 			}
 		}
 	}
-	given := d.ask(payment.PaymentRequestCreate{Amount: 1000, Code: "dh 1234-5678"})
+	given := d.ask(payment.RequestCreate{Amount: 1000, Code: "dh 1234-5678"})
 	if given.Code != "DH12345678" {
 		t.Errorf("it has the code %s", given.Code)
 	}
-	if err := create(payment.PaymentRequestCreate{Code: "DH12345678"}); err != payment.ErrPaymentCodeTaken {
+	if err := create(payment.RequestCreate{Code: "DH12345678"}); err != payment.ErrCodeTaken {
 		t.Errorf("a code twice: %v", err)
 	}
 	for _, code := range []string{"DH1234567", "XX12345678", "DH123456789", "*", strings.Repeat("A1", 5000)} {
-		if err := create(payment.PaymentRequestCreate{Code: code}); app.CodeOf(err) != app.CodeValidation {
+		if err := create(payment.RequestCreate{Code: code}); app.CodeOf(err) != app.CodeValidation {
 			t.Errorf("the code %.20q: %v", code, err)
 		}
 	}
-	if err := create(payment.PaymentRequestCreate{Prefix: "NO"}); app.CodeOf(err) != app.CodeValidation {
+	if err := create(payment.RequestCreate{Prefix: "NO"}); app.CodeOf(err) != app.CodeValidation {
 		t.Errorf("a prefix that no pattern has: %v", err)
 	}
 }
@@ -443,12 +443,12 @@ func TestPaymentCodesUsedUp(t *testing.T) {
 	defer w.Close()
 	d := &cashDesk{World: w, now: time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)}
 	d.Link("ACB", "1000")
-	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: 1}, app.IdempotencyKey{}, d.now); err != payment.ErrNoPatternForPayments {
+	if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 1}, app.IdempotencyKey{}, d.now); err != payment.ErrNoPattern {
 		t.Errorf("without a pattern: %v", err)
 	}
 	d.Pattern("AB", 3, 3)
 	almost := func() (prefixes string) {
-		list, err := d.Service.Alerts.Attention(t.Context(), 1, upkeep.Installation{}, d.now)
+		list, err := d.Services.Alerts.Attention(t.Context(), 1, upkeep.Installation{}, d.now)
 		apptest.Must(t, err)
 		for _, a := range list {
 			if a.Kind == alert.AttentionCodes {
@@ -459,7 +459,7 @@ func TestPaymentCodesUsedUp(t *testing.T) {
 	}
 	made := 0
 	for err := error(nil); err == nil; made++ {
-		_, err = d.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: 1}, app.IdempotencyKey{}, d.now)
+		_, err = d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 1}, app.IdempotencyKey{}, d.now)
 		if err != nil && err != payment.ErrNoFreeCode {
 			t.Fatal(err)
 		}
@@ -473,12 +473,12 @@ func TestPaymentCodesUsedUp(t *testing.T) {
 	d.Pattern("CD", 20, 23)
 	next := false
 	for range 100 { // the last few of AB may still be found
-		next = next || strings.HasPrefix(d.ask(payment.PaymentRequestCreate{Amount: 1}).Code, "CD")
+		next = next || strings.HasPrefix(d.ask(payment.RequestCreate{Amount: 1}).Code, "CD")
 	}
 	if !next {
 		t.Error("no request without a prefix has a code of the next pattern")
 	}
-	if r := d.ask(payment.PaymentRequestCreate{Amount: 1, Prefix: "cd"}); len(r.Code) != 22 {
+	if r := d.ask(payment.RequestCreate{Amount: 1, Prefix: "cd"}); len(r.Code) != 22 {
 		t.Errorf("it has the code %s", r.Code)
 	}
 }
@@ -489,19 +489,19 @@ func TestPaymentCodeAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		in   payment.PaymentRequestCreate
-		end  func(d *cashDesk, r payment.PaymentRequest)
+		in   payment.RequestCreate
+		end  func(d *cashDesk, r payment.Request)
 	}{
-		{"paid", payment.PaymentRequestCreate{}, func(d *cashDesk, r payment.PaymentRequest) { d.pay("1000", 1000, r.Code) }},
-		{"cancelled", payment.PaymentRequestCreate{ExpiresIn: payment.MaxExpiry}, func(d *cashDesk, r payment.PaymentRequest) { d.cancel(r) }},
-		{"expired", payment.PaymentRequestCreate{ExpiresIn: time.Hour}, func(d *cashDesk, r payment.PaymentRequest) { d.now = r.ExpiresAt }},
+		{"paid", payment.RequestCreate{}, func(d *cashDesk, r payment.Request) { d.pay("1000", 1000, r.Code) }},
+		{"cancelled", payment.RequestCreate{ExpiresIn: payment.MaxExpiry}, func(d *cashDesk, r payment.Request) { d.cancel(r) }},
+		{"expired", payment.RequestCreate{ExpiresIn: time.Hour}, func(d *cashDesk, r payment.Request) { d.now = r.ExpiresAt }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := newCashDesk(t)
-			again := func(want error) (r payment.PaymentRequest) {
+			again := func(want error) (r payment.Request) {
 				t.Helper()
-				r, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: 2000, Code: "DH12345678"}, app.IdempotencyKey{}, d.now)
+				r, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 2000, Code: "DH12345678"}, app.IdempotencyKey{}, d.now)
 				if err != want {
 					t.Fatalf("the code again: %v, want %v", err, want)
 				}
@@ -510,10 +510,10 @@ func TestPaymentCodeAgain(t *testing.T) {
 			c.in.Amount, c.in.Code = 1000, "DH12345678"
 			first := d.ask(c.in)
 			d.now = d.now.Add(40 * time.Minute)
-			again(payment.ErrPaymentCodeTaken)
+			again(payment.ErrCodeTaken)
 			c.end(d, first)
 			d.now = d.now.Add(payment.CodeKept)
-			again(payment.ErrPaymentCodeTaken)
+			again(payment.ErrCodeTaken)
 			d.now = d.now.Add(time.Second)
 			second := again(nil)
 			d.pay("1000", 2000, "ck dh12345678")
@@ -521,11 +521,11 @@ func TestPaymentCodeAgain(t *testing.T) {
 			if was := d.read(first); was.Code != first.Code || was.Received == 2000 {
 				t.Errorf("the first request has the code %s and received %d", was.Code, was.Received)
 			}
-			page, err := d.Service.Payments.PaymentRequests(t.Context(), 1, payment.PaymentFilter{Code: first.Code, Page: app.Page{Number: 1, Size: 10}}, d.now)
+			page, err := d.Services.Payments.PaymentRequests(t.Context(), 1, payment.Filter{Code: first.Code, Page: app.Page{Number: 1, Size: 10}}, d.now)
 			if err != nil || page.Total != 2 || page.Rows[0].ID != second.ID || page.Rows[1].ID != first.ID {
 				t.Errorf("of the code are listed %+v, %v", page.Rows, err)
 			}
-			again(payment.ErrPaymentCodeTaken)
+			again(payment.ErrCodeTaken)
 		})
 	}
 }
@@ -545,17 +545,17 @@ func TestCodesAlmostUsedUp(t *testing.T) {
 	threshold := (len(codes)*9 + 9) / 10
 	for i, code := range codes[:threshold] {
 		if i == threshold-1 {
-			if list, err := d.Service.Payments.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 0 {
+			if list, err := d.Services.Payments.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 0 {
 				t.Fatalf("%d of %d codes are taken: %v, %v", i, len(codes), list, err)
 			}
 		}
-		d.ask(payment.PaymentRequestCreate{Amount: 1, Code: code, ExpiresIn: time.Minute})
+		d.ask(payment.RequestCreate{Amount: 1, Code: code, ExpiresIn: time.Minute})
 	}
-	if list, err := d.Service.Payments.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 1 || list[0].Prefix != "AB" {
+	if list, err := d.Services.Payments.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 1 || list[0].Prefix != "AB" {
 		t.Errorf("%d of %d codes are taken: %v, %v", threshold, len(codes), list, err)
 	}
 	d.now = d.now.Add(time.Minute + payment.CodeKept + time.Second)
-	if list, err := d.Service.Payments.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 0 {
+	if list, err := d.Services.Payments.AlmostUsedUp(t.Context(), 1, d.now); err != nil || len(list) != 0 {
 		t.Errorf("all codes are free again: %v, %v", list, err)
 	}
 }
@@ -564,7 +564,7 @@ func TestPaymentRequestRefused(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	second := d.Link("VCB", "2000")
-	for name, in := range map[string]payment.PaymentRequestCreate{
+	for name, in := range map[string]payment.RequestCreate{
 		"no amount": {BankAccountID: 1}, "a negative one": {Amount: -5, BankAccountID: 1}, "one beyond the limit": {Amount: app.MaxAmount + 1, BankAccountID: 1},
 		"which bank account": {Amount: 5}, "an unknown one": {Amount: 5, BankAccountID: 99},
 		"a long reference": {Amount: 5, BankAccountID: 1, Reference: strings.Repeat("a", 10_000)}, "a line in it": {Amount: 5, BankAccountID: 1, Reference: "a\nb"},
@@ -573,19 +573,19 @@ func TestPaymentRequestRefused(t *testing.T) {
 		"a space": {Amount: 5, BankAccountID: 1, ReturnURL: "https://shop.vn/ a"}, "a long address": {Amount: 5, BankAccountID: 1, ReturnURL: "https://shop.vn/" + strings.Repeat("a", 2048)},
 		"distinct without an end": {Amount: 5, BankAccountID: 1, DistinctAmount: true}, "distinct for long": {Amount: 5, BankAccountID: 1, DistinctAmount: true, ExpiresIn: 8 * 24 * time.Hour},
 	} {
-		if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, in, app.IdempotencyKey{}, d.now); app.CodeOf(err) != app.CodeValidation {
+		if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, in, app.IdempotencyKey{}, d.now); app.CodeOf(err) != app.CodeValidation {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := d.Service.Ledger.ToggleBankAccount(t.Context(), 1, second.ID, d.now)
+	_, err := d.Services.Ledger.ToggleBankAccount(t.Context(), 1, second.ID, d.now)
 	apptest.Must(t, err)
-	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: 5, BankAccountID: second.ID}, app.IdempotencyKey{}, d.now); err != payment.ErrPaymentToInactive {
+	if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 5, BankAccountID: second.ID}, app.IdempotencyKey{}, d.now); err != payment.ErrToInactive {
 		t.Errorf("to a bank account that is switched off: %v", err)
 	}
 	key := app.IdempotencyKey{Key: "order-1", Operation: "POST"}
-	first, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: 5, BankAccountID: 1}, key, d.now)
+	first, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 5, BankAccountID: 1}, key, d.now)
 	apptest.Must(t, err)
-	again, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: 5, BankAccountID: 1}, key, d.now)
+	again, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 5, BankAccountID: 1}, key, d.now)
 	apptest.Must(t, err)
 	if again.ID != first.ID || again.Code != first.Code || again.Token != first.Token {
 		t.Errorf("the same request again made %+v", again)
@@ -598,17 +598,17 @@ func TestPaymentByEveryWay(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	second := d.Link("VCB", "2000")
-	_, err := d.Service.Ledger.ToggleBankAccount(t.Context(), 1, second.ID, d.now)
+	_, err := d.Services.Ledger.ToggleBankAccount(t.Context(), 1, second.ID, d.now)
 	apptest.Must(t, err)
-	r := d.ask(payment.PaymentRequestCreate{Amount: 1000, BankAccountID: 1})
+	r := d.ask(payment.RequestCreate{Amount: 1000, BankAccountID: 1})
 	e := inbound.Incoming{EventID: "a", Gateway: "VCB", AccountNumber: "2000", Type: app.In, Amount: 100, Content: r.Code, Time: d.now}
-	_, _, err = d.Service.Inbound.RecordByHand(t.Context(), 1, e, nil, app.IdempotencyKey{}, d.now)
+	_, _, err = d.Services.Inbound.RecordByHand(t.Context(), 1, e, nil, app.IdempotencyKey{}, d.now)
 	apptest.Must(t, err)
 	d.is(r, app.PaymentUnderpaid, 100, 900)
 	native := d.Native()
 	e.EventID, e.AccountNumber, e.Gateway = "b", "3000", "ACB"
 	for range 2 { // what is repeated counts once
-		_, err = d.Service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: d.now, Body: []byte("{}"), Elements: []inbound.Incoming{e}})
+		_, err = d.Services.Inbound.RecordTransactions(t.Context(), inbound.Call{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: d.now, Body: []byte("{}"), Elements: []inbound.Incoming{e}})
 		apptest.Must(t, err)
 	}
 	d.is(r, app.PaymentUnderpaid, 100, 900)
@@ -616,7 +616,7 @@ func TestPaymentByEveryWay(t *testing.T) {
 	d.is(r, app.PaymentUnderpaid, 200, 800)
 	e.EventID, e.AccountNumber = "c", "1000"
 	for range 2 {
-		_, err = d.Service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: d.now, Body: []byte("{}"), Elements: []inbound.Incoming{e}})
+		_, err = d.Services.Inbound.RecordTransactions(t.Context(), inbound.Call{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: d.now, Body: []byte("{}"), Elements: []inbound.Incoming{e}})
 		apptest.Must(t, err)
 	}
 	d.is(r, app.PaymentUnderpaid, 300, 700)
@@ -627,18 +627,18 @@ func TestPaymentByEveryWay(t *testing.T) {
 func TestPaymentOfAnotherAccount(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	in := payment.PaymentRequestCreate{Amount: 1000, Code: "DH12345678", Reference: "HD-2026/7"}
+	in := payment.RequestCreate{Amount: 1000, Code: "DH12345678", Reference: "HD-2026/7"}
 	r, second := d.ask(in), d.SecondAccount()
-	_, err := d.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5000", AccountName: "TRAN THI B"}, d.now)
+	_, err := d.Services.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5000", AccountName: "TRAN THI B"}, d.now)
 	apptest.Must(t, err)
-	_, err = d.Service.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, d.now)
+	_, err = d.Services.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, d.now)
 	apptest.Must(t, err)
-	create := func(in payment.PaymentRequestCreate) payment.PaymentRequest {
-		r, err := d.Service.Payments.CreatePaymentRequest(t.Context(), second, in, app.IdempotencyKey{}, d.now)
+	create := func(in payment.RequestCreate) payment.Request {
+		r, err := d.Services.Payments.CreatePaymentRequest(t.Context(), second, in, app.IdempotencyKey{}, d.now)
 		apptest.Must(t, err)
 		return r
 	}
-	create(payment.PaymentRequestCreate{Amount: 1000}) // there are requests in both
+	create(payment.RequestCreate{Amount: 1000}) // there are requests in both
 	theirs := func(content string) app.Transaction {
 		return d.record(second, inbound.Incoming{AccountNumber: "5000", Amount: 1000, Content: content, Time: d.now})
 	}
@@ -650,7 +650,7 @@ func TestPaymentOfAnotherAccount(t *testing.T) {
 	d.is(r, app.PaymentOpen, 0, 1000)
 	d.says(d.pay("1000", 400, "DH12345678"), "1 HD-2026/7 underpaid 400/1000")
 	d.says(d.pay("1000", 600, "HD-2026/7"), "1 HD-2026/7 paid 1000/1000")
-	if _, err := d.Service.Payments.MatchTransaction(t.Context(), 1, r.ID, theirs("chuyen tien").ID, d.now); app.CodeOf(err) != app.CodeValidation {
+	if _, err := d.Services.Payments.MatchTransaction(t.Context(), 1, r.ID, theirs("chuyen tien").ID, d.now); app.CodeOf(err) != app.CodeValidation {
 		t.Errorf("the money of another account was matched: %v", err)
 	}
 }
@@ -660,7 +660,7 @@ func TestAskedAmount(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
-	r := d.ask(payment.PaymentRequestCreate{Amount: 200_000, ExpiresIn: time.Hour, DistinctAmount: true})
+	r := d.ask(payment.RequestCreate{Amount: 200_000, ExpiresIn: time.Hour, DistinctAmount: true})
 	asks := func(amount int64) {
 		t.Helper()
 		now := d.read(r)
@@ -697,9 +697,9 @@ func TestPaymentAmongReferences(t *testing.T) {
 	} {
 		d.now = began
 		reference := fmt.Sprintf("DON-%d", 3001+i)
-		made := map[string]payment.PaymentRequest{}
+		made := map[string]payment.Request{}
 		for _, one := range [][2]string{{"first", c.first}, {"second", c.second}} {
-			in := payment.PaymentRequestCreate{Amount: 1000, Reference: reference, ExpiresIn: time.Hour}
+			in := payment.RequestCreate{Amount: 1000, Reference: reference, ExpiresIn: time.Hour}
 			switch one[1] {
 			case "expired":
 				in.ExpiresIn = time.Minute
@@ -725,8 +725,8 @@ func TestPaymentAmongReferences(t *testing.T) {
 			t.Errorf("of (%s, %s) request %d is paid, want the %s of %d and %d", c.first, c.second, got, c.want, made["first"].ID, made["second"].ID)
 		}
 	}
-	d.ask(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/7"})
-	d.ask(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD2026/7"})
+	d.ask(payment.RequestCreate{Amount: 1000, Reference: "HD-2026/7"})
+	d.ask(payment.RequestCreate{Amount: 1000, Reference: "HD2026/7"})
 	d.says(d.pay("1000", 1000, "HD 2026/7"), "none") // two references that look the same
 }
 
@@ -734,9 +734,9 @@ func TestPaymentAmongReferences(t *testing.T) {
 func TestPaymentOfManyRequests(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	in := payment.PaymentRequestCreate{Amount: 1000, Reference: "KH-2026A"}
-	var last payment.PaymentRequest
-	for range payment.PaymentCandidates - 1 {
+	in := payment.RequestCreate{Amount: 1000, Reference: "KH-2026A"}
+	var last payment.Request
+	for range payment.MaxCandidates - 1 {
 		last = d.ask(in)
 	}
 	d.says(d.pay("1000", 300, "KH-2026A"), "1 KH-2026A underpaid 300/1000")
@@ -751,10 +751,10 @@ func TestPaymentOfManyRequests(t *testing.T) {
 func TestPaymentOfADay(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	d.now = d.today().Start(d.Service.Ledger.Zone()).Add(15*time.Hour + 59*time.Minute + 59*time.Second)
+	d.now = d.today().Start(d.Services.Ledger.Zone()).Add(15*time.Hour + 59*time.Minute + 59*time.Second)
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
 	day := d.today()
-	in := payment.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/7", ExpiresIn: time.Hour, DistinctAmount: true}
+	in := payment.RequestCreate{Amount: 1000, Reference: "HD-2026/7", ExpiresIn: time.Hour, DistinctAmount: true}
 	r := d.ask(in)
 	for _, way := range []struct {
 		amount  int64
@@ -763,8 +763,8 @@ func TestPaymentOfADay(t *testing.T) {
 		d.says(d.payOn(day-1, way.amount, way.content), "none")
 	}
 	d.says(d.payOn(day, r.TransferAmount, "chuyen tien"), fmt.Sprintf("1 HD-2026/7 paid %d/1000", r.TransferAmount))
-	in = payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour}
-	inTime, byReference, late, later := d.ask(in), d.ask(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/8", ExpiresIn: time.Hour}), d.ask(in), d.ask(in)
+	in = payment.RequestCreate{Amount: 1000, ExpiresIn: time.Hour}
+	inTime, byReference, late, later := d.ask(in), d.ask(payment.RequestCreate{Amount: 1000, Reference: "HD-2026/8", ExpiresIn: time.Hour}), d.ask(in), d.ask(in)
 	in.ExpiresIn = 8 * time.Hour
 	lastSecond, tomorrow := d.ask(in), d.ask(in)
 	d.now = d.now.Add(time.Hour)
@@ -790,8 +790,8 @@ func TestPaymentBeforeItsRequest(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
-	r := d.ask(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD-2026/7", ExpiresIn: time.Hour})
-	distinct := d.ask(payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour, DistinctAmount: true})
+	r := d.ask(payment.RequestCreate{Amount: 1000, Reference: "HD-2026/7", ExpiresIn: time.Hour})
+	distinct := d.ask(payment.RequestCreate{Amount: 1000, ExpiresIn: time.Hour, DistinctAmount: true})
 	for _, way := range []struct {
 		slack   time.Duration
 		amount  int64
@@ -809,12 +809,12 @@ func TestPaymentByDoubtfulAmount(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	d.set(app.AccountUpdate{DistinctAmounts: new(true), PaymentTolerance: new(int64(5000))})
-	distinct := func() payment.PaymentRequest {
-		return d.ask(payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour, DistinctAmount: true})
+	distinct := func() payment.Request {
+		return d.ask(payment.RequestCreate{Amount: 1000, ExpiresIn: time.Hour, DistinctAmount: true})
 	}
 	r := distinct()
-	d.ask(payment.PaymentRequestCreate{Amount: 500, Reference: "HD-2026/7"})
-	d.ask(payment.PaymentRequestCreate{Amount: 500, Reference: "HD-2026/77"})
+	d.ask(payment.RequestCreate{Amount: 500, Reference: "HD-2026/7"})
+	d.ask(payment.RequestCreate{Amount: 500, Reference: "HD-2026/77"})
 	for _, content := range []string{"HD-2026/7 va HD-2026/77", "HD-2026/8 va HD-2026/9", "HD-2026/8", "DH00000000 HD-2026/7", "HD-2026/7 DH00000000", "DH0000"} {
 		d.says(d.pay("1000", r.TransferAmount, content), "none")
 	}
@@ -823,7 +823,7 @@ func TestPaymentByDoubtfulAmount(t *testing.T) {
 		amount int64
 		want   string
 	}{{5000, "none"}, {50_000, fmt.Sprintf("%d  paid %d/1000", r.ID, r.TransferAmount)}} {
-		part := d.ask(payment.PaymentRequestCreate{Amount: c.amount})
+		part := d.ask(payment.RequestCreate{Amount: c.amount})
 		d.pay("1000", c.amount-r.TransferAmount, part.Code)
 		d.says(d.pay("1000", r.TransferAmount, "chuyen tien"), c.want)
 		if d.read(part).PaidAt.IsZero() {
@@ -831,7 +831,7 @@ func TestPaymentByDoubtfulAmount(t *testing.T) {
 		}
 	}
 	r = distinct()
-	asked := d.ask(payment.PaymentRequestCreate{Amount: r.TransferAmount})
+	asked := d.ask(payment.RequestCreate{Amount: r.TransferAmount})
 	d.says(d.pay("1000", r.TransferAmount, "chuyen tien"), "none")
 	d.is(asked, app.PaymentOpen, 0, r.TransferAmount)
 	d.is(r, app.PaymentOpen, 0, 1000)
@@ -845,11 +845,11 @@ func TestDistinctAmountIsKept(t *testing.T) {
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
 	const week = 7 * 24 * time.Hour
 	began := d.now
-	at := func(after time.Duration, free int) (made []payment.PaymentRequest) {
+	at := func(after time.Duration, free int) (made []payment.Request) {
 		t.Helper()
 		d.now = began.Add(after)
 		for {
-			r, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: week, DistinctAmount: true}, app.IdempotencyKey{}, d.now)
+			r, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 1000, ExpiresIn: week, DistinctAmount: true}, app.IdempotencyKey{}, d.now)
 			if err == payment.ErrNoFreeAmount {
 				break
 			}
@@ -880,14 +880,14 @@ func TestDistinctAmountIsKeptFromTheEnd(t *testing.T) {
 	d := newCashDesk(t)
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
 	const day = 24 * time.Hour
-	in := payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: 7 * day, DistinctAmount: true}
-	var list []payment.PaymentRequest
+	in := payment.RequestCreate{Amount: 1000, ExpiresIn: 7 * day, DistinctAmount: true}
+	var list []payment.Request
 	for range 99 {
 		list = append(list, d.ask(in))
 	}
 	free := func() int {
 		t.Helper()
-		_, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, in, app.IdempotencyKey{}, d.now)
+		_, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, in, app.IdempotencyKey{}, d.now)
 		if err == payment.ErrNoFreeAmount {
 			return 0
 		}
@@ -912,7 +912,7 @@ func TestDistinctAmountIsKeptFromTheEnd(t *testing.T) {
 
 	// An older request without a distinct amount ends: its payer, too, may still transfer it.
 	other := list[2]
-	plain := d.ask(payment.PaymentRequestCreate{Amount: other.TransferAmount})
+	plain := d.ask(payment.RequestCreate{Amount: other.TransferAmount})
 	d.now = d.now.Add(2 * day)
 	d.cancel(plain)
 	d.now = d.now.Add(time.Minute)
@@ -924,14 +924,14 @@ func TestDistinctAmountIsKeptFromTheEnd(t *testing.T) {
 func TestUnmatchKeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	r := d.ask(payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Hour})
+	r := d.ask(payment.RequestCreate{Amount: 1000, ExpiresIn: time.Hour})
 	inTime, late, third := d.pay("1000", 1000, "chuyen tien"), d.payAt(d.now.Add(2*time.Hour), "1000", 1000, "chuyen tien"), d.pay("1000", 1, "chuyen tien")
 	for _, one := range []app.Transaction{late, inTime, third} {
-		_, err := d.Service.Payments.MatchTransaction(t.Context(), 1, r.ID, one.ID, d.now)
+		_, err := d.Services.Payments.MatchTransaction(t.Context(), 1, r.ID, one.ID, d.now)
 		apptest.Must(t, err)
 		d.now = d.now.Add(time.Second)
 	}
-	_, err := d.Service.Payments.UnmatchTransaction(t.Context(), 1, r.ID, third.ID)
+	_, err := d.Services.Payments.UnmatchTransaction(t.Context(), 1, r.ID, third.ID)
 	apptest.Must(t, err)
 	d.is(r, app.PaymentPaidLate, 2000, 0)
 }
@@ -941,10 +941,10 @@ func TestPaymentExpiry(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
-	year := d.ask(payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: 365 * 24 * time.Hour})
-	week := d.ask(payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: 7 * 24 * time.Hour, DistinctAmount: true})
+	year := d.ask(payment.RequestCreate{Amount: 1000, ExpiresIn: 365 * 24 * time.Hour})
+	week := d.ask(payment.RequestCreate{Amount: 1000, ExpiresIn: 7 * 24 * time.Hour, DistinctAmount: true})
 	began := d.now
-	for r, end := range map[payment.PaymentRequest]time.Duration{year: 365 * 24 * time.Hour, week: 7 * 24 * time.Hour} {
+	for r, end := range map[payment.Request]time.Duration{year: 365 * 24 * time.Hour, week: 7 * 24 * time.Hour} {
 		d.now = began.Add(end + time.Second/2)
 		if d.is(r, app.PaymentOpen, 0, 1000); !d.read(r).Payable(d.now) {
 			t.Errorf("it isn't payable half a second into its last second")
@@ -962,23 +962,23 @@ func TestDeleteCodePatternInUse(t *testing.T) {
 	d := newCashDesk(t)
 	remove := func(want error) {
 		t.Helper()
-		list, err := d.Service.Ledger.CodePatterns(t.Context(), 1)
+		list, err := d.Services.Ledger.CodePatterns(t.Context(), 1)
 		apptest.Must(t, err)
-		if err := d.Service.Ledger.DeleteCodePattern(t.Context(), 1, list[len(list)-1].ID, d.now); err != want {
+		if err := d.Services.Ledger.DeleteCodePattern(t.Context(), 1, list[len(list)-1].ID, d.now); err != want {
 			t.Errorf("deleting the pattern %s: %v, want %v", list[len(list)-1].Prefix, err, want)
 		}
 	}
 	d.CodePattern("KH")
-	expires := d.ask(payment.PaymentRequestCreate{Amount: 1000, ExpiresIn: time.Minute})
+	expires := d.ask(payment.RequestCreate{Amount: 1000, ExpiresIn: time.Minute})
 	remove(nil) // KH, which nothing has
 	remove(app.ErrPatternInUse)
 	d.now = expires.ExpiresAt
 	remove(app.ErrPatternInUse)
 	d.now = d.now.Add(time.Second)
 	remove(nil)
-	for _, end := range []func(payment.PaymentRequest){d.cancel, func(r payment.PaymentRequest) { d.pay("1000", 1000, r.Code) }} {
+	for _, end := range []func(payment.Request){d.cancel, func(r payment.Request) { d.pay("1000", 1000, r.Code) }} {
 		d.CodePattern("DH")
-		r := d.ask(payment.PaymentRequestCreate{Amount: 1000})
+		r := d.ask(payment.RequestCreate{Amount: 1000})
 		d.pay("1000", 1, r.Code)
 		remove(app.ErrPatternInUse)
 		end(r)
@@ -992,7 +992,7 @@ func TestPaymentSuspended(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	b := d.Link("VCB", "2000")
-	r := d.ask(payment.PaymentRequestCreate{Amount: 1000, BankAccountID: b.ID})
+	r := d.ask(payment.RequestCreate{Amount: 1000, BankAccountID: b.ID})
 	payable := func(want bool) {
 		t.Helper()
 		if now := d.read(r); now.Payable(d.now) != want || now.Suspended() == want {
@@ -1001,7 +1001,7 @@ func TestPaymentSuspended(t *testing.T) {
 	}
 	payable(true)
 	toggle := func() {
-		_, err := d.Service.Ledger.ToggleBankAccount(t.Context(), 1, b.ID, d.now)
+		_, err := d.Services.Ledger.ToggleBankAccount(t.Context(), 1, b.ID, d.now)
 		apptest.Must(t, err)
 	}
 	toggle()
@@ -1010,10 +1010,10 @@ func TestPaymentSuspended(t *testing.T) {
 	d.is(r, app.PaymentUnderpaid, 100, 900)
 	toggle()
 	payable(true)
-	apptest.Must(t, d.Service.Ledger.UnlinkBankAccount(t.Context(), 1, b.ID, d.now))
+	apptest.Must(t, d.Services.Ledger.UnlinkBankAccount(t.Context(), 1, b.ID, d.now))
 	payable(false)
 	d.pay("1000", 100, r.Code)
-	if _, err := d.Service.Payments.CreatePaymentRequest(t.Context(), 1, payment.PaymentRequestCreate{Amount: 1000, BankAccountID: b.ID}, app.IdempotencyKey{}, d.now); err != app.ErrUnknownBankAccountID {
+	if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 1000, BankAccountID: b.ID}, app.IdempotencyKey{}, d.now); err != app.ErrUnknownBankAccountID {
 		t.Errorf("to a bank account that was unlinked: %v", err)
 	}
 	again := d.Link("VCB", "2000")
@@ -1029,17 +1029,17 @@ func TestPaymentRequestOfLimitedUser(t *testing.T) {
 	hidden := d.Link("VCB", "2000")
 	ctx := access.SeeingOnly(t.Context(), access.BankAccountLimit{On: true, IDs: []int64{1}})
 	for id, want := range map[int64]error{0: nil, 1: nil, hidden.ID: app.ErrUnknownBankAccountID} {
-		r, err := d.Service.Payments.CreatePaymentRequest(ctx, 1, payment.PaymentRequestCreate{Amount: 1000, BankAccountID: id}, app.IdempotencyKey{}, d.now)
+		r, err := d.Services.Payments.CreatePaymentRequest(ctx, 1, payment.RequestCreate{Amount: 1000, BankAccountID: id}, app.IdempotencyKey{}, d.now)
 		if err != want || err == nil && r.BankAccount.ID != 1 {
 			t.Errorf("to bank account %d: to %d, %v, want %v", id, r.BankAccount.ID, err, want)
 		}
 	}
-	r := d.ask(payment.PaymentRequestCreate{Amount: 1000, BankAccountID: hidden.ID})
-	if _, err := d.Service.Payments.CancelPaymentRequest(ctx, 1, r.ID, d.now); err != payment.ErrNoPaymentRequest {
+	r := d.ask(payment.RequestCreate{Amount: 1000, BankAccountID: hidden.ID})
+	if _, err := d.Services.Payments.CancelPaymentRequest(ctx, 1, r.ID, d.now); err != payment.ErrNoRequest {
 		t.Errorf("a hidden request was cancelled: %v", err)
 	}
-	own, theirs := d.ask(payment.PaymentRequestCreate{Amount: 1000, BankAccountID: 1}), d.pay("2000", 1000, "chuyen tien")
-	if _, err := d.Service.Payments.MatchTransaction(ctx, 1, own.ID, theirs.ID, d.now); app.CodeOf(err) != app.CodeValidation {
+	own, theirs := d.ask(payment.RequestCreate{Amount: 1000, BankAccountID: 1}), d.pay("2000", 1000, "chuyen tien")
+	if _, err := d.Services.Payments.MatchTransaction(ctx, 1, own.ID, theirs.ID, d.now); app.CodeOf(err) != app.CodeValidation {
 		t.Errorf("hidden money was matched: %v", err)
 	}
 }
@@ -1048,13 +1048,13 @@ func TestPaymentRequestOfLimitedUser(t *testing.T) {
 func TestPaymentSums(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
-	d.ask(payment.PaymentRequestCreate{Amount: 1000})
-	unpaid, paid := d.ask(payment.PaymentRequestCreate{Amount: 300}), d.ask(payment.PaymentRequestCreate{Amount: 50})
+	d.ask(payment.RequestCreate{Amount: 1000})
+	unpaid, paid := d.ask(payment.RequestCreate{Amount: 300}), d.ask(payment.RequestCreate{Amount: 50})
 	d.cancel(unpaid)
 	d.cancel(paid)
 	d.pay("1000", 200, unpaid.Code)
 	d.pay("1000", 51, paid.Code)
-	page, err := d.Service.Payments.PaymentRequests(t.Context(), 1, payment.PaymentFilter{Page: app.Page{Number: 1, Size: 1}}, d.now)
+	page, err := d.Services.Payments.PaymentRequests(t.Context(), 1, payment.Filter{Page: app.Page{Number: 1, Size: 1}}, d.now)
 	apptest.Must(t, err)
 	if page.Total != 3 || page.Due != 1050 || page.Received != 251 {
 		t.Errorf("%d requests, due %d, received %d; want 3, 1050, 251", page.Total, page.Due, page.Received)
@@ -1066,10 +1066,10 @@ func TestPaymentCodesOfLetters(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	for prefix, lengths := range map[string][2]int{"KH": {6, 6}, "MD": {4, 12}, "XZ": {10, 10}} {
-		_, err := d.Service.Ledger.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: prefix, Least: lengths[0], Most: lengths[1], Alphabet: paymentcode.LettersAndDigits}, d.now)
+		_, err := d.Services.Ledger.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: prefix, Least: lengths[0], Most: lengths[1], Alphabet: paymentcode.LettersAndDigits}, d.now)
 		apptest.Must(t, err)
 		for range 50 {
-			r := d.ask(payment.PaymentRequestCreate{Amount: 1000, Prefix: prefix})
+			r := d.ask(payment.RequestCreate{Amount: 1000, Prefix: prefix})
 			rest, found := strings.CutPrefix(r.Code, prefix)
 			if want := min(max(6, lengths[0]), lengths[1]); !found || len(rest) != want || strings.ContainsAny(rest, "01IJOSZ") {
 				t.Errorf("it has the code %s", r.Code)

@@ -14,15 +14,15 @@ type Records interface {
 	// CodesTaken counts those of codes that no new payment request can have at now.
 	CodesTaken(ctx context.Context, accountID int64, codes []string, now time.Time) (int64, error)
 	// PaymentRequest finds a payment request.
-	PaymentRequest(ctx context.Context, accountID, id int64) (PaymentRequest, error)
+	PaymentRequest(ctx context.Context, accountID, id int64) (Request, error)
 	// PaymentRequestByToken finds the payment request, of any account, whose page the
 	// token opens. CodeNotFound where there is none.
-	PaymentRequestByToken(ctx context.Context, token string) (PaymentRequest, error)
+	PaymentRequestByToken(ctx context.Context, token string) (Request, error)
 	// PaymentRequests lists a page of the payment requests of an account.
-	PaymentRequests(ctx context.Context, accountID int64, f PaymentFilter, now time.Time) (PaymentPage, error)
+	PaymentRequests(ctx context.Context, accountID int64, f Filter, now time.Time) (Page, error)
 	// PaymentTransfers lists the transfers of a payment request in the order in which
 	// they were matched, at most limit.
-	PaymentTransfers(ctx context.Context, accountID, requestID int64, limit int) ([]PaymentTransfer, error)
+	PaymentTransfers(ctx context.Context, accountID, requestID int64, limit int) ([]Transfer, error)
 	// OpenShift finds the open shift of a user. ok is false where there is none.
 	OpenShift(ctx context.Context, accountID, userID int64) (sh Shift, ok bool, err error)
 	// Shift finds a shift.
@@ -34,16 +34,16 @@ type Records interface {
 	// open with it. An earlier revocation stays as it is.
 	RevokeCounterLink(ctx context.Context, accountID, id int64, now time.Time) error
 	// CancelPaymentRequest ends a payment request that isn't full; what comes for it all
-	// the same comes too late. ErrPaymentIsPaid for one that is full.
-	CancelPaymentRequest(ctx context.Context, accountID, id int64, now time.Time) (PaymentRequest, error)
+	// the same comes too late. ErrIsPaid for one that is full.
+	CancelPaymentRequest(ctx context.Context, accountID, id int64, now time.Time) (Request, error)
 	// PrintReceipt notes that the receipt of a payment request is printed. again says that it
 	// was before, within the time for which the audit log is kept.
 	PrintReceipt(ctx context.Context, accountID, id int64) (again bool, err error)
 	// MatchTransaction matches a transaction with a payment request by hand. ErrNotMoneyIn,
 	// ErrMatchedAlready.
-	MatchTransaction(ctx context.Context, accountID, requestID, transactionID int64, now time.Time) (PaymentRequest, error)
+	MatchTransaction(ctx context.Context, accountID, requestID, transactionID int64, now time.Time) (Request, error)
 	// UnmatchTransaction undoes a match, whatever it was found by. ErrNotMatched.
-	UnmatchTransaction(ctx context.Context, accountID, requestID, transactionID int64) (PaymentRequest, error)
+	UnmatchTransaction(ctx context.Context, accountID, requestID, transactionID int64) (Request, error)
 	// CloseShift ends a shift. ErrShiftClosed where it has ended.
 	CloseShift(ctx context.Context, accountID, id int64, now time.Time) (Shift, error)
 }
@@ -62,12 +62,12 @@ type Store interface {
 	CounterLinkByHash(ctx context.Context, hash [32]byte) (l CounterLink, ok bool, err error)
 	// CreatePaymentRequest inserts what choose makes of r. Where the key was used before
 	// it gives the request that was made then.
-	CreatePaymentRequest(ctx context.Context, r PaymentRequest, choose func(PaymentChoices) (PaymentRequest, error), key app.IdempotencyKey) (PaymentRequest, error)
+	CreatePaymentRequest(ctx context.Context, r Request, choose func(Choices) (Request, error), key app.IdempotencyKey) (Request, error)
 	// UnmatchedTransactions lists a page of the money in since a time that no payment request
 	// was found for, newest first, and counts it. There is none before the account's first
 	// payment request.
 	UnmatchedTransactions(ctx context.Context, accountID int64, since time.Time, page app.Page) ([]app.Transaction, int64, error)
 	// PaymentCandidates lists the last payment requests that aren't full or cancelled, at most
 	// limit, newest first.
-	PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]PaymentCandidate, error)
+	PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]Candidate, error)
 }

@@ -48,7 +48,7 @@ func TestKinds(t *testing.T) {
 			w.Source("pay2s", "", "a secret of pay2s")
 		}
 		c.add.Name = name
-		if _, err := w.Service.Inbound.AddSource(context.Background(), 1, c.add, time.Now()); err == nil && c.code != "" || err != nil && app.CodeOf(err) != c.code {
+		if _, err := w.Services.Inbound.AddSource(context.Background(), 1, c.add, time.Now()); err == nil && c.code != "" || err != nil && app.CodeOf(err) != c.code {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -75,7 +75,7 @@ func TestProviderIsOneFile(t *testing.T) {
 		t.Errorf("source show lacks the set-up: %s", shown)
 	}
 
-	server := httptest.NewServer(web.New(web.Config{Service: w.Service}))
+	server := httptest.NewServer(web.New(web.Config{Services: w.Services}))
 	t.Cleanup(server.Close)
 	jar, err := cookiejar.New(nil)
 	apptest.Must(t, err)
@@ -110,14 +110,14 @@ func TestProviderIsOneFile(t *testing.T) {
 
 	// Its call, and the API.
 	wants("the answer to a call", do("POST", source.URLPath, "application/json", `{"paid":[{"id":"1","account":"19354957","bank":"ACB","vnd":5000,"at":"2026-11-20 10:00:00"}]}`, "Bearer "+source.Secret), `"recorded":1`)
-	_, key, err := w.Service.Access.CreateAPIKey(ctx, 1, "test", access.ScopeFull, time.Time{}, app.IdempotencyKey{}, time.Now())
+	_, key, err := w.Services.Access.CreateAPIKey(ctx, 1, "test", access.ScopeFull, time.Time{}, app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
 	wants("the API's list of sources", do("GET", "/api/v1/sources", "", "", "Bearer "+key), `"provider":"made-up"`)
 	document := run("openapi")
 	wants("the description of the API", document, `"`+last+`", "made-up"]`)
 
 	// Catching up: what the call told is known.
-	caught, err := w.Service.Inbound.CatchUpSource(ctx, 1, source.ID, time.Now())
+	caught, err := w.Services.Inbound.CatchUpSource(ctx, 1, source.ID, time.Now())
 	apptest.Must(t, err)
 	if caught.Recorded != 1 || caught.Duplicates != 1 {
 		t.Errorf("caught up: %+v", caught)
@@ -128,7 +128,7 @@ func TestProviderIsOneFile(t *testing.T) {
 
 	// The dashboard: its group, its form, its set-up and its name.
 	const password = "correct horse battery"
-	_, err = w.Service.Access.CreateUser(ctx, 1, access.UserCreate{Name: "lan", Password: password, Role: access.RoleOwner}, time.Now())
+	_, err = w.Services.Access.CreateUser(ctx, 1, access.UserCreate{Name: "lan", Password: password, Role: access.RoleOwner}, time.Now())
 	apptest.Must(t, err)
 	do("POST", "/login", "application/x-www-form-urlencoded", url.Values{"name": {"lan"}, "password": {password}}.Encode(), "")
 	kinds := do("GET", "/inbound/sources/new", "", "", "")

@@ -149,19 +149,19 @@ var (
 // Read reads a body that came in on a channel of source: a call, a page of the
 // provider's list, or what somebody recorded by hand. It never fails: what it
 // can't read becomes an element with a fault.
-func Read(source inbound.Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) inbound.InboundReading {
+func Read(source inbound.Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) inbound.Reading {
 	if channel == app.ChannelHand {
-		return inbound.InboundReading{Elements: readByHand(body, zone)}
+		return inbound.Reading{Elements: readByHand(body, zone)}
 	}
 	kind, found := Find(source.Provider)
 	switch {
 	case !found || channel == app.ChannelPoll && kind.List == nil:
-		return inbound.InboundReading{Elements: []inbound.Incoming{unreadable("body", "is of a format that is no longer known", "thuộc định dạng không còn được hỗ trợ")}}
+		return inbound.Reading{Elements: []inbound.Incoming{unreadable("body", "is of a format that is no longer known", "thuộc định dạng không còn được hỗ trợ")}}
 	case channel == app.ChannelPoll:
-		return inbound.InboundReading{Elements: kind.List.elements(body, zone)}
+		return inbound.Reading{Elements: kind.List.elements(body, zone)}
 	}
 	read := kind.Elements(Call{source, body, receivedAt, zone})
-	result := inbound.InboundReading{Elements: read.Elements, Explanation: read.explanation}
+	result := inbound.Reading{Elements: read.Elements, Explanation: read.explanation}
 	switch {
 	case len(read.Elements) > 0:
 	case read.Drop:

@@ -21,10 +21,10 @@ import (
 type Config struct {
 	Store     Store
 	Zone      *time.Location
-	Targets   *target.TargetPolicy
+	Targets   *target.Policy
 	Providers []inbound.ProviderKind
 	// Read reads the transactions of a body.
-	Read inbound.ReadInbound
+	Read inbound.Reader
 	// Poll reads the next page of a source's list, as [inbound.Config] says.
 	Poll func(ctx context.Context, source inbound.Source, progress string, now time.Time) (inbound.PolledPage, error)
 	// Send makes one attempt of a delivery.
@@ -32,7 +32,7 @@ type Config struct {
 	// OpenBroker gives a publisher, which connects when it publishes.
 	OpenBroker func(b stream.Broker) stream.Publisher
 	// Alert sends one message on a channel, as [alert.Config] says.
-	Alert func(ctx context.Context, c alert.AlertChannel, m alert.AlertMessage) error
+	Alert func(ctx context.Context, c alert.Channel, m alert.Message) error
 	// DayPath and AttentionPath are pages of the dashboard, as [alert.Config] says.
 	DayPath       func(app.Day) string
 	AttentionPath func(alert.Attention) string

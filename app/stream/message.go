@@ -10,36 +10,36 @@ import (
 	"baoco/app/target"
 )
 
-// StreamSecrets are what is kept sealed of a stream.
-type StreamSecrets struct {
+// Secrets are what is kept sealed of a stream.
+type Secrets struct {
 	Secret   string // signs messages
 	Password string // of the broker
 }
 
-// StreamWork is a stream with all that is needed to send.
-type StreamWork struct {
+// Work is a stream with all that is needed to send.
+type Work struct {
 	Stream
-	StreamSecrets
+	Secrets
 	Mark  string // begins the ids of its messages; no stream of another installation has it
 	Moves int64  // how often somebody has set its position
 }
 
 // Broker is where the stream goes.
-func (w StreamWork) Broker() Broker {
+func (w Work) Broker() Broker {
 	b, _ := ParseBroker(w.URL) // it was checked when it was set
 	b.Topic, b.Username, b.Password = w.Topic, w.Username, w.Password
 	return b
 }
 
 // Message is the message of a transaction.
-func (w StreamWork) Message(t app.Transaction, userAgent string, now time.Time) StreamMessage {
+func (w Work) Message(t app.Transaction, userAgent string, now time.Time) Message {
 	p := delivery.PayloadOf(t)
 	return w.message(p.ID, p, userAgent, now)
 }
 
-func (w StreamWork) message(name string, p delivery.Payload, userAgent string, now time.Time) StreamMessage {
+func (w Work) message(name string, p delivery.Payload, userAgent string, now time.Time) Message {
 	id, body := w.Mark+"_"+name, p.Body(w.Secret)
-	return StreamMessage{
+	return Message{
 		ID: id, BankAccount: p.Gateway + ":" + p.AccountNumber, Body: body,
 		Headers: delivery.SignedHeaders(userAgent, id, w.Secret, []string{w.Secret}, now, body),
 	}
@@ -51,7 +51,7 @@ func (w StreamWork) message(name string, p delivery.Payload, userAgent string, n
 func (s *Service) TestStream(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (problem app.Text, _ error) {
 	w, err := s.StreamWork(ctx, accountID, id)
 	if err == nil && w.SecretLost {
-		err = ErrStreamSecretLost
+		err = ErrSecretLost
 	}
 	if err == nil {
 		err = s.ledger.Audit(ctx, accountID, app.DeedStreamTest, id, app.AuditNamed(w.Name))
@@ -64,22 +64,22 @@ func (s *Service) TestStream(ctx context.Context, accountID, id int64, userAgent
 		return app.Text{}, err
 	}
 	p := delivery.SamplePayload(w.Type, code, now, s.zone)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StreamTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Timeout)
 	defer cancel()
 	publisher := s.OpenBroker(w)
 	defer publisher.Close()
-	_, err = publisher.Publish(ctx, []StreamMessage{w.message(p.TransactionNumber, p, userAgent, now)})
-	return StreamProblem(err), nil
+	_, err = publisher.Publish(ctx, []Message{w.message(p.TransactionNumber, p, userAgent, now)})
+	return Problem(err), nil
 }
 
 // OpenBroker gives what publishes the messages of a stream.
-func (s *Service) OpenBroker(w StreamWork) Publisher { return s.config.OpenBroker(w.Broker()) }
+func (s *Service) OpenBroker(w Work) Publisher { return s.config.OpenBroker(w.Broker()) }
 
 // maxProblem is how many characters of a broker's own words are kept.
 const maxProblem = 300
 
-// StreamProblem says for people why a broker didn't take messages; zero: it took them.
-func StreamProblem(err error) app.Text {
+// Problem says for people why a broker didn't take messages; zero: it took them.
+func Problem(err error) app.Text {
 	var known *BrokerError
 	var blocked *target.BlockedAddressError
 	switch {
@@ -90,18 +90,18 @@ func StreamProblem(err error) app.Text {
 	case errors.As(err, &blocked):
 		return app.Text{EN: app.CleanText(blocked.Error(), maxProblem), VI: app.CleanText(blocked.Error(), maxProblem)}
 	case errors.Is(err, context.DeadlineExceeded):
-		return app.Textf("The broker did not answer within %d seconds.", "Máy chủ nhận luồng không trả lời trong %d giây.", int(StreamTimeout/time.Second))
+		return app.Textf("The broker did not answer within %d seconds.", "Máy chủ nhận luồng không trả lời trong %d giây.", int(Timeout/time.Second))
 	}
 	said := app.CleanText(err.Error(), maxProblem)
 	return app.Text{EN: "The broker can’t be reached: " + said, VI: "Không kết nối được máy chủ nhận luồng: " + said}
 }
 
-// StreamProgress is what became of the sending of a stream since that was last
+// Progress is what became of the sending of a stream since that was last
 // settled.
-type StreamProgress struct {
+type Progress struct {
 	StreamID     int64
 	From, To     int64     // the position in the file, and the present one
-	Moves        int64     // as in StreamWork
+	Moves        int64     // as in Work
 	Tried        int64     // transactions up to this id may be in the broker; 0: nothing was tried
 	Sent         int64     // messages that the broker has kept since then
 	SentAt       time.Time // of the last of them; zero: none
@@ -110,14 +110,14 @@ type StreamProgress struct {
 }
 
 // Kept notes that the broker has kept messages, up to a transaction.
-func (p *StreamProgress) Kept(messages int, last int64, now time.Time) {
+func (p *Progress) Kept(messages int, last int64, now time.Time) {
 	p.To, p.Sent, p.SentAt = last, p.Sent+int64(messages), now
 	p.FailingSince = time.Time{}
 }
 
 // Attempted notes how an attempt to publish ended.
-func (p *StreamProgress) Attempted(err error, now time.Time) {
-	p.Problem = StreamProblem(err)
+func (p *Progress) Attempted(err error, now time.Time) {
+	p.Problem = Problem(err)
 	switch {
 	case err == nil:
 		p.FailingSince = time.Time{}

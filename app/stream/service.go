@@ -10,7 +10,7 @@ import (
 
 // Config is what a Service works with.
 type Config struct {
-	Targets *target.TargetPolicy
+	Targets *target.Policy
 	// OpenBroker gives a publisher, which connects when it publishes.
 	OpenBroker func(b Broker) Publisher
 }

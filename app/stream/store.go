@@ -15,7 +15,7 @@ type Records interface {
 	// where accountID is 0.
 	Streams(ctx context.Context, accountID int64) ([]Stream, error)
 	// StreamWork is Stream with its secrets; lost ones are empty.
-	StreamWork(ctx context.Context, accountID, id int64) (StreamWork, error)
+	StreamWork(ctx context.Context, accountID, id int64) (Work, error)
 	// StreamTransactions lists the first transactions of a stream after an id, by id.
 	// Those up to passed were looked at: there may be more after it, also where the
 	// list is shorter than limit.
@@ -34,7 +34,7 @@ type Records interface {
 	DeleteStream(ctx context.Context, accountID, id int64, now time.Time) error
 	// SettleStream keeps what became of sending. Where somebody moved the position
 	// meanwhile, or deleted the stream, it keeps Tried only.
-	SettleStream(ctx context.Context, p StreamProgress) error
+	SettleStream(ctx context.Context, p Progress) error
 }
 
 // Store remembers for [Service]. What [app.Records] and [app.Store] say of all stores holds
@@ -44,10 +44,10 @@ type Store interface {
 
 	// CreateStream inserts st and gives it with its id and position: since, or the last
 	// transaction's id where since is nil. It fails and repeats as CreateWebhook.
-	CreateStream(ctx context.Context, st Stream, secrets StreamSecrets, since *int64, key app.IdempotencyKey, now time.Time) (_ Stream, made bool, _ error)
+	CreateStream(ctx context.Context, st Stream, secrets Secrets, since *int64, key app.IdempotencyKey, now time.Time) (_ Stream, made bool, _ error)
 	// UpdateStream changes what isn't nil in u, and gives the stream after it. It
 	// switches on as ToggleStream.
-	UpdateStream(ctx context.Context, accountID, id int64, u StreamUpdate, now time.Time) (Stream, error)
+	UpdateStream(ctx context.Context, accountID, id int64, u Update, now time.Time) (Stream, error)
 	// RotateStreamSecret keeps a new secret. changed is false where the key was used
 	// before.
 	RotateStreamSecret(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (changed bool, _ error)

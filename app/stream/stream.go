@@ -44,11 +44,11 @@ const (
 	MaxStreams = 20
 	// MaxBrokers is how many brokers the URL of a stream names at most.
 	MaxBrokers = 10
-	// StreamRead is how many messages are published at a time.
-	StreamRead = 500
-	// StreamTimeout is how long a broker may take to keep them. A page waits for it
+	// MaxBatch is how many messages are published at a time.
+	MaxBatch = 500
+	// Timeout is how long a broker may take to keep them. A page waits for it
 	// after a test, within the time of a request.
-	StreamTimeout = 8 * time.Second
+	Timeout = 8 * time.Second
 
 	maxBrokerUsername = 200
 	maxBrokerPassword = 8 << 10 // a credentials file of NATS is one, too
@@ -58,8 +58,8 @@ const (
 // one repeats.
 var streamWaits = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second}
 
-// StreamWait is the wait after so many failures in a row.
-func StreamWait(failures int) time.Duration {
+// Wait is the wait after so many failures in a row.
+func Wait(failures int) time.Duration {
 	return streamWaits[min(failures, len(streamWaits))-1]
 }
 
@@ -96,7 +96,7 @@ type Publisher interface {
 	// first on, the broker has kept. Where the error is not nil some of the others
 	// may be kept as well. It is a [*BrokerError] where somebody can do something
 	// about it.
-	Publish(ctx context.Context, messages []StreamMessage) (kept int, err error)
+	Publish(ctx context.Context, messages []Message) (kept int, err error)
 	Close()
 }
 
@@ -105,8 +105,8 @@ type BrokerError struct{ Text app.Text }
 
 func (e *BrokerError) Error() string { return e.Text.EN }
 
-// StreamMessage is one transaction on its way to a broker.
-type StreamMessage struct {
+// Message is one transaction on its way to a broker.
+type Message struct {
 	ID          string // the same each time; consumers skip repeats by it
 	BankAccount string // messages of one bank account stay in order
 	Headers     []delivery.Header
@@ -116,8 +116,8 @@ type StreamMessage struct {
 // BrokerCredentials are kept sealed.
 type BrokerCredentials struct{ Username, Password string }
 
-// StreamCreate is a request to create a stream.
-type StreamCreate struct {
+// Create is a request to create a stream.
+type Create struct {
 	Name, URL, Topic string
 	Credentials      BrokerCredentials
 	Type             delivery.WebhookType // empty: WebhookAll
@@ -127,8 +127,8 @@ type StreamCreate struct {
 	Key              app.IdempotencyKey
 }
 
-// StreamUpdate changes what is not nil.
-type StreamUpdate struct {
+// Update changes what is not nil.
+type Update struct {
 	Name, URL, Topic *string
 	Credentials      *BrokerCredentials
 	Type             *delivery.WebhookType
@@ -178,7 +178,7 @@ func (s Stream) PlainWarning(password bool) app.Text {
 }
 
 // CheckBroker is ParseBroker with the rules for the hosts of webhooks.
-func CheckBroker(p *target.TargetPolicy, raw string) (Broker, *app.Text) {
+func CheckBroker(p *target.Policy, raw string) (Broker, *app.Text) {
 	b, bad := ParseBroker(raw)
 	for _, host := range b.Hosts {
 		if bad := p.CheckURL("https://" + host); bad != nil {
@@ -219,17 +219,17 @@ func (c BrokerCredentials) check(v *app.Invalid, kind BrokerKind) {
 }
 
 // CheckStream checks the fields of in, without looking at the storage.
-func (s *Service) CheckStream(in StreamCreate) error {
+func (s *Service) CheckStream(in Create) error {
 	streamType := cmp.Or(in.Type, delivery.WebhookAll)
 	var v app.Invalid
-	v.Merge(s.CheckStreamUpdate(Stream{}, StreamUpdate{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Credentials: &in.Credentials, Type: &streamType, SinceID: in.SinceID}))
+	v.Merge(s.CheckStreamUpdate(Stream{}, Update{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Credentials: &in.Credentials, Type: &streamType, SinceID: in.SinceID}))
 	v.Merge(app.CheckCodePrefix(in.CodePrefix))
 	return v.Err()
 }
 
 // CheckStreamUpdate checks the fields of u, and those that depend on them in the
 // stream before.
-func (s *Service) CheckStreamUpdate(before Stream, u StreamUpdate) error {
+func (s *Service) CheckStreamUpdate(before Stream, u Update) error {
 	var v app.Invalid
 	if u.Name != nil {
 		_, err := app.CleanName("name", *u.Name)
@@ -263,7 +263,7 @@ func (s *Service) CheckStreamUpdate(before Stream, u StreamUpdate) error {
 
 // CreateStream makes an active stream and gives its secret, which nobody sees again.
 // The secret is empty where in.Key was used before.
-func (s *Service) CreateStream(ctx context.Context, accountID int64, in StreamCreate, now time.Time) (Stream, string, error) {
+func (s *Service) CreateStream(ctx context.Context, accountID int64, in Create, now time.Time) (Stream, string, error) {
 	if err := s.CheckStream(in); err != nil {
 		return Stream{}, "", err
 	}
@@ -271,7 +271,7 @@ func (s *Service) CreateStream(ctx context.Context, accountID int64, in StreamCr
 	st, made, err := s.store.CreateStream(ctx, Stream{
 		AccountID: accountID, Name: strings.TrimSpace(in.Name), URL: in.URL, Topic: in.Topic, Username: in.Credentials.Username,
 		BankAccountID: in.BankAccountID, Type: cmp.Or(in.Type, delivery.WebhookAll), CodePrefix: in.CodePrefix, IsActive: true, CreatedAt: now,
-	}, StreamSecrets{secret, in.Credentials.Password}, in.SinceID, in.Key, now)
+	}, Secrets{secret, in.Credentials.Password}, in.SinceID, in.Key, now)
 	if !made {
 		secret = ""
 	}
@@ -280,7 +280,7 @@ func (s *Service) CreateStream(ctx context.Context, accountID int64, in StreamCr
 
 // UpdateStream changes some fields. A saved password isn't sent to another broker: with
 // a new URL it is entered again.
-func (s *Service) UpdateStream(ctx context.Context, accountID, id int64, u StreamUpdate, now time.Time) (Stream, error) {
+func (s *Service) UpdateStream(ctx context.Context, accountID, id int64, u Update, now time.Time) (Stream, error) {
 	before, err := s.StreamWork(ctx, accountID, id)
 	if err == nil {
 		err = s.CheckStreamUpdate(before.Stream, u)
@@ -311,14 +311,14 @@ func (s *Service) RotateStreamSecret(ctx context.Context, accountID, id int64, k
 // ErrNoStream says that an id names no stream.
 var ErrNoStream error = app.NotFound("There is no stream with this id.", "Không có luồng với id này.")
 
-// ErrStreamSecretLost refuses to sign with a lost secret.
-var ErrStreamSecretLost error = app.Refused(app.CodeSecretLost, app.Text{
+// ErrSecretLost refuses to sign with a lost secret.
+var ErrSecretLost error = app.Refused(app.CodeSecretLost, app.Text{
 	EN: "The secret and the password of this stream are lost. Rotate the secret and set the password again.",
 	VI: "Khoá bí mật và mật khẩu của luồng này đã mất. Hãy đổi khoá bí mật và nhập lại mật khẩu.",
 })
 
-// StreamPasswordLost is said once a lost secret is rotated.
-var StreamPasswordLost = app.Text{
+// PasswordLost is said once a lost secret is rotated.
+var PasswordLost = app.Text{
 	EN: "The password of the broker is lost, too: set it again if there was one.",
 	VI: "Mật khẩu của máy chủ nhận luồng cũng đã mất: hãy nhập lại nếu có.",
 }

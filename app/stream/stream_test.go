@@ -62,31 +62,31 @@ func TestCheckStream(t *testing.T) {
 	s := apptest.Over(t, store, services.Config{})
 	least := int64(-1)
 	for _, c := range []struct {
-		change func(*stream.StreamCreate)
+		change func(*stream.Create)
 		fields []string
 	}{
-		{func(*stream.StreamCreate) {}, nil},
-		{func(in *stream.StreamCreate) { in.Topic = "shop.*" }, []string{"topic"}},
-		{func(in *stream.StreamCreate) { in.Topic = "shop..x" }, []string{"topic"}},
-		{func(in *stream.StreamCreate) { in.Topic = "" }, []string{"topic"}},
-		{func(in *stream.StreamCreate) { in.Topic = "$JS.API.x" }, []string{"topic"}},
-		{func(in *stream.StreamCreate) { in.Topic = "_INBOX.x" }, []string{"topic"}},
-		{func(in *stream.StreamCreate) { in.Topic = strings.Repeat("a", 201) }, []string{"topic"}},
-		{func(in *stream.StreamCreate) { in.URL, in.Topic = "kafka://k.vn", strings.Repeat("a", 249) }, nil},
-		{func(in *stream.StreamCreate) { in.URL, in.Topic = "kafka://k.vn", strings.Repeat("a", 250) }, []string{"topic"}},
-		{func(in *stream.StreamCreate) { in.URL, in.Topic = "kafka://k.vn", ".." }, []string{"topic"}},
-		{func(in *stream.StreamCreate) { in.Credentials.Password = "token" }, nil},
-		{func(in *stream.StreamCreate) { in.URL, in.Credentials.Password = "kafka://k.vn", "x" }, []string{"username"}},
-		{func(in *stream.StreamCreate) { in.Credentials.Username = "u" }, []string{"password"}},
-		{func(in *stream.StreamCreate) {
+		{func(*stream.Create) {}, nil},
+		{func(in *stream.Create) { in.Topic = "shop.*" }, []string{"topic"}},
+		{func(in *stream.Create) { in.Topic = "shop..x" }, []string{"topic"}},
+		{func(in *stream.Create) { in.Topic = "" }, []string{"topic"}},
+		{func(in *stream.Create) { in.Topic = "$JS.API.x" }, []string{"topic"}},
+		{func(in *stream.Create) { in.Topic = "_INBOX.x" }, []string{"topic"}},
+		{func(in *stream.Create) { in.Topic = strings.Repeat("a", 201) }, []string{"topic"}},
+		{func(in *stream.Create) { in.URL, in.Topic = "kafka://k.vn", strings.Repeat("a", 249) }, nil},
+		{func(in *stream.Create) { in.URL, in.Topic = "kafka://k.vn", strings.Repeat("a", 250) }, []string{"topic"}},
+		{func(in *stream.Create) { in.URL, in.Topic = "kafka://k.vn", ".." }, []string{"topic"}},
+		{func(in *stream.Create) { in.Credentials.Password = "token" }, nil},
+		{func(in *stream.Create) { in.URL, in.Credentials.Password = "kafka://k.vn", "x" }, []string{"username"}},
+		{func(in *stream.Create) { in.Credentials.Username = "u" }, []string{"password"}},
+		{func(in *stream.Create) {
 			in.Credentials = stream.BrokerCredentials{Username: "u\n", Password: "x"}
 		}, []string{"username"}},
-		{func(in *stream.StreamCreate) { in.Credentials.Password = strings.Repeat("x", 9000) }, []string{"password"}},
-		{func(in *stream.StreamCreate) { in.Type = "in" }, []string{"type"}},
-		{func(in *stream.StreamCreate) { in.SinceID = &least }, []string{"since_id"}},
-		{func(in *stream.StreamCreate) { *in = stream.StreamCreate{} }, []string{"name", "url"}},
+		{func(in *stream.Create) { in.Credentials.Password = strings.Repeat("x", 9000) }, []string{"password"}},
+		{func(in *stream.Create) { in.Type = "in" }, []string{"type"}},
+		{func(in *stream.Create) { in.SinceID = &least }, []string{"since_id"}},
+		{func(in *stream.Create) { *in = stream.Create{} }, []string{"name", "url"}},
 	} {
-		in := stream.StreamCreate{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop.transactions-1"}
+		in := stream.Create{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop.transactions-1"}
 		c.change(&in)
 		err := s.Streams.CheckStream(in)
 		var got []string

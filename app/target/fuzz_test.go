@@ -18,7 +18,7 @@ func FuzzTargetPolicy(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, entry string) {
-		p, err := target.ParseTargetPolicy([]string{entry})
+		p, err := target.ParsePolicy([]string{entry})
 		if err != nil {
 			return
 		}

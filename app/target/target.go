@@ -12,11 +12,11 @@ import (
 	"baoco/app"
 )
 
-// TargetPolicy decides where webhooks may go: to public addresses, and to the
+// Policy decides where webhooks may go: to public addresses, and to the
 // private ones that the operator allows. It judges a URL when a webhook is
 // made, without network calls, and every address after DNS when a connection is
 // opened. The second judgement is the one that protects.
-type TargetPolicy struct {
+type Policy struct {
 	prefixes []allowedPrefix
 	hosts    map[allowedHost]bool
 }
@@ -31,10 +31,10 @@ type allowedPrefix struct {
 	port   uint16 // 0: any
 }
 
-// ParseTargetPolicy reads the operator's allow-list, whose entries are
+// ParsePolicy reads the operator's allow-list, whose entries are
 // CIDR[@PORT], an address [@PORT], or an exact host name [@PORT].
-func ParseTargetPolicy(entries []string) (*TargetPolicy, error) {
-	p := &TargetPolicy{hosts: map[allowedHost]bool{}}
+func ParsePolicy(entries []string) (*Policy, error) {
+	p := &Policy{hosts: map[allowedHost]bool{}}
 	for _, entry := range entries {
 		entry = strings.TrimSpace(entry)
 		network, portText, hasPort := strings.Cut(entry, "@")
@@ -162,7 +162,7 @@ func (e *BlockedAddressError) Error() string {
 func hostName(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }
 
 // allowsHost reports whether the operator allows a name, by itself, at a port.
-func (p *TargetPolicy) allowsHost(host string, port uint16) bool {
+func (p *Policy) allowsHost(host string, port uint16) bool {
 	host = hostName(host)
 	return p.hosts[allowedHost{host, 0}] || p.hosts[allowedHost{host, port}]
 }
@@ -170,7 +170,7 @@ func (p *TargetPolicy) allowsHost(host string, port uint16) bool {
 // CheckConnection judges the address of a connection that is opened to a host, by its
 // name or address; nil allows it. A name that is allowed opens whatever address it has at
 // the moment, but for those of metadata.
-func (p *TargetPolicy) CheckConnection(host string, ap netip.AddrPort) error {
+func (p *Policy) CheckConnection(host string, ap netip.AddrPort) error {
 	err := p.CheckAddr(ap)
 	var blocked *BlockedAddressError
 	if errors.As(err, &blocked) && !blocked.Metadata && blocked.Addr.IsValid() && p.allowsHost(host, ap.Port()) {
@@ -180,7 +180,7 @@ func (p *TargetPolicy) CheckConnection(host string, ap netip.AddrPort) error {
 }
 
 // CheckAddr judges the address of a connection; nil allows it.
-func (p *TargetPolicy) CheckAddr(ap netip.AddrPort) error {
+func (p *Policy) CheckAddr(ap netip.AddrPort) error {
 	addr := ap.Addr().WithZone("").Unmap()
 	if !addr.IsValid() {
 		return &BlockedAddressError{Addr: addr, Rule: app.Text{EN: "not an address", VI: "không phải địa chỉ"}}
@@ -286,7 +286,7 @@ func ReachOf(address string) Reach {
 	case host == "localhost" || strings.HasSuffix(host, ".localhost"),
 		literal && (addr.Unmap().IsLoopback() || addr.IsUnspecified()):
 		return ReachMachine
-	case literal && new(TargetPolicy).CheckAddr(netip.AddrPortFrom(addr, 0)) != nil,
+	case literal && new(Policy).CheckAddr(netip.AddrPortFrom(addr, 0)) != nil,
 		!literal && (!strings.Contains(host, ".") || hasLocalSuffix(host)):
 		return ReachNetwork
 	case u.Scheme != "https":
@@ -297,7 +297,7 @@ func ReachOf(address string) Reach {
 
 // CheckURL judges a webhook's URL by its text alone and returns the fault; nil:
 // none.
-func (p *TargetPolicy) CheckURL(raw string) *app.Text {
+func (p *Policy) CheckURL(raw string) *app.Text {
 	scheme, host, port, bad := splitTarget(raw)
 	if bad != nil {
 		return bad
@@ -320,7 +320,7 @@ func (p *TargetPolicy) CheckURL(raw string) *app.Text {
 
 // CheckAPIURL judges the base URL of an API, to which paths and queries are
 // added. The faults are those of field api_url.
-func (p *TargetPolicy) CheckAPIURL(raw string) error {
+func (p *Policy) CheckAPIURL(raw string) error {
 	var v app.Invalid
 	if bad := p.CheckURL(raw); bad != nil {
 		v.Add("api_url", bad.EN, bad.VI)
@@ -330,7 +330,7 @@ func (p *TargetPolicy) CheckAPIURL(raw string) error {
 	return v.Err()
 }
 
-func (p *TargetPolicy) checkLiteral(addr netip.Addr, port uint16) *app.Text {
+func (p *Policy) checkLiteral(addr netip.Addr, port uint16) *app.Text {
 	var blocked *BlockedAddressError
 	if err := p.CheckAddr(netip.AddrPortFrom(addr, port)); !errors.As(err, &blocked) {
 		return nil
@@ -345,7 +345,7 @@ func (p *TargetPolicy) checkLiteral(addr netip.Addr, port uint16) *app.Text {
 	}
 }
 
-func (p *TargetPolicy) checkHostName(host string, port uint16) *app.Text {
+func (p *Policy) checkHostName(host string, port uint16) *app.Text {
 	switch {
 	case p.allowsHost(host, port):
 		return nil

@@ -13,9 +13,9 @@ import (
 	"baoco/app/target"
 )
 
-func policy(t testing.TB, allow ...string) *target.TargetPolicy {
+func policy(t testing.TB, allow ...string) *target.Policy {
 	t.Helper()
-	p, err := target.ParseTargetPolicy(allow)
+	p, err := target.ParsePolicy(allow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestCheckAddr(t *testing.T) {
 }
 
 func TestCheckAddrOfNothing(t *testing.T) {
-	for _, p := range []*target.TargetPolicy{policy(t), policy(t, "0.0.0.0/0", "::/0")} {
+	for _, p := range []*target.Policy{policy(t), policy(t, "0.0.0.0/0", "::/0")} {
 		if err := p.CheckAddr(netip.AddrPort{}); err == nil {
 			t.Error("the zero address is accepted; what cannot be judged must be refused")
 		}
@@ -402,20 +402,20 @@ func TestParseTargetPolicy(t *testing.T) {
 		"fe80::1%eth0", "fe80::1%eth0@80", "fe80::%eth0/10", // an entry that could never match
 		"shop.local@", "shop.local@0", "shop.local@http", "shop.local:80", "http://shop.local", "shop.local/", "*.local", ".local", "shop..local", "-shop.local", "shop local", "shöp.local", "a,b", "10.0.0.0/8,10.1.0.0/16",
 	} {
-		if p, err := target.ParseTargetPolicy([]string{"10.9.0.0/16", entry}); err == nil || p != nil {
+		if p, err := target.ParsePolicy([]string{"10.9.0.0/16", entry}); err == nil || p != nil {
 			t.Errorf("ParseTargetPolicy(%q) = %v, %v; want an error alone", entry, p, err)
 		} else if !strings.Contains(err.Error(), strconv.Quote(strings.TrimSpace(entry))) {
 			t.Errorf("ParseTargetPolicy(%q): %q does not name the entry", entry, err)
 		}
 	}
-	if _, err := target.ParseTargetPolicy(nil); err != nil {
+	if _, err := target.ParsePolicy(nil); err != nil {
 		t.Error(err)
 	}
 }
 
 // An entry is refused, or it opens what it says: never silently nothing.
 func TestParseTargetPolicyOfMappedNetwork(t *testing.T) {
-	p, err := target.ParseTargetPolicy([]string{"::ffff:10.0.0.0/104"})
+	p, err := target.ParsePolicy([]string{"::ffff:10.0.0.0/104"})
 	if err != nil {
 		return
 	}
@@ -484,7 +484,7 @@ func FuzzCheckURL(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	policies := []*target.TargetPolicy{policy(f), policy(f, "10.8.0.0/24@81", "shop.local", "::1")}
+	policies := []*target.Policy{policy(f), policy(f, "10.8.0.0/24@81", "shop.local", "::1")}
 	f.Fuzz(func(t *testing.T, raw string) {
 		for _, p := range policies {
 			if p.CheckURL(raw) != nil {

@@ -33,8 +33,8 @@ const (
 	// machines forgets idle connections without a word, and NATS ends them.
 	maxIdle = 30 * time.Second
 	// MaxSilence is how long a broker may take to acknowledge what it got. It is less
-	// than [stream.StreamTimeout], so that another host is asked sooner.
-	MaxSilence = stream.StreamTimeout / 2
+	// than [stream.Timeout], so that another host is asked sooner.
+	MaxSilence = stream.Timeout / 2
 )
 
 // Dialer opens connections. It holds the rules for addresses.
@@ -45,7 +45,7 @@ type Client interface {
 	Connected() bool
 	// Publish sends those of messages that aren't kept yet, and notes which are. It
 	// connects where there is no connection.
-	Publish(ctx context.Context, messages []stream.StreamMessage, kept []bool) error
+	Publish(ctx context.Context, messages []stream.Message, kept []bool) error
 	Close()
 	// Elsewhere lets another host be the first that is tried next.
 	Elsewhere()
@@ -66,7 +66,7 @@ func (p *publisher) Close() { p.client.Close() }
 
 // Publish implements [stream.Publisher]. A connection that was there already may be gone
 // since, or another node may lead: it is tried once more then.
-func (p *publisher) Publish(ctx context.Context, messages []stream.StreamMessage) (int, error) {
+func (p *publisher) Publish(ctx context.Context, messages []stream.Message) (int, error) {
 	if time.Since(p.used) > maxIdle {
 		p.Close()
 	}
@@ -194,7 +194,7 @@ func TooLarge(said string) error {
 }
 
 // Size is at least the size of a message, with its headers.
-func Size(m stream.StreamMessage) int {
+func Size(m stream.Message) int {
 	size := 32 + len(m.ID) + len(m.Body)
 	for _, h := range m.Headers {
 		size += 8 + len(h.Name) + len(h.Value)

@@ -49,7 +49,7 @@ func TestUnavailable(t *testing.T) {
 	w.Webhook("https://shop.example.com/", delivery.WebhookAll)
 	key := w.APIKey(access.ScopeFull)
 	var log bytes.Buffer
-	h := web.New(web.Config{Service: w.Service, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	h := web.New(web.Config{Services: w.Services, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	gone, end := context.WithCancelCause(context.Background())
 	end(context.DeadlineExceeded)
 	call := func(method, path, body string) {
@@ -304,7 +304,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 func TestReadiness(t *testing.T) {
 	w := webtest.NewWorld(t)
 	service := services.New(services.Config{Store: w.Store, Zone: time.UTC}) // nobody else probes it
-	h := web.New(web.Config{Service: service})
+	h := web.New(web.Config{Services: service})
 	check := func(when string, want int) {
 		t.Helper()
 		if a := webtest.From(h, "127.0.0.1:1", "GET", "/readyz", ""); a.Status != want {

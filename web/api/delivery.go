@@ -140,7 +140,7 @@ func (s *Server) resend(w http.ResponseWriter, q *Request) error {
 
 // sendNow makes a pending delivery due at once.
 func (s *Server) sendNow(w http.ResponseWriter, q *Request) error {
-	id, found := delivery.ParseDeliveryID(q.PathValue("id"))
+	id, found := delivery.ParseID(q.PathValue("id"))
 	if !found {
 		return delivery.ErrNoDelivery
 	}

@@ -25,13 +25,13 @@ func TestEveryEndpointRefusesBadCredentials(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx, now := context.Background(), time.Now()
 	full, read := w.APIKey(access.ScopeFull), w.APIKey(access.ScopeRead)
-	_, expired, err := w.Service.Access.CreateAPIKey(ctx, 1, "expired", access.ScopeFull, now.Add(-2*time.Second), app.IdempotencyKey{}, now)
+	_, expired, err := w.Services.Access.CreateAPIKey(ctx, 1, "expired", access.ScopeFull, now.Add(-2*time.Second), app.IdempotencyKey{}, now)
 	apptest.Must(t, err)
-	k, revoked, err := w.Service.Access.CreateAPIKey(ctx, 1, "revoked", access.ScopeFull, time.Time{}, app.IdempotencyKey{}, now)
+	k, revoked, err := w.Services.Access.CreateAPIKey(ctx, 1, "revoked", access.ScopeFull, time.Time{}, app.IdempotencyKey{}, now)
 	apptest.Must(t, err)
-	apptest.Must(t, w.Service.Access.RevokeAPIKey(ctx, 1, k.ID, now))
+	apptest.Must(t, w.Services.Access.RevokeAPIKey(ctx, 1, k.ID, now))
 	source := w.Source("native", inbound.AuthBearer, "source-secret-0123456789")
-	h := web.New(web.Config{Service: w.Service})
+	h := web.New(web.Config{Services: w.Services})
 
 	credentials := []struct {
 		name   string

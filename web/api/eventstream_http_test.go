@@ -100,7 +100,7 @@ func TestEventStreamIsCut(t *testing.T) {
 			}
 		})
 	}
-	for name, service := range map[string]*services.All{"here": w.Service, "there": w.Admin()} {
+	for name, service := range map[string]*services.All{"here": w.Services, "there": w.Admin()} {
 		recording.Go(func() {
 			<-began
 			for n := range each {

@@ -70,7 +70,7 @@ func TestEventStream(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		other := w.Link("VCB", "007")
 		second := w.SecondAccount()
-		_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
+		_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
 		apptest.Must(t, err)
 		key := w.APIKey(access.ScopeRead)
 		w.Pay(1, "before", "before")
@@ -101,7 +101,7 @@ func TestEventStream(t *testing.T) {
 		wantEvents(t, "money out", out, "4")
 		wantEvents(t, "one bank account", bank, "4")
 		sent := all.Text()[strings.Index(all.Text(), "event: "):]
-		want := "event: transaction\nid: 2\ndata: {\"transactions\":[{\"id\":\"2\",\"gateway\":\"ACB\",\"transactionDate\":\"" + app.FormatTime(began, w.Service.Ledger.Zone()) +
+		want := "event: transaction\nid: 2\ndata: {\"transactions\":[{\"id\":\"2\",\"gateway\":\"ACB\",\"transactionDate\":\"" + app.FormatTime(began, w.Services.Ledger.Zone()) +
 			"\",\"transactionNumber\":\"FT2\",\"accountNumber\":\"" + apptest.SomeAccount + "\",\"content\":\"đơn \\\"hàng\\\"\\r\\ndata: x\",\"transferType\":\"IN\",\"transferAmount\":1549000}]}\n\n" +
 			"event: transaction\nid: 4\ndata: {"
 		if !strings.HasPrefix(sent, want) {
@@ -137,7 +137,7 @@ func TestEventStreamOfRemoved(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.Link("VCB", "007")
 		second := w.SecondAccount()
-		_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "VCB", AccountNumber: "007", AccountName: "B"}, time.Now())
+		_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "VCB", AccountNumber: "007", AccountName: "B"}, time.Now())
 		apptest.Must(t, err)
 		key := w.APIKey(access.ScopeRead)
 		imported := func(account int64, rows int, number string) int64 {
@@ -207,7 +207,7 @@ func TestEventStreamOfCodes(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		for _, prefix := range []string{"DH", "HD"} {
-			_, err := w.Service.Ledger.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: prefix, Least: 6, Most: 6, Alphabet: paymentcode.Digits}, time.Now())
+			_, err := w.Services.Ledger.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: prefix, Least: 6, Most: 6, Alphabet: paymentcode.Digits}, time.Now())
 			apptest.Must(t, err)
 		}
 		c, hangUp := w.OpenAs(w.APIKey(access.ScopeRead), eventStream+"?code_prefix=DH", false)
@@ -231,7 +231,7 @@ func TestEventStreamResumes(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		second := w.SecondAccount()
-		_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
+		_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
 		apptest.Must(t, err)
 		for i := range 60 {
 			w.Pay(1+int64(i%2)*(second-1), strconv.Itoa(i), "x") // odd ids are account 1's
@@ -290,7 +290,7 @@ func TestEventStreamEnds(t *testing.T) {
 	t.Parallel()
 	for what, end := range map[string]func(w webtest.Bubble, k access.APIKey, closing chan struct{}){
 		"revoked": func(w webtest.Bubble, k access.APIKey, _ chan struct{}) {
-			apptest.Must(w.T, w.Service.Access.RevokeAPIKey(context.Background(), 1, k.ID, time.Now()))
+			apptest.Must(w.T, w.Services.Access.RevokeAPIKey(context.Background(), 1, k.ID, time.Now()))
 		},
 		"revoked elsewhere": func(w webtest.Bubble, k access.APIKey, _ chan struct{}) {
 			apptest.Must(w.T, w.Admin().Access.RevokeAPIKey(context.Background(), 1, k.ID, time.Now()))
@@ -303,12 +303,12 @@ func TestEventStreamEnds(t *testing.T) {
 			t.Parallel()
 			webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 				closing := make(chan struct{})
-				w.Handler = web.New(web.Config{Service: w.Service, Version: "test", Closing: closing})
+				w.Handler = web.New(web.Config{Services: w.Services, Version: "test", Closing: closing})
 				var expires time.Time
 				if what == "expired" {
 					expires = time.Now().Add(9 * time.Second)
 				}
-				k, key, err := w.Service.Access.CreateAPIKey(t.Context(), 1, "reader", access.ScopeRead, expires, app.IdempotencyKey{}, time.Now())
+				k, key, err := w.Services.Access.CreateAPIKey(t.Context(), 1, "reader", access.ScopeRead, expires, app.IdempotencyKey{}, time.Now())
 				apptest.Must(t, err)
 				w.Pay(1, "1", "one")
 				quick, hangUp := w.OpenAs(key, eventStream, false)
@@ -368,7 +368,7 @@ func TestEventStreamSurvivesTheStorage(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		var log bytes.Buffer
-		w.Handler = web.New(web.Config{Service: w.Service, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		w.Handler = web.New(web.Config{Services: w.Services, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		c, hangUp := w.OpenAs(w.APIKey(access.ScopeRead), eventStream, false)
 		w.Pay(1, "1", "x")
 		time.Sleep(time.Second)
@@ -403,7 +403,7 @@ func TestEventStreamsAreBounded(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		var log bytes.Buffer
 		w.Handler = web.New(web.Config{
-			Service: w.Service, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil)), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+			Services: w.Services, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil)), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		})
 		var close []context.CancelFunc
 		// open gives how many of n streams begin.
@@ -420,7 +420,7 @@ func TestEventStreamsAreBounded(t *testing.T) {
 			return begun
 		}
 		keyOf := func(account int64) string {
-			_, key, err := w.Service.Access.CreateAPIKey(t.Context(), account, "reader", access.ScopeRead, time.Time{}, app.IdempotencyKey{}, time.Now())
+			_, key, err := w.Services.Access.CreateAPIKey(t.Context(), account, "reader", access.ScopeRead, time.Time{}, app.IdempotencyKey{}, time.Now())
 			apptest.Must(t, err)
 			return key
 		}
@@ -434,7 +434,7 @@ func TestEventStreamsAreBounded(t *testing.T) {
 			t.Errorf("an account holds %d more", n)
 		}
 		for i := range 5 {
-			a, err := w.Service.Ledger.CreateAccount(t.Context(), strconv.Itoa(i), time.Now())
+			a, err := w.Services.Ledger.CreateAccount(t.Context(), strconv.Itoa(i), time.Now())
 			apptest.Must(t, err)
 			want := 200
 			if i == 4 {
@@ -487,7 +487,7 @@ func TestEventStreamBeginsAtOneMoment(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.Pay(1, "1", "before")
 		store := &recordingStore{Store: w.Store, add: func() { w.Pay(1, "2", "meanwhile") }}
-		w.Handler = web.New(web.Config{Service: apptest.Over(t, w.Store, services.Config{Store: store}), Version: "test"})
+		w.Handler = web.New(web.Config{Services: apptest.Over(t, w.Store, services.Config{Store: store}), Version: "test"})
 		c, hangUp := w.OpenAs(w.APIKey(access.ScopeRead), eventStream, false)
 		defer hangUp()
 		time.Sleep(time.Second)

@@ -36,7 +36,7 @@ func newFuzzed(f *testing.F) *fuzzed {
 		},
 	})
 	f.Cleanup(w.Close)
-	z := &fuzzed{handler: web.New(web.Config{Service: w.Service, Limit: 1_000_000, ListingLimit: 1_000_000}), key: w.APIKey(access.ScopeFull)}
+	z := &fuzzed{handler: web.New(web.Config{Services: w.Services, Limit: 1_000_000, ListingLimit: 1_000_000}), key: w.APIKey(access.ScopeFull)}
 	w.Link("ACB", apptest.SomeAccount)
 	w.Webhook("https://shop.vn/", delivery.WebhookAll)
 	for _, add := range []inbound.SourceAdd{

@@ -79,7 +79,7 @@ type InboundEventBodyJSON struct {
 }
 
 // EncodeInboundEvent writes e with its times in zone, for a reader of lang.
-func EncodeInboundEvent(e inbound.InboundEvent, zone *time.Location, lang app.Lang) InboundEventJSON {
+func EncodeInboundEvent(e inbound.Event, zone *time.Location, lang app.Lang) InboundEventJSON {
 	encoded := InboundEventJSON{
 		ID: e.ID, SourceID: orNull(e.SourceID), Source: orNull(e.SourceName), Provider: orNull(e.Provider),
 		Channel: e.Channel, ReceivedAt: app.FormatTime(e.ReceivedAt, zone),
@@ -109,7 +109,7 @@ func encodeNamed(position int, state inbound.Outcome, transactionID int64, e inb
 }
 
 // EncodeInboundBody writes e whole.
-func EncodeInboundBody(e inbound.InboundEvent, zone *time.Location, lang app.Lang) InboundEventBodyJSON {
+func EncodeInboundBody(e inbound.Event, zone *time.Location, lang app.Lang) InboundEventBodyJSON {
 	encoded := InboundEventBodyJSON{
 		InboundEventJSON: EncodeInboundEvent(e, zone, lang), Elements: make([]InboundElementJSON, len(e.Elements)), ElementCount: e.ElementCount,
 	}
@@ -141,7 +141,7 @@ func orNull[T comparable](v T) *T {
 
 func (s *Server) listInbound(w http.ResponseWriter, q *Request) error {
 	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
-	f := inbound.InboundFilter{SourceID: p.ID("source_id"), From: p.Bound("from", false), To: p.Bound("to", true), Page: p.Page()}
+	f := inbound.Filter{SourceID: p.ID("source_id"), From: p.Bound("from", false), To: p.Bound("to", true), Page: p.Page()}
 	switch state := p.Values.Get("state"); state {
 	case "":
 	case "open":
@@ -168,7 +168,7 @@ func (s *Server) listInbound(w http.ResponseWriter, q *Request) error {
 func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return inbound.ErrNoInboundEvent
+		return inbound.ErrNoEvent
 	}
 	e, err := s.service.Inbound.ReadInboundEvent(q.Context(), q.account(), id)
 	if err != nil {
@@ -179,10 +179,10 @@ func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
 
 // namedInbound gives the event with the id in the path. Handlers call it first, so
 // that an unknown id is refused before wrong fields are.
-func (s *Server) namedInbound(q *Request) (inbound.InboundEvent, error) {
+func (s *Server) namedInbound(q *Request) (inbound.Event, error) {
 	id, found := q.pathID()
 	if !found {
-		return inbound.InboundEvent{}, inbound.ErrNoInboundEvent
+		return inbound.Event{}, inbound.ErrNoEvent
 	}
 	return s.service.Inbound.InboundEvent(q.Context(), q.account(), id)
 }
@@ -191,7 +191,7 @@ func (s *Server) namedInbound(q *Request) (inbound.InboundEvent, error) {
 func (s *Server) retryInbound(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return inbound.ErrNoInboundEvent
+		return inbound.ErrNoEvent
 	}
 	r, err := s.service.Inbound.RetryInbound(q.Context(), q.account(), id, q.now)
 	if err != nil {
@@ -290,7 +290,7 @@ type InboundLinkJSON struct {
 }
 
 // EncodeInboundLink writes r with its times in zone.
-func EncodeInboundLink(r inbound.InboundLinkResult, zone *time.Location) InboundLinkJSON {
+func EncodeInboundLink(r inbound.EventLinkResult, zone *time.Location) InboundLinkJSON {
 	ids := make([]string, len(r.TransactionIDs))
 	for i, id := range r.TransactionIDs {
 		ids[i] = strconv.FormatInt(id, 10)
@@ -307,7 +307,7 @@ func (s *Server) linkInbound(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	in := inbound.InboundLink{Bank: f.given("bank"), AccountNumber: f.given("account_number"), AccountName: f.given("account_name")}
+	in := inbound.EventLink{Bank: f.given("bank"), AccountNumber: f.given("account_number"), AccountName: f.given("account_name")}
 	in.Notify = inbound.ReadNotifyOnLink(f.given("notify"), &f.bad)
 	if err := f.bad.Err(); err != nil {
 		return err

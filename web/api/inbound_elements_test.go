@@ -65,7 +65,7 @@ func TestInboundElements(t *testing.T) {
 		t.Errorf("repeated: %+v", list[1])
 	}
 	w.Tallies()
-	_, err := w.Service.Inbound.DiscardInbound(context.Background(), 1, 1)
+	_, err := w.Services.Inbound.DiscardInbound(context.Background(), 1, 1)
 	apptest.Must(t, err)
 	if list, _ := w.Reads(1); list[4].State != inbound.OutcomeDiscarded || list[5].State != inbound.OutcomeDiscarded || list[5].Open {
 		t.Errorf("discarded: %+v", list)
@@ -74,7 +74,7 @@ func TestInboundElements(t *testing.T) {
 	// What can't be read is that, though its event id is a transaction's.
 	w.Sends(till, apptest.Batch(bad("1"))).WantStatus(t, http.StatusUnprocessableEntity) // 8
 	wantSaid(w, 8, apptest.Said{State: inbound.OutcomeRejected, Content: "NAPTIEN MOMO", Transaction: 1, Open: true})
-	_, err = w.Service.Inbound.DiscardInbound(context.Background(), 1, 8)
+	_, err = w.Services.Inbound.DiscardInbound(context.Background(), 1, 8)
 	apptest.Must(t, err)
 	wantSaid(w, 8, apptest.Said{State: inbound.OutcomeDiscarded, Content: "NAPTIEN MOMO", Transaction: 1})
 
@@ -91,7 +91,7 @@ func TestInboundElementsPruned(t *testing.T) {
 	w := webtest.NewWorld(t)
 	till := w.Native()
 	w.Names(webtest.Unassigned, till, apptest.Transfer{ID: "1"}) // 1
-	_, err := w.Service.Inbound.DiscardInbound(t.Context(), 1, 1)
+	_, err := w.Services.Inbound.DiscardInbound(t.Context(), 1, 1)
 	apptest.Must(t, err)
 	w.Change(`DELETE FROM inbound_items; DELETE FROM inbound_events`)
 	w.Names(webtest.Duplicate, till, apptest.Transfer{ID: "1", Amount: 7}) // 2
@@ -126,7 +126,7 @@ func TestInboundElementsOfTwoItems(t *testing.T) {
 	ctx := t.Context()
 	fault := "one"
 	faulty := apptest.Over(t, w.Store, services.Config{
-		Read: func(_ inbound.Source, _ app.Channel, body []byte, _ time.Time, _ *time.Location) (r inbound.InboundReading) {
+		Read: func(_ inbound.Source, _ app.Channel, body []byte, _ time.Time, _ *time.Location) (r inbound.Reading) {
 			if fault != "" {
 				r.Elements = apptest.ReadNative(body)
 				r.Elements[0].Fault = &app.FieldError{Field: "content", Text: app.Text{EN: fault, VI: fault}}
@@ -187,22 +187,22 @@ func TestInboundElementsRetried(t *testing.T) {
 	if _, e := w.Reads(1); e.Elements[0].Sender != "+84900000001" { // whom somebody may allow
 		t.Errorf("the sender is %q", e.Elements[0].Sender)
 	}
-	_, err := w.Service.Inbound.DiscardInbound(ctx, 1, 1)
+	_, err := w.Services.Inbound.DiscardInbound(ctx, 1, 1)
 	apptest.Must(t, err)
 	if list := read(); list[0].State != inbound.OutcomeDiscarded || list[0].Open {
 		t.Errorf("discarded: %+v", list)
 	}
-	_, err = w.Service.Inbound.RetryInbound(ctx, 1, 1, time.Now())
+	_, err = w.Services.Inbound.RetryInbound(ctx, 1, 1, time.Now())
 	apptest.Must(t, err)
 	if list := read(); list[0].State != inbound.OutcomeDiscarded || list[0].Open {
 		t.Errorf("tried again in vain, for the same reason: %+v", list)
 	}
-	_, err = w.Service.Inbound.AllowSenders(ctx, 1, phone.ID, []string{"+84900000001"})
+	_, err = w.Services.Inbound.AllowSenders(ctx, 1, phone.ID, []string{"+84900000001"})
 	apptest.Must(t, err)
 	if list := read(); list[0].State != inbound.OutcomeDiscarded {
 		t.Errorf("allowed, but not tried again: %+v", list)
 	}
-	r, err := w.Service.Inbound.RetryInbound(ctx, 1, 1, time.Now())
+	r, err := w.Services.Inbound.RetryInbound(ctx, 1, 1, time.Now())
 	apptest.Must(t, err)
 	if list := read(); r.Recorded != 1 || list[0].State != inbound.OutcomeRecorded || list[0].Transaction != 1 {
 		t.Errorf("recorded after all: %+v", list)
@@ -217,7 +217,7 @@ func TestInboundNothing(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	w.Wants(webtest.Counts{}, w.Native(), apptest.Batch())
-	e, err := w.Service.Inbound.ReadInboundEvent(context.Background(), 1, 1)
+	e, err := w.Services.Inbound.ReadInboundEvent(context.Background(), 1, 1)
 	apptest.Must(t, err)
 	if e.Explanation.VI == "" || len(e.Elements) != 0 {
 		t.Errorf("%+v", e)
@@ -271,7 +271,7 @@ func TestEventLogSays(t *testing.T) {
 	b.Get("/inbound/events?before=4").Shows(t, "newest", "+20 more", `href="/transactions/3"`)
 	listed := func(position, count int) {
 		t.Helper()
-		events, _, err := w.Service.Inbound.InboundEventsBefore(context.Background(), 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
+		events, _, err := w.Services.Inbound.InboundEventsBefore(context.Background(), 1, inbound.Filter{Page: app.Page{Number: 1, Size: 1}})
 		apptest.Must(t, err)
 		if e := events[0]; len(e.Elements) != 1 || e.Elements[0].Position != position || e.ElementCount != count {
 			t.Errorf("%+v", e)
@@ -302,7 +302,7 @@ func TestEventLogIsShort(t *testing.T) {
 	till := w.Native()
 	unread := func(read, unread int) {
 		t.Helper()
-		events, _, err := w.Service.Inbound.InboundEventsBefore(context.Background(), 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: read + unread}})
+		events, _, err := w.Services.Inbound.InboundEventsBefore(context.Background(), 1, inbound.Filter{Page: app.Page{Number: 1, Size: read + unread}})
 		apptest.Must(t, err)
 		for i, e := range events {
 			if e.Unread != (i >= read) || (len(e.Elements) == 0) != e.Unread {
@@ -373,9 +373,9 @@ func TestInboundElementsOfOthers(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
 	w.Names(webtest.Recorded, w.Native(), apptest.Transfer{})
-	other, err := w.Service.Ledger.CreateAccount(context.Background(), "other", time.Now())
+	other, err := w.Services.Ledger.CreateAccount(context.Background(), "other", time.Now())
 	apptest.Must(t, err)
-	if _, err := w.Service.Inbound.ReadInboundEvent(context.Background(), other.ID, 1); app.CodeOf(err) != app.CodeNotFound {
+	if _, err := w.Services.Inbound.ReadInboundEvent(context.Background(), other.ID, 1); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("%v", err)
 	}
 	bodies, err := w.Store.InboundBodies(context.Background(), other.ID, []int64{1}, inbound.ListedBody)

@@ -36,7 +36,7 @@ func TestInboundLinkMasked(t *testing.T) {
 		t.Errorf("linked as %+v", l)
 	}
 	// The same transfer as another source names it is known by its number.
-	w.Names(webtest.Duplicate, w.Native(), apptest.Transfer{Number: "FT1", Gateway: "VCB", Account: "72201112005", Date: app.FormatTime(time.Now(), w.Service.Ledger.Zone())})
+	w.Names(webtest.Duplicate, w.Native(), apptest.Transfer{Number: "FT1", Gateway: "VCB", Account: "72201112005", Date: app.FormatTime(time.Now(), w.Services.Ledger.Zone())})
 
 	// A second account fits too: whose it is must be told, and is told for this
 	// event alone.
@@ -44,7 +44,7 @@ func TestInboundLinkMasked(t *testing.T) {
 	second := textEvent(w, phone, inbound.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005", Content: "TIEN DIEN THANG 10"}, inbound.Incoming{EventID: "3", Number: "FT3", AccountNumber: "7220xxxx2005"},
 		inbound.Incoming{EventID: "4", Number: "FT4", AccountNumber: "88xx99"})
 	third := textEvent(w, phone, inbound.Incoming{EventID: "5", Number: "FT5", AccountNumber: "7220xxxx2005"})
-	online := apptest.Transfer{ID: "x", Number: "FT3", Gateway: "VCB", Account: "72209992005", Date: app.FormatTime(time.Now(), w.Service.Ledger.Zone())}
+	online := apptest.Transfer{ID: "x", Number: "FT3", Gateway: "VCB", Account: "72209992005", Date: app.FormatTime(time.Now(), w.Services.Ledger.Zone())}
 	w.Names(webtest.Recorded, w.Native(), online)
 	l = linksEvent(w, key, second, `{"account_number":"72209992005"}`)
 	if l.Linked || l.BankAccount.ID != other.ID || l.Recorded != 1 || l.Duplicates != 1 || l.Open != 1 || l.Waiting != 0 || !slices.Equal(l.TransactionIDs, []string{"3", "2"}) {
@@ -123,10 +123,10 @@ func TestInboundLinkWithinPlan(t *testing.T) {
 	w.Link("VCB", "555")
 	w.Link("VCB", "575")
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1", Account: "555"}) // of another bank
-	_, err := w.Service.Ledger.UpdateAccount(ctx, 1, app.AccountUpdate{MaxBankAccounts: &most})
+	_, err := w.Services.Ledger.UpdateAccount(ctx, 1, app.AccountUpdate{MaxBankAccounts: &most})
 	apptest.Must(t, err)
 	refusesLink(w, key, 1, `{"account_name":"A"}`, 409, app.CodePlanLimit)
-	_, err = w.Service.Ledger.UpdateAccount(ctx, 1, app.AccountUpdate{ExpiresAt: &past})
+	_, err = w.Services.Ledger.UpdateAccount(ctx, 1, app.AccountUpdate{ExpiresAt: &past})
 	apptest.Must(t, err)
 	refusesLink(w, key, 1, `{"account_name":"A"}`, 403, app.CodePlanExpired)
 	if e := w.Event(1); e.Open != 1 || e.Unassigned != 1 {
@@ -145,14 +145,14 @@ func TestInboundLinkNarrowed(t *testing.T) {
 	w := webtest.NewWorld(t)
 	key, mine := w.APIKey(access.ScopeFull), w.Link("VCB", "333")
 	w.Link("ACB", "111")
-	source, err := w.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: mine.ID}, time.Now())
+	source, err := w.Services.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: mine.ID}, time.Now())
 	apptest.Must(t, err)
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1", Account: "111"})
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "2", Account: "222"})
 	refusesLink(w, key, 1, `{"account_number":"111"}`, 409, app.CodeConflict)
 	refusesLink(w, key, 2, `{"account_number":"222","account_name":"A"}`, 409, app.CodeConflict)
 	refusesLink(w, key, 2, `{"account_name":"A"}`, 422, app.CodeValidation)
-	if banks, err := w.Service.Ledger.BankAccounts(context.Background(), 1); err != nil || len(banks) != 2 {
+	if banks, err := w.Services.Ledger.BankAccounts(context.Background(), 1); err != nil || len(banks) != 2 {
 		t.Errorf("a refused link linked: %+v, %v", banks, err)
 	}
 	// Its own, which was away for a while, and which the call doesn't name.
@@ -184,7 +184,7 @@ func TestInboundLinkTwice(t *testing.T) {
 			case 2:
 				path, body = "/api/v1/inbound/1/retry", ""
 			case 3: // the bulk way
-				_, err := w.Service.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, time.Now())
+				_, err := w.Services.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, time.Now())
 				if err != nil && app.CodeOf(err) != app.CodeAlreadyExists {
 					t.Error(err)
 				}
@@ -290,14 +290,14 @@ func TestInboundTenants(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	ctx, now := context.Background(), time.Now()
-	account, err := w.Service.Ledger.CreateAccount(ctx, "another", now)
+	account, err := w.Services.Ledger.CreateAccount(ctx, "another", now)
 	apptest.Must(t, err)
 	w.Names(webtest.Unassigned, w.Native(), apptest.Transfer{})
-	_, shown := w.Service.Inbound.InboundEvent(ctx, account.ID, 1)
-	_, link := w.Service.Inbound.LinkInbound(ctx, account.ID, 1, inbound.InboundLink{AccountName: "A"}, now)
-	_, retry := w.Service.Inbound.RetryInbound(ctx, account.ID, 1, now)
-	_, discard := w.Service.Inbound.DiscardInbound(ctx, account.ID, 1)
-	_, item := w.Service.Inbound.DiscardInboundItem(ctx, account.ID, 1, 1)
+	_, shown := w.Services.Inbound.InboundEvent(ctx, account.ID, 1)
+	_, link := w.Services.Inbound.LinkInbound(ctx, account.ID, 1, inbound.EventLink{AccountName: "A"}, now)
+	_, retry := w.Services.Inbound.RetryInbound(ctx, account.ID, 1, now)
+	_, discard := w.Services.Inbound.DiscardInbound(ctx, account.ID, 1)
+	_, item := w.Services.Inbound.DiscardInboundItem(ctx, account.ID, 1, 1)
 	for i, err := range []error{shown, link, retry, discard, item} {
 		if app.CodeOf(err) != app.CodeNotFound {
 			t.Errorf("use case %d: %v", i, err)
@@ -345,7 +345,7 @@ func textEvent(w *webtest.World, s inbound.Source, elements ...inbound.Incoming)
 		e := &elements[i]
 		e.Gateway, e.Masked, e.Type, e.Amount, e.Time = "VCB", true, app.In, 200000, time.Now()
 	}
-	r, err := w.Service.Inbound.RecordTransactions(context.Background(), inbound.InboundCall{
+	r, err := w.Services.Inbound.RecordTransactions(context.Background(), inbound.Call{
 		AccountID: s.AccountID, Source: s, Channel: app.ChannelCall, Body: []byte("text"), ReceivedAt: time.Now(), Elements: elements,
 	})
 	apptest.Must(w.T, err)

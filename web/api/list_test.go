@@ -24,7 +24,7 @@ func TestWindows(t *testing.T) {
 	}
 	key := w.APIKey(access.ScopeFull)
 	w.Link("ACB", "0123456789")
-	zone := w.Service.Ledger.Zone()
+	zone := w.Services.Ledger.Zone()
 	now := time.Now().In(zone)
 	noon := time.Date(now.Year(), now.Month(), now.Day(), 12, 0, 0, 0, zone)
 	type transaction struct {

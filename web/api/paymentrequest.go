@@ -37,7 +37,7 @@ type PaymentRequestJSON struct {
 }
 
 // EncodePaymentRequest writes r as it is at now, with its times in zone.
-func EncodePaymentRequest(r payment.PaymentRequest, zone *time.Location, now time.Time) PaymentRequestJSON {
+func EncodePaymentRequest(r payment.Request, zone *time.Location, now time.Time) PaymentRequestJSON {
 	return PaymentRequestJSON{
 		r.ID, r.Status(now), r.Reference, r.Code, r.Amount, r.TransferAmount, r.Received, r.Rest(), r.Overpaid(), r.Transfers,
 		r.BankAccount.ID, r.BankAccount.Bank, r.BankAccount.AccountNumber, r.BankAccount.AccountName,
@@ -48,19 +48,19 @@ func EncodePaymentRequest(r payment.PaymentRequest, zone *time.Location, now tim
 // PaymentTransferJSON is a transaction of a payment request.
 type PaymentTransferJSON struct {
 	TransactionJSON
-	MatchedBy payment.PaymentMatch `json:"matched_by"`
-	Late      bool                 `json:"late"`
-	MatchedAt string               `json:"matched_at"`
+	MatchedBy payment.Match `json:"matched_by"`
+	Late      bool          `json:"late"`
+	MatchedAt string        `json:"matched_at"`
 }
 
 // EncodePaymentTransfer writes t with its times in zone.
-func EncodePaymentTransfer(t payment.PaymentTransfer, zone *time.Location) PaymentTransferJSON {
+func EncodePaymentTransfer(t payment.Transfer, zone *time.Location) PaymentTransferJSON {
 	return PaymentTransferJSON{EncodeTransaction(t.Transaction, zone), t.FoundBy, t.Late, app.FormatTime(t.MatchedAt, zone)}
 }
 
 func (s *Server) listPaymentRequests(w http.ResponseWriter, q *Request) error {
 	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
-	f := payment.PaymentFilter{
+	f := payment.Filter{
 		Status: app.PaymentStatus(p.Values.Get("status")), BankAccountID: p.ID("bank_account_id"), Reference: p.Values.Get("reference"),
 		Code: app.ReadCodeFilter("code", p.Values.Get("code"), &p.Bad), From: p.Bound("from", false), To: p.Bound("to", true), Page: p.Page(),
 	}
@@ -119,13 +119,13 @@ func (s *Server) createPaymentRequest(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	in := payment.PaymentRequestCreate{
+	in := payment.RequestCreate{
 		Amount: f.amount("amount"), BankAccountID: f.reference("bank_account_id"), Reference: f.given("reference"), Code: f.given("code"), Prefix: f.given("prefix"),
 		ReturnURL: f.given("return_url"), DistinctAmount: f.truth("distinct_amount"),
 	}
 	most := int(payment.MaxExpiry / time.Minute)
 	in.ExpiresIn = time.Duration(f.whole("expires_in", 0, 1, most, "must be a whole number of minutes from 1 to 525600", "phải là số phút nguyên từ 1 đến 525600")) * time.Minute
-	f.bad.Merge(payment.CheckPaymentRequest(in))
+	f.bad.Merge(payment.CheckRequest(in))
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
@@ -160,10 +160,10 @@ func (f *fields) amount(name string) int64 {
 }
 
 // paymentRequest finds the payment request in the path.
-func (s *Server) paymentRequest(q *Request) (payment.PaymentRequest, error) {
+func (s *Server) paymentRequest(q *Request) (payment.Request, error) {
 	id, found := q.pathID()
 	if !found {
-		return payment.PaymentRequest{}, payment.ErrNoPaymentRequest
+		return payment.Request{}, payment.ErrNoRequest
 	}
 	return s.service.Payments.PaymentRequest(q.Context(), q.account(), id)
 }
@@ -191,7 +191,7 @@ func (s *Server) paymentRequestQR(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	if !r.Payable(q.now) {
-		return payment.ErrPaymentEnded
+		return payment.ErrEnded
 	}
 	transfer, text, err := r.Transfer()
 	if err != nil {
@@ -208,7 +208,7 @@ func (s *Server) paymentRequestQR(w http.ResponseWriter, q *Request) error {
 func (s *Server) cancelPaymentRequest(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
-		return payment.ErrNoPaymentRequest
+		return payment.ErrNoRequest
 	}
 	r, err := s.service.Payments.CancelPaymentRequest(q.Context(), q.account(), id, q.now)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // Config is what a Server works with.
 type Config struct {
-	Service      *services.All
+	Services     *services.All
 	Limit        int // the general limit of each key, requests a minute; 0: that of the interface
 	ListingLimit int // that of the two listings which the interface limits; 0: that of the interface
 	Version      string
@@ -37,10 +37,10 @@ type Server struct {
 // New makes the server of the management API.
 func New(responder *wire.Responder, c Config) *Server {
 	s := &Server{
-		Responder: responder, service: c.Service, userAgent: delivery.UserAgent(c.Version), closing: c.Closing, reading: make(chan struct{}, 1),
+		Responder: responder, service: c.Services, userAgent: delivery.UserAgent(c.Version), closing: c.Closing, reading: make(chan struct{}, 1),
 		perClass: [2]int{generalLimit: cmp.Or(c.Limit, defaultLimit), listingLimit: cmp.Or(c.ListingLimit, defaultListingLimit)},
 	}
-	s.newest = wire.NewFeed(s.newestEvents, eventsLook, c.Service.Inbound.Recorded, s.Log)
+	s.newest = wire.NewFeed(s.newestEvents, eventsLook, c.Services.Inbound.Recorded, s.Log)
 	return s
 }
 

@@ -183,7 +183,7 @@ func (s script) run(t *testing.T) (failures []string, crossed bool) {
 	w := webtest.NewWorld(t)
 	r := &play{World: w, values: map[string]string{}}
 	r.values["full"] = w.APIKey(access.ScopeFull)
-	began := app.DayOf(time.Now(), w.Service.Ledger.Zone())
+	began := app.DayOf(time.Now(), w.Services.Ledger.Zone())
 	r.today = began
 	for _, st := range s.steps {
 		if st.prepare != nil {
@@ -196,7 +196,7 @@ func (s script) run(t *testing.T) (failures []string, crossed bool) {
 			failures = append(failures, fmt.Sprintf("%s.txt:%d: %s %s: %s", s.name, st.line, st.method, webtest.Short(st.path), f))
 		}
 	}
-	return failures, app.DayOf(time.Now(), w.Service.Ledger.Zone()) != began
+	return failures, app.DayOf(time.Now(), w.Services.Ledger.Zone()) != began
 }
 
 // play is a script under way.
@@ -258,7 +258,7 @@ func (r *play) prepare(args []string) error {
 	}
 	switch args[0] {
 	case "account":
-		a, err := r.Service.Ledger.CreateAccount(ctx, words[0], now)
+		a, err := r.Services.Ledger.CreateAccount(ctx, words[0], now)
 		r.values[words[0]] = strconv.FormatInt(a.ID, 10)
 		return err
 	case "key":
@@ -266,14 +266,14 @@ func (r *play) prepare(args []string) error {
 		if options["expired"] != "" {
 			expires = now.Add(-2 * time.Second)
 		}
-		k, key, err := r.Service.Access.CreateAPIKey(ctx, account, words[0], access.Scope(options["scope"]), expires, app.IdempotencyKey{}, now)
+		k, key, err := r.Services.Access.CreateAPIKey(ctx, account, words[0], access.Scope(options["scope"]), expires, app.IdempotencyKey{}, now)
 		r.values[words[0]] = key
 		if err == nil && options["revoked"] != "" {
-			err = r.Service.Access.RevokeAPIKey(ctx, account, k.ID, now)
+			err = r.Services.Access.RevokeAPIKey(ctx, account, k.ID, now)
 		}
 		return err
 	case "bank":
-		result, err := r.Service.Inbound.LinkBankAccount(ctx, account, inbound.BankAccountLink{
+		result, err := r.Services.Inbound.LinkBankAccount(ctx, account, inbound.BankAccountLink{
 			Bank: words[1], AccountNumber: words[2], AccountName: "NGUYEN VAN A", Pending: options["pending"] != "",
 		}, now)
 		r.values[words[0]] = strconv.FormatInt(result.BankAccount.ID, 10)
@@ -281,14 +281,14 @@ func (r *play) prepare(args []string) error {
 	case "plan":
 		return r.plan(account, options)
 	case "source":
-		s, err := r.Service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: words[0]}, now)
+		s, err := r.Services.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: words[0]}, now)
 		r.values[words[0]], r.values[words[0]+"_token"] = s.Secret, s.Token
 		return err
 	case "webhooks":
 		n, err := strconv.Atoi(words[0])
 		for range n {
 			if err == nil {
-				_, _, err = r.Service.Deliveries.CreateWebhook(ctx, account, delivery.WebhookCreate{Name: "many", URL: "https://shop.example.com/", Type: delivery.WebhookAll}, now)
+				_, _, err = r.Services.Deliveries.CreateWebhook(ctx, account, delivery.WebhookCreate{Name: "many", URL: "https://shop.example.com/", Type: delivery.WebhookAll}, now)
 			}
 		}
 		return err
@@ -296,7 +296,7 @@ func (r *play) prepare(args []string) error {
 		n, err := strconv.Atoi(words[0])
 		for range n {
 			if err == nil {
-				_, _, err = r.Service.Streams.CreateStream(ctx, account, stream.StreamCreate{Name: "many", URL: "nats://nats.example.com", Topic: "a"}, now)
+				_, _, err = r.Services.Streams.CreateStream(ctx, account, stream.Create{Name: "many", URL: "nats://nats.example.com", Topic: "a"}, now)
 			}
 		}
 		return err
@@ -331,7 +331,7 @@ func (r *play) plan(account int64, options map[string]string) error {
 		u.MaxBankAccounts = &n
 	}
 	if text := options["expires"]; text != "" {
-		at, err := app.ParseExpiry(text, r.Service.Ledger.Zone())
+		at, err := app.ParseExpiry(text, r.Services.Ledger.Zone())
 		if err != nil {
 			return err
 		}
@@ -344,7 +344,7 @@ func (r *play) plan(account int64, options map[string]string) error {
 	if text := options["name"]; text != "" {
 		u.Plan = &text
 	}
-	_, err := r.Service.Ledger.UpdateAccount(context.Background(), account, u)
+	_, err := r.Services.Ledger.UpdateAccount(context.Background(), account, u)
 	return err
 }
 

@@ -67,7 +67,7 @@ func (s *Server) createStream(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	in := stream.StreamCreate{
+	in := stream.Create{
 		Name: f.required("name"), URL: f.required("url"), Topic: f.required("topic"), BankAccountID: f.reference("bank_account_id"), CodePrefix: f.given("code_prefix"), SinceID: f.sinceID(),
 		Credentials: stream.BrokerCredentials{Username: f.given("username"), Password: f.given("password")},
 	}
@@ -136,12 +136,12 @@ func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	u := stream.StreamUpdate{
+	u := stream.Update{
 		Name: f.optional("name"), URL: f.optional("url"), Topic: f.optional("topic"), Credentials: f.credentials(), SinceID: f.sinceID(), Type: (*delivery.WebhookType)(f.optional("type")),
 		IsActive: f.state("is_active"),
 	}
 	f.bad.Merge(s.service.Streams.CheckStreamUpdate(before, u))
-	if f.bad.Err() == nil && u == (stream.StreamUpdate{}) {
+	if f.bad.Err() == nil && u == (stream.Update{}) {
 		f.bad.Add("body", "must have at least one of name, url, topic, username with password, type, is_active and since_id",
 			"phải có ít nhất một trong name, url, topic, username kèm password, type, is_active và since_id")
 	}
@@ -229,7 +229,7 @@ func (s *Server) rotateStreamSecret(w http.ResponseWriter, q *Request) error {
 	}
 	message := app.Text{EN: "The stream has a new secret. Store it now: it is not shown again.", VI: "Luồng đã có khoá bí mật mới. Hãy lưu ngay: khoá bí mật sẽ không hiển thị lại."}
 	if before.SecretLost {
-		message = message.And(stream.StreamPasswordLost)
+		message = message.And(stream.PasswordLost)
 	}
 	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"secret", secret})
 }

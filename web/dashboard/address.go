@@ -43,7 +43,7 @@ func (s *Server) givenAddress(v *visit, path string, needs target.Reach) givenAd
 // sourceAddress is the address that a source calls. A phone may be in the same
 // network, a program on the same machine.
 func (s *Server) sourceAddress(v *visit, src inbound.Source) givenAddress {
-	kind, _ := s.Service.Inbound.ProviderKind(src.Provider)
+	kind, _ := s.Services.Inbound.ProviderKind(src.Provider)
 	needs := map[inbound.ProviderGroup]target.Reach{inbound.Gateways: target.ReachInternet, inbound.PhoneApps: target.ReachNetwork, inbound.OwnPrograms: target.ReachMachine}
 	return s.givenAddress(v, src.URLPath(), needs[kind.Group])
 }

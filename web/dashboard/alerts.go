@@ -17,10 +17,10 @@ import (
 // alertCard is one channel and its form, as it was entered or as it is set up. It
 // holds no secret.
 type alertCard struct {
-	Channel alert.AlertChannel // its ID is 0 if none is set up
-	Saved   app.Text           // the form as it is stored: see savedChannel
-	To      string             // recipients of e-mail, one a line
-	Least   string             // smallest amount of its feed
+	Channel alert.Channel // its ID is 0 if none is set up
+	Saved   app.Text      // the form as it is stored: see savedChannel
+	To      string        // recipients of e-mail, one a line
+	Least   string        // smallest amount of its feed
 	Banks   []app.BankAccount
 	Remove  confirmation
 	Open    bool // the form is shown open
@@ -39,7 +39,7 @@ type alertsData struct {
 	Chats           []alertCard // of alert.ChatMedia
 	Lang            app.Lang
 	Kinds           []alertKind
-	Messages        []alert.AlertMessage
+	Messages        []alert.Message
 	Recipients      int              // at most
 	Report          alert.ReportTime // as entered, or that of the channels; empty: there is none
 
@@ -48,9 +48,9 @@ type alertsData struct {
 
 // sentAlerts is the form of the page that was refused, as it was entered.
 type sentAlerts struct {
-	card        alertCard               // with a medium, it was the form or the test of a channel
-	preferences *alert.AlertPreferences // nil: it wasn't this form
-	report      *sentReport             // nil: it wasn't this form
+	card        alertCard          // with a medium, it was the form or the test of a channel
+	preferences *alert.Preferences // nil: it wasn't this form
+	report      *sentReport        // nil: it wasn't this form
 }
 
 // sentReport is the form of the report of the day.
@@ -60,7 +60,7 @@ type sentReport struct {
 }
 
 // of is the time of the report by a channel; empty: it gets none.
-func (r sentReport) of(medium alert.AlertMedium) alert.ReportTime {
+func (r sentReport) of(medium alert.Medium) alert.ReportTime {
 	if slices.Contains(r.media, string(medium)) {
 		return r.at
 	}
@@ -69,14 +69,14 @@ func (r sentReport) of(medium alert.AlertMedium) alert.ReportTime {
 
 // savedChannel is what the form of a channel writes back, without secrets; empty if
 // the channel isn't set up.
-func savedChannel(channels []alert.AlertChannel, medium alert.AlertMedium) app.Text {
+func savedChannel(channels []alert.Channel, medium alert.Medium) app.Text {
 	var list []string
 	for _, c := range channels {
 		switch {
 		case c.Medium != medium || c.SettingsLost:
-		case medium == alert.AlertTelegram:
+		case medium == alert.Telegram:
 			list = append(list, c.Telegram.Chat, c.Telegram.APIURL)
-		case medium != alert.AlertEmail:
+		case medium != alert.Email:
 			list = append(list, c.Destination())
 		default:
 			list = append(list, c.Email.Host, strconv.Itoa(c.Email.Port), string(c.Email.Security), c.Email.Username, c.Email.From)
@@ -89,7 +89,7 @@ func savedChannel(channels []alert.AlertChannel, medium alert.AlertMedium) app.T
 }
 
 // savedPreferences are the language and those of the kinds that are on.
-func savedPreferences(p alert.AlertPreferences, kinds []alert.AttentionKind) app.Text {
+func savedPreferences(p alert.Preferences, kinds []alert.AttentionKind) app.Text {
 	saved := app.Text{EN: "English", VI: "Tiếng Anh"}
 	if p.Lang == app.Vietnamese {
 		saved = app.Text{EN: "Vietnamese", VI: "Tiếng Việt"}
@@ -103,7 +103,7 @@ func savedPreferences(p alert.AlertPreferences, kinds []alert.AttentionKind) app
 }
 
 // savedReport is when each channel gets the report of the day.
-func savedReport(channels []alert.AlertChannel) (saved app.Text) {
+func savedReport(channels []alert.Channel) (saved app.Text) {
 	for _, c := range channels {
 		if c.ReportTime != "" {
 			name, at := c.Medium.Name(), " "+string(c.ReportTime)+" "
@@ -114,7 +114,7 @@ func savedReport(channels []alert.AlertChannel) (saved app.Text) {
 }
 
 // SetUp are the channels that are set up.
-func (d alertsData) SetUp() (list []alert.AlertChannel) {
+func (d alertsData) SetUp() (list []alert.Channel) {
 	for _, card := range append([]alertCard{d.Telegram, d.Email}, d.Chats...) {
 		if card.Channel.ID != 0 {
 			list = append(list, card.Channel)
@@ -130,13 +130,13 @@ func (d alertsData) CardRefused() bool {
 }
 
 // ChatHint says where a service gives out what its form asks for.
-func (w words) ChatHint(m alert.AlertMedium) string {
-	return map[alert.AlertMedium]app.Text{
-		alert.AlertZalo:    {EN: "Make a bot with Zalo Bot Creator in Zalo, and write to it or add it to a group. The chat id is in what the bot receives (getUpdates).", VI: "Tạo bot bằng Zalo Bot Creator trong Zalo, rồi nhắn cho bot hoặc thêm bot vào nhóm. Mã cuộc trò chuyện nằm trong tin mà bot nhận được (getUpdates)."},
-		alert.AlertDiscord: {EN: "In Discord: Edit Channel, Integrations, Webhooks, New Webhook, Copy Webhook URL.", VI: "Trong Discord: Chỉnh sửa kênh, Tích hợp, Webhook, Webhook mới, Sao chép URL webhook."},
-		alert.AlertSlack:   {EN: "In Slack, add the app Incoming Webhooks to a channel and copy its URL.", VI: "Trong Slack, thêm ứng dụng Incoming Webhooks vào một kênh và sao chép URL."},
-		alert.AlertLark:    {EN: "In the Lark or Feishu group: Settings, Bots, Add bot, Custom bot; copy its URL.", VI: "Trong nhóm Lark hoặc Feishu: Cài đặt, Bot, Thêm bot, Bot tuỳ chỉnh; sao chép URL."},
-		alert.AlertNtfy:    {EN: "The address of a topic that nobody can guess: who knows it reads along.", VI: "Địa chỉ của một chủ đề khó đoán: ai biết địa chỉ đều đọc được tin."},
+func (w words) ChatHint(m alert.Medium) string {
+	return map[alert.Medium]app.Text{
+		alert.Zalo:    {EN: "Make a bot with Zalo Bot Creator in Zalo, and write to it or add it to a group. The chat id is in what the bot receives (getUpdates).", VI: "Tạo bot bằng Zalo Bot Creator trong Zalo, rồi nhắn cho bot hoặc thêm bot vào nhóm. Mã cuộc trò chuyện nằm trong tin mà bot nhận được (getUpdates)."},
+		alert.Discord: {EN: "In Discord: Edit Channel, Integrations, Webhooks, New Webhook, Copy Webhook URL.", VI: "Trong Discord: Chỉnh sửa kênh, Tích hợp, Webhook, Webhook mới, Sao chép URL webhook."},
+		alert.Slack:   {EN: "In Slack, add the app Incoming Webhooks to a channel and copy its URL.", VI: "Trong Slack, thêm ứng dụng Incoming Webhooks vào một kênh và sao chép URL."},
+		alert.Lark:    {EN: "In the Lark or Feishu group: Settings, Bots, Add bot, Custom bot; copy its URL.", VI: "Trong nhóm Lark hoặc Feishu: Cài đặt, Bot, Thêm bot, Bot tuỳ chỉnh; sao chép URL."},
+		alert.Ntfy:    {EN: "The address of a topic that nobody can guess: who knows it reads along.", VI: "Địa chỉ của một chủ đề khó đoán: ai biết địa chỉ đều đọc được tin."},
 	}[m].In(w.Lang)
 }
 
@@ -153,15 +153,15 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 		return s.showGuide(v, guideData{Open: "alerts", Telegram: sent.card}, wrong)
 	}
 	v.formVersion = "" // each form of the page has the version of what is stored
-	p, err := s.Service.Alerts.AlertPreferences(v.Context(), v.account.ID)
+	p, err := s.Services.Alerts.AlertPreferences(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
-	channels, err := s.Service.Alerts.AlertChannels(v.Context(), v.account.ID)
+	channels, err := s.Services.Alerts.AlertChannels(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
-	data := alertsData{Recipients: alert.MaxAlertRecipients, SavedPreferences: savedPreferences(p, s.alertKinds(v)), SavedReport: savedReport(channels)}
+	data := alertsData{Recipients: alert.MaxRecipients, SavedPreferences: savedPreferences(p, s.alertKinds(v)), SavedReport: savedReport(channels)}
 	if sent.preferences != nil {
 		p = *sent.preferences
 	}
@@ -169,15 +169,15 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 	if sent.report != nil {
 		data.Report = sent.report.at
 	}
-	data.Telegram.Channel.Medium, data.Email.Channel.Medium = alert.AlertTelegram, alert.AlertEmail
+	data.Telegram.Channel.Medium, data.Email.Channel.Medium = alert.Telegram, alert.Email
 	data.Email.Channel.Email = alert.EmailSettings{Port: 587, Security: alert.MailStartTLS}
-	cards := map[alert.AlertMedium]*alertCard{alert.AlertTelegram: &data.Telegram, alert.AlertEmail: &data.Email}
+	cards := map[alert.Medium]*alertCard{alert.Telegram: &data.Telegram, alert.Email: &data.Email}
 	data.Chats = make([]alertCard, len(alert.ChatMedia))
 	for i, medium := range alert.ChatMedia {
 		data.Chats[i].Channel.Medium = medium
 		cards[medium] = &data.Chats[i]
 	}
-	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 	for _, kind := range s.alertKinds(v) {
 		data.Kinds = append(data.Kinds, alertKind{kind, kind.AlertName(), !slices.Contains(p.Muted, kind)})
 	}
-	if data.Messages, err = s.Service.Alerts.AlertMessages(v.Context(), v.account.ID, alertMessagesShown); err != nil {
+	if data.Messages, err = s.Services.Alerts.AlertMessages(v.Context(), v.account.ID, alertMessagesShown); err != nil {
 		return err
 	}
 	return s.renderForm(v, wrong, "alerts", "settings", app.Text{EN: "Alerts", VI: "Cảnh báo"}, data)
@@ -221,7 +221,7 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 
 // alertKinds are the kinds that concern the visitor's account.
 func (s *Server) alertKinds(v *visit) []alert.AttentionKind {
-	kinds := slices.Clone(alert.AlertKinds)
+	kinds := slices.Clone(alert.Kinds)
 	if !v.operator() {
 		kinds = slices.DeleteFunc(kinds, func(kind alert.AttentionKind) bool { return kind == alert.AttentionServer })
 	}
@@ -231,7 +231,7 @@ func (s *Server) alertKinds(v *visit) []alert.AttentionKind {
 // setAlertPreferences sets the language and the kinds that are checked. Kinds that
 // the form doesn't show stay as they are.
 func (s *Server) setAlertPreferences(v *visit) error {
-	p, err := s.Service.Alerts.AlertPreferences(v.Context(), v.account.ID)
+	p, err := s.Services.Alerts.AlertPreferences(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func (s *Server) setAlertPreferences(v *visit) error {
 	p.Lang = app.Lang(v.PostFormValue("lang"))
 	on := v.PostForm["kind"]
 	for _, kind := range on {
-		if !slices.Contains(alert.AlertKinds, alert.AttentionKind(kind)) {
+		if !slices.Contains(alert.Kinds, alert.AttentionKind(kind)) {
 			return s.showAlerts(v, sentAlerts{}, app.InvalidField("kind", "must be one of the values in the list", "phải là một mục trong danh sách"))
 		}
 	}
@@ -252,7 +252,7 @@ func (s *Server) setAlertPreferences(v *visit) error {
 	if changed != nil {
 		return s.showAlerts(v, sentAlerts{preferences: &p}, changed)
 	}
-	if err := s.Service.Alerts.SetAlertPreferences(v.Context(), v.account.ID, p); err != nil {
+	if err := s.Services.Alerts.SetAlertPreferences(v.Context(), v.account.ID, p); err != nil {
 		return s.showAlerts(v, sentAlerts{preferences: &p}, err)
 	}
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
@@ -261,7 +261,7 @@ func (s *Server) setAlertPreferences(v *visit) error {
 // setReport sets when the checked channels get the report of the day; the others
 // get none.
 func (s *Server) setReport(v *visit) error {
-	channels, err := s.Service.Alerts.AlertChannels(v.Context(), v.account.ID)
+	channels, err := s.Services.Alerts.AlertChannels(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func (s *Server) setReport(v *visit) error {
 		return s.showAlerts(v, sentAlerts{report: &sent}, err)
 	}
 	for _, c := range channels {
-		if err := s.Service.Alerts.SetReport(v.Context(), v.account.ID, c.Medium, sent.of(c.Medium), v.now); err != nil {
+		if err := s.Services.Alerts.SetReport(v.Context(), v.account.ID, c.Medium, sent.of(c.Medium), v.now); err != nil {
 			return s.showAlerts(v, sentAlerts{report: &sent}, err)
 		}
 	}
@@ -278,7 +278,7 @@ func (s *Server) setReport(v *visit) error {
 }
 
 func (s *Server) setAlertTelegram(v *visit) error {
-	return s.setAlertChannel(v, alertCard{Channel: alert.AlertChannel{Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{
+	return s.setAlertChannel(v, alertCard{Channel: alert.Channel{Medium: alert.Telegram, Telegram: alert.TelegramSettings{
 		Token: v.PostFormValue("token"), Chat: v.PostFormValue("chat"), APIURL: v.PostFormValue("api_url"),
 	}}})
 }
@@ -286,7 +286,7 @@ func (s *Server) setAlertTelegram(v *visit) error {
 func (s *Server) setAlertEmail(v *visit) error {
 	port, _ := strconv.Atoi(strings.TrimSpace(v.PostFormValue("smtp_port"))) // 0 if it is no number; that is refused
 	to := v.PostFormValue("email_to")
-	return s.setAlertChannel(v, alertCard{To: to, Channel: alert.AlertChannel{Medium: alert.AlertEmail, Email: alert.EmailSettings{
+	return s.setAlertChannel(v, alertCard{To: to, Channel: alert.Channel{Medium: alert.Email, Email: alert.EmailSettings{
 		Host: v.PostFormValue("smtp_host"), Port: port, Security: alert.MailSecurity(v.PostFormValue("smtp_security")),
 		Username: v.PostFormValue("smtp_username"), Password: v.PostFormValue("smtp_password"), From: v.PostFormValue("email_from"),
 		To: strings.FieldsFunc(to, func(r rune) bool { return r == ',' || r == ';' || r == '\n' || r == '\r' || r == ' ' }),
@@ -294,18 +294,18 @@ func (s *Server) setAlertEmail(v *visit) error {
 }
 
 func (s *Server) setAlertChat(v *visit) error {
-	medium := alert.AlertMedium(v.PathValue("medium"))
+	medium := alert.Medium(v.PathValue("medium"))
 	if !slices.Contains(alert.ChatMedia, medium) {
-		return alert.ErrNoAlertChannel
+		return alert.ErrNoChannel
 	}
-	return s.setAlertChannel(v, alertCard{Channel: alert.AlertChannel{Medium: medium, Chat: alert.ChatSettings{
+	return s.setAlertChannel(v, alertCard{Channel: alert.Channel{Medium: medium, Chat: alert.ChatSettings{
 		URL: v.PostFormValue("channel_url"), Token: v.PostFormValue("token"), Chat: v.PostFormValue("chat"),
 	}}})
 }
 
 // setPayments says which payments a channel tells of.
 func (s *Server) setPayments(v *visit) (err error) {
-	medium := alert.AlertMedium(v.PathValue("medium"))
+	medium := alert.Medium(v.PathValue("medium"))
 	least := strings.TrimSpace(v.PostFormValue("min_amount"))
 	var bad app.Invalid
 	feed := alert.PaymentFeed{On: v.PostFormValue("on") == "1", Type: app.Direction(v.PostFormValue("type")), Content: v.PostFormValue("content") == "1"}
@@ -313,28 +313,28 @@ func (s *Server) setPayments(v *visit) (err error) {
 	feed.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id"))
 	bad.Merge(err)
 	if err = bad.Err(); err == nil {
-		err = s.Service.Alerts.SetPaymentFeed(v.Context(), v.account.ID, medium, feed)
+		err = s.Services.Alerts.SetPaymentFeed(v.Context(), v.account.ID, medium, feed)
 	}
 	if app.CodeOf(err) == app.CodeNotFound {
 		return err
 	}
 	if err != nil {
 		feed.On = true
-		return s.showAlerts(v, sentAlerts{card: alertCard{Channel: alert.AlertChannel{Medium: medium, Feed: feed}, Least: least}}, err)
+		return s.showAlerts(v, sentAlerts{card: alertCard{Channel: alert.Channel{Medium: medium, Feed: feed}, Least: least}}, err)
 	}
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
 }
 
 func (s *Server) setAlertChannel(v *visit, sent alertCard) error {
 	sent.Channel.AccountID, sent.Open = v.account.ID, true
-	channels, err := s.Service.Alerts.AlertChannels(v.Context(), v.account.ID)
+	channels, err := s.Services.Alerts.AlertChannels(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
 	if err := v.unchanged(savedChannel(channels, sent.Channel.Medium)); err != nil {
 		return s.showAlerts(v, sentAlerts{card: sent}, err)
 	}
-	if _, err := s.Service.Alerts.SetAlertChannel(v.Context(), sent.Channel, v.now); err != nil {
+	if _, err := s.Services.Alerts.SetAlertChannel(v.Context(), sent.Channel, v.now); err != nil {
 		return s.showAlerts(v, sentAlerts{card: sent}, err)
 	}
 	return s.redirect(v, v.next("/settings/alerts"), app.Text{EN: "The channel is set up. Send a test to see that it works.", VI: "Đã thiết lập kênh. Hãy gửi thử để xem kênh có hoạt động không."})
@@ -345,14 +345,14 @@ const alertTestTime = wire.RequestTimeout - 2*time.Second
 
 // testAlert sends a test and shows its result.
 func (s *Server) testAlert(v *visit) error {
-	medium := alert.AlertMedium(v.PathValue("medium"))
+	medium := alert.Medium(v.PathValue("medium"))
 	ctx, cancel := context.WithTimeout(v.Context(), alertTestTime)
 	defer cancel()
-	err := s.Service.Alerts.TestAlert(ctx, v.account.ID, medium, s.Installation, v.now)
-	var fault *alert.AlertError
+	err := s.Services.Alerts.TestAlert(ctx, v.account.ID, medium, s.Installation, v.now)
+	var fault *alert.Error
 	if errors.As(err, &fault) {
 		wrong := app.Refused(app.CodeConflict, app.Text{EN: "The test message was not delivered. " + fault.Text.EN, VI: "Chưa gửi được tin thử. " + fault.Text.VI})
-		return s.showAlerts(v, sentAlerts{card: alertCard{Channel: alert.AlertChannel{Medium: medium}}}, wrong)
+		return s.showAlerts(v, sentAlerts{card: alertCard{Channel: alert.Channel{Medium: medium}}}, wrong)
 	}
 	if err != nil {
 		return err
@@ -361,18 +361,18 @@ func (s *Server) testAlert(v *visit) error {
 }
 
 // alertRemoval removes a channel.
-func (s *Server) alertRemoval(v *visit, medium alert.AlertMedium) confirmation {
+func (s *Server) alertRemoval(v *visit, medium alert.Medium) confirmation {
 	return confirmation{
 		Path: "/settings/alerts/" + string(medium) + "/remove", Back: "/settings/alerts",
 		Title: v.T("Send no alerts by "+medium.Name().EN+"?", "Ngừng cảnh báo qua "+medium.Name().VI+"?"), Button: v.T("Remove", "Xoá kênh"),
 		Texts: []string{v.T("Nobody is told there any more, and what was entered is forgotten.", "Sẽ không còn cảnh báo nào được gửi qua kênh này, thông tin đã nhập bị xoá.")},
-		do:    func() error { return s.Service.Alerts.RemoveAlertChannel(v.Context(), v.account.ID, medium) },
+		do:    func() error { return s.Services.Alerts.RemoveAlertChannel(v.Context(), v.account.ID, medium) },
 		done:  app.Text{EN: "The channel is removed.", VI: "Đã xoá kênh."},
 	}
 }
 
 func (s *Server) removeAlert(v *visit) error {
-	c, err := s.Service.Alerts.AlertChannel(v.Context(), v.account.ID, alert.AlertMedium(v.PathValue("medium")))
+	c, err := s.Services.Alerts.AlertChannel(v.Context(), v.account.ID, alert.Medium(v.PathValue("medium")))
 	if err != nil {
 		return err
 	}

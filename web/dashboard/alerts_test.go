@@ -79,7 +79,7 @@ func TestAlertsPage(t *testing.T) {
 	a = b.Post("/settings/alerts/telegram", "token", "", "chat", "7", "api_url", "")
 	a.WantStatus(t, http.StatusUnprocessableEntity)
 	a.Shows(t, "Token must be entered again")
-	c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, alert.AlertTelegram)
+	c, err := w.Services.Alerts.AlertChannel(t.Context(), 1, alert.Telegram)
 	apptest.Must(t, err)
 	if c.Telegram != (alert.TelegramSettings{Token: botToken, Chat: "7", APIURL: api}) {
 		t.Errorf("%+v", c.Telegram)
@@ -87,9 +87,9 @@ func TestAlertsPage(t *testing.T) {
 
 	// What is told, and in which language.
 	b.Post("/settings/alerts", "lang", "en", "kind", "webhook", "kind", "server").Goes(t, "/settings/alerts")
-	p, err := w.Service.Alerts.AlertPreferences(t.Context(), 1)
+	p, err := w.Services.Alerts.AlertPreferences(t.Context(), 1)
 	apptest.Must(t, err)
-	if p.Lang != app.English || len(p.Muted) != len(alert.AlertKinds)-2 {
+	if p.Lang != app.English || len(p.Muted) != len(alert.Kinds)-2 {
 		t.Errorf("%+v", p)
 	}
 	b.Post("/settings/alerts", "lang", "fr").Shows(t, "Language must be vi or en.", "@BotFather")
@@ -149,7 +149,7 @@ func TestAlertsEmailForm(t *testing.T) {
 	b.Post("/settings/alerts/email", form("smtp_password", "", "email_to", "hoa@example.vn, lan@example.vn")...).Goes(t, "/settings/alerts")
 	b.Post("/settings/alerts/email", form("smtp_password", "", "smtp_host", "evil.example.vn")...).WantStatus(t, http.StatusUnprocessableEntity)
 	b.Post("/settings/alerts/email", form("smtp_password", "", "smtp_username", "minh")...).WantStatus(t, http.StatusUnprocessableEntity)
-	c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, alert.AlertEmail)
+	c, err := w.Services.Alerts.AlertChannel(t.Context(), 1, alert.Email)
 	apptest.Must(t, err)
 	e := c.Email
 	if e.Host != "smtp.example.vn" || e.Password != "mật khẩu thư" || e.From != "lan@example.vn" || strings.Join(e.To, " ") != "hoa@example.vn lan@example.vn" {
@@ -178,9 +178,9 @@ func TestAlertsTenancy(t *testing.T) {
 	}
 	minh.Post("/settings/alerts", "lang", "en").Goes(t, "/settings/alerts")
 	minh.Post("/settings/alerts/telegram", "token", "", "chat", "5").WantStatus(t, http.StatusUnprocessableEntity) // lan's isn't kept for minh
-	p, err := w.Service.Alerts.AlertPreferences(t.Context(), 1)
+	p, err := w.Services.Alerts.AlertPreferences(t.Context(), 1)
 	apptest.Must(t, err)
-	if c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, alert.AlertTelegram); err != nil || c.Telegram.Chat != "424242" || p.Lang != app.Vietnamese || len(*texts) != 0 {
+	if c, err := w.Services.Alerts.AlertChannel(t.Context(), 1, alert.Telegram); err != nil || c.Telegram.Chat != "424242" || p.Lang != app.Vietnamese || len(*texts) != 0 {
 		t.Errorf("%+v, %v, %+v, %q", c, err, p, *texts)
 	}
 }
@@ -195,7 +195,7 @@ func TestMoreAttention(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	src := w.Native()
 	soon := time.Now().Add(6 * 24 * time.Hour)
-	_, err := w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &soon})
+	_, err := w.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &soon})
 	apptest.Must(t, err)
 	b.Get("/").Shows(t, "Your plan expires at ", "but you can’t link or turn on bank accounts, or add or turn on webhooks and streams.")
 	if a := b.Get("/"); strings.Contains(a.Body, "are refused") {
@@ -214,7 +214,7 @@ func TestMoreAttention(t *testing.T) {
 	if a := b.Get("/"); strings.Contains(a.Body, "are refused") {
 		t.Error("a call was accepted since")
 	}
-	_, err = w.Service.Alerts.SetAlertChannel(t.Context(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err = w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	w.Change(`UPDATE alert_channels SET failures = 2, problem_en = 'Because.', problem_vi = 'Vì vậy.'`)
 	b.Get("/").Hides(t, "Alerts by Telegram")
@@ -247,15 +247,15 @@ func TestReportOfTheDay(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	b.Get("/settings/alerts").Shows(t, "Report of the day", "Set up a channel above first.")
 	b.Post("/settings/alerts/report", "medium", "telegram", "report_time", "21:30").Goes(t, "/settings/alerts")
-	_, err := w.Service.Alerts.SetAlertChannel(t.Context(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err := w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	at := func() alert.ReportTime {
 		t.Helper()
-		c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, alert.AlertTelegram)
+		c, err := w.Services.Alerts.AlertChannel(t.Context(), 1, alert.Telegram)
 		apptest.Must(t, err)
 		return c.ReportTime
 	}
-	_, err = w.Service.Alerts.SetAlertChannel(t.Context(), alert.AlertChannel{AccountID: w.SecondAccount(), Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err = w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: w.SecondAccount(), Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	b.Post("/settings/alerts/report", "medium", "telegram", "report_time", "22:15").Goes(t, "/settings/alerts")
 	if n := w.Rows("alert_channels WHERE report_time <> ''"); n != 1 {
@@ -269,7 +269,7 @@ func TestReportOfTheDay(t *testing.T) {
 	a.WantStatus(t, http.StatusUnprocessableEntity)
 	a.Shows(t, "Time of the report must be a time of day such as 21:30.")
 	// The channel set up anew keeps its time.
-	_, err = w.Service.Alerts.SetAlertChannel(t.Context(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Chat: "6"}}, time.Now())
+	_, err = w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Chat: "6"}}, time.Now())
 	apptest.Must(t, err)
 	if at() != "22:15" {
 		t.Errorf("at %s", at())
@@ -288,7 +288,7 @@ func TestTwoTabsEditAlerts(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
-	_, err := w.Service.Alerts.SetAlertChannel(t.Context(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err := w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	version := func(a webtest.Answer, path string) string {
 		t.Helper()
@@ -335,9 +335,9 @@ func TestChatForms(t *testing.T) {
 	bank := w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	secret := strings.Repeat("secret_-", 8)
-	good := map[alert.AlertMedium]string{
-		alert.AlertDiscord: "https://discord.com/api/webhooks/123456789012345678/" + secret, alert.AlertSlack: "https://hooks.slack.com/services/T00000000/B00000000/secretsecretsecretsecret",
-		alert.AlertLark: "https://open.feishu.cn/open-apis/bot/v2/hook/secret12-3456-7890-abcd-ef1234567890", alert.AlertNtfy: "https://ntfy.sh/secrettopic",
+	good := map[alert.Medium]string{
+		alert.Discord: "https://discord.com/api/webhooks/123456789012345678/" + secret, alert.Slack: "https://hooks.slack.com/services/T00000000/B00000000/secretsecretsecretsecret",
+		alert.Lark: "https://open.feishu.cn/open-apis/bot/v2/hook/secret12-3456-7890-abcd-ef1234567890", alert.Ntfy: "https://ntfy.sh/secrettopic",
 	}
 	for medium, url := range good {
 		path := "/settings/alerts/" + string(medium)
@@ -350,26 +350,26 @@ func TestChatForms(t *testing.T) {
 		b.Post(path+"/payments", "on", "1").WantStatus(t, http.StatusNotFound)
 		b.Post(path+"/chat", "channel_url", url, "token", "t0ken").Goes(t, "/settings/alerts")
 		b.Post(path+"/chat", "channel_url", "").Goes(t, "/settings/alerts") // keeps both
-		c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, medium)
+		c, err := w.Services.Alerts.AlertChannel(t.Context(), 1, medium)
 		apptest.Must(t, err)
 		if c.Chat != (alert.ChatSettings{URL: url, Token: "t0ken"}) || strings.Contains(c.Destination(), "secret") {
 			t.Errorf("%+v %s", c.Chat, c.Destination())
 		}
 	}
 	b.Post("/settings/alerts/ntfy/chat", "channel_url", "https://ntfy.example.vn/x").Goes(t, "/settings/alerts")
-	if c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, alert.AlertNtfy); err != nil || c.Chat.Token != "" {
+	if c, err := w.Services.Alerts.AlertChannel(t.Context(), 1, alert.Ntfy); err != nil || c.Chat.Token != "" {
 		t.Errorf("the token goes to another server: %+v %v", c.Chat, err)
 	}
 	b.Post("/settings/alerts/zalo/chat", "token", "x", "chat", "6ede").WantStatus(t, http.StatusUnprocessableEntity)
 	b.Post("/settings/alerts/zalo/chat", "token", "12345689:abc-xyz_secretsecret", "chat", "6ede").Goes(t, "/settings/alerts")
 	for _, medium := range []string{"telegram", "email", "x"} {
-		b.Post("/settings/alerts/"+medium+"/chat", "channel_url", good[alert.AlertSlack]).WantStatus(t, http.StatusNotFound)
+		b.Post("/settings/alerts/"+medium+"/chat", "channel_url", good[alert.Slack]).WantStatus(t, http.StatusNotFound)
 	}
 
 	b.Post("/settings/alerts/slack/payments", "on", "1", "min_amount", "1.5").Shows(t, "Smallest amount", `value="1.5"`)
 	b.Post("/settings/alerts/slack/payments", "on", "1", "bank_account_id", "99").WantStatus(t, http.StatusUnprocessableEntity)
 	b.Post("/settings/alerts/slack/payments", "on", "1", "type", "IN", "min_amount", "200.000", "bank_account_id", strconv.FormatInt(bank.ID, 10)).Goes(t, "/settings/alerts")
-	c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, alert.AlertSlack)
+	c, err := w.Services.Alerts.AlertChannel(t.Context(), 1, alert.Slack)
 	apptest.Must(t, err)
 	if f := c.Feed; f != (alert.PaymentFeed{On: true, BankAccountID: bank.ID, Type: app.In, Least: 200000}) {
 		t.Errorf("%+v", f)
@@ -381,7 +381,7 @@ func TestChatForms(t *testing.T) {
 		noSecretInFile(w, part)
 	}
 	b.Post("/settings/alerts/slack/payments").Goes(t, "/settings/alerts")
-	if c, err := w.Service.Alerts.AlertChannel(t.Context(), 1, alert.AlertSlack); err != nil || c.Feed.On {
+	if c, err := w.Services.Alerts.AlertChannel(t.Context(), 1, alert.Slack); err != nil || c.Feed.On {
 		t.Errorf("%+v %v", c.Feed, err)
 	}
 	b.Post("/settings/alerts/slack/remove").Goes(t, "/settings/alerts")

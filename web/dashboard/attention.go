@@ -53,7 +53,7 @@ func AttentionPath(a alert.Attention) string {
 
 // attention lists what needs attention, of what the visitor may settle.
 func (s *Server) attention(v *visit) ([]alert.Attention, error) {
-	list, err := s.Service.Alerts.Attention(v.Context(), v.account.ID, s.Installation, v.now)
+	list, err := s.Services.Alerts.Attention(v.Context(), v.account.ID, s.Installation, v.now)
 	list = slices.DeleteFunc(list, func(a alert.Attention) bool { return !v.may(attentionTakes(a.Kind)) })
 	return groupRefused(list), err
 }

@@ -19,7 +19,7 @@ import (
 // A kind that alerts can be about has a name in the settings, and a page of its own.
 func TestAlertKinds(t *testing.T) {
 	t.Parallel()
-	for _, kind := range alert.AlertKinds {
+	for _, kind := range alert.Kinds {
 		if name := kind.AlertName(); name.EN == "" || name.VI == "" {
 			t.Errorf("%s has no name in alertNames of app/alert/alert.go", kind)
 		}

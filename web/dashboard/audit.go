@@ -60,12 +60,12 @@ func (s *Server) auditPage(v *visit) error {
 	}
 	data.Exports = exportLinks(auditPath+"/export", data.Form)
 	var fault error
-	if data.Users, fault = s.Service.Access.Users(v.Context(), v.account.ID); fault != nil {
+	if data.Users, fault = s.Services.Access.Users(v.Context(), v.account.ID); fault != nil {
 		return fault
 	}
 	if err == nil {
 		var list []app.AuditLine
-		if list, err = s.Service.Ledger.AuditLines(v.Context(), v.account.ID, f, auditLines+1); len(list) > auditLines {
+		if list, err = s.Services.Ledger.AuditLines(v.Context(), v.account.ID, f, auditLines+1); len(list) > auditLines {
 			list = list[:auditLines]
 			older := maps.Clone(data.Form)
 			older.Set("before", strconv.FormatInt(list[auditLines-1].ID, 10))
@@ -129,7 +129,7 @@ func (s *Server) exportAudit(v *visit) error {
 		return err
 	}
 	e.name = exportName("baoco-audit", f.From, f.To, v.now.In(v.zone))
-	return e.send(func(ctx context.Context) error { return s.Service.Ledger.ExportAudit(ctx, v.account.ID, f, e.add) })
+	return e.send(func(ctx context.Context) error { return s.Services.Ledger.ExportAudit(ctx, v.account.ID, f, e.add) })
 }
 
 // auditDays groups lines by their days, and finds the pages of what they are about.
@@ -165,33 +165,33 @@ func (s *Server) nounPage(v *visit, noun string, id int64) (page string, err err
 	switch noun {
 	case "user":
 		var list []access.User
-		if list, err = s.Service.Access.Users(v.Context(), account); slices.ContainsFunc(list, func(u access.User) bool { return u.ID == id }) {
+		if list, err = s.Services.Access.Users(v.Context(), account); slices.ContainsFunc(list, func(u access.User) bool { return u.ID == id }) {
 			page = userPath(id)
 		}
 	case "source":
 		var list []inbound.Source
-		if list, err = s.Service.Inbound.Sources(v.Context(), account); slices.ContainsFunc(list, func(src inbound.Source) bool { return src.ID == id }) {
+		if list, err = s.Services.Inbound.Sources(v.Context(), account); slices.ContainsFunc(list, func(src inbound.Source) bool { return src.ID == id }) {
 			page = "/inbound/sources/" + strconv.FormatInt(id, 10)
 		}
 	case "bank_account":
 		var list []app.BankAccount
-		if list, err = s.Service.Ledger.BankAccounts(v.Context(), account); slices.ContainsFunc(list, func(b app.BankAccount) bool { return b.ID == id }) {
+		if list, err = s.Services.Ledger.BankAccounts(v.Context(), account); slices.ContainsFunc(list, func(b app.BankAccount) bool { return b.ID == id }) {
 			page = bankPath(id)
 		}
 	case "webhook":
-		_, err = s.Service.Deliveries.Webhook(v.Context(), account, id)
+		_, err = s.Services.Deliveries.Webhook(v.Context(), account, id)
 		page = webhookPath(id)
 	case "stream":
-		_, err = s.Service.Streams.Stream(v.Context(), account, id)
+		_, err = s.Services.Streams.Stream(v.Context(), account, id)
 		page = streamPath(id)
 	case "transaction":
-		_, err = s.Service.Ledger.Transaction(v.Context(), account, id)
+		_, err = s.Services.Ledger.Transaction(v.Context(), account, id)
 		page = "/transactions/" + strconv.FormatInt(id, 10)
 	case "inbound_event":
-		_, err = s.Service.Inbound.InboundEvent(v.Context(), account, id)
+		_, err = s.Services.Inbound.InboundEvent(v.Context(), account, id)
 		page = eventPath(id)
 	case "delivery":
-		_, err = s.Service.Deliveries.DeliveryDetails(v.Context(), account, id, "", v.now)
+		_, err = s.Services.Deliveries.DeliveryDetails(v.Context(), account, id, "", v.now)
 		page = "/deliveries/" + strconv.FormatInt(id, 10)
 	case "api_key":
 		page = "/keys"

@@ -45,7 +45,7 @@ func TestAuditOfPages(t *testing.T) {
 	b.Post("/webhooks/1/edit", "name", "shop", "webhook_url", "https://shop.vn/new?token=hidden-3&to=elsewhere", "type", "IN").Goes(t, "/webhooks/1") // only what isn't shown
 	b.Post("/webhooks/1/toggle").Goes(t, "/webhooks/1")
 
-	lines, err := w.Service.Ledger.AuditLines(t.Context(), 1, app.AuditFilter{Way: app.WayDashboard}, 100)
+	lines, err := w.Services.Ledger.AuditLines(t.Context(), 1, app.AuditFilter{Way: app.WayDashboard}, 100)
 	apptest.Must(t, err)
 	want := []app.AuditLine{ // newest first
 		{Actor: app.Actor{Name: "lan"}, Deed: app.DeedWebhookChange, AuditDetail: app.AuditDetail{Name: "shop", Changes: []app.AuditChange{{Field: "is_active", From: "true", To: "false"}}}},
@@ -103,7 +103,7 @@ func TestAuditPage(t *testing.T) {
 	lan.Get("/webhooks/1").Shows(t, "/settings/audit?noun=webhook&id=1", "What was changed here")
 	bank := w.Link("ACB", "19354957")
 	transaction := w.Record("FT1")
-	src, err := w.Service.Inbound.AddSource(t.Context(), 1, inbound.SourceAdd{Provider: "native", Name: "q"}, time.Now())
+	src, err := w.Services.Inbound.AddSource(t.Context(), 1, inbound.SourceAdd{Provider: "native", Name: "q"}, time.Now())
 	apptest.Must(t, err)
 	w.APIKey(access.ScopeFull)
 	w.CounterLink(1, payment.CounterLinkCreate{})
@@ -128,7 +128,7 @@ func TestAuditPage(t *testing.T) {
 	}
 	lan.Post("/look", "lang", "vi").WantStatus(t, http.StatusSeeOther)
 	lan.Get("/settings/audit").Shows(t, "đã đổi địa chỉ của webhook", "Hôm nay", "Trang quản lý")
-	apptest.Must(t, w.Service.Deliveries.DeleteWebhook(t.Context(), 1, hook.ID, time.Now()))
+	apptest.Must(t, w.Services.Deliveries.DeleteWebhook(t.Context(), 1, hook.ID, time.Now()))
 	a = lan.Get("/settings/audit")
 	a.Shows(t, "đã đổi địa chỉ của webhook")
 	a.Hides(t, `href="/webhooks/1"`)
@@ -143,7 +143,7 @@ func TestAuditPagesAndExport(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	say := app.ActingAs(t.Context(), app.Actor{Way: app.WayCommand, Name: "=root", At: time.Now()})
 	for i := range 120 {
-		apptest.Must(t, w.Service.Ledger.Audit(say, 1, app.DeedWebhookTest, int64(1000+i), app.AuditNamed(fmt.Sprint("kho-", i, "."))))
+		apptest.Must(t, w.Services.Ledger.Audit(say, 1, app.DeedWebhookTest, int64(1000+i), app.AuditNamed(fmt.Sprint("kho-", i, "."))))
 	}
 	line, path, seen := regexp.MustCompile(`kho-(\d+)\.`), "/settings/audit?way=command_line", 119
 	older := regexp.MustCompile(`rel="next" href="([^"]+)"`)
@@ -216,7 +216,7 @@ type doors struct {
 
 func (d *doors) lines() []app.AuditLine {
 	d.t.Helper()
-	list, err := d.w.Service.Ledger.AuditLines(d.t.Context(), 1, app.AuditFilter{}, 1000)
+	list, err := d.w.Services.Ledger.AuditLines(d.t.Context(), 1, app.AuditFilter{}, 1000)
 	apptest.Must(d.t, err)
 	return list
 }
@@ -264,7 +264,7 @@ func TestDeedsOfPages(t *testing.T) {
 		return func() webtest.Answer { return b.Submit(path, form...) }
 	}
 
-	token, err := w.Service.Access.OpenSetUp(t.Context(), time.Now())
+	token, err := w.Services.Access.OpenSetUp(t.Context(), time.Now())
 	apptest.Must(t, err)
 	b := browser()
 	d.actor.ID, d.actor.Name = 1, "lan"
@@ -283,7 +283,7 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /banks", app.DeedBankAccountLink, 1, post(b, "/banks", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "A"))
 	d.through("POST /banks/{id}/look", app.DeedBankAccountChange, 1, post(b, "/banks/1/look", "nickname", "quầy"))
 	d.through("POST /banks/{id}/toggle", app.DeedBankAccountChange, 1, post(b, "/banks/1/toggle"))
-	w.Service.Ledger.ToggleBankAccount(t.Context(), 1, 1, time.Now())
+	w.Services.Ledger.ToggleBankAccount(t.Context(), 1, 1, time.Now())
 	file := statementHeader + "02/11/2026,77,A,,11.000\n"
 	sum := b.Upload("/transactions/import", "a.csv", file).Sum(t)
 	d.through("POST /transactions/import", app.DeedImportRecord, 1, func() webtest.Answer { return b.Upload("/transactions/import", "a.csv", file, "sum", sum) })
@@ -353,7 +353,7 @@ func TestDeedsOfPages(t *testing.T) {
 	// Sources and what they sent.
 	d.through("POST /inbound/sources", app.DeedSourceCreate, 1, post(b, "/inbound/sources", "provider", "native", "name", "till", "auth", "bearer"))
 	d.through("POST /inbound/sources/{id}/rotate", app.DeedSourceRotate, 1, post(b, "/inbound/sources/1/rotate"))
-	sms, err := w.Service.Inbound.AddSource(t.Context(), 1, inbound.SourceAdd{Provider: "capcom6", Name: "phone"}, time.Now())
+	sms, err := w.Services.Inbound.AddSource(t.Context(), 1, inbound.SourceAdd{Provider: "capcom6", Name: "phone"}, time.Now())
 	apptest.Must(t, err)
 	d.through("POST /inbound/sources/{id}/senders", app.DeedSourceChange, sms.ID, post(b, "/inbound/sources/2/senders", "sender", "MYBANK"))
 	sepay := w.Sepay()
@@ -408,7 +408,7 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /settings/sign-in/others", app.DeedUserSignOut, 1, post(b, "/settings/sign-in/others"))
 	const other = "một mật khẩu khác"
 	d.through("POST /settings/password", app.DeedUserPassword, 1, post(b, "/settings/password", "present_password", password, "password", other, "password_again", other))
-	w.Service.Access.SetPassword(t.Context(), 1, 1, password, app.IdempotencyKey{}, time.Now())
+	w.Services.Access.SetPassword(t.Context(), 1, 1, password, app.IdempotencyKey{}, time.Now())
 
 	// The second factor.
 	b = browser().SignIn("lan")

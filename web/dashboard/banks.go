@@ -56,15 +56,15 @@ type banksData struct {
 func (d banksData) Full() bool { return d.Plan.BankAccounts >= int64(d.Plan.MaxBankAccounts) }
 
 func (s *Server) banksPage(v *visit) error {
-	list, err := s.Service.Ledger.BankAccountSummaries(v.Context(), v.account.ID, v.now)
+	list, err := s.Services.Ledger.BankAccountSummaries(v.Context(), v.account.ID, v.now)
 	if err != nil {
 		return err
 	}
 	data := banksData{Form: bankForm{Banks: app.Banks()}}
-	if data.Plan, err = s.Service.Ledger.AccountStatus(v.Context(), v.account.ID); err != nil {
+	if data.Plan, err = s.Services.Ledger.AccountStatus(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	sources, err := s.Service.Inbound.Sources(v.Context(), v.account.ID)
+	sources, err := s.Services.Inbound.Sources(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -81,10 +81,10 @@ func (s *Server) banksPage(v *visit) error {
 func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []inbound.Source) (bankCard, error) {
 	card := bankCard{BankAccountSummary: b, Reason: inbound.BankAccountReason(b.BankAccount, sources).In(v.Lang)}
 	last := app.TransactionFilter{BankAccountID: b.ID, Sort: app.SortDateDesc, Page: app.Page{Number: 1, Size: 1}, From: v.now.AddDate(0, -1, 0)}
-	newest, err := s.Service.Ledger.Transactions(v.Context(), v.account.ID, last)
+	newest, err := s.Services.Ledger.Transactions(v.Context(), v.account.ID, last)
 	if err == nil && len(newest.Rows) == 0 {
 		last.From = time.Time{}
-		newest, err = s.Service.Ledger.Transactions(v.Context(), v.account.ID, last)
+		newest, err = s.Services.Ledger.Transactions(v.Context(), v.account.ID, last)
 	}
 	if len(newest.Rows) > 0 {
 		card.Last = &newest.Rows[0]
@@ -99,7 +99,7 @@ func (s *Server) toldBalance(v *visit, b *app.Balance) *toldBalance {
 	if b == nil {
 		return nil
 	}
-	kind, _ := s.Service.Inbound.ProviderKind(b.Provider)
+	kind, _ := s.Services.Inbound.ProviderKind(b.Provider)
 	return &toldBalance{Balance: *b, Teller: kind.Name, DateOnly: b.At.Equal(app.DayOf(b.At, v.zone).Start(v.zone))}
 }
 
@@ -114,7 +114,7 @@ func (s *Server) setBankLook(v *visit) error {
 	if wrong != nil {
 		return s.showBank(v, b, wrong)
 	}
-	if err := s.Service.Ledger.SetBankAccountLook(v.Context(), v.account.ID, b.ID, b.BankAccountLook); err != nil {
+	if err := s.Services.Ledger.SetBankAccountLook(v.Context(), v.account.ID, b.ID, b.BankAccountLook); err != nil {
 		return s.showBank(v, b, err)
 	}
 	return s.redirect(v, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
@@ -156,7 +156,7 @@ func (s *Server) linkBank(v *visit) error {
 	if err := bad.Err(); err != nil {
 		return s.showNewBank(v, form, err)
 	}
-	r, err := s.Service.Inbound.LinkBankAccount(v.Context(), v.account.ID, inbound.BankAccountLink{
+	r, err := s.Services.Inbound.LinkBankAccount(v.Context(), v.account.ID, inbound.BankAccountLink{
 		Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Pending: form.Pending, Notify: notify,
 	}, v.now)
 	if err != nil {
@@ -205,7 +205,7 @@ func bankAccount(list []app.BankAccount, id int64) (found app.BankAccount) {
 
 // pageBank is the bank account that the path names.
 func (s *Server) pageBank(v *visit) (app.BankAccountSummary, error) {
-	list, err := s.Service.Ledger.BankAccountSummaries(v.Context(), v.account.ID, v.now)
+	list, err := s.Services.Ledger.BankAccountSummaries(v.Context(), v.account.ID, v.now)
 	return named(v, list, err, func(b app.BankAccountSummary) int64 { return b.ID }, app.ErrNoBankAccount)
 }
 
@@ -229,7 +229,7 @@ func (s *Server) bankPage(v *visit) error {
 
 // showBank shows the page. refused is why an action was refused.
 func (s *Server) showBank(v *visit, b app.BankAccountSummary, refused error) error {
-	sources, err := s.Service.Inbound.Sources(v.Context(), v.account.ID)
+	sources, err := s.Services.Inbound.Sources(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -289,7 +289,7 @@ func (s *Server) switchBank(v *visit) error {
 	}
 	b := sum.BankAccount
 	if on := v.PostFormValue("active") == "1"; on != (b.Status == app.BankAccountActive) && (on || b.Status != app.BankAccountInactive) {
-		if b, err = s.Service.Ledger.ToggleBankAccount(v.Context(), v.account.ID, b.ID, v.now); err != nil {
+		if b, err = s.Services.Ledger.ToggleBankAccount(v.Context(), v.account.ID, b.ID, v.now); err != nil {
 			return s.showBank(v, sum, err)
 		}
 	}
@@ -315,7 +315,7 @@ func (s *Server) unlinkBank(v *visit) error {
 		},
 		Word: b.AccountNumber, Prompt: v.T("Type the account number to confirm:", "Nhập số tài khoản để xác nhận:"),
 		same: func(typed, number string) bool { return app.NormalizeAccountNumber(typed) == number },
-		do:   func() error { return s.Service.Ledger.UnlinkBankAccount(v.Context(), v.account.ID, b.ID, v.now) },
+		do:   func() error { return s.Services.Ledger.UnlinkBankAccount(v.Context(), v.account.ID, b.ID, v.now) },
 		done: app.Text{EN: "Bank account unlinked. Its transactions are kept.", VI: "Đã huỷ liên kết tài khoản. Các giao dịch vẫn được giữ."},
 	})
 }

@@ -66,7 +66,7 @@ func TestBankPlanLimit(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
 	one := 1
-	_, err := w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{MaxBankAccounts: &one})
+	_, err := w.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{MaxBankAccounts: &one})
 	apptest.Must(t, err)
 	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
@@ -123,7 +123,7 @@ func TestRefusedTurningOn(t *testing.T) {
 		b.Submit(path+"/toggle", "active", "0").Goes(t, path)
 	}
 	ended := time.Now().AddDate(0, 0, -1)
-	_, err := w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &ended})
+	_, err := w.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &ended})
 	apptest.Must(t, err)
 	for i, path := range paths {
 		a := b.Submit(path+"/toggle", "active", "1")
@@ -162,7 +162,7 @@ func TestBalance(t *testing.T) {
 			e := &elements[i]
 			e.Gateway, e.AccountNumber, e.Type, e.Amount = "ACB", "19354957", app.In, 200_000
 		}
-		_, err := w.Service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: now, Elements: elements})
+		_, err := w.Services.Inbound.RecordTransactions(t.Context(), inbound.Call{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: now, Elements: elements})
 		apptest.Must(t, err)
 	}
 	tell := func(id string, ago time.Duration, balance int64) {
@@ -228,7 +228,7 @@ func TestBankOffOnEndedPlan(t *testing.T) {
 	const warning = "Your plan has ended: once it is off"
 	b.Get("/banks/1").Hides(t, warning)
 	ended := time.Now().Add(-time.Hour)
-	_, err := w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &ended})
+	_, err := w.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &ended})
 	apptest.Must(t, err)
 	b.Get("/banks/1").Shows(t, warning)
 }

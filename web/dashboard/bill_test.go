@@ -23,13 +23,13 @@ func TestBillIsShown(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.CodePattern("DH")
 		shop := "Quán Lan"
-		_, err := w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{Name: &shop})
+		_, err := w.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{Name: &shop})
 		apptest.Must(t, err)
 		thu := w.User(1, "thu", access.RoleCashier)
 		cookies := w.SignIn("thu")
-		bill := func() payment.PaymentRequest {
+		bill := func() payment.Request {
 			t.Helper()
-			return w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000, ExpiresIn: payment.BillExpiry, CashierID: thu.ID})
+			return w.PaymentRequest(payment.RequestCreate{Amount: 200_000, ExpiresIn: payment.BillExpiry, CashierID: thu.ID})
 		}
 		first := bill()
 		var streams []*webtest.PipeConn
@@ -83,7 +83,7 @@ func TestBillIsShown(t *testing.T) {
 		customerSees("its end", "Quán Lan", "<svg")
 		cancelled := bill()
 		heard("one more bill", 5*time.Second, 5, 8, 5)
-		_, err = w.Service.Payments.CancelPaymentRequest(t.Context(), 1, cancelled.ID, time.Now())
+		_, err = w.Services.Payments.CancelPaymentRequest(t.Context(), 1, cancelled.ID, time.Now())
 		apptest.Must(t, err)
 		heard("it was cancelled", 5*time.Second, 5, 9, 5)
 		customerSees("it was cancelled", "Quán Lan", "<svg")
@@ -109,12 +109,12 @@ func TestBillsOfOthers(t *testing.T) {
 	w.CodePattern("DH")
 	thu, minh, lan := w.Browser().SignIn("thu"), w.Browser().SignIn("minh"), w.Browser().SignIn("lan")
 	thu.Submit("/till", "amount", "200000", "bank_account_id", "2").Goes(t, "/till/1")
-	w.PaymentRequest(payment.PaymentRequestCreate{Amount: 5000, BankAccountID: 1}) // 2: no bill
+	w.PaymentRequest(payment.RequestCreate{Amount: 5000, BankAccountID: 1}) // 2: no bill
 	thu.Get("/till/1").Shows(t, `data-stream="/live/till?since=0&bill=1"`)
 	thu.Get("/till").Shows(t, `data-stream="/live/till?since=0"`, `<option value="2" selected>`)
 	minh.Get("/till").Hides(t, `value="2" selected`)
 
-	bill, err := w.Service.Payments.PaymentRequest(t.Context(), 1, 1)
+	bill, err := w.Services.Payments.PaymentRequest(t.Context(), 1, 1)
 	apptest.Must(t, err)
 	paid(w.World, "1", 200_000, "CK CUA THU "+bill.Code)
 	thu.Get("/till").Shows(t, "CK CUA THU")
@@ -145,10 +145,10 @@ func TestHostileNames(t *testing.T) {
 	w.CodePattern("DH")
 	w.Change(`UPDATE bank_accounts SET account_name = ?`, name)
 	w.Change(`UPDATE users SET name = name || ?`, name)
-	apptest.Must(t, w.Service.Ledger.SetBankAccountLook(t.Context(), 1, 1, app.BankAccountLook{Nickname: name}))
+	apptest.Must(t, w.Services.Ledger.SetBankAccountLook(t.Context(), 1, 1, app.BankAccountLook{Nickname: name}))
 	thu := w.Browser().SignIn("thu" + name)
 	thu.Submit("/till", "amount", "200000", "bank_account_id", "1").Goes(t, "/till/1")
-	bill, err := w.Service.Payments.PaymentRequest(t.Context(), 1, 1)
+	bill, err := w.Services.Payments.PaymentRequest(t.Context(), 1, 1)
 	apptest.Must(t, err)
 	events := thu.Listen("/live/till?since=0&bill=1").Next("bill").Data + thu.Listen("/live/till/display").Next("display").Data
 	paid(w.World, "1", 200, name+" "+bill.Code)
@@ -174,15 +174,15 @@ func TestLimitedTill(t *testing.T) {
 	w.CodePattern("DH")
 	thu := w.Browser().SignIn("thu")
 	thu.Submit("/till", "amount", "200000", "bank_account_id", "1").Goes(t, "/till/1")
-	bill, err := w.Service.Payments.PaymentRequest(t.Context(), 1, 1)
+	bill, err := w.Services.Payments.PaymentRequest(t.Context(), 1, 1)
 	apptest.Must(t, err)
-	_, err = w.Service.Access.LimitUser(t.Context(), 1, made.ID, access.BankAccountLimit{On: true, IDs: []int64{2}})
+	_, err = w.Services.Access.LimitUser(t.Context(), 1, made.ID, access.BankAccountLimit{On: true, IDs: []int64{2}})
 	apptest.Must(t, err)
 	thu.Get("/till/1").WantStatus(t, http.StatusNotFound)
 	l, native := thu.Listen("/live/till?since=0"), w.Native()
 	w.Came(0, native, apptest.Transfer{ID: "a", Number: "a", Gateway: "VCB", Account: "700700", Content: "HIDDEN " + bill.Code, Amount: 200_000, Date: today(w)})
 	w.Came(0, native, apptest.Transfer{ID: "b", Number: "b", Gateway: "VCB", Account: "700700", Content: "SEEN", Amount: 5000, Date: today(w)})
-	if r, err := w.Service.Payments.PaymentRequest(t.Context(), 1, 1); err != nil || r.Received != 200_000 {
+	if r, err := w.Services.Payments.PaymentRequest(t.Context(), 1, 1); err != nil || r.Received != 200_000 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if card := l.Next("money").Data; !strings.Contains(card, "SEEN") {

@@ -35,7 +35,7 @@ func (s *Server) codesPage(v *visit) error {
 }
 
 func (s *Server) showCodes(v *visit, form codeForm, pay paymentSettingsForm, wrong error) error {
-	patterns, err := s.Service.Ledger.CodePatterns(v.Context(), v.account.ID)
+	patterns, err := s.Services.Ledger.CodePatterns(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (s *Server) createCode(v *visit) error {
 	if in.Most = in.Least; form.Most != "" {
 		in.Most, _ = strconv.Atoi(form.Most)
 	}
-	p, err := s.Service.Ledger.CreateCodePattern(v.Context(), v.account.ID, in, v.now)
+	p, err := s.Services.Ledger.CreateCodePattern(v.Context(), v.account.ID, in, v.now)
 	if err != nil {
 		return s.showCodes(v, form, savedPaymentSettings(v.account), err)
 	}
@@ -74,11 +74,11 @@ func (s *Server) createCode(v *visit) error {
 type limitedToCode struct{ name, prefix string }
 
 func (s *Server) limitedToCodes(v *visit) (list []limitedToCode, _ error) {
-	hooks, err := s.Service.Deliveries.Webhooks(v.Context(), v.account.ID)
+	hooks, err := s.Services.Deliveries.Webhooks(v.Context(), v.account.ID)
 	if err != nil {
 		return nil, err
 	}
-	streams, err := s.Service.Streams.Streams(v.Context(), v.account.ID)
+	streams, err := s.Services.Streams.Streams(v.Context(), v.account.ID)
 	for _, hook := range hooks {
 		list = append(list, limitedToCode{hook.Name, hook.CodePrefix})
 	}
@@ -104,13 +104,13 @@ func (s *Server) codeRemoval(v *visit, p app.CodePattern, limited []limitedToCod
 		Path: "/settings/codes/" + strconv.FormatInt(p.ID, 10) + "/delete", Back: "/settings/codes",
 		Title: v.T("Delete the pattern “", "Xoá mẫu “") + p.Prefix + "”?", Button: v.T("Delete", "Xoá"),
 		Texts: texts,
-		do:    func() error { return s.Service.Ledger.DeleteCodePattern(v.Context(), v.account.ID, p.ID, v.now) },
+		do:    func() error { return s.Services.Ledger.DeleteCodePattern(v.Context(), v.account.ID, p.ID, v.now) },
 		done:  app.Textf("Pattern %s deleted.", "Đã xoá mẫu %s.", p.Prefix),
 	}
 }
 
 func (s *Server) deleteCode(v *visit) error {
-	patterns, err := s.Service.Ledger.CodePatterns(v.Context(), v.account.ID)
+	patterns, err := s.Services.Ledger.CodePatterns(v.Context(), v.account.ID)
 	p, err := named(v, patterns, err, func(p app.CodePattern) int64 { return p.ID }, app.ErrNoCodePattern)
 	if err != nil {
 		return err
@@ -124,13 +124,13 @@ func (s *Server) deleteCode(v *visit) error {
 
 // codes reads the payment codes of the account.
 func (s *Server) codes(v *visit) (app.CodeReader, error) {
-	patterns, err := s.Service.Ledger.CodePatterns(v.Context(), v.account.ID)
+	patterns, err := s.Services.Ledger.CodePatterns(v.Context(), v.account.ID)
 	return app.NewCodeReader(patterns), err
 }
 
 // codePrefixes are those that a webhook or a stream may be limited to.
 func (s *Server) codePrefixes(v *visit) (list []string, _ error) {
-	patterns, err := s.Service.Ledger.CodePatterns(v.Context(), v.account.ID)
+	patterns, err := s.Services.Ledger.CodePatterns(v.Context(), v.account.ID)
 	for _, p := range patterns {
 		list = append(list, p.Prefix)
 	}

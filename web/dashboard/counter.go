@@ -104,13 +104,13 @@ func (w words) counterCards(list []app.Transaction, a app.Account, till bool) []
 // shows none.
 func (s *Server) counterTotal(v *visit, link payment.CounterLink, till *tillStream, now time.Time) (string, error) {
 	if till != nil {
-		shift, _, err := s.Service.Payments.OpenShift(v.Context(), link.AccountID, till.userID)
+		shift, _, err := s.Services.Payments.OpenShift(v.Context(), link.AccountID, till.userID)
 		return v.T("This shift: ", "Ca này: ") + "+" + v.Money(shift.Received) + " · " + v.Count(shift.Bills, "bill", "bills", "hoá đơn"), err
 	}
 	if !link.ShowsTotal {
 		return "", nil
 	}
-	sum, err := s.Service.Payments.CounterTotal(v.Context(), link, now)
+	sum, err := s.Services.Payments.CounterTotal(v.Context(), link, now)
 	return v.T("Today: ", "Hôm nay: ") + "+" + v.Money(sum.Total) + " · " + v.Count(sum.Count, "payment", "payments", "khoản"), err
 }
 
@@ -123,7 +123,7 @@ func (s *Server) counterPage(v *visit) error {
 
 func (s *Server) counterLinkPage(v *visit) error {
 	token := v.PathValue("token")
-	link, err := s.Service.Payments.CounterLink(v.Context(), token)
+	link, err := s.Services.Payments.CounterLink(v.Context(), token)
 	if err != nil {
 		return err
 	}
@@ -133,11 +133,11 @@ func (s *Server) counterLinkPage(v *visit) error {
 // showScreen shows the counter, or the till, whose address is path. wrong is why the bill
 // of a till was refused.
 func (s *Server) showScreen(v *visit, link payment.CounterLink, path string, till *tillData, wrong error) error {
-	list, last, err := s.Service.Payments.CounterScreen(v.Context(), link, v.now)
+	list, last, err := s.Services.Payments.CounterScreen(v.Context(), link, v.now)
 	if err != nil {
 		return err
 	}
-	account, err := s.Service.Ledger.Account(v.Context(), link.AccountID)
+	account, err := s.Services.Ledger.Account(v.Context(), link.AccountID)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (s *Server) tillManifest(v *visit) error {
 
 func (s *Server) counterLinkManifest(v *visit) error {
 	token := v.PathValue("token")
-	link, err := s.Service.Payments.CounterLink(v.Context(), token)
+	link, err := s.Services.Payments.CounterLink(v.Context(), token)
 	if err != nil {
 		return err
 	}
@@ -279,7 +279,7 @@ type counterRow struct {
 
 // counterRows are the links that aren't revoked, newest first.
 func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, error) {
-	links, err := s.Service.Payments.CounterLinks(v.Context(), v.account.ID)
+	links, err := s.Services.Payments.CounterLinks(v.Context(), v.account.ID)
 	var rows []counterRow
 	for i := len(links) - 1; i >= 0; i-- {
 		l := links[i]
@@ -304,7 +304,7 @@ func (s *Server) createCounterLink(v *visit) error {
 	var link payment.CounterLink
 	var token string
 	if err == nil {
-		link, token, err = s.Service.Payments.CreateCounterLink(v.Context(), v.account.ID, form, v.now)
+		link, token, err = s.Services.Payments.CreateCounterLink(v.Context(), v.account.ID, form, v.now)
 	}
 	if err != nil && v.inGuide() {
 		return s.showGuide(v, guideData{Open: "counter", CounterForm: form}, err)
@@ -337,13 +337,13 @@ func (s *Server) counterRevocation(v *visit, l payment.CounterLink) confirmation
 		Title: v.T("Revoke the link “", "Thu hồi đường dẫn “") + l.Name + "”?", Button: v.T("Revoke", "Thu hồi"),
 		Texts: []string{v.T("Screens open with this link stop within a second. The counter needs a new link to see money coming in again.",
 			"Mọi màn hình đang mở bằng đường dẫn này sẽ ngừng hiển thị trong vòng một giây. Quầy cần đường dẫn mới để tiếp tục xem tiền vào.")},
-		do:   func() error { return s.Service.Payments.RevokeCounterLink(v.Context(), v.account.ID, l.ID, v.now) },
+		do:   func() error { return s.Services.Payments.RevokeCounterLink(v.Context(), v.account.ID, l.ID, v.now) },
 		done: app.Textf("Link “%s” revoked.", "Đã thu hồi đường dẫn “%s”.", l.Name),
 	}
 }
 
 func (s *Server) revokeCounter(v *visit) error {
-	links, err := s.Service.Payments.CounterLinks(v.Context(), v.account.ID)
+	links, err := s.Services.Payments.CounterLinks(v.Context(), v.account.ID)
 	l, err := named(v, links, err, func(l payment.CounterLink) int64 { return l.ID }, payment.ErrNoCounterLink)
 	if err != nil {
 		return err

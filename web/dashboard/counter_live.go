@@ -21,14 +21,14 @@ func (s *Server) liveCounter(v *visit) error {
 
 func (s *Server) liveCounterLink(v *visit) error {
 	token := v.PathValue("token")
-	link, err := s.Service.Payments.CounterLink(v.Context(), token)
+	link, err := s.Services.Payments.CounterLink(v.Context(), token)
 	if err != nil {
 		return err
 	}
 	return s.sendCounter(v, link, nil, eventStreamHolder{account: link.AccountID, link: link.ID}, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), wire.RequestTimeout)
 		defer cancel()
-		_, err := s.Service.Payments.CounterLink(ctx, token)
+		_, err := s.Services.Payments.CounterLink(ctx, token)
 		if app.CodeOf(err) == app.CodeNotFound {
 			return wire.ErrRevoked
 		}
@@ -124,11 +124,11 @@ type counterStream struct {
 func (c *counterStream) sendMoney() error {
 	for {
 		now := time.Now()
-		list, err := c.Service.Payments.CounterTransactions(c.v.Context(), c.link, c.since, now)
+		list, err := c.Services.Payments.CounterTransactions(c.v.Context(), c.link, c.since, now)
 		if err != nil {
 			return err
 		}
-		account, err := c.Service.Ledger.Account(c.v.Context(), c.link.AccountID)
+		account, err := c.Services.Ledger.Account(c.v.Context(), c.link.AccountID)
 		if err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (c *counterStream) sendRemoved(newest int64) error {
 	c.told = max(c.told, newest-removalsTold)
 	of := stream.Stream{AccountID: c.link.AccountID, BankAccountID: c.link.BankAccountID, Type: delivery.WebhookIn}
 	for c.told < newest {
-		ids, passed, err := c.Service.Streams.RemovedTransactions(c.v.Context(), of, c.told, c.since)
+		ids, passed, err := c.Services.Streams.RemovedTransactions(c.v.Context(), of, c.told, c.since)
 		if err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 	w := webtest.NewWorld(t)
 	one, _ := w.Link("ACB", "19354957"), w.Link("VCB", "700700")
 	second := w.SecondAccount()
-	_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "19354957", AccountName: "B"}, time.Now())
+	_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "19354957", AccountName: "B"}, time.Now())
 	apptest.Must(t, err)
 	native := w.Native()
 	for i, x := range []apptest.Transfer{
@@ -32,7 +32,7 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 		{Account: "19354957", Amount: 300000, Content: "TIEN RA", Direction: "OUT"},
 		{Account: "700700", Gateway: "VCB", Amount: 400000, Content: "TAI KHOAN KHAC"},
 		{Account: "19354957", Amount: 500000, Content: "NAM NGOAI", Date: "2025-01-01 00:00:00"},
-		{Account: "19354957", Amount: 600000, Content: "HOM KIA", Date: app.FormatTime(time.Now().Add(-25*time.Hour), w.Service.Ledger.Zone())},
+		{Account: "19354957", Amount: 600000, Content: "HOM KIA", Date: app.FormatTime(time.Now().Add(-25*time.Hour), w.Services.Ledger.Zone())},
 	} {
 		x.ID, x.Number = fmt.Sprint("a", i), fmt.Sprint("FT", i)
 		if x.Date == "" {
@@ -40,7 +40,7 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 		}
 		w.Names(webtest.Recorded, native, x)
 	}
-	theirs, err := w.Service.Inbound.AddSource(t.Context(), second, inbound.SourceAdd{Provider: "native", Name: "theirs"}, time.Now())
+	theirs, err := w.Services.Inbound.AddSource(t.Context(), second, inbound.SourceAdd{Provider: "native", Name: "theirs"}, time.Now())
 	apptest.Must(t, err)
 	w.Names(webtest.Recorded, theirs, apptest.Transfer{ID: "b", Number: "FTb", Account: "19354957", Amount: 700000, Content: "NGUOI KHAC", Date: today(w)})
 
@@ -110,14 +110,14 @@ func TestCounterOfRemoved(t *testing.T) {
 	screen := "/live/counter/" + w.CounterLink(1, payment.CounterLinkCreate{BankAccountID: one.ID})
 	l := w.Browser().Listen(screen + "?since=0")
 	for i, number := range []string{"700700", "19354957"} {
-		in, err := w.Service.Inbound.NewImport(t.Context(), inbound.ImportOptions{AccountID: 1, File: "a.csv"})
+		in, err := w.Services.Inbound.NewImport(t.Context(), inbound.ImportOptions{AccountID: 1, File: "a.csv"})
 		apptest.Must(t, err)
 		_, err = in.Add(t.Context(), []inbound.Incoming{{AccountNumber: number, Number: number, Type: app.In, Amount: 5000, Time: time.Now()}}, time.Now())
 		apptest.Must(t, err)
 		if i == 1 {
 			l.Next("money")
 		}
-		apptest.Must(t, w.Service.Inbound.UndoImport(t.Context(), 1, in.ID(), time.Now()))
+		apptest.Must(t, w.Services.Inbound.UndoImport(t.Context(), 1, in.ID(), time.Now()))
 	}
 	if got := l.Next("removed").Data; got != "2" {
 		t.Errorf("removed %q", got)
@@ -180,7 +180,7 @@ func TestCounterOrder(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", "19354957")
 	native := w.Native()
-	ago := func(d time.Duration) string { return app.FormatTime(time.Now().Add(-d), w.Service.Ledger.Zone()) }
+	ago := func(d time.Duration) string { return app.FormatTime(time.Now().Add(-d), w.Services.Ledger.Zone()) }
 	add := func(id, date string) {
 		w.Names(webtest.Recorded, native, apptest.Transfer{ID: id, Number: id, Account: "19354957", Amount: 5000, Content: id, Date: date})
 	}
@@ -218,7 +218,7 @@ func TestCounterAnnouncesNews(t *testing.T) {
 	w.Link("ACB", "19354957")
 	native := w.Native()
 	l := w.Browser().Listen("/live/counter/"+w.CounterLink(1, payment.CounterLinkCreate{})+"?since=0", "Accept-Language", "vi")
-	ago := func(d time.Duration) string { return app.FormatTime(time.Now().Add(-d), w.Service.Ledger.Zone()) }
+	ago := func(d time.Duration) string { return app.FormatTime(time.Now().Add(-d), w.Services.Ledger.Zone()) }
 	for i, x := range []struct {
 		date string
 		says string
@@ -249,7 +249,7 @@ func TestCounterAge(t *testing.T) {
 		date string
 		age  time.Duration
 	}{
-		{app.FormatTime(time.Now().Add(-10*time.Minute), w.Service.Ledger.Zone()), 10 * time.Minute},
+		{app.FormatTime(time.Now().Add(-10*time.Minute), w.Services.Ledger.Zone()), 10 * time.Minute},
 		{today(w)[:len(time.DateOnly)], 0},
 	} {
 		w.Names(webtest.Recorded, native, apptest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Account: "19354957", Amount: 5000, Date: x.date})
@@ -384,7 +384,7 @@ func TestCounterOfAUser(t *testing.T) {
 	b.Get("/counter").WantStatus(t, http.StatusOK)
 	l := b.Listen("/live/counter?since=0")
 	l.Next("alive")
-	_, err := w.Service.Access.EndSessions(t.Context(), 1, u.ID)
+	_, err := w.Services.Access.EndSessions(t.Context(), 1, u.ID)
 	apptest.Must(t, err)
 	t.Logf("the screen went dark after %v", l.Ends())
 }
@@ -419,7 +419,7 @@ func TestCounterLinksInTheSettings(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	bank := w.Link("ACB", "19354957")
 	second := w.SecondAccount()
-	theirs, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5", AccountName: "B"}, time.Now())
+	theirs, err := w.Services.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5", AccountName: "B"}, time.Now())
 	apptest.Must(t, err)
 	lan := w.Browser().SignIn("lan")
 	form := []string{"once", lan.Once("/settings"), "name", "Quầy 1", "bank_account_id", fmt.Sprint(bank.ID), "total", "1"}
@@ -447,4 +447,4 @@ func TestCounterLinksInTheSettings(t *testing.T) {
 }
 
 // today is the date of a transfer at this moment.
-func today(w *webtest.World) string { return app.FormatTime(time.Now(), w.Service.Ledger.Zone()) }
+func today(w *webtest.World) string { return app.FormatTime(time.Now(), w.Services.Ledger.Zone()) }

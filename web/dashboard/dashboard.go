@@ -47,7 +47,7 @@ var dashboardFiles embed.FS
 
 // Config is what a Server works with.
 type Config struct {
-	Service      *services.All
+	Services     *services.All
 	Version      string
 	Closing      <-chan struct{}     // closed when the server stops: live pages end
 	Installation upkeep.Installation // how serve was started
@@ -80,7 +80,7 @@ type Server struct {
 func New(responder *wire.Responder, c Config) *Server {
 	c.Lang = cmp.Or(c.Lang, app.English)
 	s := &Server{Responder: responder, Config: c, sessions: newSessions(c, responder.WriteError)}
-	newest := func(ctx context.Context) (delivery.NewestIDs, error) { return s.Service.Deliveries.NewestIDs(ctx) }
+	newest := func(ctx context.Context) (delivery.NewestIDs, error) { return s.Services.Deliveries.NewestIDs(ctx) }
 	s.changes = wire.NewFeed(newest, liveInterval, nil, s.Log)
 	_, _ = rand.Read(s.positionKey[:]) // it never fails, by its contract
 	templates()                        // a fault in one shows when the server starts
@@ -124,7 +124,7 @@ func (s *Server) visiting(p page, backDepth int) http.HandlerFunc {
 			http.Redirect(w, r, s.Installation.BaseURL+r.URL.RequestURI(), http.StatusSeeOther)
 			return
 		}
-		v := &visit{Request: r, words: words{s.chosenLang(r), s.Service.Ledger.Zone(), time.Now()}, w: w, backDepth: backDepth}
+		v := &visit{Request: r, words: words{s.chosenLang(r), s.Services.Ledger.Zone(), time.Now()}, w: w, backDepth: backDepth}
 		if err := s.welcome(v, p); err != nil {
 			s.pageError(v, err)
 			return
@@ -176,7 +176,7 @@ func (s *Server) act(v *visit, p page) error {
 		}
 		// Read before the page is, so that nothing is missing in both page and stream.
 		var err error
-		if v.newest, err = s.Service.Deliveries.NewestIDs(v.Context()); err != nil {
+		if v.newest, err = s.Services.Deliveries.NewestIDs(v.Context()); err != nil {
 			return err
 		}
 	}
@@ -210,10 +210,10 @@ func (s *Server) welcome(v *visit, p page) (err error) {
 	if v.user.ID == 0 {
 		return nil
 	}
-	if v.account, err = s.Service.Ledger.Account(v.Context(), v.user.AccountID); err != nil {
+	if v.account, err = s.Services.Ledger.Account(v.Context(), v.user.AccountID); err != nil {
 		return err
 	}
-	if err := s.Service.Access.SeeSession(v.Context(), s.storedToken(v), s.ClientAddr(v.Request).String(), v.now); err != nil {
+	if err := s.Services.Access.SeeSession(v.Context(), s.storedToken(v), s.ClientAddr(v.Request).String(), v.now); err != nil {
 		return err
 	}
 	if !v.may(p.Takes) {
@@ -232,7 +232,7 @@ func (s *Server) limit(v *visit) error {
 		return nil
 	}
 	v.Request = v.WithContext(access.SeeingOnly(v.Context(), v.user.Limit))
-	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	v.only = v.limitText(v.user.Role, v.user.Limit, banks)
 	return err
 }

@@ -82,7 +82,7 @@ func (v *visit) dayAsked() (app.Day, error) {
 }
 
 func (s *Server) readDay(v *visit, day app.Day) (d dayData, err error) {
-	if d.DayBook, err = s.Service.Ledger.DayBook(v.Context(), v.account.ID, day); err != nil {
+	if d.DayBook, err = s.Services.Ledger.DayBook(v.Context(), v.account.ID, day); err != nil {
 		return d, err
 	}
 	today := app.DayOf(v.now, v.zone)
@@ -140,7 +140,7 @@ func (s *Server) exportDay(v *visit) error {
 		return sheet.NewDay(w, sheet.Intro{Lines: lines, Total: v.T("Total", "Tổng cộng")}, v.Lang, v.zone)
 	}
 	return e.send(func(ctx context.Context) error {
-		return s.Service.Ledger.ExportTransactions(ctx, v.account.ID, f, e.add)
+		return s.Services.Ledger.ExportTransactions(ctx, v.account.ID, f, e.add)
 	})
 }
 

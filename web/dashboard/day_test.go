@@ -28,12 +28,12 @@ func dayWorld(t *testing.T) (*webtest.World, *webtest.Browser) {
 	w.Link("ACB", "19354957")
 	w.Link("VCB", "0071000888888")
 	sepay := w.Sepay()
-	zone := w.Service.Ledger.Zone()
+	zone := w.Services.Ledger.Zone()
 	move := func(at, number string, d app.Direction, amount, balance int64) {
 		t.Helper()
 		e := inbound.Incoming{EventID: at + number, AccountNumber: number, Type: d, Amount: amount, Content: "DH " + at, Balance: balance}
 		e.SetDate(at, zone)
-		recording, err := w.Service.Inbound.RecordTransactions(t.Context(), inbound.InboundCall{AccountID: 1, Source: sepay, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now(), Elements: []inbound.Incoming{e}})
+		recording, err := w.Services.Inbound.RecordTransactions(t.Context(), inbound.Call{AccountID: 1, Source: sepay, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now(), Elements: []inbound.Incoming{e}})
 		apptest.Must(t, err)
 		if recording.Recorded != 1 {
 			t.Fatalf("%+v", recording)

@@ -27,7 +27,7 @@ type deliveriesData struct {
 	filters
 	Hooks     []delivery.Webhook
 	Rows      []deliveryRow
-	Pending   []delivery.PendingDelivery // instead of Rows, if the filter asks for them
+	Pending   []delivery.Pending // instead of Rows, if the filter asks for them
 	Total     int64
 	CountedTo int64
 	Waiting   int64 // how many deliveries are pending
@@ -43,11 +43,11 @@ const searchTo = 100
 func (s *Server) deliveriesPage(v *visit) error {
 	var data deliveriesData
 	var err error
-	if data.Hooks, err = s.Service.Deliveries.Webhooks(v.Context(), v.account.ID); err != nil {
+	if data.Hooks, err = s.Services.Deliveries.Webhooks(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	data.filters = v.filtersOf("/deliveries", historyFilters, func(name, value string) string { return v.historyWord(name, value, data.Hooks) })
-	if data.Waiting, err = s.Service.Deliveries.PendingDeliveries(v.Context(), v.account.ID, 0); err != nil {
+	if data.Waiting, err = s.Services.Deliveries.PendingDeliveries(v.Context(), v.account.ID, 0); err != nil {
 		return err
 	}
 	if data.Form.Get("status") == waitingStatus {
@@ -68,7 +68,7 @@ func (s *Server) deliveriesPage(v *visit) error {
 		newest := f
 		newest.UntilID, newest.Page = 0, app.Page{Number: 1, Size: 1, CountTo: 1}
 		var rows []delivery.Attempt
-		if rows, _, err = s.Service.Deliveries.History(v.Context(), v.account.ID, newest); len(rows) > 0 && rows[0].ID > f.UntilID {
+		if rows, _, err = s.Services.Deliveries.History(v.Context(), v.account.ID, newest); len(rows) > 0 && rows[0].ID > f.UntilID {
 			data.News = backToHistory(data.Form)
 		}
 	}
@@ -118,7 +118,7 @@ func (s *Server) pendingPage(v *visit, data deliveriesData) error {
 	f := delivery.PendingFilter{WebhookID: h.WebhookID, TransactionID: h.TransactionID, Type: h.Type, From: h.From, To: h.To, Query: h.Query, Page: pageOf(v)}
 	err := p.Bad.Err()
 	if err == nil {
-		data.Pending, data.Total, err = s.Service.Deliveries.Pending(v.Context(), v.account.ID, f)
+		data.Pending, data.Total, err = s.Services.Deliveries.Pending(v.Context(), v.account.ID, f)
 	}
 	data.Pages = pagesOf(f.Page, data.Total, data.Form, data.Path)
 	data.CountedTo = f.Page.CountTo
@@ -140,7 +140,7 @@ func (w words) AttemptsMade(d delivery.Delivery) string {
 // deliveryRows lists a page of attempts with their webhooks' names. Of a delivery
 // it has the newest attempt on the page; the dots beside it stand for those before.
 func (s *Server) deliveryRows(v *visit, f delivery.HistoryFilter, hooks []delivery.Webhook) (rows []deliveryRow, total int64, _ error) {
-	list, total, err := s.Service.Deliveries.History(v.Context(), v.account.ID, f)
+	list, total, err := s.Services.Deliveries.History(v.Context(), v.account.ID, f)
 	names := webhookNames(hooks)
 	seen := map[int64]bool{}
 	for _, a := range list {

@@ -36,8 +36,8 @@ func TestHistoryFilters(t *testing.T) {
 	w.Webhook(bad.url, delivery.WebhookAll)
 	second := w.Pay(1, "2", "bún chả")
 	w.Attempts(1, 3)
-	today := time.Now().In(w.Service.Ledger.Zone()).Format(app.DateLayout)
-	yesterday := time.Now().In(w.Service.Ledger.Zone()).AddDate(0, 0, -1).Format(app.DateLayout)
+	today := time.Now().In(w.Services.Ledger.Zone()).Format(app.DateLayout)
+	yesterday := time.Now().In(w.Services.Ledger.Zone()).AddDate(0, 0, -1).Format(app.DateLayout)
 	for _, c := range []struct {
 		query string
 		want  []string // deliveries, in any order
@@ -129,7 +129,7 @@ func TestHistoryIsTheOwners(t *testing.T) {
 	ctx := context.Background()
 	w.User(1, "lan", access.RoleOwner)
 	w.User(1, "cashier", access.RoleCashier)
-	other, err := w.Service.Ledger.CreateAccount(ctx, "other", time.Now())
+	other, err := w.Services.Ledger.CreateAccount(ctx, "other", time.Now())
 	apptest.Must(t, err)
 	w.User(other.ID, "stranger", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)

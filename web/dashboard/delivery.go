@@ -17,7 +17,7 @@ import (
 
 // deliveryData is the page of one delivery.
 type deliveryData struct {
-	delivery.DeliveryDetails
+	delivery.Details
 	Steps []deliveryStep // oldest first
 	Curl  string         // the request of now as a command; empty where it can't be signed
 }
@@ -61,8 +61,8 @@ type phase struct {
 	Class    string
 }
 
-func (s *Server) deliveryDetails(v *visit) (delivery.DeliveryDetails, error) {
-	return s.Service.Deliveries.DeliveryDetails(v.Context(), v.account.ID, v.pathID(), delivery.UserAgent(s.Version), v.now)
+func (s *Server) deliveryDetails(v *visit) (delivery.Details, error) {
+	return s.Services.Deliveries.DeliveryDetails(v.Context(), v.account.ID, v.pathID(), delivery.UserAgent(s.Version), v.now)
 }
 
 func (s *Server) deliveryPage(v *visit) error {
@@ -70,7 +70,7 @@ func (s *Server) deliveryPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.showDelivery(v, deliveryData{DeliveryDetails: d}, nil)
+	return s.showDelivery(v, deliveryData{Details: d}, nil)
 }
 
 // showDelivery shows the page. wrong is why a resend was refused.

@@ -53,12 +53,12 @@ func TestDeliveryPage(t *testing.T) {
 		}
 	}
 	// A webhook that is switched off has nothing planned.
-	_, err := w.Service.Deliveries.ToggleWebhook(context.Background(), 1, hook.ID, time.Now())
+	_, err := w.Services.Deliveries.ToggleWebhook(context.Background(), 1, hook.ID, time.Now())
 	apptest.Must(t, err)
 	if page := b.Get("/deliveries/1"); !strings.Contains(page.Body, "until the webhook is turned on") || strings.Contains(page.Body, "scheduled for") {
 		t.Error("something is planned for a webhook that is off")
 	}
-	_, err = w.Service.Deliveries.ToggleWebhook(context.Background(), 1, hook.ID, time.Now())
+	_, err = w.Services.Deliveries.ToggleWebhook(context.Background(), 1, hook.ID, time.Now())
 	apptest.Must(t, err)
 	w.Exhaust(hook.ID, serverError)
 	page = b.Get("/deliveries/1")
@@ -95,7 +95,7 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 		t.Error("before the rotation")
 	}
 	attempted := time.Now() // a change in the same millisecond is none
-	_, err := w.Service.Deliveries.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, attempted.Add(2*time.Millisecond))
+	_, err := w.Services.Deliveries.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, attempted.Add(2*time.Millisecond))
 	apptest.Must(t, err)
 	// As long as the old secret signs, what is shown is what was sent.
 	for _, name := range []string{"X-Webhook-Signature", "Webhook-Signature"} {
@@ -103,7 +103,7 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 			t.Errorf("during the overlap the page doesn't show %q", line)
 		}
 	}
-	next, err := w.Service.Deliveries.RotateSecret(ctx, 1, hook.ID, 0, app.IdempotencyKey{}, attempted.Add(4*time.Millisecond))
+	next, err := w.Services.Deliveries.RotateSecret(ctx, 1, hook.ID, 0, app.IdempotencyKey{}, attempted.Add(4*time.Millisecond))
 	apptest.Must(t, err)
 	page := b.Get("/deliveries/1").Body
 	if !strings.Contains(page, changed) || strings.Contains(page, delivery.Signature(secret, []byte(receiver.calls()[0].body))) {
@@ -118,7 +118,7 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 	if page := b.Get("/deliveries/2"); strings.Contains(page.Body, changed) {
 		t.Error("an attempt after the rotation")
 	}
-	apptest.Must(t, w.Service.Deliveries.DeleteWebhook(ctx, 1, hook.ID, time.Now()))
+	apptest.Must(t, w.Services.Deliveries.DeleteWebhook(ctx, 1, hook.ID, time.Now()))
 	page = b.Get("/deliveries/1").Body
 	if !strings.Contains(page, "The webhook and its secret were deleted") || strings.Contains(page, "X-Webhook-Signature") || strings.Contains(page, `id="curl"`) {
 		t.Error("after the webhook was deleted")
@@ -152,7 +152,7 @@ func TestHostileAnswers(t *testing.T) {
 		if page.Body = strings.ReplaceAll(page.Body, "&#43;", "+"); page.Status != http.StatusOK || !strings.Contains(page.Body, c.want) || strings.ContainsAny(page.Body, "\x00\x1b\x07\x7f\u202e") || strings.Contains(page.Body, "<script>") {
 			t.Errorf("%s: %d\n%s", c.name, page.Status, page.Body)
 		}
-		apptest.Must(t, w.Service.Deliveries.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
+		apptest.Must(t, w.Services.Deliveries.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
 	}
 }
 

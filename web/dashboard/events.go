@@ -18,7 +18,7 @@ func eventPath(id int64) string { return "/inbound/events/" + strconv.FormatInt(
 type eventsData struct {
 	filters
 	Sources []inbound.Source
-	Rows    []inbound.InboundEvent
+	Rows    []inbound.Event
 	Older   string // address of the next page; empty on the last page
 	Newest  string // address of the first page; empty on the first page
 }
@@ -34,7 +34,7 @@ const openState = "open"
 func (s *Server) eventsPage(v *visit) error {
 	var data eventsData
 	var err error
-	if data.Sources, err = s.Service.Inbound.Sources(v.Context(), v.account.ID); err != nil {
+	if data.Sources, err = s.Services.Inbound.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	data.filters = v.filtersOf("/inbound/events", eventFilters, func(name, value string) string { return v.eventWord(name, value, data.Sources) })
@@ -44,7 +44,7 @@ func (s *Server) eventsPage(v *visit) error {
 	}
 	var more bool
 	if err == nil {
-		data.Rows, more, err = s.Service.Inbound.InboundEventsBefore(v.Context(), v.account.ID, f)
+		data.Rows, more, err = s.Services.Inbound.InboundEventsBefore(v.Context(), v.account.ID, f)
 	}
 	if more {
 		older := maps.Clone(data.Form)
@@ -54,9 +54,9 @@ func (s *Server) eventsPage(v *visit) error {
 	return s.renderForm(v, err, "events", "inbound", app.Text{EN: "Inbound log", VI: "Lịch sử nhận"}, data)
 }
 
-func eventFilter(form url.Values) (inbound.InboundFilter, error) {
+func eventFilter(form url.Values) (inbound.Filter, error) {
 	p := &wire.Params{Values: form}
-	f := inbound.InboundFilter{Page: app.Page{Number: 1, Size: app.DefaultPageSize}, SourceID: p.ID("source_id")}
+	f := inbound.Filter{Page: app.Page{Number: 1, Size: app.DefaultPageSize}, SourceID: p.ID("source_id")}
 	switch state := form.Get("state"); {
 	case state == openState:
 		f.OpenOnly = true
@@ -119,7 +119,7 @@ const mostCompared = 50
 
 // eventData is the page of an event.
 type eventData struct {
-	inbound.InboundEvent
+	inbound.Event
 	Unassigned int // how many items are unassigned
 	Link       linkForm
 	Recorded   map[int64]app.Transaction // that items may repeat
@@ -127,7 +127,7 @@ type eventData struct {
 
 // FirstElement is the element that the log shows for an event; nil if the event
 // has none.
-func (w words) FirstElement(e inbound.InboundEvent) *inbound.InboundElement {
+func (w words) FirstElement(e inbound.Event) *inbound.Element {
 	if len(e.Elements) == 0 {
 		return nil
 	}
@@ -135,7 +135,7 @@ func (w words) FirstElement(e inbound.InboundEvent) *inbound.InboundElement {
 }
 
 // OpenFirst sorts the elements of an event: first those that need a decision.
-func (w words) OpenFirst(e inbound.InboundEvent) (list []inbound.InboundElement) {
+func (w words) OpenFirst(e inbound.Event) (list []inbound.Element) {
 	for _, open := range []bool{true, false} {
 		for _, i := range e.Elements {
 			if w.NeedsDecision(i) == open {
@@ -147,11 +147,11 @@ func (w words) OpenFirst(e inbound.InboundEvent) (list []inbound.InboundElement)
 }
 
 // NeedsDecision tells whether somebody has to decide about an element.
-func (w words) NeedsDecision(i inbound.InboundElement) bool { return i.Item != nil && i.State.Open() }
+func (w words) NeedsDecision(i inbound.Element) bool { return i.Item != nil && i.State.Open() }
 
 // MoreElements says how many elements of an event the log doesn't show; empty if
 // it shows all.
-func (w words) MoreElements(e inbound.InboundEvent) string {
+func (w words) MoreElements(e inbound.Event) string {
 	if e.ElementCount < 2 {
 		return ""
 	}
@@ -160,7 +160,7 @@ func (w words) MoreElements(e inbound.InboundEvent) string {
 
 // NotShown says how many elements of an event its page doesn't show; empty if it
 // shows all.
-func (w words) NotShown(e inbound.InboundEvent) string {
+func (w words) NotShown(e inbound.Event) string {
 	n := int64(e.ElementCount - len(e.Elements))
 	if n == 0 {
 		return ""
@@ -169,7 +169,7 @@ func (w words) NotShown(e inbound.InboundEvent) string {
 }
 
 // StateClass is the class of the pill of an element.
-func (w words) StateClass(i inbound.InboundElement) string {
+func (w words) StateClass(i inbound.Element) string {
 	switch {
 	case w.NeedsDecision(i):
 		return "pending"
@@ -180,7 +180,7 @@ func (w words) StateClass(i inbound.InboundElement) string {
 }
 
 // LinkWords are the text of the link from an element to its transaction.
-func (w words) LinkWords(i inbound.InboundElement) string {
+func (w words) LinkWords(i inbound.Element) string {
 	id := strconv.FormatInt(i.TransactionID, 10)
 	if i.State == inbound.OutcomeRecorded || i.State == inbound.OutcomeDuplicate || i.State == inbound.OutcomeMayBeRepeat {
 		return w.T("transaction "+id, "giao dịch "+id)
@@ -222,8 +222,8 @@ type linkForm struct {
 }
 
 // pageEvent is the event that the path names.
-func (s *Server) pageEvent(v *visit) (inbound.InboundEvent, error) {
-	return s.Service.Inbound.ReadInboundEvent(v.Context(), v.account.ID, v.pathID())
+func (s *Server) pageEvent(v *visit) (inbound.Event, error) {
+	return s.Services.Inbound.ReadInboundEvent(v.Context(), v.account.ID, v.pathID())
 }
 
 func (s *Server) eventPage(v *visit) error {
@@ -236,7 +236,7 @@ func (s *Server) eventPage(v *visit) error {
 
 // suggestLink fills in the bank and account number on which all unassigned items
 // agree.
-func suggestLink(items []inbound.InboundItem) (form linkForm) {
+func suggestLink(items []inbound.Item) (form linkForm) {
 	first := true
 	for _, i := range items {
 		if i.State != inbound.OutcomeUnassigned {
@@ -261,9 +261,9 @@ func suggestLink(items []inbound.InboundItem) (form linkForm) {
 }
 
 // showEvent shows the page of an event. wrong is why an action was refused.
-func (s *Server) showEvent(v *visit, e inbound.InboundEvent, link linkForm, wrong error) error {
+func (s *Server) showEvent(v *visit, e inbound.Event, link linkForm, wrong error) error {
 	link.Banks = app.Banks()
-	data := eventData{InboundEvent: e, Link: link, Recorded: map[int64]app.Transaction{}}
+	data := eventData{Event: e, Link: link, Recorded: map[int64]app.Transaction{}}
 	for _, i := range data.Items {
 		switch i.State {
 		case inbound.OutcomeUnassigned:
@@ -272,7 +272,7 @@ func (s *Server) showEvent(v *visit, e inbound.InboundEvent, link linkForm, wron
 			if len(data.Recorded) == mostCompared {
 				continue
 			}
-			t, err := s.Service.Ledger.Transaction(v.Context(), v.account.ID, i.TransactionID)
+			t, err := s.Services.Ledger.Transaction(v.Context(), v.account.ID, i.TransactionID)
 			if err != nil && app.CodeOf(err) != app.CodeNotFound { // it went with its import
 				return err
 			}
@@ -294,7 +294,7 @@ func (s *Server) linkEvent(v *visit) error {
 	if err := bad.Err(); err != nil {
 		return s.showEvent(v, e, form, err)
 	}
-	r, err := s.Service.Inbound.LinkInbound(v.Context(), v.account.ID, e.ID, inbound.InboundLink{Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Notify: notify}, v.now)
+	r, err := s.Services.Inbound.LinkInbound(v.Context(), v.account.ID, e.ID, inbound.EventLink{Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Notify: notify}, v.now)
 	if err != nil {
 		return s.showEvent(v, e, form, err)
 	}
@@ -317,8 +317,8 @@ func (s *Server) retryEvent(v *visit) error {
 }
 
 // processAgain reads the body of an event once more. done is what was done before.
-func (s *Server) processAgain(v *visit, e inbound.InboundEvent, done app.Text) error {
-	r, err := s.Service.Inbound.RetryInbound(v.Context(), v.account.ID, e.ID, v.now)
+func (s *Server) processAgain(v *visit, e inbound.Event, done app.Text) error {
+	r, err := s.Services.Inbound.RetryInbound(v.Context(), v.account.ID, e.ID, v.now)
 	if err != nil {
 		return s.showEvent(v, e, suggestLink(e.Items), err)
 	}
@@ -350,7 +350,7 @@ func (s *Server) settleEvent(v *visit) error {
 	if repeat != "0" && repeat != "1" {
 		return s.showEvent(v, e, suggestLink(e.Items), app.InvalidField("repeat", "is required", "là bắt buộc"))
 	}
-	r, err := s.Service.Inbound.SettleRepeat(v.Context(), v.account.ID, e.ID, item, transaction, repeat == "1", v.now)
+	r, err := s.Services.Inbound.SettleRepeat(v.Context(), v.account.ID, e.ID, item, transaction, repeat == "1", v.now)
 	if err != nil {
 		return s.showEvent(v, e, suggestLink(e.Items), err)
 	}
@@ -375,11 +375,11 @@ func (s *Server) discardEvent(v *visit) error {
 	switch item := v.PostFormValue("item_id"); {
 	case item != "":
 		id, _ := wire.ParseID(item)
-		n, err = s.Service.Inbound.DiscardInboundItem(v.Context(), v.account.ID, e.ID, id)
+		n, err = s.Services.Inbound.DiscardInboundItem(v.Context(), v.account.ID, e.ID, id)
 	case v.PostFormValue("sure") != "1":
 		err = app.Refused(app.CodeConflict, app.Text{EN: "Nothing was discarded. Confirm first that you have reviewed all items.", VI: "Chưa bỏ qua mục nào. Hãy đánh dấu xác nhận rằng bạn đã xem hết."})
 	default:
-		n, err = s.Service.Inbound.DiscardInbound(v.Context(), v.account.ID, e.ID)
+		n, err = s.Services.Inbound.DiscardInbound(v.Context(), v.account.ID, e.ID)
 	}
 	if err != nil {
 		return s.showEvent(v, e, suggestLink(e.Items), err)
@@ -406,7 +406,7 @@ type refusedData struct {
 func (s *Server) refusedPage(v *visit) error {
 	var data refusedData
 	var err error
-	if data.Sources, err = s.Service.Inbound.Sources(v.Context(), v.account.ID); err != nil {
+	if data.Sources, err = s.Services.Inbound.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	data.filters = v.filtersOf("/inbound/refused", refusedFilters, func(name, value string) string { return v.eventWord(name, value, data.Sources) })
@@ -415,6 +415,6 @@ func (s *Server) refusedPage(v *visit) error {
 	if !found && source != "" {
 		id = -1 // names nothing
 	}
-	data.Calls, err = s.Service.Inbound.RefusedCalls(v.Context(), v.account.ID, id, inbound.KeptRefusedCalls)
+	data.Calls, err = s.Services.Inbound.RefusedCalls(v.Context(), v.account.ID, id, inbound.KeptRefusedCalls)
 	return s.renderForm(v, err, "refused", "inbound", app.Text{EN: "Refused calls", VI: "Lần gọi bị từ chối"}, data)
 }

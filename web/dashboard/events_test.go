@@ -178,7 +178,7 @@ func TestInboundAttention(t *testing.T) {
 	}
 	// A shop with transactions every day hears of it after one day.
 	for day := range 9 {
-		at := time.Now().In(w.Service.Ledger.Zone()).AddDate(0, 0, -day).Format(app.TimeLayout)
+		at := time.Now().In(w.Services.Ledger.Zone()).AddDate(0, 0, -day).Format(app.TimeLayout)
 		w.Names(webtest.Recorded, src, apptest.Transfer{ID: strconv.Itoa(day), Number: "D" + strconv.Itoa(day), Date: at})
 	}
 	lastCall(25 * time.Hour)
@@ -211,7 +211,7 @@ func TestReprocessAfterDiscard(t *testing.T) {
 	unreadable := strings.ReplaceAll(apptest.Transfer{ID: "2"}.Native(), "200000", `"a"`)
 	w.Sends(w.Native(), apptest.Batch(apptest.Transfer{ID: "1"}.Native(), unreadable, apptest.Transfer{ID: "3", Number: "FT3", Account: "777"}.Native()))
 	item := func(state inbound.Outcome) string {
-		e, err := w.Service.Inbound.InboundEvent(t.Context(), 1, 1)
+		e, err := w.Services.Inbound.InboundEvent(t.Context(), 1, 1)
 		apptest.Must(t, err)
 		for _, i := range e.Items {
 			if i.State == state {
@@ -235,7 +235,7 @@ func TestReprocessAfterDiscard(t *testing.T) {
 	b.Post("/inbound/events/1/discard", "sure", "1").Goes(t, "/inbound/events/1")
 	b.Post("/inbound/events/1/retry").Goes(t, "/inbound/events/1")
 	b.Get("/inbound/events/1").Shows(t, "Of these, still discarded: 2.", settled, dropped, "Settled")
-	if e, err := w.Service.Inbound.InboundEvent(t.Context(), 1, 1); err != nil || e.Open != 0 || len(e.Items) != 2 {
+	if e, err := w.Services.Inbound.InboundEvent(t.Context(), 1, 1); err != nil || e.Open != 0 || len(e.Items) != 2 {
 		t.Errorf("%d open of %+v, %v", e.Open, e.Items, err)
 	}
 	// A bank account that was linked since is why somebody reads a call again.

@@ -39,19 +39,19 @@ func TestStreamsEndWithTheirSession(t *testing.T) {
 			return nil
 		},
 		"sign-out everywhere": func(w webtest.Bubble, _ map[string]*http.Cookie, u access.User) error {
-			_, err := w.Service.Access.EndSessions(context.Background(), 1, u.ID)
+			_, err := w.Services.Access.EndSessions(context.Background(), 1, u.ID)
 			return err
 		},
 		"new password": func(w webtest.Bubble, _ map[string]*http.Cookie, u access.User) error {
-			_, err := w.Service.Access.SetPassword(context.Background(), 1, u.ID, otherPassword, app.IdempotencyKey{}, time.Now())
+			_, err := w.Services.Access.SetPassword(context.Background(), 1, u.ID, otherPassword, app.IdempotencyKey{}, time.Now())
 			return err
 		},
 		"other role": func(w webtest.Bubble, _ map[string]*http.Cookie, u access.User) error {
-			_, err := w.Service.Access.SetRole(context.Background(), 1, u.ID, access.RoleCashier)
+			_, err := w.Services.Access.SetRole(context.Background(), 1, u.ID, access.RoleCashier)
 			return err
 		},
 		"removed": func(w webtest.Bubble, _ map[string]*http.Cookie, u access.User) error {
-			return w.Service.Access.RemoveUser(context.Background(), 1, u.ID)
+			return w.Services.Access.RemoveUser(context.Background(), 1, u.ID)
 		},
 	}
 	for name, end := range ends {
@@ -167,9 +167,9 @@ func TestStreamsSurviveAPanic(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		store := &panickingStore{Store: w.Store}
-		w.Service = apptest.Over(t, w.Store, services.Config{Store: store})
+		w.Services = apptest.Over(t, w.Store, services.Config{Store: store})
 		var log bytes.Buffer
-		w.Handler = web.New(web.Config{Service: w.Service, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		w.Handler = web.New(web.Config{Services: w.Services, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		w.User(1, "lan", access.RoleOwner)
 		c, hangUp := w.Open(w.SignIn("lan"), "/live", false)
 		store.panics.Store(true)
@@ -227,7 +227,7 @@ func TestPositionHidesCounts(t *testing.T) {
 		w.User(1, "lan", access.RoleCashier)
 		var positions []string
 		for range 2 {
-			w.Handler = web.New(web.Config{Service: w.Service, Version: "test", Logger: slog.New(slog.DiscardHandler)})
+			w.Handler = web.New(web.Config{Services: w.Services, Version: "test", Logger: slog.New(slog.DiscardHandler)})
 			c, hangUp := w.Open(w.SignIn("lan"), "/live", false)
 			time.Sleep(time.Second)
 			synctest.Wait()
@@ -268,11 +268,11 @@ func TestLivePageHearsOfChanges(t *testing.T) {
 		heard()
 		w.Pay(1, "first", "first")
 		heard()
-		first, err := w.Service.Deliveries.Due(t.Context(), hook.ID, time.Now(), nil, 1, false)
+		first, err := w.Services.Deliveries.Due(t.Context(), hook.ID, time.Now(), nil, 1, false)
 		apptest.Must(t, err)
 		result := serverError
 		result.StartedAt = time.Now()
-		_, err = w.Service.Deliveries.Settle(t.Context(), first[0], result)
+		_, err = w.Services.Deliveries.Settle(t.Context(), first[0], result)
 		apptest.Must(t, err)
 		heard()
 		if n := strings.Count(c.Text(), "event: changed"); n != 3 {
@@ -343,7 +343,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		var log bytes.Buffer
-		w.Handler = web.New(web.Config{Service: w.Service, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		w.Handler = web.New(web.Config{Services: w.Services, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		var close []context.CancelFunc
 		// open gives how many of n streams begin.
 		open := func(cookies map[string]*http.Cookie, path string, n int) (begun int) {
@@ -383,7 +383,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		if n := links(second, 11, 20); n != 200 {
 			t.Errorf("another account holds %d", n)
 		}
-		third, err := w.Service.Ledger.CreateAccount(t.Context(), "third", time.Now())
+		third, err := w.Services.Ledger.CreateAccount(t.Context(), "third", time.Now())
 		apptest.Must(t, err)
 		if n := links(third.ID, 6, 20); n != 100 {
 			t.Errorf("all hold %d", 400+n)

@@ -51,7 +51,7 @@ func (s *Server) exportTransactions(v *visit) error {
 	if err := e.readFormat(values); err != nil {
 		return err
 	}
-	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *Server) exportTransactions(v *visit) error {
 	}
 	e.name = exportName("baoco", f.From, f.To, v.now.In(v.zone))
 	return e.send(func(ctx context.Context) error {
-		return s.Service.Ledger.ExportTransactions(ctx, v.account.ID, f, e.add)
+		return s.Services.Ledger.ExportTransactions(ctx, v.account.ID, f, e.add)
 	})
 }
 

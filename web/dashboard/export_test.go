@@ -39,7 +39,7 @@ func TestExportFilters(t *testing.T) {
 	w.Pay(1, "3", "=HYPERLINK(\"http://evil.vn\")\n+1")
 	w.Attempts(1, 2)
 	b := w.Browser().SignIn("lan")
-	today := time.Now().In(w.Service.Ledger.Zone()).Format(app.DateLayout)
+	today := time.Now().In(w.Services.Ledger.Zone()).Format(app.DateLayout)
 	hostile := "'=HYPERLINK(\"http://evil.vn\")\n'+1"
 	check := func(query string, want ...string) {
 		t.Helper()
@@ -103,7 +103,7 @@ func TestExportFilters(t *testing.T) {
 func TestExportIsOfTheAccount(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	other, err := w.Service.Ledger.CreateAccount(context.Background(), "other", time.Now())
+	other, err := w.Services.Ledger.CreateAccount(context.Background(), "other", time.Now())
 	apptest.Must(t, err)
 	w.User(1, "lan", access.RoleOwner)
 	w.User(1, "cashier", access.RoleCashier)
@@ -157,7 +157,7 @@ func TestExportToASlowReader(t *testing.T) {
 	if rows := bytes.Count(rest, []byte("\n")); err != nil || rows != n || bytes.Contains(rest, []byte("later")) {
 		t.Errorf("%d rows, %v, want %d", rows, err, n)
 	}
-	_, err = w.Service.Access.EndSessions(context.Background(), 1, owner.ID)
+	_, err = w.Services.Access.EndSessions(context.Background(), 1, owner.ID)
 	apptest.Must(t, err)
 	if rest, err := io.ReadAll(two); err == nil || bytes.Count(rest, []byte("\n")) >= n {
 		t.Errorf("signed out, the reader got %d rows and %v; want a broken connection", bytes.Count(rest, []byte("\n")), err)
@@ -168,7 +168,7 @@ func TestExportToASlowReader(t *testing.T) {
 // doesn't fit into the buffers of a connection.
 func manyLong(w *webtest.World, n int) {
 	w.T.Helper()
-	in, err := w.Service.Inbound.NewImport(context.Background(), inbound.ImportOptions{AccountID: 1})
+	in, err := w.Services.Inbound.NewImport(context.Background(), inbound.ImportOptions{AccountID: 1})
 	apptest.Must(w.T, err)
 	long := strings.Repeat("dài", 600)
 	for from := 0; from < n; from += 500 {

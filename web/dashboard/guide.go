@@ -123,14 +123,14 @@ func (s *Server) showGuide(v *visit, data guideData, wrong error) error {
 	if data.Webhooks, err = s.guideWebhooks(v, facts.webhooks); err != nil {
 		return err
 	}
-	data.Telegram.Saved = savedChannel(facts.channels, alert.AlertTelegram)
+	data.Telegram.Saved = savedChannel(facts.channels, alert.Telegram)
 	for _, c := range facts.channels {
-		if c.Medium == alert.AlertTelegram && data.Telegram.Channel.Medium == "" {
+		if c.Medium == alert.Telegram && data.Telegram.Channel.Medium == "" {
 			data.Telegram.Channel = c
 		}
 	}
 	data.Telegram.Channel.Telegram.Token = ""
-	storage, err := s.Service.Upkeep.StorageStatus(v.now)
+	storage, err := s.Services.Upkeep.StorageStatus(v.now)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (s *Server) broughtLast(v *visit, sources []inbound.SourceHealth) (*transac
 	if err != nil || len(newest) == 0 {
 		return nil, err
 	}
-	origin, err := s.Service.Ledger.TransactionOrigin(v.Context(), v.account.ID, newest[0].ID)
+	origin, err := s.Services.Ledger.TransactionOrigin(v.Context(), v.account.ID, newest[0].ID)
 	if origin.SourceID != 0 || slices.ContainsFunc(sources, func(src inbound.SourceHealth) bool { return !src.LastTransactionAt.IsZero() }) {
 		return &newest[0], err
 	}
@@ -177,14 +177,14 @@ func openStep(steps []guideStep, wanted string) string {
 // chosen, and the sources that wait for their first call.
 func (s *Server) fillSources(v *visit, data *guideData, sources []inbound.SourceHealth) error {
 	for _, src := range sources {
-		kind, _ := s.Service.Inbound.ProviderKind(src.Provider)
+		kind, _ := s.Services.Inbound.ProviderKind(src.Provider)
 		if !hasCalled(src) {
 			data.Waiting = append(data.Waiting, guideSource{s.sourceRow(v, src), splitNumbered(kind.Setup(src.Source).In(v.Lang))})
 		}
 	}
 	data.Groups = s.providerGroups()
 	if data.Source.Kind.Provider == "" {
-		if kind, known := s.Service.Inbound.ProviderKind(app.Provider(v.URL.Query().Get("provider"))); known {
+		if kind, known := s.Services.Inbound.ProviderKind(app.Provider(v.URL.Query().Get("provider"))); known {
 			data.Source = newSourceForm(kind)
 		}
 	}
@@ -197,7 +197,7 @@ const guideWebhooksShown = 10
 
 func (s *Server) guideWebhooks(v *visit, hooks []delivery.Webhook) (list []guideWebhook, err error) {
 	for _, hook := range hooks[:min(len(hooks), guideWebhooksShown)] {
-		last, _, err := s.Service.Deliveries.History(v.Context(), v.account.ID, delivery.HistoryFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 1}})
+		last, _, err := s.Services.Deliveries.History(v.Context(), v.account.ID, delivery.HistoryFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 1}})
 		if err != nil {
 			return nil, err
 		}
@@ -222,9 +222,9 @@ type guideFacts struct {
 	banks    []app.BankAccount
 	sources  []inbound.SourceHealth
 	webhooks []delivery.Webhook
-	channels []alert.AlertChannel
+	channels []alert.Channel
 	counters []payment.CounterLink
-	messages []alert.AlertMessage
+	messages []alert.Message
 	backup   upkeep.BackupStatus
 	hidden   bool
 }
@@ -233,18 +233,18 @@ type guideFacts struct {
 func (s *Server) readGuide(v *visit) (f guideFacts, err error) {
 	ctx, id := v.Context(), v.account.ID
 	for _, read := range []func() error{
-		func() (err error) { f.sum, err = s.Service.Ledger.Overview(ctx, id); return err },
-		func() (err error) { f.banks, err = s.Service.Ledger.BankAccounts(ctx, id); return err },
-		func() (err error) { f.sources, err = s.Service.Inbound.SourcesHealth(ctx, id); return err },
-		func() (err error) { f.webhooks, err = s.Service.Deliveries.Webhooks(ctx, id); return err },
-		func() (err error) { f.channels, err = s.Service.Alerts.AlertChannels(ctx, id); return err },
+		func() (err error) { f.sum, err = s.Services.Ledger.Overview(ctx, id); return err },
+		func() (err error) { f.banks, err = s.Services.Ledger.BankAccounts(ctx, id); return err },
+		func() (err error) { f.sources, err = s.Services.Inbound.SourcesHealth(ctx, id); return err },
+		func() (err error) { f.webhooks, err = s.Services.Deliveries.Webhooks(ctx, id); return err },
+		func() (err error) { f.channels, err = s.Services.Alerts.AlertChannels(ctx, id); return err },
 		func() (err error) {
-			f.messages, err = s.Service.Alerts.AlertMessages(ctx, id, alertMessagesShown)
+			f.messages, err = s.Services.Alerts.AlertMessages(ctx, id, alertMessagesShown)
 			return err
 		},
-		func() (err error) { f.counters, err = s.Service.Payments.CounterLinks(ctx, id); return err },
-		func() (err error) { f.backup, err = s.Service.Upkeep.BackupStatus(ctx); return err },
-		func() (err error) { f.hidden, err = s.Service.Ledger.GuideHidden(ctx, id); return err },
+		func() (err error) { f.counters, err = s.Services.Payments.CounterLinks(ctx, id); return err },
+		func() (err error) { f.backup, err = s.Services.Upkeep.BackupStatus(ctx); return err },
+		func() (err error) { f.hidden, err = s.Services.Ledger.GuideHidden(ctx, id); return err },
 	} {
 		if err := read(); err != nil {
 			return f, err
@@ -318,7 +318,7 @@ func (f guideFacts) alerts(v *visit) guideStep {
 	step := guideStep{Name: "alerts", Title: app.Text{EN: "Alerts", VI: "Cảnh báo"}, State: stepLater, To: "/settings/alerts"}
 	var media []string
 	for _, c := range f.channels {
-		sent := slices.ContainsFunc(f.messages, func(m alert.AlertMessage) bool { return m.Medium == c.Medium && m.Sent && m.Problem == app.Text{} })
+		sent := slices.ContainsFunc(f.messages, func(m alert.Message) bool { return m.Medium == c.Medium && m.Sent && m.Problem == app.Text{} })
 		if (sent || !c.SentAt.IsZero()) && c.Failures == 0 {
 			media = append(media, c.Medium.Name().In(v.Lang))
 		}
@@ -350,7 +350,7 @@ func (s *Server) overviewSteps(v *visit) ([]guideStep, error) {
 // hideGuide takes the guide off the overview, or puts it there again.
 func (s *Server) hideGuide(v *visit) error {
 	hide := v.PostFormValue("hide") == "1"
-	if err := s.Service.Ledger.HideGuide(v.Context(), v.account.ID, hide); err != nil {
+	if err := s.Services.Ledger.HideGuide(v.Context(), v.account.ID, hide); err != nil {
 		return err
 	}
 	if !hide {
@@ -369,7 +369,7 @@ func (s *Server) testPayment(v *visit) error {
 	if _, _, may := s.testPayments.Take(v.account.ID, testPace, v.now); !may {
 		return s.redirect(v, guidePath+"#test", app.Text{EN: "A test was sent just now. Wait a few seconds.", VI: "Vừa gửi thử xong. Hãy đợi vài giây."})
 	}
-	hooks, err := s.Service.Deliveries.Webhooks(v.Context(), v.account.ID)
+	hooks, err := s.Services.Deliveries.Webhooks(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -382,7 +382,7 @@ func (s *Server) testPayment(v *visit) error {
 	for i, hook := range hooks {
 		all.Go(func() {
 			faults[i] = app.Protected(func() error {
-				_, err := s.Service.Deliveries.TestWebhook(v.Context(), v.account.ID, hook.ID, v.now)
+				_, err := s.Services.Deliveries.TestWebhook(v.Context(), v.account.ID, hook.ID, v.now)
 				return err
 			})
 		})

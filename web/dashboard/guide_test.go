@@ -106,7 +106,7 @@ func TestGuide(t *testing.T) {
 	link.Shows(t, `href="/guide"`, "/counter/")
 	check("alerts:open backup:later")
 	b.Post("/settings/alerts/telegram", "guide", "1", "token", "x", "chat", "a").Shows(t, `id="step-alerts"`, `id="chat-problem"`)
-	_, err := w.Service.Alerts.SetAlertChannel(t.Context(), alert.AlertChannel{AccountID: 1, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err := w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	w.Change(`UPDATE alert_channels SET sent_ms = 1, failures = 1, retry_ms = 4102444800000`) // it got through once, and fails now
 	check("alerts:open backup:later")
@@ -151,7 +151,7 @@ func TestGuideOnOverview(t *testing.T) {
 	w.Came(0, source, apptest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 1000})
 	both := b.Get("/") // with money, the figures come back
 	both.Shows(t, steps, figures)
-	if err := w.Service.Ledger.HideGuide(t.Context(), 2, true); err != nil {
+	if err := w.Services.Ledger.HideGuide(t.Context(), 2, true); err != nil {
 		t.Fatal(err)
 	}
 	b.Get("/").Shows(t, steps) // that was another account
@@ -172,10 +172,10 @@ func TestTestPayment(t *testing.T) {
 	w.Link("ACB", "19354957")
 	w.Webhook(shop.URL, delivery.WebhookIn)
 	off, _ := w.Webhook(shop.URL, delivery.WebhookIn)
-	if _, err := w.Service.Deliveries.ToggleWebhook(t.Context(), 1, off.ID, time.Now()); err != nil {
+	if _, err := w.Services.Deliveries.ToggleWebhook(t.Context(), 1, off.ID, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	_, token, err := w.Service.Payments.CreateCounterLink(t.Context(), 1, payment.CounterLinkCreate{Name: "Counter 1"}, time.Now())
+	_, token, err := w.Services.Payments.CreateCounterLink(t.Context(), 1, payment.CounterLinkCreate{Name: "Counter 1"}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -184,7 +184,7 @@ func TestFormsLinkToHelp(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	w.Webhook("https://shop.vn/", delivery.WebhookAll)
 	w.Sends(w.Native(), `{}`)
-	w.Stream(stream.StreamCreate{})
+	w.Stream(stream.Create{})
 	b := w.Browser().SignIn("lan")
 	for path, page := range map[string]string{
 		"/webhooks/new": "receiver", "/webhooks/1/rotate": "receiver", "/webhooks/1/replay": "delivery", "/tools/signature": "receiver-401",

@@ -48,10 +48,10 @@ func (s *Server) importPage(v *visit) error {
 }
 
 func (s *Server) showImport(v *visit, data importData, wrong error) (err error) {
-	if data.Banks, err = s.Service.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
+	if data.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	if data.Imports, err = s.Service.Inbound.Imports(v.Context(), v.account.ID, app.Page{Number: 1, Size: listedImports}); err != nil {
+	if data.Imports, err = s.Services.Inbound.Imports(v.Context(), v.account.ID, app.Page{Number: 1, Size: listedImports}); err != nil {
 		return err
 	}
 	return s.renderForm(v, wrong, "import", "transactions", app.Text{EN: "Import statement", VI: "Nhập sao kê"}, data)
@@ -177,7 +177,7 @@ func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.
 	if in.Record.BankAccountID, err = readBankAccountID(data.BankAccountID); err != nil {
 		return nil, err
 	}
-	result, err := in.Run(v.Context(), s.Service.Ledger, s.Service.Inbound)
+	result, err := in.Run(v.Context(), s.Services.Ledger, s.Services.Inbound)
 	var unclear *statement.UnclearAccountError
 	switch {
 	case errors.As(err, &unclear):
@@ -215,7 +215,7 @@ func importRejection(outcome inbound.Outcome, e inbound.Incoming) app.Text {
 const listedImports = 10
 
 func (s *Server) undoImport(v *visit) error {
-	u, err := s.Service.Inbound.Undoable(v.Context(), v.account.ID, v.pathID(), v.now)
+	u, err := s.Services.Inbound.Undoable(v.Context(), v.account.ID, v.pathID(), v.now)
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func (s *Server) undoImport(v *visit) error {
 		Path: "/transactions/import/" + strconv.FormatInt(u.File.ID, 10) + "/undo", Back: "/transactions/import",
 		Title: v.T("Undo the import of “", "Hoàn tác nhập tệp “") + u.File.File + "”?", Button: v.T("Undo import", "Hoàn tác"),
 		Texts: append(texts, v.T("You can import the file again.", "Bạn có thể nhập lại tệp này.")),
-		do:    func() error { return s.Service.Inbound.UndoImport(v.Context(), v.account.ID, u.File.ID, v.now) },
+		do:    func() error { return s.Services.Inbound.UndoImport(v.Context(), v.account.ID, u.File.ID, v.now) },
 		done: app.Textf("Import of “%s”: transactions removed: %d, kept: %d.", "Hoàn tác nhập tệp “%s”: đã xoá %d giao dịch, giữ lại %d giao dịch.",
 			u.File.File, u.In.Count+u.Out.Count, u.ToldCount+u.NamedCount),
 	})

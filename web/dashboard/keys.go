@@ -36,7 +36,7 @@ func (s *Server) keysPage(v *visit) error {
 // keys are the keys that the visitor may make and revoke: owners all, others
 // those that only read.
 func (s *Server) keys(v *visit) ([]access.APIKey, error) {
-	keys, err := s.Service.Access.APIKeys(v.Context(), v.account.ID)
+	keys, err := s.Services.Access.APIKeys(v.Context(), v.account.ID)
 	if !v.may(ownerOnly) {
 		keys = slices.DeleteFunc(keys, func(k access.APIKey) bool { return k.Scope != access.ScopeRead })
 	}
@@ -81,7 +81,7 @@ func (s *Server) keyRevocation(v *visit, k access.APIKey) confirmation {
 			used,
 			v.T("This can’t be undone.", "Thao tác này không thể hoàn tác."),
 		},
-		do:   func() error { return s.Service.Access.RevokeAPIKey(v.Context(), v.account.ID, k.ID, v.now) },
+		do:   func() error { return s.Services.Access.RevokeAPIKey(v.Context(), v.account.ID, k.ID, v.now) },
 		done: app.Textf("API key “%s” revoked.", "Đã thu hồi khoá API “%s”.", k.Name),
 	}
 }
@@ -101,7 +101,7 @@ func (s *Server) createKey(v *visit) error {
 	var k access.APIKey
 	var key string
 	if err == nil {
-		k, key, err = s.Service.Access.CreateAPIKey(v.Context(), v.account.ID, form.Name, form.Scope, expires, v.form.key, v.now)
+		k, key, err = s.Services.Access.CreateAPIKey(v.Context(), v.account.ID, form.Name, form.Scope, expires, v.form.key, v.now)
 	}
 	if err != nil {
 		return s.showKeys(v, form, err)

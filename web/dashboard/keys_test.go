@@ -41,9 +41,9 @@ func TestKeyIsShownOnce(t *testing.T) {
 	if strings.Contains(again.Body+page.Body, key) || !strings.Contains(page.Body, "already submitted") {
 		t.Errorf("after a reload: %s", page.Body)
 	}
-	keys, err := w.Service.Access.APIKeys(context.Background(), 1)
+	keys, err := w.Services.Access.APIKeys(context.Background(), 1)
 	apptest.Must(t, err)
-	if len(keys) != 1 || keys[0].Scope != access.ScopeRead || app.FormatTime(keys[0].ExpiresAt, w.Service.Ledger.Zone()) != "2099-12-31 23:59:59" {
+	if len(keys) != 1 || keys[0].Scope != access.ScopeRead || app.FormatTime(keys[0].ExpiresAt, w.Services.Ledger.Zone()) != "2099-12-31 23:59:59" {
 		t.Errorf("%+v", keys)
 	}
 	// Nor does it stand in the file.
@@ -74,7 +74,7 @@ func TestKeyFormSentTwiceAtOnce(t *testing.T) {
 			shown++
 		}
 	}
-	if keys, err := w.Service.Access.APIKeys(context.Background(), 1); err != nil || len(keys) != 1 || shown != 1 {
+	if keys, err := w.Services.Access.APIKeys(context.Background(), 1); err != nil || len(keys) != 1 || shown != 1 {
 		t.Errorf("%d keys, shown %d times, %v", len(keys), shown, err)
 	}
 }
@@ -101,7 +101,7 @@ func TestKeyForms(t *testing.T) {
 	for _, once := range []string{"", "x", "0-AAAA", "99999999999-AAAA", "1-" + strings.Repeat("A", 100)} {
 		b.Post("/keys", "once", once, "name", "shop", "scope", "full").Goes(t, "/keys")
 	}
-	if keys, err := w.Service.Access.APIKeys(context.Background(), 1); err != nil || len(keys) != 0 {
+	if keys, err := w.Services.Access.APIKeys(context.Background(), 1); err != nil || len(keys) != 0 {
 		t.Errorf("%+v, %v", keys, err)
 	}
 }
@@ -131,7 +131,7 @@ func TestRevokeKey(t *testing.T) {
 	if a := b.Get("/keys"); !strings.Contains(a.Body, "Revoked") || strings.Contains(a.Body, key) {
 		t.Errorf("%s", a.Body)
 	}
-	_, _, err := w.Service.Access.CreateAPIKey(context.Background(), 1, "old", access.ScopeFull, time.Now().Add(-time.Hour), app.IdempotencyKey{}, time.Now())
+	_, _, err := w.Services.Access.CreateAPIKey(context.Background(), 1, "old", access.ScopeFull, time.Now().Add(-time.Hour), app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
 	if a := b.Get("/keys"); !strings.Contains(a.Body, "Expired") {
 		t.Error("an expired key isn't shown as one")

@@ -138,25 +138,25 @@ var marks = map[string][]string{
 func limitWorld(w webtest.Bubble) {
 	w.T.Helper()
 	ctx, now := w.T.Context(), time.Now()
-	today := app.DayOf(now, w.Service.Ledger.Zone())
+	today := app.DayOf(now, w.Services.Ledger.Zone())
 	link := func(sequence int, number, name string) int64 {
 		w.Change(`UPDATE sqlite_sequence SET seq = ? WHERE name = 'bank_accounts'`, sequence)
-		r, err := w.Service.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: name}, now)
+		r, err := w.Services.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: name}, now)
 		apptest.Must(w.T, err)
 		return r.BankAccount.ID
 	}
 	other, hidden := link(550000, "660770332211", "YANKEE HOLDER"), link(770000, "970770887766", "ZULU HOLDER")
-	apptest.Must(w.T, w.Service.Ledger.SetBankAccountLook(ctx, 1, other, app.BankAccountLook{Nickname: "Yak"}))
-	apptest.Must(w.T, w.Service.Ledger.SetBankAccountLook(ctx, 1, hidden, app.BankAccountLook{Nickname: "Zebra"}))
+	apptest.Must(w.T, w.Services.Ledger.SetBankAccountLook(ctx, 1, other, app.BankAccountLook{Nickname: "Yak"}))
+	apptest.Must(w.T, w.Services.Ledger.SetBankAccountLook(ctx, 1, hidden, app.BankAccountLook{Nickname: "Zebra"}))
 	w.CodePattern("BILL")
-	w.PaymentRequest(payment.PaymentRequestCreate{Amount: 1_234_567, BankAccountID: 1, Reference: "ALPHA-1"})
+	w.PaymentRequest(payment.RequestCreate{Amount: 1_234_567, BankAccountID: 1, Reference: "ALPHA-1"})
 	w.Change(`UPDATE sqlite_sequence SET seq = 66000 WHERE name = 'payment_requests'`)
-	paid := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 7_654_321, BankAccountID: hidden, Reference: "ZULUPAY"})
-	w.PaymentRequest(payment.PaymentRequestCreate{Amount: 7_654_321, BankAccountID: hidden})
+	paid := w.PaymentRequest(payment.RequestCreate{Amount: 7_654_321, BankAccountID: hidden, Reference: "ZULUPAY"})
+	w.PaymentRequest(payment.RequestCreate{Amount: 7_654_321, BankAccountID: hidden})
 	native := w.Native()
 	fill := func(bankID int64, account, tag string, amount, least int64) {
 		source := w.AddSource(inbound.SourceAdd{Provider: "native", Name: tag + " source", BankAccountID: bankID})
-		hook, _, err := w.Service.Deliveries.CreateWebhook(ctx, 1, delivery.WebhookCreate{Name: tag + " shop", URL: "https://" + strings.ToLower(tag) + ".example.vn/", Type: delivery.WebhookIn, BankAccountIDs: []int64{bankID}}, now)
+		hook, _, err := w.Services.Deliveries.CreateWebhook(ctx, 1, delivery.WebhookCreate{Name: tag + " shop", URL: "https://" + strings.ToLower(tag) + ".example.vn/", Type: delivery.WebhookIn, BankAccountIDs: []int64{bankID}}, now)
 		apptest.Must(w.T, err)
 		w.CounterLink(1, payment.CounterLinkCreate{Name: tag + " counter", BankAccountID: bankID, ShowsTotal: true})
 		for i, x := range []apptest.Transfer{
@@ -168,7 +168,7 @@ func limitWorld(w webtest.Bubble) {
 		}
 		w.Exhaust(hook.ID, serverError)
 		last := w.Transactions()
-		apptest.Must(w.T, w.Service.Ledger.SetNote(ctx, 1, last[len(last)-1].ID, "", app.Note{Text: tag + "NOTE", ChangedAt: now, ChangedBy: "lan"}))
+		apptest.Must(w.T, w.Services.Ledger.SetNote(ctx, 1, last[len(last)-1].ID, "", app.Note{Text: tag + "NOTE", ChangedAt: now, ChangedBy: "lan"}))
 		w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, ?, ?, ?)`, bankID, int64(today-1), amount, now.Unix()-86400, native.ID)
 	}
 	fill(1, apptest.SomeAccount, "ALPHA", 1_234_567, 20_002)
@@ -185,7 +185,7 @@ func limitWorld(w webtest.Bubble) {
 func moreHidden(w webtest.Bubble) {
 	w.T.Helper()
 	ctx, now := w.T.Context(), time.Now()
-	today := app.DayOf(now, w.Service.Ledger.Zone())
+	today := app.DayOf(now, w.Services.Ledger.Zone())
 	native := w.Native()
 	for i := range int64(30) { // more than a page
 		x := apptest.Transfer{ID: fmt.Sprint("more", i), Account: "970770887766", Content: fmt.Sprint("ZULUPAY MORE", i), Amount: 7_654_321, Date: (today - app.Day(i%3)).String() + " 00:20:05"}
@@ -196,21 +196,21 @@ func moreHidden(w webtest.Bubble) {
 	}
 	w.Came(0, native, apptest.Transfer{ID: "first", Account: "970770887766", Content: "ZULUPAY FIRST", Amount: 6_100_001, Date: "1998-01-01 08:00:00"})
 	last := w.Transactions()
-	apptest.Must(w.T, w.Service.Ledger.SetNote(ctx, 1, last[len(last)-1].ID, "", app.Note{Text: "ZULUNOTE PAY", ChangedAt: now, ChangedBy: "lan"}))
+	apptest.Must(w.T, w.Services.Ledger.SetNote(ctx, 1, last[len(last)-1].ID, "", app.Note{Text: "ZULUNOTE PAY", ChangedAt: now, ChangedBy: "lan"}))
 	w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (770001, ?, 7654321, ?, ?)`, int64(today), now.Unix(), native.ID)
 	for _, hook := range w.Webhooks() {
 		if slices.Equal(hook.BankAccountIDs, []int64{770001}) {
 			w.Exhaust(hook.ID, serverError)
 		}
 	}
-	another := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 6_100_001, BankAccountID: 770001, Reference: "ZULUPAY"})
-	_, err := w.Service.Payments.MatchTransaction(ctx, 1, another.ID, last[len(last)-1].ID, now)
+	another := w.PaymentRequest(payment.RequestCreate{Amount: 6_100_001, BankAccountID: 770001, Reference: "ZULUPAY"})
+	_, err := w.Services.Payments.MatchTransaction(ctx, 1, another.ID, last[len(last)-1].ID, now)
 	apptest.Must(w.T, err)
-	_, err = w.Service.Payments.CancelPaymentRequest(ctx, 1, 66002, now)
+	_, err = w.Services.Payments.CancelPaymentRequest(ctx, 1, 66002, now)
 	apptest.Must(w.T, err)
 	w.Came(0, native, apptest.Transfer{ID: "unlinked", Account: "777777", Content: "ZULUPAY UNLINKED", Amount: 7_654_321})
-	apptest.Must(w.T, w.Service.Ledger.SetBankAccountLook(ctx, 1, 770001, app.BankAccountLook{Nickname: "Zebra 2", Colour: app.Colours[0]}))
-	apptest.Must(w.T, w.Service.Ledger.UnlinkBankAccount(ctx, 1, 770001, now))
+	apptest.Must(w.T, w.Services.Ledger.SetBankAccountLook(ctx, 1, 770001, app.BankAccountLook{Nickname: "Zebra 2", Colour: app.Colours[0]}))
+	apptest.Must(w.T, w.Services.Ledger.UnlinkBankAccount(ctx, 1, 770001, now))
 }
 
 // limitedAnswer is what a browser gets: the status, the headers and the body, without
@@ -291,7 +291,7 @@ func TestLimitedUsers(t *testing.T) {
 		}
 		for _, u := range users {
 			made := w.User(1, u.name, u.role)
-			_, err := w.Service.Access.LimitUser(t.Context(), 1, made.ID, access.BankAccountLimit{On: true, IDs: u.limit})
+			_, err := w.Services.Access.LimitUser(t.Context(), 1, made.ID, access.BankAccountLimit{On: true, IDs: u.limit})
 			apptest.Must(t, err)
 			if u.name == "none" { // a limit of which nothing is left
 				w.Change(`DELETE FROM user_bank_accounts WHERE user_id = ?`, made.ID)
@@ -364,7 +364,7 @@ func TestLimitedUsers(t *testing.T) {
 // values. Values that are asked for stand in the answer as they were asked.
 func (u *limitedUser) asks(w webtest.Bubble, method, address string) string {
 	w.T.Helper()
-	today := app.DayOf(time.Now(), w.Service.Ledger.Zone())
+	today := app.DayOf(time.Now(), w.Services.Ledger.Zone())
 	address = strings.NewReplacer("{today}", today.String(), "{yesterday}", (today - 1).String(), "{long ago}", (today - 70).String()).Replace(address)
 	var answers [2]string
 	for i := range answers {
@@ -426,7 +426,7 @@ func TestLimitedStreams(t *testing.T) {
 		u := w.User(1, "thu", access.RoleAccountant)
 		limit := func(ids ...int64) {
 			t.Helper()
-			_, err := w.Service.Access.LimitUser(t.Context(), 1, u.ID, access.BankAccountLimit{On: ids != nil, IDs: ids})
+			_, err := w.Services.Access.LimitUser(t.Context(), 1, u.ID, access.BankAccountLimit{On: ids != nil, IDs: ids})
 			apptest.Must(t, err)
 		}
 		limit(1, 550001)
@@ -454,7 +454,7 @@ func TestLimitedStreams(t *testing.T) {
 			}
 		}
 		native := w.Native()
-		w.Came(0, native, apptest.Transfer{ID: "mine", Content: "ALPHAPAY NOW", Amount: 45_000, Date: time.Now().In(w.Service.Ledger.Zone()).Format(app.TimeLayout)})
+		w.Came(0, native, apptest.Transfer{ID: "mine", Content: "ALPHAPAY NOW", Amount: 45_000, Date: time.Now().In(w.Services.Ledger.Zone()).Format(app.TimeLayout)})
 		time.Sleep(time.Second)
 		heard := said(0)
 		if strings.Count(heard, "event: changed") < 2 { // a payment and its delivery may be seen one after the other
@@ -463,12 +463,12 @@ func TestLimitedStreams(t *testing.T) {
 		if now := said(1); !strings.Contains(now, "ALPHAPAY NOW") || strings.Contains(now, "ZULU") {
 			t.Errorf("the counter doesn't show its own payment, or others: %s", now)
 		}
-		first, err := w.Service.Deliveries.Due(t.Context(), 1, time.Now(), nil, 100, false)
+		first, err := w.Services.Deliveries.Due(t.Context(), 1, time.Now(), nil, 100, false)
 		apptest.Must(t, err)
 		for _, o := range first {
 			r := serverError
 			r.StartedAt = time.Now()
-			_, err := w.Service.Deliveries.Settle(context.Background(), o, r)
+			_, err := w.Services.Deliveries.Settle(context.Background(), o, r)
 			apptest.Must(t, err)
 		}
 		time.Sleep(time.Second)
@@ -506,7 +506,7 @@ func TestLimitForm(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	w.Link("ACB", "660770332211")
 	other := w.SecondAccount()
-	theirs, err := w.Service.Inbound.LinkBankAccount(t.Context(), other, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5005", AccountName: "X"}, time.Now())
+	theirs, err := w.Services.Inbound.LinkBankAccount(t.Context(), other, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5005", AccountName: "X"}, time.Now())
 	apptest.Must(t, err)
 	w.User(1, "lan", access.RoleOwner)
 	thu := w.User(1, "thu", access.RoleCashier)
@@ -517,7 +517,7 @@ func TestLimitForm(t *testing.T) {
 	page, path := "/settings/users/"+itoa(thu.ID), "/settings/users/"+itoa(thu.ID)+"/limit"
 	limit := func(want ...int64) {
 		t.Helper()
-		u, _, err := w.Service.Access.User(t.Context(), thu.ID)
+		u, _, err := w.Services.Access.User(t.Context(), thu.ID)
 		apptest.Must(t, err)
 		if !u.Limit.Equal(access.BankAccountLimit{On: want != nil, IDs: append([]int64{}, want...)}) {
 			t.Errorf("the limit is %+v, want %v", u.Limit, want)
@@ -578,7 +578,7 @@ func TestLimitForm(t *testing.T) {
 	lan.Post(path, "limit", "all").Goes(t, page)
 	limit()
 	till.Get("/transactions").Shows(t, "not for thu")
-	lines, err := w.Service.Ledger.AuditLines(t.Context(), 1, app.AuditFilter{Noun: "user", NounID: thu.ID}, 10)
+	lines, err := w.Services.Ledger.AuditLines(t.Context(), 1, app.AuditFilter{Noun: "user", NounID: thu.ID}, 10)
 	apptest.Must(t, err)
 	if lines[0].Deed != app.DeedUserLimit || lines[0].Actor.Name != "lan" || len(lines[0].Changes) != 1 || lines[0].Changes[0] != (app.AuditChange{Field: "bank_accounts", From: "ACB 660770332211", To: "all"}) {
 		t.Errorf("%+v", lines[0])

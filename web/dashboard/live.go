@@ -46,7 +46,7 @@ func (s *Server) livePage(v *visit) error {
 		newest, read, changed := s.changes.State()
 		most := liveLook
 		if read && v.user.Limit.On {
-			if newest, err = s.Service.Deliveries.NewestIDs(v.Context()); err != nil {
+			if newest, err = s.Services.Deliveries.NewestIDs(v.Context()); err != nil {
 				read, most = false, storageRetry
 			}
 		}

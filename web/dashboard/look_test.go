@@ -27,7 +27,7 @@ func TestLookAfterAnAction(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
 	w.Webhook(receiver.url, delivery.WebhookAll)
-	w.Stream(stream.StreamCreate{})
+	w.Stream(stream.Create{})
 	w.APIKey(access.ScopeRead)
 	w.CounterLink(1, payment.CounterLinkCreate{Name: "counter"})
 	w.Source("native", inbound.AuthBearer, "")
@@ -35,7 +35,7 @@ func TestLookAfterAnAction(t *testing.T) {
 	w.Attempts(1, 1)
 	b := w.Browser().SignIn("lan")
 	b.Post("/settings/codes", "prefix", "DH", "min_length", "6", "alphabet", "digits").Goes(t, "/settings/codes")
-	w.PaymentRequest(payment.PaymentRequestCreate{Amount: 5000, CashierID: 1})
+	w.PaymentRequest(payment.RequestCreate{Amount: 5000, CashierID: 1})
 	w.Change(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at) VALUES (1, 'phone', 'shop.vn', x'01', x'', '', 0, 0, 0)`)
 	file := statementHeader + "01/11/2026,FT9,a row,,5000\n"
 	b.Upload("/transactions/import", "a.csv", file, "sum", b.Upload("/transactions/import", "a.csv", file).Sum(t)).WantStatus(t, http.StatusOK)

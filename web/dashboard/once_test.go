@@ -88,7 +88,7 @@ func TestFormThatFailedIsNotUsed(t *testing.T) {
 			w.User(1, "mai", access.RoleCashier)
 			w.Native()
 			w.CodePattern("DH")
-			w.Stream(stream.StreamCreate{})
+			w.Stream(stream.Create{})
 			broken := []string{"INSERT ON deliveries", "INSERT ON api_keys", "INSERT ON counter_links", "INSERT ON payment_requests", "INSERT ON users", "INSERT ON webhooks", "INSERT ON sources", "INSERT ON streams",
 				"UPDATE OF password ON users", "UPDATE OF secret, next_secret ON webhooks", "UPDATE OF secret ON sources", "UPDATE OF secret ON streams"}
 			for i, what := range broken {
@@ -120,7 +120,7 @@ func TestFormsCountOnce(t *testing.T) {
 			w.User(1, "mai", access.RoleCashier)
 			w.Native()
 			w.CodePattern("DH")
-			w.Stream(stream.StreamCreate{})
+			w.Stream(stream.Create{})
 			state := func() string { return onceState(w) }
 			before := state()
 			old := strconv.FormatInt(time.Now().Add(-13*time.Hour).Unix(), 10) + "-AAAA"

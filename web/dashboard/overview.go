@@ -19,7 +19,7 @@ type overviewData struct {
 	EndsSoon  bool              // it has, or will within 30 days
 	Days      int               // of the chart
 	Ranges    []int
-	Sent      delivery.DeliveryHealth // of the last 24 hours
+	Sent      delivery.Health // of the last 24 hours
 	Banks     []app.BankAccount
 	Bank      int64 // the bank account of the chart; 0: all
 	Chart     chart
@@ -87,7 +87,7 @@ func (s *Server) readMoney(v *visit, data *overviewData) error {
 		if !v.may(useCounter) {
 			return nil
 		}
-		rows, err := s.Service.Ledger.Days(v.Context(), v.account.ID, 0, today, today)
+		rows, err := s.Services.Ledger.Days(v.Context(), v.account.ID, 0, today, today)
 		data.Today = sumDays(dayTotals(rows, today, today), today)
 		data.Today.Out = app.Amounts{}
 		return err
@@ -100,11 +100,11 @@ func (s *Server) readMoney(v *visit, data *overviewData) error {
 	if err != nil {
 		return err
 	}
-	if data.Banks, err = s.Service.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
+	if data.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	if id, ok := wire.ParseID(v.URL.Query().Get("bank_account_id")); ok {
-		rows, err := s.Service.Ledger.Days(v.Context(), v.account.ID, id, from, today)
+		rows, err := s.Services.Ledger.Days(v.Context(), v.account.ID, id, from, today)
 		if err != nil {
 			return err
 		}
@@ -117,14 +117,14 @@ func (s *Server) readMoney(v *visit, data *overviewData) error {
 // readState reads the plan, how the webhooks do, and what needs attention.
 func (s *Server) readState(v *visit, data *overviewData) (err error) {
 	if v.may(ownerOnly) {
-		if data.Status, err = s.Service.Ledger.AccountStatus(v.Context(), v.account.ID); err != nil {
+		if data.Status, err = s.Services.Ledger.AccountStatus(v.Context(), v.account.ID); err != nil {
 			return err
 		}
 		data.Expired = data.Status.Expired(v.now)
 		data.EndsSoon = data.Status.Expired(v.now.AddDate(0, 0, 30))
 	}
 	if v.may(connect) {
-		if data.Sent, err = s.Service.Deliveries.DeliveryHealth(v.Context(), v.account.ID, v.now); err != nil {
+		if data.Sent, err = s.Services.Deliveries.DeliveryHealth(v.Context(), v.account.ID, v.now); err != nil {
 			return err
 		}
 	}
@@ -138,13 +138,13 @@ func (s *Server) readSums(v *visit, sums *overviewSums, from app.Day, now time.T
 	today := app.DayOf(now, v.zone)
 	week, month := today.WeekStart(), today.MonthStart()
 	first := min(week, month, from)
-	rows, err := s.Service.Ledger.Days(v.Context(), v.account.ID, 0, first, today)
+	rows, err := s.Services.Ledger.Days(v.Context(), v.account.ID, 0, first, today)
 	if err != nil {
 		return nil, err
 	}
 	all := dayTotals(rows, first, today)
 	sums.Today, sums.Week, sums.Month = sumDays(all, today), sumDays(all, week), sumDays(all, month)
-	sums.Yesterday, err = s.Service.Ledger.YesterdayByNow(v.Context(), v.account.ID, now)
+	sums.Yesterday, err = s.Services.Ledger.YesterdayByNow(v.Context(), v.account.ID, now)
 	return all[from-first:], err
 }
 

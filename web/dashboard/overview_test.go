@@ -28,9 +28,9 @@ func TestChartOfABankAccount(t *testing.T) {
 		t.Error("a choice of one")
 	}
 	w.Link("ACB", "888")
-	other, err := w.Service.Ledger.CreateAccount(ctx, "other", time.Now())
+	other, err := w.Services.Ledger.CreateAccount(ctx, "other", time.Now())
 	apptest.Must(t, err)
-	_, err = w.Service.Inbound.LinkBankAccount(ctx, other.ID, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, time.Now())
+	_, err = w.Services.Inbound.LinkBankAccount(ctx, other.ID, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, time.Now())
 	apptest.Must(t, err)
 	w.Pay(other.ID, "1", "b")
 
@@ -52,7 +52,7 @@ func TestChartOfTheDaysBefore(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
-	native, today := w.Native(), app.DayOf(time.Now(), w.Service.Ledger.Zone())
+	native, today := w.Native(), app.DayOf(time.Now(), w.Services.Ledger.Zone())
 	for day, amount := range map[app.Day]int64{today: 1000, today - 6: 200, today - 7: 30_000, today - 13: 4000, today - 14: 5} {
 		w.Names(webtest.Recorded, native, apptest.Transfer{ID: day.String(), Date: day.String(), Amount: amount})
 	}
@@ -90,7 +90,7 @@ func TestOverviewPlan(t *testing.T) {
 	const linked = `<a href="/banks">1/100 bank accounts</a>`
 	set := func(u app.AccountUpdate) {
 		t.Helper()
-		_, err := w.Service.Ledger.UpdateAccount(t.Context(), 1, u)
+		_, err := w.Services.Ledger.UpdateAccount(t.Context(), 1, u)
 		apptest.Must(t, err)
 	}
 	says := func(want ...string) {
@@ -136,7 +136,7 @@ func TestNewestByTime(t *testing.T) {
 		id  string
 		ago time.Duration
 	}{{"NOW", time.Minute}, {"BEFORE", 40 * time.Minute}} {
-		w.Names(webtest.Recorded, native, apptest.Transfer{ID: x.id, Number: x.id, Account: apptest.SomeAccount, Amount: 5000, Content: x.id, Date: app.FormatTime(time.Now().Add(-x.ago), w.Service.Ledger.Zone())})
+		w.Names(webtest.Recorded, native, apptest.Transfer{ID: x.id, Number: x.id, Account: apptest.SomeAccount, Amount: 5000, Content: x.id, Date: app.FormatTime(time.Now().Add(-x.ago), w.Services.Ledger.Zone())})
 	}
 	body := w.Browser().SignIn("lan").Get("/").Body
 	if now, before := strings.Index(body, ">NOW<"), strings.Index(body, ">BEFORE<"); now < 0 || before < now {
@@ -155,7 +155,7 @@ func TestNewestAfterAnImport(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	file := statementHeader
 	for n := range 10 {
-		file += fmt.Sprintf("%s,%d,OLD %d,,5.000\n", time.Now().In(w.Service.Ledger.Zone()).AddDate(0, 0, -1).Format("02/01/2006"), n, n)
+		file += fmt.Sprintf("%s,%d,OLD %d,,5.000\n", time.Now().In(w.Services.Ledger.Zone()).AddDate(0, 0, -1).Format("02/01/2006"), n, n)
 	}
 	sum := b.Upload("/transactions/import", "a.csv", file).Sum(t)
 	b.Upload("/transactions/import", "a.csv", file, "sum", sum).Shows(t, "File imported")

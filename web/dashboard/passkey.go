@@ -69,7 +69,7 @@ func (s *Server) passkeyOptions(v *visit) error {
 	if err != nil {
 		return err
 	}
-	options, err := s.Service.Access.PasskeyOptions(v.Context(), u, place, v.now)
+	options, err := s.Services.Access.PasskeyOptions(v.Context(), u, place, v.now)
 	return writeOptions(v, options, err)
 }
 
@@ -91,7 +91,7 @@ func (s *Server) signInPasskey(v *visit) error {
 	}
 	if err == nil {
 		var u access.User
-		if u, err = s.Service.Access.SignInPasskey(v.Context(), halfway, place, v.PostFormValue("answer"), v.now); err == nil {
+		if u, err = s.Services.Access.SignInPasskey(v.Context(), halfway, place, v.PostFormValue("answer"), v.now); err == nil {
 			err = s.begin(v, u)
 		}
 	}
@@ -109,7 +109,7 @@ func (s *Server) newPasskeyOptions(v *visit) error {
 	if err != nil {
 		return err
 	}
-	options, err := s.Service.Access.NewPasskeyOptions(v.Context(), v.user, place, v.now)
+	options, err := s.Services.Access.NewPasskeyOptions(v.Context(), v.user, place, v.now)
 	return writeOptions(v, options, err)
 }
 
@@ -121,7 +121,7 @@ func (s *Server) addPasskey(v *visit) error {
 	if err == nil {
 		err = s.asked(v, func(present string) error {
 			in.Place, in.Present = place, present
-			u, made, err := s.Service.Access.AddPasskey(v.Context(), v.user, in, v.now)
+			u, made, err := s.Services.Access.AddPasskey(v.Context(), v.user, in, v.now)
 			if err == nil {
 				codes = made
 				err = s.begin(v, u)
@@ -150,7 +150,7 @@ func passkeyPath(id int64) string { return passkeysPath + "/" + strconv.FormatIn
 
 // pagePasskey finds the passkey of the visitor that the path names.
 func (s *Server) pagePasskey(v *visit) (access.Passkey, error) {
-	list, err := s.Service.Access.Passkeys(v.Context(), v.user.ID)
+	list, err := s.Services.Access.Passkeys(v.Context(), v.user.ID)
 	return named(v, list, err, func(p access.Passkey) int64 { return p.ID }, access.ErrNoPasskey)
 }
 
@@ -165,7 +165,7 @@ func (s *Server) showPasskey(v *visit, refused string, wrong error) error {
 }
 
 func (s *Server) renamePasskey(v *visit) error {
-	if err := s.Service.Access.RenamePasskey(v.Context(), v.user, v.pathID(), v.PostFormValue("name")); err != nil {
+	if err := s.Services.Access.RenamePasskey(v.Context(), v.user, v.pathID(), v.PostFormValue("name")); err != nil {
 		return s.showPasskey(v, "name", err)
 	}
 	return s.redirect(v, passkeyPath(v.pathID()), app.Text{EN: "Name saved.", VI: "Đã lưu tên."})
@@ -173,7 +173,7 @@ func (s *Server) renamePasskey(v *visit) error {
 
 func (s *Server) removePasskey(v *visit) error {
 	err := s.asked(v, func(present string) error {
-		u, err := s.Service.Access.EndPasskey(v.Context(), v.user, v.pathID(), present)
+		u, err := s.Services.Access.EndPasskey(v.Context(), v.user, v.pathID(), present)
 		if err == nil {
 			err = s.begin(v, u)
 		}

@@ -326,15 +326,15 @@ func TestPasskeyTakesTooLong(t *testing.T) {
 		return options["challenge"].(string)
 	}
 	add := func(after time.Duration) error {
-		answer := device.Create(challenge(w.Service.Access.NewPasskeyOptions(t.Context(), lan, place, now)))
-		changed, _, err := w.Service.Access.AddPasskey(t.Context(), lan, access.PasskeyCreate{Name: "x", Place: place, Answer: answer, Present: apptest.SomePassword}, now.Add(after))
+		answer := device.Create(challenge(w.Services.Access.NewPasskeyOptions(t.Context(), lan, place, now)))
+		changed, _, err := w.Services.Access.AddPasskey(t.Context(), lan, access.PasskeyCreate{Name: "x", Place: place, Answer: answer, Present: apptest.SomePassword}, now.Add(after))
 		if err == nil {
 			lan = changed
 		}
 		return err
 	}
 	signIn := func(place passkey.Place, after time.Duration) error {
-		_, err := w.Service.Access.SignInPasskey(t.Context(), access.User{}, place, device.Sign(challenge(w.Service.Access.PasskeyOptions(t.Context(), access.User{}, place, now))), now.Add(after))
+		_, err := w.Services.Access.SignInPasskey(t.Context(), access.User{}, place, device.Sign(challenge(w.Services.Access.PasskeyOptions(t.Context(), access.User{}, place, now))), now.Add(after))
 		return err
 	}
 	if err := add(5 * time.Minute); err == nil {
@@ -349,7 +349,7 @@ func TestPasskeyTakesTooLong(t *testing.T) {
 	if err := signIn(passkey.Place{Origin: "https://copy.vn", Host: "copy.vn"}, 0); err == nil {
 		t.Error("a passkey signs in at another host")
 	}
-	if options, err := w.Service.Access.PasskeyOptions(t.Context(), lan, passkey.Place{Origin: "https://copy.vn", Host: "copy.vn"}, now); err != nil || len(options["allowCredentials"].([]map[string]any)) != 0 {
+	if options, err := w.Services.Access.PasskeyOptions(t.Context(), lan, passkey.Place{Origin: "https://copy.vn", Host: "copy.vn"}, now); err != nil || len(options["allowCredentials"].([]map[string]any)) != 0 {
 		t.Errorf("%v, %v", options, err)
 	}
 }
@@ -410,7 +410,7 @@ func TestPasskeyOnDemand(t *testing.T) {
 	if n := w.Rows("recovery_codes WHERE user_id = 2"); n != 10 {
 		t.Errorf("%d recovery codes", n)
 	}
-	_, err := w.Service.Access.RemoveSecondFactor(t.Context(), 1, 2)
+	_, err := w.Services.Access.RemoveSecondFactor(t.Context(), 1, 2)
 	apptest.Must(t, err)
 	use(t, atHome(w), device).WantStatus(t, http.StatusUnauthorized)
 	if n := w.Rows("passkeys WHERE user_id = 2"); n != 0 {

@@ -20,7 +20,7 @@ type paymentsData struct {
 	filters
 	Pages         pages
 	Statuses      []app.PaymentStatus
-	Rows          []payment.PaymentRequest
+	Rows          []payment.Request
 	Total         int64
 	Due, Received int64
 	Unmatched     int64 // transactions
@@ -36,8 +36,8 @@ func (s *Server) paymentsPage(v *visit) error {
 	return s.renderForm(v, err, "payments", "payments", app.Text{EN: "Payment requests", VI: "Yêu cầu thanh toán"}, data)
 }
 
-func (s *Server) fillPayments(v *visit, f payment.PaymentFilter, data *paymentsData) error {
-	page, err := s.Service.Payments.PaymentRequests(v.Context(), v.account.ID, f, v.now)
+func (s *Server) fillPayments(v *visit, f payment.Filter, data *paymentsData) error {
+	page, err := s.Services.Payments.PaymentRequests(v.Context(), v.account.ID, f, v.now)
 	if err != nil {
 		return err
 	}
@@ -48,18 +48,18 @@ func (s *Server) fillPayments(v *visit, f payment.PaymentFilter, data *paymentsD
 	}
 	data.Rows, data.Total, data.Due, data.Received = page.Rows, page.Total, page.Due, page.Received
 	data.Pages = pagesOf(f.Page, page.Total, data.Form, data.Path)
-	patterns, err := s.Service.Ledger.CodePatterns(v.Context(), v.account.ID)
+	patterns, err := s.Services.Ledger.CodePatterns(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
 	data.NoPatterns = len(patterns) == 0
-	_, data.Unmatched, err = s.Service.Payments.UnmatchedTransactions(v.Context(), v.account.ID, app.Page{Number: 1}, v.now) // only how many
+	_, data.Unmatched, err = s.Services.Payments.UnmatchedTransactions(v.Context(), v.account.ID, app.Page{Number: 1}, v.now) // only how many
 	return err
 }
 
-func paymentFilter(form url.Values, v *visit) (payment.PaymentFilter, error) {
+func paymentFilter(form url.Values, v *visit) (payment.Filter, error) {
 	var bad app.Invalid
-	f := payment.PaymentFilter{Status: app.PaymentStatus(form.Get("status")), Reference: form.Get("reference"), Code: app.ReadCodeFilter("payment_code", form.Get("payment_code"), &bad), Page: pageOf(v)}
+	f := payment.Filter{Status: app.PaymentStatus(form.Get("status")), Reference: form.Get("reference"), Code: app.ReadCodeFilter("payment_code", form.Get("payment_code"), &bad), Page: pageOf(v)}
 	if f.Status != "" && !slices.Contains(app.PaymentStatuses, f.Status) {
 		bad.Add("status", "must be one of the values in the list", "phải là một mục trong danh sách")
 	}
@@ -89,7 +89,7 @@ func (w words) PaymentClass(s app.PaymentStatus) string {
 }
 
 // StatusOf is the status of a payment request now.
-func (w words) StatusOf(r payment.PaymentRequest) app.PaymentStatus { return r.Status(w.now) }
+func (w words) StatusOf(r payment.Request) app.PaymentStatus { return r.Status(w.now) }
 
 // paymentForm is the form of a payment request as it was entered.
 type paymentForm struct {
@@ -123,7 +123,7 @@ func (s *Server) newPaymentPage(v *visit) error {
 
 func (s *Server) showNewPayment(v *visit, form paymentForm, wrong error) error {
 	var err error
-	if form.Banks, err = s.Service.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
+	if form.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	form.Banks = slices.DeleteFunc(form.Banks, func(b app.BankAccount) bool { return b.Status == app.BankAccountInactive })
@@ -136,7 +136,7 @@ func (s *Server) createPayment(v *visit) error {
 		Amount: v.PostFormValue("amount"), BankAccountID: v.PostFormValue("bank_account_id"), Reference: v.PostFormValue("reference"),
 		Code: v.PostFormValue("code"), Expires: v.PostFormValue("expires_in"), ReturnURL: v.PostFormValue("return_url"), Distinct: v.PostFormValue("distinct_amount") == "1",
 	}
-	in := payment.PaymentRequestCreate{Reference: form.Reference, Code: form.Code, ReturnURL: form.ReturnURL, DistinctAmount: form.Distinct}
+	in := payment.RequestCreate{Reference: form.Reference, Code: form.Code, ReturnURL: form.ReturnURL, DistinctAmount: form.Distinct}
 	var bad app.Invalid
 	var err error
 	if in.Amount, err = app.ReadAmount(form.Amount); err != nil {
@@ -162,31 +162,31 @@ func (s *Server) createPayment(v *visit) error {
 
 // paymentData is the page of a payment request.
 type paymentData struct {
-	payment.PaymentRequest
+	payment.Request
 	Status    app.PaymentStatus
 	Payable   bool
 	Page      givenAddress // for the payer
 	Image     string       // address of its QR code
-	Transfers []payment.PaymentTransfer
+	Transfers []payment.Transfer
 	Ask       confirmation // before it is cancelled
 }
 
 // pagePayment is the payment request that the path names.
-func (s *Server) pagePayment(v *visit) (payment.PaymentRequest, error) {
+func (s *Server) pagePayment(v *visit) (payment.Request, error) {
 	id, found := wire.ParseID(v.PathValue("id"))
 	if !found {
-		return payment.PaymentRequest{}, payment.ErrNoPaymentRequest
+		return payment.Request{}, payment.ErrNoRequest
 	}
-	return s.Service.Payments.PaymentRequest(v.Context(), v.account.ID, id)
+	return s.Services.Payments.PaymentRequest(v.Context(), v.account.ID, id)
 }
 
 // seenOf is a payment request without what came for it on bank accounts that are hidden from
 // the visitor.
-func (s *Server) seenOf(v *visit, r payment.PaymentRequest) (payment.PaymentRequest, error) {
+func (s *Server) seenOf(v *visit, r payment.Request) (payment.Request, error) {
 	if !v.user.Limit.On {
 		return r, nil
 	}
-	transfers, err := s.Service.Payments.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize)
+	transfers, err := s.Services.Payments.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize)
 	r.Received, r.Transfers = 0, len(transfers)
 	for _, t := range transfers {
 		r.Received += t.Amount
@@ -203,28 +203,28 @@ func (s *Server) paymentPage(v *visit) error {
 }
 
 // showPayment shows the page. refused is why an action was refused.
-func (s *Server) showPayment(v *visit, r payment.PaymentRequest, refused error) error {
+func (s *Server) showPayment(v *visit, r payment.Request, refused error) error {
 	r, err := s.seenOf(v, r)
 	if err != nil {
 		return err
 	}
 	data := paymentData{
-		PaymentRequest: r, Status: r.Status(v.now), Payable: r.Payable(v.now), Page: s.givenAddress(v, r.URLPath(), target.ReachInternet),
+		Request: r, Status: r.Status(v.now), Payable: r.Payable(v.now), Page: s.givenAddress(v, r.URLPath(), target.ReachInternet),
 		Image: r.URLPath() + "/qr.png", Ask: s.paymentCancel(v, r),
 	}
-	if data.Transfers, err = s.Service.Payments.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize); err != nil {
+	if data.Transfers, err = s.Services.Payments.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize); err != nil {
 		return err
 	}
 	return s.renderForm(v, refused, "payment", "payments", app.Textf("Payment request %s", "Yêu cầu thanh toán %s", r.Code), data)
 }
 
-func (s *Server) paymentCancel(v *visit, r payment.PaymentRequest) confirmation {
+func (s *Server) paymentCancel(v *visit, r payment.Request) confirmation {
 	return confirmation{
 		Path: paymentPath(r.ID) + "/cancel", Back: paymentPath(r.ID),
 		Title: v.T("Cancel the payment request ", "Huỷ yêu cầu thanh toán ") + r.Code + "?", Button: v.T("Cancel the request", "Huỷ yêu cầu"),
 		Texts: []string{v.T("Its page tells the customer not to pay. Money that comes all the same is still matched with it, and shown as too late.", "Trang thanh toán sẽ báo khách đừng chuyển tiền. Nếu tiền vẫn đến, baoco vẫn ghép vào yêu cầu này và ghi là muộn.")},
 		do: func() error {
-			_, err := s.Service.Payments.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now)
+			_, err := s.Services.Payments.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now)
 			return err
 		},
 		done: app.Text{EN: "The payment request was cancelled.", VI: "Đã huỷ yêu cầu thanh toán."},
@@ -241,20 +241,20 @@ func (s *Server) cancelPayment(v *visit) error {
 
 // matchPayment matches the transaction that the form names.
 func (s *Server) matchPayment(v *visit) error {
-	return s.changeMatch(v, func(r payment.PaymentRequest, transaction int64) error {
-		_, err := s.Service.Payments.MatchTransaction(v.Context(), v.account.ID, r.ID, transaction, v.now)
+	return s.changeMatch(v, func(r payment.Request, transaction int64) error {
+		_, err := s.Services.Payments.MatchTransaction(v.Context(), v.account.ID, r.ID, transaction, v.now)
 		return err
 	}, app.Text{EN: "Transaction matched.", VI: "Đã ghép giao dịch."})
 }
 
 func (s *Server) unmatchPayment(v *visit) error {
-	return s.changeMatch(v, func(r payment.PaymentRequest, transaction int64) error {
-		_, err := s.Service.Payments.UnmatchTransaction(v.Context(), v.account.ID, r.ID, transaction)
+	return s.changeMatch(v, func(r payment.Request, transaction int64) error {
+		_, err := s.Services.Payments.UnmatchTransaction(v.Context(), v.account.ID, r.ID, transaction)
 		return err
 	}, app.Text{EN: "Match undone.", VI: "Đã bỏ ghép."})
 }
 
-func (s *Server) changeMatch(v *visit, change func(r payment.PaymentRequest, transaction int64) error, done app.Text) error {
+func (s *Server) changeMatch(v *visit, change func(r payment.Request, transaction int64) error, done app.Text) error {
 	r, err := s.pagePayment(v)
 	if err != nil {
 		return err
@@ -278,7 +278,7 @@ type unmatchedData struct {
 
 func (s *Server) unmatchedPage(v *visit) error {
 	page := pageOf(v)
-	rows, total, err := s.Service.Payments.UnmatchedTransactions(v.Context(), v.account.ID, page, v.now)
+	rows, total, err := s.Services.Payments.UnmatchedTransactions(v.Context(), v.account.ID, page, v.now)
 	data := unmatchedData{pagesOf(page, total, url.Values{}, "/payments/unmatched"), rows, total}
 	return s.renderForm(v, err, "unmatched", "payments", app.Text{EN: "Money without a request", VI: "Tiền chưa ghép"}, data)
 }
@@ -306,7 +306,7 @@ func (s *Server) setPaymentSettings(v *visit) error {
 	tolerance, small := amount("payment_tolerance", form.Tolerance), amount("small_amount", form.Small)
 	err := bad.Err()
 	if err == nil {
-		_, err = s.Service.Ledger.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{PaymentTolerance: &tolerance, DistinctAmounts: &form.Distinct, SmallAmount: &small})
+		_, err = s.Services.Ledger.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{PaymentTolerance: &tolerance, DistinctAmounts: &form.Distinct, SmallAmount: &small})
 	}
 	if err != nil {
 		return s.showCodes(v, newCodeForm, form, err)

@@ -26,14 +26,14 @@ func TestPayments(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	w.Link("VCB", "700700")
 	off := w.Link("TCB", "880088")
-	_, err := w.Service.Ledger.ToggleBankAccount(t.Context(), 1, off.ID, time.Now())
+	_, err := w.Services.Ledger.ToggleBankAccount(t.Context(), 1, off.ID, time.Now())
 	apptest.Must(t, err)
 	lan := w.Browser().SignIn("lan")
 	lan.Get("/payments").Shows(t, "Know which order the money is for")
 	w.CodePattern("DH")
 	lan.Get("/payments").Shows(t, "No payment requests yet.")
 	yes := true
-	_, err = w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{DistinctAmounts: &yes})
+	_, err = w.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{DistinctAmounts: &yes})
 	apptest.Must(t, err)
 	form := lan.Get("/payments/new")
 	form.Shows(t, apptest.SomeAccount, "700700", `name="distinct_amount"`)
@@ -41,7 +41,7 @@ func TestPayments(t *testing.T) {
 
 	full := []string{"amount", "200.000", "reference", "HD-1042", "bank_account_id", "2", "expires_in", "60", "code", "dh-1234 5678", "return_url", "https://shop.vn/don/1042", "distinct_amount", "1"}
 	lan.Submit("/payments", full...).Goes(t, "/payments/1")
-	r, err := w.Service.Payments.PaymentRequest(t.Context(), 1, 1)
+	r, err := w.Services.Payments.PaymentRequest(t.Context(), 1, 1)
 	apptest.Must(t, err)
 	if r.Amount != 200_000 || r.Reference != "HD-1042" || r.BankAccount.ID != 2 || r.ExpiresAt.Sub(r.CreatedAt) != time.Hour || r.Code != "DH12345678" || r.ReturnURL != "https://shop.vn/don/1042" || r.TransferAmount <= 200_000 || r.ShiftID != 0 || r.CreatedBy != "lan" {
 		t.Errorf("the request is %+v", r)
@@ -78,7 +78,7 @@ func TestPayments(t *testing.T) {
 	lan.Submit("/payments", "amount", "70000", "reference", "HD-1044", "bank_account_id", "1", "expires_in", "15").Goes(t, "/payments/3")
 	code := func(id int64) string {
 		t.Helper()
-		r, err := w.Service.Payments.PaymentRequest(t.Context(), 1, id)
+		r, err := w.Services.Payments.PaymentRequest(t.Context(), 1, id)
 		apptest.Must(t, err)
 		return r.Code
 	}
@@ -135,7 +135,7 @@ func TestPayments(t *testing.T) {
 
 	const warning = "nobody can pay this request now"
 	lan.Get("/payments/1").Hides(t, warning)
-	_, err = w.Service.Ledger.ToggleBankAccount(t.Context(), 1, 2, time.Now())
+	_, err = w.Services.Ledger.ToggleBankAccount(t.Context(), 1, 2, time.Now())
 	apptest.Must(t, err)
 	suspended := lan.Get("/payments/1")
 	suspended.Shows(t, warning)
@@ -153,12 +153,12 @@ func TestPaymentSettingsRefused(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	w.CodePattern("DH")
 	lan := w.Browser().SignIn("lan")
-	before, err := w.Service.Ledger.Account(t.Context(), 1)
+	before, err := w.Services.Ledger.Account(t.Context(), 1)
 	apptest.Must(t, err)
 	for _, c := range [][2]string{{"0", "abc"}, {"0", ""}, {"0", "-1"}, {"abc", "0"}, {"", "0"}, {"100001", "0"}} {
 		lan.Post("/settings/payments", "payment_tolerance", c[0], "small_amount", c[1]).WantStatus(t, http.StatusUnprocessableEntity)
 	}
-	if after, err := w.Service.Ledger.Account(t.Context(), 1); err != nil || after != before {
+	if after, err := w.Services.Ledger.Account(t.Context(), 1); err != nil || after != before {
 		t.Errorf("%+v, %v", after, err)
 	}
 }
@@ -172,16 +172,16 @@ func TestPaymentTenancy(t *testing.T) {
 	theirs := w.User(second, "khach", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
-	_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "X"}, time.Now())
+	_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "X"}, time.Now())
 	apptest.Must(t, err)
-	_, err = w.Service.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, time.Now())
+	_, err = w.Services.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, time.Now())
 	apptest.Must(t, err)
-	for _, in := range []payment.PaymentRequestCreate{{Amount: 7_654_321, Reference: "ZULU"}, {Amount: 6_100_001, Reference: "ZULU", CashierID: theirs.ID}} {
-		_, err := w.Service.Payments.CreatePaymentRequest(t.Context(), second, in, app.IdempotencyKey{}, time.Now())
+	for _, in := range []payment.RequestCreate{{Amount: 7_654_321, Reference: "ZULU"}, {Amount: 6_100_001, Reference: "ZULU", CashierID: theirs.ID}} {
+		_, err := w.Services.Payments.CreatePaymentRequest(t.Context(), second, in, app.IdempotencyKey{}, time.Now())
 		apptest.Must(t, err)
 	}
 	w.Pay(second, "z", "ZULU money")
-	mine := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 5000, Reference: "ALPHA"})
+	mine := w.PaymentRequest(payment.RequestCreate{Amount: 5000, Reference: "ALPHA"})
 	lan := w.Browser().SignIn("lan")
 	lan.Get("/payments").Shows(t, "1 request · asked for 5,000\u00a0₫ · received 0\u00a0₫", "ALPHA")
 	for _, path := range []string{"/payments", "/payments?reference=ZULU", "/payments/unmatched", "/till", "/till/display", "/shifts"} {
@@ -194,7 +194,7 @@ func TestPaymentTenancy(t *testing.T) {
 		lan.Post(path, "transaction_id", "1").WantStatus(t, http.StatusNotFound)
 	}
 	lan.Post("/payments/"+itoa(mine.ID)+"/match", "transaction_id", "1").WantStatus(t, http.StatusUnprocessableEntity)
-	list, err := w.Service.Payments.PaymentRequests(t.Context(), second, payment.PaymentFilter{Status: app.PaymentOpen, Page: app.Page{Number: 1, Size: 10}}, time.Now())
+	list, err := w.Services.Payments.PaymentRequests(t.Context(), second, payment.Filter{Status: app.PaymentOpen, Page: app.Page{Number: 1, Size: 10}}, time.Now())
 	if err != nil || list.Total != 2 {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -210,9 +210,9 @@ func TestLimitedTransfers(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	w.Link("VCB", "700700")
 	w.CodePattern("DH")
-	_, err := w.Service.Access.LimitUser(t.Context(), 1, hoa.ID, access.BankAccountLimit{On: true, IDs: []int64{1}})
+	_, err := w.Services.Access.LimitUser(t.Context(), 1, hoa.ID, access.BankAccountLimit{On: true, IDs: []int64{1}})
 	apptest.Must(t, err)
-	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000, BankAccountID: 1})
+	r := w.PaymentRequest(payment.RequestCreate{Amount: 200_000, BankAccountID: 1})
 	native := w.Native()
 	w.Came(0, native, apptest.Transfer{ID: "a", Number: "a", Content: "ALPHA " + r.Code, Amount: 30_003, Date: today(w)})
 	w.Came(0, native, apptest.Transfer{ID: "z", Number: "z", Gateway: "VCB", Account: "700700", Content: "ZULU " + r.Code, Amount: 50_005, Date: today(w)})
@@ -220,7 +220,7 @@ func TestLimitedTransfers(t *testing.T) {
 	page := w.Browser().SignIn("hoa").Get("/payments/1")
 	page.Shows(t, "ALPHA", "+30,003", "30,003\u00a0₫")
 	page.Hides(t, "ZULU", "+50,005", "&#43;50,005", "80,008", "119,992")
-	elsewhere := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 70_007, BankAccountID: 2})
+	elsewhere := w.PaymentRequest(payment.RequestCreate{Amount: 70_007, BankAccountID: 2})
 	w.Came(0, native, apptest.Transfer{ID: "b", Number: "b", Content: "BRAVO " + elsewhere.Code, Amount: 60_006, Date: today(w)})
 	hoaIs := w.Browser().SignIn("hoa")
 	for _, path := range []string{"/payments", "/payments?status=underpaid", "/transactions", "/transactions/1", "/transactions/3", "/counter", exportPath + "?format=csv", "/day"} {

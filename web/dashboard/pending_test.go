@@ -35,7 +35,7 @@ func TestPendingDeliveries(t *testing.T) {
 	paused, _ := w.Webhook(bad.url, delivery.WebhookAll)
 	first := w.Pay(1, "1", "trà đá")
 	w.Attempts(1, 1)
-	_, err := w.Service.Deliveries.ToggleWebhook(ctx, 1, paused.ID, time.Now())
+	_, err := w.Services.Deliveries.ToggleWebhook(ctx, 1, paused.ID, time.Now())
 	apptest.Must(t, err)
 	w.Webhook(bad.url, delivery.WebhookAll)
 	second := w.Pay(1, "2", "bún chả")
@@ -95,7 +95,7 @@ func TestPendingDeliveries(t *testing.T) {
 	// What was received or given up waits no more, nor what a deleted webhook
 	// was to be told.
 	w.Exhaust(2, serverError)
-	apptest.Must(t, w.Service.Deliveries.DeleteWebhook(ctx, 1, paused.ID, time.Now()))
+	apptest.Must(t, w.Services.Deliveries.DeleteWebhook(ctx, 1, paused.ID, time.Now()))
 	if a := b.Get("/deliveries?status=waiting"); len(a.Listed(t)) != 0 {
 		t.Errorf("after all: %v", a.Listed(t))
 	}
@@ -111,14 +111,14 @@ func TestAttemptDots(t *testing.T) {
 	hook, _ := w.Webhook(receiver.url, delivery.WebhookAll)
 	w.Pay(1, "1", "a")
 	w.Attempts(1, 1)
-	due, err := w.Service.Deliveries.Due(t.Context(), hook.ID, time.Now().Add(time.Hour), nil, 1, true)
+	due, err := w.Services.Deliveries.Due(t.Context(), hook.ID, time.Now().Add(time.Hour), nil, 1, true)
 	apptest.Must(t, err)
-	_, err = w.Service.Deliveries.Settle(t.Context(), due[0], delivery.Result{StartedAt: time.Now(), StatusCode: 200})
+	_, err = w.Services.Deliveries.Settle(t.Context(), due[0], delivery.Result{StartedAt: time.Now(), StatusCode: 200})
 	apptest.Must(t, err)
 	receiver.answers(200, "")
 	w.Pay(1, "2", "b")
 	w.Attempts(1, 3)
-	_, err = w.Service.Deliveries.TestWebhook(t.Context(), 1, hook.ID, time.Now())
+	_, err = w.Services.Deliveries.TestWebhook(t.Context(), 1, hook.ID, time.Now())
 	apptest.Must(t, err)
 	b := w.Browser().SignIn("lan")
 	for path, want := range map[string][]string{"/deliveries": {"", "", "fr"}, "/deliveries?status=0": {"fppppp"}} {
@@ -142,7 +142,7 @@ func TestAttemptDots(t *testing.T) {
 func TestPendingForWantOfFiles(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStillWorld(t) // nobody attempts it
-	server := httptest.NewServer(web.New(web.Config{Service: w.Service, Version: "test"}))
+	server := httptest.NewServer(web.New(web.Config{Services: w.Services, Version: "test"}))
 	t.Cleanup(server.Close)
 	w.URL = server.URL
 	w.User(1, "lan", access.RoleOwner)
@@ -154,7 +154,7 @@ func TestPendingForWantOfFiles(t *testing.T) {
 	if a := b.Get("/deliveries?status=waiting"); strings.Contains(a.Body, english) || strings.Contains(a.Body, vietnamese) {
 		t.Error("it waits for something before anything is wrong")
 	}
-	w.Service.SetCourier(delivery.Courier{Shortage: func(webhookID int64) delivery.Cause {
+	w.Services.SetCourier(delivery.Courier{Shortage: func(webhookID int64) delivery.Cause {
 		if webhookID != 1 {
 			t.Errorf("asked of webhook %d", webhookID)
 		}

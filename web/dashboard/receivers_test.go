@@ -62,14 +62,14 @@ func TestReceiverCode(t *testing.T) {
 				args := strings.Fields(strings.Replace(c.args, "PORT", port, 1))
 				printed := runReceiver(t, dir, program, args, secret, port)
 
-				if a, err := w.Service.Deliveries.TestWebhook(t.Context(), 1, hook.ID, time.Now()); err != nil || !a.Result.OK() {
+				if a, err := w.Services.Deliveries.TestWebhook(t.Context(), 1, hook.ID, time.Now()); err != nil || !a.Result.OK() {
 					t.Errorf("a test: %+v %v", a.Result, err)
 				}
 				content := `Đơn hàng "12" <b>\ ` + lang
-				_, _, err = w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1549000, Content: content}, nil, app.IdempotencyKey{}, time.Now())
+				_, _, err = w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1549000, Content: content}, nil, app.IdempotencyKey{}, time.Now())
 				apptest.Must(t, err)
 				apptest.Must(t, w.WaitHistory(2))
-				list, _, err := w.Service.Deliveries.History(t.Context(), 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 10}})
+				list, _, err := w.Services.Deliveries.History(t.Context(), 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 10}})
 				apptest.Must(t, err)
 				if !list[0].Result.OK() {
 					t.Errorf("a delivery: %+v %s", list[0].Result, list[0].Result.Body)
@@ -78,9 +78,9 @@ func TestReceiverCode(t *testing.T) {
 				if out := printed.String(); strings.Count(out, "paid ") != 1 || !strings.Contains(out, "paid 1: 1549000 VND, "+content) {
 					t.Errorf("it printed:\n%s", out)
 				}
-				_, err = w.Service.Deliveries.RotateSecret(t.Context(), 1, hook.ID, 0, app.IdempotencyKey{}, time.Now())
+				_, err = w.Services.Deliveries.RotateSecret(t.Context(), 1, hook.ID, 0, app.IdempotencyKey{}, time.Now())
 				apptest.Must(t, err)
-				if a, err := w.Service.Deliveries.TestWebhook(t.Context(), 1, hook.ID, time.Now()); err != nil || a.Result.StatusCode != http.StatusUnauthorized {
+				if a, err := w.Services.Deliveries.TestWebhook(t.Context(), 1, hook.ID, time.Now()); err != nil || a.Result.StatusCode != http.StatusUnauthorized {
 					t.Errorf("under another secret: %+v %v", a.Result, err)
 				}
 			})

@@ -37,7 +37,7 @@ type resendGroup struct {
 // resendPage says what a resend would do and changes nothing.
 func (s *Server) resendPage(v *visit) error {
 	values := v.URL.Query()
-	hooks, err := s.Service.Deliveries.Webhooks(v.Context(), v.account.ID)
+	hooks, err := s.Services.Deliveries.Webhooks(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *Server) planFailed(v *visit, values url.Values, hooks []delivery.Webhoo
 	if err != nil {
 		return err
 	}
-	list, more, err := s.Service.Deliveries.FailedDeliveries(v.Context(), v.account.ID, f, delivery.MaxResend)
+	list, more, err := s.Services.Deliveries.FailedDeliveries(v.Context(), v.account.ID, f, delivery.MaxResend)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (s *Server) planChosen(v *visit, texts []string, hooks []delivery.Webhook, 
 	var chosen []delivery.Delivery
 	counts, seen := map[int64]int{}, map[int64]bool{}
 	for _, id := range ids {
-		a, err := s.Service.Deliveries.HistoryRecord(v.Context(), v.account.ID, id)
+		a, err := s.Services.Deliveries.HistoryRecord(v.Context(), v.account.ID, id)
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (s *Server) noteResent(v *visit, chosen []delivery.Delivery, data *resendDa
 			transactions = append(transactions, d.TransactionID)
 		}
 	}
-	latest, err := s.Service.Deliveries.DeliveriesOf(v.Context(), v.account.ID, transactions)
+	latest, err := s.Services.Deliveries.DeliveriesOf(v.Context(), v.account.ID, transactions)
 	for _, d := range chosen {
 		received := d.State == app.DeliveryDelivered
 		for _, p := range latest[d.TransactionID] {
@@ -193,7 +193,7 @@ func (s *Server) resendDeliveries(v *visit) error {
 	if v.PostForm.Get("failed") != "" {
 		f, err := readFailedFilter(v, v.PostForm)
 		if err == nil {
-			r, err = s.Service.Deliveries.ResendFailed(v.Context(), v.account.ID, f, v.form.key, v.now)
+			r, err = s.Services.Deliveries.ResendFailed(v.Context(), v.account.ID, f, v.form.key, v.now)
 		}
 		if err != nil {
 			return err
@@ -201,7 +201,7 @@ func (s *Server) resendDeliveries(v *visit) error {
 	} else {
 		ids, err := readIDs(v.PostForm["id"])
 		if err == nil {
-			r, err = s.Service.Deliveries.ResendMany(v.Context(), v.account.ID, ids, v.form.key, v.now)
+			r, err = s.Services.Deliveries.ResendMany(v.Context(), v.account.ID, ids, v.form.key, v.now)
 		}
 		if err != nil {
 			return err
@@ -240,7 +240,7 @@ func (s *Server) resendDelivery(v *visit) error {
 		return err
 	}
 	if len(d.Calls) == 0 {
-		return s.showDelivery(v, deliveryData{DeliveryDetails: d}, cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), delivery.ErrNoHistory))
+		return s.showDelivery(v, deliveryData{Details: d}, cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), delivery.ErrNoHistory))
 	}
 	for _, again := range d.ResentAs {
 		if again.State == app.DeliveryPending || again.State == app.DeliveryDelivered {
@@ -248,9 +248,9 @@ func (s *Server) resendDelivery(v *visit) error {
 		}
 	}
 	last := d.Calls[len(d.Calls)-1]
-	again, err := s.Service.Deliveries.Resend(v.Context(), v.account.ID, last.ID, v.form.key, v.now)
+	again, err := s.Services.Deliveries.Resend(v.Context(), v.account.ID, last.ID, v.form.key, v.now)
 	if err != nil {
-		return s.showDelivery(v, deliveryData{DeliveryDetails: d}, err)
+		return s.showDelivery(v, deliveryData{Details: d}, err)
 	}
 	return s.redirect(v, "/deliveries/"+strconv.FormatInt(again.ID, 10), app.Text{EN: "Resending as this new delivery.", VI: "Đang gửi lại. Đây là thông báo mới."})
 }
@@ -271,8 +271,8 @@ func (s *Server) sendNow(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Service.Deliveries.SendNow(v.Context(), v.account.ID, d.ID, v.form.key, v.now); err != nil {
-		return s.showDelivery(v, deliveryData{DeliveryDetails: d}, err)
+	if err := s.Services.Deliveries.SendNow(v.Context(), v.account.ID, d.ID, v.form.key, v.now); err != nil {
+		return s.showDelivery(v, deliveryData{Details: d}, err)
 	}
 	return s.redirect(v, "/deliveries/"+strconv.FormatInt(d.ID, 10), app.Text{EN: "Sending now.", VI: "Đang gửi ngay."})
 }
@@ -282,7 +282,7 @@ func (s *Server) sendWaiting(v *visit) error {
 	if err != nil {
 		return err
 	}
-	n, err := s.Service.Deliveries.SendWaiting(v.Context(), v.account.ID, hook.ID, v.form.key, v.now)
+	n, err := s.Services.Deliveries.SendWaiting(v.Context(), v.account.ID, hook.ID, v.form.key, v.now)
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func TestResendToDeletedIsNotOffered(t *testing.T) {
 	b.Get("/transactions/1").Shows(t, "Resend")
 	b.Get("/deliveries/1").Shows(t, `<p class="problem">`, "Resend</button>")
 	for _, hook := range w.Webhooks() {
-		apptest.Must(t, w.Service.Deliveries.DeleteWebhook(t.Context(), 1, hook.ID, time.Now()))
+		apptest.Must(t, w.Services.Deliveries.DeleteWebhook(t.Context(), 1, hook.ID, time.Now()))
 	}
 	for _, id := range []string{"1", "4"} { // failed, and cancelled
 		b.Get("/transactions/"+id).Hides(t, "/resend")
@@ -120,11 +120,11 @@ func TestResendRefusals(t *testing.T) {
 	w.Pay(1, "pending", "a")
 	w.Attempts(1, 38)
 	refused("still being tried", b.Submit("/deliveries/7/resend"), "The delivery is still being tried")
-	_, err := w.Service.Deliveries.ToggleWebhook(ctx, 1, 1, time.Now())
+	_, err := w.Services.Deliveries.ToggleWebhook(ctx, 1, 1, time.Now())
 	apptest.Must(t, err)
 	refused("switched off", b.Submit("/deliveries/1/resend"), "The webhook is disabled")
 	history := func(id int64) string {
-		list, _, err := w.Service.Deliveries.History(ctx, 1, delivery.HistoryFilter{DeliveryID: id, Page: app.Page{Number: 1, Size: 1}})
+		list, _, err := w.Services.Deliveries.History(ctx, 1, delivery.HistoryFilter{DeliveryID: id, Page: app.Page{Number: 1, Size: 1}})
 		apptest.Must(t, err)
 		return itoa(list[0].ID)
 	}
@@ -140,7 +140,7 @@ func TestResendRefusals(t *testing.T) {
 	if page := b.Get("/deliveries").Body; !strings.Contains(page, "Deliveries being resent: 1. Not resent: 1. The webhook is disabled") {
 		t.Error("nothing says what was not done")
 	}
-	apptest.Must(t, w.Service.Deliveries.DeleteWebhook(ctx, 1, 1, time.Now()))
+	apptest.Must(t, w.Services.Deliveries.DeleteWebhook(ctx, 1, 1, time.Now()))
 	refused("deleted", b.Submit("/deliveries/1/resend"), "The webhook of this record was deleted.")
 	for _, form := range [][]string{{}, {"id", "x"}, {"id", "0"}, {"failed", "all", "from", "x"}} {
 		if a := b.Submit("/deliveries/resend", form...); a.Status != http.StatusUnprocessableEntity && a.Status != http.StatusNotFound {
@@ -257,10 +257,10 @@ func TestResendBounds(t *testing.T) {
 	for i := range elements {
 		elements[i] = inbound.Incoming{EventID: strconv.Itoa(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000, Content: "don", Time: time.Now()}
 	}
-	_, err := w.Service.Inbound.RecordTransactions(ctx, inbound.InboundCall{AccountID: 1, Channel: app.ChannelHand, ReceivedAt: time.Now(), Elements: elements})
+	_, err := w.Services.Inbound.RecordTransactions(ctx, inbound.Call{AccountID: 1, Channel: app.ChannelHand, ReceivedAt: time.Now(), Elements: elements})
 	apptest.Must(t, err)
 	w.Until("first attempts", func() bool {
-		_, total, err := w.Service.Deliveries.History(ctx, 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
+		_, total, err := w.Services.Deliveries.History(ctx, 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
 		apptest.Must(t, err)
 		return total == all
 	})
@@ -297,7 +297,7 @@ func TestResendBounds(t *testing.T) {
 
 // delivered counts the deliveries that ended well.
 func delivered(w *webtest.World) (n int) {
-	list, _, err := w.Service.Deliveries.History(context.Background(), 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
+	list, _, err := w.Services.Deliveries.History(context.Background(), 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
 	apptest.Must(w.T, err)
 	for _, a := range list {
 		if a.Result.OK() {

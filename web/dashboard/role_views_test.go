@@ -35,12 +35,12 @@ func roleWorld(w *webtest.World, today app.Day) {
 		}
 		w.Came(ago, native, x)
 	}
-	first, err := w.Service.Deliveries.Due(w.T.Context(), 1, time.Now(), nil, 100, false)
+	first, err := w.Services.Deliveries.Due(w.T.Context(), 1, time.Now(), nil, 100, false)
 	apptest.Must(w.T, err)
 	for _, o := range first {
 		r := serverError
 		r.StartedAt = time.Now()
-		_, err := w.Service.Deliveries.Settle(w.T.Context(), o, r)
+		_, err := w.Services.Deliveries.Settle(w.T.Context(), o, r)
 		apptest.Must(w.T, err)
 	}
 	w.Exhaust(1, serverError)
@@ -68,7 +68,7 @@ var roleViews = map[access.Role]struct{ shows, hides []string }{
 func TestRoleViews(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-		roleWorld(w.World, app.DayOf(time.Now(), w.Service.Ledger.Zone()))
+		roleWorld(w.World, app.DayOf(time.Now(), w.Services.Ledger.Zone()))
 		for _, role := range slices.Backward(access.Roles) { // forms of those who may more change things
 			w.User(1, string(role), role)
 			cookies := w.SignIn(string(role))
@@ -142,12 +142,12 @@ func TestCashierSeesOnlyToday(t *testing.T) {
 	t.Parallel()
 	const evening = 16*time.Hour + 50*time.Minute // 23:50
 	webtest.InBubbleAfter(t, evening, func(t *testing.T, w webtest.Bubble) {
-		zone := w.Service.Ledger.Zone()
+		zone := w.Services.Ledger.Zone()
 		today := app.DayOf(time.Now(), zone)
 		roleWorld(w.World, today)
 		w.Came(0, w.Sources()[0], apptest.Transfer{ID: "ahead", Content: "CLOCK AHEAD", Date: today.String() + " 23:59:59", Amount: 1_000})
 		for id := range int64(3) {
-			apptest.Must(t, w.Service.Ledger.SetNote(t.Context(), 1, id+1, "", app.Note{Text: "of the shop", ChangedAt: time.Now()}))
+			apptest.Must(t, w.Services.Ledger.SetNote(t.Context(), 1, id+1, "", app.Note{Text: "of the shop", ChangedAt: time.Now()}))
 		}
 		w.User(1, "thungan", access.RoleCashier)
 		cookies := w.SignIn("thungan")
@@ -211,7 +211,7 @@ func TestKeysOfADeveloper(t *testing.T) {
 		b.Post("/keys", "once", webtest.FormKey(), "name", "mine", "scope", scope).WantStatus(t, http.StatusForbidden)
 	}
 	a := b.Post("/keys", "once", b.Once("/keys"), "name", "mine", "scope", "read")
-	if k, err := w.Service.Access.Authenticate(t.Context(), a.Secret(t), time.Now()); err != nil || k.Scope != access.ScopeRead {
+	if k, err := w.Services.Access.Authenticate(t.Context(), a.Secret(t), time.Now()); err != nil || k.Scope != access.ScopeRead {
 		t.Errorf("%+v, %v", k, err)
 	}
 	page := b.Get("/keys")
@@ -221,7 +221,7 @@ func TestKeysOfADeveloper(t *testing.T) {
 		b.Send(method, "/keys/1/revoke", nil).WantStatus(t, http.StatusNotFound)
 	}
 	b.Post("/keys/2/revoke").Goes(t, "/keys")
-	keys, err := w.Service.Access.APIKeys(t.Context(), 1)
+	keys, err := w.Services.Access.APIKeys(t.Context(), 1)
 	apptest.Must(t, err)
 	if !keys[0].RevokedAt.IsZero() || keys[1].RevokedAt.IsZero() {
 		t.Errorf("%+v", keys)

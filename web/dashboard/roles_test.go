@@ -307,10 +307,10 @@ func TestDashboardTenancy(t *testing.T) {
 	}
 	// All is as it was.
 	w.Browser().SignIn("lan")
-	if keys, err := w.Service.Access.APIKeys(t.Context(), 1); err != nil || !keys[0].RevokedAt.IsZero() {
+	if keys, err := w.Services.Access.APIKeys(t.Context(), 1); err != nil || !keys[0].RevokedAt.IsZero() {
 		t.Errorf("%+v, %v", keys, err)
 	}
-	if links, err := w.Service.Payments.CounterLinks(t.Context(), 1); err != nil || !links[0].RevokedAt.IsZero() {
+	if links, err := w.Services.Payments.CounterLinks(t.Context(), 1); err != nil || !links[0].RevokedAt.IsZero() {
 		t.Errorf("%+v, %v", links, err)
 	}
 }

@@ -84,7 +84,7 @@ func TestSearch(t *testing.T) {
 	b.Header.Set("Accept-Language", "vi")
 	b.Get("/transactions?q=200k").Shows(t, "số tiền 200.000\u00a0₫", "“<bdi>200k</bdi>” trong nội dung, mã giao dịch")
 	// Another account's bank accounts mean nothing.
-	other, err := w.Service.Ledger.CreateAccount(t.Context(), "other", time.Now())
+	other, err := w.Services.Ledger.CreateAccount(t.Context(), "other", time.Now())
 	apptest.Must(t, err)
 	w.User(other.ID, "stranger", access.RoleOwner)
 	for _, query := range []string{"6789", "200k"} {
@@ -104,7 +104,7 @@ func TestChips(t *testing.T) {
 	w.Webhook("http://127.0.0.1:9/a", delivery.WebhookAll)
 	source := w.Native()
 	b := w.Browser().SignIn("lan")
-	today := app.DayOf(time.Now(), w.Service.Ledger.Zone())
+	today := app.DayOf(time.Now(), w.Services.Ledger.Zone())
 	chip := regexp.MustCompile(`<li><a class="pill" href="([^"]*)"><bdi>([^<]*)</bdi>`)
 	for path, want := range map[string][]string{
 		"/transactions": nil,

@@ -45,7 +45,7 @@ func (s *Server) halfway(v *visit) (access.User, error) {
 	if id == 0 {
 		return access.User{}, nil
 	}
-	u, found, err := s.Service.Access.User(v.Context(), id)
+	u, found, err := s.Services.Access.User(v.Context(), id)
 	if err != nil || !found || u.Generation != s.sessions.GetInt64(v.Context(), "generation") {
 		return access.User{}, err
 	}
@@ -72,7 +72,7 @@ type codeData struct {
 
 func (s *Server) showCode(v *visit, u access.User, wrong error) (err error) {
 	data := codeData{signInForm: signInForm{Place: placeOf(v)}}
-	if data.Passkeys, err = s.Service.Access.Passkeys(v.Context(), u.ID); err != nil {
+	if data.Passkeys, err = s.Services.Access.Passkeys(v.Context(), u.ID); err != nil {
 		return err
 	}
 	for _, p := range data.Passkeys {
@@ -92,7 +92,7 @@ func (s *Server) enterCode(v *visit) error {
 	if u.ID == 0 {
 		return s.redirect(v, "/login", app.Text{})
 	}
-	device, err := s.Service.Access.KnownDevice(v.Context(), u.Name, s.devices(v.Request))
+	device, err := s.Services.Access.KnownDevice(v.Context(), u.Name, s.devices(v.Request))
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s *Server) enterCode(v *visit) error {
 	if !s.throttle.byCode(u.ID, device, v.now) {
 		err = errTooManyGuesses
 	} else {
-		err = s.Service.Access.CheckCode(v.Context(), u, v.PostFormValue("code"), v.now)
+		err = s.Services.Access.CheckCode(v.Context(), u, v.PostFormValue("code"), v.now)
 	}
 	if err == nil {
 		err = s.begin(v, u)
@@ -147,7 +147,7 @@ type signInData struct {
 func (s *Server) signInSettings(v *visit) error { return s.showSignInSettings(v, signInData{}, nil) }
 
 func (s *Server) showSignInSettings(v *visit, data signInData, wrong error) (err error) {
-	if data.Factor, err = s.Service.Access.SecondFactor(v.Context(), v.user.ID); err != nil {
+	if data.Factor, err = s.Services.Access.SecondFactor(v.Context(), v.user.ID); err != nil {
 		return err
 	}
 	if !secondfactor.ValidSecret(data.Secret) {
@@ -158,11 +158,11 @@ func (s *Server) showSignInSettings(v *visit, data signInData, wrong error) (err
 		return err
 	}
 	data.QR = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG()))
-	if data.Passkeys, err = s.Service.Access.Passkeys(v.Context(), v.user.ID); err != nil {
+	if data.Passkeys, err = s.Services.Access.Passkeys(v.Context(), v.user.ID); err != nil {
 		return err
 	}
 	data.Place = placeOf(v)
-	if data.Sessions, err = s.Service.Access.Sessions(v.Context(), v.account.ID, v.user.ID, s.storedToken(v), v.now); err != nil {
+	if data.Sessions, err = s.Services.Access.Sessions(v.Context(), v.account.ID, v.user.ID, s.storedToken(v), v.now); err != nil {
 		return err
 	}
 	data.Ask = otherSignOut(v)
@@ -176,7 +176,7 @@ func (s *Server) askedForOwner(v *visit, role access.Role) error {
 	if role != access.RoleOwner {
 		return nil
 	}
-	return s.asked(v, func(present string) error { return s.Service.Access.CheckPresent(v.Context(), v.user, present) })
+	return s.asked(v, func(present string) error { return s.Services.Access.CheckPresent(v.Context(), v.user, present) })
 }
 
 // asked lets a user try the password again, within the throttle.
@@ -192,7 +192,7 @@ func (s *Server) setUpSecondFactor(v *visit) error {
 	var codes []string
 	secret := v.PostFormValue("secret")
 	err := s.asked(v, func(present string) error {
-		u, made, err := s.Service.Access.SetUpSecondFactor(v.Context(), v.user, present, secret, v.PostFormValue("code"), v.form.key, v.now)
+		u, made, err := s.Services.Access.SetUpSecondFactor(v.Context(), v.user, present, secret, v.PostFormValue("code"), v.form.key, v.now)
 		if err == nil {
 			codes = made
 			err = s.begin(v, u)
@@ -209,7 +209,7 @@ func (s *Server) setUpSecondFactor(v *visit) error {
 func (s *Server) newRecoveryCodes(v *visit) error {
 	var codes []string
 	err := s.asked(v, func(present string) (err error) {
-		codes, err = s.Service.Access.NewRecoveryCodes(v.Context(), v.user, present, v.form.key, v.now)
+		codes, err = s.Services.Access.NewRecoveryCodes(v.Context(), v.user, present, v.form.key, v.now)
 		return err
 	})
 	if err != nil {
@@ -228,7 +228,7 @@ func (s *Server) showRecoveryCodes(v *visit, codes []string) error {
 
 func (s *Server) endSecondFactor(v *visit) error {
 	err := s.asked(v, func(present string) error {
-		u, err := s.Service.Access.EndSecondFactor(v.Context(), v.user, present)
+		u, err := s.Services.Access.EndSecondFactor(v.Context(), v.user, present)
 		if err == nil {
 			err = s.begin(v, u)
 		}
@@ -244,7 +244,7 @@ func (s *Server) endSecondFactor(v *visit) error {
 func (s *Server) demandSecondFactor(v *visit) error {
 	demand := v.PostFormValue("demand") == "1"
 	set := func(present string) error {
-		return s.Service.Access.DemandSecondFactor(v.Context(), v.user, demand, present)
+		return s.Services.Access.DemandSecondFactor(v.Context(), v.user, demand, present)
 	}
 	var err error
 	if demand {

@@ -257,7 +257,7 @@ func TestHalfwayEnds(t *testing.T) {
 	w.Change("UPDATE sessions SET end_at = started_at WHERE halfway = 1")
 	b.Post("/login/code", "code", codes[0]).Goes(t, "/login")
 	password(t, b)
-	_, err := w.Service.Access.EndSessions(t.Context(), 1, lan.ID)
+	_, err := w.Services.Access.EndSessions(t.Context(), 1, lan.ID)
 	apptest.Must(t, err)
 	b.Post("/login/code", "code", codes[0]).Goes(t, "/login")
 }
@@ -338,18 +338,18 @@ func TestEndedSessionStaysEnded(t *testing.T) {
 	u := w.User(1, "lan", access.RoleOwner)
 	late := access.Session{UserID: u.ID, Generation: u.Generation, StartedAt: time.Now(), EndAt: time.Now().Add(time.Hour)}
 	for name, end := range map[string]func(id int64) error{
-		"ended":      func(id int64) error { return w.Service.Access.EndSession(t.Context(), 1, u.ID, id, time.Now()) },
-		"signed out": func(int64) error { return w.Service.Access.RemoveSession(t.Context(), "token") },
+		"ended":      func(id int64) error { return w.Services.Access.EndSession(t.Context(), 1, u.ID, id, time.Now()) },
+		"signed out": func(int64) error { return w.Services.Access.RemoveSession(t.Context(), "token") },
 	} {
-		apptest.Must(t, w.Service.Access.SetSession(t.Context(), "token", late, []byte("data")))
-		list, err := w.Service.Access.Sessions(t.Context(), 1, u.ID, "token", time.Now())
+		apptest.Must(t, w.Services.Access.SetSession(t.Context(), "token", late, []byte("data")))
+		list, err := w.Services.Access.Sessions(t.Context(), 1, u.ID, "token", time.Now())
 		apptest.Must(t, err)
 		if len(list) != 1 || !list[0].This {
 			t.Fatalf("%s: %+v", name, list)
 		}
 		apptest.Must(t, end(list[0].ID))
-		apptest.Must(t, w.Service.Access.SetSession(t.Context(), "token", late, []byte("data")))
-		if _, found, err := w.Service.Access.Session(t.Context(), "token", time.Now()); err != nil || found {
+		apptest.Must(t, w.Services.Access.SetSession(t.Context(), "token", late, []byte("data")))
+		if _, found, err := w.Services.Access.Session(t.Context(), "token", time.Now()); err != nil || found {
 			t.Errorf("%s: the session goes on, %v", name, err)
 		}
 		w.Change("DELETE FROM sessions")

@@ -82,7 +82,7 @@ func TestSendNowRefusals(t *testing.T) {
 	t.Parallel()
 	for why, stop := range map[string]func(w *webtest.World){
 		"disabled": func(w *webtest.World) {
-			_, err := w.Service.Deliveries.ToggleWebhook(context.Background(), 1, 1, time.Now())
+			_, err := w.Services.Deliveries.ToggleWebhook(context.Background(), 1, 1, time.Now())
 			apptest.Must(t, err)
 		},
 		"secret of this webhook is lost": func(w *webtest.World) { w.Change(`UPDATE webhooks SET secret = x''`) },

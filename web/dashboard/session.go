@@ -24,7 +24,7 @@ const sessionLifetime = 14 * 24 * time.Hour
 // newSessions keeps sessions in the store, by the hash of their token; a standby, which
 // can't write into it, in memory. Only who knows a password has one.
 func newSessions(c Config, failed func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
-	store := scs.Store(sessionStore{c.Service})
+	store := scs.Store(sessionStore{c.Services})
 	if c.Standby != nil {
 		store = memstore.New()
 	}
@@ -52,10 +52,10 @@ func (s *Server) withSession(next http.Handler) http.Handler {
 func init() { gob.Register(int64(0)) }
 
 // sessionStore implements the interface that scs asks for.
-type sessionStore struct{ Service *services.All }
+type sessionStore struct{ Services *services.All }
 
 func (s sessionStore) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
-	return s.Service.Access.Session(ctx, token, time.Now())
+	return s.Services.Access.Session(ctx, token, time.Now())
 }
 
 func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, end time.Time) error {
@@ -72,11 +72,11 @@ func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, 
 	session.Address, _ = values["address"].(string)
 	started, _ := values["started"].(int64)
 	session.StartedAt = time.Unix(started, 0)
-	return s.Service.Access.SetSession(ctx, token, session, data)
+	return s.Services.Access.SetSession(ctx, token, session, data)
 }
 
 func (s sessionStore) DeleteCtx(ctx context.Context, token string) error {
-	return s.Service.Access.RemoveSession(ctx, token)
+	return s.Services.Access.RemoveSession(ctx, token)
 }
 
 // scs calls none of these methods without a context, since it finds those above.
@@ -97,7 +97,7 @@ func (s *Server) signedIn(ctx context.Context) (access.User, error) {
 	if id == 0 {
 		return access.User{}, nil
 	}
-	u, found, err := s.Service.Access.User(ctx, id)
+	u, found, err := s.Services.Access.User(ctx, id)
 	if err != nil || !found || u.Generation != s.sessions.GetInt64(ctx, "generation") {
 		return access.User{}, err
 	}
@@ -135,7 +135,7 @@ func (s *Server) endUserSession(v *visit) error {
 
 func (s *Server) endSession(v *visit, userID int64, session, back string) error {
 	id, _ := wire.ParseID(session)
-	if err := s.Service.Access.EndSession(v.Context(), v.account.ID, userID, id, v.now); err != nil {
+	if err := s.Services.Access.EndSession(v.Context(), v.account.ID, userID, id, v.now); err != nil {
 		return err
 	}
 	return s.redirect(v, back, app.Text{EN: "Session ended.", VI: "Đã kết thúc phiên đăng nhập."})
@@ -155,7 +155,7 @@ func otherSignOut(v *visit) confirmation {
 func (s *Server) endOtherSessions(v *visit) error {
 	c := otherSignOut(v)
 	c.do = func() error {
-		u, err := s.Service.Access.EndSessions(v.Context(), v.account.ID, v.user.ID)
+		u, err := s.Services.Access.EndSessions(v.Context(), v.account.ID, v.user.ID)
 		if err == nil {
 			err = s.begin(v, u)
 		}

@@ -27,9 +27,9 @@ func TestSetUp(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
-	first, err := w.Service.Access.OpenSetUp(ctx, time.Now())
+	first, err := w.Services.Access.OpenSetUp(ctx, time.Now())
 	apptest.Must(t, err)
-	token, err := w.Service.Access.OpenSetUp(ctx, time.Now())
+	token, err := w.Services.Access.OpenSetUp(ctx, time.Now())
 	apptest.Must(t, err)
 	form := []string{"name", "lan", "password", apptest.SomePassword, "password_again", apptest.SomePassword}
 	for _, path := range []string{"/setup/" + first, "/setup/wrong"} {
@@ -61,10 +61,10 @@ func TestSetUp(t *testing.T) {
 	if a := w.Browser().Post("/setup/"+token, "name", "eve", "password", apptest.SomePassword, "password_again", apptest.SomePassword); a.Status != http.StatusForbidden || !strings.Contains(a.Body, "If there is a user already, sign in") {
 		t.Errorf("a second time: %d", a.Status)
 	}
-	if again, err := w.Service.Access.OpenSetUp(ctx, time.Now()); err != nil || again != "" {
+	if again, err := w.Services.Access.OpenSetUp(ctx, time.Now()); err != nil || again != "" {
 		t.Errorf("another link: %q, %v", again, err)
 	}
-	users, err := w.Service.Access.Users(ctx, 1)
+	users, err := w.Services.Access.Users(ctx, 1)
 	apptest.Must(t, err)
 	if len(users) != 1 || users[0].Role != access.RoleOwner || users[0].AccountID != 1 {
 		t.Errorf("users %+v", users)
@@ -74,7 +74,7 @@ func TestSetUp(t *testing.T) {
 func TestSetUpEnds(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	token, err := w.Service.Access.OpenSetUp(context.Background(), time.Now().Add(-access.SetUpTime))
+	token, err := w.Services.Access.OpenSetUp(context.Background(), time.Now().Add(-access.SetUpTime))
 	apptest.Must(t, err)
 	if a := w.Browser().Get("/setup/" + token); a.Status != http.StatusForbidden {
 		t.Errorf("after half an hour: %d", a.Status)
@@ -242,7 +242,7 @@ func TestFormOfEndedSession(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		request, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got100Continue: func() { // the server knows whose form it is
-			_, err := w.Service.Access.EndSessions(t.Context(), 1, lan.ID)
+			_, err := w.Services.Access.EndSessions(t.Context(), 1, lan.ID)
 			go func() { _, _ = io.WriteString(rest, form); rest.CloseWithError(err) }()
 		}}), "POST", b.Base+path, body)
 		apptest.Must(t, err)
@@ -262,13 +262,13 @@ func TestFormOfEndedSession(t *testing.T) {
 
 	// Nor where it is here already when the session ends.
 	before := app.ActingAs(t.Context(), app.Actor{Way: app.WayDashboard, ID: lan.ID, Name: "lan", At: time.Now(), Generation: lan.Generation})
-	now, _, err := w.Service.Access.User(t.Context(), lan.ID)
+	now, _, err := w.Services.Access.User(t.Context(), lan.ID)
 	apptest.Must(t, err)
 	for name, act := range map[string]func() error{
-		"end the sessions": func() error { _, err := w.Service.Access.EndSessions(before, 1, lan.ID); return err },
-		"set the role":     func() error { _, err := w.Service.Access.SetRole(before, 1, lan.ID, access.RoleOwner); return err },
+		"end the sessions": func() error { _, err := w.Services.Access.EndSessions(before, 1, lan.ID); return err },
+		"set the role":     func() error { _, err := w.Services.Access.SetRole(before, 1, lan.ID, access.RoleOwner); return err },
 		"set the password": func() error {
-			_, err := w.Service.Access.ChangePassword(before, lan, apptest.SomePassword, "another password", time.Now())
+			_, err := w.Services.Access.ChangePassword(before, lan, apptest.SomePassword, "another password", time.Now())
 			return err
 		},
 	} {
@@ -276,7 +276,7 @@ func TestFormOfEndedSession(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if after, _, err := w.Service.Access.User(t.Context(), lan.ID); err != nil || after.Generation != now.Generation || now.Generation == lan.Generation {
+	if after, _, err := w.Services.Access.User(t.Context(), lan.ID); err != nil || after.Generation != now.Generation || now.Generation == lan.Generation {
 		t.Errorf("%v: %+v, %+v", err, now, after)
 	}
 }
@@ -288,12 +288,12 @@ func TestSessionsEnd(t *testing.T) {
 	w.User(1, "boss", access.RoleOwner)
 	u := w.User(1, "lan", access.RoleOwner)
 	for _, end := range []func() error{
-		func() error { _, err := w.Service.Access.EndSessions(ctx, 1, u.ID); return err },
+		func() error { _, err := w.Services.Access.EndSessions(ctx, 1, u.ID); return err },
 		func() error {
-			_, err := w.Service.Access.SetPassword(ctx, 1, u.ID, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
+			_, err := w.Services.Access.SetPassword(ctx, 1, u.ID, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
 			return err
 		},
-		func() error { _, err := w.Service.Access.SetRole(ctx, 1, u.ID, access.RoleCashier); return err },
+		func() error { _, err := w.Services.Access.SetRole(ctx, 1, u.ID, access.RoleCashier); return err },
 	} {
 		one, two := w.Browser().SignIn("lan"), w.Browser().SignIn("lan")
 		apptest.Must(t, end())
@@ -301,12 +301,12 @@ func TestSessionsEnd(t *testing.T) {
 		two.Get("/").Goes(t, "/login")
 	}
 	b := w.Browser().SignIn("lan")
-	apptest.Must(t, w.Service.Access.RemoveUser(ctx, 1, u.ID))
+	apptest.Must(t, w.Services.Access.RemoveUser(ctx, 1, u.ID))
 	b.Get("/").Goes(t, "/login")
-	if users, err := w.Service.Access.Users(ctx, 1); err != nil || len(users) != 1 {
+	if users, err := w.Services.Access.Users(ctx, 1); err != nil || len(users) != 1 {
 		t.Errorf("%v, %v", users, err)
 	}
-	if err := w.Service.Access.RemoveUser(ctx, 1, 1); app.CodeOf(err) != app.CodeConflict {
+	if err := w.Services.Access.RemoveUser(ctx, 1, 1); app.CodeOf(err) != app.CodeConflict {
 		t.Errorf("the last owner: %v", err)
 	}
 }
@@ -316,14 +316,14 @@ func TestSessionsEnd(t *testing.T) {
 func TestRemovedUsersBrowser(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	second, err := w.Service.Ledger.CreateAccount(t.Context(), "second", time.Now())
+	second, err := w.Services.Ledger.CreateAccount(t.Context(), "second", time.Now())
 	apptest.Must(t, err)
 	boss := w.User(1, "boss", access.RoleOwner)
 	for i, next := range []int64{1, second.ID} {
 		u := w.User(1, "lan", access.RoleOwner)
 		b := w.Browser().SignIn("lan")
 		b.Get("/").WantStatus(t, http.StatusOK)
-		apptest.Must(t, w.Service.Access.RemoveUser(t.Context(), 1, u.ID))
+		apptest.Must(t, w.Services.Access.RemoveUser(t.Context(), 1, u.ID))
 		other := w.User(next, fmt.Sprint("other", i), access.RoleOwner)
 		b.Get("/").Goes(t, "/login")
 		if other.ID <= u.ID || other.Generation == u.Generation {
@@ -358,7 +358,7 @@ func TestPlainName(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStillWorld(t)
 	w.User(1, "lan", access.RoleOwner)
-	h := web.New(web.Config{Service: w.Service})
+	h := web.New(web.Config{Services: w.Services})
 	const at = "http://shop.lan:8080"
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept-Language", "vi"}
 	send := func(origin string) webtest.Answer {
@@ -384,7 +384,7 @@ func TestBaseIsHTTPS(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	link := "/counter/" + w.CounterLink(1, payment.CounterLinkCreate{Name: "quầy"})
 	const base, plain = "https://baoco.shop.vn", "http://192.168.1.10:8080"
-	h := web.New(web.Config{Service: w.Service, Secure: true, Installation: upkeep.Installation{BaseURL: base}})
+	h := web.New(web.Config{Services: w.Services, Secure: true, Installation: upkeep.Installation{BaseURL: base}})
 	get := func(address string, header ...string) webtest.Answer {
 		return webtest.From(h, "192.0.2.1:1", "GET", address, "", header...)
 	}
@@ -480,7 +480,7 @@ func TestLanguageSwitch(t *testing.T) {
 func TestLanguageOfTheInstallation(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	h := web.New(web.Config{Service: w.Service, Lang: app.Vietnamese})
+	h := web.New(web.Config{Services: w.Services, Lang: app.Vietnamese})
 	for accepted, want := range map[string]string{"": "vi", "fr": "vi", "fr, en;q=0.1": "en", "vi;q=0.1, en": "en"} {
 		r := httptest.NewRequest("GET", "/login", nil)
 		r.Header.Set("Accept-Language", accepted)
@@ -512,7 +512,7 @@ func TestFlashIsOfOneUser(t *testing.T) {
 	}
 	b.SignIn("lan")
 	leave()
-	_, err := w.Service.Access.EndSessions(context.Background(), 1, lan.ID)
+	_, err := w.Services.Access.EndSessions(context.Background(), 1, lan.ID)
 	apptest.Must(t, err)
 	for _, path := range []string{"/login", "/help"} {
 		if a := b.Get(path); strings.Contains(a.Body, flash) {

@@ -48,16 +48,16 @@ func (s *Server) showSettings(v *visit, data settingsData, wrong error) (err err
 	data.SignOut = everySignOut(v)
 	if v.may(ownerOnly) {
 		data.UserForm.Role = cmp.Or(data.UserForm.Role, access.RoleCashier)
-		if data.Users, err = s.Service.Access.Users(v.Context(), v.account.ID); err != nil {
+		if data.Users, err = s.Services.Access.Users(v.Context(), v.account.ID); err != nil {
 			return err
 		}
-		if data.Banks, err = s.Service.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
+		if data.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 			return err
 		}
 		if data.Counters, err = s.counterRows(v, data.Banks); err != nil {
 			return err
 		}
-		if data.Status, err = s.Service.Ledger.AccountStatus(v.Context(), v.account.ID); err != nil {
+		if data.Status, err = s.Services.Ledger.AccountStatus(v.Context(), v.account.ID); err != nil {
 			return err
 		}
 	}
@@ -106,7 +106,7 @@ func (s *Server) changeOwnPassword(v *visit) error {
 	secret, err := repeatedPassword(v)
 	var u access.User
 	if err == nil {
-		u, err = s.Service.Access.ChangePassword(v.Context(), v.user, v.PostFormValue("present_password"), secret, v.now)
+		u, err = s.Services.Access.ChangePassword(v.Context(), v.user, v.PostFormValue("present_password"), secret, v.now)
 	}
 	if err == nil {
 		err = s.begin(v, u)
@@ -125,7 +125,7 @@ func (s *Server) renameShop(v *visit) error {
 	name := v.PostFormValue("shop_name")
 	err := v.unchanged(v.account.Name)
 	if err == nil {
-		_, err = s.Service.Ledger.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{Name: &name})
+		_, err = s.Services.Ledger.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{Name: &name})
 	}
 	if err != nil {
 		return s.showSettings(v, settingsData{Refused: "name", ShopName: name}, err)
@@ -148,7 +148,7 @@ func (s *Server) signOutEverywhere(v *visit) error {
 	if v.Method != http.MethodPost {
 		return s.confirm(v, "settings", everySignOut(v))
 	}
-	if _, err := s.Service.Access.EndSessions(v.Context(), v.account.ID, v.user.ID); err != nil {
+	if _, err := s.Services.Access.EndSessions(v.Context(), v.account.ID, v.user.ID); err != nil {
 		return err
 	}
 	return s.signOut(v)

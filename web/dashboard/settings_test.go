@@ -82,9 +82,9 @@ func TestBrowserLeftOpen(t *testing.T) {
 	enrol(t, b)
 	b.Post("/settings/sign-in/demand", "demand", "1").Goes(t, "/settings/sign-in")
 	states := func() string {
-		users, err := w.Service.Access.Users(context.Background(), 1)
+		users, err := w.Services.Access.Users(context.Background(), 1)
 		apptest.Must(t, err)
-		account, err := w.Service.Ledger.Account(context.Background(), 1)
+		account, err := w.Services.Ledger.Account(context.Background(), 1)
 		apptest.Must(t, err)
 		var list []string
 		for _, u := range users {

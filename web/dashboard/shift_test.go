@@ -26,14 +26,14 @@ func TestShifts(t *testing.T) {
 	w.CodePattern("DH")
 	second := w.SecondAccount()
 	strangers := w.User(second, "khach", access.RoleOwner)
-	_, err := w.Service.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5005", AccountName: "X"}, time.Now())
+	_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5005", AccountName: "X"}, time.Now())
 	apptest.Must(t, err)
-	_, err = w.Service.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, time.Now())
+	_, err = w.Services.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, time.Now())
 	apptest.Must(t, err)
 	lan, thu, minh, hoa, stranger := w.Browser().SignIn("lan"), w.Browser().SignIn("thu"), w.Browser().SignIn("minh"), w.Browser().SignIn("hoa"), w.Browser().SignIn("khach")
 	pay := func(id string, bill, amount int64) {
 		t.Helper()
-		r, err := w.Service.Payments.PaymentRequest(t.Context(), 1, bill)
+		r, err := w.Services.Payments.PaymentRequest(t.Context(), 1, bill)
 		apptest.Must(t, err)
 		paid(w.World, id, amount, r.Code)
 	}
@@ -68,7 +68,7 @@ func TestShifts(t *testing.T) {
 		}
 	}
 	for user, account := range map[int64]int64{minhs.ID: 1, strangers.ID: second} {
-		if _, open, err := w.Service.Payments.OpenShift(t.Context(), account, user); err != nil || !open {
+		if _, open, err := w.Services.Payments.OpenShift(t.Context(), account, user); err != nil || !open {
 			t.Errorf("the shift of user %d is closed, %v", user, err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestShifts(t *testing.T) {
 	// An accountant who doesn't see all bank accounts lists their own shifts.
 	w.Change(`UPDATE users SET role = 'accountant' WHERE name = 'minh'`)
 	minh.Get("/shifts").Shows(t, "thu", `href="/shifts/2/close"`)
-	_, err = w.Service.Access.LimitUser(t.Context(), 1, minhs.ID, access.BankAccountLimit{On: true, IDs: []int64{1}})
+	_, err = w.Services.Access.LimitUser(t.Context(), 1, minhs.ID, access.BankAccountLimit{On: true, IDs: []int64{1}})
 	apptest.Must(t, err)
 	limited := minh.Get("/shifts")
 	limited.Shows(t, `href="/shifts/2/close"`)
@@ -87,7 +87,7 @@ func TestShifts(t *testing.T) {
 	closed := lan.Get("/shifts")
 	closed.Shows(t, row)
 	closed.Hides(t, "/shifts/1/close", "when closed:")
-	lines, err := w.Service.Ledger.AuditLines(t.Context(), 1, app.AuditFilter{Noun: "shift"}, 10)
+	lines, err := w.Services.Ledger.AuditLines(t.Context(), 1, app.AuditFilter{Noun: "shift"}, 10)
 	apptest.Must(t, err)
 	if len(lines) != 1 || lines[0].Deed != app.DeedShiftClose || lines[0].NounID != 1 || lines[0].Name != "thu" || lines[0].Actor.Name != "lan" {
 		t.Errorf("the audit log: %+v", lines)

@@ -46,7 +46,7 @@ func (s *Server) signaturePage(v *visit) error {
 }
 
 func (s *Server) showSignature(v *visit, data signatureData, wrong error) (err error) {
-	if data.Webhooks, err = s.Service.Deliveries.Webhooks(v.Context(), v.account.ID); err != nil {
+	if data.Webhooks, err = s.Services.Deliveries.Webhooks(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	return s.renderForm(v, wrong, "signature", "webhooks", app.Text{EN: "Check the signature", VI: "Kiểm tra chữ ký"}, data)
@@ -63,9 +63,9 @@ func (s *Server) checkSignature(v *visit) error {
 
 // judgeClaim checks a claim by what the account knows.
 func (s *Server) judgeClaim(v *visit, claim verify.Claim) (*verify.Result, error) {
-	facts, err := s.Service.Deliveries.SignatureFacts(v.Context(), v.account.ID, claim.Reference(), v.now)
+	facts, err := s.Services.Deliveries.SignatureFacts(v.Context(), v.account.ID, claim.Reference(), v.now)
 	if app.CodeOf(err) == app.CodeNotFound {
-		if _, err := s.Service.Deliveries.Webhook(v.Context(), v.account.ID, claim.WebhookID); claim.WebhookID != 0 && err != nil {
+		if _, err := s.Services.Deliveries.Webhook(v.Context(), v.account.ID, claim.WebhookID); claim.WebhookID != 0 && err != nil {
 			return nil, app.ErrUnknownReference("webhook_id")
 		}
 		return nil, app.ErrUnknownReference("delivery_id")

@@ -29,7 +29,7 @@ func TestSignatureTool(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 401, "wrong signature")
 	create := func(name string) (delivery.Webhook, string) {
-		hook, secret, err := w.Service.Deliveries.CreateWebhook(ctx, 1, delivery.WebhookCreate{Name: name, URL: receiver.url, Type: delivery.WebhookAll}, time.Now())
+		hook, secret, err := w.Services.Deliveries.CreateWebhook(ctx, 1, delivery.WebhookCreate{Name: name, URL: receiver.url, Type: delivery.WebhookAll}, time.Now())
 		apptest.Must(t, err)
 		return hook, secret
 	}
@@ -40,9 +40,9 @@ func TestSignatureTool(t *testing.T) {
 	books, booksSecret := create("books")
 	turned, former := create("turned")
 	after := func() time.Time { return time.Now().Add(2 * time.Millisecond) } // a change in the same millisecond is none
-	latter, err := w.Service.Deliveries.RotateSecret(ctx, 1, turned.ID, time.Hour, app.IdempotencyKey{}, after())
+	latter, err := w.Services.Deliveries.RotateSecret(ctx, 1, turned.ID, time.Hour, app.IdempotencyKey{}, after())
 	apptest.Must(t, err)
-	_, foreign, err := w.Service.Deliveries.CreateWebhook(ctx, w.SecondAccount(), delivery.WebhookCreate{Name: "foreign", URL: receiver.url, Type: delivery.WebhookAll}, time.Now())
+	_, foreign, err := w.Services.Deliveries.CreateWebhook(ctx, w.SecondAccount(), delivery.WebhookCreate{Name: "foreign", URL: receiver.url, Type: delivery.WebhookAll}, time.Now())
 	apptest.Must(t, err)
 
 	signature := call.header.Get("X-Webhook-Signature")
@@ -114,7 +114,7 @@ func TestSignatureTool(t *testing.T) {
 		claim := verify.Claim{Body: []byte("{}"), Signature: delivery.Signature(c.signed, []byte("{}")), Secret: c.entered}
 		claim.WebhookID = turned.ID
 		later := time.Now().Add(2 * time.Hour)
-		facts, err := w.Service.Deliveries.SignatureFacts(ctx, 1, claim.Reference(), later)
+		facts, err := w.Services.Deliveries.SignatureFacts(ctx, 1, claim.Reference(), later)
 		apptest.Must(t, err)
 		r, err := verify.Check(claim, facts, later)
 		apptest.Must(t, err)
@@ -134,7 +134,7 @@ func TestSignatureTool(t *testing.T) {
 
 	// After a rotation without an overlap, and after it was deleted, what was
 	// sent can't be made anew.
-	if latter, err = w.Service.Deliveries.RotateSecret(ctx, 1, shop.ID, 0, app.IdempotencyKey{}, after()); err != nil {
+	if latter, err = w.Services.Deliveries.RotateSecret(ctx, 1, shop.ID, 0, app.IdempotencyKey{}, after()); err != nil {
 		t.Fatal(err)
 	}
 	ask := func(secret string) webtest.Answer {
@@ -150,7 +150,7 @@ func TestSignatureTool(t *testing.T) {
 	if a := ask(latter); !strings.Contains(a.Body, differs) || !strings.Contains(a.Body, "its checksum is made with another secret") {
 		t.Error(a.Body)
 	}
-	apptest.Must(t, w.Service.Deliveries.DeleteWebhook(ctx, 1, shop.ID, time.Now()))
+	apptest.Must(t, w.Services.Deliveries.DeleteWebhook(ctx, 1, shop.ID, time.Now()))
 	if a := checkSignature(b, nil, "body", sent, "delivery_id", "1", "secret", latter); !strings.Contains(a.Body, differs) || !strings.Contains(a.Body, "no longer has the secret") {
 		t.Error(a.Body)
 	}

@@ -102,7 +102,7 @@ func (s *Server) checkSignIn(v *visit, name, secret, code string) (u access.User
 	if len(name) > access.MaxUserName { // no user has such a name
 		return u, false, access.ErrSignIn
 	}
-	device, err := s.Service.Access.KnownDevice(v.Context(), name, s.devices(v.Request))
+	device, err := s.Services.Access.KnownDevice(v.Context(), name, s.devices(v.Request))
 	if err != nil {
 		return u, false, err
 	}
@@ -110,7 +110,7 @@ func (s *Server) checkSignIn(v *visit, name, secret, code string) (u access.User
 	if device != "" {
 		may = s.throttle.onDevice(device, v.now)
 	} else if may = s.throttle.byAddress(s.Client(v.Request), v.now); may && code != "" && s.throttle.byEarlyCode(name, code, v.now) {
-		proved, err = s.Service.Access.ProveByCode(v.Context(), name, code, v.now)
+		proved, err = s.Services.Access.ProveByCode(v.Context(), name, code, v.now)
 	}
 	if may && device == "" && !proved {
 		may = s.throttle.byName(name, v.now)
@@ -120,9 +120,9 @@ func (s *Server) checkSignIn(v *visit, name, secret, code string) (u access.User
 	case !may:
 		err = errTooManyGuesses
 	case proved:
-		u, err = s.Service.Access.SignInProved(v.Context(), name, secret, v.now)
+		u, err = s.Services.Access.SignInProved(v.Context(), name, secret, v.now)
 	default:
-		u, err = s.Service.Access.SignIn(v.Context(), name, secret, device != "", v.now)
+		u, err = s.Services.Access.SignIn(v.Context(), name, secret, device != "", v.now)
 	}
 	return u, proved, err
 }
@@ -153,7 +153,7 @@ type setUpForm struct {
 }
 
 func (s *Server) setUpPage(v *visit) error {
-	open, err := s.Service.Access.SetUpOpen(v.Context(), v.PathValue("token"), v.now)
+	open, err := s.Services.Access.SetUpOpen(v.Context(), v.PathValue("token"), v.now)
 	if err == nil && !open {
 		err = access.ErrSetUpEnded
 	}
@@ -172,7 +172,7 @@ func (s *Server) setUp(v *visit) error {
 	secret, err := repeatedPassword(v)
 	var u access.User
 	if err == nil {
-		u, err = s.Service.Access.SetUp(v.Context(), form.Token, form.Name, secret, v.now)
+		u, err = s.Services.Access.SetUp(v.Context(), form.Token, form.Name, secret, v.now)
 	}
 	if err == nil {
 		err = s.begin(v, u)
@@ -219,9 +219,9 @@ func (s *Server) devices(r *http.Request) []string {
 // rememberDevice makes the browser a device of u, who has just signed in there.
 func (s *Server) rememberDevice(v *visit, u access.User) error {
 	tokens := s.devices(v.Request)
-	token, err := s.Service.Access.KnownDevice(v.Context(), u.Name, tokens)
+	token, err := s.Services.Access.KnownDevice(v.Context(), u.Name, tokens)
 	if err == nil && token == "" {
-		token, err = s.Service.Access.NewDevice(v.Context(), u)
+		token, err = s.Services.Access.NewDevice(v.Context(), u)
 	}
 	if err != nil {
 		return err

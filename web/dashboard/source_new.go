@@ -44,7 +44,7 @@ func (s *Server) newSourcePage(v *visit) error {
 	if provider == "" {
 		return s.render(v, "source_kinds", "inbound", app.Text{EN: "Add source", VI: "Thêm nguồn giao dịch"}, s.providerGroups())
 	}
-	kind, known := s.Service.Inbound.ProviderKind(provider)
+	kind, known := s.Services.Inbound.ProviderKind(provider)
 	if !known {
 		return wire.ErrNothingHere()
 	}
@@ -63,10 +63,10 @@ func (s *Server) showNewSource(v *visit, form sourceForm, wrong error) (err erro
 	if v.inGuide() {
 		return s.showGuide(v, guideData{Open: "source", Source: form}, wrong)
 	}
-	if form.Banks, err = s.Service.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
+	if form.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	if form.Others, err = s.Service.Inbound.Sources(v.Context(), v.account.ID); err != nil {
+	if form.Others, err = s.Services.Inbound.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	title := app.Text{EN: "Add source: " + form.Kind.Name, VI: "Thêm nguồn giao dịch: " + form.Kind.Name}
@@ -77,7 +77,7 @@ func (s *Server) showNewSource(v *visit, form sourceForm, wrong error) (err erro
 // provider's API can't be set here: otherwise whoever signs in could make the
 // server call any address.
 func (s *Server) addSource(v *visit) error {
-	kind, known := s.Service.Inbound.ProviderKind(app.Provider(v.PostFormValue("provider")))
+	kind, known := s.Services.Inbound.ProviderKind(app.Provider(v.PostFormValue("provider")))
 	if !known {
 		return wire.ErrNothingHere()
 	}
@@ -91,7 +91,7 @@ func (s *Server) addSource(v *visit) error {
 		in.Secret, in.APIKey, in.Options.AccessKey = v.PostFormValue("secret"), v.PostFormValue("api_key"), v.PostFormValue("access_key")
 		in.NewName, in.Key = v.newName(), v.form.key
 		var src inbound.Source
-		if src, err = s.Service.Inbound.AddSource(v.Context(), v.account.ID, in, v.now); err == nil {
+		if src, err = s.Services.Inbound.AddSource(v.Context(), v.account.ID, in, v.now); err == nil {
 			return s.showSourceSecret(v, src, true)
 		}
 	}

@@ -31,7 +31,7 @@ func (s *Server) providerGroups() []providerGroup {
 		inbound.PhoneApps:   {Title: app.Text{EN: "Bank SMS through a phone app", VI: "SMS ngân hàng, qua ứng dụng trên điện thoại"}},
 		inbound.OwnPrograms: {Title: app.Text{EN: "Your own program", VI: "Chương trình của bạn"}},
 	}
-	for _, kind := range s.Service.Inbound.ProviderKinds() {
+	for _, kind := range s.Services.Inbound.ProviderKinds() {
 		groups[kind.Group].Kinds = append(groups[kind.Group].Kinds, kind)
 	}
 	return groups
@@ -39,7 +39,7 @@ func (s *Server) providerGroups() []providerGroup {
 
 // nameOf is the name of a kind of source.
 func (s *Server) nameOf(p app.Provider) string {
-	kind, _ := s.Service.Inbound.ProviderKind(p)
+	kind, _ := s.Services.Inbound.ProviderKind(p)
 	return kind.Name
 }
 
@@ -57,16 +57,16 @@ type sourceRow struct {
 
 type sourcesData struct {
 	Rows []sourceRow
-	Open inbound.OpenInbound
+	Open inbound.OpenItems
 }
 
 func (s *Server) sourcesPage(v *visit) error {
-	list, err := s.Service.Inbound.SourcesHealth(v.Context(), v.account.ID)
+	list, err := s.Services.Inbound.SourcesHealth(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
 	var data sourcesData
-	if data.Open, err = s.Service.Inbound.OpenInbound(v.Context(), v.account.ID, alert.CountedUpTo); err != nil {
+	if data.Open, err = s.Services.Inbound.OpenInbound(v.Context(), v.account.ID, alert.CountedUpTo); err != nil {
 		return err
 	}
 	for _, src := range list {
@@ -121,7 +121,7 @@ func (d sourceData) TakesSenders() bool { return slices.Contains(d.Kind.Options,
 
 // pageSource is the source that the path names.
 func (s *Server) pageSource(v *visit) (inbound.SourceHealth, error) {
-	return s.Service.Inbound.SourceHealth(v.Context(), v.account.ID, v.pathID())
+	return s.Services.Inbound.SourceHealth(v.Context(), v.account.ID, v.pathID())
 }
 
 // refusedShown is how many refused calls the page of a source lists.
@@ -136,8 +136,8 @@ func (s *Server) showSource(v *visit, wrong error) error {
 	if err != nil {
 		return err
 	}
-	kind, _ := s.Service.Inbound.ProviderKind(src.Provider)
-	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
+	kind, _ := s.Services.Inbound.ProviderKind(src.Provider)
+	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (s *Server) showSource(v *visit, wrong error) error {
 		data.Fields = append(data.Fields, field+"="+path)
 	}
 	slices.Sort(data.Fields)
-	if data.Refused, err = s.Service.Inbound.RefusedCalls(v.Context(), v.account.ID, src.ID, refusedShown); err != nil {
+	if data.Refused, err = s.Services.Inbound.RefusedCalls(v.Context(), v.account.ID, src.ID, refusedShown); err != nil {
 		return err
 	}
 	return s.renderForm(v, wrong, "source", "inbound", app.Text{EN: app.Isolated(src.Name), VI: app.Isolated(src.Name)}, data)
@@ -179,7 +179,7 @@ type sourceSecret struct {
 }
 
 func (s *Server) showSourceSecret(v *visit, src inbound.Source, isNew bool) error {
-	kind, _ := s.Service.Inbound.ProviderKind(src.Provider)
+	kind, _ := s.Services.Inbound.ProviderKind(src.Provider)
 	data := sourceSecret{
 		Source: src, Address: s.sourceAddress(v, src), New: isNew,
 		Short: utf8.RuneCountInString(src.Secret) < inbound.ShortSecret, Kind: kind, Steps: splitNumbered(kind.Setup(src).In(v.Lang)),
@@ -200,7 +200,7 @@ func (s *Server) rotateSourcePage(v *visit) error {
 }
 
 func (s *Server) showRotateSource(v *visit, src inbound.SourceHealth, wrong error) error {
-	kind, _ := s.Service.Inbound.ProviderKind(src.Provider)
+	kind, _ := s.Services.Inbound.ProviderKind(src.Provider)
 	return s.renderForm(v, wrong, "source_rotate", "inbound", app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"}, struct {
 		inbound.SourceHealth
 		Kind inbound.ProviderKind
@@ -212,7 +212,7 @@ func (s *Server) rotateSource(v *visit) error {
 	if err != nil {
 		return err
 	}
-	rotated, err := s.Service.Inbound.RotateSource(v.Context(), v.account.ID, src.ID, v.PostFormValue("secret"), v.form.key, v.now)
+	rotated, err := s.Services.Inbound.RotateSource(v.Context(), v.account.ID, src.ID, v.PostFormValue("secret"), v.form.key, v.now)
 	if err != nil {
 		return s.showRotateSource(v, src, err)
 	}
@@ -226,14 +226,14 @@ func (s *Server) allowSender(v *visit) error {
 	if err != nil {
 		return err
 	}
-	var event inbound.InboundEvent
+	var event inbound.Event
 	if from := v.PostFormValue("event_id"); from != "" {
 		id, _ := wire.ParseID(from)
-		if event, err = s.Service.Inbound.ReadInboundEvent(v.Context(), v.account.ID, id); err != nil {
+		if event, err = s.Services.Inbound.ReadInboundEvent(v.Context(), v.account.ID, id); err != nil {
 			return err
 		}
 	}
-	_, err = s.Service.Inbound.AllowSenders(v.Context(), v.account.ID, src.ID, []string{strings.TrimSpace(v.PostFormValue("sender"))})
+	_, err = s.Services.Inbound.AllowSenders(v.Context(), v.account.ID, src.ID, []string{strings.TrimSpace(v.PostFormValue("sender"))})
 	switch {
 	case err != nil && event.ID != 0:
 		return s.showEvent(v, event, suggestLink(event.Items), err)
@@ -254,7 +254,7 @@ func (s *Server) setSourceKey(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Service.Inbound.SetSourceAPIKey(v.Context(), v.account.ID, src.ID, v.PostFormValue("api_key"), v.now); err != nil {
+	if _, err := s.Services.Inbound.SetSourceAPIKey(v.Context(), v.account.ID, src.ID, v.PostFormValue("api_key"), v.now); err != nil {
 		return s.showSource(v, err)
 	}
 	return s.redirect(v, sourcePath(src.ID), app.Text{EN: "API key saved. Sync now to test it.", VI: "Đã lưu khoá API. Hãy đồng bộ ngay để thử."})
@@ -272,7 +272,7 @@ func (s *Server) catchUpSource(v *visit) error {
 	}
 	ctx, cancel := context.WithTimeout(v.Context(), catchUpTime)
 	defer cancel()
-	r, err := s.Service.Inbound.CatchUpSource(ctx, v.account.ID, src.ID, v.now)
+	r, err := s.Services.Inbound.CatchUpSource(ctx, v.account.ID, src.ID, v.now)
 	var fault *inbound.PollError
 	if errors.As(err, &fault) {
 		err = app.Refused(app.CodeConflict, pollFaults[fault.Fault])
@@ -298,7 +298,7 @@ func (s *Server) removeSource(v *visit) error {
 			v.T("Its transactions and log are kept.", "Giao dịch và lịch sử nhận của nguồn vẫn được giữ."),
 			v.T("The URL and secret are permanently deleted; adding the source again creates new ones.", "URL và khoá bí mật bị xoá vĩnh viễn; nếu thêm lại, nguồn sẽ có URL và khoá bí mật mới."),
 		},
-		do:   func() error { return s.Service.Inbound.RemoveSource(v.Context(), v.account.ID, src.ID, v.now) },
+		do:   func() error { return s.Services.Inbound.RemoveSource(v.Context(), v.account.ID, src.ID, v.now) },
 		done: app.Text{EN: "Source removed. Its transactions are kept.", VI: "Đã xoá nguồn. Các giao dịch đã ghi nhận vẫn được giữ."},
 	}.typeName(v, src.Name))
 }

@@ -173,7 +173,7 @@ func TestSourceSettings(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
-	sms, err := w.Service.Inbound.AddSource(t.Context(), 1, inbound.SourceAdd{Provider: "capcom6", Name: "phone"}, time.Now())
+	sms, err := w.Services.Inbound.AddSource(t.Context(), 1, inbound.SourceAdd{Provider: "capcom6", Name: "phone"}, time.Now())
 	apptest.Must(t, err)
 	sepay := w.Sepay()
 	b := w.Browser().SignIn("lan")
@@ -240,7 +240,7 @@ func TestSourceTenancyAndRoles(t *testing.T) {
 	src := w.Native()
 	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{Content: "of account one"})
 	w.WantOwnersOnly(t, sourceActions, src.ID, src.Token, func() string {
-		events, n, err := w.Service.Inbound.InboundEvents(context.Background(), 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+		events, n, err := w.Services.Inbound.InboundEvents(context.Background(), 1, inbound.Filter{Page: app.Page{Number: 1, Size: 10}})
 		apptest.Must(t, err)
 		return fmt.Sprintf("%+v %d %d %d", w.Sources(), n, events[0].Open, len(w.Banks()))
 	}, "provider", "native", "name", "test", "secret", "a secret of the stranger", "sender", "X", "api_key", "k", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "EVE", "sure", "1")
@@ -295,7 +295,7 @@ func TestSameName(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	counters := func() (n int) {
-		list, err := w.Service.Payments.CounterLinks(t.Context(), 1)
+		list, err := w.Services.Payments.CounterLinks(t.Context(), 1)
 		apptest.Must(t, err)
 		return len(list)
 	}

@@ -43,7 +43,7 @@ func standBy(t *testing.T, of *webtest.World, key string) *standby {
 	s.state.Store(&upkeep.Standby{Copied: true, At: time.Now()})
 	s.show(of)
 	server := httptest.NewServer(web.New(web.Config{
-		Service: apptest.Over(t, store.Store, services.Config{Store: store}), Version: "test", Standby: func() upkeep.Standby { return *s.state.Load() },
+		Services: apptest.Over(t, store.Store, services.Config{Store: store}), Version: "test", Standby: func() upkeep.Standby { return *s.state.Load() },
 	}))
 	t.Cleanup(server.Close)
 	s.URL = server.URL
@@ -122,7 +122,7 @@ func TestStandbyPages(t *testing.T) {
 	owner.Get("/").Goes(t, "/login")
 
 	// Who is signed out everywhere at the server is so here, as soon as the copy is.
-	_, err := w.Service.Access.EndSessions(apptest.Acting(t.Context()), 1, 2)
+	_, err := w.Services.Access.EndSessions(apptest.Acting(t.Context()), 1, 2)
 	apptest.Must(t, err)
 	s.show(w)
 	cashier.Get("/").Goes(t, "/login")

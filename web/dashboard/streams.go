@@ -40,16 +40,16 @@ func (s *Server) streamRow(v *visit, st stream.Stream, banks []app.BankAccount) 
 	}
 	row.Only = v.onlyOf(of, st.CodePrefix, banks)
 	row.Broker, _ = stream.ParseBroker(st.URL) // it was checked when it was set
-	row.Behind, err = s.Service.Streams.StreamBehind(v.Context(), st)
+	row.Behind, err = s.Services.Streams.StreamBehind(v.Context(), st)
 	return row, err
 }
 
 func (s *Server) streamsPage(v *visit) error {
-	list, err := s.Service.Streams.Streams(v.Context(), v.account.ID)
+	list, err := s.Services.Streams.Streams(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
-	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -76,13 +76,13 @@ type streamForm struct {
 }
 
 // readStreamForm reads the form that was sent.
-func readStreamForm(v *visit) (form streamForm, in stream.StreamCreate, err error) {
+func readStreamForm(v *visit) (form streamForm, in stream.Create, err error) {
 	form = streamForm{
 		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("url")), Topic: strings.TrimSpace(v.PostFormValue("topic")),
 		Username: v.PostFormValue("username"), Type: v.PostFormValue("type"), BankAccountID: v.PostFormValue("bank_account_id"), CodePrefix: v.PostFormValue("code_prefix"),
 		Start: v.PostFormValue("start"), SinceID: strings.TrimSpace(v.PostFormValue("since_id")),
 	}
-	in = stream.StreamCreate{
+	in = stream.Create{
 		Name: form.Name, URL: form.URL, Topic: form.Topic, Type: delivery.WebhookType(form.Type), CodePrefix: form.CodePrefix, Key: v.form.key,
 		Credentials: stream.BrokerCredentials{Username: form.Username, Password: v.PostFormValue("password")},
 	}
@@ -121,7 +121,7 @@ func (s *Server) newStreamPage(v *visit) error {
 }
 
 func (s *Server) showNewStream(v *visit, form streamForm, wrong error) (err error) {
-	if form.Banks, err = s.Service.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
+	if form.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	if form.Prefixes, err = s.codePrefixes(v); err != nil {
@@ -134,11 +134,11 @@ func (s *Server) showNewStream(v *visit, form streamForm, wrong error) (err erro
 func (s *Server) addStream(v *visit) error {
 	form, in, bad := readStreamForm(v)
 	var all app.Invalid
-	all.Merge(s.Service.Streams.CheckStream(in))
+	all.Merge(s.Services.Streams.CheckStream(in))
 	all.Merge(bad)
 	st, secret, err := stream.Stream{}, "", all.Err()
 	if err == nil {
-		st, secret, err = s.Service.Streams.CreateStream(v.Context(), v.account.ID, in, v.now)
+		st, secret, err = s.Services.Streams.CreateStream(v.Context(), v.account.ID, in, v.now)
 	}
 	if err != nil {
 		return s.showNewStream(v, form, err)
@@ -161,7 +161,7 @@ func (s *Server) showStreamSecret(v *visit, st stream.Stream, secret string, mad
 
 // pageStream is the stream that the path names.
 func (s *Server) pageStream(v *visit) (stream.Stream, error) {
-	return s.Service.Streams.Stream(v.Context(), v.account.ID, v.pathID())
+	return s.Services.Streams.Stream(v.Context(), v.account.ID, v.pathID())
 }
 
 func (s *Server) streamSecretFile(v *visit) error {
@@ -182,7 +182,7 @@ func (s *Server) streamPage(v *visit) error {
 
 // showStream shows the page. refused is why an action was refused.
 func (s *Server) showStream(v *visit, st stream.Stream, refused error) error {
-	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (s *Server) tryStream(v *visit) error {
 	if err != nil {
 		return err
 	}
-	problem, err := s.Service.Streams.TestStream(v.Context(), v.account.ID, st.ID, delivery.UserAgent(s.Version), v.now)
+	problem, err := s.Services.Streams.TestStream(v.Context(), v.account.ID, st.ID, delivery.UserAgent(s.Version), v.now)
 	if err == nil && problem != (app.Text{}) {
 		err = app.Refused(app.CodeConflict, app.Text{EN: "The test was not sent.", VI: "Chưa gửi thử được."}.And(problem))
 	}
@@ -219,7 +219,7 @@ func (s *Server) switchStream(v *visit) error {
 		return err
 	}
 	if on := v.PostFormValue("active") == "1"; on != st.IsActive {
-		switched, err := s.Service.Streams.ToggleStream(v.Context(), v.account.ID, st.ID, v.now)
+		switched, err := s.Services.Streams.ToggleStream(v.Context(), v.account.ID, st.ID, v.now)
 		if err != nil {
 			return s.showStream(v, st, err)
 		}
@@ -262,13 +262,13 @@ func (s *Server) editStream(v *visit) error {
 	if err != nil {
 		return s.showEditStream(v, form, err)
 	}
-	u := stream.StreamUpdate{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Type: &in.Type, SinceID: in.SinceID}
+	u := stream.Update{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Type: &in.Type, SinceID: in.SinceID}
 	// An empty password stays as it is, but isn't sent to another broker or for another
 	// user: whoever edits a stream need not know it.
 	if in.Credentials.Password != "" || in.URL != st.URL || in.Credentials.Username != st.Username {
 		u.Credentials = &in.Credentials
 	}
-	if st, err = s.Service.Streams.UpdateStream(v.Context(), v.account.ID, st.ID, u, v.now); err != nil {
+	if st, err = s.Services.Streams.UpdateStream(v.Context(), v.account.ID, st.ID, u, v.now); err != nil {
 		return s.showEditStream(v, form, err)
 	}
 	return s.redirect(v, streamPath(st.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
@@ -288,7 +288,7 @@ func (s *Server) rotateStream(v *visit) error {
 	if err != nil {
 		return err
 	}
-	secret, err := s.Service.Streams.RotateStreamSecret(v.Context(), v.account.ID, st.ID, v.form.key, v.now)
+	secret, err := s.Services.Streams.RotateStreamSecret(v.Context(), v.account.ID, st.ID, v.form.key, v.now)
 	if err != nil {
 		return err
 	}
@@ -303,7 +303,7 @@ func (s *Server) streamRemoval(v *visit, st stream.Stream) confirmation {
 			v.T("No more transactions are sent to this stream. What the broker has already stays there.", "Giao dịch không được gửi đến luồng này nữa. Những tin máy chủ nhận luồng đã lưu vẫn còn ở đó."),
 			v.T("Its position, secret and password are permanently deleted.", "Vị trí, khoá bí mật và mật khẩu của luồng bị xoá vĩnh viễn."),
 		},
-		do:   func() error { return s.Service.Streams.DeleteStream(v.Context(), v.account.ID, st.ID, v.now) },
+		do:   func() error { return s.Services.Streams.DeleteStream(v.Context(), v.account.ID, st.ID, v.now) },
 		done: app.Text{EN: "The stream was deleted.", VI: "Đã xoá luồng."},
 	}.typeName(v, st.Name)
 }

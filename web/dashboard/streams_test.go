@@ -24,7 +24,7 @@ func awaitStream(w *webtest.World, id int64, what string, is func(stream.Stream)
 	var st stream.Stream
 	w.Until(what, func() (ok bool) {
 		var err error
-		st, err = w.Service.Streams.Stream(w.T.Context(), 1, id)
+		st, err = w.Services.Streams.Stream(w.T.Context(), 1, id)
 		apptest.Must(w.T, err)
 		return is(st)
 	})
@@ -74,7 +74,7 @@ func TestStreamForm(t *testing.T) {
 	if a := send("url", "nats://10.0.0.1", "topic", "shop"); a.Status != http.StatusUnprocessableEntity {
 		t.Errorf("a private address: %d", a.Status)
 	}
-	if list, err := w.Service.Streams.Streams(t.Context(), 1); err != nil || len(list) != 0 {
+	if list, err := w.Services.Streams.Streams(t.Context(), 1); err != nil || len(list) != 0 {
 		t.Fatalf("made of nothing: %+v, %v", list, err)
 	}
 	// What was refused didn't use the form up.
@@ -124,7 +124,7 @@ func TestStreamEdit(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
-	w.Stream(stream.StreamCreate{Credentials: stream.BrokerCredentials{Username: "shop", Password: "first password"}})
+	w.Stream(stream.Create{Credentials: stream.BrokerCredentials{Username: "shop", Password: "first password"}})
 	b := w.Browser().SignIn("lan")
 	b.Get("/streams/1/edit").Hides(t, "first password")
 	edit := func(pairs ...string) webtest.Answer {
@@ -179,7 +179,7 @@ func TestStreamFails(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
-	w.Stream(stream.StreamCreate{})
+	w.Stream(stream.Create{})
 	b := w.Browser().SignIn("lan")
 	b.Get("/streams/1").Shows(t, "0 messages", "before the first transaction", "Never")
 	b.Post("/streams/1/test").Goes(t, "/streams/1")
@@ -219,7 +219,7 @@ func TestStreamWithoutSecret(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
-	w.Stream(stream.StreamCreate{Credentials: stream.BrokerCredentials{Username: "shop", Password: "lost with it"}})
+	w.Stream(stream.Create{Credentials: stream.BrokerCredentials{Username: "shop", Password: "lost with it"}})
 	loseKey(w)
 	w.Pay(1, "1", "after")
 	b := w.Browser().SignIn("lan")
@@ -245,9 +245,9 @@ func TestStreamTenancyAndRoles(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
-	st, secret := w.Stream(stream.StreamCreate{})
+	st, secret := w.Stream(stream.Create{})
 	unchanged := func() string {
-		list, err := w.Service.Streams.Streams(t.Context(), 0)
+		list, err := w.Services.Streams.Streams(t.Context(), 0)
 		apptest.Must(t, err)
 		return fmt.Sprint(list)
 	}
@@ -265,16 +265,16 @@ func TestStreamPagesAreLive(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	st, _ := w.Stream(stream.StreamCreate{Type: delivery.WebhookOut})
+	st, _ := w.Stream(stream.Create{Type: delivery.WebhookOut})
 	w.Pay(1, "1", "not of the stream")
 	st = awaitStream(w, st.ID, "it is passed over", func(st stream.Stream) bool { return st.Position == 1 })
-	before, err := w.Service.Deliveries.NewestIDs(t.Context())
+	before, err := w.Services.Deliveries.NewestIDs(t.Context())
 	apptest.Must(t, err)
-	for _, p := range []stream.StreamProgress{
+	for _, p := range []stream.Progress{
 		{StreamID: st.ID, From: 1, To: 1, FailingSince: time.Now(), Problem: app.Text{EN: "x", VI: "x"}}, {StreamID: st.ID, From: 1, To: 1}, {StreamID: st.ID, From: 1, To: 2, Sent: 1, SentAt: time.Now()},
 	} {
-		apptest.Must(t, w.Service.Streams.SettleStream(t.Context(), p))
-		now, err := w.Service.Deliveries.NewestIDs(t.Context())
+		apptest.Must(t, w.Services.Streams.SettleStream(t.Context(), p))
+		now, err := w.Services.Deliveries.NewestIDs(t.Context())
 		apptest.Must(t, err)
 		if now == before {
 			t.Errorf("nobody hears of %+v", p)

@@ -38,10 +38,10 @@ func (s *Server) systemPage(v *visit) error {
 	}
 	data := systemData{Log: s.RecentLog.newestFirst()}
 	var err error
-	if data.SystemStatus, err = s.Service.Upkeep.SystemStatus(v.Context(), s.Installation, v.now); err != nil {
+	if data.SystemStatus, err = s.Services.Upkeep.SystemStatus(v.Context(), s.Installation, v.now); err != nil {
 		return err
 	}
-	sources, err := s.Service.Inbound.Sources(v.Context(), v.account.ID)
+	sources, err := s.Services.Inbound.Sources(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}

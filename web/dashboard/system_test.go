@@ -40,7 +40,7 @@ func TestReplicaOnTheSystemPage(t *testing.T) {
 		{&upkeep.ReplicaCheck{At: now, Place: place, Written: now, CheckedAt: now, Transactions: 12345}, []string{place, `<span class="in">Good</span>`, "12,345 transactions"}},
 		{&upkeep.ReplicaCheck{At: now, Place: place, Written: now, CheckedAt: now, Problem: app.Text{EN: "It is <old>.", VI: "Nó cũ."}}, []string{place, `<span class="bad">It is &lt;old&gt;.</span>`}},
 	} {
-		w.Service.Upkeep.SetReplicaCheck(c.check)
+		w.Services.Upkeep.SetReplicaCheck(c.check)
 		page := b.Get("/system").Body
 		for _, want := range c.want {
 			if !strings.Contains(page, want) {

@@ -70,7 +70,7 @@ func inGuessing(t *testing.T, test func(t *testing.T, w *webtest.World, g guesse
 	synctest.Test(t, func(t *testing.T) {
 		w := webtest.NewStillWorld(t)
 		w.User(1, "lan", access.RoleOwner)
-		test(t, w, guesser{t, web.New(web.Config{Service: w.Service})})
+		test(t, w, guesser{t, web.New(web.Config{Services: w.Services})})
 	})
 }
 
@@ -163,12 +163,12 @@ func TestDeviceEnds(t *testing.T) {
 		ctx := context.Background()
 		for i, end := range []func(u access.User) error{
 			func(u access.User) error {
-				_, err := w.Service.Access.SetPassword(ctx, 1, u.ID, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
+				_, err := w.Services.Access.SetPassword(ctx, 1, u.ID, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
 				return err
 			},
-			func(u access.User) error { _, err := w.Service.Access.EndSessions(ctx, 1, u.ID); return err },
+			func(u access.User) error { _, err := w.Services.Access.EndSessions(ctx, 1, u.ID); return err },
 			func(u access.User) error {
-				apptest.Must(t, w.Service.Access.RemoveUser(ctx, 1, u.ID))
+				apptest.Must(t, w.Services.Access.RemoveUser(ctx, 1, u.ID))
 				again := w.User(1, u.Name, access.RoleOwner)
 				w.File(func(db *sql.DB) error { // as if ids were given again
 					_, err := db.Exec(`UPDATE users SET id = ? WHERE id = ?`, u.ID, again.ID)
@@ -198,7 +198,7 @@ func TestDeviceCookie(t *testing.T) {
 		base string
 		name string
 	}{{"", "baoco-device"}, {"https://example.com", "__Host-baoco-device"}} {
-		g := guesser{t, web.New(web.Config{Service: w.Service, Secure: c.base != "", Installation: upkeep.Installation{BaseURL: c.base}})}
+		g := guesser{t, web.New(web.Config{Services: w.Services, Secure: c.base != "", Installation: upkeep.Installation{BaseURL: c.base}})}
 		cookie := g.guess("203.0.113.1", "lan", apptest.SomePassword, "").Cookie(c.name)
 		for _, part := range []string{"; HttpOnly", "; SameSite=Lax", "; Path=/;", "; Max-Age=34560000"} {
 			if !strings.Contains(cookie, part) {
@@ -231,7 +231,7 @@ func TestNoNameIsTooLong(t *testing.T) {
 // has room for.
 func TestSignInsCostNoMemory(t *testing.T) {
 	w := webtest.NewStillWorld(t)
-	g := guesser{t, web.New(web.Config{Service: w.Service})}
+	g := guesser{t, web.New(web.Config{Services: w.Services})}
 	for i := range 10 { // of the address, so that no password is checked below
 		g.guess("203.0.113.1", fmt.Sprint("user", i), wrong, "")
 	}
@@ -254,7 +254,7 @@ func TestSignInsCostNoMemory(t *testing.T) {
 func TestFloodOfSignIns(t *testing.T) {
 	w := webtest.NewStillWorld(t)
 	w.User(1, "lan", access.RoleOwner)
-	g := guesser{t, web.New(web.Config{Service: w.Service})}
+	g := guesser{t, web.New(web.Config{Services: w.Services})}
 	lan := g.device("203.0.113.1", "lan", "")
 	ctx, stop := context.WithCancel(t.Context())
 	var flood sync.WaitGroup

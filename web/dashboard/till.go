@@ -28,7 +28,7 @@ type tillData struct {
 	Form  tillForm
 	Banks []app.BankAccount // to choose from; one or none is no choice
 	Bill  *billData         // nil: the keypad
-	Bills []payment.PaymentRequest
+	Bills []payment.Request
 	None  bool // codes can't be made
 
 	MayBeRepeats int64 // received items that may be money which is recorded already
@@ -44,14 +44,14 @@ func (v view) Keys() []string {
 
 // billData is a bill on the till and on the customer's screen.
 type billData struct {
-	payment.PaymentRequest
+	payment.Request
 	Status  app.PaymentStatus
 	Payable bool
 	QR      template.HTML // an SVG
 }
 
-func (s *Server) billData(r payment.PaymentRequest, now time.Time) (*billData, error) {
-	b := &billData{PaymentRequest: r, Status: r.Status(now), Payable: r.Payable(now)}
+func (s *Server) billData(r payment.Request, now time.Time) (*billData, error) {
+	b := &billData{Request: r, Status: r.Status(now), Payable: r.Payable(now)}
 	if !b.Payable {
 		return b, nil
 	}
@@ -68,7 +68,7 @@ func (s *Server) billData(r payment.PaymentRequest, now time.Time) (*billData, e
 }
 
 // billState tells which bill a screen shows, and what of it, to compare.
-func billState(r payment.PaymentRequest, now time.Time) string {
+func billState(r payment.Request, now time.Time) string {
 	return strconv.FormatInt(r.ID, 10) + " " + r.Shown(now)
 }
 
@@ -78,19 +78,19 @@ const billsShown = 10
 func (s *Server) tillPage(v *visit) error { return s.showTill(v, nil, tillForm{}, nil) }
 
 // bill is a bill of the visitor's own, or of anybody for an owner.
-func (s *Server) bill(v *visit, id int64) (payment.PaymentRequest, error) {
-	r, err := s.Service.Payments.PaymentRequest(v.Context(), v.account.ID, id)
+func (s *Server) bill(v *visit, id int64) (payment.Request, error) {
+	r, err := s.Services.Payments.PaymentRequest(v.Context(), v.account.ID, id)
 	if err == nil && (r.ShiftID == 0 || r.CashierID != v.user.ID && !v.may(ownerOnly)) {
-		err = payment.ErrNoPaymentRequest
+		err = payment.ErrNoRequest
 	}
 	return r, err
 }
 
 // pageBill is the bill that the path names.
-func (s *Server) pageBill(v *visit) (payment.PaymentRequest, error) {
+func (s *Server) pageBill(v *visit) (payment.Request, error) {
 	id, found := wire.ParseID(v.PathValue("id"))
 	if !found {
-		return payment.PaymentRequest{}, payment.ErrNoPaymentRequest
+		return payment.Request{}, payment.ErrNoRequest
 	}
 	return s.bill(v, id)
 }
@@ -104,14 +104,14 @@ func (s *Server) billPage(v *visit) error {
 }
 
 // showTill shows the keypad, or a bill. wrong is why a bill was refused.
-func (s *Server) showTill(v *visit, bill *payment.PaymentRequest, form tillForm, wrong error) error {
+func (s *Server) showTill(v *visit, bill *payment.Request, form tillForm, wrong error) error {
 	data := tillData{Form: form}
 	var err error
-	if data.Banks, err = s.Service.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
+	if data.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	data.Banks = slices.DeleteFunc(data.Banks, func(b app.BankAccount) bool { return b.Status == app.BankAccountInactive })
-	patterns, err := s.Service.Ledger.CodePatterns(v.Context(), v.account.ID)
+	patterns, err := s.Services.Ledger.CodePatterns(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (s *Server) showTill(v *visit, bill *payment.PaymentRequest, form tillForm,
 	if data.Bills, err = s.shiftBills(v, v.user.ID, v.now); err != nil {
 		return err
 	}
-	open, err := s.Service.Inbound.OpenInbound(v.Context(), v.account.ID, alert.CountedUpTo)
+	open, err := s.Services.Inbound.OpenInbound(v.Context(), v.account.ID, alert.CountedUpTo)
 	if err != nil {
 		return err
 	}
@@ -136,18 +136,18 @@ func (s *Server) showTill(v *visit, bill *payment.PaymentRequest, form tillForm,
 }
 
 // shiftBills are the newest bills of a cashier's open shift.
-func (s *Server) shiftBills(v *visit, userID int64, now time.Time) ([]payment.PaymentRequest, error) {
-	shift, open, err := s.Service.Payments.OpenShift(v.Context(), v.account.ID, userID)
+func (s *Server) shiftBills(v *visit, userID int64, now time.Time) ([]payment.Request, error) {
+	shift, open, err := s.Services.Payments.OpenShift(v.Context(), v.account.ID, userID)
 	if err != nil || !open {
 		return nil, err
 	}
-	page, err := s.Service.Payments.PaymentRequests(v.Context(), v.account.ID, payment.PaymentFilter{ShiftID: shift.ID, Page: app.Page{Number: 1, Size: billsShown}}, now)
+	page, err := s.Services.Payments.PaymentRequests(v.Context(), v.account.ID, payment.Filter{ShiftID: shift.ID, Page: app.Page{Number: 1, Size: billsShown}}, now)
 	return page.Rows, err
 }
 
 func (s *Server) createBill(v *visit) error {
 	form := tillForm{v.PostFormValue("amount"), v.PostFormValue("bank_account_id")}
-	in := payment.PaymentRequestCreate{ExpiresIn: payment.BillExpiry, CashierID: v.user.ID}
+	in := payment.RequestCreate{ExpiresIn: payment.BillExpiry, CashierID: v.user.ID}
 	var bad app.Invalid
 	var err error
 	if in.Amount, err = app.ReadAmount(form.Amount); err != nil {
@@ -174,11 +174,11 @@ var errTooManyRequests = app.Refused(app.CodeRateLimited, app.Text{
 })
 
 // createRequest makes a payment request that the visitor has typed.
-func (s *Server) createRequest(v *visit, in payment.PaymentRequestCreate) (payment.PaymentRequest, error) {
+func (s *Server) createRequest(v *visit, in payment.RequestCreate) (payment.Request, error) {
 	if _, _, may := s.requests.Take(v.user.ID, requestPace, v.now); !may {
-		return payment.PaymentRequest{}, errTooManyRequests
+		return payment.Request{}, errTooManyRequests
 	}
-	return s.Service.Payments.CreatePaymentRequest(v.Context(), v.account.ID, in, v.form.key, v.now)
+	return s.Services.Payments.CreatePaymentRequest(v.Context(), v.account.ID, in, v.form.key, v.now)
 }
 
 func (s *Server) cancelBill(v *visit) error {
@@ -186,7 +186,7 @@ func (s *Server) cancelBill(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Service.Payments.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now); err != nil {
+	if _, err := s.Services.Payments.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now); err != nil {
 		return s.showTill(v, &r, tillForm{}, err)
 	}
 	return s.redirect(v, tillPath, app.Text{})
@@ -194,9 +194,9 @@ func (s *Server) cancelBill(v *visit) error {
 
 // receiptData is the receipt of a bill, for a roll of paper of 58 mm.
 type receiptData struct {
-	payment.PaymentRequest
+	payment.Request
 	Status    app.PaymentStatus
-	Transfers []payment.PaymentTransfer
+	Transfers []payment.Transfer
 	Cashier   string
 	Shop      string
 	Print     bool // it is to be printed now
@@ -208,7 +208,7 @@ func (s *Server) receiptPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.showReceipt(v, receiptData{PaymentRequest: r})
+	return s.showReceipt(v, receiptData{Request: r})
 }
 
 // printReceipt shows the receipt so that it is printed at once. Only the first one is no
@@ -218,20 +218,20 @@ func (s *Server) printReceipt(v *visit) error {
 	if err != nil {
 		return err
 	}
-	again, err := s.Service.Payments.PrintReceipt(v.Context(), v.account.ID, r.ID)
+	again, err := s.Services.Payments.PrintReceipt(v.Context(), v.account.ID, r.ID)
 	if err != nil {
 		return err
 	}
-	return s.showReceipt(v, receiptData{PaymentRequest: r, Print: true, Again: again})
+	return s.showReceipt(v, receiptData{Request: r, Print: true, Again: again})
 }
 
 func (s *Server) showReceipt(v *visit, data receiptData) (err error) {
-	r := data.PaymentRequest
+	r := data.Request
 	data.Status, data.Shop = r.Status(v.now), shopName(v.account, "")
-	if data.Transfers, err = s.Service.Payments.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize); err != nil {
+	if data.Transfers, err = s.Services.Payments.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize); err != nil {
 		return err
 	}
-	shift, err := s.Service.Payments.Shift(v.Context(), v.account.ID, r.ShiftID)
+	shift, err := s.Services.Payments.Shift(v.Context(), v.account.ID, r.ShiftID)
 	if err != nil {
 		return err
 	}
@@ -245,7 +245,7 @@ func (s *Server) closeShift(v *visit) error {
 	if !found {
 		return payment.ErrNoShift
 	}
-	shift, err := s.Service.Payments.Shift(v.Context(), v.account.ID, id)
+	shift, err := s.Services.Payments.Shift(v.Context(), v.account.ID, id)
 	if err == nil && shift.UserID != v.user.ID && !v.may(ownerOnly) {
 		err = payment.ErrNoShift
 	}
@@ -265,7 +265,7 @@ func (s *Server) shiftClosing(v *visit, shift payment.Shift) confirmation {
 			v.T("The next bill begins a new shift.", "Hoá đơn tiếp theo sẽ mở ca mới."),
 		},
 		do: func() error {
-			_, err := s.Service.Payments.CloseShift(v.Context(), v.account.ID, shift.ID, v.now)
+			_, err := s.Services.Payments.CloseShift(v.Context(), v.account.ID, shift.ID, v.now)
 			return err
 		},
 		done: app.Text{EN: "Shift closed.", VI: "Đã đóng ca."},
@@ -291,7 +291,7 @@ func (s *Server) shiftsPage(v *visit) error {
 	if v.may(seeMoney) && !v.user.Limit.On {
 		userID = 0
 	}
-	rows, total, err := s.Service.Payments.Shifts(v.Context(), v.account.ID, userID, page)
+	rows, total, err := s.Services.Payments.Shifts(v.Context(), v.account.ID, userID, page)
 	data := shiftsData{Pages: pagesOf(page, total, url.Values{}, "/shifts")}
 	for _, shift := range rows {
 		data.Rows = append(data.Rows, shiftRow{shift, s.shiftClosing(v, shift)})
@@ -325,7 +325,7 @@ func (s *Server) tells(v *visit, userID int64, t app.Transaction) (bool, error) 
 	if t.PaymentSent.ID == 0 {
 		return true, nil
 	}
-	r, err := s.Service.Payments.PaymentRequest(v.Context(), t.AccountID, t.PaymentSent.ID)
+	r, err := s.Services.Payments.PaymentRequest(v.Context(), t.AccountID, t.PaymentSent.ID)
 	if app.CodeOf(err) == app.CodeNotFound {
 		return false, nil
 	}
@@ -347,7 +347,7 @@ func (c *counterStream) sendBills() error {
 		state += billState(r, now) + ";"
 	}
 	if state != c.till.list {
-		list := billView[[]payment.PaymentRequest]{c.view(c.v, "till", app.Text{}, nil), bills}
+		list := billView[[]payment.Request]{c.view(c.v, "till", app.Text{}, nil), bills}
 		list.words = c.v.at(now)
 		var html bytes.Buffer
 		if err := templates().ExecuteTemplate(&html, "bills", list); err != nil {
@@ -361,7 +361,7 @@ func (c *counterStream) sendBills() error {
 	if c.till.billID == 0 {
 		return nil
 	}
-	r, err := c.Service.Payments.PaymentRequest(c.v.Context(), c.v.account.ID, c.till.billID)
+	r, err := c.Services.Payments.PaymentRequest(c.v.Context(), c.v.account.ID, c.till.billID)
 	if err != nil {
 		return err
 	}
@@ -389,7 +389,7 @@ type billView[T any] struct {
 	Of T
 }
 
-func (s *Server) billView(v *visit, r payment.PaymentRequest, now time.Time) (page billView[*billData], err error) {
+func (s *Server) billView(v *visit, r payment.Request, now time.Time) (page billView[*billData], err error) {
 	if page.Of, err = s.billData(r, now); err != nil {
 		return page, err
 	}

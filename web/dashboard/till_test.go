@@ -20,7 +20,7 @@ import (
 // paid records money in at a shop.
 func paid(w *apptest.World, id string, amount int64, content string) {
 	w.T.Helper()
-	_, _, err := w.Service.Inbound.RecordByHand(context.Background(), 1, inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id, Type: app.In, Amount: amount, Content: content, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
+	_, _, err := w.Services.Inbound.RecordByHand(context.Background(), 1, inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id, Type: app.In, Amount: amount, Content: content, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
 	apptest.Must(w.T, err)
 }
 
@@ -45,7 +45,7 @@ func TestTill(t *testing.T) {
 	}
 	thu.Submit("/till", "amount", "200.000", "bank_account_id", "1").Goes(t, "/till/1")
 	minh.Submit("/till", "amount", "200000", "bank_account_id", "1").Goes(t, "/till/2")
-	bill, err := w.Service.Payments.PaymentRequest(t.Context(), 1, 1)
+	bill, err := w.Services.Payments.PaymentRequest(t.Context(), 1, 1)
 	apptest.Must(t, err)
 	thu.Get("/till/1").Shows(t, "200,000\u00a0₫", "Waiting for payment", "<svg", bill.Code, "Bills of this shift", "This shift: +0\u00a0₫ · 1 bill")
 	for _, path := range []string{"/till/1", "/till/1/receipt", "/till/99", "/shifts/1/close"} {
@@ -120,13 +120,13 @@ func TestOldVerdictSaysWhen(t *testing.T) {
 	at := time.Now().AddDate(0, 0, -2)
 	ctx := context.Background()
 	for i, received := range []int64{5000, 5001} {
-		r, err := w.Service.Payments.CreatePaymentRequest(ctx, 1, payment.PaymentRequestCreate{Amount: 5000, CashierID: thu.ID, ExpiresIn: payment.BillExpiry}, app.IdempotencyKey{}, at)
+		r, err := w.Services.Payments.CreatePaymentRequest(ctx, 1, payment.RequestCreate{Amount: 5000, CashierID: thu.ID, ExpiresIn: payment.BillExpiry}, app.IdempotencyKey{}, at)
 		apptest.Must(t, err)
 		in := inbound.Incoming{EventID: itoa(r.ID), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: received, Content: r.Code, Time: at}
-		_, _, err = w.Service.Inbound.RecordByHand(ctx, 1, in, nil, app.IdempotencyKey{}, at)
+		_, _, err = w.Services.Inbound.RecordByHand(ctx, 1, in, nil, app.IdempotencyKey{}, at)
 		apptest.Must(t, err)
 		b := w.Browser().SignIn("thu")
-		day, path := at.In(w.Service.Ledger.Zone()).Format("02 Jan"), "/till/"+itoa(r.ID)
+		day, path := at.In(w.Services.Ledger.Zone()).Format("02 Jan"), "/till/"+itoa(r.ID)
 		verdict := b.Get(path).Body
 		if _, verdict, _ = strings.Cut(verdict, `class="verdict`); i == 0 && !strings.Contains(verdict, "Paid in full") || !strings.Contains(verdict[:strings.Index(verdict, "</p>")], day) {
 			t.Errorf("the verdict doesn't say %s: %.300s", day, verdict)
@@ -148,7 +148,7 @@ func TestSecondReceiptIsACopy(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
-	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 5000, CashierID: thu.ID})
+	r := w.PaymentRequest(payment.RequestCreate{Amount: 5000, CashierID: thu.ID})
 	paid(w.World, "1", 5000, r.Code)
 	b := w.Browser().SignIn("thu")
 	b.Get("/till/1/receipt").Shows(t, `class="copy on-paper"`, `action="/till/1/receipt"`) // what the page itself prints
@@ -217,8 +217,8 @@ func TestVerdicts(t *testing.T) {
 			} else {
 				check(fmt.Sprint(amount), "", "Received ")
 			}
-			bill := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 1000 * amount, ExpiresIn: time.Hour})
-			twin := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 1000 * amount, ExpiresIn: time.Hour})
+			bill := w.PaymentRequest(payment.RequestCreate{Amount: 1000 * amount, ExpiresIn: time.Hour})
+			twin := w.PaymentRequest(payment.RequestCreate{Amount: 1000 * amount, ExpiresIn: time.Hour})
 			pay(amount, bill.Code) // 200 for 200.000
 			check(fmt.Sprint(amount), "short", "Not enough: received only "+payment.AmountInWords(amount, app.English))
 			pay(1000*amount, twin.Code) // another customer with the same amount
@@ -227,12 +227,12 @@ func TestVerdicts(t *testing.T) {
 			check(fmt.Sprint(amount), "full", "Paid in full, ")
 			pay(1, twin.Code)
 			check(fmt.Sprint(amount), "check", "Too much: received ")
-			late := w.PaymentRequest(payment.PaymentRequestCreate{Amount: amount, ExpiresIn: time.Minute})
+			late := w.PaymentRequest(payment.RequestCreate{Amount: amount, ExpiresIn: time.Minute})
 			time.Sleep(2 * time.Minute)
 			pay(amount, late.Code)
 			check(fmt.Sprint(amount, i), "check", "Too late: received ")
-			cancelled := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 2 * amount})
-			_, err := w.Service.Payments.CancelPaymentRequest(t.Context(), 1, cancelled.ID, time.Now())
+			cancelled := w.PaymentRequest(payment.RequestCreate{Amount: 2 * amount})
+			_, err := w.Services.Payments.CancelPaymentRequest(t.Context(), 1, cancelled.ID, time.Now())
 			apptest.Must(t, err)
 			pay(amount, cancelled.Code)
 			check(fmt.Sprint(amount), "check", "The bill was cancelled, but ")

@@ -17,8 +17,8 @@ type transactionData struct {
 	Form   noteForm
 	JSON   string // as the API gives it; empty: for developers only
 	Origin app.TransactionOrigin
-	Likely []payment.PaymentRequest // that it may be for, where it has none
-	Event  *inbound.InboundEvent    // nil if there is none, or for developers only
+	Likely []payment.Request // that it may be for, where it has none
+	Event  *inbound.Event    // nil if there is none, or for developers only
 }
 
 // noteForm is the form of the note. Seen is the note as it was when the form was
@@ -29,7 +29,7 @@ func transactionPath(id int64) string { return "/transactions/" + strconv.Format
 
 // pageTransaction is the transaction that the path names.
 func (s *Server) pageTransaction(v *visit) (app.Transaction, error) {
-	t, err := s.Service.Ledger.Transaction(v.Context(), v.account.ID, v.pathID())
+	t, err := s.Services.Ledger.Transaction(v.Context(), v.account.ID, v.pathID())
 	if err == nil && !v.sees(t) {
 		err = app.ErrNoTransaction
 	}
@@ -52,7 +52,7 @@ func (s *Server) setNote(v *visit) error {
 		return err
 	}
 	form := noteForm{v.PostFormValue("seen"), v.PostFormValue("note")}
-	err = s.Service.Ledger.SetNote(v.Context(), v.account.ID, t.ID, form.Seen, app.Note{Text: form.Text, ChangedAt: v.now, ChangedBy: v.user.Name})
+	err = s.Services.Ledger.SetNote(v.Context(), v.account.ID, t.ID, form.Seen, app.Note{Text: form.Text, ChangedAt: v.now, ChangedBy: v.user.Name})
 	if err != nil {
 		if app.CodeOf(err) == app.CodeConflict {
 			form.Seen = t.Note
@@ -69,14 +69,14 @@ func (s *Server) showTransaction(v *visit, t app.Transaction, form noteForm, ref
 		return err
 	}
 	data := transactionData{Row: transactionRow{t, deliveries[t.ID]}, Form: form}
-	if data.Note, err = s.Service.Ledger.Note(v.Context(), v.account.ID, t.ID); err != nil {
+	if data.Note, err = s.Services.Ledger.Note(v.Context(), v.account.ID, t.ID); err != nil {
 		return err
 	}
-	if data.Origin, err = s.Service.Ledger.TransactionOrigin(v.Context(), v.account.ID, t.ID); err != nil {
+	if data.Origin, err = s.Services.Ledger.TransactionOrigin(v.Context(), v.account.ID, t.ID); err != nil {
 		return err
 	}
 	if v.may(seeMoney) {
-		if data.Likely, err = s.Service.Payments.LikelyPayments(v.Context(), t); err != nil {
+		if data.Likely, err = s.Services.Payments.LikelyPayments(v.Context(), t); err != nil {
 			return err
 		}
 	}
@@ -103,11 +103,11 @@ func (s *Server) transactionJSON(v *visit, t app.Transaction) (string, error) {
 
 // eventOf reads what a provider sent. It returns nil if the event was pruned
 // meanwhile.
-func (s *Server) eventOf(v *visit, eventID int64) (*inbound.InboundEvent, error) {
+func (s *Server) eventOf(v *visit, eventID int64) (*inbound.Event, error) {
 	if eventID == 0 {
 		return nil, nil
 	}
-	e, err := s.Service.Inbound.InboundEvent(v.Context(), v.account.ID, eventID)
+	e, err := s.Services.Inbound.InboundEvent(v.Context(), v.account.ID, eventID)
 	if app.CodeOf(err) == app.CodeNotFound {
 		return nil, nil
 	}

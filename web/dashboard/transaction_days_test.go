@@ -23,7 +23,7 @@ func TestRowsOfADay(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	native := w.Native()
-	today := app.DayOf(time.Now(), w.Service.Ledger.Zone())
+	today := app.DayOf(time.Now(), w.Services.Ledger.Zone())
 	for _, x := range []apptest.Transfer{
 		{ID: "1", Date: "2025-10-14 10:00:00", Amount: 100},
 		{ID: "2", Date: today.String(), Amount: 20},
@@ -74,7 +74,7 @@ func TestComparedWithYesterday(t *testing.T) {
 		w.User(1, "lan", access.RoleOwner)
 		w.Link("ACB", apptest.SomeAccount)
 		native := w.Native()
-		today := app.DayOf(time.Now(), w.Service.Ledger.Zone())
+		today := app.DayOf(time.Now(), w.Services.Ledger.Zone())
 		for day, amount := range map[app.Day]int64{today - 1: c.yesterday, today: c.today} {
 			if amount > 0 {
 				w.Names(webtest.Recorded, native, apptest.Transfer{ID: day.String(), Date: day.String(), Amount: amount})

@@ -16,12 +16,12 @@ import (
 // transactionRow is a transaction with its deliveries.
 type transactionRow struct {
 	app.Transaction
-	Deliveries []delivery.LatestDelivery
+	Deliveries []delivery.Latest
 }
 
 // transactionRows lists a page of transactions with their deliveries.
 func (s *Server) transactionRows(v *visit, f app.TransactionFilter) ([]transactionRow, app.TransactionPage, error) {
-	page, err := s.Service.Ledger.Transactions(v.Context(), v.account.ID, f)
+	page, err := s.Services.Ledger.Transactions(v.Context(), v.account.ID, f)
 	if err != nil {
 		return nil, page, err
 	}
@@ -39,14 +39,14 @@ func (s *Server) transactionRows(v *visit, f app.TransactionFilter) ([]transacti
 
 // deliveriesOf reads the deliveries of transactions. Their webhooks and answers
 // are for those who connect; others get the states.
-func (s *Server) deliveriesOf(v *visit, ids []int64) (map[int64][]delivery.LatestDelivery, error) {
-	all, err := s.Service.Deliveries.DeliveriesOf(v.Context(), v.account.ID, ids)
+func (s *Server) deliveriesOf(v *visit, ids []int64) (map[int64][]delivery.Latest, error) {
+	all, err := s.Services.Deliveries.DeliveriesOf(v.Context(), v.account.ID, ids)
 	if v.may(connect) {
 		return all, err
 	}
 	for _, list := range all {
 		for i, d := range list {
-			list[i] = delivery.LatestDelivery{Delivery: delivery.Delivery{State: d.State}, HistoryID: d.HistoryID}
+			list[i] = delivery.Latest{Delivery: delivery.Delivery{State: d.State}, HistoryID: d.HistoryID}
 		}
 	}
 	return all, err
@@ -100,7 +100,7 @@ func (s *Server) groupByDay(v *visit, rows []transactionRow, sums bool) ([]dayRo
 		case seen[day]:
 			group.ID += "-" + strconv.FormatInt(row.ID, 10)
 		case sums:
-			kept, err := s.Service.Ledger.Days(v.Context(), v.account.ID, 0, day, day)
+			kept, err := s.Services.Ledger.Days(v.Context(), v.account.ID, 0, day, day)
 			if err != nil {
 				return nil, err
 			}
@@ -121,7 +121,7 @@ type notice struct {
 
 // Notice sums up the deliveries of a transaction: the worst state, and how many of
 // several are in it. Cancelled ones don't count.
-func (w words) Notice(deliveries []delivery.LatestDelivery) notice {
+func (w words) Notice(deliveries []delivery.Latest) notice {
 	var all, tried int
 	in := map[app.DeliveryState]int{}
 	n := notice{State: app.DeliveryDelivered}
@@ -183,7 +183,7 @@ func (s *Server) transactionsPage(v *visit) error {
 	query := v.URL.Query()
 	data := transactionsData{States: app.TransactionStates}
 	var err error
-	if data.Banks, err = s.Service.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
+	if data.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	data.filters = v.filtersOf("/transactions", v.transactionFilters(), func(name, value string) string { return v.transactionWord(name, value, data.Banks) })
@@ -210,7 +210,7 @@ func (s *Server) transactionsPage(v *visit) error {
 		}
 	}
 	if err == nil && f.Query != "" && f.Page.Number == 1 && !data.Older && v.may(seeAllDays) {
-		data.Noted, err = s.Service.Ledger.Noted(v.Context(), v.account.ID, f.Query, shownNoted)
+		data.Noted, err = s.Services.Ledger.Noted(v.Context(), v.account.ID, f.Query, shownNoted)
 	}
 	data.Meaning = f.Or
 	pinned.Set("until", strconv.FormatInt(f.UntilID, 10))
@@ -225,7 +225,7 @@ func (s *Server) transactionsPage(v *visit) error {
 		newest := f
 		newest.UntilID, newest.Sort, newest.Sums, newest.Page = 0, "", false, app.Page{Number: 1, Size: 1, CountTo: countTo}
 		var found app.TransactionPage
-		if found, err = s.Service.Ledger.Transactions(v.Context(), v.account.ID, newest); len(found.Rows) > 0 && found.Rows[0].ID > f.UntilID {
+		if found, err = s.Services.Ledger.Transactions(v.Context(), v.account.ID, newest); len(found.Rows) > 0 && found.Rows[0].ID > f.UntilID {
 			data.News = linkTo(data.Path, data.Form)
 		}
 	}

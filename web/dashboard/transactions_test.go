@@ -30,7 +30,7 @@ func TestPagesDoNotShift(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
-	today := time.Now().In(w.Service.Ledger.Zone()).AddDate(0, 0, -1).Format(app.DateLayout)
+	today := time.Now().In(w.Services.Ledger.Zone()).AddDate(0, 0, -1).Format(app.DateLayout)
 	paid := 0
 	pay := func(n int) {
 		for range n {
@@ -79,7 +79,7 @@ func TestDeliveryStates(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
-	other, err := w.Service.Ledger.CreateAccount(context.Background(), "other", time.Now())
+	other, err := w.Services.Ledger.CreateAccount(context.Background(), "other", time.Now())
 	apptest.Must(t, err)
 	w.User(other.ID, "stranger", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
@@ -127,10 +127,10 @@ func TestDeliveryStates(t *testing.T) {
 	}
 	receiver.answers(200, "")
 	for _, id := range []int64{hook.ID, second.ID} {
-		_, err := w.Service.Deliveries.Replay(context.Background(), 1, id, time.Time{}, time.Now().Add(time.Hour), app.IdempotencyKey{}, time.Now())
+		_, err := w.Services.Deliveries.Replay(context.Background(), 1, id, time.Time{}, time.Now().Add(time.Hour), app.IdempotencyKey{}, time.Now())
 		apptest.Must(t, err)
 		w.Until("the replay", func() bool {
-			n, err := w.Service.Deliveries.PendingDeliveries(context.Background(), 1, 0)
+			n, err := w.Services.Deliveries.PendingDeliveries(context.Background(), 1, 0)
 			apptest.Must(t, err)
 			return n == 0
 		})
@@ -145,9 +145,9 @@ func TestDeliveryStates(t *testing.T) {
 	receiver.answers(503, "")
 	w.Pay(1, "4", "bún bò")
 	check("not yet told", "pending", "4")
-	apptest.Must(t, w.Service.Deliveries.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
+	apptest.Must(t, w.Services.Deliveries.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
 	check("one webhook is deleted", "pending", "4")
-	apptest.Must(t, w.Service.Deliveries.DeleteWebhook(context.Background(), 1, second.ID, time.Now()))
+	apptest.Must(t, w.Services.Deliveries.DeleteWebhook(context.Background(), 1, second.ID, time.Now()))
 	check("both are deleted", "pending")
 	check("both are deleted", "unsent", "4", "1")
 	check("both are deleted", "delivered", "3", "2")
@@ -166,7 +166,7 @@ func TestSumsOfAFilter(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	bank := w.Link("ACB", apptest.SomeAccount)
 	record := func(id int, direction app.Direction, amount int64, content string) {
-		_, _, err := w.Service.Inbound.RecordByHand(context.Background(), 1, inbound.Incoming{
+		_, _, err := w.Services.Inbound.RecordByHand(context.Background(), 1, inbound.Incoming{
 			EventID: fmt.Sprint(id), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: direction, Amount: amount, Content: content, Time: time.Now(),
 		}, nil, app.IdempotencyKey{}, time.Now())
 		apptest.Must(t, err)
@@ -184,7 +184,7 @@ func TestSumsOfAFilter(t *testing.T) {
 		return list
 	}
 	in, out := "+2,500,025 ₫ money in (25)", "−70,000 ₫ money out (1)"
-	today := time.Now().In(w.Service.Ledger.Zone()).Format(app.DateLayout)
+	today := time.Now().In(w.Services.Ledger.Zone()).Format(app.DateLayout)
 	for query, want := range map[string][]string{
 		"":                                    nil,
 		"q=ca+phe":                            {in, out},
@@ -225,7 +225,7 @@ func TestDaysAndReplacedDates(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
-	native, zone := w.Native(), w.Service.Ledger.Zone()
+	native, zone := w.Native(), w.Services.Ledger.Zone()
 	today := app.DayOf(time.Now(), zone)
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "1", Date: "14/10/2025"})
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "2", Date: today.String(), Content: "hom nay"})
@@ -280,23 +280,23 @@ func TestSearchFurtherBack(t *testing.T) {
 	told := func(id string) {
 		w.Pay(1, id, "bánh mì")
 		w.Until("the delivery", func() bool {
-			n, err := w.Service.Deliveries.PendingDeliveries(context.Background(), 1, 0)
+			n, err := w.Services.Deliveries.PendingDeliveries(context.Background(), 1, 0)
 			apptest.Must(t, err)
 			return n == 0
 		})
 	}
 	told("first")
 	told("second")
-	apptest.Must(t, w.Service.Deliveries.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
+	apptest.Must(t, w.Services.Deliveries.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
 	source := w.Native()
 	for n := 0; n < 13_000; n += 500 {
-		call := inbound.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now()}
+		call := inbound.Call{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now()}
 		for i := range 500 {
 			call.Elements = append(call.Elements, inbound.Incoming{
 				EventID: fmt.Sprint(n + i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1, Time: time.Now(),
 			})
 		}
-		_, err := w.Service.Inbound.RecordTransactions(context.Background(), call)
+		_, err := w.Services.Inbound.RecordTransactions(context.Background(), call)
 		apptest.Must(t, err)
 	}
 	b := w.Browser().SignIn("lan")
@@ -331,9 +331,9 @@ func TestNewsOfTransactions(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
-	other, err := w.Service.Ledger.CreateAccount(context.Background(), "other", time.Now())
+	other, err := w.Services.Ledger.CreateAccount(context.Background(), "other", time.Now())
 	apptest.Must(t, err)
-	_, err = w.Service.Inbound.LinkBankAccount(context.Background(), other.ID, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
+	_, err = w.Services.Inbound.LinkBankAccount(context.Background(), other.ID, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
 	apptest.Must(t, err)
 	w.Link("ACB", apptest.SomeAccount)
 	for id := range 25 {
@@ -451,7 +451,7 @@ func TestNote(t *testing.T) {
 	stranger := w.Browser().SignIn("stranger")
 	stranger.Get("/transactions?q=cua+toi").Hides(t, "In notes")
 	stranger.Post("/transactions/1/note", "seen", "Của tôi", "note", "Của kẻ lạ").WantStatus(t, http.StatusNotFound)
-	if err := w.Service.Ledger.SetNote(t.Context(), second, 1, "Của tôi", app.Note{Text: "Của kẻ lạ"}); app.CodeOf(err) != app.CodeNotFound {
+	if err := w.Services.Ledger.SetNote(t.Context(), second, 1, "Của tôi", app.Note{Text: "Của kẻ lạ"}); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("a stranger's note: %v", err)
 	}
 

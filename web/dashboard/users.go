@@ -26,7 +26,7 @@ func (s *Server) createUser(v *visit) error {
 	err := s.askedForOwner(v, in.Role)
 	var u access.User
 	if err == nil {
-		u, err = s.Service.Access.CreateUser(v.Context(), v.account.ID, in, v.now)
+		u, err = s.Services.Access.CreateUser(v.Context(), v.account.ID, in, v.now)
 	}
 	if err != nil {
 		return s.showSettings(v, settingsData{Refused: "users", UserForm: access.UserCreate{Name: in.Name, Role: in.Role}}, err)
@@ -116,7 +116,7 @@ func (s *Server) limitUser(v *visit) error {
 	if err != nil {
 		return err
 	}
-	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (s *Server) limitUser(v *visit) error {
 		u.Limit = limit // the form keeps the choice
 		return s.showUser(v, u, app.InvalidField("bank_account_id", "must be at least one bank account", "phải có ít nhất một tài khoản"))
 	}
-	changed, err := s.Service.Access.LimitUser(v.Context(), v.account.ID, u.ID, limit)
+	changed, err := s.Services.Access.LimitUser(v.Context(), v.account.ID, u.ID, limit)
 	if err != nil {
 		return s.showUser(v, u, err)
 	}
@@ -143,7 +143,7 @@ func (s *Server) limitUser(v *visit) error {
 
 // pageUser finds the user that the path names.
 func (s *Server) pageUser(v *visit) (access.User, error) {
-	users, err := s.Service.Access.Users(v.Context(), v.account.ID)
+	users, err := s.Services.Access.Users(v.Context(), v.account.ID)
 	return named(v, users, err, func(u access.User) int64 { return u.ID }, access.ErrNoUser)
 }
 
@@ -156,15 +156,15 @@ func (s *Server) userPage(v *visit) error {
 }
 
 func (s *Server) showUser(v *visit, u access.User, wrong error) error {
-	sessions, err := s.Service.Access.Sessions(v.Context(), v.account.ID, u.ID, s.storedToken(v), v.now)
+	sessions, err := s.Services.Access.Sessions(v.Context(), v.account.ID, u.ID, s.storedToken(v), v.now)
 	if err != nil {
 		return err
 	}
-	passkeys, err := s.Service.Access.Passkeys(v.Context(), u.ID)
+	passkeys, err := s.Services.Access.Passkeys(v.Context(), u.ID)
 	if err != nil {
 		return err
 	}
-	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (s *Server) setUserPassword(v *visit) error {
 	if u.ID == v.user.ID {
 		err = errOwnPassword
 	} else if err = s.askedForOwner(v, u.Role); err == nil {
-		_, err = s.Service.Access.SetPassword(v.Context(), v.account.ID, u.ID, secret, v.form.key, v.now)
+		_, err = s.Services.Access.SetPassword(v.Context(), v.account.ID, u.ID, secret, v.form.key, v.now)
 	}
 	if err != nil {
 		return s.showUser(v, u, err)
@@ -219,7 +219,7 @@ func (s *Server) setUserRole(v *visit) error {
 	}
 	changed := u
 	if err = s.askedForOwner(v, role); err == nil {
-		changed, err = s.Service.Access.SetRole(v.Context(), v.account.ID, u.ID, role)
+		changed, err = s.Services.Access.SetRole(v.Context(), v.account.ID, u.ID, role)
 	}
 	if err != nil {
 		return s.showUser(v, u, err)
@@ -247,7 +247,7 @@ func (s *Server) userRemoval(v *visit, u access.User) confirmation {
 			v.T("API keys and counter screen links keep working: revoke any that this user knows.",
 				"Khoá API và đường dẫn màn hình quầy vẫn dùng được: hãy thu hồi những khoá và đường dẫn mà người này biết."),
 		},
-		do:   func() error { return s.Service.Access.RemoveUser(v.Context(), v.account.ID, u.ID) },
+		do:   func() error { return s.Services.Access.RemoveUser(v.Context(), v.account.ID, u.ID) },
 		done: app.Textf("User %s removed.", "Đã xoá người dùng %s.", u.Name),
 	}
 }

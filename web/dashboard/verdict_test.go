@@ -66,21 +66,21 @@ func TestVerdictTexts(t *testing.T) {
 				}
 			}
 		}
-		bill := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000})
+		bill := w.PaymentRequest(payment.RequestCreate{Amount: 200_000})
 		shows(200, bill.Code, "Not enough: received only 200\u00a0₫, still due 199,800\u00a0₫", "Thiếu: mới nhận 200\u00a0₫, còn thiếu 199.800\u00a0₫")
 		shows(199_800, bill.Code, "Paid in full", "Đủ tiền")
 		shows(5000, bill.Code, "Too much: 5,000\u00a0₫", "Thừa 5.000\u00a0₫")
-		_, err := w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{PaymentTolerance: new(int64(1000))})
+		_, err := w.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{PaymentTolerance: new(int64(1000))})
 		apptest.Must(t, err)
-		bill = w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000})
+		bill = w.PaymentRequest(payment.RequestCreate{Amount: 200_000})
 		shows(199_000, bill.Code, "Paid in full", "Đủ tiền")
 		looks(1, bill.Code) // with a QR code that somebody else has photographed
-		late := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000, ExpiresIn: time.Minute})
+		late := w.PaymentRequest(payment.RequestCreate{Amount: 200_000, ExpiresIn: time.Minute})
 		time.Sleep(2 * time.Minute)
 		looks(200_000, late.Code)
 		shows(5000, late.Code, "Too late: the bill was cancelled or had expired · Too much: 5,000\u00a0₫", "Tiền đến muộn: hoá đơn đã huỷ hoặc hết hạn · Thừa 5.000\u00a0₫")
-		cancelled := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000})
-		_, err = w.Service.Payments.CancelPaymentRequest(t.Context(), 1, cancelled.ID, time.Now())
+		cancelled := w.PaymentRequest(payment.RequestCreate{Amount: 200_000})
+		_, err = w.Services.Payments.CancelPaymentRequest(t.Context(), 1, cancelled.ID, time.Now())
 		apptest.Must(t, err)
 		looks(200, cancelled.Code)
 		looks(199_800, cancelled.Code)
@@ -88,7 +88,7 @@ func TestVerdictTexts(t *testing.T) {
 		const small, nho = "A small amount: look at it twice", "Số tiền nhỏ, hãy xem kỹ"
 		below := func(amount int64) {
 			t.Helper()
-			_, err := w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{SmallAmount: &amount})
+			_, err := w.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{SmallAmount: &amount})
 			apptest.Must(t, err)
 		}
 		shows(999, "khong ma", small, nho)

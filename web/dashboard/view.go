@@ -187,7 +187,7 @@ var templateFuncs = template.FuncMap{
 			Path string
 		}{v.words, list, path}
 	},
-	"likely": func(t app.Transaction, likely []payment.PaymentRequest) payment.UnmatchedTransaction {
+	"likely": func(t app.Transaction, likely []payment.Request) payment.UnmatchedTransaction {
 		return payment.UnmatchedTransaction{Transaction: t, Likely: likely}
 	},
 	"step": func(v view, step deliveryStep) stepView { return stepView{v, step} },

@@ -40,20 +40,20 @@ func (s *Server) webhookPage(v *visit) error {
 // showWebhook shows the page. refused is why an action was refused.
 func (s *Server) showWebhook(v *visit, hook delivery.Webhook, refused error) (err error) {
 	data := webhookData{webhookRow: webhookRow{Webhook: hook}, Receivers: receivers(hook, "", v.Lang)}
-	if data.Health, err = s.Service.Deliveries.WebhookHealth(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
+	if data.Health, err = s.Services.Deliveries.WebhookHealth(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 		return err
 	}
 	data.Chart = v.drawHours(data.Health, 360, 56)
-	if data.Pending, err = s.Service.Deliveries.PendingDeliveries(v.Context(), v.account.ID, hook.ID); err != nil {
+	if data.Pending, err = s.Services.Deliveries.PendingDeliveries(v.Context(), v.account.ID, hook.ID); err != nil {
 		return err
 	}
 	data.Remove = s.webhookRemoval(v, hook, data.Pending)
-	if data.Attempts, _, err = s.Service.Deliveries.History(v.Context(), v.account.ID, delivery.HistoryFilter{
+	if data.Attempts, _, err = s.Services.Deliveries.History(v.Context(), v.account.ID, delivery.HistoryFilter{
 		WebhookID: hook.ID, Page: app.Page{Number: 1, Size: attemptsShown},
 	}); err != nil {
 		return err
 	}
-	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (s *Server) testedNow(v *visit, hook delivery.Webhook) (*delivery.Attempt, 
 	if !found {
 		return nil, nil
 	}
-	a, err := s.Service.Deliveries.HistoryRecord(v.Context(), v.account.ID, id)
+	a, err := s.Services.Deliveries.HistoryRecord(v.Context(), v.account.ID, id)
 	if app.CodeOf(err) == app.CodeNotFound || err == nil && (a.Delivery.WebhookID != hook.ID || !a.Payload.Test) {
 		return nil, nil
 	}
@@ -84,7 +84,7 @@ func (s *Server) tryWebhook(v *visit) error {
 	if err != nil {
 		return err
 	}
-	a, err := s.Service.Deliveries.TestWebhook(v.Context(), v.account.ID, hook.ID, v.now)
+	a, err := s.Services.Deliveries.TestWebhook(v.Context(), v.account.ID, hook.ID, v.now)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (s *Server) switchWebhook(v *visit) error {
 		return err
 	}
 	if on := v.PostFormValue("active") == "1"; on != hook.IsActive {
-		switched, err := s.Service.Deliveries.ToggleWebhook(v.Context(), v.account.ID, hook.ID, v.now)
+		switched, err := s.Services.Deliveries.ToggleWebhook(v.Context(), v.account.ID, hook.ID, v.now)
 		if err != nil {
 			return s.showWebhook(v, hook, err)
 		}
@@ -137,7 +137,7 @@ func (s *Server) editWebhook(v *visit) error {
 	if err := v.unchanged(hook.Name, hook.URL, hook.Type); err != nil {
 		return s.showEditWebhook(v, form, err)
 	}
-	hook, err = s.Service.Deliveries.UpdateWebhook(v.Context(), v.account.ID, hook.ID, delivery.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type}, v.now)
+	hook, err = s.Services.Deliveries.UpdateWebhook(v.Context(), v.account.ID, hook.ID, delivery.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type}, v.now)
 	if err != nil {
 		return s.showEditWebhook(v, form, err)
 	}
@@ -177,7 +177,7 @@ func (s *Server) rotateWebhook(v *visit) error {
 	if err != nil || hours < 0 || hours > data.Longest() {
 		hours = -1 // refused below
 	}
-	secret, err := s.Service.Deliveries.RotateSecret(v.Context(), v.account.ID, hook.ID, time.Duration(hours)*time.Hour, v.form.key, v.now)
+	secret, err := s.Services.Deliveries.RotateSecret(v.Context(), v.account.ID, hook.ID, time.Duration(hours)*time.Hour, v.form.key, v.now)
 	if err != nil {
 		return s.showRotate(v, data, err)
 	}
@@ -192,7 +192,7 @@ func (s *Server) activateWebhook(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Service.Deliveries.ActivateSecret(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
+	if err := s.Services.Deliveries.ActivateSecret(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 		return err
 	}
 	return s.redirect(v, webhookPath(hook.ID), app.Text{EN: "The new secret is now the only one in use.", VI: "Từ bây giờ chỉ dùng khoá bí mật mới để ký."})
@@ -232,7 +232,7 @@ func (s *Server) replayPage(v *visit) error {
 	}
 	from, to, err := replayWindow(v, data)
 	if err == nil {
-		data.Count, data.All, err = s.Service.Deliveries.Replayable(v.Context(), v.account.ID, hook.ID, from, to, maxFailedCounted, v.now)
+		data.Count, data.All, err = s.Services.Deliveries.Replayable(v.Context(), v.account.ID, hook.ID, from, to, maxFailedCounted, v.now)
 	}
 	return s.showReplay(v, data, err)
 }
@@ -250,7 +250,7 @@ func (s *Server) replayWebhook(v *visit) error {
 	from, to, err := replayWindow(v, data)
 	var n int
 	if err == nil {
-		n, err = s.Service.Deliveries.Replay(v.Context(), v.account.ID, hook.ID, from, to, v.form.key, v.now)
+		n, err = s.Services.Deliveries.Replay(v.Context(), v.account.ID, hook.ID, from, to, v.form.key, v.now)
 	}
 	if err != nil {
 		return s.showReplay(v, data, err)
@@ -281,7 +281,7 @@ func (s *Server) webhookRemoval(v *visit, hook delivery.Webhook, pending int64) 
 			v.T("New transactions will no longer be sent to this webhook.", "Giao dịch mới sẽ không được gửi đến webhook này nữa."),
 			v.T("The delivery history is kept. The secret is permanently deleted.", "Lịch sử gửi vẫn được giữ. Khoá bí mật bị xoá vĩnh viễn."),
 		},
-		do:   func() error { return s.Service.Deliveries.DeleteWebhook(v.Context(), v.account.ID, hook.ID, v.now) },
+		do:   func() error { return s.Services.Deliveries.DeleteWebhook(v.Context(), v.account.ID, hook.ID, v.now) },
 		done: app.Text{EN: "Webhook deleted. Its history is kept.", VI: "Đã xoá webhook. Lịch sử gửi vẫn được giữ."},
 	}.typeName(v, hook.Name)
 }
@@ -291,7 +291,7 @@ func (s *Server) removeWebhook(v *visit) error {
 	if err != nil {
 		return err
 	}
-	pending, err := s.Service.Deliveries.PendingDeliveries(v.Context(), v.account.ID, hook.ID)
+	pending, err := s.Services.Deliveries.PendingDeliveries(v.Context(), v.account.ID, hook.ID)
 	if err != nil {
 		return err
 	}

@@ -27,15 +27,15 @@ type webhooksData struct {
 }
 
 func (s *Server) webhooksPage(v *visit) error {
-	hooks, err := s.Service.Deliveries.Webhooks(v.Context(), v.account.ID)
+	hooks, err := s.Services.Deliveries.Webhooks(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
-	healths, err := s.Service.Deliveries.WebhookHealths(v.Context(), v.account.ID, v.now)
+	healths, err := s.Services.Deliveries.WebhookHealths(v.Context(), v.account.ID, v.now)
 	if err != nil {
 		return err
 	}
-	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (s *Server) newWebhookPage(v *visit) error {
 
 // fillChoices fills in what a webhook may be limited to.
 func (s *Server) fillChoices(v *visit, form *webhookForm) error {
-	banks, err := s.Service.Ledger.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -121,11 +121,11 @@ func (s *Server) showNewWebhook(v *visit, form webhookForm, wrong error) error {
 func (s *Server) addWebhook(v *visit) error {
 	form, in, bad := readWebhookForm(v)
 	var all app.Invalid
-	all.Merge(s.Service.Deliveries.CheckWebhook(in))
+	all.Merge(s.Services.Deliveries.CheckWebhook(in))
 	all.Merge(bad)
 	hook, secret, err := delivery.Webhook{}, "", all.Err()
 	if err == nil {
-		hook, secret, err = s.Service.Deliveries.CreateWebhook(v.Context(), v.account.ID, in, v.now)
+		hook, secret, err = s.Services.Deliveries.CreateWebhook(v.Context(), v.account.ID, in, v.now)
 	}
 	if err != nil {
 		return s.showNewWebhook(v, form, err)
@@ -165,7 +165,7 @@ func (s *Server) secretFile(v *visit) error {
 
 // pageWebhook is the webhook that the path names.
 func (s *Server) pageWebhook(v *visit) (delivery.Webhook, error) {
-	return s.Service.Deliveries.Webhook(v.Context(), v.account.ID, v.pathID())
+	return s.Services.Deliveries.Webhook(v.Context(), v.account.ID, v.pathID())
 }
 
 // Host is the host of a URL, without the path and query, which may be long or

@@ -185,7 +185,7 @@ func TestWebhookTestSend(t *testing.T) {
 	}
 	b.Get("/").Hides(t, "is not reaching your shop") // whoever sends a test sees its result
 	b.Get("/webhooks/1").Shows(t, "Not reaching your shop", "3.")
-	_, err := w.Service.Deliveries.ToggleWebhook(t.Context(), 1, other.ID, time.Now())
+	_, err := w.Services.Deliveries.ToggleWebhook(t.Context(), 1, other.ID, time.Now())
 	apptest.Must(t, err)
 	w.Link("ACB", apptest.SomeAccount)
 	w.Pay(1, "1", "DH1")
@@ -195,7 +195,7 @@ func TestWebhookTestSend(t *testing.T) {
 	w.Pay(1, "3", "DH3")
 	awaitFailed(w, hook.ID, 3)
 	b.Get("/").Shows(t, "is not reaching your shop: the last 6 attempts failed")
-	_, err = w.Service.Deliveries.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
+	_, err = w.Services.Deliveries.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
 	apptest.Must(t, err)
 	if a := b.Get("/"); strings.Contains(a.Body, "is not reaching") {
 		t.Error("one that is switched off needs attention")
@@ -211,7 +211,7 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 	closed.Close()
 	w.Webhook(closed.URL, delivery.WebhookAll)
 	for i := range 3 {
-		_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
+		_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
 		apptest.Must(t, err)
 	}
 	awaitFailed(w, 1, 3)
@@ -260,7 +260,7 @@ func TestFailedDeliveriesNeedAttention(t *testing.T) {
 	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { rw.WriteHeader(http.StatusBadGateway) }))
 	defer shop.Close()
 	hook, _ := w.Webhook(shop.URL, delivery.WebhookAll)
-	_, _, err := w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
+	_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
 	awaitFailed(w, hook.ID, 1)
 	b := w.Browser().SignIn("lan")
@@ -341,7 +341,7 @@ func TestWebhookTenancyAndRoles(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
 	w.User(1, "cashier", access.RoleCashier)
-	second, err := w.Service.Ledger.CreateAccount(t.Context(), "second", time.Now())
+	second, err := w.Services.Ledger.CreateAccount(t.Context(), "second", time.Now())
 	apptest.Must(t, err)
 	w.User(second.ID, "stranger", access.RoleOwner)
 	hook, secret := w.Webhook("https://shop.vn/secret-path", delivery.WebhookAll)
@@ -419,7 +419,7 @@ func TestHostileWebhooksAreInert(t *testing.T) {
 func awaitFailed(w *webtest.World, webhookID, n int64) {
 	w.T.Helper()
 	w.Until(fmt.Sprintf("webhook %d fails %d times", webhookID, n), func() bool {
-		h, err := w.Service.Deliveries.WebhookHealth(context.Background(), 1, webhookID, time.Now())
+		h, err := w.Services.Deliveries.WebhookHealth(context.Background(), 1, webhookID, time.Now())
 		apptest.Must(w.T, err)
 		return h.Sum().Failed == n
 	})
@@ -451,7 +451,7 @@ func TestSheetForm(t *testing.T) {
 	const url = "https://script.google.com/macros/s/AKfycbx0123456789abcdefghij/exec"
 	b.Post("/webhooks", "once", webtest.FormKey(), "kind", "sheet", "secret", "whsec_x", "name", "Sổ", "type", "IN", "webhook_url", url).WantStatus(t, http.StatusUnprocessableEntity)
 	b.Post("/webhooks", append(form, url)...).Shows(t, token)
-	hook, err := w.Service.Deliveries.Webhook(t.Context(), 1, 1)
+	hook, err := w.Services.Deliveries.Webhook(t.Context(), 1, 1)
 	apptest.Must(t, err)
 	secrets, err := w.Store.WebhookSecrets(t.Context(), 1)
 	apptest.Must(t, err)

@@ -232,7 +232,7 @@ func (w words) ContentText(text string) string {
 }
 
 // Pill writes the state of a delivery in a few words.
-func (w words) Pill(p delivery.LatestDelivery) string {
+func (w words) Pill(p delivery.Latest) string {
 	what := w.T("Waiting", "Đang chờ")
 	if p.HistoryID != 0 {
 		if what = strconv.Itoa(p.StatusCode); p.StatusCode == 0 {

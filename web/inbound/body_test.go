@@ -76,7 +76,7 @@ func TestProviderAmounts(t *testing.T) {
 			} else if got != webtest.Rejected {
 				t.Errorf("a string: %+v", got)
 			}
-			if o, err := w.Service.Ledger.Overview(context.Background(), 1); err != nil || o.TotalIn != sum {
+			if o, err := w.Services.Ledger.Overview(context.Background(), 1); err != nil || o.TotalIn != sum {
 				t.Errorf("total %d, want %d (%v)", o.TotalIn, sum, err)
 			}
 		})

@@ -46,7 +46,7 @@ func TestProviderSameEvent(t *testing.T) {
 			w.Names(webtest.Duplicate, source, apptest.Transfer{Number: "FT1", Date: at(200 * time.Hour)})
 			w.Names(webtest.Duplicate, source, apptest.Transfer{})
 			list := w.WantTransactions(1)
-			if list[0].Content != "NAPTIEN MOMO" || list[0].Number != "FT1" || app.FormatTime(list[0].Time, w.Service.Ledger.Zone()) != apptest.SomeDate {
+			if list[0].Content != "NAPTIEN MOMO" || list[0].Number != "FT1" || app.FormatTime(list[0].Time, w.Services.Ledger.Zone()) != apptest.SomeDate {
 				t.Errorf("a repetition changed it: %+v", list[0])
 			}
 			shop.Waits(w, "/a 1")
@@ -117,7 +117,7 @@ func TestProviderConflicts(t *testing.T) {
 			t.Errorf("the first record did not stand: %+v", x)
 		}
 	}
-	open, _, err := w.Service.Inbound.InboundEvents(context.Background(), 1, inbound.InboundFilter{OpenOnly: true, Page: app.Page{Number: 1, Size: 100}})
+	open, _, err := w.Services.Inbound.InboundEvents(context.Background(), 1, inbound.Filter{OpenOnly: true, Page: app.Page{Number: 1, Size: 100}})
 	if err != nil || len(open) != 16 {
 		t.Errorf("%d open events, want 16 (%v)", len(open), err)
 	}
@@ -129,7 +129,7 @@ func TestProviderConflicts(t *testing.T) {
 		if items := w.Items(e.ID); len(items) != 1 || w.Event(e.ID).Open != 1 {
 			t.Errorf("what conflicts twice in one call is kept as %+v", items)
 		}
-		retries(w, w.Service, e, webtest.Counts{Duplicates: 1, Conflicts: 2})
+		retries(w, w.Services, e, webtest.Counts{Duplicates: 1, Conflicts: 2})
 	}
 	shop.Waits(w, "/a 1", "/a 2", "/a 3")
 }
@@ -313,8 +313,8 @@ func TestProviderChannels(t *testing.T) {
 	on := func(channel app.Channel, want webtest.Counts, x apptest.Transfer) {
 		t.Helper()
 		body := []byte(apptest.Batch(x.Native()))
-		call := inbound.InboundCall{AccountID: 1, Source: source, Channel: channel, Body: body, ReceivedAt: time.Now(), Elements: apptest.ReadNative(body)}
-		r, err := w.Service.Inbound.RecordTransactions(context.Background(), call)
+		call := inbound.Call{AccountID: 1, Source: source, Channel: channel, Body: body, ReceivedAt: time.Now(), Elements: apptest.ReadNative(body)}
+		r, err := w.Services.Inbound.RecordTransactions(context.Background(), call)
 		if got := (webtest.Counts{Recorded: r.Recorded, Duplicates: r.Duplicates, Unassigned: r.Unassigned, Conflicts: r.Conflicts, Rejected: r.Rejected}); err != nil || got != want {
 			t.Errorf("%s: %+v, %v; want %+v", channel, got, err, want)
 		}
@@ -362,12 +362,12 @@ func TestProviderBankAccountStatus(t *testing.T) {
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
 	ctx := context.Background()
-	link, err := w.Service.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A", Pending: true}, time.Now())
+	link, err := w.Services.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A", Pending: true}, time.Now())
 	apptest.Must(t, err)
 	source := w.Native()
 	status := func(want app.BankAccountStatus) {
 		t.Helper()
-		list, err := w.Service.Ledger.BankAccounts(ctx, 1)
+		list, err := w.Services.Ledger.BankAccounts(ctx, 1)
 		if err != nil || list[0].Status != want {
 			t.Errorf("status %s, want %s (%v)", list[0].Status, want, err)
 		}
@@ -387,17 +387,17 @@ func TestProviderBankAccountStatus(t *testing.T) {
 	w.Change(`UPDATE bank_accounts SET status = 'error'`)
 	w.Names(webtest.Recorded, source, apptest.Transfer{ID: "3"})
 
-	_, err = w.Service.Ledger.ToggleBankAccount(ctx, 1, link.BankAccount.ID, time.Now())
+	_, err = w.Services.Ledger.ToggleBankAccount(ctx, 1, link.BankAccount.ID, time.Now())
 	apptest.Must(t, err)
 	w.Names(webtest.Recorded, source, apptest.Transfer{ID: "4"})
 	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "4"})
 	status(app.BankAccountInactive)
 	w.WantTransactions(4)
 	shop.Waits(w, "/a 1", "/a 2", "/a 3")
-	if o, err := w.Service.Ledger.Overview(ctx, 1); err != nil || o.Transactions != 4 {
+	if o, err := w.Services.Ledger.Overview(ctx, 1); err != nil || o.Transactions != 4 {
 		t.Errorf("%+v, %v", o, err)
 	}
-	_, err = w.Service.Ledger.ToggleBankAccount(ctx, 1, link.BankAccount.ID, time.Now())
+	_, err = w.Services.Ledger.ToggleBankAccount(ctx, 1, link.BankAccount.ID, time.Now())
 	apptest.Must(t, err)
 	w.Names(webtest.Recorded, source, apptest.Transfer{ID: "5"})
 	shop.Waits(w, "/a 1", "/a 2", "/a 3", "/a 5")

@@ -81,7 +81,7 @@ const fewElements = 20
 
 func (s *Server) record(r *http.Request, in provider.Call, kind provider.Kind) (inbound.Recording, error) {
 	read := kind.Elements(in)
-	call := inbound.InboundCall{
+	call := inbound.Call{
 		AccountID: in.Source.AccountID, Source: in.Source, Channel: app.ChannelCall, Body: in.Body, ReceivedAt: in.At,
 		Elements: read.Elements, SourceFault: read.Fault,
 	}

@@ -300,14 +300,14 @@ func TestProviderSources(t *testing.T) {
 		"a secret with a line break":     {inbound.SourceAdd{Provider: "native", Name: "x", Secret: "two lines\nof text"}, app.CodeValidation},
 		"a secret with a space after it": {inbound.SourceAdd{Provider: "native", Name: "x", Secret: "something "}, app.CodeValidation},
 	} {
-		if _, err := w.Service.Inbound.AddSource(ctx, 1, c.add, now); app.CodeOf(err) != c.code {
+		if _, err := w.Services.Inbound.AddSource(ctx, 1, c.add, now); app.CodeOf(err) != c.code {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// An HMAC key doesn't name its source, so it may be another's too.
 	w.Source("native", inbound.AuthHMAC, "a secret of mine")
 	other := w.Native()
-	if _, err := w.Service.Inbound.RotateSource(ctx, 1, other.ID, "a secret of mine", app.IdempotencyKey{}, time.Now()); app.CodeOf(err) != app.CodeAlreadyExists {
+	if _, err := w.Services.Inbound.RotateSource(ctx, 1, other.ID, "a secret of mine", app.IdempotencyKey{}, time.Now()); app.CodeOf(err) != app.CodeAlreadyExists {
 		t.Errorf("rotated to another's secret: %v", err)
 	}
 }

@@ -86,7 +86,7 @@ func TestProviderRefusedLogOfOneAddress(t *testing.T) {
 	var list []inbound.RefusedCall
 	w.Until("the last call is noted", func() bool {
 		var err error
-		list, err = w.Service.Inbound.RefusedCalls(t.Context(), 1, 0, 1000)
+		list, err = w.Services.Inbound.RefusedCalls(t.Context(), 1, 0, 1000)
 		apptest.Must(t, err)
 		return len(list) > 0 && list[0].Remote == webtest.Peer(2)
 	})
@@ -109,7 +109,7 @@ func TestProviderRefusedLog(t *testing.T) {
 		calls++
 	}
 	log := func() []inbound.RefusedCall {
-		list, err := w.Service.Inbound.RefusedCalls(ctx, 1, 0, 1000)
+		list, err := w.Services.Inbound.RefusedCalls(ctx, 1, 0, 1000)
 		apptest.Must(t, err)
 		return list
 	}
@@ -290,7 +290,7 @@ func TestProviderStorageFailure(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	var log syncBuffer
-	server := httptest.NewServer(web.New(web.Config{Service: w.Service, Logger: slog.New(slog.NewTextHandler(&log, nil))}))
+	server := httptest.NewServer(web.New(web.Config{Services: w.Services, Logger: slog.New(slog.NewTextHandler(&log, nil))}))
 	defer server.Close()
 	w.URL = server.URL
 	w.Link("ACB", apptest.SomeAccount)
@@ -309,7 +309,7 @@ func TestProviderStorageFailure(t *testing.T) {
 		t.Errorf("sepay: %d %s", a.Status, a.Body)
 	}
 	w.NothingStored()
-	if o, err := w.Service.Ledger.Overview(context.Background(), 1); err != nil || o.Transactions != 0 || o.TotalIn != 0 {
+	if o, err := w.Services.Ledger.Overview(context.Background(), 1); err != nil || o.Transactions != 0 || o.TotalIn != 0 {
 		t.Errorf("totals of what isn't stored: %+v, %v", o, err)
 	}
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "4"})

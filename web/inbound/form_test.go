@@ -25,7 +25,7 @@ func TestKeptForm(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 	w.Wants(webtest.Rejected, source, multipart[:200])
-	if _, err := w.Service.Inbound.RetryInbound(context.Background(), 1, w.NewestEvent().ID, time.Now()); err != nil {
+	if _, err := w.Services.Inbound.RetryInbound(context.Background(), 1, w.NewestEvent().ID, time.Now()); err != nil {
 		t.Error(err)
 	}
 }

@@ -43,7 +43,7 @@ func TestGenericReads(t *testing.T) {
 			w.Wants(webtest.Duplicate, s, c.body)
 			got := w.WantTransactions(1)[0]
 			if got.Bank != "ACB" || got.AccountNumber != apptest.SomeAccount || got.Type != app.In || got.Amount != 200000 || got.Number != "FT1" || got.Content != "DH123" ||
-				app.FormatTime(got.Time, w.Service.Ledger.Zone()) != apptest.SomeDate || got.DateFlaw != "" {
+				app.FormatTime(got.Time, w.Services.Ledger.Zone()) != apptest.SomeDate || got.DateFlaw != "" {
 				t.Errorf("recorded %+v", got)
 			}
 		})
@@ -179,7 +179,7 @@ func TestGenericTimes(t *testing.T) {
 	} {
 		w.Wants(webtest.Recorded, s, fmt.Sprintf(`{"id":"t%d","n":5,"acc":"19354957","t":%s}`, i, c[0]))
 		got := w.WantTransactions(i + 1)[i]
-		if at := app.FormatTime(got.Time, w.Service.Ledger.Zone()); (got.DateFlaw != "") != (c[1] == "") || c[1] != "" && at != c[1] {
+		if at := app.FormatTime(got.Time, w.Services.Ledger.Zone()); (got.DateFlaw != "") != (c[1] == "") || c[1] != "" && at != c[1] {
 			t.Errorf("%s is read as %s (flaw: %q)", c[0], at, got.DateFlaw)
 		}
 	}
@@ -213,13 +213,13 @@ func TestGenericRefusedSources(t *testing.T) {
 		"hmac":                    {inbound.SourceAdd{Auth: inbound.AuthHMAC, Options: inbound.SourceOptions{Map: good}}, "auth"},
 	} {
 		c.add.Provider, c.add.Name = "generic", "x"
-		_, err := w.Service.Inbound.AddSource(context.Background(), 1, c.add, time.Now())
+		_, err := w.Services.Inbound.AddSource(context.Background(), 1, c.add, time.Now())
 		if app.CodeOf(err) != app.CodeValidation || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, path := range []string{".", "a.", ".a", "a..b", "a[", "a[]", "a[x]", "a[-1]", "a[1", "a]", "a[1]b", "[1]b", `"a`, `a"b`, `a'`, `""`, `a\`, `"a"b`, "a[99999999]", "a.[0]", "[0"} {
-		_, err := w.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "generic", Name: "x", Options: inbound.SourceOptions{Map: with("content", path)}}, time.Now())
+		_, err := w.Services.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "generic", Name: "x", Options: inbound.SourceOptions{Map: with("content", path)}}, time.Now())
 		if app.CodeOf(err) != app.CodeValidation || !strings.Contains(err.Error(), "is no path") {
 			t.Errorf("path %q: %v", path, err)
 		}

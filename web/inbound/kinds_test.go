@@ -119,7 +119,7 @@ func TestProviderExplained(t *testing.T) {
 		var list []inbound.RefusedCall
 		w.Until("the call is noted", func() bool {
 			var err error
-			list, err = w.Service.Inbound.RefusedCalls(context.Background(), 1, 0, 1000)
+			list, err = w.Services.Inbound.RefusedCalls(context.Background(), 1, 0, 1000)
 			apptest.Must(t, err)
 			return len(list) == calls
 		})
@@ -161,7 +161,7 @@ func TestProviderExplained(t *testing.T) {
 	}
 	// An access key is another one together with its secret.
 	ipn := kinds[len(kinds)-1]
-	second, err := w.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{
+	second, err := w.Services.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{
 		Provider: "pay2s-ipn", Name: "second", Secret: "i-2", BankAccountID: ipn.BankAccountID, Options: inbound.SourceOptions{AccessKey: "AK2"},
 	}, time.Now())
 	apptest.Must(t, err)
@@ -236,7 +236,7 @@ func TestCassoReportsAnError(t *testing.T) {
 	}
 	status := func(b app.BankAccount) app.BankAccountStatus {
 		t.Helper()
-		list, err := w.Service.Ledger.BankAccounts(context.Background(), 1)
+		list, err := w.Services.Ledger.BankAccounts(context.Background(), 1)
 		apptest.Must(t, err)
 		for _, one := range list {
 			if one.ID == b.ID {
@@ -246,7 +246,7 @@ func TestCassoReportsAnError(t *testing.T) {
 		return ""
 	}
 	send(`{"error":0,"data":[` + element(1, served.AccountNumber) + `,` + element(2, off.AccountNumber) + `]}`)
-	if _, err := w.Service.Ledger.ToggleBankAccount(context.Background(), 1, off.ID, time.Now()); err != nil {
+	if _, err := w.Services.Ledger.ToggleBankAccount(context.Background(), 1, off.ID, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	send(`{"error":401,"message":"bank disconnected","data":[]}`)

@@ -30,7 +30,7 @@ func TestProviderDates(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
 	native, sepay, casso := w.Native(), w.Sepay(), w.Source("casso", inbound.AuthToken, "")
-	zone := w.Service.Ledger.Zone()
+	zone := w.Services.Ledger.Zone()
 	in := func(d time.Duration) string { return app.FormatTime(time.Now().Add(d), zone) }
 	soon, later := in(23*time.Hour), in(25*time.Hour)
 	for i, c := range []struct {
@@ -65,7 +65,7 @@ func TestProviderDates(t *testing.T) {
 			}
 			before := time.Now().Truncate(time.Second)
 			answer := w.Sends(source, strings.Replace(body, `"`+apptest.SomeDate+`"`, c.literal, 1))
-			got, err := w.Service.Ledger.Transaction(context.Background(), 1, int64(3*i+j+1))
+			got, err := w.Services.Ledger.Transaction(context.Background(), 1, int64(3*i+j+1))
 			apptest.Must(t, err)
 			written := app.FormatDate(got.Time, got.DateOnly, zone)
 			replaced := !got.Time.Before(before) && !got.Time.After(time.Now())
@@ -78,7 +78,7 @@ func TestProviderDates(t *testing.T) {
 		}
 	}
 	w.Wants(webtest.Recorded, native, apptest.Batch(strings.Replace(apptest.Transfer{ID: "missing"}.Native(), `"transactionDate"`, `"x"`, 1)))
-	if got, err := w.Service.Ledger.Transaction(context.Background(), 1, int64(w.Rows("transactions"))); err != nil || got.DateFlaw != app.DateMissing {
+	if got, err := w.Services.Ledger.Transaction(context.Background(), 1, int64(w.Rows("transactions"))); err != nil || got.DateFlaw != app.DateMissing {
 		t.Errorf("a missing date has the flaw %q, %v", got.DateFlaw, err)
 	}
 }
@@ -102,7 +102,7 @@ func TestProviderDayBorders(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
 	native, key := w.Native(), w.APIKey(access.ScopeRead)
-	today := app.DayOf(time.Now(), w.Service.Ledger.Zone())
+	today := app.DayOf(time.Now(), w.Services.Ledger.Zone())
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "1", Amount: 1, Date: (today - 1).String() + " 23:59:59"})
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "2", Amount: 20, Date: today.String() + " 00:00:00"})
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "3", Amount: 300, Date: (today - 1).String() + " 00:00:00"})
@@ -122,7 +122,7 @@ func TestProviderCap(t *testing.T) {
 	native, key := w.Native(), w.APIKey(access.ScopeRead)
 	// The sum is beyond what a float64 holds exactly.
 	const rows, each = 2000, 1000
-	date := app.FormatTime(time.Now(), w.Service.Ledger.Zone())
+	date := app.FormatTime(time.Now(), w.Services.Ledger.Zone())
 	for n := 0; n < rows; n += each {
 		var elements []string
 		for i := range each {
@@ -180,7 +180,7 @@ func TestProviderBodySize(t *testing.T) {
 	}
 	// 413 isn't answered like a wrong secret, so the operator finds it in the log.
 	w.Until("the calls that were too large are noted", func() bool { return w.Rows("refused_calls") == 10 })
-	list, err := w.Service.Inbound.RefusedCalls(t.Context(), 1, 0, 1000)
+	list, err := w.Services.Inbound.RefusedCalls(t.Context(), 1, 0, 1000)
 	apptest.Must(t, err)
 	noted := map[string]int{}
 	for _, c := range list {

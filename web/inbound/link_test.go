@@ -46,7 +46,7 @@ func TestProviderUnassigned(t *testing.T) {
 		t.Errorf("%d items, want 5 unassigned and 4 conflicts", n)
 	}
 	w.WantTransactions(0)
-	if o, err := w.Service.Ledger.Overview(context.Background(), 1); err != nil || o.Transactions != 0 || o.TotalIn != 0 {
+	if o, err := w.Services.Ledger.Overview(context.Background(), 1); err != nil || o.Transactions != 0 || o.TotalIn != 0 {
 		t.Errorf("unassigned money is counted: %+v, %v", o, err)
 	}
 
@@ -74,7 +74,7 @@ func TestProviderUnassigned(t *testing.T) {
 	}
 	w.Links("VCB", apptest.SomeAccount, inbound.NotifyNone, 1, 0)
 	w.WantTransactions(3)
-	if b, err := w.Service.Ledger.BankAccountSummaries(context.Background(), 1, time.Now()); err != nil || b[0].All != (app.Amounts{Count: 2, Total: 400000}) || b[1].All != (app.Amounts{Count: 1, Total: 200000}) {
+	if b, err := w.Services.Ledger.BankAccountSummaries(context.Background(), 1, time.Now()); err != nil || b[0].All != (app.Amounts{Count: 2, Total: 400000}) || b[1].All != (app.Amounts{Count: 1, Total: 200000}) {
 		t.Errorf("sums: %+v, %v", b, err)
 	}
 	shop.Waits(w, "/a 1", "/a 2", "/out 2")
@@ -97,7 +97,7 @@ func TestProviderLinkNotifies(t *testing.T) {
 			w.Webhook(shop.URL+"/a", "ALL")
 			source := w.Native()
 			// It is the receipt that counts, whatever the transfer's own time.
-			w.Came(24*time.Hour+time.Minute, source, apptest.Transfer{ID: "1", Date: app.FormatTime(time.Now(), w.Service.Ledger.Zone())})
+			w.Came(24*time.Hour+time.Minute, source, apptest.Transfer{ID: "1", Date: app.FormatTime(time.Now(), w.Services.Ledger.Zone())})
 			w.Came(24*time.Hour-time.Minute, source, apptest.Transfer{ID: "2"})
 			w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "3"})
 			w.Links("ACB", apptest.SomeAccount, c.notify, 3, len(c.told))
@@ -135,7 +135,7 @@ func TestProviderNarrowedSource(t *testing.T) {
 	ctx := context.Background()
 	mine, other := w.Link("ACB", apptest.SomeAccount), w.Link("ACB", "111")
 	narrow := func(id int64) inbound.Source {
-		s, err := w.Service.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: id}, time.Now())
+		s, err := w.Services.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: id}, time.Now())
 		apptest.Must(t, err)
 		return s
 	}
@@ -169,27 +169,27 @@ func TestProviderTenants(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	ctx, now := context.Background(), time.Now()
-	account, err := w.Service.Ledger.CreateAccount(ctx, "another", now)
+	account, err := w.Services.Ledger.CreateAccount(ctx, "another", now)
 	apptest.Must(t, err)
 	w.Link("ACB", apptest.SomeAccount)
-	theirs, err := w.Service.Inbound.AddSource(ctx, account.ID, inbound.SourceAdd{Provider: "native", Name: "theirs"}, now)
+	theirs, err := w.Services.Inbound.AddSource(ctx, account.ID, inbound.SourceAdd{Provider: "native", Name: "theirs"}, now)
 	apptest.Must(t, err)
 	w.Names(webtest.Unassigned, theirs, apptest.Transfer{Number: "FT1"})
 	w.Names(webtest.Recorded, w.Native(), apptest.Transfer{Number: "FT1"})
 	w.Names(webtest.Duplicate, theirs, apptest.Transfer{Number: "FT1"})
-	r, err := w.Service.Inbound.LinkBankAccount(ctx, account.ID, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, now)
+	r, err := w.Services.Inbound.LinkBankAccount(ctx, account.ID, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, now)
 	if err != nil || r.Recorded != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	w.WantTransactions(1)
 	if events := w.Events(); len(events) != 1 {
 		t.Errorf("account 1 sees %+v", events)
-	} else if _, err := w.Service.Inbound.RetryInbound(ctx, account.ID, events[0].ID, now); app.CodeOf(err) != app.CodeNotFound {
+	} else if _, err := w.Services.Inbound.RetryInbound(ctx, account.ID, events[0].ID, now); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("the other account retries it: %v", err)
 	}
 	w.Do("POST", theirs.URLPath(), "{}", "Authorization", "Bearer nothing")
 	refusals := func(account int64) int {
-		list, err := w.Service.Inbound.RefusedCalls(ctx, account, 0, 10)
+		list, err := w.Services.Inbound.RefusedCalls(ctx, account, 0, 10)
 		apptest.Must(t, err)
 		return len(list)
 	}
@@ -243,7 +243,7 @@ func TestProviderRetry(t *testing.T) {
 	// A later version may read what today's doesn't: 0 as 1, and 9 as 200000.
 	better := strings.NewReplacer(`"transferAmount":0,`, `"transferAmount":1,`, `"transferAmount":9,`, `"transferAmount":200000,`)
 	later := apptest.Over(t, w.Store, services.Config{
-		Read: func(s inbound.Source, channel app.Channel, body []byte, at time.Time, zone *time.Location) inbound.InboundReading {
+		Read: func(s inbound.Source, channel app.Channel, body []byte, at time.Time, zone *time.Location) inbound.Reading {
 			return provider.Read(s, channel, []byte(better.Replace(string(body))), at, zone)
 		},
 	})
@@ -251,7 +251,7 @@ func TestProviderRetry(t *testing.T) {
 	w.Wants(webtest.Counts{Recorded: 1, Rejected: 1}, source, apptest.Batch(apptest.Transfer{ID: "1"}.Native(), bad))
 	first := w.NewestEvent()
 	for range 2 {
-		retries(w, w.Service, first, webtest.Counts{Duplicates: 1, Rejected: 1})
+		retries(w, w.Services, first, webtest.Counts{Duplicates: 1, Rejected: 1})
 		if e := w.Event(first.ID); e.Open != 1 || e.Recorded != 1 || e.Rejected != 1 || len(w.Items(e.ID)) != 1 || string(e.Body) != string(first.Body) {
 			t.Errorf("after a retry in vain: %+v with %+v", e, w.Items(e.ID))
 		}
@@ -260,7 +260,7 @@ func TestProviderRetry(t *testing.T) {
 	if e := w.Event(first.ID); e.Open != 0 || e.Recorded != 2 || e.Rejected != 0 || len(w.Items(e.ID)) != 0 {
 		t.Errorf("after a retry: %+v with %+v", e, w.Items(e.ID))
 	}
-	for _, s := range []*services.All{later, w.Service} {
+	for _, s := range []*services.All{later, w.Services} {
 		retries(w, s, first, webtest.Counts{Duplicates: 1 + boolInt(s == later), Rejected: 1 - boolInt(s == later)})
 	}
 	w.WantTransactions(2)
@@ -274,7 +274,7 @@ func TestProviderRetry(t *testing.T) {
 	// A conflict stays one, kept once.
 	w.Names(webtest.Conflict, source, apptest.Transfer{ID: "1", Amount: 9})
 	e := w.NewestEvent()
-	retries(w, w.Service, e, webtest.Conflict)
+	retries(w, w.Services, e, webtest.Conflict)
 	if e := w.Event(e.ID); e.Open != 1 || e.Conflicts != 1 || len(w.Items(e.ID)) != 1 {
 		t.Errorf("a conflict after a retry: %+v", e)
 	}
@@ -286,7 +286,7 @@ func TestProviderRetry(t *testing.T) {
 	// What is old is recorded without news of it.
 	w.Came(25*time.Hour, source, apptest.Transfer{ID: "old", Amount: 1})
 	old := []byte(apptest.Batch(strings.Replace(bad, "bad", "old2", 1)))
-	_, err := w.Service.Inbound.RecordTransactions(context.Background(), inbound.InboundCall{
+	_, err := w.Services.Inbound.RecordTransactions(context.Background(), inbound.Call{
 		AccountID: 1, Source: source, Channel: app.ChannelCall, Body: old, ReceivedAt: time.Now().Add(-25 * time.Hour), Elements: apptest.ReadNative(old),
 	})
 	apptest.Must(t, err)
@@ -295,7 +295,7 @@ func TestProviderRetry(t *testing.T) {
 	if n := w.Rows("deliveries"); n != before {
 		t.Errorf("%d deliveries of what came yesterday", n-before)
 	}
-	if _, err := w.Service.Inbound.RetryInbound(context.Background(), 1, 999, time.Now()); app.CodeOf(err) != app.CodeNotFound {
+	if _, err := w.Services.Inbound.RetryInbound(context.Background(), 1, 999, time.Now()); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("an unknown event: %v", err)
 	}
 }
@@ -319,7 +319,7 @@ func TestProviderRetryUnassigned(t *testing.T) {
 	x := apptest.Transfer{Gateway: "Some Bank"}
 	w.Names(webtest.Unassigned, source, x)
 	e := w.NewestEvent()
-	if r, err := w.Service.Inbound.RetryInbound(context.Background(), 1, e.ID, time.Now()); err != nil || r.Unassigned != 1 || r.Discarded != 0 {
+	if r, err := w.Services.Inbound.RetryInbound(context.Background(), 1, e.ID, time.Now()); err != nil || r.Unassigned != 1 || r.Discarded != 0 {
 		t.Errorf("retried in vain: %+v, %v", r, err)
 	}
 	if e := w.Event(e.ID); e.Open != 1 || e.Unassigned != 1 || len(w.Items(e.ID)) != 1 {
@@ -328,15 +328,15 @@ func TestProviderRetryUnassigned(t *testing.T) {
 	w.Came(25*time.Hour, source, apptest.Transfer{ID: "old", Gateway: "Some Bank"})
 	old := w.NewestEvent()
 	w.Unlinks(other.ID)
-	retries(w, w.Service, old, webtest.Recorded) // without news of it
+	retries(w, w.Services, old, webtest.Recorded) // without news of it
 	if n := w.Rows("deliveries"); n != 0 {
 		t.Errorf("%d deliveries of what came yesterday", n)
 	}
-	retries(w, w.Service, e, webtest.Recorded)
+	retries(w, w.Services, e, webtest.Recorded)
 	if e := w.Event(e.ID); e.Open != 0 || e.Unassigned != 0 || e.Recorded != 1 {
 		t.Errorf("after a retry: %+v", e)
 	}
-	retries(w, w.Service, e, webtest.Duplicate)
+	retries(w, w.Services, e, webtest.Duplicate)
 	w.Names(webtest.Duplicate, source, x)
 	w.Names(webtest.Conflict, source, apptest.Transfer{Gateway: "VCB"}) // the bank is known by now
 	w.WantTransactions(2)
@@ -344,8 +344,8 @@ func TestProviderRetryUnassigned(t *testing.T) {
 	// A source that is gone doesn't take its events along.
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "2", Account: "777"})
 	e = w.NewestEvent()
-	apptest.Must(t, w.Service.Inbound.RemoveSource(context.Background(), 1, source.ID, time.Now()))
-	retries(w, w.Service, e, webtest.Unassigned)
+	apptest.Must(t, w.Services.Inbound.RemoveSource(context.Background(), 1, source.ID, time.Now()))
+	retries(w, w.Services, e, webtest.Unassigned)
 	w.Links("ACB", "777", inbound.NotifyRecent, 1, 1)
 	shop.Waits(w, "/a 2", "/a 3")
 }
@@ -360,14 +360,14 @@ func TestProviderLinkUpdatesTheLog(t *testing.T) {
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1"})
 	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "1"})
 	counts := func() (list [][4]int) {
-		events, _, err := w.Service.Inbound.InboundEvents(ctx, 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+		events, _, err := w.Services.Inbound.InboundEvents(ctx, 1, inbound.Filter{Page: app.Page{Number: 1, Size: 10}})
 		apptest.Must(t, err)
 		for _, e := range events {
 			list = append(list, [4]int{e.Recorded, e.Duplicates, e.Unassigned, e.Open})
 		}
 		return list
 	}
-	if _, err := w.Service.Inbound.RetryInbound(ctx, 1, 2, time.Now()); err != nil {
+	if _, err := w.Services.Inbound.RetryInbound(ctx, 1, 2, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := fmt.Sprint(counts()), "[[0 1 0 0] [0 0 1 1]]"; got != want {
@@ -387,16 +387,16 @@ func TestProviderDiscard(t *testing.T) {
 	ctx := context.Background()
 	source := w.Native()
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1"})
-	if n, err := w.Service.Inbound.DiscardInbound(ctx, 1, 1); n != 1 || err != nil {
+	if n, err := w.Services.Inbound.DiscardInbound(ctx, 1, 1); n != 1 || err != nil {
 		t.Fatalf("discarded %d, %v", n, err)
 	}
-	open, _, err := w.Service.Inbound.InboundEvents(ctx, 1, inbound.InboundFilter{OpenOnly: true, Page: app.Page{Number: 1, Size: 10}})
+	open, _, err := w.Services.Inbound.InboundEvents(ctx, 1, inbound.Filter{OpenOnly: true, Page: app.Page{Number: 1, Size: 10}})
 	if len(open) != 0 || err != nil {
 		t.Errorf("still open: %+v, %v", open, err)
 	}
 	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "1"})
 	w.Links("ACB", apptest.SomeAccount, inbound.NotifyAll, 0, 0)
-	if _, err := w.Service.Inbound.DiscardInbound(ctx, 2, 1); app.CodeOf(err) != app.CodeNotFound {
+	if _, err := w.Services.Inbound.DiscardInbound(ctx, 2, 1); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("another account's event: %v", err)
 	}
 }
@@ -410,18 +410,18 @@ func TestProviderRetryAfterDiscard(t *testing.T) {
 	source := w.Native()
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1"})
 	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "1"})
-	_, err := w.Service.Inbound.DiscardInbound(ctx, 1, 1)
+	_, err := w.Services.Inbound.DiscardInbound(ctx, 1, 1)
 	apptest.Must(t, err)
 	w.Links("ACB", apptest.SomeAccount, inbound.NotifyAll, 0, 0)
-	r, err := w.Service.Inbound.RetryInbound(ctx, 1, 2, time.Now())
+	r, err := w.Services.Inbound.RetryInbound(ctx, 1, 2, time.Now())
 	if err != nil || r.Recorded != 0 || r.Duplicates != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	w.WantTransactions(0)
-	if r, err = w.Service.Inbound.RetryInbound(ctx, 1, 1, time.Now()); err != nil || r.Recorded != 1 {
+	if r, err = w.Services.Inbound.RetryInbound(ctx, 1, 1, time.Now()); err != nil || r.Recorded != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	events, _, err := w.Service.Inbound.InboundEvents(ctx, 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+	events, _, err := w.Services.Inbound.InboundEvents(ctx, 1, inbound.Filter{Page: app.Page{Number: 1, Size: 10}})
 	apptest.Must(t, err)
 	for _, e := range events {
 		if e.Open != 0 || e.Unassigned != 0 || (e.Recorded == 1) != (e.ID == 1) {
@@ -442,17 +442,17 @@ func TestRetryOfWhatWasRecordedByHand(t *testing.T) {
 	if a.Status != 201 {
 		t.Fatal(a.Body)
 	}
-	if _, err := w.Service.Inbound.RetryInbound(ctx, 1, 1, time.Now()); app.CodeOf(err) != app.CodeConflict {
+	if _, err := w.Services.Inbound.RetryInbound(ctx, 1, 1, time.Now()); app.CodeOf(err) != app.CodeConflict {
 		t.Errorf("%v", err)
 	}
-	events, _, err := w.Service.Inbound.InboundEvents(ctx, 1, inbound.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+	events, _, err := w.Services.Inbound.InboundEvents(ctx, 1, inbound.Filter{Page: app.Page{Number: 1, Size: 10}})
 	if err != nil || len(events) != 1 || events[0].Open != 0 || events[0].Recorded != 1 {
 		t.Errorf("%+v, %v", events, err)
 	}
 }
 
 // retries reads an event again.
-func retries(w *webtest.World, s *services.All, event inbound.InboundEvent, want webtest.Counts) {
+func retries(w *webtest.World, s *services.All, event inbound.Event, want webtest.Counts) {
 	w.T.Helper()
 	r, err := s.Inbound.RetryInbound(context.Background(), 1, event.ID, time.Now())
 	if got := webtest.CountsOf(r); err != nil || got != want {

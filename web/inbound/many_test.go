@@ -43,20 +43,20 @@ func TestProviderTooManyElements(t *testing.T) {
 	if said, e := w.Reads(2); len(said) != 1 || e.ElementCount != 1 {
 		t.Errorf("the event is shown with %d elements, %d named", len(said), e.ElementCount)
 	}
-	retries(w, w.Service, w.Event(2), webtest.Rejected)
+	retries(w, w.Services, w.Event(2), webtest.Rejected)
 	w.KeptAsRejected(body, "body")
 
 	// Once somebody has discarded it, the body goes with the others of its age.
 	later := time.Now().Add(time.Hour)
 	keep := upkeep.PruneLimits{Inbound: time.Minute}
-	if p, err := w.Service.Upkeep.Prune(t.Context(), keep, later); err != nil || p.InboundEvents != 0 {
+	if p, err := w.Services.Upkeep.Prune(t.Context(), keep, later); err != nil || p.InboundEvents != 0 {
 		t.Errorf("pruned before anybody looked: %+v, %v", p, err)
 	}
 	for id := range int64(2) {
-		_, err := w.Service.Inbound.DiscardInbound(t.Context(), 1, id+1)
+		_, err := w.Services.Inbound.DiscardInbound(t.Context(), 1, id+1)
 		apptest.Must(t, err)
 	}
-	if p, err := w.Service.Upkeep.Prune(t.Context(), keep, later); err != nil || p.InboundEvents != 2 {
+	if p, err := w.Services.Upkeep.Prune(t.Context(), keep, later); err != nil || p.InboundEvents != 2 {
 		t.Errorf("pruned: %+v, %v", p, err)
 	}
 
@@ -73,7 +73,7 @@ func TestProviderGone(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
 	source := w.Native()
-	server := web.New(web.Config{Service: w.Service, Version: "test"})
+	server := web.New(web.Config{Services: w.Services, Version: "test"})
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	for _, c := range []struct{ elements, status, stored int }{{21, 499, 0}, {20, http.StatusOK, 20}} {

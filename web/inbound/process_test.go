@@ -46,7 +46,7 @@ func TestProviderConcurrent(t *testing.T) {
 	if sum != (webtest.Counts{Recorded: 50, Duplicates: 150}) {
 		t.Errorf("got %+v", sum)
 	}
-	if o, err := w.Service.Ledger.Overview(context.Background(), 1); err != nil || o.Transactions != 51 || o.TotalIn != 200000+50*51/2 {
+	if o, err := w.Services.Ledger.Overview(context.Background(), 1); err != nil || o.Transactions != 51 || o.TotalIn != 200000+50*51/2 {
 		t.Errorf("%+v, %v", o, err)
 	}
 	if n := w.Rows("deliveries"); n != 51*3 {

@@ -31,9 +31,9 @@ func TestProviderRefusalExplained(t *testing.T) {
 		apikey = w.Source("sepay", inbound.AuthAPIKey, "")
 		stamps = w.Source("sepay", inbound.AuthHMAC, "")
 	)
-	account, err := w.Service.Ledger.CreateAccount(context.Background(), "another", time.Now())
+	account, err := w.Services.Ledger.CreateAccount(context.Background(), "another", time.Now())
 	apptest.Must(t, err)
-	theirs, err := w.Service.Inbound.AddSource(context.Background(), account.ID, inbound.SourceAdd{Provider: "native", Auth: inbound.AuthHMAC, Name: "theirs"}, time.Now())
+	theirs, err := w.Services.Inbound.AddSource(context.Background(), account.ID, inbound.SourceAdd{Provider: "native", Auth: inbound.AuthHMAC, Name: "theirs"}, time.Now())
 	apptest.Must(t, err)
 	native, sepay, now := apptest.Batch(apptest.Transfer{}.Native()), apptest.Transfer{}.Sepay(), time.Now()
 	var indented bytes.Buffer
@@ -112,7 +112,7 @@ func TestProviderRefusalExplained(t *testing.T) {
 			constant = got
 		}
 		w.Until(c.name+" is noted", func() bool { return w.Rows("refused_calls") == i+1 })
-		list, err := w.Service.Inbound.RefusedCalls(context.Background(), 1, 0, 1)
+		list, err := w.Services.Inbound.RefusedCalls(context.Background(), 1, 0, 1)
 		apptest.Must(t, err)
 		r := list[0]
 		if r.Code != c.code || !strings.Contains(r.Text.EN, c.says) || r.Text.VI == "" || r.Text.VI == r.Text.EN || r.SourceID != c.source {

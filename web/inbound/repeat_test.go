@@ -23,8 +23,8 @@ func TestHalfOfTheMoneyPaysNoOrder(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
 	sepay, phone, copied := w.Sepay(), w.Source("capcom6", "", ""), w.Source("sms-to-url", "", "")
-	order := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 8_200_000})
-	now := time.Now().In(w.Service.Ledger.Zone())
+	order := w.PaymentRequest(payment.RequestCreate{Amount: 8_200_000})
+	now := time.Now().In(w.Services.Ledger.Zone())
 	w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "1", Number: "FT26331000001", Content: "LE VAN C " + order.Code, Amount: 4_100_000, Date: now.Format(app.TimeLayout)})
 	text := func(balance string, at time.Time) apptest.PhoneText {
 		return apptest.PhoneText{
@@ -38,7 +38,7 @@ func TestHalfOfTheMoneyPaysNoOrder(t *testing.T) {
 	w.Texts(webtest.Duplicate, phone, again)  // two rules of the app match
 	w.Texts(webtest.Duplicate, copied, again) // and another app on the phone
 	w.Sends(sepay, apptest.Transfer{ID: "1", Number: "FT26331000001", Content: "LE VAN C " + order.Code, Amount: 4_100_000, Date: now.Format(app.TimeLayout)}.Sepay())
-	got, err := w.Service.Payments.PaymentRequest(t.Context(), 1, order.ID)
+	got, err := w.Services.Payments.PaymentRequest(t.Context(), 1, order.ID)
 	apptest.Must(t, err)
 	if got.Received != 4_100_000 || !got.PaidAt.IsZero() {
 		t.Errorf("the order is %+v", got)
@@ -46,7 +46,7 @@ func TestHalfOfTheMoneyPaysNoOrder(t *testing.T) {
 	// The second half comes, first on the phone.
 	w.Texts(webtest.Recorded, phone, text("13,200,000", now.Add(time.Minute)))
 	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "2", Number: "FT26331000002", Content: "LE VAN C " + order.Code, Amount: 4_100_000, Date: now.Add(time.Minute).Format(app.TimeLayout)})
-	if got, err = w.Service.Payments.PaymentRequest(t.Context(), 1, order.ID); err != nil || got.Received != 8_200_000 || got.PaidAt.IsZero() {
+	if got, err = w.Services.Payments.PaymentRequest(t.Context(), 1, order.ID); err != nil || got.Received != 8_200_000 || got.PaidAt.IsZero() {
 		t.Errorf("the order is %+v, %v", got, err)
 	}
 	w.WantTransactions(2)
@@ -66,7 +66,7 @@ func TestMayBeRepeat(t *testing.T) {
 	held := func(id, content string) (event int64) {
 		w.Names(webtest.Counts{MayRepeat: 1}, native, apptest.Transfer{ID: id, Content: content})
 		w.Names(webtest.Duplicate, native, apptest.Transfer{ID: id, Content: content}) // the provider tries again
-		list, _, err := w.Service.Inbound.InboundEvents(t.Context(), 1, inbound.InboundFilter{State: inbound.OutcomeMayBeRepeat, Page: app.Page{Number: 1, Size: 10}})
+		list, _, err := w.Services.Inbound.InboundEvents(t.Context(), 1, inbound.Filter{State: inbound.OutcomeMayBeRepeat, Page: app.Page{Number: 1, Size: 10}})
 		apptest.Must(t, err)
 		if len(list) != 1 || list[0].OpenBy.MayBeRepeats != 1 || len(list[0].Items) != 1 || list[0].Items[0].TransactionID != 1 {
 			t.Fatalf("%s is kept as %+v", id, list)
@@ -85,7 +85,7 @@ func TestMayBeRepeat(t *testing.T) {
 		}
 	}
 	another := held("2", "ck")
-	if open, err := w.Service.Inbound.OpenInbound(t.Context(), 1, 10); err != nil || open.MayBeRepeats != 1 {
+	if open, err := w.Services.Inbound.OpenInbound(t.Context(), 1, 10); err != nil || open.MayBeRepeats != 1 {
 		t.Errorf("open: %+v, %v", open, err)
 	}
 	settle(another, false, http.StatusOK, inbound.OutcomeRecorded, "2")

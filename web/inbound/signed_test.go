@@ -33,7 +33,7 @@ func TestSignedAmbiguity(t *testing.T) {
 		if c.provider == "pay2s-ipn" {
 			add.BankAccountID, add.Options.AccessKey = bank.ID, "AK1"
 		}
-		source, err := w.Service.Inbound.AddSource(context.Background(), 1, add, time.Now())
+		source, err := w.Services.Inbound.AddSource(context.Background(), 1, add, time.Now())
 		apptest.Must(t, err)
 		body, _, _ := apptest.SignedCall(source, strings.Replace(apptest.SignedFields[c.provider], c.old, c.genuine, 1))
 		if got := w.Do("POST", source.URLPath(), body).Counts(t); got != webtest.Rejected {

@@ -32,11 +32,11 @@ func TestSMSRecorded(t *testing.T) {
 			w.Texts(webtest.Duplicate, s, apptest.PhoneText{})
 			got := w.WantTransactions(1)[0]
 			if got.Bank != "ACB" || got.AccountNumber != apptest.SomeAccount || got.Type != app.In || got.Amount != 200000 || got.Content != "DH123" ||
-				app.FormatTime(got.Time, w.Service.Ledger.Zone()) != "2025-10-14 10:59:00" || got.DateFlaw != "" {
+				app.FormatTime(got.Time, w.Services.Ledger.Zone()) != "2025-10-14 10:59:00" || got.DateFlaw != "" {
 				t.Errorf("recorded %+v", got)
 			}
 			// A text without a time has that of the phone, not the server's.
-			received := time.Date(2025, 11, 2, 8, 30, 5, 0, w.Service.Ledger.Zone())
+			received := time.Date(2025, 11, 2, 8, 30, 5, 0, w.Services.Ledger.Zone())
 			w.Texts(webtest.Recorded, s, apptest.PhoneText{Sender: "Techcombank", Text: apptest.TcbText, Received: received, ID: "t"})
 			w.Texts(webtest.Duplicate, s, apptest.PhoneText{Sender: "Techcombank", Text: apptest.TcbText, Received: received, ID: "t"})
 			if got := w.WantTransactions(2)[1]; !got.Time.Equal(received) || got.DateFlaw != "" || got.Amount != 10_000_000 {
@@ -114,12 +114,12 @@ func TestSMSForged(t *testing.T) {
 			number := apptest.PhoneText{Sender: "8149", Received: time.UnixMilli(1760414999000)}
 			w.Texts(webtest.Rejected, s, number)
 			event := w.NewestEvent().ID
-			if r, err := w.Service.Inbound.RetryInbound(context.Background(), 1, event, time.Now()); err != nil || r.Rejected != 1 {
+			if r, err := w.Services.Inbound.RetryInbound(context.Background(), 1, event, time.Now()); err != nil || r.Rejected != 1 {
 				t.Errorf("%+v %v", r, err)
 			}
-			s, err := w.Service.Inbound.AllowSenders(context.Background(), 1, s.ID, []string{"8149"})
+			s, err := w.Services.Inbound.AllowSenders(context.Background(), 1, s.ID, []string{"8149"})
 			apptest.Must(t, err)
-			if r, err := w.Service.Inbound.RetryInbound(context.Background(), 1, event, time.Now()); err != nil || r.Recorded != 1 {
+			if r, err := w.Services.Inbound.RetryInbound(context.Background(), 1, event, time.Now()); err != nil || r.Recorded != 1 {
 				t.Errorf("%+v %v", r, err)
 			}
 			w.Texts(webtest.Duplicate, s, number)
@@ -181,7 +181,7 @@ func TestSMSDropped(t *testing.T) {
 		w.Texts(webtest.Counts{}, s, apptest.PhoneText{Sender: "Vietcombank", Text: apptest.CodeText})
 		w.Texts(webtest.Counts{}, s, apptest.PhoneText{Sender: "0901234567", Text: "Toi nay an gi? " + apptest.OtpDigits})
 		w.Until("the last call of "+string(provider), func() bool {
-			list, err := w.Service.Inbound.Sources(context.Background(), 1)
+			list, err := w.Services.Inbound.Sources(context.Background(), 1)
 			apptest.Must(t, err)
 			last := list[len(list)-1]
 			return last.ID == s.ID && !last.LastCallAt.IsZero() && last.LastTransactionAt.IsZero()

@@ -64,7 +64,7 @@ func allocated(fn func()) uint64 {
 // alone.
 func TestHostileBodies(t *testing.T) {
 	w := webtest.NewStillWorld(t)
-	h := web.New(web.Config{Service: w.Service})
+	h := web.New(web.Config{Services: w.Services})
 	peers := 0
 	for _, kind := range provider.Facts() {
 		for _, auth := range kind.Auths {
@@ -84,7 +84,7 @@ func TestHostileBodies(t *testing.T) {
 			if kind.Provider == "native" && auth == inbound.AuthHMAC {
 				most = 5 << 20
 			}
-			source, err := w.Service.Inbound.AddSource(t.Context(), 1, in, time.Now())
+			source, err := w.Services.Inbound.AddSource(t.Context(), 1, in, time.Now())
 			apptest.Must(t, err)
 			for _, size := range []int{7 << 10, 60 << 10, 1 << 20} {
 				for name, body := range hostile(size) {
@@ -113,7 +113,7 @@ func TestHostileBodies(t *testing.T) {
 func TestVerifiedBodies(t *testing.T) {
 	const most = 64 << 20
 	w := webtest.NewStillWorld(t)
-	h := web.New(web.Config{Service: w.Service})
+	h := web.New(web.Config{Services: w.Services})
 	native, sepay := w.Native(), w.Sepay()
 	for _, source := range []inbound.Source{native, sepay} {
 		size := 1 << 20
@@ -149,7 +149,7 @@ func TestHeldBodies(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStillWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	h := web.New(web.Config{Service: w.Service})
+	h := web.New(web.Config{Services: w.Services})
 	source := w.Source("native", inbound.AuthHMAC, "")
 	large := bytes.Repeat([]byte(" "), 1<<20-10)
 	var open []*slowCall
@@ -207,7 +207,7 @@ func TestHeldBodies(t *testing.T) {
 	wants(9, 1<<20, 200)
 	w.Until("the calls without room are noted", func() bool {
 		busy := 0
-		list, err := w.Service.Inbound.RefusedCalls(t.Context(), 1, source.ID, 1000)
+		list, err := w.Services.Inbound.RefusedCalls(t.Context(), 1, source.ID, 1000)
 		apptest.Must(t, err)
 		for _, c := range list {
 			if c.Code == inbound.RefusalBusy && strings.HasPrefix(c.Text.EN, "Too many large calls") {

@@ -45,7 +45,7 @@ func TestProviderVectors(t *testing.T) {
 				bank, known := app.FindBank(want.Gateway)
 				if known && got.Bank != bank.Code || want.Account != "" && got.AccountNumber != want.Account || got.Type != want.Direction || got.Amount != want.Amount ||
 					want.BankRef != nil && got.Number != *want.BankRef || want.Content != nil && got.Content != *want.Content ||
-					want.Time != "" && (app.FormatTime(got.Time, w.Service.Ledger.Zone()) != want.Time || got.DateFlaw != "") {
+					want.Time != "" && (app.FormatTime(got.Time, w.Services.Ledger.Zone()) != want.Time || got.DateFlaw != "") {
 					t.Errorf("recorded %+v\nwant %+v", got, want)
 				}
 			}
@@ -105,7 +105,7 @@ func prepare(w *webtest.World, v apptest.Vector) inbound.Source {
 			add.BankAccountID = w.Link("ACB", apptest.SomeAccount).ID
 		}
 	}
-	s, err := w.Service.Inbound.AddSource(context.Background(), 1, add, time.Now())
+	s, err := w.Services.Inbound.AddSource(context.Background(), 1, add, time.Now())
 	apptest.Must(w.T, err)
 	return s
 }

@@ -35,7 +35,7 @@ func TestVietQR(t *testing.T) {
 	}
 	got := w.WantTransactions(4)[1]
 	if got.BankAccountID != account.ID || got.Type != app.In || got.Amount != 200000 || got.Number != "FT1" || got.Content != "VQR26044A5CCKYZA DH123" ||
-		app.FormatTime(got.Time, w.Service.Ledger.Zone()) != apptest.SomeDate || got.DateFlaw != "" {
+		app.FormatTime(got.Time, w.Services.Ledger.Zone()) != apptest.SomeDate || got.DateFlaw != "" {
 		t.Errorf("recorded %+v", got)
 	}
 	// A token of the one way in is good for the other.
@@ -166,13 +166,13 @@ func TestVietQRCredentials(t *testing.T) {
 	// A new secret ends the tokens, a removed source everything.
 	ctx := context.Background()
 	syncs(w, "", vietQRToken(w, "", other), apptest.VietQRBody("transactionid", "o"), "1")
-	rotated, err := w.Service.Inbound.RotateSource(ctx, 1, s.ID, "", app.IdempotencyKey{}, time.Now())
+	rotated, err := w.Services.Inbound.RotateSource(ctx, 1, s.ID, "", app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
 	refused("rotated", syncPath, body, "Authorization", "Bearer "+token)
 	refused("rotated", s.URLPath()+syncPath, body, "Authorization", "Bearer "+token)
 	refused("rotated", tokenPath, "", basic(user, secret)...)
 	token = vietQRToken(w, "", rotated)
-	apptest.Must(t, w.Service.Inbound.RemoveSource(ctx, 1, s.ID, now))
+	apptest.Must(t, w.Services.Inbound.RemoveSource(ctx, 1, s.ID, now))
 	refused("removed", syncPath, body, "Authorization", "Bearer "+token)
 	refused("removed", tokenPath, "", basic(user, rotated.Secret)...)
 	w.WantTransactions(1)
@@ -181,7 +181,7 @@ func TestVietQRCredentials(t *testing.T) {
 	}
 
 	// The operator sees why.
-	list, err := w.Service.Inbound.RefusedCalls(ctx, 1, 0, 200)
+	list, err := w.Services.Inbound.RefusedCalls(ctx, 1, 0, 200)
 	apptest.Must(t, err)
 	codes := map[inbound.RefusalCode]bool{}
 	for _, c := range list {
@@ -233,12 +233,12 @@ func TestVietQRFailures(t *testing.T) {
 		"no ASCII":     {"đ", app.CodeValidation},
 		"far too long": {strings.Repeat("a", 101), app.CodeValidation},
 	} {
-		_, err := w.Service.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "vietqr", Name: "x", Options: inbound.SourceOptions{Username: c.username}}, time.Now())
+		_, err := w.Services.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "vietqr", Name: "x", Options: inbound.SourceOptions{Username: c.username}}, time.Now())
 		if app.CodeOf(err) != c.code {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	apptest.Must(t, w.Service.Inbound.RemoveSource(context.Background(), 1, s.ID, time.Now()))
+	apptest.Must(t, w.Services.Inbound.RemoveSource(context.Background(), 1, s.ID, time.Now()))
 	w.AddSource(inbound.SourceAdd{Provider: "vietqr", Options: inbound.SourceOptions{Username: s.Options.Username}})
 }
 

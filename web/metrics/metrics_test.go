@@ -49,7 +49,7 @@ func TestBuckets(t *testing.T) {
 	m.Committed(time.Millisecond, 512)
 	m.Committed(1001*time.Microsecond, 513)
 	m.Committed(time.Minute, 1)
-	text := show(m.Handler(w.Service))
+	text := show(m.Handler(w.Services))
 	for _, line := range []string{
 		`baoco_commit_duration_seconds_bucket{le="0.0005"} 0`, `baoco_commit_duration_seconds_bucket{le="0.001"} 1`, `baoco_commit_duration_seconds_bucket{le="0.002"} 2`,
 		`baoco_commit_duration_seconds_bucket{le="4.096"} 2`, `baoco_commit_duration_seconds_bucket{le="+Inf"} 3`,
@@ -68,7 +68,7 @@ func TestBuckets(t *testing.T) {
 func TestReplica(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
-	figures := metrics.New("test", time.Now()).Handler(w.Service)
+	figures := metrics.New("test", time.Now()).Handler(w.Services)
 	if text := show(figures); strings.Contains(text, "baoco_replica") {
 		t.Errorf("without a replica:\n%s", text)
 	}
@@ -79,7 +79,7 @@ func TestReplica(t *testing.T) {
 		"1 ": {At: now.Add(-3 * time.Minute), Written: now.Add(-time.Second), Took: time.Minute}, // a look waits for a check
 		"0 ": {At: now.Add(-3 * time.Minute), Written: now.Add(-time.Second)},
 	} {
-		w.Service.Upkeep.SetReplicaCheck(&c)
+		w.Services.Upkeep.SetReplicaCheck(&c)
 		text := show(figures)
 		if !strings.Contains(text, "\nbaoco_replica_good "+strings.TrimSpace(good)+"\n") || !strings.Contains(text, fmt.Sprintf("\nbaoco_replica_written_timestamp_seconds %v\n", float64(c.Written.Unix()))) {
 			t.Errorf("of %+v:\n%s", c, text)
@@ -92,7 +92,7 @@ func TestManySources(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	m := metrics.New("test", time.Now())
-	handler := m.Handler(w.Service)
+	handler := m.Handler(w.Services)
 	for id := range int64(1000) {
 		m.Called(inbound.Source{ID: id + 1, Provider: "native"}, nil)
 		m.Recorded(inbound.Source{ID: id + 1, Provider: "native"}, inbound.Recording{Recorded: 1})
@@ -114,20 +114,20 @@ func TestStreamBehind(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	defer w.Close()
-	handler := metrics.New("test", time.Now()).Handler(w.Service)
+	handler := metrics.New("test", time.Now()).Handler(w.Services)
 	const name = "baoco_stream_behind_seconds"
 	if strings.Contains(show(handler), name) {
 		t.Error("there is no stream")
 	}
 	w.Link("ACB", apptest.SomeAccount)
 	for range 3 {
-		w.Stream(stream.StreamCreate{})
+		w.Stream(stream.Create{})
 	}
-	_, err := w.Service.Streams.ToggleStream(t.Context(), 1, 3, time.Now())
+	_, err := w.Services.Streams.ToggleStream(t.Context(), 1, 3, time.Now())
 	apptest.Must(t, err)
-	_, _, err = w.Service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now().Add(-time.Hour))
+	_, _, err = w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now().Add(-time.Hour))
 	apptest.Must(t, err)
-	apptest.Must(t, w.Service.Streams.SettleStream(t.Context(), stream.StreamProgress{StreamID: 2, To: 1}))
+	apptest.Must(t, w.Services.Streams.SettleStream(t.Context(), stream.Progress{StreamID: 2, To: 1}))
 	text := show(handler)
 	if !strings.Contains(text, name+`{stream="1"} 360`) || !strings.Contains(text, name+"{stream=\"2\"} 0\n") || strings.Contains(text, `stream="3"`) {
 		t.Error(text)
@@ -143,7 +143,7 @@ func TestCallsThatFail(t *testing.T) {
 	for _, err := range []error{nil, app.Unavailable(errors.New("the disk is full")), errors.New("a fault"), stream.ErrNoStream} {
 		m.Called(inbound.Source{ID: 1, Provider: "native"}, err)
 	}
-	text := show(m.Handler(w.Service))
+	text := show(m.Handler(w.Services))
 	for outcome, n := range map[string]int{"accepted": 1, "failed": 2, "refused": 1} {
 		if line := fmt.Sprintf(`baoco_calls_total{outcome=%q,provider="native",source="1"} %d`, outcome, n); !strings.Contains(text, line+"\n") {
 			t.Errorf("there is no %s in\n%s", line, text)
@@ -184,23 +184,23 @@ func TestTransactionsOfEveryWay(t *testing.T) {
 	}})
 	defer w.Close()
 	m := metrics.New("test", now)
-	w.Service.SetMeter(m)
+	w.Services.SetMeter(m)
 	w.Link("ACB", apptest.SomeAccount)
-	source, err := w.Service.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: "an API key of the list"}, now)
+	source, err := w.Services.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: "an API key of the list"}, now)
 	apptest.Must(t, err)
-	_, err = w.Service.Inbound.RecordTransactions(ctx, inbound.InboundCall{
+	_, err = w.Services.Inbound.RecordTransactions(ctx, inbound.Call{
 		AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: now, Elements: element("call"),
 	})
 	apptest.Must(t, err)
-	_, err = w.Service.Inbound.CatchUpSource(ctx, 1, source.ID, now)
+	_, err = w.Services.Inbound.CatchUpSource(ctx, 1, source.ID, now)
 	apptest.Must(t, err)
-	_, _, err = w.Service.Inbound.RecordByHand(ctx, 1, element("hand")[0], nil, app.IdempotencyKey{}, now)
+	_, _, err = w.Services.Inbound.RecordByHand(ctx, 1, element("hand")[0], nil, app.IdempotencyKey{}, now)
 	apptest.Must(t, err)
-	file, err := w.Service.Inbound.NewImport(ctx, inbound.ImportOptions{AccountID: 1, File: "a.csv"})
+	file, err := w.Services.Inbound.NewImport(ctx, inbound.ImportOptions{AccountID: 1, File: "a.csv"})
 	apptest.Must(t, err)
 	_, err = file.Add(ctx, element("file"), now)
 	apptest.Must(t, err)
-	text := show(m.Handler(w.Service))
+	text := show(m.Handler(w.Services))
 	for _, line := range []string{
 		`baoco_transactions_total{outcome="recorded",provider="sepay",source="1"} 2`, `baoco_transactions_total{outcome="recorded",provider="unknown",source="unknown"} 2`,
 	} {

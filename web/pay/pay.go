@@ -28,9 +28,9 @@ import (
 
 // Config is what a Server works with.
 type Config struct {
-	Service *services.All
-	Closing <-chan struct{} // closed when the server stops: event streams end
-	Lang    app.Lang        // where neither the visitor nor the browser names one
+	Services *services.All
+	Closing  <-chan struct{} // closed when the server stops: event streams end
+	Lang     app.Lang        // where neither the visitor nor the browser names one
 }
 
 // Server answers the pages of payment requests.
@@ -53,9 +53,9 @@ func New(responder *wire.Responder, c Config) *Server {
 	c.Lang = cmp.Or(c.Lang, app.English)
 	s := &Server{Responder: responder, Config: c}
 	s.changes = wire.NewFeed(func(ctx context.Context) (change, error) {
-		n, err := c.Service.Deliveries.NewestIDs(ctx)
+		n, err := c.Services.Deliveries.NewestIDs(ctx)
 		return change{n.TransactionID, n.PaymentChanges}, err
-	}, liveInterval, c.Service.Inbound.Recorded, s.Log)
+	}, liveInterval, c.Services.Inbound.Recorded, s.Log)
 	return s
 }
 
@@ -73,7 +73,7 @@ type visit struct {
 	*http.Request
 	words
 	w       http.ResponseWriter
-	request payment.PaymentRequest
+	request payment.Request
 }
 
 // answering finds the payment request of a page. Whoever guesses tokens is slowed down
@@ -86,10 +86,10 @@ func (s *Server) answering(handle func(v *visit) error) http.HandlerFunc {
 		h.Set("X-Robots-Tag", "noindex, nofollow")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
-		v := &visit{Request: r, words: words{s.lang(r), s.Service.Ledger.Zone(), time.Now()}, w: w}
+		v := &visit{Request: r, words: words{s.lang(r), s.Services.Ledger.Zone(), time.Now()}, w: w}
 		ctx, cancel := context.WithTimeout(r.Context(), wire.RequestTimeout)
 		var err error
-		v.request, err = s.Service.Payments.PaymentRequestByToken(ctx, r.PathValue("token"))
+		v.request, err = s.Services.Payments.PaymentRequestByToken(ctx, r.PathValue("token"))
 		cancel()
 		if app.CodeOf(err) == app.CodeNotFound {
 			if _, wait, ok := s.Failures.Take(s.Client(r), wire.FailurePace, v.now); !ok {
@@ -163,7 +163,7 @@ func (s *Server) write(v *visit, status int, name string, data any) {
 
 // pageData is what the page shows.
 type pageData struct {
-	payment.PaymentRequest
+	payment.Request
 	Status  app.PaymentStatus
 	State   string // another one when the page is to change
 	Payable bool
@@ -176,7 +176,7 @@ type pageData struct {
 
 func (s *Server) page(v *visit) error {
 	r := v.request
-	data := pageData{PaymentRequest: r, Status: r.Status(v.now), State: r.Shown(v.now), Payable: r.Payable(v.now), Live: r.URLPath() + "/live", Image: r.URLPath() + "/qr.png", Other: app.English}
+	data := pageData{Request: r, Status: r.Status(v.now), State: r.Shown(v.now), Payable: r.Payable(v.now), Live: r.URLPath() + "/live", Image: r.URLPath() + "/qr.png", Other: app.English}
 	if v.Lang == app.English {
 		data.Other = app.Vietnamese
 	}
@@ -199,7 +199,7 @@ func (s *Server) page(v *visit) error {
 // app.
 func (s *Server) image(v *visit) error {
 	if !v.request.Payable(v.now) {
-		return payment.ErrPaymentEnded
+		return payment.ErrEnded
 	}
 	_, text, err := v.request.Transfer()
 	if err != nil {
@@ -252,7 +252,7 @@ func (s *Server) live(v *visit) error {
 	for {
 		_, _, changed := s.changes.State()
 		most := liveBeat
-		r, err := s.Service.Payments.PaymentRequestByToken(v.Context(), v.request.Token)
+		r, err := s.Services.Payments.PaymentRequestByToken(v.Context(), v.request.Token)
 		now := time.Now()
 		name := "state"
 		if r.Shown(now) == sent {

@@ -29,7 +29,7 @@ func newShop(t *testing.T) *webtest.World {
 // pay records money in.
 func pay(w *apptest.World, id string, amount int64, content string) {
 	w.T.Helper()
-	_, _, err := w.Service.Inbound.RecordByHand(w.T.Context(), 1, inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id, Type: app.In, Amount: amount, Content: content, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
+	_, _, err := w.Services.Inbound.RecordByHand(w.T.Context(), 1, inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id, Type: app.In, Amount: amount, Content: content, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
 	apptest.Must(w.T, err)
 }
 
@@ -38,7 +38,7 @@ func pay(w *apptest.World, id string, amount int64, content string) {
 func TestPage(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
-	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000, Reference: "HD-1042", ExpiresIn: time.Hour, ReturnURL: "https://shop.vn/orders/1042?a=1&b=2"})
+	r := w.PaymentRequest(payment.RequestCreate{Amount: 200_000, Reference: "HD-1042", ExpiresIn: time.Hour, ReturnURL: "https://shop.vn/orders/1042?a=1&b=2"})
 	page := func(header ...string) webtest.Answer {
 		t.Helper()
 		a, err := w.Send("GET", r.URLPath(), "", header...)
@@ -81,13 +81,13 @@ func TestPage(t *testing.T) {
 		t.Errorf("the code of a paid request: %d, %v", a.Status, err)
 	}
 
-	r = w.PaymentRequest(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD-1042"})
+	r = w.PaymentRequest(payment.RequestCreate{Amount: 1000, Reference: "HD-1042"})
 	a, err := w.Send("GET", r.URLPath()+"/qr.png", "")
 	apptest.Must(t, err)
 	if picture, err := png.Decode(bytes.NewReader([]byte(a.Body))); err != nil || picture.Bounds().Dx() < 200 || a.Header.Get("Content-Type") != "image/png" {
 		t.Errorf("the picture: %v, %v", a.Header, err)
 	}
-	_, err = w.Service.Payments.CancelPaymentRequest(t.Context(), 1, r.ID, time.Now())
+	_, err = w.Services.Payments.CancelPaymentRequest(t.Context(), 1, r.ID, time.Now())
 	apptest.Must(t, err)
 	cancelled := page()
 	cancelled.Shows(t, "The shop has cancelled this payment. Don’t transfer money for it.")
@@ -100,7 +100,7 @@ func TestPage(t *testing.T) {
 	pay(w.World, "b3", 70, r.Code)
 	page().Shows(t, "Received, but too late", "This is more than asked for. Ask the shop about the difference of 70\u00a0₫.")
 
-	r = w.PaymentRequest(payment.PaymentRequestCreate{Amount: 1000, Reference: "HD-1042", ExpiresIn: time.Minute})
+	r = w.PaymentRequest(payment.RequestCreate{Amount: 1000, Reference: "HD-1042", ExpiresIn: time.Minute})
 	w.Change(`UPDATE payment_requests SET expires_at = expires_at - 3600`)
 	ended := page()
 	ended.Shows(t, "This payment has expired", "If you have just paid, this page shows it once the money has come.")
@@ -114,7 +114,7 @@ func TestPage(t *testing.T) {
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
-	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000})
+	r := w.PaymentRequest(payment.RequestCreate{Amount: 200_000})
 	statuses := map[int]int{}
 	for i := range 60 {
 		token := "guess" + strconv.Itoa(i)
@@ -149,7 +149,7 @@ func TestTokens(t *testing.T) {
 func TestLive(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
-	r, other := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000}), w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000})
+	r, other := w.PaymentRequest(payment.RequestCreate{Amount: 200_000}), w.PaymentRequest(payment.RequestCreate{Amount: 200_000})
 	var pages []*webtest.Listener
 	for range 10 {
 		pages = append(pages, opened(t, w, r))
@@ -189,7 +189,7 @@ func TestLiveExpiry(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.CodePattern("DH")
-		r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 5000, ExpiresIn: 3 * time.Minute})
+		r := w.PaymentRequest(payment.RequestCreate{Amount: 5000, ExpiresIn: 3 * time.Minute})
 		c, hangUp := w.Open(nil, r.URLPath()+"/live", false)
 		defer func() { hangUp(); <-c.Ended }()
 		time.Sleep(3*time.Minute - time.Second)

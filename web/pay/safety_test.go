@@ -19,7 +19,7 @@ import (
 )
 
 // opened is one more open page of a request.
-func opened(t *testing.T, w *webtest.World, r payment.PaymentRequest) *webtest.Listener {
+func opened(t *testing.T, w *webtest.World, r payment.Request) *webtest.Listener {
 	t.Helper()
 	l := w.Browser().Listen(r.URLPath() + "/live")
 	if l.Status != http.StatusOK {
@@ -29,7 +29,7 @@ func opened(t *testing.T, w *webtest.World, r payment.PaymentRequest) *webtest.L
 }
 
 // reopened waits until one more page of a request can be open.
-func reopened(t *testing.T, w *webtest.World, r payment.PaymentRequest) {
+func reopened(t *testing.T, w *webtest.World, r payment.Request) {
 	t.Helper()
 	apptest.Eventually(t, "a place for one more page", func() bool {
 		l := w.Browser().Listen(r.URLPath() + "/live")
@@ -44,14 +44,14 @@ func TestLiveBounds(t *testing.T) {
 	w := newShop(t)
 	var first *webtest.Listener
 	for range 10 {
-		r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000})
+		r := w.PaymentRequest(payment.RequestCreate{Amount: 200_000})
 		for range 10 {
 			if l := opened(t, w, r); first == nil {
 				first = l
 			}
 		}
 	}
-	more := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000})
+	more := w.PaymentRequest(payment.RequestCreate{Amount: 200_000})
 	if l := w.Browser().Listen(more.URLPath() + "/live"); l.Status != http.StatusServiceUnavailable {
 		t.Errorf("the 101st page of one client: %d", l.Status)
 	}
@@ -64,7 +64,7 @@ func TestLiveState(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.CodePattern("DH")
-		r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 5000})
+		r := w.PaymentRequest(payment.RequestCreate{Amount: 5000})
 		c, hangUp := w.Open(nil, r.URLPath()+"/live", false)
 		defer func() { hangUp(); <-c.Ended }()
 		for i, content := range []string{r.Code, r.Code, "khong ma"} {
@@ -89,7 +89,7 @@ func TestSafety(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
 	w.Change(`UPDATE bank_accounts SET account_name = '<img src=x onerror=1>'`)
-	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000})
+	r := w.PaymentRequest(payment.RequestCreate{Amount: 200_000})
 	get := func(path string, status int) webtest.Answer {
 		t.Helper()
 		a, err := w.Send("GET", path, "")
@@ -154,7 +154,7 @@ func TestNothingThere(t *testing.T) {
 func TestSuspended(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
-	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000})
+	r := w.PaymentRequest(payment.RequestCreate{Amount: 200_000})
 	pay(w.World, "1", 200, r.Code)
 	page := func() webtest.Answer {
 		t.Helper()
@@ -171,7 +171,7 @@ func TestSuspended(t *testing.T) {
 	}
 	toggle := func() {
 		t.Helper()
-		_, err := w.Service.Ledger.ToggleBankAccount(t.Context(), 1, 1, time.Now())
+		_, err := w.Services.Ledger.ToggleBankAccount(t.Context(), 1, 1, time.Now())
 		apptest.Must(t, err)
 	}
 	for i, change := range []func(){toggle, toggle, func() { w.Unlinks(1) }} {
@@ -193,9 +193,9 @@ func TestDistinctAmount(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
 	yes := true
-	_, err := w.Service.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{DistinctAmounts: &yes})
+	_, err := w.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{DistinctAmounts: &yes})
 	apptest.Must(t, err)
-	r := w.PaymentRequest(payment.PaymentRequestCreate{Amount: 200_000, ExpiresIn: time.Hour, DistinctAmount: true})
+	r := w.PaymentRequest(payment.RequestCreate{Amount: 200_000, ExpiresIn: time.Hour, DistinctAmount: true})
 	page := func() webtest.Answer {
 		t.Helper()
 		a, err := w.Send("GET", r.URLPath(), "")

@@ -12,13 +12,13 @@ import (
 // are not there, and the others keep what they get.
 type Brokers struct {
 	mu     sync.Mutex
-	kept   []stream.StreamMessage
+	kept   []stream.Message
 	opened stream.Broker // last
 	fault  error
 }
 
 // All is what the brokers have kept.
-func (b *Brokers) All() []stream.StreamMessage {
+func (b *Brokers) All() []stream.Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.kept[:len(b.kept):len(b.kept)]
@@ -50,7 +50,7 @@ type publisher struct {
 	to      stream.Broker
 }
 
-func (p publisher) Publish(_ context.Context, messages []stream.StreamMessage) (int, error) {
+func (p publisher) Publish(_ context.Context, messages []stream.Message) (int, error) {
 	if p.to.Hosts[0] == "away.example.com:4222" {
 		return 0, errors.New("connection refused")
 	}

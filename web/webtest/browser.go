@@ -178,7 +178,7 @@ func (a Answer) Secret(t testing.TB) string {
 // Serve is a browser at one more server over the same service.
 func (w *World) Serve(config web.Config) *Browser {
 	w.T.Helper()
-	config.Service = w.Service
+	config.Services = w.Services
 	server := httptest.NewServer(web.New(config))
 	w.T.Cleanup(server.Close)
 	b := w.Browser()

@@ -303,7 +303,7 @@ func (w *World) WaitHistory(n int64) error {
 	var total int64
 	var err error
 	w.Until(fmt.Sprintf("%d attempts", n), func() bool {
-		_, total, err = w.Service.Deliveries.History(context.Background(), 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
+		_, total, err = w.Services.Deliveries.History(context.Background(), 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
 		return err != nil || total >= n
 	})
 	if err == nil && total > n {

@@ -48,7 +48,7 @@ func PagesWithout(paths []string, except ...string) (pages []string) {
 func (w *World) WantOwnersOnly(t testing.TB, actions []Action, id int64, secret string, unchanged func() string, form ...string) {
 	t.Helper()
 	w.User(1, "cashier", access.RoleCashier)
-	second, err := w.Service.Ledger.CreateAccount(t.Context(), "second", time.Now())
+	second, err := w.Services.Ledger.CreateAccount(t.Context(), "second", time.Now())
 	apptest.Must(t, err)
 	w.User(second.ID, "stranger", access.RoleOwner)
 	before := unchanged()

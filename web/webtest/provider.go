@@ -79,7 +79,7 @@ func (w *World) Names(want Counts, s inbound.Source, x apptest.Transfer) {
 // Peers is the same installation behind a listener that believes what the
 // header X-Test-Peer says of the client's address.
 func (w *World) Peers() *World {
-	handler := web.New(web.Config{Service: w.Service})
+	handler := web.New(web.Config{Services: w.Services})
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if peer := r.Header.Get("X-Test-Peer"); peer != "" {
 			r.RemoteAddr = peer + ":4711"

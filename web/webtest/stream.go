@@ -42,7 +42,7 @@ func InBubbleAfter(t *testing.T, later time.Duration, test func(t *testing.T, w 
 		time.Sleep(later)
 		w.World.open()
 		t.Cleanup(func() { w.Close() })
-		w.Handler = web.New(web.Config{Service: w.Service, Version: "test"})
+		w.Handler = web.New(web.Config{Services: w.Services, Version: "test"})
 		w.Link("ACB", apptest.SomeAccount)
 		test(t, w)
 	})

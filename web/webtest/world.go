@@ -69,9 +69,9 @@ func (w *World) open() *scheduler.Sender {
 func (w *World) Start() {
 	w.T.Helper()
 	sender := w.open()
-	courier, err := scheduler.Start(w.Service, sender.Send, scheduler.Options{})
+	courier, err := scheduler.Start(w.Services, sender.Send, scheduler.Options{})
 	apptest.Must(w.T, err)
-	server := httptest.NewServer(web.New(web.Config{Service: w.Service, Version: "test"}))
+	server := httptest.NewServer(web.New(web.Config{Services: w.Services, Version: "test"}))
 	w.URL = server.URL
 	w.Stop = func() {
 		server.Close()

@@ -84,7 +84,7 @@ func (p *Params) ID(name string) int64 {
 // given.
 func (p *Params) delivery() int64 {
 	text := p.Values.Get("delivery_id")
-	id, ok := delivery.ParseDeliveryID(text)
+	id, ok := delivery.ParseID(text)
 	if text != "" && !ok {
 		p.Bad.Add("delivery_id", app.UnknownReference.EN, app.UnknownReference.VI)
 	}

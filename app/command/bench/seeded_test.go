@@ -67,7 +67,7 @@ func openSeeded(b *testing.B, rows int64) *seeded {
 	b.Cleanup(func() { apptest.Must(b, store.Close()) })
 	service, _, err := serve.NewService(ctx, store, nil)
 	apptest.Must(b, err)
-	s.Server = httptest.NewServer(web.New(web.Config{Service: service, Limit: 1_000_000, ListingLimit: 1_000_000}))
+	s.Server = httptest.NewServer(web.New(web.Config{Services: service, Limit: 1_000_000, ListingLimit: 1_000_000}))
 	b.Cleanup(s.Close)
 	s.cookie = s.signIn(b, seededUser)
 	if rows > 0 {
@@ -83,9 +83,9 @@ func (s *seeded) use(b *testing.B, service *services.All, now time.Time) {
 	ctx := context.Background()
 	_, _, err := service.Payments.CreateCounterLink(ctx, app.DefaultAccountID, payment.CounterLinkCreate{Name: "counter", ShowsTotal: true}, now)
 	apptest.Must(b, err)
-	_, err = service.Alerts.SetAlertChannel(ctx, alert.AlertChannel{AccountID: app.DefaultAccountID, Medium: alert.AlertTelegram, Telegram: alert.TelegramSettings{Token: "123456789:" + strings.Repeat("A", 35), Chat: "1"}}, now)
+	_, err = service.Alerts.SetAlertChannel(ctx, alert.Channel{AccountID: app.DefaultAccountID, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: "123456789:" + strings.Repeat("A", 35), Chat: "1"}}, now)
 	apptest.Must(b, err)
-	_, _, err = service.Streams.CreateStream(ctx, app.DefaultAccountID, stream.StreamCreate{Name: "ledger", URL: "nats://nats.example.vn", Topic: "transactions"}, now)
+	_, _, err = service.Streams.CreateStream(ctx, app.DefaultAccountID, stream.Create{Name: "ledger", URL: "nats://nats.example.vn", Topic: "transactions"}, now)
 	apptest.Must(b, err)
 	statement, err := service.Inbound.NewImport(ctx, inbound.ImportOptions{AccountID: app.DefaultAccountID, BankAccountID: s.bank, File: "statement.csv"})
 	apptest.Must(b, err)
@@ -155,7 +155,7 @@ func askPayments(b *testing.B, service *services.All, requests int, now time.Tim
 		apptest.Must(b, err)
 	}
 	for i := range requests {
-		in := payment.PaymentRequestCreate{Amount: int64(100_000 + i), BankAccountID: banks[0].ID, Reference: fmt.Sprintf("HD-%d", i), Prefix: "BZA"}
+		in := payment.RequestCreate{Amount: int64(100_000 + i), BankAccountID: banks[0].ID, Reference: fmt.Sprintf("HD-%d", i), Prefix: "BZA"}
 		if i == requests-1 {
 			in.CashierID = 1
 		}
@@ -176,7 +176,7 @@ func BenchmarkPayments(b *testing.B) {
 		w.Webhook("https://shop.example.vn/", delivery.WebhookAll)
 		source := w.Native()
 		if requests > 0 {
-			askPayments(b, w.Service, requests, now)
+			askPayments(b, w.Services, requests, now)
 		}
 		n := 0
 		b.Run(fmt.Sprintf("%d requests", requests), func(b *testing.B) {
@@ -188,7 +188,7 @@ func BenchmarkPayments(b *testing.B) {
 					elements[i] = inbound.Incoming{EventID: id, Number: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: int64(50_000 + n%1000), Time: now,
 						Content: "MBVCB.3278907687.thanh toan don hang A" + id + ".CT tu 0071000888888 NGUYEN VAN A toi 19354957"}
 				}
-				_, err := w.Service.Inbound.RecordTransactions(ctx, inbound.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, ReceivedAt: now, Body: []byte("{}"), Elements: elements})
+				_, err := w.Services.Inbound.RecordTransactions(ctx, inbound.Call{AccountID: 1, Source: source, Channel: app.ChannelCall, ReceivedAt: now, Body: []byte("{}"), Elements: elements})
 				apptest.Must(b, err)
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*100), "us/transaction")

@@ -139,7 +139,7 @@ func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n",
 
 // printVisit makes a user and a counter link, and says how to look around.
 func (d *demo) printVisit(ctx context.Context, every time.Duration) error {
-	now, service, secret := time.Now(), d.server.Service, access.GeneratePassword()
+	now, service, secret := time.Now(), d.server.Services, access.GeneratePassword()
 	if _, err := service.Access.CreateUser(ctx, app.DefaultAccountID, access.UserCreate{Name: "demo", Password: secret, Role: access.RoleOwner}, now); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (d *demo) past(ctx context.Context) error {
 	if err := writeStatement(path, payments); err != nil {
 		return err
 	}
-	service := d.server.Service
+	service := d.server.Services
 	result, err := statement.Import{
 		Path: path, Now: now, Read: statement.Options{Zone: service.Ledger.Zone()}, Record: inbound.ImportOptions{AccountID: app.DefaultAccountID},
 		Rejected: func(row statement.Row, outcome inbound.Outcome, _ inbound.Incoming) (string, error) {

@@ -58,7 +58,7 @@ func (d *demo) story(ctx context.Context) error {
 const shop, ledger = "/shop", "/ledger"
 
 func (d *demo) setUp(ctx context.Context) (err error) {
-	service, now := d.server.Service, time.Now()
+	service, now := d.server.Services, time.Now()
 	for _, b := range banks {
 		if _, err := service.Inbound.LinkBankAccount(ctx, app.DefaultAccountID, inbound.BankAccountLink{Bank: b.code, AccountNumber: b.number, AccountName: owner}, now); err != nil {
 			return err

@@ -90,14 +90,14 @@ func serve(c *cli.Context) (err error) {
 		return err
 	}
 	printWelcome(c.App.ErrWriter, s, r.Listener.Addr(), created)
-	if err := printSetUp(ctx, c.App.ErrWriter, r.Service, s, r.Listener.Addr()); err != nil {
+	if err := printSetUp(ctx, c.App.ErrWriter, r.Services, s, r.Listener.Addr()); err != nil {
 		log.Warn("no set-up link for the dashboard; baoco user create makes the first user", "err", err)
 	}
 	debug.FreeOSMemory() // what only the start needed
 	if err := notify("READY=1"); err != nil {
 		log.Warn("systemd can't be told that the server is ready", "err", err)
 	}
-	go beat(ctx, r.Service.Upkeep.Alive, log)
+	go beat(ctx, r.Services.Upkeep.Alive, log)
 	fenced := make(chan error, 1)
 	go func() {
 		if err := app.Protected(func() error { return fence.watch(ctx) }); err != nil {
@@ -153,7 +153,7 @@ func createIfMissing(ctx context.Context, s Settings) (bool, error) {
 
 // Server is a started server.
 type Server struct {
-	Service   *services.All
+	Services  *services.All
 	Listener  net.Listener
 	servers   []*http.Server
 	scheduler *scheduler.Scheduler // nil: of a standby
@@ -169,7 +169,7 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 	if err != nil {
 		return nil, err
 	}
-	r := &Server{Service: service, failed: make(chan error, 3), closing: make(chan struct{})}
+	r := &Server{Services: service, failed: make(chan error, 3), closing: make(chan struct{})}
 	files, err := s.openCertificate(log)
 	if err != nil {
 		return nil, terminal.Exit(terminal.ExitDatabase, err)
@@ -181,7 +181,7 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 	most := mostConnections(installation.Files)
 	connections := web.NewConnections(most, s.Proxies, log)
 	config := web.Config{
-		Service: service, Logger: log, Limit: s.RateLimit, ListingLimit: s.ListingLimit,
+		Services: service, Logger: log, Limit: s.RateLimit, ListingLimit: s.ListingLimit,
 		Secure: strings.HasPrefix(s.BaseURL, "https://"), Version: Version, Closing: r.closing, RecentLog: recent,
 		Installation: installation, Lang: s.Lang, TrustedProxies: s.Proxies, Connections: most,
 	}

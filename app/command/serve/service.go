@@ -50,7 +50,7 @@ func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 	if err != nil {
 		return nil, nil, err
 	}
-	targets, err := target.ParseTargetPolicy(allowed)
+	targets, err := target.ParsePolicy(allowed)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -138,7 +138,7 @@ func readListening(c *cli.Context) (s Settings, err error) {
 	if err := s.checkListen(); err != nil {
 		return s, err
 	}
-	if _, err := target.ParseTargetPolicy(s.Targets); err != nil {
+	if _, err := target.ParsePolicy(s.Targets); err != nil {
 		return s, terminal.Usagef("--allow-target: %v", err)
 	}
 	if s.Proxies, err = parseProxies(c.StringSlice("trusted-proxies")); err != nil {

@@ -151,7 +151,7 @@ func startStandby(s Settings, f *follower) (*Server, error) {
 		return nil, err
 	}
 	show := func() {
-		config.Service = standbyService(f.store, zone)
+		config.Services = standbyService(f.store, zone)
 		handler := web.New(config)
 		pages.Store(&handler)
 	}

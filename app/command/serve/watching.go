@@ -52,7 +52,7 @@ func (s *Settings) readWatching(c *cli.Context) (err error) {
 	if s.HeartbeatURL, err = s.readSecret(c, "heartbeat-url"); err != nil || s.HeartbeatURL == "" {
 		return err
 	}
-	policy, err := target.ParseTargetPolicy(s.Targets)
+	policy, err := target.ParsePolicy(s.Targets)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (r *Server) listenForMetrics(s Settings, figures http.Handler, connections 
 
 // heartbeat is nil if nobody is to be called.
 func (s Settings) heartbeat() *scheduler.Heartbeat {
-	policy, err := target.ParseTargetPolicy(s.Targets)
+	policy, err := target.ParsePolicy(s.Targets)
 	if s.HeartbeatURL == "" || err != nil { // the targets were checked
 		return nil
 	}

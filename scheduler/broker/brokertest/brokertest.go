@@ -23,11 +23,11 @@ import (
 
 // Messages are count messages, of so many bank accounts in turn. They are numbered from
 // first on.
-func Messages(first, count, accounts int) []stream.StreamMessage {
-	list := make([]stream.StreamMessage, count)
+func Messages(first, count, accounts int) []stream.Message {
+	list := make([]stream.Message, count)
 	for i := range list {
 		number := strconv.Itoa(first + i)
-		list[i] = stream.StreamMessage{
+		list[i] = stream.Message{
 			ID: "mark_" + number, BankAccount: "ACB:" + strconv.Itoa((first+i)%accounts),
 			Headers: []delivery.Header{{Name: "Content-Type", Value: "application/json"}, {Name: "Webhook-Id", Value: "mark_" + number}},
 			Body:    []byte(`{"number":` + number + `,"padding":"` + strings.Repeat("x", 600) + `"}`),
@@ -97,8 +97,8 @@ func PublishAll(t testing.TB, p stream.Publisher, count, accounts int, before fu
 	progress := time.Now()
 	for sent := Messages(1, count, accounts); len(sent) > 0; {
 		before(count - len(sent))
-		ctx, cancel := context.WithTimeout(t.Context(), stream.StreamTimeout)
-		kept, err := p.Publish(ctx, sent[:min(len(sent), stream.StreamRead)])
+		ctx, cancel := context.WithTimeout(t.Context(), stream.Timeout)
+		kept, err := p.Publish(ctx, sent[:min(len(sent), stream.MaxBatch)])
 		cancel()
 		sent = sent[kept:]
 		if kept > 0 {

@@ -71,7 +71,7 @@ func (k *client) Close() {
 	k.conns, k.leaders = map[string]*connection{}, nil
 }
 
-func (k *client) Publish(ctx context.Context, messages []stream.StreamMessage, kept []bool) error {
+func (k *client) Publish(ctx context.Context, messages []stream.Message, kept []bool) error {
 	if k.leaders == nil {
 		if err := k.Reach(ctx, k.learn); err != nil {
 			return err
@@ -144,7 +144,7 @@ func (k *client) conn(ctx context.Context, host string) (*connection, error) {
 }
 
 // batches gives for each partition the messages that come next, by their indices.
-func (k *client) batches(messages []stream.StreamMessage, kept []bool) map[int32][]int {
+func (k *client) batches(messages []stream.Message, kept []bool) map[int32][]int {
 	batches, sizes := map[int32][]int{}, map[int32]int{}
 	for i, m := range messages {
 		if kept[i] {
@@ -161,7 +161,7 @@ func (k *client) batches(messages []stream.StreamMessage, kept []bool) map[int32
 
 // produce sends the batches, each to the leader of its partition, and waits for all
 // answers. Nothing is sent as long as one of the leaders can't be reached.
-func (k *client) produce(ctx context.Context, messages []stream.StreamMessage, kept []bool, batches map[int32][]int) (err error) {
+func (k *client) produce(ctx context.Context, messages []stream.Message, kept []bool, batches map[int32][]int) (err error) {
 	patient, cancel := context.WithTimeout(ctx, broker.MaxSilence)
 	defer cancel()
 	requests := map[*connection]*kmsg.ProduceRequest{}

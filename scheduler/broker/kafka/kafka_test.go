@@ -122,7 +122,7 @@ func TestKafkaPartition(t *testing.T) {
 		m.BankAccount = strings.Repeat("VCB:0123456789"[:i%14], 1+i/14) + fmt.Sprint(i)
 		want := int32(chosen.Partition(&kgo.Record{Key: []byte(m.BankAccount)}, 6))
 		before := cluster.PartitionInfo("payments", want).HighWatermark
-		kept, err := p.Publish(t.Context(), []stream.StreamMessage{m})
+		kept, err := p.Publish(t.Context(), []stream.Message{m})
 		if kept != 1 || err != nil {
 			t.Fatalf("kept %d, %v", kept, err)
 		}
@@ -164,7 +164,7 @@ func BenchmarkKafka(b *testing.B) {
 			p := open(b, kafkaBroker(startKafka(b)))
 			count := 0
 			for b.Loop() {
-				kept, err := p.Publish(context.Background(), brokertest.Messages(count, stream.StreamRead, accounts))
+				kept, err := p.Publish(context.Background(), brokertest.Messages(count, stream.MaxBatch, accounts))
 				apptest.Must(b, err)
 				count += kept
 			}

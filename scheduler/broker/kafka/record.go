@@ -14,7 +14,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // recordBatch is a batch of Kafka (version 2 of its format) of the messages at some
 // indices. kmsg has the layout; lengths and sum are for its callers to fill in.
-func recordBatch(messages []stream.StreamMessage, indices []int, now time.Time) []byte {
+func recordBatch(messages []stream.Message, indices []int, now time.Time) []byte {
 	var records []byte
 	for offset, i := range indices {
 		m := messages[i]

@@ -127,7 +127,7 @@ func BenchmarkNATSCluster(b *testing.B) {
 				count := 0
 				for b.Loop() {
 					ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-					kept, err := p.Publish(ctx, brokertest.Messages(count, stream.StreamRead, accounts))
+					kept, err := p.Publish(ctx, brokertest.Messages(count, stream.MaxBatch, accounts))
 					cancel()
 					apptest.Must(b, err)
 					count += kept

@@ -128,7 +128,7 @@ func TestNATSHostHangs(t *testing.T) {
 			}
 			return &brokertest.Scripted{Says: []byte(natsHello + msg(0, natsKeeps))}, nil
 		}, &tls.Config{})
-		ctx, cancel := context.WithTimeout(t.Context(), stream.StreamTimeout)
+		ctx, cancel := context.WithTimeout(t.Context(), stream.Timeout)
 		defer cancel()
 		if kept, err := p.Publish(ctx, brokertest.Messages(1, 1, 1)); kept != 1 || err != nil {
 			t.Errorf("kept %d, %v", kept, err)

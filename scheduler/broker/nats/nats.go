@@ -57,7 +57,7 @@ func (n *client) Close() {
 	}
 }
 
-func (n *client) Publish(ctx context.Context, messages []stream.StreamMessage, kept []bool) error {
+func (n *client) Publish(ctx context.Context, messages []stream.Message, kept []bool) error {
 	if n.conn == nil {
 		if err := n.Reach(ctx, n.connect); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (n *client) Publish(ctx context.Context, messages []stream.StreamMessage, k
 }
 
 // publishFitting publishes messages that aren't too large for the server.
-func (n *client) publishFitting(ctx context.Context, messages []stream.StreamMessage, kept []bool) error {
+func (n *client) publishFitting(ctx context.Context, messages []stream.Message, kept []bool) error {
 	if len(messages) > 1 && !n.conn.noBatches && !slices.Contains(kept, true) {
 		done, err := n.publishBatch(ctx, messages)
 		if err != nil {
@@ -95,7 +95,7 @@ func (n *client) publishFitting(ctx context.Context, messages []stream.StreamMes
 		}
 		var asked []message
 		for _, i := range turn {
-			asked = append(asked, message{StreamMessage: messages[i], acknowledge: true})
+			asked = append(asked, message{Message: messages[i], acknowledge: true})
 		}
 		answers, err := n.ask(ctx, asked)
 		for i, a := range answers {
@@ -114,7 +114,7 @@ func (n *client) publishFitting(ctx context.Context, messages []stream.StreamMes
 
 // nextOfEach gives the indices of the first message of each bank account that isn't
 // kept yet.
-func nextOfEach(messages []stream.StreamMessage, kept []bool) (turn []int) {
+func nextOfEach(messages []stream.Message, kept []bool) (turn []int) {
 	taken := map[string]bool{}
 	for i, m := range messages {
 		if !kept[i] && !taken[m.BankAccount] {
@@ -128,11 +128,11 @@ func nextOfEach(messages []stream.StreamMessage, kept []bool) (turn []int) {
 // publishBatch publishes all of messages or none. It returns false where the JetStream
 // stream has no batches, or refuses this one; what was wrong with it is seen when its
 // messages are published singly.
-func (n *client) publishBatch(ctx context.Context, messages []stream.StreamMessage) (bool, error) {
+func (n *client) publishBatch(ctx context.Context, messages []stream.Message) (bool, error) {
 	id := rand.Text()
 	batch := make([]message, len(messages))
 	for i, m := range messages {
-		batch[i] = message{StreamMessage: m, more: []delivery.Header{{Name: "Nats-Batch-Id", Value: id}, {Name: "Nats-Batch-Sequence", Value: strconv.Itoa(i + 1)}}}
+		batch[i] = message{Message: m, more: []delivery.Header{{Name: "Nats-Batch-Id", Value: id}, {Name: "Nats-Batch-Sequence", Value: strconv.Itoa(i + 1)}}}
 	}
 	batch[0].acknowledge = true // an older server keeps it as any other, and says so
 	last := &batch[len(batch)-1]
@@ -156,7 +156,7 @@ func (n *client) publishBatch(ctx context.Context, messages []stream.StreamMessa
 
 // message is a message with what is said to JetStream besides.
 type message struct {
-	stream.StreamMessage
+	stream.Message
 	more        []delivery.Header
 	acknowledge bool
 }

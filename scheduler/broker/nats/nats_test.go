@@ -63,7 +63,7 @@ func BenchmarkNATS(b *testing.B) {
 				p := open(b, stream.Broker{Kind: stream.NATS, Hosts: []string{server.Address}, Topic: "shop.payments"})
 				count := 0
 				for b.Loop() {
-					kept, err := p.Publish(context.Background(), brokertest.Messages(count, stream.StreamRead, accounts))
+					kept, err := p.Publish(context.Background(), brokertest.Messages(count, stream.MaxBatch, accounts))
 					apptest.Must(b, err)
 					count += kept
 				}
