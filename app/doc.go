@@ -36,9 +36,9 @@
 //     shows it. It is the only room under app that imports rooms outside.
 //   - sqlitestore: the only place with SQL. writer.go is the one goroutine that
 //     writes, and commits what waits together.
-//   - scheduler: the clock: attempts of due deliveries, lists of providers, alerts,
-//     housekeeping, streams. scheduler/broker has what speaks to brokers: nats to NATS
-//     JetStream, kafka to Kafka.
+//   - scheduler: the clock: lists of providers, alerts, housekeeping, streams.
+//     scheduler/courier makes the attempts of due deliveries. scheduler/broker speaks
+//     to brokers: nats to NATS JetStream, kafka to Kafka.
 //   - web: one mux over four houses that don't know each other: web/api
 //     (management), web/inbound (calls of providers), web/pay (the page of a payment
 //     request) and web/dashboard (pages).
@@ -64,7 +64,7 @@
 //     transactions takes several →
 //     the answer 200 → the scheduler is woken. A retry, and the page of an event,
 //     read the kept body by provider.Read, which calls the same Elements.
-//   - A due delivery: scheduler, sweep.go (just recorded, or due in the file) →
+//   - A due delivery: scheduler/courier, sweep.go (just recorded, or due in the file) →
 //     slots.go (is one free?) → attempt.go (begin, send, settle, release) →
 //     sender.go (one signed POST) → exchange.go (over a connection of its own, which
 //     network.go opens past guard.go; phases.go measures it, classify.go names what
@@ -255,7 +255,7 @@
 //   - Shortage: something that this machine lacks for an attempt, such as open
 //     files. The attempt is put off and not counted.
 //   - RetrySchedule: the waits before the six attempts of a delivery.
-//   - Courier: what makes the attempts of due deliveries, in package scheduler.
+//   - Courier: what makes the attempts of due deliveries, in scheduler/courier.
 //     Slot: a place for one attempt in flight; their number is bounded.
 //   - Due: a pending delivery whose time has come. In flight: being attempted
 //     now. Settle: to record an attempt and what follows from it. Sweep: to

@@ -17,6 +17,7 @@ import (
 	"baoco/app/services"
 	"baoco/app/target"
 	"baoco/app/upkeep"
+	"baoco/scheduler/courier"
 )
 
 // This file is the regular alerting: the job of gocron, and the Alerter, which
@@ -52,7 +53,7 @@ func (s *Scheduler) logAlerted(r alert.Alerted) {
 
 // Alerter sends alerts.
 type Alerter struct {
-	network *network
+	network *courier.Network
 	chats   *http.Client // of Telegram and the others
 	version string
 }
@@ -60,16 +61,16 @@ type Alerter struct {
 // NewAlerter makes an alerter that connects where policy allows. A transport
 // that isn't nil stands in for the network of the chats.
 func NewAlerter(policy *target.Policy, version string, transport http.RoundTripper) *Alerter {
-	return newAlerter(newNetwork(policy, nil, nil), version, transport)
+	return newAlerter(courier.NewNetwork(policy, nil, nil), version, transport)
 }
 
-func newAlerter(n *network, version string, transport http.RoundTripper) *Alerter {
+func newAlerter(n *courier.Network, version string, transport http.RoundTripper) *Alerter {
 	if transport == nil {
-		transport = roundTrips{n}
+		transport = n
 	}
 	return &Alerter{
 		network: n, version: version,
-		chats: &http.Client{Transport: transport, CheckRedirect: noRedirect},
+		chats: &http.Client{Transport: transport, CheckRedirect: courier.NoRedirect},
 	}
 }
 
@@ -122,7 +123,7 @@ func said(text string) string {
 // by its class alone. where is its name and port.
 func unreachableAlert(where string, err error) *alert.Error {
 	text := app.Textf("%s did not answer in time: check host, port and the kind of encryption.", "%s không trả lời kịp thời gian: vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where)
-	switch class, detail := classify(err, delivery.CauseConnect); class {
+	switch class, detail := courier.Classify(err, delivery.CauseConnect); class {
 	case delivery.ErrorTimeout:
 	case delivery.ErrorDNS:
 		text = app.Textf("The name of %s could not be looked up: check its spelling, and the name servers of this machine.", "Không tra được tên máy chủ %s: vui lòng kiểm tra chính tả và DNS của máy chạy baoco.", where)

@@ -24,7 +24,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
-	"baoco/scheduler"
+	"baoco/scheduler/courier"
 )
 
 const webApp = "https://script.google.com/macros/s/AKfycbx0123456789abcdefghijABCDEFGHIJ_-/exec"
@@ -294,7 +294,7 @@ func TestSheetAnswers(t *testing.T) {
 			response.Header.Set("Location", c.location)
 			return response, nil
 		})
-		sender := scheduler.NewSender(apptest.Targets(t), "test", answer)
+		sender := courier.NewSender(apptest.Targets(t), "test", answer)
 		o := outgoing(webApp)
 		o.Kind = delivery.WebhookSheet
 		r := sender.Send(t.Context(), o)

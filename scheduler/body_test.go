@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"baoco/app/apptest"
-	"baoco/scheduler"
+	"baoco/scheduler/courier"
 )
 
 // answerBody is the body of an answer: size bytes, then silence until the
@@ -76,7 +76,7 @@ func TestAnswerBody(t *testing.T) {
 				body := c.body
 				policy := apptest.Targets(t)
 				started := time.Now()
-				r := scheduler.NewSender(policy, "test", &body).Send(t.Context(), outgoing("https://shop.example.vn/"))
+				r := courier.NewSender(policy, "test", &body).Send(t.Context(), outgoing("https://shop.example.vn/"))
 				if !r.OK() || r.Duration != 0 {
 					t.Errorf("%d, %q, after %v; the body changes neither verdict nor duration", r.StatusCode, r.Error, r.Duration)
 				}

@@ -16,13 +16,13 @@ import (
 
 	"baoco/app/apptest"
 	"baoco/app/delivery"
-	"baoco/scheduler"
+	"baoco/scheduler/courier"
 )
 
-func senderByName(t *testing.T, names *nameServer, allow ...string) *scheduler.Sender {
+func senderByName(t *testing.T, names *nameServer, allow ...string) *courier.Sender {
 	t.Helper()
 	policy := apptest.Targets(t, allow...)
-	return scheduler.NewSenderOn(policy, names.resolver(), nil)
+	return senderOn(policy, names.resolver(), nil)
 }
 
 // everyAddress listens at every address of this machine, IPv4 and IPv6.
@@ -209,7 +209,7 @@ func TestTwoAddressesAndNoAnswer(t *testing.T) {
 	names.set("hangs.shop.com.vn", "::1", "127.0.0.1")
 	names.set("dead.shop.com.vn", "::1")
 	const limit = 2 * time.Second // the second address is tried after 300 ms
-	sender := scheduler.NewSenderWithin(limit, apptest.Targets(t, "127.0.0.1/32", "::1/128"), names.resolver(), nil)
+	sender := senderWithin(limit, apptest.Targets(t, "127.0.0.1/32", "::1/128"), names.resolver(), nil)
 	var group sync.WaitGroup
 	defer group.Wait()
 	for name, phase := range map[string]delivery.Cause{"hangs": delivery.CauseResponse, "dead": delivery.CauseConnect} {

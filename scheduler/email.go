@@ -15,6 +15,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/delivery"
+	"baoco/scheduler/courier"
 
 	"github.com/wneessen/go-mail"
 )
@@ -29,7 +30,7 @@ func (a *Alerter) sendEmail(ctx context.Context, e alert.EmailSettings, m alert.
 	if err != nil {
 		return errors.New("the message can't be written as an e-mail")
 	}
-	secure := &tls.Config{ServerName: e.Host, RootCAs: a.network.roots, MinVersion: tls.VersionTLS12}
+	secure := a.network.TLS(e.Host)
 	conn, err := a.dialMail(ctx, e, secure)
 	if err != nil {
 		return explainMail(ctx, e, err)
@@ -63,7 +64,7 @@ func (a *Alerter) sendEmail(ctx context.Context, e alert.EmailSettings, m alert.
 }
 
 func (a *Alerter) dialMail(ctx context.Context, e alert.EmailSettings, secure *tls.Config) (net.Conn, error) {
-	conn, err := a.network.dial(ctx, "tcp", hostPort(e))
+	conn, err := a.network.Dial(ctx, "tcp", hostPort(e))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (a *Alerter) dialMail(ctx context.Context, e alert.EmailSettings, secure *t
 	encrypted := tls.Client(conn, secure)
 	if err := encrypted.HandshakeContext(ctx); err != nil {
 		_ = conn.Close()
-		return nil, &handshakeError{err}
+		return nil, &courier.HandshakeError{Err: err}
 	}
 	return encrypted, nil
 }
@@ -177,7 +178,7 @@ func explainMail(ctx context.Context, e alert.EmailSettings, err error) *alert.E
 	case ctx.Err() != nil:
 		return unreachableAlert(hostPort(e), ctx.Err())
 	case errors.As(err, &handshake), errors.As(err, &record):
-		return unreachableAlert(hostPort(e), &handshakeError{err})
+		return unreachableAlert(hostPort(e), &courier.HandshakeError{Err: err})
 	case errors.As(err, &answer):
 		code, words = answer.Code, strconv.Itoa(answer.Code)+" "+answer.Msg
 	case errors.As(err, &sending) && sending.ErrorCode() != 0:

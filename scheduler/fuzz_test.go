@@ -8,7 +8,7 @@ import (
 
 	"baoco/app/apptest"
 	"baoco/app/delivery"
-	"baoco/scheduler"
+	"baoco/scheduler/courier"
 )
 
 // FuzzAnswer: whatever bytes a receiver answers with, the attempt ends at once
@@ -40,7 +40,7 @@ func FuzzAnswer(f *testing.F) {
 		}
 	}()
 	targets := apptest.Targets(f, "127.0.0.1/32")
-	sender := scheduler.NewSender(targets, "test", nil)
+	sender := courier.NewSender(targets, "test", nil)
 	known := map[delivery.ErrorClass]bool{delivery.ErrorNone: true, delivery.ErrorReset: true, delivery.ErrorRedirect: true, delivery.ErrorHTTPStatus: true, delivery.ErrorProtocol: true}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		answer.Store(&data)

@@ -15,7 +15,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
-	"baoco/scheduler"
+	"baoco/scheduler/courier"
 )
 
 // countingReceiver answers 200 and counts the connections that it accepts.
@@ -84,10 +84,10 @@ func sampleTo(url string) delivery.Outgoing {
 	}
 }
 
-func senderAllowing(t *testing.T, allow ...string) *scheduler.Sender {
+func senderAllowing(t *testing.T, allow ...string) *courier.Sender {
 	t.Helper()
 	policy := apptest.Targets(t, allow...)
-	return scheduler.NewSender(policy, "test", nil)
+	return courier.NewSender(policy, "test", nil)
 }
 
 func TestSenderConnectsWhereAllowedOnly(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/app/target"
+	"baoco/scheduler/courier"
 )
 
 const (
@@ -31,7 +32,7 @@ type Heartbeat struct {
 // that isn't nil stands in for the network.
 func NewHeartbeat(policy *target.Policy, url, version string, transport http.RoundTripper) *Heartbeat {
 	if transport == nil {
-		transport = roundTrips{newNetwork(policy, nil, nil)}
+		transport = courier.NewNetwork(policy, nil, nil)
 	}
 	return &Heartbeat{transport: transport, url: url, userAgent: delivery.UserAgent(version)}
 }
@@ -47,7 +48,7 @@ func (h *Heartbeat) call(ctx context.Context) error {
 	request.Header.Set("User-Agent", h.userAgent)
 	response, err := h.transport.RoundTrip(request)
 	if err != nil {
-		class, _ := classify(err, "")
+		class, _ := courier.Classify(err, "")
 		return fmt.Errorf("its address can't be reached: %s", class)
 	}
 	defer response.Body.Close()

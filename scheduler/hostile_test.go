@@ -25,7 +25,7 @@ import (
 
 	"baoco/app/apptest"
 	"baoco/app/delivery"
-	"baoco/scheduler"
+	"baoco/scheduler/courier"
 
 	"golang.org/x/net/dns/dnsmessage"
 )
@@ -36,7 +36,7 @@ const shopName = "shop.example.vn"
 type hostileWorld struct {
 	names  *nameServer
 	root   issuer
-	sender *scheduler.Sender
+	sender *courier.Sender
 }
 
 // newHostileWorld makes one whose attempts take no longer than limit.
@@ -47,7 +47,7 @@ func newHostileWorld(t *testing.T, limit time.Duration) *hostileWorld {
 	targets := apptest.Targets(t, "127.0.0.1/32", "::1/128")
 	roots := x509.NewCertPool()
 	roots.AddCert(w.root.certificate)
-	w.sender = scheduler.NewSenderWithin(limit, targets, w.names.resolver(), roots)
+	w.sender = senderWithin(limit, targets, w.names.resolver(), roots)
 	return w
 }
 
@@ -307,7 +307,7 @@ func TestSilentNameServer(t *testing.T) {
 			go untilClosed(far)
 			return near, nil
 		}}
-		sender := scheduler.NewSenderOn(apptest.Targets(t), silent, nil)
+		sender := senderOn(apptest.Targets(t), silent, nil)
 		r := sender.Send(t.Context(), outgoing("http://silent.example.vn/"))
 		timeout := r.Error == delivery.ErrorTimeout && r.Detail == delivery.Detail{Cause: delivery.CauseDNS}
 		if !timeout || r.Duration != delivery.AttemptTimeout || r.Phases.DNS != r.Duration {

@@ -21,6 +21,7 @@ import (
 	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/scheduler"
+	"baoco/scheduler/courier"
 )
 
 // This file has what the tests of catching up share: providers that answer as
@@ -272,7 +273,7 @@ func newReader(t *testing.T, transport http.RoundTripper) *reader {
 func (r *reader) open(t *testing.T) {
 	t.Helper()
 	targets := apptest.Targets(t, "127.0.0.1/32")
-	sender := scheduler.NewSender(targets, "test", &network{start: time.Now(), answer: func(int, *http.Request) (*http.Response, error) { return respond(200), nil }})
+	sender := courier.NewSender(targets, "test", &network{start: time.Now(), answer: func(int, *http.Request) (*http.Response, error) { return respond(200), nil }})
 	var poller *scheduler.Poller
 	w := apptest.Open(t, r.path, services.Config{
 		Targets: targets, Send: sender.Send,

@@ -21,6 +21,7 @@ import (
 	"baoco/app/services"
 	"baoco/app/stream"
 	"baoco/scheduler"
+	"baoco/scheduler/courier"
 	"baoco/sqlitestore"
 )
 
@@ -168,13 +169,13 @@ func TestPanicWhileDialling(t *testing.T) {
 	connecting := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{ConnectStart: func(_, _ string) { panic("connect") }})
 	shaking := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{TLSHandshakeStart: func() { panic("shake hands") }})
 	for name, c := range map[string]struct {
-		sender *scheduler.Sender
+		sender *courier.Sender
 		ctx    context.Context
 		url    string
 	}{
 		"connect":   {senderAllowing(t, "127.0.0.1/32"), connecting, "http://127.0.0.1:1/"},
 		"TLS":       {senderAllowing(t, "127.0.0.1/32"), shaking, asHTTPS(raw(t, "", untilClosed))},
-		"judgement": {scheduler.NewSender(nil, "test", nil), t.Context(), "http://127.0.0.1:1/"},
+		"judgement": {courier.NewSender(nil, "test", nil), t.Context(), "http://127.0.0.1:1/"},
 	} {
 		err := app.Protected(func() error { c.sender.Send(c.ctx, outgoing(c.url)); return nil })
 		if panicked := (*app.PanicError)(nil); !errors.As(err, &panicked) {

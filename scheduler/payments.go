@@ -44,12 +44,12 @@ func (s *Scheduler) tellPayments(ctx context.Context, service *services.All) {
 		if !s.feeds.begin(c.ID) {
 			continue
 		}
-		s.courier.running.Go(func() {
+		s.running.Go(func() {
 			defer s.feeds.end(c.ID)
 			var result alert.Alerted
 			told := false
 			err := app.Protected(func() error {
-				result, told = service.Alerts.TellPayments(s.courier.ctx, c, time.Now())
+				result, told = service.Alerts.TellPayments(s.ctx, c, time.Now())
 				return nil
 			})
 			if err != nil {

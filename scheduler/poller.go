@@ -18,6 +18,7 @@ import (
 	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/app/target"
+	"baoco/scheduler/courier"
 )
 
 const (
@@ -41,12 +42,12 @@ type Poller struct {
 // requests share a connection: one account's list is never another's.
 func NewPoller(policy *target.Policy, zone *time.Location, version string, transport http.RoundTripper) *Poller {
 	if transport == nil {
-		transport = roundTrips{newNetwork(policy, nil, nil)}
+		transport = courier.NewNetwork(policy, nil, nil)
 	}
 	p := &Poller{
 		client: &http.Client{
 			Transport: transport, Timeout: pollTime,
-			CheckRedirect: noRedirect,
+			CheckRedirect: courier.NoRedirect,
 		},
 		userAgent: delivery.UserAgent(version), zone: zone, pacers: map[*provider.List]*pacer{},
 	}

@@ -1,12 +1,7 @@
-// Package scheduler is the clock and the courier: it makes the attempts of due
-// deliveries, reads the lists of providers (catchup.go), tells owners what
-// needs them (alert.go) and what was paid (payments.go), sends streams to brokers
-// (stream.go), and does the housekeeping.
-//
-// The way of a delivery: a wake signal, the timer of the next due time or the
-// regular sweep → sweep.go finds what is due and asks slots.go for a slot →
-// attempt.go begins, sends by sender.go (one signed POST, past guard.go) and
-// settles: app decides what follows, in one commit → the slot is released.
+// Package scheduler is the clock: it has the courier make the attempts of due
+// deliveries (package courier), reads the lists of providers (catchup.go), tells
+// owners what needs them (alert.go) and what was paid (payments.go), sends streams
+// to brokers (stream.go), and does the housekeeping.
 package scheduler
 
 import (
@@ -16,12 +11,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"baoco/app"
 	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/app/upkeep"
+	"baoco/scheduler/courier"
 
 	"github.com/go-co-op/gocron/v2"
 	"github.com/google/uuid"
@@ -40,10 +37,6 @@ const (
 	backupLook    = 10 * time.Second
 	lookInterval  = 30 * time.Second // at the replica
 )
-
-// grace is how long attempts in flight may go on after a stop: a little more
-// than the longest attempt.
-const grace = delivery.AttemptTimeout + bodyTimeout + time.Second
 
 // steadyClock is the time at its start and what has gone by since. gocron compares
 // times of day: by them a clock that is set back an hour stops every job for an hour.
@@ -67,12 +60,14 @@ type Options struct {
 
 // Scheduler runs until Stop.
 type Scheduler struct {
-	courier *courier
+	courier *courier.Courier
 	feeds   feeds
 	streams streams
 	cron    gocron.Scheduler
 	quit    chan struct{}
 	done    chan struct{}
+	running sync.WaitGroup  // feeds and streams
+	ctx     context.Context // of what runs, which may go on after a stop
 	cancel  context.CancelFunc
 	log     *slog.Logger
 }
@@ -97,8 +92,8 @@ func Start(service *services.All, send func(context.Context, delivery.Outgoing) 
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Scheduler{
-		courier: newCourier(ctx, service, send, o.Logger), feeds: feeds{busy: map[int64]bool{}}, streams: streams{running: map[int64]bool{}}, cron: cron, cancel: cancel, log: o.Logger,
-		quit: make(chan struct{}), done: make(chan struct{}),
+		courier: courier.New(ctx, service, send, o.Logger), feeds: feeds{busy: map[int64]bool{}}, streams: streams{running: map[int64]bool{}},
+		cron: cron, ctx: ctx, cancel: cancel, log: o.Logger, quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	if err := s.addJobs(service, o); err != nil {
 		cancel()
@@ -111,12 +106,12 @@ func Start(service *services.All, send func(context.Context, delivery.Outgoing) 
 	}
 	step, err := service.ClockAtStart(ctx, time.Now())
 	s.logFault(ctx, "compare the clock with the newest row", err)
-	s.courier.noteStep(step)
+	s.courier.NoteStep(step)
 	service.Upkeep.Probe(ctx, time.Now()) // from now on, silence means that the storage hangs
-	service.SetCourier(delivery.Courier{Wake: s.courier.Wake, Sweep: s.courier.lookEverywhere, InFlight: s.courier.inFlight, Swept: s.courier.lastSweep, Shortage: s.courier.shortageOf})
+	service.SetCourier(delivery.Courier{Wake: s.courier.Wake, Sweep: s.courier.LookEverywhere, InFlight: s.courier.InFlight, Swept: s.courier.LastSweep, Shortage: s.courier.ShortageOf})
 	go func() {
 		defer close(s.done)
-		s.courier.run(s.quit)
+		s.courier.Run(s.quit)
 	}()
 	cron.Start()
 	return s, nil
@@ -129,7 +124,7 @@ func (s *Scheduler) addJobs(service *services.All, o Options) error {
 		run   func(context.Context)
 	}
 	jobs := []job{
-		{"sweep", sweepInterval, func(context.Context) { s.courier.lookEverywhere() }},
+		{"sweep", sweepInterval, func(context.Context) { s.courier.LookEverywhere() }},
 		{"probe", probeInterval, func(ctx context.Context) { service.Upkeep.Probe(ctx, time.Now()) }},
 		{"index", indexInterval, func(ctx context.Context) { s.logFault(ctx, "index the search texts", service.Ledger.IndexSearch(ctx)) }},
 		{"link", linkInterval, func(ctx context.Context) {
@@ -214,9 +209,10 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	settled := make(chan struct{})
 	go func() {
 		defer close(settled)
-		s.courier.running.Wait()
+		s.courier.Wait()
+		s.running.Wait()
 	}()
-	timer := time.NewTimer(grace)
+	timer := time.NewTimer(courier.Grace)
 	defer timer.Stop()
 	select {
 	case <-settled:

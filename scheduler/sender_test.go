@@ -13,7 +13,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
-	"baoco/scheduler"
+	"baoco/scheduler/courier"
 )
 
 // outgoing is one delivery to url, under a fixed secret.
@@ -29,7 +29,7 @@ func outgoing(url string) delivery.Outgoing {
 func send(t *testing.T, url string) delivery.Result {
 	t.Helper()
 	targets := apptest.Targets(t, "127.0.0.1/32")
-	return scheduler.NewSender(targets, "test", nil).Send(context.Background(), outgoing(url))
+	return courier.NewSender(targets, "test", nil).Send(context.Background(), outgoing(url))
 }
 
 // Only 200 is a success; nothing else the receiver says changes the schedule,

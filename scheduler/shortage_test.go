@@ -18,6 +18,7 @@ import (
 	"baoco/app/delivery"
 	"baoco/app/services"
 	"baoco/scheduler"
+	"baoco/scheduler/courier"
 )
 
 // What this machine lacks is no attempt of anybody: the delivery is tried again
@@ -118,7 +119,7 @@ func TestShortageOverAConnectionIsAnAttempt(t *testing.T) {
 	t.Parallel()
 	policy := apptest.Targets(t)
 	for connected, want := range map[bool]delivery.ErrorClass{false: delivery.ErrorShortage, true: delivery.ErrorInternal} {
-		r := scheduler.NewSender(policy, "test", brokenTransport{connected}).Send(t.Context(), outgoing("https://shop.example.vn/"))
+		r := courier.NewSender(policy, "test", brokenTransport{connected}).Send(t.Context(), outgoing("https://shop.example.vn/"))
 		if r.Error != want {
 			t.Errorf("connected: %t: %q %q, want %q", connected, r.Error, r.Detail, want)
 		}

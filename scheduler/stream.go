@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"context"
-	"crypto/tls"
 	"log/slog"
 	"sync"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"baoco/app/target"
 	"baoco/scheduler/broker/kafka"
 	"baoco/scheduler/broker/nats"
+	"baoco/scheduler/courier"
 )
 
 // Streams: each active one has a loop of its own, so that a broker that is away holds
@@ -23,13 +23,13 @@ import (
 
 // BrokersOf opens publishers that connect where policy allows.
 func BrokersOf(policy *target.Policy) func(stream.Broker) stream.Publisher {
-	n := newNetwork(policy, nil, nil)
+	n := courier.NewNetwork(policy, nil, nil)
 	return func(b stream.Broker) stream.Publisher {
 		open := nats.Open
 		if b.Kind == stream.Kafka {
 			open = kafka.Open
 		}
-		return open(b, n.dial, &tls.Config{RootCAs: n.roots, MinVersion: tls.VersionTLS12})
+		return open(b, n.Dial, n.TLS(""))
 	}
 }
 
@@ -70,9 +70,9 @@ func (s *Scheduler) beginStreams(ctx context.Context, service *services.All, use
 			continue
 		}
 		l := &streamLoop{service: service, userAgent: userAgent, id: st.ID, account: st.AccountID, log: s.log.With("stream", st.ID, "account", st.AccountID)}
-		s.courier.running.Go(func() {
+		s.running.Go(func() {
 			defer s.streams.end(st.ID)
-			if err := app.Protected(func() error { l.run(s.courier.ctx, s.quit); return nil }); err != nil {
+			if err := app.Protected(func() error { l.run(s.ctx, s.quit); return nil }); err != nil {
 				l.log.Error("panic while a stream was sent", "err", err) // it begins again in a second
 			}
 		})

@@ -22,6 +22,7 @@ import (
 	"baoco/app/stream"
 	"baoco/app/target"
 	"baoco/scheduler"
+	"baoco/scheduler/courier"
 	"baoco/sqlitestore"
 )
 
@@ -92,7 +93,7 @@ func (b *broker) calls() int {
 func streaming(t *testing.T, path string, b *broker) *installation {
 	t.Helper()
 	targets := apptest.Targets(t)
-	sender := scheduler.NewSender(targets, "test", nil)
+	sender := courier.NewSender(targets, "test", nil)
 	s := &installation{World: apptest.Open(t, path, services.Config{Targets: targets, Send: sender.Send, OpenBroker: b.open}), sender: sender, log: &apptest.Output{}}
 	s.start(t)
 	return s

@@ -2,20 +2,25 @@ package scheduler_test
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/app/services"
+	"baoco/app/target"
 	"baoco/app/upkeep"
 	"baoco/scheduler"
+	"baoco/scheduler/courier"
 	"baoco/web/dashboard"
 )
 
@@ -37,7 +42,7 @@ func newFile(t *testing.T) string {
 // a courier once started.
 type installation struct {
 	*apptest.World
-	sender  *scheduler.Sender
+	sender  *courier.Sender
 	courier *scheduler.Scheduler
 	log     *apptest.Output
 }
@@ -51,7 +56,7 @@ func open(t *testing.T, path string, transport http.RoundTripper) *installation 
 func openWith(t *testing.T, path string, transport, telegram http.RoundTripper) *installation {
 	t.Helper()
 	targets := apptest.Targets(t, "127.0.0.1/32")
-	sender := scheduler.NewSender(targets, "test", transport)
+	sender := courier.NewSender(targets, "test", transport)
 	w := apptest.Open(t, path, services.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", telegram).Send, AttentionPath: dashboard.AttentionPath, DayPath: dashboard.DayPath})
 	return &installation{World: w, sender: sender, log: &apptest.Output{}}
 }
@@ -99,6 +104,20 @@ func (s *installation) history(t *testing.T) []delivery.Attempt {
 	}
 	slices.Reverse(list)
 	return list
+}
+
+// senderOn is courier.NewSender with the names of a test's resolver and the certificates
+// that a test trusts, over the real network.
+func senderOn(policy *target.Policy, resolver *net.Resolver, roots *x509.CertPool) *courier.Sender {
+	return senderWithin(delivery.AttemptTimeout, policy, resolver, roots)
+}
+
+// senderWithin is senderOn with attempts that take no longer than limit.
+func senderWithin(limit time.Duration, policy *target.Policy, resolver *net.Resolver, roots *x509.CertPool) *courier.Sender {
+	network := courier.NewNetwork(policy, roots, resolver.Dial)
+	sender := courier.NewSender(policy, "test", network)
+	network.Limit, sender.Limit = limit, limit
+	return sender
 }
 
 func respond(status int) *http.Response {

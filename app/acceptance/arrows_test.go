@@ -18,14 +18,14 @@ var (
 		"app/command":          {"baoco/app", "baoco/app/access", "baoco/app/alert", "baoco/app/audit", "baoco/app/command/bench", "baoco/app/command/demo", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/payment", "baoco/app/paymentcode", "baoco/app/provider", "baoco/app/replica", "baoco/app/services", "baoco/app/sheet", "baoco/app/statement", "baoco/app/stream", "baoco/app/upkeep", "baoco/app/verify", "baoco/app/vietqr", "baoco/sqlitestore", "baoco/web/api"},
 		"app/command/bench":    {"baoco/app", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/delivery", "baoco/app/inbound", "baoco/sqlitestore"},
 		"app/command/demo":     {"baoco/app", "baoco/app/access", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/delivery", "baoco/app/fold", "baoco/app/inbound", "baoco/app/payment", "baoco/app/statement", "baoco/sqlitestore", "baoco/web/dashboard"},
-		"app/command/serve":    {"baoco/app", "baoco/app/access", "baoco/app/command/terminal", "baoco/app/provider", "baoco/app/replica", "baoco/app/services", "baoco/app/target", "baoco/app/upkeep", "baoco/scheduler", "baoco/sqlitestore", "baoco/web", "baoco/web/dashboard", "baoco/web/metrics"},
+		"app/command/serve":    {"baoco/app", "baoco/app/access", "baoco/app/command/terminal", "baoco/app/provider", "baoco/app/replica", "baoco/app/services", "baoco/app/target", "baoco/app/upkeep", "baoco/scheduler", "baoco/scheduler/courier", "baoco/sqlitestore", "baoco/web", "baoco/web/dashboard", "baoco/web/metrics"},
 		"app/command/terminal": {"baoco/app", "baoco/sqlitestore"},
 
 		// For tests only.
 		"app/acceptance":              {},
 		"app/apptest":                 {"baoco/app", "baoco/app/access", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/payment", "baoco/app/paymentcode", "baoco/app/provider", "baoco/app/replica", "baoco/app/services", "baoco/app/stream", "baoco/app/target", "baoco/sqlitestore"},
 		"scheduler/broker/brokertest": {"baoco/app/delivery", "baoco/app/stream"},
-		"web/webtest":                 {"baoco/app", "baoco/app/access", "baoco/app/apptest", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/services", "baoco/app/stream", "baoco/app/upkeep", "baoco/scheduler", "baoco/web", "baoco/web/api", "baoco/web/dashboard", "baoco/web/wire"},
+		"web/webtest":                 {"baoco/app", "baoco/app/access", "baoco/app/apptest", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/services", "baoco/app/stream", "baoco/app/upkeep", "baoco/scheduler", "baoco/scheduler/courier", "baoco/web", "baoco/web/api", "baoco/web/dashboard", "baoco/web/wire"},
 
 		"web":                    {"baoco/app", "baoco/app/inbound", "baoco/app/services", "baoco/app/upkeep", "baoco/web/api", "baoco/web/dashboard", "baoco/web/inbound", "baoco/web/pay", "baoco/web/wire"},
 		"web/api":                {"baoco/app", "baoco/app/access", "baoco/app/delivery", "baoco/app/exactjson", "baoco/app/inbound", "baoco/app/payment", "baoco/app/paymentcode", "baoco/app/provider", "baoco/app/services", "baoco/app/stream", "baoco/app/vietqr", "baoco/web/wire"},
@@ -35,7 +35,7 @@ var (
 		"web/pay":                {"baoco/app", "baoco/app/payment", "baoco/app/services", "baoco/app/vietqr", "baoco/web/wire"},
 		"web/inbound":            {"baoco/app", "baoco/app/access", "baoco/app/exactjson", "baoco/app/inbound", "baoco/app/provider", "baoco/app/services", "baoco/web/wire"},
 		"web/wire":               {"baoco/app", "baoco/app/delivery"},
-		"scheduler":              {"baoco/app", "baoco/app/alert", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/provider", "baoco/app/services", "baoco/app/stream", "baoco/app/target", "baoco/app/upkeep", "baoco/scheduler/broker/kafka", "baoco/scheduler/broker/nats"},
+		"scheduler":              {"baoco/app", "baoco/app/alert", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/provider", "baoco/app/services", "baoco/app/stream", "baoco/app/target", "baoco/app/upkeep", "baoco/scheduler/broker/kafka", "baoco/scheduler/broker/nats", "baoco/scheduler/courier"},
 		"scheduler/broker":       {"baoco/app", "baoco/app/stream"},
 		"scheduler/broker/kafka": {"baoco/app", "baoco/app/stream", "baoco/scheduler/broker"},
 		"scheduler/broker/nats":  {"baoco/app", "baoco/app/delivery", "baoco/app/stream", "baoco/scheduler/broker"},
@@ -65,6 +65,7 @@ var (
 		"app/stream":             {"baoco/app", "baoco/app/delivery", "baoco/app/target"},
 		"app/target":             {"baoco/app"},
 		"app/upkeep":             {"baoco/app"},
+		"scheduler/courier": {"baoco/app", "baoco/app/delivery", "baoco/app/services", "baoco/app/target", "baoco/app/upkeep"},
 	}
 	libraries = map[string][]string{
 		".":                           {},
@@ -116,6 +117,7 @@ var (
 		"app/stream":             {},
 		"app/target":             {},
 		"app/upkeep":             {},
+		"scheduler/courier": {},
 	}
 )
 

@@ -19,6 +19,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/services"
 	"baoco/scheduler"
+	"baoco/scheduler/courier"
 	"baoco/web"
 )
 
@@ -56,11 +57,11 @@ func newClosedWorld(t testing.TB) *World {
 }
 
 // open makes the service over the file.
-func (w *World) open() *scheduler.Sender {
+func (w *World) open() *courier.Sender {
 	w.T.Helper()
 	targets := apptest.Targets(w.T, "127.0.0.1/32")
 	w.Brokers = &Brokers{}
-	sender := scheduler.NewSender(targets, "test", nil)
+	sender := courier.NewSender(targets, "test", nil)
 	w.World = apptest.Open(w.T, w.Path, services.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", nil).Send, OpenBroker: w.Brokers.open})
 	return sender
 }

@@ -10,6 +10,7 @@ import (
 	"baoco/app/services"
 	"baoco/app/target"
 	"baoco/scheduler"
+	"baoco/scheduler/courier"
 	"baoco/sqlitestore"
 	"baoco/web/dashboard"
 )
@@ -41,7 +42,7 @@ func OpenDatabase(ctx context.Context, path string, o sqlitestore.Options) (*sql
 
 // NewService makes the use cases over a file, with the zone and the allowed targets
 // that are saved in it. A nil schedule means delivery.RetrySchedule.
-func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.Duration) (*services.All, *scheduler.Sender, error) {
+func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.Duration) (*services.All, *courier.Sender, error) {
 	zone, err := store.Zone(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -54,7 +55,7 @@ func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 	if err != nil {
 		return nil, nil, err
 	}
-	sender := scheduler.NewSender(targets, Version, nil)
+	sender := courier.NewSender(targets, Version, nil)
 	return services.New(services.Config{
 		Store: store, Zone: zone, Targets: targets,
 		Providers: provider.Facts(), Read: provider.Read, Poll: scheduler.NewPoller(targets, zone, Version, nil).Poll,

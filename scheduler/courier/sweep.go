@@ -1,4 +1,9 @@
-package scheduler
+// Package courier makes the attempts of due deliveries. The way of a delivery: a wake
+// signal, the timer of the next due time or the regular sweep → sweep.go finds what is
+// due and asks slots.go for a slot → attempt.go begins, sends by sender.go (one signed
+// POST, over a connection that network.go opens past guard.go) and settles: app/delivery
+// decides what follows, in one commit → the slot is released.
+package courier
 
 import (
 	"context"
@@ -26,7 +31,7 @@ const maxTimer = 5 * time.Second
 // smallStep is how far the clock may be set without a change of due times.
 const smallStep = time.Second
 
-// courier makes the attempts of due deliveries. One goroutine sweeps: it looks
+// Courier makes the attempts of due deliveries. One goroutine sweeps: it looks
 // for due deliveries and gives them slots. Each attempt has a goroutine of its
 // own, which also settles it. The first attempt of a new delivery begins at
 // once, without a sweep, if its webhook has no other delivery waiting.
@@ -34,7 +39,7 @@ const smallStep = time.Second
 // The file doesn't say what is in flight: a delivery stays pending and due
 // there until it is settled, and only the courier knows which are in flight.
 // After a crash such a delivery is due again.
-type courier struct {
+type Courier struct {
 	service *services.All
 	send    func(ctx context.Context, o delivery.Outgoing) delivery.Result
 	log     *slog.Logger
@@ -61,17 +66,21 @@ type courier struct {
 	waiting   map[string]map[int64]struct{} // webhooks that wait for a slot of a host; under anyHost, of any host
 }
 
-func newCourier(ctx context.Context, service *services.All, send func(context.Context, delivery.Outgoing) delivery.Result, log *slog.Logger) *courier {
-	return &courier{
+// New makes a courier whose attempts end with ctx; send makes one. It begins with Run.
+func New(ctx context.Context, service *services.All, send func(context.Context, delivery.Outgoing) delivery.Result, log *slog.Logger) *Courier {
+	return &Courier{
 		ctx: ctx, service: service, send: send, log: log,
 		wake: make(chan struct{}, 1), hot: map[int64]bool{}, lanes: map[int64]*lane{}, full: true,
 		hosts: map[string]int{}, waiting: map[string]map[int64]struct{}{}, swept: time.Now(),
 	}
 }
 
+// Wait waits until all attempts have been settled.
+func (c *Courier) Wait() { c.running.Wait() }
+
 // Wake begins the attempts of deliveries that were just queued where that is
 // possible, and has the sweep look at the webhooks of the others.
-func (c *courier) Wake(webhookIDs []int64, ready []delivery.Outgoing) {
+func (c *Courier) Wake(webhookIDs []int64, ready []delivery.Outgoing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, id := range webhookIDs {
@@ -88,7 +97,7 @@ func (c *courier) Wake(webhookIDs []int64, ready []delivery.Outgoing) {
 // beginReady begins an attempt without a look at the file. A sweep may have
 // found the delivery since its commit, and be done with it: then an attempt of
 // it, or of a later one, has begun. Ids are in the order of commits.
-func (c *courier) beginReady(o delivery.Outgoing) bool {
+func (c *Courier) beginReady(o delivery.Outgoing) bool {
 	if o.ID <= c.begun || c.stopped || c.unsettled > 0 {
 		return false
 	}
@@ -107,9 +116,9 @@ func (c *courier) beginReady(o delivery.Outgoing) bool {
 // to begin, while it waits for a commit, a sweep and a slot.
 const betweenAttempts = 10 * time.Second
 
-// inFlight lists the deliveries that are being attempted, by webhook. The list of a
+// InFlight lists the deliveries that are being attempted, by webhook. The list of a
 // webhook is empty between two attempts.
-func (c *courier) inFlight() map[int64][]int64 {
+func (c *Courier) InFlight() map[int64][]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	list := map[int64][]int64{}
@@ -126,21 +135,21 @@ func (c *courier) inFlight() map[int64][]int64 {
 	return list
 }
 
-func (c *courier) noteSweep() {
+func (c *Courier) noteSweep() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.swept = time.Now()
 }
 
-func (c *courier) lastSweep() time.Time {
+func (c *Courier) LastSweep() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.swept
 }
 
-// shortageOf says what this machine lacked for a webhook's last attempt; empty:
+// ShortageOf says what this machine lacked for a webhook's last attempt; empty:
 // nothing.
-func (c *courier) shortageOf(webhookID int64) delivery.Cause {
+func (c *Courier) ShortageOf(webhookID int64) delivery.Cause {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l := c.lanes[webhookID]; l != nil {
@@ -149,24 +158,24 @@ func (c *courier) shortageOf(webhookID int64) delivery.Cause {
 	return ""
 }
 
-// lookEverywhere has the courier look at every webhook, for deliveries that are to
+// LookEverywhere has the courier look at every webhook, for deliveries that are to
 // be sent now, that another process queued, and for any that it missed.
-func (c *courier) lookEverywhere() {
+func (c *Courier) LookEverywhere() {
 	c.mu.Lock()
 	c.full = true
 	c.mu.Unlock()
 	c.signal()
 }
 
-func (c *courier) signal() {
+func (c *Courier) signal() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
 	}
 }
 
-// run sweeps until quit is closed. Attempts may go on after it returns.
-func (c *courier) run(quit <-chan struct{}) {
+// Run sweeps until quit is closed. Attempts may go on after it returns.
+func (c *Courier) Run(quit <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -191,7 +200,7 @@ func (c *courier) run(quit <-chan struct{}) {
 	}
 }
 
-func (c *courier) untilNextDue() time.Duration {
+func (c *Courier) untilNextDue() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	wait := maxTimer
@@ -208,7 +217,7 @@ func (c *courier) untilNextDue() time.Duration {
 
 // sweep gives slots to what is due: first attempts of every webhook before the
 // retries of any, and those of webhooks that answer before the others.
-func (c *courier) sweep(ctx context.Context) error {
+func (c *Courier) sweep(ctx context.Context) error {
 	now := time.Now()
 	if err := c.followClock(ctx, now); err != nil {
 		return err
@@ -234,7 +243,7 @@ func (c *courier) sweep(ctx context.Context) error {
 // followClock moves what waits where the clock was set forward since the last sweep:
 // else every retry would be due at once. Where it was set back, the due times are too
 // far away, see addBacklogs.
-func (c *courier) followClock(ctx context.Context, now time.Time) error {
+func (c *Courier) followClock(ctx context.Context, now time.Time) error {
 	before := c.looked
 	c.looked = now
 	if before.IsZero() {
@@ -247,12 +256,12 @@ func (c *courier) followClock(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
-	c.noteStep(upkeep.ClockStep{By: step, At: now})
+	c.NoteStep(upkeep.ClockStep{By: step, At: now})
 	return nil
 }
 
-// noteStep tells of a step of the clock that is large enough.
-func (c *courier) noteStep(step upkeep.ClockStep) {
+// NoteStep tells of a step of the clock that is large enough.
+func (c *Courier) NoteStep(step upkeep.ClockStep) {
 	if c.service.Upkeep.NoteClockStep(step) {
 		c.log.Warn(step.Text().EN)
 	}
@@ -260,7 +269,7 @@ func (c *courier) noteStep(step upkeep.ClockStep) {
 
 // takeHot gives what the sweep looks at: nothing while results wait for the
 // storage to come back, since new work would only add to them.
-func (c *courier) takeHot() (hot map[int64]bool, full bool) {
+func (c *Courier) takeHot() (hot map[int64]bool, full bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.unsettled > 0 {
@@ -279,7 +288,7 @@ func (c *courier) takeHot() (hot map[int64]bool, full bool) {
 
 // answeringFirst orders webhooks: those whose receivers answer, then the
 // others. The order of a map is random, so no webhook is always first.
-func (c *courier) answeringFirst(hot map[int64]bool) []int64 {
+func (c *Courier) answeringFirst(hot map[int64]bool) []int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var answering, others []int64
@@ -294,7 +303,7 @@ func (c *courier) answeringFirst(hot map[int64]bool) []int64 {
 }
 
 // addBacklogs adds the webhooks with due deliveries to hot.
-func (c *courier) addBacklogs(ctx context.Context, hot map[int64]bool, now time.Time) error {
+func (c *Courier) addBacklogs(ctx context.Context, hot map[int64]bool, now time.Time) error {
 	backlogs, err := c.service.Deliveries.Backlogs(ctx, now)
 	if err != nil {
 		return err
@@ -319,14 +328,14 @@ func (c *courier) addBacklogs(ctx context.Context, hot map[int64]bool, now time.
 	return nil
 }
 
-func (c *courier) setNextDue(at time.Time) {
+func (c *Courier) setNextDue(at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.nextDue = at
 }
 
 // fill starts as many due attempts of a webhook as it has slots for.
-func (c *courier) fill(ctx context.Context, webhookID int64, now time.Time, retries bool) {
+func (c *Courier) fill(ctx context.Context, webhookID int64, now time.Time, retries bool) {
 	free, skip := c.mayBegin(webhookID, now, retries)
 	if free == 0 {
 		return
@@ -353,7 +362,7 @@ func (l *lane) moreAndFilled(retries bool) (more *bool, filled *time.Time) {
 
 // mayBegin counts the attempts of a webhook that may begin now. skip lists the
 // deliveries that are in flight.
-func (c *courier) mayBegin(webhookID int64, now time.Time, retries bool) (free int, skip []int64) {
+func (c *Courier) mayBegin(webhookID int64, now time.Time, retries bool) (free int, skip []int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := c.lane(webhookID)
@@ -382,7 +391,7 @@ func (c *courier) mayBegin(webhookID int64, now time.Time, retries bool) (free i
 
 // beginDue begins the attempts of due deliveries of a webhook. mayBeMore says that
 // the file may have more of them.
-func (c *courier) beginDue(webhookID int64, due []delivery.Outgoing, mayBeMore bool, now time.Time, retries bool) {
+func (c *Courier) beginDue(webhookID int64, due []delivery.Outgoing, mayBeMore bool, now time.Time, retries bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := c.lane(webhookID)

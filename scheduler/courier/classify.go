@@ -1,4 +1,4 @@
-package scheduler
+package courier
 
 import (
 	"bytes"
@@ -17,14 +17,14 @@ import (
 	"baoco/app/target"
 )
 
-// classify names the class and the cause of an error by its type, and says it
+// Classify names the class and the cause of an error by its type, and says it
 // in a sentence without the URL, which may hold a secret of the shop's. phase
 // is how far the attempt had come.
-func classify(err error, phase delivery.Cause) (delivery.ErrorClass, delivery.Detail) {
+func Classify(err error, phase delivery.Cause) (delivery.ErrorClass, delivery.Detail) {
 	var (
 		blocked   *target.BlockedAddressError
 		dns       *net.DNSError
-		handshake *handshakeError
+		handshake *HandshakeError
 		operation *net.OpError
 		timeout   net.Error
 	)
@@ -48,7 +48,7 @@ func classify(err error, phase delivery.Cause) (delivery.ErrorClass, delivery.De
 	case errors.As(err, &timeout) && timeout.Timeout(), isAny(err, context.Canceled, context.DeadlineExceeded):
 		return delivery.ErrorTimeout, delivery.Detail{Cause: phase}
 	case errors.As(err, &handshake):
-		return delivery.ErrorTLS, delivery.Detail{Cause: tlsCause(handshake.err), Text: unwrapURL(handshake.err)}
+		return delivery.ErrorTLS, delivery.Detail{Cause: tlsCause(handshake.Err), Text: unwrapURL(handshake.Err)}
 	case isAny(err, syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.EADDRNOTAVAIL):
 		return delivery.ErrorConnection, delivery.Detail{Cause: delivery.CauseUnreachable, Text: unwrapURL(err)}
 	case errors.As(err, &operation):

@@ -1,4 +1,4 @@
-package scheduler
+package courier
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 )
 
 // begin takes a slot and starts the attempt in a goroutine of its own.
-func (c *courier) begin(l *lane, o delivery.Outgoing) {
+func (c *Courier) begin(l *lane, o delivery.Outgoing) {
 	c.begun = max(c.begun, o.ID)
 	l.host, l.sheet = hostOf(o.URL), o.Kind == delivery.WebhookSheet
 	c.hosts[l.host]++
@@ -36,7 +36,7 @@ func growStack(i int) byte {
 }
 
 // attempt makes one attempt and settles it.
-func (c *courier) attempt(ctx context.Context, l *lane, o delivery.Outgoing) {
+func (c *Courier) attempt(ctx context.Context, l *lane, o delivery.Outgoing) {
 	result := c.protectedSend(ctx, o)
 	if ctx.Err() != nil {
 		return // the server stopped in the middle: nothing is recorded, and the delivery is due at the next start
@@ -68,7 +68,7 @@ func (c *courier) attempt(ctx context.Context, l *lane, o delivery.Outgoing) {
 }
 
 // protectedSend turns a panic in one attempt into that attempt's failure.
-func (c *courier) protectedSend(ctx context.Context, o delivery.Outgoing) (result delivery.Result) {
+func (c *Courier) protectedSend(ctx context.Context, o delivery.Outgoing) (result delivery.Result) {
 	started := time.Now()
 	if err := app.Protected(func() error { result = c.send(ctx, o); return nil }); err != nil {
 		c.log.Error("panic in an attempt", "delivery", o.ID, "err", err)
@@ -81,7 +81,7 @@ func (c *courier) protectedSend(ctx context.Context, o delivery.Outgoing) (resul
 // the delivery isn't sent again meanwhile. While the storage is what fails, no other
 // attempt begins; a fault of ours concerns this delivery only. It reports false if the
 // server stops first: the delivery is then due at the next start.
-func (c *courier) settle(ctx context.Context, o delivery.Outgoing, result delivery.Result) bool {
+func (c *Courier) settle(ctx context.Context, o delivery.Outgoing, result delivery.Result) bool {
 	record := func() error {
 		_, err := c.service.Deliveries.Settle(ctx, o, result)
 		return err
@@ -113,7 +113,7 @@ func (c *courier) settle(ctx context.Context, o delivery.Outgoing, result delive
 	return true
 }
 
-func (c *courier) addUnsettled(n int) {
+func (c *Courier) addUnsettled(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.unsettled += n; n < 0 && c.unsettled == 0 {
@@ -124,7 +124,7 @@ func (c *courier) addUnsettled(n int) {
 
 // postpone handles an attempt that could not be made because this machine lacked
 // something. It isn't counted as an attempt: the delivery stays due.
-func (c *courier) postpone(l *lane, o delivery.Outgoing, want delivery.Cause) {
+func (c *Courier) postpone(l *lane, o delivery.Outgoing, want delivery.Cause) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l.shortage == "" {
@@ -136,7 +136,7 @@ func (c *courier) postpone(l *lane, o delivery.Outgoing, want delivery.Cause) {
 }
 
 // release frees a slot and wakes the webhooks that wait for one.
-func (c *courier) release(l *lane, o delivery.Outgoing) {
+func (c *Courier) release(l *lane, o delivery.Outgoing) {
 	l.taken--
 	c.taken--
 	host := hostOf(o.URL)

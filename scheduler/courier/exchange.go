@@ -1,4 +1,4 @@
-package scheduler
+package courier
 
 import (
 	"bufio"
@@ -33,17 +33,14 @@ type exchange struct {
 	err  error       // with which the connection ended; nil: it hasn't, or its end was told
 }
 
-// roundTrips makes each request an exchange.
-type roundTrips struct{ network *network }
-
-// RoundTrip is in http.RoundTripper. The connection is closed with the answer's body.
-func (t roundTrips) RoundTrip(request *http.Request) (response *http.Response, err error) {
+// RoundTrip makes a request an exchange (it is in http.RoundTripper). The connection is closed with the answer's body.
+func (n *Network) RoundTrip(request *http.Request) (response *http.Response, err error) {
 	ctx, conn := request.Context(), net.Conn(nil)
 	switch to := request.URL; to.Scheme {
 	case "https":
-		conn, err = t.network.dialTLS(ctx, "tcp", net.JoinHostPort(to.Hostname(), cmp.Or(to.Port(), "443")))
+		conn, err = n.dialTLS(ctx, "tcp", net.JoinHostPort(to.Hostname(), cmp.Or(to.Port(), "443")))
 	case "http":
-		conn, err = t.network.dial(ctx, "tcp", net.JoinHostPort(to.Hostname(), cmp.Or(to.Port(), "80")))
+		conn, err = n.Dial(ctx, "tcp", net.JoinHostPort(to.Hostname(), cmp.Or(to.Port(), "80")))
 	default:
 		err = errors.New("the URL is neither http nor https")
 	}

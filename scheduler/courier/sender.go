@@ -1,4 +1,4 @@
-package scheduler
+package courier
 
 import (
 	"bytes"
@@ -21,6 +21,10 @@ const (
 	bodyTimeout = 1 * time.Second     // for reading it
 )
 
+// Grace is how long attempts in flight may go on after a stop: a little more
+// than the longest attempt.
+const Grace = delivery.AttemptTimeout + bodyTimeout + time.Second
+
 // Sender makes attempts: one signed POST each, over a connection of its own.
 // HTTP/1.1 doesn't say which request an answer is for. On a connection that is
 // used again, a second answer to the request before would be taken for the
@@ -28,16 +32,16 @@ const (
 type Sender struct {
 	transport http.RoundTripper // and no client, which would follow redirects: a POST becomes an empty GET
 	userAgent string
-	limit     time.Duration // of an attempt, until the headers of its answer: delivery.AttemptTimeout
+	Limit     time.Duration // of an attempt, until the headers of its answer: delivery.AttemptTimeout
 }
 
 // NewSender makes a sender that connects where policy allows. A transport
 // that isn't nil stands in for the network.
 func NewSender(policy *target.Policy, version string, transport http.RoundTripper) *Sender {
 	if transport == nil {
-		transport = roundTrips{newNetwork(policy, nil, nil)}
+		transport = NewNetwork(policy, nil, nil)
 	}
-	return &Sender{transport: transport, userAgent: delivery.UserAgent(version), limit: delivery.AttemptTimeout}
+	return &Sender{transport: transport, userAgent: delivery.UserAgent(version), Limit: delivery.AttemptTimeout}
 }
 
 // Send makes one attempt. It always gives a result; ctx ends it early.
@@ -45,7 +49,7 @@ func (s *Sender) Send(ctx context.Context, o delivery.Outgoing) delivery.Result 
 	result := delivery.Result{StartedAt: time.Now()}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	expired := time.AfterFunc(s.limit, cancel)
+	expired := time.AfterFunc(s.Limit, cancel)
 	defer expired.Stop()
 
 	var timing phaseClock
@@ -59,10 +63,10 @@ func (s *Sender) Send(ctx context.Context, o delivery.Outgoing) delivery.Result 
 		result.StatusCode = response.StatusCode
 	}
 	switch {
-	case late, err != nil && result.Duration >= s.limit:
+	case late, err != nil && result.Duration >= s.Limit:
 		result.Error, result.Detail = delivery.ErrorTimeout, delivery.Detail{Cause: timing.reached()}
 	case err != nil:
-		result.Error, result.Detail = classify(err, timing.reached())
+		result.Error, result.Detail = Classify(err, timing.reached())
 	case o.Kind.Took(response.StatusCode, response.Header.Get("Location")):
 		result.Detail = delivery.Detail{Cause: delivery.CauseSheet}
 	case response.StatusCode >= 300 && response.StatusCode < 400:

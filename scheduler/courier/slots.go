@@ -1,4 +1,4 @@
-package scheduler
+package courier
 
 import (
 	"strings"
@@ -49,7 +49,7 @@ func (l *lane) answers() bool { return l.answered && l.unanswered < silentAfter 
 
 // free counts the slots that a lane may take now. A lane never gets more than
 // a quarter of the slots that are left, so that some are left for the next.
-func (c *courier) free(l *lane, retries bool) int {
+func (c *Courier) free(l *lane, retries bool) int {
 	left := slots - c.taken
 	if retries || l.taken >= slotsSilent {
 		left = slots - slotsReserved - c.taken
@@ -78,7 +78,7 @@ func (c *courier) free(l *lane, retries bool) int {
 
 // freeOrWait is free. A lane that gets no slot and has none is woken when one is released;
 // one that has some is woken when its own are.
-func (c *courier) freeOrWait(l *lane, webhookID int64, retries bool) int {
+func (c *Courier) freeOrWait(l *lane, webhookID int64, retries bool) int {
 	free := c.free(l, retries)
 	if free == 0 && l.taken == 0 {
 		c.waitFor(anyHost, webhookID)
@@ -86,7 +86,7 @@ func (c *courier) freeOrWait(l *lane, webhookID int64, retries bool) int {
 	return free
 }
 
-func (c *courier) lane(webhookID int64) *lane {
+func (c *Courier) lane(webhookID int64) *lane {
 	l := c.lanes[webhookID]
 	if l == nil {
 		l = &lane{inFlight: map[int64]struct{}{}}
@@ -108,7 +108,7 @@ func (l *lane) forgetSettled() {
 const anyHost = ""
 
 // waitFor wakes a webhook when a slot of the host is released.
-func (c *courier) waitFor(host string, webhookID int64) {
+func (c *Courier) waitFor(host string, webhookID int64) {
 	if c.waiting[host] == nil {
 		c.waiting[host] = map[int64]struct{}{}
 	}
