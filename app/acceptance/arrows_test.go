@@ -65,7 +65,7 @@ var (
 		"app/stream":             {"baoco/app", "baoco/app/delivery", "baoco/app/target"},
 		"app/target":             {"baoco/app"},
 		"app/upkeep":             {"baoco/app"},
-		"scheduler/courier": {"baoco/app", "baoco/app/delivery", "baoco/app/services", "baoco/app/target", "baoco/app/upkeep"},
+		"scheduler/courier":      {"baoco/app", "baoco/app/delivery", "baoco/app/services", "baoco/app/target", "baoco/app/upkeep"},
 	}
 	libraries = map[string][]string{
 		".":                           {},
@@ -117,7 +117,7 @@ var (
 		"app/stream":             {},
 		"app/target":             {},
 		"app/upkeep":             {},
-		"scheduler/courier": {},
+		"scheduler/courier":      {},
 	}
 )
 
