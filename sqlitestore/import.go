@@ -10,53 +10,6 @@ import (
 	"baoco/app/inbound"
 )
 
-// keepImport adds the row of an imported file with the first transaction that it brings or
-// that another file brought.
-func (r *recorder) keepImport() (err error) {
-	if r.call.Channel != app.ChannelFile || r.call.ImportID != 0 {
-		return nil
-	}
-	r.call.ImportID, err = r.tx.insert(`INSERT INTO imports (account_id, file, imported_at) VALUES (?, ?, ?)`, r.call.AccountID, r.call.File, r.now.Unix())
-	return err
-}
-
-// namedByImport notes that a file names a transaction which another file brought.
-func (r *recorder) namedByImport(id int64) error {
-	if r.call.Channel != app.ChannelFile || id == 0 {
-		return nil
-	}
-	another, err := scanOne[bool](r.tx.queryRow(`SELECT import_id IS NOT NULL AND import_id <> ? FROM transactions WHERE id = ?`, r.call.ImportID, id))
-	if err != nil || !another {
-		return err
-	}
-	if err := r.keepImport(); err != nil {
-		return err
-	}
-	return r.tx.exec(`INSERT INTO import_repeats (import_id, transaction_id) VALUES (?, ?) ON CONFLICT DO NOTHING`, r.call.ImportID, id)
-}
-
-// closeImport adds the elements from first on that were recorded to the sums of the
-// file.
-func (r *recorder) closeImport(first int, recording *inbound.Recording) error {
-	recording.ImportID = r.call.ImportID
-	var in, out app.Amounts
-	for i := first; i < len(recording.Outcomes); i++ {
-		if recording.Outcomes[i] != inbound.OutcomeRecorded {
-			continue
-		}
-		e, sum := r.call.Elements[i], &in
-		if e.Type == app.Out {
-			sum = &out
-		}
-		sum.Count, sum.Total = sum.Count+1, sum.Total+e.Amount
-	}
-	if r.call.Channel != app.ChannelFile || in.Count+out.Count == 0 {
-		return nil
-	}
-	return r.tx.exec(`UPDATE imports SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount = out_amount + ?, undone_at = NULL WHERE id = ?`,
-		in.Count, in.Total, out.Count, out.Total, r.call.ImportID)
-}
-
 const importColumns = `id, file, in_count, in_amount, out_count, out_amount, imported_at, undone_at,
 	iif(undone_at IS NULL, 0, (SELECT count(*) FROM transactions t INDEXED BY transactions_import WHERE t.import_id = imports.id))`
 

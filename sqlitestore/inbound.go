@@ -100,53 +100,6 @@ func recordInbound(tx *tx, call inbound.Call, zone *time.Location, before inboun
 	return recording, false, keepKey(tx, call.AccountID, call.Key, keptResult{recording.TransactionIDs[0], recording.Outcomes[0]}, call.ReceivedAt)
 }
 
-// elements records the elements after those of recording, and stops when the step
-// is full. A dry run has one step: what it has recorded must be there for the
-// elements that follow.
-func (r *recorder) elements(recording *inbound.Recording) (more bool, err error) {
-	for i := len(recording.Outcomes); i < len(r.call.Elements) && !more; i++ {
-		outcome, id, err := r.element(i, r.call.Elements[i])
-		if err != nil {
-			return false, err
-		}
-		recording.Count(outcome, id)
-		for _, d := range r.decided {
-			if d.position < len(recording.Outcomes) {
-				recording.Recount(d.position, d.outcome, d.transaction)
-			}
-		}
-		r.decided = nil
-		more = r.tx.full() && !r.call.DryRun && i+1 < len(r.call.Elements)
-	}
-	recording.Deliveries += r.deliveries
-	recording.Discarded += r.kept
-	recording.Webhooks = append(recording.Webhooks, r.webhooks...)
-	if len(recording.Ready) < maxReady {
-		recording.Ready = append(recording.Ready, r.ready...)
-	}
-	recording.EventID = r.event
-	return more, r.closeItems()
-}
-
-// keepEvent adds the call to the log, once, with the numbers of a call whose
-// elements are all recorded. Where they aren't, closeEvent corrects the numbers.
-func (r *recorder) keepEvent() (err error) {
-	if r.event != 0 || r.call.Body == nil {
-		return nil
-	}
-	r.event, err = r.tx.add(inboundEvents, r.call.AccountID, nullIfZero(r.call.Source.ID), string(r.call.Channel), r.call.ReceivedAt.UnixMilli(), r.call.Body,
-		len(r.call.Elements), 0, 0, 0, 0, 0)
-	return err
-}
-
-func (r *recorder) closeEvent(n inbound.Recording) error {
-	if r.event == 0 {
-		return nil
-	}
-	return r.tx.exec(`UPDATE inbound_events SET recorded = ?, duplicates = ?, unassigned = ?, conflicts = ?, rejected = ?, open = `+openItems+` WHERE id = ?`,
-		n.Recorded, n.Duplicates, n.Unassigned, n.Conflicts, n.Rejected, r.event)
-}
-
 // retried is how far a retry has come.
 type retried struct {
 	inbound.Recording

@@ -168,58 +168,6 @@ func finishLink(tx *tx, result *inbound.EventLinkResult, event int64, zone *time
 	return false, tx.exec(`DELETE FROM unfinished_links WHERE bank_account_id = ? AND inbound_event_id = ?`, b.ID, event)
 }
 
-// waiting records the unassigned items of a link, after those that are done, until
-// the step is full.
-func (r *recorder) waiting(b app.BankAccount, link *unfinishedLink, result *inbound.EventLinkResult) (more bool, err error) {
-	items, err := waitingItems(r.tx, b, *link)
-	if err != nil {
-		return false, err
-	}
-	more = len(items) == stepRows
-	for i, item := range items {
-		link.item = item.id
-		if err := r.waitingItem(item, b, *link, result); err != nil {
-			return false, err
-		}
-		if r.tx.full() {
-			more = more || i+1 < len(items)
-			break
-		}
-	}
-	return more, r.closeItems()
-}
-
-// waitingItem records an unassigned item on b. Somebody has chosen b for the items
-// of the link's event; an item of another event must name b without doubt.
-func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinishedLink, result *inbound.EventLinkResult) error {
-	if link.event != everyEvent && !inbound.Fits(b, item.Incoming) {
-		return nil
-	}
-	if link.event == everyEvent {
-		matched, found, err := r.bankAccount(item.Incoming, item.only)
-		if err != nil || !found || matched.ID != b.ID {
-			return err
-		}
-	}
-	recent := link.linkedAt.Sub(item.receivedAt) <= inbound.RecentlyReceived
-	item.silent = link.notify == inbound.NotifyNone || link.notify == inbound.NotifyRecent && !recent
-	outcome, id, err := r.assign(item, b)
-	switch {
-	case err != nil || outcome == inbound.OutcomeUnassigned:
-		return err
-	case link.event == everyEvent && outcome == inbound.OutcomeRecorded:
-		result.Waiting++
-	case link.event != everyEvent && outcome != inbound.OutcomeMayBeRepeat:
-		if outcome == inbound.OutcomeRecorded {
-			result.Recorded++
-		} else {
-			result.Duplicates++
-		}
-		result.TransactionIDs = append(result.TransactionIDs, id)
-	}
-	return nil
-}
-
 // waitingItems returns the next items that a link may be about, at most a step:
 // all those of its event; or of every event those that name the number of b, a
 // masked number or none.
@@ -339,54 +287,4 @@ func scanWaitingItem(row scanner) (waitingItem, error) {
 		err = json.Unmarshal([]byte(isNot), &item.isNot)
 	}
 	return item, err
-}
-
-// closedItems are changes of the numbers of an event.
-type closedItems struct{ unassigned, recorded, duplicates int }
-
-// assign records an unassigned item on its bank account and closes it, or keeps it as one
-// that may be a repeat.
-func (r *recorder) assign(item waitingItem, b app.BankAccount) (inbound.Outcome, int64, error) {
-	id, like, err := r.judge(b, item.report)
-	switch {
-	case err != nil:
-		return "", 0, err
-	case like == inbound.NotKnown:
-		return inbound.OutcomeMayBeRepeat, 0, r.keepAsRepeat(item, b, id)
-	}
-	return r.conclude(item, b, id, like)
-}
-
-// noteClosed counts the change of an item of another event than the call's own, which is
-// counted whole.
-func (r *recorder) noteClosed(item waitingItem, outcome inbound.Outcome) {
-	if item.event == r.event {
-		return
-	}
-	if r.closed == nil {
-		r.closed = map[int64]closedItems{}
-	}
-	n := r.closed[item.event]
-	if item.bankAccount == 0 { // it is counted as unassigned, also where it was discarded
-		n.unassigned--
-	}
-	switch outcome {
-	case inbound.OutcomeRecorded:
-		n.recorded++
-	case inbound.OutcomeDuplicate:
-		n.duplicates++
-	}
-	r.closed[item.event] = n
-}
-
-// closeItems corrects the numbers of the events whose items were closed. It runs
-// once a step, because SQLite writes the whole row with the body again.
-func (r *recorder) closeItems() error {
-	for event, n := range r.closed {
-		if err := r.tx.exec(`UPDATE inbound_events SET unassigned = unassigned + ?1, recorded = recorded + ?2, duplicates = duplicates + ?3, open = `+openItems+`
-				WHERE id = ?4`, n.unassigned, n.recorded, n.duplicates, event); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -241,3 +241,10 @@ func (s *Store) KnownEvents(ctx context.Context, accountID int64, refs []inbound
 	})
 	return known, err
 }
+
+// isOpen finds the items that need attention, openItems counts those of the
+// event that is updated.
+const (
+	isOpen    = `state IN ('unassigned', 'rejected', 'conflict', 'may_be_repeat')`
+	openItems = `(SELECT count(*) FROM inbound_items WHERE inbound_event_id = inbound_events.id AND ` + isOpen + `)`
+)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -81,43 +80,6 @@ type paymentMatch struct {
 	payment.Request
 	foundBy payment.Match
 	by      string // who does it by hand
-}
-
-// match finds the request that a new transaction is for.
-func (r *recorder) match(t app.Transaction, codes app.CodeReader) (m paymentMatch, err error) {
-	m.Request, m.foundBy, err = payment.MatchTransfer(t, payment.Finder{
-		Codes: codes,
-		ByCode: func(code string) (payment.Request, bool, error) {
-			p, err := scanPaymentRequest(r.tx.queryRow(`SELECT `+paymentColumns+paymentFrom+` WHERE r.account_id = ? AND r.code = ?`, t.AccountID, code))
-			if err == payment.ErrNoRequest {
-				return p, false, nil
-			}
-			return p, true, err
-		},
-		ByReference: func(references []string) ([]payment.Request, error) {
-			list, err := json.Marshal(references)
-			if err != nil {
-				return nil, err
-			}
-			rows, err := r.tx.query(`SELECT `+paymentColumns+` FROM json_each(?2) k CROSS JOIN payment_requests r INDEXED BY payment_requests_reference_key ON r.account_id = ?1 AND r.reference_key = k.value AND r.reference_key <> ''
-				JOIN bank_accounts b ON b.id = r.bank_account_id ORDER BY r.id DESC`, t.AccountID, string(list))
-			var last []payment.Request
-			err = each(rows, err, func(row scanner) (enough bool, err error) {
-				p, err := scanPaymentRequest(row)
-				last = append(last, p)
-				return len(last) == payment.MaxCandidates, err
-			})
-			slices.Reverse(last)
-			return last, err
-		},
-		ByAmount: func(bankAccountID, amount int64, after time.Time) ([]payment.Request, error) {
-			rows, err := r.tx.query(`SELECT `+paymentColumns+` FROM (SELECT id FROM payment_requests INDEXED BY payment_requests_asked WHERE bank_account_id = ?1 AND asked = ?2 AND paid_at IS NULL AND cancelled_at IS NULL AND coalesce(expires_at > ?3, 1)
-					UNION SELECT id FROM payment_requests r INDEXED BY payment_requests_amount WHERE bank_account_id = ?1 AND transfer_amount = ?2 AND coalesce(`+paymentEnd+` > ?3, 1) LIMIT 2) k
-				CROSS JOIN payment_requests r ON r.id = k.id JOIN bank_accounts b ON b.id = r.bank_account_id`, bankAccountID, amount, after.Unix())
-			return collect(rows, err, scanPaymentRequest)
-		},
-	})
-	return m, err
 }
 
 // keep counts a transaction in the request.

@@ -1,13 +1,14 @@
 package sqlitestore
 
 import (
-	"fmt"
-	"strconv"
+	"encoding/json"
+	"slices"
 	"time"
 
 	"baoco/app"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
+	"baoco/app/payment"
 )
 
 // recorder records the elements of a call inside one transaction. Every bank
@@ -15,7 +16,11 @@ import (
 //
 //	element → known event id? → which bank account? → the same movement as one that
 //	another channel reported? → insert, with its totals and its deliveries → items
-//	that this decides (repeat.go)
+//	that this decides
+//
+// Its methods stand in three files: record.go takes an element into the ledger, repeat.go
+// judges whether another channel reported it, and recorded.go keeps what was recorded
+// under the ids of events, the log of calls, and the items that need somebody.
 type recorder struct {
 	tx     *tx
 	zone   *time.Location
@@ -58,6 +63,34 @@ func (r *recorder) report(e inbound.Incoming) report {
 // maxReady is how many deliveries of one call are returned ready to be sent. The
 // sweep reads the others from the file.
 const maxReady = 16
+
+// elements records the elements after those of recording, and stops when the step
+// is full. A dry run has one step: what it has recorded must be there for the
+// elements that follow.
+func (r *recorder) elements(recording *inbound.Recording) (more bool, err error) {
+	for i := len(recording.Outcomes); i < len(r.call.Elements) && !more; i++ {
+		outcome, id, err := r.element(i, r.call.Elements[i])
+		if err != nil {
+			return false, err
+		}
+		recording.Count(outcome, id)
+		for _, d := range r.decided {
+			if d.position < len(recording.Outcomes) {
+				recording.Recount(d.position, d.outcome, d.transaction)
+			}
+		}
+		r.decided = nil
+		more = r.tx.full() && !r.call.DryRun && i+1 < len(r.call.Elements)
+	}
+	recording.Deliveries += r.deliveries
+	recording.Discarded += r.kept
+	recording.Webhooks = append(recording.Webhooks, r.webhooks...)
+	if len(recording.Ready) < maxReady {
+		recording.Ready = append(recording.Ready, r.ready...)
+	}
+	recording.EventID = r.event
+	return more, r.closeItems()
+}
 
 // element records one element and returns its outcome, and the id of its
 // transaction or 0.
@@ -103,6 +136,32 @@ func (r *recorder) element(position int, e inbound.Incoming) (inbound.Outcome, i
 	return inbound.OutcomeRecorded, id, err
 }
 
+// rejected keeps an element that can't be read as an item. A provider's list shows
+// it each time it is read, so there an element with an event id is kept once.
+func (r *recorder) rejected(position int, e inbound.Incoming) (inbound.Outcome, int64, error) {
+	if r.call.Channel == app.ChannelPoll && e.EventID != "" {
+		kept, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ?
+				AND state IN ('rejected', 'discarded') AND channel = ? AND NOT (inbound_event_id = ? AND id <= ? AND state = 'rejected'))`,
+			r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), r.event, r.before))
+		if err != nil || kept {
+			return inbound.OutcomeDuplicate, 0, err
+		}
+	}
+	_, err := r.addItem(position, inbound.OutcomeRejected, e, *e.Fault)
+	return inbound.OutcomeRejected, 0, err
+}
+
+// bankAccount finds the linked bank account that e means. only is the one that the
+// source is narrowed to, 0 for any.
+func (r *recorder) bankAccount(e inbound.Incoming, only int64) (app.BankAccount, bool, error) {
+	cache, err := r.tx.recordCache(r.call.AccountID)
+	if err != nil {
+		return app.BankAccount{}, false, err
+	}
+	b, found := app.MatchBankAccount(cache.candidates(e, only), e.Gateway)
+	return b, found, nil
+}
+
 // record records an element as a transaction of its own.
 func (r *recorder) record(b app.BankAccount, e inbound.Incoming) (int64, error) {
 	if err := r.keepEvent(); err != nil {
@@ -130,109 +189,6 @@ func (r *recorder) merge(b app.BankAccount, e inbound.Incoming, id int64) error 
 		return err
 	}
 	return r.decide(b, r.report(e))
-}
-
-// rejected keeps an element that can't be read as an item. A provider's list shows
-// it each time it is read, so there an element with an event id is kept once.
-func (r *recorder) rejected(position int, e inbound.Incoming) (inbound.Outcome, int64, error) {
-	if r.call.Channel == app.ChannelPoll && e.EventID != "" {
-		kept, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ?
-				AND state IN ('rejected', 'discarded') AND channel = ? AND NOT (inbound_event_id = ? AND id <= ? AND state = 'rejected'))`,
-			r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), r.event, r.before))
-		if err != nil || kept {
-			return inbound.OutcomeDuplicate, 0, err
-		}
-	}
-	_, err := r.addItem(position, inbound.OutcomeRejected, e, *e.Fault)
-	return inbound.OutcomeRejected, 0, err
-}
-
-// seenEvent is the transaction or the item that an event id stands for.
-type seenEvent struct {
-	inbound.Known
-	transactionID int64
-	itemID        int64
-	inboundEvent  int64           // of the item
-	state         inbound.Outcome // of the item
-}
-
-// find looks up an event id. Most are new, which a look at the key alone tells in half the
-// time.
-func (r *recorder) find(e inbound.Incoming) (*seenEvent, error) {
-	known, err := scanOne[bool](r.tx.queryRowOf(r.eventKey(e), `SELECT EXISTS (SELECT 1 FROM event_ids WHERE account_id = ? AND source_id = ? AND channel = ? AND event_id = ?)`,
-		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID))
-	if err != nil || !known {
-		return nil, err
-	}
-	var seen seenEvent
-	err = scanKnown(r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, ''), `+knownColumns+` FROM event_ids k`+knownJoins+`
-		WHERE k.account_id = ? AND k.source_id = ? AND k.channel = ? AND k.event_id = ?`, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID),
-		&seen.Known, &seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.state)
-	return &seen, err
-}
-
-// knownColumns are what was recorded under an event id k: as a transaction t, or as an
-// item i, which names its bank as the provider did.
-const (
-	knownColumns = `coalesce(b.bank, ''), iif(t.id IS NULL, coalesce(i.gateway, ''), ''), coalesce(b.account_number, i.account_number, ''), coalesce(t.type, i.type, ''), coalesce(t.amount, i.amount, 0)`
-	knownJoins   = ` LEFT JOIN transactions t ON t.id = k.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id LEFT JOIN inbound_items i ON i.id = k.item_id`
-)
-
-func scanKnown(row scanner, k *inbound.Known, before ...any) error {
-	var gateway string
-	err := row.Scan(append(before, &k.Bank, &gateway, &k.AccountNumber, &k.Type, &k.Amount)...)
-	if gateway != "" {
-		bank, _ := app.FindBank(gateway)
-		k.Bank = bank.Code
-	}
-	return err
-}
-
-// again handles an element whose event id is known: it is a duplicate, a conflict,
-// or, in a retry, an item that can be recorded now.
-func (r *recorder) again(position int, e inbound.Incoming, seen *seenEvent) (inbound.Outcome, int64, error) {
-	if seen.transactionID == 0 && seen.inboundEvent == 0 {
-		return inbound.OutcomeDuplicate, 0, nil // its item was discarded, and has been pruned
-	}
-	if seen.Compare(e) == inbound.OutcomeConflict {
-		if r.call.Channel == app.ChannelHand {
-			return "", 0, inbound.ErrEventConflict
-		}
-		return inbound.OutcomeConflict, seen.transactionID, r.addConflict(position, e)
-	}
-	if !r.retry || seen.transactionID != 0 {
-		return inbound.OutcomeDuplicate, seen.transactionID, r.namedByImport(seen.transactionID)
-	}
-	if seen.inboundEvent != r.event {
-		return inbound.OutcomeDuplicate, 0, nil // another event has its item
-	}
-	bankAccount, found, err := r.bankAccount(e, r.call.Source.BankAccountID)
-	if err != nil {
-		return "", 0, err
-	}
-	if !found {
-		if seen.state == inbound.OutcomeDiscarded {
-			r.kept++
-		}
-		return inbound.OutcomeUnassigned, 0, nil
-	}
-	item, err := scanWaitingItem(r.tx.queryRow(`SELECT `+waitingColumns+` FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id WHERE i.id = ?`, seen.itemID))
-	if err != nil {
-		return "", 0, err
-	}
-	item.Incoming, item.silent = e, r.report(e).silent
-	return r.assign(item, bankAccount)
-}
-
-// bankAccount finds the linked bank account that e means. only is the one that the
-// source is narrowed to, 0 for any.
-func (r *recorder) bankAccount(e inbound.Incoming, only int64) (app.BankAccount, bool, error) {
-	cache, err := r.tx.recordCache(r.call.AccountID)
-	if err != nil {
-		return app.BankAccount{}, false, err
-	}
-	b, found := app.MatchBankAccount(cache.candidates(e, only), e.Gateway)
-	return b, found, nil
 }
 
 // insert adds the transaction, its share of the totals and of the payment request that it
@@ -281,6 +237,43 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 		return t.ID, nil
 	}
 	return t.ID, r.fanOut(t)
+}
+
+// match finds the request that a new transaction is for.
+func (r *recorder) match(t app.Transaction, codes app.CodeReader) (m paymentMatch, err error) {
+	m.Request, m.foundBy, err = payment.MatchTransfer(t, payment.Finder{
+		Codes: codes,
+		ByCode: func(code string) (payment.Request, bool, error) {
+			p, err := scanPaymentRequest(r.tx.queryRow(`SELECT `+paymentColumns+paymentFrom+` WHERE r.account_id = ? AND r.code = ?`, t.AccountID, code))
+			if err == payment.ErrNoRequest {
+				return p, false, nil
+			}
+			return p, true, err
+		},
+		ByReference: func(references []string) ([]payment.Request, error) {
+			list, err := json.Marshal(references)
+			if err != nil {
+				return nil, err
+			}
+			rows, err := r.tx.query(`SELECT `+paymentColumns+` FROM json_each(?2) k CROSS JOIN payment_requests r INDEXED BY payment_requests_reference_key ON r.account_id = ?1 AND r.reference_key = k.value AND r.reference_key <> ''
+				JOIN bank_accounts b ON b.id = r.bank_account_id ORDER BY r.id DESC`, t.AccountID, string(list))
+			var last []payment.Request
+			err = each(rows, err, func(row scanner) (enough bool, err error) {
+				p, err := scanPaymentRequest(row)
+				last = append(last, p)
+				return len(last) == payment.MaxCandidates, err
+			})
+			slices.Reverse(last)
+			return last, err
+		},
+		ByAmount: func(bankAccountID, amount int64, after time.Time) ([]payment.Request, error) {
+			rows, err := r.tx.query(`SELECT `+paymentColumns+` FROM (SELECT id FROM payment_requests INDEXED BY payment_requests_asked WHERE bank_account_id = ?1 AND asked = ?2 AND paid_at IS NULL AND cancelled_at IS NULL AND coalesce(expires_at > ?3, 1)
+					UNION SELECT id FROM payment_requests r INDEXED BY payment_requests_amount WHERE bank_account_id = ?1 AND transfer_amount = ?2 AND coalesce(`+paymentEnd+` > ?3, 1) LIMIT 2) k
+				CROSS JOIN payment_requests r ON r.id = k.id JOIN bank_accounts b ON b.id = r.bank_account_id`, bankAccountID, amount, after.Unix())
+			return collect(rows, err, scanPaymentRequest)
+		},
+	})
+	return m, err
 }
 
 // noteBalance notes the balance that a source told, unless it isn't known when
@@ -332,80 +325,3 @@ func (w cachedWebhook) outgoing(id int64, t app.Transaction, now time.Time) deli
 		Kind:     w.Kind, URL: w.URL, Secrets: w.secrets, Payload: delivery.PayloadOf(t),
 	}
 }
-
-// remember stores the event id of an element.
-func (r *recorder) remember(e inbound.Incoming, transactionID, itemID int64, merged bool) error {
-	_, err := r.tx.add(eventIDs, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID, nullIfZero(transactionID), nullIfZero(itemID), merged)
-	r.tx.rows.keys[r.eventKey(e)] = true
-	return err
-}
-
-func (r *recorder) eventKey(e inbound.Incoming) rowKey {
-	return rowKey{r.call.Source.ID, string(e.EventIDChannel), e.EventID}
-}
-
-func numberKey(b app.BankAccount, e inbound.Incoming) rowKey {
-	return rowKey{b.ID, "", inbound.NumberKey(e.Number)}
-}
-
-// amountKey is of what a channel reported of an amount.
-func amountKey(b app.BankAccount, by channel, amount int64) rowKey {
-	return rowKey{b.ID, fmt.Sprint(by.source, " ", by.name), strconv.FormatInt(amount, 10)}
-}
-
-func (r *recorder) unassigned(position int, e inbound.Incoming) (inbound.Outcome, int64, error) {
-	if r.call.Channel == app.ChannelHand {
-		return "", 0, inbound.ErrUnknownBankAccount
-	}
-	if r.call.Channel == app.ChannelFile {
-		return inbound.OutcomeUnassigned, 0, nil // the file keeps it
-	}
-	item, err := r.addItem(position, inbound.OutcomeUnassigned, e, app.FieldError{Field: "accountNumber", Text: app.Text{
-		EN: "is not a linked bank account", VI: "chưa được liên kết",
-	}})
-	if err != nil {
-		return "", 0, err
-	}
-	return inbound.OutcomeUnassigned, 0, r.remember(e, 0, item, false)
-}
-
-// addConflict keeps an item for a conflict, once however often it is repeated, also where
-// somebody has discarded it.
-func (r *recorder) addConflict(position int, e inbound.Incoming) error {
-	kept, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ? AND state IN ('conflict', 'discarded')
-			AND channel = ? AND amount = ? AND type = ? AND account_number = ? AND gateway = ? AND NOT (inbound_event_id = ? AND id <= ?))`,
-		r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), e.Amount, string(e.Type), e.AccountNumber, e.Gateway, r.event, r.before))
-	if err != nil || kept {
-		return err
-	}
-	_, err = r.addItem(position, inbound.OutcomeConflict, e, app.FieldError{Field: "id", Text: app.Text{
-		EN: "was recorded with another amount, direction or account", VI: "đã được ghi nhận với số tiền, chiều hoặc tài khoản khác",
-	}})
-	return err
-}
-
-// addItem keeps an element for somebody to look at. In a retry one that was
-// discarded for the same reason stays discarded.
-func (r *recorder) addItem(position int, state inbound.Outcome, e inbound.Incoming, reason app.FieldError) (int64, error) {
-	if why, discarded := r.discarded[position]; discarded && why == reason.Text.EN {
-		r.kept++
-		return 0, nil
-	}
-	if err := r.keepEvent(); err != nil || r.event == 0 {
-		return 0, err
-	}
-	return r.tx.insert(`INSERT INTO inbound_items (inbound_event_id, account_id, source_id, channel, position, state, reason_field, reason_en, reason_vi,
-			event_id, gateway, account_number, number, type, amount, content, occurred_at, date_only, date_flaw, masked, received_ms,
-			silent, forwarded, clocked, balance, available)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.event, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), position, string(state), reason.Field, reason.Text.EN, reason.Text.VI,
-		e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(), e.DateOnly, string(e.DateFlaw), e.Masked, r.call.ReceivedAt.UnixMilli(),
-		r.report(e).silent, e.Forwarded, e.Clocked, nullIfZero(e.Balance), nullIfZero(e.Available))
-}
-
-// isOpen finds the items that need attention, openItems counts those of the
-// event that is updated.
-const (
-	isOpen    = `state IN ('unassigned', 'rejected', 'conflict', 'may_be_repeat')`
-	openItems = `(SELECT count(*) FROM inbound_items WHERE inbound_event_id = inbound_events.id AND ` + isOpen + `)`
-)

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"baoco/app"
@@ -404,4 +406,13 @@ func (s *Store) SettleRepeat(ctx context.Context, accountID, eventID, itemID, tr
 		}
 		return settled, err
 	})
+}
+
+func numberKey(b app.BankAccount, e inbound.Incoming) rowKey {
+	return rowKey{b.ID, "", inbound.NumberKey(e.Number)}
+}
+
+// amountKey is of what a channel reported of an amount.
+func amountKey(b app.BankAccount, by channel, amount int64) rowKey {
+	return rowKey{b.ID, fmt.Sprint(by.source, " ", by.name), strconv.FormatInt(amount, 10)}
 }

@@ -2,6 +2,20 @@
 // everything in one SQLite file, in WAL mode with synchronous=FULL, so that
 // what was acknowledged survives a power cut.
 //
+// # Shelves
+//
+// The files stand on five shelves:
+//   - engine, through which every statement passes: store, read, tx, writer, checkpoint,
+//     errors, secret, schema, migrate, setting, idempotency, lock, disk, mounts,
+//     openfiles, sequence;
+//   - recording, the commit of what comes in: inbound, inboundlink and import begin it;
+//     record, recorded and repeat hold all of the recorder; newrows, recordcache, totals
+//     and derived keep what it needs and what it counts;
+//   - care of the file: backup, restore, copy, inspect, newkey, replica, standby, prune,
+//     doctor, system;
+//   - lists: pages, transaction_list, transaction_index, history, history_search, search;
+//   - nouns, a file each, with the statements of its room's Store.
+//
 // # Connections
 //
 // All writes pass through one goroutine that owns one connection, commits

@@ -1,0 +1,312 @@
+package sqlitestore
+
+import (
+	"baoco/app"
+	"baoco/app/inbound"
+)
+
+// keepEvent adds the call to the log, once, with the numbers of a call whose
+// elements are all recorded. Where they aren't, closeEvent corrects the numbers.
+func (r *recorder) keepEvent() (err error) {
+	if r.event != 0 || r.call.Body == nil {
+		return nil
+	}
+	r.event, err = r.tx.add(inboundEvents, r.call.AccountID, nullIfZero(r.call.Source.ID), string(r.call.Channel), r.call.ReceivedAt.UnixMilli(), r.call.Body,
+		len(r.call.Elements), 0, 0, 0, 0, 0)
+	return err
+}
+
+func (r *recorder) closeEvent(n inbound.Recording) error {
+	if r.event == 0 {
+		return nil
+	}
+	return r.tx.exec(`UPDATE inbound_events SET recorded = ?, duplicates = ?, unassigned = ?, conflicts = ?, rejected = ?, open = `+openItems+` WHERE id = ?`,
+		n.Recorded, n.Duplicates, n.Unassigned, n.Conflicts, n.Rejected, r.event)
+}
+
+// keepImport adds the row of an imported file with the first transaction that it brings or
+// that another file brought.
+func (r *recorder) keepImport() (err error) {
+	if r.call.Channel != app.ChannelFile || r.call.ImportID != 0 {
+		return nil
+	}
+	r.call.ImportID, err = r.tx.insert(`INSERT INTO imports (account_id, file, imported_at) VALUES (?, ?, ?)`, r.call.AccountID, r.call.File, r.now.Unix())
+	return err
+}
+
+// namedByImport notes that a file names a transaction which another file brought.
+func (r *recorder) namedByImport(id int64) error {
+	if r.call.Channel != app.ChannelFile || id == 0 {
+		return nil
+	}
+	another, err := scanOne[bool](r.tx.queryRow(`SELECT import_id IS NOT NULL AND import_id <> ? FROM transactions WHERE id = ?`, r.call.ImportID, id))
+	if err != nil || !another {
+		return err
+	}
+	if err := r.keepImport(); err != nil {
+		return err
+	}
+	return r.tx.exec(`INSERT INTO import_repeats (import_id, transaction_id) VALUES (?, ?) ON CONFLICT DO NOTHING`, r.call.ImportID, id)
+}
+
+// closeImport adds the elements from first on that were recorded to the sums of the
+// file.
+func (r *recorder) closeImport(first int, recording *inbound.Recording) error {
+	recording.ImportID = r.call.ImportID
+	var in, out app.Amounts
+	for i := first; i < len(recording.Outcomes); i++ {
+		if recording.Outcomes[i] != inbound.OutcomeRecorded {
+			continue
+		}
+		e, sum := r.call.Elements[i], &in
+		if e.Type == app.Out {
+			sum = &out
+		}
+		sum.Count, sum.Total = sum.Count+1, sum.Total+e.Amount
+	}
+	if r.call.Channel != app.ChannelFile || in.Count+out.Count == 0 {
+		return nil
+	}
+	return r.tx.exec(`UPDATE imports SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount = out_amount + ?, undone_at = NULL WHERE id = ?`,
+		in.Count, in.Total, out.Count, out.Total, r.call.ImportID)
+}
+
+// seenEvent is the transaction or the item that an event id stands for.
+type seenEvent struct {
+	inbound.Known
+	transactionID int64
+	itemID        int64
+	inboundEvent  int64           // of the item
+	state         inbound.Outcome // of the item
+}
+
+// find looks up an event id. Most are new, which a look at the key alone tells in half the
+// time.
+func (r *recorder) find(e inbound.Incoming) (*seenEvent, error) {
+	known, err := scanOne[bool](r.tx.queryRowOf(r.eventKey(e), `SELECT EXISTS (SELECT 1 FROM event_ids WHERE account_id = ? AND source_id = ? AND channel = ? AND event_id = ?)`,
+		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID))
+	if err != nil || !known {
+		return nil, err
+	}
+	var seen seenEvent
+	err = scanKnown(r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, ''), `+knownColumns+` FROM event_ids k`+knownJoins+`
+		WHERE k.account_id = ? AND k.source_id = ? AND k.channel = ? AND k.event_id = ?`, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID),
+		&seen.Known, &seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.state)
+	return &seen, err
+}
+
+// knownColumns are what was recorded under an event id k: as a transaction t, or as an
+// item i, which names its bank as the provider did.
+const (
+	knownColumns = `coalesce(b.bank, ''), iif(t.id IS NULL, coalesce(i.gateway, ''), ''), coalesce(b.account_number, i.account_number, ''), coalesce(t.type, i.type, ''), coalesce(t.amount, i.amount, 0)`
+	knownJoins   = ` LEFT JOIN transactions t ON t.id = k.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id LEFT JOIN inbound_items i ON i.id = k.item_id`
+)
+
+func scanKnown(row scanner, k *inbound.Known, before ...any) error {
+	var gateway string
+	err := row.Scan(append(before, &k.Bank, &gateway, &k.AccountNumber, &k.Type, &k.Amount)...)
+	if gateway != "" {
+		bank, _ := app.FindBank(gateway)
+		k.Bank = bank.Code
+	}
+	return err
+}
+
+func (r *recorder) eventKey(e inbound.Incoming) rowKey {
+	return rowKey{r.call.Source.ID, string(e.EventIDChannel), e.EventID}
+}
+
+// remember stores the event id of an element.
+func (r *recorder) remember(e inbound.Incoming, transactionID, itemID int64, merged bool) error {
+	_, err := r.tx.add(eventIDs, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID, nullIfZero(transactionID), nullIfZero(itemID), merged)
+	r.tx.rows.keys[r.eventKey(e)] = true
+	return err
+}
+
+// again handles an element whose event id is known: it is a duplicate, a conflict,
+// or, in a retry, an item that can be recorded now.
+func (r *recorder) again(position int, e inbound.Incoming, seen *seenEvent) (inbound.Outcome, int64, error) {
+	if seen.transactionID == 0 && seen.inboundEvent == 0 {
+		return inbound.OutcomeDuplicate, 0, nil // its item was discarded, and has been pruned
+	}
+	if seen.Compare(e) == inbound.OutcomeConflict {
+		if r.call.Channel == app.ChannelHand {
+			return "", 0, inbound.ErrEventConflict
+		}
+		return inbound.OutcomeConflict, seen.transactionID, r.addConflict(position, e)
+	}
+	if !r.retry || seen.transactionID != 0 {
+		return inbound.OutcomeDuplicate, seen.transactionID, r.namedByImport(seen.transactionID)
+	}
+	if seen.inboundEvent != r.event {
+		return inbound.OutcomeDuplicate, 0, nil // another event has its item
+	}
+	bankAccount, found, err := r.bankAccount(e, r.call.Source.BankAccountID)
+	if err != nil {
+		return "", 0, err
+	}
+	if !found {
+		if seen.state == inbound.OutcomeDiscarded {
+			r.kept++
+		}
+		return inbound.OutcomeUnassigned, 0, nil
+	}
+	item, err := scanWaitingItem(r.tx.queryRow(`SELECT `+waitingColumns+` FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id WHERE i.id = ?`, seen.itemID))
+	if err != nil {
+		return "", 0, err
+	}
+	item.Incoming, item.silent = e, r.report(e).silent
+	return r.assign(item, bankAccount)
+}
+
+func (r *recorder) unassigned(position int, e inbound.Incoming) (inbound.Outcome, int64, error) {
+	if r.call.Channel == app.ChannelHand {
+		return "", 0, inbound.ErrUnknownBankAccount
+	}
+	if r.call.Channel == app.ChannelFile {
+		return inbound.OutcomeUnassigned, 0, nil // the file keeps it
+	}
+	item, err := r.addItem(position, inbound.OutcomeUnassigned, e, app.FieldError{Field: "accountNumber", Text: app.Text{
+		EN: "is not a linked bank account", VI: "chưa được liên kết",
+	}})
+	if err != nil {
+		return "", 0, err
+	}
+	return inbound.OutcomeUnassigned, 0, r.remember(e, 0, item, false)
+}
+
+// addConflict keeps an item for a conflict, once however often it is repeated, also where
+// somebody has discarded it.
+func (r *recorder) addConflict(position int, e inbound.Incoming) error {
+	kept, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ? AND state IN ('conflict', 'discarded')
+			AND channel = ? AND amount = ? AND type = ? AND account_number = ? AND gateway = ? AND NOT (inbound_event_id = ? AND id <= ?))`,
+		r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), e.Amount, string(e.Type), e.AccountNumber, e.Gateway, r.event, r.before))
+	if err != nil || kept {
+		return err
+	}
+	_, err = r.addItem(position, inbound.OutcomeConflict, e, app.FieldError{Field: "id", Text: app.Text{
+		EN: "was recorded with another amount, direction or account", VI: "đã được ghi nhận với số tiền, chiều hoặc tài khoản khác",
+	}})
+	return err
+}
+
+// addItem keeps an element for somebody to look at. In a retry one that was
+// discarded for the same reason stays discarded.
+func (r *recorder) addItem(position int, state inbound.Outcome, e inbound.Incoming, reason app.FieldError) (int64, error) {
+	if why, discarded := r.discarded[position]; discarded && why == reason.Text.EN {
+		r.kept++
+		return 0, nil
+	}
+	if err := r.keepEvent(); err != nil || r.event == 0 {
+		return 0, err
+	}
+	return r.tx.insert(`INSERT INTO inbound_items (inbound_event_id, account_id, source_id, channel, position, state, reason_field, reason_en, reason_vi,
+			event_id, gateway, account_number, number, type, amount, content, occurred_at, date_only, date_flaw, masked, received_ms,
+			silent, forwarded, clocked, balance, available)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.event, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), position, string(state), reason.Field, reason.Text.EN, reason.Text.VI,
+		e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(), e.DateOnly, string(e.DateFlaw), e.Masked, r.call.ReceivedAt.UnixMilli(),
+		r.report(e).silent, e.Forwarded, e.Clocked, nullIfZero(e.Balance), nullIfZero(e.Available))
+}
+
+// waiting records the unassigned items of a link, after those that are done, until
+// the step is full.
+func (r *recorder) waiting(b app.BankAccount, link *unfinishedLink, result *inbound.EventLinkResult) (more bool, err error) {
+	items, err := waitingItems(r.tx, b, *link)
+	if err != nil {
+		return false, err
+	}
+	more = len(items) == stepRows
+	for i, item := range items {
+		link.item = item.id
+		if err := r.waitingItem(item, b, *link, result); err != nil {
+			return false, err
+		}
+		if r.tx.full() {
+			more = more || i+1 < len(items)
+			break
+		}
+	}
+	return more, r.closeItems()
+}
+
+// waitingItem records an unassigned item on b. Somebody has chosen b for the items
+// of the link's event; an item of another event must name b without doubt.
+func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinishedLink, result *inbound.EventLinkResult) error {
+	if link.event != everyEvent && !inbound.Fits(b, item.Incoming) {
+		return nil
+	}
+	if link.event == everyEvent {
+		matched, found, err := r.bankAccount(item.Incoming, item.only)
+		if err != nil || !found || matched.ID != b.ID {
+			return err
+		}
+	}
+	recent := link.linkedAt.Sub(item.receivedAt) <= inbound.RecentlyReceived
+	item.silent = link.notify == inbound.NotifyNone || link.notify == inbound.NotifyRecent && !recent
+	outcome, id, err := r.assign(item, b)
+	switch {
+	case err != nil || outcome == inbound.OutcomeUnassigned:
+		return err
+	case link.event == everyEvent && outcome == inbound.OutcomeRecorded:
+		result.Waiting++
+	case link.event != everyEvent && outcome != inbound.OutcomeMayBeRepeat:
+		if outcome == inbound.OutcomeRecorded {
+			result.Recorded++
+		} else {
+			result.Duplicates++
+		}
+		result.TransactionIDs = append(result.TransactionIDs, id)
+	}
+	return nil
+}
+
+// assign records an unassigned item on its bank account and closes it, or keeps it as one
+// that may be a repeat.
+func (r *recorder) assign(item waitingItem, b app.BankAccount) (inbound.Outcome, int64, error) {
+	id, like, err := r.judge(b, item.report)
+	switch {
+	case err != nil:
+		return "", 0, err
+	case like == inbound.NotKnown:
+		return inbound.OutcomeMayBeRepeat, 0, r.keepAsRepeat(item, b, id)
+	}
+	return r.conclude(item, b, id, like)
+}
+
+// closedItems are changes of the numbers of an event.
+type closedItems struct{ unassigned, recorded, duplicates int }
+
+// noteClosed counts the change of an item of another event than the call's own, which is
+// counted whole.
+func (r *recorder) noteClosed(item waitingItem, outcome inbound.Outcome) {
+	if item.event == r.event {
+		return
+	}
+	if r.closed == nil {
+		r.closed = map[int64]closedItems{}
+	}
+	n := r.closed[item.event]
+	if item.bankAccount == 0 { // it is counted as unassigned, also where it was discarded
+		n.unassigned--
+	}
+	switch outcome {
+	case inbound.OutcomeRecorded:
+		n.recorded++
+	case inbound.OutcomeDuplicate:
+		n.duplicates++
+	}
+	r.closed[item.event] = n
+}
+
+// closeItems corrects the numbers of the events whose items were closed. It runs
+// once a step, because SQLite writes the whole row with the body again.
+func (r *recorder) closeItems() error {
+	for event, n := range r.closed {
+		if err := r.tx.exec(`UPDATE inbound_events SET unassigned = unassigned + ?1, recorded = recorded + ?2, duplicates = duplicates + ?3, open = `+openItems+`
+				WHERE id = ?4`, n.unassigned, n.recorded, n.duplicates, event); err != nil {
+			return err
+		}
+	}
+	return nil
+}
