@@ -99,7 +99,7 @@
 //
 // # Where something new goes
 //
-//   - A provider: one file in app/provider and its line in Kinds (provider.go): API,
+//   - A provider: one file in app/provider and its line in Kinds (kinds.go): API,
 //     command line, dashboard and catching up know it then. Its row in the table of
 //     web/api/openapi.yaml, vectors in testdata/provider, a page of the help. One
 //     that wants answers of its own needs a file in web/inbound, as vietqr.go.

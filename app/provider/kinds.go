@@ -1,0 +1,70 @@
+package provider
+
+import (
+	"time"
+
+	"baoco/app"
+	"baoco/app/inbound"
+)
+
+// Kinds is the table of the inbound formats.
+var Kinds = []Kind{
+	native,
+	sepay,
+	casso,
+	cassoV2,
+	payOS,
+	pay2s,
+	pay2sIPN,
+	generic,
+	capcom6,
+	smsToURL,
+	smsForwarder,
+	vietQR,
+}
+
+// Find finds a kind of source.
+func Find(p app.Provider) (Kind, bool) {
+	for _, kind := range Kinds {
+		if kind.Provider == p {
+			return kind, true
+		}
+	}
+	return Kind{}, false
+}
+
+// Facts lists what the rules need to know of the kinds.
+func Facts() []inbound.ProviderKind {
+	facts := make([]inbound.ProviderKind, len(Kinds))
+	for i, kind := range Kinds {
+		facts[i] = kind.ProviderKind
+		facts[i].CatchUp = kind.List != nil
+	}
+	return facts
+}
+
+// Read reads a body that came in on a channel of source: a call, a page of the
+// provider's list, or what somebody recorded by hand. It never fails: what it
+// can't read becomes an element with a fault.
+func Read(source inbound.Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) inbound.Reading {
+	if channel == app.ChannelHand {
+		return inbound.Reading{Elements: readByHand(body, zone)}
+	}
+	kind, found := Find(source.Provider)
+	switch {
+	case !found || channel == app.ChannelPoll && kind.List == nil:
+		return inbound.Reading{Elements: []inbound.Incoming{unreadable("body", "is of a format that is no longer known", "thuộc định dạng không còn được hỗ trợ")}}
+	case channel == app.ChannelPoll:
+		return inbound.Reading{Elements: kind.List.elements(body, zone)}
+	}
+	read := kind.Elements(Call{source, body, receivedAt, zone})
+	result := inbound.Reading{Elements: read.Elements, Explanation: read.explanation}
+	switch {
+	case len(read.Elements) > 0:
+	case read.Drop:
+		result.Explanation = nothingKept
+	case read.explanation == app.Text{}:
+		result.Explanation = nothingNamed
+	}
+	return result
+}
