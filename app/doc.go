@@ -58,8 +58,7 @@
 //     inbound.go (RecordInbound) → record.go (known event, bank account) → repeat.go
 //     (what other channels reported of the same money; the rule is in app/inbound/repeat.go) →
 //     record.go again (whose insert has app/paymentcode read the payment code) →
-//     repeat.go (what waits and is decided now) → newrows.go (the rows of a commit are written together) →
-//     writer.go: one commit holds the inbound event, the new transactions, the totals
+//     repeat.go (what waits and is decided now) → writer.go: one commit holds the inbound event, the new transactions, the totals
 //     and a pending delivery for each matching webhook; a call of very many
 //     transactions takes several →
 //     the answer 200 → the scheduler is woken. A retry, and the page of an event,

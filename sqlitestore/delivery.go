@@ -195,10 +195,13 @@ func (s *Store) NewestTime(ctx context.Context) (at time.Time, err error) {
 	return at, err
 }
 
+var insertAttempt = insertInto("attempts", `account_id, delivery_id, webhook_id, type, number, url, started_ms, duration_ms, dns_ms, connect_ms,
+	tls_ms, wait_ms, status_code, ok, error, detail, response_body, next_ms`)
+
 func (s *Store) Settle(ctx context.Context, made delivery.Attempt) (delivery.Attempt, error) {
 	return writing(ctx, s, func(tx *tx) (delivery.Attempt, error) {
 		a, d := made, made.Delivery
-		changed, err := tx.changeCommitted(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1, due_ms = ? WHERE id = ? AND state = 0`,
+		changed, err := tx.change(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1, due_ms = ? WHERE id = ? AND state = 0`,
 			stateNumbers[d.State], d.Attempts, unixMilliOrNull(d.DueAt), d.ID)
 		if err != nil {
 			return a, err
@@ -216,8 +219,9 @@ func (s *Store) Settle(ctx context.Context, made delivery.Attempt) (delivery.Att
 			}
 		}
 		r := a.Result
-		a.ID, err = tx.add(attempts, d.AccountID, d.ID, d.WebhookID, string(a.Payload.TransferType), a.Number, a.URL, r.StartedAt.UnixMilli(), r.Duration.Milliseconds(), r.Phases.DNS.Milliseconds(),
-			r.Phases.Connect.Milliseconds(), r.Phases.TLS.Milliseconds(), r.Phases.Wait.Milliseconds(), r.StatusCode, r.OK(),
+		a.ID, err = tx.insert(insertAttempt, d.AccountID, d.ID, d.WebhookID, string(a.Payload.TransferType), a.Number, a.URL,
+			r.StartedAt.UnixMilli(), r.Duration.Milliseconds(), r.Phases.DNS.Milliseconds(), r.Phases.Connect.Milliseconds(),
+			r.Phases.TLS.Milliseconds(), r.Phases.Wait.Milliseconds(), r.StatusCode, r.OK(),
 			string(r.Error), r.Detail.String(), nonNil(r.Body), unixMilliOrNull(a.NextAttemptAt))
 		if err != nil {
 			return a, err

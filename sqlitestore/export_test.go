@@ -128,11 +128,6 @@ func (s *Store) Fail(ctx context.Context, query string, call inbound.Call, why e
 	})
 }
 
-// NewRowKeys is by how many keys new rows are known that aren't written.
-func (s *Store) NewRowKeys(ctx context.Context) (n int, err error) {
-	return n, s.write(ctx, func(tx *tx) error { n = len(tx.rows.keys); return nil })
-}
-
 // Queued is how many works wait for the writer.
 func (s *Store) Queued() int { return len(s.writer.work) }
 

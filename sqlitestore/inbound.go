@@ -51,9 +51,7 @@ func auditRecorded(ctx context.Context, tx *tx, call inbound.Call, before, recor
 func (s *Store) dryRun(ctx context.Context, call inbound.Call, zone *time.Location) (inbound.Recording, error) {
 	var recording inbound.Recording
 	err := s.write(ctx, func(tx *tx) (err error) {
-		if recording, _, err = recordInbound(tx, call, zone, inbound.Recording{}); err == nil {
-			err = tx.writeRows()
-		}
+		recording, _, err = recordInbound(tx, call, zone, inbound.Recording{})
 		return cmp.Or(err, errDryRun)
 	})
 	if err != nil && !errors.Is(err, errDryRun) {

@@ -191,6 +191,10 @@ func (r *recorder) merge(b app.BankAccount, e inbound.Incoming, id int64) error 
 	return r.decide(b, r.report(e))
 }
 
+var insertTransaction = insertInto("transactions", `account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type,
+	amount, content, search, occurred_at, date_only, date_flaw, zone_offset, created_at, code, payment_request, balance, available,
+	unclocked, unmatched`)
+
 // insert adds the transaction, its share of the totals and of the payment request that it
 // is for, and its deliveries.
 func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
@@ -212,14 +216,13 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 	if match.ID != 0 {
 		t.PaymentSent = match.With(t.Amount, match.LateFor(t, r.now), r.now).State(r.now)
 	}
-	t.ID, err = r.tx.add(transactions, b.AccountID, b.ID, e.source, string(e.EventIDChannel), nullIfZero(e.event), nullIfZero(e.importID), e.Number, string(e.Type), e.Amount,
-		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw), offset, r.now.Unix(), codeOrNull(t.Code), paymentOrNull(t.PaymentSent),
-		nullIfZero(e.Balance), nullIfZero(e.Available), e.Unclocked(), cache.payments && e.Type == app.In && match.ID == 0)
+	t.ID, err = r.tx.insert(insertTransaction, b.AccountID, b.ID, e.source, string(e.EventIDChannel), nullIfZero(e.event), nullIfZero(e.importID),
+		e.Number, string(e.Type), e.Amount, e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw),
+		offset, r.now.Unix(), codeOrNull(t.Code), paymentOrNull(t.PaymentSent), nullIfZero(e.Balance), nullIfZero(e.Available),
+		e.Unclocked(), cache.payments && e.Type == app.In && match.ID == 0)
 	if err != nil {
 		return 0, err
 	}
-	r.tx.rows.keys[numberKey(b, e.Incoming)] = true
-	r.tx.rows.keys[amountKey(b, e.channel(), e.Amount)] = true
 	r.tx.totals.addTransaction(transactionDelta{
 		id: t.ID, accountID: b.AccountID, bankAccountID: b.ID, at: e.Time, day: app.DayOf(e.Time, r.zone), direction: e.Type, amount: e.Amount,
 	})
@@ -301,7 +304,8 @@ func (r *recorder) fanOut(t app.Transaction) error {
 			r.deliveries++
 			continue
 		}
-		id, err := r.tx.add(deliveries, t.AccountID, w.ID, t.ID, stateNumbers[app.DeliveryPending], 0, 0, r.now.UnixMilli(), r.now.UnixMilli(), 0)
+		id, err := r.tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, single)
+				VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?5, 0)`, t.AccountID, w.ID, t.ID, stateNumbers[app.DeliveryPending], r.now.UnixMilli())
 		if err != nil {
 			return err
 		}

@@ -1,9 +1,7 @@
 package sqlitestore
 
 import (
-	"context"
-	"database/sql/driver"
-	"io"
+	"regexp"
 	"slices"
 
 	"baoco/app"
@@ -27,66 +25,14 @@ type cachedWebhook struct {
 	readable bool // the secrets could be opened
 }
 
-// explain finds out whether a statement writes to a table that caches are read from, and
-// whether it looks at one that new rows wait for. EXPLAIN tells it: the statement's
-// program then opens the table or an index of it, or clears it.
-func (t *tx) explain(stmt *statement, query string, values []driver.NamedValue) error {
-	var cached, filled []int64 // numbers of first pages, by which programs name tables and indexes
-	rows, err := t.conn.(driver.QueryerContext).QueryContext(context.Background(), `SELECT rootpage, tbl_name, type FROM sqlite_schema`, nil)
-	err = eachRow(rows, err, func(row []driver.Value) {
-		page, name, kind := row[0].(int64), row[1].(string), row[2].(string)
-		switch {
-		case name == "sqlite_sequence", slices.ContainsFunc(filledTables, func(f *table) bool { return f.name == name }):
-			filled = append(filled, page)
-		case kind == "table" && slices.Contains([]string{"bank_accounts", "webhooks", "code_patterns"}, name):
-			cached = append(cached, page)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	rows, err = t.conn.(driver.QueryerContext).QueryContext(context.Background(), `EXPLAIN `+query, values)
-	err = eachRow(rows, err, func(row []driver.Value) {
-		opcode, p1, p2 := row[1], row[2].(int64), row[3].(int64)
-		switch opcode {
-		case "OpenWrite":
-			stmt.changesCache = stmt.changesCache || slices.Contains(cached, p2)
-			fallthrough
-		case "OpenRead", "ReopenIdx":
-			stmt.seesRows = stmt.seesRows || slices.Contains(filled, p2)
-		case "Clear":
-			stmt.changesCache = stmt.changesCache || slices.Contains(cached, p1)
-			stmt.seesRows = stmt.seesRows || slices.Contains(filled, p1)
-		}
-	})
-	stmt.explained = err == nil
-	return err
-}
-
-func eachRow(rows driver.Rows, err error, do func(row []driver.Value)) error {
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	row := make([]driver.Value, len(rows.Columns()))
-	for {
-		switch err := rows.Next(row); err {
-		case nil:
-			do(row)
-		case io.EOF:
-			return nil
-		default:
-			return err
-		}
-	}
-}
+// changesCache finds the statements that change a table which caches are read from.
+var changesCache = regexp.MustCompile(`\b(INTO|UPDATE|UPDATE OR \w+|DELETE FROM)\s+(bank_accounts|webhooks|code_patterns)\b`)
 
 // forgetCache empties the caches. It is called after a statement that changes
 // what they hold, after a rollback, and after a commit of another process.
 func (t *tx) forgetCache() {
 	clear(t.caches)
 	clear(t.channels)
-	clear(t.rows.lastID)
 }
 
 // channel is a channel of a source, by which reports come; source is 0 for files and hands.

@@ -136,7 +136,7 @@ func recordingFollows(t *testing.T, byCommand bool) {
 		last = check(c.name, true, last)
 	}
 
-	// Ways of writing that no text would be found by.
+	// Other ways of writing.
 	for _, query := range []string{
 		`UPDATE OR IGNORE webhooks SET url = 'https://shop.vn/1' WHERE id = 1`,
 		`WITH x(u) AS (VALUES ('https://shop.vn/2')) UPDATE webhooks SET url = (SELECT u FROM x) WHERE id = 1`,

@@ -11,8 +11,9 @@ func (r *recorder) keepEvent() (err error) {
 	if r.event != 0 || r.call.Body == nil {
 		return nil
 	}
-	r.event, err = r.tx.add(inboundEvents, r.call.AccountID, nullIfZero(r.call.Source.ID), string(r.call.Channel), r.call.ReceivedAt.UnixMilli(), r.call.Body,
-		len(r.call.Elements), 0, 0, 0, 0, 0)
+	r.event, err = r.tx.insert(`INSERT INTO inbound_events (account_id, source_id, channel, received_ms, body, recorded, duplicates, unassigned,
+			conflicts, rejected, open) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`,
+		r.call.AccountID, nullIfZero(r.call.Source.ID), string(r.call.Channel), r.call.ReceivedAt.UnixMilli(), r.call.Body, len(r.call.Elements))
 	return err
 }
 
@@ -83,7 +84,7 @@ type seenEvent struct {
 // find looks up an event id. Most are new, which a look at the key alone tells in half the
 // time.
 func (r *recorder) find(e inbound.Incoming) (*seenEvent, error) {
-	known, err := scanOne[bool](r.tx.queryRowOf(r.eventKey(e), `SELECT EXISTS (SELECT 1 FROM event_ids WHERE account_id = ? AND source_id = ? AND channel = ? AND event_id = ?)`,
+	known, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM event_ids WHERE account_id = ? AND source_id = ? AND channel = ? AND event_id = ?)`,
 		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID))
 	if err != nil || !known {
 		return nil, err
@@ -112,15 +113,10 @@ func scanKnown(row scanner, k *inbound.Known, before ...any) error {
 	return err
 }
 
-func (r *recorder) eventKey(e inbound.Incoming) rowKey {
-	return rowKey{r.call.Source.ID, string(e.EventIDChannel), e.EventID}
-}
-
 // remember stores the event id of an element.
 func (r *recorder) remember(e inbound.Incoming, transactionID, itemID int64, merged bool) error {
-	_, err := r.tx.add(eventIDs, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID, nullIfZero(transactionID), nullIfZero(itemID), merged)
-	r.tx.rows.keys[r.eventKey(e)] = true
-	return err
+	return r.tx.exec(`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, item_id, merged) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID, nullIfZero(transactionID), nullIfZero(itemID), merged)
 }
 
 // again handles an element whose event id is known: it is a duplicate, a conflict,

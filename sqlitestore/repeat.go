@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"baoco/app"
@@ -70,7 +68,7 @@ func (r *recorder) withNumber(b app.BankAccount, e report) (int64, error) {
 	if number == "" {
 		return 0, nil
 	}
-	known, err := scanOne[bool](r.tx.queryRowOf(numberKey(b, e.Incoming), `SELECT EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_number
+	known, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_number
 			WHERE bank_account_id = ?1 AND `+ofNumber+`AND amount = ?2)
 		OR EXISTS (SELECT 1 FROM transaction_reports INDEXED BY transaction_reports_number WHERE bank_account_id = ?1 AND `+ofNumber+`)`, b.ID, e.Amount, number))
 	if err != nil || !known {
@@ -132,7 +130,7 @@ func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []
 	}
 	const ofDay = `iif(t.date_only, t.occurred_at = ?8, 1) ORDER BY t.occurred_at `
 	// The reports of a transaction follow its own row.
-	rows, err := r.tx.queryOf(amountKey(b, by, e.Amount), `WITH page AS MATERIALIZED (SELECT t.*, `+reportedByChannel+` AS reported FROM (
+	rows, err := r.tx.query(`WITH page AS MATERIALIZED (SELECT t.*, `+reportedByChannel+` AS reported FROM (
 			`+near+`t.occurred_at BETWEEN ?13 AND ?9 AND `+ofDay+`DESC LIMIT ?12)
 			UNION ALL `+near+`t.occurred_at > ?9 AND t.occurred_at <= ?14 AND `+ofDay+`LIMIT ?12)
 			UNION ALL `+near+`t.occurred_at = ?8 AND ?8 < ?13 AND t.date_only LIMIT ?12)
@@ -406,13 +404,4 @@ func (s *Store) SettleRepeat(ctx context.Context, accountID, eventID, itemID, tr
 		}
 		return settled, err
 	})
-}
-
-func numberKey(b app.BankAccount, e inbound.Incoming) rowKey {
-	return rowKey{b.ID, "", inbound.NumberKey(e.Number)}
-}
-
-// amountKey is of what a channel reported of an amount.
-func amountKey(b app.BankAccount, by channel, amount int64) rowKey {
-	return rowKey{b.ID, fmt.Sprint(by.source, " ", by.name), strconv.FormatInt(amount, 10)}
 }

@@ -9,8 +9,8 @@
 //     errors, secret, schema, migrate, setting, idempotency, lock, disk, mounts,
 //     openfiles, sequence;
 //   - recording, the commit of what comes in: inbound, inboundlink and import begin it;
-//     record, recorded and repeat hold all of the recorder; newrows, recordcache, totals
-//     and derived keep what it needs and what it counts;
+//     record, recorded and repeat hold all of the recorder; recordcache, totals and
+//     derived keep what it needs and what it counts;
 //   - care of the file: backup, restore, copy, inspect, newkey, replica, standby, prune,
 //     doctor, system;
 //   - lists: pages, transaction_list, transaction_index, history, history_search, search;

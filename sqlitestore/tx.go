@@ -9,6 +9,7 @@ import (
 	"io"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -27,8 +28,7 @@ type tx struct {
 	stmts   map[string]*statement
 	args    []driver.NamedValue // used again for every statement
 	totals  *totals
-	rows    newRows
-	changes int64 // rows written, or added, since the process began
+	changes int64 // rows written since the process began
 	step    stepBegin
 	unnamed func() app.Actor    // see Options
 	stepped func(changes int64) // called after each work with the number of rows that it changed; nil but in tests
@@ -40,14 +40,12 @@ type tx struct {
 
 type statement struct {
 	driver.Stmt
-	explained    bool // and so it is known:
 	changesCache bool // it changes what caches are read from
-	seesRows     bool // it looks at a table that has new rows
 }
 
 func newTx(conn driver.Conn, sealer *sealer) *tx {
 	return &tx{
-		conn: conn, sealer: sealer, stmts: map[string]*statement{}, totals: &totals{sums: map[int64]int64{}}, rows: noRowsYet(),
+		conn: conn, sealer: sealer, stmts: map[string]*statement{}, totals: &totals{sums: map[int64]int64{}},
 		caches: map[int64]*recordCache{}, channels: map[int64][]channel{},
 	}
 }
@@ -63,22 +61,13 @@ func (t *tx) close() error {
 }
 
 // prepare gives the statement of a query, prepared, and its arguments as the driver
-// takes them. They are valid until the next call. New rows that the statement may look at
-// are written.
+// takes them. They are valid until the next call.
 func (t *tx) prepare(query string, args []any) (*statement, []driver.NamedValue, error) {
 	stmt, err := t.statement(query)
 	if err != nil {
 		return nil, nil, err
 	}
 	values, err := t.bind(args)
-	if err == nil && !stmt.explained {
-		err = t.explain(stmt, query, values)
-	}
-	if err == nil && stmt.seesRows && t.rows.unwritten && !t.rows.unseen {
-		if err = t.writeRows(); err == nil {
-			values, err = t.bind(args)
-		}
-	}
 	return stmt, values, err
 }
 
@@ -90,7 +79,7 @@ func (t *tx) statement(query string) (*statement, error) {
 		if err != nil {
 			return nil, fmt.Errorf("prepare %.60q: %w", query, err)
 		}
-		stmt = &statement{Stmt: prepared}
+		stmt = &statement{Stmt: prepared, changesCache: changesCache.MatchString(query)}
 		t.stmts[query] = stmt
 	}
 	return stmt, nil
@@ -107,6 +96,11 @@ func (t *tx) bind(args []any) ([]driver.NamedValue, error) {
 		t.args = append(t.args, driver.NamedValue{Ordinal: i + 1, Value: v})
 	}
 	return t.args, nil
+}
+
+// insertInto is the statement that inserts a row with these columns.
+func insertInto(table, columns string) string {
+	return `INSERT INTO ` + table + ` (` + columns + `) VALUES (?` + strings.Repeat(`, ?`, strings.Count(columns, ",")) + `)`
 }
 
 // exec runs a statement. It takes no context: an interrupted statement would
@@ -152,9 +146,6 @@ func (t *tx) run(query string, args []any) (driver.Result, error) {
 	if stmt.changesCache {
 		t.forgetCache()
 	}
-	if stmt.seesRows && !t.rows.unseen { // it may insert some itself
-		clear(t.rows.lastID)
-	}
 	result, err := stmt.Stmt.(driver.StmtExecContext).ExecContext(context.Background(), values)
 	if err != nil {
 		return nil, err
@@ -186,7 +177,6 @@ func (t *tx) queryRow(query string, args ...any) scanner {
 
 // rollback ends the transaction. It is safe where SQLite has ended it already.
 func (t *tx) rollback() {
-	t.rows.drop()
 	_ = t.exec(`ROLLBACK`)
 	t.forgetCache()
 }

@@ -255,8 +255,6 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 			job.err = t.runJob(job)
 		}
 		switch {
-		case !savepoints && t.rows.failed != nil: // SQLite may have ended the transaction
-			return t.undo(t.rows.failed)
 		case job.err == nil:
 			succeeded = true
 		case losesTransaction(job.err):
@@ -270,9 +268,6 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 	if !succeeded {
 		t.rollback()
 		return nil
-	}
-	if err := t.writeRows(); err != nil {
-		return t.undo(err)
 	}
 	if err := t.totals.flush(t); err != nil {
 		return t.undo(err)
@@ -291,7 +286,7 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 	return nil
 }
 
-// undo takes back a batch some of whose rows could not be written. Which job they are of
+// undo takes back a batch whose totals could not be written. Which job they are of
 // is found out when the batch runs again.
 func (t *tx) undo(err error) error {
 	t.rollback()
@@ -321,9 +316,6 @@ func (t *tx) runInSavepoint(job *write) error {
 		return err
 	}
 	err := t.runJob(job)
-	if err == nil || t.rows.failed != nil {
-		err = t.writeRows()
-	}
 	if err == nil {
 		err = t.totals.flush(t)
 	}
@@ -334,7 +326,6 @@ func (t *tx) runInSavepoint(job *write) error {
 	if losesTransaction(err) {
 		return err
 	}
-	t.rows.drop()
 	t.forgetCache()
 	if undo := errors.Join(t.exec(`ROLLBACK TO job`), t.exec(`RELEASE job`)); undo != nil {
 		return undo

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -87,7 +86,7 @@ func (h *history) changes(statement string, arg any) func() error {
 	}
 }
 
-// However many rows a commit writes at once, each is what was said of it.
+// However many rows a commit writes, each is what was said of it.
 func TestRowsOfOneCommit(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, create(t), 1)
@@ -109,57 +108,6 @@ func TestRowsOfOneCommit(t *testing.T) {
 		if got := h.count(query); got != want {
 			t.Errorf("%d of %s, want %d", got, query, want)
 		}
-	}
-	whole(t, h.store.Path(), h.now)
-}
-
-// A statement sees what was added before it in its commit, and what is added after it
-// gets later ids.
-func TestRowsAreSeen(t *testing.T) {
-	t.Parallel()
-	h := newHistory(t, create(t), 1)
-	defer h.store.Close()
-	var outcome inbound.Outcome
-	must(t, h.recorded(h.sources[0], "first", "N0", 5, &outcome)())
-	var mu sync.Mutex
-	var changes []int64
-	must(t, h.store.Watch(t.Context(), func(n int64) { mu.Lock(); defer mu.Unlock(); changes = append(changes, n) }))
-	idOf := map[string]string{"inbound_events": "id", "transactions": "id", "deliveries": "id", "event_ids": "transaction_id", "attempts": "id"}
-	for name, look := range map[string]string{
-		"a list":    `INSERT INTO settings (name, value) SELECT ?1 || ' ' || row_number() OVER (), '' FROM %s`,
-		"an update": `UPDATE %s SET account_id = account_id WHERE ?1 <> ''`,
-	} {
-		for i, table := range []string{"inbound_events", "transactions", "deliveries", "event_ids", "attempts"} {
-			due, err := h.store.Due(t.Context(), h.hooks[0].ID, h.now, nil, 1, false)
-			must(t, err)
-			before, id := h.count(table), fmt.Sprint(name, i)
-			var first, last inbound.Outcome
-			for _, err := range h.together([]func() error{
-				h.recorded(h.sources[0], id, "N"+id, 5, &first),
-				func() error {
-					_, err := h.service.Deliveries.Settle(context.Background(), due[0], delivery.Result{StartedAt: h.now, StatusCode: 200})
-					return err
-				},
-				h.changes(`UPDATE `+table+` SET account_id = account_id WHERE `+idOf[table]+` = ?`, before+1),
-				h.changes(fmt.Sprintf(look, table), id+table),
-				h.recorded(h.sources[0], id+" later", "N later"+id, 5, &last),
-			}) {
-				must(t, err)
-			}
-			want := before + 1
-			if table == "deliveries" { // of both webhooks
-				want++
-			}
-			mu.Lock()
-			one, all := changes[len(changes)-3], changes[len(changes)-2]
-			mu.Unlock()
-			if one != 1 || all != want {
-				t.Errorf("%s of %s meets %d rows, want %d; a look for the new row %d", name, table, all, want, one)
-			}
-		}
-	}
-	if n, err := h.store.NewRowKeys(t.Context()); err != nil || n > 0 {
-		t.Errorf("%d keys of written rows are kept (%v)", n, err)
 	}
 	whole(t, h.store.Path(), h.now)
 }
@@ -217,64 +165,6 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 func (h *history) unknown() error {
 	_, err := h.service.Inbound.RecordTransactions(context.Background(), inbound.Call{AccountID: 1, Source: inbound.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now})
 	return err
-}
-
-// Whoever looks at rows of others that can't be written pays nothing for them, and loses
-// nobody else's.
-func TestRowsThatFailWhereAnotherLooks(t *testing.T) {
-	t.Parallel()
-	h := newHistory(t, create(t), 1)
-	defer h.store.Close()
-	var outcome inbound.Outcome
-	must(t, h.recorded(h.sources[0], "first", "N0", 1, &outcome)())
-	line := func() error {
-		return h.store.Audit(acting(context.Background()), 1, app.DeedTransactionRecord, 0, app.AuditDetail{})
-	}
-	for i, works := range [][]func() error{
-		{h.unknown, h.recorded(h.sources[0], "a", "N1", 5, &outcome), line},
-		{h.recorded(h.sources[0], "b", "N2", 5, &outcome), h.unknown, line},
-		{h.recorded(h.sources[0], "c", "N3", 5, &outcome), line, h.unknown},
-	} {
-		before := h.count(`audit`)
-		failed := 0
-		for _, err := range h.together(works) {
-			if err != nil {
-				failed++
-			}
-		}
-		if n := h.count(`transactions`); failed != 1 || n != int64(i)+2 || h.count(`event_ids`) != n || h.count(`deliveries`) != 2*n || h.count(`inbound_events`) != n || h.count(`audit`) != before+1 {
-			t.Errorf("works %d: %d failed, %d transactions, %d event ids, %d deliveries", i, failed, n, h.count(`event_ids`), h.count(`deliveries`))
-		}
-	}
-	whole(t, h.store.Path(), h.now)
-}
-
-// A work that fails only when its rows are written leaves nothing in the totals.
-func TestTotalsOfRowsThatCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	h := newHistory(t, create(t), 1)
-	defer h.store.Close()
-	var outcome inbound.Outcome
-	must(t, h.recorded(h.sources[0], "first", "N0", 1, &outcome)())
-	errs := h.together([]func() error{
-		func() error { // of an import that isn't there
-			_, err := h.service.Inbound.RecordTransactions(context.Background(), inbound.Call{
-				AccountID: 1, Source: h.sources[0], Channel: app.ChannelFile, ImportID: 99999, NoDeliveries: true, File: "f", ReceivedAt: h.now,
-				Elements: []inbound.Incoming{{EventID: "x", Gateway: "ACB", AccountNumber: "1000", Number: "X", Type: app.In, Amount: 123456, Time: h.now}},
-			})
-			return err
-		},
-		h.recorded(h.sources[0], "a", "N1", 5, &outcome),
-	})
-	if errs[0] == nil || errs[1] != nil {
-		t.Error(errs)
-	}
-	o, err := h.store.Overview(t.Context(), 1)
-	must(t, err)
-	if o.TotalIn != 6 || o.Transactions != 2 {
-		t.Errorf("%+v", o)
-	}
-	whole(t, h.store.Path(), h.now)
 }
 
 // In a file whose sequence is behind its rows, ids go on after the rows.
