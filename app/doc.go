@@ -82,6 +82,14 @@
 //     sqlitestore, replica.go (checks the restored file) → CheckCopy in app/upkeep
 //     (compares). A takeover is app/command, takeover.go; what stops the old server is
 //     serve/fence.go, and a standby is serve/follower.go.
+//   - A payment request, and the money for it. Rule and store take turns inside one
+//     transaction, since only there what is free stays free until it is written:
+//     CreatePaymentRequest in app/payment (checks the fields) → sqlitestore,
+//     paymentrequest.go (reads what can be chosen) → choose in app/payment/request.go
+//     (asks the store whether a code or an amount is taken) → the store inserts. When
+//     money comes, recorder.match in sqlitestore/record.go → MatchTransfer in
+//     app/payment/match.go, which asks the store by code, by reference and by amount
+//     → the store counts the transfer in the request.
 //   - A request of the management API: web/web.go and mux.go (find the house) →
 //     web/api, routes.go (the table) → request.go (key, limit, scope, body) → the
 //     noun's file → a few calls of services → JSON. Every error is mapped in one
