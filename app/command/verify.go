@@ -84,7 +84,6 @@ type signatureJSON struct {
 	Mistakes   []mistakeJSON      `json:"mistakes"`
 	Notes      []mistakeJSON      `json:"notes"`
 	Difference *verify.Difference `json:"difference"`
-	Checksums  []verify.Checksum  `json:"checksums"`
 }
 
 type mistakeJSON struct {
@@ -100,7 +99,7 @@ func encodeCheck(check verify.Result) signatureJSON {
 		}
 		return list
 	}
-	return signatureJSON{check.Matches, texts(check.Mistakes), texts(check.Notes), check.Difference, append([]verify.Checksum{}, check.Checksums...)}
+	return signatureJSON{check.Matches, texts(check.Mistakes), texts(check.Notes), check.Difference}
 }
 
 func printCheck(w io.Writer, check verify.Result) {
@@ -116,12 +115,5 @@ func printCheck(w io.Writer, check verify.Result) {
 		fmt.Fprintln(w, "First difference: byte "+strconv.Itoa(d.Byte))
 		fmt.Fprintln(w, "  sent: "+terminal.OneLine(d.Before+"⟦"+d.Sent+"⟧"))
 		fmt.Fprintln(w, "  seen: "+terminal.OneLine(d.Before+"⟦"+d.Seen+"⟧"))
-	}
-	for _, one := range check.Checksums {
-		result := "matches"
-		if !one.Matches {
-			result = "does not match"
-		}
-		fmt.Fprintf(w, "Transaction %s: checksum %s\n", terminal.OneLine(one.TransactionID), result)
 	}
 }

@@ -179,34 +179,18 @@ type SignatureFacts struct {
 // StoredSecret is a secret of a webhook that may have signed a call.
 type StoredSecret struct {
 	Webhook Webhook
-	Use     SecretUse
 	Secret  string
+	Signs   bool // now; false: before a rotation, or after its overlap
 }
 
-// SecretUse is the use of a stored secret at a moment.
-type SecretUse byte
-
-// The uses of a secret.
-const (
-	SecretSigning SecretUse = iota // makes X-Webhook-Signature
-	SecretNext                     // takes over at the end of the overlap
-	SecretFormer                   // was replaced by another
-)
-
-// stored lists the secrets of w with their uses at now. A lost secret is left
+// stored lists the secrets of w with their use at now. A lost secret is left
 // out: with an empty key anybody could sign.
 func (s Secrets) stored(w Webhook, now time.Time) (list []StoredSecret) {
-	add := func(secret string, use SecretUse) {
-		if secret != "" {
-			list = append(list, StoredSecret{w, use, secret})
-		}
-	}
 	signing, _ := s.At(now)
-	add(signing, SecretSigning)
-	if signing == s.Current {
-		add(s.Next, SecretNext)
-	} else {
-		add(s.Current, SecretFormer)
+	for _, secret := range []string{s.Current, s.Next} {
+		if secret != "" {
+			list = append(list, StoredSecret{w, secret, secret == signing})
+		}
 	}
 	return list
 }

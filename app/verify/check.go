@@ -3,11 +3,16 @@
 package verify
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"baoco/app"
 	"baoco/app/delivery"
@@ -16,6 +21,10 @@ import (
 // MaxBody is the largest body that is checked, in bytes; what baoco
 // sends is far smaller.
 const MaxBody = 64 << 10
+
+// timestampTolerance is how far webhook-timestamp may be from the present for
+// the libraries of Standard Webhooks.
+const timestampTolerance = 5 * time.Minute
 
 // Claim is a call as a receiver saw it, with the secret that it has.
 type Claim struct {
@@ -35,38 +44,22 @@ type Result struct {
 	Mistakes   []Mistake   // why it doesn't match
 	Notes      []Mistake   // what is wrong but was overlooked here
 	Difference *Difference // nil where the sent body isn't known, or is the one that was seen
-	Checksums  []Checksum
-}
-
-// Checksum is one transaction of a body, and whether its checksum is made
-// from its other fields with the secret that was entered, or with a stored one.
-type Checksum struct {
-	TransactionID string `json:"transaction_id"`
-	Matches       bool   `json:"matches"`
 }
 
 // Reference names the call for [delivery.Service.SignatureFacts].
 func (claim Claim) Reference() delivery.CallReference {
-	if seen := readTransactions(claim.Body); len(seen) == 1 {
-		claim.TransactionID, _ = strconv.ParseInt(seen[0].ID, 10, 64)
-	}
+	claim.TransactionID, _ = rewritten(claim.Body)
 	return claim.CallReference
 }
 
 // validate says what of a claim is missing or too much.
 func (claim Claim) validate() error {
 	var v app.Invalid
-	switch {
-	case strings.TrimSpace(claim.Signature) == "" && claim.DeliveryID == 0:
+	if claim.Signature == "" && claim.DeliveryID == 0 {
 		v.Add("signature", "is required", "là bắt buộc")
-	case len(claim.Signature) > 2000:
-		v.Add("signature", "is longer than any signature", "dài hơn mọi chữ ký")
 	}
-	switch {
-	case claim.Secret == "" && claim.WebhookID == 0 && claim.DeliveryID == 0:
+	if claim.Secret == "" && claim.WebhookID == 0 && claim.DeliveryID == 0 {
 		v.Add("secret", "is required", "là bắt buộc")
-	case len(claim.Secret) > 1000:
-		v.Add("secret", "is longer than any secret", "dài hơn mọi khoá bí mật")
 	}
 	if len(claim.Body) > MaxBody {
 		v.Add("body", "must be at most 64 KiB", "tối đa 64 KiB")
@@ -74,121 +67,169 @@ func (claim Claim) validate() error {
 	return v.Err()
 }
 
-// checker holds a claim against the facts.
-type checker struct {
-	claim   Claim
-	facts   delivery.SignatureFacts
-	given   givenSignature
-	seen    []seenTransaction // in the body, as far as it can be read
-	entered []key             // the secret as it was entered first
-	meant   key               // the one of entered that is stored; zero: none
-	signing string            // the secret of the webhook that sent the call; empty: not known
-	notes   []Mistake
-}
-
 // Check checks a call by what was entered and by what is known of it,
 // which may be nothing. Of stored secrets it gives away only whether the call
 // was signed with one, and it signs nothing but what was recorded.
 func Check(claim Claim, facts delivery.SignatureFacts, now time.Time) (r Result, err error) {
+	claim.Signature, claim.MessageID = strings.TrimSpace(claim.Signature), strings.TrimSpace(claim.MessageID)
 	if err := claim.validate(); err != nil {
 		return r, err
 	}
-	c := newChecker(claim, facts)
-	c.noteCall(now)
-	if k, body, found := c.search(); found {
-		r.Mistakes = append(c.mistakesOfKey(k), c.mistakesOfBody(body)...)
-		if c.given.base64 {
+	const prefix = "sha256="
+	if value := claim.Signature; len(value) > len(prefix) && strings.EqualFold(value[:len(prefix)], prefix) {
+		claim.Signature, r.Notes = value[len(prefix):], append(r.Notes, signaturePrefix)
+	}
+	if at := claim.sentAt(); !at.IsZero() && now.Sub(at).Abs() > timestampTolerance {
+		r.Notes = append(r.Notes, timestampExpired)
+	}
+	signing := signingSecret(facts)
+	if claim.Signature == "" && facts.Sent != nil && signing != "" { // the header isn't at hand
+		claim.Signature = delivery.Signature(signing, facts.Sent.Body(signing))
+	}
+	_, written := rewritten(claim.Body)
+	secret, sent := claim.signer(written, facts)
+	switch digest, err := hex.DecodeString(claim.Signature); {
+	case secret != "":
+		r.Mistakes = secretMistakes(claim.Secret, secret, facts)
+		if err != nil && !claim.standard() {
 			r.Mistakes = append(r.Mistakes, signatureBase64)
 		}
-		r.Difference, r.Checksums = c.difference(body), c.checksums(k)
-	} else {
-		r.Mistakes, r.Difference = c.unmatched()
-		r.Checksums = c.checksums(c.keys()...)
+		if !bytes.Equal(sent, claim.Body) {
+			wrong := bodyChanged
+			if bytes.Equal(sent, written) {
+				wrong = bodyEncodedAgain
+			}
+			r.Mistakes, r.Difference = append(r.Mistakes, wrong), firstDifference(sent, claim.Body)
+		}
+	case facts.Webhook != nil && signing == "":
+		r.Mistakes = []Mistake{secretLost}
+	case len(digest) != sha256.Size && !claim.standard():
+		r.Mistakes = []Mistake{signatureOfOtherHeader}
+	default:
+		r.Mistakes = []Mistake{unexplained}
 	}
-	r.Matches, r.Notes = len(r.Mistakes) == 0, c.notes
+	r.Matches = len(r.Mistakes) == 0
 	return r, nil
 }
 
-func newChecker(claim Claim, facts delivery.SignatureFacts) *checker {
-	c := &checker{claim: claim, facts: facts, given: readSignature(claim), seen: readTransactions(claim.Body), entered: enteredKeys(claim.Secret)}
-	for i, s := range facts.Secrets {
-		if s.Use == delivery.SecretSigning && facts.Webhook != nil && facts.Webhook.ID == s.Webhook.ID {
-			c.signing = s.Secret
-		}
-		for _, k := range c.entered {
-			if same(k.secret, s.Secret) {
-				c.meant = key{k.secret, k.wrong, &facts.Secrets[i]}
-			}
-		}
-	}
-	if strings.TrimSpace(claim.Signature) == "" && c.signing != "" && facts.Sent != nil { // the header isn't at hand
-		c.given.plain = delivery.Signature(c.signing, facts.Sent.Body(c.signing))
-	}
-	return c
+// standard tells whether the signature is a webhook-signature that can be checked.
+func (claim Claim) standard() bool {
+	return strings.HasPrefix(claim.Signature, "v1,") && claim.MessageID != "" && !claim.sentAt().IsZero()
 }
 
-// key is a secret that may have signed a call.
-type key struct {
-	secret string
-	wrong  []Mistake              // in the secret that was entered
-	stored *delivery.StoredSecret // nil: not known here
+// sentAt is the time of webhook-timestamp; zero: not known.
+func (claim Claim) sentAt() time.Time {
+	seconds, err := strconv.ParseInt(strings.TrimSpace(claim.Timestamp), 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0)
 }
 
-// enteredKeys are the secret as it was entered, and what it becomes when the
-// usual mistakes are undone one after the other.
-func enteredKeys(entered string) []key {
-	if entered == "" {
-		return nil
+// signer finds the secret and the body that the signature is made from: the body that
+// was seen, what is written in it as baoco writes it, or what was recorded.
+func (claim Claim) signer(written []byte, facts delivery.SignatureFacts) (secret string, sent []byte) {
+	secrets := []string{claim.Secret, bare(claim.Secret)}
+	for _, s := range facts.Secrets {
+		secrets = append(secrets, s.Secret)
 	}
-	keys := []key{{secret: entered}}
-	undo := func(m Mistake, change func(string) string) {
-		last := keys[len(keys)-1]
-		if secret := change(last.secret); secret != last.secret && secret != "" {
-			keys = append(keys, key{secret: secret, wrong: append(slices.Clip(last.wrong), m)})
+	for _, secret := range secrets {
+		bodies := [][]byte{claim.Body}
+		if written != nil {
+			bodies = append(bodies, written)
 		}
-	}
-	undo(secretSpace, func(s string) string {
-		return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }), "")
-	})
-	undo(secretQuotes, func(s string) string { return strings.Trim(s, "\"'`") })
-	undo(secretWithoutPrefix, func(s string) string { return delivery.SecretPrefix + strings.TrimPrefix(s, delivery.SecretPrefix) })
-	return keys
-}
-
-// keys are all that may have signed the call, the entered ones first.
-func (c *checker) keys() []key {
-	list := slices.Clip(c.entered)
-	for i, s := range c.facts.Secrets {
-		list = append(list, key{secret: s.Secret, stored: &c.facts.Secrets[i]})
-	}
-	return list
-}
-
-// search looks for the key and the body that the call's signature is made from.
-func (c *checker) search() (k key, body []byte, found bool) {
-	for _, k := range c.keys() {
-		bodies := [][]byte{c.claim.Body}
-		if c.facts.Sent != nil {
-			bodies = append(bodies, c.facts.Sent.Body(k.secret))
-		}
-		if len(c.seen) == 1 { // what stands in it, written as baoco writes it
-			bodies = append(bodies, c.seen[0].Body(k.secret))
+		if facts.Sent != nil {
+			bodies = append(bodies, facts.Sent.Body(secret))
 		}
 		for _, body := range bodies {
-			if c.given.signs(k.secret, body) {
-				return k, body, true
+			if secret != "" && claim.signed(secret, body) { // with an empty key anybody could sign
+				return secret, body
 			}
 		}
 	}
-	return key{}, nil, false
+	return "", nil
 }
 
-// checksums checks the transactions of the body. A checksum is right where one
-// of the keys makes it.
-func (c *checker) checksums(keys ...key) (list []Checksum) {
-	for _, t := range c.seen {
-		right := slices.ContainsFunc(keys, func(k key) bool { return same(t.checksum, t.Checksum(k.secret)) })
-		list = append(list, Checksum{t.ID, right})
+// signed tells whether the signature is one of body under secret, in whatever form.
+func (claim Claim) signed(secret string, body []byte) bool {
+	if claim.standard() {
+		right := delivery.StandardSignature(secret, claim.MessageID, claim.sentAt(), body)
+		return slices.ContainsFunc(strings.Fields(claim.Signature), func(one string) bool { return same(one, right) })
 	}
-	return list
+	right := delivery.Signature(secret, body)
+	sum, err := hex.DecodeString(right)
+	return err == nil && (same(strings.ToLower(claim.Signature), right) || same(claim.Signature, base64.StdEncoding.EncodeToString(sum)))
+}
+
+// same compares secrets or signatures. The time that it takes doesn't tell how
+// much of them agrees.
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// bare is a secret without the spaces, line breaks and quotes that don't belong to it.
+func bare(secret string) string {
+	return strings.Trim(strings.Join(strings.Fields(secret), ""), "\"'`")
+}
+
+// signingSecret is that of the webhook that sent the call; empty: not known.
+func signingSecret(facts delivery.SignatureFacts) string {
+	for _, s := range facts.Secrets {
+		if s.Signs && facts.Webhook != nil && facts.Webhook.ID == s.Webhook.ID {
+			return s.Secret
+		}
+	}
+	return ""
+}
+
+// secretMistakes says why the secret that was entered isn't the one that signed the call.
+func secretMistakes(entered, signer string, facts delivery.SignatureFacts) []Mistake {
+	if same(entered, signer) {
+		return nil
+	}
+	if same(bare(entered), signer) {
+		return []Mistake{secretSpace}
+	}
+	stored := func(secret string) (found delivery.StoredSecret) {
+		for _, s := range facts.Secrets {
+			if same(s.Secret, secret) {
+				found = s
+			}
+		}
+		return found
+	}
+	by, meant := stored(signer), stored(bare(entered)).Webhook.ID
+	if entered == "" && facts.Webhook != nil {
+		meant = facts.Webhook.ID
+	}
+	switch {
+	case meant != by.Webhook.ID:
+		return []Mistake{secretOther.naming(by.Webhook)}
+	case entered != "" || !by.Signs:
+		return []Mistake{secretRotated}
+	}
+	return nil
+}
+
+// rewritten reads a body of one transaction, and writes it as baoco does, with the
+// checksum that it has; nil where it can't be read.
+func rewritten(body []byte) (id int64, written []byte) {
+	var read struct {
+		Transactions []struct {
+			delivery.Payload
+			Code     *string
+			Request  app.PaymentState `json:"payment_request"`
+			Checksum string
+		}
+		Test bool
+	}
+	err := json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &read) // some editors write a byte order mark
+	if err != nil || len(read.Transactions) != 1 {
+		return 0, nil
+	}
+	t := read.Transactions[0]
+	t.PaymentRequest, t.Test = t.Request, read.Test
+	if t.Code != nil {
+		t.Payload.Code = app.PaymentCode{Text: *t.Code, Read: true}
+	}
+	id, _ = strconv.ParseInt(t.ID, 10, 64)
+	return id, t.BodyWith(t.Checksum)
 }

@@ -27,7 +27,7 @@ var checkedPayload = delivery.Payload{
 	Code: app.PaymentCode{Text: "DH001234", Read: true},
 	ID:   "3521", Gateway: "ACB", TransactionDate: "2025-10-10 10:59:30", TransactionNumber: "FT25314680", AccountNumber: "0019354957",
 	Content: "Đơn hàng a/b <1> & “2”", TransferType: app.In, TransferAmount: 200000,
-	PaymentRequest: app.PaymentState{Due: 200001, ID: 7, Received: 199999, Reference: `Đơn "7"/2025`, Status: app.PaymentUnderpaid},
+	PaymentRequest: app.PaymentState{Due: 200001, ID: 7, Overpaid: 3, Received: 199999, Reference: `Đơn "7"/2025`, Status: app.PaymentUnderpaid},
 }
 
 // codes are those of mistakes, with a plus for each note.
@@ -50,7 +50,6 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checksum := checkedPayload.Checksum(checkedSecret)
 	standard := delivery.StandardSignature(checkedSecret, "dlv_1_a", time.Unix(1763000000, 0), []byte(sent))
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, []byte(sent), "", "    "); err != nil {
@@ -79,44 +78,32 @@ func TestCheck(t *testing.T) {
 		{name: "line break", secret: checkedSecret + "\n", want: []string{"secret_space"}},
 		{name: "spaces", secret: "  " + checkedSecret + "\t", want: []string{"secret_space"}},
 		{name: "wrapped", secret: checkedSecret[:30] + "\n" + checkedSecret[30:], want: []string{"secret_space"}},
-		{name: "a byte order mark before the secret", secret: "\ufeff" + checkedSecret, want: []string{"secret_space"}},
-		{name: "quotes", secret: `"` + checkedSecret + `"`, want: []string{"secret_quotes"}},
-		{name: "quotes and a line break", secret: "'" + checkedSecret + "'\r\n", want: []string{"secret_space", "secret_quotes"}},
-		{name: "no whsec_", secret: strings.TrimPrefix(checkedSecret, "whsec_"), want: []string{"secret_prefix"}},
-		{name: "no whsec_, in quotes", secret: `"` + strings.TrimPrefix(checkedSecret, "whsec_") + `"`, want: []string{"secret_quotes", "secret_prefix"}},
+		{name: "quotes", secret: `"` + checkedSecret + `"`, want: []string{"secret_space"}},
+		{name: "quotes and a line break", secret: "'" + checkedSecret + "'\r\n", want: []string{"secret_space"}},
 		{name: "another", secret: "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 32)), want: []string{"unknown"}},
 
 		{name: "value in base64", signature: base64.StdEncoding.EncodeToString(sum), want: []string{"signature_base64"}},
-		{name: "the checksum", signature: checksum, want: []string{"signature_is_checksum", "secret_right"}},
-		{name: "the secret as the signature", signature: checkedSecret, want: []string{"signature_shape", "secret_right"}},
-		{name: "the value of webhook-id", signature: "dlv_1_a", want: []string{"signature_shape", "secret_right"}},
-		{name: "a signature that was cut", signature: right[:60], want: []string{"signature_shape", "secret_right"}},
-		{name: "a signature in base64 that was cut", signature: base64.StdEncoding.EncodeToString(sum[:30]), want: []string{"signature_shape", "secret_right"}},
-		{name: "that of another call", signature: delivery.Signature(checkedSecret, []byte("x")), want: []string{"secret_right"}},
-		{name: "that of another call, quotes", secret: `"` + checkedSecret + `"`, signature: delivery.Signature(checkedSecret, []byte("x")), want: []string{"secret_quotes"}},
+		{name: "the secret as the signature", signature: checkedSecret, want: []string{"signature_shape"}},
+		{name: "the value of webhook-id", signature: "dlv_1_a", want: []string{"signature_shape"}},
+		{name: "a signature that was cut", signature: right[:60], want: []string{"signature_shape"}},
+		{name: "that of another call", signature: delivery.Signature(checkedSecret, []byte("x")), want: []string{"unknown"}},
 
-		{name: "line break at the end", body: sent + "\n", want: []string{"body_line_break"}, at: len(sent) + 1},
-		{name: "space before", body: " " + sent, want: []string{"body_line_break"}, at: 1},
+		{name: "line break at the end", body: sent + "\n", want: []string{"body_values"}, at: len(sent) + 1},
+		{name: "space before", body: " " + sent, want: []string{"body_values"}, at: 1},
 		{name: "indented", body: indented.String(), want: []string{"body_values"}, at: 2},
 		{name: "json_encode", body: strings.ReplaceAll(sent, "/", `\/`), want: []string{"body_values"}, at: strings.IndexByte(sent, '/') + 1},
 		{name: "json.dumps", body: strings.ReplaceAll(sent, "Đ", `\u0110`), want: []string{"body_values"}, at: strings.Index(sent, "Đ") + 1},
 		{name: "another library", body: string(sorted), want: []string{"body_values"}, at: strings.Index(sent, `"id"`) + 2},
 		{name: "another amount due", body: strings.Replace(sent, "200001", "200002", 1), want: []string{"unknown"}},
-		{name: "a number as a text", body: strings.Replace(sent, ":200000", `:"200000"`, 1), want: []string{"body_values"}, at: strings.Index(sent, "200000") + 1},
-		{name: "a number with a point", body: strings.Replace(sent, ":200000", ":200000.0", 1), want: []string{"body_values"}, at: strings.Index(sent, "200000") + 7},
-		{name: "an amount due as a text", body: strings.Replace(sent, ":200001", `:"200001"`, 1), want: []string{"body_values"}, at: strings.Index(sent, "200001") + 1},
-		{name: "an amount due with a point", body: strings.Replace(sent, ":200001", ":200001.0", 1), want: []string{"body_values"}, at: strings.Index(sent, "200001") + 7},
 		{name: "a byte order mark before the body", body: "\ufeff" + sent, want: []string{"body_values"}, at: 1},
-		{name: "a checksum that was lost", body: strings.Replace(sent, checksum, "", 1), want: []string{"body_changed"}, at: strings.Index(sent, checksum) + 1},
-		{name: "empty", body: "\x00empty", want: []string{"body_empty"}},
-		{name: "only space", body: " \n", want: []string{"body_empty"}},
+		{name: "empty", body: "\x00empty", want: []string{"unknown"}},
 		{name: "not JSON", body: "[object Object]", want: []string{"unknown"}},
-		{name: "secret and body", secret: checkedSecret + "\n", body: sent + "\n", want: []string{"secret_space", "body_line_break"}, at: len(sent) + 1},
+		{name: "secret and body", secret: checkedSecret + "\n", body: sent + "\n", want: []string{"secret_space", "body_values"}, at: len(sent) + 1},
 
 		{name: "standard", signature: standard},
 		{name: "standard, two of them", signature: "v1,AAAA " + standard},
-		{name: "standard and a line break", signature: standard, body: sent + "\n", want: []string{"body_line_break"}, at: len(sent) + 1},
-		{name: "standard, nothing in it", signature: "v1,", want: []string{"secret_right"}},
+		{name: "standard and a line break", signature: standard, body: sent + "\n", want: []string{"body_values"}, at: len(sent) + 1},
+		{name: "standard, nothing in it", signature: "v1,", want: []string{"unknown"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			claim := verify.Claim{Body: []byte(sent), Signature: right, Secret: checkedSecret, MessageID: "dlv_1_a", Timestamp: "1763000000"}
@@ -167,15 +154,14 @@ func TestCheckByFacts(t *testing.T) {
 	shop, books := delivery.Webhook{ID: 1, Name: "shop"}, delivery.Webhook{ID: 2, Name: "books"}
 	const next, former, other, booksSecret = "whsec_next", "whsec_former", "whsec_other", "whsec_books"
 	secrets := []delivery.StoredSecret{
-		{Webhook: books, Use: delivery.SecretSigning, Secret: booksSecret},
-		{Webhook: shop, Use: delivery.SecretSigning, Secret: checkedSecret},
-		{Webhook: shop, Use: delivery.SecretNext, Secret: next},
-		{Webhook: shop, Use: delivery.SecretFormer, Secret: former},
+		{Webhook: books, Secret: booksSecret, Signs: true},
+		{Webhook: shop, Secret: former},
+		{Webhook: shop, Secret: checkedSecret, Signs: true},
+		{Webhook: shop, Secret: next},
 	}
 	body := func(secret string) string { return string(checkedPayload.Body(secret)) }
 	changed := strings.Replace(body(checkedSecret), "Đơn", "Don", 1)
 	atContent := strings.Index(changed, "Don") + 1
-	atChecksum := strings.Index(body(checkedSecret), checkedPayload.Checksum(checkedSecret)) + 1
 	nobody := strings.Repeat("0", 64)
 	for _, c := range []struct {
 		name      string
@@ -183,7 +169,6 @@ func TestCheckByFacts(t *testing.T) {
 		signature string // the secret that made it over what was sent, a value, or empty
 		secret    string
 		from      delivery.Webhook // the webhook that the facts name; zero: none
-		chosen    int64            // the webhook that the claim names; 0: none
 		unsent    bool             // what was sent isn't known
 		lost      bool             // the webhook's secrets are lost
 		want      []string
@@ -193,44 +178,38 @@ func TestCheckByFacts(t *testing.T) {
 		{name: "no secret", signature: checkedSecret, from: shop},
 		{name: "no signature", from: shop},
 		{name: "no signature, changed", body: changed, from: shop, want: []string{"body_changed"}, at: atContent},
-		{name: "no signature, an empty body", body: "\n", from: shop, want: []string{"body_empty"}, at: 1},
+		{name: "no signature, an empty body", body: "\n", from: shop, want: []string{"body_changed"}, at: 1},
 		{name: "changed", body: changed, signature: checkedSecret, secret: checkedSecret, want: []string{"body_changed"}, at: atContent},
-		{name: "changed, no secret, quotes", body: changed, signature: checkedSecret, secret: "'" + checkedSecret + "'", want: []string{"secret_quotes", "body_changed"}, at: atContent},
-		{name: "another webhook's secret", signature: checkedSecret, secret: booksSecret, from: shop, want: []string{"secret_of_other_webhook"}},
-		{name: "another webhook's secret, nobody's signature", signature: nobody, secret: booksSecret, from: shop, want: []string{"secret_of_other_webhook"}},
-		{name: "the next secret", signature: checkedSecret, secret: next, from: shop, want: []string{"secret_next"}},
-		{name: "the next secret with a line break", signature: checkedSecret, secret: next + "\n", from: shop, want: []string{"secret_next"}},
-		{name: "the former secret", signature: checkedSecret, secret: former, from: shop, want: []string{"secret_former"}},
-		{name: "the former secret, nobody's signature", signature: nobody, secret: former, from: shop, want: []string{"secret_former"}},
+		{name: "changed, quotes", body: changed, signature: checkedSecret, secret: "'" + checkedSecret + "'",
+			want: []string{"secret_space", "body_changed"}, at: atContent},
+		{name: "a number as a text", body: strings.Replace(body(checkedSecret), ":200000", `:"200000"`, 1), signature: checkedSecret, secret: checkedSecret,
+			want: []string{"body_changed"}, at: strings.Index(body(checkedSecret), "200000") + 1},
+		{name: "another webhook's secret", signature: checkedSecret, secret: booksSecret, from: shop, want: []string{"secret_other"}},
+		{name: "the next secret", signature: checkedSecret, secret: next, from: shop, want: []string{"secret_rotated"}},
+		{name: "the next secret with a line break", signature: checkedSecret, secret: next + "\n", from: shop, want: []string{"secret_rotated"}},
+		{name: "the former secret", signature: checkedSecret, secret: former, from: shop, want: []string{"secret_rotated"}},
 		{name: "another secret", signature: checkedSecret, secret: other, from: shop, want: []string{"secret_other"}},
 		{name: "another secret, nothing known of the call", signature: checkedSecret, secret: other, unsent: true, want: []string{"secret_other"}},
-		{name: "another secret, changed", body: changed, signature: checkedSecret, secret: other, from: shop, want: []string{"secret_other", "body_changed"}, at: atContent},
-		{name: "neither secret nor signature", signature: nobody, secret: other, from: shop, want: []string{"secret_unknown"}},
-		{name: "nobody's signature", signature: nobody, secret: checkedSecret, from: shop, want: []string{"secret_right"}},
-		{name: "nobody's signature, quotes", signature: nobody, secret: "'" + checkedSecret + "'", from: shop, want: []string{"secret_quotes"}},
-		{name: "nobody's signature, changed", body: changed, signature: nobody, secret: checkedSecret, from: shop, want: []string{"secret_right", "body_changed"}, at: atContent},
-		{name: "nobody's signature, changed, webhook unknown", body: changed, signature: nobody, secret: checkedSecret, want: []string{"secret_right"}},
-		{name: "nobody's signature, the checksum lost", body: strings.Replace(body(checkedSecret), checkedPayload.Checksum(checkedSecret), "", 1), signature: nobody, from: shop, want: []string{"body_changed"}, at: atChecksum},
-		{name: "nobody's signature, another secret's checksum", body: body(other), signature: nobody, secret: other, from: shop, want: []string{"secret_unknown", "body_of_other_secret"}},
+		{name: "another secret, changed", body: changed, signature: checkedSecret, secret: other, from: shop,
+			want: []string{"secret_other", "body_changed"}, at: atContent},
+		{name: "neither secret nor signature", signature: nobody, secret: other, from: shop, want: []string{"unknown"}},
+		{name: "nobody's signature", signature: nobody, secret: checkedSecret, from: shop, want: []string{"unknown"}},
 		{name: "nobody's signature, nothing else", signature: nobody, from: shop, unsent: true, want: []string{"unknown"}},
-		{name: "another webhook's call", signature: checkedSecret, secret: other, from: books, want: []string{"call_of_other_webhook"}},
-		{name: "another webhook's call, no secret", signature: checkedSecret, from: books, want: []string{"call_of_other_webhook"}},
-		{name: "another webhook's call, its secret", signature: checkedSecret, secret: checkedSecret, from: books, want: []string{"+call_of_other_webhook"}},
-		{name: "another webhook's call, as its delivery shows", signature: checkedSecret, secret: checkedSecret, from: shop, chosen: books.ID, want: []string{"+call_of_other_webhook"}},
-		{name: "the webhook's call, as its delivery shows", signature: checkedSecret, secret: checkedSecret, from: shop, chosen: shop.ID},
-		{name: "a call before the rotation", body: body(former), signature: former, secret: checkedSecret, from: shop, want: []string{"call_before_change"}},
-		{name: "a call before the rotation, no secret", body: body(former), signature: former, from: shop, want: []string{"call_before_change"}},
+		{name: "another webhook's call", signature: checkedSecret, secret: other, from: books, want: []string{"secret_other"}},
+		{name: "another webhook's call, no secret", signature: checkedSecret, from: books, want: []string{"secret_other"}},
+		{name: "another webhook's call, its secret", signature: checkedSecret, secret: checkedSecret, from: books},
+		{name: "a call before the rotation", body: body(former), signature: former, secret: checkedSecret, from: shop, want: []string{"secret_rotated"}},
+		{name: "a call before the rotation, no secret", body: body(former), signature: former, from: shop, want: []string{"secret_rotated"}},
 		{name: "a call before the rotation, its secret", body: body(former), signature: former, secret: former, from: shop},
-		{name: "a call before two rotations", body: body(other), signature: other, secret: checkedSecret, from: shop, want: []string{"secret_right", "body_of_other_secret"}},
-		{name: "a call before two rotations, changed", body: strings.Replace(body(other), "Đơn", "Don", 1), signature: other, from: shop, want: []string{"body_changed", "body_of_other_secret"}, at: atContent},
 		{name: "a lost secret", from: shop, lost: true, want: []string{"secret_lost"}},
-		{name: "a lost secret, no signature in the header", signature: "x", from: shop, lost: true, want: []string{"secret_lost", "signature_shape"}},
-		{name: "a lost secret, signed with no key", body: body(""), signature: delivery.Signature("", []byte(body(""))), from: shop, lost: true, want: []string{"secret_lost"}},
-		{name: "a lost secret, another entered", signature: checkedSecret, secret: other, from: shop, lost: true, want: []string{"secret_lost", "secret_unknown"}},
+		{name: "a lost secret, no signature in the header", signature: "x", from: shop, lost: true, want: []string{"secret_lost"}},
+		{name: "a lost secret, signed with no key", body: body(""), signature: delivery.Signature("", []byte(body(""))), from: shop, lost: true,
+			want: []string{"secret_lost"}},
+		{name: "a lost secret, another entered", signature: checkedSecret, secret: other, from: shop, lost: true, want: []string{"secret_lost"}},
 		{name: "a lost secret that the receiver has", signature: checkedSecret, secret: checkedSecret, from: shop, lost: true},
 	} {
 		claim := verify.Claim{Body: []byte(c.body), Signature: c.signature, Secret: c.secret}
-		claim.DeliveryID, claim.WebhookID = 1, c.chosen
+		claim.DeliveryID = 1
 		if c.body == "" {
 			claim.Body = []byte(body(checkedSecret))
 		}
@@ -275,43 +254,16 @@ func TestCheckStandardHeaders(t *testing.T) {
 		{"dlv_1_a", "1763000000", sentAt.Add(5*time.Minute + 1), []string{"+timestamp_expired"}},
 		{"dlv_1_a", "1763000000", sentAt.Add(-6 * time.Minute), []string{"+timestamp_expired"}},
 		{" dlv_1_a ", " 1763000000 ", sentAt, nil},
-		{"dlv_1_a", "1763000000123", sentAt, []string{"secret_right", "+timestamp_expired"}},
-		{"dlv_1_b", "1763000000", sentAt, []string{"secret_right"}},
-		{"", "1763000000", sentAt, []string{"standard_needs_headers", "secret_right"}},
-		{"dlv_1_a", "", sentAt, []string{"standard_needs_headers", "secret_right"}},
+		{"dlv_1_a", "1763000000123", sentAt, []string{"unknown", "+timestamp_expired"}},
+		{"dlv_1_b", "1763000000", sentAt, []string{"unknown"}},
+		{"", "1763000000", sentAt, []string{"signature_shape"}},
+		{"dlv_1_a", "", sentAt, []string{"signature_shape"}},
 	} {
 		r, err := verify.Check(verify.Claim{Body: sent, Signature: standard, Secret: checkedSecret, MessageID: c.id, Timestamp: c.timestamp}, delivery.SignatureFacts{}, c.now)
 		if diff := cmp.Diff(c.want, codes(r)); err != nil || diff != "" {
 			t.Errorf("%+v: %v\n%s", c, err, diff)
 		}
 		checkTexts(t, r)
-	}
-}
-
-// The checksums are checked too, each under the secret that signed the call, or
-// else under any that is known.
-func TestCheckChecksums(t *testing.T) {
-	sent := checkedPayload.Body(checkedSecret)
-	stored := []delivery.StoredSecret{{Webhook: delivery.Webhook{ID: 1}, Secret: "whsec_y"}, {Webhook: delivery.Webhook{ID: 2}, Secret: checkedSecret}}
-	for _, c := range []struct {
-		name, secret, signedBy, body string
-		stored                       []delivery.StoredSecret
-		want                         bool
-	}{
-		{"right", checkedSecret, checkedSecret, string(sent), nil, true},
-		{"the secret in quotes", `"` + checkedSecret + `"`, checkedSecret, string(sent), nil, true},
-		{"another amount", checkedSecret, checkedSecret, strings.Replace(string(sent), "200000", "200001", 1), nil, false},
-		{"another secret", "whsec_x", checkedSecret, string(sent), nil, false},
-		{"no secret", "", checkedSecret, string(sent), stored, true},
-		{"a secret that isn't stored", "whsec_x", "nobody", string(sent), stored, true},
-		{"signed with another secret than the checksum", checkedSecret, "whsec_y", string(sent), stored, false},
-	} {
-		claim := verify.Claim{Body: []byte(c.body), Signature: delivery.Signature(c.signedBy, sent), Secret: c.secret}
-		claim.WebhookID = 1
-		r, err := verify.Check(claim, delivery.SignatureFacts{Secrets: c.stored}, checkedAt)
-		if diff := cmp.Diff([]verify.Checksum{{TransactionID: "3521", Matches: c.want}}, r.Checksums); err != nil || diff != "" {
-			t.Errorf("%s: %v\n%s", c.name, err, diff)
-		}
 	}
 }
 
@@ -324,11 +276,11 @@ func TestDifference(t *testing.T) {
 		name, body string
 		want       *verify.Difference
 	}{
-		{"a byte order mark", "\ufeff" + sent + "\r\n", &verify.Difference{Byte: 1, Sent: `{"transactions":`, Seen: `‹U+FEFF›{"transaction`}},
-		{"a character before", strings.Replace(sent, "1>", "2>", 1), &verify.Difference{Byte: at("1>"), Before: "ơn hàng a/b <", Sent: "1> & “2”\",\"t", Seen: "2> & “2”\",\"t"}},
-		{"within a character", strings.Replace(sent, "“", "”", 1), &verify.Difference{Byte: at("“") + 2, Before: "hàng a/b <1> & ", Sent: "“2”\",\"transf", Seen: "”2”\",\"transf"}},
-		{"a combining mark", strings.Replace(sent, "hàng", "ha\u0300ng", 1), &verify.Difference{Byte: at("àng"), Before: `ontent":"Đơn h`, Sent: "àng a/b <1> & “", Seen: "a‹U+0300›ng a/b <1> & "}},
-		{"not UTF-8", strings.Replace(sent, "Đ", "\xd0", 1), &verify.Difference{Byte: at("Đ"), Before: `957","content":"`, Sent: "Đơn hàng a/b ", Seen: "‹D0›ơn hàng a/b <"}},
+		{"a byte order mark", "\ufeff" + sent + "\r\n", &verify.Difference{Byte: 1, Sent: `{"transactions":`, Seen: `‹U+FEFF›{"transactions"`}},
+		{"a character before", strings.Replace(sent, "1>", "2>", 1), &verify.Difference{Byte: at("1>"), Before: "ơn hàng a/b <", Sent: "1> & “2”\",\"trans", Seen: "2> & “2”\",\"trans"}},
+		{"within a character", strings.Replace(sent, "“", "”", 1), &verify.Difference{Byte: at("“") + 2, Before: "hàng a/b <1> & ", Sent: "“2”\",\"transferTy", Seen: "”2”\",\"transferTy"}},
+		{"a combining mark", strings.Replace(sent, "hàng", "ha\u0300ng", 1), &verify.Difference{Byte: at("àng"), Before: `ontent":"Đơn h`, Sent: "àng a/b <1> & “2", Seen: "a‹U+0300›ng a/b <1> & “"}},
+		{"not UTF-8", strings.Replace(sent, "Đ", "\xd0", 1), &verify.Difference{Byte: at("Đ"), Before: `957","content":"`, Sent: "Đơn hàng a/b <1>", Seen: "‹D0›ơn hàng a/b <1>"}},
 		{"a secret in the body", sent + checkedSecret, nil},
 	} {
 		claim := verify.Claim{Body: []byte(c.body), Signature: delivery.Signature(checkedSecret, []byte(sent)), Secret: checkedSecret}
@@ -347,12 +299,10 @@ func TestCheckRefuses(t *testing.T) {
 		{verify.Claim{Secret: "x"}, "signature"},
 		{verify.Claim{Secret: "x", Signature: " "}, "signature"},
 		{verify.Claim{Signature: "x"}, "secret"},
-		{verify.Claim{Signature: strings.Repeat("x", 2001), Secret: "x"}, "signature"},
-		{verify.Claim{Signature: "x", Secret: strings.Repeat("x", 1001)}, "secret"},
 		{verify.Claim{Signature: "x", Secret: "x", Body: make([]byte, verify.MaxBody+1)}, "body"},
 	} {
 		_, err := verify.Check(c.claim, delivery.SignatureFacts{}, checkedAt)
-		if app.CodeOf(err) != app.CodeValidation || !strings.Contains(err.Error(), c.field) || strings.Contains(err.Error(), "xx") {
+		if app.CodeOf(err) != app.CodeValidation || !strings.Contains(err.Error(), c.field) {
 			t.Errorf("%s: %v", c.field, err)
 		}
 	}

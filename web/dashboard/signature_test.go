@@ -56,26 +56,26 @@ func TestSignatureTool(t *testing.T) {
 		more                          []string
 		want                          []string
 	}{
-		{"right", sent, signature, secret, nil, []string{matches, `matches</span>`}},
+		{"right", sent, signature, secret, nil, []string{matches}},
 		{"without a secret", sent, signature, "", known, []string{matches}},
 		{"without a signature", sent, "", secret, known, []string{matches}},
 		{"with the standard headers", sent, call.header.Get("Webhook-Signature"), secret,
 			[]string{"message_id", call.header.Get("Webhook-Id"), "timestamp", call.header.Get("Webhook-Timestamp")}, []string{matches}},
 		{"prefix", sent, "sha256=" + signature, secret, nil, []string{matches, "begins with sha256="}},
-		{"line break in the secret", sent, signature, secret + " ", known, []string{differs, "has spaces or a line break"}},
-		{"line break in the body", sent + "\n", signature, secret, nil, []string{differs, "was added before or after", "seen by your server", "‹U+000A›"}},
+		{"line break in the secret", sent, signature, secret + " ", known, []string{differs, "has spaces, a line break or quotes"}},
+		{"line break in the body", sent + "\n", signature, secret, nil, []string{differs, "The JSON was written anew", "seen by your server", "‹U+000A›"}},
 		{"json_encode", strings.ReplaceAll(sent, "/", `\/`), signature, secret, nil, []string{differs, "The JSON was written anew", `b","transferTy`}},
 		{"changed", changed, signature, secret, known, []string{differs, "is not the one that was sent", `content":"<mark class="in">Đơn`, `content":"<mark>Don`}},
 		{"changed, the transaction by the body", changed, signature, secret, nil, []string{differs, "is not the one that was sent"}},
 		{"changed, without a signature", changed, "", secret, known, []string{differs, "is not the one that was sent"}},
 		{"cut", sent[:len(sent)-5], signature, secret, known, []string{differs, "is not the one that was sent", "(end)"}},
 		{"another secret", sent, signature, noSecret, known, []string{differs, "signed with a secret of the webhook “\u2068shop\u2069”"}},
-		{"another webhook's secret", sent, signature, booksSecret, known, []string{differs, "is that of the webhook “\u2068books\u2069”, but the call is from the webhook “\u2068shop\u2069”"}},
-		{"another webhook chosen", sent, signature, noSecret, []string{"webhook_id", itoa(books.ID)}, []string{differs, "it was sent by the webhook “\u2068shop\u2069”"}},
-		{"another webhook chosen than the delivery's", sent, "", secret, []string{"webhook_id", itoa(books.ID), "delivery_id", "1"}, []string{matches, "it was sent by the webhook “\u2068shop\u2069”"}},
-		{"the new secret too early", "{}", delivery.Signature(former, []byte("{}")), latter, []string{"webhook_id", itoa(turned.ID)}, []string{differs, "still made with the old one"}},
-		{"a signature that nobody made", sent, strings.Repeat("0", 64), secret, known, []string{differs, "The secret is right"}},
-		{"a secret of another account", sent, delivery.Signature(foreign, []byte(sent)), noSecret, nil, []string{differs, "belongs to no webhook here"}},
+		{"another webhook's secret", sent, signature, booksSecret, known, []string{differs, "signed with a secret of the webhook “\u2068shop\u2069”"}},
+		{"another webhook chosen", sent, signature, noSecret, []string{"webhook_id", itoa(books.ID)}, []string{differs, "signed with a secret of the webhook “\u2068shop\u2069”"}},
+		{"another webhook chosen than the delivery's", sent, "", secret, []string{"webhook_id", itoa(books.ID), "delivery_id", "1"}, []string{matches}},
+		{"the new secret too early", "{}", delivery.Signature(former, []byte("{}")), latter, []string{"webhook_id", itoa(turned.ID)}, []string{differs, "the other secret of a rotation"}},
+		{"a signature that nobody made", sent, strings.Repeat("0", 64), secret, known, []string{differs, "None of the usual mistakes"}},
+		{"a secret of another account", sent, delivery.Signature(foreign, []byte(sent)), noSecret, nil, []string{differs, "None of the usual mistakes"}},
 	} {
 		a := checkSignature(b, nil, append([]string{"body", strings.ReplaceAll(c.body, "\n", "\r\n"), "signature", c.signature, "secret", c.secret}, c.more...)...)
 		a.WantStatus(t, http.StatusOK)
@@ -109,7 +109,7 @@ func TestSignatureTool(t *testing.T) {
 
 	// After the overlap the new secret is the only one that signs.
 	for _, c := range []struct{ signed, entered, want string }{
-		{latter, former, "secret_former"}, {former, latter, "call_before_change"}, {former, "", "call_before_change"}, {latter, latter, ""}, {latter, "", ""}, {"x", former, "secret_former"},
+		{latter, former, "secret_rotated"}, {former, latter, "secret_rotated"}, {former, "", "secret_rotated"}, {latter, latter, ""}, {latter, "", ""},
 	} {
 		claim := verify.Claim{Body: []byte("{}"), Signature: delivery.Signature(c.signed, []byte("{}")), Secret: c.entered}
 		claim.WebhookID = turned.ID
@@ -143,11 +143,7 @@ func TestSignatureTool(t *testing.T) {
 	if a := ask(secret); !strings.Contains(a.Body, matches) {
 		t.Error(a.Body)
 	}
-	if a := checkSignature(b, nil, append([]string{"body", changed, "signature", signature, "secret", latter}, known...)...); !strings.Contains(a.Body, "its checksum is made with another secret") ||
-		!strings.Contains(a.Body, `content":"<mark>Don`) {
-		t.Error(a.Body)
-	}
-	if a := ask(latter); !strings.Contains(a.Body, differs) || !strings.Contains(a.Body, "its checksum is made with another secret") {
+	if a := ask(latter); !strings.Contains(a.Body, differs) || !strings.Contains(a.Body, "None of the usual mistakes") {
 		t.Error(a.Body)
 	}
 	apptest.Must(t, w.Services.Deliveries.DeleteWebhook(ctx, 1, shop.ID, time.Now()))
