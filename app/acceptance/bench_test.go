@@ -15,7 +15,7 @@ import (
 // runBenchIn runs baoco bench in dir as a process and reads what it prints.
 func runBenchIn(t *testing.T, dir string, report any) {
 	t.Helper()
-	cmd := program(dir, "bench", "--quick", "--duration", "150ms", "-o", "json")
+	cmd := program(dir, "bench", "--duration", "300ms", "-o", "json")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -23,50 +23,45 @@ func runBenchIn(t *testing.T, dir string, report any) {
 		t.Fatalf("baoco bench: %v\n%s%s", err, out, &stderr)
 	}
 	must(t, json.Unmarshal(out, report))
-	if !strings.Contains(stderr.String(), "saturation, round 1") {
+	if !strings.Contains(stderr.String(), "at saturation: baoco") {
 		t.Errorf("no progress on stderr: %s", &stderr)
 	}
 }
 
 // benchReport is what the test reads of a report.
 type benchReport struct {
-	Machine    struct{ CPUs int } `json:"machine"`
-	Sync       benchTimes         `json:"fsync"`
-	Saturation []struct {
-		Name          string       `json:"name"`
-		Webhooks      int          `json:"webhooks"`
-		Transactions  int          `json:"transactions"`
-		AcceptedPerS  *benchSpread `json:"accepted_per_s"`
-		DeliveredPerS *benchSpread `json:"delivered_per_s"`
-		CPUMicros     *benchSpread `json:"cpu_us_per_transaction"`
-		DiskBytes     *benchSpread `json:"disk_bytes_per_transaction"`
-	} `json:"saturation"`
-	RelayRatio *benchSpread `json:"relay_ratio"`
-	OthersCPU  *benchSpread `json:"others_cpu_share"`
-	Latency    []struct {
-		HangingWebhooks int `json:"hanging_webhooks"`
-		HangingRequests int `json:"hanging_requests"`
-		benchTimes
-	} `json:"latency"`
-	Memory struct {
-		IdleMB       *benchSpread `json:"idle_mb"`
-		SaturationMB *benchSpread `json:"saturation_peak_mb"`
-		HangingMB    *float64     `json:"hanging_peak_mb"`
-	} `json:"memory"`
+	Machine string        `json:"machine"`
+	Relay   benchPassed   `json:"relay"`
+	Baoco   benchPassed   `json:"baoco"`
+	Latency []benchTimes  `json:"latency"`
+	Memory  benchMemories `json:"memory"`
+
 	FailedCalls int            `json:"failed_calls"`
 	Errors      map[string]int `json:"errors"`
 	Lost        int            `json:"lost"`
 	Duplicates  int            `json:"duplicates"`
 }
 
-type benchTimes struct {
-	Count int     `json:"count"`
-	P50   float64 `json:"p50_ms"`
-	P99   float64 `json:"p99_ms"`
-	Max   float64 `json:"max_ms"`
+type benchPassed struct {
+	Transactions  int     `json:"transactions"`
+	AcceptedPerS  float64 `json:"accepted_per_s"`
+	DeliveredPerS float64 `json:"delivered_per_s"`
 }
 
-type benchSpread struct{ Median, Min, Max float64 }
+type benchTimes struct {
+	HangingWebhooks int     `json:"hanging_webhooks"`
+	HangingRequests int     `json:"hanging_requests"`
+	Count           int     `json:"count"`
+	P50             float64 `json:"p50_ms"`
+	P99             float64 `json:"p99_ms"`
+	Max             float64 `json:"max_ms"`
+}
+
+type benchMemories struct {
+	IdleMB       *float64 `json:"idle_mb"`
+	SaturationMB *float64 `json:"saturation_peak_mb"`
+	HangingMB    *float64 `json:"hanging_peak_mb"`
+}
 
 // The whole of bench, as short as it can be: everything is measured, nothing
 // is lost, nothing is left.
@@ -78,30 +73,21 @@ func TestBench(t *testing.T) {
 	if report.Lost != 0 || report.FailedCalls != 0 || report.Duplicates != 0 {
 		t.Errorf("%d lost, %d duplicates, %d failed calls: %v", report.Lost, report.Duplicates, report.FailedCalls, report.Errors)
 	}
-	if len(report.Saturation) != 4 || len(report.Latency) != 4 {
-		t.Fatalf("%d phases at saturation and %d of latency", len(report.Saturation), len(report.Latency))
+	for _, p := range []benchPassed{report.Relay, report.Baoco} {
+		if p.Transactions == 0 || p.AcceptedPerS <= 0 || p.DeliveredPerS <= 0 {
+			t.Errorf("%+v", p)
+		}
 	}
-	for _, s := range report.Saturation {
-		if s.Transactions == 0 || s.AcceptedPerS.Median <= 0 || s.DeliveredPerS.Median <= 0 {
-			t.Errorf("%+v", s)
-		}
-		if s.Webhooks > 0 && (s.DiskBytes == nil || s.DiskBytes.Median < 100 || s.CPUMicros == nil) {
-			t.Errorf("%s: disk %v, CPU %v for each transaction", s.Name, s.DiskBytes, s.CPUMicros)
-		}
+	if len(report.Latency) != 2 || report.Machine == "" {
+		t.Fatalf("%+v", report)
 	}
 	for _, l := range report.Latency {
 		if l.Count == 0 || l.P50 <= 0 || l.P50 > l.P99 || l.P99 > l.Max || (l.HangingWebhooks > 0) != (l.HangingRequests > 0) {
 			t.Errorf("%+v", l)
 		}
 	}
-	if report.RelayRatio == nil || report.RelayRatio.Median <= 0 || report.Sync.P50 <= 0 || report.Machine.CPUs == 0 {
-		t.Errorf("ratio %v, fsync %+v, machine %+v", report.RelayRatio, report.Sync, report.Machine)
-	}
 	if _, err := os.Stat("/proc/self/stat"); err == nil && (report.Memory.IdleMB == nil || report.Memory.SaturationMB == nil || report.Memory.HangingMB == nil) {
 		t.Errorf("memory %+v", report.Memory)
-	}
-	if s := report.OthersCPU; s != nil && (s.Min < 0 || s.Max > 1) {
-		t.Errorf("others took %+v of the machine", s)
 	}
 	left, err := os.ReadDir(dir)
 	must(t, err)
@@ -114,12 +100,12 @@ func TestBench(t *testing.T) {
 func TestBenchInterrupted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cmd := program(dir, "bench", "--duration", "1s")
+	cmd := program(dir, "bench", "--duration", "3s")
 	stderr := &apptest.Output{}
 	cmd.Stderr = stderr
 	must(t, cmd.Start())
 	defer func() { _ = cmd.Process.Kill() }()
-	eventually(t, "baoco is under load", func() bool { return strings.Contains(stderr.String(), "1 webhook") })
+	eventually(t, "baoco is under load", func() bool { return strings.Contains(stderr.String(), "at saturation: baoco") })
 	time.Sleep(300 * time.Millisecond) // the interrupt comes somewhere in the load
 	must(t, cmd.Process.Signal(os.Interrupt))
 	interrupted := time.Now()

@@ -8,7 +8,7 @@ import (
 
 func TestBenchUsage(t *testing.T) {
 	for _, args := range [][]string{
-		{"--duration", "1ms"}, {"--rounds", "0"}, {"--connections", "0"}, {"now"}, {"-o", "xml"},
+		{"--duration", "1ms"}, {"now"}, {"-o", "xml"},
 	} {
 		if code, stdout, stderr := baoco("", append([]string{"bench"}, args...)...); code != terminal.ExitUsage || stdout != "" {
 			t.Errorf("%v: exit %d, %s%s", args, code, stdout, stderr)

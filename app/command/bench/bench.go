@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -32,161 +33,194 @@ func Command() *cli.Command {
 		),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "dir", Usage: "`DIRECTORY` of the throw-away database (default: that of --db, the current one where none is given)"},
-			&cli.DurationFlag{Name: "duration", Usage: "`TIME` of each phase at saturation; those of latency take a multiple", Value: 2 * time.Second},
-			&cli.IntFlag{Name: "rounds", Usage: "measure saturation `N` times; the median counts", Value: 3},
-			&cli.IntFlag{Name: "connections", Usage: "call from `N` connections at saturation", Value: 64},
-			&cli.BoolFlag{Name: "quick", Usage: "one short round: shows that it works more than how fast it is"},
+			&cli.DurationFlag{Name: "duration", Usage: "`TIME` of each phase", Value: 6 * time.Second},
 			terminal.DBFlag, terminal.OutputFlag,
 		},
 		Action: terminal.Interruptible(run),
 	}
 }
 
-// plan is how much is measured.
-type plan struct {
-	duration    time.Duration
-	rounds      int
-	connections int
-	syncs       int
-}
-
-func readPlan(c *cli.Context) (plan, error) {
-	p := plan{duration: c.Duration("duration"), rounds: c.Int("rounds"), connections: c.Int("connections"), syncs: 200}
-	if c.Bool("quick") {
-		p.syncs = 50
-		if !c.IsSet("duration") {
-			p.duration = 300 * time.Millisecond
-		}
-		if !c.IsSet("rounds") {
-			p.rounds = 1
-		}
-	}
-	switch {
-	case p.duration < 100*time.Millisecond || p.duration > time.Hour:
-		return p, terminal.Usagef("--duration must be from 100ms to 1h")
-	case p.rounds < 1 || p.rounds > 100:
-		return p, terminal.Usagef("--rounds must be from 1 to 100")
-	case p.connections < 1 || p.connections > 10_000:
-		return p, terminal.Usagef("--connections must be from 1 to 10000")
-	}
-	return p, errors.Join(terminal.CheckOutput(c), terminal.NoArguments(c))
-}
-
 // bench is a measurement under way.
 type bench struct {
-	plan
+	duration time.Duration
 	dir      string // is removed afterwards
-	steps    *steps
 	receiver *receiver
-	relayURL string
 	runs     int // so far
-	files    int // made so far
+	report   *report
 }
 
-const (
-	answeringShops = 3
-	// hangingShops is how many webhooks hang in the phase with many: as many as
-	// an account may have, with the one that answers.
-	hangingShops = delivery.MaxWebhooks
-)
+// hangingWebhooks is how many webhooks hang beside one that answers: as many as
+// an account may have.
+const hangingWebhooks = delivery.MaxWebhooks - 1
+
+// connections is how many callers there are at saturation.
+const connections = 64
+
+// latencyRate is how many calls a second come where latency is measured.
+const latencyRate = 50
 
 func run(c *cli.Context) error {
-	plan, err := readPlan(c)
+	b := &bench{duration: c.Duration("duration")}
+	if b.duration < 100*time.Millisecond || b.duration > time.Hour {
+		return terminal.Usagef("--duration must be from 100ms to 1h")
+	}
+	err := errors.Join(terminal.CheckOutput(c), terminal.NoArguments(c))
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(cmp.Or(c.String("dir"), filepath.Dir(c.String("db"))), "baoco-bench-")
-	if err != nil {
+	if b.dir, err = os.MkdirTemp(cmp.Or(c.String("dir"), filepath.Dir(c.String("db"))), "baoco-bench-"); err != nil {
 		return terminal.Exit(terminal.ExitDatabase, err)
 	}
-	defer os.RemoveAll(dir)
+	defer os.RemoveAll(b.dir)
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // collecting garbage here would be measured as the server's
-	b := &bench{plan: plan, dir: dir, steps: &steps{out: c.App.ErrWriter, of: 1 + 4*plan.rounds + 4}}
-	if b.receiver, err = openReceiver(answeringShops, hangingShops); err != nil {
+	if b.receiver, err = openReceiver(); err != nil {
 		return err
 	}
-	defer b.receiver.close()
-	relay, err := openRelay(b.receiver.shops[0].url)
-	if err != nil {
+	defer b.receiver.server.Close()
+	b.report = &report{
+		Machine:   fmt.Sprintf("baoco %s, %s, %s/%s, %d CPUs", serve.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
+		DurationS: b.duration.Seconds(), Errors: map[string]int{},
+	}
+	ctx := app.ActingAs(c.Context, app.Actor{Way: app.WayCommand, Name: "bench", At: time.Now()})
+	for i, phase := range []struct {
+		name    string
+		measure func(context.Context) error
+	}{
+		{"at saturation: a relay without storage, signature or retry", b.relay},
+		{"at saturation: baoco", b.saturate},
+		{fmt.Sprintf("%d calls a second", latencyRate), func(ctx context.Context) error { return b.latency(ctx, 0) }},
+		{fmt.Sprintf("%d calls a second beside %d hanging webhooks", latencyRate, hangingWebhooks),
+			func(ctx context.Context) error { return b.latency(ctx, hangingWebhooks) }},
+	} {
+		fmt.Fprintf(c.App.ErrWriter, "[%d/4] %s\n", i+1, phase.name)
+		if err := phase.measure(ctx); err != nil {
+			return err
+		}
+	}
+	if err := terminal.Output(c, b.report, b.report.print); err != nil {
 		return err
 	}
-	defer relay.close()
-	b.relayURL = relay.url
-	report, err := b.measure(app.ActingAs(c.Context, app.Actor{Way: app.WayCommand, Name: "bench", At: time.Now()}))
-	if err != nil {
-		return err
+	if b.report.Lost > 0 {
+		return terminal.Exit(terminal.ExitCheck, fmt.Errorf("%d deliveries of accepted transactions did not arrive", b.report.Lost))
 	}
-	if err := terminal.Output(c, report, report.print); err != nil {
-		return err
-	}
-	return report.verdict()
+	return nil
 }
 
-// file is a database that was set up for a phase.
-type file struct {
-	db      string
-	sources []inbound.Source // one of each account
-	bytes   int64            // of the file before any transaction
+// relay measures what the callers and the receiver can do without baoco.
+func (b *bench) relay(ctx context.Context) error {
+	r, err := b.load(ctx, load{url: b.receiver.urls[0] + "/relay", connections: connections, duration: b.duration})
+	b.report.Relay = r.passed()
+	return err
+}
+
+// saturate measures a server as fast as the callers can.
+func (b *bench) saturate(ctx context.Context) error {
+	server, err := b.serve(ctx, 0)
+	if err != nil {
+		return err
+	}
+	defer server.kill()
+	time.Sleep(100 * time.Millisecond) // the rest of the server's start
+	b.report.Memory.IdleMB = server.memory("VmRSS")
+	r, err := b.load(ctx, load{url: server.url, secret: server.secret, connections: connections, duration: b.duration})
+	b.report.Memory.SaturationMB, b.report.Baoco = server.memory("VmHWM"), r.passed()
+	return err
+}
+
+// latency measures a webhook that answers beside others of its account that
+// never do and get the same transactions, after a few calls to warm up.
+func (b *bench) latency(ctx context.Context, hanging int) error {
+	server, err := b.serve(ctx, hanging)
+	if err != nil {
+		return err
+	}
+	defer server.kill()
+	var r result
+	for _, duration := range []time.Duration{min(time.Second/2, b.duration), b.duration} {
+		if r, err = b.load(ctx, load{url: server.url, secret: server.secret, rate: latencyRate, duration: duration}); err != nil {
+			return err
+		}
+	}
+	if hanging > 0 {
+		b.report.Memory.HangingMB = server.memory("VmHWM")
+	}
+	b.report.Latency = append(b.report.Latency, latency{hanging, b.receiver.hanging.Load(), quantilesOf(r.took)})
+	return nil
+}
+
+// patience is how long nothing may arrive before missing deliveries count as
+// lost. It is longer than the wait before a second attempt.
+const patience = 20 * time.Second
+
+// load posts a load, waits until every accepted transaction has arrived, or none
+// has for longer than patience, and counts what went wrong.
+func (b *bench) load(ctx context.Context, l load) (r result, err error) {
+	b.runs++
+	l.run = b.runs
+	b.receiver.begin(l.run)
+	if r, err = generate(ctx, l); err != nil {
+		return r, err
+	}
+	got, since := -1, time.Now()
+	for got < r.accepted() && time.Since(since) < patience {
+		if unique := b.receiver.arrived(); unique > got {
+			got, since = unique, time.Now()
+		}
+		select {
+		case <-ctx.Done():
+			return r, ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	b.receiver.report(&r)
+	b.report.count(r)
+	return r, nil
 }
 
 // accountNumber is the bank account that all transactions are on.
 const accountNumber = "19354957"
 
-// newFile makes a database with one account for each list of webhook URLs.
-func (b *bench) newFile(ctx context.Context, accounts ...[]string) (f file, err error) {
-	b.files++
-	f.db = filepath.Join(b.dir, fmt.Sprintf("bench-%d.db", b.files))
-	now := time.Now()
-	if err := sqlitestore.Create(ctx, f.db, app.DefaultZone, now); err != nil {
-		return f, err
+// serve starts a server on a new database, with a webhook that answers and so many
+// that hang.
+func (b *bench) serve(ctx context.Context, hanging int) (*server, error) {
+	db := filepath.Join(b.dir, fmt.Sprintf("bench-%d.db", b.runs))
+	if err := sqlitestore.Create(ctx, db, app.DefaultZone, time.Now()); err != nil {
+		return nil, err
 	}
-	store, err := sqlitestore.Open(ctx, f.db, sqlitestore.Options{})
+	source, err := b.setUp(ctx, db, hanging, time.Now())
 	if err != nil {
-		return f, err
+		return nil, err
 	}
-	f.sources, err = setUp(ctx, store, accounts, now)
-	if err = errors.Join(err, store.Close()); err != nil {
-		return f, err
-	}
-	info, err := os.Stat(f.db)
-	if err == nil {
-		f.bytes = info.Size()
-	}
-	return f, err
+	return startServer(ctx, db, source)
 }
 
-// setUp makes the accounts of a file, each with the bank account, a source and
-// webhooks at its URLs, and gives their sources.
-func setUp(ctx context.Context, store *sqlitestore.Store, accounts [][]string, now time.Time) (sources []inbound.Source, err error) {
+// setUp makes what the account of a file needs, and gives its source.
+func (b *bench) setUp(ctx context.Context, db string, hanging int, now time.Time) (source inbound.Source, err error) {
+	const account = app.DefaultAccountID
+	store, err := sqlitestore.Open(ctx, db, sqlitestore.Options{})
+	if err != nil {
+		return source, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
 	if err := store.SetAllowTargets(ctx, []string{"127.0.0.0/8"}); err != nil {
-		return nil, err
+		return source, err
 	}
 	service, _, err := serve.NewService(ctx, store, nil)
 	if err != nil {
-		return nil, err
+		return source, err
 	}
-	for i, urls := range accounts {
-		account := int64(app.DefaultAccountID)
+	link := inbound.BankAccountLink{Bank: "ACB", AccountNumber: accountNumber, AccountName: "NGUYEN VAN A"}
+	if _, err := service.Inbound.LinkBankAccount(ctx, account, link, now); err != nil {
+		return source, err
+	}
+	for i, url := range b.receiver.urls[:1+hanging] {
+		hook := delivery.WebhookCreate{Name: "shop", URL: url + "/shop", Type: delivery.WebhookAll}
 		if i > 0 {
-			a, err := service.Ledger.CreateAccount(ctx, "bench", now)
-			if err != nil {
-				return nil, err
-			}
-			account = a.ID
+			hook.URL = url + "/hang"
 		}
-		if _, err := service.Inbound.LinkBankAccount(ctx, account, inbound.BankAccountLink{Bank: "ACB", AccountNumber: accountNumber, AccountName: "NGUYEN VAN A"}, now); err != nil {
-			return nil, err
+		if _, _, err := service.Deliveries.CreateWebhook(ctx, account, hook, now); err != nil {
+			return source, err
 		}
-		for n, url := range urls {
-			if _, _, err := service.Deliveries.CreateWebhook(ctx, account, delivery.WebhookCreate{Name: fmt.Sprintf("shop %d", n+1), URL: url, Type: delivery.WebhookAll}, now); err != nil {
-				return nil, err
-			}
-		}
-		source, err := service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: "bench"}, now)
-		if err != nil {
-			return nil, err
-		}
-		sources = append(sources, source)
 	}
-	return sources, nil
+	return service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: "bench"}, now)
 }

@@ -1,0 +1,233 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"baoco/app"
+)
+
+// load is what the provider is to do: to post numbered transactions in the
+// native format, one a call.
+type load struct {
+	url         string
+	secret      string
+	run         int
+	connections int     // callers, each with one call at a time, as fast as they can
+	rate        float64 // and so many calls a second at their scheduled times, however long the answers take
+	duration    time.Duration
+}
+
+// result is what came of a load.
+type result struct {
+	count      int             // calls
+	failed     map[int]string  // why calls weren't accepted, by their numbers
+	first, end time.Time       // when the first call began, and the last answer was in
+	took       []time.Duration // from a call's start to the shop, for each transaction that arrived
+	last       time.Time       // when the last one arrived
+	duplicates int
+	lost       int // accepted, and never arrived
+}
+
+// accepted is how many calls were accepted.
+func (r result) accepted() int { return r.count - len(r.failed) }
+
+// generate posts a load and waits for the last answer.
+func generate(ctx context.Context, l load) (result, error) {
+	transport := keepAlive(max(l.connections, 1024))
+	defer transport.CloseIdleConnections()
+	r := result{failed: map[int]string{}, first: time.Now()}
+	var mu sync.Mutex
+	call := func(n int) {
+		if err := l.post(transport, n); err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			r.failed[n] = err.Error()
+		}
+	}
+	var next atomic.Int64
+	var callers sync.WaitGroup
+	for range l.connections {
+		callers.Go(func() {
+			for ctx.Err() == nil && time.Since(r.first) < l.duration {
+				call(int(next.Add(1) - 1))
+			}
+		})
+	}
+	for n := range int(l.rate * l.duration.Seconds()) {
+		time.Sleep(time.Until(r.first.Add(time.Duration(float64(n) / l.rate * float64(time.Second)))))
+		if ctx.Err() != nil {
+			break
+		}
+		next.Add(1)
+		callers.Go(func() { call(n) })
+	}
+	callers.Wait()
+	r.count, r.end = int(next.Load()), time.Now()
+	return r, ctx.Err()
+}
+
+// keepAlive is a transport that keeps so many connections.
+func keepAlive(idle int) *http.Transport {
+	return &http.Transport{
+		MaxIdleConns: idle, MaxIdleConnsPerHost: idle, DisableCompression: true, ResponseHeaderTimeout: 30 * time.Second,
+	}
+}
+
+// post posts transaction n.
+func (l load) post(transport *http.Transport, n int) error {
+	request, err := http.NewRequest(http.MethodPost, l.url, bytes.NewReader(body(l.run, n, time.Now())))
+	if err != nil {
+		return err
+	}
+	request.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + l.secret}}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		return err
+	}
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("HTTP %d", response.StatusCode)
+	}
+	return nil
+}
+
+// mark is where the receiver finds the run, the number and the time of a call.
+const mark = `"content":"T`
+
+// body is transaction n of a run, whose call begins now.
+func body(run, n int, now time.Time) []byte {
+	return fmt.Appendf(nil, `{"transactions":[{"id":"B%d-%08d","gateway":"ACB","transactionDate":"%s","transactionNumber":"B%d-%08d","accountNumber":"%s",`+
+		mark+`%d-%d-%d NGUYEN VAN A chuyen khoan thanh toan don hang DH%d","transferType":"IN","transferAmount":200000}]}`,
+		run, n, now.UTC().Format(app.TimeLayout), run, n, accountNumber, run, n, now.UnixNano(), n)
+}
+
+// receiver plays the shops: one answers at once, the others never do. It is the
+// relay too.
+type receiver struct {
+	urls    []string // one for each webhook, since attempts to one host are limited
+	server  *http.Server
+	hanging atomic.Int64 // requests
+
+	mu    sync.Mutex
+	run   int
+	took  map[int]time.Duration // by the numbers of the transactions that arrived
+	calls int
+	last  time.Time
+}
+
+func openReceiver() (*receiver, error) {
+	mux := http.NewServeMux()
+	r := &receiver{server: &http.Server{Handler: mux}}
+	for range 1 + hangingWebhooks {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			r.server.Close()
+			return nil, err
+		}
+		r.urls = append(r.urls, "http://"+l.Addr().String())
+		go r.server.Serve(l)
+	}
+	mux.HandleFunc("/shop", r.answer)
+	mux.HandleFunc("/hang", r.hang)
+	mux.HandleFunc("/relay", relay(r.urls[0]+"/shop"))
+	return r, nil
+}
+
+// answer is the shop that answers. It searches bytes, because reading JSON would
+// cost the machine more than what is measured.
+func (r *receiver) answer(w http.ResponseWriter, request *http.Request) {
+	at := time.Now()
+	read, _ := io.ReadAll(http.MaxBytesReader(w, request.Body, 1<<20))
+	_, marks, _ := strings.Cut(string(read), mark)
+	var run, n int
+	var called int64
+	if _, err := fmt.Sscanf(marks, "%d-%d-%d", &run, &n, &called); err == nil {
+		r.note(run, n, at, at.Sub(time.Unix(0, called)))
+	}
+	_, _ = io.WriteString(w, `{"success":true}`)
+}
+
+func (r *receiver) note(run, n int, at time.Time, took time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if run != r.run {
+		return // it came late
+	}
+	r.calls++
+	if _, again := r.took[n]; !again {
+		r.took[n], r.last = took, at
+	}
+}
+
+// hang takes a request and never answers it.
+func (r *receiver) hang(_ http.ResponseWriter, request *http.Request) {
+	_, _ = io.Copy(io.Discard, request.Body)
+	r.hanging.Add(1)
+	defer r.hanging.Add(-1)
+	<-request.Context().Done()
+}
+
+// begin forgets what arrived before.
+func (r *receiver) begin(run int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.run, r.took, r.calls, r.last = run, map[int]time.Duration{}, 0, time.Time{}
+}
+
+// arrived is how many transactions of the run have arrived.
+func (r *receiver) arrived() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.took)
+}
+
+// report adds to a result what arrived in the run.
+func (r *receiver) report(to *result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	to.duplicates, to.last = r.calls-len(r.took), r.last
+	for n := range to.count {
+		took, there := r.took[n]
+		if there {
+			to.took = append(to.took, took)
+		} else if _, failed := to.failed[n]; !failed {
+			to.lost++
+		}
+	}
+}
+
+// relay is what the relay limit is measured with: it answers a call at once and
+// forwards its body to target, without storage, signature or retry. The
+// difference between baoco and the relay is what baoco's promises cost.
+func relay(target string) http.HandlerFunc {
+	queue := make(chan []byte, 1<<20)
+	client := &http.Client{Transport: keepAlive(64)}
+	for range 64 {
+		go func() {
+			for body := range queue {
+				if response, err := client.Post(target, "application/json", bytes.NewReader(body)); err == nil {
+					_, _ = io.Copy(io.Discard, response.Body)
+					response.Body.Close()
+				}
+			}
+		}()
+	}
+	return func(w http.ResponseWriter, request *http.Request) {
+		if body, err := io.ReadAll(request.Body); err == nil {
+			queue <- body
+			w.WriteHeader(http.StatusAccepted)
+		}
+	}
+}
