@@ -68,11 +68,7 @@ func (s *Server) linkBankAccount(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) unlinkBankAccount(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return app.ErrNoBankAccount
-	}
-	if err := s.service.Ledger.UnlinkBankAccount(q.Context(), q.account(), id, q.now); err != nil {
+	if err := s.service.Ledger.UnlinkBankAccount(q.Context(), q.account(), q.pathID(), q.now); err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The bank account was unlinked; its transactions stay.", "Đã huỷ liên kết tài khoản ngân hàng; các giao dịch vẫn được giữ.")
@@ -80,11 +76,7 @@ func (s *Server) unlinkBankAccount(w http.ResponseWriter, q *Request) error {
 
 // bankAccount finds the bank account in the path.
 func (s *Server) bankAccount(q *Request) (app.BankAccount, error) {
-	id, found := q.pathID()
-	if !found {
-		return app.BankAccount{}, app.ErrNoBankAccount
-	}
-	return s.service.Ledger.BankAccount(q.Context(), q.account(), id)
+	return s.service.Ledger.BankAccount(q.Context(), q.account(), q.pathID())
 }
 
 func (s *Server) showBankAccount(w http.ResponseWriter, q *Request) error {
@@ -153,11 +145,7 @@ func (s *Server) bankAccountSummary(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) toggleBankAccount(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return app.ErrNoBankAccount
-	}
-	b, err := s.service.Ledger.ToggleBankAccount(q.Context(), q.account(), id, q.now)
+	b, err := s.service.Ledger.ToggleBankAccount(q.Context(), q.account(), q.pathID(), q.now)
 	if err != nil {
 		return err
 	}

@@ -42,11 +42,7 @@ func (s *Server) listCodePatterns(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) showCodePattern(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return app.ErrNoCodePattern
-	}
-	p, err := s.service.Ledger.CodePattern(q.Context(), q.account(), id)
+	p, err := s.service.Ledger.CodePattern(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
@@ -83,11 +79,7 @@ func (f *fields) codeLength(name string) int {
 }
 
 func (s *Server) deleteCodePattern(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return app.ErrNoCodePattern
-	}
-	if err := s.service.Ledger.DeleteCodePattern(q.Context(), q.account(), id, q.now); err != nil {
+	if err := s.service.Ledger.DeleteCodePattern(q.Context(), q.account(), q.pathID(), q.now); err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The code pattern was deleted; the codes of transactions stay.", "Đã xoá mẫu mã thanh toán; mã của các giao dịch vẫn được giữ.")

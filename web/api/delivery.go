@@ -108,11 +108,7 @@ func (s *Server) history(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) showHistory(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return delivery.ErrNoHistory
-	}
-	a, err := s.service.Deliveries.HistoryRecord(q.Context(), q.account(), id)
+	a, err := s.service.Deliveries.HistoryRecord(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
@@ -120,10 +116,7 @@ func (s *Server) showHistory(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) resend(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return delivery.ErrNoHistory
-	}
+	id := q.pathID()
 	key, err := q.idempotencyKey()
 	if err != nil {
 		if _, unknown := s.service.Deliveries.HistoryRecord(q.Context(), q.account(), id); unknown != nil {
@@ -188,11 +181,7 @@ func (s *Server) replay(w http.ResponseWriter, q *Request) error {
 
 // testWebhook sends a sample and answers with the result.
 func (s *Server) testWebhook(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return delivery.ErrNoWebhook
-	}
-	a, err := s.service.Deliveries.TestWebhook(q.Context(), q.account(), id, q.now)
+	a, err := s.service.Deliveries.TestWebhook(q.Context(), q.account(), q.pathID(), q.now)
 	if err != nil {
 		return err
 	}

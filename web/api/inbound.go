@@ -166,10 +166,7 @@ func (s *Server) listInbound(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return inbound.ErrNoEvent
-	}
+	id := q.pathID()
 	e, err := s.service.Inbound.ReadInboundEvent(q.Context(), q.account(), id)
 	if err != nil {
 		return err
@@ -180,20 +177,12 @@ func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
 // namedInbound gives the event with the id in the path. Handlers call it first, so
 // that an unknown id is refused before wrong fields are.
 func (s *Server) namedInbound(q *Request) (inbound.Event, error) {
-	id, found := q.pathID()
-	if !found {
-		return inbound.Event{}, inbound.ErrNoEvent
-	}
-	return s.service.Inbound.InboundEvent(q.Context(), q.account(), id)
+	return s.service.Inbound.InboundEvent(q.Context(), q.account(), q.pathID())
 }
 
 // retryInbound reads the body of an event again.
 func (s *Server) retryInbound(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return inbound.ErrNoEvent
-	}
-	r, err := s.service.Inbound.RetryInbound(q.Context(), q.account(), id, q.now)
+	r, err := s.service.Inbound.RetryInbound(q.Context(), q.account(), q.pathID(), q.now)
 	if err != nil {
 		return err
 	}

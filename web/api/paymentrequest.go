@@ -161,11 +161,7 @@ func (f *fields) amount(name string) int64 {
 
 // paymentRequest finds the payment request in the path.
 func (s *Server) paymentRequest(q *Request) (payment.Request, error) {
-	id, found := q.pathID()
-	if !found {
-		return payment.Request{}, payment.ErrNoRequest
-	}
-	return s.service.Payments.PaymentRequest(q.Context(), q.account(), id)
+	return s.service.Payments.PaymentRequest(q.Context(), q.account(), q.pathID())
 }
 
 func (s *Server) showPaymentRequest(w http.ResponseWriter, q *Request) error {
@@ -206,11 +202,7 @@ func (s *Server) paymentRequestQR(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) cancelPaymentRequest(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return payment.ErrNoRequest
-	}
-	r, err := s.service.Payments.CancelPaymentRequest(q.Context(), q.account(), id, q.now)
+	r, err := s.service.Payments.CancelPaymentRequest(q.Context(), q.account(), q.pathID(), q.now)
 	if err != nil {
 		return err
 	}

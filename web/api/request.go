@@ -138,8 +138,13 @@ func (q *Request) idempotencyKey() (app.IdempotencyKey, error) {
 	}, nil
 }
 
-// pathID is the id in the path; anything but its canonical decimal form names
-// nothing.
-func (q *Request) pathID() (int64, bool) {
-	return wire.ParseID(q.PathValue("id"))
+// pathID is the id in the path; noID where that isn't one in its canonical decimal form.
+func (q *Request) pathID() int64 {
+	if id, found := wire.ParseID(q.PathValue("id")); found {
+		return id
+	}
+	return noID
 }
+
+// noID is the id of nothing. It isn't 0, which is no condition in filters.
+const noID = -1

@@ -71,11 +71,7 @@ func EncodeRefusedCall(c inbound.RefusedCall, zone *time.Location, lang app.Lang
 // source finds the source in the path. Handlers call it first, so that an unknown id is
 // refused before wrong fields are.
 func (s *Server) source(q *Request) (inbound.SourceHealth, error) {
-	id, found := q.pathID()
-	if !found {
-		return inbound.SourceHealth{}, inbound.ErrNoSource
-	}
-	return s.service.Inbound.SourceHealth(q.Context(), q.account(), id)
+	return s.service.Inbound.SourceHealth(q.Context(), q.account(), q.pathID())
 }
 
 // encodeSource leaves out what calls a source where the key may only read.
@@ -195,11 +191,7 @@ func (s *Server) rotateSourceSecret(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) removeSource(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return inbound.ErrNoSource
-	}
-	if err := s.service.Inbound.RemoveSource(q.Context(), q.account(), id, q.now); err != nil {
+	if err := s.service.Inbound.RemoveSource(q.Context(), q.account(), q.pathID(), q.now); err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The source was removed: its calls are refused from now on. Its transactions stay.", "Đã xoá nguồn: lần gọi đến nguồn này sẽ bị từ chối. Các giao dịch vẫn được giữ.")
@@ -226,11 +218,7 @@ func (s *Server) listRefused(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) showRefused(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return inbound.ErrNoRefusedCall
-	}
-	c, err := s.service.Inbound.RefusedCall(q.Context(), q.account(), id)
+	c, err := s.service.Inbound.RefusedCall(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}

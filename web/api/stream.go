@@ -112,11 +112,7 @@ func (f *fields) sinceID() *int64 {
 // namedStream finds the stream with the id in the path. Handlers call it first, so
 // that an unknown id is refused before wrong fields are.
 func (s *Server) namedStream(q *Request) (stream.Stream, error) {
-	id, found := q.pathID()
-	if !found {
-		return stream.Stream{}, stream.ErrNoStream
-	}
-	return s.service.Streams.Stream(q.Context(), q.account(), id)
+	return s.service.Streams.Stream(q.Context(), q.account(), q.pathID())
 }
 
 func (s *Server) showStream(w http.ResponseWriter, q *Request) error {
@@ -173,11 +169,7 @@ func (f *fields) credentials() *stream.BrokerCredentials {
 }
 
 func (s *Server) toggleStream(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return stream.ErrNoStream
-	}
-	st, err := s.service.Streams.ToggleStream(q.Context(), q.account(), id, q.now)
+	st, err := s.service.Streams.ToggleStream(q.Context(), q.account(), q.pathID(), q.now)
 	if err != nil {
 		return err
 	}
@@ -189,11 +181,7 @@ func (s *Server) toggleStream(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) deleteStream(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return stream.ErrNoStream
-	}
-	if err := s.service.Streams.DeleteStream(q.Context(), q.account(), id, q.now); err != nil {
+	if err := s.service.Streams.DeleteStream(q.Context(), q.account(), q.pathID(), q.now); err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The stream was deleted.", "Đã xoá luồng.")
@@ -202,11 +190,7 @@ func (s *Server) deleteStream(w http.ResponseWriter, q *Request) error {
 // testStream publishes one test message. That the broker doesn't take it is an
 // outcome, not an error of the request.
 func (s *Server) testStream(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return stream.ErrNoStream
-	}
-	problem, err := s.service.Streams.TestStream(q.Context(), q.account(), id, s.userAgent, q.now)
+	problem, err := s.service.Streams.TestStream(q.Context(), q.account(), q.pathID(), s.userAgent, q.now)
 	if err != nil {
 		return err
 	}

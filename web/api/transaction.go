@@ -79,10 +79,7 @@ func (s *Server) listTransactions(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) showTransaction(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return app.ErrNoTransaction
-	}
+	id := q.pathID()
 	t, err := s.service.Ledger.Transaction(q.Context(), q.account(), id)
 	if err != nil {
 		return err

@@ -103,11 +103,7 @@ func script(hook delivery.Webhook, secret string, q *Request) []member {
 // namedWebhook finds the webhook in the path. Handlers call it first, so that an
 // unknown id is refused before wrong fields are.
 func (s *Server) namedWebhook(q *Request) (delivery.Webhook, error) {
-	id, found := q.pathID()
-	if !found {
-		return delivery.Webhook{}, delivery.ErrNoWebhook
-	}
-	return s.service.Deliveries.Webhook(q.Context(), q.account(), id)
+	return s.service.Deliveries.Webhook(q.Context(), q.account(), q.pathID())
 }
 
 func (s *Server) showWebhook(w http.ResponseWriter, q *Request) error {
@@ -147,10 +143,7 @@ func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) toggleWebhook(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return delivery.ErrNoWebhook
-	}
+	id := q.pathID()
 	hook, err := s.service.Deliveries.ToggleWebhook(q.Context(), q.account(), id, q.now)
 	if err != nil {
 		return err
@@ -167,11 +160,7 @@ func (s *Server) toggleWebhook(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) deleteWebhook(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return delivery.ErrNoWebhook
-	}
-	if err := s.service.Deliveries.DeleteWebhook(q.Context(), q.account(), id, q.now); err != nil {
+	if err := s.service.Deliveries.DeleteWebhook(q.Context(), q.account(), q.pathID(), q.now); err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The webhook was deleted; its history stays.", "Đã xoá webhook; lịch sử gửi vẫn được giữ.")
@@ -199,11 +188,7 @@ func (s *Server) rotateSecret(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) activateSecret(w http.ResponseWriter, q *Request) error {
-	id, found := q.pathID()
-	if !found {
-		return delivery.ErrNoWebhook
-	}
-	if err := s.service.Deliveries.ActivateSecret(q.Context(), q.account(), id, q.now); err != nil {
+	if err := s.service.Deliveries.ActivateSecret(q.Context(), q.account(), q.pathID(), q.now); err != nil {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The new secret signs everything from now on.", "Từ bây giờ mọi thứ được ký bằng khoá bí mật mới.")
