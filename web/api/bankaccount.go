@@ -26,18 +26,11 @@ func EncodeBankAccount(b app.BankAccount, zone *time.Location) BankAccountJSON {
 }
 
 func (s *Server) listBankAccounts(w http.ResponseWriter, q *Request) error {
-	page, err := s.listPage(q)
+	encoded, pages, err := listed(s, q, s.service.Ledger.BankAccounts, func(b app.BankAccount) BankAccountJSON {
+		return EncodeBankAccount(b, s.service.Ledger.Zone())
+	})
 	if err != nil {
 		return err
-	}
-	list, err := s.service.Ledger.BankAccounts(q.Context(), q.account())
-	if err != nil {
-		return err
-	}
-	list, pages := paged(list, page)
-	encoded := make([]BankAccountJSON, len(list))
-	for i, b := range list {
-		encoded[i] = EncodeBankAccount(b, s.service.Ledger.Zone())
 	}
 	return q.answer(w, http.StatusOK, "Bank accounts.", "Danh sách tài khoản ngân hàng.", member{"bank_accounts", encoded}, member{"pagination", pages})
 }

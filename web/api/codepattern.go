@@ -25,18 +25,11 @@ func EncodeCodePattern(p app.CodePattern, zone *time.Location) CodePatternJSON {
 }
 
 func (s *Server) listCodePatterns(w http.ResponseWriter, q *Request) error {
-	page, err := s.listPage(q)
+	encoded, pages, err := listed(s, q, s.service.Ledger.CodePatterns, func(p app.CodePattern) CodePatternJSON {
+		return EncodeCodePattern(p, s.service.Ledger.Zone())
+	})
 	if err != nil {
 		return err
-	}
-	list, err := s.service.Ledger.CodePatterns(q.Context(), q.account())
-	if err != nil {
-		return err
-	}
-	list, pages := paged(list, page)
-	encoded := make([]CodePatternJSON, len(list))
-	for i, p := range list {
-		encoded[i] = EncodeCodePattern(p, s.service.Ledger.Zone())
 	}
 	return q.answer(w, http.StatusOK, "Code patterns.", "Danh sách mẫu mã thanh toán.", member{"code_patterns", encoded}, member{"pagination", pages})
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -77,6 +78,23 @@ func (s *Server) listPage(q *Request) (app.Page, error) {
 	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
 	page := p.ListPage(app.MaxPageSize)
 	return page, p.Bad.Err()
+}
+
+// listed gives a page of a list that is read whole.
+func listed[T, J any](
+	s *Server, q *Request, read func(ctx context.Context, account int64) ([]T, error), encode func(T) J,
+) (encoded []J, pages pagination, err error) {
+	page, err := s.listPage(q)
+	if err != nil {
+		return nil, pages, err
+	}
+	list, err := read(q.Context(), q.account())
+	list, pages = paged(list, page)
+	encoded = make([]J, len(list))
+	for i, one := range list {
+		encoded[i] = encode(one)
+	}
+	return encoded, pages, err
 }
 
 // paged gives a page of a list.

@@ -92,18 +92,11 @@ func (s *Server) showSource(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) listSources(w http.ResponseWriter, q *Request) error {
-	page, err := s.listPage(q)
+	encoded, pages, err := listed(s, q, s.service.Inbound.SourcesHealth, func(src inbound.SourceHealth) SourceJSON {
+		return s.encodeSource(src, q)
+	})
 	if err != nil {
 		return err
-	}
-	list, err := s.service.Inbound.SourcesHealth(q.Context(), q.account())
-	if err != nil {
-		return err
-	}
-	list, pages := paged(list, page)
-	encoded := make([]SourceJSON, len(list))
-	for i, src := range list {
-		encoded[i] = s.encodeSource(src, q)
 	}
 	return q.answer(w, http.StatusOK, "Sources.", "Danh sách nguồn giao dịch.", member{"sources", encoded}, member{"pagination", pages})
 }

@@ -46,18 +46,11 @@ func (s *Server) encodeStream(st stream.Stream, q *Request) StreamJSON {
 }
 
 func (s *Server) listStreams(w http.ResponseWriter, q *Request) error {
-	page, err := s.listPage(q)
+	encoded, pages, err := listed(s, q, s.service.Streams.Streams, func(st stream.Stream) StreamJSON {
+		return s.encodeStream(st, q)
+	})
 	if err != nil {
 		return err
-	}
-	list, err := s.service.Streams.Streams(q.Context(), q.account())
-	if err != nil {
-		return err
-	}
-	list, pages := paged(list, page)
-	encoded := make([]StreamJSON, len(list))
-	for i, st := range list {
-		encoded[i] = s.encodeStream(st, q)
 	}
 	return q.answer(w, http.StatusOK, "Streams.", "Danh sách luồng.", member{"streams", encoded}, member{"pagination", pages})
 }

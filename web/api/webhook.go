@@ -45,18 +45,11 @@ func EncodeWebhook(w delivery.Webhook, zone *time.Location) WebhookJSON {
 }
 
 func (s *Server) listWebhooks(w http.ResponseWriter, q *Request) error {
-	page, err := s.listPage(q)
+	encoded, pages, err := listed(s, q, s.service.Deliveries.Webhooks, func(hook delivery.Webhook) WebhookJSON {
+		return EncodeWebhook(hook, s.service.Ledger.Zone())
+	})
 	if err != nil {
 		return err
-	}
-	list, err := s.service.Deliveries.Webhooks(q.Context(), q.account())
-	if err != nil {
-		return err
-	}
-	list, pages := paged(list, page)
-	encoded := make([]WebhookJSON, len(list))
-	for i, hook := range list {
-		encoded[i] = EncodeWebhook(hook, s.service.Ledger.Zone())
 	}
 	return q.answer(w, http.StatusOK, "Webhooks.", "Danh sách webhook.", member{"webhooks", encoded}, member{"pagination", pages})
 }
