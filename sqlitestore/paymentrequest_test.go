@@ -14,6 +14,8 @@ import (
 	"baoco/app/services"
 	"baoco/app/upkeep"
 	"baoco/sqlitestore"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // An import that is undone takes its transfers out of the requests that they were for.
@@ -87,6 +89,65 @@ func TestWronglyPaidRequests(t *testing.T) {
 		w.Change(`UPDATE payment_requests SET paid_at = `+change[1]+` WHERE id = ?`, id)
 	}
 	whole(t, w.Path, time.Now())
+}
+
+// The rules, the list and the doctor agree on the status of every payment request, and so
+// does what a transaction carries of its request.
+func TestStatusIsOneRule(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, create(t), services.Config{})
+	defer w.Close()
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	now := time.Now()
+	make := func(amount int64, paid, ended, cancelled bool) int64 {
+		r := w.PaymentRequest(payment.RequestCreate{Amount: amount, ExpiresIn: time.Hour})
+		if ended {
+			w.Change(`UPDATE payment_requests SET expires_at = ? WHERE id = ?`, now.Add(-time.Minute).Unix(), r.ID)
+		}
+		if paid {
+			w.Pay(1, fmt.Sprint("FT", r.ID), r.Code)
+		}
+		if cancelled {
+			_, err := w.Services.Payments.CancelPaymentRequest(t.Context(), 1, r.ID, now)
+			must(t, err)
+		}
+		return r.ID
+	}
+	want := map[int64]app.PaymentStatus{
+		make(1_549_000, true, false, false): app.PaymentPaid, make(1_000_000, true, false, false): app.PaymentOverpaid,
+		make(2_000_000, true, false, false): app.PaymentUnderpaid, make(2_000_000, true, false, true): app.PaymentCancelled,
+		make(5000, false, false, false): app.PaymentOpen, make(5000, false, true, false): app.PaymentExpired,
+		make(5000, false, true, true): app.PaymentCancelled, make(1_549_000, true, true, false): app.PaymentPaidLate,
+		make(1_000_000, true, true, false): app.PaymentPaidLate,
+	}
+	listed := map[int64]app.PaymentStatus{}
+	for _, status := range []app.PaymentStatus{
+		app.PaymentOpen, app.PaymentUnderpaid, app.PaymentPaid, app.PaymentOverpaid, app.PaymentPaidLate, app.PaymentExpired, app.PaymentCancelled,
+	} {
+		page, err := w.Services.Payments.PaymentRequests(t.Context(), 1, payment.Filter{Status: status, Page: app.Page{Number: 1, Size: 100}}, now)
+		must(t, err)
+		for _, r := range page.Rows {
+			listed[r.ID] = status
+			if got := r.Status(now); got != status {
+				t.Errorf("request %d is %s by the rules and %s in the list", r.ID, got, status)
+			}
+		}
+	}
+	if diff := cmp.Diff(want, listed); diff != "" {
+		t.Error(diff)
+	}
+	transactions, err := w.Services.Ledger.Transactions(t.Context(), 1, app.TransactionFilter{Page: app.Page{Number: 1, Size: 100}})
+	must(t, err)
+	for _, transaction := range transactions.Rows {
+		if p := transaction.PaymentRequest; p.Status != want[p.ID] {
+			t.Errorf("transaction %d carries %+v, want %s", transaction.ID, p, want[p.ID])
+		}
+	}
+	if n := len(transactions.Rows); n != 6 {
+		t.Errorf("%d transactions", n)
+	}
+	whole(t, w.Path, now) // the doctor counts the paid ones anew
 }
 
 // wrongTotals checks that the doctor names these totals as the only ones that are wrong.
