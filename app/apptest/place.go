@@ -60,7 +60,7 @@ func sftpServer(t testing.TB) (p replica.Place, c replica.Credentials, at string
 	dir := t.TempDir()
 	allowed, config := filepath.Join(dir, "allowed"), filepath.Join(dir, "config")
 	Must(t, os.WriteFile(allowed, []byte(clientKey+"\n"), 0o600))
-	address := freeAddress(t)
+	address := FreeAddress(t)
 	_, port, _ := net.SplitHostPort(address)
 	Must(t, os.WriteFile(config, fmt.Appendf(nil, "ListenAddress 127.0.0.1\nPort %s\nHostKey \"%s\"\nAuthorizedKeysFile \"%s\"\nPidFile none\nStrictModes no\nPasswordAuthentication no\nUsePAM no\nPermitRootLogin prohibit-password\nMaxStartups 100\nSubsystem sftp internal-sftp\n", port, host, allowed), 0o600))
 	startAt(t, address, exec.Command(sshd, "-D", "-e", "-f", config))
@@ -74,7 +74,7 @@ func s3Server(t testing.TB) (p replica.Place, c replica.Credentials, at string) 
 	program := Program(t, "versitygw", "github.com/versity/versitygw/cmd/versitygw@v1.8.0")
 	dir := t.TempDir()
 	Must(t, os.MkdirAll(filepath.Join(dir, "shop"), 0o700))
-	address := freeAddress(t)
+	address := FreeAddress(t)
 	cmd := exec.Command(program, "--port", address, "--health", "/health", "--quiet", "posix", dir)
 	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY=shopkey", "ROOT_SECRET_KEY=shopsecret")
 	startAt(t, address, cmd)
@@ -104,12 +104,4 @@ func startAt(t testing.TB, address string, cmd *exec.Cmd) {
 			t.Fatalf("%s doesn't listen: %v", cmd.Path, err)
 		}
 	}
-}
-
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	Must(t, err)
-	defer l.Close()
-	return l.Addr().String()
 }
