@@ -97,7 +97,7 @@ var (
 		"app/audit":              {},
 		"app/exactjson":          {"github.com/go-json-experiment/json/jsontext"},
 		"app/fold":               {"golang.org/x/text/unicode/norm"},
-		"app/passkey":            {"github.com/go-webauthn/webauthn/protocol/webauthncbor"},
+		"app/passkey":            {"github.com/go-webauthn/webauthn"},
 		"app/password":           {"golang.org/x/crypto/argon2"},
 		"app/paymentcode":        {},
 		"app/provider":           {},

@@ -278,14 +278,14 @@ func addingPasskey(userID int64) string { return "add " + strconv.FormatInt(user
 func usingPasskey(userID int64) string  { return "use " + strconv.FormatInt(userID, 10) }
 
 // NewPasskeyOptions is what a browser needs to make a passkey of u.
-func (s *Service) NewPasskeyOptions(ctx context.Context, u User, place passkey.Place, now time.Time) (map[string]any, error) {
+func (s *Service) NewPasskeyOptions(ctx context.Context, u User, place passkey.Place, now time.Time) (options any, err error) {
 	has, err := s.passkeysAt(ctx, u, place)
-	return passkey.CreationOptions(place, s.challenges.New(addingPasskey(u.ID), now), passkey.Owner{Handle: passkeyHandle(u), Name: u.Name}, has), err
+	return passkey.CreationOptions(place, s.challenges.New(addingPasskey(u.ID), now), passkeyOwner(u), has), err
 }
 
 // PasskeyOptions is what a browser needs to sign in with a passkey: of u, whose password
 // was right, or of anybody where u is zero.
-func (s *Service) PasskeyOptions(ctx context.Context, u User, place passkey.Place, now time.Time) (map[string]any, error) {
+func (s *Service) PasskeyOptions(ctx context.Context, u User, place passkey.Place, now time.Time) (options any, err error) {
 	has, err := s.passkeysAt(ctx, u, place)
 	return passkey.RequestOptions(place, s.challenges.New(usingPasskey(u.ID), now), has), err
 }
@@ -300,11 +300,11 @@ func (s *Service) passkeysAt(ctx context.Context, u User, place passkey.Place) (
 	return has, err
 }
 
-// passkeyHandle is what a device keeps of a user. A device has one passkey for each
-// host and handle, so the handle differs between installations that share a host.
-func passkeyHandle(u User) []byte {
+// passkeyOwner is what a device keeps of a user. A device has one passkey for each host
+// and handle, so the handle differs between installations that share a host.
+func passkeyOwner(u User) passkey.Owner {
 	sum := sha256.Sum256(fmt.Appendf(nil, "baoco user v1\n%d\n%d\n%s", u.ID, u.CreatedAt.Unix(), u.Name))
-	return sum[:16]
+	return passkey.Owner{Handle: sum[:16], Name: u.Name}
 }
 
 // AddPasskey adds a passkey to a user, who gets a new generation, as from
@@ -318,15 +318,11 @@ func (s *Service) AddPasskey(ctx context.Context, u User, in PasskeyCreate, now 
 	if err != nil {
 		return u, nil, err
 	}
-	answer, err := passkey.Read(in.Answer)
-	var c passkey.Credential
-	if err == nil {
-		c, err = answer.Created(in.Place)
-	}
+	c, challenge, err := passkey.Created(in.Place, passkeyOwner(u), in.Answer)
 	if err != nil {
 		return u, nil, passkeyRefusal(err)
 	}
-	if !s.challenges.Use(answer.Challenge(), addingPasskey(u.ID), now) {
+	if !s.challenges.Use(challenge, addingPasskey(u.ID), now) {
 		return u, nil, errPasskeyLate
 	}
 	codes, hashes := newRecoveryCodes(u)
@@ -367,13 +363,13 @@ func (s *Service) SignInPasskey(ctx context.Context, u User, place passkey.Place
 	if err != nil {
 		return u, err
 	}
-	if !ok || p.Host != place.Host || u.ID != 0 && u.ID != owner.ID || len(answer.UserHandle) > 0 && !hmac.Equal(answer.UserHandle, passkeyHandle(owner)) {
+	if !ok || p.Host != place.Host || u.ID != 0 && u.ID != owner.ID {
 		return u, errOtherPasskey
 	}
-	count, err := answer.Signed(place, p.Credential)
+	count, err := answer.Signed(place, passkeyOwner(owner), p.Credential)
 	if err != nil {
 		err = passkeyRefusal(err)
-	} else if !s.challenges.Use(answer.Challenge(), usingPasskey(u.ID), now) {
+	} else if !s.challenges.Use(answer.Challenge, usingPasskey(u.ID), now) {
 		err = errPasskeyLate
 	} else if err = s.store.UsePasskey(ctx, p.ID, count, now); err == nil {
 		return owner, s.store.NoteSignIn(ctx, owner, now)

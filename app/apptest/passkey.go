@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// Authenticator is a device with one passkey (without attestation), and the browser
-// around it. A test may change what they say.
+// Authenticator is a device with one passkey, and the browser around it. A test may
+// change what they say.
 type Authenticator struct {
 	t testing.TB
 
@@ -28,6 +28,7 @@ type Authenticator struct {
 	ID, Handle  []byte
 	Tail        []byte        // after what the device says
 	Key         crypto.Signer // *ecdsa.PrivateKey on P-256, ed25519.PrivateKey or *rsa.PrivateKey
+	Attests     crypto.Signer // a key on P-256, by which a new passkey is attested; nil: it isn't
 }
 
 // NewAuthenticator is a device at a place, whose user was verified.
@@ -80,26 +81,40 @@ func (a *Authenticator) Create(challenge string) string {
 	data := append(a.says(64), make([]byte, 16)...)
 	data = append(binary.BigEndian.AppendUint16(data, uint16(len(a.ID))), a.ID...)
 	data = append(append(data, a.COSE()...), a.Tail...)
-	object := append([]byte("\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x59"), byte(len(data)>>8), byte(len(data)))
-	return a.answer(map[string]any{"clientDataJSON": coded(a.client("webauthn.create", challenge)), "attestationObject": coded(append(object, data...)), "transports": []string{"internal", "hybrid"}})
+	client := a.client("webauthn.create", challenge)
+	object := []byte("\xa3\x63fmt\x64none\x67attStmt\xa0")
+	if a.Attests != nil {
+		signature := a.sign(a.Attests, data, client)
+		object = append([]byte("\xa3\x63fmt\x66packed\x67attStmt\xa2\x63alg\x26\x63sig\x58"), byte(len(signature)))
+		object = append(object, signature...)
+	}
+	object = append(append(object, "\x68authData\x59"...), byte(len(data)>>8), byte(len(data)))
+	return a.answer(map[string]any{
+		"clientDataJSON": coded(client), "attestationObject": coded(append(object, data...)), "transports": []string{"internal", "hybrid"},
+	})
 }
 
 // Sign answers a challenge with the passkey.
 func (a *Authenticator) Sign(challenge string) string {
 	client, data := a.client("webauthn.get", challenge), append(a.says(0), a.Tail...)
-	hash := sha256.Sum256(client)
-	signs, how := append(append([]byte{}, data...), hash[:]...), crypto.Hash(0)
-	if _, whole := a.Key.(ed25519.PrivateKey); !whole {
-		digest := sha256.Sum256(signs)
-		signs, how = digest[:], crypto.SHA256
-	}
-	signature, err := a.Key.Sign(rand.Reader, signs, how)
-	Must(a.t, err)
-	response := map[string]any{"clientDataJSON": coded(client), "authenticatorData": coded(data), "signature": coded(signature)}
+	response := map[string]any{"clientDataJSON": coded(client), "authenticatorData": coded(data), "signature": coded(a.sign(a.Key, data, client))}
 	if len(a.Handle) > 0 {
 		response["userHandle"] = coded(a.Handle)
 	}
 	return a.answer(response)
+}
+
+// sign signs what the device and the browser say.
+func (a *Authenticator) sign(key crypto.Signer, data, client []byte) []byte {
+	hash := sha256.Sum256(client)
+	signs, how := append(append([]byte{}, data...), hash[:]...), crypto.Hash(0)
+	if _, whole := key.(ed25519.PrivateKey); !whole {
+		digest := sha256.Sum256(signs)
+		signs, how = digest[:], crypto.SHA256
+	}
+	signature, err := key.Sign(rand.Reader, signs, how)
+	Must(a.t, err)
+	return signature
 }
 
 func (a *Authenticator) answer(response map[string]any) string {

@@ -42,15 +42,15 @@ func (c *Challenges) sum(head []byte, subject string) []byte {
 }
 
 // New makes a challenge. subject is what may be done with the answer.
-func (c *Challenges) New(subject string, now time.Time) string {
+func (c *Challenges) New(subject string, now time.Time) []byte {
 	head := make([]byte, endSize+nonceSize)
 	binary.BigEndian.PutUint64(head, uint64(now.Add(ChallengeTime).Unix()))
 	_, _ = rand.Read(head[endSize:]) // never fails
-	return base64.RawURLEncoding.EncodeToString(append(head, c.sum(head, subject)...))
+	return append(head, c.sum(head, subject)...)
 }
 
 // Use tells whether New made a challenge for a subject, and it hasn't ended. It is
-// true once for a challenge.
+// true once for a challenge. The challenge is in base64url, as browsers repeat it.
 func (c *Challenges) Use(challenge, subject string, now time.Time) bool {
 	b, err := base64.RawURLEncoding.DecodeString(challenge)
 	if err != nil || len(b) != endSize+nonceSize+sha256.Size {

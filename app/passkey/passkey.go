@@ -1,23 +1,20 @@
-// Package passkey is what browsers are asked about passkeys (WebAuthn, level 3), and
-// how their answers are checked. Signatures are checked by the standard library, and
-// CBOR is read by go-webauthn. The rest of that library would make the program 2.2 MB
-// larger: it brings the attestation of every maker along, and a curve that no browser
-// was asked for. So the tests hold every answer against the whole of it.
+// Package passkey is what browsers are asked about passkeys (WebAuthn, level 3), and how
+// their answers are checked. go-webauthn checks them.
 package passkey
 
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/base64"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"strings"
 	"time"
 
-	"github.com/go-webauthn/webauthn/protocol/webauthncbor"
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/protocol/webauthncose"
+	"github.com/go-webauthn/webauthn/webauthn"
 )
 
 // Place is a dashboard as browsers reach it. Passkeys belong to its host.
@@ -47,226 +44,167 @@ type Credential struct {
 	SignCount      uint32 // of the last signature; 0: it doesn't count
 }
 
-// What may be wrong with an answer.
+// What may be wrong with an answer: ErrAnswer where it is none of what people can mend.
 var (
-	ErrAnswer      = errors.New("not the answer of a browser")
+	ErrAnswer      = errors.New("answer refused")
 	ErrPlace       = errors.New("answer for another place")
 	ErrNotVerified = errors.New("user not verified")
-	ErrSignature   = errors.New("signature doesn't match")
 	ErrMoved       = errors.New("the passkey can be backed up now, or can't any more")
 )
 
-// The largest parts of a credential, in bytes. The first is that of the standard.
-const (
-	maxID         = 1023
-	maxTransports = 100
-)
+// maxTransports bounds what a browser says about a passkey, in bytes.
+const maxTransports = 100
 
-// Answer is what a browser has sent, as far as it doesn't have to be believed.
+// algorithms are those that a key may have, the best first: ECDSA on P-256, Ed25519, and
+// RSA, which Windows Hello has.
+var algorithms = []protocol.CredentialParameter{
+	{Type: protocol.PublicKeyCredentialType, Algorithm: webauthncose.AlgES256},
+	{Type: protocol.PublicKeyCredentialType, Algorithm: webauthncose.AlgEdDSA},
+	{Type: protocol.PublicKeyCredentialType, Algorithm: webauthncose.AlgRS256},
+}
+
+// usable tells whether signatures of a key can be checked, and soon: a key of RSA has
+// 2048 to 4096 bits, and an exponent of at most three bytes (mostly 65537).
+func usable(cose []byte) bool {
+	key, err := webauthncose.ParsePublicKey(cose)
+	rsa, is := key.(webauthncose.RSAPublicKeyData)
+	return err == nil && (!is || len(rsa.Modulus) >= 2048/8 && len(rsa.Modulus) <= 4096/8 && len(rsa.Exponent) <= 3)
+}
+
+// Owner is a user, as devices know them.
+type Owner struct {
+	Handle []byte
+	Name   string
+	key    []webauthn.Credential
+}
+
+// The methods make an Owner a [webauthn.User].
+
+func (o Owner) WebAuthnID() []byte                         { return o.Handle }
+func (o Owner) WebAuthnName() string                       { return o.Name }
+func (o Owner) WebAuthnDisplayName() string                { return o.Name }
+func (o Owner) WebAuthnCredentials() []webauthn.Credential { return o.key }
+
+// asked gives what checks an answer to a challenge at p. Whether the challenge was made
+// here, [Challenges] know.
+func (p Place) asked(challenge string, o Owner) (*webauthn.WebAuthn, webauthn.SessionData, error) {
+	w, err := webauthn.New(&webauthn.Config{RPOrigins: []string{p.Origin}})
+	return w, webauthn.SessionData{
+		Challenge: challenge, RelyingPartyID: p.Host, UserID: o.Handle, UserVerification: protocol.VerificationRequired, CredParams: algorithms,
+	}, err
+}
+
+// refusal gives the reason for a refusal that people can do something about.
+func (p Place) refusal(err error, client protocol.CollectedClientData, device protocol.AuthenticatorData) error {
+	host := sha256.Sum256([]byte(p.Host))
+	switch {
+	case client.Origin != p.Origin || client.CrossOrigin || !bytes.Equal(device.RPIDHash, host[:]):
+		return ErrPlace
+	case !device.Flags.UserPresent() || !device.Flags.UserVerified():
+		return ErrNotVerified
+	}
+	return fmt.Errorf("%w: %w", ErrAnswer, err)
+}
+
+// Created checks the answer of a browser that has made a passkey: the JSON of a
+// PublicKeyCredential. It gives what to keep of it, and the challenge that it answers.
+func Created(p Place, o Owner, text string) (c Credential, challenge string, err error) {
+	parsed, err := protocol.ParseCredentialCreationResponseBytes([]byte(text))
+	if err != nil {
+		return c, "", fmt.Errorf("%w: %w", ErrAnswer, err)
+	}
+	client := parsed.Response.CollectedClientData
+	w, asked, err := p.asked(client.Challenge, o)
+	if err != nil {
+		return c, "", fmt.Errorf("check a new passkey: %w", err)
+	}
+	made, err := w.CreateCredential(o, asked, parsed)
+	if err != nil {
+		return c, "", p.refusal(err, client, parsed.Response.AttestationObject.AuthData)
+	}
+	if !usable(made.PublicKey) {
+		return c, "", fmt.Errorf("%w: a key that can't be used", ErrAnswer)
+	}
+	c = Credential{
+		ID: made.ID, PublicKey: made.PublicKey, BackupEligible: made.Flags.BackupEligible, SignCount: made.Authenticator.SignCount,
+		Transports: strings.Join(parsed.Raw.AttestationResponse.Transports, ","),
+	}
+	if len(c.Transports) > maxTransports {
+		c.Transports = "" // a browser does without
+	}
+	return c, client.Challenge, nil
+}
+
+// Answer is the answer of a browser that has signed with a passkey, as far as it doesn't
+// have to be believed.
 type Answer struct {
-	ID         []byte
-	UserHandle []byte // empty: the browser doesn't say whose it is
-	client     clientData
-	clientJSON []byte
-	authData   []byte
-	signature  []byte
-	attested   []byte
-	transports []string
-}
-
-// Challenge is what the browser was asked to sign. Whether it was asked that here,
-// [Challenges] know.
-func (a Answer) Challenge() string { return a.client.Challenge }
-
-type clientData struct {
-	Type, Challenge, Origin string
-	CrossOrigin             bool
-}
-
-// encoded is bytes as JSON has them: base64url without padding.
-type encoded []byte
-
-func (e *encoded) UnmarshalText(text []byte) (err error) {
-	*e, err = base64.RawURLEncoding.DecodeString(string(text))
-	return err
+	ID        []byte // of the passkey
+	Challenge string
+	parsed    *protocol.ParsedCredentialAssertionData
 }
 
 // Read reads an answer: the JSON of a PublicKeyCredential.
 func Read(text string) (Answer, error) {
-	var in struct {
-		RawID    encoded `json:"rawId"`
-		Response struct {
-			ClientDataJSON, AttestationObject, AuthenticatorData, Signature, UserHandle encoded
-			Transports                                                                  []string
-		}
-	}
-	if json.Unmarshal([]byte(text), &in) != nil || len(in.RawID) == 0 || len(in.RawID) > maxID {
-		return Answer{}, ErrAnswer
-	}
-	r := in.Response
-	a := Answer{ID: in.RawID, UserHandle: r.UserHandle, clientJSON: r.ClientDataJSON, authData: r.AuthenticatorData, signature: r.Signature, attested: r.AttestationObject, transports: r.Transports}
-	if json.Unmarshal(a.clientJSON, &a.client) != nil {
-		return Answer{}, ErrAnswer
-	}
-	return a, nil
-}
-
-// Created checks the answer of a browser that has made a passkey, and gives what to
-// keep of it. Who made the device is not asked, so its statement about that is not
-// read.
-func (a Answer) Created(p Place) (Credential, error) {
-	var object struct {
-		AuthData []byte `cbor:"authData"`
-	}
-	if webauthncbor.Unmarshal(a.attested, &object) != nil {
-		return Credential{}, ErrAnswer
-	}
-	d, err := a.verified("webauthn.create", p, object.AuthData)
+	parsed, err := protocol.ParseCredentialRequestResponseBytes([]byte(text))
 	if err != nil {
-		return Credential{}, err
+		return Answer{}, fmt.Errorf("%w: %w", ErrAnswer, err)
 	}
-	if _, ok := readKey(d.key); !ok || !bytes.Equal(d.id, a.ID) {
-		return Credential{}, ErrAnswer
-	}
-	c := Credential{ID: d.id, PublicKey: d.key, Transports: strings.Join(a.transports, ","), BackupEligible: d.has(flagEligible), SignCount: d.count}
-	if len(c.Transports) > maxTransports {
-		c.Transports = "" // a browser does without
-	}
-	return c, nil
+	return Answer{parsed.RawID, parsed.Response.CollectedClientData.Challenge, parsed}, nil
 }
 
-// Signed checks the answer of a browser that has signed with c, and gives the count of
-// its signature.
-func (a Answer) Signed(p Place, c Credential) (count uint32, err error) {
-	d, err := a.verified("webauthn.get", p, a.authData)
+// Signed checks the answer of a browser that has signed with c, a passkey of o, and gives
+// the count of its signature. A browser need not say whose the passkey is.
+func (a Answer) Signed(p Place, o Owner, c Credential) (count uint32, err error) {
+	w, asked, err := p.asked(a.Challenge, o)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("check a passkey: %w", err)
 	}
-	hash := sha256.Sum256(a.clientJSON)
-	key, ok := readKey(c.PublicKey)
-	if !ok || !signed(key, append(bytes.Clone(a.authData), hash[:]...), a.signature) || !bytes.Equal(a.ID, c.ID) {
-		return 0, ErrSignature
-	}
-	if d.has(flagEligible) != c.BackupEligible { // it never changes in the life of a passkey (WebAuthn, 6.1.3)
-		return 0, ErrMoved
-	}
-	return d.count, nil
-}
-
-// verified checks what all answers have: what was asked, where, and that the device
-// knew its user by a fingerprint, face or PIN.
-func (a Answer) verified(kind string, p Place, authData []byte) (authenticatorData, error) {
-	d, ok := readAuthenticatorData(authData)
-	host := sha256.Sum256([]byte(p.Host))
-	switch {
-	case !ok || a.client.Type != kind:
-		return d, ErrAnswer
-	case a.client.Origin != p.Origin || a.client.CrossOrigin || d.host != host:
-		return d, ErrPlace
-	case !d.has(flagPresent) || !d.has(flagVerified):
-		return d, ErrNotVerified
-	}
-	return d, nil
-}
-
-// authenticatorData is what a device signs beside the challenge (WebAuthn, 6.1).
-type authenticatorData struct {
-	host  [sha256.Size]byte
-	flags byte
-	count uint32
-
-	id, key []byte // of a new passkey
-}
-
-const (
-	flagPresent    = 1 << 0
-	flagVerified   = 1 << 2
-	flagEligible   = 1 << 3 // for a backup
-	flagBackedUp   = 1 << 4
-	flagNew        = 1 << 6 // the id and key of a new passkey follow
-	flagExtensions = 1 << 7
-)
-
-func (d authenticatorData) has(flag byte) bool { return d.flags&flag != 0 }
-
-func readAuthenticatorData(b []byte) (d authenticatorData, ok bool) {
-	const head, model = sha256.Size + 1 + 4, 16
-	if len(b) < head {
-		return d, false
-	}
-	copy(d.host[:], b)
-	d.flags, d.count, b = b[sha256.Size], binary.BigEndian.Uint32(b[sha256.Size+1:]), b[head:]
-	if d.has(flagBackedUp) && !d.has(flagEligible) {
-		return d, false
-	}
-	if d.has(flagNew) {
-		if len(b) < model+2 {
-			return d, false
-		}
-		length := int(binary.BigEndian.Uint16(b[model:]))
-		if b = b[model+2:]; len(b) < length || length > maxID {
-			return d, false
-		}
-		d.id, b = b[:length], b[length:]
-		if d.key, b, ok = firstItem(b); !ok {
-			return d, false
+	o.key = []webauthn.Credential{{ID: c.ID, PublicKey: c.PublicKey, Flags: webauthn.CredentialFlags{BackupEligible: c.BackupEligible}}}
+	device := a.parsed.Response.AuthenticatorData
+	if _, err = w.ValidateLogin(o, asked, a.parsed); err != nil {
+		err = p.refusal(err, a.parsed.Response.CollectedClientData, device)
+		if errors.Is(err, ErrAnswer) && device.Flags.HasBackupEligible() != c.BackupEligible {
+			err = ErrMoved // it never changes in the life of a passkey (WebAuthn, 6.1.3)
 		}
 	}
-	if d.has(flagExtensions) {
-		if _, b, ok = firstItem(b); !ok {
-			return d, false
-		}
-	}
-	return d, len(b) == 0
-}
-
-// firstItem cuts b after its first item of CBOR.
-func firstItem(b []byte) (item, rest []byte, ok bool) {
-	var raw webauthncbor.RawMessage
-	n, err := webauthncbor.UnmarshalFirst(b, &raw)
-	if err != nil {
-		return nil, nil, false
-	}
-	return b[:n], b[n:], true
-}
-
-// Owner is whose a new passkey will be, as the device shows it.
-type Owner struct {
-	Handle []byte
-	Name   string
+	return device.Counter, err
 }
 
 // timeout is how long a browser waits for its user, in milliseconds.
 const timeout = int(ChallengeTime / time.Millisecond)
 
-// CreationOptions is the JSON for navigator.credentials.create. Devices that have one
-// of the credentials make no other.
-func CreationOptions(p Place, challenge string, o Owner, has []Credential) map[string]any {
-	var kinds []map[string]any
-	for _, algorithm := range []int64{es256, edDSA, rs256} { // the best first
-		kinds = append(kinds, map[string]any{"type": "public-key", "alg": algorithm})
-	}
-	return map[string]any{
-		"challenge": challenge, "timeout": timeout, "attestation": "none", "pubKeyCredParams": kinds,
-		"rp":                     map[string]any{"id": p.Host, "name": "báo có"},
-		"user":                   map[string]any{"id": base64.RawURLEncoding.EncodeToString(o.Handle), "name": o.Name, "displayName": o.Name},
-		"authenticatorSelection": map[string]any{"residentKey": "required", "requireResidentKey": true, "userVerification": "required"},
-		"excludeCredentials":     descriptors(has),
+// CreationOptions is what navigator.credentials.create is asked, for JSON. Devices that
+// have one of the credentials make no other.
+func CreationOptions(p Place, challenge []byte, o Owner, has []Credential) any {
+	return protocol.PublicKeyCredentialCreationOptions{
+		Challenge: challenge, Timeout: timeout, Attestation: protocol.PreferNoAttestation, Parameters: algorithms,
+		RelyingParty: protocol.RelyingPartyEntity{ID: p.Host, CredentialEntity: protocol.CredentialEntity{Name: "báo có"}},
+		User: protocol.UserEntity{
+			ID: protocol.URLEncodedBase64(o.Handle), DisplayName: o.Name, CredentialEntity: protocol.CredentialEntity{Name: o.Name},
+		},
+		AuthenticatorSelection: protocol.AuthenticatorSelection{
+			ResidentKey: protocol.ResidentKeyRequirementRequired, RequireResidentKey: protocol.ResidentKeyRequired(),
+			UserVerification: protocol.VerificationRequired,
+		},
+		CredentialExcludeList: descriptors(has),
 	}
 }
 
-// RequestOptions is the JSON for navigator.credentials.get. Without credentials
-// whatever passkey the device has for the host will do.
-func RequestOptions(p Place, challenge string, allowed []Credential) map[string]any {
-	return map[string]any{"challenge": challenge, "timeout": timeout, "rpId": p.Host, "userVerification": "required", "allowCredentials": descriptors(allowed)}
+// RequestOptions is what navigator.credentials.get is asked, for JSON. Without
+// credentials whatever passkey the device has for the host will do.
+func RequestOptions(p Place, challenge []byte, allowed []Credential) any {
+	return protocol.PublicKeyCredentialRequestOptions{
+		Challenge: challenge, Timeout: timeout, RelyingPartyID: p.Host, UserVerification: protocol.VerificationRequired,
+		AllowedCredentials: descriptors(allowed),
+	}
 }
 
-func descriptors(list []Credential) []map[string]any {
-	all := make([]map[string]any, len(list))
+func descriptors(list []Credential) []protocol.CredentialDescriptor {
+	all := make([]protocol.CredentialDescriptor, len(list))
 	for i, c := range list {
-		all[i] = map[string]any{"type": "public-key", "id": base64.RawURLEncoding.EncodeToString(c.ID)}
-		if c.Transports != "" {
-			all[i]["transports"] = strings.Split(c.Transports, ",")
+		all[i] = protocol.CredentialDescriptor{Type: protocol.PublicKeyCredentialType, CredentialID: c.ID}
+		for _, t := range strings.FieldsFunc(c.Transports, func(r rune) bool { return r == ',' }) {
+			all[i].Transport = append(all[i].Transport, protocol.AuthenticatorTransport(t))
 		}
 	}
 	return all

@@ -110,7 +110,7 @@ await signOut(page);
 const [now] = await phone.keys();
 await phone.becomes({ ...now, backupEligibility: true, backupState: true });
 await use(page);
-await says(page, 'This passkey was not accepted', 'copied to a device of another kind');
+await says(page, 'moved to a device or program of another kind', 'copied to a device of another kind');
 await phone.becomes({ ...now, signCount: now.signCount + 5 });
 
 // Without a passkey for this address.

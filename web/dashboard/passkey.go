@@ -73,7 +73,7 @@ func (s *Server) passkeyOptions(v *visit) error {
 	return writeOptions(v, options, err)
 }
 
-func writeOptions(v *visit, options map[string]any, err error) error {
+func writeOptions(v *visit, options any, err error) error {
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@
 {
   const decode = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
   const encode = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-  const decodeIDs = (list) => list.map((c) => ({ ...c, id: decode(c.id) }));
+  const decodeIDs = (list = []) => list.map((c) => ({ ...c, id: decode(c.id) }));
 
   const ask = async (options) => {
     options.challenge = decode(options.challenge);
