@@ -81,7 +81,7 @@
 //     odd) → app/replica, litestream.go (the restore) and look.go (the list) →
 //     sqlitestore, replica.go (checks the restored file) → CheckCopy in app/upkeep
 //     (compares). A takeover is app/command, takeover.go; what stops the old server is
-//     serve/fence.go, and a standby is serve/follower.go.
+//     serve/fence.go.
 //   - A payment request, and the money for it. Rule and store take turns inside one
 //     transaction, since only there what is free stays free until it is written:
 //     CreatePaymentRequest in app/payment (checks the fields) → sqlitestore,
@@ -252,8 +252,6 @@
 //     Credentials: what opens the place. Epoch: the time in which one server serves; the
 //     replica lies in a directory of its number. Fence: that a server with an older epoch doesn't serve.
 //     Takeover: to restore a replica on another machine, in the next epoch.
-//   - Standby (máy dự phòng): a machine that follows the replica of a server and shows
-//     the copy. It accepts, changes and sends nothing.
 //   - Secret (khoá bí mật), Signature (chữ ký), Checksum: what a webhook's
 //     deliveries are signed with; the digest of a body; the digest of one
 //     transaction in it.

@@ -64,9 +64,9 @@ func TestReplicaJobs(t *testing.T) {
 			return text
 		}
 		beats := func() int64 {
-			b, err := w.Store.Beat(t.Context())
+			facts, err := w.Store.CopyFacts(t.Context(), 0)
 			must(t, err)
-			return b.Sequence
+			return facts.Beat.Sequence
 		}
 		time.Sleep(3*time.Minute + 30*time.Second)
 		if n, said := beats(), attention(); n != 0 || said != "" {
@@ -74,8 +74,9 @@ func TestReplicaJobs(t *testing.T) {
 		}
 		p.become(true, app.Text{})
 		time.Sleep(3 * time.Minute)
-		b, err := w.Store.Beat(t.Context())
+		facts, err := w.Store.CopyFacts(t.Context(), 0)
 		must(t, err)
+		b := facts.Beat
 		if said := attention(); b.Sequence != 3 || time.Since(b.At) > time.Minute || said != "" {
 			t.Errorf("with one: %+v, %q", b, said)
 		}

@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"os"
 	"syscall"
@@ -130,8 +129,3 @@ func (s *Store) Fail(ctx context.Context, query string, call inbound.Call, why e
 
 // Queued is how many works wait for the writer.
 func (s *Store) Queued() int { return len(s.writer.work) }
-
-// Connect opens a connection for one query of a standby.
-func (s *Standby) Connect(ctx context.Context) (driver.Conn, error) {
-	return followedConnector{s}.Connect(ctx)
-}

@@ -16,13 +16,8 @@ import (
 	"baoco/app/access"
 )
 
-// query runs a prepared query on the connections for reading; that of a standby is
-// prepared each time, as its connection is new.
+// query runs a prepared query on the connections for reading.
 func (s *Store) query(ctx context.Context, query string, args ...any) (readRows, error) {
-	if s.writer == nil {
-		rows, err := s.reads.QueryContext(ctx, query, args...)
-		return readRows{rows, s}, s.seen(err)
-	}
 	one, err := s.statements.take(ctx, s.reads, query)
 	if err != nil {
 		return readRows{}, s.seen(err)
@@ -34,9 +29,6 @@ func (s *Store) query(ctx context.Context, query string, args ...any) (readRows,
 
 // queryRow runs a prepared query of one row.
 func (s *Store) queryRow(ctx context.Context, query string, args ...any) scanner {
-	if s.writer == nil {
-		return readRow{s.reads.QueryRowContext(ctx, query, args...), s}
-	}
 	one, err := s.statements.take(ctx, s.reads, query)
 	if err != nil {
 		return failedRow{s.seen(err)}

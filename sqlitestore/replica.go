@@ -22,15 +22,6 @@ func (s *Store) SetBeat(ctx context.Context, now time.Time) error {
 
 const beat = `SELECT coalesce((SELECT value FROM settings WHERE name = 'beat'), '0 0')`
 
-func (s *Store) Beat(ctx context.Context) (upkeep.Beat, error) {
-	var f copyFacts
-	err := s.queryRow(ctx, beat).Scan(&f.beat)
-	if err != nil {
-		return upkeep.Beat{}, err
-	}
-	return f.Beat, f.readBeat()
-}
-
 // factsUpTo sums the totals of days, less what was recorded after a transaction: that
 // costs the same however many transactions there are. The maximum is of one index. The
 // amounts of one account fit into 64 bits, those of all accounts may not: the upper and the
@@ -91,22 +82,15 @@ func (s *Store) Key() ([]byte, error) { return os.ReadFile(s.path + ".key") }
 // CheckedCopy checks a restored copy as a restore would, that the key of the file opens
 // its secrets, and reads what it holds. The copy is left untouched.
 func (s *Store) CheckedCopy(ctx context.Context, path string) (upkeep.CopyFacts, error) {
-	held, facts, err := checkedCopy(ctx, path)
-	if err == nil {
-		_, _, err = findKey(held, s.path+".key")
-	}
-	return facts, err
-}
-
-func checkedCopy(ctx context.Context, path string) (held inspected, _ upkeep.CopyFacts, err error) {
 	if _, err := checkFile(path); err != nil {
-		return held, upkeep.CopyFacts{}, err
+		return upkeep.CopyFacts{}, err
 	}
 	if err := checkNoLog(path); err != nil {
-		return held, upkeep.CopyFacts{}, err
+		return upkeep.CopyFacts{}, err
 	}
-	if held, err = inspect(ctx, path, released()); err != nil {
-		return held, upkeep.CopyFacts{}, err
+	held, err := inspect(ctx, path, released())
+	if err != nil {
+		return upkeep.CopyFacts{}, err
 	}
 	db := openStill(path)
 	defer db.Close()
@@ -115,7 +99,10 @@ func checkedCopy(ctx context.Context, path string) (held inspected, _ upkeep.Cop
 	if err == nil && f.Transactions != held.Transactions {
 		err = fmt.Errorf("%w: %s has %d transactions, and %d by its totals", ErrDamaged, path, held.Transactions, f.Transactions)
 	}
-	return held, f.CopyFacts, storageError(err)
+	if err == nil {
+		_, _, err = findKey(held, s.path+".key")
+	}
+	return f.CopyFacts, storageError(err)
 }
 
 // RestoreDir makes a directory beside a database, in which a copy is restored. Its name

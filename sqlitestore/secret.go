@@ -16,9 +16,7 @@ import (
 // sealer encrypts secrets for the file and its backups: AES-256-GCM under the key of
 // the key file, with the purpose of the secret as additional data.
 type sealer struct {
-	aead cipher.AEAD // nil: there is no key
-	// A standby shows what it can without the key: what doesn't open is lost there.
-	standby bool
+	aead cipher.AEAD
 }
 
 const keyCheckText = "baoco"
@@ -57,25 +55,6 @@ func (s *sealer) seal(purpose, secret string) []byte {
 }
 
 func (s *sealer) open(purpose string, sealed []byte) (string, error) {
-	secret, err := s.reallyOpen(purpose, sealed)
-	if err == nil || !s.standby {
-		return secret, err
-	}
-	switch purpose {
-	case sealWebhook, sealAPIKey:
-		return "", nil
-	case sealSource:
-		return lostMark, nil
-	case sealOptions, sealAlert:
-		return "{}", nil
-	}
-	return "", err // above all of an authenticator app, whose codes anybody could make
-}
-
-func (s *sealer) reallyOpen(purpose string, sealed []byte) (string, error) {
-	if s.aead == nil {
-		return "", fmt.Errorf("%w: there is no key here", ErrKey)
-	}
 	n := s.aead.NonceSize()
 	if len(sealed) < n {
 		return "", fmt.Errorf("%w: a sealed secret is too short", ErrKey)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/app/upkeep"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -335,17 +334,12 @@ func (t *tx) runInSavepoint(job *write) error {
 
 // write runs fn in the next commit.
 func (s *Store) write(ctx context.Context, fn func(tx *tx) error) error {
-	if s.writer == nil {
-		return upkeep.ErrStandby
-	}
 	return storageError(s.writer.do(ctx, fn))
 }
 
 // offer runs fn in a commit later, or not at all where there is too much to do.
 func (s *Store) offer(fn func(tx *tx) error) {
-	if s.writer != nil {
-		s.writer.offer(fn)
-	}
+	s.writer.offer(fn)
 }
 
 // writing runs fn in the next commit and returns its result. A caller that gave

@@ -47,10 +47,6 @@ type Config struct {
 	RecentLog    *dashboard.RecentLog // that Logger writes to, for the operator to read; nil: none is shown
 	Lang         app.Lang             // of the dashboard where neither the visitor nor the browser names one; empty: English
 
-	// Standby says how a standby is: it shows the pages of a copy, and answers neither
-	// programs nor providers. Nil: this is the server.
-	Standby func() upkeep.Standby
-
 	// Metrics answers GET /metrics to whoever has MetricsToken; nil: nobody.
 	Metrics      http.Handler
 	MetricsToken string
@@ -81,7 +77,7 @@ func New(c Config) http.Handler {
 // them is for.
 func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse func(http.ResponseWriter, *http.Request, error)) {
 	pages := dashboard.New(responder, dashboard.Config{
-		Services: c.Services, Version: c.Version, Closing: c.Closing, Installation: c.Installation, RecentLog: c.RecentLog, Lang: c.Lang, Standby: c.Standby,
+		Services: c.Services, Version: c.Version, Closing: c.Closing, Installation: c.Installation, RecentLog: c.RecentLog, Lang: c.Lang,
 		EncodeTransaction: func(t app.Transaction, zone *time.Location) any { return api.EncodeTransaction(t, zone) },
 	})
 	refuse = func(w http.ResponseWriter, r *http.Request, err error) {
@@ -91,25 +87,13 @@ func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse fu
 		}
 		pages.Refuse(w, r, err)
 	}
-	served := slices.Concat(of("api", api.New(responder, api.Config{Services: c.Services, Limit: c.Limit, ListingLimit: c.ListingLimit, Version: c.Version, Closing: c.Closing}).Routes()), of("inbound", inbound.New(responder, c.Services, c.Called).Routes()),
-		of("pay", pay.New(responder, pay.Config{Services: c.Services, Closing: c.Closing, Lang: c.Lang}).Routes()))
-	for i := range served {
-		if c.Standby != nil {
-			served[i].Handler = func(w http.ResponseWriter, r *http.Request) { refuse(w, r, c.ready(time.Now())) }
-		}
-	}
-	return slices.Concat(of("probes", probes(responder, c, refuse)), served, of("dashboard", pages.Routes())), refuse
-}
-
-// ready says why programs and providers aren't answered; nil: they are.
-func (c Config) ready(now time.Time) error {
-	if c.Standby != nil {
-		return c.Standby().Refusal(now)
-	}
-	if err := c.Services.Upkeep.Ready(now); err != nil {
-		return app.Unavailable(err)
-	}
-	return nil
+	calls := api.New(responder, api.Config{
+		Services: c.Services, Limit: c.Limit, ListingLimit: c.ListingLimit, Version: c.Version, Closing: c.Closing,
+	})
+	return slices.Concat(
+		of("probes", probes(responder, c, refuse)), of("api", calls.Routes()), of("inbound", inbound.New(responder, c.Services, c.Called).Routes()),
+		of("pay", pay.New(responder, pay.Config{Services: c.Services, Closing: c.Closing, Lang: c.Lang}).Routes()), of("dashboard", pages.Routes()),
+	), refuse
 }
 
 // of notes of every request to the routes which house answers it.
@@ -133,8 +117,8 @@ func probes(responder *wire.Responder, c Config, refuse func(http.ResponseWriter
 			wire.WriteJSON(w, http.StatusOK, wire.Envelope{Status: true, Messages: "ok"})
 		}},
 		{Method: "GET", Path: "/readyz", Handler: func(w http.ResponseWriter, r *http.Request) {
-			if err := c.ready(time.Now()); err != nil {
-				responder.WriteError(w, r, err)
+			if err := c.Services.Upkeep.Ready(time.Now()); err != nil {
+				responder.WriteError(w, r, app.Unavailable(err))
 				return
 			}
 			wire.WriteJSON(w, http.StatusOK, wire.Envelope{Status: true, Messages: "ready"})

@@ -89,7 +89,7 @@ var deedsOfCommands = []struct {
 
 // withoutDeeds are the other commands, and why.
 var withoutDeeds = map[string]string{
-	"serve": "it acts for others", "standby": "it reads", "demo": "a file of its own", "bench": "a file of its own", "ready": "it asks", "systemd": "it prints", "openapi": "it prints", "version": "it prints", "config": "it prints",
+	"serve": "it acts for others", "demo": "a file of its own", "bench": "a file of its own", "ready": "it asks", "systemd": "it prints", "openapi": "it prints", "version": "it prints", "config": "it prints",
 	"completion bash": "it prints", "completion zsh": "it prints", "completion fish": "it prints", "completion words": "it prints", "webhook verify": "it calculates", "takeover": "see TestTakeover in acceptance", "replica check": "it reads", "replica show": "it reads", "replica open-key": "there may be no database",
 	"apikey list": "it reads", "bank list": "it reads", "bank qr": "it reads", "transaction list": "it reads", "transaction tail": "it reads", "webhook list": "it reads", "stream list": "it reads", "code list": "it reads", "payment list": "it reads", "payment show": "it reads", "payment qr": "it reads", "payment unmatched": "it reads", "delivery list": "it reads",
 	"delivery pending": "it reads", "delivery show": "it reads", "source list": "it reads", "source show": "it reads", "source log": "it reads", "source event": "it reads", "counter list": "it reads",

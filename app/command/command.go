@@ -61,7 +61,7 @@ func rootCommand(stdin io.Reader, out, stderr io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			serve.Command(), demo.Command(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(), streamCommand(), codeCommand(), paymentCommand(),
 			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(), alertCommand(), auditCommand(),
-			backupCommand(), restoreCommand(), replicaCommand(), serve.StandbyCommand(), takeoverCommand(), doctorCommand(), pruneCommand(), serve.ReadyCommand(), serve.ConfigCommand(), serve.UnitCommand(), bench.Command(), openAPICommand(), completionCommand(), versionCommand(),
+			backupCommand(), restoreCommand(), replicaCommand(), takeoverCommand(), doctorCommand(), pruneCommand(), serve.ReadyCommand(), serve.ConfigCommand(), serve.UnitCommand(), bench.Command(), openAPICommand(), completionCommand(), versionCommand(),
 		},
 	}
 }

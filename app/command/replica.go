@@ -102,6 +102,26 @@ func replicaOf(c *cli.Context) (replica.Config, error) {
 	return config, err
 }
 
+// placeArgument reads the place of a replica, and what opens it.
+func placeArgument(c *cli.Context) (p replica.Place, secret replica.Credentials, err error) {
+	if c.NArg() != 1 {
+		return p, secret, terminal.Usagef("%s takes one argument, the URL of the place", c.Command.Name)
+	}
+	if p, err = replica.ParsePlace(c.Args().First()); err != nil {
+		return p, secret, terminal.Usagef("%v", err)
+	}
+	if file := c.String("credentials-file"); file != "" {
+		secret, err = replica.ReadCredentials(file)
+	}
+	if err == nil {
+		err = secret.Check(p)
+	}
+	if err != nil {
+		err = terminal.Usagef("%v", err)
+	}
+	return p, secret, err
+}
+
 // resolved is the path of the database by which Litestream finds its log.
 func resolved(db string) (string, error) {
 	path, err := filepath.Abs(db)
@@ -267,7 +287,7 @@ func openReplicaKey(c *cli.Context) error {
 	if err := terminal.CheckOutput(c); err != nil {
 		return err
 	}
-	place, credentials, err := serve.PlaceArgument(c)
+	place, credentials, err := placeArgument(c)
 	if err != nil {
 		return err
 	}

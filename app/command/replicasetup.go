@@ -67,7 +67,7 @@ func setUpReplica(c *cli.Context, s *session) error {
 
 // read reads the arguments and what was set up before.
 func (r *replicaSetup) read() (err error) {
-	if r.config.Place, r.config.Credentials, err = serve.PlaceArgument(r.c); err != nil {
+	if r.config.Place, r.config.Credentials, err = placeArgument(r.c); err != nil {
 		return err
 	}
 	if file := r.c.String("passphrase-file"); file != "" { // before anything is changed

@@ -148,7 +148,7 @@ var lostOutputs = []struct {
 
 // withoutOutput are the commands that are not in the table, and why.
 var withoutOutput = map[string]string{
-	"serve": "prints nothing on stdout", "ready": "prints nothing", "source catch-up": "asks a provider", "alert test": "asks Telegram", "takeover": "needs Litestream", "standby": "prints nothing on stdout", "replica check": "needs Litestream",
+	"serve": "prints nothing on stdout", "ready": "prints nothing", "source catch-up": "asks a provider", "alert test": "asks Telegram", "takeover": "needs Litestream", "replica check": "needs Litestream",
 	"source settle": "nothing may be a repeat there",
 	"demo":          "takes its time", "bench": "takes its time",
 }

@@ -105,7 +105,7 @@ func takeOver(c *cli.Context) error {
 func openTakeover(c *cli.Context) (*takeover, error) {
 	t := &takeover{key: c.String("key"), progress: func(format string, args ...any) { fmt.Fprintf(c.App.ErrWriter, format+"\n", args...) }}
 	var err error
-	if t.config.Place, t.config.Credentials, err = serve.PlaceArgument(c); err != nil {
+	if t.config.Place, t.config.Credentials, err = placeArgument(c); err != nil {
 		return nil, err
 	}
 	if t.config.Database, err = placeOf(c.String("db")); err != nil {

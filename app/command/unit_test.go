@@ -75,7 +75,6 @@ func TestSystemdUnit(t *testing.T) {
 			"ReadWritePaths": unitWord("-" + here + "/b"),
 		}, nil},
 		{[]string{bin, "--db", "/home/lan/baoco.db"}, map[string]string{"ProtectHome": "read-only", "ReadWritePaths": "/home/lan"}, nil},
-		{[]string{bin, "--standby", "file:///mnt/a"}, map[string]string{"LimitCORE": "0"}, []string{"ExecStopPost", "WatchdogSec"}},
 		{[]string{"--binary=/tmp/baoco"}, map[string]string{"User": "baoco"}, []string{"PrivateTmp"}},
 	} {
 		text, settings := printedUnit(t, c.args...)

@@ -50,15 +50,6 @@ func (l Look) News(before Look) bool {
 	return false
 }
 
-// Last is the last transaction of the file that an object has.
-func (l Look) Last() (last uint64) {
-	for name := range l.objects {
-		n, _ := strconv.ParseUint(ltxName.FindStringSubmatch(path.Base(name))[2], 16, 64)
-		last = max(last, n)
-	}
-	return last
-}
-
 // Odd says why a copy must be restored to know whether it is good; nil: it looks as one
 // that Litestream has written. An object never changes, and from the first transaction
 // of the file to its last there is no gap. before is the look before.

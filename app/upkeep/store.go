@@ -16,8 +16,6 @@ type Records interface {
 	// Reclaimable is how many bytes of the file hold nothing. New rows go there
 	// first.
 	Reclaimable(ctx context.Context) (int64, error)
-	// Beat is the last beat in the file.
-	Beat(ctx context.Context) (Beat, error)
 	// SetBeat writes the next beat into the file.
 	SetBeat(ctx context.Context, now time.Time) error
 }

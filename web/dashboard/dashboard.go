@@ -54,10 +54,6 @@ type Config struct {
 	RecentLog    *RecentLog          // nil: none is shown
 	Lang         app.Lang            // if neither the visitor nor the browser names one; empty: English
 
-	// Standby says how a standby is, whose pages are those of a copy; nil: this is the
-	// server.
-	Standby func() upkeep.Standby
-
 	// EncodeTransaction makes the JSON of a transaction as the API has it.
 	EncodeTransaction func(t app.Transaction, zone *time.Location) any
 }
@@ -79,7 +75,7 @@ type Server struct {
 
 func New(responder *wire.Responder, c Config) *Server {
 	c.Lang = cmp.Or(c.Lang, app.English)
-	s := &Server{Responder: responder, Config: c, sessions: newSessions(c, responder.WriteError)}
+	s := &Server{Responder: responder, Config: c, sessions: newSessions(c.Services, responder.WriteError)}
 	newest := func(ctx context.Context) (delivery.NewestIDs, error) { return s.Services.Deliveries.NewestIDs(ctx) }
 	s.changes = wire.NewFeed(newest, liveInterval, nil, s.Log)
 	_, _ = rand.Read(s.positionKey[:]) // it never fails, by its contract
@@ -152,9 +148,6 @@ func (s *Server) isToUseHTTPS(r *http.Request, p page) bool {
 
 // act reads the form of an action, and lets the page answer.
 func (s *Server) act(v *visit, p page) error {
-	if s.Standby != nil && !p.onStandby() {
-		return upkeep.ErrStandby
-	}
 	if err := v.readForm(p); err != nil {
 		return err
 	}

@@ -15,21 +15,18 @@ import (
 	"baoco/web/wire"
 
 	"github.com/alexedwards/scs/v2"
-	"github.com/alexedwards/scs/v2/memstore"
 )
 
 // sessionLifetime is how long a browser stays signed in.
 const sessionLifetime = 14 * 24 * time.Hour
 
-// newSessions keeps sessions in the store, by the hash of their token; a standby, which
-// can't write into it, in memory. Only who knows a password has one.
-func newSessions(c Config, failed func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
-	store := scs.Store(sessionStore{c.Services})
-	if c.Standby != nil {
-		store = memstore.New()
-	}
+// newSessions keeps sessions in the store, by the hash of their token. Only who knows a
+// password has one.
+func newSessions(all *services.All, failed func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
 	// scs.New would start a goroutine that never ends, for a store of its own.
-	m := &scs.SessionManager{Store: store, HashTokenInStore: true, Lifetime: sessionLifetime, Codec: scs.GobCodec{}, ErrorFunc: failed}
+	m := &scs.SessionManager{
+		Store: sessionStore{all}, HashTokenInStore: true, Lifetime: sessionLifetime, Codec: scs.GobCodec{}, ErrorFunc: failed,
+	}
 	m.Cookie = scs.SessionCookie{Name: "baoco", Path: "/", HttpOnly: true, Persist: true, SameSite: http.SameSiteLaxMode}
 	return m
 }

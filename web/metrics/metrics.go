@@ -14,7 +14,6 @@ import (
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/services"
-	"baoco/app/upkeep"
 )
 
 // mostSources bounds the series: the calls of sources beyond these are counted
@@ -80,23 +79,6 @@ func New(version string, now time.Time) *Metrics {
 		commitTime: newHistogram(0.0005, 14), commitSize: newHistogram(1, 10),
 		sources: map[int64]bool{},
 	}
-}
-
-// Standby shows the figures of a standby.
-func Standby(version string, state func() upkeep.Standby) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var p page
-		now, s, problems := time.Now(), state(), 0.0
-		if len(s.Problems(now)) > 0 {
-			problems = 1
-		}
-		p.info("baoco_build_info", "The version of baoco; always 1.", version)
-		if !s.At.IsZero() {
-			p.gauge("baoco_standby_age_seconds", "How old the copy of the standby is.", s.Age(now).Seconds())
-		}
-		p.gauge("baoco_standby_problem", "1 where somebody must look at the standby or at its server.", problems)
-		p.answer(w)
-	})
 }
 
 // Handler shows the figures, with those that service has at that moment, and those

@@ -151,27 +151,6 @@ func TestCallsThatFail(t *testing.T) {
 	}
 }
 
-// A standby shows how old its copy is, as far as it knows, and whether somebody must look.
-func TestStandby(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	for name, c := range map[string]struct {
-		state        upkeep.Standby
-		age, problem string
-	}{
-		"a copy of now":     {upkeep.Standby{Copied: true, At: now.Add(-5 * time.Second)}, "baoco_standby_age_seconds 5", "0"},
-		"an old copy":       {upkeep.Standby{Copied: true, At: now.Add(-400 * time.Second)}, "baoco_standby_age_seconds 400", "1"},
-		"without the key":   {upkeep.Standby{Copied: true, At: now.Add(-5 * time.Second), Key: app.Text{EN: "no key"}}, "baoco_standby_age_seconds 5", "1"},
-		"not following":     {upkeep.Standby{Copied: true, At: now.Add(-5 * time.Second), Problem: app.Text{EN: "torn"}}, "baoco_standby_age_seconds 5", "1"},
-		"without any beats": {upkeep.Standby{Copied: true}, "", "0"},
-	} {
-		text := show(metrics.Standby("test", func() upkeep.Standby { return c.state }))
-		if !strings.Contains(text, "\nbaoco_standby_problem "+c.problem+"\n") || !strings.Contains(text, c.age) || c.age == "" && strings.Contains(text, "baoco_standby_age") {
-			t.Errorf("%s:\n%s", name, text)
-		}
-	}
-}
-
 // Transactions are counted whichever way they came: by a call, a list, a file or by hand.
 func TestTransactionsOfEveryWay(t *testing.T) {
 	t.Parallel()

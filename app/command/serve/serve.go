@@ -156,7 +156,7 @@ type Server struct {
 	Services  *services.All
 	Listener  net.Listener
 	servers   []*http.Server
-	scheduler *scheduler.Scheduler // nil: of a standby
+	scheduler *scheduler.Scheduler
 	failed    chan error
 	closing   chan struct{} // closed once what lasts is to end
 }
@@ -250,10 +250,7 @@ func (r *Server) Stop(within time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	close(r.closing)
-	var err error
-	if r.scheduler != nil {
-		err = r.scheduler.Stop(ctx)
-	}
+	err := r.scheduler.Stop(ctx)
 	stopped := make(chan error, len(r.servers))
 	for _, server := range r.servers {
 		go func() { stopped <- server.Shutdown(ctx) }()

@@ -119,8 +119,7 @@ func readSettings(c *cli.Context) (s Settings, err error) {
 	return s, terminal.NoArguments(c)
 }
 
-// readListening reads what a server and a standby have in common: how they are reached
-// and watched, and how they speak.
+// readListening reads how the server is reached and watched, and how it speaks.
 func readListening(c *cli.Context) (s Settings, err error) {
 	s = Settings{
 		DB: c.String("db"), Listen: c.String("listen"), Domain: c.String("domain"), ACMEDirectory: c.String("acme-directory"), CertFile: c.String("cert-file"), KeyFile: c.String("key-file"),

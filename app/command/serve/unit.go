@@ -19,7 +19,6 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
-	"baoco/app/replica"
 
 	"github.com/urfave/cli/v2"
 )
@@ -42,13 +41,11 @@ func UnitCommand() *cli.Command {
 			flags = append(flags, f)
 		}
 	}
-	flags = append(append(flags, &cli.StringFlag{Name: "standby", Usage: "the unit is that of a standby, which follows the replica at `URL`"}), followFlags()...)
 	return &cli.Command{
-		Name: "systemd", Usage: "print a systemd unit that runs serve with the given flags, or standby, sandboxed",
+		Name: "systemd", Usage: "print a systemd unit that runs serve with the given flags, sandboxed",
 		Description: terminal.Example(
 			"baoco systemd --domain baoco.shop.vn > /etc/systemd/system/baoco.service",
 			"baoco systemd --listen 127.0.0.1:8080 --base-url https://baoco.shop.vn --db /srv/baoco/baoco.db",
-			"baoco systemd --standby sftp://backup@nas.shop.vn/srv/baoco --credentials-file replica.txt --key baoco.db.key > /etc/systemd/system/baoco-standby.service",
 		),
 		Flags: flags,
 		Action: func(c *cli.Context) error {
@@ -66,8 +63,7 @@ func UnitCommand() *cli.Command {
 // unit is what the template of the unit file needs.
 type unit struct {
 	User    string
-	Standby bool
-	command []string // of serve or standby, the binary first, then the database
+	command []string // of serve, the binary first, then the database
 	file    string   // with its environment; empty: none
 	dir     string   // of the database
 	Runtime string   // the name of the directory of its socket where it is directly below /run
@@ -125,22 +121,7 @@ func readUnit(c *cli.Context) (u unit, err error) {
 	if name, below := strings.CutPrefix(u.dir, "/var/lib/"); below && stateName.MatchString(name) {
 		u.State = name
 	}
-	flags := Flags()
-	u.command = []string{binary, "serve", "--db=" + db}
-	if u.Standby = c.IsSet("standby"); u.Standby {
-		if _, err := replica.ParsePlace(c.String("standby")); err != nil {
-			return u, terminal.Exit(terminal.ExitUsage, err)
-		}
-		flags = standbyFlags()
-		u.command = []string{binary, "standby", "--db=" + db, c.String("standby")}
-	}
-	words := setFlags(c, flags, absolute)
-	for _, word := range setFlags(c, append(Flags(), followFlags()...), absolute) {
-		if !slices.Contains(words, word) {
-			return u, terminal.Usagef("baoco %s takes no %s", u.command[1], word)
-		}
-	}
-	u.command = append(u.command, words...)
+	u.command = append([]string{binary, "serve", "--db=" + db}, setFlags(c, absolute)...)
 	if u.file = c.String("environment-file"); u.file != "" {
 		u.file = absolute(u.file)
 		// What may be set there later is possible in the usual places.
@@ -158,10 +139,10 @@ func readUnit(c *cli.Context) (u unit, err error) {
 	return u, nil
 }
 
-// setFlags are those of flags that were set, on the command line or by the environment.
-// The service won't have this environment.
-func setFlags(c *cli.Context, flags []cli.Flag, absolute func(path string) string) (words []string) {
-	for _, f := range flags {
+// setFlags are the flags of serve that were set, on the command line or by the
+// environment. The service won't have this environment.
+func setFlags(c *cli.Context, absolute func(path string) string) (words []string) {
+	for _, f := range Flags() {
 		name := f.Names()[0]
 		if name == "db" || !c.IsSet(name) {
 			continue
@@ -171,7 +152,7 @@ func setFlags(c *cli.Context, flags []cli.Flag, absolute func(path string) strin
 			values = c.StringSlice(name)
 		}
 		for _, value := range values {
-			if value != "" && (name == "backup-dir" || name == "key" || name == "litestream" || strings.HasSuffix(name, "-file")) {
+			if value != "" && (name == "backup-dir" || strings.HasSuffix(name, "-file")) {
 				value = absolute(value)
 			}
 			words = append(words, "--"+name+"="+value)
@@ -234,14 +215,8 @@ func (u unit) printNext(w io.Writer) {
 	if u.State == "" {
 		fmt.Fprintf(w, "  install -d -o %[1]s -g %[1]s -m 700 %[2]s\n", u.User, app.ShellWord(u.dir))
 	}
-	name := "baoco"
-	if u.Standby {
-		name = "baoco-standby"
-	}
-	fmt.Fprintf(w, "  systemctl daemon-reload && systemctl enable --now %[1]s    (with the unit in /etc/systemd/system/%[1]s.service)\n", name)
-	if !u.Standby {
-		fmt.Fprintf(w, "Commands beside it run as that user:\n  sudo -u %s %s bank list %s\n", u.User, app.ShellWord(u.command[0]), app.ShellWord(u.command[2]))
-	}
+	fmt.Fprintln(w, "  systemctl daemon-reload && systemctl enable --now baoco    (with the unit in /etc/systemd/system/baoco.service)")
+	fmt.Fprintf(w, "Commands beside it run as that user:\n  sudo -u %s %s bank list %s\n", u.User, app.ShellWord(u.command[0]), app.ShellWord(u.command[2]))
 }
 
 // inHome and inTmp report whether a path lies where ProtectHome and PrivateTmp of systemd

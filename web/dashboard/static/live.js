@@ -122,10 +122,7 @@ function connected(since) {
   if (changed) document.dispatchEvent(new Event(since ? "lost" : "connected"));
 }
 
-// shownAt is when the page got what it shows, and data-seconds-old how old that was then.
-let shownAt = Date.now();
 function showAge() {
-  for (const at of $$("[data-seconds-old]")) at.textContent = ago(+at.dataset.secondsOld + (Date.now() - shownAt) / 1000);
   if (!offlineSince) return;
   const text = $("[data-offline]").lastElementChild;
   text.textContent = text.dataset.text.replace("{age}", ago((Date.now() - offlineSince) / 1000));
@@ -181,7 +178,6 @@ async function show(page) {
   const now = $("#page");
   await htmx.swap({ sourceElement: now, target: now, select: "#page", swap: "outerMorph ignoreTitle:true", text: page.documentElement.outerHTML });
   shown = page.body.dataset.live;
-  shownAt = Date.now();
   if (!hold) arrived(fresh.map((row) => document.getElementById(row.id)).filter(Boolean));
   document.dispatchEvent(new Event("refreshed"));
 }
