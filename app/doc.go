@@ -119,9 +119,8 @@
 //     openapi.yaml, testdata/api, and testdata/cli: what web/api encodes is also what
 //     the command line prints with -o json.
 //   - A page: a line in web/dashboard/routes.go, a handler in its noun's file, a
-//     template. What is in the navigation stands in navigation.go. A form that must
-//     count once is in countOnce (once.go), a form with a file in ownForms
-//     (routes.go).
+//     template. What is in the navigation stands in navigation.go. The last column of
+//     the table says that a form counts once or holds a file.
 //   - A text: beside its place, in both languages: {{.T "…" "…"}} in a template, Text
 //     or a function with parameters en and vi in Go. It uses the words of the glossary
 //     below; TestTexts refuses those that were settled against, and two translations

@@ -92,7 +92,7 @@ type visit struct {
 	account   app.Account
 	only      string   // the bank accounts that the visitor is limited to, in words; empty: all
 	backDepth int      // see depthBelowPage
-	form      sentForm // zero where the action isn't one of countOnce
+	form      sentForm // zero where the form doesn't count once
 	// of the form that was sent, or that is to be sent next: see FormVersion
 	formVersion string
 	live        bool               // the page is kept up to date
@@ -142,7 +142,7 @@ func (s *Server) visiting(p page, backDepth int) http.HandlerFunc {
 // HTTP and is to use the HTTPS of the base URL. At the host of the base URL nobody is led
 // there: a proxy that says HTTP to every visit would make that a loop.
 func (s *Server) isToUseHTTPS(r *http.Request, p page) bool {
-	signsIn := p.Takes != open || p.Path == "/login" || p.Path == "/setup/{token}"
+	signsIn := p.Takes != open || p.kind.signsIn
 	return s.SecureHost != "" && signsIn && r.Method != http.MethodPost && !wire.Secure(r) && !s.AtSecureHost(r)
 }
 
@@ -160,10 +160,10 @@ func (s *Server) act(v *visit, p page) error {
 			return err
 		}
 	}
-	if page, once := countOnce[p.Path]; once && v.Method == http.MethodPost && !v.readSentForm(page) {
+	if p.kind.once && !v.readSentForm(p) {
 		return s.formExpired(v)
 	}
-	if v.live = p.kind == live; v.live {
+	if v.live = p.kind.live; v.live {
 		if clean := cleanAddress(v.URL); clean != "" {
 			return s.redirect(v, clean, app.Text{})
 		}
@@ -179,7 +179,7 @@ func (s *Server) act(v *visit, p page) error {
 // readForm reads the whole form of an action before anything is done. A form that
 // is too large or cut off must not pass for one with empty fields.
 func (v *visit) readForm(p page) error {
-	if _, own := ownForms[p.Path]; own || v.Method != http.MethodPost {
+	if v.Method != http.MethodPost || p.kind.file > 0 {
 		return nil
 	}
 	err := v.ParseForm()

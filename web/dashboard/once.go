@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"cmp"
 	"crypto/rand"
 	"html/template"
 	"strconv"
@@ -17,19 +16,6 @@ import (
 // and never in the session, which is on disk. The server keeps no copy. A browser
 // that loads such an answer again sends the form again; so the second time it must
 // make nothing and show nothing.
-
-// countOnce are the actions that count once, however often their form is sent,
-// with the page of the form. Where that is empty it is the page at the path of
-// the action, or the nearest above it.
-var countOnce = map[string]string{
-	"/payments": "/payments/new", "/till": "",
-	"/webhooks": "/webhooks/new", "/webhooks/{id}/rotate": "", "/webhooks/{id}/replay": "", "/webhooks/{id}/send-now": "",
-	"/streams": "/streams/new", "/streams/{id}/rotate": "",
-	"/inbound/sources": "/inbound/sources/new", "/inbound/sources/{id}/rotate": "",
-	"/deliveries/resend": "/deliveries", "/deliveries/{id}/resend": "", "/deliveries/{id}/send-now": "",
-	"/keys": "", "/settings/users": "", "/settings/users/{id}/password": "", "/settings/counters": "",
-	signInPath + "/app": "", signInPath + "/codes": "", passkeysPath: "",
-}
 
 // sentForm is a form that counts once. The Service call that takes the key uses
 // it up together with what it does.
@@ -50,9 +36,9 @@ func (v view) Once() template.HTML {
 
 // readSentForm reads the key of a form that counts once. It gives false where
 // the key is missing or too old.
-func (v *visit) readSentForm(page string) bool {
+func (v *visit) readSentForm(p page) bool {
 	key := v.PostFormValue("once")
-	v.form = sentForm{app.IdempotencyKey{Key: "form " + key, Operation: v.URL.Path}, v.next(cmp.Or(page, v.pathBack()))}
+	v.form = sentForm{app.IdempotencyKey{Key: "form " + key, Operation: v.URL.Path}, v.next(v.formPage(p))}
 	shown, _, _ := strings.Cut(key, "-")
 	seconds, err := strconv.ParseInt(shown, 10, 64)
 	age := v.now.Sub(time.Unix(seconds, 0))

@@ -51,14 +51,26 @@ func may(role access.Role, p permission) bool {
 
 func (v *visit) may(p permission) bool { return may(v.user.Role, p) }
 
-// pageKind is how long an answer is good for.
-type pageKind int
+// pageKind is how long an answer is good for, and how the form of an action is taken.
+type pageKind struct {
+	live    bool   // it is kept up to date: see live.go
+	lasts   bool   // the answer itself goes on: see eventstream.go, export.go
+	signsIn bool   // the visitor signs in there, so over HTTPS where there is one
+	once    bool   // the form counts once, however often it is sent: see once.go
+	form    string // the page of that form; empty: see formPage
+	file    int64  // the largest size in bytes of a form with a file, which its handler reads itself; 0: it has none
+}
 
-const (
-	still   pageKind = iota // as it was when it was asked for
-	live                    // it is kept up to date: see live.go
-	lasting                 // the answer itself goes on: see stream.go
+var (
+	still   = pageKind{} // as it was when it was asked for
+	live    = pageKind{live: true}
+	lasting = pageKind{lasts: true}
+	signsIn = pageKind{signsIn: true}
+	once    = pageKind{once: true}
 )
+
+// withFile is a form with a file, of a largest size in bytes.
+func withFile(most int64) pageKind { return pageKind{file: most} }
 
 // livePath is the address of the live pages' stream. That of the counter's is
 // below it.
@@ -67,14 +79,14 @@ const livePath = "/live"
 // table is THE table of the dashboard. The package comment says how a page is
 // written.
 var table = []page{
-	{"GET", "/login", open, (*Server).signInPage, still},
+	{"GET", "/login", open, (*Server).signInPage, signsIn},
 	{"POST", "/login", open, (*Server).signIn, still},
 	{"GET", "/login/code", open, (*Server).codePage, still},
 	{"POST", "/login/code", open, (*Server).enterCode, still},
 	{"GET", "/login/passkey/options", open, (*Server).passkeyOptions, still},
 	{"POST", "/login/passkey", open, (*Server).signInPasskey, still},
 	{"POST", "/logout", open, (*Server).signOut, still},
-	{"GET", "/setup/{token}", open, (*Server).setUpPage, still},
+	{"GET", "/setup/{token}", open, (*Server).setUpPage, signsIn},
 	{"POST", "/setup/{token}", open, (*Server).setUp, still},
 	{"POST", "/look", open, (*Server).switchLook, still},
 
@@ -82,13 +94,13 @@ var table = []page{
 	{"GET", "/transactions", anyUser, (*Server).transactionsPage, live},
 	{"GET", exportPath, seeMoney, (*Server).exportTransactions, lasting},
 	{"GET", "/transactions/import", ownerOnly, (*Server).importPage, still},
-	{"POST", "/transactions/import", ownerOnly, (*Server).importStatement, still},
+	{"POST", "/transactions/import", ownerOnly, (*Server).importStatement, withFile(maxStatement)},
 	{"GET", "/transactions/import/{id}/undo", ownerOnly, (*Server).undoImport, still},
 	{"POST", "/transactions/import/{id}/undo", ownerOnly, (*Server).undoImport, still},
 	{"GET", "/transactions/{id}", anyUser, (*Server).transactionPage, live},
 	{"POST", "/transactions/{id}/note", seeMoney, (*Server).setNote, still},
 	{"GET", "/payments", seeMoney, (*Server).paymentsPage, live},
-	{"POST", "/payments", ownerOnly, (*Server).createPayment, still},
+	{"POST", "/payments", ownerOnly, (*Server).createPayment, once},
 	{"GET", "/payments/new", ownerOnly, (*Server).newPaymentPage, still},
 	{"GET", "/payments/unmatched", seeMoney, (*Server).unmatchedPage, live},
 	{"GET", "/payments/{id}", seeMoney, (*Server).paymentPage, live},
@@ -99,7 +111,7 @@ var table = []page{
 	{"GET", "/day", seeMoney, (*Server).dayPage, live},
 	{"GET", "/day/file", seeMoney, (*Server).exportDay, lasting},
 	{"GET", "/webhooks", connect, (*Server).webhooksPage, live},
-	{"POST", "/webhooks", connect, (*Server).addWebhook, still},
+	{"POST", "/webhooks", connect, (*Server).addWebhook, once},
 	{"GET", "/webhooks/new", connect, (*Server).newWebhookPage, still},
 	{"GET", "/webhooks/{id}", connect, (*Server).webhookPage, live},
 	{"GET", "/webhooks/{id}/edit", connect, (*Server).editWebhookPage, still},
@@ -107,16 +119,16 @@ var table = []page{
 	{"POST", "/webhooks/{id}/toggle", connect, (*Server).switchWebhook, still},
 	{"POST", "/webhooks/{id}/test", connect, (*Server).tryWebhook, still},
 	{"GET", "/webhooks/{id}/rotate", connect, (*Server).rotatePage, still},
-	{"POST", "/webhooks/{id}/rotate", connect, (*Server).rotateWebhook, still},
+	{"POST", "/webhooks/{id}/rotate", connect, (*Server).rotateWebhook, once},
 	{"POST", "/webhooks/{id}/activate", connect, (*Server).activateWebhook, still},
 	{"POST", "/webhooks/{id}/env", connect, (*Server).secretFile, still},
 	{"GET", "/webhooks/{id}/replay", connect, (*Server).replayPage, still},
-	{"POST", "/webhooks/{id}/replay", connect, (*Server).replayWebhook, still},
-	{"POST", "/webhooks/{id}/send-now", connect, (*Server).sendWaiting, still},
+	{"POST", "/webhooks/{id}/replay", connect, (*Server).replayWebhook, once},
+	{"POST", "/webhooks/{id}/send-now", connect, (*Server).sendWaiting, once},
 	{"GET", "/webhooks/{id}/delete", connect, (*Server).removeWebhook, still},
 	{"POST", "/webhooks/{id}/delete", connect, (*Server).removeWebhook, still},
 	{"GET", "/streams", connect, (*Server).streamsPage, live},
-	{"POST", "/streams", connect, (*Server).addStream, still},
+	{"POST", "/streams", connect, (*Server).addStream, once},
 	{"GET", "/streams/new", connect, (*Server).newStreamPage, still},
 	{"GET", "/streams/{id}", connect, (*Server).streamPage, live},
 	{"GET", "/streams/{id}/edit", connect, (*Server).editStreamPage, still},
@@ -124,12 +136,12 @@ var table = []page{
 	{"POST", "/streams/{id}/toggle", connect, (*Server).switchStream, still},
 	{"POST", "/streams/{id}/test", connect, (*Server).tryStream, still},
 	{"GET", "/streams/{id}/rotate", connect, (*Server).rotateStreamPage, still},
-	{"POST", "/streams/{id}/rotate", connect, (*Server).rotateStream, still},
+	{"POST", "/streams/{id}/rotate", connect, (*Server).rotateStream, once},
 	{"POST", "/streams/{id}/env", connect, (*Server).streamSecretFile, still},
 	{"GET", "/streams/{id}/delete", connect, (*Server).removeStream, still},
 	{"POST", "/streams/{id}/delete", connect, (*Server).removeStream, still},
 	{"GET", "/tools/signature", connect, (*Server).signaturePage, still},
-	{"POST", "/tools/signature", connect, (*Server).checkSignature, still},
+	{"POST", "/tools/signature", connect, (*Server).checkSignature, withFile(maxSignatureForm)},
 	{"GET", "/banks", seeMoney, (*Server).banksPage, live},
 	{"POST", "/banks", ownerOnly, (*Server).linkBank, still},
 	{"GET", "/banks/new", ownerOnly, (*Server).newBankPage, still},
@@ -141,11 +153,11 @@ var table = []page{
 	{"POST", "/banks/{id}/unlink", ownerOnly, (*Server).unlinkBank, still},
 
 	{"GET", "/inbound", connect, (*Server).sourcesPage, live},
-	{"POST", "/inbound/sources", connect, (*Server).addSource, still},
+	{"POST", "/inbound/sources", connect, (*Server).addSource, once},
 	{"GET", "/inbound/sources/new", connect, (*Server).newSourcePage, still},
 	{"GET", "/inbound/sources/{id}", connect, (*Server).sourcePage, live},
 	{"GET", "/inbound/sources/{id}/rotate", connect, (*Server).rotateSourcePage, still},
-	{"POST", "/inbound/sources/{id}/rotate", connect, (*Server).rotateSource, still},
+	{"POST", "/inbound/sources/{id}/rotate", connect, (*Server).rotateSource, once},
 	{"POST", "/inbound/sources/{id}/senders", connect, (*Server).allowSender, still},
 	{"POST", "/inbound/sources/{id}/key", connect, (*Server).setSourceKey, still},
 	{"POST", "/inbound/sources/{id}/catch-up", connect, (*Server).catchUpSource, still},
@@ -167,12 +179,12 @@ var table = []page{
 
 	{"GET", "/deliveries", connect, (*Server).deliveriesPage, live},
 	{"GET", "/deliveries/resend", connect, (*Server).resendPage, still},
-	{"POST", "/deliveries/resend", connect, (*Server).resendDeliveries, still},
+	{"POST", "/deliveries/resend", connect, (*Server).resendDeliveries, pageKind{once: true, form: "/deliveries"}},
 	{"GET", "/deliveries/{id}", connect, (*Server).deliveryPage, live},
-	{"POST", "/deliveries/{id}/resend", connect, (*Server).resendDelivery, still},
-	{"POST", "/deliveries/{id}/send-now", connect, (*Server).sendNow, still},
+	{"POST", "/deliveries/{id}/resend", connect, (*Server).resendDelivery, once},
+	{"POST", "/deliveries/{id}/send-now", connect, (*Server).sendNow, once},
 	{"GET", "/keys", connect, (*Server).keysPage, still},
-	{"POST", "/keys", connect, (*Server).createKey, still},
+	{"POST", "/keys", connect, (*Server).createKey, once},
 	{"GET", "/keys/{id}/revoke", connect, (*Server).revokeKey, still},
 	{"POST", "/keys/{id}/revoke", connect, (*Server).revokeKey, still},
 
@@ -182,10 +194,10 @@ var table = []page{
 	{"POST", "/settings/sign-out", anyUser, (*Server).signOutEverywhere, still},
 	{"POST", "/settings/name", ownerOnly, (*Server).renameShop, still},
 	{"GET", signInPath, anyUser, (*Server).signInSettings, still},
-	{"POST", signInPath + "/app", anyUser, (*Server).setUpSecondFactor, still},
-	{"POST", signInPath + "/codes", anyUser, (*Server).newRecoveryCodes, still},
+	{"POST", signInPath + "/app", anyUser, (*Server).setUpSecondFactor, once},
+	{"POST", signInPath + "/codes", anyUser, (*Server).newRecoveryCodes, once},
 	{"GET", passkeysPath + "/options", anyUser, (*Server).newPasskeyOptions, still},
-	{"POST", passkeysPath, anyUser, (*Server).addPasskey, still},
+	{"POST", passkeysPath, anyUser, (*Server).addPasskey, once},
 	{"GET", passkeysPath + "/{id}", anyUser, (*Server).passkeyPage, still},
 	{"POST", passkeysPath + "/{id}", anyUser, (*Server).renamePasskey, still},
 	{"POST", passkeysPath + "/{id}/remove", anyUser, (*Server).removePasskey, still},
@@ -194,15 +206,15 @@ var table = []page{
 	{"GET", signInPath + "/others", anyUser, (*Server).endOtherSessions, still},
 	{"POST", signInPath + "/others", anyUser, (*Server).endOtherSessions, still},
 	{"POST", signInPath + "/sessions/{id}/end", anyUser, (*Server).endOwnSession, still},
-	{"POST", "/settings/users", ownerOnly, (*Server).createUser, still},
+	{"POST", "/settings/users", ownerOnly, (*Server).createUser, once},
 	{"GET", "/settings/users/{id}", ownerOnly, (*Server).userPage, still},
-	{"POST", "/settings/users/{id}/password", ownerOnly, (*Server).setUserPassword, still},
+	{"POST", "/settings/users/{id}/password", ownerOnly, (*Server).setUserPassword, once},
 	{"POST", "/settings/users/{id}/role", ownerOnly, (*Server).setUserRole, still},
 	{"POST", "/settings/users/{id}/limit", ownerOnly, (*Server).limitUser, still},
 	{"POST", "/settings/users/{id}/sessions/{session}/end", ownerOnly, (*Server).endUserSession, still},
 	{"GET", "/settings/users/{id}/remove", ownerOnly, (*Server).removeUser, still},
 	{"POST", "/settings/users/{id}/remove", ownerOnly, (*Server).removeUser, still},
-	{"POST", "/settings/counters", ownerOnly, (*Server).createCounterLink, still},
+	{"POST", "/settings/counters", ownerOnly, (*Server).createCounterLink, once},
 	{"GET", "/settings/counters/{id}/revoke", ownerOnly, (*Server).revokeCounter, still},
 	{"POST", "/settings/counters/{id}/revoke", ownerOnly, (*Server).revokeCounter, still},
 	{"POST", "/settings/payments", ownerOnly, (*Server).setPaymentSettings, still},
@@ -237,7 +249,7 @@ var table = []page{
 	{"GET", "/counter/{token}/manifest.webmanifest", open, (*Server).counterLinkManifest, still},
 	{"GET", "/counter/backlog", open, (*Server).counterBacklog, still},
 	{"GET", "/till", useTill, (*Server).tillPage, still},
-	{"POST", "/till", useTill, (*Server).createBill, still},
+	{"POST", "/till", useTill, (*Server).createBill, once},
 	{"GET", "/till/manifest.webmanifest", useTill, (*Server).tillManifest, still},
 	{"GET", "/till/display", useTill, (*Server).displayPage, still},
 	{"GET", "/till/{id}", useTill, (*Server).billPage, still},
@@ -247,15 +259,11 @@ var table = []page{
 	{"GET", "/shifts", useCounter, (*Server).shiftsPage, still},
 	{"GET", "/shifts/{id}/close", useCounter, (*Server).closeShift, still},
 	{"POST", "/shifts/{id}/close", useCounter, (*Server).closeShift, still},
-	{"GET", "/live/till", useTill, (*Server).liveTill, lasting},
-	{"GET", "/live/till/display", useTill, (*Server).liveDisplay, lasting},
-	{"GET", "/live/counter", useCounter, (*Server).liveCounter, lasting},
-	{"GET", "/live/counter/{token}", open, (*Server).liveCounterLink, lasting},
+	{"GET", livePath + "/till", useTill, (*Server).liveTill, lasting},
+	{"GET", livePath + "/till/display", useTill, (*Server).liveDisplay, lasting},
+	{"GET", livePath + "/counter", useCounter, (*Server).liveCounter, lasting},
+	{"GET", livePath + "/counter/{token}", open, (*Server).liveCounterLink, lasting},
 }
-
-// ownForms are the forms with a file, which their handlers read themselves, and
-// their largest size in bytes.
-var ownForms = map[string]int64{"/transactions/import": maxStatement, "/tools/signature": maxSignatureForm}
 
 // The largest size of a form, in bytes.
 const (
@@ -272,14 +280,14 @@ func (s *Server) Routes() []wire.Route {
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Refuse(w, r, errOtherSite) }))
 	list := []wire.Route{{Method: "GET", Path: "/static/{name}", Handler: s.static}}
 	for _, p := range table {
-		route := wire.Route{Method: p.Method, Path: p.Path, Lasts: p.kind == lasting}
+		route := wire.Route{Method: p.Method, Path: p.Path, Lasts: p.kind.lasts}
 		route.Handler = protection.Handler(s.withSession(s.visiting(p, depthBelowPage(p.Path)))).ServeHTTP
 		switch {
 		case p.Method != http.MethodPost:
 		case p.Takes == open:
 			route.MaxBody = maxOpenForm
 		default:
-			route.MaxBody = cmp.Or(ownForms[p.Path], maxForm)
+			route.MaxBody = cmp.Or(p.kind.file, maxForm)
 		}
 		list = append(list, route)
 	}

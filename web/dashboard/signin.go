@@ -36,7 +36,9 @@ func (s *Server) askToSignIn(v *visit, p page) {
 	http.Redirect(v.w, v.Request, to.String(), http.StatusSeeOther)
 }
 
-// formPage is the page at which an action's form stands; of a page it is the page.
+// formPage is the page at which an action's form stands: that of its row, else the one
+// named new below the path of the action, the page at that path, or the nearest above it.
+// Of a page it is the page.
 func (v *visit) formPage(p page) string {
 	if v.Method != http.MethodPost {
 		return v.pathBack()
@@ -45,7 +47,7 @@ func (v *visit) formPage(p page) string {
 	if slices.ContainsFunc(table, hasForm) {
 		return p.Path + "/new"
 	}
-	return cmp.Or(countOnce[p.Path], v.pathBack())
+	return cmp.Or(p.kind.form, v.pathBack())
 }
 
 // signInForm is what the sign-in page shows. Unsaved says that the visitor sent a
