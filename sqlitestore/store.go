@@ -11,7 +11,7 @@
 //   - recording, the commit of what comes in: inbound, inboundlink and import begin it;
 //     record, recorded and repeat hold all of the recorder; recordcache, totals and
 //     derived keep what it needs and what it counts;
-//   - care of the file: backup, restore, copy, inspect, newkey, replica, standby, prune,
+//   - care of the file: backup, restore, copy, inspect, newkey, replica, prune,
 //     doctor, system;
 //   - lists: pages, transaction_list, transaction_index, history, history_search, search;
 //   - nouns, a file each, with the statements of its room's Store.

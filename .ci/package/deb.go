@@ -69,7 +69,7 @@ func (r *release) commonFiles(dir string) (list files.Contents, err error) {
 		return os.WriteFile(source, content, 0o644)
 	}
 	for destination, args := range map[string][]string{
-		"/lib/systemd/system/baoco.service":               {"systemd", "--binary", "/usr/bin/baoco", "--environment-file", "/etc/default/baoco"},
+		"/lib/systemd/system/baoco.service":               {"systemd", "--binary", "/usr/bin/baoco"},
 		"/usr/share/bash-completion/completions/baoco":    {"completion", "bash"},
 		"/usr/share/zsh/vendor-completions/_baoco":        {"completion", "zsh"},
 		"/usr/share/fish/vendor_completions.d/baoco.fish": {"completion", "fish"},

@@ -30,7 +30,7 @@ func (ReplicaUnit) Version() string { return Version }
 
 // CommandLine has no secrets and no environment: both are in the configuration.
 func (u ReplicaUnit) CommandLine() string {
-	return unit{command: []string{u.Program, "replicate", "-config", u.Config, "-no-expand-env"}}.CommandLine()
+	return commandLine(u.Program, "replicate", "-config", u.Config, "-no-expand-env")
 }
 
 func (u ReplicaUnit) Directory() string { return unitWord(filepath.Dir(u.Database)) }
