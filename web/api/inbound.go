@@ -166,8 +166,7 @@ func (s *Server) listInbound(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
-	id := q.pathID()
-	e, err := s.service.Inbound.ReadInboundEvent(q.Context(), q.account(), id)
+	e, err := s.service.Inbound.ReadInboundEvent(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}

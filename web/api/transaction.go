@@ -79,8 +79,7 @@ func (s *Server) listTransactions(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) showTransaction(w http.ResponseWriter, q *Request) error {
-	id := q.pathID()
-	t, err := s.service.Ledger.Transaction(q.Context(), q.account(), id)
+	t, err := s.service.Ledger.Transaction(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}

@@ -136,8 +136,7 @@ func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) toggleWebhook(w http.ResponseWriter, q *Request) error {
-	id := q.pathID()
-	hook, err := s.service.Deliveries.ToggleWebhook(q.Context(), q.account(), id, q.now)
+	hook, err := s.service.Deliveries.ToggleWebhook(q.Context(), q.account(), q.pathID(), q.now)
 	if err != nil {
 		return err
 	}
