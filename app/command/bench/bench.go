@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -81,21 +82,8 @@ func run(c *cli.Context) error {
 		Machine:   fmt.Sprintf("baoco %s, %s, %s/%s, %d CPUs", serve.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
 		DurationS: b.duration.Seconds(), Errors: map[string]int{},
 	}
-	ctx := app.ActingAs(c.Context, app.Actor{Way: app.WayCommand, Name: "bench", At: time.Now()})
-	for i, phase := range []struct {
-		name    string
-		measure func(context.Context) error
-	}{
-		{"at saturation: a relay without storage, signature or retry", b.relay},
-		{"at saturation: baoco", b.saturate},
-		{fmt.Sprintf("%d calls a second", latencyRate), func(ctx context.Context) error { return b.latency(ctx, 0) }},
-		{fmt.Sprintf("%d calls a second beside %d hanging webhooks", latencyRate, hangingWebhooks),
-			func(ctx context.Context) error { return b.latency(ctx, hangingWebhooks) }},
-	} {
-		fmt.Fprintf(c.App.ErrWriter, "[%d/4] %s\n", i+1, phase.name)
-		if err := phase.measure(ctx); err != nil {
-			return err
-		}
+	if err := b.measure(app.ActingAs(c.Context, app.Actor{Way: app.WayCommand, Name: "bench", At: time.Now()}), c.App.ErrWriter); err != nil {
+		return err
 	}
 	if err := terminal.Output(c, b.report, b.report.print); err != nil {
 		return err
@@ -106,46 +94,53 @@ func run(c *cli.Context) error {
 	return nil
 }
 
-// relay measures what the callers and the receiver can do without baoco.
-func (b *bench) relay(ctx context.Context) error {
-	r, err := b.load(ctx, load{url: b.receiver.urls[0] + "/relay", connections: connections, duration: b.duration})
-	b.report.Relay = r.passed()
-	return err
-}
-
-// saturate measures a server as fast as the callers can.
-func (b *bench) saturate(ctx context.Context) error {
-	server, err := b.serve(ctx, 0)
+// measure is the whole of baoco bench.
+func (b *bench) measure(ctx context.Context, progress io.Writer) error {
+	fmt.Fprintln(progress, "[1/4] at saturation: a relay without storage, signature or retry")
+	saturating := load{url: b.receiver.urls[0] + "/relay", connections: connections, duration: b.duration}
+	r, err := b.load(ctx, saturating)
 	if err != nil {
 		return err
+	}
+	b.report.Relay = r.passed()
+
+	fmt.Fprintln(progress, "[2/4] at saturation: baoco")
+	if r, b.report.Memory.IdleMB, b.report.Memory.SaturationMB, err = b.serving(ctx, 0, saturating); err != nil {
+		return err
+	}
+	b.report.Baoco = r.passed()
+
+	for i, hanging := range []int{0, hangingWebhooks} {
+		fmt.Fprintf(progress, "[%d/4] %d calls a second beside %d hanging webhooks\n", i+3, latencyRate, hanging)
+		warmUp := load{rate: latencyRate, duration: min(time.Second/2, b.duration)}
+		r, _, most, err := b.serving(ctx, hanging, warmUp, load{rate: latencyRate, duration: b.duration})
+		if err != nil {
+			return err
+		}
+		b.report.Memory.HangingMB = most
+		b.report.Latency = append(b.report.Latency, latency{hanging, r.hanging, quantilesOf(r.took)})
+	}
+	return nil
+}
+
+// serving measures a server with a webhook that answers and so many that never do and
+// get the same transactions. It gives the result of the last load, and how much memory
+// the server takes before the loads and takes at most.
+func (b *bench) serving(ctx context.Context, hanging int, loads ...load) (r result, idle, most *float64, err error) {
+	server, err := b.serve(ctx, hanging)
+	if err != nil {
+		return r, nil, nil, err
 	}
 	defer server.kill()
 	time.Sleep(100 * time.Millisecond) // the rest of the server's start
-	b.report.Memory.IdleMB = server.memory("VmRSS")
-	r, err := b.load(ctx, load{url: server.url, secret: server.secret, connections: connections, duration: b.duration})
-	b.report.Memory.SaturationMB, b.report.Baoco = server.memory("VmHWM"), r.passed()
-	return err
-}
-
-// latency measures a webhook that answers beside others of its account that
-// never do and get the same transactions, after a few calls to warm up.
-func (b *bench) latency(ctx context.Context, hanging int) error {
-	server, err := b.serve(ctx, hanging)
-	if err != nil {
-		return err
-	}
-	defer server.kill()
-	var r result
-	for _, duration := range []time.Duration{min(time.Second/2, b.duration), b.duration} {
-		if r, err = b.load(ctx, load{url: server.url, secret: server.secret, rate: latencyRate, duration: duration}); err != nil {
-			return err
+	idle = server.memory("VmRSS")
+	for _, l := range loads {
+		l.url, l.secret = server.url, server.secret
+		if r, err = b.load(ctx, l); err != nil {
+			return r, nil, nil, err
 		}
 	}
-	if hanging > 0 {
-		b.report.Memory.HangingMB = server.memory("VmHWM")
-	}
-	b.report.Latency = append(b.report.Latency, latency{hanging, b.receiver.hanging.Load(), quantilesOf(r.took)})
-	return nil
+	return r, idle, server.memory("VmHWM"), nil
 }
 
 // patience is how long nothing may arrive before missing deliveries count as

@@ -34,7 +34,8 @@ type result struct {
 	took       []time.Duration // from a call's start to the shop, for each transaction that arrived
 	last       time.Time       // when the last one arrived
 	duplicates int
-	lost       int // accepted, and never arrived
+	lost       int   // accepted, and never arrived
+	hanging    int64 // requests that hang at the end
 }
 
 // accepted is how many calls were accepted.
@@ -197,7 +198,7 @@ func (r *receiver) arrived() int {
 func (r *receiver) report(to *result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	to.duplicates, to.last = r.calls-len(r.took), r.last
+	to.duplicates, to.last, to.hanging = r.calls-len(r.took), r.last, r.hanging.Load()
 	for n := range to.count {
 		took, there := r.took[n]
 		if there {
