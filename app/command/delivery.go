@@ -23,22 +23,16 @@ func deliveryCommand() *cli.Command {
 			{
 				Name: "list", Usage: "list attempts, newest first",
 				Description: terminal.Example("baoco delivery list", "baoco delivery list --status 0 --webhook-id 1"),
-				Flags: terminal.AdminFlags(append(pageFlags(),
-					&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`", DefaultText: "all"},
+				Flags: terminal.AdminFlags(append(append(deliveryFilters("made"), pageFlags()...),
 					&cli.StringFlag{Name: "delivery-id", Usage: "only those of delivery `ID`, its number or its webhook-id", DefaultText: "all"},
-					&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`", DefaultText: "all"},
 					&cli.IntFlag{Name: "status", Usage: "only `STATUS` 1 (succeeded) or 0 (failed)", DefaultText: "both"},
-					&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
-					&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
-					&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
-					&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or transaction number"},
 				)...),
 				Action: withoutArguments(listDeliveries),
 			},
 			{
 				Name: "pending", Usage: "list waiting deliveries, the next attempt first; delivery list --delivery-id has the attempts made of one",
 				Description: terminal.Example("baoco delivery pending", "baoco delivery pending --webhook-id 1"),
-				Flags:       terminal.AdminFlags(append(madeFilters(), pageFlags()...)...),
+				Flags:       terminal.AdminFlags(append(deliveryFilters("created"), pageFlags()...)...),
 				Action:      withoutArguments(listPending),
 			},
 			{
@@ -50,7 +44,7 @@ func deliveryCommand() *cli.Command {
 				Description: terminal.Example("baoco delivery resend 12", "baoco delivery resend 12 14 15", "baoco delivery resend --failed --from 2026-11-20"),
 				Flags: terminal.AdminFlags(append([]cli.Flag{
 					&cli.BoolFlag{Name: "failed", Usage: "instead of ids: every failed delivery that has not been resent since, at most 500 at once"},
-				}, madeFilters()...)...),
+				}, deliveryFilters("created")...)...),
 				Action: admin(resendDeliveries),
 			},
 			{
@@ -75,15 +69,15 @@ func deliveryCommand() *cli.Command {
 	}
 }
 
-// madeFilters are the flags that narrow deliveries; --from and --to are about when
-// a delivery was created.
-func madeFilters() []cli.Flag {
+// deliveryFilters are the flags that narrow deliveries or their attempts, which were
+// made or created from --from to --to.
+func deliveryFilters(made string) []cli.Flag {
 	return []cli.Flag{
 		&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`", DefaultText: "all"},
 		&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`", DefaultText: "all"},
 		&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
-		&cli.StringFlag{Name: "from", Usage: "created from `DATE` on, Y-m-d or Y-m-d H:i:s"},
-		&cli.StringFlag{Name: "to", Usage: "created through `DATE`"},
+		&cli.StringFlag{Name: "from", Usage: made + " from `DATE` on, Y-m-d or Y-m-d H:i:s"},
+		&cli.StringFlag{Name: "to", Usage: made + " through `DATE`"},
 		&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or transaction number"},
 	}
 }
