@@ -67,13 +67,8 @@ func (s *Server) unlinkBankAccount(w http.ResponseWriter, q *Request) error {
 	return q.answer(w, http.StatusOK, "The bank account was unlinked; its transactions stay.", "Đã huỷ liên kết tài khoản ngân hàng; các giao dịch vẫn được giữ.")
 }
 
-// bankAccount finds the bank account in the path.
-func (s *Server) bankAccount(q *Request) (app.BankAccount, error) {
-	return s.service.Ledger.BankAccount(q.Context(), q.account(), q.pathID())
-}
-
 func (s *Server) showBankAccount(w http.ResponseWriter, q *Request) error {
-	b, err := s.bankAccount(q)
+	b, err := s.service.Ledger.BankAccount(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
@@ -82,7 +77,7 @@ func (s *Server) showBankAccount(w http.ResponseWriter, q *Request) error {
 
 // bankAccountQR makes the VietQR code of a transfer to a bank account.
 func (s *Server) bankAccountQR(w http.ResponseWriter, q *Request) error {
-	b, err := s.bankAccount(q)
+	b, err := s.service.Ledger.BankAccount(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}

@@ -164,7 +164,7 @@ func (s *Server) sendNow(w http.ResponseWriter, q *Request) error {
 // replay resends every failed delivery of a webhook, of all time or of a
 // window of creation.
 func (s *Server) replay(w http.ResponseWriter, q *Request) error {
-	hook, err := s.namedWebhook(q)
+	hook, err := s.service.Deliveries.Webhook(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}

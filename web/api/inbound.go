@@ -173,12 +173,6 @@ func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
 	return q.answer(w, http.StatusOK, "Inbound event.", "Sự kiện vào.", member{"event", EncodeInboundBody(e, s.service.Ledger.Zone(), wire.Lang(q.Request))})
 }
 
-// namedInbound gives the event with the id in the path. Handlers call it first, so
-// that an unknown id is refused before wrong fields are.
-func (s *Server) namedInbound(q *Request) (inbound.Event, error) {
-	return s.service.Inbound.InboundEvent(q.Context(), q.account(), q.pathID())
-}
-
 // retryInbound reads the body of an event again.
 func (s *Server) retryInbound(w http.ResponseWriter, q *Request) error {
 	r, err := s.service.Inbound.RetryInbound(q.Context(), q.account(), q.pathID(), q.now)
@@ -209,7 +203,7 @@ func EncodeInboundCounts(r inbound.Recording) InboundCountsJSON {
 
 // settleInbound takes what a person says of an item that may be a repeat.
 func (s *Server) settleInbound(w http.ResponseWriter, q *Request) error {
-	e, err := s.namedInbound(q)
+	e, err := s.service.Inbound.InboundEvent(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
@@ -240,7 +234,7 @@ func (s *Server) settleInbound(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) discardInbound(w http.ResponseWriter, q *Request) error {
-	e, err := s.namedInbound(q)
+	e, err := s.service.Inbound.InboundEvent(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
@@ -287,7 +281,7 @@ func EncodeInboundLink(r inbound.EventLinkResult, zone *time.Location) InboundLi
 }
 
 func (s *Server) linkInbound(w http.ResponseWriter, q *Request) error {
-	e, err := s.namedInbound(q)
+	e, err := s.service.Inbound.InboundEvent(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}

@@ -159,13 +159,8 @@ func (f *fields) amount(name string) int64 {
 	return n
 }
 
-// paymentRequest finds the payment request in the path.
-func (s *Server) paymentRequest(q *Request) (payment.Request, error) {
-	return s.service.Payments.PaymentRequest(q.Context(), q.account(), q.pathID())
-}
-
 func (s *Server) showPaymentRequest(w http.ResponseWriter, q *Request) error {
-	r, err := s.paymentRequest(q)
+	r, err := s.service.Payments.PaymentRequest(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
@@ -182,7 +177,7 @@ func (s *Server) showPaymentRequest(w http.ResponseWriter, q *Request) error {
 
 // paymentRequestQR makes the VietQR code of what is still to be paid.
 func (s *Server) paymentRequestQR(w http.ResponseWriter, q *Request) error {
-	r, err := s.paymentRequest(q)
+	r, err := s.service.Payments.PaymentRequest(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
@@ -235,7 +230,7 @@ func (s *Server) unmatchTransaction(w http.ResponseWriter, q *Request) error {
 
 // match reads the payment request in the path and the transaction in the body.
 func (s *Server) match(q *Request) (id, transaction int64, err error) {
-	r, err := s.paymentRequest(q)
+	r, err := s.service.Payments.PaymentRequest(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return 0, 0, err
 	}

@@ -139,6 +139,8 @@ func (q *Request) idempotencyKey() (app.IdempotencyKey, error) {
 }
 
 // pathID is the id in the path; noID where that isn't one in its canonical decimal form.
+// Handlers that read fields find the thing first, so that an unknown id is refused before
+// wrong fields are.
 func (q *Request) pathID() int64 {
 	if id, found := wire.ParseID(q.PathValue("id")); found {
 		return id

@@ -68,12 +68,6 @@ func EncodeRefusedCall(c inbound.RefusedCall, zone *time.Location, lang app.Lang
 	return RefusedCallJSON{c.ID, orNull(c.SourceID), orNull(c.SourceName), app.FormatTime(c.ReceivedAt, zone), c.Remote, c.Code, c.Text.In(lang)}
 }
 
-// source finds the source in the path. Handlers call it first, so that an unknown id is
-// refused before wrong fields are.
-func (s *Server) source(q *Request) (inbound.SourceHealth, error) {
-	return s.service.Inbound.SourceHealth(q.Context(), q.account(), q.pathID())
-}
-
 // encodeSource leaves out what calls a source where the key may only read.
 func (s *Server) encodeSource(src inbound.SourceHealth, q *Request) SourceJSON {
 	encoded := EncodeSource(src, s.service.Ledger.Zone(), wire.Lang(q.Request))
@@ -84,7 +78,7 @@ func (s *Server) encodeSource(src inbound.SourceHealth, q *Request) SourceJSON {
 }
 
 func (s *Server) showSource(w http.ResponseWriter, q *Request) error {
-	src, err := s.source(q)
+	src, err := s.service.Inbound.SourceHealth(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
@@ -163,7 +157,7 @@ func (s *Server) addSource(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) rotateSourceSecret(w http.ResponseWriter, q *Request) error {
-	before, err := s.source(q)
+	before, err := s.service.Inbound.SourceHealth(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}

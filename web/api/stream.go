@@ -102,14 +102,8 @@ func (f *fields) sinceID() *int64 {
 	return new(readSinceID("since_id", v.Text, &f.bad))
 }
 
-// namedStream finds the stream with the id in the path. Handlers call it first, so
-// that an unknown id is refused before wrong fields are.
-func (s *Server) namedStream(q *Request) (stream.Stream, error) {
-	return s.service.Streams.Stream(q.Context(), q.account(), q.pathID())
-}
-
 func (s *Server) showStream(w http.ResponseWriter, q *Request) error {
-	st, err := s.namedStream(q)
+	st, err := s.service.Streams.Stream(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
@@ -117,7 +111,7 @@ func (s *Server) showStream(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
-	before, err := s.namedStream(q)
+	before, err := s.service.Streams.Stream(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
@@ -196,7 +190,7 @@ func (s *Server) testStream(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) rotateStreamSecret(w http.ResponseWriter, q *Request) error {
-	before, err := s.namedStream(q)
+	before, err := s.service.Streams.Stream(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}

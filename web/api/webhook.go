@@ -93,14 +93,8 @@ func script(hook delivery.Webhook, secret string, q *Request) []member {
 	return []member{{"script", delivery.SheetScript(secret, wire.Lang(q.Request))}}
 }
 
-// namedWebhook finds the webhook in the path. Handlers call it first, so that an
-// unknown id is refused before wrong fields are.
-func (s *Server) namedWebhook(q *Request) (delivery.Webhook, error) {
-	return s.service.Deliveries.Webhook(q.Context(), q.account(), q.pathID())
-}
-
 func (s *Server) showWebhook(w http.ResponseWriter, q *Request) error {
-	hook, err := s.namedWebhook(q)
+	hook, err := s.service.Deliveries.Webhook(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
@@ -108,7 +102,7 @@ func (s *Server) showWebhook(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
-	before, err := s.namedWebhook(q)
+	before, err := s.service.Deliveries.Webhook(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
@@ -159,7 +153,7 @@ func (s *Server) deleteWebhook(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) rotateSecret(w http.ResponseWriter, q *Request) error {
-	hook, err := s.namedWebhook(q)
+	hook, err := s.service.Deliveries.Webhook(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
