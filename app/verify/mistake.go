@@ -23,8 +23,10 @@ func (m Mistake) naming(webhooks ...delivery.Webhook) Mistake {
 // The mistakes that receivers make.
 var (
 	secretSpace = Mistake{"secret_space", app.Text{
-		EN: "The secret has spaces, a line break or quotes around it. Remove them where your server stores it, or trim the value after reading it.",
-		VI: "Khoá bí mật bị lẫn khoảng trắng, ký tự xuống dòng hoặc dấu nháy. Hãy xoá đi ở nơi máy chủ lưu khoá bí mật, hoặc cắt đi (trim) sau khi đọc.",
+		EN: "The secret has spaces, a line break or quotes around it. " +
+			"Remove them where your server stores it, or trim the value after reading it.",
+		VI: "Khoá bí mật bị lẫn khoảng trắng, ký tự xuống dòng hoặc dấu nháy. " +
+			"Hãy xoá đi ở nơi máy chủ lưu khoá bí mật, hoặc cắt đi (trim) sau khi đọc.",
 	}}
 	secretOther = Mistake{"secret_other", app.Text{
 		EN: "The call is genuine: it was signed with a secret of the webhook “%s”. The secret or the webhook that you entered is another. " +
@@ -47,8 +49,10 @@ var (
 		VI: "Nội dung không giống nội dung đã gửi. Phần nào đó trên đường đi, hoặc chính mã của bạn, đã sửa trước khi kiểm tra chữ ký.",
 	}}
 	signatureOfOtherHeader = Mistake{"signature_shape", app.Text{
-		EN: "This is not a whole X-Webhook-Signature: that header is 64 hexadecimal digits. Check that you took the right header. With webhook-signature (v1,…), enter webhook-id and webhook-timestamp too.",
-		VI: "Đây không phải X-Webhook-Signature đầy đủ: header này gồm 64 chữ số thập lục phân. Hãy kiểm tra đã lấy đúng header chưa. Với webhook-signature (v1,…), hãy nhập thêm webhook-id và webhook-timestamp.",
+		EN: "This is not a whole X-Webhook-Signature: that header is 64 hexadecimal digits. " +
+			"Check that you took the right header. With webhook-signature (v1,…), enter webhook-id and webhook-timestamp too.",
+		VI: "Đây không phải X-Webhook-Signature đầy đủ: header này gồm 64 chữ số thập lục phân. " +
+			"Hãy kiểm tra đã lấy đúng header chưa. Với webhook-signature (v1,…), hãy nhập thêm webhook-id và webhook-timestamp.",
 	}}
 	signaturePrefix = Mistake{"signature_prefix", app.Text{
 		EN: "The value begins with sha256=. That is overlooked here, but baoco sends the bare digits: code that compares them with the prefix answers 401.",

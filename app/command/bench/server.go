@@ -30,7 +30,8 @@ func startServer(ctx context.Context, db string, source inbound.Source) (*server
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, executable, "serve", "--db", db, "--listen", "127.0.0.1:0", "--log-format", "json", "--allow-target", "127.0.0.0/8")
+	cmd := exec.CommandContext(ctx, executable,
+		"serve", "--db", db, "--listen", "127.0.0.1:0", "--log-format", "json", "--allow-target", "127.0.0.0/8")
 	cmd.WaitDelay = time.Second
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "BAOCO_") })
 	output, err := cmd.StderrPipe()
