@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +18,8 @@ import (
 // BenchmarkCallToReceiver measures the way of a transaction from the moment
 // the provider's call is sent to the moment the receiver has the request, 50
 // times a second over loopback, with a server in a process of its own and
-// every commit synced. It prints the median and the 99th percentile:
+// every commit synced. It prints the median and the 99th percentile, and how
+// many bytes each transaction with its call and its delivery takes on the disk:
 //
 //	go test -run '^$' -bench CallToReceiver -benchtime 1000x ./app/acceptance
 func BenchmarkCallToReceiver(b *testing.B) {
@@ -36,6 +39,14 @@ func BenchmarkCallToReceiver(b *testing.B) {
 	p := serveIn(b, dir, anyPort, "--allow-target", "127.0.0.1/32")
 	do(b, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
 	do(b, dir, "webhook", "create", "--name", "w", "--url", receiver.URL, "--type", "ALL")
+	fileSize := func() int64 {
+		info, err := os.Stat(filepath.Join(dir, "baoco.db"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		return info.Size()
+	}
+	empty := fileSize()
 	var source createdSource
 	if err := json.Unmarshal([]byte(do(b, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &source); err != nil {
 		b.Fatal(err)
@@ -72,4 +83,6 @@ func BenchmarkCallToReceiver(b *testing.B) {
 	b.ReportMetric(float64(sorted[len(sorted)/2].Microseconds())/1000, "ms-p50")
 	b.ReportMetric(float64(sorted[len(sorted)*99/100].Microseconds())/1000, "ms-p99")
 	b.ReportMetric(float64(residentMB(b, p.Process.Pid)), "MB-resident")
+	p.end(b)
+	b.ReportMetric(float64(fileSize()-empty)/float64(b.N), "disk-B/op")
 }
