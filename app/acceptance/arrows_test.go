@@ -89,7 +89,7 @@ var (
 		"web/wire":               {"golang.org/x/time/rate"},
 		"scheduler":              {"github.com/go-co-op/gocron/v2", "github.com/google/uuid", "github.com/jonboulle/clockwork", "github.com/wneessen/go-mail"},
 		"scheduler/broker":       {},
-		"scheduler/broker/kafka": {"github.com/twmb/franz-go/pkg/kerr", "github.com/twmb/franz-go/pkg/kmsg", "github.com/twmb/franz-go/pkg/sasl/scram"},
+		"scheduler/broker/kafka": {"github.com/twmb/franz-go/pkg"},
 		"scheduler/broker/nats":  {"github.com/nats-io/nkeys"},
 		"sqlitestore":            {"modernc.org/sqlite"},
 		"app":                    {},

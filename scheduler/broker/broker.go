@@ -1,14 +1,13 @@
 // Package broker is what clients of NATS JetStream (package nats) and of Kafka (package
 // kafka) have in common: they publish the messages of streams.
 //
-// Both protocols are spoken here. Of either a stream needs a small part: connect, show who
-// one is, publish, wait for the acknowledgements. The usual clients reconnect and
-// repeat in the background, where a stream needs one attempt that says what became of
-// it; that of NATS lets a server end the process by announcing a huge answer.
+// A stream needs one attempt that says what became of it: connect, show who one is,
+// publish, wait for the acknowledgements. The client of franz-go does that for Kafka. The
+// usual one for NATS reconnects and repeats in the background, and lets a server end the
+// process by announcing a huge answer, so its protocol is spoken here.
 //
-// One Publish runs at a time, and reads and writes in the caller's goroutine, so that a
-// connection is one state and nothing else. Whatever fails ends the connection; the
-// next one is opened at the next host. Answers are bounded before anything is built from them.
+// One Publish runs at a time. Whatever fails ends the connection; the next one is opened
+// at the next host. Answers are bounded before anything is built from them.
 //
 // Messages of one bank account must be kept in their order, also where a node of the
 // broker dies among them. How that is held is said in either package.
@@ -17,9 +16,7 @@ package broker
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -161,26 +158,6 @@ func (w *Way) Quote(said string) string {
 	return said
 }
 
-// Bound ends what is read from and written to conn with ctx. The function that it
-// returns ends the bound.
-func Bound(ctx context.Context, conn net.Conn) func() bool {
-	end, _ := ctx.Deadline() // the zero time is none
-	_ = conn.SetDeadline(end)
-	return context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-}
-
-// Late gives another error for one that says that the time of a connection was up: the
-// error of ctx where that has ended, and else instead. Any other error stays as it is.
-func Late(ctx context.Context, err, instead error) error {
-	switch {
-	case !errors.Is(err, os.ErrDeadlineExceeded):
-		return err
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	return instead
-}
-
 // ErrSilent is the error of a broker that doesn't acknowledge.
 var ErrSilent error = &stream.BrokerError{Text: app.Textf(
 	"The broker got the messages, but did not confirm within %d seconds that it has kept them.",
@@ -191,13 +168,4 @@ func TooLarge(said string) error {
 	return &stream.BrokerError{Text: app.Textf(
 		"A message is too large for the broker: %[1]s. Raise its limit.",
 		"Có tin quá lớn đối với máy chủ nhận luồng: %[1]s. Hãy nâng giới hạn của máy chủ.", said)}
-}
-
-// Size is at least the size of a message, with its headers.
-func Size(m stream.Message) int {
-	size := 32 + len(m.ID) + len(m.Body)
-	for _, h := range m.Headers {
-		size += 8 + len(h.Name) + len(h.Value)
-	}
-	return size
 }

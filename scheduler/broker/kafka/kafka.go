@@ -1,4 +1,4 @@
-// Package kafka publishes the messages of streams to Kafka.
+// Package kafka publishes the messages of streams to Kafka, with the client of franz-go.
 package kafka
 
 import (
@@ -6,234 +6,216 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"strconv"
-	"syscall"
-	"time"
+	"sync"
+	"sync/atomic"
 
 	"baoco/app"
 	"baoco/app/stream"
 	"baoco/scheduler/broker"
 
 	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // Open gives a publisher for b. Every connection goes through dial; secure is what TLS
 // begins with.
 func Open(b stream.Broker, dial broker.Dialer, secure *tls.Config) stream.Publisher {
-	return broker.NewPublisher(&client{Way: broker.Way{Broker: b, Dial: dial, Secure: secure}, conns: map[string]*connection{}, maxBatch: largestBatch})
+	return broker.NewPublisher(&client{Way: broker.Way{Broker: b, Dial: dial, Secure: secure}, most: stream.MaxBatch})
 }
 
-// client publishes to Kafka, or to what speaks its protocol, such as Redpanda: a batch
-// for each partition, to the broker that leads the partition, which answers when all
-// replicas in sync have the batch (acks=all).
+// client publishes to Kafka, or to what speaks its protocol, such as Redpanda. A message
+// counts as kept when all replicas in sync have it (acks=all).
 //
 // Order. A partition is a queue, and the bank account chooses the partition, in the way
-// in which Kafka's own producers choose it by a key. A batch is kept as a whole or not
-// at all, and the next one of a partition is sent when it is. The key of a record is
-// the id of the message: consumers skip repeats by it, and a topic that compacts keeps
-// one of them.
+// in which Kafka's own producers choose it by a key. The client of franz-go sends the
+// batches of a partition one after the other; where one fails, all that wait behind it
+// fail. What it is given after that, it would send. So it hears of nothing while it is
+// given messages: see gate. The key of a record is the id of the message: consumers skip
+// repeats by it, and a topic that compacts keeps one of them.
 //
-// Versions of the requests: the highest of Kafka 2.2. They need no question first which
-// ones the broker has: Kafka 4 answers them as Kafka 2.2 does, it took away older ones
-// only; Redpanda, too.
+// Nothing is tried again here: whatever fails ends the client, and a stream waits before
+// its next attempt.
 type client struct {
 	broker.Way
-	conns    map[string]*connection // by host:port
-	leaders  []string               // of the partitions, host:port; nil: not asked yet; "": none now
-	maxBatch int                    // in bytes
-	signedBy int                    // the mechanism that the broker took, of mechanisms
+	kafka    *kgo.Client // nil: not connected
+	signedBy int         // the mechanism that the broker took, of mechanisms
+	// atOnce is how many messages are sent before their answers: most, but one to begin
+	// with. As long as kafka doesn't know the partitions, it keeps what it is given, and
+	// sends it when it does.
+	atOnce int
+	most   int // halved where a batch was too large
+
+	gate      sync.RWMutex          // held while messages are given to kafka
+	dials     atomic.Int64          // since it began
+	unreached atomic.Pointer[error] // of the last dial that failed
 }
 
 const (
-	produceVersion       = 7
-	metadataVersion      = 7
-	saslHandshakeVersion = 1
-	saslVersion          = 1
-
-	// largestBatch is well below what brokers take by default (message.max.bytes, 1 MB).
-	largestBatch = 512 << 10
+	// maxAnswer is enough for the leaders of some thousand partitions.
+	maxAnswer = 512 << 10
 	// acknowledgeIn is how long a broker waits for the replicas: it answers before the
 	// silence is too long.
 	acknowledgeIn = broker.MaxSilence * 4 / 5
-	// maxConnections is how many brokers may lead the partitions of one topic.
-	maxConnections = 100
+	// maxDials is how many connections there are before a client begins anew: to the
+	// brokers that lead partitions, however many one names.
+	maxDials = 100
 )
 
-func (k *client) Connected() bool { return k.leaders != nil }
+var errManyBrokers = fmt.Errorf("more than %d connections to Kafka brokers", maxDials)
+
+func (k *client) Connected() bool { return k.kafka != nil }
 
 func (k *client) Close() {
-	for _, c := range k.conns {
-		_ = c.Close()
+	if k.kafka != nil {
+		k.kafka.Close()
+		k.kafka = nil
 	}
-	k.conns, k.leaders = map[string]*connection{}, nil
 }
 
 func (k *client) Publish(ctx context.Context, messages []stream.Message, kept []bool) error {
-	if k.leaders == nil {
-		if err := k.Reach(ctx, k.learn); err != nil {
+	if k.kafka == nil {
+		if err := k.Reach(ctx, k.connect); err != nil {
 			return err
 		}
 	}
 	for {
-		batches := k.batches(messages, kept)
-		if len(batches) == 0 {
+		sent, err := k.produce(ctx, messages, kept)
+		switch {
+		case errors.Is(err, kerr.MessageTooLarge) && sent > 1:
+			k.most = sent / 2
+			k.atOnce = k.most
+		case err != nil:
+			return k.problem(err)
+		case sent == 0:
 			return nil
-		}
-		if err := k.produce(ctx, messages, kept, batches); err != nil {
-			return err
+		default:
+			k.atOnce = k.most
 		}
 	}
 }
 
-// learn asks a broker which ones lead the partitions.
-func (k *client) learn(ctx context.Context, host string) error {
-	c, err := k.conn(ctx, host)
-	if err != nil {
-		return err
+// options are those of a client that begins at a host. It doesn't create topics.
+func (k *client) options(host string) []kgo.Opt {
+	list := []kgo.Opt{
+		kgo.ClientID("baoco"), kgo.SeedBrokers(host), kgo.Dialer(k.dial), kgo.DisableClientMetrics(),
+		kgo.BrokerMaxReadBytes(maxAnswer), kgo.FetchMaxBytes(maxAnswer),
+		kgo.DefaultProduceTopic(k.Topic), kgo.RecordPartitioner(byBankAccount), kgo.ProducerBatchCompression(kgo.NoCompression()),
+		kgo.ManualFlushing(), kgo.AllowIdempotentProduceCancellation(), kgo.ProduceRequestTimeout(acknowledgeIn),
+		kgo.RecordRetries(0), kgo.UnknownTopicRetries(0),
 	}
-	defer broker.Bound(ctx, c)()
-	request := kmsg.NewPtrMetadataRequest()
-	request.Version = metadataVersion
-	request.Topics = []kmsg.MetadataRequestTopic{{Topic: &k.Topic}}
-	answer, err := c.ask(request)
-	if err != nil {
-		return unlikeKafka(host, broker.Late(ctx, err, context.DeadlineExceeded))
+	if k.Username != "" {
+		list = append(list, kgo.SASL(k.mechanism()))
 	}
-	metadata := answer.(*kmsg.MetadataResponse)
-	if len(metadata.Topics) != 1 {
-		return errors.New("the Kafka broker doesn't say what was asked: which brokers lead the topic")
-	}
-	topic := metadata.Topics[0]
-	if err := k.refusal(topic.ErrorCode); err != nil {
-		return err
-	}
-	brokers := map[int32]string{}
-	for _, b := range metadata.Brokers {
-		brokers[b.NodeID] = net.JoinHostPort(b.Host, strconv.Itoa(int(b.Port)))
-	}
-	leaders := make([]string, len(topic.Partitions))
-	for _, p := range topic.Partitions {
-		if p.Partition < 0 || int(p.Partition) >= len(leaders) {
-			return errors.New("the Kafka broker names partitions that a topic of so many doesn't have")
+	return list
+}
+
+// dial opens a connection to a broker, which the broker before may have named.
+func (k *client) dial(ctx context.Context, network, host string) (conn net.Conn, err error) {
+	defer func() {
+		if err != nil {
+			k.unreached.Store(&err)
 		}
-		leaders[p.Partition] = brokers[p.Leader]
+		k.gate.RLock()
+		defer k.gate.RUnlock()
+	}()
+	if k.dials.Add(1) > maxDials {
+		return nil, errManyBrokers
 	}
-	if len(leaders) == 0 {
-		return errors.New("the Kafka broker names no partitions of the topic")
+	ctx, cancel := context.WithTimeout(ctx, broker.MaxSilence/2)
+	defer cancel()
+	if conn, err = k.Dial(ctx, network, host); err != nil {
+		return nil, err
 	}
-	k.leaders = leaders
-	return nil
+	if k.TLS {
+		secure, err := k.Handshake(ctx, conn, host)
+		if err != nil {
+			_ = conn.Close()
+			return nil, err
+		}
+		conn = secure
+	}
+	return gated{conn, &k.gate}, nil
 }
 
-// conn gives the connection to a broker.
-func (k *client) conn(ctx context.Context, host string) (*connection, error) {
-	if c := k.conns[host]; c != nil {
-		return c, nil
-	}
-	if len(k.conns) == maxConnections {
-		return nil, fmt.Errorf("more than %d Kafka brokers lead partitions of the topic", maxConnections)
-	}
-	c, err := k.connect(ctx, host)
-	if err == nil {
-		k.conns[host] = c
-	}
-	return c, err
+// gated is a connection from which nothing is heard while the gate is held.
+type gated struct {
+	net.Conn
+	gate *sync.RWMutex
 }
 
-// batches gives for each partition the messages that come next, by their indices.
-func (k *client) batches(messages []stream.Message, kept []bool) map[int32][]int {
-	batches, sizes := map[int32][]int{}, map[int32]int{}
+func (g gated) Read(b []byte) (int, error) {
+	n, err := g.Conn.Read(b)
+	g.gate.RLock()
+	defer g.gate.RUnlock()
+	return n, err
+}
+
+type bankAccount struct{}
+
+// byBankAccount chooses a partition as Kafka's own producers do by a key, but by the bank
+// account in the place of the record's key.
+var byBankAccount = kgo.BasicConsistentPartitioner(func(topic string) func(*kgo.Record, int) int {
+	byKey := kgo.StickyKeyPartitioner(nil).ForTopic(topic)
+	return func(r *kgo.Record, partitions int) int {
+		account, _ := r.Context.Value(bankAccount{}).(string)
+		return byKey.Partition(&kgo.Record{Key: []byte(account)}, partitions)
+	}
+})
+
+// produce sends the next messages that aren't kept, and waits for all answers.
+func (k *client) produce(ctx context.Context, messages []stream.Message, kept []bool) (sent int, err error) {
+	patient, cancel := context.WithTimeout(ctx, broker.MaxSilence)
+	defer cancel()
+	defer context.AfterFunc(patient, k.kafka.Close)()
+	k.unreached.Store(nil)
+	var open sync.WaitGroup
+	k.gate.Lock()
 	for i, m := range messages {
 		if kept[i] {
 			continue
 		}
-		p := partitionOf(m.BankAccount, len(k.leaders))
-		// Once one doesn't fit, none that comes later does: it isn't overtaken.
-		if sizes[p] += broker.Size(m); sizes[p] <= k.maxBatch || len(batches[p]) == 0 {
-			batches[p] = append(batches[p], i)
+		if sent == k.atOnce {
+			break
 		}
+		sent++
+		r := &kgo.Record{Context: context.WithValue(patient, bankAccount{}, m.BankAccount), Key: []byte(m.ID), Value: m.Body}
+		for _, h := range m.Headers {
+			r.Headers = append(r.Headers, kgo.RecordHeader{Key: h.Name, Value: []byte(h.Value)})
+		}
+		open.Add(1)
+		k.kafka.Produce(patient, r, func(_ *kgo.Record, failed error) { // one at a time
+			if kept[i] = failed == nil; err == nil {
+				err = failed
+			}
+			open.Done()
+		})
 	}
-	return batches
+	k.gate.Unlock()
+	_ = k.kafka.Flush(patient) // what failed, the records say
+	open.Wait()
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return sent, ctx.Err()
+	case err != nil && patient.Err() != nil && k.unreached.Load() == nil:
+		return sent, broker.ErrSilent
+	}
+	return sent, err
 }
 
-// produce sends the batches, each to the leader of its partition, and waits for all
-// answers. Nothing is sent as long as one of the leaders can't be reached.
-func (k *client) produce(ctx context.Context, messages []stream.Message, kept []bool, batches map[int32][]int) (err error) {
-	patient, cancel := context.WithTimeout(ctx, broker.MaxSilence)
-	defer cancel()
-	requests := map[*connection]*kmsg.ProduceRequest{}
-	for p, batch := range batches {
-		if k.leaders[p] == "" {
-			return k.refusal(kerr.LeaderNotAvailable.Code)
+// problem says for people what went wrong.
+func (k *client) problem(err error) error {
+	var problem *kerr.Error
+	if !errors.As(err, &problem) {
+		if unreached := k.unreached.Load(); unreached != nil {
+			return *unreached
 		}
-		c, err := k.conn(patient, k.leaders[p])
-		if err != nil {
-			return fmt.Errorf("the broker that leads partition %d: %w", p, err)
+		if errors.Is(err, kgo.ErrRecordRetries) {
+			return errors.New("the connection to Kafka ended, or another broker leads the topic now")
 		}
-		if requests[c] == nil {
-			requests[c] = &kmsg.ProduceRequest{
-				Version: produceVersion, Acks: -1, TimeoutMillis: int32(acknowledgeIn.Milliseconds()),
-				Topics: []kmsg.ProduceRequestTopic{{Topic: k.Topic}},
-			}
-		}
-		topic := &requests[c].Topics[0]
-		topic.Partitions = append(topic.Partitions, kmsg.ProduceRequestTopicPartition{Partition: p, Records: recordBatch(messages, batch, time.Now())})
+		return fmt.Errorf("publish to Kafka: %w", err)
 	}
-	for c, request := range requests {
-		defer broker.Bound(patient, c)()
-		err = errors.Join(err, c.write(request))
-	}
-	for c, request := range requests {
-		err = errors.Join(err, k.produced(c, request, kept, batches))
-	}
-	return broker.Late(ctx, err, broker.ErrSilent)
-}
-
-// produced reads the answer to a request, and notes what was kept.
-func (k *client) produced(c *connection, request *kmsg.ProduceRequest, kept []bool, batches map[int32][]int) error {
-	answer, err := c.read(request)
-	if err != nil {
-		return err
-	}
-	open := map[int32]int{} // partitions without an answer yet, and the sizes of their batches
-	for _, p := range request.Topics[0].Partitions {
-		open[p.Partition] = len(p.Records)
-	}
-	for _, topic := range answer.(*kmsg.ProduceResponse).Topics {
-		for _, p := range topic.Partitions {
-			size, asked := open[p.Partition]
-			if topic.Topic != k.Topic || !asked {
-				return errors.New("the Kafka broker acknowledges what wasn't sent")
-			}
-			delete(open, p.Partition)
-			batch := batches[p.Partition]
-			switch {
-			case p.ErrorCode == 0:
-				for _, i := range batch {
-					kept[i] = true
-				}
-			case p.ErrorCode == kerr.MessageTooLarge.Code && len(batch) > 1:
-				k.maxBatch = min(k.maxBatch, size) / 2
-			default:
-				err = errors.Join(err, k.refusal(p.ErrorCode))
-			}
-		}
-	}
-	if len(open) > 0 {
-		err = errors.Join(err, errors.New("the Kafka broker doesn't acknowledge all that was sent"))
-	}
-	return err
-}
-
-// refusal says for people what an error code means; nil: none.
-func (k *client) refusal(code int16) error {
-	problem := kerr.TypedErrorForCode(code)
 	switch problem {
-	case nil:
-		return nil
 	case kerr.UnknownTopicOrPartition:
 		return &stream.BrokerError{Text: app.Textf(
 			"Kafka has no topic %[1]s. Create it, and let the user of this stream write to it.",
@@ -248,14 +230,4 @@ func (k *client) refusal(code int16) error {
 	return &stream.BrokerError{Text: app.Textf(
 		"Kafka doesn’t take the messages: %[1]s. %[2]s",
 		"Kafka không nhận tin: %[1]s. %[2]s", problem.Message, problem.Description)}
-}
-
-// unlikeKafka says what it may mean that a host doesn't answer as Kafka does.
-func unlikeKafka(host string, err error) error {
-	if err == nil || !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, errAnswerSize) {
-		return err
-	}
-	return &stream.BrokerError{Text: app.Textf(
-		"%[1]s doesn’t answer as Kafka does. It may want TLS (kafka+tls://), or a user name and password, or its version is older than 2.2.",
-		"%[1]s không trả lời như Kafka. Có thể máy chủ yêu cầu TLS (kafka+tls://), hoặc tên đăng nhập và mật khẩu, hoặc phiên bản cũ hơn 2.2.", host)}
 }

@@ -2,11 +2,14 @@ package kafka_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"baoco/app/apptest"
 	"baoco/app/stream"
@@ -20,12 +23,12 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// mechanisms notes how clients want to sign in, and lets refuse answer for the cluster.
+// mechanisms notes how a client wants to sign in, on each of its connections, and lets refuse answer for the cluster.
 func mechanisms(cluster *kfake.Cluster, refuse func(mechanism string, request kmsg.Request) kmsg.Response) *[]string {
 	var wanted []string
 	cluster.Control(func(request kmsg.Request) (kmsg.Response, error, bool) {
 		cluster.KeepControl()
-		if hello, is := request.(*kmsg.SASLHandshakeRequest); is {
+		if hello, is := request.(*kmsg.SASLHandshakeRequest); is && (len(wanted) == 0 || wanted[len(wanted)-1] != hello.Mechanism) {
 			wanted = append(wanted, hello.Mechanism)
 		}
 		if len(wanted) == 0 {
@@ -43,7 +46,9 @@ func TestKafkaSignIn(t *testing.T) {
 	lacking := func(lacks ...string) func(string, kmsg.Request) kmsg.Response { // as a broker that doesn't offer some
 		return func(mechanism string, request kmsg.Request) kmsg.Response {
 			if _, is := request.(*kmsg.SASLHandshakeRequest); is && strings.Contains(strings.Join(lacks, " "), mechanism) {
-				return &kmsg.SASLHandshakeResponse{Version: 1, ErrorCode: kerr.UnsupportedSaslMechanism.Code, SupportedMechanisms: []string{"GSSAPI"}}
+				answer := request.ResponseKind().(*kmsg.SASLHandshakeResponse)
+				answer.ErrorCode, answer.SupportedMechanisms = kerr.UnsupportedSaslMechanism.Code, []string{"GSSAPI"}
+				return answer
 			}
 			return nil
 		}
@@ -52,7 +57,9 @@ func TestKafkaSignIn(t *testing.T) {
 		return func(mechanism string, request kmsg.Request) kmsg.Response {
 			if _, is := request.(*kmsg.SASLAuthenticateRequest); is && strings.Contains(strings.Join(unknown, " "), mechanism) {
 				said := "Authentication failed"
-				return &kmsg.SASLAuthenticateResponse{Version: 1, ErrorCode: kerr.SaslAuthenticationFailed.Code, ErrorMessage: &said}
+				answer := request.ResponseKind().(*kmsg.SASLAuthenticateResponse)
+				answer.ErrorCode, answer.ErrorMessage = kerr.SaslAuthenticationFailed.Code, &said
+				return answer
 			}
 			return nil
 		}
@@ -70,9 +77,20 @@ func TestKafkaSignIn(t *testing.T) {
 		{"plain over TLS", "PLAIN", true, lacking("SCRAM-SHA-512", "SCRAM-SHA-256"), "SCRAM-SHA-512 SCRAM-SHA-256 PLAIN", ""},
 		{"plain without TLS", "PLAIN", false, lacking("SCRAM-SHA-512", "SCRAM-SHA-256"), "SCRAM-SHA-512 SCRAM-SHA-256", "refuses the user name and password"},
 		{"wrong password", "SCRAM-SHA-512", false, unknown("SCRAM-SHA-512", "SCRAM-SHA-256"), "SCRAM-SHA-512 SCRAM-SHA-256", "Authentication failed"},
+		{"a broker that repeats the password", "SCRAM-SHA-512", false, func(_ string, request kmsg.Request) kmsg.Response {
+			if _, is := request.(*kmsg.SASLAuthenticateRequest); is {
+				said := "no user has s3cret,s3cret="
+				answer := request.ResponseKind().(*kmsg.SASLAuthenticateResponse)
+				answer.ErrorCode, answer.ErrorMessage = kerr.IllegalSaslState.Code, &said
+				return answer
+			}
+			return nil
+		}, "SCRAM-SHA-512 SCRAM-SHA-256", "no user has …"},
 		{"a broker that doesn't know the password", "SCRAM-SHA-512", false, func(_ string, request kmsg.Request) kmsg.Response {
 			if said, is := request.(*kmsg.SASLAuthenticateRequest); is && bytes.HasPrefix(said.SASLAuthBytes, []byte("c=")) {
-				return &kmsg.SASLAuthenticateResponse{Version: 1, SASLAuthBytes: []byte("v=AAAA")}
+				answer := request.ResponseKind().(*kmsg.SASLAuthenticateResponse)
+				answer.SASLAuthBytes = []byte("v=AAAA")
+				return answer
 			}
 			return nil
 		}, "SCRAM-SHA-512", "doesn’t prove that it knows the password"},
@@ -143,6 +161,37 @@ func TestKafkaProblems(t *testing.T) {
 			for range 2 {
 				kept, err := p.Publish(t.Context(), brokertest.Messages(1, 3, 1))
 				brokertest.RefusedAs(t, b, kept, err, c.want)
+			}
+		})
+	}
+}
+
+// A broker that ends the connection in the middle, and one that never answers, are told
+// from one that can't be reached. Nothing counts as kept, and nobody waits for them longer
+// than the context says.
+func TestKafkaWithoutAnswer(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		to         kmsg.Key
+		answer     error
+	}{
+		{"ends", "the connection to Kafka ended", kmsg.Produce, errors.New("the connection ends")},
+		{"is silent", "context deadline exceeded", kmsg.Produce, nil},
+		{"names no leaders", "context deadline exceeded", kmsg.Metadata, nil},
+		{"names no producer", "context deadline exceeded", kmsg.InitProducerID, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cluster := startKafka(t)
+			cluster.ControlKey(int16(c.to), func(r kmsg.Request) (kmsg.Response, error, bool) {
+				cluster.KeepControl()
+				metadata, is := r.(*kmsg.MetadataRequest)
+				return nil, c.answer, !is || len(metadata.Topics) > 0
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			defer cancel()
+			kept, err := open(t, kafkaBroker(cluster)).Publish(ctx, brokertest.Messages(1, 3, 1))
+			if kept != 0 || err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("kept %d, %v", kept, err)
 			}
 		})
 	}

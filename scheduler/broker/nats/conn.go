@@ -11,12 +11,13 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"baoco/app"
 	"baoco/app/stream"
-	"baoco/scheduler/broker"
 
 	"github.com/nats-io/nkeys"
 )
@@ -71,11 +72,11 @@ func (n *client) connect(ctx context.Context, host string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer broker.Bound(ctx, conn)()
+	defer bound(ctx, conn)()
 	c := &connection{Conn: conn, in: bufio.NewReaderSize(conn, maxLine), out: bufio.NewWriterSize(conn, 64<<10), inbox: "_INBOX." + rand.Text() + "."}
 	if err = n.greet(ctx, c, host); err != nil {
 		_ = c.Close()
-		return n.understand(broker.Late(ctx, err, context.DeadlineExceeded))
+		return n.understand(late(ctx, err, context.DeadlineExceeded))
 	}
 	n.conn = c
 	return nil
@@ -252,4 +253,24 @@ func (c *connection) line() ([]byte, error) {
 			return nil, err
 		}
 	}
+}
+
+// bound ends what is read from and written to conn with ctx. The function that it
+// returns ends the bound.
+func bound(ctx context.Context, conn net.Conn) func() bool {
+	end, _ := ctx.Deadline() // the zero time is none
+	_ = conn.SetDeadline(end)
+	return context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+}
+
+// late gives another error for one that says that the time of a connection was up: the
+// error of ctx where that has ended, and else instead. Any other error stays as it is.
+func late(ctx context.Context, err, instead error) error {
+	switch {
+	case !errors.Is(err, os.ErrDeadlineExceeded):
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return instead
 }

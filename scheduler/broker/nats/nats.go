@@ -64,7 +64,7 @@ func (n *client) Publish(ctx context.Context, messages []stream.Message, kept []
 		}
 	}
 	for i, m := range messages {
-		if size, limit := broker.Size(m)+extraSize, n.conn.info.MaxPayload; limit > 0 && size > limit {
+		if size, limit := sizeOf(m)+extraSize, n.conn.info.MaxPayload; limit > 0 && size > limit {
 			if err := n.publishFitting(ctx, messages[:i], kept[:i]); err != nil {
 				return err
 			}
@@ -166,11 +166,11 @@ type message struct {
 func (n *client) ask(ctx context.Context, messages []message) ([]*answer, error) {
 	patient, cancel := context.WithTimeout(ctx, broker.MaxSilence)
 	defer cancel()
-	defer broker.Bound(patient, n.conn)()
+	defer bound(patient, n.conn)()
 	first := n.conn.asked
 	for _, m := range messages {
 		if err := n.send(m); err != nil {
-			return nil, broker.Late(ctx, err, broker.ErrSilent)
+			return nil, late(ctx, err, broker.ErrSilent)
 		}
 	}
 	answers := make([]*answer, n.conn.asked-first)
@@ -184,7 +184,7 @@ func (n *client) ask(ctx context.Context, messages []message) ([]*answer, error)
 			missing--
 		}
 	}
-	return answers, n.understand(broker.Late(ctx, err, broker.ErrSilent))
+	return answers, n.understand(late(ctx, err, broker.ErrSilent))
 }
 
 // send writes a message to the buffer.
@@ -300,4 +300,13 @@ func (a *answer) read(header string, body []byte) error {
 		return fmt.Errorf("the answer of JetStream isn't JSON: %w", err)
 	}
 	return nil
+}
+
+// sizeOf is at least the size of a message, with its headers.
+func sizeOf(m stream.Message) int {
+	size := 32 + len(m.ID) + len(m.Body)
+	for _, h := range m.Headers {
+		size += 8 + len(h.Name) + len(h.Value)
+	}
+	return size
 }
