@@ -84,7 +84,7 @@ var (
 		"web/dashboard":          {"github.com/alexedwards/scs/v2"},
 		"web/dashboard/help":     {"github.com/yuin/goldmark"},
 		"web/inbound":            {},
-		"web/metrics":            {},
+		"web/metrics":            {"github.com/prometheus/client_golang/prometheus"},
 		"web/pay":                {},
 		"web/wire":               {"golang.org/x/time/rate"},
 		"scheduler":              {"github.com/go-co-op/gocron/v2", "github.com/google/uuid", "github.com/jonboulle/clockwork", "github.com/wneessen/go-mail"},

@@ -1,10 +1,8 @@
 // Package metrics counts what the server does, and shows the figures to
-// Prometheus.
+// Prometheus, by Prometheus' own client.
 package metrics
 
 import (
-	"fmt"
-	"maps"
 	"net/http"
 	"strconv"
 	"sync"
@@ -14,6 +12,11 @@ import (
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/services"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // mostSources bounds the series: the calls of sources beyond these are counted
@@ -22,61 +25,36 @@ const mostSources = 200
 
 // Metrics counts. It is safe for concurrent use.
 type Metrics struct {
-	version string
-	started time.Time
+	figures                                 *prometheus.Registry
+	attempts, calls, transactions, requests *prometheus.CounterVec
+	commitTime, commitSize                  prometheus.Histogram
 
-	// One lock guards all. It is on the way of every transaction, so it is held for
-	// microseconds only.
-	mu           sync.Mutex
-	attempts     map[outcome]uint64
-	calls        map[ofSource]uint64
-	transactions map[ofSource]uint64
-	requests     map[ofRequest]uint64
-	commitTime   histogram
-	commitSize   histogram
-	sources      map[int64]bool // that have series of their own
+	mu      sync.Mutex
+	sources map[int64]bool // that have series of their own
 }
 
-// outcome names a counter of attempts.
-type outcome string
-
-func (o outcome) labels() string { return fmt.Sprintf("outcome=%q", string(o)) }
-
-// ofSource names a counter of a source; the zero source is none.
-type ofSource struct {
-	id      int64
-	kind    app.Provider
-	outcome string
-}
-
-// others is the id of all sources beyond mostSources.
-const others = -1
-
-func (s ofSource) labels() string {
-	kind, id := string(s.kind), strconv.FormatInt(s.id, 10)
-	switch s.id {
-	case 0:
-		kind, id = "unknown", "unknown"
-	case others:
-		kind, id = "other", "other"
+// New makes the counters of a program of that version.
+func New(version string) *Metrics {
+	p := newPage(version)
+	p.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return promauto.With(p).NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
-	return fmt.Sprintf("outcome=%q,provider=%q,source=%q", s.outcome, kind, id)
-}
-
-// ofRequest names a counter of requests; class is the first digit of the status.
-type ofRequest struct {
-	handler string
-	class   int
-}
-
-func (r ofRequest) labels() string { return fmt.Sprintf(`code="%dxx",handler=%q`, r.class, r.handler) }
-
-// New makes the counters of a program of that version, which starts now.
-func New(version string, now time.Time) *Metrics {
+	histogram := func(name, help string, first float64, n int) prometheus.Histogram {
+		buckets := prometheus.ExponentialBuckets(first, 2, n)
+		return promauto.With(p).NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
+	}
 	return &Metrics{
-		version: version, started: now,
-		attempts: map[outcome]uint64{}, calls: map[ofSource]uint64{}, transactions: map[ofSource]uint64{}, requests: map[ofRequest]uint64{},
-		commitTime: newHistogram(0.0005, 14), commitSize: newHistogram(1, 10),
+		figures:    p.Registry,
+		commitTime: histogram("baoco_commit_duration_seconds", "How long commits took until they were on disk.", 0.0005, 14),
+		commitSize: histogram("baoco_commit_batch_size", "How many callers one commit served.", 1, 10),
+		attempts:   counters("baoco_attempts_total", "Attempts of deliveries, by outcome: delivered, or the class of the error.", "outcome"),
+		calls: counters("baoco_calls_total", "Calls of providers, by source and outcome. A refused call may name no source.",
+			"outcome", "provider", "source"),
+		transactions: counters("baoco_transactions_total", "Transactions of calls, lists and files, and typed ones, by what became of them. "+
+			"Those of files and typed ones are of an unknown source.", "outcome", "provider", "source"),
+		requests: counters("baoco_http_requests_total", "HTTP requests that were answered, by what they were for and the class of the status.",
+			"code", "handler"),
 		sources: map[int64]bool{},
 	}
 }
@@ -85,47 +63,49 @@ func New(version string, now time.Time) *Metrics {
 // of Go and of the process.
 func (m *Metrics) Handler(service *services.All) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var p page
-		m.write(&p)
+		p := page{prometheus.NewRegistry()}
 		p.state(r.Context(), service, time.Now())
-		p.process(m.started)
-		p.answer(w)
+		p.answer(w, r, m.figures)
 	})
 }
 
-// write shows what was counted.
-func (m *Metrics) write(p *page) {
-	p.info("baoco_build_info", "The version of baoco; always 1.", m.version)
-	m.mu.Lock()
-	p.histogram("baoco_commit_duration_seconds", "How long commits took until they were on disk.", m.commitTime)
-	p.histogram("baoco_commit_batch_size", "How many callers one commit served.", m.commitSize)
-	// A thousand series take milliseconds to write, which no commit should wait for.
-	attempts, calls, transactions, requests := maps.Clone(m.attempts), maps.Clone(m.calls), maps.Clone(m.transactions), maps.Clone(m.requests)
-	m.mu.Unlock()
-	counters(p, "baoco_attempts_total", "Attempts of deliveries, by outcome: delivered, or the class of the error.", attempts)
-	counters(p, "baoco_calls_total", "Calls of providers, by source and outcome. A refused call may name no source.", calls)
-	counters(p, "baoco_transactions_total", "Transactions of calls, lists and files, and typed ones, by what became of them. Those of files and typed ones are of an unknown source.", transactions)
-	counters(p, "baoco_http_requests_total", "HTTP requests that were answered, by what they were for and the class of the status.", requests)
+// page is figures that are shown once.
+type page struct{ *prometheus.Registry }
+
+func newPage(version string) page {
+	p := page{prometheus.NewRegistry()}
+	p.gauges("baoco_build_info", "The version of baoco; always 1.", "version").WithLabelValues(version).Set(1)
+	return p
+}
+
+func (p page) gauge(name, help string, value float64) {
+	p.gauges(name, help).WithLabelValues().Set(value)
+}
+
+func (p page) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
+	return promauto.With(p).NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+}
+
+// answer shows the figures, after those of others.
+func (p page) answer(w http.ResponseWriter, r *http.Request, others ...prometheus.Gatherer) {
+	w.Header().Set("Cache-Control", "no-store")
+	promhttp.HandlerFor(append(prometheus.Gatherers(others), p), promhttp.HandlerOpts{DisableCompression: true}).ServeHTTP(w, r)
 }
 
 // Attempted counts an attempt that was recorded.
 func (m *Metrics) Attempted(r delivery.Result) {
-	became := outcome(r.Error)
+	became := string(r.Error)
 	if r.OK() {
 		became = "delivered"
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.attempts[became]++
+	m.attempts.WithLabelValues(became).Inc()
 }
 
 // Recorded counts what became of transactions. The source is zero where none named them.
 func (m *Metrics) Recorded(source inbound.Source, r inbound.Recording) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	count := func(outcome inbound.Outcome, n int) {
 		if n > 0 {
-			m.transactions[m.of(source, string(outcome))] += uint64(n)
+			m.of(m.transactions, source, string(outcome)).Add(float64(n))
 		}
 	}
 	count(inbound.OutcomeRecorded, r.Recorded)
@@ -146,33 +126,32 @@ func (m *Metrics) Called(source inbound.Source, err error) {
 			outcome = "failed"
 		}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.calls[m.of(source, outcome)]++
+	m.of(m.calls, source, outcome).Inc()
 }
 
-// of names the counter of an outcome of a source. The lock is held.
-func (m *Metrics) of(source inbound.Source, outcome string) ofSource {
-	if source.ID != 0 && !m.sources[source.ID] {
+// of gives the counter of an outcome of a source; the zero source is none.
+func (m *Metrics) of(counters *prometheus.CounterVec, source inbound.Source, outcome string) prometheus.Counter {
+	if source.ID == 0 {
+		return counters.WithLabelValues(outcome, "unknown", "unknown")
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.sources[source.ID] {
 		if len(m.sources) >= mostSources {
-			return ofSource{id: others, outcome: outcome}
+			return counters.WithLabelValues(outcome, "other", "other")
 		}
 		m.sources[source.ID] = true
 	}
-	return ofSource{source.ID, source.Provider, outcome}
+	return counters.WithLabelValues(outcome, string(source.Provider), strconv.FormatInt(source.ID, 10))
 }
 
 // Requested counts an answered request. handler is one of few names.
 func (m *Metrics) Requested(handler string, status int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.requests[ofRequest{handler, status / 100}]++
+	m.requests.WithLabelValues(strconv.Itoa(status/100)+"xx", handler).Inc()
 }
 
 // Committed counts a commit.
 func (m *Metrics) Committed(took time.Duration, callers int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.commitTime.observe(took.Seconds())
-	m.commitSize.observe(float64(callers))
+	m.commitTime.Observe(took.Seconds())
+	m.commitSize.Observe(float64(callers))
 }

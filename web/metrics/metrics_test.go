@@ -23,7 +23,7 @@ import (
 // What is counted of one transaction and its delivery. The server's CPU time for
 // them is some 300 µs, of which the figures may take one per cent.
 func BenchmarkTransaction(b *testing.B) {
-	m := metrics.New("test", time.Now())
+	m := metrics.New("test")
 	source := inbound.Source{ID: 1, Provider: "native"}
 	for b.Loop() {
 		m.Requested("inbound", 200)
@@ -41,11 +41,25 @@ func show(figures http.Handler) string {
 	return answer.Body.String()
 }
 
+// Every version of Prometheus reads the answer, and nobody keeps it.
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
+	answer := httptest.NewRecorder()
+	metrics.New("1.2").Handler(w.Services).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	if kind := answer.Header().Get("Content-Type"); !strings.HasPrefix(kind, "text/plain; version=0.0.4") || answer.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("%v", answer.Header())
+	}
+	if !strings.Contains(answer.Body.String(), "\nbaoco_build_info{version=\"1.2\"} 1\n") {
+		t.Error(answer.Body)
+	}
+}
+
 // A value is counted at every bound that it isn't above.
 func TestBuckets(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
-	m := metrics.New("test", time.Now())
+	m := metrics.New("test")
 	m.Committed(time.Millisecond, 512)
 	m.Committed(1001*time.Microsecond, 513)
 	m.Committed(time.Minute, 1)
@@ -68,7 +82,7 @@ func TestBuckets(t *testing.T) {
 func TestReplica(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
-	figures := metrics.New("test", time.Now()).Handler(w.Services)
+	figures := metrics.New("test").Handler(w.Services)
 	if text := show(figures); strings.Contains(text, "baoco_replica") {
 		t.Errorf("without a replica:\n%s", text)
 	}
@@ -91,7 +105,7 @@ func TestReplica(t *testing.T) {
 func TestManySources(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
-	m := metrics.New("test", time.Now())
+	m := metrics.New("test")
 	handler := m.Handler(w.Services)
 	for id := range int64(1000) {
 		m.Called(inbound.Source{ID: id + 1, Provider: "native"}, nil)
@@ -114,7 +128,7 @@ func TestStreamBehind(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	defer w.Close()
-	handler := metrics.New("test", time.Now()).Handler(w.Services)
+	handler := metrics.New("test").Handler(w.Services)
 	const name = "baoco_stream_behind_seconds"
 	if strings.Contains(show(handler), name) {
 		t.Error("there is no stream")
@@ -139,7 +153,7 @@ func TestStreamBehind(t *testing.T) {
 func TestCallsThatFail(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
-	m := metrics.New("test", time.Now())
+	m := metrics.New("test")
 	for _, err := range []error{nil, app.Unavailable(errors.New("the disk is full")), errors.New("a fault"), stream.ErrNoStream} {
 		m.Called(inbound.Source{ID: 1, Provider: "native"}, err)
 	}
@@ -162,7 +176,7 @@ func TestTransactionsOfEveryWay(t *testing.T) {
 		return inbound.PolledPage{Body: []byte("{}"), Elements: element("list")}, nil
 	}})
 	defer w.Close()
-	m := metrics.New("test", now)
+	m := metrics.New("test")
 	w.Services.SetMeter(m)
 	w.Link("ACB", apptest.SomeAccount)
 	source, err := w.Services.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: "an API key of the list"}, now)

@@ -2,8 +2,8 @@ package metrics
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"baoco/app"
@@ -13,7 +13,7 @@ import (
 
 // state shows the figures that are read when somebody looks. Where the storage
 // doesn't answer, baoco_well is 0 and the figures of the storage are absent.
-func (p *page) state(ctx context.Context, service *services.All, now time.Time) {
+func (p page) state(ctx context.Context, service *services.All, now time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	well := 0.0
@@ -53,13 +53,14 @@ func (p *page) state(ctx context.Context, service *services.All, now time.Time) 
 }
 
 // streams shows how far the active streams are behind.
-func (p *page) streams(ctx context.Context, service *services.All, now time.Time) {
+func (p page) streams(ctx context.Context, service *services.All, now time.Time) {
 	list, err := service.Streams.Streams(ctx, 0)
 	list = slices.DeleteFunc(list, func(st stream.Stream) bool { return !st.IsActive })
 	if err != nil || len(list) == 0 {
 		return
 	}
-	p.head("baoco_stream_behind_seconds", "gauge", "How long the first transaction has waited that a stream has not sent yet, by the id of the stream; 0: all are sent.")
+	waits := p.gauges("baoco_stream_behind_seconds",
+		"How long the first transaction has waited that a stream has not sent yet, by the id of the stream; 0: all are sent.", "stream")
 	for _, st := range list {
 		since, err := service.Streams.StreamBehind(ctx, st)
 		if err != nil {
@@ -69,6 +70,6 @@ func (p *page) streams(ctx context.Context, service *services.All, now time.Time
 		if !since.IsZero() {
 			behind = max(0, now.Sub(since).Seconds())
 		}
-		fmt.Fprintf(p, "baoco_stream_behind_seconds{stream=\"%d\"} %v\n", st.ID, behind)
+		waits.WithLabelValues(strconv.FormatInt(st.ID, 10)).Set(behind)
 	}
 }

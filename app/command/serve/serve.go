@@ -74,7 +74,7 @@ func serve(c *cli.Context) (err error) {
 		log.Info("bringing the database up to date", "from_schema", m.From, "to_schema", m.To, "copy_of_before", m.Kept)
 	}}
 	if s.on() {
-		s.figures = metrics.New(Version, time.Now())
+		s.figures = metrics.New(Version)
 		options.Committed = s.figures.Committed
 	}
 	store, err := OpenDatabase(ctx, s.DB, options)
