@@ -79,6 +79,9 @@ func TestKafkaLargeAnswer(t *testing.T) {
 	b := stream.Broker{Kind: stream.Kafka, Hosts: []string{"k.shop.vn:9092"}, Topic: "payments"}
 	kept, err := kafka.Open(b, s.Dial, &tls.Config{}).Publish(t.Context(), brokertest.Messages(1, 3, 1))
 	brokertest.RefusedAs(t, b, kept, err, "doesn’t answer as Kafka does")
+	if len(s.Says) < 8<<16 {
+		t.Errorf("%d bytes are left", len(s.Says))
+	}
 }
 
 // metadata names brokers from port first on, of which each leads a partition of the topic.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"baoco/app"
 	"baoco/app/stream"
@@ -98,7 +99,7 @@ func (k *client) Publish(ctx context.Context, messages []stream.Message, kept []
 // options are those of a client that begins at a host. It doesn't create topics.
 func (k *client) options(host string) []kgo.Opt {
 	list := []kgo.Opt{
-		kgo.ClientID("baoco"), kgo.SeedBrokers(host), kgo.Dialer(k.dial), kgo.DisableClientMetrics(),
+		kgo.ClientID("baoco"), kgo.SeedBrokers(host), kgo.Dialer(k.dial), kgo.DisableClientMetrics(), kgo.MetadataMaxAge(time.Hour),
 		kgo.BrokerMaxReadBytes(maxAnswer), kgo.FetchMaxBytes(maxAnswer),
 		kgo.DefaultProduceTopic(k.Topic), kgo.RecordPartitioner(byBankAccount), kgo.ProducerBatchCompression(kgo.NoCompression()),
 		kgo.ManualFlushing(), kgo.AllowIdempotentProduceCancellation(), kgo.ProduceRequestTimeout(acknowledgeIn),
