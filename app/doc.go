@@ -98,7 +98,7 @@
 //   - A page: web/dashboard, routes.go (the table) → dashboard.go (who is it, may
 //     they) → the noun's file → a few calls of services → view.go and a template.
 //     live.go and static/live.js keep a page up to date while it is open.
-//     guide.go has the steps of the first set-up, with the forms of the other pages.
+//     guide.go has the page of the first set-up, whose steps the other pages bring.
 //   - A command: app/command, command.go → terminal, run.go and cli.go (flags, help,
 //     exit code) → the noun's file → session.go (admin) → serve/service.go (open the
 //     file beside a running server, make the services as the server does) → the noun's

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"html/template"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,9 +150,6 @@ const alertMessagesShown = 20
 
 // showAlerts shows the page, with the form that was refused as it was entered.
 func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
-	if v.inGuide() {
-		return s.showGuide(v, guideData{Open: "alerts", Telegram: sent.card}, wrong)
-	}
 	v.formVersion = "" // each form of the page has the version of what is stored
 	p, err := s.Services.Alerts.AlertPreferences(v.Context(), v.account.ID)
 	if err != nil {
@@ -217,6 +215,47 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 		return err
 	}
 	return s.renderForm(v, wrong, "alerts", "settings", app.Text{EN: "Alerts", VI: "Cảnh báo"}, data)
+}
+
+var alertsStep = guideStep{
+	Name: "alerts", Title: app.Text{EN: "Alerts", VI: "Cảnh báo"}, To: "/settings/alerts",
+	form: "alerts", read: (*Server).readAlertsStep, show: (*Server).showAlertsStep,
+}
+
+// readAlertsStep: the step is done once a message was sent on a channel that there is.
+func (s *Server) readAlertsStep(v *visit) (guideProgress, error) {
+	channels, err := s.Services.Alerts.AlertChannels(v.Context(), v.account.ID)
+	if err != nil {
+		return guideProgress{}, err
+	}
+	messages, err := s.Services.Alerts.AlertMessages(v.Context(), v.account.ID, alertMessagesShown)
+	var media []string
+	for _, c := range channels {
+		sent := slices.ContainsFunc(messages, func(m alert.Message) bool { return m.Medium == c.Medium && m.Sent && m.Problem == app.Text{} })
+		if (sent || !c.SentAt.IsZero()) && c.Failures == 0 {
+			media = append(media, c.Medium.Name().In(v.Lang))
+		}
+	}
+	return doneIf(strings.Join(media, ", ")), err
+}
+
+func (s *Server) showAlertsStep(v *visit, page view, sent any) (template.HTML, error) {
+	data, refused := sent.(alertsData)
+	if refused {
+		return s.showPart(page, "guide-alerts", data.Telegram)
+	}
+	channels, err := s.Services.Alerts.AlertChannels(v.Context(), v.account.ID)
+	if err != nil {
+		return "", err
+	}
+	card := alertCard{Saved: savedChannel(channels, alert.Telegram)}
+	for _, c := range channels {
+		if c.Medium == alert.Telegram {
+			card.Channel = c
+		}
+	}
+	card.Channel.Telegram.Token = ""
+	return s.showPart(page, "guide-alerts", card)
 }
 
 // alertKinds are the kinds that concern the visitor's account.

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"cmp"
+	"html/template"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,14 +135,32 @@ type bankForm struct {
 	Banks                            []app.Bank
 }
 
+var bankStep = guideStep{
+	Name: "bank", Title: app.Text{EN: "Bank account", VI: "Tài khoản ngân hàng"}, To: "/banks",
+	form: "bank_new", read: (*Server).readBankStep, show: (*Server).showBankStep,
+}
+
+func (s *Server) readBankStep(v *visit) (guideProgress, error) {
+	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
+	if err != nil || len(banks) == 0 {
+		return doneIf(""), err
+	}
+	return doneIf(firstOf(len(banks), banks[0].Title())), nil
+}
+
+func (s *Server) showBankStep(_ *visit, page view, sent any) (template.HTML, error) {
+	form, refused := sent.(bankForm)
+	if !refused {
+		form.Banks = app.Banks()
+	}
+	return s.showPart(page, "guide-bank", form)
+}
+
 func (s *Server) newBankPage(v *visit) error {
 	return s.showNewBank(v, bankForm{}, nil)
 }
 
 func (s *Server) showNewBank(v *visit, form bankForm, wrong error) error {
-	if v.inGuide() {
-		return s.showGuide(v, guideData{Open: "bank", Bank: form}, wrong)
-	}
 	form.Banks = app.Banks()
 	return s.renderForm(v, wrong, "bank_new", "banks", app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}, form)
 }

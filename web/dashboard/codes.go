@@ -12,9 +12,9 @@ import (
 
 // codesData is the page of the patterns of payment codes.
 type codesData struct {
+	pageParts
 	Rows []codeRow
 	Form codeForm
-	Pay  paymentSettingsForm
 	Full bool   // there are as many patterns as there may be
 	Try  string // a content
 	Code string // what was read from it
@@ -31,15 +31,21 @@ type codeForm struct{ Prefix, Least, Most, Alphabet string }
 var newCodeForm = codeForm{Least: "6", Alphabet: string(paymentcode.Digits)}
 
 func (s *Server) codesPage(v *visit) error {
-	return s.showCodes(v, newCodeForm, savedPaymentSettings(v.account), nil)
+	return s.showCodes(v, "", nil, nil)
 }
 
-func (s *Server) showCodes(v *visit, form codeForm, pay paymentSettingsForm, wrong error) error {
+// showCodes shows the page. wrong is why a form is refused, and sent that form as it was
+// entered: codes or that of a part.
+func (s *Server) showCodes(v *visit, refused string, sent any, wrong error) error {
 	patterns, err := s.Services.Ledger.CodePatterns(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
-	data := codesData{Form: form, Pay: pay, Full: len(patterns) == app.MaxCodePatterns, Try: app.CleanText(strings.TrimSpace(v.URL.Query().Get("content")), app.MaxContent)}
+	data := codesData{pageParts: s.partsOf(v, refused, sent), Form: newCodeForm, Full: len(patterns) == app.MaxCodePatterns}
+	if form, own := sent.(codeForm); own {
+		data.Form = form
+	}
+	data.Try = app.CleanText(strings.TrimSpace(v.URL.Query().Get("content")), app.MaxContent)
 	limited, err := s.limitedToCodes(v)
 	if err != nil {
 		return err
@@ -65,7 +71,7 @@ func (s *Server) createCode(v *visit) error {
 	}
 	p, err := s.Services.Ledger.CreateCodePattern(v.Context(), v.account.ID, in, v.now)
 	if err != nil {
-		return s.showCodes(v, form, savedPaymentSettings(v.account), err)
+		return s.showCodes(v, "codes", form, err)
 	}
 	return s.redirect(v, "/settings/codes", app.Textf("Codes that begin with %s are read from now on.", "Từ bây giờ, mã bắt đầu bằng %s sẽ được đọc.", p.Prefix))
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"html/template"
+	"slices"
 	"strconv"
 	"time"
 
@@ -277,6 +278,56 @@ type counterRow struct {
 	Ask  confirmation
 }
 
+var counterStep = guideStep{
+	Name: "counter", Title: app.Text{EN: "Counter screen", VI: "Màn hình quầy"}, To: "/settings#counters",
+	form: "settings", read: (*Server).readCounterStep, show: (*Server).showCounterStep,
+}
+
+func (s *Server) readCounterStep(v *visit) (guideProgress, error) {
+	links, err := s.Services.Payments.CounterLinks(v.Context(), v.account.ID)
+	links = slices.DeleteFunc(links, func(l payment.CounterLink) bool { return !l.RevokedAt.IsZero() })
+	if err != nil || len(links) == 0 {
+		return doneIf(""), err
+	}
+	return doneIf(firstOf(len(links), links[0].Name)), nil
+}
+
+func (s *Server) showCounterStep(v *visit, page view, sent any) (template.HTML, error) {
+	if page, refused := sent.(settingsData); refused {
+		sent = page.sent
+	}
+	data, err := s.readCounters(v, sent)
+	if err != nil {
+		return "", err
+	}
+	return s.showPart(page, "guide-counter", data)
+}
+
+// countersPart is the part of the settings about counter screens.
+type countersPart struct {
+	Rows    []counterRow
+	Banks   []app.BankAccount
+	Form    payment.CounterLinkCreate
+	Refused bool
+}
+
+func (s *Server) showCountersPart(v *visit, page view, sent any) (template.HTML, error) {
+	data, err := s.readCounters(v, sent)
+	if err != nil {
+		return "", err
+	}
+	return s.showPart(page, "settings-counters", data)
+}
+
+func (s *Server) readCounters(v *visit, sent any) (data countersPart, err error) {
+	data.Form, data.Refused = sent.(payment.CounterLinkCreate)
+	if data.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
+		return data, err
+	}
+	data.Rows, err = s.counterRows(v, data.Banks)
+	return data, err
+}
+
 // counterRows are the links that aren't revoked, newest first.
 func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, error) {
 	links, err := s.Services.Payments.CounterLinks(v.Context(), v.account.ID)
@@ -306,11 +357,8 @@ func (s *Server) createCounterLink(v *visit) error {
 	if err == nil {
 		link, token, err = s.Services.Payments.CreateCounterLink(v.Context(), v.account.ID, form, v.now)
 	}
-	if err != nil && v.inGuide() {
-		return s.showGuide(v, guideData{Open: "counter", CounterForm: form}, err)
-	}
 	if err != nil {
-		return s.showSettings(v, settingsData{Refused: "counters", CounterForm: form}, err)
+		return s.showSettings(v, "counters", form, err)
 	}
 	page := secretPage{
 		Lead: app.Text{

@@ -3,24 +3,21 @@ package dashboard
 import (
 	"cmp"
 	"errors"
+	"html/template"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"baoco/app"
-	"baoco/app/alert"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
-	"baoco/app/payment"
-	"baoco/app/upkeep"
 	"baoco/web/wire"
 )
 
 // The guide leads an owner from the first visit to the first payment of which the
 // shop is told, on one page. It keeps no progress of its own: a step is done when
-// the file holds what it makes. Its forms are those of the other pages; they carry
-// a field that leads back here.
+// the file holds what it makes. Its steps are those of other pages, and so are their
+// forms, which carry a field that leads back here.
 
 const guidePath = "/guide"
 
@@ -55,227 +52,140 @@ const (
 	stepLater   stepState = "later"
 )
 
-// guideStep is one step. Its name is part of its address and of its template.
+// guideStep is a step of the guide, as the page of its subject makes it.
 type guideStep struct {
-	Name  string
+	Name  string // a part of its address
 	Title app.Text
-	State stepState
-	Made  string // what it made, if it is done
-	To    string // the page of that
+	To    string // the page of what it makes
+	form  string // the page with the form of the step: where that form is refused, the guide shows it; empty: it has none
+	read  func(s *Server, v *visit) (guideProgress, error)
+	// show writes the step where it isn't done. sent is the data of the page with the form
+	// that was refused; nil: none was.
+	show func(s *Server, v *visit, page view, sent any) (template.HTML, error)
 }
 
-// guideSource is a source that waits for its first call.
-type guideSource struct {
-	sourceRow
-	Steps []string
+// guideProgress is how far a step is.
+type guideProgress struct {
+	State stepState // empty: the visitor has no such step
+	Made  string    // what it made, if it is done
 }
 
-// guideWebhook is a webhook with its last attempt; nil: there was none.
-type guideWebhook struct {
-	delivery.Webhook
-	Last *delivery.Attempt
+// doneIf is done where something was made.
+func doneIf(made string) guideProgress {
+	if made == "" {
+		return guideProgress{State: stepLater}
+	}
+	return guideProgress{stepDone, made}
 }
 
-// guideData is the page. The handler of a form that was refused fills in the form
-// and names its step.
+// shownStep is a step on a page.
+type shownStep struct {
+	guideStep
+	guideProgress
+	write func(page view) (template.HTML, error)
+}
+
+// Content is the step where it isn't done.
+func (step shownStep) Content(page view) (template.HTML, error) { return step.write(page) }
+
+// guideData is the page.
 type guideData struct {
-	Steps       []guideStep
-	Open        string // name of the step that is shown; empty: all are done
-	Bank        bankForm
-	Groups      []providerGroup // to choose from
-	Source      sourceForm      // empty until a kind is chosen
-	Waiting     []guideSource
-	Webhook     webhookForm
-	Webhooks    []guideWebhook
-	Telegram    alertCard
-	BackupOnce  string
-	BackupCron  string
-	Banks       []app.BankAccount
-	CounterForm payment.CounterLinkCreate
-	Newest      *transactionRow // nil: no source brought any yet
-	Hidden      bool            // it isn't shown on the overview
+	Steps    shownSteps
+	Webhooks []guideWebhook
+	Newest   *transactionRow // nil: no source brought any yet
+	Hidden   bool            // it isn't shown on the overview
 }
 
-// Done tells whether all steps are done.
-func (d guideData) Done() bool {
-	return !slices.ContainsFunc(d.Steps, func(s guideStep) bool { return s.State != stepDone })
+// shownSteps are the steps of a visitor.
+type shownSteps []shownStep
+
+// Done tells whether all are done.
+func (l shownSteps) Done() bool {
+	return !slices.ContainsFunc(l, func(step shownStep) bool { return step.State != stepDone })
 }
 
-func (s *Server) guidePage(v *visit) error { return s.showGuide(v, guideData{}, nil) }
+func (s *Server) guidePage(v *visit) error { return s.showGuide(v, "", nil, nil) }
 
-// showGuide completes data and shows the page. wrong is why the form in data is
-// refused.
-func (s *Server) showGuide(v *visit, data guideData, wrong error) error {
-	facts, err := s.readGuide(v)
-	if err != nil {
+// stepOf is the name of the step whose form stands on a page; empty: there is none.
+func stepOf(form string) string {
+	at := slices.IndexFunc(guideSteps, func(step guideStep) bool { return step.form == form })
+	if at < 0 {
+		return ""
+	}
+	return guideSteps[at].Name
+}
+
+// showGuide shows the page. wrong is why the form of a step is refused, and sent the data
+// of the page on which it stands too.
+func (s *Server) showGuide(v *visit, step string, sent any, wrong error) (err error) {
+	var data guideData
+	if data.Steps, err = s.readSteps(v); err != nil {
 		return err
 	}
-	data.Steps, data.Banks, data.Hidden = facts.steps, facts.banks, facts.hidden
-	data.Open = openStep(data.Steps, cmp.Or(data.Open, v.URL.Query().Get("step")))
-	if err := s.fillSources(v, &data, facts.sources); err != nil {
-		return err
-	}
-	data.Bank.Banks = app.Banks()
-	data.Webhook.Type = cmp.Or(data.Webhook.Type, string(delivery.WebhookIn))
-	if err := s.fillChoices(v, &data.Webhook); err != nil {
-		return err
-	}
-	if data.Webhooks, err = s.guideWebhooks(v, facts.webhooks); err != nil {
-		return err
-	}
-	data.Telegram.Saved = savedChannel(facts.channels, alert.Telegram)
-	for _, c := range facts.channels {
-		if c.Medium == alert.Telegram && data.Telegram.Channel.Medium == "" {
-			data.Telegram.Channel = c
+	openStep(data.Steps, cmp.Or(step, v.URL.Query().Get("step")))
+	for i := range data.Steps {
+		shown := &data.Steps[i]
+		var refused any
+		if shown.Name == step {
+			refused = sent
 		}
+		shown.write = func(page view) (template.HTML, error) { return shown.show(s, v, page, refused) }
 	}
-	data.Telegram.Channel.Telegram.Token = ""
-	storage, err := s.Services.Upkeep.StorageStatus(v.now)
-	if err != nil {
+	if data.Webhooks, err = s.guideWebhooks(v); err != nil {
 		return err
 	}
-	data.BackupOnce = backupCommand(s.Installation.Program, storage.Path)
-	data.BackupCron = cronLine(data.BackupOnce)
-	if data.Newest, err = s.broughtLast(v, facts.sources); err != nil {
+	if data.Hidden, err = s.Services.Ledger.GuideHidden(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	if data.Newest, err = s.broughtLast(v); err != nil {
 		return err
 	}
 	return s.renderForm(v, wrong, "guide", "guide", app.Text{EN: "Set up", VI: "Thiết lập"}, data)
 }
 
+// readSteps finds out how far each step of the visitor is.
+func (s *Server) readSteps(v *visit) (steps shownSteps, err error) {
+	for _, step := range guideSteps {
+		progress, err := step.read(s, v)
+		if err != nil {
+			return nil, err
+		}
+		if progress.State != "" {
+			steps = append(steps, shownStep{guideStep: step, guideProgress: progress})
+		}
+	}
+	return steps, nil
+}
+
 // broughtLast is the newest transaction, once a source has brought one: what was
 // imported or entered by hand shows nothing of the way. What waited for its bank account
 // is of a source too, which doesn't know that it was recorded.
-func (s *Server) broughtLast(v *visit, sources []inbound.SourceHealth) (*transactionRow, error) {
+func (s *Server) broughtLast(v *visit) (*transactionRow, error) {
 	newest, _, err := s.transactionRows(v, app.TransactionFilter{Page: app.Page{Number: 1, Size: 1}})
 	if err != nil || len(newest) == 0 {
 		return nil, err
 	}
 	origin, err := s.Services.Ledger.TransactionOrigin(v.Context(), v.account.ID, newest[0].ID)
-	if origin.SourceID != 0 || slices.ContainsFunc(sources, func(src inbound.SourceHealth) bool { return !src.LastTransactionAt.IsZero() }) {
+	if err != nil || origin.SourceID != 0 {
+		return &newest[0], err
+	}
+	sources, err := s.Services.Inbound.SourcesHealth(v.Context(), v.account.ID)
+	if slices.ContainsFunc(sources, func(src inbound.SourceHealth) bool { return !src.LastTransactionAt.IsZero() }) {
 		return &newest[0], err
 	}
 	return nil, err
 }
 
-// openStep opens a step and gives its name: the wanted one, else the first that
-// the owner can go on with. A done one isn't opened again.
-func openStep(steps []guideStep, wanted string) string {
-	at := slices.IndexFunc(steps, func(s guideStep) bool { return s.Name == wanted && s.State != stepDone })
+// openStep opens the wanted step, else the first that the owner can go on with. A done
+// one isn't opened again.
+func openStep(steps shownSteps, wanted string) {
+	at := slices.IndexFunc(steps, func(step shownStep) bool { return step.Name == wanted && step.State != stepDone })
 	if at < 0 {
-		at = slices.IndexFunc(steps, func(s guideStep) bool { return s.State == stepLater })
+		at = slices.IndexFunc(steps, func(step shownStep) bool { return step.State == stepLater })
 	}
-	if at < 0 {
-		return ""
-	}
-	if steps[at].State == stepLater {
+	if at >= 0 && steps[at].State == stepLater {
 		steps[at].State = stepOpen
 	}
-	return steps[at].Name
-}
-
-// fillSources fills in the choice of a provider, or the form of the one that is
-// chosen, and the sources that wait for their first call.
-func (s *Server) fillSources(v *visit, data *guideData, sources []inbound.SourceHealth) error {
-	for _, src := range sources {
-		kind, _ := s.Services.Inbound.ProviderKind(src.Provider)
-		if !hasCalled(src) {
-			data.Waiting = append(data.Waiting, guideSource{s.sourceRow(v, src), splitNumbered(kind.Setup(src.Source).In(v.Lang))})
-		}
-	}
-	data.Groups = s.providerGroups()
-	if data.Source.Kind.Provider == "" {
-		if kind, known := s.Services.Inbound.ProviderKind(app.Provider(v.URL.Query().Get("provider"))); known {
-			data.Source = newSourceForm(kind)
-		}
-	}
-	data.Source.Banks = data.Banks
-	return nil
-}
-
-// guideWebhooksShown is how many webhooks are shown with their last attempt.
-const guideWebhooksShown = 10
-
-func (s *Server) guideWebhooks(v *visit, hooks []delivery.Webhook) (list []guideWebhook, err error) {
-	for _, hook := range hooks[:min(len(hooks), guideWebhooksShown)] {
-		last, _, err := s.Services.Deliveries.History(v.Context(), v.account.ID, delivery.HistoryFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 1}})
-		if err != nil {
-			return nil, err
-		}
-		one := guideWebhook{Webhook: hook}
-		if len(last) > 0 {
-			one.Last = &last[0]
-		}
-		list = append(list, one)
-	}
-	return list, nil
-}
-
-// hasCalled tells whether a call of a source was accepted, or its list read.
-func hasCalled(src inbound.SourceHealth) bool {
-	return !src.LastCallAt.IsZero() || !src.PolledAt.IsZero()
-}
-
-// guideFacts is what the file says of the steps.
-type guideFacts struct {
-	steps    []guideStep
-	sum      app.Overview
-	banks    []app.BankAccount
-	sources  []inbound.SourceHealth
-	webhooks []delivery.Webhook
-	channels []alert.Channel
-	counters []payment.CounterLink
-	messages []alert.Message
-	backup   upkeep.BackupStatus
-	hidden   bool
-}
-
-// readGuide reads the facts, each by one query.
-func (s *Server) readGuide(v *visit) (f guideFacts, err error) {
-	ctx, id := v.Context(), v.account.ID
-	for _, read := range []func() error{
-		func() (err error) { f.sum, err = s.Services.Ledger.Overview(ctx, id); return err },
-		func() (err error) { f.banks, err = s.Services.Ledger.BankAccounts(ctx, id); return err },
-		func() (err error) { f.sources, err = s.Services.Inbound.SourcesHealth(ctx, id); return err },
-		func() (err error) { f.webhooks, err = s.Services.Deliveries.Webhooks(ctx, id); return err },
-		func() (err error) { f.channels, err = s.Services.Alerts.AlertChannels(ctx, id); return err },
-		func() (err error) {
-			f.messages, err = s.Services.Alerts.AlertMessages(ctx, id, alertMessagesShown)
-			return err
-		},
-		func() (err error) { f.counters, err = s.Services.Payments.CounterLinks(ctx, id); return err },
-		func() (err error) { f.backup, err = s.Services.Upkeep.BackupStatus(ctx); return err },
-		func() (err error) { f.hidden, err = s.Services.Ledger.GuideHidden(ctx, id); return err },
-	} {
-		if err := read(); err != nil {
-			return f, err
-		}
-	}
-	f.steps = f.list(v)
-	return f, nil
-}
-
-// list makes the steps of the facts. A step is done by one success, not by an
-// attempt.
-func (f guideFacts) list(v *visit) []guideStep {
-	user := guideStep{Name: "user", Title: app.Text{EN: "User", VI: "Người dùng"}, State: stepDone, Made: v.user.Name, To: "/settings"}
-	bank := guideStep{Name: "bank", Title: app.Text{EN: "Bank account", VI: "Tài khoản ngân hàng"}, State: stepLater, To: "/banks"}
-	if len(f.banks) > 0 {
-		bank.State, bank.Made = stepDone, firstOf(len(f.banks), f.banks[0].Title())
-	}
-	steps := []guideStep{user, bank, f.source(v), f.webhook(), f.alerts(v)}
-	if v.operator() {
-		backup := guideStep{Name: "backup", Title: app.Text{EN: "Backup", VI: "Sao lưu"}, State: stepLater, To: "/system#backup"}
-		if !f.backup.Last.At.IsZero() {
-			backup.State, backup.Made = stepDone, v.When(f.backup.Last.At)
-		}
-		steps = append(steps, backup)
-	}
-	counter := guideStep{Name: "counter", Title: app.Text{EN: "Counter screen", VI: "Màn hình quầy"}, State: stepLater, To: "/settings#counters"}
-	links := slices.DeleteFunc(slices.Clone(f.counters), func(l payment.CounterLink) bool { return !l.RevokedAt.IsZero() })
-	if len(links) > 0 {
-		counter.State, counter.Made = stepDone, firstOf(len(links), links[0].Name)
-	}
-	return append(steps, counter)
 }
 
 // firstOf names the first of n things, and says how many there are besides.
@@ -286,65 +196,30 @@ func firstOf(n int, first string) string {
 	return first
 }
 
-// source is done once a call came that was accepted.
-func (f guideFacts) source(v *visit) guideStep {
-	step := guideStep{Name: "source", Title: app.Text{EN: "Sources", VI: "Nguồn giao dịch"}, State: stepLater, To: "/inbound"}
-	if len(f.sources) > 0 {
-		step.State = stepWaiting
-	}
-	for _, src := range f.sources {
-		if hasCalled(src) {
-			at := src.LastCallAt
-			if at.IsZero() {
-				at = src.PolledAt
-			}
-			step.State, step.Made = stepDone, src.Name+", "+v.T("last call ", "lần gọi gần nhất ")+v.When(at)
-		}
-	}
-	return step
-}
-
-// webhook is done once an attempt succeeded.
-func (f guideFacts) webhook() guideStep {
-	step := guideStep{Name: "webhook", Title: app.Text{EN: "Webhook to your shop", VI: "Webhook báo cho cửa hàng"}, State: stepLater, To: "/webhooks"}
-	if len(f.webhooks) > 0 && f.sum.WebhooksSent > f.sum.WebhooksErrors {
-		step.State, step.Made = stepDone, firstOf(len(f.webhooks), f.webhooks[0].Name)
-	}
-	return step
-}
-
-// alerts is done once a message was sent on a channel that there is.
-func (f guideFacts) alerts(v *visit) guideStep {
-	step := guideStep{Name: "alerts", Title: app.Text{EN: "Alerts", VI: "Cảnh báo"}, State: stepLater, To: "/settings/alerts"}
-	var media []string
-	for _, c := range f.channels {
-		sent := slices.ContainsFunc(f.messages, func(m alert.Message) bool { return m.Medium == c.Medium && m.Sent && m.Problem == app.Text{} })
-		if (sent || !c.SentAt.IsZero()) && c.Failures == 0 {
-			media = append(media, c.Medium.Name().In(v.Lang))
-		}
-	}
-	if len(media) > 0 {
-		step.State, step.Made = stepDone, strings.Join(media, ", ")
-	}
-	return step
-}
-
 // guideShownUntil is the number of transactions from which on the overview doesn't
 // show the guide any more, even if some steps are left.
 const guideShownUntil = 20
 
 // overviewSteps are the steps that the overview shows: none for others than owners,
 // once all are done, and once they were hidden.
-func (s *Server) overviewSteps(v *visit) ([]guideStep, error) {
+func (s *Server) overviewSteps(v *visit) (shownSteps, error) {
 	if !v.may(ownerOnly) {
 		return nil, nil
 	}
-	f, err := s.readGuide(v)
-	if err != nil || f.hidden || f.sum.Transactions >= guideShownUntil || (guideData{Steps: f.steps}).Done() {
+	hidden, err := s.Services.Ledger.GuideHidden(v.Context(), v.account.ID)
+	if err != nil || hidden {
 		return nil, err
 	}
-	openStep(f.steps, "")
-	return f.steps, nil
+	sum, err := s.Services.Ledger.Overview(v.Context(), v.account.ID)
+	if err != nil || sum.Transactions >= guideShownUntil {
+		return nil, err
+	}
+	steps, err := s.readSteps(v)
+	if err != nil || steps.Done() {
+		return nil, err
+	}
+	openStep(steps, "")
+	return steps, nil
 }
 
 // hideGuide takes the guide off the overview, or puts it there again.

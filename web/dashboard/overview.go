@@ -25,7 +25,7 @@ type overviewData struct {
 	Chart     chart
 	Newest    []dayRows
 	Attention []alert.Attention // what the visitor may settle
-	Steps     []guideStep       // of the guide; none once they are done or hidden
+	Steps     shownSteps        // of the guide; none once they are done or hidden
 }
 
 // PlanMatters tells whether the page has something to say about the plan: it is

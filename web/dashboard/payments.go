@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"html/template"
 	"net/url"
 	"slices"
 	"strconv"
@@ -289,8 +290,14 @@ type paymentSettingsForm struct {
 	Distinct, Refused bool
 }
 
-func savedPaymentSettings(a app.Account) paymentSettingsForm {
-	return paymentSettingsForm{Tolerance: strconv.FormatInt(a.PaymentTolerance, 10), Small: strconv.FormatInt(a.SmallAmount, 10), Distinct: a.DistinctAmounts}
+// showPaymentsPart makes the part of the page of payment codes with these settings.
+func (s *Server) showPaymentsPart(v *visit, page view, sent any) (template.HTML, error) {
+	form, refused := sent.(paymentSettingsForm)
+	if !refused {
+		a := v.account
+		form = paymentSettingsForm{strconv.FormatInt(a.PaymentTolerance, 10), strconv.FormatInt(a.SmallAmount, 10), a.DistinctAmounts, false}
+	}
+	return s.showPart(page, "payment-settings", form)
 }
 
 // setPaymentSettings changes the settings for new payment requests.
@@ -309,7 +316,7 @@ func (s *Server) setPaymentSettings(v *visit) error {
 		_, err = s.Services.Ledger.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{PaymentTolerance: &tolerance, DistinctAmounts: &form.Distinct, SmallAmount: &small})
 	}
 	if err != nil {
-		return s.showCodes(v, newCodeForm, form, err)
+		return s.showCodes(v, "payments", form, err)
 	}
 	return s.redirect(v, "/settings/codes", app.Text{EN: "Saved.", VI: "Đã lưu."})
 }

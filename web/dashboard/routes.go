@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"cmp"
+	"html/template"
 	"net/http"
 	"slices"
 	"strings"
@@ -68,6 +69,14 @@ var (
 	signsIn = pageKind{signsIn: true}
 	once    = pageKind{once: true}
 )
+
+// guideSteps are the steps of the guide, in their order.
+var guideSteps = []guideStep{userStep, bankStep, sourceStep, webhookStep, alertsStep, backupStep, counterStep}
+
+// parts are the parts of pages that are made elsewhere, each with its form.
+var parts = map[string]func(s *Server, v *visit, page view, sent any) (template.HTML, error){
+	"users": (*Server).showUsersPart, "counters": (*Server).showCountersPart, "payments": (*Server).showPaymentsPart,
+}
 
 // withFile is a form with a file, of a largest size in bytes.
 func withFile(most int64) pageKind { return pageKind{file: most} }

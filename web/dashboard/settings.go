@@ -10,22 +10,16 @@ import (
 
 	"baoco/app"
 	"baoco/app/access"
-	"baoco/app/payment"
 	"baoco/web/wire"
 )
 
 type settingsData struct {
-	Refused string // the form that was sent and is refused: password, name, users, counters or none
+	pageParts
 	SignOut confirmation
 
 	// For owners.
-	ShopName    string // as it was entered; empty: as it is
-	Users       []access.User
-	UserForm    access.UserCreate // without its password
-	Counters    []counterRow
-	CounterForm payment.CounterLinkCreate
-	Banks       []app.BankAccount
-	Status      app.AccountStatus
+	ShopName string // as it was entered; empty: as it is
+	Status   app.AccountStatus
 
 	// For the operator.
 	Serve []serveFlag
@@ -39,24 +33,17 @@ type serveFlag struct {
 }
 
 func (s *Server) settingsPage(v *visit) error {
-	return s.showSettings(v, settingsData{}, nil)
+	return s.showSettings(v, "", nil, nil)
 }
 
-// showSettings completes data, which may hold a form as it was entered, and shows
-// the page.
-func (s *Server) showSettings(v *visit, data settingsData, wrong error) (err error) {
-	data.SignOut = everySignOut(v)
+// showSettings shows the page. wrong is why a form is refused, and sent that form as it
+// was entered: password, name or that of a part.
+func (s *Server) showSettings(v *visit, refused string, sent any, wrong error) (err error) {
+	data := settingsData{pageParts: s.partsOf(v, refused, sent), SignOut: everySignOut(v)}
+	if refused == "name" {
+		data.ShopName, _ = sent.(string)
+	}
 	if v.may(ownerOnly) {
-		data.UserForm.Role = cmp.Or(data.UserForm.Role, access.RoleCashier)
-		if data.Users, err = s.Services.Access.Users(v.Context(), v.account.ID); err != nil {
-			return err
-		}
-		if data.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
-			return err
-		}
-		if data.Counters, err = s.counterRows(v, data.Banks); err != nil {
-			return err
-		}
 		if data.Status, err = s.Services.Ledger.AccountStatus(v.Context(), v.account.ID); err != nil {
 			return err
 		}
@@ -101,7 +88,7 @@ func keepText(lang app.Lang, d time.Duration) string {
 // other sessions of the user.
 func (s *Server) changeOwnPassword(v *visit) error {
 	if !s.throttle.bySignedIn(v.user.ID, v.now) {
-		return s.showSettings(v, settingsData{Refused: "password"}, errTooManyGuesses)
+		return s.showSettings(v, "password", nil, errTooManyGuesses)
 	}
 	secret, err := repeatedPassword(v)
 	var u access.User
@@ -112,7 +99,7 @@ func (s *Server) changeOwnPassword(v *visit) error {
 		err = s.begin(v, u)
 	}
 	if err != nil {
-		return s.showSettings(v, settingsData{Refused: "password"}, err)
+		return s.showSettings(v, "password", nil, err)
 	}
 	return s.redirect(v, "/settings", app.Text{
 		EN: "Password changed. You are signed out in your other browsers.", VI: "Đã đổi mật khẩu. Bạn đã bị đăng xuất trên các trình duyệt khác.",
@@ -128,7 +115,7 @@ func (s *Server) renameShop(v *visit) error {
 		_, err = s.Services.Ledger.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{Name: &name})
 	}
 	if err != nil {
-		return s.showSettings(v, settingsData{Refused: "name", ShopName: name}, err)
+		return s.showSettings(v, "name", name, err)
 	}
 	return s.redirect(v, "/settings#shop", app.Text{EN: "Saved.", VI: "Đã lưu."})
 }

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"html/template"
 	"slices"
 	"strings"
 
@@ -60,9 +61,6 @@ func newSourceForm(kind inbound.ProviderKind) sourceForm {
 }
 
 func (s *Server) showNewSource(v *visit, form sourceForm, wrong error) (err error) {
-	if v.inGuide() {
-		return s.showGuide(v, guideData{Open: "source", Source: form}, wrong)
-	}
 	if form.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
@@ -71,6 +69,71 @@ func (s *Server) showNewSource(v *visit, form sourceForm, wrong error) (err erro
 	}
 	title := app.Text{EN: "Add source: " + form.Kind.Name, VI: "Thêm nguồn giao dịch: " + form.Kind.Name}
 	return s.renderForm(v, wrong, "source_new", "inbound", title, form)
+}
+
+var sourceStep = guideStep{
+	Name: "source", Title: app.Text{EN: "Sources", VI: "Nguồn giao dịch"}, To: "/inbound",
+	form: "source_new", read: (*Server).readSourceStep, show: (*Server).showSourceStep,
+}
+
+// readSourceStep: the step is done once a call came that was accepted.
+func (s *Server) readSourceStep(v *visit) (p guideProgress, err error) {
+	sources, err := s.Services.Inbound.SourcesHealth(v.Context(), v.account.ID)
+	if p.State = stepLater; len(sources) > 0 {
+		p.State = stepWaiting
+	}
+	for _, src := range sources {
+		if hasCalled(src) {
+			at := src.LastCallAt
+			if at.IsZero() {
+				at = src.PolledAt
+			}
+			p = doneIf(src.Name + ", " + v.T("last call ", "lần gọi gần nhất ") + v.When(at))
+		}
+	}
+	return p, err
+}
+
+// hasCalled tells whether a call of a source was accepted, or its list read.
+func hasCalled(src inbound.SourceHealth) bool {
+	return !src.LastCallAt.IsZero() || !src.PolledAt.IsZero()
+}
+
+// waitingSource is a source that waits for its first call.
+type waitingSource struct {
+	sourceRow
+	Steps []string
+}
+
+// sourceStepData is what the step shows: the sources that wait for their first call, else
+// the form of the kind that is chosen, else the kinds to choose from.
+type sourceStepData struct {
+	Waiting []waitingSource
+	Form    sourceForm // empty until a kind is chosen
+	Groups  []providerGroup
+}
+
+func (s *Server) showSourceStep(v *visit, page view, sent any) (template.HTML, error) {
+	data := sourceStepData{Groups: s.providerGroups()}
+	sources, err := s.Services.Inbound.SourcesHealth(v.Context(), v.account.ID)
+	if err != nil {
+		return "", err
+	}
+	for _, src := range sources {
+		kind, _ := s.Services.Inbound.ProviderKind(src.Provider)
+		if !hasCalled(src) {
+			data.Waiting = append(data.Waiting, waitingSource{s.sourceRow(v, src), splitNumbered(kind.Setup(src.Source).In(v.Lang))})
+		}
+	}
+	var refused bool
+	data.Form, refused = sent.(sourceForm)
+	if kind, known := s.Services.Inbound.ProviderKind(app.Provider(v.URL.Query().Get("provider"))); known && !refused {
+		data.Form = newSourceForm(kind)
+		if data.Form.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
+			return "", err
+		}
+	}
+	return s.showPart(page, "guide-source", data)
 }
 
 // addSource answers with the page that shows the new secret. The address of the

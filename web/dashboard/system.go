@@ -3,6 +3,7 @@ package dashboard
 import (
 	"cmp"
 	"context"
+	"html/template"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -51,6 +52,35 @@ func (s *Server) systemPage(v *visit) error {
 	data.BackupOnce = backupCommand(s.Installation.Program, data.Path)
 	data.BackupCron = cronLine(data.BackupOnce)
 	return s.render(v, "system", "system", app.Text{EN: "System", VI: "Hệ thống"}, data)
+}
+
+var backupStep = guideStep{
+	Name: "backup", Title: app.Text{EN: "Backup", VI: "Sao lưu"}, To: "/system#backup",
+	read: (*Server).readBackupStep, show: (*Server).showBackupStep,
+}
+
+// readBackupStep: the step is the operator's.
+func (s *Server) readBackupStep(v *visit) (p guideProgress, err error) {
+	if !v.operator() {
+		return p, nil
+	}
+	backup, err := s.Services.Upkeep.BackupStatus(v.Context())
+	if err != nil || backup.Last.At.IsZero() {
+		return doneIf(""), err
+	}
+	return doneIf(v.When(backup.Last.At)), nil
+}
+
+// backupStepData are the commands of a backup: once, and every night.
+type backupStepData struct{ Once, Cron string }
+
+func (s *Server) showBackupStep(v *visit, page view, _ any) (template.HTML, error) {
+	storage, err := s.Services.Upkeep.StorageStatus(v.now)
+	if err != nil {
+		return "", err
+	}
+	once := backupCommand(s.Installation.Program, storage.Path)
+	return s.showPart(page, "guide-backup", backupStepData{once, cronLine(once)})
 }
 
 // backupCommand is the shell command that makes a dated backup.

@@ -114,7 +114,7 @@ func (c *templateCheck) constant(e ast.Expr) string {
 
 // shown checks the templates that a function shows.
 func (c *templateCheck) shown(f *ast.FuncDecl) {
-	shows := []string{"render", "renderForm", "layOut", "write", "ExecuteTemplate"}
+	shows := []string{"render", "renderForm", "showPart", "layOut", "write", "ExecuteTemplate"}
 	made := map[types.Object]ast.Expr{} // variables, and what they are made of
 	ast.Inspect(f, func(n ast.Node) bool {
 		if n, ok := n.(*ast.AssignStmt); ok && len(n.Lhs) == 1 {
@@ -142,6 +142,8 @@ func (c *templateCheck) shown(f *ast.FuncDecl) {
 			c.Errorf("%s shows a template whose name isn't a constant", f.Name.Name)
 		case strings.HasPrefix(show.Sel.Name, "render"):
 			c.template("page-"+name, c.viewOf(data))
+		case show.Sel.Name == "showPart":
+			c.template(name, c.viewOf(data))
 		case show.Sel.Name == "layOut":
 			c.template("page-"+name, data)
 		default:

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"cmp"
+	"html/template"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,12 +30,39 @@ func (s *Server) createUser(v *visit) error {
 		u, err = s.Services.Access.CreateUser(v.Context(), v.account.ID, in, v.now)
 	}
 	if err != nil {
-		return s.showSettings(v, settingsData{Refused: "users", UserForm: access.UserCreate{Name: in.Name, Role: in.Role}}, err)
+		return s.showSettings(v, "users", access.UserCreate{Name: in.Name, Role: in.Role}, err)
 	}
 	if generated {
 		return s.showOnce(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, in.Password, u, "/settings"))
 	}
 	return s.redirect(v, "/settings", app.Textf("%s can now sign in.", "%s đã có thể đăng nhập.", u.Name))
+}
+
+var userStep = guideStep{
+	Name: "user", Title: app.Text{EN: "User", VI: "Người dùng"}, To: "/settings",
+	read: func(_ *Server, v *visit) (guideProgress, error) { return doneIf(v.user.Name), nil },
+}
+
+// usersPart is the part of the settings about users.
+type usersPart struct {
+	Users   []access.User
+	Banks   []app.BankAccount
+	Form    access.UserCreate // without its password
+	Refused bool
+}
+
+func (s *Server) showUsersPart(v *visit, page view, sent any) (html template.HTML, err error) {
+	data := usersPart{Form: access.UserCreate{Role: access.RoleCashier}}
+	if form, refused := sent.(access.UserCreate); refused {
+		data.Form, data.Refused = form, true
+	}
+	if data.Users, err = s.Services.Access.Users(v.Context(), v.account.ID); err != nil {
+		return "", err
+	}
+	if data.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
+		return "", err
+	}
+	return s.showPart(page, "settings-users", data)
 }
 
 func passwordPage(v *visit, secret string, u access.User, back string) secretPage {

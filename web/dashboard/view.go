@@ -96,6 +96,9 @@ func (s *Server) renderForm(v *visit, wrong error, name, section string, title a
 	if err != nil {
 		return err
 	}
+	if step := stepOf(name); step != "" && v.inGuide() {
+		return s.showGuide(v, step, data, wrong)
+	}
 	page := s.view(v, section, title, data)
 	page.faults = f
 	return s.layOut(v, status, name, page)
@@ -115,13 +118,39 @@ func refusedForm(wrong error, lang app.Lang) (f faults, status int, _ error) {
 }
 
 // layOut writes a page within the layout.
-func (s *Server) layOut(v *visit, status int, name string, page view) error {
-	var content strings.Builder
-	if err := templates().ExecuteTemplate(&content, "page-"+name, page); err != nil {
+func (s *Server) layOut(v *visit, status int, name string, page view) (err error) {
+	if page.Inner, err = s.showPart(page, "page-"+name, page.Data); err != nil {
 		return err
 	}
-	page.Inner = template.HTML(content.String()) // a template has escaped it
 	return s.write(v, status, "layout", page)
+}
+
+// pageParts is for the data of a page with parts that are made elsewhere: see parts.
+type pageParts struct {
+	Refused string // the name of the form of the page, or of a part, that was refused; empty: none was
+	sent    any    // that form, as it was entered
+	write   func(page view, name string) (template.HTML, error)
+}
+
+// partsOf are the parts of a page: see pageParts.
+func (s *Server) partsOf(v *visit, refused string, sent any) pageParts {
+	return pageParts{refused, sent, func(page view, name string) (template.HTML, error) {
+		if name != refused {
+			return parts[name](s, v, page, nil)
+		}
+		return parts[name](s, v, page, sent)
+	}}
+}
+
+// Part is for templates.
+func (p pageParts) Part(page view, name string) (template.HTML, error) { return p.write(page, name) }
+
+// showPart makes a part of a page, which has data of its own.
+func (s *Server) showPart(page view, name string, data any) (template.HTML, error) {
+	page.Data = data
+	var content strings.Builder
+	err := templates().ExecuteTemplate(&content, name, page)
+	return template.HTML(content.String()), err // a template has escaped it
 }
 
 // write executes a template whole before the first byte goes out.

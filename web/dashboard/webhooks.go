@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"cmp"
+	"html/template"
 	"net/url"
 	"strconv"
 	"strings"
@@ -108,13 +109,75 @@ func (s *Server) fillChoices(v *visit, form *webhookForm) error {
 }
 
 func (s *Server) showNewWebhook(v *visit, form webhookForm, wrong error) error {
-	if v.inGuide() {
-		return s.showGuide(v, guideData{Open: "webhook", Webhook: form}, wrong)
-	}
 	if err := s.fillChoices(v, &form); err != nil {
 		return err
 	}
 	return s.renderForm(v, wrong, "webhook_new", "webhooks", app.Text{EN: "Create webhook", VI: "Tạo webhook"}, form)
+}
+
+var webhookStep = guideStep{
+	Name: "webhook", Title: app.Text{EN: "Webhook to your shop", VI: "Webhook báo cho cửa hàng"}, To: "/webhooks",
+	form: "webhook_new", read: (*Server).readWebhookStep, show: (*Server).showWebhookStep,
+}
+
+// readWebhookStep: the step is done once an attempt succeeded.
+func (s *Server) readWebhookStep(v *visit) (guideProgress, error) {
+	hooks, err := s.Services.Deliveries.Webhooks(v.Context(), v.account.ID)
+	if err != nil || len(hooks) == 0 {
+		return doneIf(""), err
+	}
+	sum, err := s.Services.Ledger.Overview(v.Context(), v.account.ID)
+	if err != nil || sum.WebhooksSent <= sum.WebhooksErrors {
+		return doneIf(""), err
+	}
+	return doneIf(firstOf(len(hooks), hooks[0].Name)), nil
+}
+
+// guideWebhook is a webhook with its last attempt; nil: there was none.
+type guideWebhook struct {
+	delivery.Webhook
+	Last *delivery.Attempt
+}
+
+// guideWebhooksShown is how many webhooks are shown with their last attempt.
+const guideWebhooksShown = 10
+
+func (s *Server) guideWebhooks(v *visit) (list []guideWebhook, err error) {
+	hooks, err := s.Services.Deliveries.Webhooks(v.Context(), v.account.ID)
+	for _, hook := range hooks[:min(len(hooks), guideWebhooksShown)] {
+		f := delivery.HistoryFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 1}}
+		last, _, err := s.Services.Deliveries.History(v.Context(), v.account.ID, f)
+		if err != nil {
+			return nil, err
+		}
+		one := guideWebhook{Webhook: hook}
+		if len(last) > 0 {
+			one.Last = &last[0]
+		}
+		list = append(list, one)
+	}
+	return list, err
+}
+
+// webhookStepData is what the step shows: the webhooks, or the form of the first one.
+type webhookStepData struct {
+	Webhooks []guideWebhook
+	Form     webhookForm
+}
+
+func (s *Server) showWebhookStep(v *visit, page view, sent any) (html template.HTML, err error) {
+	var data webhookStepData
+	if data.Webhooks, err = s.guideWebhooks(v); err != nil {
+		return "", err
+	}
+	var refused bool
+	if data.Form, refused = sent.(webhookForm); !refused {
+		data.Form.Type = string(delivery.WebhookIn)
+		if err := s.fillChoices(v, &data.Form); err != nil {
+			return "", err
+		}
+	}
+	return s.showPart(page, "guide-webhook", data)
 }
 
 // addWebhook answers with the page that shows the new secret.
