@@ -212,6 +212,7 @@ type AuditLine struct {
 	Actor     Actor
 	Deed      Deed
 	NounID    int64
+	Gone      bool // what was done to isn't there any more
 	AuditDetail
 }
 

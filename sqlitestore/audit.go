@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -97,6 +98,20 @@ func (s *Store) Audit(ctx context.Context, accountID int64, deed app.Deed, id in
 	return s.write(ctx, func(tx *tx) error { return tx.audit(ctx, accountID, deed, id, d) })
 }
 
+// auditGone is true where what a line is about isn't there any more, as far as it has a
+// page of its own. Only the branch of its noun is evaluated.
+var auditGone = func() string {
+	var b strings.Builder
+	for _, noun := range []struct{ name, rows string }{
+		{"user", "users n WHERE true"}, {"source", "sources n WHERE removed_at IS NULL"}, {"bank_account", "bank_accounts n WHERE unlinked_at IS NULL"},
+		{"webhook", "webhooks n WHERE deleted_at IS NULL"}, {"stream", "streams n WHERE deleted_at IS NULL"}, {"transaction", "transactions n WHERE true"},
+		{"inbound_event", "inbound_events n WHERE true"}, {"delivery", "deliveries n WHERE true"}, {"payment_request", "payment_requests n WHERE true"},
+	} {
+		b.WriteString(" WHEN '" + noun.name + "' THEN NOT EXISTS (SELECT 1 FROM " + noun.rows + " AND n.id = audit.noun_id)")
+	}
+	return "CASE noun" + b.String() + " ELSE 0 END"
+}()
+
 // AuditLines reads the log from its end, or that of one noun.
 func (s *Store) AuditLines(ctx context.Context, accountID int64, f app.AuditFilter, limit int) ([]app.AuditLine, error) {
 	var c conditions
@@ -127,13 +142,13 @@ func (s *Store) AuditLines(ctx context.Context, accountID int64, f app.AuditFilt
 	if f.Before != 0 {
 		c.add("id < ?", f.Before)
 	}
-	return readAll(ctx, s, scanAuditLine, `SELECT id, account_id, at_ms, way, actor, actor_id, address, deed, noun_id, detail FROM audit INDEXED BY `+index+
+	return readAll(ctx, s, scanAuditLine, `SELECT id, account_id, at_ms, way, actor, actor_id, address, deed, noun_id, detail, `+auditGone+` FROM audit INDEXED BY `+index+
 		` WHERE `+c.where.String()+` ORDER BY id DESC LIMIT ?`, append(c.args, limit)...)
 }
 
 func scanAuditLine(row scanner) (l app.AuditLine, err error) {
 	var detail string
-	err = row.Scan(&l.ID, &l.AccountID, millisInto(&l.Actor.At), &l.Actor.Way, &l.Actor.Name, &l.Actor.ID, &l.Actor.Address, &l.Deed, &l.NounID, &detail)
+	err = row.Scan(&l.ID, &l.AccountID, millisInto(&l.Actor.At), &l.Actor.Way, &l.Actor.Name, &l.Actor.ID, &l.Actor.Address, &l.Deed, &l.NounID, &detail, &l.Gone)
 	if err == nil {
 		err = json.Unmarshal([]byte(detail), &l.AuditDetail)
 	}

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"context"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/audit"
-	"baoco/app/inbound"
 	"baoco/app/sheet"
 	"baoco/web/wire"
 )
@@ -71,9 +69,7 @@ func (s *Server) auditPage(v *visit) error {
 			older.Set("before", strconv.FormatInt(list[auditLines-1].ID, 10))
 			data.Older = linkTo(auditPath, older)
 		}
-		if err == nil {
-			data.Days, err = s.auditDays(v, list)
-		}
+		data.Days = auditDays(v, list)
 	}
 	return s.renderForm(v, err, "audit", "settings", app.Text{EN: "Audit log", VI: "Nhật ký thao tác"}, data)
 }
@@ -132,84 +128,45 @@ func (s *Server) exportAudit(v *visit) error {
 	return e.send(func(ctx context.Context) error { return s.Services.Ledger.ExportAudit(ctx, v.account.ID, f, e.add) })
 }
 
-// auditDays groups lines by their days, and finds the pages of what they are about.
-func (s *Server) auditDays(v *visit, list []app.AuditLine) (days []auditDay, err error) {
-	type noun struct {
-		name string
-		id   int64
-	}
-	pages := map[noun]string{}
+// auditDays groups lines by their days.
+func auditDays(v *visit, list []app.AuditLine) (days []auditDay) {
 	for _, l := range list {
-		n := noun{l.Deed.Noun(), l.NounID}
-		page, known := pages[n]
-		if !known {
-			if page, err = s.nounPage(v, n.name, n.id); err != nil {
-				return nil, err
-			}
-			pages[n] = page
-		}
 		day := app.DayOf(l.Actor.At, v.zone)
 		if len(days) == 0 || days[len(days)-1].Day != day {
 			days = append(days, auditDay{Day: day})
 		}
 		last := &days[len(days)-1]
-		last.Rows = append(last.Rows, auditRow{l, page})
+		last.Rows = append(last.Rows, auditRow{l, v.nounPage(l)})
 	}
-	return days, nil
+	return days
 }
 
-// nounPage is the page of what a line of the audit log is about; empty: it has none,
-// or is gone.
-func (s *Server) nounPage(v *visit, noun string, id int64) (page string, err error) {
-	account := v.account.ID
-	switch noun {
-	case "user":
-		var list []access.User
-		if list, err = s.Services.Access.Users(v.Context(), account); slices.ContainsFunc(list, func(u access.User) bool { return u.ID == id }) {
-			page = userPath(id)
-		}
-	case "source":
-		var list []inbound.Source
-		if list, err = s.Services.Inbound.Sources(v.Context(), account); slices.ContainsFunc(list, func(src inbound.Source) bool { return src.ID == id }) {
-			page = "/inbound/sources/" + strconv.FormatInt(id, 10)
-		}
-	case "bank_account":
-		var list []app.BankAccount
-		if list, err = s.Services.Ledger.BankAccounts(v.Context(), account); slices.ContainsFunc(list, func(b app.BankAccount) bool { return b.ID == id }) {
-			page = bankPath(id)
-		}
-	case "webhook":
-		_, err = s.Services.Deliveries.Webhook(v.Context(), account, id)
-		page = webhookPath(id)
-	case "stream":
-		_, err = s.Services.Streams.Stream(v.Context(), account, id)
-		page = streamPath(id)
-	case "transaction":
-		_, err = s.Services.Ledger.Transaction(v.Context(), account, id)
-		page = "/transactions/" + strconv.FormatInt(id, 10)
-	case "inbound_event":
-		_, err = s.Services.Inbound.InboundEvent(v.Context(), account, id)
-		page = eventPath(id)
-	case "delivery":
-		_, err = s.Services.Deliveries.DeliveryDetails(v.Context(), account, id, "", v.now)
-		page = "/deliveries/" + strconv.FormatInt(id, 10)
-	case "api_key":
-		page = "/keys"
-	case "counter_link":
-		page = "/settings#counters"
-	case "account":
-		page = "/settings"
-	case "alert_channel", "alerts":
-		page = "/settings/alerts"
-	case "database":
-		if v.operator() {
-			page = "/system"
-		}
+// onePage are the pages of what lines of the audit log are about, and listPages those of
+// what has none of its own, or of several.
+var (
+	onePage = map[string]func(id int64) string{
+		"user": userPath, "source": sourcePath, "bank_account": bankPath, "webhook": webhookPath, "stream": streamPath,
+		"transaction": transactionPath, "inbound_event": eventPath, "delivery": deliveryPath, "payment_request": paymentPath,
 	}
-	if err != nil && wire.StatusOf(wire.AsError(err).Code) == http.StatusNotFound {
-		return "", nil
+	listPages = map[string]string{
+		"transaction": "/transactions", "delivery": "/deliveries", "payment_request": "/payments", "import": "/transactions/import", "shift": "/shifts",
+		"code_pattern": "/settings/codes", "api_key": "/keys", "counter_link": "/settings#counters", "account": "/settings",
+		"alert_channel": "/settings/alerts", "alerts": "/settings/alerts", "database": "/system",
 	}
-	return page, err
+)
+
+// nounPage is the page of what a line of the audit log is about; empty: it has none, or
+// is gone.
+func (v *visit) nounPage(l app.AuditLine) string {
+	noun := l.Deed.Noun()
+	page, one := onePage[noun]
+	switch {
+	case one && l.NounID != 0 && l.Gone, noun == "database" && !v.operator():
+		return ""
+	case one && l.NounID != 0:
+		return page(l.NounID)
+	}
+	return listPages[noun]
 }
 
 // Did says what a line of the audit log holds.

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/payment"
+	"baoco/app/stream"
 	"baoco/web"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
@@ -132,6 +134,65 @@ func TestAuditPage(t *testing.T) {
 	a = lan.Get("/settings/audit")
 	a.Shows(t, "đã đổi địa chỉ của webhook")
 	a.Hides(t, `href="/webhooks/1"`)
+}
+
+// A line leads to what it is about while that is there, and to the list of what has no
+// page of its own.
+func TestAuditLinks(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleOwner)
+	lan := w.Browser().SignIn("lan")
+	own := []string{
+		"/settings/users/1", "/inbound/sources/1", "/banks/1", "/webhooks/1", "/streams/1", "/transactions/1", "/inbound/events/1", "/deliveries/1", "/payments/1",
+	}
+	lists := []string{
+		"/transactions", "/deliveries", "/payments", "/transactions/import", "/shifts", "/settings/codes", "/keys", "/settings#counters", "/settings",
+		"/settings/alerts", "/system",
+	}
+	w.Link("ACB", apptest.SomeAccount)
+	w.Native()
+	w.Webhook("https://shop.vn/a", delivery.WebhookIn)
+	w.Stream(stream.Create{})
+	w.CodePattern("DH")
+	w.PaymentRequest(payment.RequestCreate{Amount: 5000, BankAccountID: 1})
+	w.Came(0, w.Sources()[0], apptest.Transfer{ID: "1", Number: "1", Account: apptest.SomeAccount, Amount: 1000})
+	ctx := apptest.Acting(t.Context())
+	note := func(deed app.Deed, id int64) {
+		t.Helper()
+		apptest.Must(t, w.Services.Ledger.Audit(ctx, 1, deed, id, app.AuditDetail{Count: 1}))
+	}
+	for _, deed := range []app.Deed{
+		app.DeedUserRole, app.DeedSourceChange, app.DeedBankAccountChange, app.DeedWebhookChange, app.DeedStreamChange, app.DeedTransactionNote, app.DeedInboundRetry,
+		app.DeedDeliverySendNow, app.DeedPaymentCancel, app.DeedImportUndo, app.DeedShiftClose, app.DeedCodePatternCreate, app.DeedAPIKeyCreate,
+		app.DeedCounterLinkCreate, app.DeedAccountChange, app.DeedAlertSet,
+	} {
+		note(deed, 1)
+	}
+	for _, deed := range []app.Deed{app.DeedTransactionExport, app.DeedDeliveryResend, app.DeedPaymentCreate, app.DeedAlertsChange, app.DeedDatabaseBackup} {
+		note(deed, 0)
+	}
+	log := lan.Get("/settings/audit")
+	for _, page := range slices.Concat(own, lists) {
+		log.Shows(t, `<a href="`+page+`"><bdi>`)
+		lan.Get(strings.TrimSuffix(page, "#counters")).WantStatus(t, http.StatusOK)
+	}
+
+	for _, gone := range []string{
+		`UPDATE sources SET removed_at = 1`, `UPDATE bank_accounts SET unlinked_at = 1`, `UPDATE webhooks SET deleted_at = 1`, `UPDATE streams SET deleted_at = 1`,
+	} {
+		w.Change(gone)
+	}
+	for _, deed := range []app.Deed{
+		app.DeedUserRemove, app.DeedTransactionNote, app.DeedInboundRetry, app.DeedDeliverySendNow, app.DeedPaymentCancel,
+	} {
+		note(deed, 99)
+	}
+	log = lan.Get("/settings/audit")
+	for _, page := range []string{"/inbound/sources/1", "/banks/1", "/webhooks/1", "/streams/1", "/settings/users/99", "/transactions/99", "/inbound/events/99", "/deliveries/99", "/payments/99"} {
+		log.Hides(t, `href="`+page+`"`)
+	}
+	log.Shows(t, `href="/settings/users/1"`, `href="/payments/1"`)
 }
 
 // Pages follow each other without a gap, and the export has the lines of the filter in

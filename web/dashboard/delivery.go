@@ -65,6 +65,8 @@ func (s *Server) deliveryDetails(v *visit) (delivery.Details, error) {
 	return s.Services.Deliveries.DeliveryDetails(v.Context(), v.account.ID, v.pathID(), delivery.UserAgent(s.Version), v.now)
 }
 
+func deliveryPath(id int64) string { return "/deliveries/" + strconv.FormatInt(id, 10) }
+
 func (s *Server) deliveryPage(v *visit) error {
 	d, err := s.deliveryDetails(v)
 	if err != nil {

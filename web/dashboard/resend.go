@@ -244,7 +244,7 @@ func (s *Server) resendDelivery(v *visit) error {
 	}
 	for _, again := range d.ResentAs {
 		if again.State == app.DeliveryPending || again.State == app.DeliveryDelivered {
-			return s.redirect(v, "/deliveries/"+strconv.FormatInt(again.ID, 10), app.Text{EN: "This is the resend: nothing more was sent.", VI: "Đây là thông báo gửi lại; không gửi thêm thông báo nào."})
+			return s.redirect(v, deliveryPath(again.ID), app.Text{EN: "This is the resend: nothing more was sent.", VI: "Đây là thông báo gửi lại; không gửi thêm thông báo nào."})
 		}
 	}
 	last := d.Calls[len(d.Calls)-1]
@@ -252,7 +252,7 @@ func (s *Server) resendDelivery(v *visit) error {
 	if err != nil {
 		return s.showDelivery(v, deliveryData{Details: d}, err)
 	}
-	return s.redirect(v, "/deliveries/"+strconv.FormatInt(again.ID, 10), app.Text{EN: "Resending as this new delivery.", VI: "Đang gửi lại. Đây là thông báo mới."})
+	return s.redirect(v, deliveryPath(again.ID), app.Text{EN: "Resending as this new delivery.", VI: "Đang gửi lại. Đây là thông báo mới."})
 }
 
 // CanSendNow tells whether the delivery is pending, and nothing holds it back.
@@ -274,7 +274,7 @@ func (s *Server) sendNow(v *visit) error {
 	if err := s.Services.Deliveries.SendNow(v.Context(), v.account.ID, d.ID, v.form.key, v.now); err != nil {
 		return s.showDelivery(v, deliveryData{Details: d}, err)
 	}
-	return s.redirect(v, "/deliveries/"+strconv.FormatInt(d.ID, 10), app.Text{EN: "Sending now.", VI: "Đang gửi ngay."})
+	return s.redirect(v, deliveryPath(d.ID), app.Text{EN: "Sending now.", VI: "Đang gửi ngay."})
 }
 
 func (s *Server) sendWaiting(v *visit) error {
