@@ -142,7 +142,7 @@
 //     the struct. A query that no rule decides goes into the Records of its room, others
 //     into its Store.
 //   - A thing that needs attention, and its alert: a kind in app/alert/attention.go with its
-//     words (Name, Text, Action), AttentionPath in web/dashboard, and, if there are
+//     words (Name, Text, Action), Attention.Path, and, if there are
 //     alerts about it, alert.Kinds and alertNames in alert.go.
 //
 // # Glossary

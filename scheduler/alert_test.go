@@ -17,7 +17,6 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/upkeep"
-	"baoco/web/dashboard"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -307,7 +306,7 @@ func TestAlertFailures(t *testing.T) {
 		}
 		list, err := s.Services.Alerts.Attention(t.Context(), 1, upkeep.Installation{BaseURL: "https://x"}, time.Now())
 		must(t, err)
-		if last := list[len(list)-1]; last.Kind != alert.AttentionAlert || !strings.Contains(last.Text.EN, "bot was kicked") || dashboard.AttentionPath(last) != "/settings/alerts" {
+		if last := list[len(list)-1]; last.Kind != alert.AttentionAlert || !strings.Contains(last.Text.EN, "bot was kicked") || last.Path() != "/settings/alerts" {
 			t.Errorf("%+v", list)
 		}
 		messages, err := s.Services.Alerts.AlertMessages(t.Context(), 1, 100)

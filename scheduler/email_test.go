@@ -24,7 +24,6 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/services"
 	"baoco/scheduler"
-	"baoco/web/dashboard"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -173,7 +172,7 @@ func newMailWorld(t *testing.T, allow ...string) *mailWorld {
 	w := &mailWorld{root: issuer{}.authority(t, "root")}
 	roots := x509.NewCertPool()
 	roots.AddCert(w.root.certificate)
-	w.World = apptest.Open(t, newFile(t), services.Config{Targets: targets, Alert: scheduler.NewAlerterOn(targets, names.resolver(), roots).Send, AttentionPath: dashboard.AttentionPath, DayPath: dashboard.DayPath})
+	w.World = apptest.Open(t, newFile(t), services.Config{Targets: targets, Alert: scheduler.NewAlerterOn(targets, names.resolver(), roots).Send})
 	t.Cleanup(w.Close)
 	return w
 }

@@ -21,7 +21,6 @@ import (
 	"baoco/app/upkeep"
 	"baoco/scheduler"
 	"baoco/scheduler/courier"
-	"baoco/web/dashboard"
 )
 
 var (
@@ -57,7 +56,7 @@ func openWith(t *testing.T, path string, transport, telegram http.RoundTripper) 
 	t.Helper()
 	targets := apptest.Targets(t, "127.0.0.1/32")
 	sender := courier.NewSender(targets, "test", transport)
-	w := apptest.Open(t, path, services.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", telegram).Send, AttentionPath: dashboard.AttentionPath, DayPath: dashboard.DayPath})
+	w := apptest.Open(t, path, services.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", telegram).Send})
 	return &installation{World: w, sender: sender, log: &apptest.Output{}}
 }
 

@@ -265,7 +265,7 @@ func (s *Service) TestAlert(ctx context.Context, accountID int64, medium Medium,
 	}
 	channels := ""
 	if in.BaseURL != "" {
-		channels = in.BaseURL + s.config.AttentionPath(Attention{Kind: AttentionAlert})
+		channels = in.BaseURL + Attention{Kind: AttentionAlert}.Path()
 	}
 	m := alertTest(p.Lang, medium, channels)
 	m.At, m.Tries = now, 1

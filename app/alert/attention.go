@@ -30,8 +30,7 @@ const (
 	AttentionRetry   AttentionKind = "retry"   // deliveries that failed so far and are tried again
 )
 
-// Attention is one thing that needs somebody. Config.AttentionPath knows the
-// page of the dashboard where it can be ended.
+// Attention is one thing that needs somebody.
 type Attention struct {
 	Kind   AttentionKind
 	Key    string   // the same as long as it lasts; no other thing of the account has it
@@ -45,6 +44,47 @@ type Attention struct {
 	Since      app.Day            // of AttentionFailed: the day from which deliveries were counted
 	State      inbound.Outcome    // of AttentionInbound
 	Warning    upkeep.WarningName // of AttentionSystem and AttentionServer
+}
+
+// Path is the path, with its query, of the dashboard's page where somebody can settle it.
+// Alerts in mailboxes link to it.
+func (a Attention) Path() string {
+	id := strconv.FormatInt(a.ID, 10)
+	if a.SecretLost {
+		id += "/rotate"
+	}
+	switch a.Kind {
+	case AttentionPlan:
+		return "/settings"
+	case AttentionSystem, AttentionServer:
+		switch a.Warning {
+		case upkeep.WarningCertificate:
+			return "/system#program"
+		case upkeep.WarningBackup:
+			return "/system#backup"
+		}
+		return "/system"
+	case AttentionWebhook, AttentionRetry:
+		return "/webhooks/" + id
+	case AttentionStream:
+		return "/streams/" + id
+	case AttentionFailed:
+		return "/deliveries?status=0&from=" + a.Since.String()
+	case AttentionInbound:
+		return "/inbound/events?state=" + string(a.State)
+	case AttentionBank:
+		return "/banks/" + id
+	case AttentionSource:
+		if a.ID == 0 {
+			return "/inbound/refused"
+		}
+		return "/inbound/sources/" + id
+	case AttentionCodes:
+		return "/settings/codes"
+	case AttentionAlert:
+		return "/settings/alerts"
+	}
+	return "/"
 }
 
 // The limits of Attention.

@@ -146,7 +146,7 @@ func (s *Service) alertMessage(ctx context.Context, c Channel, n alertNews, in u
 	if err != nil {
 		return Message{}, err
 	}
-	w := alertWriter{lang: n.lang, zone: s.zone, base: in.BaseURL, path: s.config.AttentionPath}
+	w := alertWriter{lang: n.lang, zone: s.zone, base: in.BaseURL}
 	since := map[string]time.Time{}
 	for _, c := range n.conditions {
 		since[c.Key] = c.BeganAt
@@ -176,7 +176,6 @@ type alertWriter struct {
 	lang   app.Lang
 	zone   *time.Location
 	base   string // of the dashboard; empty: not known
-	path   func(Attention) string
 	titles []string
 	items  []string
 }
@@ -186,7 +185,7 @@ func (w *alertWriter) link(a Attention) string {
 	if w.base == "" {
 		return ""
 	}
-	return "\n" + a.Action.In(w.lang) + ": " + w.base + w.path(a)
+	return "\n" + a.Action.In(w.lang) + ": " + w.base + a.Path()
 }
 
 func (w *alertWriter) item(title, text string) {

@@ -39,6 +39,9 @@ func (r ReportTime) lastClosed(now time.Time, zone *time.Location) (app.Day, err
 	}
 }
 
+// DayPath is the path, with its query, of the dashboard's page of a day.
+func DayPath(d app.Day) string { return "/day?date=" + d.String() }
+
 // SetReport says when a channel gets the report of the day; never where at is
 // empty. The first one is that of the next closing time.
 func (s *Service) SetReport(ctx context.Context, accountID int64, medium Medium, at ReportTime, now time.Time) error {
@@ -106,7 +109,7 @@ func (s *Service) reportMessage(ctx context.Context, c Channel, day app.Day, in 
 		w.line(app.Textf("This is late: it could not be sent at %s.", "Tin này gửi muộn: lúc %s chưa gửi được.", c.ReportTime).In(w.lang))
 	}
 	if in.BaseURL != "" {
-		w.line(in.BaseURL + s.config.DayPath(day))
+		w.line(in.BaseURL + DayPath(day))
 	}
 	name := alertSender(a) + " · " + w.t("Day book ", "Sổ ngày ") + day.Date().Format("02/01/2006")
 	return Message{

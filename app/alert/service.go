@@ -20,11 +20,6 @@ type Config struct {
 	// Send sends one message on a channel. The error is an [*Error] where
 	// the owner can do something about it.
 	Send func(ctx context.Context, c Channel, m Message) error
-	// DayPath is the path, with its query, of the dashboard's page of a day.
-	DayPath func(app.Day) string
-	// AttentionPath is the path, with its query, of the dashboard's page where
-	// something can be ended. Alerts link to it.
-	AttentionPath func(Attention) string
 }
 
 // Rooms are the services of which alerts tell.

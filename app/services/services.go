@@ -33,9 +33,6 @@ type Config struct {
 	OpenBroker func(b stream.Broker) stream.Publisher
 	// Alert sends one message on a channel, as [alert.Config] says.
 	Alert func(ctx context.Context, c alert.Channel, m alert.Message) error
-	// DayPath and AttentionPath are pages of the dashboard, as [alert.Config] says.
-	DayPath       func(app.Day) string
-	AttentionPath func(alert.Attention) string
 	// Schedule is the waits before the attempts; nil: [delivery.RetrySchedule].
 	Schedule []time.Duration
 }
@@ -72,7 +69,7 @@ func New(c Config) *All {
 	a.Access = access.NewService(c.Store, a.Ledger)
 	a.Inbound = inbound.NewService(c.Store, inbound.Config{Targets: c.Targets, Providers: c.Providers, Read: c.Read, Poll: c.Poll}, a.Ledger, a.Deliveries)
 	a.Streams = stream.NewService(c.Store, stream.Config{Targets: c.Targets, OpenBroker: c.OpenBroker}, a.Ledger)
-	a.Alerts = alert.NewService(c.Store, alert.Config{Targets: c.Targets, Send: c.Alert, DayPath: c.DayPath, AttentionPath: c.AttentionPath},
+	a.Alerts = alert.NewService(c.Store, alert.Config{Targets: c.Targets, Send: c.Alert},
 		alert.Rooms{Ledger: a.Ledger, Payments: a.Payments, Deliveries: a.Deliveries, Inbound: a.Inbound, Streams: a.Streams, Upkeep: a.Upkeep})
 	return a
 }

@@ -2,54 +2,11 @@ package dashboard
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"baoco/app"
 	"baoco/app/alert"
-	"baoco/app/upkeep"
 )
-
-// AttentionPath is the path, with its query, of the page where somebody can settle
-// what needs attention.
-func AttentionPath(a alert.Attention) string {
-	id := strconv.FormatInt(a.ID, 10)
-	if a.SecretLost {
-		id += "/rotate"
-	}
-	switch a.Kind {
-	case alert.AttentionPlan:
-		return "/settings"
-	case alert.AttentionSystem, alert.AttentionServer:
-		switch a.Warning {
-		case upkeep.WarningCertificate:
-			return "/system#program"
-		case upkeep.WarningBackup:
-			return "/system#backup"
-		}
-		return "/system"
-	case alert.AttentionWebhook, alert.AttentionRetry:
-		return "/webhooks/" + id
-	case alert.AttentionStream:
-		return "/streams/" + id
-	case alert.AttentionFailed:
-		return "/deliveries?status=0&from=" + a.Since.String()
-	case alert.AttentionInbound:
-		return "/inbound/events?state=" + string(a.State)
-	case alert.AttentionBank:
-		return "/banks/" + id
-	case alert.AttentionSource:
-		if a.ID == 0 {
-			return "/inbound/refused"
-		}
-		return "/inbound/sources/" + id
-	case alert.AttentionCodes:
-		return "/settings/codes"
-	case alert.AttentionAlert:
-		return "/settings/alerts"
-	}
-	return "/"
-}
 
 // attention lists what needs attention, of what the visitor may settle.
 func (s *Server) attention(v *visit) ([]alert.Attention, error) {
@@ -58,7 +15,7 @@ func (s *Server) attention(v *visit) ([]alert.Attention, error) {
 	return groupRefused(list), err
 }
 
-// attentionTakes is what the page of AttentionPath takes.
+// attentionTakes is what the page of Attention.Path takes.
 func attentionTakes(kind alert.AttentionKind) permission {
 	switch kind {
 	case alert.AttentionWebhook, alert.AttentionStream, alert.AttentionFailed, alert.AttentionInbound, alert.AttentionSource:
@@ -94,6 +51,3 @@ func groupRefused(list []alert.Attention) []alert.Attention {
 			"Lần gọi đến %d nguồn bị từ chối nên không nhận được giao dịch. Có thể khoá bí mật nhập bên nhà cung cấp bị sai: %s.", len(names), all),
 	})
 }
-
-// AttentionPath is for templates.
-func (words) AttentionPath(a alert.Attention) string { return AttentionPath(a) }

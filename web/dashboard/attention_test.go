@@ -12,7 +12,6 @@ import (
 	"baoco/app/alert"
 	"baoco/app/inbound"
 	"baoco/app/upkeep"
-	"baoco/web/dashboard"
 	"baoco/web/webtest"
 )
 
@@ -23,8 +22,8 @@ func TestAlertKinds(t *testing.T) {
 		if name := kind.AlertName(); name.EN == "" || name.VI == "" {
 			t.Errorf("%s has no name in alertNames of app/alert/alert.go", kind)
 		}
-		if dashboard.AttentionPath(alert.Attention{Kind: kind}) == "/" {
-			t.Errorf("%s has no page in AttentionPath", kind)
+		if (alert.Attention{Kind: kind}).Path() == "/" {
+			t.Errorf("%s has no page in Attention.Path", kind)
 		}
 	}
 }
@@ -51,7 +50,7 @@ func TestAttentionPath(t *testing.T) {
 		"/settings/codes":                      {Kind: alert.AttentionCodes},
 		"/settings/alerts":                     {Kind: alert.AttentionAlert},
 	} {
-		if got := dashboard.AttentionPath(a); got != want {
+		if got := a.Path(); got != want {
 			t.Errorf("%+v leads to %s, want %s", a, got, want)
 		}
 	}

@@ -9,11 +9,9 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/alert"
 	"baoco/app/sheet"
 )
-
-// DayPath is the address of the page of a day.
-func DayPath(d app.Day) string { return "/day?date=" + d.String() }
 
 // dayData is the page of a day.
 type dayData struct {
@@ -88,12 +86,12 @@ func (s *Server) readDay(v *visit, day app.Day) (d dayData, err error) {
 	today := app.DayOf(v.now, v.zone)
 	d.Today = day == today
 	if day > d.First {
-		d.Earlier = DayPath(day - 1)
+		d.Earlier = alert.DayPath(day - 1)
 	}
 	if day < today {
-		d.Later = DayPath(day + 1)
+		d.Later = alert.DayPath(day + 1)
 	}
-	d.File, d.Slip = "/day/file?date="+day.String(), DayPath(day)+"&paper=58"
+	d.File, d.Slip = "/day/file?date="+day.String(), alert.DayPath(day)+"&paper=58"
 	for _, b := range d.DayBook.Banks {
 		d.Banks = append(d.Banks, bankDay{b, s.toldBalance(v, b.Opening), s.toldBalance(v, b.Closing)})
 	}

@@ -12,7 +12,6 @@ import (
 	"baoco/scheduler"
 	"baoco/scheduler/courier"
 	"baoco/sqlitestore"
-	"baoco/web/dashboard"
 )
 
 // Version is set at release: -ldflags "-X baoco/app/command/serve.Version=1.2.3".
@@ -59,6 +58,6 @@ func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 	return services.New(services.Config{
 		Store: store, Zone: zone, Targets: targets,
 		Providers: provider.Facts(), Read: provider.Read, Poll: scheduler.NewPoller(targets, zone, Version, nil).Poll,
-		Send: sender.Send, OpenBroker: scheduler.BrokersOf(targets), Alert: scheduler.NewAlerter(targets, Version, nil).Send, AttentionPath: dashboard.AttentionPath, DayPath: dashboard.DayPath, Schedule: schedule,
+		Send: sender.Send, OpenBroker: scheduler.BrokersOf(targets), Alert: scheduler.NewAlerter(targets, Version, nil).Send, Schedule: schedule,
 	}), sender, nil
 }
