@@ -4,8 +4,8 @@
 // # To write a page
 //
 // A page is a row of the table in routes.go, a handler in the file of its noun, a
-// struct of what it shows, and the template page-<name> in templates/<name>.html.
-// The handler takes a visit, which knows who is asking, makes one or a few calls
+// struct of what it shows, and the template page-<name> in the folder of its subject
+// below templates. The handler takes a visit, which knows who is asking, makes one or a few calls
 // of Service, and ends with [Server.render]. A template gets a view: its Data is
 // the struct, its methods are the words of the visitor's language.
 //

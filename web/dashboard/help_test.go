@@ -55,7 +55,7 @@ func TestHelpFiles(t *testing.T) {
 		t.Errorf("%d pages in English, %d in Vietnamese, %v", len(files), len(names), err)
 	}
 	var said strings.Builder
-	for _, pattern := range []string{"*.go", "templates/*.html", "../../app/*.go", "../../app/*/*.go"} {
+	for _, pattern := range []string{"*.go", "templates/*/*.html", "../../app/*.go", "../../app/*/*.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -49,7 +49,7 @@ func receivers(hook delivery.Webhook, secret string, lang app.Lang) []receiver {
 	filled := strings.NewReplacer(marks...)
 	list := make([]receiver, len(receiverKinds))
 	for i, r := range receiverKinds {
-		code, err := dashboardFiles.ReadFile("templates/receivers/" + r.File + ".txt")
+		code, err := dashboardFiles.ReadFile("templates/shop/receivers/" + r.File + ".txt")
 		if err != nil {
 			panic(err) // the file is in the binary
 		}

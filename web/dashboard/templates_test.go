@@ -28,7 +28,7 @@ import (
 func TestTemplates(t *testing.T) {
 	t.Parallel()
 	c := &templateCheck{TB: t, trees: map[string]*parse.Tree{}, seen: map[string]bool{}, funcs: map[string]ast.Expr{}}
-	paths, err := filepath.Glob("templates/*.html")
+	paths, err := filepath.Glob("templates/*/*.html")
 	apptest.Must(t, err)
 	for _, path := range paths {
 		text, err := os.ReadFile(path)

@@ -177,7 +177,7 @@ func (s *Server) write(v *visit, status int, name string, data any) error {
 // each page, each with a copy of layout and parts, they took seven times the
 // memory. They are parsed when a server asks for them, as the static files are.
 var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(templateFuncs).ParseFS(dashboardFiles, "templates/*.html"))
+	return template.Must(template.New("").Funcs(templateFuncs).ParseFS(dashboardFiles, "templates/*/*.html"))
 })
 
 // templateFuncs build the data of parts of a page.
