@@ -52,9 +52,8 @@ func (s *Service) Period(ctx context.Context, accountID int64, r Range, now time
 }
 
 // YesterdayByNow is the money in of yesterday up to the time of day of now, to
-// compare today's with. It is zero where yesterday had none until then, and where
-// there was too much to add up. A time of day that the clocks skipped yesterday is
-// the moment at which they were set forward.
+// compare today's with. It is zero where yesterday had none until then. A time of day
+// that the clocks skipped yesterday is the moment at which they were set forward.
 func (s *Service) YesterdayByNow(ctx context.Context, accountID int64, now time.Time) (Amounts, error) {
 	yesterday := DayOf(now, s.zone) - 1
 	end, err := ParseTime(yesterday.String()+now.In(s.zone).Format(" 15:04:05"), s.zone)
@@ -64,7 +63,7 @@ func (s *Service) YesterdayByNow(ctx context.Context, accountID int64, now time.
 	page, err := s.Transactions(ctx, accountID, TransactionFilter{
 		Type: In, From: yesterday.Start(s.zone), To: end.Add(time.Second), Sums: true, Page: Page{Number: 1, Size: 1},
 	})
-	if err != nil || page.Sums == nil {
+	if err != nil {
 		return Amounts{}, err
 	}
 	return page.Sums.In, nil

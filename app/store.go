@@ -91,9 +91,7 @@ type Store interface {
 	// HoursBetween adds up the transactions from an instant on and before another
 	// by whole hours since the first. It reads each of them.
 	HoursBetween(ctx context.Context, accountID int64, from, to time.Time) ([]HourRow, error)
-	// Transactions lists a page. It gives the sums of all pages if f.Sums asks
-	// for them and they cost little: where days are counted by the filter, or
-	// the transactions are few. They are exact.
+	// Transactions lists a page.
 	Transactions(ctx context.Context, accountID int64, f TransactionFilter) (TransactionPage, error)
 	// SetNote writes a note, or removes it where its text is empty, if check
 	// agrees with the present one.

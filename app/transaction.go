@@ -226,19 +226,8 @@ var TransactionStates = []DeliveryState{DeliveryFailed, DeliveryPending, Deliver
 type TransactionPage struct {
 	Rows  []Transaction
 	Total int64 // or [Uncounted]
-	Sums  *TransactionSums
-	// A listing with Page.CountTo looks at a limited number of transactions,
-	// newest first, however few of them match. SearchedTo is the last one that
-	// it looked at, and SearchedBack is when that one, or the account's
-	// next newer one, was recorded; zero: there is no newer one. To go on,
-	// list again with an UntilID below SearchedTo. 0: the listing looked at all
-	// transactions.
-	SearchedTo   int64
-	SearchedBack time.Time
+	Sums  *Flow // of all pages, if the filter asks for them; nil where Total is [Uncounted]
 }
-
-// TransactionSums is money in and money out.
-type TransactionSums struct{ In, Out Amounts }
 
 // Transactions is Store.Transactions, by default newest first, with SinceID
 // oldest first.

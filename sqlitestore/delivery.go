@@ -363,11 +363,11 @@ func (s *Store) newestShown(ctx context.Context, limit access.BankAccountLimit) 
 	if err != nil {
 		return n, err
 	}
-	last, err := s.planByBlocks(ctx, transactionTable, blocksOf(accountID, limited(ctx, app.TransactionFilter{})), false, app.DefaultPageSize)
+	l, err := s.transactionListing(ctx, accountID, limited(ctx, app.TransactionFilter{}))
 	if err != nil {
 		return n, err
 	}
-	ids, err := last.page(ctx, s, app.Page{Number: 1, Size: app.DefaultPageSize})
+	ids, err := s.page(ctx, l, math.MaxInt64, app.Page{Number: 1, Size: app.DefaultPageSize})
 	if err != nil || len(ids) == 0 {
 		return n, err
 	}

@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"fmt"
@@ -13,240 +14,172 @@ import (
 	"modernc.org/sqlite"
 )
 
-// derived describes a table, or some columns of one, that can be counted from other
-// rows. It is kept so that statistics and listings don't read all of them.
+// derived is a table, or some columns of one, that can be counted from other rows. It is
+// kept so that statistics and lists don't read all of them. Doctor compares what is kept
+// with what is counted, and a repair changes the rows that differ.
 //
-// In its queries ?1 is a JSON array of blocks of ids, ?2 the first hour that
-// webhook_hours still holds, and {rows} stands for the rows t: all of them, those
-// of the blocks, or those of a step of IndexSearch.
+// In the queries ?1 is the first hour that webhook_hours still holds.
 type derived struct {
 	check   string // the name of doctor's check that compares it
 	name    string // for doctor's messages; empty: the table
-	table   string // empty: nothing is written, it is only compared
+	table   string // empty: it is only compared
 	columns string
-	key     string // the key of table where its rows stay and only columns are updated; empty: the rows are made anew
-	counted string // the query that counts key and columns from the rows
-	rows    string // the table whose blocks of ids it is kept by; empty: it is counted as a whole
-	block   string // the block of a row of table, in SQL
-	indexed bool   // IndexSearch writes it, some time after the rows
-	more    bool   // it may hold more rows than are counted
-	full    bool   // doctor compares it only where it reads everything
-	differs string // the query that counts what is wrong; empty: the rows that differ from counted
+	key     string // the key of table where its rows stay and only columns are changed; else empty
+	kept    string // the query of what is kept; empty: all of key and columns
+	counted string // the query of what should be
+	full    bool   // it reads all transactions, attempts or calls: in a large file doctor does so only if asked
 }
 
-// derivedTables lists all of them, each after those that it is counted from. Doctor
-// compares them, Recount makes them anew, and IndexSearch writes the indexed
-// ones. Code that removes attempts calls recountBlocks; transactions are removed
-// by removeTransactions alone.
+// derivedTables lists all of them, each after those that it is counted from.
 var derivedTables = []derived{
 	{check: "totals", table: "bank_account_days", columns: "bank_account_id, day, type, count, amount", full: true,
-		counted: `SELECT t.bank_account_id, local_day(t.occurred_at, (SELECT value FROM settings WHERE name = 'timezone')), t.type, count(*), sum(t.amount)
-			FROM {rows} GROUP BY 1, 2, 3`, rows: "transactions"},
+		counted: `SELECT bank_account_id, local_day(occurred_at, (SELECT value FROM settings WHERE name = 'timezone')), type,
+			count(*), sum(amount) FROM transactions GROUP BY 1, 2, 3`},
 	{check: "totals", table: "account_days", columns: "account_id, day, type, count, amount",
-		counted: `SELECT b.account_id, d.day, d.type, sum(d.count), sum(d.amount) FROM bank_account_days d JOIN bank_accounts b ON b.id = d.bank_account_id GROUP BY 1, 2, 3`},
+		counted: `SELECT b.account_id, d.day, d.type, sum(d.count), sum(d.amount)
+			FROM bank_account_days d JOIN bank_accounts b ON b.id = d.bank_account_id GROUP BY 1, 2, 3`},
 	{check: "totals", table: "bank_account_totals", columns: "bank_account_id, count, amount",
 		counted: `SELECT bank_account_id, sum(count), sum(amount) FROM bank_account_days GROUP BY 1`},
 	{check: "totals", table: "account_totals", key: "account_id", columns: "in_count, in_amount, out_count, out_amount",
 		counted: `SELECT a.id, coalesce(sum(d.count) FILTER (WHERE d.type = 'IN'), 0), coalesce(sum(d.amount) FILTER (WHERE d.type = 'IN'), 0),
 				coalesce(sum(d.count) FILTER (WHERE d.type = 'OUT'), 0), coalesce(sum(d.amount) FILTER (WHERE d.type = 'OUT'), 0)
 			FROM accounts a LEFT JOIN account_days d ON d.account_id = a.id GROUP BY 1`},
-	{check: "totals", table: "transaction_blocks", columns: "account_id, block, bank_account_id, type, count, first_at, last_at", rows: "transactions", block: "block",
-		counted: `SELECT t.account_id, ` + sqlBlockOf("t.id") + `, t.bank_account_id, t.type, count(*), min(t.occurred_at), max(t.occurred_at) FROM {rows} GROUP BY 1, 2, 3, 4`},
-	{check: "totals", name: "transaction_blocks",
-		differs: apart(`SELECT account_id, type, sum(count) FROM transaction_blocks GROUP BY 1, 2`, `SELECT account_id, type, sum(count) FROM account_days GROUP BY 1, 2`)},
 	{check: "totals", name: "open items", table: "inbound_events", key: "id", columns: "open", full: true,
 		counted: `SELECT id, ` + openItems + ` FROM inbound_events`},
 	{check: "totals", table: "payment_requests", key: "id", columns: "received, transfers",
-		counted: `SELECT r.id, coalesce(sum(t.amount), 0), count(t.id) FROM payment_requests r LEFT JOIN payment_matches m ON m.request_id = r.id LEFT JOIN transactions t ON t.id = m.transaction_id GROUP BY 1`},
-	{check: "totals", name: "paid payment requests", differs: `SELECT count(*) FROM payment_requests WHERE (paid_at IS NOT NULL) <> (received >= amount - tolerance)`},
+		counted: `SELECT r.id, coalesce(sum(t.amount), 0), count(t.id) FROM payment_requests r
+			LEFT JOIN payment_matches m ON m.request_id = r.id LEFT JOIN transactions t ON t.id = m.transaction_id GROUP BY 1`},
+	{check: "totals", name: "paid payment requests", kept: `SELECT id, paid_at IS NOT NULL FROM payment_requests`,
+		counted: `SELECT id, received >= amount - tolerance FROM payment_requests`},
 
-	{check: "history", table: "attempt_blocks", rows: "attempts", block: "block",
-		columns: "account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction",
-		counted: `SELECT t.account_id, ` + sqlBlockOf("t.id") + `, t.webhook_id, t.type, t.ok, count(*), min(t.started_ms), max(t.started_ms),
-				coalesce(min(d.transaction_id), ` + maxID + `), coalesce(max(d.transaction_id), 0)
-			FROM {rows} CROSS JOIN deliveries d ON d.id = t.delivery_id GROUP BY 1, 2, 3, 4, 5`},
 	{check: "history", name: "history_rows", table: "account_totals", key: "account_id", columns: "history_rows",
-		counted: `SELECT a.id, coalesce(sum(b.count), 0) FROM accounts a LEFT JOIN attempt_blocks b ON b.account_id = a.id GROUP BY 1`},
+		counted: `SELECT id, (SELECT count(*) FROM attempts INDEXED BY attempts_list WHERE account_id = a.id) FROM accounts a`},
 	// Pruned attempts can't be counted: these numbers are at least those of the rows.
 	{check: "history", name: "attempts_made", table: "account_totals", key: "account_id", columns: "attempts_made, attempts_failed",
-		counted: `SELECT t.account_id, max(t.attempts_made, t.history_rows), min(max(t.attempts_failed, coalesce(sum(b.count), 0)), max(t.attempts_made, t.history_rows))
-			FROM account_totals t LEFT JOIN attempt_blocks b ON b.account_id = t.account_id AND b.ok = 0 GROUP BY 1`},
-	{check: "history", table: "webhook_hours", columns: "webhook_id, hour, succeeded, failed", counted: hoursOfRows, differs: wrongHours},
-	{check: "history", table: "webhook_totals", columns: "webhook_id, last_attempt_id, failed_in_row", full: true,
-		counted: `SELECT webhook_id, last, failed FROM (` + streaksOfRows + `)`, differs: wrongStreaks},
+		counted: `SELECT account_id, made, min(max(attempts_failed, failed), made) FROM
+			(SELECT account_id, max(attempts_made, history_rows) AS made, attempts_failed,
+				(SELECT count(*) FROM attempts a INDEXED BY attempts_failed WHERE a.account_id = t.account_id AND a.ok = 0) AS failed
+			FROM account_totals t)`},
+	{check: "history", table: "webhook_hours", columns: "webhook_id, hour, succeeded, failed", full: true,
+		kept: `SELECT webhook_id, hour, succeeded, failed FROM webhook_hours WHERE hour >= ` + firstHour,
+		counted: `SELECT a.webhook_id, a.started_ms / ` + hourMillis + `, sum(a.ok), sum(1 - a.ok)
+			FROM attempts a JOIN deliveries d ON d.id = a.delivery_id AND d.transaction_id IS NOT NULL
+			WHERE a.started_ms >= ` + firstHour + ` * ` + hourMillis + ` GROUP BY 1, 2`},
+	{check: "history", table: "webhook_totals", columns: "webhook_id, last_attempt_id, failed_in_row", full: true, counted: streaks},
 
-	{check: "search", table: "transactions_search", columns: "rowid, search", rows: "transactions", indexed: true,
-		counted: `SELECT t.id, t.search FROM {rows} WHERE t.id <= ` + searchedTo, differs: `SELECT 0`}, // see wrongSearch
-	{check: "search", table: "transaction_amounts", columns: "account_id, block, amount, id, bank_account_id, type, occurred_at", rows: "transactions", block: "block", indexed: true,
-		counted: `SELECT t.account_id, ` + sqlBlockOf("t.id") + `, t.amount, t.id, t.bank_account_id, t.type, t.occurred_at FROM {rows} WHERE t.id <= ` + searchedTo},
-	{check: "search", name: "transaction_amounts",
-		differs: `SELECT (SELECT count(*) FROM transaction_amounts) + (SELECT count(*) FROM transactions WHERE id > ` + searchedTo + `) - (SELECT count(*) FROM transactions)`},
-	{check: "search", table: "transactions_unsent", columns: "account_id, transaction_id", rows: "transactions", block: sqlBlockOf("transaction_id"), indexed: true, more: true,
-		counted: `SELECT t.account_id, t.id FROM {rows} WHERE t.id <= ` + searchedTo + ` AND ` + inState(app.DeliveryUnsent, "t.id")},
-	{check: "search", name: "transactions_unsent", full: true,
-		differs: `SELECT count(*) FROM transactions_unsent k LEFT JOIN transactions t ON t.id = k.transaction_id WHERE t.account_id IS NOT k.account_id`},
+	{check: "search", name: "searched_to", kept: `SELECT ` + searchedTo + ` > coalesce(max(id), 0) FROM transactions`, counted: `SELECT 0`},
+	{check: "search", name: "transactions_search", counted: `SELECT id FROM (` + lastIndexed + `)`,
+		kept: `SELECT id FROM (` + lastIndexed + `) t WHERE EXISTS (SELECT 1 FROM transactions_search
+			WHERE transactions_search MATCH '"' || replace(substr(t.search, -12), '"', '""') || '"' AND rowid = t.id)`},
+	{check: "search", table: "transactions_unsent", columns: "account_id, transaction_id", full: true,
+		kept: `SELECT account_id, transaction_id FROM transactions_unsent k
+			WHERE NOT EXISTS (SELECT 1 FROM transactions t WHERE t.id = k.transaction_id AND t.account_id = k.account_id
+				AND (t.id > ` + searchedTo + ` OR NOT (` + unsent + `)))`,
+		counted: `SELECT account_id, id FROM transactions t WHERE id <= ` + searchedTo + ` AND ` + unsent},
 }
 
 const searchedTo = `(SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'searched_to')`
 
-// attemptsSince gives the attempts a since the hour ?2, from the blocks that hold
-// some.
-var attemptsSince = ` FROM (SELECT DISTINCT block FROM attempt_blocks WHERE last_at >= ?2 * ` + hourMillis + `) b
-		CROSS JOIN attempts a ON ` + sqlInBlock("a.id", "b.block") + ` AND a.started_ms >= ?2 * ` + hourMillis
+// unsent is true if a transaction t has no deliveries. transactions_unsent may also hold
+// transactions that have some, and some after searched_to.
+var unsent = inState(app.DeliveryUnsent, "t.id")
 
-// hoursOfRows counts attempts by webhook and hour, without tests.
-var hoursOfRows = `SELECT a.webhook_id, a.started_ms / ` + hourMillis + `, count(*) FILTER (WHERE a.ok = 1), count(*) FILTER (WHERE a.ok = 0)` + attemptsSince +
-	` JOIN deliveries d ON d.id = a.delivery_id AND d.transaction_id IS NOT NULL GROUP BY 1, 2`
+// lastIndexed are the transactions that the index of search texts got last.
+const lastIndexed = `SELECT id, search FROM transactions WHERE id <= ` + searchedTo + ` AND length(search) >= 3 ORDER BY id DESC LIMIT 5`
 
-// allThere is true if no attempt since the hour ?2 was pruned: none ever was, or
-// the ids have no gap from the one before the first of them.
-var allThere = `SELECT NOT EXISTS (SELECT 1 FROM account_totals WHERE attempts_made > history_rows)
-	OR EXISTS (SELECT 1 FROM attempts WHERE id = f.id - 1) AND (SELECT count(*) = max(id) - f.id + 1 FROM attempts WHERE id >= f.id)
-	FROM (SELECT min(a.id) AS id` + attemptsSince + `) f`
+// searchTerms compares the index of search texts with all texts, by the number of terms and
+// their places: a text has one for every three characters that follow one another. The
+// table search_terms shows the index; see showTerms.
+var searchTerms = derived{check: "search", name: "transactions_search",
+	kept: `SELECT count(*), coalesce(sum(doc), 0), coalesce(sum(doc * (offset + 1)), 0) FROM temp.search_terms`,
+	counted: `SELECT coalesce(sum(n), 0), coalesce(sum(id * n), 0), coalesce(sum(id * (n * (n + 1) / 2)), 0)
+		FROM (SELECT id, max(length(search) - 2, 0) AS n FROM transactions WHERE id <= ` + searchedTo + `)`}
 
-// wrongHours counts the hours since ?2 with fewer attempts than there are rows, and
-// those with more unless attempts were pruned.
-var wrongHours = `WITH r (webhook_id, hour, succeeded, failed) AS MATERIALIZED (` + hoursOfRows + `),
-	m (more) AS MATERIALIZED (SELECT count(*) FROM webhook_hours k LEFT JOIN r ON r.webhook_id = k.webhook_id AND r.hour = k.hour
-			WHERE k.hour >= ?2 AND (k.succeeded > coalesce(r.succeeded, 0) OR k.failed > coalesce(r.failed, 0)))
-	SELECT (SELECT count(*) FROM r LEFT JOIN webhook_hours k ON k.webhook_id = r.webhook_id AND k.hour = r.hour
-			WHERE coalesce(k.succeeded, 0) < r.succeeded OR coalesce(k.failed, 0) < r.failed) + iif(more > 0 AND (` + allThere + `), more, 0) FROM m`
+// firstHour is the first hour of which no attempts were pruned. The oldest are pruned
+// first, in the order in which they ended.
+var firstHour = `max(?1, iif(EXISTS (SELECT 1 FROM account_totals WHERE attempts_made > history_rows),
+	coalesce((SELECT a.started_ms / ` + hourMillis + ` + 2 FROM attempts a JOIN deliveries d ON d.id = a.delivery_id
+		WHERE d.state <> 0 ORDER BY a.id LIMIT 1), 0), 0))`
 
-// streaksOfRows gives the last attempt of each webhook, how many failed after the
-// last one that succeeded, and whether there is one that succeeded.
-const streaksOfRows = `SELECT a.webhook_id AS webhook_id, max(a.id) AS last, count(*) FILTER (WHERE a.id > l.ok) AS failed, l.ok > 0 AS known
-	FROM attempts a JOIN (SELECT webhook_id, coalesce(max(id) FILTER (WHERE ok = 1), 0) AS ok FROM attempts GROUP BY 1) l ON l.webhook_id = a.webhook_id GROUP BY 1`
+// streaks gives the last attempt of each webhook, and how many failed after the last one
+// that succeeded. Where all that succeeded were pruned there may have been more than the
+// rows say, and where all attempts were, what is kept stands.
+const streaks = `SELECT r.webhook_id, r.last, max(r.failed, iif(r.ok = 0, coalesce(k.failed_in_row, 0), 0)) FROM
+		(SELECT a.webhook_id, max(a.id) AS last, count(*) FILTER (WHERE a.id > l.ok) AS failed, l.ok AS ok FROM attempts a
+			JOIN (SELECT webhook_id, coalesce(max(id) FILTER (WHERE ok = 1), 0) AS ok FROM attempts GROUP BY 1) l
+			ON l.webhook_id = a.webhook_id GROUP BY 1) r
+		LEFT JOIN webhook_totals k ON k.webhook_id = r.webhook_id
+	UNION ALL SELECT webhook_id, last_attempt_id, failed_in_row FROM webhook_totals WHERE webhook_id NOT IN (SELECT webhook_id FROM attempts)`
 
-// wrongStreaks counts the webhooks whose last attempt or number of failures in a
-// row is wrong. Where all attempts that succeeded were pruned the number may be
-// greater than what the rows say.
-const wrongStreaks = `SELECT count(*) FROM (` + streaksOfRows + `) r LEFT JOIN webhook_totals k ON k.webhook_id = r.webhook_id
-	WHERE k.last_attempt_id IS NOT r.last OR k.failed_in_row < r.failed OR r.known AND k.failed_in_row <> r.failed`
-
-// from is the query that counts some rows.
-func (k derived) from(rows string) string { return strings.ReplaceAll(k.counted, "{rows}", rows) }
-
-func (k derived) allRows() string { return k.from(k.rows + ` t`) }
-
-func (k derived) inBlocks() string {
-	return k.from(`json_each(?1) b CROSS JOIN ` + k.rows + ` t ON ` + sqlInBlock("t.id", "b.value"))
+// differences is the query that counts the rows that are kept and not counted, or counted
+// and not kept.
+func (k derived) differences() string {
+	kept := cmp.Or(k.kept, `SELECT `+k.allColumns()+` FROM `+k.table)
+	return `WITH kept AS MATERIALIZED (` + kept + `), counted AS MATERIALIZED (` + k.counted + `)
+		SELECT count(*) FROM (SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM counted)
+			UNION ALL SELECT * FROM (SELECT * FROM counted EXCEPT SELECT * FROM kept))`
 }
 
-// ofStep counts the rows with ids above ?1 and up to ?2.
-func (k derived) ofStep() string {
-	return k.from(`(SELECT * FROM transactions WHERE id > ?1 AND id <= ?2) t`)
-}
-
-func (k derived) insert(counted string) string {
-	if k.more {
-		counted += ` ON CONFLICT DO NOTHING`
+func (k derived) allColumns() string {
+	if k.key == "" {
+		return k.columns
 	}
-	return `INSERT INTO ` + k.table + ` (` + k.columns + `) ` + counted
+	return k.key + ", " + k.columns
 }
 
-// whereInBlocks chooses the rows of the table that belong to the blocks ?1.
-func (k derived) whereInBlocks() string {
-	return ` FROM ` + k.table + ` WHERE ` + k.block + ` IN (SELECT value FROM json_each(?1))`
-}
-
-// anew returns the statements that make all of it anew.
-func (k derived) anew() []string {
+// repair are the statements that change the rows that differ.
+func (k derived) repair() []string {
 	switch {
 	case k.table == "":
 		return nil
 	case k.key != "":
-		columns := "c." + strings.ReplaceAll(k.columns, ", ", ", c.")
-		return []string{`WITH c (` + k.key + `, ` + k.columns + `) AS (` + k.allRows() + `) UPDATE ` + k.table + ` AS k SET (` + k.columns + `) = (` + columns + `)
-			FROM c WHERE c.` + k.key + ` = k.` + k.key + ` AND (` + "k." + strings.ReplaceAll(k.columns, ", ", ", k.") + `) IS NOT (` + columns + `)`}
+		of := func(table string) string { return table + "." + strings.ReplaceAll(k.columns, ", ", ", "+table+".") }
+		return []string{`WITH c (` + k.allColumns() + `) AS (` + k.counted + `)
+			UPDATE ` + k.table + ` AS k SET (` + k.columns + `) = (` + of("c") + `) FROM c WHERE c.` + k.key + ` = k.` + k.key + ` AND (` + of("k") + `) IS NOT (` + of("c") + `)`}
 	}
-	return []string{k.clear(), k.insert(k.allRows())}
+	all := `SELECT ` + k.columns + ` FROM ` + k.table
+	return []string{
+		`DELETE FROM ` + k.table + ` WHERE (` + k.columns + `) IN (` + cmp.Or(k.kept, all) + ` EXCEPT SELECT * FROM (` + k.counted + `))`,
+		`INSERT INTO ` + k.table + ` (` + k.columns + `) SELECT * FROM (` + k.counted + `) EXCEPT ` + all,
+	}
 }
 
-func (k derived) clear() string {
-	if k.table == "transactions_search" { // whose rows can't be deleted without their texts
-		return `INSERT INTO transactions_search (transactions_search) VALUES ('delete-all')`
-	}
-	return `DELETE FROM ` + k.table
-}
-
-// differences is the query that counts the rows of the table that are wrong: those
-// of the blocks ?1 where it is kept by blocks.
-func (k derived) differences() string {
-	if k.differs != "" {
-		return k.differs
-	}
-	stands, counted := `SELECT `+k.columns+` FROM `+k.table, k.allRows()
-	switch {
-	case k.key != "":
-		stands = `SELECT ` + k.key + `, ` + k.columns + ` FROM ` + k.table
-	case k.block != "":
-		stands, counted = `SELECT `+k.columns+k.whereInBlocks(), k.inBlocks()
-	}
-	if k.more {
-		return `SELECT count(*) FROM (` + counted + ` EXCEPT ` + stands + `)`
-	}
-	return apart(counted, stands)
-}
-
-// apart is the query that counts the rows that only one of two queries gives.
-func apart(a, b string) string {
-	return `SELECT count(*) FROM (SELECT * FROM (` + a + ` EXCEPT ` + b + `) UNION ALL SELECT * FROM (` + b + ` EXCEPT ` + a + `))`
-}
-
-// recountBlocks counts some blocks of ids of transactions or of attempts anew,
-// after rows of them were removed. It leaves the indexes that IndexSearch writes.
-func recountBlocks(tx *tx, rows string, blocks []int64) error {
-	list := joinIDs(blocks)
-	for _, k := range derivedTables {
-		if k.rows != rows || k.block == "" || k.indexed {
-			continue
-		}
-		for _, query := range []string{`DELETE` + k.whereInBlocks(), k.insert(k.inBlocks())} {
-			if err := tx.exec(query, list); err != nil {
-				return fmt.Errorf("count %s: %w", k.table, err)
+// recount repairs some of it. The hours of webhooks are kept up to now.
+func recount(tx *tx, now time.Time, which ...derived) error {
+	for _, k := range which {
+		for _, query := range k.repair() {
+			if err := tx.exec(query, hourOf(now.Add(-healthKept))); err != nil {
+				return fmt.Errorf("count %s: %w", cmp.Or(k.name, k.table), err)
 			}
 		}
 	}
 	return nil
 }
 
-// countAll makes anew whatever is kept and isn't indexed. The hours of webhooks
-// are kept up to now. exec runs a statement.
-func countAll(exec func(query string, args ...any) error, now time.Time) error {
-	if err := exec(`INSERT INTO account_totals (account_id) SELECT id FROM accounts WHERE true ON CONFLICT DO NOTHING`); err != nil {
-		return err
-	}
-	return countAnew(exec, func(k derived) bool { return !k.indexed }, now)
-}
-
-// countAnew makes some of it anew, in the order of derivedTables.
-func countAnew(exec func(query string, args ...any) error, which func(derived) bool, now time.Time) error {
-	for _, k := range derivedTables {
-		if !which(k) {
-			continue
-		}
-		for _, query := range k.anew() {
-			if err := exec(query, nil, hourOf(now.Add(-healthKept))); err != nil {
-				return fmt.Errorf("count %s: %w", k.table, err)
+// Recount makes anew whatever is kept beside its rows: totals and counts in one
+// commit, and then the index of search texts, step by step; after an error in between
+// IndexSearch goes on with it. The calendar is that of the installation. What
+// was pruned can't be counted: the attempts ever made are at least those that
+// are there. The hours of webhooks are kept up to now.
+func (s *Store) Recount(ctx context.Context, now time.Time) error {
+	err := s.write(ctx, func(tx *tx) error {
+		for _, query := range []string{
+			`INSERT INTO transactions_search (transactions_search) VALUES ('delete-all')`, // rows can't be deleted without their texts
+			`DELETE FROM transactions_unsent`,
+			`DELETE FROM webhook_hours WHERE hour < ?1`, // nobody is shown them any more
+			`UPDATE settings SET value = '0' WHERE name = 'searched_to'`,
+			`INSERT INTO account_totals (account_id) SELECT id FROM accounts WHERE true ON CONFLICT DO NOTHING`,
+		} {
+			if err := tx.exec(query, hourOf(now.Add(-healthKept))); err != nil {
+				return err
 			}
 		}
+		return recount(tx, now, derivedTables...)
+	})
+	for left := int64(1); err == nil && left > 0; {
+		left, err = s.IndexSearch(ctx)
 	}
-	return nil
-}
-
-// indexRows adds the transactions with ids above from, up to to, to the indexes.
-func indexRows(exec func(query string, args ...any) error, from, to int64) error {
-	if err := exec(`UPDATE settings SET value = ? WHERE name = 'searched_to'`, to); err != nil {
-		return err
-	}
-	for _, k := range derivedTables {
-		if k.indexed {
-			if err := exec(k.insert(k.ofStep()), from, to); err != nil {
-				return fmt.Errorf("index %s: %w", k.table, err)
-			}
-		}
-	}
-	return nil
+	return err
 }
 
 func init() {
@@ -268,29 +201,4 @@ func init() {
 		}
 		return int64(app.DayOf(time.Unix(at, 0), zone.(*time.Location))), nil
 	})
-}
-
-// Recount makes anew whatever is kept beside its rows: totals and counts in one
-// commit, and then the indexes, step by step; after an error in between
-// IndexSearch goes on with them. The calendar is that of the installation. What
-// was pruned can't be counted: the attempts ever made are at least those that
-// are there. The hours of webhooks are kept up to now.
-func (s *Store) Recount(ctx context.Context, now time.Time) error {
-	err := s.write(ctx, func(tx *tx) error {
-		for _, k := range derivedTables {
-			if k.indexed {
-				if err := tx.exec(k.clear()); err != nil {
-					return err
-				}
-			}
-		}
-		if err := tx.exec(`UPDATE settings SET value = '0' WHERE name = 'searched_to'`); err != nil {
-			return err
-		}
-		return countAll(tx.exec, now)
-	})
-	for left := int64(1); err == nil && left > 0; {
-		left, err = s.IndexSearch(ctx)
-	}
-	return err
 }

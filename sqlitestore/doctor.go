@@ -27,7 +27,8 @@ type Examination struct {
 	// Progress is called with the name of what is being read; may be nil.
 	Progress func(what string)
 
-	schema *schema // nil: that of this baoco
+	schema    *schema // nil: that of this baoco
+	largeFrom int64   // rows of a large file; 0: largeFile
 }
 
 // Examine checks a file and the files beside it, and changes nothing, whether a
@@ -238,10 +239,10 @@ func (d *doctor) database(ctx context.Context) {
 	d.look(ctx, "key", d.key)
 	if zoned {
 		d.look(ctx, "totals", func(ctx context.Context) (upkeep.Check, error) {
-			return d.compareTotals(ctx, "totals", transactionTable)
+			return d.compareTotals(ctx, "totals")
 		})
 	}
-	d.look(ctx, "history", func(ctx context.Context) (upkeep.Check, error) { return d.compareTotals(ctx, "history", attemptTable) })
+	d.look(ctx, "history", func(ctx context.Context) (upkeep.Check, error) { return d.compareTotals(ctx, "history") })
 	d.look(ctx, "queue", d.queue)
 	d.look(ctx, "event_ids", d.eventIDs)
 	d.look(ctx, "search", d.search)

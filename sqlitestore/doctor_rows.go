@@ -87,80 +87,105 @@ func nameLost(lost []upkeep.LostSecret) string {
 	return strings.Join(names, ", ")
 }
 
-// Without Full, all blocks are counted of a table with at most countedBlocks of them.
-// Of a larger one sampledBlocks are counted, the first and the last among them.
-const (
-	countedBlocks = 64
-	sampledBlocks = 24
-)
+// In a large file only Full reads all transactions, attempts or calls.
+const largeFile int64 = 500_000
 
-// sample is the blocks of a table to count, and the number of all its blocks.
-type sample struct {
-	blocks []int64
-	of     int
+// large reports whether the file has more rows than doctor reads without Full.
+func (d *doctor) large(ctx context.Context, tx *sql.Tx) (large bool, err error) {
+	if d.Full {
+		return false, nil
+	}
+	return large, tx.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM transactions) + (SELECT count(*) FROM attempts) >= ?`,
+		cmp.Or(d.largeFrom, largeFile)).Scan(&large)
 }
 
-func (s sample) all() bool { return len(s.blocks) == s.of }
-
-// sample chooses among the blocks that have rows or kept counts: there may be gaps of
-// many blocks between ids.
-func (d *doctor) sample(ctx context.Context, tx *sql.Tx, t blockTable) (s sample, err error) {
-	rows, err := tx.QueryContext(ctx, `WITH RECURSIVE b(block) AS (SELECT `+sqlBlockOf("min(id)")+` FROM `+t.name+`
-			UNION ALL SELECT (SELECT `+sqlBlockOf("id")+` FROM `+t.name+` WHERE id >= `+sqlFirstID("(b.block + 1)")+` ORDER BY id LIMIT 1) FROM b WHERE b.block IS NOT NULL)
-		SELECT block FROM b WHERE block IS NOT NULL UNION SELECT block FROM `+t.blocks+` ORDER BY 1`)
-	every, err := collect(rows, err, scanOne[int64])
-	s = sample{every, len(every)}
-	if !d.Full && s.of > countedBlocks {
-		s.blocks = nil
-		for i := range sampledBlocks {
-			s.blocks = append(s.blocks, every[i*(s.of-1)/(sampledBlocks-1)])
-		}
-	}
-	return s, err
-}
-
-// compareTotals compares what is derived from the rows of a table with them.
-func (d *doctor) compareTotals(ctx context.Context, check string, t blockTable) (c upkeep.Check, err error) {
-	d.Progress(check)
-	tx, err := d.db.BeginTx(ctx, nil) // one state of the file, whatever is recorded meanwhile
-	if err != nil {
-		return c, err
-	}
-	defer tx.Rollback()
-	sampled, err := d.sample(ctx, tx, t)
-	if err != nil {
-		return c, err
-	}
-	wrong, err := d.compare(ctx, tx, check, sampled)
+// compareTotals compares kept totals with the rows that they count.
+func (d *doctor) compareTotals(ctx context.Context, check string) (c upkeep.Check, err error) {
+	wrong, large, err := d.compare(ctx, check)
 	switch {
 	case err != nil:
 		return c, err
 	case len(wrong) > 0:
-		return failed(app.Textf("These totals differ from the rows that they count: %s", "Các số tổng này khác với các dòng mà chúng đếm: %s", strings.Join(wrong, ", ")), cureTotals), nil
-	case sampled.all():
-		return fine("All totals are those of their rows.", "Mọi số tổng đều khớp với các dòng.")
+		return failed(app.Textf("These totals differ from the rows that they count: %s", "Các số tổng này khác với các dòng mà chúng đếm: %s",
+			strings.Join(wrong, ", ")), cureTotals), nil
+	case large:
+		return fine("The totals agree with each other; in a file of this size only --full counts the rows.",
+			"Các số tổng khớp với nhau; với tệp lớn thế này, chỉ --full mới đếm các dòng.")
 	}
-	return fine("The totals agree with each other and with the rows in %d of %d blocks; --full counts all.",
-		"Các số tổng khớp với nhau và với các dòng trong %d trên %d khối; --full đếm tất cả.", len(sampled.blocks), sampled.of)
+	return fine("All totals are those of their rows.", "Mọi số tổng đều khớp với các dòng.")
 }
 
-// compare returns the names of what is kept and differs from the rows of the sample.
-func (d *doctor) compare(ctx context.Context, tx *sql.Tx, check string, sampled sample) (wrong []string, err error) {
-	for _, k := range derivedTables {
+// search compares what lists find transactions by with the transactions.
+func (d *doctor) search(ctx context.Context) (c upkeep.Check, err error) {
+	wrong, _, err := d.compare(ctx, "search")
+	var left int64
+	if err == nil {
+		err = d.db.QueryRowContext(ctx, `SELECT count(*) FROM transactions WHERE id > `+searchedTo).Scan(&left)
+	}
+	switch {
+	case err != nil:
+		return c, err
+	case len(wrong) > 0:
+		return failed(app.Textf("Lists find transactions by these, which differ from the transactions: %s",
+			"Các danh sách tìm giao dịch theo những bảng này, nhưng chúng khác với giao dịch: %s", strings.Join(wrong, ", ")), cureTotals), nil
+	case !d.Full:
+		return fine("%d transactions are not indexed yet; --full compares the index with all texts.",
+			"%d giao dịch chưa vào chỉ mục; --full so chỉ mục với mọi nội dung.", left)
+	}
+	return fine("%d transactions are not indexed yet; searches read them one by one.",
+		"%d giao dịch chưa vào chỉ mục; khi tìm sẽ đọc từng giao dịch.", left)
+}
+
+// compare returns the names of what is kept and differs from what is counted. It reads one
+// state of the file, whatever is recorded meanwhile.
+func (d *doctor) compare(ctx context.Context, check string) (wrong []string, large bool, err error) {
+	d.Progress(check)
+	tx, err := d.db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	defer tx.Rollback()
+	if large, err = d.large(ctx, tx); err != nil {
+		return nil, false, err
+	}
+	all := derivedTables
+	if d.Full {
+		all = append(all[:len(all):len(all)], searchTerms)
+		if err := showTerms(ctx, tx); err != nil {
+			return nil, false, err
+		}
+	}
+	for _, k := range all {
 		name := cmp.Or(k.name, k.table)
-		if k.check != check || k.full && !sampled.all() || slices.Contains(wrong, name) {
+		if k.check != check || k.full && large || slices.Contains(wrong, name) {
 			continue
 		}
 		d.Progress(name)
 		var n int64
-		if err := tx.QueryRowContext(ctx, k.differences(), joinIDs(sampled.blocks), hourOf(d.Now.Add(-healthKept))).Scan(&n); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if n != 0 {
+		err := tx.QueryRowContext(ctx, k.differences(), hourOf(d.Now.Add(-healthKept))).Scan(&n)
+		switch {
+		case n != 0 || isSearchDamage(err):
 			wrong = append(wrong, name)
+		case err != nil:
+			return nil, false, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return wrong, nil
+	return wrong, large, nil
+}
+
+// showTerms makes the table that shows the index of search texts. It is a temporary one of
+// the connection, so the file isn't changed.
+func showTerms(ctx context.Context, tx *sql.Tx) error {
+	for _, query := range []string{
+		`PRAGMA query_only = 0`,
+		`CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_terms USING fts5vocab(main, transactions_search, instance)`,
+		`PRAGMA query_only = 1`,
+	} {
+		if _, err := tx.ExecContext(ctx, query); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // overdue is how long a delivery may be due before a running server is late.
@@ -200,7 +225,7 @@ func (d *doctor) eventIDs(ctx context.Context) (c upkeep.Check, err error) {
 		return c, err
 	}
 	defer tx.Rollback()
-	if sampled, err := d.sample(ctx, tx, transactionTable); err != nil || !sampled.all() {
+	if large, err := d.large(ctx, tx); err != nil || large {
 		c, _ = fine("In a file of this size only --full reads them.", "Với tệp lớn thế này, chỉ --full mới đọc.")
 		return c, err
 	}

@@ -41,6 +41,12 @@ func (x Examination) Later(scripts ...string) Examination {
 	return x
 }
 
+// LargeFrom makes of every file with so many rows a large one.
+func (x Examination) LargeFrom(rows int64) Examination {
+	x.largeFrom = rows
+	return x
+}
+
 func later(texts []string) *schema {
 	scripts := append([]script{}, released().scripts...)
 	for i, text := range texts {
@@ -90,10 +96,13 @@ const SameNumber = sameNumber
 // KeptTables are the tables that hold what is kept beside the rows of others.
 func KeptTables() (tables []string) {
 	for _, k := range derivedTables {
-		tables = append(tables, k.table)
+		tables = append(tables, k.table, k.name)
 	}
 	return tables
 }
+
+// FewIDs sets how many transactions that an index finds are looked at one by one.
+func (s *Store) FewIDs(n int) { s.fewIDs = n }
 
 // ReadStatements is how many read statements are kept prepared, and how many
 // are meant to be at most.

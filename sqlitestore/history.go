@@ -14,63 +14,93 @@ func (s *Store) History(ctx context.Context, accountID int64, f delivery.History
 	if err := s.checkHistoryFilter(ctx, accountID, f); err != nil {
 		return nil, 0, err
 	}
-	var ids []int64
-	var total int64
-	var err error
-	switch {
-	case f.ID != 0 || f.DeliveryID != 0 || f.TransactionID != 0:
-		ids, total, err = s.scanAttempts(ctx, accountID, f)
-	case f.Query != "":
-		ids, total, err = s.searchAttempts(ctx, accountID, f)
-	default:
-		ids, total, err = s.listAttempts(ctx, accountID, f)
+	l, err := s.attemptListing(ctx, accountID, f)
+	if err != nil {
+		return nil, 0, err
 	}
+	var total int64
+	if f == (delivery.HistoryFilter{UntilID: f.UntilID, Page: f.Page}) {
+		total, err = s.keptAttempts(ctx, accountID, f.UntilID)
+	} else {
+		total, err = s.count(ctx, l, f.Page.CountTo)
+		total = counted(total, f.Page)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	ids, err := s.page(ctx, l, total, f.Page)
 	if err != nil || len(ids) == 0 {
 		return nil, total, err
 	}
-	list, err := readAll(ctx, s, scanAttempt, `SELECT `+attemptColumns+`, `+deliveryColumns+`, `+payloadColumns+` FROM json_each(?) page CROSS JOIN attempts a ON a.id = page.value
-			JOIN deliveries d ON d.id = a.delivery_id`+payloadFrom+` ORDER BY page.key`, joinIDs(ids))
+	list, err := readAll(ctx, s, scanAttempt, `SELECT `+attemptColumns+`, `+deliveryColumns+`, `+payloadColumns+`
+		FROM json_each(?) page CROSS JOIN attempts a ON a.id = page.value
+		JOIN deliveries d ON d.id = a.delivery_id`+payloadFrom+` ORDER BY page.key`, joinIDs(ids))
 	return list, total, err
 }
 
-// listAttempts lists by a filter that blocks are counted by.
-func (s *Store) listAttempts(ctx context.Context, accountID int64, f delivery.HistoryFilter) (ids []int64, total int64, err error) {
-	b := attemptBlocks(accountID, f)
-	enough := f.Page.Offset() + int64(f.Page.Size)
-	if b.hasConditions() {
-		// Blocks of more rows than are counted needn't be read.
-		l, err := s.planByBlocks(ctx, attemptTable, b, f.Page.CountTo == 0, max(enough, f.Page.CountTo+1))
-		if err != nil {
-			return nil, 0, err
+// attemptListing decides what the history is read from: the attempts of the few
+// transactions that hold a text, or else all in their order.
+func (s *Store) attemptListing(ctx context.Context, accountID int64, f delivery.HistoryFilter) (listing, error) {
+	c := attemptConditions(accountID, f)
+	from := `a INDEXED BY attempts_list`
+	switch {
+	case f.ID != 0:
+		from = `a NOT INDEXED`
+	case f.DeliveryID != 0 || f.TransactionID != 0:
+		from = `a INDEXED BY attempts_delivery`
+	case f.Query != "" && f.OK != nil && !*f.OK:
+		from = `a INDEXED BY attempts_failed`
+	case f.Query != "":
+		from = `a NOT INDEXED`
+	}
+	if f.Query != "" {
+		of, few, err := s.deliveriesHolding(ctx, accountID, f.Query)
+		switch {
+		case err != nil:
+			return listing{}, err
+		case few && f.ID == 0:
+			from = `a INDEXED BY attempts_delivery`
+			c.join(of)
+		default:
+			from += withText
+			c.add(textHolds, fold.String(f.Query))
 		}
-		ids, total, err := l.list(ctx, s, f.Page)
-		return ids, counted(total, f.Page), err
 	}
-	l, err := s.planByBlocks(ctx, attemptTable, b, false, enough)
-	if err != nil {
-		return nil, 0, err
-	}
-	if total, err = s.keptAttempts(ctx, accountID, f.UntilID); err != nil {
-		return nil, 0, err
-	}
-	ids, err = l.page(ctx, s, f.Page)
-	return ids, total, err
+	return listing{id: "a.id", order: ` ORDER BY a.id DESC`, opposite: ` ORDER BY a.id`,
+		from: ` FROM attempts ` + from + ` WHERE ` + c.where.String(), args: c.args}, nil
 }
 
-// keptAttempts reads the kept number of attempts, up to an id unless that is 0.
-func (s *Store) keptAttempts(ctx context.Context, accountID, untilID int64) (total int64, err error) {
-	if err := s.queryRow(ctx, `SELECT history_rows FROM account_totals WHERE account_id = ?`, accountID).Scan(&total); err != nil {
-		return 0, storageError(err)
+// deliveriesHolding is the condition that an attempt a is of one of the deliveries that
+// hold a text, unless few is false: then there are too many of them.
+func (s *Store) deliveriesHolding(ctx context.Context, accountID int64, query string) (c *conditions, few bool, err error) {
+	text, ok := holding(query)
+	if !ok {
+		return nil, false, nil
 	}
-	if untilID == 0 {
-		return total, nil
-	}
-	newer, err := s.planByBlocks(ctx, attemptTable, blockFilter{accountID: accountID, kinds: &conditions{}, from: openFrom, to: openTo, since: untilID}, true, 0)
-	if err != nil {
-		return 0, err
-	}
-	n, err := newer.total(ctx, s)
-	return total - n, err
+	ids, few, err := s.few(ctx, text)
+	c = &conditions{}
+	c.add(`a.delivery_id IN (SELECT d.id FROM json_each(?) k
+			CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = k.value
+		UNION ALL SELECT d.id FROM deliveries d INDEXED BY deliveries_samples WHERE d.account_id = ? AND d.sample IS NOT NULL
+			AND instr(`+sampleText+`, ?) > 0)`, ids, accountID, fold.String(query))
+	return c, few, err
+}
+
+// sampleText is the text of the test payload of a row d of deliveries, in SQL.
+const sampleText = `lower(json_extract(d.sample, '$.Content') || char(10) || json_extract(d.sample, '$.TransactionNumber'))`
+
+// withText joins the rows that hold the text of an attempt a, and textHolds is the
+// condition on it. A subquery for each row would take three times as long.
+const (
+	withText  = ` CROSS JOIN deliveries d ON d.id = a.delivery_id LEFT JOIN transactions t ON t.id = d.transaction_id`
+	textHolds = `instr(coalesce(t.search, ` + sampleText + `), ?) > 0`
+)
+
+// keptAttempts is the kept number of attempts, less those after an id unless that is 0.
+func (s *Store) keptAttempts(ctx context.Context, accountID, untilID int64) (int64, error) {
+	return readOne[int64](ctx, s, `SELECT history_rows - iif(?2 = 0, 0,
+			(SELECT count(*) FROM attempts INDEXED BY attempts_list WHERE account_id = ?1 AND id > ?2))
+		FROM account_totals WHERE account_id = ?1`, accountID, untilID)
 }
 
 // counted returns a total, or app.Uncounted where it is greater than the page counts to.
@@ -79,51 +109,6 @@ func counted(total int64, p app.Page) int64 {
 		return app.Uncounted
 	}
 	return total
-}
-
-// attemptBlocks returns the part of a filter that blocks are counted by.
-func attemptBlocks(accountID int64, f delivery.HistoryFilter) blockFilter {
-	b := blockFilter{accountID: accountID, kinds: attemptKinds(f), from: openFrom, to: openTo, until: f.UntilID}
-	if !f.From.IsZero() {
-		b.from = f.From.UnixMilli()
-	}
-	if !f.To.IsZero() {
-		b.to = f.To.UnixMilli()
-	}
-	return b
-}
-
-// hasConditions reports whether the filter has a condition besides the account and
-// the bounds of ids.
-func (f blockFilter) hasConditions() bool {
-	return len(f.kinds.args) > 0 || f.from != openFrom || f.to != openTo
-}
-
-// attemptKinds returns the conditions on the columns that blocks are counted by.
-func attemptKinds(f delivery.HistoryFilter) *conditions {
-	var c conditions
-	if f.WebhookID != 0 {
-		c.add("webhook_id = ?", f.WebhookID)
-	}
-	if f.OK != nil {
-		c.add("ok = ?", *f.OK)
-	}
-	if f.Type != "" {
-		c.add("type = ?", string(f.Type))
-	}
-	return &c
-}
-
-// scanAttempts lists by a filter that few rows meet: of one attempt, one delivery or
-// one transaction.
-func (s *Store) scanAttempts(ctx context.Context, accountID int64, f delivery.HistoryFilter) (ids []int64, total int64, err error) {
-	from, c := attemptsOf(accountID, f)
-	from += ` WHERE ` + c.where.String()
-	if err := s.queryRow(ctx, `SELECT count(*)`+from, c.args...).Scan(&total); err != nil {
-		return nil, 0, storageError(err)
-	}
-	ids, err = s.scanIDs(ctx, `SELECT a.id`+from+` ORDER BY a.id DESC`, c.args, f.Page)
-	return ids, counted(total, f.Page), err
 }
 
 // attemptConditions returns the conditions of a filter on a row a of attempts, the
@@ -163,17 +148,6 @@ func attemptConditions(accountID int64, f delivery.HistoryFilter) *conditions {
 		c.add("a.id <= ?", f.UntilID)
 	}
 	return &c
-}
-
-// attemptsOf returns FROM and the conditions of the attempts a of a filter, the text
-// included.
-func attemptsOf(accountID int64, f delivery.HistoryFilter) (from string, c *conditions) {
-	from, c = ` FROM attempts a`, attemptConditions(accountID, f)
-	if f.Query != "" {
-		from += withText
-		c.add(textHolds, fold.String(f.Query))
-	}
-	return from, c
 }
 
 // checkHistoryFilter refuses ids that name nothing in this account.

@@ -56,6 +56,7 @@ func TestHistoryEqualsAScan(t *testing.T) {
 		}
 		for range filters {
 			f := randomHistoryFilter(random, all)
+			h.store.FewIDs([]int{1, 100, 100_000}[random.IntN(3)])
 			got, total, err := h.store.History(t.Context(), account, f)
 			must(t, err)
 			want, wantTotal := scanHistory(all, f)

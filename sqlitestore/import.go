@@ -152,9 +152,6 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) e
 		if err := tx.exec(`INSERT INTO transactions_search (transactions_search, rowid, search) VALUES ('delete', ?, ?)`, r.id, r.search.String); err != nil {
 			return err
 		}
-		if err := tx.exec(`DELETE FROM transaction_amounts WHERE account_id = ?1 AND block = ?2 AND amount = ?3 AND id = ?4`, accountID, blockOf(r.id), r.amount, r.id); err != nil {
-			return err
-		}
 	}
 	if err := unmatch(tx, ids...); err != nil {
 		return err

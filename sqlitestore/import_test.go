@@ -44,9 +44,9 @@ func (h *history) imports(file string, notify bool, rows []inbound.Incoming) (id
 	return in.ID(), recorded
 }
 
-const whatStands = `SELECT (SELECT count(*) FROM transactions), (SELECT count(*) FROM event_ids), (SELECT count(*) FROM transaction_amounts), (SELECT count(*) FROM transactions_unsent),
+const whatStands = `SELECT (SELECT count(*) FROM transactions), (SELECT count(*) FROM event_ids), (SELECT count(*) FROM transactions_unsent),
 	(SELECT group_concat(in_count || ' ' || in_amount || ' ' || out_count || ' ' || out_amount) FROM account_totals), (SELECT group_concat(bank_account_id || ' ' || count || ' ' || amount) FROM bank_account_totals),
-	(SELECT group_concat(day || type || count || ' ' || amount) FROM account_days), (SELECT group_concat(block || type || count || ' ' || first_at || ' ' || last_at) FROM transaction_blocks)`
+	(SELECT group_concat(day || type || count || ' ' || amount) FROM account_days)`
 
 // An import is taken back with all that is kept beside its transactions, and
 // can be imported again; what is there besides stays.

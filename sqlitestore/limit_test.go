@@ -76,7 +76,7 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 			for _, f.Page = range []app.Page{page, {Number: 2, Size: 20}, {Number: 1, Size: 20, CountTo: 2000}} {
 				f.Sums = true
 				p, err := s.Transactions(ctx, 1, f)
-				all = append(all, p.Rows, p.Total, p.SearchedTo, p.SearchedBack, err)
+				all = append(all, p.Rows, p.Total, err)
 				if p.Sums != nil {
 					all = append(all, *p.Sums)
 				}
@@ -234,42 +234,5 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 	}
 	if note, err := w.Services.Ledger.Note(t.Context(), 1, theirs); err != nil || note.Text != "note of theirs" {
 		t.Errorf("the note of what is hidden is %q, %v", note.Text, err)
-	}
-}
-
-// Where a limit shows more than a search looks at, it goes on from there.
-func TestLimitedSearchGoesOn(t *testing.T) {
-	t.Parallel()
-	w := apptest.Open(t, create(t), services.Config{})
-	defer w.Close()
-	own, hidden := w.Link("ACB", apptest.SomeAccount), w.Link("ACB", "222222")
-	long := time.Date(2001, 6, 1, 0, 0, 0, 0, time.UTC)
-	const rows = 80 // each in a block of its own
-	for i := range rows {
-		w.Change(`UPDATE sqlite_sequence SET seq = seq + 4096 WHERE name = 'transactions'`)
-		_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint("hidden", i), Gateway: "ACB", AccountNumber: hidden.AccountNumber, Type: app.In, Amount: 5, Time: long}, nil, app.IdempotencyKey{}, long)
-		must(t, err)
-		w.Pay(1, fmt.Sprint(i), "pay")
-	}
-	ctx := access.SeeingOnly(t.Context(), access.BankAccountLimit{On: true, IDs: []int64{own.ID}})
-	f := app.TransactionFilter{Query: "pay", Page: app.Page{Number: 1, Size: 100, CountTo: 2000}}
-	var found []int
-	seen := map[int64]bool{}
-	for range rows {
-		p, err := w.Store.Transactions(ctx, 1, f)
-		must(t, err)
-		for _, tr := range p.Rows {
-			seen[tr.ID] = true
-		}
-		found = append(found, len(p.Rows))
-		if p.SearchedTo != 0 && p.SearchedBack.Year() == long.Year() {
-			t.Errorf("it is searched back to %v, when something hidden was recorded", p.SearchedBack)
-		}
-		if f.UntilID = p.SearchedTo - 1; p.SearchedTo == 0 {
-			break
-		}
-	}
-	if !slices.Equal(found, []int{32, 32, 16}) || len(seen) != rows {
-		t.Errorf("found %v, %d of %d", found, len(seen), rows)
 	}
 }

@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"baoco/app"
@@ -103,23 +102,9 @@ func pruneInbound(tx *tx, old []int64, p *upkeep.Pruned) (more bool, err error) 
 	return len(old) == stepRows, nil
 }
 
-// pruneAttempts removes old attempts and counts their blocks anew. Attempts that are
-// settled in the same commit are added to their block at its end, so a block that
-// has such attempts too is left for another commit.
 func pruneAttempts(tx *tx, old []int64, p *upkeep.Pruned) (more bool, err error) {
 	if len(old) == 0 {
 		return false, nil
-	}
-	var blocks []int64
-	for _, id := range old { // in ascending order
-		if block := blockOf(id); len(blocks) == 0 || blocks[len(blocks)-1] != block {
-			blocks = append(blocks, block)
-		}
-	}
-	for _, settled := range tx.totals.attempts {
-		if slices.Contains(blocks, blockOf(settled.id)) {
-			return true, nil
-		}
 	}
 	list := joinIDs(old)
 	if err := tx.exec(`UPDATE account_totals AS t SET history_rows = history_rows - c.n
@@ -132,7 +117,7 @@ func pruneAttempts(tx *tx, old []int64, p *upkeep.Pruned) (more bool, err error)
 		return false, err
 	}
 	p.Attempts = int(n)
-	return n == stepRows, recountBlocks(tx, "attempts", blocks)
+	return n == stepRows, nil
 }
 
 func (s *Store) Prunable(ctx context.Context, limits upkeep.PruneLimits, now time.Time) (p upkeep.Pruned, err error) {

@@ -13,8 +13,8 @@ import (
 // milliseconds of the writer's time.
 const indexStep = "250"
 
-// IndexSearch adds up to indexStep transactions to the indexes of search texts, of
-// amounts and of unsent transactions. It returns the number of ids from there to
+// IndexSearch adds up to indexStep transactions to the indexes of search texts and of
+// unsent transactions. It returns the number of ids from there to
 // the newest transaction.
 //
 // Recording doesn't write these indexes: in each small commit they would cost more
@@ -28,8 +28,15 @@ func (s *Store) IndexSearch(ctx context.Context) (left int64, err error) {
 		if err != nil || to == 0 {
 			return 0, err
 		}
-		if err := indexRows(tx.exec, from, to); err != nil {
-			return 0, err
+		for _, query := range []string{
+			`INSERT INTO transactions_search (rowid, search) SELECT id, search FROM transactions WHERE id > ?1 AND id <= ?2`,
+			`INSERT INTO transactions_unsent (account_id, transaction_id)
+				SELECT account_id, id FROM transactions t WHERE id > ?1 AND id <= ?2 AND ` + unsent + ` ON CONFLICT DO NOTHING`,
+			`UPDATE settings SET value = ?2 WHERE name = 'searched_to'`,
+		} {
+			if err := tx.exec(query, from, to); err != nil {
+				return 0, err
+			}
 		}
 		return left, tx.queryRow(`SELECT max(id) - ? FROM transactions`, to).Scan(&left)
 	})
@@ -40,23 +47,20 @@ func (s *Store) Unindexed(ctx context.Context) (int64, error) {
 	return readOne[int64](ctx, s, `SELECT count(*) FROM (SELECT 1 FROM transactions NOT INDEXED WHERE id > `+searchedTo+` LIMIT 10000)`)
 }
 
-// searchTerm is a text that is searched for. The index knows texts by every three
-// characters of them.
-type searchTerm struct {
-	text   string // folded
-	phrase string // the part of it for MATCH; empty: it is too short for the index
-	whole  bool   // phrase is all of the text; else each row that it finds is checked
-	to     int64  // ids up to it are indexed
-}
-
-func (s *Store) searchTerm(ctx context.Context, query string) (searchTerm, error) {
-	q := searchTerm{text: fold.String(query)}
-	if q.phrase, q.whole = searchPhrase(q.text); q.phrase == "" {
-		return q, nil
+// holding finds the transactions whose text holds another one; false: that is too short
+// for the index, which knows texts by every three characters of them.
+func holding(query string) (f found, ok bool) {
+	text := fold.String(query)
+	phrase, whole := searchPhrase(text)
+	if phrase == "" {
+		return f, false
 	}
-	var err error
-	q.to, err = s.searchedTo(ctx)
-	return q, err
+	f.or(`SELECT rowid AS id FROM transactions_search k WHERE transactions_search MATCH ? AND rowid <= `+searchedTo, phrase)
+	if !whole {
+		f.query, f.args = f.query+` AND (SELECT instr(search, ?) FROM transactions WHERE id = k.rowid) > 0`, append(f.args, text)
+	}
+	f.or(`SELECT id FROM transactions NOT INDEXED WHERE id > `+searchedTo+` AND instr(search, ?) > 0`, text)
+	return f, true
 }
 
 // searchPhrase returns the MATCH phrase that finds a folded text, and whether it is
@@ -95,22 +99,4 @@ func longestAsked(text string) string {
 		}
 	}
 	return string(runes[best : best+askedLength])
-}
-
-// searchedTo is the id up to which transactions are indexed.
-func (s *Store) searchedTo(ctx context.Context) (int64, error) {
-	return readOne[int64](ctx, s, `SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'searched_to'`)
-}
-
-// A text is frequent if frequentOf of the newest textSample transactions contain it.
-const (
-	textSample = "1000"
-	frequentOf = "80"
-)
-
-// frequentText reports whether a text is frequent among the transactions from last
-// back to first. Reading rows then finds it sooner than the index does.
-func (s *Store) frequentText(ctx context.Context, text string, first, last int64) (bool, error) {
-	return readOne[bool](ctx, s, `SELECT count(*) >= `+frequentOf+` FROM (SELECT search FROM transactions NOT INDEXED WHERE id BETWEEN ? AND ?
-		ORDER BY id DESC LIMIT `+textSample+`) WHERE instr(search, ?) > 0`, first, last, text)
 }

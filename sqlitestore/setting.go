@@ -115,6 +115,6 @@ func (s *Store) SetZone(ctx context.Context, name string) error {
 		if err := tx.exec(`UPDATE settings SET value = ? WHERE name = 'timezone'`, name); err != nil {
 			return err
 		}
-		return countAnew(tx.exec, func(k derived) bool { return k.table == "bank_account_days" || k.table == "account_days" }, time.Time{})
+		return recount(tx, time.Time{}, derivedTables[:2]...) // the days
 	})
 }

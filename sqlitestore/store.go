@@ -26,11 +26,16 @@
 //
 // # What is kept beside the rows
 //
-// Totals, and counts by blocks of ids, are written in the commit of the rows that
-// they count (totals.go), so that statistics and listings read no more rows than
-// they show (pages.go). The indexes of search texts, of amounts and of unsent
-// transactions are written some time later (search.go). All of them are listed in
-// derived.go.
+// Totals are written in the commit of the rows that they count (totals.go), so that
+// statistics, and lists of whole days, count no rows. The indexes of search texts and
+// of unsent transactions are written some time later (search.go). All of them are
+// listed in derived.go.
+//
+// # Lists
+//
+// A list is read from the few transactions that an index finds for one of its
+// conditions, or else row by row from an index in its order (transaction_list.go,
+// history.go). Its total is exact, but where nobody asks for more than some rows of it.
 //
 // # Files
 //
@@ -115,6 +120,7 @@ type Store struct {
 	credentialsLoad sync.Mutex
 	touched         sync.Map // API key id → time of the last noted use
 
+	fewIDs   int           // 0: the constant
 	longWork chan struct{} // holds a value while a long work of [inSteps] has a step
 
 	fatal   chan error

@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"baoco/app"
@@ -108,11 +107,9 @@ func (t *totals) flush(tx *tx) error {
 	f := &flusher{tx: tx}
 	if len(t.transactions) > 0 {
 		t.flushTransactions(f)
-		t.flushTransactionBlocks(f)
 	}
 	if len(t.attempts) > 0 {
 		t.flushAttempts(f)
-		t.flushAttemptBlocks(f)
 		t.flushHealth(f)
 	}
 	t.flushCalls(f)
@@ -238,82 +235,6 @@ func (t *totals) flushBalances(f *flusher) {
 		f.exec(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?1, ?2, ?3, ?4, ?5)
 				ON CONFLICT DO UPDATE SET amount = ?3, at = ?4, source_id = ?5 WHERE at <= ?4`,
 			d.bankAccountID, int64(d.day), d.amount, d.at.Unix(), d.sourceID)
-	}
-}
-
-// blockKey names what a block counts. ofID is the bank account of
-// transactions, the webhook of attempts.
-type blockKey struct {
-	accountID, block, ofID int64
-	direction              app.Direction
-	ok                     bool
-}
-
-// blockSum is a number of rows, and the times of the first and the last of them.
-type blockSum struct{ count, first, last int64 }
-
-func (s blockSum) plus(at int64) blockSum {
-	if s.count == 0 {
-		return blockSum{1, at, at}
-	}
-	return blockSum{s.count + 1, min(s.first, at), max(s.last, at)}
-}
-
-// attemptSum is a blockSum of attempts, with the range of their transactions.
-type attemptSum struct {
-	blockSum
-	firstTransaction, lastTransaction int64
-}
-
-func (s attemptSum) plus(d attemptDelta) attemptSum {
-	if s.count == 0 {
-		s.firstTransaction = math.MaxInt64
-	}
-	s.blockSum = s.blockSum.plus(d.startedAt.UnixMilli())
-	if d.transactionID != 0 {
-		s.firstTransaction, s.lastTransaction = min(s.firstTransaction, d.transactionID), max(s.lastTransaction, d.transactionID)
-	}
-	return s
-}
-
-const addToBlock = ` ON CONFLICT DO UPDATE SET count = count + excluded.count, first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)`
-
-// flushTransactionBlocks adds the new transactions to their blocks, and counts a
-// block anew where one was removed: what is left of it has other times.
-func (t *totals) flushTransactionBlocks(f *flusher) {
-	sums := map[blockKey]blockSum{}
-	var removed []int64
-	for _, d := range t.transactions {
-		if block := blockOf(d.id); d.removed && !slices.Contains(removed, block) {
-			removed = append(removed, block)
-		}
-	}
-	for _, d := range t.transactions {
-		key := blockKey{d.accountID, blockOf(d.id), d.bankAccountID, d.direction, false}
-		if !slices.Contains(removed, key.block) {
-			sums[key] = sums[key].plus(d.at.Unix())
-		}
-	}
-	for k, sum := range sums {
-		f.exec(`INSERT INTO transaction_blocks (account_id, block, bank_account_id, type, count, first_at, last_at) VALUES (?, ?, ?, ?, ?, ?, ?)`+addToBlock,
-			k.accountID, k.block, k.ofID, string(k.direction), sum.count, sum.first, sum.last)
-	}
-	if f.err == nil && len(removed) > 0 {
-		f.err = recountBlocks(f.tx, "transactions", removed)
-	}
-}
-
-func (t *totals) flushAttemptBlocks(f *flusher) {
-	sums := map[blockKey]attemptSum{}
-	for _, d := range t.attempts {
-		key := blockKey{d.accountID, blockOf(d.id), d.webhookID, d.direction, d.ok}
-		sums[key] = sums[key].plus(d)
-	}
-	for k, sum := range sums {
-		f.exec(`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`+addToBlock+`, first_transaction = min(first_transaction, excluded.first_transaction),
-				last_transaction = max(last_transaction, excluded.last_transaction)`,
-			k.accountID, k.block, k.ofID, string(k.direction), k.ok, sum.count, sum.first, sum.last, sum.firstTransaction, sum.lastTransaction)
 	}
 }
 

@@ -222,11 +222,6 @@ func checkTotals(t *testing.T, path string, offset int) {
 			fmt.Sprintf(`SELECT bank_account_id, (occurred_at + %d) / 86400 AS d, type, count(*), sum(amount) FROM transactions GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`, offset)},
 		{"bank_account_totals", `SELECT b.id, coalesce(t.count, 0), coalesce(t.amount, 0) FROM bank_accounts b LEFT JOIN bank_account_totals t ON t.bank_account_id = b.id ORDER BY 1`,
 			`SELECT b.id, count(t.id), coalesce(sum(t.amount), 0) FROM bank_accounts b LEFT JOIN transactions t ON t.bank_account_id = b.id GROUP BY b.id ORDER BY 1`},
-		{"transaction_blocks", `SELECT account_id, block, bank_account_id, type, count, first_at, last_at FROM transaction_blocks ORDER BY 1, 2, 3, 4`,
-			`SELECT account_id, id / 4096, bank_account_id, type, count(*), min(occurred_at), max(occurred_at) FROM transactions GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`},
-		{"attempt_blocks", `SELECT account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction FROM attempt_blocks ORDER BY 1, 2, 3, 4, 5`,
-			`SELECT a.account_id, a.id / 4096, a.webhook_id, type, ok, count(*), min(started_ms), max(started_ms), coalesce(min(transaction_id), 9223372036854775807), coalesce(max(transaction_id), 0)
-			FROM attempts a JOIN deliveries d ON d.id = a.delivery_id GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`},
 		{"open items", `SELECT id, open FROM inbound_events ORDER BY 1`,
 			`SELECT e.id, (SELECT count(*) FROM inbound_items i WHERE i.inbound_event_id = e.id AND i.state IN ('unassigned', 'rejected', 'conflict')) FROM inbound_events e ORDER BY 1`},
 	} {

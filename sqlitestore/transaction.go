@@ -118,25 +118,20 @@ func (s *Store) SetNote(ctx context.Context, accountID, transactionID int64, che
 	})
 }
 
-// IDsOf ends with the newest transaction there is, and begins and ends with
-// the blocks that can hold the times of the filter.
 func (s *Store) IDsOf(ctx context.Context, accountID int64, f app.TransactionFilter) (app.IDRange, error) {
 	if err := s.ownBankAccount(ctx, accountID, f.BankAccountID); err != nil {
 		return app.IDRange{}, err
 	}
-	f = limited(ctx, f)
-	newest, err := s.newestTransaction(ctx)
-	if err != nil {
-		return app.IDRange{}, err
-	}
-	if f.UntilID != 0 {
-		newest = min(newest, f.UntilID)
-	}
-	first, last, err := s.blockRange(ctx, transactionTable, blocksOf(accountID, f))
-	if f.SinceID != nil {
-		first = max(first, *f.SinceID+1)
-	}
-	return app.IDRange{First: first, Last: min(last, newest)}, err
+	return s.idsOf(ctx, accountID, limited(ctx, f))
+}
+
+// idsOf leaves out the conditions that would need a look at rows.
+func (s *Store) idsOf(ctx context.Context, accountID int64, f app.TransactionFilter) (ids app.IDRange, err error) {
+	f.Code, f.Query, f.DeliveryState = "", "", ""
+	c := rowConditions(accountID, f)
+	err = s.queryRow(ctx, `SELECT coalesce(min(t.id), 0), coalesce(max(t.id), -1) FROM transactions t INDEXED BY transactions_time WHERE `+
+		c.where.String(), c.args...).Scan(&ids.First, &ids.Last)
+	return ids, storageError(err)
 }
 
 // TransactionsIn reads the rows of the range one after another, whatever the

@@ -1,14 +1,14 @@
 package sqlitestore
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
-	"time"
+	"strings"
 
 	"baoco/app"
 	"baoco/app/access"
+	"baoco/app/fold"
 )
 
 // Transactions finds the ids of the page first, then their rows.
@@ -17,30 +17,30 @@ func (s *Store) Transactions(ctx context.Context, accountID int64, f app.Transac
 		return p, err
 	}
 	f = limited(ctx, f)
-	list := s.listCounted
-	if scanned(f) {
-		list = s.listScanned
-	}
-	found, err := list(ctx, accountID, f)
+	l, err := s.transactionListing(ctx, accountID, f)
 	if err != nil {
 		return p, err
 	}
-	p.Total, p.SearchedTo = found.total, found.searchedTo
-	if p.SearchedTo != 0 {
-		if p.SearchedBack, err = s.searchedBack(ctx, accountID, p.SearchedTo); err != nil {
-			return p, err
-		}
+	sums, err := s.sums(ctx, accountID, f, l)
+	if err != nil {
+		return p, err
 	}
-	if f.Sums {
-		if p.Sums, err = s.sums(ctx, accountID, f, found); err != nil {
-			return p, err
-		}
+	if p.Total = sums.In.Count + sums.Out.Count; f.Sums {
+		p.Sums = &sums
 	}
-	if len(found.ids) == 0 {
-		return p, nil
+	most := f.Page.CountTo
+	if most == 0 || !needsRows(f) || p.Total <= most {
+		most = p.Total
+	} else {
+		p.Total, p.Sums = app.Uncounted, nil
+	}
+	ids, err := s.page(ctx, l, p.Total, f.Page)
+	ids = ids[:max(0, min(int64(len(ids)), most-f.Page.Offset()))]
+	if err != nil || len(ids) == 0 {
+		return p, err
 	}
 	rows, err := s.query(ctx, `SELECT `+transactionColumns+` FROM json_each(?) page CROSS JOIN transactions t ON t.id = page.value
-			JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, joinIDs(found.ids))
+			JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, joinIDs(ids))
 	if p.Rows, err = collect(rows, err, scanTransaction); err != nil {
 		return p, err
 	}
@@ -65,91 +65,76 @@ func limited(ctx context.Context, f app.TransactionFilter) app.TransactionFilter
 	return f
 }
 
-// searchedBack is when the first transaction from id on was recorded that a listing
-// of all transactions shows; zero where there is none.
-func (s *Store) searchedBack(ctx context.Context, accountID, id int64) (at time.Time, err error) {
-	since := id - 1
-	first, err := s.planByBlocks(ctx, transactionTable, blocksOf(accountID, limited(ctx, app.TransactionFilter{SinceID: &since, Sort: app.SortID})), false, 1)
-	if err != nil {
-		return at, err
+// transactionListing decides what a list is read from: the few transactions that an index
+// finds for one of its conditions, or else all in their order.
+func (s *Store) transactionListing(ctx context.Context, accountID int64, f app.TransactionFilter) (l listing, err error) {
+	l.id, l.order, l.opposite = "t.id", ` ORDER BY t.id DESC`, ` ORDER BY t.id`
+	byDate := f.Sort == app.SortDate || f.Sort == app.SortDateDesc
+	if byDate {
+		l.order, l.opposite = ` ORDER BY t.occurred_at DESC, t.id DESC`, ` ORDER BY t.occurred_at, t.id`
 	}
-	ids, err := first.page(ctx, s, app.Page{Number: 1, Size: 1})
-	if err != nil || len(ids) == 0 {
-		return at, err
+	if f.Sort == app.SortDate || f.Sort == app.SortID {
+		l.order, l.opposite = l.opposite, l.order
 	}
-	err = s.queryRow(ctx, `SELECT created_at FROM transactions WHERE id = ?`, ids[0]).Scan(secondsInto(&at))
-	return at, storageError(err)
+	for _, find := range finds(accountID, f) {
+		ids, few, err := s.few(ctx, find)
+		if err != nil {
+			return l, err
+		}
+		if few {
+			return s.fewTransactions(ctx, ids, rowConditions(accountID, find.rest), l.order, columnsOf(f).rows)
+		}
+	}
+	c := rowConditions(accountID, f)
+	from := `INDEXED BY transactions_list`
+	switch {
+	case byDate:
+		from = `INDEXED BY transactions_time`
+	case f.Query != "":
+		from = `NOT INDEXED`
+	}
+	if !byDate && (!f.From.IsZero() || !f.To.IsZero()) { // what is of one time has ids near each other
+		ids, err := s.idsOf(ctx, accountID, f)
+		if err != nil {
+			return l, err
+		}
+		c.add("t.id BETWEEN ? AND ?", ids.First, ids.Last)
+	}
+	l.from, l.args = ` FROM transactions t `+from+` WHERE `+c.where.String(), c.args
+	return l, nil
 }
 
-// listing is a page of ids, and the plan that leads to the other pages.
-type listing struct {
-	ids        []int64
-	all        []int64 // the ids of all pages, where they were read; else nil
-	total      int64
-	searchedTo int64 // as in [app.TransactionPage]
-	plan       *pagePlan
+// fewTransactions is the listing of those of some transactions that meet conditions.
+func (s *Store) fewTransactions(ctx context.Context, ids string, c *conditions, order, columns string) (l listing, err error) {
+	var sums app.Flow
+	err = s.queryRow(ctx, `SELECT `+columns+`, json_group_array(t.id) FROM (SELECT t.id, t.type, t.amount
+		FROM json_each(?) k CROSS JOIN transactions t INDEXED BY transactions_list ON t.id = k.value WHERE `+c.where.String()+order+`) t`,
+		append([]any{ids}, c.args...)...).Scan(&sums.In.Count, &sums.In.Total, &sums.Out.Count, &sums.Out.Total, &ids)
+	return listing{id: "t.value", from: ` FROM json_each(?) t`, args: []any{ids}, order: ` ORDER BY t.key`, opposite: ` ORDER BY t.key DESC`,
+		sums: &sums}, storageError(err)
 }
 
-// listCounted lists by a filter that blocks and days are counted by.
-func (s *Store) listCounted(ctx context.Context, accountID int64, f app.TransactionFilter) (found listing, err error) {
-	counted := !f.From.IsZero() || !f.To.IsZero() || f.SinceID != nil // else the total is kept
-	if f.Sort == app.SortDate || f.Sort == app.SortDateDesc {
-		zone, err := s.Zone(ctx)
-		if err != nil {
-			return found, err
-		}
-		found.plan, err = s.planByDays(ctx, accountID, f, zone)
-		if err != nil {
-			return found, err
-		}
-	} else {
-		if found.plan, err = s.planByBlocks(ctx, transactionTable, blocksOf(accountID, f), counted, f.Page.Offset()+int64(f.Page.Size)); err != nil {
-			return found, err
-		}
-	}
-	if counted {
-		found.ids, found.total, err = found.plan.list(ctx, s, f.Page)
-		return found, err
-	}
-	if found.total, err = s.keptTransactions(ctx, accountID, f); err != nil {
-		return found, err
+// needsRows reports whether a filter has conditions that the kept totals of days don't know.
+func needsRows(f app.TransactionFilter) bool {
+	return f.Code != "" || f.Query != "" || f.MinAmount != 0 || f.MaxAmount != 0 || f.DeliveryState != ""
+}
+
+// rowConditions returns the conditions of a filter on a row t of transactions.
+func rowConditions(accountID int64, f app.TransactionFilter) *conditions {
+	var c conditions
+	c.add("t.account_id = ?", accountID)
+	if f.SinceID != nil {
+		c.add("t.id > ?", *f.SinceID)
 	}
 	if f.UntilID != 0 {
-		newer := f
-		newer.UntilID, newer.SinceID = 0, &f.UntilID
-		after, err := s.planByBlocks(ctx, transactionTable, blocksOf(accountID, newer), true, 0)
-		if err != nil {
-			return found, err
-		}
-		n, err := after.total(ctx, s)
-		if err != nil {
-			return found, err
-		}
-		found.total -= n
+		c.add("t.id <= ?", f.UntilID)
 	}
-	found.ids, err = found.plan.page(ctx, s, f.Page)
-	return found, err
-}
-
-// blocksOf returns the part of a filter that blocks are counted by.
-func blocksOf(accountID int64, f app.TransactionFilter) blockFilter {
-	b := blockFilter{accountID: accountID, kinds: kindsOf(f), from: openFrom, to: openTo, ascending: f.Sort == app.SortID}
 	if !f.From.IsZero() {
-		b.from = f.From.Unix()
+		c.add("t.occurred_at >= ?", f.From.Unix())
 	}
 	if !f.To.IsZero() {
-		b.to = f.To.Unix()
+		c.add("t.occurred_at < ?", f.To.Unix())
 	}
-	if f.SinceID != nil {
-		b.since = min(*f.SinceID, math.MaxInt64-1) // there is an id after it
-	}
-	b.until = f.UntilID
-	return b
-}
-
-// kindsOf returns the conditions on the columns that blocks are counted by.
-func kindsOf(f app.TransactionFilter) *conditions {
-	var c conditions
 	if f.BankAccountID != 0 {
 		c.add("t.bank_account_id = ?", f.BankAccountID)
 	}
@@ -159,247 +144,211 @@ func kindsOf(f app.TransactionFilter) *conditions {
 	if f.Type != "" {
 		c.add("t.type = ?", string(f.Type))
 	}
-	if f.Query == "" && len(f.Or.BankAccounts) > 0 { // see meanings
-		marks, ids := "", []any{}
-		for _, b := range f.Or.BankAccounts {
-			marks, ids = marks+", ?", append(ids, b.ID)
-		}
-		c.add("t.bank_account_id IN ("+marks[2:]+")", ids...)
+	if f.MinAmount != 0 {
+		c.add("t.amount >= ?", f.MinAmount)
+	}
+	if f.MaxAmount != 0 {
+		c.add("t.amount <= ?", f.MaxAmount)
+	}
+	if f.Code != "" {
+		c.add("t.code = ?", f.Code)
+	}
+	if f.Query != "" {
+		c.join(meantBy(f))
+	}
+	if f.DeliveryState != "" {
+		c.add(inState(f.DeliveryState, "t.id"))
 	}
 	return &c
 }
 
-// keptTransactions reads the kept number of transactions of an account, or of some
-// of its bank accounts, in one direction or both.
-func (s *Store) keptTransactions(ctx context.Context, accountID int64, f app.TransactionFilter) (n int64, err error) {
-	if table, days := daysOf(accountID, f); table == "bank_account_days" {
-		return readOne[int64](ctx, s, `SELECT coalesce(sum(count), 0) FROM bank_account_days WHERE `+days.where.String(), days.args...)
+// meantBy is the condition that a row t is what the search text of a filter means.
+func meantBy(f app.TransactionFilter) *conditions {
+	meant, args := "instr(t.search, ?) > 0", []any{fold.String(f.Query)}
+	if f.Or.Amount != 0 {
+		meant, args = meant+" OR t.amount = ?", append(args, f.Or.Amount)
 	}
-	return readOne[int64](ctx, s, `SELECT iif(?2 = 'OUT', 0, in_count) + iif(?2 = 'IN', 0, out_count) FROM account_totals WHERE account_id = ?1`, accountID, string(f.Type))
+	if f.Or.Code != "" {
+		meant, args = meant+" OR t.code = ?", append(args, f.Or.Code)
+	}
+	if len(f.Or.BankAccounts) > 0 {
+		meant, args = meant+" OR t.bank_account_id IN (SELECT value FROM json_each(?))", append(args, bankAccountIDs(f.Or.BankAccounts))
+	}
+	var c conditions
+	c.add("("+meant+")", args...)
+	return &c
 }
 
-// listScanned lists by a filter for which single rows must be looked at.
-func (s *Store) listScanned(ctx context.Context, accountID int64, f app.TransactionFilter) (found listing, err error) {
-	byDate := f.Sort == app.SortDate || f.Sort == app.SortDateDesc
-	if byDate || f.Sort == app.SortID {
-		f.Page.CountTo = 0
+func bankAccountIDs(list []app.BankAccount) string {
+	ids := make([]int64, len(list))
+	for i, b := range list {
+		ids[i] = b.ID
 	}
-	if f.Page.CountTo != 0 {
-		return s.listNewest(ctx, accountID, f)
-	}
-	l, err := s.planScanned(ctx, accountID, f)
-	if err != nil {
-		return found, err
-	}
-	found.plan = l
-	if found.total, err = s.totalScanned(ctx, accountID, f, l); err != nil {
-		return found, err
-	}
-	if byDate {
-		found.ids, err = s.pageByDate(ctx, accountID, f, found)
-	} else {
-		found.ids, err = l.page(ctx, s, f.Page)
-	}
-	return found, err
+	return joinIDs(ids)
 }
 
-// listNewest looks at a limited number of transactions, newest first. Each meaning
-// of a search text is looked up in its own index. What one of them has not looked
-// at, the listing has not.
-func (s *Store) listNewest(ctx context.Context, accountID int64, f app.TransactionFilter) (found listing, err error) {
-	found.all = []int64{} // not nil: of no transactions there are sums too
-	if f.UntilID == 0 {   // so that the work of looking at ids is known
-		if f.UntilID, err = s.newestTransaction(ctx); err != nil || f.UntilID == 0 {
-			return found, err
-		}
-	}
-	work := f.Page.CountTo * workPerRow
-	if access.LimitOf(ctx).On {
-		if found.searchedTo, err = s.limitedTo(ctx, accountID, f); err != nil {
-			return found, err
-		}
-		since := max(found.searchedTo-1, 0)
-		f.SinceID, work = &since, math.MaxInt64
-	}
-	for _, meaning := range meanings(f) {
-		l, err := s.planScanned(ctx, accountID, meaning)
-		if err != nil {
-			return found, err
-		}
-		ids, searchedTo, err := l.readTo(ctx, s, f.Page.CountTo, work)
-		if err != nil {
-			return found, err
-		}
-		found.searchedTo = max(found.searchedTo, searchedTo)
-		found.all = append(found.all, ids...)
-	}
-	found.all = slices.DeleteFunc(found.all, func(id int64) bool { return id < found.searchedTo })
-	slices.SortFunc(found.all, func(a, b int64) int { return cmp.Compare(b, a) })
-	found.all = slices.Compact(found.all)
-	found.total = int64(len(found.all))
-	shown := found.all
-	if found.total > f.Page.CountTo {
-		shown, found.total, found.searchedTo = shown[:f.Page.CountTo], app.Uncounted, 0
-	}
-	from := min(int64(len(shown)), f.Page.Offset())
-	found.ids = shown[from:min(int64(len(shown)), from+int64(f.Page.Size))]
-	return found, nil
-}
-
-// limitedBlocks is how many blocks a listing looks at where the context has a limit.
-const limitedBlocks = 32
-
-// limitedTo is the first id that a listing looks at where the context has a limit; 0:
-// it looks at all. Other listings stop after some work, but how much work there is also
-// follows from transactions that the limit doesn't show: from where a search stops
-// somebody could tell whether these have its text. So it is a number of blocks that have
-// something to show.
-func (s *Store) limitedTo(ctx context.Context, accountID int64, f app.TransactionFilter) (int64, error) {
-	where := blocksOf(accountID, f).where()
-	blocks, err := readAll(ctx, s, scanOne[int64], `SELECT DISTINCT block FROM transaction_blocks t WHERE `+where.where.String()+` ORDER BY block DESC LIMIT 2 OFFSET ?`,
-		append(where.args, limitedBlocks-1)...)
-	if err != nil || len(blocks) < 2 {
-		return 0, err
-	}
-	return firstID(blocks[0]), nil
-}
-
-// totalScanned counts all transactions of a filter. Most transactions are
-// delivered: their number is the kept total less the numbers in the other states.
-// If states change meanwhile it may be a little wrong.
-func (s *Store) totalScanned(ctx context.Context, accountID int64, f app.TransactionFilter, l *pagePlan) (int64, error) {
-	all := f
-	all.DeliveryState, all.Page = "", app.Page{Number: 1}
-	if f.DeliveryState != app.DeliveryDelivered || scanned(all) {
-		return l.total(ctx, s)
-	}
-	every, err := s.listCounted(ctx, accountID, all)
-	for _, state := range app.TransactionStates {
-		if err != nil || state == app.DeliveryDelivered {
-			continue
-		}
-		all.DeliveryState = state
-		var other *pagePlan
-		if other, err = s.planScanned(ctx, accountID, all); err == nil {
-			var n int64
-			n, err = other.total(ctx, s)
-			every.total -= n
-		}
-	}
-	return max(every.total, 0), err
-}
-
-// sortIDs is the largest number of transactions whose ids are read and sorted by
-// date. Of more than that, reading by the index of dates soon fills a page.
-const sortIDs = 4000
-
-func (s *Store) pageByDate(ctx context.Context, accountID int64, f app.TransactionFilter, found listing) ([]int64, error) {
-	order := ` ORDER BY t.occurred_at, t.id`
-	if f.Sort == app.SortDateDesc {
-		order = ` ORDER BY t.occurred_at DESC, t.id DESC`
-	}
-	if found.total <= sortIDs {
-		all, err := found.plan.page(ctx, s, app.Page{Number: 1, Size: int(found.total)})
-		if err != nil {
-			return nil, err
-		}
-		return s.scanIDs(ctx, `SELECT t.id FROM json_each(?) k CROSS JOIN transactions t ON t.id = k.value`+order, []any{joinIDs(all)}, f.Page)
-	}
-	c := rowConditions(accountID, f)
-	if f.SinceID != nil {
-		c.add("t.id > ?", *f.SinceID)
-	}
-	if f.UntilID != 0 {
-		c.add("t.id <= ?", f.UntilID)
-	}
-	return s.scanIDs(ctx, `SELECT t.id FROM transactions t INDEXED BY transactions_time WHERE `+c.where.String()+order, c.args, f.Page)
-}
-
-// sumRows is the largest number of transactions that are added up one by one,
-// sumNewer the largest number of ids after a filter's UntilID whose transactions
-// are subtracted from the kept sums.
 const (
-	sumRows  = 2000
-	sumNewer = 20_000
+	byCode   = `SELECT id FROM transactions INDEXED BY transactions_code WHERE account_id = ? AND code = ? AND code <> ''`
+	byAmount = `SELECT id FROM transactions INDEXED BY transactions_amount
+		WHERE bank_account_id IN (SELECT id FROM bank_accounts WHERE account_id = ?) AND amount BETWEEN ? AND ?`
+	byBankAccounts = `SELECT id FROM transactions INDEXED BY transactions_amount WHERE bank_account_id IN (SELECT value FROM json_each(?))`
 )
 
-// sums returns the sums of all pages of a listing, or nil where they would cost too
-// much.
-func (s *Store) sums(ctx context.Context, accountID int64, f app.TransactionFilter, found listing) (*app.TransactionSums, error) {
-	if sums, err := s.sumDays(ctx, accountID, f); sums != nil || err != nil {
-		return sums, err
+// finds returns a query for each condition of a filter that has an index of its own, the
+// one that mostly finds the fewest first.
+func finds(accountID int64, f app.TransactionFilter) (list []found) {
+	if f.Code != "" {
+		rest := f
+		rest.Code = ""
+		list = append(list, found{byCode, []any{accountID, f.Code}, rest})
 	}
-	if found.total > sumRows || found.searchedTo != 0 {
-		return nil, nil
-	}
-	ids, plan := found.all, found.plan
-	if ids == nil {
-		var err error
-		if plan.partial {
-			if plan, err = s.planByBlocks(ctx, transactionTable, blocksOf(accountID, f), true, 0); err != nil {
-				return nil, err
-			}
+	if text, ok := holding(f.Query); ok {
+		if f.Or.Amount != 0 {
+			text.or(byAmount, accountID, f.Or.Amount, f.Or.Amount)
 		}
-		if ids, err = plan.page(ctx, s, app.Page{Number: 1, Size: int(found.total)}); err != nil {
-			return nil, err
+		if f.Or.Code != "" {
+			text.or(byCode, accountID, f.Or.Code)
 		}
+		if len(f.Or.BankAccounts) > 0 {
+			text.or(byBankAccounts, bankAccountIDs(f.Or.BankAccounts))
+		}
+		text.rest = f
+		text.rest.Query = ""
+		list = append(list, text)
 	}
-	return s.sum(ctx, `SELECT t.type, count(*), coalesce(sum(t.amount), 0) FROM json_each(?) k CROSS JOIN transactions t ON t.id = k.value GROUP BY 1`, joinIDs(ids))
+	if f.MinAmount != 0 || f.MaxAmount != 0 {
+		most := f.MaxAmount
+		if most == 0 {
+			most = math.MaxInt64
+		}
+		rest := f
+		rest.MinAmount, rest.MaxAmount = 0, 0
+		list = append(list, found{byAmount, []any{accountID, f.MinAmount, most}, rest})
+	}
+	if query := byState[f.DeliveryState]; query != "" {
+		rest := f
+		rest.DeliveryState = ""
+		list = append(list, found{query, []any{accountID}, rest})
+	}
+	return list
 }
 
-// sumDays adds up the kept totals of whole days and subtracts the transactions after
-// UntilID. It returns nil for a filter that whole days don't answer.
-func (s *Store) sumDays(ctx context.Context, accountID int64, f app.TransactionFilter) (*app.TransactionSums, error) {
-	if scanned(f) || f.SinceID != nil {
-		return nil, nil
+// columns are those of the sums of rows t: money in and money out, the number and the
+// amount of each. Where nobody asks for amounts the first is the number of all, which
+// costs less.
+type columns struct{ days, rows, less string }
+
+func columnsOf(f app.TransactionFilter) columns {
+	flows := func(count, amount string) string {
+		sum := func(of, direction string) string {
+			return `coalesce(sum(` + of + `) FILTER (WHERE t.type = '` + direction + `'), 0)`
+		}
+		return sum(count, "IN") + ` AS a, ` + sum(amount, "IN") + ` AS b, ` + sum(count, "OUT") + ` AS c, ` + sum(amount, "OUT") + ` AS d`
+	}
+	if f.Sums {
+		return columns{flows("t.count", "t.amount"), flows("1", "t.amount"), flows("-1", "-t.amount")}
+	}
+	const others = ` AS a, 0 AS b, 0 AS c, 0 AS d`
+	return columns{`coalesce(sum(t.count), 0)` + others, `count(*)` + others, `-count(*)` + others}
+}
+
+// sums gives the sums of all pages. Where rows are read one after another it stops after
+// one more than Page.CountTo.
+func (s *Store) sums(ctx context.Context, accountID int64, f app.TransactionFilter, l listing) (app.Flow, error) {
+	of := columnsOf(f)
+	switch {
+	case !needsRows(f):
+		return s.keptSums(ctx, accountID, f)
+	case l.sums != nil:
+		return *l.sums, nil
+	case f.Page.CountTo > 0:
+		return s.scanSums(ctx, `SELECT `+of.rows+` FROM (SELECT t.type, t.amount`+l.from+l.order+` LIMIT ?) t`,
+			append(slices.Clone(l.args), f.Page.CountTo+1)...)
+	case f.DeliveryState == app.DeliveryDelivered:
+		return s.deliveredSums(ctx, accountID, f)
+	case f.DeliveryState == "" && !f.Sums && !f.Or.Any():
+		accounts, err := readOne[int](ctx, s, `SELECT count(*) FROM accounts`)
+		if err != nil {
+			return app.Flow{}, err
+		}
+		for _, find := range finds(accountID, f) {
+			if accounts == 1 && len(rowConditions(accountID, find.rest).args) == 1 { // which all rows meet
+				return s.scanSums(ctx, `SELECT `+of.rows+` FROM (`+find.query+`)`, find.args...)
+			}
+		}
+	}
+	return s.scanSums(ctx, `SELECT `+of.rows+l.from, l.args...)
+}
+
+// deliveredSums are all sums less those of the other states, which few transactions are in.
+// If states change meanwhile it may be a little wrong.
+func (s *Store) deliveredSums(ctx context.Context, accountID int64, f app.TransactionFilter) (sums app.Flow, err error) {
+	for _, f.DeliveryState = range []app.DeliveryState{"", app.DeliveryFailed, app.DeliveryPending, app.DeliveryUnsent} {
+		l, err := s.transactionListing(ctx, accountID, f)
+		if err != nil {
+			return sums, err
+		}
+		some, err := s.sums(ctx, accountID, f, l)
+		if err != nil {
+			return sums, err
+		}
+		if f.DeliveryState == "" {
+			sums = some
+			continue
+		}
+		sums.In.Count, sums.In.Total = sums.In.Count-some.In.Count, sums.In.Total-some.In.Total
+		sums.Out.Count, sums.Out.Total = sums.Out.Count-some.Out.Count, sums.Out.Total-some.Out.Total
+	}
+	return sums, nil
+}
+
+func (s *Store) scanSums(ctx context.Context, query string, args ...any) (sums app.Flow, err error) {
+	err = s.queryRow(ctx, query, args...).Scan(&sums.In.Count, &sums.In.Total, &sums.Out.Count, &sums.Out.Total)
+	return sums, storageError(err)
+}
+
+// keptSums adds up the kept totals of whole days, and the rows of the days that the filter
+// cuts. Rows that the bounds of ids leave out are subtracted; where they leave out most,
+// the others are added up instead.
+func (s *Store) keptSums(ctx context.Context, accountID int64, f app.TransactionFilter) (sums app.Flow, err error) {
+	newest, err := s.newestTransaction(ctx)
+	if err != nil {
+		return sums, err
 	}
 	zone, err := s.Zone(ctx)
 	if err != nil {
-		return nil, err
+		return sums, err
 	}
-	table, days := daysOf(accountID, f)
-	if !f.From.IsZero() {
-		from := app.DayOf(f.From, zone)
-		if !from.Start(zone).Equal(f.From) {
-			return nil, nil
-		}
-		days.add("day >= ?", int64(from))
+	of := columnsOf(f)
+	var parts []string
+	var args []any
+	add := func(columns, from string, c *conditions) {
+		parts = append(parts, `SELECT `+columns+` FROM `+from+` WHERE `+c.where.String())
+		args = append(args, c.args...)
 	}
-	if !f.To.IsZero() {
-		to := app.DayOf(f.To, zone)
-		if !to.Start(zone).Equal(f.To) {
-			return nil, nil
+	const byID, byTime = `transactions t INDEXED BY transactions_list`, `transactions t INDEXED BY transactions_time`
+	if f.SinceID != nil && (*f.SinceID > newest/2 || f.UntilID != 0) {
+		add(of.rows, byID, rowConditions(accountID, f))
+	} else {
+		some := f
+		some.SinceID, some.UntilID = nil, 0
+		whole, cut := wholeDays(f.From, f.To, zone)
+		table, days := daysOf(accountID, f)
+		days.add("day >= ? AND day < ?", int64(whole.first), int64(whole.end))
+		add(of.days, table+` t`, days)
+		for _, at := range cut {
+			some.From, some.To = at.from, at.to
+			add(of.rows, byTime, rowConditions(accountID, some))
 		}
-		days.add("day < ?", int64(to))
+		some.From, some.To = f.From, f.To
+		if f.UntilID != 0 && f.UntilID < newest {
+			some.SinceID = &f.UntilID
+			add(of.less, byID, rowConditions(accountID, some))
+		}
+		if f.SinceID != nil && *f.SinceID > 0 {
+			some.UntilID = *f.SinceID
+			add(of.less, byID, rowConditions(accountID, some))
+		}
 	}
-	kept := `SELECT type, count, amount FROM ` + table + ` WHERE ` + days.where.String()
-	if f.UntilID != 0 {
-		newest, err := s.NewestIDs(ctx)
-		if err != nil || newest.TransactionID-f.UntilID > sumNewer {
-			return nil, err
-		}
-		newer := rowConditions(accountID, f)
-		newer.add("t.id > ?", f.UntilID)
-		kept += ` UNION ALL SELECT t.type, -1, -t.amount FROM transactions t NOT INDEXED WHERE ` + newer.where.String()
-		days.args = append(days.args, newer.args...)
-	}
-	return s.sum(ctx, `SELECT type, sum(count), sum(amount) FROM (`+kept+`) GROUP BY 1`, days.args...)
-}
-
-// sum runs a query that gives a direction, a count and a sum of amounts a row.
-func (s *Store) sum(ctx context.Context, query string, args ...any) (*app.TransactionSums, error) {
-	sums := &app.TransactionSums{}
-	rows, err := s.query(ctx, query, args...)
-	err = each(rows, err, func(row scanner) (bool, error) {
-		var direction app.Direction
-		var sum app.Amounts
-		err := row.Scan(&direction, &sum.Count, &sum.Total)
-		if direction == app.In {
-			sums.In = sum
-		} else {
-			sums.Out = sum
-		}
-		return false, err
-	})
-	return sums, err
+	return s.scanSums(ctx, `SELECT sum(a), sum(b), sum(c), sum(d) FROM (`+strings.Join(parts, ` UNION ALL `)+`)`, args...)
 }

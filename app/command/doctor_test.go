@@ -88,17 +88,16 @@ func TestDoctorFindsFaults(t *testing.T) {
 		{"total of a day", "totals", upkeep.CheckFailed, "account_days", "--repair-totals", func(t *testing.T) string {
 			return ledger(t, `UPDATE bank_account_days SET day = day - 1`, `UPDATE account_days SET day = day - 1`)
 		}},
-		{"block", "totals", upkeep.CheckFailed, "transaction_blocks", "--repair-totals", func(t *testing.T) string { return ledger(t, `UPDATE transaction_blocks SET first_at = 0`) }},
 		{"history", "history", upkeep.CheckFailed, "history_rows", "--repair-totals", func(t *testing.T) string { return ledger(t, `UPDATE account_totals SET history_rows = 4`) }},
 		{"queue", "queue", upkeep.CheckFailed, "1 deliveries can't be", "report", func(t *testing.T) string { return ledger(t, `UPDATE deliveries SET due_ms = NULL WHERE id = 1`) }},
 		{"event ids", "event_ids", upkeep.CheckFailed, "1 event ids of 2 transactions", "report", func(t *testing.T) string { return ledger(t, `DELETE FROM event_ids WHERE transaction_id = 1`) }},
-		{"index", "search", upkeep.CheckFailed, "transaction_amounts", "--repair-totals", func(t *testing.T) string {
-			return ledger(t, `UPDATE settings SET value = '2' WHERE name = 'searched_to'`)
+		{"index", "search", upkeep.CheckFailed, "transactions_search", "--repair-totals", func(t *testing.T) string {
+			return ledger(t, `UPDATE transactions SET search = 'thanh toan'`, `UPDATE settings SET value = '2' WHERE name = 'searched_to'`)
 		}},
 		{"hours", "history", upkeep.CheckFailed, "webhook_hours", "--repair-totals", func(t *testing.T) string {
 			return ledger(t, fmt.Sprintf(`INSERT INTO webhook_hours VALUES (1, %d, 1, 0)`, time.Now().Unix()/3600))
 		}},
-		{"search", "search", upkeep.CheckFailed, "the last is 2", "--repair-totals", func(t *testing.T) string {
+		{"search", "search", upkeep.CheckFailed, "searched_to", "--repair-totals", func(t *testing.T) string {
 			return ledger(t, `UPDATE settings SET value = '9' WHERE name = 'searched_to'`)
 		}},
 		{"zone", "zone", upkeep.CheckFailed, "unknown time zone", "", func(t *testing.T) string {

@@ -130,7 +130,7 @@ func listTransactions(c *cli.Context, s *session) error {
 	}
 	return terminal.Output(c, encoded, func(w io.Writer) {
 		terminal.PrintTable(w, "No transactions found.", header, rows, "ID", "AMOUNT")
-		if page.Sums != nil && page.Total > 0 {
+		if page.Total > 0 {
 			fmt.Fprintf(w, "In %s VND (%s), out %s VND (%s).\n", terminal.VND(page.Sums.In.Total), terminal.VND(page.Sums.In.Count), terminal.VND(page.Sums.Out.Total), terminal.VND(page.Sums.Out.Count))
 		}
 		terminal.More(c, len(rows), page.Total)

@@ -168,19 +168,16 @@ type transactionsData struct {
 	Noted   []app.Transaction // whose notes have the search text
 	Found   app.TransactionPage
 	Pages   pages
-	Older   bool   // a search went further back: rows of the pages before aren't found again
-	Further string // address that searches further back; empty: all was searched
 	News    string // address of the first page, if newer rows are there; a later page keeps its rows
 	Exports exports
 }
 
 // Filtered tells whether the account may have transactions that the page leaves out.
 func (d transactionsData) Filtered() bool {
-	return len(d.Form) > 0 || d.Older || d.Pages.Number > 1
+	return len(d.Form) > 0 || d.Pages.Number > 1
 }
 
 func (s *Server) transactionsPage(v *visit) error {
-	query := v.URL.Query()
 	data := transactionsData{States: app.TransactionStates}
 	var err error
 	if data.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
@@ -194,34 +191,25 @@ func (s *Server) transactionsPage(v *visit) error {
 	f, err := transactionFilter(v, data.Form, data.Banks, codes)
 	f.Page = pageOf(v)
 	f.UntilID = until(v, f.Page, v.newest.TransactionID)
-	pinned := maps.Clone(data.Form)
-	if before, ok := wire.ParseID(query.Get("before")); ok && before > 1 {
-		f.UntilID, data.Older = min(f.UntilID, before-1), true
-		pinned.Set("before", query.Get("before"))
-	}
 	if f.Code == "" && f.Query == "" && f.MinAmount == 0 && f.MaxAmount == 0 && f.DeliveryState == "" {
 		f.Sort = app.SortDateDesc // others are found in the order of recording
 	}
-	f.Sums = len(data.Form) > 0 && !data.Older && v.may(seeMoney)
+	f.Sums = len(data.Form) > 0 && v.may(seeMoney)
 	if err == nil {
 		var rows []transactionRow
 		if rows, data.Found, err = s.transactionRows(v, f); err == nil {
 			data.Days, err = s.groupByDay(v, rows, len(data.Form) == 0 && v.may(seeMoney))
 		}
 	}
-	if err == nil && f.Query != "" && f.Page.Number == 1 && !data.Older && v.may(seeAllDays) {
+	if err == nil && f.Query != "" && f.Page.Number == 1 && v.may(seeAllDays) {
 		data.Noted, err = s.Services.Ledger.Noted(v.Context(), v.account.ID, f.Query, shownNoted)
 	}
 	data.Meaning = f.Or
+	pinned := maps.Clone(data.Form)
 	pinned.Set("until", strconv.FormatInt(f.UntilID, 10))
 	data.Pages = pagesOf(f.Page, data.Found.Total, pinned, data.Path)
-	if data.Found.SearchedTo != 0 && int64(f.Page.Number) >= data.Pages.Last {
-		values := maps.Clone(data.Form)
-		values.Set("before", strconv.FormatInt(data.Found.SearchedTo, 10))
-		data.Further = linkTo(data.Path, values)
-	}
 	data.Exports = exportLinks(exportPath, filterOf(data.Form, transactionFilters))
-	if err == nil && (f.Page.Number > 1 || data.Older) && f.UntilID < v.newest.TransactionID {
+	if err == nil && f.Page.Number > 1 && f.UntilID < v.newest.TransactionID {
 		newest := f
 		newest.UntilID, newest.Sort, newest.Sums, newest.Page = 0, "", false, app.Page{Number: 1, Size: 1, CountTo: countTo}
 		var found app.TransactionPage
@@ -305,20 +293,6 @@ func (w words) NotifiedWord(state app.DeliveryState) string {
 		return w.T("Cancelled", "Đã huỷ")
 	}
 	return w.T("Nobody to notify", "Không cần báo")
-}
-
-// SearchFound writes how many transactions a search has found so far.
-func (w words) SearchFound(d transactionsData) string {
-	switch n := d.Found.Total; {
-	case d.Found.SearchedTo != 0 && n == 0:
-		return w.T("Nothing found so far", "Chưa tìm thấy giao dịch nào")
-	case d.Found.SearchedTo != 0:
-		return w.T("At least ", "Ít nhất ") + w.Count(n, "transaction", "transactions", "giao dịch")
-	case d.Older:
-		return w.Found(n, "older transaction", "older transactions", "giao dịch cũ hơn")
-	default:
-		return w.Found(n, "transaction", "transactions", "giao dịch")
-	}
 }
 
 // Sum writes the sum and the number of the transactions of one direction.

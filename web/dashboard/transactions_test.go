@@ -268,63 +268,6 @@ func TestDaysAndReplacedDates(t *testing.T) {
 	b.Get("/transactions/3").Shows(t, "Ghi theo thời điểm nhận: ngày giờ không có thật hoặc sai định dạng.")
 }
 
-// A search that finds next to nothing stops, says how far it came, and goes on
-// from there: nothing is left out, and nothing is shown twice.
-func TestSearchFurtherBack(t *testing.T) {
-	t.Parallel()
-	w := webtest.NewWorld(t)
-	w.User(1, "lan", access.RoleOwner)
-	w.Link("ACB", apptest.SomeAccount)
-	receiver := newMoody(t, 200, "")
-	hook, _ := w.Webhook(receiver.url, delivery.WebhookAll)
-	told := func(id string) {
-		w.Pay(1, id, "bánh mì")
-		w.Until("the delivery", func() bool {
-			n, err := w.Services.Deliveries.PendingDeliveries(context.Background(), 1, 0)
-			apptest.Must(t, err)
-			return n == 0
-		})
-	}
-	told("first")
-	told("second")
-	apptest.Must(t, w.Services.Deliveries.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
-	source := w.Native()
-	for n := 0; n < 13_000; n += 500 {
-		call := inbound.Call{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now()}
-		for i := range 500 {
-			call.Elements = append(call.Elements, inbound.Incoming{
-				EventID: fmt.Sprint(n + i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1, Time: time.Now(),
-			})
-		}
-		_, err := w.Services.Inbound.RecordTransactions(context.Background(), call)
-		apptest.Must(t, err)
-	}
-	b := w.Browser().SignIn("lan")
-	page := b.Get("/transactions?delivery_state=delivered")
-	if got := page.TransactionsListed(t); len(got) != 0 || !strings.Contains(page.Body, "Nothing found so far") || !strings.Contains(page.Body, "Searched back to") {
-		t.Fatalf("%q listed\n%s", got, page.Body)
-	}
-	further := regexp.MustCompile(`href="(/transactions\?before=[^"]*)"`)
-	var seen []string
-	for steps := 0; ; steps++ {
-		m := further.FindStringSubmatch(page.Body)
-		if m == nil {
-			break
-		}
-		if steps == 10 {
-			t.Fatal("the search never ends")
-		}
-		page = b.Get(html.UnescapeString(m[1]))
-		seen = append(seen, page.TransactionsListed(t)...)
-	}
-	if !slices.Equal(seen, []string{"2", "1"}) || !strings.Contains(page.Body, "2 older transactions") {
-		t.Errorf("found %q\n%s", seen, page.Body)
-	}
-	if a := b.Get("/transactions?delivery_state=delivered&before=2"); !slices.Equal(a.TransactionsListed(t), []string{"1"}) {
-		t.Error("before an id comes something else")
-	}
-}
-
 // A later page keeps its rows while new ones come in, says that there are new ones
 // of its filter, and leads to them.
 func TestNewsOfTransactions(t *testing.T) {

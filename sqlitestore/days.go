@@ -1,0 +1,57 @@
+package sqlitestore
+
+import (
+	"math"
+	"time"
+
+	"baoco/app"
+)
+
+// daysOf is the table of the kept totals of days that a filter needs, and the
+// conditions on it but for those on days.
+func daysOf(accountID int64, f app.TransactionFilter) (table string, c *conditions) {
+	table, c = "bank_account_days", &conditions{}
+	switch {
+	case f.BankAccountID != 0:
+		c.add("bank_account_id = ?", f.BankAccountID)
+	case f.Among != nil:
+		c.add("bank_account_id IN (SELECT value FROM json_each(?))", joinIDs(f.Among))
+	default:
+		table = "account_days"
+		c.add("account_id = ?", accountID)
+	}
+	if f.Type != "" {
+		c.add("type = ?", string(f.Type))
+	}
+	return table, c
+}
+
+// dayRange is from a day on to before another.
+type dayRange struct{ first, end app.Day }
+
+// timeRange is from an instant on to before another.
+type timeRange struct{ from, to time.Time }
+
+// wholeDays divides the time from an instant on to before another into the whole days of a
+// zone, and what is cut of the days before and after them. A zero time is no bound.
+func wholeDays(from, to time.Time, zone *time.Location) (whole dayRange, cut []timeRange) {
+	whole = dayRange{math.MinInt32, math.MaxInt32}
+	if !from.IsZero() {
+		if whole.first = app.DayOf(from, zone); whole.first.Start(zone).Before(from) {
+			whole.first++
+		}
+	}
+	if !to.IsZero() {
+		whole.end = app.DayOf(to, zone)
+	}
+	if whole.first > whole.end { // within one day
+		return whole, []timeRange{{from, to}}
+	}
+	if begin := whole.first.Start(zone); !from.IsZero() && from.Before(begin) {
+		cut = append(cut, timeRange{from, begin})
+	}
+	if end := whole.end.Start(zone); !to.IsZero() && end.Before(to) {
+		cut = append(cut, timeRange{end, to})
+	}
+	return whole, cut
+}
