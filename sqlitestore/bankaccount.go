@@ -75,7 +75,7 @@ func auditBankAccount(b app.BankAccount) app.AuditDetail {
 }
 
 func (s *Store) BankAccounts(ctx context.Context, accountID int64) ([]app.BankAccount, error) {
-	return readAll(ctx, s, alone(scanBankAccount), `SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+seen("b.id", "?2")+` ORDER BY b.id`,
+	return readAll(ctx, s, columnsOnly(scanBankAccount), `SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+isShown("b.id", "?2")+` ORDER BY b.id`,
 		accountID, limitOf(ctx))
 }
 
@@ -84,7 +84,7 @@ func (s *Store) Balances(ctx context.Context, accountID int64, until app.Day) (m
 	balances := map[int64]app.Balance{}
 	rows, err := s.query(ctx, `SELECT b.id, k.amount, k.at, s.provider FROM bank_accounts b CROSS JOIN bank_account_balances k
 			ON k.bank_account_id = b.id AND k.day = (SELECT max(day) FROM bank_account_balances WHERE bank_account_id = b.id AND day <= ?2)
-		JOIN sources s ON s.id = k.source_id WHERE b.account_id = ?1 AND `+seen("b.id", "?3"), accountID, int64(until), limitOf(ctx))
+		JOIN sources s ON s.id = k.source_id WHERE b.account_id = ?1 AND `+isShown("b.id", "?3"), accountID, int64(until), limitOf(ctx))
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var id int64
 		var b app.Balance
@@ -120,7 +120,7 @@ func (s *Store) BankAccountSummaries(ctx context.Context, accountID int64, today
 	rows, err := s.query(ctx, `SELECT `+bankAccountColumns+`, coalesce(a.count, 0), coalesce(a.amount, 0)`+sums("?2")+sums("?3")+sums("?4")+`
 		FROM bank_accounts b LEFT JOIN bank_account_totals a ON a.bank_account_id = b.id
 		LEFT JOIN bank_account_days d ON d.bank_account_id = b.id AND d.day BETWEEN min(?3, ?4) AND ?2
-		WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+seen("b.id", "?5")+` GROUP BY b.id ORDER BY b.id`,
+		WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+isShown("b.id", "?5")+` GROUP BY b.id ORDER BY b.id`,
 		accountID, int64(today), int64(today.WeekStart()), int64(today.MonthStart()), limitOf(ctx))
 	return collect(rows, err, func(row scanner) (sum app.BankAccountSummary, err error) {
 		dest := []any{&sum.All.Count, &sum.All.Total}
@@ -141,7 +141,7 @@ func (s *Store) BankAccountDays(ctx context.Context, accountID int64, day app.Da
 	rows, err := s.query(ctx, `SELECT `+bankAccountColumns+`, coalesce(i.count, 0), coalesce(i.amount, 0), coalesce(o.count, 0), coalesce(o.amount, 0) FROM bank_accounts b
 		LEFT JOIN bank_account_days i ON i.bank_account_id = b.id AND i.day = ?2 AND i.type = 'IN'
 		LEFT JOIN bank_account_days o ON o.bank_account_id = b.id AND o.day = ?2 AND o.type = 'OUT'
-		WHERE b.account_id = ?1 AND (i.day IS NOT NULL OR o.day IS NOT NULL) AND `+seen("b.id", "?3")+` ORDER BY b.id`, accountID, int64(day), limitOf(ctx))
+		WHERE b.account_id = ?1 AND (i.day IS NOT NULL OR o.day IS NOT NULL) AND `+isShown("b.id", "?3")+` ORDER BY b.id`, accountID, int64(day), limitOf(ctx))
 	return collect(rows, err, func(row scanner) (d app.BankAccountDay, err error) {
 		d.BankAccount, err = scanBankAccount(row, &d.In.Count, &d.In.Total, &d.Out.Count, &d.Out.Total)
 		return d, err
@@ -150,7 +150,7 @@ func (s *Store) BankAccountDays(ctx context.Context, accountID int64, day app.Da
 
 func (s *Store) HoursBetween(ctx context.Context, accountID int64, from, to time.Time) ([]app.HourRow, error) {
 	rows, err := s.query(ctx, `SELECT (occurred_at - ?2) / 3600, date_only, type, count(*), sum(amount) FROM transactions INDEXED BY transactions_time
-		WHERE account_id = ?1 AND occurred_at >= ?2 AND occurred_at < ?3 AND `+seen("bank_account_id", "?4")+` GROUP BY 1, 2, 3`,
+		WHERE account_id = ?1 AND occurred_at >= ?2 AND occurred_at < ?3 AND `+isShown("bank_account_id", "?4")+` GROUP BY 1, 2, 3`,
 		accountID, from.Unix(), to.Unix(), limitOf(ctx))
 	return collect(rows, err, func(row scanner) (h app.HourRow, err error) {
 		return h, row.Scan(&h.Since, &h.Untimed, &h.Type, &h.Count, &h.Total)

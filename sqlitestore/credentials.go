@@ -169,7 +169,7 @@ func (s *Store) APIKeyByHash(ctx context.Context, hash [32]byte) (access.APIKey,
 }
 
 func (s *Store) APIKeys(ctx context.Context, accountID int64) ([]access.APIKey, error) {
-	return readAll(ctx, s, alone(scanAPIKey), `SELECT `+apiKeyColumns+` FROM api_keys WHERE account_id = ? ORDER BY id`, accountID)
+	return readAll(ctx, s, columnsOnly(scanAPIKey), `SELECT `+apiKeyColumns+` FROM api_keys WHERE account_id = ? ORDER BY id`, accountID)
 }
 
 func (s *Store) RevokeAPIKey(ctx context.Context, accountID, id int64, now time.Time) error {
@@ -239,7 +239,7 @@ func nameFree(tx *tx, query string, accountID int64, name string) error {
 }
 
 func (s *Store) CounterLinks(ctx context.Context, accountID int64) ([]payment.CounterLink, error) {
-	return readAll(ctx, s, alone(scanCounterLink), `SELECT `+counterLinkColumns+` FROM counter_links WHERE account_id = ? ORDER BY id`, accountID)
+	return readAll(ctx, s, columnsOnly(scanCounterLink), `SELECT `+counterLinkColumns+` FROM counter_links WHERE account_id = ? ORDER BY id`, accountID)
 }
 
 func (s *Store) CounterLinkByHash(ctx context.Context, hash [32]byte) (payment.CounterLink, bool, error) {

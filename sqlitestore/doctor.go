@@ -43,9 +43,9 @@ func Examine(ctx context.Context, path string, x Examination) ([]upkeep.Check, e
 	if d.schema == nil {
 		d.schema = released()
 	}
-	if d.look(ctx, "restore", d.restore) && d.look(ctx, "file", d.file) && d.look(ctx, "server", d.server) {
-		d.look(ctx, "permissions", d.permissions)
-		d.look(ctx, "disk", d.disk)
+	if d.run(ctx, "restore", d.restore) && d.run(ctx, "file", d.file) && d.run(ctx, "server", d.server) {
+		d.run(ctx, "permissions", d.permissions)
+		d.run(ctx, "disk", d.disk)
 		d.database(ctx)
 	}
 	if d.db != nil {
@@ -65,13 +65,13 @@ type doctor struct {
 	checks []upkeep.Check
 }
 
-// look runs a check and adds its result. It reports whether the check didn't fail. A
+// run makes a check and adds its result. It reports whether the check didn't fail. A
 // check that returns an error has failed.
-func (d *doctor) look(ctx context.Context, name string, see func(context.Context) (upkeep.Check, error)) bool {
+func (d *doctor) run(ctx context.Context, name string, check func(context.Context) (upkeep.Check, error)) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	c, err := see(ctx)
+	c, err := check(ctx)
 	if err != nil {
 		c = failed(app.Text{EN: err.Error(), VI: err.Error()}, cureOf(err))
 	}
@@ -229,24 +229,24 @@ func (d *doctor) disk(context.Context) (upkeep.Check, error) {
 
 func (d *doctor) database(ctx context.Context) {
 	d.db = openUntouched(d.path)
-	if !d.look(ctx, "schema", d.version) || d.older || !d.look(ctx, "pages", d.pages) {
+	if !d.run(ctx, "schema", d.version) || d.older || !d.run(ctx, "pages", d.pages) {
 		return
 	}
 	if d.Full {
-		d.look(ctx, "references", d.references)
+		d.run(ctx, "references", d.references)
 	}
-	zoned := d.look(ctx, "zone", d.timezone)
-	d.look(ctx, "key", d.key)
+	zoned := d.run(ctx, "zone", d.timezone)
+	d.run(ctx, "key", d.key)
 	if zoned {
-		d.look(ctx, "totals", func(ctx context.Context) (upkeep.Check, error) {
+		d.run(ctx, "totals", func(ctx context.Context) (upkeep.Check, error) {
 			return d.compareTotals(ctx, "totals")
 		})
 	}
-	d.look(ctx, "history", func(ctx context.Context) (upkeep.Check, error) { return d.compareTotals(ctx, "history") })
-	d.look(ctx, "queue", d.queue)
-	d.look(ctx, "event_ids", d.eventIDs)
-	d.look(ctx, "search", d.search)
-	d.look(ctx, "clock", d.clock)
+	d.run(ctx, "history", func(ctx context.Context) (upkeep.Check, error) { return d.compareTotals(ctx, "history") })
+	d.run(ctx, "queue", d.queue)
+	d.run(ctx, "event_ids", d.eventIDs)
+	d.run(ctx, "search", d.search)
+	d.run(ctx, "clock", d.clock)
 	d.installation(ctx)
 }
 

@@ -287,7 +287,7 @@ func (d *doctor) installation(ctx context.Context) {
 	}
 	warnings := upkeep.Warnings(in, status, backup, upkeep.CertificateStatus{}, d.Now)
 	if err != nil || len(warnings) == 0 {
-		d.look(ctx, name, func(context.Context) (upkeep.Check, error) {
+		d.run(ctx, name, func(context.Context) (upkeep.Check, error) {
 			c, _ := fine("There is nothing to warn of.", "Không có gì cần cảnh báo.")
 			return c, err
 		})

@@ -65,7 +65,7 @@ func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (ope
 // listInboundEvents reads the events of ids in their order, with the first of their
 // open items.
 func (s *Store) listInboundEvents(ctx context.Context, ids []int64) ([]inbound.Event, error) {
-	list, err := readAll(ctx, s, alone(scanInboundEvent), `SELECT `+inboundEventColumns+` FROM json_each(?) page CROSS JOIN inbound_events e ON e.id = page.value
+	list, err := readAll(ctx, s, columnsOnly(scanInboundEvent), `SELECT `+inboundEventColumns+` FROM json_each(?) page CROSS JOIN inbound_events e ON e.id = page.value
 			LEFT JOIN sources s ON s.id = e.source_id ORDER BY page.key`, joinIDs(ids))
 	if err != nil {
 		return nil, err
@@ -209,7 +209,7 @@ func (s *Store) InboundBodies(ctx context.Context, accountID int64, ids []int64,
 }
 
 func (s *Store) InboundSources(ctx context.Context, accountID int64, ids []int64) (map[int64]inbound.Source, error) {
-	list, err := readAll(ctx, s, alone(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, accountID, joinIDs(ids))
+	list, err := readAll(ctx, s, columnsOnly(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, accountID, joinIDs(ids))
 	sources := make(map[int64]inbound.Source, len(list))
 	for _, src := range list {
 		sources[src.ID] = src

@@ -32,7 +32,7 @@ type openFiles struct {
 	path    string
 	served  bool
 	files   []openFile  // the database and its log first
-	suspect atomic.Bool // lookAtFiles has seen that one is gone
+	suspect atomic.Bool // checkOpenFiles has seen that one is gone
 }
 
 // lookedAtEach is how many of the files the writer looks at after each commit: the
@@ -85,7 +85,7 @@ func (o *openFiles) gone(n int) (paths []string) {
 }
 
 // goneAfterCommit returns the paths of all files that are gone, if the database or
-// its log is among them or lookAtFiles has seen it.
+// its log is among them or checkOpenFiles has seen it.
 func (o *openFiles) goneAfterCommit() []string {
 	if len(o.gone(lookedAtEach)) == 0 && !o.suspect.Load() {
 		return nil
@@ -93,8 +93,8 @@ func (o *openFiles) goneAfterCommit() []string {
 	return o.gone(len(o.files))
 }
 
-// lookAtFiles looks at all files. If one is gone it makes the writer act.
-func (s *Store) lookAtFiles(ctx context.Context) error {
+// checkOpenFiles looks at all files. If one is gone it makes the writer act.
+func (s *Store) checkOpenFiles(ctx context.Context) error {
 	o := s.writer.files
 	if len(o.gone(len(o.files))) > 0 {
 		o.suspect.Store(true)

@@ -29,7 +29,7 @@ func (s *Store) withinLimit(ctx context.Context, list []app.Transaction) ([]app.
 	}
 	type request struct{ id, hidden int64 }
 	requests, err := readAll(ctx, s, func(row scanner) (r request, err error) { return r, row.Scan(&r.id, &r.hidden) },
-		`SELECT r.id, `+hiddenReceived("?2")+` FROM payment_requests r WHERE r.id IN (SELECT value FROM json_each(?1)) AND `+seen("r.bank_account_id", "?2"), joinIDs(ids), limit)
+		`SELECT r.id, `+hiddenReceived("?2")+` FROM payment_requests r WHERE r.id IN (SELECT value FROM json_each(?1)) AND `+isShown("r.bank_account_id", "?2"), joinIDs(ids), limit)
 	if err != nil {
 		return nil, err
 	}

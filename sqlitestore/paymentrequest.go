@@ -143,7 +143,7 @@ func unmatch(tx *tx, transactionIDs ...int64) error {
 }
 
 var paymentTransfers = `SELECT m.found_by, m.late, m.matched_at, m.matched_by, ` + transactionColumns + ` FROM payment_matches m INDEXED BY payment_matches_request JOIN transactions t ON t.id = m.transaction_id
-	JOIN bank_accounts b ON b.id = t.bank_account_id WHERE m.request_id = ?1 AND ` + seen("t.bank_account_id", "?3") + ` ORDER BY m.matched_at, m.transaction_id LIMIT ?2`
+	JOIN bank_accounts b ON b.id = t.bank_account_id WHERE m.request_id = ?1 AND ` + isShown("t.bank_account_id", "?3") + ` ORDER BY m.matched_at, m.transaction_id LIMIT ?2`
 
 func scanPaymentTransfer(row scanner) (p payment.Transfer, err error) {
 	p.Transaction, err = scanTransactionAnd(row, &p.FoundBy, &p.Late, secondsInto(&p.MatchedAt), &p.MatchedBy)
@@ -157,7 +157,7 @@ func (s *Store) PaymentTransfers(ctx context.Context, accountID, requestID int64
 	return readAll(ctx, s, scanPaymentTransfer, paymentTransfers, requestID, limit, limitOf(ctx))
 }
 
-var onePaymentRequest = `SELECT ` + paymentColumns + paymentFrom + ` WHERE r.id = ?1 AND r.account_id = ?2 AND ` + seen("r.bank_account_id", "?3")
+var onePaymentRequest = `SELECT ` + paymentColumns + paymentFrom + ` WHERE r.id = ?1 AND r.account_id = ?2 AND ` + isShown("r.bank_account_id", "?3")
 
 func (s *Store) PaymentRequest(ctx context.Context, accountID, id int64) (payment.Request, error) {
 	r, err := scanPaymentRequest(s.queryRow(ctx, onePaymentRequest, id, accountID, limitOf(ctx)))
@@ -275,8 +275,8 @@ func paymentChoices(ctx context.Context, tx *tx, r payment.Request) (c payment.C
 	if c.Account, err = txAccount(tx, r.AccountID); err != nil {
 		return c, err
 	}
-	rows, err := tx.query(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+seen("b.id", "?2")+` ORDER BY b.id`, r.AccountID, limitOf(ctx))
-	if c.BankAccounts, err = collect(rows, err, alone(scanBankAccount)); err != nil {
+	rows, err := tx.query(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+isShown("b.id", "?2")+` ORDER BY b.id`, r.AccountID, limitOf(ctx))
+	if c.BankAccounts, err = collect(rows, err, columnsOnly(scanBankAccount)); err != nil {
 		return c, err
 	}
 	rows, err = tx.query(codePatternsOf, r.AccountID)
@@ -406,13 +406,13 @@ func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, sinc
 }
 
 // unmatched finds the unmatched money of an account ?1 from ?2 on by an index alone.
-var unmatched = `INDEXED BY transactions_unmatched WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND t.unmatched = 1 AND ` + seen("t.bank_account_id", "?3")
+var unmatched = `INDEXED BY transactions_unmatched WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND t.unmatched = 1 AND ` + isShown("t.bank_account_id", "?3")
 
 func (s *Store) PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]payment.Candidate, error) {
 	rows, err := s.query(ctx, `SELECT coalesce((SELECT group_concat(t.content, ' ') FROM (SELECT transaction_id FROM payment_matches INDEXED BY payment_matches_request
 				WHERE request_id = r.id ORDER BY transaction_id DESC LIMIT ?4) m CROSS JOIN transactions t ON t.id = m.transaction_id), ''), `+paymentColumns+`
 		FROM payment_requests r INDEXED BY payment_requests_unpaid JOIN bank_accounts b ON b.id = r.bank_account_id
-		WHERE r.account_id = ?1 AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+seen("r.bank_account_id", "?2")+` ORDER BY r.id DESC LIMIT ?3`, accountID, limitOf(ctx), limit, payment.MaxContents)
+		WHERE r.account_id = ?1 AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+isShown("r.bank_account_id", "?2")+` ORDER BY r.id DESC LIMIT ?3`, accountID, limitOf(ctx), limit, payment.MaxContents)
 	return collect(rows, err, func(row scanner) (c payment.Candidate, err error) {
 		c.Request, err = scanPaymentRequestAnd(row, &c.Contents)
 		return c, err

@@ -20,46 +20,46 @@ import (
 func (s *Store) query(ctx context.Context, query string, args ...any) (readRows, error) {
 	one, err := s.statements.take(ctx, s.reads, query)
 	if err != nil {
-		return readRows{}, s.seen(err)
+		return readRows{}, s.noteDamage(err)
 	}
 	defer s.statements.giveBack(one)
 	rows, err := one.stmt.QueryContext(ctx, args...)
-	return readRows{rows, s}, s.seen(err)
+	return readRows{rows, s}, s.noteDamage(err)
 }
 
 // queryRow runs a prepared query of one row.
 func (s *Store) queryRow(ctx context.Context, query string, args ...any) scanner {
 	one, err := s.statements.take(ctx, s.reads, query)
 	if err != nil {
-		return failedRow{s.seen(err)}
+		return failedRow{s.noteDamage(err)}
 	}
 	defer s.statements.giveBack(one)
 	return readRow{one.stmt.QueryRowContext(ctx, args...), s}
 }
 
-// seen reports a damaged file to the process, which ends: it must not acknowledge
+// noteDamage reports a damaged file to the process, which ends: it must not acknowledge
 // what the file can't hold. It returns err as it is.
-func (s *Store) seen(err error) error {
+func (s *Store) noteDamage(err error) error {
 	if known := storageError(err); errors.Is(known, ErrDamaged) && !isSearchDamage(err) {
 		s.noteFatal(known)
 	}
 	return err
 }
 
-// readRows and readRow are rows whose errors are seen.
+// readRows and readRow are rows whose errors are reported so.
 type readRows struct {
 	*sql.Rows
 	s *Store
 }
 
-func (r readRows) Err() error { return r.s.seen(r.Rows.Err()) }
+func (r readRows) Err() error { return r.s.noteDamage(r.Rows.Err()) }
 
 type readRow struct {
 	*sql.Row
 	s *Store
 }
 
-func (r readRow) Scan(dest ...any) error { return r.s.seen(r.Row.Scan(dest...)) }
+func (r readRow) Scan(dest ...any) error { return r.s.noteDamage(r.Row.Scan(dest...)) }
 
 // keptReads is how many queries stay prepared, on up to four connections each.
 // Listings have thousands of texts, one for every combination of filters; few of
@@ -243,7 +243,7 @@ func (c *conditions) join(other *conditions) {
 
 // The limit of a context, which says what bank accounts somebody sees, is a parameter
 // of the queries that read bank accounts, transactions or sums: limitOf is the
-// argument and seen the condition.
+// argument and isShown the condition.
 
 // limitOf is the list of the bank accounts that ctx shows, in JSON; nil: all.
 func limitOf(ctx context.Context) any {
@@ -253,9 +253,9 @@ func limitOf(ctx context.Context) any {
 	return nil
 }
 
-// seen is true if the bank account in a column is shown. param is the name of the
+// isShown is true if the bank account in a column is shown. param is the name of the
 // parameter that limitOf is bound to.
-func seen(column, param string) string {
+func isShown(column, param string) string {
 	return "(" + param + " IS NULL OR " + column + " IN (SELECT value FROM json_each(" + param + ")))"
 }
 
@@ -265,8 +265,8 @@ func scanOne[T any](row scanner) (value T, err error) {
 	return value, err
 }
 
-// alone scans rows without the columns before or after them that scan may take.
-func alone[T any](scan func(row scanner, others ...any) (T, error)) func(scanner) (T, error) {
+// columnsOnly is a scan function for rows that have no other columns than those of scan.
+func columnsOnly[T any](scan func(row scanner, others ...any) (T, error)) func(scanner) (T, error) {
 	return func(row scanner) (T, error) { return scan(row) }
 }
 

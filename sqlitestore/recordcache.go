@@ -80,7 +80,7 @@ func (t *tx) recordCache(accountID int64) (*recordCache, error) {
 		return r, nil
 	}
 	rows, err := t.query(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ? AND b.unlinked_at IS NULL ORDER BY b.id`, accountID)
-	linked, err := collect(rows, err, alone(scanBankAccount))
+	linked, err := collect(rows, err, columnsOnly(scanBankAccount))
 	if err != nil {
 		return nil, err
 	}

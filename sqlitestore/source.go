@@ -122,7 +122,7 @@ func (s *Store) usernameFree(tx *tx, src inbound.Source) error {
 		return nil
 	}
 	rows, err := tx.query(`SELECT ` + sourceColumns + ` FROM sources WHERE removed_at IS NULL`)
-	others, err := collect(rows, err, alone(s.scanSource))
+	others, err := collect(rows, err, columnsOnly(s.scanSource))
 	if err == nil && slices.ContainsFunc(others, func(other inbound.Source) bool { return other.Options.Username == src.Options.Username }) {
 		err = app.Refused(app.CodeAlreadyExists, app.Text{
 			EN: "Another source has this user name; every source needs its own.",
@@ -133,7 +133,7 @@ func (s *Store) usernameFree(tx *tx, src inbound.Source) error {
 }
 
 func (s *Store) Sources(ctx context.Context, accountID int64) ([]inbound.Source, error) {
-	return readAll(ctx, s, alone(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND removed_at IS NULL ORDER BY id`, accountID)
+	return readAll(ctx, s, columnsOnly(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND removed_at IS NULL ORDER BY id`, accountID)
 }
 
 // SourcesHealth reads the refused calls by source: there are few of them.
@@ -276,7 +276,7 @@ func (s *Store) scanSource(row scanner, before ...any) (inbound.Source, error) {
 }
 
 func (s *Store) PolledSources(ctx context.Context) ([]inbound.Source, error) {
-	return readAll(ctx, s, alone(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE api_key IS NOT NULL AND removed_at IS NULL ORDER BY id`)
+	return readAll(ctx, s, columnsOnly(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE api_key IS NOT NULL AND removed_at IS NULL ORDER BY id`)
 }
 
 func (s *Store) RecordPage(ctx context.Context, call inbound.Call, progress string, complete bool, zone *time.Location) (inbound.Recording, error) {

@@ -207,7 +207,7 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 	}
 	if o.Serve {
 		s.regularly(background, watchInterval, "read the credentials again", s.RefreshCredentials)
-		s.regularly(background, time.Second, "look at the open files", s.lookAtFiles)
+		s.regularly(background, time.Second, "look at the open files", s.checkOpenFiles)
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func (s *Store) RemovedTransactions(ctx context.Context, st stream.Stream, after
 		return nil, after, err
 	}
 	ids, err := readAll(ctx, s, scanOne[int64], `SELECT transaction_id FROM removed_transactions WHERE account_id = ?1 AND number > ?2 AND number <= ?3 AND transaction_id <= ?4
-			AND (?5 = 0 OR bank_account_id = ?5) AND ?6 IN ('ALL', type) AND (?7 = '' OR substr(code, 1, length(?7)) = ?7) AND `+seen("bank_account_id", "?8")+` ORDER BY 1`,
+			AND (?5 = 0 OR bank_account_id = ?5) AND ?6 IN ('ALL', type) AND (?7 = '' OR substr(code, 1, length(?7)) = ?7) AND `+isShown("bank_account_id", "?8")+` ORDER BY 1`,
 		st.AccountID, after, last, upTo, st.BankAccountID, string(st.Type), st.CodePrefix, limitOf(ctx))
 	return ids, last, err
 }

@@ -130,7 +130,7 @@ func (s *Store) CreateFirstUser(ctx context.Context, u access.User, hash string,
 }
 
 func (s *Store) Users(ctx context.Context, accountID int64) ([]access.User, error) {
-	return readAll(ctx, s, alone(scanUser), `SELECT `+userColumns+` FROM users WHERE account_id = ? ORDER BY name`, accountID)
+	return readAll(ctx, s, columnsOnly(scanUser), `SELECT `+userColumns+` FROM users WHERE account_id = ? ORDER BY name`, accountID)
 }
 
 func (s *Store) User(ctx context.Context, id int64) (access.User, bool, error) {
