@@ -117,7 +117,7 @@ func (d *doctor) compareTotals(ctx context.Context, check string) (c upkeep.Chec
 
 // search compares what lists find transactions by with the transactions.
 func (d *doctor) search(ctx context.Context) (c upkeep.Check, err error) {
-	wrong, _, err := d.compare(ctx, "search")
+	wrong, large, err := d.compare(ctx, "search")
 	var left int64
 	if err == nil {
 		err = d.db.QueryRowContext(ctx, `SELECT count(*) FROM transactions WHERE id > `+searchedTo).Scan(&left)
@@ -128,9 +128,9 @@ func (d *doctor) search(ctx context.Context) (c upkeep.Check, err error) {
 	case len(wrong) > 0:
 		return failed(app.Textf("Lists find transactions by these, which differ from the transactions: %s",
 			"Các danh sách tìm giao dịch theo những bảng này, nhưng chúng khác với giao dịch: %s", strings.Join(wrong, ", ")), cureTotals), nil
-	case !d.Full:
-		return fine("%d transactions are not indexed yet; --full compares the index with all texts.",
-			"%d giao dịch chưa vào chỉ mục; --full so chỉ mục với mọi nội dung.", left)
+	case large:
+		return fine("%d transactions are not indexed yet; in a file of this size only --full compares the index with all texts.",
+			"%d giao dịch chưa vào chỉ mục; với tệp lớn thế này, chỉ --full mới so chỉ mục với mọi nội dung.", left)
 	}
 	return fine("%d transactions are not indexed yet; searches read them one by one.",
 		"%d giao dịch chưa vào chỉ mục; khi tìm sẽ đọc từng giao dịch.", left)

@@ -164,6 +164,9 @@ func fill(ctx context.Context, draft, keyPath, zone string, now time.Time) error
 	if err := applyMigrations(ctx, db, released(), draft); err != nil {
 		return err
 	}
+	if _, err := db.ExecContext(ctx, `PRAGMA incremental_vacuum`); err != nil { // of tables that migrations removed
+		return err
+	}
 	sealer, err := readKey(keyPath)
 	if err != nil {
 		return err
