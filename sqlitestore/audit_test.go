@@ -82,7 +82,9 @@ func TestNobodyActs(t *testing.T) {
 		if _, err := service.Access.CreateUser(ctx, app.DefaultAccountID, access.UserCreate{Name: "lan", Password: "mật khẩu rất dài", Role: access.RoleOwner}, now); err == nil {
 			t.Errorf("%s created a user", name)
 		}
-		if _, _, err := service.Access.CreateAPIKey(ctx, app.DefaultAccountID, "k", access.ScopeFull, time.Time{}, app.IdempotencyKey{}, now); err == nil {
+		if _, _, err := service.Access.CreateAPIKey(ctx, app.DefaultAccountID, access.APIKeyCreate{
+			Name: "k", Scope: access.ScopeFull,
+		}, now); err == nil {
 			t.Errorf("%s created an API key", name)
 		}
 		store.NoteRefusedSignIn(ctx, hoa)

@@ -123,7 +123,9 @@ func TestCredentialsAreBounded(t *testing.T) {
 	_, err := w.Services.Ledger.CreateAccount(ctx, "other", now)
 	must(t, err)
 	key := func(account int64, expires time.Time) (access.APIKey, error) {
-		k, _, err := w.Services.Access.CreateAPIKey(ctx, account, "key", access.ScopeRead, expires, app.IdempotencyKey{}, now)
+		k, _, err := w.Services.Access.CreateAPIKey(ctx, account, access.APIKeyCreate{
+			Name: "key", Scope: access.ScopeRead, ExpiresAt: expires,
+		}, now)
 		return k, err
 	}
 	source := func(account int64) (inbound.Source, error) {

@@ -277,7 +277,7 @@ func fillEveryTable(t *testing.T, h *history) {
 	boss, err := h.service.Access.CreateUser(ctx, account, access.UserCreate{Name: "boss" + tag, Password: "mật khẩu rất dài", Role: access.RoleOwner}, h.now)
 	must(t, err)
 	must(t, h.service.Access.SetSession(ctx, "token"+tag, access.Session{UserID: boss.ID, Generation: boss.Generation, StartedAt: h.now, EndAt: h.now.Add(24 * time.Hour)}, []byte("data")))
-	_, _, err = h.service.Access.CreateAPIKey(ctx, account, "till", access.ScopeFull, time.Time{}, app.IdempotencyKey{}, h.now)
+	_, _, err = h.service.Access.CreateAPIKey(ctx, account, access.APIKeyCreate{Name: "till", Scope: access.ScopeFull}, h.now)
 	must(t, err)
 	_, _, err = h.service.Payments.CreateCounterLink(ctx, account, payment.CounterLinkCreate{Name: "counter"}, h.now)
 	must(t, err)

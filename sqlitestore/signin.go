@@ -92,15 +92,20 @@ func (s *Store) TOTP(ctx context.Context, userID int64) (t access.TOTP, ok bool,
 	return t, err == nil, nil
 }
 
-func (s *Store) SetTOTP(ctx context.Context, u access.User, t access.TOTP, codes [][32]byte, key app.IdempotencyKey, now time.Time) (access.User, error) {
+func (s *Store) SetTOTP(ctx context.Context, u access.User, in access.TOTPCreate, now time.Time) (access.User, error) {
 	return writing(ctx, s, func(tx *tx) (access.User, error) {
-		if err := useForm(tx, u.AccountID, key, now); err != nil {
+		if err := useForm(tx, u.AccountID, in.Key, now); err != nil {
 			return u, err
 		}
-		if err := setRecoveryCodes(tx, u.ID, codes); err != nil {
+		if err := setRecoveryCodes(tx, u.ID, in.Codes); err != nil {
 			return u, err
 		}
-		return changeUser(ctx, tx, u.AccountID, u.ID, app.DeedUserSecondFactor, app.AuditDetail{}, `UPDATE users SET totp = ?4, totp_step = ?5, generation = ?3 WHERE account_id = ?1 AND id = ?2`, s.sealer.seal(sealTOTP, t.Secret), t.Step)
+		err := tx.exec(`UPDATE users SET totp = ?, totp_step = ? WHERE account_id = ? AND id = ?`,
+			s.sealer.seal(sealTOTP, in.Secret), in.Step, u.AccountID, u.ID)
+		if err != nil {
+			return u, err
+		}
+		return endSessions(ctx, tx, app.AuditLine{AccountID: u.AccountID, Deed: app.DeedUserSecondFactor, NounID: u.ID})
 	})
 }
 
@@ -176,9 +181,11 @@ func (s *Store) PasskeyByCredential(ctx context.Context, id []byte) (p access.Pa
 	return p, u, ok, err
 }
 
-func (s *Store) AddPasskey(ctx context.Context, u access.User, p access.Passkey, codes [][32]byte, key app.IdempotencyKey, now time.Time) (_ access.User, first bool, err error) {
+func (s *Store) AddPasskey(
+	ctx context.Context, u access.User, p access.Passkey, codes [][32]byte, key app.IdempotencyKey,
+) (_ access.User, first bool, err error) {
 	changed, err := writing(ctx, s, func(tx *tx) (access.User, error) {
-		if err := useForm(tx, u.AccountID, key, now); err != nil {
+		if err := useForm(tx, u.AccountID, key, p.CreatedAt); err != nil {
 			return u, err
 		}
 		before, err := txUser(tx, u.AccountID, u.ID)
@@ -205,7 +212,9 @@ func (s *Store) AddPasskey(ctx context.Context, u access.User, p access.Passkey,
 			u.ID, p.Name, p.Host, p.Credential.ID, p.PublicKey, p.Transports, p.BackupEligible, int64(p.SignCount), p.CreatedAt.Unix()); err != nil {
 			return u, err
 		}
-		return changeUser(ctx, tx, u.AccountID, u.ID, app.DeedUserPasskeyAdd, app.AuditDetail{}.Changed("name", "", p.Name), endSessions)
+		return endSessions(ctx, tx, app.AuditLine{
+			AccountID: u.AccountID, Deed: app.DeedUserPasskeyAdd, NounID: u.ID, AuditDetail: app.AuditDetail{}.Changed("name", "", p.Name),
+		})
 	})
 	return changed, first, err
 }
@@ -247,7 +256,9 @@ func (s *Store) RemovePasskey(ctx context.Context, u access.User, id int64) (acc
 		if err != nil {
 			return u, err
 		}
-		return changeUser(ctx, tx, u.AccountID, u.ID, app.DeedUserPasskeyRemove, app.AuditDetail{}.Changed("name", "", name), endSessions)
+		return endSessions(ctx, tx, app.AuditLine{
+			AccountID: u.AccountID, Deed: app.DeedUserPasskeyRemove, NounID: u.ID, AuditDetail: app.AuditDetail{}.Changed("name", "", name),
+		})
 	})
 }
 
@@ -278,7 +289,10 @@ func (s *Store) RemoveSecondFactor(ctx context.Context, accountID, id int64) (ac
 				return access.User{}, err
 			}
 		}
-		return changeUser(ctx, tx, accountID, id, app.DeedUserFactorOff, app.AuditDetail{}, `UPDATE users SET totp = NULL, generation = ?3 WHERE account_id = ?1 AND id = ?2`)
+		if err := tx.exec(`UPDATE users SET totp = NULL WHERE account_id = ? AND id = ?`, accountID, id); err != nil {
+			return access.User{}, err
+		}
+		return endSessions(ctx, tx, app.AuditLine{AccountID: accountID, Deed: app.DeedUserFactorOff, NounID: id})
 	})
 }
 

@@ -150,39 +150,41 @@ func (s *Store) UserByName(ctx context.Context, name string) (access.User, strin
 	return u, hash, err == nil, storageError(err)
 }
 
-func (s *Store) SetPassword(ctx context.Context, accountID, id int64, hash string, key app.IdempotencyKey, now time.Time) (access.User, error) {
+func (s *Store) SetPassword(ctx context.Context, u access.User, hash string, key app.IdempotencyKey, now time.Time) (access.User, error) {
 	return writing(ctx, s, func(tx *tx) (access.User, error) {
-		if err := useForm(tx, accountID, key, now); err != nil {
-			return access.User{}, err
+		if err := useForm(tx, u.AccountID, key, now); err != nil {
+			return u, err
 		}
-		return changeUser(ctx, tx, accountID, id, app.DeedUserPassword, app.AuditDetail{}, `UPDATE users SET password = ?4, generation = ?3 WHERE account_id = ?1 AND id = ?2`, hash)
+		if err := tx.exec(`UPDATE users SET password = ? WHERE account_id = ? AND id = ?`, hash, u.AccountID, u.ID); err != nil {
+			return u, err
+		}
+		return endSessions(ctx, tx, app.AuditLine{AccountID: u.AccountID, Deed: app.DeedUserPassword, NounID: u.ID})
 	})
 }
 
 func (s *Store) EndSessions(ctx context.Context, accountID, id int64) (access.User, error) {
 	return writing(ctx, s, func(tx *tx) (access.User, error) {
-		return changeUser(ctx, tx, accountID, id, app.DeedUserSignOut, app.AuditDetail{}, endSessions)
+		return endSessions(ctx, tx, app.AuditLine{AccountID: accountID, Deed: app.DeedUserSignOut, NounID: id})
 	})
 }
 
-// endSessions is a statement for changeUser that changes nothing else.
-const endSessions = `UPDATE users SET generation = ?3 WHERE account_id = ?1 AND id = ?2`
-
-// changeUser also gives the user a new generation: ?3 of the statement. It fills in the
-// name of d.
-func changeUser(ctx context.Context, tx *tx, accountID, id int64, deed app.Deed, d app.AuditDetail, statement string, args ...any) (access.User, error) {
-	if err := stillSignedIn(ctx, tx, id); err != nil {
+// endSessions gives the user of a line of the audit log a new generation, and writes the
+// line with the user's name.
+func endSessions(ctx context.Context, tx *tx, l app.AuditLine) (access.User, error) {
+	if err := stillSignedIn(ctx, tx, l.NounID); err != nil {
 		return access.User{}, err
 	}
-	if err := tx.changeOne(access.ErrNoUser, statement, append([]any{accountID, id, newGeneration()}, args...)...); err != nil {
+	err := tx.changeOne(access.ErrNoUser, `UPDATE users SET generation = ? WHERE account_id = ? AND id = ?`,
+		newGeneration(), l.AccountID, l.NounID)
+	if err != nil {
 		return access.User{}, err
 	}
-	u, err := scanUser(tx.queryRow(`SELECT `+userColumns+` FROM users WHERE id = ?`, id))
+	u, err := txUser(tx, l.AccountID, l.NounID)
 	if err != nil {
 		return u, err
 	}
-	d.Name = app.AuditNamed(u.Name).Name
-	return u, tx.audit(ctx, accountID, deed, id, d)
+	l.Name = app.AuditNamed(u.Name).Name
+	return u, tx.audit(ctx, l.AccountID, l.Deed, l.NounID, l.AuditDetail)
 }
 
 // stillSignedIn refuses what a user does to themselves by a request that came before

@@ -101,22 +101,29 @@ func wellFormedAPIKey(key string) bool {
 	return apiKeyChecksum(body) == check
 }
 
-// CreateAPIKey makes a key and gives it in clear this once. A zero expiresAt
-// is never. ErrFormUsed where once was used before.
-func (s *Service) CreateAPIKey(ctx context.Context, accountID int64, name string, scope Scope, expiresAt time.Time, once app.IdempotencyKey, now time.Time) (APIKey, string, error) {
-	name, err := app.CleanName("name", name)
+// APIKeyCreate is a request to create an API key.
+type APIKeyCreate struct {
+	Name      string
+	Scope     Scope
+	ExpiresAt time.Time          // zero: never
+	Key       app.IdempotencyKey // ErrFormUsed where it was used before
+}
+
+// CreateAPIKey makes a key and gives it in clear this once.
+func (s *Service) CreateAPIKey(ctx context.Context, accountID int64, in APIKeyCreate, now time.Time) (APIKey, string, error) {
+	name, err := app.CleanName("name", in.Name)
 	if err != nil {
 		return APIKey{}, "", err
 	}
-	if scope != ScopeFull && scope != ScopeRead {
+	if in.Scope != ScopeFull && in.Scope != ScopeRead {
 		return APIKey{}, "", app.InvalidField("scope", "must be full or read", "phải là full hoặc read")
 	}
 	key := newAPIKey()
 	k := APIKey{
-		AccountID: accountID, Name: name, Scope: scope, ExpiresAt: expiresAt, CreatedAt: now,
+		AccountID: accountID, Name: name, Scope: in.Scope, ExpiresAt: in.ExpiresAt, CreatedAt: now,
 		Hint: key[:len(apiKeyPrefix)+3] + "…" + key[len(key)-4:],
 	}
-	k, err = s.store.CreateAPIKey(ctx, k, sha256.Sum256([]byte(key)), once)
+	k, err = s.store.CreateAPIKey(ctx, k, sha256.Sum256([]byte(key)), in.Key)
 	return k, key, err
 }
 

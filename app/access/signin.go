@@ -123,23 +123,40 @@ func (s *Service) CheckPresent(ctx context.Context, u User, present string) erro
 	return nil
 }
 
+// TOTPCreate is an authenticator app that a user sets up, with recovery codes.
+type TOTPCreate struct {
+	TOTP
+	Codes [][32]byte         // the hashes of the recovery codes
+	Key   app.IdempotencyKey // ErrFormUsed where it was used before
+}
+
+// SecondFactorCreate is an authenticator app as a user enters it.
+type SecondFactorCreate struct {
+	Secret, Code string
+	Present      string             // the user's password
+	Key          app.IdempotencyKey // ErrFormUsed where it was used before
+}
+
 // SetUpSecondFactor gives a user an authenticator app, in place of an earlier one, once
 // a code proves that the app has the secret. It gives the recovery codes, which are
 // never known again, and the user with a new generation: whoever signed in with the
 // password alone is signed out.
-func (s *Service) SetUpSecondFactor(ctx context.Context, u User, present, secret, code string, key app.IdempotencyKey, now time.Time) (User, []string, error) {
-	if !secondfactor.ValidSecret(secret) {
-		return u, nil, app.Refused(app.CodeValidation, app.Text{EN: "This secret is not one that baoco made. Load the page again.", VI: "Khoá bí mật này không phải do baoco tạo. Hãy tải lại trang."})
+func (s *Service) SetUpSecondFactor(ctx context.Context, u User, in SecondFactorCreate, now time.Time) (User, []string, error) {
+	if !secondfactor.ValidSecret(in.Secret) {
+		return u, nil, app.Refused(app.CodeValidation, app.Text{
+			EN: "This secret is not one that baoco made. Load the page again.",
+			VI: "Khoá bí mật này không phải do baoco tạo. Hãy tải lại trang.",
+		})
 	}
-	step, ok := secondfactor.Step(secret, code, 0, now)
+	step, ok := secondfactor.Step(in.Secret, in.Code, 0, now)
 	if !ok {
 		return u, nil, errWrongCode
 	}
-	if err := s.CheckPresent(ctx, u, present); err != nil {
+	if err := s.CheckPresent(ctx, u, in.Present); err != nil {
 		return u, nil, err
 	}
 	codes, hashes := newRecoveryCodes(u)
-	u, err := s.store.SetTOTP(ctx, u, TOTP{secret, step}, hashes, key, now)
+	u, err := s.store.SetTOTP(ctx, u, TOTPCreate{TOTP: TOTP{in.Secret, step}, Codes: hashes, Key: in.Key}, now)
 	return u, codes, err
 }
 
@@ -326,7 +343,8 @@ func (s *Service) AddPasskey(ctx context.Context, u User, in PasskeyCreate, now 
 		return u, nil, errPasskeyLate
 	}
 	codes, hashes := newRecoveryCodes(u)
-	u, first, err := s.store.AddPasskey(ctx, u, Passkey{UserID: u.ID, Name: name, Host: in.Place.Host, CreatedAt: now, Credential: c}, hashes, in.Key, now)
+	p := Passkey{UserID: u.ID, Name: name, Host: in.Place.Host, CreatedAt: now, Credential: c}
+	u, first, err := s.store.AddPasskey(ctx, u, p, hashes, in.Key)
 	if !first {
 		codes = nil
 	}

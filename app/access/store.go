@@ -88,14 +88,14 @@ type Store interface {
 	UserByName(ctx context.Context, name string) (u User, hash string, ok bool, err error)
 	// SetPassword gives the user a new generation, which ends all sessions.
 	// ErrFormUsed where key was used before.
-	SetPassword(ctx context.Context, accountID, id int64, hash string, key app.IdempotencyKey, now time.Time) (User, error)
+	SetPassword(ctx context.Context, u User, hash string, key app.IdempotencyKey, now time.Time) (User, error)
 	// SetRole gives the user a new generation too. CodeConflict where the
 	// account would have no owner left, ErrStillLimited where the user is limited and
 	// the role can't be.
 	SetRole(ctx context.Context, accountID, id int64, role Role) (User, error)
 	// SetTOTP gives the user an app and recovery codes in place of earlier ones, and
-	// a new generation. ErrFormUsed where key was used before.
-	SetTOTP(ctx context.Context, u User, totp TOTP, codes [][32]byte, key app.IdempotencyKey, now time.Time) (User, error)
+	// a new generation.
+	SetTOTP(ctx context.Context, u User, in TOTPCreate, now time.Time) (User, error)
 	// TOTP gives the app of a user. ok is false where there is none, or where the
 	// key doesn't open its secret.
 	TOTP(ctx context.Context, userID int64) (totp TOTP, ok bool, err error)
@@ -110,7 +110,7 @@ type Store interface {
 	// AddPasskey adds a passkey to a user, with a new generation. first is true where
 	// the user had no second factor: then they get the recovery codes. ErrFormUsed where
 	// key was used before, ErrSamePasskey, ErrTooManyPasskeys.
-	AddPasskey(ctx context.Context, u User, p Passkey, codes [][32]byte, key app.IdempotencyKey, now time.Time) (_ User, first bool, err error)
+	AddPasskey(ctx context.Context, u User, p Passkey, codes [][32]byte, key app.IdempotencyKey) (_ User, first bool, err error)
 	// RenamePasskey fails with ErrNoPasskey where the user has no such passkey.
 	RenamePasskey(ctx context.Context, u User, id int64, name string) error
 	// RemovePasskey removes a passkey of a user, with the recovery codes where nothing

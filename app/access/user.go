@@ -243,7 +243,7 @@ func busy(err error) error {
 
 // SetPassword changes a user's password, ends their sessions, and gives the
 // user with the new generation. ErrFormUsed where key was used before.
-func (s *Service) SetPassword(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (User, error) {
+func (s *Service) SetPassword(ctx context.Context, u User, secret string, key app.IdempotencyKey, now time.Time) (User, error) {
 	if err := checkPassword(secret); err != nil {
 		return User{}, err
 	}
@@ -251,7 +251,7 @@ func (s *Service) SetPassword(ctx context.Context, accountID, id int64, secret s
 	if err != nil {
 		return User{}, err
 	}
-	return s.store.SetPassword(ctx, accountID, id, hash, key, now)
+	return s.store.SetPassword(ctx, u, hash, key, now)
 }
 
 // ChangePassword is SetPassword for a user who enters the present password.
@@ -259,7 +259,7 @@ func (s *Service) ChangePassword(ctx context.Context, u User, present, secret st
 	if err := s.CheckPresent(ctx, u, present); err != nil {
 		return User{}, err
 	}
-	return s.SetPassword(ctx, u.AccountID, u.ID, secret, app.IdempotencyKey{}, now)
+	return s.SetPassword(ctx, u, secret, app.IdempotencyKey{}, now)
 }
 
 // SetRole changes what a user may do, and ends their sessions. CodeConflict for

@@ -283,7 +283,7 @@ func (w *World) Stream(in stream.Create) (stream.Stream, string) {
 // APIKey makes an API key of account 1.
 func (w *World) APIKey(scope access.Scope) string {
 	w.T.Helper()
-	_, key, err := w.Services.Access.CreateAPIKey(context.Background(), 1, "test", scope, time.Time{}, app.IdempotencyKey{}, time.Now())
+	_, key, err := w.Services.Access.CreateAPIKey(context.Background(), 1, access.APIKeyCreate{Name: "test", Scope: scope}, time.Now())
 	Must(w.T, err)
 	return key
 }

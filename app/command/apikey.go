@@ -50,7 +50,9 @@ func createAPIKey(c *cli.Context, s *session) error {
 			return err
 		}
 	}
-	k, key, err := s.service.Access.CreateAPIKey(c.Context, s.account, c.Args().First(), access.Scope(c.String("scope")), expires, app.IdempotencyKey{}, s.now)
+	k, key, err := s.service.Access.CreateAPIKey(c.Context, s.account, access.APIKeyCreate{
+		Name: c.Args().First(), Scope: access.Scope(c.String("scope")), ExpiresAt: expires,
+	}, s.now)
 	if err != nil {
 		return err
 	}

@@ -187,7 +187,7 @@ func setPassword(c *cli.Context, s *session, u access.User) error {
 	if err != nil {
 		return err
 	}
-	u, err = s.service.Access.SetPassword(c.Context, s.account, u.ID, secret, app.IdempotencyKey{}, s.now)
+	u, err = s.service.Access.SetPassword(c.Context, u, secret, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
 	}

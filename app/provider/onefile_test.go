@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/command"
@@ -110,7 +109,7 @@ func TestProviderIsOneFile(t *testing.T) {
 
 	// Its call, and the API.
 	wants("the answer to a call", do("POST", source.URLPath, "application/json", `{"paid":[{"id":"1","account":"19354957","bank":"ACB","vnd":5000,"at":"2026-11-20 10:00:00"}]}`, "Bearer "+source.Secret), `"recorded":1`)
-	_, key, err := w.Services.Access.CreateAPIKey(ctx, 1, "test", access.ScopeFull, time.Time{}, app.IdempotencyKey{}, time.Now())
+	_, key, err := w.Services.Access.CreateAPIKey(ctx, 1, access.APIKeyCreate{Name: "test", Scope: access.ScopeFull}, time.Now())
 	apptest.Must(t, err)
 	wants("the API's list of sources", do("GET", "/api/v1/sources", "", "", "Bearer "+key), `"provider":"made-up"`)
 	document := run("openapi")

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
@@ -31,7 +30,7 @@ func TestKeyOfAnotherProcess(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
 	other := w.Admin()
-	k, key, err := other.Access.CreateAPIKey(ctx, 1, "theirs", access.ScopeRead, time.Time{}, app.IdempotencyKey{}, time.Now())
+	k, key, err := other.Access.CreateAPIKey(ctx, 1, access.APIKeyCreate{Name: "theirs", Scope: access.ScopeRead}, time.Now())
 	apptest.Must(t, err)
 	get := func() int { return w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).Status }
 	if status := get(); status != 200 {

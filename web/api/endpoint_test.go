@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/appsscript"
 	"baoco/app/apptest"
@@ -25,9 +24,11 @@ func TestEveryEndpointRefusesBadCredentials(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx, now := context.Background(), time.Now()
 	full, read := w.APIKey(access.ScopeFull), w.APIKey(access.ScopeRead)
-	_, expired, err := w.Services.Access.CreateAPIKey(ctx, 1, "expired", access.ScopeFull, now.Add(-2*time.Second), app.IdempotencyKey{}, now)
+	_, expired, err := w.Services.Access.CreateAPIKey(ctx, 1, access.APIKeyCreate{
+		Name: "expired", Scope: access.ScopeFull, ExpiresAt: now.Add(-2 * time.Second),
+	}, now)
 	apptest.Must(t, err)
-	k, revoked, err := w.Services.Access.CreateAPIKey(ctx, 1, "revoked", access.ScopeFull, time.Time{}, app.IdempotencyKey{}, now)
+	k, revoked, err := w.Services.Access.CreateAPIKey(ctx, 1, access.APIKeyCreate{Name: "revoked", Scope: access.ScopeFull}, now)
 	apptest.Must(t, err)
 	apptest.Must(t, w.Services.Access.RevokeAPIKey(ctx, 1, k.ID, now))
 	source := w.Source("native", inbound.AuthBearer, "source-secret-0123456789")

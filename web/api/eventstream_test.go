@@ -308,7 +308,9 @@ func TestEventStreamEnds(t *testing.T) {
 				if what == "expired" {
 					expires = time.Now().Add(9 * time.Second)
 				}
-				k, key, err := w.Services.Access.CreateAPIKey(t.Context(), 1, "reader", access.ScopeRead, expires, app.IdempotencyKey{}, time.Now())
+				k, key, err := w.Services.Access.CreateAPIKey(t.Context(), 1, access.APIKeyCreate{
+					Name: "reader", Scope: access.ScopeRead, ExpiresAt: expires,
+				}, time.Now())
 				apptest.Must(t, err)
 				w.Pay(1, "1", "one")
 				quick, hangUp := w.OpenAs(key, eventStream, false)
@@ -420,7 +422,9 @@ func TestEventStreamsAreBounded(t *testing.T) {
 			return begun
 		}
 		keyOf := func(account int64) string {
-			_, key, err := w.Services.Access.CreateAPIKey(t.Context(), account, "reader", access.ScopeRead, time.Time{}, app.IdempotencyKey{}, time.Now())
+			_, key, err := w.Services.Access.CreateAPIKey(t.Context(), account, access.APIKeyCreate{
+				Name: "reader", Scope: access.ScopeRead,
+			}, time.Now())
 			apptest.Must(t, err)
 			return key
 		}

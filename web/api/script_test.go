@@ -266,7 +266,9 @@ func (r *play) prepare(args []string) error {
 		if options["expired"] != "" {
 			expires = now.Add(-2 * time.Second)
 		}
-		k, key, err := r.Services.Access.CreateAPIKey(ctx, account, words[0], access.Scope(options["scope"]), expires, app.IdempotencyKey{}, now)
+		k, key, err := r.Services.Access.CreateAPIKey(ctx, account, access.APIKeyCreate{
+			Name: words[0], Scope: access.Scope(options["scope"]), ExpiresAt: expires,
+		}, now)
 		r.values[words[0]] = key
 		if err == nil && options["revoked"] != "" {
 			err = r.Services.Access.RevokeAPIKey(ctx, account, k.ID, now)

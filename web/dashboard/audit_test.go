@@ -469,7 +469,7 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /settings/sign-in/others", app.DeedUserSignOut, 1, post(b, "/settings/sign-in/others"))
 	const other = "một mật khẩu khác"
 	d.through("POST /settings/password", app.DeedUserPassword, 1, post(b, "/settings/password", "present_password", password, "password", other, "password_again", other))
-	w.Services.Access.SetPassword(t.Context(), 1, 1, password, app.IdempotencyKey{}, time.Now())
+	w.Services.Access.SetPassword(t.Context(), access.User{AccountID: 1, ID: 1}, password, app.IdempotencyKey{}, time.Now())
 
 	// The second factor.
 	b = browser().SignIn("lan")

@@ -43,7 +43,7 @@ func TestStreamsEndWithTheirSession(t *testing.T) {
 			return err
 		},
 		"new password": func(w webtest.Bubble, _ map[string]*http.Cookie, u access.User) error {
-			_, err := w.Services.Access.SetPassword(context.Background(), 1, u.ID, otherPassword, app.IdempotencyKey{}, time.Now())
+			_, err := w.Services.Access.SetPassword(context.Background(), u, otherPassword, app.IdempotencyKey{}, time.Now())
 			return err
 		},
 		"other role": func(w webtest.Bubble, _ map[string]*http.Cookie, u access.User) error {

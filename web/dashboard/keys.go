@@ -3,7 +3,6 @@ package dashboard
 import (
 	"slices"
 	"strconv"
-	"time"
 
 	"baoco/app"
 	"baoco/app/access"
@@ -91,17 +90,17 @@ func (s *Server) createKey(v *visit) error {
 	if form.Scope != access.ScopeRead && !v.may(ownerOnly) {
 		return errNotYours
 	}
-	var expires time.Time
+	in := access.APIKeyCreate{Name: form.Name, Scope: form.Scope, Key: v.form.key}
 	var err error
 	if form.Expires != "" {
-		if expires, err = app.ParseExpiry(form.Expires, v.zone); err != nil {
+		if in.ExpiresAt, err = app.ParseExpiry(form.Expires, v.zone); err != nil {
 			err = app.InvalidField("expires_at", "must be a date", "phải là ngày hợp lệ")
 		}
 	}
 	var k access.APIKey
 	var key string
 	if err == nil {
-		k, key, err = s.Services.Access.CreateAPIKey(v.Context(), v.account.ID, form.Name, form.Scope, expires, v.form.key, v.now)
+		k, key, err = s.Services.Access.CreateAPIKey(v.Context(), v.account.ID, in, v.now)
 	}
 	if err != nil {
 		return s.showKeys(v, form, err)

@@ -131,7 +131,9 @@ func TestRevokeKey(t *testing.T) {
 	if a := b.Get("/keys"); !strings.Contains(a.Body, "Revoked") || strings.Contains(a.Body, key) {
 		t.Errorf("%s", a.Body)
 	}
-	_, _, err := w.Services.Access.CreateAPIKey(context.Background(), 1, "old", access.ScopeFull, time.Now().Add(-time.Hour), app.IdempotencyKey{}, time.Now())
+	_, _, err := w.Services.Access.CreateAPIKey(context.Background(), 1, access.APIKeyCreate{
+		Name: "old", Scope: access.ScopeFull, ExpiresAt: time.Now().Add(-time.Hour),
+	}, time.Now())
 	apptest.Must(t, err)
 	if a := b.Get("/keys"); !strings.Contains(a.Body, "Expired") {
 		t.Error("an expired key isn't shown as one")

@@ -192,7 +192,9 @@ func (s *Server) setUpSecondFactor(v *visit) error {
 	var codes []string
 	secret := v.PostFormValue("secret")
 	err := s.asked(v, func(present string) error {
-		u, made, err := s.Services.Access.SetUpSecondFactor(v.Context(), v.user, present, secret, v.PostFormValue("code"), v.form.key, v.now)
+		u, made, err := s.Services.Access.SetUpSecondFactor(v.Context(), v.user, access.SecondFactorCreate{
+			Secret: secret, Code: v.PostFormValue("code"), Present: present, Key: v.form.key,
+		}, v.now)
 		if err == nil {
 			codes = made
 			err = s.begin(v, u)

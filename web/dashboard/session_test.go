@@ -290,7 +290,7 @@ func TestSessionsEnd(t *testing.T) {
 	for _, end := range []func() error{
 		func() error { _, err := w.Services.Access.EndSessions(ctx, 1, u.ID); return err },
 		func() error {
-			_, err := w.Services.Access.SetPassword(ctx, 1, u.ID, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
+			_, err := w.Services.Access.SetPassword(ctx, u, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
 			return err
 		},
 		func() error { _, err := w.Services.Access.SetRole(ctx, 1, u.ID, access.RoleCashier); return err },

@@ -163,7 +163,7 @@ func TestDeviceEnds(t *testing.T) {
 		ctx := context.Background()
 		for i, end := range []func(u access.User) error{
 			func(u access.User) error {
-				_, err := w.Services.Access.SetPassword(ctx, 1, u.ID, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
+				_, err := w.Services.Access.SetPassword(ctx, u, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
 				return err
 			},
 			func(u access.User) error { _, err := w.Services.Access.EndSessions(ctx, 1, u.ID); return err },

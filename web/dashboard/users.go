@@ -219,7 +219,7 @@ func (s *Server) setUserPassword(v *visit) error {
 	if u.ID == v.user.ID {
 		err = errOwnPassword
 	} else if err = s.askedForOwner(v, u.Role); err == nil {
-		_, err = s.Services.Access.SetPassword(v.Context(), v.account.ID, u.ID, secret, v.form.key, v.now)
+		_, err = s.Services.Access.SetPassword(v.Context(), u, secret, v.form.key, v.now)
 	}
 	if err != nil {
 		return s.showUser(v, u, err)

@@ -128,7 +128,7 @@ func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
 	}
 	s.source, err = service.Inbound.AddSource(ctx, app.DefaultAccountID, inbound.SourceAdd{Provider: "native", Name: "bench"}, now)
 	apptest.Must(b, err)
-	_, s.key, err = service.Access.CreateAPIKey(ctx, app.DefaultAccountID, "bench", access.ScopeFull, time.Time{}, app.IdempotencyKey{}, now)
+	_, s.key, err = service.Access.CreateAPIKey(ctx, app.DefaultAccountID, access.APIKeyCreate{Name: "bench", Scope: access.ScopeFull}, now)
 	apptest.Must(b, err)
 	_, err = service.Access.CreateUser(ctx, app.DefaultAccountID, access.UserCreate{Name: seededUser, Password: seededPassword, Role: access.RoleOwner}, now)
 	apptest.Must(b, err)

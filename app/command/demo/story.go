@@ -83,7 +83,8 @@ func (d *demo) setUp(ctx context.Context) (err error) {
 	}
 	d.receiver.failFirst(ledger, 2)
 	d.check(true, "made two webhooks: %s/shop for money in, %s/ledger for money out", d.receiver.url, d.receiver.url)
-	if _, d.apiKey, err = service.Access.CreateAPIKey(ctx, app.DefaultAccountID, "demo", access.ScopeFull, time.Time{}, app.IdempotencyKey{}, now); err != nil {
+	_, d.apiKey, err = service.Access.CreateAPIKey(ctx, app.DefaultAccountID, access.APIKeyCreate{Name: "demo", Scope: access.ScopeFull}, now)
+	if err != nil {
 		return err
 	}
 	d.check(true, "made an API key")
