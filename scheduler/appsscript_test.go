@@ -183,7 +183,7 @@ func TestSheetGetsOneRow(t *testing.T) {
 		killed("after")
 		g.hold <- "on"
 		s.Until("the delivery is done", func() bool {
-			_, total, err := s.Services.Deliveries.Pending(t.Context(), 1, delivery.PendingFilter{Page: app.Page{Number: 1, Size: 1}})
+			_, total, err := s.Services.Deliveries.Pending(t.Context(), 1, delivery.Filter{}, app.Page{Number: 1, Size: 1})
 			return err == nil && total == 0
 		})
 	}
@@ -238,7 +238,7 @@ func TestSheetToken(t *testing.T) {
 			t.Errorf("a call that is repeated: %s, %d rows", fault, len(rows))
 		}
 	}
-	next, err := s.Services.Deliveries.RotateSecret(t.Context(), 1, hook.ID, time.Hour, app.IdempotencyKey{}, time.Now())
+	next, err := s.Services.Deliveries.RotateSecret(t.Context(), 1, hook.ID, delivery.SecretRotate{Overlap: time.Hour}, time.Now())
 	must(t, err)
 	if a := test(); !a.Result.OK() {
 		t.Errorf("in the overlap, by the old script: %+v", a.Result)

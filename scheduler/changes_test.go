@@ -85,7 +85,7 @@ func TestRotationDuringTheWait(t *testing.T) {
 		s.start(t)
 		s.Record("FT1")
 		time.Sleep(5 * time.Second) // attempt 1
-		fresh, err := s.Services.Deliveries.RotateSecret(t.Context(), 1, hook.ID, time.Hour, app.IdempotencyKey{}, time.Now())
+		fresh, err := s.Services.Deliveries.RotateSecret(t.Context(), 1, hook.ID, delivery.SecretRotate{Overlap: time.Hour}, time.Now())
 		must(t, err)
 		time.Sleep(10 * time.Second) // attempt 2, at 10 s
 		must(t, s.Services.Deliveries.ActivateSecret(t.Context(), 1, hook.ID, time.Now()))

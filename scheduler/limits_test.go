@@ -32,8 +32,8 @@ func (s *slowStore) RecordInbound(ctx context.Context, call inbound.Call, zone *
 	return r, err
 }
 
-func (s *slowStore) Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]delivery.Outgoing, error) {
-	list, err := s.faultyStore.Due(ctx, webhookID, now, skip, limit, retries)
+func (s *slowStore) Due(ctx context.Context, f delivery.DueFilter, now time.Time) ([]delivery.Outgoing, error) {
+	list, err := s.faultyStore.Due(ctx, f, now)
 	if len(list) > 0 {
 		time.Sleep(s.afterDue)
 	}

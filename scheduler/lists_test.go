@@ -18,6 +18,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/services"
 	"baoco/scheduler"
@@ -348,7 +349,7 @@ func (r *reader) wantRows(t *testing.T, transactions, deliveries int) []app.Tran
 	t.Helper()
 	all, err := r.Services.Ledger.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
 	must(t, err)
-	due, err := r.Services.Deliveries.Due(context.Background(), 1, r.now.Add(24*time.Hour), nil, 1000, false)
+	due, err := r.Services.Deliveries.Due(context.Background(), delivery.DueFilter{WebhookID: 1, Limit: 1000}, r.now.Add(24*time.Hour))
 	must(t, err)
 	if int(all.Total) != transactions || len(due) != deliveries {
 		t.Fatalf("%d transactions and %d deliveries, want %d and %d: %+v", all.Total, len(due), transactions, deliveries, all.Rows)

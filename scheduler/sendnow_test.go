@@ -277,7 +277,7 @@ func TestSilentNowAndThen(t *testing.T) {
 // pendingLater counts the deliveries that are due later.
 func pendingLater(t *testing.T, s *installation) (n int) {
 	t.Helper()
-	list, _, err := s.Services.Deliveries.Pending(t.Context(), 1, delivery.PendingFilter{Page: app.Page{Number: 1, Size: 100}})
+	list, _, err := s.Services.Deliveries.Pending(t.Context(), 1, delivery.Filter{}, app.Page{Number: 1, Size: 100})
 	must(t, err)
 	for _, d := range list {
 		if d.DueAt.After(time.Now()) {

@@ -54,7 +54,7 @@ func TestShortageIsNoAttempt(t *testing.T) {
 		}
 		for _, hook := range []delivery.Webhook{short, fine} {
 			waits := hook.ID == short.ID
-			list, _, err := s.Services.Deliveries.Pending(ctx, 1, delivery.PendingFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 10}})
+			list, _, err := s.Services.Deliveries.Pending(ctx, 1, delivery.Filter{WebhookID: hook.ID}, app.Page{Number: 1, Size: 10})
 			must(t, err)
 			if len(list) != 1 || (list[0].Shortage == delivery.CausePorts.Shortage()) != waits {
 				t.Fatalf("pending: %+v; waits for something: want %v", list, waits)
@@ -66,7 +66,8 @@ func TestShortageIsNoAttempt(t *testing.T) {
 			}
 		}
 		time.Sleep(3 * time.Second)
-		if list, _, err := s.Services.Deliveries.Pending(ctx, 1, delivery.PendingFilter{WebhookID: short.ID, Page: app.Page{Number: 1, Size: 10}}); err != nil || list[0].Attempts != 1 || list[0].Shortage != (app.Text{}) {
+		list, _, err := s.Services.Deliveries.Pending(ctx, 1, delivery.Filter{WebhookID: short.ID}, app.Page{Number: 1, Size: 10})
+		if err != nil || list[0].Attempts != 1 || list[0].Shortage != (app.Text{}) {
 			t.Errorf("after the shortage: %+v, %v; want one attempt, and nothing that is waited for", list, err)
 		}
 		time.Sleep(20 * time.Minute)

@@ -67,31 +67,32 @@ func (t *tx) auditLine(ctx context.Context, accountID int64, deed app.Deed, id i
 }
 
 // auditCount is audit for a deed in steps, which writes its line once and then counts
-// in it. line is what the step before returned, 0 in the first. Where d.Count is 0
+// in it. l.ID is what the step before returned, 0 in the first. Where l.Count is 0
 // nothing was done yet, and there is no line.
-func (t *tx) auditCount(ctx context.Context, line, accountID int64, deed app.Deed, id int64, d app.AuditDetail) (int64, error) {
+func (t *tx) auditCount(ctx context.Context, l app.AuditLine) (id int64, err error) {
 	switch {
-	case d.Count == 0:
-		return line, nil
-	case line == 0:
-		return t.auditLine(ctx, accountID, deed, id, d)
+	case l.Count == 0:
+		return l.ID, nil
+	case l.ID == 0:
+		return t.auditLine(ctx, l.AccountID, l.Deed, l.NounID, l.AuditDetail)
 	}
-	return line, t.exec(`UPDATE audit SET detail = json_set(detail, '$.count', ?) WHERE id = ?`, d.Count, line)
+	return l.ID, t.exec(`UPDATE audit SET detail = json_set(detail, '$.count', ?) WHERE id = ?`, l.Count, l.ID)
 }
 
 // auditOften is audit for what may be done very often: where the same actor did it
-// within a time before, it is counted in that line. d.Count is how many times it was
+// within a time before, it is counted in that line. l.Count is how many times it was
 // done now. It looks at the last lines about the noun only.
-func (t *tx) auditOften(ctx context.Context, within time.Duration, accountID int64, deed app.Deed, id int64, d app.AuditDetail) error {
+func (t *tx) auditOften(ctx context.Context, within time.Duration, l app.AuditLine) error {
 	a, _ := app.ActorOf(t.acting(ctx))
 	n, err := t.change(`UPDATE audit SET detail = json_set(detail, '$.count', json_extract(detail, '$.count') + ?1), address = ?2 WHERE id = (
 			SELECT max(id) FROM (SELECT * FROM audit INDEXED BY audit_noun WHERE account_id = ?3 AND noun = ?4 AND noun_id = ?5 ORDER BY id DESC LIMIT 20)
 			WHERE deed = ?6 AND at_ms > ?7 AND way = ?8 AND actor_id = ?9 AND actor = ?10)`,
-		d.Count, a.Address, accountID, deed.Noun(), id, string(deed), a.At.Add(-within).UnixMilli(), string(a.Way), a.ID, app.CleanText(a.Name, 100))
+		l.Count, a.Address, l.AccountID, l.Deed.Noun(), l.NounID, string(l.Deed),
+		a.At.Add(-within).UnixMilli(), string(a.Way), a.ID, app.CleanText(a.Name, 100))
 	if err != nil || n > 0 {
 		return err
 	}
-	return t.audit(ctx, accountID, deed, id, d)
+	return t.audit(ctx, l.AccountID, l.Deed, l.NounID, l.AuditDetail)
 }
 
 func (s *Store) Audit(ctx context.Context, accountID int64, deed app.Deed, id int64, d app.AuditDetail) error {

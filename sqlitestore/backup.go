@@ -270,7 +270,9 @@ func (s *Store) noteBackup(ctx context.Context, b upkeep.Backup, scheduled bool)
 			return tx.audit(ctx, app.DefaultAccountID, app.DeedDatabaseBackup, 0, d)
 		}
 		d.Count = 1 // those of a day in one line
-		return tx.auditOften(app.ActingAs(ctx, app.Actor{Way: app.WayServer, At: b.At}), 24*time.Hour, app.DefaultAccountID, app.DeedDatabaseBackup, 0, d)
+		return tx.auditOften(app.ActingAs(ctx, app.Actor{Way: app.WayServer, At: b.At}), 24*time.Hour, app.AuditLine{
+			AccountID: app.DefaultAccountID, Deed: app.DeedDatabaseBackup, AuditDetail: d,
+		})
 	})
 }
 

@@ -56,7 +56,7 @@ func TestCodeStays(t *testing.T) {
 			t.Errorf("transaction %d is sent as %q, want … %s", i+1, c.bodies, c.end)
 		}
 	}
-	due, err := h.store.Due(ctx, h.hooks[0].ID, h.now, nil, 10, false)
+	due, err := h.store.Due(ctx, delivery.DueFilter{WebhookID: h.hooks[0].ID, Limit: 10}, h.now)
 	must(t, err)
 	var read []string
 	for _, o := range due {

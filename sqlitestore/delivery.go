@@ -99,15 +99,16 @@ func (s *payloadScan) payload(transactionID int64) (p delivery.Payload, err erro
 
 // Due finds the ids in the index of the queue, where ids to skip cost little, and
 // then reads the rows.
-func (s *Store) Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]delivery.Outgoing, error) {
-	ids, err := s.dueIDs(ctx, webhookID, now, skip, limit, retries)
+func (s *Store) Due(ctx context.Context, f delivery.DueFilter, now time.Time) ([]delivery.Outgoing, error) {
+	ids, err := s.dueIDs(ctx, f, now)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
 	var kind delivery.WebhookKind
 	var url string
 	var sealed sealedSecrets
-	err = s.queryRow(ctx, `SELECT w.kind, w.url, `+secretColumns+` FROM webhooks w WHERE w.id = ? AND w.is_active = 1 AND w.deleted_at IS NULL`, webhookID).
+	err = s.queryRow(ctx, `SELECT w.kind, w.url, `+secretColumns+` FROM webhooks w
+		WHERE w.id = ? AND w.is_active = 1 AND w.deleted_at IS NULL`, f.WebhookID).
 		Scan(append([]any{&kind, &url}, sealed.dest()...)...)
 	if noRows(err) {
 		return nil, nil
@@ -135,20 +136,20 @@ func (s *Store) Due(ctx context.Context, webhookID int64, now time.Time, skip []
 
 // dueIDs stops reading when it has enough, without a LIMIT: SQLite would prepare the
 // statement anew for each value of a bound one.
-func (s *Store) dueIDs(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]int64, error) {
+func (s *Store) dueIDs(ctx context.Context, f delivery.DueFilter, now time.Time) ([]int64, error) {
 	until := now.UnixMilli()
-	if !retries {
+	if !f.Retries {
 		until = math.MaxInt64
 	}
 	rows, err := s.query(ctx, `SELECT id FROM deliveries INDEXED BY deliveries_due
-		WHERE state = 0 AND webhook_id = ? AND retry = ? AND due_ms <= ? ORDER BY due_ms`, webhookID, retries, until)
-	ids := make([]int64, 0, limit)
+		WHERE state = 0 AND webhook_id = ? AND retry = ? AND due_ms <= ? ORDER BY due_ms`, f.WebhookID, f.Retries, until)
+	ids := make([]int64, 0, f.Limit)
 	err = each(rows, err, func(row scanner) (bool, error) {
 		id, err := scanOne[int64](row)
-		if !slices.Contains(skip, id) {
+		if !slices.Contains(f.Skip, id) {
 			ids = append(ids, id)
 		}
-		return len(ids) >= limit, err
+		return len(ids) >= f.Limit, err
 	})
 	return ids, err
 }
@@ -380,7 +381,7 @@ func (s *Store) newestShown(ctx context.Context, limit access.BankAccountLimit) 
 
 // Pending reads the index of the queue: its cost grows with the pending deliveries,
 // not with all there ever were.
-func (s *Store) Pending(ctx context.Context, accountID int64, f delivery.PendingFilter) ([]delivery.Pending, int64, error) {
+func (s *Store) Pending(ctx context.Context, accountID int64, f delivery.Filter, page app.Page) ([]delivery.Pending, int64, error) {
 	if err := s.checkHistoryFilter(ctx, accountID, delivery.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
 		return nil, 0, err
 	}
@@ -392,7 +393,7 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f delivery.Pending
 	// The page is found and read at one time: what is attempted meanwhile leaves the list.
 	const order = ` ORDER BY w.is_active AND NOT (` + secretLost + `) DESC, d.due_ms, d.id`
 	rows, err := s.query(ctx, `SELECT `+latestColumns+`, NOT w.is_active, `+secretLost+`, `+payloadColumns+` FROM (SELECT d.id`+from+order+` LIMIT ? OFFSET ?) page
-		CROSS JOIN deliveries d ON d.id = page.id`+latestFrom+payloadFrom+order, append(args, f.Page.Size, f.Page.Offset())...)
+		CROSS JOIN deliveries d ON d.id = page.id`+latestFrom+payloadFrom+order, append(args, page.Size, page.Offset())...)
 	list, err := collect(rows, err, func(row scanner) (delivery.Pending, error) {
 		var one delivery.Pending
 		var p payloadScan
@@ -402,15 +403,15 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f delivery.Pending
 		}
 		return one, err
 	})
-	return list, counted(total, f.Page), err
+	return list, counted(total, page), err
 }
 
 // pendingOf returns FROM and WHERE for the pending deliveries d of a filter, with
 // their webhooks w.
-func pendingOf(accountID int64, f delivery.PendingFilter) (from string, args []any) {
+func pendingOf(accountID int64, f delivery.Filter) (from string, args []any) {
 	var c conditions
 	c.add("w.account_id = ? AND w.deleted_at IS NULL", accountID)
-	index := narrowDeliveries(&c, "deliveries_due", f.WebhookID, f.TransactionID, f.From, f.To)
+	index := narrowDeliveries(&c, "deliveries_due", f)
 	if f.Type != "" {
 		c.add("coalesce(t.type, json_extract(d.sample, '$.TransferType')) = ?", string(f.Type))
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"baoco/app/delivery"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -31,7 +32,7 @@ func TestDueCostsNothingForWhatWaits(t *testing.T) {
 		must(t, err)
 		for _, b := range backlogs {
 			for _, retries := range []bool{false, true} {
-				list, err := h.store.Due(t.Context(), b.WebhookID, now, nil, 64, retries)
+				list, err := h.store.Due(t.Context(), delivery.DueFilter{WebhookID: b.WebhookID, Retries: retries, Limit: 64}, now)
 				must(t, err)
 				due += len(list)
 			}

@@ -100,7 +100,7 @@ func (h *history) settleMany(random *rand.Rand) {
 	h.t.Helper()
 	for _, hook := range h.hooks {
 		for _, retries := range []bool{false, true} {
-			due, err := h.service.Deliveries.Due(context.Background(), hook.ID, h.now, nil, 600, retries)
+			due, err := h.service.Deliveries.Due(context.Background(), delivery.DueFilter{WebhookID: hook.ID, Retries: retries, Limit: 600}, h.now)
 			must(h.t, err)
 			due = slices.DeleteFunc(due, func(delivery.Outgoing) bool { return random.IntN(20) == 0 })
 			random.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] })

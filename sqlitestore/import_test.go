@@ -157,7 +157,7 @@ func TestUndoLeavesWhatIsKnown(t *testing.T) {
 	whole(t, path, h.now)
 	// One is attempted and one in flight when the webhooks are deleted; a minute
 	// later all attempts have ended.
-	due, err := h.store.Due(ctx, h.hooks[0].ID, h.now, nil, 100, false)
+	due, err := h.store.Due(ctx, delivery.DueFilter{WebhookID: h.hooks[0].ID, Limit: 100}, h.now)
 	must(t, err)
 	if len(due) != 10 {
 		t.Fatalf("%d due", len(due))

@@ -42,7 +42,9 @@ func auditRecorded(ctx context.Context, tx *tx, call inbound.Call, before, recor
 		}
 		return tx.audit(ctx, call.AccountID, app.DeedImportRecord, recording.ImportID, app.AuditNamed(call.File))
 	case a.Way == app.WayAPI:
-		return tx.auditOften(ctx, time.Hour, call.AccountID, app.DeedTransactionRecord, 0, app.AuditDetail{Count: 1})
+		return tx.auditOften(ctx, time.Hour, app.AuditLine{
+			AccountID: call.AccountID, Deed: app.DeedTransactionRecord, AuditDetail: app.AuditDetail{Count: 1},
+		})
 	}
 	return tx.audit(ctx, call.AccountID, app.DeedTransactionRecord, recording.TransactionIDs[0], app.AuditDetail{})
 }
@@ -182,7 +184,10 @@ func (s *Store) DiscardInbound(ctx context.Context, accountID, id, itemID int64)
 			return at, false, err
 		}
 		at.items += int(n)
-		if at.line, err = tx.auditCount(ctx, at.line, accountID, app.DeedInboundDiscard, id, app.AuditDetail{Count: int64(at.items)}); err != nil {
+		at.line, err = tx.auditCount(ctx, app.AuditLine{
+			ID: at.line, AccountID: accountID, Deed: app.DeedInboundDiscard, NounID: id, AuditDetail: app.AuditDetail{Count: int64(at.items)},
+		})
+		if err != nil {
 			return at, false, err
 		}
 		return at, n == stepRows, tx.exec(`UPDATE inbound_events SET open = `+openItems+` WHERE id = ?`, id)

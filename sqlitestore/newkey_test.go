@@ -53,7 +53,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	ctx, path, now := context.Background(), create(t), time.Now()
 	w := apptest.Open(t, path, services.Config{})
 	hook, _ := w.Webhook("https://shop.vn/w", delivery.WebhookAll)
-	_, err := w.Services.Deliveries.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, now)
+	_, err := w.Services.Deliveries.RotateSecret(ctx, 1, hook.ID, delivery.SecretRotate{Overlap: time.Hour}, now)
 	must(t, err)
 	w.Webhook("https://shop.vn/other", delivery.WebhookAll)
 	src := w.AddSource(inbound.SourceAdd{Provider: "casso", APIKey: "key of the list"})

@@ -221,7 +221,7 @@ func TestTogetherAsOneByOne(t *testing.T) {
 func (h *history) works(t *testing.T) (works []func() error, said []string) {
 	t.Helper()
 	h.now = h.now.Add(time.Duration(h.random.IntN(9)) * time.Minute)
-	due, err := h.store.Due(t.Context(), h.hooks[0].ID, h.now, nil, 4, false)
+	due, err := h.store.Due(t.Context(), delivery.DueFilter{WebhookID: h.hooks[0].ID, Limit: 4}, h.now)
 	must(t, err)
 	n, failing := 1+h.random.IntN(8), h.random.IntN(3) == 0
 	said = make([]string, n)

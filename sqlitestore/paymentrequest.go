@@ -266,7 +266,9 @@ func (s *Store) CreatePaymentRequest(ctx context.Context, r payment.Request, cho
 		if err := tx.notePaymentChange(); err != nil {
 			return r, err
 		}
-		return r, tx.auditOften(ctx, time.Hour, r.AccountID, app.DeedPaymentCreate, 0, app.AuditDetail{Count: 1})
+		return r, tx.auditOften(ctx, time.Hour, app.AuditLine{
+			AccountID: r.AccountID, Deed: app.DeedPaymentCreate, AuditDetail: app.AuditDetail{Count: 1},
+		})
 	})
 }
 

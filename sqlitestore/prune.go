@@ -51,7 +51,9 @@ func (s *Store) Prune(ctx context.Context, limits upkeep.PruneLimits, now time.T
 			}
 		}
 		if n := p.InboundEvents + p.Attempts; n > 0 {
-			return p, tx.auditOften(ctx, 24*time.Hour, app.DefaultAccountID, app.DeedDatabasePrune, 0, app.AuditDetail{Count: int64(n)})
+			return p, tx.auditOften(ctx, 24*time.Hour, app.AuditLine{
+				AccountID: app.DefaultAccountID, Deed: app.DeedDatabasePrune, AuditDetail: app.AuditDetail{Count: int64(n)},
+			})
 		}
 		return p, nil
 	})

@@ -219,7 +219,7 @@ func TestTotalsAfterAFailure(t *testing.T) {
 // attempt settles the one delivery that is due of the first webhook.
 func (h *history) attempt(status int) delivery.Attempt {
 	h.t.Helper()
-	due, err := h.store.Due(h.t.Context(), h.hooks[0].ID, h.now, nil, 2, false)
+	due, err := h.store.Due(h.t.Context(), delivery.DueFilter{WebhookID: h.hooks[0].ID, Limit: 2}, h.now)
 	must(h.t, err)
 	if len(due) != 1 {
 		h.t.Fatalf("%d are due", len(due))
@@ -245,7 +245,7 @@ func TestSettleAfterCancel(t *testing.T) {
 	for status, want := range map[int]app.DeliveryState{500: app.DeliveryCancelled, 200: app.DeliveryDelivered} {
 		h := newHistory(t, create(t), 1)
 		h.record(h.elements(1, "1000"))
-		due, err := h.store.Due(t.Context(), h.hooks[0].ID, h.now, nil, 2, false)
+		due, err := h.store.Due(t.Context(), delivery.DueFilter{WebhookID: h.hooks[0].ID, Limit: 2}, h.now)
 		must(t, err)
 		must(t, h.service.Deliveries.DeleteWebhook(t.Context(), 1, h.hooks[0].ID, h.now))
 		a := h.settle(due[0], status)
@@ -275,7 +275,7 @@ func TestReplayLeavesOutWhatWasTold(t *testing.T) {
 	}
 	due := func() delivery.Outgoing {
 		t.Helper()
-		list, err := h.store.Due(ctx, h.hooks[0].ID, h.now, nil, 2, false)
+		list, err := h.store.Due(ctx, delivery.DueFilter{WebhookID: h.hooks[0].ID, Limit: 2}, h.now)
 		must(t, err)
 		if len(list) != 1 {
 			t.Fatalf("%d are due", len(list))
@@ -285,7 +285,7 @@ func TestReplayLeavesOutWhatWasTold(t *testing.T) {
 	replays := func(want int, why string) {
 		t.Helper()
 		h.now = h.now.Add(time.Minute)
-		if n, err := h.service.Deliveries.Replay(ctx, 1, h.hooks[0].ID, time.Time{}, time.Time{}, app.IdempotencyKey{}, h.now); err != nil || n != want {
+		if n, err := h.service.Deliveries.Replay(ctx, 1, delivery.ReplayCreate{WebhookID: h.hooks[0].ID}, h.now); err != nil || n != want {
 			t.Errorf("%s: %d are replayed, %v; want %d", why, n, err, want)
 		}
 	}
@@ -356,7 +356,7 @@ func TestPruneKeepsWhatGoesOn(t *testing.T) {
 	}
 	h.attempt(500)
 	prune(1, 0) // of the one that was recorded
-	due, err := h.store.Due(t.Context(), h.hooks[0].ID, h.now.Add(time.Hour), nil, 2, true)
+	due, err := h.store.Due(t.Context(), delivery.DueFilter{WebhookID: h.hooks[0].ID, Retries: true, Limit: 2}, h.now.Add(time.Hour))
 	must(t, err)
 	h.settle(due[0], 200)
 	for id := range int64(4) {

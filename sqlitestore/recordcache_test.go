@@ -99,7 +99,7 @@ func recordingFollows(t *testing.T, byCommand bool) {
 		}},
 		{"a webhook deleted", func(s *services.All) error { return s.Deliveries.DeleteWebhook(ctx, 1, 2, h.now) }},
 		{"another secret", func(s *services.All) error {
-			_, err := s.Deliveries.RotateSecret(ctx, 1, 1, 0, app.IdempotencyKey{}, h.now)
+			_, err := s.Deliveries.RotateSecret(ctx, 1, 1, delivery.SecretRotate{}, h.now)
 			return err
 		}},
 		{"a bank account off", func(s *services.All) error { _, err := s.Ledger.ToggleBankAccount(ctx, 1, 1, h.now); return err }},

@@ -13,7 +13,7 @@ import (
 // FailedDeliveries reads the index of failed deliveries and stops at limit. It looks
 // at their transactions one by one: there are few failures, while half of all
 // transactions may contain the text that is searched for.
-func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f delivery.FailedFilter, limit int) ([]delivery.Failed, error) {
+func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f delivery.Filter, limit int) ([]delivery.Failed, error) {
 	if err := s.checkHistoryFilter(ctx, accountID, delivery.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
 		return nil, err
 	}
@@ -33,10 +33,10 @@ func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f deliver
 
 // failedOf returns FROM and WHERE for the failed deliveries d of a filter that can be
 // resent, one webhook after another.
-func failedOf(accountID int64, f delivery.FailedFilter) (from string, args []any) {
+func failedOf(accountID int64, f delivery.Filter) (from string, args []any) {
 	var c conditions
 	c.add("w.account_id = ? AND w.is_active = 1 AND w.deleted_at IS NULL", accountID)
-	index := narrowDeliveries(&c, "deliveries_failed", f.WebhookID, f.TransactionID, f.From, f.To)
+	index := narrowDeliveries(&c, "deliveries_failed", f)
 	if f.Type != "" {
 		c.add("t.type = ?", string(f.Type))
 	}
@@ -92,21 +92,21 @@ func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []in
 	})
 }
 
-// narrowDeliveries adds the conditions that filters of deliveries d have in common,
-// and returns the index to use: index, unless a better one fits.
-func narrowDeliveries(c *conditions, index string, webhookID, transactionID int64, from, to time.Time) string {
-	if webhookID != 0 {
-		c.add("w.id = ?", webhookID)
+// narrowDeliveries adds the conditions of a filter on deliveries d, but for those on
+// their transactions, and returns the index to use: index, unless a better one fits.
+func narrowDeliveries(c *conditions, index string, f delivery.Filter) string {
+	if f.WebhookID != 0 {
+		c.add("w.id = ?", f.WebhookID)
 	}
-	if transactionID != 0 {
+	if f.TransactionID != 0 {
 		index = "deliveries_transaction"
-		c.add("d.transaction_id = ?", transactionID)
+		c.add("d.transaction_id = ?", f.TransactionID)
 	}
-	if !from.IsZero() {
-		c.add("d.created_ms >= ?", from.UnixMilli())
+	if !f.From.IsZero() {
+		c.add("d.created_ms >= ?", f.From.UnixMilli())
 	}
-	if !to.IsZero() {
-		c.add("d.created_ms < ?", to.UnixMilli())
+	if !f.To.IsZero() {
+		c.add("d.created_ms < ?", f.To.UnixMilli())
 	}
 	return index
 }
@@ -175,29 +175,31 @@ type replayed struct {
 
 // Replay stores the idempotency key with its last step. A request that a crash has
 // interrupted goes on when it is repeated, and then counts only the rest.
-func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key app.IdempotencyKey, now time.Time) (int, error) {
-	end := replayEnd(to, now).UnixMilli()
-	done, err := inSteps(ctx, s, replayed{created: max(0, from.UnixMilli())}, func(tx *tx, at replayed) (replayed, bool, error) {
-		if before, found, err := earlier(tx, accountID, key, now); err != nil || found {
+func (s *Store) Replay(ctx context.Context, accountID int64, in delivery.ReplayCreate, now time.Time) (int, error) {
+	end := replayEnd(in.To, now).UnixMilli()
+	done, err := inSteps(ctx, s, replayed{created: max(0, in.From.UnixMilli())}, func(tx *tx, at replayed) (replayed, bool, error) {
+		if before, found, err := earlier(tx, accountID, in.Key, now); err != nil || found {
 			return replayed{count: int(before.result)}, false, err
 		}
-		w, err := scanWebhook(tx.queryRow(oneWebhook, webhookID, accountID))
+		w, err := scanWebhook(tx.queryRow(oneWebhook, in.WebhookID, accountID))
 		if err != nil {
 			return at, false, err
 		}
 		if !w.IsActive {
 			return at, false, delivery.ErrWebhookInactive
 		}
-		more, err := replayStep(tx, webhookID, &at, end, now)
+		more, err := replayStep(tx, in.WebhookID, &at, end, now)
 		if err == nil {
 			d := app.AuditNamed(w.Name)
 			d.Count = int64(at.count)
-			at.line, err = tx.auditCount(ctx, at.line, accountID, app.DeedWebhookReplay, webhookID, d)
+			at.line, err = tx.auditCount(ctx, app.AuditLine{
+				ID: at.line, AccountID: accountID, Deed: app.DeedWebhookReplay, NounID: in.WebhookID, AuditDetail: d,
+			})
 		}
 		if err != nil || more {
 			return at, more, err
 		}
-		return at, false, keepKey(tx, accountID, key, keptResult{result: int64(at.count)}, now)
+		return at, false, keepKey(tx, accountID, in.Key, keptResult{result: int64(at.count)}, now)
 	})
 	if err != nil {
 		return 0, err
@@ -238,10 +240,12 @@ func replayEnd(to, now time.Time) time.Time {
 	return to
 }
 
-func (s *Store) Replayable(ctx context.Context, accountID, webhookID int64, from, to time.Time, most int, now time.Time) (n int64, all bool, err error) {
+func (s *Store) Replayable(
+	ctx context.Context, accountID int64, in delivery.ReplayCreate, most int, now time.Time,
+) (n int64, all bool, err error) {
 	rows, err := s.query(ctx, `SELECT `+isLatestFailure("d.transaction_id")+` FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_failed ON d.webhook_id = w.id
 		WHERE w.id = ? AND w.account_id = ? AND d.state = 2 AND d.created_ms >= ? AND d.created_ms < ? ORDER BY d.created_ms DESC`,
-		webhookID, accountID, max(0, from.UnixMilli()), replayEnd(to, now).UnixMilli())
+		in.WebhookID, accountID, max(0, in.From.UnixMilli()), replayEnd(in.To, now).UnixMilli())
 	looked := 0
 	err = each(rows, err, func(row scanner) (bool, error) {
 		if looked++; looked > most {
@@ -311,7 +315,10 @@ func (s *Store) SendWaiting(ctx context.Context, accountID, webhookID int64, key
 		at.count += int(changed)
 		d := app.AuditNamed(w.Name)
 		d.Count = int64(at.count)
-		if at.line, err = tx.auditCount(ctx, at.line, accountID, app.DeedWebhookSendNow, webhookID, d); err != nil || changed == stepRows {
+		at.line, err = tx.auditCount(ctx, app.AuditLine{
+			ID: at.line, AccountID: accountID, Deed: app.DeedWebhookSendNow, NounID: webhookID, AuditDetail: d,
+		})
+		if err != nil || changed == stepRows {
 			return at, true, err
 		}
 		return at, false, keepKey(tx, accountID, key, keptResult{result: int64(at.count)}, now)

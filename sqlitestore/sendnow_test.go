@@ -17,7 +17,7 @@ func TestSendWaitingOnce(t *testing.T) {
 	defer h.store.Close()
 	h.record(h.elements(2, "1000"))
 	ctx, now := t.Context(), h.now.Add(time.Second)
-	due, err := h.store.Due(ctx, 1, now, nil, 2, false)
+	due, err := h.store.Due(ctx, delivery.DueFilter{WebhookID: 1, Limit: 2}, now)
 	must(t, err)
 	for i, o := range due {
 		_, err := h.service.Deliveries.Settle(ctx, o, delivery.Result{StartedAt: now.Add(time.Duration(i) * time.Second), StatusCode: 500, Error: delivery.ErrorHTTPStatus})

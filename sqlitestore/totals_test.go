@@ -161,7 +161,7 @@ func (h *history) step() {
 func (h *history) deliver() {
 	ctx := context.Background()
 	for _, hook := range h.hooks {
-		due, err := h.service.Deliveries.Due(ctx, hook.ID, h.now, nil, 10, h.random.IntN(2) == 0)
+		due, err := h.service.Deliveries.Due(ctx, delivery.DueFilter{WebhookID: hook.ID, Retries: h.random.IntN(2) == 0, Limit: 10}, h.now)
 		must(h.t, err)
 		for _, o := range due {
 			r := delivery.Result{StartedAt: h.now, StatusCode: 200}

@@ -43,7 +43,7 @@ func TestUnsentAfterIndexing(t *testing.T) {
 	}
 	wantUnsent("at first")
 	first, second := h.hooks[0], h.hooks[1] // both are of account 1 and told of money in
-	due, err := h.service.Deliveries.Due(ctx, second.ID, h.now, nil, 1, false)
+	due, err := h.service.Deliveries.Due(ctx, delivery.DueFilter{WebhookID: second.ID, Limit: 1}, h.now)
 	must(t, err)
 	must(t, h.service.Deliveries.DeleteWebhook(ctx, 1, first.ID, h.now))
 	wantUnsent("one webhook is deleted")

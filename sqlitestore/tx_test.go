@@ -52,7 +52,7 @@ func (h *history) callOf(elements []inbound.Incoming) inbound.Call {
 // fail settles what is due of the first webhook as failed for good.
 func (h *history) fail(most int) {
 	h.t.Helper()
-	due, err := h.store.Due(h.t.Context(), h.hooks[0].ID, h.now, nil, most, false)
+	due, err := h.store.Due(h.t.Context(), delivery.DueFilter{WebhookID: h.hooks[0].ID, Limit: most}, h.now)
 	must(h.t, err)
 	var all sync.WaitGroup
 	for _, o := range due {
@@ -188,7 +188,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 				return exec(`UPDATE deliveries SET state = 2, attempts = 6, due_ms = NULL WHERE webhook_id = 1`)
 			}))
 		}, func(ctx context.Context, h *history) (int, error) {
-			return h.service.Deliveries.Replay(ctx, 1, 1, time.Time{}, time.Time{}, app.IdempotencyKey{}, h.now.Add(time.Minute))
+			return h.service.Deliveries.Replay(ctx, 1, delivery.ReplayCreate{WebhookID: 1}, h.now.Add(time.Minute))
 		}, many},
 		{"send what waits", func(h *history) {
 			h.record(h.elements(many, "1000"))

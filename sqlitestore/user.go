@@ -335,6 +335,8 @@ func (s *Store) NoteRefusedSignIn(ctx context.Context, u access.User) {
 	s.offer(func(tx *tx) error {
 		d := app.AuditNamed(u.Name)
 		d.Count = 1
-		return tx.auditOften(ctx, time.Hour, u.AccountID, app.DeedUserSignInRefused, u.ID, d)
+		return tx.auditOften(ctx, time.Hour, app.AuditLine{
+			AccountID: u.AccountID, Deed: app.DeedUserSignInRefused, NounID: u.ID, AuditDetail: d,
+		})
 	})
 }

@@ -195,13 +195,13 @@ func cancel(tx *tx, which string, args ...any) (int64, error) {
 	return tx.change(`UPDATE deliveries SET state = 3, due_ms = NULL WHERE id IN (`+which+`)`, args...)
 }
 
-func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, key app.IdempotencyKey, change func(delivery.Secrets) (delivery.Secrets, error), now time.Time) (bool, error) {
+func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, in delivery.SecretsChange, now time.Time) (bool, error) {
 	return writing(ctx, s, func(tx *tx) (bool, error) {
 		w, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID))
 		if err != nil {
 			return false, err
 		}
-		if _, found, err := earlier(tx, accountID, key, now); err != nil || found {
+		if _, found, err := earlier(tx, accountID, in.Key, now); err != nil || found {
 			return false, err
 		}
 		secrets, err := s.txSecrets(tx, id)
@@ -209,7 +209,7 @@ func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, key app.
 			return false, err
 		}
 		had := secrets
-		if secrets, err = change(secrets); err != nil {
+		if secrets, err = in.Change(secrets); err != nil {
 			return false, err
 		}
 		var next any
@@ -227,7 +227,7 @@ func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, key app.
 		if err := tx.audit(ctx, accountID, deed, id, app.AuditNamed(w.Name)); err != nil {
 			return false, err
 		}
-		return true, keepKey(tx, accountID, key, keptResult{result: id}, now)
+		return true, keepKey(tx, accountID, in.Key, keptResult{result: id}, now)
 	})
 }
 

@@ -58,7 +58,7 @@ func TestWebhookHealth(t *testing.T) {
 		due := map[int64][]delivery.Outgoing{}
 		for _, hook := range h.hooks {
 			var err error
-			due[hook.ID], err = h.service.Deliveries.Due(ctx, hook.ID, h.now, nil, 6, false)
+			due[hook.ID], err = h.service.Deliveries.Due(ctx, delivery.DueFilter{WebhookID: hook.ID, Limit: 6}, h.now)
 			must(t, err)
 		}
 		var all sync.WaitGroup
@@ -163,9 +163,9 @@ func TestReplayableIsWhatReplayMakes(t *testing.T) {
 	for range 6 * len(delivery.RetrySchedule) {
 		h.now = h.now.Add(11 * time.Minute) // retries come due
 		for i, hook := range h.hooks {
-			due, err := h.service.Deliveries.Due(ctx, hook.ID, h.now, nil, 10+5*i, true)
+			due, err := h.service.Deliveries.Due(ctx, delivery.DueFilter{WebhookID: hook.ID, Retries: true, Limit: 10 + 5*i}, h.now)
 			must(t, err)
-			first, err := h.service.Deliveries.Due(ctx, hook.ID, h.now, nil, 10, false)
+			first, err := h.service.Deliveries.Due(ctx, delivery.DueFilter{WebhookID: hook.ID, Limit: 10}, h.now)
 			must(t, err)
 			for _, o := range append(due, first...) {
 				_, err := h.service.Deliveries.Settle(ctx, o, delivery.Result{StartedAt: h.now, Error: delivery.ErrorTimeout})
@@ -176,18 +176,19 @@ func TestReplayableIsWhatReplayMakes(t *testing.T) {
 	some := false
 	for _, hook := range h.hooks {
 		for _, from := range []time.Time{{}, h.now.Add(-20 * time.Hour)} {
-			n, all, err := h.service.Deliveries.Replayable(ctx, hook.AccountID, hook.ID, from, time.Time{}, 1_000_000, h.now)
+			in := delivery.ReplayCreate{WebhookID: hook.ID, From: from}
+			n, all, err := h.service.Deliveries.Replayable(ctx, hook.AccountID, in, 1_000_000, h.now)
 			must(t, err)
-			if few, rest, err := h.service.Deliveries.Replayable(ctx, hook.AccountID, hook.ID, from, time.Time{}, 1, h.now); err != nil || few > 1 || n > 1 && rest {
+			if few, rest, err := h.service.Deliveries.Replayable(ctx, hook.AccountID, in, 1, h.now); err != nil || few > 1 || n > 1 && rest {
 				t.Errorf("of the last failed one: %d, %v, %v", few, rest, err)
 			}
-			if other, _, err := h.service.Deliveries.Replayable(ctx, 3-hook.AccountID, hook.ID, from, time.Time{}, 100, h.now); err != nil || other != 0 {
+			if other, _, err := h.service.Deliveries.Replayable(ctx, 3-hook.AccountID, in, 100, h.now); err != nil || other != 0 {
 				t.Errorf("asked by another account: %d, %v", other, err)
 			}
 			if from.IsZero() {
 				continue
 			}
-			made, err := h.service.Deliveries.Replay(ctx, hook.AccountID, hook.ID, from, time.Time{}, app.IdempotencyKey{}, h.now)
+			made, err := h.service.Deliveries.Replay(ctx, hook.AccountID, in, h.now)
 			must(t, err)
 			if int64(made) != n || !all {
 				t.Errorf("webhook %d: %d of all (%v) can be replayed, %d were", hook.ID, n, all, made)

@@ -75,7 +75,7 @@ func exhaust(t *testing.T, dir string) {
 	defer store.Close()
 	service := services.New(services.Config{Store: store, Zone: time.UTC})
 	for range delivery.RetrySchedule {
-		due, err := service.Deliveries.Due(ctx, 1, time.Now().Add(time.Hour), nil, 10, true)
+		due, err := service.Deliveries.Due(ctx, delivery.DueFilter{WebhookID: 1, Retries: true, Limit: 10}, time.Now().Add(time.Hour))
 		if err != nil {
 			t.Error(err)
 		}

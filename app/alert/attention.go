@@ -269,7 +269,7 @@ func (s *Service) retryAttention(hook delivery.Webhook, h delivery.WebhookHealth
 // failedAttention counts the deliveries that failed lately and weren't resent.
 func (s *Service) failedAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
 	since := now.Add(-app.Recently)
-	failed, more, err := s.rooms.Deliveries.FailedDeliveries(ctx, accountID, delivery.FailedFilter{From: since}, CountedUpTo)
+	failed, more, err := s.rooms.Deliveries.FailedDeliveries(ctx, accountID, delivery.Filter{From: since}, CountedUpTo)
 	if err != nil || len(failed) == 0 {
 		return nil, err
 	}

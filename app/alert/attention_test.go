@@ -23,10 +23,10 @@ import (
 // attempt makes the attempt of the next due delivery of a webhook.
 func attempt(w *apptest.World, webhookID int64, status int, at time.Time) {
 	w.T.Helper()
-	due, err := w.Services.Deliveries.Due(w.T.Context(), webhookID, at, nil, 1, true)
+	due, err := w.Services.Deliveries.Due(w.T.Context(), delivery.DueFilter{WebhookID: webhookID, Retries: true, Limit: 1}, at)
 	apptest.Must(w.T, err)
 	if len(due) == 0 {
-		due, err = w.Services.Deliveries.Due(w.T.Context(), webhookID, at, nil, 1, false)
+		due, err = w.Services.Deliveries.Due(w.T.Context(), delivery.DueFilter{WebhookID: webhookID, Limit: 1}, at)
 		apptest.Must(w.T, err)
 	}
 	if len(due) != 1 {

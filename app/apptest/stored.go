@@ -188,7 +188,9 @@ func (w *World) Exhaust(webhookID int64, r delivery.Result) {
 	w.T.Helper()
 	ctx := context.Background()
 	for {
-		due, err := w.Services.Deliveries.Due(ctx, webhookID, time.Now().Add(24*time.Hour), nil, 100, true)
+		due, err := w.Services.Deliveries.Due(ctx, delivery.DueFilter{
+			WebhookID: webhookID, Retries: true, Limit: 100,
+		}, time.Now().Add(24*time.Hour))
 		Must(w.T, err)
 		if len(due) == 0 {
 			return

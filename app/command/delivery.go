@@ -292,11 +292,12 @@ func showDelivery(c *cli.Context, s *session) error {
 }
 
 func replayDeliveries(c *cli.Context, s *session) error {
-	from, to, err := rangeFlags(c, s.service.Ledger.Zone())
-	if err != nil {
+	in := delivery.ReplayCreate{WebhookID: c.Int64("webhook-id")}
+	var err error
+	if in.From, in.To, err = rangeFlags(c, s.service.Ledger.Zone()); err != nil {
 		return err
 	}
-	n, err := s.service.Deliveries.Replay(c.Context, s.account, c.Int64("webhook-id"), from, to, app.IdempotencyKey{}, s.now)
+	n, err := s.service.Deliveries.Replay(c.Context, s.account, in, s.now)
 	if err != nil {
 		return err
 	}

@@ -32,15 +32,15 @@ type pendingJSON struct {
 }
 
 func listPending(c *cli.Context, s *session) error {
-	f := delivery.PendingFilter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id")}
-	var err error
-	if f.Page, err = readPage(c); err != nil {
+	f := delivery.Filter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id")}
+	page, err := readPage(c)
+	if err != nil {
 		return err
 	}
 	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Ledger.Zone()); err != nil {
 		return err
 	}
-	found, total, err := s.service.Deliveries.Pending(c.Context, s.account, f)
+	found, total, err := s.service.Deliveries.Pending(c.Context, s.account, f, page)
 	if err != nil {
 		return err
 	}

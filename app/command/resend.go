@@ -58,7 +58,7 @@ func resendFailed(c *cli.Context, s *session) error {
 	if err := terminal.NoArguments(c); err != nil {
 		return err
 	}
-	f := delivery.FailedFilter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id")}
+	f := delivery.Filter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id")}
 	var err error
 	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Ledger.Zone()); err != nil {
 		return err

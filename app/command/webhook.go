@@ -187,7 +187,9 @@ func outcome(a delivery.Attempt) string {
 }
 
 func rotateSecret(c *cli.Context, s *session, id int64) error {
-	secret, err := s.service.Deliveries.RotateSecret(c.Context, s.account, id, time.Duration(c.Int("overlap-hours"))*time.Hour, app.IdempotencyKey{}, s.now)
+	secret, err := s.service.Deliveries.RotateSecret(c.Context, s.account, id, delivery.SecretRotate{
+		Overlap: time.Duration(c.Int("overlap-hours")) * time.Hour,
+	}, s.now)
 	if err != nil {
 		return err
 	}

@@ -172,14 +172,12 @@ func (s *Service) DeliveriesOf(ctx context.Context, accountID int64, transaction
 	return byTransaction, err
 }
 
-// PendingFilter narrows the pending deliveries; zero values do not.
-type PendingFilter struct {
-	WebhookID     int64
-	TransactionID int64
-	Type          app.Direction
-	From, To      time.Time // of the delivery: made from From on, before To
-	Query         string    // in content or transaction number, as typed
-	Page          app.Page
+// DueFilter asks for due deliveries of a webhook.
+type DueFilter struct {
+	WebhookID int64
+	Retries   bool    // false: first attempts, which are due whatever the clock says
+	Skip      []int64 // not these
+	Limit     int     // at most so many
 }
 
 // Pending is a pending delivery with its webhook and its last attempt,
@@ -196,8 +194,8 @@ type Pending struct {
 }
 
 // Pending is Store.Pending with the shortages of this machine.
-func (s *Service) Pending(ctx context.Context, accountID int64, f PendingFilter) ([]Pending, int64, error) {
-	list, total, err := s.store.Pending(ctx, accountID, f)
+func (s *Service) Pending(ctx context.Context, accountID int64, f Filter, page app.Page) ([]Pending, int64, error) {
+	list, total, err := s.store.Pending(ctx, accountID, f, page)
 	for i := range list {
 		list[i].Shortage = s.shortageOf(list[i].Delivery)
 	}
@@ -301,20 +299,20 @@ func (o Outgoing) Request(userAgent string, now time.Time) Request {
 	if o.Kind == WebhookSheet {
 		address = appsscript.Call(o.URL, id, all)
 	}
-	return Request{URL: address, Body: body, Headers: SignedHeaders(userAgent, id, secret, all, now, body)}
+	return Request{URL: address, Body: body, Headers: SignedHeaders(userAgent, id, all, now, body)}
 }
 
-// SignedHeaders are the headers of a body that is sent at now. Secret is that of
-// X-Webhook-Signature, and all are those of Webhook-Signature.
-func SignedHeaders(userAgent, id, secret string, all []string, now time.Time, body []byte) []Header {
-	signatures := make([]string, len(all))
-	for i, secret := range all {
+// SignedHeaders are the headers of a body that is sent at now. All secrets sign
+// Webhook-Signature, and the first one also X-Webhook-Signature.
+func SignedHeaders(userAgent, id string, secrets []string, now time.Time, body []byte) []Header {
+	signatures := make([]string, len(secrets))
+	for i, secret := range secrets {
 		signatures[i] = StandardSignature(secret, id, now, body)
 	}
 	return []Header{
 		{"Content-Type", "application/json"},
 		{"User-Agent", userAgent},
-		{"X-Webhook-Signature", Signature(secret, body)},
+		{"X-Webhook-Signature", Signature(secrets[0], body)},
 		{"Webhook-Id", id},
 		{"Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10)},
 		{"Webhook-Signature", strings.Join(signatures, " ")},

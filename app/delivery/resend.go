@@ -24,8 +24,8 @@ func (d Delivery) Resendable(deleted, active bool) error {
 // MaxResend is how many deliveries are resent in one commit at most.
 const MaxResend = 500
 
-// FailedFilter narrows the failed deliveries; zero values do not.
-type FailedFilter struct {
+// Filter narrows the failed or the pending deliveries; zero values do not.
+type Filter struct {
 	WebhookID     int64
 	TransactionID int64
 	Type          app.Direction
@@ -35,7 +35,7 @@ type FailedFilter struct {
 
 // Replays reports whether the filter is that of a replay of one webhook, which
 // has no limit.
-func (f FailedFilter) Replays() bool {
+func (f Filter) Replays() bool {
 	return f.WebhookID != 0 && f.TransactionID == 0 && f.Type == "" && f.Query == ""
 }
 
@@ -62,7 +62,7 @@ type RefusedResend struct {
 
 // FailedDeliveries lists the first deliveries that ResendFailed would resend
 // now, at most most of them. more says that there are others.
-func (s *Service) FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter, most int) (list []Failed, more bool, err error) {
+func (s *Service) FailedDeliveries(ctx context.Context, accountID int64, f Filter, most int) (list []Failed, more bool, err error) {
 	list, err = s.store.FailedDeliveries(ctx, accountID, f, most+1)
 	if len(list) > most {
 		return list[:most], true, err
@@ -94,10 +94,12 @@ func (s *Service) ResendMany(ctx context.Context, accountID int64, historyIDs []
 
 // ResendFailed resends the failed deliveries of a filter: all of them if
 // f.Replays, else at most MaxResend.
-func (s *Service) ResendFailed(ctx context.Context, accountID int64, f FailedFilter, key app.IdempotencyKey, now time.Time) (ResendResult, error) {
+func (s *Service) ResendFailed(
+	ctx context.Context, accountID int64, f Filter, key app.IdempotencyKey, now time.Time,
+) (r ResendResult, err error) {
 	if f.Replays() {
-		n, err := s.Replay(ctx, accountID, f.WebhookID, f.From, f.To, key, now)
-		return ResendResult{Count: n}, err
+		r.Count, err = s.Replay(ctx, accountID, ReplayCreate{WebhookID: f.WebhookID, From: f.From, To: f.To, Key: key}, now)
+		return r, err
 	}
 	list, more, err := s.FailedDeliveries(ctx, accountID, f, MaxResend)
 	if err != nil {
@@ -107,7 +109,7 @@ func (s *Service) ResendFailed(ctx context.Context, accountID int64, f FailedFil
 	for i, d := range list {
 		ids[i] = d.HistoryID
 	}
-	r, err := s.ResendMany(ctx, accountID, ids, key, now)
+	r, err = s.ResendMany(ctx, accountID, ids, key, now)
 	r.More = more
 	return r, err
 }
@@ -126,15 +128,22 @@ func (s *Service) Resend(ctx context.Context, accountID, historyID int64, key ap
 	return d, nil
 }
 
+// ReplayCreate names the failed deliveries of a webhook that are to be resent.
+type ReplayCreate struct {
+	WebhookID int64
+	From, To  time.Time // made from From on, before To; zero: open
+	Key       app.IdempotencyKey
+}
+
 // Replay resends the failed deliveries of a webhook as Store.Replay says, and
 // gives how many.
-func (s *Service) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key app.IdempotencyKey, now time.Time) (int, error) {
-	n, err := s.store.Replay(ctx, accountID, webhookID, from, to, key, now)
+func (s *Service) Replay(ctx context.Context, accountID int64, in ReplayCreate, now time.Time) (int, error) {
+	n, err := s.store.Replay(ctx, accountID, in, now)
 	if err != nil {
 		return 0, err
 	}
 	if n > 0 {
-		s.Wake([]int64{webhookID}, nil)
+		s.Wake([]int64{in.WebhookID}, nil)
 	}
 	return n, nil
 }

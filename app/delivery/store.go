@@ -16,16 +16,15 @@ type Records interface {
 	// Backlogs lists the active webhooks with pending deliveries. Its cost
 	// grows with the webhooks, not with the deliveries.
 	Backlogs(ctx context.Context, now time.Time) ([]WebhookBacklog, error)
-	// Due gives at most limit deliveries of a webhook that are due and not
-	// among skip, by due time: its retries, or its first attempts, which are
-	// due whatever the clock says. It gives none where the webhook isn't active or has lost its secret.
-	Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]Outgoing, error)
+	// Due gives the due deliveries of a webhook, by due time; none where it isn't
+	// active or has lost its secret.
+	Due(ctx context.Context, f DueFilter, now time.Time) ([]Outgoing, error)
 	// PendingDeliveries counts the deliveries that are still to be attempted: to
 	// one webhook (0 for an unknown one), or to all where webhookID is 0.
 	PendingDeliveries(ctx context.Context, accountID, webhookID int64) (int64, error)
 	// Replayable counts the deliveries that Replay would resend, among the most
 	// failed ones that were created last. all is false where there are more.
-	Replayable(ctx context.Context, accountID, webhookID int64, from, to time.Time, most int, now time.Time) (n int64, all bool, err error)
+	Replayable(ctx context.Context, accountID int64, in ReplayCreate, most int, now time.Time) (n int64, all bool, err error)
 	// History lists a page of the attempts, newest first, and counts those on
 	// all pages.
 	History(ctx context.Context, accountID int64, f HistoryFilter) (list []Attempt, total int64, err error)
@@ -60,7 +59,7 @@ type Store interface {
 	WebhookSecrets(ctx context.Context, accountID int64) (map[int64]Secrets, error)
 	// ChangeSecrets applies change to the secrets in one commit. changed is
 	// false where the key was used before.
-	ChangeSecrets(ctx context.Context, accountID, id int64, key app.IdempotencyKey, change func(Secrets) (Secrets, error), now time.Time) (changed bool, _ error)
+	ChangeSecrets(ctx context.Context, accountID, id int64, in SecretsChange, now time.Time) (changed bool, _ error)
 	// WebhookHealth lists the health of the webhooks of an account by id, or of
 	// one of them where webhookID isn't 0; none for an unknown one. It costs a
 	// few rows a webhook, and one for each delivery in Retrying.
@@ -75,7 +74,7 @@ type Store interface {
 	// Pending lists a page of the pending deliveries by their next attempts, and
 	// counts those on all pages. Last come those whose webhook is switched off
 	// or has lost its secret.
-	Pending(ctx context.Context, accountID int64, f PendingFilter) (list []Pending, total int64, err error)
+	Pending(ctx context.Context, accountID int64, f Filter, page app.Page) (list []Pending, total int64, err error)
 	// DeliveryFacts finds one delivery.
 	DeliveryFacts(ctx context.Context, accountID, id int64) (Facts, error)
 	// DeliveriesOf lists the deliveries of transactions, oldest first, without
@@ -90,10 +89,9 @@ type Store interface {
 	// ResendMany resends each delivery of these history records once, in one
 	// commit. What can't be resent is refused and keeps nothing else back.
 	ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key app.IdempotencyKey, now time.Time) (ResendResult, error)
-	// Replay makes a new delivery for every failed one of a webhook that was
-	// created from from on and before to (zero: open), unless a later delivery
-	// of its transaction to the webhook is pending or was delivered.
-	Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key app.IdempotencyKey, now time.Time) (n int, err error)
+	// Replay makes a new delivery for every failed one that is named, unless a
+	// later delivery of its transaction to the webhook is pending or was delivered.
+	Replay(ctx context.Context, accountID int64, in ReplayCreate, now time.Time) (n int, err error)
 	// SendNow sets the due time of a pending delivery to now, unless it is earlier.
 	// It fails with CodeNotFound, or as Delivery.SendableNow.
 	SendNow(ctx context.Context, accountID, id int64, key app.IdempotencyKey, now time.Time) error
@@ -102,7 +100,7 @@ type Store interface {
 	SendWaiting(ctx context.Context, accountID, webhookID int64, key app.IdempotencyKey, now time.Time) (n int, err error)
 	// FailedDeliveries lists at most limit failed deliveries by the rule of
 	// Replay, of active webhooks: one webhook after another, oldest first.
-	FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter, limit int) ([]Failed, error)
+	FailedDeliveries(ctx context.Context, accountID int64, f Filter, limit int) ([]Failed, error)
 	// PullRetries gives retries that are due later than the longest wait from now the
 	// wait before their next attempt, from now on. It returns how many there were.
 	PullRetries(ctx context.Context, schedule []time.Duration, now time.Time) (int64, error)

@@ -97,7 +97,7 @@ type Secrets struct {
 }
 
 // At gives the secret of signature and checksum at now, and all secrets that
-// sign webhook-signature.
+// sign webhook-signature: that one is the first of them.
 func (s Secrets) At(now time.Time) (signing string, all []string) {
 	switch {
 	case s.Next == "":
@@ -115,6 +115,12 @@ func (s Secrets) Rotated(next string, overlap time.Duration, now time.Time) Secr
 		return Secrets{Current: next, ChangedAt: now}
 	}
 	return Secrets{Current: signing, Next: next, OverlapTo: now.Add(overlap), ChangedAt: now}
+}
+
+// SecretsChange says what the secrets of a webhook become, by what they are.
+type SecretsChange struct {
+	Change func(Secrets) (Secrets, error)
+	Key    app.IdempotencyKey
 }
 
 // WebhookCreate is a request to create a webhook.
@@ -275,17 +281,23 @@ func (s *Service) ToggleWebhook(ctx context.Context, accountID, id int64, now ti
 // MaxOverlap is the longest time for which two secrets are valid.
 const MaxOverlap = 168 * time.Hour
 
+// SecretRotate is a request for a new secret of a webhook.
+type SecretRotate struct {
+	Overlap time.Duration // for which the old secret stays valid, at most MaxOverlap
+	Key     app.IdempotencyKey
+}
+
 // RotateSecret makes a new secret and gives it this once. During the overlap,
 // signature and checksum use the old secret, and webhook-signature has both.
-// Where key was used before nothing changes and the result is empty.
-func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, overlap time.Duration, key app.IdempotencyKey, now time.Time) (string, error) {
-	if overlap < 0 || overlap > MaxOverlap {
+// Where in.Key was used before nothing changes and the result is empty.
+func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, in SecretRotate, now time.Time) (string, error) {
+	if in.Overlap < 0 || in.Overlap > MaxOverlap {
 		return "", app.InvalidField("overlap_hours", "must be a whole number from 0 to 168", "phải là số nguyên từ 0 đến 168")
 	}
 	secret := NewSecret()
-	changed, err := s.store.ChangeSecrets(ctx, accountID, id, key, func(old Secrets) (Secrets, error) {
-		return old.Rotated(secret, overlap, now), nil
-	}, now)
+	changed, err := s.store.ChangeSecrets(ctx, accountID, id, SecretsChange{Key: in.Key, Change: func(old Secrets) (Secrets, error) {
+		return old.Rotated(secret, in.Overlap, now), nil
+	}}, now)
 	if !changed {
 		secret = ""
 	}
@@ -295,7 +307,7 @@ func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, overlap
 // ActivateSecret ends the overlap of a rotation: only the new secret is valid
 // from now on. CodeConflict where no rotation is under way.
 func (s *Service) ActivateSecret(ctx context.Context, accountID, id int64, now time.Time) error {
-	_, err := s.store.ChangeSecrets(ctx, accountID, id, app.IdempotencyKey{}, func(old Secrets) (Secrets, error) {
+	_, err := s.store.ChangeSecrets(ctx, accountID, id, SecretsChange{Change: func(old Secrets) (Secrets, error) {
 		if old.Next == "" || !now.Before(old.OverlapTo) {
 			return old, app.Refused(app.CodeConflict, app.Text{
 				EN: "No rotated secret is waiting to be activated.",
@@ -303,7 +315,7 @@ func (s *Service) ActivateSecret(ctx context.Context, accountID, id int64, now t
 			})
 		}
 		return Secrets{Current: old.Next, ChangedAt: now}, nil
-	}, now)
+	}}, now)
 	return err
 }
 
@@ -390,7 +402,7 @@ func (s *Service) DeliveryHealth(ctx context.Context, accountID int64, now time.
 		h.Unmended = h.Unmended || hook.Retrying > 0
 	}
 	if !h.Unmended {
-		failed, _, e := s.FailedDeliveries(ctx, accountID, FailedFilter{From: now.Add(-app.Recently)}, 1)
+		failed, _, e := s.FailedDeliveries(ctx, accountID, Filter{From: now.Add(-app.Recently)}, 1)
 		h.Unmended, err = len(failed) > 0, e
 	}
 	return h, err

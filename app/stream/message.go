@@ -41,7 +41,7 @@ func (w Work) message(name string, p delivery.Payload, userAgent string, now tim
 	id, body := w.Mark+"_"+name, p.Body(w.Secret)
 	return Message{
 		ID: id, BankAccount: p.Gateway + ":" + p.AccountNumber, Body: body,
-		Headers: delivery.SignedHeaders(userAgent, id, w.Secret, []string{w.Secret}, now, body),
+		Headers: delivery.SignedHeaders(userAgent, id, []string{w.Secret}, now, body),
 	}
 }
 

@@ -342,7 +342,7 @@ func (c *Courier) fill(ctx context.Context, webhookID int64, now time.Time, retr
 	}
 	var due []delivery.Outgoing
 	err := app.Protected(func() (err error) {
-		due, err = c.service.Deliveries.Due(ctx, webhookID, now, skip, free, retries)
+		due, err = c.service.Deliveries.Due(ctx, delivery.DueFilter{WebhookID: webhookID, Retries: retries, Skip: skip, Limit: free}, now)
 		return err
 	})
 	if err != nil {

@@ -189,7 +189,9 @@ func (s *Server) replay(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	n, err := s.service.Deliveries.Replay(q.Context(), q.account(), hook.ID, from, to, key, q.now)
+	n, err := s.service.Deliveries.Replay(q.Context(), q.account(), delivery.ReplayCreate{
+		WebhookID: hook.ID, From: from, To: to, Key: key,
+	}, q.now)
 	if err != nil {
 		return err
 	}

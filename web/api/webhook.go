@@ -165,7 +165,9 @@ func (s *Server) rotateSecret(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	secret, err := s.service.Deliveries.RotateSecret(q.Context(), q.account(), hook.ID, time.Duration(hours)*time.Hour, app.IdempotencyKey{}, q.now)
+	secret, err := s.service.Deliveries.RotateSecret(q.Context(), q.account(), hook.ID, delivery.SecretRotate{
+		Overlap: time.Duration(hours) * time.Hour,
+	}, q.now)
 	if err != nil {
 		return err
 	}

@@ -115,13 +115,13 @@ func (s *Server) pendingPage(v *visit, data deliveriesData) error {
 	p := &wire.Params{Values: values, Zone: v.zone}
 	h := p.HistoryFilter()
 	inOrder(p, h.From, h.To)
-	f := delivery.PendingFilter{WebhookID: h.WebhookID, TransactionID: h.TransactionID, Type: h.Type, From: h.From, To: h.To, Query: h.Query, Page: pageOf(v)}
+	page := pageOf(v)
 	err := p.Bad.Err()
 	if err == nil {
-		data.Pending, data.Total, err = s.Services.Deliveries.Pending(v.Context(), v.account.ID, f)
+		data.Pending, data.Total, err = s.Services.Deliveries.Pending(v.Context(), v.account.ID, deliveryFilter(h), page)
 	}
-	data.Pages = pagesOf(f.Page, data.Total, data.Form, data.Path)
-	data.CountedTo = f.Page.CountTo
+	data.Pages = pagesOf(page, data.Total, data.Form, data.Path)
+	data.CountedTo = page.CountTo
 	return s.renderForm(v, err, "pending", "deliveries", historyTitle, data)
 }
 
@@ -168,8 +168,8 @@ func failedAddress(form url.Values) string {
 	return linkTo("/deliveries/resend", values)
 }
 
-func failedFilter(f delivery.HistoryFilter) delivery.FailedFilter {
-	return delivery.FailedFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID, Type: f.Type, From: f.From, To: f.To, Query: f.Query}
+func deliveryFilter(f delivery.HistoryFilter) delivery.Filter {
+	return delivery.Filter{WebhookID: f.WebhookID, TransactionID: f.TransactionID, Type: f.Type, From: f.From, To: f.To, Query: f.Query}
 }
 
 // PayloadAmount writes the amount of a payload as that of its transaction.

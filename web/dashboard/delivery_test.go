@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
@@ -95,7 +94,7 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 		t.Error("before the rotation")
 	}
 	attempted := time.Now() // a change in the same millisecond is none
-	_, err := w.Services.Deliveries.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, attempted.Add(2*time.Millisecond))
+	_, err := w.Services.Deliveries.RotateSecret(ctx, 1, hook.ID, delivery.SecretRotate{Overlap: time.Hour}, attempted.Add(2*time.Millisecond))
 	apptest.Must(t, err)
 	// As long as the old secret signs, what is shown is what was sent.
 	for _, name := range []string{"X-Webhook-Signature", "Webhook-Signature"} {
@@ -103,7 +102,7 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 			t.Errorf("during the overlap the page doesn't show %q", line)
 		}
 	}
-	next, err := w.Services.Deliveries.RotateSecret(ctx, 1, hook.ID, 0, app.IdempotencyKey{}, attempted.Add(4*time.Millisecond))
+	next, err := w.Services.Deliveries.RotateSecret(ctx, 1, hook.ID, delivery.SecretRotate{}, attempted.Add(4*time.Millisecond))
 	apptest.Must(t, err)
 	page := b.Get("/deliveries/1").Body
 	if !strings.Contains(page, changed) || strings.Contains(page, delivery.Signature(secret, []byte(receiver.calls()[0].body))) {

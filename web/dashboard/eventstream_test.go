@@ -268,7 +268,7 @@ func TestLivePageHearsOfChanges(t *testing.T) {
 		heard()
 		w.Pay(1, "first", "first")
 		heard()
-		first, err := w.Services.Deliveries.Due(t.Context(), hook.ID, time.Now(), nil, 1, false)
+		first, err := w.Services.Deliveries.Due(t.Context(), delivery.DueFilter{WebhookID: hook.ID, Limit: 1}, time.Now())
 		apptest.Must(t, err)
 		result := serverError
 		result.StartedAt = time.Now()

@@ -463,7 +463,7 @@ func TestLimitedStreams(t *testing.T) {
 		if now := said(1); !strings.Contains(now, "ALPHAPAY NOW") || strings.Contains(now, "ZULU") {
 			t.Errorf("the counter doesn't show its own payment, or others: %s", now)
 		}
-		first, err := w.Services.Deliveries.Due(t.Context(), 1, time.Now(), nil, 100, false)
+		first, err := w.Services.Deliveries.Due(t.Context(), delivery.DueFilter{WebhookID: 1, Limit: 100}, time.Now())
 		apptest.Must(t, err)
 		for _, o := range first {
 			r := serverError

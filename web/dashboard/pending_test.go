@@ -111,7 +111,9 @@ func TestAttemptDots(t *testing.T) {
 	hook, _ := w.Webhook(receiver.url, delivery.WebhookAll)
 	w.Pay(1, "1", "a")
 	w.Attempts(1, 1)
-	due, err := w.Services.Deliveries.Due(t.Context(), hook.ID, time.Now().Add(time.Hour), nil, 1, true)
+	due, err := w.Services.Deliveries.Due(t.Context(), delivery.DueFilter{
+		WebhookID: hook.ID, Retries: true, Limit: 1,
+	}, time.Now().Add(time.Hour))
 	apptest.Must(t, err)
 	_, err = w.Services.Deliveries.Settle(t.Context(), due[0], delivery.Result{StartedAt: time.Now(), StatusCode: 200})
 	apptest.Must(t, err)

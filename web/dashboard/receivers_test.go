@@ -78,7 +78,7 @@ func TestReceiverCode(t *testing.T) {
 				if out := printed.String(); strings.Count(out, "paid ") != 1 || !strings.Contains(out, "paid 1: 1549000 VND, "+content) {
 					t.Errorf("it printed:\n%s", out)
 				}
-				_, err = w.Services.Deliveries.RotateSecret(t.Context(), 1, hook.ID, 0, app.IdempotencyKey{}, time.Now())
+				_, err = w.Services.Deliveries.RotateSecret(t.Context(), 1, hook.ID, delivery.SecretRotate{}, time.Now())
 				apptest.Must(t, err)
 				if a, err := w.Services.Deliveries.TestWebhook(t.Context(), 1, hook.ID, time.Now()); err != nil || a.Result.StatusCode != http.StatusUnauthorized {
 					t.Errorf("under another secret: %+v %v", a.Result, err)

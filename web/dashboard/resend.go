@@ -80,11 +80,11 @@ func (s *Server) planFailed(v *visit, values url.Values, hooks []delivery.Webhoo
 	return nil
 }
 
-func readFailedFilter(v *visit, values url.Values) (delivery.FailedFilter, error) {
+func readFailedFilter(v *visit, values url.Values) (delivery.Filter, error) {
 	p := &wire.Params{Values: filterOf(values, historyFilters), Zone: v.zone}
 	f := p.HistoryFilter()
 	inOrder(p, f.From, f.To)
-	return failedFilter(f), p.Bad.Err()
+	return deliveryFilter(f), p.Bad.Err()
 }
 
 // planChosen counts as a resend would: a delivery counts once, however many of its

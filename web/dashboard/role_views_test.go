@@ -35,7 +35,7 @@ func roleWorld(w *webtest.World, today app.Day) {
 		}
 		w.Came(ago, native, x)
 	}
-	first, err := w.Services.Deliveries.Due(w.T.Context(), 1, time.Now(), nil, 100, false)
+	first, err := w.Services.Deliveries.Due(w.T.Context(), delivery.DueFilter{WebhookID: 1, Limit: 100}, time.Now())
 	apptest.Must(w.T, err)
 	for _, o := range first {
 		r := serverError

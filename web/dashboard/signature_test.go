@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
@@ -40,7 +39,7 @@ func TestSignatureTool(t *testing.T) {
 	books, booksSecret := create("books")
 	turned, former := create("turned")
 	after := func() time.Time { return time.Now().Add(2 * time.Millisecond) } // a change in the same millisecond is none
-	latter, err := w.Services.Deliveries.RotateSecret(ctx, 1, turned.ID, time.Hour, app.IdempotencyKey{}, after())
+	latter, err := w.Services.Deliveries.RotateSecret(ctx, 1, turned.ID, delivery.SecretRotate{Overlap: time.Hour}, after())
 	apptest.Must(t, err)
 	_, foreign, err := w.Services.Deliveries.CreateWebhook(ctx, w.SecondAccount(), delivery.WebhookCreate{Name: "foreign", URL: receiver.url, Type: delivery.WebhookAll}, time.Now())
 	apptest.Must(t, err)
@@ -134,7 +133,7 @@ func TestSignatureTool(t *testing.T) {
 
 	// After a rotation without an overlap, and after it was deleted, what was
 	// sent can't be made anew.
-	if latter, err = w.Services.Deliveries.RotateSecret(ctx, 1, shop.ID, 0, app.IdempotencyKey{}, after()); err != nil {
+	if latter, err = w.Services.Deliveries.RotateSecret(ctx, 1, shop.ID, delivery.SecretRotate{}, after()); err != nil {
 		t.Fatal(err)
 	}
 	ask := func(secret string) webtest.Answer {

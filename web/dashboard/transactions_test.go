@@ -127,7 +127,9 @@ func TestDeliveryStates(t *testing.T) {
 	}
 	receiver.answers(200, "")
 	for _, id := range []int64{hook.ID, second.ID} {
-		_, err := w.Services.Deliveries.Replay(context.Background(), 1, id, time.Time{}, time.Now().Add(time.Hour), app.IdempotencyKey{}, time.Now())
+		_, err := w.Services.Deliveries.Replay(context.Background(), 1, delivery.ReplayCreate{
+			WebhookID: id, To: time.Now().Add(time.Hour),
+		}, time.Now())
 		apptest.Must(t, err)
 		w.Until("the replay", func() bool {
 			n, err := w.Services.Deliveries.PendingDeliveries(context.Background(), 1, 0)

@@ -177,7 +177,9 @@ func (s *Server) rotateWebhook(v *visit) error {
 	if err != nil || hours < 0 || hours > data.Longest() {
 		hours = -1 // refused below
 	}
-	secret, err := s.Services.Deliveries.RotateSecret(v.Context(), v.account.ID, hook.ID, time.Duration(hours)*time.Hour, v.form.key, v.now)
+	secret, err := s.Services.Deliveries.RotateSecret(v.Context(), v.account.ID, hook.ID, delivery.SecretRotate{
+		Overlap: time.Duration(hours) * time.Hour, Key: v.form.key,
+	}, v.now)
 	if err != nil {
 		return s.showRotate(v, data, err)
 	}
@@ -213,10 +215,11 @@ type replayData struct {
 	All      bool // Count is complete
 }
 
-// replayWindow reads the days of a replay.
-func replayWindow(v *visit, data replayData) (from, to time.Time, err error) {
+// replayOf reads the days of a replay.
+func replayOf(v *visit, data replayData) (delivery.ReplayCreate, error) {
 	p := wire.Params{Values: url.Values{"from": {data.From}, "to": {data.To}}, Zone: v.zone}
-	return p.Bound("from", false), p.Bound("to", true), p.Bad.Err()
+	in := delivery.ReplayCreate{WebhookID: data.Webhook.ID, From: p.Bound("from", false), To: p.Bound("to", true)}
+	return in, p.Bad.Err()
 }
 
 // replayPage says how many deliveries a replay would send again.
@@ -230,9 +233,9 @@ func (s *Server) replayPage(v *visit) error {
 	if !query.Has("from") {
 		data.From = (app.DayOf(v.now, v.zone) - replayDays + 1).Start(v.zone).In(v.zone).Format(time.DateOnly)
 	}
-	from, to, err := replayWindow(v, data)
+	in, err := replayOf(v, data)
 	if err == nil {
-		data.Count, data.All, err = s.Services.Deliveries.Replayable(v.Context(), v.account.ID, hook.ID, from, to, maxFailedCounted, v.now)
+		data.Count, data.All, err = s.Services.Deliveries.Replayable(v.Context(), v.account.ID, in, maxFailedCounted, v.now)
 	}
 	return s.showReplay(v, data, err)
 }
@@ -247,10 +250,11 @@ func (s *Server) replayWebhook(v *visit) error {
 		return err
 	}
 	data := replayData{Webhook: hook, From: v.PostFormValue("from"), To: v.PostFormValue("to")}
-	from, to, err := replayWindow(v, data)
+	in, err := replayOf(v, data)
 	var n int
 	if err == nil {
-		n, err = s.Services.Deliveries.Replay(v.Context(), v.account.ID, hook.ID, from, to, v.form.key, v.now)
+		in.Key = v.form.key
+		n, err = s.Services.Deliveries.Replay(v.Context(), v.account.ID, in, v.now)
 	}
 	if err != nil {
 		return s.showReplay(v, data, err)
