@@ -47,9 +47,9 @@ func TestYesterdayByNow(t *testing.T) {
 			}
 			now := at(c.now)
 			record := func(id string, direction app.Direction, amount int64, when time.Time) {
-				_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{
+				_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
 					EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: id, Type: direction, Amount: amount, Time: when,
-				}, nil, app.IdempotencyKey{}, now.AddDate(0, 0, 1))
+				}}, now.AddDate(0, 0, 1))
 				apptest.Must(t, err)
 			}
 			for i, clock := range c.paid {

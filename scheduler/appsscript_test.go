@@ -176,7 +176,10 @@ func TestSheetGetsOneRow(t *testing.T) {
 	s.start(t)
 	contents := []string{"=IMPORTXML(1)", "+84 901", "-1", "@SUM(1)", "0123", "DH 12/5", `"'</script>`}
 	for i, content := range contents {
-		_, _, err := s.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint(i), Number: fmt.Sprintf("00%d", i), Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: int64(1000 + i), Content: content}, nil, app.IdempotencyKey{}, time.Now())
+		_, _, err := s.Services.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
+			EventID: fmt.Sprint(i), Number: fmt.Sprintf("00%d", i), Gateway: "ACB", AccountNumber: "19354957",
+			Type: app.In, Amount: int64(1000 + i), Content: content,
+		}}, time.Now())
 		must(t, err)
 		killed("before")
 		killed("after")

@@ -50,7 +50,7 @@ func (s *installation) pay(t *testing.T, n int, in inbound.Incoming) {
 	if in.Content == "" {
 		in.Content = fmt.Sprintf("#%d#", n)
 	}
-	_, _, err := s.Services.Inbound.RecordByHand(context.Background(), 1, in, nil, app.IdempotencyKey{}, time.Now())
+	_, _, err := s.Services.Inbound.RecordByHand(context.Background(), 1, inbound.TransactionCreate{Incoming: in}, time.Now())
 	must(t, err)
 }
 

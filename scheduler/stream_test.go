@@ -453,7 +453,9 @@ func TestStreamChanged(t *testing.T) {
 				t.Errorf("%d publishers were opened for %+v", len(b.opened)-opened, change)
 			}
 		}
-		_, _, err := s.Services.Inbound.RecordByHand(ctx, 1, inbound.Incoming{EventID: "other", Gateway: "VCB", AccountNumber: "0011002200", Type: app.In, Amount: 8}, nil, app.IdempotencyKey{}, time.Now())
+		_, _, err := s.Services.Inbound.RecordByHand(ctx, 1, inbound.TransactionCreate{
+			Incoming: inbound.Incoming{EventID: "other", Gateway: "VCB", AccountNumber: "0011002200", Type: app.In, Amount: 8},
+		}, time.Now())
 		must(t, err)
 		synctest.Wait()
 		wantIDs(t, b.ids(11), []string{"8", "8"})

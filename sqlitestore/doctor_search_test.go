@@ -21,9 +21,9 @@ func TestExamineSearchIndex(t *testing.T) {
 	h := newHistory(t, path, 3)
 	defer h.store.Close()
 	for i, content := range []string{"Thanh toán đơn DH1", "ab", "", "two\nlines\x00and NUL", "💰💰💰 emoji", `quo"te' OR 1`, "same same same", "same same", "🇻🇳"} {
-		_, _, err := h.service.Inbound.RecordByHand(ctx, 1, inbound.Incoming{
+		_, _, err := h.service.Inbound.RecordByHand(ctx, 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
 			EventID: fmt.Sprint("odd", i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5, Content: content, Number: fmt.Sprint("ODD", i), Time: h.now,
-		}, nil, app.IdempotencyKey{}, h.now)
+		}}, h.now)
 		must(t, err)
 	}
 	for left := int64(1); left > 0; {

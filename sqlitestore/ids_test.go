@@ -155,7 +155,9 @@ func TestRestoreLeavesAGap(t *testing.T) {
 		}
 		h.reopen(path)
 		since, at := before["transactions"], h.now.Add(time.Minute)
-		tx, _, err := h.service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint("after ", since), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1, Time: at}, nil, app.IdempotencyKey{}, at)
+		tx, _, err := h.service.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
+			EventID: fmt.Sprint("after ", since), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1, Time: at,
+		}}, at)
 		must(t, err)
 		page, err := h.service.Ledger.Transactions(t.Context(), 1, app.TransactionFilter{SinceID: &since, Page: app.Page{Number: 1, Size: 20}})
 		must(t, err)

@@ -61,11 +61,13 @@ func (s *Store) Undoable(ctx context.Context, accountID, id int64, now time.Time
 // might have been repeats it discards.
 const undoStep = 100
 
-func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone *time.Location, now time.Time) (last int64, err error) {
+func (s *Store) UndoImport(
+	ctx context.Context, accountID int64, at inbound.UndoStep, zone *time.Location, now time.Time,
+) (last int64, err error) {
 	return writing(ctx, s, func(tx *tx) (last int64, err error) {
 		rows, err := tx.query(`SELECT t.id, t.bank_account_id, t.type, t.amount, t.occurred_at, iif(t.id <= `+searchedTo+`, t.search, NULL), `+notifiedShop+` OR `+namedElsewhere+`, coalesce(`+otherImport+`, 0)
 			FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 AND t.account_id = ?3 AND t.id > ?4 ORDER BY t.id LIMIT ?5`,
-			id, now.Add(-attemptsEnd).Unix(), accountID, after, undoStep)
+			at.ImportID, now.Add(-attemptsEnd).Unix(), accountID, at.After, undoStep)
 		list, err := collect(rows, err, func(row scanner) (r removedTransaction, err error) {
 			r.accountID, r.removed = accountID, true
 			err = row.Scan(&r.id, &r.bankAccountID, &r.direction, &r.amount, secondsInto(&r.at), &r.search, &r.stays, &r.otherImport)
@@ -76,15 +78,16 @@ func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone
 			return 0, err
 		}
 		if len(list) == 0 {
-			if more, err := discardRepeats(tx, id); err != nil || more {
-				return max(after, 1), err
+			if more, err := discardRepeats(tx, at.ImportID); err != nil || more {
+				return max(at.After, 1), err
 			}
-			return 0, tx.exec(`UPDATE imports SET undone_at = ? WHERE id = ? AND account_id = ? AND undone_at IS NULL`, now.Unix(), id, accountID)
+			return 0, tx.exec(`UPDATE imports SET undone_at = ? WHERE id = ? AND account_id = ? AND undone_at IS NULL`,
+				now.Unix(), at.ImportID, accountID)
 		}
-		if after == 0 {
-			file, err := scanOne[string](tx.queryRow(`SELECT file FROM imports WHERE id = ?`, id))
+		if at.After == 0 {
+			file, err := scanOne[string](tx.queryRow(`SELECT file FROM imports WHERE id = ?`, at.ImportID))
 			if err == nil {
-				err = tx.audit(ctx, accountID, app.DeedImportUndo, id, app.AuditNamed(file))
+				err = tx.audit(ctx, accountID, app.DeedImportUndo, at.ImportID, app.AuditNamed(file))
 			}
 			if err != nil {
 				return 0, err

@@ -80,7 +80,7 @@ func TestUndoImport(t *testing.T) {
 		t.Errorf("%+v", u)
 	}
 	// It is interrupted after a step, and goes on.
-	last, err := h.store.UndoImport(ctx, 1, id, 0, h.service.Ledger.Zone(), h.now)
+	last, err := h.store.UndoImport(ctx, 1, inbound.UndoStep{ImportID: id}, h.service.Ledger.Zone(), h.now)
 	must(t, err)
 	if u, err = h.service.Inbound.Undoable(ctx, 1, id, h.now); err != nil || u.In.Count+u.Out.Count != 600 || last == 0 || !u.File.UndoneAt.IsZero() {
 		t.Errorf("after a step: %+v, %v", u, err)
@@ -199,7 +199,7 @@ func TestUndoSteps(t *testing.T) {
 	for after, last := int64(0), int64(1); last != 0; after = last {
 		began, before := time.Now(), peek(t, path, `SELECT count(*) FROM transactions`)[0][0].(int64)
 		var err error
-		last, err = h.store.UndoImport(t.Context(), 1, id, after, h.service.Ledger.Zone(), h.now)
+		last, err = h.store.UndoImport(t.Context(), 1, inbound.UndoStep{ImportID: id, After: after}, h.service.Ledger.Zone(), h.now)
 		must(t, err)
 		longest = max(longest, time.Since(began))
 		if removed := before - peek(t, path, `SELECT count(*) FROM transactions`)[0][0].(int64); removed > 100 {
@@ -216,7 +216,8 @@ func TestUndoSteps(t *testing.T) {
 	// Nor does it look for long at what stays.
 	id, _ = h.imports("told.csv", true, h.rows(2000, 150))
 	first := peek(t, path, `SELECT min(id) FROM transactions WHERE import_id = ?`, id)[0][0].(int64)
-	if last, err := h.store.UndoImport(t.Context(), 1, id, 0, h.service.Ledger.Zone(), h.now); err != nil || last != first+99 {
+	last, err := h.store.UndoImport(t.Context(), 1, inbound.UndoStep{ImportID: id}, h.service.Ledger.Zone(), h.now)
+	if err != nil || last != first+99 {
 		t.Errorf("the first step came to %d from %d on, %v", last, first, err)
 	}
 }
@@ -357,7 +358,9 @@ func TestUndoOfWhatMayBeRepeats(t *testing.T) {
 		t.Fatalf("the file can't be imported again: %v", item)
 	}
 	// What a person has settled stays settled.
-	s, err := h.service.Inbound.SettleRepeat(ctx, 1, item[0][1].(int64), item[0][0].(int64), 0, true, h.now)
+	s, err := h.service.Inbound.SettleRepeat(ctx, 1, inbound.RepeatSettle{
+		EventID: item[0][1].(int64), ItemID: item[0][0].(int64), Repeat: true,
+	}, h.now)
 	if err != nil || s.Outcome != inbound.OutcomeDuplicate {
 		t.Fatalf("%+v, %v", s, err)
 	}

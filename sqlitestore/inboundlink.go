@@ -10,22 +10,25 @@ import (
 	"baoco/app/inbound"
 )
 
-func (s *Store) LinkInbound(ctx context.Context, accountID, id int64, in inbound.EventLink, zone *time.Location, now time.Time) (inbound.EventLinkResult, error) {
+func (s *Store) LinkInbound(
+	ctx context.Context, accountID int64, in inbound.EventLink, zone *time.Location, now time.Time,
+) (inbound.EventLinkResult, error) {
 	r, err := inSteps(ctx, s, inbound.EventLinkResult{}, func(tx *tx, r inbound.EventLinkResult) (inbound.EventLinkResult, bool, error) {
 		if r.BankAccount.ID == 0 {
-			if err := beginLink(tx, accountID, id, in, &r, now); err != nil {
+			if err := beginLink(tx, accountID, in, &r, now); err != nil {
 				return r, false, err
 			}
-			if err := tx.audit(ctx, accountID, app.DeedInboundLink, id, app.AuditDetail{}.Changed("bank_account", "", auditBankAccount(r.BankAccount).Name)); err != nil {
+			d := app.AuditDetail{}.Changed("bank_account", "", auditBankAccount(r.BankAccount).Name)
+			if err := tx.audit(ctx, accountID, app.DeedInboundLink, in.EventID, d); err != nil {
 				return r, false, err
 			}
 		}
-		more, err := finishLink(tx, &r, id, zone, now)
+		more, err := finishLink(tx, &r, in.EventID, zone, now)
 		if err == nil && !more && r.Linked {
 			more, err = finishLink(tx, &r, everyEvent, zone, now)
 		}
 		if err == nil {
-			err = tx.queryRow(`SELECT coalesce((SELECT open FROM inbound_events WHERE id = ?), 0)`, id).Scan(&r.Open)
+			err = tx.queryRow(`SELECT coalesce((SELECT open FROM inbound_events WHERE id = ?), 0)`, in.EventID).Scan(&r.Open)
 		}
 		if err != nil {
 			return r, false, err
@@ -39,15 +42,15 @@ func (s *Store) LinkInbound(ctx context.Context, accountID, id int64, in inbound
 
 // beginLink finds or links the bank account of an event's unassigned items, and
 // notes what is to be recorded on it.
-func beginLink(tx *tx, accountID, id int64, in inbound.EventLink, r *inbound.EventLinkResult, now time.Time) error {
-	items, err := unassignedItems(tx, accountID, id)
+func beginLink(tx *tx, accountID int64, in inbound.EventLink, r *inbound.EventLinkResult, now time.Time) error {
+	items, err := unassignedItems(tx, accountID, in.EventID)
 	if err != nil {
 		return err
 	}
 	if r.BankAccount, r.Linked, err = targetOf(tx, accountID, in, items, now); err != nil {
 		return err
 	}
-	if err := noteLink(tx, r.BankAccount.ID, id, in.Notify, now); err != nil || !r.Linked {
+	if err := noteLink(tx, r.BankAccount.ID, in.EventID, in.Notify, now); err != nil || !r.Linked {
 		return err
 	}
 	return noteLink(tx, r.BankAccount.ID, everyEvent, in.Notify, now)

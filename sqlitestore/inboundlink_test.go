@@ -176,7 +176,7 @@ func (h *history) cutEventLink() inbound.EventLinkResult {
 			cancel()
 		}
 	}))
-	l, err := h.service.Inbound.LinkInbound(ctx, 1, 1, inbound.EventLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A"}, h.now)
+	l, err := h.service.Inbound.LinkInbound(ctx, 1, inbound.EventLink{EventID: 1, Bank: "ACB", AccountNumber: "1000", AccountName: "A"}, h.now)
 	must(h.t, err)
 	must(h.t, h.store.Watch(h.t.Context(), nil))
 	if !l.More || l.Recorded == 0 || l.Recorded >= several || l.Waiting != 0 {

@@ -185,7 +185,10 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 		must(t, err)
 	}
 	record := func(b app.BankAccount, id string, amount int64, at time.Time) int64 {
-		tr, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: b.AccountNumber, Number: id, Type: app.In, Amount: amount, Content: "pay " + id, Time: at, NotRepeat: true}, nil, app.IdempotencyKey{}, at)
+		tr, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
+			EventID: id, Gateway: "ACB", AccountNumber: b.AccountNumber, Number: id,
+			Type: app.In, Amount: amount, Content: "pay " + id, Time: at, NotRepeat: true,
+		}}, at)
 		must(t, err)
 		must(t, w.Services.Ledger.SetNote(t.Context(), 1, tr.ID, "", app.Note{Text: "note of " + id, ChangedAt: at}))
 		w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, ?, ?, 1) ON CONFLICT DO NOTHING`, b.ID, int64(app.DayOf(at, time.UTC)), amount, at.Unix())

@@ -390,7 +390,9 @@ func TestPlanLimitsLinks(t *testing.T) {
 	if err := link(ctx); app.CodeOf(err) != app.CodePlanLimit {
 		t.Errorf("link: %v", err)
 	}
-	if _, err := h.service.Inbound.LinkInbound(ctx, 1, 1, inbound.EventLink{AccountName: "A"}, h.now); app.CodeOf(err) != app.CodePlanLimit {
+	if _, err := h.service.Inbound.LinkInbound(ctx, 1, inbound.EventLink{
+		EventID: 1, AccountName: "A",
+	}, h.now); app.CodeOf(err) != app.CodePlanLimit {
 		t.Errorf("link of an event: %v", err)
 	}
 	limit(4)

@@ -293,7 +293,10 @@ func fillEveryTable(t *testing.T, h *history) {
 	must(t, err)
 	request, err := h.service.Payments.CreatePaymentRequest(ctx, account, payment.RequestCreate{Amount: 200_000, BankAccountID: h.banks[0].ID, Reference: "HD-" + tag}, app.IdempotencyKey{}, h.now)
 	must(t, err)
-	_, _, err = h.service.Inbound.RecordByHand(ctx, account, inbound.Incoming{EventID: "paid" + tag, Gateway: h.banks[0].Bank, AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 200_000, Content: request.Code, Time: h.now}, nil, app.IdempotencyKey{}, h.now)
+	_, _, err = h.service.Inbound.RecordByHand(ctx, account, inbound.TransactionCreate{Incoming: inbound.Incoming{
+		EventID: "paid" + tag, Gateway: h.banks[0].Bank, AccountNumber: h.banks[0].AccountNumber,
+		Type: app.In, Amount: 200_000, Content: request.Code, Time: h.now,
+	}}, h.now)
 	must(t, err)
 	_, err = h.service.Payments.CreatePaymentRequest(ctx, account, payment.RequestCreate{Amount: 5000, BankAccountID: h.banks[0].ID, CashierID: boss.ID}, app.IdempotencyKey{}, h.now)
 	must(t, err)
@@ -333,8 +336,9 @@ func fillEveryTable(t *testing.T, h *history) {
 		h.step()
 	}
 	for i, id := range []string{"one", "two"} {
-		recorded, _, err := h.service.Inbound.RecordByHand(ctx, account, inbound.Incoming{EventID: id + tag, Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 5, Time: h.now}, nil,
-			app.IdempotencyKey{Key: id + tag, Operation: "transaction"}, h.now)
+		recorded, _, err := h.service.Inbound.RecordByHand(ctx, account, inbound.TransactionCreate{Incoming: inbound.Incoming{
+			EventID: id + tag, Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 5, Time: h.now,
+		}, Key: app.IdempotencyKey{Key: id + tag, Operation: "transaction"}}, h.now)
 		must(t, err)
 		must(t, h.service.Ledger.SetNote(ctx, account, recorded.ID, "", app.Note{Text: "Đã đối chiếu", ChangedAt: h.now, ChangedBy: boss.Name}))
 		for left := int64(1); left > 0; {

@@ -375,14 +375,17 @@ func (r *recorder) settle(item waitingItem, b app.BankAccount, repeat bool) (inb
 }
 
 // SettleRepeat does what a person says of an item that may be a repeat.
-func (s *Store) SettleRepeat(ctx context.Context, accountID, eventID, itemID, transactionID int64, repeat bool, zone *time.Location, now time.Time) (inbound.Settled, error) {
+func (s *Store) SettleRepeat(
+	ctx context.Context, accountID int64, in inbound.RepeatSettle, zone *time.Location, now time.Time,
+) (inbound.Settled, error) {
 	return writing(ctx, s, func(tx *tx) (inbound.Settled, error) {
 		var settled inbound.Settled
-		if err := inboundEventExists(tx, accountID, eventID); err != nil {
+		if err := inboundEventExists(tx, accountID, in.EventID); err != nil {
 			return settled, err
 		}
 		r := &recorder{tx: tx, zone: zone, now: now, call: inbound.Call{AccountID: accountID}}
-		items, err := r.mayBeRepeats(`+i.inbound_event_id = ? AND (?2 = 0 OR i.id = ?2) AND (?3 = 0 OR i.transaction_id = ?3)`, eventID, itemID, transactionID)
+		items, err := r.mayBeRepeats(`+i.inbound_event_id = ? AND (?2 = 0 OR i.id = ?2) AND (?3 = 0 OR i.transaction_id = ?3)`,
+			in.EventID, in.ItemID, in.TransactionID)
 		if err == nil && len(items) != 1 {
 			err = inbound.ErrNothingToSettle
 		}
@@ -394,10 +397,10 @@ func (s *Store) SettleRepeat(ctx context.Context, accountID, eventID, itemID, tr
 		if err != nil {
 			return settled, err
 		}
-		if err := tx.audit(ctx, accountID, app.DeedInboundSettle, eventID, app.AuditDetail{}); err != nil {
+		if err := tx.audit(ctx, accountID, app.DeedInboundSettle, in.EventID, app.AuditDetail{}); err != nil {
 			return settled, err
 		}
-		settled.Outcome, settled.TransactionID, err = r.settle(item, b, repeat)
+		settled.Outcome, settled.TransactionID, err = r.settle(item, b, in.Repeat)
 		settled.Webhooks = r.webhooks
 		if err == nil {
 			err = r.closeItems()

@@ -243,7 +243,9 @@ func (w *repeatWorld) settle() (decisions int) {
 		}
 		n := w.movementOf(items[0][2].(string))
 		repeat := w.isRecorded(n) && w.standsFor(items[0][3].(int64), n)
-		r, err := w.h.service.Inbound.SettleRepeat(w.t.Context(), w.account, items[0][1].(int64), items[0][0].(int64), items[0][3].(int64), repeat, w.h.now)
+		r, err := w.h.service.Inbound.SettleRepeat(w.t.Context(), w.account, inbound.RepeatSettle{
+			EventID: items[0][1].(int64), ItemID: items[0][0].(int64), TransactionID: items[0][3].(int64), Repeat: repeat,
+		}, w.h.now)
 		must(w.t, err)
 		fmt.Fprintf(&w.log, "a person: %s is %d, a repeat: %t → %s\n", items[0][2], n, repeat, r.Outcome)
 		decisions++
@@ -351,7 +353,7 @@ func TestSettleOfRemovedTransaction(t *testing.T) {
 	must(t, h.service.Inbound.UndoImport(ctx, account, in.ID(), h.now))
 	_, err = h.service.Inbound.LinkBankAccount(ctx, account, link, h.now)
 	must(t, err)
-	settled, err := h.service.Inbound.SettleRepeat(ctx, account, r.EventID, 0, 0, true, h.now)
+	settled, err := h.service.Inbound.SettleRepeat(ctx, account, inbound.RepeatSettle{EventID: r.EventID, Repeat: true}, h.now)
 	must(t, err)
 	recorded := ask(t, db, `SELECT id, content FROM transactions WHERE account_id = ?`, account)
 	if settled.Outcome != inbound.OutcomeRecorded || fmt.Sprint(recorded) != fmt.Sprintf("[[%d ck]]", settled.TransactionID) {
@@ -388,7 +390,7 @@ func TestUndoImportOfManyRepeats(t *testing.T) {
 	}
 	var discarded []string
 	for after := int64(0); ; {
-		last, err := h.store.UndoImport(ctx, account, in.ID(), after, h.service.Ledger.Zone(), h.now)
+		last, err := h.store.UndoImport(ctx, account, inbound.UndoStep{ImportID: in.ID(), After: after}, h.service.Ledger.Zone(), h.now)
 		must(t, err)
 		discarded = append(discarded, fmt.Sprint(ask(t, db, `SELECT count(*), (SELECT open FROM inbound_events ORDER BY id DESC LIMIT 1),
 			(SELECT count(*) FROM event_ids WHERE channel = 'file'), (SELECT undone_at FROM imports) IS NULL FROM inbound_items WHERE state = 'discarded'`)))
@@ -485,12 +487,16 @@ func TestSettleOneOfSeveral(t *testing.T) {
 	}
 	settle := func(item int, outcome inbound.Outcome, webhooks int) {
 		t.Helper()
-		s, err := h.service.Inbound.SettleRepeat(t.Context(), 1, items[item][1].(int64), items[item][0].(int64), 0, false, h.now)
+		s, err := h.service.Inbound.SettleRepeat(t.Context(), 1, inbound.RepeatSettle{
+			EventID: items[item][1].(int64), ItemID: items[item][0].(int64),
+		}, h.now)
 		if err != nil || s.Outcome != outcome || len(s.Webhooks) != webhooks {
 			t.Errorf("item %d: %+v, %v", item, s, err)
 		}
 	}
-	if _, err := h.service.Inbound.SettleRepeat(t.Context(), 1, items[0][1].(int64), 0, 0, false, h.now); !errors.Is(err, inbound.ErrNothingToSettle) {
+	if _, err := h.service.Inbound.SettleRepeat(t.Context(), 1, inbound.RepeatSettle{
+		EventID: items[0][1].(int64),
+	}, h.now); !errors.Is(err, inbound.ErrNothingToSettle) {
 		t.Errorf("one of two that isn't named: %v", err)
 	}
 	settle(1, inbound.OutcomeMayBeRepeat, 0) // of the other

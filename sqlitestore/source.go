@@ -203,26 +203,27 @@ func (s *Store) AddSourceSenders(ctx context.Context, accountID, id int64, sende
 	})
 }
 
-func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (inbound.Source, error) {
+func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, in inbound.SourceRotate, now time.Time) (inbound.Source, error) {
 	return changingCredentials(ctx, s, func(tx *tx) (inbound.Source, error) {
-		if before, found, err := earlier(tx, accountID, key, now); err != nil || found {
+		if before, found, err := earlier(tx, accountID, in.Key, now); err != nil || found {
 			return s.withoutSecret(tx, accountID, before.result, err)
 		}
 		src, err := s.txSource(tx, accountID, id)
 		if err != nil {
 			return src, err
 		}
-		src.Secret, src.SecretLost = secret, false
+		src.Secret, src.SecretLost = in.Secret, false
 		if err := bearerFree(tx, src); err != nil {
 			return src, err
 		}
-		if err := tx.exec(`UPDATE sources SET secret = ?, bearer_hash = ? WHERE id = ?`, s.sealer.seal(sealSource, secret), bearerHash(src), id); err != nil {
+		err = tx.exec(`UPDATE sources SET secret = ?, bearer_hash = ? WHERE id = ?`, s.sealer.seal(sealSource, in.Secret), bearerHash(src), id)
+		if err != nil {
 			return src, err
 		}
 		if err := tx.audit(ctx, accountID, app.DeedSourceRotate, id, app.AuditNamed(src.Name)); err != nil {
 			return src, err
 		}
-		return src, keepKey(tx, accountID, key, keptResult{result: id}, now)
+		return src, keepKey(tx, accountID, in.Key, keptResult{result: id}, now)
 	})
 }
 

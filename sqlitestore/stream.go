@@ -112,13 +112,15 @@ func (s *Store) StreamBehind(ctx context.Context, st stream.Stream) (time.Time, 
 	return list[0].CreatedAt, nil
 }
 
-func (s *Store) CreateStream(ctx context.Context, st stream.Stream, secrets stream.Secrets, since *int64, key app.IdempotencyKey, now time.Time) (stream.Stream, bool, error) {
+func (s *Store) CreateStream(
+	ctx context.Context, st stream.Stream, secrets stream.Secrets, since *int64, key app.IdempotencyKey,
+) (stream.Stream, bool, error) {
 	type creation struct {
 		stream.Stream
 		made bool
 	}
 	c, err := writing(ctx, s, func(tx *tx) (c creation, err error) {
-		before, found, err := earlier(tx, st.AccountID, key, now)
+		before, found, err := earlier(tx, st.AccountID, key, st.CreatedAt)
 		if err != nil {
 			return c, err
 		}
@@ -126,7 +128,7 @@ func (s *Store) CreateStream(ctx context.Context, st stream.Stream, secrets stre
 			c.Stream, err = scanStream(tx.queryRow(oneStream, before.result, st.AccountID))
 			return c, err
 		}
-		if err := mayCreateStream(tx, st, now); err != nil {
+		if err := mayCreateStream(tx, st, st.CreatedAt); err != nil {
 			return c, err
 		}
 		c = creation{st, true}
@@ -143,7 +145,7 @@ func (s *Store) CreateStream(ctx context.Context, st stream.Stream, secrets stre
 		if err := tx.audit(ctx, st.AccountID, app.DeedStreamCreate, c.ID, app.AuditNamed(st.Name).Changed("url", "", st.URL).Changed("topic", "", st.Topic)); err != nil {
 			return c, err
 		}
-		return c, keepKey(tx, st.AccountID, key, keptResult{result: c.ID}, now)
+		return c, keepKey(tx, st.AccountID, key, keptResult{result: c.ID}, st.CreatedAt)
 	})
 	return c.Stream, c.made, err
 }
@@ -261,26 +263,28 @@ func (s *Store) DeleteStream(ctx context.Context, accountID, id int64, now time.
 	})
 }
 
-func (s *Store) RotateStreamSecret(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (bool, error) {
+func (s *Store) RotateStreamSecret(ctx context.Context, accountID, id int64, in stream.SecretRotate, now time.Time) (bool, error) {
 	return writing(ctx, s, func(tx *tx) (bool, error) {
 		st, err := scanStream(tx.queryRow(oneStream, id, accountID))
 		if err != nil {
 			return false, err
 		}
-		if _, found, err := earlier(tx, accountID, key, now); err != nil || found {
+		if _, found, err := earlier(tx, accountID, in.Key, now); err != nil || found {
 			return false, err
 		}
 		password := any(nil)
 		if st.SecretLost { // the password is lost with it
 			password = s.sealer.seal(sealStreamPassword, "")
 		}
-		if err := tx.exec(`UPDATE streams SET secret = ?, password = coalesce(?, password) WHERE id = ?`, s.sealer.seal(sealStream, secret), password, id); err != nil {
+		err = tx.exec(`UPDATE streams SET secret = ?, password = coalesce(?, password) WHERE id = ?`,
+			s.sealer.seal(sealStream, in.Secret), password, id)
+		if err != nil {
 			return false, err
 		}
 		if err := tx.audit(ctx, accountID, app.DeedStreamRotate, id, app.AuditNamed(st.Name)); err != nil {
 			return false, err
 		}
-		return true, keepKey(tx, accountID, key, keptResult{result: id}, now)
+		return true, keepKey(tx, accountID, in.Key, keptResult{result: id}, now)
 	})
 }
 

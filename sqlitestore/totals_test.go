@@ -134,7 +134,9 @@ func (h *history) step() {
 					h.t.Error(err)
 				}
 				// One that fails shares the commit too.
-				_, _, err := h.service.Inbound.RecordByHand(ctx, call.AccountID, inbound.Incoming{EventID: "x", Gateway: "ACB", AccountNumber: "no such", Type: app.In, Amount: 1}, nil, app.IdempotencyKey{}, call.ReceivedAt)
+				_, _, err := h.service.Inbound.RecordByHand(ctx, call.AccountID, inbound.TransactionCreate{Incoming: inbound.Incoming{
+					EventID: "x", Gateway: "ACB", AccountNumber: "no such", Type: app.In, Amount: 1,
+				}}, call.ReceivedAt)
 				if app.CodeOf(err) != app.CodeValidation {
 					h.t.Errorf("recording on an unknown account: %v", err)
 				}
@@ -272,7 +274,9 @@ func TestSumThatWouldNotFit(t *testing.T) {
 		t.Errorf("outcomes %v, want %v", outcomes, want)
 	}
 	e := h.elements(1, "1000")[0]
-	if _, _, err := h.service.Inbound.RecordByHand(ctx, 1, e, nil, app.IdempotencyKey{}, h.now); app.CodeOf(err) != app.CodeLimitReached {
+	if _, _, err := h.service.Inbound.RecordByHand(ctx, 1, inbound.TransactionCreate{
+		Incoming: e,
+	}, h.now); app.CodeOf(err) != app.CodeLimitReached {
 		t.Errorf("by hand: %v", err)
 	}
 	h.record(h.elements(1, "999")) // waits

@@ -21,9 +21,9 @@ func TestUnsentAfterIndexing(t *testing.T) {
 	defer h.store.Close()
 	ctx := context.Background()
 	for i := range 5 {
-		_, _, err := h.service.Inbound.RecordByHand(ctx, 1, inbound.Incoming{
+		_, _, err := h.service.Inbound.RecordByHand(ctx, 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
 			EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5, Time: h.now,
-		}, nil, app.IdempotencyKey{}, h.now)
+		}}, h.now)
 		must(t, err)
 	}
 	left, err := h.store.IndexSearch(ctx)

@@ -142,7 +142,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			h.record(h.elements(many, "999"))
 			h.record(h.elements(many, "999"))
 		}, func(ctx context.Context, h *history) (int, error) {
-			r, err := h.service.Inbound.LinkInbound(ctx, 1, 2, inbound.EventLink{AccountName: "A"}, h.now)
+			r, err := h.service.Inbound.LinkInbound(ctx, 1, inbound.EventLink{EventID: 2, AccountName: "A"}, h.now)
 			if r.Recorded != many || len(r.TransactionIDs) != many || r.Open != 0 || r.More {
 				h.t.Errorf("%d recorded, %d named, %d open, more: %t", r.Recorded, len(r.TransactionIDs), r.Open, r.More)
 			}
@@ -218,7 +218,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			must(h.t, err)
 			_, err = h.service.Ledger.ToggleBankAccount(ctx, 1, 1, h.now)
 			must(h.t, err)
-			_, err = h.service.Inbound.RotateSource(ctx, 1, 1, "", app.IdempotencyKey{}, h.now)
+			_, err = h.service.Inbound.RotateSource(ctx, 1, 1, inbound.SourceRotate{}, h.now)
 			must(h.t, err)
 			return 0, h.service.Ledger.UnlinkBankAccount(ctx, 1, 1, h.now)
 		}, 0},

@@ -208,9 +208,9 @@ func TestSilenceAfterBusyDays(t *testing.T) {
 			w.Change(`UPDATE sources SET last_call_at = ?`, last.Unix())
 			for _, day := range c.days {
 				id := fmt.Sprint("d", day)
-				_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{
+				_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
 					EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: id, Type: app.In, Amount: 1000, Time: last.AddDate(0, 0, -day),
-				}, nil, app.IdempotencyKey{}, now)
+				}}, now)
 				apptest.Must(t, err)
 			}
 			if got := attentionOf(w, now, alert.AttentionSource); (len(got) == 1) != c.want {

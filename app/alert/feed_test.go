@@ -38,7 +38,7 @@ func TestPaymentFeedWaits(t *testing.T) {
 	tell := func(id string) {
 		t.Helper()
 		e := inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 5000, Time: now}
-		_, _, err := w.Services.Inbound.RecordByHand(ctx, 1, e, nil, app.IdempotencyKey{}, now)
+		_, _, err := w.Services.Inbound.RecordByHand(ctx, 1, inbound.TransactionCreate{Incoming: e}, now)
 		apptest.Must(t, err)
 		channels, err := w.Services.Alerts.PaymentChannels(ctx, now)
 		apptest.Must(t, err)

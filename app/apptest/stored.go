@@ -163,9 +163,9 @@ func (w *World) Banks() []app.BankAccount {
 // transaction's id. id is the provider's.
 func (w *World) Pay(accountID int64, id, content string) int64 {
 	w.T.Helper()
-	tr, _, err := w.Services.Inbound.RecordByHand(context.Background(), accountID, inbound.Incoming{
+	tr, _, err := w.Services.Inbound.RecordByHand(context.Background(), accountID, inbound.TransactionCreate{Incoming: inbound.Incoming{
 		EventID: id, Gateway: "ACB", AccountNumber: SomeAccount, Number: "FT" + id, Type: app.In, Amount: 1549000, Content: content, Time: time.Now(),
-	}, []byte("{}"), app.IdempotencyKey{}, time.Now())
+	}, Body: []byte("{}")}, time.Now())
 	Must(w.T, err)
 	return tr.ID
 }

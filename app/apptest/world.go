@@ -291,9 +291,9 @@ func (w *World) APIKey(scope access.Scope) string {
 // Record records a transaction of account 1 on ACB 19354957 by hand.
 func (w *World) Record(number string) app.Transaction {
 	w.T.Helper()
-	transaction, _, err := w.Services.Inbound.RecordByHand(context.Background(), 1, inbound.Incoming{
+	transaction, _, err := w.Services.Inbound.RecordByHand(context.Background(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
 		EventID: number, Gateway: "ACB", AccountNumber: "19354957", Number: number, Type: app.In, Amount: 200000, Content: "DH " + number, Time: time.Now(),
-	}, nil, app.IdempotencyKey{}, time.Now())
+	}}, time.Now())
 	Must(w.T, err)
 	return transaction
 }

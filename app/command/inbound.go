@@ -235,8 +235,8 @@ func linkEvent(c *cli.Context, s *session, id int64) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.service.Inbound.LinkInbound(c.Context, s.account, id, inbound.EventLink{
-		Bank: c.String("bank"), AccountNumber: c.String("account-number"), AccountName: c.String("name"), Notify: notify,
+	r, err := s.service.Inbound.LinkInbound(c.Context, s.account, inbound.EventLink{
+		EventID: id, Bank: c.String("bank"), AccountNumber: c.String("account-number"), AccountName: c.String("name"), Notify: notify,
 	}, s.now)
 	if err != nil {
 		return err
@@ -276,7 +276,9 @@ func settleEvent(c *cli.Context, s *session, id int64) error {
 	if repeat == c.Bool("another") {
 		return terminal.Usagef("give --repeat or --another")
 	}
-	r, err := s.service.Inbound.SettleRepeat(c.Context, s.account, id, c.Int64("item-id"), c.Int64("transaction-id"), repeat, s.now)
+	r, err := s.service.Inbound.SettleRepeat(c.Context, s.account, inbound.RepeatSettle{
+		EventID: id, ItemID: c.Int64("item-id"), TransactionID: c.Int64("transaction-id"), Repeat: repeat,
+	}, s.now)
 	if err != nil {
 		return err
 	}

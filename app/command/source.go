@@ -328,7 +328,7 @@ func rotateSource(c *cli.Context, s *session, id int64) error {
 	if err != nil {
 		return err
 	}
-	src, err := s.service.Inbound.RotateSource(c.Context, s.account, id, secret, app.IdempotencyKey{}, s.now)
+	src, err := s.service.Inbound.RotateSource(c.Context, s.account, id, inbound.SourceRotate{Secret: secret}, s.now)
 	if err != nil {
 		return err
 	}

@@ -176,7 +176,7 @@ func addTransaction(c *cli.Context, s *session) error {
 		}
 	}
 	e.EventID = cmp.Or(e.EventID, e.Number, "hand-"+rand.Text())
-	t, result, err := s.service.Inbound.RecordByHand(c.Context, s.account, e, nil, app.IdempotencyKey{}, s.now)
+	t, result, err := s.service.Inbound.RecordByHand(c.Context, s.account, inbound.TransactionCreate{Incoming: e}, s.now)
 	if err != nil {
 		return err
 	}

@@ -21,9 +21,9 @@ func TestDatesBesideAClockThatIsBehind(t *testing.T) {
 	n := 0
 	record := func(now, own time.Time) app.Transaction {
 		n++
-		r, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{
+		r, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
 			EventID: fmt.Sprint(n), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1000, Content: "x", Time: own,
-		}, nil, app.IdempotencyKey{}, now)
+		}}, now)
 		apptest.Must(t, err)
 		return r
 	}

@@ -193,15 +193,21 @@ func (u *Undoing) Count(t app.Transaction, told, named bool) {
 // transactions. One is of at most a hundred transactions.
 const MaxRemovals = 1000
 
+// UndoStep is where an undo of an import stands.
+type UndoStep struct {
+	ImportID int64
+	After    int64 // the transactions up to this id were looked at; 0: none was
+}
+
 // UndoImport undoes an import in steps, between which others can write. After
 // an interruption, another call goes on.
 func (s *Service) UndoImport(ctx context.Context, accountID, id int64, now time.Time) error {
-	for after := int64(0); ; {
-		last, err := s.store.UndoImport(ctx, accountID, id, after, s.zone, now)
+	for at := (UndoStep{ImportID: id}); ; {
+		last, err := s.store.UndoImport(ctx, accountID, at, s.zone, now)
 		if err != nil || last == 0 {
 			return err
 		}
-		after = last
+		at.After = last
 	}
 }
 

@@ -292,15 +292,24 @@ func moneyFault(e Incoming, source Source) *app.FieldError {
 // IDRule is the rule for an event's id.
 var IDRule = app.Text{EN: "is required unless transactionNumber is given", VI: "là bắt buộc nếu không có transactionNumber"}
 
-// RecordByHand records one transaction that somebody typed. If the outcome is a
+// TransactionCreate is a transaction that somebody typed.
+type TransactionCreate struct {
+	Incoming
+	Body []byte // as it came to the API; nil: it didn't
+	Key  app.IdempotencyKey
+}
+
+// RecordByHand records one transaction. If the outcome is a
 // duplicate, it gives the transaction of the earlier record. CodeConflict where
 // the id was recorded with another amount, direction or account. CodeValidation
 // where the element has a fault or names no linked bank account; then nothing
 // is kept.
-func (s *Service) RecordByHand(ctx context.Context, accountID int64, e Incoming, body []byte, key app.IdempotencyKey, now time.Time) (app.Transaction, Outcome, error) {
+func (s *Service) RecordByHand(
+	ctx context.Context, accountID int64, in TransactionCreate, now time.Time,
+) (app.Transaction, Outcome, error) {
 	call := Call{
-		AccountID: accountID, Channel: app.ChannelHand, Body: body, ReceivedAt: now,
-		Elements: []Incoming{e}, Key: key,
+		AccountID: accountID, Channel: app.ChannelHand, Body: in.Body, ReceivedAt: now,
+		Elements: []Incoming{in.Incoming}, Key: in.Key,
 	}
 	s.normalize(&call)
 	if fault := call.Elements[0].Fault; fault != nil {

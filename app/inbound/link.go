@@ -12,6 +12,7 @@ import (
 // event. Bank and number may be empty where the items name them. The account
 // name is needed only for a bank account that isn't linked yet.
 type EventLink struct {
+	EventID                          int64
 	Bank, AccountNumber, AccountName string
 	Notify                           NotifyOnLink
 }
@@ -128,7 +129,7 @@ func (l *EventLink) completeBank(items []Incoming, linked []app.BankAccount) err
 // A bank account that isn't linked yet is linked first, within the plan, and
 // its items in other events are recorded too. CodeConflict where no item of the
 // event is unassigned, or where its source is for another bank account.
-func (s *Service) LinkInbound(ctx context.Context, accountID, eventID int64, in EventLink, now time.Time) (EventLinkResult, error) {
+func (s *Service) LinkInbound(ctx context.Context, accountID int64, in EventLink, now time.Time) (EventLinkResult, error) {
 	var v app.Invalid
 	if in.Bank != "" {
 		in.Bank = app.BankField(&v, in.Bank)
@@ -144,7 +145,7 @@ func (s *Service) LinkInbound(ctx context.Context, accountID, eventID int64, in 
 	if err := v.Err(); err != nil {
 		return EventLinkResult{}, err
 	}
-	result, err := s.store.LinkInbound(ctx, accountID, eventID, in, s.zone, now)
+	result, err := s.store.LinkInbound(ctx, accountID, in, s.zone, now)
 	if err != nil {
 		return EventLinkResult{}, err
 	}

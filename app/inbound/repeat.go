@@ -293,14 +293,21 @@ type Settled struct {
 	Webhooks      []int64 // of each delivery that follows
 }
 
-// SettleRepeat does what a person says of an item of an inbound event: repeat is true
-// where it is the movement of the transaction that the item names. Where it isn't, or that
-// transaction was removed, it is judged by the others again, and recorded if it is none of
-// them. An item id of 0 is the only such item of the event. A transaction id is of the one
-// that the person saw: a decision that is sent twice must not be about the next one; 0: it
-// isn't said. CodeConflict where there is no such item, or are several.
-func (s *Service) SettleRepeat(ctx context.Context, accountID, eventID, itemID, transactionID int64, repeat bool, now time.Time) (Settled, error) {
-	settled, err := s.store.SettleRepeat(ctx, accountID, eventID, itemID, transactionID, repeat, s.zone, now)
+// RepeatSettle is what a person says of an item of an inbound event.
+type RepeatSettle struct {
+	EventID int64
+	ItemID  int64 // 0: the only item of the event that may be a repeat
+	// TransactionID is of the transaction that the person saw: a decision that is sent
+	// twice must not be about the next one. 0: it isn't said.
+	TransactionID int64
+	Repeat        bool // the item is the movement of the transaction that it names
+}
+
+// SettleRepeat does what a person says. Where the item isn't a repeat, or the transaction
+// was removed, it is judged by the others again, and recorded if it is none of them.
+// CodeConflict where there is no such item, or are several.
+func (s *Service) SettleRepeat(ctx context.Context, accountID int64, in RepeatSettle, now time.Time) (Settled, error) {
+	settled, err := s.store.SettleRepeat(ctx, accountID, in, s.zone, now)
 	if err == nil {
 		s.deliveries.Wake(settled.Webhooks, nil)
 	}

@@ -295,19 +295,24 @@ func (s *Service) source(ctx context.Context, accountID, id int64) (Source, erro
 	return app.Find(list, err, func(src Source) bool { return src.ID == id }, ErrNoSource)
 }
 
-// RotateSource replaces the secret of a source at once, by the given one or, if
-// it is empty and the kind needs none, a generated one. Where key was used before
+// SourceRotate is a request for a new secret of a source.
+type SourceRotate struct {
+	Secret string // empty: one is made, where the kind needs none
+	Key    app.IdempotencyKey
+}
+
+// RotateSource replaces the secret of a source at once. Where in.Key was used before
 // nothing changes, and the result has no secret.
-func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (Source, error) {
+func (s *Service) RotateSource(ctx context.Context, accountID, id int64, in SourceRotate, now time.Time) (Source, error) {
 	source, err := s.source(ctx, accountID, id)
 	if err != nil {
 		return Source{}, err
 	}
 	kind, _ := s.ProviderKind(source.Provider)
-	if secret, err = kind.readSecret(source.Auth, secret); err != nil {
+	if in.Secret, err = kind.readSecret(source.Auth, in.Secret); err != nil {
 		return Source{}, err
 	}
-	return s.store.SetSourceSecret(ctx, accountID, id, secret, key, now)
+	return s.store.SetSourceSecret(ctx, accountID, id, in, now)
 }
 
 // SetSourceAPIKey replaces the API key that opens the provider's list.

@@ -60,7 +60,7 @@ type Store interface {
 	SourceByUsername(ctx context.Context, username string) (s Source, ok bool, err error)
 	// SetSourceSecret changes nothing and gives the source without its secret
 	// where the key was used before. CodeAlreadyExists as CreateSource.
-	SetSourceSecret(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (Source, error)
+	SetSourceSecret(ctx context.Context, accountID, id int64, in SourceRotate, now time.Time) (Source, error)
 	// AddSourceSenders adds senders to those of the source's options.
 	AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error)
 	// SetSourceAPIKey also forgets why the list couldn't be read. The list of a
@@ -84,9 +84,9 @@ type Store interface {
 	// such item.
 	DiscardInbound(ctx context.Context, accountID, id, itemID int64) (int, error)
 	// SettleRepeat does what Service.SettleRepeat says.
-	SettleRepeat(ctx context.Context, accountID, eventID, itemID, transactionID int64, repeat bool, zone *time.Location, now time.Time) (Settled, error)
+	SettleRepeat(ctx context.Context, accountID int64, in RepeatSettle, zone *time.Location, now time.Time) (Settled, error)
 	// LinkInbound links in one commit and records in steps, as LinkBankAccount.
-	LinkInbound(ctx context.Context, accountID, id int64, in EventLink, zone *time.Location, now time.Time) (EventLinkResult, error)
+	LinkInbound(ctx context.Context, accountID int64, in EventLink, zone *time.Location, now time.Time) (EventLinkResult, error)
 	// InboundEventsBefore lists at most f.Page.Size events without bodies,
 	// newest first, and tells whether there are more. It counts nothing: it is
 	// quick however long the log is.
@@ -119,9 +119,10 @@ type Store interface {
 	// that the source serves go to BankAccountError, but not inactive ones.
 	NotePollFault(ctx context.Context, sourceID int64, fault PollFault) (isNew bool, err error)
 	// UndoImport looks at a bounded number of transactions of an import, those
-	// with the least ids above after, removes what may go and gives the last id; then of
-	// its rows that might have been repeats. 0: none was left, and the import counts as taken back. A transaction stays
-	// if a shop was told or may be told, or if a call or a person named it too:
-	// it was acknowledged. The event ids of the removed ones are free again.
-	UndoImport(ctx context.Context, accountID, id, after int64, zone *time.Location, now time.Time) (last int64, err error)
+	// with the least ids above at.After, removes what may go and gives the last id;
+	// then of its rows that might have been repeats. 0: none was left, and the import
+	// counts as taken back. A transaction stays if a shop was told or may be told, or
+	// if a call or a person named it too: it was acknowledged. The event ids of the
+	// removed ones are free again.
+	UndoImport(ctx context.Context, accountID int64, at UndoStep, zone *time.Location, now time.Time) (last int64, err error)
 }

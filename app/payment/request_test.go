@@ -72,7 +72,7 @@ func (d *cashDesk) record(accountID int64, e inbound.Incoming) app.Transaction {
 	if e.Amount < 0 {
 		e.Type, e.Amount = app.Out, -e.Amount
 	}
-	t, _, err := d.Services.Inbound.RecordByHand(context.Background(), accountID, e, nil, app.IdempotencyKey{}, d.now)
+	t, _, err := d.Services.Inbound.RecordByHand(context.Background(), accountID, inbound.TransactionCreate{Incoming: e}, d.now)
 	apptest.Must(d.T, err)
 	return t
 }
@@ -602,7 +602,7 @@ func TestPaymentByEveryWay(t *testing.T) {
 	apptest.Must(t, err)
 	r := d.ask(payment.RequestCreate{Amount: 1000, BankAccountID: 1})
 	e := inbound.Incoming{EventID: "a", Gateway: "VCB", AccountNumber: "2000", Type: app.In, Amount: 100, Content: r.Code, Time: d.now}
-	_, _, err = d.Services.Inbound.RecordByHand(t.Context(), 1, e, nil, app.IdempotencyKey{}, d.now)
+	_, _, err = d.Services.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: e}, d.now)
 	apptest.Must(t, err)
 	d.is(r, app.PaymentUnderpaid, 100, 900)
 	native := d.Native()

@@ -44,11 +44,11 @@ type Store interface {
 
 	// CreateStream inserts st and gives it with its id and position: since, or the last
 	// transaction's id where since is nil. It fails and repeats as CreateWebhook.
-	CreateStream(ctx context.Context, st Stream, secrets Secrets, since *int64, key app.IdempotencyKey, now time.Time) (_ Stream, made bool, _ error)
+	CreateStream(ctx context.Context, st Stream, secrets Secrets, since *int64, key app.IdempotencyKey) (_ Stream, made bool, _ error)
 	// UpdateStream changes what isn't nil in u, and gives the stream after it. It
 	// switches on as ToggleStream.
 	UpdateStream(ctx context.Context, accountID, id int64, u Update, now time.Time) (Stream, error)
 	// RotateStreamSecret keeps a new secret. changed is false where the key was used
 	// before.
-	RotateStreamSecret(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (changed bool, _ error)
+	RotateStreamSecret(ctx context.Context, accountID, id int64, in SecretRotate, now time.Time) (changed bool, _ error)
 }

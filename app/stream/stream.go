@@ -271,7 +271,7 @@ func (s *Service) CreateStream(ctx context.Context, accountID int64, in Create, 
 	st, made, err := s.store.CreateStream(ctx, Stream{
 		AccountID: accountID, Name: strings.TrimSpace(in.Name), URL: in.URL, Topic: in.Topic, Username: in.Credentials.Username,
 		BankAccountID: in.BankAccountID, Type: cmp.Or(in.Type, delivery.WebhookAll), CodePrefix: in.CodePrefix, IsActive: true, CreatedAt: now,
-	}, Secrets{secret, in.Credentials.Password}, in.SinceID, in.Key, now)
+	}, Secrets{secret, in.Credentials.Password}, in.SinceID, in.Key)
 	if !made {
 		secret = ""
 	}
@@ -297,11 +297,17 @@ func (s *Service) UpdateStream(ctx context.Context, accountID, id int64, u Updat
 	return s.store.UpdateStream(ctx, accountID, id, u, now)
 }
 
+// SecretRotate is a new secret of a stream.
+type SecretRotate struct {
+	Secret string
+	Key    app.IdempotencyKey
+}
+
 // RotateStreamSecret makes a new secret, which signs from now on, and gives it this
 // once. Where key was used before nothing changes and the result is empty.
 func (s *Service) RotateStreamSecret(ctx context.Context, accountID, id int64, key app.IdempotencyKey, now time.Time) (string, error) {
 	secret := delivery.NewSecret()
-	changed, err := s.store.RotateStreamSecret(ctx, accountID, id, secret, key, now)
+	changed, err := s.store.RotateStreamSecret(ctx, accountID, id, SecretRotate{secret, key}, now)
 	if !changed {
 		secret = ""
 	}

@@ -104,7 +104,9 @@ func TestEventStreamIsCut(t *testing.T) {
 		recording.Go(func() {
 			<-began
 			for n := range each {
-				_, _, err := service.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint(name, n), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.Out, Amount: 1, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
+				_, _, err := service.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
+					EventID: fmt.Sprint(name, n), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.Out, Amount: 1, Time: time.Now(),
+				}}, time.Now())
 				if err != nil {
 					t.Errorf("recorded %s: %v", name, err)
 				}

@@ -93,7 +93,9 @@ func TestEventStream(t *testing.T) {
 		if took := time.Since(began); took > 0 {
 			t.Errorf("sent after %v", took)
 		}
-		_, _, err = w.Admin().Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: "4", Gateway: "VCB", AccountNumber: "007", Type: app.Out, Amount: 5, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
+		_, _, err = w.Admin().Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{
+			Incoming: inbound.Incoming{EventID: "4", Gateway: "VCB", AccountNumber: "007", Type: app.Out, Amount: 5, Time: time.Now()},
+		}, time.Now())
 		apptest.Must(t, err)
 		time.Sleep(time.Second + 50*time.Millisecond)
 		wantEvents(t, "all", all, "2", "4")

@@ -87,23 +87,23 @@ func EncodeInboundEvent(e inbound.Event, zone *time.Location, lang app.Lang) Inb
 		Items: make([]InboundItemJSON, len(e.Items)),
 	}
 	for n, i := range e.Items {
-		encoded.Items[n] = InboundItemJSON{i.ID, encodeNamed(i.Position, i.State, i.TransactionID, i.Incoming, zone, lang)}
+		encoded.Items[n] = InboundItemJSON{i.ID, encodeNamed(i, zone, lang)}
 	}
 	return encoded
 }
 
-func encodeNamed(position int, state inbound.Outcome, transactionID int64, e inbound.Incoming, zone *time.Location, lang app.Lang) InboundNamedJSON {
+func encodeNamed(e inbound.Item, zone *time.Location, lang app.Lang) InboundNamedJSON {
 	bank, _ := app.FindBank(e.Gateway)
 	named := InboundNamedJSON{
-		Position: position, State: orNull(state),
+		Position: e.Position, State: orNull(e.State),
 		EventID: e.EventID, Gateway: e.Gateway, Bank: orNull(bank.Code), AccountNumber: e.AccountNumber, Masked: e.Masked,
 		TransactionNumber: e.Number, Type: orNull(e.Type), Amount: orNull(e.Amount), Content: e.Content, TransactionDate: app.FormatTime(e.Time, zone), DateFlagged: e.DateFlaw != "",
 	}
 	if e.Fault != nil {
 		named.Field, named.Reason = e.Fault.Field, e.Fault.Text.In(lang)
 	}
-	if transactionID != 0 {
-		named.TransactionID = orNull(strconv.FormatInt(transactionID, 10))
+	if e.TransactionID != 0 {
+		named.TransactionID = orNull(strconv.FormatInt(e.TransactionID, 10))
 	}
 	return named
 }
@@ -114,7 +114,8 @@ func EncodeInboundBody(e inbound.Event, zone *time.Location, lang app.Lang) Inbo
 		InboundEventJSON: EncodeInboundEvent(e, zone, lang), Elements: make([]InboundElementJSON, len(e.Elements)), ElementCount: e.ElementCount,
 	}
 	for n, i := range e.Elements {
-		encoded.Elements[n] = InboundElementJSON{encodeNamed(i.Position, i.State, i.TransactionID, i.Incoming, zone, lang), nil, orNull(i.WaitsIn)}
+		named := inbound.Item{Position: i.Position, State: i.State, TransactionID: i.TransactionID, Incoming: i.Incoming}
+		encoded.Elements[n] = InboundElementJSON{encodeNamed(named, zone, lang), nil, orNull(i.WaitsIn)}
 		if i.Item != nil {
 			encoded.Elements[n].ItemID = orNull(i.Item.ID)
 		}
@@ -225,7 +226,9 @@ func (s *Server) settleInbound(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	settled, err := s.service.Inbound.SettleRepeat(q.Context(), q.account(), e.ID, item, transaction, *repeat, q.now)
+	settled, err := s.service.Inbound.SettleRepeat(q.Context(), q.account(), inbound.RepeatSettle{
+		EventID: e.ID, ItemID: item, TransactionID: transaction, Repeat: *repeat,
+	}, q.now)
 	if err != nil {
 		return err
 	}
@@ -289,12 +292,14 @@ func (s *Server) linkInbound(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	in := inbound.EventLink{Bank: f.given("bank"), AccountNumber: f.given("account_number"), AccountName: f.given("account_name")}
+	in := inbound.EventLink{
+		EventID: e.ID, Bank: f.given("bank"), AccountNumber: f.given("account_number"), AccountName: f.given("account_name"),
+	}
 	in.Notify = inbound.ReadNotifyOnLink(f.given("notify"), &f.bad)
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	r, err := s.service.Inbound.LinkInbound(q.Context(), q.account(), e.ID, in, q.now)
+	r, err := s.service.Inbound.LinkInbound(q.Context(), q.account(), in, q.now)
 	if err != nil {
 		return err
 	}

@@ -294,7 +294,7 @@ func TestInboundTenants(t *testing.T) {
 	apptest.Must(t, err)
 	w.Names(webtest.Unassigned, w.Native(), apptest.Transfer{})
 	_, shown := w.Services.Inbound.InboundEvent(ctx, account.ID, 1)
-	_, link := w.Services.Inbound.LinkInbound(ctx, account.ID, 1, inbound.EventLink{AccountName: "A"}, now)
+	_, link := w.Services.Inbound.LinkInbound(ctx, account.ID, inbound.EventLink{EventID: 1, AccountName: "A"}, now)
 	_, retry := w.Services.Inbound.RetryInbound(ctx, account.ID, 1, now)
 	_, discard := w.Services.Inbound.DiscardInbound(ctx, account.ID, 1)
 	_, item := w.Services.Inbound.DiscardInboundItem(ctx, account.ID, 1, 1)

@@ -169,7 +169,7 @@ func (s *Server) rotateSourceSecret(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	src, err := s.service.Inbound.RotateSource(q.Context(), q.account(), before.ID, secret, app.IdempotencyKey{}, q.now)
+	src, err := s.service.Inbound.RotateSource(q.Context(), q.account(), before.ID, inbound.SourceRotate{Secret: secret}, q.now)
 	if err != nil {
 		return err
 	}

@@ -112,7 +112,9 @@ func (s *Server) addTransaction(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	t, outcome, err := s.service.Inbound.RecordByHand(q.Context(), q.account(), e, q.raw, key, q.now)
+	t, outcome, err := s.service.Inbound.RecordByHand(q.Context(), q.account(), inbound.TransactionCreate{
+		Incoming: e, Body: q.raw, Key: key,
+	}, q.now)
 	if err != nil {
 		return err
 	}

@@ -294,7 +294,9 @@ func (s *Server) linkEvent(v *visit) error {
 	if err := bad.Err(); err != nil {
 		return s.showEvent(v, e, form, err)
 	}
-	r, err := s.Services.Inbound.LinkInbound(v.Context(), v.account.ID, e.ID, inbound.EventLink{Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Notify: notify}, v.now)
+	r, err := s.Services.Inbound.LinkInbound(v.Context(), v.account.ID, inbound.EventLink{
+		EventID: e.ID, Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Notify: notify,
+	}, v.now)
 	if err != nil {
 		return s.showEvent(v, e, form, err)
 	}
@@ -350,7 +352,9 @@ func (s *Server) settleEvent(v *visit) error {
 	if repeat != "0" && repeat != "1" {
 		return s.showEvent(v, e, suggestLink(e.Items), app.InvalidField("repeat", "is required", "là bắt buộc"))
 	}
-	r, err := s.Services.Inbound.SettleRepeat(v.Context(), v.account.ID, e.ID, item, transaction, repeat == "1", v.now)
+	r, err := s.Services.Inbound.SettleRepeat(v.Context(), v.account.ID, inbound.RepeatSettle{
+		EventID: e.ID, ItemID: item, TransactionID: transaction, Repeat: repeat == "1",
+	}, v.now)
 	if err != nil {
 		return s.showEvent(v, e, suggestLink(e.Items), err)
 	}

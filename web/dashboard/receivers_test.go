@@ -66,7 +66,9 @@ func TestReceiverCode(t *testing.T) {
 					t.Errorf("a test: %+v %v", a.Result, err)
 				}
 				content := `Đơn hàng "12" <b>\ ` + lang
-				_, _, err = w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1549000, Content: content}, nil, app.IdempotencyKey{}, time.Now())
+				_, _, err = w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
+					EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1549000, Content: content,
+				}}, time.Now())
 				apptest.Must(t, err)
 				apptest.Must(t, w.WaitHistory(2))
 				list, _, err := w.Services.Deliveries.History(t.Context(), 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 10}})

@@ -212,7 +212,9 @@ func (s *Server) rotateSource(v *visit) error {
 	if err != nil {
 		return err
 	}
-	rotated, err := s.Services.Inbound.RotateSource(v.Context(), v.account.ID, src.ID, v.PostFormValue("secret"), v.form.key, v.now)
+	rotated, err := s.Services.Inbound.RotateSource(v.Context(), v.account.ID, src.ID, inbound.SourceRotate{
+		Secret: v.PostFormValue("secret"), Key: v.form.key,
+	}, v.now)
 	if err != nil {
 		return s.showRotateSource(v, src, err)
 	}

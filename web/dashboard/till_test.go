@@ -20,7 +20,10 @@ import (
 // paid records money in at a shop.
 func paid(w *apptest.World, id string, amount int64, content string) {
 	w.T.Helper()
-	_, _, err := w.Services.Inbound.RecordByHand(context.Background(), 1, inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id, Type: app.In, Amount: amount, Content: content, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
+	_, _, err := w.Services.Inbound.RecordByHand(context.Background(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
+		EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id,
+		Type: app.In, Amount: amount, Content: content, Time: time.Now(),
+	}}, time.Now())
 	apptest.Must(w.T, err)
 }
 
@@ -123,7 +126,7 @@ func TestOldVerdictSaysWhen(t *testing.T) {
 		r, err := w.Services.Payments.CreatePaymentRequest(ctx, 1, payment.RequestCreate{Amount: 5000, CashierID: thu.ID, ExpiresIn: payment.BillExpiry}, app.IdempotencyKey{}, at)
 		apptest.Must(t, err)
 		in := inbound.Incoming{EventID: itoa(r.ID), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: received, Content: r.Code, Time: at}
-		_, _, err = w.Services.Inbound.RecordByHand(ctx, 1, in, nil, app.IdempotencyKey{}, at)
+		_, _, err = w.Services.Inbound.RecordByHand(ctx, 1, inbound.TransactionCreate{Incoming: in}, at)
 		apptest.Must(t, err)
 		b := w.Browser().SignIn("thu")
 		day, path := at.In(w.Services.Ledger.Zone()).Format("02 Jan"), "/till/"+itoa(r.ID)

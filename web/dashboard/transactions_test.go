@@ -168,9 +168,9 @@ func TestSumsOfAFilter(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	bank := w.Link("ACB", apptest.SomeAccount)
 	record := func(id int, direction app.Direction, amount int64, content string) {
-		_, _, err := w.Services.Inbound.RecordByHand(context.Background(), 1, inbound.Incoming{
+		_, _, err := w.Services.Inbound.RecordByHand(context.Background(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
 			EventID: fmt.Sprint(id), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: direction, Amount: amount, Content: content, Time: time.Now(),
-		}, nil, app.IdempotencyKey{}, time.Now())
+		}}, time.Now())
 		apptest.Must(t, err)
 	}
 	for id := range 25 {

@@ -211,7 +211,9 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 	closed.Close()
 	w.Webhook(closed.URL, delivery.WebhookAll)
 	for i := range 3 {
-		_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
+		_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{
+			Incoming: inbound.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000},
+		}, time.Now())
 		apptest.Must(t, err)
 	}
 	awaitFailed(w, 1, 3)
@@ -260,7 +262,9 @@ func TestFailedDeliveriesNeedAttention(t *testing.T) {
 	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { rw.WriteHeader(http.StatusBadGateway) }))
 	defer shop.Close()
 	hook, _ := w.Webhook(shop.URL, delivery.WebhookAll)
-	_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
+	_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{
+		Incoming: inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000},
+	}, time.Now())
 	apptest.Must(t, err)
 	awaitFailed(w, hook.ID, 1)
 	b := w.Browser().SignIn("lan")

@@ -307,7 +307,9 @@ func TestProviderSources(t *testing.T) {
 	// An HMAC key doesn't name its source, so it may be another's too.
 	w.Source("native", inbound.AuthHMAC, "a secret of mine")
 	other := w.Native()
-	if _, err := w.Services.Inbound.RotateSource(ctx, 1, other.ID, "a secret of mine", app.IdempotencyKey{}, time.Now()); app.CodeOf(err) != app.CodeAlreadyExists {
+	if _, err := w.Services.Inbound.RotateSource(ctx, 1, other.ID, inbound.SourceRotate{
+		Secret: "a secret of mine",
+	}, time.Now()); app.CodeOf(err) != app.CodeAlreadyExists {
 		t.Errorf("rotated to another's secret: %v", err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/web/webtest"
@@ -87,7 +86,7 @@ func TestProviderOtherProcess(t *testing.T) {
 		}
 		works("added", source)
 		for range 3 {
-			rotated, err := admin.Inbound.RotateSource(ctx, 1, source.ID, "", app.IdempotencyKey{}, time.Now())
+			rotated, err := admin.Inbound.RotateSource(ctx, 1, source.ID, inbound.SourceRotate{}, time.Now())
 			apptest.Must(t, err)
 			works("rotated", rotated)
 			for _, path := range paths {
@@ -121,7 +120,7 @@ func TestProviderOtherProcessAtOnce(t *testing.T) {
 	calls := 0
 	for range apptest.Rounds(10, 40) {
 		for _, path := range []string{inboundPath, source.URLPath()} {
-			source, err = admin.Inbound.RotateSource(ctx, 1, source.ID, "", app.IdempotencyKey{}, time.Now())
+			source, err = admin.Inbound.RotateSource(ctx, 1, source.ID, inbound.SourceRotate{}, time.Now())
 			apptest.Must(t, err)
 			calls++
 			from := webtest.Peer(calls)

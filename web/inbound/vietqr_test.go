@@ -166,7 +166,7 @@ func TestVietQRCredentials(t *testing.T) {
 	// A new secret ends the tokens, a removed source everything.
 	ctx := context.Background()
 	syncs(w, "", vietQRToken(w, "", other), apptest.VietQRBody("transactionid", "o"), "1")
-	rotated, err := w.Services.Inbound.RotateSource(ctx, 1, s.ID, "", app.IdempotencyKey{}, time.Now())
+	rotated, err := w.Services.Inbound.RotateSource(ctx, 1, s.ID, inbound.SourceRotate{}, time.Now())
 	apptest.Must(t, err)
 	refused("rotated", syncPath, body, "Authorization", "Bearer "+token)
 	refused("rotated", s.URLPath()+syncPath, body, "Authorization", "Bearer "+token)

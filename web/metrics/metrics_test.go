@@ -139,7 +139,9 @@ func TestStreamBehind(t *testing.T) {
 	}
 	_, err := w.Services.Streams.ToggleStream(t.Context(), 1, 3, time.Now())
 	apptest.Must(t, err)
-	_, _, err = w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now().Add(-time.Hour))
+	_, _, err = w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{
+		Incoming: inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000},
+	}, time.Now().Add(-time.Hour))
 	apptest.Must(t, err)
 	apptest.Must(t, w.Services.Streams.SettleStream(t.Context(), stream.Progress{StreamID: 2, To: 1}))
 	text := show(handler)
@@ -187,7 +189,7 @@ func TestTransactionsOfEveryWay(t *testing.T) {
 	apptest.Must(t, err)
 	_, err = w.Services.Inbound.CatchUpSource(ctx, 1, source.ID, now)
 	apptest.Must(t, err)
-	_, _, err = w.Services.Inbound.RecordByHand(ctx, 1, element("hand")[0], nil, app.IdempotencyKey{}, now)
+	_, _, err = w.Services.Inbound.RecordByHand(ctx, 1, inbound.TransactionCreate{Incoming: element("hand")[0]}, now)
 	apptest.Must(t, err)
 	file, err := w.Services.Inbound.NewImport(ctx, inbound.ImportOptions{AccountID: 1, File: "a.csv"})
 	apptest.Must(t, err)

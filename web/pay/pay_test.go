@@ -29,7 +29,10 @@ func newShop(t *testing.T) *webtest.World {
 // pay records money in.
 func pay(w *apptest.World, id string, amount int64, content string) {
 	w.T.Helper()
-	_, _, err := w.Services.Inbound.RecordByHand(w.T.Context(), 1, inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id, Type: app.In, Amount: amount, Content: content, Time: time.Now()}, nil, app.IdempotencyKey{}, time.Now())
+	_, _, err := w.Services.Inbound.RecordByHand(w.T.Context(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
+		EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id,
+		Type: app.In, Amount: amount, Content: content, Time: time.Now(),
+	}}, time.Now())
 	apptest.Must(w.T, err)
 }
 

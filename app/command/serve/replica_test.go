@@ -95,7 +95,9 @@ func TestCheckCompares(t *testing.T) {
 	apptest.Must(t, err)
 	record := func(id string, at time.Time) {
 		t.Helper()
-		_, _, err := s.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000, Time: now}, nil, app.IdempotencyKey{}, at)
+		_, _, err := s.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
+			EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000, Time: now,
+		}}, at)
 		apptest.Must(t, err)
 	}
 	check := func(when string, at time.Time, behind time.Duration, says string) {
@@ -130,7 +132,9 @@ func TestLookUnderAWritingServer(t *testing.T) {
 	l.says("with all of it", began, "")
 	l.says("half a minute later", began.Add(30*time.Second), "")
 	for i := range 3 {
-		_, _, err := s.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000, Time: began}, nil, app.IdempotencyKey{}, began.Add(40*time.Second))
+		_, _, err := s.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
+			EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000, Time: began,
+		}}, began.Add(40*time.Second))
 		apptest.Must(t, err)
 	}
 	l.says("a moment after three payments", began.Add(45*time.Second), "")
