@@ -156,21 +156,27 @@ func ReadShortAmount(text string) (int64, error) {
 // and notes under field what is wrong with it. 0 is no bound: an empty text,
 // and a least of 0. No amount is 0, so a greatest of 0 is a mistake.
 func ReadAmountBound(field, text string, least bool, bad *Invalid) int64 {
-	return readBound(ReadAmount, TypedAmountRule, field, text, least, bad)
+	return amountText{ReadAmount, TypedAmountRule}.bound(field, text, least, bad)
 }
 
 // ReadShortAmountBound is ReadAmountBound where the amount may be shortened.
 func ReadShortAmountBound(field, text string, least bool, bad *Invalid) int64 {
-	return readBound(ReadShortAmount, shortAmountRule, field, text, least, bad)
+	return amountText{ReadShortAmount, shortAmountRule}.bound(field, text, least, bad)
 }
 
-func readBound(read func(string) (int64, error), rule Text, field, text string, least bool, bad *Invalid) int64 {
+// amountText is a way to write an amount, and its rule.
+type amountText struct {
+	read func(string) (int64, error)
+	rule Text
+}
+
+func (a amountText) bound(field, text string, least bool, bad *Invalid) int64 {
 	if text == "" || text == "0" && least {
 		return 0
 	}
-	n, err := read(text)
+	n, err := a.read(text)
 	if err != nil {
-		bad.Add(field, rule.EN, rule.VI)
+		bad.Add(field, a.rule.EN, a.rule.VI)
 	}
 	return n
 }

@@ -45,20 +45,27 @@ func changingCredentials[T any](ctx context.Context, s *Store, fn func(tx *tx) (
 	return result, err
 }
 
-// endCredential sets the time at which a credential of an account ended, unless it has
-// one. table, column and the error for an unknown id say which.
-func (s *Store) endCredential(ctx context.Context, table, column string, none error, deed app.Deed, accountID, id int64, now time.Time) error {
+// revocable is a table of credentials.
+type revocable struct {
+	table string
+	none  error // for an unknown id
+	deed  app.Deed
+}
+
+// revoke sets the time at which a credential of an account ended, unless it has one.
+func (s *Store) revoke(ctx context.Context, c revocable, accountID, id int64, now time.Time) error {
 	_, err := changingCredentials(ctx, s, func(tx *tx) (_ struct{}, err error) {
 		var name string
 		var ended bool
-		err = tx.queryRow(`SELECT name, `+column+` IS NOT NULL FROM `+table+` WHERE account_id = ? AND id = ?`, accountID, id).Scan(&name, &ended)
+		err = tx.queryRow(`SELECT name, revoked_at IS NOT NULL FROM `+c.table+` WHERE account_id = ? AND id = ?`, accountID, id).
+			Scan(&name, &ended)
 		if err != nil || ended {
-			return struct{}{}, noRowsAs(err, none)
+			return struct{}{}, noRowsAs(err, c.none)
 		}
-		if err := tx.exec(`UPDATE `+table+` SET `+column+` = ? WHERE id = ?`, now.Unix(), id); err != nil {
+		if err := tx.exec(`UPDATE `+c.table+` SET revoked_at = ? WHERE id = ?`, now.Unix(), id); err != nil {
 			return struct{}{}, err
 		}
-		return struct{}{}, tx.audit(ctx, accountID, deed, id, app.AuditNamed(name))
+		return struct{}{}, tx.audit(ctx, accountID, c.deed, id, app.AuditNamed(name))
 	})
 	return err
 }
@@ -173,7 +180,7 @@ func (s *Store) APIKeys(ctx context.Context, accountID int64) ([]access.APIKey, 
 }
 
 func (s *Store) RevokeAPIKey(ctx context.Context, accountID, id int64, now time.Time) error {
-	return s.endCredential(ctx, "api_keys", "revoked_at", access.ErrNoAPIKey, app.DeedAPIKeyRevoke, accountID, id, now)
+	return s.revoke(ctx, revocable{"api_keys", access.ErrNoAPIKey, app.DeedAPIKeyRevoke}, accountID, id, now)
 }
 
 func (s *Store) TouchAPIKey(id int64, now time.Time) {
@@ -247,5 +254,5 @@ func (s *Store) CounterLinkByHash(ctx context.Context, hash [32]byte) (payment.C
 }
 
 func (s *Store) RevokeCounterLink(ctx context.Context, accountID, id int64, now time.Time) error {
-	return s.endCredential(ctx, "counter_links", "revoked_at", payment.ErrNoCounterLink, app.DeedCounterLinkRevoke, accountID, id, now)
+	return s.revoke(ctx, revocable{"counter_links", payment.ErrNoCounterLink, app.DeedCounterLinkRevoke}, accountID, id, now)
 }

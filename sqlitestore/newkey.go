@@ -166,7 +166,11 @@ func sealAnew(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, n
 	if err != nil {
 		return nil, "", err
 	}
-	if kept, err = keepSecrets(ctx, db, path, owner, old, now); err != nil {
+	lost, err := lostSecrets(ctx, db, old)
+	if err == nil && slices.ContainsFunc(lost, func(l upkeep.LostSecret) bool { return !l.Dropped }) {
+		kept, err = keepSecrets(ctx, db, path, owner, now)
+	}
+	if err != nil {
 		return nil, "", err
 	}
 	tx, err := db.BeginTx(ctx, nil)
@@ -198,11 +202,7 @@ func keepUnused(next, path string, now time.Time) error {
 
 // keepSecrets copies the database before secrets are dropped that its key doesn't
 // open: the right key may be found later.
-func keepSecrets(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, key *sealer, now time.Time) (kept string, err error) {
-	lost, err := lostSecrets(ctx, db, key)
-	if err != nil || !slices.ContainsFunc(lost, func(l upkeep.LostSecret) bool { return !l.Dropped }) {
-		return "", err
-	}
+func keepSecrets(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, now time.Time) (kept string, err error) {
 	dated, err := freeStamp(path+beforeNewKey, now)
 	if err != nil {
 		return "", err

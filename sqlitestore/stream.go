@@ -128,7 +128,7 @@ func (s *Store) CreateStream(
 			c.Stream, err = scanStream(tx.queryRow(oneStream, before.result, st.AccountID))
 			return c, err
 		}
-		if err := mayCreateStream(tx, st, st.CreatedAt); err != nil {
+		if err := mayCreateStream(tx, st); err != nil {
 			return c, err
 		}
 		c = creation{st, true}
@@ -151,13 +151,13 @@ func (s *Store) CreateStream(
 }
 
 // mayCreateStream returns an error if the stream can't be made.
-func mayCreateStream(tx *tx, st stream.Stream, now time.Time) error {
+func mayCreateStream(tx *tx, st stream.Stream) error {
 	if st.BankAccountID != 0 {
 		if err := linkedBankAccount(tx, st.AccountID, st.BankAccountID); err != nil {
 			return err
 		}
 	}
-	if _, err := unexpired(tx, st.AccountID, now); err != nil {
+	if _, err := unexpired(tx, st.AccountID, st.CreatedAt); err != nil {
 		return err
 	}
 	count, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM streams WHERE account_id = ? AND deleted_at IS NULL`, st.AccountID))

@@ -90,10 +90,10 @@ func TestIndexCountsOneAccount(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	const rows = 30
 	for i := range rows {
-		_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.Incoming{
+		_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
 			EventID: fmt.Sprint("e", i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: int64(1 + i%3),
 			Content: []string{"pay for tea", "coffee"}[i%2], Time: time.Now(), NotRepeat: true,
-		}, nil, app.IdempotencyKey{}, time.Now())
+		}}, time.Now())
 		must(t, err)
 		if i == rows/2 {
 			_, err := w.Store.IndexSearch(t.Context()) // the others aren't indexed

@@ -65,7 +65,7 @@ func TestTrustedProxies(t *testing.T) {
 		for _, value := range c.forwarded {
 			header = append(header, "X-Forwarded-For", value)
 		}
-		if a := webtest.From(h, c.peer, "POST", "/api/webhooks/provider/nowhere", "{}", header...); a.Status != 401 {
+		if a := webtest.From(h, c.peer)("POST", "/api/webhooks/provider/nowhere", "{}", header...); a.Status != 401 {
 			t.Fatalf("%s %q: %d", c.peer, c.forwarded, a.Status)
 		}
 		if got := lastRefused(w, i+1); got != c.want {
@@ -84,7 +84,7 @@ func TestFailuresBehindProxy(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		fail := func(peer string, forwarded func() string) (limited int) {
 			for range 100 {
-				if webtest.From(h, peer, "GET", "/api/v1/webhooks", "", "X-Forwarded-For", forwarded()).Status == 429 {
+				if webtest.From(h, peer)("GET", "/api/v1/webhooks", "", "X-Forwarded-For", forwarded()).Status == 429 {
 					limited++
 				}
 			}
@@ -110,7 +110,7 @@ func TestFullLimiter(t *testing.T) {
 		w := webtest.NewStillWorld(t)
 		h := web.New(web.Config{Services: w.Services})
 		fail := func(peer string) int {
-			return webtest.From(h, peer, "GET", "/api/v1/webhooks", "", "Authorization", "Bearer wrong").Status
+			return webtest.From(h, peer)("GET", "/api/v1/webhooks", "", "Authorization", "Bearer wrong").Status
 		}
 		for range 30 {
 			fail("192.0.2.1:1")
@@ -125,7 +125,7 @@ func TestFullLimiter(t *testing.T) {
 			t.Errorf("25000 clients later one that failed too often is answered %d", got)
 		}
 		key := w.APIKey(access.ScopeRead)
-		if got := webtest.From(h, "192.0.2.1:1", "GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).Status; got != 200 {
+		if got := webtest.From(h, "192.0.2.1:1")("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).Status; got != 200 {
 			t.Errorf("its valid key: %d", got)
 		}
 		time.Sleep(time.Minute)
@@ -197,22 +197,22 @@ func TestAsSent(t *testing.T) {
 	} {
 		c.peer = strings.Replace(c.peer, ".1:1", fmt.Sprintf(".%d:1", i+1), 1) // each has its own turns to sign in
 		form := append([]string{"Content-Type", "application/x-www-form-urlencoded"}, c.header...)
-		signedIn := webtest.From(c.h, c.peer, "POST", "/login", "name=lan&password="+apptest.SomePassword, form...)
+		signedIn := webtest.From(c.h, c.peer)("POST", "/login", "name=lan&password="+apptest.SomePassword, form...)
 		prefix := map[bool]string{true: "__Host-"}[c.secure]
 		session, _, _ := strings.Cut(signedIn.Cookie(prefix+"baoco"), ";")
 		if device := signedIn.Cookie(prefix + "baoco-device"); session == "" || strings.Contains(device, "Secure") != c.secure {
 			t.Errorf("%d: secure should be %v, the cookies are %q", i, c.secure, signedIn.Header.Values("Set-Cookie"))
 		}
-		page := webtest.From(c.h, c.peer, "GET", "/inbound/sources/1", "", append(c.header, "Cookie", session)...)
+		page := webtest.From(c.h, c.peer)("GET", "/inbound/sources/1", "", append(c.header, "Cookie", session)...)
 		if !strings.Contains(page.Body, `id="url-1">`+c.url+"/api/webhooks/provider/") {
 			t.Errorf("%d: the URL does not begin with %q\n%s", i, c.url, page.Body)
 		}
-		for _, a := range []webtest.Answer{page, webtest.From(c.h, c.peer, "GET", "/healthz", "", c.header...)} {
+		for _, a := range []webtest.Answer{page, webtest.From(c.h, c.peer)("GET", "/healthz", "", c.header...)} {
 			if got := a.Header.Get("Strict-Transport-Security") != ""; got != c.secure {
 				t.Errorf("%d: HSTS %v, want %v", i, got, c.secure)
 			}
 		}
-		out := webtest.From(c.h, c.peer, "POST", "/look", "", append(form, "Cookie", session, "Origin", "https://shop.vn")...)
+		out := webtest.From(c.h, c.peer)("POST", "/look", "", append(form, "Cookie", session, "Origin", "https://shop.vn")...)
 		if (out.Status == http.StatusForbidden) != c.otherOrigin {
 			t.Errorf("%d: a form of https://shop.vn is answered %d", i, out.Status)
 		}

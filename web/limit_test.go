@@ -71,7 +71,7 @@ func TestRateLimit(t *testing.T) {
 		}
 		key, other := w.APIKey(access.ScopeRead), w.APIKey(access.ScopeRead)
 		call := func(method, key string, header ...string) webtest.Answer {
-			return webtest.From(h, "192.0.2.1:1", method, e.Path, "", append(header, "Authorization", "Bearer "+key)...)
+			return webtest.From(h, "192.0.2.1:1")(method, e.Path, "", append(header, "Authorization", "Bearer "+key)...)
 		}
 		checkLimited(t, exhaust(t, 60, func() webtest.Answer { return call("GET", key) }), 60, "Too many requests; try again in $wait s.")
 		checkLimited(t, call("GET", key, "Accept-Language", "vi"), 60, "Quá nhiều yêu cầu, vui lòng thử lại sau $wait giây.")
@@ -81,18 +81,18 @@ func TestRateLimit(t *testing.T) {
 		if a := call("GET", other); a.Status != 200 || a.Header.Get("X-Ratelimit-Remaining") != "59" {
 			t.Errorf("another key at %s: %d, %s left", e.Path, a.Status, a.Header.Get("X-Ratelimit-Remaining"))
 		}
-		if a := webtest.From(h, "192.0.2.1:1", "GET", "/api/v1/analytics/status", "", "Authorization", "Bearer "+key); a.Status != 200 {
+		if a := webtest.From(h, "192.0.2.1:1")("GET", "/api/v1/analytics/status", "", "Authorization", "Bearer "+key); a.Status != 200 {
 			t.Errorf("another endpoint after %s: %d", e.Path, a.Status)
 		}
 		// A fault of the request doesn't hide the limit.
-		if a := webtest.From(h, "192.0.2.1:1", "GET", e.Path+"?per_page=abc", "", "Authorization", "Bearer "+key); a.Status != 429 {
+		if a := webtest.From(h, "192.0.2.1:1")("GET", e.Path+"?per_page=abc", "", "Authorization", "Bearer "+key); a.Status != 429 {
 			t.Errorf("%s with a bad parameter: %d", e.Path, a.Status)
 		}
 	}
 	// The limit comes before the scope.
 	read := w.APIKey(access.ScopeRead)
 	a := exhaust(t, 300, func() webtest.Answer {
-		a := webtest.From(h, "192.0.2.1:1", "POST", "/api/v1/webhooks", "", "Authorization", "Bearer "+read)
+		a := webtest.From(h, "192.0.2.1:1")("POST", "/api/v1/webhooks", "", "Authorization", "Bearer "+read)
 		if a.Status != 403 && a.Status != 429 {
 			t.Fatalf("a read key that creates: %d", a.Status)
 		}
@@ -108,7 +108,7 @@ func TestRateLimitRefills(t *testing.T) {
 		h := web.New(web.Config{Services: w.Services, Limit: 1200}) // one in 50 ms
 		key := w.APIKey(access.ScopeRead)
 		call := func() webtest.Answer {
-			return webtest.From(h, "192.0.2.1:1", "GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key)
+			return webtest.From(h, "192.0.2.1:1")("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key)
 		}
 		exhaust(t, 1200, call)
 		time.Sleep(49 * time.Millisecond)
@@ -132,13 +132,13 @@ func TestManyBogusKeys(t *testing.T) {
 	h := web.New(web.Config{Services: w.Services})
 	key := w.APIKey(access.ScopeRead)
 	r := rand.New(rand.NewPCG(1, 2))
-	if webtest.From(h, "192.0.2.1:1", "GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).Status != 200 {
+	if webtest.From(h, "192.0.2.1:1")("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).Status != 200 {
 		t.Fatal("the key is not valid")
 	}
 	refused := map[int]int{}
 	try := func(n int, remote func() string) {
 		for range n {
-			a := webtest.From(h, remote(), "GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+webtest.BogusKey(r), "X-Forwarded-For", randomIPv4(r))
+			a := webtest.From(h, remote())("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+webtest.BogusKey(r), "X-Forwarded-For", randomIPv4(r))
 			refused[a.Status]++
 		}
 	}
@@ -149,15 +149,15 @@ func TestManyBogusKeys(t *testing.T) {
 	if refused[401] < 30 || refused[401] > most || refused[401]+refused[429] != 100 {
 		t.Errorf("100 failures of one address: %v, want 30 to %d of 401, then 429", refused, most)
 	}
-	a := webtest.From(h, "192.0.2.1:1", "GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+webtest.BogusKey(r))
+	a := webtest.From(h, "192.0.2.1:1")("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+webtest.BogusKey(r))
 	checkLimited(t, a, 30, "Too many requests; try again in $wait s.")
-	if a := webtest.From(h, "192.0.2.1:1", "GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key); a.Status != 200 {
+	if a := webtest.From(h, "192.0.2.1:1")("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key); a.Status != 200 {
 		t.Errorf("a valid key from an address that failed too often: %d", a.Status)
 	}
-	if a := webtest.From(h, "192.0.2.1:1", "POST", "/api/webhooks/provider", "{}", "Authorization", "Bearer nothing"); a.Status != 429 {
+	if a := webtest.From(h, "192.0.2.1:1")("POST", "/api/webhooks/provider", "{}", "Authorization", "Bearer nothing"); a.Status != 429 {
 		t.Errorf("failures on the provider path are counted apart: %d", a.Status)
 	}
-	if a := webtest.From(h, "192.0.2.2:1", "GET", "/api/v1/webhooks", ""); a.Status != 401 {
+	if a := webtest.From(h, "192.0.2.2:1")("GET", "/api/v1/webhooks", ""); a.Status != 401 {
 		t.Errorf("another address: %d", a.Status)
 	}
 
@@ -184,7 +184,7 @@ func TestManyBogusKeys(t *testing.T) {
 	if grown := webtest.Heap() - filled; grown > 2<<20 {
 		t.Errorf("10000 more cost %d KiB more", grown>>10)
 	}
-	if a := webtest.From(h, "192.0.2.1:1", "GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key); a.Status != 200 {
+	if a := webtest.From(h, "192.0.2.1:1")("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key); a.Status != 200 {
 		t.Errorf("a valid key after all that: %d", a.Status)
 	}
 }

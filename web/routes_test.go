@@ -14,11 +14,11 @@ import (
 
 	"baoco/app/access"
 	"baoco/app/apptest"
-	"baoco/app/delivery"
 	"baoco/web"
 	"baoco/web/api"
 	"baoco/web/webtest"
 
+	"baoco/app/delivery"
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 )
@@ -51,7 +51,7 @@ func TestEveryBodyIsBounded(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	key := w.APIKey(access.ScopeFull)
 	h := web.New(web.Config{Services: w.Services, Limit: 1000})
-	session := webtest.From(h, "192.0.2.1:1", "POST", "/login", "name=lan&password="+strings.ReplaceAll(apptest.SomePassword, " ", "+"), "Content-Type", "application/x-www-form-urlencoded")
+	session := webtest.From(h, "192.0.2.1:1")("POST", "/login", "name=lan&password="+strings.ReplaceAll(apptest.SomePassword, " ", "+"), "Content-Type", "application/x-www-form-urlencoded")
 	session.Goes(t, "/")
 	cookie, _, _ := strings.Cut(session.Cookie("baoco"), ";")
 	var actions []string

@@ -96,12 +96,13 @@ func encodeUser(s *session, u access.User) userJSON {
 	return v
 }
 
-// newPassword is the password of --password-file, or a generated one.
-func newPassword(c *cli.Context) (secret string, generated bool, err error) {
+// newPassword is the password of --password-file, or a generated one, which is given twice.
+func newPassword(c *cli.Context) (secret, generated string, err error) {
 	if secret, err = terminal.ReadSecretFile(c, c.String("password-file")); err != nil || secret != "" {
-		return secret, false, err
+		return secret, "", err
 	}
-	return access.GeneratePassword(), true, nil
+	generated = access.GeneratePassword()
+	return generated, generated, nil
 }
 
 // openSetUp prints the link that serve prints when it starts, with a new token:
@@ -142,25 +143,25 @@ func createUser(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return showPassword(c, s, u, "was created", secret, generated)
+	return showPassword(c, s, u, "was created", generated)
 }
 
-// showPassword shows a user after a change, and a generated password this once.
-// did says what was done.
-func showPassword(c *cli.Context, s *session, u access.User, did, secret string, generated bool) error {
+// showPassword shows a user after a change, and a generated password this once; empty:
+// it was entered. did says what was done.
+func showPassword(c *cli.Context, s *session, u access.User, did, generated string) error {
 	v := struct {
 		userJSON
 		Password *string `json:"password"`
 	}{encodeUser(s, u), nil}
 	lost := fmt.Sprintf("User %s %s.", u.Name, did)
-	if generated {
-		v.Password = &secret
+	if generated != "" {
+		v.Password = &generated
 		lost = fmt.Sprintf("User %s %s, but nobody has seen the password. Make another: baoco user passwd %s%s", u.Name, did, u.Name, onAccount(s.account))
 	}
 	return terminal.Report(c, v, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "User:      %s (%s)\n", u.Name, u.Role)
-		if generated {
-			fmt.Fprintf(w, "Password:  %s\n", secret)
+		if generated != "" {
+			fmt.Fprintf(w, "Password:  %s\n", generated)
 			fmt.Fprintln(c.App.ErrWriter, "Save the password now: it is not shown again.")
 		}
 	})
@@ -191,7 +192,7 @@ func setPassword(c *cli.Context, s *session, u access.User) error {
 	if err != nil {
 		return err
 	}
-	return showPassword(c, s, u, "has a new password", secret, generated)
+	return showPassword(c, s, u, "has a new password", generated)
 }
 
 func setRole(c *cli.Context, s *session, u access.User) error {

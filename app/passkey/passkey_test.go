@@ -381,11 +381,12 @@ func TestOptions(t *testing.T) {
 
 // FuzzAnswer holds what an answer that counts has, whatever a device and a browser say.
 func FuzzAnswer(f *testing.F) {
-	f.Add(byte(5), shop.Origin, "shop.vn", []byte{}, uint32(0))
-	f.Add(byte(0x95), shop.Origin, "shop.vn", []byte{0xa1, 0x61, 'x', 1}, uint32(9))
-	f.Add(byte(0x45), "https://SHOP.vn:8443", "shop.vn", make([]byte, 99), uint32(1))
-	f.Fuzz(func(t *testing.T, flags byte, origin, host string, tail []byte, count uint32) {
+	f.Add(byte(5), "https://shop.vn:8443 shop.vn", []byte{}, uint32(0))
+	f.Add(byte(0x95), "https://shop.vn:8443 shop.vn", []byte{0xa1, 0x61, 'x', 1}, uint32(9))
+	f.Add(byte(0x45), "https://SHOP.vn:8443 shop.vn", make([]byte, 99), uint32(1))
+	f.Fuzz(func(t *testing.T, flags byte, place string, tail []byte, count uint32) {
 		a := device(t)
+		origin, host, _ := strings.Cut(place, " ")
 		a.Flags, a.Origin, a.Host, a.Tail, a.Count = flags, origin, host, tail[:min(len(tail), 60_000)], count
 		ours := strings.EqualFold(origin, shop.Origin) && host == shop.Host && flags&5 == 5
 		if c, _, err := passkey.Created(shop, lan, a.Create(challenge)); err == nil && !ours {

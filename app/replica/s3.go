@@ -39,7 +39,7 @@ func newBucket(p Place, c Credentials) *bucket {
 
 // Get is in Objects.
 func (b *bucket) Get(ctx context.Context, name string) (data []byte, err error) {
-	err = b.do(ctx, http.MethodGet, b.key(name), nil, nil, nil, func(body io.Reader) error {
+	err = b.do(ctx, objectCall{method: http.MethodGet, key: b.key(name)}, func(body io.Reader) error {
 		data, err = readObject(body, name)
 		return err
 	})
@@ -48,12 +48,12 @@ func (b *bucket) Get(ctx context.Context, name string) (data []byte, err error) 
 
 // Create relies on If-None-Match, which a service may not know: setup tries it.
 func (b *bucket) Create(ctx context.Context, name string, data []byte) error {
-	return b.do(ctx, http.MethodPut, b.key(name), nil, map[string]string{"If-None-Match": "*"}, data, nil)
+	return b.do(ctx, objectCall{method: http.MethodPut, key: b.key(name), data: data, isNew: true}, nil)
 }
 
 // Put is in Objects.
 func (b *bucket) Put(ctx context.Context, name string, data []byte) error {
-	return b.do(ctx, http.MethodPut, b.key(name), nil, nil, data, nil)
+	return b.do(ctx, objectCall{method: http.MethodPut, key: b.key(name), data: data}, nil)
 }
 
 // maxListing is how many bytes a page of a list has at most: a thousand objects.
@@ -74,7 +74,7 @@ func (b *bucket) List(ctx context.Context, dir string) (list []Object, err error
 			IsTruncated           bool
 			NextContinuationToken string
 		}
-		err := b.do(ctx, http.MethodGet, "", query, nil, nil, func(body io.Reader) error {
+		err := b.do(ctx, objectCall{method: http.MethodGet, query: query}, func(body io.Reader) error {
 			return xml.NewDecoder(io.LimitReader(body, maxListing)).Decode(&page)
 		})
 		if err != nil {
@@ -125,16 +125,24 @@ func (b *bucket) url(key string, query url.Values) *url.URL {
 	return u
 }
 
+// objectCall asks for an object of the bucket; without a key, for its list.
+type objectCall struct {
+	method, key string
+	query       url.Values
+	data        []byte // of the object
+	isNew       bool   // fails with fs.ErrExist where there is such an object
+}
+
 // do makes a signed request, and has read take the body of an answer of success.
-func (b *bucket) do(ctx context.Context, method, key string, query url.Values, headers map[string]string, data []byte, read func(io.Reader) error) error {
-	r, err := http.NewRequestWithContext(ctx, method, b.url(key, query).String(), bytes.NewReader(data))
+func (b *bucket) do(ctx context.Context, call objectCall, read func(io.Reader) error) error {
+	r, err := http.NewRequestWithContext(ctx, call.method, b.url(call.key, call.query).String(), bytes.NewReader(call.data))
 	if err != nil {
 		return errors.New("the address of the bucket can't be read")
 	}
-	for name, value := range headers {
-		r.Header.Set(name, value)
+	if call.isNew {
+		r.Header.Set("If-None-Match", "*")
 	}
-	sign(r, data, b.secret, b.place.Region, b.now())
+	sign(r, call.data, b.secret, b.place.Region, b.now())
 	response, err := b.client.Do(r)
 	if err != nil {
 		return err // names the address; the credentials are in a header

@@ -14,11 +14,7 @@ import (
 // fault that says why, or nothing.
 func TestAmounts(t *testing.T) {
 	const fraction, groups, syntax, size, cut = "whole number", "more than one way", "could not be read", "9999999999999", "scientific"
-	tests := []struct {
-		text  string
-		want  int64
-		fault string
-	}{
+	tests := []amountTest{
 		{"1", 1, ""},
 		{"150000", 150000, ""},
 		{"000150000", 150000, ""},
@@ -100,18 +96,14 @@ func TestAmounts(t *testing.T) {
 	for _, test := range tests {
 		path := write(t, "Ngày;Nội dung;Số tiền (VND)\n01/11/2026;x;\""+strings.ReplaceAll(test.text, `"`, `""`)+"\"\n02/11/2026;y;+1\n")
 		rows, err := tryRows(t, path, statement.Options{Zone: zone})
-		checkAmount(t, fmt.Sprintf("%q", test.text), rows, err, test.want, test.fault)
+		checkAmount(t, test, rows, err)
 	}
 }
 
 // TestNumberCells reads amounts that are numbers of a workbook: by their
 // value, whatever their format shows.
 func TestNumberCells(t *testing.T) {
-	tests := []struct {
-		xml   string
-		want  int64
-		fault string
-	}{
+	tests := []amountTest{
 		{"150000", 150000, ""},
 		{"1.5E+7", 15000000, ""},
 		{"1.5E7", 15000000, ""},
@@ -127,29 +119,36 @@ func TestNumberCells(t *testing.T) {
 	}
 	for _, test := range tests {
 		path := workbook(t, `<row r="1">`+texts("A1", "Ngày", "B1", "Nội dung", "C1", "Số tiền")+`</row>`+
-			`<row r="2"><c r="A2"><v>46327</v></c>`+texts("B2", "x")+`<c r="C2" s="1"><v>`+test.xml+`</v></c></row>`+
+			`<row r="2"><c r="A2"><v>46327</v></c>`+texts("B2", "x")+`<c r="C2" s="1"><v>`+test.text+`</v></c></row>`+
 			`<row r="3"><c r="A3"><v>46328</v></c>`+texts("B3", "y", "C3", "+1")+`</row>`)
 		rows, err := tryRows(t, path, statement.Options{Zone: zone})
-		if test.xml == "NaN" {
+		if test.text == "NaN" {
 			test.fault = "could not be read"
 		}
-		checkAmount(t, test.xml, rows, err, test.want, test.fault)
+		checkAmount(t, test, rows, err)
 	}
+}
+
+// amountTest is how an amount is written in a cell, and how it is read.
+type amountTest struct {
+	text  string
+	want  int64
+	fault string
 }
 
 // checkAmount looks at the first of two rows; the second has a sign, so that
 // the column tells which way money went. No amount in the only column of them
 // means that the file isn't understood.
-func checkAmount(t *testing.T, text string, rows []statement.Row, err error, want int64, fault string) {
+func checkAmount(t *testing.T, test amountTest, rows []statement.Row, err error) {
 	t.Helper()
-	if want == 0 && fault == "" {
+	if test.want == 0 && test.fault == "" {
 		if err == nil || !strings.Contains(err.Error(), "no amount") {
-			t.Errorf("%s: is read as %v, %v", text, rows, err)
+			t.Errorf("%q: is read as %v, %v", test.text, rows, err)
 		}
 		return
 	}
 	if len(rows) != 2 || err != nil {
-		t.Errorf("%s: %d rows, %v", text, len(rows), err)
+		t.Errorf("%q: %d rows, %v", test.text, len(rows), err)
 		return
 	}
 	row := rows[0]
@@ -158,10 +157,10 @@ func checkAmount(t *testing.T, text string, rows []statement.Row, err error, wan
 		amount = -amount
 	}
 	switch {
-	case fault == "" && (row.Fault != nil || amount != want):
-		t.Errorf("%s: %swant %d", text, format(row), want)
-	case fault != "" && (row.Fault == nil || !strings.Contains(row.Fault.Text.EN, fault) || row.Amount != 0):
-		t.Errorf("%s: %swant a fault %q", text, format(row), fault)
+	case test.fault == "" && (row.Fault != nil || amount != test.want):
+		t.Errorf("%q: %swant %d", test.text, format(row), test.want)
+	case test.fault != "" && (row.Fault == nil || !strings.Contains(row.Fault.Text.EN, test.fault) || row.Amount != 0):
+		t.Errorf("%q: %swant a fault %q", test.text, format(row), test.fault)
 	}
 }
 

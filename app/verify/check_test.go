@@ -318,11 +318,12 @@ func FuzzCheck(f *testing.F) {
 		string(sent), "", "{}", "[]", "null", `"`, `{"transactions":[{}]}`, `{"transactions":[{"transferAmount":1}]}`, `{"transactions":[{"transferAmount":1,"id":[]}]}`, `{"transactions":null}`,
 		"\ufeff{", strings.Repeat("[", 100), `{"a":1,"a":{"b":[1,"x",{}]}}`, "eyJ0IjoxfQ==", "%7B%7D=", "\xff\xc4", "Đ", `\"`, "&quot;", "]", `{"transactions":[{"transferAmount":1}],"x":[{"transferAmount":"2"}]} `,
 	} {
-		f.Add([]byte(body), right, checkedSecret, "dlv_1_a", "1763000000")
-		f.Add([]byte(body), "sha256="+strings.ToUpper(right), " '"+checkedSecret+"'\n", "", "")
-		f.Add([]byte(body), "v1,AAAA v1, x", "AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw", "dlv_", "17630000000000")
+		f.Add([]byte(body), right, checkedSecret, "dlv_1_a 1763000000")
+		f.Add([]byte(body), "sha256="+strings.ToUpper(right), " '"+checkedSecret+"'\n", " ")
+		f.Add([]byte(body), "v1,AAAA v1, x", "AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw", "dlv_ 17630000000000")
 	}
-	f.Fuzz(func(t *testing.T, body []byte, signature, secret, id, timestamp string) {
+	f.Fuzz(func(t *testing.T, body []byte, signature, secret, idAndTime string) {
+		id, timestamp, _ := strings.Cut(idAndTime, " ")
 		claim := verify.Claim{Body: body, Signature: signature, Secret: secret, MessageID: id, Timestamp: timestamp}
 		r, err := verify.Check(claim, delivery.SignatureFacts{}, checkedAt)
 		if err != nil {

@@ -306,10 +306,10 @@ func TestReadiness(t *testing.T) {
 	h := web.New(web.Config{Services: service})
 	check := func(when string, want int) {
 		t.Helper()
-		if a := webtest.From(h, "127.0.0.1:1", "GET", "/readyz", ""); a.Status != want {
+		if a := webtest.From(h, "127.0.0.1:1")("GET", "/readyz", ""); a.Status != want {
 			t.Errorf("%s: readyz %d, want %d: %s", when, a.Status, want, a.Body)
 		}
-		if a := webtest.From(h, "127.0.0.1:1", "GET", "/healthz", ""); a.Status != 200 {
+		if a := webtest.From(h, "127.0.0.1:1")("GET", "/healthz", ""); a.Status != 200 {
 			t.Errorf("%s: healthz %d", when, a.Status)
 		}
 	}

@@ -68,7 +68,8 @@ func (f *fields) codeLength(name string) int {
 	if f.body.Get(name).Kind == exactjson.Null {
 		f.bad.Add(name, "is required", "là bắt buộc")
 	}
-	return f.whole(name, 0, paymentcode.MinDigits, paymentcode.MaxCode-paymentcode.MinPrefix, "must be a whole number from 3 to 23", "phải là số nguyên từ 3 đến 23")
+	return f.whole(name, 0, paymentcode.MinDigits, paymentcode.MaxCode-paymentcode.MinPrefix,
+		app.Text{EN: "must be a whole number from 3 to 23", VI: "phải là số nguyên từ 3 đến 23"})
 }
 
 func (s *Server) deleteCodePattern(w http.ResponseWriter, q *Request) error {

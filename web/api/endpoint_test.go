@@ -60,7 +60,7 @@ func TestEveryEndpointRefusesBadCredentials(t *testing.T) {
 		remote := fmt.Sprintf("192.0.2.%d:1", i+1) // so that none fails too often
 		var first string
 		for _, c := range credentials {
-			a := webtest.From(h, remote, e.Method, e.At("1")+c.query, "not json", c.header...)
+			a := webtest.From(h, remote)(e.Method, e.At("1")+c.query, "not json", c.header...)
 			what := fmt.Sprintf("%s %s, credential %s", e.Method, e.Path, c.name)
 			for _, f := range checkAnswer(e.Method, e.Path, a) {
 				t.Errorf("%s: %s", what, f)
@@ -76,7 +76,7 @@ func TestEveryEndpointRefusesBadCredentials(t *testing.T) {
 				t.Errorf("%s: %s, but none at all: %s", what, shape, first)
 			}
 		}
-		a := webtest.From(h, remote, e.Method, e.At("1"), "not json", "Authorization", "Bearer "+read)
+		a := webtest.From(h, remote)(e.Method, e.At("1"), "not json", "Authorization", "Bearer "+read)
 		if (a.Status == 403) != e.Writes || a.Status == 401 {
 			t.Errorf("%s %s with a read key: %d", e.Method, e.Path, a.Status)
 		}
@@ -85,7 +85,7 @@ func TestEveryEndpointRefusesBadCredentials(t *testing.T) {
 				t.Errorf("%s %s with a read key: code %v", e.Method, e.Path, code)
 			}
 		}
-		a = webtest.From(h, remote, e.Method, e.At("1"), "not json", "Authorization", "Bearer "+full)
+		a = webtest.From(h, remote)(e.Method, e.At("1"), "not json", "Authorization", "Bearer "+full)
 		if a.Status == 401 || a.Status == 403 {
 			t.Errorf("%s %s with a full key: %d", e.Method, e.Path, a.Status)
 		}

@@ -134,7 +134,7 @@ func TestEventStreamIsCut(t *testing.T) {
 			since = listed[len(listed)-1]
 		}
 		var page struct{ Transactions []struct{ ID string } }
-		w.API(r.key, "GET", "/api/v1/transactions?per_page=100&since_id="+since, "", http.StatusOK, &page)
+		w.API("GET", "/api/v1/transactions?per_page=100&since_id="+since, "", http.StatusOK, &page)
 		if len(page.Transactions) == 0 {
 			break
 		}

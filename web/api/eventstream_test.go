@@ -379,7 +379,8 @@ func TestEventStreamSurvivesTheStorage(t *testing.T) {
 		wantEvents(t, "before", c, "1")
 		source, call := w.Native(), apptest.Batch(apptest.Transfer{}.Native())
 		w.Change(`ALTER TABLE transaction_notes RENAME TO gone`)
-		webtest.From(w.Handler, "192.0.2.1:1", "POST", source.URLPath(), call, apptest.Credentials(source, call, time.Now())...).WantStatus(t, http.StatusOK)
+		webtest.From(w.Handler, "192.0.2.1:1")("POST", source.URLPath(), call, apptest.Credentials(source, call, time.Now())...).
+			WantStatus(t, http.StatusOK)
 		time.Sleep(time.Minute)
 		w.Change(`ALTER TABLE gone RENAME TO transaction_notes`)
 		time.Sleep(time.Second)

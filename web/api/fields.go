@@ -174,14 +174,14 @@ func (f *fields) bankAccounts() []int64 {
 }
 
 // whole reads a whole number from least to most; otherwise where none is given.
-func (f *fields) whole(name string, otherwise, least, most int, en, vi string) int {
+func (f *fields) whole(name string, otherwise, least, most int, rule app.Text) int {
 	v := f.body.Get(name)
 	if v.Kind == exactjson.Null {
 		return otherwise
 	}
 	n, err := strconv.Atoi(v.Text)
 	if v.Kind != exactjson.Number || err != nil || n < least || n > most {
-		f.bad.Add(name, en, vi)
+		f.bad.Add(name, rule.EN, rule.VI)
 		return otherwise
 	}
 	return n

@@ -54,7 +54,7 @@ func TestInboundElements(t *testing.T) {
 	wantSaid(w, 7, apptest.Said{State: inbound.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", WaitsIn: 1})
 
 	// What somebody decides shows, in the event and in what repeats it.
-	l := linksEvent(w, w.APIKey(access.ScopeFull), 1, `{"bank":"ACB","account_name":"A"}`)
+	l := linksEvent(w, 1, `{"bank":"ACB","account_name":"A"}`)
 	if l.Recorded != 1 {
 		t.Fatalf("%+v", l)
 	}
@@ -110,7 +110,7 @@ func TestInboundElementsThatMayBeRepeats(t *testing.T) {
 	w.Names(webtest.Duplicate, till, x)            // 3
 	wantSaid(w, 2, apptest.Said{State: inbound.OutcomeMayBeRepeat, Amount: 200000, Content: "ck", Transaction: 1, Open: true})
 	wantSaid(w, 3, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "ck", WaitsIn: 2})
-	w.API(w.APIKey(access.ScopeFull), "POST", "/api/v1/inbound/2/settle", `{"repeat":true}`, http.StatusOK, nil)
+	w.API("POST", "/api/v1/inbound/2/settle", `{"repeat":true}`, http.StatusOK, nil)
 	wantSaid(w, 2, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "ck", Transaction: 1})
 	wantSaid(w, 3, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "ck", Transaction: 1})
 	if _, e := w.Reads(2); e.Elements[0].Item == nil || e.Elements[0].Fault != nil {
@@ -230,7 +230,7 @@ func TestInboundNothing(t *testing.T) {
 			Elements []any
 		}
 	}
-	w.API(w.APIKey(access.ScopeRead), "GET", "/api/v1/inbound/1", "", http.StatusOK, &shown)
+	w.API("GET", "/api/v1/inbound/1", "", http.StatusOK, &shown)
 	if shown.Event.Nothing != e.Explanation.EN || shown.Event.Elements == nil || len(shown.Event.Elements) != 0 {
 		t.Errorf("%+v", shown)
 	}
@@ -241,7 +241,7 @@ func TestInboundByHand(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	w.API(w.APIKey(access.ScopeFull), "POST", "/api/v1/transactions", apptest.Transfer{Content: "by hand"}.Native(), http.StatusCreated, nil)
+	w.API("POST", "/api/v1/transactions", apptest.Transfer{Content: "by hand"}.Native(), http.StatusCreated, nil)
 	wantSaid(w, 1, apptest.Said{State: inbound.OutcomeRecorded, Amount: 200000, Content: "by hand", Transaction: 1})
 	w.Tallies()
 }

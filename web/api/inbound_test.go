@@ -27,11 +27,11 @@ func TestInboundLinkMasked(t *testing.T) {
 	w := webtest.NewWorld(t)
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
-	key, phone := w.APIKey(access.ScopeFull), w.Native()
+	phone := w.Native()
 	first := textEvent(w, phone, inbound.Incoming{EventID: "1", Number: "FT1", AccountNumber: "7220xxxx2005"})
-	refusesLink(w, key, first, `{"account_name":"A"}`, 422, app.CodeValidation)
-	refusesLink(w, key, first, `{"account_name":"A","account_number":"72201112006"}`, 422, app.CodeValidation)
-	l := linksEvent(w, key, first, `{"account_name":"A","account_number":"7220 111 2005"}`)
+	refusesLink(w, first, `{"account_name":"A"}`, 422, app.CodeValidation)
+	refusesLink(w, first, `{"account_name":"A","account_number":"72201112006"}`, 422, app.CodeValidation)
+	l := linksEvent(w, first, `{"account_name":"A","account_number":"7220 111 2005"}`)
 	if !l.Linked || l.Recorded != 1 || l.Deliveries != 1 || l.Open != 0 || l.BankAccount.Bank != "VCB" || l.BankAccount.AccountNumber != "72201112005" || !slices.Equal(l.TransactionIDs, []string{"1"}) {
 		t.Errorf("linked as %+v", l)
 	}
@@ -46,11 +46,11 @@ func TestInboundLinkMasked(t *testing.T) {
 	third := textEvent(w, phone, inbound.Incoming{EventID: "5", Number: "FT5", AccountNumber: "7220xxxx2005"})
 	online := apptest.Transfer{ID: "x", Number: "FT3", Gateway: "VCB", Account: "72209992005", Date: app.FormatTime(time.Now(), w.Services.Ledger.Zone())}
 	w.Names(webtest.Recorded, w.Native(), online)
-	l = linksEvent(w, key, second, `{"account_number":"72209992005"}`)
+	l = linksEvent(w, second, `{"account_number":"72209992005"}`)
 	if l.Linked || l.BankAccount.ID != other.ID || l.Recorded != 1 || l.Duplicates != 1 || l.Open != 1 || l.Waiting != 0 || !slices.Equal(l.TransactionIDs, []string{"3", "2"}) {
 		t.Errorf("assigned as %+v", l)
 	}
-	refusesLink(w, key, second, `{"account_number":"72209992005"}`, 422, app.CodeValidation)
+	refusesLink(w, second, `{"account_number":"72209992005"}`, 422, app.CodeValidation)
 	if e := w.Event(second); e.Recorded != 1 || e.Duplicates != 1 || e.Unassigned != 1 || e.Open != 1 {
 		t.Errorf("the event is %+v", e)
 	}
@@ -103,7 +103,7 @@ func TestInboundLinkRecordsWhatWaits(t *testing.T) {
 		w.Names(webtest.Unassigned, w.Sepay(), apptest.Transfer{ID: "9", Number: "FT2"}) // the same transfer
 		w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "3", Account: "111"})
 		w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "4", Number: "FT4"})
-		l := linksEvent(w, w.APIKey(access.ScopeFull), 2, `{"account_name":"A"`+c.notify+`}`)
+		l := linksEvent(w, 2, `{"account_name":"A"`+c.notify+`}`)
 		if !l.Linked || l.Recorded != 1 || l.Waiting != 2 || l.Deliveries != c.deliveries {
 			t.Errorf("notify %s: %+v", c.notify, l)
 		}
@@ -118,22 +118,22 @@ func TestInboundLinkRecordsWhatWaits(t *testing.T) {
 func TestInboundLinkWithinPlan(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	ctx, key, source := context.Background(), w.APIKey(access.ScopeFull), w.Native()
+	ctx, source := context.Background(), w.Native()
 	most, past := 1, time.Now().Add(-time.Hour)
 	w.Link("VCB", "555")
 	w.Link("VCB", "575")
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1", Account: "555"}) // of another bank
 	_, err := w.Services.Ledger.UpdateAccount(ctx, 1, app.AccountUpdate{MaxBankAccounts: &most})
 	apptest.Must(t, err)
-	refusesLink(w, key, 1, `{"account_name":"A"}`, 409, app.CodePlanLimit)
+	refusesLink(w, 1, `{"account_name":"A"}`, 409, app.CodePlanLimit)
 	_, err = w.Services.Ledger.UpdateAccount(ctx, 1, app.AccountUpdate{ExpiresAt: &past})
 	apptest.Must(t, err)
-	refusesLink(w, key, 1, `{"account_name":"A"}`, 403, app.CodePlanExpired)
+	refusesLink(w, 1, `{"account_name":"A"}`, 403, app.CodePlanExpired)
 	if e := w.Event(1); e.Open != 1 || e.Unassigned != 1 {
 		t.Errorf("after refusals: %+v", e)
 	}
 	textEvent(w, source, inbound.Incoming{EventID: "2", AccountNumber: "5xx5"})
-	if l := linksEvent(w, key, 2, `{"account_number":"575"}`); l.Linked || l.Recorded != 1 {
+	if l := linksEvent(w, 2, `{"account_number":"575"}`); l.Linked || l.Recorded != 1 {
 		t.Errorf("assigned as %+v", l)
 	}
 }
@@ -143,22 +143,22 @@ func TestInboundLinkWithinPlan(t *testing.T) {
 func TestInboundLinkNarrowed(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	key, mine := w.APIKey(access.ScopeFull), w.Link("VCB", "333")
+	mine := w.Link("VCB", "333")
 	w.Link("ACB", "111")
 	source, err := w.Services.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: mine.ID}, time.Now())
 	apptest.Must(t, err)
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1", Account: "111"})
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "2", Account: "222"})
-	refusesLink(w, key, 1, `{"account_number":"111"}`, 409, app.CodeConflict)
-	refusesLink(w, key, 2, `{"account_number":"222","account_name":"A"}`, 409, app.CodeConflict)
-	refusesLink(w, key, 2, `{"account_name":"A"}`, 422, app.CodeValidation)
+	refusesLink(w, 1, `{"account_number":"111"}`, 409, app.CodeConflict)
+	refusesLink(w, 2, `{"account_number":"222","account_name":"A"}`, 409, app.CodeConflict)
+	refusesLink(w, 2, `{"account_name":"A"}`, 422, app.CodeValidation)
 	if banks, err := w.Services.Ledger.BankAccounts(context.Background(), 1); err != nil || len(banks) != 2 {
 		t.Errorf("a refused link linked: %+v, %v", banks, err)
 	}
 	// Its own, which was away for a while, and which the call doesn't name.
 	w.Unlinks(mine.ID)
 	textEvent(w, source, inbound.Incoming{EventID: "3"})
-	l := linksEvent(w, key, 3, `{"account_name":"A"}`)
+	l := linksEvent(w, 3, `{"account_name":"A"}`)
 	if !l.Linked || l.BankAccount.ID != mine.ID || l.Recorded != 1 {
 		t.Errorf("%+v", l)
 	}
@@ -216,7 +216,7 @@ func TestInboundLinkTwice(t *testing.T) {
 func TestInboundBodies(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	key, source := w.APIKey(access.ScopeFull), w.Native()
+	source := w.Native()
 	for i, body := range []string{"", "{", "\x00\x1b[2J<script>&\u2028 đ\ufffd", "\xef\xbb\xbf{}", "\xff\xfe\x00", "{\"a\":\"\xc3\"}"} {
 		w.Sends(source, body)
 		var got struct {
@@ -225,7 +225,7 @@ func TestInboundBodies(t *testing.T) {
 				Base64 *string `json:"body_base64"`
 			}
 		}
-		w.API(key, "GET", fmt.Sprintf("/api/v1/inbound/%d", i+1), "", 200, &got)
+		w.API("GET", fmt.Sprintf("/api/v1/inbound/%d", i+1), "", 200, &got)
 		switch e := got.Event; {
 		case (e.Body == nil) == (e.Base64 == nil):
 			t.Errorf("%q is shown as %v and %v", body, e.Body, e.Base64)
@@ -244,7 +244,7 @@ func TestInboundBodies(t *testing.T) {
 func TestInboundManyItems(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	key, source := w.APIKey(access.ScopeFull), w.Native()
+	source := w.Native()
 	const n = inbound.ShownItems + 200
 	w.WantsRefusal(source, apptest.Batch(strings.Split(strings.TrimSuffix(strings.Repeat("0,", n), ","), ",")...), 422, app.CodeValidation, "transactions[0]")
 	type shown struct {
@@ -264,12 +264,12 @@ func TestInboundManyItems(t *testing.T) {
 	var log struct{ Events []shown }
 	var one struct{ Event shown }
 	for _, position := range []int{0, 2} {
-		w.API(key, "GET", "/api/v1/inbound/1", "", 200, &one)
+		w.API("GET", "/api/v1/inbound/1", "", 200, &one)
 		at := slices.Index(positions(one.Event), position)
-		w.API(key, "POST", "/api/v1/inbound/1/discard", fmt.Sprintf(`{"item_id":%d}`, one.Event.Items[at].ID), 200, nil)
+		w.API("POST", "/api/v1/inbound/1/discard", fmt.Sprintf(`{"item_id":%d}`, one.Event.Items[at].ID), 200, nil)
 	}
-	w.API(key, "GET", "/api/v1/inbound", "", 200, &log)
-	w.API(key, "GET", "/api/v1/inbound/1", "", 200, &one)
+	w.API("GET", "/api/v1/inbound", "", 200, &log)
+	w.API("GET", "/api/v1/inbound/1", "", 200, &one)
 	if e := log.Events[0]; e.Open != n-2 || !cmp.Equal(positions(e), []int{1, 3, 4, 5, 6}) {
 		t.Errorf("listed with %d open: %v", e.Open, positions(e))
 	}
@@ -277,8 +277,8 @@ func TestInboundManyItems(t *testing.T) {
 		t.Errorf("shown with %d open: %d, %v", e.Open, len(e.Items), positions(e)[:5])
 	}
 	// Once the rest is closed, what was discarded is shown in its place.
-	w.API(key, "POST", "/api/v1/inbound/1/discard", "", 200, nil)
-	w.API(key, "GET", "/api/v1/inbound/1", "", 200, &one)
+	w.API("POST", "/api/v1/inbound/1/discard", "", 200, nil)
+	w.API("GET", "/api/v1/inbound/1", "", 200, &one)
 	if e := one.Event; e.Open != 0 || len(e.Items) != inbound.ShownItems || positions(e)[2] != 2 || e.Items[2].State != inbound.OutcomeDiscarded {
 		t.Errorf("after all were discarded: %+v", e.Items[:3])
 	}
@@ -322,16 +322,16 @@ type linked struct {
 	} `json:"bank_account"`
 }
 
-func linksEvent(w *webtest.World, key string, event int64, body string) (l linked) {
+func linksEvent(w *webtest.World, event int64, body string) (l linked) {
 	w.T.Helper()
-	w.API(key, "POST", fmt.Sprintf("/api/v1/inbound/%d/link", event), body, http.StatusOK, &l)
+	w.API("POST", fmt.Sprintf("/api/v1/inbound/%d/link", event), body, http.StatusOK, &l)
 	return l
 }
 
-func refusesLink(w *webtest.World, key string, event int64, body string, status int, code app.Code) {
+func refusesLink(w *webtest.World, event int64, body string, status int, code app.Code) {
 	w.T.Helper()
 	var e struct{ Code app.Code }
-	w.API(key, "POST", fmt.Sprintf("/api/v1/inbound/%d/link", event), body, status, &e)
+	w.API("POST", fmt.Sprintf("/api/v1/inbound/%d/link", event), body, status, &e)
 	if e.Code != code {
 		w.T.Errorf("link %s is refused as %s, want %s", body, e.Code, code)
 	}

@@ -124,7 +124,9 @@ func (s *Server) createPaymentRequest(w http.ResponseWriter, q *Request) error {
 		ReturnURL: f.given("return_url"), DistinctAmount: f.truth("distinct_amount"),
 	}
 	most := int(payment.MaxExpiry / time.Minute)
-	in.ExpiresIn = time.Duration(f.whole("expires_in", 0, 1, most, "must be a whole number of minutes from 1 to 525600", "phải là số phút nguyên từ 1 đến 525600")) * time.Minute
+	in.ExpiresIn = time.Minute * time.Duration(f.whole("expires_in", 0, 1, most, app.Text{
+		EN: "must be a whole number of minutes from 1 to 525600", VI: "phải là số phút nguyên từ 1 đến 525600",
+	}))
 	f.bad.Merge(payment.CheckRequest(in))
 	if err := f.bad.Err(); err != nil {
 		return err

@@ -161,7 +161,8 @@ func (s *Server) rotateSecret(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	hours := f.whole("overlap_hours", 24, 0, int(delivery.MaxOverlap/time.Hour), "must be a whole number from 0 to 168", "phải là số nguyên từ 0 đến 168")
+	hours := f.whole("overlap_hours", 24, 0, int(delivery.MaxOverlap/time.Hour),
+		app.Text{EN: "must be a whole number from 0 to 168", VI: "phải là số nguyên từ 0 đến 168"})
 	if err := f.bad.Err(); err != nil {
 		return err
 	}

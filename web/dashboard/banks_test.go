@@ -142,7 +142,7 @@ func TestBankTenancyAndRoles(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
 	b := w.Link("ACB", apptest.SomeAccount)
-	w.WantOwnersOnly(t, bankActions, b.ID, apptest.SomeAccount, func() string { return fmt.Sprint(w.Banks()) },
+	w.WantOwnersOnly(bankActions, b.ID, apptest.SomeAccount, func() string { return fmt.Sprint(w.Banks()) },
 		"bank", "VCB", "account_number", apptest.SomeAccount, "account_name", "EVE", "active", "0")
 }
 

@@ -202,7 +202,7 @@ func TestImportTenancyAndRoles(t *testing.T) {
 	owner := w.Browser().SignIn("lan")
 	mine := statementHeader + "01/11/2026,76,A,,11.000\n"
 	owner.Upload("/transactions/import", "mine.csv", mine, "sum", owner.Upload("/transactions/import", "mine.csv", mine).Sum(t)).Shows(t, `href="/transactions/import/1/undo"`)
-	w.WantOwnersOnly(t, importActions, 1, apptest.SomeAccount, func() string { return fmt.Sprint(w.Rows("transactions")) })
+	w.WantOwnersOnly(importActions, 1, apptest.SomeAccount, func() string { return fmt.Sprint(w.Rows("transactions")) })
 	file := statementHeader + "02/11/2026,77,A,,11.000\n"
 	cashier, stranger := w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger")
 	if a := cashier.Get("/transactions"); strings.Contains(a.Body, "/transactions/import") {

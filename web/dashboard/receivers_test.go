@@ -1,7 +1,6 @@
 package dashboard_test
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -60,7 +59,9 @@ func TestReceiverCode(t *testing.T) {
 					program = filepath.Join(dir, "receiver")
 				}
 				args := strings.Fields(strings.Replace(c.args, "PORT", port, 1))
-				printed := runReceiver(t, dir, program, args, secret, port)
+				receiver := exec.Command(program, args...)
+				receiver.Dir, receiver.Env = dir, append(os.Environ(), "BAOCO_SECRET="+secret, "PORT="+port)
+				printed := runReceiver(t, receiver, port)
 
 				if a, err := w.Services.Deliveries.TestWebhook(t.Context(), 1, hook.ID, time.Now()); err != nil || !a.Result.OK() {
 					t.Errorf("a test: %+v %v", a.Result, err)
@@ -101,21 +102,18 @@ func freePort(t *testing.T) string {
 }
 
 // runReceiver starts a receiver and waits until it listens.
-func runReceiver(t *testing.T, dir, program string, args []string, secret, port string) *apptest.Output {
+func runReceiver(t *testing.T, command *exec.Cmd, port string) *apptest.Output {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	command := exec.CommandContext(ctx, program, args...)
-	command.Dir, command.Env = dir, append(os.Environ(), "BAOCO_SECRET="+secret, "PORT="+port)
 	printed := &apptest.Output{}
 	command.Stdout, command.Stderr = printed, printed
 	apptest.Must(t, command.Start())
-	t.Cleanup(func() { cancel(); _ = command.Wait() })
+	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("%s printed:\n%s", program, printed)
+			t.Logf("%s printed:\n%s", command.Path, printed)
 		}
 	})
-	apptest.Eventually(t, program+" listens", func() bool {
+	apptest.Eventually(t, command.Path+" listens", func() bool {
 		c, err := net.Dial("tcp", "127.0.0.1:"+port)
 		if err == nil {
 			_ = c.Close()

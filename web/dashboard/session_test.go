@@ -362,9 +362,9 @@ func TestPlainName(t *testing.T) {
 	const at = "http://shop.lan:8080"
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept-Language", "vi"}
 	send := func(origin string) webtest.Answer {
-		return webtest.From(h, "192.0.2.1:1", "POST", at+"/login", "name=lan&password="+apptest.SomePassword, append(form, "Origin", origin)...)
+		return webtest.From(h, "192.0.2.1:1")("POST", at+"/login", "name=lan&password="+apptest.SomePassword, append(form, "Origin", origin)...)
 	}
-	if policy := webtest.From(h, "192.0.2.1:1", "GET", at+"/login", "").Header.Get("Referrer-Policy"); policy != "same-origin" {
+	if policy := webtest.From(h, "192.0.2.1:1")("GET", at+"/login", "").Header.Get("Referrer-Policy"); policy != "same-origin" {
 		t.Fatalf("browsers don't name the origin of a form at %s: %q", at, policy)
 	}
 	send(at).Goes(t, "/")
@@ -386,7 +386,7 @@ func TestBaseIsHTTPS(t *testing.T) {
 	const base, plain = "https://baoco.shop.vn", "http://192.168.1.10:8080"
 	h := web.New(web.Config{Services: w.Services, Secure: true, Installation: upkeep.Installation{BaseURL: base}})
 	get := func(address string, header ...string) webtest.Answer {
-		return webtest.From(h, "192.0.2.1:1", "GET", address, "", header...)
+		return webtest.From(h, "192.0.2.1:1")("GET", address, "", header...)
 	}
 	for _, path := range []string{"/", "/transactions?q=1", "/login?back=%2Fday", "/setup/abc"} {
 		get(plain+path).Goes(t, base+path)
@@ -398,7 +398,7 @@ func TestBaseIsHTTPS(t *testing.T) {
 		get(passedOn[0], passedOn[1:]...).WantStatus(t, http.StatusOK)
 	}
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Origin", plain}
-	a := webtest.From(h, "192.0.2.1:1", "POST", plain+"/login", "name=lan&password="+apptest.SomePassword, form...)
+	a := webtest.From(h, "192.0.2.1:1")("POST", plain+"/login", "name=lan&password="+apptest.SomePassword, form...)
 	a.Goes(t, "/")
 	if cookies := strings.Join(a.Header.Values("Set-Cookie"), "\n"); strings.Contains(cookies, "Secure") || a.Cookie("baoco") == "" {
 		t.Errorf("over HTTP: %s", cookies)

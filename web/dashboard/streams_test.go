@@ -251,7 +251,7 @@ func TestStreamTenancyAndRoles(t *testing.T) {
 		apptest.Must(t, err)
 		return fmt.Sprint(list)
 	}
-	w.WantOwnersOnly(t, []webtest.Action{
+	w.WantOwnersOnly([]webtest.Action{
 		{"GET", "/streams"}, {"GET", "/streams/new"}, {"GET", "/streams/%d"}, {"GET", "/streams/%d/edit"}, {"POST", "/streams/%d/edit"}, {"POST", "/streams/%d/toggle"},
 		{"POST", "/streams/%d/test"}, {"GET", "/streams/%d/rotate"}, {"POST", "/streams/%d/rotate"}, {"POST", "/streams/%d/env"}, {"GET", "/streams/%d/delete"}, {"POST", "/streams/%d/delete"},
 	}, st.ID, "ledger", unchanged, "name", "x", "url", "nats://evil.vn", "topic", "x", "type", "ALL", "start", "now", "active", "0", "secret", secret, "word", "ledger")

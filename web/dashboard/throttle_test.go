@@ -38,7 +38,7 @@ type guesser struct {
 func (g guesser) guess(peer, name, password, device string) webtest.Answer {
 	g.t.Helper()
 	form := url.Values{"name": {name}, "password": {password}}
-	return webtest.From(g.h, peer+":4711", "POST", "/login", form.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Cookie", device)
+	return webtest.From(g.h, peer+":4711")("POST", "/login", form.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Cookie", device)
 }
 
 // limited is how many of n wrong guesses are refused for their number.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/app/payment"
@@ -60,7 +59,6 @@ func TestMayBeRepeat(t *testing.T) {
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
 	w.Link("ACB", apptest.SomeAccount)
-	key := w.APIKey(access.ScopeFull)
 	sepay, native := w.Sepay(), w.Native()
 	w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "1", Content: "ANH BA TRA TIEN BAN"})
 	held := func(id, content string) (event int64) {
@@ -79,7 +77,7 @@ func TestMayBeRepeat(t *testing.T) {
 			State         inbound.Outcome
 			TransactionID string `json:"transaction_id"`
 		}
-		w.API(key, "POST", fmt.Sprintf("/api/v1/inbound/%d/settle", event), fmt.Sprintf(`{"repeat":%t}`, repeat), status, &got)
+		w.API("POST", fmt.Sprintf("/api/v1/inbound/%d/settle", event), fmt.Sprintf(`{"repeat":%t}`, repeat), status, &got)
 		if got.State != state || got.TransactionID != transaction {
 			t.Errorf("settled as %+v, want %s %s", got, state, transaction)
 		}
@@ -106,11 +104,11 @@ func TestMayBeRepeat(t *testing.T) {
 	// By hand it is refused, unless its person knows.
 	body := fmt.Sprintf(`{"id":"h","gateway":"ACB","accountNumber":"%s","transferType":"IN","transferAmount":200000,"transactionDate":"%s"`, apptest.SomeAccount, apptest.SomeDate)
 	var refused struct{ Code app.Code }
-	w.API(key, "POST", "/api/v1/transactions", body+`}`, http.StatusConflict, &refused)
+	w.API("POST", "/api/v1/transactions", body+`}`, http.StatusConflict, &refused)
 	if refused.Code != app.CodeMayBeRepeat {
 		t.Errorf("%+v", refused)
 	}
-	w.API(key, "POST", "/api/v1/transactions", body+`,"not_a_repeat":true}`, http.StatusCreated, nil)
+	w.API("POST", "/api/v1/transactions", body+`,"not_a_repeat":true}`, http.StatusCreated, nil)
 	w.WantTransactions(4)
 }
 

@@ -94,7 +94,7 @@ func TestHostileBodies(t *testing.T) {
 					var a webtest.Answer
 					cost := uint64(math.MaxUint64)
 					for tries := 0; tries < 3 && cost > most; tries++ { // what else allocates is counted too
-						cost = min(cost, allocated(func() { a = webtest.From(h, webtest.Peer(peers)+":1", "POST", source.URLPath(), body, header...) }))
+						cost = min(cost, allocated(func() { a = webtest.From(h, webtest.Peer(peers)+":1")("POST", source.URLPath(), body, header...) }))
 					}
 					if a.Status != http.StatusUnauthorized && a.Status != http.StatusRequestEntityTooLarge {
 						t.Errorf("%s %s, %s: %d", source.Provider, source.Auth, name, a.Status)
@@ -123,7 +123,7 @@ func TestVerifiedBodies(t *testing.T) {
 		for name, body := range hostile(size) {
 			var a webtest.Answer
 			cost := allocated(func() {
-				a = webtest.From(h, "192.0.2.1:1", "POST", source.URLPath(), body, apptest.Credentials(source, body, time.Now())...)
+				a = webtest.From(h, "192.0.2.1:1")("POST", source.URLPath(), body, apptest.Credentials(source, body, time.Now())...)
 			})
 			if a.Status >= 500 || a.Status == http.StatusUnauthorized || cost > most {
 				t.Errorf("%s, %s: %d, %d KiB are allocated", source.Provider, name, a.Status, cost>>10)
@@ -134,11 +134,11 @@ func TestVerifiedBodies(t *testing.T) {
 		}
 	}
 	body := `{"id":1,"more":[` + strings.Repeat("0,", 600) + `0]}`
-	if a := webtest.From(h, "192.0.2.1:1", "POST", sepay.URLPath(), body, apptest.Credentials(sepay, body, time.Now())...); a.Counts(t) != webtest.Rejected {
+	if a := webtest.From(h, "192.0.2.1:1")("POST", sepay.URLPath(), body, apptest.Credentials(sepay, body, time.Now())...); a.Counts(t) != webtest.Rejected {
 		t.Errorf("603 values: %d %s", a.Status, a.Body)
 	}
 	key := w.APIKey(access.ScopeFull)
-	if a := webtest.From(h, "192.0.2.1:1", "POST", "/api/v1/webhooks", hostile(60 << 10)["small objects"], "Authorization", "Bearer "+key); a.Status != http.StatusRequestEntityTooLarge {
+	if a := webtest.From(h, "192.0.2.1:1")("POST", "/api/v1/webhooks", hostile(60 << 10)["small objects"], "Authorization", "Bearer "+key); a.Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("the management API: %d %s", a.Status, a.Body)
 	}
 }

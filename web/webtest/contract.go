@@ -317,16 +317,18 @@ func Shown(v any) string {
 	return string(text)
 }
 
-// From answers a request as one that came from the address remote.
-func From(h http.Handler, remote, method, path, body string, header ...string) Answer {
-	request := httptest.NewRequest(method, path, strings.NewReader(body))
-	request.RemoteAddr = remote
-	for i := 0; i < len(header); i += 2 {
-		request.Header.Add(header[i], header[i+1])
+// From has requests answered as those that come from the address remote.
+func From(h http.Handler, remote string) func(method, path, body string, header ...string) Answer {
+	return func(method, path, body string, header ...string) Answer {
+		request := httptest.NewRequest(method, path, strings.NewReader(body))
+		request.RemoteAddr = remote
+		for i := 0; i < len(header); i += 2 {
+			request.Header.Add(header[i], header[i+1])
+		}
+		recorder := httptest.NewRecorder()
+		h.ServeHTTP(recorder, request)
+		return Answer{recorder.Code, recorder.Header(), recorder.Body.String()}
 	}
-	recorder := httptest.NewRecorder()
-	h.ServeHTTP(recorder, request)
-	return Answer{recorder.Code, recorder.Header(), recorder.Body.String()}
 }
 
 // Endpoint is one of the management API, as the interface lists them.

@@ -3,15 +3,16 @@ package webtest
 import (
 	"encoding/json"
 
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 )
 
 // API makes a request of the management API with a key of full scope and reads
 // the answer into v.
-func (w *World) API(key, method, path, body string, status int, v any) {
+func (w *World) API(method, path, body string, status int, v any) {
 	w.T.Helper()
-	a := w.Do(method, path, body, "Authorization", "Bearer "+key)
+	a := w.Do(method, path, body, "Authorization", "Bearer "+w.APIKey(access.ScopeFull))
 	if a.Status != status {
 		w.T.Fatalf("%s %s %s: %d %s, want %d", method, path, body, a.Status, a.Body, status)
 	}

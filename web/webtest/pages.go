@@ -45,7 +45,8 @@ func PagesWithout(paths []string, except ...string) (pages []string) {
 
 // Nobody but an owner of the account reaches a page of this table, and nothing
 // changes. The form is what an owner would send.
-func (w *World) WantOwnersOnly(t testing.TB, actions []Action, id int64, secret string, unchanged func() string, form ...string) {
+func (w *World) WantOwnersOnly(actions []Action, id int64, secret string, unchanged func() string, form ...string) {
+	t := w.T
 	t.Helper()
 	w.User(1, "cashier", access.RoleCashier)
 	second, err := w.Services.Ledger.CreateAccount(t.Context(), "second", time.Now())

@@ -45,23 +45,23 @@ func (p *Params) ListPage(most int) app.Page {
 }
 
 func (p *Params) pageNumber() int64 {
-	return p.Number("page", 1, 1, 1<<40, "must be a whole number from 1", "phải là số nguyên từ 1")
+	return p.Number("page", 1, 1, 1<<40, app.Text{EN: "must be a whole number from 1", VI: "phải là số nguyên từ 1"})
 }
 
 func (p *Params) pageSize(most int) int {
 	rule := app.Textf("must be a whole number from 1 to %d", "phải là số nguyên từ 1 đến %d", most)
-	return int(p.Number("per_page", app.DefaultPageSize, 1, int64(most), rule.EN, rule.VI))
+	return int(p.Number("per_page", app.DefaultPageSize, 1, int64(most), rule))
 }
 
 // Number reads a whole number from least to most; otherwise where none is given.
-func (p *Params) Number(name string, otherwise, least, most int64, en, vi string) int64 {
+func (p *Params) Number(name string, otherwise, least, most int64, rule app.Text) int64 {
 	text := p.Values.Get(name)
 	if text == "" {
 		return otherwise
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < least || n > most || strings.HasPrefix(text, "+") {
-		p.Bad.Add(name, en, vi)
+		p.Bad.Add(name, rule.EN, rule.VI)
 		return otherwise
 	}
 	return n

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/inbound"
 )
 
 // live makes a payment about every so often, until ctx is done. Every fourth
@@ -37,12 +37,11 @@ func (d *demo) live(ctx context.Context, every time.Duration) {
 
 // pays calls with the n-th payment, as SePay does.
 func (d *demo) pays(p transfer, n int) {
-	direction := "in"
-	if p.direction == app.Out {
-		direction = "out"
-	}
 	bank := banks[p.bank]
-	status, answer := d.call(sepayBody(93000+n, bank.gateway, bank.number, direction, p.amount, p.content, fmt.Sprintf("FT25314700%02d", n)), d.source.Secret)
+	status, answer := d.call(sepayBody(93000+n, inbound.Incoming{
+		Gateway: bank.gateway, AccountNumber: bank.number, Number: fmt.Sprintf("FT25314700%02d", n),
+		Type: p.direction, Amount: p.amount, Content: p.content,
+	}), d.source.Secret)
 	if status != 200 || answer["recorded"] != 1.0 {
 		d.say("SePay's call with %s VND, %s: answered %d, %v", terminal.VND(p.amount), p.content, status, answer)
 	}

@@ -91,14 +91,21 @@ func (d *demo) setUp(ctx context.Context) (err error) {
 	return nil
 }
 
-// sepayBody is a call as SePay makes it.
-func sepayBody(id int, gateway, account, direction string, amount int64, content, reference string) []byte {
+// sepayBody is a call with a transfer as SePay makes it.
+func sepayBody(id int, t inbound.Incoming) []byte {
 	body, _ := json.Marshal(map[string]any{
-		"id": id, "gateway": gateway, "transactionDate": time.Now().In(vietnam()).Format(app.TimeLayout), "accountNumber": account,
-		"code": nil, "content": content, "transferType": direction, "transferAmount": amount, "accumulated": 19077000,
-		"subAccount": nil, "referenceCode": reference, "description": "",
+		"id": id, "gateway": t.Gateway, "transactionDate": time.Now().In(vietnam()).Format(app.TimeLayout), "accountNumber": t.AccountNumber,
+		"code": nil, "content": t.Content, "transferType": strings.ToLower(string(t.Type)), "transferAmount": t.Amount, "accumulated": 19077000,
+		"subAccount": nil, "referenceCode": t.Number, "description": "",
 	})
 	return body
+}
+
+// The first transfer of the story, and SePay's id of it.
+const firstID = 92704
+
+var firstTransfer = inbound.Incoming{
+	Gateway: "ACB", AccountNumber: "19354957", Number: "FT253146800", Type: app.In, Amount: 200000, Content: "DH10293 thanh toan don hang",
 }
 
 func vietnam() *time.Location {
@@ -133,21 +140,19 @@ func (d *demo) do(request *http.Request) (status int, answer map[string]any) {
 }
 
 func (d *demo) transactions() {
-	for i, t := range []struct {
-		gateway, account string
-		amount           int64
-		content          string
-	}{
-		{"ACB", "19354957", 200000, "DH10293 thanh toan don hang"},
-		{"Vietcombank", "0123499999", 1549000, "Nguyễn Văn A chuyển tiền mua \"iPhone\""},
-		{"ACB", "19354957", 99000, "NAPTIEN MOMO 963869789"},
+	for i, t := range []inbound.Incoming{
+		firstTransfer,
+		{Gateway: "Vietcombank", AccountNumber: "0123499999", Type: app.In, Amount: 1549000, Content: "Nguyễn Văn A chuyển tiền mua \"iPhone\""},
+		{Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 99000, Content: "NAPTIEN MOMO 963869789"},
 	} {
+		t.Number = fmt.Sprintf("FT2531468%02d", i)
 		sent := time.Now()
-		status, answer := d.call(sepayBody(92704+i, t.gateway, t.account, "in", t.amount, t.content, fmt.Sprintf("FT2531468%02d", i)), d.source.Secret)
+		status, answer := d.call(sepayBody(firstID+i, t), d.source.Secret)
 		got, arrived := d.receiver.await(shop, i+1)
 		took := got.at.Sub(sent)
 		d.check(status == 200 && answer["recorded"] == 1.0 && arrived && got.fault == "",
-			"+%s VND, %s: recorded, and at %s after %.1f ms; signature and checksum are right", terminal.VND(t.amount), t.content, shop, float64(took.Microseconds())/1000)
+			"+%s VND, %s: recorded, and at %s after %.1f ms; signature and checksum are right",
+			terminal.VND(t.Amount), t.Content, shop, float64(took.Microseconds())/1000)
 		if got.fault != "" {
 			d.say("    %s", got.fault)
 		}
@@ -155,7 +160,9 @@ func (d *demo) transactions() {
 }
 
 func (d *demo) retry(ctx context.Context) {
-	status, _ := d.call(sepayBody(92750, "ACB", "19354957", "out", 50000, "Tra tien hang", "FT253146850"), d.source.Secret)
+	status, _ := d.call(sepayBody(92750, inbound.Incoming{
+		Gateway: "ACB", AccountNumber: "19354957", Number: "FT253146850", Type: app.Out, Amount: 50000, Content: "Tra tien hang",
+	}), d.source.Secret)
 	d.check(status == 200, "-50.000 VND, Tra tien hang: recorded; %s answers 500 twice", ledger)
 	for attempt := 1; attempt <= 3; attempt++ {
 		got, arrived := d.receiver.await(ledger, attempt)
@@ -169,12 +176,15 @@ func (d *demo) retry(ctx context.Context) {
 }
 
 func (d *demo) refusals() {
-	body := sepayBody(92704, "ACB", "19354957", "in", 200000, "DH10293 thanh toan don hang", "FT253146800")
+	t := firstTransfer
+	body := sepayBody(firstID, t)
 	status, answer := d.call(body, d.source.Secret)
 	d.check(status == 200 && answer["duplicates"] == 1.0, "the provider repeats a call: answered 200, a duplicate, the shop isn't told again")
-	status, answer = d.call(sepayBody(92704, "ACB", "19354957", "in", 2000000, "DH10293 thanh toan don hang", "FT253146800"), d.source.Secret)
+	t.Amount = 2000000
+	status, answer = d.call(sepayBody(firstID, t), d.source.Secret)
 	d.check(status == 200 && answer["conflicts"] == 1.0, "the same event with another amount: kept as a conflict, the first record stands")
-	status, _ = d.call(sepayBody(92999, "ACB", "19354957", "in", 9999999, "DH1 da thanh toan", "FT1"), "a forger's guess")
+	t.Number, t.Amount, t.Content = "FT1", 9999999, "DH1 da thanh toan"
+	status, _ = d.call(sepayBody(92999, t), "a forger's guess")
 	d.check(status == 401, "a forged call: refused with 401, nothing recorded")
 	shops, ledgers := d.receiver.count(shop), d.receiver.count(ledger)
 	d.check(shops == 3 && ledgers == 3, "the receivers got %d and %d calls, not one more", shops, ledgers)
