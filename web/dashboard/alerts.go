@@ -214,7 +214,7 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 	if data.Messages, err = s.Services.Alerts.AlertMessages(v.Context(), v.account.ID, alertMessagesShown); err != nil {
 		return err
 	}
-	return s.renderForm(v, wrong, "alerts", "settings", app.Text{EN: "Alerts", VI: "Cảnh báo"}, data)
+	return s.render(v, wrong, pageHead{"alerts", "settings", app.Text{EN: "Alerts", VI: "Cảnh báo"}}, data)
 }
 
 var alertsStep = guideStep{

@@ -71,7 +71,7 @@ func (s *Server) auditPage(v *visit) error {
 		}
 		data.Days = auditDays(v, list)
 	}
-	return s.renderForm(v, err, "audit", "settings", app.Text{EN: "Audit log", VI: "Nhật ký thao tác"}, data)
+	return s.render(v, err, pageHead{"audit", "settings", app.Text{EN: "Audit log", VI: "Nhật ký thao tác"}}, data)
 }
 
 // auditFilter reads the filter of the audit log; dates are days in the zone.

@@ -76,7 +76,7 @@ func (s *Server) banksPage(v *visit) error {
 		}
 		data.Cards = append(data.Cards, card)
 	}
-	return s.render(v, "banks", "banks", app.Text{EN: "Bank accounts", VI: "Tài khoản ngân hàng"}, data)
+	return s.render(v, nil, pageHead{"banks", "banks", app.Text{EN: "Bank accounts", VI: "Tài khoản ngân hàng"}}, data)
 }
 
 func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []inbound.Source) (bankCard, error) {
@@ -162,7 +162,7 @@ func (s *Server) newBankPage(v *visit) error {
 
 func (s *Server) showNewBank(v *visit, form bankForm, wrong error) error {
 	form.Banks = app.Banks()
-	return s.renderForm(v, wrong, "bank_new", "banks", app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}, form)
+	return s.render(v, wrong, pageHead{"bank_new", "banks", app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}}, form)
 }
 
 func (s *Server) linkBank(v *visit) error {
@@ -262,7 +262,7 @@ func (s *Server) showBank(v *visit, b app.BankAccountSummary, refused error) err
 		data.QR = bankPath(b.ID) + "/qr.png?" + query.Encode()
 		data.Cut = len(transfer.Content) > vietqr.MaxContent
 	}
-	return s.renderForm(v, cmp.Or(refused, wrong), "bank", "banks", app.Text{EN: b.Title(), VI: b.Title()}, data)
+	return s.render(v, cmp.Or(refused, wrong), pageHead{"bank", "banks", app.Text{EN: b.Title(), VI: b.Title()}}, data)
 }
 
 // transferTo is the transfer that a code fills in, and its text. An empty

@@ -56,7 +56,7 @@ func (s *Server) showCodes(v *visit, refused string, sent any, wrong error) erro
 	if data.Try != "" {
 		data.Code = app.NewCodeReader(patterns).Read(data.Try).Text
 	}
-	return s.renderForm(v, wrong, "codes", "settings", app.Text{EN: "Payment codes", VI: "Mã thanh toán"}, data)
+	return s.render(v, wrong, pageHead{"codes", "settings", app.Text{EN: "Payment codes", VI: "Mã thanh toán"}}, data)
 }
 
 func (s *Server) createCode(v *visit) error {

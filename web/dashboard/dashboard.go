@@ -12,7 +12,7 @@
 // An action is a POST that makes one call of Service, the same as the API and the
 // command line make, and ends with [Server.redirect] to a page, which says once
 // what was done. If the rules refuse it, the handler gives the error to the
-// function that shows the form, which ends with [Server.renderForm]: so the
+// function that shows the form, which gives it to [Server.render]: so the
 // visitor finds their form again and reads what is wrong (form.go). What can't be
 // undone is a confirmation (form.go). What must not be done twice, or shows a
 // secret, counts once (once.go).

@@ -61,7 +61,7 @@ func (s *Server) dayPage(v *visit) error {
 		v.live = false
 		return s.write(v, 200, "slip", s.view(v, "day", title, data))
 	}
-	return s.renderForm(v, wrong, "day", "day", title, data)
+	return s.render(v, wrong, pageHead{"day", "day", title}, data)
 }
 
 // dayAsked is the day that the address names, else today. A day that hasn't begun

@@ -79,7 +79,7 @@ func (s *Server) deliveriesPage(v *visit) error {
 	pinned.Set("until", strconv.FormatInt(f.UntilID, 10))
 	data.Pages = pagesOf(f.Page, data.Total, pinned, data.Path)
 	data.CountedTo = f.Page.CountTo
-	return s.renderForm(v, err, "deliveries", "deliveries", historyTitle, data)
+	return s.render(v, err, pageHead{"deliveries", "deliveries", historyTitle}, data)
 }
 
 // historyWord writes a value of the filter for people.
@@ -122,7 +122,7 @@ func (s *Server) pendingPage(v *visit, data deliveriesData) error {
 	}
 	data.Pages = pagesOf(page, data.Total, data.Form, data.Path)
 	data.CountedTo = page.CountTo
-	return s.renderForm(v, err, "pending", "deliveries", historyTitle, data)
+	return s.render(v, err, pageHead{"pending", "deliveries", historyTitle}, data)
 }
 
 // Due tells whether the next attempt of a delivery is due.

@@ -88,7 +88,7 @@ func (s *Server) showDelivery(v *visit, data deliveryData, wrong error) error {
 	if data.Signable() {
 		data.Curl = curl(data.Now)
 	}
-	return s.renderForm(v, wrong, "delivery", "deliveries", app.Textf("Delivery #%d", "Thông báo #%d", data.ID), data)
+	return s.render(v, wrong, pageHead{"delivery", "deliveries", app.Textf("Delivery #%d", "Thông báo #%d", data.ID)}, data)
 }
 
 func (w words) step(call delivery.AttemptDetails) deliveryStep {

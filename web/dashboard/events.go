@@ -51,7 +51,7 @@ func (s *Server) eventsPage(v *visit) error {
 		older.Set("before", strconv.FormatInt(data.Rows[len(data.Rows)-1].ID, 10))
 		data.Older = linkTo(data.Path, older)
 	}
-	return s.renderForm(v, err, "events", "inbound", app.Text{EN: "Inbound log", VI: "Lịch sử nhận"}, data)
+	return s.render(v, err, pageHead{"events", "inbound", app.Text{EN: "Inbound log", VI: "Lịch sử nhận"}}, data)
 }
 
 func eventFilter(form url.Values) (inbound.Filter, error) {
@@ -279,7 +279,7 @@ func (s *Server) showEvent(v *visit, e inbound.Event, link linkForm, wrong error
 			data.Recorded[t.ID] = t
 		}
 	}
-	return s.renderForm(v, wrong, "event", "inbound", app.Textf("Inbound call %d", "Lần nhận #%d", data.ID), data)
+	return s.render(v, wrong, pageHead{"event", "inbound", app.Textf("Inbound call %d", "Lần nhận #%d", data.ID)}, data)
 }
 
 // linkEvent records the unassigned items of an event on a bank account.
@@ -420,5 +420,5 @@ func (s *Server) refusedPage(v *visit) error {
 		id = -1 // names nothing
 	}
 	data.Calls, err = s.Services.Inbound.RefusedCalls(v.Context(), v.account.ID, id, inbound.KeptRefusedCalls)
-	return s.renderForm(v, err, "refused", "inbound", app.Text{EN: "Refused calls", VI: "Lần gọi bị từ chối"}, data)
+	return s.render(v, err, pageHead{"refused", "inbound", app.Text{EN: "Refused calls", VI: "Lần gọi bị từ chối"}}, data)
 }

@@ -170,7 +170,7 @@ func (s *Server) confirm(v *visit, section string, c confirmation) (err error) {
 			return s.redirect(v, cmp.Or(c.to, c.Back), c.done)
 		}
 	}
-	return s.renderForm(v, err, "confirm", section, app.Text{EN: c.Title, VI: c.Title}, c)
+	return s.render(v, err, pageHead{"confirm", section, app.Text{EN: c.Title, VI: c.Title}}, c)
 }
 
 // typeName makes a confirmation ask for a name.

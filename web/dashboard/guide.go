@@ -140,7 +140,7 @@ func (s *Server) showGuide(v *visit, step string, sent any, wrong error) (err er
 	if data.Newest, err = s.broughtLast(v); err != nil {
 		return err
 	}
-	return s.renderForm(v, wrong, "guide", "guide", app.Text{EN: "Set up", VI: "Thiết lập"}, data)
+	return s.render(v, wrong, pageHead{"guide", "guide", app.Text{EN: "Set up", VI: "Thiết lập"}}, data)
 }
 
 // readSteps finds out how far each step of the visitor is.

@@ -54,7 +54,7 @@ func (s *Server) showImport(v *visit, data importData, wrong error) (err error) 
 	if data.Imports, err = s.Services.Inbound.Imports(v.Context(), v.account.ID, app.Page{Number: 1, Size: listedImports}); err != nil {
 		return err
 	}
-	return s.renderForm(v, wrong, "import", "transactions", app.Text{EN: "Import statement", VI: "Nhập sao kê"}, data)
+	return s.render(v, wrong, pageHead{"import", "transactions", app.Text{EN: "Import statement", VI: "Nhập sao kê"}}, data)
 }
 
 // importStatement previews a file, or records it if it is the file of the preview.

@@ -51,7 +51,7 @@ func (s *Server) showKeys(v *visit, form keyForm, wrong error) error {
 	for i := len(keys) - 1; i >= 0; i-- { // newest first
 		data.Rows = append(data.Rows, s.keyRow(v, keys[i]))
 	}
-	return s.renderForm(v, wrong, "keys", "keys", app.Text{EN: "API keys", VI: "Khoá API"}, data)
+	return s.render(v, wrong, pageHead{"keys", "keys", app.Text{EN: "API keys", VI: "Khoá API"}}, data)
 }
 
 func (s *Server) keyRow(v *visit, k access.APIKey) keyRow {

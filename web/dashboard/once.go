@@ -64,7 +64,7 @@ type secretPage struct {
 }
 
 func (s *Server) showOnce(v *visit, section string, title app.Text, page secretPage) error {
-	return s.render(v, "secret", section, title, page)
+	return s.render(v, nil, pageHead{"secret", section, title}, page)
 }
 
 // secretData is the page of a new secret that signs. Secret is empty if it was shown
@@ -85,7 +85,7 @@ func (s *Server) showSigningSecret(v *visit, data secretData) error {
 	if data.Secret == "" {
 		title = app.Text{EN: "Secret already shown", VI: "Khoá bí mật đã được hiển thị"}
 	}
-	return s.render(v, "signing_secret", "webhooks", title, data)
+	return s.render(v, nil, pageHead{"signing_secret", "webhooks", title}, data)
 }
 
 // sendSecret answers with a secret as a file. The page of a new secret sends the

@@ -61,7 +61,7 @@ func (s *Server) overviewPage(v *visit) error {
 	if data.Steps, err = s.overviewSteps(v); err != nil {
 		return err
 	}
-	return s.render(v, "overview", "overview", app.Text{EN: "Overview", VI: "Tổng quan"}, data)
+	return s.render(v, nil, pageHead{"overview", "overview", app.Text{EN: "Overview", VI: "Tổng quan"}}, data)
 }
 
 // newestRows reads the last ten transactions that came in. Where some were recorded

@@ -161,7 +161,7 @@ func (s *Server) showPasskey(v *visit, refused string, wrong error) error {
 	if err != nil {
 		return err
 	}
-	return s.renderForm(v, wrong, "passkey", "settings", app.Text{EN: "Passkey", VI: "Passkey"}, passkeyData{refused, p, placeOf(v)})
+	return s.render(v, wrong, pageHead{"passkey", "settings", app.Text{EN: "Passkey", VI: "Passkey"}}, passkeyData{refused, p, placeOf(v)})
 }
 
 func (s *Server) renamePasskey(v *visit) error {

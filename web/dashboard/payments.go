@@ -34,7 +34,7 @@ func (s *Server) paymentsPage(v *visit) error {
 	if err == nil {
 		err = s.fillPayments(v, f, &data)
 	}
-	return s.renderForm(v, err, "payments", "payments", app.Text{EN: "Payment requests", VI: "Yêu cầu thanh toán"}, data)
+	return s.render(v, err, pageHead{"payments", "payments", app.Text{EN: "Payment requests", VI: "Yêu cầu thanh toán"}}, data)
 }
 
 func (s *Server) fillPayments(v *visit, f payment.Filter, data *paymentsData) error {
@@ -129,7 +129,8 @@ func (s *Server) showNewPayment(v *visit, form paymentForm, wrong error) error {
 	}
 	form.Banks = slices.DeleteFunc(form.Banks, func(b app.BankAccount) bool { return b.Status == app.BankAccountInactive })
 	form.DistinctAllowed = v.account.DistinctAmounts
-	return s.renderForm(v, wrong, "payment_new", "payments", app.Text{EN: "Create a payment request", VI: "Tạo yêu cầu thanh toán"}, form)
+	title := app.Text{EN: "Create a payment request", VI: "Tạo yêu cầu thanh toán"}
+	return s.render(v, wrong, pageHead{"payment_new", "payments", title}, form)
 }
 
 func (s *Server) createPayment(v *visit) error {
@@ -216,7 +217,7 @@ func (s *Server) showPayment(v *visit, r payment.Request, refused error) error {
 	if data.Transfers, err = s.Services.Payments.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize); err != nil {
 		return err
 	}
-	return s.renderForm(v, refused, "payment", "payments", app.Textf("Payment request %s", "Yêu cầu thanh toán %s", r.Code), data)
+	return s.render(v, refused, pageHead{"payment", "payments", app.Textf("Payment request %s", "Yêu cầu thanh toán %s", r.Code)}, data)
 }
 
 func (s *Server) paymentCancel(v *visit, r payment.Request) confirmation {
@@ -281,7 +282,7 @@ func (s *Server) unmatchedPage(v *visit) error {
 	page := pageOf(v)
 	rows, total, err := s.Services.Payments.UnmatchedTransactions(v.Context(), v.account.ID, page, v.now)
 	data := unmatchedData{pagesOf(page, total, url.Values{}, "/payments/unmatched"), rows, total}
-	return s.renderForm(v, err, "unmatched", "payments", app.Text{EN: "Money without a request", VI: "Tiền chưa ghép"}, data)
+	return s.render(v, err, pageHead{"unmatched", "payments", app.Text{EN: "Money without a request", VI: "Tiền chưa ghép"}}, data)
 }
 
 // paymentSettingsForm is the form of the settings for payment requests.

@@ -47,7 +47,7 @@ func (s *Server) resendPage(v *visit) error {
 	} else {
 		err = s.planChosen(v, values["id"], hooks, &data)
 	}
-	return s.renderForm(v, err, "resend", "deliveries", app.Text{EN: "Resend", VI: "Gửi lại"}, data)
+	return s.render(v, err, pageHead{"resend", "deliveries", app.Text{EN: "Resend", VI: "Gửi lại"}}, data)
 }
 
 // backToHistory is the address of the list in which the choice was made.

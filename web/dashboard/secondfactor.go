@@ -80,7 +80,7 @@ func (s *Server) showCode(v *visit, u access.User, wrong error) (err error) {
 			data.Elsewhere = append(data.Elsewhere, p.Host)
 		}
 	}
-	return s.renderForm(v, wrong, "code", "", app.Text{EN: "One more step", VI: "Còn một bước nữa"}, data)
+	return s.render(v, wrong, pageHead{"code", "", app.Text{EN: "One more step", VI: "Còn một bước nữa"}}, data)
 }
 
 // enterCode signs a user in whose password was right before.
@@ -166,7 +166,7 @@ func (s *Server) showSignInSettings(v *visit, data signInData, wrong error) (err
 		return err
 	}
 	data.Ask = otherSignOut(v)
-	return s.renderForm(v, wrong, "sign-in", "settings", app.Text{EN: "Sign-in security", VI: "Bảo mật đăng nhập"}, data)
+	return s.render(v, wrong, pageHead{"sign-in", "settings", app.Text{EN: "Sign-in security", VI: "Bảo mật đăng nhập"}}, data)
 }
 
 // askedForOwner asks for the visitor's password before somebody becomes an owner, or

@@ -51,7 +51,7 @@ func (s *Server) showSettings(v *visit, refused string, sent any, wrong error) (
 	if v.operator() {
 		data.Serve = s.serveFlags(v)
 	}
-	return s.renderForm(v, wrong, "settings", "settings", app.Text{EN: "Settings", VI: "Cài đặt"}, data)
+	return s.render(v, wrong, pageHead{"settings", "settings", app.Text{EN: "Settings", VI: "Cài đặt"}}, data)
 }
 
 // serveFlags are the settings of the installation, given by flags of serve.

@@ -49,7 +49,7 @@ func (s *Server) showSignature(v *visit, data signatureData, wrong error) (err e
 	if data.Webhooks, err = s.Services.Deliveries.Webhooks(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	return s.renderForm(v, wrong, "signature", "webhooks", app.Text{EN: "Check the signature", VI: "Kiểm tra chữ ký"}, data)
+	return s.render(v, wrong, pageHead{"signature", "webhooks", app.Text{EN: "Check the signature", VI: "Kiểm tra chữ ký"}}, data)
 }
 
 // checkSignature checks what was entered and shows the result. Nothing is kept.

@@ -68,7 +68,7 @@ func (s *Server) signInPage(v *visit) error {
 
 func (s *Server) showSignIn(v *visit, form signInForm, wrong error) error {
 	form.Place = placeOf(v)
-	return s.renderForm(v, wrong, "login", "", app.Text{EN: "Sign in", VI: "Đăng nhập"}, form)
+	return s.render(v, wrong, pageHead{"login", "", app.Text{EN: "Sign in", VI: "Đăng nhập"}}, form)
 }
 
 func (s *Server) signIn(v *visit) error {
@@ -166,7 +166,7 @@ func (s *Server) setUpPage(v *visit) error {
 }
 
 func (s *Server) showSetUp(v *visit, form setUpForm, wrong error) error {
-	return s.renderForm(v, wrong, "setup", "", app.Text{EN: "Welcome", VI: "Chào mừng"}, form)
+	return s.render(v, wrong, pageHead{"setup", "", app.Text{EN: "Welcome", VI: "Chào mừng"}}, form)
 }
 
 func (s *Server) setUp(v *visit) error {

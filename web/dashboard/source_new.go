@@ -43,7 +43,7 @@ func (w words) AuthName(a inbound.Auth) string {
 func (s *Server) newSourcePage(v *visit) error {
 	provider := app.Provider(v.URL.Query().Get("provider"))
 	if provider == "" {
-		return s.render(v, "source_kinds", "inbound", app.Text{EN: "Add source", VI: "Thêm nguồn giao dịch"}, s.providerGroups())
+		return s.render(v, nil, pageHead{"source_kinds", "inbound", app.Text{EN: "Add source", VI: "Thêm nguồn giao dịch"}}, s.providerGroups())
 	}
 	kind, known := s.Services.Inbound.ProviderKind(provider)
 	if !known {
@@ -68,7 +68,7 @@ func (s *Server) showNewSource(v *visit, form sourceForm, wrong error) (err erro
 		return err
 	}
 	title := app.Text{EN: "Add source: " + form.Kind.Name, VI: "Thêm nguồn giao dịch: " + form.Kind.Name}
-	return s.renderForm(v, wrong, "source_new", "inbound", title, form)
+	return s.render(v, wrong, pageHead{"source_new", "inbound", title}, form)
 }
 
 var sourceStep = guideStep{

@@ -72,7 +72,7 @@ func (s *Server) sourcesPage(v *visit) error {
 	for _, src := range list {
 		data.Rows = append(data.Rows, s.sourceRow(v, src))
 	}
-	return s.render(v, "sources", "inbound", app.Text{EN: "Sources", VI: "Nguồn giao dịch"}, data)
+	return s.render(v, nil, pageHead{"sources", "inbound", app.Text{EN: "Sources", VI: "Nguồn giao dịch"}}, data)
 }
 
 func (s *Server) sourceRow(v *visit, src inbound.SourceHealth) sourceRow {
@@ -152,7 +152,7 @@ func (s *Server) showSource(v *visit, wrong error) error {
 	if data.Refused, err = s.Services.Inbound.RefusedCalls(v.Context(), v.account.ID, src.ID, refusedShown); err != nil {
 		return err
 	}
-	return s.renderForm(v, wrong, "source", "inbound", app.Text{EN: app.Isolated(src.Name), VI: app.Isolated(src.Name)}, data)
+	return s.render(v, wrong, pageHead{"source", "inbound", app.Text{EN: app.Isolated(src.Name), VI: app.Isolated(src.Name)}}, data)
 }
 
 var stepNumber = regexp.MustCompile(`(?:^|\s)\d\. `)
@@ -188,7 +188,7 @@ func (s *Server) showSourceSecret(v *visit, src inbound.Source, isNew bool) erro
 	if src.Secret == "" {
 		title = app.Text{EN: "Secret already shown", VI: "Khoá bí mật đã được hiển thị"}
 	}
-	return s.render(v, "source_secret", "inbound", title, data)
+	return s.render(v, nil, pageHead{"source_secret", "inbound", title}, data)
 }
 
 func (s *Server) rotateSourcePage(v *visit) error {
@@ -201,7 +201,7 @@ func (s *Server) rotateSourcePage(v *visit) error {
 
 func (s *Server) showRotateSource(v *visit, src inbound.SourceHealth, wrong error) error {
 	kind, _ := s.Services.Inbound.ProviderKind(src.Provider)
-	return s.renderForm(v, wrong, "source_rotate", "inbound", app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"}, struct {
+	return s.render(v, wrong, pageHead{"source_rotate", "inbound", app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"}}, struct {
 		inbound.SourceHealth
 		Kind inbound.ProviderKind
 	}{src, kind})

@@ -97,7 +97,7 @@ func (s *Server) helpPage(v *visit) error {
 	if name == "receiver" {
 		data.Receivers = receivers(delivery.Webhook{URL: "https://shop.vn/baoco"}, "", v.Lang)
 	}
-	return s.render(v, "help", "help", app.Text{EN: title, VI: title}, data)
+	return s.render(v, nil, pageHead{"help", "help", app.Text{EN: title, VI: title}}, data)
 }
 
 // Compression, as browsers ask for it. The static files are compressed once. A

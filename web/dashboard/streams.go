@@ -61,7 +61,7 @@ func (s *Server) streamsPage(v *visit) error {
 		}
 		data.Rows = append(data.Rows, row)
 	}
-	return s.render(v, "streams", "webhooks", app.Text{EN: "Streams", VI: "Luồng giao dịch"}, data)
+	return s.render(v, nil, pageHead{"streams", "webhooks", app.Text{EN: "Streams", VI: "Luồng giao dịch"}}, data)
 }
 
 // streamForm is the form of a stream as it was entered, but for the password.
@@ -127,7 +127,7 @@ func (s *Server) showNewStream(v *visit, form streamForm, wrong error) (err erro
 	if form.Prefixes, err = s.codePrefixes(v); err != nil {
 		return err
 	}
-	return s.renderForm(v, wrong, "stream_new", "webhooks", app.Text{EN: "Create stream", VI: "Tạo luồng"}, form)
+	return s.render(v, wrong, pageHead{"stream_new", "webhooks", app.Text{EN: "Create stream", VI: "Tạo luồng"}}, form)
 }
 
 // addStream answers with the page that shows the new secret.
@@ -193,7 +193,7 @@ func (s *Server) showStream(v *visit, st stream.Stream, refused error) error {
 	if data.streamRow, err = s.streamRow(v, st, banks); err != nil {
 		return err
 	}
-	return s.renderForm(v, refused, "stream", "webhooks", app.Text{EN: app.Isolated(st.Name), VI: app.Isolated(st.Name)}, data)
+	return s.render(v, refused, pageHead{"stream", "webhooks", app.Text{EN: app.Isolated(st.Name), VI: app.Isolated(st.Name)}}, data)
 }
 
 // tryStream publishes a test and says what the broker said of it.
@@ -246,7 +246,7 @@ func (s *Server) editStreamPage(v *visit) error {
 }
 
 func (s *Server) showEditStream(v *visit, form streamForm, wrong error) error {
-	return s.renderForm(v, wrong, "stream_edit", "webhooks", app.Text{EN: "Edit stream", VI: "Sửa luồng"}, form)
+	return s.render(v, wrong, pageHead{"stream_edit", "webhooks", app.Text{EN: "Edit stream", VI: "Sửa luồng"}}, form)
 }
 
 func (s *Server) editStream(v *visit) error {
@@ -279,7 +279,7 @@ func (s *Server) rotateStreamPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.render(v, "stream_rotate", "webhooks", app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"}, st)
+	return s.render(v, nil, pageHead{"stream_rotate", "webhooks", app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"}}, st)
 }
 
 // rotateStream answers with the page of the new secret.

@@ -51,7 +51,7 @@ func (s *Server) systemPage(v *visit) error {
 	}
 	data.BackupOnce = backupCommand(s.Installation.Program, data.Path)
 	data.BackupCron = cronLine(data.BackupOnce)
-	return s.render(v, "system", "system", app.Text{EN: "System", VI: "Hệ thống"}, data)
+	return s.render(v, nil, pageHead{"system", "system", app.Text{EN: "System", VI: "Hệ thống"}}, data)
 }
 
 var backupStep = guideStep{

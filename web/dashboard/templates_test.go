@@ -114,7 +114,7 @@ func (c *templateCheck) constant(e ast.Expr) string {
 
 // shown checks the templates that a function shows.
 func (c *templateCheck) shown(f *ast.FuncDecl) {
-	shows := []string{"render", "renderForm", "showPart", "layOut", "write", "ExecuteTemplate"}
+	shows := []string{"render", "showPart", "layOut", "write", "ExecuteTemplate"}
 	made := map[types.Object]ast.Expr{} // variables, and what they are made of
 	ast.Inspect(f, func(n ast.Node) bool {
 		if n, ok := n.(*ast.AssignStmt); ok && len(n.Lhs) == 1 {
@@ -132,6 +132,9 @@ func (c *templateCheck) shown(f *ast.FuncDecl) {
 		}
 		name, data := "", c.given(call.Args[len(call.Args)-1], made)
 		for _, arg := range slices.Backward(call.Args) {
+			if head, ok := arg.(*ast.CompositeLit); ok && c.info.Types[head].Type == c.pkg.Scope().Lookup("pageHead").Type() {
+				arg = head.Elts[0]
+			}
 			if text := c.constant(arg); text != "" {
 				name = text // the first
 			}
@@ -140,7 +143,7 @@ func (c *templateCheck) shown(f *ast.FuncDecl) {
 		case name == "" && slices.Contains(shows, f.Name.Name): // f has it from its caller
 		case name == "":
 			c.Errorf("%s shows a template whose name isn't a constant", f.Name.Name)
-		case strings.HasPrefix(show.Sel.Name, "render"):
+		case show.Sel.Name == "render":
 			c.template("page-"+name, c.viewOf(data))
 		case show.Sel.Name == "showPart":
 			c.template(name, c.viewOf(data))

@@ -296,7 +296,7 @@ func (s *Server) shiftsPage(v *visit) error {
 	for _, shift := range rows {
 		data.Rows = append(data.Rows, shiftRow{shift, s.shiftClosing(v, shift)})
 	}
-	return s.renderForm(v, err, "shifts", "till", app.Text{EN: "Shifts", VI: "Các ca"}, data)
+	return s.render(v, err, pageHead{"shifts", "till", app.Text{EN: "Shifts", VI: "Các ca"}}, data)
 }
 
 // liveTill streams the cards of the visitor's till, and the bill that it shows.

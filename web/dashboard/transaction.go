@@ -88,7 +88,7 @@ func (s *Server) showTransaction(v *visit, t app.Transaction, form noteForm, ref
 			return err
 		}
 	}
-	return s.renderForm(v, refused, "transaction", "transactions", app.Textf("Transaction %d", "Giao dịch %d", t.ID), data)
+	return s.render(v, refused, pageHead{"transaction", "transactions", app.Textf("Transaction %d", "Giao dịch %d", t.ID)}, data)
 }
 
 // transactionJSON is the transaction as the API gives it.

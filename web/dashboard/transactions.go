@@ -217,7 +217,7 @@ func (s *Server) transactionsPage(v *visit) error {
 			data.News = linkTo(data.Path, data.Form)
 		}
 	}
-	return s.renderForm(v, err, "transactions", "transactions", app.Text{EN: "Transactions", VI: "Giao dịch"}, data)
+	return s.render(v, err, pageHead{"transactions", "transactions", app.Text{EN: "Transactions", VI: "Giao dịch"}}, data)
 }
 
 // shownNoted is how many transactions are shown for their notes.

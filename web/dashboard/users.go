@@ -197,7 +197,7 @@ func (s *Server) showUser(v *visit, u access.User, wrong error) error {
 		return err
 	}
 	data := userData{Visited: u, Self: u.ID == v.user.ID, Remove: s.userRemoval(v, u), Banks: v.limitChoices(u.Limit, banks), Limited: v.limitText(v.user.Role, u.Limit, banks), Sessions: sessions, Passkeys: passkeys}
-	return s.renderForm(v, wrong, "user", "settings", app.Textf("User %s", "Người dùng %s", u.Name), data)
+	return s.render(v, wrong, pageHead{"user", "settings", app.Textf("User %s", "Người dùng %s", u.Name)}, data)
 }
 
 // errOwnPassword refuses to set the visitor's own password without the present one.

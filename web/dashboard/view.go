@@ -80,15 +80,17 @@ func (v view) May(p permission) (bool, error) {
 	return may(v.User.Role, p), nil
 }
 
-// render writes a page: the template page-<name> within the layout.
-func (s *Server) render(v *visit, name, section string, title app.Text, data any) error {
-	return s.renderForm(v, nil, name, section, title, data)
+// pageHead is a page without its data: the template page-<name>, the section of the
+// navigation that it is part of, and its title.
+type pageHead struct {
+	name, section string
+	title         app.Text
 }
 
-// renderForm writes a page with a form. wrong is why the form that was sent, or
-// the filter in the address, is refused: the page says it, and its status is that
-// of wrong. A wrong that is an error of the server is returned.
-func (s *Server) renderForm(v *visit, wrong error, name, section string, title app.Text, data any) error {
+// render writes a page within the layout. wrong is why the form that was sent, or the
+// filter in the address, is refused; nil: it isn't. The page says it, and its status
+// is that of wrong. A wrong that is an error of the server is returned.
+func (s *Server) render(v *visit, wrong error, head pageHead, data any) error {
 	if errors.Is(wrong, app.ErrFormUsed) {
 		return s.redirect(v, v.form.page, app.ErrFormUsed.Text)
 	}
@@ -96,12 +98,12 @@ func (s *Server) renderForm(v *visit, wrong error, name, section string, title a
 	if err != nil {
 		return err
 	}
-	if step := stepOf(name); step != "" && v.inGuide() {
+	if step := stepOf(head.name); step != "" && v.inGuide() {
 		return s.showGuide(v, step, data, wrong)
 	}
-	page := s.view(v, section, title, data)
+	page := s.view(v, head.section, head.title, data)
 	page.faults = f
-	return s.layOut(v, status, name, page)
+	return s.layOut(v, status, head.name, page)
 }
 
 // refusedForm gives what is wrong with a form and the status of its page. An error of the

@@ -61,7 +61,7 @@ func (s *Server) showWebhook(v *visit, hook delivery.Webhook, refused error) (er
 	if data.Test, err = s.testedNow(v, hook); err != nil {
 		return err
 	}
-	return s.renderForm(v, refused, "webhook", "webhooks", app.Text{EN: app.Isolated(hook.Name), VI: app.Isolated(hook.Name)}, data)
+	return s.render(v, refused, pageHead{"webhook", "webhooks", app.Text{EN: app.Isolated(hook.Name), VI: app.Isolated(hook.Name)}}, data)
 }
 
 // testedNow is the attempt of the test that the address names; nil if it names no
@@ -124,7 +124,7 @@ func (s *Server) editWebhookPage(v *visit) error {
 }
 
 func (s *Server) showEditWebhook(v *visit, form webhookForm, wrong error) error {
-	return s.renderForm(v, wrong, "webhook_edit", "webhooks", app.Text{EN: "Edit webhook", VI: "Sửa webhook"}, form)
+	return s.render(v, wrong, pageHead{"webhook_edit", "webhooks", app.Text{EN: "Edit webhook", VI: "Sửa webhook"}}, form)
 }
 
 func (s *Server) editWebhook(v *visit) error {
@@ -163,7 +163,7 @@ func (s *Server) rotatePage(v *visit) error {
 }
 
 func (s *Server) showRotate(v *visit, data rotateData, wrong error) error {
-	return s.renderForm(v, wrong, "webhook_rotate", "webhooks", app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"}, data)
+	return s.render(v, wrong, pageHead{"webhook_rotate", "webhooks", app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"}}, data)
 }
 
 // rotateWebhook answers with the page of the new secret.
@@ -241,7 +241,8 @@ func (s *Server) replayPage(v *visit) error {
 }
 
 func (s *Server) showReplay(v *visit, data replayData, wrong error) error {
-	return s.renderForm(v, wrong, "webhook_replay", "webhooks", app.Text{EN: "Resend failed deliveries", VI: "Gửi lại các thông báo thất bại"}, data)
+	title := app.Text{EN: "Resend failed deliveries", VI: "Gửi lại các thông báo thất bại"}
+	return s.render(v, wrong, pageHead{"webhook_replay", "webhooks", title}, data)
 }
 
 func (s *Server) replayWebhook(v *visit) error {

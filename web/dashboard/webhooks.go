@@ -50,7 +50,7 @@ func (s *Server) webhooksPage(v *visit) error {
 		health := healths[hook.ID]
 		data.Rows = append(data.Rows, webhookRow{hook, v.onlyOf(hook.BankAccountIDs, hook.CodePrefix, banks), health, v.drawHours(health, 168, 32)})
 	}
-	return s.render(v, "webhooks", "webhooks", app.Text{EN: "Webhooks", VI: "Webhook"}, data)
+	return s.render(v, nil, pageHead{"webhooks", "webhooks", app.Text{EN: "Webhooks", VI: "Webhook"}}, data)
 }
 
 // webhookForm is the form of a webhook as it was entered.
@@ -112,7 +112,7 @@ func (s *Server) showNewWebhook(v *visit, form webhookForm, wrong error) error {
 	if err := s.fillChoices(v, &form); err != nil {
 		return err
 	}
-	return s.renderForm(v, wrong, "webhook_new", "webhooks", app.Text{EN: "Create webhook", VI: "Tạo webhook"}, form)
+	return s.render(v, wrong, pageHead{"webhook_new", "webhooks", app.Text{EN: "Create webhook", VI: "Tạo webhook"}}, form)
 }
 
 var webhookStep = guideStep{
