@@ -16,7 +16,7 @@ import (
 // attention. The walk:
 //
 //	the regular work of scheduler → Service.Alert → for every channel:
-//	Attention → what began, is over, or lasts for a day (alertmessage.go) →
+//	Attention → what began, is over, or lasts for a day (message.go) →
 //	Config.Alert sends it as one message → settled in one commit
 //
 // A message is made when it is sent, of what is true then. The conditions that

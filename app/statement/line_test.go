@@ -7,7 +7,7 @@ import (
 	"baoco/app/statement"
 )
 
-// TestWhatIsATransaction holds the rules of row.go, on one table with a column
+// TestWhatIsATransaction holds the rules of line.go, on one table with a column
 // for numbers of transactions and on one without.
 func TestWhatIsATransaction(t *testing.T) {
 	const header = "Ngày;Số CT;Nội dung;Nợ;Có;Số dư\n"
