@@ -4,19 +4,12 @@
 package vietqr
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"rsc.io/qr"
-)
-
-// Services of a transfer: to an account, or to a card number.
-const (
-	ToAccount = "QRIBFTTA"
-	ToCard    = "QRIBFTTC"
 )
 
 // MaxContent is how much of a transfer's content banks carry without cutting
@@ -27,7 +20,6 @@ const MaxContent = 25
 type Transfer struct {
 	BIN     string // of the bank, six digits
 	Account string
-	Service string // empty: ToAccount
 	Amount  int64  // VND; 0 leaves it to the payer
 	Content string // printable ASCII; may be empty
 }
@@ -43,14 +35,14 @@ func (t Transfer) String() (string, error) {
 	if len(t.BIN) != 6 || t.Account == "" || len(t.Account) > 50 || t.Amount < 0 {
 		return "", fmt.Errorf("a transfer to bank %q, account %q of %d VND can't be coded", t.BIN, t.Account, t.Amount)
 	}
-	service := cmp.Or(t.Service, ToAccount)
 	initiation := "11" // the same code for every payment
 	if t.Amount > 0 {
 		initiation = "12"
 	}
 	beneficiary := field("00", t.BIN) + field("01", t.Account)
 	text := field("00", "01") + field("01", initiation) +
-		field("38", field("00", "A000000727")+field("01", beneficiary)+field("02", service)) + field("53", "704")
+		field("38", field("00", "A000000727")+field("01", beneficiary)+field("02", "QRIBFTTA")) + // to an account
+		field("53", "704")
 	if t.Amount > 0 {
 		text += field("54", strconv.FormatInt(t.Amount, 10))
 	}

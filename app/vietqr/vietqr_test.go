@@ -26,14 +26,14 @@ func TestVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var vectors []struct {
-		BIN, Acc, Service, Content, Expect string
-		Amount                             int64
+		BIN, Acc, Content, Expect string
+		Amount                    int64
 	}
 	if err := json.Unmarshal(data, &vectors); err != nil || len(vectors) == 0 {
 		t.Fatal(err, len(vectors))
 	}
 	for _, v := range vectors {
-		got, err := vietqr.Transfer{BIN: v.BIN, Account: v.Acc, Service: v.Service, Amount: v.Amount, Content: v.Content}.String()
+		got, err := vietqr.Transfer{BIN: v.BIN, Account: v.Acc, Amount: v.Amount, Content: v.Content}.String()
 		if err != nil || got != v.Expect {
 			t.Errorf("%+v\ngot  %s %v\nwant %s", v, got, err, v.Expect)
 		}
@@ -195,7 +195,7 @@ func FuzzTransfer(f *testing.F) {
 		if amount > 0 {
 			want = strconv.FormatInt(amount, 10)
 		}
-		if to["00"] != bin || to["01"] != account || outer["54"] != want || outer["53"] != "704" || inner["02"] != vietqr.ToAccount {
+		if to["00"] != bin || to["01"] != account || outer["54"] != want || outer["53"] != "704" || inner["02"] != "QRIBFTTA" {
 			t.Errorf("%q reads back as %v, %v, %v", text, outer, inner, to)
 		}
 		if content != "" && tags(t, outer["62"])["08"] != content {
