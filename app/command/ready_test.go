@@ -1,7 +1,10 @@
 package command
 
 import (
+	"bytes"
+	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -56,6 +59,21 @@ func TestReady(t *testing.T) {
 	server.Close()
 	if code, _, stderr := baoco("", "ready", "--listen", listen); code != terminal.ExitCheck || !strings.Contains(stderr, "does not answer") {
 		t.Errorf("without a server: exit %d, %s", code, stderr)
+	}
+}
+
+// What ends the command also ends its wait.
+func TestReadyEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		cancel()
+	}))
+	defer server.Close()
+	var stderr bytes.Buffer
+	args := []string{"baoco", "ready", "--listen", strings.TrimPrefix(server.URL, "http://"), "--wait", "24h"}
+	if code := Run(ctx, args, strings.NewReader(""), io.Discard, &stderr); code == 0 {
+		t.Errorf("exit 0, %s", &stderr)
 	}
 }
 

@@ -83,60 +83,67 @@ func (f *fence) start(ctx context.Context) error {
 }
 
 // look returns the error with which the server is to stop, where another one took
-// over. It reads the configuration each time, since a replica may be set up beside a
-// running server. One that is taken away is still a fence until the server ends. A place
-// that can't be reached is logged once.
+// over. A place that can't be reached is logged once.
 func (f *fence) look(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, fenceLook)
-	defer cancel()
-	config, err := replica.ReadConfig(f.db)
-	gone := errors.Is(err, fs.ErrNotExist)
-	if gone && f.config == (replica.Config{}) {
+	err := f.readConfig()
+	if err == nil && f.config == (replica.Config{}) {
 		return nil
-	}
-	if gone {
-		config, err = f.config, nil
-	}
-	if gone && !f.gone {
-		f.log.Warn("the configuration of the replica is gone; until the next start baoco still looks whether another server took over", "place", config.Place.String())
-	}
-	f.gone = gone
-	if err == nil && config != f.config {
-		f.close()
-		f.config, f.looks = config, 0
 	}
 	var epoch replica.Epoch
 	taken := false
-	if err == nil && f.objects == nil {
-		f.objects, err = replica.Open(ctx, config.Place, config.Credentials)
-	}
 	if err == nil {
 		epoch, taken, err = f.higher(ctx)
 	}
-	if taken && f.anew(epoch) {
-		return nil
-	}
 	switch {
 	case taken:
-		at := ""
-		if !epoch.At.IsZero() {
-			at = " at " + epoch.At.Format(time.RFC3339)
+		if own, err := f.own(ctx, epoch); own || err != nil {
+			return err
 		}
-		if err := os.WriteFile(fencedFile(f.db), []byte(epoch.String()+"\n"), 0o600); err != nil {
-			f.log.Error("commands won't say that another server took over", "err", err)
-		}
-		return terminal.Exit(terminal.ExitConflict, fmt.Errorf("another server took over%s: %s. This one (epoch %d) must not serve any more; baoco replica remove, if that is wrong",
-			at, epoch, config.Epoch))
+		return f.takenOver(epoch)
 	case err != nil:
 		f.close() // an SFTP connection may have ended
 		if !f.away {
-			f.log.Warn("it can't be seen whether another server took over, so baoco goes on", "place", config.Place.String(), "err", err)
+			f.log.Warn("it can't be seen whether another server took over, so baoco goes on", "place", f.config.Place.String(), "err", err)
 		}
 	case f.away:
 		f.log.Info("it can be seen again that no other server took over")
 	}
 	f.away = err != nil
 	return nil
+}
+
+// readConfig reads the configuration for each look, since a replica may be set up beside
+// a running server. One that is taken away is still a fence until the server ends.
+func (f *fence) readConfig() error {
+	config, err := replica.ReadConfig(f.db)
+	gone := errors.Is(err, fs.ErrNotExist)
+	if gone && !f.gone && f.config != (replica.Config{}) {
+		f.log.Warn("the configuration of the replica is gone; until the next start baoco still looks whether another server took over",
+			"place", f.config.Place.String())
+	}
+	f.gone = gone
+	if gone {
+		return nil
+	}
+	if err == nil && config != f.config {
+		f.close()
+		f.config, f.looks = config, 0
+	}
+	return err
+}
+
+// takenOver tells commands that another server took over, and gives the error with which
+// this one stops.
+func (f *fence) takenOver(epoch replica.Epoch) error {
+	at := ""
+	if !epoch.At.IsZero() {
+		at = " at " + epoch.At.Format(time.RFC3339)
+	}
+	if err := os.WriteFile(fencedFile(f.db), []byte(epoch.String()+"\n"), 0o600); err != nil {
+		f.log.Error("commands won't say that another server took over", "err", err)
+	}
+	return terminal.Exit(terminal.ExitConflict, fmt.Errorf("another server took over%s: %s. "+
+		"This one (epoch %d) must not serve any more; baoco replica remove, if that is wrong", at, epoch, f.config.Epoch))
 }
 
 // looksForNext is how many looks in a row ask for the next epoch only.
@@ -146,6 +153,13 @@ const looksForNext = 9
 // little, and at first and every half minute for any, should the object of the next one
 // be lost.
 func (f *fence) higher(ctx context.Context) (e replica.Epoch, taken bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, fenceLook)
+	defer cancel()
+	if f.objects == nil {
+		if f.objects, err = replica.Open(ctx, f.config.Place, f.config.Credentials); err != nil {
+			return e, false, err
+		}
+	}
 	f.looks++
 	if f.looks%(1+looksForNext) != 1 {
 		return replica.EpochAfter(ctx, f.objects, f.config.Epoch)
@@ -154,15 +168,20 @@ func (f *fence) higher(ctx context.Context) (e replica.Epoch, taken bool, err er
 	return e, e.Number > f.config.Epoch, err
 }
 
-// anew reports whether an epoch is that of a new copy which this machine begins, and whose
-// configuration is just being written.
-func (f *fence) anew(taken replica.Epoch) bool {
+// own reports whether an epoch is that of a new copy which this machine begins, and whose
+// configuration is just being written: it waits a second for that. The error is that of
+// ctx, which ended before.
+func (f *fence) own(ctx context.Context, taken replica.Epoch) (bool, error) {
 	if host, err := os.Hostname(); err != nil || taken.Host != host {
-		return false
+		return false, nil
 	}
-	time.Sleep(time.Second)
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-time.After(time.Second):
+	}
 	config, err := replica.ReadConfig(f.db)
-	return err == nil && config.Epoch == taken.Number
+	return err == nil && config.Epoch == taken.Number, nil
 }
 
 // watch looks until ctx ends. The error is that of a fenced server.

@@ -37,7 +37,11 @@ func ReadyCommand() *cli.Command {
 				if err == nil || !time.Now().Before(until) {
 					return err
 				}
-				time.Sleep(200 * time.Millisecond)
+				select {
+				case <-c.Context.Done():
+					return err
+				case <-time.After(200 * time.Millisecond):
+				}
 			}
 		},
 	}
