@@ -159,7 +159,7 @@ func TestReadShortAmount(t *testing.T) {
 // A search text means an amount, the end of an account number, the beginning of a
 // nickname, several of them or none.
 func TestMeaningOf(t *testing.T) {
-	banks := []app.BankAccount{{ID: 1, AccountNumber: "19354957"}, {ID: 2, AccountNumber: "0071001234957"}, {ID: 3, AccountNumber: "VQRQAAbc200000"}, {ID: 4, AccountNumber: "957", BankAccountLook: app.BankAccountLook{Nickname: "Quầy chính"}}}
+	banks := []app.BankAccount{{ID: 1, AccountNumber: "19354957"}, {ID: 2, AccountNumber: "0071001234957"}, {ID: 3, AccountNumber: "VQRQAAbc200000"}, {ID: 4, AccountNumber: "957", BankAccountLabel: app.BankAccountLabel{Nickname: "Quầy chính"}}}
 	type meaning struct {
 		Amount int64
 		Banks  string

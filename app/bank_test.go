@@ -76,7 +76,7 @@ func TestMatchRenamedBank(t *testing.T) {
 		if b, found := app.MatchBankAccount(linked, c.named); !found || b.ID != 2 {
 			t.Errorf("%s of %s: %+v, %t", c.linked, c.named, b, found)
 		}
-		known := inbound.Known{Bank: c.linked, AccountNumber: "123", Type: app.In, Amount: 5000}
+		known := inbound.RecordedAs{Bank: c.linked, AccountNumber: "123", Type: app.In, Amount: 5000}
 		for gateway, want := range map[string]inbound.Outcome{c.named: inbound.OutcomeDuplicate, "ACB": inbound.OutcomeConflict} {
 			if got := known.Compare(inbound.Incoming{Gateway: gateway, AccountNumber: "123", Type: app.In, Amount: 5000}); got != want {
 				t.Errorf("%s of %s: %s, want %s", c.linked, gateway, got, want)

@@ -61,12 +61,12 @@ type BankAccount struct {
 	AccountName   string
 	Status        BankAccountStatus
 	CreatedAt     time.Time
-	BankAccountLook
+	BankAccountLabel
 }
 
-// BankAccountLook is how a shop recognises one of its bank accounts. It is for
+// BankAccountLabel is how a shop recognises one of its bank accounts. It is for
 // people: neither webhooks nor the API have it.
-type BankAccountLook struct {
+type BankAccountLabel struct {
 	Nickname string // empty: none
 	Colour   Colour
 }
@@ -90,20 +90,20 @@ func (c Colour) Name() Text { return colourNames[c] }
 // in the place of bank and number.
 const maxNickname = 30
 
-// SetBankAccountLook changes how a bank account is shown.
-func (s *Service) SetBankAccountLook(ctx context.Context, accountID, id int64, look BankAccountLook) error {
+// SetBankAccountLabel changes how a bank account is shown.
+func (s *Service) SetBankAccountLabel(ctx context.Context, accountID, id int64, label BankAccountLabel) error {
 	var v Invalid
 	var ok bool
-	if look.Nickname, ok = ReadText(strings.Join(strings.Fields(look.Nickname), " "), maxNickname, ""); !ok {
+	if label.Nickname, ok = ReadText(strings.Join(strings.Fields(label.Nickname), " "), maxNickname, ""); !ok {
 		v.Add("nickname", "must be at most 30 characters without control characters", "dài tối đa 30 ký tự, không chứa ký tự điều khiển")
 	}
-	if look.Colour != "" && !slices.Contains(Colours, look.Colour) {
+	if label.Colour != "" && !slices.Contains(Colours, label.Colour) {
 		v.Add("colour", fmt.Sprintf("must be one of %v", Colours), fmt.Sprintf("phải là một trong %v", Colours))
 	}
 	if err := v.Err(); err != nil {
 		return err
 	}
-	return s.store.SetBankAccountLook(ctx, accountID, id, look)
+	return s.store.SetBankAccountLabel(ctx, accountID, id, label)
 }
 
 // Title is how the bank account is named where its number stands in full.

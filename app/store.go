@@ -78,8 +78,8 @@ type Store interface {
 	CreateAccount(ctx context.Context, a Account) (Account, error)
 	// UpdateAccount changes what isn't nil in u, and gives the account after it.
 	UpdateAccount(ctx context.Context, id int64, u AccountUpdate) (Account, error)
-	// SetBankAccountLook changes a linked bank account.
-	SetBankAccountLook(ctx context.Context, accountID, id int64, look BankAccountLook) error
+	// SetBankAccountLabel changes a linked bank account.
+	SetBankAccountLabel(ctx context.Context, accountID, id int64, label BankAccountLabel) error
 	// BankAccountSummaries lists the linked bank accounts by id with the sums of
 	// all time and of the day, week and month of today, without balances.
 	BankAccountSummaries(ctx context.Context, accountID int64, today Day) ([]BankAccountSummary, error)

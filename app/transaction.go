@@ -50,12 +50,12 @@ type Transaction struct {
 	PaymentRequest PaymentState // with which it is matched, as it is now; not in what is delivered
 	// What people gave it and its bank account; not in what is delivered.
 	Note string
-	BankAccountLook
+	BankAccountLabel
 }
 
-// Known is when a transaction happened, or when it was recorded where only its day is
+// KnownAt is when a transaction happened, or when it was recorded where only its day is
 // known.
-func (t Transaction) Known() time.Time {
+func (t Transaction) KnownAt() time.Time {
 	if t.DateOnly {
 		return t.CreatedAt
 	}

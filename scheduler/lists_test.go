@@ -376,7 +376,7 @@ func (r *reader) tallies(t *testing.T, events ...inbound.Event) {
 		must(t, err)
 		var said inbound.Recording
 		for _, i := range read.Elements {
-			said.Count(i.State, 0)
+			said.Add(i.State, 0)
 		}
 		if said.Recorded != e.Recorded || said.Duplicates != e.Duplicates || said.Unassigned != e.Unassigned || said.Conflicts != e.Conflicts || said.Rejected != e.Rejected {
 			t.Errorf("page %d is read as %+v and was counted as %+v", e.ID, said, e.Recording)

@@ -34,7 +34,7 @@ const (
 	alertInterval = 30 * time.Second
 	feedInterval  = time.Second
 	linkInterval  = 10 * time.Second
-	backupLook    = 10 * time.Second
+	backupEvery    = 10 * time.Second
 	lookInterval  = 30 * time.Second // at the replica
 )
 
@@ -156,7 +156,7 @@ func (s *Scheduler) addJobs(service *services.All, o Options) error {
 	}
 	if o.Backups.Dir != "" {
 		backUp := func(ctx context.Context) { s.backUp(ctx, service, o.Backups) }
-		if _, err := s.cron.NewJob(gocron.DurationJob(backupLook), gocron.NewTask(backUp), gocron.WithName("backup"), gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
+		if _, err := s.cron.NewJob(gocron.DurationJob(backupEvery), gocron.NewTask(backUp), gocron.WithName("backup"), gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,7 @@ var (
 	audited = []string{"RemoveSecondFactor", "SetNeedsSecondFactor", "SetRecoveryCodes", "SetTOTP", "UseRecoveryCode", "AddPasskey", "RenamePasskey", "RemovePasskey",
 		"Audit", "RevokeAPIKey", "RevokeCounterLink", "EndSession", "EndSessions", "LimitUser", "RemoveUser", "ToggleBankAccount", "UnlinkBankAccount", "RemoveSource", "DeleteWebhook", "RemoveAlertChannel",
 		"CreateAccount", "UpdateAccount", "CreateAPIKey", "CreateCounterLink", "CreateUser", "CreateFirstUser", "SetPassword", "SetRole", "NoteSignIn", "NoteRefusedSignIn",
-		"LinkBankAccount", "SetBankAccountLook", "CreateSource", "SetSourceSecret", "AddSourceSenders", "SetSourceAPIKey",
+		"LinkBankAccount", "SetBankAccountLabel", "CreateSource", "SetSourceSecret", "AddSourceSenders", "SetSourceAPIKey",
 		"RetryInbound", "DiscardInbound", "LinkInbound", "SettleRepeat", "SetNote", "UndoImport", "CreateCodePattern", "DeleteCodePattern", "CreatePaymentRequest", "CancelPaymentRequest", "PrintReceipt", "CloseShift", "MatchTransaction", "UnmatchTransaction", "CreateStream", "UpdateStream", "RotateStreamSecret", "ToggleStream", "DeleteStream", "CreateWebhook", "UpdateWebhook", "ToggleWebhook", "ChangeSecrets",
 		"AddTest", "Resend", "ResendMany", "Replay", "SendNow", "SendWaiting", "SetAlertPreferences", "SetAlertChannel", "SetReport", "SetPaymentFeed", "NoteAlertTest",
 		"Prune", "ScheduledBackup", "RecordInbound", // of what a person typed or imported

@@ -95,17 +95,17 @@ func (s *Store) Balances(ctx context.Context, accountID int64, until app.Day) (m
 	return balances, err
 }
 
-func (s *Store) SetBankAccountLook(ctx context.Context, accountID, id int64, look app.BankAccountLook) error {
+func (s *Store) SetBankAccountLabel(ctx context.Context, accountID, id int64, label app.BankAccountLabel) error {
 	return s.write(ctx, func(tx *tx) error {
 		b, err := txBankAccount(tx, accountID, id)
 		if err != nil {
 			return err
 		}
-		if err := tx.exec(`UPDATE bank_accounts SET nickname = ?, colour = ? WHERE id = ?`, look.Nickname, string(look.Colour), id); err != nil {
+		if err := tx.exec(`UPDATE bank_accounts SET nickname = ?, colour = ? WHERE id = ?`, label.Nickname, string(label.Colour), id); err != nil {
 			return err
 		}
 		return tx.auditChange(ctx, accountID, app.DeedBankAccountChange, id,
-			auditBankAccount(b).Changed("nickname", b.Nickname, look.Nickname).Changed("colour", string(b.Colour), string(look.Colour)))
+			auditBankAccount(b).Changed("nickname", b.Nickname, label.Nickname).Changed("colour", string(b.Colour), string(label.Colour)))
 	})
 }
 

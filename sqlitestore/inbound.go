@@ -66,7 +66,7 @@ func (s *Store) dryRun(ctx context.Context, call inbound.Call, zone *time.Locati
 func recordInbound(tx *tx, call inbound.Call, zone *time.Location, before inbound.Recording) (recording inbound.Recording, more bool, err error) {
 	recording = before
 	if kept, found, err := earlier(tx, call.AccountID, call.Key, call.ReceivedAt); err != nil || found {
-		recording.Count(kept.outcome, kept.result)
+		recording.Add(kept.outcome, kept.result)
 		return recording, false, err
 	}
 	call.ImportID = max(call.ImportID, before.ImportID)

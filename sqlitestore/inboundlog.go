@@ -235,7 +235,7 @@ func (s *Store) KnownEvents(ctx context.Context, accountID int64, refs []inbound
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var at int
 		var k inbound.KnownEvent
-		err := scanKnown(row, &k.Known, &at, &k.TransactionID, &k.TransactionEvent, &k.ItemEvent, &k.ItemState)
+		err := scanKnown(row, &k.RecordedAs, &at, &k.TransactionID, &k.TransactionEvent, &k.ItemEvent, &k.ItemState)
 		known[at] = &k
 		return false, err
 	})

@@ -73,7 +73,7 @@ func (r *recorder) elements(recording *inbound.Recording) (more bool, err error)
 		if err != nil {
 			return false, err
 		}
-		recording.Count(outcome, id)
+		recording.Add(outcome, id)
 		for _, d := range r.decided {
 			if d.position < len(recording.Outcomes) {
 				recording.Recount(d.position, d.outcome, d.transaction)

@@ -74,7 +74,7 @@ func (r *recorder) closeImport(first int, recording *inbound.Recording) error {
 
 // seenEvent is the transaction or the item that an event id stands for.
 type seenEvent struct {
-	inbound.Known
+	inbound.RecordedAs
 	transactionID int64
 	itemID        int64
 	inboundEvent  int64           // of the item
@@ -92,7 +92,7 @@ func (r *recorder) find(e inbound.Incoming) (*seenEvent, error) {
 	var seen seenEvent
 	err = scanKnown(r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, ''), `+knownColumns+` FROM event_ids k`+knownJoins+`
 		WHERE k.account_id = ? AND k.source_id = ? AND k.channel = ? AND k.event_id = ?`, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID),
-		&seen.Known, &seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.state)
+		&seen.RecordedAs, &seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.state)
 	return &seen, err
 }
 
@@ -103,7 +103,7 @@ const (
 	knownJoins   = ` LEFT JOIN transactions t ON t.id = k.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id LEFT JOIN inbound_items i ON i.id = k.item_id`
 )
 
-func scanKnown(row scanner, k *inbound.Known, before ...any) error {
+func scanKnown(row scanner, k *inbound.RecordedAs, before ...any) error {
 	var gateway string
 	err := row.Scan(append(before, &k.Bank, &gateway, &k.AccountNumber, &k.Type, &k.Amount)...)
 	if gateway != "" {

@@ -51,9 +51,9 @@ const (
 	WebhookSheet WebhookKind = "sheet" // a Google Apps Script; the redirect of one that ran
 )
 
-// Took reports whether an answer is the redirect by which a webhook of the kind
+// Accepted reports whether an answer is the redirect by which a webhook of the kind
 // says that it took the delivery.
-func (k WebhookKind) Took(status int, location string) bool {
+func (k WebhookKind) Accepted(status int, location string) bool {
 	return k == WebhookSheet && appsscript.Ran(status, location)
 }
 

@@ -220,12 +220,12 @@ func (s *Service) recordPage(ctx context.Context, source Source, page PolledPage
 	return recording, nil
 }
 
-// noteTime is how long storing a fault may take after the time for reading is
+// noteTimeout is how long storing a fault may take after the time for reading is
 // up.
-const noteTime = 5 * time.Second
+const noteTimeout = 5 * time.Second
 
 func (s *Service) notePollFault(ctx context.Context, sourceID int64, fault PollFault) (bool, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
 	return s.store.NotePollFault(ctx, sourceID, fault)
 }

@@ -34,7 +34,7 @@ type EventRef struct {
 
 // KnownEvent is what was recorded under an event id.
 type KnownEvent struct {
-	Known
+	RecordedAs
 	TransactionID    int64 // 0: it isn't recorded
 	TransactionEvent int64 // the inbound event that recorded the transaction; 0: none
 	ItemEvent        int64 // the inbound event of an unassigned item; 0: none, or pruned

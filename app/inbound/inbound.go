@@ -117,8 +117,8 @@ type Recording struct {
 	DateNotice                                            app.Text // how many are dated by their receipt, and why; empty: none
 }
 
-// Count notes the outcome of the next element.
-func (r *Recording) Count(o Outcome, transactionID int64) {
+// Add adds the outcome of the next element.
+func (r *Recording) Add(o Outcome, transactionID int64) {
 	r.add(o, 1)
 	r.Outcomes = append(r.Outcomes, o)
 	r.TransactionIDs = append(r.TransactionIDs, transactionID)
@@ -148,8 +148,8 @@ func (r *Recording) add(o Outcome, n int) {
 	}
 }
 
-// Known is what was recorded under an event id before.
-type Known struct {
+// RecordedAs is what was recorded under an event id before.
+type RecordedAs struct {
 	Bank          string // code; empty: an unassigned item that named no known bank
 	AccountNumber string
 	Type          app.Direction
@@ -159,7 +159,7 @@ type Known struct {
 // Compare judges an element whose event id is known: OutcomeDuplicate if
 // amount, direction, account number and bank agree, else OutcomeConflict. A
 // changed content, number or date is ignored.
-func (k Known) Compare(e Incoming) Outcome {
+func (k RecordedAs) Compare(e Incoming) Outcome {
 	bank, known := app.FindBank(e.Gateway)
 	sameBank := !known || k.Bank == "" || bank.Is(k.Bank)
 	sameNumber := e.AccountNumber == k.AccountNumber || e.AccountNumber == "" || e.Masked && app.ShowsDigitsOf(e.AccountNumber, k.AccountNumber)

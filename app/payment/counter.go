@@ -71,7 +71,7 @@ func (s *Service) CounterLink(ctx context.Context, token string) (CounterLink, e
 var ErrNoCounterLink error = app.NotFound("There is no counter link with this id.", "Không có đường dẫn màn hình quầy với id này.")
 
 // CounterScreen lists the money in of the last 24 hours that a counter shows, newest
-// first by [Transaction.Known], and the id of the last one that was recorded, 0
+// first by [app.Transaction.KnownAt], and the id of the last one that was recorded, 0
 // without any. A statement brings old transfers after new ones, and a transfer whose
 // time isn't known is of its day's first second: so it takes both orders, and of what
 // was recorded more than it shows.
@@ -89,7 +89,7 @@ func (s *Service) CounterScreen(ctx context.Context, l CounterLink, now time.Tim
 		return nil, 0, err
 	}
 	rows = slices.Concat(recorded.Rows, happened.Rows)
-	slices.SortFunc(rows, func(a, b app.Transaction) int { return cmp.Or(b.Known().Compare(a.Known()), cmp.Compare(b.ID, a.ID)) })
+	slices.SortFunc(rows, func(a, b app.Transaction) int { return cmp.Or(b.KnownAt().Compare(a.KnownAt()), cmp.Compare(b.ID, a.ID)) })
 	rows = slices.CompactFunc(rows, func(a, b app.Transaction) bool { return a.ID == b.ID })
 	return rows[:min(len(rows), CounterRows)], last, nil
 }

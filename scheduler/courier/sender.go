@@ -67,7 +67,7 @@ func (s *Sender) Send(ctx context.Context, o delivery.Outgoing) delivery.Result 
 		result.Error, result.Detail = delivery.ErrorTimeout, delivery.Detail{Cause: timing.reached()}
 	case err != nil:
 		result.Error, result.Detail = Classify(err, timing.reached())
-	case o.Kind.Took(response.StatusCode, response.Header.Get("Location")):
+	case o.Kind.Accepted(response.StatusCode, response.Header.Get("Location")):
 		result.Detail = delivery.Detail{Cause: delivery.CauseSheet}
 	case response.StatusCode >= 300 && response.StatusCode < 400:
 		result.Error, result.Detail = delivery.ErrorRedirect, delivery.Detail{Text: redirectTo(response)}

@@ -111,11 +111,11 @@ func (s *Server) setBankLook(v *visit) error {
 		return err
 	}
 	wrong := v.unchanged(b.Nickname, b.Colour)
-	b.BankAccountLook = app.BankAccountLook{Nickname: v.PostFormValue("nickname"), Colour: app.Colour(v.PostFormValue("colour"))}
+	b.BankAccountLabel = app.BankAccountLabel{Nickname: v.PostFormValue("nickname"), Colour: app.Colour(v.PostFormValue("colour"))}
 	if wrong != nil {
 		return s.showBank(v, b, wrong)
 	}
-	if err := s.Services.Ledger.SetBankAccountLook(v.Context(), v.account.ID, b.ID, b.BankAccountLook); err != nil {
+	if err := s.Services.Ledger.SetBankAccountLabel(v.Context(), v.account.ID, b.ID, b.BankAccountLabel); err != nil {
 		return s.showBank(v, b, err)
 	}
 	return s.redirect(v, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})

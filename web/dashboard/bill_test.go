@@ -145,7 +145,7 @@ func TestHostileNames(t *testing.T) {
 	w.CodePattern("DH")
 	w.Change(`UPDATE bank_accounts SET account_name = ?`, name)
 	w.Change(`UPDATE users SET name = name || ?`, name)
-	apptest.Must(t, w.Services.Ledger.SetBankAccountLook(t.Context(), 1, 1, app.BankAccountLook{Nickname: name}))
+	apptest.Must(t, w.Services.Ledger.SetBankAccountLabel(t.Context(), 1, 1, app.BankAccountLabel{Nickname: name}))
 	thu := w.Browser().SignIn("thu" + name)
 	thu.Submit("/till", "amount", "200000", "bank_account_id", "1").Goes(t, "/till/1")
 	bill, err := w.Services.Payments.PaymentRequest(t.Context(), 1, 1)

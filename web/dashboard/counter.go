@@ -84,7 +84,7 @@ func (w words) counterCard(t app.Transaction, a app.Account, till bool) counterC
 	card := counterCard{words: w, Transaction: t}
 	var say app.Text
 	say, card.Verdict = payment.Announce(t, a, till)
-	if t.CreatedAt.Sub(t.Known()) < spokenWithin {
+	if t.CreatedAt.Sub(t.KnownAt()) < spokenWithin {
 		card.Missed = w.now.Sub(t.CreatedAt) >= spokenFor
 		if !card.Missed {
 			card.Say = say.In(w.Lang)

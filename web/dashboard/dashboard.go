@@ -215,12 +215,12 @@ func (s *Server) welcome(v *visit, p page) (err error) {
 	if p.Takes == open { // such as the link of a counter screen, which alone decides what it shows
 		return nil
 	}
-	return s.limit(v)
+	return s.limitBankAccounts(v)
 }
 
-// limit lets a visitor see nothing but the bank accounts that the user is limited to,
+// limitBankAccounts lets a visitor see nothing but the bank accounts that the user is limited to,
 // from here on: the storage asks the context.
-func (s *Server) limit(v *visit) error {
+func (s *Server) limitBankAccounts(v *visit) error {
 	if !v.user.Limit.On {
 		return nil
 	}

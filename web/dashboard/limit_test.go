@@ -146,8 +146,8 @@ func limitWorld(w webtest.Bubble) {
 		return r.BankAccount.ID
 	}
 	other, hidden := link(550000, "660770332211", "YANKEE HOLDER"), link(770000, "970770887766", "ZULU HOLDER")
-	apptest.Must(w.T, w.Services.Ledger.SetBankAccountLook(ctx, 1, other, app.BankAccountLook{Nickname: "Yak"}))
-	apptest.Must(w.T, w.Services.Ledger.SetBankAccountLook(ctx, 1, hidden, app.BankAccountLook{Nickname: "Zebra"}))
+	apptest.Must(w.T, w.Services.Ledger.SetBankAccountLabel(ctx, 1, other, app.BankAccountLabel{Nickname: "Yak"}))
+	apptest.Must(w.T, w.Services.Ledger.SetBankAccountLabel(ctx, 1, hidden, app.BankAccountLabel{Nickname: "Zebra"}))
 	w.CodePattern("BILL")
 	w.PaymentRequest(payment.RequestCreate{Amount: 1_234_567, BankAccountID: 1, Reference: "ALPHA-1"})
 	w.Change(`UPDATE sqlite_sequence SET seq = 66000 WHERE name = 'payment_requests'`)
@@ -209,7 +209,7 @@ func moreHidden(w webtest.Bubble) {
 	_, err = w.Services.Payments.CancelPaymentRequest(ctx, 1, 66002, now)
 	apptest.Must(w.T, err)
 	w.Came(0, native, apptest.Transfer{ID: "unlinked", Account: "777777", Content: "ZULUPAY UNLINKED", Amount: 7_654_321})
-	apptest.Must(w.T, w.Services.Ledger.SetBankAccountLook(ctx, 1, 770001, app.BankAccountLook{Nickname: "Zebra 2", Colour: app.Colours[0]}))
+	apptest.Must(w.T, w.Services.Ledger.SetBankAccountLabel(ctx, 1, 770001, app.BankAccountLabel{Nickname: "Zebra 2", Colour: app.Colours[0]}))
 	apptest.Must(w.T, w.Services.Ledger.UnlinkBankAccount(ctx, 1, 770001, now))
 }
 

@@ -71,7 +71,7 @@ func (s *Server) newestRows(v *visit) ([]transactionRow, error) {
 	f := v.narrow(app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}})
 	rows, _, err := s.transactionRows(v, f)
 	if slices.ContainsFunc(rows, func(r transactionRow) bool {
-		return app.DayOf(r.Time, v.zone) < app.DayOf(r.CreatedAt, v.zone) || r.CreatedAt.Sub(r.Known()) >= spokenWithin
+		return app.DayOf(r.Time, v.zone) < app.DayOf(r.CreatedAt, v.zone) || r.CreatedAt.Sub(r.KnownAt()) >= spokenWithin
 	}) {
 		f.Sort = app.SortDateDesc
 		rows, _, err = s.transactionRows(v, f)

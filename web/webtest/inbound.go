@@ -29,7 +29,7 @@ func (w *World) Tallies() {
 		list, _ := w.Reads(e.ID)
 		var r inbound.Recording
 		for _, s := range list {
-			r.Count(s.State, 0)
+			r.Add(s.State, 0)
 		}
 		got, want := CountsOf(r), Counts{e.Recorded, e.Duplicates, e.Unassigned, e.Conflicts, e.Rejected, int(e.OpenBy.MayBeRepeats)}
 		if got != want {
