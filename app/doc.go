@@ -32,8 +32,8 @@
 //     recovery codes. app/passkey: passkeys. app/replica: where a replica lies, and
 //     the program Litestream that carries it there.
 //   - app/command: the command line, a file for each noun. In it, terminal has
-//     what every command shares, serve wires the server, bench measures it, demo
-//     shows it. It is the only room under app that imports rooms outside.
+//     what every command shares, session the open file, upkeep looks after it, serve
+//     wires the server, bench measures it, demo shows it. It is the only room under app that imports rooms outside.
 //   - sqlitestore: the only place with SQL. writer.go is the one goroutine that
 //     writes, and commits what waits together.
 //   - scheduler: the clock: lists of providers, alerts, housekeeping, streams.
@@ -80,8 +80,8 @@
 //     replica.go (lists the place; restores the copy where that is due or the list is
 //     odd) → app/replica, litestream.go (the restore) and look.go (the list) →
 //     sqlitestore, replica.go (checks the restored file) → CheckCopy in app/upkeep
-//     (compares). A takeover is app/command, takeover.go; what stops the old server is
-//     serve/fence.go.
+//     (compares). A takeover is app/command/upkeep, takeover.go; what stops
+//     the old server is serve/fence.go.
 //   - A payment request, and the money for it. Rule and store take turns inside one
 //     transaction, since only there what is free stays free until it is written:
 //     CreatePaymentRequest in app/payment (checks the fields) → sqlitestore,
@@ -100,7 +100,7 @@
 //     live.go and static/live.js keep a page up to date while it is open.
 //     guide.go has the page of the first set-up, whose steps the other pages bring.
 //   - A command: app/command, command.go → terminal, run.go and cli.go (flags, help,
-//     exit code) → the noun's file → session.go (admin) → serve/service.go (open the
+//     exit code) → the noun's file → session/session.go (Admin) → serve/service.go (open the
 //     file beside a running server, make the services as the server does) → the noun's
 //     file again → text, or the API's JSON by the same functions of web/api.
 //

@@ -15,7 +15,7 @@ var (
 	arrows = map[string][]string{
 		".": {"baoco/app/command"},
 		// The one room under app that looks outward. Nothing but main imports it.
-		"app/command":          {"baoco/app", "baoco/app/access", "baoco/app/alert", "baoco/app/audit", "baoco/app/command/bench", "baoco/app/command/demo", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/payment", "baoco/app/paymentcode", "baoco/app/provider", "baoco/app/replica", "baoco/app/services", "baoco/app/sheet", "baoco/app/statement", "baoco/app/stream", "baoco/app/upkeep", "baoco/app/verify", "baoco/app/vietqr", "baoco/sqlitestore", "baoco/web/api"},
+		"app/command":          {"baoco/app", "baoco/app/access", "baoco/app/alert", "baoco/app/audit", "baoco/app/command/bench", "baoco/app/command/demo", "baoco/app/command/serve", "baoco/app/command/session", "baoco/app/command/terminal", "baoco/app/command/upkeep", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/payment", "baoco/app/paymentcode", "baoco/app/provider", "baoco/app/services", "baoco/app/sheet", "baoco/app/statement", "baoco/app/stream", "baoco/app/upkeep", "baoco/app/verify", "baoco/app/vietqr", "baoco/web/api"},
 		"app/command/bench":    {"baoco/app", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/delivery", "baoco/app/inbound", "baoco/sqlitestore"},
 		"app/command/demo":     {"baoco/app", "baoco/app/access", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/delivery", "baoco/app/fold", "baoco/app/inbound", "baoco/app/payment", "baoco/app/statement", "baoco/sqlitestore", "baoco/web/dashboard"},
 		"app/command/serve":    {"baoco/app", "baoco/app/access", "baoco/app/command/terminal", "baoco/app/provider", "baoco/app/replica", "baoco/app/services", "baoco/app/target", "baoco/app/upkeep", "baoco/scheduler", "baoco/scheduler/courier", "baoco/sqlitestore", "baoco/web", "baoco/web/dashboard", "baoco/web/metrics"},
@@ -31,7 +31,7 @@ var (
 		"web/api":                {"baoco/app", "baoco/app/access", "baoco/app/delivery", "baoco/app/exactjson", "baoco/app/inbound", "baoco/app/payment", "baoco/app/paymentcode", "baoco/app/provider", "baoco/app/services", "baoco/app/stream", "baoco/app/vietqr", "baoco/web/wire"},
 		"web/dashboard":          {"baoco/app", "baoco/app/access", "baoco/app/alert", "baoco/app/audit", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/passkey", "baoco/app/payment", "baoco/app/paymentcode", "baoco/app/provider", "baoco/app/secondfactor", "baoco/app/services", "baoco/app/sheet", "baoco/app/statement", "baoco/app/stream", "baoco/app/target", "baoco/app/upkeep", "baoco/app/verify", "baoco/app/vietqr", "baoco/web/dashboard/help", "baoco/web/wire"},
 		"web/dashboard/help":     {"baoco/app", "baoco/app/inbound"},
-		"web/metrics":            {"baoco/app", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/services", "baoco/app/stream", "baoco/app/upkeep"},
+		"web/metrics":            {"baoco/app", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/services", "baoco/app/stream"},
 		"web/pay":                {"baoco/app", "baoco/app/payment", "baoco/app/services", "baoco/app/vietqr", "baoco/web/wire"},
 		"web/inbound":            {"baoco/app", "baoco/app/access", "baoco/app/exactjson", "baoco/app/inbound", "baoco/app/provider", "baoco/app/services", "baoco/web/wire"},
 		"web/wire":               {"baoco/app", "baoco/app/delivery"},
@@ -66,6 +66,8 @@ var (
 		"app/target":             {"baoco/app"},
 		"app/upkeep":             {"baoco/app"},
 		"scheduler/courier":      {"baoco/app", "baoco/app/delivery", "baoco/app/services", "baoco/app/target", "baoco/app/upkeep"},
+		"app/command/session":    {"baoco/app", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/services", "baoco/sqlitestore"},
+		"app/command/upkeep":     {"baoco/app", "baoco/app/command/serve", "baoco/app/command/session", "baoco/app/command/terminal", "baoco/app/inbound", "baoco/app/provider", "baoco/app/replica", "baoco/app/upkeep", "baoco/sqlitestore", "baoco/web/api"},
 	}
 	libraries = map[string][]string{
 		".":                           {},
@@ -118,6 +120,8 @@ var (
 		"app/target":             {},
 		"app/upkeep":             {},
 		"scheduler/courier":      {},
+		"app/command/session":    {"github.com/urfave/cli/v2"},
+		"app/command/upkeep":     {"github.com/urfave/cli/v2"},
 	}
 )
 

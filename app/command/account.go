@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 
 	"github.com/urfave/cli/v2"
@@ -17,9 +18,9 @@ func accountCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "create", Usage: "create an account", ArgsUsage: "NAME", Description: terminal.Example(`baoco account create "Second shop"`),
-				Flags: terminal.AdminFlags(), Action: admin(createAccount),
+				Flags: terminal.AdminFlags(), Action: session.Admin(createAccount),
 			},
-			{Name: "list", Usage: "list the accounts", Description: terminal.Example("baoco account list"), Flags: terminal.AdminFlags(), Action: withoutArguments(listAccounts)},
+			{Name: "list", Usage: "list the accounts", Description: terminal.Example("baoco account list"), Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listAccounts)},
 			{
 				Name: "set", Usage: "change the plan of the account that --account names",
 				Description: terminal.Example("baoco account set --account 2 --plan basic --expires 2027-06-30 --max-bank-accounts 3"),
@@ -29,7 +30,7 @@ func accountCommand() *cli.Command {
 					&cli.IntFlag{Name: "max-bank-accounts", Usage: "at most `N` bank accounts", DefaultText: "as it is"},
 					&cli.BoolFlag{Name: "trial", Usage: "a trial; --trial=false ends it"},
 				),
-				Action: withoutArguments(setAccount),
+				Action: session.WithoutArguments(setAccount),
 			},
 		},
 	}
@@ -48,19 +49,19 @@ func encodeAccount(a app.Account, zone *time.Location) accountJSON {
 	return accountJSON{a.ID, a.Name, a.Plan, app.FormatExpiry(a.ExpiresAt, zone), a.IsTrial, a.MaxBankAccounts}
 }
 
-func createAccount(c *cli.Context, s *session) error {
+func createAccount(c *cli.Context, s *session.Session) error {
 	if c.NArg() != 1 {
 		return terminal.Usagef("account create takes one argument, the name of the account")
 	}
-	a, err := s.service.Ledger.CreateAccount(c.Context, c.Args().First(), s.now)
+	a, err := s.Services.Ledger.CreateAccount(c.Context, c.Args().First(), s.Now)
 	if err != nil {
 		return err
 	}
 	return printAccount(c, s, a)
 }
 
-func printAccount(c *cli.Context, s *session, a app.Account) error {
-	e := encodeAccount(a, s.service.Ledger.Zone())
+func printAccount(c *cli.Context, s *session.Session, a app.Account) error {
+	e := encodeAccount(a, s.Services.Ledger.Zone())
 	trial := ""
 	if e.IsTrial {
 		trial = ", a trial"
@@ -68,14 +69,14 @@ func printAccount(c *cli.Context, s *session, a app.Account) error {
 	return terminal.Changed(c, e, "Account %d (%s): plan %s%s until %s, at most %d bank accounts.", e.ID, terminal.OneLine(e.Name), terminal.OneLine(e.Plan), trial, e.ExpiresAt, e.MaxBankAccounts)
 }
 
-func listAccounts(c *cli.Context, s *session) error {
-	accounts, err := s.service.Ledger.Accounts(c.Context)
+func listAccounts(c *cli.Context, s *session.Session) error {
+	accounts, err := s.Services.Ledger.Accounts(c.Context)
 	if err != nil {
 		return err
 	}
 	list, rows := []accountJSON{}, [][]string{}
 	for _, a := range accounts {
-		e := encodeAccount(a, s.service.Ledger.Zone())
+		e := encodeAccount(a, s.Services.Ledger.Zone())
 		list = append(list, e)
 		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, e.Plan, e.ExpiresAt, terminal.YesNo(e.IsTrial), strconv.Itoa(e.MaxBankAccounts)})
 	}
@@ -84,10 +85,10 @@ func listAccounts(c *cli.Context, s *session) error {
 	})
 }
 
-func setAccount(c *cli.Context, s *session) error {
-	u := app.AccountUpdate{Plan: given(c, "plan", c.String), MaxBankAccounts: given(c, "max-bank-accounts", c.Int), IsTrial: given(c, "trial", c.Bool)}
+func setAccount(c *cli.Context, s *session.Session) error {
+	u := app.AccountUpdate{Plan: session.Given(c, "plan", c.String), MaxBankAccounts: session.Given(c, "max-bank-accounts", c.Int), IsTrial: session.Given(c, "trial", c.Bool)}
 	if c.IsSet("expires") {
-		expires, err := parseExpiry(c.String("expires"), s.service.Ledger.Zone())
+		expires, err := parseExpiry(c.String("expires"), s.Services.Ledger.Zone())
 		if err != nil {
 			return err
 		}
@@ -96,7 +97,7 @@ func setAccount(c *cli.Context, s *session) error {
 	if u == (app.AccountUpdate{}) {
 		return terminal.Usagef("account set needs at least one of --plan, --expires, --max-bank-accounts and --trial")
 	}
-	a, err := s.service.Ledger.UpdateAccount(c.Context, s.account, u)
+	a, err := s.Services.Ledger.UpdateAccount(c.Context, s.Account, u)
 	if err != nil {
 		return err
 	}

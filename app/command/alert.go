@@ -11,8 +11,10 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/upkeep"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -32,7 +34,7 @@ func alertCommand() *cli.Command {
 					&cli.StringFlag{Name: "chat", Usage: "`ID` of the chat: of a person who pressed Start in the bot, or of a group with the bot in it", Required: true},
 					&cli.StringFlag{Name: "api-url", Usage: "`URL` of a Bot API server of your own"},
 				),
-				Action: admin(setAlertTelegram),
+				Action: session.Admin(setAlertTelegram),
 			},
 			{
 				Name: "email", Usage: "send alerts by email; without --password-file the saved password is kept",
@@ -49,7 +51,7 @@ func alertCommand() *cli.Command {
 					&cli.StringFlag{Name: "from", Usage: "`ADDRESS` of the sender", Required: true},
 					&cli.StringSliceFlag{Name: "to", Usage: "`ADDRESS` of a recipient (repeatable)"},
 				),
-				Action: admin(setAlertEmail),
+				Action: session.Admin(setAlertEmail),
 			},
 			chatCommand(), paymentsCommand(),
 			{
@@ -61,19 +63,19 @@ func alertCommand() *cli.Command {
 					&cli.StringFlag{Name: "report", Usage: "`TIME` at which every channel gets the report of the day, such as 21:30, or off"},
 					&cli.StringSliceFlag{Name: "unmute", Usage: "`KIND` to alert about again (repeatable)"},
 				),
-				Action: withoutArguments(setAlertPreferences),
+				Action: session.WithoutArguments(setAlertPreferences),
 			},
 			{
 				Name: "list", Usage: "show where alerts go, what they are about and the last messages", Description: terminal.Example("baoco alert list"),
-				Flags: terminal.AdminFlags(), Action: withoutArguments(listAlerts),
+				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listAlerts),
 			},
 			{
 				Name: "test", Usage: "send a test now", ArgsUsage: "[MEDIUM]", Description: terminal.Example("baoco alert test", "baoco alert test email"),
-				Flags: terminal.AdminFlags(), Action: admin(testAlerts),
+				Flags: terminal.AdminFlags(), Action: session.Admin(testAlerts),
 			},
 			{
 				Name: "remove", Usage: "remove an alert channel", ArgsUsage: "MEDIUM", Description: terminal.Example("baoco alert remove email"),
-				Flags: terminal.AdminFlags(), Action: admin(removeAlert),
+				Flags: terminal.AdminFlags(), Action: session.Admin(removeAlert),
 			},
 		},
 	}
@@ -87,7 +89,7 @@ func kindNames() string {
 	return strings.Join(names, ", ")
 }
 
-func setAlertTelegram(c *cli.Context, s *session) error {
+func setAlertTelegram(c *cli.Context, s *session.Session) error {
 	token, err := terminal.ReadSecretFile(c, c.String("token-file"))
 	if err != nil {
 		return err
@@ -97,7 +99,7 @@ func setAlertTelegram(c *cli.Context, s *session) error {
 	}})
 }
 
-func setAlertEmail(c *cli.Context, s *session) error {
+func setAlertEmail(c *cli.Context, s *session.Session) error {
 	password, err := terminal.ReadSecretFile(c, c.String("password-file"))
 	if err != nil {
 		return err
@@ -108,20 +110,20 @@ func setAlertEmail(c *cli.Context, s *session) error {
 	}})
 }
 
-func setAlertChannel(c *cli.Context, s *session, channel alert.Channel) error {
+func setAlertChannel(c *cli.Context, s *session.Session, channel alert.Channel) error {
 	if err := terminal.NoArguments(c); err != nil {
 		return err
 	}
-	channel.AccountID = s.account
-	set, err := s.service.Alerts.SetAlertChannel(c.Context, channel, s.now)
+	channel.AccountID = s.Account
+	set, err := s.Services.Alerts.SetAlertChannel(c.Context, channel, s.Now)
 	if err != nil {
 		return err
 	}
 	return terminal.Done(c, encodeAlertChannel(s, set), "Alerts go to %s by %s. Try it: baoco alert test %s", terminal.OneLine(set.Destination()), set.Medium.Name().EN, set.Medium)
 }
 
-func setAlertPreferences(c *cli.Context, s *session) error {
-	p, err := s.service.Alerts.AlertPreferences(c.Context, s.account)
+func setAlertPreferences(c *cli.Context, s *session.Session) error {
+	p, err := s.Services.Alerts.AlertPreferences(c.Context, s.Account)
 	if err != nil {
 		return err
 	}
@@ -137,7 +139,7 @@ func setAlertPreferences(c *cli.Context, s *session) error {
 		}
 		p.Muted = slices.DeleteFunc(p.Muted, func(k alert.AttentionKind) bool { return string(k) == kind })
 	}
-	if err := s.service.Alerts.SetAlertPreferences(c.Context, s.account, p); err != nil {
+	if err := s.Services.Alerts.SetAlertPreferences(c.Context, s.Account, p); err != nil {
 		return err
 	}
 	if c.IsSet("report") {
@@ -149,18 +151,18 @@ func setAlertPreferences(c *cli.Context, s *session) error {
 }
 
 // setReport sets when every channel gets the report of the day.
-func setReport(c *cli.Context, s *session) error {
+func setReport(c *cli.Context, s *session.Session) error {
 	at := alert.ReportTime(c.String("report"))
 	if at == "off" {
 		at = ""
 	}
-	channels, err := s.service.Alerts.AlertChannels(c.Context, s.account)
+	channels, err := s.Services.Alerts.AlertChannels(c.Context, s.Account)
 	if err == nil && len(channels) == 0 {
 		err = alert.ErrNoChannel
 	}
 	for _, channel := range channels {
 		if err == nil {
-			err = s.service.Alerts.SetReport(c.Context, s.account, channel.Medium, at, s.now)
+			err = s.Services.Alerts.SetReport(c.Context, s.Account, channel.Medium, at, s.Now)
 		}
 	}
 	return err
@@ -208,11 +210,11 @@ type alertChannelJSON struct {
 	Payments *paymentFeedJSON   `json:"payments,omitempty"`
 }
 
-func encodeAlertChannel(s *session, c alert.Channel) alertChannelJSON {
-	zone, e := s.service.Ledger.Zone(), c.Email
+func encodeAlertChannel(s *session.Session, c alert.Channel) alertChannelJSON {
+	zone, e := s.Services.Ledger.Zone(), c.Email
 	v := alertChannelJSON{
 		c.Medium, []string{c.Telegram.Chat}, c.Telegram.APIURL, e.Host, e.Port, e.Security, e.Username, e.From,
-		app.FormatTime(c.SetAt, zone), optionalTime(c.SentAt, zone), c.Failures, c.Problem.EN, optionalTime(c.RetryAt, zone), c.ReportTime, nil,
+		app.FormatTime(c.SetAt, zone), api.TimeOrNull(c.SentAt, zone), c.Failures, c.Problem.EN, api.TimeOrNull(c.RetryAt, zone), c.ReportTime, nil,
 	}
 	switch {
 	case c.Medium == alert.Email:
@@ -221,7 +223,7 @@ func encodeAlertChannel(s *session, c alert.Channel) alertChannelJSON {
 		v.To = []string{c.Destination()}
 	}
 	if f := c.Feed; f.On {
-		v.Payments = &paymentFeedJSON{f.BankAccountID, f.Type, f.Least, f.Content, optionalTime(f.SentAt, zone), f.Failures, f.Problem.EN}
+		v.Payments = &paymentFeedJSON{f.BankAccountID, f.Type, f.Least, f.Content, api.TimeOrNull(f.SentAt, zone), f.Failures, f.Problem.EN}
 	}
 	return v
 }
@@ -245,16 +247,16 @@ func encodeAlertMessage(m alert.Message, zone *time.Location) alertMessageJSON {
 // shownAlertMessages is how many messages alert list shows.
 const shownAlertMessages = 10
 
-func listAlerts(c *cli.Context, s *session) error {
-	channels, err := s.service.Alerts.AlertChannels(c.Context, s.account)
+func listAlerts(c *cli.Context, s *session.Session) error {
+	channels, err := s.Services.Alerts.AlertChannels(c.Context, s.Account)
 	if err != nil {
 		return err
 	}
-	p, err := s.service.Alerts.AlertPreferences(c.Context, s.account)
+	p, err := s.Services.Alerts.AlertPreferences(c.Context, s.Account)
 	if err != nil {
 		return err
 	}
-	messages, err := s.service.Alerts.AlertMessages(c.Context, s.account, shownAlertMessages)
+	messages, err := s.Services.Alerts.AlertMessages(c.Context, s.Account, shownAlertMessages)
 	if err != nil {
 		return err
 	}
@@ -268,14 +270,14 @@ func listAlerts(c *cli.Context, s *session) error {
 		e := listed{encodeAlertChannel(s, channel), []alertMessageJSON{}}
 		for _, m := range messages {
 			if m.Medium == channel.Medium {
-				e.Messages = append(e.Messages, encodeAlertMessage(m, s.service.Ledger.Zone()))
+				e.Messages = append(e.Messages, encodeAlertMessage(m, s.Services.Ledger.Zone()))
 			}
 		}
 		list = append(list, e)
 		channelRows = append(channelRows, []string{string(e.Medium), strings.Join(e.To, ", "), orNever(e.SentAt), strconv.Itoa(e.Failures), e.Problem})
 	}
 	for _, m := range messages {
-		e := encodeAlertMessage(m, s.service.Ledger.Zone())
+		e := encodeAlertMessage(m, s.Services.Ledger.Zone())
 		messageRows = append(messageRows, []string{e.At, string(e.Medium), terminal.YesNo(e.Sent), strconv.Itoa(e.Tries), terminal.Clip(e.Subject, 60), e.Problem})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
@@ -286,13 +288,13 @@ func listAlerts(c *cli.Context, s *session) error {
 }
 
 // testAlerts sends a test to the channel that the argument names, or to all.
-func testAlerts(c *cli.Context, s *session) error {
+func testAlerts(c *cli.Context, s *session.Session) error {
 	media := []alert.Medium{alert.Medium(c.Args().First())}
 	if c.NArg() > 1 {
 		return terminal.Usagef("alert test takes at most one argument, the medium of a channel")
 	}
 	if c.NArg() == 0 {
-		channels, err := s.service.Alerts.AlertChannels(c.Context, s.account)
+		channels, err := s.Services.Alerts.AlertChannels(c.Context, s.Account)
 		if err != nil {
 			return err
 		}
@@ -304,7 +306,7 @@ func testAlerts(c *cli.Context, s *session) error {
 			return alert.ErrNoChannel
 		}
 	}
-	base, err := s.store.BaseURL(c.Context)
+	base, err := s.Store.BaseURL(c.Context)
 	if err != nil {
 		return err
 	}
@@ -316,7 +318,7 @@ func testAlerts(c *cli.Context, s *session) error {
 	var list []tested
 	failed := 0
 	for _, medium := range media {
-		err := s.service.Alerts.TestAlert(c.Context, s.account, medium, upkeep.Installation{BaseURL: base}, s.now)
+		err := s.Services.Alerts.TestAlert(c.Context, s.Account, medium, upkeep.Installation{BaseURL: base}, s.Now)
 		var fault *alert.Error
 		switch {
 		case errors.As(err, &fault):
@@ -342,12 +344,12 @@ func testAlerts(c *cli.Context, s *session) error {
 	return err
 }
 
-func removeAlert(c *cli.Context, s *session) error {
+func removeAlert(c *cli.Context, s *session.Session) error {
 	if c.NArg() != 1 {
 		return terminal.Usagef("alert remove takes one argument, the medium of a channel")
 	}
 	medium := alert.Medium(c.Args().First())
-	if err := s.service.Alerts.RemoveAlertChannel(c.Context, s.account, medium); err != nil {
+	if err := s.Services.Alerts.RemoveAlertChannel(c.Context, s.Account, medium); err != nil {
 		return err
 	}
 	return terminal.Done(c, map[string]any{"medium": medium, "state": "removed"}, "Alerts by %s are not sent any more.", medium.Name().EN)

@@ -5,6 +5,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/delivery"
 
@@ -24,7 +25,7 @@ func chatCommand() *cli.Command {
 			&cli.StringFlag{Name: "token-file", Usage: "`FILE` that holds the token of the bot (zalo), the signing secret (lark) or the access token (ntfy)"},
 			&cli.StringFlag{Name: "chat", Usage: "`ID` of the chat (zalo)"},
 		),
-		Action: admin(setAlertChat),
+		Action: session.Admin(setAlertChat),
 	}
 }
 
@@ -36,11 +37,11 @@ func chatNames() string {
 	return strings.Join(names, "|")
 }
 
-func setAlertChat(c *cli.Context, s *session) error {
+func setAlertChat(c *cli.Context, s *session.Session) error {
 	if c.NArg() != 1 {
 		return terminal.Usagef("alert chat takes one argument, %s", chatNames())
 	}
-	channel := alert.Channel{AccountID: s.account, Medium: alert.Medium(c.Args().First())}
+	channel := alert.Channel{AccountID: s.Account, Medium: alert.Medium(c.Args().First())}
 	if !strings.Contains("|"+chatNames()+"|", "|"+string(channel.Medium)+"|") {
 		return terminal.Usagef("alert chat takes %s, not %q", chatNames(), channel.Medium)
 	}
@@ -52,7 +53,7 @@ func setAlertChat(c *cli.Context, s *session) error {
 		return err
 	}
 	channel.Chat.Chat = c.String("chat")
-	set, err := s.service.Alerts.SetAlertChannel(c.Context, channel, s.now)
+	set, err := s.Services.Alerts.SetAlertChannel(c.Context, channel, s.Now)
 	if err != nil {
 		return err
 	}
@@ -70,11 +71,11 @@ func paymentsCommand() *cli.Command {
 			&cli.BoolFlag{Name: "no-content", Usage: "leave out the content of payments"},
 			&cli.BoolFlag{Name: "off", Usage: "tell of no payment any more"},
 		),
-		Action: admin(setAlertPayments),
+		Action: session.Admin(setAlertPayments),
 	}
 }
 
-func setAlertPayments(c *cli.Context, s *session) error {
+func setAlertPayments(c *cli.Context, s *session.Session) error {
 	if c.NArg() != 1 {
 		return terminal.Usagef("alert payments takes one argument, the medium of a channel")
 	}
@@ -90,10 +91,10 @@ func setAlertPayments(c *cli.Context, s *session) error {
 		}
 		f.Least = least
 	}
-	if err := s.service.Alerts.SetPaymentFeed(c.Context, s.account, medium, f); err != nil {
+	if err := s.Services.Alerts.SetPaymentFeed(c.Context, s.Account, medium, f); err != nil {
 		return err
 	}
-	channel, err := s.service.Alerts.AlertChannel(c.Context, s.account, medium)
+	channel, err := s.Services.Alerts.AlertChannel(c.Context, s.Account, medium)
 	if err != nil {
 		return err
 	}

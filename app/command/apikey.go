@@ -8,8 +8,10 @@ import (
 
 	"baoco/app"
 	"baoco/app/access"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/services"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -25,34 +27,34 @@ func apiKeyCommand() *cli.Command {
 					&cli.StringFlag{Name: "scope", Usage: "`SCOPE`: full or read", Value: string(access.ScopeFull)},
 					&cli.StringFlag{Name: "expires", Usage: "`DATE` of its last day, Y-m-d or Y-m-d H:i:s (default: never)"},
 				),
-				Action: admin(createAPIKey),
+				Action: session.Admin(createAPIKey),
 			},
 			{
 				Name: "list", Usage: "list the keys", Description: terminal.Example("baoco apikey list"),
-				Flags: terminal.AdminFlags(), Action: withoutArguments(listAPIKeys),
+				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listAPIKeys),
 			},
 			{
 				Name: "revoke", Usage: "revoke a key; it stops working within a second", ArgsUsage: "ID", Description: terminal.Example("baoco apikey revoke 3"),
-				Flags: terminal.AdminFlags(), Action: endByID("API key", func(s *services.All) ending { return s.Access.RevokeAPIKey }, "revoked", "API key %d is revoked."),
+				Flags: terminal.AdminFlags(), Action: session.EndByID("API key", func(s *services.All) session.Ending { return s.Access.RevokeAPIKey }, "revoked", "API key %d is revoked."),
 			},
 		},
 	}
 }
 
-func createAPIKey(c *cli.Context, s *session) error {
+func createAPIKey(c *cli.Context, s *session.Session) error {
 	if c.NArg() != 1 {
 		return terminal.Usagef("apikey create takes one argument, a name for the key")
 	}
 	var expires time.Time
 	if c.IsSet("expires") {
 		var err error
-		if expires, err = parseExpiry(c.String("expires"), s.service.Ledger.Zone()); err != nil {
+		if expires, err = parseExpiry(c.String("expires"), s.Services.Ledger.Zone()); err != nil {
 			return err
 		}
 	}
-	k, key, err := s.service.Access.CreateAPIKey(c.Context, s.account, access.APIKeyCreate{
+	k, key, err := s.Services.Access.CreateAPIKey(c.Context, s.Account, access.APIKeyCreate{
 		Name: c.Args().First(), Scope: access.Scope(c.String("scope")), ExpiresAt: expires,
-	}, s.now)
+	}, s.Now)
 	if err != nil {
 		return err
 	}
@@ -62,8 +64,8 @@ func createAPIKey(c *cli.Context, s *session) error {
 		Scope     access.Scope `json:"scope"`
 		Key       string       `json:"key"`
 		ExpiresAt *string      `json:"expires_at"`
-	}{k.ID, k.Name, k.Scope, key, optionalTime(k.ExpiresAt, s.service.Ledger.Zone())}
-	lost := fmt.Sprintf("API key %d was created, but nobody has seen it. Revoke it and create another: baoco apikey revoke %d%s", k.ID, k.ID, onAccount(s.account))
+	}{k.ID, k.Name, k.Scope, key, api.TimeOrNull(k.ExpiresAt, s.Services.Ledger.Zone())}
+	lost := fmt.Sprintf("API key %d was created, but nobody has seen it. Revoke it and create another: baoco apikey revoke %d%s", k.ID, k.ID, session.OnAccount(s.Account))
 	return terminal.Report(c, created, lost, func(w io.Writer) {
 		fmt.Fprintln(w, key)
 		fmt.Fprintf(c.App.ErrWriter, "This is key %d (%s). Keep it now: it is not shown again.\n", k.ID, k.Scope)
@@ -78,13 +80,6 @@ func parseExpiry(text string, zone *time.Location) (time.Time, error) {
 	return t, nil
 }
 
-func optionalTime(t time.Time, zone *time.Location) *string {
-	if t.IsZero() {
-		return nil
-	}
-	return new(app.FormatTime(t, zone))
-}
-
 func orNever(s *string) string {
 	if s == nil {
 		return "never"
@@ -92,8 +87,8 @@ func orNever(s *string) string {
 	return *s
 }
 
-func listAPIKeys(c *cli.Context, s *session) error {
-	keys, err := s.service.Access.APIKeys(c.Context, s.account)
+func listAPIKeys(c *cli.Context, s *session.Session) error {
+	keys, err := s.Services.Access.APIKeys(c.Context, s.Account)
 	if err != nil {
 		return err
 	}
@@ -107,17 +102,17 @@ func listAPIKeys(c *cli.Context, s *session) error {
 		RevokedAt  *string      `json:"revoked_at"`
 		LastUsedAt *string      `json:"last_used_at"`
 	}
-	zone := s.service.Ledger.Zone()
+	zone := s.Services.Ledger.Zone()
 	list, rows := []key{}, [][]string{}
 	for _, k := range keys {
-		e := key{k.ID, k.Name, k.Scope, k.Hint, app.FormatTime(k.CreatedAt, zone), optionalTime(k.ExpiresAt, zone),
-			optionalTime(k.RevokedAt, zone), optionalTime(k.LastUsedAt, zone)}
+		e := key{k.ID, k.Name, k.Scope, k.Hint, app.FormatTime(k.CreatedAt, zone), api.TimeOrNull(k.ExpiresAt, zone),
+			api.TimeOrNull(k.RevokedAt, zone), api.TimeOrNull(k.LastUsedAt, zone)}
 		list = append(list, e)
 		state := "valid"
 		switch {
 		case !k.RevokedAt.IsZero():
 			state = "revoked"
-		case !k.Valid(s.now):
+		case !k.Valid(s.Now):
 			state = "expired"
 		}
 		rows = append(rows, []string{strconv.FormatInt(k.ID, 10), k.Name, string(k.Scope), k.Hint, state, orNever(e.ExpiresAt), orNever(e.LastUsedAt)})

@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/audit"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 
 	"github.com/urfave/cli/v2"
@@ -30,7 +31,7 @@ func auditCommand() *cli.Command {
 				&cli.Int64Flag{Name: "before", Usage: "only lines with a lower `ID`, for the next page", DefaultText: "none"},
 				&cli.IntFlag{Name: "limit", Usage: "at most `N` lines, 1 to 1000", Value: 50},
 			),
-			Action: withoutArguments(listAudit),
+			Action: session.WithoutArguments(listAudit),
 		}},
 	}
 }
@@ -51,7 +52,7 @@ type auditJSON struct {
 	Sentence string            `json:"sentence"`
 }
 
-func listAudit(c *cli.Context, s *session) error {
+func listAudit(c *cli.Context, s *session.Session) error {
 	f := app.AuditFilter{
 		Who: c.String("who"), Way: app.Way(c.String("way")), Deed: app.Deed(c.String("deed")), Noun: c.String("noun"), NounID: c.Int64("id"), Before: c.Int64("before"),
 	}
@@ -68,12 +69,12 @@ func listAudit(c *cli.Context, s *session) error {
 	case limit < 1 || limit > 1000:
 		return terminal.Usagef("--limit takes a number from 1 to 1000")
 	}
-	zone := s.service.Ledger.Zone()
+	zone := s.Services.Ledger.Zone()
 	var err error
 	if f.From, f.To, err = rangeFlags(c, zone); err != nil {
 		return err
 	}
-	lines, err := s.service.Ledger.AuditLines(c.Context, s.account, f, limit)
+	lines, err := s.Services.Ledger.AuditLines(c.Context, s.Account, f, limit)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/command/session"
 	"baoco/sqlitestore"
 )
 
@@ -116,7 +117,7 @@ func TestDeedsOfCommands(t *testing.T) {
 		must(t, err)
 		return list
 	}
-	who, _ := app.ActorOf(operating(ctx, time.Now()))
+	who, _ := app.ActorOf(session.Operating(ctx, time.Now()))
 	for _, c := range deedsOfCommands {
 		if c.command == "replica remove" {
 			setUpLongAgo(t, db)

@@ -8,6 +8,7 @@ import (
 
 	"baoco/app/apptest"
 	"baoco/app/command/terminal"
+	"baoco/app/command/upkeep"
 )
 
 // The commands, what they say and their exit codes.
@@ -52,7 +53,7 @@ func TestBackupCommands(t *testing.T) {
 			t.Errorf("baoco %s: exit %d, want %d\nstdout, want %q:\n%s\nstderr, want %q:\n%s", strings.Join(c.args, " "), code, c.code, c.stdout, stdout, c.stderr, stderr)
 		}
 	}
-	var made backupJSON
+	var made upkeep.BackupJSON
 	code, stdout, stderr := baoco("", "backup", "--dir", dir, "--keep", "1", "-o", "json")
 	if err := json.Unmarshal([]byte(stdout), &made); err != nil || code != terminal.ExitOK || stderr != "" {
 		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)
@@ -60,7 +61,7 @@ func TestBackupCommands(t *testing.T) {
 	if filepath.Dir(made.File) != dir || made.Key == nil || *made.Key != made.File+".key" || made.Transactions != 1 || *made.NewestTransactionID != "1" || len(made.Left) != 0 {
 		t.Errorf("%s", stdout)
 	}
-	var restored restoreJSON
+	var restored upkeep.RestoreJSON
 	code, stdout, stderr = baoco("", "restore", made.File, "-o", "json")
 	if err := json.Unmarshal([]byte(stdout), &restored); err != nil || code != terminal.ExitOK || restored.Database != db || len(restored.SetAside) != 2 || restored.Finished != nil {
 		t.Errorf("exit %d, %v\n%s%s", code, err, stdout, stderr)

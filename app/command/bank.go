@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/inbound"
 	"baoco/app/services"
@@ -31,19 +32,19 @@ func bankCommand() *cli.Command {
 					&cli.BoolFlag{Name: "notify-all", Usage: "send all that were waiting to the webhooks, not only those of the last 24 hours"},
 					&cli.BoolFlag{Name: "no-notify", Usage: "send none that were waiting to the webhooks"},
 				),
-				Action: withoutArguments(linkBank),
+				Action: session.WithoutArguments(linkBank),
 			},
 			{
 				Name: "list", Usage: "list the bank accounts", Description: terminal.Example("baoco bank list -o json"),
-				Flags: terminal.AdminFlags(), Action: withoutArguments(listBanks),
+				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listBanks),
 			},
 			{
 				Name: "toggle", Usage: "turn a bank account off or on", ArgsUsage: "ID", Description: terminal.Example("baoco bank toggle 2"),
-				Flags: terminal.AdminFlags(), Action: withID("bank account", toggleBank),
+				Flags: terminal.AdminFlags(), Action: session.WithID("bank account", toggleBank),
 			},
 			{
 				Name: "unlink", Usage: "unlink a bank account; its transactions are kept", ArgsUsage: "ID", Description: terminal.Example("baoco bank unlink 2"),
-				Flags: terminal.AdminFlags(), Action: endByID("bank account", func(s *services.All) ending { return s.Ledger.UnlinkBankAccount }, "unlinked", "Bank account %d is unlinked; its transactions stay."),
+				Flags: terminal.AdminFlags(), Action: session.EndByID("bank account", func(s *services.All) session.Ending { return s.Ledger.UnlinkBankAccount }, "unlinked", "Bank account %d is unlinked; its transactions stay."),
 			},
 			{
 				Name: "qr", Usage: "make a VietQR code for transfers to a bank account", ArgsUsage: "ID",
@@ -53,21 +54,21 @@ func bankCommand() *cli.Command {
 					&cli.StringFlag{Name: "content", Usage: "transfer content, a `TEXT` of at most 25 characters; accents are dropped"},
 					&cli.StringFlag{Name: "png", Usage: "write the code to a PNG `FILE`"},
 				),
-				Action: withID("bank account", bankQR),
+				Action: session.WithID("bank account", bankQR),
 			},
 		},
 	}
 }
 
-func linkBank(c *cli.Context, s *session) error {
+func linkBank(c *cli.Context, s *session.Session) error {
 	notify, err := notifyFlags(c)
 	if err != nil {
 		return err
 	}
-	result, err := s.service.Inbound.LinkBankAccount(c.Context, s.account, inbound.BankAccountLink{
+	result, err := s.Services.Inbound.LinkBankAccount(c.Context, s.Account, inbound.BankAccountLink{
 		Bank: c.String("bank"), AccountNumber: c.String("number"), AccountName: c.String("name"),
 		Pending: c.Bool("pending"), Notify: notify,
-	}, s.now)
+	}, s.Now)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func linkBank(c *cli.Context, s *session) error {
 	if result.More {
 		fmt.Fprintln(c.App.ErrWriter, "The server records the rest.")
 	}
-	return terminal.Changed(c, api.EncodeBankAccount(b, s.service.Ledger.Zone()), "Bank account %d is linked: %s %s, %s.", b.ID, b.Bank, b.AccountNumber, terminal.OneLine(b.AccountName))
+	return terminal.Changed(c, api.EncodeBankAccount(b, s.Services.Ledger.Zone()), "Bank account %d is linked: %s %s, %s.", b.ID, b.Bank, b.AccountNumber, terminal.OneLine(b.AccountName))
 }
 
 // notifyFlags reads --notify-all and --no-notify.
@@ -94,14 +95,14 @@ func notifyFlags(c *cli.Context) (inbound.NotifyOnLink, error) {
 	return inbound.NotifyRecent, nil
 }
 
-func listBanks(c *cli.Context, s *session) error {
-	banks, err := s.service.Ledger.BankAccountSummaries(c.Context, s.account, s.now)
+func listBanks(c *cli.Context, s *session.Session) error {
+	banks, err := s.Services.Ledger.BankAccountSummaries(c.Context, s.Account, s.Now)
 	if err != nil {
 		return err
 	}
 	list, rows := []api.BankAccountJSON{}, [][]string{}
 	for _, b := range banks {
-		list = append(list, api.EncodeBankAccount(b.BankAccount, s.service.Ledger.Zone()))
+		list = append(list, api.EncodeBankAccount(b.BankAccount, s.Services.Ledger.Zone()))
 		rows = append(rows, []string{strconv.FormatInt(b.ID, 10), b.Bank, b.AccountNumber, b.AccountName, string(b.Status),
 			strconv.FormatInt(b.All.Count, 10), terminal.VND(b.Today.In.Total), terminal.VND(b.Today.Out.Total), terminal.VND(b.Month.In.Total), terminal.VND(b.Month.Out.Total)})
 	}
@@ -112,15 +113,15 @@ func listBanks(c *cli.Context, s *session) error {
 	})
 }
 
-func toggleBank(c *cli.Context, s *session, id int64) error {
-	b, err := s.service.Ledger.ToggleBankAccount(c.Context, s.account, id, s.now)
+func toggleBank(c *cli.Context, s *session.Session, id int64) error {
+	b, err := s.Services.Ledger.ToggleBankAccount(c.Context, s.Account, id, s.Now)
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, api.EncodeBankAccount(b, s.service.Ledger.Zone()), "Bank account %d is %s now.", b.ID, b.Status)
+	return terminal.Changed(c, api.EncodeBankAccount(b, s.Services.Ledger.Zone()), "Bank account %d is %s now.", b.ID, b.Status)
 }
 
-func bankQR(c *cli.Context, s *session, id int64) error {
+func bankQR(c *cli.Context, s *session.Session, id int64) error {
 	var amount int64
 	if c.IsSet("amount") {
 		var err error
@@ -128,7 +129,7 @@ func bankQR(c *cli.Context, s *session, id int64) error {
 			return terminal.Usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))
 		}
 	}
-	b, err := s.service.Ledger.BankAccount(c.Context, s.account, id)
+	b, err := s.Services.Ledger.BankAccount(c.Context, s.Account, id)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/inbound"
 
@@ -10,12 +11,12 @@ import (
 func catchUpCommand() *cli.Command {
 	return &cli.Command{
 		Name: "catch-up", Usage: "sync the provider's list of transactions now, in case calls never arrived", ArgsUsage: "ID",
-		Description: terminal.Example("baoco source catch-up 1"), Flags: terminal.AdminFlags(), Action: withID("source", catchUpSource),
+		Description: terminal.Example("baoco source catch-up 1"), Flags: terminal.AdminFlags(), Action: session.WithID("source", catchUpSource),
 	}
 }
 
-func catchUpSource(c *cli.Context, s *session, id int64) error {
-	r, err := s.service.Inbound.CatchUpSource(c.Context, s.account, id, s.now)
+func catchUpSource(c *cli.Context, s *session.Session, id int64) error {
+	r, err := s.Services.Inbound.CatchUpSource(c.Context, s.Account, id, s.Now)
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func lastPoll(src inbound.SourceHealth, at *string) string {
 
 // rotateAPIKey changes the API key only: the provider's website has the secret
 // and the key at different places.
-func rotateAPIKey(c *cli.Context, s *session, id int64) error {
+func rotateAPIKey(c *cli.Context, s *session.Session, id int64) error {
 	if c.IsSet("secret-file") {
 		return terminal.Usagef("--secret-file and --api-key-file need a command each")
 	}
@@ -48,8 +49,8 @@ func rotateAPIKey(c *cli.Context, s *session, id int64) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.service.Inbound.SetSourceAPIKey(c.Context, s.account, id, apiKey, s.now); err != nil {
+	if _, err := s.Services.Inbound.SetSourceAPIKey(c.Context, s.Account, id, apiKey, s.Now); err != nil {
 		return err
 	}
-	return terminal.Done(c, stateJSON{id, "api_key_set"}, "Source %d has the new API key.", id)
+	return terminal.Done(c, session.StateJSON{ID: id, State: "api_key_set"}, "Source %d has the new API key.", id)
 }

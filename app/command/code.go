@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/paymentcode"
 	"baoco/web/api"
@@ -27,29 +28,29 @@ func codeCommand() *cli.Command {
 					&cli.IntFlag{Name: "max-length", Usage: "so many characters follow at most, a `NUMBER`", DefaultText: "--min-length"},
 					&cli.StringFlag{Name: "alphabet", Usage: "`KIND` of what follows: digits or letters_and_digits", Value: string(paymentcode.Digits)},
 				),
-				Action: withoutArguments(createCodePattern),
+				Action: session.WithoutArguments(createCodePattern),
 			},
-			{Name: "list", Usage: "list the patterns", Description: terminal.Example("baoco code list"), Flags: terminal.AdminFlags(), Action: withoutArguments(listCodePatterns)},
+			{Name: "list", Usage: "list the patterns", Description: terminal.Example("baoco code list"), Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listCodePatterns)},
 			{
 				Name: "delete", Usage: "delete a pattern; the codes of recorded transactions are kept", ArgsUsage: "ID",
-				Description: terminal.Example("baoco code delete 1"), Flags: terminal.AdminFlags(), Action: withID("code pattern", deleteCodePattern),
+				Description: terminal.Example("baoco code delete 1"), Flags: terminal.AdminFlags(), Action: session.WithID("code pattern", deleteCodePattern),
 			},
 		},
 	}
 }
 
-func createCodePattern(c *cli.Context, s *session) error {
+func createCodePattern(c *cli.Context, s *session.Session) error {
 	in := paymentcode.Pattern{
 		Prefix: strings.ToUpper(c.String("prefix")), Least: c.Int("min-length"), Most: c.Int("min-length"), Alphabet: paymentcode.Alphabet(c.String("alphabet")),
 	}
 	if c.IsSet("max-length") {
 		in.Most = c.Int("max-length")
 	}
-	p, err := s.service.Ledger.CreateCodePattern(c.Context, s.account, in, s.now)
+	p, err := s.Services.Ledger.CreateCodePattern(c.Context, s.Account, in, s.Now)
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, api.EncodeCodePattern(p, s.service.Ledger.Zone()), "Code pattern %d: %s and %s", p.ID, p.Prefix, follows(p))
+	return terminal.Changed(c, api.EncodeCodePattern(p, s.Services.Ledger.Zone()), "Code pattern %d: %s and %s", p.ID, p.Prefix, follows(p))
 }
 
 // follows says what follows the prefix.
@@ -64,14 +65,14 @@ func follows(p app.CodePattern) string {
 	return fmt.Sprintf("%d to %d %s", p.Least, p.Most, what)
 }
 
-func listCodePatterns(c *cli.Context, s *session) error {
-	patterns, err := s.service.Ledger.CodePatterns(c.Context, s.account)
+func listCodePatterns(c *cli.Context, s *session.Session) error {
+	patterns, err := s.Services.Ledger.CodePatterns(c.Context, s.Account)
 	if err != nil {
 		return err
 	}
 	list, rows := []api.CodePatternJSON{}, [][]string{}
 	for _, p := range patterns {
-		list = append(list, api.EncodeCodePattern(p, s.service.Ledger.Zone()))
+		list = append(list, api.EncodeCodePattern(p, s.Services.Ledger.Zone()))
 		rows = append(rows, []string{strconv.FormatInt(p.ID, 10), p.Prefix, follows(p)})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
@@ -79,9 +80,9 @@ func listCodePatterns(c *cli.Context, s *session) error {
 	})
 }
 
-func deleteCodePattern(c *cli.Context, s *session, id int64) error {
-	if err := s.service.Ledger.DeleteCodePattern(c.Context, s.account, id, s.now); err != nil {
+func deleteCodePattern(c *cli.Context, s *session.Session, id int64) error {
+	if err := s.Services.Ledger.DeleteCodePattern(c.Context, s.Account, id, s.Now); err != nil {
 		return err
 	}
-	return terminal.Done(c, stateJSON{id, "deleted"}, "Code pattern %d is deleted; the codes of recorded transactions are kept.", id)
+	return terminal.Done(c, session.StateJSON{ID: id, State: "deleted"}, "Code pattern %d is deleted; the codes of recorded transactions are kept.", id)
 }

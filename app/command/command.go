@@ -17,6 +17,8 @@ import (
 	"baoco/app/command/demo"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
+	"baoco/app/command/upkeep"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -61,7 +63,7 @@ func rootCommand(stdin io.Reader, out, stderr io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			serve.Command(), demo.Command(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(), streamCommand(), codeCommand(), paymentCommand(),
 			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(), alertCommand(), auditCommand(),
-			backupCommand(), restoreCommand(), replicaCommand(), takeoverCommand(), doctorCommand(), pruneCommand(), serve.ReadyCommand(), serve.ConfigCommand(), serve.UnitCommand(), bench.Command(), openAPICommand(), completionCommand(), versionCommand(),
+			upkeep.BackupCommand(), upkeep.RestoreCommand(), upkeep.ReplicaCommand(), upkeep.TakeoverCommand(), upkeep.DoctorCommand(), upkeep.PruneCommand(), serve.ReadyCommand(), serve.ConfigCommand(), serve.UnitCommand(), bench.Command(), openAPICommand(), completionCommand(), versionCommand(),
 		},
 	}
 }
@@ -84,7 +86,7 @@ func printVersion(c *cli.Context) error {
 	v := struct {
 		Version string  `json:"version"`
 		Commit  *string `json:"commit"`
-	}{serve.Version, orNull(commit)}
+	}{serve.Version, api.OrNull(commit)}
 	return terminal.Output(c, v, func(w io.Writer) {
 		fmt.Fprint(w, "baoco "+serve.Version)
 		if commit != "" {

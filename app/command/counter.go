@@ -6,9 +6,11 @@ import (
 	"strconv"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/payment"
 	"baoco/app/services"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -24,15 +26,15 @@ func counterCommand() *cli.Command {
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "show this bank account only, by its `ID`", DefaultText: "all"},
 					&cli.BoolFlag{Name: "total", Usage: "show today's total too"},
 				),
-				Action: admin(createCounterLink),
+				Action: session.Admin(createCounterLink),
 			},
 			{
 				Name: "list", Usage: "list the links", Description: terminal.Example("baoco counter list"),
-				Flags: terminal.AdminFlags(), Action: withoutArguments(listCounterLinks),
+				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listCounterLinks),
 			},
 			{
 				Name: "revoke", Usage: "revoke a link and close the screens that use it, within a second", ArgsUsage: "ID",
-				Description: terminal.Example("baoco counter revoke 3"), Flags: terminal.AdminFlags(), Action: endByID("counter link", func(s *services.All) ending { return s.Payments.RevokeCounterLink }, "revoked", "Counter link %d is revoked."),
+				Description: terminal.Example("baoco counter revoke 3"), Flags: terminal.AdminFlags(), Action: session.EndByID("counter link", func(s *services.All) session.Ending { return s.Payments.RevokeCounterLink }, "revoked", "Counter link %d is revoked."),
 			},
 		},
 	}
@@ -47,26 +49,26 @@ type counterLinkJSON struct {
 	RevokedAt     *string `json:"revoked_at"`
 }
 
-func encodeCounterLink(s *session, l payment.CounterLink) counterLinkJSON {
-	zone := s.service.Ledger.Zone()
-	v := counterLinkJSON{ID: l.ID, Name: l.Name, ShowsTotal: l.ShowsTotal, CreatedAt: app.FormatTime(l.CreatedAt, zone), RevokedAt: optionalTime(l.RevokedAt, zone)}
+func encodeCounterLink(s *session.Session, l payment.CounterLink) counterLinkJSON {
+	zone := s.Services.Ledger.Zone()
+	v := counterLinkJSON{ID: l.ID, Name: l.Name, ShowsTotal: l.ShowsTotal, CreatedAt: app.FormatTime(l.CreatedAt, zone), RevokedAt: api.TimeOrNull(l.RevokedAt, zone)}
 	if l.BankAccountID != 0 {
 		v.BankAccountID = &l.BankAccountID
 	}
 	return v
 }
 
-func createCounterLink(c *cli.Context, s *session) error {
+func createCounterLink(c *cli.Context, s *session.Session) error {
 	if c.NArg() != 1 {
 		return terminal.Usagef("counter create takes one argument, a name for the counter")
 	}
-	l, token, err := s.service.Payments.CreateCounterLink(c.Context, s.account, payment.CounterLinkCreate{
+	l, token, err := s.Services.Payments.CreateCounterLink(c.Context, s.Account, payment.CounterLinkCreate{
 		Name: c.Args().First(), BankAccountID: c.Int64("bank-account-id"), ShowsTotal: c.Bool("total"),
-	}, s.now)
+	}, s.Now)
 	if err != nil {
 		return err
 	}
-	base, err := s.store.BaseURL(c.Context)
+	base, err := s.Store.BaseURL(c.Context)
 	if err != nil {
 		return err
 	}
@@ -74,15 +76,15 @@ func createCounterLink(c *cli.Context, s *session) error {
 		counterLinkJSON
 		URLPath string `json:"url_path"`
 	}{encodeCounterLink(s, l), l.Path(token)}
-	lost := fmt.Sprintf("Counter link %d was created, but nobody has seen it. Revoke it and create another: baoco counter revoke %d%s", l.ID, l.ID, onAccount(s.account))
+	lost := fmt.Sprintf("Counter link %d was created, but nobody has seen it. Revoke it and create another: baoco counter revoke %d%s", l.ID, l.ID, session.OnAccount(s.Account))
 	return terminal.Report(c, v, lost, func(w io.Writer) {
 		fmt.Fprintln(w, base+v.URLPath)
 		fmt.Fprintf(c.App.ErrWriter, "This is counter link %d. Open it on the tablet now: it is not shown again.\n", l.ID)
 	})
 }
 
-func listCounterLinks(c *cli.Context, s *session) error {
-	links, err := s.service.Payments.CounterLinks(c.Context, s.account)
+func listCounterLinks(c *cli.Context, s *session.Session) error {
+	links, err := s.Services.Payments.CounterLinks(c.Context, s.Account)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/delivery"
 	"baoco/web/api"
@@ -27,17 +28,17 @@ func deliveryCommand() *cli.Command {
 					&cli.StringFlag{Name: "delivery-id", Usage: "only those of delivery `ID`, its number or its webhook-id", DefaultText: "all"},
 					&cli.IntFlag{Name: "status", Usage: "only `STATUS` 1 (succeeded) or 0 (failed)", DefaultText: "both"},
 				)...),
-				Action: withoutArguments(listDeliveries),
+				Action: session.WithoutArguments(listDeliveries),
 			},
 			{
 				Name: "pending", Usage: "list waiting deliveries, the next attempt first; delivery list --delivery-id has the attempts made of one",
 				Description: terminal.Example("baoco delivery pending", "baoco delivery pending --webhook-id 1"),
 				Flags:       terminal.AdminFlags(append(deliveryFilters("created"), pageFlags()...)...),
-				Action:      withoutArguments(listPending),
+				Action:      session.WithoutArguments(listPending),
 			},
 			{
 				Name: "show", Usage: "show an attempt, by its ID in delivery list, and all other attempts of its delivery", ArgsUsage: "HISTORY_ID",
-				Description: terminal.Example("baoco delivery show 12"), Flags: terminal.AdminFlags(), Action: admin(showDelivery),
+				Description: terminal.Example("baoco delivery show 12"), Flags: terminal.AdminFlags(), Action: session.Admin(showDelivery),
 			},
 			{
 				Name: "resend", Usage: "resend deliveries, each named by an ID in delivery list, with all six attempts", ArgsUsage: "HISTORY_ID...",
@@ -45,7 +46,7 @@ func deliveryCommand() *cli.Command {
 				Flags: terminal.AdminFlags(append([]cli.Flag{
 					&cli.BoolFlag{Name: "failed", Usage: "instead of ids: every failed delivery that has not been resent since, at most 500 at once"},
 				}, deliveryFilters("created")...)...),
-				Action: admin(resendDeliveries),
+				Action: session.Admin(resendDeliveries),
 			},
 			{
 				Name: "send-now", Usage: "send waiting deliveries now, each named by a DELIVERY of delivery pending; the schedule goes on if that fails", ArgsUsage: "DELIVERY_ID...",
@@ -53,7 +54,7 @@ func deliveryCommand() *cli.Command {
 				Flags: terminal.AdminFlags(
 					&cli.Int64Flag{Name: "webhook-id", Usage: "instead of ids: every waiting delivery of webhook `ID`"},
 				),
-				Action: admin(sendNow),
+				Action: session.Admin(sendNow),
 			},
 			{
 				Name: "replay", Usage: "resend every failed delivery of a webhook that has not been resent since",
@@ -63,7 +64,7 @@ func deliveryCommand() *cli.Command {
 					&cli.StringFlag{Name: "from", Usage: "created from `DATE` on, Y-m-d or Y-m-d H:i:s"},
 					&cli.StringFlag{Name: "to", Usage: "created through `DATE`"},
 				),
-				Action: withoutArguments(replayDeliveries),
+				Action: session.WithoutArguments(replayDeliveries),
 			},
 		},
 	}
@@ -139,7 +140,7 @@ func filterFlags(c *cli.Context, zone *time.Location) (d app.Direction, from, to
 	return d, from, to, query, err
 }
 
-func listDeliveries(c *cli.Context, s *session) error {
+func listDeliveries(c *cli.Context, s *session.Session) error {
 	f := delivery.HistoryFilter{
 		WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id"),
 	}
@@ -152,7 +153,7 @@ func listDeliveries(c *cli.Context, s *session) error {
 	if f.Page, err = readPage(c); err != nil {
 		return err
 	}
-	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Ledger.Zone()); err != nil {
+	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.Services.Ledger.Zone()); err != nil {
 		return err
 	}
 	if c.IsSet("status") {
@@ -161,7 +162,7 @@ func listDeliveries(c *cli.Context, s *session) error {
 		}
 		f.OK = new(c.Int("status") == 1)
 	}
-	attempts, total, err := s.service.Deliveries.History(c.Context, s.account, f)
+	attempts, total, err := s.Services.Deliveries.History(c.Context, s.Account, f)
 	if err != nil {
 		return err
 	}
@@ -170,18 +171,18 @@ func listDeliveries(c *cli.Context, s *session) error {
 
 // printAttempts prints a list of attempts, and below it why some failed and what to
 // do. There is nothing to do if a later attempt or a resend was accepted.
-func printAttempts(c *cli.Context, s *session, attempts []delivery.Attempt, total int64) error {
+func printAttempts(c *cli.Context, s *session.Session, attempts []delivery.Attempt, total int64) error {
 	ids := make([]int64, len(attempts))
 	for i, a := range attempts {
 		ids[i] = a.Delivery.TransactionID
 	}
-	deliveries, err := s.service.Deliveries.DeliveriesOf(c.Context, s.account, ids)
+	deliveries, err := s.Services.Deliveries.DeliveriesOf(c.Context, s.Account, ids)
 	if err != nil {
 		return err
 	}
 	list, rows, why := []api.HistoryJSON{}, [][]string{}, explanations{}
 	for _, a := range attempts {
-		e := api.EncodeAttempt(a, s.service.Ledger.Zone(), app.English)
+		e := api.EncodeAttempt(a, s.Services.Ledger.Zone(), app.English)
 		list = append(list, e)
 		delivered := slices.ContainsFunc(deliveries[a.Delivery.TransactionID], func(d delivery.Latest) bool {
 			return d.WebhookID == a.Delivery.WebhookID && d.State == app.DeliveryDelivered
@@ -248,20 +249,20 @@ func deliveryID(text string) (int64, error) {
 }
 
 // historyRecord finds the record of the history that the argument names.
-func historyRecord(c *cli.Context, s *session) (delivery.Attempt, error) {
+func historyRecord(c *cli.Context, s *session.Session) (delivery.Attempt, error) {
 	id, err := terminal.IDArgument(c, "history record")
 	if err != nil {
 		return delivery.Attempt{}, err
 	}
-	return s.service.Deliveries.HistoryRecord(c.Context, s.account, id)
+	return s.Services.Deliveries.HistoryRecord(c.Context, s.Account, id)
 }
 
-func showDelivery(c *cli.Context, s *session) error {
+func showDelivery(c *cli.Context, s *session.Session) error {
 	a, err := historyRecord(c, s)
 	if err != nil {
 		return err
 	}
-	attempts, total, err := s.service.Deliveries.History(c.Context, s.account, delivery.HistoryFilter{
+	attempts, total, err := s.Services.Deliveries.History(c.Context, s.Account, delivery.HistoryFilter{
 		DeliveryID: a.Delivery.ID, Page: app.Page{Number: 1, Size: app.MaxPageSize},
 	})
 	if err != nil {
@@ -278,9 +279,9 @@ func showDelivery(c *cli.Context, s *session) error {
 			History    []api.HistoryJSON `json:"history"`
 		}
 		d := a.Delivery
-		shown := delivery{strconv.FormatInt(d.ID, 10), d.MessageID(), d.State, d.Attempts, optionalTime(d.DueAt, s.service.Ledger.Zone()), app.FormatTime(d.CreatedAt, s.service.Ledger.Zone()), nil}
+		shown := delivery{strconv.FormatInt(d.ID, 10), d.MessageID(), d.State, d.Attempts, api.TimeOrNull(d.DueAt, s.Services.Ledger.Zone()), app.FormatTime(d.CreatedAt, s.Services.Ledger.Zone()), nil}
 		for _, a := range attempts {
-			shown.History = append(shown.History, api.EncodeAttempt(a, s.service.Ledger.Zone(), app.English))
+			shown.History = append(shown.History, api.EncodeAttempt(a, s.Services.Ledger.Zone(), app.English))
 		}
 		return terminal.Output(c, shown, nil)
 	}
@@ -291,13 +292,13 @@ func showDelivery(c *cli.Context, s *session) error {
 	return printAttempts(c, s, attempts, total)
 }
 
-func replayDeliveries(c *cli.Context, s *session) error {
+func replayDeliveries(c *cli.Context, s *session.Session) error {
 	in := delivery.ReplayCreate{WebhookID: c.Int64("webhook-id")}
 	var err error
-	if in.From, in.To, err = rangeFlags(c, s.service.Ledger.Zone()); err != nil {
+	if in.From, in.To, err = rangeFlags(c, s.Services.Ledger.Zone()); err != nil {
 		return err
 	}
-	n, err := s.service.Deliveries.Replay(c.Context, s.account, in, s.now)
+	n, err := s.Services.Deliveries.Replay(c.Context, s.Account, in, s.Now)
 	if err != nil {
 		return err
 	}

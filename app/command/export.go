@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/sheet"
 
@@ -26,7 +27,7 @@ func exportCommand() *cli.Command {
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: csv or xlsx", Value: string(sheet.CSV)},
 			&cli.StringFlag{Name: "output-file", Usage: "write `FILE`, which appears when it is complete (default: the standard output)"},
 		)...),
-		Action: terminal.Interruptible(withoutArguments(exportTransactions)),
+		Action: terminal.Interruptible(session.WithoutArguments(exportTransactions)),
 	}
 }
 
@@ -36,7 +37,7 @@ type exported struct {
 	Transactions int    `json:"transactions"`
 }
 
-func exportTransactions(c *cli.Context, s *session) error {
+func exportTransactions(c *cli.Context, s *session.Session) error {
 	format := sheet.Format(c.String("format"))
 	if !format.Known() {
 		return terminal.Usagef("--format must be csv or xlsx, not %q", string(format))
@@ -60,13 +61,13 @@ func exportTransactions(c *cli.Context, s *session) error {
 	return terminal.Changed(c, exported{path, n}, "%s holds %s transactions.", terminal.OneLine(path), terminal.VND(int64(n)))
 }
 
-func writeExport(c *cli.Context, s *session, f app.TransactionFilter, format sheet.Format, w io.Writer) (n int, err error) {
+func writeExport(c *cli.Context, s *session.Session, f app.TransactionFilter, format sheet.Format, w io.Writer) (n int, err error) {
 	out := bufio.NewWriterSize(w, 64<<10)
-	file, err := sheet.New(format, out, app.English, s.service.Ledger.Zone())
+	file, err := sheet.New(format, out, app.English, s.Services.Ledger.Zone())
 	if err != nil {
 		return 0, err
 	}
-	err = s.service.Ledger.ExportTransactions(c.Context, s.account, f, func(list []app.Transaction) error {
+	err = s.Services.Ledger.ExportTransactions(c.Context, s.Account, f, func(list []app.Transaction) error {
 		for _, t := range list {
 			if err := file.Add(t); err != nil {
 				return err

@@ -11,10 +11,12 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/inbound"
 	"baoco/app/sheet"
 	"baoco/app/statement"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -39,7 +41,7 @@ func importCommand() *cli.Command {
 			&cli.Int64Flag{Name: "bank-account-id", Usage: "the file is about bank account `ID`", DefaultText: "the one that it names"},
 			&cli.StringFlag{Name: "rejects", Usage: "`FILE` for the rows that can't be recorded (default: beside the statement)"},
 		),
-		Action: terminal.Interruptible(admin(importFile)),
+		Action: terminal.Interruptible(session.Admin(importFile)),
 	}
 }
 
@@ -84,7 +86,7 @@ type skipped struct {
 	First  int    `json:"first_line"`
 }
 
-func importFile(c *cli.Context, s *session) error {
+func importFile(c *cli.Context, s *session.Session) error {
 	switch {
 	case c.Bool("list") && c.IsSet("undo"):
 		return terminal.Usagef("--list and --undo don't go together")
@@ -104,17 +106,17 @@ func importFile(c *cli.Context, s *session) error {
 	rejects := newRejects(c, path)
 	progress := terminal.NewProgress(c.App.ErrWriter, "reading")
 	result, err := statement.Import{
-		Path: path, Now: s.now,
-		Read: statement.Options{Zone: s.service.Ledger.Zone(), Map: columns, Sheet: c.String("sheet")},
+		Path: path, Now: s.Now,
+		Read: statement.Options{Zone: s.Services.Ledger.Zone(), Map: columns, Sheet: c.String("sheet")},
 		Record: inbound.ImportOptions{
-			AccountID: s.account, BankAccountID: c.Int64("bank-account-id"), File: filepath.Base(path), Notify: c.Bool("notify"), DryRun: c.Bool("dry-run"),
+			AccountID: s.Account, BankAccountID: c.Int64("bank-account-id"), File: filepath.Base(path), Notify: c.Bool("notify"), DryRun: c.Bool("dry-run"),
 		},
 		Rejected: func(row statement.Row, outcome inbound.Outcome, e inbound.Incoming) (string, error) {
 			reason := rejection(outcome, e)
 			return reason, rejects.add(row, reason)
 		},
 		Progress: func(rows, done, total int64) { progress.Update(terminal.VND(rows)+" transactions", done, total) },
-	}.Run(c.Context, s.service.Ledger, s.service.Inbound)
+	}.Run(c.Context, s.Services.Ledger, s.Services.Inbound)
 	progress.Stop()
 	if e := rejects.close(); err == nil {
 		err = e
@@ -144,18 +146,18 @@ func importFile(c *cli.Context, s *session) error {
 // shownReasons is how many different reasons are shown; the reject file has all.
 const shownReasons = 5
 
-func newImported(c *cli.Context, s *session, path string, r *statement.Result, rejects *rejects) imported {
+func newImported(c *cli.Context, s *session.Session, path string, r *statement.Result, rejects *rejects) imported {
 	v := imported{
-		File: path, Bank: orNull(r.Layout.Bank), Sheet: orNull(r.Layout.Sheet), DryRun: c.Bool("dry-run"),
+		File: path, Bank: api.OrNull(r.Layout.Bank), Sheet: api.OrNull(r.Layout.Sheet), DryRun: c.Bool("dry-run"),
 		Rows: r.Rows, Recorded: r.Recorded, Duplicates: r.Duplicates, Rejected: r.Rejected, Deliveries: r.Deliveries,
 		InCount: r.In.Count, InAmount: r.In.Total, OutCount: r.Out.Count, OutAmount: r.Out.Total,
-		FirstRows: []importedRow{}, Skipped: []skipped{}, Rejects: orNull(rejects.made), Reasons: []rejectReason{},
+		FirstRows: []importedRow{}, Skipped: []skipped{}, Rejects: api.OrNull(rejects.made), Reasons: []rejectReason{},
 	}
 	if r.ImportID != 0 {
 		v.ImportID = &r.ImportID
 	}
 	for _, row := range r.First {
-		v.FirstRows = append(v.FirstRows, importedRow{row.Line, app.FormatTime(row.Time, s.service.Ledger.Zone()), string(row.Type), row.Amount, row.Content, row.Outcome})
+		v.FirstRows = append(v.FirstRows, importedRow{row.Line, app.FormatTime(row.Time, s.Services.Ledger.Zone()), string(row.Type), row.Amount, row.Content, row.Outcome})
 	}
 	for _, skip := range r.Skipped {
 		v.Skipped = append(v.Skipped, skipped{skip.Reason.EN, skip.Lines, skip.First})
@@ -164,14 +166,6 @@ func newImported(c *cli.Context, s *session, path string, r *statement.Result, r
 		v.Reasons = append(v.Reasons, rejectReason{reason.Text, reason.Rows})
 	}
 	return v
-}
-
-// orNull gives nil for the empty text, which JSON shows as null.
-func orNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 // rejection says why a row was not recorded.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/inbound"
 	"baoco/web/api"
@@ -30,14 +31,14 @@ func logCommand() *cli.Command {
 			&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
 			&cli.IntFlag{Name: "limit", Usage: "at most `N`", Value: 20},
 		),
-		Action: withoutArguments(sourceLog),
+		Action: session.WithoutArguments(sourceLog),
 	}
 }
 
 func eventCommand() *cli.Command {
 	return &cli.Command{
 		Name: "event", Usage: "show a call: its transactions, what became of each, and its body", ArgsUsage: "EVENT_ID",
-		Description: terminal.Example("baoco source event 17"), Flags: terminal.AdminFlags(), Action: withID("inbound event", showEvent),
+		Description: terminal.Example("baoco source event 17"), Flags: terminal.AdminFlags(), Action: session.WithID("inbound event", showEvent),
 	}
 }
 
@@ -52,14 +53,14 @@ func linkCommand() *cli.Command {
 			&cli.BoolFlag{Name: "notify-all", Usage: "send all of them to the webhooks, not only those of the last 24 hours"},
 			&cli.BoolFlag{Name: "no-notify", Usage: "send none of them to the webhooks"},
 		),
-		Action: withID("inbound event", linkEvent),
+		Action: session.WithID("inbound event", linkEvent),
 	}
 }
 
 func retryCommand() *cli.Command {
 	return &cli.Command{
 		Name: "retry", Usage: "reprocess a call and record what can be recorded now", ArgsUsage: "EVENT_ID",
-		Description: terminal.Example("baoco source retry 17"), Flags: terminal.AdminFlags(), Action: withID("inbound event", retryEvent),
+		Description: terminal.Example("baoco source retry 17"), Flags: terminal.AdminFlags(), Action: session.WithID("inbound event", retryEvent),
 	}
 }
 
@@ -73,7 +74,7 @@ func settleCommand() *cli.Command {
 			&cli.Int64Flag{Name: "item-id", Usage: "item `ID`, as source event shows it", DefaultText: "the only one"},
 			&cli.Int64Flag{Name: "transaction-id", Usage: "only if the item names transaction `ID`", DefaultText: "any"},
 		),
-		Action: withID("inbound event", settleEvent),
+		Action: session.WithID("inbound event", settleEvent),
 	}
 }
 
@@ -81,11 +82,11 @@ func discardCommand() *cli.Command {
 	return &cli.Command{
 		Name: "discard", Usage: "discard the items of a call that need attention", ArgsUsage: "EVENT_ID",
 		Description: terminal.Example("baoco source discard 17", "baoco source discard 17 --item-id 30"),
-		Flags:       terminal.AdminFlags(&cli.Int64Flag{Name: "item-id", Usage: "only item `ID`, as source event shows it", DefaultText: "all"}), Action: withID("inbound event", discardEvent),
+		Flags:       terminal.AdminFlags(&cli.Int64Flag{Name: "item-id", Usage: "only item `ID`, as source event shows it", DefaultText: "all"}), Action: session.WithID("inbound event", discardEvent),
 	}
 }
 
-func sourceLog(c *cli.Context, s *session) error {
+func sourceLog(c *cli.Context, s *session.Session) error {
 	limit := c.Int("limit")
 	if limit < 1 || limit > 1000 {
 		return terminal.Usagef("--limit must be from 1 to 1000")
@@ -100,16 +101,16 @@ func sourceLog(c *cli.Context, s *session) error {
 		return terminal.Usagef("--state must be unassigned, conflict, rejected or may_be_repeat, not %q", f.State)
 	}
 	var err error
-	if f.From, f.To, err = rangeFlags(c, s.service.Ledger.Zone()); err != nil {
+	if f.From, f.To, err = rangeFlags(c, s.Services.Ledger.Zone()); err != nil {
 		return err
 	}
-	events, _, err := s.service.Inbound.InboundEvents(c.Context, s.account, f)
+	events, _, err := s.Services.Inbound.InboundEvents(c.Context, s.Account, f)
 	if err != nil {
 		return err
 	}
 	list := []api.InboundEventJSON{}
 	for _, e := range events {
-		list = append(list, api.EncodeInboundEvent(e, s.service.Ledger.Zone(), app.English))
+		list = append(list, api.EncodeInboundEvent(e, s.Services.Ledger.Zone(), app.English))
 	}
 	none := "No calls yet."
 	if f.OpenOnly || f.State != "" || f.SourceID != 0 || !f.From.IsZero() || !f.To.IsZero() {
@@ -146,14 +147,14 @@ func openReasons(e api.InboundEventJSON) string {
 	return terminal.Clip(strings.Join(parts, "; "), 80)
 }
 
-func refusedLog(c *cli.Context, s *session, limit int) error {
-	calls, err := s.service.Inbound.RefusedCalls(c.Context, s.account, c.Int64("source-id"), limit)
+func refusedLog(c *cli.Context, s *session.Session, limit int) error {
+	calls, err := s.Services.Inbound.RefusedCalls(c.Context, s.Account, c.Int64("source-id"), limit)
 	if err != nil {
 		return err
 	}
 	list := []api.RefusedCallJSON{}
 	for _, r := range calls {
-		list = append(list, api.EncodeRefusedCall(r, s.service.Ledger.Zone(), app.English))
+		list = append(list, api.EncodeRefusedCall(r, s.Services.Ledger.Zone(), app.English))
 	}
 	return terminal.Output(c, list, func(w io.Writer) { printRefused(w, list) })
 }
@@ -170,12 +171,12 @@ func printRefused(w io.Writer, calls []api.RefusedCallJSON) {
 	terminal.PrintTable(w, "No calls were refused.", []string{"RECEIVED", "SOURCE", "FROM", "CODE", "REASON"}, rows)
 }
 
-func showEvent(c *cli.Context, s *session, id int64) error {
-	event, err := s.service.Inbound.ReadInboundEvent(c.Context, s.account, id)
+func showEvent(c *cli.Context, s *session.Session, id int64) error {
+	event, err := s.Services.Inbound.ReadInboundEvent(c.Context, s.Account, id)
 	if err != nil {
 		return err
 	}
-	e := api.EncodeInboundBody(event, s.service.Ledger.Zone(), app.English)
+	e := api.EncodeInboundBody(event, s.Services.Ledger.Zone(), app.English)
 	return terminal.Output(c, e, func(w io.Writer) {
 		fmt.Fprintf(w, "Event %d of %s, received %s (%s)\n", e.ID, terminal.OneLine(sourceName(e.InboundEventJSON)), e.ReceivedAt, e.Channel)
 		fmt.Fprintf(w, "%d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected%s; %d need attention.\n\n",
@@ -230,20 +231,20 @@ func printElements(w io.Writer, e api.InboundEventBodyJSON) {
 	}
 }
 
-func linkEvent(c *cli.Context, s *session, id int64) error {
+func linkEvent(c *cli.Context, s *session.Session, id int64) error {
 	notify, err := notifyFlags(c)
 	if err != nil {
 		return err
 	}
-	r, err := s.service.Inbound.LinkInbound(c.Context, s.account, inbound.EventLink{
+	r, err := s.Services.Inbound.LinkInbound(c.Context, s.Account, inbound.EventLink{
 		EventID: id, Bank: c.String("bank"), AccountNumber: c.String("account-number"), AccountName: c.String("name"), Notify: notify,
-	}, s.now)
+	}, s.Now)
 	if err != nil {
 		return err
 	}
 	b := r.BankAccount
 	lost := fmt.Sprintf("Event %d: %d recorded on bank account %d; %d still need attention.", id, r.Recorded, b.ID, r.Open)
-	return terminal.Report(c, api.EncodeInboundLink(r, s.service.Ledger.Zone()), lost, func(w io.Writer) {
+	return terminal.Report(c, api.EncodeInboundLink(r, s.Services.Ledger.Zone()), lost, func(w io.Writer) {
 		if r.Linked {
 			fmt.Fprintf(w, "Bank account %d is linked: %s %s, %s.\n", b.ID, b.Bank, b.AccountNumber, terminal.OneLine(b.AccountName))
 		}
@@ -258,8 +259,8 @@ func linkEvent(c *cli.Context, s *session, id int64) error {
 	})
 }
 
-func retryEvent(c *cli.Context, s *session, id int64) error {
-	r, err := s.service.Inbound.RetryInbound(c.Context, s.account, id, s.now)
+func retryEvent(c *cli.Context, s *session.Session, id int64) error {
+	r, err := s.Services.Inbound.RetryInbound(c.Context, s.Account, id, s.Now)
 	if err != nil {
 		return err
 	}
@@ -271,14 +272,14 @@ func retryEvent(c *cli.Context, s *session, id int64) error {
 		id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected, mayBeRepeats(r.MayBeRepeats), left)
 }
 
-func settleEvent(c *cli.Context, s *session, id int64) error {
+func settleEvent(c *cli.Context, s *session.Session, id int64) error {
 	repeat := c.Bool("repeat")
 	if repeat == c.Bool("another") {
 		return terminal.Usagef("give --repeat or --another")
 	}
-	r, err := s.service.Inbound.SettleRepeat(c.Context, s.account, inbound.RepeatSettle{
+	r, err := s.Services.Inbound.SettleRepeat(c.Context, s.Account, inbound.RepeatSettle{
 		EventID: id, ItemID: c.Int64("item-id"), TransactionID: c.Int64("transaction-id"), Repeat: repeat,
-	}, s.now)
+	}, s.Now)
 	if err != nil {
 		return err
 	}
@@ -292,13 +293,13 @@ func settleEvent(c *cli.Context, s *session, id int64) error {
 	return terminal.Changed(c, shown, "Event %d: recorded as transaction %d; deliveries that follow: %d.", id, r.TransactionID, len(r.Webhooks))
 }
 
-func discardEvent(c *cli.Context, s *session, id int64) error {
+func discardEvent(c *cli.Context, s *session.Session, id int64) error {
 	var n int
 	var err error
 	if c.IsSet("item-id") {
-		n, err = s.service.Inbound.DiscardInboundItem(c.Context, s.account, id, c.Int64("item-id"))
+		n, err = s.Services.Inbound.DiscardInboundItem(c.Context, s.Account, id, c.Int64("item-id"))
 	} else {
-		n, err = s.service.Inbound.DiscardInbound(c.Context, s.account, id)
+		n, err = s.Services.Inbound.DiscardInbound(c.Context, s.Account, id)
 	}
 	if err != nil {
 		return err

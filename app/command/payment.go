@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/payment"
 	"baoco/web/api"
@@ -32,7 +33,7 @@ func paymentCommand() *cli.Command {
 					&cli.StringFlag{Name: "return-url", Usage: "its page leads back to this `URL`"},
 					&cli.BoolFlag{Name: "distinct-amount", Usage: "ask for a few dong more, so that no other open request has the amount"},
 				),
-				Action: withoutArguments(createPayment),
+				Action: session.WithoutArguments(createPayment),
 			},
 			{
 				Name: "list", Usage: "list the payment requests, newest first", Description: terminal.Example("baoco payment list --status underpaid", "baoco payment list --reference HD-1042"),
@@ -40,31 +41,31 @@ func paymentCommand() *cli.Command {
 					&cli.StringFlag{Name: "status", Usage: "`STATUS`: open, underpaid, paid, overpaid, paid_late, expired or cancelled", DefaultText: "all"},
 					&cli.StringFlag{Name: "reference", Usage: "your own reference, `TEXT`"},
 				)...),
-				Action: withoutArguments(listPayments),
+				Action: session.WithoutArguments(listPayments),
 			},
 			{
 				Name: "show", Usage: "show a payment request with its transfers", ArgsUsage: "ID", Description: terminal.Example("baoco payment show 7"),
-				Flags: terminal.AdminFlags(), Action: withID("payment request", showPayment),
+				Flags: terminal.AdminFlags(), Action: session.WithID("payment request", showPayment),
 			},
 			{
 				Name: "qr", Usage: "make the VietQR code of what is still to be paid", ArgsUsage: "ID", Description: terminal.Example("baoco payment qr 7 --png order.png"),
-				Flags: terminal.AdminFlags(&cli.StringFlag{Name: "png", Usage: "write the code to a PNG `FILE`"}), Action: withID("payment request", paymentQR),
+				Flags: terminal.AdminFlags(&cli.StringFlag{Name: "png", Usage: "write the code to a PNG `FILE`"}), Action: session.WithID("payment request", paymentQR),
 			},
 			{
 				Name: "cancel", Usage: "cancel a payment request that isn't paid", ArgsUsage: "ID", Description: terminal.Example("baoco payment cancel 7"),
-				Flags: terminal.AdminFlags(), Action: withID("payment request", cancelPayment),
+				Flags: terminal.AdminFlags(), Action: session.WithID("payment request", cancelPayment),
 			},
 			{
 				Name: "unmatched", Usage: "list money in without a payment request, and what it may be for", Description: terminal.Example("baoco payment unmatched"),
-				Flags: terminal.AdminFlags(pageFlags()...), Action: withoutArguments(listUnmatched),
+				Flags: terminal.AdminFlags(pageFlags()...), Action: session.WithoutArguments(listUnmatched),
 			},
 			{
 				Name: "match", Usage: "match a transaction with a payment request by hand", ArgsUsage: "ID", Description: terminal.Example("baoco payment match 7 --transaction-id 812"),
-				Flags: terminal.AdminFlags(transaction), Action: withID("payment request", matchPayment),
+				Flags: terminal.AdminFlags(transaction), Action: session.WithID("payment request", matchPayment),
 			},
 			{
 				Name: "unmatch", Usage: "undo the match of a transaction with a payment request", ArgsUsage: "ID", Description: terminal.Example("baoco payment unmatch 7 --transaction-id 812"),
-				Flags: terminal.AdminFlags(transaction), Action: withID("payment request", unmatchPayment),
+				Flags: terminal.AdminFlags(transaction), Action: session.WithID("payment request", unmatchPayment),
 			},
 			{
 				Name: "settings", Usage: "show or change the settings for new payment requests", Description: terminal.Example("baoco payment settings", "baoco payment settings --tolerance 1000 --distinct-amounts"),
@@ -73,13 +74,13 @@ func paymentCommand() *cli.Command {
 					&cli.BoolFlag{Name: "distinct-amounts", Usage: "allow requests to ask for a few dong more, so that no other open one has the amount; --distinct-amounts=false ends it"},
 					&cli.Int64Flag{Name: "small-amount", Usage: "counters warn of payments of no bill below this `NUMBER` of dong, up to 100000; 0: never", DefaultText: "as it is"},
 				),
-				Action: withoutArguments(paymentSettings),
+				Action: session.WithoutArguments(paymentSettings),
 			},
 		},
 	}
 }
 
-func createPayment(c *cli.Context, s *session) error {
+func createPayment(c *cli.Context, s *session.Session) error {
 	if c.IsSet("expires-in") && c.Duration("expires-in") < time.Minute {
 		return terminal.Usagef("--expires-in must be a minute or more, not %q; without it the request never expires", c.Duration("expires-in"))
 	}
@@ -87,21 +88,21 @@ func createPayment(c *cli.Context, s *session) error {
 	if err != nil {
 		return terminal.Usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))
 	}
-	r, err := s.service.Payments.CreatePaymentRequest(c.Context, s.account, payment.RequestCreate{
+	r, err := s.Services.Payments.CreatePaymentRequest(c.Context, s.Account, payment.RequestCreate{
 		Amount: amount, BankAccountID: c.Int64("bank-account-id"), Reference: c.String("reference"), Code: c.String("code"), Prefix: c.String("prefix"),
 		ExpiresIn: c.Duration("expires-in"), ReturnURL: c.String("return-url"), DistinctAmount: c.Bool("distinct-amount"),
-	}, app.IdempotencyKey{}, s.now)
+	}, app.IdempotencyKey{}, s.Now)
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, s.encodePayment(r), "Payment request %d: %s VND with the content %s. Its page is %s", r.ID, terminal.VND(r.TransferAmount), r.Code, r.URLPath())
+	return terminal.Changed(c, encodePayment(s, r), "Payment request %d: %s VND with the content %s. Its page is %s", r.ID, terminal.VND(r.TransferAmount), r.Code, r.URLPath())
 }
 
-func (s *session) encodePayment(r payment.Request) api.PaymentRequestJSON {
-	return api.EncodePaymentRequest(r, s.service.Ledger.Zone(), s.now)
+func encodePayment(s *session.Session, r payment.Request) api.PaymentRequestJSON {
+	return api.EncodePaymentRequest(r, s.Services.Ledger.Zone(), s.Now)
 }
 
-func listPayments(c *cli.Context, s *session) error {
+func listPayments(c *cli.Context, s *session.Session) error {
 	f := payment.Filter{Status: app.PaymentStatus(c.String("status")), Reference: c.String("reference")}
 	if f.Status != "" && f.Status.Name() == (app.Text{}) {
 		return terminal.Usagef("--status must be open, underpaid, paid, overpaid, paid_late, expired or cancelled, not %q", c.String("status"))
@@ -110,16 +111,16 @@ func listPayments(c *cli.Context, s *session) error {
 	if f.Page, err = readPage(c); err != nil {
 		return err
 	}
-	page, err := s.service.Payments.PaymentRequests(c.Context, s.account, f, s.now)
+	page, err := s.Services.Payments.PaymentRequests(c.Context, s.Account, f, s.Now)
 	if err != nil {
 		return err
 	}
 	list := []api.PaymentRequestJSON{}
 	for _, r := range page.Rows {
-		list = append(list, s.encodePayment(r))
+		list = append(list, encodePayment(s, r))
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
-		s.printPayments(w, page.Rows, "No payment request found.")
+		printPayments(s, w, page.Rows, "No payment request found.")
 		if page.Total > 0 {
 			fmt.Fprintf(w, "Asked for %s VND, received %s VND; cancelled requests are not asked for.\n", terminal.VND(page.Due), terminal.VND(page.Received))
 		}
@@ -127,38 +128,38 @@ func listPayments(c *cli.Context, s *session) error {
 	})
 }
 
-func (s *session) printPayments(w io.Writer, list []payment.Request, none string) {
+func printPayments(s *session.Session, w io.Writer, list []payment.Request, none string) {
 	var rows [][]string
 	for _, r := range list {
 		expires := ""
 		if !r.ExpiresAt.IsZero() {
-			expires = app.FormatTime(r.ExpiresAt, s.service.Ledger.Zone())
+			expires = app.FormatTime(r.ExpiresAt, s.Services.Ledger.Zone())
 		}
-		rows = append(rows, []string{strconv.FormatInt(r.ID, 10), r.Code, r.Reference, string(r.Status(s.now)), terminal.VND(r.Amount), terminal.VND(r.Received), app.FormatTime(r.CreatedAt, s.service.Ledger.Zone()), expires})
+		rows = append(rows, []string{strconv.FormatInt(r.ID, 10), r.Code, r.Reference, string(r.Status(s.Now)), terminal.VND(r.Amount), terminal.VND(r.Received), app.FormatTime(r.CreatedAt, s.Services.Ledger.Zone()), expires})
 	}
 	terminal.PrintTable(w, none, []string{"ID", "CODE", "REFERENCE", "STATUS", "AMOUNT", "RECEIVED", "CREATED", "EXPIRES"}, rows, "ID", "AMOUNT", "RECEIVED")
 }
 
-func showPayment(c *cli.Context, s *session, id int64) error {
-	r, err := s.service.Payments.PaymentRequest(c.Context, s.account, id)
+func showPayment(c *cli.Context, s *session.Session, id int64) error {
+	r, err := s.Services.Payments.PaymentRequest(c.Context, s.Account, id)
 	if err != nil {
 		return err
 	}
-	transfers, err := s.service.Payments.PaymentTransfers(c.Context, s.account, id, app.MaxPageSize)
+	transfers, err := s.Services.Payments.PaymentTransfers(c.Context, s.Account, id, app.MaxPageSize)
 	if err != nil {
 		return err
 	}
 	encoded := struct {
 		api.PaymentRequestJSON
 		Transactions []api.PaymentTransferJSON `json:"transactions"`
-	}{s.encodePayment(r), []api.PaymentTransferJSON{}}
+	}{encodePayment(s, r), []api.PaymentTransferJSON{}}
 	var rows [][]string
 	for _, t := range transfers {
-		encoded.Transactions = append(encoded.Transactions, api.EncodePaymentTransfer(t, s.service.Ledger.Zone()))
-		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), datedCell(t.Transaction, s.service.Ledger.Zone()), terminal.VND(t.Amount), string(t.FoundBy), terminal.Clip(t.Content, 50)})
+		encoded.Transactions = append(encoded.Transactions, api.EncodePaymentTransfer(t, s.Services.Ledger.Zone()))
+		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), datedCell(t.Transaction, s.Services.Ledger.Zone()), terminal.VND(t.Amount), string(t.FoundBy), terminal.Clip(t.Content, 50)})
 	}
 	return terminal.Output(c, encoded, func(w io.Writer) {
-		s.printPayments(w, []payment.Request{r}, "")
+		printPayments(s, w, []payment.Request{r}, "")
 		if r.Overpaid() > 0 {
 			fmt.Fprintf(w, "%s VND more came than was asked for.\n", terminal.VND(r.Overpaid()))
 		}
@@ -167,12 +168,12 @@ func showPayment(c *cli.Context, s *session, id int64) error {
 	})
 }
 
-func paymentQR(c *cli.Context, s *session, id int64) error {
-	r, err := s.service.Payments.PaymentRequest(c.Context, s.account, id)
+func paymentQR(c *cli.Context, s *session.Session, id int64) error {
+	r, err := s.Services.Payments.PaymentRequest(c.Context, s.Account, id)
 	if err != nil {
 		return err
 	}
-	if !r.Payable(s.now) {
+	if !r.Payable(s.Now) {
 		return payment.ErrEnded
 	}
 	_, text, err := r.Transfer()
@@ -182,26 +183,26 @@ func paymentQR(c *cli.Context, s *session, id int64) error {
 	return drawQR(c, map[string]any{"payment_request_id": id, "qr": text}, text)
 }
 
-func cancelPayment(c *cli.Context, s *session, id int64) error {
-	r, err := s.service.Payments.CancelPaymentRequest(c.Context, s.account, id, s.now)
+func cancelPayment(c *cli.Context, s *session.Session, id int64) error {
+	r, err := s.Services.Payments.CancelPaymentRequest(c.Context, s.Account, id, s.Now)
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, s.encodePayment(r), "Payment request %d is cancelled.", id)
+	return terminal.Changed(c, encodePayment(s, r), "Payment request %d is cancelled.", id)
 }
 
-func listUnmatched(c *cli.Context, s *session) error {
+func listUnmatched(c *cli.Context, s *session.Session) error {
 	page, err := readPage(c)
 	if err != nil {
 		return err
 	}
-	list, total, err := s.service.Payments.UnmatchedTransactions(c.Context, s.account, page, s.now)
+	list, total, err := s.Services.Payments.UnmatchedTransactions(c.Context, s.Account, page, s.Now)
 	if err != nil {
 		return err
 	}
 	encoded, rows := []api.UnmatchedJSON{}, [][]string{}
 	for _, t := range list {
-		encoded = append(encoded, api.EncodeUnmatched(t, s.service.Ledger.Zone(), s.now))
+		encoded = append(encoded, api.EncodeUnmatched(t, s.Services.Ledger.Zone(), s.Now))
 		likely := ""
 		for i, r := range t.Likely {
 			if i > 0 {
@@ -209,7 +210,7 @@ func listUnmatched(c *cli.Context, s *session) error {
 			}
 			likely += fmt.Sprintf("%d (%s)", r.ID, r.Code)
 		}
-		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), datedCell(t.Transaction, s.service.Ledger.Zone()), terminal.VND(t.Amount), terminal.Clip(t.Content, 50), likely})
+		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), datedCell(t.Transaction, s.Services.Ledger.Zone()), terminal.VND(t.Amount), terminal.Clip(t.Content, 50), likely})
 	}
 	return terminal.Output(c, encoded, func(w io.Writer) {
 		terminal.PrintTable(w, "All money in of the last 30 days has its payment request.", []string{"TRANSACTION", "TIME", "AMOUNT", "CONTENT", "MAY BE FOR"}, rows, "TRANSACTION", "AMOUNT")
@@ -217,35 +218,35 @@ func listUnmatched(c *cli.Context, s *session) error {
 	})
 }
 
-func matchPayment(c *cli.Context, s *session, id int64) error {
-	r, err := s.service.Payments.MatchTransaction(c.Context, s.account, id, c.Int64("transaction-id"), s.now)
-	return s.printMatch(c, r, err)
+func matchPayment(c *cli.Context, s *session.Session, id int64) error {
+	r, err := s.Services.Payments.MatchTransaction(c.Context, s.Account, id, c.Int64("transaction-id"), s.Now)
+	return printMatch(s, c, r, err)
 }
 
-func unmatchPayment(c *cli.Context, s *session, id int64) error {
-	r, err := s.service.Payments.UnmatchTransaction(c.Context, s.account, id, c.Int64("transaction-id"))
-	return s.printMatch(c, r, err)
+func unmatchPayment(c *cli.Context, s *session.Session, id int64) error {
+	r, err := s.Services.Payments.UnmatchTransaction(c.Context, s.Account, id, c.Int64("transaction-id"))
+	return printMatch(s, c, r, err)
 }
 
-func (s *session) printMatch(c *cli.Context, r payment.Request, err error) error {
+func printMatch(s *session.Session, c *cli.Context, r payment.Request, err error) error {
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, s.encodePayment(r), "Payment request %d is %s now: received %s of %s VND.", r.ID, r.Status(s.now), terminal.VND(r.Received), terminal.VND(r.Amount))
+	return terminal.Changed(c, encodePayment(s, r), "Payment request %d is %s now: received %s of %s VND.", r.ID, r.Status(s.Now), terminal.VND(r.Received), terminal.VND(r.Amount))
 }
 
-func paymentSettings(c *cli.Context, s *session) error {
+func paymentSettings(c *cli.Context, s *session.Session) error {
 	u := app.AccountUpdate{
-		PaymentTolerance: given(c, "tolerance", c.Int64), DistinctAmounts: given(c, "distinct-amounts", c.Bool), SmallAmount: given(c, "small-amount", c.Int64),
+		PaymentTolerance: session.Given(c, "tolerance", c.Int64), DistinctAmounts: session.Given(c, "distinct-amounts", c.Bool), SmallAmount: session.Given(c, "small-amount", c.Int64),
 	}
 	if u == (app.AccountUpdate{}) {
-		a, err := s.service.Ledger.Account(c.Context, s.account)
+		a, err := s.Services.Ledger.Account(c.Context, s.Account)
 		if err != nil {
 			return err
 		}
 		return terminal.Output(c, encodePaymentSettings(a), func(w io.Writer) { fmt.Fprintln(w, paymentSettingsText(a)) })
 	}
-	a, err := s.service.Ledger.UpdateAccount(c.Context, s.account, u)
+	a, err := s.Services.Ledger.UpdateAccount(c.Context, s.Account, u)
 	if err != nil {
 		return err
 	}

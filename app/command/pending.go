@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/delivery"
 
@@ -31,16 +32,16 @@ type pendingJSON struct {
 	SecretLost    bool          `json:"secret_lost,omitempty"` // of the webhook: nothing is sent until it is rotated
 }
 
-func listPending(c *cli.Context, s *session) error {
+func listPending(c *cli.Context, s *session.Session) error {
 	f := delivery.Filter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id")}
 	page, err := readPage(c)
 	if err != nil {
 		return err
 	}
-	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Ledger.Zone()); err != nil {
+	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.Services.Ledger.Zone()); err != nil {
 		return err
 	}
-	found, total, err := s.service.Deliveries.Pending(c.Context, s.account, f, page)
+	found, total, err := s.Services.Deliveries.Pending(c.Context, s.Account, f, page)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func listPending(c *cli.Context, s *session) error {
 		p := d.Payload
 		e := pendingJSON{
 			DeliveryID: strconv.FormatInt(d.ID, 10), MessageID: d.MessageID(), WebhookID: d.WebhookID, Paused: d.Paused, Attempts: d.Attempts,
-			CreatedAt:     app.FormatTime(d.CreatedAt, s.service.Ledger.Zone()),
+			CreatedAt:     app.FormatTime(d.CreatedAt, s.Services.Ledger.Zone()),
 			TransactionID: p.ID, Bank: p.Gateway, Account: p.AccountNumber, Type: p.TransferType, Amount: p.TransferAmount, Description: p.Content,
 			SecretLost: d.SecretLost,
 		}
@@ -60,7 +61,7 @@ func listPending(c *cli.Context, s *session) error {
 		case e.SecretLost:
 			next = "once the secret is rotated"
 		default:
-			next = app.FormatTime(d.DueAt, s.service.Ledger.Zone())
+			next = app.FormatTime(d.DueAt, s.Services.Ledger.Zone())
 			e.DueAt = new(next)
 		}
 		list = append(list, e)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app/apptest"
+	"baoco/app/command/upkeep"
 )
 
 // Prune removes what the server would, counts it first where it is asked to,
@@ -23,10 +24,10 @@ func TestPrune(t *testing.T) {
 			VALUES (1, 'call', %d, x'00', 1, 0, 0, 0, 0, 0)`, time.Now().UnixMilli()),
 	)
 	t.Setenv("BAOCO_DB", db)
-	run := func(want pruned, args ...string) {
+	run := func(want upkeep.Pruned, args ...string) {
 		t.Helper()
 		code, stdout, stderr := baoco("", append([]string{"prune", "-o", "json"}, args...)...)
-		var got pruned
+		var got upkeep.Pruned
 		if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 0 {
 			t.Fatalf("%v: exit %d, %v\n%s", args, code, err, stderr)
 		}
@@ -39,13 +40,13 @@ func TestPrune(t *testing.T) {
 		}
 	}
 	keep := []string{"--keep-inbound", "30d", "--keep-history", "0"}
-	run(pruned{DryRun: true, InboundEvents: 2499}, append(keep, "--dry-run")...)
-	run(pruned{DryRun: true}, "--keep-inbound", "60d", "--keep-history", "0", "--dry-run")
-	run(pruned{DryRun: true}, "--keep-inbound", "0", "--keep-history", "0", "--dry-run")
-	run(pruned{InboundEvents: 2499, ReclaimableBytes: 1}, keep...)
-	run(pruned{ReclaimableBytes: 1}, keep...)
+	run(upkeep.Pruned{DryRun: true, InboundEvents: 2499}, append(keep, "--dry-run")...)
+	run(upkeep.Pruned{DryRun: true}, "--keep-inbound", "60d", "--keep-history", "0", "--dry-run")
+	run(upkeep.Pruned{DryRun: true}, "--keep-inbound", "0", "--keep-history", "0", "--dry-run")
+	run(upkeep.Pruned{InboundEvents: 2499, ReclaimableBytes: 1}, keep...)
+	run(upkeep.Pruned{ReclaimableBytes: 1}, keep...)
 	before := fileSize(t, db)
-	run(pruned{ReclaimedBytes: 1}, append(keep, "--vacuum")...)
+	run(upkeep.Pruned{ReclaimedBytes: 1}, append(keep, "--vacuum")...)
 	if after := fileSize(t, db); after > before-9<<20 {
 		t.Errorf("the file has %d bytes, before %d", after, before)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/delivery"
 
@@ -15,7 +16,7 @@ import (
 // resendFilters are the flags that go with --failed only.
 var resendFilters = []string{"webhook-id", "transaction-id", "type", "from", "to", "q"}
 
-func resendDeliveries(c *cli.Context, s *session) error {
+func resendDeliveries(c *cli.Context, s *session.Session) error {
 	if c.Bool("failed") {
 		return resendFailed(c, s)
 	}
@@ -31,14 +32,14 @@ func resendDeliveries(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	d, err := s.service.Deliveries.Resend(c.Context, s.account, a.ID, app.IdempotencyKey{}, s.now)
+	d, err := s.Services.Deliveries.Resend(c.Context, s.Account, a.ID, app.IdempotencyKey{}, s.Now)
 	if err != nil {
 		return err
 	}
 	return terminal.Changed(c, map[string]string{"delivery_id": strconv.FormatInt(d.ID, 10)}, "Delivery %d is queued; a running server sends it within a second.", d.ID)
 }
 
-func resendMany(c *cli.Context, s *session) error {
+func resendMany(c *cli.Context, s *session.Session) error {
 	var ids []int64
 	for _, text := range c.Args().Slice() {
 		id, err := terminal.ParseID(text, "history record")
@@ -47,23 +48,23 @@ func resendMany(c *cli.Context, s *session) error {
 		}
 		ids = append(ids, id)
 	}
-	r, err := s.service.Deliveries.ResendMany(c.Context, s.account, ids, app.IdempotencyKey{}, s.now)
+	r, err := s.Services.Deliveries.ResendMany(c.Context, s.Account, ids, app.IdempotencyKey{}, s.Now)
 	if err != nil {
 		return err
 	}
 	return printResent(c, r)
 }
 
-func resendFailed(c *cli.Context, s *session) error {
+func resendFailed(c *cli.Context, s *session.Session) error {
 	if err := terminal.NoArguments(c); err != nil {
 		return err
 	}
 	f := delivery.Filter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id")}
 	var err error
-	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Ledger.Zone()); err != nil {
+	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.Services.Ledger.Zone()); err != nil {
 		return err
 	}
-	r, err := s.service.Deliveries.ResendFailed(c.Context, s.account, f, app.IdempotencyKey{}, s.now)
+	r, err := s.Services.Deliveries.ResendFailed(c.Context, s.Account, f, app.IdempotencyKey{}, s.Now)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 
 	"github.com/urfave/cli/v2"
@@ -11,12 +12,12 @@ import (
 
 // sendNow makes the named deliveries due, or those that wait for --webhook-id. One
 // that is refused keeps nothing else back.
-func sendNow(c *cli.Context, s *session) error {
+func sendNow(c *cli.Context, s *session.Session) error {
 	if c.IsSet("webhook-id") {
 		if err := terminal.NoArguments(c); err != nil {
 			return err
 		}
-		n, err := s.service.Deliveries.SendWaiting(c.Context, s.account, c.Int64("webhook-id"), app.IdempotencyKey{}, s.now)
+		n, err := s.Services.Deliveries.SendWaiting(c.Context, s.Account, c.Int64("webhook-id"), app.IdempotencyKey{}, s.Now)
 		if err != nil {
 			return err
 		}
@@ -35,7 +36,7 @@ func sendNow(c *cli.Context, s *session) error {
 	}
 	refused := 0
 	for _, id := range ids {
-		err := s.service.Deliveries.SendNow(c.Context, s.account, id, app.IdempotencyKey{}, s.now)
+		err := s.Services.Deliveries.SendNow(c.Context, s.Account, id, app.IdempotencyKey{}, s.Now)
 		if err != nil && len(ids) == 1 {
 			return err
 		}

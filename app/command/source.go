@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/inbound"
 	"baoco/app/provider"
@@ -32,7 +33,7 @@ func sourceCommand() *cli.Command {
 					"baoco source add --provider generic --name erp --map amount=data.sum --map id=data.id --map account=data.acc",
 				),
 				Flags: terminal.AdminFlags(
-					&cli.StringFlag{Name: "provider", Usage: "`KIND`: " + kindsWith(func(provider.Kind) bool { return true }), Required: true},
+					&cli.StringFlag{Name: "provider", Usage: "`KIND`: " + provider.Names(func(provider.Kind) bool { return true }), Required: true},
 					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
 					&cli.StringFlag{Name: "auth", Usage: "`METHOD` of authentication: " + authChoices()},
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "record on bank account `ID` only", DefaultText: "any"},
@@ -42,39 +43,39 @@ func sourceCommand() *cli.Command {
 					&cli.StringSliceFlag{Name: "sender", Usage: "another sender `NAME` of the bank's messages (SMS; repeatable)"},
 					&cli.StringFlag{Name: "access-key", Usage: "the `KEY` that Pay2S calls accessKey (" + takers(inbound.OptionAccessKey) + ")"},
 					&cli.StringFlag{Name: "username", Usage: "`NAME` with which VietQR signs in to get a token (" + takers(inbound.OptionUsername) + ")"},
-					&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` that holds the provider's API key, to sync transactions whose calls never arrived (" + kindsWith(hasList) + ")"},
+					&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` that holds the provider's API key, to sync transactions whose calls never arrived (" + provider.Names(provider.HasList) + ")"},
 					&cli.StringFlag{Name: "api-url", Usage: "`URL` of that API (default: the provider's)"},
 				),
-				Action: withoutArguments(addSource),
+				Action: session.WithoutArguments(addSource),
 			},
 			{
 				Name: "list", Usage: "list the sources with their state", Description: terminal.Example("baoco source list"),
-				Flags: terminal.AdminFlags(), Action: withoutArguments(listSources),
+				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listSources),
 			},
 			{
 				Name: "show", Usage: "show a source, its settings and its last calls, without its secret", ArgsUsage: "ID",
-				Description: terminal.Example("baoco source show 1"), Flags: terminal.AdminFlags(), Action: withID("source", describeSource),
+				Description: terminal.Example("baoco source show 1"), Flags: terminal.AdminFlags(), Action: session.WithID("source", describeSource),
 			},
 			{
 				Name: "rotate", Usage: "rotate the secret of a source, effective at once, or replace its API key", ArgsUsage: "ID",
 				Description: terminal.Example("baoco source rotate 1", "baoco source rotate 1 --api-key-file sepay.key"),
 				Flags:       terminal.AdminFlags(secretFile, &cli.StringFlag{Name: "api-key-file", Usage: "`FILE` that holds the provider's new API key, - for standard input; the secret stays the same"}),
-				Action:      withID("source", rotateSource),
+				Action:      session.WithID("source", rotateSource),
 			},
 			{
 				Name: "allow", Usage: "allow another sender of bank messages (SMS)", ArgsUsage: "ID", Description: terminal.Example("baoco source allow 1 --sender VIETCOMBANK"),
-				Flags: terminal.AdminFlags(&cli.StringSliceFlag{Name: "sender", Usage: "the `NAME` or number, as the phone shows it (repeatable)"}), Action: withID("source", allowSenders),
+				Flags: terminal.AdminFlags(&cli.StringSliceFlag{Name: "sender", Usage: "the `NAME` or number, as the phone shows it (repeatable)"}), Action: session.WithID("source", allowSenders),
 			},
 			{
 				Name: "remove", Usage: "remove a source; its transactions are kept", ArgsUsage: "ID", Description: terminal.Example("baoco source remove 1"),
-				Flags: terminal.AdminFlags(), Action: endByID("source", func(s *services.All) ending { return s.Inbound.RemoveSource }, "removed", "Source %d is removed; its calls are refused from now on and its transactions are kept."),
+				Flags: terminal.AdminFlags(), Action: session.EndByID("source", func(s *services.All) session.Ending { return s.Inbound.RemoveSource }, "removed", "Source %d is removed; its calls are refused from now on and its transactions are kept."),
 			},
 			catchUpCommand(), logCommand(), eventCommand(), linkCommand(), retryCommand(), settleCommand(), discardCommand(),
 		},
 	}
 }
 
-func addSource(c *cli.Context, s *session) error {
+func addSource(c *cli.Context, s *session.Session) error {
 	secret, err := terminal.ReadSecretFile(c, c.String("secret-file"))
 	if err != nil {
 		return err
@@ -87,11 +88,11 @@ func addSource(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	src, err := s.service.Inbound.AddSource(c.Context, s.account, inbound.SourceAdd{
+	src, err := s.Services.Inbound.AddSource(c.Context, s.Account, inbound.SourceAdd{
 		Provider: app.Provider(c.String("provider")), Auth: inbound.Auth(c.String("auth")), Name: c.String("name"),
 		Secret: secret, BankAccountID: c.Int64("bank-account-id"),
 		Options: options, APIKey: apiKey, APIURL: strings.TrimSuffix(c.String("api-url"), "/"),
-	}, s.now)
+	}, s.Now)
 	if err != nil {
 		return err
 	}
@@ -131,22 +132,9 @@ func mapFlag(c *cli.Context) (map[string]string, error) {
 	return fields, nil
 }
 
-// kindsWith names the kinds of sources of which is is true.
-func kindsWith(is func(provider.Kind) bool) string {
-	var names []string
-	for _, kind := range provider.Kinds {
-		if is(kind) {
-			names = append(names, string(kind.Provider))
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
-func hasList(k provider.Kind) bool { return k.List != nil }
-
 // takers names the kinds of sources that take an option.
 func takers(option inbound.SourceOption) string {
-	return kindsWith(func(k provider.Kind) bool { return slices.Contains(k.Options, option) })
+	return provider.Names(func(k provider.Kind) bool { return slices.Contains(k.Options, option) })
 }
 
 // authChoices says between which methods there is a choice, and for which kinds.
@@ -159,7 +147,7 @@ func authChoices() string {
 		}
 		same := func(k provider.Kind) bool { return slices.Equal(k.Auths, kind.Auths) }
 		if len(kind.Auths) > 1 && !slices.ContainsFunc(provider.Kinds[:i], same) {
-			choices = append(choices, fmt.Sprintf("%s (%s)", strings.Join(auths, " or "), kindsWith(same)))
+			choices = append(choices, fmt.Sprintf("%s (%s)", strings.Join(auths, " or "), provider.Names(same)))
 		}
 	}
 	return strings.Join(choices, ", ")
@@ -167,15 +155,15 @@ func authChoices() string {
 
 // showSource shows a source after a change; did says what was done. A secret that
 // the caller gave is not printed.
-func showSource(c *cli.Context, s *session, src inbound.Source, did string, generated bool) error {
-	base, err := s.store.BaseURL(c.Context)
+func showSource(c *cli.Context, s *session.Session, src inbound.Source, did string, generated bool) error {
+	base, err := s.Store.BaseURL(c.Context)
 	if err != nil {
 		return err
 	}
 	v := api.EncodeCreatedSource(src, generated)
 	lost := fmt.Sprintf("Source %d %s.", src.ID, did)
 	if generated {
-		lost = fmt.Sprintf("Source %d %s, but nobody has seen the secret. Make another: baoco source rotate %d%s", src.ID, did, src.ID, onAccount(s.account))
+		lost = fmt.Sprintf("Source %d %s, but nobody has seen the secret. Make another: baoco source rotate %d%s", src.ID, did, src.ID, session.OnAccount(s.Account))
 	}
 	return terminal.Report(c, v, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "Source:  %d (%s, %s)\nURL:     %s\n", src.ID, src.Provider, src.Auth, base+src.URLPath())
@@ -185,7 +173,7 @@ func showSource(c *cli.Context, s *session, src inbound.Source, did string, gene
 		if generated {
 			fmt.Fprintf(w, "Secret:  %s\n", src.Secret)
 		}
-		if kind, known := s.service.Inbound.ProviderKind(src.Provider); known {
+		if kind, known := s.Services.Inbound.ProviderKind(src.Provider); known {
 			fmt.Fprintln(c.App.ErrWriter, stepLines.Replace(kind.Setup(src).EN))
 		}
 		if utf8.RuneCountInString(src.Secret) < inbound.ShortSecret {
@@ -194,14 +182,14 @@ func showSource(c *cli.Context, s *session, src inbound.Source, did string, gene
 	})
 }
 
-func listSources(c *cli.Context, s *session) error {
-	sources, err := s.service.Inbound.SourcesHealth(c.Context, s.account)
+func listSources(c *cli.Context, s *session.Session) error {
+	sources, err := s.Services.Inbound.SourcesHealth(c.Context, s.Account)
 	if err != nil {
 		return err
 	}
 	list, rows := []api.SourceJSON{}, [][]string{}
 	for _, src := range sources {
-		e := api.EncodeSource(src, s.service.Ledger.Zone(), app.English)
+		e := api.EncodeSource(src, s.Services.Ledger.Zone(), app.English)
 		list = append(list, e)
 		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Provider), string(e.Auth), onlyBankAccount(e),
 			orNever(e.LastCallAt), orNever(e.LastTransactionAt), lastPoll(src, e.LastPollAt), strconv.Itoa(e.RefusedCalls), lastRefusal(e)})
@@ -211,7 +199,7 @@ func listSources(c *cli.Context, s *session) error {
 			[]string{"ID", "NAME", "PROVIDER", "AUTH", "BANK ACCOUNT", "LAST CALL", "LAST TRANSACTION", "LAST CATCH-UP", "REFUSED", "LAST REFUSAL"}, rows, "ID", "REFUSED")
 		for _, src := range sources {
 			if src.SecretLost {
-				fmt.Fprintf(c.App.ErrWriter, "Source %d has lost its secret, so its calls are refused: baoco source rotate %d%s\n", src.ID, src.ID, onAccount(s.account))
+				fmt.Fprintf(c.App.ErrWriter, "Source %d has lost its secret, so its calls are refused: baoco source rotate %d%s\n", src.ID, src.ID, session.OnAccount(s.Account))
 			}
 		}
 	})
@@ -255,29 +243,29 @@ type describedSource struct {
 	Refused  []api.RefusedCallJSON  `json:"refused"`
 }
 
-func describeSource(c *cli.Context, s *session, id int64) error {
-	src, err := s.service.Inbound.SourceHealth(c.Context, s.account, id)
+func describeSource(c *cli.Context, s *session.Session, id int64) error {
+	src, err := s.Services.Inbound.SourceHealth(c.Context, s.Account, id)
 	if err != nil {
 		return err
 	}
-	events, _, err := s.service.Inbound.InboundEvents(c.Context, s.account, inbound.Filter{SourceID: id, Page: app.Page{Number: 1, Size: shownCalls}})
+	events, _, err := s.Services.Inbound.InboundEvents(c.Context, s.Account, inbound.Filter{SourceID: id, Page: app.Page{Number: 1, Size: shownCalls}})
 	if err != nil {
 		return err
 	}
-	refused, err := s.service.Inbound.RefusedCalls(c.Context, s.account, id, shownCalls)
+	refused, err := s.Services.Inbound.RefusedCalls(c.Context, s.Account, id, shownCalls)
 	if err != nil {
 		return err
 	}
-	base, err := s.store.BaseURL(c.Context)
+	base, err := s.Store.BaseURL(c.Context)
 	if err != nil {
 		return err
 	}
-	zone, o := s.service.Ledger.Zone(), src.Options
+	zone, o := s.Services.Ledger.Zone(), src.Options
 	d := describedSource{
 		api.EncodeSource(src, zone, app.English), o.Header, o.Map, o.Senders, o.Username, src.APIKey != "", src.APIURL, "",
 		[]api.InboundEventJSON{}, []api.RefusedCallJSON{},
 	}
-	kind, _ := s.service.Inbound.ProviderKind(src.Provider)
+	kind, _ := s.Services.Inbound.ProviderKind(src.Provider)
 	d.Setup = kind.Setup(src.Source).EN
 	for _, e := range events {
 		d.Events = append(d.Events, api.EncodeInboundEvent(e, zone, app.English))
@@ -320,7 +308,7 @@ func (d describedSource) print(w io.Writer, base string) {
 	printRefused(w, d.Refused)
 }
 
-func rotateSource(c *cli.Context, s *session, id int64) error {
+func rotateSource(c *cli.Context, s *session.Session, id int64) error {
 	if c.IsSet("api-key-file") {
 		return rotateAPIKey(c, s, id)
 	}
@@ -328,15 +316,15 @@ func rotateSource(c *cli.Context, s *session, id int64) error {
 	if err != nil {
 		return err
 	}
-	src, err := s.service.Inbound.RotateSource(c.Context, s.account, id, inbound.SourceRotate{Secret: secret}, s.now)
+	src, err := s.Services.Inbound.RotateSource(c.Context, s.Account, id, inbound.SourceRotate{Secret: secret}, s.Now)
 	if err != nil {
 		return err
 	}
 	return showSource(c, s, src, "has a new secret", secret == "")
 }
 
-func allowSenders(c *cli.Context, s *session, id int64) error {
-	src, err := s.service.Inbound.AllowSenders(c.Context, s.account, id, c.StringSlice("sender"))
+func allowSenders(c *cli.Context, s *session.Session, id int64) error {
+	src, err := s.Services.Inbound.AllowSenders(c.Context, s.Account, id, c.StringSlice("sender"))
 	if err != nil {
 		return err
 	}

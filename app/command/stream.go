@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/serve"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/delivery"
 	"baoco/app/services"
@@ -42,9 +43,9 @@ func streamCommand() *cli.Command {
 					&cli.StringFlag{Name: "code-prefix", Usage: "only transactions whose payment code begins with `LETTERS`", DefaultText: "all"},
 					&cli.Int64Flag{Name: "since-id", Usage: "begin after the transaction with this `ID`; 0: with the first", DefaultText: "what is recorded from now on"},
 				)...),
-				Action: withoutArguments(createStream),
+				Action: session.WithoutArguments(createStream),
 			},
-			{Name: "list", Usage: "list the streams and how far they are", Description: terminal.Example("baoco stream list"), Flags: terminal.AdminFlags(), Action: withoutArguments(listStreams)},
+			{Name: "list", Usage: "list the streams and how far they are", Description: terminal.Example("baoco stream list"), Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listStreams)},
 			{
 				Name: "update", Usage: "change a stream, or send again from an earlier transaction on", ArgsUsage: "ID",
 				Description: terminal.Example("baoco stream update 1 --since-id 10293"),
@@ -55,32 +56,32 @@ func streamCommand() *cli.Command {
 					&cli.StringFlag{Name: "type", Usage: "new `TYPE`: IN, OUT or ALL"},
 					&cli.Int64Flag{Name: "since-id", Usage: "go on after the transaction with this `ID`", DefaultText: "where it is"},
 				)...),
-				Action: withID("stream", updateStream),
+				Action: session.WithID("stream", updateStream),
 			},
 			{
 				Name: "toggle", Usage: "turn a stream off, where it keeps its place, or on", ArgsUsage: "ID",
-				Description: terminal.Example("baoco stream toggle 1"), Flags: terminal.AdminFlags(), Action: withID("stream", toggleStream),
+				Description: terminal.Example("baoco stream toggle 1"), Flags: terminal.AdminFlags(), Action: session.WithID("stream", toggleStream),
 			},
 			{
 				Name: "delete", Usage: "delete a stream; what is in the broker stays", ArgsUsage: "ID",
-				Description: terminal.Example("baoco stream delete 1"), Flags: terminal.AdminFlags(), Action: endByID("stream", func(s *services.All) ending { return s.Streams.DeleteStream }, "deleted", "Stream %d is deleted."),
+				Description: terminal.Example("baoco stream delete 1"), Flags: terminal.AdminFlags(), Action: session.EndByID("stream", func(s *services.All) session.Ending { return s.Streams.DeleteStream }, "deleted", "Stream %d is deleted."),
 			},
 			{
 				Name: "test", Usage: "publish a signed test message; exits 6 unless the broker keeps it", ArgsUsage: "ID",
-				Description: terminal.Example("baoco stream test 1"), Flags: terminal.AdminFlags(), Action: withID("stream", testStream),
+				Description: terminal.Example("baoco stream test 1"), Flags: terminal.AdminFlags(), Action: session.WithID("stream", testStream),
 			},
 			{
 				Name: "rotate-secret", Usage: "make a new secret, which signs messages from now on", ArgsUsage: "ID",
-				Description: terminal.Example("baoco stream rotate-secret 1"), Flags: terminal.AdminFlags(), Action: withID("stream", rotateStreamSecret),
+				Description: terminal.Example("baoco stream rotate-secret 1"), Flags: terminal.AdminFlags(), Action: session.WithID("stream", rotateStreamSecret),
 			},
 		},
 	}
 }
 
-func createStream(c *cli.Context, s *session) error {
+func createStream(c *cli.Context, s *session.Session) error {
 	in := stream.Create{
 		Name: c.String("name"), URL: c.String("url"), Topic: c.String("topic"), Type: delivery.WebhookType(c.String("type")),
-		BankAccountID: c.Int64("bank-account-id"), CodePrefix: strings.ToUpper(c.String("code-prefix")), SinceID: given(c, "since-id", c.Int64),
+		BankAccountID: c.Int64("bank-account-id"), CodePrefix: strings.ToUpper(c.String("code-prefix")), SinceID: session.Given(c, "since-id", c.Int64),
 	}
 	credentials, err := brokerCredentials(c)
 	if err != nil {
@@ -89,7 +90,7 @@ func createStream(c *cli.Context, s *session) error {
 	if credentials != nil {
 		in.Credentials = *credentials
 	}
-	st, secret, err := s.service.Streams.CreateStream(c.Context, s.account, in, s.now)
+	st, secret, err := s.Services.Streams.CreateStream(c.Context, s.Account, in, s.Now)
 	if err != nil {
 		return err
 	}
@@ -97,10 +98,10 @@ func createStream(c *cli.Context, s *session) error {
 		Stream api.StreamJSON `json:"stream"`
 		Secret string         `json:"secret"`
 	}{encodeStream(s, st), secret}
-	lost := fmt.Sprintf("Stream %d was created, but nobody has seen its secret. Make a new one: baoco stream rotate-secret %d%s", st.ID, st.ID, onAccount(s.account))
+	lost := fmt.Sprintf("Stream %d was created, but nobody has seen its secret. Make a new one: baoco stream rotate-secret %d%s", st.ID, st.ID, session.OnAccount(s.Account))
 	return terminal.Report(c, created, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "Stream: %d (%s)\nSecret: %s\n", st.ID, st.Type, secret)
-		fmt.Fprintln(c.App.ErrWriter, "Save the secret now: it is not shown again. Try the broker: baoco stream test "+strconv.FormatInt(st.ID, 10)+onAccount(s.account))
+		fmt.Fprintln(c.App.ErrWriter, "Save the secret now: it is not shown again. Try the broker: baoco stream test "+strconv.FormatInt(st.ID, 10)+session.OnAccount(s.Account))
 		warnOfPlainBroker(c, st, in.Credentials)
 	})
 }
@@ -111,8 +112,8 @@ func warnOfPlainBroker(c *cli.Context, st stream.Stream, given stream.BrokerCred
 	}
 }
 
-func encodeStream(s *session, st stream.Stream) api.StreamJSON {
-	return api.EncodeStream(st, s.service.Ledger.Zone(), app.English)
+func encodeStream(s *session.Session, st stream.Stream) api.StreamJSON {
+	return api.EncodeStream(st, s.Services.Ledger.Zone(), app.English)
 }
 
 // brokerCredentials reads --username and --password-file; nil where neither is given.
@@ -128,8 +129,8 @@ func brokerCredentials(c *cli.Context) (*stream.BrokerCredentials, error) {
 	return &credentials, err
 }
 
-func listStreams(c *cli.Context, s *session) error {
-	streams, err := s.service.Streams.Streams(c.Context, s.account)
+func listStreams(c *cli.Context, s *session.Session) error {
+	streams, err := s.Services.Streams.Streams(c.Context, s.Account)
 	if err != nil {
 		return err
 	}
@@ -150,18 +151,18 @@ func listStreams(c *cli.Context, s *session) error {
 		for _, st := range streams {
 			switch {
 			case st.SecretLost:
-				fmt.Fprintf(c.App.ErrWriter, "Stream %d has lost its secret, so nothing is sent: baoco stream rotate-secret %d%s\n", st.ID, st.ID, onAccount(s.account))
+				fmt.Fprintf(c.App.ErrWriter, "Stream %d has lost its secret, so nothing is sent: baoco stream rotate-secret %d%s\n", st.ID, st.ID, session.OnAccount(s.Account))
 			case st.IsActive && !st.FailingSince.IsZero():
-				fmt.Fprintf(c.App.ErrWriter, "Stream %d fails since %s: %s\n", st.ID, app.FormatTime(st.FailingSince, s.service.Ledger.Zone()), terminal.OneLine(st.Problem.EN))
+				fmt.Fprintf(c.App.ErrWriter, "Stream %d fails since %s: %s\n", st.ID, app.FormatTime(st.FailingSince, s.Services.Ledger.Zone()), terminal.OneLine(st.Problem.EN))
 			}
 		}
 	})
 }
 
-func updateStream(c *cli.Context, s *session, id int64) error {
+func updateStream(c *cli.Context, s *session.Session, id int64) error {
 	u := stream.Update{
-		Name: given(c, "name", c.String), URL: given(c, "url", c.String), Topic: given(c, "topic", c.String),
-		Type: (*delivery.WebhookType)(given(c, "type", c.String)), SinceID: given(c, "since-id", c.Int64),
+		Name: session.Given(c, "name", c.String), URL: session.Given(c, "url", c.String), Topic: session.Given(c, "topic", c.String),
+		Type: (*delivery.WebhookType)(session.Given(c, "type", c.String)), SinceID: session.Given(c, "since-id", c.Int64),
 	}
 	var err error
 	if c.IsSet("password-file") && !c.IsSet("username") {
@@ -173,7 +174,7 @@ func updateStream(c *cli.Context, s *session, id int64) error {
 	if u == (stream.Update{}) {
 		return terminal.Usagef("stream update needs at least one of --name, --url, --topic, --type, --since-id, --username and --password-file")
 	}
-	st, err := s.service.Streams.UpdateStream(c.Context, s.account, id, u, s.now)
+	st, err := s.Services.Streams.UpdateStream(c.Context, s.Account, id, u, s.Now)
 	if err != nil {
 		return err
 	}
@@ -183,8 +184,8 @@ func updateStream(c *cli.Context, s *session, id int64) error {
 	return terminal.Changed(c, encodeStream(s, st), "Stream %d: %s, %s, %s, %s; sent up to %d", st.ID, terminal.OneLine(st.Name), st.URL, st.Topic, st.Type, st.Position)
 }
 
-func toggleStream(c *cli.Context, s *session, id int64) error {
-	st, err := s.service.Streams.ToggleStream(c.Context, s.account, id, s.now)
+func toggleStream(c *cli.Context, s *session.Session, id int64) error {
+	st, err := s.Services.Streams.ToggleStream(c.Context, s.Account, id, s.Now)
 	if err != nil {
 		return err
 	}
@@ -195,15 +196,15 @@ func toggleStream(c *cli.Context, s *session, id int64) error {
 	return terminal.Changed(c, encodeStream(s, st), "Stream %d is %s", id, state)
 }
 
-func testStream(c *cli.Context, s *session, id int64) error {
-	problem, err := s.service.Streams.TestStream(c.Context, s.account, id, delivery.UserAgent(serve.Version), s.now)
+func testStream(c *cli.Context, s *session.Session, id int64) error {
+	problem, err := s.Services.Streams.TestStream(c.Context, s.Account, id, delivery.UserAgent(serve.Version), s.Now)
 	if err != nil {
 		return err
 	}
 	outcome := struct {
 		Success bool    `json:"success"`
 		Problem *string `json:"problem"`
-	}{problem == app.Text{}, orNull(problem.EN)}
+	}{problem == app.Text{}, api.OrNull(problem.EN)}
 	said := "The broker has kept the test message."
 	if !outcome.Success {
 		said = terminal.OneLine(problem.EN)
@@ -215,16 +216,16 @@ func testStream(c *cli.Context, s *session, id int64) error {
 	return err
 }
 
-func rotateStreamSecret(c *cli.Context, s *session, id int64) error {
-	before, err := s.service.Streams.Stream(c.Context, s.account, id)
+func rotateStreamSecret(c *cli.Context, s *session.Session, id int64) error {
+	before, err := s.Services.Streams.Stream(c.Context, s.Account, id)
 	if err != nil {
 		return err
 	}
-	secret, err := s.service.Streams.RotateStreamSecret(c.Context, s.account, id, app.IdempotencyKey{}, s.now)
+	secret, err := s.Services.Streams.RotateStreamSecret(c.Context, s.Account, id, app.IdempotencyKey{}, s.Now)
 	if err != nil {
 		return err
 	}
-	lost := fmt.Sprintf("Stream %d has a new secret, but nobody has seen it. Make another: baoco stream rotate-secret %d%s", id, id, onAccount(s.account))
+	lost := fmt.Sprintf("Stream %d has a new secret, but nobody has seen it. Make another: baoco stream rotate-secret %d%s", id, id, session.OnAccount(s.Account))
 	return terminal.Report(c, map[string]any{"id": id, "secret": secret}, lost, func(w io.Writer) {
 		fmt.Fprintln(w, secret)
 		fmt.Fprintln(c.App.ErrWriter, "Save the new secret now: it is not shown again. Messages from now on are signed with it.")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/delivery"
 	"baoco/web/api"
@@ -30,7 +31,7 @@ func tailCommand() *cli.Command {
 			&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
 			&cli.BoolFlag{Name: "once", Usage: "end after the last N"},
 		),
-		Action: withoutArguments(tailTransactions),
+		Action: session.WithoutArguments(tailTransactions),
 	}
 }
 
@@ -43,7 +44,7 @@ const (
 	tailPage     = 200
 )
 
-func tailTransactions(c *cli.Context, s *session) error {
+func tailTransactions(c *cli.Context, s *session.Session) error {
 	n := c.Int("limit")
 	if n < 0 || n > 1000 {
 		return terminal.Usagef("--limit must be from 0 to 1000, not %d", n)
@@ -69,20 +70,20 @@ func tailTransactions(c *cli.Context, s *session) error {
 // their commits, so no transaction is missed between two queries.
 type tailing struct {
 	c      *cli.Context
-	s      *session
+	s      *session.Session
 	filter app.TransactionFilter
 	since  int64 // everything up to this id is printed
 }
 
 // last prints the last n transactions.
 func (t *tailing) last(ctx context.Context, n int) error {
-	newest, err := t.s.service.Deliveries.NewestIDs(ctx)
+	newest, err := t.s.Services.Deliveries.NewestIDs(ctx)
 	if err != nil {
 		return err
 	}
 	f := t.filter
 	f.UntilID, f.Page = newest.TransactionID, app.Page{Number: 1, Size: max(n, 1)}
-	page, err := t.s.service.Ledger.Transactions(ctx, t.s.account, f) // with n = 0 too: the filter may be at fault
+	page, err := t.s.Services.Ledger.Transactions(ctx, t.s.Account, f) // with n = 0 too: the filter may be at fault
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func (t *tailing) follow(ctx context.Context) error {
 	tick := time.NewTicker(tailInterval)
 	defer tick.Stop()
 	for {
-		newest, err := t.s.service.Deliveries.NewestIDs(ctx)
+		newest, err := t.s.Services.Deliveries.NewestIDs(ctx)
 		for more := err == nil && newest.TransactionID > t.since; more; {
 			more, err = t.next(ctx, newest.TransactionID)
 		}
@@ -120,7 +121,7 @@ func (t *tailing) follow(ctx context.Context) error {
 func (t *tailing) next(ctx context.Context, newest int64) (more bool, err error) {
 	f := t.filter
 	f.SinceID, f.UntilID, f.Page = &t.since, newest, app.Page{Number: 1, Size: tailPage}
-	page, err := t.s.service.Ledger.Transactions(ctx, t.s.account, f)
+	page, err := t.s.Services.Ledger.Transactions(ctx, t.s.Account, f)
 	if err != nil {
 		return false, err
 	}
@@ -142,7 +143,7 @@ func (t *tailing) print(ctx context.Context, list []app.Transaction, hold bool) 
 	for i, one := range list {
 		ids[i] = one.ID
 	}
-	deliveries, err := t.s.service.Deliveries.DeliveriesOf(ctx, t.s.account, ids)
+	deliveries, err := t.s.Services.Deliveries.DeliveriesOf(ctx, t.s.Account, ids)
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func unattempted(d delivery.Delivery, now time.Time) bool {
 }
 
 func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []delivery.Latest) error {
-	e := api.EncodeTransaction(one, t.s.service.Ledger.Zone())
+	e := api.EncodeTransaction(one, t.s.Services.Ledger.Zone())
 	if t.c.String("output") == "json" {
 		var line bytes.Buffer
 		encoder := json.NewEncoder(&line)
@@ -184,7 +185,7 @@ func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []deli
 	if e.Type == app.Out {
 		sign = "-"
 	}
-	fmt.Fprintf(out, "%-19s  %-4s %-5s %18s  %s  %s\n", datedCell(one, t.s.service.Ledger.Zone()), terminal.OneLine(e.Bank), accountTail(e.AccountNumber),
+	fmt.Fprintf(out, "%-19s  %-4s %-5s %18s  %s  %s\n", datedCell(one, t.s.Services.Ledger.Zone()), terminal.OneLine(e.Bank), accountTail(e.AccountNumber),
 		sign+terminal.VND(e.Amount), text.Pad(terminal.Clip(terminal.OneLine(e.Content), 50), 50, ' '), deliverySummary(deliveries))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/inbound"
 	"baoco/web/api"
@@ -26,7 +27,7 @@ func transactionCommand() *cli.Command {
 				Flags: append(transactionFilterFlags(), terminal.AdminFlags(append(pageFlags(),
 					&cli.StringFlag{Name: "sort", Usage: "`ORDER`: -id, id, -date or date", Value: string(app.SortIDDesc)},
 				)...)...),
-				Action: withoutArguments(listTransactions),
+				Action: session.WithoutArguments(listTransactions),
 			},
 			{
 				Name: "add", Usage: "record a transaction by hand; a running server sends it to the webhooks within a second",
@@ -42,7 +43,7 @@ func transactionCommand() *cli.Command {
 					&cli.BoolFlag{Name: "not-a-repeat", Usage: "record it beside a transaction of the same amount and time that another source reported"},
 					&cli.StringFlag{Name: "date", Usage: "time of the transfer, `Y-m-d H:i:s`, or its day (default: now)"},
 				),
-				Action: withoutArguments(addTransaction),
+				Action: session.WithoutArguments(addTransaction),
 			},
 			importCommand(),
 			exportCommand(),
@@ -68,11 +69,11 @@ func transactionFilterFlags() []cli.Flag {
 	}
 }
 
-func readTransactionFilter(c *cli.Context, s *session) (f app.TransactionFilter, err error) {
+func readTransactionFilter(c *cli.Context, s *session.Session) (f app.TransactionFilter, err error) {
 	f = app.TransactionFilter{
 		BankAccountID: c.Int64("bank-account-id"), DeliveryState: app.DeliveryState(c.String("delivery-state")),
 	}
-	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Ledger.Zone()); err != nil {
+	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.Services.Ledger.Zone()); err != nil {
 		return f, err
 	}
 	if f.DeliveryState != "" && !slices.Contains(app.TransactionStates, f.DeliveryState) {
@@ -85,13 +86,13 @@ func readTransactionFilter(c *cli.Context, s *session) (f app.TransactionFilter,
 	if err := bad.Err(); err != nil {
 		return f, err
 	}
-	if f.SinceID = given(c, "since-id", c.Int64); f.SinceID != nil && *f.SinceID < 0 {
+	if f.SinceID = session.Given(c, "since-id", c.Int64); f.SinceID != nil && *f.SinceID < 0 {
 		return f, terminal.Usagef("--since-id must be an id, not %d", *f.SinceID)
 	}
 	return f, nil
 }
 
-func listTransactions(c *cli.Context, s *session) error {
+func listTransactions(c *cli.Context, s *session.Session) error {
 	f, err := readTransactionFilter(c, s)
 	if err != nil {
 		return err
@@ -109,7 +110,7 @@ func listTransactions(c *cli.Context, s *session) error {
 		return terminal.Usagef("--since-id lists by id, not by %s", f.Sort)
 	}
 	f.Sums = true
-	page, err := s.service.Ledger.Transactions(c.Context, s.account, f)
+	page, err := s.Services.Ledger.Transactions(c.Context, s.Account, f)
 	if err != nil {
 		return err
 	}
@@ -120,9 +121,9 @@ func listTransactions(c *cli.Context, s *session) error {
 		header = append(header, "CODE")
 	}
 	for _, t := range page.Rows {
-		e := api.EncodeTransaction(t, s.service.Ledger.Zone())
+		e := api.EncodeTransaction(t, s.Services.Ledger.Zone())
 		encoded = append(encoded, e)
-		row := []string{e.ID, datedCell(t, s.service.Ledger.Zone()), e.Bank, e.AccountNumber, string(e.Type), terminal.VND(e.Amount), terminal.Clip(e.Content, 50), e.TransactionNumber}
+		row := []string{e.ID, datedCell(t, s.Services.Ledger.Zone()), e.Bank, e.AccountNumber, string(e.Type), terminal.VND(e.Amount), terminal.Clip(e.Content, 50), e.TransactionNumber}
 		if coded {
 			row = append(row, t.Code.Text)
 		}
@@ -146,21 +147,21 @@ func datedCell(t app.Transaction, zone *time.Location) string {
 	return text
 }
 
-func addTransaction(c *cli.Context, s *session) error {
+func addTransaction(c *cli.Context, s *session.Session) error {
 	amount, err := app.ReadAmount(c.String("amount"))
 	if err != nil {
 		return terminal.Usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))
 	}
 	e := inbound.Incoming{
 		EventID: c.String("id"), Gateway: c.String("bank"), AccountNumber: c.String("account-number"), Number: c.String("transaction-number"),
-		Type: app.Direction(c.String("type")), Amount: amount, Content: c.String("content"), Time: s.now,
+		Type: app.Direction(c.String("type")), Amount: amount, Content: c.String("content"), Time: s.Now,
 		NotRepeat: c.Bool("not-a-repeat"),
 	}
 	if _, known := app.FindBank(e.Gateway); e.Gateway != "" && !known {
 		return terminal.Usagef("--bank %q is not a known bank code", e.Gateway)
 	}
 	if e.AccountNumber == "" {
-		banks, err := s.service.Ledger.BankAccounts(c.Context, s.account)
+		banks, err := s.Services.Ledger.BankAccounts(c.Context, s.Account)
 		if err != nil {
 			return err
 		}
@@ -171,16 +172,16 @@ func addTransaction(c *cli.Context, s *session) error {
 	}
 	if c.IsSet("date") {
 		var known bool
-		if e.Time, e.DateOnly, known = app.ReadDate(c.String("date"), s.service.Ledger.Zone()); !known {
+		if e.Time, e.DateOnly, known = app.ReadDate(c.String("date"), s.Services.Ledger.Zone()); !known {
 			return terminal.Usagef("--date must be a time as 2026-11-22 08:30:00, 22/11/2026 08:30 or 2026-11-22T08:30:00+07:00, or a date alone, not %q", c.String("date"))
 		}
 	}
 	e.EventID = cmp.Or(e.EventID, e.Number, "hand-"+rand.Text())
-	t, result, err := s.service.Inbound.RecordByHand(c.Context, s.account, inbound.TransactionCreate{Incoming: e}, s.now)
+	t, result, err := s.Services.Inbound.RecordByHand(c.Context, s.Account, inbound.TransactionCreate{Incoming: e}, s.Now)
 	if err != nil {
 		return err
 	}
-	shown := api.EncodeTransaction(t, s.service.Ledger.Zone())
+	shown := api.EncodeTransaction(t, s.Services.Ledger.Zone())
 	if result == inbound.OutcomeDuplicate {
 		return terminal.Changed(c, shown, "Transaction %d was recorded before.", t.ID)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 
 	"github.com/urfave/cli/v2"
@@ -27,23 +28,23 @@ type importJSON struct {
 // listedImports is how many imports are listed, newest first.
 const listedImports = 100
 
-func listImports(c *cli.Context, s *session) error {
+func listImports(c *cli.Context, s *session.Session) error {
 	if err := terminal.NoArguments(c); err != nil {
 		return err
 	}
-	files, err := s.service.Inbound.Imports(c.Context, s.account, app.Page{Number: 1, Size: listedImports})
+	files, err := s.Services.Inbound.Imports(c.Context, s.Account, app.Page{Number: 1, Size: listedImports})
 	if err != nil {
 		return err
 	}
 	list, rows := []importJSON{}, [][]string{}
 	for _, f := range files {
 		e := importJSON{
-			ID: f.ID, File: f.File, ImportedAt: app.FormatTime(f.At, s.service.Ledger.Zone()),
+			ID: f.ID, File: f.File, ImportedAt: app.FormatTime(f.At, s.Services.Ledger.Zone()),
 			InCount: f.In.Count, InAmount: f.In.Total, OutCount: f.Out.Count, OutAmount: f.Out.Total,
 		}
 		undone := ""
 		if !f.UndoneAt.IsZero() {
-			undone = app.FormatTime(f.UndoneAt, s.service.Ledger.Zone())
+			undone = app.FormatTime(f.UndoneAt, s.Services.Ledger.Zone())
 			e.UndoneAt = &undone
 		}
 		list = append(list, e)
@@ -73,12 +74,12 @@ type undoneJSON struct {
 
 // undoImport takes an import back. It shows first what will be removed; with
 // --dry-run it does nothing else.
-func undoImport(c *cli.Context, s *session) error {
+func undoImport(c *cli.Context, s *session.Session) error {
 	if err := terminal.NoArguments(c); err != nil {
 		return err
 	}
 	id := c.Int64("undo")
-	u, err := s.service.Inbound.Undoable(c.Context, s.account, id, s.now)
+	u, err := s.Services.Inbound.Undoable(c.Context, s.Account, id, s.Now)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func undoImport(c *cli.Context, s *session) error {
 		Told: formatIDs(u.Told), ToldCount: u.ToldCount, Named: formatIDs(u.Named), NamedCount: u.NamedCount,
 	}
 	if !u.First.IsZero() {
-		first, last := app.FormatTime(u.First, s.service.Ledger.Zone()), app.FormatTime(u.Last, s.service.Ledger.Zone())
+		first, last := app.FormatTime(u.First, s.Services.Ledger.Zone()), app.FormatTime(u.Last, s.Services.Ledger.Zone())
 		v.From, v.To = &first, &last
 	}
 	if v.DryRun {
@@ -98,12 +99,12 @@ func undoImport(c *cli.Context, s *session) error {
 	if !again {
 		v.print(c.App.ErrWriter, "To be removed")
 	}
-	if err := s.service.Inbound.UndoImport(c.Context, s.account, id, s.now); err != nil {
+	if err := s.Services.Inbound.UndoImport(c.Context, s.Account, id, s.Now); err != nil {
 		return fmt.Errorf("%w; run it again to go on", err)
 	}
 	return terminal.Output(c, v, func(w io.Writer) {
 		if again {
-			fmt.Fprintf(w, "Import %d was taken back already, at %s.\n", id, app.FormatTime(u.File.UndoneAt, s.service.Ledger.Zone()))
+			fmt.Fprintf(w, "Import %d was taken back already, at %s.\n", id, app.FormatTime(u.File.UndoneAt, s.Services.Ledger.Zone()))
 			return
 		}
 		fmt.Fprintf(w, "Import %d is taken back: %s removed. The file can be imported again.\n", id, terminal.Counted(v.InCount+v.OutCount, "transaction is", "transactions are"))

@@ -11,7 +11,9 @@ import (
 	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/command/serve"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -24,7 +26,7 @@ func userCommand() *cli.Command {
 			{
 				Name: "set-up", Usage: "print a new link with which the first user is created in the browser",
 				Description: terminal.Example("baoco user set-up"),
-				Flags:       []cli.Flag{terminal.DBFlag, terminal.OutputFlag}, Action: withoutArguments(openSetUp),
+				Flags:       []cli.Flag{terminal.DBFlag, terminal.OutputFlag}, Action: session.WithoutArguments(openSetUp),
 			},
 			{
 				Name: "create", Usage: "create a user; a generated password is shown once", ArgsUsage: "NAME",
@@ -33,11 +35,11 @@ func userCommand() *cli.Command {
 					&cli.StringFlag{Name: "role", Usage: roleUsage, Value: string(access.RoleOwner)},
 					passwordFile,
 				),
-				Action: admin(createUser),
+				Action: session.Admin(createUser),
 			},
 			{
 				Name: "list", Usage: "list the users", Description: terminal.Example("baoco user list"),
-				Flags: terminal.AdminFlags(), Action: withoutArguments(listUsers),
+				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listUsers),
 			},
 			{
 				Name: "passwd", Usage: "change the password of a user and sign them out everywhere", ArgsUsage: "NAME",
@@ -87,9 +89,9 @@ type userJSON struct {
 	BankAccountIDs []int64 `json:"bank_account_ids"`
 }
 
-func encodeUser(s *session, u access.User) userJSON {
-	zone := s.service.Ledger.Zone()
-	v := userJSON{u.ID, u.Name, u.Role, app.FormatTime(u.CreatedAt, zone), optionalTime(u.LastSignInAt, zone), nil}
+func encodeUser(s *session.Session, u access.User) userJSON {
+	zone := s.Services.Ledger.Zone()
+	v := userJSON{u.ID, u.Name, u.Role, app.FormatTime(u.CreatedAt, zone), api.TimeOrNull(u.LastSignInAt, zone), nil}
 	if u.Limit.On {
 		v.BankAccountIDs = u.Limit.IDs
 	}
@@ -107,15 +109,15 @@ func newPassword(c *cli.Context) (secret, generated string, err error) {
 
 // openSetUp prints the link that serve prints when it starts, with a new token:
 // the earlier link ends.
-func openSetUp(c *cli.Context, s *session) error {
-	token, err := s.service.Access.OpenSetUp(c.Context, s.now)
+func openSetUp(c *cli.Context, s *session.Session) error {
+	token, err := s.Services.Access.OpenSetUp(c.Context, s.Now)
 	if err != nil {
 		return err
 	}
 	if token == "" {
 		return terminal.Exit(terminal.ExitConflict, errors.New("there is a user already, so there is no set-up link; a lost password is replaced by baoco user passwd NAME"))
 	}
-	base, err := s.store.BaseURL(c.Context)
+	base, err := s.Store.BaseURL(c.Context)
 	if err != nil {
 		return err
 	}
@@ -130,7 +132,7 @@ func openSetUp(c *cli.Context, s *session) error {
 	})
 }
 
-func createUser(c *cli.Context, s *session) error {
+func createUser(c *cli.Context, s *session.Session) error {
 	name, err := userArgument(c)
 	if err != nil {
 		return err
@@ -139,7 +141,7 @@ func createUser(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	u, err := s.service.Access.CreateUser(c.Context, s.account, access.UserCreate{Name: name, Password: secret, Role: access.ReadRole(c.String("role"))}, s.now)
+	u, err := s.Services.Access.CreateUser(c.Context, s.Account, access.UserCreate{Name: name, Password: secret, Role: access.ReadRole(c.String("role"))}, s.Now)
 	if err != nil {
 		return err
 	}
@@ -148,7 +150,7 @@ func createUser(c *cli.Context, s *session) error {
 
 // showPassword shows a user after a change, and a generated password this once; empty:
 // it was entered. did says what was done.
-func showPassword(c *cli.Context, s *session, u access.User, did, generated string) error {
+func showPassword(c *cli.Context, s *session.Session, u access.User, did, generated string) error {
 	v := struct {
 		userJSON
 		Password *string `json:"password"`
@@ -156,7 +158,7 @@ func showPassword(c *cli.Context, s *session, u access.User, did, generated stri
 	lost := fmt.Sprintf("User %s %s.", u.Name, did)
 	if generated != "" {
 		v.Password = &generated
-		lost = fmt.Sprintf("User %s %s, but nobody has seen the password. Make another: baoco user passwd %s%s", u.Name, did, u.Name, onAccount(s.account))
+		lost = fmt.Sprintf("User %s %s, but nobody has seen the password. Make another: baoco user passwd %s%s", u.Name, did, u.Name, session.OnAccount(s.Account))
 	}
 	return terminal.Report(c, v, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "User:      %s (%s)\n", u.Name, u.Role)
@@ -167,8 +169,8 @@ func showPassword(c *cli.Context, s *session, u access.User, did, generated stri
 	})
 }
 
-func listUsers(c *cli.Context, s *session) error {
-	users, err := s.service.Access.Users(c.Context, s.account)
+func listUsers(c *cli.Context, s *session.Session) error {
+	users, err := s.Services.Access.Users(c.Context, s.Account)
 	if err != nil {
 		return err
 	}
@@ -183,20 +185,20 @@ func listUsers(c *cli.Context, s *session) error {
 	})
 }
 
-func setPassword(c *cli.Context, s *session, u access.User) error {
+func setPassword(c *cli.Context, s *session.Session, u access.User) error {
 	secret, generated, err := newPassword(c)
 	if err != nil {
 		return err
 	}
-	u, err = s.service.Access.SetPassword(c.Context, u, secret, app.IdempotencyKey{}, s.now)
+	u, err = s.Services.Access.SetPassword(c.Context, u, secret, app.IdempotencyKey{}, s.Now)
 	if err != nil {
 		return err
 	}
 	return showPassword(c, s, u, "has a new password", generated)
 }
 
-func setRole(c *cli.Context, s *session, u access.User) error {
-	u, err := s.service.Access.SetRole(c.Context, s.account, u.ID, access.ReadRole(c.String("role")))
+func setRole(c *cli.Context, s *session.Session, u access.User) error {
+	u, err := s.Services.Access.SetRole(c.Context, s.Account, u.ID, access.ReadRole(c.String("role")))
 	if err != nil {
 		return err
 	}
@@ -212,12 +214,12 @@ func bankAccountsText(limit access.BankAccountLimit) string {
 	return strings.ReplaceAll(cmp.Or(text, "none"), " ", ", ")
 }
 
-func limitUser(c *cli.Context, s *session, u access.User) error {
+func limitUser(c *cli.Context, s *session.Session, u access.User) error {
 	limit := access.BankAccountLimit{On: !c.Bool("all"), IDs: c.Int64Slice("bank-account-id")}
 	if limit.On == (len(limit.IDs) == 0) {
 		return terminal.Usagef("name the bank accounts that the user sees with --bank-account-id, or give --all")
 	}
-	u, err := s.service.Access.LimitUser(c.Context, s.account, u.ID, limit)
+	u, err := s.Services.Access.LimitUser(c.Context, s.Account, u.ID, limit)
 	if err != nil {
 		return err
 	}
@@ -227,28 +229,28 @@ func limitUser(c *cli.Context, s *session, u access.User) error {
 	return terminal.Done(c, encodeUser(s, u), "User %s sees only these bank accounts now: %s.", u.Name, bankAccountsText(u.Limit))
 }
 
-func signOutUser(c *cli.Context, s *session, u access.User) error {
-	if _, err := s.service.Access.EndSessions(c.Context, s.account, u.ID); err != nil {
+func signOutUser(c *cli.Context, s *session.Session, u access.User) error {
+	if _, err := s.Services.Access.EndSessions(c.Context, s.Account, u.ID); err != nil {
 		return err
 	}
-	return terminal.Done(c, stateJSON{u.ID, "signed_out"}, "User %s is signed out everywhere.", u.Name)
+	return terminal.Done(c, session.StateJSON{ID: u.ID, State: "signed_out"}, "User %s is signed out everywhere.", u.Name)
 }
 
-func endSecondFactor(c *cli.Context, s *session, u access.User) error {
+func endSecondFactor(c *cli.Context, s *session.Session, u access.User) error {
 	if !u.SecondFactor {
-		return terminal.Done(c, stateJSON{u.ID, "second_factor_off"}, "User %s has no second factor. Nothing was changed.", u.Name)
+		return terminal.Done(c, session.StateJSON{ID: u.ID, State: "second_factor_off"}, "User %s has no second factor. Nothing was changed.", u.Name)
 	}
-	if _, err := s.service.Access.RemoveSecondFactor(c.Context, s.account, u.ID); err != nil {
+	if _, err := s.Services.Access.RemoveSecondFactor(c.Context, s.Account, u.ID); err != nil {
 		return err
 	}
-	return terminal.Done(c, stateJSON{u.ID, "second_factor_off"}, "The second factor of %s is off: the app, passkeys and recovery codes are removed, and %s is signed out everywhere.", u.Name, u.Name)
+	return terminal.Done(c, session.StateJSON{ID: u.ID, State: "second_factor_off"}, "The second factor of %s is off: the app, passkeys and recovery codes are removed, and %s is signed out everywhere.", u.Name, u.Name)
 }
 
-func removeUser(c *cli.Context, s *session, u access.User) error {
-	if err := s.service.Access.RemoveUser(c.Context, s.account, u.ID); err != nil {
+func removeUser(c *cli.Context, s *session.Session, u access.User) error {
+	if err := s.Services.Access.RemoveUser(c.Context, s.Account, u.ID); err != nil {
 		return err
 	}
-	return terminal.Done(c, stateJSON{u.ID, "removed"}, "User %s is removed.", u.Name)
+	return terminal.Done(c, session.StateJSON{ID: u.ID, State: "removed"}, "User %s is removed.", u.Name)
 }
 
 func userArgument(c *cli.Context) (string, error) {
@@ -260,13 +262,13 @@ func userArgument(c *cli.Context) (string, error) {
 
 // withUser is admin for a command whose one argument is the name of a user of
 // the account.
-func withUser(action func(c *cli.Context, s *session, u access.User) error) cli.ActionFunc {
-	return admin(func(c *cli.Context, s *session) error {
+func withUser(action func(c *cli.Context, s *session.Session, u access.User) error) cli.ActionFunc {
+	return session.Admin(func(c *cli.Context, s *session.Session) error {
 		name, err := userArgument(c)
 		if err != nil {
 			return err
 		}
-		users, err := s.service.Access.Users(c.Context, s.account)
+		users, err := s.Services.Access.Users(c.Context, s.Account)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/delivery"
 	"baoco/app/verify"
@@ -32,7 +33,7 @@ func verifyCommand() *cli.Command {
 		),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() || c.IsSet("delivery-id") {
-				return admin(verifySignature)(c)
+				return session.Admin(verifySignature)(c)
 			}
 			return verifySignature(c, nil)
 		},
@@ -41,7 +42,7 @@ func verifyCommand() *cli.Command {
 
 // verifySignature checks the signature of a call. Without a session it knows only
 // what the flags say; with one also the secrets and deliveries of the account.
-func verifySignature(c *cli.Context, s *session) error {
+func verifySignature(c *cli.Context, s *session.Session) error {
 	claim := verify.Claim{Signature: c.String("signature"), MessageID: c.String("message-id"), Timestamp: c.String("timestamp")}
 	claim.DeliveryID = c.Int64("delivery-id")
 	var err error
@@ -64,7 +65,7 @@ func verifySignature(c *cli.Context, s *session) error {
 	}
 	var facts delivery.SignatureFacts
 	if s != nil {
-		if facts, err = s.service.Deliveries.SignatureFacts(c.Context, s.account, claim.Reference(), s.now); err != nil {
+		if facts, err = s.Services.Deliveries.SignatureFacts(c.Context, s.Account, claim.Reference(), s.Now); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/access"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/delivery"
 	"baoco/app/services"
@@ -34,9 +35,9 @@ func webhookCommand() *cli.Command {
 					&cli.Int64SliceFlag{Name: "bank-account-id", Usage: "only transactions of bank account `ID`; repeat it for several", DefaultText: "all"},
 					&cli.StringFlag{Name: "code-prefix", Usage: "only transactions whose payment code begins with `LETTERS`", DefaultText: "all"},
 				),
-				Action: withoutArguments(createWebhook),
+				Action: session.WithoutArguments(createWebhook),
 			},
-			{Name: "list", Usage: "list the webhooks", Description: terminal.Example("baoco webhook list"), Flags: terminal.AdminFlags(), Action: withoutArguments(listWebhooks)},
+			{Name: "list", Usage: "list the webhooks", Description: terminal.Example("baoco webhook list"), Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listWebhooks)},
 			{
 				Name: "update", Usage: "change a webhook", ArgsUsage: "ID", Description: terminal.Example("baoco webhook update 1 --url https://shop.vn/new"),
 				Flags: terminal.AdminFlags(
@@ -44,40 +45,40 @@ func webhookCommand() *cli.Command {
 					&cli.StringFlag{Name: "url", Usage: "new `URL`, for waiting deliveries too"},
 					&cli.StringFlag{Name: "type", Usage: "new `TYPE`: IN, OUT or ALL"},
 				),
-				Action: withID("webhook", updateWebhook),
+				Action: session.WithID("webhook", updateWebhook),
 			},
 			{
 				Name: "toggle", Usage: "turn a webhook off or on; waiting deliveries are kept", ArgsUsage: "ID",
-				Description: terminal.Example("baoco webhook toggle 1"), Flags: terminal.AdminFlags(), Action: withID("webhook", toggleWebhook),
+				Description: terminal.Example("baoco webhook toggle 1"), Flags: terminal.AdminFlags(), Action: session.WithID("webhook", toggleWebhook),
 			},
 			{
 				Name: "delete", Usage: "delete a webhook; waiting deliveries are cancelled, its history is kept", ArgsUsage: "ID",
-				Description: terminal.Example("baoco webhook delete 1"), Flags: terminal.AdminFlags(), Action: endByID("webhook", func(s *services.All) ending { return s.Deliveries.DeleteWebhook }, "deleted", "Webhook %d is deleted; its history is kept."),
+				Description: terminal.Example("baoco webhook delete 1"), Flags: terminal.AdminFlags(), Action: session.EndByID("webhook", func(s *services.All) session.Ending { return s.Deliveries.DeleteWebhook }, "deleted", "Webhook %d is deleted; its history is kept."),
 			},
 			{
 				Name: "test", Usage: "send a signed test and show the response; exits 6 unless it is accepted", ArgsUsage: "ID",
-				Description: terminal.Example("baoco webhook test 1"), Flags: terminal.AdminFlags(), Action: withID("webhook", testWebhook),
+				Description: terminal.Example("baoco webhook test 1"), Flags: terminal.AdminFlags(), Action: session.WithID("webhook", testWebhook),
 			},
 			verifyCommand(),
 			{
 				Name: "rotate-secret", Usage: "rotate the secret of a webhook, with an overlap", ArgsUsage: "ID",
 				Description: terminal.Example("baoco webhook rotate-secret 1 --overlap-hours 48"),
 				Flags:       terminal.AdminFlags(&cli.IntFlag{Name: "overlap-hours", Usage: "`HOURS` that the old secret keeps signing, 0 to 168", Value: 24}),
-				Action:      withID("webhook", rotateSecret),
+				Action:      session.WithID("webhook", rotateSecret),
 			},
 			{
 				Name: "activate-secret", Usage: "end the overlap of a rotation: use the new secret only", ArgsUsage: "ID",
-				Description: terminal.Example("baoco webhook activate-secret 1"), Flags: terminal.AdminFlags(), Action: endByID("webhook", func(s *services.All) ending { return s.Deliveries.ActivateSecret }, "activated", "The new secret of webhook %d is now the only one in use."),
+				Description: terminal.Example("baoco webhook activate-secret 1"), Flags: terminal.AdminFlags(), Action: session.EndByID("webhook", func(s *services.All) session.Ending { return s.Deliveries.ActivateSecret }, "activated", "The new secret of webhook %d is now the only one in use."),
 			},
 		},
 	}
 }
 
-func createWebhook(c *cli.Context, s *session) error {
-	hook, secret, err := s.service.Deliveries.CreateWebhook(c.Context, s.account, delivery.WebhookCreate{
+func createWebhook(c *cli.Context, s *session.Session) error {
+	hook, secret, err := s.Services.Deliveries.CreateWebhook(c.Context, s.Account, delivery.WebhookCreate{
 		Name: c.String("name"), Kind: delivery.WebhookKind(c.String("kind")), URL: c.String("url"), Type: delivery.WebhookType(c.String("type")),
 		BankAccountIDs: c.Int64Slice("bank-account-id"), CodePrefix: strings.ToUpper(c.String("code-prefix")),
-	}, s.now)
+	}, s.Now)
 	if err != nil {
 		return err
 	}
@@ -85,11 +86,11 @@ func createWebhook(c *cli.Context, s *session) error {
 		Webhook api.WebhookJSON `json:"webhook"`
 		Secret  string          `json:"secret"`
 		Script  string          `json:"script,omitempty"`
-	}{Webhook: api.EncodeWebhook(hook, s.service.Ledger.Zone()), Secret: secret}
+	}{Webhook: api.EncodeWebhook(hook, s.Services.Ledger.Zone()), Secret: secret}
 	if hook.Kind == delivery.WebhookSheet {
 		created.Script = delivery.SheetScript(secret, app.English)
 	}
-	lost := fmt.Sprintf("Webhook %d was created, but nobody has seen its secret. Make a new one: baoco webhook rotate-secret %d --overlap-hours 0%s", hook.ID, hook.ID, onAccount(s.account))
+	lost := fmt.Sprintf("Webhook %d was created, but nobody has seen its secret. Make a new one: baoco webhook rotate-secret %d --overlap-hours 0%s", hook.ID, hook.ID, session.OnAccount(s.Account))
 	return terminal.Report(c, created, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "Webhook: %d (%s)\nSecret:  %s\n", hook.ID, hook.Type, secret)
 		fmt.Fprintln(c.App.ErrWriter, "Save the secret now: it is not shown again.")
@@ -103,14 +104,14 @@ func createWebhook(c *cli.Context, s *session) error {
 	})
 }
 
-func listWebhooks(c *cli.Context, s *session) error {
-	hooks, err := s.service.Deliveries.Webhooks(c.Context, s.account)
+func listWebhooks(c *cli.Context, s *session.Session) error {
+	hooks, err := s.Services.Deliveries.Webhooks(c.Context, s.Account)
 	if err != nil {
 		return err
 	}
 	list, rows := []api.WebhookJSON{}, [][]string{}
 	for _, hook := range hooks {
-		list = append(list, api.EncodeWebhook(hook, s.service.Ledger.Zone()))
+		list = append(list, api.EncodeWebhook(hook, s.Services.Ledger.Zone()))
 		rows = append(rows, []string{
 			strconv.FormatInt(hook.ID, 10), hook.Name, terminal.Clip(hook.URL, 60), string(hook.Type), bankAccountsText(access.BankAccountLimit{On: hook.BankAccountIDs != nil, IDs: hook.BankAccountIDs}), cmp.Or(hook.CodePrefix, "all"), terminal.YesNo(hook.IsActive),
 		})
@@ -120,7 +121,7 @@ func listWebhooks(c *cli.Context, s *session) error {
 			[]string{"ID", "NAME", "URL", "TYPE", "BANK ACCOUNTS", "CODES", "ACTIVE"}, rows, "ID")
 		for _, hook := range hooks {
 			if hook.SecretLost {
-				fmt.Fprintf(c.App.ErrWriter, "Webhook %d has lost its secret, so nothing is sent to it: baoco webhook rotate-secret %d%s\n", hook.ID, hook.ID, onAccount(s.account))
+				fmt.Fprintf(c.App.ErrWriter, "Webhook %d has lost its secret, so nothing is sent to it: baoco webhook rotate-secret %d%s\n", hook.ID, hook.ID, session.OnAccount(s.Account))
 			}
 			if hook.Silent {
 				fmt.Fprintf(c.App.ErrWriter, "Webhook %d gets nothing: it is limited to bank accounts that are no longer linked.\n", hook.ID)
@@ -129,20 +130,20 @@ func listWebhooks(c *cli.Context, s *session) error {
 	})
 }
 
-func updateWebhook(c *cli.Context, s *session, id int64) error {
-	u := delivery.WebhookUpdate{Name: given(c, "name", c.String), URL: given(c, "url", c.String), Type: (*delivery.WebhookType)(given(c, "type", c.String))}
+func updateWebhook(c *cli.Context, s *session.Session, id int64) error {
+	u := delivery.WebhookUpdate{Name: session.Given(c, "name", c.String), URL: session.Given(c, "url", c.String), Type: (*delivery.WebhookType)(session.Given(c, "type", c.String))}
 	if u == (delivery.WebhookUpdate{}) {
 		return terminal.Usagef("webhook update needs at least one of --name, --url and --type")
 	}
-	hook, err := s.service.Deliveries.UpdateWebhook(c.Context, s.account, id, u, s.now)
+	hook, err := s.Services.Deliveries.UpdateWebhook(c.Context, s.Account, id, u, s.Now)
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, api.EncodeWebhook(hook, s.service.Ledger.Zone()), "Webhook %d: %s, %s, %s", hook.ID, terminal.OneLine(hook.Name), hook.URL, hook.Type)
+	return terminal.Changed(c, api.EncodeWebhook(hook, s.Services.Ledger.Zone()), "Webhook %d: %s, %s, %s", hook.ID, terminal.OneLine(hook.Name), hook.URL, hook.Type)
 }
 
-func toggleWebhook(c *cli.Context, s *session, id int64) error {
-	hook, err := s.service.Deliveries.ToggleWebhook(c.Context, s.account, id, s.now)
+func toggleWebhook(c *cli.Context, s *session.Session, id int64) error {
+	hook, err := s.Services.Deliveries.ToggleWebhook(c.Context, s.Account, id, s.Now)
 	if err != nil {
 		return err
 	}
@@ -150,15 +151,15 @@ func toggleWebhook(c *cli.Context, s *session, id int64) error {
 	if !hook.IsActive {
 		state = "off; its waiting deliveries are kept until it is on again."
 	}
-	return terminal.Changed(c, api.EncodeWebhook(hook, s.service.Ledger.Zone()), "Webhook %d is %s", id, state)
+	return terminal.Changed(c, api.EncodeWebhook(hook, s.Services.Ledger.Zone()), "Webhook %d is %s", id, state)
 }
 
-func testWebhook(c *cli.Context, s *session, id int64) error {
-	a, err := s.service.Deliveries.TestWebhook(c.Context, s.account, id, s.now)
+func testWebhook(c *cli.Context, s *session.Session, id int64) error {
+	a, err := s.Services.Deliveries.TestWebhook(c.Context, s.Account, id, s.Now)
 	if err != nil {
 		return err
 	}
-	err = terminal.Report(c, api.EncodeAttempt(a, s.service.Ledger.Zone(), app.English), "The test was sent: "+outcome(a), func(w io.Writer) {
+	err = terminal.Report(c, api.EncodeAttempt(a, s.Services.Ledger.Zone(), app.English), "The test was sent: "+outcome(a), func(w io.Writer) {
 		fmt.Fprintf(w, "POST %s\n%s in %d ms\n", a.URL, outcome(a), a.Result.Duration.Milliseconds())
 		if len(a.Result.Body) > 0 {
 			fmt.Fprintln(w, terminal.OneLine(string(a.Result.Body)))
@@ -186,14 +187,14 @@ func outcome(a delivery.Attempt) string {
 	return string(a.Result.Error)
 }
 
-func rotateSecret(c *cli.Context, s *session, id int64) error {
-	secret, err := s.service.Deliveries.RotateSecret(c.Context, s.account, id, delivery.SecretRotate{
+func rotateSecret(c *cli.Context, s *session.Session, id int64) error {
+	secret, err := s.Services.Deliveries.RotateSecret(c.Context, s.Account, id, delivery.SecretRotate{
 		Overlap: time.Duration(c.Int("overlap-hours")) * time.Hour,
-	}, s.now)
+	}, s.Now)
 	if err != nil {
 		return err
 	}
-	lost := fmt.Sprintf("Webhook %d has a new secret, but nobody has seen it. Make another: baoco webhook rotate-secret %d%s", id, id, onAccount(s.account))
+	lost := fmt.Sprintf("Webhook %d has a new secret, but nobody has seen it. Make another: baoco webhook rotate-secret %d%s", id, id, session.OnAccount(s.Account))
 	return terminal.Report(c, map[string]any{"id": id, "secret": secret}, lost, func(w io.Writer) {
 		fmt.Fprintln(w, secret)
 		fmt.Fprintf(c.App.ErrWriter, "Save the new secret now: it is not shown again. Once your shop uses it: baoco webhook activate-secret %d\n", id)

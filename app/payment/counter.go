@@ -89,7 +89,9 @@ func (s *Service) CounterScreen(ctx context.Context, l CounterLink, now time.Tim
 		return nil, 0, err
 	}
 	rows = slices.Concat(recorded.Rows, happened.Rows)
-	slices.SortFunc(rows, func(a, b app.Transaction) int { return cmp.Or(b.KnownAt().Compare(a.KnownAt()), cmp.Compare(b.ID, a.ID)) })
+	slices.SortFunc(rows, func(a, b app.Transaction) int {
+		return cmp.Or(b.KnownAt().Compare(a.KnownAt()), cmp.Compare(b.ID, a.ID))
+	})
 	rows = slices.CompactFunc(rows, func(a, b app.Transaction) bool { return a.ID == b.ID })
 	return rows[:min(len(rows), CounterRows)], last, nil
 }

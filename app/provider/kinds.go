@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -68,3 +69,17 @@ func Read(source inbound.Source, channel app.Channel, body []byte, receivedAt ti
 	}
 	return result
 }
+
+// Names names the kinds of sources of which is is true.
+func Names(is func(Kind) bool) string {
+	var names []string
+	for _, kind := range Kinds {
+		if is(kind) {
+			names = append(names, string(kind.Provider))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// HasList tells whether the list of a kind can be read.
+func HasList(k Kind) bool { return k.List != nil }

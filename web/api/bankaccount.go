@@ -92,7 +92,7 @@ func (s *Server) bankAccountQR(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The VietQR code.", "Mã VietQR.", member{"bank_account_id", b.ID}, member{"amount", orNull(amount)}, member{"content", transfer.Content},
+	return q.answer(w, http.StatusOK, "The VietQR code.", "Mã VietQR.", member{"bank_account_id", b.ID}, member{"amount", OrNull(amount)}, member{"content", transfer.Content},
 		member{"qr", text}, member{"svg", vietqr.SVG(code)}, member{"png", code.PNG()})
 }
 

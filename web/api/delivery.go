@@ -46,7 +46,7 @@ func EncodeAttempt(a delivery.Attempt, zone *time.Location, lang app.Lang) Histo
 		Account: a.Payload.AccountNumber, TransactionID: a.Payload.ID, Description: a.Payload.Content,
 		Amount: a.Payload.TransferAmount, Date: a.Payload.TransactionDate, DeliveryID: strconv.FormatInt(a.Delivery.ID, 10), MessageID: a.Delivery.MessageID(),
 		Attempt: a.Number, DurationMS: a.Result.Duration.Milliseconds(), ResponseBody: app.CleanText(string(a.Result.Body), 1<<20),
-		NextAttemptAt: timeOrNull(a.NextAttemptAt, zone), ResendOf: orNull(a.Delivery.ResendOf),
+		NextAttemptAt: TimeOrNull(a.NextAttemptAt, zone), ResendOf: OrNull(a.Delivery.ResendOf),
 	}
 	if a.Result.OK() {
 		h.Status = 1

@@ -81,7 +81,7 @@ type InboundEventBodyJSON struct {
 // EncodeInboundEvent writes e with its times in zone, for a reader of lang.
 func EncodeInboundEvent(e inbound.Event, zone *time.Location, lang app.Lang) InboundEventJSON {
 	encoded := InboundEventJSON{
-		ID: e.ID, SourceID: orNull(e.SourceID), Source: orNull(e.SourceName), Provider: orNull(e.Provider),
+		ID: e.ID, SourceID: OrNull(e.SourceID), Source: OrNull(e.SourceName), Provider: OrNull(e.Provider),
 		Channel: e.Channel, ReceivedAt: app.FormatTime(e.ReceivedAt, zone),
 		Recorded: e.Recorded, Duplicates: e.Duplicates, Unassigned: e.Unassigned, Conflicts: e.Conflicts, Rejected: e.Rejected, MayRepeat: int(e.OpenBy.MayBeRepeats), Open: e.Open,
 		Items: make([]InboundItemJSON, len(e.Items)),
@@ -95,15 +95,15 @@ func EncodeInboundEvent(e inbound.Event, zone *time.Location, lang app.Lang) Inb
 func encodeNamed(e inbound.Item, zone *time.Location, lang app.Lang) InboundNamedJSON {
 	bank, _ := app.FindBank(e.Gateway)
 	named := InboundNamedJSON{
-		Position: e.Position, State: orNull(e.State),
-		EventID: e.EventID, Gateway: e.Gateway, Bank: orNull(bank.Code), AccountNumber: e.AccountNumber, Masked: e.Masked,
-		TransactionNumber: e.Number, Type: orNull(e.Type), Amount: orNull(e.Amount), Content: e.Content, TransactionDate: app.FormatTime(e.Time, zone), DateFlagged: e.DateFlaw != "",
+		Position: e.Position, State: OrNull(e.State),
+		EventID: e.EventID, Gateway: e.Gateway, Bank: OrNull(bank.Code), AccountNumber: e.AccountNumber, Masked: e.Masked,
+		TransactionNumber: e.Number, Type: OrNull(e.Type), Amount: OrNull(e.Amount), Content: e.Content, TransactionDate: app.FormatTime(e.Time, zone), DateFlagged: e.DateFlaw != "",
 	}
 	if e.Fault != nil {
 		named.Field, named.Reason = e.Fault.Field, e.Fault.Text.In(lang)
 	}
 	if e.TransactionID != 0 {
-		named.TransactionID = orNull(strconv.FormatInt(e.TransactionID, 10))
+		named.TransactionID = OrNull(strconv.FormatInt(e.TransactionID, 10))
 	}
 	return named
 }
@@ -115,13 +115,13 @@ func EncodeInboundBody(e inbound.Event, zone *time.Location, lang app.Lang) Inbo
 	}
 	for n, i := range e.Elements {
 		named := inbound.Item{Position: i.Position, State: i.State, TransactionID: i.TransactionID, Incoming: i.Incoming}
-		encoded.Elements[n] = InboundElementJSON{encodeNamed(named, zone, lang), nil, orNull(i.WaitsIn)}
+		encoded.Elements[n] = InboundElementJSON{encodeNamed(named, zone, lang), nil, OrNull(i.WaitsIn)}
 		if i.Item != nil {
-			encoded.Elements[n].ItemID = orNull(i.Item.ID)
+			encoded.Elements[n].ItemID = OrNull(i.Item.ID)
 		}
 	}
 	if len(e.Elements) == 0 {
-		encoded.Nothing = orNull(e.Explanation.In(lang))
+		encoded.Nothing = OrNull(e.Explanation.In(lang))
 	}
 	if utf8.Valid(e.Body) {
 		encoded.Body = new(string(e.Body))
@@ -131,8 +131,8 @@ func EncodeInboundBody(e inbound.Event, zone *time.Location, lang app.Lang) Inbo
 	return encoded
 }
 
-// orNull is v, or null for the zero value.
-func orNull[T comparable](v T) *T {
+// OrNull is v, or null for the zero value.
+func OrNull[T comparable](v T) *T {
 	var zero T
 	if v == zero {
 		return nil

@@ -41,7 +41,7 @@ func EncodePaymentRequest(r payment.Request, zone *time.Location, now time.Time)
 	return PaymentRequestJSON{
 		r.ID, r.Status(now), r.Reference, r.Code, r.Amount, r.TransferAmount, r.Received, r.Rest(), r.Overpaid(), r.Transfers,
 		r.BankAccount.ID, r.BankAccount.Bank, r.BankAccount.AccountNumber, r.BankAccount.AccountName,
-		r.URLPath(), orNull(r.ReturnURL), app.FormatTime(r.CreatedAt, zone), timeOrNull(r.ExpiresAt, zone), timeOrNull(r.PaidAt, zone), timeOrNull(r.CancelledAt, zone),
+		r.URLPath(), OrNull(r.ReturnURL), app.FormatTime(r.CreatedAt, zone), TimeOrNull(r.ExpiresAt, zone), TimeOrNull(r.PaidAt, zone), TimeOrNull(r.CancelledAt, zone),
 	}
 }
 

@@ -34,17 +34,17 @@ type SourceJSON struct {
 // EncodeSource writes src with its times in zone, for a reader of lang.
 func EncodeSource(src inbound.SourceHealth, zone *time.Location, lang app.Lang) SourceJSON {
 	return SourceJSON{
-		ID: src.ID, Name: src.Name, Provider: src.Provider, Auth: src.Auth, URLPath: orNull(src.URLPath()), BankAccountID: orNull(src.BankAccountID),
-		CreatedAt: app.FormatTime(src.CreatedAt, zone), LastCallAt: timeOrNull(src.LastCallAt, zone), LastTransactionAt: timeOrNull(src.LastTransactionAt, zone),
-		LastPollAt: timeOrNull(src.PolledAt, zone), PollError: orNull(src.PollError),
-		RefusedCalls: src.RefusedCalls, LastRefusedAt: timeOrNull(src.LastRefused.ReceivedAt, zone),
-		LastRefusedCode: orNull(src.LastRefused.Code), LastRefusedReason: orNull(src.LastRefused.Text.In(lang)),
+		ID: src.ID, Name: src.Name, Provider: src.Provider, Auth: src.Auth, URLPath: OrNull(src.URLPath()), BankAccountID: OrNull(src.BankAccountID),
+		CreatedAt: app.FormatTime(src.CreatedAt, zone), LastCallAt: TimeOrNull(src.LastCallAt, zone), LastTransactionAt: TimeOrNull(src.LastTransactionAt, zone),
+		LastPollAt: TimeOrNull(src.PolledAt, zone), PollError: OrNull(src.PollError),
+		RefusedCalls: src.RefusedCalls, LastRefusedAt: TimeOrNull(src.LastRefused.ReceivedAt, zone),
+		LastRefusedCode: OrNull(src.LastRefused.Code), LastRefusedReason: OrNull(src.LastRefused.Text.In(lang)),
 		SecretLost: src.SecretLost,
 	}
 }
 
-// timeOrNull is t in zone, or null for the zero time.
-func timeOrNull(t time.Time, zone *time.Location) *string {
+// TimeOrNull is t in zone, or null for the zero time.
+func TimeOrNull(t time.Time, zone *time.Location) *string {
 	if t.IsZero() {
 		return nil
 	}
@@ -65,7 +65,7 @@ type RefusedCallJSON struct {
 
 // EncodeRefusedCall writes c with its times in zone, for a reader of lang.
 func EncodeRefusedCall(c inbound.RefusedCall, zone *time.Location, lang app.Lang) RefusedCallJSON {
-	return RefusedCallJSON{c.ID, orNull(c.SourceID), orNull(c.SourceName), app.FormatTime(c.ReceivedAt, zone), c.Remote, c.Code, c.Text.In(lang)}
+	return RefusedCallJSON{c.ID, OrNull(c.SourceID), OrNull(c.SourceName), app.FormatTime(c.ReceivedAt, zone), c.Remote, c.Code, c.Text.In(lang)}
 }
 
 // encodeSource leaves out what calls a source where the key may only read.

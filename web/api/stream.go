@@ -35,9 +35,9 @@ type StreamJSON struct {
 // EncodeStream writes st with its times in zone, for a reader of lang.
 func EncodeStream(st stream.Stream, zone *time.Location, lang app.Lang) StreamJSON {
 	return StreamJSON{
-		ID: st.ID, Name: st.Name, URL: st.URL, Topic: st.Topic, Username: st.Username, BankAccountID: orNull(st.BankAccountID), Type: st.Type, CodePrefix: st.CodePrefix, IsActive: st.IsActive,
-		CreatedAt: app.FormatTime(st.CreatedAt, zone), SinceID: strconv.FormatInt(st.Position, 10), Sent: st.Sent, LastSentAt: timeOrNull(st.SentAt, zone),
-		FailingSince: timeOrNull(st.FailingSince, zone), Problem: orNull(st.Problem.In(lang)), SecretLost: st.SecretLost,
+		ID: st.ID, Name: st.Name, URL: st.URL, Topic: st.Topic, Username: st.Username, BankAccountID: OrNull(st.BankAccountID), Type: st.Type, CodePrefix: st.CodePrefix, IsActive: st.IsActive,
+		CreatedAt: app.FormatTime(st.CreatedAt, zone), SinceID: strconv.FormatInt(st.Position, 10), Sent: st.Sent, LastSentAt: TimeOrNull(st.SentAt, zone),
+		FailingSince: TimeOrNull(st.FailingSince, zone), Problem: OrNull(st.Problem.In(lang)), SecretLost: st.SecretLost,
 	}
 }
 
@@ -186,7 +186,7 @@ func (s *Server) testStream(w http.ResponseWriter, q *Request) error {
 	if !ok {
 		message = app.Text{EN: "The broker has not kept the test message.", VI: "Máy chủ nhận luồng chưa lưu tin thử."}
 	}
-	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"success", ok}, member{"problem", orNull(problem.In(wire.Lang(q.Request)))})
+	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"success", ok}, member{"problem", OrNull(problem.In(wire.Lang(q.Request)))})
 }
 
 func (s *Server) rotateStreamSecret(w http.ResponseWriter, q *Request) error {

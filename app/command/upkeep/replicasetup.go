@@ -1,4 +1,4 @@
-package command
+package upkeep
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/serve"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/replica"
 
@@ -21,7 +22,7 @@ import (
 // replicaSetup is one run of baoco replica setup.
 type replicaSetup struct {
 	c       *cli.Context
-	s       *session
+	s       *session.Session
 	config  replica.Config // as it is to be
 	program replica.Program
 	objects replica.Objects
@@ -29,7 +30,7 @@ type replicaSetup struct {
 	taken   bool           // the epoch is this machine's already
 }
 
-func setUpReplica(c *cli.Context, s *session) error {
+func setUpReplica(c *cli.Context, s *session.Session) error {
 	r := replicaSetup{c: c, s: s}
 	if err := r.read(); err != nil {
 		return err
@@ -52,14 +53,14 @@ func setUpReplica(c *cli.Context, s *session) error {
 	// A server that runs finds the new epoch, and the configuration soon after it: nothing
 	// that takes time may stand between them.
 	if !r.taken {
-		if err := replica.NewEpoch(r.config.Epoch, hostname(), s.now).Take(ctx, r.objects); err != nil {
+		if err := replica.NewEpoch(r.config.Epoch, hostname(), s.Now).Take(ctx, r.objects); err != nil {
 			return err
 		}
 	}
 	if err := r.config.Write(); err != nil {
 		return err
 	}
-	if err := s.service.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaSetUp, 0, app.AuditNamed(r.config.Place.String())); err != nil {
+	if err := s.Services.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaSetUp, 0, app.AuditNamed(r.config.Place.String())); err != nil {
 		return err
 	}
 	return r.report(ctx)
@@ -107,7 +108,7 @@ func (r *replicaSetup) prove(ctx context.Context) error {
 			return terminal.Usagef("there is no directory %s: see that its disk is mounted", dir)
 		}
 	}
-	if err := replica.TryExclusive(ctx, r.objects, r.s.now); err != nil {
+	if err := replica.TryExclusive(ctx, r.objects, r.s.Now); err != nil {
 		return fmt.Errorf("try %s: %w", r.config.Place, err)
 	}
 	last, err := replica.Newest(ctx, r.objects)

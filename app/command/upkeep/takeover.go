@@ -1,4 +1,4 @@
-package command
+package upkeep
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app/command/serve"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/replica"
 	"baoco/app/upkeep"
@@ -38,7 +39,7 @@ import (
 // step 5 a file says that a takeover isn't finished, and serve refuses to start: it
 // would serve without a fence. Run again, the command takes one more epoch.
 
-func takeoverCommand() *cli.Command {
+func TakeoverCommand() *cli.Command {
 	return &cli.Command{
 		Name: "takeover", Usage: "serve from this machine what a lost one served: restore its replica at URL, and fence it off", ArgsUsage: "URL",
 		Description: "The lost server, should it come back, finds that it was replaced and doesn't serve. Run this with the server here stopped, as the user that runs it.\n\n" + terminal.Example(
@@ -90,7 +91,7 @@ func takeOver(c *cli.Context) error {
 	}
 	defer t.objects.Close()
 	now := time.Now()
-	restored, err := t.run(operating(c.Context, now), c.Bool("force"), now)
+	restored, err := t.run(session.Operating(c.Context, now), c.Bool("force"), now)
 	if err != nil {
 		return err
 	}

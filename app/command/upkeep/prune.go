@@ -1,4 +1,4 @@
-package command
+package upkeep
 
 import (
 	"fmt"
@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"baoco/app/command/serve"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/upkeep"
 
 	"github.com/urfave/cli/v2"
 )
 
-func pruneCommand() *cli.Command {
+func PruneCommand() *cli.Command {
 	return &cli.Command{
 		Name: "prune", Usage: "remove old inbound log and delivery history now, as a running server does every hour; transactions are always kept",
 		Description: terminal.Example("baoco prune --dry-run", "baoco prune --keep-inbound 7d --keep-history 90d --vacuum"),
@@ -20,14 +21,14 @@ func pruneCommand() *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "only count what would be removed"},
 			&cli.BoolFlag{Name: "vacuum", Usage: "give free space in the file back to the disk"},
 		)...),
-		Action: terminal.Interruptible(withoutArguments(prune)),
+		Action: terminal.Interruptible(session.WithoutArguments(prune)),
 	}
 }
 
 // pruneLimits reads the limits of the flags. A missing flag is the limit of the
 // server, so that the command removes nothing that the server would keep.
-func pruneLimits(c *cli.Context, s *session) (upkeep.PruneLimits, error) {
-	keep, served, err := s.store.Keep(c.Context)
+func pruneLimits(c *cli.Context, s *session.Session) (upkeep.PruneLimits, error) {
+	keep, served, err := s.Store.Keep(c.Context)
 	if err != nil {
 		return keep, err
 	}
@@ -45,9 +46,9 @@ func pruneLimits(c *cli.Context, s *session) (upkeep.PruneLimits, error) {
 	return keep, err
 }
 
-// pruned is what baoco prune prints. ReclaimableBytes of the file hold nothing;
+// Pruned is what baoco prune prints. ReclaimableBytes of the file hold nothing;
 // ReclaimedBytes were given back to the disk.
-type pruned struct {
+type Pruned struct {
 	DryRun           bool  `json:"dry_run"`
 	InboundEvents    int   `json:"inbound_events"`
 	Attempts         int   `json:"attempts"`
@@ -56,26 +57,26 @@ type pruned struct {
 	Replica          bool  `json:"replica"` // one is set up, and copies what was moved
 }
 
-func prune(c *cli.Context, s *session) error {
+func prune(c *cli.Context, s *session.Session) error {
 	keep, err := pruneLimits(c, s)
 	if err != nil {
 		return err
 	}
-	result := pruned{DryRun: c.Bool("dry-run"), Replica: hasReplica(c.String("db"))}
+	result := Pruned{DryRun: c.Bool("dry-run"), Replica: hasReplica(c.String("db"))}
 	if result.DryRun && c.Bool("vacuum") {
 		return terminal.Usagef("--dry-run changes nothing, so --vacuum doesn't go with it")
 	}
 	var gone upkeep.Pruned
 	if result.DryRun {
-		gone, err = s.service.Upkeep.Prunable(c.Context, keep, s.now)
+		gone, err = s.Services.Upkeep.Prunable(c.Context, keep, s.Now)
 	} else {
-		gone, err = s.service.Upkeep.Prune(c.Context, keep, s.now)
+		gone, err = s.Services.Upkeep.Prune(c.Context, keep, s.Now)
 	}
 	if err == nil && c.Bool("vacuum") {
-		result.ReclaimedBytes, err = s.service.Upkeep.Reclaim(c.Context)
+		result.ReclaimedBytes, err = s.Services.Upkeep.Reclaim(c.Context)
 	}
 	if err == nil {
-		result.ReclaimableBytes, err = s.service.Upkeep.Reclaimable(c.Context)
+		result.ReclaimableBytes, err = s.Services.Upkeep.Reclaimable(c.Context)
 	}
 	if err != nil && !result.DryRun {
 		return terminal.Unfinished(err, fmt.Sprintf("removed so far: inbound calls, %d; attempts, %d; the rest is left for another time", gone.InboundEvents, gone.Attempts))
@@ -91,7 +92,7 @@ func prune(c *cli.Context, s *session) error {
 	return terminal.Report(c, result, lost, func(w io.Writer) { printPruned(w, result, keep) })
 }
 
-func printPruned(w io.Writer, p pruned, keep upkeep.PruneLimits) {
+func printPruned(w io.Writer, p Pruned, keep upkeep.PruneLimits) {
 	done := "Removed"
 	if p.DryRun {
 		done = "Would be removed"

@@ -1,4 +1,6 @@
-package command
+// Package upkeep is the commands that look after the file: backup and restore, replica and
+// takeover, doctor and prune.
+package upkeep
 
 import (
 	"cmp"
@@ -12,14 +14,17 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
+	"baoco/app/provider"
 	"baoco/app/upkeep"
 	"baoco/sqlitestore"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
 
-func backupCommand() *cli.Command {
+func BackupCommand() *cli.Command {
 	return &cli.Command{
 		Name: "backup", Usage: "copy the database into FILE, and its key into FILE.key, beside a running server", ArgsUsage: "FILE",
 		Description: terminal.Example(
@@ -32,11 +37,11 @@ func backupCommand() *cli.Command {
 			&cli.IntFlag{Name: "keep", Usage: "keep the newest `N` copies of this database in the directory", DefaultText: "all"},
 			&cli.BoolFlag{Name: "no-key", Usage: "leave the key out; without it the copy can't be restored"},
 		),
-		Action: databaseCommand(admin(backUp)),
+		Action: databaseCommand(session.Admin(backUp)),
 	}
 }
 
-func restoreCommand() *cli.Command {
+func RestoreCommand() *cli.Command {
 	return &cli.Command{
 		Name: "restore", Usage: "restore a backup in place of the database, with the server stopped; what was there is set aside", ArgsUsage: "FILE",
 		Description: terminal.Example(
@@ -101,7 +106,7 @@ func (v contentsJSON) print(w io.Writer) {
 	fmt.Fprintf(w, "; %s pending; schema %d.\n", terminal.Counted(v.PendingDeliveries, "delivery is", "deliveries are"), v.Schema)
 }
 
-type backupJSON struct {
+type BackupJSON struct {
 	File   string  `json:"file"`
 	Key    *string `json:"key"` // the copy of the key; null: it was left out
 	Bytes  int64   `json:"bytes"`
@@ -111,20 +116,20 @@ type backupJSON struct {
 	Left    []string `json:"left"`    // copies that --keep doesn't count: of another database or key, or damaged
 }
 
-func backUp(c *cli.Context, s *session) error {
+func backUp(c *cli.Context, s *session.Session) error {
 	target, err := backupTarget(c)
 	if err != nil {
 		return err
 	}
 	progress := terminal.NewProgress(c.App.ErrWriter, "copying")
 	target.Progress = func(done, of int64) { progress.Update("copying", done, of) }
-	made, err := s.store.Backup(c.Context, target, s.now)
+	made, err := s.Store.Backup(c.Context, target, s.Now)
 	progress.Stop()
 	if made.Path == "" {
 		return err
 	}
-	v := backupJSON{
-		File: made.Path, Bytes: made.Size, MadeAt: app.FormatTime(made.At, s.service.Ledger.Zone()), contentsJSON: encodeContents(made.Contents),
+	v := BackupJSON{
+		File: made.Path, Bytes: made.Size, MadeAt: app.FormatTime(made.At, s.Services.Ledger.Zone()), contentsJSON: encodeContents(made.Contents),
 		Removed: append([]string{}, made.Removed...), Left: append([]string{}, made.Left...),
 	}
 	if made.WithKey {
@@ -154,7 +159,7 @@ func backupTarget(c *cli.Context) (t sqlitestore.BackupTarget, err error) {
 	return t, nil
 }
 
-func (v backupJSON) print(w io.Writer) {
+func (v BackupJSON) print(w io.Writer) {
 	fmt.Fprintf(w, "%s is a backup, whole and checked: %s MB.\n", terminal.OneLine(v.File), terminal.Decimals(float64(v.Bytes)/1e6))
 	v.contentsJSON.print(w)
 	if v.Key != nil {
@@ -170,7 +175,7 @@ func (v backupJSON) print(w io.Writer) {
 	}
 }
 
-type restoreJSON struct {
+type RestoreJSON struct {
 	Database string `json:"database"`
 	Backup   string `json:"backup"`
 	Key      string `json:"key"`
@@ -190,7 +195,7 @@ func restore(c *cli.Context) error {
 		return terminal.Usagef("restore takes one argument, the backup")
 	}
 	now := time.Now()
-	r, err := sqlitestore.Restore(operating(c.Context, now), c.String("db"), sqlitestore.RestoreSource{
+	r, err := sqlitestore.Restore(session.Operating(c.Context, now), c.String("db"), sqlitestore.RestoreSource{
 		File: c.Args().First(), Key: c.String("key"), DryRun: c.Bool("dry-run"),
 	}, now)
 	if r.Finished != "" {
@@ -202,9 +207,9 @@ func restore(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	v := restoreJSON{
+	v := RestoreJSON{
 		Database: r.Path, Backup: r.From, Key: r.Key, DryRun: c.Bool("dry-run"), contentsJSON: encodeContents(r.Contents),
-		SetAside: append([]string{}, r.SetAside...), Served: r.Served, Replica: hasReplica(r.Path), Finished: orNull(r.Finished),
+		SetAside: append([]string{}, r.SetAside...), Served: r.Served, Replica: hasReplica(r.Path), Finished: api.OrNull(r.Finished),
 	}
 	if v.DryRun {
 		return terminal.Output(c, v, v.print)
@@ -212,7 +217,7 @@ func restore(c *cli.Context) error {
 	return terminal.Report(c, v, fmt.Sprintf("%s is restored from %s; set aside: %s.", v.Database, v.Backup, strings.Join(v.SetAside, ", ")), v.print)
 }
 
-func (v restoreJSON) print(w io.Writer) {
+func (v RestoreJSON) print(w io.Writer) {
 	verb, aside := "is restored from", "Set aside"
 	if v.DryRun {
 		verb, aside = "would be restored from", "Would be set aside"
@@ -238,7 +243,7 @@ When the server starts:
 }
 
 // beforeStart is what the operator should know before the server starts again.
-func (v restoreJSON) beforeStart() []string {
+func (v RestoreJSON) beforeStart() []string {
 	since := "the backup"
 	if v.NewestTransactionAt != nil {
 		since = *v.NewestTransactionAt
@@ -251,7 +256,7 @@ func (v restoreJSON) beforeStart() []string {
 		list = append(list, "What is pending is sent, at once. Your shop may have got some of it before: it knows that by the id of the transaction.")
 	}
 	return append(list,
-		"What came in after "+since+" is missing. Sources that catch up ("+kindsWith(hasList)+" with an API key) read their lists again and record it; for other sources import the bank's statement: baoco transaction import.",
+		"What came in after "+since+" is missing. Sources that catch up ("+provider.Names(provider.HasList)+" with an API key) read their lists again and record it; for other sources import the bank's statement: baoco transaction import.",
 		"What is recorded again gets another id: your shop knows it by transactionNumber. Ids go on a million further: none is given twice.",
 		"API keys, passwords, sources and webhooks are as they were: what was revoked, changed or rotated since is so no more. See baoco apikey list, user list, webhook list.",
 	)

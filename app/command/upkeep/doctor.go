@@ -1,24 +1,25 @@
-package command
+package upkeep
 
 import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"time"
 
 	"baoco/app"
 	"baoco/app/command/serve"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/app/upkeep"
 	"baoco/sqlitestore"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
 
-func doctorCommand() *cli.Command {
+func DoctorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Usage: "check the database and its surroundings, beside a running server or without one; exits 6 if something is wrong",
 		Description: terminal.Example("baoco doctor", "baoco doctor --full", "baoco doctor --new-key", "baoco doctor --repair-totals"),
@@ -31,8 +32,8 @@ func doctorCommand() *cli.Command {
 	}
 }
 
-// checkJSON is a check as baoco doctor prints it.
-type checkJSON struct {
+// CheckJSON is a check as baoco doctor prints it.
+type CheckJSON struct {
 	Check   string             `json:"check"`
 	Result  upkeep.CheckResult `json:"result"`
 	Message string             `json:"message"`
@@ -68,12 +69,12 @@ func doctor(c *cli.Context) error {
 	}
 	if db, err := resolved(c.String("db")); err == nil {
 		if epoch := serve.Fenced(db); epoch != "" {
-			checks = append(checks, upkeep.Check{Name: "fence", Result: upkeep.CheckFailed, Text: app.Text{EN: fencedText(epoch)}, Cure: app.Text{EN: "Use that server. If that is wrong: baoco replica remove"}})
+			checks = append(checks, upkeep.Check{Name: "fence", Result: upkeep.CheckFailed, Text: app.Text{EN: session.FencedText(epoch)}, Cure: app.Text{EN: "Use that server. If that is wrong: baoco replica remove"}})
 		}
 	}
-	list, wrong := []checkJSON{}, 0
+	list, wrong := []CheckJSON{}, 0
 	for _, check := range checks {
-		one := checkJSON{Check: check.Name, Result: check.Result, Message: check.Text.EN}
+		one := CheckJSON{Check: check.Name, Result: check.Result, Message: check.Text.EN}
 		if cure := check.Cure.EN; cure != "" {
 			one.Cure = &cure
 		}
@@ -91,7 +92,7 @@ func doctor(c *cli.Context) error {
 	return nil
 }
 
-func printChecks(w io.Writer, checks []checkJSON) {
+func printChecks(w io.Writer, checks []CheckJSON) {
 	for _, c := range checks {
 		fmt.Fprintf(w, "%-8s %-13s %s\n", c.Result, c.Check, terminal.OneLine(c.Message))
 		if c.Cure != nil {
@@ -101,7 +102,7 @@ func printChecks(w io.Writer, checks []checkJSON) {
 }
 
 func repairTotals(c *cli.Context) error {
-	store, err := serve.OpenDatabase(c.Context, c.String("db"), sqlitestore.Options{Serve: true, Migrating: sayMigrating(c.App.ErrWriter)})
+	store, err := serve.OpenDatabase(c.Context, c.String("db"), sqlitestore.Options{Serve: true, Migrating: session.SayMigrating(c.App.ErrWriter)})
 	if err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ type replacedKey struct {
 
 func replaceKey(c *cli.Context) error {
 	now := time.Now()
-	replaced, err := sqlitestore.ReplaceKey(operating(c.Context, now), c.String("db"), now)
+	replaced, err := sqlitestore.ReplaceKey(session.Operating(c.Context, now), c.String("db"), now)
 	if err != nil {
 		return terminal.DatabaseError(err)
 	}
@@ -155,7 +156,7 @@ func replaceKey(c *cli.Context) error {
 	if replaced.Aside != "" {
 		r.OldKey = &replaced.Aside
 	}
-	r.Copy = orNull(replaced.Copy)
+	r.Copy = api.OrNull(replaced.Copy)
 	kinds := provider.Facts()
 	for _, l := range replaced.Lost {
 		one := lostJSON{l.ID, l.AccountID, l.Name}
@@ -188,21 +189,21 @@ func printReplacedKey(w io.Writer, r replacedKey) {
 	}
 	for _, l := range r.Webhooks {
 		fmt.Fprintf(w, "Webhook %d (%s) has lost its secret; its deliveries wait. Rotate it, and put the new one into your shop:\n  baoco webhook rotate-secret %d%s\n",
-			l.ID, terminal.OneLine(l.Name), l.ID, onAccount(l.Account))
+			l.ID, terminal.OneLine(l.Name), l.ID, session.OnAccount(l.Account))
 	}
 	for _, l := range r.Sources {
 		fmt.Fprintf(w, "Source %d (%s) has lost its secret; its calls are refused. Rotate it, and enter the new one at the provider:\n  baoco source rotate %d%s\n",
-			l.ID, terminal.OneLine(l.Name), l.ID, onAccount(l.Account))
+			l.ID, terminal.OneLine(l.Name), l.ID, session.OnAccount(l.Account))
 		if l.Options {
 			fmt.Fprintf(w, "  Options such as --map, --sender or --username are lost as well: if it had any, remove the source and add it again.\n")
 		}
 	}
 	for _, l := range r.Streams {
 		fmt.Fprintf(w, "Stream %d (%s) has lost its secret and its password; its transactions wait. Rotate the secret and set the password again:\n  baoco stream rotate-secret %d%s\n",
-			l.ID, terminal.OneLine(l.Name), l.ID, onAccount(l.Account))
+			l.ID, terminal.OneLine(l.Name), l.ID, session.OnAccount(l.Account))
 	}
 	for _, l := range r.Alerts {
-		fmt.Fprintf(w, "The alert channel %s of account %d has lost its settings; it sends nothing. Set it up again: baoco alert %[1]s%[3]s\n", l.Medium, l.Account, onAccount(l.Account))
+		fmt.Fprintf(w, "The alert channel %s of account %d has lost its settings; it sends nothing. Set it up again: baoco alert %[1]s%[3]s\n", l.Medium, l.Account, session.OnAccount(l.Account))
 	}
 	if r.Replica {
 		fmt.Fprintln(w, "A sealed key beside the replica is the old one, which the copy doesn't fit any more: baoco replica seal-key --passphrase-file FILE")
@@ -210,12 +211,4 @@ func printReplacedKey(w io.Writer, r replacedKey) {
 	if len(r.Webhooks)+len(r.Sources)+len(r.Streams)+len(r.Alerts) == 0 {
 		fmt.Fprintln(w, "Every secret is sealed with it; none was lost.")
 	}
-}
-
-// onAccount is the flag that a suggested command needs for an account.
-func onAccount(id int64) string {
-	if id == app.DefaultAccountID {
-		return ""
-	}
-	return " --account " + strconv.FormatInt(id, 10)
 }

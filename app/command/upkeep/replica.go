@@ -1,4 +1,4 @@
-package command
+package upkeep
 
 import (
 	"bytes"
@@ -14,13 +14,15 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/serve"
+	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/replica"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
 
-func replicaCommand() *cli.Command {
+func ReplicaCommand() *cli.Command {
 	return &cli.Command{
 		Name: "replica", Usage: "the copy of the database that Litestream keeps elsewhere, every second",
 		Subcommands: []*cli.Command{
@@ -38,22 +40,22 @@ func replicaCommand() *cli.Command {
 					&cli.BoolFlag{Name: "anew", Usage: "begin a new copy beside the old one, which can't be restored any more"},
 					&cli.BoolFlag{Name: "force", Usage: "copy to another place than before, or begin anew where another server's copy lies"},
 				),
-				Action: admin(setUpReplica),
+				Action: session.Admin(setUpReplica),
 			},
 			{
 				Name: "show", Usage: "show where the copy lies and whether the key lies beside it", Description: terminal.Example("baoco replica show", "baoco replica show -o json"),
-				Flags: terminal.AdminFlags(), Action: withoutArguments(showReplica),
+				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(showReplica),
 			},
 			{
 				Name: "check", Usage: "restore the copy into a file that is thrown away, and compare it with the database",
 				Description: "Exit code 6 says that the copy is not good. The server does the same by itself, and says it in the dashboard and by alerts.\n\n" + terminal.Example("baoco replica check"),
-				Flags:       terminal.AdminFlags(), Action: terminal.Interruptible(withoutArguments(checkReplica)),
+				Flags:       terminal.AdminFlags(), Action: terminal.Interruptible(session.WithoutArguments(checkReplica)),
 			},
 			{
 				Name: "seal-key", Usage: "seal the key with a passphrase and put it beside the copy, in place of an older one",
 				Description: terminal.Example("baoco replica seal-key --passphrase-file words.txt"),
 				Flags:       terminal.AdminFlags(&cli.StringFlag{Name: "passphrase-file", Usage: "`FILE` of mode 600 with the passphrase", Required: true}),
-				Action:      withoutArguments(sealReplicaKey),
+				Action:      session.WithoutArguments(sealReplicaKey),
 			},
 			{
 				Name: "open-key", Usage: "open the sealed key beside a copy on another machine, and write it as a key file", ArgsUsage: "URL",
@@ -68,7 +70,7 @@ func replicaCommand() *cli.Command {
 			},
 			{
 				Name: "remove", Usage: "remove Litestream's configuration; what lies in the place stays", Description: terminal.Example("baoco replica remove"),
-				Flags: terminal.AdminFlags(), Action: withoutArguments(removeReplica),
+				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(removeReplica),
 			},
 		},
 	}
@@ -177,7 +179,7 @@ func putSealedKey(ctx context.Context, o replica.Objects, db, passphraseFile str
 	return o.Put(ctx, replica.SealedKey, sealed)
 }
 
-func showReplica(c *cli.Context, _ *session) error {
+func showReplica(c *cli.Context, _ *session.Session) error {
 	config, err := replicaOf(c)
 	if err != nil {
 		return err
@@ -203,7 +205,7 @@ func encodeReplica(ctx context.Context, config replica.Config) replicaJSON {
 		}
 	}
 	if err := errors.Join(programErr, err); err != nil {
-		v.Problem = orNull(strings.ReplaceAll(err.Error(), "\n", "; "))
+		v.Problem = api.OrNull(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return v
 }
@@ -237,16 +239,16 @@ type replicaCheckJSON struct {
 	TookSeconds   float64 `json:"took_seconds"`
 }
 
-func checkReplica(c *cli.Context, s *session) error {
+func checkReplica(c *cli.Context, s *session.Session) error {
 	if _, err := replicaOf(c); err != nil {
 		return err
 	}
-	checker := &serve.ReplicaChecker{Store: s.store}
-	check := checker.Check(c.Context, s.now)
+	checker := &serve.ReplicaChecker{Store: s.Store}
+	check := checker.Check(c.Context, s.Now)
 	if c.Context.Err() != nil {
 		return c.Context.Err()
 	}
-	v := replicaCheckJSON{check.Problem.EN == "", orNull(check.Problem.EN), check.Behind.Seconds(), check.Transactions, check.Took.Seconds()}
+	v := replicaCheckJSON{check.Problem.EN == "", api.OrNull(check.Problem.EN), check.Behind.Seconds(), check.Transactions, check.Took.Seconds()}
 	err := terminal.Output(c, v, v.print)
 	if err == nil && !v.Good {
 		err = terminal.Exit(terminal.ExitCheck, errors.New("the replica is not good"))
@@ -262,7 +264,7 @@ func (v replicaCheckJSON) print(w io.Writer) {
 	fmt.Fprintf(w, "good, %.1f s behind: %s, checked in %.1f s\n", v.BehindSeconds, terminal.Counted(v.Transactions, "transaction", "transactions"), v.TookSeconds)
 }
 
-func sealReplicaKey(c *cli.Context, s *session) error {
+func sealReplicaKey(c *cli.Context, s *session.Session) error {
 	config, err := replicaOf(c)
 	if err != nil {
 		return err
@@ -277,7 +279,7 @@ func sealReplicaKey(c *cli.Context, s *session) error {
 	if err := putSealedKey(ctx, objects, config.Database, c.String("passphrase-file")); err != nil {
 		return err
 	}
-	if err := s.service.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaSealKey, 0, app.AuditNamed(config.Place.String())); err != nil {
+	if err := s.Services.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaSealKey, 0, app.AuditNamed(config.Place.String())); err != nil {
 		return err
 	}
 	return terminal.Changed(c, encodeReplica(ctx, config), "The sealed key lies beside the copy. Only its passphrase opens it: keep that apart from this machine.")
@@ -326,7 +328,7 @@ func openReplicaKey(c *cli.Context) error {
 	}{file.Name()}, "The key is %s: baoco takeover takes it by --key.", terminal.OneLine(file.Name()))
 }
 
-func removeReplica(c *cli.Context, s *session) error {
+func removeReplica(c *cli.Context, s *session.Session) error {
 	config, err := replicaOf(c)
 	if err != nil {
 		return err
@@ -337,7 +339,7 @@ func removeReplica(c *cli.Context, s *session) error {
 	if err := errors.Join(os.Remove(replica.ConfigPath(config.Database)), serve.NotFenced(config.Database)); err != nil {
 		return err
 	}
-	if err := s.service.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaRemove, 0, app.AuditNamed(config.Place.String())); err != nil {
+	if err := s.Services.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaRemove, 0, app.AuditNamed(config.Place.String())); err != nil {
 		return err
 	}
 	return terminal.Done(c, struct {

@@ -1,0 +1,142 @@
+// Package session opens the file for one command, beside a running server or without
+// one, with the use cases over it.
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/serve"
+	"baoco/app/command/terminal"
+	"baoco/app/services"
+	"baoco/sqlitestore"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Session is an open file with the use cases over it, for one command.
+type Session struct {
+	Store    *sqlitestore.Store
+	Services *services.All
+	Account  int64
+	Now      time.Time
+}
+
+// Admin wraps an action that works on the file, beside a running server or
+// without one. It never creates the file.
+func Admin(action func(c *cli.Context, s *Session) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if err := terminal.CheckOutput(c); err != nil {
+			return err
+		}
+		store, err := serve.OpenDatabase(c.Context, c.String("db"), sqlitestore.Options{Migrating: SayMigrating(c.App.ErrWriter)})
+		if errors.Is(err, sqlitestore.ErrNoFile) {
+			return fmt.Errorf("%w; baoco serve creates it, --db names another", err)
+		}
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		if epoch := serve.Fenced(store.Path()); epoch != "" {
+			fmt.Fprintln(c.App.ErrWriter, FencedText(epoch))
+		}
+		s := &Session{Store: store, Account: c.Int64("account"), Now: time.Now()}
+		c.Context = Operating(c.Context, s.Now)
+		if s.Services, _, err = serve.NewService(c.Context, store, nil); err != nil {
+			return err
+		}
+		if _, err := s.Services.Ledger.Account(c.Context, s.Account); err != nil {
+			return err
+		}
+		return action(c, s)
+	}
+}
+
+// FencedText says that another server serves what this one served.
+func FencedText(epoch string) string {
+	return fmt.Sprintf("Another server took over: %s. What is changed here reaches nobody.", terminal.OneLine(epoch))
+}
+
+// Operating gives a context in which the user of the operating system acts.
+func Operating(ctx context.Context, now time.Time) context.Context {
+	name := os.Getenv("USER")
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if by := os.Getenv("SUDO_USER"); by != "" && os.Geteuid() == 0 {
+		name = by + " (sudo)"
+	}
+	return app.ActingAs(ctx, app.Actor{Way: app.WayCommand, Name: name, At: now})
+}
+
+// WithoutArguments is Admin for a command that takes flags only.
+func WithoutArguments(action func(c *cli.Context, s *Session) error) cli.ActionFunc {
+	return Admin(func(c *cli.Context, s *Session) error {
+		if err := terminal.NoArguments(c); err != nil {
+			return err
+		}
+		return action(c, s)
+	})
+}
+
+// WithID is Admin for a command whose one argument is the id of a thing; what
+// names such things for a person.
+func WithID(what string, action func(c *cli.Context, s *Session, id int64) error) cli.ActionFunc {
+	return Admin(func(c *cli.Context, s *Session) error {
+		id, err := terminal.IDArgument(c, what)
+		if err != nil {
+			return err
+		}
+		return action(c, s, id)
+	})
+}
+
+// Ending ends a thing of an account.
+type Ending func(ctx context.Context, account, id int64, now time.Time) error
+
+// EndByID is WithID for a command that ends something. It reports the state and,
+// on stderr, the sentence, which has a verb for the id.
+func EndByID(what string, end func(*services.All) Ending, state, sentence string) cli.ActionFunc {
+	return WithID(what, func(c *cli.Context, s *Session, id int64) error {
+		if err := end(s.Services)(c.Context, s.Account, id, s.Now); err != nil {
+			return err
+		}
+		return terminal.Done(c, StateJSON{id, state}, sentence, id)
+	})
+}
+
+// SayMigrating says on w that a file of an older version is migrated.
+func SayMigrating(w io.Writer) func(sqlitestore.Migration) {
+	return func(m sqlitestore.Migration) {
+		fmt.Fprintf(w, "Bringing the database from schema %d to %d. A copy of it as it was: %s\n", m.From, m.To, m.Kept)
+	}
+}
+
+// StateJSON is the new state of the thing with an id.
+type StateJSON struct {
+	ID    int64  `json:"id"`
+	State string `json:"state"`
+}
+
+// Given is the value of a flag; nil where the flag isn't given.
+func Given[T any](c *cli.Context, flag string, value func(flag string) T) *T {
+	if !c.IsSet(flag) {
+		return nil
+	}
+	return new(value(flag))
+}
+
+// OnAccount is the flag that a suggested command needs for an account.
+func OnAccount(id int64) string {
+	if id == app.DefaultAccountID {
+		return ""
+	}
+	return " --account " + strconv.FormatInt(id, 10)
+}
