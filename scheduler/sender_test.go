@@ -75,7 +75,7 @@ func TestRequest(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	r := apptest.Receive(t, "the receiver gets a request", got)
-	if r.Method != "POST" || r.RequestURI != "/a/b?c=%20d" || r.ContentLength <= 0 || len(r.TransferEncoding) > 0 || !r.Close {
+	if r.Method != "POST" || r.RequestURI != "/a/b?c=%20d" || r.ContentLength <= 0 || len(r.TransferEncoding) > 0 || r.Close {
 		t.Errorf("%s %s, length %d, encoding %v, the last one %v", r.Method, r.RequestURI, r.ContentLength, r.TransferEncoding, r.Close)
 	}
 	for name, want := range map[string]string{

@@ -22,91 +22,133 @@ const (
 
 var errLongHeaders = errors.New("the headers of the answer are longer than 64 KiB")
 
-// exchange is a request and its answer over a connection of their own, by HTTP/1.1 and
-// in the goroutine that asks. http.Transport takes two more goroutines for a connection,
-// and for what the three tell one another as long as for the request. No environment
-// variable redirects it, since it knows no proxies, and nothing is decompressed.
-type exchange struct {
-	conn net.Conn
-	left int64       // bytes that may still be read
-	stop func() bool // the connection ends with the context no more
-	err  error       // with which the connection ended; nil: it hasn't, or its end was told
+// connection speaks HTTP/1.1 with one receiver, in the goroutine that asks. http.Transport
+// takes two more goroutines for a connection, and for what the three tell one another as
+// long as for the request. No environment variable redirects it, since it knows no
+// proxies, and nothing is decompressed.
+type connection struct {
+	net.Conn
+	in   *bufio.Reader // reads by Read
+	left int64         // bytes that may still be read
+	read int64         // bytes of the present answer
+	stop func() bool   // the connection ends with the context no more
+	err  error         // with which the connection ended; nil: it hasn't, or its end was told
+	idle *time.Timer   // closes it where it is kept and nobody uses it
 }
 
-// RoundTrip makes a request an exchange (it is in http.RoundTripper). The connection is closed with the answer's body.
-func (n *Network) RoundTrip(request *http.Request) (response *http.Response, err error) {
-	ctx, conn := request.Context(), net.Conn(nil)
+// RoundTrip is in http.RoundTripper. It makes a request over a connection of its own, or
+// over one that was kept for the webhook of the context. A kept one that ends before an
+// answer begins costs nothing: the request is made again over a new one.
+func (n *Network) RoundTrip(request *http.Request) (*http.Response, error) {
+	ctx := request.Context()
+	to := keptFor(request)
+	if c := n.kept.take(to); c != nil {
+		response, err := c.exchange(request, n.keeping(to))
+		if err == nil || c.read > 0 || ctx.Err() != nil {
+			return response, err
+		}
+	}
+	if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.GetConn != nil {
+		trace.GetConn(request.URL.Host)
+	}
+	c, err := n.connect(request)
+	if err != nil {
+		if shortageOf(err) != "" {
+			n.kept.closeAll()
+		}
+		return nil, err
+	}
+	return c.exchange(request, n.keeping(to))
+}
+
+func (n *Network) connect(request *http.Request) (c *connection, err error) {
+	c = &connection{}
 	switch to := request.URL; to.Scheme {
 	case "https":
-		conn, err = n.dialTLS(ctx, "tcp", net.JoinHostPort(to.Hostname(), cmp.Or(to.Port(), "443")))
+		c.Conn, err = n.dialTLS(request.Context(), "tcp", net.JoinHostPort(to.Hostname(), cmp.Or(to.Port(), "443")))
 	case "http":
-		conn, err = n.Dial(ctx, "tcp", net.JoinHostPort(to.Hostname(), cmp.Or(to.Port(), "80")))
+		c.Conn, err = n.Dial(request.Context(), "tcp", net.JoinHostPort(to.Hostname(), cmp.Or(to.Port(), "80")))
 	default:
 		err = errors.New("the URL is neither http nor https")
 	}
-	if err != nil {
-		return nil, err
-	}
-	x := &exchange{conn: conn, left: maxHeaders, stop: context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })}
+	c.in = bufio.NewReader(c)
+	return c, err
+}
+
+// exchange makes a request and reads the headers of its answer. The connection is closed
+// with the answer's body, or given to keep.
+func (c *connection) exchange(request *http.Request, keep func(*connection, time.Duration)) (response *http.Response, err error) {
+	c.left, c.read, c.err = maxHeaders, 0, nil
+	c.stop = context.AfterFunc(request.Context(), func() { _ = c.SetDeadline(time.Unix(1, 0)) })
 	defer func() {
 		if response == nil { // also where there is a panic
-			_ = x.Close()
+			_ = c.Close()
 		}
 	}()
-	if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.GotConn != nil {
-		trace.GotConn(httptrace.GotConnInfo{Conn: conn})
+	if trace := httptrace.ContextClientTrace(request.Context()); trace != nil && trace.GotConn != nil {
+		trace.GotConn(httptrace.GotConnInfo{Conn: c.Conn})
 	}
-	if err := x.write(request); err != nil {
+	if err := c.write(request, keep == nil); err != nil {
 		return nil, err
 	}
-	if response, err = x.answer(request); err != nil {
+	if response, err = c.answer(request); err != nil {
 		return nil, err
 	}
-	response.Body = &answerBody{response.Body, x}
+	body := &answerBody{body: response.Body, connection: c}
+	if d := idleTime(response); d > 0 {
+		body.keep, body.idle = keep, d
+	}
+	response.Body = body
 	return response, nil
 }
 
 // write sends headers and body at once.
-func (x *exchange) write(request *http.Request) error {
+func (c *connection) write(request *http.Request, last bool) error {
 	var b bytes.Buffer
-	last := *request // on this connection, which the receiver is told
-	last.Close = true
-	if err := last.Write(&b); err != nil {
+	told := *request
+	told.Close = last
+	if request.GetBody != nil { // it may be written for the second time
+		body, err := request.GetBody()
+		if err != nil {
+			return err
+		}
+		told.Body = body
+	}
+	if err := told.Write(&b); err != nil {
 		return err
 	}
-	_, err := x.conn.Write(b.Bytes())
+	_, err := c.Conn.Write(b.Bytes())
 	return err
 }
 
 // answer reads an answer's status and headers. Whatever informational answers come
 // before it count as its headers.
-func (x *exchange) answer(request *http.Request) (*http.Response, error) {
-	in := bufio.NewReader(x)
+func (c *connection) answer(request *http.Request) (*http.Response, error) {
 	for {
-		response, err := http.ReadResponse(in, request)
+		response, err := http.ReadResponse(c.in, request)
 		switch {
-		case err != nil && x.left <= 0:
+		case err != nil && c.left <= 0:
 			return nil, errLongHeaders
-		case err != nil && x.err != nil: // http.ReadResponse takes half a line for a whole one
-			return nil, x.err
+		case err != nil && c.err != nil: // http.ReadResponse takes half a line for a whole one
+			return nil, c.err
 		case err != nil:
 			return nil, err
 		case response.StatusCode < 100 || response.StatusCode > 199 || response.StatusCode == http.StatusSwitchingProtocols:
-			x.left = math.MaxInt64
+			c.left = math.MaxInt64
 			return response, nil
 		}
 	}
 }
 
 // Read reads from the connection, within what may be read.
-func (x *exchange) Read(p []byte) (int, error) {
-	if x.left <= 0 {
+func (c *connection) Read(p []byte) (int, error) {
+	if c.left <= 0 {
 		return 0, errLongHeaders
 	}
-	n, err := x.conn.Read(p[:min(int64(len(p)), x.left)])
-	x.left -= int64(n)
+	n, err := c.Conn.Read(p[:min(int64(len(p)), c.left)])
+	c.left, c.read = c.left-int64(n), c.read+int64(n)
 	if err != io.EOF {
-		x.err = err
+		c.err = err
 	}
 	return n, err
 }
@@ -114,11 +156,11 @@ func (x *exchange) Read(p []byte) (int, error) {
 // Close ends the connection. TLS says so to the receiver first, which doesn't take longer
 // than closeTime where the receiver reads nothing, and isn't done where the context has
 // ended.
-func (x *exchange) Close() error {
-	goesOn := x.stop()
-	secure, ok := x.conn.(*tls.Conn)
+func (c *connection) Close() error {
+	goesOn := c.stop()
+	secure, ok := c.Conn.(*tls.Conn)
 	if !ok {
-		return x.conn.Close()
+		return c.Conn.Close()
 	}
 	if !goesOn {
 		return secure.NetConn().Close()
@@ -127,9 +169,26 @@ func (x *exchange) Close() error {
 	return secure.Close()
 }
 
-// answerBody is the body of an answer, with which its connection ends. The body itself
-// isn't closed: that would read what is left of it.
+// answerBody is the body of an answer, with which its connection ends, unless it is kept.
+// The body itself isn't closed: that would read what is left of it.
 type answerBody struct {
-	io.Reader
-	io.Closer
+	body       io.Reader
+	connection *connection
+	ended      bool
+	keep       func(*connection, time.Duration) // nil: the connection ends
+	idle       time.Duration
+}
+
+func (b *answerBody) Read(p []byte) (int, error) {
+	n, err := b.body.Read(p)
+	b.ended = b.ended || err == io.EOF
+	return n, err
+}
+
+func (b *answerBody) Close() error {
+	if c := b.connection; b.keep != nil && b.ended && c.in.Buffered() == 0 && c.stop() {
+		b.keep(c, b.idle)
+		return nil
+	}
+	return b.connection.Close()
 }

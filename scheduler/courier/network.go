@@ -22,6 +22,7 @@ type Network struct {
 	roots    *x509.CertPool         // nil: those of the machine
 	sessions tls.ClientSessionCache // of TLS, with which a handshake costs both sides less
 	short    atomic.Pointer[shortLookUp]
+	kept     kept
 	Limit    time.Duration // of connecting: delivery.AttemptTimeout
 }
 

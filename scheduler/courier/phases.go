@@ -68,6 +68,7 @@ func (c *phaseClock) trace() *httptrace.ClientTrace {
 		ConnectDone:       func(_, _ string, err error) { c.end(connectPhase, err) },
 		TLSHandshakeStart: func() { c.begin(tlsPhase) },
 		TLSHandshakeDone:  func(_ tls.ConnectionState, err error) { c.end(tlsPhase, err) },
+		GetConn:           func(string) { c.at(func(time.Time) { c.phase = 0 }) }, // a new connection, perhaps in place of a kept one
 		GotConn:           func(httptrace.GotConnInfo) { c.begin(responsePhase) },
 		WroteRequest: func(httptrace.WroteRequestInfo) {
 			c.at(func(now time.Time) {

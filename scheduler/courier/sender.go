@@ -25,10 +25,8 @@ const (
 // than the longest attempt.
 const Grace = delivery.AttemptTimeout + bodyTimeout + time.Second
 
-// Sender makes attempts: one signed POST each, over a connection of its own.
-// HTTP/1.1 doesn't say which request an answer is for. On a connection that is
-// used again, a second answer to the request before would be taken for the
-// answer to this one, and a transaction that nobody got would be delivered.
+// Sender makes attempts: one signed POST each, over a connection that serves no
+// other receiver (see [receiver]).
 type Sender struct {
 	transport http.RoundTripper // and no client, which would follow redirects: a POST becomes an empty GET
 	userAgent string
@@ -78,13 +76,16 @@ func (s *Sender) Send(ctx context.Context, o delivery.Outgoing) delivery.Result 
 		stop := time.AfterFunc(bodyTimeout, cancel)
 		result.Body = readSome(response.Body)
 		stop.Stop()
+		if body, ours := response.Body.(*answerBody); ours && !result.OK() {
+			body.keep = nil
+		}
 	}
 	return result
 }
 
 func (s *Sender) post(ctx context.Context, o delivery.Outgoing, now time.Time) (*http.Response, error) {
 	rendered := o.Request(s.userAgent, now)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, rendered.URL, bytes.NewReader(rendered.Body))
+	request, err := http.NewRequestWithContext(keptOf(ctx, o), http.MethodPost, rendered.URL, bytes.NewReader(rendered.Body))
 	if err != nil {
 		return nil, err
 	}

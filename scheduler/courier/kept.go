@@ -1,0 +1,162 @@
+package courier
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"baoco/app/delivery"
+)
+
+const (
+	idleLimit = 30 * time.Second // for which a connection is kept at most
+	keptLimit = slots            // connections that are kept at most
+)
+
+// receiver is whom a connection serves: one webhook at one URL, under its present secrets.
+// HTTP/1.1 doesn't say which request an answer is for, so that a receiver could answer for
+// another one over a connection that both used. Its own deliveries are its word anyway.
+type receiver struct {
+	webhook       int64 // 0: a connection isn't kept
+	url           string
+	current, next string // secrets
+}
+
+type receiverKey struct{}
+
+// keptOf has the connection of a request kept for the webhook of an attempt.
+func keptOf(ctx context.Context, o delivery.Outgoing) context.Context {
+	return context.WithValue(ctx, receiverKey{}, receiver{o.WebhookID, o.URL, o.Secrets.Current, o.Secrets.Next})
+}
+
+func keptFor(request *http.Request) receiver {
+	to, _ := request.Context().Value(receiverKey{}).(receiver)
+	return to
+}
+
+// kept are the connections that wait to be used again.
+type kept struct {
+	mu    sync.Mutex
+	idle  map[receiver][]*connection
+	count int
+}
+
+// keeping gives what keeps a connection of a receiver, after an answer with which an
+// attempt was delivered; nil where none is kept.
+func (n *Network) keeping(to receiver) func(*connection, time.Duration) {
+	if to.webhook == 0 {
+		return nil
+	}
+	return func(c *connection, idle time.Duration) { n.kept.put(to, c, idle) }
+}
+
+func (k *kept) put(to receiver, c *connection, idle time.Duration) {
+	k.mu.Lock()
+	full := k.count >= keptLimit
+	if !full {
+		if k.idle == nil {
+			k.idle = map[receiver][]*connection{}
+		}
+		k.idle[to] = append(k.idle[to], c)
+		k.count++
+		c.idle = time.AfterFunc(idle, func() {
+			if k.remove(to, c) {
+				_ = c.Conn.Close()
+			}
+		})
+	}
+	k.mu.Unlock()
+	if full {
+		_ = c.Conn.Close()
+	}
+}
+
+// take gives the connection that was used last, and closes those before which are not fit
+// to be used; nil: there is none.
+func (k *kept) take(to receiver) *connection {
+	for {
+		k.mu.Lock()
+		list := k.idle[to]
+		if len(list) == 0 {
+			k.mu.Unlock()
+			return nil
+		}
+		c := list[len(list)-1]
+		k.mu.Unlock()
+		if !k.remove(to, c) {
+			continue
+		}
+		c.idle.Stop()
+		if c.silent() {
+			return c
+		}
+		_ = c.Conn.Close()
+	}
+}
+
+// remove takes a connection out; false: another has done so.
+func (k *kept) remove(to receiver, c *connection) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	list := k.idle[to]
+	i := slices.Index(list, c)
+	if i < 0 {
+		return false
+	}
+	k.count--
+	if list = slices.Delete(list, i, i+1); len(list) > 0 {
+		k.idle[to] = list
+	} else {
+		delete(k.idle, to)
+	}
+	return true
+}
+
+// closeAll ends all connections that wait: this machine is short of files or memory.
+func (k *kept) closeAll() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, list := range k.idle {
+		for _, c := range list {
+			c.idle.Stop()
+			_ = c.Conn.Close()
+		}
+	}
+	clear(k.idle)
+	k.count = 0
+}
+
+// silent reports whether the connection is open and nothing has come that nobody asked
+// for, neither to this machine nor into the buffers of TLS.
+func (c *connection) silent() bool {
+	secure, ok := c.Conn.(*tls.Conn)
+	if !ok {
+		return nothingToRead(c.Conn)
+	}
+	if !nothingToRead(secure.NetConn()) || secure.SetReadDeadline(time.Unix(1, 0)) != nil {
+		return false
+	}
+	n, err := secure.Read(make([]byte, 1)) // asks the network for nothing more
+	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && secure.SetReadDeadline(time.Time{}) == nil
+}
+
+// idleTime is how long a connection may wait after an answer; 0: it ends.
+func idleTime(response *http.Response) time.Duration {
+	if response.Close || response.StatusCode != http.StatusOK {
+		return 0
+	}
+	for part := range strings.SplitSeq(response.Header.Get("Keep-Alive"), ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		if seconds, err := strconv.Atoi(value); err == nil && strings.EqualFold(name, "timeout") && seconds <= 30 {
+			return time.Duration(seconds)*time.Second - time.Second // the receiver's clock began earlier
+		}
+	}
+	return idleLimit
+}

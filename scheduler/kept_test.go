@@ -1,0 +1,271 @@
+package scheduler_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"baoco/app/apptest"
+	"baoco/app/delivery"
+	"baoco/scheduler/courier"
+)
+
+// keeper is a receiver that keeps connections. answer says what it writes to the request
+// with a number, counted from 1 on each connection; after an answer of "" it closes the
+// connection without one.
+type keeper struct {
+	url      string
+	answer   func(request int, r *http.Request) string
+	accepted atomic.Int64
+	ended    atomic.Int64
+	requests atomic.Int64
+	closes   atomic.Bool    // a connection after its first answer, without saying so
+	after    func(net.Conn) // an answer; may be nil
+	paths    chan string    // of requests on a connection that served another path before
+}
+
+// startKeeper starts one over http or https, and gives a sender that reaches it.
+func startKeeper(t *testing.T, scheme string, answer func(request int, r *http.Request) string) (*keeper, *courier.Sender) {
+	t.Helper()
+	names, root := startNameServer(t), issuer{}.authority(t, "Root")
+	names.set(shopName, "127.0.0.1")
+	roots := x509.NewCertPool()
+	roots.AddCert(root.certificate)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	t.Cleanup(func() { l.Close() })
+	k := &keeper{url: byName(scheme + "://" + l.Addr().String()), answer: answer, paths: make(chan string, 1)}
+	if scheme == "https" {
+		l = tls.NewListener(l, certified(root.server(t, shopName, time.Now())))
+	}
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			k.accepted.Add(1)
+			go k.serve(conn)
+		}
+	}()
+	return k, senderOn(apptest.Targets(t, "127.0.0.1/32"), names.resolver(), roots)
+}
+
+func (k *keeper) serve(conn net.Conn) {
+	defer k.ended.Add(1)
+	defer conn.Close()
+	in, path := bufio.NewReader(conn), ""
+	for n := 1; ; n++ {
+		r, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		k.requests.Add(1)
+		if path != "" && path != r.URL.Path {
+			select {
+			case k.paths <- path + " and " + r.URL.Path:
+			default:
+			}
+		}
+		path = r.URL.Path
+		said := k.answer(n, r)
+		if said == "" {
+			return
+		}
+		if _, err := io.WriteString(conn, said); err != nil || k.closes.Load() || !strings.Contains(said, "\r\n\r\n") {
+			return
+		}
+		if k.after != nil {
+			k.after(conn)
+		}
+	}
+}
+
+func bothSchemes(t *testing.T, test func(t *testing.T, scheme string)) {
+	for _, scheme := range []string{"http", "https"} {
+		t.Run(scheme, func(t *testing.T) { t.Parallel(); test(t, scheme) })
+	}
+}
+
+// A webhook's deliveries go over one connection as long as all goes well, and none of
+// another webhook, URL or secret goes over it.
+func TestKeptConnection(t *testing.T) {
+	t.Parallel()
+	bothSchemes(t, func(t *testing.T, scheme string) {
+		k, sender := startKeeper(t, scheme, func(int, *http.Request) string { return okAnswer })
+		deliver := func(change func(o *delivery.Outgoing)) {
+			t.Helper()
+			o := outgoing(k.url + "/a")
+			change(&o)
+			if r := sender.Send(t.Context(), o); !r.OK() || string(r.Body) != "ok" {
+				t.Fatalf("%+v", r)
+			}
+		}
+		for range 1000 {
+			deliver(func(*delivery.Outgoing) {})
+		}
+		if n := k.accepted.Load(); n != 1 {
+			t.Errorf("1,000 deliveries took %d connections", n)
+		}
+		for i, change := range []func(o *delivery.Outgoing){
+			func(o *delivery.Outgoing) { o.WebhookID, o.AccountID = 2, 2 },
+			func(o *delivery.Outgoing) { o.URL = k.url + "/b" },
+			func(o *delivery.Outgoing) { o.Secrets.Current = "whsec_YW5vdGhlcg" },
+			func(o *delivery.Outgoing) { o.Secrets.Next = "whsec_YW5vdGhlcg" },
+		} {
+			deliver(change)
+			deliver(change)
+			if n := k.accepted.Load(); n != int64(i)+2 {
+				t.Errorf("change %d: %d connections, want %d", i, n, i+2)
+			}
+		}
+		select {
+		case both := <-k.paths:
+			t.Errorf("one connection served %s", both)
+		default:
+		}
+	})
+}
+
+// What ends a connection: anything but an answer that was read to its end, with nothing
+// behind it, and with which the delivery was delivered.
+func TestConnectionsThatAreNotKept(t *testing.T) {
+	t.Parallel()
+	bothSchemes(t, func(t *testing.T, scheme string) {
+		for name, answer := range map[string]string{
+			"refused":                          "HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno",
+			"refused without text":             "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n",
+			"another success":                  "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok",
+			"a redirect":                       "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n",
+			"the last one":                     "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok",
+			"HTTP/1.0":                         "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+			"one byte behind it":               okAnswer + "H",
+			"another answer":                   okAnswer + okAnswer,
+			"more chunks":                      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n0\r\n\r\n",
+			"all that is read of a longer one": "HTTP/1.1 200 OK\r\nContent-Length: 70000\r\n\r\n" + strings.Repeat("x", 65536),
+			"longer than what is read":         "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + strings.Repeat("x", 100000),
+			"no time":                          "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 2\r\n\r\nok",
+		} {
+			k, sender := startKeeper(t, scheme, func(int, *http.Request) string { return answer })
+			for range 3 {
+				sender.Send(t.Context(), outgoing(k.url))
+			}
+			if n := k.accepted.Load(); n != 3 {
+				t.Errorf("after %s: 3 attempts took %d connections", name, n)
+			}
+			eventually(t, "the connections end after "+name, func() bool { return k.ended.Load() == 3 })
+		}
+	})
+}
+
+// A connection that the receiver closes while it waits, or exactly when it is used, costs
+// nothing: the same attempt is made over a new one, and once.
+func TestConnectionsThatEndWhileTheyWait(t *testing.T) {
+	t.Parallel()
+	rounds := apptest.Rounds(200, 10_000)
+	bothSchemes(t, func(t *testing.T, scheme string) {
+		k, sender := startKeeper(t, scheme, func(request int, _ *http.Request) string {
+			if request == 2 { // which has come, but isn't answered
+				return ""
+			}
+			return okAnswer
+		})
+		for range rounds {
+			if r := sender.Send(t.Context(), outgoing(k.url)); !r.OK() {
+				t.Fatalf("%+v", r)
+			}
+		}
+		if got, want := k.requests.Load(), int64(2*rounds-1); got != want {
+			t.Errorf("%d requests for %d deliveries, want %d", got, rounds, want)
+		}
+		// The end comes before the next request, with it or behind it.
+		k, sender = startKeeper(t, scheme, func(request int, _ *http.Request) string {
+			return "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+		})
+		k.closes.Store(true)
+		for range rounds {
+			if r := sender.Send(t.Context(), outgoing(k.url)); !r.OK() {
+				t.Fatalf("%+v", r)
+			}
+		}
+	})
+}
+
+// A connection on which nothing was used again, and that ends before its answer begins, is
+// a failure; so is one that ends within its answer, kept or not.
+func TestFailuresOverConnections(t *testing.T) {
+	t.Parallel()
+	bothSchemes(t, func(t *testing.T, scheme string) {
+		never, sender := startKeeper(t, scheme, func(int, *http.Request) string { return "" })
+		if r := sender.Send(t.Context(), outgoing(never.url)); r.Error != delivery.ErrorReset || never.requests.Load() != 1 {
+			t.Errorf("%+v after %d requests", r, never.requests.Load())
+		}
+		half, sender := startKeeper(t, scheme, func(request int, _ *http.Request) string {
+			if request == 1 {
+				return okAnswer
+			}
+			return "HTTP/1.1 200 O" // and closes the connection
+		})
+		for i, want := range []delivery.ErrorClass{delivery.ErrorNone, delivery.ErrorReset} {
+			if r := sender.Send(t.Context(), outgoing(half.url)); r.Error != want || half.requests.Load() != int64(i)+1 {
+				t.Errorf("%+v after %d requests", r, half.requests.Load())
+			}
+		}
+	})
+}
+
+// What comes while a connection waits is the answer to nothing: the connection isn't used
+// again.
+func TestAnswersWhileAConnectionWaits(t *testing.T) {
+	t.Parallel()
+	bothSchemes(t, func(t *testing.T, scheme string) {
+		waits, written := make(chan struct{}), make(chan struct{})
+		k, sender := startKeeper(t, scheme, nil)
+		k.answer = func(int, *http.Request) string {
+			if k.requests.Load() > 1 {
+				return "HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno"
+			}
+			return okAnswer
+		}
+		k.after = func(conn net.Conn) {
+			if k.requests.Load() == 1 {
+				<-waits
+				_, _ = io.WriteString(conn, okAnswer)
+				close(written)
+			}
+		}
+		if r := sender.Send(t.Context(), outgoing(k.url)); !r.OK() {
+			t.Fatalf("%+v", r)
+		}
+		close(waits)
+		<-written
+		if r := sender.Send(t.Context(), outgoing(k.url)); r.StatusCode != 500 {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// A connection waits for as long as the receiver says, less a second.
+func TestIdleConnectionEnds(t *testing.T) {
+	t.Parallel()
+	k, sender := startKeeper(t, "https", func(int, *http.Request) string {
+		return "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=2, max=100\r\nContent-Length: 2\r\n\r\nok"
+	})
+	for range 2 {
+		if r := sender.Send(t.Context(), outgoing(k.url)); !r.OK() {
+			t.Fatalf("%+v", r)
+		}
+	}
+	if n := k.accepted.Load(); n != 1 {
+		t.Errorf("two deliveries at once after one another took %d connections", n)
+	}
+	eventually(t, "the idle connection ends", func() bool { return k.ended.Load() == 1 })
+}
