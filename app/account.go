@@ -50,8 +50,10 @@ func FormatExpiry(t time.Time, zone *time.Location) string {
 // ErrPlanExpired refuses to add or enable something once the plan has expired.
 // Recording, reading and delivering go on.
 var ErrPlanExpired error = Refused(CodePlanExpired, Text{
-	"The plan of this account has expired, so no bank account, webhook or stream can be added or turned on. Transactions are still received and delivered.",
-	"Gói dịch vụ của tài khoản đã hết hạn nên không thể thêm hay bật tài khoản ngân hàng, webhook và luồng. Giao dịch vẫn được nhận và gửi đi.",
+	"The plan of this account has expired, so no bank account, webhook or stream can be added or turned on. " +
+		"Transactions are still received and delivered.",
+	"Gói dịch vụ của tài khoản đã hết hạn nên không thể thêm hay bật tài khoản ngân hàng, webhook và luồng. " +
+		"Giao dịch vẫn được nhận và gửi đi.",
 })
 
 // ErrPlanLimit refuses a bank account beyond the plan.
@@ -125,7 +127,8 @@ func (s *Service) UpdateAccount(ctx context.Context, id int64, u AccountUpdate) 
 func CleanName(field, name string) (string, error) {
 	name, ok := ReadText(name, 100, "")
 	if !ok || name == "" {
-		return "", InvalidField(field, "must be 1 to 100 characters without control characters", "phải có từ 1 đến 100 ký tự, không chứa ký tự điều khiển")
+		return "", InvalidField(field, "must be 1 to 100 characters without control characters",
+			"phải có từ 1 đến 100 ký tự, không chứa ký tự điều khiển")
 	}
 	return name, nil
 }

@@ -107,7 +107,8 @@ func ReadAmount(text string) (int64, error) {
 
 // shortAmount is an amount as people say it, folded: a number of thousands,
 // millions or billions, and what is left over, as in 1tr5 and 1tr500k.
-var shortAmount = regexp.MustCompile(`^(0|[1-9]\d{0,12})(?:[.,](\d{1,2}))? ?(k|nghin|ngan|tr|trieu|m|ty|ti|b)(?: ?(\d{1,3}) ?(k|nghin|ngan|tr|trieu|m)?)?(?: ?(?:d|vnd|₫))?$`)
+var shortAmount = regexp.MustCompile(`^(0|[1-9]\d{0,12})(?:[.,](\d{1,2}))? ?(k|nghin|ngan|tr|trieu|m|ty|ti|b)(?: ?(\d{1,3}) ?(k|nghin` +
+	`|ngan|tr|trieu|m)?)?(?: ?(?:d|vnd|₫))?$`)
 
 // amountUnits are the units of shortAmount.
 var amountUnits = map[string]int64{

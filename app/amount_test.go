@@ -107,8 +107,10 @@ func TestParseAmount(t *testing.T) {
 // What a person typed is read as grouped, and as nothing else.
 func TestReadAmount(t *testing.T) {
 	for text, want := range map[string]int64{
-		"1": 1, "200": 200, "200000": 200_000, "200.000": 200_000, "200,000": 200_000, "200 000": 200_000, "1.549.000": 1_549_000, "1,549,000": 1_549_000, "1 549 000": 1_549_000,
-		"9.999.999.999.999": app.MaxAmount, "9999999999999": app.MaxAmount, " 200.000 ": 200_000, "200.000đ": 200_000, "200.000 đ": 200_000, "200.000 Đ": 200_000, "200.000₫": 200_000, "200000 VND": 200_000, "200000vnd": 200_000,
+		"1": 1, "200": 200, "200000": 200_000, "200.000": 200_000, "200,000": 200_000, "200 000": 200_000, "1.549.000": 1_549_000,
+		"1,549,000": 1_549_000, "1 549 000": 1_549_000,
+		"9.999.999.999.999": app.MaxAmount, "9999999999999": app.MaxAmount, " 200.000 ": 200_000, "200.000đ": 200_000, "200.000 đ": 200_000,
+		"200.000 Đ": 200_000, "200.000₫": 200_000, "200000 VND": 200_000, "200000vnd": 200_000,
 		"200.000 VNĐ": 200_000, "1\u00a0549\u00a0000\u00a0₫": 1_549_000, "1\u202f549\u202f000": 1_549_000,
 	} {
 		if got, err := app.ReadAmount(text); got != want || err != nil {
@@ -116,9 +118,12 @@ func TestReadAmount(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", " ", "0", "00", "0.000", "000.200", "0200000", "0.200", "-200", "+200", "(200)", "1.5", "1,5", "200.00", "200.0", "200000.0", "200.0000", "1.549.00", "1.5490.00", "1549.000", "1.549,000", "1,549.000", "1.549 000", "1 549.000",
-		"1..549", ".200", "200.", "200.000.", ",200", "1  549", "1.549.000,00", "2e5", "1.5e6", "200k", "1tr5", "1 triệu", "đ200", "VND 200", "200 USD", "$200", "200đđ", "200 vnd đ", "NaN", "0x10", "２００", "٢٠٠", "200\x00", "1_000", "1'000",
-		"10000000000000", "10.000.000.000.000", strings.Repeat("9", 1_000_000), "1" + strings.Repeat(".000", 300_000), "1" + strings.Repeat("0", 1_000_000) + "đ",
+		"", " ", "0", "00", "0.000", "000.200", "0200000", "0.200", "-200", "+200", "(200)", "1.5", "1,5", "200.00", "200.0", "200000.0",
+		"200.0000", "1.549.00", "1.5490.00", "1549.000", "1.549,000", "1,549.000", "1.549 000", "1 549.000",
+		"1..549", ".200", "200.", "200.000.", ",200", "1  549", "1.549.000,00", "2e5", "1.5e6", "200k", "1tr5", "1 triệu", "đ200", "VND 200",
+		"200 USD", "$200", "200đđ", "200 vnd đ", "NaN", "0x10", "２００", "٢٠٠", "200\x00", "1_000", "1'000",
+		"10000000000000", "10.000.000.000.000", strings.Repeat("9", 1_000_000), "1" + strings.Repeat(".000", 300_000),
+		"1" + strings.Repeat("0", 1_000_000) + "đ",
 	} {
 		if got, err := app.ReadAmount(text); got != 0 || err == nil {
 			t.Errorf("ReadAmount(%s) = %d, %v", short(text), got, err)
@@ -131,17 +136,22 @@ func TestReadAmount(t *testing.T) {
 func TestReadShortAmount(t *testing.T) {
 	for text, want := range map[string]int64{
 		"200000": 200_000, "200.000": 200_000, "1.549.000 đ": 1_549_000, "1,549,000": 1_549_000, "200 000 ₫": 200_000,
-		"200k": 200_000, "200 k": 200_000, "200K": 200_000, "200kđ": 200_000, "200k vnd": 200_000, "200 nghìn": 200_000, "200 ngàn đ": 200_000, "200 NGHIN": 200_000, "1,5k": 1500, "1k5": 1500,
-		"1tr": 1_000_000, "1tr5": 1_500_000, "1TR5": 1_500_000, "1 triệu 5": 1_500_000, "1,5tr": 1_500_000, "1.5 triệu": 1_500_000, "0,5tr": 500_000, "1.25tr": 1_250_000, "1tr05": 1_050_000,
-		"1tr549": 1_549_000, "1tr500k": 1_500_000, "1tr50k": 1_050_000, "1 triệu 50 nghìn": 1_050_000, "12m": 12_000_000, "1.5M": 1_500_000, "1\u00a0tr\u00a05": 1_500_000,
-		"1 tỷ": 1_000_000_000, "1 tỉ 2": 1_200_000_000, "1ty200tr": 1_200_000_000, "1,25 tỷ": 1_250_000_000, "9999tỷ": 9_999_000_000_000, "2b": 2_000_000_000, "9999999999k": 9_999_999_999_000,
+		"200k": 200_000, "200 k": 200_000, "200K": 200_000, "200kđ": 200_000, "200k vnd": 200_000, "200 nghìn": 200_000, "200 ngàn đ": 200_000,
+		"200 NGHIN": 200_000, "1,5k": 1500, "1k5": 1500,
+		"1tr": 1_000_000, "1tr5": 1_500_000, "1TR5": 1_500_000, "1 triệu 5": 1_500_000, "1,5tr": 1_500_000, "1.5 triệu": 1_500_000,
+		"0,5tr": 500_000, "1.25tr": 1_250_000, "1tr05": 1_050_000,
+		"1tr549": 1_549_000, "1tr500k": 1_500_000, "1tr50k": 1_050_000, "1 triệu 50 nghìn": 1_050_000, "12m": 12_000_000, "1.5M": 1_500_000,
+		"1\u00a0tr\u00a05": 1_500_000,
+		"1 tỷ":             1_000_000_000, "1 tỉ 2": 1_200_000_000, "1ty200tr": 1_200_000_000, "1,25 tỷ": 1_250_000_000,
+		"9999tỷ": 9_999_000_000_000, "2b": 2_000_000_000, "9999999999k": 9_999_999_999_000,
 	} {
 		if got, err := app.ReadShortAmount(text); got != want || err != nil {
 			t.Errorf("ReadShortAmount(%q) = %d, %v; want %d", text, got, err, want)
 		}
 	}
 	for _, text := range []string{
-		"", "k", "tr5", "0k", "0,0tr", "00k", "-200k", "+200k", "1.500k", "1,549tr", "1.5tr5", "1tr5tr", "1k5tr", "1k500k", "1tr1234", "1tr 5 6", "200kk", "200 x", "k200", "DH200k", "200k DH1", "1,5", "1.5",
+		"", "k", "tr5", "0k", "0,0tr", "00k", "-200k", "+200k", "1.500k", "1,549tr", "1.5tr5", "1tr5tr", "1k5tr", "1k500k", "1tr1234", "1tr 5 6",
+		"200kk", "200 x", "k200", "DH200k", "200k DH1", "1,5", "1.5",
 		"10000tỷ", "18446744074b", "9999999999999k", "9999999999999b", "99999999999999999999k", "1tr5 usd", "$2k", "200₫k", "２００k\x00",
 	} {
 		if got, err := app.ReadShortAmount(text); got != 0 || err == nil {
@@ -159,17 +169,22 @@ func TestReadShortAmount(t *testing.T) {
 // A search text means an amount, the end of an account number, the beginning of a
 // nickname, several of them or none.
 func TestMeaningOf(t *testing.T) {
-	banks := []app.BankAccount{{ID: 1, AccountNumber: "19354957"}, {ID: 2, AccountNumber: "0071001234957"}, {ID: 3, AccountNumber: "VQRQAAbc200000"}, {ID: 4, AccountNumber: "957", BankAccountLabel: app.BankAccountLabel{Nickname: "Quầy chính"}}}
+	banks := []app.BankAccount{{ID: 1, AccountNumber: "19354957"}, {ID: 2, AccountNumber: "0071001234957"},
+		{ID: 3, AccountNumber: "VQRQAAbc200000"}, {ID: 4, AccountNumber: "957", BankAccountLabel: app.BankAccountLabel{Nickname: "Quầy chính"}}}
 	type meaning struct {
 		Amount int64
 		Banks  string
 		Code   string
 	}
-	codes := app.NewCodeReader([]app.CodePattern{{Pattern: paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}}})
+	codes := app.NewCodeReader([]app.CodePattern{{Pattern: paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6,
+		Alphabet: paymentcode.Digits}}})
 	for text, want := range map[string]meaning{
 		"": {}, "nguyen van a": {}, "DH10293": {}, "FT26326123": {}, "%": {}, "·": {}, "····": {}, "957": {957, "", ""},
-		"4957": {4957, "1 2", ""}, "··4957": {0, "1 2", ""}, "••4957": {0, "1 2", ""}, "...4957": {0, "1 2", ""}, "…4957": {0, "1 2", ""}, "*** 4957": {0, "1 2", ""}, "xxxx4957": {0, "1 2", ""}, " 4957 ": {4957, "1 2", ""}, "54957": {54957, "1", ""}, "··957": {}, "··1935": {}, "··123": {}, "··0071": {},
-		"0071001234957": {0, "2", ""}, "19354957": {19354957, "1", ""}, "119354957": {119354957, "", ""}, "vqrqaabc200000": {0, "3", ""}, "200000": {200_000, "3", ""}, "200.000": {200_000, "", ""},
+		"4957": {4957, "1 2", ""}, "··4957": {0, "1 2", ""}, "••4957": {0, "1 2", ""}, "...4957": {0, "1 2", ""}, "…4957": {0, "1 2", ""},
+		"*** 4957": {0, "1 2", ""}, "xxxx4957": {0, "1 2", ""}, " 4957 ": {4957, "1 2", ""}, "54957": {54957, "1", ""}, "··957": {}, "··1935": {},
+		"··123": {}, "··0071": {},
+		"0071001234957": {0, "2", ""}, "19354957": {19354957, "1", ""}, "119354957": {119354957, "", ""}, "vqrqaabc200000": {0, "3", ""},
+		"200000": {200_000, "3", ""}, "200.000": {200_000, "", ""},
 		"QUAY": {0, "4", ""}, "quầy chính": {0, "4", ""}, "qua": {}, "chính": {}, "quầy chính 2": {},
 		"200k": {200_000, "", ""}, "+200.000 ₫": {200_000, "", ""}, "−1.549.000\u00a0₫": {1_549_000, "", ""}, "-1tr5": {1_500_000, "", ""},
 		"dh 001234": {0, "", "DH001234"}, "DH001234": {0, "", "DH001234"}, "DH00123": {}, "FT001234": {},
@@ -188,7 +203,8 @@ func TestMeaningOf(t *testing.T) {
 // What a program wrote as a text is read exactly, or refused.
 func TestParseAmountText(t *testing.T) {
 	for text, want := range map[string]int64{
-		"150000": 150_000, "150000.0": 150_000, "150000.00": 150_000, "150000.0000": 150_000, "200.0000": 200, "-193000": -193_000, "-5.0": -5, "9999999999999.00": app.MaxAmount,
+		"150000": 150_000, "150000.0": 150_000, "150000.00": 150_000, "150000.0000": 150_000, "200.0000": 200, "-193000": -193_000, "-5.0": -5,
+		"9999999999999.00":                    app.MaxAmount,
 		"1." + strings.Repeat("0", 1_000_000): 1,
 	} {
 		if got, err := app.ParseAmountText(text); got != want || err != nil {
@@ -196,9 +212,15 @@ func TestParseAmountText(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]error{
-		"150.000": app.ErrAmountAmbiguous, "-150.000": app.ErrAmountAmbiguous, "150000.000": app.ErrAmountAmbiguous, "1.549.000": app.ErrAmountAmbiguous, "1,549,000": app.ErrAmountAmbiguous, "1 549 000": app.ErrAmountAmbiguous, "0.000": app.ErrAmountAmbiguous, "150.500": app.ErrAmountAmbiguous, ".000": app.ErrAmountAmbiguous,
-		"1.549.000,00": app.ErrAmountSyntax, "1,549.00": app.ErrAmountSyntax, "1,5": app.ErrAmountSyntax, "1.5e5": app.ErrAmountSyntax, "15E4": app.ErrAmountSyntax, "": app.ErrAmountSyntax, " 150000": app.ErrAmountSyntax, "150000đ": app.ErrAmountSyntax, "+5": app.ErrAmountSyntax,
-		"0150000": app.ErrAmountSyntax, "150000.": app.ErrAmountSyntax, "150000.5": app.ErrAmountFraction, "0": app.ErrAmountRange, "-0": app.ErrAmountRange, "0.00": app.ErrAmountRange, "10000000000000": app.ErrAmountRange, strings.Repeat("9", 1_000_000): app.ErrAmountRange,
+		"150.000": app.ErrAmountAmbiguous, "-150.000": app.ErrAmountAmbiguous, "150000.000": app.ErrAmountAmbiguous,
+		"1.549.000": app.ErrAmountAmbiguous, "1,549,000": app.ErrAmountAmbiguous, "1 549 000": app.ErrAmountAmbiguous,
+		"0.000": app.ErrAmountAmbiguous, "150.500": app.ErrAmountAmbiguous, ".000": app.ErrAmountAmbiguous,
+		"1.549.000,00": app.ErrAmountSyntax, "1,549.00": app.ErrAmountSyntax, "1,5": app.ErrAmountSyntax, "1.5e5": app.ErrAmountSyntax,
+		"15E4": app.ErrAmountSyntax, "": app.ErrAmountSyntax, " 150000": app.ErrAmountSyntax, "150000đ": app.ErrAmountSyntax,
+		"+5":      app.ErrAmountSyntax,
+		"0150000": app.ErrAmountSyntax, "150000.": app.ErrAmountSyntax, "150000.5": app.ErrAmountFraction, "0": app.ErrAmountRange,
+		"-0": app.ErrAmountRange, "0.00": app.ErrAmountRange, "10000000000000": app.ErrAmountRange,
+		strings.Repeat("9", 1_000_000): app.ErrAmountRange,
 	} {
 		if got, err := app.ParseAmountText(text); got != 0 || !errors.Is(err, want) {
 			t.Errorf("ParseAmountText(%s) = %d, %v; want %v", short(text), got, err, want)
@@ -291,7 +313,8 @@ func FuzzParseAmount(f *testing.F) {
 // FuzzReadAmount: what is read of a text has that text's digits and no others,
 // less a fraction of zeros in a program's, whatever separates them.
 func FuzzReadAmount(f *testing.F) {
-	for _, seed := range []string{"200000", "200.000", "1,549,000", "1 549 000đ", "150000.00", "-5.0", "0", "200.000 VNĐ", "1.549.00", "9.999.999.999.999", "1\u00a0549"} {
+	for _, seed := range []string{"200000", "200.000", "1,549,000", "1 549 000đ", "150000.00", "-5.0", "0", "200.000 VNĐ", "1.549.00",
+		"9.999.999.999.999", "1\u00a0549"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -301,7 +324,8 @@ func FuzzReadAmount(f *testing.F) {
 			}
 			return r
 		}, text)
-		if got, err := app.ReadAmount(text); err == nil && (strconv.FormatInt(got, 10) != digits || got < 1 || got > app.MaxAmount) || err != nil && got != 0 {
+		if got, err := app.ReadAmount(text); err == nil && (strconv.FormatInt(got, 10) != digits || got < 1 || got > app.MaxAmount) ||
+			err != nil && got != 0 {
 			t.Errorf("ReadAmount(%q) = %d, %v", text, got, err)
 		}
 		got, err := app.ParseAmountText(text)

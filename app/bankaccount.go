@@ -196,7 +196,8 @@ func (s *Service) BankAccount(ctx context.Context, accountID, id int64) (BankAcc
 func BankField(v *Invalid, name string) string {
 	bank, known := FindBank(name)
 	if !known {
-		v.Add("bank", "is not a known bank code, such as ACB, VCB, BIDV, MBB, CTG or TCB", "không phải mã ngân hàng hợp lệ, ví dụ ACB, VCB, BIDV, MBB, CTG hoặc TCB")
+		v.Add("bank", "is not a known bank code, such as ACB, VCB, BIDV, MBB, CTG or TCB",
+			"không phải mã ngân hàng hợp lệ, ví dụ ACB, VCB, BIDV, MBB, CTG hoặc TCB")
 	}
 	return bank.Code
 }

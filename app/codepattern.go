@@ -37,7 +37,8 @@ func CheckCodePattern(p paymentcode.Pattern) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, paymentcode.ErrBankWord):
-		return InvalidField("prefix", "is a word that banks write themselves, before numbers of their own", "là từ mà ngân hàng tự ghi trước các số của họ")
+		return InvalidField("prefix", "is a word that banks write themselves, before numbers of their own",
+			"là từ mà ngân hàng tự ghi trước các số của họ")
 	case errors.Is(err, paymentcode.ErrAlphabet):
 		return InvalidField("alphabet", "must be digits or letters_and_digits", "phải là digits hoặc letters_and_digits")
 	case errors.Is(err, paymentcode.ErrPrefix):
@@ -53,7 +54,8 @@ func CheckCodePattern(p paymentcode.Pattern) error {
 }
 
 func badPrefix(field string) error {
-	return InvalidField(field, "must be 2 to 10 letters A–Z and digits, the first one a letter", "phải gồm 2 đến 10 chữ cái A–Z và chữ số, bắt đầu bằng chữ cái")
+	return InvalidField(field, "must be 2 to 10 letters A–Z and digits, the first one a letter",
+		"phải gồm 2 đến 10 chữ cái A–Z và chữ số, bắt đầu bằng chữ cái")
 }
 
 // CreateCodePattern makes a pattern, by which transactions are read from now on.

@@ -52,7 +52,8 @@ func (f DateFlaw) Notice() Text {
 // dateForm has the parts of a date as programs and people write it: Y-m-d or
 // d/m/Y, perhaps a time of day behind a space or a T, with or without seconds
 // and their fraction, and perhaps a zone behind that.
-var dateForm = regexp.MustCompile(`^(?:(\d{4}-\d\d-\d\d)|(\d\d?/\d\d?/\d{4}))(?:[ Tt](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)? ?(?:([Zz])|([+-]\d\d):?(\d\d))?)?$`)
+var dateForm = regexp.MustCompile(`^(?:(\d{4}-\d\d-\d\d)|(\d\d?/\d\d?/\d{4}))(?:[ Tt](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)? ?(?:([Zz])` +
+	`|([+-]\d\d):?(\d\d))?)?$`)
 
 // longestDate is the length in bytes that no date exceeds.
 const longestDate = 64

@@ -17,7 +17,8 @@ const (
 )
 
 // PaymentStatuses are all of them.
-var PaymentStatuses = []PaymentStatus{PaymentOpen, PaymentUnderpaid, PaymentPaid, PaymentOverpaid, PaymentPaidLate, PaymentExpired, PaymentCancelled}
+var PaymentStatuses = []PaymentStatus{PaymentOpen, PaymentUnderpaid, PaymentPaid, PaymentOverpaid, PaymentPaidLate,
+	PaymentExpired, PaymentCancelled}
 
 // Name says the status in a word or two.
 func (s PaymentStatus) Name() Text {

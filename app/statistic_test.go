@@ -23,15 +23,23 @@ func TestYesterdayByNow(t *testing.T) {
 		paid            []string // 1, 2, 4, 8 … VND each
 	}{
 		{"none", app.DefaultZone, "2026-11-22 10:00:00", app.Amounts{}, nil},
-		{"only today and the day before yesterday", app.DefaultZone, "2026-11-22 10:00:00", app.Amounts{}, []string{"2026-11-22 00:00:00", "2026-11-20 23:59:59"}},
-		{"until this second", app.DefaultZone, "2026-11-22 10:00:00", app.Amounts{Count: 2, Total: 3}, []string{"2026-11-21 00:00:00", "2026-11-21 10:00:00", "2026-11-21 10:00:01"}},
-		{"at midnight", app.DefaultZone, "2026-11-22 00:00:00", app.Amounts{Count: 1, Total: 1}, []string{"2026-11-21 00:00:00", "2026-11-21 00:00:01"}},
-		{"before midnight", app.DefaultZone, "2026-11-22 23:59:59", app.Amounts{Count: 2, Total: 3}, []string{"2026-11-21 00:00:00", "2026-11-21 23:59:59", "2026-11-22 00:00:00"}},
+		{"only today and the day before yesterday", app.DefaultZone, "2026-11-22 10:00:00", app.Amounts{},
+			[]string{"2026-11-22 00:00:00", "2026-11-20 23:59:59"}},
+		{"until this second", app.DefaultZone, "2026-11-22 10:00:00", app.Amounts{Count: 2, Total: 3},
+			[]string{"2026-11-21 00:00:00", "2026-11-21 10:00:00", "2026-11-21 10:00:01"}},
+		{"at midnight", app.DefaultZone, "2026-11-22 00:00:00", app.Amounts{Count: 1, Total: 1},
+			[]string{"2026-11-21 00:00:00", "2026-11-21 00:00:01"}},
+		{"before midnight", app.DefaultZone, "2026-11-22 23:59:59", app.Amounts{Count: 2, Total: 3},
+			[]string{"2026-11-21 00:00:00", "2026-11-21 23:59:59", "2026-11-22 00:00:00"}},
 		// In New York the clocks were set forward at 02:00 on 8 March, back on 1 November.
-		{"yesterday had 23 hours", "America/New_York", "2026-03-09 10:00:00", app.Amounts{Count: 2, Total: 3}, []string{"2026-03-08 00:00:00", "2026-03-08 10:00:00", "2026-03-08 10:00:01"}},
-		{"yesterday skipped this time", "America/New_York", "2026-03-09 02:30:00", app.Amounts{Count: 2, Total: 3}, []string{"2026-03-08 01:59:59", "2026-03-08 03:00:00", "2026-03-08 03:00:01"}},
-		{"yesterday had 25 hours", "America/New_York", "2026-11-02 10:00:00", app.Amounts{Count: 2, Total: 3}, []string{"2026-11-01 00:00:00", "2026-11-01 10:00:00", "2026-11-01 10:00:01"}},
-		{"today has 25 hours", "America/New_York", "2026-11-01 10:00:00", app.Amounts{Count: 1, Total: 1}, []string{"2026-10-31 10:00:00", "2026-10-31 10:00:01"}},
+		{"yesterday had 23 hours", "America/New_York", "2026-03-09 10:00:00", app.Amounts{Count: 2, Total: 3},
+			[]string{"2026-03-08 00:00:00", "2026-03-08 10:00:00", "2026-03-08 10:00:01"}},
+		{"yesterday skipped this time", "America/New_York", "2026-03-09 02:30:00", app.Amounts{Count: 2, Total: 3},
+			[]string{"2026-03-08 01:59:59", "2026-03-08 03:00:00", "2026-03-08 03:00:01"}},
+		{"yesterday had 25 hours", "America/New_York", "2026-11-02 10:00:00", app.Amounts{Count: 2, Total: 3},
+			[]string{"2026-11-01 00:00:00", "2026-11-01 10:00:00", "2026-11-01 10:00:01"}},
+		{"today has 25 hours", "America/New_York", "2026-11-01 10:00:00", app.Amounts{Count: 1, Total: 1},
+			[]string{"2026-10-31 10:00:00", "2026-10-31 10:00:01"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -56,7 +56,8 @@ func TestAcceptedLang(t *testing.T) {
 
 // A header that names neither language leaves it to who asks.
 func TestAcceptedLangOtherwise(t *testing.T) {
-	for header, want := range map[string]app.Lang{"": app.Vietnamese, "fr": app.Vietnamese, "vi;q=0": app.Vietnamese, "fr, en;q=0.1": app.English} {
+	for header, want := range map[string]app.Lang{"": app.Vietnamese, "fr": app.Vietnamese, "vi;q=0": app.Vietnamese,
+		"fr, en;q=0.1": app.English} {
 		if got := app.AcceptedLang(header, app.Vietnamese); got != want {
 			t.Errorf("AcceptedLang(%q) = %s, want %s", header, got, want)
 		}

@@ -83,7 +83,8 @@ func cleanNote(text string) string {
 func (s *Service) SetNote(ctx context.Context, accountID, transactionID int64, seen string, note Note) error {
 	var ok bool
 	if note.Text, ok = ReadText(cleanNote(note.Text), maxNote, "\n\t"); !ok {
-		return InvalidField("note", "must be at most 500 characters without control characters", "dài tối đa 500 ký tự, không chứa ký tự điều khiển")
+		return InvalidField("note", "must be at most 500 characters without control characters",
+			"dài tối đa 500 ký tự, không chứa ký tự điều khiển")
 	}
 	return s.store.SetNote(ctx, accountID, transactionID, func(present Note) error {
 		if present.Text == cleanNote(seen) || present.Text == note.Text {

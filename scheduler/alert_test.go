@@ -135,9 +135,11 @@ func TestAlertSchedule(t *testing.T) {
 		c.wantTexts(t) // nothing is wrong
 		s.Record("1")
 		time.Sleep(2 * time.Minute) // three attempts
-		c.wantTexts(t, "⚠️ Webhook “\u2068shop\u2069” is not reaching your shop: the last 3 attempts failed.\nSee why: https://baoco.example.vn/webhooks/1")
+		c.wantTexts(t,
+			"⚠️ Webhook “\u2068shop\u2069” is not reaching your shop: the last 3 attempts failed.\nSee why: https://baoco.example.vn/webhooks/1")
 		time.Sleep(20 * time.Minute) // six of them
-		c.wantTexts(t, "Webhook", "1 delivery failed in the last 24 hours … Review and resend: https://baoco.example.vn/deliveries?status=0&from=")
+		c.wantTexts(t, "Webhook",
+			"1 delivery failed in the last 24 hours … Review and resend: https://baoco.example.vn/deliveries?status=0&from=")
 		s.pass(t, shop, c, 23*time.Hour, 5*time.Hour)
 		c.wantTexts(t, "Webhook", "1 delivery failed")
 		s.pass(t, shop, c, 2*time.Hour, 15*time.Minute) // a day
@@ -306,7 +308,8 @@ func TestAlertFailures(t *testing.T) {
 		}
 		list, err := s.Services.Alerts.Attention(t.Context(), 1, upkeep.Installation{BaseURL: "https://x"}, time.Now())
 		must(t, err)
-		if last := list[len(list)-1]; last.Kind != alert.AttentionAlert || !strings.Contains(last.Text.EN, "bot was kicked") || last.Path() != "/settings/alerts" {
+		if last := list[len(list)-1]; last.Kind != alert.AttentionAlert || !strings.Contains(last.Text.EN, "bot was kicked") ||
+			last.Path() != "/settings/alerts" {
 			t.Errorf("%+v", list)
 		}
 		messages, err := s.Services.Alerts.AlertMessages(t.Context(), 1, 100)
@@ -361,10 +364,12 @@ func TestAlertMuted(t *testing.T) {
 		s.start(t)
 		s.Record("1")
 		time.Sleep(2 * time.Minute)
-		must(t, s.Services.Alerts.SetAlertPreferences(t.Context(), 1, alert.Preferences{Lang: app.Vietnamese, Muted: []alert.AttentionKind{alert.AttentionWebhook}}))
+		must(t, s.Services.Alerts.SetAlertPreferences(t.Context(), 1,
+			alert.Preferences{Lang: app.Vietnamese, Muted: []alert.AttentionKind{alert.AttentionWebhook}}))
 		time.Sleep(20 * time.Minute)
 		s.pass(t, shop, c, 72*time.Hour, 6*time.Hour)
-		c.wantTexts(t, "⚠️ Webhook", "1 thông báo thất bại trong 24 giờ qua … Xem và gửi lại: https://baoco.example.vn/", "✅ Hết cảnh báo: Có thông báo thất bại trong 24 giờ qua (từ ")
+		c.wantTexts(t, "⚠️ Webhook", "1 thông báo thất bại trong 24 giờ qua … Xem và gửi lại: https://baoco.example.vn/",
+			"✅ Hết cảnh báo: Có thông báo thất bại trong 24 giờ qua (từ ")
 		s.close(t)
 	})
 }

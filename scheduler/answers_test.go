@@ -124,7 +124,8 @@ func TestSecondAnswersAreRecordedForNobody(t *testing.T) {
 		s.Record("FT" + string(rune('A'+i)))
 	}
 	attempts := func(webhook delivery.Webhook, ok bool) int64 {
-		_, n, err := s.Services.Deliveries.History(context.Background(), 1, delivery.HistoryFilter{WebhookID: webhook.ID, OK: &ok, Page: app.Page{Number: 1, Size: 1}})
+		_, n, err := s.Services.Deliveries.History(context.Background(), 1,
+			delivery.HistoryFilter{WebhookID: webhook.ID, OK: &ok, Page: app.Page{Number: 1, Size: 1}})
 		must(t, err)
 		return n
 	}
@@ -141,7 +142,8 @@ func TestSecondAnswersAreRecordedForNobody(t *testing.T) {
 // collection of garbage, which may come late.
 func TestConnectionsEnd(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	for name, answer := range map[string]string{"a refusal": "HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno", "its last answer": "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", "no HTTP": "hello\r\n\r\n"} {
+	for name, answer := range map[string]string{"a refusal": "HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno",
+		"its last answer": "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", "no HTTP": "hello\r\n\r\n"} {
 		r, sender := startSecondAnswers(t, answer, ""), senderAllowing(t, "127.0.0.1/32")
 		const attempts = 20
 		for range attempts {

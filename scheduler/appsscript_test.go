@@ -146,7 +146,9 @@ func (g *google) payments() []sheetRow {
 
 func (s *installation) sheet(t *testing.T) (delivery.Webhook, string) {
 	t.Helper()
-	hook, secret, err := s.Services.Deliveries.CreateWebhook(t.Context(), 1, delivery.WebhookCreate{Name: "sheet", Kind: delivery.WebhookSheet, URL: webApp, Type: delivery.WebhookAll, Secret: sheetSecret}, time.Now())
+	hook, secret, err := s.Services.Deliveries.CreateWebhook(t.Context(), 1,
+		delivery.WebhookCreate{Name: "sheet", Kind: delivery.WebhookSheet, URL: webApp, Type: delivery.WebhookAll, Secret: sheetSecret},
+		time.Now())
 	must(t, err)
 	return hook, secret
 }
@@ -204,7 +206,8 @@ func TestSheetGetsOneRow(t *testing.T) {
 		t.Fatalf("%d rows for %d payments", len(rows), len(contents))
 	}
 	for i, row := range rows {
-		if row[5].Text != contents[i] || row[2].Text != "19354957" || row[6].Text != fmt.Sprintf("00%d", i) || row[3].Value != float64(1000+i) || row[4].Value != "" {
+		if row[5].Text != contents[i] || row[2].Text != "19354957" || row[6].Text != fmt.Sprintf("00%d", i) || row[3].Value != float64(1000+i) ||
+			row[4].Value != "" {
 			t.Errorf("row %d: %+v", i, row)
 		}
 		for _, cell := range row {
@@ -247,7 +250,8 @@ func TestSheetToken(t *testing.T) {
 		t.Errorf("in the overlap, by the old script: %+v", a.Result)
 	}
 	renewed := startGoogle(t, delivery.SheetScript(next, app.English))
-	if o := (delivery.Outgoing{Kind: delivery.WebhookSheet, URL: webApp, Secrets: delivery.Secrets{Current: sheetSecret, Next: next, OverlapTo: time.Now().Add(time.Hour)}}); true {
+	if o := (delivery.Outgoing{Kind: delivery.WebhookSheet, URL: webApp,
+		Secrets: delivery.Secrets{Current: sheetSecret, Next: next, OverlapTo: time.Now().Add(time.Hour)}}); true {
 		query := strings.TrimPrefix(o.Request("test", time.Now()).URL, webApp+"?")
 		if fault, _ := renewed.ask(query, `{"transactions":[]}`); fault != "" {
 			t.Errorf("in the overlap, by the new script: %s", fault)
@@ -255,7 +259,8 @@ func TestSheetToken(t *testing.T) {
 	}
 	must(t, s.Services.Deliveries.ActivateSecret(t.Context(), 1, hook.ID, time.Now()))
 	a := test()
-	if a.Result.OK() || a.Result.StatusCode != 200 || a.Result.Error != delivery.ErrorHTTPStatus || !strings.Contains(a.Result.Explanation().EN, "the script stopped with an error") || len(g.payments()) != 3 {
+	if a.Result.OK() || a.Result.StatusCode != 200 || a.Result.Error != delivery.ErrorHTTPStatus ||
+		!strings.Contains(a.Result.Explanation().EN, "the script stopped with an error") || len(g.payments()) != 3 {
 		t.Errorf("by the script of an old secret: %+v", a.Result)
 	}
 	details, err := s.Services.Deliveries.DeliveryDetails(t.Context(), 1, a.Delivery.ID, "test", time.Now())
@@ -280,7 +285,8 @@ func TestSheetAnswers(t *testing.T) {
 		{302, echo, true, ""},
 		{302, echo + "&lib=M", true, ""},
 		{301, echo, false, "redirect"}, {303, echo, false, "redirect"}, {307, echo, false, "redirect"},
-		{200, "", false, "stopped with an error"}, {200, echo, false, "stopped with an error"}, {204, "", false, ""}, {404, "", false, ""}, {500, echo, false, ""},
+		{200, "", false, "stopped with an error"}, {200, echo, false, "stopped with an error"}, {204, "", false, ""}, {404, "", false, ""},
+		{500, echo, false, ""},
 		{302, "http://script.googleusercontent.com/macros/echo?user_content_key=A", false, "redirect"},
 		{302, "https://script.googleusercontent.com:444/macros/echo?user_content_key=A", false, "redirect"},
 		{302, "https://x@script.googleusercontent.com/macros/echo?user_content_key=A", false, "redirect"},
@@ -305,7 +311,8 @@ func TestSheetAnswers(t *testing.T) {
 			t.Errorf("%d %s: %+v %s", c.status, c.location, r, r.Explanation().EN)
 		}
 		o.Kind = delivery.WebhookHTTP
-		if r := sender.Send(t.Context(), o); r.OK() != (c.status == 200) || c.ok && !strings.Contains(r.Explanation().EN, "Create a webhook of the kind Google Sheets") {
+		if r := sender.Send(t.Context(), o); r.OK() != (c.status == 200) || c.ok &&
+			!strings.Contains(r.Explanation().EN, "Create a webhook of the kind Google Sheets") {
 			t.Errorf("http: %d %s: %+v %s", c.status, c.location, r, r.Explanation().EN)
 		}
 	}

@@ -59,7 +59,8 @@ func TestScheduledBackupToFullDisk(t *testing.T) {
 			}
 			must(t, syscall.Mount("tmpfs", b.schedule.Dir, "tmpfs", syscall.MS_REMOUNT, "size=64m,nr_inodes=40"))
 			b.due(now.Add(time.Minute), "20261110") // nothing is left of it, and it is too early
-			restored, err := sqlitestore.Restore(apptest.Acting(context.Background()), filepath.Join(t.TempDir(), "baoco.db"), sqlitestore.RestoreSource{File: filepath.Join(b.schedule.Dir, "baoco-auto-20261110T013000Z.db")}, now)
+			restored, err := sqlitestore.Restore(apptest.Acting(context.Background()), filepath.Join(t.TempDir(), "baoco.db"),
+				sqlitestore.RestoreSource{File: filepath.Join(b.schedule.Dir, "baoco-auto-20261110T013000Z.db")}, now)
 			if err != nil || restored.Accounts != 1 {
 				t.Errorf("the older one holds %+v, %v", restored, err)
 			}

@@ -98,7 +98,8 @@ func TestScheduledBackups(t *testing.T) {
 
 	// What the schedule made is a backup: with its key it restores.
 	db := filepath.Join(t.TempDir(), "baoco.db")
-	restored, err := sqlitestore.Restore(apptest.Acting(context.Background()), db, sqlitestore.RestoreSource{File: filepath.Join(b.schedule.Dir, "baoco-auto-20261114T013000Z.db")}, onDay(11, 15))
+	restored, err := sqlitestore.Restore(apptest.Acting(context.Background()), db,
+		sqlitestore.RestoreSource{File: filepath.Join(b.schedule.Dir, "baoco-auto-20261114T013000Z.db")}, onDay(11, 15))
 	if err != nil || restored.Accounts != 1 {
 		t.Errorf("restored %+v, %v", restored, err)
 	}

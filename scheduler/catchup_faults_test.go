@@ -35,7 +35,8 @@ func TestKeyRefused(t *testing.T) {
 			r := newReader(t, l)
 			ctx := context.Background()
 			for _, number := range []string{"22", "33"} {
-				_, err := r.Services.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "B"}, r.now)
+				_, err := r.Services.Inbound.LinkBankAccount(ctx, 1,
+					inbound.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "B"}, r.now)
 				must(t, err)
 			}
 			source := r.source(t, provider, listURL)
@@ -87,7 +88,8 @@ func TestKeyRefusedAtFirst(t *testing.T) {
 		l := sepayList()
 		l.answer(http.StatusUnauthorized)
 		r := newReader(t, l)
-		_, err := r.Services.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: listKey, BankAccountID: 1}, r.now)
+		_, err := r.Services.Inbound.AddSource(context.Background(), 1,
+			inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: listKey, BankAccountID: 1}, r.now)
 		must(t, err)
 		r.wantFault(t, r.catchUp(t, time.Minute), inbound.PollKeyRefused, true)
 		if b := r.bankAccount(t); b.Status != app.BankAccountError {
@@ -117,7 +119,8 @@ func TestUnreadablePages(t *testing.T) {
 		{"no data", "sepay", 200, `{"status":"success","meta":{"pagination":{"has_more":false}}}`, inbound.PollUnreadable},
 		{"no end", "sepay", 200, sepay("["+record+"]", `{}`), inbound.PollUnreadable},
 		{"null for the end", "sepay", 200, sepay("["+record+"]", `{"pagination":{"has_more":null}}`), inbound.PollUnreadable},
-		{"data twice", "sepay", 200, `{"data":[],"status":"success","data":[` + record + `],"meta":{"pagination":{"has_more":false}}}`, inbound.PollUnreadable},
+		{"data twice", "sepay", 200, `{"data":[],"status":"success","data":[` + record + `],"meta":{"pagination":{"has_more":false}}}`,
+			inbound.PollUnreadable},
 		{"too large", "sepay", 200, strings.Repeat(" ", 4<<20) + sepay("[]", `{"pagination":{"has_more":false}}`), inbound.PollUnreadable},
 		{"a server error", "sepay", 500, "", inbound.PollUnreachable},
 		{"not found", "sepay", 404, "", inbound.PollUnreadable},
@@ -223,7 +226,8 @@ func TestCatchUpLog(t *testing.T) {
 		r.source(t, "sepay", listURL)
 		var log bytes.Buffer
 		var err error
-		r.courier, err = scheduler.Start(r.Services, r.sender.Send, scheduler.Options{CatchUp: time.Minute, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		r.courier, err = scheduler.Start(r.Services, r.sender.Send,
+			scheduler.Options{CatchUp: time.Minute, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		must(t, err)
 		time.Sleep(5 * time.Minute)
 		l.answerAgain()
@@ -234,7 +238,8 @@ func TestCatchUpLog(t *testing.T) {
 		if n := len(l.requests); n < 9 || n > 11 {
 			t.Errorf("%d requests in ten minutes", n)
 		}
-		if strings.Count(text, "catching up fails") != 1 || strings.Count(text, "catching up works again") != 1 || strings.Count(text, "\n") != 2 {
+		if strings.Count(text, "catching up fails") != 1 || strings.Count(text, "catching up works again") != 1 ||
+			strings.Count(text, "\n") != 2 {
 			t.Errorf("the log:\n%s", text)
 		}
 		if strings.Contains(text, listKey) {
@@ -325,7 +330,8 @@ func TestListAddresses(t *testing.T) {
 		{"http://169.254.169.254", "0.0.0.0/0", true},
 	} {
 		service := apptest.Over(t, s.Store, services.Config{Targets: apptest.Targets(t, strings.Fields(c.allow)...)})
-		_, err := service.Inbound.AddSource(t.Context(), 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: listKey, APIURL: c.url}, time.Now())
+		_, err := service.Inbound.AddSource(t.Context(), 1,
+			inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: listKey, APIURL: c.url}, time.Now())
 		if refused := app.CodeOf(err) == app.CodeValidation; refused != c.refused || !refused && err != nil {
 			t.Errorf("%s with %q allowed: %v", c.url, c.allow, err)
 		}
@@ -372,7 +378,8 @@ func TestListConnections(t *testing.T) {
 func TestUnreadableElements(t *testing.T) {
 	t.Parallel()
 	unreadable := []string{
-		`null`, `17`, `"x"`, `[]`, `{}`, `{"id":null}`, `{"id":""}`, `{"id":"","amount":1}`, `{"id":"\u0000"}`, `{"id":"\u0000","amount":1}`, `{"id":" "}`, `{"id":" \u0000","amount":1}`, `{"id":[1]}`, `{"id":{"a":1}}`,
+		`null`, `17`, `"x"`, `[]`, `{}`, `{"id":null}`, `{"id":""}`, `{"id":"","amount":1}`, `{"id":"\u0000"}`, `{"id":"\u0000","amount":1}`,
+		`{"id":" "}`, `{"id":" \u0000","amount":1}`, `{"id":[1]}`, `{"id":{"a":1}}`,
 		`{"id":"7","amount":"200.000","amount_in":"200.000","transfer_type":"in","account_number":"19354957","bankSubAccId":"19354957"}`,
 	}
 	for _, provider := range []app.Provider{"sepay", "casso"} {

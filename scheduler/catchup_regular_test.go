@@ -36,7 +36,8 @@ func TestRegularReading(t *testing.T) {
 		works.add(movement{id: id[1], number: "FT2", at: time.Now()})
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if all, err := r.Services.Ledger.Transactions(context.Background(), 1, app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}}); err != nil || len(all.Rows) != 2 {
+		if all, err := r.Services.Ledger.Transactions(context.Background(), 1,
+			app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}}); err != nil || len(all.Rows) != 2 {
 			t.Errorf("after the next interval: %d transactions, %v", len(all.Rows), err)
 		}
 		time.Sleep(3 * time.Minute)

@@ -153,7 +153,8 @@ func TestAlikeButDifferent(t *testing.T) {
 	bubble(t, "another source", func(t *testing.T) {
 		r := newReader(t, sepayList(first))
 		r.source(t, "sepay", listURL)
-		other, err := r.Services.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "other"}, r.now)
+		other, err := r.Services.Inbound.AddSource(context.Background(), 1,
+			inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "other"}, r.now)
 		must(t, err)
 		r.now = r.now.Add(2 * time.Hour)
 		r.calls(t, other, first.called("92704"))
@@ -188,7 +189,8 @@ func TestFirstReading(t *testing.T) {
 				t.Errorf("first reading: %+v", got)
 			}
 			r.wantRows(t, 2, 1)
-			l.add(movement{id: id[3], number: "FT3", at: moment.Add(-time.Hour)}, movement{id: id[4], number: "FT4", at: moment.Add(30 * 24 * time.Hour)})
+			l.add(movement{id: id[3], number: "FT3", at: moment.Add(-time.Hour)},
+				movement{id: id[4], number: "FT4", at: moment.Add(30 * 24 * time.Hour)})
 			r.one(t, 31*24*time.Hour)
 			r.wantRows(t, 4, 3)
 		})
@@ -231,7 +233,8 @@ func TestProgress(t *testing.T) {
 				t.Errorf("pages asked for (-want +got):\n%s", d)
 			}
 			r.wantRows(t, 350, 350)
-			if got := r.reload(t, source); !got.PolledAt.Equal(r.now) || got.PollError != "" || !got.LastTransactionAt.Equal(r.now) || !got.LastCallAt.IsZero() {
+			if got := r.reload(t, source); !got.PolledAt.Equal(r.now) || got.PollError != "" || !got.LastTransactionAt.Equal(r.now) ||
+				!got.LastCallAt.IsZero() {
 				t.Errorf("the source says %+v", got)
 			}
 		})
@@ -342,7 +345,8 @@ func TestKeptPages(t *testing.T) {
 			if provider == "casso" {
 				broken.raw = strings.Replace(faulty.casso(), `"amount":200000`, `"amount":null`, 1)
 			}
-			l := listOf(provider, broken, movement{raw: "17"}, movement{id: id[1], number: "FT1"}, movement{id: id[2], number: "FT2", account: "404"})
+			l := listOf(provider, broken, movement{raw: "17"}, movement{id: id[1], number: "FT1"},
+				movement{id: id[2], number: "FT2", account: "404"})
 			r := newReader(t, l)
 			r.source(t, provider, listURL)
 			if got := r.one(t, 2*time.Hour); got.Recorded != 1 || got.Rejected != 2 || got.Unassigned != 1 {
@@ -358,7 +362,8 @@ func TestKeptPages(t *testing.T) {
 				t.Fatalf("events: %+v", events)
 			}
 			r.tallies(t, events...)
-			if got, err := r.Services.Inbound.RetryInbound(context.Background(), 1, events[0].ID, r.now); err != nil || got.Rejected != 2 || got.Duplicates != 1 || got.Unassigned != 1 {
+			if got, err := r.Services.Inbound.RetryInbound(context.Background(), 1, events[0].ID, r.now); err != nil || got.Rejected != 2 ||
+				got.Duplicates != 1 || got.Unassigned != 1 {
 				t.Errorf("retry: %+v, %v", got, err)
 			}
 			_, err := r.Services.Inbound.DiscardInbound(context.Background(), 1, events[0].ID)
@@ -385,9 +390,11 @@ func TestNarrowedSource(t *testing.T) { synctest.Test(t, testNarrowedSource) }
 func testNarrowedSource(t *testing.T) {
 	id := ids("sepay", 2)
 	r := newReader(t, sepayList(movement{id: id[0]}, movement{id: id[1], account: "777"}))
-	_, err := r.Services.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "777", AccountName: "B"}, r.now)
+	_, err := r.Services.Inbound.LinkBankAccount(context.Background(), 1,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: "777", AccountName: "B"}, r.now)
 	must(t, err)
-	_, err = r.Services.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: listKey, APIURL: listURL, BankAccountID: 2}, r.now)
+	_, err = r.Services.Inbound.AddSource(context.Background(), 1,
+		inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: listKey, APIURL: listURL, BankAccountID: 2}, r.now)
 	must(t, err)
 	if got := r.one(t, 2*time.Hour); got.Recorded != 1 || got.Unassigned != 1 {
 		t.Errorf("%+v", got)
@@ -402,8 +409,9 @@ func TestFirstKeyLater(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		id := ids("sepay", 3)
-		r := newReader(t, sepayList(movement{id: id[0], number: "FT0"}, movement{id: id[1], number: "FT1", at: moment.Add(72*time.Hour - time.Second)},
-			movement{id: id[2], number: "FT2", at: moment.Add(72 * time.Hour)}))
+		r := newReader(t,
+			sepayList(movement{id: id[0], number: "FT0"}, movement{id: id[1], number: "FT1", at: moment.Add(72*time.Hour - time.Second)},
+				movement{id: id[2], number: "FT2", at: moment.Add(72 * time.Hour)}))
 		ctx := context.Background()
 		source, err := r.Services.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s"}, r.now)
 		must(t, err)

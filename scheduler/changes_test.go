@@ -80,7 +80,8 @@ func TestRotationDuringTheWait(t *testing.T) {
 			return respond(500), nil
 		}
 		s := open(t, newFile(t), n)
-		hook, old, err := s.Services.Deliveries.CreateWebhook(t.Context(), 1, delivery.WebhookCreate{Name: "shop", URL: "https://shop.example.vn/hook", Type: delivery.WebhookAll}, time.Now())
+		hook, old, err := s.Services.Deliveries.CreateWebhook(t.Context(), 1,
+			delivery.WebhookCreate{Name: "shop", URL: "https://shop.example.vn/hook", Type: delivery.WebhookAll}, time.Now())
 		must(t, err)
 		s.start(t)
 		s.Record("FT1")
@@ -123,7 +124,8 @@ func TestResendAtOnce(t *testing.T) {
 		s.Record("FT1")
 		time.Sleep(5 * time.Second)
 		first := s.history(t)[0]
-		if _, err := s.Services.Deliveries.Resend(t.Context(), 1, first.ID, app.IdempotencyKey{}, time.Now()); app.CodeOf(err) != app.CodeDeliveryPending {
+		if _, err := s.Services.Deliveries.Resend(t.Context(), 1, first.ID, app.IdempotencyKey{},
+			time.Now()); app.CodeOf(err) != app.CodeDeliveryPending {
 			t.Errorf("a resend of what is being tried: %v", err)
 		}
 		time.Sleep(time.Minute)

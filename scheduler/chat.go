@@ -75,7 +75,8 @@ func chatRequest(medium alert.Medium, chat alert.ChatSettings, m alert.Message, 
 	case alert.Zalo:
 		return zaloURL + "/bot" + chat.Token + "/sendMessage", map[string]any{"chat_id": chat.Chat, "text": clipUTF16(m.Text, zaloText)}
 	case alert.Discord: // 4: no previews of links
-		return chat.URL, map[string]any{"content": clipUTF16(escapeMarkdown(m.Text), discordText), "allowed_mentions": map[string]any{"parse": []string{}}, "flags": 4}
+		return chat.URL, map[string]any{"content": clipUTF16(escapeMarkdown(m.Text), discordText),
+			"allowed_mentions": map[string]any{"parse": []string{}}, "flags": 4}
 	case alert.Slack:
 		return chat.URL, map[string]any{"text": strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(m.Text), "mrkdwn": false}
 	case alert.Lark:
@@ -88,7 +89,8 @@ func chatRequest(medium alert.Medium, chat alert.ChatSettings, m alert.Message, 
 		return chat.URL, body
 	}
 	i := strings.LastIndexByte(chat.URL, '/')
-	return chat.URL[:i+1], map[string]any{"topic": chat.URL[i+1:], "title": m.Subject, "message": app.CleanText(clipBytes(m.Text, ntfyText), ntfyText)}
+	return chat.URL[:i+1],
+		map[string]any{"topic": chat.URL[i+1:], "title": m.Subject, "message": app.CleanText(clipBytes(m.Text, ntfyText), ntfyText)}
 }
 
 // larkSignature is the HMAC of nothing, under the time and the secret.
@@ -108,7 +110,8 @@ func escapeMarkdown(text string) string {
 	return strings.Join(words, "")
 }
 
-var markdown = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "~", `\~`, "`", "\\`", "|", `\|`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`)
+var markdown = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "~", `\~`, "`", "\\`", "|", `\|`, "[", `\[`, "]", `\]`, "<", `\<`,
+	">", `\>`, "#", `\#`)
 
 func clipBytes(s string, most int) string {
 	for len(s) > most {
@@ -170,7 +173,8 @@ func explainChat(c alert.Channel, response *http.Response, data []byte) error {
 	case status >= 500:
 		what = app.Text{EN: "the service has trouble of its own; it is tried again later", VI: "dịch vụ đang gặp sự cố; hệ thống sẽ thử lại sau"}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound, status == http.StatusGone:
-		what = app.Text{EN: "what lets baoco in there is not valid any more; copy it anew", VI: "URL hoặc token không còn hiệu lực; hãy sao chép lại"}
+		what = app.Text{EN: "what lets baoco in there is not valid any more; copy it anew",
+			VI: "URL hoặc token không còn hiệu lực; hãy sao chép lại"}
 	}
 	seconds, err := strconv.ParseFloat(response.Header.Get("Retry-After"), 64)
 	if err != nil {
@@ -178,7 +182,8 @@ func explainChat(c alert.Channel, response *http.Response, data []byte) error {
 	}
 	name := c.Medium.Name()
 	return &alert.Error{
-		Text:       app.Text{EN: name.EN + " answered “" + words + "”: " + what.EN + ".", VI: name.VI + " trả lời “" + words + "”: " + what.VI + "."},
+		Text: app.Text{EN: name.EN + " answered “" + words + "”: " + what.EN + ".",
+			VI: name.VI + " trả lời “" + words + "”: " + what.VI + "."},
 		RetryAfter: time.Duration(min(max(seconds, 0), 24*3600) * float64(time.Second)),
 	}
 }

@@ -79,7 +79,8 @@ func TestForbiddenAnswersOpenNoConnection(t *testing.T) {
 	for row, addr := range forbidden(t) {
 		name := row + ".shop.com.vn"
 		names.set(name, addr.String())
-		for _, target := range []string{"http://" + net.JoinHostPort(name, port), "https://" + net.JoinHostPort(name, port), "http://" + net.JoinHostPort(addr.String(), port)} {
+		for _, target := range []string{"http://" + net.JoinHostPort(name, port), "https://" + net.JoinHostPort(name, port),
+			"http://" + net.JoinHostPort(addr.String(), port)} {
 			result := sender.Send(t.Context(), sampleTo(target+"/hook?token=tell-nobody"))
 			if result.Error != delivery.ErrorBlocked || result.OK() || result.StatusCode != 0 || result.Duration > 5*time.Second {
 				t.Errorf("%s, %s: %q (%s) after %v, want it blocked", row, target, result.Error, result.Detail, result.Duration)

@@ -101,7 +101,8 @@ func greetingName(own net.Addr) string {
 // mailClient makes a client that speaks over one connection.
 func mailClient(e alert.EmailSettings, secure *tls.Config, conn net.Conn) (*mail.Client, error) {
 	options := []mail.Option{
-		mail.WithPort(e.Port), mail.WithTimeout(alert.Timeout), mail.WithTLSConfig(secure), mail.WithTLSPolicy(mail.TLSMandatory), mail.WithoutNoop(),
+		mail.WithPort(e.Port), mail.WithTimeout(alert.Timeout), mail.WithTLSConfig(secure),
+		mail.WithTLSPolicy(mail.TLSMandatory), mail.WithoutNoop(),
 		mail.WithHELO(greetingName(conn.LocalAddr())),
 		mail.WithDialContextFunc(func(context.Context, string, string) (net.Conn, error) { return conn, nil }),
 	}
@@ -111,7 +112,8 @@ func mailClient(e alert.EmailSettings, secure *tls.Config, conn net.Conn) (*mail
 	if e.Username != "" {
 		// The library can't tell that a connection that it was given is encrypted,
 		// so it is told which ways to prefer; PLAIN and LOGIN look for themselves.
-		options = append(options, mail.WithOpportunisticSMTPAuth(mail.SMTPAuthPlain, mail.SMTPAuthLogin, mail.SMTPAuthSCRAMSHA256), mail.WithUsername(e.Username), mail.WithPassword(e.Password))
+		options = append(options, mail.WithOpportunisticSMTPAuth(mail.SMTPAuthPlain, mail.SMTPAuthLogin, mail.SMTPAuthSCRAMSHA256),
+			mail.WithUsername(e.Username), mail.WithPassword(e.Password))
 	}
 	return mail.NewClient(e.Host, options...)
 }
@@ -189,14 +191,18 @@ func explainMail(ctx context.Context, e alert.EmailSettings, err error) *alert.E
 	what := app.Text{EN: "the message was not taken", VI: "tin không được nhận"}
 	switch {
 	case code == 530 || code == 534 || code == 535 || code == 538: // RFC 4954
-		what = app.Text{EN: "check user name and password; Gmail and others want an app password", VI: "hãy kiểm tra tên đăng nhập và mật khẩu; Gmail và một số dịch vụ yêu cầu mật khẩu ứng dụng"}
+		what = app.Text{EN: "check user name and password; Gmail and others want an app password",
+			VI: "hãy kiểm tra tên đăng nhập và mật khẩu; Gmail và một số dịch vụ yêu cầu mật khẩu ứng dụng"}
 	case code == 504 || strings.Contains(strings.ToLower(words), "helo"):
 		what = app.Text{
-			EN: "it doesn't take the name of this machine; give it a whole host name, such as baoco.shop.vn: hostnamectl set-hostname baoco.shop.vn, in a container --hostname",
-			VI: "máy chủ thư không nhận tên của máy này; hãy đặt tên máy đầy đủ, ví dụ baoco.shop.vn: hostnamectl set-hostname baoco.shop.vn, trong container thì dùng --hostname",
+			EN: "it doesn't take the name of this machine; give it a whole host name, such as baoco.shop.vn: " +
+				"hostnamectl set-hostname baoco.shop.vn, in a container --hostname",
+			VI: "máy chủ thư không nhận tên của máy này; hãy đặt tên máy đầy đủ, ví dụ baoco.shop.vn: hostnamectl set-hostname baoco.shop.vn, " +
+				"trong container thì dùng --hostname",
 		}
 	case code < 500:
-		what = app.Text{EN: "the server can't take it right now; it is tried again later", VI: "máy chủ tạm thời chưa nhận; hệ thống sẽ thử lại sau"}
+		what = app.Text{EN: "the server can't take it right now; it is tried again later",
+			VI: "máy chủ tạm thời chưa nhận; hệ thống sẽ thử lại sau"}
 	case sending != nil && sending.Reason == mail.ErrSMTPMailFrom:
 		what = app.Textf("%s may not send; use the address of the mailbox", "%s không được phép gửi; hãy dùng địa chỉ của hộp thư", e.From)
 	case sending != nil && sending.Reason == mail.ErrSMTPRcptTo:
@@ -206,7 +212,8 @@ func explainMail(ctx context.Context, e alert.EmailSettings, err error) *alert.E
 		words = conceal(words, e.Password)
 	}
 	words = said(words)
-	return &alert.Error{Text: app.Text{EN: "The mail server answered “" + words + "”: " + what.EN + ".", VI: "Máy chủ thư trả lời “" + words + "”: " + what.VI + "."}}
+	return &alert.Error{Text: app.Text{EN: "The mail server answered “" + words + "”: " + what.EN + ".",
+		VI: "Máy chủ thư trả lời “" + words + "”: " + what.VI + "."}}
 }
 
 // mailWords is what the server said, out of a sentence that the library wraps

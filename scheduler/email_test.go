@@ -172,7 +172,8 @@ func newMailWorld(t *testing.T, allow ...string) *mailWorld {
 	w := &mailWorld{root: issuer{}.authority(t, "root")}
 	roots := x509.NewCertPool()
 	roots.AddCert(w.root.certificate)
-	w.World = apptest.Open(t, newFile(t), services.Config{Targets: targets, Alert: scheduler.NewAlerterOn(targets, names.resolver(), roots).Send})
+	w.World = apptest.Open(t, newFile(t),
+		services.Config{Targets: targets, Alert: scheduler.NewAlerterOn(targets, names.resolver(), roots).Send})
 	t.Cleanup(w.Close)
 	return w
 }
@@ -222,7 +223,8 @@ func TestAlertEmail(t *testing.T) {
 		m := w.mailbox(t, implicit, nil)
 		must(t, w.test(t, m.settings(t)))
 		letters := m.letters()
-		if len(letters) != 2 || !strings.HasPrefix(letters[0].from, "FROM:<shop@example.vn>") || letters[0].to != "TO:<lan@example.vn>" || letters[1].to != "TO:<minh@example.vn>" {
+		if len(letters) != 2 || !strings.HasPrefix(letters[0].from, "FROM:<shop@example.vn>") || letters[0].to != "TO:<lan@example.vn>" ||
+			letters[1].to != "TO:<minh@example.vn>" {
 			t.Fatalf("implicit %v: %+v", implicit, letters)
 		}
 		message, err := mail.ReadMessage(strings.NewReader(letters[1].data))
@@ -233,7 +235,8 @@ func TestAlertEmail(t *testing.T) {
 		must(t, err)
 		body, err := io.ReadAll(quotedprintable.NewReader(message.Body))
 		must(t, err)
-		got := []string{subject, from[0].Name, from[0].Address, message.Header.Get("To"), message.Header.Get("Auto-Submitted"), strings.ReplaceAll(string(body), "\r\n", "\n")}
+		got := []string{subject, from[0].Name, from[0].Address, message.Header.Get("To"), message.Header.Get("Auto-Submitted"),
+			strings.ReplaceAll(string(body), "\r\n", "\n")}
 		want := []string{
 			"Báo Có: tin thử", "Báo Có", "shop@example.vn", "<minh@example.vn>", "auto-generated",
 			"Báo Có\n\n✅ Đây là tin thử: cảnh báo của cửa hàng sẽ được gửi đến đây.\nCài đặt cảnh báo: https://baoco.example.vn/settings/alerts\n",
@@ -259,19 +262,28 @@ func TestAlertEmailFailures(t *testing.T) {
 		says     []string
 		letters  int
 	}{
-		{"password", nil, func(e *alert.EmailSettings) { e.Password = "wrong" + mailPassword }, false, []string{"535 5.7.8 Username and Password not accepted", "app password"}, 0},
-		{"password, where the answer is cut", map[string]string{"refused": strings.Repeat("x", 125) + " "}, func(e *alert.EmailSettings) { e.Password = "wrong" + mailPassword }, false, []string{"535 5.7.8 Username and Password not accepted", "app password"}, 0},
-		{"sender", map[string]string{"MAIL": "553 5.7.1 not yours"}, nil, false, []string{"553 5.7.1 not yours", "shop@example.vn may not send"}, 0},
-		{"recipients", map[string]string{"RCPT": "550 5.1.1 no such user"}, nil, true, []string{"550 5.1.1 no such user", "check the addresses"}, 0},
-		{"name of this machine", map[string]string{"RCPT": "504 5.5.2 <vps.lan>: Helo command rejected: Host not found"}, nil, false, []string{"504 5.5.2", "hostnamectl set-hostname"}, 0},
-		{"one recipient", map[string]string{"RCPT TO:<lan@example.vn>": "550 5.1.1 no such user"}, nil, false, []string{"550 5.1.1 no such user"}, 1},
+		{"password", nil, func(e *alert.EmailSettings) { e.Password = "wrong" + mailPassword }, false,
+			[]string{"535 5.7.8 Username and Password not accepted", "app password"}, 0},
+		{"password, where the answer is cut", map[string]string{"refused": strings.Repeat("x", 125) + " "},
+			func(e *alert.EmailSettings) { e.Password = "wrong" + mailPassword }, false,
+			[]string{"535 5.7.8 Username and Password not accepted", "app password"}, 0},
+		{"sender", map[string]string{"MAIL": "553 5.7.1 not yours"}, nil, false,
+			[]string{"553 5.7.1 not yours", "shop@example.vn may not send"}, 0},
+		{"recipients", map[string]string{"RCPT": "550 5.1.1 no such user"}, nil, true,
+			[]string{"550 5.1.1 no such user", "check the addresses"}, 0},
+		{"name of this machine", map[string]string{"RCPT": "504 5.5.2 <vps.lan>: Helo command rejected: Host not found"}, nil, false,
+			[]string{"504 5.5.2", "hostnamectl set-hostname"}, 0},
+		{"one recipient", map[string]string{"RCPT TO:<lan@example.vn>": "550 5.1.1 no such user"}, nil, false,
+			[]string{"550 5.1.1 no such user"}, 1},
 		{"later", map[string]string{"DATA": "451 4.7.1 greylisted"}, nil, false, []string{"451 4.7.1 greylisted", "tried again later"}, 0},
 		{"no STARTTLS", map[string]string{"EHLO": "250 mail.example.vn"}, nil, false, []string{"STARTTLS", "kind of encryption"}, 0},
-		{"not TLS", nil, func(e *alert.EmailSettings) { e.Security = alert.MailTLS }, false, []string{"secure connection", "kind of encryption"}, 0},
+		{"not TLS", nil, func(e *alert.EmailSettings) { e.Security = alert.MailTLS }, false,
+			[]string{"secure connection", "kind of encryption"}, 0},
 		{"silent", nil, func(e *alert.EmailSettings) { e.Security = alert.MailStartTLS }, true, []string{"did not answer in time"}, 0},
 		{"nobody there", nil, func(e *alert.EmailSettings) { e.Port = 1 }, false, []string{"Nothing listens at mail.example.vn:1"}, 0},
 		{"no such name", nil, func(e *alert.EmailSettings) { e.Host = "mial.example.vn" }, false, []string{"could not be looked up"}, 0},
-		{"wrong name", nil, func(e *alert.EmailSettings) { e.Host = "bot.example.vn" }, false, []string{"secure connection to bot.example.vn", "not bot.example.vn"}, 0},
+		{"wrong name", nil, func(e *alert.EmailSettings) { e.Host = "bot.example.vn" }, false,
+			[]string{"secure connection to bot.example.vn", "not bot.example.vn"}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -322,9 +334,10 @@ func TestAlertGuard(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no public address") || len(m.letters()) != 0 || len(m.commands) != 0 {
 		t.Errorf("by name: %v, %q", err, m.commands)
 	}
-	_, err = w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{
-		Token: someToken, Chat: "5", APIURL: "http://bot.example.vn:" + m.addr[strings.LastIndex(m.addr, ":")+1:],
-	}}, time.Now())
+	_, err = w.Services.Alerts.SetAlertChannel(t.Context(),
+		alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{
+			Token: someToken, Chat: "5", APIURL: "http://bot.example.vn:" + m.addr[strings.LastIndex(m.addr, ":")+1:],
+		}}, time.Now())
 	must(t, err)
 	err = w.Services.Alerts.TestAlert(t.Context(), 1, alert.Telegram, alertHome, time.Now())
 	if err == nil || !strings.Contains(err.Error(), "no public address") || strings.Contains(err.Error(), someToken) || len(m.commands) != 0 {
@@ -334,10 +347,13 @@ func TestAlertGuard(t *testing.T) {
 		{Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "5", APIURL: "http://127.0.0.1:8081"}},
 		{Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "5", APIURL: "http://localhost"}},
 		{Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: someToken, Chat: "5", APIURL: "https://user@bot.example.vn"}},
-		{Medium: alert.Email, Email: alert.EmailSettings{Host: "127.0.0.1", Port: 25, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
+		{Medium: alert.Email,
+			Email: alert.EmailSettings{Host: "127.0.0.1", Port: 25, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
 		{Medium: alert.Email, Email: alert.EmailSettings{Host: "::1", Port: 25, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
-		{Medium: alert.Email, Email: alert.EmailSettings{Host: "169.254.169.254", Port: 80, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
-		{Medium: alert.Email, Email: alert.EmailSettings{Host: "postfix", Port: 25, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
+		{Medium: alert.Email,
+			Email: alert.EmailSettings{Host: "169.254.169.254", Port: 80, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
+		{Medium: alert.Email,
+			Email: alert.EmailSettings{Host: "postfix", Port: 25, Security: alert.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
 	} {
 		c.AccountID = 1
 		if _, err := w.Services.Alerts.SetAlertChannel(t.Context(), c, time.Now()); app.CodeOf(err) != app.CodeValidation {
@@ -365,7 +381,8 @@ func TestAlertEmailEndlessTalk(t *testing.T) {
 		said <- n
 	}()
 	port := listener.Addr().(*net.TCPAddr).Port
-	err = w.test(t, alert.EmailSettings{Host: "mail.example.vn", Port: port, Security: alert.MailStartTLS, From: "a@example.vn", To: []string{"b@example.vn"}})
+	err = w.test(t, alert.EmailSettings{Host: "mail.example.vn", Port: port, Security: alert.MailStartTLS, From: "a@example.vn",
+		To: []string{"b@example.vn"}})
 	if err == nil || !strings.Contains(err.Error(), "kind of encryption") {
 		t.Error(err)
 	}

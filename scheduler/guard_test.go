@@ -79,7 +79,8 @@ func sampleTo(url string) delivery.Outgoing {
 		URL:      url,
 		Secrets:  delivery.Secrets{Current: "whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="},
 		Payload: delivery.Payload{
-			ID: "1", Gateway: "ACB", TransactionDate: "2025-10-14 10:59:30", TransactionNumber: "FT1", AccountNumber: "0123", Content: "x", TransferType: app.In, TransferAmount: 1,
+			ID: "1", Gateway: "ACB", TransactionDate: "2025-10-14 10:59:30", TransactionNumber: "FT1", AccountNumber: "0123", Content: "x",
+			TransferType: app.In, TransferAmount: 1,
 		},
 	}
 }

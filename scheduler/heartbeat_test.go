@@ -48,7 +48,8 @@ func TestHeartbeat(t *testing.T) {
 		watch.status.Store(200)
 		var err error
 		s.courier, err = scheduler.Start(s.Services, s.sender.Send, scheduler.Options{
-			Heartbeat: scheduler.NewHeartbeat(apptest.Targets(t), "https://watch.example.vn/ping/secret", "test", watch), Logger: slog.New(slog.NewTextHandler(s.log, nil)),
+			Heartbeat: scheduler.NewHeartbeat(apptest.Targets(t), "https://watch.example.vn/ping/secret", "test", watch),
+			Logger:    slog.New(slog.NewTextHandler(s.log, nil)),
 		})
 		must(t, err)
 		beats := func(want int64) {
@@ -127,7 +128,8 @@ func TestWell(t *testing.T) {
 		s.webhook(t, "https://shop.example.vn/hook")
 		s.Record("FT1") // and there is no courier
 		must(t, s.Services.Upkeep.Well(t.Context(), time.Now().Add(time.Minute)))
-		if err := s.Services.Upkeep.Well(t.Context(), time.Now().Add(3*time.Minute)); err == nil || app.CodeOf(err) != app.CodeInternal || !strings.Contains(err.Error(), "not attempted") {
+		if err := s.Services.Upkeep.Well(t.Context(), time.Now().Add(3*time.Minute)); err == nil || app.CodeOf(err) != app.CodeInternal ||
+			!strings.Contains(err.Error(), "not attempted") {
 			t.Errorf("nobody attempts what is due: %v", err)
 		}
 		must(t, s.Store.Close())

@@ -54,9 +54,10 @@ func TestSettledWhileASweepReads(t *testing.T) {
 		s.webhook(t, "https://shop.example.vn/")
 		s.start(t)
 		time.Sleep(100 * time.Millisecond)
-		call := inbound.Call{AccountID: 1, Source: inbound.Source{AccountID: 1}, Channel: app.ChannelCall, ReceivedAt: time.Now(), Elements: []inbound.Incoming{{
-			EventID: "1", Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 1000, Time: time.Now(),
-		}}}
+		call := inbound.Call{AccountID: 1, Source: inbound.Source{AccountID: 1}, Channel: app.ChannelCall, ReceivedAt: time.Now(),
+			Elements: []inbound.Incoming{{
+				EventID: "1", Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 1000, Time: time.Now(),
+			}}}
 		_, err := s.Services.Inbound.RecordTransactions(context.Background(), call)
 		must(t, err)
 		time.Sleep(10 * time.Second)
@@ -103,7 +104,8 @@ func TestRetryAfterIsBounded(t *testing.T) {
 		for _, header := range []string{"86401", "10000000000", "Fri, 31 Dec 9999 23:59:59 GMT"} {
 			busy := sepayList()
 			busy.answer(http.StatusTooManyRequests, "Retry-After", header)
-			_, err := scheduler.NewPoller(nil, time.UTC, "test", busy).Poll(t.Context(), inbound.Source{Provider: "sepay", APIKey: listKey}, "", time.Now())
+			_, err := scheduler.NewPoller(nil, time.UTC, "test", busy).Poll(t.Context(),
+				inbound.Source{Provider: "sepay", APIKey: listKey}, "", time.Now())
 			var fault *inbound.PollError
 			if !errors.As(err, &fault) || fault.RetryAfter != day {
 				t.Errorf("Retry-After %s of a list: %v", header, err)
@@ -133,7 +135,8 @@ func TestLargePage(t *testing.T) {
 	}{{4 << 20, true}, {4<<20 + 1, false}} {
 		page := `{"status":"success","data":[],"meta":{"pagination":{"has_more":false}}}`
 		page += strings.Repeat(" ", c.size-len(page))
-		poller := scheduler.NewPoller(nil, time.UTC, "test", roundTrip(func(*http.Request) (*http.Response, error) { return answerOf(respond(200), page), nil }))
+		poller := scheduler.NewPoller(nil, time.UTC, "test",
+			roundTrip(func(*http.Request) (*http.Response, error) { return answerOf(respond(200), page), nil }))
 		_, err := poller.Poll(t.Context(), inbound.Source{Provider: "sepay", APIKey: listKey}, "", time.Now())
 		var fault *inbound.PollError
 		if unreadable := errors.As(err, &fault) && fault.Fault == inbound.PollUnreadable; unreadable == c.readable || c.readable && err != nil {
@@ -146,7 +149,8 @@ func TestLargePage(t *testing.T) {
 // last whole reading began, and from no later day than that of the source's key.
 func TestCassoOverlap(t *testing.T) {
 	t.Parallel()
-	for last, from := range map[string]string{"": "2026-10-01", "2026-10-01": "2026-10-01", "2026-11-20": "2026-11-19", "2026-11-01": "2026-10-31"} {
+	for last, from := range map[string]string{"": "2026-10-01", "2026-10-01": "2026-10-01", "2026-11-20": "2026-11-19",
+		"2026-11-01": "2026-10-31"} {
 		l := cassoList()
 		progress := ""
 		if last != "" {

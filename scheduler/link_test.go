@@ -24,7 +24,8 @@ func TestLinkGoesOnAfterAStart(t *testing.T) {
 		s.close(t)
 		file, err := sql.Open("sqlite", path)
 		must(t, err)
-		_, err = file.Exec(`INSERT INTO bank_accounts (id, account_id, bank, account_number, account_name, status, created_at) VALUES (99, 1, 'ACB', '999', 'A', 'active', 0);
+		_, err = file.Exec(`INSERT INTO bank_accounts (id, account_id, bank, account_number, account_name, status, created_at)
+			VALUES (99, 1, 'ACB', '999', 'A', 'active', 0);
 			INSERT INTO unfinished_links (bank_account_id, inbound_event_id, notify, linked_at, item_id) VALUES (99, 0, 0, ?, 0)`, time.Now().Unix())
 		must(t, err)
 		must(t, file.Close())

@@ -177,7 +177,8 @@ func answerSePay(l *list, w http.ResponseWriter, q url.Values) {
 	for _, m := range shown {
 		records = append(records, m.sepay())
 	}
-	fmt.Fprintf(w, `{"status":"success","data":[%s],"meta":{"pagination":{"total":%d,"per_page":%d,"current_page":%d,"last_page":%d,"has_more":%v}}}`,
+	fmt.Fprintf(w,
+		`{"status":"success","data":[%s],"meta":{"pagination":{"total":%d,"per_page":%d,"current_page":%d,"last_page":%d,"has_more":%v}}}`,
 		strings.Join(records, ","), len(matching), size, page, (len(matching)+size-1)/size, page*size < len(matching))
 }
 
@@ -210,7 +211,9 @@ func answerCasso(l *list, w http.ResponseWriter, q url.Values) {
 	for _, m := range cut(matching, page, size) {
 		records = append(records, m.casso())
 	}
-	fmt.Fprintf(w, `{"error":0,"message":"success","data":{"page":%d,"pageSize":%d,"nextPage":null,"prevPage":null,"totalPages":%d,"totalRecords":%d,"records":[%s]}}`,
+	fmt.Fprintf(w,
+		`{"error":0,"message":"success","data":{"page":%d,"pageSize":%d,"nextPage":null,"prevPage":null,"totalPages":%d,"totalRecords":%d`+
+			`,"records":[%s]}}`,
 		page, size, (len(matching)+size-1)/size, len(matching), strings.Join(records, ","))
 }
 
@@ -274,7 +277,8 @@ func newReader(t *testing.T, transport http.RoundTripper) *reader {
 func (r *reader) open(t *testing.T) {
 	t.Helper()
 	targets := apptest.Targets(t, "127.0.0.1/32")
-	sender := courier.NewSender(targets, "test", &network{start: time.Now(), answer: func(int, *http.Request) (*http.Response, error) { return respond(200), nil }})
+	sender := courier.NewSender(targets, "test",
+		&network{start: time.Now(), answer: func(int, *http.Request) (*http.Response, error) { return respond(200), nil }})
 	var poller *scheduler.Poller
 	w := apptest.Open(t, r.path, services.Config{
 		Targets: targets, Send: sender.Send,
@@ -347,7 +351,8 @@ func (r *reader) reload(t *testing.T, source inbound.Source) inbound.Source {
 // wantRows checks how many transactions and how many deliveries there are.
 func (r *reader) wantRows(t *testing.T, transactions, deliveries int) []app.Transaction {
 	t.Helper()
-	all, err := r.Services.Ledger.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
+	all, err := r.Services.Ledger.Transactions(context.Background(), 1,
+		app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
 	must(t, err)
 	due, err := r.Services.Deliveries.Due(context.Background(), delivery.DueFilter{WebhookID: 1, Limit: 1000}, r.now.Add(24*time.Hour))
 	must(t, err)
@@ -378,7 +383,8 @@ func (r *reader) tallies(t *testing.T, events ...inbound.Event) {
 		for _, i := range read.Elements {
 			said.Add(i.State, 0)
 		}
-		if said.Recorded != e.Recorded || said.Duplicates != e.Duplicates || said.Unassigned != e.Unassigned || said.Conflicts != e.Conflicts || said.Rejected != e.Rejected {
+		if said.Recorded != e.Recorded || said.Duplicates != e.Duplicates || said.Unassigned != e.Unassigned || said.Conflicts != e.Conflicts ||
+			said.Rejected != e.Rejected {
 			t.Errorf("page %d is read as %+v and was counted as %+v", e.ID, said, e.Recording)
 		}
 	}
@@ -394,7 +400,8 @@ func (r *reader) bankAccount(t *testing.T) app.BankAccount {
 // wantFault checks that the one source's list can't be read, and why.
 func (r *reader) wantFault(t *testing.T, results []inbound.CaughtUp, fault inbound.PollFault, changed bool) {
 	t.Helper()
-	if len(results) != 1 || results[0].Err == nil || results[0].Changed != changed || !strings.HasPrefix(results[0].Err.Error(), string(fault)+": ") {
+	if len(results) != 1 || results[0].Err == nil || results[0].Changed != changed ||
+		!strings.HasPrefix(results[0].Err.Error(), string(fault)+": ") {
 		t.Fatalf("results %+v, want one with the fault %s, changed %v", results, fault, changed)
 	}
 	if strings.Contains(results[0].Err.Error(), listKey) {

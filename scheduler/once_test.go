@@ -41,7 +41,8 @@ func TestEveryDeliveryIsAttemptedOnce(t *testing.T) {
 				call := inbound.Call{AccountID: 1, Source: inbound.Source{AccountID: 1}, Channel: app.ChannelCall, ReceivedAt: time.Now()}
 				for e := range elements {
 					call.Elements = append(call.Elements, inbound.Incoming{
-						EventID: fmt.Sprint(caller, "-", i, "-", e), Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 1000, Time: call.ReceivedAt,
+						EventID: fmt.Sprint(caller, "-", i, "-", e), Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 1000,
+						Time: call.ReceivedAt,
 					})
 				}
 				if _, err := s.Services.Inbound.RecordTransactions(context.Background(), call); err != nil {

@@ -82,7 +82,8 @@ func (s *faultyStore) SettleStream(ctx context.Context, p stream.Progress) error
 	return err
 }
 
-func (s *faultyStore) RecordPage(ctx context.Context, call inbound.Call, progress string, complete bool, zone *time.Location) (inbound.Recording, error) {
+func (s *faultyStore) RecordPage(ctx context.Context, call inbound.Call, progress string, complete bool,
+	zone *time.Location) (inbound.Recording, error) {
 	if call.Source.ID == s.source {
 		panic("record page")
 	}
@@ -102,7 +103,8 @@ func TestPanicsEndNothingElse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
-		s := open(t, newFile(t), &network{start: time.Now(), answer: func(int, *http.Request) (*http.Response, error) { return respond(200), nil }})
+		s := open(t, newFile(t),
+			&network{start: time.Now(), answer: func(int, *http.Request) (*http.Response, error) { return respond(200), nil }})
 		faulty := &faultyStore{Store: s.Store, webhook: 1, source: 1, channel: 1}
 		poll := func(_ context.Context, source inbound.Source, _ string, now time.Time) (inbound.PolledPage, error) {
 			return inbound.PolledPage{Body: []byte("{}"), Elements: []inbound.Incoming{{
@@ -119,7 +121,8 @@ func TestPanicsEndNothingElse(t *testing.T) {
 		})
 		bad, good := s.webhook(t, "https://bad.example.vn/"), s.webhook(t, "https://good.example.vn/")
 		for _, name := range []string{"one", "two"} {
-			_, err := s.Services.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: name, APIKey: listKey}, time.Now())
+			_, err := s.Services.Inbound.AddSource(ctx, 1,
+				inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: name, APIKey: listKey}, time.Now())
 			must(t, err)
 		}
 		other, err := s.Services.Ledger.CreateAccount(ctx, "Quán Hoa", time.Now())
@@ -134,7 +137,8 @@ func TestPanicsEndNothingElse(t *testing.T) {
 			must(t, err)
 		}
 		faulty.backlogs.Store(true)
-		s.courier, err = scheduler.Start(s.Services, s.sender.Send, scheduler.Options{CatchUp: time.Hour, Logger: slog.New(slog.NewTextHandler(s.log, nil))})
+		s.courier, err = scheduler.Start(s.Services, s.sender.Send,
+			scheduler.Options{CatchUp: time.Hour, Logger: slog.New(slog.NewTextHandler(s.log, nil))})
 		must(t, err)
 		time.Sleep(10 * time.Second)
 		s.Record("FT1")

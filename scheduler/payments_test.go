@@ -108,7 +108,8 @@ func TestPaymentsComeFast(t *testing.T) {
 		s.start(t)
 		s.pay(t, 0, inbound.Incoming{Content: "DH12 tu 0123456789 Nguyen #0#"})
 		time.Sleep(1100 * time.Millisecond)
-		if got := c.sent(); len(got) != 1 || !strings.HasPrefix(got[0], "+1,000\u00a0₫ · ACB ··4957 · ") || !strings.Contains(got[0], "DH12 tu …6789 Nguyen") {
+		if got := c.sent(); len(got) != 1 || !strings.HasPrefix(got[0], "+1,000\u00a0₫ · ACB ··4957 · ") ||
+			!strings.Contains(got[0], "DH12 tu …6789 Nguyen") {
 			t.Fatalf("the first payment was not told at once: %q", got)
 		}
 		for n := 1; n < 1000; n++ {
@@ -227,7 +228,8 @@ func TestPaymentFilter(t *testing.T) {
 			t.Fatalf("%q", got)
 		}
 		other := s.Link("MB", "777")
-		must(t, s.Services.Alerts.SetPaymentFeed(t.Context(), 1, alert.Telegram, alert.PaymentFeed{On: true, BankAccountID: other.ID, Content: true}))
+		must(t, s.Services.Alerts.SetPaymentFeed(t.Context(), 1, alert.Telegram,
+			alert.PaymentFeed{On: true, BankAccountID: other.ID, Content: true}))
 		s.pay(t, 4, inbound.Incoming{})
 		time.Sleep(5 * time.Second)
 		must(t, s.Services.Alerts.SetPaymentFeed(t.Context(), 1, alert.Telegram, alert.PaymentFeed{On: true, Content: true}))
@@ -411,7 +413,8 @@ func TestChats(t *testing.T) {
 			defer server.Close()
 			alerter := scheduler.NewAlerter(apptest.Targets(t), "test", throughTLS(server))
 			settings := chats[c.medium]
-			err := alerter.Send(t.Context(), alert.Channel{Medium: c.medium, Chat: settings}, alert.Message{Subject: "Chủ đề", Text: "a_b *c* <at user_id=\"all\"> & https://b.vn/x_y"})
+			err := alerter.Send(t.Context(), alert.Channel{Medium: c.medium, Chat: settings},
+				alert.Message{Subject: "Chủ đề", Text: "a_b *c* <at user_id=\"all\"> & https://b.vn/x_y"})
 			text := map[alert.Medium]string{
 				alert.Zalo:    fmt.Sprint(got.Host, got.URL.Path, sent["chat_id"], sent["text"]),
 				alert.Discord: fmt.Sprint(got.Host, got.URL.Path, sent["content"], sent["allowed_mentions"], sent["flags"]),
@@ -420,7 +423,8 @@ func TestChats(t *testing.T) {
 				alert.Ntfy:    fmt.Sprint(got.Host, got.URL.Path, sent["topic"], sent["title"], sent["message"], got.Header.Get("Authorization")),
 			}[c.medium]
 			want := map[alert.Medium]string{
-				alert.Zalo:    "bot-api.zaloplatforms.com/bot" + settings.Token + "/sendMessage" + settings.Chat + "a_b *c* <at user_id=\"all\"> & https://b.vn/x_y",
+				alert.Zalo: "bot-api.zaloplatforms.com/bot" + settings.Token + "/sendMessage" + settings.Chat +
+					"a_b *c* <at user_id=\"all\"> & https://b.vn/x_y",
 				alert.Discord: strings.TrimPrefix(settings.URL, "https://") + `a\_b \*c\* \<at user\_id="all"\> & https://b.vn/x_ymap[parse:[]] 4`,
 				alert.Slack:   strings.TrimPrefix(settings.URL, "https://") + `a_b *c* &lt;at user_id="all"&gt; &amp; https://b.vn/x_y false`,
 				alert.Lark:    strings.TrimPrefix(settings.URL, "https://") + `textmap[text:a_b *c* ‹at user_id="all"> & https://b.vn/x_y]`,
@@ -434,7 +438,8 @@ func TestChats(t *testing.T) {
 				return
 			}
 			var fault *alert.Error
-			if !errors.As(err, &fault) || !strings.Contains(fault.Text.EN, c.says) || fault.Text.VI == "" || strings.Contains(fault.Text.EN+fault.Text.VI, "secret") {
+			if !errors.As(err, &fault) || !strings.Contains(fault.Text.EN, c.says) || fault.Text.VI == "" ||
+				strings.Contains(fault.Text.EN+fault.Text.VI, "secret") {
 				t.Fatalf("%v, want %q", err, c.says)
 			}
 			if c.medium == alert.Discord && c.status == 429 && fault.RetryAfter != 1500*time.Millisecond {
@@ -457,7 +462,8 @@ func TestLarkSignature(t *testing.T) {
 	alerter := scheduler.NewAlerter(apptest.Targets(t), "test", throughTLS(server))
 	must(t, alerter.Send(t.Context(), alert.Channel{Medium: alert.Lark, Chat: chats[alert.Lark]}, alert.Message{Text: "x"}))
 	at, _ := sent["timestamp"].(string)
-	if seconds, err := strconv.ParseInt(at, 10, 64); err != nil || time.Since(time.Unix(seconds, 0)).Abs() > time.Minute || sent["sign"] != base64.StdEncoding.EncodeToString(hmac.New(sha256.New, []byte(at+"\nsigning-secret")).Sum(nil)) {
+	if seconds, err := strconv.ParseInt(at, 10, 64); err != nil || time.Since(time.Unix(seconds, 0)).Abs() > time.Minute ||
+		sent["sign"] != base64.StdEncoding.EncodeToString(hmac.New(sha256.New, []byte(at+"\nsigning-secret")).Sum(nil)) {
 		t.Errorf("%v", sent)
 	}
 }

@@ -85,7 +85,8 @@ func (e statusError) Error() string { return fmt.Sprintf("the provider answered 
 // question.
 func refusesRequest(err error) bool {
 	var status statusError
-	return errors.As(err, &status) && (status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusUnprocessableEntity)
+	return errors.As(err, &status) &&
+		(status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusUnprocessableEntity)
 }
 
 func unreadable(format string, args ...any) *inbound.PollError {

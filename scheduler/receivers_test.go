@@ -123,7 +123,8 @@ func nastyDeliveries(t *testing.T) []delivery.Outgoing {
 			Secrets:  delivery.Secrets{Current: receiverSecret},
 			Payload: delivery.Payload{
 				ID: p.ID, Gateway: p.Gateway, TransactionDate: p.TransactionDate, TransactionNumber: p.TransactionNumber,
-				AccountNumber: p.AccountNumber, Content: p.Content, TransferType: p.TransferType, TransferAmount: p.TransferAmount, PaymentRequest: p.PaymentRequest, Test: v.Test,
+				AccountNumber: p.AccountNumber, Content: p.Content, TransferType: p.TransferType, TransferAmount: p.TransferAmount,
+				PaymentRequest: p.PaymentRequest, Test: v.Test,
 			},
 		})
 		if p.Code != nil {

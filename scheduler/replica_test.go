@@ -50,7 +50,8 @@ func TestReplicaJobs(t *testing.T) {
 		w := apptest.Open(t, newFile(t), services.Config{})
 		defer w.Close()
 		p := &place{}
-		s, err := scheduler.Start(w.Services, func(context.Context, delivery.Outgoing) delivery.Result { return delivery.Result{} }, scheduler.Options{Replica: p})
+		s, err := scheduler.Start(w.Services, func(context.Context, delivery.Outgoing) delivery.Result { return delivery.Result{} },
+			scheduler.Options{Replica: p})
 		must(t, err)
 		defer s.Stop(t.Context())
 		attention := func() (text string) {

@@ -50,7 +50,8 @@ func TestReport(t *testing.T) {
 		s.until(t, "01 21:29")
 		c.wantTexts(t)
 		s.until(t, "01 21:32")
-		first := "Báo Có · Day book 01/01/2000 … Money in: 400,000\u00a0₫ (2) … Money out: 0\u00a0₫ (0) … ACB ··4957\nIn: 400,000\u00a0₫ (2)\n\nAs of 21:3 … https://baoco.example.vn/day?date=2000-01-01"
+		first := "Báo Có · Day book 01/01/2000 … Money in: 400,000\u00a0₫ (2) … Money out: 0\u00a0₫ (0) … ACB ··4957\nIn: " +
+			"400,000\u00a0₫ (2)\n\nAs of 21:3 … https://baoco.example.vn/day?date=2000-01-01"
 		c.wantTexts(t, first)
 		s.pauseUntil(t, c, "01 23:00") // a restart doesn't repeat it
 		s.pauseUntil(t, c, "02 20:00")
@@ -71,7 +72,8 @@ func TestReport(t *testing.T) {
 		s.report(t, "21:30")   // the same again
 		c.answerBy(nil)
 		s.until(t, "07 23:59")
-		all := []string{first, late, "", "", "Day book 07/01/2000 … As of 21:30", "As of 21:31", "As of 21:36", "Day book 07/01/2000 … As of 21:51"}
+		all := []string{first, late, "", "", "Day book 07/01/2000 … As of 21:30", "As of 21:31", "As of 21:36",
+			"Day book 07/01/2000 … As of 21:51"}
 		c.wantTexts(t, all...)
 		s.pauseUntil(t, c, "08 21:00")
 		c.wantTexts(t, all...)
@@ -104,7 +106,8 @@ func TestReportOfTheNight(t *testing.T) {
 		c.wantTexts(t, "Day book 01/01/2000 … Money in: 200,000\u00a0₫ (1)")
 		s.pauseUntil(t, c, "09 01:00")
 		s.until(t, "09 01:33")
-		c.wantTexts(t, "", "Day book 07/01/2000 … This is late", "Day book 08/01/2000 … Money in: 0\u00a0₫ (0) … A week before, money in: 200,000\u00a0₫ (1)")
+		c.wantTexts(t, "", "Day book 07/01/2000 … This is late",
+			"Day book 08/01/2000 … Money in: 0\u00a0₫ (0) … A week before, money in: 200,000\u00a0₫ (1)")
 		for _, wrong := range []alert.ReportTime{"24:00", "9:30", "21:30:00", "soon"} {
 			if err := s.Services.Alerts.SetReport(t.Context(), 1, alert.Telegram, wrong, time.Now()); app.CodeOf(err) != app.CodeValidation {
 				t.Errorf("%s: %v", wrong, err)

@@ -34,7 +34,7 @@ const (
 	alertInterval = 30 * time.Second
 	feedInterval  = time.Second
 	linkInterval  = 10 * time.Second
-	backupEvery    = 10 * time.Second
+	backupEvery   = 10 * time.Second
 	lookInterval  = 30 * time.Second // at the replica
 )
 
@@ -108,7 +108,8 @@ func Start(service *services.All, send func(context.Context, delivery.Outgoing) 
 	s.logFault(ctx, "compare the clock with the newest row", err)
 	s.courier.NoteStep(step)
 	service.Upkeep.Probe(ctx, time.Now()) // from now on, silence means that the storage hangs
-	service.SetCourier(delivery.Courier{Wake: s.courier.Wake, Sweep: s.courier.LookEverywhere, InFlight: s.courier.InFlight, Swept: s.courier.LastSweep, Shortage: s.courier.ShortageOf})
+	service.SetCourier(delivery.Courier{Wake: s.courier.Wake, Sweep: s.courier.LookEverywhere, InFlight: s.courier.InFlight,
+		Swept: s.courier.LastSweep, Shortage: s.courier.ShortageOf})
 	go func() {
 		defer close(s.done)
 		s.courier.Run(s.quit)
@@ -149,14 +150,16 @@ func (s *Scheduler) addJobs(service *services.All, o Options) error {
 			{"beat", upkeep.BeatInterval, func(ctx context.Context) { s.beat(ctx, service, o.Replica) }},
 			{"replica", lookInterval, func(ctx context.Context) { s.lookAtReplica(ctx, service, o.Replica) }},
 		} {
-			if _, err := s.cron.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.run), gocron.WithName(job.name), gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
+			if _, err := s.cron.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.run), gocron.WithName(job.name),
+				gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
 				return err
 			}
 		}
 	}
 	if o.Backups.Dir != "" {
 		backUp := func(ctx context.Context) { s.backUp(ctx, service, o.Backups) }
-		if _, err := s.cron.NewJob(gocron.DurationJob(backupEvery), gocron.NewTask(backUp), gocron.WithName("backup"), gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
+		if _, err := s.cron.NewJob(gocron.DurationJob(backupEvery), gocron.NewTask(backUp), gocron.WithName("backup"),
+			gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,8 @@ func outgoing(url string) delivery.Outgoing {
 	return delivery.Outgoing{
 		Delivery: delivery.Delivery{ID: 7, WebhookID: 1, CreatedAt: time.Unix(1760000000, 0)},
 		URL:      url, Secrets: delivery.Secrets{Current: "whsec_c2VjcmV0"},
-		Payload: delivery.Payload{ID: "1", Gateway: "ACB", TransactionDate: "2026-11-21 10:59:30", AccountNumber: "1", TransferType: app.In, TransferAmount: 1},
+		Payload: delivery.Payload{ID: "1", Gateway: "ACB", TransactionDate: "2026-11-21 10:59:30", AccountNumber: "1",
+			TransferType: app.In, TransferAmount: 1},
 	}
 }
 
@@ -50,9 +51,12 @@ func TestStatusCodes(t *testing.T) {
 	}))
 	defer server.Close()
 	for status, class := range map[int]delivery.ErrorClass{
-		200: "", 201: delivery.ErrorHTTPStatus, 202: delivery.ErrorHTTPStatus, 204: delivery.ErrorHTTPStatus, 301: delivery.ErrorRedirect, 302: delivery.ErrorRedirect,
-		303: delivery.ErrorRedirect, 304: delivery.ErrorRedirect, 307: delivery.ErrorRedirect, 308: delivery.ErrorRedirect, 400: delivery.ErrorHTTPStatus, 401: delivery.ErrorHTTPStatus,
-		404: delivery.ErrorHTTPStatus, 410: delivery.ErrorHTTPStatus, 429: delivery.ErrorHTTPStatus, 500: delivery.ErrorHTTPStatus, 503: delivery.ErrorHTTPStatus,
+		200: "", 201: delivery.ErrorHTTPStatus, 202: delivery.ErrorHTTPStatus, 204: delivery.ErrorHTTPStatus, 301: delivery.ErrorRedirect,
+		302: delivery.ErrorRedirect,
+		303: delivery.ErrorRedirect, 304: delivery.ErrorRedirect, 307: delivery.ErrorRedirect, 308: delivery.ErrorRedirect,
+		400: delivery.ErrorHTTPStatus, 401: delivery.ErrorHTTPStatus,
+		404: delivery.ErrorHTTPStatus, 410: delivery.ErrorHTTPStatus, 429: delivery.ErrorHTTPStatus, 500: delivery.ErrorHTTPStatus,
+		503: delivery.ErrorHTTPStatus,
 	} {
 		r := send(t, fmt.Sprintf("%s/%d", server.URL, status))
 		if r.StatusCode != status || r.Error != class || r.OK() != (status == 200) {

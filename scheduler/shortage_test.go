@@ -61,7 +61,8 @@ func TestShortageIsNoAttempt(t *testing.T) {
 			}
 			d, err := s.Services.Deliveries.DeliveryDetails(ctx, 1, list[0].ID, "baoco/test", time.Now())
 			must(t, err)
-			if (d.Shortage == delivery.CausePorts.Shortage()) != waits || waits && (d.Attempts != 0 || len(d.Calls) != 0) || !waits && d.Attempts == 0 {
+			if (d.Shortage == delivery.CausePorts.Shortage()) != waits || waits && (d.Attempts != 0 || len(d.Calls) != 0) ||
+				!waits && d.Attempts == 0 {
 				t.Errorf("the delivery has %d attempts, %d calls and waits for %q", d.Attempts, len(d.Calls), d.Shortage.EN)
 			}
 		}
@@ -87,9 +88,10 @@ func TestShortageIsNoAttempt(t *testing.T) {
 func TestShortageOfATest(t *testing.T) {
 	t.Parallel()
 	s := open(t, newFile(t), nil)
-	service := services.New(services.Config{Store: s.Store, Zone: s.Services.Ledger.Zone(), Send: func(context.Context, delivery.Outgoing) delivery.Result {
-		return delivery.Result{StartedAt: time.Now(), Error: delivery.ErrorShortage, Detail: delivery.Detail{Cause: delivery.CauseFiles}}
-	}})
+	service := services.New(services.Config{Store: s.Store, Zone: s.Services.Ledger.Zone(),
+		Send: func(context.Context, delivery.Outgoing) delivery.Result {
+			return delivery.Result{StartedAt: time.Now(), Error: delivery.ErrorShortage, Detail: delivery.Detail{Cause: delivery.CauseFiles}}
+		}})
 	hook := s.webhook(t, "https://shop.example.vn/")
 	_, err := service.Deliveries.TestWebhook(context.Background(), 1, hook.ID, time.Now())
 	if app.CodeOf(err) != app.CodeUnavailable || !strings.Contains(err.Error(), "own server") {

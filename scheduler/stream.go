@@ -69,7 +69,8 @@ func (s *Scheduler) beginStreams(ctx context.Context, service *services.All, use
 		if !st.IsActive || st.SecretLost || !s.streams.begin(st.ID) {
 			continue
 		}
-		l := &streamLoop{service: service, userAgent: userAgent, id: st.ID, account: st.AccountID, log: s.log.With("stream", st.ID, "account", st.AccountID)}
+		l := &streamLoop{service: service, userAgent: userAgent, id: st.ID, account: st.AccountID,
+			log: s.log.With("stream", st.ID, "account", st.AccountID)}
 		s.running.Go(func() {
 			defer s.streams.end(st.ID)
 			if err := app.Protected(func() error { l.run(s.ctx, s.quit); return nil }); err != nil {
@@ -151,7 +152,8 @@ func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool
 // it is closed.
 func (l *streamLoop) use(work stream.Work) {
 	begins := l.progress.From != work.Position || l.progress.Moves != work.Moves || l.progress.StreamID == 0
-	if before := l.work; begins || before.URL != work.URL || before.Topic != work.Topic || before.Username != work.Username || before.Password != work.Password {
+	if before := l.work; begins || before.URL != work.URL || before.Topic != work.Topic || before.Username != work.Username ||
+		before.Password != work.Password {
 		l.close()
 		l.failures = 0
 	}

@@ -94,7 +94,8 @@ func streaming(t *testing.T, path string, b *broker) *installation {
 	t.Helper()
 	targets := apptest.Targets(t)
 	sender := courier.NewSender(targets, "test", nil)
-	s := &installation{World: apptest.Open(t, path, services.Config{Targets: targets, Send: sender.Send, OpenBroker: b.open}), sender: sender, log: &apptest.Output{}}
+	s := &installation{World: apptest.Open(t, path, services.Config{Targets: targets, Send: sender.Send, OpenBroker: b.open}), sender: sender,
+		log: &apptest.Output{}}
 	s.start(t)
 	return s
 }
@@ -148,7 +149,8 @@ func TestStream(t *testing.T) {
 		time.Sleep(1100 * time.Millisecond)
 		synctest.Wait()
 		wantIDs(t, b.ids(0), from(1, 601))
-		if to := b.opened[0]; to.Kind != stream.NATS || !slices.Equal(to.Hosts, []string{"nats.shop.vn:4222"}) || to.Topic != "shop.transactions" || to.Username != "shop" || to.Password != "s3cret" {
+		if to := b.opened[0]; to.Kind != stream.NATS || !slices.Equal(to.Hosts, []string{"nats.shop.vn:4222"}) ||
+			to.Topic != "shop.transactions" || to.Username != "shop" || to.Password != "s3cret" {
 			t.Errorf("the broker is %+v", to)
 		}
 		began := time.Now()
@@ -206,7 +208,8 @@ func TestStreamBrokerAway(t *testing.T) {
 		for i, at := range b.at[1:] {
 			waits = append(waits, at.Sub(b.at[i]))
 		}
-		if want := []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, 30 * time.Second}; !slices.Equal(waits[:6], want) || waits[len(waits)-1] != 30*time.Second {
+		if want := []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
+			30 * time.Second}; !slices.Equal(waits[:6], want) || waits[len(waits)-1] != 30*time.Second {
 			t.Errorf("the waits were %v", waits)
 		}
 		if st = s.state(t, st.ID); st.Position != 0 || st.Sent != 0 || st.Problem != refused.Text || st.FailingSince.Sub(began) > time.Second {
@@ -436,14 +439,18 @@ func TestStreamChanged(t *testing.T) {
 
 		opened = len(b.opened)
 		url, topic := "kafka+tls://k.shop.vn", "t"
-		must(t, second(s.Services.Streams.UpdateStream(ctx, 1, all.ID, stream.Update{URL: &url, Topic: &topic, Credentials: &stream.BrokerCredentials{Username: "u", Password: "p"}}, time.Now())))
+		must(t, second(s.Services.Streams.UpdateStream(ctx, 1, all.ID,
+			stream.Update{URL: &url, Topic: &topic, Credentials: &stream.BrokerCredentials{Username: "u", Password: "p"}}, time.Now())))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if to := b.opened[len(b.opened)-1]; len(b.opened) != opened+1 || to.Kind != stream.Kafka || !to.TLS || to.Hosts[0] != "k.shop.vn:9092" || to.Topic != "t" || to.Password != "p" {
+		if to := b.opened[len(b.opened)-1]; len(b.opened) != opened+1 || to.Kind != stream.Kafka || !to.TLS || to.Hosts[0] != "k.shop.vn:9092" ||
+			to.Topic != "t" || to.Password != "p" {
 			t.Errorf("%d were opened, the last %+v", len(b.opened)-opened, to)
 		}
 		for _, change := range []stream.Update{ // one field each
-			{URL: new("kafka+tls://k2.shop.vn"), Credentials: &stream.BrokerCredentials{Username: "u", Password: "p"}}, {Topic: new("t2")}, {Credentials: &stream.BrokerCredentials{Username: "u2", Password: "p"}}, {Credentials: &stream.BrokerCredentials{Username: "u2", Password: "p2"}},
+			{URL: new("kafka+tls://k2.shop.vn"), Credentials: &stream.BrokerCredentials{Username: "u", Password: "p"}}, {Topic: new("t2")},
+			{Credentials: &stream.BrokerCredentials{Username: "u2", Password: "p"}},
+			{Credentials: &stream.BrokerCredentials{Username: "u2", Password: "p2"}},
 		} {
 			opened = len(b.opened)
 			must(t, second(s.Services.Streams.UpdateStream(ctx, 1, all.ID, change, time.Now())))
@@ -529,7 +536,8 @@ func TestStreamSettledEachSecond(t *testing.T) {
 		for batch := range 5 {
 			var rows []inbound.Incoming
 			for i := range stream.MaxBatch {
-				rows = append(rows, inbound.Incoming{EventID: fmt.Sprint(batch, "-", i), Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: int64(1 + i), Time: time.Now()})
+				rows = append(rows, inbound.Incoming{EventID: fmt.Sprint(batch, "-", i), Gateway: "ACB", AccountNumber: "19354957", Type: app.In,
+					Amount: int64(1 + i), Time: time.Now()})
 			}
 			must(t, second(im.Add(t.Context(), rows, time.Now())))
 		}

@@ -64,13 +64,15 @@ func (a *Alerter) sendTelegram(ctx context.Context, t alert.TelegramSettings, m 
 	var answer telegramAnswer
 	if err != nil || json.Unmarshal(data, &answer) != nil || answer.OK != (response.StatusCode == http.StatusOK) {
 		return &alert.Error{Text: app.Textf(
-			"%s answered %d, but not as Telegram's Bot API does: check the address of the API.", "%s trả về %d nhưng không giống Bot API của Telegram: vui lòng kiểm tra địa chỉ API.", where, response.StatusCode)}
+			"%s answered %d, but not as Telegram's Bot API does: check the address of the API.",
+			"%s trả về %d nhưng không giống Bot API của Telegram: vui lòng kiểm tra địa chỉ API.", where, response.StatusCode)}
 	}
 	if answer.OK {
 		return nil
 	}
 	answer.Description = conceal(answer.Description, t.Token)
-	return &alert.Error{Text: explainTelegram(response.StatusCode, answer), RetryAfter: time.Duration(min(max(answer.Parameters.RetryAfter, 0), 24*3600)) * time.Second}
+	return &alert.Error{Text: explainTelegram(response.StatusCode, answer),
+		RetryAfter: time.Duration(min(max(answer.Parameters.RetryAfter, 0), 24*3600)) * time.Second}
 }
 
 // explainTelegram says what an answer means in practice, with Telegram's own
@@ -80,15 +82,18 @@ func explainTelegram(status int, answer telegramAnswer) app.Text {
 	what := app.Text{EN: "the message was not taken", VI: "tin không được nhận"}
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusNotFound:
-		what = app.Text{EN: "it doesn't know this bot token; copy it anew from @BotFather", VI: "mã token của bot không đúng; hãy sao chép lại từ @BotFather"}
+		what = app.Text{EN: "it doesn't know this bot token; copy it anew from @BotFather",
+			VI: "mã token của bot không đúng; hãy sao chép lại từ @BotFather"}
 	case answer.Parameters.MigrateToChatID != 0:
 		what = app.Textf("the group has a new chat id; enter %d", "nhóm đã có chat id mới; hãy nhập %d", answer.Parameters.MigrateToChatID)
 	case status == http.StatusTooManyRequests:
 		what = app.Text{EN: "too many messages; it is tried again later", VI: "gửi quá nhiều tin; hệ thống sẽ thử lại sau"}
 	case status == http.StatusForbidden:
-		what = app.Text{EN: "the bot may not write there; open the bot and press Start, or add it to the group again", VI: "bot không được phép gửi vào đây; hãy mở bot và bấm Start (Bắt đầu), hoặc thêm lại bot vào nhóm"}
+		what = app.Text{EN: "the bot may not write there; open the bot and press Start, or add it to the group again",
+			VI: "bot không được phép gửi vào đây; hãy mở bot và bấm Start (Bắt đầu), hoặc thêm lại bot vào nhóm"}
 	case status == http.StatusBadRequest:
-		what = app.Text{EN: "check the chat id; a person must have pressed Start in the bot, and a group must have it as a member", VI: "hãy kiểm tra chat id; cá nhân phải bấm Start (Bắt đầu) trong bot trước, nhóm phải có bot là thành viên"}
+		what = app.Text{EN: "check the chat id; a person must have pressed Start in the bot, and a group must have it as a member",
+			VI: "hãy kiểm tra chat id; cá nhân phải bấm Start (Bắt đầu) trong bot trước, nhóm phải có bot là thành viên"}
 	case status >= 500:
 		what = app.Text{EN: "Telegram has trouble of its own; it is tried again later", VI: "Telegram đang gặp sự cố; hệ thống sẽ thử lại sau"}
 	}

@@ -31,10 +31,14 @@ func TestAlertTelegram(t *testing.T) {
 		{"taken", 200, `{"ok":true,"result":{"message_id":1}}`, ""},
 		{"token", 401, `{"ok":false,"error_code":401,"description":"Unauthorized"}`, "“Unauthorized”: it doesn't know this bot token"},
 		{"odd token", 404, `{"ok":false,"error_code":404,"description":"Not Found"}`, "it doesn't know this bot token"},
-		{"chat", 400, `{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}`, "“Bad Request: chat not found”: check the chat id"},
+		{"chat", 400, `{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}`,
+			"“Bad Request: chat not found”: check the chat id"},
 		{"blocked", 403, `{"ok":false,"error_code":403,"description":"Forbidden: bot was blocked by the user"}`, "press Start"},
-		{"moved", 400, `{"ok":false,"error_code":400,"description":"Bad Request: group chat was upgraded to a supergroup chat","parameters":{"migrate_to_chat_id":-1001234567890}}`, "enter -1001234567890"},
-		{"often", 429, `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 5","parameters":{"retry_after":5}}`, "too many messages"},
+		{"moved", 400,
+			`{"ok":false,"error_code":400,"description":"Bad Request: group chat was upgraded to a supergroup chat","parameters":` +
+				`{"migrate_to_chat_id":-1001234567890}}`, "enter -1001234567890"},
+		{"often", 429, `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 5","parameters":{"retry_after":5}}`,
+			"too many messages"},
 		{"down", 502, `{"ok":false,"error_code":502,"description":"Bad Gateway"}`, "Telegram has trouble of its own"},
 		{"no Bot API", 404, `<html>not here</html>`, "not as Telegram's Bot API does"},
 		{"odd success", 200, `{"ok":false}`, "not as Telegram's Bot API does"},
@@ -59,12 +63,14 @@ func TestAlertTelegram(t *testing.T) {
 			defer server.Close()
 			u, err := url.Parse(server.URL)
 			must(t, err)
-			_, err = w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{
-				Token: someToken, Chat: "@kenh_shop", APIURL: "http://bot.example.vn:" + u.Port() + "/api/",
-			}}, time.Now())
+			_, err = w.Services.Alerts.SetAlertChannel(t.Context(),
+				alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{
+					Token: someToken, Chat: "@kenh_shop", APIURL: "http://bot.example.vn:" + u.Port() + "/api/",
+				}}, time.Now())
 			must(t, err)
 			err = w.Services.Alerts.TestAlert(t.Context(), 1, alert.Telegram, alertHome, time.Now())
-			if path != "/api/bot"+someToken+"/sendMessage" || sent["chat_id"] != "@kenh_shop" || !strings.Contains(sent["text"].(string), "tin thử") {
+			if path != "/api/bot"+someToken+"/sendMessage" || sent["chat_id"] != "@kenh_shop" ||
+				!strings.Contains(sent["text"].(string), "tin thử") {
 				t.Errorf("%s %v", path, sent)
 			}
 			if _, formatted := sent["parse_mode"]; formatted {
@@ -106,9 +112,10 @@ func TestAlertTelegramUnreachable(t *testing.T) {
 		{"https://bot.example.vn" + port(secure), "The secure connection to bot.example.vn" + port(secure) + " failed"},
 		{"https://bot.example.vn" + port(plain), "The secure connection to bot.example.vn" + port(plain) + " failed"},
 	} {
-		_, err := w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{
-			Token: someToken, Chat: "-5", APIURL: c.api,
-		}}, time.Now())
+		_, err := w.Services.Alerts.SetAlertChannel(t.Context(),
+			alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{
+				Token: someToken, Chat: "-5", APIURL: c.api,
+			}}, time.Now())
 		must(t, err)
 		err = w.Services.Alerts.TestAlert(t.Context(), 1, alert.Telegram, alertHome, time.Now())
 		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secretsecret") {

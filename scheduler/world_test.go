@@ -56,7 +56,8 @@ func openWith(t *testing.T, path string, transport, telegram http.RoundTripper) 
 	t.Helper()
 	targets := apptest.Targets(t, "127.0.0.1/32")
 	sender := courier.NewSender(targets, "test", transport)
-	w := apptest.Open(t, path, services.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", telegram).Send})
+	w := apptest.Open(t, path,
+		services.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", telegram).Send})
 	return &installation{World: w, sender: sender, log: &apptest.Output{}}
 }
 

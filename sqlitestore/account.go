@@ -8,11 +8,13 @@ import (
 	"baoco/app"
 )
 
-const accountColumns = `id, name, plan, expires_at, is_trial, max_bank_accounts, created_at, needs_second_factor, payment_tolerance, distinct_amounts, small_amount`
+const accountColumns = `id, name, plan, expires_at, is_trial, max_bank_accounts, created_at, needs_second_factor, payment_tolerance,
+	distinct_amounts, small_amount`
 
 func scanAccount(row scanner) (app.Account, error) {
 	var a app.Account
-	err := row.Scan(&a.ID, &a.Name, &a.Plan, secondsInto(&a.ExpiresAt), &a.IsTrial, &a.MaxBankAccounts, secondsInto(&a.CreatedAt), &a.NeedsSecondFactor, &a.PaymentTolerance, &a.DistinctAmounts, &a.SmallAmount)
+	err := row.Scan(&a.ID, &a.Name, &a.Plan, secondsInto(&a.ExpiresAt), &a.IsTrial, &a.MaxBankAccounts, secondsInto(&a.CreatedAt),
+		&a.NeedsSecondFactor, &a.PaymentTolerance, &a.DistinctAmounts, &a.SmallAmount)
 	return a, noRowsAs(err, app.NotFound("There is no account with this id.", "Không có tài khoản với id này."))
 }
 
@@ -54,11 +56,14 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 		replace(&a.PaymentTolerance, u.PaymentTolerance)
 		replace(&a.DistinctAmounts, u.DistinctAmounts)
 		replace(&a.SmallAmount, u.SmallAmount)
-		if err := tx.exec(`UPDATE accounts SET name = ?, plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ?, payment_tolerance = ?, distinct_amounts = ?, small_amount = ? WHERE id = ?`,
-			a.Name, a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, a.PaymentTolerance, a.DistinctAmounts, a.SmallAmount, id); err != nil {
+		if err := tx.exec(`UPDATE accounts SET name = ?, plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ?, payment_tolerance = ?,
+			distinct_amounts = ?, small_amount = ? WHERE id = ?`,
+			a.Name, a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, a.PaymentTolerance, a.DistinctAmounts,
+			a.SmallAmount, id); err != nil {
 			return a, err
 		}
-		d := app.AuditNamed(a.Name).Changed("name", before.Name, a.Name).Changed("plan", before.Plan, a.Plan).Changed("expires_at", auditTime(before.ExpiresAt), auditTime(a.ExpiresAt)).
+		d := app.AuditNamed(a.Name).Changed("name", before.Name, a.Name).Changed("plan", before.Plan, a.Plan).Changed("expires_at",
+			auditTime(before.ExpiresAt), auditTime(a.ExpiresAt)).
 			Changed("is_trial", strconv.FormatBool(before.IsTrial), strconv.FormatBool(a.IsTrial)).
 			Changed("max_bank_accounts", strconv.Itoa(before.MaxBankAccounts), strconv.Itoa(a.MaxBankAccounts)).
 			Changed("payment_tolerance", strconv.FormatInt(before.PaymentTolerance, 10), strconv.FormatInt(a.PaymentTolerance, 10)).
@@ -113,7 +118,9 @@ func (s *Store) Days(ctx context.Context, accountID, bankAccountID int64, first,
 		days.add("EXISTS (SELECT 1 FROM bank_accounts WHERE id = ? AND account_id = ?)", f.BankAccountID, accountID)
 	}
 	days.add("day BETWEEN ? AND ?", int64(first), int64(last))
-	return readAll(ctx, s, scanPeriodRow, `SELECT day, type, sum(count), sum(amount) FROM `+table+` WHERE `+days.where.String()+` GROUP BY day, type ORDER BY day, type`, days.args...)
+	return readAll(ctx, s, scanPeriodRow,
+		`SELECT day, type, sum(count), sum(amount) FROM `+table+` WHERE `+days.where.String()+` GROUP BY day, type ORDER BY day, type`,
+		days.args...)
 }
 
 func scanPeriodRow(row scanner) (p app.PeriodRow, err error) {
@@ -127,7 +134,8 @@ func (s *Store) AccountStatus(ctx context.Context, accountID int64) (app.Account
 		err = s.queryRow(ctx, countedBankAccounts, accountID).Scan(&status.BankAccounts)
 	}
 	if err == nil {
-		err = s.queryRow(ctx, `SELECT count(*) FROM webhooks WHERE account_id = ? AND deleted_at IS NULL AND is_active = 1`, accountID).Scan(&status.Webhooks)
+		err = s.queryRow(ctx, `SELECT count(*) FROM webhooks WHERE account_id = ? AND deleted_at IS NULL AND is_active = 1`,
+			accountID).Scan(&status.Webhooks)
 	}
 	return status, storageError(err)
 }

@@ -41,7 +41,8 @@ func (s *Store) SetAlertPreferences(ctx context.Context, accountID int64, p aler
 		if err != nil && !noRows(err) {
 			return err
 		}
-		if err := tx.exec(`INSERT INTO alert_preferences (account_id, lang, muted) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET lang = ?2, muted = ?3`,
+		if err := tx.exec(`INSERT INTO alert_preferences (account_id, lang, muted) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE
+			SET lang = ?2, muted = ?3`,
 			accountID, string(p.Lang), strings.Join(muted, " ")); err != nil {
 			return err
 		}
@@ -51,8 +52,10 @@ func (s *Store) SetAlertPreferences(ctx context.Context, accountID int64, p aler
 }
 
 const (
-	alertChannelColumns = `c.id, c.account_id, c.medium, c.settings, c.version, c.set_at, c.sent_ms, c.failures, c.problem_en, c.problem_vi, c.retry_ms, c.report_time, c.reported_day,
-	f.channel_id IS NOT NULL, coalesce(f.bank_account_id, 0), coalesce(f.type, ''), coalesce(f.least, 0), coalesce(f.content, 0), coalesce(f.told_to, 0), f.sent_ms,
+	alertChannelColumns = `c.id, c.account_id, c.medium, c.settings, c.version, c.set_at, c.sent_ms, c.failures, c.problem_en, c.problem_vi,
+		c.retry_ms, c.report_time, c.reported_day,
+	f.channel_id IS NOT NULL, coalesce(f.bank_account_id, 0), coalesce(f.type, ''), coalesce(f.least, 0), coalesce(f.content, 0),
+	coalesce(f.told_to, 0), f.sent_ms,
 	coalesce(f.failures, 0), coalesce(f.problem_en, ''), coalesce(f.problem_vi, ''), f.retry_ms`
 	alertChannelFrom = ` FROM alert_channels c LEFT JOIN payment_feeds f ON f.channel_id = c.id`
 )
@@ -68,8 +71,10 @@ func (s *Store) scanAlertChannel(row scanner) (alert.Channel, error) {
 	var c alert.Channel
 	var sealed []byte
 	f := &c.Feed
-	err := row.Scan(&c.ID, &c.AccountID, &c.Medium, &sealed, &c.Version, secondsInto(&c.SetAt), millisInto(&c.SentAt), &c.Failures, &c.Problem.EN, &c.Problem.VI, millisInto(&c.RetryAt), &c.ReportTime, &c.ReportedDay,
-		&f.On, &f.BankAccountID, &f.Type, &f.Least, &f.Content, &f.ToldTo, millisInto(&f.SentAt), &f.Failures, &f.Problem.EN, &f.Problem.VI, millisInto(&f.RetryAt))
+	err := row.Scan(&c.ID, &c.AccountID, &c.Medium, &sealed, &c.Version, secondsInto(&c.SetAt), millisInto(&c.SentAt), &c.Failures,
+		&c.Problem.EN, &c.Problem.VI, millisInto(&c.RetryAt), &c.ReportTime, &c.ReportedDay,
+		&f.On, &f.BankAccountID, &f.Type, &f.Least, &f.Content, &f.ToldTo, millisInto(&f.SentAt), &f.Failures, &f.Problem.EN, &f.Problem.VI,
+		millisInto(&f.RetryAt))
 	if err != nil {
 		return c, err
 	}
@@ -103,20 +108,24 @@ func (s *Store) SetAlertChannel(ctx context.Context, c alert.Channel) (alert.Cha
 		if _, err := txAccount(tx, c.AccountID); err != nil {
 			return c, err
 		}
-		err := tx.exec(`INSERT INTO alert_channels (account_id, medium, settings, version, set_at, failures, problem_en, problem_vi) VALUES (?1, ?2, ?3, 1, ?4, 0, '', '')
-				ON CONFLICT DO UPDATE SET settings = ?3, version = version + 1, set_at = ?4, failures = 0, problem_en = '', problem_vi = '', retry_ms = NULL`,
+		err := tx.exec(`INSERT INTO alert_channels (account_id, medium, settings, version, set_at, failures, problem_en, problem_vi)
+			VALUES (?1, ?2, ?3, 1, ?4, 0, '', '')
+				ON CONFLICT DO UPDATE SET settings = ?3, version = version + 1, set_at = ?4, failures = 0, problem_en = '', problem_vi = '', retry_ms
+				= NULL`,
 			c.AccountID, string(c.Medium), s.sealer.seal(sealAlert, string(text)), c.SetAt.Unix())
 		if err != nil {
 			return c, err
 		}
-		c, err := s.scanAlertChannel(tx.queryRow(`SELECT `+alertChannelColumns+alertChannelFrom+` WHERE c.account_id = ? AND c.medium = ?`, c.AccountID, string(c.Medium)))
+		c, err := s.scanAlertChannel(tx.queryRow(`SELECT `+alertChannelColumns+alertChannelFrom+` WHERE c.account_id = ? AND c.medium = ?`,
+			c.AccountID, string(c.Medium)))
 		if err != nil {
 			return c, err
 		}
 		if err := endFeedFailures(tx, c.ID); err != nil {
 			return c, err
 		}
-		if err := tx.audit(ctx, c.AccountID, app.DeedAlertSet, c.ID, app.AuditNamed(string(c.Medium)).Changed("to", "", c.Destination())); err != nil {
+		if err := tx.audit(ctx, c.AccountID, app.DeedAlertSet, c.ID,
+			app.AuditNamed(string(c.Medium)).Changed("to", "", c.Destination())); err != nil {
 			return c, err
 		}
 		return c, tx.exec(`DELETE FROM alert_conditions WHERE channel_id = ?`, c.ID)
@@ -146,7 +155,8 @@ func (s *Store) SetReport(ctx context.Context, accountID int64, medium alert.Med
 		if err != nil {
 			return err
 		}
-		if err := tx.exec(`UPDATE alert_channels SET report_time = ?, reported_day = ? WHERE id = ?`, string(at), int64(reported), id); err != nil {
+		if err := tx.exec(`UPDATE alert_channels SET report_time = ?, reported_day = ? WHERE id = ?`, string(at),
+			int64(reported), id); err != nil {
 			return err
 		}
 		return tx.auditChange(ctx, accountID, app.DeedAlertChange, id, app.AuditNamed(string(medium)).Changed("report_time", before, string(at)))
@@ -161,7 +171,8 @@ func txAlertChannel(tx *tx, accountID int64, medium alert.Medium) (int64, error)
 
 // AlertConditions are in the order in which they were kept.
 func (s *Store) AlertConditions(ctx context.Context, channelID int64) ([]alert.Condition, error) {
-	rows, err := s.query(ctx, `SELECT key, kind, name_en, name_vi, began_ms, told_ms, gone_ms FROM alert_conditions WHERE channel_id = ? ORDER BY id`, channelID)
+	rows, err := s.query(ctx,
+		`SELECT key, kind, name_en, name_vi, began_ms, told_ms, gone_ms FROM alert_conditions WHERE channel_id = ? ORDER BY id`, channelID)
 	return collect(rows, err, func(row scanner) (alert.Condition, error) {
 		var c alert.Condition
 		err := row.Scan(&c.Key, &c.Kind, &c.Name.EN, &c.Name.VI, millisInto(&c.BeganAt), millisInto(&c.ToldAt), millisInto(&c.GoneAt))
@@ -180,7 +191,8 @@ func (s *Store) SettleAlert(ctx context.Context, o alert.Outcome) error {
 			return err
 		}
 		for _, condition := range o.Conditions {
-			if err := tx.exec(`INSERT INTO alert_conditions (channel_id, key, kind, name_en, name_vi, began_ms, told_ms, gone_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			if err := tx.exec(`INSERT INTO alert_conditions (channel_id, key, kind, name_en, name_vi, began_ms, told_ms, gone_ms)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 				c.ID, condition.Key, string(condition.Kind), condition.Name.EN, condition.Name.VI,
 				condition.BeganAt.UnixMilli(), unixMilliOrNull(condition.ToldAt), unixMilliOrNull(condition.GoneAt)); err != nil {
 				return err
@@ -191,7 +203,8 @@ func (s *Store) SettleAlert(ctx context.Context, o alert.Outcome) error {
 		}
 		if err := tx.exec(`UPDATE alert_channels SET sent_ms = ?, failures = ?, problem_en = ?, problem_vi = ?, retry_ms = ?,
 				reported_day = iif(report_time = ?, ?, reported_day) WHERE id = ?`,
-			unixMilliOrNull(c.SentAt), c.Failures, c.Problem.EN, c.Problem.VI, unixMilliOrNull(c.RetryAt), string(c.ReportTime), int64(c.ReportedDay), c.ID); err != nil {
+			unixMilliOrNull(c.SentAt), c.Failures, c.Problem.EN, c.Problem.VI, unixMilliOrNull(c.RetryAt), string(c.ReportTime),
+			int64(c.ReportedDay), c.ID); err != nil {
 			return err
 		}
 		return keepAlertMessage(tx, c.AccountID, *o.Message)
@@ -201,7 +214,8 @@ func (s *Store) SettleAlert(ctx context.Context, o alert.Outcome) error {
 func (s *Store) NoteAlertTest(ctx context.Context, c alert.Channel, m alert.Message) error {
 	return s.write(ctx, func(tx *tx) error {
 		if m.Sent && m.Problem == (app.Text{}) {
-			if err := tx.exec(`UPDATE alert_channels SET failures = 0, problem_en = '', problem_vi = '', retry_ms = NULL WHERE id = ? AND version = ?`, c.ID, c.Version); err != nil {
+			if err := tx.exec(`UPDATE alert_channels SET failures = 0, problem_en = '', problem_vi = '', retry_ms = NULL WHERE id = ?
+				AND version = ?`, c.ID, c.Version); err != nil {
 				return err
 			}
 			if err := endFeedFailures(tx, c.ID); err != nil {
@@ -219,22 +233,27 @@ func (s *Store) NoteAlertTest(ctx context.Context, c alert.Channel, m alert.Mess
 // and the oldest messages.
 func keepAlertMessage(tx *tx, accountID int64, m alert.Message) error {
 	if m.Tries > 1 {
-		if err := tx.exec(`DELETE FROM alert_messages WHERE id = (SELECT max(id) FROM alert_messages WHERE account_id = ? AND medium = ? AND test = 0 AND sent = 0)`,
+		if err := tx.exec(`DELETE FROM alert_messages WHERE id = (SELECT max(id) FROM alert_messages WHERE account_id = ? AND medium = ?
+			AND test = 0 AND sent = 0)`,
 			accountID, string(m.Medium)); err != nil {
 			return err
 		}
 	}
-	err := tx.exec(`INSERT INTO alert_messages (account_id, medium, at_ms, test, subject, text, sent, tries, problem_en, problem_vi) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	err := tx.exec(`INSERT INTO alert_messages (account_id, medium, at_ms, test, subject, text, sent, tries, problem_en, problem_vi)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		accountID, string(m.Medium), m.At.UnixMilli(), m.Test, m.Subject, m.Text, m.Sent, m.Tries, m.Problem.EN, m.Problem.VI)
 	if err != nil {
 		return err
 	}
-	return tx.exec(`DELETE FROM alert_messages WHERE account_id = ?1 AND id NOT IN (SELECT id FROM alert_messages WHERE account_id = ?1 ORDER BY id DESC LIMIT ?2)`,
+	return tx.exec(`DELETE FROM alert_messages WHERE account_id = ?1 AND id NOT IN (SELECT id FROM alert_messages WHERE account_id = ?1
+		ORDER BY id DESC LIMIT ?2)`,
 		accountID, alert.KeptMessages)
 }
 
 func (s *Store) AlertMessages(ctx context.Context, accountID int64, most int) ([]alert.Message, error) {
-	rows, err := s.query(ctx, `SELECT medium, at_ms, test, subject, text, sent, tries, problem_en, problem_vi FROM alert_messages WHERE account_id = ? ORDER BY id DESC LIMIT ?`,
+	rows, err := s.query(ctx,
+		`SELECT medium, at_ms, test, subject, text, sent, tries, problem_en, problem_vi FROM alert_messages WHERE account_id = ?
+			ORDER BY id DESC LIMIT ?`,
 		accountID, most)
 	return collect(rows, err, func(row scanner) (alert.Message, error) {
 		var m alert.Message
@@ -246,7 +265,8 @@ func (s *Store) AlertMessages(ctx context.Context, accountID int64, most int) ([
 // endFeedFailures has the feed of a channel that works again, or is another one, try
 // at once.
 func endFeedFailures(tx *tx, channelID int64) error {
-	return tx.exec(`UPDATE payment_feeds SET failures = 0, problem_en = '', problem_vi = '', retry_ms = NULL WHERE channel_id = ? AND failures > 0`, channelID)
+	return tx.exec(`UPDATE payment_feeds SET failures = 0, problem_en = '', problem_vi = '', retry_ms = NULL WHERE channel_id = ?
+		AND failures > 0`, channelID)
 }
 
 func (s *Store) SetPaymentFeed(ctx context.Context, channelID int64, f alert.PaymentFeed) error {
@@ -254,7 +274,8 @@ func (s *Store) SetPaymentFeed(ctx context.Context, channelID int64, f alert.Pay
 		var accountID int64
 		var medium string
 		var was bool
-		err := tx.queryRow(`SELECT account_id, medium, EXISTS (SELECT 1 FROM payment_feeds WHERE channel_id = ?1) FROM alert_channels WHERE id = ?1`, channelID).Scan(&accountID, &medium, &was)
+		err := tx.queryRow(`SELECT account_id, medium, EXISTS (SELECT 1 FROM payment_feeds WHERE channel_id = ?1) FROM alert_channels
+			WHERE id = ?1`, channelID).Scan(&accountID, &medium, &was)
 		if noRows(err) {
 			return nil
 		}
@@ -315,7 +336,8 @@ func (s *Store) PaymentsToTell(ctx context.Context, c alert.Channel) ([]app.Tran
 func (s *Store) SettlePaymentFeed(ctx context.Context, c alert.Channel, toldTo int64) error {
 	f := c.Feed
 	return s.write(ctx, func(tx *tx) error {
-		return tx.exec(`UPDATE payment_feeds SET told_to = ?, sent_ms = ?, failures = ?, problem_en = ?, problem_vi = ?, retry_ms = ? WHERE channel_id = ? AND told_to = ?`,
+		return tx.exec(`UPDATE payment_feeds SET told_to = ?, sent_ms = ?, failures = ?, problem_en = ?, problem_vi = ?, retry_ms = ?
+			WHERE channel_id = ? AND told_to = ?`,
 			f.ToldTo, unixMilliOrNull(f.SentAt), f.Failures, f.Problem.EN, f.Problem.VI, unixMilliOrNull(f.RetryAt), c.ID, toldTo)
 	})
 }

@@ -10,7 +10,8 @@ import (
 	"baoco/app"
 )
 
-const insertAudit = `INSERT INTO audit (account_id, at_ms, way, actor, actor_id, address, deed, noun, noun_id, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const insertAudit = `INSERT INTO audit (account_id, at_ms, way, actor, actor_id, address, deed, noun, noun_id, detail)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // errNobodyActs refuses a deed that nobody has done. A line of it would have no time,
 // and prune would take it for an old one.
@@ -23,7 +24,8 @@ func auditRow(ctx context.Context, accountID int64, deed app.Deed, id int64, d a
 		return nil, errNobodyActs
 	}
 	detail, err := json.Marshal(d)
-	return []any{accountID, a.At.UnixMilli(), string(a.Way), app.CleanText(a.Name, 100), a.ID, a.Address, string(deed), deed.Noun(), id, string(detail)}, err
+	return []any{accountID, a.At.UnixMilli(), string(a.Way), app.CleanText(a.Name, 100), a.ID, a.Address, string(deed), deed.Noun(), id,
+		string(detail)}, err
 }
 
 // audit writes a line of the audit log in the transaction of the deed, about the noun
@@ -85,7 +87,8 @@ func (t *tx) auditCount(ctx context.Context, l app.AuditLine) (id int64, err err
 func (t *tx) auditOften(ctx context.Context, within time.Duration, l app.AuditLine) error {
 	a, _ := app.ActorOf(t.acting(ctx))
 	n, err := t.change(`UPDATE audit SET detail = json_set(detail, '$.count', json_extract(detail, '$.count') + ?1), address = ?2 WHERE id = (
-			SELECT max(id) FROM (SELECT * FROM audit INDEXED BY audit_noun WHERE account_id = ?3 AND noun = ?4 AND noun_id = ?5 ORDER BY id DESC LIMIT 20)
+			SELECT max(id) FROM (SELECT * FROM audit INDEXED BY audit_noun WHERE account_id = ?3 AND noun = ?4 AND noun_id = ?5 ORDER BY id DESC
+			LIMIT 20)
 			WHERE deed = ?6 AND at_ms > ?7 AND way = ?8 AND actor_id = ?9 AND actor = ?10)`,
 		l.Count, a.Address, l.AccountID, l.Deed.Noun(), l.NounID, string(l.Deed),
 		a.At.Add(-within).UnixMilli(), string(a.Way), a.ID, app.CleanText(a.Name, 100))
@@ -104,9 +107,12 @@ func (s *Store) Audit(ctx context.Context, accountID int64, deed app.Deed, id in
 var auditGone = func() string {
 	var b strings.Builder
 	for _, noun := range []struct{ name, rows string }{
-		{"user", "users n WHERE true"}, {"source", "sources n WHERE removed_at IS NULL"}, {"bank_account", "bank_accounts n WHERE unlinked_at IS NULL"},
-		{"webhook", "webhooks n WHERE deleted_at IS NULL"}, {"stream", "streams n WHERE deleted_at IS NULL"}, {"transaction", "transactions n WHERE true"},
-		{"inbound_event", "inbound_events n WHERE true"}, {"delivery", "deliveries n WHERE true"}, {"payment_request", "payment_requests n WHERE true"},
+		{"user", "users n WHERE true"}, {"source", "sources n WHERE removed_at IS NULL"},
+		{"bank_account", "bank_accounts n WHERE unlinked_at IS NULL"},
+		{"webhook", "webhooks n WHERE deleted_at IS NULL"}, {"stream", "streams n WHERE deleted_at IS NULL"},
+		{"transaction", "transactions n WHERE true"},
+		{"inbound_event", "inbound_events n WHERE true"}, {"delivery", "deliveries n WHERE true"},
+		{"payment_request", "payment_requests n WHERE true"},
 	} {
 		b.WriteString(" WHEN '" + noun.name + "' THEN NOT EXISTS (SELECT 1 FROM " + noun.rows + " AND n.id = audit.noun_id)")
 	}
@@ -143,13 +149,15 @@ func (s *Store) AuditLines(ctx context.Context, accountID int64, f app.AuditFilt
 	if f.Before != 0 {
 		c.add("id < ?", f.Before)
 	}
-	return readAll(ctx, s, scanAuditLine, `SELECT id, account_id, at_ms, way, actor, actor_id, address, deed, noun_id, detail, `+auditGone+` FROM audit INDEXED BY `+index+
-		` WHERE `+c.where.String()+` ORDER BY id DESC LIMIT ?`, append(c.args, limit)...)
+	return readAll(ctx, s, scanAuditLine,
+		`SELECT id, account_id, at_ms, way, actor, actor_id, address, deed, noun_id, detail, `+auditGone+` FROM audit INDEXED BY `+index+
+			` WHERE `+c.where.String()+` ORDER BY id DESC LIMIT ?`, append(c.args, limit)...)
 }
 
 func scanAuditLine(row scanner) (l app.AuditLine, err error) {
 	var detail string
-	err = row.Scan(&l.ID, &l.AccountID, millisInto(&l.Actor.At), &l.Actor.Way, &l.Actor.Name, &l.Actor.ID, &l.Actor.Address, &l.Deed, &l.NounID, &detail, &l.Gone)
+	err = row.Scan(&l.ID, &l.AccountID, millisInto(&l.Actor.At), &l.Actor.Way, &l.Actor.Name, &l.Actor.ID, &l.Actor.Address, &l.Deed,
+		&l.NounID, &detail, &l.Gone)
 	if err == nil {
 		err = json.Unmarshal([]byte(detail), &l.AuditDetail)
 	}
@@ -160,5 +168,6 @@ func scanAuditLine(row scanner) (l app.AuditLine, err error) {
 // is younger.
 func pruneAudit(tx *tx, now time.Time) (more bool, err error) {
 	return pruneRows(tx, `DELETE FROM audit WHERE id IN (SELECT id FROM audit
-			WHERE id < coalesce((SELECT id FROM audit WHERE at_ms >= ? ORDER BY id LIMIT 1), `+maxID+`)`+stepLimit+`)`, now.Add(-app.AuditKept).UnixMilli())
+			WHERE id < coalesce((SELECT id FROM audit WHERE at_ms >= ? ORDER BY id LIMIT 1), `+maxID+`)`+stepLimit+`)`,
+		now.Add(-app.AuditKept).UnixMilli())
 }

@@ -19,23 +19,33 @@ import (
 // Methods of the store that write, by whether the audit log has a line of what they
 // do. A new one that writes belongs to one of them.
 var (
-	audited = []string{"RemoveSecondFactor", "SetNeedsSecondFactor", "SetRecoveryCodes", "SetTOTP", "UseRecoveryCode", "AddPasskey", "RenamePasskey", "RemovePasskey",
-		"Audit", "RevokeAPIKey", "RevokeCounterLink", "EndSession", "EndSessions", "LimitUser", "RemoveUser", "ToggleBankAccount", "UnlinkBankAccount", "RemoveSource", "DeleteWebhook", "RemoveAlertChannel",
-		"CreateAccount", "UpdateAccount", "CreateAPIKey", "CreateCounterLink", "CreateUser", "CreateFirstUser", "SetPassword", "SetRole", "NoteSignIn", "NoteRefusedSignIn",
+	audited = []string{"RemoveSecondFactor", "SetNeedsSecondFactor", "SetRecoveryCodes", "SetTOTP", "UseRecoveryCode", "AddPasskey",
+		"RenamePasskey", "RemovePasskey",
+		"Audit", "RevokeAPIKey", "RevokeCounterLink", "EndSession", "EndSessions", "LimitUser", "RemoveUser", "ToggleBankAccount",
+		"UnlinkBankAccount", "RemoveSource", "DeleteWebhook", "RemoveAlertChannel",
+		"CreateAccount", "UpdateAccount", "CreateAPIKey", "CreateCounterLink", "CreateUser", "CreateFirstUser", "SetPassword", "SetRole",
+		"NoteSignIn", "NoteRefusedSignIn",
 		"LinkBankAccount", "SetBankAccountLabel", "CreateSource", "SetSourceSecret", "AddSourceSenders", "SetSourceAPIKey",
-		"RetryInbound", "DiscardInbound", "LinkInbound", "SettleRepeat", "SetNote", "UndoImport", "CreateCodePattern", "DeleteCodePattern", "CreatePaymentRequest", "CancelPaymentRequest", "PrintReceipt", "CloseShift", "MatchTransaction", "UnmatchTransaction", "CreateStream", "UpdateStream", "RotateStreamSecret", "ToggleStream", "DeleteStream", "CreateWebhook", "UpdateWebhook", "ToggleWebhook", "ChangeSecrets",
-		"AddTest", "Resend", "ResendMany", "Replay", "SendNow", "SendWaiting", "SetAlertPreferences", "SetAlertChannel", "SetReport", "SetPaymentFeed", "NoteAlertTest",
+		"RetryInbound", "DiscardInbound", "LinkInbound", "SettleRepeat", "SetNote", "UndoImport", "CreateCodePattern", "DeleteCodePattern",
+		"CreatePaymentRequest", "CancelPaymentRequest", "PrintReceipt", "CloseShift", "MatchTransaction", "UnmatchTransaction", "CreateStream",
+		"UpdateStream", "RotateStreamSecret", "ToggleStream", "DeleteStream", "CreateWebhook", "UpdateWebhook", "ToggleWebhook", "ChangeSecrets",
+		"AddTest", "Resend", "ResendMany", "Replay", "SendNow", "SendWaiting", "SetAlertPreferences", "SetAlertChannel", "SetReport",
+		"SetPaymentFeed", "NoteAlertTest",
 		"Prune", "ScheduledBackup", "RecordInbound", // of what a person typed or imported
 	}
 	notAudited = []string{"UseTOTPStep", "UsePasskey",
-		"SetSession", "SeeSession", "RemoveSession", "NoteRefusedCall", "HideGuide", "SetBeat", "TouchAPIKey", "SetUp", "FinishLinks", "RecordPage", "NotePollFault", "IndexSearch",
+		"SetSession", "SeeSession", "RemoveSession", "NoteRefusedCall", "HideGuide", "SetBeat", "TouchAPIKey", "SetUp", "FinishLinks",
+		"RecordPage", "NotePollFault", "IndexSearch",
 		"Settle", "MoveRetries", "PullRetries", "SettleStream", "SettleAlert", "SettlePaymentFeed", "Reclaim", "Probe", "RefreshCredentials",
 	}
 	reading = []string{"TOTP", "PasskeyByCredential",
 		"APIKeyByHash", "CounterLinkByHash", "SetUpOpen", "UserByName", "BankAccountSummaries", "FirstDay", "BankAccountDays", "HoursBetween",
-		"SourceByToken", "SourceByBearer", "SourceByUsername", "RefusedCalls", "InboundEventsBefore", "InboundEvent", "InboundItems", "InboundBodies", "InboundSources", "KnownEvents",
-		"PolledSources", "Transactions", "Unindexed", "IDsOf", "TransactionsIn", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Pending", "DeliveryFacts", "DeliveriesOf",
-		"FailedDeliveries", "AlertConditions", "PaymentsToTell", "QueueStatus", "NewestTime", "AnswerTimes", "OldestDue", "WriterBeat", "UnmatchedTransactions", "PaymentCandidates",
+		"SourceByToken", "SourceByBearer", "SourceByUsername", "RefusedCalls", "InboundEventsBefore", "InboundEvent", "InboundItems",
+		"InboundBodies", "InboundSources", "KnownEvents",
+		"PolledSources", "Transactions", "Unindexed", "IDsOf", "TransactionsIn", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Pending",
+		"DeliveryFacts", "DeliveriesOf",
+		"FailedDeliveries", "AlertConditions", "PaymentsToTell", "QueueStatus", "NewestTime", "AnswerTimes", "OldestDue", "WriterBeat",
+		"UnmatchedTransactions", "PaymentCandidates",
 	}
 )
 
@@ -74,12 +84,15 @@ func TestNobodyActs(t *testing.T) {
 	must(t, err)
 	service := apptest.Over(t, store, services.Config{})
 	now := time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)
-	hoa, err := service.Access.CreateUser(acting(t.Context()), app.DefaultAccountID, access.UserCreate{Name: "hoa", Password: "mật khẩu rất dài", Role: access.RoleOwner}, now)
+	hoa, err := service.Access.CreateUser(acting(t.Context()), app.DefaultAccountID,
+		access.UserCreate{Name: "hoa", Password: "mật khẩu rất dài", Role: access.RoleOwner}, now)
 	must(t, err)
 	for name, ctx := range map[string]context.Context{
-		"nobody": t.Context(), "no time": app.ActingAs(t.Context(), app.Actor{Way: app.WayDashboard, Name: "lan"}), "no way": app.ActingAs(t.Context(), app.Actor{Name: "lan", At: now}),
+		"nobody": t.Context(), "no time": app.ActingAs(t.Context(), app.Actor{Way: app.WayDashboard, Name: "lan"}),
+		"no way": app.ActingAs(t.Context(), app.Actor{Name: "lan", At: now}),
 	} {
-		if _, err := service.Access.CreateUser(ctx, app.DefaultAccountID, access.UserCreate{Name: "lan", Password: "mật khẩu rất dài", Role: access.RoleOwner}, now); err == nil {
+		if _, err := service.Access.CreateUser(ctx, app.DefaultAccountID,
+			access.UserCreate{Name: "lan", Password: "mật khẩu rất dài", Role: access.RoleOwner}, now); err == nil {
 			t.Errorf("%s created a user", name)
 		}
 		if _, _, err := service.Access.CreateAPIKey(ctx, app.DefaultAccountID, access.APIKeyCreate{
@@ -113,7 +126,8 @@ func TestAuditPruned(t *testing.T) {
 	defer func() { must(t, h.store.Close()) }()
 	say := func(name string, at time.Time) {
 		t.Helper()
-		must(t, h.service.Ledger.Audit(app.ActingAs(t.Context(), app.Actor{Way: app.WayCommand, At: at}), app.DefaultAccountID, app.DeedAccountChange, 1, app.AuditNamed(name)))
+		must(t, h.service.Ledger.Audit(app.ActingAs(t.Context(), app.Actor{Way: app.WayCommand, At: at}), app.DefaultAccountID,
+			app.DeedAccountChange, 1, app.AuditNamed(name)))
 	}
 	for range 900 { // more than two steps
 		say("old", h.now.Add(-app.AuditKept-time.Second))
@@ -134,7 +148,8 @@ func TestRefusedSignInsAreCounted(t *testing.T) {
 	t.Parallel()
 	h := &history{t: t, now: time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)}
 	h.reopen(create(t))
-	lan, err := h.service.Access.CreateUser(t.Context(), app.DefaultAccountID, access.UserCreate{Name: "lan", Password: "mật khẩu rất dài", Role: access.RoleOwner}, h.now)
+	lan, err := h.service.Access.CreateUser(t.Context(), app.DefaultAccountID,
+		access.UserCreate{Name: "lan", Password: "mật khẩu rất dài", Role: access.RoleOwner}, h.now)
 	must(t, err)
 	for i := range 60 {
 		from := app.Actor{Way: app.WayDashboard, Address: "192.0.2.1", At: h.now.Add(time.Duration(i) * time.Minute)}
@@ -145,7 +160,8 @@ func TestRefusedSignInsAreCounted(t *testing.T) {
 	must(t, h.store.Probe(t.Context()))
 	lines, err := h.service.Ledger.AuditLines(t.Context(), app.DefaultAccountID, app.AuditFilter{Noun: "user", NounID: lan.ID}, 100)
 	must(t, err)
-	if len(lines) != 3 || lines[0].Count != 1 || lines[0].Actor.Address != "192.0.2.2" || lines[1].Count != 60 || lines[1].Deed != app.DeedUserSignInRefused {
+	if len(lines) != 3 || lines[0].Count != 1 || lines[0].Actor.Address != "192.0.2.2" || lines[1].Count != 60 ||
+		lines[1].Deed != app.DeedUserSignInRefused {
 		t.Errorf("%+v", lines)
 	}
 	must(t, h.store.Close())
@@ -159,7 +175,8 @@ func TestExportAudit(t *testing.T) {
 	defer func() { must(t, h.store.Close()) }()
 	must(t, h.store.Write(t.Context(), func(exec func(string, ...any) error) error {
 		return exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
-			INSERT INTO audit (account_id, at_ms, way, actor, actor_id, address, deed, noun, noun_id, detail) SELECT 1, 1000000000000, 'api', 'a', 1, '', 'webhook.test', 'webhook', i, '{}' FROM n`)
+			INSERT INTO audit (account_id, at_ms, way, actor, actor_id, address, deed, noun, noun_id, detail) SELECT 1, 1000000000000, 'api', 'a',
+			1, '', 'webhook.test', 'webhook', i, '{}' FROM n`)
 	}))
 	want := int64(2500)
 	must(t, h.service.Ledger.ExportAudit(acting(t.Context()), 1, app.AuditFilter{Noun: "webhook"}, func(list []app.AuditLine) error {

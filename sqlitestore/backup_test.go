@@ -59,7 +59,8 @@ func TestBackupBesideWriting(t *testing.T) {
 			}
 			// Both in one commit: a copy holds both or none.
 			if err := s.Write(ctx, func(exec func(string, ...any) error) error {
-				return errors.Join(exec(`INSERT OR REPLACE INTO settings VALUES ('a', ?)`, fmt.Sprint(i)), exec(`INSERT OR REPLACE INTO settings VALUES ('b', ?)`, fmt.Sprint(i)))
+				return errors.Join(exec(`INSERT OR REPLACE INTO settings VALUES ('a', ?)`, fmt.Sprint(i)),
+					exec(`INSERT OR REPLACE INTO settings VALUES ('b', ?)`, fmt.Sprint(i)))
 			}); err != nil {
 				stopped <- err
 				return
@@ -210,7 +211,8 @@ func TestKeepBackups(t *testing.T) {
 	if got, want := base(made.Left), dated(1)+" "+dated(2)+" "+dated(3)+" "+dated(9); got != want {
 		t.Errorf("left %s, want %s", got, want)
 	}
-	if got := names(t, dir); strings.Contains(got, dated(12)) || !strings.Contains(got, dated(13)+" "+dated(13)+".key "+dated(14)+" "+dated(14)+".key "+dated(15)) {
+	if got := names(t, dir); strings.Contains(got, dated(12)) ||
+		!strings.Contains(got, dated(13)+" "+dated(13)+".key "+dated(14)+" "+dated(14)+".key "+dated(15)) {
 		t.Errorf("in the directory: %s", got)
 	}
 	// Those that are dated later than the new one may be real: the clock was set back.
@@ -270,7 +272,8 @@ func TestBackupOfDamage(t *testing.T) {
 	db := create(t)
 	s := open(t, db, false)
 	must(t, s.Write(context.Background(), func(exec func(string, ...any) error) error {
-		return exec(`INSERT INTO settings WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT 'filler' || i, hex(randomblob(500)) FROM n`)
+		return exec(`INSERT INTO settings WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
+			WHERE i < 500) SELECT 'filler' || i, hex(randomblob(500)) FROM n`)
 	}))
 	must(t, s.Close())
 	f, err := os.OpenFile(db, os.O_WRONLY, 0)

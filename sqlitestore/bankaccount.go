@@ -65,7 +65,8 @@ func linkBankAccount(tx *tx, b app.BankAccount, now time.Time) (int64, error) {
 		return id, tx.exec(`UPDATE bank_accounts SET account_name = ?, status = ?, created_at = ?, unlinked_at = NULL WHERE id = ?`,
 			b.AccountName, string(b.Status), b.CreatedAt.Unix(), id)
 	}
-	return tx.insert(`INSERT INTO bank_accounts (account_id, bank, account_number, account_name, status, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+	return tx.insert(`INSERT INTO bank_accounts (account_id, bank, account_number, account_name, status, created_at)
+		VALUES (?, ?, ?, ?, ?, ?)`,
 		b.AccountID, b.Bank, b.AccountNumber, b.AccountName, string(b.Status), b.CreatedAt.Unix())
 }
 
@@ -75,7 +76,9 @@ func auditBankAccount(b app.BankAccount) app.AuditDetail {
 }
 
 func (s *Store) BankAccounts(ctx context.Context, accountID int64) ([]app.BankAccount, error) {
-	return readAll(ctx, s, columnsOnly(scanBankAccount), `SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+isShown("b.id", "?2")+` ORDER BY b.id`,
+	return readAll(ctx, s, columnsOnly(scanBankAccount),
+		`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+isShown("b.id",
+			"?2")+` ORDER BY b.id`,
 		accountID, limitOf(ctx))
 }
 
@@ -101,7 +104,8 @@ func (s *Store) SetBankAccountLabel(ctx context.Context, accountID, id int64, la
 		if err != nil {
 			return err
 		}
-		if err := tx.exec(`UPDATE bank_accounts SET nickname = ?, colour = ? WHERE id = ?`, label.Nickname, string(label.Colour), id); err != nil {
+		if err := tx.exec(`UPDATE bank_accounts SET nickname = ?, colour = ? WHERE id = ?`, label.Nickname,
+			string(label.Colour), id); err != nil {
 			return err
 		}
 		return tx.auditChange(ctx, accountID, app.DeedBankAccountChange, id,
@@ -134,14 +138,18 @@ func (s *Store) BankAccountSummaries(ctx context.Context, accountID int64, today
 
 func (s *Store) FirstDay(ctx context.Context, accountID int64, otherwise app.Day) (app.Day, error) {
 	table, days := daysOf(accountID, limited(ctx, app.TransactionFilter{}))
-	return readOne[app.Day](ctx, s, `SELECT coalesce(min(day), ?) FROM `+table+` WHERE `+days.where.String(), append([]any{int64(otherwise)}, days.args...)...)
+	return readOne[app.Day](ctx, s, `SELECT coalesce(min(day), ?) FROM `+table+` WHERE `+days.where.String(),
+		append([]any{int64(otherwise)}, days.args...)...)
 }
 
 func (s *Store) BankAccountDays(ctx context.Context, accountID int64, day app.Day) ([]app.BankAccountDay, error) {
-	rows, err := s.query(ctx, `SELECT `+bankAccountColumns+`, coalesce(i.count, 0), coalesce(i.amount, 0), coalesce(o.count, 0), coalesce(o.amount, 0) FROM bank_accounts b
+	rows, err := s.query(ctx,
+		`SELECT `+bankAccountColumns+
+			`, coalesce(i.count, 0), coalesce(i.amount, 0), coalesce(o.count, 0), coalesce(o.amount, 0) FROM bank_accounts b
 		LEFT JOIN bank_account_days i ON i.bank_account_id = b.id AND i.day = ?2 AND i.type = 'IN'
 		LEFT JOIN bank_account_days o ON o.bank_account_id = b.id AND o.day = ?2 AND o.type = 'OUT'
-		WHERE b.account_id = ?1 AND (i.day IS NOT NULL OR o.day IS NOT NULL) AND `+isShown("b.id", "?3")+` ORDER BY b.id`, accountID, int64(day), limitOf(ctx))
+		WHERE b.account_id = ?1 AND (i.day IS NOT NULL OR o.day IS NOT NULL) AND `+isShown("b.id", "?3")+` ORDER BY b.id`, accountID,
+		int64(day), limitOf(ctx))
 	return collect(rows, err, func(row scanner) (d app.BankAccountDay, err error) {
 		d.BankAccount, err = scanBankAccount(row, &d.In.Count, &d.In.Total, &d.Out.Count, &d.Out.Total)
 		return d, err
@@ -149,7 +157,8 @@ func (s *Store) BankAccountDays(ctx context.Context, accountID int64, day app.Da
 }
 
 func (s *Store) HoursBetween(ctx context.Context, accountID int64, from, to time.Time) ([]app.HourRow, error) {
-	rows, err := s.query(ctx, `SELECT (occurred_at - ?2) / 3600, date_only, type, count(*), sum(amount) FROM transactions INDEXED BY transactions_time
+	rows, err := s.query(ctx,
+		`SELECT (occurred_at - ?2) / 3600, date_only, type, count(*), sum(amount) FROM transactions INDEXED BY transactions_time
 		WHERE account_id = ?1 AND occurred_at >= ?2 AND occurred_at < ?3 AND `+isShown("bank_account_id", "?4")+` GROUP BY 1, 2, 3`,
 		accountID, from.Unix(), to.Unix(), limitOf(ctx))
 	return collect(rows, err, func(row scanner) (h app.HourRow, err error) {

@@ -70,7 +70,8 @@ func (w *writer) isTight() bool {
 // Readers are waited for briefly.
 func (w *writer) emptyLog(tight bool) error {
 	var replicated bool
-	if err := w.tx.queryRow(`SELECT count(*) FROM sqlite_schema WHERE name = '_litestream_seq'`).Scan(&replicated); err != nil || !replicated && !tight {
+	if err := w.tx.queryRow(`SELECT count(*) FROM sqlite_schema WHERE name = '_litestream_seq'`).Scan(&replicated); err != nil ||
+		!replicated && !tight {
 		return err
 	}
 	if err := w.tx.exec(`PRAGMA busy_timeout = 100`); err != nil {

@@ -45,17 +45,20 @@ func (s *Store) CreateCodePattern(ctx context.Context, p app.CodePattern) (app.C
 			return p, err
 		}
 		return p, tx.audit(ctx, p.AccountID, app.DeedCodePatternCreate, p.ID, app.AuditNamed(p.Prefix).
-			Changed("min_length", "", strconv.Itoa(p.Least)).Changed("max_length", "", strconv.Itoa(p.Most)).Changed("alphabet", "", string(p.Alphabet)))
+			Changed("min_length", "", strconv.Itoa(p.Least)).Changed("max_length", "", strconv.Itoa(p.Most)).Changed("alphabet", "",
+			string(p.Alphabet)))
 	})
 }
 
 func (s *Store) DeleteCodePattern(ctx context.Context, accountID, id int64, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
-		p, err := scanCodePattern(tx.queryRow(`SELECT `+codePatternColumns+` FROM code_patterns p WHERE p.id = ? AND p.account_id = ?`, id, accountID))
+		p, err := scanCodePattern(tx.queryRow(`SELECT `+codePatternColumns+` FROM code_patterns p WHERE p.id = ? AND p.account_id = ?`,
+			id, accountID))
 		if err != nil {
 			return err
 		}
-		used, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests INDEXED BY payment_requests_unpaid WHERE account_id = ?1 AND substr(code, 1, ?2) = ?3
+		used, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests INDEXED BY payment_requests_unpaid
+			WHERE account_id = ?1 AND substr(code, 1, ?2) = ?3
 			AND paid_at IS NULL AND cancelled_at IS NULL AND coalesce(expires_at >= ?4, 1))`, accountID, len(p.Prefix), p.Prefix, now.Unix()))
 		if err == nil && used {
 			err = app.ErrPatternInUse

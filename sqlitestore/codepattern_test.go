@@ -18,7 +18,8 @@ import (
 // orders are the patterns of the tests: DH and six digits.
 func (h *history) orders() {
 	h.t.Helper()
-	_, err := h.service.Ledger.CreateCodePattern(h.t.Context(), 1, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
+	_, err := h.service.Ledger.CreateCodePattern(h.t.Context(), 1,
+		paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
 	must(h.t, err)
 }
 
@@ -51,8 +52,10 @@ func TestCodeStays(t *testing.T) {
 	for i, c := range []struct {
 		bodies []string
 		end    string
-	}{{before, `"transferAmount":1001}]}`}, {with, `"transferAmount":1002,"code":"DH001234"}]}`}, {without, `"transferAmount":1003,"code":""}]}`}, {after, `"transferAmount":1004}]}`}} {
-		if len(c.bodies) != 2 || c.bodies[0] != c.bodies[1] || len(c.bodies[0]) < len(c.end) || c.bodies[0][len(c.bodies[0])-len(c.end):] != c.end {
+	}{{before, `"transferAmount":1001}]}`}, {with, `"transferAmount":1002,"code":"DH001234"}]}`},
+		{without, `"transferAmount":1003,"code":""}]}`}, {after, `"transferAmount":1004}]}`}} {
+		if len(c.bodies) != 2 || c.bodies[0] != c.bodies[1] || len(c.bodies[0]) < len(c.end) ||
+			c.bodies[0][len(c.bodies[0])-len(c.end):] != c.end {
 			t.Errorf("transaction %d is sent as %q, want … %s", i+1, c.bodies, c.end)
 		}
 	}
@@ -71,7 +74,8 @@ func TestCodeStays(t *testing.T) {
 		t.Error("a test has a code although there is no pattern")
 	}
 	h.orders()
-	if sent, err = h.service.Deliveries.TestWebhook(ctx, 1, h.hooks[0].ID, h.now); err != nil || sent.Payload.Code != (app.PaymentCode{Read: true}) {
+	if sent, err = h.service.Deliveries.TestWebhook(ctx, 1, h.hooks[0].ID, h.now); err != nil ||
+		sent.Payload.Code != (app.PaymentCode{Read: true}) {
 		t.Errorf("a test of an account with patterns: %+v, %v", sent.Payload, err)
 	}
 	whole(t, h.store.Path(), h.now)
@@ -106,7 +110,8 @@ func TestLimitedToCodes(t *testing.T) {
 	names := map[int64]string{}
 	for name, in := range map[string]delivery.WebhookCreate{
 		"codes": {CodePrefix: "DH"}, "other codes": {CodePrefix: "DHX"}, "longer codes": {CodePrefix: "DH0012"},
-		"two accounts": {BankAccountIDs: []int64{h.banks[2].ID, h.banks[0].ID, h.banks[2].ID}}, "codes of one account": {BankAccountIDs: []int64{h.banks[0].ID}, CodePrefix: "DH"},
+		"two accounts":         {BankAccountIDs: []int64{h.banks[2].ID, h.banks[0].ID, h.banks[2].ID}},
+		"codes of one account": {BankAccountIDs: []int64{h.banks[0].ID}, CodePrefix: "DH"},
 	} {
 		in.Name, in.URL, in.Type = name, "https://shop.vn/", delivery.WebhookIn
 		w, _, err := h.service.Deliveries.CreateWebhook(ctx, 1, in, h.now)
@@ -121,7 +126,8 @@ func TestLimitedToCodes(t *testing.T) {
 			noted[line.Name+" "+change.Field] = change.To
 		}
 	}
-	if noted["codes code_prefix"] != "DH" || noted["two accounts bank_accounts"] != "ACB 1000, ACB 1002" || noted["codes bank_accounts"] != "" {
+	if noted["codes code_prefix"] != "DH" || noted["two accounts bank_accounts"] != "ACB 1000, ACB 1002" ||
+		noted["codes bank_accounts"] != "" {
 		t.Errorf("the audit log has %v", noted)
 	}
 	orders, err := ledger(t, h.service, 1, func(c *stream.Create) { c.CodePrefix = "DH" }, h.now)
@@ -170,7 +176,8 @@ func TestCodePatternBounds(t *testing.T) {
 	defer h.store.Close()
 	ctx := t.Context()
 	add := func(account int64, prefix string) error {
-		_, err := h.service.Ledger.CreateCodePattern(ctx, account, paymentcode.Pattern{Prefix: prefix, Least: 6, Most: 8, Alphabet: paymentcode.Digits}, h.now)
+		_, err := h.service.Ledger.CreateCodePattern(ctx, account,
+			paymentcode.Pattern{Prefix: prefix, Least: 6, Most: 8, Alphabet: paymentcode.Digits}, h.now)
 		return err
 	}
 	for i := range app.MaxCodePatterns {
@@ -187,7 +194,8 @@ func TestCodePatternBounds(t *testing.T) {
 		t.Errorf("the pattern of another account: %v", err)
 	}
 	must(t, h.service.Ledger.DeleteCodePattern(ctx, 1, 1, time.Now()))
-	if lines, err := h.service.Ledger.AuditLines(ctx, 1, app.AuditFilter{}, 1); err != nil || lines[0].Deed != app.DeedCodePatternDelete || lines[0].Name != "DH0" {
+	if lines, err := h.service.Ledger.AuditLines(ctx, 1, app.AuditFilter{}, 1); err != nil || lines[0].Deed != app.DeedCodePatternDelete ||
+		lines[0].Name != "DH0" {
 		t.Errorf("the audit log has %+v, %v", lines, err)
 	}
 	must(t, add(1, "MORE"))

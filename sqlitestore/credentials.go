@@ -80,11 +80,13 @@ func (s *Store) loadCredentials(ctx context.Context) error {
 	if d := s.credentials.Load(); d != nil && d.version == version {
 		return nil
 	}
-	d := &credentials{version: version, sources: map[int64]inbound.Source{}, tokens: map[string]inbound.Source{}, usernames: map[string]inbound.Source{}}
+	d := &credentials{version: version, sources: map[int64]inbound.Source{}, tokens: map[string]inbound.Source{},
+		usernames: map[string]inbound.Source{}}
 	var sources []inbound.Source
 	_, d.keys, err = readByHash(ctx, s, scanAPIKey, `SELECT hash, `+apiKeyColumns+` FROM api_keys WHERE revoked_at IS NULL`)
 	if err == nil {
-		_, d.counters, err = readByHash(ctx, s, scanCounterLink, `SELECT hash, `+counterLinkColumns+` FROM counter_links WHERE revoked_at IS NULL`)
+		_, d.counters, err = readByHash(ctx, s, scanCounterLink,
+			`SELECT hash, `+counterLinkColumns+` FROM counter_links WHERE revoked_at IS NULL`)
 	}
 	if err == nil {
 		sources, d.bearers, err = readByHash(ctx, s, s.scanSource, `SELECT bearer_hash, `+sourceColumns+` FROM sources WHERE removed_at IS NULL`)
@@ -103,7 +105,8 @@ func (s *Store) loadCredentials(ctx context.Context) error {
 }
 
 // readByHash reads rows whose first column is a SHA-256 hash, or NULL for none.
-func readByHash[V any](ctx context.Context, s *Store, scan func(row scanner, before ...any) (V, error), query string) (all []V, byHash map[[32]byte]V, err error) {
+func readByHash[V any](ctx context.Context, s *Store, scan func(row scanner, before ...any) (V, error),
+	query string) (all []V, byHash map[[32]byte]V, err error) {
 	byHash = map[[32]byte]V{}
 	all, err = readAll(ctx, s, func(row scanner) (V, error) {
 		var hash []byte
@@ -143,7 +146,8 @@ const apiKeyColumns = `id, account_id, name, scope, hint, expires_at, revoked_at
 
 func scanAPIKey(row scanner, before ...any) (access.APIKey, error) {
 	var k access.APIKey
-	err := row.Scan(append(before, &k.ID, &k.AccountID, &k.Name, &k.Scope, &k.Hint, secondsInto(&k.ExpiresAt), secondsInto(&k.RevokedAt), secondsInto(&k.CreatedAt), secondsInto(&k.LastUsedAt))...)
+	err := row.Scan(append(before, &k.ID, &k.AccountID, &k.Name, &k.Scope, &k.Hint, secondsInto(&k.ExpiresAt), secondsInto(&k.RevokedAt),
+		secondsInto(&k.CreatedAt), secondsInto(&k.LastUsedAt))...)
 	return k, err
 }
 
@@ -155,7 +159,8 @@ func (s *Store) CreateAPIKey(ctx context.Context, k access.APIKey, hash [32]byte
 		if err := useForm(tx, k.AccountID, once, k.CreatedAt); err != nil {
 			return k, err
 		}
-		valid, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM api_keys WHERE account_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at >= ?)`, k.AccountID, k.CreatedAt.Unix()))
+		valid, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM api_keys WHERE account_id = ? AND revoked_at IS NULL
+			AND (expires_at IS NULL OR expires_at >= ?)`, k.AccountID, k.CreatedAt.Unix()))
 		if err == nil && valid >= access.MaxAPIKeys {
 			err = access.ErrTooManyAPIKeys
 		}
@@ -197,11 +202,13 @@ const counterLinkColumns = `id, account_id, name, coalesce(bank_account_id, 0), 
 
 func scanCounterLink(row scanner, before ...any) (payment.CounterLink, error) {
 	var l payment.CounterLink
-	err := row.Scan(append(before, &l.ID, &l.AccountID, &l.Name, &l.BankAccountID, &l.ShowsTotal, secondsInto(&l.CreatedAt), secondsInto(&l.RevokedAt))...)
+	err := row.Scan(append(before, &l.ID, &l.AccountID, &l.Name, &l.BankAccountID, &l.ShowsTotal, secondsInto(&l.CreatedAt),
+		secondsInto(&l.RevokedAt))...)
 	return l, err
 }
 
-func (s *Store) CreateCounterLink(ctx context.Context, l payment.CounterLink, hash [32]byte, newName bool, key app.IdempotencyKey) (payment.CounterLink, error) {
+func (s *Store) CreateCounterLink(ctx context.Context, l payment.CounterLink, hash [32]byte, newName bool,
+	key app.IdempotencyKey) (payment.CounterLink, error) {
 	return changingCredentials(ctx, s, func(tx *tx) (_ payment.CounterLink, err error) {
 		if _, err = txAccount(tx, l.AccountID); err != nil {
 			return l, err
@@ -215,7 +222,8 @@ func (s *Store) CreateCounterLink(ctx context.Context, l payment.CounterLink, ha
 			}
 		}
 		if newName {
-			if err := nameFree(tx, `SELECT count(*) FROM counter_links WHERE account_id = ? AND name = ? AND revoked_at IS NULL`, l.AccountID, l.Name); err != nil {
+			if err := nameFree(tx, `SELECT count(*) FROM counter_links WHERE account_id = ? AND name = ? AND revoked_at IS NULL`, l.AccountID,
+				l.Name); err != nil {
 				return l, err
 			}
 		}
@@ -225,9 +233,11 @@ func (s *Store) CreateCounterLink(ctx context.Context, l payment.CounterLink, ha
 		}
 		if counting >= payment.MaxCounterLinks {
 			return l, app.Refused(app.CodeLimitReached, app.Textf(
-				"An account has at most %d counter links: revoke one first.", "Mỗi tài khoản có tối đa %d liên kết màn hình quầy: hãy thu hồi bớt trước.", payment.MaxCounterLinks))
+				"An account has at most %d counter links: revoke one first.",
+				"Mỗi tài khoản có tối đa %d liên kết màn hình quầy: hãy thu hồi bớt trước.", payment.MaxCounterLinks))
 		}
-		l.ID, err = tx.insert(`INSERT INTO counter_links (account_id, name, hash, bank_account_id, shows_total, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+		l.ID, err = tx.insert(`INSERT INTO counter_links (account_id, name, hash, bank_account_id, shows_total, created_at)
+			VALUES (?, ?, ?, ?, ?, ?)`,
 			l.AccountID, l.Name, hash[:], nullIfZero(l.BankAccountID), l.ShowsTotal, unixOrNull(l.CreatedAt))
 		if err != nil {
 			return l, err
@@ -246,7 +256,8 @@ func nameFree(tx *tx, query string, accountID int64, name string) error {
 }
 
 func (s *Store) CounterLinks(ctx context.Context, accountID int64) ([]payment.CounterLink, error) {
-	return readAll(ctx, s, columnsOnly(scanCounterLink), `SELECT `+counterLinkColumns+` FROM counter_links WHERE account_id = ? ORDER BY id`, accountID)
+	return readAll(ctx, s, columnsOnly(scanCounterLink),
+		`SELECT `+counterLinkColumns+` FROM counter_links WHERE account_id = ? ORDER BY id`, accountID)
 }
 
 func (s *Store) CounterLinkByHash(ctx context.Context, hash [32]byte) (payment.CounterLink, bool, error) {

@@ -17,15 +17,18 @@ import (
 // States of deliveries as integers, so that the partial indexes are small.
 var (
 	deliveryStates = []app.DeliveryState{app.DeliveryPending, app.DeliveryDelivered, app.DeliveryFailed, app.DeliveryCancelled}
-	stateNumbers   = map[app.DeliveryState]int{app.DeliveryPending: 0, app.DeliveryDelivered: 1, app.DeliveryFailed: 2, app.DeliveryCancelled: 3}
+	stateNumbers   = map[app.DeliveryState]int{app.DeliveryPending: 0, app.DeliveryDelivered: 1, app.DeliveryFailed: 2,
+		app.DeliveryCancelled: 3}
 )
 
-const deliveryColumns = `d.id, d.account_id, d.webhook_id, coalesce(d.transaction_id, 0), d.state, d.attempts, d.due_ms, d.created_ms, coalesce(d.resend_of, 0), d.single`
+const deliveryColumns = `d.id, d.account_id, d.webhook_id, coalesce(d.transaction_id, 0), d.state, d.attempts, d.due_ms, d.created_ms,
+	coalesce(d.resend_of, 0), d.single`
 
 // deliveryDest is where the deliveryColumns are scanned.
 func deliveryDest(d *delivery.Delivery) []any {
 	state := intInto(func(n int64) { d.State = deliveryStates[n] })
-	return []any{&d.ID, &d.AccountID, &d.WebhookID, &d.TransactionID, state, &d.Attempts, millisInto(&d.DueAt), millisInto(&d.CreatedAt), &d.ResendOf, &d.Test}
+	return []any{&d.ID, &d.AccountID, &d.WebhookID, &d.TransactionID, state, &d.Attempts, millisInto(&d.DueAt), millisInto(&d.CreatedAt),
+		&d.ResendOf, &d.Test}
 }
 
 func scanDelivery(row scanner) (d delivery.Delivery, err error) {
@@ -40,7 +43,8 @@ func (s *Store) Backlogs(ctx context.Context, now time.Time) ([]delivery.Webhook
 		WITH RECURSIVE q(id) AS (
 			SELECT min(webhook_id) FROM deliveries INDEXED BY deliveries_due WHERE state = 0
 			UNION ALL
-			SELECT (SELECT min(webhook_id) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id > q.id) FROM q WHERE q.id IS NOT NULL
+			SELECT (SELECT min(webhook_id) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id > q.id) FROM q
+			WHERE q.id IS NOT NULL
 		)
 		SELECT q.id,
 			EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = q.id AND retry = 0)
@@ -63,7 +67,8 @@ func (s *Store) OldestDue(ctx context.Context, now time.Time, skip []int64) (map
 			WHERE d.state = 0 AND d.webhook_id = w.id AND d.retry = r.retry AND d.due_ms <= ?1 AND d.id NOT IN (SELECT value FROM json_each(?2))
 			ORDER BY d.due_ms LIMIT 1)) AS oldest
 		FROM webhooks w, (SELECT 0 AS retry UNION ALL SELECT 1) r
-		WHERE w.is_active = 1 AND w.deleted_at IS NULL AND NOT `+secretLost+` GROUP BY w.id HAVING oldest IS NOT NULL`, now.UnixMilli(), joinIDs(skip))
+		WHERE w.is_active = 1 AND w.deleted_at IS NULL AND NOT `+secretLost+` GROUP BY w.id HAVING oldest IS NOT NULL`,
+		now.UnixMilli(), joinIDs(skip))
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var webhook int64
 		var at time.Time
@@ -76,7 +81,8 @@ func (s *Store) OldestDue(ctx context.Context, now time.Time, skip []int64) (map
 
 const payloadFrom = ` LEFT JOIN transactions t ON t.id = d.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id`
 
-const payloadColumns = `d.sample, coalesce(b.bank, ''), coalesce(b.account_number, ''), coalesce(t.number, ''), coalesce(t.type, ''), coalesce(t.amount, 0),
+const payloadColumns = `d.sample, coalesce(b.bank, ''), coalesce(b.account_number, ''), coalesce(t.number, ''), coalesce(t.type, ''),
+	coalesce(t.amount, 0),
 	coalesce(t.content, ''), t.occurred_at, coalesce(t.zone_offset, 0), t.code, t.payment_request`
 
 // payloadScan reads the payload of a delivery: its transaction, or its test payload.
@@ -86,7 +92,8 @@ type payloadScan struct {
 }
 
 func (s *payloadScan) dest() []any {
-	return []any{&s.sample, &s.t.Bank, &s.t.AccountNumber, &s.t.Number, &s.t.Type, &s.t.Amount, &s.t.Content, secondsInto(&s.t.Time), &s.t.ZoneOffset, codeInto{&s.t.Code}, paymentInto{&s.t.PaymentSent}}
+	return []any{&s.sample, &s.t.Bank, &s.t.AccountNumber, &s.t.Number, &s.t.Type, &s.t.Amount, &s.t.Content, secondsInto(&s.t.Time),
+		&s.t.ZoneOffset, codeInto{&s.t.Code}, paymentInto{&s.t.PaymentSent}}
 }
 
 func (s *payloadScan) payload(transactionID int64) (p delivery.Payload, err error) {
@@ -120,7 +127,8 @@ func (s *Store) Due(ctx context.Context, f delivery.DueFilter, now time.Time) ([
 	if err != nil || secrets.Current == "" { // without a secret nothing is sent
 		return nil, err
 	}
-	rows, err := s.query(ctx, `SELECT `+deliveryColumns+`, `+payloadColumns+` FROM json_each(?) CROSS JOIN deliveries d ON d.id = value`+payloadFrom+`
+	rows, err := s.query(ctx,
+		`SELECT `+deliveryColumns+`, `+payloadColumns+` FROM json_each(?) CROSS JOIN deliveries d ON d.id = value`+payloadFrom+`
 		WHERE d.state = 0`, joinIDs(ids))
 	return collect(rows, err, func(row scanner) (delivery.Outgoing, error) {
 		o := delivery.Outgoing{Kind: kind, URL: url, Secrets: secrets}
@@ -169,7 +177,8 @@ func (s *Store) PullRetries(ctx context.Context, schedule []time.Duration, now t
 		return 0, err
 	}
 	longest := slices.Max(waits)
-	return s.changeRetries(ctx, `?3 + coalesce(json_extract(?4, '$[' || attempts || ']'), ?5)`, now.UnixMilli()+longest, int64(math.MaxInt64), now.UnixMilli(), string(list), longest)
+	return s.changeRetries(ctx, `?3 + coalesce(json_extract(?4, '$[' || attempts || ']'), ?5)`, now.UnixMilli()+longest, int64(math.MaxInt64),
+		now.UnixMilli(), string(list), longest)
 }
 
 func (s *Store) MoveRetries(ctx context.Context, after, until time.Time) (int64, error) {
@@ -186,7 +195,8 @@ func (s *Store) changeRetries(ctx context.Context, due string, args ...any) (int
 }
 
 const newestTime = `SELECT max(coalesce((SELECT created_at * 1000 FROM transactions ORDER BY id DESC LIMIT 1), 0),
-	coalesce((SELECT received_ms FROM inbound_events ORDER BY id DESC LIMIT 1), 0), coalesce((SELECT started_ms FROM attempts ORDER BY id DESC LIMIT 1), 0))`
+	coalesce((SELECT received_ms FROM inbound_events ORDER BY id DESC LIMIT 1), 0), coalesce((SELECT started_ms FROM attempts
+	ORDER BY id DESC LIMIT 1), 0))`
 
 func (s *Store) NewestTime(ctx context.Context) (at time.Time, err error) {
 	newest, err := readOne[int64](ctx, s, newestTime)
@@ -196,7 +206,8 @@ func (s *Store) NewestTime(ctx context.Context) (at time.Time, err error) {
 	return at, err
 }
 
-var insertAttempt = insertInto("attempts", `account_id, delivery_id, webhook_id, type, number, url, started_ms, duration_ms, dns_ms, connect_ms,
+var insertAttempt = insertInto("attempts",
+	`account_id, delivery_id, webhook_id, type, number, url, started_ms, duration_ms, dns_ms, connect_ms,
 	tls_ms, wait_ms, status_code, ok, error, detail, response_body, next_ms`)
 
 func (s *Store) Settle(ctx context.Context, made delivery.Attempt) (delivery.Attempt, error) {
@@ -215,7 +226,8 @@ func (s *Store) Settle(ctx context.Context, made delivery.Attempt) (delivery.Att
 				state = d.State
 			}
 			a.Delivery.State, a.Delivery.DueAt = state, time.Time{}
-			if err := tx.exec(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1 WHERE id = ?`, stateNumbers[state], d.Attempts, d.ID); err != nil {
+			if err := tx.exec(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1 WHERE id = ?`, stateNumbers[state],
+				d.Attempts, d.ID); err != nil {
 				return a, err
 			}
 		}
@@ -228,7 +240,8 @@ func (s *Store) Settle(ctx context.Context, made delivery.Attempt) (delivery.Att
 			return a, err
 		}
 		tx.totals.attempts = append(tx.totals.attempts, attemptDelta{
-			id: a.ID, accountID: d.AccountID, webhookID: d.WebhookID, transactionID: d.TransactionID, startedAt: r.StartedAt, direction: a.Payload.TransferType, ok: r.OK(),
+			id: a.ID, accountID: d.AccountID, webhookID: d.WebhookID, transactionID: d.TransactionID, startedAt: r.StartedAt,
+			direction: a.Payload.TransferType, ok: r.OK(),
 		})
 		return a, nil
 	})
@@ -236,7 +249,8 @@ func (s *Store) Settle(ctx context.Context, made delivery.Attempt) (delivery.Att
 
 // AddTest makes a test delivery. It begins as cancelled, so that no sweep finds
 // it, and its one attempt settles it.
-func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample func(delivery.Webhook) delivery.Payload, now time.Time) (delivery.Outgoing, error) {
+func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample func(delivery.Webhook) delivery.Payload,
+	now time.Time) (delivery.Outgoing, error) {
 	return writing(ctx, s, func(tx *tx) (o delivery.Outgoing, err error) {
 		w, err := scanWebhook(tx.queryRow(oneWebhook, webhookID, accountID))
 		if err != nil {
@@ -253,8 +267,10 @@ func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample 
 		if err != nil {
 			return o, err
 		}
-		o.Delivery = delivery.Delivery{AccountID: accountID, WebhookID: webhookID, State: app.DeliveryCancelled, CreatedAt: time.UnixMilli(now.UnixMilli()), Test: true}
-		o.ID, err = tx.insert(`INSERT INTO deliveries (account_id, webhook_id, sample, state, attempts, retry, created_ms, single) VALUES (?, ?, ?, 3, 0, 0, ?, 1)`,
+		o.Delivery = delivery.Delivery{AccountID: accountID, WebhookID: webhookID, State: app.DeliveryCancelled,
+			CreatedAt: time.UnixMilli(now.UnixMilli()), Test: true}
+		o.ID, err = tx.insert(`INSERT INTO deliveries (account_id, webhook_id, sample, state, attempts, retry, created_ms, single)
+			VALUES (?, ?, ?, 3, 0, 0, ?, 1)`,
 			accountID, webhookID, string(payload), now.UnixMilli())
 		if err != nil {
 			return o, err
@@ -307,13 +323,16 @@ func (s *Store) resentAs(ctx context.Context, d delivery.Delivery, sample bool) 
 // latestColumns are those of a delivery d with its webhook w and its last
 // attempt a, which latestFrom joins to it.
 const (
-	latestColumns = deliveryColumns + `, w.name, w.url, w.deleted_at IS NOT NULL, coalesce(a.id, 0), coalesce(a.status_code, 0), coalesce(a.error, ''), coalesce(a.duration_ms, 0)`
-	latestFrom    = ` JOIN webhooks w ON w.id = d.webhook_id
+	latestColumns = deliveryColumns +
+		`, w.name, w.url, w.deleted_at IS NOT NULL, coalesce(a.id, 0), coalesce(a.status_code, 0), coalesce(a.error, ''),
+			coalesce(a.duration_ms, 0)`
+	latestFrom = ` JOIN webhooks w ON w.id = d.webhook_id
 		LEFT JOIN attempts a ON a.id = (SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id)`
 )
 
 func latestDest(l *delivery.Latest) []any {
-	return append(deliveryDest(&l.Delivery), &l.WebhookName, &l.URL, &l.Deleted, &l.HistoryID, &l.StatusCode, &l.Error, durationInto(&l.Duration))
+	return append(deliveryDest(&l.Delivery), &l.WebhookName, &l.URL, &l.Deleted, &l.HistoryID, &l.StatusCode, &l.Error,
+		durationInto(&l.Duration))
 }
 
 func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]delivery.Latest, error) {
@@ -324,7 +343,8 @@ func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionID
 	rows, err := s.query(ctx, `SELECT `+latestColumns+`
 		FROM json_each(?1) page
 		CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = page.value`+latestFrom+`
-		WHERE d.account_id = ?2 AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id AND o.webhook_id = d.webhook_id AND o.id > d.id)
+		WHERE d.account_id = ?2 AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id
+		AND o.webhook_id = d.webhook_id AND o.id > d.id)
 		AND (?3 IS NULL OR EXISTS (SELECT 1 FROM transactions t WHERE t.id = d.transaction_id AND `+isShown("t.bank_account_id", "?3")+`))
 		ORDER BY d.id`, joinIDs(transactionIDs), accountID, limitOf(ctx))
 	return collect(rows, err, func(row scanner) (delivery.Latest, error) {
@@ -335,7 +355,8 @@ func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionID
 }
 
 func (s *Store) PendingDeliveries(ctx context.Context, accountID, webhookID int64) (int64, error) {
-	return readOne[int64](ctx, s, `SELECT count(*) FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
+	return readOne[int64](ctx, s,
+		`SELECT count(*) FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
 			WHERE w.account_id = ?1 AND w.deleted_at IS NULL AND (?2 = 0 OR w.id = ?2)`, accountID, webhookID)
 }
 
@@ -374,7 +395,8 @@ func (s *Store) newestShown(ctx context.Context, limit access.BankAccountLimit) 
 	}
 	n.TransactionID = ids[0]
 	err = s.queryRow(ctx, `SELECT coalesce(max(a.id), 0), coalesce(max(d.id), 0) FROM json_each(?) k
-			CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = k.value LEFT JOIN attempts a ON a.delivery_id = d.id`, joinIDs(ids)).
+			CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = k.value LEFT JOIN attempts a ON a.delivery_id = d.id`,
+		joinIDs(ids)).
 		Scan(&n.AttemptID, &n.DeliveryID)
 	return n, storageError(err)
 }
@@ -382,7 +404,8 @@ func (s *Store) newestShown(ctx context.Context, limit access.BankAccountLimit) 
 // Pending reads the index of the queue: its cost grows with the pending deliveries,
 // not with all there ever were.
 func (s *Store) Pending(ctx context.Context, accountID int64, f delivery.Filter, page app.Page) ([]delivery.Pending, int64, error) {
-	if err := s.checkHistoryFilter(ctx, accountID, delivery.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
+	if err := s.checkHistoryFilter(ctx, accountID,
+		delivery.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
 		return nil, 0, err
 	}
 	from, args := pendingOf(accountID, f)
@@ -392,7 +415,8 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f delivery.Filter,
 	}
 	// The page is found and read at one time: what is attempted meanwhile leaves the list.
 	const order = ` ORDER BY w.is_active AND NOT (` + secretLost + `) DESC, d.due_ms, d.id`
-	rows, err := s.query(ctx, `SELECT `+latestColumns+`, NOT w.is_active, `+secretLost+`, `+payloadColumns+` FROM (SELECT d.id`+from+order+` LIMIT ? OFFSET ?) page
+	rows, err := s.query(ctx,
+		`SELECT `+latestColumns+`, NOT w.is_active, `+secretLost+`, `+payloadColumns+` FROM (SELECT d.id`+from+order+` LIMIT ? OFFSET ?) page
 		CROSS JOIN deliveries d ON d.id = page.id`+latestFrom+payloadFrom+order, append(args, page.Size, page.Offset())...)
 	list, err := collect(rows, err, func(row scanner) (delivery.Pending, error) {
 		var one delivery.Pending

@@ -135,7 +135,8 @@ func (k derived) repair() []string {
 	case k.key != "":
 		of := func(table string) string { return table + "." + strings.ReplaceAll(k.columns, ", ", ", "+table+".") }
 		return []string{`WITH c (` + k.allColumns() + `) AS (` + k.counted + `)
-			UPDATE ` + k.table + ` AS k SET (` + k.columns + `) = (` + of("c") + `) FROM c WHERE c.` + k.key + ` = k.` + k.key + ` AND (` + of("k") + `) IS NOT (` + of("c") + `)`}
+			UPDATE ` + k.table + ` AS k SET (` + k.columns + `) = (` + of("c") + `) FROM c WHERE c.` + k.key + ` = k.` + k.key + ` AND (` + of("k") +
+			`) IS NOT (` + of("c") + `)`}
 	}
 	all := `SELECT ` + k.columns + ` FROM ` + k.table
 	return []string{

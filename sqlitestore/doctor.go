@@ -98,8 +98,10 @@ var (
 		VI: "Dừng máy chủ, giữ lại một bản sao các tệp này rồi khôi phục từ bản sao lưu.",
 	}
 	cureKey = app.Text{
-		EN: "Put the key file back from where the backup keeps it. If it is lost: baoco doctor --new-key, which drops the secrets that only it opens; a copy of the database keeps them.",
-		VI: "Đặt lại tệp khoá từ nơi cất bản sao lưu. Nếu đã mất hẳn: baoco doctor --new-key, lệnh này bỏ các khoá bí mật chỉ khoá đó mở được; một bản sao của cơ sở dữ liệu sẽ giữ lại chúng.",
+		EN: "Put the key file back from where the backup keeps it. If it is lost: baoco doctor --new-key, which drops the secrets that only it " +
+			"opens; a copy of the database keeps them.",
+		VI: "Đặt lại tệp khoá từ nơi cất bản sao lưu. Nếu đã mất hẳn: baoco doctor --new-key, lệnh này bỏ các khoá bí mật chỉ khoá đó mở được; " +
+			"một bản sao của cơ sở dữ liệu sẽ giữ lại chúng.",
 	}
 	cureTotals = app.Text{
 		EN: "Nothing of a transaction is lost. Stop the server, then: baoco doctor --repair-totals",
@@ -122,7 +124,8 @@ func cureOf(err error) app.Text {
 	case errors.Is(err, ErrNewer):
 		return app.Text{EN: "Use the newer version of baoco.", VI: "Hãy dùng phiên bản baoco mới hơn."}
 	case errors.Is(err, fs.ErrPermission), isRefusedWrite(err):
-		return app.Text{EN: "Run this as the user that the server runs as; that user must be able to write into the directory.", VI: "Hãy chạy bằng tài khoản mà máy chủ đang dùng; tài khoản đó phải ghi được vào thư mục."}
+		return app.Text{EN: "Run this as the user that the server runs as; that user must be able to write into the directory.",
+			VI: "Hãy chạy bằng tài khoản mà máy chủ đang dùng; tài khoản đó phải ghi được vào thư mục."}
 	case errors.Is(err, ErrNotDatabase):
 		return app.Text{EN: "Name the right file with --db, or restore a backup.", VI: "Chỉ đúng tệp bằng --db, hoặc khôi phục từ bản sao lưu."}
 	}
@@ -130,8 +133,10 @@ func cureOf(err error) app.Text {
 	case errors.Is(err, ErrTwoNames), errors.Is(err, ErrTaken):
 		return app.Text{} // which say it themselves
 	case code == sqlite3.SQLITE_BUSY:
-		return app.Text{EN: "Another command or program works on it: try again in a moment.", VI: "Lệnh hoặc chương trình khác đang dùng tệp: hãy thử lại sau giây lát."}
-	case code == 0 && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrSchema), code == sqlite3.SQLITE_IOERR, code == sqlite3.SQLITE_NOMEM, code == sqlite3.SQLITE_FULL:
+		return app.Text{EN: "Another command or program works on it: try again in a moment.",
+			VI: "Lệnh hoặc chương trình khác đang dùng tệp: hãy thử lại sau giây lát."}
+	case code == 0 && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrSchema), code == sqlite3.SQLITE_IOERR, code == sqlite3.SQLITE_NOMEM,
+		code == sqlite3.SQLITE_FULL:
 		return app.Text{EN: "The files may be whole: look into the log of the system, and keep a copy of them before anything else.",
 			VI: "Các tệp có thể vẫn nguyên vẹn: hãy xem nhật ký hệ thống và sao chép lại các tệp trước khi làm gì khác."}
 	}
@@ -145,8 +150,10 @@ func (d *doctor) restore(context.Context) (upkeep.Check, error) {
 	if err == nil {
 		var next string
 		if next, _, err = pendingRestore(path); err == nil && next != "" {
-			return failed(app.Textf("A restore was interrupted, or is just being made: %s is not in its place yet.", "Việc khôi phục bị ngắt giữa chừng hoặc đang diễn ra: %s chưa được đặt vào chỗ.", next),
-				app.Text{EN: "Nothing is lost. Leave the files as they are: starting the server finishes it, and so does any other command, such as baoco bank list.",
+			return failed(app.Textf("A restore was interrupted, or is just being made: %s is not in its place yet.",
+				"Việc khôi phục bị ngắt giữa chừng hoặc đang diễn ra: %s chưa được đặt vào chỗ.", next),
+				app.Text{EN: "Nothing is lost. Leave the files as they are: starting the server finishes it, and so does any other command, " +
+					"such as baoco bank list.",
 					VI: "Không mất gì cả. Hãy để nguyên các tệp: khởi động máy chủ sẽ hoàn tất việc này, lệnh khác như baoco bank list cũng vậy."}), nil
 		}
 	}
@@ -206,10 +213,12 @@ func (d *doctor) permissions(context.Context) (upkeep.Check, error) {
 	case err != nil:
 		return upkeep.Check{}, err
 	case known && len(others) > 0:
-		return warning(app.Textf("Not owned by the owner of the database: %s", "Không cùng chủ sở hữu với cơ sở dữ liệu: %s", strings.Join(others, ", ")),
+		return warning(app.Textf("Not owned by the owner of the database: %s", "Không cùng chủ sở hữu với cơ sở dữ liệu: %s",
+			strings.Join(others, ", ")),
 			app.Textf("chown --reference=%s %s", "chown --reference=%s %s", app.ShellWord(d.path), strings.Join(others, " ")))
 	case dir.Mode().Perm()&0o022 != 0 && dir.Mode()&fs.ModeSticky == 0:
-		return warning(app.Textf("Others may replace the files in %s.", "Người dùng khác có thể thay thế các tệp trong %s.", filepath.Dir(d.path)),
+		return warning(app.Textf("Others may replace the files in %s.", "Người dùng khác có thể thay thế các tệp trong %s.",
+			filepath.Dir(d.path)),
 			app.Textf("chmod go-w %s", "chmod go-w %s", app.ShellWord(filepath.Dir(d.path))))
 	}
 	return fine("All files have one owner.", "Mọi tệp có cùng một chủ sở hữu.")
@@ -218,7 +227,8 @@ func (d *doctor) permissions(context.Context) (upkeep.Check, error) {
 func (d *doctor) disk(context.Context) (upkeep.Check, error) {
 	dir := filepath.Dir(d.path)
 	if name := networkFileSystem(dir); name != "" {
-		return failed(app.Textf("The file system is %s: on a network neither locks nor syncs can be relied on.", "Hệ thống tệp là %s: qua mạng thì không thể tin cậy việc khoá và ghi đĩa.", name),
+		return failed(app.Textf("The file system is %s: on a network neither locks nor syncs can be relied on.",
+			"Hệ thống tệp là %s: qua mạng thì không thể tin cậy việc khoá và ghi đĩa.", name),
 			app.Text{EN: "Move the database to a disk of this machine.", VI: "Hãy chuyển cơ sở dữ liệu sang ổ đĩa của chính máy này."}), nil
 	}
 	if free := freeSpace(dir); free >= 0 {
@@ -255,8 +265,10 @@ func (d *doctor) version(ctx context.Context) (upkeep.Check, error) {
 	version, err := d.schema.versionOf(ctx, d.db, d.path)
 	if err == nil && version < known {
 		d.older = true
-		return warning(app.Textf("The schema is %d, that of this baoco %d: nothing else can be looked at.", "Lược đồ là %d, của baoco này là %d: chưa thể kiểm tra thêm.", version, known),
-			app.Text{EN: "Restart the server with this baoco, which brings it up to date, and examine it again.", VI: "Hãy khởi động lại máy chủ bằng baoco này để nâng cấp rồi kiểm tra lại."})
+		return warning(app.Textf("The schema is %d, that of this baoco %d: nothing else can be looked at.",
+			"Lược đồ là %d, của baoco này là %d: chưa thể kiểm tra thêm.", version, known),
+			app.Text{EN: "Restart the server with this baoco, which brings it up to date, and examine it again.",
+				VI: "Hãy khởi động lại máy chủ bằng baoco này để nâng cấp rồi kiểm tra lại."})
 	}
 	if err != nil {
 		return upkeep.Check{}, err
@@ -307,7 +319,8 @@ func (d *doctor) pages(ctx context.Context) (upkeep.Check, error) {
 	if d.Full {
 		return fine("Every page, row and index entry is whole.", "Mọi trang, dòng và chỉ mục đều nguyên vẹn.")
 	}
-	return fine("Every page of %d tables is whole; --full compares the indexes too.", "Mọi trang của %d bảng đều nguyên vẹn; --full so cả chỉ mục.", len(checks))
+	return fine("Every page of %d tables is whole; --full compares the indexes too.",
+		"Mọi trang của %d bảng đều nguyên vẹn; --full so cả chỉ mục.", len(checks))
 }
 
 // ofSearchIndex reports whether all findings are about the search index. It can be
@@ -331,7 +344,8 @@ func (d *doctor) references(ctx context.Context) (upkeep.Check, error) {
 		return upkeep.Check{}, err
 	}
 	if len(broken) > 0 {
-		return failed(app.Textf("Rows that refer to rows that aren't there: %s", "Có dòng tham chiếu đến dòng không tồn tại: %s", strings.Join(broken, ", ")), cureRestore), nil
+		return failed(app.Textf("Rows that refer to rows that aren't there: %s", "Có dòng tham chiếu đến dòng không tồn tại: %s",
+			strings.Join(broken, ", ")), cureRestore), nil
 	}
 	return fine("Every reference leads to a row.", "Mọi tham chiếu đều có dòng tương ứng.")
 }

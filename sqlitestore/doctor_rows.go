@@ -38,7 +38,8 @@ func (d *doctor) key(ctx context.Context) (upkeep.Check, error) {
 	key, err := readKey(d.path + ".key")
 	if err != nil || !key.fits(check) {
 		if next, nextErr := readKey(d.path + nextKey); nextErr == nil && next.fits(check) {
-			return failed(app.Text{EN: "The new key has no name yet: its making was interrupted.", VI: "Khoá mới chưa được đặt vào chỗ: việc tạo khoá đã bị ngắt giữa chừng."},
+			return failed(app.Text{EN: "The new key has no name yet: its making was interrupted.",
+				VI: "Khoá mới chưa được đặt vào chỗ: việc tạo khoá đã bị ngắt giữa chừng."},
 				app.Text{EN: "Run it again: baoco doctor --new-key", VI: "Hãy chạy lại: baoco doctor --new-key"}), nil
 		}
 		if err == nil {
@@ -46,7 +47,8 @@ func (d *doctor) key(ctx context.Context) (upkeep.Check, error) {
 		}
 		if fitting := fittingKey(d.path, check); fitting != "" {
 			return failed(app.Text{EN: err.Error(), VI: err.Error()},
-				app.Textf("Nothing is lost: %s is its key. Copy it to %s", "Không mất gì cả: %s là khoá của tệp này. Hãy sao chép nó thành %s", fitting, d.path+".key")), nil
+				app.Textf("Nothing is lost: %s is its key. Copy it to %s", "Không mất gì cả: %s là khoá của tệp này. Hãy sao chép nó thành %s", fitting,
+					d.path+".key")), nil
 		}
 		return upkeep.Check{}, err
 	}
@@ -55,17 +57,22 @@ func (d *doctor) key(ctx context.Context) (upkeep.Check, error) {
 		return upkeep.Check{}, err
 	}
 	rotate := app.Text{
-		EN: "Make them anew: baoco webhook rotate-secret ID, baoco source rotate ID, baoco stream rotate-secret ID, baoco alert telegram or email.",
-		VI: "Hãy tạo lại: baoco webhook rotate-secret ID, baoco source rotate ID, baoco stream rotate-secret ID, baoco alert telegram hoặc email.",
+		EN: "Make them anew: baoco webhook rotate-secret ID, baoco source rotate ID, baoco stream rotate-secret ID, baoco " +
+			"alert telegram or email.",
+		VI: "Hãy tạo lại: baoco webhook rotate-secret ID, baoco source rotate ID, baoco stream rotate-secret ID, baoco " +
+			"alert telegram hoặc email.",
 	}
 	unreadable := slices.DeleteFunc(slices.Clone(lost), func(l upkeep.LostSecret) bool { return l.Dropped })
 	switch {
 	case len(unreadable) > 0:
 		return failed(app.Textf("The key doesn't open the secrets of %s.", "Tệp khoá không mở được khoá bí mật của %s.", nameLost(unreadable)),
-			app.Text{EN: "Restore a backup, or drop them: baoco doctor --new-key, and then rotate them.", VI: "Khôi phục từ bản sao lưu, hoặc bỏ chúng bằng baoco doctor --new-key rồi đổi khoá bí mật mới."}), nil
+			app.Text{EN: "Restore a backup, or drop them: baoco doctor --new-key, and then rotate them.",
+				VI: "Khôi phục từ bản sao lưu, hoặc bỏ chúng bằng baoco doctor --new-key rồi đổi khoá bí mật mới."}), nil
 	case len(lost) > 0:
-		return warning(app.Textf("The secrets of %s were dropped: nothing goes out to such a webhook, stream or alert channel, nothing comes in from such a source.",
-			"Khoá bí mật của %s đã bị bỏ: webhook, luồng và kênh cảnh báo như vậy không gửi đi được, nguồn như vậy không nhận vào được.", nameLost(lost)), rotate)
+		return warning(app.Textf("The secrets of %s were dropped: nothing goes out to such a webhook, stream or alert channel, nothing comes "+
+			"in from such a source.",
+			"Khoá bí mật của %s đã bị bỏ: webhook, luồng và kênh cảnh báo như vậy không gửi đi được, nguồn như vậy không nhận vào được.",
+			nameLost(lost)), rotate)
 	}
 	return fine("The key opens every secret.", "Tệp khoá mở được mọi khoá bí mật.")
 }
@@ -195,24 +202,31 @@ const overdue = 2 * time.Minute
 func (d *doctor) queue(ctx context.Context) (c upkeep.Check, err error) {
 	var pending, broken, due int64
 	var oldest time.Time
-	err = d.db.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE d.due_ms IS NULL OR w.id IS NULL OR d.attempts NOT BETWEEN 0 AND ?2
-				OR t.id IS NULL AND d.sample IS NULL), count(*) FILTER (WHERE d.due_ms <= ?1 AND w.is_active = 1), min(d.due_ms) FILTER (WHERE w.is_active = 1)
-			FROM deliveries d INDEXED BY deliveries_due LEFT JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN transactions t ON t.id = d.transaction_id
+	err = d.db.QueryRowContext(ctx,
+		`SELECT count(*), count(*) FILTER (WHERE d.due_ms IS NULL OR w.id IS NULL OR d.attempts NOT BETWEEN 0 AND ?2
+				OR t.id IS NULL AND d.sample IS NULL), count(*) FILTER (WHERE d.due_ms <= ?1
+				AND w.is_active = 1), min(d.due_ms) FILTER (WHERE w.is_active = 1)
+			FROM deliveries d INDEXED BY deliveries_due LEFT JOIN webhooks w ON w.id = d.webhook_id LEFT
+			JOIN transactions t ON t.id = d.transaction_id
 			WHERE d.state = 0`, d.Now.UnixMilli(), len(delivery.RetrySchedule)-1).Scan(&pending, &broken, &due, millisInto(&oldest))
 	if err == nil && d.Full {
 		d.Progress("deliveries")
 		var finished int64
-		err = d.db.QueryRowContext(ctx, `SELECT count(*) FROM deliveries WHERE state NOT BETWEEN 0 AND 3 OR state <> 0 AND due_ms IS NOT NULL`).Scan(&finished)
+		err = d.db.QueryRowContext(ctx,
+			`SELECT count(*) FROM deliveries WHERE state NOT BETWEEN 0 AND 3 OR state <> 0 AND due_ms IS NOT NULL`).Scan(&finished)
 		broken += finished
 	}
 	switch late := d.Now.Sub(oldest); {
 	case err != nil:
 		return c, err
 	case broken > 0:
-		return failed(app.Textf("%d deliveries can't be what they are: without a time, a webhook or something to carry.", "%d thông báo không hợp lệ: thiếu thời điểm, webhook hoặc nội dung.", broken), cureReport), nil
+		return failed(app.Textf("%d deliveries can't be what they are: without a time, a webhook or something to carry.",
+			"%d thông báo không hợp lệ: thiếu thời điểm, webhook hoặc nội dung.", broken), cureReport), nil
 	case d.served && due > 0 && late > overdue:
-		return warning(app.Textf("%d deliveries are due, the first for %d minutes.", "%d thông báo đã đến hạn, thông báo đầu tiên quá %d phút.", due, int(late.Minutes())),
-			app.Text{EN: "See baoco delivery list --status 0 for what the receivers answer.", VI: "Xem baoco delivery list --status 0 để biết nơi nhận trả lời gì."})
+		return warning(app.Textf("%d deliveries are due, the first for %d minutes.", "%d thông báo đã đến hạn, thông báo đầu tiên quá %d phút.",
+			due, int(late.Minutes())),
+			app.Text{EN: "See baoco delivery list --status 0 for what the receivers answer.",
+				VI: "Xem baoco delivery list --status 0 để biết nơi nhận trả lời gì."})
 	}
 	return fine("%d deliveries pending, %d due", "%d thông báo đang chờ, %d đã đến hạn", pending, due)
 }
@@ -231,14 +245,18 @@ func (d *doctor) eventIDs(ctx context.Context) (c upkeep.Check, err error) {
 	}
 	d.Progress("event ids")
 	var broken, first, transactions int64
-	err = tx.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM event_ids k LEFT JOIN transactions t ON t.id = k.transaction_id WHERE t.id IS NULL AND (k.transaction_id IS NOT NULL OR k.item_id IS NULL)),
-			(SELECT count(*) FROM event_ids WHERE merged = 0 AND transaction_id IS NOT NULL), (SELECT count(*) FROM transactions)`).Scan(&broken, &first, &transactions)
+	err = tx.QueryRowContext(ctx,
+		`SELECT (SELECT count(*) FROM event_ids k LEFT JOIN transactions t ON t.id = k.transaction_id WHERE t.id IS NULL
+			AND (k.transaction_id IS NOT NULL OR k.item_id IS NULL)),
+			(SELECT count(*) FROM event_ids WHERE merged = 0 AND transaction_id IS NOT NULL), (SELECT count(*) FROM transactions)`).Scan(&broken,
+		&first, &transactions)
 	if err != nil {
 		return c, err
 	}
 	if broken > 0 || first != transactions {
 		return failed(app.Textf("%d event ids of %d transactions, and %d of nothing: a repeated call might be recorded twice.",
-			"%d mã sự kiện cho %d giao dịch, và %d mã không thuộc về gì: lần gọi lặp lại có thể bị ghi hai lần.", first, transactions, broken), cureReport), nil
+			"%d mã sự kiện cho %d giao dịch, và %d mã không thuộc về gì: lần gọi lặp lại có thể bị ghi hai lần.", first, transactions, broken),
+			cureReport), nil
 	}
 	return fine("Every transaction has its event id.", "Mỗi giao dịch có mã sự kiện của mình.")
 }
@@ -257,7 +275,8 @@ func (d *doctor) clock(ctx context.Context) (c upkeep.Check, err error) {
 	case err != nil:
 		return c, err
 	case d.Now.Before(firstDay):
-		return failed(app.Textf("The clock of this machine says %s.", "Đồng hồ của máy này đang là %s.", d.Now.UTC().Format(time.DateTime)), cure), nil
+		return failed(app.Textf("The clock of this machine says %s.", "Đồng hồ của máy này đang là %s.", d.Now.UTC().Format(time.DateTime)),
+			cure), nil
 	case at.Sub(d.Now) > clockSlack:
 		return warning(app.Textf("The newest row is of %s UTC, ahead of the clock: it was wrong then, or is now.",
 			"Dòng mới nhất ghi lúc %s UTC, sau giờ hiện tại: đồng hồ lúc đó hoặc bây giờ bị sai.", at.UTC().Format(time.DateTime)), cure)

@@ -20,9 +20,11 @@ func TestExamineSearchIndex(t *testing.T) {
 	path := create(t)
 	h := newHistory(t, path, 3)
 	defer h.store.Close()
-	for i, content := range []string{"Thanh toán đơn DH1", "ab", "", "two\nlines\x00and NUL", "💰💰💰 emoji", `quo"te' OR 1`, "same same same", "same same", "🇻🇳"} {
+	for i, content := range []string{"Thanh toán đơn DH1", "ab", "", "two\nlines\x00and NUL", "💰💰💰 emoji", `quo"te' OR 1`, "same same same",
+		"same same", "🇻🇳"} {
 		_, _, err := h.service.Inbound.RecordByHand(ctx, 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
-			EventID: fmt.Sprint("odd", i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5, Content: content, Number: fmt.Sprint("ODD", i), Time: h.now,
+			EventID: fmt.Sprint("odd", i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5, Content: content,
+			Number: fmt.Sprint("ODD", i), Time: h.now,
 		}}, h.now)
 		must(t, err)
 	}
@@ -47,7 +49,8 @@ func TestExamineSearchIndex(t *testing.T) {
 		stray  bool // made by another program
 	}{
 		{damage: `INSERT INTO transactions_search (transactions_search) VALUES ('delete-all')`, quick: true},
-		{damage: `INSERT INTO transactions_search (transactions_search, rowid, search) SELECT 'delete', id, search FROM transactions WHERE id = 1`},
+		{damage: `INSERT INTO transactions_search (transactions_search, rowid, search) SELECT 'delete', id, search FROM transactions
+			WHERE id = 1`},
 		{damage: `INSERT INTO transactions_search (rowid, search) VALUES (40000, 'more')`},
 		{damage: `INSERT INTO transactions_search (rowid, search) VALUES (1, 'other words')`},
 		{damage: `DELETE FROM transactions_search_data WHERE id > 10`, quick: true, stray: true},
@@ -63,7 +66,8 @@ func TestExamineSearchIndex(t *testing.T) {
 			must(t, err)
 			for _, check := range checks {
 				seen := check.Result == upkeep.CheckFailed
-				if check.Name == "search" && (full || c.quick) != (seen && strings.HasSuffix(check.Text.EN, ": transactions_search") && strings.Contains(check.Cure.EN, "--repair-totals")) {
+				if check.Name == "search" && (full || c.quick) != (seen && strings.HasSuffix(check.Text.EN, ": transactions_search") &&
+					strings.Contains(check.Cure.EN, "--repair-totals")) {
 					t.Errorf("%s, full %v: %+v", c.damage, full, check)
 				}
 				if check.Name != "search" && seen || strings.Contains(check.Cure.EN, "restore") {
@@ -74,7 +78,8 @@ func TestExamineSearchIndex(t *testing.T) {
 		// Beside it money is recorded as ever.
 		_, err := h.service.Inbound.RecordTransactions(ctx, inbound.Call{
 			AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
-			Elements: []inbound.Incoming{{EventID: c.damage, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5, Content: "more", Time: h.now}},
+			Elements: []inbound.Incoming{{EventID: c.damage, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5,
+				Content: "more", Time: h.now}},
 		})
 		must(t, err)
 		_, _ = h.store.IndexSearch(ctx)

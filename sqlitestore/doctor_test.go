@@ -33,7 +33,8 @@ func TestExamineHistory(t *testing.T) {
 	made := peek(t, path, `SELECT attempts_made, attempts_failed FROM account_totals`)
 	must(t, h.store.Write(ctx, func(exec func(query string, args ...any) error) error {
 		for _, query := range []string{
-			`UPDATE account_totals SET in_count = 1, out_amount = 0, history_rows = 0`, `DELETE FROM bank_account_totals`, `UPDATE account_days SET amount = 1`,
+			`UPDATE account_totals SET in_count = 1, out_amount = 0, history_rows = 0`, `DELETE FROM bank_account_totals`,
+			`UPDATE account_days SET amount = 1`,
 			`DELETE FROM bank_account_days WHERE day % 2 = 0`, `UPDATE inbound_events SET open = 0`,
 		} {
 			if err := exec(query); err != nil {
@@ -45,7 +46,8 @@ func TestExamineHistory(t *testing.T) {
 	must(t, h.store.Recount(ctx, h.now))
 	checkTotals(t, path, 7*3600)
 	healthyNow(t, path, h.now)
-	if again := peek(t, path, `SELECT attempts_made, attempts_failed FROM account_totals`); len(again) != len(made) || again[0][0] != made[0][0] || again[0][1] != made[0][1] {
+	if again := peek(t, path, `SELECT attempts_made, attempts_failed FROM account_totals`); len(again) != len(made) ||
+		again[0][0] != made[0][0] || again[0][1] != made[0][1] {
 		t.Errorf("attempts ever made: %v, before %v", again, made)
 	}
 }
@@ -87,7 +89,8 @@ func TestExamineWhatFollows(t *testing.T) {
 	must(t, h.store.Recount(ctx, h.now)) // drops hours that nobody is shown any more
 	whole := contents()
 	for _, c := range []struct{ check, table, damage string }{
-		{"search", "transactions_unsent", `DELETE FROM transactions_unsent WHERE transaction_id = (SELECT min(transaction_id) FROM transactions_unsent)`},
+		{"search", "transactions_unsent",
+			`DELETE FROM transactions_unsent WHERE transaction_id = (SELECT min(transaction_id) FROM transactions_unsent)`},
 		{"search", "transactions_unsent", `UPDATE transactions_unsent SET account_id = 3 - account_id`},
 		{"search", "transactions_unsent", `INSERT INTO transactions_unsent VALUES (1, 40000)`},
 		{"history", "webhook_hours", `UPDATE webhook_hours SET failed = failed + 1 WHERE hour = (SELECT max(hour) FROM webhook_hours)`},
@@ -102,7 +105,8 @@ func TestExamineWhatFollows(t *testing.T) {
 		checks, err := sqlitestore.Examine(ctx, path, sqlitestore.Examination{Now: h.now})
 		must(t, err)
 		for _, check := range checks {
-			if check.Name == c.check && (check.Result != upkeep.CheckFailed || !strings.HasSuffix(check.Text.EN, ": "+c.table) || !strings.Contains(check.Cure.EN, "--repair-totals")) {
+			if check.Name == c.check && (check.Result != upkeep.CheckFailed || !strings.HasSuffix(check.Text.EN, ": "+c.table) ||
+				!strings.Contains(check.Cure.EN, "--repair-totals")) {
 				t.Errorf("%s: %+v", c.damage, check)
 			}
 			if check.Name != c.check && check.Result == upkeep.CheckFailed {
@@ -129,7 +133,9 @@ func TestExamineWhatFollows(t *testing.T) {
 	healthyNow(t, path, h.now)
 	found, err := h.service.Ledger.Transactions(ctx, 1, app.TransactionFilter{Query: "same", Page: app.Page{Number: 1, Size: 1}})
 	must(t, err)
-	if rows := peek(t, path, `SELECT count(*) FROM transactions WHERE account_id = 1 AND search LIKE '%same%'`); found.Total != rows[0][0].(int64) || found.Total == 0 {
+	if rows := peek(t, path,
+		`SELECT count(*) FROM transactions WHERE account_id = 1 AND search LIKE '%same%'`); found.Total != rows[0][0].(int64) ||
+		found.Total == 0 {
 		t.Errorf("found %d of %v", found.Total, rows)
 	}
 }
@@ -167,7 +173,8 @@ func TestExamineLargeFile(t *testing.T) {
 		checks, err := sqlitestore.Examine(ctx, path, sqlitestore.Examination{Full: full, Now: h.now}.LargeFrom(1))
 		must(t, err)
 		for _, c := range checks {
-			if c.Name == "totals" && (full != (c.Result == upkeep.CheckFailed) || full == strings.Contains(c.Text.EN, "only --full counts the rows")) {
+			if c.Name == "totals" &&
+				(full != (c.Result == upkeep.CheckFailed) || full == strings.Contains(c.Text.EN, "only --full counts the rows")) {
 				t.Errorf("full %v: %+v", full, c)
 			}
 		}

@@ -22,7 +22,8 @@ func storageError(err error) error {
 	switch {
 	case err == nil, errors.As(err, &known):
 		return err
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errClosed), errors.Is(err, errBroken), errors.Is(err, ErrTaken):
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errClosed), errors.Is(err, errBroken),
+		errors.Is(err, ErrTaken):
 		return app.Unavailable(err)
 	}
 	if isSearchDamage(err) {

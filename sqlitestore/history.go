@@ -172,15 +172,18 @@ func (s *Store) checkHistoryFilter(ctx context.Context, accountID int64, f deliv
 	return v.Err()
 }
 
-const attemptColumns = `a.id, a.number, a.url, a.started_ms, a.duration_ms, a.dns_ms, a.connect_ms, a.tls_ms, a.wait_ms, a.status_code, a.error, a.detail,
-	a.response_body, iif(d.state = 0 AND d.attempts = a.number AND NOT (SELECT is_active FROM webhooks WHERE id = a.webhook_id), NULL, a.next_ms)`
+const attemptColumns = `a.id, a.number, a.url, a.started_ms, a.duration_ms, a.dns_ms, a.connect_ms, a.tls_ms, a.wait_ms, a.status_code,
+	a.error, a.detail,
+	a.response_body, iif(d.state = 0 AND d.attempts = a.number AND NOT (SELECT is_active FROM webhooks
+	WHERE id = a.webhook_id), NULL, a.next_ms)`
 
 func scanAttempt(row scanner) (delivery.Attempt, error) {
 	var a delivery.Attempt
 	var p payloadScan
 	r := &a.Result
 	var detail string
-	dest := []any{&a.ID, &a.Number, &a.URL, millisInto(&r.StartedAt), durationInto(&r.Duration), durationInto(&r.Phases.DNS), durationInto(&r.Phases.Connect),
+	dest := []any{&a.ID, &a.Number, &a.URL, millisInto(&r.StartedAt), durationInto(&r.Duration), durationInto(&r.Phases.DNS),
+		durationInto(&r.Phases.Connect),
 		durationInto(&r.Phases.TLS), durationInto(&r.Phases.Wait), &r.StatusCode, &r.Error, &detail, &r.Body, millisInto(&a.NextAttemptAt)}
 	if err := row.Scan(append(append(dest, deliveryDest(&a.Delivery)...), p.dest()...)...); err != nil {
 		return a, err

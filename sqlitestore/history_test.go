@@ -21,7 +21,8 @@ import (
 )
 
 // attemptWords are in transactions from always to never.
-var attemptWords = []string{"don", "don hang 27 cua khach quen", "hàng 27 của khách xa", "àng 2 của khách quen\nFT", "ĐƠN hàng", "khách quen", "khach moi", "don hang 27 ", "FT12", "ft777", "1", "9k", "~", "baoco test", "test", "%", "\"", "none such"}
+var attemptWords = []string{"don", "don hang 27 cua khach quen", "hàng 27 của khách xa", "àng 2 của khách quen\nFT", "ĐƠN hàng",
+	"khách quen", "khach moi", "don hang 27 ", "FT12", "ft777", "1", "9k", "~", "baoco test", "test", "%", "\"", "none such"}
 
 // TestHistoryEqualsAScan compares pages under random filters with what a scan
 // of all attempts gives: of two accounts, over several blocks, with attempts
@@ -171,7 +172,8 @@ func allAttempts(t *testing.T, store *sqlitestore.Store, account int64) (all []s
 
 func randomHistoryFilter(random *rand.Rand, all []scannedAttempt) delivery.HistoryFilter {
 	maybe := func() bool { return random.IntN(4) == 0 }
-	f := delivery.HistoryFilter{Page: app.Page{Number: 1 + random.Int64N(3), Size: 1 + random.IntN(40), CountTo: []int64{0, 0, 1, 30, 500, 100_000}[random.IntN(6)]}}
+	f := delivery.HistoryFilter{Page: app.Page{Number: 1 + random.Int64N(3), Size: 1 + random.IntN(40),
+		CountTo: []int64{0, 0, 1, 30, 500, 100_000}[random.IntN(6)]}}
 	if maybe() {
 		f.Page.Number = 1 + random.Int64N(200)
 	}
@@ -225,7 +227,8 @@ func scanHistory(all []scannedAttempt, f delivery.HistoryFilter) (page []int64, 
 	}
 	from := min(len(matching), int(f.Page.Offset()))
 	total = int64(len(matching))
-	kept := f.WebhookID == 0 && f.OK == nil && f.Type == "" && f.From.IsZero() && f.To.IsZero() && f.TransactionID == 0 && f.DeliveryID == 0 && f.Query == ""
+	kept := f.WebhookID == 0 && f.OK == nil && f.Type == "" && f.From.IsZero() && f.To.IsZero() && f.TransactionID == 0 &&
+		f.DeliveryID == 0 && f.Query == ""
 	if !kept && f.Page.CountTo > 0 && total > f.Page.CountTo {
 		total = app.Uncounted
 	}

@@ -50,6 +50,7 @@ func keepKey(tx *tx, accountID int64, key app.IdempotencyKey, result keptResult,
 	if key.Key == "" {
 		return nil
 	}
-	return tx.exec(`INSERT OR REPLACE INTO idempotency_keys (account_id, key, operation, hash, result, outcome, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+	return tx.exec(`INSERT OR REPLACE INTO idempotency_keys (account_id, key, operation, hash, result, outcome, created_ms)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		accountID, key.Key, key.Operation, key.Hash[:], result.result, string(result.outcome), now.UnixMilli())
 }

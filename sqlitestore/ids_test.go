@@ -19,7 +19,8 @@ import (
 func TestTablesGiveIDsOnce(t *testing.T) {
 	t.Parallel()
 	n := 0
-	for _, row := range peek(t, create(t), `SELECT m.name, m.sql, EXISTS (SELECT 1 FROM pragma_foreign_key_list(m.name) f WHERE f."from" = c.name)
+	for _, row := range peek(t, create(t),
+		`SELECT m.name, m.sql, EXISTS (SELECT 1 FROM pragma_foreign_key_list(m.name) f WHERE f."from" = c.name)
 			FROM sqlite_schema m JOIN pragma_table_xinfo(m.name) c ON c.pk = 1 AND c.type = 'INTEGER'
 			WHERE m.type = 'table' AND m.name NOT LIKE 'transactions\_search\_%' ESCAPE '\'
 				AND (SELECT wr FROM pragma_table_list(m.name)) = 0`) {
@@ -43,11 +44,13 @@ func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
 	defer h.store.Close()
 	once := func(source inbound.Source, id string) (event, attempt, transaction int64) {
 		t.Helper()
-		r, err := h.service.Inbound.RecordTransactions(ctx, inbound.Call{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
-			Elements: []inbound.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1000, Time: h.now}}})
+		r, err := h.service.Inbound.RecordTransactions(ctx,
+			inbound.Call{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
+				Elements: []inbound.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1000, Time: h.now}}})
 		must(t, err)
 		for _, o := range r.Ready {
-			a, err := h.service.Deliveries.Settle(ctx, o, delivery.Result{StartedAt: h.now, StatusCode: 500, Error: delivery.ErrorHTTPStatus, Detail: delivery.Detail{Text: "of " + id}})
+			a, err := h.service.Deliveries.Settle(ctx, o,
+				delivery.Result{StartedAt: h.now, StatusCode: 500, Error: delivery.ErrorHTTPStatus, Detail: delivery.Detail{Text: "of " + id}})
 			must(t, err)
 			attempt = a.ID
 		}
@@ -101,9 +104,11 @@ func TestRemovedUsersSessions(t *testing.T) {
 	now := time.Now()
 	var users []access.User
 	for _, name := range []string{"boss", "lan"} {
-		u, err := s.CreateUser(t.Context(), access.User{AccountID: 1, Name: name, Role: access.RoleOwner, CreatedAt: now}, "hash", app.IdempotencyKey{})
+		u, err := s.CreateUser(t.Context(), access.User{AccountID: 1, Name: name, Role: access.RoleOwner, CreatedAt: now}, "hash",
+			app.IdempotencyKey{})
 		must(t, err)
-		must(t, s.SetSession(t.Context(), "of "+name, access.Session{UserID: u.ID, Generation: u.Generation, StartedAt: now, EndAt: now.Add(time.Hour)}, []byte(name)))
+		must(t, s.SetSession(t.Context(), "of "+name, access.Session{UserID: u.ID, Generation: u.Generation, StartedAt: now,
+			EndAt: now.Add(time.Hour)}, []byte(name)))
 		users = append(users, u)
 	}
 	must(t, s.RemoveUser(t.Context(), 1, users[1].ID))
@@ -150,7 +155,8 @@ func TestRestoreLeavesAGap(t *testing.T) {
 				t.Errorf("%s: the ids begin anew", table)
 			}
 		}
-		if first := fmt.Sprint(peek(t, path, `SELECT name FROM sqlite_sequence LIMIT 4`)); first != "[[deliveries] [attempts] [transactions] [inbound_events]]" {
+		if first := fmt.Sprint(peek(t, path,
+			`SELECT name FROM sqlite_sequence LIMIT 4`)); first != "[[deliveries] [attempts] [transactions] [inbound_events]]" {
 			t.Errorf("the first tables looked through at every insert: %s", first)
 		}
 		h.reopen(path)

@@ -15,25 +15,29 @@ const importColumns = `id, file, in_count, in_amount, out_count, out_amount, imp
 
 func scanImport(row scanner) (inbound.ImportedFile, error) {
 	var f inbound.ImportedFile
-	err := row.Scan(&f.ID, &f.File, &f.In.Count, &f.In.Total, &f.Out.Count, &f.Out.Total, secondsInto(&f.At), secondsInto(&f.UndoneAt), &f.Kept)
+	err := row.Scan(&f.ID, &f.File, &f.In.Count, &f.In.Total, &f.Out.Count, &f.Out.Total, secondsInto(&f.At),
+		secondsInto(&f.UndoneAt), &f.Kept)
 	return f, err
 }
 
 func (s *Store) Imports(ctx context.Context, accountID int64, page app.Page) ([]inbound.ImportedFile, error) {
-	return readAll(ctx, s, scanImport, `SELECT `+importColumns+` FROM imports WHERE account_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`, accountID, page.Size, page.Offset())
+	return readAll(ctx, s, scanImport, `SELECT `+importColumns+` FROM imports WHERE account_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`,
+		accountID, page.Size, page.Offset())
 }
 
 // Conditions on a transaction t that undoing an import leaves: a shop was notified of
 // it, or another source has named it too. ?2 is a time in seconds: attempts to
 // webhooks deleted before it have ended.
 const (
-	notifiedShop = `(` + streamed + ` OR EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_transaction JOIN webhooks w ON w.id = d.webhook_id
+	notifiedShop = `(` + streamed +
+		` OR EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_transaction JOIN webhooks w ON w.id = d.webhook_id
 		WHERE d.transaction_id = t.id AND NOT (d.state = 3 AND d.attempts = 0 AND w.deleted_at IS NOT NULL AND w.deleted_at < ?2)))`
 	namedElsewhere = `EXISTS (SELECT 1 FROM event_ids k INDEXED BY event_ids_merged WHERE k.transaction_id = t.id AND k.merged = 1)`
 )
 
 // otherImport is the first file that named a transaction t beside its own, and stands.
-const otherImport = `(SELECT min(x.import_id) FROM import_repeats x JOIN imports i ON i.id = x.import_id WHERE x.transaction_id = t.id AND x.import_id <> t.import_id AND i.undone_at IS NULL)`
+const otherImport = `(SELECT min(x.import_id) FROM import_repeats x JOIN imports i ON i.id = x.import_id WHERE x.transaction_id = t.id
+	AND x.import_id <> t.import_id AND i.undone_at IS NULL)`
 
 // attemptsEnd is how long a delivery may be in flight after its webhook was deleted.
 const attemptsEnd = time.Minute
@@ -43,7 +47,8 @@ func (s *Store) Undoable(ctx context.Context, accountID, id int64, now time.Time
 	if err != nil {
 		return u, storageError(noRowsAs(err, inbound.ErrNoImport))
 	}
-	rows, err := s.query(ctx, `SELECT t.id, t.type, t.amount, t.occurred_at, `+notifiedShop+`, `+namedElsewhere+` OR `+otherImport+` IS NOT NULL
+	rows, err := s.query(ctx,
+		`SELECT t.id, t.type, t.amount, t.occurred_at, `+notifiedShop+`, `+namedElsewhere+` OR `+otherImport+` IS NOT NULL
 		FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 ORDER BY t.id`, id, now.Add(-attemptsEnd).Unix())
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var t app.Transaction
@@ -65,7 +70,8 @@ func (s *Store) UndoImport(
 	ctx context.Context, accountID int64, at inbound.UndoStep, zone *time.Location, now time.Time,
 ) (last int64, err error) {
 	return writing(ctx, s, func(tx *tx) (last int64, err error) {
-		rows, err := tx.query(`SELECT t.id, t.bank_account_id, t.type, t.amount, t.occurred_at, iif(t.id <= `+searchedTo+`, t.search, NULL), `+notifiedShop+` OR `+namedElsewhere+`, coalesce(`+otherImport+`, 0)
+		rows, err := tx.query(`SELECT t.id, t.bank_account_id, t.type, t.amount, t.occurred_at, iif(t.id <= `+searchedTo+`, t.search, NULL), `+
+			notifiedShop+` OR `+namedElsewhere+`, coalesce(`+otherImport+`, 0)
 			FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 AND t.account_id = ?3 AND t.id > ?4 ORDER BY t.id LIMIT ?5`,
 			at.ImportID, now.Add(-attemptsEnd).Unix(), accountID, at.After, undoStep)
 		list, err := collect(rows, err, func(row scanner) (r removedTransaction, err error) {
@@ -152,7 +158,8 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) e
 		if !r.search.Valid {
 			continue
 		}
-		if err := tx.exec(`INSERT INTO transactions_search (transactions_search, rowid, search) VALUES ('delete', ?, ?)`, r.id, r.search.String); err != nil {
+		if err := tx.exec(`INSERT INTO transactions_search (transactions_search, rowid, search) VALUES ('delete', ?, ?)`, r.id,
+			r.search.String); err != nil {
 			return err
 		}
 	}
@@ -169,7 +176,8 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) e
 		`DELETE FROM transaction_reports WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 		`DELETE FROM transactions_unsent WHERE account_id = ?2 AND transaction_id IN (SELECT value FROM json_each(?1))`,
 		`DELETE FROM event_ids WHERE (account_id, source_id, channel, event_id) IN (SELECT k.account_id, k.source_id, k.channel, k.event_id
-			FROM json_each(?1) CROSS JOIN event_ids k INDEXED BY event_ids_file ON k.transaction_id = value AND k.channel || '' = 'file' AND k.account_id = ?2)`,
+			FROM json_each(?1) CROSS JOIN event_ids k INDEXED BY event_ids_file ON k.transaction_id = value AND k.channel || '' = 'file'
+			AND k.account_id = ?2)`,
 		`DELETE FROM deliveries WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 		`DELETE FROM transaction_notes WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 		`DELETE FROM transactions WHERE id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,

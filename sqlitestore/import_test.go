@@ -19,8 +19,9 @@ import (
 // over some days.
 func (h *history) rows(first, n int) (list []inbound.Incoming) {
 	for i := first; i < first+n; i++ {
-		e := inbound.Incoming{AccountNumber: h.banks[0].AccountNumber, Gateway: "ACB", Type: app.In, Amount: int64(1000 + i), Content: fmt.Sprint("CHUYEN TIEN DH", i),
-			Number: fmt.Sprint("FT", i), Time: h.now.Add(-time.Duration(i%5) * 24 * time.Hour)}
+		e := inbound.Incoming{AccountNumber: h.banks[0].AccountNumber, Gateway: "ACB", Type: app.In, Amount: int64(1000 + i),
+			Content: fmt.Sprint("CHUYEN TIEN DH", i),
+			Number:  fmt.Sprint("FT", i), Time: h.now.Add(-time.Duration(i%5) * 24 * time.Hour)}
 		if i%3 == 0 {
 			e.Type = app.Out
 		}
@@ -32,7 +33,8 @@ func (h *history) rows(first, n int) (list []inbound.Incoming) {
 // imports adds a file in batches and gives its id.
 func (h *history) imports(file string, notify bool, rows []inbound.Incoming) (id int64, recorded int) {
 	h.t.Helper()
-	in, err := h.service.Inbound.NewImport(context.Background(), inbound.ImportOptions{AccountID: h.banks[0].AccountID, File: file, Notify: notify})
+	in, err := h.service.Inbound.NewImport(context.Background(),
+		inbound.ImportOptions{AccountID: h.banks[0].AccountID, File: file, Notify: notify})
 	must(h.t, err)
 	for len(rows) > 0 {
 		n := min(len(rows), 500)
@@ -44,8 +46,10 @@ func (h *history) imports(file string, notify bool, rows []inbound.Incoming) (id
 	return in.ID(), recorded
 }
 
-const whatStands = `SELECT (SELECT count(*) FROM transactions), (SELECT count(*) FROM event_ids), (SELECT count(*) FROM transactions_unsent),
-	(SELECT group_concat(in_count || ' ' || in_amount || ' ' || out_count || ' ' || out_amount) FROM account_totals), (SELECT group_concat(bank_account_id || ' ' || count || ' ' || amount) FROM bank_account_totals),
+const whatStands = `SELECT (SELECT count(*) FROM transactions), (SELECT count(*) FROM event_ids), (SELECT count(*)
+	FROM transactions_unsent),
+	(SELECT group_concat(in_count || ' ' || in_amount || ' ' || out_count || ' ' || out_amount)
+	FROM account_totals), (SELECT group_concat(bank_account_id || ' ' || count || ' ' || amount) FROM bank_account_totals),
 	(SELECT group_concat(day || type || count || ' ' || amount) FROM account_days)`
 
 // An import is taken back with all that is kept beside its transactions, and
@@ -76,13 +80,15 @@ func TestUndoImport(t *testing.T) {
 	must(t, err)
 	u, err := h.service.Inbound.Undoable(ctx, 1, id, h.now)
 	must(t, err)
-	if u.In.Count+u.Out.Count != 700 || u.Out.Count != 234 || u.ToldCount+u.NamedCount != 0 || u.File.In != u.In || u.File.Out != u.Out || !u.First.Equal(h.now.Add(-96*time.Hour).Truncate(time.Second)) || !u.Last.Equal(h.now.Truncate(time.Second)) {
+	if u.In.Count+u.Out.Count != 700 || u.Out.Count != 234 || u.ToldCount+u.NamedCount != 0 || u.File.In != u.In || u.File.Out != u.Out ||
+		!u.First.Equal(h.now.Add(-96*time.Hour).Truncate(time.Second)) || !u.Last.Equal(h.now.Truncate(time.Second)) {
 		t.Errorf("%+v", u)
 	}
 	// It is interrupted after a step, and goes on.
 	last, err := h.store.UndoImport(ctx, 1, inbound.UndoStep{ImportID: id}, h.service.Ledger.Zone(), h.now)
 	must(t, err)
-	if u, err = h.service.Inbound.Undoable(ctx, 1, id, h.now); err != nil || u.In.Count+u.Out.Count != 600 || last == 0 || !u.File.UndoneAt.IsZero() {
+	if u, err = h.service.Inbound.Undoable(ctx, 1, id, h.now); err != nil || u.In.Count+u.Out.Count != 600 || last == 0 ||
+		!u.File.UndoneAt.IsZero() {
 		t.Errorf("after a step: %+v, %v", u, err)
 	}
 	whole(t, path, h.now)
@@ -91,7 +97,8 @@ func TestUndoImport(t *testing.T) {
 	if after := fmt.Sprint(peek(t, path, whatStands)); after != before {
 		t.Errorf("before the import\n%s\nafter its undoing\n%s", before, after)
 	}
-	if page, err := h.service.Ledger.Transactions(ctx, 1, app.TransactionFilter{Query: "DH555", Page: app.Page{Number: 1, Size: 20}}); err != nil || page.Total != 0 {
+	if page, err := h.service.Ledger.Transactions(ctx, 1,
+		app.TransactionFilter{Query: "DH555", Page: app.Page{Number: 1, Size: 20}}); err != nil || page.Total != 0 {
 		t.Errorf("found what was removed: %+v, %v", page, err)
 	}
 	if u, err = h.service.Inbound.Undoable(ctx, 1, id, h.now); err != nil || u.In.Count+u.Out.Count != 0 || u.File.UndoneAt.IsZero() {
@@ -105,7 +112,8 @@ func TestUndoImport(t *testing.T) {
 	index()
 	whole(t, path, h.now)
 	files, err := h.service.Inbound.Imports(ctx, 1, app.Page{Number: 1, Size: 20})
-	if err != nil || len(files) != 2 || files[0].ID != again || !files[1].UndoneAt.Equal(u.File.UndoneAt) || files[0].File != "a.csv" || files[0].Kept+files[1].Kept != 0 {
+	if err != nil || len(files) != 2 || files[0].ID != again || !files[1].UndoneAt.Equal(u.File.UndoneAt) || files[0].File != "a.csv" ||
+		files[0].Kept+files[1].Kept != 0 {
 		t.Errorf("%+v, %v", files, err)
 	}
 	// Another account has no such import.
@@ -135,15 +143,18 @@ func TestUndoLeavesWhatIsKnown(t *testing.T) {
 	stays := func(file int64, goes, told, named int64) {
 		t.Helper()
 		u, err := h.service.Inbound.Undoable(ctx, 1, file, h.now)
-		if err != nil || u.In.Count+u.Out.Count != goes || u.ToldCount != told || u.NamedCount != named || int64(len(u.Told)) != told || int64(len(u.Named)) != named {
+		if err != nil || u.In.Count+u.Out.Count != goes || u.ToldCount != told || u.NamedCount != named || int64(len(u.Told)) != told ||
+			int64(len(u.Named)) != named {
 			t.Errorf("%+v, %v; want %d to go, %d told, %d named", u, err, goes, told, named)
 		}
 	}
 	// The second webhook takes money in alone.
 	stays(id, 0, 10, 0)
 	for range 2 { // the provider may call again
-		r, err := h.service.Inbound.RecordTransactions(ctx, inbound.Call{AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
-			Elements: []inbound.Incoming{{EventID: "e", Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 1010, Number: "FT10", Time: h.now}}})
+		r, err := h.service.Inbound.RecordTransactions(ctx,
+			inbound.Call{AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
+				Elements: []inbound.Incoming{{EventID: "e", Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 1010,
+					Number: "FT10", Time: h.now}}})
 		if err != nil || r.Duplicates != 1 {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -345,7 +356,8 @@ func TestUndoOfWhatMayBeRepeats(t *testing.T) {
 	if recorded != 0 || third == 0 || h.count(`inbound_items WHERE state = 'may_be_repeat'`) != 1 {
 		t.Errorf("%d recorded by %d", recorded, third)
 	}
-	if again, recorded := h.imports("c.csv", false, []inbound.Incoming{row("BANH MI")}); recorded != 0 || again != 0 || h.count(`inbound_items`) != 2 {
+	if again, recorded := h.imports("c.csv", false, []inbound.Incoming{row("BANH MI")}); recorded != 0 || again != 0 ||
+		h.count(`inbound_items`) != 2 {
 		t.Errorf("imported again: %d recorded by %d; %v", recorded, again, peek(t, path, `SELECT state, content FROM inbound_items`))
 	}
 	must(t, h.service.Inbound.UndoImport(ctx, 1, third, h.now))
@@ -412,11 +424,15 @@ func TestRemovalsAreRemembered(t *testing.T) {
 	must(t, err)
 	defer db.Close()
 	_, err = db.Exec(`WITH RECURSIVE n (i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 9 + ?)
-		INSERT INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code) SELECT 1, i, i, 1, 'IN', '' FROM n`, inbound.MaxRemovals)
+		INSERT INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code) SELECT 1, i, i, 1, 'IN', '' FROM n`,
+		inbound.MaxRemovals)
 	must(t, err)
 	id, _ = h.imports("b.csv", false, h.rows(0, 5))
 	must(t, h.service.Inbound.UndoImport(t.Context(), 1, id, h.now))
-	if kept := peek(t, path, `SELECT count(DISTINCT number), min(number), max(number) FROM removed_transactions WHERE account_id = 1`); fmt.Sprint(kept) != fmt.Sprint([][]any{{int64(inbound.MaxRemovals), int64(11), int64(10 + inbound.MaxRemovals)}}) {
+	if kept := peek(t, path,
+		`SELECT count(DISTINCT number), min(number), max(number) FROM removed_transactions
+			WHERE account_id = 1`); fmt.Sprint(kept) != fmt.Sprint([][]any{{int64(inbound.MaxRemovals), int64(11),
+		int64(10 + inbound.MaxRemovals)}}) {
 		t.Errorf("kept are %v", kept)
 	}
 }

@@ -63,7 +63,8 @@ func (s *Store) dryRun(ctx context.Context, call inbound.Call, zone *time.Locati
 }
 
 // recordInbound records the elements after those of before, until the step is full.
-func recordInbound(tx *tx, call inbound.Call, zone *time.Location, before inbound.Recording) (recording inbound.Recording, more bool, err error) {
+func recordInbound(tx *tx, call inbound.Call, zone *time.Location,
+	before inbound.Recording) (recording inbound.Recording, more bool, err error) {
 	recording = before
 	if kept, found, err := earlier(tx, call.AccountID, call.Key, call.ReceivedAt); err != nil || found {
 		recording.Add(kept.outcome, kept.result)
@@ -97,7 +98,8 @@ func recordInbound(tx *tx, call inbound.Call, zone *time.Location, before inboun
 	if call.Key.Key == "" {
 		return recording, false, nil
 	}
-	return recording, false, keepKey(tx, call.AccountID, call.Key, keptResult{recording.TransactionIDs[0], recording.Outcomes[0]}, call.ReceivedAt)
+	return recording, false,
+		keepKey(tx, call.AccountID, call.Key, keptResult{recording.TransactionIDs[0], recording.Outcomes[0]}, call.ReceivedAt)
 }
 
 // retried is how far a retry has come.
@@ -110,7 +112,8 @@ type retried struct {
 // RetryInbound removes the old items only after every element is recorded or has a
 // new item: after a crash in between the event still needs attention, and can be
 // retried again.
-func (s *Store) RetryInbound(ctx context.Context, id int64, call inbound.Call, zone *time.Location, now time.Time) (inbound.Recording, error) {
+func (s *Store) RetryInbound(ctx context.Context, id int64, call inbound.Call, zone *time.Location,
+	now time.Time) (inbound.Recording, error) {
 	done, err := inSteps(ctx, s, retried{}, func(tx *tx, at retried) (retried, bool, error) {
 		if at.EventID == 0 {
 			if err := tx.queryRow(`SELECT coalesce(max(id), 0) FROM inbound_items WHERE inbound_event_id = ?`, id).Scan(&at.before); err != nil {
@@ -138,7 +141,8 @@ func (s *Store) RetryInbound(ctx context.Context, id int64, call inbound.Call, z
 			}
 			more = n == stepRows
 		}
-		return at, more, tx.exec(`UPDATE inbound_events SET recorded = recorded + ?1, unassigned = ?3, conflicts = ?4, rejected = ?5, open = `+openItems+`
+		return at, more,
+			tx.exec(`UPDATE inbound_events SET recorded = recorded + ?1, unassigned = ?3, conflicts = ?4, rejected = ?5, open = `+openItems+`
 			WHERE id = ?2`, at.Recorded-recorded, id, at.Unassigned, at.Conflicts, at.Rejected)
 	})
 	return done.Recording, err
@@ -208,6 +212,7 @@ func (s *Store) NoteRefusedCall(c inbound.RefusedCall) {
 		if err != nil {
 			return err
 		}
-		return tx.exec(`DELETE FROM refused_calls WHERE id <= (SELECT id FROM refused_calls ORDER BY id DESC LIMIT 1 OFFSET ?)`, inbound.KeptRefusedCalls)
+		return tx.exec(`DELETE FROM refused_calls WHERE id <= (SELECT id FROM refused_calls ORDER BY id DESC LIMIT 1 OFFSET ?)`,
+			inbound.KeptRefusedCalls)
 	})
 }

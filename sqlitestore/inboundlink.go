@@ -73,7 +73,8 @@ func unassignedItems(tx *tx, accountID, id int64) ([]waitingItem, error) {
 
 // targetOf finds the bank account on which items of one source are to be recorded,
 // and links it if it isn't linked.
-func targetOf(tx *tx, accountID int64, in inbound.EventLink, items []waitingItem, now time.Time) (b app.BankAccount, linked bool, err error) {
+func targetOf(tx *tx, accountID int64, in inbound.EventLink, items []waitingItem,
+	now time.Time) (b app.BankAccount, linked bool, err error) {
 	own, err := narrowedTo(tx, items[0].only)
 	if err != nil {
 		return b, false, err
@@ -132,7 +133,8 @@ const everyEvent = 0
 // noteLink notes that the unassigned items of an event, or of every event, are to be
 // recorded on a bank account.
 func noteLink(tx *tx, bankAccountID, eventID int64, notify inbound.NotifyOnLink, now time.Time) error {
-	return tx.exec(`INSERT OR REPLACE INTO unfinished_links (bank_account_id, inbound_event_id, notify, linked_at, item_id) VALUES (?, ?, ?, ?, 0)`,
+	return tx.exec(`INSERT OR REPLACE INTO unfinished_links (bank_account_id, inbound_event_id, notify, linked_at, item_id)
+		VALUES (?, ?, ?, ?, 0)`,
 		bankAccountID, eventID, int(notify), now.Unix())
 }
 
@@ -150,7 +152,8 @@ type unfinishedLink struct {
 func finishLink(tx *tx, result *inbound.EventLinkResult, event int64, zone *time.Location, now time.Time) (more bool, err error) {
 	b := result.BankAccount
 	link, linkedAt := unfinishedLink{event: event}, int64(0)
-	err = tx.queryRow(`SELECT notify, linked_at, item_id FROM unfinished_links WHERE bank_account_id = ? AND inbound_event_id = ?`, b.ID, event).
+	err = tx.queryRow(`SELECT notify, linked_at, item_id FROM unfinished_links WHERE bank_account_id = ? AND inbound_event_id = ?`,
+		b.ID, event).
 		Scan(&link.notify, &linkedAt, &link.item)
 	if noRows(err) {
 		return false, nil
@@ -185,11 +188,13 @@ func waitingItems(tx *tx, b app.BankAccount, link unfinishedLink) ([]waitingItem
 		WHERE account_id = ?1 AND state = 'unassigned' AND iif(masked, '', account_number) = `
 	next := ` AND id > ?3 ORDER BY id` + stepLimit + `)`
 	rows, err := tx.query(columns+`(`+named+`?2`+next+` UNION ALL `+named+`''`+next+` ORDER BY id`+stepLimit+`) k
-		CROSS JOIN inbound_items i ON i.id = k.id LEFT JOIN sources s ON s.id = i.source_id ORDER BY i.id`, b.AccountID, b.AccountNumber, link.item)
+		CROSS JOIN inbound_items i ON i.id = k.id LEFT JOIN sources s ON s.id = i.source_id ORDER BY i.id`, b.AccountID,
+		b.AccountNumber, link.item)
 	return collect(rows, err, scanWaitingItem)
 }
 
-func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, in inbound.BankAccountLink, zone *time.Location, now time.Time) (inbound.LinkResult, error) {
+func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, in inbound.BankAccountLink, zone *time.Location,
+	now time.Time) (inbound.LinkResult, error) {
 	r, err := inSteps(ctx, s, inbound.EventLinkResult{}, func(tx *tx, r inbound.EventLinkResult) (inbound.EventLinkResult, bool, error) {
 		if r.BankAccount.ID == 0 {
 			kept, found, err := earlier(tx, b.AccountID, in.Key, now)
@@ -223,7 +228,8 @@ func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, in inbou
 		return r, more, err
 	})
 	more, err := linkGoesOn(r, err)
-	return inbound.LinkResult{BankAccount: r.BankAccount, Recorded: r.Waiting, More: more, Before: err == nil && !r.Linked, Deliveries: r.Deliveries, Webhooks: r.Webhooks}, err
+	return inbound.LinkResult{BankAccount: r.BankAccount, Recorded: r.Waiting, More: more, Before: err == nil && !r.Linked,
+		Deliveries: r.Deliveries, Webhooks: r.Webhooks}, err
 }
 
 // linkGoesOn reports whether the bank account was linked before the store became
@@ -242,7 +248,8 @@ func (s *Store) FinishLinks(ctx context.Context, before time.Time, zone *time.Lo
 		bankAccount app.BankAccount
 		event       int64
 	}
-	rows, err := s.query(ctx, `SELECT `+bankAccountColumns+`, l.inbound_event_id FROM unfinished_links l JOIN bank_accounts b ON b.id = l.bank_account_id
+	rows, err := s.query(ctx,
+		`SELECT `+bankAccountColumns+`, l.inbound_event_id FROM unfinished_links l JOIN bank_accounts b ON b.id = l.bank_account_id
 		WHERE l.linked_at < ? ORDER BY l.bank_account_id, l.inbound_event_id DESC`, before.Unix())
 	links, err := collect(rows, err, func(row scanner) (l left, err error) {
 		l.bankAccount, err = scanBankAccount(row, &l.event)
@@ -254,10 +261,11 @@ func (s *Store) FinishLinks(ctx context.Context, before time.Time, zone *time.Lo
 			break
 		}
 		var r inbound.EventLinkResult
-		r, err = inSteps(ctx, s, inbound.EventLinkResult{BankAccount: l.bankAccount}, func(tx *tx, r inbound.EventLinkResult) (inbound.EventLinkResult, bool, error) {
-			more, err := finishLink(tx, &r, l.event, zone, now)
-			return r, more, err
-		})
+		r, err = inSteps(ctx, s, inbound.EventLinkResult{BankAccount: l.bankAccount},
+			func(tx *tx, r inbound.EventLinkResult) (inbound.EventLinkResult, bool, error) {
+				more, err := finishLink(tx, &r, l.event, zone, now)
+				return r, more, err
+			})
 		webhooks = append(webhooks, r.Webhooks...)
 	}
 	return webhooks, err
@@ -276,15 +284,20 @@ type waitingItem struct {
 	bankAccount, mayRepeat int64 // of what may be a repeat, with its transaction
 }
 
-const waitingColumns = `i.id, i.position, i.state, coalesce(s.bank_account_id, 0), i.received_ms, i.source_id, i.inbound_event_id, coalesce(i.import_id, 0), i.silent,
-	i.channel, i.event_id, i.gateway, i.account_number, i.number, i.type, i.amount, i.content, i.occurred_at, i.date_only, i.date_flaw, i.masked,
-	i.forwarded, i.clocked, coalesce(i.balance, 0), coalesce(i.available, 0), coalesce(i.bank_account_id, 0), coalesce(i.transaction_id, 0), i.is_not`
+const waitingColumns = `i.id, i.position, i.state, coalesce(s.bank_account_id, 0), i.received_ms, i.source_id, i.inbound_event_id,
+	coalesce(i.import_id, 0), i.silent,
+	i.channel, i.event_id, i.gateway, i.account_number, i.number, i.type, i.amount, i.content, i.occurred_at, i.date_only, i.date_flaw,
+	i.masked,
+	i.forwarded, i.clocked, coalesce(i.balance, 0), coalesce(i.available, 0), coalesce(i.bank_account_id, 0), coalesce(i.transaction_id, 0),
+	i.is_not`
 
 func scanWaitingItem(row scanner) (waitingItem, error) {
 	var item waitingItem
 	var isNot string
-	err := row.Scan(&item.id, &item.position, &item.state, &item.only, millisInto(&item.receivedAt), &item.source, &item.event, &item.importID, &item.silent,
-		&item.EventIDChannel, &item.EventID, &item.Gateway, &item.AccountNumber, &item.Number, &item.Type, &item.Amount, &item.Content, secondsInto(&item.Time), &item.DateOnly, &item.DateFlaw, &item.Masked,
+	err := row.Scan(&item.id, &item.position, &item.state, &item.only, millisInto(&item.receivedAt), &item.source, &item.event,
+		&item.importID, &item.silent,
+		&item.EventIDChannel, &item.EventID, &item.Gateway, &item.AccountNumber, &item.Number, &item.Type, &item.Amount, &item.Content,
+		secondsInto(&item.Time), &item.DateOnly, &item.DateFlaw, &item.Masked,
 		&item.Forwarded, &item.Clocked, &item.Balance, &item.Available, &item.bankAccount, &item.mayRepeat, &isNot)
 	if err == nil {
 		err = json.Unmarshal([]byte(isNot), &item.isNot)

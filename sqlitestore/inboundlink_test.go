@@ -29,7 +29,8 @@ func (h *history) cutLink(notify inbound.NotifyOnLink) app.BankAccount {
 			cancel()
 		}
 	}))
-	r, err := h.service.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A", Notify: notify}, h.now)
+	r, err := h.service.Inbound.LinkBankAccount(ctx, 1,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A", Notify: notify}, h.now)
 	must(h.t, err)
 	must(h.t, h.store.Watch(h.t.Context(), nil))
 	if !r.More || r.Recorded == 0 || r.Recorded >= several {
@@ -94,7 +95,8 @@ func TestLinkGoesOn(t *testing.T) {
 		}, -1, -1, -1},
 		{"unlinked and linked again without notices", inbound.NotifyAll, func(h *history, b app.BankAccount) {
 			must(h.t, h.service.Ledger.UnlinkBankAccount(h.t.Context(), 1, b.ID, h.now))
-			_, err := h.service.Inbound.LinkBankAccount(h.t.Context(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A", Notify: inbound.NotifyNone}, h.now)
+			_, err := h.service.Inbound.LinkBankAccount(h.t.Context(), 1,
+				inbound.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A", Notify: inbound.NotifyNone}, h.now)
 			must(h.t, err)
 		}, several, -1, 0},
 	} {
@@ -157,7 +159,8 @@ func TestLinkIsLeftAlone(t *testing.T) {
 // 1000, for which others wait too, and cuts that off after its first step.
 func (h *history) cutEventLink() inbound.EventLinkResult {
 	h.t.Helper()
-	source, err := h.service.Inbound.AddSource(h.t.Context(), 1, inbound.SourceAdd{Provider: "native", Name: "sms", BankAccountID: h.banks[0].ID}, h.now)
+	source, err := h.service.Inbound.AddSource(h.t.Context(), 1,
+		inbound.SourceAdd{Provider: "native", Name: "sms", BankAccountID: h.banks[0].ID}, h.now)
 	must(h.t, err)
 	must(h.t, h.service.Ledger.UnlinkBankAccount(h.t.Context(), 1, h.banks[0].ID, h.now))
 	call := h.callOf(h.elements(several, ""))
@@ -227,7 +230,8 @@ func TestLinkPassesByOthers(t *testing.T) {
 		others[i].Gateway = "VCB"
 	}
 	h.record(append(others, h.elements(3, "999")...))
-	r, err := h.service.Inbound.LinkBankAccount(t.Context(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
+	r, err := h.service.Inbound.LinkBankAccount(t.Context(), 1,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
 	if err != nil || r.Recorded != 3 || r.More {
 		t.Errorf("%d recorded, more: %t, %v", r.Recorded, r.More, err)
 	}
@@ -251,7 +255,8 @@ func TestLinkStepFullWithItsLastItem(t *testing.T) {
 				elements[n-1+i].Gateway = "VCB"
 			}
 			h.record(elements)
-			r, err := h.service.Inbound.LinkBankAccount(t.Context(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "A", Notify: inbound.NotifyNone}, h.now)
+			r, err := h.service.Inbound.LinkBankAccount(t.Context(), 1,
+				inbound.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "A", Notify: inbound.NotifyNone}, h.now)
 			if err != nil || r.Recorded != n+3 || r.More {
 				t.Errorf("%d recorded, want %d; more: %t, %v", r.Recorded, n+3, r.More, err)
 			}
@@ -267,12 +272,14 @@ func TestLinkLeavesTheRestOfAnother(t *testing.T) {
 	defer h.store.Close()
 	h.record(h.elements(several, "999"))
 	b := h.cutLink(inbound.NotifyNone)
-	r, err := h.service.Inbound.LinkBankAccount(t.Context(), 1, inbound.BankAccountLink{Bank: "VCB", AccountNumber: "999", AccountName: "B"}, h.now)
+	r, err := h.service.Inbound.LinkBankAccount(t.Context(), 1,
+		inbound.BankAccountLink{Bank: "VCB", AccountNumber: "999", AccountName: "B"}, h.now)
 	if err != nil || r.Recorded != 0 {
 		t.Errorf("%d recorded on another bank's account, %v", r.Recorded, err)
 	}
 	h.finish()
-	if got := peek(t, h.store.Path(), `SELECT count(*) FROM transactions WHERE bank_account_id = `+strconv.FormatInt(b.ID, 10))[0][0]; got != int64(several) {
+	if got := peek(t, h.store.Path(),
+		`SELECT count(*) FROM transactions WHERE bank_account_id = `+strconv.FormatInt(b.ID, 10))[0][0]; got != int64(several) {
 		t.Errorf("%v recorded, want %d", got, several)
 	}
 }

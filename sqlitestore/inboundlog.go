@@ -8,7 +8,8 @@ import (
 	"baoco/app/inbound"
 )
 
-const inboundEventColumns = `e.id, coalesce(e.source_id, 0), coalesce(s.name, ''), coalesce(s.provider, ''), e.channel, e.received_ms, e.recorded, e.duplicates, e.unassigned, e.conflicts, e.rejected, e.open`
+const inboundEventColumns = `e.id, coalesce(e.source_id, 0), coalesce(s.name, ''), coalesce(s.provider, ''), e.channel, e.received_ms,
+	e.recorded, e.duplicates, e.unassigned, e.conflicts, e.rejected, e.open`
 
 func scanInboundEvent(row scanner, after ...any) (inbound.Event, error) {
 	var e inbound.Event
@@ -45,7 +46,8 @@ func (s *Store) InboundEventsBefore(ctx context.Context, accountID int64, f inbo
 	if f.Before != 0 {
 		c.add("e.id < ?", f.Before)
 	}
-	ids, err := s.scanIDs(ctx, `SELECT e.id FROM inbound_events e WHERE `+c.where.String()+` ORDER BY e.id DESC`, c.args, app.Page{Number: 1, Size: f.Page.Size + 1})
+	ids, err := s.scanIDs(ctx, `SELECT e.id FROM inbound_events e WHERE `+c.where.String()+` ORDER BY e.id DESC`, c.args,
+		app.Page{Number: 1, Size: f.Page.Size + 1})
 	if err != nil || len(ids) == 0 {
 		return nil, false, err
 	}
@@ -55,9 +57,12 @@ func (s *Store) InboundEventsBefore(ctx context.Context, accountID int64, f inbo
 
 func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (open inbound.OpenItems, err error) {
 	count := func(state inbound.Outcome) string {
-		return `(SELECT count(*) FROM (SELECT 1 FROM inbound_items INDEXED BY inbound_items_open WHERE account_id = ?1 AND state = '` + string(state) + `' AND ` + isOpen + ` LIMIT ?2))`
+		return `(SELECT count(*) FROM (SELECT 1 FROM inbound_items INDEXED BY inbound_items_open WHERE account_id = ?1 AND state = '` +
+			string(state) + `' AND ` + isOpen + ` LIMIT ?2))`
 	}
-	err = s.queryRow(ctx, `SELECT `+count(inbound.OutcomeUnassigned)+`, `+count(inbound.OutcomeConflict)+`, `+count(inbound.OutcomeRejected)+`, `+count(inbound.OutcomeMayBeRepeat), accountID, most).
+	err = s.queryRow(ctx,
+		`SELECT `+count(inbound.OutcomeUnassigned)+`, `+count(inbound.OutcomeConflict)+`, `+count(inbound.OutcomeRejected)+`, `+
+			count(inbound.OutcomeMayBeRepeat), accountID, most).
 		Scan(&open.Unassigned, &open.Conflicts, &open.Rejected, &open.MayBeRepeats)
 	return open, storageError(err)
 }
@@ -65,7 +70,8 @@ func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (ope
 // listInboundEvents reads the events of ids in their order, with the first of their
 // open items.
 func (s *Store) listInboundEvents(ctx context.Context, ids []int64) ([]inbound.Event, error) {
-	list, err := readAll(ctx, s, columnsOnly(scanInboundEvent), `SELECT `+inboundEventColumns+` FROM json_each(?) page CROSS JOIN inbound_events e ON e.id = page.value
+	list, err := readAll(ctx, s, columnsOnly(scanInboundEvent),
+		`SELECT `+inboundEventColumns+` FROM json_each(?) page CROSS JOIN inbound_events e ON e.id = page.value
 			LEFT JOIN sources s ON s.id = e.source_id ORDER BY page.key`, joinIDs(ids))
 	if err != nil {
 		return nil, err
@@ -78,7 +84,8 @@ func inboundConditions(accountID int64, f inbound.Filter) *conditions {
 	var c conditions
 	c.add("e.account_id = ?", accountID)
 	if f.State != "" {
-		c.add("e.id IN (SELECT inbound_event_id FROM inbound_items INDEXED BY inbound_items_open WHERE account_id = ? AND state = ? AND "+isOpen+")",
+		c.add("e.id IN (SELECT inbound_event_id FROM inbound_items INDEXED BY inbound_items_open WHERE account_id = ? AND state = ? AND "+
+			isOpen+")",
 			accountID, string(f.State))
 	}
 	if f.OpenOnly {
@@ -132,8 +139,11 @@ func (s *Store) addOpenItems(ctx context.Context, list []inbound.Event) error {
 
 // countOpenItems adds the numbers of open items to events by their ids.
 func (s *Store) countOpenItems(ctx context.Context, byID map[int64]*inbound.Event, ids []int64) error {
-	rows, err := s.query(ctx, `SELECT i.inbound_event_id, sum(i.state = 'unassigned'), sum(i.state = 'conflict'), sum(i.state = 'rejected'), sum(i.state = 'may_be_repeat')
-		FROM json_each(?) page CROSS JOIN inbound_items i ON i.inbound_event_id = page.value WHERE i.`+isOpen+` GROUP BY i.inbound_event_id`, joinIDs(ids))
+	rows, err := s.query(ctx,
+		`SELECT i.inbound_event_id, sum(i.state = 'unassigned'), sum(i.state = 'conflict'), sum(i.state = 'rejected'), sum(i.state =
+			'may_be_repeat')
+		FROM json_each(?) page CROSS JOIN inbound_items i ON i.inbound_event_id = page.value WHERE i.`+isOpen+` GROUP BY i.inbound_event_id`,
+		joinIDs(ids))
 	_, err = collect(rows, err, func(row scanner) (id int64, err error) {
 		var n inbound.OpenItems
 		if err = row.Scan(&id, &n.Unassigned, &n.Conflicts, &n.Rejected, &n.MayBeRepeats); err == nil {
@@ -146,7 +156,8 @@ func (s *Store) countOpenItems(ctx context.Context, byID map[int64]*inbound.Even
 
 func (s *Store) InboundEvent(ctx context.Context, accountID, id int64) (inbound.Event, inbound.Source, error) {
 	var body []byte
-	e, err := scanInboundEvent(s.queryRow(ctx, `SELECT `+inboundEventColumns+`, e.body FROM inbound_events e LEFT JOIN sources s ON s.id = e.source_id
+	e, err := scanInboundEvent(s.queryRow(ctx,
+		`SELECT `+inboundEventColumns+`, e.body FROM inbound_events e LEFT JOIN sources s ON s.id = e.source_id
 			WHERE e.account_id = ? AND e.id = ?`, accountID, id), &body)
 	e.Body = body
 	if err == nil {
@@ -160,15 +171,18 @@ func (s *Store) InboundEvent(ctx context.Context, accountID, id int64) (inbound.
 }
 
 const (
-	inboundItemColumns = `i.id, i.inbound_event_id, i.position, i.state, coalesce(k.transaction_id, i.transaction_id, 0), i.reason_field, i.reason_en, i.reason_vi, i.event_id, i.gateway,
+	inboundItemColumns = `i.id, i.inbound_event_id, i.position, i.state, coalesce(k.transaction_id, i.transaction_id, 0), i.reason_field,
+		i.reason_en, i.reason_vi, i.event_id, i.gateway,
 		i.account_number, i.number, i.type, i.amount, i.content, i.occurred_at, i.date_only, i.date_flaw, i.masked`
-	inboundItemJoin = ` LEFT JOIN event_ids k ON k.account_id = i.account_id AND k.source_id = i.source_id AND k.channel = i.channel AND k.event_id = i.event_id`
+	inboundItemJoin = ` LEFT JOIN event_ids k ON k.account_id = i.account_id AND k.source_id = i.source_id AND k.channel = i.channel
+		AND k.event_id = i.event_id`
 )
 
 func scanInboundItem(row scanner) (inbound.Item, error) {
 	var i inbound.Item
 	i.Fault = &app.FieldError{}
-	err := row.Scan(&i.ID, &i.InboundEventID, &i.Position, &i.State, &i.TransactionID, &i.Fault.Field, &i.Fault.Text.EN, &i.Fault.Text.VI, &i.EventID, &i.Gateway,
+	err := row.Scan(&i.ID, &i.InboundEventID, &i.Position, &i.State, &i.TransactionID, &i.Fault.Field, &i.Fault.Text.EN, &i.Fault.Text.VI,
+		&i.EventID, &i.Gateway,
 		&i.AccountNumber, &i.Number, &i.Type, &i.Amount, &i.Content, secondsInto(&i.Time), &i.DateOnly, &i.DateFlaw, &i.Masked)
 	return i, err
 }
@@ -182,7 +196,8 @@ func (s *Store) RefusedCalls(ctx context.Context, accountID, sourceID int64, unn
 	if err := s.ownSource(ctx, accountID, sourceID); err != nil {
 		return nil, err
 	}
-	rows, err := s.query(ctx, `SELECT r.id, coalesce(r.source_id, 0), coalesce(s.name, ''), r.received_ms, r.remote, r.code, r.reason_en, r.reason_vi
+	rows, err := s.query(ctx,
+		`SELECT r.id, coalesce(r.source_id, 0), coalesce(s.name, ''), r.received_ms, r.remote, r.code, r.reason_en, r.reason_vi
 		FROM refused_calls r LEFT JOIN sources s ON s.id = r.source_id
 		WHERE (s.account_id = ?1 OR ?3 AND r.source_id IS NULL) AND (?2 = 0 OR r.source_id = ?2) ORDER BY r.id DESC LIMIT ?4`,
 		accountID, sourceID, unnamed, limit)
@@ -209,7 +224,8 @@ func (s *Store) InboundBodies(ctx context.Context, accountID int64, ids []int64,
 }
 
 func (s *Store) InboundSources(ctx context.Context, accountID int64, ids []int64) (map[int64]inbound.Source, error) {
-	list, err := readAll(ctx, s, columnsOnly(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, accountID, joinIDs(ids))
+	list, err := readAll(ctx, s, columnsOnly(s.scanSource),
+		`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, accountID, joinIDs(ids))
 	sources := make(map[int64]inbound.Source, len(list))
 	for _, src := range list {
 		sources[src.ID] = src
@@ -228,9 +244,12 @@ func (s *Store) KnownEvents(ctx context.Context, accountID int64, refs []inbound
 		return nil, err
 	}
 	known := make([]*inbound.KnownEvent, len(refs))
-	rows, err := s.query(ctx, `SELECT page.key, coalesce(k.transaction_id, 0), coalesce(e.id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, ''), `+knownColumns+`
+	rows, err := s.query(ctx,
+		`SELECT page.key, coalesce(k.transaction_id, 0), coalesce(e.id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, ''), `+
+			knownColumns+`
 		FROM json_each(?2) page
-		CROSS JOIN event_ids k ON k.account_id = ?1 AND k.source_id = page.value ->> 0 AND k.channel = page.value ->> 1 AND k.event_id = page.value ->> 2
+		CROSS JOIN event_ids k ON k.account_id = ?1 AND k.source_id = page.value ->> 0 AND k.channel = page.value ->> 1
+		AND k.event_id = page.value ->> 2
 		`+knownJoins+` `+fromEvent, accountID, string(list))
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var at int

@@ -111,7 +111,8 @@ func keyCheckOf(ctx context.Context, path string) (check string, err error) {
 
 // read reads only tables and columns that every version of the schema has.
 func (c *inspected) read(ctx context.Context, db *sql.DB) error {
-	err := db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM transactions), (SELECT coalesce(max(id), 0) FROM transactions),
+	err := db.QueryRowContext(ctx,
+		`SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM transactions), (SELECT coalesce(max(id), 0) FROM transactions),
 			(SELECT created_at FROM transactions ORDER BY id DESC LIMIT 1),
 			(SELECT count(*) FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0),
 			(SELECT value FROM settings WHERE name = 'timezone'), (SELECT value FROM settings WHERE name = 'key_check')`).

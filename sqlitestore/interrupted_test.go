@@ -115,7 +115,8 @@ var entries = map[string]func(db, backup string) error{
 func examine(db string) error {
 	checks, err := sqlitestore.Examine(context.Background(), db, sqlitestore.Examination{Now: time.Now()})
 	for _, c := range checks {
-		if strings.Contains(c.Cure.EN, "If it is lost") || strings.Contains(c.Cure.EN, "drop") || strings.Contains(c.Cure.EN, "restore a backup") {
+		if strings.Contains(c.Cure.EN, "If it is lost") || strings.Contains(c.Cure.EN, "drop") ||
+			strings.Contains(c.Cure.EN, "restore a backup") {
 			err = errors.Join(err, fmt.Errorf("doctor advises: %s", c.Cure.EN))
 		}
 	}
@@ -152,7 +153,8 @@ func TestInterruptedRestore(t *testing.T) {
 				continue
 			}
 			base := opensWhole(t, db)
-			if want := steps >= 2 || name == "restore again"; base != "https://old.vn" && base != "https://new.vn" || want != (base == "https://new.vn") {
+			if want := steps >= 2 || name == "restore again"; base != "https://old.vn" && base != "https://new.vn" ||
+				want != (base == "https://new.vn") {
 				t.Errorf("a kill after %d renames, then %s: %s", steps, name, base)
 			}
 			if left, err := filepath.Glob(db + ".to-restore-*"); err != nil || name == "restore again" && len(left) > 0 {
@@ -279,7 +281,8 @@ func TestNewKeyDestroysNothing(t *testing.T) {
 	if !named {
 		t.Errorf("doctor doesn't name the key: %+v", checks)
 	}
-	if _, err := sqlitestore.ReplaceKey(acting(ctx), db, time.Now()); !errors.Is(err, sqlitestore.ErrKey) || !strings.Contains(err.Error(), moved) {
+	if _, err := sqlitestore.ReplaceKey(acting(ctx), db, time.Now()); !errors.Is(err, sqlitestore.ErrKey) ||
+		!strings.Contains(err.Error(), moved) {
 		t.Errorf("a new key beside the old one: %v", err)
 	}
 	found := filepath.Join(t.TempDir(), "key")
@@ -396,7 +399,8 @@ func TestCommandOfAReplacedDatabase(t *testing.T) {
 	must(t, s.SetBaseURL(t.Context(), "https://new.vn"))
 	copyTo(t, db, db+".new")
 	must(t, os.Rename(db+".new", db))
-	if err := s.SetBaseURL(t.Context(), "https://lost.vn"); !errors.Is(err, sqlitestore.ErrTaken) || !strings.Contains(err.Error(), "look what the database has") {
+	if err := s.SetBaseURL(t.Context(), "https://lost.vn"); !errors.Is(err, sqlitestore.ErrTaken) ||
+		!strings.Contains(err.Error(), "look what the database has") {
 		t.Errorf("a change after the file was replaced: %v", err)
 	}
 }

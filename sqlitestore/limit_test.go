@@ -69,9 +69,13 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 		var all []any
 		page := app.Page{Number: 1, Size: 20}
 		for _, f := range []app.TransactionFilter{
-			{}, {Type: app.In}, {Sort: app.SortDateDesc}, {From: time.Unix(0, 0)}, {From: time.Unix(0, 0), Sort: app.SortDate}, {Query: "pay"}, {MinAmount: 1}, {MinAmount: 1, Query: "pay"}, {DeliveryState: app.DeliveryPending},
-			{DeliveryState: app.DeliveryUnsent}, {DeliveryState: app.DeliveryDelivered}, {BankAccountID: bank}, {Query: "pay", Or: app.SearchMeaning{BankAccounts: []app.BankAccount{{ID: bank}}}}, {Query: "pay", Or: app.SearchMeaning{Amount: 222_222}},
-			{Code: "DH1000"}, {Query: "pay", Or: app.SearchMeaning{Code: "DH1000"}}, {Query: "only there"}, {Query: "only there", DeliveryState: app.DeliveryPending}, {Query: "only there", MinAmount: 1, MaxAmount: 222_222},
+			{}, {Type: app.In}, {Sort: app.SortDateDesc}, {From: time.Unix(0, 0)}, {From: time.Unix(0, 0), Sort: app.SortDate}, {Query: "pay"},
+			{MinAmount: 1}, {MinAmount: 1, Query: "pay"}, {DeliveryState: app.DeliveryPending},
+			{DeliveryState: app.DeliveryUnsent}, {DeliveryState: app.DeliveryDelivered}, {BankAccountID: bank},
+			{Query: "pay", Or: app.SearchMeaning{BankAccounts: []app.BankAccount{{ID: bank}}}},
+			{Query: "pay", Or: app.SearchMeaning{Amount: 222_222}},
+			{Code: "DH1000"}, {Query: "pay", Or: app.SearchMeaning{Code: "DH1000"}}, {Query: "only there"},
+			{Query: "only there", DeliveryState: app.DeliveryPending}, {Query: "only there", MinAmount: 1, MaxAmount: 222_222},
 		} {
 			for _, f.Page = range []app.Page{page, {Number: 2, Size: 20}, {Number: 1, Size: 20, CountTo: 2000}} {
 				f.Sums = true
@@ -143,19 +147,23 @@ const limitedDay app.Day = 20_000
 var unlimitedReads = []string{
 	// About the account, its users and its keys. The numbers of Overview and
 	// AccountStatus are for owners.
-	"Account", "Accounts", "AccountStatus", "Overview", "APIKeys", "APIKeyByHash", "CounterLinks", "CounterLinkByHash", "User", "Users", "UserByName", "SecondFactor", "TOTP", "Passkeys", "PasskeyByCredential", "SetUpOpen", "Session", "Sessions", "AuditLines",
+	"Account", "Accounts", "AccountStatus", "Overview", "APIKeys", "APIKeyByHash", "CounterLinks", "CounterLinkByHash", "User", "Users",
+	"UserByName", "SecondFactor", "TOTP", "Passkeys", "PasskeyByCredential", "SetUpOpen", "Session", "Sessions", "AuditLines",
 	// About sources and what they sent. A bank account that is in error names its source.
-	"Sources", "SourcesHealth", "SourceByID", "SourceByToken", "SourceByBearer", "SourceByUsername", "PolledSources", "RefusedCalls", "InboundEvents", "InboundEventsBefore", "InboundEvent", "InboundItems", "InboundBodies",
+	"Sources", "SourcesHealth", "SourceByID", "SourceByToken", "SourceByBearer", "SourceByUsername", "PolledSources", "RefusedCalls",
+	"InboundEvents", "InboundEventsBefore", "InboundEvent", "InboundItems", "InboundBodies",
 	"InboundSources", "KnownEvents", "OpenInbound", "Imports", "Undoable",
 	// About streams, webhooks and deliveries.
 	"CodePatterns", "CodesTaken", "Stream", "Streams", "StreamWork", "StreamTransactions", "StreamBehind",
-	"Webhook", "Webhooks", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Backlogs", "Due", "OldestDue", "PendingDeliveries", "Pending", "Replayable", "FailedDeliveries", "DeliveryFacts", "History", "QueueStatus", "NewestTime", "AnswerTimes",
+	"Webhook", "Webhooks", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Backlogs", "Due", "OldestDue", "PendingDeliveries", "Pending",
+	"Replayable", "FailedDeliveries", "DeliveryFacts", "History", "QueueStatus", "NewestTime", "AnswerTimes",
 	// For whoever has the token.
 	"PaymentRequestByToken",
 	// A shift is what a cashier did, on whatever bank account.
 	"OpenShift", "Shift", "Shifts",
 	// About alerts, the file and the machine.
-	"AlertPreferences", "AlertChannels", "AlertMessages", "AlertConditions", "PaymentsToTell", "StorageStatus", "BackupStatus", "GuideHidden", "Prunable", "Reclaimable", "Unindexed", "WriterBeat", "Beat",
+	"AlertPreferences", "AlertChannels", "AlertMessages", "AlertConditions", "PaymentsToTell", "StorageStatus", "BackupStatus", "GuideHidden",
+	"Prunable", "Reclaimable", "Unindexed", "WriterBeat", "Beat",
 }
 
 // Every query that reads money answers within the limit of its context as if there
@@ -165,7 +173,8 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 	store := reflect.TypeFor[services.Store]()
 	for i := range store.NumMethod() {
 		name := store.Method(i).Name
-		if limitedReads[name] == nil && !slices.Contains(unlimitedReads, name) && !slices.Contains(audited, name) && !slices.Contains(notAudited, name) {
+		if limitedReads[name] == nil && !slices.Contains(unlimitedReads, name) && !slices.Contains(audited, name) &&
+			!slices.Contains(notAudited, name) {
 			t.Errorf("%s is neither in limitedReads nor in unlimitedReads: decide whether it reads within the limit of its context", name)
 		}
 	}
@@ -174,14 +183,16 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 	own, hidden := w.Link("ACB", "111111"), w.Link("ACB", "222222")
 	w.Webhook("https://shop.vn/hook", delivery.WebhookIn)
 	at := limitedDay.Start(time.UTC)
-	_, err := w.Services.Ledger.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: "BILL", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, at)
+	_, err := w.Services.Ledger.CreateCodePattern(t.Context(), 1,
+		paymentcode.Pattern{Prefix: "BILL", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, at)
 	must(t, err)
 	for _, b := range []app.BankAccount{own, hidden} {
 		amount := int64(111_111)
 		if b.ID == hidden.ID {
 			amount = 222_222
 		}
-		_, err := w.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: amount, BankAccountID: b.ID, Reference: "HD-1"}, app.IdempotencyKey{}, at)
+		_, err := w.Services.Payments.CreatePaymentRequest(t.Context(), 1,
+			payment.RequestCreate{Amount: amount, BankAccountID: b.ID, Reference: "HD-1"}, app.IdempotencyKey{}, at)
 		must(t, err)
 	}
 	record := func(b app.BankAccount, id string, amount int64, at time.Time) int64 {
@@ -191,7 +202,8 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 		}}, at)
 		must(t, err)
 		must(t, w.Services.Ledger.SetNote(t.Context(), 1, tr.ID, "", app.Note{Text: "note of " + id, ChangedAt: at}))
-		w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, ?, ?, 1) ON CONFLICT DO NOTHING`, b.ID, int64(app.DayOf(at, time.UTC)), amount, at.Unix())
+		w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, ?, ?, 1) ON CONFLICT DO NOTHING`,
+			b.ID, int64(app.DayOf(at, time.UTC)), amount, at.Unix())
 		return tr.ID
 	}
 	native := w.Native()
@@ -215,13 +227,16 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 		}
 		many := make([]inbound.Incoming, 1500) // more than a search looks at
 		for i := range many {
-			many[i] = inbound.Incoming{EventID: fmt.Sprint("many", i, limit), Gateway: "ACB", AccountNumber: hidden.AccountNumber, Type: app.In, Amount: 222_222, Content: "only there", Time: at}
+			many[i] = inbound.Incoming{EventID: fmt.Sprint("many", i, limit), Gateway: "ACB", AccountNumber: hidden.AccountNumber, Type: app.In,
+				Amount: 222_222, Content: "only there", Time: at}
 		}
-		_, err = w.Services.Inbound.RecordTransactions(t.Context(), inbound.Call{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: at, Elements: many})
+		_, err = w.Services.Inbound.RecordTransactions(t.Context(),
+			inbound.Call{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: at, Elements: many})
 		must(t, err)
 		must(t, w.Services.Ledger.IndexSearch(t.Context()))
 		record(hidden, fmt.Sprint("first", limit), 222_222, at.AddDate(-1, 0, 0))
-		w.Change(`INSERT OR IGNORE INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code) VALUES (1, 1, 222222, ?, 'IN', '')`, hidden.ID)
+		w.Change(`INSERT OR IGNORE INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code)
+			VALUES (1, 1, 222222, ?, 'IN', '')`, hidden.ID)
 		later := ask(limit, hidden.ID, theirs)
 		for _, name := range slices.Sorted(maps.Keys(limitedReads)) {
 			if strings.Contains(later[name], "222222") || len(limit) == 0 && strings.Contains(later[name], "111111") {

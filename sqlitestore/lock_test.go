@@ -21,7 +21,8 @@ func TestCommandLeavesTurns(t *testing.T) {
 
 	recorded := make(chan int, 1)
 	go func() {
-		r, err := command.Inbound.LinkBankAccount(t.Context(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
+		r, err := command.Inbound.LinkBankAccount(t.Context(), 1,
+			inbound.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
 		if err != nil {
 			t.Error(err)
 		}

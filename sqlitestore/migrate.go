@@ -26,7 +26,8 @@ func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err er
 	if s.lock == nil {
 		lock, err := lockDatabase(s.path)
 		if errors.Is(err, ErrServed) {
-			return fmt.Errorf("%w: %s has schema %d, this baoco needs %d, and a server is using it: restart the server with this baoco first", ErrOlder, s.path, m.From, m.To)
+			return fmt.Errorf("%w: %s has schema %d, this baoco needs %d, and a server is using it: restart the server with this baoco first",
+				ErrOlder, s.path, m.From, m.To)
 		}
 		if err != nil {
 			return err
@@ -179,7 +180,8 @@ func fill(ctx context.Context, draft, keyPath, zone string, now time.Time) error
 		{`INSERT INTO accounts (id, name, plan, is_trial, max_bank_accounts, created_at) VALUES (1, ?, ?, 0, ?, ?)`,
 			[]any{account.Name, account.Plan, account.MaxBankAccounts, now.Unix()}},
 		{`INSERT INTO account_totals (account_id) VALUES (1)`, nil},
-		{`INSERT INTO settings (name, value) VALUES ('timezone', ?), ('allow_targets', ''), ('base_url', ''), ('directory', '1'), ('searched_to', '0'), ('set_up', ''), ('key_check', ?)`,
+		{`INSERT INTO settings (name, value) VALUES ('timezone', ?), ('allow_targets', ''), ('base_url', ''), ('directory', '1'),
+			('searched_to', '0'), ('set_up', ''), ('key_check', ?)`,
 			[]any{zone, sealer.checkValue()}},
 	} {
 		if _, err := db.ExecContext(ctx, step.query, step.args...); err != nil {

@@ -47,7 +47,8 @@ func keptCopy(path string) string { return fmt.Sprintf("%s.before-schema-%d", pa
 // addColumn adds.
 func versions(t *testing.T, path string) string {
 	t.Helper()
-	return fmt.Sprint(peek(t, path, `SELECT user_version, (SELECT count(*) FROM sqlite_schema WHERE name IN ('colours', 'numbers')) FROM pragma_user_version`))
+	return fmt.Sprint(peek(t, path,
+		`SELECT user_version, (SELECT count(*) FROM sqlite_schema WHERE name IN ('colours', 'numbers')) FROM pragma_user_version`))
 }
 
 func TestMigration(t *testing.T) {
@@ -65,7 +66,8 @@ func TestMigration(t *testing.T) {
 		told := 0
 		s, err := sqlitestore.Open(ctx, path, sqlitestore.Options{Serve: c.serve, Migrating: func(m sqlitestore.Migration) {
 			told++
-			if m != (sqlitestore.Migration{From: present, To: present + 1, Kept: kept}) || versions(t, path) != asBefore || versions(t, kept) != asBefore {
+			if m != (sqlitestore.Migration{From: present, To: present + 1, Kept: kept}) || versions(t, path) != asBefore ||
+				versions(t, kept) != asBefore {
 				t.Errorf("told of %+v; the file is %s, the copy %s", m, versions(t, path), versions(t, kept))
 			}
 			// Nobody serves the file meanwhile.
@@ -92,7 +94,8 @@ func TestMigration(t *testing.T) {
 	}
 	// An older baoco refuses the file, and says how to go back.
 	_, err := sqlitestore.Open(ctx, path, sqlitestore.Options{})
-	if !errors.Is(err, sqlitestore.ErrNewer) || !strings.Contains(err.Error(), "use the newer one") || !strings.Contains(err.Error(), "baoco restore "+app.ShellWord(kept)) {
+	if !errors.Is(err, sqlitestore.ErrNewer) || !strings.Contains(err.Error(), "use the newer one") ||
+		!strings.Contains(err.Error(), "baoco restore "+app.ShellWord(kept)) {
 		t.Errorf("an older baoco: %v", err)
 	}
 	// After one more migration the copy before that is of no use to it: the advice is
@@ -101,7 +104,8 @@ func TestMigration(t *testing.T) {
 	s, err := sqlitestore.Open(ctx, path, sqlitestore.Options{}.Later(addColumn, `CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;`))
 	must(t, err)
 	must(t, s.Close())
-	if _, err := sqlitestore.Open(ctx, path, sqlitestore.Options{}); !errors.Is(err, sqlitestore.ErrNewer) || !strings.HasSuffix(err.Error(), "baoco restore "+app.ShellWord(kept)) || versions(t, newest) != migrated {
+	if _, err := sqlitestore.Open(ctx, path, sqlitestore.Options{}); !errors.Is(err, sqlitestore.ErrNewer) ||
+		!strings.HasSuffix(err.Error(), "baoco restore "+app.ShellWord(kept)) || versions(t, newest) != migrated {
 		t.Errorf("a baoco older by two: %v; the last copy is %s", err, versions(t, newest))
 	}
 	_, err = sqlitestore.Restore(acting(ctx), path, sqlitestore.RestoreSource{File: kept}, time.Now())
@@ -129,7 +133,8 @@ func TestMigrationBesideServer(t *testing.T) {
 	must(t, server.SetBaseURL(ctx, "https://on.vn"))
 	checks, err := sqlitestore.Examine(ctx, path, sqlitestore.Examination{Now: time.Now()}.Later(addColumn))
 	must(t, err)
-	if last := checks[len(checks)-1]; last.Name != "schema" || last.Result != upkeep.CheckWarning || !strings.Contains(last.Cure.EN, "Restart the server") {
+	if last := checks[len(checks)-1]; last.Name != "schema" || last.Result != upkeep.CheckWarning ||
+		!strings.Contains(last.Cure.EN, "Restart the server") {
 		t.Errorf("doctor of a newer baoco: %+v", last)
 	}
 }
@@ -164,7 +169,8 @@ func TestMigrationFails(t *testing.T) {
 	path := create(t)
 	setBaseURL(t, path, "https://before.vn")
 	told := 0
-	_, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Serve: true, Migrating: func(sqlitestore.Migration) { told++ }}.Later(addColumn, failsLate))
+	_, err := sqlitestore.Open(t.Context(), path,
+		sqlitestore.Options{Serve: true, Migrating: func(sqlitestore.Migration) { told++ }}.Later(addColumn, failsLate))
 	if err == nil || !strings.Contains(err.Error(), "made up 2") || told != 1 {
 		t.Errorf("a migration that fails: %v, told %d times", err, told)
 	}
@@ -189,7 +195,8 @@ func TestMigrationReadsTheVersionAgain(t *testing.T) {
 
 // slowly takes a while, and writes all the time.
 const slowly = addColumn + `
-	WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) INSERT INTO colours (name) SELECT printf('%0200d', i) FROM n;`
+	WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) INSERT INTO colours (name) SELECT printf('%0200d', i)
+	FROM n;`
 
 // A kill in the middle of a migration leaves the file as it was or migrated,
 // and the next start finishes it.
@@ -237,7 +244,8 @@ func TestMigrationKilled(t *testing.T) {
 	}
 }
 
-var manyRows = flag.Int64("migrate.rows", 0, "how many transactions TestMigrateManyRows has; 0: 20 thousand, or 100 thousand with BAOCO_FULL=1")
+var manyRows = flag.Int64("migrate.rows", 0,
+	"how many transactions TestMigrateManyRows has; 0: 20 thousand, or 100 thousand with BAOCO_FULL=1")
 
 // A file of the first release with many transactions and what belongs to them is
 // migrated, after a checked copy, within a minute for a million of them:
@@ -253,11 +261,13 @@ func TestMigrateManyRows(t *testing.T) {
 
 	began := time.Now()
 	var copied time.Duration
-	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Serve: true, Migrating: func(sqlitestore.Migration) { copied = time.Since(began) }})
+	s, err := sqlitestore.Open(t.Context(), path,
+		sqlitestore.Options{Serve: true, Migrating: func(sqlitestore.Migration) { copied = time.Since(began) }})
 	must(t, err)
 	took := time.Since(began)
 	must(t, s.Close())
-	t.Logf("%d transactions, %d MB: %v in all, %v of it for the copy", counts["transactions"], size.Size()>>20, took.Round(time.Millisecond), copied.Round(time.Millisecond))
+	t.Logf("%d transactions, %d MB: %v in all, %v of it for the copy", counts["transactions"], size.Size()>>20, took.Round(time.Millisecond),
+		copied.Round(time.Millisecond))
 	if took > time.Minute {
 		t.Error("that is more than a minute")
 	}
@@ -280,7 +290,8 @@ func TestMigrateManyRows(t *testing.T) {
 func multiply(t *testing.T, path string, want int64) {
 	t.Helper()
 	tables := []string{"inbound_events", "transactions", "event_ids", "deliveries", "attempts"}
-	belongs := map[string]string{"deliveries": ` WHERE sample IS NULL`, "attempts": ` WHERE delivery_id IN (SELECT id FROM deliveries WHERE sample IS NULL)`}
+	belongs := map[string]string{"deliveries": ` WHERE sample IS NULL`,
+		"attempts": ` WHERE delivery_id IN (SELECT id FROM deliveries WHERE sample IS NULL)`}
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(off)&_pragma=synchronous(off)&_pragma=cache_size(-200000)")
 	must(t, err)
 	defer db.Close()
@@ -308,7 +319,8 @@ func multiply(t *testing.T, path string, want int64) {
 				}
 				values = append(values, name)
 			}
-			_, err := db.Exec(`INSERT INTO ` + tables[i] + ` (` + strings.Join(columns, ", ") + `) SELECT ` + strings.Join(values, ", ") + ` FROM ` + tables[i] + belongs[tables[i]])
+			_, err := db.Exec(`INSERT INTO ` + tables[i] + ` (` + strings.Join(columns, ", ") + `) SELECT ` + strings.Join(values, ", ") + ` FROM ` +
+				tables[i] + belongs[tables[i]])
 			must(t, err)
 		}
 		must(t, db.QueryRow(`SELECT count(*) FROM transactions`).Scan(&n))

@@ -61,9 +61,12 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	must(t, err)
 	removed := w.Source("native", inbound.AuthBearer, "")
 	must(t, w.Store.RemoveSource(ctx, 1, removed.ID, now))
-	_, err = w.Store.SetAlertChannel(ctx, alert.Channel{AccountID: 1, Medium: alert.Telegram, SetAt: now, Telegram: alert.TelegramSettings{Token: "1:A", Chat: "5"}})
+	_, err = w.Store.SetAlertChannel(ctx,
+		alert.Channel{AccountID: 1, Medium: alert.Telegram, SetAt: now, Telegram: alert.TelegramSettings{Token: "1:A", Chat: "5"}})
 	must(t, err)
-	_, _, err = w.Services.Streams.CreateStream(ctx, 1, stream.Create{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop", Credentials: stream.BrokerCredentials{Username: "shop", Password: "s3cret"}}, now)
+	_, _, err = w.Services.Streams.CreateStream(ctx, 1,
+		stream.Create{Name: "ledger", URL: "nats://nats.shop.vn", Topic: "shop",
+			Credentials: stream.BrokerCredentials{Username: "shop", Password: "s3cret"}}, now)
 	must(t, err)
 	must(t, second(w.Services.Streams.RotateStreamSecret(ctx, 1, 1, app.IdempotencyKey{}, now)))
 	w.Close()
@@ -98,7 +101,9 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	}
 	after := readSecrets(t, path)
 	till, alert := after.Sources[0], after.Alerts[0]
-	if after.Webhooks[1] != (delivery.Secrets{ChangedAt: before.Webhooks[1].ChangedAt}) || !after.Stream.SecretLost || after.Stream.Secrets != (stream.Secrets{}) || !till.SecretLost || till.APIKey != "" || till.Options.Senders != nil || !alert.SettingsLost {
+	if after.Webhooks[1] != (delivery.Secrets{ChangedAt: before.Webhooks[1].ChangedAt}) || !after.Stream.SecretLost ||
+		after.Stream.Secrets != (stream.Secrets{}) || !till.SecretLost || till.APIKey != "" || till.Options.Senders != nil ||
+		!alert.SettingsLost {
 		t.Errorf("what is left: %+v", after)
 	}
 	if bearers := peek(t, path, `SELECT count(*) FROM sources WHERE bearer_hash IS NOT NULL`)[0][0]; bearers != int64(0) {

@@ -20,7 +20,8 @@ func (h *history) recorded(source inbound.Source, id, number string, amount int6
 	return func() error {
 		r, err := h.service.Inbound.RecordTransactions(context.Background(), inbound.Call{
 			AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
-			Elements: []inbound.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: "1000", Number: number, Type: app.In, Amount: amount, Time: h.now}},
+			Elements: []inbound.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: "1000", Number: number, Type: app.In,
+				Amount: amount, Time: h.now}},
 		})
 		if err == nil {
 			*outcome = r.Outcomes[0]
@@ -49,7 +50,8 @@ func TestDuplicatesOfOneCommit(t *testing.T) {
 		{"one event id of two sources", []call{{0, "a", "", 5, rec}, {1, "a", "", 6, rec}}},
 		{"one movement of two sources, perhaps", []call{{0, "a", "", 5, rec}, {1, "a", "", 5, inbound.OutcomeMayBeRepeat}}},
 		{"one transfer of two sources", []call{{0, "a", "N1", 5, rec}, {1, "b", "N1", 5, dup}, {1, "b", "N1", 5, dup}}},
-		{"two transfers of one number", []call{{0, "a", "N", 5, rec}, {1, "b", "N", 5, dup}, {1, "c", "N", 5, rec}, {0, "d", "N", 5, dup}, {0, "e", "N", 5, rec}}},
+		{"two transfers of one number",
+			[]call{{0, "a", "N", 5, rec}, {1, "b", "N", 5, dup}, {1, "c", "N", 5, rec}, {0, "d", "N", 5, dup}, {0, "e", "N", 5, rec}}},
 		{"one number, another amount", []call{{0, "a", "N1", 5, rec}, {1, "b", "N1", 6, rec}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -120,7 +122,9 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 	if errs := h.together([]func() error{h.unknown}); errs[0] == nil {
 		t.Fatal("an event of an unknown source was recorded")
 	}
-	if _, err := h.service.Inbound.RecordTransactions(t.Context(), inbound.Call{AccountID: 1, Source: inbound.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, DryRun: true}); err == nil {
+	if _, err := h.service.Inbound.RecordTransactions(t.Context(),
+		inbound.Call{AccountID: 1, Source: inbound.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"),
+			ReceivedAt: h.now, DryRun: true}); err == nil {
 		t.Error("a dry run says that it would be")
 	}
 	outcomes := make([]inbound.Outcome, 4)
@@ -155,7 +159,9 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 			t.Errorf("%v", outcomes)
 		}
 	}
-	if ids := peek(t, h.store.Path(), `SELECT group_concat(id), (SELECT group_concat(id) FROM inbound_events) FROM transactions`); ids[0][0] != "1,2,3,4,5,6" || ids[0][1] != "1,2,3,4,5,6" {
+	if ids := peek(t, h.store.Path(),
+		`SELECT group_concat(id), (SELECT group_concat(id) FROM inbound_events) FROM transactions`); ids[0][0] != "1,2,3,4,5,6" ||
+		ids[0][1] != "1,2,3,4,5,6" {
 		t.Errorf("the ids are %v", ids)
 	}
 	whole(t, h.store.Path(), h.now)
@@ -163,7 +169,9 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 
 // unknown is a work whose row can't be written: an event of a source that isn't there.
 func (h *history) unknown() error {
-	_, err := h.service.Inbound.RecordTransactions(context.Background(), inbound.Call{AccountID: 1, Source: inbound.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now})
+	_, err := h.service.Inbound.RecordTransactions(context.Background(),
+		inbound.Call{AccountID: 1, Source: inbound.Source{ID: 9999, AccountID: 1}, Channel: app.ChannelCall,
+			Body: []byte("{}"), ReceivedAt: h.now})
 	return err
 }
 
@@ -204,7 +212,8 @@ func TestTogetherAsOneByOne(t *testing.T) {
 				t.Fatalf("seed %d, group %d: one by one they give\n%q, together\n%q", seed, group, said[0], said[1])
 			}
 		}
-		for _, table := range []string{"inbound_events", "inbound_items", "transactions", "event_ids", "deliveries", "attempts", "sqlite_sequence",
+		for _, table := range []string{"inbound_events", "inbound_items", "transactions", "event_ids", "deliveries",
+			"attempts", "sqlite_sequence",
 			"account_totals", "account_days", "bank_account_days", "webhook_hours", "webhook_totals"} {
 			query := `SELECT * FROM ` + table + ` ORDER BY 1, 2`
 			if d := cmp.Diff(peek(t, alone.store.Path(), query), peek(t, shared.store.Path(), query)); d != "" {
@@ -242,7 +251,8 @@ func (h *history) works(t *testing.T) (works []func() error, said []string) {
 				call.DryRun = true
 			case kind == 3 && failing: // fails after it has recorded the first elements
 				call.Channel = app.ChannelHand
-				call.Elements = append(call.Elements, inbound.Incoming{EventID: "x", Gateway: "ACB", AccountNumber: "no such", Type: app.In, Amount: 1, Time: h.now})
+				call.Elements = append(call.Elements,
+					inbound.Incoming{EventID: "x", Gateway: "ACB", AccountNumber: "no such", Type: app.In, Amount: 1, Time: h.now})
 			}
 			r, err := h.service.Inbound.RecordTransactions(context.Background(), call)
 			said[i] = fmt.Sprint(r.Outcomes, r.TransactionIDs, r.EventID, len(r.Ready), err)

@@ -135,7 +135,8 @@ func (w *writer) saveOpenFiles(gone []string) error {
 	}
 	if err == nil && isGone(".key") && whole {
 		err = w.turn.copyKey(rescue + ".key")
-		said = append(said, fmt.Sprintf("the key is saved in %s.key; mv %s %s puts it back", rescue, app.ShellWord(rescue+".key"), app.ShellWord(o.path+".key")))
+		said = append(said, fmt.Sprintf("the key is saved in %s.key; mv %s %s puts it back", rescue, app.ShellWord(rescue+".key"),
+			app.ShellWord(o.path+".key")))
 	}
 	// A log is not to meet a database that isn't its own.
 	if err == nil && (isGone("") || isGone("-wal")) {
@@ -153,7 +154,8 @@ func checkRescued(path string) error {
 	names, err := namesWith(path + rescueSuffix)
 	for _, name := range names {
 		if !strings.HasSuffix(name, ".key") && !strings.HasSuffix(name, ".log") {
-			return fmt.Errorf("%w: %s holds what a server had acknowledged when its files were taken away; baoco restore %s puts it back; if nothing of it is wanted, move it to another directory",
+			return fmt.Errorf("%w: %s holds what a server had acknowledged when its files were taken away; baoco restore %s puts it back; "+
+				"if nothing of it is wanted, move it to another directory",
 				ErrTaken, name, app.ShellWord(name))
 		}
 	}
@@ -187,7 +189,8 @@ func checkServedLog(path string) error {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return fmt.Errorf("%w, and its log %s-wal is missing: a restore or doctor is at work, or the log was taken away; try again in a moment", ErrServed, path)
+	return fmt.Errorf("%w, and its log %s-wal is missing: a restore or doctor is at work, or the log was taken away; try again in a moment",
+		ErrServed, path)
 }
 
 // checkNothingLeft returns an error if a database is at path, or if the key or the log
@@ -197,7 +200,8 @@ func checkNothingLeft(path string) error {
 		if _, err := os.Lstat(path + suffix); err == nil && suffix == "" {
 			return fmt.Errorf("%s exists already: %w", path, fs.ErrExist)
 		} else if err == nil {
-			return fmt.Errorf("%w: %s is missing, but %[2]s%[3]s is there: put the database back, or restore a backup with baoco restore; to begin with an empty one, move %[2]s%[3]s to another directory first",
+			return fmt.Errorf("%w: %s is missing, but %[2]s%[3]s is there: put the database back, or restore a backup with baoco restore; "+
+				"to begin with an empty one, move %[2]s%[3]s to another directory first",
 				ErrTaken, path, suffix)
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -235,7 +235,8 @@ func TestTwoNames(t *testing.T) {
 	copyTo(t, db+".key", db+".link.key")
 	for _, name := range []string{db, db + ".link"} {
 		for _, serve := range []bool{false, true} {
-			if _, err := sqlitestore.Open(context.Background(), name, sqlitestore.Options{Serve: serve}); err == nil || !strings.Contains(err.Error(), "2 names") {
+			if _, err := sqlitestore.Open(context.Background(), name, sqlitestore.Options{Serve: serve}); err == nil ||
+				!strings.Contains(err.Error(), "2 names") {
 				t.Errorf("%s opens: %v", name, err)
 			}
 		}

@@ -23,8 +23,10 @@ const paymentEnd = `coalesce(nullif(max(coalesce(r.paid_at, 0), coalesce(r.cance
 // is the time before which r must have ended.
 const codeTaken = `coalesce(` + paymentEnd + ` >= ?1, 1)`
 
-const paymentColumns = `r.id, r.account_id, r.token, ` + paymentCode + `, r.reference, r.amount, r.transfer_amount, r.tolerance, r.return_url, r.created_by, r.created_at,
-	r.expires_at, r.cancelled_at, r.received, r.transfers, r.paid_at, r.late, coalesce(r.shift_id, 0), coalesce((SELECT user_id FROM shifts WHERE id = r.shift_id), 0), b.unlinked_at IS NOT NULL, ` + bankAccountColumns
+const paymentColumns = `r.id, r.account_id, r.token, ` + paymentCode +
+	`, r.reference, r.amount, r.transfer_amount, r.tolerance, r.return_url, r.created_by, r.created_at,
+	r.expires_at, r.cancelled_at, r.received, r.transfers, r.paid_at, r.late, coalesce(r.shift_id, 0), coalesce((SELECT user_id FROM shifts
+	WHERE id = r.shift_id), 0), b.unlinked_at IS NOT NULL, ` + bankAccountColumns
 
 const paymentFrom = ` FROM payment_requests r JOIN bank_accounts b ON b.id = r.bank_account_id`
 
@@ -34,8 +36,10 @@ func scanPaymentRequest(row scanner) (payment.Request, error) {
 
 // scanPaymentRequestAnd scans a row with columns before those of the request.
 func scanPaymentRequestAnd(row scanner, before ...any) (r payment.Request, err error) {
-	err = row.Scan(append(append(before, &r.ID, &r.AccountID, &r.Token, &r.Code, &r.Reference, &r.Amount, &r.TransferAmount, &r.Tolerance, &r.ReturnURL, &r.CreatedBy, secondsInto(&r.CreatedAt),
-		secondsInto(&r.ExpiresAt), secondsInto(&r.CancelledAt), &r.Received, &r.Transfers, secondsInto(&r.PaidAt), &r.Late, &r.ShiftID, &r.CashierID, &r.Unlinked), bankAccountDest(&r.BankAccount)...)...)
+	err = row.Scan(append(append(before, &r.ID, &r.AccountID, &r.Token, &r.Code, &r.Reference, &r.Amount, &r.TransferAmount, &r.Tolerance,
+		&r.ReturnURL, &r.CreatedBy, secondsInto(&r.CreatedAt),
+		secondsInto(&r.ExpiresAt), secondsInto(&r.CancelledAt), &r.Received, &r.Transfers, secondsInto(&r.PaidAt), &r.Late, &r.ShiftID,
+		&r.CashierID, &r.Unlinked), bankAccountDest(&r.BankAccount)...)...)
 	return r, noRowsAs(err, payment.ErrNoRequest)
 }
 
@@ -43,7 +47,8 @@ func scanPaymentRequestAnd(row scanner, before ...any) (r payment.Request, err e
 // has it. now is an instant in SQL, in seconds.
 func paymentStatus(now string) string {
 	return `CASE WHEN r.paid_at IS NOT NULL THEN iif(r.late, 'paid_late', iif(` + overpaid + ` > 0, 'overpaid', 'paid'))
-		WHEN r.cancelled_at IS NOT NULL THEN 'cancelled' WHEN r.received > 0 THEN 'underpaid' WHEN r.expires_at < ` + now + ` THEN 'expired' ELSE 'open' END`
+		WHEN r.cancelled_at IS NOT NULL THEN 'cancelled' WHEN r.received > 0 THEN 'underpaid' WHEN r.expires_at < ` + now +
+		` THEN 'expired' ELSE 'open' END`
 }
 
 // overpaid is how much more came for a payment request r than was asked for.
@@ -51,7 +56,8 @@ const overpaid = `iif(r.paid_at IS NULL, 0, max(0, r.received - r.transfer_amoun
 
 // paymentOfTransaction is the state of the request that a transaction t is matched with,
 // in JSON. Such a request has received something, so its status needs no time.
-var paymentOfTransaction = `(SELECT json_object('id', r.id, 'reference', r.reference, 'status', ` + paymentStatus("0") + `, 'due', r.amount, 'received', r.received, 'overpaid', ` + overpaid + `)
+var paymentOfTransaction = `(SELECT json_object('id', r.id, 'reference', r.reference, 'status', ` + paymentStatus("0") +
+	`, 'due', r.amount, 'received', r.received, 'overpaid', ` + overpaid + `)
 	FROM payment_matches m JOIN payment_requests r ON r.id = m.request_id WHERE m.transaction_id = t.id)`
 
 // paymentInto scans the state of a payment request. NULL is none.
@@ -85,7 +91,8 @@ type paymentMatch struct {
 // keep counts a transaction in the request.
 func (m paymentMatch) keep(tx *tx, t app.Transaction, now time.Time) error {
 	late := m.LateFor(t, now)
-	err := tx.exec(`INSERT INTO payment_matches (transaction_id, request_id, found_by, late, matched_at, matched_by) VALUES (?, ?, ?, ?, ?, ?)`,
+	err := tx.exec(`INSERT INTO payment_matches (transaction_id, request_id, found_by, late, matched_at, matched_by)
+		VALUES (?, ?, ?, ?, ?, ?)`,
 		t.ID, m.ID, string(m.foundBy), late, now.Unix(), m.by)
 	if err != nil {
 		return err
@@ -103,7 +110,8 @@ func (m paymentMatch) keepLater(tx *tx, t app.Transaction, now time.Time) error 
 
 // keepReceived writes what has come for a request.
 func keepReceived(tx *tx, r payment.Request) error {
-	return tx.exec(`UPDATE payment_requests SET received = ?, transfers = ?, paid_at = ?, late = ? WHERE id = ?`, r.Received, r.Transfers, unixOrNull(r.PaidAt), r.Late, r.ID)
+	return tx.exec(`UPDATE payment_requests SET received = ?, transfers = ?, paid_at = ?, late = ? WHERE id = ?`, r.Received, r.Transfers,
+		unixOrNull(r.PaidAt), r.Late, r.ID)
 }
 
 // unmatch undoes matches of transactions, and counts their requests anew.
@@ -115,7 +123,8 @@ func unmatch(tx *tx, transactionIDs ...int64) error {
 		return err
 	}
 	for _, query := range []string{
-		`UPDATE transactions SET unmatched = 1 WHERE id IN (SELECT m.transaction_id FROM json_each(?) k CROSS JOIN payment_matches m ON m.transaction_id = k.value)`,
+		`UPDATE transactions SET unmatched = 1 WHERE id IN (SELECT m.transaction_id FROM json_each(?) k CROSS
+			JOIN payment_matches m ON m.transaction_id = k.value)`,
 		`DELETE FROM payment_matches WHERE transaction_id IN (SELECT value FROM json_each(?))`,
 	} {
 		if err := tx.exec(query, ids); err != nil {
@@ -127,7 +136,8 @@ func unmatch(tx *tx, transactionIDs ...int64) error {
 		if err != nil {
 			return err
 		}
-		rows, err := tx.query(`SELECT t.amount, m.late, m.matched_at FROM payment_matches m INDEXED BY payment_matches_request JOIN transactions t ON t.id = m.transaction_id
+		rows, err := tx.query(`SELECT t.amount, m.late, m.matched_at FROM payment_matches m INDEXED BY payment_matches_request
+			JOIN transactions t ON t.id = m.transaction_id
 			WHERE m.request_id = ? ORDER BY m.matched_at, m.transaction_id`, id)
 		left, err := collect(rows, err, func(row scanner) (p payment.Transfer, err error) {
 			return p, row.Scan(&p.Amount, &p.Late, secondsInto(&p.MatchedAt))
@@ -142,8 +152,10 @@ func unmatch(tx *tx, transactionIDs ...int64) error {
 	return nil
 }
 
-var paymentTransfers = `SELECT m.found_by, m.late, m.matched_at, m.matched_by, ` + transactionColumns + ` FROM payment_matches m INDEXED BY payment_matches_request JOIN transactions t ON t.id = m.transaction_id
-	JOIN bank_accounts b ON b.id = t.bank_account_id WHERE m.request_id = ?1 AND ` + isShown("t.bank_account_id", "?3") + ` ORDER BY m.matched_at, m.transaction_id LIMIT ?2`
+var paymentTransfers = `SELECT m.found_by, m.late, m.matched_at, m.matched_by, ` + transactionColumns +
+	` FROM payment_matches m INDEXED BY payment_matches_request JOIN transactions t ON t.id = m.transaction_id
+	JOIN bank_accounts b ON b.id = t.bank_account_id WHERE m.request_id = ?1 AND ` + isShown("t.bank_account_id", "?3") +
+	` ORDER BY m.matched_at, m.transaction_id LIMIT ?2`
 
 func scanPaymentTransfer(row scanner) (p payment.Transfer, err error) {
 	p.Transaction, err = scanTransactionAnd(row, &p.FoundBy, &p.Late, secondsInto(&p.MatchedAt), &p.MatchedBy)
@@ -157,7 +169,8 @@ func (s *Store) PaymentTransfers(ctx context.Context, accountID, requestID int64
 	return readAll(ctx, s, scanPaymentTransfer, paymentTransfers, requestID, limit, limitOf(ctx))
 }
 
-var onePaymentRequest = `SELECT ` + paymentColumns + paymentFrom + ` WHERE r.id = ?1 AND r.account_id = ?2 AND ` + isShown("r.bank_account_id", "?3")
+var onePaymentRequest = `SELECT ` + paymentColumns + paymentFrom + ` WHERE r.id = ?1 AND r.account_id = ?2 AND ` +
+	isShown("r.bank_account_id", "?3")
 
 func (s *Store) PaymentRequest(ctx context.Context, accountID, id int64) (payment.Request, error) {
 	r, err := scanPaymentRequest(s.queryRow(ctx, onePaymentRequest, id, accountID, limitOf(ctx)))
@@ -212,7 +225,9 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.
 	if limit := limitOf(ctx); limit != nil {
 		received, args = `r.received - `+hiddenReceived("?"), append([]any{limit}, args...)
 	}
-	err = s.queryRow(ctx, `SELECT count(*), coalesce(sum(r.amount) FILTER (WHERE r.cancelled_at IS NULL OR r.paid_at IS NOT NULL), 0), coalesce(sum(`+received+`), 0) FROM payment_requests r`+where, args...).
+	err = s.queryRow(ctx,
+		`SELECT count(*), coalesce(sum(r.amount) FILTER (WHERE r.cancelled_at IS NULL OR r.paid_at IS NOT NULL), 0), coalesce(sum(`+received+
+			`), 0) FROM payment_requests r`+where, args...).
 		Scan(&page.Total, &page.Due, &page.Received)
 	if err != nil {
 		return page, storageError(err)
@@ -225,7 +240,8 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.
 	return page, err
 }
 
-func (s *Store) CreatePaymentRequest(ctx context.Context, r payment.Request, choose func(payment.Choices) (payment.Request, error), key app.IdempotencyKey) (payment.Request, error) {
+func (s *Store) CreatePaymentRequest(ctx context.Context, r payment.Request, choose func(payment.Choices) (payment.Request, error),
+	key app.IdempotencyKey) (payment.Request, error) {
 	return writing(ctx, s, func(tx *tx) (payment.Request, error) {
 		kept, found, err := earlier(tx, r.AccountID, key, r.CreatedAt)
 		if err != nil {
@@ -251,8 +267,10 @@ func (s *Store) CreatePaymentRequest(ctx context.Context, r payment.Request, cho
 		if err != nil {
 			return r, err
 		}
-		r.ID, err = tx.insert(`INSERT INTO payment_requests (account_id, bank_account_id, token, code, reference, reference_key, amount, transfer_amount, tolerance, return_url, created_by, shift_id, created_at, expires_at)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.AccountID, r.BankAccount.ID, r.Token, r.Code, r.Reference, r.ReferenceKey(), r.Amount, r.TransferAmount, r.Tolerance, r.ReturnURL,
+		r.ID, err = tx.insert(`INSERT INTO payment_requests (account_id, bank_account_id, token, code, reference, reference_key, amount,
+			transfer_amount, tolerance, return_url, created_by, shift_id, created_at, expires_at)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.AccountID, r.BankAccount.ID, r.Token, r.Code, r.Reference, r.ReferenceKey(),
+			r.Amount, r.TransferAmount, r.Tolerance, r.ReturnURL,
 			r.CreatedBy, nullIfZero(r.ShiftID), r.CreatedAt.Unix(), unixOrNull(r.ExpiresAt))
 		if err != nil {
 			return r, err
@@ -277,18 +295,21 @@ func paymentChoices(ctx context.Context, tx *tx, r payment.Request) (c payment.C
 	if c.Account, err = txAccount(tx, r.AccountID); err != nil {
 		return c, err
 	}
-	rows, err := tx.query(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+isShown("b.id", "?2")+` ORDER BY b.id`, r.AccountID, limitOf(ctx))
+	rows, err := tx.query(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+
+		isShown("b.id", "?2")+` ORDER BY b.id`, r.AccountID, limitOf(ctx))
 	if c.BankAccounts, err = collect(rows, err, columnsOnly(scanBankAccount)); err != nil {
 		return c, err
 	}
 	rows, err = tx.query(codePatternsOf, r.AccountID)
 	c.Patterns, err = collect(rows, err, scanCodePattern)
 	c.CodeTaken = func(code string) (bool, error) {
-		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests r WHERE r.account_id = ?2 AND r.code = ?3 AND `+codeTaken+`)`,
+		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests r WHERE r.account_id = ?2 AND r.code = ?3 AND `+
+			codeTaken+`)`,
 			r.CreatedAt.Add(-payment.CodeKept).Unix(), r.AccountID, code))
 	}
 	c.AmountTaken = func(bankAccountID, amount int64) (bool, error) {
-		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests r INDEXED BY payment_requests_amount WHERE bank_account_id = ?1 AND transfer_amount = ?2
+		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests r INDEXED BY payment_requests_amount
+			WHERE bank_account_id = ?1 AND transfer_amount = ?2
 			AND coalesce(`+paymentEnd+` > ?3, 1))`, bankAccountID, amount, r.CreatedAt.Add(-payment.DistinctAmountKept).Unix()))
 	}
 	return c, err
@@ -299,18 +320,21 @@ func (s *Store) CodesTaken(ctx context.Context, accountID int64, codes []string,
 	if err != nil {
 		return 0, err
 	}
-	return readOne[int64](ctx, s, `SELECT count(*) FROM json_each(?3) k CROSS JOIN payment_requests r ON r.account_id = ?2 AND r.code = k.value WHERE `+codeTaken,
+	return readOne[int64](ctx, s,
+		`SELECT count(*) FROM json_each(?3) k CROSS JOIN payment_requests r ON r.account_id = ?2 AND r.code = k.value WHERE `+codeTaken,
 		now.Add(-payment.CodeKept).Unix(), accountID, string(list))
 }
 
 // notePaymentChange counts what happens to payment requests beside new transactions, for
 // those who watch.
 func (t *tx) notePaymentChange() error {
-	return t.exec(`INSERT INTO settings (name, value) VALUES ('payment_changes', '1') ON CONFLICT DO UPDATE SET value = CAST(value AS INTEGER) + 1`)
+	return t.exec(`INSERT INTO settings (name, value) VALUES ('payment_changes', '1') ON CONFLICT DO UPDATE
+		SET value = CAST(value AS INTEGER) + 1`)
 }
 
 // changePayment changes a payment request that ctx shows, and gives it after that.
-func (s *Store) changePayment(ctx context.Context, accountID, id int64, change func(tx *tx, r payment.Request) error) (payment.Request, error) {
+func (s *Store) changePayment(ctx context.Context, accountID, id int64,
+	change func(tx *tx, r payment.Request) error) (payment.Request, error) {
 	return writing(ctx, s, func(tx *tx) (payment.Request, error) {
 		r, err := scanPaymentRequest(tx.queryRow(onePaymentRequest, id, accountID, limitOf(ctx)))
 		if err == nil {
@@ -347,7 +371,8 @@ func (s *Store) PrintReceipt(ctx context.Context, accountID, id int64) (again bo
 		if err != nil {
 			return false, err
 		}
-		again, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM audit INDEXED BY audit_noun WHERE account_id = ? AND noun = 'payment_request' AND noun_id = ? AND deed = ?)`,
+		again, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM audit INDEXED BY audit_noun WHERE account_id = ?
+			AND noun = 'payment_request' AND noun_id = ? AND deed = ?)`,
 			accountID, id, string(app.DeedReceiptPrint)))
 		if err != nil {
 			return false, err
@@ -372,7 +397,8 @@ func (s *Store) MatchTransaction(ctx context.Context, accountID, requestID, tran
 		if err := (paymentMatch{r, payment.MatchedByHand, app.CleanText(by.Name, 100)}).keepLater(tx, t, now); err != nil {
 			return err
 		}
-		return tx.audit(ctx, accountID, app.DeedPaymentMatch, requestID, app.AuditNamed(r.Code).Changed("transaction_id", "", fmt.Sprint(transactionID)))
+		return tx.audit(ctx, accountID, app.DeedPaymentMatch, requestID,
+			app.AuditNamed(r.Code).Changed("transaction_id", "", fmt.Sprint(transactionID)))
 	})
 }
 
@@ -388,11 +414,13 @@ func (s *Store) UnmatchTransaction(ctx context.Context, accountID, requestID, tr
 		if err := unmatch(tx, transactionID); err != nil {
 			return err
 		}
-		return tx.audit(ctx, accountID, app.DeedPaymentUnmatch, requestID, app.AuditNamed(r.Code).Changed("transaction_id", fmt.Sprint(transactionID), ""))
+		return tx.audit(ctx, accountID, app.DeedPaymentUnmatch, requestID,
+			app.AuditNamed(r.Code).Changed("transaction_id", fmt.Sprint(transactionID), ""))
 	})
 }
 
-func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, since time.Time, page app.Page) ([]app.Transaction, int64, error) {
+func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, since time.Time,
+	page app.Page) ([]app.Transaction, int64, error) {
 	first, err := readOne[int64](ctx, s, `SELECT coalesce(min(created_at), 0) FROM payment_requests WHERE account_id = ?`, accountID)
 	if err != nil || first == 0 {
 		return nil, 0, err
@@ -402,19 +430,26 @@ func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, sinc
 	if err != nil || page.Size == 0 {
 		return nil, total, err
 	}
-	rows, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM (SELECT t.id FROM transactions t `+unmatched+` ORDER BY t.occurred_at DESC, t.id DESC LIMIT ?4 OFFSET ?5) page
-		CROSS JOIN transactions t ON t.id = page.id JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY t.occurred_at DESC, t.id DESC`, append(args, page.Size, page.Offset())...)
+	rows, err := readAll(ctx, s, scanTransaction,
+		`SELECT `+transactionColumns+` FROM (SELECT t.id FROM transactions t `+unmatched+
+			` ORDER BY t.occurred_at DESC, t.id DESC LIMIT ?4 OFFSET ?5) page
+		CROSS JOIN transactions t ON t.id = page.id JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY t.occurred_at DESC, t.id DESC`,
+		append(args, page.Size, page.Offset())...)
 	return rows, total, err
 }
 
 // unmatched finds the unmatched money of an account ?1 from ?2 on by an index alone.
-var unmatched = `INDEXED BY transactions_unmatched WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND t.unmatched = 1 AND ` + isShown("t.bank_account_id", "?3")
+var unmatched = `INDEXED BY transactions_unmatched WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND t.unmatched = 1 AND ` +
+	isShown("t.bank_account_id", "?3")
 
 func (s *Store) PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]payment.Candidate, error) {
-	rows, err := s.query(ctx, `SELECT coalesce((SELECT group_concat(t.content, ' ') FROM (SELECT transaction_id FROM payment_matches INDEXED BY payment_matches_request
-				WHERE request_id = r.id ORDER BY transaction_id DESC LIMIT ?4) m CROSS JOIN transactions t ON t.id = m.transaction_id), ''), `+paymentColumns+`
+	rows, err := s.query(ctx,
+		`SELECT coalesce((SELECT group_concat(t.content, ' ') FROM (SELECT transaction_id FROM payment_matches INDEXED BY payment_matches_request
+				WHERE request_id = r.id ORDER BY transaction_id DESC LIMIT ?4) m CROSS JOIN transactions t ON t.id = m.transaction_id), ''), `+
+			paymentColumns+`
 		FROM payment_requests r INDEXED BY payment_requests_unpaid JOIN bank_accounts b ON b.id = r.bank_account_id
-		WHERE r.account_id = ?1 AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+isShown("r.bank_account_id", "?2")+` ORDER BY r.id DESC LIMIT ?3`, accountID, limitOf(ctx), limit, payment.MaxContents)
+		WHERE r.account_id = ?1 AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+isShown("r.bank_account_id", "?2")+
+			` ORDER BY r.id DESC LIMIT ?3`, accountID, limitOf(ctx), limit, payment.MaxContents)
 	return collect(rows, err, func(row scanner) (c payment.Candidate, err error) {
 		c.Request, err = scanPaymentRequestAnd(row, &c.Contents)
 		return c, err

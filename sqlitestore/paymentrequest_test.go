@@ -29,10 +29,11 @@ func TestUndoImportOfPayments(t *testing.T) {
 	r := w.PaymentRequest(payment.RequestCreate{Amount: 1_649_000, ExpiresIn: time.Hour})
 	other := w.PaymentRequest(payment.RequestCreate{Amount: 5000})
 	w.Pay(1, "1", r.Code)
-	result, err := w.Services.Inbound.RecordTransactions(t.Context(), inbound.Call{AccountID: 1, Channel: app.ChannelFile, File: "a.csv", ReceivedAt: now, NoDeliveries: true, Elements: []inbound.Incoming{
-		{EventID: "a", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 100_000, Content: r.Code, Time: now},
-		{EventID: "b", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 5000, Content: other.Code, Time: now},
-	}})
+	result, err := w.Services.Inbound.RecordTransactions(t.Context(),
+		inbound.Call{AccountID: 1, Channel: app.ChannelFile, File: "a.csv", ReceivedAt: now, NoDeliveries: true, Elements: []inbound.Incoming{
+			{EventID: "a", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 100_000, Content: r.Code, Time: now},
+			{EventID: "b", Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 5000, Content: other.Code, Time: now},
+		}})
 	must(t, err)
 	is := func(r payment.Request, status app.PaymentStatus, received int64, transfers int) {
 		t.Helper()
@@ -123,9 +124,11 @@ func TestStatusIsOneRule(t *testing.T) {
 	}
 	listed := map[int64]app.PaymentStatus{}
 	for _, status := range []app.PaymentStatus{
-		app.PaymentOpen, app.PaymentUnderpaid, app.PaymentPaid, app.PaymentOverpaid, app.PaymentPaidLate, app.PaymentExpired, app.PaymentCancelled,
+		app.PaymentOpen, app.PaymentUnderpaid, app.PaymentPaid, app.PaymentOverpaid, app.PaymentPaidLate, app.PaymentExpired,
+		app.PaymentCancelled,
 	} {
-		page, err := w.Services.Payments.PaymentRequests(t.Context(), 1, payment.Filter{Status: status, Page: app.Page{Number: 1, Size: 100}}, now)
+		page, err := w.Services.Payments.PaymentRequests(t.Context(), 1,
+			payment.Filter{Status: status, Page: app.Page{Number: 1, Size: 100}}, now)
 		must(t, err)
 		for _, r := range page.Rows {
 			listed[r.ID] = status
@@ -167,7 +170,8 @@ func TestPaymentListReadsAnIndex(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
-	for _, f := range []payment.Filter{{}, {Status: app.PaymentPaid}, {BankAccountID: h.banks[0].ID}, {From: h.now, To: h.now.Add(time.Hour)}} {
+	for _, f := range []payment.Filter{{}, {Status: app.PaymentPaid}, {BankAccountID: h.banks[0].ID},
+		{From: h.now, To: h.now.Add(time.Hour)}} {
 		f.Page = app.Page{Number: 1, Size: 20}
 		_, err := h.service.Payments.PaymentRequests(t.Context(), 1, f, h.now)
 		must(t, err)
@@ -228,12 +232,15 @@ func TestUnmatchedReadsAnIndex(t *testing.T) {
 		}
 		found++
 		plan := fmt.Sprint(peek(t, w.Path, "EXPLAIN QUERY PLAN "+q, make([]any, strings.Count(q, "?"))...))
-		if !strings.Contains(plan, "USING COVERING INDEX transactions_unmatched (account_id=? AND occurred_at>?)") || strings.Contains(plan, "SCAN t ") {
+		if !strings.Contains(plan, "USING COVERING INDEX transactions_unmatched (account_id=? AND occurred_at>?)") ||
+			strings.Contains(plan, "SCAN t ") {
 			t.Errorf("%s\n%s", q, plan)
 		}
 	}
-	first := slices.IndexFunc(w.Store.ReadQueries(), func(q string) bool { return strings.HasPrefix(q, "SELECT coalesce(min(created_at), 0)") })
-	if plan := fmt.Sprint(peek(t, w.Path, "EXPLAIN QUERY PLAN "+w.Store.ReadQueries()[max(first, 0)], 1)); !strings.Contains(plan, "INDEX payment_requests_created (account_id=?)") {
+	first := slices.IndexFunc(w.Store.ReadQueries(),
+		func(q string) bool { return strings.HasPrefix(q, "SELECT coalesce(min(created_at), 0)") })
+	if plan := fmt.Sprint(peek(t, w.Path, "EXPLAIN QUERY PLAN "+w.Store.ReadQueries()[max(first, 0)], 1)); !strings.Contains(plan,
+		"INDEX payment_requests_created (account_id=?)") {
 		t.Errorf("the first request: %s", plan)
 	}
 	if found != 2 {

@@ -24,7 +24,9 @@ func (s *Store) Prune(ctx context.Context, limits upkeep.PruneLimits, now time.T
 		func(tx *tx, p *upkeep.Pruned) (bool, error) { return pruneInbound(tx, events, p) },
 		func(tx *tx, p *upkeep.Pruned) (bool, error) { return pruneAttempts(tx, attempts, p) },
 		func(tx *tx, _ *upkeep.Pruned) (bool, error) {
-			return pruneRows(tx, `DELETE FROM idempotency_keys WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE created_ms <= ?`+stepLimit+`)`,
+			return pruneRows(tx,
+				`DELETE FROM idempotency_keys WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE created_ms <= ?`+
+					stepLimit+`)`,
 				now.Add(-app.IdempotencyWindow).UnixMilli())
 		},
 		func(tx *tx, _ *upkeep.Pruned) (bool, error) {
@@ -90,7 +92,8 @@ func pruneInbound(tx *tx, old []int64, p *upkeep.Pruned) (more bool, err error) 
 			return true, nil
 		}
 		const closed = `id = ? AND open = 0` // a retry may have opened it again
-		more, err := pruneRows(tx, `DELETE FROM inbound_items WHERE id IN (SELECT i.id FROM inbound_events e CROSS JOIN inbound_items i ON i.inbound_event_id = e.id
+		more, err := pruneRows(tx,
+			`DELETE FROM inbound_items WHERE id IN (SELECT i.id FROM inbound_events e CROSS JOIN inbound_items i ON i.inbound_event_id = e.id
 				WHERE e.`+closed+stepLimit+`)`, id)
 		if err != nil || more {
 			return more, err

@@ -140,7 +140,8 @@ func (r *recorder) element(position int, e inbound.Incoming) (inbound.Outcome, i
 // it each time it is read, so there an element with an event id is kept once.
 func (r *recorder) rejected(position int, e inbound.Incoming) (inbound.Outcome, int64, error) {
 	if r.call.Channel == app.ChannelPoll && e.EventID != "" {
-		kept, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ?
+		kept, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ?
+			AND event_id = ?
 				AND state IN ('rejected', 'discarded') AND channel = ? AND NOT (inbound_event_id = ? AND id <= ? AND state = 'rejected'))`,
 			r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), r.event, r.before))
 		if err != nil || kept {
@@ -191,7 +192,8 @@ func (r *recorder) merge(b app.BankAccount, e inbound.Incoming, id int64) error 
 	return r.decide(b, r.report(e))
 }
 
-var insertTransaction = insertInto("transactions", `account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type,
+var insertTransaction = insertInto("transactions",
+	`account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type,
 	amount, content, search, occurred_at, date_only, date_flaw, zone_offset, created_at, code, payment_request, balance, available,
 	unclocked, unmatched`)
 
@@ -205,7 +207,8 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 	_, offset := e.Time.In(r.zone).Zone()
 	t := app.Transaction{
 		AccountID: b.AccountID, BankAccountID: b.ID, Bank: b.Bank, AccountNumber: b.AccountNumber, Number: e.Number,
-		Type: e.Type, Amount: e.Amount, Content: e.Content, Time: time.Unix(e.Time.Unix(), 0), DateOnly: e.DateOnly, ZoneOffset: offset, Code: cache.codes.Read(e.Content),
+		Type: e.Type, Amount: e.Amount, Content: e.Content, Time: time.Unix(e.Time.Unix(), 0), DateOnly: e.DateOnly, ZoneOffset: offset,
+		Code: cache.codes.Read(e.Content),
 	}
 	var match paymentMatch
 	if cache.payments {
@@ -216,7 +219,8 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 	if match.ID != 0 {
 		t.PaymentSent = match.With(t.Amount, match.LateFor(t, r.now), r.now).State(r.now)
 	}
-	t.ID, err = r.tx.insert(insertTransaction, b.AccountID, b.ID, e.source, string(e.EventIDChannel), nullIfZero(e.event), nullIfZero(e.importID),
+	t.ID, err = r.tx.insert(insertTransaction, b.AccountID, b.ID, e.source, string(e.EventIDChannel), nullIfZero(e.event),
+		nullIfZero(e.importID),
 		e.Number, string(e.Type), e.Amount, e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw),
 		offset, r.now.Unix(), codeOrNull(t.Code), paymentOrNull(t.PaymentSent), nullIfZero(e.Balance), nullIfZero(e.Available),
 		e.Unclocked(), cache.payments && e.Type == app.In && match.ID == 0)
@@ -247,7 +251,8 @@ func (r *recorder) match(t app.Transaction, codes app.CodeReader) (m paymentMatc
 	m.Request, m.foundBy, err = payment.MatchTransfer(t, payment.Finder{
 		Codes: codes,
 		ByCode: func(code string) (payment.Request, bool, error) {
-			p, err := scanPaymentRequest(r.tx.queryRow(`SELECT `+paymentColumns+paymentFrom+` WHERE r.account_id = ? AND r.code = ?`, t.AccountID, code))
+			p, err := scanPaymentRequest(r.tx.queryRow(`SELECT `+paymentColumns+paymentFrom+` WHERE r.account_id = ? AND r.code = ?`,
+				t.AccountID, code))
 			if err == payment.ErrNoRequest {
 				return p, false, nil
 			}
@@ -258,7 +263,9 @@ func (r *recorder) match(t app.Transaction, codes app.CodeReader) (m paymentMatc
 			if err != nil {
 				return nil, err
 			}
-			rows, err := r.tx.query(`SELECT `+paymentColumns+` FROM json_each(?2) k CROSS JOIN payment_requests r INDEXED BY payment_requests_reference_key ON r.account_id = ?1 AND r.reference_key = k.value AND r.reference_key <> ''
+			rows, err := r.tx.query(`SELECT `+paymentColumns+
+				` FROM json_each(?2) k CROSS JOIN payment_requests r INDEXED BY payment_requests_reference_key ON r.account_id = ?1
+					AND r.reference_key = k.value AND r.reference_key <> ''
 				JOIN bank_accounts b ON b.id = r.bank_account_id ORDER BY r.id DESC`, t.AccountID, string(list))
 			var last []payment.Request
 			err = each(rows, err, func(row scanner) (enough bool, err error) {
@@ -270,8 +277,11 @@ func (r *recorder) match(t app.Transaction, codes app.CodeReader) (m paymentMatc
 			return last, err
 		},
 		ByAmount: func(bankAccountID, amount int64, after time.Time) ([]payment.Request, error) {
-			rows, err := r.tx.query(`SELECT `+paymentColumns+` FROM (SELECT id FROM payment_requests INDEXED BY payment_requests_asked WHERE bank_account_id = ?1 AND asked = ?2 AND paid_at IS NULL AND cancelled_at IS NULL AND coalesce(expires_at > ?3, 1)
-					UNION SELECT id FROM payment_requests r INDEXED BY payment_requests_amount WHERE bank_account_id = ?1 AND transfer_amount = ?2 AND coalesce(`+paymentEnd+` > ?3, 1) LIMIT 2) k
+			rows, err := r.tx.query(`SELECT `+paymentColumns+
+				` FROM (SELECT id FROM payment_requests INDEXED BY payment_requests_asked WHERE bank_account_id = ?1 AND asked = ?2
+					AND paid_at IS NULL AND cancelled_at IS NULL AND coalesce(expires_at > ?3, 1)
+					UNION SELECT id FROM payment_requests r INDEXED BY payment_requests_amount WHERE bank_account_id = ?1 AND transfer_amount = ?2
+					AND coalesce(`+paymentEnd+` > ?3, 1) LIMIT 2) k
 				CROSS JOIN payment_requests r ON r.id = k.id JOIN bank_accounts b ON b.id = r.bank_account_id`, bankAccountID, amount, after.Unix())
 			return collect(rows, err, scanPaymentRequest)
 		},
@@ -304,7 +314,8 @@ func (r *recorder) fanOut(t app.Transaction) error {
 			r.deliveries++
 			continue
 		}
-		id, err := r.tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, single)
+		id, err := r.tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms,
+			single)
 				VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?5, 0)`, t.AccountID, w.ID, t.ID, stateNumbers[app.DeliveryPending], r.now.UnixMilli())
 		if err != nil {
 			return err
@@ -325,7 +336,8 @@ func (w cachedWebhook) outgoing(id int64, t app.Transaction, now time.Time) deli
 	}
 	at := time.UnixMilli(now.UnixMilli())
 	return delivery.Outgoing{
-		Delivery: delivery.Delivery{ID: id, AccountID: t.AccountID, WebhookID: w.ID, TransactionID: t.ID, State: app.DeliveryPending, DueAt: at, CreatedAt: at},
-		Kind:     w.Kind, URL: w.URL, Secrets: w.secrets, Payload: delivery.PayloadOf(t),
+		Delivery: delivery.Delivery{ID: id, AccountID: t.AccountID, WebhookID: w.ID, TransactionID: t.ID, State: app.DeliveryPending,
+			DueAt: at, CreatedAt: at},
+		Kind: w.Kind, URL: w.URL, Secrets: w.secrets, Payload: delivery.PayloadOf(t),
 	}
 }

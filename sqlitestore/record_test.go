@@ -32,7 +32,8 @@ func TestRecording(t *testing.T) {
 	}
 	first, second := h.sources[0], h.sources[1]
 	polled, narrowed := add(inbound.SourceAdd{APIKey: "key"}), add(inbound.SourceAdd{BankAccountID: h.banks[1].ID})
-	_, _, err := h.service.Deliveries.CreateWebhook(ctx, 1, delivery.WebhookCreate{Name: "one", URL: "https://shop.vn/one", Type: delivery.WebhookAll, BankAccountIDs: []int64{h.banks[1].ID}}, h.now)
+	_, _, err := h.service.Deliveries.CreateWebhook(ctx, 1,
+		delivery.WebhookCreate{Name: "one", URL: "https://shop.vn/one", Type: delivery.WebhookAll, BankAccountIDs: []int64{h.banks[1].ID}}, h.now)
 	must(t, err)
 	_, err = h.service.Ledger.ToggleBankAccount(ctx, 1, h.banks[2].ID, h.now)
 	must(t, err)
@@ -108,44 +109,70 @@ func TestRecording(t *testing.T) {
 		{"by another source on another account", [][]again{{}, {other, id("b"), account("1001")}}, inbound.OutcomeRecorded, 3},
 		{"by another source without numbers", [][]again{{unnumbered}, {other, id("b"), unnumbered}}, inbound.OutcomeDuplicate, 0},
 		{"by another source with the bank's suffix", [][]again{{}, {other, id("b"), content, spelled(`%s\BNK`)}}, inbound.OutcomeDuplicate, 0},
-		{"by another source with a suffix and separators", [][]again{{spelled("5389 - %s")}, {other, id("b"), content, spelled(`5389.%s\I2B`)}}, inbound.OutcomeDuplicate, 0},
-		{"by another source with separators alone", [][]again{{spelled("-%.0s")}, {other, id("b"), content, spelled("-%.0s")}}, inbound.OutcomeMayBeRepeat, 0},
-		{"in lower case, by a number that a later report gave", [][]again{{unnumbered}, {other, id("b"), spelled("a%s")}, {third, id("c"), content, spelled("A%s.")}}, inbound.OutcomeDuplicate, 0},
+		{"by another source with a suffix and separators", [][]again{{spelled("5389 - %s")}, {other, id("b"), content, spelled(`5389.%s\I2B`)}},
+			inbound.OutcomeDuplicate, 0},
+		{"by another source with separators alone", [][]again{{spelled("-%.0s")}, {other, id("b"), content, spelled("-%.0s")}},
+			inbound.OutcomeMayBeRepeat, 0},
+		{"in lower case, by a number that a later report gave",
+			[][]again{{unnumbered}, {other, id("b"), spelled("a%s")}, {third, id("c"), content, spelled("A%s.")}}, inbound.OutcomeDuplicate, 0},
 		{"the same number of one source and channel", [][]again{{}, {id("b")}}, inbound.OutcomeRecorded, 2},
 		{"of a file", [][]again{{}, {from(first, app.ChannelFile), id("b")}}, inbound.OutcomeDuplicate, 0},
 		{"merged, and once more", [][]again{{}, {other, id("b")}, {other, id("b")}}, inbound.OutcomeDuplicate, 0},
 		{"merged, and another of that number", [][]again{{}, {other, id("b")}, {other, id("c")}}, inbound.OutcomeRecorded, 2},
 
-		{"by a number that a later report gave", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content}}, inbound.OutcomeDuplicate, 0},
-		{"by that number with more money", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content, amount(1)}}, inbound.OutcomeRecorded, 2},
-		{"by that number in the other direction", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content, out}}, inbound.OutcomeRecorded, 1},
-		{"by that number beyond the time after", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content, later(window + time.Second)}}, inbound.OutcomeRecorded, 2},
-		{"by that number, which another account has too", [][]again{{unnumbered}, {other, id("b")}, {other, id("c"), account("1001"), out}, {third, id("d"), account("1001"), content}}, inbound.OutcomeRecorded, 3},
+		{"by a number that a later report gave", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content}},
+			inbound.OutcomeDuplicate, 0},
+		{"by that number with more money", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content, amount(1)}},
+			inbound.OutcomeRecorded, 2},
+		{"by that number in the other direction", [][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content, out}},
+			inbound.OutcomeRecorded, 1},
+		{"by that number beyond the time after",
+			[][]again{{unnumbered}, {other, id("b")}, {third, id("c"), content, later(window + time.Second)}}, inbound.OutcomeRecorded, 2},
+		{"by that number, which another account has too",
+			[][]again{{unnumbered}, {other, id("b")}, {other, id("c"), account("1001"), out}, {third, id("d"), account("1001"), content}},
+			inbound.OutcomeRecorded, 3},
 
 		{"without a number, within the time after", [][]again{{unnumbered}, {other, unnumbered, later(near)}}, inbound.OutcomeDuplicate, 0},
 		{"without a number, a second before", [][]again{{unnumbered}, {other, unnumbered, later(-time.Second)}}, inbound.OutcomeDuplicate, 0},
-		{"without a number, beyond the time after", [][]again{{unnumbered}, {other, unnumbered, later(near + time.Second)}}, inbound.OutcomeRecorded, 2},
+		{"without a number, beyond the time after", [][]again{{unnumbered}, {other, unnumbered, later(near + time.Second)}},
+			inbound.OutcomeRecorded, 2},
 		{"without a number, within the time before", [][]again{{unnumbered}, {other, unnumbered, later(-near)}}, inbound.OutcomeDuplicate, 0},
-		{"without a number, beyond the time before", [][]again{{unnumbered}, {other, unnumbered, later(-near - time.Second)}}, inbound.OutcomeRecorded, 2},
+		{"without a number, beyond the time before", [][]again{{unnumbered}, {other, unnumbered, later(-near - time.Second)}},
+			inbound.OutcomeRecorded, 2},
 		{"without a number or a time", [][]again{{unnumbered}, {other, unnumbered, day}}, inbound.OutcomeDuplicate, 0},
 		{"of the first second of a day", [][]again{{unnumbered, midnight}, {other, unnumbered, day}}, inbound.OutcomeDuplicate, 0},
-		{"of the last second of the day before", [][]again{{unnumbered, midnight, later(-time.Second)}, {other, unnumbered, day}}, inbound.OutcomeRecorded, 2},
-		{"of the last second of a day", [][]again{{unnumbered, midnight, later(24*time.Hour - time.Second)}, {other, unnumbered, day}}, inbound.OutcomeDuplicate, 0},
-		{"of the first second of the next day", [][]again{{unnumbered, midnight, later(24 * time.Hour)}, {other, unnumbered, day}}, inbound.OutcomeRecorded, 2},
+		{"of the last second of the day before", [][]again{{unnumbered, midnight, later(-time.Second)}, {other, unnumbered, day}},
+			inbound.OutcomeRecorded, 2},
+		{"of the last second of a day", [][]again{{unnumbered, midnight, later(24*time.Hour - time.Second)}, {other, unnumbered, day}},
+			inbound.OutcomeDuplicate, 0},
+		{"of the first second of the next day", [][]again{{unnumbered, midnight, later(24 * time.Hour)}, {other, unnumbered, day}},
+			inbound.OutcomeRecorded, 2},
 		{"of the day alone, and then with its time", [][]again{{unnumbered, day}, {other, unnumbered}}, inbound.OutcomeDuplicate, 0},
-		{"of the first second of the day, and later that day", [][]again{{unnumbered, midnight}, {other, unnumbered}}, inbound.OutcomeRecorded, 2},
-		{"of the next day alone, minutes before it", [][]again{{unnumbered, later(24 * time.Hour), day}, {other, unnumbered, later(24 * time.Hour), midnight, later(-time.Minute)}}, inbound.OutcomeRecorded, 2},
+		{"of the first second of the day, and later that day", [][]again{{unnumbered, midnight}, {other, unnumbered}},
+			inbound.OutcomeRecorded, 2},
+		{"of the next day alone, minutes before it",
+			[][]again{{unnumbered, later(24 * time.Hour), day}, {other, unnumbered, later(24 * time.Hour), midnight, later(-time.Minute)}},
+			inbound.OutcomeRecorded, 2},
 
-		{"called and listed", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered}}, inbound.OutcomeDuplicate, 0},
-		{"called without a number and listed with one", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b")}}, inbound.OutcomeDuplicate, 0},
-		{"called with a number and listed without", [][]again{{from(polled, app.ChannelCall)}, {from(polled, app.ChannelPoll), id("b"), unnumbered}}, inbound.OutcomeDuplicate, 0},
-		{"called once and listed twice", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered},
-			{from(polled, app.ChannelPoll), id("c"), unnumbered}}, inbound.OutcomeRecorded, 2},
-		{"called and listed a second later", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, later(time.Second)}}, inbound.OutcomeDuplicate, 0},
-		{"called and listed with another text", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, content}}, inbound.OutcomeMayBeRepeat, 0},
-		{"called and listed with more money", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, amount(1)}}, inbound.OutcomeRecorded, 2},
-		{"called and listed without a date", [][]again{{from(polled, app.ChannelCall), unnumbered, undated}, {from(polled, app.ChannelPoll), id("b"), unnumbered, undated}}, inbound.OutcomeDuplicate, 0},
-		{"called and listed by a source that isn't polled", [][]again{{unnumbered}, {from(first, app.ChannelPoll), id("b"), unnumbered}}, inbound.OutcomeDuplicate, 0},
+		{"called and listed", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered}},
+			inbound.OutcomeDuplicate, 0},
+		{"called without a number and listed with one",
+			[][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b")}}, inbound.OutcomeDuplicate, 0},
+		{"called with a number and listed without",
+			[][]again{{from(polled, app.ChannelCall)}, {from(polled, app.ChannelPoll), id("b"), unnumbered}}, inbound.OutcomeDuplicate, 0},
+		{"called once and listed twice",
+			[][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered},
+				{from(polled, app.ChannelPoll), id("c"), unnumbered}}, inbound.OutcomeRecorded, 2},
+		{"called and listed a second later", [][]again{{from(polled, app.ChannelCall), unnumbered},
+			{from(polled, app.ChannelPoll), id("b"), unnumbered, later(time.Second)}}, inbound.OutcomeDuplicate, 0},
+		{"called and listed with another text", [][]again{{from(polled, app.ChannelCall), unnumbered},
+			{from(polled, app.ChannelPoll), id("b"), unnumbered, content}}, inbound.OutcomeMayBeRepeat, 0},
+		{"called and listed with more money", [][]again{{from(polled, app.ChannelCall), unnumbered},
+			{from(polled, app.ChannelPoll), id("b"), unnumbered, amount(1)}}, inbound.OutcomeRecorded, 2},
+		{"called and listed without a date", [][]again{{from(polled, app.ChannelCall), unnumbered, undated},
+			{from(polled, app.ChannelPoll), id("b"), unnumbered, undated}}, inbound.OutcomeDuplicate, 0},
+		{"called and listed by a source that isn't polled", [][]again{{unnumbered}, {from(first, app.ChannelPoll), id("b"), unnumbered}},
+			inbound.OutcomeDuplicate, 0},
 
 		{"by a source for another account", [][]again{{from(narrowed, app.ChannelCall)}}, inbound.OutcomeUnassigned, 0},
 		{"by a source for this account", [][]again{{from(narrowed, app.ChannelCall), account("1001")}}, inbound.OutcomeRecorded, 3},
@@ -312,7 +339,8 @@ func TestIdempotencyEnds(t *testing.T) {
 		after time.Duration
 		first bool
 	}{{0, true}, {0, false}, {app.IdempotencyWindow - time.Millisecond, false}, {app.IdempotencyWindow, true}} {
-		_, err := h.store.CreateAPIKey(t.Context(), access.APIKey{AccountID: 1, Name: "k", Scope: access.ScopeFull, CreatedAt: h.now.Add(c.after)}, [32]byte{byte(i)}, key)
+		_, err := h.store.CreateAPIKey(t.Context(),
+			access.APIKey{AccountID: 1, Name: "k", Scope: access.ScopeFull, CreatedAt: h.now.Add(c.after)}, [32]byte{byte(i)}, key)
 		if (err == nil) != c.first || err != nil && !errors.Is(err, app.ErrFormUsed) {
 			t.Errorf("after %v: %v", c.after, err)
 		}
@@ -420,7 +448,8 @@ func TestRetryClosesOldItems(t *testing.T) {
 	for range 2 {
 		_, err := h.store.RetryInbound(t.Context(), 1, h.normal(elements), time.UTC, h.now)
 		must(t, err)
-		if n, items := h.count(`inbound_events WHERE open = 1 AND recorded = 2 AND rejected = 1`), h.count(`inbound_items`); n != 1 || items != 1 {
+		if n, items := h.count(`inbound_events WHERE open = 1 AND recorded = 2 AND rejected = 1`),
+			h.count(`inbound_items`); n != 1 || items != 1 {
 			t.Errorf("%v, %d items", peek(t, h.store.Path(), `SELECT open, recorded, rejected FROM inbound_events`), items)
 		}
 	}
@@ -450,7 +479,8 @@ func TestRetryOfWhatWasDiscarded(t *testing.T) {
 		if r.Discarded != c.discarded {
 			t.Errorf("%s: %d stay discarded, want %d", c.fault.EN, r.Discarded, c.discarded)
 		}
-		if open, all := h.count(`inbound_items WHERE state = 'rejected'`), h.count(`inbound_items`); open != c.open || all != c.all || h.count(`inbound_events WHERE open > 0`) != c.open {
+		if open, all := h.count(`inbound_items WHERE state = 'rejected'`), h.count(`inbound_items`); open != c.open || all != c.all ||
+			h.count(`inbound_events WHERE open > 0`) != c.open {
 			t.Errorf("%s: %d open of %d items, want %d of %d", c.fault.EN, open, all, c.open, c.all)
 		}
 	}
@@ -550,7 +580,8 @@ func TestCredentialsOfAnotherProcess(t *testing.T) {
 	other := open(t, h.store.Path(), false)
 	defer other.Close()
 	hash := [32]byte{1}
-	k, err := other.CreateAPIKey(t.Context(), access.APIKey{AccountID: 1, Name: "k", Scope: access.ScopeFull, CreatedAt: h.now}, hash, app.IdempotencyKey{})
+	k, err := other.CreateAPIKey(t.Context(), access.APIKey{AccountID: 1, Name: "k", Scope: access.ScopeFull, CreatedAt: h.now}, hash,
+		app.IdempotencyKey{})
 	must(t, err)
 	if found, ok, err := h.store.APIKeyByHash(t.Context(), hash); err != nil || !ok || found.ID != k.ID {
 		t.Errorf("%+v, %t, %v", found, ok, err)

@@ -52,7 +52,8 @@ func (t *tx) reportedBy(bankAccount int64, by channel) (others bool, err error) 
 	}
 	if !slices.Contains(known, by) {
 		known = append(known, by)
-		err = t.exec(`INSERT INTO bank_account_channels (bank_account_id, source_id, channel) VALUES (?, ?, ?)`, bankAccount, by.source, string(by.name))
+		err = t.exec(`INSERT INTO bank_account_channels (bank_account_id, source_id, channel) VALUES (?, ?, ?)`, bankAccount,
+			by.source, string(by.name))
 	}
 	if err == nil {
 		t.channels[bankAccount] = known
@@ -79,7 +80,8 @@ func (t *tx) recordCache(accountID int64) (*recordCache, error) {
 	if r := t.caches[accountID]; r != nil {
 		return r, nil
 	}
-	rows, err := t.query(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ? AND b.unlinked_at IS NULL ORDER BY b.id`, accountID)
+	rows, err := t.query(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ? AND b.unlinked_at IS NULL ORDER BY b.id`,
+		accountID)
 	linked, err := collect(rows, err, columnsOnly(scanBankAccount))
 	if err != nil {
 		return nil, err
@@ -96,7 +98,8 @@ func (t *tx) recordCache(accountID int64) (*recordCache, error) {
 		return nil, err
 	}
 	r := &recordCache{bankAccounts: map[string][]app.BankAccount{}, webhooks: webhooks, codes: app.NewCodeReader(patterns)}
-	if r.payments, err = scanOne[bool](t.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests WHERE account_id = ?)`, accountID)); err != nil {
+	if r.payments, err = scanOne[bool](t.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests WHERE account_id = ?)`,
+		accountID)); err != nil {
 		return nil, err
 	}
 	for _, b := range linked {

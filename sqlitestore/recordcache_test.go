@@ -94,7 +94,8 @@ func recordingFollows(t *testing.T, byCommand bool) {
 		{"a webhook off", func(s *services.All) error { _, err := s.Deliveries.ToggleWebhook(ctx, 1, 1, h.now); return err }},
 		{"a webhook on", func(s *services.All) error { _, err := s.Deliveries.ToggleWebhook(ctx, 1, 1, h.now); return err }},
 		{"a new webhook", func(s *services.All) error {
-			_, _, err := s.Deliveries.CreateWebhook(ctx, 1, delivery.WebhookCreate{Name: "n", URL: "https://shop.vn/n", Type: delivery.WebhookAll, BankAccountIDs: []int64{1}}, h.now)
+			_, _, err := s.Deliveries.CreateWebhook(ctx, 1,
+				delivery.WebhookCreate{Name: "n", URL: "https://shop.vn/n", Type: delivery.WebhookAll, BankAccountIDs: []int64{1}}, h.now)
 			return err
 		}},
 		{"a webhook deleted", func(s *services.All) error { return s.Deliveries.DeleteWebhook(ctx, 1, 2, h.now) }},
@@ -111,7 +112,8 @@ func recordingFollows(t *testing.T, byCommand bool) {
 		{"no code pattern", func(s *services.All) error { return s.Ledger.DeleteCodePattern(ctx, 1, 1, time.Now()) }},
 		{"unlinked", func(s *services.All) error { return s.Ledger.UnlinkBankAccount(ctx, 1, 1, h.now) }},
 		{"linked", func(s *services.All) error {
-			_, err := s.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A", Notify: inbound.NotifyNone}, h.now)
+			_, err := s.Inbound.LinkBankAccount(ctx, 1,
+				inbound.BankAccountLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A", Notify: inbound.NotifyNone}, h.now)
 			return err
 		}},
 	}
@@ -140,7 +142,8 @@ func recordingFollows(t *testing.T, byCommand bool) {
 	for _, query := range []string{
 		`UPDATE OR IGNORE webhooks SET url = 'https://shop.vn/1' WHERE id = 1`,
 		`WITH x(u) AS (VALUES ('https://shop.vn/2')) UPDATE webhooks SET url = (SELECT u FROM x) WHERE id = 1`,
-		`REPLACE INTO webhooks SELECT id, account_id, name, 'https://shop.vn/3', type, bank_account_id, is_active, created_at, deleted_at, secret, next_secret, overlap_to_ms, secrets_changed_ms, kind, code_prefix FROM webhooks WHERE id = 1`,
+		`REPLACE INTO webhooks SELECT id, account_id, name, 'https://shop.vn/3', type, bank_account_id, is_active, created_at, deleted_at,
+			secret, next_secret, overlap_to_ms, secrets_changed_ms, kind, code_prefix FROM webhooks WHERE id = 1`,
 	} {
 		must(t, store.Write(ctx, func(exec func(string, ...any) error) error { return exec(query) }))
 		last = check(query, true, last)

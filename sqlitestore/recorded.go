@@ -11,7 +11,8 @@ func (r *recorder) keepEvent() (err error) {
 	if r.event != 0 || r.call.Body == nil {
 		return nil
 	}
-	r.event, err = r.tx.insert(`INSERT INTO inbound_events (account_id, source_id, channel, received_ms, body, recorded, duplicates, unassigned,
+	r.event, err = r.tx.insert(`INSERT INTO inbound_events (account_id, source_id, channel, received_ms, body, recorded, duplicates,
+		unassigned,
 			conflicts, rejected, open) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`,
 		r.call.AccountID, nullIfZero(r.call.Source.ID), string(r.call.Channel), r.call.ReceivedAt.UnixMilli(), r.call.Body, len(r.call.Elements))
 	return err
@@ -21,7 +22,8 @@ func (r *recorder) closeEvent(n inbound.Recording) error {
 	if r.event == 0 {
 		return nil
 	}
-	return r.tx.exec(`UPDATE inbound_events SET recorded = ?, duplicates = ?, unassigned = ?, conflicts = ?, rejected = ?, open = `+openItems+` WHERE id = ?`,
+	return r.tx.exec(`UPDATE inbound_events SET recorded = ?, duplicates = ?, unassigned = ?, conflicts = ?, rejected = ?, open = `+
+		openItems+` WHERE id = ?`,
 		n.Recorded, n.Duplicates, n.Unassigned, n.Conflicts, n.Rejected, r.event)
 }
 
@@ -31,7 +33,8 @@ func (r *recorder) keepImport() (err error) {
 	if r.call.Channel != app.ChannelFile || r.call.ImportID != 0 {
 		return nil
 	}
-	r.call.ImportID, err = r.tx.insert(`INSERT INTO imports (account_id, file, imported_at) VALUES (?, ?, ?)`, r.call.AccountID, r.call.File, r.now.Unix())
+	r.call.ImportID, err = r.tx.insert(`INSERT INTO imports (account_id, file, imported_at) VALUES (?, ?, ?)`, r.call.AccountID,
+		r.call.File, r.now.Unix())
 	return err
 }
 
@@ -40,7 +43,8 @@ func (r *recorder) namedByImport(id int64) error {
 	if r.call.Channel != app.ChannelFile || id == 0 {
 		return nil
 	}
-	another, err := scanOne[bool](r.tx.queryRow(`SELECT import_id IS NOT NULL AND import_id <> ? FROM transactions WHERE id = ?`, r.call.ImportID, id))
+	another, err := scanOne[bool](r.tx.queryRow(`SELECT import_id IS NOT NULL AND import_id <> ? FROM transactions WHERE id = ?`,
+		r.call.ImportID, id))
 	if err != nil || !another {
 		return err
 	}
@@ -68,7 +72,8 @@ func (r *recorder) closeImport(first int, recording *inbound.Recording) error {
 	if r.call.Channel != app.ChannelFile || in.Count+out.Count == 0 {
 		return nil
 	}
-	return r.tx.exec(`UPDATE imports SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount = out_amount + ?, undone_at = NULL WHERE id = ?`,
+	return r.tx.exec(`UPDATE imports SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount =
+		out_amount + ?, undone_at = NULL WHERE id = ?`,
 		in.Count, in.Total, out.Count, out.Total, r.call.ImportID)
 }
 
@@ -84,14 +89,17 @@ type seenEvent struct {
 // find looks up an event id. Most are new, which a look at the key alone tells in half the
 // time.
 func (r *recorder) find(e inbound.Incoming) (*seenEvent, error) {
-	known, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM event_ids WHERE account_id = ? AND source_id = ? AND channel = ? AND event_id = ?)`,
+	known, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM event_ids WHERE account_id = ? AND source_id = ? AND channel = ?
+		AND event_id = ?)`,
 		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID))
 	if err != nil || !known {
 		return nil, err
 	}
 	var seen seenEvent
-	err = scanKnown(r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, ''), `+knownColumns+` FROM event_ids k`+knownJoins+`
-		WHERE k.account_id = ? AND k.source_id = ? AND k.channel = ? AND k.event_id = ?`, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID),
+	err = scanKnown(r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0),
+		coalesce(i.state, ''), `+knownColumns+` FROM event_ids k`+knownJoins+`
+		WHERE k.account_id = ? AND k.source_id = ? AND k.channel = ? AND k.event_id = ?`, r.call.AccountID, r.call.Source.ID,
+		string(e.EventIDChannel), e.EventID),
 		&seen.RecordedAs, &seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.state)
 	return &seen, err
 }
@@ -99,8 +107,10 @@ func (r *recorder) find(e inbound.Incoming) (*seenEvent, error) {
 // knownColumns are what was recorded under an event id k: as a transaction t, or as an
 // item i, which names its bank as the provider did.
 const (
-	knownColumns = `coalesce(b.bank, ''), iif(t.id IS NULL, coalesce(i.gateway, ''), ''), coalesce(b.account_number, i.account_number, ''), coalesce(t.type, i.type, ''), coalesce(t.amount, i.amount, 0)`
-	knownJoins   = ` LEFT JOIN transactions t ON t.id = k.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id LEFT JOIN inbound_items i ON i.id = k.item_id`
+	knownColumns = `coalesce(b.bank, ''), iif(t.id IS NULL, coalesce(i.gateway, ''), ''), coalesce(b.account_number, i.account_number, ''),
+		coalesce(t.type, i.type, ''), coalesce(t.amount, i.amount, 0)`
+	knownJoins = ` LEFT JOIN transactions t ON t.id = k.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id LEFT
+		JOIN inbound_items i ON i.id = k.item_id`
 )
 
 func scanKnown(row scanner, k *inbound.RecordedAs, before ...any) error {
@@ -115,7 +125,8 @@ func scanKnown(row scanner, k *inbound.RecordedAs, before ...any) error {
 
 // remember stores the event id of an element.
 func (r *recorder) remember(e inbound.Incoming, transactionID, itemID int64, merged bool) error {
-	return r.tx.exec(`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, item_id, merged) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+	return r.tx.exec(`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, item_id, merged)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID, nullIfZero(transactionID), nullIfZero(itemID), merged)
 }
 
@@ -147,7 +158,8 @@ func (r *recorder) again(position int, e inbound.Incoming, seen *seenEvent) (inb
 		}
 		return inbound.OutcomeUnassigned, 0, nil
 	}
-	item, err := scanWaitingItem(r.tx.queryRow(`SELECT `+waitingColumns+` FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id WHERE i.id = ?`, seen.itemID))
+	item, err := scanWaitingItem(r.tx.queryRow(`SELECT `+waitingColumns+
+		` FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id WHERE i.id = ?`, seen.itemID))
 	if err != nil {
 		return "", 0, err
 	}
@@ -174,9 +186,11 @@ func (r *recorder) unassigned(position int, e inbound.Incoming) (inbound.Outcome
 // addConflict keeps an item for a conflict, once however often it is repeated, also where
 // somebody has discarded it.
 func (r *recorder) addConflict(position int, e inbound.Incoming) error {
-	kept, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ? AND state IN ('conflict', 'discarded')
+	kept, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ?
+		AND event_id = ? AND state IN ('conflict', 'discarded')
 			AND channel = ? AND amount = ? AND type = ? AND account_number = ? AND gateway = ? AND NOT (inbound_event_id = ? AND id <= ?))`,
-		r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), e.Amount, string(e.Type), e.AccountNumber, e.Gateway, r.event, r.before))
+		r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), e.Amount, string(e.Type), e.AccountNumber,
+		e.Gateway, r.event, r.before))
 	if err != nil || kept {
 		return err
 	}
@@ -196,12 +210,15 @@ func (r *recorder) addItem(position int, state inbound.Outcome, e inbound.Incomi
 	if err := r.keepEvent(); err != nil || r.event == 0 {
 		return 0, err
 	}
-	return r.tx.insert(`INSERT INTO inbound_items (inbound_event_id, account_id, source_id, channel, position, state, reason_field, reason_en, reason_vi,
+	return r.tx.insert(`INSERT INTO inbound_items (inbound_event_id, account_id, source_id, channel, position, state, reason_field,
+		reason_en, reason_vi,
 			event_id, gateway, account_number, number, type, amount, content, occurred_at, date_only, date_flaw, masked, received_ms,
 			silent, forwarded, clocked, balance, available)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.event, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), position, string(state), reason.Field, reason.Text.EN, reason.Text.VI,
-		e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(), e.DateOnly, string(e.DateFlaw), e.Masked, r.call.ReceivedAt.UnixMilli(),
+		r.event, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), position, string(state), reason.Field,
+		reason.Text.EN, reason.Text.VI,
+		e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(), e.DateOnly, string(e.DateFlaw),
+		e.Masked, r.call.ReceivedAt.UnixMilli(),
 		r.report(e).silent, e.Forwarded, e.Clocked, nullIfZero(e.Balance), nullIfZero(e.Available))
 }
 
@@ -299,7 +316,8 @@ func (r *recorder) noteClosed(item waitingItem, outcome inbound.Outcome) {
 // once a step, because SQLite writes the whole row with the body again.
 func (r *recorder) closeItems() error {
 	for event, n := range r.closed {
-		if err := r.tx.exec(`UPDATE inbound_events SET unassigned = unassigned + ?1, recorded = recorded + ?2, duplicates = duplicates + ?3, open = `+openItems+`
+		if err := r.tx.exec(`UPDATE inbound_events SET unassigned = unassigned + ?1, recorded = recorded + ?2, duplicates = duplicates + ?3,
+			open = `+openItems+`
 				WHERE id = ?4`, n.unassigned, n.recorded, n.duplicates, event); err != nil {
 			return err
 		}

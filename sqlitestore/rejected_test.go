@@ -21,7 +21,8 @@ func TestRejectedElementsOfAList(t *testing.T) {
 		id      string
 		again   bool
 	}{
-		{poll, "~1", false}, {poll, "~2", false}, {poll, "~1", true}, {poll, "~2", true}, {poll, "", false}, {poll, "", false}, {poll, "\x00", false},
+		{poll, "~1", false}, {poll, "~2", false}, {poll, "~1", true}, {poll, "~2", true}, {poll, "", false}, {poll, "", false},
+		{poll, "\x00", false},
 		{call, "~3", false}, {call, "~3", false}, {poll, "~3", false}, {poll, "~3", true}, // each call is kept: somebody sent it
 		{"discard", "", false}, {poll, "~1", true}, {poll, "~3", true}, {call, "~3", false},
 	} {

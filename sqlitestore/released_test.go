@@ -51,7 +51,8 @@ func TestReleasedSchema(t *testing.T) {
 	must(t, err)
 	added, found := strings.CutPrefix(sums, string(kept))
 	if !found {
-		t.Fatalf("a released migration was changed or removed: take it back, and write a new one. The migrations are\n%swhere %s has\n%s", sums, releasedSums, kept)
+		t.Fatalf("a released migration was changed or removed: take it back, and write a new one. The migrations are\n%swhere %s has\n%s",
+			sums, releasedSums, kept)
 	}
 	versions := strings.Count(sums, "\n")
 	switch file := fmt.Sprintf(releasedFile, versions); {
@@ -59,7 +60,8 @@ func TestReleasedSchema(t *testing.T) {
 	case strings.Count(added, "\n") > 1:
 		t.Fatalf("these migrations are new; add one at a time:\n%s", added)
 	case !*update:
-		t.Fatalf("a migration is new: go test ./sqlitestore -run TestReleasedSchema -update writes its line into %s, and %s.gz and .key:\n%s", releasedSums, file, added)
+		t.Fatalf("a migration is new: go test ./sqlitestore -run TestReleasedSchema -update writes its line into %s, and %s.gz and .key:\n%s",
+			releasedSums, file, added)
 	default:
 		writeReleased(t, file)
 	}
@@ -274,54 +276,71 @@ func fillEveryTable(t *testing.T, h *history) {
 	tag := fmt.Sprint(h.now.Unix())
 	account := h.account()
 	h.populate(11, account)
-	boss, err := h.service.Access.CreateUser(ctx, account, access.UserCreate{Name: "boss" + tag, Password: "mật khẩu rất dài", Role: access.RoleOwner}, h.now)
+	boss, err := h.service.Access.CreateUser(ctx, account,
+		access.UserCreate{Name: "boss" + tag, Password: "mật khẩu rất dài", Role: access.RoleOwner}, h.now)
 	must(t, err)
-	must(t, h.service.Access.SetSession(ctx, "token"+tag, access.Session{UserID: boss.ID, Generation: boss.Generation, StartedAt: h.now, EndAt: h.now.Add(24 * time.Hour)}, []byte("data")))
+	must(t, h.service.Access.SetSession(ctx, "token"+tag, access.Session{UserID: boss.ID, Generation: boss.Generation, StartedAt: h.now,
+		EndAt: h.now.Add(24 * time.Hour)}, []byte("data")))
 	_, _, err = h.service.Access.CreateAPIKey(ctx, account, access.APIKeyCreate{Name: "till", Scope: access.ScopeFull}, h.now)
 	must(t, err)
 	_, _, err = h.service.Payments.CreateCounterLink(ctx, account, payment.CounterLinkCreate{Name: "counter"}, h.now)
 	must(t, err)
-	must(t, h.service.Alerts.SetAlertPreferences(ctx, account, alert.Preferences{Lang: app.English, Muted: []alert.AttentionKind{alert.AttentionPlan}}))
-	_, err = h.service.Alerts.SetAlertChannel(ctx, alert.Channel{AccountID: account, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: "123456:" + strings.Repeat("A", 35), Chat: "42"}}, h.now)
+	must(t, h.service.Alerts.SetAlertPreferences(ctx, account, alert.Preferences{Lang: app.English,
+		Muted: []alert.AttentionKind{alert.AttentionPlan}}))
+	_, err = h.service.Alerts.SetAlertChannel(ctx,
+		alert.Channel{AccountID: account, Medium: alert.Telegram,
+			Telegram: alert.TelegramSettings{Token: "123456:" + strings.Repeat("A", 35), Chat: "42"}}, h.now)
 	must(t, err)
-	must(t, h.service.Alerts.SetPaymentFeed(ctx, account, alert.Telegram, alert.PaymentFeed{On: true, Type: app.In, Least: 1000, Content: true}))
-	_, err = h.service.Ledger.CreateCodePattern(ctx, account, paymentcode.Pattern{Prefix: "D" + tag[len(tag)-6:], Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
+	must(t, h.service.Alerts.SetPaymentFeed(ctx, account, alert.Telegram,
+		alert.PaymentFeed{On: true, Type: app.In, Least: 1000, Content: true}))
+	_, err = h.service.Ledger.CreateCodePattern(ctx, account,
+		paymentcode.Pattern{Prefix: "D" + tag[len(tag)-6:], Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
 	must(t, err)
 	_, _, err = h.service.Deliveries.CreateWebhook(ctx, account, delivery.WebhookCreate{
-		Name: "orders", URL: "https://shop.vn/orders", Type: delivery.WebhookIn, BankAccountIDs: []int64{h.banks[0].ID, h.banks[1].ID}, CodePrefix: "NOORDER",
+		Name: "orders", URL: "https://shop.vn/orders", Type: delivery.WebhookIn, BankAccountIDs: []int64{h.banks[0].ID, h.banks[1].ID},
+		CodePrefix: "NOORDER",
 	}, h.now)
 	must(t, err)
-	request, err := h.service.Payments.CreatePaymentRequest(ctx, account, payment.RequestCreate{Amount: 200_000, BankAccountID: h.banks[0].ID, Reference: "HD-" + tag}, app.IdempotencyKey{}, h.now)
+	request, err := h.service.Payments.CreatePaymentRequest(ctx, account,
+		payment.RequestCreate{Amount: 200_000, BankAccountID: h.banks[0].ID, Reference: "HD-" + tag}, app.IdempotencyKey{}, h.now)
 	must(t, err)
 	_, _, err = h.service.Inbound.RecordByHand(ctx, account, inbound.TransactionCreate{Incoming: inbound.Incoming{
 		EventID: "paid" + tag, Gateway: h.banks[0].Bank, AccountNumber: h.banks[0].AccountNumber,
 		Type: app.In, Amount: 200_000, Content: request.Code, Time: h.now,
 	}}, h.now)
 	must(t, err)
-	_, err = h.service.Payments.CreatePaymentRequest(ctx, account, payment.RequestCreate{Amount: 5000, BankAccountID: h.banks[0].ID, CashierID: boss.ID}, app.IdempotencyKey{}, h.now)
+	_, err = h.service.Payments.CreatePaymentRequest(ctx, account,
+		payment.RequestCreate{Amount: 5000, BankAccountID: h.banks[0].ID, CashierID: boss.ID}, app.IdempotencyKey{}, h.now)
 	must(t, err)
 	wrong, _ := h.imports("wrong statement of "+tag+".csv", false, h.rows(40, 3))
 	must(t, h.service.Inbound.UndoImport(ctx, account, wrong, h.now))
 	since := int64(0)
-	_, _, err = h.service.Streams.CreateStream(ctx, account, stream.Create{Name: "ledger", URL: "nats+tls://nats.shop.vn", Topic: "shop.transactions", Credentials: stream.BrokerCredentials{Username: "shop", Password: "s3cret"}, SinceID: &since}, h.now)
+	_, _, err = h.service.Streams.CreateStream(ctx, account,
+		stream.Create{Name: "ledger", URL: "nats+tls://nats.shop.vn", Topic: "shop.transactions",
+			Credentials: stream.BrokerCredentials{Username: "shop", Password: "s3cret"}, SinceID: &since}, h.now)
 	must(t, err)
 	h.store.NoteRefusedCall(inbound.RefusedCall{SourceID: h.sources[0].ID, ReceivedAt: h.now})
 	h.imports("statement of "+tag+".csv", false, h.rows(0, 20))
 	h.imports("overlapping statement of "+tag+".csv", false, h.rows(10, 20))
 	for i, said := range []string{"order " + tag, "order " + tag + " of a customer", "ck"} { // recorded, the same, and perhaps the same
-		_, err := h.service.Inbound.RecordTransactions(ctx, inbound.Call{AccountID: account, Source: h.sources[i%2], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []inbound.Incoming{{
-			EventID: fmt.Sprint("told ", i, tag), Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 77_000 + int64(i/2), Content: said, Time: h.now,
-		}}})
+		_, err := h.service.Inbound.RecordTransactions(ctx,
+			inbound.Call{AccountID: account, Source: h.sources[i%2], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
+				Elements: []inbound.Incoming{{
+					EventID: fmt.Sprint("told ", i, tag), Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In,
+					Amount: 77_000 + int64(i/2), Content: said, Time: h.now,
+				}}})
 		must(t, err)
 	}
 	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error {
 		if err := exec(`INSERT INTO recovery_codes (user_id, hash) VALUES (?, ?)`, boss.ID, []byte(tag)); err != nil {
 			return err
 		}
-		return exec(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at) VALUES (?, 'phone', 'shop.vn', ?, x'', '', 0, 0, ?)`,
+		return exec(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at)
+			VALUES (?, 'phone', 'shop.vn', ?, x'', '', 0, 0, ?)`,
 			boss.ID, []byte(tag), h.now.Unix())
 	}))
-	till, err := h.service.Access.CreateUser(ctx, account, access.UserCreate{Name: "till" + tag, Password: "mật khẩu rất dài", Role: access.RoleCashier}, h.now)
+	till, err := h.service.Access.CreateUser(ctx, account,
+		access.UserCreate{Name: "till" + tag, Password: "mật khẩu rất dài", Role: access.RoleCashier}, h.now)
 	must(t, err)
 	_, err = h.service.Access.LimitUser(ctx, account, till.ID, access.BankAccountLimit{On: true, IDs: []int64{h.banks[0].ID}})
 	must(t, err)
@@ -330,7 +349,8 @@ func fillEveryTable(t *testing.T, h *history) {
 			h.banks[0].ID, int64(app.DayOf(h.now, time.UTC)), h.now.Unix(), h.sources[0].ID); err != nil {
 			return err
 		}
-		return exec(`INSERT INTO unfinished_links (bank_account_id, inbound_event_id, notify, linked_at, item_id) VALUES (?, 0, 0, ?, 0)`, h.banks[0].ID, h.now.Unix())
+		return exec(`INSERT INTO unfinished_links (bank_account_id, inbound_event_id, notify, linked_at, item_id) VALUES (?, 0, 0, ?, 0)`,
+			h.banks[0].ID, h.now.Unix())
 	}))
 	for range 60 {
 		h.step()

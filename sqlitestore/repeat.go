@@ -50,14 +50,18 @@ func (r *recorder) judge(b app.BankAccount, e report) (id int64, like inbound.Li
 // reportedByChannel is true for a transaction t that the channel ?1 of the source ?2 has
 // reported, first or later.
 const reportedByChannel = `(t.channel = ?1 AND t.source_id = ?2
-	OR EXISTS (SELECT 1 FROM event_ids k INDEXED BY event_ids_merged WHERE k.transaction_id = t.id AND k.merged = 1 AND k.channel = ?1 AND k.source_id = ?2))`
+	OR EXISTS (SELECT 1 FROM event_ids k INDEXED BY event_ids_merged WHERE k.transaction_id = t.id AND k.merged = 1 AND k.channel = ?1
+	AND k.source_id = ?2))`
 
 // ofNumber is true where the column number has the inbound.NumberKey ?3, for the indexes.
-const ofNumber = `number <> '' AND replace(replace(replace(replace(replace(upper(number), '\BNK', ''), '\I2B', ''), ' ', ''), '-', ''), '.', '') = ?3 `
+const ofNumber = `number <> '' AND replace(replace(replace(replace(replace(upper(number), '\BNK', ''), '\I2B', ''), ' ', ''), '-', ''),
+	'.', '') = ?3 `
 
 const sameNumber = `SELECT t.id FROM (
-		SELECT id FROM transactions INDEXED BY transactions_number WHERE bank_account_id = ?4 AND ` + ofNumber + `AND amount = ?6 AND occurred_at BETWEEN ?7 - ?8 AND ?7 + ?8
-		UNION ALL SELECT transaction_id FROM transaction_reports INDEXED BY transaction_reports_number WHERE bank_account_id = ?4 AND ` + ofNumber + `) same
+		SELECT id FROM transactions INDEXED BY transactions_number WHERE bank_account_id = ?4 AND ` + ofNumber +
+	`AND amount = ?6 AND occurred_at BETWEEN ?7 - ?8 AND ?7 + ?8
+		UNION ALL SELECT transaction_id FROM transaction_reports INDEXED BY transaction_reports_number WHERE bank_account_id = ?4 AND ` +
+	ofNumber + `) same
 	CROSS JOIN transactions t ON t.id = same.id
 	WHERE t.type = ?5 AND t.amount = ?6 AND t.occurred_at BETWEEN ?7 - ?8 AND ?7 + ?8 AND NOT ` + reportedByChannel + ` ORDER BY t.id LIMIT 1`
 
@@ -70,7 +74,8 @@ func (r *recorder) withNumber(b app.BankAccount, e report) (int64, error) {
 	}
 	known, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_number
 			WHERE bank_account_id = ?1 AND `+ofNumber+`AND amount = ?2)
-		OR EXISTS (SELECT 1 FROM transaction_reports INDEXED BY transaction_reports_number WHERE bank_account_id = ?1 AND `+ofNumber+`)`, b.ID, e.Amount, number))
+		OR EXISTS (SELECT 1 FROM transaction_reports INDEXED BY transaction_reports_number WHERE bank_account_id = ?1 AND `+ofNumber+`)`,
+		b.ID, e.Amount, number))
 	if err != nil || !known {
 		return 0, err
 	}
@@ -92,7 +97,8 @@ const mostCompared = 1000
 // are more: from ?13 to ?14.
 const near = nearBy + `transactions_amount` + ofAmount
 
-const nearBy = `SELECT * FROM (SELECT t.id, t.channel, t.source_id, t.number, t.content, t.occurred_at, t.date_only, t.balance, t.available FROM transactions t INDEXED BY `
+const nearBy = `SELECT * FROM (SELECT t.id, t.channel, t.source_id, t.number, t.content, t.occurred_at, t.date_only, t.balance,
+	t.available FROM transactions t INDEXED BY `
 
 const ofAmount = `
 	WHERE t.bank_account_id = ?3 AND t.amount = ?4 AND t.source_id = ?10 AND t.channel = ?11 AND t.type = ?5 AND `
@@ -134,13 +140,18 @@ func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []
 			`+near+`t.occurred_at BETWEEN ?13 AND ?9 AND `+ofDay+`DESC LIMIT ?12)
 			UNION ALL `+near+`t.occurred_at > ?9 AND t.occurred_at <= ?14 AND `+ofDay+`LIMIT ?12)
 			UNION ALL `+near+`t.occurred_at = ?8 AND ?8 < ?13 AND t.date_only LIMIT ?12)
-			UNION ALL `+nearBy+`transactions_unclocked`+ofAmount+`t.unclocked = 1 AND (t.occurred_at BETWEEN ?9 - ?15 AND ?13 - 1 OR t.occurred_at BETWEEN ?14 + 1 AND ?9 + ?15) LIMIT ?12)) t)
-		SELECT id, reported AND (channel = ?1 AND source_id = ?2 OR NOT EXISTS (SELECT 1 FROM transaction_reports x WHERE x.transaction_id = page.id AND x.channel = ?1 AND x.source_id = ?2)),
-			0 AS later, number, content, occurred_at, coalesce(balance, 0), coalesce(available, 0), (SELECT count(*) FROM page) >= ?12, NOT date_only AND occurred_at NOT BETWEEN ?6 AND ?7 FROM page
-		UNION ALL SELECT x.transaction_id, x.channel = ?1 AND x.source_id = ?2, 1, x.number, x.content, x.occurred_at, coalesce(x.balance, 0), coalesce(x.available, 0), 0, 0
+			UNION ALL `+nearBy+`transactions_unclocked`+ofAmount+
+		`t.unclocked = 1 AND (t.occurred_at BETWEEN ?9 - ?15 AND ?13 - 1 OR t.occurred_at BETWEEN ?14 + 1 AND ?9 + ?15) LIMIT ?12)) t)
+		SELECT id, reported AND (channel = ?1 AND source_id = ?2 OR NOT EXISTS (SELECT 1 FROM transaction_reports x
+		WHERE x.transaction_id = page.id AND x.channel = ?1 AND x.source_id = ?2)),
+			0 AS later, number, content, occurred_at, coalesce(balance, 0), coalesce(available, 0), (SELECT count(*)
+			FROM page) >= ?12, NOT date_only AND occurred_at NOT BETWEEN ?6 AND ?7 FROM page
+		UNION ALL SELECT x.transaction_id, x.channel = ?1 AND x.source_id = ?2, 1, x.number, x.content, x.occurred_at, coalesce(x.balance, 0),
+		coalesce(x.available, 0), 0, 0
 			FROM page p CROSS JOIN transaction_reports x ON x.transaction_id = p.id
 		ORDER BY 1, later`,
-		string(e.EventIDChannel), e.source, b.ID, e.Amount, string(e.Type), from, to, midnight, at, by.source, string(by.name), mostCompared, wide[0], wide[1], late)
+		string(e.EventIDChannel), e.source, b.ID, e.Amount, string(e.Type), from, to, midnight, at, by.source, string(by.name), mostCompared,
+		wide[0], wide[1], late)
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var id int64
 		var own, later, full, late bool
@@ -168,10 +179,12 @@ func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []
 
 // keepReport keeps what e says of its transaction, where that isn't what its first report said.
 func (r *recorder) keepReport(b app.BankAccount, e report, id int64) error {
-	err := r.tx.exec(`INSERT INTO transaction_reports (transaction_id, account_id, source_id, channel, event_id, bank_account_id, number, content, occurred_at, date_only, balance, available)
+	err := r.tx.exec(`INSERT INTO transaction_reports (transaction_id, account_id, source_id, channel, event_id, bank_account_id, number,
+		content, occurred_at, date_only, balance, available)
 		SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM transactions
 		WHERE id = ?1 AND (number, content, occurred_at, date_only, balance, available) IS NOT (?7, ?8, ?9, ?10, ?11, ?12)`,
-		id, b.AccountID, e.source, string(e.EventIDChannel), e.EventID, b.ID, e.Number, e.Content, e.Time.Unix(), e.DateOnly, nullIfZero(e.Balance), nullIfZero(e.Available))
+		id, b.AccountID, e.source, string(e.EventIDChannel), e.EventID, b.ID, e.Number, e.Content, e.Time.Unix(), e.DateOnly,
+		nullIfZero(e.Balance), nullIfZero(e.Available))
 	if err != nil {
 		return err
 	}
@@ -226,7 +239,8 @@ func (r *recorder) mayBeRepeat(position int, b app.BankAccount, e inbound.Incomi
 		return "", 0, err
 	}
 	if item != 0 {
-		err = r.tx.exec(`UPDATE inbound_items SET bank_account_id = ?, transaction_id = ?, import_id = ? WHERE id = ?`, b.ID, same, nullIfZero(r.call.ImportID), item)
+		err = r.tx.exec(`UPDATE inbound_items SET bank_account_id = ?, transaction_id = ?, import_id = ? WHERE id = ?`, b.ID, same,
+			nullIfZero(r.call.ImportID), item)
 	}
 	if err == nil {
 		err = r.remember(e, 0, item, false)
@@ -303,7 +317,8 @@ func (r *recorder) judgeWithout(removed []removedTransaction) error {
 
 // mayBeRepeats gives items that may be repeats. Webhooks don't get what was received long ago.
 func (r *recorder) mayBeRepeats(condition string, args ...any) ([]waitingItem, error) {
-	rows, err := r.tx.query(`SELECT `+waitingColumns+` FROM inbound_items i INDEXED BY inbound_items_repeat LEFT JOIN sources s ON s.id = i.source_id
+	rows, err := r.tx.query(`SELECT `+waitingColumns+
+		` FROM inbound_items i INDEXED BY inbound_items_repeat LEFT JOIN sources s ON s.id = i.source_id
 		WHERE i.state = 'may_be_repeat' AND `+condition+` ORDER BY i.id LIMIT ?`, append(args, mostDecided)...)
 	items, err := collect(rows, err, scanWaitingItem)
 	for i := range items {
@@ -332,7 +347,8 @@ func (r *recorder) conclude(item waitingItem, b app.BankAccount, id int64, like 
 	if item.event == r.event {
 		r.decided = append(r.decided, decidedItem{item.position, outcome, id})
 	}
-	if err := r.tx.exec(`UPDATE event_ids SET transaction_id = ?, merged = ? WHERE account_id = ? AND source_id = ? AND channel = ? AND event_id = ?`,
+	if err := r.tx.exec(`UPDATE event_ids SET transaction_id = ?, merged = ? WHERE account_id = ? AND source_id = ? AND channel = ?
+		AND event_id = ?`,
 		id, outcome == inbound.OutcomeDuplicate, r.call.AccountID, item.source, string(item.EventIDChannel), item.EventID); err != nil {
 		return "", 0, err
 	}
@@ -346,7 +362,8 @@ func (r *recorder) conclude(item waitingItem, b app.BankAccount, id int64, like 
 func (r *recorder) keepAsRepeat(item waitingItem, b app.BankAccount, same int64) error {
 	why := inbound.MayRepeat(same)
 	r.noteClosed(item, inbound.OutcomeMayBeRepeat)
-	return r.tx.exec(`UPDATE inbound_items SET state = ?, bank_account_id = ?, transaction_id = ?, silent = ?, reason_field = ?, reason_en = ?, reason_vi = ? WHERE id = ?`,
+	return r.tx.exec(`UPDATE inbound_items SET state = ?, bank_account_id = ?, transaction_id = ?, silent = ?, reason_field = ?, reason_en =
+		?, reason_vi = ? WHERE id = ?`,
 		string(inbound.OutcomeMayBeRepeat), b.ID, same, item.silent, why.Field, why.Text.EN, why.Text.VI, item.id)
 }
 

@@ -83,13 +83,16 @@ var spellingsOfNumbers = []func(string) string{
 func newRepeatWorld(t *testing.T, h *history, db *sql.DB, seed uint64) *repeatWorld {
 	w := &repeatWorld{t: t, h: h, db: db, random: rand.New(rand.NewPCG(seed, 8)), account: h.account(), is: map[string]int{}}
 	ctx := t.Context()
-	linked, err := h.service.Inbound.LinkBankAccount(ctx, w.account, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
+	linked, err := h.service.Inbound.LinkBankAccount(ctx, w.account,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
 	must(t, err)
 	w.bank = linked.BankAccount
-	_, err = h.service.Ledger.CreateCodePattern(ctx, w.account, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
+	_, err = h.service.Ledger.CreateCodePattern(ctx, w.account,
+		paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
 	must(t, err)
 	if w.random.IntN(2) == 0 {
-		_, _, err = h.service.Deliveries.CreateWebhook(ctx, w.account, delivery.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: delivery.WebhookAll}, h.now)
+		_, _, err = h.service.Deliveries.CreateWebhook(ctx, w.account,
+			delivery.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: delivery.WebhookAll}, h.now)
 		must(t, err)
 	}
 	w.makeMovements()
@@ -104,7 +107,8 @@ func (w *repeatWorld) makeMovements() {
 	contents := []string{"NGUYEN VAN A chuyen tien", "ck", "", "ANH BA tra tien ca phe", "mua 2 bo ban ghe", "0912345678 thanh toan"}
 	for n := range 4 + w.random.IntN(12) {
 		at = at.Add(time.Duration(w.random.IntN(400)) * time.Second)
-		m := movement{at: at, amount: 50_000 * (1 + w.random.Int64N(2)), out: w.random.IntN(8) == 0, number: fmt.Sprintf("FT%08d", w.random.IntN(1e8))}
+		m := movement{at: at, amount: 50_000 * (1 + w.random.Int64N(2)), out: w.random.IntN(8) == 0,
+			number: fmt.Sprintf("FT%08d", w.random.IntN(1e8))}
 		if m.content = contents[w.random.IntN(len(contents))]; w.random.IntN(3) == 0 {
 			m.content = fmt.Sprintf("LE THI B DH%06d", 100_000+n)
 		}
@@ -124,11 +128,13 @@ func (w *repeatWorld) addReporter(i int) {
 	}
 	if kind := w.random.IntN(4); kind == 0 && w.file == nil { // a statement
 		r.channel, r.clock = app.ChannelFile, []string{"second", "day"}[w.random.IntN(2)]
-		in, err := w.h.service.Inbound.NewImport(w.t.Context(), inbound.ImportOptions{AccountID: w.account, BankAccountID: w.bank.ID, File: "statement.csv"})
+		in, err := w.h.service.Inbound.NewImport(w.t.Context(),
+			inbound.ImportOptions{AccountID: w.account, BankAccountID: w.bank.ID, File: "statement.csv"})
 		must(w.t, err)
 		w.file = in
 	} else {
-		src, err := w.h.service.Inbound.AddSource(w.t.Context(), w.account, inbound.SourceAdd{Provider: "native", Name: fmt.Sprint("r", i)}, w.h.now)
+		src, err := w.h.service.Inbound.AddSource(w.t.Context(), w.account,
+			inbound.SourceAdd{Provider: "native", Name: fmt.Sprint("r", i)}, w.h.now)
 		must(w.t, err)
 		r.source, r.forwarded = src, kind == 1
 	}
@@ -143,7 +149,8 @@ func (w *repeatWorld) addReporter(i int) {
 func (w *repeatWorld) report(r *reporter, n, again int, received time.Time) inbound.Incoming {
 	m := w.movements[n]
 	e := inbound.Incoming{
-		EventID: fmt.Sprintf("%s/%d", r.name, n), Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: m.amount, Content: r.words(m.content),
+		EventID: fmt.Sprintf("%s/%d", r.name, n), Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: m.amount,
+		Content:   r.words(m.content),
 		Forwarded: r.forwarded, Clocked: r.forwarded && r.clock != "receipt",
 	}
 	if m.out {
@@ -221,7 +228,8 @@ func (w *repeatWorld) check(when string) {
 	for _, row := range ask(w.t, w.db, `SELECT amount, type, count(*) FROM transactions WHERE account_id = ? GROUP BY 1, 2`, w.account) {
 		recorded[group{row[0].(int64), row[1] == "OUT"}] = int(row[2].(int64))
 	}
-	for _, row := range ask(w.t, w.db, `SELECT amount, type, count(*) FROM inbound_items WHERE account_id = ? AND state = 'may_be_repeat' GROUP BY 1, 2`, w.account) {
+	for _, row := range ask(w.t, w.db,
+		`SELECT amount, type, count(*) FROM inbound_items WHERE account_id = ? AND state = 'may_be_repeat' GROUP BY 1, 2`, w.account) {
 		kept[group{row[0].(int64), row[1] == "OUT"}] = int(row[2].(int64))
 	}
 	for g, n := range told {
@@ -237,7 +245,9 @@ func (w *repeatWorld) check(when string) {
 // settle does what a person does who knows the movements.
 func (w *repeatWorld) settle() (decisions int) {
 	for {
-		items := ask(w.t, w.db, `SELECT id, inbound_event_id, event_id, transaction_id FROM inbound_items WHERE account_id = ? AND state = 'may_be_repeat' ORDER BY id LIMIT 1`, w.account)
+		items := ask(w.t, w.db,
+			`SELECT id, inbound_event_id, event_id, transaction_id FROM inbound_items WHERE account_id = ? AND state = 'may_be_repeat' ORDER BY id
+				LIMIT 1`, w.account)
 		if len(items) == 0 {
 			return decisions
 		}
@@ -370,11 +380,13 @@ func TestUndoImportOfManyRepeats(t *testing.T) {
 	db := openToRead(t, path)
 	defer db.Close()
 	ctx, account := t.Context(), h.account()
-	_, err := h.service.Inbound.LinkBankAccount(ctx, account, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
+	_, err := h.service.Inbound.LinkBankAccount(ctx, account,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
 	must(t, err)
 	source, err := h.service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: "s"}, h.now)
 	must(t, err)
-	said := inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Content: "ck", Time: h.now.Add(-time.Hour)}
+	said := inbound.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Content: "ck",
+		Time: h.now.Add(-time.Hour)}
 	_, err = h.service.Inbound.RecordTransactions(ctx, inbound.Call{
 		AccountID: account, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []inbound.Incoming{said},
 	})
@@ -393,7 +405,8 @@ func TestUndoImportOfManyRepeats(t *testing.T) {
 		last, err := h.store.UndoImport(ctx, account, inbound.UndoStep{ImportID: in.ID(), After: after}, h.service.Ledger.Zone(), h.now)
 		must(t, err)
 		discarded = append(discarded, fmt.Sprint(ask(t, db, `SELECT count(*), (SELECT open FROM inbound_events ORDER BY id DESC LIMIT 1),
-			(SELECT count(*) FROM event_ids WHERE channel = 'file'), (SELECT undone_at FROM imports) IS NULL FROM inbound_items WHERE state = 'discarded'`)))
+			(SELECT count(*) FROM event_ids WHERE channel = 'file'), (SELECT undone_at FROM imports) IS NULL FROM inbound_items
+			WHERE state = 'discarded'`)))
 		if after = last; last == 0 {
 			break
 		}
@@ -411,7 +424,8 @@ func TestDecideAfterError(t *testing.T) {
 	h := newHistory(t, path, 1)
 	defer h.store.Close()
 	ctx, account := t.Context(), h.account()
-	_, err := h.service.Inbound.LinkBankAccount(ctx, account, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
+	_, err := h.service.Inbound.LinkBankAccount(ctx, account,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: "1903000", AccountName: "A"}, h.now)
 	must(t, err)
 	sources := make([]inbound.Source, 2)
 	for i := range sources {
@@ -419,9 +433,11 @@ func TestDecideAfterError(t *testing.T) {
 		must(t, err)
 	}
 	tell := func(source int, id, content string, fault bool) inbound.Recording {
-		e := inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Content: content, Time: h.now.Add(-time.Hour)}
+		e := inbound.Incoming{EventID: id, Gateway: "ACB", AccountNumber: "1903000", Type: app.In, Amount: 50_000, Content: content,
+			Time: h.now.Add(-time.Hour)}
 		r, err := h.service.Inbound.RecordTransactions(ctx, inbound.Call{
-			AccountID: account, Source: sources[source], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now, Elements: []inbound.Incoming{e}, SourceFault: fault,
+			AccountID: account, Source: sources[source], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
+			Elements: []inbound.Incoming{e}, SourceFault: fault,
 		})
 		must(t, err)
 		return r
@@ -447,7 +463,8 @@ func TestManyEqualAmountsOfADay(t *testing.T) {
 	day := app.DayOf(h.now, zone)
 	parking := func(n int, content string) (calls, rows []inbound.Incoming) {
 		for i := range n {
-			e := inbound.Incoming{EventID: fmt.Sprint(content, i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: content, Time: day.Start(zone).Add(time.Duration(i) * time.Second)}
+			e := inbound.Incoming{EventID: fmt.Sprint(content, i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000,
+				Content: content, Time: day.Start(zone).Add(time.Duration(i) * time.Second)}
 			calls = append(calls, e)
 			e.EventID, e.Time, e.DateOnly = "", day.Start(zone), true
 			rows = append(rows, e)
@@ -557,7 +574,8 @@ func TestForwardedAgainInOneCommit(t *testing.T) {
 	h.record(h.elements(1, "1000")) // the first of a source has more to write
 	var works []func() error
 	for i := range 4 {
-		e := inbound.Incoming{EventID: fmt.Sprint("text ", i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Balance: 90_000, Content: "LE VAN C", Time: h.now, Forwarded: true, Clocked: true}
+		e := inbound.Incoming{EventID: fmt.Sprint("text ", i), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Balance: 90_000,
+			Content: "LE VAN C", Time: h.now, Forwarded: true, Clocked: true}
 		works = append(works, func() error {
 			_, err := h.service.Inbound.RecordTransactions(t.Context(), h.callOf([]inbound.Incoming{e}))
 			return err

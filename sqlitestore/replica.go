@@ -28,7 +28,8 @@ const beat = `SELECT coalesce((SELECT value FROM settings WHERE name = 'beat'), 
 // lower 32 bits are summed for themselves.
 var factsUpTo = beat + `, coalesce((SELECT max(id) FROM transactions WHERE id <= ?1), 0),
 	(SELECT coalesce(sum(count), 0) FROM bank_account_days) - (SELECT count(*) FROM transactions WHERE id > ?1), ` +
-	strings.Join([]string{amountsUpTo("amount >> 32", "IN"), amountsUpTo("amount & 0xffffffff", "IN"), amountsUpTo("amount >> 32", "OUT"), amountsUpTo("amount & 0xffffffff", "OUT")}, ", ")
+	strings.Join([]string{amountsUpTo("amount >> 32", "IN"), amountsUpTo("amount & 0xffffffff", "IN"), amountsUpTo("amount >> 32", "OUT"),
+		amountsUpTo("amount & 0xffffffff", "OUT")}, ", ")
 
 func amountsUpTo(part, direction string) string {
 	return fmt.Sprintf(`(SELECT coalesce(sum(%[1]s), 0) FROM bank_account_days WHERE type = '%[2]s')

@@ -56,7 +56,8 @@ func TestRestoreDraft(t *testing.T) {
 		}
 		return refused
 	}}
-	if _, err := sqlitestore.Restore(acting(t.Context()), db, source, backupTime); !errors.Is(err, refused) || strings.Contains(names(t, filepath.Dir(db)), "restor") {
+	if _, err := sqlitestore.Restore(acting(t.Context()), db, source, backupTime); !errors.Is(err, refused) ||
+		strings.Contains(names(t, filepath.Dir(db)), "restor") {
 		t.Errorf("%v; in the directory: %s", err, names(t, filepath.Dir(db)))
 	}
 	source.Decide = nil
@@ -80,7 +81,8 @@ func TestCopyFactsOfManyAccounts(t *testing.T) {
 	one, err := w.Store.CopyFacts(t.Context(), upkeep.AllCopied)
 	must(t, err)
 	w.Pay(1, "2", "x")
-	w.Change(`INSERT INTO bank_account_days (bank_account_id, day, type, count, amount) VALUES (1, 1, 'IN', 0, 9223372036854775807), (1, 2, 'IN', 0, 9223372036854775807), (1, 3, 'IN', 0, 2)`)
+	w.Change(`INSERT INTO bank_account_days (bank_account_id, day, type, count, amount)
+		VALUES (1, 1, 'IN', 0, 9223372036854775807), (1, 2, 'IN', 0, 9223372036854775807), (1, 3, 'IN', 0, 2)`)
 	all, err := w.Store.CopyFacts(t.Context(), upkeep.AllCopied)
 	must(t, err)
 	before, err := w.Store.CopyFacts(t.Context(), one.NewestID)
@@ -125,7 +127,9 @@ func TestCopyFacts(t *testing.T) {
 	h.now = began.Add(2 * time.Hour)
 	h.imports("c.csv", false, h.rows(35, 5))
 	for _, upTo := range []int64{0, 1, 17, 30, 40, upkeep.AllCopied} {
-		sums := peek(t, h.store.Path(), `SELECT coalesce(max(id), 0), count(*), coalesce(sum(iif(type = 'IN', amount, 0)), 0), coalesce(sum(iif(type = 'OUT', amount, 0)), 0) FROM transactions WHERE id <= ?`, upTo)[0]
+		sums := peek(t, h.store.Path(),
+			`SELECT coalesce(max(id), 0), count(*), coalesce(sum(iif(type = 'IN', amount, 0)), 0), coalesce(sum(iif(type = 'OUT', amount, 0)), 0)
+				FROM transactions WHERE id <= ?`, upTo)[0]
 		want := upkeep.CopyFacts{NewestID: sums[0].(int64), Transactions: sums[1].(int64), In: sums[2].(int64), Out: sums[3].(int64)}
 		got, err := h.store.CopyFacts(ctx, upTo)
 		if got.Beat = (upkeep.Beat{}); err != nil || got != want {

@@ -14,11 +14,14 @@ import (
 // at their transactions one by one: there are few failures, while half of all
 // transactions may contain the text that is searched for.
 func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f delivery.Filter, limit int) ([]delivery.Failed, error) {
-	if err := s.checkHistoryFilter(ctx, accountID, delivery.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
+	if err := s.checkHistoryFilter(ctx, accountID,
+		delivery.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
 		return nil, err
 	}
 	from, args := failedOf(accountID, f)
-	rows, err := s.query(ctx, `SELECT d.id, d.webhook_id, coalesce((SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id), 0)`+from, args...)
+	rows, err := s.query(ctx,
+		`SELECT d.id, d.webhook_id, coalesce((SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id), 0)`+from,
+		args...)
 	var list []delivery.Failed
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var d delivery.Failed
@@ -52,7 +55,8 @@ func failedOf(accountID int64, f delivery.Filter) (from string, args []any) {
 	return from + ` WHERE ` + c.where.String() + ` AND ` + isLatestFailure(transaction), c.args
 }
 
-func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key app.IdempotencyKey, now time.Time) (delivery.ResendResult, error) {
+func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key app.IdempotencyKey,
+	now time.Time) (delivery.ResendResult, error) {
 	return writing(ctx, s, func(tx *tx) (r delivery.ResendResult, err error) {
 		before, found, err := earlier(tx, accountID, key, now)
 		if err != nil || found {
@@ -153,7 +157,8 @@ func (s *Store) Resend(ctx context.Context, accountID, historyID int64, key app.
 
 // addResend queues a new delivery with the payload of another.
 func addResend(tx *tx, deliveryID, historyID int64, now time.Time) (int64, error) {
-	return tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, sample, state, attempts, retry, due_ms, created_ms, resend_of, single)
+	return tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, sample, state, attempts, retry, due_ms, created_ms,
+		resend_of, single)
 		SELECT account_id, webhook_id, transaction_id, sample, 0, 0, 0, ?1, ?1, ?2, 0 FROM deliveries WHERE id = ?3`,
 		now.UnixMilli(), historyID, deliveryID)
 }
@@ -162,7 +167,8 @@ func addResend(tx *tx, deliveryID, historyID int64, now time.Time) (int64, error
 // transaction to its webhook, and none is pending or delivered. The argument is the
 // SQL expression of the transaction's id.
 func isLatestFailure(transaction string) string {
-	return transaction + ` IS NOT NULL AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = ` + transaction + ` AND o.webhook_id = d.webhook_id
+	return transaction + ` IS NOT NULL AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = ` + transaction +
+		` AND o.webhook_id = d.webhook_id
 		AND (o.state IN (0, 1) OR (o.state = 2 AND o.id > d.id)))`
 }
 
@@ -215,7 +221,8 @@ func replayStep(tx *tx, webhookID int64, at *replayed, end int64, now time.Time)
 	const order = ` ORDER BY d.created_ms, d.transaction_id, d.id`
 	begin := *at
 	looked := 0
-	rows, err := tx.query(`SELECT d.created_ms, d.transaction_id, d.id`+next+order+stepLimit, webhookID, begin.created, begin.transaction, begin.last, end)
+	rows, err := tx.query(`SELECT d.created_ms, d.transaction_id, d.id`+next+order+stepLimit, webhookID, begin.created,
+		begin.transaction, begin.last, end)
 	err = each(rows, err, func(row scanner) (bool, error) {
 		looked++
 		return false, row.Scan(&at.created, &at.transaction, &at.last)
@@ -223,7 +230,8 @@ func replayStep(tx *tx, webhookID int64, at *replayed, end int64, now time.Time)
 	if err != nil || looked == 0 {
 		return false, err
 	}
-	n, err := tx.change(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, resend_of, single)
+	n, err := tx.change(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms,
+		resend_of, single)
 		SELECT d.account_id, d.webhook_id, d.transaction_id, 0, 0, 0, ?9, ?9, (SELECT max(a.id) FROM attempts a WHERE a.delivery_id = d.id), 0`+
 		next+` AND (d.created_ms, d.transaction_id, d.id) <= (?6, ?7, ?8) AND `+isLatestFailure("d.transaction_id")+order,
 		webhookID, begin.created, begin.transaction, begin.last, end, at.created, at.transaction, at.last, now.UnixMilli())
@@ -243,7 +251,9 @@ func replayEnd(to, now time.Time) time.Time {
 func (s *Store) Replayable(
 	ctx context.Context, accountID int64, in delivery.ReplayCreate, most int, now time.Time,
 ) (n int64, all bool, err error) {
-	rows, err := s.query(ctx, `SELECT `+isLatestFailure("d.transaction_id")+` FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_failed ON d.webhook_id = w.id
+	rows, err := s.query(ctx,
+		`SELECT `+isLatestFailure("d.transaction_id")+
+			` FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_failed ON d.webhook_id = w.id
 		WHERE w.id = ? AND w.account_id = ? AND d.state = 2 AND d.created_ms >= ? AND d.created_ms < ? ORDER BY d.created_ms DESC`,
 		in.WebhookID, accountID, max(0, in.From.UnixMilli()), replayEnd(in.To, now).UnixMilli())
 	looked := 0

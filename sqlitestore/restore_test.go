@@ -172,9 +172,11 @@ func TestRestoreRefuses(t *testing.T) {
 		prepare func(t *testing.T, db, backup string)
 		want    error
 	}{
-		"no file":   {func(t *testing.T, _, backup string) { must(t, os.Remove(backup)) }, sqlitestore.ErrNoFile},
-		"garbage":   {func(t *testing.T, _, backup string) { must(t, os.WriteFile(backup, make([]byte, 9000), 0o600)) }, sqlitestore.ErrNotDatabase},
-		"directory": {func(t *testing.T, _, backup string) { must(t, errors.Join(os.Remove(backup), os.Mkdir(backup, 0o700))) }, sqlitestore.ErrNotDatabase},
+		"no file": {func(t *testing.T, _, backup string) { must(t, os.Remove(backup)) }, sqlitestore.ErrNoFile},
+		"garbage": {func(t *testing.T, _, backup string) { must(t, os.WriteFile(backup, make([]byte, 9000), 0o600)) },
+			sqlitestore.ErrNotDatabase},
+		"directory": {func(t *testing.T, _, backup string) { must(t, errors.Join(os.Remove(backup), os.Mkdir(backup, 0o700))) },
+			sqlitestore.ErrNotDatabase},
 		"half": {func(t *testing.T, _, backup string) {
 			info, err := os.Stat(backup)
 			must(t, errors.Join(err, os.Truncate(backup, info.Size()/2)))
@@ -191,7 +193,8 @@ func TestRestoreRefuses(t *testing.T) {
 		"newer":      {func(t *testing.T, _, backup string) { alter(t, backup, `PRAGMA user_version = 99`) }, sqlitestore.ErrNewer},
 		"foreign":    {func(t *testing.T, _, backup string) { alter(t, backup, `PRAGMA application_id = 7`) }, sqlitestore.ErrNotDatabase},
 		"with a log": {func(t *testing.T, _, backup string) { must(t, os.WriteFile(backup+"-wal", []byte("x"), 0o600)) }, sqlitestore.ErrInUse},
-		"itself":     {func(t *testing.T, db, backup string) { must(t, errors.Join(os.Remove(backup), os.Link(db, backup))) }, sqlitestore.ErrInUse},
+		"itself": {func(t *testing.T, db, backup string) { must(t, errors.Join(os.Remove(backup), os.Link(db, backup))) },
+			sqlitestore.ErrInUse},
 		"served": {func(t *testing.T, db, _ string) {
 			s := open(t, db, true)
 			t.Cleanup(func() { must(t, s.Close()) })
@@ -274,7 +277,8 @@ func TestRestoreWithStaleLog(t *testing.T) {
 	r, err = sqlitestore.Restore(acting(context.Background()), db, sqlitestore.RestoreSource{File: backup}, backupTime)
 	must(t, err)
 	state := filepath.Join(dir, "."+filepath.Base(r.SetAside[0])+"-litestream")
-	if _, err := os.Stat(filepath.Join(state, "ltx")); err != nil || !slices.Contains(r.SetAside, state) || strings.Contains(names(t, dir), "."+base+"-litestream") {
+	if _, err := os.Stat(filepath.Join(state, "ltx")); err != nil || !slices.Contains(r.SetAside, state) ||
+		strings.Contains(names(t, dir), "."+base+"-litestream") {
 		t.Errorf("Litestream's state: %v; set aside: %v", err, r.SetAside)
 	}
 	// A log without its database is no less dangerous.

@@ -96,7 +96,8 @@ func digest(ctx context.Context, db querier) (string, error) {
 	var objects []object
 	var inside []string // what the names of tables inside a search index begin with
 	rows, err := db.QueryContext(ctx, `SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema
-		WHERE name NOT LIKE 'sqlite\_stat_' ESCAPE '\' AND NOT (type = 'table' AND name IN ('_litestream_seq', '_litestream_lock')) ORDER BY type, name`)
+		WHERE name NOT LIKE 'sqlite\_stat_' ESCAPE '\' AND NOT (type = 'table' AND name IN ('_litestream_seq', '_litestream_lock'))
+		ORDER BY type, name`)
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var o object
 		err := row.Scan(&o.kind, &o.name, &o.table, &o.text)
@@ -145,14 +146,16 @@ func plainSQL(text string) string {
 // that of its version, and ErrNotDatabase for a file of another program.
 func (k *schema) versionOf(ctx context.Context, db querier, path string) (version int, err error) {
 	var id int
-	if err := db.QueryRowContext(ctx, `SELECT application_id, user_version FROM pragma_application_id, pragma_user_version`).Scan(&id, &version); err != nil {
+	if err := db.QueryRowContext(ctx, `SELECT application_id, user_version FROM pragma_application_id, pragma_user_version`).Scan(&id,
+		&version); err != nil {
 		return 0, schemaError(path, err)
 	}
 	switch {
 	case id != applicationID:
 		return 0, fmt.Errorf("%w: %s is a database of another program", ErrNotDatabase, path)
 	case version > k.version():
-		return version, fmt.Errorf("%w: %s has schema %d, this baoco knows %d: use the newer one%s", ErrNewer, path, version, k.version(), k.orGoBack(path, version))
+		return version, fmt.Errorf("%w: %s has schema %d, this baoco knows %d: use the newer one%s", ErrNewer, path, version, k.version(),
+			k.orGoBack(path, version))
 	}
 	found, err := digest(ctx, db)
 	if err != nil {
@@ -160,7 +163,8 @@ func (k *schema) versionOf(ctx context.Context, db querier, path string) (versio
 	}
 	digests, err := k.digests()
 	if err == nil && (version < 0 || found != digests[version]) {
-		err = fmt.Errorf("%w: %s says that it has schema %d, and has another: it was made by a baoco that was never released, or another program has changed it; restore a backup", ErrSchema, path, version)
+		err = fmt.Errorf("%w: %s says that it has schema %d, and has another: it was made by a baoco that was never released, or another "+
+			"program has changed it; restore a backup", ErrSchema, path, version)
 	}
 	return version, err
 }

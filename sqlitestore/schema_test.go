@@ -29,16 +29,19 @@ func TestSQLiteVersion(t *testing.T) {
 func TestAnotherSchema(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]string{
-		"a column less":        `ALTER TABLE attempts DROP COLUMN dns_ms`,
-		"a column more":        `ALTER TABLE users ADD COLUMN made_up TEXT`,
-		"a table more":         `CREATE TABLE made_up (a)`,
-		"a table less":         `DROP TABLE refused_calls`,
-		"an index less":        `DROP INDEX attempts_delivery`,
-		"an index more":        `CREATE INDEX made_up ON users (name)`,
-		"a trigger there":      `CREATE TABLE _litestream_seq (id); CREATE TRIGGER _litestream_lock AFTER INSERT ON _litestream_seq BEGIN DELETE FROM sessions; END`,
-		"a trigger":            `CREATE TRIGGER made_up AFTER INSERT ON users BEGIN DELETE FROM sessions; END`,
-		"another rule":         `PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, 'WHERE state = 0', 'WHERE state = 1') WHERE name = 'deliveries_due'`,
-		"ids given twice":      `PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, ' AUTOINCREMENT', '') WHERE name = 'users'`,
+		"a column less": `ALTER TABLE attempts DROP COLUMN dns_ms`,
+		"a column more": `ALTER TABLE users ADD COLUMN made_up TEXT`,
+		"a table more":  `CREATE TABLE made_up (a)`,
+		"a table less":  `DROP TABLE refused_calls`,
+		"an index less": `DROP INDEX attempts_delivery`,
+		"an index more": `CREATE INDEX made_up ON users (name)`,
+		"a trigger there": `CREATE TABLE _litestream_seq (id); CREATE TRIGGER _litestream_lock AFTER INSERT ON _litestream_seq BEGIN DELETE
+			FROM sessions; END`,
+		"a trigger": `CREATE TRIGGER made_up AFTER INSERT ON users BEGIN DELETE FROM sessions; END`,
+		"another rule": `PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, 'WHERE state = 0', 'WHERE state = 1')
+			WHERE name = 'deliveries_due'`,
+		"ids given twice": `PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, ' AUTOINCREMENT', '')
+			WHERE name = 'users'`,
 		"no search index":      `DROP TABLE transactions_search`,
 		"version 0":            `PRAGMA user_version = 0`,
 		"a version before all": `PRAGMA user_version = -1`,

@@ -20,7 +20,8 @@ func TestSendWaitingOnce(t *testing.T) {
 	due, err := h.store.Due(ctx, delivery.DueFilter{WebhookID: 1, Limit: 2}, now)
 	must(t, err)
 	for i, o := range due {
-		_, err := h.service.Deliveries.Settle(ctx, o, delivery.Result{StartedAt: now.Add(time.Duration(i) * time.Second), StatusCode: 500, Error: delivery.ErrorHTTPStatus})
+		_, err := h.service.Deliveries.Settle(ctx, o,
+			delivery.Result{StartedAt: now.Add(time.Duration(i) * time.Second), StatusCode: 500, Error: delivery.ErrorHTTPStatus})
 		must(t, err)
 	}
 	asked := now.Add(500 * time.Millisecond) // between the two attempts

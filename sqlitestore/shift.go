@@ -10,11 +10,13 @@ import (
 
 // shiftColumns are a shift s with the sums of its bills.
 const shiftColumns = `s.id, s.account_id, s.user_id, s.user_name, s.opened_at, s.closed_at, s.received,
-	(SELECT count(*) FROM payment_requests r WHERE r.shift_id = s.id), (SELECT count(*) FROM payment_requests r WHERE r.shift_id = s.id AND r.paid_at IS NOT NULL),
+	(SELECT count(*) FROM payment_requests r WHERE r.shift_id = s.id), (SELECT count(*) FROM payment_requests r WHERE r.shift_id = s.id
+	AND r.paid_at IS NOT NULL),
 	(SELECT coalesce(sum(r.received), 0) FROM payment_requests r WHERE r.shift_id = s.id)`
 
 func scanShift(row scanner) (sh payment.Shift, err error) {
-	err = row.Scan(&sh.ID, &sh.AccountID, &sh.UserID, &sh.UserName, secondsInto(&sh.OpenedAt), secondsInto(&sh.ClosedAt), &sh.ReceivedAtClosing,
+	err = row.Scan(&sh.ID, &sh.AccountID, &sh.UserID, &sh.UserName, secondsInto(&sh.OpenedAt), secondsInto(&sh.ClosedAt),
+		&sh.ReceivedAtClosing,
 		&sh.Bills, &sh.Full, &sh.Received)
 	return sh, noRowsAs(err, payment.ErrNoShift)
 }
@@ -27,7 +29,8 @@ func (s *Store) Shift(ctx context.Context, accountID, id int64) (payment.Shift, 
 }
 
 func (s *Store) OpenShift(ctx context.Context, accountID, userID int64) (payment.Shift, bool, error) {
-	sh, err := scanShift(s.queryRow(ctx, `SELECT `+shiftColumns+` FROM shifts s WHERE s.user_id = ? AND s.account_id = ? AND s.closed_at IS NULL`, userID, accountID))
+	sh, err := scanShift(s.queryRow(ctx,
+		`SELECT `+shiftColumns+` FROM shifts s WHERE s.user_id = ? AND s.account_id = ? AND s.closed_at IS NULL`, userID, accountID))
 	if err == payment.ErrNoShift {
 		return sh, false, nil
 	}
@@ -40,17 +43,20 @@ func (s *Store) Shifts(ctx context.Context, accountID, userID int64, page app.Pa
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := readAll(ctx, s, scanShift, `SELECT `+shiftColumns+where+` ORDER BY s.id DESC LIMIT ?3 OFFSET ?4`, accountID, userID, page.Size, page.Offset())
+	list, err := readAll(ctx, s, scanShift, `SELECT `+shiftColumns+where+` ORDER BY s.id DESC LIMIT ?3 OFFSET ?4`, accountID, userID,
+		page.Size, page.Offset())
 	return list, total, err
 }
 
 // shiftOf gives the open shift of a cashier, and opens one where there is none.
 func (t *tx) shiftOf(r payment.Request) (int64, error) {
-	id, err := scanOne[int64](t.queryRow(`SELECT id FROM shifts WHERE user_id = ? AND account_id = ? AND closed_at IS NULL`, r.CashierID, r.AccountID))
+	id, err := scanOne[int64](t.queryRow(`SELECT id FROM shifts WHERE user_id = ? AND account_id = ? AND closed_at IS NULL`,
+		r.CashierID, r.AccountID))
 	if !noRows(err) {
 		return id, err
 	}
-	return t.insert(`INSERT INTO shifts (account_id, user_id, user_name, opened_at) VALUES (?, ?, ?, ?)`, r.AccountID, r.CashierID, r.CreatedBy, r.CreatedAt.Unix())
+	return t.insert(`INSERT INTO shifts (account_id, user_id, user_name, opened_at) VALUES (?, ?, ?, ?)`, r.AccountID, r.CashierID,
+		r.CreatedBy, r.CreatedAt.Unix())
 }
 
 func (s *Store) CloseShift(ctx context.Context, accountID, id int64, now time.Time) (payment.Shift, error) {

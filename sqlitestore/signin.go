@@ -26,16 +26,19 @@ const sessionGoesOn = `sessions.end_at > ?1 AND sessions.ended = 0 AND sessions.
 func (s *Store) Sessions(ctx context.Context, accountID, userID int64, token string, now time.Time) ([]access.Session, error) {
 	return readAll(ctx, s, func(row scanner) (access.Session, error) {
 		n := access.Session{UserID: userID}
-		err := row.Scan(&n.ID, &n.Generation, &n.Halfway, &n.Agent, &n.Address, secondsInto(&n.StartedAt), secondsInto(&n.SeenAt), secondsInto(&n.EndAt), &n.This)
+		err := row.Scan(&n.ID, &n.Generation, &n.Halfway, &n.Agent, &n.Address, secondsInto(&n.StartedAt), secondsInto(&n.SeenAt),
+			secondsInto(&n.EndAt), &n.This)
 		return n, err
 	}, `SELECT sessions.id, sessions.generation, halfway, agent, address, started_at, seen_at, end_at, token = ?4
-		FROM users JOIN sessions ON sessions.user_id = users.id WHERE users.account_id = ?2 AND users.id = ?3 AND `+sessionGoesOn+` ORDER BY seen_at DESC, sessions.id DESC`,
+		FROM users JOIN sessions ON sessions.user_id = users.id WHERE users.account_id = ?2 AND users.id = ?3 AND `+sessionGoesOn+
+		` ORDER BY seen_at DESC, sessions.id DESC`,
 		now.Unix(), accountID, userID, token)
 }
 
 func (s *Store) SetSession(ctx context.Context, token string, n access.Session, data []byte) error {
 	return s.write(ctx, func(tx *tx) error {
-		return tx.exec(`INSERT INTO sessions (token, user_id, generation, halfway, data, agent, address, started_at, seen_at, end_at, ended) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, 0)
+		return tx.exec(`INSERT INTO sessions (token, user_id, generation, halfway, data, agent, address, started_at, seen_at, end_at, ended)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, 0)
 			ON CONFLICT (token) DO UPDATE SET user_id = ?2, generation = ?3, halfway = ?4, data = ?5, end_at = ?9 WHERE ended = 0`,
 			token, nullIfZero(n.UserID), n.Generation, n.Halfway, data, n.Agent, n.Address, n.StartedAt.Unix(), n.EndAt.Unix())
 	})
@@ -56,7 +59,8 @@ func (s *Store) SeeSession(ctx context.Context, token, address string, now time.
 func (s *Store) EndSession(ctx context.Context, accountID, userID, id int64, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
 		if err := tx.changeOne(access.ErrNoSession, endSession+`id = (SELECT sessions.id FROM users JOIN sessions ON sessions.user_id = users.id
-			WHERE users.account_id = ?2 AND users.id = ?3 AND sessions.id = ?4 AND `+sessionGoesOn+`)`, now.Unix(), accountID, userID, id); err != nil {
+			WHERE users.account_id = ?2 AND users.id = ?3 AND sessions.id = ?4 AND `+sessionGoesOn+`)`, now.Unix(), accountID,
+			userID, id); err != nil {
 			return err
 		}
 		u, err := txUser(tx, accountID, userID)
@@ -75,7 +79,9 @@ func (s *Store) RemoveSession(ctx context.Context, token string) error {
 }
 
 func (s *Store) SecondFactor(ctx context.Context, userID int64) (f access.SecondFactor, err error) {
-	err = s.queryRow(ctx, `SELECT `+hasSecondFactor+`, totp IS NOT NULL, (SELECT count(*) FROM recovery_codes WHERE user_id = users.id) FROM users WHERE id = ?`, userID).Scan(&f.On, &f.App, &f.RecoveryCodes)
+	err = s.queryRow(ctx,
+		`SELECT `+hasSecondFactor+`, totp IS NOT NULL, (SELECT count(*) FROM recovery_codes WHERE user_id = users.id) FROM users WHERE id = ?`,
+		userID).Scan(&f.On, &f.App, &f.RecoveryCodes)
 	return f, noRowsAs(storageError(err), access.ErrNoUser)
 }
 
@@ -158,10 +164,12 @@ func setRecoveryCodes(tx *tx, userID int64, codes [][32]byte) error {
 	return err
 }
 
-const passkeyColumns = `id, user_id, name, host, created_at, last_used_at, credential_id, public_key, transports, backup_eligible, sign_count`
+const passkeyColumns = `id, user_id, name, host, created_at, last_used_at, credential_id, public_key, transports, backup_eligible,
+	sign_count`
 
 func passkeyInto(p *access.Passkey) []any {
-	return []any{&p.ID, &p.UserID, &p.Name, &p.Host, secondsInto(&p.CreatedAt), secondsInto(&p.LastUsedAt), &p.Credential.ID, &p.PublicKey, &p.Transports, &p.BackupEligible, &p.SignCount}
+	return []any{&p.ID, &p.UserID, &p.Name, &p.Host, secondsInto(&p.CreatedAt), secondsInto(&p.LastUsedAt), &p.Credential.ID, &p.PublicKey,
+		&p.Transports, &p.BackupEligible, &p.SignCount}
 }
 
 func (s *Store) Passkeys(ctx context.Context, userID int64) ([]access.Passkey, error) {
@@ -194,7 +202,8 @@ func (s *Store) AddPasskey(
 		}
 		var has int
 		var same bool
-		if err := tx.queryRow(`SELECT count(*), EXISTS (SELECT 1 FROM passkeys WHERE credential_id = ?2) FROM passkeys WHERE user_id = ?1`, u.ID, p.Credential.ID).Scan(&has, &same); err != nil {
+		if err := tx.queryRow(`SELECT count(*), EXISTS (SELECT 1 FROM passkeys WHERE credential_id = ?2) FROM passkeys WHERE user_id = ?1`, u.ID,
+			p.Credential.ID).Scan(&has, &same); err != nil {
 			return u, err
 		}
 		if same {
@@ -208,7 +217,8 @@ func (s *Store) AddPasskey(
 				return u, err
 			}
 		}
-		if err := tx.exec(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		if err := tx.exec(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count,
+			created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			u.ID, p.Name, p.Host, p.Credential.ID, p.PublicKey, p.Transports, p.BackupEligible, int64(p.SignCount), p.CreatedAt.Unix()); err != nil {
 			return u, err
 		}

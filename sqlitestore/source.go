@@ -12,7 +12,8 @@ import (
 	"baoco/app/inbound"
 )
 
-func (s *Store) CreateSource(ctx context.Context, src inbound.Source, newName bool, key app.IdempotencyKey, now time.Time) (inbound.Source, error) {
+func (s *Store) CreateSource(ctx context.Context, src inbound.Source, newName bool, key app.IdempotencyKey,
+	now time.Time) (inbound.Source, error) {
 	return changingCredentials(ctx, s, func(tx *tx) (_ inbound.Source, err error) {
 		if before, found, err := earlier(tx, src.AccountID, key, now); err != nil || found {
 			return s.withoutSecret(tx, src.AccountID, before.result, err)
@@ -33,7 +34,8 @@ func (s *Store) CreateSource(ctx context.Context, src inbound.Source, newName bo
 			}
 		}
 		if newName {
-			if err := nameFree(tx, `SELECT count(*) FROM sources WHERE account_id = ? AND name = ? AND removed_at IS NULL`, src.AccountID, src.Name); err != nil {
+			if err := nameFree(tx, `SELECT count(*) FROM sources WHERE account_id = ? AND name = ? AND removed_at IS NULL`, src.AccountID,
+				src.Name); err != nil {
 				return src, err
 			}
 		}
@@ -47,14 +49,16 @@ func (s *Store) CreateSource(ctx context.Context, src inbound.Source, newName bo
 		if err != nil {
 			return src, err
 		}
-		src.ID, err = tx.insert(`INSERT INTO sources (account_id, name, provider, auth, token, secret, bearer_hash, bank_account_id, options, api_key, api_url, list_from, created_at)
+		src.ID, err = tx.insert(`INSERT INTO sources (account_id, name, provider, auth, token, secret, bearer_hash, bank_account_id, options,
+			api_key, api_url, list_from, created_at)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			src.AccountID, src.Name, string(src.Provider), string(src.Auth), src.Token, s.sealer.seal(sealSource, src.Secret),
 			bearerHash(src), nullIfZero(src.BankAccountID), options, apiKey, src.APIURL, unixOrNull(src.ListFrom), src.CreatedAt.Unix())
 		if err != nil {
 			return src, err
 		}
-		if err := tx.audit(ctx, src.AccountID, app.DeedSourceCreate, src.ID, app.AuditNamed(src.Name).Changed("provider", "", string(src.Provider))); err != nil {
+		if err := tx.audit(ctx, src.AccountID, app.DeedSourceCreate, src.ID,
+			app.AuditNamed(src.Name).Changed("provider", "", string(src.Provider))); err != nil {
 			return src, err
 		}
 		return src, keepKey(tx, src.AccountID, key, keptResult{result: src.ID}, now)
@@ -133,7 +137,8 @@ func (s *Store) usernameFree(tx *tx, src inbound.Source) error {
 }
 
 func (s *Store) Sources(ctx context.Context, accountID int64) ([]inbound.Source, error) {
-	return readAll(ctx, s, columnsOnly(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND removed_at IS NULL ORDER BY id`, accountID)
+	return readAll(ctx, s, columnsOnly(s.scanSource),
+		`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND removed_at IS NULL ORDER BY id`, accountID)
 }
 
 // SourcesHealth reads the refused calls by source: there are few of them.
@@ -176,7 +181,8 @@ func (s *Store) SourceByID(ctx context.Context, id int64) (inbound.Source, bool,
 
 // txSource finds a source in use.
 func (s *Store) txSource(tx *tx, accountID, id int64) (inbound.Source, error) {
-	src, err := s.scanSource(tx.queryRow(`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id = ? AND removed_at IS NULL`, accountID, id))
+	src, err := s.scanSource(tx.queryRow(`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id = ? AND removed_at IS NULL`,
+		accountID, id))
 	return src, noRowsAs(err, inbound.ErrNoSource)
 }
 
@@ -199,7 +205,8 @@ func (s *Store) AddSourceSenders(ctx context.Context, accountID, id int64, sende
 		if err := tx.exec(`UPDATE sources SET options = ? WHERE id = ?`, options, id); err != nil {
 			return src, err
 		}
-		return src, tx.auditChange(ctx, accountID, app.DeedSourceChange, id, app.AuditNamed(src.Name).Changed("senders", before, strings.Join(src.Options.Senders, ", ")))
+		return src, tx.auditChange(ctx, accountID, app.DeedSourceChange, id,
+			app.AuditNamed(src.Name).Changed("senders", before, strings.Join(src.Options.Senders, ", ")))
 	})
 }
 
@@ -258,13 +265,15 @@ func (s *Store) RemoveSource(ctx context.Context, accountID, id int64, now time.
 	return err
 }
 
-const sourceColumns = `id, account_id, name, provider, auth, token, secret, coalesce(bank_account_id, 0), options, api_key, api_url, created_at, removed_at, last_call_at, last_transaction_at, list_from, progress, polled_at, poll_error`
+const sourceColumns = `id, account_id, name, provider, auth, token, secret, coalesce(bank_account_id, 0), options, api_key, api_url,
+	created_at, removed_at, last_call_at, last_transaction_at, list_from, progress, polled_at, poll_error`
 
 func (s *Store) scanSource(row scanner, before ...any) (inbound.Source, error) {
 	var src inbound.Source
 	var sealed, options, apiKey []byte
 	err := row.Scan(append(before, &src.ID, &src.AccountID, &src.Name, &src.Provider, &src.Auth, &src.Token, &sealed,
-		&src.BankAccountID, &options, &apiKey, &src.APIURL, secondsInto(&src.CreatedAt), secondsInto(&src.RemovedAt), secondsInto(&src.LastCallAt), secondsInto(&src.LastTransactionAt),
+		&src.BankAccountID, &options, &apiKey, &src.APIURL, secondsInto(&src.CreatedAt), secondsInto(&src.RemovedAt),
+		secondsInto(&src.LastCallAt), secondsInto(&src.LastTransactionAt),
 		secondsInto(&src.ListFrom), &src.Progress, secondsInto(&src.PolledAt), &src.PollError)...)
 	if err != nil {
 		return src, err
@@ -277,31 +286,34 @@ func (s *Store) scanSource(row scanner, before ...any) (inbound.Source, error) {
 }
 
 func (s *Store) PolledSources(ctx context.Context) ([]inbound.Source, error) {
-	return readAll(ctx, s, columnsOnly(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE api_key IS NOT NULL AND removed_at IS NULL ORDER BY id`)
+	return readAll(ctx, s, columnsOnly(s.scanSource),
+		`SELECT `+sourceColumns+` FROM sources WHERE api_key IS NOT NULL AND removed_at IS NULL ORDER BY id`)
 }
 
-func (s *Store) RecordPage(ctx context.Context, call inbound.Call, progress string, complete bool, zone *time.Location) (inbound.Recording, error) {
-	recording, err := inSteps(ctx, s, inbound.Recording{}, func(tx *tx, before inbound.Recording) (recording inbound.Recording, more bool, err error) {
-		recording = before
-		var used bool
-		err = tx.queryRow(`SELECT EXISTS (SELECT 1 FROM sources WHERE id = ? AND removed_at IS NULL)`, call.Source.ID).Scan(&used)
-		if err == nil && !used {
-			err = inbound.ErrNoSource
-		}
-		if err != nil {
-			return recording, false, err
-		}
-		r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call, event: before.EventID}
-		if more, err = r.elements(&recording); err != nil {
-			return recording, false, err
-		}
-		if err := r.closeEvent(recording); err != nil || more {
-			return recording, more, err
-		}
-		return recording, false, tx.exec(`UPDATE sources SET progress = ?2, polled_at = CASE ?3 WHEN 1 THEN ?4 ELSE polled_at END,
+func (s *Store) RecordPage(ctx context.Context, call inbound.Call, progress string, complete bool,
+	zone *time.Location) (inbound.Recording, error) {
+	recording, err := inSteps(ctx, s, inbound.Recording{},
+		func(tx *tx, before inbound.Recording) (recording inbound.Recording, more bool, err error) {
+			recording = before
+			var used bool
+			err = tx.queryRow(`SELECT EXISTS (SELECT 1 FROM sources WHERE id = ? AND removed_at IS NULL)`, call.Source.ID).Scan(&used)
+			if err == nil && !used {
+				err = inbound.ErrNoSource
+			}
+			if err != nil {
+				return recording, false, err
+			}
+			r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call, event: before.EventID}
+			if more, err = r.elements(&recording); err != nil {
+				return recording, false, err
+			}
+			if err := r.closeEvent(recording); err != nil || more {
+				return recording, more, err
+			}
+			return recording, false, tx.exec(`UPDATE sources SET progress = ?2, polled_at = CASE ?3 WHEN 1 THEN ?4 ELSE polled_at END,
 				poll_error = CASE ?3 WHEN 1 THEN '' ELSE poll_error END, last_transaction_at = CASE ?5 WHEN 0 THEN last_transaction_at ELSE ?4 END
 				WHERE id = ?1`, call.Source.ID, progress, complete, call.ReceivedAt.Unix(), recording.Recorded)
-	})
+		})
 	if err != nil {
 		return inbound.Recording{}, err
 	}

@@ -328,7 +328,8 @@ func (s *Store) quickCheck(ctx, background context.Context) error {
 }
 
 // checkedTables is the query of the tables whose pages are checked.
-const checkedTables = `SELECT 'sqlite_schema' UNION ALL SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'`
+const checkedTables = `SELECT 'sqlite_schema' UNION ALL SELECT name FROM sqlite_schema WHERE type = 'table'
+	AND sql NOT LIKE 'CREATE VIRTUAL %'`
 
 func (s *Store) runQuickCheck(ctx context.Context) error {
 	if err := quickCheck(ctx, s.reads); err != nil {

@@ -17,13 +17,15 @@ const (
 	// is set to what it was in the file is set all the same.
 	streamMoves = `coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'stream_moves_' || s.id), 0)`
 
-	streamColumns = `s.id, s.account_id, s.name, s.url, s.topic, s.username, coalesce(s.bank_account_id, 0), s.type, s.code_prefix, s.is_active, s.created_at, length(s.secret) = 0,
+	streamColumns = `s.id, s.account_id, s.name, s.url, s.topic, s.username, coalesce(s.bank_account_id, 0), s.type, s.code_prefix,
+		s.is_active, s.created_at, length(s.secret) = 0,
 	s.position, s.sent, s.sent_ms, s.failing_ms, s.problem_en, s.problem_vi`
 	oneStream = `SELECT ` + streamColumns + ` FROM streams s WHERE s.id = ? AND s.account_id = ? AND s.deleted_at IS NULL`
 
 	// streamed is the condition on transactions t that are in a broker, or on their way
 	// there. A broker keeps them also where the stream was moved, or given another type.
-	streamed = `EXISTS (SELECT 1 FROM streams s WHERE t.account_id = s.account_id AND (s.bank_account_id IS NULL OR s.bank_account_id = t.bank_account_id)
+	streamed = `EXISTS (SELECT 1 FROM streams s WHERE t.account_id = s.account_id AND (s.bank_account_id IS NULL
+		OR s.bank_account_id = t.bank_account_id)
 		AND (s.code_prefix = '' OR substr(t.code, 1, length(s.code_prefix)) = s.code_prefix)
 		AND s.first < t.id AND (s.is_active AND s.type IN ('ALL', t.type) OR t.id <= s.reached AND s.reached_type IN ('ALL', t.type)))`
 
@@ -35,7 +37,8 @@ func scanStream(row scanner) (stream.Stream, error) { return scanStreamAnd(row) 
 
 func scanStreamAnd(row scanner, more ...any) (stream.Stream, error) {
 	var s stream.Stream
-	err := row.Scan(append([]any{&s.ID, &s.AccountID, &s.Name, &s.URL, &s.Topic, &s.Username, &s.BankAccountID, &s.Type, &s.CodePrefix, &s.IsActive, secondsInto(&s.CreatedAt), &s.SecretLost,
+	err := row.Scan(append([]any{&s.ID, &s.AccountID, &s.Name, &s.URL, &s.Topic, &s.Username, &s.BankAccountID, &s.Type, &s.CodePrefix,
+		&s.IsActive, secondsInto(&s.CreatedAt), &s.SecretLost,
 		&s.Position, &s.Sent, millisInto(&s.SentAt), millisInto(&s.FailingSince), &s.Problem.EN, &s.Problem.VI}, more...)...)
 	return s, noRowsAs(err, stream.ErrNoStream)
 }
@@ -46,12 +49,16 @@ func (s *Store) Stream(ctx context.Context, accountID, id int64) (stream.Stream,
 }
 
 func (s *Store) Streams(ctx context.Context, accountID int64) ([]stream.Stream, error) {
-	return readAll(ctx, s, scanStream, `SELECT `+streamColumns+` FROM streams s WHERE s.account_id = coalesce(?, s.account_id) AND s.deleted_at IS NULL ORDER BY s.id`, nullIfZero(accountID))
+	return readAll(ctx, s, scanStream,
+		`SELECT `+streamColumns+` FROM streams s WHERE s.account_id = coalesce(?, s.account_id) AND s.deleted_at IS NULL ORDER BY s.id`,
+		nullIfZero(accountID))
 }
 
 func (s *Store) StreamWork(ctx context.Context, accountID, id int64) (w stream.Work, err error) {
 	var secret, password []byte
-	w.Stream, err = scanStreamAnd(s.queryRow(ctx, `SELECT `+streamColumns+`, s.secret, s.password, s.mark, `+streamMoves+` FROM streams s WHERE s.id = ? AND s.account_id = ? AND s.deleted_at IS NULL`, id, accountID),
+	w.Stream, err = scanStreamAnd(s.queryRow(ctx,
+		`SELECT `+streamColumns+`, s.secret, s.password, s.mark, `+streamMoves+
+			` FROM streams s WHERE s.id = ? AND s.account_id = ? AND s.deleted_at IS NULL`, id, accountID),
 		&secret, &password, &w.Mark, &w.Moves)
 	if err != nil || w.SecretLost {
 		return w, storageError(err)
@@ -63,11 +70,13 @@ func (s *Store) StreamWork(ctx context.Context, accountID, id int64) (w stream.W
 }
 
 func (s *Store) StreamTransactions(ctx context.Context, st stream.Stream, after int64, limit int) ([]app.Transaction, int64, error) {
-	last, err := scanOne[int64](s.queryRow(ctx, `SELECT coalesce(max(id), ?1) FROM (SELECT id FROM transactions WHERE id > ?1 ORDER BY id LIMIT ?2)`, after, streamWindow))
+	last, err := scanOne[int64](s.queryRow(ctx,
+		`SELECT coalesce(max(id), ?1) FROM (SELECT id FROM transactions WHERE id > ?1 ORDER BY id LIMIT ?2)`, after, streamWindow))
 	if err != nil || last == after {
 		return nil, after, storageError(err)
 	}
-	list, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
+	list, err := readAll(ctx, s, scanTransaction,
+		`SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
 			WHERE t.id > ?1 AND t.id <= ?2 AND t.account_id = ?3 AND (?4 = 0 OR t.bank_account_id = ?4) AND ?5 IN ('ALL', t.type)
 				AND (?6 = '' OR substr(t.code, 1, length(?6)) = ?6) ORDER BY t.id LIMIT ?7`,
 		after, last, st.AccountID, st.BankAccountID, string(st.Type), st.CodePrefix, limit)
@@ -81,12 +90,14 @@ func (s *Store) StreamTransactions(ctx context.Context, st stream.Stream, after 
 // inbound.MaxRemovals commits.
 func noteRemoval(tx *tx, accountID int64, ids []int64) error {
 	if err := tx.exec(`INSERT INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code)
-			SELECT t.account_id, (SELECT coalesce(max(number), 0) + 1 FROM removed_transactions), t.id, t.bank_account_id, t.type, coalesce(t.code, '')
+			SELECT t.account_id, (SELECT coalesce(max(number), 0) + 1 FROM removed_transactions), t.id, t.bank_account_id, t.type, coalesce(t.code,
+			'')
 			FROM json_each(?) k CROSS JOIN transactions t ON t.id = k.value`, joinIDs(ids)); err != nil {
 		return err
 	}
 	return tx.exec(`DELETE FROM removed_transactions WHERE account_id = ?1
-		AND number <= (SELECT DISTINCT number FROM removed_transactions WHERE account_id = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)`, accountID, inbound.MaxRemovals)
+		AND number <= (SELECT DISTINCT number FROM removed_transactions WHERE account_id = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)`, accountID,
+		inbound.MaxRemovals)
 }
 
 // removalsRead is how many removals are looked at for one reading.
@@ -98,8 +109,10 @@ func (s *Store) RemovedTransactions(ctx context.Context, st stream.Stream, after
 	if err != nil || last == after {
 		return nil, after, err
 	}
-	ids, err := readAll(ctx, s, scanOne[int64], `SELECT transaction_id FROM removed_transactions WHERE account_id = ?1 AND number > ?2 AND number <= ?3 AND transaction_id <= ?4
-			AND (?5 = 0 OR bank_account_id = ?5) AND ?6 IN ('ALL', type) AND (?7 = '' OR substr(code, 1, length(?7)) = ?7) AND `+isShown("bank_account_id", "?8")+` ORDER BY 1`,
+	ids, err := readAll(ctx, s, scanOne[int64],
+		`SELECT transaction_id FROM removed_transactions WHERE account_id = ?1 AND number > ?2 AND number <= ?3 AND transaction_id <= ?4
+			AND (?5 = 0 OR bank_account_id = ?5) AND ?6 IN ('ALL', type) AND (?7 = '' OR substr(code, 1, length(?7)) = ?7) AND `+
+			isShown("bank_account_id", "?8")+` ORDER BY 1`,
 		st.AccountID, after, last, upTo, st.BankAccountID, string(st.Type), st.CodePrefix, limitOf(ctx))
 	return ids, last, err
 }
@@ -135,14 +148,18 @@ func (s *Store) CreateStream(
 		if c.Position, err = streamStart(tx, since); err != nil {
 			return c, err
 		}
-		c.ID, err = tx.insert(`INSERT INTO streams (account_id, name, url, topic, username, bank_account_id, type, code_prefix, is_active, created_at, mark, secret, password, first, position, reached, reached_type, sent, problem_en, problem_vi)
+		c.ID, err = tx.insert(`INSERT INTO streams (account_id, name, url, topic, username, bank_account_id, type, code_prefix, is_active,
+			created_at, mark, secret, password, first, position, reached, reached_type, sent, problem_en, problem_vi)
 				VALUES (?, ?, ?, ?, ?, ?, ?7, ?, ?, ?, ?, ?, ?, ?14, ?14, 0, ?7, 0, '', '')`,
-			st.AccountID, st.Name, st.URL, st.Topic, st.Username, nullIfZero(st.BankAccountID), string(st.Type), st.CodePrefix, st.IsActive, st.CreatedAt.Unix(),
-			"str_"+strings.ToLower(rand.Text()[:12]), s.sealer.seal(sealStream, secrets.Secret), s.sealer.seal(sealStreamPassword, secrets.Password), c.Position)
+			st.AccountID, st.Name, st.URL, st.Topic, st.Username, nullIfZero(st.BankAccountID), string(st.Type), st.CodePrefix, st.IsActive,
+			st.CreatedAt.Unix(),
+			"str_"+strings.ToLower(rand.Text()[:12]), s.sealer.seal(sealStream, secrets.Secret),
+			s.sealer.seal(sealStreamPassword, secrets.Password), c.Position)
 		if err != nil {
 			return c, err
 		}
-		if err := tx.audit(ctx, st.AccountID, app.DeedStreamCreate, c.ID, app.AuditNamed(st.Name).Changed("url", "", st.URL).Changed("topic", "", st.Topic)); err != nil {
+		if err := tx.audit(ctx, st.AccountID, app.DeedStreamCreate, c.ID,
+			app.AuditNamed(st.Name).Changed("url", "", st.URL).Changed("topic", "", st.Topic)); err != nil {
 			return c, err
 		}
 		return c, keepKey(tx, st.AccountID, key, keptResult{result: c.ID}, st.CreatedAt)
@@ -204,17 +221,21 @@ func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u stream.
 				return st, err
 			}
 		}
-		d := app.AuditNamed(before.Name).Changed("name", before.Name, st.Name).Changed("url", before.URL, st.URL).Changed("topic", before.Topic, st.Topic).
-			Changed("type", string(before.Type), string(st.Type)).Changed("since_id", strconv.FormatInt(before.Position, 10), strconv.FormatInt(st.Position, 10)).
+		d := app.AuditNamed(before.Name).Changed("name", before.Name, st.Name).Changed("url", before.URL, st.URL).Changed("topic",
+			before.Topic, st.Topic).
+			Changed("type", string(before.Type), string(st.Type)).Changed("since_id", strconv.FormatInt(before.Position, 10),
+			strconv.FormatInt(st.Position, 10)).
 			Changed("is_active", strconv.FormatBool(before.IsActive), strconv.FormatBool(st.IsActive))
 		if c := u.Credentials; c != nil {
 			st.Username = c.Username
 			if err := tx.exec(`UPDATE streams SET password = ? WHERE id = ?`, s.sealer.seal(sealStreamPassword, c.Password), id); err != nil {
 				return st, err
 			}
-			d.Changes = append(d.Changes, app.AuditChange{Field: "username", From: before.Username, To: st.Username}) // even where only the password has changed
+			// even where only the password has changed
+			d.Changes = append(d.Changes, app.AuditChange{Field: "username", From: before.Username, To: st.Username})
 		}
-		if err := tx.exec(`UPDATE streams SET name = ?, url = ?, topic = ?, username = ?, reached_type = iif(type = ?5, reached_type, 'ALL'), type = ?5, position = ?6, first = min(first, ?6) WHERE id = ?7`,
+		if err := tx.exec(`UPDATE streams SET name = ?, url = ?, topic = ?, username = ?, reached_type = iif(type = ?5, reached_type, 'ALL'),
+			type = ?5, position = ?6, first = min(first, ?6) WHERE id = ?7`,
 			st.Name, st.URL, st.Topic, st.Username, string(st.Type), st.Position, id); err != nil {
 			return st, err
 		}
@@ -232,7 +253,8 @@ func (s *Store) ToggleStream(ctx context.Context, accountID, id int64, now time.
 		if err := setStreamActive(tx, &st, now); err != nil {
 			return st, err
 		}
-		return st, tx.audit(ctx, accountID, app.DeedStreamChange, id, app.AuditNamed(st.Name).Changed("is_active", strconv.FormatBool(!st.IsActive), strconv.FormatBool(st.IsActive)))
+		return st, tx.audit(ctx, accountID, app.DeedStreamChange, id,
+			app.AuditNamed(st.Name).Changed("is_active", strconv.FormatBool(!st.IsActive), strconv.FormatBool(st.IsActive)))
 	})
 }
 
@@ -256,7 +278,8 @@ func (s *Store) DeleteStream(ctx context.Context, accountID, id int64, now time.
 		if err := tx.exec(`DELETE FROM settings WHERE name = 'stream_moves_' || ?`, id); err != nil {
 			return err
 		}
-		if err := tx.exec(`UPDATE streams SET deleted_at = ?, is_active = 0, secret = x'', password = x'' WHERE id = ?`, now.Unix(), id); err != nil {
+		if err := tx.exec(`UPDATE streams SET deleted_at = ?, is_active = 0, secret = x'', password = x'' WHERE id = ?`,
+			now.Unix(), id); err != nil {
 			return err
 		}
 		return tx.audit(ctx, accountID, app.DeedStreamDelete, id, app.AuditNamed(st.Name))

@@ -52,7 +52,8 @@ func TestUndoImportOfStreamed(t *testing.T) {
 	}
 	list, passed, err := h.service.Streams.StreamTransactions(ctx, st, st.Position, stream.MaxBatch)
 	must(t, err)
-	must(t, h.service.Streams.SettleStream(ctx, stream.Progress{StreamID: st.ID, From: st.Position, To: list[4].ID, Tried: list[4].ID, Sent: 5}))
+	must(t, h.service.Streams.SettleStream(ctx, stream.Progress{StreamID: st.ID, From: st.Position, To: list[4].ID, Tried: list[4].ID,
+		Sent: 5}))
 	if n := told(id); n != 5 || passed < list[9].ID || len(list) != 10 {
 		t.Errorf("%d that it has sent count as told, want 5", n)
 	}

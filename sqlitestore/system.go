@@ -93,7 +93,8 @@ func (s *Store) QueueStatus(ctx context.Context, now time.Time) (upkeep.QueueSta
 
 // AnswerTimes walks back from the newest attempt.
 func (s *Store) AnswerTimes(ctx context.Context, after time.Time) (upkeep.AnswerTimes, error) {
-	took, err := readAll(ctx, s, scanOne[int64], `SELECT duration_ms FROM (SELECT started_ms, duration_ms FROM attempts ORDER BY id DESC LIMIT ?) WHERE started_ms > ?`,
+	took, err := readAll(ctx, s, scanOne[int64],
+		`SELECT duration_ms FROM (SELECT started_ms, duration_ms FROM attempts ORDER BY id DESC LIMIT ?) WHERE started_ms > ?`,
 		upkeep.AnswersCounted, after.UnixMilli())
 	if err != nil || len(took) == 0 {
 		return upkeep.AnswerTimes{}, err

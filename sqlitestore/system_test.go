@@ -20,7 +20,8 @@ func TestStorageStatus(t *testing.T) {
 	now := time.Now()
 	before, err := s.StorageStatus(now)
 	must(t, err)
-	if before.Commits.Count != 0 || before.Path != s.Path() || before.Free <= 0 || before.FileMode.Perm() != 0o600 || before.KeyMode.Perm() != 0o600 {
+	if before.Commits.Count != 0 || before.Path != s.Path() || before.Free <= 0 || before.FileMode.Perm() != 0o600 ||
+		before.KeyMode.Perm() != 0o600 {
 		t.Errorf("%+v", before)
 	}
 	must(t, s.Probe(ctx)) // writes nothing
@@ -74,7 +75,8 @@ func TestQueueStatus(t *testing.T) {
 	}
 	hooks := []int64{}
 	for range 3 {
-		w, _, err := s.CreateWebhook(ctx, delivery.Webhook{AccountID: 1, Name: "x", URL: "https://shop.vn/", Type: delivery.WebhookAll, IsActive: true, CreatedAt: now}, "whsec_x", app.IdempotencyKey{}, now)
+		w, _, err := s.CreateWebhook(ctx, delivery.Webhook{AccountID: 1, Name: "x", URL: "https://shop.vn/", Type: delivery.WebhookAll,
+			IsActive: true, CreatedAt: now}, "whsec_x", app.IdempotencyKey{}, now)
 		must(t, err)
 		hooks = append(hooks, w.ID)
 	}
@@ -85,8 +87,10 @@ func TestQueueStatus(t *testing.T) {
 			hook  int64
 			state int
 			due   time.Time
-		}{{hooks[0], 0, now.Add(-time.Minute)}, {hooks[0], 0, now.Add(-time.Second)}, {hooks[0], 0, now.Add(time.Hour)}, {hooks[0], 1, now.Add(-time.Hour)}, {hooks[1], 0, now.Add(-24 * time.Hour)}, {hooks[2], 0, now.Add(-24 * time.Hour)}} {
-			if err := exec(`INSERT INTO deliveries (account_id, webhook_id, sample, state, attempts, retry, due_ms, created_ms, single) VALUES (1, ?, '{}', ?, 0, 0, ?, 0, 0)`, d.hook, d.state, d.due.UnixMilli()); err != nil {
+		}{{hooks[0], 0, now.Add(-time.Minute)}, {hooks[0], 0, now.Add(-time.Second)}, {hooks[0], 0, now.Add(time.Hour)},
+			{hooks[0], 1, now.Add(-time.Hour)}, {hooks[1], 0, now.Add(-24 * time.Hour)}, {hooks[2], 0, now.Add(-24 * time.Hour)}} {
+			if err := exec(`INSERT INTO deliveries (account_id, webhook_id, sample, state, attempts, retry, due_ms, created_ms, single)
+				VALUES (1, ?, '{}', ?, 0, 0, ?, 0, 0)`, d.hook, d.state, d.due.UnixMilli()); err != nil {
 				return err
 			}
 		}

@@ -157,7 +157,8 @@ func (t *totals) flushTransactions(f *flusher) {
 		bankAccountDays[key] = d.addTo(bankAccountDays[key])
 	}
 	for id, sums := range accounts {
-		f.exec(`UPDATE account_totals SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount = out_amount + ? WHERE account_id = ?`,
+		f.exec(`UPDATE account_totals SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount = out_amount
+			+ ? WHERE account_id = ?`,
 			sums.in.Count, sums.in.Total, sums.out.Count, sums.out.Total, id)
 	}
 	for id, sum := range bankAccounts {
@@ -173,8 +174,10 @@ func (t *totals) flushTransactions(f *flusher) {
 	}
 	for _, d := range t.transactions {
 		if d.removed { // perhaps the last of its day
-			f.exec(`DELETE FROM account_days WHERE account_id = ? AND day = ? AND type = ? AND count = 0`, d.accountID, int64(d.day), string(d.direction))
-			f.exec(`DELETE FROM bank_account_days WHERE bank_account_id = ? AND day = ? AND type = ? AND count = 0`, d.bankAccountID, int64(d.day), string(d.direction))
+			f.exec(`DELETE FROM account_days WHERE account_id = ? AND day = ? AND type = ? AND count = 0`, d.accountID, int64(d.day),
+				string(d.direction))
+			f.exec(`DELETE FROM bank_account_days WHERE bank_account_id = ? AND day = ? AND type = ? AND count = 0`, d.bankAccountID, int64(d.day),
+				string(d.direction))
 			f.exec(`DELETE FROM bank_account_totals WHERE bank_account_id = ? AND count = 0`, d.bankAccountID)
 		}
 	}
@@ -199,7 +202,8 @@ func (t *totals) flushAttempts(f *flusher) {
 		sums[d.accountID] = s
 	}
 	for id, s := range sums {
-		f.exec(`UPDATE account_totals SET attempts_made = attempts_made + ?1, attempts_failed = attempts_failed + ?2, history_rows = history_rows + ?1 WHERE account_id = ?3`,
+		f.exec(`UPDATE account_totals SET attempts_made = attempts_made + ?1, attempts_failed = attempts_failed + ?2, history_rows =
+			history_rows + ?1 WHERE account_id = ?3`,
 			s.made, s.failed, id)
 	}
 }
@@ -213,7 +217,8 @@ func (t *totals) flushCalls(f *flusher) {
 		last[d.sourceID] = d
 	}
 	for id, d := range last {
-		f.exec(`UPDATE sources SET last_call_at = ?1, last_transaction_at = iif(?2, ?1, last_transaction_at) WHERE id = ?3`, d.at.Unix(), d.transaction, id)
+		f.exec(`UPDATE sources SET last_call_at = ?1, last_transaction_at = iif(?2, ?1, last_transaction_at) WHERE id = ?3`,
+			d.at.Unix(), d.transaction, id)
 	}
 }
 

@@ -58,7 +58,8 @@ func (h *history) populate(seed uint64, accounts ...int64) {
 	h.random = rand.New(rand.NewPCG(seed, 1))
 	for _, account := range accounts {
 		for i := range 3 {
-			b, err := h.service.Inbound.LinkBankAccount(ctx, account, inbound.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint("100", i), AccountName: "A"}, h.now)
+			b, err := h.service.Inbound.LinkBankAccount(ctx, account,
+				inbound.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint("100", i), AccountName: "A"}, h.now)
 			must(h.t, err)
 			h.banks = append(h.banks, b.BankAccount)
 		}
@@ -66,7 +67,9 @@ func (h *history) populate(seed uint64, accounts ...int64) {
 			src, err := h.service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: fmt.Sprint(i)}, h.now)
 			must(h.t, err)
 			h.sources = append(h.sources, src)
-			hook, _, err := h.service.Deliveries.CreateWebhook(ctx, account, delivery.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: []delivery.WebhookType{delivery.WebhookAll, delivery.WebhookIn}[i]}, h.now)
+			hook, _, err := h.service.Deliveries.CreateWebhook(ctx, account,
+				delivery.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: []delivery.WebhookType{delivery.WebhookAll, delivery.WebhookIn}[i]},
+				h.now)
 			must(h.t, err)
 			h.hooks = append(h.hooks, hook)
 		}
@@ -219,13 +222,19 @@ func checkTotals(t *testing.T, path string, offset int) {
 		{"history_rows", `SELECT account_id, history_rows FROM account_totals ORDER BY 1`,
 			`SELECT a.id, (SELECT count(*) FROM attempts t WHERE t.account_id = a.id) FROM accounts a ORDER BY 1`},
 		{"account_days", `SELECT account_id, day, type, count, amount FROM account_days ORDER BY 1, 2, 3`,
-			fmt.Sprintf(`SELECT account_id, (occurred_at + %d) / 86400 AS d, type, count(*), sum(amount) FROM transactions GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`, offset)},
+			fmt.Sprintf(`SELECT account_id, (occurred_at + %d) / 86400 AS d, type, count(*), sum(amount) FROM transactions GROUP BY 1, 2, 3
+				ORDER BY 1, 2, 3`, offset)},
 		{"bank_account_days", `SELECT bank_account_id, day, type, count, amount FROM bank_account_days ORDER BY 1, 2, 3`,
-			fmt.Sprintf(`SELECT bank_account_id, (occurred_at + %d) / 86400 AS d, type, count(*), sum(amount) FROM transactions GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`, offset)},
-		{"bank_account_totals", `SELECT b.id, coalesce(t.count, 0), coalesce(t.amount, 0) FROM bank_accounts b LEFT JOIN bank_account_totals t ON t.bank_account_id = b.id ORDER BY 1`,
-			`SELECT b.id, count(t.id), coalesce(sum(t.amount), 0) FROM bank_accounts b LEFT JOIN transactions t ON t.bank_account_id = b.id GROUP BY b.id ORDER BY 1`},
+			fmt.Sprintf(`SELECT bank_account_id, (occurred_at + %d) / 86400 AS d, type, count(*), sum(amount) FROM transactions GROUP BY 1, 2, 3
+				ORDER BY 1, 2, 3`, offset)},
+		{"bank_account_totals",
+			`SELECT b.id, coalesce(t.count, 0), coalesce(t.amount, 0) FROM bank_accounts b LEFT
+				JOIN bank_account_totals t ON t.bank_account_id = b.id ORDER BY 1`,
+			`SELECT b.id, count(t.id), coalesce(sum(t.amount), 0) FROM bank_accounts b LEFT JOIN transactions t ON t.bank_account_id = b.id
+				GROUP BY b.id ORDER BY 1`},
 		{"open items", `SELECT id, open FROM inbound_events ORDER BY 1`,
-			`SELECT e.id, (SELECT count(*) FROM inbound_items i WHERE i.inbound_event_id = e.id AND i.state IN ('unassigned', 'rejected', 'conflict')) FROM inbound_events e ORDER BY 1`},
+			`SELECT e.id, (SELECT count(*) FROM inbound_items i WHERE i.inbound_event_id = e.id
+				AND i.state IN ('unassigned', 'rejected', 'conflict')) FROM inbound_events e ORDER BY 1`},
 	} {
 		if d := cmp.Diff(peek(t, path, c.counted), peek(t, path, c.kept)); d != "" {
 			t.Errorf("%s (-counted from the rows +kept):\n%s", c.name, d)
@@ -270,7 +279,8 @@ func TestSumThatWouldNotFit(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Error(err)
 	}
-	if want := [4]inbound.Outcome{inbound.OutcomeRecorded, inbound.OutcomeRejected, inbound.OutcomeRecorded, inbound.OutcomeRejected}; outcomes != want {
+	if want := [4]inbound.Outcome{inbound.OutcomeRecorded, inbound.OutcomeRejected, inbound.OutcomeRecorded,
+		inbound.OutcomeRejected}; outcomes != want {
 		t.Errorf("outcomes %v, want %v", outcomes, want)
 	}
 	e := h.elements(1, "1000")[0]

@@ -17,7 +17,8 @@ func scanTransaction(row scanner) (app.Transaction, error) { return scanTransact
 func scanTransactionAnd(row scanner, before ...any) (app.Transaction, error) {
 	var t app.Transaction
 	err := row.Scan(append(before, &t.ID, &t.AccountID, &t.BankAccountID, &t.Bank, &t.AccountNumber, &t.Number, &t.Type, &t.Amount, &t.Content,
-		secondsInto(&t.Time), &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, codeInto{&t.Code}, secondsInto(&t.CreatedAt), &t.Nickname, &t.Colour, &t.Note, paymentInto{&t.PaymentSent}, paymentInto{&t.PaymentRequest})...)
+		secondsInto(&t.Time), &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, codeInto{&t.Code}, secondsInto(&t.CreatedAt), &t.Nickname, &t.Colour,
+		&t.Note, paymentInto{&t.PaymentSent}, paymentInto{&t.PaymentRequest})...)
 	return t, err
 }
 
@@ -42,7 +43,8 @@ func (s *Store) ownBankAccount(ctx context.Context, accountID, id int64) error {
 	if id == 0 {
 		return nil
 	}
-	_, err := readOne[int](ctx, s, `SELECT 1 FROM bank_accounts WHERE id = ?1 AND account_id = ?2 AND `+isShown("id", "?3"), id, accountID, limitOf(ctx))
+	_, err := readOne[int](ctx, s, `SELECT 1 FROM bank_accounts WHERE id = ?1 AND account_id = ?2 AND `+isShown("id", "?3"), id,
+		accountID, limitOf(ctx))
 	return noRowsAs(err, app.ErrUnknownReference("bank_account_id"))
 }
 
@@ -54,12 +56,14 @@ func (s *Store) TransactionOrigin(ctx context.Context, accountID, transactionID 
 	var p app.TransactionOrigin
 	err := s.queryRow(ctx, `SELECT t.source_id, coalesce(s.name, ''), coalesce(s.provider, ''), t.channel, coalesce(e.id, 0)
 		FROM transactions t LEFT JOIN sources s ON s.id = t.source_id `+fromEvent+`
-		WHERE t.id = ?1 AND t.account_id = ?2 AND `+isShown("t.bank_account_id", "?3"), transactionID, accountID, limitOf(ctx)).Scan(&p.SourceID, &p.SourceName, &p.Provider, &p.Channel, &p.InboundEventID)
+		WHERE t.id = ?1 AND t.account_id = ?2 AND `+isShown("t.bank_account_id", "?3"), transactionID, accountID, limitOf(ctx)).Scan(&p.SourceID,
+		&p.SourceName, &p.Provider, &p.Channel, &p.InboundEventID)
 	if err != nil {
 		return p, storageError(noRowsAs(err, app.ErrNoTransaction))
 	}
 	rows, err := s.query(ctx, `SELECT k.source_id, coalesce(s.name, ''), k.channel, k.event_id FROM event_ids k INDEXED BY event_ids_merged
-		LEFT JOIN sources s ON s.id = k.source_id WHERE k.transaction_id = ? AND k.merged = 1 AND k.account_id = ? ORDER BY k.source_id, k.channel, k.event_id LIMIT ?`,
+		LEFT JOIN sources s ON s.id = k.source_id WHERE k.transaction_id = ? AND k.merged = 1 AND k.account_id = ?
+		ORDER BY k.source_id, k.channel, k.event_id LIMIT ?`,
 		transactionID, accountID, app.MaxMerged)
 	p.Merged, err = collect(rows, err, func(row scanner) (n app.EventName, err error) {
 		return n, row.Scan(&n.SourceID, &n.SourceName, &n.Channel, &n.EventID)
@@ -85,8 +89,10 @@ func (s *Store) Note(ctx context.Context, accountID, transactionID int64) (app.N
 
 // Noted reads all notes of the account, of which there are few.
 func (s *Store) Noted(ctx context.Context, accountID int64, query string, limit int) ([]app.Transaction, error) {
-	list, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transaction_notes n CROSS JOIN transactions t ON t.id = n.transaction_id
-		JOIN bank_accounts b ON b.id = t.bank_account_id WHERE n.account_id = ?1 AND instr(n.search, ?2) > 0 AND `+isShown("t.bank_account_id", "?3")+`
+	list, err := readAll(ctx, s, scanTransaction,
+		`SELECT `+transactionColumns+` FROM transaction_notes n CROSS JOIN transactions t ON t.id = n.transaction_id
+		JOIN bank_accounts b ON b.id = t.bank_account_id WHERE n.account_id = ?1 AND instr(n.search, ?2) > 0 AND `+
+			isShown("t.bank_account_id", "?3")+`
 		ORDER BY t.id DESC LIMIT ?4`, accountID, fold.String(query), limitOf(ctx), limit)
 	if err != nil {
 		return nil, err
@@ -96,7 +102,8 @@ func (s *Store) Noted(ctx context.Context, accountID int64, query string, limit 
 
 func (s *Store) SetNote(ctx context.Context, accountID, transactionID int64, check func(app.Note) error, note app.Note) error {
 	return s.write(ctx, func(tx *tx) error {
-		if _, err := scanOne[int](tx.queryRow(`SELECT 1 FROM transactions WHERE id = ?1 AND account_id = ?2 AND `+isShown("bank_account_id", "?3"), transactionID, accountID, limitOf(ctx))); err != nil {
+		if _, err := scanOne[int](tx.queryRow(`SELECT 1 FROM transactions WHERE id = ?1 AND account_id = ?2 AND `+isShown("bank_account_id",
+			"?3"), transactionID, accountID, limitOf(ctx))); err != nil {
 			return noRowsAs(err, app.ErrNoTransaction)
 		}
 		present, err := scanNote(tx.queryRow(noteOfTransaction, transactionID, accountID, limitOf(ctx)))
@@ -106,13 +113,15 @@ func (s *Store) SetNote(ctx context.Context, accountID, transactionID int64, che
 		if err != nil || present.Text == note.Text {
 			return err
 		}
-		if err := tx.audit(ctx, accountID, app.DeedTransactionNote, transactionID, app.AuditDetail{}.Changed("note", present.Text, note.Text)); err != nil {
+		if err := tx.audit(ctx, accountID, app.DeedTransactionNote, transactionID,
+			app.AuditDetail{}.Changed("note", present.Text, note.Text)); err != nil {
 			return err
 		}
 		if note.Text == "" {
 			return tx.exec(`DELETE FROM transaction_notes WHERE transaction_id = ?`, transactionID)
 		}
-		return tx.exec(`INSERT INTO transaction_notes (transaction_id, account_id, text, search, changed_at, changed_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+		return tx.exec(`INSERT INTO transaction_notes (transaction_id, account_id, text, search, changed_at, changed_by)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 				ON CONFLICT DO UPDATE SET text = ?3, search = ?4, changed_at = ?5, changed_by = ?6`,
 			transactionID, accountID, note.Text, fold.String(note.Text), note.ChangedAt.Unix(), note.ChangedBy)
 	})
@@ -137,10 +146,13 @@ func (s *Store) idsOf(ctx context.Context, accountID int64, f app.TransactionFil
 // TransactionsIn reads the rows of the range one after another, whatever the
 // filter is: an export reads most of them, and what it searches for is
 // compared, not looked up.
-func (s *Store) TransactionsIn(ctx context.Context, accountID int64, f app.TransactionFilter, ids app.IDRange, limit int) ([]app.Transaction, error) {
+func (s *Store) TransactionsIn(ctx context.Context, accountID int64, f app.TransactionFilter, ids app.IDRange,
+	limit int) ([]app.Transaction, error) {
 	c := rowConditions(accountID, limited(ctx, f))
-	list, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
-		WHERE t.id BETWEEN ? AND ? AND `+c.where.String()+` ORDER BY t.id LIMIT ?`, append(append([]any{ids.First, ids.Last}, c.args...), limit)...)
+	list, err := readAll(ctx, s, scanTransaction,
+		`SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
+		WHERE t.id BETWEEN ? AND ? AND `+c.where.String()+` ORDER BY t.id LIMIT ?`,
+		append(append([]any{ids.First, ids.Last}, c.args...), limit)...)
 	if err != nil {
 		return nil, err
 	}

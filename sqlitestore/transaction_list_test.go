@@ -42,15 +42,18 @@ func TestListingsEqualAScan(t *testing.T) {
 			h.skipIDs()
 		}
 		source := h.sources[3*random.IntN(2)] // one of each account
-		call := inbound.Call{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now.Add(time.Duration(n) * time.Minute)}
+		call := inbound.Call{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"),
+			ReceivedAt: h.now.Add(time.Duration(n) * time.Minute)}
 		for i := range 500 {
 			late := time.Duration(random.IntN(60*24)) * time.Minute // not quite in order
 			if random.IntN(1000) == 0 {
 				late += 100 * 24 * time.Hour
 			}
 			call.Elements = append(call.Elements, inbound.Incoming{
-				EventID: fmt.Sprint("e", n+i), Gateway: "ACB", AccountNumber: fmt.Sprint("100", random.IntN(3)), Type: []app.Direction{app.In, app.Out}[random.IntN(2)],
-				Amount: 1000 * (1 + random.Int64N(50)), Content: fmt.Sprintf("Đơn hàng %d của khách quen", random.IntN(300)), Time: call.ReceivedAt.Add(-late),
+				EventID: fmt.Sprint("e", n+i), Gateway: "ACB", AccountNumber: fmt.Sprint("100", random.IntN(3)),
+				Type:   []app.Direction{app.In, app.Out}[random.IntN(2)],
+				Amount: 1000 * (1 + random.Int64N(50)), Content: fmt.Sprintf("Đơn hàng %d của khách quen", random.IntN(300)),
+				Time: call.ReceivedAt.Add(-late),
 			})
 		}
 		recording, err := h.service.Inbound.RecordTransactions(ctx, call)
@@ -103,7 +106,8 @@ func TestIndexCountsOneAccount(t *testing.T) {
 	for _, few := range []int{1, 1000} {
 		w.Store.FewIDs(few)
 		for _, f := range []app.TransactionFilter{
-			{Query: "tea"}, {Query: "coffee"}, {MinAmount: 2}, {MaxAmount: 2}, {MinAmount: 2, MaxAmount: 2}, {Query: "tea", MinAmount: 2}, {Query: "tea", Type: app.Out}, {MinAmount: 1, SinceID: new(int64(20)), Sort: app.SortID},
+			{Query: "tea"}, {Query: "coffee"}, {MinAmount: 2}, {MaxAmount: 2}, {MinAmount: 2, MaxAmount: 2}, {Query: "tea", MinAmount: 2},
+			{Query: "tea", Type: app.Out}, {MinAmount: 1, SinceID: new(int64(20)), Sort: app.SortID},
 		} {
 			f.Page = app.Page{Number: 1, Size: 20}
 			got, err := w.Store.Transactions(t.Context(), 1, f)
@@ -126,7 +130,8 @@ func checkListings(t *testing.T, h *history, path string, random *rand.Rand, fil
 			}
 		}
 		for _, limit := range []access.BankAccountLimit{{}, {On: true, IDs: banks[:1]}, {On: true, IDs: banks[1:]}} {
-			shows := slices.DeleteFunc(slices.Clone(all), func(tr app.Transaction) bool { return limit.On && !slices.Contains(limit.IDs, tr.BankAccountID) })
+			shows := slices.DeleteFunc(slices.Clone(all),
+				func(tr app.Transaction) bool { return limit.On && !slices.Contains(limit.IDs, tr.BankAccountID) })
 			ctx := access.SeeingOnly(context.Background(), limit)
 			for _, f := range append(edgeFilters(shows), randomFilters(random, shows, filters)...) {
 				h.store.FewIDs([]int{1, 100, 100_000}[random.IntN(3)])
@@ -195,7 +200,8 @@ func mixDeliveries(t *testing.T, path string) {
 		`UPDATE deliveries SET state = 2, due_ms = NULL WHERE id % 37 > 30`,
 		`UPDATE deliveries SET state = 3, due_ms = NULL WHERE id % 37 > 34`,
 		`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, created_ms, single)
-			SELECT account_id, webhook_id, transaction_id, id % 4, 0, 0, 0, 0 FROM deliveries WHERE id % 37 IN (2, 31, 33) OR id % 37 = 35 AND id % 3 = 0`,
+			SELECT account_id, webhook_id, transaction_id, id % 4, 0, 0, 0, 0 FROM deliveries WHERE id % 37 IN (2, 31, 33) OR id % 37 = 35
+			AND id % 3 = 0`,
 		`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, created_ms, single)
 			SELECT account_id, webhook_id, transaction_id, id % 4, 0, 0, 0, 0 FROM deliveries WHERE created_ms = 0 AND id % 2`,
 		// As cancelling does.
@@ -239,12 +245,14 @@ func statesOf(t *testing.T, path string) map[int64]app.DeliveryState {
 	return states
 }
 
-func allTransactions(t *testing.T, list func(context.Context, int64, app.TransactionFilter) (app.TransactionPage, error), account int64) []app.Transaction {
+func allTransactions(t *testing.T, list func(context.Context, int64, app.TransactionFilter) (app.TransactionPage, error),
+	account int64) []app.Transaction {
 	t.Helper()
 	var all []app.Transaction
 	since := int64(0)
 	for {
-		found, err := list(context.Background(), account, app.TransactionFilter{Sort: app.SortID, SinceID: &since, Page: app.Page{Number: 1, Size: 1000}})
+		found, err := list(context.Background(), account,
+			app.TransactionFilter{Sort: app.SortID, SinceID: &since, Page: app.Page{Number: 1, Size: 1000}})
 		must(t, err)
 		page := found.Rows
 		if len(page) == 0 {
@@ -263,13 +271,15 @@ func edgeFilters(all []app.Transaction) (list []app.TransactionFilter) {
 	// The sums of a few transactions, which lie in more blocks than a page needs:
 	// the last id is in the third block, and long ago.
 	gap := slices.IndexFunc(all, func(t app.Transaction) bool { return t.ID > 1_000_000 })
-	list = append(list, app.TransactionFilter{BankAccountID: all[0].BankAccountID, Type: all[0].Type, UntilID: all[max(gap, 1)-1].ID, Page: app.Page{Number: 1, Size: 10}})
+	list = append(list, app.TransactionFilter{BankAccountID: all[0].BankAccountID, Type: all[0].Type, UntilID: all[max(gap, 1)-1].ID,
+		Page: app.Page{Number: 1, Size: 10}})
 	for _, f := range []app.TransactionFilter{{Query: "đơn"}, {MinAmount: 1}, {DeliveryState: app.DeliveryDelivered, MaxAmount: 49_000}} {
 		f.UntilID, f.Sort, f.Page = late, app.SortDateDesc, app.Page{Number: 1, Size: 10}
 		list = append(list, f)
 	}
 	for i, m := range []app.SearchMeaning{meaning(all[0], true, false), meaning(all[0], false, true), meaning(all[0], true, true)} {
-		for _, f := range []app.TransactionFilter{{}, {MinAmount: all[0].Amount + 1}, {BankAccountID: all[len(all)-1].BankAccountID}, {DeliveryState: app.DeliveryFailed}, {UntilID: late}} {
+		for _, f := range []app.TransactionFilter{{}, {MinAmount: all[0].Amount + 1}, {BankAccountID: all[len(all)-1].BankAccountID},
+			{DeliveryState: app.DeliveryFailed}, {UntilID: late}} {
 			f.Query, f.Or, f.Sums, f.Page = "hàng 27", m, true, app.Page{Number: 1, Size: 50, CountTo: []int64{0, 20, 2000}[i]}
 			list = append(list, f)
 		}
@@ -393,7 +403,8 @@ func scan(all []app.Transaction, states map[int64]app.DeliveryState, f app.Trans
 		t := &all[i]
 		if f.BankAccountID != 0 && t.BankAccountID != f.BankAccountID || f.Type != "" && t.Type != f.Type ||
 			!f.From.IsZero() && t.Time.Before(f.From) || !f.To.IsZero() && !t.Time.Before(f.To) ||
-			f.Code != "" && t.Code.Text != f.Code || t.Amount < f.MinAmount || f.MaxAmount != 0 && t.Amount > f.MaxAmount || f.UntilID != 0 && t.ID > f.UntilID ||
+			f.Code != "" && t.Code.Text != f.Code || t.Amount < f.MinAmount || f.MaxAmount != 0 && t.Amount > f.MaxAmount ||
+			f.UntilID != 0 && t.ID > f.UntilID ||
 			f.DeliveryState != "" && states[t.ID] != f.DeliveryState || f.SinceID != nil && t.ID <= *f.SinceID ||
 			!meant(t) {
 			continue

@@ -16,7 +16,8 @@ const noneLater = `NOT EXISTS (SELECT 1 FROM deliveries o INDEXED BY deliveries_
 
 // hasDelivery is true if the transaction has a delivery d whose state meets states.
 func hasDelivery(id, states string) string {
-	return `EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_transaction WHERE d.transaction_id = ` + id + ` AND d.state ` + states + `)`
+	return `EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_transaction WHERE d.transaction_id = ` + id +
+		` AND d.state ` + states + `)`
 }
 
 // inState is true if the transaction is in a state. It costs at most three

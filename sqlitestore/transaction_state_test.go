@@ -34,7 +34,8 @@ func TestUnsentAfterIndexing(t *testing.T) {
 	wantUnsent := func(when string, want ...int64) {
 		t.Helper()
 		for _, countTo := range []int64{0, 100} {
-			page, err := h.service.Ledger.Transactions(ctx, 1, app.TransactionFilter{DeliveryState: app.DeliveryUnsent, Page: app.Page{Number: 1, Size: 10, CountTo: countTo}})
+			page, err := h.service.Ledger.Transactions(ctx, 1,
+				app.TransactionFilter{DeliveryState: app.DeliveryUnsent, Page: app.Page{Number: 1, Size: 10, CountTo: countTo}})
 			must(t, err)
 			if got := idsOf(page.Rows); !slices.Equal(got, want) || page.Total != int64(len(want)) {
 				t.Errorf("%s: %v, total %d, want %v", when, got, page.Total, want)

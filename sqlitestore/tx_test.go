@@ -29,7 +29,8 @@ func (h *history) elements(n int, account string) []inbound.Incoming {
 	for i := range list {
 		h.seq++
 		list[i] = inbound.Incoming{
-			EventID: fmt.Sprint(h.seq), Gateway: "ACB", AccountNumber: account, Number: fmt.Sprint("N", h.seq), Type: app.In, Amount: 1000 + int64(h.seq), Time: h.now,
+			EventID: fmt.Sprint(h.seq), Gateway: "ACB", AccountNumber: account, Number: fmt.Sprint("N", h.seq), Type: app.In,
+			Amount: 1000 + int64(h.seq), Time: h.now,
 		}
 	}
 	return list
@@ -58,7 +59,8 @@ func (h *history) fail(most int) {
 	for _, o := range due {
 		o.Attempts = len(delivery.RetrySchedule)
 		all.Go(func() {
-			_, err := h.service.Deliveries.Settle(h.t.Context(), o, delivery.Result{StartedAt: h.now, StatusCode: 500, Error: delivery.ErrorHTTPStatus})
+			_, err := h.service.Deliveries.Settle(h.t.Context(), o,
+				delivery.Result{StartedAt: h.now, StatusCode: 500, Error: delivery.ErrorHTTPStatus})
 			must(h.t, err)
 		})
 	}
@@ -168,14 +170,16 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			h.fill(`INSERT INTO inbound_events (account_id, channel, received_ms, body, recorded, duplicates, unassigned, conflicts, rejected, open)
 				SELECT 1, 'call', i, zeroblob(i % 3000), 0, 0, 0, 0, 0, 0`)
 			h.fill(`INSERT INTO idempotency_keys (account_id, key, operation, hash, result, outcome, created_ms) SELECT 1, i, '', x'', 0, '', i`)
-			h.fill(`INSERT INTO sessions (token, generation, halfway, data, agent, address, started_at, seen_at, end_at, ended) SELECT i, 0, 0, x'', '', '', 0, 0, i, 0`)
+			h.fill(`INSERT INTO sessions (token, generation, halfway, data, agent, address, started_at, seen_at, end_at, ended) SELECT i, 0, 0,
+				x'', '', '', 0, 0, i, 0`)
 			h.fill(`INSERT INTO webhook_hours (webhook_id, hour, succeeded, failed) SELECT 1, i, 0, 0`)
 			h.record(h.elements(many, "1000"))
 			h.fail(many)
 			h.now = h.now.Add(30 * 24 * time.Hour)
 		}, func(ctx context.Context, h *history) (int, error) {
 			p, err := h.service.Upkeep.Prune(ctx, upkeep.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now)
-			left := peek(h.t, h.store.Path(), `SELECT (SELECT count(*) FROM inbound_events) + (SELECT count(*) FROM inbound_items) + (SELECT count(*) FROM attempts)
+			left := peek(h.t, h.store.Path(),
+				`SELECT (SELECT count(*) FROM inbound_events) + (SELECT count(*) FROM inbound_items) + (SELECT count(*) FROM attempts)
 				+ (SELECT count(*) FROM idempotency_keys) + (SELECT count(*) FROM sessions) + (SELECT count(*) FROM webhook_hours)`)
 			if p.Attempts != many || left[0][0] != int64(0) {
 				h.t.Errorf("%+v, and %v rows are left", p, left[0][0])

@@ -56,7 +56,8 @@ func insertUser(tx *tx, u access.User, hash string) (access.User, error) {
 	}
 	taken, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM users WHERE name = ?)`, u.Name))
 	if err == nil && taken {
-		err = app.Refused(app.CodeAlreadyExists, app.Textf("The name %s can’t be used. Choose another.", "Không dùng được tên %s. Hãy chọn tên khác.", u.Name))
+		err = app.Refused(app.CodeAlreadyExists,
+			app.Textf("The name %s can’t be used. Choose another.", "Không dùng được tên %s. Hãy chọn tên khác.", u.Name))
 	}
 	if err != nil {
 		return u, err
@@ -248,7 +249,8 @@ func (s *Store) LimitUser(ctx context.Context, accountID, id int64, limit access
 			return u, err
 		}
 		for _, bankAccountID := range limit.IDs {
-			n, err := tx.change(`INSERT INTO user_bank_accounts (user_id, bank_account_id) SELECT ?, id FROM bank_accounts WHERE id = ? AND account_id = ?
+			n, err := tx.change(`INSERT INTO user_bank_accounts (user_id, bank_account_id) SELECT ?, id FROM bank_accounts WHERE id = ?
+				AND account_id = ?
 					ON CONFLICT DO UPDATE SET user_id = user_id`, id, bankAccountID, accountID)
 			if err != nil {
 				return u, err
@@ -273,7 +275,8 @@ func auditLimit(tx *tx, limit access.BankAccountLimit) (string, error) {
 	if !limit.On {
 		return "all", nil
 	}
-	return scanOne[string](tx.queryRow(`SELECT coalesce(group_concat(bank || ' ' || account_number, ', ' ORDER BY id), 'none') FROM bank_accounts
+	return scanOne[string](tx.queryRow(`SELECT coalesce(group_concat(bank || ' ' || account_number, ', ' ORDER BY id), 'none')
+		FROM bank_accounts
 		WHERE id IN (SELECT value FROM json_each(?))`, joinIDs(limit.IDs)))
 }
 
@@ -305,7 +308,8 @@ func txUser(tx *tx, accountID, id int64) (access.User, error) {
 
 // keepOwner returns access.ErrLastOwner if u is the only owner of the account.
 func keepOwner(tx *tx, u access.User) error {
-	others, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM users WHERE account_id = ? AND role = 'owner' AND id <> ?)`, u.AccountID, u.ID))
+	others, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM users WHERE account_id = ? AND role = 'owner' AND id <> ?)`,
+		u.AccountID, u.ID))
 	if err == nil && u.Role == access.RoleOwner && !others {
 		err = access.ErrLastOwner
 	}

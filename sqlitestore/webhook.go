@@ -12,7 +12,8 @@ import (
 	"baoco/app/delivery"
 )
 
-const webhookColumns = `w.id, w.account_id, w.name, w.kind, w.url, w.type, w.code_prefix, w.is_active, w.created_at, iif(w.next_secret IS NULL, NULL, w.overlap_to_ms), ` + secretLost + `,
+const webhookColumns = `w.id, w.account_id, w.name, w.kind, w.url, w.type, w.code_prefix, w.is_active, w.created_at, iif(w.next_secret IS
+	NULL, NULL, w.overlap_to_ms), ` + secretLost + `,
 	(SELECT json_group_array(id ORDER BY id) FROM (SELECT w.bank_account_id AS id WHERE w.bank_account_id IS NOT NULL
 		UNION ALL SELECT bank_account_id FROM webhook_bank_accounts WHERE webhook_id = w.id)),
 	w.bank_account_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM bank_accounts WHERE unlinked_at IS NULL AND id IN (SELECT w.bank_account_id
@@ -27,7 +28,8 @@ func scanWebhook(row scanner) (delivery.Webhook, error) { return scanWebhookAnd(
 func scanWebhookAnd(row scanner, more ...any) (delivery.Webhook, error) {
 	var w delivery.Webhook
 	var ids string
-	err := row.Scan(append([]any{&w.ID, &w.AccountID, &w.Name, &w.Kind, &w.URL, &w.Type, &w.CodePrefix, &w.IsActive, secondsInto(&w.CreatedAt), millisInto(&w.OverlapTo), &w.SecretLost, &ids, &w.Silent}, more...)...)
+	err := row.Scan(append([]any{&w.ID, &w.AccountID, &w.Name, &w.Kind, &w.URL, &w.Type, &w.CodePrefix, &w.IsActive, secondsInto(&w.CreatedAt),
+		millisInto(&w.OverlapTo), &w.SecretLost, &ids, &w.Silent}, more...)...)
 	if err == nil && ids != "[]" {
 		err = json.Unmarshal([]byte(ids), &w.BankAccountIDs)
 	}
@@ -36,7 +38,8 @@ func scanWebhookAnd(row scanner, more ...any) (delivery.Webhook, error) {
 
 const oneWebhook = `SELECT ` + webhookColumns + ` FROM webhooks w WHERE w.id = ? AND w.account_id = ? AND w.deleted_at IS NULL`
 
-func (s *Store) CreateWebhook(ctx context.Context, w delivery.Webhook, secret string, key app.IdempotencyKey, now time.Time) (delivery.Webhook, bool, error) {
+func (s *Store) CreateWebhook(ctx context.Context, w delivery.Webhook, secret string, key app.IdempotencyKey,
+	now time.Time) (delivery.Webhook, bool, error) {
 	type creation struct {
 		webhook delivery.Webhook
 		made    bool
@@ -58,13 +61,16 @@ func (s *Store) CreateWebhook(ctx context.Context, w delivery.Webhook, secret st
 		if len(w.BankAccountIDs) > 0 {
 			first = w.BankAccountIDs[0]
 		}
-		c.webhook.ID, err = tx.insert(`INSERT INTO webhooks (account_id, name, kind, url, type, bank_account_id, code_prefix, is_active, created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			w.AccountID, w.Name, string(w.Kind), w.URL, string(w.Type), first, w.CodePrefix, w.IsActive, w.CreatedAt.Unix(), s.sealer.seal(sealWebhook, secret))
+		c.webhook.ID, err = tx.insert(`INSERT INTO webhooks (account_id, name, kind, url, type, bank_account_id, code_prefix, is_active,
+			created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			w.AccountID, w.Name, string(w.Kind), w.URL, string(w.Type), first, w.CodePrefix, w.IsActive, w.CreatedAt.Unix(),
+			s.sealer.seal(sealWebhook, secret))
 		if err != nil {
 			return c, err
 		}
 		if len(w.BankAccountIDs) > 1 {
-			if err := tx.exec(`INSERT INTO webhook_bank_accounts (webhook_id, bank_account_id) SELECT ?, value FROM json_each(?)`, c.webhook.ID, joinIDs(w.BankAccountIDs[1:])); err != nil {
+			if err := tx.exec(`INSERT INTO webhook_bank_accounts (webhook_id, bank_account_id) SELECT ?, value FROM json_each(?)`, c.webhook.ID,
+				joinIDs(w.BankAccountIDs[1:])); err != nil {
 				return c, err
 			}
 		}
@@ -102,7 +108,8 @@ func mayCreateWebhook(tx *tx, w delivery.Webhook, now time.Time) error {
 }
 
 func (s *Store) Webhooks(ctx context.Context, accountID int64) ([]delivery.Webhook, error) {
-	return readAll(ctx, s, scanWebhook, `SELECT `+webhookColumns+` FROM webhooks w WHERE w.account_id = ? AND w.deleted_at IS NULL ORDER BY w.id`, accountID)
+	return readAll(ctx, s, scanWebhook,
+		`SELECT `+webhookColumns+` FROM webhooks w WHERE w.account_id = ? AND w.deleted_at IS NULL ORDER BY w.id`, accountID)
 }
 
 func (s *Store) Webhook(ctx context.Context, accountID, id int64) (delivery.Webhook, error) {
@@ -126,7 +133,8 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u delive
 				return w, err
 			}
 		}
-		if err := tx.exec(`UPDATE webhooks SET name = ?, url = ?, type = ?, is_active = ? WHERE id = ?`, w.Name, w.URL, string(w.Type), w.IsActive, id); err != nil {
+		if err := tx.exec(`UPDATE webhooks SET name = ?, url = ?, type = ?, is_active = ? WHERE id = ?`, w.Name, w.URL, string(w.Type),
+			w.IsActive, id); err != nil {
 			return w, err
 		}
 		d := app.AuditNamed(before.Name).Changed("name", before.Name, w.Name).Changed("type", string(before.Type), string(w.Type)).
@@ -153,7 +161,8 @@ func (s *Store) ToggleWebhook(ctx context.Context, accountID, id int64, now time
 		if err := tx.exec(`UPDATE webhooks SET is_active = ? WHERE id = ?`, w.IsActive, id); err != nil {
 			return w, err
 		}
-		return w, tx.audit(ctx, accountID, app.DeedWebhookChange, id, app.AuditNamed(w.Name).Changed("is_active", strconv.FormatBool(!w.IsActive), strconv.FormatBool(w.IsActive)))
+		return w, tx.audit(ctx, accountID, app.DeedWebhookChange, id,
+			app.AuditNamed(w.Name).Changed("is_active", strconv.FormatBool(!w.IsActive), strconv.FormatBool(w.IsActive)))
 	})
 }
 
@@ -173,7 +182,8 @@ func (s *Store) DeleteWebhook(ctx context.Context, accountID, id int64, now time
 			if err != nil {
 				return false, false, err
 			}
-			if err := tx.exec(`UPDATE webhooks SET deleted_at = ?, is_active = 0, secret = x'', next_secret = NULL WHERE id = ?`, now.Unix(), id); err != nil {
+			if err := tx.exec(`UPDATE webhooks SET deleted_at = ?, is_active = 0, secret = x'', next_secret = NULL WHERE id = ?`,
+				now.Unix(), id); err != nil {
 				return false, false, err
 			}
 		}
@@ -217,7 +227,8 @@ func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, in deliv
 			next = s.sealer.seal(sealWebhook, secrets.Next)
 		}
 		if err := tx.exec(`UPDATE webhooks SET secret = ?, next_secret = ?, overlap_to_ms = ?, secrets_changed_ms = ? WHERE id = ?`,
-			s.sealer.seal(sealWebhook, secrets.Current), next, unixMilliOrNull(secrets.OverlapTo), unixMilliOrNull(secrets.ChangedAt), id); err != nil {
+			s.sealer.seal(sealWebhook, secrets.Current), next, unixMilliOrNull(secrets.OverlapTo),
+			unixMilliOrNull(secrets.ChangedAt), id); err != nil {
 			return false, err
 		}
 		deed := app.DeedWebhookRotate
@@ -287,19 +298,23 @@ const healthKept = 48 * time.Hour
 // pruneHealth removes a step of hours older than healthKept.
 func pruneHealth(tx *tx, now time.Time) (more bool, err error) {
 	return pruneRows(tx, `DELETE FROM webhook_hours WHERE (webhook_id, hour) IN
-			(SELECT h.webhook_id, h.hour FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id AND h.hour < ?`+stepLimit+`)`, hourOf(now.Add(-healthKept)))
+			(SELECT h.webhook_id, h.hour FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id AND h.hour < ?`+stepLimit+`)`,
+		hourOf(now.Add(-healthKept)))
 }
 
 func (s *Store) WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) ([]delivery.WebhookHealth, error) {
 	const of = ` WHERE w.account_id = ?1 AND w.deleted_at IS NULL AND (?2 = 0 OR w.id = ?2)`
-	rows, err := s.query(ctx, `SELECT w.id, coalesce(t.failed_in_row, 0), coalesce(a.id, 0), a.started_ms, coalesce(a.duration_ms, 0), coalesce(a.status_code, 0),
+	rows, err := s.query(ctx,
+		`SELECT w.id, coalesce(t.failed_in_row, 0), coalesce(a.id, 0), a.started_ms, coalesce(a.duration_ms, 0), coalesce(a.status_code, 0),
 			coalesce(a.error, ''), coalesce(a.detail, ''),
 			(SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = w.id AND retry = 1 LIMIT ?3)),
 			(SELECT min(due_ms) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = w.id AND retry = 1)
-		FROM webhooks w LEFT JOIN webhook_totals t ON t.webhook_id = w.id LEFT JOIN attempts a ON a.id = t.last_attempt_id`+of+` ORDER BY w.id`, accountID, webhookID, alert.CountedUpTo)
+		FROM webhooks w LEFT JOIN webhook_totals t ON t.webhook_id = w.id LEFT JOIN attempts a ON a.id = t.last_attempt_id`+of+` ORDER BY w.id`,
+		accountID, webhookID, alert.CountedUpTo)
 	list, err := collect(rows, err, func(row scanner) (h delivery.WebhookHealth, err error) {
 		var detail string
-		err = row.Scan(&h.WebhookID, &h.FailedInRow, &h.HistoryID, millisInto(&h.Last.StartedAt), durationInto(&h.Last.Duration), &h.Last.StatusCode, &h.Last.Error, &detail, &h.Retrying, millisInto(&h.RetryAt))
+		err = row.Scan(&h.WebhookID, &h.FailedInRow, &h.HistoryID, millisInto(&h.Last.StartedAt), durationInto(&h.Last.Duration),
+			&h.Last.StatusCode, &h.Last.Error, &detail, &h.Retrying, millisInto(&h.RetryAt))
 		h.Last.Detail = delivery.ParseDetail(detail)
 		return h, err
 	})
@@ -311,8 +326,9 @@ func (s *Store) WebhookHealth(ctx context.Context, accountID, webhookID int64, n
 		byID[list[i].WebhookID] = &list[i]
 	}
 	first := hourOf(now) - delivery.HealthHours + 1
-	rows, err = s.query(ctx, `SELECT h.webhook_id, h.hour, h.succeeded, h.failed FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id`+of+
-		` AND h.hour BETWEEN ?3 AND ?4`, accountID, webhookID, first, first+delivery.HealthHours-1)
+	rows, err = s.query(ctx,
+		`SELECT h.webhook_id, h.hour, h.succeeded, h.failed FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id`+of+
+			` AND h.hour BETWEEN ?3 AND ?4`, accountID, webhookID, first, first+delivery.HealthHours-1)
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var id, hour int64
 		var sum delivery.HourHealth
@@ -328,7 +344,8 @@ func (s *Store) WebhookHealth(ctx context.Context, accountID, webhookID int64, n
 func (s *Store) RecentAttempts(ctx context.Context, accountID int64, now time.Time) (delivery.HourHealth, error) {
 	var sum delivery.HourHealth
 	first := hourOf(now) - delivery.HealthHours + 1
-	err := s.queryRow(ctx, `SELECT coalesce(sum(h.succeeded), 0), coalesce(sum(h.failed), 0) FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id
+	err := s.queryRow(ctx,
+		`SELECT coalesce(sum(h.succeeded), 0), coalesce(sum(h.failed), 0) FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id
 			WHERE w.account_id = ? AND h.hour BETWEEN ? AND ?`, accountID, first, first+delivery.HealthHours-1).Scan(&sum.Succeeded, &sum.Failed)
 	return sum, storageError(err)
 }

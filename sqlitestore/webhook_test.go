@@ -44,7 +44,8 @@ func TestWebhookHealth(t *testing.T) {
 				sum.Succeeded += h.Sum().Succeeded
 				sum.Failed += h.Sum().Failed
 			}
-			if all, err := h.service.Deliveries.DeliveryHealth(ctx, account, h.now); err != nil || all.Delivered != sum.Succeeded || all.Failed != sum.Failed {
+			if all, err := h.service.Deliveries.DeliveryHealth(ctx, account, h.now); err != nil || all.Delivered != sum.Succeeded ||
+				all.Failed != sum.Failed {
 				t.Errorf("account %d together: %+v, %v; want %+v", account, all, err, sum)
 			}
 			if d := gocmp.Diff(want, got, cmpopts.EquateApproxTime(0)); d != "" {
@@ -74,7 +75,8 @@ func TestWebhookHealth(t *testing.T) {
 			}
 			all.Go(func() {
 				if next == nil {
-					o, err := h.store.AddTest(ctx, hook.AccountID, hook.ID, func(delivery.Webhook) delivery.Payload { return delivery.Payload{TransferType: app.In} }, h.now)
+					o, err := h.store.AddTest(ctx, hook.AccountID, hook.ID,
+						func(delivery.Webhook) delivery.Payload { return delivery.Payload{TransferType: app.In} }, h.now)
 					if err != nil {
 						t.Error(err)
 						return

@@ -28,8 +28,10 @@ func TestGroupCommitKeepsCallersApart(t *testing.T) {
 	}{
 		{"succeeds", t.Context(), func(write func() error) error { return write() }, func(err error) bool { return err == nil }},
 		{"fails before writing", t.Context(), func(func() error) error { return mine }, func(err error) bool { return errors.Is(err, mine) }},
-		{"fails half done", t.Context(), func(write func() error) error { return errors.Join(write(), mine) }, func(err error) bool { return errors.Is(err, mine) }},
-		{"panics half done", t.Context(), func(write func() error) error { panic(write()) }, func(err error) bool { return err != nil && strings.Contains(err.Error(), "panic") }},
+		{"fails half done", t.Context(), func(write func() error) error { return errors.Join(write(), mine) },
+			func(err error) bool { return errors.Is(err, mine) }},
+		{"panics half done", t.Context(), func(write func() error) error { panic(write()) },
+			func(err error) bool { return err != nil && strings.Contains(err.Error(), "panic") }},
 		{"gave up", gone, func(write func() error) error { return write() }, func(err error) bool { return errors.Is(err, context.Canceled) }},
 	}
 	var all sync.WaitGroup
@@ -53,7 +55,9 @@ func TestGroupCommitKeepsCallersApart(t *testing.T) {
 	}
 	all.Wait()
 	must(t, s.Close())
-	left := peek(t, path, `SELECT value, count(*) FROM settings WHERE value IN ('succeeds', 'fails before writing', 'fails half done', 'panics half done', 'gave up') GROUP BY value`)
+	left := peek(t, path,
+		`SELECT value, count(*) FROM settings WHERE value IN ('succeeds', 'fails before writing', 'fails half done', 'panics half done',
+			'gave up') GROUP BY value`)
 	if len(left) != 1 || left[0][0] != "succeeds" || left[0][1] != int64(succeeded) {
 		t.Errorf("the callers left %v, want %d of those who succeed", left, succeeded)
 	}

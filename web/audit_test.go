@@ -22,7 +22,10 @@ import (
 func TestDeedsOfAPI(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { rw.WriteHeader(http.StatusInternalServerError) }))
+	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter,
+		r *http.Request) {
+		rw.WriteHeader(http.StatusInternalServerError)
+	}))
 	defer shop.Close()
 	w.Link("ACB", apptest.SomeAccount)
 	key := w.APIKey(access.ScopeFull)
@@ -51,7 +54,8 @@ func TestDeedsOfAPI(t *testing.T) {
 			return
 		}
 		l := added[0]
-		if want := (app.Actor{Way: app.WayAPI, ID: 1, Name: "test", Address: "198.51.100.7", At: l.Actor.At}); l.Actor != want || l.Deed != deed || l.NounID != noun || l.Actor.At.Before(began.Add(-time.Millisecond)) || l.Actor.At.After(time.Now()) {
+		if want := (app.Actor{Way: app.WayAPI, ID: 1, Name: "test", Address: "198.51.100.7", At: l.Actor.At}); l.Actor != want ||
+			l.Deed != deed || l.NounID != noun || l.Actor.At.Before(began.Add(-time.Millisecond)) || l.Actor.At.After(time.Now()) {
 			t.Errorf("%s: %+v, want %s of %d by %+v", route, l, deed, noun, want)
 		}
 	}
@@ -80,7 +84,9 @@ func TestDeedsOfAPI(t *testing.T) {
 	through("POST /api/v1/webhooks/{id}/test", 1, "", app.DeedWebhookTest, 1)
 	through("POST /api/v1/webhooks/{id}/rotate-secret", 1, "", app.DeedWebhookRotate, 1)
 	through("POST /api/v1/webhooks/{id}/activate-secret", 1, "", app.DeedWebhookActivate, 1)
-	through("POST /api/v1/transactions", 0, `{"transferType":"IN","transferAmount":20000,"accountNumber":"`+apptest.SomeAccount+`","transactionNumber":"FT9"}`, app.DeedTransactionRecord, 0)
+	through("POST /api/v1/transactions", 0,
+		`{"transferType":"IN","transferAmount":20000,"accountNumber":"`+apptest.SomeAccount+`","transactionNumber":"FT9"}`,
+		app.DeedTransactionRecord, 0)
 	attempts(1)
 	delivery := number(`SELECT max(id) FROM deliveries WHERE transaction_id IS NOT NULL`)
 	through("POST /api/v1/deliveries/{id}/send-now", delivery, "", app.DeedDeliverySendNow, delivery)
@@ -95,8 +101,10 @@ func TestDeedsOfAPI(t *testing.T) {
 	through("DELETE /api/v1/webhooks/{id}", 1, "", app.DeedWebhookDelete, 1)
 	through("POST /api/v1/code-patterns", 0, `{"prefix":"DH","min_length":6,"max_length":6,"alphabet":"digits"}`, app.DeedCodePatternCreate, 1)
 	through("POST /api/v1/payment-requests", 0, `{"amount":20000}`, app.DeedPaymentCreate, 0)
-	through("POST /api/v1/payment-requests/{id}/match", 1, `{"transaction_id":"`+fmt.Sprint(number(`SELECT max(id) FROM transactions`))+`"}`, app.DeedPaymentMatch, 1)
-	through("POST /api/v1/payment-requests/{id}/unmatch", 1, `{"transaction_id":"`+fmt.Sprint(number(`SELECT max(id) FROM transactions`))+`"}`, app.DeedPaymentUnmatch, 1)
+	through("POST /api/v1/payment-requests/{id}/match", 1, `{"transaction_id":"`+fmt.Sprint(number(`SELECT max(id) FROM transactions`))+`"}`,
+		app.DeedPaymentMatch, 1)
+	through("POST /api/v1/payment-requests/{id}/unmatch", 1, `{"transaction_id":"`+fmt.Sprint(number(`SELECT max(id) FROM transactions`))+`"}`,
+		app.DeedPaymentUnmatch, 1)
 	through("POST /api/v1/payment-requests/{id}/cancel", 1, "", app.DeedPaymentCancel, 1)
 	through("DELETE /api/v1/code-patterns/{id}", 1, "", app.DeedCodePatternDelete, 1)
 	through("POST /api/v1/streams", 0, `{"name":"kho","url":"nats://nats.example.com","topic":"a"}`, app.DeedStreamCreate, 1)
@@ -106,7 +114,8 @@ func TestDeedsOfAPI(t *testing.T) {
 	through("PATCH /api/v1/streams/{id}/toggle", 1, "", app.DeedStreamChange, 1)
 	through("DELETE /api/v1/streams/{id}", 1, "", app.DeedStreamDelete, 1)
 	through("POST /api/v1/inbound/{id}/retry", 2, "", app.DeedInboundRetry, 2)
-	phone, code := w.Native(), apptest.Transfer{ID: "p", Number: "FT9", Amount: 20_000, Date: app.FormatTime(time.Now(), w.Services.Ledger.Zone()), Content: "ck"}
+	phone, code := w.Native(),
+		apptest.Transfer{ID: "p", Number: "FT9", Amount: 20_000, Date: app.FormatTime(time.Now(), w.Services.Ledger.Zone()), Content: "ck"}
 	w.Sends(phone, apptest.Batch(strings.Replace(code.Native(), "FT9", "", 1)))
 	held := number(`SELECT max(id) FROM inbound_events`)
 	through("POST /api/v1/inbound/{id}/settle", held, `{"repeat":true}`, app.DeedInboundSettle, held)

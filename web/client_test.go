@@ -157,7 +157,8 @@ func TestAsSent(t *testing.T) {
 	w.Native()
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	h := web.New(web.Config{Services: w.Services, TrustedProxies: proxies})
-	https := web.New(web.Config{Services: w.Services, TrustedProxies: proxies, Secure: true, Installation: upkeep.Installation{BaseURL: "https://example.com"}})
+	https := web.New(web.Config{Services: w.Services, TrustedProxies: proxies, Secure: true,
+		Installation: upkeep.Installation{BaseURL: "https://example.com"}})
 	itself := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // with a certificate
 		r.TLS = &tls.ConnectionState{}
 		h.ServeHTTP(w, r)

@@ -158,7 +158,8 @@ func (c *Connections) admit(conn net.Conn) *boundConn {
 	ofClient := of.open
 	c.mu.Unlock()
 	if warn {
-		c.log.Warn("as many connections are open as may be: the ones unused for longest are closed", "client", b.client.String(), "of this client", ofClient, "most in all", c.most, "most of one client", c.mostOfOne)
+		c.log.Warn("as many connections are open as may be: the ones unused for longest are closed", "client", b.client.String(),
+			"of this client", ofClient, "most in all", c.most, "most of one client", c.mostOfOne)
 	}
 	if cut != nil {
 		_ = cut.Conn.Close()

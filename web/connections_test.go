@@ -64,7 +64,8 @@ func startBound(t *testing.T, secure bool) *boundServer {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	apptest.Must(t, err)
 	s.address = l.Addr().String()
-	connections := web.NewConnections(8, []netip.Prefix{netip.MustParsePrefix(fmt.Sprintf("203.0.113.%d/32", trustedProxy))}, slog.New(slog.DiscardHandler))
+	connections := web.NewConnections(8, []netip.Prefix{netip.MustParsePrefix(fmt.Sprintf("203.0.113.%d/32", trustedProxy))},
+		slog.New(slog.DiscardHandler))
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
 			return

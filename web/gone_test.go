@@ -27,7 +27,8 @@ func TestClientThatGoesAway(t *testing.T) {
 	}{{nil, 499, false}, {context.DeadlineExceeded, 503, true}} {
 		var log apptest.Output
 		counted := 0
-		handler := web.New(web.Config{Services: w.Services, Logger: slog.New(slog.NewTextHandler(&log, nil)), Requested: func(_ string, status int) { counted = status }})
+		handler := web.New(web.Config{Services: w.Services, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Requested: func(_ string, status int) { counted = status }})
 		ctx, end := context.WithCancelCause(t.Context())
 		end(c.cause)
 		r := httptest.NewRequestWithContext(ctx, "GET", "/api/v1/transactions", nil)

@@ -29,7 +29,8 @@ func exhaust(t *testing.T, limit int, call func() webtest.Answer) webtest.Answer
 			}
 			return a
 		}
-		if got, want := a.Header.Get("X-Ratelimit-Remaining"), strconv.Itoa(limit-1-n); time.Since(began) < time.Second*60/time.Duration(limit) && got != want {
+		if got, want := a.Header.Get("X-Ratelimit-Remaining"),
+			strconv.Itoa(limit-1-n); time.Since(began) < time.Second*60/time.Duration(limit) && got != want {
 			t.Errorf("call %d: X-RateLimit-Remaining %q, want %q", n+1, got, want)
 		}
 		if n > 2*limit {
@@ -138,7 +139,8 @@ func TestManyBogusKeys(t *testing.T) {
 	refused := map[int]int{}
 	try := func(n int, remote func() string) {
 		for range n {
-			a := webtest.From(h, remote())("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+webtest.BogusKey(r), "X-Forwarded-For", randomIPv4(r))
+			a := webtest.From(h, remote())("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+webtest.BogusKey(r),
+				"X-Forwarded-For", randomIPv4(r))
 			refused[a.Status]++
 		}
 	}

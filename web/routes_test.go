@@ -51,7 +51,8 @@ func TestEveryBodyIsBounded(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	key := w.APIKey(access.ScopeFull)
 	h := web.New(web.Config{Services: w.Services, Limit: 1000})
-	session := webtest.From(h, "192.0.2.1:1")("POST", "/login", "name=lan&password="+strings.ReplaceAll(apptest.SomePassword, " ", "+"), "Content-Type", "application/x-www-form-urlencoded")
+	session := webtest.From(h, "192.0.2.1:1")("POST", "/login", "name=lan&password="+strings.ReplaceAll(apptest.SomePassword, " ", "+"),
+		"Content-Type", "application/x-www-form-urlencoded")
 	session.Goes(t, "/")
 	cookie, _, _ := strings.Cut(session.Cookie("baoco"), ";")
 	var actions []string

@@ -65,7 +65,8 @@ type Config struct {
 
 // New makes the handler of everything that baoco serves.
 func New(c Config) http.Handler {
-	responder := &wire.Responder{Log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), TrustedProxies: c.TrustedProxies, Connections: c.Connections}
+	responder := &wire.Responder{Log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), TrustedProxies: c.TrustedProxies,
+		Connections: c.Connections}
 	if u, err := url.Parse(c.Installation.BaseURL); err == nil && c.Secure {
 		responder.SecureHost = u.Host
 	}
@@ -91,8 +92,10 @@ func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse fu
 		Services: c.Services, Limit: c.Limit, ListingLimit: c.ListingLimit, Version: c.Version, Closing: c.Closing,
 	})
 	return slices.Concat(
-		of("probes", probes(responder, c, refuse)), of("api", calls.Routes()), of("inbound", inbound.New(responder, c.Services, c.Called).Routes()),
-		of("pay", pay.New(responder, pay.Config{Services: c.Services, Closing: c.Closing, Lang: c.Lang}).Routes()), of("dashboard", pages.Routes()),
+		of("probes", probes(responder, c, refuse)), of("api", calls.Routes()),
+		of("inbound", inbound.New(responder, c.Services, c.Called).Routes()),
+		of("pay", pay.New(responder, pay.Config{Services: c.Services, Closing: c.Closing, Lang: c.Lang}).Routes()),
+		of("dashboard", pages.Routes()),
 	), refuse
 }
 

@@ -54,7 +54,8 @@ func (r *release) writePackages() error {
 }
 
 func (r *release) file(source, destination string, mode os.FileMode) *files.Content {
-	return &files.Content{Source: source, Destination: destination, Type: files.TypeFile, FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: mode, MTime: r.time}}
+	return &files.Content{Source: source, Destination: destination, Type: files.TypeFile,
+		FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: mode, MTime: r.time}}
 }
 
 // commonFiles are the files that every architecture has. Those that the program
@@ -90,12 +91,14 @@ func (r *release) commonFiles(dir string) (list files.Contents, err error) {
 	if err := printed("/usr/share/doc/baoco/libraries.txt", r.notices, nil); err != nil {
 		return nil, err
 	}
-	changes, err := compress(fmt.Appendf(nil, "baoco (%s) stable; urgency=medium\n\n  * Release %s. What changed is in the history of the repository.\n\n -- %s  %s\n",
+	changes, err := compress(fmt.Appendf(nil,
+		"baoco (%s) stable; urgency=medium\n\n  * Release %s. What changed is in the history of the repository.\n\n -- %s  %s\n",
 		r.version, r.version, r.maintainer, r.time.Format(time.RFC1123Z)))
 	if err := printed("/usr/share/doc/baoco/changelog.gz", changes, err); err != nil {
 		return nil, err
 	}
 	list = append(list, r.file("debian/default", "/etc/default/baoco", 0o644))
 	list[len(list)-1].Type = files.TypeConfigNoReplace
-	return append(list, r.file("debian/sysusers", "/usr/lib/sysusers.d/baoco.conf", 0o644), r.file("debian/lintian-overrides", "/usr/share/lintian/overrides/baoco", 0o644)), nil
+	return append(list, r.file("debian/sysusers", "/usr/lib/sysusers.d/baoco.conf", 0o644),
+		r.file("debian/lintian-overrides", "/usr/share/lintian/overrides/baoco", 0o644)), nil
 }

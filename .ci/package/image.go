@@ -32,7 +32,8 @@ func (r *release) writeImage() error {
 		if err != nil {
 			return err
 		}
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: a.oci}}})
+		index = mutate.AppendManifests(index,
+			mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: a.oci}}})
 	}
 	dir, err := os.MkdirTemp("", "baoco-image-")
 	if err != nil {
@@ -83,11 +84,13 @@ func (r *release) image(name, architecture string) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }, tarball.WithMediaType(types.OCILayer))
+	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil },
+		tarball.WithMediaType(types.OCILayer))
 	if err != nil {
 		return nil, err
 	}
-	image, err := mutate.AppendLayers(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON), layer)
+	image, err := mutate.AppendLayers(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON),
+		layer)
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +108,11 @@ func (r *release) image(name, architecture string) (v1.Image, error) {
 		Env:          []string{"BAOCO_DB=" + state + "/baoco.db", "BAOCO_LISTEN=0.0.0.0:8080"},
 		Volumes:      map[string]struct{}{state: {}},
 		ExposedPorts: map[string]struct{}{"8080/tcp": {}},
-		Healthcheck:  &v1.HealthConfig{Test: []string{"CMD", "/baoco", "ready"}, Interval: 30 * time.Second, Timeout: 6 * time.Second, StartPeriod: 30 * time.Second},
-		Labels:       map[string]string{"org.opencontainers.image.title": "baoco", "org.opencontainers.image.version": r.version, "org.opencontainers.image.licenses": "MIT"},
-		StopSignal:   "SIGTERM",
+		Healthcheck: &v1.HealthConfig{Test: []string{"CMD", "/baoco", "ready"}, Interval: 30 * time.Second, Timeout: 6 * time.Second,
+			StartPeriod: 30 * time.Second},
+		Labels: map[string]string{"org.opencontainers.image.title": "baoco", "org.opencontainers.image.version": r.version,
+			"org.opencontainers.image.licenses": "MIT"},
+		StopSignal: "SIGTERM",
 	}
 	return mutate.ConfigFile(image, config)
 }

@@ -50,7 +50,8 @@ func (r *release) writeSBOM() error {
 		Component: &cyclonedx.Component{BOMRef: "baoco", Type: cyclonedx.ComponentTypeApplication, Name: "baoco", Version: r.version},
 	}
 	std := strings.TrimPrefix(goVersion, "go")
-	components := []cyclonedx.Component{{BOMRef: "pkg:golang/std@" + std, Type: cyclonedx.ComponentTypeLibrary, Name: "std", Version: std, PackageURL: "pkg:golang/std@" + std}}
+	components := []cyclonedx.Component{{BOMRef: "pkg:golang/std@" + std, Type: cyclonedx.ComponentTypeLibrary, Name: "std", Version: std,
+		PackageURL: "pkg:golang/std@" + std}}
 	for _, path := range slices.Sorted(maps.Keys(modules)) {
 		m := modules[path]
 		sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:"))
@@ -65,7 +66,8 @@ func (r *release) writeSBOM() error {
 	}
 	bom.Components = &components
 	var b bytes.Buffer
-	if err := cyclonedx.NewBOMEncoder(&b, cyclonedx.BOMFileFormatJSON).SetPretty(true).EncodeVersion(bom, cyclonedx.SpecVersion1_6); err != nil {
+	if err := cyclonedx.NewBOMEncoder(&b, cyclonedx.BOMFileFormatJSON).SetPretty(true).EncodeVersion(bom,
+		cyclonedx.SpecVersion1_6); err != nil {
 		return err
 	}
 	return r.write("baoco_"+r.version+"_sbom.cdx.json", b.Bytes())
@@ -120,7 +122,8 @@ func appendLicences(b *bytes.Buffer, name, dir string) error {
 	found := false
 	for _, e := range entries {
 		upper := strings.ToUpper(e.Name())
-		if e.IsDir() || !strings.HasPrefix(upper, "LICENSE") && !strings.HasPrefix(upper, "LICENCE") && !strings.HasPrefix(upper, "COPYING") && !strings.HasPrefix(upper, "NOTICE") {
+		if e.IsDir() || !strings.HasPrefix(upper, "LICENSE") && !strings.HasPrefix(upper, "LICENCE") && !strings.HasPrefix(upper, "COPYING") &&
+			!strings.HasPrefix(upper, "NOTICE") {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(dir, e.Name()))

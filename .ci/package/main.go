@@ -50,8 +50,10 @@ func main() {
 	if err != nil {
 		log.Fatal("SOURCE_DATE_EPOCH must be the time of the commit: ", err)
 	}
-	r := &release{version: os.Args[1], time: time.Unix(seconds, 0).UTC(), root: os.Args[2], builds: os.Args[3], out: os.Args[4], maintainer: os.Getenv("BAOCO_MAINTAINER")}
-	for _, step := range []func() error{r.readNotices, r.writeSBOM, r.writeTarballs, r.writePlugin, r.writePackages, r.writeImage, r.writeSums} {
+	r := &release{version: os.Args[1], time: time.Unix(seconds, 0).UTC(), root: os.Args[2], builds: os.Args[3], out: os.Args[4],
+		maintainer: os.Getenv("BAOCO_MAINTAINER")}
+	for _, step := range []func() error{r.readNotices, r.writeSBOM, r.writeTarballs, r.writePlugin, r.writePackages,
+		r.writeImage, r.writeSums} {
 		if err := step(); err != nil {
 			log.Fatal(err)
 		}

@@ -213,7 +213,8 @@ func TestKillWhileRestoring(t *testing.T) {
 		}
 		kept := false
 		for name := range readImage(t, dir) {
-			if strings.Contains(name, ".before-restore-") && !strings.HasSuffix(name, ".key") && !strings.HasSuffix(name, "-wal") && !strings.HasSuffix(name, "-shm") && !strings.HasSuffix(name, ".lock") {
+			if strings.Contains(name, ".before-restore-") && !strings.HasSuffix(name, ".key") && !strings.HasSuffix(name, "-wal") &&
+				!strings.HasSuffix(name, "-shm") && !strings.HasSuffix(name, ".lock") {
 				kept = kept || numbers(t, filepath.Join(dir, name)) == numbersNow
 			}
 			if strings.Contains(name, ".restoring-") || strings.Contains(name, ".to-restore") {

@@ -86,7 +86,8 @@ func TestBench(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 	}
-	if _, err := os.Stat("/proc/self/stat"); err == nil && (report.Memory.IdleMB == nil || report.Memory.SaturationMB == nil || report.Memory.HangingMB == nil) {
+	if _, err := os.Stat("/proc/self/stat"); err == nil &&
+		(report.Memory.IdleMB == nil || report.Memory.SaturationMB == nil || report.Memory.HangingMB == nil) {
 		t.Errorf("memory %+v", report.Memory)
 	}
 	left, err := os.ReadDir(dir)
@@ -110,7 +111,8 @@ func TestBenchInterrupted(t *testing.T) {
 	must(t, cmd.Process.Signal(os.Interrupt))
 	interrupted := time.Now()
 	err := cmd.Wait()
-	if cmd.ProcessState.ExitCode() != terminal.ExitError || !strings.Contains(stderr.String(), "interrupted") || time.Since(interrupted) > 30*time.Second {
+	if cmd.ProcessState.ExitCode() != terminal.ExitError || !strings.Contains(stderr.String(), "interrupted") ||
+		time.Since(interrupted) > 30*time.Second {
 		t.Errorf("%v after %v\n%s", err, time.Since(interrupted), stderr)
 	}
 	left, err := os.ReadDir(dir)

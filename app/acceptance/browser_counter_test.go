@@ -51,7 +51,8 @@ func TestBrowserCounterDay(t *testing.T) {
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
 	source := addNative(t, dir)
 	tools.drive(t, "counter-day.mjs", map[string]any{
-		"base": p.url, "source": source.URLPath, "secret": source.Secret, "counter": counterLink(t, dir, "Quầy 1", "--total"), "pid": p.Process.Pid,
+		"base": p.url, "source": source.URLPath, "secret": source.Secret, "counter": counterLink(t, dir, "Quầy 1", "--total"),
+		"pid": p.Process.Pid,
 	})
 }
 
@@ -75,7 +76,8 @@ func TestBrowserTill(t *testing.T) {
 	if err != nil {
 		t.Skip("zbarimg is missing: no other program has read the codes of the screenshots")
 	}
-	page, err := (&apptest.World{T: t, Path: filepath.Join(dir, "baoco.db")}).Admin().Payments.PaymentRequests(t.Context(), 1, payment.Filter{Page: app.Page{Number: 1, Size: 9}}, time.Now())
+	page, err := (&apptest.World{T: t, Path: filepath.Join(dir, "baoco.db")}).Admin().Payments.PaymentRequests(t.Context(), 1,
+		payment.Filter{Page: app.Page{Number: 1, Size: 9}}, time.Now())
 	must(t, err)
 	bill := page.Rows[1]
 	bill.Received, bill.PaidAt = 0, time.Time{}

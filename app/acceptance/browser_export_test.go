@@ -21,7 +21,8 @@ func TestBrowserExport(t *testing.T) {
 	}
 	tools.drive(t, "export.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword})
 	tools.drive(t, "pages.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "paths": []string{
-		"/transactions?q=35k&type=IN&min=1k&from=2026-01-01", "/transactions?from=2026-01-02&to=2026-01-01", "/transactions?delivery_state=failed", "/transactions?delivery_state=unsent&q=ca&page=2", "/transactions/3",
+		"/transactions?q=35k&type=IN&min=1k&from=2026-01-01", "/transactions?from=2026-01-02&to=2026-01-01",
+		"/transactions?delivery_state=failed", "/transactions?delivery_state=unsent&q=ca&page=2", "/transactions/3",
 	}})
 	tools.drive(t, "keys.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "paper": []string{}})
 }

@@ -59,7 +59,8 @@ func TestBrowserHistory(t *testing.T) {
 	do(t, dir, "transaction", "add", "--amount", "98000", "--type", "OUT", "--content", "tra tien hang")
 	do(t, dir, "webhook", "toggle", "4")
 	tools.drive(t, "pages.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "paths": []string{
-		"/deliveries", "/deliveries?status=waiting", "/deliveries?status=x&q=%3Cscript%3E", "/deliveries/1", "/deliveries/4", "/deliveries/5", "/deliveries/resend?id=1&id=7", "/deliveries/resend?failed=all", "/transactions/1",
+		"/deliveries", "/deliveries?status=waiting", "/deliveries?status=x&q=%3Cscript%3E", "/deliveries/1", "/deliveries/4", "/deliveries/5",
+		"/deliveries/resend?id=1&id=7", "/deliveries/resend?failed=all", "/transactions/1",
 	}})
 }
 
@@ -80,9 +81,11 @@ func exhaust(t *testing.T, dir string) {
 			t.Error(err)
 		}
 		for _, o := range due {
-			r := delivery.Result{StartedAt: time.Now(), Duration: 10 * time.Second, Error: delivery.ErrorTimeout, Detail: delivery.Detail{Cause: delivery.CauseResponse}, Phases: delivery.Phases{DNS: 2e6, Connect: 9e6, TLS: 40e6, Wait: 9949e6}}
+			r := delivery.Result{StartedAt: time.Now(), Duration: 10 * time.Second, Error: delivery.ErrorTimeout,
+				Detail: delivery.Detail{Cause: delivery.CauseResponse}, Phases: delivery.Phases{DNS: 2e6, Connect: 9e6, TLS: 40e6, Wait: 9949e6}}
 			if len(due) > 0 && o.Attempts == len(delivery.RetrySchedule)-1 {
-				r = delivery.Result{StartedAt: time.Now(), Duration: 84e6, StatusCode: 500, Error: delivery.ErrorHTTPStatus, Body: []byte("Fatal error"), Phases: delivery.Phases{Wait: 84e6}}
+				r = delivery.Result{StartedAt: time.Now(), Duration: 84e6, StatusCode: 500, Error: delivery.ErrorHTTPStatus,
+					Body: []byte("Fatal error"), Phases: delivery.Phases{Wait: 84e6}}
 			}
 			if _, err := service.Deliveries.Settle(ctx, o, r); err != nil {
 				t.Error(err)

@@ -50,12 +50,14 @@ func TestBrowserInbound(t *testing.T) {
 	pay2s := source("Bearer", "--provider", "pay2s", "--name", "Pay2S cửa hàng Quận 1")
 	batch := func(elements ...string) string { return `{"transactions":[` + strings.Join(elements, ",") + `]}` }
 	call := func(id int, amount int, content string) string {
-		return fmt.Sprintf(`{"id":%d,"gateway":"ACB","accountNumber":"19354957","transferType":"in","transferAmount":%d,"content":%q,"referenceCode":"FT%d","transactionDate":"2026-01-02 03:04:05"}`, id, amount, content, id)
+		return fmt.Sprintf(`{"id":%d,"gateway":"ACB","accountNumber":"19354957","transferType":"in","transferAmount":%d,"content":%q`+
+			`,"referenceCode":"FT%d","transactionDate":"2026-01-02 03:04:05"}`, id, amount, content, id)
 	}
 	sepay(call(92704, 1549000, "DH10293 thanh toan don hang"))  // 1
 	sepay(call(92704, 1549000, "DH10293 thanh toan don hang"))  // 2: a duplicate
 	sepay(call(92704, 15490000, "DH10293 thanh toan don hang")) // 3: in conflict
-	till(batch(element("1", "19354957", "IN", 200000, "NGUYEN THI HOA chuyen tien mua hang DH10294"), element("2", "19354957", "OUT", 85000, "Phi SMS thang 11"),
+	till(batch(element("1", "19354957", "IN", 200000, "NGUYEN THI HOA chuyen tien mua hang DH10294"),
+		element("2", "19354957", "OUT", 85000, "Phi SMS thang 11"),
 		element("3", "88880000", "IN", 99000, "<script>alert(1)</script>"))) // 4: one of three waits
 	till(batch(element("4", "55556666", "IN", 450000, "DH10295"))) // 5: it waits
 	till(`{"transactions":[{"id":"5","transferAmount":"nhieu"}]}`) // 6: unreadable

@@ -18,7 +18,8 @@ func TestBrowserSources(t *testing.T) {
 	})
 	tools.drive(t, "pages.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "paths": []string{
 		"/banks", "/banks/new", "/banks/1?amount=150000&content=DH1", "/banks/1?amount=x", "/banks/1/unlink", "/inbound", "/inbound/sources/new",
-		"/inbound/sources/new?provider=sepay", "/inbound/sources/new?provider=generic", "/inbound/sources/new?provider=pay2s-ipn", "/inbound/sources/new?provider=capcom6",
+		"/inbound/sources/new?provider=sepay", "/inbound/sources/new?provider=generic", "/inbound/sources/new?provider=pay2s-ipn",
+		"/inbound/sources/new?provider=capcom6",
 		"/transactions/import", "/inbound/events", "/inbound/events?state=x", "/inbound/events/2", "/inbound/refused",
 	}})
 }
@@ -30,6 +31,7 @@ func TestBrowserGuide(t *testing.T) {
 	shop := signedShop(t)
 	p := serveIn(t, t.TempDir(), anyPort, "--allow-target", "127.0.0.1/32", "--base-url", "https://baoco.shop.vn")
 	tools.drive(t, "guide.mjs", map[string]any{
-		"base": p.url, "setup": setUpPath(t, p), "password": browserPassword, "shop": shop, "date": time.Now().UTC().Add(7 * time.Hour).Format(app.TimeLayout),
+		"base": p.url, "setup": setUpPath(t, p), "password": browserPassword, "shop": shop,
+		"date": time.Now().UTC().Add(7 * time.Hour).Format(app.TimeLayout),
 	})
 }

@@ -29,6 +29,7 @@ func TestBrowserStreams(t *testing.T) {
 	source := addNative(t, dir)
 	createOwner(t, dir)
 	tools.drive(t, "streams.mjs", map[string]any{
-		"base": p.url, "name": "lan", "password": browserPassword, "broker": server.Address, "switch": switched.URL, "source": source.URLPath, "secret": source.Secret,
+		"base": p.url, "name": "lan", "password": browserPassword, "broker": server.Address, "switch": switched.URL, "source": source.URLPath,
+		"secret": source.Secret,
 	})
 }

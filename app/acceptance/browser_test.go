@@ -161,7 +161,8 @@ func TestBrowserLive(t *testing.T) {
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
 	source := addNative(t, dir)
 	var hook struct{ Secret string }
-	must(t, json.Unmarshal([]byte(do(t, dir, "webhook", "create", "--name", "shop", "--url", s.URL+"/a", "--type", "ALL", "-o", "json")), &hook))
+	must(t, json.Unmarshal([]byte(do(t, dir, "webhook", "create", "--name", "shop", "--url", s.URL+"/a", "--type", "ALL", "-o", "json")),
+		&hook))
 	s.mu.Lock()
 	s.signed["/a"] = hook.Secret
 	s.mu.Unlock()
@@ -175,7 +176,8 @@ func TestBrowserPlainName(t *testing.T) {
 	t.Parallel()
 	tools := findBrowser(t)
 	p := serveIn(t, t.TempDir(), anyPort)
-	tools.drive(t, "plain.mjs", map[string]any{"base": strings.Replace(p.url, "127.0.0.1", "shop.lan", 1), "setup": setUpPath(t, p), "password": browserPassword})
+	tools.drive(t, "plain.mjs",
+		map[string]any{"base": strings.Replace(p.url, "127.0.0.1", "shop.lan", 1), "setup": setUpPath(t, p), "password": browserPassword})
 }
 
 // createOwner makes the user lan.
@@ -224,7 +226,8 @@ func TestBrowserNavigation(t *testing.T) {
 	dir := t.TempDir()
 	p := serveIn(t, dir, anyPort)
 	for _, role := range access.Roles {
-		if code, _, stderr := baoco(browserPassword, "user", "create", string(role), "--role", string(role), "--password-file", "-", "--db", filepath.Join(dir, "baoco.db")); code != 0 {
+		if code, _, stderr := baoco(browserPassword, "user", "create", string(role), "--role", string(role), "--password-file", "-", "--db",
+			filepath.Join(dir, "baoco.db")); code != 0 {
 			t.Fatal(stderr)
 		}
 	}
@@ -239,5 +242,6 @@ func TestBrowserPasskeys(t *testing.T) {
 	dir := t.TempDir()
 	p := serveIn(t, dir, anyPort)
 	createOwner(t, dir)
-	tools.drive(t, "passkeys.mjs", map[string]any{"base": strings.Replace(p.url, "127.0.0.1", "localhost", 1), "plain": p.url, "name": "lan", "password": browserPassword})
+	tools.drive(t, "passkeys.mjs", map[string]any{"base": strings.Replace(p.url, "127.0.0.1", "localhost", 1), "plain": p.url, "name": "lan",
+		"password": browserPassword})
 }

@@ -122,7 +122,8 @@ func readLedger(t *testing.T, store *sqlitestore.Store) map[string]int {
 	t.Helper()
 	recorded := map[string]int{}
 	for page := int64(1); ; page++ {
-		found, err := store.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: page, Size: 1000}})
+		found, err := store.Transactions(context.Background(), 1,
+			app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: page, Size: 1000}})
 		must(t, err)
 		for _, tr := range found.Rows {
 			recorded[tr.Number]++

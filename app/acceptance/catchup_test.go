@@ -56,8 +56,9 @@ func openSePay(t *testing.T, key string) *sepayProvider {
 		first := 1 + slices.IndexFunc(s.known, func(x sepayTransfer) bool { return x.id == r.URL.Query().Get("since_id") })
 		var records []string
 		for _, x := range s.known[first:] {
-			records = append(records, fmt.Sprintf(`{"id":%q,"transaction_date":%q,"account_number":"19354957","transfer_type":"in","amount_in":%s,"amount_out":0,`+
-				`"transaction_content":"DH %s","reference_number":%q,"bank_brand_name":"ACB"}`, x.id, x.date, x.amount, x.id, x.number))
+			records = append(records,
+				fmt.Sprintf(`{"id":%q,"transaction_date":%q,"account_number":"19354957","transfer_type":"in","amount_in":%s,"amount_out":0,`+
+					`"transaction_content":"DH %s","reference_number":%q,"bank_brand_name":"ACB"}`, x.id, x.date, x.amount, x.id, x.number))
 		}
 		fmt.Fprintf(w, `{"status":"success","data":[%s],"meta":{"pagination":{"has_more":false}}}`, strings.Join(records, ","))
 	}))
@@ -85,7 +86,8 @@ func (s *sepayProvider) requests() int {
 // calls makes the provider's call of a transaction and gives the answer.
 func (x sepayTransfer) calls(t *testing.T, url, secret string) string {
 	t.Helper()
-	body := fmt.Sprintf(`{"id":%d,"gateway":"ACB","transactionDate":%q,"accountNumber":"19354957","code":null,"content":"DH %s","transferType":"in","transferAmount":%s,"referenceCode":%q}`,
+	body := fmt.Sprintf(`{"id":%d,"gateway":"ACB","transactionDate":%q,"accountNumber":"19354957","code":null,"content":"DH %s"`+
+		`,"transferType":"in","transferAmount":%s,"referenceCode":%q}`,
 		x.call, x.date, x.id, x.amount, x.number)
 	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
 	must(t, err)
@@ -117,8 +119,10 @@ func TestCatchUp(t *testing.T) {
 	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "sepay", "--auth", "apikey", "--name", "SePay",
 		"--api-key-file", "wrong.key", "--api-url", sepay.URL, "-o", "json")), &source))
 	url := p.url + source.URLPath
-	if code, _, stderr := baoco("", "source", "add", "--db", filepath.Join(dir, "baoco.db"), "--provider", "sepay", "--auth", "apikey", "--name", "inside",
-		"--api-key-file", filepath.Join(dir, "sepay.key"), "--api-url", "http://127.0.0.1:1"); code != terminal.ExitUsage || !strings.Contains(stderr, "--allow-target 127.0.0.1/32") {
+	if code, _, stderr := baoco("", "source", "add", "--db", filepath.Join(dir, "baoco.db"), "--provider", "sepay", "--auth",
+		"apikey", "--name", "inside",
+		"--api-key-file", filepath.Join(dir, "sepay.key"), "--api-url", "http://127.0.0.1:1"); code != terminal.ExitUsage ||
+		!strings.Contains(stderr, "--allow-target 127.0.0.1/32") {
 		t.Errorf("a list at a private address: exit %d, %s", code, stderr)
 	}
 
@@ -126,7 +130,8 @@ func TestCatchUp(t *testing.T) {
 	if err == nil || !strings.Contains(string(out), "key_refused: the provider answered 401") {
 		t.Errorf("with a wrong key: %v, %s", err, out)
 	}
-	if list := do(t, dir, "source", "list", "-o", "json"); !strings.Contains(list, `"poll_error": "key_refused"`) || !strings.Contains(list, `"last_poll_at": null`) {
+	if list := do(t, dir, "source", "list", "-o", "json"); !strings.Contains(list, `"poll_error": "key_refused"`) ||
+		!strings.Contains(list, `"last_poll_at": null`) {
 		t.Errorf("source list: %s", list)
 	}
 	do(t, dir, "source", "rotate", "1", "--api-key-file", "sepay.key")
@@ -152,7 +157,8 @@ func TestCatchUp(t *testing.T) {
 	for _, x := range late {
 		called(x, `"duplicates":1`)
 	}
-	if list := do(t, dir, "source", "list", "-o", "json"); !strings.Contains(list, `"poll_error": null`) || strings.Contains(list, `"last_poll_at": null`) {
+	if list := do(t, dir, "source", "list", "-o", "json"); !strings.Contains(list, `"poll_error": null`) ||
+		strings.Contains(list, `"last_poll_at": null`) {
 		t.Errorf("source list: %s", list)
 	}
 	eventually(t, "the shop is told of all four", func() bool { return receiver.calls.Load() == 4 })

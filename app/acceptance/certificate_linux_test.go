@@ -93,7 +93,8 @@ func inNamespace(t *testing.T, dir string) {
 
 	lost := startSecure(t, dir, "lost.db", roots, "https://localhost:14001/dir") // where nobody answers
 	eventually(t, "it says why there is no certificate", func() bool {
-		return strings.Contains(lost.log.String(), "no certificate: the domain must lead to this server") && strings.Contains(lost.log.String(), "connection refused")
+		return strings.Contains(lost.log.String(), "no certificate: the domain must lead to this server") &&
+			strings.Contains(lost.log.String(), "connection refused")
 	})
 	lost.end(t)
 
@@ -116,7 +117,8 @@ func inNamespace(t *testing.T, dir string) {
 func askSecurely(t *testing.T) *big.Int {
 	t.Helper()
 	client := &http.Client{
-		Transport:     &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, // its root is made anew each time
+		// its root is made anew each time
+		Transport:     &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Timeout:       5 * time.Second,
 	}
@@ -217,7 +219,8 @@ func upLoopback() error {
 		_     [22]byte
 	}{flags: syscall.IFF_UP}
 	copy(request.name[:], "lo")
-	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(socket), syscall.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&request))); errno != 0 {
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(socket), syscall.SIOCSIFFLAGS,
+		uintptr(unsafe.Pointer(&request))); errno != 0 {
 		return errno
 	}
 	return nil

@@ -48,7 +48,8 @@ func buildStepped(t *testing.T) (path string) {
 // the clock was set.
 func TestClockSteps(t *testing.T) {
 	if os.Getenv("BAOCO_CLOCK_STEPS") == "" {
-		t.Skip("needs BAOCO_CLOCK_STEPS=1: it builds Go's standard library and takes ten minutes; TestClockWasAhead in package scheduler and TestMoveRetries in sqlitestore hold the rules")
+		t.Skip("needs BAOCO_CLOCK_STEPS=1: it builds Go's standard library and takes ten minutes; " +
+			"TestClockWasAhead in package scheduler and TestMoveRetries in sqlitestore hold the rules")
 	}
 	t.Parallel()
 	stepped := buildStepped(t)

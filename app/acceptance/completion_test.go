@@ -38,7 +38,8 @@ func TestCompletionInBash(t *testing.T) {
 		for i, word := range words {
 			words[i] = "'" + word + "'"
 		}
-		cmd := exec.Command(bash, "-c", `source ./script; COMP_WORDS=(`+strings.Join(words, " ")+`); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _baoco; echo "${COMPREPLY[*]}"`)
+		cmd := exec.Command(bash, "-c", `source ./script; COMP_WORDS=(`+strings.Join(words,
+			" ")+`); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _baoco; echo "${COMPREPLY[*]}"`)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "AS_BAOCO=2m", "PATH="+dir+":"+os.Getenv("PATH"))
 		out, err := cmd.CombinedOutput()

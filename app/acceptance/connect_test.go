@@ -102,7 +102,8 @@ func forbiddenTargets(t *testing.T, port string) []string {
 	t.Helper()
 	data, err := os.ReadFile("../../testdata/ssrf_vectors.tsv")
 	must(t, err)
-	targets := []string{"http://localhost:" + port + "/", "http://①②⑦.⓪.⓪.①:" + port + "/", "https://127.0.0.1:" + port + "/", "http://[::ffff:127.0.0.1]:" + port + "/"}
+	targets := []string{"http://localhost:" + port + "/", "http://①②⑦.⓪.⓪.①:" + port + "/", "https://127.0.0.1:" + port + "/",
+		"http://[::ffff:127.0.0.1]:" + port + "/"}
 	for line := range strings.Lines(string(data)) {
 		row := strings.Split(strings.TrimRight(line, "\n"), "\t")
 		if len(row) < 5 || row[3] != "" || row[4] != "deny" {
@@ -131,7 +132,8 @@ func storeWebhooks(t *testing.T, db string, targets []string) {
 	must(t, err)
 	defer store.Close()
 	for _, target := range targets {
-		_, _, err := store.CreateWebhook(ctx, delivery.Webhook{AccountID: 1, Name: "w", URL: target, Type: delivery.WebhookAll, IsActive: true, CreatedAt: now}, "whsec_c2VjcmV0", app.IdempotencyKey{}, now)
+		_, _, err := store.CreateWebhook(ctx, delivery.Webhook{AccountID: 1, Name: "w", URL: target, Type: delivery.WebhookAll, IsActive: true,
+			CreatedAt: now}, "whsec_c2VjcmV0", app.IdempotencyKey{}, now)
 		must(t, err)
 	}
 	if code, _, stderr := baoco("", "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A", "--db", db); code != 0 {
@@ -155,7 +157,8 @@ func tryOverAPI(t *testing.T, base, key string, targets []string) {
 		return response.StatusCode
 	}
 	for i, target := range targets {
-		if got := post("/api/v1/webhooks", map[string]string{"name": "x", "webhook_url": target, "type": "ALL"}); got != http.StatusUnprocessableEntity {
+		if got := post("/api/v1/webhooks",
+			map[string]string{"name": "x", "webhook_url": target, "type": "ALL"}); got != http.StatusUnprocessableEntity {
 			t.Errorf("a webhook to %s: %d", target, got)
 		}
 		if got := post(fmt.Sprintf("/api/v1/webhooks/%d/test", i+1), nil); got != http.StatusOK {

@@ -112,7 +112,8 @@ func TestScheduledBackupToFullDisk(t *testing.T) {
 	if _, told := figures[lastBackup]; told || figures["baoco_well"] != 1 {
 		t.Errorf("a backup is told of: %v, well: %v", told, figures["baoco_well"])
 	}
-	if page := systemPage(t, in.dir, p); !strings.Contains(page, "The last scheduled backup failed.") && !strings.Contains(page, "Lần sao lưu theo lịch gần nhất bị lỗi") {
+	if page := systemPage(t, in.dir, p); !strings.Contains(page, "The last scheduled backup failed.") &&
+		!strings.Contains(page, "Lần sao lưu theo lịch gần nhất bị lỗi") {
 		t.Error("the page of the system doesn't warn")
 	}
 	if !in.provider(p.url).call("FT1") {
@@ -125,7 +126,8 @@ func TestScheduledBackupToFullDisk(t *testing.T) {
 	p.end(t)
 	must(t, syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=64m"))
 	p, figures = start()
-	if age := float64(time.Now().Unix()) - figures[lastBackup]; age < 0 || age > 300 || strings.Contains(p.stderr.String(), "scheduled backup") {
+	if age := float64(time.Now().Unix()) - figures[lastBackup]; age < 0 || age > 300 ||
+		strings.Contains(p.stderr.String(), "scheduled backup") {
 		t.Errorf("the backup is %.0f s old\n%s", age, p.stderr)
 	}
 	p.end(t)

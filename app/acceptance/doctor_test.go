@@ -27,7 +27,8 @@ func TestDoctorBesideServer(t *testing.T) {
 		}
 	}
 	for _, flag := range []string{"--new-key", "--repair-totals"} {
-		if code, _, stderr := baoco("", "doctor", flag, "--db", in.db); code != terminal.ExitDatabase || !strings.Contains(stderr, "another baoco serve") {
+		if code, _, stderr := baoco("", "doctor", flag, "--db", in.db); code != terminal.ExitDatabase ||
+			!strings.Contains(stderr, "another baoco serve") {
 			t.Errorf("%s: exit %d, %s", flag, code, stderr)
 		}
 	}

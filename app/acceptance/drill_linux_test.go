@@ -108,7 +108,8 @@ func (d *drill) lose(t *testing.T) {
 	d.now.copies(t)
 	must(t, os.Rename(gone, old.dir))
 	again := startIn(t, old.dir, anyPort, old.args...)
-	if code := again.exitWithin(t, 60*time.Second); code != terminal.ExitConflict || !strings.Contains(again.stderr.String(), "another server took over at ") {
+	if code := again.exitWithin(t, 60*time.Second); code != terminal.ExitConflict ||
+		!strings.Contains(again.stderr.String(), "another server took over at ") {
 		t.Errorf("the old server: exit %d\n%s", code, again.stderr)
 	}
 	if code, c := old.checked(t); code != terminal.ExitCheck || !strings.Contains(c.Problem, "Another server took over") {
@@ -143,7 +144,8 @@ func (d *drill) check(t *testing.T) {
 		}
 	}
 	repeats := d.stream.check(t, recorded, lost)
-	t.Logf("%d acknowledged, %d recorded, %d of the last five seconds before a loss are lost; %d messages of the stream repeated", len(d.calls.at), len(recorded), len(lost), repeats)
+	t.Logf("%d acknowledged, %d recorded, %d of the last five seconds before a loss are lost; %d messages of the stream repeated",
+		len(d.calls.at), len(recorded), len(lost), repeats)
 	if d.shop.bad > 0 {
 		t.Errorf("%d deliveries with a wrong signature or checksum, or an id that was used before", d.shop.bad)
 	}

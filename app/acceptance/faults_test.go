@@ -19,7 +19,8 @@ import (
 // with BAOCO_FULL=1, as in .ci/proofs, and as often as is asked for with
 //
 //	go test -run 'TestKill|PowerCut|Disk' -timeout 2h ./app/acceptance -faults.rounds=200
-var faultRounds = flag.Int("faults.rounds", 0, "how often the tests of faults repeat what they do; 0 is a few times, or many with BAOCO_FULL=1")
+var faultRounds = flag.Int("faults.rounds", 0,
+	"how often the tests of faults repeat what they do; 0 is a few times, or many with BAOCO_FULL=1")
 
 // rounds is how often a test of faults repeats what it does.
 func rounds(few, full int) int {

@@ -68,7 +68,8 @@ func TestServeSecondName(t *testing.T) {
 	if code := second.exitWithin(t, 30*time.Second); code != terminal.ExitDatabase || !strings.Contains(second.stderr.String(), "2 names") {
 		t.Errorf("exit %d\n%s", code, second.stderr)
 	}
-	if code, _, stderr := baoco("", "bank", "list", "--db", filepath.Join(elsewhere, "baoco.db")); code != terminal.ExitDatabase || !strings.Contains(stderr, "2 names") {
+	if code, _, stderr := baoco("", "bank", "list", "--db", filepath.Join(elsewhere, "baoco.db")); code != terminal.ExitDatabase ||
+		!strings.Contains(stderr, "2 names") {
 		t.Errorf("a command: exit %d\n%s", code, stderr)
 	}
 	if !in.provider(p.url).call("undisturbed") {

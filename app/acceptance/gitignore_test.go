@@ -37,7 +37,8 @@ func TestGitIgnoresWhatCommandsMake(t *testing.T) {
 	must(t, os.Rename(filepath.Join(dir, "baoco.db.key"), filepath.Join(t.TempDir(), "lost.key")))
 	do(t, dir, "doctor", "--new-key")
 	do(t, dir, "restore", "copy.db")
-	for _, pattern := range []string{"baoco.db.key.old-*", "baoco.db.before-new-key-*", "baoco.db.before-restore-*.key", "statement.csv.rejected.csv"} {
+	for _, pattern := range []string{"baoco.db.key.old-*", "baoco.db.before-new-key-*", "baoco.db.before-restore-*.key",
+		"statement.csv.rejected.csv"} {
 		if found, err := filepath.Glob(filepath.Join(dir, pattern)); err != nil || len(found) == 0 {
 			t.Errorf("no command made %s", pattern)
 		}

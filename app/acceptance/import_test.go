@@ -18,10 +18,12 @@ func TestImportAndCalls(t *testing.T) {
 	p := serveIn(t, dir, anyPort)
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "0072413870", "--name", "CTY AN BINH")
 	var source createdSource
-	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "sepay", "--auth", "apikey", "--name", "SePay", "-o", "json")), &source))
+	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "sepay", "--auth", "apikey", "--name", "SePay", "-o", "json")),
+		&source))
 	call := func(id int, number string, amount int, want string) {
 		t.Helper()
-		body := fmt.Sprintf(`{"id":%d,"gateway":"ACB","transactionDate":"2026-11-02 08:00:00","accountNumber":"0072413870","content":"x","transferType":"in","transferAmount":%d,"referenceCode":%q}`, id, amount, number)
+		body := fmt.Sprintf(`{"id":%d,"gateway":"ACB","transactionDate":"2026-11-02 08:00:00","accountNumber":"0072413870","content":"x"`+
+			`,"transferType":"in","transferAmount":%d,"referenceCode":%q}`, id, amount, number)
 		request, err := http.NewRequest("POST", p.url+source.URLPath, strings.NewReader(body))
 		must(t, err)
 		request.Header.Set("Authorization", "Apikey "+source.Secret)
@@ -35,8 +37,10 @@ func TestImportAndCalls(t *testing.T) {
 		}
 	}
 	call(1, "FT1", 5000, "recorded")
-	must(t, os.WriteFile(filepath.Join(dir, "a.csv"), []byte("Số tài khoản:,0072413870,,,\nNgày giao dịch,Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào\n"+
-		"02/11/2026,FT1,x,,5.000\n03/11/2026,FT2,y,,7.000\n"), 0o600))
+	must(t,
+		os.WriteFile(filepath.Join(dir, "a.csv"),
+			[]byte("Số tài khoản:,0072413870,,,\nNgày giao dịch,Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào\n"+
+				"02/11/2026,FT1,x,,5.000\n03/11/2026,FT2,y,,7.000\n"), 0o600))
 	var imported struct{ Rows, Recorded, Duplicates, Rejected, Deliveries int }
 	must(t, json.Unmarshal([]byte(do(t, dir, "transaction", "import", "a.csv", "-o", "json")), &imported))
 	if imported.Rows != 2 || imported.Recorded != 1 || imported.Duplicates != 1 || imported.Rejected != 0 || imported.Deliveries != 0 {

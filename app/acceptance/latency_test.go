@@ -48,7 +48,8 @@ func BenchmarkCallToReceiver(b *testing.B) {
 	}
 	empty := fileSize()
 	var source createdSource
-	if err := json.Unmarshal([]byte(do(b, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &source); err != nil {
+	if err := json.Unmarshal([]byte(do(b, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")),
+		&source); err != nil {
 		b.Fatal(err)
 	}
 	calls := &caller{url: p.url + source.URLPath, secret: source.Secret, acked: map[string]bool{}}

@@ -9,7 +9,33 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
+
+// longest is how many characters a line of Go has at most.
+const longest = 140
+
+// TestLines: no line is longer than what is read at one look.
+func TestLines(t *testing.T) {
+	seen := 0
+	eachRoom(t, func(_, path string) {
+		paths, err := filepath.Glob(filepath.Join(path, "*.go"))
+		must(t, err)
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			must(t, err)
+			for i, line := range strings.Split(string(text), "\n") {
+				if n := utf8.RuneCountInString(line); n > longest {
+					t.Errorf("%s:%d: %d characters, more than %d", path, i+1, n, longest)
+				}
+				seen++
+			}
+		}
+	})
+	if seen < 100_000 {
+		t.Errorf("only %d lines were found", seen)
+	}
+}
 
 // mostParameters is how many parameters a function takes at most, its context included.
 const mostParameters = 5

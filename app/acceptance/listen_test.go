@@ -26,7 +26,8 @@ func writePair(t *testing.T, cert, key string, serial int64) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(90 * 24 * time.Hour), DNSNames: []string{"baoco.shop.vn"}}
+	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(90 * 24 * time.Hour), DNSNames: []string{"baoco.shop.vn"}}
 	made, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	must(t, err)
 	secret, err := x509.MarshalECPrivateKey(private)
@@ -47,7 +48,8 @@ func TestCertificateFiles(t *testing.T) {
 		t.Fatalf("it did not come up:\n%s", p.stderr)
 	}
 	serial := func() int64 { // of the certificate that a new connection gets
-		client := &http.Client{Transport: &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, Timeout: 30 * time.Second}
+		client := &http.Client{Transport: &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
+			Timeout: 30 * time.Second}
 		defer client.CloseIdleConnections()
 		answer, err := client.Get("https://" + p.address() + "/healthz")
 		must(t, err)
@@ -75,8 +77,10 @@ func TestCertificateFiles(t *testing.T) {
 	}
 	p.end(t)
 
-	for _, args := range [][]string{{"--cert-file", cert}, {"--cert-file", cert, "--key-file", key, "--domain", "baoco.shop.vn"}, {"--cert-file", key, "--key-file", cert}} {
-		if code, _, stderr := baoco("", append([]string{"serve", "--listen", anyPort, "--db", filepath.Join(dir, "baoco.db")}, args...)...); code == 0 || !strings.Contains(stderr, "cert-file") {
+	for _, args := range [][]string{{"--cert-file", cert}, {"--cert-file", cert, "--key-file", key, "--domain", "baoco.shop.vn"},
+		{"--cert-file", key, "--key-file", cert}} {
+		if code, _, stderr := baoco("", append([]string{"serve", "--listen", anyPort, "--db", filepath.Join(dir, "baoco.db")},
+			args...)...); code == 0 || !strings.Contains(stderr, "cert-file") {
 			t.Errorf("%v: exit %d, %s", args, code, stderr)
 		}
 	}
@@ -96,9 +100,10 @@ func TestUnixSocket(t *testing.T) {
 		}
 		return p
 	}
-	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
-	}}}
+	client := &http.Client{Timeout: time.Minute,
+		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		}}}
 	refused := func(from string) {
 		t.Helper()
 		request, err := http.NewRequest("POST", "http://baoco/api/webhooks/provider/nowhere", strings.NewReader("{}"))
@@ -130,7 +135,8 @@ func TestUnixSocket(t *testing.T) {
 		t.Errorf("after its end: %v", err)
 	}
 	must(t, os.WriteFile(socket, []byte("precious"), 0o600))
-	for _, args := range [][]string{{"--listen", "unix:" + socket, "--base-url", "https://a.vn"}, {"--listen", "unix:" + socket}, {"--listen", "unix:baoco.sock", "--base-url", "https://a.vn"}, {"--listen", "unix:", "--base-url", "https://a.vn"}} {
+	for _, args := range [][]string{{"--listen", "unix:" + socket, "--base-url", "https://a.vn"}, {"--listen", "unix:" + socket},
+		{"--listen", "unix:baoco.sock", "--base-url", "https://a.vn"}, {"--listen", "unix:", "--base-url", "https://a.vn"}} {
 		if code, _, stderr := baoco("", append([]string{"serve", "--db", filepath.Join(dir, "baoco.db")}, args...)...); code == 0 {
 			t.Errorf("%v: exit %d, %s", args, code, stderr)
 		}

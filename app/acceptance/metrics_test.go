@@ -49,7 +49,10 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	shop := openShop(t)
 	in := install(t, shop)
-	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
+	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
 	t.Cleanup(broken.Close)
 	p := serveIn(t, in.dir, anyPort, "--allow-target", "127.0.0.1/32", "--metrics-listen", "0")
 	at := p.stderr.Await(showingAt, time.Minute)
@@ -108,7 +111,8 @@ func TestMetrics(t *testing.T) {
 	if age := float64(time.Now().Unix()) - figures["baoco_last_backup_timestamp_seconds"]; age < 0 || age > 300 {
 		t.Errorf("the backup is %.0f s old", age)
 	}
-	names := []string{"baoco_wal_size_bytes", "baoco_disk_free_bytes", "go_goroutines", "go_gc_gomemlimit_bytes", "go_memstats_alloc_bytes", "process_start_time_seconds"}
+	names := []string{"baoco_wal_size_bytes", "baoco_disk_free_bytes", "go_goroutines", "go_gc_gomemlimit_bytes", "go_memstats_alloc_bytes",
+		"process_start_time_seconds"}
 	if runtime.GOOS == "linux" {
 		names = append(names, "process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds", "process_max_fds")
 	}
@@ -118,7 +122,8 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	commits, callers := figures["baoco_commit_duration_seconds_count"], figures["baoco_commit_batch_size_sum"]
-	if commits < 8 || callers < commits || figures["baoco_commit_duration_seconds_sum"] <= 0 || figures["baoco_commit_batch_size_count"] != commits {
+	if commits < 8 || callers < commits || figures["baoco_commit_duration_seconds_sum"] <= 0 ||
+		figures["baoco_commit_batch_size_count"] != commits {
 		t.Errorf("%v commits for %v callers", commits, callers)
 	}
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
@@ -137,10 +142,12 @@ func TestMetricsToken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "token"), []byte("a token of some length\n"), 0o600))
-	if code, _, stderr := baoco("", "serve", "--db", filepath.Join(dir, "x.db"), "--metrics-token-file", filepath.Join(dir, "token")); code != 2 {
+	if code, _, stderr := baoco("", "serve", "--db", filepath.Join(dir, "x.db"), "--metrics-token-file",
+		filepath.Join(dir, "token")); code != 2 {
 		t.Errorf("a token with spaces: exit %d, %s", code, stderr)
 	}
-	if code, _, stderr := baoco("", "serve", "--db", filepath.Join(dir, "x.db"), "--metrics-listen", ":9464"); code != 2 || !strings.Contains(stderr, "--metrics-token-file") {
+	if code, _, stderr := baoco("", "serve", "--db", filepath.Join(dir, "x.db"), "--metrics-listen", ":9464"); code != 2 ||
+		!strings.Contains(stderr, "--metrics-token-file") {
 		t.Errorf("figures for everybody: exit %d, %s", code, stderr)
 	}
 	const token = "a-token-of-some-length"

@@ -196,7 +196,8 @@ func contentOf(t *testing.T, path string) (c content) {
 	must(t, db.QueryRow(`PRAGMA user_version`).Scan(&c.version))
 	c.schema = list(`SELECT type, name, sql FROM sqlite_schema`)
 	c.rows = map[string][]string{}
-	tables, err := db.Query(`SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`)
+	tables, err := db.Query(`SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
+		AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`)
 	must(t, err)
 	for tables.Next() {
 		var table string

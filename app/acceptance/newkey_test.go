@@ -36,11 +36,13 @@ func TestNewKeyAfterLoss(t *testing.T) {
 		Alerts   []named `json:"alert_channels"`
 	}
 	must(t, json.Unmarshal([]byte(do(t, in.dir, "doctor", "--new-key", "-o", "json")), &lost))
-	if len(lost.Webhooks) != 1 || len(lost.Sources) != 2 || lost.OldKey != nil || lost.Sources[0].Options || !lost.Sources[1].Options || lost.Sources[1].Name != "erp" ||
+	if len(lost.Webhooks) != 1 || len(lost.Sources) != 2 || lost.OldKey != nil || lost.Sources[0].Options || !lost.Sources[1].Options ||
+		lost.Sources[1].Name != "erp" ||
 		len(lost.Alerts) != 1 || lost.Alerts[0].Medium != "telegram" {
 		t.Errorf("%+v", lost)
 	}
-	if code, checks := examined(t, in.db); code != 0 || !strings.Contains(checks["key"].Message, "webhook 1 (shop), source 1 (till), source 2 (erp), alert channel 1 (telegram) were dropped") {
+	if code, checks := examined(t, in.db); code != 0 ||
+		!strings.Contains(checks["key"].Message, "webhook 1 (shop), source 1 (till), source 2 (erp), alert channel 1 (telegram) were dropped") {
 		t.Errorf("exit %d, %+v", code, checks["key"])
 	}
 
@@ -65,7 +67,8 @@ func TestNewKeyAfterLoss(t *testing.T) {
 		{terminal.ExitOK, "set it up again", []string{"alert", "list"}, ""},
 	} {
 		code, stdout, stderr := baoco("", append(c.args, "--db", in.db)...)
-		if both := oneSpace(stdout) + stderr; code != c.exit || !strings.Contains(strings.ToLower(both), strings.ToLower(c.says)) || c.absent != "" && strings.Contains(both, c.absent) {
+		if both := oneSpace(stdout) + stderr; code != c.exit || !strings.Contains(strings.ToLower(both), strings.ToLower(c.says)) ||
+			c.absent != "" && strings.Contains(both, c.absent) {
 			t.Errorf("%v: exit %d\n%s%s", c.args, code, stdout, stderr)
 		}
 	}

@@ -96,12 +96,13 @@ func (d *debian) cut() {
 	_ = d.init.Wait()
 	eventually(d, "its control groups are empty", func() bool {
 		var groups []string
-		_ = filepath.WalkDir(filepath.Join(d.dir, "cgroup", fmt.Sprint("baoco-test-", os.Getpid())), func(path string, e fs.DirEntry, err error) error {
-			if err == nil && e.IsDir() {
-				groups = append(groups, path)
-			}
-			return nil
-		})
+		_ = filepath.WalkDir(filepath.Join(d.dir, "cgroup", fmt.Sprint("baoco-test-", os.Getpid())),
+			func(path string, e fs.DirEntry, err error) error {
+				if err == nil && e.IsDir() {
+					groups = append(groups, path)
+				}
+				return nil
+			})
 		for _, group := range slices.Backward(groups) {
 			_ = os.Remove(group)
 		}
@@ -155,9 +156,11 @@ func (d *debian) answers(url string) {
 // the server is restarted in order, Litestream goes on.
 func (d *debian) crashes() {
 	d.Helper()
-	d.do(`printf '[Service]\nExecStart=/bin/sleep infinity\nRestart=always\n' >/etc/systemd/system/baoco-litestream.service && systemctl daemon-reload && systemctl start baoco-litestream`)
+	d.do(`printf '[Service]\nExecStart=/bin/sleep infinity\nRestart=always\n' >/etc/systemd/system/baoco-litestream.service && systemctl ` +
+		`daemon-reload && systemctl start baoco-litestream`)
 	processes := func() [2]string {
-		return [2]string{strings.TrimSpace(d.do("systemctl show -P MainPID baoco")), strings.TrimSpace(d.do("systemctl show -P MainPID baoco-litestream"))}
+		return [2]string{strings.TrimSpace(d.do("systemctl show -P MainPID baoco")),
+			strings.TrimSpace(d.do("systemctl show -P MainPID baoco-litestream"))}
 	}
 	for _, signal := range []string{"KILL", "SEGV", "ABRT"} {
 		before := processes()
@@ -237,7 +240,8 @@ func packageInstalled(t *testing.T, dir string) {
 	if err := syscall.Mount("none", filepath.Join(dir, "cgroup"), "cgroup2", 0, ""); err != nil {
 		t.Skipf("skipped: no control groups for systemd here: %v", err)
 	}
-	http.DefaultTransport.(*http.Transport).TLSClientConfig = &tls.Config{InsecureSkipVerify: true} // the authority's root is made anew each time
+	// the authority's root is made anew each time
+	http.DefaultTransport.(*http.Transport).TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
 	http.DefaultClient.Timeout = 20 * time.Second
 	d := &debian{T: t, dir: dir, root: filepath.Join(dir, "debian")}
 	for from, to := range map[string]string{filepath.Join(dir, "hosts"): "etc/hosts", startAuthority(t, dir): "etc/authority.pem"} {
@@ -259,7 +263,9 @@ func packageInstalled(t *testing.T, dir string) {
 	if !strings.Contains(said, "runuser -u baoco -- baoco user set-up --db /var/lib/baoco/baoco.db") {
 		t.Errorf("the installation says:\n%s", said)
 	}
-	d.do("printf 'BAOCO_DOMAIN=" + certificateName + "\\nBAOCO_ACME_DIRECTORY=https://localhost:14000/dir\\nSSL_CERT_FILE=/etc/authority.pem\\nBAOCO_ALLOW_TARGET=127.0.0.1/32\\nBAOCO_BACKUP_DIR=/var/backups/baoco\\n'" +
+	d.do("printf 'BAOCO_DOMAIN=" + certificateName +
+		"\\nBAOCO_ACME_DIRECTORY=https://localhost:14000/dir\\nSSL_CERT_FILE=/etc/authority.pem\\nBAOCO_ALLOW_TARGET=127.0.0.1/32" +
+		"\\nBAOCO_BACKUP_DIR=/var/backups/baoco\\n'" +
 		" >> /etc/default/baoco && systemctl restart baoco")
 	link := d.baoco("user set-up")
 	d.answers(strings.Fields(link)[0])
@@ -353,7 +359,8 @@ func packageInstalled(t *testing.T, dir string) {
 	if !d.exists("var/backups/baoco") {
 		t.Error("the purge takes the backups")
 	}
-	if left := d.do("find /etc /usr /lib /var -name '*baoco*' ! -path '/var/lib/dpkg/*' ! -path '/var/log/*' ! -path '/var/cache/*' ! -path '/var/backups/*'"); left != "" {
+	if left := d.do("find /etc /usr /lib /var -name '*baoco*' ! -path '/var/lib/dpkg/*' ! -path '/var/log/*' ! -path '/var/cache/*' " +
+		"! -path '/var/backups/*'"); left != "" {
 		t.Errorf("a purge leaves\n%s", left)
 	}
 }

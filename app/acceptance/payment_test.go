@@ -28,7 +28,8 @@ type transfer struct {
 
 func (x transfer) body() string {
 	zone, _ := time.LoadLocation(app.DefaultZone) // the program holds the zones
-	return fmt.Sprintf(`{"transactions":[{"id":%[1]q,"gateway":"ACB","transactionDate":%[2]q,"transactionNumber":%[1]q,"accountNumber":"19354957","content":%[3]q,"transferType":"IN","transferAmount":%[4]d}]}`,
+	return fmt.Sprintf(`{"transactions":[{"id":%[1]q,"gateway":"ACB","transactionDate":%[2]q,"transactionNumber":%[1]q`+
+		`,"accountNumber":"19354957","content":%[3]q,"transferType":"IN","transferAmount":%[4]d}]}`,
 		x.number, app.FormatTime(x.at, zone), x.content, x.amount)
 }
 
@@ -154,7 +155,8 @@ func checkPayments(t *testing.T, db string, requests []payment.Request, transfer
 			counted[x.ID] = true
 		}
 		if kept.Received != want[i].Received || sum != kept.Received || kept.Transfers != len(list) || kept.Status(now) != want[i].Status(now) {
-			t.Errorf("request %d is %s with %d (%d in %d transfers), want %s with %d", r.ID, kept.Status(now), kept.Received, sum, len(list), want[i].Status(now), want[i].Received)
+			t.Errorf("request %d is %s with %d (%d in %d transfers), want %s with %d", r.ID, kept.Status(now), kept.Received, sum, len(list),
+				want[i].Status(now), want[i].Received)
 		}
 	}
 	if len(counted) != len(transfers) {

@@ -33,7 +33,8 @@ func refuse(t *testing.T, db, says string) {
 		t.Errorf("serve did not refuse %s\n%s", db, output)
 		return
 	}
-	if code := cmd.ProcessState.ExitCode(); code != terminal.ExitDatabase || !strings.Contains(output.String(), says) || strings.Count(output.String(), "\n") != 1 {
+	if code := cmd.ProcessState.ExitCode(); code != terminal.ExitDatabase || !strings.Contains(output.String(), says) ||
+		strings.Count(output.String(), "\n") != 1 {
 		t.Errorf("exit %d, stderr %q; want exit 4 and one line with %q", code, output, says)
 	}
 	if after := apptest.Digests(db); after != before {

@@ -35,7 +35,8 @@ func carry(t *testing.T, in installation) *carrier {
 	dir := t.TempDir()
 	place, err := replica.ParsePlace("file://" + dir)
 	must(t, err)
-	c := &carrier{Config: replica.Config{Database: in.db, Place: place, Epoch: 1, Program: program.Path}, program: program, to: filepath.Join(dir, replica.EpochDir(1))}
+	c := &carrier{Config: replica.Config{Database: in.db, Place: place, Epoch: 1, Program: program.Path}, program: program,
+		to: filepath.Join(dir, replica.EpochDir(1))}
 	must(t, c.Write())
 	c.start(t)
 	return c
@@ -202,7 +203,8 @@ func TestKilledWhileCommitting(t *testing.T) {
 			t.Fatal("a list is not acknowledged")
 		}
 		var said apptest.Output
-		killer := exec.Command(strace, "-f", "-qq", "-o", "/dev/null", "-p", fmt.Sprint(r.server.Process.Pid), "-e", "trace=fsync", "-e", "inject=fsync:signal=SIGKILL")
+		killer := exec.Command(strace, "-f", "-qq", "-o", "/dev/null", "-p", fmt.Sprint(r.server.Process.Pid), "-e", "trace=fsync", "-e",
+			"inject=fsync:signal=SIGKILL")
 		killer.Stderr = &said
 		must(t, killer.Start())
 		for list, end := 1, time.Now().Add(20*time.Second); many(list); list++ {
@@ -305,7 +307,8 @@ func TestReplicaFollows(t *testing.T) {
 	}
 	waits := func(args ...string) {
 		t.Helper()
-		if code, _, stderr := baoco("", append(args, "--db", in.db)...); code != terminal.ExitDatabase || !strings.Contains(stderr, "has the database open") {
+		if code, _, stderr := baoco("", append(args, "--db", in.db)...); code != terminal.ExitDatabase ||
+			!strings.Contains(stderr, "has the database open") {
 			t.Errorf("%v beside Litestream: exit %d, %s", args, code, stderr)
 		}
 	}
@@ -396,7 +399,8 @@ func (c *carrier) lags(t *testing.T, at, came map[string]time.Time) (lags []time
 	for _, name := range names {
 		_, last, _ := strings.Cut(strings.TrimSuffix(name, ".ltx"), "-")
 		db := filepath.Join(t.TempDir(), "as-it-was.db")
-		out, err := exec.Command(c.Program, "restore", "-config", replica.ConfigPath(c.Database), "-no-expand-env", "-txid", last, "-o", db, c.Database).CombinedOutput()
+		out, err := exec.Command(c.Program, "restore", "-config", replica.ConfigPath(c.Database), "-no-expand-env", "-txid", last, "-o", db,
+			c.Database).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}

@@ -71,7 +71,8 @@ func TestReplicaCheckBeforeACopy(t *testing.T) {
 	at, _, _ := apptest.Places[replica.File](t)
 	do(t, in.dir, "replica", "setup", at.String(), "--litestream", apptest.Litestream(t).Path)
 	r := &replicated{installation: in}
-	if code, c := r.checked(t); code != terminal.ExitCheck || !strings.Contains(c.Problem, "Nothing has been copied yet") || strings.Contains(c.Problem, "--anew") {
+	if code, c := r.checked(t); code != terminal.ExitCheck || !strings.Contains(c.Problem, "Nothing has been copied yet") ||
+		strings.Contains(c.Problem, "--anew") {
 		t.Errorf("exit %d, %+v", code, c)
 	}
 }

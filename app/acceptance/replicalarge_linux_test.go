@@ -30,7 +30,8 @@ func TestLargeReplica(t *testing.T) {
 	receiver := openShop(t)
 	in := install(t, receiver)
 	now := time.Now()
-	apptest.Seed(t, in.db, apptest.Seeding{AccountID: app.DefaultAccountID, Rows: *largeRows, From: now.AddDate(-1, 0, 0), To: now.Add(-time.Minute)})
+	apptest.Seed(t, in.db,
+		apptest.Seeding{AccountID: app.DefaultAccountID, Rows: *largeRows, From: now.AddDate(-1, 0, 0), To: now.Add(-time.Minute)})
 	info, err := os.Stat(in.db)
 	must(t, err)
 	began := time.Now()
@@ -64,7 +65,8 @@ func TestLargeReplica(t *testing.T) {
 		waits = append(waits, receiver.at["/a "+number].Sub(at))
 	}
 	slices.Sort(waits)
-	t.Logf("%d deliveries meanwhile: median %v, slowest %v", len(waits), waits[len(waits)/2].Round(time.Millisecond), waits[len(waits)-1].Round(time.Millisecond))
+	t.Logf("%d deliveries meanwhile: median %v, slowest %v", len(waits), waits[len(waits)/2].Round(time.Millisecond),
+		waits[len(waits)-1].Round(time.Millisecond))
 	if slowest := waits[len(waits)-1]; slowest > time.Second {
 		t.Errorf("a delivery came %v after its call", slowest)
 	}
@@ -82,7 +84,8 @@ func TestLargeReplica(t *testing.T) {
 	calls := r.provider(r.server.url)
 	eventually(t, "a call is acknowledged", func() bool { return calls.call("first") })
 	t.Logf("taken over after %v, of which the processor %v; the first call was acknowledged after %v; load %s", took.Round(time.Millisecond),
-		(takeover.ProcessState.UserTime() + takeover.ProcessState.SystemTime()).Round(time.Millisecond), time.Since(began).Round(time.Millisecond), load(t))
+		(takeover.ProcessState.UserTime() + takeover.ProcessState.SystemTime()).Round(time.Millisecond),
+		time.Since(began).Round(time.Millisecond), load(t))
 	// Within 30 seconds, or 10 more until the first daily snapshot: till then the files of
 	// Litestream hold the database twice, and it reads them all.
 	if all := time.Since(began); all > 40*time.Second {

@@ -181,7 +181,8 @@ func (w *watched) says(t *testing.T, limit time.Duration, log string, good float
 	})
 	within(t, limit, log+", in the log, in the figures and by an alert", func() bool {
 		_, figures := figuresOf(t, w.figures, "")
-		return strings.Contains(w.server.stderr.String(), log) && figures["baoco_replica_good"] == good && strings.Contains(w.alerts.String(), "⚠️")
+		return strings.Contains(w.server.stderr.String(), log) && figures["baoco_replica_good"] == good &&
+			strings.Contains(w.alerts.String(), "⚠️")
 	})
 }
 

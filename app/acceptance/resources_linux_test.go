@@ -161,7 +161,8 @@ func TestManyPaymentPages(t *testing.T) {
 func limitFiles(t *testing.T, pid, files int) {
 	t.Helper()
 	limit := syscall.Rlimit{Cur: uint64(files), Max: uint64(files)}
-	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(pid), syscall.RLIMIT_NOFILE, uintptr(unsafe.Pointer(&limit)), 0, 0, 0); errno != 0 {
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(pid), syscall.RLIMIT_NOFILE, uintptr(unsafe.Pointer(&limit)),
+		0, 0, 0); errno != 0 {
 		t.Skipf("may not limit another process: %v", errno)
 	}
 }

@@ -117,7 +117,8 @@ func TestManyDueAtStart(t *testing.T) {
 	drain := time.Since(started)
 	slices.Sort(took)
 	p99 := took[len(took)*99/100]
-	t.Logf("%d deliveries in %v, at most %d at a time; API p50 %v, p99 %v of %d", calls.Load(), drain, most.Load(), took[len(took)/2], p99, len(took))
+	t.Logf("%d deliveries in %v, at most %d at a time; API p50 %v, p99 %v of %d", calls.Load(), drain, most.Load(),
+		took[len(took)/2], p99, len(took))
 	p.end(t)
 	if n := calls.Load(); n != int64(2*transactions) {
 		t.Errorf("%d attempts for %d deliveries", n, 2*transactions)
@@ -148,8 +149,9 @@ func queueOffline(t *testing.T, url string, transactions int) (db, key string) {
 	for from := 0; from < transactions; from += 500 {
 		var elements []string
 		for i := from; i < min(from+500, transactions); i++ {
-			elements = append(elements, fmt.Sprintf(`{"id":"FT%d","gateway":"ACB","transactionDate":"2026-11-21 10:59:30","accountNumber":"19354957",`+
-				`"content":"DH","transferType":"IN","transferAmount":200000}`, i))
+			elements = append(elements,
+				fmt.Sprintf(`{"id":"FT%d","gateway":"ACB","transactionDate":"2026-11-21 10:59:30","accountNumber":"19354957",`+
+					`"content":"DH","transferType":"IN","transferAmount":200000}`, i))
 		}
 		call := httptest.NewRequest(http.MethodPost, source.URLPath(), strings.NewReader(`{"transactions":[`+strings.Join(elements, ",")+`]}`))
 		call.Header.Set("Authorization", "Bearer "+source.Secret)

@@ -81,7 +81,9 @@ func TestUnknownVariable(t *testing.T) {
 	if !p.waitForURL() {
 		t.Fatalf("serve did not come up:\n%s", p.stderr)
 	}
-	if log := p.stderr.String(); strings.Count(log, `"level":"WARN","msg":"there is no setting BAOCO_HEARTBEAT_UR, so it counts for nothing. Did you mean BAOCO_HEARTBEAT_URL?"`) != 1 || strings.Contains(log, "a-secret") {
+	if log := p.stderr.String(); strings.Count(log,
+		`"level":"WARN","msg":"there is no setting BAOCO_HEARTBEAT_UR, so it counts for nothing. Did you mean BAOCO_HEARTBEAT_URL?"`) != 1 ||
+		strings.Contains(log, "a-secret") {
 		t.Errorf("the log:\n%s", log)
 	}
 }
@@ -154,7 +156,8 @@ func TestSecretsStayInside(t *testing.T) {
 	dir, receiver := t.TempDir(), openShop(t)
 	p := serveIn(t, dir, anyPort, "--allow-target", receiver.target(), "--log-format", "json")
 	var made struct{ Secret string }
-	must(t, json.Unmarshal([]byte(do(t, dir, "webhook", "create", "--name", "w", "--url", receiver.URL+"/x", "--type", "ALL", "-o", "json")), &made))
+	must(t, json.Unmarshal([]byte(do(t, dir, "webhook", "create", "--name", "w", "--url", receiver.URL+"/x", "--type", "ALL", "-o", "json")),
+		&made))
 	receiver.sign("/x", made.Secret)
 	source := addNative(t, dir)
 	key := strings.TrimSpace(do(t, dir, "apikey", "create", "k"))
@@ -162,7 +165,8 @@ func TestSecretsStayInside(t *testing.T) {
 	calls.call("FT1")
 	calls.secret = source.Secret
 	calls.call("FT2")
-	shown := do(t, dir, "webhook", "list", "-o", "json") + do(t, dir, "source", "list", "-o", "json") + do(t, dir, "source", "log", "-o", "json") +
+	shown := do(t, dir, "webhook", "list", "-o", "json") + do(t, dir, "source", "list", "-o", "json") + do(t, dir, "source",
+		"log", "-o", "json") +
 		do(t, dir, "apikey", "list", "-o", "json") + do(t, dir, "delivery", "list", "-o", "json")
 	eventually(t, "the refused call is noted", func() bool {
 		return strings.Contains(do(t, dir, "source", "log", "--refused"), "is not this source’s secret")

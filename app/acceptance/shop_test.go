@@ -37,7 +37,8 @@ func openShop(t testing.TB) *shop {
 		err := json.Unmarshal(body, &delivery)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if err != nil || len(delivery.Transactions) != 1 || demo.VerifyDelivery(s.signed[r.URL.Path], r.Header.Get("X-Webhook-Signature"), body) != nil {
+		if err != nil || len(delivery.Transactions) != 1 ||
+			demo.VerifyDelivery(s.signed[r.URL.Path], r.Header.Get("X-Webhook-Signature"), body) != nil {
 			s.bad++
 			w.WriteHeader(http.StatusUnauthorized)
 			return

@@ -95,7 +95,8 @@ func TestSmallMachine(t *testing.T) {
 		w.Webhook(fmt.Sprintf("http://127.0.1.%d:%s/", i+1, slow.port), delivery.WebhookAll)
 	}
 	w.Close()
-	cmd := program(in.dir, "serve", "--listen", anyPort, "--allow-target", "127.0.0.0/8", "--rate-limit", "100000", "--listing-rate-limit", "100000", "--metrics-listen", "0")
+	cmd := program(in.dir, "serve", "--listen", anyPort, "--allow-target", "127.0.0.0/8", "--rate-limit", "100000", "--listing-rate-limit",
+		"100000", "--metrics-listen", "0")
 	cmd.Env = append(cmd.Env, "GOMAXPROCS=1")
 	if group, err := cgroupOf(t); err == nil {
 		cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `echo $$ > "` + group + `/cgroup.procs" && exec "$0" "$@"`}, cmd.Args...)

@@ -62,7 +62,8 @@ func TestSoak(t *testing.T) {
 	s.server.end(t)
 	recorded := checkLedger(t, s.in.db, acked)
 	t.Logf("%v: %d acknowledged, %d recorded, %d delivered; did %v; memory %d MB, then %d MB, files %d, then %d, goroutines %d, then %d",
-		length, len(acked), len(recorded), receiver.calls.Load(), s.done, before.memory, after.memory, before.files, after.files, before.goroutines, after.goroutines)
+		length, len(acked), len(recorded), receiver.calls.Load(), s.done, before.memory, after.memory, before.files, after.files,
+		before.goroutines, after.goroutines)
 	if after.memory > before.memory*3/2+20 || after.files > before.files+50 || after.goroutines > before.goroutines+20 {
 		t.Errorf("it uses more and more of the machine: %+v, then %+v", before, after)
 	}

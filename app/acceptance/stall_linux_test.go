@@ -29,7 +29,8 @@ func TestDiskStall(t *testing.T) {
 	d := newDisk()
 	d.load(readImage(t, in.dir))
 	db := filepath.Join(d.mount(t), "baoco.db")
-	p := serveIn(t, in.dir, anyPort, "--db", db, "--allow-target", receiver.target(), "--rate-limit", "100000", "--listing-rate-limit", "100000")
+	p := serveIn(t, in.dir, anyPort, "--db", db, "--allow-target", receiver.target(), "--rate-limit", "100000",
+		"--listing-rate-limit", "100000")
 	calls := in.provider(p.url)
 	stop := calls.underLoad(4)
 	eventually(t, "the load is on", func() bool { return len(calls.acknowledged()) > 200 })
@@ -211,7 +212,8 @@ func TestLocksOfOpenFile(t *testing.T) {
 	must(t, syscall.Stat(filepath.Join(dir, "baoco.db"), &info))
 	var found []string
 	for line := range strings.Lines(string(locks)) {
-		if fields := strings.Fields(line); slices.ContainsFunc(fields, func(f string) bool { return strings.HasSuffix(f, fmt.Sprint(":", info.Ino)) }) {
+		if fields := strings.Fields(line); slices.ContainsFunc(fields,
+			func(f string) bool { return strings.HasSuffix(f, fmt.Sprint(":", info.Ino)) }) {
 			found = append(found, fields[1])
 		}
 	}

@@ -30,7 +30,8 @@ func TestLostOutputOfAProcess(t *testing.T) {
 	}
 	if full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0); err == nil {
 		defer full.Close()
-		if code, stderr := exit(full, "apikey", "create", "shop"); code != terminal.ExitError || !strings.Contains(stderr, "baoco apikey revoke 1") {
+		if code, stderr := exit(full, "apikey", "create", "shop"); code != terminal.ExitError ||
+			!strings.Contains(stderr, "baoco apikey revoke 1") {
 			t.Errorf("a key on a full disk: exit %d, %s", code, stderr)
 		}
 		if code, stderr := exit(full, "apikey", "list"); code != terminal.ExitError || !strings.Contains(stderr, "no space left") {
@@ -44,7 +45,8 @@ func TestLostOutputOfAProcess(t *testing.T) {
 	if code, stderr := exit(unread, "apikey", "list"); code != 0 || stderr != "" {
 		t.Errorf("a listing that nobody reads: exit %d, %s", code, stderr)
 	}
-	if code, stderr := exit(unread, "apikey", "create", "shop"); code != terminal.ExitError || !strings.Contains(stderr, "baoco apikey revoke ") {
+	if code, stderr := exit(unread, "apikey", "create", "shop"); code != terminal.ExitError ||
+		!strings.Contains(stderr, "baoco apikey revoke ") {
 		t.Errorf("a key that nobody reads: exit %d, %s", code, stderr)
 	}
 	if code, stderr := exit(unread, "transaction", "export"); code != terminal.ExitError || stderr != "" {

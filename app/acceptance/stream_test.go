@@ -36,7 +36,8 @@ func toNATS(t *testing.T, in installation, config jetstream.StreamConfig) *ledge
 	l.stream = l.server.Stream(t, config)
 	w := apptest.Open(t, in.db, services.Config{})
 	defer w.Close()
-	st, secret, err := w.Services.Streams.CreateStream(t.Context(), 1, stream.Create{Name: "ledger", URL: "nats://" + l.server.Address, Topic: "shop.payments"}, time.Now())
+	st, secret, err := w.Services.Streams.CreateStream(t.Context(), 1,
+		stream.Create{Name: "ledger", URL: "nats://" + l.server.Address, Topic: "shop.payments"}, time.Now())
 	must(t, err)
 	l.id, l.secret = st.ID, secret
 	return l
@@ -72,7 +73,8 @@ func (l *ledger) check(t *testing.T, recorded map[string]int, lost []string) (re
 		m, err := l.stream.GetMsg(t.Context(), seq)
 		must(t, err)
 		id := m.Header.Get("Nats-Msg-Id")
-		if err := demo.VerifyDelivery(l.secret, m.Header.Get("X-Webhook-Signature"), m.Data); err != nil || id == "" || id != m.Header.Get("Webhook-Id") {
+		if err := demo.VerifyDelivery(l.secret, m.Header.Get("X-Webhook-Signature"), m.Data); err != nil || id == "" ||
+			id != m.Header.Get("Webhook-Id") {
 			t.Fatalf("message %s: %v, headers %v", id, err, m.Header)
 		}
 		if before, again := bodies[id]; again {
@@ -190,7 +192,9 @@ func TestStreamCatchUp(t *testing.T) {
 	for first := 0; first < backlog; first += 1000 {
 		var list []string
 		for i := range 1000 {
-			list = append(list, fmt.Sprintf(`{"id":"B%[1]d","transactionNumber":"B%[1]d","gateway":"ACB","accountNumber":"19354957","content":"DH","transferType":"OUT","transferAmount":200000,"transactionDate":"2026-11-21 10:59:30"}`, first+i))
+			list = append(list,
+				fmt.Sprintf(`{"id":"B%[1]d","transactionNumber":"B%[1]d","gateway":"ACB","accountNumber":"19354957","content":"DH"`+
+					`,"transferType":"OUT","transferAmount":200000,"transactionDate":"2026-11-21 10:59:30"}`, first+i))
 		}
 		calls.callWith(t, `{"transactions":[`+strings.Join(list, ",")+`]}`)
 	}
@@ -207,7 +211,8 @@ func TestStreamCatchUp(t *testing.T) {
 	})
 	p.end(t)
 	l.check(t, checkLedger(t, in.db, calls.acknowledged()), nil)
-	t.Logf("caught up at %.0f messages a second; webhooks alone: median %v, 99 %% %v; meanwhile: %v, %v", backlog/took.Seconds(), alone50, alone99, beside50, beside99)
+	t.Logf("caught up at %.0f messages a second; webhooks alone: median %v, 99 %% %v; meanwhile: %v, %v", backlog/took.Seconds(), alone50,
+		alone99, beside50, beside99)
 }
 
 // callWith makes one call with a body.

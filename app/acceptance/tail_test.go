@@ -31,7 +31,8 @@ func startTail(t *testing.T, dir string, args ...string) (p *process, lines *buf
 
 func (in installation) add(t *testing.T, amount int, more ...string) {
 	t.Helper()
-	do(t, in.dir, append([]string{"transaction", "add", "--amount", strconv.Itoa(amount), "--content", "DH" + strconv.Itoa(amount)}, more...)...)
+	do(t, in.dir,
+		append([]string{"transaction", "add", "--amount", strconv.Itoa(amount), "--content", "DH" + strconv.Itoa(amount)}, more...)...)
 }
 
 // Tail prints what other processes record, each once and in order, and says
@@ -52,7 +53,8 @@ func TestTail(t *testing.T) {
 		in.add(t, amount)
 	}
 	for amount := 1001; amount <= 1005; amount++ {
-		if !lines.Scan() || !strings.HasSuffix(oneSpace(lines.Text()), " ACB …4957 +"+terminal.VND(int64(amount))+" DH"+strconv.Itoa(amount)+" delivered") {
+		if !lines.Scan() ||
+			!strings.HasSuffix(oneSpace(lines.Text()), " ACB …4957 +"+terminal.VND(int64(amount))+" DH"+strconv.Itoa(amount)+" delivered") {
 			t.Fatalf("%q, want the one of %d\n%s", lines.Text(), amount, p.stderr)
 		}
 	}

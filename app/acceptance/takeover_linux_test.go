@@ -153,14 +153,16 @@ func TestFenceOutOfReach(t *testing.T) {
 	in := install(t, receiver)
 	place, err := replica.ParsePlace("s3://shop?endpoint=http://127.0.0.1:9&region=x1")
 	must(t, err)
-	must(t, replica.Config{Database: in.db, Place: place, Epoch: 1, Credentials: replica.Credentials{AccessKeyID: "a", SecretAccessKey: "Hunter2"}}.Write())
+	must(t, replica.Config{Database: in.db, Place: place, Epoch: 1,
+		Credentials: replica.Credentials{AccessKeyID: "a", SecretAccessKey: "Hunter2"}}.Write())
 	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
 	if !in.provider(p.url).call("FT1") {
 		t.Error("a call was refused")
 	}
 	time.Sleep(6 * time.Second) // the fence looks every three seconds, and must not say it again
 	p.end(t)
-	if said := p.stderr.String(); strings.Count(said, "it can't be seen whether another server took over") != 1 || strings.Contains(said, "Hunter2") {
+	if said := p.stderr.String(); strings.Count(said, "it can't be seen whether another server took over") != 1 ||
+		strings.Contains(said, "Hunter2") {
 		t.Errorf("it said:\n%s", said)
 	}
 }
@@ -175,7 +177,8 @@ func TestFenceOfMovedDatabase(t *testing.T) {
 	moved := filepath.Join(t.TempDir(), "moved")
 	must(t, os.Rename(in.dir, moved))
 	p := startIn(t, moved, anyPort)
-	if code := p.exitWithin(t, 30*time.Second); code != terminal.ExitDatabase || !strings.Contains(p.stderr.String(), "run baoco replica setup again, or remove that file") {
+	if code := p.exitWithin(t, 30*time.Second); code != terminal.ExitDatabase ||
+		!strings.Contains(p.stderr.String(), "run baoco replica setup again, or remove that file") {
 		t.Errorf("exit %d\n%s", code, p.stderr)
 	}
 }
@@ -238,7 +241,8 @@ func TestFenceAfterAll(t *testing.T) {
 	}
 	// All of them wait at once for the look that a server takes each half minute.
 	for name, p := range servers {
-		if code := p.exitWithin(t, 60*time.Second); code != terminal.ExitConflict || !strings.Contains(p.stderr.String(), "another server took over at ") {
+		if code := p.exitWithin(t, 60*time.Second); code != terminal.ExitConflict ||
+			!strings.Contains(p.stderr.String(), "another server took over at ") {
 			t.Errorf("%s: exit %d\n%s", name, code, p.stderr)
 		}
 	}
@@ -288,7 +292,8 @@ func TestTakeoverRefused(t *testing.T) {
 	// A kill between putting the copy in place and the new configuration leaves this.
 	must(t, os.WriteFile(filepath.Join(empty, "baoco.db.taking-over"), nil, 0o600))
 	p := startIn(t, empty, anyPort)
-	if code := p.exitWithin(t, 30*time.Second); code != terminal.ExitDatabase || !strings.Contains(p.stderr.String(), "run baoco takeover again") {
+	if code := p.exitWithin(t, 30*time.Second); code != terminal.ExitDatabase ||
+		!strings.Contains(p.stderr.String(), "run baoco takeover again") {
 		t.Errorf("after an interrupted takeover: exit %d\n%s", code, p.stderr)
 	}
 	do(t, empty, "takeover", url, "--key", old.db+".key", "--litestream", old.config.Program)

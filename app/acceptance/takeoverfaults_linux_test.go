@@ -73,7 +73,8 @@ func TestTakeoverKilled(t *testing.T) {
 		case unfinished == nil:
 			ended["unfinished"]++
 			p := startIn(t, dir, anyPort, r.args...)
-			if code := p.exitWithin(t, 30*time.Second); code != terminal.ExitDatabase || !strings.Contains(p.stderr.String(), "run baoco takeover again") {
+			if code := p.exitWithin(t, 30*time.Second); code != terminal.ExitDatabase ||
+				!strings.Contains(p.stderr.String(), "run baoco takeover again") {
 				t.Fatalf("after an interrupted takeover: exit %d\n%s", code, p.stderr)
 			}
 		case noDB != nil && noConfig != nil:
@@ -143,7 +144,8 @@ func TestTakeoverOfOddCopies(t *testing.T) {
 		t.Helper()
 		cmd := program(dir, r.takeOverArgs(t)...)
 		out, err := cmd.CombinedOutput()
-		if err == nil || cmd.ProcessState.ExitCode() != terminal.ExitDatabase || !strings.Contains(string(out), says) || strings.Contains(string(out), "This machine has epoch") {
+		if err == nil || cmd.ProcessState.ExitCode() != terminal.ExitDatabase || !strings.Contains(string(out), says) ||
+			strings.Contains(string(out), "This machine has epoch") {
 			t.Errorf("%s: %v\n%s", what, err, out)
 		}
 		if left, err := filepath.Glob(filepath.Join(dir, "*taking-over*")); err != nil || len(left) > 0 {
@@ -197,7 +199,8 @@ func TestTakeoverTwice(t *testing.T) {
 	do(t, first, r.takeOverArgs(t)...)
 	r.age(t)
 	again := program(dir, r.takeOverArgs(t)...)
-	if out, err := again.CombinedOutput(); err == nil || again.ProcessState.ExitCode() != terminal.ExitConflict || !strings.Contains(string(out), "add --force") {
+	if out, err := again.CombinedOutput(); err == nil || again.ProcessState.ExitCode() != terminal.ExitConflict ||
+		!strings.Contains(string(out), "add --force") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	do(t, dir, append(r.takeOverArgs(t), "--force")...)
@@ -206,7 +209,8 @@ func TestTakeoverTwice(t *testing.T) {
 	}
 	must(t, os.WriteFile(filepath.Join(r.place, "epochs", "999999.json"), nil, 0o600))
 	last := program(t.TempDir(), append(r.takeOverArgs(t), "--force")...)
-	if out, err := last.CombinedOutput(); err == nil || last.ProcessState.ExitCode() != terminal.ExitConflict || !strings.Contains(string(out), "and remove it") {
+	if out, err := last.CombinedOutput(); err == nil || last.ProcessState.ExitCode() != terminal.ExitConflict ||
+		!strings.Contains(string(out), "and remove it") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

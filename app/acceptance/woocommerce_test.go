@@ -141,8 +141,10 @@ func (p playground) site(t *testing.T) string {
 	defer archive.Close()
 	must(t, os.CopyFS(dir, archive))
 	content := filepath.Join(dir, "wp-content")
-	must(t, os.CopyFS(filepath.Join(content, "plugins/woocommerce"), os.DirFS(cmp.Or(realWooCommerce, filepath.Join(wooPlugin, "tests/woocommerce")))))
-	for _, part := range []string{"includes", "assets", "languages", "baoco.php", "uninstall.php", "tests/playground/control-plugin.php", "tests/control.php"} {
+	must(t, os.CopyFS(filepath.Join(content, "plugins/woocommerce"),
+		os.DirFS(cmp.Or(realWooCommerce, filepath.Join(wooPlugin, "tests/woocommerce")))))
+	for _, part := range []string{"includes", "assets", "languages", "baoco.php", "uninstall.php", "tests/playground/control-plugin.php",
+		"tests/control.php"} {
 		to := filepath.Join(content, "plugins/baoco", part)
 		switch part {
 		case "tests/playground/control-plugin.php":
@@ -172,7 +174,8 @@ func TestWooCommerceInWordPress(t *testing.T) {
 	plugin, err := filepath.Abs(wooPlugin)
 	must(t, err)
 	t.Run("tests/run.php in PHP 7.4", func(t *testing.T) {
-		out, err := exec.Command(p.node, p.cli, "php", "--php=7.4", "--mount="+plugin+":/plugin", "--wordpress-install-mode=do-not-attempt-installing",
+		out, err := exec.Command(p.node, p.cli, "php", "--php=7.4", "--mount="+plugin+":/plugin",
+			"--wordpress-install-mode=do-not-attempt-installing",
 			"--skip-sqlite-setup", "--", "/plugin/tests/run.php").CombinedOutput()
 		if err != nil || !strings.Contains(string(out), " passed, 0 failed") {
 			t.Fatalf("%v\n%s", err, out)
@@ -190,9 +193,11 @@ func TestWooCommerceInWordPress(t *testing.T) {
 func (p playground) shop(t *testing.T, php string, ownTables bool) {
 	address := apptest.FreeAddress(t)
 	// No request leaves this machine: WordPress would look for updates.
-	server := startGroup(t, exec.Command(p.node, p.cli, "server", "--port="+address[strings.LastIndexByte(address, ':')+1:], "--php="+php, "--workers=3",
-		"--mount-before-install="+p.site(t)+":/wordpress", "--wordpress-install-mode=install-from-existing-files",
-		"--define-bool", "WP_HTTP_BLOCK_EXTERNAL", "true", "--define", "WP_ACCESSIBLE_HOSTS", "127.0.0.1", "--define-bool", "DISABLE_WP_CRON", "true"))
+	server := startGroup(t,
+		exec.Command(p.node, p.cli, "server", "--port="+address[strings.LastIndexByte(address, ':')+1:], "--php="+php, "--workers=3",
+			"--mount-before-install="+p.site(t)+":/wordpress", "--wordpress-install-mode=install-from-existing-files",
+			"--define-bool", "WP_HTTP_BLOCK_EXTERNAL", "true", "--define", "WP_ACCESSIBLE_HOSTS", "127.0.0.1", "--define-bool",
+			"DISABLE_WP_CRON", "true"))
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("%s", server.stderr)
@@ -347,7 +352,8 @@ func (s *wooStory) transfer(code string, amount int) {
 	var answer wooFields
 	if status := s.call(http.MethodPost, s.baoco.url+"/api/v1/transactions", wooFields{
 		"id": number, "gateway": "ACB", "transactionNumber": number, "accountNumber": "19354957", "transferType": "IN",
-		"transferAmount": amount, "content": "CT DEN " + code + " thanh toan", "transactionDate": time.Now().In(time.FixedZone("", 7*60*60)).Format(time.DateTime),
+		"transferAmount": amount, "content": "CT DEN " + code + " thanh toan",
+		"transactionDate": time.Now().In(time.FixedZone("", 7*60*60)).Format(time.DateTime),
 	}, &answer); status != http.StatusCreated {
 		s.Fatalf("%d %v", status, answer)
 	}
@@ -412,7 +418,8 @@ func (s *wooStory) run() {
 
 // connects saves the settings twice; the webhook and the pattern are made once.
 func (s *wooStory) connects() {
-	settings := wooFields{"enabled": "1", "title": "VietQR", "description": "", "address": s.baoco.url, "api_key": s.key, "bank_account": "", "prefix": "DH", "minutes": "", "paid_status": ""}
+	settings := wooFields{"enabled": "1", "title": "VietQR", "description": "", "address": s.baoco.url, "api_key": s.key, "bank_account": "",
+		"prefix": "DH", "minutes": "", "paid_status": ""}
 	for range 2 {
 		var answer struct {
 			Connected     bool
@@ -431,7 +438,8 @@ func (s *wooStory) connects() {
 		Patterns []wooFields `json:"code_patterns"`
 	}
 	s.call(http.MethodGet, s.baoco.url+"/api/v1/code-patterns", nil, &patterns)
-	if len(hooks.Webhooks) != 1 || hooks.Webhooks[0]["webhook_url"] != s.webhook || hooks.Webhooks[0]["code_prefix"] != "DH" || len(patterns.Patterns) != 1 {
+	if len(hooks.Webhooks) != 1 || hooks.Webhooks[0]["webhook_url"] != s.webhook || hooks.Webhooks[0]["code_prefix"] != "DH" ||
+		len(patterns.Patterns) != 1 {
 		s.Fatalf("webhooks %v, patterns %v", hooks.Webhooks, patterns.Patterns)
 	}
 }
@@ -450,12 +458,14 @@ func (s *wooStory) paidInTwoParts() {
 	before := s.attempted(4)
 	for _, a := range before[:2] {
 		var answer wooFields
-		if status := s.call(http.MethodPost, fmt.Sprintf("%s/api/v1/webhooks/%d/resend", s.baoco.url, a.ID), nil, &answer); status != http.StatusAccepted {
+		if status := s.call(http.MethodPost, fmt.Sprintf("%s/api/v1/webhooks/%d/resend", s.baoco.url, a.ID), nil,
+			&answer); status != http.StatusAccepted {
 			s.Fatalf("%d %v", status, answer)
 		}
 	}
 	s.attempted(6)
-	if again := s.order(o.ID); again.Status != paid.Status || again.TransactionID != paid.TransactionID || len(again.Notes) != len(paid.Notes) {
+	if again := s.order(o.ID); again.Status != paid.Status || again.TransactionID != paid.TransactionID ||
+		len(again.Notes) != len(paid.Notes) {
 		s.Errorf("sent again, the order is\n%+v, before\n%+v", again, paid)
 	}
 }
@@ -463,7 +473,8 @@ func (s *wooStory) paidInTwoParts() {
 // manyAtOnce delivers one transfer eight times at once, signed, and once unsigned.
 func (s *wooStory) manyAtOnce() {
 	o := s.newOrder("300000.00")
-	body := fmt.Sprintf(`{"transactions":[{"id":"900","transactionNumber":"FT900","transferType":"IN","transferAmount":300000,"code":%q,"payment_request":{"id":%d,"reference":"%d","status":"paid","due":300000,"received":300000}}]}`, o.Code, o.RequestID, o.ID)
+	body := fmt.Sprintf(`{"transactions":[{"id":"900","transactionNumber":"FT900","transferType":"IN","transferAmount":300000,"code":%q`+
+		`,"payment_request":{"id":%d,"reference":"%d","status":"paid","due":300000,"received":300000}}]}`, o.Code, o.RequestID, o.ID)
 	var kept struct{ Secret string }
 	s.shop("secret", nil, &kept)
 	send := func(signature string) int {
@@ -480,7 +491,8 @@ func (s *wooStory) manyAtOnce() {
 		response.Body.Close()
 		return response.StatusCode
 	}
-	if status := send(delivery.Signature("whsec_other", []byte(body))); status != http.StatusUnauthorized || s.order(o.ID).Status != "on-hold" {
+	if status := send(delivery.Signature("whsec_other", []byte(body))); status != http.StatusUnauthorized ||
+		s.order(o.ID).Status != "on-hold" {
 		s.Errorf("a wrong signature: %d", status)
 	}
 	var all sync.WaitGroup

@@ -207,7 +207,8 @@ func (s *Service) DemandSecondFactor(ctx context.Context, u User, demand bool, p
 		}
 	}
 	if demand && !u.SecondFactor {
-		return app.Refused(app.CodeConflict, app.Text{EN: "Set up your own second factor first.", VI: "Trước hết hãy bật bước xác thực thứ hai cho chính bạn."})
+		return app.Refused(app.CodeConflict,
+			app.Text{EN: "Set up your own second factor first.", VI: "Trước hết hãy bật bước xác thực thứ hai cho chính bạn."})
 	}
 	return s.store.SetNeedsSecondFactor(ctx, u.AccountID, demand)
 }
@@ -261,7 +262,8 @@ func (s *Service) SignInProved(ctx context.Context, name, secret string, now tim
 	return u, err
 }
 
-var errWrongCode = app.InvalidField("code", "is wrong, or was used before. Check that the clock of your phone is right, and enter the next code",
+var errWrongCode = app.InvalidField("code",
+	"is wrong, or was used before. Check that the clock of your phone is right, and enter the next code",
 	"không đúng hoặc đã được dùng. Hãy kiểm tra đồng hồ điện thoại rồi nhập mã tiếp theo")
 
 // Passkey is a key on a phone, computer or security key of a user, or in their password
@@ -412,7 +414,8 @@ func passkeyRefusal(err error) error {
 	if errors.Is(err, passkey.ErrMoved) {
 		return errPasskeyMoved
 	}
-	return app.Refused(app.CodeUnauthorized, app.Text{EN: "This passkey was not accepted. Try again.", VI: "Passkey không được chấp nhận. Hãy thử lại."})
+	return app.Refused(app.CodeUnauthorized,
+		app.Text{EN: "This passkey was not accepted. Try again.", VI: "Passkey không được chấp nhận. Hãy thử lại."})
 }
 
 var (
@@ -420,8 +423,10 @@ var (
 		EN: "This took longer than five minutes, or was sent twice. Try again.", VI: "Đã quá năm phút, hoặc yêu cầu bị gửi hai lần. Hãy thử lại.",
 	})
 	errPasskeyMoved = app.Refused(app.CodeUnauthorized, app.Text{
-		EN: "This passkey was moved to a device or program of another kind since it was added, so it was not accepted. Sign in another way, remove it, and add a new one.",
-		VI: "Từ khi được thêm, passkey này đã được chuyển sang thiết bị hoặc chương trình loại khác nên không được chấp nhận. Hãy đăng nhập bằng cách khác, xoá passkey này rồi thêm passkey mới.",
+		EN: "This passkey was moved to a device or program of another kind since it was added, so it was not accepted. " +
+			"Sign in another way, remove it, and add a new one.",
+		VI: "Từ khi được thêm, passkey này đã được chuyển sang thiết bị hoặc chương trình loại khác nên không được chấp nhận. " +
+			"Hãy đăng nhập bằng cách khác, xoá passkey này rồi thêm passkey mới.",
 	})
 	errOtherPasskey = app.Refused(app.CodeUnauthorized, app.Text{
 		EN: "This passkey doesn’t belong to a user here. It may have been removed: use another way to sign in.",
@@ -431,19 +436,24 @@ var (
 	// ErrPasskeyCopied refuses a passkey whose count went back: somebody has another
 	// copy of it.
 	ErrPasskeyCopied error = app.Refused(app.CodeUnauthorized, app.Text{
-		EN: "The count of this passkey went back: there may be a copy of it. It was not accepted. Sign in another way, remove it, and add a new one.",
-		VI: "Số đếm của passkey này bị lùi lại: có thể đã có bản sao. Lần đăng nhập này không được chấp nhận. Hãy đăng nhập bằng cách khác, xoá passkey này rồi thêm passkey mới.",
+		EN: "The count of this passkey went back: there may be a copy of it. It was not accepted. " +
+			"Sign in another way, remove it, and add a new one.",
+		VI: "Số đếm của passkey này bị lùi lại: có thể đã có bản sao. Lần đăng nhập này không được chấp nhận. " +
+			"Hãy đăng nhập bằng cách khác, xoá passkey này rồi thêm passkey mới.",
 	})
 	// ErrNoPasskey says that an id names no passkey of the user.
 	ErrNoPasskey error = app.NotFound("This passkey has been removed.", "Passkey này đã bị xoá.")
 	// ErrSamePasskey refuses a passkey that is there already.
-	ErrSamePasskey error = app.Refused(app.CodeAlreadyExists, app.Text{EN: "This passkey was added before.", VI: "Passkey này đã được thêm rồi."})
+	ErrSamePasskey error = app.Refused(app.CodeAlreadyExists,
+		app.Text{EN: "This passkey was added before.", VI: "Passkey này đã được thêm rồi."})
 	// ErrTooManyPasskeys refuses more than MaxPasskeys.
-	ErrTooManyPasskeys error = app.Refused(app.CodeLimitReached, app.Text{EN: "You have ten passkeys already. Remove one first.", VI: "Bạn đã có mười passkey. Hãy xoá bớt trước."})
+	ErrTooManyPasskeys error = app.Refused(app.CodeLimitReached,
+		app.Text{EN: "You have ten passkeys already. Remove one first.", VI: "Bạn đã có mười passkey. Hãy xoá bớt trước."})
 	// ErrLastFactor refuses to remove all that a user has of a second factor which the
 	// account demands.
 	ErrLastFactor error = app.Refused(app.CodeConflict, app.Text{
 		EN: "The owner demands a second factor of everybody, and this passkey is all that you have. Add another or an authenticator app first.",
-		VI: "Chủ cửa hàng yêu cầu mọi người dùng bước xác thực thứ hai, mà bạn chỉ có passkey này. Trước hết hãy thêm passkey khác hoặc ứng dụng xác thực.",
+		VI: "Chủ cửa hàng yêu cầu mọi người dùng bước xác thực thứ hai, mà bạn chỉ có passkey này. " +
+			"Trước hết hãy thêm passkey khác hoặc ứng dụng xác thực.",
 	})
 )

@@ -127,7 +127,8 @@ func checkUserName(name string) error {
 		ok = ok && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-' || c == '@')
 	}
 	if !ok {
-		return app.InvalidField("name", "must be 1 to 50 lower-case letters, digits and . _ - @", "phải gồm 1 đến 50 chữ thường không dấu, chữ số và . _ - @")
+		return app.InvalidField("name", "must be 1 to 50 lower-case letters, digits and . _ - @",
+			"phải gồm 1 đến 50 chữ thường không dấu, chữ số và . _ - @")
 	}
 	return nil
 }
@@ -185,8 +186,10 @@ func (s *Service) SetUp(ctx context.Context, token, name, secret string, now tim
 
 // ErrSetUpEnded refuses a set-up link that was used or is too old.
 var ErrSetUpEnded error = app.Refused(app.CodeForbidden, app.Text{
-	EN: "This setup link has been used or is older than 30 minutes. If there is a user already, sign in; otherwise run for a new one: baoco user set-up",
-	VI: "Đường dẫn thiết lập này đã được dùng hoặc đã quá 30 phút. Nếu đã có người dùng, hãy đăng nhập; nếu chưa, hãy chạy lệnh này để có đường dẫn mới: baoco user set-up",
+	EN: "This setup link has been used or is older than 30 minutes. If there is a user already, sign in; otherwise run for a new one: " +
+		"baoco user set-up",
+	VI: "Đường dẫn thiết lập này đã được dùng hoặc đã quá 30 phút. Nếu đã có người dùng, hãy đăng nhập; " +
+		"nếu chưa, hãy chạy lệnh này để có đường dẫn mới: baoco user set-up",
 })
 
 // SignIn checks a name and a password. Whoever has a second factor is not signed in
@@ -222,7 +225,8 @@ func (s *Service) SignIn(ctx context.Context, name, secret string, known bool, n
 }
 
 // ErrSignIn says that a name and a password are not those of a user.
-var ErrSignIn error = app.Refused(app.CodeUnauthorized, app.Text{EN: "The username or password is incorrect.", VI: "Tên đăng nhập hoặc mật khẩu không đúng."})
+var ErrSignIn error = app.Refused(app.CodeUnauthorized,
+	app.Text{EN: "The username or password is incorrect.", VI: "Tên đăng nhập hoặc mật khẩu không đúng."})
 
 func hashPassword(ctx context.Context, secret string) (string, error) {
 	hash, err := password.Hash(ctx, secret)
@@ -291,14 +295,17 @@ func (r Role) CanBeLimited() bool { return r == RoleAccountant || r == RoleCashi
 
 // ErrNotLimited refuses to limit a user whose role sees what can't be cut.
 var ErrNotLimited error = app.Refused(app.CodeConflict, app.Text{
-	EN: "Only accountants and cashiers can be limited to some bank accounts. Owners do everything, and developers see what providers send and what the shop gets.",
-	VI: "Chỉ giới hạn được kế toán và thu ngân theo tài khoản ngân hàng. Chủ cửa hàng làm được mọi việc, còn lập trình viên xem được dữ liệu nhà cung cấp gửi đến và dữ liệu gửi cho cửa hàng.",
+	EN: "Only accountants and cashiers can be limited to some bank accounts. Owners do everything, and developers see what providers send " +
+		"and what the shop gets.",
+	VI: "Chỉ giới hạn được kế toán và thu ngân theo tài khoản ngân hàng. Chủ cửa hàng làm được mọi việc, còn lập trình viên xem được dữ " +
+		"liệu nhà cung cấp gửi đến và dữ liệu gửi cho cửa hàng.",
 })
 
 // ErrStillLimited refuses a role that can't be limited to a user who is.
 var ErrStillLimited error = app.Refused(app.CodeConflict, app.Text{
 	EN: "This user is limited to some bank accounts, and this role sees all of them. Let the user see all bank accounts first.",
-	VI: "Người này đang bị giới hạn theo tài khoản ngân hàng, mà vai trò này xem được mọi tài khoản. Hãy cho người này xem tất cả tài khoản trước.",
+	VI: "Người này đang bị giới hạn theo tài khoản ngân hàng, mà vai trò này xem được mọi tài khoản. " +
+		"Hãy cho người này xem tất cả tài khoản trước.",
 })
 
 type limitKey struct{}

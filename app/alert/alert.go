@@ -32,7 +32,8 @@ type Preferences struct {
 // Kinds are the kinds that alerts can be about: those that begin and end
 // by themselves.
 var Kinds = []AttentionKind{
-	AttentionWebhook, AttentionStream, AttentionFailed, AttentionSource, AttentionInbound, AttentionBank, AttentionCodes, AttentionPlan, AttentionServer, AttentionAlert,
+	AttentionWebhook, AttentionStream, AttentionFailed, AttentionSource, AttentionInbound, AttentionBank, AttentionCodes, AttentionPlan,
+	AttentionServer, AttentionAlert,
 }
 
 // alertNames says what the alerts of each kind of Kinds are about.
@@ -41,12 +42,13 @@ var alertNames = map[AttentionKind]app.Text{
 	AttentionStream:  {EN: "A stream is not reaching its broker", VI: "Luồng giao dịch không gửi được"},
 	AttentionFailed:  {EN: "Deliveries fail after all six attempts", VI: "Có thông báo thất bại sau cả sáu lần gửi"},
 	AttentionSource:  {EN: "A source has gone silent, or its calls are refused", VI: "Nguồn giao dịch không gửi gì hoặc lần gọi bị từ chối"},
-	AttentionInbound: {EN: "Received items need attention: unassigned, unreadable or in conflict", VI: "Giao dịch nhận được cần xử lý: tài khoản chưa liên kết, không đọc được, hoặc trùng mã nhưng khác số tiền"},
-	AttentionBank:    {EN: "A bank account has an error", VI: "Tài khoản ngân hàng có lỗi"},
-	AttentionPlan:    {EN: "Your plan expires within a week, or has expired", VI: "Gói dịch vụ còn dưới một tuần hoặc đã hết hạn"},
-	AttentionServer:  {EN: "The server needs attention: disk, certificate, backup", VI: "Máy chủ cần xử lý: ổ đĩa, chứng chỉ, sao lưu"},
-	AttentionCodes:   {EN: "Payment codes are almost used up", VI: "Mã thanh toán sắp hết"},
-	AttentionAlert:   {EN: "The other alert channel is failing", VI: "Kênh cảnh báo còn lại không gửi được"},
+	AttentionInbound: {EN: "Received items need attention: unassigned, unreadable or in conflict",
+		VI: "Giao dịch nhận được cần xử lý: tài khoản chưa liên kết, không đọc được, hoặc trùng mã nhưng khác số tiền"},
+	AttentionBank:   {EN: "A bank account has an error", VI: "Tài khoản ngân hàng có lỗi"},
+	AttentionPlan:   {EN: "Your plan expires within a week, or has expired", VI: "Gói dịch vụ còn dưới một tuần hoặc đã hết hạn"},
+	AttentionServer: {EN: "The server needs attention: disk, certificate, backup", VI: "Máy chủ cần xử lý: ổ đĩa, chứng chỉ, sao lưu"},
+	AttentionCodes:  {EN: "Payment codes are almost used up", VI: "Mã thanh toán sắp hết"},
+	AttentionAlert:  {EN: "The other alert channel is failing", VI: "Kênh cảnh báo còn lại không gửi được"},
 }
 
 // AlertName says what alerts of a kind of Kinds are about.

@@ -111,7 +111,8 @@ func (s *Service) Attention(ctx context.Context, accountID int64, in upkeep.Inst
 		func(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
 			return s.systemAttention(ctx, accountID, in, now)
 		},
-		s.webhookAttention, s.streamAttention, s.failedAttention, s.inboundAttention, s.bankAttention, s.sourceAttention, s.codesAttention, s.alertAttention,
+		s.webhookAttention, s.streamAttention, s.failedAttention, s.inboundAttention, s.bankAttention, s.sourceAttention,
+		s.codesAttention, s.alertAttention,
 	} {
 		more, err := part(ctx, accountID, now)
 		if err != nil {
@@ -131,13 +132,16 @@ func (s *Service) planAttention(ctx context.Context, accountID int64, now time.T
 	switch {
 	case a.Expired(now):
 		plan.Name = app.Text{EN: "Your plan has expired", VI: "Gói dịch vụ đã hết hạn"}
-		plan.Text = app.Text{EN: "Your plan has expired. You can’t link or turn on bank accounts, or add or turn on webhooks and streams.", VI: "Gói dịch vụ đã hết hạn. Bạn không thể thêm hay bật tài khoản ngân hàng, webhook và luồng."}
+		plan.Text = app.Text{EN: "Your plan has expired. You can’t link or turn on bank accounts, or add or turn on webhooks and streams.",
+			VI: "Gói dịch vụ đã hết hạn. Bạn không thể thêm hay bật tài khoản ngân hàng, webhook và luồng."}
 	case a.ExpiresAt.Sub(now) <= planEndsSoon:
 		at := app.WriteTime(a.ExpiresAt, s.zone)
 		plan.Name = app.Text{EN: "Your plan expires soon", VI: "Gói dịch vụ sắp hết hạn"}
 		plan.Text = app.Text{
-			EN: "Your plan expires at " + at.EN + ". Recording and sending continue after that, but you can’t link or turn on bank accounts, or add or turn on webhooks and streams.",
-			VI: "Gói dịch vụ sẽ hết hạn lúc " + at.VI + ". Sau đó giao dịch vẫn được ghi nhận và gửi đi, nhưng bạn không thể thêm hay bật tài khoản ngân hàng, webhook và luồng.",
+			EN: "Your plan expires at " + at.EN +
+				". Recording and sending continue after that, but you can’t link or turn on bank accounts, or add or turn on webhooks and streams.",
+			VI: "Gói dịch vụ sẽ hết hạn lúc " + at.VI +
+				". Sau đó giao dịch vẫn được ghi nhận và gửi đi, nhưng bạn không thể thêm hay bật tài khoản ngân hàng, webhook và luồng.",
 		}
 	default:
 		return nil, nil
@@ -154,7 +158,8 @@ func (s *Service) systemAttention(ctx context.Context, accountID int64, in upkee
 		if !warning.Grave {
 			continue
 		}
-		a := Attention{Kind: AttentionSystem, Key: "system " + string(warning.Name), Text: warning.Text, Name: warning.Text, Warning: warning.Name, Action: app.Text{EN: "View system", VI: "Xem hệ thống"}}
+		a := Attention{Kind: AttentionSystem, Key: "system " + string(warning.Name), Text: warning.Text, Name: warning.Text,
+			Warning: warning.Name, Action: app.Text{EN: "View system", VI: "Xem hệ thống"}}
 		switch warning.Name {
 		case upkeep.WarningDisk:
 			a.Kind, a.Name = AttentionServer, app.Text{EN: "The disk is almost full", VI: "Ổ đĩa sắp đầy"}
@@ -192,9 +197,11 @@ func (s *Service) webhookAttention(ctx context.Context, accountID int64, now tim
 		id, name, health := strconv.FormatInt(hook.ID, 10), app.Isolated(hook.Name), healths[hook.ID]
 		if hook.SecretLost {
 			list = append(list, Attention{
-				Kind: AttentionWebhook, Key: "secret of webhook " + id, Name: app.Textf("Webhook “%s” has lost its secret", "Webhook “%s” đã mất khoá bí mật", name),
+				Kind: AttentionWebhook, Key: "secret of webhook " + id,
+				Name: app.Textf("Webhook “%s” has lost its secret", "Webhook “%s” đã mất khoá bí mật", name),
 				Text: app.Textf("Webhook “%s” has lost its secret, so nothing is sent to your shop. Rotate the secret and waiting deliveries are sent.",
-					"Webhook “%s” đã mất khoá bí mật nên không gửi được gì đến cửa hàng. Hãy đổi khoá bí mật, các thông báo đang chờ sẽ được gửi ngay.", name),
+					"Webhook “%s” đã mất khoá bí mật nên không gửi được gì đến cửa hàng. Hãy đổi khoá bí mật, các thông báo đang chờ sẽ được gửi ngay.",
+					name),
 				ID: hook.ID, SecretLost: true, Action: app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"},
 			})
 			continue
@@ -206,9 +213,11 @@ func (s *Service) webhookAttention(ctx context.Context, accountID int64, now tim
 		switch {
 		case failing:
 			list = append(list, Attention{
-				Kind: AttentionWebhook, Key: "webhook " + id, Name: app.Textf("Webhook “%s” is not reaching your shop", "Webhook “%s” không gửi được", name),
-				Text: app.Textf("Webhook “%s” is not reaching your shop: the last %d attempts failed.", "Webhook “%s” không gửi được: %d lần gửi gần nhất đều thất bại.", name, health.FailedInRow),
-				ID:   hook.ID, Action: app.Text{EN: "See why", VI: "Xem lý do"},
+				Kind: AttentionWebhook, Key: "webhook " + id,
+				Name: app.Textf("Webhook “%s” is not reaching your shop", "Webhook “%s” không gửi được", name),
+				Text: app.Textf("Webhook “%s” is not reaching your shop: the last %d attempts failed.",
+					"Webhook “%s” không gửi được: %d lần gửi gần nhất đều thất bại.", name, health.FailedInRow),
+				ID: hook.ID, Action: app.Text{EN: "See why", VI: "Xem lý do"},
 			})
 		case health.Retrying > 0:
 			retries = append(retries, s.retryAttention(hook, health, now))
@@ -225,7 +234,8 @@ func (s *Service) failing(ctx context.Context, accountID int64, h delivery.Webho
 	}
 	// Few are read first: there are hardly ever tests among them.
 	for _, size := range []int{WorryingFailures, CountedUpTo} {
-		attempts, _, err := s.rooms.Deliveries.History(ctx, accountID, delivery.HistoryFilter{WebhookID: h.WebhookID, Page: app.Page{Number: 1, Size: size}})
+		attempts, _, err := s.rooms.Deliveries.History(ctx, accountID,
+			delivery.HistoryFilter{WebhookID: h.WebhookID, Page: app.Page{Number: 1, Size: size}})
 		if err != nil {
 			return false, err
 		}
@@ -250,7 +260,8 @@ func (s *Service) failing(ctx context.Context, accountID int64, h delivery.Webho
 // about it.
 func (s *Service) retryAttention(hook delivery.Webhook, h delivery.WebhookHealth, now time.Time) Attention {
 	name := app.Isolated(hook.Name)
-	text := counted(h.Retrying, "transaction could not be delivered yet", "transactions could not be delivered yet", "giao dịch chưa báo được cho cửa hàng")
+	text := counted(h.Retrying, "transaction could not be delivered yet", "transactions could not be delivered yet",
+		"giao dịch chưa báo được cho cửa hàng")
 	if h.Retrying == CountedUpTo {
 		text = app.Text{EN: "At least " + text.EN, VI: "Ít nhất " + text.VI}
 	}
@@ -262,7 +273,8 @@ func (s *Service) retryAttention(hook delivery.Webhook, h delivery.WebhookHealth
 	return Attention{
 		Kind: AttentionRetry, Key: "retry " + strconv.FormatInt(hook.ID, 10), ID: hook.ID, Action: app.Text{EN: "See why", VI: "Xem lý do"},
 		Name: app.Textf("Webhook “%s” is trying again", "Webhook “%s” đang thử lại", name),
-		Text: app.Text{EN: "Webhook “" + name + "”: " + text.EN + ", " + next.EN + ".", VI: "Webhook “" + name + "”: " + text.VI + ", " + next.VI + "."},
+		Text: app.Text{EN: "Webhook “" + name + "”: " + text.EN + ", " + next.EN + ".",
+			VI: "Webhook “" + name + "”: " + text.VI + ", " + next.VI + "."},
 	}
 }
 
@@ -274,7 +286,8 @@ func (s *Service) failedAttention(ctx context.Context, accountID int64, now time
 		return nil, err
 	}
 	text := counted(int64(len(failed)), "delivery failed in the last 24 hours. Your shop has not confirmed the transaction.",
-		"deliveries failed in the last 24 hours. Your shop has not confirmed the transactions.", "thông báo thất bại trong 24 giờ qua. Cửa hàng chưa xác nhận đã nhận giao dịch.")
+		"deliveries failed in the last 24 hours. Your shop has not confirmed the transactions.",
+		"thông báo thất bại trong 24 giờ qua. Cửa hàng chưa xác nhận đã nhận giao dịch.")
 	if more {
 		text = app.Text{EN: "More than " + text.EN, VI: "Hơn " + text.VI}
 	}
@@ -298,15 +311,22 @@ func (s *Service) inboundAttention(ctx context.Context, accountID int64, _ time.
 		state         inbound.Outcome
 		name, action  app.Text
 	}{
-		{open.Unassigned, "transaction is waiting because its bank account is not linked.", "transactions are waiting because their bank accounts are not linked.", "giao dịch đang chờ vì tài khoản ngân hàng chưa được liên kết.",
-			inbound.OutcomeUnassigned, app.Text{EN: "Transactions are waiting for a bank account", VI: "Có giao dịch của tài khoản chưa liên kết"}, app.Text{EN: "Link account", VI: "Liên kết tài khoản"}},
+		{open.Unassigned, "transaction is waiting because its bank account is not linked.",
+			"transactions are waiting because their bank accounts are not linked.", "giao dịch đang chờ vì tài khoản ngân hàng chưa được liên kết.",
+			inbound.OutcomeUnassigned, app.Text{EN: "Transactions are waiting for a bank account", VI: "Có giao dịch của tài khoản chưa liên kết"},
+			app.Text{EN: "Link account", VI: "Liên kết tài khoản"}},
 		{open.Rejected, "received item could not be read.", "received items could not be read.", "giao dịch nhận được nhưng không đọc được.",
-			inbound.OutcomeRejected, app.Text{EN: "Received items could not be read", VI: "Có giao dịch nhận được nhưng không đọc được"}, app.Text{EN: "See why", VI: "Xem lý do"}},
-		{open.Conflicts, "received item conflicts with a recorded transaction.", "received items conflict with recorded transactions.", "giao dịch trùng mã nhưng khác số tiền hoặc tài khoản.",
-			inbound.OutcomeConflict, app.Text{EN: "Received items conflict with recorded transactions", VI: "Có giao dịch trùng mã nhưng khác số tiền hoặc tài khoản"}, app.Text{EN: "Compare", VI: "So sánh"}},
+			inbound.OutcomeRejected, app.Text{EN: "Received items could not be read", VI: "Có giao dịch nhận được nhưng không đọc được"},
+			app.Text{EN: "See why", VI: "Xem lý do"}},
+		{open.Conflicts, "received item conflicts with a recorded transaction.", "received items conflict with recorded transactions.",
+			"giao dịch trùng mã nhưng khác số tiền hoặc tài khoản.",
+			inbound.OutcomeConflict, app.Text{EN: "Received items conflict with recorded transactions",
+				VI: "Có giao dịch trùng mã nhưng khác số tiền hoặc tài khoản"}, app.Text{EN: "Compare", VI: "So sánh"}},
 		{open.MayBeRepeats, "received item may be money that is recorded already. Say whether it is the same or another transfer.",
-			"received items may be money that is recorded already. Say whether each is the same or another transfer.", "giao dịch nhận được có thể trùng với giao dịch đã ghi nhận. Hãy xác nhận trùng hay là lần chuyển khác.",
-			inbound.OutcomeMayBeRepeat, app.Text{EN: "Received items may be repeats", VI: "Có giao dịch nhận được chưa rõ có trùng không"}, app.Text{EN: "Decide", VI: "Xác nhận"}},
+			"received items may be money that is recorded already. Say whether each is the same or another transfer.",
+			"giao dịch nhận được có thể trùng với giao dịch đã ghi nhận. Hãy xác nhận trùng hay là lần chuyển khác.",
+			inbound.OutcomeMayBeRepeat, app.Text{EN: "Received items may be repeats", VI: "Có giao dịch nhận được chưa rõ có trùng không"},
+			app.Text{EN: "Decide", VI: "Xác nhận"}},
 	} {
 		if o.n == 0 {
 			continue
@@ -315,7 +335,8 @@ func (s *Service) inboundAttention(ctx context.Context, accountID int64, _ time.
 		if o.n == CountedUpTo {
 			text = app.Text{EN: "At least " + text.EN, VI: "Ít nhất " + text.VI}
 		}
-		list = append(list, Attention{Kind: AttentionInbound, Key: "inbound " + string(o.state), Name: o.name, Text: text, State: o.state, Action: o.action})
+		list = append(list,
+			Attention{Kind: AttentionInbound, Key: "inbound " + string(o.state), Name: o.name, Text: text, State: o.state, Action: o.action})
 	}
 	return list, nil
 }
@@ -336,7 +357,8 @@ func (s *Service) bankAttention(ctx context.Context, accountID int64, _ time.Tim
 				return nil, err
 			}
 		}
-		id, name, reason := strconv.FormatInt(b.ID, 10), app.BankShortName(b.Bank)+" "+app.Tail(b.AccountNumber), inbound.BankAccountReason(b, sources)
+		id, name, reason := strconv.FormatInt(b.ID, 10), app.BankShortName(b.Bank)+" "+app.Tail(b.AccountNumber),
+			inbound.BankAccountReason(b, sources)
 		list = append(list, Attention{
 			Kind: AttentionBank, Key: "bank " + id, Name: app.Textf("Bank account %s has an error", "Tài khoản %s có lỗi", name),
 			Text: app.Text{EN: name + ": " + reason.EN, VI: name + ": " + reason.VI}, ID: b.ID, Action: app.Text{EN: "View", VI: "Xem"},
@@ -369,12 +391,14 @@ func (s *Service) sourceAttention(ctx context.Context, accountID int64, now time
 		case refused.Unix() > src.LastCallAt.Unix() && now.Sub(refused) < app.Recently: // a call is kept to the second
 			a.Refused = name
 			a.Key, a.Name = "refused "+id, app.Textf("Calls to source “%s” are refused", "Lần gọi đến nguồn “%s” bị từ chối", name)
-			a.Text = app.Textf("Calls to source “%s” are refused, so its transactions are not received.", "Lần gọi đến nguồn “%s” bị từ chối nên không nhận được giao dịch.", name).
+			a.Text = app.Textf("Calls to source “%s” are refused, so its transactions are not received.",
+				"Lần gọi đến nguồn “%s” bị từ chối nên không nhận được giao dịch.", name).
 				And(src.LastRefused.LikelyCause())
 		case src.Silent(busy, now):
 			at := app.WriteTime(src.LastCallAt, s.zone)
 			a.Key, a.Name = "silent "+id, app.Textf("Source “%s” has gone silent", "Nguồn “%s” không gửi gì", name)
-			a.Text = app.Text{EN: "Source “" + name + "” has sent nothing since " + at.EN + ".", VI: "Nguồn “" + name + "” chưa gửi gì từ " + at.VI + "."}
+			a.Text = app.Text{EN: "Source “" + name + "” has sent nothing since " + at.EN + ".",
+				VI: "Nguồn “" + name + "” chưa gửi gì từ " + at.VI + "."}
 		default:
 			continue
 		}
@@ -404,8 +428,10 @@ func (s *Service) codesAttention(ctx context.Context, accountID int64, now time.
 		list = append(list, Attention{
 			Kind: AttentionCodes, Key: "codes " + strconv.FormatInt(p.ID, 10), Action: app.Text{EN: "Add longer codes", VI: "Thêm mã dài hơn"},
 			Name: app.Textf("Payment codes that begin with %s are almost used up", "Mã thanh toán bắt đầu bằng %s sắp hết", p.Prefix),
-			Text: app.Textf("Payment codes that begin with %s are almost used up: nine tenths are taken by requests of the last 30 days. Without a free code nobody can make a bill.",
-				"Mã thanh toán bắt đầu bằng %s sắp hết: chín phần mười đã dùng cho các yêu cầu trong 30 ngày qua. Hết mã thì không tạo được hoá đơn.", p.Prefix),
+			Text: app.Textf("Payment codes that begin with %s are almost used up: nine tenths are taken by requests of the last 30 days. "+
+				"Without a free code nobody can make a bill.",
+				"Mã thanh toán bắt đầu bằng %s sắp hết: chín phần mười đã dùng cho các yêu cầu trong 30 ngày qua. Hết mã thì không tạo được hoá đơn.",
+				p.Prefix),
 		})
 	}
 	return list, err
@@ -423,8 +449,10 @@ func (s *Service) alertAttention(ctx context.Context, accountID int64, _ time.Ti
 		}
 		name := c.Medium.Name()
 		list = append(list, Attention{
-			Kind: AttentionAlert, Key: c.attentionKey(), Name: app.Text{EN: "Alerts by " + name.EN + " are not being delivered", VI: "Cảnh báo qua " + name.VI + " không gửi được"},
-			Text:   app.Text{EN: "Alerts by " + name.EN + " are not being delivered. " + c.Problem.EN, VI: "Cảnh báo qua " + name.VI + " không gửi được. " + c.Problem.VI},
+			Kind: AttentionAlert, Key: c.attentionKey(),
+			Name: app.Text{EN: "Alerts by " + name.EN + " are not being delivered", VI: "Cảnh báo qua " + name.VI + " không gửi được"},
+			Text: app.Text{EN: "Alerts by " + name.EN + " are not being delivered. " + c.Problem.EN,
+				VI: "Cảnh báo qua " + name.VI + " không gửi được. " + c.Problem.VI},
 			Action: app.Text{EN: "Check", VI: "Kiểm tra"},
 		})
 	}
@@ -453,17 +481,21 @@ func (s *Service) streamAttention(ctx context.Context, accountID int64, now time
 		case !st.IsActive:
 		case st.SecretLost:
 			list = append(list, Attention{
-				Kind: AttentionStream, Key: "secret of stream " + id, Name: app.Textf("Stream “%s” has lost its secret", "Luồng “%s” đã mất khoá bí mật", name),
-				Text: app.Textf("Stream “%s” has lost its secret and its password, so nothing is sent. Rotate the secret, then enter the password again.",
+				Kind: AttentionStream, Key: "secret of stream " + id,
+				Name: app.Textf("Stream “%s” has lost its secret", "Luồng “%s” đã mất khoá bí mật", name),
+				Text: app.Textf("Stream “%s” has lost its secret and its password, so nothing is sent. "+
+					"Rotate the secret, then enter the password again.",
 					"Luồng “%s” đã mất khoá bí mật và mật khẩu nên không gửi được gì. Hãy đổi khoá bí mật rồi nhập lại mật khẩu.", name),
 				ID: st.ID, SecretLost: true, Action: app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"},
 			})
 		case !st.FailingSince.IsZero() && now.Sub(st.FailingSince) >= worryingStreamFailure:
 			at := app.WriteTime(st.FailingSince, s.zone)
 			list = append(list, Attention{
-				Kind: AttentionStream, Key: "stream " + id, Name: app.Textf("Stream “%s” is not reaching its broker", "Luồng “%s” không gửi được", name),
-				Text: app.Text{EN: "Stream “" + name + "” has not reached its broker since " + at.EN + ".", VI: "Luồng “" + name + "” không gửi được từ " + at.VI + "."}.And(st.Problem),
-				ID:   st.ID, Action: app.Text{EN: "See why", VI: "Xem lý do"},
+				Kind: AttentionStream, Key: "stream " + id,
+				Name: app.Textf("Stream “%s” is not reaching its broker", "Luồng “%s” không gửi được", name),
+				Text: app.Text{EN: "Stream “" + name + "” has not reached its broker since " + at.EN + ".",
+					VI: "Luồng “" + name + "” không gửi được từ " + at.VI + "."}.And(st.Problem),
+				ID: st.ID, Action: app.Text{EN: "See why", VI: "Xem lý do"},
 			})
 		}
 	}

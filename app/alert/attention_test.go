@@ -84,7 +84,8 @@ func TestWebhookAttention(t *testing.T) {
 	}
 	test := func(status int) {
 		t.Helper()
-		o, err := w.Store.AddTest(t.Context(), 1, hook.ID, func(delivery.Webhook) delivery.Payload { return delivery.Payload{TransferType: app.In} }, now)
+		o, err := w.Store.AddTest(t.Context(), 1, hook.ID,
+			func(delivery.Webhook) delivery.Payload { return delivery.Payload{TransferType: app.In} }, now)
 		apptest.Must(t, err)
 		_, err = w.Services.Deliveries.Settle(t.Context(), o, result(status, now))
 		apptest.Must(t, err)
@@ -209,7 +210,8 @@ func TestSilenceAfterBusyDays(t *testing.T) {
 			for _, day := range c.days {
 				id := fmt.Sprint("d", day)
 				_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
-					EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: id, Type: app.In, Amount: 1000, Time: last.AddDate(0, 0, -day),
+					EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: id, Type: app.In, Amount: 1000,
+					Time: last.AddDate(0, 0, -day),
 				}}, now)
 				apptest.Must(t, err)
 			}

@@ -107,7 +107,8 @@ type Channel struct {
 // failing.
 func (c Channel) WithoutSettings() Channel {
 	c.SettingsLost, c.Failures, c.RetryAt = true, max(c.Failures, WorryingFailures), time.Time{}
-	c.Problem = app.Text{EN: "Its settings are lost with the old key file. Set it up again.", VI: "Thiết lập của kênh đã mất cùng tệp khoá cũ. Hãy thiết lập lại."}
+	c.Problem = app.Text{EN: "Its settings are lost with the old key file. Set it up again.",
+		VI: "Thiết lập của kênh đã mất cùng tệp khoá cũ. Hãy thiết lập lại."}
 	return c
 }
 
@@ -190,7 +191,8 @@ func (s *Service) cleanTelegram(t *TelegramSettings, before TelegramSettings) er
 		v.Add("token", "must be as @BotFather gives it, such as 123456789:AAF…", "phải đúng như @BotFather đã cấp, ví dụ 123456789:AAF…")
 	}
 	if !chatName.MatchString(t.Chat) {
-		v.Add("chat", "must be a number, which begins with - for a group, or the @name of a channel", "phải là một số (nhóm thì bắt đầu bằng dấu -) hoặc @tên của kênh")
+		v.Add("chat", "must be a number, which begins with - for a group, or the @name of a channel",
+			"phải là một số (nhóm thì bắt đầu bằng dấu -) hoặc @tên của kênh")
 	}
 	if t.APIURL != "" {
 		v.Merge(s.config.Targets.CheckAPIURL(t.APIURL))
@@ -200,10 +202,11 @@ func (s *Service) cleanTelegram(t *TelegramSettings, before TelegramSettings) er
 
 // chatURLs are the addresses of the incoming webhooks that each service gives out.
 var chatURLs = map[Medium]*regexp.Regexp{
-	Discord: regexp.MustCompile(`^https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{15,21}/[A-Za-z0-9_-]{50,100}$`),
-	Slack:   regexp.MustCompile(`^https://hooks\.slack\.com/services/[A-Za-z0-9]{5,20}/[A-Za-z0-9]{5,20}/[A-Za-z0-9]{10,60}$`),
-	Lark:    regexp.MustCompile(`^https://open\.(?:larksuite\.com|feishu\.cn)/open-apis/bot/v2/hook/[A-Za-z0-9-]{20,60}$`),
-	Ntfy:    regexp.MustCompile(`^https://[^/?#]{1,255}/[-_A-Za-z0-9]{1,64}$`),
+	Discord: regexp.MustCompile(`^https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{15` +
+		`,21}/[A-Za-z0-9_-]{50,100}$`),
+	Slack: regexp.MustCompile(`^https://hooks\.slack\.com/services/[A-Za-z0-9]{5,20}/[A-Za-z0-9]{5,20}/[A-Za-z0-9]{10,60}$`),
+	Lark:  regexp.MustCompile(`^https://open\.(?:larksuite\.com|feishu\.cn)/open-apis/bot/v2/hook/[A-Za-z0-9-]{20,60}$`),
+	Ntfy:  regexp.MustCompile(`^https://[^/?#]{1,255}/[-_A-Za-z0-9]{1,64}$`),
 }
 
 // ChatExample is what the URL of a medium looks like; empty: it has none.
@@ -229,7 +232,8 @@ func (s *Service) cleanChat(m Medium, c *ChatSettings, before ChatSettings) erro
 	}
 	if m == Zalo {
 		if c.URL = ""; !zaloToken.MatchString(c.Token) {
-			v.Add("token", "must be as Zalo Bot Creator gives it, such as 12345689:abc-xyz…", "phải đúng như Zalo Bot Creator đã cấp, ví dụ 12345689:abc-xyz…")
+			v.Add("token", "must be as Zalo Bot Creator gives it, such as 12345689:abc-xyz…",
+				"phải đúng như Zalo Bot Creator đã cấp, ví dụ 12345689:abc-xyz…")
 		}
 		if !zaloChat.MatchString(c.Chat) {
 			v.Add("chat", "must be the id that Zalo gives to the chat", "phải là mã cuộc trò chuyện do Zalo cấp")
@@ -240,7 +244,8 @@ func (s *Service) cleanChat(m Medium, c *ChatSettings, before ChatSettings) erro
 	form, known := chatURLs[m]
 	switch {
 	case !known:
-		return app.InvalidField("medium", "must be telegram, email, zalo, discord, slack, lark or ntfy", "phải là telegram, email, zalo, discord, slack, lark hoặc ntfy")
+		return app.InvalidField("medium", "must be telegram, email, zalo, discord, slack, lark or ntfy",
+			"phải là telegram, email, zalo, discord, slack, lark hoặc ntfy")
 	case !form.MatchString(c.URL):
 		v.Add("channel_url", "must be as the service gives it, such as "+m.ChatExample(), "phải đúng như dịch vụ đã cấp, ví dụ "+m.ChatExample())
 	case m == Ntfy:
@@ -260,7 +265,8 @@ func (s *Service) cleanEmail(e *EmailSettings, before EmailSettings) error {
 	if e.Password == "" && e.Username != "" && before.Password != "" {
 		e.Password = before.Password
 		if e.Host != before.Host || e.Port != before.Port || e.Security != before.Security || e.Username != before.Username {
-			v.Add("smtp_password", "must be entered again, because it would go to another server or for another user", "phải nhập lại, vì sẽ được gửi đến máy chủ khác hoặc cho người dùng khác")
+			v.Add("smtp_password", "must be entered again, because it would go to another server or for another user",
+				"phải nhập lại, vì sẽ được gửi đến máy chủ khác hoặc cho người dùng khác")
 		}
 	}
 	if e.Port < 1 || e.Port > 65535 {

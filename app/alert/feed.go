@@ -86,7 +86,8 @@ func (s *Service) SetPaymentFeed(ctx context.Context, accountID int64, medium Me
 	}
 	if f.BankAccountID != 0 {
 		banks, err := s.rooms.Ledger.BankAccounts(ctx, accountID)
-		if _, err = app.Find(banks, err, func(b app.BankAccount) bool { return b.ID == f.BankAccountID }, app.ErrUnknownBankAccountID); err != nil {
+		if _, err = app.Find(banks, err, func(b app.BankAccount) bool { return b.ID == f.BankAccountID },
+			app.ErrUnknownBankAccountID); err != nil {
 			return err
 		}
 	}
@@ -216,7 +217,8 @@ func (w *paymentWriter) message(medium Medium, payments []app.Transaction) (_ Me
 		subject = counted(int64(n), "payment", "payments", "khoản").In(w.lang) + ": " + strings.Join(sums, ", ")
 		head = append(head, subject)
 	}
-	return Message{Medium: medium, At: w.now, Tries: w.feed.Failures + 1, Subject: subject, Text: strings.Join(append(head, lines...), "\n")}, n
+	return Message{Medium: medium, At: w.now, Tries: w.feed.Failures + 1, Subject: subject, Text: strings.Join(append(head, lines...), "\n")},
+		n
 }
 
 // line is a payment in one line.

@@ -19,11 +19,13 @@ func TestPaymentFeedWaits(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	var fails error
-	w := apptest.Open(t, apptest.NewFile(t), services.Config{Alert: func(context.Context, alert.Channel, alert.Message) error { return fails }})
+	w := apptest.Open(t, apptest.NewFile(t),
+		services.Config{Alert: func(context.Context, alert.Channel, alert.Message) error { return fails }})
 	t.Cleanup(w.Close)
 	now := time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)
 	_, err := w.Services.Alerts.SetAlertChannel(ctx, alert.Channel{
-		AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: "123456:" + "abcdefghijklmnopqrstuvwxyzABCDEFGHI", Chat: "5"},
+		AccountID: 1, Medium: alert.Telegram,
+		Telegram: alert.TelegramSettings{Token: "123456:" + "abcdefghijklmnopqrstuvwxyzABCDEFGHI", Chat: "5"},
 	}, now)
 	apptest.Must(t, err)
 	apptest.Must(t, w.Services.Alerts.SetPaymentFeed(ctx, 1, alert.Telegram, alert.PaymentFeed{On: true}))

@@ -157,12 +157,14 @@ func (s *Service) alertMessage(ctx context.Context, c Channel, n alertNews, in u
 	for _, item := range n.over {
 		began, gone := w.clock(item.BeganAt), w.clock(item.GoneAt)
 		w.item(app.Text{EN: "over: ", VI: "hết cảnh báo: "}.In(w.lang)+item.Name.In(w.lang),
-			"✅ "+app.Text{EN: "Over: " + item.Name.EN + " (from " + began + " to " + gone + ").", VI: "Hết cảnh báo: " + item.Name.VI + " (từ " + began + " đến " + gone + ")."}.In(w.lang))
+			"✅ "+app.Text{EN: "Over: " + item.Name.EN + " (from " + began + " to " + gone + ").",
+				VI: "Hết cảnh báo: " + item.Name.VI + " (từ " + began + " đến " + gone + ")."}.In(w.lang))
 	}
 	for _, item := range n.lasting {
 		began := w.clock(since[item.Key])
 		w.item(app.Text{EN: "still: ", VI: "vẫn còn: "}.In(w.lang)+item.Name.In(w.lang),
-			"⚠️ "+app.Text{EN: "Still, since " + began + ": " + item.Text.EN, VI: "Vẫn còn từ " + began + ": " + item.Text.VI}.In(w.lang)+w.link(item))
+			"⚠️ "+app.Text{EN: "Still, since " + began + ": " + item.Text.EN,
+				VI: "Vẫn còn từ " + began + ": " + item.Text.VI}.In(w.lang)+w.link(item))
 	}
 	return w.message(c.Medium, a), nil
 }
@@ -213,7 +215,8 @@ func (w *alertWriter) message(medium Medium, a app.Account) Message {
 	}
 	shown, more := w.items, len(w.items)-shownAlerts
 	if more > 0 {
-		shown = append(slices.Clip(shown[:shownAlerts]), app.Textf("And %d more: see the dashboard.", "Và %d mục khác: vui lòng xem trên bảng điều khiển.", more).In(w.lang))
+		shown = append(slices.Clip(shown[:shownAlerts]),
+			app.Textf("And %d more: see the dashboard.", "Và %d mục khác: vui lòng xem trên bảng điều khiển.", more).In(w.lang))
 		if w.base != "" {
 			shown[shownAlerts] += " " + w.base + "/"
 		}
@@ -243,6 +246,7 @@ func (m *Message) settle(err error) {
 	case errors.As(err, &e):
 		m.Problem, m.Sent = e.Text, e.Partly
 	case err != nil:
-		m.Problem = app.Text{EN: "The message could not be made: see the log of the server.", VI: "Không tạo được tin nhắn: vui lòng xem nhật ký của máy chủ."}
+		m.Problem = app.Text{EN: "The message could not be made: see the log of the server.",
+			VI: "Không tạo được tin nhắn: vui lòng xem nhật ký của máy chủ."}
 	}
 }

@@ -28,7 +28,8 @@ func StartNATS(t testing.TB, more string) *NATSServer {
 	s := &NATSServer{program: natsProgram(t), Address: FreeAddress(t)}
 	dir := t.TempDir()
 	s.config = filepath.Join(dir, "nats.conf")
-	Must(t, os.WriteFile(s.config, fmt.Appendf(nil, "listen: %s\njetstream { store_dir: %q, sync_interval: always }\n%s\n", s.Address, dir, more), 0o600))
+	Must(t, os.WriteFile(s.config, fmt.Appendf(nil, "listen: %s\njetstream { store_dir: %q, sync_interval: always }\n%s\n", s.Address, dir,
+		more), 0o600))
 	s.Start(t)
 	return s
 }

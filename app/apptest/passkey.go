@@ -97,7 +97,8 @@ func (a *Authenticator) Create(challenge string) string {
 // Sign answers a challenge with the passkey.
 func (a *Authenticator) Sign(challenge string) string {
 	client, data := a.client("webauthn.get", challenge), append(a.says(0), a.Tail...)
-	response := map[string]any{"clientDataJSON": coded(client), "authenticatorData": coded(data), "signature": coded(a.sign(a.Key, data, client))}
+	response := map[string]any{"clientDataJSON": coded(client), "authenticatorData": coded(data),
+		"signature": coded(a.sign(a.Key, data, client))}
 	if len(a.Handle) > 0 {
 		response["userHandle"] = coded(a.Handle)
 	}

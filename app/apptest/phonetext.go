@@ -55,7 +55,8 @@ func (x PhoneText) Capcom6() string {
 
 func (x PhoneText) SMSToURL() string {
 	x = x.Filled()
-	return Quoted(map[string]any{"from": x.Sender, "text": x.Text, "sentStamp": x.Received.UnixMilli() - 4000, "receivedStamp": x.Received.UnixMilli(), "sim": "sim1"})
+	return Quoted(map[string]any{"from": x.Sender, "text": x.Text, "sentStamp": x.Received.UnixMilli() - 4000,
+		"receivedStamp": x.Received.UnixMilli(), "sim": "sim1"})
 }
 
 // Forwarder is a call of SmsForwarder with the parameters that Setup names.

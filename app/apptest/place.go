@@ -62,7 +62,11 @@ func sftpServer(t testing.TB) (p replica.Place, c replica.Credentials, at string
 	Must(t, os.WriteFile(allowed, []byte(clientKey+"\n"), 0o600))
 	address := FreeAddress(t)
 	_, port, _ := net.SplitHostPort(address)
-	Must(t, os.WriteFile(config, fmt.Appendf(nil, "ListenAddress 127.0.0.1\nPort %s\nHostKey \"%s\"\nAuthorizedKeysFile \"%s\"\nPidFile none\nStrictModes no\nPasswordAuthentication no\nUsePAM no\nPermitRootLogin prohibit-password\nMaxStartups 100\nSubsystem sftp internal-sftp\n", port, host, allowed), 0o600))
+	Must(t,
+		os.WriteFile(config,
+			fmt.Appendf(nil,
+				"ListenAddress 127.0.0.1\nPort %s\nHostKey \"%s\"\nAuthorizedKeysFile \"%s\"\nPidFile none\nStrictModes no\nPasswordAuthentication "+
+					"no\nUsePAM no\nPermitRootLogin prohibit-password\nMaxStartups 100\nSubsystem sftp internal-sftp\n", port, host, allowed), 0o600))
 	startAt(t, address, exec.Command(sshd, "-D", "-e", "-f", config))
 	at = filepath.Join(dir, "copy")
 	return Place(t, "sftp://root@"+address+at), replica.Credentials{KeyFile: client, HostKey: hostKey}, at
@@ -78,7 +82,8 @@ func s3Server(t testing.TB) (p replica.Place, c replica.Credentials, at string) 
 	cmd := exec.Command(program, "--port", address, "--health", "/health", "--quiet", "posix", dir)
 	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY=shopkey", "ROOT_SECRET_KEY=shopsecret")
 	startAt(t, address, cmd)
-	return Place(t, "s3://shop/copy?endpoint=http://"+address), replica.Credentials{AccessKeyID: "shopkey", SecretAccessKey: "shopsecret"}, filepath.Join(dir, "shop", "copy")
+	return Place(t, "s3://shop/copy?endpoint=http://"+address), replica.Credentials{AccessKeyID: "shopkey", SecretAccessKey: "shopsecret"},
+		filepath.Join(dir, "shop", "copy")
 }
 
 // startAt runs a server until the test ends, once it listens.

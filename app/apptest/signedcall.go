@@ -39,7 +39,8 @@ func SignedCall(s inbound.Source, fields string) (body string, header []string, 
 	case "pay2s-ipn":
 		text := "accessKey=" + s.Options.AccessKey
 		for _, key := range []string{
-			"amount", "extraData", "message", "orderId", "orderInfo", "orderType", "partnerCode", "payType", "requestId", "responseTime", "resultCode", "transId",
+			"amount", "extraData", "message", "orderId", "orderInfo", "orderType", "partnerCode", "payType", "requestId", "responseTime",
+			"resultCode", "transId",
 		} {
 			text += "&" + key + "=" + asText(v[key])
 		}
@@ -150,9 +151,12 @@ func jsKeys(v map[string]any) []string {
 // SignedFields are the fields of one payment, as each provider that signs fields
 // names them.
 var SignedFields = map[app.Provider]string{
-	"casso-v2":  `{"error":0,"data":{"id":7,"reference":"FT7","description":"DH7","amount":5000,"transactionDateTime":"2025-10-14 10:59:30","accountNumber":"19354957","bankAbbreviation":"ACB"}}`,
-	"payos":     `{"orderCode":7,"amount":5000,"description":"DH7","accountNumber":"19354957","reference":"FT7","transactionDateTime":"2025-10-14 10:59:30","currency":"VND","paymentLinkId":"abc","code":"00","desc":"ok"}`,
-	"pay2s-ipn": `{"partnerCode":"P","orderId":"DH7","requestId":"1","amount":"5000","orderInfo":"DH7","orderType":"pay2s","transId":"7","resultCode":"0","message":"ok","payType":"qr","responseTime":"1760414370","extraData":""}`,
+	"casso-v2": `{"error":0,"data":{"id":7,"reference":"FT7","description":"DH7","amount":5000,"transactionDateTime":"2025-10-14 10:59:30"` +
+		`,"accountNumber":"19354957","bankAbbreviation":"ACB"}}`,
+	"payos": `{"orderCode":7,"amount":5000,"description":"DH7","accountNumber":"19354957","reference":"FT7"` +
+		`,"transactionDateTime":"2025-10-14 10:59:30","currency":"VND","paymentLinkId":"abc","code":"00","desc":"ok"}`,
+	"pay2s-ipn": `{"partnerCode":"P","orderId":"DH7","requestId":"1","amount":"5000","orderInfo":"DH7","orderType":"pay2s","transId":"7"` +
+		`,"resultCode":"0","message":"ok","payType":"qr","responseTime":"1760414370","extraData":""}`,
 }
 
 // Header makes a header of pairs of name and value.

@@ -36,7 +36,8 @@ func (w *World) Reads(event int64) ([]Said, inbound.Event) {
 // Links links a bank account and checks what had been waiting for it.
 func (w *World) Links(bank, number string, notify inbound.NotifyOnLink, recorded, deliveries int) app.BankAccount {
 	w.T.Helper()
-	r, err := w.Services.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A", Notify: notify}, time.Now())
+	r, err := w.Services.Inbound.LinkBankAccount(context.Background(), 1,
+		inbound.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A", Notify: notify}, time.Now())
 	Must(w.T, err)
 	if r.Recorded != recorded || r.Deliveries != deliveries {
 		w.T.Errorf("linking recorded %d with %d deliveries, want %d with %d", r.Recorded, r.Deliveries, recorded, deliveries)
@@ -69,7 +70,8 @@ func (w *World) Event(id int64) inbound.Event {
 // Transactions lists those of account 1, oldest first, at most 100.
 func (w *World) Transactions() []app.Transaction {
 	w.T.Helper()
-	page, err := w.Services.Ledger.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
+	page, err := w.Services.Ledger.Transactions(context.Background(), 1,
+		app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
 	Must(w.T, err)
 	return page.Rows
 }
@@ -164,7 +166,8 @@ func (w *World) Banks() []app.BankAccount {
 func (w *World) Pay(accountID int64, id, content string) int64 {
 	w.T.Helper()
 	tr, _, err := w.Services.Inbound.RecordByHand(context.Background(), accountID, inbound.TransactionCreate{Incoming: inbound.Incoming{
-		EventID: id, Gateway: "ACB", AccountNumber: SomeAccount, Number: "FT" + id, Type: app.In, Amount: 1549000, Content: content, Time: time.Now(),
+		EventID: id, Gateway: "ACB", AccountNumber: SomeAccount, Number: "FT" + id, Type: app.In, Amount: 1549000,
+		Content: content, Time: time.Now(),
 	}, Body: []byte("{}")}, time.Now())
 	Must(w.T, err)
 	return tr.ID
@@ -175,7 +178,8 @@ func (w *World) Attempts(accountID int64, n int) (list []delivery.Attempt) {
 	w.T.Helper()
 	w.Until(fmt.Sprintf("%d attempts", n), func() bool {
 		var err error
-		list, _, err = w.Services.Deliveries.History(context.Background(), accountID, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
+		list, _, err = w.Services.Deliveries.History(context.Background(), accountID,
+			delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
 		Must(w.T, err)
 		return len(list) >= n
 	})

@@ -258,7 +258,8 @@ func (w *World) Close() {
 // Link links a bank account to account 1.
 func (w *World) Link(bank, number string) app.BankAccount {
 	w.T.Helper()
-	r, err := w.Services.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A"}, time.Now())
+	r, err := w.Services.Inbound.LinkBankAccount(context.Background(), 1,
+		inbound.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A"}, time.Now())
 	Must(w.T, err)
 	return r.BankAccount
 }
@@ -266,7 +267,8 @@ func (w *World) Link(bank, number string) app.BankAccount {
 // Webhook makes a webhook of account 1, and returns its secret too.
 func (w *World) Webhook(url string, hookType delivery.WebhookType) (delivery.Webhook, string) {
 	w.T.Helper()
-	hook, secret, err := w.Services.Deliveries.CreateWebhook(context.Background(), 1, delivery.WebhookCreate{Name: "shop", URL: url, Type: hookType}, time.Now())
+	hook, secret, err := w.Services.Deliveries.CreateWebhook(context.Background(), 1,
+		delivery.WebhookCreate{Name: "shop", URL: url, Type: hookType}, time.Now())
 	Must(w.T, err)
 	return hook, secret
 }
@@ -292,7 +294,8 @@ func (w *World) APIKey(scope access.Scope) string {
 func (w *World) Record(number string) app.Transaction {
 	w.T.Helper()
 	transaction, _, err := w.Services.Inbound.RecordByHand(context.Background(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
-		EventID: number, Gateway: "ACB", AccountNumber: "19354957", Number: number, Type: app.In, Amount: 200000, Content: "DH " + number, Time: time.Now(),
+		EventID: number, Gateway: "ACB", AccountNumber: "19354957", Number: number, Type: app.In, Amount: 200000,
+		Content: "DH " + number, Time: time.Now(),
 	}}, time.Now())
 	Must(w.T, err)
 	return transaction
@@ -300,7 +303,8 @@ func (w *World) Record(number string) app.Transaction {
 
 func (w *World) User(accountID int64, name string, role access.Role) access.User {
 	w.T.Helper()
-	u, err := w.Store.CreateUser(context.Background(), access.User{AccountID: accountID, Name: name, Role: role, CreatedAt: time.Now()}, someHash, app.IdempotencyKey{})
+	u, err := w.Store.CreateUser(context.Background(), access.User{AccountID: accountID, Name: name, Role: role, CreatedAt: time.Now()},
+		someHash, app.IdempotencyKey{})
 	Must(w.T, err)
 	return u
 }
@@ -325,7 +329,8 @@ func (w *World) CodePattern(prefix string) { w.T.Helper(); w.Pattern(prefix, 8, 
 // Pattern makes a pattern of codes.
 func (w *World) Pattern(prefix string, least, most int) {
 	w.T.Helper()
-	_, err := w.Services.Ledger.CreateCodePattern(context.Background(), 1, paymentcode.Pattern{Prefix: prefix, Least: least, Most: most, Alphabet: paymentcode.Digits}, time.Now())
+	_, err := w.Services.Ledger.CreateCodePattern(context.Background(), 1,
+		paymentcode.Pattern{Prefix: prefix, Least: least, Most: most, Alphabet: paymentcode.Digits}, time.Now())
 	Must(w.T, err)
 }
 

@@ -41,13 +41,16 @@ var deeds = []deed{
 
 	{app.DeedUserSignIn, app.Text{EN: "signed in", VI: "đăng nhập"}, plain},
 	{app.DeedUserRecoveryUsed, app.Text{EN: "used up a recovery code", VI: "dùng một mã khôi phục"}, plain},
-	{app.DeedUserSignInRefused, app.Text{EN: "failed to sign in as {it}: wrong password, code or passkey", VI: "đăng nhập sai vào tên {it}: sai mật khẩu, mã hoặc passkey"}, plain},
+	{app.DeedUserSignInRefused, app.Text{EN: "failed to sign in as {it}: wrong password, code or passkey",
+		VI: "đăng nhập sai vào tên {it}: sai mật khẩu, mã hoặc passkey"}, plain},
 	{app.DeedUserCreate, app.Text{EN: "added user {it}", VI: "thêm người dùng {it}"}, plain},
 	{app.DeedUserRole, app.Text{EN: "user {it}", VI: "người dùng {it}"}, changes},
 	{app.DeedUserLimit, app.Text{EN: "user {it}", VI: "người dùng {it}"}, changes},
 	{app.DeedUserPassword, app.Text{EN: "changed the password of user {it}", VI: "đổi mật khẩu của người dùng {it}"}, plain},
-	{app.DeedUserSecondFactor, app.Text{EN: "set up the second factor of user {it}", VI: "thiết lập bước xác thực thứ hai của người dùng {it}"}, plain},
-	{app.DeedUserFactorOff, app.Text{EN: "turned off the second factor of user {it}", VI: "tắt bước xác thực thứ hai của người dùng {it}"}, plain},
+	{app.DeedUserSecondFactor,
+		app.Text{EN: "set up the second factor of user {it}", VI: "thiết lập bước xác thực thứ hai của người dùng {it}"}, plain},
+	{app.DeedUserFactorOff,
+		app.Text{EN: "turned off the second factor of user {it}", VI: "tắt bước xác thực thứ hai của người dùng {it}"}, plain},
 	{app.DeedUserRecovery, app.Text{EN: "made new recovery codes for user {it}", VI: "tạo mã khôi phục mới cho người dùng {it}"}, plain},
 	{app.DeedUserPasskeyAdd, app.Text{EN: "added a passkey of user {it}", VI: "thêm passkey cho người dùng {it}"}, plain},
 	{app.DeedUserPasskeyRename, app.Text{EN: "a passkey of user {it}", VI: "một passkey của người dùng {it}"}, changes},
@@ -69,12 +72,14 @@ var deeds = []deed{
 	{app.DeedSourceCreate, app.Text{EN: "added source {it}", VI: "thêm nguồn {it}"}, plain},
 	{app.DeedSourceChange, app.Text{EN: "source {it}", VI: "nguồn {it}"}, changes},
 	{app.DeedSourceRotate, app.Text{EN: "rotated the secret of source {it}", VI: "đổi khoá bí mật của nguồn {it}"}, plain},
-	{app.DeedSourceAPIKey, app.Text{EN: "changed the provider’s API key of source {it}", VI: "đổi khoá API của nhà cung cấp ở nguồn {it}"}, plain},
+	{app.DeedSourceAPIKey,
+		app.Text{EN: "changed the provider’s API key of source {it}", VI: "đổi khoá API của nhà cung cấp ở nguồn {it}"}, plain},
 	{app.DeedSourceRemove, app.Text{EN: "removed source {it}", VI: "xoá nguồn {it}"}, plain},
 
 	{app.DeedInboundRetry, app.Text{EN: "had call {it} read again", VI: "cho đọc lại lần nhận {it}"}, plain},
 	{app.DeedInboundLink, app.Text{EN: "linked a bank account for call {it}", VI: "liên kết tài khoản ngân hàng cho lần nhận {it}"}, plain},
-	{app.DeedInboundSettle, app.Text{EN: "said whether an item of call {it} is a repeat", VI: "xác nhận một mục của lần nhận {it} có trùng hay không"}, plain},
+	{app.DeedInboundSettle,
+		app.Text{EN: "said whether an item of call {it} is a repeat", VI: "xác nhận một mục của lần nhận {it} có trùng hay không"}, plain},
 	{app.DeedInboundDiscard, app.Text{EN: "discarded {n} of call {it}", VI: "bỏ qua {n} của lần nhận {it}"}, plain},
 
 	{app.DeedTransactionRecord, app.Text{EN: "recorded {n} by hand", VI: "nhập tay {n}"}, plain},
@@ -98,8 +103,10 @@ var deeds = []deed{
 
 	{app.DeedPaymentCreate, app.Text{EN: "created {n}", VI: "tạo {n}"}, plain},
 	{app.DeedPaymentCancel, app.Text{EN: "cancelled payment request {it}", VI: "huỷ yêu cầu thanh toán {it}"}, plain},
-	{app.DeedPaymentMatch, app.Text{EN: "matched a transaction with payment request {it}", VI: "ghép một giao dịch với yêu cầu thanh toán {it}"}, plain},
-	{app.DeedPaymentUnmatch, app.Text{EN: "undid a match with payment request {it}", VI: "bỏ ghép một giao dịch với yêu cầu thanh toán {it}"}, plain},
+	{app.DeedPaymentMatch,
+		app.Text{EN: "matched a transaction with payment request {it}", VI: "ghép một giao dịch với yêu cầu thanh toán {it}"}, plain},
+	{app.DeedPaymentUnmatch,
+		app.Text{EN: "undid a match with payment request {it}", VI: "bỏ ghép một giao dịch với yêu cầu thanh toán {it}"}, plain},
 	{app.DeedReceiptPrint, app.Text{EN: "printed the receipt of bill {it}", VI: "in biên nhận của hoá đơn {it}"}, plain},
 	{app.DeedShiftClose, app.Text{EN: "closed the shift of {it}", VI: "đóng ca của {it}"}, plain},
 
@@ -162,14 +169,17 @@ var fields = map[string]field{
 	},
 	"payment_tolerance": {name: app.Text{EN: "amount that may be missing from a payment", VI: "số tiền được phép thiếu khi thanh toán"}},
 	"distinct_amounts": {
-		on:  app.Text{EN: "allowed distinct amounts for payment requests of {of}", VI: "cho phép dùng số tiền riêng cho yêu cầu thanh toán của {of}"},
-		off: app.Text{EN: "no longer allowed distinct amounts for payment requests of {of}", VI: "không cho phép dùng số tiền riêng cho yêu cầu thanh toán của {of} nữa"},
+		on: app.Text{EN: "allowed distinct amounts for payment requests of {of}",
+			VI: "cho phép dùng số tiền riêng cho yêu cầu thanh toán của {of}"},
+		off: app.Text{EN: "no longer allowed distinct amounts for payment requests of {of}",
+			VI: "không cho phép dùng số tiền riêng cho yêu cầu thanh toán của {of} nữa"},
 	},
 	"small_amount":   {name: app.Text{EN: "amount below which money is announced with a warning", VI: "mức tiền nhỏ được đọc kèm cảnh báo"}},
 	"transaction_id": {name: app.Text{EN: "transaction", VI: "mã giao dịch"}},
 	"needs_second_factor": {
-		on:  app.Text{EN: "demanded the second factor of all users of {of}", VI: "bắt buộc mọi người dùng của {of} có bước xác thực thứ hai"},
-		off: app.Text{EN: "no longer demanded the second factor of the users of {of}", VI: "không còn bắt buộc người dùng của {of} có bước xác thực thứ hai"},
+		on: app.Text{EN: "demanded the second factor of all users of {of}", VI: "bắt buộc mọi người dùng của {of} có bước xác thực thứ hai"},
+		off: app.Text{EN: "no longer demanded the second factor of the users of {of}",
+			VI: "không còn bắt buộc người dùng của {of} có bước xác thực thứ hai"},
 	},
 	"role":       {name: app.Text{EN: "role", VI: "vai trò"}, value: named[access.Role]},
 	"scope":      {name: app.Text{EN: "permissions", VI: "quyền"}, value: named[access.Scope]},
@@ -483,9 +493,11 @@ func change(c app.AuditChange, of app.Text, k kind, zone *time.Location) app.Tex
 	case c.From == "":
 		return app.Text{EN: "set the " + f.name.EN + " of " + of.EN + ": " + to.EN, VI: "đặt " + f.name.VI + " của " + of.VI + ": " + to.VI}
 	case c.To == "":
-		return app.Text{EN: "removed the " + f.name.EN + " of " + of.EN + ": " + from.EN, VI: "bỏ " + f.name.VI + " của " + of.VI + ": " + from.VI}
+		return app.Text{EN: "removed the " + f.name.EN + " of " + of.EN + ": " + from.EN,
+			VI: "bỏ " + f.name.VI + " của " + of.VI + ": " + from.VI}
 	}
-	return app.Text{EN: "changed the " + f.name.EN + " of " + of.EN + ": " + from.EN + " → " + to.EN, VI: "đổi " + f.name.VI + " của " + of.VI + ": " + from.VI + " → " + to.VI}
+	return app.Text{EN: "changed the " + f.name.EN + " of " + of.EN + ": " + from.EN + " → " + to.EN,
+		VI: "đổi " + f.name.VI + " của " + of.VI + ": " + from.VI + " → " + to.VI}
 }
 
 func (f field) write(text string, zone *time.Location) app.Text {

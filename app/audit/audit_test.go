@@ -99,7 +99,8 @@ func TestEveryChangeIsSaid(t *testing.T) {
 					t.Errorf("%s: %q", match[1], text)
 				}
 			}
-			if s := audit.Sentence(l, zone); strings.TrimPrefix(s.EN, "Somebody ") == strings.TrimPrefix(s.VI, "Có người đã ") || strings.Contains(s.VI, " "+match[1]+" ") {
+			if s := audit.Sentence(l, zone); strings.TrimPrefix(s.EN, "Somebody ") == strings.TrimPrefix(s.VI, "Có người đã ") ||
+				strings.Contains(s.VI, " "+match[1]+" ") {
 				t.Errorf("%s: %q", match[1], s)
 			}
 		}
@@ -121,30 +122,45 @@ func TestSentences(t *testing.T) {
 			"lan changed the transactions to send of webhook Kho: Money in → Money in and out; turned off webhook Kho",
 			"lan đã đổi giao dịch cần báo của webhook Kho: Tiền vào → Tiền vào và tiền ra; tắt webhook Kho"},
 		{lan, app.DeedWebhookChange, app.AuditNamed("Kho"), "lan changed webhook Kho", "lan đã đổi webhook Kho"},
-		{lan, app.DeedWebhookCreate, app.AuditNamed("Kho").Changed("url", "", "https://a"), "lan created webhook Kho (address: https://a)", "lan đã tạo webhook Kho (địa chỉ: https://a)"},
+		{lan, app.DeedWebhookCreate, app.AuditNamed("Kho").Changed("url", "", "https://a"), "lan created webhook Kho (address: https://a)",
+			"lan đã tạo webhook Kho (địa chỉ: https://a)"},
 		{app.Actor{Way: app.WayAPI, ID: 2, Name: "till"}, app.DeedTransactionRecord, app.AuditDetail{Count: 1200},
 			"API key till recorded 1,200 transactions by hand", "Khoá API till đã nhập tay 1.200 giao dịch"},
-		{app.Actor{Way: app.WayCommand, Name: "root"}, app.DeedTransactionRecord, app.AuditDetail{}, "root recorded 1 transaction by hand", "root đã nhập tay 1 giao dịch"},
-		{app.Actor{Way: app.WayServer}, app.DeedDatabasePrune, app.AuditDetail{Count: 1}, "baoco removed 1 old record", "baoco đã xoá 1 bản ghi cũ"},
+		{app.Actor{Way: app.WayCommand, Name: "root"}, app.DeedTransactionRecord, app.AuditDetail{}, "root recorded 1 transaction by hand",
+			"root đã nhập tay 1 giao dịch"},
+		{app.Actor{Way: app.WayServer}, app.DeedDatabasePrune, app.AuditDetail{Count: 1}, "baoco removed 1 old record",
+			"baoco đã xoá 1 bản ghi cũ"},
 		{app.Actor{Way: app.WayDashboard}, app.DeedUserSignInRefused, app.AuditDetail{Name: "lan", Count: 3},
-			"Somebody failed to sign in as lan: wrong password, code or passkey (3 times)", "Có người đã đăng nhập sai vào tên lan: sai mật khẩu, mã hoặc passkey (3 lần)"},
-		{lan, app.DeedTransactionNote, app.AuditDetail{}.Changed("note", "", "giữ"), "lan set the note of transaction 7: giữ", "lan đã đặt ghi chú của giao dịch #7: giữ"},
-		{lan, app.DeedTransactionNote, app.AuditDetail{}.Changed("note", "giữ", ""), "lan removed the note of transaction 7: giữ", "lan đã bỏ ghi chú của giao dịch #7: giữ"},
+			"Somebody failed to sign in as lan: wrong password, code or passkey (3 times)",
+			"Có người đã đăng nhập sai vào tên lan: sai mật khẩu, mã hoặc passkey (3 lần)"},
+		{lan, app.DeedTransactionNote, app.AuditDetail{}.Changed("note", "", "giữ"), "lan set the note of transaction 7: giữ",
+			"lan đã đặt ghi chú của giao dịch #7: giữ"},
+		{lan, app.DeedTransactionNote, app.AuditDetail{}.Changed("note", "giữ", ""), "lan removed the note of transaction 7: giữ",
+			"lan đã bỏ ghi chú của giao dịch #7: giữ"},
 		{lan, app.DeedUserRole, app.AuditNamed("hoa").Changed("role", "developer", "cashier"),
 			"lan changed the role of user hoa: Developer → Cashier", "lan đã đổi vai trò của người dùng hoa: Lập trình viên → Thu ngân"},
 		{lan, app.DeedUserLimit, app.AuditNamed("hoa").Changed("bank_accounts", "all", "ACB 1, VCB 2"),
-			"lan changed the limit to bank accounts of user hoa: All bank accounts → ACB 1, VCB 2", "lan đã đổi giới hạn tài khoản ngân hàng của người dùng hoa: Tất cả tài khoản → ACB 1, VCB 2"},
+			"lan changed the limit to bank accounts of user hoa: All bank accounts → ACB 1, VCB 2",
+			"lan đã đổi giới hạn tài khoản ngân hàng của người dùng hoa: Tất cả tài khoản → ACB 1, VCB 2"},
 		{lan, app.DeedAccountChange, app.AuditNamed("shop").Changed("expires_at", "2026-11-30T16:59:59Z", ""),
 			"lan removed the end of the plan of account shop: 23:59:59, 30 Nov 2026", "lan đã bỏ hạn dùng của tài khoản shop: 23:59:59 30/11/2026"},
 		{lan, app.DeedTransactionExport, app.AuditDetail{}.Changed("from", "", "2026-11-01").Changed("to", "", "2026-11-30"),
 			"lan exported transactions (from: 01 Nov 2026, to: 30 Nov 2026)", "lan đã xuất giao dịch ra tệp (từ: 01/11/2026, đến: 30/11/2026)"},
-		{lan, app.DeedAlertsChange, app.AuditDetail{}.Changed("muted", "", "webhook plan"), "lan set the list of muted kinds of all alerts: A webhook is not reaching your shop, Your plan expires within a week, or has expired", ""},
-		{lan, app.DeedAlertSet, app.AuditNamed("telegram").Changed("to", "", "-100123"), "lan set up alerts by Telegram (to: -100123)", "lan đã cài đặt cảnh báo qua Telegram (đến: -100123)"},
-		{lan, app.DeedSourceCreate, app.AuditNamed("q").Changed("provider", "", "sepay"), "lan added source q (provider: SePay)", "lan đã thêm nguồn q (nhà cung cấp: SePay)"},
-		{lan, app.DeedAPIKeyCreate, app.AuditNamed("k").Changed("scope", "", "read"), "lan created API key k (permissions: Read only)", "lan đã tạo khoá API k (quyền: Chỉ đọc)"},
-		{lan, app.DeedBankAccountChange, app.AuditNamed("ACB 1").Changed("status", "active", "inactive").Changed("colour", "", "red").Changed("nickname", "a", "b"),
-			"lan changed the status of bank account ACB 1: Active → Off; set the colour of bank account ACB 1: Red; changed the nickname of bank account ACB 1: a → b", ""},
-		{lan, app.DeedWebhookReplay, app.AuditDetail{Name: "{n} {it} {of}", Count: 2}, "lan resent 2 deliveries of webhook {n} {it} {of}", "lan đã gửi lại 2 thông báo của webhook {n} {it} {of}"},
+		{lan, app.DeedAlertsChange, app.AuditDetail{}.Changed("muted", "", "webhook plan"),
+			"lan set the list of muted kinds of all alerts: A webhook is not reaching your shop, Your plan expires within a week, or has expired",
+			""},
+		{lan, app.DeedAlertSet, app.AuditNamed("telegram").Changed("to", "", "-100123"), "lan set up alerts by Telegram (to: -100123)",
+			"lan đã cài đặt cảnh báo qua Telegram (đến: -100123)"},
+		{lan, app.DeedSourceCreate, app.AuditNamed("q").Changed("provider", "", "sepay"), "lan added source q (provider: SePay)",
+			"lan đã thêm nguồn q (nhà cung cấp: SePay)"},
+		{lan, app.DeedAPIKeyCreate, app.AuditNamed("k").Changed("scope", "", "read"), "lan created API key k (permissions: Read only)",
+			"lan đã tạo khoá API k (quyền: Chỉ đọc)"},
+		{lan, app.DeedBankAccountChange,
+			app.AuditNamed("ACB 1").Changed("status", "active", "inactive").Changed("colour", "", "red").Changed("nickname", "a", "b"),
+			"lan changed the status of bank account ACB 1: Active → Off; set the colour of bank account ACB 1: Red; " +
+				"changed the nickname of bank account ACB 1: a → b", ""},
+		{lan, app.DeedWebhookReplay, app.AuditDetail{Name: "{n} {it} {of}", Count: 2}, "lan resent 2 deliveries of webhook {n} {it} {of}",
+			"lan đã gửi lại 2 thông báo của webhook {n} {it} {of}"},
 		{lan, "kite.fly", app.AuditNamed("k").Changed("string", "", "9"), "lan did what this version doesn’t know (kite.fly) (string: 9)", ""},
 	} {
 		s := audit.Sentence(app.AuditLine{Actor: c.actor, Deed: c.deed, NounID: 7, AuditDetail: c.detail}, zone)
@@ -159,7 +175,8 @@ func TestSentences(t *testing.T) {
 func TestNamesAreSetApart(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 27, 1, 0, 0, 0, time.UTC)
-	line := app.AuditLine{Actor: app.Actor{Way: app.WayCommand, Name: "root", At: at}, Deed: app.DeedWebhookDelete, NounID: 7, AuditDetail: app.AuditNamed("a”. lan removed user “hoa")}
+	line := app.AuditLine{Actor: app.Actor{Way: app.WayCommand, Name: "root", At: at}, Deed: app.DeedWebhookDelete, NounID: 7,
+		AuditDetail: app.AuditNamed("a”. lan removed user “hoa")}
 	if got, want := audit.Quoted(audit.Sentence(line, time.UTC).EN), `“root” deleted webhook “a". lan removed user "hoa”`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -20,7 +20,8 @@ func accountCommand() *cli.Command {
 				Name: "create", Usage: "create an account", ArgsUsage: "NAME", Description: terminal.Example(`baoco account create "Second shop"`),
 				Flags: terminal.AdminFlags(), Action: session.Admin(createAccount),
 			},
-			{Name: "list", Usage: "list the accounts", Description: terminal.Example("baoco account list"), Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listAccounts)},
+			{Name: "list", Usage: "list the accounts", Description: terminal.Example("baoco account list"), Flags: terminal.AdminFlags(),
+				Action: session.WithoutArguments(listAccounts)},
 			{
 				Name: "set", Usage: "change the plan of the account that --account names",
 				Description: terminal.Example("baoco account set --account 2 --plan basic --expires 2027-06-30 --max-bank-accounts 3"),
@@ -66,7 +67,8 @@ func printAccount(c *cli.Context, s *session.Session, a app.Account) error {
 	if e.IsTrial {
 		trial = ", a trial"
 	}
-	return terminal.Changed(c, e, "Account %d (%s): plan %s%s until %s, at most %d bank accounts.", e.ID, terminal.OneLine(e.Name), terminal.OneLine(e.Plan), trial, e.ExpiresAt, e.MaxBankAccounts)
+	return terminal.Changed(c, e, "Account %d (%s): plan %s%s until %s, at most %d bank accounts.", e.ID, terminal.OneLine(e.Name),
+		terminal.OneLine(e.Plan), trial, e.ExpiresAt, e.MaxBankAccounts)
 }
 
 func listAccounts(c *cli.Context, s *session.Session) error {
@@ -78,15 +80,18 @@ func listAccounts(c *cli.Context, s *session.Session) error {
 	for _, a := range accounts {
 		e := encodeAccount(a, s.Services.Ledger.Zone())
 		list = append(list, e)
-		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, e.Plan, e.ExpiresAt, terminal.YesNo(e.IsTrial), strconv.Itoa(e.MaxBankAccounts)})
+		rows = append(rows,
+			[]string{strconv.FormatInt(e.ID, 10), e.Name, e.Plan, e.ExpiresAt, terminal.YesNo(e.IsTrial), strconv.Itoa(e.MaxBankAccounts)})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no account.", []string{"ID", "NAME", "PLAN", "EXPIRES", "TRIAL", "BANK ACCOUNTS"}, rows, "ID", "BANK ACCOUNTS")
+		terminal.PrintTable(w, "There is no account.", []string{"ID", "NAME", "PLAN", "EXPIRES", "TRIAL", "BANK ACCOUNTS"}, rows,
+			"ID", "BANK ACCOUNTS")
 	})
 }
 
 func setAccount(c *cli.Context, s *session.Session) error {
-	u := app.AccountUpdate{Plan: session.Given(c, "plan", c.String), MaxBankAccounts: session.Given(c, "max-bank-accounts", c.Int), IsTrial: session.Given(c, "trial", c.Bool)}
+	u := app.AccountUpdate{Plan: session.Given(c, "plan", c.String), MaxBankAccounts: session.Given(c, "max-bank-accounts", c.Int),
+		IsTrial: session.Given(c, "trial", c.Bool)}
 	if c.IsSet("expires") {
 		expires, err := parseExpiry(c.String("expires"), s.Services.Ledger.Zone())
 		if err != nil {

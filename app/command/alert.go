@@ -31,7 +31,8 @@ func alertCommand() *cli.Command {
 				),
 				Flags: terminal.AdminFlags(
 					&cli.StringFlag{Name: "token-file", Usage: "`FILE` that holds the bot token from @BotFather, - for standard input"},
-					&cli.StringFlag{Name: "chat", Usage: "`ID` of the chat: of a person who pressed Start in the bot, or of a group with the bot in it", Required: true},
+					&cli.StringFlag{Name: "chat",
+						Usage: "`ID` of the chat: of a person who pressed Start in the bot, or of a group with the bot in it", Required: true},
 					&cli.StringFlag{Name: "api-url", Usage: "`URL` of a Bot API server of your own"},
 				),
 				Action: session.Admin(setAlertTelegram),
@@ -40,12 +41,14 @@ func alertCommand() *cli.Command {
 				Name: "email", Usage: "send alerts by email; without --password-file the saved password is kept",
 				Description: terminal.Example(
 					"baoco alert email --host smtp.gmail.com --user shop@gmail.com --password-file app.password --from shop@gmail.com --to lan@shop.vn",
-					"baoco alert email --host mail.shop.vn --port 465 --security tls --user lan --password-file - --from lan@shop.vn --to lan@shop.vn --to minh@shop.vn",
+					"baoco alert email --host mail.shop.vn --port 465 --security tls --user lan --password-file - --from lan@shop.vn --to "+
+						"lan@shop.vn --to minh@shop.vn",
 				),
 				Flags: terminal.AdminFlags(
 					&cli.StringFlag{Name: "host", Usage: "`NAME` of the mail server", Required: true},
 					&cli.IntFlag{Name: "port", Usage: "its `PORT`", Value: 587},
-					&cli.StringFlag{Name: "security", Usage: "`METHOD` of encryption: starttls (port 587) or tls (port 465)", Value: string(alert.MailStartTLS)},
+					&cli.StringFlag{Name: "security", Usage: "`METHOD` of encryption: starttls (port 587) or tls (port 465)",
+						Value: string(alert.MailStartTLS)},
 					&cli.StringFlag{Name: "user", Usage: "`NAME` to sign in with"},
 					&cli.StringFlag{Name: "password-file", Usage: "`FILE` that holds the password, - for standard input"},
 					&cli.StringFlag{Name: "from", Usage: "`ADDRESS` of the sender", Required: true},
@@ -56,7 +59,8 @@ func alertCommand() *cli.Command {
 			chatCommand(), paymentsCommand(),
 			{
 				Name: "set", Usage: "choose the language of alerts, what they are about, and when the report of the day is sent",
-				Description: terminal.Example("baoco alert set --lang en", "baoco alert set --mute inbound --mute plan", "baoco alert set --unmute plan", "baoco alert set --report 21:30"),
+				Description: terminal.Example("baoco alert set --lang en", "baoco alert set --mute inbound --mute plan",
+					"baoco alert set --unmute plan", "baoco alert set --report 21:30"),
 				Flags: terminal.AdminFlags(
 					&cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of the alerts: vi or en"},
 					&cli.StringSliceFlag{Name: "mute", Usage: "`KIND` to stop alerting about: " + kindNames() + " (repeatable)"},
@@ -66,12 +70,14 @@ func alertCommand() *cli.Command {
 				Action: session.WithoutArguments(setAlertPreferences),
 			},
 			{
-				Name: "list", Usage: "show where alerts go, what they are about and the last messages", Description: terminal.Example("baoco alert list"),
-				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listAlerts),
+				Name: "list", Usage: "show where alerts go, what they are about and the last messages",
+				Description: terminal.Example("baoco alert list"),
+				Flags:       terminal.AdminFlags(), Action: session.WithoutArguments(listAlerts),
 			},
 			{
-				Name: "test", Usage: "send a test now", ArgsUsage: "[MEDIUM]", Description: terminal.Example("baoco alert test", "baoco alert test email"),
-				Flags: terminal.AdminFlags(), Action: session.Admin(testAlerts),
+				Name: "test", Usage: "send a test now", ArgsUsage: "[MEDIUM]",
+				Description: terminal.Example("baoco alert test", "baoco alert test email"),
+				Flags:       terminal.AdminFlags(), Action: session.Admin(testAlerts),
 			},
 			{
 				Name: "remove", Usage: "remove an alert channel", ArgsUsage: "MEDIUM", Description: terminal.Example("baoco alert remove email"),
@@ -119,7 +125,8 @@ func setAlertChannel(c *cli.Context, s *session.Session, channel alert.Channel) 
 	if err != nil {
 		return err
 	}
-	return terminal.Done(c, encodeAlertChannel(s, set), "Alerts go to %s by %s. Try it: baoco alert test %s", terminal.OneLine(set.Destination()), set.Medium.Name().EN, set.Medium)
+	return terminal.Done(c, encodeAlertChannel(s, set), "Alerts go to %s by %s. Try it: baoco alert test %s",
+		terminal.OneLine(set.Destination()), set.Medium.Name().EN, set.Medium)
 }
 
 func setAlertPreferences(c *cli.Context, s *session.Session) error {
@@ -147,7 +154,8 @@ func setAlertPreferences(c *cli.Context, s *session.Session) error {
 			return err
 		}
 	}
-	return terminal.Done(c, encodeAlertPreferences(p), "Alerts are in %s, about: %s.", map[app.Lang]string{app.Vietnamese: "Vietnamese", app.English: "English"}[p.Lang], alertedKinds(p))
+	return terminal.Done(c, encodeAlertPreferences(p), "Alerts are in %s, about: %s.",
+		map[app.Lang]string{app.Vietnamese: "Vietnamese", app.English: "English"}[p.Lang], alertedKinds(p))
 }
 
 // setReport sets when every channel gets the report of the day.
@@ -214,7 +222,8 @@ func encodeAlertChannel(s *session.Session, c alert.Channel) alertChannelJSON {
 	zone, e := s.Services.Ledger.Zone(), c.Email
 	v := alertChannelJSON{
 		c.Medium, []string{c.Telegram.Chat}, c.Telegram.APIURL, e.Host, e.Port, e.Security, e.Username, e.From,
-		app.FormatTime(c.SetAt, zone), api.TimeOrNull(c.SentAt, zone), c.Failures, c.Problem.EN, api.TimeOrNull(c.RetryAt, zone), c.ReportTime, nil,
+		app.FormatTime(c.SetAt, zone), api.TimeOrNull(c.SentAt, zone), c.Failures, c.Problem.EN,
+		api.TimeOrNull(c.RetryAt, zone), c.ReportTime, nil,
 	}
 	switch {
 	case c.Medium == alert.Email:
@@ -274,14 +283,17 @@ func listAlerts(c *cli.Context, s *session.Session) error {
 			}
 		}
 		list = append(list, e)
-		channelRows = append(channelRows, []string{string(e.Medium), strings.Join(e.To, ", "), orNever(e.SentAt), strconv.Itoa(e.Failures), e.Problem})
+		channelRows = append(channelRows,
+			[]string{string(e.Medium), strings.Join(e.To, ", "), orNever(e.SentAt), strconv.Itoa(e.Failures), e.Problem})
 	}
 	for _, m := range messages {
 		e := encodeAlertMessage(m, s.Services.Ledger.Zone())
-		messageRows = append(messageRows, []string{e.At, string(e.Medium), terminal.YesNo(e.Sent), strconv.Itoa(e.Tries), terminal.Clip(e.Subject, 60), e.Problem})
+		messageRows = append(messageRows,
+			[]string{e.At, string(e.Medium), terminal.YesNo(e.Sent), strconv.Itoa(e.Tries), terminal.Clip(e.Subject, 60), e.Problem})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no alert channel yet: baoco alert telegram --token-file FILE --chat ID", []string{"CHANNEL", "TO", "LAST SENT", "FAILURES", "PROBLEM"}, channelRows, "FAILURES")
+		terminal.PrintTable(w, "There is no alert channel yet: baoco alert telegram --token-file FILE --chat ID",
+			[]string{"CHANNEL", "TO", "LAST SENT", "FAILURES", "PROBLEM"}, channelRows, "FAILURES")
 		fmt.Fprintf(w, "\nAlerts are about: %s. Language: %s.\n\n", alertedKinds(p), p.Lang)
 		terminal.PrintTable(w, "No messages yet.", []string{"TIME", "CHANNEL", "SENT", "TRIES", "MESSAGE", "PROBLEM"}, messageRows, "TRIES")
 	})

@@ -22,7 +22,8 @@ func chatCommand() *cli.Command {
 		),
 		Flags: terminal.AdminFlags(
 			&cli.StringFlag{Name: "url-file", Usage: "`FILE` that holds the URL of the incoming webhook, or of the topic; - for standard input"},
-			&cli.StringFlag{Name: "token-file", Usage: "`FILE` that holds the token of the bot (zalo), the signing secret (lark) or the access token (ntfy)"},
+			&cli.StringFlag{Name: "token-file",
+				Usage: "`FILE` that holds the token of the bot (zalo), the signing secret (lark) or the access token (ntfy)"},
 			&cli.StringFlag{Name: "chat", Usage: "`ID` of the chat (zalo)"},
 		),
 		Action: session.Admin(setAlertChat),
@@ -57,13 +58,15 @@ func setAlertChat(c *cli.Context, s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	return terminal.Done(c, encodeAlertChannel(s, set), "Alerts go to %s by %s. Try it: baoco alert test %s", terminal.OneLine(set.Destination()), set.Medium.Name().EN, set.Medium)
+	return terminal.Done(c, encodeAlertChannel(s, set), "Alerts go to %s by %s. Try it: baoco alert test %s",
+		terminal.OneLine(set.Destination()), set.Medium.Name().EN, set.Medium)
 }
 
 func paymentsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "payments", Usage: "have a channel tell of every payment, from now on", ArgsUsage: "telegram|" + chatNames(),
-		Description: terminal.Example("baoco alert payments telegram --type IN", "baoco alert payments zalo --min-amount 200000 --no-content", "baoco alert payments telegram --off"),
+		Description: terminal.Example("baoco alert payments telegram --type IN", "baoco alert payments zalo --min-amount 200000 --no-content",
+			"baoco alert payments telegram --off"),
 		Flags: terminal.AdminFlags(
 			&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Value: string(delivery.WebhookAll)},
 			&cli.StringFlag{Name: "min-amount", Usage: "smallest `AMOUNT`", DefaultText: "any"},

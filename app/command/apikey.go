@@ -34,8 +34,10 @@ func apiKeyCommand() *cli.Command {
 				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listAPIKeys),
 			},
 			{
-				Name: "revoke", Usage: "revoke a key; it stops working within a second", ArgsUsage: "ID", Description: terminal.Example("baoco apikey revoke 3"),
-				Flags: terminal.AdminFlags(), Action: session.EndByID("API key", func(s *services.All) session.Ending { return s.Access.RevokeAPIKey }, "revoked", "API key %d is revoked."),
+				Name: "revoke", Usage: "revoke a key; it stops working within a second", ArgsUsage: "ID",
+				Description: terminal.Example("baoco apikey revoke 3"),
+				Flags:       terminal.AdminFlags(), Action: session.EndByID("API key",
+					func(s *services.All) session.Ending { return s.Access.RevokeAPIKey }, "revoked", "API key %d is revoked."),
 			},
 		},
 	}
@@ -65,7 +67,8 @@ func createAPIKey(c *cli.Context, s *session.Session) error {
 		Key       string       `json:"key"`
 		ExpiresAt *string      `json:"expires_at"`
 	}{k.ID, k.Name, k.Scope, key, api.TimeOrNull(k.ExpiresAt, s.Services.Ledger.Zone())}
-	lost := fmt.Sprintf("API key %d was created, but nobody has seen it. Revoke it and create another: baoco apikey revoke %d%s", k.ID, k.ID, session.OnAccount(s.Account))
+	lost := fmt.Sprintf("API key %d was created, but nobody has seen it. Revoke it and create another: baoco apikey revoke %d%s", k.ID, k.ID,
+		session.OnAccount(s.Account))
 	return terminal.Report(c, created, lost, func(w io.Writer) {
 		fmt.Fprintln(w, key)
 		fmt.Fprintf(c.App.ErrWriter, "This is key %d (%s). Keep it now: it is not shown again.\n", k.ID, k.Scope)
@@ -115,9 +118,11 @@ func listAPIKeys(c *cli.Context, s *session.Session) error {
 		case !k.Valid(s.Now):
 			state = "expired"
 		}
-		rows = append(rows, []string{strconv.FormatInt(k.ID, 10), k.Name, string(k.Scope), k.Hint, state, orNever(e.ExpiresAt), orNever(e.LastUsedAt)})
+		rows = append(rows,
+			[]string{strconv.FormatInt(k.ID, 10), k.Name, string(k.Scope), k.Hint, state, orNever(e.ExpiresAt), orNever(e.LastUsedAt)})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no API key yet: baoco apikey create NAME", []string{"ID", "NAME", "SCOPE", "KEY", "STATE", "EXPIRES", "LAST USED"}, rows, "ID")
+		terminal.PrintTable(w, "There is no API key yet: baoco apikey create NAME",
+			[]string{"ID", "NAME", "SCOPE", "KEY", "STATE", "EXPIRES", "LAST USED"}, rows, "ID")
 	})
 }

@@ -19,7 +19,8 @@ func auditCommand() *cli.Command {
 		Name: "audit", Usage: "who did what, from where and how; kept for a year",
 		Subcommands: []*cli.Command{{
 			Name: "list", Usage: "list the lines of the audit log, newest first",
-			Description: terminal.Example("baoco audit list", "baoco audit list --who lan --from 2026-11-01", "baoco audit list --noun webhook --id 1 -o json"),
+			Description: terminal.Example("baoco audit list", "baoco audit list --who lan --from 2026-11-01",
+				"baoco audit list --noun webhook --id 1 -o json"),
 			Flags: terminal.AdminFlags(
 				&cli.StringFlag{Name: "who", Usage: "only what `NAME` did: a user, an API key or a user of this machine"},
 				&cli.StringFlag{Name: "way", Usage: "only by this `WAY`: dashboard, api, command_line or server"},
@@ -54,7 +55,8 @@ type auditJSON struct {
 
 func listAudit(c *cli.Context, s *session.Session) error {
 	f := app.AuditFilter{
-		Who: c.String("who"), Way: app.Way(c.String("way")), Deed: app.Deed(c.String("deed")), Noun: c.String("noun"), NounID: c.Int64("id"), Before: c.Int64("before"),
+		Who: c.String("who"), Way: app.Way(c.String("way")), Deed: app.Deed(c.String("deed")), Noun: c.String("noun"), NounID: c.Int64("id"),
+		Before: c.Int64("before"),
 	}
 	limit := c.Int("limit")
 	switch {
@@ -85,7 +87,8 @@ func listAudit(c *cli.Context, s *session.Session) error {
 			l.Deed, l.NounID, l.Name, l.Count, append([]app.AuditChange{}, l.Changes...), audit.Bare(audit.Sentence(l, zone).EN),
 		}
 		list = append(list, e)
-		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.At, app.WayName(e.Way).EN, e.Address, audit.Quoted(audit.Sentence(l, zone).EN)})
+		rows = append(rows,
+			[]string{strconv.FormatInt(e.ID, 10), e.At, app.WayName(e.Way).EN, e.Address, audit.Quoted(audit.Sentence(l, zone).EN)})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
 		terminal.PrintTable(w, "There is no such line.", []string{"ID", "TIME", "WAY", "ADDRESS", "WHAT"}, rows, "ID")

@@ -90,14 +90,21 @@ var deedsOfCommands = []struct {
 
 // withoutDeeds are the other commands, and why.
 var withoutDeeds = map[string]string{
-	"serve": "it acts for others", "demo": "a file of its own", "bench": "a file of its own", "ready": "it asks", "systemd": "it prints", "openapi": "it prints", "version": "it prints", "config": "it prints",
-	"completion bash": "it prints", "completion zsh": "it prints", "completion fish": "it prints", "completion words": "it prints", "webhook verify": "it calculates", "takeover": "see TestTakeover in acceptance", "replica check": "it reads", "replica show": "it reads", "replica open-key": "there may be no database",
-	"apikey list": "it reads", "bank list": "it reads", "bank qr": "it reads", "transaction list": "it reads", "transaction tail": "it reads", "webhook list": "it reads", "stream list": "it reads", "code list": "it reads", "payment list": "it reads", "payment show": "it reads", "payment qr": "it reads", "payment unmatched": "it reads", "delivery list": "it reads",
-	"delivery pending": "it reads", "delivery show": "it reads", "source list": "it reads", "source show": "it reads", "source log": "it reads", "source event": "it reads", "counter list": "it reads",
+	"serve": "it acts for others", "demo": "a file of its own", "bench": "a file of its own", "ready": "it asks", "systemd": "it prints",
+	"openapi": "it prints", "version": "it prints", "config": "it prints",
+	"completion bash": "it prints", "completion zsh": "it prints", "completion fish": "it prints", "completion words": "it prints",
+	"webhook verify": "it calculates", "takeover": "see TestTakeover in acceptance", "replica check": "it reads", "replica show": "it reads",
+	"replica open-key": "there may be no database",
+	"apikey list":      "it reads", "bank list": "it reads", "bank qr": "it reads", "transaction list": "it reads",
+	"transaction tail": "it reads", "webhook list": "it reads", "stream list": "it reads", "code list": "it reads", "payment list": "it reads",
+	"payment show": "it reads", "payment qr": "it reads", "payment unmatched": "it reads", "delivery list": "it reads",
+	"delivery pending": "it reads", "delivery show": "it reads", "source list": "it reads", "source show": "it reads",
+	"source log": "it reads", "source event": "it reads", "counter list": "it reads",
 	"alert list": "it reads", "account list": "it reads", "user list": "it reads", "audit list": "it reads",
 	"source catch-up": "what the provider has is recorded as if it had called",
 	"user set-up":     "the link is used on a page, which has a line",
-	"delivery replay": "see TestDeedsOfPages: nothing has failed here", "user second-factor-off": "see TestDeedsOfPages: nobody has one here", "alert test": "see TestDeedsOfPages: it asks Telegram",
+	"delivery replay": "see TestDeedsOfPages: nothing has failed here", "user second-factor-off": "see TestDeedsOfPages: nobody has one here",
+	"alert test":     "see TestDeedsOfPages: it asks Telegram",
 	"account create": "its line is of the new account", "prune": "see TestPruneIsAudited: nothing is old here",
 }
 
@@ -106,7 +113,10 @@ var withoutDeeds = map[string]string{
 func TestDeedsOfCommands(t *testing.T) {
 	ctx := t.Context()
 	db, dir := commandWorld(t)
-	must(t, os.WriteFile(filepath.Join(dir, "statement.csv"), []byte("Số tài khoản:,19354957,,,\nNgày giao dịch,Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào\n02/11/2026,FT8,x,,5.000\n01/11/2026,,ck,,20.000\n"), 0o600))
+	must(t,
+		os.WriteFile(filepath.Join(dir, "statement.csv"),
+			[]byte("Số tài khoản:,19354957,,,\nNgày giao dịch,Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi "+
+				"vào\n02/11/2026,FT8,x,,5.000\n01/11/2026,,ck,,20.000\n"), 0o600))
 	t.Setenv("BAOCO_DB", db)
 	newest := func() []app.AuditLine {
 		t.Helper()
@@ -139,7 +149,8 @@ func TestDeedsOfCommands(t *testing.T) {
 		}
 		l := added[0]
 		who.At = l.Actor.At
-		if l.Actor != who || l.Deed != c.deed || l.NounID != c.noun || l.Actor.At.Before(began.Add(-time.Millisecond)) || l.Actor.At.After(time.Now()) {
+		if l.Actor != who || l.Deed != c.deed || l.NounID != c.noun || l.Actor.At.Before(began.Add(-time.Millisecond)) ||
+			l.Actor.At.After(time.Now()) {
 			t.Errorf("$ %s: %+v, want %s of %d by %+v", c.command, l, c.deed, c.noun, who)
 		}
 	}

@@ -49,8 +49,10 @@ func TestBackupCommands(t *testing.T) {
 		{[]string{"restore", file, "--db", filepath.Join(dir, "new.db")}, terminal.ExitOK, "There was no database in its place.", ""},
 	} {
 		code, stdout, stderr := baoco("", c.args...)
-		if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) || (code == terminal.ExitOK) != (stderr == "") {
-			t.Errorf("baoco %s: exit %d, want %d\nstdout, want %q:\n%s\nstderr, want %q:\n%s", strings.Join(c.args, " "), code, c.code, c.stdout, stdout, c.stderr, stderr)
+		if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) ||
+			(code == terminal.ExitOK) != (stderr == "") {
+			t.Errorf("baoco %s: exit %d, want %d\nstdout, want %q:\n%s\nstderr, want %q:\n%s", strings.Join(c.args, " "), code, c.code, c.stdout,
+				stdout, c.stderr, stderr)
 		}
 	}
 	var made upkeep.BackupJSON
@@ -58,12 +60,14 @@ func TestBackupCommands(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &made); err != nil || code != terminal.ExitOK || stderr != "" {
 		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)
 	}
-	if filepath.Dir(made.File) != dir || made.Key == nil || *made.Key != made.File+".key" || made.Transactions != 1 || *made.NewestTransactionID != "1" || len(made.Left) != 0 {
+	if filepath.Dir(made.File) != dir || made.Key == nil || *made.Key != made.File+".key" || made.Transactions != 1 ||
+		*made.NewestTransactionID != "1" || len(made.Left) != 0 {
 		t.Errorf("%s", stdout)
 	}
 	var restored upkeep.RestoreJSON
 	code, stdout, stderr = baoco("", "restore", made.File, "-o", "json")
-	if err := json.Unmarshal([]byte(stdout), &restored); err != nil || code != terminal.ExitOK || restored.Database != db || len(restored.SetAside) != 2 || restored.Finished != nil {
+	if err := json.Unmarshal([]byte(stdout), &restored); err != nil || code != terminal.ExitOK || restored.Database != db ||
+		len(restored.SetAside) != 2 || restored.Finished != nil {
 		t.Errorf("exit %d, %v\n%s%s", code, err, stdout, stderr)
 	}
 }

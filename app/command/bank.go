@@ -43,8 +43,11 @@ func bankCommand() *cli.Command {
 				Flags: terminal.AdminFlags(), Action: session.WithID("bank account", toggleBank),
 			},
 			{
-				Name: "unlink", Usage: "unlink a bank account; its transactions are kept", ArgsUsage: "ID", Description: terminal.Example("baoco bank unlink 2"),
-				Flags: terminal.AdminFlags(), Action: session.EndByID("bank account", func(s *services.All) session.Ending { return s.Ledger.UnlinkBankAccount }, "unlinked", "Bank account %d is unlinked; its transactions stay."),
+				Name: "unlink", Usage: "unlink a bank account; its transactions are kept", ArgsUsage: "ID",
+				Description: terminal.Example("baoco bank unlink 2"),
+				Flags:       terminal.AdminFlags(), Action: session.EndByID("bank account",
+					func(s *services.All) session.Ending { return s.Ledger.UnlinkBankAccount }, "unlinked",
+					"Bank account %d is unlinked; its transactions stay."),
 			},
 			{
 				Name: "qr", Usage: "make a VietQR code for transfers to a bank account", ArgsUsage: "ID",
@@ -74,12 +77,14 @@ func linkBank(c *cli.Context, s *session.Session) error {
 	}
 	b := result.BankAccount
 	if result.Recorded > 0 {
-		fmt.Fprintf(c.App.ErrWriter, "Recorded %d transactions that had been waiting; %d deliveries follow.\n", result.Recorded, result.Deliveries)
+		fmt.Fprintf(c.App.ErrWriter, "Recorded %d transactions that had been waiting; %d deliveries follow.\n",
+			result.Recorded, result.Deliveries)
 	}
 	if result.More {
 		fmt.Fprintln(c.App.ErrWriter, "The server records the rest.")
 	}
-	return terminal.Changed(c, api.EncodeBankAccount(b, s.Services.Ledger.Zone()), "Bank account %d is linked: %s %s, %s.", b.ID, b.Bank, b.AccountNumber, terminal.OneLine(b.AccountName))
+	return terminal.Changed(c, api.EncodeBankAccount(b, s.Services.Ledger.Zone()), "Bank account %d is linked: %s %s, %s.", b.ID, b.Bank,
+		b.AccountNumber, terminal.OneLine(b.AccountName))
 }
 
 // notifyFlags reads --notify-all and --no-notify.
@@ -104,7 +109,8 @@ func listBanks(c *cli.Context, s *session.Session) error {
 	for _, b := range banks {
 		list = append(list, api.EncodeBankAccount(b.BankAccount, s.Services.Ledger.Zone()))
 		rows = append(rows, []string{strconv.FormatInt(b.ID, 10), b.Bank, b.AccountNumber, b.AccountName, string(b.Status),
-			strconv.FormatInt(b.All.Count, 10), terminal.VND(b.Today.In.Total), terminal.VND(b.Today.Out.Total), terminal.VND(b.Month.In.Total), terminal.VND(b.Month.Out.Total)})
+			strconv.FormatInt(b.All.Count, 10), terminal.VND(b.Today.In.Total), terminal.VND(b.Today.Out.Total), terminal.VND(b.Month.In.Total),
+			terminal.VND(b.Month.Out.Total)})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
 		terminal.PrintTable(w, "No bank account is linked yet: baoco bank link --bank ACB --number N --name NAME",

@@ -21,9 +21,11 @@ func catchUpSource(c *cli.Context, s *session.Session, id int64) error {
 		return err
 	}
 	counts := map[string]int{
-		"pages": r.Pages, "recorded": r.Recorded, "duplicates": r.Duplicates, "unassigned": r.Unassigned, "conflicts": r.Conflicts, "rejected": r.Rejected,
+		"pages": r.Pages, "recorded": r.Recorded, "duplicates": r.Duplicates, "unassigned": r.Unassigned, "conflicts": r.Conflicts,
+		"rejected": r.Rejected,
 	}
-	return terminal.Changed(c, counts, "Source %d, pages read: %d. Transactions: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.",
+	return terminal.Changed(c, counts,
+		"Source %d, pages read: %d. Transactions: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.",
 		id, r.Pages, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
 }
 

@@ -21,7 +21,8 @@ func codeCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "create", Usage: "create a pattern; transactions that are recorded from now on are read by it",
-				Description: terminal.Example("baoco code create --prefix DH --min-length 6", "baoco code create --prefix SHOP --min-length 5 --max-length 8 --alphabet letters_and_digits"),
+				Description: terminal.Example("baoco code create --prefix DH --min-length 6",
+					"baoco code create --prefix SHOP --min-length 5 --max-length 8 --alphabet letters_and_digits"),
 				Flags: terminal.AdminFlags(
 					&cli.StringFlag{Name: "prefix", Usage: "`LETTERS` with which each code begins", Required: true},
 					&cli.IntFlag{Name: "min-length", Usage: "so many characters follow the prefix at least, a `NUMBER` from 3 on", Required: true},
@@ -30,10 +31,12 @@ func codeCommand() *cli.Command {
 				),
 				Action: session.WithoutArguments(createCodePattern),
 			},
-			{Name: "list", Usage: "list the patterns", Description: terminal.Example("baoco code list"), Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listCodePatterns)},
+			{Name: "list", Usage: "list the patterns", Description: terminal.Example("baoco code list"), Flags: terminal.AdminFlags(),
+				Action: session.WithoutArguments(listCodePatterns)},
 			{
 				Name: "delete", Usage: "delete a pattern; the codes of recorded transactions are kept", ArgsUsage: "ID",
-				Description: terminal.Example("baoco code delete 1"), Flags: terminal.AdminFlags(), Action: session.WithID("code pattern", deleteCodePattern),
+				Description: terminal.Example("baoco code delete 1"), Flags: terminal.AdminFlags(),
+				Action: session.WithID("code pattern", deleteCodePattern),
 			},
 		},
 	}
@@ -41,7 +44,8 @@ func codeCommand() *cli.Command {
 
 func createCodePattern(c *cli.Context, s *session.Session) error {
 	in := paymentcode.Pattern{
-		Prefix: strings.ToUpper(c.String("prefix")), Least: c.Int("min-length"), Most: c.Int("min-length"), Alphabet: paymentcode.Alphabet(c.String("alphabet")),
+		Prefix: strings.ToUpper(c.String("prefix")), Least: c.Int("min-length"), Most: c.Int("min-length"),
+		Alphabet: paymentcode.Alphabet(c.String("alphabet")),
 	}
 	if c.IsSet("max-length") {
 		in.Most = c.Int("max-length")
@@ -76,7 +80,8 @@ func listCodePatterns(c *cli.Context, s *session.Session) error {
 		rows = append(rows, []string{strconv.FormatInt(p.ID, 10), p.Prefix, follows(p)})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no code pattern yet: baoco code create --prefix DH --min-length 6", []string{"ID", "PREFIX", "FOLLOWED BY"}, rows, "ID")
+		terminal.PrintTable(w, "There is no code pattern yet: baoco code create --prefix DH --min-length 6",
+			[]string{"ID", "PREFIX", "FOLLOWED BY"}, rows, "ID")
 	})
 }
 
@@ -84,5 +89,6 @@ func deleteCodePattern(c *cli.Context, s *session.Session, id int64) error {
 	if err := s.Services.Ledger.DeleteCodePattern(c.Context, s.Account, id, s.Now); err != nil {
 		return err
 	}
-	return terminal.Done(c, session.StateJSON{ID: id, State: "deleted"}, "Code pattern %d is deleted; the codes of recorded transactions are kept.", id)
+	return terminal.Done(c, session.StateJSON{ID: id, State: "deleted"},
+		"Code pattern %d is deleted; the codes of recorded transactions are kept.", id)
 }

@@ -61,9 +61,12 @@ func rootCommand(stdin io.Reader, out, stderr io.Writer) *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{
-			serve.Command(), demo.Command(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(), streamCommand(), codeCommand(), paymentCommand(),
+			serve.Command(), demo.Command(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(), streamCommand(),
+			codeCommand(), paymentCommand(),
 			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(), alertCommand(), auditCommand(),
-			upkeep.BackupCommand(), upkeep.RestoreCommand(), upkeep.ReplicaCommand(), upkeep.TakeoverCommand(), upkeep.DoctorCommand(), upkeep.PruneCommand(), serve.ReadyCommand(), serve.ConfigCommand(), serve.UnitCommand(), bench.Command(), openAPICommand(), completionCommand(), versionCommand(),
+			upkeep.BackupCommand(), upkeep.RestoreCommand(), upkeep.ReplicaCommand(), upkeep.TakeoverCommand(), upkeep.DoctorCommand(),
+			upkeep.PruneCommand(), serve.ReadyCommand(), serve.ConfigCommand(), serve.UnitCommand(), bench.Command(), openAPICommand(),
+			completionCommand(), versionCommand(),
 		},
 	}
 }

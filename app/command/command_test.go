@@ -159,7 +159,8 @@ func TestDatabaseErrors(t *testing.T) {
 	missing := filepath.Join(dir, "missing.db")
 	for _, c := range []struct{ name, db, says string }{
 		{"missing", missing, "baoco serve creates it"},
-		{"text", path("text.db", "this is a text file, not a database at all; it is long enough to hold a header of a hundred bytes, though"), "not a baoco database"},
+		{"text", path("text.db", "this is a text file, not a database at all; it is long enough to hold a header of a hundred bytes, though"),
+			"not a baoco database"},
 		{"empty", path("empty.db", ""), "is empty"},
 		{"directory", dir, "is a directory"},
 		{"half", half, "damaged"},

@@ -89,16 +89,19 @@ func TestConfig(t *testing.T) {
 			settings[name].is(t, "by a flag it", value, "flag")
 		})
 	}
-	_, settings, _, _ = config(t, "--domain", "baoco.shop.vn", "--allow-target", "10.0.0.0/8", "--allow-target", "shop.local", "--backup-dir", "--listen")
+	_, settings, _, _ = config(t, "--domain", "baoco.shop.vn", "--allow-target", "10.0.0.0/8", "--allow-target", "shop.local",
+		"--backup-dir", "--listen")
 	settings["base-url"].is(t, "base-url", "https://baoco.shop.vn", "default")
 	settings["allow-target"].is(t, "allow-target", "10.0.0.0/8,shop.local", "flag")
 	settings["listen"].is(t, "listen, which is only a value,", "127.0.0.1:8080", "default")
 	var printed bytes.Buffer
-	if code := Run(t.Context(), []string{"baoco", "config", "--", "--listen"}, nil, &printed, io.Discard); code != terminal.ExitUsage || printed.Len() > 0 {
+	if code := Run(t.Context(), []string{"baoco", "config", "--", "--listen"}, nil, &printed, io.Discard); code != terminal.ExitUsage ||
+		printed.Len() > 0 {
 		t.Errorf("an argument: exit %d, %s", code, &printed)
 	}
 	for _, args := range [][]string{
-		{"--listing-rate-limit", "0"}, {"--trusted-proxies", "proxy.local"}, {"--trusted-proxies", "10.0.0.1:80"}, {"--trusted-proxies", "0.0.0.0/0"},
+		{"--listing-rate-limit", "0"}, {"--trusted-proxies", "proxy.local"}, {"--trusted-proxies", "10.0.0.1:80"},
+		{"--trusted-proxies", "0.0.0.0/0"},
 		{"--trusted-proxies", "::ffff:0.0.0.0/96"}, {"--timezone", "Nowhere"},
 	} {
 		if code, _, stderr := baoco("", append([]string{"config"}, args...)...); code != terminal.ExitUsage {
@@ -106,7 +109,8 @@ func TestConfig(t *testing.T) {
 		}
 	}
 	code, stdout, stderr := baoco("", "config", "--listen", "nowhere")
-	if code != terminal.ExitUsage || !strings.Contains(stderr, "--listen must be") || !strings.Contains(oneSpace(stdout), "listen nowhere flag BAOCO_LISTEN") || !strings.Contains(oneSpace(stdout), "domain (none) default") {
+	if code != terminal.ExitUsage || !strings.Contains(stderr, "--listen must be") ||
+		!strings.Contains(oneSpace(stdout), "listen nowhere flag BAOCO_LISTEN") || !strings.Contains(oneSpace(stdout), "domain (none) default") {
 		t.Errorf("what serve would refuse: exit %d\n%s%s", code, stdout, stderr)
 	}
 }
@@ -126,7 +130,8 @@ func TestEmptyVariables(t *testing.T) {
 
 func TestBaseURLHasNoPath(t *testing.T) {
 	withoutVariables(t)
-	for base, want := range map[string]int{"https://shop.vn/": 0, "https://shop.vn/baoco/": terminal.ExitUsage, "http://shop.vn/a": terminal.ExitUsage} {
+	for base, want := range map[string]int{"https://shop.vn/": 0, "https://shop.vn/baoco/": terminal.ExitUsage,
+		"http://shop.vn/a": terminal.ExitUsage} {
 		if code, _, _, stderr := config(t, "--base-url", base); code != want || want != 0 && !strings.Contains(stderr, "must have no path") {
 			t.Errorf("%s: exit %d\n%s", base, code, stderr)
 		}
@@ -141,7 +146,8 @@ func TestVariableOfTheDatabaseBesideItsFlag(t *testing.T) {
 		args []string
 		warn bool
 	}{{nil, false}, {[]string{"--db", "/srv/other.db"}, false}, {[]string{"--db", "/srv/shop.db"}, true}} {
-		if code, _, _, stderr := config(t, c.args...); code != 0 || c.warn != strings.Contains(stderr, "--db /srv/shop.db counts, and BAOCO_DB=/srv/other.db doesn't") {
+		if code, _, _, stderr := config(t, c.args...); code != 0 ||
+			c.warn != strings.Contains(stderr, "--db /srv/shop.db counts, and BAOCO_DB=/srv/other.db doesn't") {
 			t.Errorf("%v: exit %d\n%s", c.args, code, stderr)
 		}
 	}
@@ -173,18 +179,22 @@ func TestConfigSecrets(t *testing.T) {
 			says        string
 			source      string
 		}{
-			"variable":          {value: secret, source: "environment"},
-			"file":              {path: file(secret, 0o640), source: "file"},
-			"file with a line":  {path: file(secret+"\r\n", 0o400), source: "file"},
-			"file of the flag":  {args: []string{"--" + name + "-file", file(secret, 0o600)}, source: "file"},
-			"file for all":      {path: file(secret, 0o644), source: "file", says: "everybody on this machine can read the secret in " + dir},
-			"both":              {value: secret, path: file(secret, 0o600), code: terminal.ExitUsage, says: "don't go together", source: "environment"},
-			"a flag":            {args: []string{"--" + name, secret}, code: terminal.ExitUsage, says: "others on this machine can read a command line", source: "flag"},
-			"two lines":         {path: file(secret+"\n\n", 0o600), code: terminal.ExitUsage, says: "must be one line", source: "file"},
-			"empty file":        {path: file("\n", 0o600), code: terminal.ExitUsage, says: "is empty", source: "file"},
-			"large file":        {path: file(strings.Repeat("\x00", 1<<16+1), 0o600), code: terminal.ExitUsage, says: "is larger than 64 KB", source: "file"},
-			"endless file":      {path: "/dev/zero", code: terminal.ExitUsage, says: "is larger than 64 KB", source: "file"},
-			"long line":         {path: file(secret+strings.Repeat("a", 4096), 0o600), code: terminal.ExitUsage, says: "at most 4096 characters", source: "file"},
+			"variable":         {value: secret, source: "environment"},
+			"file":             {path: file(secret, 0o640), source: "file"},
+			"file with a line": {path: file(secret+"\r\n", 0o400), source: "file"},
+			"file of the flag": {args: []string{"--" + name + "-file", file(secret, 0o600)}, source: "file"},
+			"file for all":     {path: file(secret, 0o644), source: "file", says: "everybody on this machine can read the secret in " + dir},
+			"both": {value: secret, path: file(secret, 0o600), code: terminal.ExitUsage, says: "don't go together",
+				source: "environment"},
+			"a flag": {args: []string{"--" + name, secret}, code: terminal.ExitUsage,
+				says: "others on this machine can read a command line", source: "flag"},
+			"two lines":  {path: file(secret+"\n\n", 0o600), code: terminal.ExitUsage, says: "must be one line", source: "file"},
+			"empty file": {path: file("\n", 0o600), code: terminal.ExitUsage, says: "is empty", source: "file"},
+			"large file": {path: file(strings.Repeat("\x00", 1<<16+1), 0o600), code: terminal.ExitUsage,
+				says: "is larger than 64 KB", source: "file"},
+			"endless file": {path: "/dev/zero", code: terminal.ExitUsage, says: "is larger than 64 KB", source: "file"},
+			"long line": {path: file(secret+strings.Repeat("a", 4096), 0o600), code: terminal.ExitUsage,
+				says: "at most 4096 characters", source: "file"},
 			"no file":           {path: filepath.Join(dir, "missing"), code: terminal.ExitDatabase, says: "no such file", source: "file"},
 			"directory":         {path: dir, code: terminal.ExitDatabase, says: "is a directory", source: "file"},
 			"empty, so unset":   {value: "", source: "default"},
@@ -216,13 +226,15 @@ func TestConfigSecrets(t *testing.T) {
 func TestConfigUnknown(t *testing.T) {
 	withoutVariables(t)
 	for name, nearest := range map[string]string{
-		"BAOCO_LISTN": "BAOCO_LISTEN", "BAOCO_BASEURL": "BAOCO_BASE_URL", "BAOCO_HEARTBEAT_URL_FIEL": "BAOCO_HEARTBEAT_URL_FILE", "BAOCO_METRIC_TOKEN": "BAOCO_METRICS_TOKEN",
-		"BAOCO_ACOUNT": "BAOCO_ACCOUNT", "BAOCO_O": "BAOCO_OUTPUT",
+		"BAOCO_LISTN": "BAOCO_LISTEN", "BAOCO_BASEURL": "BAOCO_BASE_URL", "BAOCO_HEARTBEAT_URL_FIEL": "BAOCO_HEARTBEAT_URL_FILE",
+		"BAOCO_METRIC_TOKEN": "BAOCO_METRICS_TOKEN",
+		"BAOCO_ACOUNT":       "BAOCO_ACCOUNT", "BAOCO_O": "BAOCO_OUTPUT",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, "the value")
 			code, _, _, stderr := config(t)
-			if want := "baoco: there is no setting " + name + ", so it counts for nothing. Did you mean " + nearest + "?\n"; code != 0 || stderr != want {
+			if want := "baoco: there is no setting " + name + ", so it counts for nothing. Did you mean " + nearest + "?\n"; code != 0 ||
+				stderr != want {
 				t.Errorf("exit %d: %q, want %q", code, stderr, want)
 			}
 		})

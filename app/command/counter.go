@@ -34,7 +34,9 @@ func counterCommand() *cli.Command {
 			},
 			{
 				Name: "revoke", Usage: "revoke a link and close the screens that use it, within a second", ArgsUsage: "ID",
-				Description: terminal.Example("baoco counter revoke 3"), Flags: terminal.AdminFlags(), Action: session.EndByID("counter link", func(s *services.All) session.Ending { return s.Payments.RevokeCounterLink }, "revoked", "Counter link %d is revoked."),
+				Description: terminal.Example("baoco counter revoke 3"), Flags: terminal.AdminFlags(),
+				Action: session.EndByID("counter link", func(s *services.All) session.Ending { return s.Payments.RevokeCounterLink }, "revoked",
+					"Counter link %d is revoked."),
 			},
 		},
 	}
@@ -51,7 +53,8 @@ type counterLinkJSON struct {
 
 func encodeCounterLink(s *session.Session, l payment.CounterLink) counterLinkJSON {
 	zone := s.Services.Ledger.Zone()
-	v := counterLinkJSON{ID: l.ID, Name: l.Name, ShowsTotal: l.ShowsTotal, CreatedAt: app.FormatTime(l.CreatedAt, zone), RevokedAt: api.TimeOrNull(l.RevokedAt, zone)}
+	v := counterLinkJSON{ID: l.ID, Name: l.Name, ShowsTotal: l.ShowsTotal, CreatedAt: app.FormatTime(l.CreatedAt, zone),
+		RevokedAt: api.TimeOrNull(l.RevokedAt, zone)}
 	if l.BankAccountID != 0 {
 		v.BankAccountID = &l.BankAccountID
 	}
@@ -76,7 +79,8 @@ func createCounterLink(c *cli.Context, s *session.Session) error {
 		counterLinkJSON
 		URLPath string `json:"url_path"`
 	}{encodeCounterLink(s, l), l.Path(token)}
-	lost := fmt.Sprintf("Counter link %d was created, but nobody has seen it. Revoke it and create another: baoco counter revoke %d%s", l.ID, l.ID, session.OnAccount(s.Account))
+	lost := fmt.Sprintf("Counter link %d was created, but nobody has seen it. Revoke it and create another: baoco counter revoke %d%s", l.ID,
+		l.ID, session.OnAccount(s.Account))
 	return terminal.Report(c, v, lost, func(w io.Writer) {
 		fmt.Fprintln(w, base+v.URLPath)
 		fmt.Fprintf(c.App.ErrWriter, "This is counter link %d. Open it on the tablet now: it is not shown again.\n", l.ID)
@@ -102,6 +106,7 @@ func listCounterLinks(c *cli.Context, s *session.Session) error {
 		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, bankAccount, terminal.YesNo(e.ShowsTotal), state, e.CreatedAt})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no counter link yet: baoco counter create NAME", []string{"ID", "NAME", "BANK ACCOUNT", "TOTAL", "STATE", "CREATED"}, rows, "ID")
+		terminal.PrintTable(w, "There is no counter link yet: baoco counter create NAME",
+			[]string{"ID", "NAME", "BANK ACCOUNT", "TOTAL", "STATE", "CREATED"}, rows, "ID")
 	})
 }

@@ -42,14 +42,17 @@ func deliveryCommand() *cli.Command {
 			},
 			{
 				Name: "resend", Usage: "resend deliveries, each named by an ID in delivery list, with all six attempts", ArgsUsage: "HISTORY_ID...",
-				Description: terminal.Example("baoco delivery resend 12", "baoco delivery resend 12 14 15", "baoco delivery resend --failed --from 2026-11-20"),
+				Description: terminal.Example("baoco delivery resend 12", "baoco delivery resend 12 14 15",
+					"baoco delivery resend --failed --from 2026-11-20"),
 				Flags: terminal.AdminFlags(append([]cli.Flag{
 					&cli.BoolFlag{Name: "failed", Usage: "instead of ids: every failed delivery that has not been resent since, at most 500 at once"},
 				}, deliveryFilters("created")...)...),
 				Action: session.Admin(resendDeliveries),
 			},
 			{
-				Name: "send-now", Usage: "send waiting deliveries now, each named by a DELIVERY of delivery pending; the schedule goes on if that fails", ArgsUsage: "DELIVERY_ID...",
+				Name:        "send-now",
+				Usage:       "send waiting deliveries now, each named by a DELIVERY of delivery pending; the schedule goes on if that fails",
+				ArgsUsage:   "DELIVERY_ID...",
 				Description: terminal.Example("baoco delivery send-now 5", "baoco delivery send-now --webhook-id 1"),
 				Flags: terminal.AdminFlags(
 					&cli.Int64Flag{Name: "webhook-id", Usage: "instead of ids: every waiting delivery of webhook `ID`"},
@@ -198,8 +201,10 @@ func printAttempts(c *cli.Context, s *session.Session, attempts []delivery.Attem
 			next = *e.NextAttemptAt
 		}
 		rows = append(rows, []string{
-			strconv.FormatInt(e.ID, 10), e.CallTime, strconv.FormatInt(e.WebhookID, 10), e.DeliveryID, fmt.Sprintf("%d/%d", e.Attempt, len(delivery.RetrySchedule)),
-			terminal.Clip(outcome(a), 40), strconv.FormatInt(e.DurationMS, 10), string(e.Type), terminal.VND(e.Amount), terminal.Clip(e.Description, 30), next,
+			strconv.FormatInt(e.ID, 10), e.CallTime, strconv.FormatInt(e.WebhookID, 10), e.DeliveryID,
+			fmt.Sprintf("%d/%d", e.Attempt, len(delivery.RetrySchedule)),
+			terminal.Clip(outcome(a), 40), strconv.FormatInt(e.DurationMS, 10), string(e.Type), terminal.VND(e.Amount),
+			terminal.Clip(e.Description, 30), next,
 		})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
@@ -279,7 +284,8 @@ func showDelivery(c *cli.Context, s *session.Session) error {
 			History    []api.HistoryJSON `json:"history"`
 		}
 		d := a.Delivery
-		shown := delivery{strconv.FormatInt(d.ID, 10), d.MessageID(), d.State, d.Attempts, api.TimeOrNull(d.DueAt, s.Services.Ledger.Zone()), app.FormatTime(d.CreatedAt, s.Services.Ledger.Zone()), nil}
+		shown := delivery{strconv.FormatInt(d.ID, 10), d.MessageID(), d.State, d.Attempts, api.TimeOrNull(d.DueAt, s.Services.Ledger.Zone()),
+			app.FormatTime(d.CreatedAt, s.Services.Ledger.Zone()), nil}
 		for _, a := range attempts {
 			shown.History = append(shown.History, api.EncodeAttempt(a, s.Services.Ledger.Zone(), app.English))
 		}
@@ -288,7 +294,8 @@ func showDelivery(c *cli.Context, s *session.Session) error {
 	d, p := a.Delivery, a.Payload
 	w := c.App.Writer
 	fmt.Fprintf(w, "Delivery %d to webhook %d: %s, attempts made: %d\n", d.ID, d.WebhookID, d.State, d.Attempts)
-	fmt.Fprintf(w, "Transaction %s: %s %s VND, %s %s, %s\n%s\n\n", p.ID, p.TransferType, terminal.VND(p.TransferAmount), p.Gateway, p.AccountNumber, p.TransactionDate, terminal.OneLine(p.Content))
+	fmt.Fprintf(w, "Transaction %s: %s %s VND, %s %s, %s\n%s\n\n", p.ID, p.TransferType, terminal.VND(p.TransferAmount), p.Gateway,
+		p.AccountNumber, p.TransactionDate, terminal.OneLine(p.Content))
 	return printAttempts(c, s, attempts, total)
 }
 

@@ -41,7 +41,8 @@ func TestWhyAttemptsFailed(t *testing.T) {
 		{"delivery list -o json", 0, []string{`"error_explanation": "` + why}, ""},
 		{"delivery show 2", 0, []string{"Delivery 2 ", "\n2: " + why}, ""},
 		{"delivery show 2 -o json", 0, []string{`"error_explanation": "` + why}, ""},
-		{"delivery resend 2 99 3", terminal.ExitConflict, []string{"2 deliveries are queued", "Record 99 is not resent: There is no history record"}, ""},
+		{"delivery resend 2 99 3", terminal.ExitConflict,
+			[]string{"2 deliveries are queued", "Record 99 is not resent: There is no history record"}, ""},
 		{"delivery resend 1 x", terminal.ExitUsage, nil, ""},
 		{"delivery resend 1 --type IN", terminal.ExitUsage, nil, ""},
 		{"delivery resend --failed 1", terminal.ExitUsage, nil, ""},
@@ -53,7 +54,8 @@ func TestWhyAttemptsFailed(t *testing.T) {
 		{"bank link --bank ACB --number 19354957 --name A", 0, nil, ""},
 		{"transaction add --amount 20000 --content DH1", 0, nil, ""},
 		{"delivery pending", 0, []string{"0/6", "DH1"}, "Nothing"},
-		{"delivery pending -o json --q dh1 --type IN", 0, []string{`"description": "DH1"`, `"attempts": 0`, `"paused": false`, `"transaction_id": "1"`, `"due_at": "`}, ""},
+		{"delivery pending -o json --q dh1 --type IN", 0,
+			[]string{`"description": "DH1"`, `"attempts": 0`, `"paused": false`, `"transaction_id": "1"`, `"due_at": "`}, ""},
 		{"delivery send-now 4 99", terminal.ExitConflict, []string{"due now: 1;"}, ""},
 		{"delivery send-now 99", terminal.ExitNotFound, nil, ""},
 		{"delivery send-now", terminal.ExitUsage, nil, ""},
@@ -82,7 +84,8 @@ func TestWhyAttemptsFailed(t *testing.T) {
 		t.Errorf("of a delivery that waits:\n%s", stdout)
 	}
 	apptest.Exec(t, db, `UPDATE deliveries SET state = 1, due_ms = NULL WHERE id = (SELECT max(id) FROM deliveries)`)
-	if _, stdout, _ := baoco("", "delivery", "list"); !strings.Contains(stdout, "3, 1: "+why) || !strings.Contains(stdout, "\n2: Failed, but delivered since: there is nothing to do.\n") {
+	if _, stdout, _ := baoco("", "delivery", "list"); !strings.Contains(stdout, "3, 1: "+why) ||
+		!strings.Contains(stdout, "\n2: Failed, but delivered since: there is nothing to do.\n") {
 		t.Errorf("of one that is delivered:\n%s", stdout)
 	}
 	// The variable is of serve alone.

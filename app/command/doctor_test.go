@@ -59,7 +59,8 @@ func TestDoctorFindsFaults(t *testing.T) {
 		says, cure  string
 		db          func(t *testing.T) string
 	}{
-		{"missing", "file", appupkeep.CheckFailed, "there is no such database file", "baoco serve creates it", func(t *testing.T) string { return filepath.Join(t.TempDir(), "no.db") }},
+		{"missing", "file", appupkeep.CheckFailed, "there is no such database file", "baoco serve creates it",
+			func(t *testing.T) string { return filepath.Join(t.TempDir(), "no.db") }},
 		{"text", "file", appupkeep.CheckFailed, "not a baoco database", "--db", func(t *testing.T) string {
 			db := filepath.Join(t.TempDir(), "a.db")
 			must(t, os.WriteFile(db, bytes.Repeat([]byte("a note. "), 1000), 0o600))
@@ -70,8 +71,10 @@ func TestDoctorFindsFaults(t *testing.T) {
 			apptest.Overwrite(t, db, 20*4096, apptest.Garbage(4096))
 			return db
 		}},
-		{"newer", "schema", appupkeep.CheckFailed, "newer baoco", "newer version", func(t *testing.T) string { return ledger(t, `PRAGMA user_version = 99`) }},
-		{"another schema", "schema", appupkeep.CheckFailed, "has another", "restore a backup", func(t *testing.T) string { return ledger(t, `ALTER TABLE attempts DROP COLUMN dns_ms`) }},
+		{"newer", "schema", appupkeep.CheckFailed, "newer baoco", "newer version",
+			func(t *testing.T) string { return ledger(t, `PRAGMA user_version = 99`) }},
+		{"another schema", "schema", appupkeep.CheckFailed, "has another", "restore a backup",
+			func(t *testing.T) string { return ledger(t, `ALTER TABLE attempts DROP COLUMN dns_ms`) }},
 		{"key missing", "key", appupkeep.CheckFailed, "is missing", "doctor --new-key", func(t *testing.T) string {
 			db := ledger(t)
 			must(t, os.Remove(db+".key"))
@@ -82,16 +85,21 @@ func TestDoctorFindsFaults(t *testing.T) {
 			must(t, os.WriteFile(db+".key", []byte("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"), 0o600))
 			return db
 		}},
-		{"unreadable secret", "key", appupkeep.CheckFailed, "the secrets of webhook 1 (shop), source 1 (till)", "doctor --new-key", func(t *testing.T) string {
-			return ledger(t, `UPDATE webhooks SET secret = x'0102030405060708090a0b0c0d0e0f'`, `UPDATE sources SET options = x'01'`)
-		}},
-		{"total of an account", "totals", appupkeep.CheckFailed, "account_totals", "--repair-totals", func(t *testing.T) string { return ledger(t, `UPDATE account_totals SET in_amount = 6`) }},
+		{"unreadable secret", "key", appupkeep.CheckFailed, "the secrets of webhook 1 (shop), source 1 (till)", "doctor --new-key",
+			func(t *testing.T) string {
+				return ledger(t, `UPDATE webhooks SET secret = x'0102030405060708090a0b0c0d0e0f'`, `UPDATE sources SET options = x'01'`)
+			}},
+		{"total of an account", "totals", appupkeep.CheckFailed, "account_totals", "--repair-totals",
+			func(t *testing.T) string { return ledger(t, `UPDATE account_totals SET in_amount = 6`) }},
 		{"total of a day", "totals", appupkeep.CheckFailed, "account_days", "--repair-totals", func(t *testing.T) string {
 			return ledger(t, `UPDATE bank_account_days SET day = day - 1`, `UPDATE account_days SET day = day - 1`)
 		}},
-		{"history", "history", appupkeep.CheckFailed, "history_rows", "--repair-totals", func(t *testing.T) string { return ledger(t, `UPDATE account_totals SET history_rows = 4`) }},
-		{"queue", "queue", appupkeep.CheckFailed, "1 deliveries can't be", "report", func(t *testing.T) string { return ledger(t, `UPDATE deliveries SET due_ms = NULL WHERE id = 1`) }},
-		{"event ids", "event_ids", appupkeep.CheckFailed, "1 event ids of 2 transactions", "report", func(t *testing.T) string { return ledger(t, `DELETE FROM event_ids WHERE transaction_id = 1`) }},
+		{"history", "history", appupkeep.CheckFailed, "history_rows", "--repair-totals",
+			func(t *testing.T) string { return ledger(t, `UPDATE account_totals SET history_rows = 4`) }},
+		{"queue", "queue", appupkeep.CheckFailed, "1 deliveries can't be", "report",
+			func(t *testing.T) string { return ledger(t, `UPDATE deliveries SET due_ms = NULL WHERE id = 1`) }},
+		{"event ids", "event_ids", appupkeep.CheckFailed, "1 event ids of 2 transactions", "report",
+			func(t *testing.T) string { return ledger(t, `DELETE FROM event_ids WHERE transaction_id = 1`) }},
 		{"index", "search", appupkeep.CheckFailed, "transactions_search", "--repair-totals", func(t *testing.T) string {
 			return ledger(t, `UPDATE transactions SET search = 'thanh toan'`, `UPDATE settings SET value = '2' WHERE name = 'searched_to'`)
 		}},

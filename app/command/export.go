@@ -90,7 +90,8 @@ func writeExport(c *cli.Context, s *session.Session, f app.TransactionFilter, fo
 // refused, because the rename would replace it.
 func exportFile(path string, write func(io.Writer) (int, error)) (n int, err error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return 0, terminal.Usagef("--output-file must name a file, and %s is something else; without it the export goes to the standard output", terminal.OneLine(path))
+		return 0, terminal.Usagef("--output-file must name a file, and %s is something else; without it the export goes to the standard output",
+			terminal.OneLine(path))
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".baoco-export-*")
 	if err != nil {

@@ -23,7 +23,8 @@ import (
 
 func importCommand() *cli.Command {
 	return &cli.Command{
-		Name: "import", Usage: "record the transactions of a bank statement, CSV or XLSX; importing it again records nothing new", ArgsUsage: "FILE",
+		Name:  "import",
+		Usage: "record the transactions of a bank statement, CSV or XLSX; importing it again records nothing new", ArgsUsage: "FILE",
 		Description: terminal.Example(
 			"baoco transaction import statement.xlsx --dry-run",
 			"baoco transaction import statement.xlsx",
@@ -34,9 +35,12 @@ func importCommand() *cli.Command {
 		Flags: terminal.AdminFlags(
 			&cli.BoolFlag{Name: "dry-run", Usage: "change nothing, and show what would be recorded, or removed"},
 			&cli.BoolFlag{Name: "list", Usage: "list the files that were imported, newest first"},
-			&cli.Int64Flag{Name: "undo", Usage: "take back import `ID`: remove its transactions, but those that a shop was told of", DefaultText: "none"},
+			&cli.Int64Flag{Name: "undo", Usage: "take back import `ID`: remove its transactions, but those that a shop was told of",
+				DefaultText: "none"},
 			&cli.BoolFlag{Name: "notify", Usage: "send new transactions to the webhooks"},
-			&cli.StringSliceFlag{Name: "map", Usage: "the column of a field, `FIELD=COLUMN`, by its header, letter or number: id, date, number, content, debit, credit, amount, type, account, gateway (repeatable; default: found by the headers)"},
+			&cli.StringSliceFlag{Name: "map",
+				Usage: "the column of a field, `FIELD=COLUMN`, by its header, letter or number: " +
+					"id, date, number, content, debit, credit, amount, type, account, gateway (repeatable; default: found by the headers)"},
 			&cli.StringFlag{Name: "sheet", Usage: "`NAME` of the sheet (default: the only one that holds a table of transactions)"},
 			&cli.Int64Flag{Name: "bank-account-id", Usage: "the file is about bank account `ID`", DefaultText: "the one that it names"},
 			&cli.StringFlag{Name: "rejects", Usage: "`FILE` for the rows that can't be recorded (default: beside the statement)"},
@@ -109,7 +113,8 @@ func importFile(c *cli.Context, s *session.Session) error {
 		Path: path, Now: s.Now,
 		Read: statement.Options{Zone: s.Services.Ledger.Zone(), Map: columns, Sheet: c.String("sheet")},
 		Record: inbound.ImportOptions{
-			AccountID: s.Account, BankAccountID: c.Int64("bank-account-id"), File: filepath.Base(path), Notify: c.Bool("notify"), DryRun: c.Bool("dry-run"),
+			AccountID: s.Account, BankAccountID: c.Int64("bank-account-id"), File: filepath.Base(path), Notify: c.Bool("notify"),
+			DryRun: c.Bool("dry-run"),
 		},
 		Rejected: func(row statement.Row, outcome inbound.Outcome, e inbound.Incoming) (string, error) {
 			reason := rejection(outcome, e)
@@ -126,7 +131,8 @@ func importFile(c *cli.Context, s *session.Session) error {
 	case result == nil && errors.Is(err, os.ErrNotExist):
 		return terminal.Exit(terminal.ExitNotFound, err)
 	case errors.As(err, &unclear):
-		return terminal.Usagef("the file doesn't say which bank account it is about, and %d linked ones can be meant; name one with --bank-account-id (see baoco bank list)", unclear.Candidates)
+		return terminal.Usagef("the file doesn't say which bank account it is about, and %d linked ones can be meant; "+
+			"name one with --bank-account-id (see baoco bank list)", unclear.Candidates)
 	case result == nil:
 		return err
 	case err != nil && c.Context.Err() != nil:
@@ -157,7 +163,8 @@ func newImported(c *cli.Context, s *session.Session, path string, r *statement.R
 		v.ImportID = &r.ImportID
 	}
 	for _, row := range r.First {
-		v.FirstRows = append(v.FirstRows, importedRow{row.Line, app.FormatTime(row.Time, s.Services.Ledger.Zone()), string(row.Type), row.Amount, row.Content, row.Outcome})
+		v.FirstRows = append(v.FirstRows,
+			importedRow{row.Line, app.FormatTime(row.Time, s.Services.Ledger.Zone()), string(row.Type), row.Amount, row.Content, row.Outcome})
 	}
 	for _, skip := range r.Skipped {
 		v.Skipped = append(v.Skipped, skipped{skip.Reason.EN, skip.Lines, skip.First})
@@ -203,7 +210,8 @@ func (r imported) print(w io.Writer) {
 	}{{"Transactions", r.Rows}, {what, r.Recorded}, {"Known already", r.Duplicates}, {"Rejected", r.Rejected}, {"Deliveries", r.Deliveries}} {
 		fmt.Fprintf(w, "%-19s%s\n", line.name+":", terminal.VND(line.n))
 	}
-	fmt.Fprintf(w, "Money in:          %s VND (%s)\nMoney out:         %s VND (%s)\n", terminal.VND(r.InAmount), terminal.VND(r.InCount), terminal.VND(r.OutAmount), terminal.VND(r.OutCount))
+	fmt.Fprintf(w, "Money in:          %s VND (%s)\nMoney out:         %s VND (%s)\n", terminal.VND(r.InAmount), terminal.VND(r.InCount),
+		terminal.VND(r.OutAmount), terminal.VND(r.OutCount))
 	if r.ImportID != nil {
 		fmt.Fprintf(w, "Import:            %d (baoco transaction import --undo %d takes it back)\n", *r.ImportID, *r.ImportID)
 	}
@@ -218,7 +226,8 @@ func (r imported) print(w io.Writer) {
 	}
 	var rows [][]string
 	for _, row := range r.FirstRows {
-		rows = append(rows, []string{strconv.Itoa(row.Line), row.Date, row.Type, terminal.VND(row.Amount), terminal.Clip(terminal.OneLine(row.Content), 40), string(row.Outcome)})
+		rows = append(rows, []string{strconv.Itoa(row.Line), row.Date, row.Type, terminal.VND(row.Amount),
+			terminal.Clip(terminal.OneLine(row.Content), 40), string(row.Outcome)})
 	}
 	if len(rows) > 0 {
 		fmt.Fprintln(w, "The first rows:")

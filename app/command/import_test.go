@@ -126,7 +126,8 @@ func TestImportOverlap(t *testing.T) {
 	// Another export of the bank's writes times and contents otherwise.
 	w.imports(importCounts{Rows: 1, Duplicates: 1}, w.file("d.csv", acbHeader+"02/11/2026 10:15:00,77,PHI QUAN LY,11.000,\n"))
 	// Another day, another amount, another direction: another transaction.
-	w.imports(importCounts{Rows: 3, Recorded: 3}, w.file("e.csv", acbHeader+"03/11/2026,77,PHI,11.000,\n02/11/2026,77,PHI,11.001,\n02/11/2026,77,PHI,,11.000\n"))
+	w.imports(importCounts{Rows: 3, Recorded: 3},
+		w.file("e.csv", acbHeader+"03/11/2026,77,PHI,11.000,\n02/11/2026,77,PHI,11.001,\n02/11/2026,77,PHI,,11.000\n"))
 	if n := len(w.transactions()); n != 8 {
 		t.Errorf("%d transactions, want 8: %q", n, w.transactions())
 	}
@@ -137,7 +138,8 @@ func TestImportNotify(t *testing.T) {
 	w.run(0, "webhook", "create", "--name", "shop", "--url", "https://shop.example.vn/", "--type", "IN")
 	in, out := "02/11/2026,1,x,,5.000\n", "02/11/2026,2,x,6.000,\n"
 	w.imports(importCounts{Rows: 2, Recorded: 2}, w.file("a.csv", acbHeader+in+out))
-	w.imports(importCounts{Rows: 3, Recorded: 1, Duplicates: 2, Deliveries: 1}, w.file("b.csv", acbHeader+in+out+"02/11/2026,3,x,,7.000\n"), "--notify")
+	w.imports(importCounts{Rows: 3, Recorded: 1, Duplicates: 2, Deliveries: 1},
+		w.file("b.csv", acbHeader+in+out+"02/11/2026,3,x,,7.000\n"), "--notify")
 }
 
 func TestImportRejects(t *testing.T) {
@@ -160,7 +162,8 @@ func TestImportRejects(t *testing.T) {
 	// An account that isn't linked: nothing is kept of the rows, so that they
 	// are recorded once it is.
 	other := w.file("b.csv", strings.Replace(acbHeader, "0072413870", "0881000000606", 1)+"02/11/2026,1,x,,5.000\n")
-	if r := w.imports(importCounts{Rows: 1, Rejected: 1}, other); !strings.Contains(r.Reasons[0].Reason, "0881000000606 is not a linked bank account") {
+	if r := w.imports(importCounts{Rows: 1, Rejected: 1}, other); !strings.Contains(r.Reasons[0].Reason,
+		"0881000000606 is not a linked bank account") {
 		t.Errorf("%+v", r.Reasons)
 	}
 	w.run(0, "bank", "link", "--bank", "VCB", "--number", "0881000000606", "--name", "B")
@@ -183,7 +186,8 @@ func TestImportMapped(t *testing.T) {
 	}
 	// Which account a file is about must be clear.
 	w.run(0, "bank", "link", "--bank", "VCB", "--number", "0881000000606", "--name", "B")
-	if _, stderr := w.run(2, append(append([]string{"transaction", "import"}, columns...), path)...); !strings.Contains(stderr, "--bank-account-id") {
+	if _, stderr := w.run(2, append(append([]string{"transaction", "import"}, columns...), path)...); !strings.Contains(stderr,
+		"--bank-account-id") {
 		t.Error(stderr)
 	}
 	w.imports(importCounts{Rows: 2, Duplicates: 2}, append(columns, path, "--bank-account-id", "1")...)
@@ -213,7 +217,8 @@ func TestImportWorkbook(t *testing.T) {
 // formula in the file of its rejected rows.
 func TestRejectsAreNoFormulas(t *testing.T) {
 	w := newImportWorld(t)
-	r := w.imports(importCounts{Rows: 2, Recorded: 1, Rejected: 1}, w.file("acb.csv", acbHeader+"02/11/2026,1,DH1,,1.500.000\n31/02/2026,2,=1+A1,-250000,\n"))
+	r := w.imports(importCounts{Rows: 2, Recorded: 1, Rejected: 1},
+		w.file("acb.csv", acbHeader+"02/11/2026,1,DH1,,1.500.000\n31/02/2026,2,=1+A1,-250000,\n"))
 	data, err := os.ReadFile(*r.Rejects)
 	must(t, err)
 	if !strings.Contains(string(data), ",'=1+A1,-250000,") {
@@ -233,7 +238,8 @@ func TestImportRefuses(t *testing.T) {
 		// Whose account it is isn't guessed: the file is another bank's than the only account.
 		"payer.csv": {"Ngày giao dịch,Phát sinh nợ,Phát sinh có,Nội dung,Đơn vị thụ hưởng/đơn vị chuyển,Tài khoản,Ngân hàng đối tác\n" +
 			"01/11/2026,0,1.500.000,DH1,NGUYEN VAN A,19354957,ACB\n", "--bank-account-id"}, // whose account it is isn't said
-		"other.csv": {"NGÂN HÀNG TMCP KỸ THƯƠNG VIỆT NAM - TECHCOMBANK\nNgày giao dịch,Nội dung,Nợ,Có\n02/11/2026,DH1,,1.500.000\n", "--bank-account-id"},
+		"other.csv": {"NGÂN HÀNG TMCP KỸ THƯƠNG VIỆT NAM - TECHCOMBANK\nNgày giao dịch,Nội dung,Nợ,Có\n02/11/2026,DH1,,1.500.000\n",
+			"--bank-account-id"},
 	} {
 		code, _, stderr := baoco("", "transaction", "import", w.file(name, c.text), "--db", filepath.Join(w.dir, "baoco.db"))
 		if code == 0 || !strings.Contains(stderr, c.says) {
@@ -249,7 +255,8 @@ func TestImportRefuses(t *testing.T) {
 func TestExportIsKnown(t *testing.T) {
 	w := newImportWorld(t)
 	for i := range 3 {
-		w.run(0, "transaction", "add", "--amount", "35000", "--content", "=cà phê", "--transaction-number", fmt.Sprintf("FT%d", i), "--date", "2026-11-20 10:00:00")
+		w.run(0, "transaction", "add", "--amount", "35000", "--content", "=cà phê", "--transaction-number", fmt.Sprintf("FT%d", i), "--date",
+			"2026-11-20 10:00:00")
 	}
 	w.run(0, "transaction", "add", "--amount", "35000", "--type", "OUT", "--transaction-number", "FT9")
 	for _, format := range []string{"csv", "xlsx"} {
@@ -298,10 +305,14 @@ func TestImportUnderstoodOrRefused(t *testing.T) {
 		t.Errorf("recorded of refused files: %q", list)
 	}
 	// Money out in a header of two rows, and an impossible date.
-	path := w.file("two.csv", "Số tài khoản:,0072413870,,\nNgày,Nội dung,Số tiền,\n,,Nợ,Có\n02/11/2026,ra,5.000,\n03/11/2026,vào,,7.000\n31/02/2026,ngày,,9.000\n02/11/2036,sau này,,9.000\nTổng cộng,,5.000,25.000\n")
+	path := w.file("two.csv",
+		"Số tài khoản:,0072413870,,\nNgày,Nội dung,Số "+
+			"tiền,\n,,Nợ,Có\n02/11/2026,ra,5.000,\n03/11/2026,vào,,7.000\n31/02/2026,ngày,,9.000\n02/11/2036,sau "+
+			"này,,9.000\nTổng cộng,,5.000,25.000\n")
 	want := importCounts{Rows: 4, Recorded: 2, Rejected: 2}
 	r := w.imports(want, path, "--dry-run")
-	if r.OutAmount != 5000 || r.OutCount != 1 || r.InAmount != 7000 || r.InCount != 1 || len(r.FirstRows) != 2 || r.FirstRows[0].Type != "OUT" || len(r.Skipped) != 1 || r.Skipped[0].First != 8 {
+	if r.OutAmount != 5000 || r.OutCount != 1 || r.InAmount != 7000 || r.InCount != 1 || len(r.FirstRows) != 2 ||
+		r.FirstRows[0].Type != "OUT" || len(r.Skipped) != 1 || r.Skipped[0].First != 8 {
 		t.Errorf("%+v", r)
 	}
 	reasons := []rejectReason{{"Date does not exist or is in an unknown format", 1}, {"Date is more than a day in the future", 1}}
@@ -315,7 +326,8 @@ func TestImportUnderstoodOrRefused(t *testing.T) {
 	// An account that isn't understood is not the only linked one.
 	for _, account := range []string{"12345", "PMQ72413870", "0072xxx870"} {
 		other := w.file("other.csv", strings.Replace(acbHeader, "0072413870", account, 1)+"04/11/2026,1,x,,5.000\n")
-		if r := w.imports(importCounts{Rows: 1, Rejected: 1}, other); !strings.Contains(r.Reasons[0].Reason, account+" is not a linked bank account") {
+		if r := w.imports(importCounts{Rows: 1, Rejected: 1}, other); !strings.Contains(r.Reasons[0].Reason,
+			account+" is not a linked bank account") {
 			t.Errorf("%+v", r.Reasons)
 		}
 	}
@@ -336,7 +348,8 @@ func TestImportUndo(t *testing.T) {
 		must(t, json.Unmarshal([]byte(stdout), &v))
 		return v
 	}
-	want := undoneJSON{ImportID: *r.ImportID, File: "acb.csv", DryRun: true, InCount: 2, InAmount: 1_599_000, OutCount: 2, OutAmount: 261_000, Told: []string{}, Named: []string{}}
+	want := undoneJSON{ImportID: *r.ImportID, File: "acb.csv", DryRun: true, InCount: 2, InAmount: 1_599_000, OutCount: 2, OutAmount: 261_000,
+		Told: []string{}, Named: []string{}}
 	got := undo(*r.ImportID, "--dry-run")
 	if got.From == nil || *got.From != "2026-10-31 00:00:00" || *got.To != "2026-11-03 00:00:00" {
 		t.Errorf("%+v", got)
@@ -345,14 +358,16 @@ func TestImportUndo(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || len(w.transactions()) != 4 {
 		t.Errorf("a dry run: %s, %q", diff, w.transactions())
 	}
-	if _, stderr := w.run(0, "transaction", "import", "--undo", fmt.Sprint(*r.ImportID)); !strings.Contains(stderr, "2 in (1.599.000 VND), 2 out (261.000 VND), dated 2026-10-31 00:00:00 to 2026-11-03 00:00:00") {
+	if _, stderr := w.run(0, "transaction", "import", "--undo", fmt.Sprint(*r.ImportID)); !strings.Contains(stderr,
+		"2 in (1.599.000 VND), 2 out (261.000 VND), dated 2026-10-31 00:00:00 to 2026-11-03 00:00:00") {
 		t.Error(stderr)
 	}
 	if list := w.transactions(); len(list) != 0 {
 		t.Errorf("left: %q", list)
 	}
 	w.run(0, "doctor", "--full")
-	if stdout, _ := w.run(0, "transaction", "import", "--undo", fmt.Sprint(*r.ImportID)); !strings.HasPrefix(stdout, fmt.Sprintf("Import %d was taken back already, at ", *r.ImportID)) {
+	if stdout, _ := w.run(0, "transaction", "import", "--undo", fmt.Sprint(*r.ImportID)); !strings.HasPrefix(stdout,
+		fmt.Sprintf("Import %d was taken back already, at ", *r.ImportID)) {
 		t.Error(stdout)
 	}
 	stdout, _ := w.run(0, "transaction", "import", "--list", "-o", "json")

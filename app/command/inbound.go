@@ -45,7 +45,8 @@ func eventCommand() *cli.Command {
 func linkCommand() *cli.Command {
 	return &cli.Command{
 		Name: "link", Usage: "assign the unassigned transactions of a call to a bank account and record them", ArgsUsage: "EVENT_ID",
-		Description: terminal.Example(`baoco source link 17 --name "NGUYEN VAN A"`, `baoco source link 17 --bank VCB --account-number 7220111112005 --name "NGUYEN VAN A"`),
+		Description: terminal.Example(`baoco source link 17 --name "NGUYEN VAN A"`,
+			`baoco source link 17 --bank VCB --account-number 7220111112005 --name "NGUYEN VAN A"`),
 		Flags: terminal.AdminFlags(
 			&cli.StringFlag{Name: "bank", Usage: "bank `CODE` (default: as the call names it)"},
 			&cli.StringFlag{Name: "account-number", Usage: "account `NUMBER` (default: as the call names it)"},
@@ -82,7 +83,8 @@ func discardCommand() *cli.Command {
 	return &cli.Command{
 		Name: "discard", Usage: "discard the items of a call that need attention", ArgsUsage: "EVENT_ID",
 		Description: terminal.Example("baoco source discard 17", "baoco source discard 17 --item-id 30"),
-		Flags:       terminal.AdminFlags(&cli.Int64Flag{Name: "item-id", Usage: "only item `ID`, as source event shows it", DefaultText: "all"}), Action: session.WithID("inbound event", discardEvent),
+		Flags:       terminal.AdminFlags(&cli.Int64Flag{Name: "item-id", Usage: "only item `ID`, as source event shows it", DefaultText: "all"}),
+		Action:      session.WithID("inbound event", discardEvent),
 	}
 }
 
@@ -94,7 +96,8 @@ func sourceLog(c *cli.Context, s *session.Session) error {
 	if c.Bool("refused") {
 		return refusedLog(c, s, limit)
 	}
-	f := inbound.Filter{SourceID: c.Int64("source-id"), OpenOnly: c.Bool("open"), State: inbound.Outcome(c.String("state")), Page: app.Page{Number: 1, Size: limit}}
+	f := inbound.Filter{SourceID: c.Int64("source-id"), OpenOnly: c.Bool("open"), State: inbound.Outcome(c.String("state")),
+		Page: app.Page{Number: 1, Size: limit}}
 	switch f.State {
 	case "", inbound.OutcomeUnassigned, inbound.OutcomeConflict, inbound.OutcomeRejected, inbound.OutcomeMayBeRepeat:
 	default:
@@ -122,10 +125,12 @@ func sourceLog(c *cli.Context, s *session.Session) error {
 func printEvents(w io.Writer, none string, events []api.InboundEventJSON) {
 	var rows [][]string
 	for _, e := range events {
-		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.ReceivedAt, sourceName(e), strconv.Itoa(e.Recorded), strconv.Itoa(e.Duplicates),
-			strconv.Itoa(e.Unassigned), strconv.Itoa(e.Conflicts), strconv.Itoa(e.Rejected), openReasons(e)})
+		rows = append(rows,
+			[]string{strconv.FormatInt(e.ID, 10), e.ReceivedAt, sourceName(e), strconv.Itoa(e.Recorded), strconv.Itoa(e.Duplicates),
+				strconv.Itoa(e.Unassigned), strconv.Itoa(e.Conflicts), strconv.Itoa(e.Rejected), openReasons(e)})
 	}
-	terminal.PrintTable(w, none, []string{"EVENT", "RECEIVED", "SOURCE", "RECORDED", "DUPLICATES", "UNASSIGNED", "CONFLICTS", "REJECTED", "OPEN"}, rows,
+	terminal.PrintTable(w, none,
+		[]string{"EVENT", "RECEIVED", "SOURCE", "RECORDED", "DUPLICATES", "UNASSIGNED", "CONFLICTS", "REJECTED", "OPEN"}, rows,
 		"EVENT", "RECORDED", "DUPLICATES", "UNASSIGNED", "CONFLICTS", "REJECTED")
 }
 
@@ -225,7 +230,8 @@ func printElements(w io.Writer, e api.InboundEventBodyJSON) {
 	if e.Nothing != nil {
 		nothing = *e.Nothing
 	}
-	terminal.PrintTable(w, nothing, []string{"ITEM", "STATE", "REASON", "ID", "BANK", "ACCOUNT", "TYPE", "AMOUNT", "DATE", "CONTENT", "TRANSACTION"}, rows, "ITEM", "AMOUNT", "TRANSACTION")
+	terminal.PrintTable(w, nothing, []string{"ITEM", "STATE", "REASON", "ID", "BANK", "ACCOUNT", "TYPE", "AMOUNT", "DATE", "CONTENT",
+		"TRANSACTION"}, rows, "ITEM", "AMOUNT", "TRANSACTION")
 	if more := e.ElementCount - len(e.Elements); more > 0 {
 		fmt.Fprintf(w, "%d more are not shown.\n", more)
 	}
@@ -248,7 +254,8 @@ func linkEvent(c *cli.Context, s *session.Session, id int64) error {
 		if r.Linked {
 			fmt.Fprintf(w, "Bank account %d is linked: %s %s, %s.\n", b.ID, b.Bank, b.AccountNumber, terminal.OneLine(b.AccountName))
 		}
-		fmt.Fprintf(w, "Event %d: %d recorded on bank account %d, %d duplicates; %d still need attention.\n", id, r.Recorded, b.ID, r.Duplicates, r.Open)
+		fmt.Fprintf(w, "Event %d: %d recorded on bank account %d, %d duplicates; %d still need attention.\n", id, r.Recorded, b.ID,
+			r.Duplicates, r.Open)
 		if r.Waiting > 0 {
 			fmt.Fprintf(w, "Recorded of other events, which had been waiting too: %d.\n", r.Waiting)
 		}
@@ -268,7 +275,8 @@ func retryEvent(c *cli.Context, s *session.Session, id int64) error {
 	if r.Discarded > 0 {
 		left = fmt.Sprintf(" Of these, still discarded: %d.", r.Discarded)
 	}
-	return terminal.Changed(c, api.EncodeInboundCounts(r), "Event %d: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected%s.%s",
+	return terminal.Changed(c, api.EncodeInboundCounts(r),
+		"Event %d: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected%s.%s",
 		id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected, mayBeRepeats(r.MayBeRepeats), left)
 }
 
@@ -290,7 +298,8 @@ func settleEvent(c *cli.Context, s *session.Session, id int64) error {
 	case inbound.OutcomeMayBeRepeat:
 		return terminal.Changed(c, shown, "Event %d: it may be transaction %d instead; settle it again.", id, r.TransactionID)
 	}
-	return terminal.Changed(c, shown, "Event %d: recorded as transaction %d; deliveries that follow: %d.", id, r.TransactionID, len(r.Webhooks))
+	return terminal.Changed(c, shown, "Event %d: recorded as transaction %d; deliveries that follow: %d.", id,
+		r.TransactionID, len(r.Webhooks))
 }
 
 func discardEvent(c *cli.Context, s *session.Session, id int64) error {

@@ -33,10 +33,12 @@ func TestInboundCommands(t *testing.T) {
 		handler.ServeHTTP(httptest.NewRecorder(), request)
 	}
 	call(source.URLPath(), source.Secret, `{"transactions":[`+
-		`{"id":"A1","gateway":"ACB","accountNumber":"19354957","transferType":"IN","transferAmount":200000,"content":"\u001b[31mred","transactionDate":"2026-01-02 03:04:05"},`+
+		`{"id":"A1","gateway":"ACB","accountNumber":"19354957","transferType":"IN","transferAmount":200000,"content":"\u001b[31mred"`+
+		`,"transactionDate":"2026-01-02 03:04:05"},`+
 		`{"id":"A2","gateway":"ACB","accountNumber":"19354957","transferType":"IN","transferAmount":0}]}`)
 	call(source.URLPath(), source.Secret, "{\"red\":\"\x1b[31m\xff\",\r\n\t\"rtl\": \"\u202e\"}")
-	call(source.URLPath(), source.Secret, `{"transactions":[{"id":"A3","gateway":"ACB","accountNumber":"19354957","transferType":"IN","transferAmount":5}]}`)
+	call(source.URLPath(), source.Secret,
+		`{"transactions":[{"id":"A3","gateway":"ACB","accountNumber":"19354957","transferType":"IN","transferAmount":5}]}`)
 	call("/api/webhooks/provider/nowhere", "x", "{}")
 	call(source.URLPath(), `"`+source.Secret+`"`, "{}")
 	must(t, store.Close()) // commits the notes of the refused calls too

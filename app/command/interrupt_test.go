@@ -64,7 +64,8 @@ func TestInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		stderr.Reset()
-		if code := Run(ctx, append([]string{"baoco"}, args...), nil, io.Discard, &stderr); code != terminal.ExitError || !strings.HasPrefix(stderr.String(), "baoco: interrupted") {
+		if code := Run(ctx, append([]string{"baoco"}, args...), nil, io.Discard, &stderr); code != terminal.ExitError ||
+			!strings.HasPrefix(stderr.String(), "baoco: interrupted") {
 			t.Errorf("%v: exit %d, %s", args, code, &stderr)
 		}
 	}

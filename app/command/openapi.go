@@ -20,7 +20,8 @@ func openAPICommand() *cli.Command {
 			if err := terminal.NoArguments(c); err != nil {
 				return err
 			}
-			return terminal.Output(c, json.RawMessage(api.OpenAPIJSON(serve.Version)), func(w io.Writer) { _, _ = w.Write(api.OpenAPI(serve.Version)) })
+			return terminal.Output(c, json.RawMessage(api.OpenAPIJSON(serve.Version)),
+				func(w io.Writer) { _, _ = w.Write(api.OpenAPI(serve.Version)) })
 		},
 	}
 }

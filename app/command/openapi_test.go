@@ -25,7 +25,8 @@ func TestOpenAPI(t *testing.T) {
 	if v := fromJSON["info"].(map[string]any)["version"]; v != serve.Version {
 		t.Errorf("version %q", v)
 	}
-	if first, paths := strings.Index(asJSON, `"openapi"`), strings.Index(asJSON, `"paths"`); first > 10 || paths > strings.Index(asJSON, `"components"`) {
+	if first, paths := strings.Index(asJSON, `"openapi"`), strings.Index(asJSON, `"paths"`); first > 10 ||
+		paths > strings.Index(asJSON, `"components"`) {
 		t.Error("the JSON has lost the order of the document")
 	}
 	if bytes.Contains([]byte(asJSON), []byte(`\u003c`)) {

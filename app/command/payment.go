@@ -22,13 +22,15 @@ func paymentCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "create", Usage: "ask for a payment; its page has the path that is printed",
-				Description: terminal.Example("baoco payment create --amount 200000 --reference HD-1042 --expires-in 30m", "baoco payment create --amount 1.500.000 --bank-account-id 2 --code DH001042"),
+				Description: terminal.Example("baoco payment create --amount 200000 --reference HD-1042 --expires-in 30m",
+					"baoco payment create --amount 1.500.000 --bank-account-id 2 --code DH001042"),
 				Flags: terminal.AdminFlags(
 					&cli.StringFlag{Name: "amount", Usage: "`VND` to ask for", Required: true},
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "the money is to go to bank account `ID`", DefaultText: "the only one"},
 					&cli.StringFlag{Name: "reference", Usage: "your own reference, a `TEXT` such as the number of the order"},
 					&cli.StringFlag{Name: "code", Usage: "payment `CODE` of one of your patterns (default: a new one)"},
-					&cli.StringFlag{Name: "prefix", Usage: "make the code by the pattern with this prefix, `LETTERS`", DefaultText: "the first pattern that has a code left"},
+					&cli.StringFlag{Name: "prefix", Usage: "make the code by the pattern with this prefix, `LETTERS`",
+						DefaultText: "the first pattern that has a code left"},
 					&cli.DurationFlag{Name: "expires-in", Usage: "it can be paid for this `TIME`, such as 30m or 24h", DefaultText: "without end"},
 					&cli.StringFlag{Name: "return-url", Usage: "its page leads back to this `URL`"},
 					&cli.BoolFlag{Name: "distinct-amount", Usage: "ask for a few dong more, so that no other open request has the amount"},
@@ -36,43 +38,56 @@ func paymentCommand() *cli.Command {
 				Action: session.WithoutArguments(createPayment),
 			},
 			{
-				Name: "list", Usage: "list the payment requests, newest first", Description: terminal.Example("baoco payment list --status underpaid", "baoco payment list --reference HD-1042"),
+				Name: "list", Usage: "list the payment requests, newest first",
+				Description: terminal.Example("baoco payment list --status underpaid", "baoco payment list --reference HD-1042"),
 				Flags: terminal.AdminFlags(append(pageFlags(),
-					&cli.StringFlag{Name: "status", Usage: "`STATUS`: open, underpaid, paid, overpaid, paid_late, expired or cancelled", DefaultText: "all"},
+					&cli.StringFlag{Name: "status", Usage: "`STATUS`: open, underpaid, paid, overpaid, paid_late, expired or cancelled",
+						DefaultText: "all"},
 					&cli.StringFlag{Name: "reference", Usage: "your own reference, `TEXT`"},
 				)...),
 				Action: session.WithoutArguments(listPayments),
 			},
 			{
-				Name: "show", Usage: "show a payment request with its transfers", ArgsUsage: "ID", Description: terminal.Example("baoco payment show 7"),
-				Flags: terminal.AdminFlags(), Action: session.WithID("payment request", showPayment),
+				Name: "show", Usage: "show a payment request with its transfers", ArgsUsage: "ID",
+				Description: terminal.Example("baoco payment show 7"),
+				Flags:       terminal.AdminFlags(), Action: session.WithID("payment request", showPayment),
 			},
 			{
-				Name: "qr", Usage: "make the VietQR code of what is still to be paid", ArgsUsage: "ID", Description: terminal.Example("baoco payment qr 7 --png order.png"),
-				Flags: terminal.AdminFlags(&cli.StringFlag{Name: "png", Usage: "write the code to a PNG `FILE`"}), Action: session.WithID("payment request", paymentQR),
+				Name: "qr", Usage: "make the VietQR code of what is still to be paid", ArgsUsage: "ID",
+				Description: terminal.Example("baoco payment qr 7 --png order.png"),
+				Flags:       terminal.AdminFlags(&cli.StringFlag{Name: "png", Usage: "write the code to a PNG `FILE`"}),
+				Action:      session.WithID("payment request", paymentQR),
 			},
 			{
-				Name: "cancel", Usage: "cancel a payment request that isn't paid", ArgsUsage: "ID", Description: terminal.Example("baoco payment cancel 7"),
-				Flags: terminal.AdminFlags(), Action: session.WithID("payment request", cancelPayment),
+				Name: "cancel", Usage: "cancel a payment request that isn't paid", ArgsUsage: "ID",
+				Description: terminal.Example("baoco payment cancel 7"),
+				Flags:       terminal.AdminFlags(), Action: session.WithID("payment request", cancelPayment),
 			},
 			{
-				Name: "unmatched", Usage: "list money in without a payment request, and what it may be for", Description: terminal.Example("baoco payment unmatched"),
-				Flags: terminal.AdminFlags(pageFlags()...), Action: session.WithoutArguments(listUnmatched),
+				Name: "unmatched", Usage: "list money in without a payment request, and what it may be for",
+				Description: terminal.Example("baoco payment unmatched"),
+				Flags:       terminal.AdminFlags(pageFlags()...), Action: session.WithoutArguments(listUnmatched),
 			},
 			{
-				Name: "match", Usage: "match a transaction with a payment request by hand", ArgsUsage: "ID", Description: terminal.Example("baoco payment match 7 --transaction-id 812"),
-				Flags: terminal.AdminFlags(transaction), Action: session.WithID("payment request", matchPayment),
+				Name: "match", Usage: "match a transaction with a payment request by hand", ArgsUsage: "ID",
+				Description: terminal.Example("baoco payment match 7 --transaction-id 812"),
+				Flags:       terminal.AdminFlags(transaction), Action: session.WithID("payment request", matchPayment),
 			},
 			{
-				Name: "unmatch", Usage: "undo the match of a transaction with a payment request", ArgsUsage: "ID", Description: terminal.Example("baoco payment unmatch 7 --transaction-id 812"),
-				Flags: terminal.AdminFlags(transaction), Action: session.WithID("payment request", unmatchPayment),
+				Name: "unmatch", Usage: "undo the match of a transaction with a payment request", ArgsUsage: "ID",
+				Description: terminal.Example("baoco payment unmatch 7 --transaction-id 812"),
+				Flags:       terminal.AdminFlags(transaction), Action: session.WithID("payment request", unmatchPayment),
 			},
 			{
-				Name: "settings", Usage: "show or change the settings for new payment requests", Description: terminal.Example("baoco payment settings", "baoco payment settings --tolerance 1000 --distinct-amounts"),
+				Name: "settings", Usage: "show or change the settings for new payment requests",
+				Description: terminal.Example("baoco payment settings", "baoco payment settings --tolerance 1000 --distinct-amounts"),
 				Flags: terminal.AdminFlags(
-					&cli.Int64Flag{Name: "tolerance", Usage: "so many dong less are enough, a `NUMBER` up to 100000; a tenth of the amount at most", DefaultText: "as it is"},
-					&cli.BoolFlag{Name: "distinct-amounts", Usage: "allow requests to ask for a few dong more, so that no other open one has the amount; --distinct-amounts=false ends it"},
-					&cli.Int64Flag{Name: "small-amount", Usage: "counters warn of payments of no bill below this `NUMBER` of dong, up to 100000; 0: never", DefaultText: "as it is"},
+					&cli.Int64Flag{Name: "tolerance", Usage: "so many dong less are enough, a `NUMBER` up to 100000; a tenth of the amount at most",
+						DefaultText: "as it is"},
+					&cli.BoolFlag{Name: "distinct-amounts",
+						Usage: "allow requests to ask for a few dong more, so that no other open one has the amount; --distinct-amounts=false ends it"},
+					&cli.Int64Flag{Name: "small-amount", Usage: "counters warn of payments of no bill below this `NUMBER` of dong, up to 100000; 0: never",
+						DefaultText: "as it is"},
 				),
 				Action: session.WithoutArguments(paymentSettings),
 			},
@@ -89,13 +104,15 @@ func createPayment(c *cli.Context, s *session.Session) error {
 		return terminal.Usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))
 	}
 	r, err := s.Services.Payments.CreatePaymentRequest(c.Context, s.Account, payment.RequestCreate{
-		Amount: amount, BankAccountID: c.Int64("bank-account-id"), Reference: c.String("reference"), Code: c.String("code"), Prefix: c.String("prefix"),
+		Amount: amount, BankAccountID: c.Int64("bank-account-id"), Reference: c.String("reference"), Code: c.String("code"),
+		Prefix:    c.String("prefix"),
 		ExpiresIn: c.Duration("expires-in"), ReturnURL: c.String("return-url"), DistinctAmount: c.Bool("distinct-amount"),
 	}, app.IdempotencyKey{}, s.Now)
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, encodePayment(s, r), "Payment request %d: %s VND with the content %s. Its page is %s", r.ID, terminal.VND(r.TransferAmount), r.Code, r.URLPath())
+	return terminal.Changed(c, encodePayment(s, r), "Payment request %d: %s VND with the content %s. Its page is %s", r.ID,
+		terminal.VND(r.TransferAmount), r.Code, r.URLPath())
 }
 
 func encodePayment(s *session.Session, r payment.Request) api.PaymentRequestJSON {
@@ -122,7 +139,8 @@ func listPayments(c *cli.Context, s *session.Session) error {
 	return terminal.Output(c, list, func(w io.Writer) {
 		printPayments(s, w, page.Rows, "No payment request found.")
 		if page.Total > 0 {
-			fmt.Fprintf(w, "Asked for %s VND, received %s VND; cancelled requests are not asked for.\n", terminal.VND(page.Due), terminal.VND(page.Received))
+			fmt.Fprintf(w, "Asked for %s VND, received %s VND; cancelled requests are not asked for.\n", terminal.VND(page.Due),
+				terminal.VND(page.Received))
 		}
 		terminal.More(c, len(list), page.Total)
 	})
@@ -135,9 +153,11 @@ func printPayments(s *session.Session, w io.Writer, list []payment.Request, none
 		if !r.ExpiresAt.IsZero() {
 			expires = app.FormatTime(r.ExpiresAt, s.Services.Ledger.Zone())
 		}
-		rows = append(rows, []string{strconv.FormatInt(r.ID, 10), r.Code, r.Reference, string(r.Status(s.Now)), terminal.VND(r.Amount), terminal.VND(r.Received), app.FormatTime(r.CreatedAt, s.Services.Ledger.Zone()), expires})
+		rows = append(rows, []string{strconv.FormatInt(r.ID, 10), r.Code, r.Reference, string(r.Status(s.Now)), terminal.VND(r.Amount),
+			terminal.VND(r.Received), app.FormatTime(r.CreatedAt, s.Services.Ledger.Zone()), expires})
 	}
-	terminal.PrintTable(w, none, []string{"ID", "CODE", "REFERENCE", "STATUS", "AMOUNT", "RECEIVED", "CREATED", "EXPIRES"}, rows, "ID", "AMOUNT", "RECEIVED")
+	terminal.PrintTable(w, none, []string{"ID", "CODE", "REFERENCE", "STATUS", "AMOUNT", "RECEIVED", "CREATED", "EXPIRES"}, rows, "ID",
+		"AMOUNT", "RECEIVED")
 }
 
 func showPayment(c *cli.Context, s *session.Session, id int64) error {
@@ -156,15 +176,18 @@ func showPayment(c *cli.Context, s *session.Session, id int64) error {
 	var rows [][]string
 	for _, t := range transfers {
 		encoded.Transactions = append(encoded.Transactions, api.EncodePaymentTransfer(t, s.Services.Ledger.Zone()))
-		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), datedCell(t.Transaction, s.Services.Ledger.Zone()), terminal.VND(t.Amount), string(t.FoundBy), terminal.Clip(t.Content, 50)})
+		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), datedCell(t.Transaction, s.Services.Ledger.Zone()), terminal.VND(t.Amount),
+			string(t.FoundBy), terminal.Clip(t.Content, 50)})
 	}
 	return terminal.Output(c, encoded, func(w io.Writer) {
 		printPayments(s, w, []payment.Request{r}, "")
 		if r.Overpaid() > 0 {
 			fmt.Fprintf(w, "%s VND more came than was asked for.\n", terminal.VND(r.Overpaid()))
 		}
-		fmt.Fprintf(w, "To %s %s, %s. Page: %s\n", r.BankAccount.Bank, r.BankAccount.AccountNumber, terminal.OneLine(r.BankAccount.AccountName), r.URLPath())
-		terminal.PrintTable(w, "No transfer has come yet.", []string{"TRANSACTION", "TIME", "AMOUNT", "FOUND BY", "CONTENT"}, rows, "TRANSACTION", "AMOUNT")
+		fmt.Fprintf(w, "To %s %s, %s. Page: %s\n", r.BankAccount.Bank, r.BankAccount.AccountNumber,
+			terminal.OneLine(r.BankAccount.AccountName), r.URLPath())
+		terminal.PrintTable(w, "No transfer has come yet.", []string{"TRANSACTION", "TIME", "AMOUNT", "FOUND BY", "CONTENT"}, rows,
+			"TRANSACTION", "AMOUNT")
 	})
 }
 
@@ -210,10 +233,12 @@ func listUnmatched(c *cli.Context, s *session.Session) error {
 			}
 			likely += fmt.Sprintf("%d (%s)", r.ID, r.Code)
 		}
-		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), datedCell(t.Transaction, s.Services.Ledger.Zone()), terminal.VND(t.Amount), terminal.Clip(t.Content, 50), likely})
+		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), datedCell(t.Transaction, s.Services.Ledger.Zone()), terminal.VND(t.Amount),
+			terminal.Clip(t.Content, 50), likely})
 	}
 	return terminal.Output(c, encoded, func(w io.Writer) {
-		terminal.PrintTable(w, "All money in of the last 30 days has its payment request.", []string{"TRANSACTION", "TIME", "AMOUNT", "CONTENT", "MAY BE FOR"}, rows, "TRANSACTION", "AMOUNT")
+		terminal.PrintTable(w, "All money in of the last 30 days has its payment request.",
+			[]string{"TRANSACTION", "TIME", "AMOUNT", "CONTENT", "MAY BE FOR"}, rows, "TRANSACTION", "AMOUNT")
 		terminal.More(c, len(rows), total)
 	})
 }
@@ -232,12 +257,14 @@ func printMatch(s *session.Session, c *cli.Context, r payment.Request, err error
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, encodePayment(s, r), "Payment request %d is %s now: received %s of %s VND.", r.ID, r.Status(s.Now), terminal.VND(r.Received), terminal.VND(r.Amount))
+	return terminal.Changed(c, encodePayment(s, r), "Payment request %d is %s now: received %s of %s VND.", r.ID, r.Status(s.Now),
+		terminal.VND(r.Received), terminal.VND(r.Amount))
 }
 
 func paymentSettings(c *cli.Context, s *session.Session) error {
 	u := app.AccountUpdate{
-		PaymentTolerance: session.Given(c, "tolerance", c.Int64), DistinctAmounts: session.Given(c, "distinct-amounts", c.Bool), SmallAmount: session.Given(c, "small-amount", c.Int64),
+		PaymentTolerance: session.Given(c, "tolerance", c.Int64), DistinctAmounts: session.Given(c, "distinct-amounts", c.Bool),
+		SmallAmount: session.Given(c, "small-amount", c.Int64),
 	}
 	if u == (app.AccountUpdate{}) {
 		a, err := s.Services.Ledger.Account(c.Context, s.Account)
@@ -264,5 +291,6 @@ func encodePaymentSettings(a app.Account) paymentSettingsJSON {
 }
 
 func paymentSettingsText(a app.Account) string {
-	return fmt.Sprintf("Tolerance: %s VND. Distinct amounts: %s. Counters warn below %s VND.", terminal.VND(a.PaymentTolerance), terminal.YesNo(a.DistinctAmounts), terminal.VND(a.SmallAmount))
+	return fmt.Sprintf("Tolerance: %s VND. Distinct amounts: %s. Counters warn below %s VND.", terminal.VND(a.PaymentTolerance),
+		terminal.YesNo(a.DistinctAmounts), terminal.VND(a.SmallAmount))
 }

@@ -71,7 +71,8 @@ func listPending(c *cli.Context, s *session.Session) error {
 		})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "No deliveries are waiting.", []string{"DELIVERY", "NEXT", "WEBHOOK", "MADE", "TYPE", "AMOUNT", "CONTENT"}, rows, "DELIVERY", "WEBHOOK", "AMOUNT")
+		terminal.PrintTable(w, "No deliveries are waiting.", []string{"DELIVERY", "NEXT", "WEBHOOK", "MADE", "TYPE", "AMOUNT", "CONTENT"}, rows,
+			"DELIVERY", "WEBHOOK", "AMOUNT")
 		terminal.More(c, len(rows), total)
 	})
 }

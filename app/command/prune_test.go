@@ -20,7 +20,8 @@ func TestPrune(t *testing.T) {
 		fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
 			INSERT INTO inbound_events (account_id, channel, received_ms, body, recorded, duplicates, unassigned, conflicts, rejected, open)
 			SELECT 1, 'call', %d + i, zeroblob(4000), 1, 0, 0, 0, 0, i = 1 FROM n`, old),
-		fmt.Sprintf(`INSERT INTO inbound_events (account_id, channel, received_ms, body, recorded, duplicates, unassigned, conflicts, rejected, open)
+		fmt.Sprintf(`INSERT INTO inbound_events (account_id, channel, received_ms, body, recorded, duplicates, unassigned, conflicts, rejected,
+			open)
 			VALUES (1, 'call', %d, x'00', 1, 0, 0, 0, 0, 0)`, time.Now().UnixMilli()),
 	)
 	t.Setenv("BAOCO_DB", db)
@@ -31,7 +32,8 @@ func TestPrune(t *testing.T) {
 		if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 0 {
 			t.Fatalf("%v: exit %d, %v\n%s", args, code, err, stderr)
 		}
-		if free := want.ReclaimableBytes > 0; free != (got.ReclaimableBytes > 9<<20) || (want.ReclaimedBytes > 0) != (got.ReclaimedBytes > 9<<20) {
+		if free := want.ReclaimableBytes > 0; free != (got.ReclaimableBytes > 9<<20) ||
+			(want.ReclaimedBytes > 0) != (got.ReclaimedBytes > 9<<20) {
 			t.Errorf("%v: bytes %+v", args, got)
 		}
 		got.ReclaimableBytes, got.ReclaimedBytes = want.ReclaimableBytes, want.ReclaimedBytes

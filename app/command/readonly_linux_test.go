@@ -45,7 +45,8 @@ func TestReadOnlyDisk(t *testing.T) {
 		}
 	}
 	// Nobody is told to restore a backup in place of a whole database.
-	if code, stdout, _ := baoco("", "doctor"); code != terminal.ExitCheck || !strings.Contains(stdout, "must be able to write into the directory") || strings.Contains(stdout, "restore a backup") {
+	if code, stdout, _ := baoco("", "doctor"); code != terminal.ExitCheck ||
+		!strings.Contains(stdout, "must be able to write into the directory") || strings.Contains(stdout, "restore a backup") {
 		t.Errorf("doctor: exit %d\n%s", code, stdout)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "copy.db")); err == nil {

@@ -21,10 +21,12 @@ func replicaWorld(t *testing.T) (dir, db string) {
 	t.Helper()
 	db = apptest.NewFile(t)
 	dir = filepath.Dir(db)
-	for name, text := range map[string]string{"litestream": "#!/bin/sh\necho v0.5.18\n", "old": "#!/bin/sh\necho v0.5.16\n", "blind": "#!/bin/sh\n[ $1 = version ] && echo v0.5.18 || { echo no route to host; exit 1; }\n"} {
+	for name, text := range map[string]string{"litestream": "#!/bin/sh\necho v0.5.18\n", "old": "#!/bin/sh\necho v0.5.16\n",
+		"blind": "#!/bin/sh\n[ $1 = version ] && echo v0.5.18 || { echo no route to host; exit 1; }\n"} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
 	}
-	for name, text := range map[string]string{"words": "năm từ dễ nhớ của cửa hàng\n", "short": "abc", "s3": "access-key-id: a\nsecret-access-key: Hunter2"} {
+	for name, text := range map[string]string{"words": "năm từ dễ nhớ của cửa hàng\n", "short": "abc",
+		"s3": "access-key-id: a\nsecret-access-key: Hunter2"} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "open"), []byte("password: Hunter2"), 0o600))
@@ -43,8 +45,10 @@ func TestReplicaSetup(t *testing.T) {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	for _, line := range []string{
-		"ExecStart=" + unitWord(dir+"/litestream") + " replicate -config " + unitWord(db+".litestream.yml") + " -no-expand-env", "Restart=always", "StartLimitIntervalSec=0", "After=baoco.service network-online.target",
-		"ReadWritePaths=" + unitWord(dir), "ReadWritePaths=" + unitWord(dir+"/to"), "RequiresMountsFor=" + unitWord(dir+"/to"), "NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet=",
+		"ExecStart=" + unitWord(dir+"/litestream") + " replicate -config " + unitWord(db+".litestream.yml") + " -no-expand-env", "Restart=always",
+		"StartLimitIntervalSec=0", "After=baoco.service network-online.target",
+		"ReadWritePaths=" + unitWord(dir), "ReadWritePaths=" + unitWord(dir+"/to"), "RequiresMountsFor=" + unitWord(dir+"/to"),
+		"NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet=",
 	} {
 		if !strings.Contains(unit, line+"\n") {
 			t.Errorf("the unit lacks %s:\n%s", line, unit)
@@ -59,7 +63,8 @@ func TestReplicaSetup(t *testing.T) {
 		t.Errorf("the configuration: %+v, %v", config, err)
 	}
 	// Again, and now with the key, and the unit written.
-	if code, stdout, stderr := setUp("file://"+dir+"/to", "--passphrase-file", dir+"/words", "--unit-dir", dir); code != 0 || stdout != "" || !strings.Contains(stderr, "lies beside the copy") {
+	if code, stdout, stderr := setUp("file://"+dir+"/to", "--passphrase-file", dir+"/words", "--unit-dir", dir); code != 0 || stdout != "" ||
+		!strings.Contains(stderr, "lies beside the copy") {
 		t.Errorf("again: exit %d, %s%s", code, stdout, stderr)
 	}
 	if written, err := os.ReadFile(dir + "/baoco-litestream.service"); err != nil || string(written) != unit {
@@ -81,7 +86,8 @@ func TestReplicaSetup(t *testing.T) {
 	}
 	// Typed again on another keyboard, where a letter and its marks are several characters.
 	must(t, os.WriteFile(dir+"/typed", []byte(norm.NFD.String("năm từ dễ nhớ của cửa hàng")+"\r\n\n"), 0o600))
-	if code, _, stderr := baoco("", "replica", "open-key", "file://"+dir+"/to", "--passphrase-file", dir+"/typed", "--to", dir+"/typed.key"); code != 0 {
+	if code, _, stderr := baoco("", "replica", "open-key", "file://"+dir+"/to", "--passphrase-file", dir+"/typed", "--to",
+		dir+"/typed.key"); code != 0 {
 		t.Errorf("typed again: exit %d, %s", code, stderr)
 	}
 	if info, err := os.Stat(dir + "/opened"); err != nil || info.Mode().Perm() != 0o600 {
@@ -133,7 +139,8 @@ func TestReplicaUnitVerifies(t *testing.T) {
 		if code, _, stderr := baoco("", append(args, program)...); code != 0 {
 			t.Fatalf("%s: exit %d, %s", name, code, stderr)
 		}
-		if out, err := exec.Command(analyze, "verify", "--man=no", filepath.Join(args[6], "baoco-litestream.service")).CombinedOutput(); err != nil || len(out) > 0 {
+		if out, err := exec.Command(analyze, "verify", "--man=no",
+			filepath.Join(args[6], "baoco-litestream.service")).CombinedOutput(); err != nil || len(out) > 0 {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}
@@ -152,7 +159,8 @@ func TestReplicaSetupAtAnothers(t *testing.T) {
 		return code, stderr
 	}
 	must(t, replica.NewEpoch(1, "elsewhere", time.Now()).Take(t.Context(), objects))
-	if code, stderr := setUp(); code != terminal.ExitConflict || !strings.Contains(stderr, "elsewhere") || !strings.Contains(stderr, "takeover") {
+	if code, stderr := setUp(); code != terminal.ExitConflict || !strings.Contains(stderr, "elsewhere") ||
+		!strings.Contains(stderr, "takeover") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 	if _, err := replica.ReadConfig(db); !os.IsNotExist(err) {
@@ -203,7 +211,8 @@ func TestReplicaSetupRefuses(t *testing.T) {
 func TestReplicaShow(t *testing.T) {
 	dir, db := replicaWorld(t)
 	for _, command := range []string{"show", "remove", "seal-key --passphrase-file DIR/words"} {
-		if code, _, stderr := baoco("", words("replica "+command, "DIR", dir)...); code != terminal.ExitNotFound || !strings.Contains(stderr, "replica setup") {
+		if code, _, stderr := baoco("", words("replica "+command, "DIR", dir)...); code != terminal.ExitNotFound ||
+			!strings.Contains(stderr, "replica setup") {
 			t.Errorf("%s where none is set up: exit %d, %s", command, code, stderr)
 		}
 	}
@@ -224,7 +233,8 @@ func TestReplicaShow(t *testing.T) {
 		must(t, json.Unmarshal([]byte(strings.ReplaceAll(stdout, "sealed_key", "SealedKey")), &v))
 		return v
 	}
-	if v := shown(); v.Epoch != 1 || v.Place != apptest.Place(t, "file://"+dir+"/to").String() || v.Version == nil || *v.Version != "v0.5.18" || v.Problem != nil || *v.SealedKey != "none" {
+	if v := shown(); v.Epoch != 1 || v.Place != apptest.Place(t, "file://"+dir+"/to").String() || v.Version == nil ||
+		*v.Version != "v0.5.18" || v.Problem != nil || *v.SealedKey != "none" {
 		t.Errorf("shown: %+v", v)
 	}
 	if code, _, stderr := baoco("", "replica", "seal-key", "--passphrase-file", dir+"/words"); code != 0 {

@@ -36,7 +36,8 @@ func resendDeliveries(c *cli.Context, s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, map[string]string{"delivery_id": strconv.FormatInt(d.ID, 10)}, "Delivery %d is queued; a running server sends it within a second.", d.ID)
+	return terminal.Changed(c, map[string]string{"delivery_id": strconv.FormatInt(d.ID, 10)},
+		"Delivery %d is queued; a running server sends it within a second.", d.ID)
 }
 
 func resendMany(c *cli.Context, s *session.Session) error {

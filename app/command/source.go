@@ -20,7 +20,8 @@ import (
 )
 
 func sourceCommand() *cli.Command {
-	secretFile := &cli.StringFlag{Name: "secret-file", Usage: "`FILE` that holds the secret, - for standard input (default: generate one; payos and pay2s-ipn need the provider's)"}
+	secretFile := &cli.StringFlag{Name: "secret-file",
+		Usage: "`FILE` that holds the secret, - for standard input (default: generate one; payos and pay2s-ipn need the provider's)"}
 	return &cli.Command{
 		Name: "source", Usage: "sources of transactions, one for each provider account",
 		Subcommands: []*cli.Command{
@@ -38,12 +39,16 @@ func sourceCommand() *cli.Command {
 					&cli.StringFlag{Name: "auth", Usage: "`METHOD` of authentication: " + authChoices()},
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "record on bank account `ID` only", DefaultText: "any"},
 					secretFile,
-					&cli.StringSliceFlag{Name: "map", Usage: "path of a field, `FIELD=PATH`, such as amount=data.sum (" + takers(inbound.OptionMap) + "; repeatable)"},
-					&cli.StringFlag{Name: "header", Usage: "`NAME` of the header that carries the secret (" + takers(inbound.OptionHeader) + "; default: Authorization: Bearer)"},
+					&cli.StringSliceFlag{Name: "map",
+						Usage: "path of a field, `FIELD=PATH`, such as amount=data.sum (" + takers(inbound.OptionMap) + "; repeatable)"},
+					&cli.StringFlag{Name: "header",
+						Usage: "`NAME` of the header that carries the secret (" + takers(inbound.OptionHeader) + "; default: Authorization: Bearer)"},
 					&cli.StringSliceFlag{Name: "sender", Usage: "another sender `NAME` of the bank's messages (SMS; repeatable)"},
 					&cli.StringFlag{Name: "access-key", Usage: "the `KEY` that Pay2S calls accessKey (" + takers(inbound.OptionAccessKey) + ")"},
 					&cli.StringFlag{Name: "username", Usage: "`NAME` with which VietQR signs in to get a token (" + takers(inbound.OptionUsername) + ")"},
-					&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` that holds the provider's API key, to sync transactions whose calls never arrived (" + provider.Names(provider.HasList) + ")"},
+					&cli.StringFlag{Name: "api-key-file",
+						Usage: "`FILE` that holds the provider's API key, to sync transactions whose calls never arrived (" +
+							provider.Names(provider.HasList) + ")"},
 					&cli.StringFlag{Name: "api-url", Usage: "`URL` of that API (default: the provider's)"},
 				),
 				Action: session.WithoutArguments(addSource),
@@ -59,16 +64,23 @@ func sourceCommand() *cli.Command {
 			{
 				Name: "rotate", Usage: "rotate the secret of a source, effective at once, or replace its API key", ArgsUsage: "ID",
 				Description: terminal.Example("baoco source rotate 1", "baoco source rotate 1 --api-key-file sepay.key"),
-				Flags:       terminal.AdminFlags(secretFile, &cli.StringFlag{Name: "api-key-file", Usage: "`FILE` that holds the provider's new API key, - for standard input; the secret stays the same"}),
-				Action:      session.WithID("source", rotateSource),
+				Flags: terminal.AdminFlags(secretFile,
+					&cli.StringFlag{Name: "api-key-file",
+						Usage: "`FILE` that holds the provider's new API key, - for standard input; the secret stays the same"}),
+				Action: session.WithID("source", rotateSource),
 			},
 			{
-				Name: "allow", Usage: "allow another sender of bank messages (SMS)", ArgsUsage: "ID", Description: terminal.Example("baoco source allow 1 --sender VIETCOMBANK"),
-				Flags: terminal.AdminFlags(&cli.StringSliceFlag{Name: "sender", Usage: "the `NAME` or number, as the phone shows it (repeatable)"}), Action: session.WithID("source", allowSenders),
+				Name: "allow", Usage: "allow another sender of bank messages (SMS)", ArgsUsage: "ID",
+				Description: terminal.Example("baoco source allow 1 --sender VIETCOMBANK"),
+				Flags: terminal.AdminFlags(&cli.StringSliceFlag{Name: "sender",
+					Usage: "the `NAME` or number, as the phone shows it (repeatable)"}), Action: session.WithID("source", allowSenders),
 			},
 			{
-				Name: "remove", Usage: "remove a source; its transactions are kept", ArgsUsage: "ID", Description: terminal.Example("baoco source remove 1"),
-				Flags: terminal.AdminFlags(), Action: session.EndByID("source", func(s *services.All) session.Ending { return s.Inbound.RemoveSource }, "removed", "Source %d is removed; its calls are refused from now on and its transactions are kept."),
+				Name: "remove", Usage: "remove a source; its transactions are kept", ArgsUsage: "ID",
+				Description: terminal.Example("baoco source remove 1"),
+				Flags:       terminal.AdminFlags(), Action: session.EndByID("source",
+					func(s *services.All) session.Ending { return s.Inbound.RemoveSource }, "removed",
+					"Source %d is removed; its calls are refused from now on and its transactions are kept."),
 			},
 			catchUpCommand(), logCommand(), eventCommand(), linkCommand(), retryCommand(), settleCommand(), discardCommand(),
 		},
@@ -106,7 +118,8 @@ var stepLines = strings.NewReplacer(" 2. ", "\n2. ", " 3. ", "\n3. ")
 func sourceOptions(c *cli.Context) (inbound.SourceOptions, error) {
 	fields, err := mapFlag(c)
 	return inbound.SourceOptions{
-		Header: c.String("header"), Map: fields, Senders: c.StringSlice("sender"), AccessKey: c.String("access-key"), Username: c.String("username"),
+		Header: c.String("header"), Map: fields, Senders: c.StringSlice("sender"), AccessKey: c.String("access-key"),
+		Username: c.String("username"),
 	}, err
 }
 
@@ -163,7 +176,8 @@ func showSource(c *cli.Context, s *session.Session, src inbound.Source, did stri
 	v := api.EncodeCreatedSource(src, generated)
 	lost := fmt.Sprintf("Source %d %s.", src.ID, did)
 	if generated {
-		lost = fmt.Sprintf("Source %d %s, but nobody has seen the secret. Make another: baoco source rotate %d%s", src.ID, did, src.ID, session.OnAccount(s.Account))
+		lost = fmt.Sprintf("Source %d %s, but nobody has seen the secret. Make another: baoco source rotate %d%s", src.ID, did, src.ID,
+			session.OnAccount(s.Account))
 	}
 	return terminal.Report(c, v, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "Source:  %d (%s, %s)\nURL:     %s\n", src.ID, src.Provider, src.Auth, base+src.URLPath())
@@ -196,10 +210,12 @@ func listSources(c *cli.Context, s *session.Session) error {
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
 		terminal.PrintTable(w, "There is no source yet: baoco source add --provider native --name NAME",
-			[]string{"ID", "NAME", "PROVIDER", "AUTH", "BANK ACCOUNT", "LAST CALL", "LAST TRANSACTION", "LAST CATCH-UP", "REFUSED", "LAST REFUSAL"}, rows, "ID", "REFUSED")
+			[]string{"ID", "NAME", "PROVIDER", "AUTH", "BANK ACCOUNT", "LAST CALL", "LAST TRANSACTION", "LAST CATCH-UP", "REFUSED", "LAST REFUSAL"},
+			rows, "ID", "REFUSED")
 		for _, src := range sources {
 			if src.SecretLost {
-				fmt.Fprintf(c.App.ErrWriter, "Source %d has lost its secret, so its calls are refused: baoco source rotate %d%s\n", src.ID, src.ID, session.OnAccount(s.Account))
+				fmt.Fprintf(c.App.ErrWriter, "Source %d has lost its secret, so its calls are refused: baoco source rotate %d%s\n", src.ID, src.ID,
+					session.OnAccount(s.Account))
 			}
 		}
 	})
@@ -248,7 +264,8 @@ func describeSource(c *cli.Context, s *session.Session, id int64) error {
 	if err != nil {
 		return err
 	}
-	events, _, err := s.Services.Inbound.InboundEvents(c.Context, s.Account, inbound.Filter{SourceID: id, Page: app.Page{Number: 1, Size: shownCalls}})
+	events, _, err := s.Services.Inbound.InboundEvents(c.Context, s.Account,
+		inbound.Filter{SourceID: id, Page: app.Page{Number: 1, Size: shownCalls}})
 	if err != nil {
 		return err
 	}
@@ -328,5 +345,6 @@ func allowSenders(c *cli.Context, s *session.Session, id int64) error {
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, map[string]any{"id": src.ID, "senders": src.Options.Senders}, "Source %d accepts messages from the sender names of banks and from %s.", src.ID, strings.Join(src.Options.Senders, ", "))
+	return terminal.Changed(c, map[string]any{"id": src.ID, "senders": src.Options.Senders},
+		"Source %d accepts messages from the sender names of banks and from %s.", src.ID, strings.Join(src.Options.Senders, ", "))
 }

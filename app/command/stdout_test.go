@@ -74,7 +74,8 @@ var lostOutputs = []struct {
 	{"transaction export --output-file DIR/out.csv", "out.csv holds 1 transactions.", false},
 	{"transaction import DIR/out.csv", "out.csv: 0 recorded, 1 known already, 0 rejected.", false},
 	{"bank unlink 1", "Bank account 1 is unlinked", true},
-	{"webhook create --name shop --url URL/hook --type IN", "Webhook 1 was created, but nobody has seen its secret. Make a new one: baoco webhook rotate-secret 1", false},
+	{"webhook create --name shop --url URL/hook --type IN",
+		"Webhook 1 was created, but nobody has seen its secret. Make a new one: baoco webhook rotate-secret 1", false},
 	{command: "webhook list"},
 	{"webhook update 1 --name b", "Webhook 1: b, ", false},
 	{"webhook test 1", "The test was sent: HTTP 200", false},
@@ -82,7 +83,8 @@ var lostOutputs = []struct {
 	{"webhook rotate-secret 1", "Webhook 1 has a new secret, but nobody has seen it. Make another: baoco webhook rotate-secret 1", false},
 	{"webhook activate-secret 1", "The new secret of webhook 1 is now the only one in use.", true},
 	{"code delete 1", "Code pattern 1 is deleted", true},
-	{"stream create --name ledger --url nats://127.0.0.1:1 --topic shop", "Stream 1 was created, but nobody has seen its secret. Make a new one: baoco stream rotate-secret 1", false},
+	{"stream create --name ledger --url nats://127.0.0.1:1 --topic shop",
+		"Stream 1 was created, but nobody has seen its secret. Make a new one: baoco stream rotate-secret 1", false},
 	{command: "stream list"},
 	{"stream update 1 --name b", "Stream 1: b, ", false},
 	{"stream test 1", "can’t be reached", false},
@@ -97,7 +99,8 @@ var lostOutputs = []struct {
 	{"delivery replay --webhook-id 1", "0 deliveries are queued", false},
 	{"webhook toggle 1", "Webhook 1 is off", false},
 	{"webhook delete 1", "Webhook 1 is deleted", true},
-	{"source add --provider capcom6 --name phone", "Source 2 was added, but nobody has seen the secret. Make another: baoco source rotate 2", false},
+	{"source add --provider capcom6 --name phone",
+		"Source 2 was added, but nobody has seen the secret. Make another: baoco source rotate 2", false},
 	{"source add --provider sepay --auth hmac --name mine --secret-file DIR/secret", "Source 3 was added.", false},
 	{command: "source list"},
 	{command: "source show 2"},
@@ -148,7 +151,8 @@ var lostOutputs = []struct {
 
 // withoutOutput are the commands that are not in the table, and why.
 var withoutOutput = map[string]string{
-	"serve": "prints nothing on stdout", "ready": "prints nothing", "source catch-up": "asks a provider", "alert test": "asks Telegram", "takeover": "needs Litestream", "replica check": "needs Litestream",
+	"serve": "prints nothing on stdout", "ready": "prints nothing", "source catch-up": "asks a provider", "alert test": "asks Telegram",
+	"takeover": "needs Litestream", "replica check": "needs Litestream",
 	"source settle": "nothing may be a repeat there",
 	"demo":          "takes its time", "bench": "takes its time",
 }
@@ -203,8 +207,10 @@ func commandWorld(t *testing.T) (db, dir string) {
 	must(t, err)
 	source, err := service.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "native", Name: "till"}, time.Now())
 	must(t, err)
-	for _, transfer := range []string{`"id":"A1","gateway":"VCB","accountNumber":"7220111112005"`, `"id":"A2","gateway":"VCB","accountNumber":"7220111112006"`} {
-		call := httptest.NewRequest("POST", source.URLPath(), strings.NewReader(`{"transactions":[{`+transfer+`,"transferType":"IN","transferAmount":200000}]}`))
+	for _, transfer := range []string{`"id":"A1","gateway":"VCB","accountNumber":"7220111112005"`,
+		`"id":"A2","gateway":"VCB","accountNumber":"7220111112006"`} {
+		call := httptest.NewRequest("POST", source.URLPath(),
+			strings.NewReader(`{"transactions":[{`+transfer+`,"transferType":"IN","transferAmount":200000}]}`))
 		call.Header.Set("Authorization", "Bearer "+source.Secret)
 		web.New(web.Config{Services: service}).ServeHTTP(httptest.NewRecorder(), call)
 	}
@@ -237,7 +243,8 @@ func loseOutputs(t *testing.T, format string) {
 			}
 			continue
 		}
-		if code != terminal.ExitError && !(code == terminal.ExitCheck && (strings.HasPrefix(c.command, "webhook verify") || strings.HasPrefix(c.command, "stream test"))) {
+		if code != terminal.ExitError &&
+			!(code == terminal.ExitCheck && (strings.HasPrefix(c.command, "webhook verify") || strings.HasPrefix(c.command, "stream test"))) {
 			t.Errorf("$ %s: exit %d, %s", c.command, code, &stderr)
 		}
 		if !strings.Contains(stderr.String(), "the output could not be written") || !strings.Contains(stderr.String(), c.says) ||
@@ -264,7 +271,9 @@ func TestNewerDatabase(t *testing.T) {
 	commands := []string{"serve --listen 127.0.0.1:0", "source catch-up", "alert test telegram"}
 	for _, c := range lostOutputs {
 		first, _, _ := strings.Cut(c.command, " ")
-		if !slices.Contains([]string{"help", "version", "openapi", "systemd", "config", "completion", "restore", "doctor"}, first) && !strings.Contains(c.command, "--help") && !strings.HasPrefix(c.command, "webhook verify") && !strings.HasPrefix(c.command, "replica open-key") {
+		if !slices.Contains([]string{"help", "version", "openapi", "systemd", "config", "completion", "restore", "doctor"}, first) &&
+			!strings.Contains(c.command, "--help") && !strings.HasPrefix(c.command, "webhook verify") &&
+			!strings.HasPrefix(c.command, "replica open-key") {
 			commands = append(commands, c.command)
 		}
 	}
@@ -273,7 +282,8 @@ func TestNewerDatabase(t *testing.T) {
 		args := words(command, "DIR", dir, "URL", "https://shop.vn")
 		var stdout, stderr strings.Builder
 		code := Run(t.Context(), append([]string{"baoco"}, args...), strings.NewReader(""), &stdout, &stderr)
-		if code != terminal.ExitDatabase || stdout.Len() > 0 || !strings.Contains(stderr.String(), db+" has schema 99, this baoco knows ") || !strings.Contains(stderr.String(), advice) {
+		if code != terminal.ExitDatabase || stdout.Len() > 0 || !strings.Contains(stderr.String(), db+" has schema 99, this baoco knows ") ||
+			!strings.Contains(stderr.String(), advice) {
 			t.Errorf("$ %s: exit %d, %s%s", command, code, &stdout, &stderr)
 		}
 	}

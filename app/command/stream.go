@@ -24,7 +24,8 @@ func streamCommand() *cli.Command {
 	credentials := func() []cli.Flag {
 		return []cli.Flag{
 			&cli.StringFlag{Name: "username", Usage: "user `NAME` at the broker"},
-			&cli.StringFlag{Name: "password-file", Usage: "`FILE` that holds the password, a token of NATS or the text of its credentials file; - for standard input"},
+			&cli.StringFlag{Name: "password-file",
+				Usage: "`FILE` that holds the password, a token of NATS or the text of its credentials file; - for standard input"},
 		}
 	}
 	return &cli.Command{
@@ -32,20 +33,24 @@ func streamCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "create", Usage: "create a stream and show its secret once",
-				Description: terminal.Example("baoco stream create --name ledger --url nats+tls://nats.shop.vn --topic shop.transactions --username baoco --password-file nats.password",
+				Description: terminal.Example("baoco stream create --name ledger --url nats+tls://nats.shop.vn --topic shop.transactions --username "+
+					"baoco --password-file nats.password",
 					"baoco stream create --name ledger --url kafka://10.0.0.5:9092,10.0.0.6:9092 --topic transactions --since-id 0"),
 				Flags: terminal.AdminFlags(append(credentials(),
 					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
-					&cli.StringFlag{Name: "url", Usage: "`URL` of the brokers: nats://, nats+tls://, kafka:// or kafka+tls:// and their hosts", Required: true},
+					&cli.StringFlag{Name: "url",
+						Usage: "`URL` of the brokers: nats://, nats+tls://, kafka:// or kafka+tls:// and their hosts", Required: true},
 					&cli.StringFlag{Name: "topic", Usage: "subject of NATS, or `TOPIC` of Kafka", Required: true},
 					&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Value: string(delivery.WebhookAll)},
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "only transactions of bank account `ID`", DefaultText: "all"},
 					&cli.StringFlag{Name: "code-prefix", Usage: "only transactions whose payment code begins with `LETTERS`", DefaultText: "all"},
-					&cli.Int64Flag{Name: "since-id", Usage: "begin after the transaction with this `ID`; 0: with the first", DefaultText: "what is recorded from now on"},
+					&cli.Int64Flag{Name: "since-id", Usage: "begin after the transaction with this `ID`; 0: with the first",
+						DefaultText: "what is recorded from now on"},
 				)...),
 				Action: session.WithoutArguments(createStream),
 			},
-			{Name: "list", Usage: "list the streams and how far they are", Description: terminal.Example("baoco stream list"), Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listStreams)},
+			{Name: "list", Usage: "list the streams and how far they are", Description: terminal.Example("baoco stream list"),
+				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listStreams)},
 			{
 				Name: "update", Usage: "change a stream, or send again from an earlier transaction on", ArgsUsage: "ID",
 				Description: terminal.Example("baoco stream update 1 --since-id 10293"),
@@ -64,7 +69,9 @@ func streamCommand() *cli.Command {
 			},
 			{
 				Name: "delete", Usage: "delete a stream; what is in the broker stays", ArgsUsage: "ID",
-				Description: terminal.Example("baoco stream delete 1"), Flags: terminal.AdminFlags(), Action: session.EndByID("stream", func(s *services.All) session.Ending { return s.Streams.DeleteStream }, "deleted", "Stream %d is deleted."),
+				Description: terminal.Example("baoco stream delete 1"), Flags: terminal.AdminFlags(),
+				Action: session.EndByID("stream", func(s *services.All) session.Ending { return s.Streams.DeleteStream }, "deleted",
+					"Stream %d is deleted."),
 			},
 			{
 				Name: "test", Usage: "publish a signed test message; exits 6 unless the broker keeps it", ArgsUsage: "ID",
@@ -72,7 +79,8 @@ func streamCommand() *cli.Command {
 			},
 			{
 				Name: "rotate-secret", Usage: "make a new secret, which signs messages from now on", ArgsUsage: "ID",
-				Description: terminal.Example("baoco stream rotate-secret 1"), Flags: terminal.AdminFlags(), Action: session.WithID("stream", rotateStreamSecret),
+				Description: terminal.Example("baoco stream rotate-secret 1"), Flags: terminal.AdminFlags(),
+				Action: session.WithID("stream", rotateStreamSecret),
 			},
 		},
 	}
@@ -81,7 +89,8 @@ func streamCommand() *cli.Command {
 func createStream(c *cli.Context, s *session.Session) error {
 	in := stream.Create{
 		Name: c.String("name"), URL: c.String("url"), Topic: c.String("topic"), Type: delivery.WebhookType(c.String("type")),
-		BankAccountID: c.Int64("bank-account-id"), CodePrefix: strings.ToUpper(c.String("code-prefix")), SinceID: session.Given(c, "since-id", c.Int64),
+		BankAccountID: c.Int64("bank-account-id"), CodePrefix: strings.ToUpper(c.String("code-prefix")),
+		SinceID: session.Given(c, "since-id", c.Int64),
 	}
 	credentials, err := brokerCredentials(c)
 	if err != nil {
@@ -98,10 +107,12 @@ func createStream(c *cli.Context, s *session.Session) error {
 		Stream api.StreamJSON `json:"stream"`
 		Secret string         `json:"secret"`
 	}{encodeStream(s, st), secret}
-	lost := fmt.Sprintf("Stream %d was created, but nobody has seen its secret. Make a new one: baoco stream rotate-secret %d%s", st.ID, st.ID, session.OnAccount(s.Account))
+	lost := fmt.Sprintf("Stream %d was created, but nobody has seen its secret. Make a new one: baoco stream rotate-secret %d%s", st.ID, st.ID,
+		session.OnAccount(s.Account))
 	return terminal.Report(c, created, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "Stream: %d (%s)\nSecret: %s\n", st.ID, st.Type, secret)
-		fmt.Fprintln(c.App.ErrWriter, "Save the secret now: it is not shown again. Try the broker: baoco stream test "+strconv.FormatInt(st.ID, 10)+session.OnAccount(s.Account))
+		fmt.Fprintln(c.App.ErrWriter, "Save the secret now: it is not shown again. Try the broker: baoco stream test "+strconv.FormatInt(st.ID,
+			10)+session.OnAccount(s.Account))
 		warnOfPlainBroker(c, st, in.Credentials)
 	})
 }
@@ -142,18 +153,22 @@ func listStreams(c *cli.Context, s *session.Session) error {
 			only = strconv.FormatInt(st.BankAccountID, 10)
 		}
 		rows = append(rows, []string{
-			strconv.FormatInt(st.ID, 10), st.Name, terminal.Clip(st.URL, 50), st.Topic, string(st.Type), only, cmp.Or(st.CodePrefix, "all"), terminal.YesNo(st.IsActive), strconv.FormatInt(st.Position, 10), strconv.FormatInt(st.Sent, 10),
+			strconv.FormatInt(st.ID, 10), st.Name, terminal.Clip(st.URL, 50), st.Topic, string(st.Type), only, cmp.Or(st.CodePrefix, "all"),
+			terminal.YesNo(st.IsActive), strconv.FormatInt(st.Position, 10), strconv.FormatInt(st.Sent, 10),
 		})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
 		terminal.PrintTable(w, "There is no stream yet: baoco stream create --name NAME --url URL --topic TOPIC",
-			[]string{"ID", "NAME", "URL", "TOPIC", "TYPE", "BANK ACCOUNT", "CODES", "ACTIVE", "SENT UP TO", "SENT"}, rows, "ID", "SENT UP TO", "SENT")
+			[]string{"ID", "NAME", "URL", "TOPIC", "TYPE", "BANK ACCOUNT", "CODES", "ACTIVE", "SENT UP TO", "SENT"}, rows, "ID",
+			"SENT UP TO", "SENT")
 		for _, st := range streams {
 			switch {
 			case st.SecretLost:
-				fmt.Fprintf(c.App.ErrWriter, "Stream %d has lost its secret, so nothing is sent: baoco stream rotate-secret %d%s\n", st.ID, st.ID, session.OnAccount(s.Account))
+				fmt.Fprintf(c.App.ErrWriter, "Stream %d has lost its secret, so nothing is sent: baoco stream rotate-secret %d%s\n", st.ID, st.ID,
+					session.OnAccount(s.Account))
 			case st.IsActive && !st.FailingSince.IsZero():
-				fmt.Fprintf(c.App.ErrWriter, "Stream %d fails since %s: %s\n", st.ID, app.FormatTime(st.FailingSince, s.Services.Ledger.Zone()), terminal.OneLine(st.Problem.EN))
+				fmt.Fprintf(c.App.ErrWriter, "Stream %d fails since %s: %s\n", st.ID, app.FormatTime(st.FailingSince, s.Services.Ledger.Zone()),
+					terminal.OneLine(st.Problem.EN))
 			}
 		}
 	})
@@ -181,7 +196,8 @@ func updateStream(c *cli.Context, s *session.Session, id int64) error {
 	if u.Credentials != nil {
 		warnOfPlainBroker(c, st, *u.Credentials)
 	}
-	return terminal.Changed(c, encodeStream(s, st), "Stream %d: %s, %s, %s, %s; sent up to %d", st.ID, terminal.OneLine(st.Name), st.URL, st.Topic, st.Type, st.Position)
+	return terminal.Changed(c, encodeStream(s, st), "Stream %d: %s, %s, %s, %s; sent up to %d", st.ID, terminal.OneLine(st.Name), st.URL,
+		st.Topic, st.Type, st.Position)
 }
 
 func toggleStream(c *cli.Context, s *session.Session, id int64) error {
@@ -225,7 +241,8 @@ func rotateStreamSecret(c *cli.Context, s *session.Session, id int64) error {
 	if err != nil {
 		return err
 	}
-	lost := fmt.Sprintf("Stream %d has a new secret, but nobody has seen it. Make another: baoco stream rotate-secret %d%s", id, id, session.OnAccount(s.Account))
+	lost := fmt.Sprintf("Stream %d has a new secret, but nobody has seen it. Make another: baoco stream rotate-secret %d%s", id, id,
+		session.OnAccount(s.Account))
 	return terminal.Report(c, map[string]any{"id": id, "secret": secret}, lost, func(w io.Writer) {
 		fmt.Fprintln(w, secret)
 		fmt.Fprintln(c.App.ErrWriter, "Save the new secret now: it is not shown again. Messages from now on are signed with it.")

@@ -185,7 +185,8 @@ func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []deli
 	if e.Type == app.Out {
 		sign = "-"
 	}
-	fmt.Fprintf(out, "%-19s  %-4s %-5s %18s  %s  %s\n", datedCell(one, t.s.Services.Ledger.Zone()), terminal.OneLine(e.Bank), accountTail(e.AccountNumber),
+	fmt.Fprintf(out, "%-19s  %-4s %-5s %18s  %s  %s\n", datedCell(one, t.s.Services.Ledger.Zone()), terminal.OneLine(e.Bank),
+		accountTail(e.AccountNumber),
 		sign+terminal.VND(e.Amount), text.Pad(terminal.Clip(terminal.OneLine(e.Content), 50), 50, ' '), deliverySummary(deliveries))
 	return nil
 }

@@ -16,7 +16,8 @@ func TestJSONGivesNoOrders(t *testing.T) {
 	w.run(0, "transaction", "add", "--amount", "200000", "--content", content)
 	for _, args := range [][]string{{"transaction", "list", "-o", "json"}, {"transaction", "tail", "--once", "-o", "json"}} {
 		stdout, _ := w.run(0, args...)
-		if at := strings.IndexFunc(stdout, func(r rune) bool { return r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }); at >= 0 {
+		if at := strings.IndexFunc(stdout,
+			func(r rune) bool { return r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }); at >= 0 {
 			t.Errorf("%v prints %q", args, stdout[at:])
 		}
 		var one struct{ Content string }

@@ -23,7 +23,8 @@ func transactionCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list transactions, newest first",
-				Description: terminal.Example("baoco transaction list --q \"thanh toan\"", "baoco transaction list --from 2026-11-01 --type IN -o json"),
+				Description: terminal.Example("baoco transaction list --q \"thanh toan\"",
+					"baoco transaction list --from 2026-11-01 --type IN -o json"),
 				Flags: append(transactionFilterFlags(), terminal.AdminFlags(append(pageFlags(),
 					&cli.StringFlag{Name: "sort", Usage: "`ORDER`: -id, id, -date or date", Value: string(app.SortIDDesc)},
 				)...)...),
@@ -123,7 +124,8 @@ func listTransactions(c *cli.Context, s *session.Session) error {
 	for _, t := range page.Rows {
 		e := api.EncodeTransaction(t, s.Services.Ledger.Zone())
 		encoded = append(encoded, e)
-		row := []string{e.ID, datedCell(t, s.Services.Ledger.Zone()), e.Bank, e.AccountNumber, string(e.Type), terminal.VND(e.Amount), terminal.Clip(e.Content, 50), e.TransactionNumber}
+		row := []string{e.ID, datedCell(t, s.Services.Ledger.Zone()), e.Bank, e.AccountNumber, string(e.Type), terminal.VND(e.Amount),
+			terminal.Clip(e.Content, 50), e.TransactionNumber}
 		if coded {
 			row = append(row, t.Code.Text)
 		}
@@ -132,7 +134,8 @@ func listTransactions(c *cli.Context, s *session.Session) error {
 	return terminal.Output(c, encoded, func(w io.Writer) {
 		terminal.PrintTable(w, "No transactions found.", header, rows, "ID", "AMOUNT")
 		if page.Total > 0 {
-			fmt.Fprintf(w, "In %s VND (%s), out %s VND (%s).\n", terminal.VND(page.Sums.In.Total), terminal.VND(page.Sums.In.Count), terminal.VND(page.Sums.Out.Total), terminal.VND(page.Sums.Out.Count))
+			fmt.Fprintf(w, "In %s VND (%s), out %s VND (%s).\n", terminal.VND(page.Sums.In.Total), terminal.VND(page.Sums.In.Count),
+				terminal.VND(page.Sums.Out.Total), terminal.VND(page.Sums.Out.Count))
 		}
 		terminal.More(c, len(rows), page.Total)
 	})
@@ -173,7 +176,8 @@ func addTransaction(c *cli.Context, s *session.Session) error {
 	if c.IsSet("date") {
 		var known bool
 		if e.Time, e.DateOnly, known = app.ReadDate(c.String("date"), s.Services.Ledger.Zone()); !known {
-			return terminal.Usagef("--date must be a time as 2026-11-22 08:30:00, 22/11/2026 08:30 or 2026-11-22T08:30:00+07:00, or a date alone, not %q", c.String("date"))
+			return terminal.Usagef("--date must be a time as 2026-11-22 08:30:00, 22/11/2026 08:30 or 2026-11-22T08:30:00+07:00, "+
+				"or a date alone, not %q", c.String("date"))
 		}
 	}
 	e.EventID = cmp.Or(e.EventID, e.Number, "hand-"+rand.Text())
@@ -185,6 +189,7 @@ func addTransaction(c *cli.Context, s *session.Session) error {
 	if result == inbound.OutcomeDuplicate {
 		return terminal.Changed(c, shown, "Transaction %d was recorded before.", t.ID)
 	}
-	recorded := app.Text{EN: fmt.Sprintf("Transaction %d is recorded: %s %s VND on %s %s.", t.ID, t.Type, terminal.VND(t.Amount), t.Bank, t.AccountNumber)}
+	recorded := app.Text{EN: fmt.Sprintf("Transaction %d is recorded: %s %s VND on %s %s.", t.ID, t.Type, terminal.VND(t.Amount),
+		t.Bank, t.AccountNumber)}
 	return terminal.Changed(c, shown, "%s", recorded.And(t.DateFlaw.Notice()).EN)
 }

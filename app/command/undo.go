@@ -48,10 +48,12 @@ func listImports(c *cli.Context, s *session.Session) error {
 			e.UndoneAt = &undone
 		}
 		list = append(list, e)
-		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.ImportedAt, terminal.Clip(terminal.OneLine(e.File), 40), terminal.VND(e.InCount), terminal.VND(e.InAmount), terminal.VND(e.OutCount), terminal.VND(e.OutAmount), undone})
+		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.ImportedAt, terminal.Clip(terminal.OneLine(e.File), 40),
+			terminal.VND(e.InCount), terminal.VND(e.InAmount), terminal.VND(e.OutCount), terminal.VND(e.OutAmount), undone})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "No files were imported.", []string{"ID", "TIME", "FILE", "IN", "VND IN", "OUT", "VND OUT", "TAKEN BACK"}, rows, "ID", "IN", "VND IN", "OUT", "VND OUT")
+		terminal.PrintTable(w, "No files were imported.", []string{"ID", "TIME", "FILE", "IN", "VND IN", "OUT", "VND OUT", "TAKEN BACK"}, rows,
+			"ID", "IN", "VND IN", "OUT", "VND OUT")
 	})
 }
 
@@ -107,7 +109,8 @@ func undoImport(c *cli.Context, s *session.Session) error {
 			fmt.Fprintf(w, "Import %d was taken back already, at %s.\n", id, app.FormatTime(u.File.UndoneAt, s.Services.Ledger.Zone()))
 			return
 		}
-		fmt.Fprintf(w, "Import %d is taken back: %s removed. The file can be imported again.\n", id, terminal.Counted(v.InCount+v.OutCount, "transaction is", "transactions are"))
+		fmt.Fprintf(w, "Import %d is taken back: %s removed. The file can be imported again.\n", id,
+			terminal.Counted(v.InCount+v.OutCount, "transaction is", "transactions are"))
 	})
 }
 
@@ -120,7 +123,8 @@ func formatIDs(ids []int64) []string {
 }
 
 func (v undoneJSON) print(w io.Writer, what string) {
-	fmt.Fprintf(w, "%s of %s: %s in (%s VND), %s out (%s VND)", what, terminal.OneLine(v.File), terminal.VND(v.InCount), terminal.VND(v.InAmount), terminal.VND(v.OutCount), terminal.VND(v.OutAmount))
+	fmt.Fprintf(w, "%s of %s: %s in (%s VND), %s out (%s VND)", what, terminal.OneLine(v.File), terminal.VND(v.InCount),
+		terminal.VND(v.InAmount), terminal.VND(v.OutCount), terminal.VND(v.OutAmount))
 	if v.From != nil {
 		fmt.Fprintf(w, ", dated %s to %s", *v.From, *v.To)
 	}
@@ -129,9 +133,11 @@ func (v undoneJSON) print(w io.Writer, what string) {
 		ids []string
 		n   int64
 		why string
-	}{{v.Told, v.ToldCount, "a shop was told of them, or may be"}, {v.Named, v.NamedCount, "a provider, or somebody by hand, named them too"}} {
+	}{{v.Told, v.ToldCount, "a shop was told of them, or may be"},
+		{v.Named, v.NamedCount, "a provider, or somebody by hand, named them too"}} {
 		if kept.n > 0 {
-			fmt.Fprintf(w, "Staying, since %s: %s: %s", kept.why, terminal.Counted(kept.n, "transaction", "transactions"), strings.Join(kept.ids, ", "))
+			fmt.Fprintf(w, "Staying, since %s: %s: %s", kept.why, terminal.Counted(kept.n, "transaction", "transactions"),
+				strings.Join(kept.ids, ", "))
 			if more := kept.n - int64(len(kept.ids)); more > 0 {
 				fmt.Fprintf(w, " and %s more", terminal.VND(more))
 			}

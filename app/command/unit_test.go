@@ -52,19 +52,23 @@ func TestSystemdUnit(t *testing.T) {
 		{[]string{bin}, map[string][]string{
 			"ExecStart": {"/usr/local/bin/baoco serve --db=/var/lib/baoco/baoco.db"}, "EnvironmentFile": {"-/etc/default/baoco"},
 			"User": {"baoco"}, "StateDirectory": {"baoco"}, "ReadWritePaths": {"-/var/backups/baoco"}, "RuntimeDirectory": {"baoco"},
-			"ProtectHome": {"yes"}, "PrivateTmp": {"yes"}, "AmbientCapabilities": {"CAP_NET_BIND_SERVICE"}, "CapabilityBoundingSet": {"CAP_NET_BIND_SERVICE"},
-			"TimeoutStopSec": {"20"}, "Type": {"notify"}, "WatchdogSec": {"90"}, "LimitNOFILE": {"8192"}, "RestartPreventExitStatus": {"2 5"},
-			"Environment": {"GOTRACEBACK=crash"}, "LimitCORE": {"0"}, "Restart": {"on-failure"}, "NoNewPrivileges": {"yes"}, "ProtectSystem": {"strict"},
-			"ExecStopPost": {`-+/bin/sh -c 'case $$EXIT_CODE in killed|dumped) systemctl kill --signal=KILL baoco-litestream.service;; esac'`},
+			"ProtectHome": {"yes"}, "PrivateTmp": {"yes"}, "AmbientCapabilities": {"CAP_NET_BIND_SERVICE"},
+			"CapabilityBoundingSet": {"CAP_NET_BIND_SERVICE"},
+			"TimeoutStopSec":        {"20"}, "Type": {"notify"}, "WatchdogSec": {"90"}, "LimitNOFILE": {"8192"}, "RestartPreventExitStatus": {"2 5"},
+			"Environment": {"GOTRACEBACK=crash"}, "LimitCORE": {"0"}, "Restart": {"on-failure"}, "NoNewPrivileges": {"yes"},
+			"ProtectSystem": {"strict"},
+			"ExecStopPost":  {`-+/bin/sh -c 'case $$EXIT_CODE in killed|dumped) systemctl kill --signal=KILL baoco-litestream.service;; esac'`},
 		}, []string{"PrivateUsers"}},
 		{[]string{bin, "--user", "shop"}, map[string][]string{"User": {"shop"}}, nil},
 		{[]string{bin, "--db", `/srv/my "shop" 5%\n/$HOME.db`}, map[string][]string{
 			"ExecStart":      {`:/usr/local/bin/baoco serve "--db=/srv/my \"shop\" 5%%\\n/$HOME.db"`},
 			"ReadWritePaths": {`"/srv/my \"shop\" 5%%\\n"`, "-/var/backups/baoco"},
 		}, []string{"StateDirectory"}},
-		{[]string{bin, "--db", "/var/lib/a/b/baoco.db"}, map[string][]string{"ReadWritePaths": {"/var/lib/a/b", "-/var/backups/baoco"}}, []string{"StateDirectory"}},
+		{[]string{bin, "--db", "/var/lib/a/b/baoco.db"}, map[string][]string{"ReadWritePaths": {"/var/lib/a/b", "-/var/backups/baoco"}},
+			[]string{"StateDirectory"}},
 		{[]string{bin, "--db", "b/baoco.db"}, map[string][]string{ // systemd starts it in /
-			"ExecStart": {"/usr/local/bin/baoco serve " + unitWord("--db="+here+"/b/baoco.db")}, "ReadWritePaths": {unitWord(here + "/b"), "-/var/backups/baoco"},
+			"ExecStart":      {"/usr/local/bin/baoco serve " + unitWord("--db="+here+"/b/baoco.db")},
+			"ReadWritePaths": {unitWord(here + "/b"), "-/var/backups/baoco"},
 		}, nil},
 		{[]string{bin, "--db", "/home/lan/baoco.db"}, map[string][]string{"ProtectHome": {"read-only"}}, nil},
 		{[]string{"--binary=/tmp/baoco"}, map[string][]string{"User": {"baoco"}}, []string{"PrivateTmp"}},
@@ -82,7 +86,8 @@ func TestSystemdUnit(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"--user", "a b"}, {"--user", "%i"}, {"--db", "/srv/a\nExecStartPre=/bin/false/x.db"}, {"--binary", "/\xff"}, {"--binary", `/a"b`}, {"more"},
+		{"--user", "a b"}, {"--user", "%i"}, {"--db", "/srv/a\nExecStartPre=/bin/false/x.db"}, {"--binary", "/\xff"},
+		{"--binary", `/a"b`}, {"more"},
 	} {
 		if code, stdout, stderr := baoco("", append([]string{"systemd"}, args...)...); code != terminal.ExitUsage || stdout != "" {
 			t.Errorf("%v: exit %d, %s%s", args, code, stdout, stderr)

@@ -19,7 +19,8 @@ import (
 )
 
 func userCommand() *cli.Command {
-	passwordFile := &cli.StringFlag{Name: "password-file", Usage: "`FILE` that holds the password, - for standard input (default: generate one)"}
+	passwordFile := &cli.StringFlag{Name: "password-file",
+		Usage: "`FILE` that holds the password, - for standard input (default: generate one)"}
 	return &cli.Command{
 		Name: "user", Usage: "users who may sign in to the dashboard",
 		Subcommands: []*cli.Command{
@@ -46,9 +47,10 @@ func userCommand() *cli.Command {
 				Description: terminal.Example("baoco user passwd lan"), Flags: terminal.AdminFlags(passwordFile), Action: withUser(setPassword),
 			},
 			{
-				Name: "role", Usage: "change the role of a user, who is signed out everywhere", ArgsUsage: "NAME", Description: terminal.Example("baoco user role thungan --role accountant"),
-				Flags:  terminal.AdminFlags(&cli.StringFlag{Name: "role", Usage: roleUsage, Required: true}),
-				Action: withUser(setRole),
+				Name: "role", Usage: "change the role of a user, who is signed out everywhere", ArgsUsage: "NAME",
+				Description: terminal.Example("baoco user role thungan --role accountant"),
+				Flags:       terminal.AdminFlags(&cli.StringFlag{Name: "role", Usage: roleUsage, Required: true}),
+				Action:      withUser(setRole),
 			},
 			{
 				Name: "limit", Usage: "limit an accountant or a cashier to some bank accounts; it counts at once", ArgsUsage: "NAME",
@@ -64,19 +66,22 @@ func userCommand() *cli.Command {
 				Flags: terminal.AdminFlags(), Action: withUser(signOutUser),
 			},
 			{
-				Name: "second-factor-off", Usage: "remove the authenticator app, passkeys and recovery codes of a user, who is signed out everywhere", ArgsUsage: "NAME",
+				Name:  "second-factor-off",
+				Usage: "remove the authenticator app, passkeys and recovery codes of a user, who is signed out everywhere", ArgsUsage: "NAME",
 				Description: terminal.Example("baoco user second-factor-off lan"),
 				Flags:       terminal.AdminFlags(), Action: withUser(endSecondFactor),
 			},
 			{
-				Name: "remove", Usage: "remove a user; they are signed out at once", ArgsUsage: "NAME", Description: terminal.Example("baoco user remove lan"),
-				Flags: terminal.AdminFlags(), Action: withUser(removeUser),
+				Name: "remove", Usage: "remove a user; they are signed out at once", ArgsUsage: "NAME",
+				Description: terminal.Example("baoco user remove lan"),
+				Flags:       terminal.AdminFlags(), Action: withUser(removeUser),
 			},
 		},
 	}
 }
 
-const roleUsage = "`ROLE`: owner (everything), accountant (reads and exports the money), developer (webhooks, deliveries and sources, no sums) " +
+const roleUsage = "`ROLE`: owner (everything), accountant (reads and exports the money), developer (webhooks, " +
+	"deliveries and sources, no sums) " +
 	"or cashier (the counter and the money that came in today)"
 
 type userJSON struct {
@@ -115,7 +120,8 @@ func openSetUp(c *cli.Context, s *session.Session) error {
 		return err
 	}
 	if token == "" {
-		return terminal.Exit(terminal.ExitConflict, errors.New("there is a user already, so there is no set-up link; a lost password is replaced by baoco user passwd NAME"))
+		return terminal.Exit(terminal.ExitConflict,
+			errors.New("there is a user already, so there is no set-up link; a lost password is replaced by baoco user passwd NAME"))
 	}
 	base, err := s.Store.BaseURL(c.Context)
 	if err != nil {
@@ -141,7 +147,8 @@ func createUser(c *cli.Context, s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	u, err := s.Services.Access.CreateUser(c.Context, s.Account, access.UserCreate{Name: name, Password: secret, Role: access.ReadRole(c.String("role"))}, s.Now)
+	u, err := s.Services.Access.CreateUser(c.Context, s.Account,
+		access.UserCreate{Name: name, Password: secret, Role: access.ReadRole(c.String("role"))}, s.Now)
 	if err != nil {
 		return err
 	}
@@ -158,7 +165,8 @@ func showPassword(c *cli.Context, s *session.Session, u access.User, did, genera
 	lost := fmt.Sprintf("User %s %s.", u.Name, did)
 	if generated != "" {
 		v.Password = &generated
-		lost = fmt.Sprintf("User %s %s, but nobody has seen the password. Make another: baoco user passwd %s%s", u.Name, did, u.Name, session.OnAccount(s.Account))
+		lost = fmt.Sprintf("User %s %s, but nobody has seen the password. Make another: baoco user passwd %s%s", u.Name, did, u.Name,
+			session.OnAccount(s.Account))
 	}
 	return terminal.Report(c, v, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "User:      %s (%s)\n", u.Name, u.Role)
@@ -178,10 +186,12 @@ func listUsers(c *cli.Context, s *session.Session) error {
 	for _, u := range users {
 		e := encodeUser(s, u)
 		list = append(list, e)
-		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Role), e.CreatedAt, orNever(e.LastSignInAt), bankAccountsText(u.Limit)})
+		rows = append(rows,
+			[]string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Role), e.CreatedAt, orNever(e.LastSignInAt), bankAccountsText(u.Limit)})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no user yet: baoco user create NAME", []string{"ID", "NAME", "ROLE", "CREATED", "LAST SIGN-IN", "BANK ACCOUNTS"}, rows, "ID")
+		terminal.PrintTable(w, "There is no user yet: baoco user create NAME",
+			[]string{"ID", "NAME", "ROLE", "CREATED", "LAST SIGN-IN", "BANK ACCOUNTS"}, rows, "ID")
 	})
 }
 
@@ -238,12 +248,14 @@ func signOutUser(c *cli.Context, s *session.Session, u access.User) error {
 
 func endSecondFactor(c *cli.Context, s *session.Session, u access.User) error {
 	if !u.SecondFactor {
-		return terminal.Done(c, session.StateJSON{ID: u.ID, State: "second_factor_off"}, "User %s has no second factor. Nothing was changed.", u.Name)
+		return terminal.Done(c, session.StateJSON{ID: u.ID, State: "second_factor_off"},
+			"User %s has no second factor. Nothing was changed.", u.Name)
 	}
 	if _, err := s.Services.Access.RemoveSecondFactor(c.Context, s.Account, u.ID); err != nil {
 		return err
 	}
-	return terminal.Done(c, session.StateJSON{ID: u.ID, State: "second_factor_off"}, "The second factor of %s is off: the app, passkeys and recovery codes are removed, and %s is signed out everywhere.", u.Name, u.Name)
+	return terminal.Done(c, session.StateJSON{ID: u.ID, State: "second_factor_off"},
+		"The second factor of %s is off: the app, passkeys and recovery codes are removed, and %s is signed out everywhere.", u.Name, u.Name)
 }
 
 func removeUser(c *cli.Context, s *session.Session, u access.User) error {

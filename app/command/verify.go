@@ -26,7 +26,8 @@ func verifyCommand() *cli.Command {
 		Flags: terminal.AdminFlags(
 			&cli.StringFlag{Name: "body-file", Usage: "`FILE` with the raw body as the receiver saw it; - is standard input", Required: true},
 			&cli.StringFlag{Name: "signature", Usage: "`VALUE` of X-Webhook-Signature, or of webhook-signature; not needed with --delivery-id"},
-			&cli.StringFlag{Name: "secret-file", Usage: "`FILE` with the secret that the receiver has, less one final line break; - is standard input"},
+			&cli.StringFlag{Name: "secret-file",
+				Usage: "`FILE` with the secret that the receiver has, less one final line break; - is standard input"},
 			&cli.Int64Flag{Name: "delivery-id", Usage: "compare with what delivery `ID` sent", DefaultText: "none"},
 			&cli.StringFlag{Name: "message-id", Usage: "`VALUE` of webhook-id"},
 			&cli.StringFlag{Name: "timestamp", Usage: "`VALUE` of webhook-timestamp"},

@@ -63,27 +63,39 @@ func TestWebhookVerify(t *testing.T) {
 		{"by the webhook", "", []string{"1", "--body-file", right, "--signature", signature}, 0, []string{"✓ The signature matches.\n"}},
 		{"by the delivery", "", []string{"--delivery-id", "1", "--body-file", right}, 0, []string{"✓"}},
 		{"by the secret", "", []string{"--secret-file", secret, "--body-file", right, "--signature", signature, missing}, 0, []string{"✓"}},
-		{"the body from standard input", body, []string{"--secret-file", secret, "--body-file", "-", "--signature", signature, missing}, 0, []string{"✓"}},
-		{"the secret from standard input", made.Secret, []string{"--secret-file", "-", "--body-file", right, "--signature", signature, missing}, 0, []string{"✓"}},
+		{"the body from standard input", body,
+			[]string{"--secret-file", secret, "--body-file", "-", "--signature", signature, missing}, 0, []string{"✓"}},
+		{"the secret from standard input", made.Secret,
+			[]string{"--secret-file", "-", "--body-file", right, "--signature", signature, missing}, 0, []string{"✓"}},
 		{"the standard header", "", []string{"--secret-file", secret, "--body-file", right, "--signature", header.Get("Webhook-Signature"),
 			"--message-id", header.Get("Webhook-Id"), "--timestamp", header.Get("Webhook-Timestamp")}, 0, []string{"✓"}},
-		{"a prefix", "", []string{"1", "--body-file", right, "--signature", "sha256=" + signature}, 0, []string{"✓", "- The value begins with sha256="}},
-		{"two line breaks in the secret", "", []string{"--secret-file", file("breaks.txt", made.Secret+"\n\n"), "--body-file", right, "--signature", signature}, terminal.ExitCheck,
+		{"a prefix", "", []string{"1", "--body-file", right, "--signature", "sha256=" + signature}, 0,
+			[]string{"✓", "- The value begins with sha256="}},
+		{"two line breaks in the secret", "", []string{"--secret-file", file("breaks.txt", made.Secret+"\n\n"), "--body-file", right,
+			"--signature", signature}, terminal.ExitCheck,
 			[]string{"✗ The signature does not match.\n", "- The secret has spaces, a line break or quotes"}},
-		{"another body", "", []string{"--delivery-id", "1", "--body-file", file("other.json", strings.Replace(body, "BAOCO TEST", "BAOCO\u00a0TEST", 1))}, terminal.ExitCheck,
+		{"another body", "", []string{"--delivery-id", "1", "--body-file",
+			file("other.json", strings.Replace(body, "BAOCO TEST", "BAOCO\u00a0TEST", 1))}, terminal.ExitCheck,
 			[]string{"✗ The signature does not match.\n", "First difference: byte ", "⟦ TEST", "⟦‹U+00A0›TEST"}},
-		{"another secret", "", []string{"1", "--secret-file", file("other.txt", "whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="), "--body-file", right, "--signature", signature}, terminal.ExitCheck,
+		{"another secret", "", []string{"1", "--secret-file", file("other.txt", "whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="),
+			"--body-file", right, "--signature", signature}, terminal.ExitCheck,
 			[]string{"signed with a secret of the webhook"}},
 		{"no such webhook", "", []string{"9", "--body-file", right, "--signature", signature}, terminal.ExitNotFound, []string{"no webhook"}},
 		{"no such delivery", "", []string{"--delivery-id", "9", "--body-file", right}, terminal.ExitNotFound, []string{"no delivery"}},
-		{"no such file", "", []string{"1", "--body-file", filepath.Join(dir, "none"), "--signature", signature}, terminal.ExitDatabase, []string{"none"}},
-		{"no such database", "", []string{"1", "--body-file", right, "--signature", signature, missing}, terminal.ExitDatabase, []string{"missing.db"}},
-		{"nothing to verify with", "", []string{"--body-file", right, "--signature", signature}, terminal.ExitUsage, []string{"needs the ID of a webhook, --delivery-id or --secret-file"}},
+		{"no such file", "", []string{"1", "--body-file", filepath.Join(dir, "none"), "--signature", signature},
+			terminal.ExitDatabase, []string{"none"}},
+		{"no such database", "", []string{"1", "--body-file", right, "--signature", signature, missing}, terminal.ExitDatabase,
+			[]string{"missing.db"}},
+		{"nothing to verify with", "", []string{"--body-file", right, "--signature", signature}, terminal.ExitUsage,
+			[]string{"needs the ID of a webhook, --delivery-id or --secret-file"}},
 		{"no body", "", []string{"1", "--signature", signature}, terminal.ExitUsage, []string{"--body-file is required"}},
 		{"no signature", "", []string{"1", "--body-file", right}, terminal.ExitUsage, []string{"signature is required"}},
-		{"both from standard input", "", []string{"--body-file", "-", "--secret-file", "-", "--signature", signature}, terminal.ExitUsage, []string{"only one"}},
-		{"too large", "", []string{"1", "--body-file", file("large", strings.Repeat("x", verify.MaxBody+1)), "--signature", signature}, terminal.ExitUsage, []string{"at most 64 KiB"}},
-		{"no such format", "", []string{"--secret-file", secret, "--body-file", right, "--signature", signature, "-o", "xml"}, terminal.ExitUsage, []string{"--output"}},
+		{"both from standard input", "", []string{"--body-file", "-", "--secret-file", "-", "--signature", signature}, terminal.ExitUsage,
+			[]string{"only one"}},
+		{"too large", "", []string{"1", "--body-file", file("large", strings.Repeat("x", verify.MaxBody+1)), "--signature", signature},
+			terminal.ExitUsage, []string{"at most 64 KiB"}},
+		{"no such format", "", []string{"--secret-file", secret, "--body-file", right, "--signature", signature, "-o", "xml"}, terminal.ExitUsage,
+			[]string{"--output"}},
 	} {
 		code, stdout, stderr := baoco(c.stdin, append([]string{"webhook", "verify"}, c.args...)...)
 		if code != c.code {
@@ -99,7 +111,8 @@ func TestWebhookVerify(t *testing.T) {
 		}
 	}
 
-	code, stdout, _ = baoco("", "webhook", "verify", "--secret-file", secret, "--body-file", file("break.json", body+"\n"), "--signature", signature, "-o", "json")
+	code, stdout, _ = baoco("", "webhook", "verify", "--secret-file", secret, "--body-file", file("break.json", body+"\n"), "--signature",
+		signature, "-o", "json")
 	var got map[string]any
 	must(t, json.Unmarshal([]byte(stdout), &got))
 	mistakes, _ := got["mistakes"].([]any)

@@ -29,17 +29,21 @@ func webhookCommand() *cli.Command {
 					"baoco webhook create --name sheet --kind sheet --url https://script.google.com/macros/s/AKfyc…/exec --type IN"),
 				Flags: terminal.AdminFlags(
 					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
-					&cli.StringFlag{Name: "kind", Usage: "`KIND`: http, or sheet for a Google Sheet, whose script is then shown", Value: string(delivery.WebhookHTTP)},
+					&cli.StringFlag{Name: "kind", Usage: "`KIND`: http, or sheet for a Google Sheet, whose script is then shown",
+						Value: string(delivery.WebhookHTTP)},
 					&cli.StringFlag{Name: "url", Usage: "`URL` that receives the POSTs", Required: true},
 					&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Required: true},
-					&cli.Int64SliceFlag{Name: "bank-account-id", Usage: "only transactions of bank account `ID`; repeat it for several", DefaultText: "all"},
+					&cli.Int64SliceFlag{Name: "bank-account-id", Usage: "only transactions of bank account `ID`; repeat it for several",
+						DefaultText: "all"},
 					&cli.StringFlag{Name: "code-prefix", Usage: "only transactions whose payment code begins with `LETTERS`", DefaultText: "all"},
 				),
 				Action: session.WithoutArguments(createWebhook),
 			},
-			{Name: "list", Usage: "list the webhooks", Description: terminal.Example("baoco webhook list"), Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listWebhooks)},
+			{Name: "list", Usage: "list the webhooks", Description: terminal.Example("baoco webhook list"), Flags: terminal.AdminFlags(),
+				Action: session.WithoutArguments(listWebhooks)},
 			{
-				Name: "update", Usage: "change a webhook", ArgsUsage: "ID", Description: terminal.Example("baoco webhook update 1 --url https://shop.vn/new"),
+				Name: "update", Usage: "change a webhook", ArgsUsage: "ID",
+				Description: terminal.Example("baoco webhook update 1 --url https://shop.vn/new"),
 				Flags: terminal.AdminFlags(
 					&cli.StringFlag{Name: "name", Usage: "new `NAME`"},
 					&cli.StringFlag{Name: "url", Usage: "new `URL`, for waiting deliveries too"},
@@ -53,7 +57,9 @@ func webhookCommand() *cli.Command {
 			},
 			{
 				Name: "delete", Usage: "delete a webhook; waiting deliveries are cancelled, its history is kept", ArgsUsage: "ID",
-				Description: terminal.Example("baoco webhook delete 1"), Flags: terminal.AdminFlags(), Action: session.EndByID("webhook", func(s *services.All) session.Ending { return s.Deliveries.DeleteWebhook }, "deleted", "Webhook %d is deleted; its history is kept."),
+				Description: terminal.Example("baoco webhook delete 1"), Flags: terminal.AdminFlags(),
+				Action: session.EndByID("webhook", func(s *services.All) session.Ending { return s.Deliveries.DeleteWebhook }, "deleted",
+					"Webhook %d is deleted; its history is kept."),
 			},
 			{
 				Name: "test", Usage: "send a signed test and show the response; exits 6 unless it is accepted", ArgsUsage: "ID",
@@ -63,12 +69,15 @@ func webhookCommand() *cli.Command {
 			{
 				Name: "rotate-secret", Usage: "rotate the secret of a webhook, with an overlap", ArgsUsage: "ID",
 				Description: terminal.Example("baoco webhook rotate-secret 1 --overlap-hours 48"),
-				Flags:       terminal.AdminFlags(&cli.IntFlag{Name: "overlap-hours", Usage: "`HOURS` that the old secret keeps signing, 0 to 168", Value: 24}),
-				Action:      session.WithID("webhook", rotateSecret),
+				Flags: terminal.AdminFlags(&cli.IntFlag{Name: "overlap-hours",
+					Usage: "`HOURS` that the old secret keeps signing, 0 to 168", Value: 24}),
+				Action: session.WithID("webhook", rotateSecret),
 			},
 			{
 				Name: "activate-secret", Usage: "end the overlap of a rotation: use the new secret only", ArgsUsage: "ID",
-				Description: terminal.Example("baoco webhook activate-secret 1"), Flags: terminal.AdminFlags(), Action: session.EndByID("webhook", func(s *services.All) session.Ending { return s.Deliveries.ActivateSecret }, "activated", "The new secret of webhook %d is now the only one in use."),
+				Description: terminal.Example("baoco webhook activate-secret 1"), Flags: terminal.AdminFlags(),
+				Action: session.EndByID("webhook", func(s *services.All) session.Ending { return s.Deliveries.ActivateSecret }, "activated",
+					"The new secret of webhook %d is now the only one in use."),
 			},
 		},
 	}
@@ -90,13 +99,15 @@ func createWebhook(c *cli.Context, s *session.Session) error {
 	if hook.Kind == delivery.WebhookSheet {
 		created.Script = delivery.SheetScript(secret, app.English)
 	}
-	lost := fmt.Sprintf("Webhook %d was created, but nobody has seen its secret. Make a new one: baoco webhook rotate-secret %d --overlap-hours 0%s", hook.ID, hook.ID, session.OnAccount(s.Account))
+	lost := fmt.Sprintf("Webhook %d was created, but nobody has seen its secret. Make a new one: "+
+		"baoco webhook rotate-secret %d --overlap-hours 0%s", hook.ID, hook.ID, session.OnAccount(s.Account))
 	return terminal.Report(c, created, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "Webhook: %d (%s)\nSecret:  %s\n", hook.ID, hook.Type, secret)
 		fmt.Fprintln(c.App.ErrWriter, "Save the secret now: it is not shown again.")
 		if created.Script != "" {
 			fmt.Fprintf(w, "\n%s", created.Script)
-			fmt.Fprintln(c.App.ErrWriter, "Put this script in the place of the one that is deployed: Deploy, Manage deployments, Edit, New version. The URL stays.")
+			fmt.Fprintln(c.App.ErrWriter,
+				"Put this script in the place of the one that is deployed: Deploy, Manage deployments, Edit, New version. The URL stays.")
 		}
 		if delivery.IsPlainHTTP(hook.URL) {
 			fmt.Fprintln(c.App.ErrWriter, delivery.PlainHTTPWarning.EN)
@@ -113,7 +124,9 @@ func listWebhooks(c *cli.Context, s *session.Session) error {
 	for _, hook := range hooks {
 		list = append(list, api.EncodeWebhook(hook, s.Services.Ledger.Zone()))
 		rows = append(rows, []string{
-			strconv.FormatInt(hook.ID, 10), hook.Name, terminal.Clip(hook.URL, 60), string(hook.Type), bankAccountsText(access.BankAccountLimit{On: hook.BankAccountIDs != nil, IDs: hook.BankAccountIDs}), cmp.Or(hook.CodePrefix, "all"), terminal.YesNo(hook.IsActive),
+			strconv.FormatInt(hook.ID, 10), hook.Name, terminal.Clip(hook.URL, 60), string(hook.Type),
+			bankAccountsText(access.BankAccountLimit{On: hook.BankAccountIDs != nil, IDs: hook.BankAccountIDs}), cmp.Or(hook.CodePrefix, "all"),
+			terminal.YesNo(hook.IsActive),
 		})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
@@ -121,7 +134,8 @@ func listWebhooks(c *cli.Context, s *session.Session) error {
 			[]string{"ID", "NAME", "URL", "TYPE", "BANK ACCOUNTS", "CODES", "ACTIVE"}, rows, "ID")
 		for _, hook := range hooks {
 			if hook.SecretLost {
-				fmt.Fprintf(c.App.ErrWriter, "Webhook %d has lost its secret, so nothing is sent to it: baoco webhook rotate-secret %d%s\n", hook.ID, hook.ID, session.OnAccount(s.Account))
+				fmt.Fprintf(c.App.ErrWriter, "Webhook %d has lost its secret, so nothing is sent to it: baoco webhook rotate-secret %d%s\n", hook.ID,
+					hook.ID, session.OnAccount(s.Account))
 			}
 			if hook.Silent {
 				fmt.Fprintf(c.App.ErrWriter, "Webhook %d gets nothing: it is limited to bank accounts that are no longer linked.\n", hook.ID)
@@ -131,7 +145,8 @@ func listWebhooks(c *cli.Context, s *session.Session) error {
 }
 
 func updateWebhook(c *cli.Context, s *session.Session, id int64) error {
-	u := delivery.WebhookUpdate{Name: session.Given(c, "name", c.String), URL: session.Given(c, "url", c.String), Type: (*delivery.WebhookType)(session.Given(c, "type", c.String))}
+	u := delivery.WebhookUpdate{Name: session.Given(c, "name", c.String), URL: session.Given(c, "url", c.String),
+		Type: (*delivery.WebhookType)(session.Given(c, "type", c.String))}
 	if u == (delivery.WebhookUpdate{}) {
 		return terminal.Usagef("webhook update needs at least one of --name, --url and --type")
 	}
@@ -139,7 +154,8 @@ func updateWebhook(c *cli.Context, s *session.Session, id int64) error {
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, api.EncodeWebhook(hook, s.Services.Ledger.Zone()), "Webhook %d: %s, %s, %s", hook.ID, terminal.OneLine(hook.Name), hook.URL, hook.Type)
+	return terminal.Changed(c, api.EncodeWebhook(hook, s.Services.Ledger.Zone()), "Webhook %d: %s, %s, %s", hook.ID,
+		terminal.OneLine(hook.Name), hook.URL, hook.Type)
 }
 
 func toggleWebhook(c *cli.Context, s *session.Session, id int64) error {
@@ -194,9 +210,11 @@ func rotateSecret(c *cli.Context, s *session.Session, id int64) error {
 	if err != nil {
 		return err
 	}
-	lost := fmt.Sprintf("Webhook %d has a new secret, but nobody has seen it. Make another: baoco webhook rotate-secret %d%s", id, id, session.OnAccount(s.Account))
+	lost := fmt.Sprintf("Webhook %d has a new secret, but nobody has seen it. Make another: baoco webhook rotate-secret %d%s", id, id,
+		session.OnAccount(s.Account))
 	return terminal.Report(c, map[string]any{"id": id, "secret": secret}, lost, func(w io.Writer) {
 		fmt.Fprintln(w, secret)
-		fmt.Fprintf(c.App.ErrWriter, "Save the new secret now: it is not shown again. Once your shop uses it: baoco webhook activate-secret %d\n", id)
+		fmt.Fprintf(c.App.ErrWriter,
+			"Save the new secret now: it is not shown again. Once your shop uses it: baoco webhook activate-secret %d\n", id)
 	})
 }

@@ -32,17 +32,21 @@ func TestAttemptedOverTheSchedule(t *testing.T) {
 		starts []time.Duration
 	}{
 		{"at once", 0, []time.Duration{0, 10 * time.Second, 40 * time.Second, 100 * time.Second, 400 * time.Second, 1000 * time.Second}},
-		{"by timeout", 10 * time.Second, []time.Duration{0, 20 * time.Second, 60 * time.Second, 130 * time.Second, 440 * time.Second, 1050 * time.Second}},
+		{"by timeout", 10 * time.Second,
+			[]time.Duration{0, 20 * time.Second, 60 * time.Second, 130 * time.Second, 440 * time.Second, 1050 * time.Second}},
 	} {
 		created := time.Date(2025, 10, 14, 10, 0, 0, 0, time.UTC)
-		d := delivery.Delivery{ID: 7, AccountID: 1, WebhookID: 2, TransactionID: 3, State: app.DeliveryPending, DueAt: created, CreatedAt: created, ResendOf: 9}
+		d := delivery.Delivery{ID: 7, AccountID: 1, WebhookID: 2, TransactionID: 3, State: app.DeliveryPending, DueAt: created,
+			CreatedAt: created, ResendOf: 9}
 		for i, start := range test.starts {
 			if d.State != app.DeliveryPending || d.Attempts != i || !d.DueAt.Equal(created.Add(start)) {
-				t.Errorf("%s: before attempt %d: %s, %d attempts, due after %s; want due after %s", test.name, i+1, d.State, d.Attempts, d.DueAt.Sub(created), start)
+				t.Errorf("%s: before attempt %d: %s, %d attempts, due after %s; want due after %s", test.name, i+1, d.State, d.Attempts,
+					d.DueAt.Sub(created), start)
 			}
 			d = d.Attempted(false, delivery.RetrySchedule, d.DueAt.Add(test.takes))
 		}
-		want := delivery.Delivery{ID: 7, AccountID: 1, WebhookID: 2, TransactionID: 3, State: app.DeliveryFailed, Attempts: 6, CreatedAt: created, ResendOf: 9}
+		want := delivery.Delivery{ID: 7, AccountID: 1, WebhookID: 2, TransactionID: 3, State: app.DeliveryFailed, Attempts: 6,
+			CreatedAt: created, ResendOf: 9}
 		if d != want {
 			t.Errorf("%s: after the last attempt %+v, want %+v", test.name, d, want)
 		}
@@ -96,8 +100,10 @@ func TestResultOK(t *testing.T) {
 // The message id is of the delivery alone: attempts, URL and secret leave it.
 func TestMessageID(t *testing.T) {
 	created := time.UnixMilli(1760414370123)
-	first := delivery.Outgoing{Delivery: delivery.Delivery{ID: 7, CreatedAt: created}, URL: "https://a.vn/", Secrets: delivery.Secrets{Current: "a"}}
-	later := delivery.Outgoing{Delivery: delivery.Delivery{ID: 7, CreatedAt: created.In(time.FixedZone("", 7*3600)), Attempts: 5, State: app.DeliveryPending, DueAt: created.Add(time.Hour)}, URL: "https://b.vn/", Secrets: delivery.Secrets{Current: "b"}}
+	first := delivery.Outgoing{Delivery: delivery.Delivery{ID: 7, CreatedAt: created}, URL: "https://a.vn/",
+		Secrets: delivery.Secrets{Current: "a"}}
+	later := delivery.Outgoing{Delivery: delivery.Delivery{ID: 7, CreatedAt: created.In(time.FixedZone("", 7*3600)), Attempts: 5,
+		State: app.DeliveryPending, DueAt: created.Add(time.Hour)}, URL: "https://b.vn/", Secrets: delivery.Secrets{Current: "b"}}
 	if first.MessageID() != later.MessageID() {
 		t.Errorf("%s at first, %s later", first.MessageID(), later.MessageID())
 	}

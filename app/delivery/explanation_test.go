@@ -13,12 +13,16 @@ import (
 
 var (
 	classes = []delivery.ErrorClass{
-		delivery.ErrorNone, delivery.ErrorTimeout, delivery.ErrorDNS, delivery.ErrorRefused, delivery.ErrorReset, delivery.ErrorConnection, delivery.ErrorTLS, delivery.ErrorBlocked,
-		delivery.ErrorRedirect, delivery.ErrorHTTPStatus, delivery.ErrorProtocol, delivery.ErrorInternal, delivery.ErrorShortage, "a class of a later version",
+		delivery.ErrorNone, delivery.ErrorTimeout, delivery.ErrorDNS, delivery.ErrorRefused, delivery.ErrorReset, delivery.ErrorConnection,
+		delivery.ErrorTLS, delivery.ErrorBlocked,
+		delivery.ErrorRedirect, delivery.ErrorHTTPStatus, delivery.ErrorProtocol, delivery.ErrorInternal, delivery.ErrorShortage,
+		"a class of a later version",
 	}
 	causes = []delivery.Cause{
-		"", delivery.CauseDNS, delivery.CauseConnect, delivery.CauseTLS, delivery.CauseResponse, delivery.CauseNoSuchName, delivery.CauseLookupFailed, delivery.CauseUnreachable,
-		delivery.CauseExpired, delivery.CauseNotYetValid, delivery.CauseWrongName, delivery.CauseSelfSigned, delivery.CauseUnknownAuthority, delivery.CauseBadCertificate,
+		"", delivery.CauseDNS, delivery.CauseConnect, delivery.CauseTLS, delivery.CauseResponse, delivery.CauseNoSuchName,
+		delivery.CauseLookupFailed, delivery.CauseUnreachable,
+		delivery.CauseExpired, delivery.CauseNotYetValid, delivery.CauseWrongName, delivery.CauseSelfSigned, delivery.CauseUnknownAuthority,
+		delivery.CauseBadCertificate,
 		delivery.CauseNotTLS, delivery.CauseOldTLS, delivery.CauseClientCertificate, delivery.CauseHandshake, "a cause of a later version",
 	}
 )
@@ -29,7 +33,8 @@ func TestEveryFailureIsExplained(t *testing.T) {
 	secrets := []string{"tell-nobody", "whsec_", "pass"}
 	details := []string{
 		"https://shop.vn/login?token=tell-nobody", "https://user:pass@shop.vn/?whsec_", "/relative?tell-nobody", "http://[::1", "tell-nobody",
-		"10.0.0.1 is not a public address; tell-nobody", "169.254.169.254 tell-nobody", "::ffff:10.0.0.1", strings.Repeat("tell-nobody ", 100), "\x00\xff",
+		"10.0.0.1 is not a public address; tell-nobody", "169.254.169.254 tell-nobody", "::ffff:10.0.0.1",
+		strings.Repeat("tell-nobody ", 100), "\x00\xff",
 	}
 	for _, cause := range causes {
 		details = append(details, string(cause), delivery.Detail{Cause: cause, Text: "x509: tell-nobody"}.String())
@@ -63,7 +68,8 @@ var sentenceEnd = regexp.MustCompile(`[.!?](\s|$)`)
 func checkExplanation(t *testing.T, what string, text app.Text, secrets []string) {
 	t.Helper()
 	for _, s := range []string{text.EN, text.VI} {
-		if n := len(sentenceEnd.FindAllString(s, -1)); !strings.HasSuffix(s, ".") || n < 1 || n > 2 || utf8.RuneCountInString(s) > 500 || !utf8.ValidString(s) {
+		if n := len(sentenceEnd.FindAllString(s, -1)); !strings.HasSuffix(s, ".") || n < 1 || n > 2 || utf8.RuneCountInString(s) > 500 ||
+			!utf8.ValidString(s) {
 			t.Fatalf("%s: %d sentences: %q", what, n, s)
 		}
 		if strings.ContainsAny(s, "?\n\r\t\x00") || strings.Contains(s, "%!") || strings.Contains(s, "  ") {

@@ -75,8 +75,10 @@ const (
 
 // causes are all of them, for [ParseDetail].
 var causes = []Cause{
-	CauseDNS, CauseConnect, CauseTLS, CauseResponse, CauseNoSuchName, CauseLookupFailed, CauseUnreachable, CauseExpired, CauseNotYetValid, CauseWrongName,
-	CauseSelfSigned, CauseUnknownAuthority, CauseBadCertificate, CauseNotTLS, CauseOldTLS, CauseClientCertificate, CauseHandshake, CauseFiles, CauseMemory, CausePorts,
+	CauseDNS, CauseConnect, CauseTLS, CauseResponse, CauseNoSuchName, CauseLookupFailed, CauseUnreachable, CauseExpired,
+	CauseNotYetValid, CauseWrongName,
+	CauseSelfSigned, CauseUnknownAuthority, CauseBadCertificate, CauseNotTLS, CauseOldTLS, CauseClientCertificate, CauseHandshake, CauseFiles,
+	CauseMemory, CausePorts,
 	CauseSheet,
 }
 

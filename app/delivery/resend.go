@@ -72,7 +72,8 @@ func (s *Service) FailedDeliveries(ctx context.Context, accountID int64, f Filte
 
 // ResendMany resends the deliveries of history records, each once, at most
 // MaxResend of them.
-func (s *Service) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key app.IdempotencyKey, now time.Time) (ResendResult, error) {
+func (s *Service) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key app.IdempotencyKey,
+	now time.Time) (ResendResult, error) {
 	if len(historyIDs) > MaxResend {
 		return ResendResult{}, errTooManyResends
 	}
@@ -149,13 +150,16 @@ func (s *Service) Replay(ctx context.Context, accountID int64, in ReplayCreate, 
 }
 
 // errWebhookDeleted refuses a resend to a webhook that is gone.
-var errWebhookDeleted error = app.Refused(app.CodeWebhookDeleted, app.Text{EN: "The webhook of this record was deleted.", VI: "Webhook của bản ghi này đã bị xoá."})
+var errWebhookDeleted error = app.Refused(app.CodeWebhookDeleted,
+	app.Text{EN: "The webhook of this record was deleted.", VI: "Webhook của bản ghi này đã bị xoá."})
 
 // ErrWebhookInactive refuses a resend to a webhook that is switched off.
-var ErrWebhookInactive error = app.Refused(app.CodeWebhookInactive, app.Text{EN: "The webhook is disabled; enable it first.", VI: "Webhook đang tắt, hãy bật lại trước."})
+var ErrWebhookInactive error = app.Refused(app.CodeWebhookInactive,
+	app.Text{EN: "The webhook is disabled; enable it first.", VI: "Webhook đang tắt, hãy bật lại trước."})
 
 // errDeliveryPending refuses to resend what is still being tried.
-var errDeliveryPending error = app.Refused(app.CodeDeliveryPending, app.Text{EN: "The delivery is still being tried; its next attempt is scheduled.", VI: "Lần gửi này vẫn đang được thử lại theo lịch."})
+var errDeliveryPending error = app.Refused(app.CodeDeliveryPending,
+	app.Text{EN: "The delivery is still being tried; its next attempt is scheduled.", VI: "Lần gửi này vẫn đang được thử lại theo lịch."})
 
 // SendableNow refuses a delivery that isn't pending, or whose webhook w is deleted
 // or sends nothing at present.
@@ -207,4 +211,5 @@ func (s *Service) sweep() {
 }
 
 // errNotPending refuses to send what needs no attempt any more.
-var errNotPending error = app.Refused(app.CodeConflict, app.Text{EN: "The delivery isn’t waiting any more.", VI: "Thông báo này không còn chờ nữa."})
+var errNotPending error = app.Refused(app.CodeConflict,
+	app.Text{EN: "The delivery isn’t waiting any more.", VI: "Thông báo này không còn chờ nữa."})

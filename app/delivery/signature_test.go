@@ -44,7 +44,8 @@ func (v payloadVector) payload() delivery.Payload {
 	t := v.Transaction
 	p := delivery.Payload{
 		ID: t.ID, Gateway: t.Gateway, TransactionDate: t.TransactionDate, TransactionNumber: t.TransactionNumber,
-		AccountNumber: t.AccountNumber, Content: t.Content, TransferType: t.TransferType, TransferAmount: t.TransferAmount, PaymentRequest: t.PaymentRequest, Test: v.Test,
+		AccountNumber: t.AccountNumber, Content: t.Content, TransferType: t.TransferType, TransferAmount: t.TransferAmount,
+		PaymentRequest: t.PaymentRequest, Test: v.Test,
 	}
 	if t.Code != nil {
 		p.Code = app.PaymentCode{Text: *t.Code, Read: true}
@@ -139,7 +140,8 @@ func FuzzPayload(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, content, number string, amount int64) {
 		content, number = strings.ToValidUTF8(content, "\uFFFD"), strings.ToValidUTF8(number, "\uFFFD")
-		p := delivery.Payload{ID: "1", Gateway: "ACB", TransactionDate: "2025-10-14 10:59:30", TransactionNumber: number, AccountNumber: "0123", Content: content, TransferType: app.Out, TransferAmount: amount}
+		p := delivery.Payload{ID: "1", Gateway: "ACB", TransactionDate: "2025-10-14 10:59:30", TransactionNumber: number, AccountNumber: "0123",
+			Content: content, TransferType: app.Out, TransferAmount: amount}
 		members := 9
 		if amount%2 == 1 {
 			p.Code, members = app.PaymentCode{Text: number, Read: true}, 10
@@ -161,7 +163,8 @@ func FuzzPayload(f *testing.F) {
 		sent := read.Transactions[0]
 		var gotContent, gotNumber string
 		var gotAmount int64
-		for _, err := range []error{json.Unmarshal(sent["content"], &gotContent), json.Unmarshal(sent["transactionNumber"], &gotNumber), json.Unmarshal(sent["transferAmount"], &gotAmount)} {
+		for _, err := range []error{json.Unmarshal(sent["content"], &gotContent), json.Unmarshal(sent["transactionNumber"], &gotNumber),
+			json.Unmarshal(sent["transferAmount"], &gotAmount)} {
 			if err != nil {
 				t.Fatalf("%q: %v", body, err)
 			}

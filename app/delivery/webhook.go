@@ -157,7 +157,8 @@ func (s *Service) CheckWebhook(in WebhookCreate) error {
 		v.Add("kind", "must be http or sheet", "phải là http hoặc sheet")
 	}
 	if len(in.BankAccountIDs) > maxWebhookBankAccounts {
-		v.Add("bank_account_ids", "must be at most 100 bank accounts; leave it out for all", "tối đa 100 tài khoản ngân hàng; bỏ trống để nhận tất cả")
+		v.Add("bank_account_ids", "must be at most 100 bank accounts; leave it out for all",
+			"tối đa 100 tài khoản ngân hàng; bỏ trống để nhận tất cả")
 	}
 	v.Merge(app.CheckCodePrefix(in.CodePrefix))
 	if in.Secret != "" && !IsSecret(in.Secret) {
@@ -171,11 +172,15 @@ func (s *Service) CheckWebhook(in WebhookCreate) error {
 func SheetScript(secret string, lang app.Lang) string {
 	return appsscript.Script(secret, appsscript.Texts{
 		Paste: app.Text{
-			EN: "Google Sheets: Extensions, Apps Script. Replace everything there by this, then Deploy, New deployment, Web app: Execute as: Me, Who has access: Anyone.",
-			VI: "Google Sheets: Tiện ích mở rộng, Apps Script. Thay toàn bộ mã ở đó bằng mã này, rồi Triển khai, Triển khai mới, Ứng dụng web: Thực thi với tư cách: Tôi, Ai có quyền truy cập: Bất kỳ ai.",
+			EN: "Google Sheets: Extensions, Apps Script. Replace everything there by this, then Deploy, New deployment, Web app: Execute as: " +
+				"Me, Who has access: Anyone.",
+			VI: "Google Sheets: Tiện ích mở rộng, Apps Script. Thay toàn bộ mã ở đó bằng mã này, rồi Triển khai, Triển khai mới, Ứng dụng web: " +
+				"Thực thi với tư cách: Tôi, Ai có quyền truy cập: Bất kỳ ai.",
 		}.In(lang),
-		Repeat: app.Text{EN: "A call that was made before, and a transaction that is there, are not written again.", VI: "Lần gọi đã ghi và giao dịch đã có thì không ghi lại."}.In(lang),
-		Head:   app.Text{EN: "Time,Bank,Account,Money in,Money out,Content,Number,baoco id,webhook_id", VI: "Thời gian,Ngân hàng,Số tài khoản,Tiền vào,Tiền ra,Nội dung,Mã giao dịch,Mã baoco,webhook_id"}.In(lang),
+		Repeat: app.Text{EN: "A call that was made before, and a transaction that is there, are not written again.",
+			VI: "Lần gọi đã ghi và giao dịch đã có thì không ghi lại."}.In(lang),
+		Head: app.Text{EN: "Time,Bank,Account,Money in,Money out,Content,Number,baoco id,webhook_id",
+			VI: "Thời gian,Ngân hàng,Số tài khoản,Tiền vào,Tiền ra,Nội dung,Mã giao dịch,Mã baoco,webhook_id"}.In(lang),
 	})
 }
 
@@ -184,7 +189,8 @@ func checkSheetURL(raw string) error {
 	if appsscript.IsURL(raw) {
 		return nil
 	}
-	return app.InvalidField("webhook_url", "must be the web app URL that Google shows after “Deploy”: https://script.google.com/macros/s/…/exec",
+	return app.InvalidField("webhook_url",
+		"must be the web app URL that Google shows after “Deploy”: https://script.google.com/macros/s/…/exec",
 		"phải là URL ứng dụng web mà Google hiển thị sau khi bấm “Triển khai”: https://script.google.com/macros/s/…/exec")
 }
 
@@ -197,7 +203,8 @@ func (s *Service) CreateWebhook(ctx context.Context, accountID int64, in Webhook
 	secret := cmp.Or(in.Secret, NewSecret())
 	w, made, err := s.store.CreateWebhook(ctx, Webhook{
 		AccountID: accountID, Name: strings.TrimSpace(in.Name), Kind: cmp.Or(in.Kind, WebhookHTTP), URL: in.URL, Type: in.Type,
-		BankAccountIDs: slices.Compact(slices.Sorted(slices.Values(in.BankAccountIDs))), CodePrefix: in.CodePrefix, IsActive: true, CreatedAt: now,
+		BankAccountIDs: slices.Compact(slices.Sorted(slices.Values(in.BankAccountIDs))), CodePrefix: in.CodePrefix,
+		IsActive: true, CreatedAt: now,
 	}, secret, in.Key, now)
 	if !made {
 		secret = ""

@@ -59,7 +59,8 @@ func dateNotice(elements []Incoming, outcomes []Outcome) app.Text {
 	if len(en) == 0 {
 		return app.Text{}
 	}
-	return app.Text{EN: "Dated by the time of receipt: " + strings.Join(en, ", ") + ".", VI: "Ghi theo thời điểm nhận: " + strings.Join(vi, ", ") + "."}
+	return app.Text{EN: "Dated by the time of receipt: " + strings.Join(en, ", ") + ".",
+		VI: "Ghi theo thời điểm nhận: " + strings.Join(vi, ", ") + "."}
 }
 
 // StartedAfter says when the newest of what was recorded before this process started was.

@@ -110,11 +110,12 @@ type Recording struct {
 	Outcomes                                              []Outcome // one for each element
 	TransactionIDs                                        []int64   // one for each element; 0: no transaction
 	Deliveries                                            int
-	Webhooks                                              []int64             // the webhook of each delivery
-	Ready                                                 []delivery.Outgoing // the first deliveries in the same order, for an attempt at once; ID 0: not known
-	EventID                                               int64
-	ImportID                                              int64    // of a file; 0: nothing was recorded
-	DateNotice                                            app.Text // how many are dated by their receipt, and why; empty: none
+	Webhooks                                              []int64 // the webhook of each delivery
+	// the first deliveries in the same order, for an attempt at once; ID 0: not known
+	Ready      []delivery.Outgoing
+	EventID    int64
+	ImportID   int64    // of a file; 0: nothing was recorded
+	DateNotice app.Text // how many are dated by their receipt, and why; empty: none
 }
 
 // Add adds the outcome of the next element.
@@ -162,7 +163,8 @@ type RecordedAs struct {
 func (k RecordedAs) Compare(e Incoming) Outcome {
 	bank, known := app.FindBank(e.Gateway)
 	sameBank := !known || k.Bank == "" || bank.Is(k.Bank)
-	sameNumber := e.AccountNumber == k.AccountNumber || e.AccountNumber == "" || e.Masked && app.ShowsDigitsOf(e.AccountNumber, k.AccountNumber)
+	sameNumber := e.AccountNumber == k.AccountNumber || e.AccountNumber == "" || e.Masked &&
+		app.ShowsDigitsOf(e.AccountNumber, k.AccountNumber)
 	if e.Amount == k.Amount && e.Type == k.Type && sameNumber && sameBank {
 		return OutcomeDuplicate
 	}
@@ -325,7 +327,8 @@ func (s *Service) RecordByHand(
 }
 
 // ErrUnknownBankAccount refuses to record by hand on an unlinked account.
-var ErrUnknownBankAccount error = app.InvalidField("accountNumber", "is not a linked bank account of this bank", "chưa được liên kết ở ngân hàng này")
+var ErrUnknownBankAccount error = app.InvalidField("accountNumber", "is not a linked bank account of this bank",
+	"chưa được liên kết ở ngân hàng này")
 
 // SumTooLarge is the fault of an amount with which the sums of the account would pass
 // 2^63-1 dong.
@@ -336,8 +339,9 @@ var SumTooLarge = app.Text{
 
 // ErrSumTooLarge refuses to record such an amount by hand.
 var ErrSumTooLarge error = &app.Error{
-	Code:   app.CodeLimitReached,
-	Text:   app.Text{EN: "The sums of this account would be too large to be kept.", VI: "Tổng số tiền của tài khoản này sẽ lớn quá mức lưu được."},
+	Code: app.CodeLimitReached,
+	Text: app.Text{EN: "The sums of this account would be too large to be kept.",
+		VI: "Tổng số tiền của tài khoản này sẽ lớn quá mức lưu được."},
 	Fields: []app.FieldError{{Field: "transferAmount", Text: SumTooLarge}},
 }
 

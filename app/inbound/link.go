@@ -91,7 +91,8 @@ func (l *EventLink) completeNumber(items []Incoming) error {
 	}
 	switch {
 	case masked:
-		return app.InvalidField("account_number", "is required: the event shows only some digits of it", "là bắt buộc: sự kiện chỉ cho thấy một phần số tài khoản")
+		return app.InvalidField("account_number", "is required: the event shows only some digits of it",
+			"là bắt buộc: sự kiện chỉ cho thấy một phần số tài khoản")
 	case l.AccountNumber == "" && l.Bank != "":
 		return errOtherBank()
 	case l.AccountNumber == "":
@@ -170,7 +171,8 @@ func ErrSourceIsForOther(bankAccountID int64) error {
 }
 
 // ErrNameNeeded asks for the name of a bank account that is to be linked.
-var ErrNameNeeded error = app.InvalidField("account_name", "is required: the bank account is not linked yet", "là bắt buộc: tài khoản ngân hàng chưa được liên kết")
+var ErrNameNeeded error = app.InvalidField("account_name", "is required: the bank account is not linked yet",
+	"là bắt buộc: tài khoản ngân hàng chưa được liên kết")
 
 // NotifyOnLink says for which waiting transactions webhooks get deliveries when
 // the bank account is linked.
@@ -256,17 +258,21 @@ func (s *Service) FinishLinks(ctx context.Context, now time.Time) error {
 func BankAccountReason(b app.BankAccount, sources []Source) app.Text {
 	switch b.Status {
 	case app.BankAccountPending:
-		return app.Text{EN: "No transactions yet. The first one activates the account.", VI: "Chưa có giao dịch. Tài khoản sẽ hoạt động khi có giao dịch đầu tiên."}
+		return app.Text{EN: "No transactions yet. The first one activates the account.",
+			VI: "Chưa có giao dịch. Tài khoản sẽ hoạt động khi có giao dịch đầu tiên."}
 	case app.BankAccountInactive:
-		return app.Text{EN: "Off: transactions are recorded, but your shop is not notified.", VI: "Đang tắt: giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
+		return app.Text{EN: "Off: transactions are recorded, but your shop is not notified.",
+			VI: "Đang tắt: giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
 	case app.BankAccountError:
 		for _, src := range sources {
 			if src.PollError == PollKeyRefused && (src.BankAccountID == 0 || src.BankAccountID == b.ID) {
-				return app.Textf("The provider rejects the API key of source “%s”. Enter a new key.", "Nhà cung cấp không chấp nhận khoá API của nguồn “%s”. Hãy nhập khoá mới.", app.Isolated(src.Name))
+				return app.Textf("The provider rejects the API key of source “%s”. Enter a new key.",
+					"Nhà cung cấp không chấp nhận khoá API của nguồn “%s”. Hãy nhập khoá mới.", app.Isolated(src.Name))
 			}
 		}
 		return app.Text{
-			EN: "The provider reports that its connection to the bank is broken. Reconnect the account at the provider; the next transaction clears this warning.",
+			EN: "The provider reports that its connection to the bank is broken. Reconnect the account at the provider; " +
+				"the next transaction clears this warning.",
 			VI: "Nhà cung cấp báo mất kết nối với ngân hàng. Hãy kết nối lại bên nhà cung cấp; cảnh báo này sẽ hết khi có giao dịch tiếp theo.",
 		}
 	}

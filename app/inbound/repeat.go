@@ -203,7 +203,8 @@ func (r RepeatRule) compareContents(a, b Report) Likeness {
 	switch {
 	case x == "":
 		return NotKnown
-	case x == y, len(x) >= leastContent && strings.Contains(y, x), code != "" && code == other, (code == "" || other == "") && r.shareNumber(a, b):
+	case x == y, len(x) >= leastContent && strings.Contains(y, x), code != "" && code == other, (code == "" || other == "") &&
+		r.shareNumber(a, b):
 		return SameMovement
 	case len(x) >= leastContent && !shareWord(a.Content, y) && !shareWord(b.Content, x):
 		return AnotherMovement
@@ -220,9 +221,10 @@ const leastNumber = 6
 func (r RepeatRule) shareNumber(a, b Report) bool {
 	others := numbersIn(b.Content)
 	return slices.ContainsFunc(numbersIn(a.Content), func(n string) bool {
-		return slices.Contains(others, n) && !isPhoneNumber(n) && !isDateOf(n, a.Time) && !isDateOf(n, b.Time) && !slices.ContainsFunc(r.Own, func(own string) bool {
-			return strings.Contains(own, n) || len(own) >= leastNumber && strings.Contains(n, own)
-		})
+		return slices.Contains(others, n) && !isPhoneNumber(n) && !isDateOf(n, a.Time) && !isDateOf(n, b.Time) &&
+			!slices.ContainsFunc(r.Own, func(own string) bool {
+				return strings.Contains(own, n) || len(own) >= leastNumber && strings.Contains(n, own)
+			})
 	})
 }
 
@@ -269,21 +271,25 @@ func shareWord(content, squeezed string) bool {
 }
 
 // commonWords are what banks, their apps and most payers write.
-var commonWords = strings.Fields(`chuyen tien khoan ck ct nd noi dung thanh toan tt tra mua hang don hoa ma so gd giao dich tai tk stk tu den toi di cho
-	nhan gui qua ngan nh nop rut mat vnd dong luc ngay ref trace ft ib ibft ebank napas atm pos the qr vietqr mb mbvcb vcb bidv acb tcb vpb tpb vib stb ctg msb hdb shb
+var commonWords = strings.Fields(`chuyen tien khoan ck ct nd noi dung thanh toan tt tra mua hang don hoa ma so gd giao dich tai tk stk ` +
+	`tu den toi di cho
+	nhan gui qua ngan nh nop rut mat vnd dong luc ngay ref trace ft ib ibft ebank napas atm pos the qr vietqr mb mbvcb vcb bidv acb tcb vpb ` +
+	`tpb vib stb ctg msb hdb shb
 	vietcombank vietinbank techcombank agribank mbbank vpbank tpbank sacombank momo zalopay vnpay viettel money app cam on va la cua com`)
 
 // MayRepeat is why a report is kept that may be the movement of a transaction.
 func MayRepeat(transactionID int64) app.FieldError {
-	return app.FieldError{Field: "transaction", Text: app.Textf("%d may be the same money: amount and time agree, and nothing in the two reports says whether they are one transfer",
-		"%d có thể là cùng khoản tiền này: số tiền và thời gian khớp, nhưng không đủ căn cứ để biết là một hay hai lần chuyển", transactionID)}
+	return app.FieldError{Field: "transaction",
+		Text: app.Textf("%d may be the same money: amount and time agree, and nothing in the two reports says whether they are one transfer",
+			"%d có thể là cùng khoản tiền này: số tiền và thời gian khớp, nhưng không đủ căn cứ để biết là một hay hai lần chuyển", transactionID)}
 }
 
 // ErrMayBeRepeat refuses to record by hand what may be recorded already.
 func ErrMayBeRepeat(transactionID int64) error {
 	return app.Refused(app.CodeMayBeRepeat, app.Textf(
 		"Transaction %d may be the same money: amount and time agree. If this is another transfer, say so (not_a_repeat) and record it again.",
-		"Giao dịch %d có thể là cùng khoản tiền này: số tiền và thời gian khớp. Nếu đây là lần chuyển khác, hãy xác nhận (not_a_repeat) rồi ghi lại.", transactionID))
+		"Giao dịch %d có thể là cùng khoản tiền này: số tiền và thời gian khớp. Nếu đây là lần chuyển khác, hãy xác nhận "+
+			"(not_a_repeat) rồi ghi lại.", transactionID))
 }
 
 // Settled is what became of an item that might have been a repeat.

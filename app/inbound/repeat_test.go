@@ -14,8 +14,9 @@ func TestRepeatRule(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 27, 16, 59, 30, 0, time.UTC) // a minute later the banks' day is the 28th
 	rule := inbound.RepeatRule{
-		Codes: app.NewCodeReader([]app.CodePattern{{Pattern: paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}}}),
-		Own:   []string{"19354957", "0901234567", "555"},
+		Codes: app.NewCodeReader([]app.CodePattern{{Pattern: paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6,
+			Alphabet: paymentcode.Digits}}}),
+		Own: []string{"19354957", "0901234567", "555"},
 	}
 	const same, another, unknown = inbound.SameMovement, inbound.AnotherMovement, inbound.NotKnown
 	say := func(content string) inbound.Report { return inbound.Report{Content: content} }
@@ -25,9 +26,12 @@ func TestRepeatRule(t *testing.T) {
 		want inbound.Likeness
 	}{
 		{"one balance", inbound.Report{Content: "tien dien thang 10", Balance: 5}, inbound.Report{Content: "mua hai ao khoac", Balance: 5}, same},
-		{"two balances", inbound.Report{Content: "mua hai ao khoac", Balance: 5}, inbound.Report{Content: "mua hai ao khoac", Balance: 6}, another},
-		{"one balance, numbers of one form", inbound.Report{Number: "FT1001", Content: "ck", Balance: 5}, inbound.Report{Number: "FT1002", Content: "ck", Balance: 5}, unknown},
-		{"one balance, numbers of two forms", inbound.Report{Number: "5389.82579", Balance: 5}, inbound.Report{Number: "FT1002", Balance: 5}, same},
+		{"two balances", inbound.Report{Content: "mua hai ao khoac", Balance: 5},
+			inbound.Report{Content: "mua hai ao khoac", Balance: 6}, another},
+		{"one balance, numbers of one form", inbound.Report{Number: "FT1001", Content: "ck", Balance: 5},
+			inbound.Report{Number: "FT1002", Content: "ck", Balance: 5}, unknown},
+		{"one balance, numbers of two forms", inbound.Report{Number: "5389.82579", Balance: 5},
+			inbound.Report{Number: "FT1002", Balance: 5}, same},
 		{"two balances, one number", inbound.Report{Number: "FT1001", Balance: 5}, inbound.Report{Number: "FT1001", Balance: 6}, another},
 		{"a balance in one", inbound.Report{Content: "ck", Balance: 5}, inbound.Report{Content: "ck 2"}, unknown},
 		{"what can be spent", inbound.Report{Available: 5}, inbound.Report{Available: 5}, same},
@@ -38,8 +42,10 @@ func TestRepeatRule(t *testing.T) {
 		{"numbers of two lengths", inbound.Report{Number: "FT1001", Content: "ck"}, inbound.Report{Number: "FT10012", Content: "ck"}, same},
 		{"numbers with other letters", inbound.Report{Number: "FT1001", Content: "ck"}, inbound.Report{Number: "IB1002", Content: "ck"}, same},
 		{"numbers with one letter", inbound.Report{Number: "F1001", Content: "ck"}, inbound.Report{Number: "F1002", Content: "ck"}, same},
-		{"numbers that begin with a digit", inbound.Report{Number: "1FT1001", Content: "ck"}, inbound.Report{Number: "1FT1002", Content: "ck"}, same},
-		{"numbers that end with a letter", inbound.Report{Number: "FT1001A", Content: "ck"}, inbound.Report{Number: "FT1002A", Content: "ck"}, same},
+		{"numbers that begin with a digit", inbound.Report{Number: "1FT1001", Content: "ck"},
+			inbound.Report{Number: "1FT1002", Content: "ck"}, same},
+		{"numbers that end with a letter", inbound.Report{Number: "FT1001A", Content: "ck"},
+			inbound.Report{Number: "FT1002A", Content: "ck"}, same},
 		{"equal, with marks and without", say("Trả tiền"), say("tra tien"), same},
 		{"equal and short", say("ck"), say("CK."), same},
 		{"one in the other", say("LE VAN C chuyen tien"), say("CT DEN:LE VAN C chuyen tien; tai iPay"), same},
@@ -108,20 +114,29 @@ func TestForwardedAgain(t *testing.T) {
 		own  inbound.Report
 		want inbound.Likeness
 	}{
-		{"time and balance", inbound.Incoming{Clocked: true, Balance: 5, Time: at, Content: "x"}, inbound.Report{Balance: 5, Time: at, Content: "cut"}, same},
+		{"time and balance", inbound.Incoming{Clocked: true, Balance: 5, Time: at, Content: "x"},
+			inbound.Report{Balance: 5, Time: at, Content: "cut"}, same},
 		{"time and what can be spent", inbound.Incoming{Clocked: true, Available: 5, Time: at}, inbound.Report{Available: 5, Time: at}, same},
 		{"time and balance, another content", inbound.Incoming{Clocked: true, Balance: 5, Time: at, Content: "TRAN THI D hoc phi"},
 			inbound.Report{Balance: 5, Time: at, Content: "LE VAN C mua ghe"}, unknown},
-		{"another balance", inbound.Incoming{Clocked: true, Balance: 5, Time: at, Content: "x"}, inbound.Report{Balance: 6, Time: at, Content: "x"}, another},
-		{"another time", inbound.Incoming{Clocked: true, Balance: 5, Time: at.Add(time.Minute), Content: "x"}, inbound.Report{Balance: 5, Time: at, Content: "x"}, another},
+		{"another balance", inbound.Incoming{Clocked: true, Balance: 5, Time: at, Content: "x"},
+			inbound.Report{Balance: 6, Time: at, Content: "x"}, another},
+		{"another time", inbound.Incoming{Clocked: true, Balance: 5, Time: at.Add(time.Minute), Content: "x"},
+			inbound.Report{Balance: 5, Time: at, Content: "x"}, another},
 		{"no balance", inbound.Incoming{Clocked: true, Time: at, Content: "x"}, inbound.Report{Time: at, Content: "x"}, unknown},
 		{"no balance, another text", inbound.Incoming{Clocked: true, Time: at, Content: "x"}, inbound.Report{Time: at, Content: "y"}, another},
-		{"no balance, the text with other marks", inbound.Incoming{Clocked: true, Time: at, Content: "Cà phê."}, inbound.Report{Time: at, Content: "ca phe"}, unknown},
-		{"another sum that can be spent", inbound.Incoming{Clocked: true, Available: 5, Balance: 5, Time: at, Content: "x"}, inbound.Report{Available: 6, Balance: 5, Time: at, Content: "x"}, another},
-		{"no time", inbound.Incoming{Balance: 5, Time: at.Add(inbound.RepeatWindow), Content: "x"}, inbound.Report{Balance: 5, Time: at, Content: "x"}, unknown},
-		{"no time, later", inbound.Incoming{Balance: 5, Time: at.Add(inbound.RepeatWindow + time.Second), Content: "x"}, inbound.Report{Balance: 5, Time: at, Content: "x"}, unknown},
-		{"no time, a day later", inbound.Incoming{Balance: 5, Time: at.Add(inbound.LateWindow + time.Second), Content: "x"}, inbound.Report{Balance: 5, Time: at, Content: "x"}, another},
-		{"neither, later", inbound.Incoming{Time: at.Add(inbound.RepeatWindow + time.Second), Content: "x"}, inbound.Report{Time: at, Content: "x"}, another},
+		{"no balance, the text with other marks", inbound.Incoming{Clocked: true, Time: at, Content: "Cà phê."},
+			inbound.Report{Time: at, Content: "ca phe"}, unknown},
+		{"another sum that can be spent", inbound.Incoming{Clocked: true, Available: 5, Balance: 5, Time: at, Content: "x"},
+			inbound.Report{Available: 6, Balance: 5, Time: at, Content: "x"}, another},
+		{"no time", inbound.Incoming{Balance: 5, Time: at.Add(inbound.RepeatWindow), Content: "x"},
+			inbound.Report{Balance: 5, Time: at, Content: "x"}, unknown},
+		{"no time, later", inbound.Incoming{Balance: 5, Time: at.Add(inbound.RepeatWindow + time.Second), Content: "x"},
+			inbound.Report{Balance: 5, Time: at, Content: "x"}, unknown},
+		{"no time, a day later", inbound.Incoming{Balance: 5, Time: at.Add(inbound.LateWindow + time.Second), Content: "x"},
+			inbound.Report{Balance: 5, Time: at, Content: "x"}, another},
+		{"neither, later", inbound.Incoming{Time: at.Add(inbound.RepeatWindow + time.Second), Content: "x"},
+			inbound.Report{Time: at, Content: "x"}, another},
 	} {
 		c.e.Forwarded = true
 		if _, got := (inbound.RepeatRule{}).Judge(c.e, []inbound.Reported{{TransactionID: 7, Own: []inbound.Report{c.own}}}); got != c.want {
@@ -139,7 +154,8 @@ func TestRepeatOfSeveral(t *testing.T) {
 	by := func(id int64, r inbound.Report) inbound.Reported {
 		return inbound.Reported{TransactionID: id, Others: []inbound.Report{r}}
 	}
-	known := []inbound.Reported{by(1, inbound.Report{}), by(2, inbound.Report{Content: e.Content}), by(3, inbound.Report{Content: e.Content}), by(4, inbound.Report{Balance: 5})}
+	known := []inbound.Reported{by(1, inbound.Report{}), by(2, inbound.Report{Content: e.Content}), by(3, inbound.Report{Content: e.Content}),
+		by(4, inbound.Report{Balance: 5})}
 	if id, like := (inbound.RepeatRule{}).Judge(e, known); id != 4 || like != inbound.SameMovement {
 		t.Errorf("%d %d, want that of the balance", id, like)
 	}
@@ -150,7 +166,8 @@ func TestRepeatOfSeveral(t *testing.T) {
 		t.Errorf("%d %d, want a doubt", id, like)
 	}
 	text := inbound.Incoming{Content: "ck", Time: at, Forwarded: true}
-	known = []inbound.Reported{by(1, inbound.Report{Content: "ck"}), {TransactionID: 2, Own: []inbound.Report{{Content: "ck", Time: at}}}, by(3, inbound.Report{Content: "ck"})}
+	known = []inbound.Reported{by(1, inbound.Report{Content: "ck"}), {TransactionID: 2, Own: []inbound.Report{{Content: "ck", Time: at}}},
+		by(3, inbound.Report{Content: "ck"})}
 	if id, like := (inbound.RepeatRule{}).Judge(text, known); id != 2 || like != inbound.NotKnown {
 		t.Errorf("%d %d, want a doubt about its own", id, like)
 	}

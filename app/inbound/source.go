@@ -194,7 +194,8 @@ func (k ProviderKind) readSecret(auth Auth, secret string) (string, error) {
 	case secret != "":
 		return secret, checkSourceSecret("secret", secret)
 	case k.NeedsSecret(auth):
-		return "", app.InvalidField("secret", "is required: the provider makes this key and signs with it", "là bắt buộc: nhà cung cấp cấp khoá này và ký bằng nó")
+		return "", app.InvalidField("secret", "is required: the provider makes this key and signs with it",
+			"là bắt buộc: nhà cung cấp cấp khoá này và ký bằng nó")
 	}
 	return "bcs_" + app.RandomToken(), nil
 }
@@ -209,7 +210,8 @@ func (k ProviderKind) checkOptions(in SourceAdd) error {
 		}
 	}
 	if k.NamesNoAccount && in.BankAccountID == 0 {
-		v.Add("bank_account_id", "is required: this provider does not say which account received the money", "là bắt buộc: nhà cung cấp này không cho biết tiền vào tài khoản nào")
+		v.Add("bank_account_id", "is required: this provider does not say which account received the money",
+			"là bắt buộc: nhà cung cấp này không cho biết tiền vào tài khoản nào")
 	}
 	v.Merge(in.Options.check(in.Auth))
 	if k.Check != nil {

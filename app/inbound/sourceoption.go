@@ -50,7 +50,8 @@ func (o SourceOptions) given() (names []SourceOption) {
 func (o SourceOptions) check(auth Auth) error {
 	var v app.Invalid
 	// net/http removes these three from a request's headers.
-	reserved := slices.ContainsFunc([]string{"Host", "Content-Length", "Transfer-Encoding"}, func(name string) bool { return strings.EqualFold(name, o.Header) })
+	reserved := slices.ContainsFunc([]string{"Host", "Content-Length", "Transfer-Encoding"},
+		func(name string) bool { return strings.EqualFold(name, o.Header) })
 	if reserved || strings.Trim(o.Header, headerLetters) != "" || len(o.Header) > 100 {
 		v.Add("header", "must be the name of a header, such as X-Api-Key", "phải là tên header, ví dụ X-Api-Key")
 	} else if o.Header != "" && auth != AuthToken {
@@ -60,7 +61,8 @@ func (o SourceOptions) check(auth Auth) error {
 		v.Merge(checkSender(sender))
 	}
 	if strings.Trim(o.Username, usernameLetters) != "" || len(o.Username) > 100 {
-		v.Add("username", "must be at most 100 letters, digits and the signs . _ @ -", "phải có tối đa 100 chữ cái không dấu, chữ số và các ký tự . _ @ -")
+		v.Add("username", "must be at most 100 letters, digits and the signs . _ @ -",
+			"phải có tối đa 100 chữ cái không dấu, chữ số và các ký tự . _ @ -")
 	}
 	return v.Err()
 }
@@ -73,7 +75,8 @@ const (
 func checkSender(sender string) error {
 	n := utf8.RuneCountInString(sender)
 	if n < 1 || n > 50 || strings.TrimSpace(sender) != sender || !utf8.ValidString(sender) || strings.IndexFunc(sender, app.IsControl) >= 0 {
-		return app.InvalidField("sender", "must be a name or number as the phone shows it, at most 50 characters", "phải là tên hoặc số như điện thoại hiển thị, tối đa 50 ký tự")
+		return app.InvalidField("sender", "must be a name or number as the phone shows it, at most 50 characters",
+			"phải là tên hoặc số như điện thoại hiển thị, tối đa 50 ký tự")
 	}
 	return nil
 }

@@ -283,7 +283,8 @@ func TestKeys(t *testing.T) {
 			before := string(object[:len(object)-len(a.COSE())])
 			i := strings.Index(before, "authData\x59") + len("authData\x59")
 			length := len(before) - i - 2 + len(key)
-			whole.Response["attestationObject"] = base64.RawURLEncoding.EncodeToString([]byte(before[:i] + string([]byte{byte(length >> 8), byte(length)}) + before[i+2:] + key))
+			whole.Response["attestationObject"] = base64.RawURLEncoding.EncodeToString([]byte(before[:i] +
+				string([]byte{byte(length >> 8), byte(length)}) + before[i+2:] + key))
 			text, err := json.Marshal(map[string]any{"id": whole.ID, "rawId": whole.RawID, "type": whole.Type, "response": whole.Response})
 			apptest.Must(t, err)
 			return string(text)
@@ -339,7 +340,8 @@ func TestChallenges(t *testing.T) {
 		}
 	}
 	late := now.Add(passkey.ChallengeTime - time.Second)
-	if !mine.Use(one, "sign in", late) || mine.Use(one, "sign in", late) || mine.Use(one+"\n", "sign in", late) || !mine.Use(two, "sign in", late) {
+	if !mine.Use(one, "sign in", late) || mine.Use(one, "sign in", late) || mine.Use(one+"\n", "sign in", late) ||
+		!mine.Use(two, "sign in", late) {
 		t.Error("a challenge doesn't count once, until it ends")
 	}
 	// Those that have ended are forgotten, and no more are remembered than may be.
@@ -369,7 +371,8 @@ func TestOptions(t *testing.T) {
 			`"timeout":300000,"excludeCredentials":[{"type":"public-key","id":"AQID","transports":["usb","nfc"]},{"type":"public-key","id":"BA"}],` +
 			`"authenticatorSelection":{"requireResidentKey":true,"residentKey":"required","userVerification":"required"},"attestation":"none"}`},
 		{passkey.RequestOptions(shop, []byte("a challenge"), has), `{"challenge":"YSBjaGFsbGVuZ2U","timeout":300000,"rpId":"shop.vn",` +
-			`"allowCredentials":[{"type":"public-key","id":"AQID","transports":["usb","nfc"]},{"type":"public-key","id":"BA"}],"userVerification":"required"}`},
+			`"allowCredentials":[{"type":"public-key","id":"AQID","transports":["usb","nfc"]},{"type":"public-key","id":"BA"}]` +
+			`,"userVerification":"required"}`},
 		{passkey.RequestOptions(shop, []byte("a challenge"), nil),
 			`{"challenge":"YSBjaGFsbGVuZ2U","timeout":300000,"rpId":"shop.vn","userVerification":"required"}`},
 	} {

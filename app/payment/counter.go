@@ -45,7 +45,8 @@ type CounterLinkCreate struct {
 }
 
 // CreateCounterLink makes a link and gives its token, which nobody sees again.
-func (s *Service) CreateCounterLink(ctx context.Context, accountID int64, in CounterLinkCreate, now time.Time) (CounterLink, string, error) {
+func (s *Service) CreateCounterLink(ctx context.Context, accountID int64, in CounterLinkCreate,
+	now time.Time) (CounterLink, string, error) {
 	name, err := app.CleanName("name", in.Name)
 	if err != nil {
 		return CounterLink{}, "", err
@@ -62,7 +63,8 @@ func (s *Service) CreateCounterLink(ctx context.Context, accountID int64, in Cou
 func (s *Service) CounterLink(ctx context.Context, token string) (CounterLink, error) {
 	l, ok, err := s.store.CounterLinkByHash(ctx, sha256.Sum256([]byte(token)))
 	if err == nil && !ok {
-		err = app.NotFound("This link no longer works. Ask the shop owner for a new one.", "Đường dẫn này không còn dùng được. Hãy xin chủ cửa hàng đường dẫn mới.")
+		err = app.NotFound("This link no longer works. Ask the shop owner for a new one.",
+			"Đường dẫn này không còn dùng được. Hãy xin chủ cửa hàng đường dẫn mới.")
 	}
 	return l, err
 }
@@ -106,7 +108,8 @@ func (s *Service) CounterTransactions(ctx context.Context, l CounterLink, since 
 }
 
 func (l CounterLink) moneyIn(now time.Time) app.TransactionFilter {
-	return app.TransactionFilter{BankAccountID: l.BankAccountID, Type: app.In, From: now.Add(-counterWindow), Page: app.Page{Number: 1, Size: CounterRows}}
+	return app.TransactionFilter{BankAccountID: l.BankAccountID, Type: app.In, From: now.Add(-counterWindow),
+		Page: app.Page{Number: 1, Size: CounterRows}}
 }
 
 // CounterTotal is the money in of today on what a counter shows.

@@ -184,7 +184,8 @@ type Candidate struct {
 
 // UnmatchedTransactions lists a page of the unmatched money of the last 30 days, newest
 // first, and counts it. It is empty where the account never had a payment request.
-func (s *Service) UnmatchedTransactions(ctx context.Context, accountID int64, page app.Page, now time.Time) ([]UnmatchedTransaction, int64, error) {
+func (s *Service) UnmatchedTransactions(ctx context.Context, accountID int64, page app.Page,
+	now time.Time) ([]UnmatchedTransaction, int64, error) {
 	rows, total, err := s.store.UnmatchedTransactions(ctx, accountID, now.Add(-UnmatchedKept), page)
 	if err != nil || len(rows) == 0 {
 		return nil, total, err

@@ -95,7 +95,8 @@ func TestUnmatchedTransactions(t *testing.T) {
 		t.Errorf("%d a month later", total)
 	}
 	second := d.SecondAccount()
-	if rows, total, err := d.Services.Payments.UnmatchedTransactions(t.Context(), second, all, d.now); err != nil || total != 0 || len(rows) != 0 {
+	if rows, total, err := d.Services.Payments.UnmatchedTransactions(t.Context(), second, all, d.now); err != nil ||
+		total != 0 || len(rows) != 0 {
 		t.Errorf("%d of another account, %v", total, err)
 	}
 }
@@ -152,7 +153,8 @@ func TestLikelyPayments(t *testing.T) {
 		same = append(same, d.ask(payment.RequestCreate{Amount: 70_000}))
 	}
 	likely(2*day, 70_000, "chuyen tien", same[3], same[2], same[1]) // three at most, the newest
-	early, tooEarly := d.payAt(d.now.Add(-10*time.Minute), "1000", 70_000, "chuyen tien"), d.payAt(d.now.Add(-10*time.Minute-time.Second), "1000", 70_000, "chuyen tien")
+	early, tooEarly := d.payAt(d.now.Add(-10*time.Minute), "1000", 70_000, "chuyen tien"),
+		d.payAt(d.now.Add(-10*time.Minute-time.Second), "1000", 70_000, "chuyen tien")
 	matched, out := d.pay("1000", 70_000, same[0].Code), d.pay("1000", -70_000, "tra lai")
 	byHand := d.pay("1000", 70_000, "chuyen tien")
 	_, err := d.Services.Payments.MatchTransaction(t.Context(), 1, same[1].ID, byHand.ID, d.now)
@@ -160,7 +162,8 @@ func TestLikelyPayments(t *testing.T) {
 	for name, c := range map[string]struct {
 		app.Transaction
 		want int
-	}{"ten minutes before": {early, 2}, "a second more": {tooEarly, 0}, "matched": {matched, 0}, "money out": {out, 0}, "matched by hand": {byHand, 0}} {
+	}{"ten minutes before": {early, 2}, "a second more": {tooEarly, 0}, "matched": {matched, 0}, "money out": {out, 0},
+		"matched by hand": {byHand, 0}} {
 		now, err := d.Services.Ledger.Transaction(t.Context(), 1, c.ID)
 		apptest.Must(t, err)
 		if list, err := d.Services.Payments.LikelyPayments(t.Context(), now); err != nil || len(list) != c.want {
@@ -171,7 +174,8 @@ func TestLikelyPayments(t *testing.T) {
 	for after, want := range map[time.Duration]bool{30 * day: true, 30*day + time.Second: false} {
 		rows, total, err := d.Services.Payments.UnmatchedTransactions(t.Context(), 1, app.Page{Number: 1, Size: 100}, d.now.Add(after))
 		apptest.Must(t, err)
-		if listed := slices.ContainsFunc(rows, func(u payment.UnmatchedTransaction) bool { return u.ID == last.ID }); listed != want || listed != (total > 0) {
+		if listed := slices.ContainsFunc(rows, func(u payment.UnmatchedTransaction) bool { return u.ID == last.ID }); listed != want ||
+			listed != (total > 0) {
 			t.Errorf("%v later it is listed: %v, of %d", after, listed, total)
 		}
 	}
@@ -233,9 +237,11 @@ func TestLaterReportNamesTheRequest(t *testing.T) {
 	second, third := d.Native(), d.Native()
 	by := func(s inbound.Source, first app.Transaction, content string) {
 		t.Helper()
-		got, err := d.Services.Inbound.RecordTransactions(t.Context(), inbound.Call{AccountID: 1, Source: s, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: d.now, Elements: []inbound.Incoming{{
-			EventID: first.Number, Number: first.Number, Gateway: "ACB", AccountNumber: "1000", Type: first.Type, Amount: first.Amount, Content: content, Time: d.now,
-		}}})
+		got, err := d.Services.Inbound.RecordTransactions(t.Context(),
+			inbound.Call{AccountID: 1, Source: s, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: d.now, Elements: []inbound.Incoming{{
+				EventID: first.Number, Number: first.Number, Gateway: "ACB", AccountNumber: "1000", Type: first.Type, Amount: first.Amount,
+				Content: content, Time: d.now,
+			}}})
 		apptest.Must(t, err)
 		if got.Outcomes[0] != inbound.OutcomeDuplicate {
 			t.Fatalf("%q was %s", content, got.Outcomes[0])
@@ -245,7 +251,8 @@ func TestLaterReportNamesTheRequest(t *testing.T) {
 	number := 0
 	first := func(amount int64, content string) app.Transaction {
 		number++
-		return d.record(1, inbound.Incoming{AccountNumber: "1000", Amount: amount, Number: fmt.Sprint("FT", 100+number), Content: content, Time: d.now})
+		return d.record(1,
+			inbound.Incoming{AccountNumber: "1000", Amount: amount, Number: fmt.Sprint("FT", 100+number), Content: content, Time: d.now})
 	}
 
 	byCode, byReference := d.ask(payment.RequestCreate{Amount: 1000}), d.ask(payment.RequestCreate{Amount: 2000, Reference: "ORDER-77123"})
@@ -270,8 +277,10 @@ func TestLaterReportNamesTheRequest(t *testing.T) {
 	by(third, own, "GD CT DEN "+parted.Code)
 	d.is(parted, app.PaymentOpen, 0, 3000)
 
-	one, another := d.ask(payment.RequestCreate{Amount: 6000, Reference: "ORDER-88001"}), d.ask(payment.RequestCreate{Amount: 6000, Reference: "ORDER-88002"})
-	for _, both := range []string{one.Code + " " + another.Code, one.Code + "-" + another.Code[8:], "ORDER-88001 va ORDER-88002", one.Code + " ORDER-88002"} {
+	one, another := d.ask(payment.RequestCreate{Amount: 6000, Reference: "ORDER-88001"}),
+		d.ask(payment.RequestCreate{Amount: 6000, Reference: "ORDER-88002"})
+	for _, both := range []string{one.Code + " " + another.Code, one.Code + "-" + another.Code[8:], "ORDER-88001 va ORDER-88002",
+		one.Code + " ORDER-88002"} {
 		for _, cut := range []string{one.Code, "CT DEN ORDER-88001"} {
 			later(first(6000, both), cut)
 			silent := first(6000, "")

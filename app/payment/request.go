@@ -199,7 +199,8 @@ type Transfer struct {
 
 // State is what a transaction of r says of it at now.
 func (r Request) State(now time.Time) app.PaymentState {
-	return app.PaymentState{Due: r.Amount, ID: r.ID, Overpaid: r.Overpaid(), Received: r.Received, Reference: r.Reference, Status: r.Status(now)}
+	return app.PaymentState{Due: r.Amount, ID: r.ID, Overpaid: r.Overpaid(), Received: r.Received, Reference: r.Reference,
+		Status: r.Status(now)}
 }
 
 // Bounds of payment requests.
@@ -242,7 +243,8 @@ type Choices struct {
 
 // CreatePaymentRequest makes a payment request. CodeConflict where the account has no
 // code pattern, the code was used before, or no code or distinct amount is free.
-func (s *Service) CreatePaymentRequest(ctx context.Context, accountID int64, in RequestCreate, key app.IdempotencyKey, now time.Time) (Request, error) {
+func (s *Service) CreatePaymentRequest(ctx context.Context, accountID int64, in RequestCreate, key app.IdempotencyKey,
+	now time.Time) (Request, error) {
 	r, err := in.read(accountID, now)
 	if err != nil {
 		return r, err
@@ -261,7 +263,8 @@ func CheckRequest(in RequestCreate) error {
 // read is the request with the fields that the storage doesn't decide.
 func (in RequestCreate) read(accountID int64, now time.Time) (r Request, err error) {
 	var v app.Invalid
-	r = Request{AccountID: accountID, Amount: in.Amount, TransferAmount: in.Amount, ReturnURL: in.ReturnURL, CashierID: in.CashierID, Token: newPaymentToken(), CreatedAt: now}
+	r = Request{AccountID: accountID, Amount: in.Amount, TransferAmount: in.Amount, ReturnURL: in.ReturnURL, CashierID: in.CashierID,
+		Token: newPaymentToken(), CreatedAt: now}
 	if in.Amount < 1 || in.Amount > app.MaxAmount {
 		v.Add("amount", app.AmountRule.EN, app.AmountRule.VI)
 	}
@@ -278,7 +281,8 @@ func (in RequestCreate) read(accountID int64, now time.Time) (r Request, err err
 	case in.ExpiresIn < 0 || in.ExpiresIn > MaxExpiry || in.ExpiresIn%time.Minute != 0:
 		v.Add("expires_in", "must be a whole number of minutes from 1 to 525600", "phải là số phút nguyên từ 1 đến 525600")
 	case in.DistinctAmount && (in.ExpiresIn == 0 || in.ExpiresIn > maxDistinctExpiry):
-		v.Add("expires_in", "must be from 1 to 10080 minutes where the amount is to be distinct", "phải từ 1 đến 10080 phút khi dùng số tiền riêng")
+		v.Add("expires_in", "must be from 1 to 10080 minutes where the amount is to be distinct",
+			"phải từ 1 đến 10080 phút khi dùng số tiền riêng")
 	case in.ExpiresIn > 0:
 		r.ExpiresAt = now.Add(in.ExpiresIn)
 	}
@@ -310,7 +314,8 @@ func (in RequestCreate) choose(r Request, c Choices) (Request, error) {
 	r.Tolerance = tolerance(r.Amount, c.Account)
 	if in.DistinctAmount {
 		if !c.Account.DistinctAmounts {
-			return r, app.InvalidField("distinct_amount", "is not allowed in the settings of this account", "chưa được cho phép trong phần cài đặt của tài khoản này")
+			return r, app.InvalidField("distinct_amount", "is not allowed in the settings of this account",
+				"chưa được cho phép trong phần cài đặt của tài khoản này")
 		}
 		if r.TransferAmount, err = distinctAmount(r, c.AmountTaken); err != nil {
 			return r, err
@@ -328,7 +333,8 @@ func tolerance(amount int64, a app.Account) int64 {
 // bankAccount is the bank account that the money goes to.
 func (in RequestCreate) bankAccount(linked []app.BankAccount) (app.BankAccount, error) {
 	if in.BankAccountID == 0 && len(linked) != 1 {
-		return app.BankAccount{}, app.InvalidField("bank_account_id", "is required unless exactly one bank account is linked", "là bắt buộc, trừ khi chỉ có một tài khoản ngân hàng được liên kết")
+		return app.BankAccount{}, app.InvalidField("bank_account_id", "is required unless exactly one bank account is linked",
+			"là bắt buộc, trừ khi chỉ có một tài khoản ngân hàng được liên kết")
 	}
 	for _, b := range linked {
 		if in.BankAccountID != 0 && b.ID != in.BankAccountID {
@@ -350,7 +356,8 @@ func (in RequestCreate) code(given string, c Choices) (string, error) {
 	reader := app.NewCodeReader(c.Patterns)
 	if given != "" {
 		if reader.Read(given).Text != given {
-			return "", app.InvalidField("code", "is not a code of the patterns of this account", "không khớp mẫu mã thanh toán nào của tài khoản này")
+			return "",
+				app.InvalidField("code", "is not a code of the patterns of this account", "không khớp mẫu mã thanh toán nào của tài khoản này")
 		}
 		taken, err := c.CodeTaken(given)
 		if err == nil && taken {
@@ -358,7 +365,8 @@ func (in RequestCreate) code(given string, c Choices) (string, error) {
 		}
 		return given, err
 	}
-	err := app.InvalidField("prefix", "is not the prefix of a code pattern of this account", "không phải tiền tố của mẫu mã thanh toán nào của tài khoản này")
+	err := app.InvalidField("prefix", "is not the prefix of a code pattern of this account",
+		"không phải tiền tố của mẫu mã thanh toán nào của tài khoản này")
 	for _, p := range c.Patterns {
 		if in.Prefix != "" && p.Prefix != strings.ToUpper(in.Prefix) {
 			continue
@@ -548,7 +556,8 @@ var (
 	})
 	ErrEnded error = app.Refused(app.CodeConflict, app.Text{
 		EN: "Nothing is to be paid: this payment request is paid, cancelled or expired, or its bank account is unlinked or switched off.",
-		VI: "Không còn gì phải trả: yêu cầu thanh toán này đã trả đủ, đã huỷ hoặc hết hạn, hoặc tài khoản ngân hàng đã huỷ liên kết hay đang tắt.",
+		VI: "Không còn gì phải trả: yêu cầu thanh toán này đã trả đủ, đã huỷ hoặc hết hạn, hoặc tài khoản ngân hàng đã huỷ " +
+			"liên kết hay đang tắt.",
 	})
 	ErrIsPaid error = app.Refused(app.CodeConflict, app.Text{
 		EN: "This payment request is paid already.",

@@ -59,7 +59,8 @@ func (d *cashDesk) payAt(at time.Time, number string, amount int64, content stri
 // payOn is pay for a transfer of which only the day is known.
 func (d *cashDesk) payOn(day app.Day, amount int64, content string) app.Transaction {
 	d.T.Helper()
-	return d.record(1, inbound.Incoming{AccountNumber: "1000", Amount: amount, Content: content, Time: day.Start(d.Services.Ledger.Zone()), DateOnly: true})
+	return d.record(1, inbound.Incoming{AccountNumber: "1000", Amount: amount, Content: content, Time: day.Start(d.Services.Ledger.Zone()),
+		DateOnly: true})
 }
 
 func (d *cashDesk) record(accountID int64, e inbound.Incoming) app.Transaction {
@@ -108,7 +109,8 @@ func (d *cashDesk) is(r payment.Request, status app.PaymentStatus, received, res
 	if now.Status(d.now) != status || now.Received != received || now.Rest() != rest {
 		d.T.Errorf("it is %s, received %d, rest %d; want %s, %d, %d", now.Status(d.now), now.Received, now.Rest(), status, received, rest)
 	}
-	page, err := d.Services.Payments.PaymentRequests(context.Background(), 1, payment.Filter{Status: status, Code: r.Code, Page: app.Page{Number: 1, Size: 100}}, d.now)
+	page, err := d.Services.Payments.PaymentRequests(context.Background(), 1,
+		payment.Filter{Status: status, Code: r.Code, Page: app.Page{Number: 1, Size: 100}}, d.now)
 	apptest.Must(d.T, err)
 	if !slices.ContainsFunc(page.Rows, func(other payment.Request) bool { return other.ID == r.ID }) {
 		d.T.Errorf("it isn't in the list of those that are %s", status)
@@ -213,7 +215,8 @@ func TestPaymentTolerance(t *testing.T) {
 	d.pay("1000", 1, small.Code)
 	d.is(small, app.PaymentPaid, 900, 0)
 	for _, wrong := range []int64{-1, app.MaxTolerance + 1} {
-		if _, err := d.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{PaymentTolerance: &wrong}); app.CodeOf(err) != app.CodeValidation {
+		if _, err := d.Services.Ledger.UpdateAccount(t.Context(), 1,
+			app.AccountUpdate{PaymentTolerance: &wrong}); app.CodeOf(err) != app.CodeValidation {
 			t.Errorf("a tolerance of %d: %v", wrong, err)
 		}
 	}
@@ -237,7 +240,8 @@ func TestPaymentByReference(t *testing.T) {
 	d.says(d.pay("1000", 500, "HD20267 "+other.Code), "none") // two orders
 	d.says(d.pay("1000", 500, "HD202677 "+other.Code), "3 HD-2026/77 paid 500/500")
 	d.says(d.pay("1000", 500, "HD202677 DH00000000"), "none") // an order that isn't known
-	page, err := d.Services.Payments.PaymentRequests(t.Context(), 1, payment.Filter{Reference: "HD-2026/7", Page: app.Page{Number: 1, Size: 1}}, d.now)
+	page, err := d.Services.Payments.PaymentRequests(t.Context(), 1,
+		payment.Filter{Reference: "HD-2026/7", Page: app.Page{Number: 1, Size: 1}}, d.now)
 	apptest.Must(t, err)
 	if page.Total != 2 || page.Due != 1500 || page.Received != 1505 || len(page.Rows) != 1 || page.Rows[0].ID != second.ID {
 		t.Errorf("the requests of a reference add up to %+v", page)
@@ -294,7 +298,8 @@ func TestPaymentByAmount(t *testing.T) {
 	d := newCashDesk(t)
 	second := d.Link("VCB", "2000")
 	distinct := payment.RequestCreate{Amount: 200_000, BankAccountID: 1, ExpiresIn: 10 * time.Minute, DistinctAmount: true}
-	if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, distinct, app.IdempotencyKey{}, d.now); app.CodeOf(err) != app.CodeValidation {
+	if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, distinct, app.IdempotencyKey{},
+		d.now); app.CodeOf(err) != app.CodeValidation {
 		t.Errorf("a distinct amount that isn't allowed: %v", err)
 	}
 	d.set(app.AccountUpdate{DistinctAmounts: new(true)})
@@ -309,7 +314,8 @@ func TestPaymentByAmount(t *testing.T) {
 		seen[r.TransferAmount] = true
 		list = append(list, r)
 	}
-	if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, distinct, app.IdempotencyKey{}, d.now); err != payment.ErrNoFreeAmount {
+	if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, distinct, app.IdempotencyKey{},
+		d.now); err != payment.ErrNoFreeAmount {
 		t.Errorf("a hundredth distinct amount: %v", err)
 	}
 	elsewhere := distinct
@@ -325,7 +331,8 @@ func TestPaymentByAmount(t *testing.T) {
 	d.says(d.pay("1000", r.TransferAmount, "DH00000000"), "none") // the content says another order
 	d.says(d.pay("1000", r.TransferAmount, "nguyen van a chuyen tien"), fmt.Sprintf("%d  paid %d/200000", r.ID, r.TransferAmount))
 	d.says(d.pay("1000", r.TransferAmount, "nguyen van a chuyen tien"), "none") // once
-	d.says(d.pay("1000", list[4].TransferAmount, "MBVCB.3278907687.NGUYEN VAN A chuyen tien.CT tu 0071000888888 NGUYEN VAN A toi 19354957"), fmt.Sprintf("%d  paid %d/200000", list[4].ID, list[4].TransferAmount))
+	d.says(d.pay("1000", list[4].TransferAmount, "MBVCB.3278907687.NGUYEN VAN A chuyen tien.CT tu 0071000888888 NGUYEN VAN A toi 19354957"),
+		fmt.Sprintf("%d  paid %d/200000", list[4].ID, list[4].TransferAmount))
 	d.is(r, app.PaymentPaid, r.TransferAmount, 0)
 	d.pay("1000", 200_000, list[1].Code) // the amount without the đồng is enough
 	d.is(list[1], app.PaymentPaid, 200_000, 0)
@@ -337,14 +344,16 @@ func TestPaymentByAmount(t *testing.T) {
 	d.says(d.payAt(d.now.Add(-time.Hour), "1000", list[3].TransferAmount, "chuyen tien"), "none") // before it was made
 	d.now = d.now.Add(11 * time.Minute)
 	d.says(d.pay("1000", list[3].TransferAmount, "chuyen tien"), "none") // it has ended
-	d.says(d.payAt(d.now.Add(-2*time.Minute), "1000", list[3].TransferAmount, "chuyen tien"), fmt.Sprintf("%d  paid %d/200000", list[3].ID, list[3].TransferAmount))
+	d.says(d.payAt(d.now.Add(-2*time.Minute), "1000", list[3].TransferAmount, "chuyen tien"),
+		fmt.Sprintf("%d  paid %d/200000", list[3].ID, list[3].TransferAmount))
 }
 
 func TestPaymentByHand(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	r, other := d.ask(payment.RequestCreate{Amount: 1000, ExpiresIn: time.Hour}), d.ask(payment.RequestCreate{Amount: 1000})
-	lost, out, later := d.pay("1000", 1000, "chuyen tien"), d.pay("1000", -1000, "tra lai"), d.payAt(d.now.Add(2*time.Hour), "1000", 1000, "chuyen tien")
+	lost, out, later := d.pay("1000", 1000, "chuyen tien"), d.pay("1000", -1000, "tra lai"),
+		d.payAt(d.now.Add(2*time.Hour), "1000", 1000, "chuyen tien")
 	match := func(r payment.Request, t app.Transaction) error {
 		_, err := d.Services.Payments.MatchTransaction(context.Background(), 1, r.ID, t.ID, d.now)
 		return err
@@ -412,7 +421,8 @@ func TestPaymentCodes(t *testing.T) {
 			t.Fatalf("code %q, token %q", r.Code, r.Token)
 		}
 		seen[r.Code], seen[r.Token] = true, true
-		for _, content := range []string{strings.ToLower(r.Code), "CK" + r.Code, "DH " + r.Code[2:], "MBVCB.3278907687." + r.Code + ".CT tu 0071000888888"} {
+		for _, content := range []string{strings.ToLower(r.Code), "CK" + r.Code, "DH " + r.Code[2:],
+			"MBVCB.3278907687." + r.Code + ".CT tu 0071000888888"} {
 			if got := sent(d.pay("1000", 1, content)); got == "none" {
 				t.Errorf("%q isn't matched", content)
 			}
@@ -443,7 +453,8 @@ func TestPaymentCodesUsedUp(t *testing.T) {
 	defer w.Close()
 	d := &cashDesk{World: w, now: time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)}
 	d.Link("ACB", "1000")
-	if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 1}, app.IdempotencyKey{}, d.now); err != payment.ErrNoPattern {
+	if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 1}, app.IdempotencyKey{},
+		d.now); err != payment.ErrNoPattern {
 		t.Errorf("without a pattern: %v", err)
 	}
 	d.Pattern("AB", 3, 3)
@@ -501,7 +512,8 @@ func TestPaymentCodeAgain(t *testing.T) {
 			d := newCashDesk(t)
 			again := func(want error) (r payment.Request) {
 				t.Helper()
-				r, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 2000, Code: "DH12345678"}, app.IdempotencyKey{}, d.now)
+				r, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 2000, Code: "DH12345678"},
+					app.IdempotencyKey{}, d.now)
 				if err != want {
 					t.Fatalf("the code again: %v, want %v", err, want)
 				}
@@ -521,7 +533,8 @@ func TestPaymentCodeAgain(t *testing.T) {
 			if was := d.read(first); was.Code != first.Code || was.Received == 2000 {
 				t.Errorf("the first request has the code %s and received %d", was.Code, was.Received)
 			}
-			page, err := d.Services.Payments.PaymentRequests(t.Context(), 1, payment.Filter{Code: first.Code, Page: app.Page{Number: 1, Size: 10}}, d.now)
+			page, err := d.Services.Payments.PaymentRequests(t.Context(), 1,
+				payment.Filter{Code: first.Code, Page: app.Page{Number: 1, Size: 10}}, d.now)
 			if err != nil || page.Total != 2 || page.Rows[0].ID != second.ID || page.Rows[1].ID != first.ID {
 				t.Errorf("of the code are listed %+v, %v", page.Rows, err)
 			}
@@ -536,7 +549,8 @@ func TestCodesAlmostUsedUp(t *testing.T) {
 	d := newCashDesk(t)
 	d.Pattern("AB", 3, 3)
 	var codes []string
-	reader := app.NewCodeReader([]app.CodePattern{{Pattern: paymentcode.Pattern{Prefix: "AB", Least: 3, Most: 3, Alphabet: paymentcode.Digits}}})
+	reader := app.NewCodeReader([]app.CodePattern{{Pattern: paymentcode.Pattern{Prefix: "AB", Least: 3, Most: 3,
+		Alphabet: paymentcode.Digits}}})
 	for i := range 1000 {
 		if code := fmt.Sprintf("AB%03d", i); reader.Read(code).Text == code {
 			codes = append(codes, code)
@@ -565,21 +579,31 @@ func TestPaymentRequestRefused(t *testing.T) {
 	d := newCashDesk(t)
 	second := d.Link("VCB", "2000")
 	for name, in := range map[string]payment.RequestCreate{
-		"no amount": {BankAccountID: 1}, "a negative one": {Amount: -5, BankAccountID: 1}, "one beyond the limit": {Amount: app.MaxAmount + 1, BankAccountID: 1},
-		"which bank account": {Amount: 5}, "an unknown one": {Amount: 5, BankAccountID: 99},
-		"a long reference": {Amount: 5, BankAccountID: 1, Reference: strings.Repeat("a", 10_000)}, "a line in it": {Amount: 5, BankAccountID: 1, Reference: "a\nb"},
-		"seconds": {Amount: 5, BankAccountID: 1, ExpiresIn: 90 * time.Second}, "more than a year": {Amount: 5, BankAccountID: 1, ExpiresIn: payment.MaxExpiry + time.Minute}, "the past": {Amount: 5, BankAccountID: 1, ExpiresIn: -time.Minute},
-		"a script": {Amount: 5, BankAccountID: 1, ReturnURL: "javascript:alert(1)"}, "a path": {Amount: 5, BankAccountID: 1, ReturnURL: "/orders"}, "a password": {Amount: 5, BankAccountID: 1, ReturnURL: "https://a:b@shop.vn/"},
-		"a space": {Amount: 5, BankAccountID: 1, ReturnURL: "https://shop.vn/ a"}, "a long address": {Amount: 5, BankAccountID: 1, ReturnURL: "https://shop.vn/" + strings.Repeat("a", 2048)},
-		"distinct without an end": {Amount: 5, BankAccountID: 1, DistinctAmount: true}, "distinct for long": {Amount: 5, BankAccountID: 1, DistinctAmount: true, ExpiresIn: 8 * 24 * time.Hour},
+		"no amount": {BankAccountID: 1}, "a negative one": {Amount: -5, BankAccountID: 1},
+		"one beyond the limit": {Amount: app.MaxAmount + 1, BankAccountID: 1},
+		"which bank account":   {Amount: 5}, "an unknown one": {Amount: 5, BankAccountID: 99},
+		"a long reference":        {Amount: 5, BankAccountID: 1, Reference: strings.Repeat("a", 10_000)},
+		"a line in it":            {Amount: 5, BankAccountID: 1, Reference: "a\nb"},
+		"seconds":                 {Amount: 5, BankAccountID: 1, ExpiresIn: 90 * time.Second},
+		"more than a year":        {Amount: 5, BankAccountID: 1, ExpiresIn: payment.MaxExpiry + time.Minute},
+		"the past":                {Amount: 5, BankAccountID: 1, ExpiresIn: -time.Minute},
+		"a script":                {Amount: 5, BankAccountID: 1, ReturnURL: "javascript:alert(1)"},
+		"a path":                  {Amount: 5, BankAccountID: 1, ReturnURL: "/orders"},
+		"a password":              {Amount: 5, BankAccountID: 1, ReturnURL: "https://a:b@shop.vn/"},
+		"a space":                 {Amount: 5, BankAccountID: 1, ReturnURL: "https://shop.vn/ a"},
+		"a long address":          {Amount: 5, BankAccountID: 1, ReturnURL: "https://shop.vn/" + strings.Repeat("a", 2048)},
+		"distinct without an end": {Amount: 5, BankAccountID: 1, DistinctAmount: true},
+		"distinct for long":       {Amount: 5, BankAccountID: 1, DistinctAmount: true, ExpiresIn: 8 * 24 * time.Hour},
 	} {
-		if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, in, app.IdempotencyKey{}, d.now); app.CodeOf(err) != app.CodeValidation {
+		if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, in, app.IdempotencyKey{},
+			d.now); app.CodeOf(err) != app.CodeValidation {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	_, err := d.Services.Ledger.ToggleBankAccount(t.Context(), 1, second.ID, d.now)
 	apptest.Must(t, err)
-	if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 5, BankAccountID: second.ID}, app.IdempotencyKey{}, d.now); err != payment.ErrToInactive {
+	if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 5, BankAccountID: second.ID},
+		app.IdempotencyKey{}, d.now); err != payment.ErrToInactive {
 		t.Errorf("to a bank account that is switched off: %v", err)
 	}
 	key := app.IdempotencyKey{Key: "order-1", Operation: "POST"}
@@ -608,7 +632,9 @@ func TestPaymentByEveryWay(t *testing.T) {
 	native := d.Native()
 	e.EventID, e.AccountNumber, e.Gateway = "b", "3000", "ACB"
 	for range 2 { // what is repeated counts once
-		_, err = d.Services.Inbound.RecordTransactions(t.Context(), inbound.Call{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: d.now, Body: []byte("{}"), Elements: []inbound.Incoming{e}})
+		_, err = d.Services.Inbound.RecordTransactions(t.Context(),
+			inbound.Call{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: d.now, Body: []byte("{}"),
+				Elements: []inbound.Incoming{e}})
 		apptest.Must(t, err)
 	}
 	d.is(r, app.PaymentUnderpaid, 100, 900)
@@ -616,7 +642,9 @@ func TestPaymentByEveryWay(t *testing.T) {
 	d.is(r, app.PaymentUnderpaid, 200, 800)
 	e.EventID, e.AccountNumber = "c", "1000"
 	for range 2 {
-		_, err = d.Services.Inbound.RecordTransactions(t.Context(), inbound.Call{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: d.now, Body: []byte("{}"), Elements: []inbound.Incoming{e}})
+		_, err = d.Services.Inbound.RecordTransactions(t.Context(),
+			inbound.Call{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: d.now, Body: []byte("{}"),
+				Elements: []inbound.Incoming{e}})
 		apptest.Must(t, err)
 	}
 	d.is(r, app.PaymentUnderpaid, 300, 700)
@@ -629,9 +657,11 @@ func TestPaymentOfAnotherAccount(t *testing.T) {
 	d := newCashDesk(t)
 	in := payment.RequestCreate{Amount: 1000, Code: "DH12345678", Reference: "HD-2026/7"}
 	r, second := d.ask(in), d.SecondAccount()
-	_, err := d.Services.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5000", AccountName: "TRAN THI B"}, d.now)
+	_, err := d.Services.Inbound.LinkBankAccount(t.Context(), second,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5000", AccountName: "TRAN THI B"}, d.now)
 	apptest.Must(t, err)
-	_, err = d.Services.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, d.now)
+	_, err = d.Services.Ledger.CreateCodePattern(t.Context(), second,
+		paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, d.now)
 	apptest.Must(t, err)
 	create := func(in payment.RequestCreate) payment.Request {
 		r, err := d.Services.Payments.CreatePaymentRequest(t.Context(), second, in, app.IdempotencyKey{}, d.now)
@@ -650,7 +680,8 @@ func TestPaymentOfAnotherAccount(t *testing.T) {
 	d.is(r, app.PaymentOpen, 0, 1000)
 	d.says(d.pay("1000", 400, "DH12345678"), "1 HD-2026/7 underpaid 400/1000")
 	d.says(d.pay("1000", 600, "HD-2026/7"), "1 HD-2026/7 paid 1000/1000")
-	if _, err := d.Services.Payments.MatchTransaction(t.Context(), 1, r.ID, theirs("chuyen tien").ID, d.now); app.CodeOf(err) != app.CodeValidation {
+	if _, err := d.Services.Payments.MatchTransaction(t.Context(), 1, r.ID, theirs("chuyen tien").ID,
+		d.now); app.CodeOf(err) != app.CodeValidation {
 		t.Errorf("the money of another account was matched: %v", err)
 	}
 }
@@ -666,7 +697,8 @@ func TestAskedAmount(t *testing.T) {
 		now := d.read(r)
 		transfer, text, err := now.Transfer()
 		digits := fmt.Sprint(amount)
-		if err != nil || now.Asked() != amount || transfer.Amount != amount || transfer.Content != r.Code || !strings.Contains(text, fmt.Sprintf("54%02d%s", len(digits), digits)) {
+		if err != nil || now.Asked() != amount || transfer.Amount != amount || transfer.Content != r.Code ||
+			!strings.Contains(text, fmt.Sprintf("54%02d%s", len(digits), digits)) {
 			t.Errorf("it asks for %d by %q, want %d, %v", now.Asked(), text, amount, err)
 		}
 	}
@@ -764,7 +796,8 @@ func TestPaymentOfADay(t *testing.T) {
 	}
 	d.says(d.payOn(day, r.TransferAmount, "chuyen tien"), fmt.Sprintf("1 HD-2026/7 paid %d/1000", r.TransferAmount))
 	in = payment.RequestCreate{Amount: 1000, ExpiresIn: time.Hour}
-	inTime, byReference, late, later := d.ask(in), d.ask(payment.RequestCreate{Amount: 1000, Reference: "HD-2026/8", ExpiresIn: time.Hour}), d.ask(in), d.ask(in)
+	inTime, byReference, late, later := d.ask(in), d.ask(payment.RequestCreate{Amount: 1000, Reference: "HD-2026/8", ExpiresIn: time.Hour}),
+		d.ask(in), d.ask(in)
 	in.ExpiresIn = 8 * time.Hour
 	lastSecond, tomorrow := d.ask(in), d.ask(in)
 	d.now = d.now.Add(time.Hour)
@@ -797,7 +830,8 @@ func TestPaymentBeforeItsRequest(t *testing.T) {
 		amount  int64
 		content string
 		want    string
-	}{{24 * time.Hour, 100, r.Code, "1 HD-2026/7 underpaid 100/1000"}, {10 * time.Minute, 100, "HD-2026/7", "1 HD-2026/7 underpaid 200/1000"}, {10 * time.Minute, distinct.TransferAmount, "chuyen tien", fmt.Sprintf("2  paid %d/1000", distinct.TransferAmount)}} {
+	}{{24 * time.Hour, 100, r.Code, "1 HD-2026/7 underpaid 100/1000"}, {10 * time.Minute, 100, "HD-2026/7", "1 HD-2026/7 underpaid 200/1000"},
+		{10 * time.Minute, distinct.TransferAmount, "chuyen tien", fmt.Sprintf("2  paid %d/1000", distinct.TransferAmount)}} {
 		d.says(d.payAt(d.now.Add(-way.slack-time.Second), "1000", way.amount, way.content), "none")
 		d.says(d.payAt(d.now.Add(-way.slack), "1000", way.amount, way.content), way.want)
 	}
@@ -815,7 +849,8 @@ func TestPaymentByDoubtfulAmount(t *testing.T) {
 	r := distinct()
 	d.ask(payment.RequestCreate{Amount: 500, Reference: "HD-2026/7"})
 	d.ask(payment.RequestCreate{Amount: 500, Reference: "HD-2026/77"})
-	for _, content := range []string{"HD-2026/7 va HD-2026/77", "HD-2026/8 va HD-2026/9", "HD-2026/8", "DH00000000 HD-2026/7", "HD-2026/7 DH00000000", "DH0000"} {
+	for _, content := range []string{"HD-2026/7 va HD-2026/77", "HD-2026/8 va HD-2026/9", "HD-2026/8", "DH00000000 HD-2026/7",
+		"HD-2026/7 DH00000000", "DH0000"} {
 		d.says(d.pay("1000", r.TransferAmount, content), "none")
 	}
 	// The rest of another request counts, but for one that is paid but for the tolerance.
@@ -849,7 +884,8 @@ func TestDistinctAmountIsKept(t *testing.T) {
 		t.Helper()
 		d.now = began.Add(after)
 		for {
-			r, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 1000, ExpiresIn: week, DistinctAmount: true}, app.IdempotencyKey{}, d.now)
+			r, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1,
+				payment.RequestCreate{Amount: 1000, ExpiresIn: week, DistinctAmount: true}, app.IdempotencyKey{}, d.now)
 			if err == payment.ErrNoFreeAmount {
 				break
 			}
@@ -925,7 +961,8 @@ func TestUnmatchKeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	r := d.ask(payment.RequestCreate{Amount: 1000, ExpiresIn: time.Hour})
-	inTime, late, third := d.pay("1000", 1000, "chuyen tien"), d.payAt(d.now.Add(2*time.Hour), "1000", 1000, "chuyen tien"), d.pay("1000", 1, "chuyen tien")
+	inTime, late, third := d.pay("1000", 1000, "chuyen tien"), d.payAt(d.now.Add(2*time.Hour), "1000", 1000, "chuyen tien"),
+		d.pay("1000", 1, "chuyen tien")
 	for _, one := range []app.Transaction{late, inTime, third} {
 		_, err := d.Services.Payments.MatchTransaction(t.Context(), 1, r.ID, one.ID, d.now)
 		apptest.Must(t, err)
@@ -1013,7 +1050,8 @@ func TestPaymentSuspended(t *testing.T) {
 	apptest.Must(t, d.Services.Ledger.UnlinkBankAccount(t.Context(), 1, b.ID, d.now))
 	payable(false)
 	d.pay("1000", 100, r.Code)
-	if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 1000, BankAccountID: b.ID}, app.IdempotencyKey{}, d.now); err != app.ErrUnknownBankAccountID {
+	if _, err := d.Services.Payments.CreatePaymentRequest(t.Context(), 1, payment.RequestCreate{Amount: 1000, BankAccountID: b.ID},
+		app.IdempotencyKey{}, d.now); err != app.ErrUnknownBankAccountID {
 		t.Errorf("to a bank account that was unlinked: %v", err)
 	}
 	again := d.Link("VCB", "2000")
@@ -1029,7 +1067,8 @@ func TestPaymentRequestOfLimitedUser(t *testing.T) {
 	hidden := d.Link("VCB", "2000")
 	ctx := access.SeeingOnly(t.Context(), access.BankAccountLimit{On: true, IDs: []int64{1}})
 	for id, want := range map[int64]error{0: nil, 1: nil, hidden.ID: app.ErrUnknownBankAccountID} {
-		r, err := d.Services.Payments.CreatePaymentRequest(ctx, 1, payment.RequestCreate{Amount: 1000, BankAccountID: id}, app.IdempotencyKey{}, d.now)
+		r, err := d.Services.Payments.CreatePaymentRequest(ctx, 1, payment.RequestCreate{Amount: 1000, BankAccountID: id},
+			app.IdempotencyKey{}, d.now)
 		if err != want || err == nil && r.BankAccount.ID != 1 {
 			t.Errorf("to bank account %d: to %d, %v, want %v", id, r.BankAccount.ID, err, want)
 		}
@@ -1066,7 +1105,8 @@ func TestPaymentCodesOfLetters(t *testing.T) {
 	t.Parallel()
 	d := newCashDesk(t)
 	for prefix, lengths := range map[string][2]int{"KH": {6, 6}, "MD": {4, 12}, "XZ": {10, 10}} {
-		_, err := d.Services.Ledger.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: prefix, Least: lengths[0], Most: lengths[1], Alphabet: paymentcode.LettersAndDigits}, d.now)
+		_, err := d.Services.Ledger.CreateCodePattern(t.Context(), 1,
+			paymentcode.Pattern{Prefix: prefix, Least: lengths[0], Most: lengths[1], Alphabet: paymentcode.LettersAndDigits}, d.now)
 		apptest.Must(t, err)
 		for range 50 {
 			r := d.ask(payment.RequestCreate{Amount: 1000, Prefix: prefix})

@@ -59,7 +59,8 @@ func Announce(t app.Transaction, a app.Account, bills bool) (app.Text, Verdict) 
 		return said("Too late and too much: received %s for a bill that was cancelled or had expired, %s more than due",
 			"Tiền đến muộn và thừa: nhận %s cho hoá đơn đã huỷ hoặc hết hạn, thừa %s", t.Amount, p.Overpaid), VerdictCheck
 	case p.Status == app.PaymentPaidLate:
-		return said("Too late: received %s for a bill that was cancelled or had expired", "Tiền đến muộn: nhận %s cho hoá đơn đã huỷ hoặc hết hạn", t.Amount), VerdictCheck
+		return said("Too late: received %s for a bill that was cancelled or had expired",
+			"Tiền đến muộn: nhận %s cho hoá đơn đã huỷ hoặc hết hạn", t.Amount), VerdictCheck
 	}
 	return said("The bill was cancelled, but %s has come", "Hoá đơn đã huỷ nhưng vẫn có %s", t.Amount), VerdictCheck
 }

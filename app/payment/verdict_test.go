@@ -52,7 +52,8 @@ func TestAmountInWords(t *testing.T) {
 		{1_001_000, "một triệu không trăm linh một nghìn", "one million one thousand"},
 		{1_010_000, "một triệu không trăm mười nghìn", "one million ten thousand"},
 		{1_549_000, "một triệu năm trăm bốn mươi chín nghìn", "one million five hundred forty-nine thousand"},
-		{21_024_025, "hai mươi mốt triệu không trăm hai mươi tư nghìn không trăm hai mươi lăm", "twenty-one million twenty-four thousand twenty-five"},
+		{21_024_025, "hai mươi mốt triệu không trăm hai mươi tư nghìn không trăm hai mươi lăm",
+			"twenty-one million twenty-four thousand twenty-five"},
 		{1_000_000_000, "một tỷ", "one billion"},
 		{1_000_005_000, "một tỷ không trăm linh năm nghìn", "one billion five thousand"},
 		{15_000_000_000, "mười lăm tỷ", "fifteen billion"},
@@ -62,7 +63,8 @@ func TestAmountInWords(t *testing.T) {
 		{
 			app.MaxAmount,
 			"chín nghìn chín trăm chín mươi chín tỷ chín trăm chín mươi chín triệu chín trăm chín mươi chín nghìn chín trăm chín mươi chín",
-			"nine trillion nine hundred ninety-nine billion nine hundred ninety-nine million nine hundred ninety-nine thousand nine hundred ninety-nine",
+			"nine trillion nine hundred ninety-nine billion nine hundred ninety-nine million nine hundred ninety-nine thousand " +
+				"nine hundred ninety-nine",
 		},
 	} {
 		if got := payment.AmountInWords(c.amount, app.Vietnamese); got != c.vi+" đồng" {
@@ -72,7 +74,8 @@ func TestAmountInWords(t *testing.T) {
 			t.Errorf("%d: %q, want %q", c.amount, got, c.en+" dong")
 		}
 	}
-	if got, want := payment.Announcement(200_000), (app.Text{EN: "Received two hundred thousand dong", VI: "Đã nhận hai trăm nghìn đồng"}); got != want {
+	if got, want := payment.Announcement(200_000),
+		(app.Text{EN: "Received two hundred thousand dong", VI: "Đã nhận hai trăm nghìn đồng"}); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -124,7 +127,8 @@ func TestAnnouncementOfMany(t *testing.T) {
 		vi, en     string
 	}{
 		{1, 5_000, "Có 1 khoản mới, tổng năm nghìn đồng", "1 new payment, five thousand dong in total"},
-		{25, 325_000, "Có 25 khoản mới, tổng ba trăm hai mươi lăm nghìn đồng", "25 new payments, three hundred twenty-five thousand dong in total"},
+		{25, 325_000, "Có 25 khoản mới, tổng ba trăm hai mươi lăm nghìn đồng",
+			"25 new payments, three hundred twenty-five thousand dong in total"},
 	} {
 		if got := payment.AnnouncementOfMany(c.count, c.sum); got.VI != c.vi || got.EN != c.en {
 			t.Errorf("%d, %d: %+v", c.count, c.sum, got)
@@ -148,27 +152,35 @@ func TestAnnouncementOfBills(t *testing.T) {
 			"Paid in full, one hundred ninety-five thousand dong", "Đủ tiền, một trăm chín mươi lăm nghìn đồng"},
 		{1, bill(app.PaymentPaid, 195_001), 60_000, payment.VerdictCheck, // 195,000 were enough
 			"Received one dong more, for a bill that was paid before", "Nhận thêm một đồng cho hoá đơn đã trả đủ từ trước"},
-		{5_001, bill(app.PaymentPaid, 200_000), 60_000, payment.VerdictFull, "Paid in full, two hundred thousand dong", "Đủ tiền, hai trăm nghìn đồng"},
+		{5_001, bill(app.PaymentPaid, 200_000), 60_000, payment.VerdictFull, "Paid in full, two hundred thousand dong",
+			"Đủ tiền, hai trăm nghìn đồng"},
 		{50_000, bill(app.PaymentUnderpaid, 120_000), 60_000, payment.VerdictShort,
-			"Not enough: received only one hundred twenty thousand dong, eighty thousand dong still due", "Thiếu: mới nhận một trăm hai mươi nghìn đồng, còn thiếu tám mươi nghìn đồng"},
+			"Not enough: received only one hundred twenty thousand dong, eighty thousand dong still due",
+			"Thiếu: mới nhận một trăm hai mươi nghìn đồng, còn thiếu tám mươi nghìn đồng"},
 		{50_000, bill(app.PaymentOverpaid, 230_000), 60_000, payment.VerdictCheck,
-			"Too much: received two hundred thirty thousand dong, thirty thousand dong more than due", "Thừa: đã nhận hai trăm ba mươi nghìn đồng, thừa ba mươi nghìn đồng"},
+			"Too much: received two hundred thirty thousand dong, thirty thousand dong more than due",
+			"Thừa: đã nhận hai trăm ba mươi nghìn đồng, thừa ba mươi nghìn đồng"},
 		{50_000, bill(app.PaymentPaidLate, 200_000), 60_000, payment.VerdictCheck,
-			"Too late: received fifty thousand dong for a bill that was cancelled or had expired", "Tiền đến muộn: nhận năm mươi nghìn đồng cho hoá đơn đã huỷ hoặc hết hạn"},
-		{50_000, app.PaymentState{ID: 7, Due: 200_000, Overpaid: 30_000, Received: 230_000, Status: app.PaymentPaidLate}, 60_000, payment.VerdictCheck,
+			"Too late: received fifty thousand dong for a bill that was cancelled or had expired",
+			"Tiền đến muộn: nhận năm mươi nghìn đồng cho hoá đơn đã huỷ hoặc hết hạn"},
+		{50_000, app.PaymentState{ID: 7, Due: 200_000, Overpaid: 30_000, Received: 230_000, Status: app.PaymentPaidLate}, 60_000,
+			payment.VerdictCheck,
 			"Too late and too much: received fifty thousand dong for a bill that was cancelled or had expired, thirty thousand dong more than due",
 			"Tiền đến muộn và thừa: nhận năm mươi nghìn đồng cho hoá đơn đã huỷ hoặc hết hạn, thừa ba mươi nghìn đồng"},
 		{50_000, bill(app.PaymentCancelled, 120_000), 60_000, payment.VerdictCheck,
 			"The bill was cancelled, but fifty thousand dong has come", "Hoá đơn đã huỷ nhưng vẫn có năm mươi nghìn đồng"},
 		{50_000, app.PaymentState{}, 0, payment.VerdictNone, "Received fifty thousand dong", "Đã nhận năm mươi nghìn đồng"},
 		{50_000, app.PaymentState{}, 50_000, payment.VerdictNone, "Received fifty thousand dong", "Đã nhận năm mươi nghìn đồng"},
-		{50_000, app.PaymentState{}, 50_001, payment.VerdictSmall, "Careful: received only fifty thousand dong", "Chú ý: chỉ nhận năm mươi nghìn đồng"},
+		{50_000, app.PaymentState{}, 50_001, payment.VerdictSmall, "Careful: received only fifty thousand dong",
+			"Chú ý: chỉ nhận năm mươi nghìn đồng"},
 	} {
-		said, verdict := payment.Announce(app.Transaction{Amount: c.amount, PaymentSent: c.bill}, app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, false)
+		said, verdict := payment.Announce(app.Transaction{Amount: c.amount, PaymentSent: c.bill},
+			app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, false)
 		if said != (app.Text{EN: c.en, VI: c.vi}) || verdict != c.verdict {
 			t.Errorf("%s of %d, small %d: %q, %q, %q", c.bill.Status, c.bill.Received, c.small, said.EN, said.VI, verdict)
 		}
-		atTill, itsVerdict := payment.Announce(app.Transaction{Amount: c.amount, PaymentSent: c.bill}, app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, true)
+		atTill, itsVerdict := payment.Announce(app.Transaction{Amount: c.amount, PaymentSent: c.bill},
+			app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, true)
 		if c.verdict == payment.VerdictNone {
 			said, verdict = app.Text{EN: c.en + ", of no known bill", VI: c.vi + ", chưa rõ của hoá đơn nào"}, payment.VerdictOther
 		}

@@ -14,7 +14,8 @@ var wordsAfter = []string{"CHUYENTIEN", "CHUYENKHOAN", "THANHTOAN"}
 
 // references are what banks begin their own references with. What begins so is
 // never a code.
-var references = []string{"FT", "TRACE", "MOMO", "OQCH", "SEPAY", "MBVCB", "IBVCB", "VCB", "ACSP", "BFTV", "IBT", "REF", "CASHIN", "ZALOPAY"}
+var references = []string{"FT", "TRACE", "MOMO", "OQCH", "SEPAY", "MBVCB", "IBVCB", "VCB", "ACSP", "BFTV", "IBT", "REF",
+	"CASHIN", "ZALOPAY"}
 
 // tails are what banks write behind the content of the payer, also glued to it.
 var tails = []string{"CT", "GD", "MA", "NG", "TU", "TOI", "DEN", "TAI", "TK", "TRACE", "CHUYEN"}

@@ -18,7 +18,8 @@ var shops = [][]paymentcode.Pattern{
 	{{"DH", 4, 8, paymentcode.Digits}},
 	{{"DH", 8, 8, paymentcode.LettersAndDigits}},
 	{{"DH", 4, 12, paymentcode.LettersAndDigits}},
-	{{"DH", 4, 4, paymentcode.Digits}, {"DHX", 3, 6, paymentcode.Digits}, {"KH", 5, 9, paymentcode.LettersAndDigits}, {"H2", 3, 3, paymentcode.Digits}},
+	{{"DH", 4, 4, paymentcode.Digits}, {"DHX", 3, 6, paymentcode.Digits}, {"KH", 5, 9, paymentcode.LettersAndDigits},
+		{"H2", 3, 3, paymentcode.Digits}},
 	{{"DH", 6, 6, paymentcode.Digits}, {"DH", 7, 9, paymentcode.LettersAndDigits}, {"CKDH", 6, 6, paymentcode.Digits}},
 }
 

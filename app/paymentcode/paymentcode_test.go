@@ -54,7 +54,8 @@ func TestCheck(t *testing.T) {
 // A finder without patterns, or with refused ones only, finds nothing.
 func TestNoPatterns(t *testing.T) {
 	var none *paymentcode.Finder
-	for _, f := range []*paymentcode.Finder{none, {}, paymentcode.NewFinder(nil), paymentcode.NewFinder([]paymentcode.Pattern{{}, {"D", 1, 30, "letters_and_digits"}})} {
+	for _, f := range []*paymentcode.Finder{none, {}, paymentcode.NewFinder(nil),
+		paymentcode.NewFinder([]paymentcode.Pattern{{}, {"D", 1, 30, "letters_and_digits"}})} {
 		for _, content := range []string{"", "DH001234", "D1"} {
 			if code, ok := f.Find(content); code != "" || ok {
 				t.Errorf("%q: %q, %t", content, code, ok)

@@ -113,7 +113,8 @@ func (c *content) reference(first, last int) string {
 	}
 	s := joined.String()
 	letters := strings.IndexFunc(s, func(r rune) bool { return r < 'A' || r > 'Z' })
-	if len(s) < minReference || len(s) > MaxCode || !hasDigit(s) || strings.Contains(s, "*") || letters < MinPrefix || isBankWord(s[:letters]) {
+	if len(s) < minReference || len(s) > MaxCode || !hasDigit(s) || strings.Contains(s, "*") || letters < MinPrefix ||
+		isBankWord(s[:letters]) {
 		return ""
 	}
 	return s
@@ -122,7 +123,8 @@ func (c *content) reference(first, last int) string {
 // isBankWord reports whether banks write a word, or people do, before another number
 // than that of an order.
 func isBankWord(word string) bool {
-	return slices.Contains(wordsBefore, word) || slices.Contains(tails, word) || slices.Contains(units, word) || slices.Contains(joiners, word) || beginsWithAny(word, references)
+	return slices.Contains(wordsBefore, word) || slices.Contains(tails, word) || slices.Contains(units, word) ||
+		slices.Contains(joiners, word) || beginsWithAny(word, references)
 }
 
 // tight reports whether the words i and i+1 are parts of one: HD-113.
@@ -142,7 +144,8 @@ func (c *content) isApart(first, letters, last int) bool {
 	}
 	number := digits.String()
 	isUnit := last < len(c.words)-1 && slices.Contains(units, c.word(last+1))
-	return len(number) < minApart || isCount(number) && len(number) > digitsOf(number) || digitsOf(number) == len(number) && looksOtherwise(number) || isUnit
+	return len(number) < minApart || isCount(number) && len(number) > digitsOf(number) || digitsOf(number) == len(number) &&
+		looksOtherwise(number) || isUnit
 }
 
 // referenceGoesOn reports whether a reference that ends with word last may be the

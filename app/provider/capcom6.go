@@ -18,8 +18,12 @@ var capcom6 = Kind{
 		About: app.Text{EN: "sms-gate.app, webhook for received SMS", VI: "sms-gate.app, webhook khi nhận SMS"},
 		Auths: []inbound.Auth{inbound.AuthHMAC}, DefaultAuth: inbound.AuthHMAC, Options: []inbound.SourceOption{inbound.OptionSender},
 		Setup: always(app.Text{
-			EN: "1. In SMS Gateway for Android, register a webhook for the event sms:received with this URL. 2. Enter the secret under Settings > Webhooks > Signing Key. 3. Exclude the app from the phone’s battery saving, and have your bank’s SMS sent to this phone.",
-			VI: "1. Trong SMS Gateway for Android, đăng ký webhook cho sự kiện sms:received với URL này. 2. Nhập khoá bí mật tại Settings > Webhooks > Signing Key. 3. Tắt chế độ tiết kiệm pin cho ứng dụng và đăng ký nhận SMS biến động số dư về máy này.",
+			EN: "1. In SMS Gateway for Android, register a webhook for the event sms:received with this URL. 2. " +
+				"Enter the secret under Settings > Webhooks > Signing Key. 3. Exclude the app from the phone’s battery saving, and have your bank’s " +
+				"SMS sent to this phone.",
+			VI: "1. Trong SMS Gateway for Android, đăng ký webhook cho sự kiện sms:received với URL này. 2. " +
+				"Nhập khoá bí mật tại Settings > Webhooks > Signing Key. 3. Tắt chế độ tiết kiệm pin cho ứng dụng và đăng ký nhận SMS biến " +
+				"động số dư về máy này.",
 		}),
 	},
 	Verify: verifyCapcom6,
@@ -39,7 +43,8 @@ func verifyCapcom6(in Call, h http.Header) inbound.Refusal {
 		return why
 	}
 	if len(stamp) != 10 || !exactjson.IsInteger(stamp) {
-		return refusal(inbound.RefusalMalformed, "X-Timestamp is not a timestamp in seconds with ten digits.", "X-Timestamp không phải là mốc thời gian tính bằng giây gồm mười chữ số.")
+		return refusal(inbound.RefusalMalformed, "X-Timestamp is not a timestamp in seconds with ten digits.",
+			"X-Timestamp không phải là mốc thời gian tính bằng giây gồm mười chữ số.")
 	}
 	return checkHexHMAC("X-Signature", signature, sha256.New, in.Source.Secret, in.Body, []byte(stamp))
 }

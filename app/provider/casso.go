@@ -23,8 +23,10 @@ var casso = Kind{
 		About: app.Text{EN: "casso.vn, webhook", VI: "casso.vn, webhook"},
 		Auths: []inbound.Auth{inbound.AuthToken}, DefaultAuth: inbound.AuthToken,
 		Setup: always(app.Text{
-			EN: "1. At casso.vn, open Connections > Integrations, click Add integration and choose Webhook. 2. Choose the bank accounts, enter this URL, and enter the secret as the security key. 3. Click Test call, then save.",
-			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook. 2. Chọn ngân hàng nhận webhook, nhập URL này và nhập khoá bí mật vào ô Key bảo mật. 3. Bấm Gọi thử rồi lưu.",
+			EN: "1. At casso.vn, open Connections > Integrations, click Add integration and choose Webhook. 2. " +
+				"Choose the bank accounts, enter this URL, and enter the secret as the security key. 3. Click Test call, then save.",
+			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook. 2. Chọn ngân hàng nhận webhook, nhập URL này và nhập " +
+				"khoá bí mật vào ô Key bảo mật. 3. Bấm Gọi thử rồi lưu.",
 		}),
 	},
 	Verify: func(in Call, h http.Header) inbound.Refusal { return checkHeader(h, "Secure-Token", in.Source.Secret) },
@@ -60,7 +62,8 @@ func cassoError(v exactjson.Value) *app.FieldError {
 	if e := v.Get("error"); e.Kind == exactjson.Null || e.Kind == exactjson.Number && exactjson.JSNumber(e.Text) == "0" {
 		return nil
 	}
-	return &app.FieldError{Field: "error", Text: app.Text{EN: "is not 0: Casso reports an error of its own", VI: "khác 0: Casso báo lỗi từ phía họ"}}
+	return &app.FieldError{Field: "error",
+		Text: app.Text{EN: "is not 0: Casso reports an error of its own", VI: "khác 0: Casso báo lỗi từ phía họ"}}
 }
 
 // readCassoElement reads one transaction. A negative amount is money that went
@@ -69,7 +72,8 @@ func readCassoElement(v exactjson.Value, keys cassoKeys, zone *time.Location) in
 	if v.Kind != exactjson.Object {
 		return notObject("body")
 	}
-	e := inbound.Incoming{Type: app.In, Content: v.Get("description").Word(), Number: v.Get(keys.number).Word(), Gateway: cassoBank(v), Balance: readBalance(v, keys.balance)}
+	e := inbound.Incoming{Type: app.In, Content: v.Get("description").Word(), Number: v.Get(keys.number).Word(), Gateway: cassoBank(v),
+		Balance: readBalance(v, keys.balance)}
 	setDate(&e, v.Get(keys.time), zone)
 	e.AccountNumber = firstWord(v, keys.account...)
 	e.Fault = firstFault(
@@ -100,8 +104,11 @@ var cassoV2 = Kind{
 		About: app.Text{EN: "casso.vn, webhook V2 with a signature", VI: "casso.vn, webhook V2 có chữ ký"},
 		Auths: []inbound.Auth{inbound.AuthHMAC}, DefaultAuth: inbound.AuthHMAC,
 		Setup: always(app.Text{
-			EN: "1. At casso.vn, open Connections > Integrations, click Add integration and choose Webhook V2. 2. Enter this URL and choose the bank accounts. 3. The security key there and the secret here must match: if Casso gives you a key, use it as this source’s secret.",
-			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook V2. 2. Nhập URL này và chọn ngân hàng nhận webhook. 3. Key bảo mật bên đó và khoá bí mật bên này phải giống nhau: nếu Casso cấp key, hãy dùng key đó làm khoá bí mật của nguồn này.",
+			EN: "1. At casso.vn, open Connections > Integrations, click Add integration and choose Webhook V2. 2. " +
+				"Enter this URL and choose the bank accounts. 3. The security key there and the secret here must match: " +
+				"if Casso gives you a key, use it as this source’s secret.",
+			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook V2. 2. Nhập URL này và chọn ngân hàng nhận webhook. " +
+				"3. Key bảo mật bên đó và khoá bí mật bên này phải giống nhau: nếu Casso cấp key, hãy dùng key đó làm khoá bí mật của nguồn này.",
 		}),
 	},
 	Verify: verifyCassoV2,
@@ -131,7 +138,8 @@ func verifyCassoV2(in Call, h http.Header) inbound.Refusal {
 	stamp, signature, found := strings.Cut(header, ",v1=")
 	stamp, begins := strings.CutPrefix(stamp, "t=")
 	if !found || !begins || !exactjson.IsInteger(stamp) {
-		return refusalf(inbound.RefusalMalformed, "%s does not consist of t= with a timestamp in digits and v1= with a signature.", "%s không có dạng t= kèm thời gian bằng chữ số và v1= kèm chữ ký.", name)
+		return refusalf(inbound.RefusalMalformed, "%s does not consist of t= with a timestamp in digits and v1= with a signature.",
+			"%s không có dạng t= kèm thời gian bằng chữ số và v1= kèm chữ ký.", name)
 	}
 	v, why := parseSigned(in.Body)
 	if why.Code != "" {
@@ -277,7 +285,8 @@ var cassoMoney = []string{"id", "tid", "amount", "bankSubAccId", "bank_sub_acc_i
 func readCassoRecord(v exactjson.Value, zone *time.Location) inbound.Incoming {
 	e := inbound.Incoming{
 		EventID: v.Get("id").Word(), EventIDChannel: app.ChannelCall, Gateway: cassoListBank(v.Get("bankCodeName").Word()),
-		Type: app.In, AccountNumber: firstWord(v, "bankSubAccId", "bank_sub_acc_id", "subAccId"), Number: v.Get("tid").Word(), Content: v.Get("description").Word(),
+		Type: app.In, AccountNumber: firstWord(v, "bankSubAccId", "bank_sub_acc_id", "subAccId"), Number: v.Get("tid").Word(),
+		Content: v.Get("description").Word(),
 		Balance: readBalance(v, "cusum_balance", "cusumBalance"),
 	}
 	setDate(&e, v.Get("when"), zone)

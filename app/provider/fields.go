@@ -42,7 +42,8 @@ func readList(in Call, key string, element func(v exactjson.Value, zone *time.Lo
 }
 
 // readElement reads an element of an array that must be an object.
-func readElement(item exactjson.Value, zone *time.Location, read func(v exactjson.Value, zone *time.Location) inbound.Incoming) inbound.Incoming {
+func readElement(item exactjson.Value, zone *time.Location,
+	read func(v exactjson.Value, zone *time.Location) inbound.Incoming) inbound.Incoming {
 	if item.Kind != exactjson.Object {
 		return notObject(FaultElement)
 	}

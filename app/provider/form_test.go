@@ -27,7 +27,8 @@ func TestSePayForms(t *testing.T) {
 		return elements[0]
 	}
 	fields := map[string]string{
-		"id": "7", "gateway": "ACB", "transactionDate": apptest.SomeDate, "accountNumber": "0019354957", "content": "Đơn = 7 & 8 + 100%\r\n;\x00", "transferType": "in", "transferAmount": "5000", "referenceCode": "FT7",
+		"id": "7", "gateway": "ACB", "transactionDate": apptest.SomeDate, "accountNumber": "0019354957", "content": "Đơn = 7 & 8 + 100%\r\n;\x00",
+		"transferType": "in", "transferAmount": "5000", "referenceCode": "FT7",
 	}
 	form, multipart := apptest.Forms(fields)
 	want := read(apptest.Quoted(fields))
@@ -45,10 +46,12 @@ func TestSePayForms(t *testing.T) {
 	}
 	for field, bodies := range map[string][]string{
 		"json": {
-			form + "&x=%", form + "&x=%zz", form + ";x=1", "hello", "--", "--\r\n", "--x1--", multipart[:len(multipart)-4], multipart[:200], multipart[:40],
+			form + "&x=%", form + "&x=%zz", form + ";x=1", "hello", "--", "--\r\n", "--x1--", multipart[:len(multipart)-4],
+			multipart[:200], multipart[:40],
 			"--" + strings.Repeat("x", 71) + multipart[4:], strings.ReplaceAll(multipart, "\r\n\r\n", "\r\n"),
 		},
-		"transferAmount": {form + "&transferAmount=1", form + "&TransferAmount=1", strings.Replace(form, "=5000", "=5.000", 1), strings.Replace(form, "=5000", "=", 1), strings.Replace(form, "=5000", "=0x10", 1),
+		"transferAmount": {form + "&transferAmount=1", form + "&TransferAmount=1", strings.Replace(form, "=5000", "=5.000", 1),
+			strings.Replace(form, "=5000", "=", 1), strings.Replace(form, "=5000", "=0x10", 1),
 			"--x1\r\nContent-Disposition: form-data; name=\"transferAmount\"\r\n\r\n1\r\n" + multipart},
 		"id":            {strings.Replace(form, "id=7", "id=", 1), strings.Replace(multipart, `"id"`, `"ID"`, 1)},
 		"accountNumber": {"a=b", strings.Replace(multipart, `name="accountNumber"`, `filename="accountNumber"`, 1)},

@@ -16,9 +16,11 @@ import (
 func FuzzNativeBody(f *testing.F) {
 	element := apptest.Transfer{Number: "FT1"}.Native()
 	for _, body := range []string{
-		apptest.Batch(), apptest.Batch(element), apptest.Batch(element, "null", element), "\xef\xbb\xbf" + apptest.Batch(element), `{"transactions":[],"transactions":[]}`,
+		apptest.Batch(), apptest.Batch(element), apptest.Batch(element, "null", element), "\xef\xbb\xbf" + apptest.Batch(element),
+		`{"transactions":[],"transactions":[]}`,
 		`{"transactions":[{"id":7,"transactionNumber":8,"accountNumber":"0","transferType":"OUT","transferAmount":1.5e5}]}`,
-		`{"transactions":[{"ID":"1","id":"\ud800","accountNumber":"\u0000","transferType":"IN","transferAmount":9999999999999,"content":[[{}]]}]}`,
+		`{"transactions":[{"ID":"1","id":"\ud800","accountNumber":"\u0000","transferType":"IN","transferAmount":9999999999999,"content":[[` +
+			`{}]]}]}`,
 	} {
 		f.Add([]byte(body))
 	}
@@ -28,7 +30,8 @@ func FuzzNativeBody(f *testing.F) {
 func FuzzSePayBody(f *testing.F) {
 	for _, body := range []string{
 		apptest.Transfer{Number: "FT1"}.Sepay(), "{}", "[]", "",
-		`{"id":92704,"gateway":"Vietcombank","transactionDate":"2023-03-25 14:02:37","accountNumber":123,"content":null,"transferType":"OUT","transferAmount":"2277000"}`,
+		`{"id":92704,"gateway":"Vietcombank","transactionDate":"2023-03-25 14:02:37","accountNumber":123,"content":null,"transferType":"OUT"` +
+			`,"transferAmount":"2277000"}`,
 		`{"id":-1,"accountNumber":" ","transferType":"In","transferAmount":1e-400,"TransferAmount":1}`,
 	} {
 		f.Add([]byte(body))
@@ -38,8 +41,12 @@ func FuzzSePayBody(f *testing.F) {
 
 func FuzzSePayForm(f *testing.F) {
 	for _, body := range []string{
-		"id=7&gateway=ACB&accountNumber=1&transferType=in&transferAmount=5000", "a=%zz", "=", "&&=&", "id=1&id=2", " --x=1", "--x\r\n\r\n\r\n--x--\r\n",
-		"--x\r\nContent-Disposition: form-data; name=\"id\"\r\n\r\n7\r\n--x\r\nContent-Disposition: form-data; name=\"accountNumber\"\r\n\r\n1\r\n--x\r\nContent-Disposition: form-data; name=\"transferType\"\r\n\r\nout\r\n--x\r\nContent-Disposition: form-data; name=\"transferAmount\"; filename=\"a\"\r\nContent-Transfer-Encoding: base64\r\n\r\n5000\r\n--x--\r\n",
+		"id=7&gateway=ACB&accountNumber=1&transferType=in&transferAmount=5000", "a=%zz", "=", "&&=&", "id=1&id=2", " --x=1",
+		"--x\r\n\r\n\r\n--x--\r\n",
+		"--x\r\nContent-Disposition: form-data; name=\"id\"\r\n\r\n7\r\n--x\r\nContent-Disposition: form-data; " +
+			"name=\"accountNumber\"\r\n\r\n1\r\n--x\r\nContent-Disposition: form-data; " +
+			"name=\"transferType\"\r\n\r\nout\r\n--x\r\nContent-Disposition: form-data; name=\"transferAmount\"; " +
+			"filename=\"a\"\r\nContent-Transfer-Encoding: base64\r\n\r\n5000\r\n--x--\r\n",
 	} {
 		f.Add([]byte(body))
 	}
@@ -48,7 +55,8 @@ func FuzzSePayForm(f *testing.F) {
 
 func FuzzCassoBody(f *testing.F) {
 	for _, body := range []string{
-		`{"error":0,"data":[{"id":7,"tid":"FT7","amount":-5000,"when":"2025-10-14","bank_sub_acc_id":"","subAccId":"1","bankName":"x"},null]}`, `{"error":1}`, `{"data":[[]]}`, `{"error":"","data":{}}`,
+		`{"error":0,"data":[{"id":7,"tid":"FT7","amount":-5000,"when":"2025-10-14","bank_sub_acc_id":"","subAccId":"1","bankName":"x"},null]}`,
+		`{"error":1}`, `{"data":[[]]}`, `{"error":"","data":{}}`,
 	} {
 		f.Add([]byte(body))
 	}
@@ -56,28 +64,32 @@ func FuzzCassoBody(f *testing.F) {
 }
 
 func FuzzCassoV2Body(f *testing.F) {
-	for _, body := range []string{cassoFields, `{"error":-0,"data":{"id":0}}`, `{"data":{"id":1e21,"amount":"-5e3","accountNumber":1e300}}`, `{"error":null,"data":{"id":9007199254740993,"amount":5000.00000000000001,"accountNumber":7}}`} {
+	for _, body := range []string{cassoFields, `{"error":-0,"data":{"id":0}}`, `{"data":{"id":1e21,"amount":"-5e3","accountNumber":1e300}}`,
+		`{"error":null,"data":{"id":9007199254740993,"amount":5000.00000000000001,"accountNumber":7}}`} {
 		f.Add([]byte(body))
 	}
 	fuzzBody(f, "casso-v2")
 }
 
 func FuzzPayOSBody(f *testing.F) {
-	for _, body := range []string{`{"data":` + payOSFields + `}`, `{"data":{"code":"00","reference":1e3,"amount":true,"accountNumber":[{}]}}`, `{"data":{"orderCode":"123","reference":"TF230204212323"}}`, `{"data":{"7":"&a=b"}}`} {
+	for _, body := range []string{`{"data":` + payOSFields + `}`, `{"data":{"code":"00","reference":1e3,"amount":true,"accountNumber":[{}]}}`,
+		`{"data":{"orderCode":"123","reference":"TF230204212323"}}`, `{"data":{"7":"&a=b"}}`} {
 		f.Add([]byte(body))
 	}
 	fuzzBody(f, "payos")
 }
 
 func FuzzPay2SBody(f *testing.F) {
-	for _, body := range []string{apptest.Batch(apptest.Transfer{Number: "1"}.Native()), apptest.Batch("null"), `{"transactions":[{"id":7,"accountNumber":1,"transferType":"oUt","transferAmount":"5.000"}]}`} {
+	for _, body := range []string{apptest.Batch(apptest.Transfer{Number: "1"}.Native()), apptest.Batch("null"),
+		`{"transactions":[{"id":7,"accountNumber":1,"transferType":"oUt","transferAmount":"5.000"}]}`} {
 		f.Add([]byte(body))
 	}
 	fuzzBody(f, "pay2s")
 }
 
 func FuzzPay2SIPNBody(f *testing.F) {
-	for _, body := range []string{ipnFields, `{"resultCode":0,"transId":7,"amount":5000,"responseTime":9223372036854775807}`, `{"resultCode":"1006"}`, `{"orderInfo":"&transId=8","resultCode":[]}`} {
+	for _, body := range []string{ipnFields, `{"resultCode":0,"transId":7,"amount":5000,"responseTime":9223372036854775807}`,
+		`{"resultCode":"1006"}`, `{"orderInfo":"&transId=8","resultCode":[]}`} {
 		f.Add([]byte(body))
 	}
 	fuzzBody(f, "pay2s-ipn")
@@ -159,7 +171,8 @@ func fuzzSource(f *testing.F, source inbound.Source) {
 				}
 				continue
 			}
-			if e.Amount < 1 || e.Amount > app.MaxAmount || e.Type != app.In && e.Type != app.Out || e.AccountNumber == "" && !ownAccount || e.EventID == "" {
+			if e.Amount < 1 || e.Amount > app.MaxAmount || e.Type != app.In && e.Type != app.Out || e.AccountNumber == "" &&
+				!ownAccount || e.EventID == "" {
 				t.Errorf("element %d: %+v", i, e)
 			}
 		}
@@ -168,17 +181,20 @@ func fuzzSource(f *testing.F, source inbound.Source) {
 
 func FuzzGenericBody(f *testing.F) {
 	for _, body := range []string{
-		`{"data":[{"id":"1","sum":[{"v":-5}],"acc.no":"19354957","t":"out","when":1760414370}]}`, `{"data":[[],{},null,{"id":1,"sum":[{"v":"5","V":6}]}]}`, `{"data":{}}`, `[]`,
+		`{"data":[{"id":"1","sum":[{"v":-5}],"acc.no":"19354957","t":"out","when":1760414370}]}`,
+		`{"data":[[],{},null,{"id":1,"sum":[{"v":"5","V":6}]}]}`, `{"data":{}}`, `[]`,
 	} {
 		f.Add([]byte(body))
 	}
 	fuzzSource(f, inbound.Source{Provider: "generic", Options: inbound.SourceOptions{Map: apptest.Mapped(
-		"list", "data", "id", "id", "amount", "sum[0].v", "account", `"acc.no"`, "type", "t", "time", "when", "gateway", "bank", "number", "ref", "content", "text")}})
+		"list", "data", "id", "id", "amount", "sum[0].v", "account", `"acc.no"`, "type", "t", "time", "when", "gateway", "bank", "number", "ref",
+		"content", "text")}})
 }
 
 func FuzzVietQRBody(f *testing.F) {
 	for _, body := range []string{
-		apptest.VietQRBody(), apptest.VietQRBody("transType", "d", "amount", "7"), `{"bankAccount":1,"transactionId":1,"amount":1,"transType":"C","AMOUNT":2}`, "[]", "{",
+		apptest.VietQRBody(), apptest.VietQRBody("transType", "d", "amount", "7"),
+		`{"bankAccount":1,"transactionId":1,"amount":1,"transType":"C","AMOUNT":2}`, "[]", "{",
 	} {
 		f.Add([]byte(body))
 	}
@@ -214,7 +230,8 @@ func FuzzSMSForwarderBody(f *testing.F) {
 	fuzzSource(f, source)
 }
 
-var fuzzTexts = []apptest.PhoneText{{}, {Sender: "MBBank", Text: apptest.MbbText}, {Sender: "0901234567", Text: apptest.TcbText}, {Sender: "Vietcombank", Text: apptest.CodeText}}
+var fuzzTexts = []apptest.PhoneText{{}, {Sender: "MBBank", Text: apptest.MbbText}, {Sender: "0901234567", Text: apptest.TcbText},
+	{Sender: "Vietcombank", Text: apptest.CodeText}}
 
 // FuzzSMSSender: a text counts only under a name of its bank, or one that the
 // source was told of, whatever it says.

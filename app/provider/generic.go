@@ -27,7 +27,8 @@ var generic = Kind{
 				header = app.Textf("%s, with the secret alone", "%s, chỉ chứa khoá bí mật", s.Options.Header)
 			}
 			return app.Text{
-				EN: "1. Have the sender POST its JSON to this URL. 2. Have it send the header " + header.EN + ". 3. Send a test call and check it in the inbound log.",
+				EN: "1. Have the sender POST its JSON to this URL. 2. Have it send the header " + header.EN +
+					". 3. Send a test call and check it in the inbound log.",
 				VI: "1. Cho bên gửi POST JSON tới URL này. 2. Gửi kèm header " + header.VI + ". 3. Gọi thử một lần rồi xem lại trong lịch sử nhận.",
 			}
 		},
@@ -221,7 +222,8 @@ func (x genericElement) amount(amount *int64, direction *app.Direction) *app.Fie
 			}}
 		}
 		if n < 0 && named == app.In {
-			return &app.FieldError{Field: "amount", Text: app.Text{EN: "is negative, but the type says money in", VI: "là số âm trong khi type là tiền vào"}}
+			return &app.FieldError{Field: "amount",
+				Text: app.Text{EN: "is negative, but the type says money in", VI: "là số âm trong khi type là tiền vào"}}
 		}
 		*direction = named
 	}

@@ -54,7 +54,8 @@ func Read(source inbound.Source, channel app.Channel, body []byte, receivedAt ti
 	kind, found := Find(source.Provider)
 	switch {
 	case !found || channel == app.ChannelPoll && kind.List == nil:
-		return inbound.Reading{Elements: []inbound.Incoming{unreadable("body", "is of a format that is no longer known", "thuộc định dạng không còn được hỗ trợ")}}
+		return inbound.Reading{Elements: []inbound.Incoming{unreadable("body", "is of a format that is no longer known",
+			"thuộc định dạng không còn được hỗ trợ")}}
 	case channel == app.ChannelPoll:
 		return inbound.Reading{Elements: kind.List.elements(body, zone)}
 	}

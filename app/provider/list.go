@@ -75,7 +75,8 @@ const noID = "~"
 
 // readRecords reads the elements of the array under key with read. One that has
 // no id is given one of what it holds, so that it is known on the next page.
-func readRecords(v exactjson.Value, key string, zone *time.Location, read func(v exactjson.Value, zone *time.Location) inbound.Incoming) ([]inbound.Incoming, error) {
+func readRecords(v exactjson.Value, key string, zone *time.Location,
+	read func(v exactjson.Value, zone *time.Location) inbound.Incoming) ([]inbound.Incoming, error) {
 	list := v.Get(key)
 	if list.Kind != exactjson.Array || v.Times(key) != 1 {
 		return nil, unreadablePage("the page has no list %s", key)

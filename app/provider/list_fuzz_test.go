@@ -14,9 +14,12 @@ func FuzzSePayPage(f *testing.F) {
 	record := sepayRecord
 	for _, data := range []string{
 		"", record, record + "," + record, "null," + record, "17",
-		`{"id":"a","transfer_type":"in","amount_in":1.5e5,"amount_out":"0.00","account_number":17,"transaction_date":"2026-10-31T11:24:40+07:00"}`,
-		`{"id":"a","transfer_type":"in","amount_in":null,"amount_out":5}`, `{"id":"a","id":"b","transfer_type":"OUT","amount_in":0,"amount_out":"50000"}`,
-		`{"ID":"a","Transfer_Type":"in","amount_in":-1,"amount_out":1}`, `{"id":{},"transfer_type":[],"amount_in":"","reference_number":"\ud800"}`,
+		`{"id":"a","transfer_type":"in","amount_in":1.5e5,"amount_out":"0.00","account_number":17` +
+			`,"transaction_date":"2026-10-31T11:24:40+07:00"}`,
+		`{"id":"a","transfer_type":"in","amount_in":null,"amount_out":5}`,
+		`{"id":"a","id":"b","transfer_type":"OUT","amount_in":0,"amount_out":"50000"}`,
+		`{"ID":"a","Transfer_Type":"in","amount_in":-1,"amount_out":1}`,
+		`{"id":{},"transfer_type":[],"amount_in":"","reference_number":"\ud800"}`,
 	} {
 		f.Add([]byte(`{"status":"success","data":[` + data + `],"meta":{"pagination":{"has_more":false}}}`))
 	}

@@ -15,10 +15,13 @@ import (
 
 // The records of the providers' documentation.
 const (
-	sepayRecord = `{"id":"07ad3dc9-922e-11f1-b21a-a6006ab65aca","transaction_date":"2026-10-31 11:24:40","account_number":"0000000002","va":"","transfer_type":"in",` +
-		`"amount_in":50000,"amount_out":0,"accumulated":0,"transaction_content":"Giao dich DH1709","reference_number":"SBCF7A82A9EBC8","code":"DH1709",` +
+	sepayRecord = `{"id":"07ad3dc9-922e-11f1-b21a-a6006ab65aca","transaction_date":"2026-10-31 11:24:40","account_number":"0000000002"` +
+		`,"va":"","transfer_type":"in",` +
+		`"amount_in":50000,"amount_out":0,"accumulated":0,"transaction_content":"Giao dich DH1709","reference_number":"SBCF7A82A9EBC8"` +
+		`,"code":"DH1709",` +
 		`"bank_brand_name":"ACB","bank_account_id":"d6719d04-922e-11f1-b21a-a6006ab65aca","va_id":null,"webhook_success":8}`
-	cassoRecord = `{"id":5789,"tid":"TF2104152395814062","description":"Khanhnm chuyen tien","amount":-193000,"cusum_balance":1070904,"when":"2021-04-15T00:00:00",` +
+	cassoRecord = `{"id":5789,"tid":"TF2104152395814062","description":"Khanhnm chuyen tien","amount":-193000,"cusum_balance":1070904` +
+		`,"when":"2021-04-15T00:00:00",` +
 		`"bankSubAccId":"8007041027107","paymentChannel":"","virtualAccount":"","accountId":733,"bankCodeName":"acb_digi"}`
 )
 
@@ -36,11 +39,13 @@ func TestReadPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantSePay := inbound.Incoming{
-		EventID: "07ad3dc9-922e-11f1-b21a-a6006ab65aca", Gateway: "ACB", AccountNumber: "0000000002", Number: "SBCF7A82A9EBC8", Type: app.In, Amount: 50000,
+		EventID: "07ad3dc9-922e-11f1-b21a-a6006ab65aca", Gateway: "ACB", AccountNumber: "0000000002", Number: "SBCF7A82A9EBC8",
+		Type: app.In, Amount: 50000,
 		Content: "Giao dich DH1709", Time: time.Date(2026, 10, 31, 11, 24, 40, 0, zone),
 	}
 	wantCasso := inbound.Incoming{
-		EventID: "5789", EventIDChannel: app.ChannelCall, Gateway: "ACB", AccountNumber: "8007041027107", Number: "TF2104152395814062", Type: app.Out, Amount: 193000,
+		EventID: "5789", EventIDChannel: app.ChannelCall, Gateway: "ACB", AccountNumber: "8007041027107", Number: "TF2104152395814062",
+		Type: app.Out, Amount: 193000,
 		Content: "Khanhnm chuyen tien", Time: time.Date(2021, 4, 15, 0, 0, 0, 0, zone), Balance: 1070904,
 	}
 	read := func(kind app.Provider, record string) inbound.Incoming {
@@ -62,10 +67,12 @@ func TestReadPage(t *testing.T) {
 		want     func(e *inbound.Incoming)
 	}{
 		{"sepay", "", "", "", nil},
-		{"sepay", `"transfer_type":"in","amount_in":50000,"amount_out":0`, `"transfer_type":"OUT","amount_in":0,"amount_out":"70000.00"`, "", func(e *inbound.Incoming) { e.Type, e.Amount = app.Out, 70000 }},
+		{"sepay", `"transfer_type":"in","amount_in":50000,"amount_out":0`, `"transfer_type":"OUT","amount_in":0,"amount_out":"70000.00"`, "",
+			func(e *inbound.Incoming) { e.Type, e.Amount = app.Out, 70000 }},
 		{"sepay", `"amount_out":0,`, ``, "", nil},
 		{"sepay", `2026-10-31 11:24:40`, `2026-10-31T04:24:40Z`, "", nil},
-		{"sepay", `2026-10-31 11:24:40`, `2026-02-30 11:24:40`, "", func(e *inbound.Incoming) { e.Time, e.DateFlaw = time.Time{}, app.DateImpossible }},
+		{"sepay", `2026-10-31 11:24:40`, `2026-02-30 11:24:40`, "",
+			func(e *inbound.Incoming) { e.Time, e.DateFlaw = time.Time{}, app.DateImpossible }},
 		{"sepay", `"reference_number":"SBCF7A82A9EBC8"`, `"reference_number":null`, "", func(e *inbound.Incoming) { e.Number = "" }},
 		{"sepay", `"accumulated":0`, `"accumulated":1200541768.00`, "", func(e *inbound.Incoming) { e.Balance = 1200541768 }},
 		{"sepay", `"accumulated":0`, `"accumulated":"-1500000"`, "", func(e *inbound.Incoming) { e.Balance = -1500000 }},

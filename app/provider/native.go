@@ -29,7 +29,8 @@ var native = Kind{
 					VI: "Gửi mỗi lần gọi kèm header X-Webhook-Signature: HMAC-SHA256 của nội dung với khoá bí mật, viết bằng chữ số thập lục phân thường.",
 				}
 			}
-			return app.Text{EN: "Send each call with the header Authorization: Bearer and the secret.", VI: "Gửi mỗi lần gọi kèm header Authorization: Bearer và khoá bí mật."}
+			return app.Text{EN: "Send each call with the header Authorization: Bearer and the secret.",
+				VI: "Gửi mỗi lần gọi kèm header Authorization: Bearer và khoá bí mật."}
 		},
 	},
 	Verify: verifyNative,

@@ -41,7 +41,8 @@ func TestProviderIsOneFile(t *testing.T) {
 	var asked []string
 	poller := scheduler.NewPoller(nil, time.UTC, "test", roundTrip(func(r *http.Request) (*http.Response, error) {
 		asked = append(asked, r.URL.String()+" "+r.Header.Get("Authorization"))
-		body := `{"paid":[{"id":"1","account":"19354957","bank":"ACB","vnd":5000,"at":"2026-11-20 10:00:00"},{"id":"2","account":"19354957","bank":"ACB","vnd":"7000"}]}`
+		body := `{"paid":[{"id":"1","account":"19354957","bank":"ACB","vnd":5000,"at":"2026-11-20 10:00:00"},{"id":"2","account":"19354957"` +
+			`,"bank":"ACB","vnd":"7000"}]}`
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 	}))
 	w := apptest.Open(t, apptest.NewFile(t), services.Config{Poll: poller.Poll})
@@ -108,7 +109,8 @@ func TestProviderIsOneFile(t *testing.T) {
 	}
 
 	// Its call, and the API.
-	wants("the answer to a call", do("POST", source.URLPath, "application/json", `{"paid":[{"id":"1","account":"19354957","bank":"ACB","vnd":5000,"at":"2026-11-20 10:00:00"}]}`, "Bearer "+source.Secret), `"recorded":1`)
+	wants("the answer to a call", do("POST", source.URLPath, "application/json",
+		`{"paid":[{"id":"1","account":"19354957","bank":"ACB","vnd":5000,"at":"2026-11-20 10:00:00"}]}`, "Bearer "+source.Secret), `"recorded":1`)
 	_, key, err := w.Services.Access.CreateAPIKey(ctx, 1, access.APIKeyCreate{Name: "test", Scope: access.ScopeFull}, time.Now())
 	apptest.Must(t, err)
 	wants("the API's list of sources", do("GET", "/api/v1/sources", "", "", "Bearer "+key), `"provider":"made-up"`)

@@ -21,8 +21,10 @@ var pay2s = Kind{
 		About: app.Text{EN: "my.pay2s.vn, bank account webhook", VI: "my.pay2s.vn, webhook của tài khoản ngân hàng"},
 		Auths: []inbound.Auth{inbound.AuthBearer}, DefaultAuth: inbound.AuthBearer, OwnSecret: "Bearer token",
 		Setup: always(app.Text{
-			EN: "1. At my.pay2s.vn, link the bank account and add a webhook for it. 2. Enter this URL. 3. Enter this secret as the Bearer token, unless it is the token that Pay2S gave you.",
-			VI: "1. Tại my.pay2s.vn, liên kết tài khoản ngân hàng rồi thêm webhook cho tài khoản đó. 2. Nhập URL này. 3. Nhập khoá bí mật này vào ô Bearer token, trừ khi đó chính là token Pay2S đã cấp cho bạn.",
+			EN: "1. At my.pay2s.vn, link the bank account and add a webhook for it. 2. Enter this URL. 3. " +
+				"Enter this secret as the Bearer token, unless it is the token that Pay2S gave you.",
+			VI: "1. Tại my.pay2s.vn, liên kết tài khoản ngân hàng rồi thêm webhook cho tài khoản đó. 2. Nhập URL này. 3. " +
+				"Nhập khoá bí mật này vào ô Bearer token, trừ khi đó chính là token Pay2S đã cấp cho bạn.",
 		}),
 	},
 	Verify: func(in Call, h http.Header) inbound.Refusal { return checkCredential(h, "Bearer", in.Source.Secret) },
@@ -42,14 +44,16 @@ var pay2sIPN = Kind{
 		About: app.Text{EN: "my.pay2s.vn, payment links", VI: "my.pay2s.vn, link thanh toán"},
 		Auths: []inbound.Auth{inbound.AuthHMAC}, DefaultAuth: inbound.AuthHMAC,
 		Options: []inbound.SourceOption{inbound.OptionAccessKey}, NamesNoAccount: true, OwnSecret: "Secret Key",
-		Before: app.Text{EN: "At my.pay2s.vn, open the payment integration and copy its Access Key and Secret Key.", VI: "Tại my.pay2s.vn, mở phần tích hợp thanh toán, sao chép Access Key và Secret Key."},
+		Before: app.Text{EN: "At my.pay2s.vn, open the payment integration and copy its Access Key and Secret Key.",
+			VI: "Tại my.pay2s.vn, mở phần tích hợp thanh toán, sao chép Access Key và Secret Key."},
 		Setup: always(app.Text{
 			EN: "Send this URL as ipnUrl with every payment link you create.",
 			VI: "Gửi URL này làm ipnUrl mỗi khi tạo link thanh toán.",
 		}),
 		Check: func(in inbound.SourceAdd) error {
 			if key := in.Options.AccessKey; strings.TrimSpace(key) != key || key == "" {
-				return app.InvalidField("access_key", "is required, without spaces around it: Pay2S signs it", "là bắt buộc, không có khoảng trắng ở hai đầu: Pay2S ký cả khoá này")
+				return app.InvalidField("access_key", "is required, without spaces around it: Pay2S signs it",
+					"là bắt buộc, không có khoảng trắng ở hai đầu: Pay2S ký cả khoá này")
 			}
 			return nil
 		},
@@ -72,7 +76,8 @@ func verifyPay2SIPN(in Call, _ http.Header) inbound.Refusal {
 	}
 	fields, ok := pay2sFields(v)
 	if !ok {
-		return refusal(inbound.RefusalMalformed, "A signed field is neither a string nor a number.", "Có trường được ký không phải là chuỗi ký tự hay số.")
+		return refusal(inbound.RefusalMalformed, "A signed field is neither a string nor a number.",
+			"Có trường được ký không phải là chuỗi ký tự hay số.")
 	}
 	signed := append(signedFields{{"accessKey", in.Source.Options.AccessKey}}, fields...)
 	why = checkHexHMAC("m2signature", signature, sha256.New, in.Source.Secret, signed.signedText())
@@ -105,7 +110,8 @@ func readPay2SIPN(in Call) Reading {
 	}
 	fields, ok := pay2sFields(v)
 	if !ok || v.Kind != exactjson.Object {
-		return Reading{Elements: []inbound.Incoming{unreadable("body", "must be a JSON object of strings and numbers", "phải là một đối tượng JSON gồm chuỗi ký tự và số")}}
+		return Reading{Elements: []inbound.Incoming{unreadable("body", "must be a JSON object of strings and numbers",
+			"phải là một đối tượng JSON gồm chuỗi ký tự và số")}}
 	}
 	if fault := fields.ambiguous(); fault != nil {
 		return Reading{Elements: []inbound.Incoming{{Fault: fault}}}

@@ -18,10 +18,13 @@ var payOS = Kind{
 		Provider: "payos", Name: "payOS", Group: inbound.Gateways,
 		About: app.Text{EN: "my.payos.vn, payment channel", VI: "my.payos.vn, kênh thanh toán"},
 		Auths: []inbound.Auth{inbound.AuthHMAC}, DefaultAuth: inbound.AuthHMAC, OwnSecret: "Checksum Key",
-		Before: app.Text{EN: "At my.payos.vn, open your payment channel and copy its Checksum Key.", VI: "Tại my.payos.vn, mở kênh thanh toán và sao chép Checksum Key."},
+		Before: app.Text{EN: "At my.payos.vn, open your payment channel and copy its Checksum Key.",
+			VI: "Tại my.payos.vn, mở kênh thanh toán và sao chép Checksum Key."},
 		Setup: always(app.Text{
-			EN: "1. At my.payos.vn, open the payment channel whose Checksum Key you used. 2. Enter this URL as its Webhook URL and save: payOS sends a test call right away.",
-			VI: "1. Tại my.payos.vn, mở kênh thanh toán có Checksum Key bạn vừa dùng. 2. Nhập URL này vào ô Webhook URL của kênh rồi lưu: payOS gọi thử ngay.",
+			EN: "1. At my.payos.vn, open the payment channel whose Checksum Key you used. 2. Enter this URL as its Webhook URL and save: " +
+				"payOS sends a test call right away.",
+			VI: "1. Tại my.payos.vn, mở kênh thanh toán có Checksum Key bạn vừa dùng. 2. Nhập URL này vào ô Webhook URL của kênh rồi lưu: " +
+				"payOS gọi thử ngay.",
 		}),
 	},
 	Verify: verifyPayOS,
@@ -35,7 +38,8 @@ func verifyPayOS(in Call, _ http.Header) inbound.Refusal {
 	}
 	fields, ok := payOSFields(v.Get("data"))
 	if !ok {
-		return refusal(inbound.RefusalMalformed, "data is missing, or contains fields that payOS does not sign.", "Thiếu data hoặc data có trường mà payOS không ký.")
+		return refusal(inbound.RefusalMalformed, "data is missing, or contains fields that payOS does not sign.",
+			"Thiếu data hoặc data có trường mà payOS không ký.")
 	}
 	return checkHexHMAC("signature", signature, sha256.New, in.Source.Secret, fields.signedText())
 }

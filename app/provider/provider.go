@@ -105,9 +105,11 @@ func always(t app.Text) func(inbound.Source) app.Text {
 // The explanations of bodies without elements.
 var (
 	nothingNamed = app.Text{EN: "There is no transaction in it.", VI: "Không có giao dịch nào trong lần nhận này."}
-	nothingPaid  = app.Text{EN: "The provider reports a payment that failed or was cancelled: no money came in.", VI: "Nhà cung cấp báo thanh toán thất bại hoặc đã huỷ: không có tiền vào."}
-	onlyATest    = app.Text{EN: "A test call by the provider: there is nothing to record.", VI: "Lần gọi thử của nhà cung cấp: không có gì để ghi nhận."}
-	nothingKept  = app.Text{EN: "Not a message about money.", VI: "Không phải tin báo biến động số dư."}
+	nothingPaid  = app.Text{EN: "The provider reports a payment that failed or was cancelled: no money came in.",
+		VI: "Nhà cung cấp báo thanh toán thất bại hoặc đã huỷ: không có tiền vào."}
+	onlyATest = app.Text{EN: "A test call by the provider: there is nothing to record.",
+		VI: "Lần gọi thử của nhà cung cấp: không có gì để ghi nhận."}
+	nothingKept = app.Text{EN: "Not a message about money.", VI: "Không phải tin báo biến động số dư."}
 )
 
 func unreadable(field, en, vi string) inbound.Incoming {

@@ -28,8 +28,11 @@ var sepay = Kind{
 				security = "HMAC-SHA256"
 			}
 			return app.Textf(
-				"1. At my.sepay.vn, open Webhook integrations and click Add webhook. 2. Choose your bank account, and as event both money in and money out. 3. Enter this URL, choose any payload format, and turn on retries on errors. 4. Under Security, choose %s and enter the secret.",
-				"1. Tại my.sepay.vn, mở Tích hợp Webhook rồi bấm Thêm webhook. 2. Chọn tài khoản, chọn sự kiện: cả tiền vào và tiền ra. 3. Nhập URL này, chọn kiểu dữ liệu bất kỳ và bật gửi lại khi lỗi. 4. Ở bước Bảo mật, chọn %s rồi nhập khoá bí mật.", security)
+				"1. At my.sepay.vn, open Webhook integrations and click Add webhook. 2. "+
+					"Choose your bank account, and as event both money in and money out. 3. "+
+					"Enter this URL, choose any payload format, and turn on retries on errors. 4. Under Security, choose %s and enter the secret.",
+				"1. Tại my.sepay.vn, mở Tích hợp Webhook rồi bấm Thêm webhook. 2. Chọn tài khoản, chọn sự kiện: cả tiền vào và tiền ra. 3. "+
+					"Nhập URL này, chọn kiểu dữ liệu bất kỳ và bật gửi lại khi lỗi. 4. Ở bước Bảo mật, chọn %s rồi nhập khoá bí mật.", security)
 		},
 	},
 	Verify: verifySePay,
@@ -54,7 +57,8 @@ func verifySePay(in Call, h http.Header) inbound.Refusal {
 	}
 	hexDigits, found := strings.CutPrefix(signature, "sha256=")
 	if !found {
-		return refusal(inbound.RefusalMalformed, "X-SePay-Signature does not start with sha256=.", "X-SePay-Signature không bắt đầu bằng sha256=.")
+		return refusal(inbound.RefusalMalformed, "X-SePay-Signature does not start with sha256=.",
+			"X-SePay-Signature không bắt đầu bằng sha256=.")
 	}
 	why = checkHexHMAC("X-SePay-Signature", hexDigits, sha256.New, in.Source.Secret, []byte(stamp), []byte("."), in.Body)
 	if why.Code != "" {
@@ -66,7 +70,8 @@ func verifySePay(in Call, h http.Header) inbound.Refusal {
 func readSePay(in Call) Reading {
 	v, err := parseFields(in.Body)
 	if err != nil {
-		return Reading{Elements: []inbound.Incoming{unreadable(FaultNotJSON, "is neither valid JSON nor a form", "không phải JSON hợp lệ, cũng không phải biểu mẫu")}}
+		return Reading{Elements: []inbound.Incoming{unreadable(FaultNotJSON, "is neither valid JSON nor a form",
+			"không phải JSON hợp lệ, cũng không phải biểu mẫu")}}
 	}
 	e := readTransfer(v, "referenceCode", in.Zone)
 	e.Balance = readBalance(v, "accumulated")

@@ -16,14 +16,17 @@ import (
 // verified yet, so nothing is built of one with many values.
 func parseSigned(body []byte) (exactjson.Value, inbound.Refusal) {
 	if exactjson.Count(body) > maxNoticeValues {
-		return exactjson.Value{}, refusalf(inbound.RefusalMalformed, "The body has more than %d values.", "Nội dung có hơn %d giá trị.", maxNoticeValues)
+		return exactjson.Value{},
+			refusalf(inbound.RefusalMalformed, "The body has more than %d values.", "Nội dung có hơn %d giá trị.", maxNoticeValues)
 	}
 	v, err := exactjson.ParseUTF8(body)
 	if err != nil || v.Kind != exactjson.Object {
-		return v, refusal(inbound.RefusalMalformed, "The body is not a JSON object in UTF-8.", "Nội dung không phải là một đối tượng JSON mã hoá UTF-8.")
+		return v, refusal(inbound.RefusalMalformed, "The body is not a JSON object in UTF-8.",
+			"Nội dung không phải là một đối tượng JSON mã hoá UTF-8.")
 	}
 	if key, repeated := v.RepeatedAnywhere(); repeated {
-		return v, refusalf(inbound.RefusalRepeated, "The field %s appears more than once in the body.", "Trường %s xuất hiện nhiều lần trong nội dung.", strconv.QuoteToASCII(app.CleanText(key, 40)))
+		return v, refusalf(inbound.RefusalRepeated, "The field %s appears more than once in the body.",
+			"Trường %s xuất hiện nhiều lần trong nội dung.", strconv.QuoteToASCII(app.CleanText(key, 40)))
 	}
 	return v, inbound.Refusal{}
 }

@@ -19,7 +19,8 @@ var cassoFields, payOSFields, ipnFields = apptest.SignedFields["casso-v2"], appt
 
 // signer is a source of a kind that signs fields.
 func signer(p app.Provider) inbound.Source {
-	return inbound.Source{Provider: p, Auth: inbound.AuthHMAC, Secret: "the key of this source", Options: inbound.SourceOptions{AccessKey: "AK1"}}
+	return inbound.Source{Provider: p, Auth: inbound.AuthHMAC, Secret: "the key of this source",
+		Options: inbound.SourceOptions{AccessKey: "AK1"}}
 }
 
 // TestSignedRefusals: every way not to be the source's call has its code.
@@ -45,13 +46,16 @@ func TestSignedRefusals(t *testing.T) {
 			name, body string
 			code       inbound.RefusalCode
 		}{
-			{"empty", "", inbound.RefusalMalformed}, {"not JSON", body + "x", inbound.RefusalMalformed}, {"array", "[" + body + "]", inbound.RefusalMalformed}, {"null", "null", inbound.RefusalMalformed},
-			{"invalid UTF-8", changed("DH7", "DH7\xff"), inbound.RefusalMalformed}, {"half a surrogate in CESU-8", changed("DH7", "DH7\xed\xa0\x80"), inbound.RefusalMalformed},
+			{"empty", "", inbound.RefusalMalformed}, {"not JSON", body + "x", inbound.RefusalMalformed},
+			{"array", "[" + body + "]", inbound.RefusalMalformed}, {"null", "null", inbound.RefusalMalformed},
+			{"invalid UTF-8", changed("DH7", "DH7\xff"), inbound.RefusalMalformed},
+			{"half a surrogate in CESU-8", changed("DH7", "DH7\xed\xa0\x80"), inbound.RefusalMalformed},
 			{"a key twice", changed(`"amount":`, `"amount":9000000,"amount":`), inbound.RefusalRepeated},
 			{"a key twice, once escaped", changed(`"amount":`, `"\u0061mount":9000000,"amount":`), inbound.RefusalRepeated},
 			{"a key twice, the same value", changed(`{`, `{"x":1,"x":1,`), inbound.RefusalRepeated},
 			{"a key twice, deep", changed(`{`, `{"x":[[{"y":{"z":1,"z":2}}]],`), inbound.RefusalRepeated},
-			{"another amount", changed("5000", "50000"), inbound.RefusalSignature}, {"another type", changed(`5000`, `"5000.0"`), inbound.RefusalSignature},
+			{"another amount", changed("5000", "50000"), inbound.RefusalSignature},
+			{"another type", changed(`5000`, `"5000.0"`), inbound.RefusalSignature},
 			{"a hidden key", changed(`{"`, `{"__proto__":{"amount":1},"`), inbound.RefusalSignature},
 		} {
 			if provider != "casso-v2" && (c.name == "another type" || c.name == "a hidden key") {
@@ -64,7 +68,8 @@ func TestSignedRefusals(t *testing.T) {
 		if key == "" {
 			continue
 		}
-		for old, code := range map[string]inbound.RefusalCode{`"x":`: inbound.RefusalMissing, `"` + key + `":null,"x":`: inbound.RefusalMissing, `"` + key + `":7,"x":`: inbound.RefusalMalformed, `"` + strings.ToUpper(key) + `":`: inbound.RefusalMissing} {
+		for old, code := range map[string]inbound.RefusalCode{`"x":`: inbound.RefusalMissing, `"` + key + `":null,"x":`: inbound.RefusalMissing,
+			`"` + key + `":7,"x":`: inbound.RefusalMalformed, `"` + strings.ToUpper(key) + `":`: inbound.RefusalMissing} {
 			if why := apptest.RefusalOf(source, []byte(changed(`"`+key+`":`, old)), nil, time.Now()); why.Code != code {
 				t.Errorf("%s, %s: %+v, want %s", provider, old, why, code)
 			}
@@ -78,9 +83,12 @@ func TestSignedRefusals(t *testing.T) {
 	body, header, _ := apptest.SignedCall(signer("casso-v2"), cassoFields)
 	digest := strings.TrimPrefix(header[1], "t=1760414370123,v1=")
 	for value, code := range map[string]inbound.RefusalCode{
-		"": inbound.RefusalMalformed, digest: inbound.RefusalMalformed, "v1=" + digest: inbound.RefusalMalformed, "t=,v1=" + digest: inbound.RefusalMalformed, "t=x,v1=" + digest: inbound.RefusalMalformed,
-		"t=-1,v1=" + digest: inbound.RefusalMalformed, "t=1760414370123, v1=" + digest: inbound.RefusalMalformed, "v1=" + digest + ",t=1760414370123": inbound.RefusalMalformed, "t=1760414370123,v1=": inbound.RefusalMalformed,
-		"t=1760414370123,v1=" + strings.ToUpper(digest): inbound.RefusalMalformed, header[1] + "," + header[1]: inbound.RefusalMalformed, "t=01760414370123,v1=" + digest: inbound.RefusalSignature, "t=1760414370124,v1=" + digest: inbound.RefusalSignature,
+		"": inbound.RefusalMalformed, digest: inbound.RefusalMalformed, "v1=" + digest: inbound.RefusalMalformed,
+		"t=,v1=" + digest: inbound.RefusalMalformed, "t=x,v1=" + digest: inbound.RefusalMalformed,
+		"t=-1,v1=" + digest: inbound.RefusalMalformed, "t=1760414370123, v1=" + digest: inbound.RefusalMalformed,
+		"v1=" + digest + ",t=1760414370123": inbound.RefusalMalformed, "t=1760414370123,v1=": inbound.RefusalMalformed,
+		"t=1760414370123,v1=" + strings.ToUpper(digest): inbound.RefusalMalformed, header[1] + "," + header[1]: inbound.RefusalMalformed,
+		"t=01760414370123,v1=" + digest: inbound.RefusalSignature, "t=1760414370124,v1=" + digest: inbound.RefusalSignature,
 	} {
 		if why := apptest.RefusalOf(signer("casso-v2"), []byte(body), apptest.Header([]string{header[0], value}), time.Now()); why.Code != code {
 			t.Errorf("%q: %+v, want %s", value, why, code)
@@ -97,7 +105,8 @@ func TestCassoWritings(t *testing.T) {
 	const description = "Đơn <a&b> 1/2 \\/ \"x\" \u2028😀\u007f\u0001"
 	fields := strings.Replace(cassoFields, `"DH7"`, apptest.Quoted(description), 1)
 	call := func(signed string) http.Header {
-		text := strings.Replace(`{"data":{"accountNumber":"19354957","amount":5000,"bankAbbreviation":"ACB","description":DESCRIPTION,"id":7,"reference":"FT7","transactionDateTime":"2025-10-14 10:59:30"},"error":0}`, "DESCRIPTION", signed, 1)
+		text := strings.Replace(`{"data":{"accountNumber":"19354957","amount":5000,"bankAbbreviation":"ACB","description":DESCRIPTION,"id":7`+
+			`,"reference":"FT7","transactionDateTime":"2025-10-14 10:59:30"},"error":0}`, "DESCRIPTION", signed, 1)
 		mac := hmac.New(sha512.New, []byte(source.Secret))
 		fmt.Fprintf(mac, "1760414370123.%s", text)
 		return apptest.Header([]string{"X-Casso-Signature", "t=1760414370123,v1=" + hex.EncodeToString(mac.Sum(nil))})

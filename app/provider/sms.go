@@ -99,7 +99,9 @@ func checkSMSSender(sender, bank string, allowed []string) *app.FieldError {
 	}
 	sender = app.CleanText(sender, 50)
 	return &app.FieldError{Field: "sender", Text: app.Text{
-		EN: fmt.Sprintf("%q is not a name under which %s is known to send: this may be a forgery. If it is the bank's, run source allow with --sender and this name, then source retry", sender, en),
-		VI: fmt.Sprintf("%q không phải tên gửi tin đã biết của %s: có thể là tin giả mạo. Nếu đúng là của ngân hàng, chạy source allow với --sender và tên này, rồi source retry", sender, vi),
+		EN: fmt.Sprintf("%q is not a name under which %s is known to send: this may be a forgery. "+
+			"If it is the bank's, run source allow with --sender and this name, then source retry", sender, en),
+		VI: fmt.Sprintf("%q không phải tên gửi tin đã biết của %s: có thể là tin giả mạo. Nếu đúng là của ngân hàng, chạy source allow với "+
+			"--sender và tên này, rồi source retry", sender, vi),
 	}}
 }

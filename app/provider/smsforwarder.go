@@ -21,8 +21,16 @@ var smsForwarder = Kind{
 		About: app.Text{EN: "Android app with forwarding rules", VI: "Ứng dụng Android có quy tắc chuyển tiếp"},
 		Auths: []inbound.Auth{inbound.AuthHMAC}, DefaultAuth: inbound.AuthHMAC, Options: []inbound.SourceOption{inbound.OptionSender},
 		Setup: always(app.Text{
-			EN: "1. In SmsForwarder, add a webhook with the method POST, this URL (https only: the signature does not cover the text) and the secret. 2. As parameters enter from=[from]&content=[org_content]&timestamp=[timestamp]&sign=[sign]&receive_time=[receive_time:yyyy-MM-dd'T'HH:mm:ssZ]. 3. Add a rule that forwards your bank’s SMS to it.",
-			VI: "1. Trong SmsForwarder, thêm webhook với phương thức POST, URL này (chỉ dùng https: chữ ký không bao gồm nội dung tin) và khoá bí mật. 2. Ở phần tham số nhập from=[from]&content=[org_content]&timestamp=[timestamp]&sign=[sign]&receive_time=[receive_time:yyyy-MM-dd'T'HH:mm:ssZ]. 3. Thêm quy tắc chuyển tiếp SMS của ngân hàng tới webhook đó.",
+			EN: "1. In SmsForwarder, add a webhook with the method POST, this URL (https only: " +
+				"the signature does not cover the text) and the secret. 2. " +
+				"As parameters enter " +
+				"from=[from]&content=[org_content]&timestamp=[timestamp]&sign=[sign]&receive_time=[receive_time:yyyy-MM-dd'T'HH:mm:ssZ]. 3. " +
+				"Add a rule that forwards your bank’s SMS to it.",
+			VI: "1. Trong SmsForwarder, thêm webhook với phương thức POST, URL này (chỉ dùng https: " +
+				"chữ ký không bao gồm nội dung tin) và khoá bí mật. 2. " +
+				"Ở phần tham số nhập " +
+				"from=[from]&content=[org_content]&timestamp=[timestamp]&sign=[sign]&receive_time=[receive_time:yyyy-MM-dd'T'HH:mm:ssZ]. 3. " +
+				"Thêm quy tắc chuyển tiếp SMS của ngân hàng tới webhook đó.",
 		}),
 	},
 	Verify: verifySMSForwarder,
@@ -41,7 +49,8 @@ const smsForwarderWindow = 300 * time.Second
 func verifySMSForwarder(in Call, _ http.Header) inbound.Refusal {
 	v, err := parseFields(in.Body)
 	if err != nil {
-		return refusal(inbound.RefusalMalformed, "The body is neither a form nor a JSON object.", "Nội dung không phải là form hay đối tượng JSON.")
+		return refusal(inbound.RefusalMalformed, "The body is neither a form nor a JSON object.",
+			"Nội dung không phải là form hay đối tượng JSON.")
 	}
 	for _, key := range []string{"timestamp", "sign"} {
 		switch {
@@ -58,7 +67,8 @@ func verifySMSForwarder(in Call, _ http.Header) inbound.Refusal {
 	// The app encodes the sign and then the form with it, so that one encoding is
 	// left; a form that follows the documentation to the letter has none.
 	if !hmac.Equal(sign, []byte(want)) && !hmac.Equal(sign, []byte(url.QueryEscape(want))) {
-		return refusal(inbound.RefusalSignature, "sign does not match: it was computed with a different secret or for a different timestamp.", "sign không khớp: được tạo bằng khoá bí mật khác hoặc cho timestamp khác.")
+		return refusal(inbound.RefusalSignature, "sign does not match: it was computed with a different secret or for a different timestamp.",
+			"sign không khớp: được tạo bằng khoá bí mật khác hoặc cho timestamp khác.")
 	}
 	return checkStamp("timestamp", stamp, time.Millisecond, in.At, smsForwarderWindow)
 }

@@ -21,8 +21,10 @@ var smsToURL = Kind{
 				header = `{"` + s.Options.Header + `":"SECRET"}`
 			}
 			return app.Textf(
-				"1. In Incoming SMS to URL, add a rule with this URL, for the bank's name as sender. 2. As headers enter %s with the secret in its place. 3. Leave the payload as it is: from, text, sentStamp, receivedStamp, sim.",
-				"1. Trong Incoming SMS to URL, thêm một quy tắc với URL này, người gửi là tên của ngân hàng. 2. Ở phần headers nhập %s và thay SECRET bằng khoá bí mật. 3. Giữ nguyên payload: from, text, sentStamp, receivedStamp, sim.", header)
+				"1. In Incoming SMS to URL, add a rule with this URL, for the bank's name as sender. 2. "+
+					"As headers enter %s with the secret in its place. 3. Leave the payload as it is: from, text, sentStamp, receivedStamp, sim.",
+				"1. Trong Incoming SMS to URL, thêm một quy tắc với URL này, người gửi là tên của ngân hàng. 2. "+
+					"Ở phần headers nhập %s và thay SECRET bằng khoá bí mật. 3. Giữ nguyên payload: from, text, sentStamp, receivedStamp, sim.", header)
 		},
 	},
 	Verify: verifySecretHeader,

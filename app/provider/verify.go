@@ -55,7 +55,8 @@ func checkCredential(h http.Header, scheme, secret string) inbound.Refusal {
 			"Header Authorization không bắt đầu bằng %s và một khoảng trắng.", scheme)
 	}
 	if !hmac.Equal([]byte(token), []byte(secret)) {
-		return refusalf(inbound.RefusalKey, "The %s token is not this source’s secret.", "Token %s không phải là khoá bí mật của nguồn này.", scheme)
+		return refusalf(inbound.RefusalKey, "The %s token is not this source’s secret.",
+			"Token %s không phải là khoá bí mật của nguồn này.", scheme)
 	}
 	return inbound.Refusal{}
 }
@@ -64,7 +65,8 @@ func checkCredential(h http.Header, scheme, secret string) inbound.Refusal {
 func checkHeader(h http.Header, name, secret string) inbound.Refusal {
 	value, why := oneHeader(h, name)
 	if why.Code == "" && !hmac.Equal([]byte(value), []byte(secret)) {
-		why = refusalf(inbound.RefusalKey, "The %s header does not contain this source’s secret.", "Header %s không chứa khoá bí mật của nguồn này.", name)
+		why = refusalf(inbound.RefusalKey, "The %s header does not contain this source’s secret.",
+			"Header %s không chứa khoá bí mật của nguồn này.", name)
 	}
 	return why
 }
@@ -80,9 +82,11 @@ func checkHexHMAC(name, signature string, algorithm func() hash.Hash, secret str
 		return inbound.Refusal{}
 	}
 	if digits := hex.EncodedLen(mac.Size()); len(signature) != digits || strings.Trim(signature, "0123456789abcdef") != "" {
-		return refusalf(inbound.RefusalMalformed, "%[1]s is not %[2]d lowercase hexadecimal digits.", "%[1]s không phải là %[2]d chữ số thập lục phân viết thường.", name, digits)
+		return refusalf(inbound.RefusalMalformed, "%[1]s is not %[2]d lowercase hexadecimal digits.",
+			"%[1]s không phải là %[2]d chữ số thập lục phân viết thường.", name, digits)
 	}
-	return refusalf(inbound.RefusalSignature, "%s does not match: the call was signed with a different secret, or its body was changed on the way.",
+	return refusalf(inbound.RefusalSignature,
+		"%s does not match: the call was signed with a different secret, or its body was changed on the way.",
 		"%s không khớp: lần gọi được ký bằng khoá bí mật khác, hoặc nội dung đã bị thay đổi trên đường truyền.", name)
 }
 
@@ -96,7 +100,8 @@ func checkStamp(name, stamp string, unit time.Duration, at time.Time, window tim
 	}
 	if off := at.Sub(time.Unix(0, n*int64(unit))); off.Abs() > window {
 		return refusalf(inbound.RefusalTime, "%[1]s is %[2]s off this server’s clock; at most %[3]s is allowed. Check the clocks on both sides.",
-			"%[1]s lệch %[2]s so với đồng hồ của máy chủ này; chỉ cho phép lệch tối đa %[3]s. Hãy kiểm tra đồng hồ hai bên.", name, off.Round(time.Second), window)
+			"%[1]s lệch %[2]s so với đồng hồ của máy chủ này; chỉ cho phép lệch tối đa %[3]s. Hãy kiểm tra đồng hồ hai bên.", name,
+			off.Round(time.Second), window)
 	}
 	return inbound.Refusal{}
 }

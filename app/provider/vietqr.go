@@ -27,8 +27,10 @@ var vietQR = Kind{
 		About: app.Text{EN: "VietQR.vn, merchant connection", VI: "VietQR.vn, kết nối merchant"},
 		Auths: []inbound.Auth{inbound.AuthBasic}, DefaultAuth: inbound.AuthBasic, Options: []inbound.SourceOption{inbound.OptionUsername},
 		Setup: always(app.Text{
-			EN: "1. At VietQR.vn, create a merchant connection with this URL as its base. 2. Enter the username, and the secret as the password. 3. Transfer a small amount and check it in the inbound log. (VietQR’s Test Callback is recorded like a real payment.)",
-			VI: "1. Tại VietQR.vn, khai báo kết nối merchant với URL này làm địa chỉ gốc. 2. Nhập tên đăng nhập, và khoá bí mật làm mật khẩu. 3. Chuyển thử một khoản nhỏ rồi xem lại trong lịch sử nhận. (Test Callback của VietQR cũng được ghi nhận như một khoản tiền thật.)",
+			EN: "1. At VietQR.vn, create a merchant connection with this URL as its base. 2. Enter the username, and the secret as the password. " +
+				"3. Transfer a small amount and check it in the inbound log. (VietQR’s Test Callback is recorded like a real payment.)",
+			VI: "1. Tại VietQR.vn, khai báo kết nối merchant với URL này làm địa chỉ gốc. 2. Nhập tên đăng nhập, và khoá bí mật làm mật khẩu. 3. " +
+				"Chuyển thử một khoản nhỏ rồi xem lại trong lịch sử nhận. (Test Callback của VietQR cũng được ghi nhận như một khoản tiền thật.)",
 		}),
 	},
 	Verify: verifyVietQR,
@@ -179,7 +181,8 @@ func basicLogin(h http.Header) (string, inbound.Refusal) {
 func VerifyVietQRLogin(in Call, h http.Header) inbound.Refusal {
 	login, why := basicLogin(h)
 	if why.Code == "" && !hmac.Equal([]byte(login), []byte(in.Source.Options.Username+":"+in.Source.Secret)) {
-		why = refusal(inbound.RefusalKey, "The username and password are not this source’s username and secret.", "Tên đăng nhập và mật khẩu không phải là tên đăng nhập và khoá bí mật của nguồn này.")
+		why = refusal(inbound.RefusalKey, "The username and password are not this source’s username and secret.",
+			"Tên đăng nhập và mật khẩu không phải là tên đăng nhập và khoá bí mật của nguồn này.")
 	}
 	return why
 }

@@ -120,7 +120,8 @@ func (c Config) encode() ([]byte, error) {
 // check refuses what Litestream would read as something else.
 func (c Config) check() error {
 	switch name := c.Database; {
-	case !filepath.IsAbs(name) || filepath.Clean(name) != name || !utf8.ValidString(name) || strings.ContainsAny(name, "?#%") || strings.IndexFunc(name, unicode.IsControl) >= 0:
+	case !filepath.IsAbs(name) || filepath.Clean(name) != name || !utf8.ValidString(name) || strings.ContainsAny(name, "?#%") ||
+		strings.IndexFunc(name, unicode.IsControl) >= 0:
 		return fmt.Errorf("%q can't be copied by Litestream: it needs an absolute path without the characters ? # %%", name)
 	case c.Program != "" && !filepath.IsAbs(c.Program) || strings.IndexFunc(c.Program, unicode.IsControl) >= 0:
 		return fmt.Errorf("%q is no absolute path of a program", c.Program)

@@ -34,7 +34,8 @@ func TestReadCredentials(t *testing.T) {
 		t.Errorf("credentials are printed: %s", text)
 	}
 	for name, text := range map[string]string{
-		"unknown": "pass: x", "twice": "password: x\npassword: x", "empty": "password:", "no colon": "password", "control": "password: a\x00b", "bytes": "password: \xff", "large": strings.Repeat("#", 1<<20),
+		"unknown": "pass: x", "twice": "password: x\npassword: x", "empty": "password:", "no colon": "password", "control": "password: a\x00b",
+		"bytes": "password: \xff", "large": strings.Repeat("#", 1<<20),
 	} {
 		if c, err := replica.ReadCredentials(write(t, dir, name, text)); err == nil {
 			t.Errorf("%s is taken: %#v", name, c)
@@ -86,9 +87,11 @@ func TestConfig(t *testing.T) {
 	for _, want := range []replica.Config{
 		{Place: apptest.Place(t, "file:///mnt/disk/a b"), Epoch: 1, Program: "/usr/bin/litestream"},
 		{Place: apptest.Place(t, "sftp://u@h/b"), Credentials: replica.Credentials{KeyFile: key, HostKey: hostKey}, Epoch: 12},
-		{Place: apptest.Place(t, "sftp://u@h:2022/b"), Credentials: replica.Credentials{Password: "$HOME: 'x' \"#", HostKey: hostKey}, Epoch: 999999},
+		{Place: apptest.Place(t, "sftp://u@h:2022/b"),
+			Credentials: replica.Credentials{Password: "$HOME: 'x' \"#", HostKey: hostKey}, Epoch: 999999},
 		{Place: apptest.Place(t, "s3://shop?region=x1"), Credentials: replica.Credentials{AccessKeyID: "007", SecretAccessKey: "yes"}, Epoch: 2},
-		{Place: apptest.Place(t, "s3://shop/a/b?endpoint=https://s3.vn"), Credentials: replica.Credentials{AccessKeyID: "a", SecretAccessKey: "${PATH}"}, Epoch: 3},
+		{Place: apptest.Place(t, "s3://shop/a/b?endpoint=https://s3.vn"),
+			Credentials: replica.Credentials{AccessKeyID: "a", SecretAccessKey: "${PATH}"}, Epoch: 3},
 	} {
 		want.Database = db
 		apptest.Must(t, want.Write())
@@ -148,7 +151,9 @@ func TestConfigRefuses(t *testing.T) {
 func FuzzReadConfig(f *testing.F) {
 	const head = "# Made by baoco replica setup. Don't edit it: run that again.\n# program: "
 	f.Add(head + "/x\n" + `{"dbs": [{"path": "/tmp/a", "replica": {"type": "file", "path": "/mnt/a/epoch-000001"}}]}`)
-	f.Add(head + "\n" + `{"dbs": [{"path": "/tmp/a", "replica": {"type": "s3", "bucket": "a", "region": "x", "access-key-id": "a", "secret-access-key": "b", "path": "a/epoch-000001"}}]}`)
+	f.Add(head + "\n" +
+		`{"dbs": [{"path": "/tmp/a", "replica": {"type": "s3", "bucket": "a", "region": "x", "access-key-id": "a", "secret-access-key": "b", ` +
+		`"path": "a/epoch-000001"}}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		db := filepath.Join(t.TempDir(), "a")
 		write(t, filepath.Dir(db), "a", "")

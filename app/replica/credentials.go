@@ -51,7 +51,9 @@ func ReadCredentials(file string) (c Credentials, err error) {
 		value = strings.TrimSpace(value)
 		field := c.field(strings.TrimSpace(name))
 		if !found || field == nil || value == "" || seen[name] || strings.IndexFunc(value, unicode.IsControl) >= 0 {
-			return Credentials{}, fmt.Errorf("line %d of %s is none of these, each once and with a value after the colon: access-key-id, secret-access-key, password, key-file, host-key", i+1, file)
+			return Credentials{},
+				fmt.Errorf("line %d of %s is none of these, each once and with a value after the colon: "+
+					"access-key-id, secret-access-key, password, key-file, host-key", i+1, file)
 		}
 		seen[name], *field = true, value
 	}
@@ -97,7 +99,8 @@ func (c Credentials) checkSFTP(p Place) error {
 	}
 	if c.HostKey == "" {
 		host, _, _ := strings.Cut(p.Host, ":")
-		return fmt.Errorf("the credentials of an SFTP place need host-key: without it anybody between could read the copy; compare what ssh-keyscan -t ed25519 %s prints with the server's own", host)
+		return fmt.Errorf("the credentials of an SFTP place need host-key: without it anybody between could read the copy; "+
+			"compare what ssh-keyscan -t ed25519 %s prints with the server's own", host)
 	}
 	if _, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(c.HostKey)); err != nil || len(options)+len(rest) > 0 {
 		return errors.New("host-key is a public key in one line, as in ssh-ed25519 AAAA…, without the name of the host")

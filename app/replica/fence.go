@@ -165,5 +165,6 @@ func TryExclusive(ctx context.Context, o Objects, now time.Time) error {
 	case err != nil:
 		return err
 	}
-	return errors.New("this place lets a second writer replace an object that was made exclusively (If-None-Match), so two servers couldn't be kept apart: use another service")
+	return errors.New("this place lets a second writer replace an object that was made exclusively (If-None-Match), so two servers couldn't " +
+		"be kept apart: use another service")
 }

@@ -93,7 +93,8 @@ func TestLastCopy(t *testing.T) {
 	for _, name := range []string{"epoch-000002" + object, "epoch-000003" + object + ".tmp", "epoch-000004" + object} {
 		apptest.Must(t, objects.Put(t.Context(), name, []byte("x")))
 	}
-	if c, err := replica.LastCopy(t.Context(), objects, 3); err != nil || c.Epoch != 2 || c.Objects != 1 || time.Since(c.Newest) > time.Minute {
+	if c, err := replica.LastCopy(t.Context(), objects, 3); err != nil || c.Epoch != 2 || c.Objects != 1 ||
+		time.Since(c.Newest) > time.Minute {
 		t.Errorf("%+v, %v", c, err)
 	}
 }

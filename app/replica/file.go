@@ -93,7 +93,8 @@ func (d directory) List(ctx context.Context, dir string) (list []Object, err err
 		if len(list) == maxObjects {
 			return tooManyObjects()
 		}
-		list = append(list, Object{Name: filepath.ToSlash(name), Size: info.Size(), Modified: changed[filepath.Dir(path)], Tag: info.ModTime().String()})
+		list = append(list,
+			Object{Name: filepath.ToSlash(name), Size: info.Size(), Modified: changed[filepath.Dir(path)], Tag: info.ModTime().String()})
 		return err
 	})
 	return list, err

@@ -189,6 +189,7 @@ func (t *tail) Write(p []byte) (int, error) {
 
 // String is one line without control characters: some of it comes from servers.
 func (t *tail) String() string {
-	words := strings.FieldsFunc(strings.ToValidUTF8(string(t.kept), "?"), func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) })
+	words := strings.FieldsFunc(strings.ToValidUTF8(string(t.kept), "?"),
+		func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) })
 	return strings.Join(words, " ")
 }

@@ -25,7 +25,8 @@ func script(t *testing.T, text string) string {
 func TestFindProgram(t *testing.T) {
 	for version, good := range map[string]bool{
 		"v0.5.17": true, "0.5.18": true, "v0.6.0": true, "v1.0.0": true, "v0.5.18+vn1": true,
-		"v0.5.16": false, "v0.3.13": false, "0.5.9": false, "v0.5.18-beta.1": false, "(development build)": false, "": false, "0.5": false, "v0.5.18 or so": false,
+		"v0.5.16": false, "v0.3.13": false, "0.5.9": false, "v0.5.18-beta.1": false, "(development build)": false, "": false, "0.5": false,
+		"v0.5.18 or so": false,
 	} {
 		program, err := replica.FindProgram(t.Context(), script(t, "echo '"+version+"'"))
 		if good && (err != nil || program.Version != version) {
@@ -47,7 +48,9 @@ func TestRestoreRunsTheProgram(t *testing.T) {
 	dir := t.TempDir()
 	c := replica.Config{Database: filepath.Join(dir, "baoco.db"), Place: apptest.Place(t, "s3://shop?region=x1"), Epoch: 7,
 		Credentials: replica.Credentials{AccessKeyID: "a", SecretAccessKey: secret}}
-	program := replica.Program{Path: script(t, `cd `+app.ShellWord(dir)+`; echo "$@" > args; env > env; cat > config; head -c 100000 /dev/zero | tr '\0' x; printf '\033[31mno such bucket\n'; exit 3`)}
+	program := replica.Program{Path: script(t,
+		`cd `+app.ShellWord(dir)+
+			`; echo "$@" > args; env > env; cat > config; head -c 100000 /dev/zero | tr '\0' x; printf '\033[31mno such bucket\n'; exit 3`)}
 	err := program.Restore(t.Context(), c, filepath.Join(dir, "to"))
 	if err == nil || !strings.HasSuffix(err.Error(), "no such bucket") || len(err.Error()) > 10_000 || strings.Contains(err.Error(), "\033") {
 		t.Errorf("the error is %.100q", fmt.Sprint(err))

@@ -159,7 +159,8 @@ func TestRefusedPlaces(t *testing.T) {
 	}
 	bucket, wrong, _ := apptest.Places[replica.S3](t)
 	wrong.SecretAccessKey = "Hunter2"
-	if _, err := openPlace(t, bucket, wrong).Get(t.Context(), "made"); err == nil || errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "Hunter2") {
+	if _, err := openPlace(t, bucket, wrong).Get(t.Context(), "made"); err == nil || errors.Is(err, fs.ErrNotExist) ||
+		strings.Contains(err.Error(), "Hunter2") {
 		t.Errorf("a wrong key of the bucket: %v", err)
 	}
 }
@@ -173,7 +174,8 @@ func TestBucketSendsOn(t *testing.T) {
 	defer other.Close()
 	service := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer service.Close()
-	objects := openPlace(t, apptest.Place(t, "s3://shop-replica?endpoint="+service.URL), replica.Credentials{AccessKeyID: "a", SecretAccessKey: "b"})
+	objects := openPlace(t, apptest.Place(t, "s3://shop-replica?endpoint="+service.URL),
+		replica.Credentials{AccessKeyID: "a", SecretAccessKey: "b"})
 	if _, err := objects.Get(t.Context(), "made"); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("read: %v", err)
 	}

@@ -29,7 +29,8 @@ type bucket struct {
 }
 
 func newBucket(p Place, c Credentials) *bucket {
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 2, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 64 << 10}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 2, IdleConnTimeout: 90 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10}
 	return &bucket{place: p, secret: c, now: time.Now, client: &http.Client{
 		Transport: transport, Timeout: objectTime,
 		// A redirect would take the signature to another host.
@@ -202,7 +203,8 @@ func sign(r *http.Request, body []byte, c Credentials, region string, now time.T
 		key = hmacSHA256(key, part)
 	}
 	signature := hmacSHA256(key, "AWS4-HMAC-SHA256\n"+at+"\n"+scope+"\n"+sha256Hex([]byte(canonical.String())))
-	r.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/%s,SignedHeaders=%s,Signature=%x", c.AccessKeyID, scope, signed, signature))
+	r.Header.Set("Authorization",
+		fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/%s,SignedHeaders=%s,Signature=%x", c.AccessKeyID, scope, signed, signature))
 }
 
 func hmacSHA256(key []byte, text string) []byte {

@@ -225,7 +225,8 @@ func (s *server) List(ctx context.Context, dir string) (list []Object, err error
 			if len(list) == maxObjects {
 				return tooManyObjects()
 			}
-			list = append(list, Object{Name: strings.TrimPrefix(strings.TrimPrefix(walk.Path(), s.place.Path), "/"), Size: info.Size(), Modified: changed[path.Dir(walk.Path())], Tag: info.ModTime().String()})
+			list = append(list, Object{Name: strings.TrimPrefix(strings.TrimPrefix(walk.Path(), s.place.Path), "/"), Size: info.Size(),
+				Modified: changed[path.Dir(walk.Path())], Tag: info.ModTime().String()})
 		}
 		return nil
 	})

@@ -65,7 +65,8 @@ func TestSecret(t *testing.T) {
 			t.Errorf("%q passes for a secret", bad)
 		}
 	}
-	if got := secondfactor.Address("shop.vn", "lan@b", secret); got != "otpauth://totp/baoco:lan@b%20%28shop.vn%29?issuer=baoco&secret="+secret {
+	if got := secondfactor.Address("shop.vn", "lan@b",
+		secret); got != "otpauth://totp/baoco:lan@b%20%28shop.vn%29?issuer=baoco&secret="+secret {
 		t.Errorf("address %q", got)
 	}
 }

@@ -67,7 +67,8 @@ func New(c Config) *All {
 	a.Payments = payment.NewService(c.Store, a.Ledger)
 	a.Deliveries = delivery.NewService(c.Store, delivery.Config{Targets: c.Targets, Send: c.Send, Schedule: c.Schedule}, a.Ledger)
 	a.Access = access.NewService(c.Store, a.Ledger)
-	a.Inbound = inbound.NewService(c.Store, inbound.Config{Targets: c.Targets, Providers: c.Providers, Read: c.Read, Poll: c.Poll}, a.Ledger, a.Deliveries)
+	a.Inbound = inbound.NewService(c.Store, inbound.Config{Targets: c.Targets, Providers: c.Providers, Read: c.Read, Poll: c.Poll},
+		a.Ledger, a.Deliveries)
 	a.Streams = stream.NewService(c.Store, stream.Config{Targets: c.Targets, OpenBroker: c.OpenBroker}, a.Ledger)
 	a.Alerts = alert.NewService(c.Store, alert.Config{Targets: c.Targets, Send: c.Alert},
 		alert.Rooms{Ledger: a.Ledger, Payments: a.Payments, Deliveries: a.Deliveries, Inbound: a.Inbound, Streams: a.Streams, Upkeep: a.Upkeep})

@@ -71,7 +71,8 @@ func Guard(text string) string {
 
 func isFormula(cell string) bool {
 	first := strings.TrimLeftFunc(cell, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Quotation_Mark, r) || r == '`' || r == unicode.ReplacementChar
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Quotation_Mark, r) || r == '`' ||
+			r == unicode.ReplacementChar
 	})
 	for _, sign := range []string{"=", "+", "-", "@", "＝", "＋", "－", "＠", "−"} {
 		if strings.HasPrefix(first, sign) {

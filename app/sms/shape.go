@@ -34,13 +34,16 @@ type sample struct{ text, reads string }
 // texts, published as tests of other programs; where a younger text was found,
 // it stands beside them. The first that fits counts; no text fits two.
 var shapes = []shape{{
-	bank:    "VCB",
-	pattern: `(?:so du|sd) tk (?P<bank>vcb)? {account} (?:thay doi)? {amount} {vnd}? luc {time} [.;]? (?:so du|sd) {balance} (?:vnd)? [.;]? ref`,
+	bank: "VCB",
+	pattern: `(?:so du|sd) tk (?P<bank>vcb)? {account} (?:thay doi)? {amount} {vnd}? luc {time} [.;]? (?:so du|sd) {balance} (?:vnd)? [.;]? ` +
+		`ref`,
 	samples: []sample{{
-		"SD TK 0121000000319 +4,100,000VND luc 29-02-2020 00:11:31. SD 112,734,090VND. Ref MBVCB351883554.DH123.CT tu 0881000000606 NGUYEN VAN A toi 0121000000319",
+		"SD TK 0121000000319 +4,100,000VND luc 29-02-2020 00:11:31. SD 112,734,090VND. Ref MBVCB351883554.DH123.CT tu 0881000000606 NGUYEN " +
+			"VAN A toi 0121000000319",
 		"IN|4100000|0121000000319|2020-02-29 00:11:31||MBVCB351883554.DH123.CT tu 0881000000606 NGUYEN VAN A toi 0121000000319",
 	}, {
-		"SD TK 0121000000319 -2,005,500VND luc 26-12-2020 10:07:01. SD 217,908,847VND. Ref MBVCB.911539506.048292.NGUYEN VAN A chuyen tien.CT tu 012100000…",
+		"SD TK 0121000000319 -2,005,500VND luc 26-12-2020 10:07:01. SD 217,908,847VND. Ref MBVCB.911539506.048292.NGUYEN VAN A " +
+			"chuyen tien.CT tu 012100000…",
 		"OUT|2005500|0121000000319|2020-12-26 10:07:01||MBVCB.911539506.048292.NGUYEN VAN A chuyen tien.CT tu 012100000…",
 	}, {
 		"Số dư TK VCB 0111000000751 -20,000 VND lúc 26-06-2021 08:10:14. Số dư 877,172 VND. Ref POS.79900 008.830963.20210626.081014.9704",
@@ -72,7 +75,8 @@ var shapes = []shape{{
 		"TK 03xxx492|GD: -35,000VND 26/09/25 09:15 |SD: 64,368VND|DEN: NGUYEN VAN A - 0300000492|ND: DH123 - Ma giao dich/Trace 723215",
 		"OUT|35000|03xxx492|2025-09-26 09:15:00||DH123 - Ma giao dich/Trace 723215",
 	}, {
-		"TK 05xxx999|GD: +10,000VND 10/04/26 20:51 |SD: 411,224VND|TU: NGUYEN VAN A - 4300000353|ND: NGUYEN VAN A Chuyen tien- Ma GD ACSP/ az453273",
+		"TK 05xxx999|GD: +10,000VND 10/04/26 20:51 |SD: 411,224VND|TU: NGUYEN VAN A - 4300000353|ND: " +
+			"NGUYEN VAN A Chuyen tien- Ma GD ACSP/ az453273",
 		"IN|10000|05xxx999|2026-04-10 20:51:00||NGUYEN VAN A Chuyen tien- Ma GD ACSP/ az453273",
 	}},
 }, {
@@ -82,7 +86,8 @@ var shapes = []shape{{
 		"ACB: TK 7241387(VND) + 2,000,000 luc 08:24 29/02/2020. So du 763,222,700. GD: NGUYEN VAN A CK, DH123",
 		"IN|2000000|7241387|2020-02-29 08:24:00||NGUYEN VAN A CK, DH123",
 	}, {
-		"ACB: TK 193000579(VND) - 37,092,000 luc 14:58 04/06/2018. So du 23,446,625.GD: CK cho NGUYEN VAN A, VCB HCM, IBTIEN 37,800 - 288 + 420 = 37,092",
+		"ACB: TK 193000579(VND) - 37,092,000 luc 14:58 04/06/2018. So du 23,446,625.GD: " +
+			"CK cho NGUYEN VAN A, VCB HCM, IBTIEN 37,800 - 288 + 420 = 37,092",
 		"OUT|37092000|193000579|2018-06-04 14:58:00||CK cho NGUYEN VAN A, VCB HCM, IBTIEN 37,800 - 288 + 420 = 37,092",
 	}},
 }, {
@@ -95,7 +100,8 @@ var shapes = []shape{{
 		"TK21510000000146 tai BIDV -10,000VND vao 11:23 13/11/2018. So du:5,637,054.592VND. ND: Nap vi dien tu MoMo 0120000969",
 		"OUT|10000|21510000000146|2018-11-13 11:23:00||Nap vi dien tu MoMo 0120000969",
 	}, {
-		"TK 426xxx8540 tai BIDV +195,000VND vao 08:51 01/01/2026. So du:696,852VND. ND: TKThe :1005200000969, tai MSCBVNVX. Tra no -B2B0200970422010108514120",
+		"TK 426xxx8540 tai BIDV +195,000VND vao 08:51 01/01/2026. So du:696,852VND. ND: TKThe :1005200000969, tai MSCBVNVX. " +
+			"Tra no -B2B0200970422010108514120",
 		"IN|195000|426xxx8540|2026-01-01 08:51:00||TKThe :1005200000969, tai MSCBVNVX. Tra no -B2B0200970422010108514120",
 	}},
 }, {
@@ -110,14 +116,16 @@ var shapes = []shape{{
 		"OUT|3286802|19132000000018|received||VND_TGTT_NGUYEN VAN A thanh toan tien dien 13.612.07",
 	}},
 }, {
-	bank:    "TPB",
-	pattern: `\( (?P<bank>tpbank) \) : {time} tk : {account} ps : {amount} {vnd} (?:sd : {balance} (?:vnd)?)? (?:sd kha dung : {available} (?:vnd)?)? nd :`,
-	tail:    `\sso gd : (?P<number>[0-9a-z]+)`,
+	bank: "TPB",
+	pattern: `\( (?P<bank>tpbank) \) : {time} tk : {account} ps : {amount} {vnd} (?:sd : {balance} (?:vnd)?)? (?:sd kha dung : {available} ` +
+		`(?:vnd)?)? nd :`,
+	tail: `\sso gd : (?P<number>[0-9a-z]+)`,
 	samples: []sample{{
 		"(TPBank): 09/10/26;10:20\nTK: xxxx5847\nPS:+500,000VND\nSD: 3,000,000VND\nSD KHA DUNG: 3,000,000VND\nND: DH123\nSO GD: 123456789",
 		"IN|500000|xxxx5847|2026-10-09 10:20:00|123456789|DH123",
 	}, {
-		"(TPBank): 07/02/26;15:03\nTK: xxxx2000205\nPS:-22.000VND\nSD KHA DUNG: 257.093VND\nND: NAP TIEN VI MOMO - 0812000501\nSO GD: 570CTMB260380195",
+		"(TPBank): 07/02/26;15:03\nTK: xxxx2000205\nPS:-22.000VND\nSD KHA DUNG: 257.093VND\nND: NAP TIEN VI MOMO - 0812000501\nSO GD: " +
+			"570CTMB260380195",
 		"OUT|22000|xxxx2000205|2026-02-07 15:03:00|570CTMB260380195|NAP TIEN VI MOMO - 0812000501",
 	}, {
 		"(TPBank): 19/08/26;15:41 TK: xxxx2000886 PS:+22.165.337VND SD KHA DUNG: 22.198.783VND ND: NGUYEN VAN A HO CHUYEN TIEN LUONG THANG 8",
@@ -156,7 +164,8 @@ var shapes = []shape{{
 		"agribank: 10h54p 23/05 tk 5003200000742: +4,997,800vnd mb(8888888). sd: 285,574,239vnd.",
 		"IN|4997800|5003200000742|2025-05-23 10:54:00||mb(8888888)",
 	}, {
-		"Agribank: 14:28 07/02/2026 Tài khoản 4603200000514: -22,000VND. Nội dung giao dịch: Vietcombank:1054000512:NGUYEN VAN A chuyen tien. Số dư cuối: 1,680,462VND",
+		"Agribank: 14:28 07/02/2026 Tài khoản 4603200000514: -22,000VND. Nội dung giao dịch: Vietcombank:1054000512:NGUYEN VAN A chuyen tien. " +
+			"Số dư cuối: 1,680,462VND",
 		"OUT|22000|4603200000514|2026-02-07 14:28:00||Vietcombank:1054000512:NGUYEN VAN A chuyen tien",
 	}},
 }, {

@@ -73,8 +73,9 @@ func TestSamplesOnTheirWay(t *testing.T) {
 		"byte order mark":    {func(s string) string { return "\ufeff" + s }, nil},
 		"no-break spaces":    {replace(": ", ":\u00a0"), contentSpaces(": ", ":\u00a0")},
 		"doubled spaces":     {replace(" ", "  "), contentSpaces(" ", "  ")},
-		"dots for commas":    {func(s string) string { return group.ReplaceAllString(group.ReplaceAllString(s, "$1.$2"), "$1.$2") }, func(s string) string { return group.ReplaceAllString(s, "$1.$2") }},
-		"other sign":         {swapFirstSign, otherDirection},
+		"dots for commas": {func(s string) string { return group.ReplaceAllString(group.ReplaceAllString(s, "$1.$2"), "$1.$2") },
+			func(s string) string { return group.ReplaceAllString(s, "$1.$2") }},
+		"other sign": {swapFirstSign, otherDirection},
 	} {
 		for _, s := range sms.Samples() {
 			want := s.Reads
@@ -105,7 +106,8 @@ func TestSamplesWithoutSpaces(t *testing.T) {
 		head, _, _ := strings.Cut(s.Text, content)
 		squeezed := strings.NewReplacer(" ", "", "\n", "").Replace(head) + content
 		got := strings.Split(read(s.Bank, squeezed), "|")
-		if len(got) != 6 || got[0] != fields[0] || got[1] != fields[1] || got[2] != fields[2] || strings.Trim(got[5], "()") != strings.Trim(content, "()") {
+		if len(got) != 6 || got[0] != fields[0] || got[1] != fields[1] || got[2] != fields[2] ||
+			strings.Trim(got[5], "()") != strings.Trim(content, "()") {
 			t.Errorf("%s: %q\nreads %q\nwant  %q", s.Bank, squeezed, got, s.Reads)
 		}
 	}
@@ -153,8 +155,10 @@ func TestContentIsOnlyContent(t *testing.T) {
 		"|TK:104870000370|GD:+9,000,000VND|SDC:1VND|ND:x",
 		"|GD: +9,000,000VND 01/01/26 01:15|SD:1VND|ND: x",
 		"\nTK: 9999\nPS:+9,000,000VND\nSD: 1VND\nND: x\nSO GD: 666",
-		" SO GD: 666", "\nSO GD: 666", " SODU:+9,000,000", ". SD: 9,000,000VND. x", ". So du TK sau GD la 9,000,000VND x", "). SD: 1VND. (", "+9,000,000VND", "-9,000,000VND",
-		"OTP 123456", "Ma OTP 123456 khong chia se", "uu dai khuyen mai sao ke du no", "'; drop table", "\x00\xff\xfe", "…", "|", "((", "{account} {amount}", "tang 9,000,000VND",
+		" SO GD: 666", "\nSO GD: 666", " SODU:+9,000,000", ". SD: 9,000,000VND. x", ". So du TK sau GD la 9,000,000VND x", "). SD: 1VND. (",
+		"+9,000,000VND", "-9,000,000VND",
+		"OTP 123456", "Ma OTP 123456 khong chia se", "uu dai khuyen mai sao ke du no", "'; drop table", "\x00\xff\xfe", "…", "|", "((",
+		"{account} {amount}", "tang 9,000,000VND",
 		" tai BIDV +9,000,000VND vao 01:01 01/01/2026. So du:1VND. ND: x",
 	}
 	samples := sms.Samples()
@@ -287,12 +291,14 @@ func TestForeignCurrency(t *testing.T) {
 
 func TestAccountNumber(t *testing.T) {
 	for account, want := range map[string]string{
-		"0121000000319": "0121000000319", "7220xxxx2005": "7220xxxx2005", "7220XXXX2005": "7220xxxx2005", "xxxx5847": "xxxx5847", "***5847": "xxx5847", "670xxx7492": "670xxx7492",
+		"0121000000319": "0121000000319", "7220xxxx2005": "7220xxxx2005", "7220XXXX2005": "7220xxxx2005", "xxxx5847": "xxxx5847",
+		"***5847": "xxx5847", "670xxx7492": "670xxx7492",
 		"670***7492": "670xxx7492", "19036xxxxxx": "19036xxxxxx", "xx123": "xx123", "0071": "0071",
 		"xx12": "unreadable account_number", "xxxx": "unreadable account_number", "12": "unreadable account_number",
 		"12x34x56": "unreadable text", "0121-000-319": "unreadable text", strings.Repeat("1", 80): "unreadable text",
 	} {
-		m, kind, fault := sms.Read(sms.Message{Sender: "BIDV", Text: "TK" + account + " tai BIDV +30,000VND vao 02:11 29/02/2020. So du:921,301,529VND. ND: DH123"}, zone)
+		m, kind, fault := sms.Read(sms.Message{Sender: "BIDV",
+			Text: "TK" + account + " tai BIDV +30,000VND vao 02:11 29/02/2020. So du:921,301,529VND. ND: DH123"}, zone)
 		got := m.AccountNumber
 		if fault != nil {
 			got = kind.String() + " " + fault.Field
@@ -326,7 +332,8 @@ func TestBank(t *testing.T) {
 // What was read of a text that can't be read as a whole helps the person who
 // looks at it; its money is never given.
 func TestUnreadableMovement(t *testing.T) {
-	m, kind, fault := sms.Read(sms.Message{Sender: "0912345678", Text: "TK670xxx7492 tai BIDV +30,0000VND vao 02:11 29/02/2020. So du:921VND. ND: DH123", ReceivedAt: received}, zone)
+	m, kind, fault := sms.Read(sms.Message{Sender: "0912345678",
+		Text: "TK670xxx7492 tai BIDV +30,0000VND vao 02:11 29/02/2020. So du:921VND. ND: DH123", ReceivedAt: received}, zone)
 	if kind != sms.Unreadable || fault == nil || fault.Field != "amount" || fault.Text.EN == "" || fault.Text.VI == "" {
 		t.Errorf("%v, %+v", kind, fault)
 	}
@@ -341,7 +348,8 @@ func TestLongTexts(t *testing.T) {
 	if want := strings.Repeat("ả", app.MaxContent); kind != sms.Balance || m.Content != want {
 		t.Errorf("%v, %d characters", kind, len([]rune(m.Content)))
 	}
-	for _, long := range []string{"TK", "1", " ", "x", "+1,000", "so du ", "otp ", "otp: 123,", "\u0301", ". sd: 1", "\nso gd: 1", "tk 1234 gd ", "|"} {
+	for _, long := range []string{"TK", "1", " ", "x", "+1,000", "so du ", "otp ", "otp: 123,", "\u0301", ". sd: 1", "\nso gd: 1",
+		"tk 1234 gd ", "|"} {
 		text := strings.Repeat(long, 1<<20/len(long))
 		for _, text := range []string{text, head + text, "(TPBank): 1\nTK: 123\nPS:+500VND\nSD: 3VND\nND: " + text} {
 			start := time.Now()

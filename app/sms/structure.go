@@ -29,11 +29,17 @@ type part struct {
 // In the patterns a space is any white space or none, as in a shape's pattern.
 // The first part that fits counts.
 var parts = []part{
-	newPart("account", `(?:so du|sd|bien dong)? (?:(?:so )?(?:tk|tai khoan)|stk|account|acct?)(?: (?P<bank>[a-wyz][a-z]{1,14}))? :? (?P<account>[0-9]{0,19}[x*]{0,12}[0-9]{0,19})(?: \(? vnd \)?)?(?: tai (?P<branch>[a-z]{2,15}))?`),
-	newPart("amount", `(?:(?:so tien (?:gd|giao dich)?|gd|giao dich|ps|phat sinh|(?:da )?thay doi|bien dong|change) :?)? \(? (?P<sign>[+-]) \)? `+figureField+currency),
+	newPart("account",
+		`(?:so du|sd|bien dong)? (?:(?:so )?(?:tk|tai khoan)|stk|account|acct?)(?: (?P<bank>[a-wyz][a-z]{1,14}))? :? (?P<account>[0-9]{0`+
+			`,19}[x*]{0,12}[0-9]{0,19})(?: \(? vnd \)?)?(?: tai (?P<branch>[a-z]{2,15}))?`),
+	newPart("amount",
+		`(?:(?:so tien (?:gd|giao dich)?|gd|giao dich|ps|phat sinh|(?:da )?thay doi|bien dong|change) :?)? \(? (?P<sign>[+-]) \)? `+
+			figureField+currency),
 	newPart("amount", `(?:duoc|da|vua|bi)? (?P<word>tang|giam|ghi co|ghi no) :? (?:\(? (?P<sign>[+-]) \)?)? `+figureField+currency),
 	newPart("balance", balanceLabel+` [+-]? `+figureField+currency),
-	newPart("time", `(?:(?:vao luc|luc|vao|ngay|thoi gian|time|date) :?)? (?P<time>`+clock+` [;,]? (?:ngay)? `+day+`|`+day+` [;,]? (?:luc)? `+clock+`|`+day+`|`+clock+`)`),
+	newPart("time",
+		`(?:(?:vao luc|luc|vao|ngay|thoi gian|time|date) :?)? (?P<time>`+clock+` [;,]? (?:ngay)? `+day+`|`+day+` [;,]? (?:luc)? `+clock+
+			`|`+day+`|`+clock+`)`),
 	newPart("content", `(?:(?:noi dung (?:gd|giao dich|ck|chuyen khoan)?|nd|n/dung|gd|dien giai|mo ta|detail|description|ref) :|ref\b)`),
 	newPart("separator", `[\s.;,|]`),
 }

@@ -12,25 +12,43 @@ import (
 
 // structured are texts in none of the shapes, whose labels leave no doubt.
 var structured = []struct{ sender, text, reads string }{
-	{"Vietcombank", "VCB: TK 0121000000319 +4,100,000 VND luc 29-02-2020 00:11:31. So du 112,734,090 VND. ND: DH123", "IN|4100000|0121000000319|2020-02-29 00:11:31||DH123"},
-	{"Vietcombank", "Số dư TK VCB 0111000000751 -20,000 VND lúc 26-06-2021 08:10:14. Số dư 877,172 VND. Nội dung: POS 79900", "OUT|20000|0111000000751|2021-06-26 08:10:14||POS 79900"},
-	{"Vietcombank", "So du TK 0123456789 giam 50,000 VND luc 10:20 09/10/2026. SD: 1,000,000 VND. ND: PHI SMS BANKING", "OUT|50000|0123456789|2026-10-09 10:20:00||PHI SMS BANKING"},
-	{"VietinBank", "Thời gian: 09/04/2026 16:51\nTài khoản: 109876000577\nGiao dịch: +1,200,000 VND\nSố dư hiện tại: 1,504,322 VND\nNội dung: DH123", "IN|1200000|109876000577|2026-04-09 16:51:00||DH123"},
+	{"Vietcombank", "VCB: TK 0121000000319 +4,100,000 VND luc 29-02-2020 00:11:31. So du 112,734,090 VND. ND: DH123",
+		"IN|4100000|0121000000319|2020-02-29 00:11:31||DH123"},
+	{"Vietcombank", "Số dư TK VCB 0111000000751 -20,000 VND lúc 26-06-2021 08:10:14. Số dư 877,172 VND. Nội dung: POS 79900",
+		"OUT|20000|0111000000751|2021-06-26 08:10:14||POS 79900"},
+	{"Vietcombank", "So du TK 0123456789 giam 50,000 VND luc 10:20 09/10/2026. SD: 1,000,000 VND. ND: PHI SMS BANKING",
+		"OUT|50000|0123456789|2026-10-09 10:20:00||PHI SMS BANKING"},
+	{"VietinBank",
+		"Thời gian: 09/04/2026 16:51\nTài khoản: 109876000577\nGiao dịch: +1,200,000 VND\nSố dư hiện tại: 1,504,322 VND\nNội dung: DH123",
+		"IN|1200000|109876000577|2026-04-09 16:51:00||DH123"},
 	{"MBBANK", "TK 03xxx492 GD: +35,000VND luc 26/09/25 09:15. SD: 64,368VND. ND: DH123", "IN|35000|03xxx492|2025-09-26 09:15:00||DH123"},
-	{"MBBANK", "TK: 03xxx492|PS: -35,000 VND|26/09/2025 09:15|So du: 64,368 VND|Noi dung: DH123", "OUT|35000|03xxx492|2025-09-26 09:15:00||DH123"},
-	{"BIDV", "TK 670xxx7492 tai BIDV +30,000,000VND. So du: 921,301,529VND. Thoi gian: 02:11 29/02/2020. ND: DH123", "IN|30000000|670xxx7492|2020-02-29 02:11:00||DH123"},
-	{"BIDV", "BIDV: 29/02/2020 02:11 TK 670xxx7492 ghi co +30.000.000 VND, so du cuoi: 921.301.529 VND, ND: DH123", "IN|30000000|670xxx7492|2020-02-29 02:11:00||DH123"},
-	{"Techcombank", "TK 19034000000017 +10,000,000 luc 12:19 29/02/2020. So du 734,571,040. ND: DH123", "IN|10000000|19034000000017|2020-02-29 12:19:00||DH123"},
-	{"Techcombank", "TK 19034000000017 GD: -3,286,802VND So du: 112,765,887VND ND: tien dien", "OUT|3286802|19034000000017|received||tien dien"},
-	{"VPBank", "TK 18xxxx098 +500,000VND luc 10:20 29/02/2020. SD: 553,115,403VND. ND: DH123", "IN|500000|18xxxx098|2020-02-29 10:20:00||DH123"},
-	{"VPBank", "VPB: TK 186700098 tai VPB giam 1,116,781 VND luc 10h20 29/02/2020, so du kha dung: 16,860,648 VND, noi dung: dien", "OUT|1116781|186700098|2020-02-29 10:20:00||dien"},
-	{"VPBank", "Tai khoan 123456789 duoc ghi no 500.000 VND. So du kha dung: 4.500.000 VND. Noi dung: DH123", "OUT|500000|123456789|received||DH123"},
-	{"NCB", "NCB : 13/06/2018 16:34 TK 100000077688. Phat sinh: +3,352,988VND. So du: +6,289,849,118VND. ND: DH123", "IN|3352988|100000077688|2018-06-13 16:34:00||DH123"},
+	{"MBBANK", "TK: 03xxx492|PS: -35,000 VND|26/09/2025 09:15|So du: 64,368 VND|Noi dung: DH123",
+		"OUT|35000|03xxx492|2025-09-26 09:15:00||DH123"},
+	{"BIDV", "TK 670xxx7492 tai BIDV +30,000,000VND. So du: 921,301,529VND. Thoi gian: 02:11 29/02/2020. ND: DH123",
+		"IN|30000000|670xxx7492|2020-02-29 02:11:00||DH123"},
+	{"BIDV", "BIDV: 29/02/2020 02:11 TK 670xxx7492 ghi co +30.000.000 VND, so du cuoi: 921.301.529 VND, ND: DH123",
+		"IN|30000000|670xxx7492|2020-02-29 02:11:00||DH123"},
+	{"Techcombank", "TK 19034000000017 +10,000,000 luc 12:19 29/02/2020. So du 734,571,040. ND: DH123",
+		"IN|10000000|19034000000017|2020-02-29 12:19:00||DH123"},
+	{"Techcombank", "TK 19034000000017 GD: -3,286,802VND So du: 112,765,887VND ND: tien dien",
+		"OUT|3286802|19034000000017|received||tien dien"},
+	{"VPBank", "TK 18xxxx098 +500,000VND luc 10:20 29/02/2020. SD: 553,115,403VND. ND: DH123",
+		"IN|500000|18xxxx098|2020-02-29 10:20:00||DH123"},
+	{"VPBank", "VPB: TK 186700098 tai VPB giam 1,116,781 VND luc 10h20 29/02/2020, so du kha dung: 16,860,648 VND, noi dung: dien",
+		"OUT|1116781|186700098|2020-02-29 10:20:00||dien"},
+	{"VPBank", "Tai khoan 123456789 duoc ghi no 500.000 VND. So du kha dung: 4.500.000 VND. Noi dung: DH123",
+		"OUT|500000|123456789|received||DH123"},
+	{"NCB", "NCB : 13/06/2018 16:34 TK 100000077688. Phat sinh: +3,352,988VND. So du: +6,289,849,118VND. ND: DH123",
+		"IN|3352988|100000077688|2018-06-13 16:34:00||DH123"},
 	{"TPBank", "(TPBank):09/10/26TK:xxxx5847+500,000VNDSD:3,000,000VNDND:DH123", "IN|500000|xxxx5847|2026-10-09 12:34:56||DH123"},
-	{"OCB", "OCB 11/06 09:03 TK 0068100000815007 (+) 1,200,000 VND N/dung: DH123 So du: 1,264,907 VND", "unreadable text"}, // the name without a colon
-	{"OCB", "OCB: 11/06 09:03 TK 0068100000815007 (+) 1,200,000 VND N/dung: DH123 So du: 1,264,907 VND", "IN|1200000|0068100000815007|2025-06-11 09:03:00||DH123"},
-	{"ACB", "TK 12345xxx5847 | -2,000,000 VND | 09/10/2026 13:30 | SD: -500,000 VND | ND: RUT TIEN ATM", "OUT|2000000|12345xxx5847|2026-10-09 13:30:00||RUT TIEN ATM"},
-	{"ACB", "TK 0123456789 +500,000VND luc 10:20. SD 1,000,000VND. ND: Ma OTP 123456 cho DH123", "IN|500000|0123456789|2026-03-01 10:20:00||Ma OTP 123456 cho DH123"},
+	// the name without a colon
+	{"OCB", "OCB 11/06 09:03 TK 0068100000815007 (+) 1,200,000 VND N/dung: DH123 So du: 1,264,907 VND", "unreadable text"},
+	{"OCB", "OCB: 11/06 09:03 TK 0068100000815007 (+) 1,200,000 VND N/dung: DH123 So du: 1,264,907 VND",
+		"IN|1200000|0068100000815007|2025-06-11 09:03:00||DH123"},
+	{"ACB", "TK 12345xxx5847 | -2,000,000 VND | 09/10/2026 13:30 | SD: -500,000 VND | ND: RUT TIEN ATM",
+		"OUT|2000000|12345xxx5847|2026-10-09 13:30:00||RUT TIEN ATM"},
+	{"ACB", "TK 0123456789 +500,000VND luc 10:20. SD 1,000,000VND. ND: Ma OTP 123456 cho DH123",
+		"IN|500000|0123456789|2026-03-01 10:20:00||Ma OTP 123456 cho DH123"},
 	{"ACB", "TK 0123456789 +500,000VND luc 10:20. ND: OTP 123456. SD 1,000,000VND.", "IN|500000|0123456789|2026-03-01 10:20:00||OTP 123456."},
 	{"ACB", "TK 0123456789 +500,000VND SD 1,000,000VND ND: sao ke du no uu dai", "IN|500000|0123456789|received||sao ke du no uu dai"},
 	{"ACB", "TK 0123456789 +500,000VND luc 09:20. So du 1,000,000VND", "IN|500000|0123456789|2026-03-01 09:20:00||"},
@@ -38,7 +56,8 @@ var structured = []struct{ sender, text, reads string }{
 
 func TestStructure(t *testing.T) {
 	for _, test := range structured {
-		for _, form := range []string{test.text, norm.NFD.String(test.text), strings.ReplaceAll(test.text, "\n", "\r\n"), " " + test.text + "\n"} {
+		for _, form := range []string{test.text, norm.NFD.String(test.text), strings.ReplaceAll(test.text, "\n", "\r\n"),
+			" " + test.text + "\n"} {
 			if got := read(test.sender, form); got != test.reads {
 				t.Errorf("%s: %q\nreads %q\nwant  %q", test.sender, form, got, test.reads)
 			}
@@ -94,7 +113,8 @@ func TestStructureContentIsOnlyContent(t *testing.T) {
 			continue
 		}
 		for _, content := range []string{
-			"TK 9999999 -9,000,000VND luc 01:01 01/01/2020. SD: 1VND. ND: x", "-9,000,000VND", "giam 9,000,000VND", ". SD: 9VND", ". SD: 9VND. x", "ND: x", "NCB:", "|", "OTP 123456",
+			"TK 9999999 -9,000,000VND luc 01:01 01/01/2020. SD: 1VND. ND: x", "-9,000,000VND", "giam 9,000,000VND", ". SD: 9VND", ". SD: 9VND. x",
+			"ND: x", "NCB:", "|", "OTP 123456",
 		} {
 			text := strings.Replace(test.text, fields[5], fields[5]+" "+content, 1)
 			m, kind, fault := sms.Read(sms.Message{Sender: test.sender, Text: text, ReceivedAt: received}, zone)

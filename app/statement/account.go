@@ -112,8 +112,10 @@ func (o *otherAccounts) compare(l line, account string) error {
 	if o.own == 0 || o.other == 0 {
 		return nil
 	}
-	return refusedAt(max(o.own, o.other), "column %s names the account of the file, %s, in some rows and others in others; which rows are of which account is not understood",
-		"cột %s có dòng ghi tài khoản của tệp, %s, có dòng ghi tài khoản khác; không rõ dòng nào thuộc tài khoản nào", columnName(o.column-1), account)
+	return refusedAt(max(o.own, o.other),
+		"column %s names the account of the file, %s, in some rows and others in others; which rows are of which account is not understood",
+		"cột %s có dòng ghi tài khoản của tệp, %s, có dòng ghi tài khoản khác; không rõ dòng nào thuộc tài khoản nào",
+		columnName(o.column-1), account)
 }
 
 // cutLabel splits a text before its first digit.
@@ -129,7 +131,8 @@ func cutLabel(text string) (label, value string) {
 // says.
 func labels(text string, at func(words, label string) bool) bool {
 	words := wordsOf(text)
-	return len(words) < 80 && !hasAny(words, otherAccountWords) && slices.ContainsFunc(accountLabels, func(l string) bool { return at(words, " "+l+" ") })
+	return len(words) < 80 && !hasAny(words, otherAccountWords) &&
+		slices.ContainsFunc(accountLabels, func(l string) bool { return at(words, " "+l+" ") })
 }
 
 // isAccountLabel tells whether a text begins with the label of an account number.

@@ -208,8 +208,10 @@ func ungroup(s string) (string, error) {
 
 // directions are the words, folded, of a column that says which way money went.
 var directions = map[string]app.Direction{
-	"c": app.In, "co": app.In, "cr": app.In, "credit": app.In, "in": app.In, "ghi co": app.In, "tien vao": app.In, "thu": app.In, "vao": app.In, "den": app.In, "nhan": app.In, "nhan tien": app.In, "+": app.In,
-	"d": app.Out, "no": app.Out, "dr": app.Out, "debit": app.Out, "out": app.Out, "ghi no": app.Out, "tien ra": app.Out, "chi": app.Out, "ra": app.Out, "di": app.Out, "-": app.Out,
+	"c": app.In, "co": app.In, "cr": app.In, "credit": app.In, "in": app.In, "ghi co": app.In, "tien vao": app.In, "thu": app.In,
+	"vao": app.In, "den": app.In, "nhan": app.In, "nhan tien": app.In, "+": app.In,
+	"d": app.Out, "no": app.Out, "dr": app.Out, "debit": app.Out, "out": app.Out, "ghi no": app.Out, "tien ra": app.Out, "chi": app.Out,
+	"ra": app.Out, "di": app.Out, "-": app.Out,
 }
 
 // parseDirection reads a direction; it is empty where the cell names none.

@@ -231,7 +231,8 @@ func TestDateCells(t *testing.T) {
 		"NaN":                 "-",
 		"46327.0000000000001": "2026-11-01 00:00:00",
 	} {
-		path := workbook(t, `<row>`+texts("", "Ngày", "", "Nội dung", "", "Ghi có")+`</row><row><c><v>`+serial+`</v></c>`+texts("", "x")+`<c><v>1000</v></c></row>`)
+		path := workbook(t, `<row>`+texts("", "Ngày", "", "Nội dung", "", "Ghi có")+`</row><row><c><v>`+serial+`</v></c>`+texts("",
+			"x")+`<c><v>1000</v></c></row>`)
 		rows := readRows(t, path, statement.Options{Zone: zone})
 		if len(rows) != 1 {
 			t.Errorf("%s: %v", serial, rows)

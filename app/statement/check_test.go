@@ -16,7 +16,8 @@ import (
 func TestDividedAmounts(t *testing.T) {
 	const want = "1 OUT 5000 a, 2 IN 7000 b"
 	for _, names := range []string{
-		"Nợ|Có", "Debit|Credit", "Chi|Thu", "Ghi nợ|Ghi có", "Rút ra|Gửi vào", "No|Co", "NỢ|CÓ", "Tiền ra|Tiền vào", "Ra|Vào", "Rút|Gửi", "Withdrawal|Deposit", "Phát sinh nợ|Phát sinh có",
+		"Nợ|Có", "Debit|Credit", "Chi|Thu", "Ghi nợ|Ghi có", "Rút ra|Gửi vào", "No|Co", "NỢ|CÓ", "Tiền ra|Tiền vào", "Ra|Vào", "Rút|Gửi",
+		"Withdrawal|Deposit", "Phát sinh nợ|Phát sinh có",
 		"Nợ/Debit|Có/Credit", "Giảm|Tăng", "Out|In",
 	} {
 		for _, group := range []string{"Số tiền", "Amount", "Số tiền (VND)", "Số tiền/Amount", "Phát sinh"} {
@@ -31,14 +32,28 @@ func TestDividedAmounts(t *testing.T) {
 					t.Errorf("%s, %s above %s: %s, %v; want %s", kind, group, names, got, err, want)
 				}
 			}
-			check("CSV", write(t, "Sao kê;;;;\nNgày;Nội dung;"+group+";;Mã GD\n;;"+out+";"+in+";\n01/11/2026;a;5.000;;\n02/11/2026;b;;7.000;\n"), want)
-			check("the other way round", write(t, "Ngày;Nội dung;"+group+";;Mã GD\n;;"+in+";"+out+";\n01/11/2026;a;;5.000;\n02/11/2026;b;7.000;;\n"), want)
-			check("in a third row", write(t, "Ngày;Nội dung;"+group+";;Mã GD\nDate;Description;Amount;;No.\n;;"+out+";"+in+";\n01/11/2026;a;5.000;;\n02/11/2026;b;;7.000;\n"), want)
-			check("English below", write(t, "Ngày;Nội dung;"+group+";;Mã GD\n;;"+out+";"+in+";\nDate;Description;Debit;Credit;No.\n01/11/2026;a;5.000;;\n02/11/2026;b;;7.000;\n"), want)
-			check("on two pages", write(t, "Ngày;Nội dung;"+group+";;Mã GD\n;;"+out+";"+in+";\n01/11/2026;a;5.000;;\nTrang 2;;;;\nNgày;Nội dung;"+group+";;Mã GD\n;;"+out+";"+in+";\n02/11/2026;b;;7.000;\n"), want)
-			check("turned on the second page", write(t, "Ngày;Nội dung;"+group+";;Mã GD\n;;"+out+";"+in+";\n01/11/2026;a;5.000;;\nNgày;Mã GD;"+group+";;Nội dung\n;;"+in+";"+out+";\n02/11/2026;;7.000;;b\n"), want)
+			check("CSV",
+				write(t, "Sao kê;;;;\nNgày;Nội dung;"+group+";;Mã GD\n;;"+out+";"+in+";\n01/11/2026;a;5.000;;\n02/11/2026;b;;7.000;\n"), want)
+			check("the other way round",
+				write(t, "Ngày;Nội dung;"+group+";;Mã GD\n;;"+in+";"+out+";\n01/11/2026;a;;5.000;\n02/11/2026;b;7.000;;\n"), want)
+			check("in a third row",
+				write(t,
+					"Ngày;Nội dung;"+group+";;Mã GD\nDate;Description;Amount;;No.\n;;"+out+";"+in+";\n01/11/2026;a;5.000;;\n02/11/2026;b;;7.000;\n"), want)
+			check("English below",
+				write(t,
+					"Ngày;Nội dung;"+group+";;Mã GD\n;;"+out+";"+in+";\nDate;Description;Debit;Credit;No.\n01/11/2026;a;5.000;;\n02/11/2026;b;;7.000;\n"),
+				want)
+			check("on two pages",
+				write(t,
+					"Ngày;Nội dung;"+group+";;Mã GD\n;;"+out+";"+in+";\n01/11/2026;a;5.000;;\nTrang 2;;;;\nNgày;Nội dung;"+group+";;Mã GD\n;;"+out+";"+in+
+						";\n02/11/2026;b;;7.000;\n"), want)
+			check("turned on the second page",
+				write(t,
+					"Ngày;Nội dung;"+group+";;Mã GD\n;;"+out+";"+in+";\n01/11/2026;a;5.000;;\nNgày;Mã GD;"+group+";;Nội dung\n;;"+in+";"+out+
+						";\n02/11/2026;;7.000;;b\n"), want)
 			f := excelize.NewFile()
-			for i, row := range [][]any{{"Ngày", "Nội dung", group, nil, "Mã GD"}, {nil, nil, out, in}, {"01/11/2026", "a", 5000}, {"02/11/2026", "b", nil, 7000}} {
+			for i, row := range [][]any{{"Ngày", "Nội dung", group, nil, "Mã GD"}, {nil, nil, out, in}, {"01/11/2026", "a", 5000},
+				{"02/11/2026", "b", nil, 7000}} {
 				at, err := excelize.CoordinatesToCellName(1, i+1)
 				must(t, err)
 				must(t, f.SetSheetRow("Sheet1", at, &row))
@@ -60,12 +75,14 @@ func TestNotUnderstood(t *testing.T) {
 		{"parts of an amount", "Ngày;Nội dung;Số tiền;;x\n;;Xanh;Đỏ;\n01/11/2026;a;5.000;;\n", "Line 1: column C, “Số tiền Xanh”"},
 		{"one part is unknown", "Ngày;Nội dung;Số tiền;;x\n;;Nợ;Đỏ;\n01/11/2026;a;5.000;;\n", "Line 1: column D"},
 		{"names that contradict each other", "Ngày;Nội dung;Ghi nợ;Ghi có\n;;Credit;Debit\n01/11/2026;a;5.000;\n", "contradict"},
-		{"names of one column that contradict each other", "Ngày;Nội dung;Số tiền;\n;;Nợ;Có\n;;Credit;Debit\n01/11/2026;a;5.000;\n", "contradict"},
+		{"names of one column that contradict each other",
+			"Ngày;Nội dung;Số tiền;\n;;Nợ;Có\n;;Credit;Debit\n01/11/2026;a;5.000;\n", "contradict"},
 		{"an amount in other cells", one + "01/11/2026;a;-5.000\n02/11/2026;b;\n", "Line 3: it has a date and no amount in C “Số tiền”"},
 		{"a dash for an amount", one + "01/11/2026;a;-5.000\n02/11/2026;b;-\n", "Line 3"},
 		{"credits alone", "Ngày;Mô tả;No;Có\n01/11/2026;a;5.000;\n02/11/2026;a;;5.000\n", "Line 2"},
 		{"no sign at all", one + "01/11/2026;a;5.000\n02/11/2026;b;6.000\n", "Line 2: nothing says whether"},
-		{"no sign on the second table", one + "01/11/2026;a;-5.000\n;;\nNgày;Số tiền;Nội dung\n02/11/2026;6.000;b\n", "Line 5: nothing says whether"},
+		{"no sign on the second table", one + "01/11/2026;a;-5.000\n;;\nNgày;Số tiền;Nội dung\n02/11/2026;6.000;b\n",
+			"Line 5: nothing says whether"},
 		{"two columns of one kind", "Ngày;Nội dung;Số tiền;Số tiền\n01/11/2026;a;-5.000;1\n", "another column"},
 		{"a ledger", "Ngày;Nội dung;Phát sinh;;Số dư;\n;;Nợ;Có;Nợ;Có\n01/11/2026;a;5.000;;5.000;\n", "ledger"},
 		{"debits with and without a minus", two + "01/11/2026;a;-5;;\n01/11/2026;a;5;;\n", "Line 3: the debit has no minus"},
@@ -75,19 +92,23 @@ func TestNotUnderstood(t *testing.T) {
 		{"currency beside", "Loại tiền/Currency;;USD\n" + one + "01/11/2026;a;-100.00\n", "Line 1: it says “USD”"},
 		{"currency in English", "Currency: US Dollar;;\n" + one + "01/11/2026;a;-100.00\n", "Line 1"},
 		{"currency between", one + "01/11/2026;a;-5\nTiền tệ: EUR;;\n01/11/2026;a;-5\n", "Line 3"},
-		{"currency behind an account", "Số tài khoản: 0123456789 - USD;;\n" + one + "01/11/2026;a;-5\n", "Line 1: it says “Số tài khoản: 0123456789 - USD”, but only amounts in VND"},
+		{"currency behind an account", "Số tài khoản: 0123456789 - USD;;\n" + one + "01/11/2026;a;-5\n",
+			"Line 1: it says “Số tài khoản: 0123456789 - USD”, but only amounts in VND"},
 		{"foreign currency in the title", "SAO KÊ TÀI KHOẢN NGOẠI TỆ;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"currency before a name", "Số tài khoản: 0123456789 (USD) - NGUYEN VAN A;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"currency beside an account", "Số tài khoản:;0123456789;USD\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"currency of the account in the title", "SAO KÊ TÀI KHOẢN USD;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"currency of a balance", "Số dư đầu kỳ:;10,000.00 USD;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
-		{"currency of the next account", "Số tài khoản: 0123456789;;\n" + one + "01/11/2026;a;-5\nSố tài khoản: 0123456780;Loại tiền: USD;\n01/11/2026;a;-5\n", "Line 4"},
+		{"currency of the next account",
+			"Số tài khoản: 0123456789;;\n" + one + "01/11/2026;a;-5\nSố tài khoản: 0123456780;Loại tiền: USD;\n01/11/2026;a;-5\n", "Line 4"},
 		{"thousands without a label", "BẢNG KÊ (số tiền tính bằng nghìn đồng);;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"thousands in English", "Statement - Amounts in thousand VND;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"a multiple alone", "Bảng kê (triệu đồng);;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"a ledger in one row", "Ngày;Nội dung;Phát sinh Nợ;Phát sinh Có;Dư Nợ;Dư Có\n01/11/2026;a;5.000;;5.000;\n", "Line 1: column F"},
-		{"a ledger with its chart of accounts", "Ngày;Nội dung;TK đối ứng;Phát sinh Nợ;Phát sinh Có\n01/11/2026;a;131;5.000;\n", "Line 2: “131” is of a company’s own ledger"},
-		{"a ledger by its title", "SỔ CHI TIẾT TÀI KHOẢN 112;;;\nNgày;Diễn giải;Nợ;Có\n01/11/2026;a;5.000;\n", "Line 1: “SỔ CHI TIẾT TÀI KHOẢN 112”"},
+		{"a ledger with its chart of accounts", "Ngày;Nội dung;TK đối ứng;Phát sinh Nợ;Phát sinh Có\n01/11/2026;a;131;5.000;\n",
+			"Line 2: “131” is of a company’s own ledger"},
+		{"a ledger by its title", "SỔ CHI TIẾT TÀI KHOẢN 112;;;\nNgày;Diễn giải;Nợ;Có\n01/11/2026;a;5.000;\n",
+			"Line 1: “SỔ CHI TIẾT TÀI KHOẢN 112”"},
 		{"thousands", "Đơn vị: nghìn đồng;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"thousands in digits", "(ĐVT: 1.000 VND);;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"millions", "Đơn vị tính: Triệu VND;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
@@ -103,21 +124,34 @@ func TestNotUnderstood(t *testing.T) {
 		{"unreadable balance", two + "01/11/2026;a;;5.000;x1\n", "Line 2: the balance “x1”"},
 		{"opening balance", "Số dư đầu kỳ: 99;;;;\n" + two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n", "Line 1: the opening balance is 99"},
 		{"closing balance", two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n;Số dư cuối kỳ;;;103\n", "Line 4: the closing balance is 103"},
-		{"closing balance with its day", two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n;Số dư cuối kỳ ngày 02/11/2026;;;103\n", "Line 4: the closing balance is 103"},
-		{"closing balance, newest first", "Số dư cuối kỳ;103;;;\n" + two + "02/11/2026;b;3;;102\n01/11/2026;a;;5;105\n", "Line 1: the closing balance is 103"},
-		{"closing balance without balances", "Số dư đầu kỳ;100;;\nSố dư cuối kỳ;103;;\nNgày;Nội dung;Nợ;Có\n01/11/2026;a;;5\n02/11/2026;b;3;\n", "Line 2: the closing balance is 103"},
+		{"closing balance with its day", two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n;Số dư cuối kỳ ngày 02/11/2026;;;103\n",
+			"Line 4: the closing balance is 103"},
+		{"closing balance, newest first", "Số dư cuối kỳ;103;;;\n" + two + "02/11/2026;b;3;;102\n01/11/2026;a;;5;105\n",
+			"Line 1: the closing balance is 103"},
+		{"closing balance without balances", "Số dư đầu kỳ;100;;\nSố dư cuối kỳ;103;;\nNgày;Nội dung;Nợ;Có\n01/11/2026;a;;5\n02/11/2026;b;3;\n",
+			"Line 2: the closing balance is 103"},
 		{"totals", two + "01/11/2026;a;;5;\n02/11/2026;b;3;;\nTổng cộng;;3;6;\n", "Line 4: the totals are"},
 		{"a total of debits", two + "01/11/2026;a;;5;\n02/11/2026;b;3;;\nTổng phát sinh nợ:;;;4;\n", "Line 4: the totals are"},
 		{"a total above", "Tổng ghi có/Total credit: 6;;;;\n" + two + "01/11/2026;a;;5;\n", "Line 1: the total is 6"},
 		{"a total of amounts", one + "01/11/2026;a;-5\n02/11/2026;b;8\nCộng;;4\n", "Line 4: the total is 4"},
 		{"an account below", one + "01/11/2026;a;-5\nSố tài khoản: 0123456789;;\n", "Line 3: account 0123456789 is named only below"},
-		{"the lower row of a header alone", "Ngày;Nội dung;Số tiền;;x\n;;Nợ;Có;\n01/11/2026;a;5.000;;\n;;Có;Nợ;\n02/11/2026;b;5.000;;\n", "Line 4: it looks like a header with debit and credit"},
-		{"the lower row is turned", "Ngày;Nội dung;Số tiền;;Số dư\n;;Nợ;Có;\n01/11/2026;a;5;;95\nNgày;Nội dung;Số tiền;;Số dư\n;;Có;Nợ;\n02/11/2026;b;5;;90\n", "Line 6: the balance is 90"},
-		{"a summary below", two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\nSố dư đầu kỳ;;Phát sinh nợ;Phát sinh có;Số dư cuối kỳ\n100;;3;6;102\n", "Line 5: the totals are debit - and credit 6"},
-		{"a summary above", "Số dư đầu kỳ;;Tổng ghi nợ;Tổng ghi có;Số dư cuối kỳ\n101;;3;5;102\n" + two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n", "Line 2: the opening balance is 101"},
-		{"rows of two accounts", "Số tài khoản: 0123456789;;;\nNgày;Nội dung;Ghi có;Số TK\n01/11/2026;a;5;0123456789\n01/11/2026;a;5;0123456780\n", "Line 4: column D"},
-		{"two accounts above", "Số tài khoản: 0123456789;;\nSố tài khoản: 0123456788;;\n" + one + "01/11/2026;a;-5\n", "Line 2: the file names two accounts"},
-		{"another header that isn't understood", one + "01/11/2026;a;-5\nNgày;Nội dung;Số tiền;\n;;Xanh;Đỏ\n02/11/2026;a;5;\n", "Line 3: column C"},
+		{"the lower row of a header alone", "Ngày;Nội dung;Số tiền;;x\n;;Nợ;Có;\n01/11/2026;a;5.000;;\n;;Có;Nợ;\n02/11/2026;b;5.000;;\n",
+			"Line 4: it looks like a header with debit and credit"},
+		{"the lower row is turned",
+			"Ngày;Nội dung;Số tiền;;Số dư\n;;Nợ;Có;\n01/11/2026;a;5;;95\nNgày;Nội dung;Số tiền;;Số dư\n;;Có;Nợ;\n02/11/2026;b;5;;90\n",
+			"Line 6: the balance is 90"},
+		{"a summary below",
+			two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\nSố dư đầu kỳ;;Phát sinh nợ;Phát sinh có;Số dư cuối kỳ\n100;;3;6;102\n",
+			"Line 5: the totals are debit - and credit 6"},
+		{"a summary above",
+			"Số dư đầu kỳ;;Tổng ghi nợ;Tổng ghi có;Số dư cuối kỳ\n101;;3;5;102\n" + two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n",
+			"Line 2: the opening balance is 101"},
+		{"rows of two accounts",
+			"Số tài khoản: 0123456789;;;\nNgày;Nội dung;Ghi có;Số TK\n01/11/2026;a;5;0123456789\n01/11/2026;a;5;0123456780\n", "Line 4: column D"},
+		{"two accounts above", "Số tài khoản: 0123456789;;\nSố tài khoản: 0123456788;;\n" + one + "01/11/2026;a;-5\n",
+			"Line 2: the file names two accounts"},
+		{"another header that isn't understood", one + "01/11/2026;a;-5\nNgày;Nội dung;Số tiền;\n;;Xanh;Đỏ\n02/11/2026;a;5;\n",
+			"Line 3: column C"},
 	} {
 		_, err := tryRows(t, write(t, test.content), statement.Options{Zone: zone})
 		var e *app.Error
@@ -134,40 +168,70 @@ func TestUnderstood(t *testing.T) {
 	const newest = "03/11/2026;c;;4;106\n02/11/2026;b;3;;102\n01/11/2026;a;;5;105\n"
 	const want, back = "1 IN 5 a, 2 OUT 3 b, 3 IN 4 c", "3 IN 4 c, 2 OUT 3 b, 1 IN 5 a"
 	for _, test := range []struct{ name, content, want string }{
-		{"oldest first", "Số dư đầu kỳ: 100 VND;;;;\nSố dư cuối kỳ;;106;;\nTổng ghi nợ: 3;;Tổng ghi có:;9;\n" + two + rows + "Tổng cộng;;3;9;\n;Số dư cuối kỳ;;;106\n", want},
-		{"newest first", "Số dư đầu kỳ: 100 VND;;;;\nSố dư cuối kỳ;;106;;\n" + two + newest + "Cộng phát sinh;;3;9;\n;Số dư đầu kỳ;;;100\n", back},
-		{"sums of pages", two + "01/11/2026;a;;5;105\nCộng trang;;;5;\n02/11/2026;b;3;;102\n03/11/2026;c;;4;106\nCộng trang;;3;4;\nTổng cộng;;3;9;\n", want},
-		{"balances of days", "Số dư đầu kỳ: 100;;;;\n" + two + "01/11/2026;a;;5;105\n;Số dư cuối ngày 01/11;;;105\n02/11/2026;b;3;;102\n;Số dư đầu ngày 03/11;;;102\n03/11/2026;c;;4;106\n", want},
+		{"oldest first",
+			"Số dư đầu kỳ: 100 VND;;;;\nSố dư cuối kỳ;;106;;\nTổng ghi nợ: 3;;Tổng ghi có:;9;\n" + two + rows +
+				"Tổng cộng;;3;9;\n;Số dư cuối kỳ;;;106\n", want},
+		{"newest first",
+			"Số dư đầu kỳ: 100 VND;;;;\nSố dư cuối kỳ;;106;;\n" + two + newest + "Cộng phát sinh;;3;9;\n;Số dư đầu kỳ;;;100\n", back},
+		{"sums of pages",
+			two + "01/11/2026;a;;5;105\nCộng trang;;;5;\n02/11/2026;b;3;;102\n03/11/2026;c;;4;106\nCộng trang;;3;4;\nTổng cộng;;3;9;\n", want},
+		{"balances of days",
+			"Số dư đầu kỳ: 100;;;;\n" + two +
+				"01/11/2026;a;;5;105\n;Số dư cuối ngày 01/11;;;105\n02/11/2026;b;3;;102\n;Số dư đầu ngày 03/11;;;102\n03/11/2026;c;;4;106\n", want},
 		{"a total in the other column", two + rows + "Tổng phát sinh nợ:;;;3;\nTổng phát sinh có:;;9;;\n", want},
 		{"sums of something else", two + rows + "Tổng số giao dịch:;;1;2;\nTổng phí:;;7;;\n", want},
-		{"totals over a row that can't be read", "Tổng ghi có: 12;;;;\n" + two + "01/11/2026;a;;5;\n02/11/2026;b;;7x;\n", "1 IN 5 a, 2 ! transferAmount"},
-		{"balances after a row that can't be read", "Số dư đầu kỳ: 100;;;;\n" + two + "01/11/2026;a;;7x;107\n02/11/2026;b;;5;112\n", "1 ! transferAmount, 2 IN 5 b"},
+		{"totals over a row that can't be read", "Tổng ghi có: 12;;;;\n" + two + "01/11/2026;a;;5;\n02/11/2026;b;;7x;\n",
+			"1 IN 5 a, 2 ! transferAmount"},
+		{"balances after a row that can't be read", "Số dư đầu kỳ: 100;;;;\n" + two + "01/11/2026;a;;7x;107\n02/11/2026;b;;5;112\n",
+			"1 ! transferAmount, 2 IN 5 b"},
 		{"some balances", two + "01/11/2026;a;;5;\n02/11/2026;b;3;;102\n03/11/2026;c;;4;\n;Số dư cuối kỳ;;;106\n;Số dư đầu kỳ;;;100\n", want},
-		{"summaries", "Số dư đầu kỳ;;Tổng ghi nợ;Tổng ghi có;Số dư cuối kỳ\n100;;3;9;106\n" + two + rows + "Số dư đầu kỳ;;Phát sinh nợ;Phát sinh có;Số dư cuối kỳ\n100;;3;9;106\n", want},
-		{"a second page without a sign", "Ngày;Nội dung;Số tiền\n01/11/2026;a;-5\nNgày;Nội dung;Số tiền\n02/11/2026;b;6\n", "1 OUT 5 a, 2 IN 6 b"},
-		{"whom money came from", "Số tài khoản: 0123456789;;;\nNgày;Nội dung;Ghi có;Số TK\n01/11/2026;a;5;0123456780\n", "1 IN 5 a acc 0123456789"},
+		{"summaries",
+			"Số dư đầu kỳ;;Tổng ghi nợ;Tổng ghi có;Số dư cuối kỳ\n100;;3;9;106\n" + two + rows +
+				"Số dư đầu kỳ;;Phát sinh nợ;Phát sinh có;Số dư cuối kỳ\n100;;3;9;106\n", want},
+		{"a second page without a sign", "Ngày;Nội dung;Số tiền\n01/11/2026;a;-5\nNgày;Nội dung;Số tiền\n02/11/2026;b;6\n",
+			"1 OUT 5 a, 2 IN 6 b"},
+		{"whom money came from", "Số tài khoản: 0123456789;;;\nNgày;Nội dung;Ghi có;Số TK\n01/11/2026;a;5;0123456780\n",
+			"1 IN 5 a acc 0123456789"},
 		{"the account of each row", "Vietcombank;;;\nNgày;Nội dung;Ghi có;Số TK\n01/11/2026;a;5;0123456780\n", "1 IN 5 a acc 0123456780"},
 		{"a type that contradicts the column", "Ngày;Nội dung;Nợ;Có;D/C\n01/11/2026;a;5;;D\n02/11/2026;b;;5;D\n", "1 OUT 5 a, 2 ! transferType"},
-		{"an impossible date and a posting date", "Ngày giao dịch;Ngày hạch toán;Nội dung;Ghi có\n31/02/2026;01/03/2026;a;5\n;01/03/2026;b;5\n", "0 IN 5 a, 1 IN 5 b"},
+		{"an impossible date and a posting date", "Ngày giao dịch;Ngày hạch toán;Nội dung;Ghi có\n31/02/2026;01/03/2026;a;5\n;01/03/2026;b;5\n",
+			"0 IN 5 a, 1 IN 5 b"},
 		{"VND is named", "Loại tiền: VND;;;;\nĐơn vị: Công ty Triệu Phát;;;;\nĐVT: đồng;Currency/Loại tiền;VNĐ;;\n" + two + rows, want},
 		{"a lone decimal where VND is named", "Loại tiền;VND;;;\nNgày;Nội dung;Số tiền\n01/11/2026;a;-100.00\n", "1 OUT 100 a"},
 		{"a lone decimal beside groups", "Ngày;Nội dung;Số tiền\n01/11/2026;a;-100.00\n02/11/2026;b;100,000.00\n", "1 OUT 100 a, 2 IN 100000 b"},
 		{"a day above its rows", "Ngày;Nội dung;Nợ;Có\n01/11/2026;;;\n01/11/2026;a;;5\n", "1 IN 5 a"},
-		{"a fee that the balance shows", "Ngày;Nội dung;Nợ;Có;Phí;Số dư\n01/11/2026;a;;5;;105\n02/11/2026;b;3;;1;101\n03/11/2026;c;;4;;105\n", want},
-		{"currency of each row", "Ngày;Nội dung;Ghi có;Loại tiền\n01/11/2026;a;5;VND\n01/11/2026;b;5.00;USD\n01/11/2026;c;5;\n", "1 IN 5 a, 1 ! currency, 1 ! currency"},
+		{"a fee that the balance shows",
+			"Ngày;Nội dung;Nợ;Có;Phí;Số dư\n01/11/2026;a;;5;;105\n02/11/2026;b;3;;1;101\n03/11/2026;c;;4;;105\n", want},
+		{"currency of each row", "Ngày;Nội dung;Ghi có;Loại tiền\n01/11/2026;a;5;VND\n01/11/2026;b;5.00;USD\n01/11/2026;c;5;\n",
+			"1 IN 5 a, 1 ! currency, 1 ! currency"},
 		{"another amount beside the debit", "Ngày;Nội dung;Nợ;Có;Số tiền\n01/11/2026;a;5;;5\n02/11/2026;b;5;;6\n", "1 OUT 5 a, 2 ! transferType"},
 		{"an account of few digits", "Số tài khoản: 12345;;;;\n" + two + rows, "1 IN 5 a acc 12345, 2 OUT 3 b acc 12345, 3 IN 4 c acc 12345"},
 		{"an account with letters", "Account No.: PMQ123456;;;;\n" + two + "01/11/2026;a;;5;105\n", "1 IN 5 a acc PMQ123456"},
 		{"an account in a title", "SAO KÊ TÀI KHOẢN 0123456789;;;;\n" + two + "01/11/2026;a;;5;105\n", "1 IN 5 a acc 0123456789"},
-		{"an account in a title between tables", "Sao kê tài khoản 0123456789;;;;\n" + two + "01/11/2026;a;;5;105\nChi tiết giao dịch TK 0123456780;;;;\n" + two + "02/11/2026;b;3;;102\n", "1 IN 5 a acc 0123456789, 2 OUT 3 b acc 0123456780"},
-		{"a help line between pages", "Số tài khoản: 0123456789;;;;\n" + two + "01/11/2026;a;;5;105\nMọi thắc mắc về tài khoản xin gọi 1900545413;;;;\n02/11/2026;b;3;;102\n", "1 IN 5 a acc 0123456789, 2 OUT 3 b acc 0123456789"},
-		{"names of companies and sums in words", "Tên tài khoản: CTY EUR VINA;;;;\nSố tài khoản: 0123456789;CONG TY USD;;;\nSố dư đầu kỳ: 100;;Năm nghìn đồng;;\n" + two + "01/11/2026;a;;5;105\n", "1 IN 5 a acc 0123456789"},
-		{"amounts cut at their commas", "Ngày,Nội dung,Nợ,Có,Kênh,Ghi chú\n01/11/2026,a,,1,000,000,,\n02/11/2026,b,2,500,000\n03/11/2026,c,,\"5,000\",,\n", "1 ! line, 2 ! line, 3 IN 5000 c"},
-		{"balances before and after", "Ngày;Nội dung;Số dư trước;Nợ;Có;Số dư sau\n01/11/2026;a;100;;5;105\n02/11/2026;b;105;3;;102\n", "1 IN 5 a, 2 OUT 3 b"},
-		{"currencies in footers", two + rows + "Tổng số giao dịch: 3. Tỷ giá USD: 26.000;;;;\nLưu ý: Quý khách có tài khoản USD, EUR vui lòng liên hệ chi nhánh;;;;\n", want},
-		{"payments that failed", "Ngày;Nội dung;Ghi có;Trạng thái\n01/11/2026;a;5;Thành công\n01/11/2026;b;6;Thất bại\n01/11/2026;c;7;Không thành công\n01/11/2026;d;8;\n", "1 IN 5 a, 1 ! status, 1 ! status, 1 IN 8 d"},
+		{"an account in a title between tables",
+			"Sao kê tài khoản 0123456789;;;;\n" + two + "01/11/2026;a;;5;105\nChi tiết giao dịch TK 0123456780;;;;\n" + two +
+				"02/11/2026;b;3;;102\n", "1 IN 5 a acc 0123456789, 2 OUT 3 b acc 0123456780"},
+		{"a help line between pages",
+			"Số tài khoản: 0123456789;;;;\n" + two + "01/11/2026;a;;5;105\nMọi thắc mắc về tài khoản xin gọi 1900545413;;;;\n02/11/2026;b;3;;102\n",
+			"1 IN 5 a acc 0123456789, 2 OUT 3 b acc 0123456789"},
+		{"names of companies and sums in words",
+			"Tên tài khoản: CTY EUR VINA;;;;\nSố tài khoản: 0123456789;CONG TY USD;;;\nSố dư đầu kỳ: 100;;Năm nghìn đồng;;\n" + two +
+				"01/11/2026;a;;5;105\n", "1 IN 5 a acc 0123456789"},
+		{"amounts cut at their commas",
+			"Ngày,Nội dung,Nợ,Có,Kênh,Ghi chú\n01/11/2026,a,,1,000,000,,\n02/11/2026,b,2,500,000\n03/11/2026,c,,\"5,000\",,\n",
+			"1 ! line, 2 ! line, 3 IN 5000 c"},
+		{"balances before and after", "Ngày;Nội dung;Số dư trước;Nợ;Có;Số dư sau\n01/11/2026;a;100;;5;105\n02/11/2026;b;105;3;;102\n",
+			"1 IN 5 a, 2 OUT 3 b"},
+		{"currencies in footers",
+			two + rows + "Tổng số giao dịch: 3. Tỷ giá USD: 26.000;;;;\nLưu ý: Quý khách có tài khoản USD, EUR vui lòng liên hệ chi nhánh;;;;\n",
+			want},
+		{"payments that failed",
+			"Ngày;Nội dung;Ghi có;Trạng thái\n01/11/2026;a;5;Thành công\n01/11/2026;b;6;Thất bại\n01/11/2026;c;7;Không thành " +
+				"công\n01/11/2026;d;8;\n", "1 IN 5 a, 1 ! status, 1 ! status, 1 IN 8 d"},
 		{
-			"an accountant's form", "SỔ TIỀN GỬI NGÂN HÀNG;;;;;;\nNgày;Diễn giải;TK đối ứng;Số tiền;;;Ghi chú\n;;;Thu (gửi vào);Chi (rút ra);Còn lại;\nA;B;C;1;2;3;D\n;Số dư đầu kỳ;;;;100;\n" +
+			"an accountant's form",
+			"SỔ TIỀN GỬI NGÂN HÀNG;;;;;;\nNgày;Diễn giải;TK đối ứng;Số tiền;;;Ghi chú\n;;;Thu (gửi vào);Chi (rút ra);Còn " +
+				"lại;\nA;B;C;1;2;3;D\n;Số dư đầu kỳ;;;;100;\n" +
 				"01/11/2026;a;131;5;;105;\n02/11/2026;b;331;;3;102;\n;Cộng số phát sinh trong kỳ;;5;3;;\n", "1 IN 5 a, 2 OUT 3 b",
 		},
 		{"a masked account", "Số TK: 0123xxx789;;;;\n" + two + "01/11/2026;a;;5;105\n", "1 IN 5 a acc 0123xxx789"},

@@ -15,7 +15,8 @@ func checkMap(m map[string]string) error {
 	var v app.Invalid
 	for key, where := range m {
 		if !slices.Contains(mappable, field(key)) {
-			v.Add("map", fmt.Sprintf("names no field: %q; there are %s", key, fieldList()), fmt.Sprintf("có trường không tồn tại: %q; các trường là %s", key, fieldList()))
+			v.Add("map", fmt.Sprintf("names no field: %q; there are %s", key, fieldList()),
+				fmt.Sprintf("có trường không tồn tại: %q; các trường là %s", key, fieldList()))
 		} else if strings.TrimSpace(where) == "" {
 			v.Add("map", fmt.Sprintf("gives no column for %s", key), fmt.Sprintf("không cho biết cột của %s", key))
 		}

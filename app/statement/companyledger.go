@@ -28,8 +28,10 @@ func (r *Reader) ledgerTitle(rec record) error {
 }
 
 func errLedger(line int, named string) error {
-	return withFlag("--map credit=…", refusedAt(line, "“%s” is of a company’s own ledger, where debit is money in; import the statement of the bank, or choose the columns yourself",
-		"“%s” là của sổ kế toán công ty, ở đó Nợ là tiền vào; hãy nhập sao kê của ngân hàng, hoặc tự chọn cột", named))
+	return withFlag("--map credit=…",
+		refusedAt(line,
+			"“%s” is of a company’s own ledger, where debit is money in; import the statement of the bank, or choose the columns yourself",
+			"“%s” là của sổ kế toán công ty, ở đó Nợ là tiền vào; hãy nhập sao kê của ngân hàng, hoặc tự chọn cột", named))
 }
 
 // hasSides tells whether headers name the columns of money by the sides of an
@@ -44,5 +46,6 @@ func (r *Reader) hasSides() bool {
 // Both are folded.
 var (
 	ledgerWords  = []string{"no", "co", "debit", "credit"}
-	ledgerTitles = []string{"so cai", "so chi tiet tai khoan", "so chi tiet cac tai khoan", "so chi tiet tk", "so ke toan", "nhat ky chung", "general ledger"}
+	ledgerTitles = []string{"so cai", "so chi tiet tai khoan", "so chi tiet cac tai khoan", "so chi tiet tk", "so ke toan",
+		"nhat ky chung", "general ledger"}
 )

@@ -10,19 +10,22 @@ import (
 
 // foreignWords name other currencies, folded.
 var foreignWords = []string{
-	"usd", "eur", "gbp", "jpy", "aud", "cad", "chf", "sgd", "hkd", "cny", "rmb", "cnh", "krw", "thb", "twd", "myr", "idr", "php", "nzd", "sek", "nok", "dkk", "inr", "rub",
+	"usd", "eur", "gbp", "jpy", "aud", "cad", "chf", "sgd", "hkd", "cny", "rmb", "cnh", "krw", "thb", "twd", "myr", "idr", "php", "nzd", "sek",
+	"nok", "dkk", "inr", "rub",
 	"lak", "khr", "ngoai te", "nguyen te", "dollar", "dollars", "do la", "euro", "yen",
 }
 
 // vndWords name the currency that is recorded, multipleWords its multiples.
 var (
 	vndWords      = []string{"vnd", "dong", "d", "viet", "vietnam", "vietnamese", "vn", "704"}
-	multipleWords = []string{"nghin", "ngan", "trieu", "ty", "thousand", "thousands", "million", "millions", "billion", "000", "1000", "1000000", "1k", "k"}
+	multipleWords = []string{"nghin", "ngan", "trieu", "ty", "thousand", "thousands", "million", "millions", "billion", "000", "1000",
+		"1000000", "1k", "k"}
 )
 
 // unitLabels stand before the name of the currency or of the unit.
 var unitLabels = []string{
-	"loai tien te", "loai tien", "don vi tien te", "don vi tien", "don vi tinh", "dvt", "tien te", "currency code", "currency unit", "account currency", "currency", "ccy",
+	"loai tien te", "loai tien", "don vi tien te", "don vi tien", "don vi tinh", "dvt", "tien te", "currency code", "currency unit",
+	"account currency", "currency", "ccy",
 }
 
 // companyLabels stand before the name of a unit, or of a company.
@@ -86,7 +89,8 @@ func foreignBeside(r record) string {
 		label, _ := cutLabel(text)
 		last := slices.ContainsFunc(foreignWords, func(w string) bool { return strings.HasSuffix(words, " "+w+" ") })
 		named := namesAccount(words) || beginsSum(text)
-		if (named || about && onlyUnits(cutNumbers(words))) && (last || hasAny(words, foreignWords) && isAccountLabel(label)) && !hasAny(words, []string{"cong ty", "cty", "tnhh"}) {
+		if (named || about && onlyUnits(cutNumbers(words))) && (last || hasAny(words, foreignWords) && isAccountLabel(label)) &&
+			!hasAny(words, []string{"cong ty", "cty", "tnhh"}) {
 			return text
 		}
 		about = about || named
@@ -133,7 +137,8 @@ func isVND(words string) bool {
 // words are the name of a company.
 func onlyUnits(words string) bool {
 	for _, word := range strings.Fields(words) {
-		if !slices.Contains(vndWords, word) && !slices.Contains(multipleWords, word) && !slices.Contains(foreignWords, word) && word != "1" && word != "nam" && word != "x" {
+		if !slices.Contains(vndWords, word) && !slices.Contains(multipleWords, word) && !slices.Contains(foreignWords, word) && word != "1" &&
+			word != "nam" && word != "x" {
 			return false
 		}
 	}

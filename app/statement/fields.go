@@ -55,31 +55,39 @@ var headerWords = []struct {
 	{fieldBalance, []string{"so du", "balance", "sodu", "=con lai", "=ton"}},
 	{fieldCounterpart, []string{
 		"doi ung", "doi tac", "doi phuong", "thu huong", "nguoi huong", "nguoi nhan", "nguoi chuyen", "nguoi gui", "ben chuyen", "ben nhan",
-		"remitter", "remitters", "beneficiary", "beneficiarys", "counterparty", "counterpart", "correspondent", "offset", "sender", "receiver", "payee", "payer",
+		"remitter", "remitters", "beneficiary", "beneficiarys", "counterparty", "counterpart", "correspondent", "offset", "sender",
+		"receiver", "payee", "payer",
 	}},
 	{fieldCharge, []string{"phi", "phi lai", "thue", "fee", "fees", "tax", "vat", "interest", "charges"}},
 	{fieldDate, []string{
-		"ngay giao dich", "ngay gd", "ngay phat sinh", "ngay gio", "thoi gian", "thoi diem", "transaction date", "transactiondate", "trans date", "tran date", "txn date",
+		"ngay giao dich", "ngay gd", "ngay phat sinh", "ngay gio", "thoi gian", "thoi diem", "transaction date", "transactiondate", "trans date",
+		"tran date", "txn date",
 		"transaction time", "date time", "datetime", "=when",
 	}},
 	{fieldPosting, []string{
-		"ngay hach toan", "ngay hieu luc", "ngay ghi so", "ngay yeu cau", "ngay gia tri", "posting date", "post date", "value date", "effective date", "booking date",
+		"ngay hach toan", "ngay hieu luc", "ngay ghi so", "ngay yeu cau", "ngay gia tri", "posting date", "post date", "value date",
+		"effective date", "booking date",
 		"requesting date", "request date", "accounting date",
 	}},
 	{fieldDay, []string{"ngay", "date"}},
 	{fieldClock, []string{"gio", "gio giao dich", "time"}},
 	{fieldDebit, []string{
-		"ghi no", "phat sinh no", "ps no", "tien no", "rut ra", "tien ra", "tien chi", "chi ra", "debit", "debits", "withdrawal", "withdrawals", "money out", "paid out", "=no", "=no vnd", "=chi", "=dr",
+		"ghi no", "phat sinh no", "ps no", "tien no", "rut ra", "tien ra", "tien chi", "chi ra", "debit", "debits", "withdrawal", "withdrawals",
+		"money out", "paid out", "=no", "=no vnd", "=chi", "=dr",
 	}},
 	{fieldCredit, []string{
-		"ghi co", "phat sinh co", "ps co", "tien co", "gui vao", "tien vao", "tien thu", "thu vao", "credit", "credits", "deposit", "deposits", "money in", "paid in", "=co", "=co vnd", "=thu", "=cr",
+		"ghi co", "phat sinh co", "ps co", "tien co", "gui vao", "tien vao", "tien thu", "thu vao", "credit", "credits", "deposit", "deposits",
+		"money in", "paid in", "=co", "=co vnd", "=thu", "=cr",
 	}},
-	{fieldType, []string{"loai giao dich", "loai gd", "transaction type", "transfer type", "transfertype", "=type", "=loai", "=direction", "=chieu", "dau"}},
+	{fieldType, []string{"loai giao dich", "loai gd", "transaction type", "transfer type", "transfertype", "=type", "=loai", "=direction",
+		"=chieu", "dau"}},
 	{fieldContent, []string{
-		"noi dung", "mo ta", "dien giai", "chi tiet", "description", "content", "remark", "remarks", "narrative", "narration", "details", "particulars", "memo", "ghi chu",
+		"noi dung", "mo ta", "dien giai", "chi tiet", "description", "content", "remark", "remarks", "narrative", "narration", "details",
+		"particulars", "memo", "ghi chu",
 	}},
 	{fieldNumber, []string{
-		"so but toan", "so tham chieu", "ma tham chieu", "so gd", "ma gd", "so giao dich", "ma giao dich", "so ct", "so chung tu", "so tc", "reference", "ref", "ref no", "document no", "doc no",
+		"so but toan", "so tham chieu", "ma tham chieu", "so gd", "ma gd", "so giao dich", "ma giao dich", "so ct", "so chung tu", "so tc",
+		"reference", "ref", "ref no", "document no", "doc no",
 		"transaction number", "transactionnumber", "transaction no", "transaction id", "trans id", "trace",
 	}},
 	{fieldAccount, []string{"so tai khoan", "so tk", "tai khoan", "account number", "accountnumber", "account no", "=account"}},
@@ -168,7 +176,8 @@ func hasWord(words, w string) bool {
 // "Nợ/Có", "D/C" or "+/-", and no column of amounts.
 func indicates(words string) bool {
 	switch words {
-	case " + ", " d c ", " c d ", " dr cr ", " cr dr ", " no co ", " co no ", " debit credit ", " credit debit ", " ghi no ghi co ", " thu chi ", " ghi no co ", " in out ":
+	case " + ", " d c ", " c d ", " dr cr ", " cr dr ", " no co ", " co no ", " debit credit ", " credit debit ", " ghi no ghi co ",
+		" thu chi ", " ghi no co ", " in out ":
 		return true
 	}
 	return false

@@ -22,8 +22,10 @@ func FuzzCSV(f *testing.F) {
 		f.Add([]byte(readFile(f, file)))
 	}
 	for _, seed := range []string{
-		"sep=;\nNgày;Nội dung;Số tiền\n01/11/2026;x;-1.000\n", "\xff\xfeN\x00g\x00", "\"", "Date,Amount,x\n01/11/2026,\"1,0\n00", "Date\tDebit\tCredit\n\t\t5\n",
-		"Loại tiền;VND\nNgày;Nội dung;Số tiền;;Số dư\n;;Nợ;Có;\n01/11/2026;x;5;;95\n02/11/2026;y;;7;102\nNgày;Nội dung;Số tiền;;Số dư\n;;Có;Nợ;\nTổng;;5;7;\n;Số dư cuối kỳ;;;102\n",
+		"sep=;\nNgày;Nội dung;Số tiền\n01/11/2026;x;-1.000\n", "\xff\xfeN\x00g\x00", "\"", "Date,Amount,x\n01/11/2026,\"1,0\n00",
+		"Date\tDebit\tCredit\n\t\t5\n",
+		"Loại tiền;VND\nNgày;Nội dung;Số tiền;;Số dư\n;;Nợ;Có;\n01/11/2026;x;5;;95\n02/11/2026;y;;7;102\nNgày;Nội dung;Số tiền;;Số " +
+			"dư\n;;Có;Nợ;\nTổng;;5;7;\n;Số dư cuối kỳ;;;102\n",
 		"Số dư đầu kỳ: 5;;\nNgày;Có;Phí;Số dư\n2/1/26;5;1;9\n1/1/26;5;;5\nTổng ghi có: 10;;\nSTK: 1x2;;\n1/1/26;5;;5\n",
 		"Ngày,Nợ,Có\r01/11/2026,(5),\r,,6\r", "PK\x03\x04", "\x00", "Ng\xe0y;S\xf4\xec ti\xea\xccn;X\n1/1/26;5;",
 	} {
@@ -40,7 +42,8 @@ func FuzzXLSX(f *testing.F) {
 	shared := parts("")["xl/sharedStrings.xml"]
 	f.Add(headerRow+row, shared)
 	f.Add(headerRow+`<row><c t="inlineStr"><is><r><t>01/11/2026</t></r></is></c><c/><c t="d"><v>-5</v></c></row>`, shared)
-	f.Add(headerRow+`<row r="9"><c r="XFD9" t="b"><v>1</v></c><c r="A9" t="e"><v>#N/A</v></c></row></sheetData>`, `<sst><si><t>a_x0041_b</t></si>`)
+	f.Add(headerRow+`<row r="9"><c r="XFD9" t="b"><v>1</v></c><c r="A9" t="e"><v>#N/A</v></c></row></sheetData>`,
+		`<sst><si><t>a_x0041_b</t></si>`)
 	f.Add(`<row r="-5"><c r="A0"><v>&#x1F;</v></c></row><row`, "")
 	f.Add("\xff\xfe<\x00", "\xfe\xff\x00<")
 	f.Fuzz(func(t *testing.T, rows, shared string) {
@@ -82,7 +85,8 @@ func checkFile(t *testing.T, path string, content []byte) {
 			if row.Fault == nil && (row.Amount < 1 || row.Amount > app.MaxAmount || row.Type != app.In && row.Type != app.Out) {
 				t.Fatalf("line %d is a transaction of %d %q", row.Line, row.Amount, row.Type)
 			}
-			if row.Fault != nil && (row.Fault.Field == "" || row.Fault.Text.EN == "" || row.Fault.Text.VI == "" || !utf8.ValidString(row.Fault.Text.EN)) {
+			if row.Fault != nil &&
+				(row.Fault.Field == "" || row.Fault.Text.EN == "" || row.Fault.Text.VI == "" || !utf8.ValidString(row.Fault.Text.EN)) {
 				t.Fatalf("line %d has the fault %v", row.Line, row.Fault)
 			}
 		}

@@ -119,7 +119,8 @@ func lowerRow(r record) bool {
 			continue
 		}
 		n++
-		if c.number || headerKey(text) == "" || strings.Trim(text, "0123456789.,()[]- ") == "" || beginsSum(text) && fieldOf(text) != fieldBalance {
+		if c.number || headerKey(text) == "" || strings.Trim(text, "0123456789.,()[]- ") == "" || beginsSum(text) &&
+			fieldOf(text) != fieldBalance {
 			return false
 		}
 		if label, _ := cutLabel(text); isAccountLabel(label) && fieldOf(text) != fieldAccount {

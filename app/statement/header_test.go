@@ -105,7 +105,8 @@ Ngày,Phát sinh,,Nội dung
 // file.
 func TestDelimiters(t *testing.T) {
 	for _, d := range []string{",", ";", "\t", "|"} {
-		content := strings.Join([]string{"Ngày", "Nội dung", "Số tiền"}, d) + "\n" + strings.Join([]string{"01/11/2026", `"a,b;c|d` + "\t" + `e,,,,,"`, `"+1.000"`}, d) + "\n"
+		content := strings.Join([]string{"Ngày", "Nội dung", "Số tiền"}, d) + "\n" +
+			strings.Join([]string{"01/11/2026", `"a,b;c|d` + "\t" + `e,,,,,"`, `"+1.000"`}, d) + "\n"
 		for _, before := range []string{"", "sep=" + d + "\n", "Kính gửi: a, b, c; d | e\n\n"} {
 			rows := readRows(t, write(t, before+content), statement.Options{Zone: zone})
 			if len(rows) != 1 || rows[0].Amount != 1000 || rows[0].Content != "a,b;c|d\te,,,,," || rows[0].Line != 2+strings.Count(before, "\n") {

@@ -10,8 +10,10 @@ import (
 // directionWords are the whole names, folded, of the parts of a divided column of
 // amounts.
 var directionWords = map[string]field{
-	"ra": fieldDebit, "rut": fieldDebit, "rut tien": fieldDebit, "giam": fieldDebit, "xuat": fieldDebit, "out": fieldDebit, "ghi no": fieldDebit,
-	"vao": fieldCredit, "gui": fieldCredit, "gui tien": fieldCredit, "nop": fieldCredit, "nop tien": fieldCredit, "tang": fieldCredit, "nhap": fieldCredit, "in": fieldCredit, "ghi co": fieldCredit,
+	"ra": fieldDebit, "rut": fieldDebit, "rut tien": fieldDebit, "giam": fieldDebit, "xuat": fieldDebit, "out": fieldDebit,
+	"ghi no": fieldDebit,
+	"vao":    fieldCredit, "gui": fieldCredit, "gui tien": fieldCredit, "nop": fieldCredit, "nop tien": fieldCredit, "tang": fieldCredit,
+	"nhap": fieldCredit, "in": fieldCredit, "ghi co": fieldCredit,
 }
 
 // directionOf tells by the name of a column in a group of columns which way its
@@ -67,17 +69,19 @@ func (n headerName) String() string {
 // is tells whether a person means the column by where.
 func (n headerName) is(where string) bool {
 	key := headerKey(where)
-	return slices.ContainsFunc(append([]string{n.String(), n.own}, n.below...), func(name string) bool { return key != "" && headerKey(name) == key })
+	return slices.ContainsFunc(append([]string{n.String(), n.own}, n.below...),
+		func(name string) bool { return key != "" && headerKey(name) == key })
 }
 
 // The reasons why a column of money isn't understood.
 var (
 	columnContradicts = app.Text{EN: "its names contradict each other", VI: "các tên của cột mâu thuẫn nhau"}
-	columnDirection   = app.Text{EN: "nothing says whether its money came in or went out", VI: "không có gì cho biết tiền trong cột này là vào hay ra"}
-	columnForeign     = app.Text{EN: "it is in another currency than VND", VI: "cột này không phải VND"}
-	columnMultiple    = app.Text{EN: "it is in a multiple of VND", VI: "cột này tính theo bội số của VND (nghìn, triệu…)"}
-	columnTwice       = app.Text{EN: "another column is of the same kind", VI: "có một cột khác cùng loại"}
-	columnLedger      = app.Text{
+	columnDirection   = app.Text{EN: "nothing says whether its money came in or went out",
+		VI: "không có gì cho biết tiền trong cột này là vào hay ra"}
+	columnForeign  = app.Text{EN: "it is in another currency than VND", VI: "cột này không phải VND"}
+	columnMultiple = app.Text{EN: "it is in a multiple of VND", VI: "cột này tính theo bội số của VND (nghìn, triệu…)"}
+	columnTwice    = app.Text{EN: "another column is of the same kind", VI: "có một cột khác cùng loại"}
+	columnLedger   = app.Text{
 		EN: "a balance that is divided into two is that of a company’s own ledger, where debit is money in",
 		VI: "số dư chia hai bên là của sổ kế toán công ty, ở đó Nợ là tiền vào",
 	}

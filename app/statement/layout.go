@@ -45,7 +45,8 @@ var bankLayouts = []bankLayout{
 	{bank: "BIDV", headers: []string{"ngay hieu luc", "ghi no", "ghi co", "so du", "mo ta"}},
 	{bank: "BIDV", headers: []string{"ngay gd", "so tham chieu", "mo ta", "phat sinh no", "phat sinh co"}},
 	{bank: "VCB", headers: []string{"stt", "ngay giao dich", "so tham chieu", "so tien ghi no", "so tien ghi co", "mo ta"}},
-	{bank: "VCB", headers: []string{"debit", "credit", "balance", "description"}, titles: []string{"vcbaccountdetail", "sao ke tai khoan statement of account"}},
+	{bank: "VCB", headers: []string{"debit", "credit", "balance", "description"},
+		titles: []string{"vcbaccountdetail", "sao ke tai khoan statement of account"}},
 }
 
 // bankNames are the names of the banks as they stand above a table, folded.

@@ -124,7 +124,8 @@ func (r *Reader) missingAmount(l line) *app.FieldError {
 		last = max(last, r.header.columns.of(f))
 	}
 	if r.isText && len(l.cells) <= last {
-		return fieldFault("line", "ends before its amount; a quotation mark may be missing", "kết thúc trước cột số tiền; có thể thiếu dấu ngoặc kép")
+		return fieldFault("line", "ends before its amount; a quotation mark may be missing",
+			"kết thúc trước cột số tiền; có thể thiếu dấu ngoặc kép")
 	}
 	return nil
 }
@@ -166,7 +167,8 @@ func (r *Reader) readText(rec record) error {
 		}
 	}
 	if directions >= 2 {
-		return refusedAt(rec.line, "it looks like a header with debit and credit, but can not be read as one", "dòng này giống dòng tiêu đề có cột Nợ và Có nhưng không đọc được")
+		return refusedAt(rec.line, "it looks like a header with debit and credit, but can not be read as one",
+			"dòng này giống dòng tiêu đề có cột Nợ và Có nhưng không đọc được")
 	}
 	return r.note(rec)
 }
@@ -267,7 +269,8 @@ func (r *Reader) changeAccount(rec record) error {
 		return nil
 	}
 	if r.account == "" && r.rows > 0 {
-		return refusedAt(rec.line, "account %s is named only below rows that name none", "tài khoản %s chỉ được nêu bên dưới các dòng không nêu tài khoản", number)
+		return refusedAt(rec.line, "account %s is named only below rows that name none",
+			"tài khoản %s chỉ được nêu bên dưới các dòng không nêu tài khoản", number)
 	}
 	err := r.endAccount()
 	r.account = number
@@ -277,12 +280,15 @@ func (r *Reader) changeAccount(rec record) error {
 // The words of sums and of balances, folded.
 var (
 	sumWords = []string{
-		"tong", "total", "totals", "grand total", "sub total", "subtotal", "cong", "luy ke", "so du", "du dau", "du cuoi", "opening balance", "closing balance",
+		"tong", "total", "totals", "grand total", "sub total", "subtotal", "cong", "luy ke", "so du", "du dau", "du cuoi",
+		"opening balance", "closing balance",
 		"beginning balance", "ending balance", "balance", "mang sang", "phat sinh trong ky", "doanh so",
 	}
 	balanceWords = []string{
-		"so du dau ky", "so du cuoi ky", "so du dau", "so du cuoi", "du dau ky", "du cuoi ky", "so du dau ngay", "so du cuoi ngay", "opening balance", "closing balance",
-		"beginning balance", "ending balance", "balance brought forward", "balance b f", "balance carried forward", "so du dau ky opening balance", "so du cuoi ky closing balance",
+		"so du dau ky", "so du cuoi ky", "so du dau", "so du cuoi", "du dau ky", "du cuoi ky", "so du dau ngay", "so du cuoi ngay",
+		"opening balance", "closing balance",
+		"beginning balance", "ending balance", "balance brought forward", "balance b f", "balance carried forward",
+		"so du dau ky opening balance", "so du cuoi ky closing balance",
 	}
 )
 

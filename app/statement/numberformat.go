@@ -24,7 +24,8 @@ func (f *numberFormat) add(line int, m money) error {
 	if group == ' ' {
 		group = 0
 	}
-	if group != 0 && (group == f.decimal || f.group != 0 && group != f.group) || decimal != 0 && (decimal == f.group || f.decimal != 0 && decimal != f.decimal) {
+	if group != 0 && (group == f.decimal || f.group != 0 && group != f.group) || decimal != 0 &&
+		(decimal == f.group || f.decimal != 0 && decimal != f.decimal) {
 		return refusedAt(line, "its numbers are not written as those above: the points and commas in them can be read in two ways",
 			"cách viết số khác với các dòng trên: dấu chấm và dấu phẩy có thể hiểu theo hai cách")
 	}
@@ -47,6 +48,7 @@ func (f *numberFormat) end(vnd bool) error {
 	if f.alone == 0 || f.whole || vnd {
 		return nil
 	}
-	return refusedAt(f.alone, "an amount like 100.00 may be of another currency: nothing in the file says VND, and no number shows how thousands are written",
+	return refusedAt(f.alone,
+		"an amount like 100.00 may be of another currency: nothing in the file says VND, and no number shows how thousands are written",
 		"số tiền như 100.00 có thể là tiền tệ khác: tệp không ghi VND và không có số nào cho thấy cách viết hàng nghìn")
 }

@@ -105,8 +105,12 @@ func (r *Reader) endTable() error {
 	}
 	r.unsigned, r.sawSign, r.debits = 0, false, 0
 	if unsigned != 0 {
-		return withFlag("--map credit=…, --map debit=… or --map type=…", refusedAt(unsigned, "nothing says whether the amounts of column %s came in or went out; choose it as money in or money out if all did, or choose the column that says so",
-			"không có gì cho biết số tiền ở cột %s là vào hay ra; hãy chọn cột đó là tiền vào hoặc tiền ra nếu tất cả cùng chiều, hoặc chọn cột cho biết chiều", r.moneyColumns()))
+		return withFlag("--map credit=…, --map debit=… or --map type=…",
+			refusedAt(unsigned,
+				"nothing says whether the amounts of column %s came in or went out; choose it as money in or money out if all did, or choose "+
+					"the column that says so",
+				"không có gì cho biết số tiền ở cột %s là vào hay ra; hãy chọn cột đó là tiền vào hoặc tiền ra nếu tất cả cùng chiều, hoặc "+
+					"chọn cột cho biết chiều", r.moneyColumns()))
 	}
 	return r.format.end(r.vnd)
 }
@@ -202,7 +206,8 @@ func (g *reconciliation) add(line int, moved, charge int64, balance *int64) erro
 	if g.newestFirst.line > wrong.line {
 		wrong = g.newestFirst
 	}
-	return refusedAt(wrong.line, "the balance is %s, but the balance before and the amounts make %s: some row is missing or is not read rightly",
+	return refusedAt(wrong.line,
+		"the balance is %s, but the balance before and the amounts make %s: some row is missing or is not read rightly",
 		"số dư là %s, nhưng số dư trước đó cộng số tiền là %s: có dòng bị thiếu hoặc bị đọc sai", dong(wrong.balance), dong(wrong.expected))
 }
 
@@ -254,7 +259,8 @@ func (g *reconciliation) total(line int, debit, credit *int64, file sums) error 
 		return nil
 	}
 	return refusedAt(line, "the totals are debit %s and credit %s, but the rows above make %s and %s",
-		"tổng ghi nợ là %s và tổng ghi có là %s, nhưng các dòng ở trên cộng lại là %s và %s", optional(debit), optional(credit), dong(g.all.out), dong(g.all.in))
+		"tổng ghi nợ là %s và tổng ghi có là %s, nhưng các dòng ở trên cộng lại là %s và %s", optional(debit), optional(credit),
+		dong(g.all.out), dong(g.all.in))
 }
 
 // amountTotal compares a total of a column that holds money in and out, with or
@@ -263,7 +269,8 @@ func (g *reconciliation) amountTotal(line int, n int64, file sums) error {
 	if g.rows == 0 || g.fits(file, func(s sums) bool { return n == s.net() || n == s.in+s.out }) {
 		return nil
 	}
-	return refusedAt(line, "the total is %s, but the rows above make %s", "tổng là %s, nhưng các dòng ở trên cộng lại là %s", dong(n), dong(g.all.net()))
+	return refusedAt(line, "the total is %s, but the rows above make %s", "tổng là %s, nhưng các dòng ở trên cộng lại là %s",
+		dong(n), dong(g.all.net()))
 }
 
 // end compares what is stated about the whole account.
@@ -277,14 +284,16 @@ func (g *reconciliation) end() error {
 	}{{g.debits, g.all.out}, {g.credits, g.all.in}} {
 		for _, s := range total.stated {
 			if s.value != total.is && !g.unsure {
-				return refusedAt(s.line, "the total is %s, but the rows make %s", "tổng là %s, nhưng các dòng cộng lại là %s", dong(s.value), dong(total.is))
+				return refusedAt(s.line, "the total is %s, but the rows make %s", "tổng là %s, nhưng các dòng cộng lại là %s",
+					dong(s.value), dong(total.is))
 			}
 		}
 	}
 	for _, list := range [][]stated{g.opening, g.closing} {
 		for _, s := range list {
 			if s.value != list[0].value {
-				return refusedAt(s.line, "the balance %s is not that of line %d, %s", "số dư %s khác với dòng %d là %s", dong(s.value), list[0].line, dong(list[0].value))
+				return refusedAt(s.line, "the balance %s is not that of line %d, %s", "số dư %s khác với dòng %d là %s", dong(s.value), list[0].line,
+					dong(list[0].value))
 			}
 		}
 	}

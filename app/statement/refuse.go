@@ -21,10 +21,13 @@ func notTable(begin []byte) error {
 	case len(begin) == 0:
 		return refused("The file is empty.", "Tệp rỗng.")
 	case begins("%pdf"):
-		return refused("This is a PDF file; download the statement from the bank as Excel or CSV.", "Đây là tệp PDF; hãy tải sao kê từ ngân hàng ở dạng Excel hoặc CSV.")
+		return refused("This is a PDF file; download the statement from the bank as Excel or CSV.",
+			"Đây là tệp PDF; hãy tải sao kê từ ngân hàng ở dạng Excel hoặc CSV.")
 	case bytes.HasPrefix(begin, []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")): // a container of old Office programs, or of an encrypted file
-		return refused("This is a workbook of the old binary format (.xls), or it is protected by a password; open it in Excel or LibreOffice, remove its password if there is one (File, Info, Protect Workbook), and save it as .xlsx or .csv.",
-			"Đây là bảng tính định dạng nhị phân cũ (.xls) hoặc có mật khẩu; hãy mở bằng Excel hoặc LibreOffice, gỡ mật khẩu nếu có (Tệp, Thông tin, Bảo vệ sổ làm việc) rồi lưu lại thành .xlsx hoặc .csv.")
+		return refused("This is a workbook of the old binary format (.xls), or it is protected by a password; "+
+			"open it in Excel or LibreOffice, remove its password if there is one (File, Info, Protect Workbook), and save it as .xlsx or .csv.",
+			"Đây là bảng tính định dạng nhị phân cũ (.xls) hoặc có mật khẩu; hãy mở bằng Excel hoặc LibreOffice, gỡ mật khẩu nếu có (Tệp, Thông "+
+				"tin, Bảo vệ sổ làm việc) rồi lưu lại thành .xlsx hoặc .csv.")
 	case begins("<?xml", "<!doctype html", "<html", "<table", "<meta", "<style"): // some banks name such a page .xls
 		return refused("This is a web page or XML, whatever its name says; open it in Excel or LibreOffice and save it as .xlsx or .csv.",
 			"Đây là trang web hoặc XML dù tên tệp có đuôi gì; hãy mở bằng Excel hoặc LibreOffice rồi lưu lại thành .xlsx hoặc .csv.")
@@ -48,11 +51,14 @@ func withFlag(flag string, refused error) error {
 
 func noHeader(o Options) error {
 	if len(o.Map) > 0 {
-		return refused("No line of the first 120 has the columns that were named, with an amount (or debit or credit) among them; headers must be written as in the file, or as letters or numbers of columns.",
-			"Không có dòng nào trong 120 dòng đầu có các cột đã chỉ định, trong đó phải có số tiền (hoặc nợ, có); tiêu đề phải viết như trong tệp, hoặc dùng chữ cái hay số thứ tự của cột.")
+		return refused("No line of the first 120 has the columns that were named, with an amount (or debit or credit) among them; "+
+			"headers must be written as in the file, or as letters or numbers of columns.",
+			"Không có dòng nào trong 120 dòng đầu có các cột đã chỉ định, trong đó phải có số tiền (hoặc nợ, có); "+
+				"tiêu đề phải viết như trong tệp, hoặc dùng chữ cái hay số thứ tự của cột.")
 	}
-	return withFlag("--map date=A --map amount=D", refused("No header row with a date and an amount (or debit and credit) is in the first 120 lines. Choose which columns these are.",
-		"Không tìm thấy dòng tiêu đề có ngày và số tiền (hoặc nợ và có) trong 120 dòng đầu. Hãy chọn đó là những cột nào."))
+	return withFlag("--map date=A --map amount=D",
+		refused("No header row with a date and an amount (or debit and credit) is in the first 120 lines. Choose which columns these are.",
+			"Không tìm thấy dòng tiêu đề có ngày và số tiền (hoặc nợ và có) trong 120 dòng đầu. Hãy chọn đó là những cột nào."))
 }
 
 func noSheet(book *workbook, o Options) error {
@@ -65,8 +71,10 @@ func noSheet(book *workbook, o Options) error {
 }
 
 // refusedAt refuses a file for what one of its lines says.
-var errDelimiter = refused("Two different characters may stand between the columns of this file, such as a comma and a semicolon, so amounts could be cut. Save it as XLSX, or give its columns a header row with the names that banks use.",
-	"Không rõ các cột của tệp này ngăn nhau bằng dấu nào, dấu phẩy hay dấu chấm phẩy, nên số tiền có thể bị cắt. Hãy lưu tệp dạng XLSX, hoặc thêm dòng tiêu đề có tên cột như các ngân hàng vẫn dùng.")
+var errDelimiter = refused("Two different characters may stand between the columns of this file, such as a comma and a semicolon, so "+
+	"amounts could be cut. Save it as XLSX, or give its columns a header row with the names that banks use.",
+	"Không rõ các cột của tệp này ngăn nhau bằng dấu nào, dấu phẩy hay dấu chấm phẩy, nên số tiền có thể bị cắt. "+
+		"Hãy lưu tệp dạng XLSX, hoặc thêm dòng tiêu đề có tên cột như các ngân hàng vẫn dùng.")
 
 func refusedAt(line int, en, vi string, args ...any) error {
 	t := app.Textf(en, vi, args...)
@@ -77,13 +85,15 @@ func refusedAt(line int, en, vi string, args ...any) error {
 }
 
 func severalSheets(one, other string) error {
-	return withFlag("--sheet NAME", refused("The workbook has transactions on several sheets, “%s” and “%s”: choose one, or save each to a file of its own.",
-		"Bảng tính có giao dịch ở nhiều trang, “%s” và “%s”: hãy chọn một trang, hoặc lưu mỗi trang thành một tệp riêng.", one, other))
+	return withFlag("--sheet NAME",
+		refused("The workbook has transactions on several sheets, “%s” and “%s”: choose one, or save each to a file of its own.",
+			"Bảng tính có giao dịch ở nhiều trang, “%s” và “%s”: hãy chọn một trang, hoặc lưu mỗi trang thành một tệp riêng.", one, other))
 }
 
 // errManyStrings refuses a workbook with more than maxSharedStrings of text.
 func errManyStrings() error {
-	return refused("The workbook holds too much text to be read as .xlsx (more than 64 MiB); save it as .csv in a spreadsheet program and import that file.",
+	return refused("The workbook holds too much text to be read as .xlsx (more than 64 MiB); save it as .csv in a spreadsheet "+
+		"program and import that file.",
 		"Bảng tính chứa quá nhiều văn bản để đọc ở dạng .xlsx (hơn 64 MiB); hãy lưu lại thành .csv bằng phần mềm bảng tính rồi nhập tệp đó.")
 }
 

@@ -112,9 +112,12 @@ func TestSmallFileOfMuch(t *testing.T) {
 	for name, p := range map[string]map[string]string{
 		"a long text in many cells": with(headerRow+"<row>"+cells+"</row>", "xl/sharedStrings.xml", "<sst><si><t>"+long+"</t></si></sst>"),
 		"long texts in a row":       with(headerRow+"<row>"+strings.Repeat(`<c t="str"><v>`+long[:100_000]+`</v></c>`, 3)+"</row>", "", ""),
-		"many sheets":               with(headerRow, sheets, strings.ReplaceAll(first[sheets], "</sheets>", strings.Repeat(`<sheet name="a" r:id="rId1"/>`, 1000)+"</sheets>")),
-		"many related parts":        with(headerRow, rels, strings.ReplaceAll(first[rels], "</Rel", strings.Repeat(`<Relationship Id="x"/>`, 200_000)+"</Rel")),
-		"many elements in the list": with(headerRow, sheets, strings.ReplaceAll(first[sheets], "</sheets>", "</sheets>"+strings.Repeat("<definedName/>", 400_000))),
+		"many sheets": with(headerRow, sheets,
+			strings.ReplaceAll(first[sheets], "</sheets>", strings.Repeat(`<sheet name="a" r:id="rId1"/>`, 1000)+"</sheets>")),
+		"many related parts": with(headerRow, rels,
+			strings.ReplaceAll(first[rels], "</Rel", strings.Repeat(`<Relationship Id="x"/>`, 200_000)+"</Rel")),
+		"many elements in the list": with(headerRow, sheets,
+			strings.ReplaceAll(first[sheets], "</sheets>", "</sheets>"+strings.Repeat("<definedName/>", 400_000))),
 	} {
 		r, err := statement.Open(write(t, zipped(t, p)), statement.Options{Zone: zone})
 		for err == nil {

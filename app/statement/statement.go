@@ -215,7 +215,8 @@ func (r *Reader) readAbove(above []record) error {
 		}
 		if number, labelled := namedAccount(line, namesAccount); labelled && number != "" {
 			if r.account != "" && r.account != number {
-				return refusedAt(line.line, "the file names two accounts above its table, %s and %s", "tệp nêu hai tài khoản phía trên bảng, %s và %s", r.account, number)
+				return refusedAt(line.line, "the file names two accounts above its table, %s and %s",
+					"tệp nêu hai tài khoản phía trên bảng, %s và %s", r.account, number)
 			}
 			r.account = number
 		}
@@ -245,7 +246,8 @@ func (r *Reader) readUnit(line record) error {
 
 // Layout returns what was found out before the first row.
 func (r *Reader) Layout() Layout {
-	return Layout{Bank: r.bank.bank, Sheet: r.sheet, HeaderLine: r.header.line, Columns: r.header.list(), AccountNumber: r.first, UnclearAccount: r.unclearAccount}
+	return Layout{Bank: r.bank.bank, Sheet: r.sheet, HeaderLine: r.header.line, Columns: r.header.list(), AccountNumber: r.first,
+		UnclearAccount: r.unclearAccount}
 }
 
 // Progress returns how much of the file, or of the sheet within it, was read, in

@@ -103,7 +103,8 @@ func format(row statement.Row) string {
 	if !row.Time.IsZero() {
 		at = row.Time.In(zone).Format("2006-01-02 15:04:05")
 	}
-	s := fmt.Sprintf("%d | %s | %s %d | %s %s | %s | %q", row.Line, at, row.Type, row.Amount, row.Gateway, row.AccountNumber, row.Number, row.Content)
+	s := fmt.Sprintf("%d | %s | %s %d | %s %s | %s | %q", row.Line, at, row.Type, row.Amount, row.Gateway, row.AccountNumber,
+		row.Number, row.Content)
 	if row.EventID != "" {
 		s += " id " + row.EventID
 	}

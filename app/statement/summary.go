@@ -14,7 +14,8 @@ var (
 	partWords     = []string{"ngay", "trang", "thang", "day", "page", "luy ke", "mang sang", "chuyen sang"}
 	debitWords    = []string{"no", "ghi no", "debit", "debits", "chi", "rut ra", "withdrawals", "tien ra"}
 	creditWords   = []string{"co", "ghi co", "credit", "credits", "thu", "gui vao", "deposits", "tien vao"}
-	otherSumWords = []string{"so giao dich", "so luong", "so mon", "so lenh", "so but toan", "number", "no of", "count", "phi", "thue", "lai", "fee", "fees", "tax", "interest", "luy ke", "mang sang", "chuyen sang"}
+	otherSumWords = []string{"so giao dich", "so luong", "so mon", "so lenh", "so but toan", "number", "no of", "count", "phi", "thue", "lai",
+		"fee", "fees", "tax", "interest", "luy ke", "mang sang", "chuyen sang"}
 )
 
 // hasAny tells whether a word of list stands in words.

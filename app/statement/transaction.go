@@ -87,7 +87,8 @@ func (r *Reader) accountNumber(l line) (string, *app.FieldError) {
 		}
 	}
 	if c.number || looksScientific(text) {
-		return text, fieldFault("accountNumber", "has lost digits in the spreadsheet; the column must be text", "đã mất chữ số trong bảng tính; cột này phải ở dạng văn bản")
+		return text, fieldFault("accountNumber", "has lost digits in the spreadsheet; the column must be text",
+			"đã mất chữ số trong bảng tính; cột này phải ở dạng văn bản")
 	}
 	return text, nil
 }
@@ -108,7 +109,8 @@ func (r *Reader) currencyFault(l line) *app.FieldError {
 
 // doneWords are the statuses of transactions that moved money, folded.
 var doneWords = []string{
-	"thanh cong", "da thanh cong", "giao dich thanh cong", "hoan thanh", "da hoan thanh", "hoan tat", "da hoan tat", "da hach toan", "da ghi so",
+	"thanh cong", "da thanh cong", "giao dich thanh cong", "hoan thanh", "da hoan thanh", "hoan tat", "da hoan tat",
+	"da hach toan", "da ghi so",
 	"success", "successful", "succeeded", "completed", "complete", "done", "posted", "booked", "settled", "ok",
 }
 
@@ -166,7 +168,8 @@ func (r *Reader) widthFault(l line) *app.FieldError {
 		}
 	}
 	if r.cutAtCommas(l) {
-		return fieldFault("line", "has an amount that is cut at its commas; amounts must be quoted", "có số tiền bị cắt ở dấu phẩy; số tiền phải đặt trong ngoặc kép")
+		return fieldFault("line", "has an amount that is cut at its commas; amounts must be quoted",
+			"có số tiền bị cắt ở dấu phẩy; số tiền phải đặt trong ngoặc kép")
 	}
 	c, last := r.header.columns, len(l.cells)-1
 	if last < width-1 && (last == c.of(fieldDebit) || last == c.of(fieldCredit) || last == c.of(fieldAmount)) && l.cells[last].plain() != "" {
@@ -185,7 +188,8 @@ func (r *Reader) cutAtCommas(l line) bool {
 	for _, f := range amountFields {
 		i := r.header.columns.of(f)
 		first, next := strings.TrimLeft(l.cell(i).plain(), "+-"), l.cell(i+1).plain()
-		if len(first) >= 1 && len(first) <= 3 && first[0] != '0' && len(next) == 3 && (i+1 != balance || next[0] == '0') && strings.Trim(first+next, "0123456789") == "" {
+		if len(first) >= 1 && len(first) <= 3 && first[0] != '0' && len(next) == 3 && (i+1 != balance || next[0] == '0') &&
+			strings.Trim(first+next, "0123456789") == "" {
 			return true
 		}
 	}
@@ -249,7 +253,8 @@ func (r *Reader) readDebit(l line, e *inbound.Incoming) *app.FieldError {
 			r.doubt = refusedAt(l.line, "the debit has no minus, but those above have one: they, or this one, may be corrections",
 				"cột nợ không có dấu trừ nhưng các dòng trên có; các dòng đó hoặc dòng này có thể là điều chỉnh")
 		}
-		return typeFault("the sign of the debit is not that of the debits above; it may be a correction", "dấu của cột nợ khác với các dòng trên; có thể là giao dịch điều chỉnh")
+		return typeFault("the sign of the debit is not that of the debits above; it may be a correction",
+			"dấu của cột nợ khác với các dòng trên; có thể là giao dịch điều chỉnh")
 	}
 	e.Type, e.Amount = app.Out, n
 	return nil
@@ -298,9 +303,11 @@ func amountFault(err error) *app.FieldError {
 	case errors.Is(err, app.ErrAmountRange):
 		text = app.AmountRule
 	case errors.Is(err, errAmountGroups):
-		text = app.Text{EN: "can be read in more than one way: digits must be grouped in threes, decimals must be 0", VI: "có thể hiểu theo nhiều cách: chữ số phải nhóm ba, phần thập phân phải bằng 0"}
+		text = app.Text{EN: "can be read in more than one way: digits must be grouped in threes, decimals must be 0",
+			VI: "có thể hiểu theo nhiều cách: chữ số phải nhóm ba, phần thập phân phải bằng 0"}
 	case errors.Is(err, errAmountCut):
-		text = app.Text{EN: "has lost digits in scientific notation; save the file again with whole numbers", VI: "đã mất chữ số do ký hiệu khoa học; hãy lưu lại tệp với số nguyên"}
+		text = app.Text{EN: "has lost digits in scientific notation; save the file again with whole numbers",
+			VI: "đã mất chữ số do ký hiệu khoa học; hãy lưu lại tệp với số nguyên"}
 	}
 	return &app.FieldError{Field: "transferAmount", Text: text}
 }

@@ -44,11 +44,14 @@ func tryRows(t testing.TB, path string, o statement.Options) ([]statement.Row, e
 // parts are those of the smallest workbook, its rows left out.
 func parts(rows string) map[string]string {
 	return map[string]string{
-		"_rels/.rels":                `<Relationships><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-		"xl/workbook.xml":            `<workbook xmlns:r="x"><sheets><sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>`,
-		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="rId1" Type="/worksheet" Target="/xl/worksheets/sheet1.xml"/><Relationship Id="rId2" Type="/sharedStrings" Target="sharedStrings.xml"/></Relationships>`,
-		"xl/sharedStrings.xml":       `<sst><si><t>zero</t></si><si><r><t>o</t></r><r><t xml:space="preserve">ne </t></r><rPh><t>sound</t></rPh></si></sst>`,
-		"xl/worksheets/sheet1.xml":   `<worksheet><sheetData>` + rows + `</sheetData></worksheet>`,
+		"_rels/.rels": `<Relationships><Relationship Id="rId1" ` +
+			`Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+		"xl/workbook.xml": `<workbook xmlns:r="x"><sheets><sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="rId1" Type="/worksheet" Target="/xl/worksheets/sheet1.xml"/>` +
+			`<Relationship Id="rId2" Type="/sharedStrings" Target="sharedStrings.xml"/></Relationships>`,
+		"xl/sharedStrings.xml": `<sst><si><t>zero</t></si><si><r><t>o</t></r><r><t xml:space="preserve">ne </t></r><rPh><t>sound</t></rPh>` +
+			`</si></sst>`,
+		"xl/worksheets/sheet1.xml": `<worksheet><sheetData>` + rows + `</sheetData></worksheet>`,
 	}
 }
 
@@ -83,7 +86,8 @@ func texts(pairs ...string) string {
 	return b.String()
 }
 
-const headerRow = `<row r="1"><c r="A1" t="str"><v>Ngày</v></c><c r="B1" t="str"><v>Nội dung</v></c><c r="C1" t="str"><v>Ghi có</v></c></row>`
+const headerRow = `<row r="1"><c r="A1" t="str"><v>Ngày</v></c><c r="B1" t="str"><v>Nội dung</v></c><c r="C1" t="str"><v>Ghi có</v></c>` +
+	`</row>`
 
 // TestSheetXML reads what programs write into sheets that others don't.
 func TestSheetXML(t *testing.T) {
@@ -101,7 +105,9 @@ func TestSheetXML(t *testing.T) {
 		{"number", `<c r="B2"><v>12</v></c>`, "12"},
 		{"invalid UTF-8", "<c r=\"B2\" t=\"str\"><v>a\xffb</v></c>", "a\uFFFDb"},
 	} {
-		rows := readRows(t, workbook(t, headerRow+`<row r="2"><c r="A2" t="d"><v>2026-11-01T10:00:00</v></c>`+test.cells+`<c r="C2"><v>1000</v></c></row>`), statement.Options{Zone: zone})
+		rows := readRows(t,
+			workbook(t, headerRow+`<row r="2"><c r="A2" t="d"><v>2026-11-01T10:00:00</v></c>`+test.cells+`<c r="C2"><v>1000</v></c></row>`),
+			statement.Options{Zone: zone})
 		if len(rows) != 1 || rows[0].Content != test.want || rows[0].Line != 2 || rows[0].Amount != 1000 {
 			t.Errorf("%s: %+v, want %q", test.name, rows, test.want)
 		}

@@ -23,7 +23,8 @@ func TestWorkbooks(t *testing.T) {
 			file := filepath.Join(samples, bank+".csv")
 			lines := cellsOf(t, file)
 			want := withoutLines(read(t, file, statement.Options{Zone: zone}))
-			for name, make := range map[string]func(*testing.T, [][]string) string{"text": textBook, "typed": typedBook, "stream": streamBook, "1904": book1904} {
+			for name, make := range map[string]func(*testing.T, [][]string) string{"text": textBook, "typed": typedBook,
+				"stream": streamBook, "1904": book1904} {
 				t.Run(name, func(t *testing.T) {
 					got := withoutLines(read(t, make(t, lines), statement.Options{Zone: zone}))
 					if diff := cmp.Diff(want, got); diff != "" {

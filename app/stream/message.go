@@ -90,7 +90,8 @@ func Problem(err error) app.Text {
 	case errors.As(err, &blocked):
 		return app.Text{EN: app.CleanText(blocked.Error(), maxProblem), VI: app.CleanText(blocked.Error(), maxProblem)}
 	case errors.Is(err, context.DeadlineExceeded):
-		return app.Textf("The broker did not answer within %d seconds.", "Máy chủ nhận luồng không trả lời trong %d giây.", int(Timeout/time.Second))
+		return app.Textf("The broker did not answer within %d seconds.", "Máy chủ nhận luồng không trả lời trong %d giây.",
+			int(Timeout/time.Second))
 	}
 	said := app.CleanText(err.Error(), maxProblem)
 	return app.Text{EN: "The broker can’t be reached: " + said, VI: "Không kết nối được máy chủ nhận luồng: " + said}

@@ -149,11 +149,13 @@ func ParseBroker(raw string) (Broker, *app.Text) {
 	scheme, rest, found := strings.Cut(raw, "://")
 	b, known := brokerSchemes[scheme]
 	if !found || !known {
-		return Broker{}, &app.Text{EN: "must begin with nats://, nats+tls://, kafka:// or kafka+tls://", VI: "phải bắt đầu bằng nats://, nats+tls://, kafka:// hoặc kafka+tls://"}
+		return Broker{}, &app.Text{EN: "must begin with nats://, nats+tls://, kafka:// or kafka+tls://",
+			VI: "phải bắt đầu bằng nats://, nats+tls://, kafka:// hoặc kafka+tls://"}
 	}
 	b.Hosts = strings.Split(rest, ",")
 	if len(b.Hosts) > MaxBrokers || len(raw) > 2048 || strings.ContainsAny(rest, "/?") {
-		t := app.Textf("must be 1 to %d hosts with their ports, separated by commas, and nothing behind them", "phải gồm 1 đến %d máy chủ kèm cổng, cách nhau bằng dấu phẩy và không có gì phía sau", MaxBrokers)
+		t := app.Textf("must be 1 to %d hosts with their ports, separated by commas, and nothing behind them",
+			"phải gồm 1 đến %d máy chủ kèm cổng, cách nhau bằng dấu phẩy và không có gì phía sau", MaxBrokers)
 		return Broker{}, &t
 	}
 	for i, host := range b.Hosts {
@@ -196,9 +198,11 @@ var (
 func checkTopic(kind BrokerKind, topic string) *app.Text {
 	switch {
 	case kind == NATS && (len(topic) > 200 || !natsSubject.MatchString(topic) || strings.HasPrefix(topic, "_INBOX")):
-		return &app.Text{EN: "must be a subject of letters, digits, - and _ between dots, without wildcards, at most 200 characters", VI: "phải là subject gồm chữ cái, chữ số, - và _ giữa các dấu chấm, không có ký tự đại diện, tối đa 200 ký tự"}
+		return &app.Text{EN: "must be a subject of letters, digits, - and _ between dots, without wildcards, at most 200 characters",
+			VI: "phải là subject gồm chữ cái, chữ số, - và _ giữa các dấu chấm, không có ký tự đại diện, tối đa 200 ký tự"}
 	case kind == Kafka && (len(topic) > 249 || !kafkaTopic.MatchString(topic) || topic == "." || topic == ".."):
-		return &app.Text{EN: "must be a topic of letters, digits, dots, - and _, at most 249 characters", VI: "phải là topic gồm chữ cái, chữ số, dấu chấm, - và _, tối đa 249 ký tự"}
+		return &app.Text{EN: "must be a topic of letters, digits, dots, - and _, at most 249 characters",
+			VI: "phải là topic gồm chữ cái, chữ số, dấu chấm, - và _, tối đa 249 ký tự"}
 	}
 	return nil
 }
@@ -222,7 +226,8 @@ func (c BrokerCredentials) check(v *app.Invalid, kind BrokerKind) {
 func (s *Service) CheckStream(in Create) error {
 	streamType := cmp.Or(in.Type, delivery.WebhookAll)
 	var v app.Invalid
-	v.Merge(s.CheckStreamUpdate(Stream{}, Update{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Credentials: &in.Credentials, Type: &streamType, SinceID: in.SinceID}))
+	v.Merge(s.CheckStreamUpdate(Stream{},
+		Update{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Credentials: &in.Credentials, Type: &streamType, SinceID: in.SinceID}))
 	v.Merge(app.CheckCodePrefix(in.CodePrefix))
 	return v.Err()
 }
@@ -286,7 +291,8 @@ func (s *Service) UpdateStream(ctx context.Context, accountID, id int64, u Updat
 		err = s.CheckStreamUpdate(before.Stream, u)
 	}
 	if err == nil && u.URL != nil && *u.URL != before.URL && u.Credentials == nil && before.Password != "" {
-		err = app.InvalidField("password", "is needed with a new URL, with username: the saved one is not sent to another broker", "cần nhập lại cùng username khi đổi URL: mật khẩu đã lưu không được gửi tới máy chủ khác")
+		err = app.InvalidField("password", "is needed with a new URL, with username: the saved one is not sent to another broker",
+			"cần nhập lại cùng username khi đổi URL: mật khẩu đã lưu không được gửi tới máy chủ khác")
 	}
 	if err != nil {
 		return Stream{}, err

@@ -117,7 +117,8 @@ func TestPlainBroker(t *testing.T) {
 		{"nats+tls://nats.shop.vn", "shop", true, false},
 		{"kafka+tls://k1.shop.vn", "shop", true, false},
 	} {
-		if got := (stream.Stream{URL: c.url, Username: c.username}).PlainWarning(c.password); (got.EN != "") != c.warns || (got.VI != "") != c.warns {
+		if got := (stream.Stream{URL: c.url, Username: c.username}).PlainWarning(c.password); (got.EN != "") != c.warns ||
+			(got.VI != "") != c.warns {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}

@@ -155,7 +155,8 @@ func (e *BlockedAddressError) Error() string {
 	if e.Metadata {
 		return fmt.Sprintf("%s is a cloud metadata address, which is never allowed", e.Addr)
 	}
-	return fmt.Sprintf("%s is not a public address (%s); --allow-target %s on serve would allow it", e.Addr, e.Rule.EN, netip.PrefixFrom(e.Addr, e.Addr.BitLen()))
+	return fmt.Sprintf("%s is not a public address (%s); --allow-target %s on serve would allow it", e.Addr, e.Rule.EN,
+		netip.PrefixFrom(e.Addr, e.Addr.BitLen()))
 }
 
 // hostName is a name as it is compared.
@@ -336,12 +337,15 @@ func (p *Policy) checkLiteral(addr netip.Addr, port uint16) *app.Text {
 		return nil
 	}
 	if blocked.Metadata {
-		return new(app.Textf("has the cloud metadata address %s, which is never allowed", "dùng địa chỉ metadata %s của máy chủ đám mây, không bao giờ được phép", blocked.Addr))
+		return new(app.Textf("has the cloud metadata address %s, which is never allowed",
+			"dùng địa chỉ metadata %s của máy chủ đám mây, không bao giờ được phép", blocked.Addr))
 	}
 	prefix := netip.PrefixFrom(blocked.Addr, blocked.Addr.BitLen())
 	return &app.Text{
-		EN: fmt.Sprintf("must be reachable from the internet, but %s is not public (%s); to send there, start serve with --allow-target %s", blocked.Addr, blocked.Rule.EN, prefix),
-		VI: fmt.Sprintf("phải truy cập được từ internet, nhưng %s không phải địa chỉ công khai (%s); để gửi đến đó, hãy chạy serve với --allow-target %s", blocked.Addr, blocked.Rule.VI, prefix),
+		EN: fmt.Sprintf("must be reachable from the internet, but %s is not public (%s); to send there, start serve with --allow-target %s",
+			blocked.Addr, blocked.Rule.EN, prefix),
+		VI: fmt.Sprintf("phải truy cập được từ internet, nhưng %s không phải địa chỉ công khai (%s); "+
+			"để gửi đến đó, hãy chạy serve với --allow-target %s", blocked.Addr, blocked.Rule.VI, prefix),
 	}
 }
 
@@ -350,12 +354,15 @@ func (p *Policy) checkHostName(host string, port uint16) *app.Text {
 	case p.allowsHost(host, port):
 		return nil
 	case !ValidHostName(host):
-		return &app.Text{EN: "has a host that is not a valid name; write an internationalised name as punycode", VI: "có tên máy chủ không hợp lệ; tên miền có dấu phải viết dạng punycode"}
+		return &app.Text{EN: "has a host that is not a valid name; write an internationalised name as punycode",
+			VI: "có tên máy chủ không hợp lệ; tên miền có dấu phải viết dạng punycode"}
 	case endsInNumber(host):
-		return &app.Text{EN: "has a host that ends in a number but is not an IPv4 address in dotted form", VI: "có tên máy chủ kết thúc bằng số nhưng không phải địa chỉ IPv4 dạng chuẩn"}
+		return &app.Text{EN: "has a host that ends in a number but is not an IPv4 address in dotted form",
+			VI: "có tên máy chủ kết thúc bằng số nhưng không phải địa chỉ IPv4 dạng chuẩn"}
 	}
 	if !strings.Contains(host, ".") || hasLocalSuffix(host) {
-		return new(app.Textf("must be reachable from the internet, but %[1]s is a local name; to send there, start serve with --allow-target %[1]s",
+		return new(app.Textf("must be reachable from the internet, but %[1]s is a local name; "+
+			"to send there, start serve with --allow-target %[1]s",
 			"phải truy cập được từ internet, nhưng %[1]s là tên nội bộ; để gửi đến đó, hãy chạy serve với --allow-target %[1]s", host))
 	}
 	return nil
@@ -378,7 +385,8 @@ func splitTarget(raw string) (scheme, host string, port uint16, bad *app.Text) {
 	}
 	for i := range len(raw) {
 		if raw[i] <= ' ' || raw[i] > '~' {
-			return "", "", 0, &app.Text{EN: "must be printable ASCII without spaces; write an internationalised name as punycode", VI: "chỉ được chứa ký tự ASCII, không có khoảng trắng; tên miền có dấu phải viết dạng punycode"}
+			return "", "", 0, &app.Text{EN: "must be printable ASCII without spaces; write an internationalised name as punycode",
+				VI: "chỉ được chứa ký tự ASCII, không có khoảng trắng; tên miền có dấu phải viết dạng punycode"}
 		}
 	}
 	scheme, rest, found := strings.Cut(raw, "://")
@@ -387,14 +395,16 @@ func splitTarget(raw string) (scheme, host string, port uint16, bad *app.Text) {
 		return "", "", 0, &app.Text{EN: "must begin with https:// or http://", VI: "phải bắt đầu bằng https:// hoặc http://"}
 	}
 	if strings.Contains(rest, "#") {
-		return "", "", 0, &app.Text{EN: "must not have a fragment (#…), which is never sent", VI: "không được có phần #…, vì phần này không bao giờ được gửi đi"}
+		return "", "", 0, &app.Text{EN: "must not have a fragment (#…), which is never sent",
+			VI: "không được có phần #…, vì phần này không bao giờ được gửi đi"}
 	}
 	authority := rest
 	if i := strings.IndexAny(rest, "/?"); i >= 0 {
 		authority = rest[:i]
 	}
 	if strings.ContainsAny(authority, "@\\%") {
-		return "", "", 0, &app.Text{EN: "must not have user info, a backslash or an escape in its host", VI: "không được có thông tin đăng nhập, dấu \\ hay ký tự mã hoá trong tên máy chủ"}
+		return "", "", 0, &app.Text{EN: "must not have user info, a backslash or an escape in its host",
+			VI: "không được có thông tin đăng nhập, dấu \\ hay ký tự mã hoá trong tên máy chủ"}
 	}
 	host, portText, hasPort := CutPort(authority)
 	port = 443
@@ -404,7 +414,8 @@ func splitTarget(raw string) (scheme, host string, port uint16, bad *app.Text) {
 	if hasPort {
 		n, err := strconv.ParseUint(portText, 10, 16)
 		if err != nil || n == 0 || portText[0] == '0' || portText[0] == '+' {
-			return "", "", 0, &app.Text{EN: "must have a port from 1 to 65535 without leading zeros, or none", VI: "phải có cổng từ 1 đến 65535, không có số 0 ở đầu, hoặc không ghi cổng"}
+			return "", "", 0, &app.Text{EN: "must have a port from 1 to 65535 without leading zeros, or none",
+				VI: "phải có cổng từ 1 đến 65535, không có số 0 ở đầu, hoặc không ghi cổng"}
 		}
 		port = uint16(n)
 	}

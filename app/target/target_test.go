@@ -161,7 +161,8 @@ func TestCheckAddr(t *testing.T) {
 		var blocked *target.BlockedAddressError
 		if err := p.CheckAddr(to); !errors.As(err, &blocked) {
 			t.Errorf("CheckAddr(%s) = %v; want a BlockedAddressError", addr, err)
-		} else if !strings.Contains(err.Error(), blocked.Addr.String()) || (!blocked.Metadata && !strings.Contains(err.Error(), "--allow-target")) {
+		} else if !strings.Contains(err.Error(), blocked.Addr.String()) ||
+			(!blocked.Metadata && !strings.Contains(err.Error(), "--allow-target")) {
 			t.Errorf("CheckAddr(%s): %q names neither the address nor the setting", addr, err)
 		}
 		if bad := p.CheckURL("https://" + hostOf(addr) + "/"); bad == nil {
@@ -215,27 +216,45 @@ func TestCheckURL(t *testing.T) {
 	for _, raw := range []string{
 		// The shape of a URL.
 		"", " ", "shop.vn", "//shop.vn/", "/hook", "http:", "http:/", "http://", "http:///", "http:///hook", "http:shop.vn", "https:/shop.vn/",
-		"ftp://shop.vn/", "file:///etc/passwd", "unix:///run/docker.sock", "ws://shop.vn/", "javascript:alert(1)", "http+unix://shop.vn/", "httpss://shop.vn/",
-		" https://shop.vn/", "https://shop.vn/ ", "https://shop.vn/\t", "https://shop.vn/\r\nX: y", "https://sh\top.vn/", "https://shop.vn/\x7f", "https://shop.vn/ă", "https://shöp.vn/",
-		"https://shop.vn/#", "https://shop.vn/#x", "https://shop.vn#x", "https://shop.vn/%zz", "https://shop.vn/%", long(2049), "https://" + strings.Repeat("a.", 1100) + "vn/",
+		"ftp://shop.vn/", "file:///etc/passwd", "unix:///run/docker.sock", "ws://shop.vn/", "javascript:alert(1)", "http+unix://shop.vn/",
+		"httpss://shop.vn/",
+		" https://shop.vn/", "https://shop.vn/ ", "https://shop.vn/\t", "https://shop.vn/\r\nX: y", "https://sh\top.vn/", "https://shop.vn/\x7f",
+		"https://shop.vn/ă", "https://shöp.vn/",
+		"https://shop.vn/#", "https://shop.vn/#x", "https://shop.vn#x", "https://shop.vn/%zz", "https://shop.vn/%", long(2049),
+		"https://" + strings.Repeat("a.", 1100) + "vn/",
 		// User info and other ways to hide the host.
-		"http://user@shop.vn/", "http://user:pass@shop.vn/", "http://:@shop.vn/", "http://@shop.vn/", "http://1.1.1.1@127.0.0.1/", "http://127.0.0.1@1.1.1.1/",
-		"http://shop.vn@/", "http://shop.vn%40127.0.0.1/", `http://shop.vn\.evil.vn/`, `http:\\shop.vn\`, `http://shop.vn\/`, "http://shop.vn%2f@x/", "http://shop.vn%00/", "http://shop%2evn/",
-		"http://shop.vn;x/", "http://shop.vn,x.vn/", "http://<shop.vn>/", "http://shop.vn|x/", "http://{shop}.vn/", "http://shop!.vn/", "http://$shop.vn/", "http://*.shop.vn/", "http://shop.vn&x/", "http://'shop.vn/", "http://(shop.vn)/",
+		"http://user@shop.vn/", "http://user:pass@shop.vn/", "http://:@shop.vn/", "http://@shop.vn/", "http://1.1.1.1@127.0.0.1/",
+		"http://127.0.0.1@1.1.1.1/",
+		"http://shop.vn@/", "http://shop.vn%40127.0.0.1/", `http://shop.vn\.evil.vn/`, `http:\\shop.vn\`, `http://shop.vn\/`,
+		"http://shop.vn%2f@x/", "http://shop.vn%00/", "http://shop%2evn/",
+		"http://shop.vn;x/", "http://shop.vn,x.vn/", "http://<shop.vn>/", "http://shop.vn|x/", "http://{shop}.vn/", "http://shop!.vn/",
+		"http://$shop.vn/", "http://*.shop.vn/", "http://shop.vn&x/", "http://'shop.vn/", "http://(shop.vn)/",
 		// Ports.
-		"http://shop.vn:/", "http://shop.vn:0/", "http://shop.vn:00/", "http://shop.vn:65536/", "http://shop.vn:99999999999999999999/", "http://shop.vn:080/", "http://shop.vn:+80/", "http://shop.vn:-80/",
-		"http://shop.vn:8a/", "http://shop.vn:0x50/", "http://shop.vn:80:80/", "http://shop.vn::80/", "http://:80/", "http://shop.vn:80.0/", "http://1.1.1.1:/", "http://[2606:4700::1111]:/", "http://[2606:4700::1111]:080/", "http://[2606:4700::1111]:80:80/",
+		"http://shop.vn:/", "http://shop.vn:0/", "http://shop.vn:00/", "http://shop.vn:65536/", "http://shop.vn:99999999999999999999/",
+		"http://shop.vn:080/", "http://shop.vn:+80/", "http://shop.vn:-80/",
+		"http://shop.vn:8a/", "http://shop.vn:0x50/", "http://shop.vn:80:80/", "http://shop.vn::80/", "http://:80/", "http://shop.vn:80.0/",
+		"http://1.1.1.1:/", "http://[2606:4700::1111]:/", "http://[2606:4700::1111]:080/", "http://[2606:4700::1111]:80:80/",
 		// Names.
-		"http://shop/", "http://shop./", "http://./", "http://../", "http://.shop.vn/", "http://shop.vn../", "http://shop..vn/", "http://-shop.vn/", "http://shop-.vn/", "http://shop.-vn/",
+		"http://shop/", "http://shop./", "http://./", "http://../", "http://.shop.vn/", "http://shop.vn../", "http://shop..vn/",
+		"http://-shop.vn/", "http://shop-.vn/", "http://shop.-vn/",
 		"http://a" + label + ".vn/", "http://" + strings.Repeat(label+".", 4) + "vn/",
-		"http://localhost/", "http://localhost./", "http://LocalHost:8080/", "http://a.localhost/", "http://a.localhost./", "http://shop.local/", "http://shop.LOCAL/", "http://shop.localdomain/", "http://localhost.localdomain/", "http://metadata.google.internal/", "http://metadata.google.internal./", "http://shop.internal/",
-		"http://shop.intranet/", "http://shop.lan/", "http://a.b.lan./", "http://shop.corp/", "http://shop.home/", "http://shop.home.arpa/", "http://home.arpa/", "http://shop.test/", "http://shop.invalid/", "http://shop.onion/", "http://_http._tcp.local/",
+		"http://localhost/", "http://localhost./", "http://LocalHost:8080/", "http://a.localhost/", "http://a.localhost./", "http://shop.local/",
+		"http://shop.LOCAL/", "http://shop.localdomain/", "http://localhost.localdomain/", "http://metadata.google.internal/",
+		"http://metadata.google.internal./", "http://shop.internal/",
+		"http://shop.intranet/", "http://shop.lan/", "http://a.b.lan./", "http://shop.corp/", "http://shop.home/", "http://shop.home.arpa/",
+		"http://home.arpa/", "http://shop.test/", "http://shop.invalid/", "http://shop.onion/", "http://_http._tcp.local/",
 		// Numbers that some parser takes for an address.
-		"http://2130706433/", "http://017700000001/", "http://0x7f000001/", "http://0X7F000001/", "http://0x7f.1/", "http://127.0.1/", "http://127.1/", "http://0/", "http://0x/", "http://0177.0.0.1/", "http://127.0.0.01/", "http://127.0.0.0x1/", "http://1.1.1.1./", "http://1.1.1.256/", "http://1.1.1.1.1/", "http://1.1.1/",
-		"http://shop.vn.1/", "http://shop.0x7f/", "http://shop.0x/", "http://1.1.1.1.0x1/", "http://shop.123./", "http://+1.1.1.1/", "http://００.１/", "http://①②⑦.⓪.⓪.①/",
+		"http://2130706433/", "http://017700000001/", "http://0x7f000001/", "http://0X7F000001/", "http://0x7f.1/", "http://127.0.1/",
+		"http://127.1/", "http://0/", "http://0x/", "http://0177.0.0.1/", "http://127.0.0.01/", "http://127.0.0.0x1/", "http://1.1.1.1./",
+		"http://1.1.1.256/", "http://1.1.1.1.1/", "http://1.1.1/",
+		"http://shop.vn.1/", "http://shop.0x7f/", "http://shop.0x/", "http://1.1.1.1.0x1/", "http://shop.123./", "http://+1.1.1.1/",
+		"http://００.１/", "http://①②⑦.⓪.⓪.①/",
 		// IPv6.
-		"http://[::1]/", "http://[::1/", "http://::1/", "http://2606:4700::1111/", "http://[2606:4700::1111/", "http://2606:4700::1111]/", "http://[]/", "http://[:]/", "http://[1.1.1.1]/", "http://[shop.vn]/", "http://[v1.fe80::a]/",
-		"http://[2606:4700::1111%25eth0]/", "http://[2606:4700::1111%eth0]/", "http://[fe80::1%25eth0]/", "http://[2606:4700::1111]x/", "http://[2606:4700::1111].shop.vn/", "http://x[2606:4700::1111]/", "http://[[2606:4700::1111]]/", "http://[2606:4700::1111]]/", "http://[2606:4700::11111]/", "http://[2606:4700:::1]/", "http://[1:2:3:4:5:6:7:8:9]/",
+		"http://[::1]/", "http://[::1/", "http://::1/", "http://2606:4700::1111/", "http://[2606:4700::1111/", "http://2606:4700::1111]/",
+		"http://[]/", "http://[:]/", "http://[1.1.1.1]/", "http://[shop.vn]/", "http://[v1.fe80::a]/",
+		"http://[2606:4700::1111%25eth0]/", "http://[2606:4700::1111%eth0]/", "http://[fe80::1%25eth0]/", "http://[2606:4700::1111]x/",
+		"http://[2606:4700::1111].shop.vn/", "http://x[2606:4700::1111]/", "http://[[2606:4700::1111]]/", "http://[2606:4700::1111]]/",
+		"http://[2606:4700::11111]/", "http://[2606:4700:::1]/", "http://[1:2:3:4:5:6:7:8:9]/",
 		"http://[::ffff:127.0.0.1]/", "http://[::ffff:7f00:1]/", "http://[0:0:0:0:0:ffff:0a00:1]/", "http://[::FFFF:A9FE:A9FE]/",
 	} {
 		bad := p.CheckURL(raw)
@@ -246,12 +265,17 @@ func TestCheckURL(t *testing.T) {
 		}
 	}
 	for _, raw := range []string{
-		"https://shop.vn", "https://shop.vn/", "HTTPS://SHOP.VN/Hook", "http://shop.vn?x=1", "https://shop.vn/?a=b&c=d:e@f/g?h", "https://shop.vn/a@b:c", `https://shop.vn/%20%00%E2%82%AB`,
-		"https://shop.vn:1/", "https://shop.vn:443/", "https://shop.vn:65535/", "http://shop.vn:8080?x", "https://shop.vn./", "https://shop.vn.:8443/hook", "https://my_shop.vn/", "https://_hook._tcp.shop.vn/", "https://a-b.c--d.vn/",
-		"https://xn--ca-xga.vn/", "https://shop.xn--vermgensberatung-pwb/", "https://1shop.vn/", "https://1.2.3.4.vn/", "https://0x7f.vn/", "https://shop.0xg/", "https://shop.1e5/", "https://shop.1a/", "https://3com.com/",
+		"https://shop.vn", "https://shop.vn/", "HTTPS://SHOP.VN/Hook", "http://shop.vn?x=1", "https://shop.vn/?a=b&c=d:e@f/g?h",
+		"https://shop.vn/a@b:c", `https://shop.vn/%20%00%E2%82%AB`,
+		"https://shop.vn:1/", "https://shop.vn:443/", "https://shop.vn:65535/", "http://shop.vn:8080?x", "https://shop.vn./",
+		"https://shop.vn.:8443/hook", "https://my_shop.vn/", "https://_hook._tcp.shop.vn/", "https://a-b.c--d.vn/",
+		"https://xn--ca-xga.vn/", "https://shop.xn--vermgensberatung-pwb/", "https://1shop.vn/", "https://1.2.3.4.vn/", "https://0x7f.vn/",
+		"https://shop.0xg/", "https://shop.1e5/", "https://shop.1a/", "https://3com.com/",
 		"https://" + label + "." + label + "." + label + ".vn/", long(2048),
-		"https://localhost.shop.vn/", "https://mylocalhost.vn/", "https://notlocal.vn/", "https://shop.mylocal/", "https://lan.shop.vn/", "https://arpa.vn/", "https://homearpa.vn/", "https://test.vn/", "https://shop.testing/", "https://internal.shop.vn/",
-		"https://1.1.1.1", "https://1.1.1.1:8443/hook", "https://[2606:4700::1111]", "https://[2606:4700::1111]:8443/hook", "https://[2606:4700:0:0:0:0:0:1111]/", "https://[2606:4700::1.2.3.4]/", "https://[::ffff:101:101]/", "https://[64:ff9b::101:101]/",
+		"https://localhost.shop.vn/", "https://mylocalhost.vn/", "https://notlocal.vn/", "https://shop.mylocal/", "https://lan.shop.vn/",
+		"https://arpa.vn/", "https://homearpa.vn/", "https://test.vn/", "https://shop.testing/", "https://internal.shop.vn/",
+		"https://1.1.1.1", "https://1.1.1.1:8443/hook", "https://[2606:4700::1111]", "https://[2606:4700::1111]:8443/hook",
+		"https://[2606:4700:0:0:0:0:0:1111]/", "https://[2606:4700::1.2.3.4]/", "https://[::ffff:101:101]/", "https://[64:ff9b::101:101]/",
 	} {
 		if bad := p.CheckURL(raw); bad != nil {
 			t.Errorf("CheckURL(%.80q) refuses it: %s", raw, bad.EN)
@@ -261,11 +285,15 @@ func TestCheckURL(t *testing.T) {
 
 func TestReachOf(t *testing.T) {
 	for want, addresses := range map[target.Reach][]string{
-		target.ReachUnknown:  {"", "/api/webhooks/provider/x", "shop.vn", "http://", "http://%zz/"},
-		target.ReachMachine:  {"http://127.0.0.1:8080", "https://localhost", "http://LOCALHOST:80/x", "http://a.localhost./", "http://[::1]:8080", "http://[::ffff:127.0.0.1]/", "http://127.9.9.9/", "http://0.0.0.0:8080"},
-		target.ReachNetwork:  {"http://192.168.1.10:8080", "https://10.0.0.1", "http://172.16.0.1/", "http://100.64.0.1/", "http://169.254.1.1/", "http://[fe80::1]/", "http://[fe80::1%25eth0]/", "http://[fd00::1]/", "https://baoco.local", "http://may-chu:8080", "https://shop.lan./"},
-		target.ReachPlain:    {"http://baoco.shop.vn", "http://1.1.1.1:8080/x", "http://[2606:4700::1111]/"},
-		target.ReachInternet: {"https://baoco.shop.vn/x", "HTTPS://baoco.shop.vn:8443", "https://1.1.1.1", "https://[2606:4700::1111]/", "https://cửa-hàng.vn/"},
+		target.ReachUnknown: {"", "/api/webhooks/provider/x", "shop.vn", "http://", "http://%zz/"},
+		target.ReachMachine: {"http://127.0.0.1:8080", "https://localhost", "http://LOCALHOST:80/x", "http://a.localhost./", "http://[::1]:8080",
+			"http://[::ffff:127.0.0.1]/", "http://127.9.9.9/", "http://0.0.0.0:8080"},
+		target.ReachNetwork: {"http://192.168.1.10:8080", "https://10.0.0.1", "http://172.16.0.1/", "http://100.64.0.1/", "http://169.254.1.1/",
+			"http://[fe80::1]/", "http://[fe80::1%25eth0]/", "http://[fd00::1]/", "https://baoco.local", "http://may-chu:8080",
+			"https://shop.lan./"},
+		target.ReachPlain: {"http://baoco.shop.vn", "http://1.1.1.1:8080/x", "http://[2606:4700::1111]/"},
+		target.ReachInternet: {"https://baoco.shop.vn/x", "HTTPS://baoco.shop.vn:8443", "https://1.1.1.1", "https://[2606:4700::1111]/",
+			"https://cửa-hàng.vn/"},
 	} {
 		for _, address := range addresses {
 			if got := target.ReachOf(address); got != want {
@@ -396,11 +424,14 @@ func TestCheckConnection(t *testing.T) {
 
 func TestParseTargetPolicy(t *testing.T) {
 	for _, entry := range []string{
-		"", " ", "@", "@80", "10.0.0.0/8@", "10.0.0.0/8@0", "10.0.0.0/8@65536", "10.0.0.0/8@-1", "10.0.0.0/8@http", "10.0.0.0/8@80@81", "10.0.0.0/8 @80",
-		"10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0/8", "10.0.0.0/8:80", "10.0.0.1:80", "256.0.0.1", "127.1", "0x7f000001", "2130706433", "127.0.0.01",
+		"", " ", "@", "@80", "10.0.0.0/8@", "10.0.0.0/8@0", "10.0.0.0/8@65536", "10.0.0.0/8@-1", "10.0.0.0/8@http",
+		"10.0.0.0/8@80@81", "10.0.0.0/8 @80",
+		"10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0/8", "10.0.0.0/8:80", "10.0.0.1:80", "256.0.0.1", "127.1", "0x7f000001",
+		"2130706433", "127.0.0.01",
 		"fd00::/129", "fd00::/8/8", "[fd00::1]", "[fd00::1]:80", "fd00:::1",
 		"fe80::1%eth0", "fe80::1%eth0@80", "fe80::%eth0/10", // an entry that could never match
-		"shop.local@", "shop.local@0", "shop.local@http", "shop.local:80", "http://shop.local", "shop.local/", "*.local", ".local", "shop..local", "-shop.local", "shop local", "shöp.local", "a,b", "10.0.0.0/8,10.1.0.0/16",
+		"shop.local@", "shop.local@0", "shop.local@http", "shop.local:80", "http://shop.local", "shop.local/", "*.local", ".local", "shop..local",
+		"-shop.local", "shop local", "shöp.local", "a,b", "10.0.0.0/8,10.1.0.0/16",
 	} {
 		if p, err := target.ParsePolicy([]string{"10.9.0.0/16", entry}); err == nil || p != nil {
 			t.Errorf("ParseTargetPolicy(%q) = %v, %v; want an error alone", entry, p, err)
@@ -460,7 +491,8 @@ func checkNeverOpens(t *testing.T, addr string) {
 	a := netip.MustParseAddr(addr)
 	plain := a.WithZone("").Unmap()
 	for _, allow := range [][]string{
-		nil, {"0.0.0.0/0", "::/0"}, {plain.String()}, {plain.String() + "@80"}, {netip.PrefixFrom(plain, plain.BitLen()).String()}, {a.WithZone("").String()}, {"64:ff9b::/96"},
+		nil, {"0.0.0.0/0", "::/0"}, {plain.String()}, {plain.String() + "@80"}, {netip.PrefixFrom(plain, plain.BitLen()).String()},
+		{a.WithZone("").String()}, {"64:ff9b::/96"},
 	} {
 		p := policy(t, allow...)
 		err := p.CheckAddr(netip.AddrPortFrom(a, 80))
@@ -479,8 +511,11 @@ func checkNeverOpens(t *testing.T, addr string) {
 // reads the same host and port, no user info, and a literal that may be called.
 func FuzzCheckURL(f *testing.F) {
 	for _, seed := range []string{
-		"https://shop.vn/hook", "http://1.1.1.1:8080/", "http://127.0.0.1/", "http://[::1]:80/", "http://[2606:4700::1111]:8443/x?y", "http://[::ffff:1.1.1.1]/", "http://[[2606:4700::1]]/",
-		"http://a@b.vn/", `http://a.vn\@b.vn/`, "http://a.vn:80:80/", "http://a.vn#@b.vn/", "http://a.vn?@b.vn/", "http://a.vn/@b.vn", "http://0x7f.1/", "http://127.1/", "http://a.vn./", "HTTP://A.VN", "http://a.vn;b/", "http://[fe80::1%25a]/", "http://shop.local/", "http://10.8.0.1:81/",
+		"https://shop.vn/hook", "http://1.1.1.1:8080/", "http://127.0.0.1/", "http://[::1]:80/", "http://[2606:4700::1111]:8443/x?y",
+		"http://[::ffff:1.1.1.1]/", "http://[[2606:4700::1]]/",
+		"http://a@b.vn/", `http://a.vn\@b.vn/`, "http://a.vn:80:80/", "http://a.vn#@b.vn/", "http://a.vn?@b.vn/", "http://a.vn/@b.vn",
+		"http://0x7f.1/", "http://127.1/", "http://a.vn./", "HTTP://A.VN", "http://a.vn;b/", "http://[fe80::1%25a]/", "http://shop.local/",
+		"http://10.8.0.1:81/",
 	} {
 		f.Add(seed)
 	}
@@ -517,7 +552,8 @@ func FuzzCheckURL(f *testing.F) {
 				t.Fatalf("%q: host %q and port %q are not all of %q", raw, host, port, authority)
 			}
 			if addr, err := netip.ParseAddr(host); err == nil {
-				if err := p.CheckAddr(netip.AddrPortFrom(addr, portOf(t, strings.ToLower(raw[:strings.Index(raw, "://")])+raw[strings.Index(raw, "://"):]))); err != nil {
+				if err := p.CheckAddr(netip.AddrPortFrom(addr,
+					portOf(t, strings.ToLower(raw[:strings.Index(raw, "://")])+raw[strings.Index(raw, "://"):]))); err != nil {
 					t.Fatalf("%q is accepted, but its address is not: %v", raw, err)
 				}
 			} else if strings.ContainsAny(host, ":%[]@\\ ") {
@@ -547,7 +583,8 @@ func TestMetadataInsideIPv6(t *testing.T) {
 		checkNeverOpens(t, addr)
 	}
 	p := policy(t, "::/0")
-	for _, addr := range []string{"::1", "64:ff9b::10.0.0.1", "64:ff9b:1::10.0.0.1", "2606:4700::1111", "2002:a9fe::1", "2001:db8::1", "fd00::1"} {
+	for _, addr := range []string{"::1", "64:ff9b::10.0.0.1", "64:ff9b:1::10.0.0.1", "2606:4700::1111", "2002:a9fe::1",
+		"2001:db8::1", "fd00::1"} {
 		if err := p.CheckAddr(netip.AddrPortFrom(netip.MustParseAddr(addr), 80)); err != nil {
 			t.Errorf("%s: %v; the operator opened it", addr, err)
 		}

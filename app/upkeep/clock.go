@@ -25,11 +25,15 @@ const (
 func (c ClockStep) Text() app.Text {
 	minutes := int(c.By.Round(time.Minute) / time.Minute)
 	if minutes > 0 {
-		return app.Textf("The clock of this machine was set forward by %d minutes, or the machine slept. Dates of transactions and the age of copies depend on it: see that it is right, with timedatectl.",
-			"Đồng hồ của máy này vừa bị chỉnh tới %d phút, hoặc máy vừa ngủ. Ngày giờ giao dịch và tuổi của bản sao phụ thuộc vào đồng hồ: hãy kiểm tra bằng timedatectl.", minutes)
+		return app.Textf("The clock of this machine was set forward by %d minutes, or the machine slept. "+
+			"Dates of transactions and the age of copies depend on it: see that it is right, with timedatectl.",
+			"Đồng hồ của máy này vừa bị chỉnh tới %d phút, hoặc máy vừa ngủ. Ngày giờ giao dịch và tuổi của bản sao phụ thuộc vào đồng hồ: "+
+				"hãy kiểm tra bằng timedatectl.", minutes)
 	}
-	return app.Textf("The clock of this machine was set back by %d minutes. Dates of transactions and the age of copies depend on it: see that it is right, with timedatectl.",
-		"Đồng hồ của máy này vừa bị chỉnh lùi %d phút. Ngày giờ giao dịch và tuổi của bản sao phụ thuộc vào đồng hồ: hãy kiểm tra bằng timedatectl.", -minutes)
+	return app.Textf("The clock of this machine was set back by %d minutes. Dates of transactions and the age of copies depend on it: "+
+		"see that it is right, with timedatectl.",
+		"Đồng hồ của máy này vừa bị chỉnh lùi %d phút. Ngày giờ giao dịch và tuổi của bản sao phụ thuộc vào đồng hồ: "+
+			"hãy kiểm tra bằng timedatectl.", -minutes)
 }
 
 // ClockAtStart returns by how much the clock is behind what was recorded last; zero

@@ -51,8 +51,10 @@ const StaleCopy = 10 * time.Second
 
 // RestartLitestream is what to do where nothing comes to the copy.
 var RestartLitestream = app.Text{
-	EN: "See whether Litestream runs: systemctl status baoco-litestream. After errors of the place, as when it was full, it waits longer and longer before it tries again: once the place has room, systemctl restart baoco-litestream.",
-	VI: "Hãy kiểm tra Litestream: systemctl status baoco-litestream. Sau khi nơi lưu báo lỗi, ví dụ bị đầy, Litestream thử lại ngày càng thưa: khi đã có chỗ trống, hãy chạy systemctl restart baoco-litestream.",
+	EN: "See whether Litestream runs: systemctl status baoco-litestream. After errors of the place, as when it was full, it waits longer " +
+		"and longer before it tries again: once the place has room, systemctl restart baoco-litestream.",
+	VI: "Hãy kiểm tra Litestream: systemctl status baoco-litestream. Sau khi nơi lưu báo lỗi, ví dụ bị đầy, Litestream thử lại ngày càng " +
+		"thưa: khi đã có chỗ trống, hãy chạy systemctl restart baoco-litestream.",
 }
 
 // CheckCopy compares a copy with the file. before is the file when the copy was begun
@@ -84,7 +86,8 @@ func CheckCopy(before, same, held CopyFacts, missing, now time.Time) ReplicaChec
 		lacks := before.Transactions - held.Transactions
 		c.Problem = app.Textf(
 			"The replica is %d seconds behind and lacks %d transactions: if this machine is lost, so are they.",
-			"Bản sao ngoài máy chậm %d giây và thiếu %d giao dịch: nếu máy này hỏng thì các giao dịch đó cũng mất.", int(c.Behind/time.Second), max(0, int(lacks))).And(RestartLitestream)
+			"Bản sao ngoài máy chậm %d giây và thiếu %d giao dịch: nếu máy này hỏng thì các giao dịch đó cũng mất.", int(c.Behind/time.Second),
+			max(0, int(lacks))).And(RestartLitestream)
 	}
 	return c
 }
@@ -104,7 +107,8 @@ func (s *Service) ReplicaCheck(now time.Time) (c ReplicaCheck, ok bool) {
 		return c, false
 	}
 	if c = *last; c.Problem == (app.Text{}) && now.Sub(c.At) > checkLate+2*c.Took {
-		c.Problem = app.Text{EN: "Nobody has looked at the replica for some minutes. The log says why.", VI: "Đã vài phút chưa kiểm tra được bản sao ngoài máy, nhật ký có ghi lý do."}
+		c.Problem = app.Text{EN: "Nobody has looked at the replica for some minutes. The log says why.",
+			VI: "Đã vài phút chưa kiểm tra được bản sao ngoài máy, nhật ký có ghi lý do."}
 	}
 	return c, true
 }

@@ -27,11 +27,12 @@ func TestCheckCopy(t *testing.T) {
 		behind  time.Duration
 		says    string
 	}{
-		"all of it":                    {file, time.Time{}, 0, ""},
-		"newer than the first look":    {beat(10, now), time.Time{}, 0, ""},
-		"a transaction of a second":    {file, now.Add(-1400 * time.Millisecond), 1400 * time.Millisecond, ""},
-		"a payment of ten seconds":     {file, now.Add(-10 * time.Second), 10 * time.Second, ""},
-		"the last beat":                {beat(8, now.Add(-90*time.Second)), time.Time{}, 30 * time.Second, "30 seconds behind and lacks 0 transactions"},
+		"all of it":                 {file, time.Time{}, 0, ""},
+		"newer than the first look": {beat(10, now), time.Time{}, 0, ""},
+		"a transaction of a second": {file, now.Add(-1400 * time.Millisecond), 1400 * time.Millisecond, ""},
+		"a payment of ten seconds":  {file, now.Add(-10 * time.Second), 10 * time.Second, ""},
+		"the last beat": {beat(8, now.Add(-90*time.Second)), time.Time{}, 30 * time.Second,
+			"30 seconds behind and lacks 0 transactions"},
 		"two beats":                    {beat(7, now.Add(-150*time.Second)), time.Time{}, 90 * time.Second, "90 seconds"},
 		"a beat and an older payment":  {beat(8, now.Add(-90*time.Second)), now.Add(-40 * time.Second), 40 * time.Second, "40 seconds"},
 		"two payments of a while":      {fewer, now.Add(-88 * time.Second), 88 * time.Second, "88 seconds behind and lacks 2 transactions"},

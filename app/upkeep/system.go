@@ -34,8 +34,11 @@ type Installation struct {
 // FewFiles says that the process may open too few files, and what to do.
 func (in Installation) FewFiles() (app.Text, bool) {
 	return app.Textf(
-		"baoco may open only %d files, too few for 512 attempts at once beside its clients. Set LimitNOFILE=8192 in the systemd unit, or run ulimit -n 8192 before it starts.",
-		"baoco chỉ được mở %d tệp, không đủ để gửi 512 thông báo cùng lúc và phục vụ kết nối. Hãy đặt LimitNOFILE=8192 trong unit của systemd, hoặc chạy ulimit -n 8192 trước khi khởi động.", in.Files), in.Files > 0 && in.Files < enoughFiles
+			"baoco may open only %d files, too few for 512 attempts at once beside its clients. "+
+				"Set LimitNOFILE=8192 in the systemd unit, or run ulimit -n 8192 before it starts.",
+			"baoco chỉ được mở %d tệp, không đủ để gửi 512 thông báo cùng lúc và phục vụ kết nối. "+
+				"Hãy đặt LimitNOFILE=8192 trong unit của systemd, hoặc chạy ulimit -n 8192 trước khi khởi động.", in.Files), in.Files > 0 &&
+			in.Files < enoughFiles
 }
 
 // CertificateStatus is the state of the certificate that the server uses.
@@ -266,7 +269,8 @@ func (s *Service) SystemWarnings(ctx context.Context, in Installation, now time.
 }
 
 // warnings are those about the replica and the clock, and all Warnings.
-func (s *Service) warnings(in Installation, storage StorageStatus, backup BackupStatus, certificate CertificateStatus, now time.Time) []Warning {
+func (s *Service) warnings(in Installation, storage StorageStatus, backup BackupStatus, certificate CertificateStatus,
+	now time.Time) []Warning {
 	list := Warnings(in, storage, backup, certificate, now)
 	for _, warning := range []func(time.Time) (Warning, bool){s.clockWarning, s.replicaWarning} {
 		if w, bad := warning(now); bad {
@@ -297,8 +301,10 @@ func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certi
 	secure := strings.HasPrefix(in.BaseURL, "https://") || in.Domain != "" || in.CertFile != ""
 	if !secure && in.Listen != "" && !loopback(in.Listen) {
 		warn(WarningInsecure, true, app.Text{
-			EN: "Passwords and keys are sent unencrypted: baoco accepts outside connections without HTTPS. Use --domain, or put baoco behind an HTTPS proxy and set its address with --base-url.",
-			VI: "Mật khẩu và khoá đang được truyền không mã hoá: baoco nhận kết nối từ bên ngoài nhưng chưa có HTTPS. Hãy dùng --domain, hoặc đặt baoco sau proxy có HTTPS rồi khai báo địa chỉ bằng --base-url.",
+			EN: "Passwords and keys are sent unencrypted: baoco accepts outside connections without HTTPS. " +
+				"Use --domain, or put baoco behind an HTTPS proxy and set its address with --base-url.",
+			VI: "Mật khẩu và khoá đang được truyền không mã hoá: baoco nhận kết nối từ bên ngoài nhưng chưa có HTTPS. " +
+				"Hãy dùng --domain, hoặc đặt baoco sau proxy có HTTPS rồi khai báo địa chỉ bằng --base-url.",
 		})
 	}
 	list = append(list, storageWarnings(storage)...)
@@ -310,16 +316,20 @@ func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certi
 	}
 	if storage.LogSize > largeLog {
 		warn(WarningLog, false, app.Textf(
-			"The write-ahead log has grown to %d MB: another program may be holding the database open. If Litestream copies it, restart that: systemctl restart baoco-litestream.",
-			"Nhật ký ghi trước (WAL) đã lên tới %d MB: có thể một chương trình khác đang mở cơ sở dữ liệu. Nếu đang dùng Litestream để sao chép, hãy khởi động lại: systemctl restart baoco-litestream.", storage.LogSize>>20))
+			"The write-ahead log has grown to %d MB: another program may be holding the database open. If Litestream copies it, restart that: "+
+				"systemctl restart baoco-litestream.",
+			"Nhật ký ghi trước (WAL) đã lên tới %d MB: có thể một chương trình khác đang mở cơ sở dữ liệu. "+
+				"Nếu đang dùng Litestream để sao chép, hãy khởi động lại: systemctl restart baoco-litestream.", storage.LogSize>>20))
 	}
 	if text, few := in.FewFiles(); few {
 		warn(WarningFiles, false, text)
 	}
 	if in.BaseURL == "" {
 		warn(WarningBaseURL, false, app.Text{
-			EN: "baoco does not know its public address, so its URLs begin with the address that you opened it at; a provider may not reach that. Start it with --base-url.",
-			VI: "baoco chưa biết địa chỉ công khai của mình nên các URL được ghép từ địa chỉ bạn đang truy cập; nhà cung cấp có thể không gọi được. Hãy khởi động với --base-url.",
+			EN: "baoco does not know its public address, so its URLs begin with the address that you opened it at; a provider may not reach that. " +
+				"Start it with --base-url.",
+			VI: "baoco chưa biết địa chỉ công khai của mình nên các URL được ghép từ địa chỉ bạn đang truy cập; " +
+				"nhà cung cấp có thể không gọi được. Hãy khởi động với --base-url.",
 		})
 	}
 	return list
@@ -364,8 +374,10 @@ func certificateWarning(in Installation, c CertificateStatus, now time.Time) (ap
 			"Chứng chỉ HTTPS trong --cert-file còn %d ngày là hết hạn. Hãy thay bằng chứng chỉ mới.", max(0, int(left/(24*time.Hour)))), true
 	case left <= 0:
 		return app.Text{
-			EN: "The HTTPS certificate has expired, so providers and browsers refuse the connection. Ports 80 and 443 must be reachable from outside to renew it.",
-			VI: "Chứng chỉ HTTPS đã hết hạn: nhà cung cấp và trình duyệt sẽ từ chối kết nối. Cổng 80 và 443 phải mở ra bên ngoài thì mới gia hạn được.",
+			EN: "The HTTPS certificate has expired, so providers and browsers refuse the connection. " +
+				"Ports 80 and 443 must be reachable from outside to renew it.",
+			VI: "Chứng chỉ HTTPS đã hết hạn: nhà cung cấp và trình duyệt sẽ từ chối kết nối. Cổng 80 và 443 phải mở ra bên ngoài " +
+				"thì mới gia hạn được.",
 		}, true
 	}
 	return app.Textf(

@@ -27,7 +27,8 @@ var checkedPayload = delivery.Payload{
 	Code: app.PaymentCode{Text: "DH001234", Read: true},
 	ID:   "3521", Gateway: "ACB", TransactionDate: "2025-10-10 10:59:30", TransactionNumber: "FT25314680", AccountNumber: "0019354957",
 	Content: "Đơn hàng a/b <1> & “2”", TransferType: app.In, TransferAmount: 200000,
-	PaymentRequest: app.PaymentState{Due: 200001, ID: 7, Overpaid: 3, Received: 199999, Reference: `Đơn "7"/2025`, Status: app.PaymentUnderpaid},
+	PaymentRequest: app.PaymentState{Due: 200001, ID: 7, Overpaid: 3, Received: 199999, Reference: `Đơn "7"/2025`,
+		Status: app.PaymentUnderpaid},
 }
 
 // codes are those of mistakes, with a plus for each note.
@@ -98,7 +99,8 @@ func TestCheck(t *testing.T) {
 		{name: "a byte order mark before the body", body: "\ufeff" + sent, want: []string{"body_values"}, at: 1},
 		{name: "empty", body: "\x00empty", want: []string{"unknown"}},
 		{name: "not JSON", body: "[object Object]", want: []string{"unknown"}},
-		{name: "secret and body", secret: checkedSecret + "\n", body: sent + "\n", want: []string{"secret_space", "body_values"}, at: len(sent) + 1},
+		{name: "secret and body", secret: checkedSecret + "\n", body: sent + "\n",
+			want: []string{"secret_space", "body_values"}, at: len(sent) + 1},
 
 		{name: "standard", signature: standard},
 		{name: "standard, two of them", signature: "v1,AAAA " + standard},
@@ -182,14 +184,16 @@ func TestCheckByFacts(t *testing.T) {
 		{name: "changed", body: changed, signature: checkedSecret, secret: checkedSecret, want: []string{"body_changed"}, at: atContent},
 		{name: "changed, quotes", body: changed, signature: checkedSecret, secret: "'" + checkedSecret + "'",
 			want: []string{"secret_space", "body_changed"}, at: atContent},
-		{name: "a number as a text", body: strings.Replace(body(checkedSecret), ":200000", `:"200000"`, 1), signature: checkedSecret, secret: checkedSecret,
-			want: []string{"body_changed"}, at: strings.Index(body(checkedSecret), "200000") + 1},
+		{name: "a number as a text", body: strings.Replace(body(checkedSecret), ":200000", `:"200000"`, 1), signature: checkedSecret,
+			secret: checkedSecret,
+			want:   []string{"body_changed"}, at: strings.Index(body(checkedSecret), "200000") + 1},
 		{name: "another webhook's secret", signature: checkedSecret, secret: booksSecret, from: shop, want: []string{"secret_other"}},
 		{name: "the next secret", signature: checkedSecret, secret: next, from: shop, want: []string{"secret_rotated"}},
 		{name: "the next secret with a line break", signature: checkedSecret, secret: next + "\n", from: shop, want: []string{"secret_rotated"}},
 		{name: "the former secret", signature: checkedSecret, secret: former, from: shop, want: []string{"secret_rotated"}},
 		{name: "another secret", signature: checkedSecret, secret: other, from: shop, want: []string{"secret_other"}},
-		{name: "another secret, nothing known of the call", signature: checkedSecret, secret: other, unsent: true, want: []string{"secret_other"}},
+		{name: "another secret, nothing known of the call", signature: checkedSecret, secret: other, unsent: true,
+			want: []string{"secret_other"}},
 		{name: "another secret, changed", body: changed, signature: checkedSecret, secret: other, from: shop,
 			want: []string{"secret_other", "body_changed"}, at: atContent},
 		{name: "neither secret nor signature", signature: nobody, secret: other, from: shop, want: []string{"unknown"}},
@@ -198,7 +202,8 @@ func TestCheckByFacts(t *testing.T) {
 		{name: "another webhook's call", signature: checkedSecret, secret: other, from: books, want: []string{"secret_other"}},
 		{name: "another webhook's call, no secret", signature: checkedSecret, from: books, want: []string{"secret_other"}},
 		{name: "another webhook's call, its secret", signature: checkedSecret, secret: checkedSecret, from: books},
-		{name: "a call before the rotation", body: body(former), signature: former, secret: checkedSecret, from: shop, want: []string{"secret_rotated"}},
+		{name: "a call before the rotation", body: body(former), signature: former, secret: checkedSecret, from: shop,
+			want: []string{"secret_rotated"}},
 		{name: "a call before the rotation, no secret", body: body(former), signature: former, from: shop, want: []string{"secret_rotated"}},
 		{name: "a call before the rotation, its secret", body: body(former), signature: former, secret: former, from: shop},
 		{name: "a lost secret", from: shop, lost: true, want: []string{"secret_lost"}},
@@ -259,7 +264,8 @@ func TestCheckStandardHeaders(t *testing.T) {
 		{"", "1763000000", sentAt, []string{"signature_shape"}},
 		{"dlv_1_a", "", sentAt, []string{"signature_shape"}},
 	} {
-		r, err := verify.Check(verify.Claim{Body: sent, Signature: standard, Secret: checkedSecret, MessageID: c.id, Timestamp: c.timestamp}, delivery.SignatureFacts{}, c.now)
+		r, err := verify.Check(verify.Claim{Body: sent, Signature: standard, Secret: checkedSecret, MessageID: c.id, Timestamp: c.timestamp},
+			delivery.SignatureFacts{}, c.now)
 		if diff := cmp.Diff(c.want, codes(r)); err != nil || diff != "" {
 			t.Errorf("%+v: %v\n%s", c, err, diff)
 		}
@@ -277,10 +283,14 @@ func TestDifference(t *testing.T) {
 		want       *verify.Difference
 	}{
 		{"a byte order mark", "\ufeff" + sent + "\r\n", &verify.Difference{Byte: 1, Sent: `{"transactions":`, Seen: `‹U+FEFF›{"transactions"`}},
-		{"a character before", strings.Replace(sent, "1>", "2>", 1), &verify.Difference{Byte: at("1>"), Before: "ơn hàng a/b <", Sent: "1> & “2”\",\"trans", Seen: "2> & “2”\",\"trans"}},
-		{"within a character", strings.Replace(sent, "“", "”", 1), &verify.Difference{Byte: at("“") + 2, Before: "hàng a/b <1> & ", Sent: "“2”\",\"transferTy", Seen: "”2”\",\"transferTy"}},
-		{"a combining mark", strings.Replace(sent, "hàng", "ha\u0300ng", 1), &verify.Difference{Byte: at("àng"), Before: `ontent":"Đơn h`, Sent: "àng a/b <1> & “2", Seen: "a‹U+0300›ng a/b <1> & “"}},
-		{"not UTF-8", strings.Replace(sent, "Đ", "\xd0", 1), &verify.Difference{Byte: at("Đ"), Before: `957","content":"`, Sent: "Đơn hàng a/b <1>", Seen: "‹D0›ơn hàng a/b <1>"}},
+		{"a character before", strings.Replace(sent, "1>", "2>", 1),
+			&verify.Difference{Byte: at("1>"), Before: "ơn hàng a/b <", Sent: "1> & “2”\",\"trans", Seen: "2> & “2”\",\"trans"}},
+		{"within a character", strings.Replace(sent, "“", "”", 1),
+			&verify.Difference{Byte: at("“") + 2, Before: "hàng a/b <1> & ", Sent: "“2”\",\"transferTy", Seen: "”2”\",\"transferTy"}},
+		{"a combining mark", strings.Replace(sent, "hàng", "ha\u0300ng", 1),
+			&verify.Difference{Byte: at("àng"), Before: `ontent":"Đơn h`, Sent: "àng a/b <1> & “2", Seen: "a‹U+0300›ng a/b <1> & “"}},
+		{"not UTF-8", strings.Replace(sent, "Đ", "\xd0", 1),
+			&verify.Difference{Byte: at("Đ"), Before: `957","content":"`, Sent: "Đơn hàng a/b <1>", Seen: "‹D0›ơn hàng a/b <1>"}},
 		{"a secret in the body", sent + checkedSecret, nil},
 	} {
 		claim := verify.Claim{Body: []byte(c.body), Signature: delivery.Signature(checkedSecret, []byte(sent)), Secret: checkedSecret}
@@ -315,8 +325,10 @@ func FuzzCheck(f *testing.F) {
 	sent := checkedPayload.Body(checkedSecret)
 	right := delivery.Signature(checkedSecret, sent)
 	for _, body := range []string{
-		string(sent), "", "{}", "[]", "null", `"`, `{"transactions":[{}]}`, `{"transactions":[{"transferAmount":1}]}`, `{"transactions":[{"transferAmount":1,"id":[]}]}`, `{"transactions":null}`,
-		"\ufeff{", strings.Repeat("[", 100), `{"a":1,"a":{"b":[1,"x",{}]}}`, "eyJ0IjoxfQ==", "%7B%7D=", "\xff\xc4", "Đ", `\"`, "&quot;", "]", `{"transactions":[{"transferAmount":1}],"x":[{"transferAmount":"2"}]} `,
+		string(sent), "", "{}", "[]", "null", `"`, `{"transactions":[{}]}`, `{"transactions":[{"transferAmount":1}]}`,
+		`{"transactions":[{"transferAmount":1,"id":[]}]}`, `{"transactions":null}`,
+		"\ufeff{", strings.Repeat("[", 100), `{"a":1,"a":{"b":[1,"x",{}]}}`, "eyJ0IjoxfQ==", "%7B%7D=", "\xff\xc4", "Đ", `\"`, "&quot;", "]",
+		`{"transactions":[{"transferAmount":1}],"x":[{"transferAmount":"2"}]} `,
 	} {
 		f.Add([]byte(body), right, checkedSecret, "dlv_1_a 1763000000")
 		f.Add([]byte(body), "sha256="+strings.ToUpper(right), " '"+checkedSecret+"'\n", " ")
@@ -335,7 +347,8 @@ func FuzzCheck(f *testing.F) {
 		if r.Matches != (len(r.Mistakes) == 0) {
 			t.Errorf("matches %v with %v", r.Matches, codes(r))
 		}
-		if own := delivery.Signature(secret, body); r.Matches && !strings.Contains(strings.ToLower(signature), own) && !strings.Contains(signature, "v1,") {
+		if own := delivery.Signature(secret, body); r.Matches && !strings.Contains(strings.ToLower(signature), own) &&
+			!strings.Contains(signature, "v1,") {
 			t.Errorf("%q matches %q", signature, own)
 		}
 		if d := r.Difference; d != nil && (!utf8.ValidString(d.Before+d.Sent+d.Seen) || d.Byte < 1 || d.Byte > len(body)+1) {

@@ -81,7 +81,9 @@ func SVG(code *qr.Code) string {
 	const quiet = 4
 	size := code.Size + 2*quiet
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h%dv%dH0z"/><path d="`, size, size, size, size)
+	fmt.Fprintf(&b,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h%dv%dH0z"/><path d="`,
+		size, size, size, size)
 	for y := range code.Size {
 		for x := 0; x < code.Size; x++ {
 			from := x

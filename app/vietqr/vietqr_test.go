@@ -95,7 +95,8 @@ func TestDrawings(t *testing.T) {
 	zbarimg, missing := exec.LookPath("zbarimg")
 	var reading sync.WaitGroup // of pictures by zbarimg, each of which takes a while to start
 	defer reading.Wait()
-	for i, text := range []string{vietqrText(t, 0, ""), vietqrText(t, 200000, "DH001234"), vietqrText(t, 9999999999999, strings.Repeat("x", 95))} {
+	for i, text := range []string{vietqrText(t, 0, ""), vietqrText(t, 200000, "DH001234"),
+		vietqrText(t, 9999999999999, strings.Repeat("x", 95))} {
 		code, err := vietqr.Code(text)
 		if err != nil {
 			t.Fatal(err)

@@ -138,7 +138,8 @@ func (w *Way) Handshake(ctx context.Context, conn net.Conn, host string) (net.Co
 		}
 		return nil, &stream.BrokerError{Text: app.Textf(
 			"No TLS connection to %[1]s: %[2]v. Its certificate must be valid, for this name, and from an authority that is known here.",
-			"Không tạo được kết nối TLS tới %[1]s: %[2]v. Chứng chỉ của máy chủ phải còn hạn, đúng tên này và do một tổ chức mà máy này tin cậy cấp.", host, err)}
+			"Không tạo được kết nối TLS tới %[1]s: %[2]v. Chứng chỉ của máy chủ phải còn hạn, đúng tên này và do một tổ chức mà "+
+				"máy này tin cậy cấp.", host, err)}
 	}
 	return secure, nil
 }

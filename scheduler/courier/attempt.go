@@ -128,7 +128,8 @@ func (c *Courier) postpone(l *lane, o delivery.Outgoing, want delivery.Cause) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l.shortage == "" {
-		c.log.Warn("an attempt could not be made for want of something on this machine; it is made again within seconds", "webhook", o.WebhookID, "want", string(want))
+		c.log.Warn("an attempt could not be made for want of something on this machine; it is made again within seconds", "webhook", o.WebhookID,
+			"want", string(want))
 	}
 	l.shortage, l.notBefore = want, time.Now().Add(shortagePause)
 	delete(l.inFlight, o.ID)

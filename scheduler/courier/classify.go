@@ -86,7 +86,8 @@ func lacksIPv6(err error) bool {
 		return false
 	}
 	for _, addr := range own {
-		if network, ok := addr.(*net.IPNet); ok && network.IP.To4() == nil && !network.IP.IsLinkLocalUnicast() && network.IP.IsLoopback() == to.IP.IsLoopback() {
+		if network, ok := addr.(*net.IPNet); ok && network.IP.To4() == nil && !network.IP.IsLinkLocalUnicast() &&
+			network.IP.IsLoopback() == to.IP.IsLoopback() {
 			return false
 		}
 	}

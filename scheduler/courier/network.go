@@ -30,7 +30,8 @@ type Network struct {
 const tlsSessions = 1024
 
 // NewNetwork looks names up with dial, nil being that of the machine.
-func NewNetwork(policy *target.Policy, roots *x509.CertPool, dial func(ctx context.Context, network, address string) (net.Conn, error)) *Network {
+func NewNetwork(policy *target.Policy, roots *x509.CertPool,
+	dial func(ctx context.Context, network, address string) (net.Conn, error)) *Network {
 	own := dial != nil
 	if !own {
 		dial = (&net.Dialer{}).DialContext

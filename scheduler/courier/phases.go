@@ -20,7 +20,8 @@ const (
 	responsePhase
 )
 
-var phaseCauses = [...]delivery.Cause{delivery.CauseResponse, delivery.CauseDNS, delivery.CauseConnect, delivery.CauseTLS, delivery.CauseResponse}
+var phaseCauses = [...]delivery.Cause{delivery.CauseResponse, delivery.CauseDNS, delivery.CauseConnect, delivery.CauseTLS,
+	delivery.CauseResponse}
 
 // phaseClock takes the times of an attempt's phases. Package net calls it from
 // goroutines that may outlive the attempt: of two addresses that are tried at once the

@@ -67,7 +67,8 @@ type Courier struct {
 }
 
 // New makes a courier whose attempts end with ctx; send makes one. It begins with Run.
-func New(ctx context.Context, service *services.All, send func(context.Context, delivery.Outgoing) delivery.Result, log *slog.Logger) *Courier {
+func New(ctx context.Context, service *services.All, send func(context.Context, delivery.Outgoing) delivery.Result,
+	log *slog.Logger) *Courier {
 	return &Courier{
 		ctx: ctx, service: service, send: send, log: log,
 		wake: make(chan struct{}, 1), hot: map[int64]bool{}, lanes: map[int64]*lane{}, full: true,

@@ -57,5 +57,6 @@ func (s *Server) accountStatus(w http.ResponseWriter, q *Request) error {
 		Webhooks        int64  `json:"webhooks"`
 	}
 	return q.answer(w, http.StatusOK, "Plan of the account.", "Gói dịch vụ của tài khoản.",
-		member{"account", account{a.Plan, app.FormatExpiry(a.ExpiresAt, s.service.Ledger.Zone()), a.IsTrial, a.BankAccounts, a.MaxBankAccounts, a.Webhooks}})
+		member{"account",
+			account{a.Plan, app.FormatExpiry(a.ExpiresAt, s.service.Ledger.Zone()), a.IsTrial, a.BankAccounts, a.MaxBankAccounts, a.Webhooks}})
 }

@@ -61,12 +61,14 @@ func TestUnavailable(t *testing.T) {
 			"status": false, "messages": "The service cannot store data right now; please try again.",
 			"code": "unavailable", "request_id": a.Header.Get("X-Request-Id"),
 		}
-		if wait, err := strconv.Atoi(a.Header.Get("Retry-After")); a.Status != 503 || err != nil || wait < 1 || webtest.Shown(a.JSON(t)) != webtest.Shown(want) {
+		if wait, err := strconv.Atoi(a.Header.Get("Retry-After")); a.Status != 503 || err != nil || wait < 1 ||
+			webtest.Shown(a.JSON(t)) != webtest.Shown(want) {
 			t.Errorf("%s %s: %d %v %s", method, path, a.Status, a.Header, a.Body)
 		}
 	}
 	bodies := map[string]string{
-		"POST /api/v1/transactions":               `{"id":"A1","gateway":"ACB","accountNumber":"0123456789","transferType":"IN","transferAmount":1}`,
+		"POST /api/v1/transactions": `{"id":"A1","gateway":"ACB","accountNumber":"0123456789","transferType":"IN"` +
+			`,"transferAmount":1}`,
 		"POST /api/v1/webhooks":                   `{"name":"A","webhook_url":"https://shop.example.com/","type":"ALL"}`,
 		"PUT /api/v1/webhooks/*":                  `{"name":"B"}`,
 		"POST /api/v1/bank-accounts":              `{"bank":"VCB","account_number":"2","account_name":"A"}`,
@@ -101,7 +103,8 @@ func TestConcurrentToggles(t *testing.T) {
 		value        func(map[string]any) any
 	}{
 		{fmt.Sprintf("/api/v1/webhooks/%d/toggle", hook.ID), "webhook", true, false, func(m map[string]any) any { return m["is_active"] }},
-		{fmt.Sprintf("/api/v1/bank-accounts/%d/toggle", bank.ID), "bank_account", "active", "inactive", func(m map[string]any) any { return m["status"] }},
+		{fmt.Sprintf("/api/v1/bank-accounts/%d/toggle", bank.ID), "bank_account", "active", "inactive",
+			func(m map[string]any) any { return m["status"] }},
 	} {
 		toggle := func(n int) (on, off int32) {
 			var wg sync.WaitGroup
@@ -189,7 +192,8 @@ func TestSecretsAreNotShown(t *testing.T) {
 	w.Link("VCB", "0123456789")
 	source := w.Source("native", inbound.AuthBearer, "")
 	receiver := newReceiver(t, 200)
-	secrets := map[string]string{"the key": key, "the read key": read, "the source's secret": source.Secret, "the source's token": source.Token}
+	secrets := map[string]string{"the key": key, "the read key": read, "the source's secret": source.Secret,
+		"the source's token": source.Token}
 	as := key
 	call := func(method, path, body string, status int) webtest.Answer {
 		t.Helper()
@@ -211,17 +215,20 @@ func TestSecretsAreNotShown(t *testing.T) {
 	one, two := create("one"), create("two")
 	rotated := call("POST", "/api/v1/webhooks/"+two+"/rotate-secret", "", 200).JSON(t)["secret"].(string)
 	const password = "the password of the broker"
-	streamed := call("POST", "/api/v1/streams", `{"name":"s","url":"nats://nats.example.com","topic":"a","username":"u","password":"`+password+`"}`, 201).JSON(t)["secret"].(string)
+	streamed := call("POST", "/api/v1/streams",
+		`{"name":"s","url":"nats://nats.example.com","topic":"a","username":"u","password":"`+password+`"}`, 201).JSON(t)["secret"].(string)
 	call("POST", "/api/v1/streams", `{"name":"t","url":"nats://nats.example.com","topic":"b"}`, 201)
 	again := call("POST", "/api/v1/streams/1/rotate-secret", "", 200).JSON(t)["secret"].(string)
 	given = append(given, rotated, streamed, again)
 	added := call("POST", "/api/v1/sources", `{"provider":"native","name":"till"}`, 201).JSON(t)["source"].(map[string]any)
 	turned := call("POST", "/api/v1/sources/"+added["id"].(json.Number).String()+"/rotate-secret", "", 200).JSON(t)["source"].(map[string]any)
-	secrets["the secret of a new source"], secrets["its rotated secret as well"], secrets["the token of a new source"] = added["secret"].(string), turned["secret"].(string), added["url_path"].(string)
+	secrets["the secret of a new source"], secrets["its rotated secret as well"],
+		secrets["the token of a new source"] = added["secret"].(string), turned["secret"].(string), added["url_path"].(string)
 	const theirs, theirKey = "the secret that the provider gave", "the key of the provider's list"
 	call("POST", "/api/v1/sources", `{"provider":"sepay","auth":"hmac","name":"SePay","secret":"`+theirs+`","api_key":"`+theirKey+`"}`, 201)
 	secrets["the secret of the provider"], secrets["the key of its list"] = theirs, theirKey
-	secrets["the rotated secret"], secrets["the stream's secret"], secrets["its rotated secret"], secrets["its password"] = rotated, streamed, again, password
+	secrets["the rotated secret"], secrets["the stream's secret"], secrets["its rotated secret"], secrets["its password"] = rotated,
+		streamed, again, password
 	for i, s := range given {
 		if !wildcards["<secret>"].MatchString(s) || slices.Index(given, s) != i {
 			t.Errorf("the secret %q is not of the form, or not new", s)

@@ -32,7 +32,8 @@ func (s *Server) listBankAccounts(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "Bank accounts.", "Danh sách tài khoản ngân hàng.", member{"bank_accounts", encoded}, member{"pagination", pages})
+	return q.answer(w, http.StatusOK, "Bank accounts.", "Danh sách tài khoản ngân hàng.", member{"bank_accounts", encoded},
+		member{"pagination", pages})
 }
 
 // linkBankAccount links a bank account. What waited for it is recorded with it.
@@ -41,7 +42,8 @@ func (s *Server) linkBankAccount(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	in := inbound.BankAccountLink{Bank: f.required("bank"), AccountNumber: f.required("account_number"), AccountName: f.required("account_name"), Pending: f.truth("pending")}
+	in := inbound.BankAccountLink{Bank: f.required("bank"), AccountNumber: f.required("account_number"),
+		AccountName: f.required("account_name"), Pending: f.truth("pending")}
 	in.Notify = inbound.ReadNotifyOnLink(f.given("notify"), &f.bad)
 	in.Key, err = q.idempotencyKey()
 	f.bad.Merge(err)
@@ -57,14 +59,16 @@ func (s *Server) linkBankAccount(w http.ResponseWriter, q *Request) error {
 			member{"bank_account", EncodeBankAccount(r.BankAccount, s.service.Ledger.Zone())})
 	}
 	return q.answer(w, http.StatusCreated, "Bank account linked.", "Đã liên kết tài khoản ngân hàng.",
-		member{"bank_account", EncodeBankAccount(r.BankAccount, s.service.Ledger.Zone())}, member{"waiting_recorded", r.Recorded}, member{"more", r.More}, member{"deliveries", r.Deliveries})
+		member{"bank_account", EncodeBankAccount(r.BankAccount, s.service.Ledger.Zone())}, member{"waiting_recorded", r.Recorded},
+		member{"more", r.More}, member{"deliveries", r.Deliveries})
 }
 
 func (s *Server) unlinkBankAccount(w http.ResponseWriter, q *Request) error {
 	if err := s.service.Ledger.UnlinkBankAccount(q.Context(), q.account(), q.pathID(), q.now); err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The bank account was unlinked; its transactions stay.", "Đã huỷ liên kết tài khoản ngân hàng; các giao dịch vẫn được giữ.")
+	return q.answer(w, http.StatusOK, "The bank account was unlinked; its transactions stay.",
+		"Đã huỷ liên kết tài khoản ngân hàng; các giao dịch vẫn được giữ.")
 }
 
 func (s *Server) showBankAccount(w http.ResponseWriter, q *Request) error {
@@ -72,7 +76,8 @@ func (s *Server) showBankAccount(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The bank account.", "Tài khoản ngân hàng.", member{"bank_account", EncodeBankAccount(b, s.service.Ledger.Zone())})
+	return q.answer(w, http.StatusOK, "The bank account.", "Tài khoản ngân hàng.",
+		member{"bank_account", EncodeBankAccount(b, s.service.Ledger.Zone())})
 }
 
 // bankAccountQR makes the VietQR code of a transfer to a bank account.
@@ -92,7 +97,8 @@ func (s *Server) bankAccountQR(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The VietQR code.", "Mã VietQR.", member{"bank_account_id", b.ID}, member{"amount", OrNull(amount)}, member{"content", transfer.Content},
+	return q.answer(w, http.StatusOK, "The VietQR code.", "Mã VietQR.", member{"bank_account_id", b.ID}, member{"amount", OrNull(amount)},
+		member{"content", transfer.Content},
 		member{"qr", text}, member{"svg", vietqr.SVG(code)}, member{"png", code.PNG()})
 }
 
@@ -129,7 +135,8 @@ func (s *Server) bankAccountSummary(w http.ResponseWriter, q *Request) error {
 			week.Count, week.Total, month.Count, month.Total,
 		}
 	}
-	return q.answer(w, http.StatusOK, "Summary of the bank accounts.", "Tổng hợp theo tài khoản ngân hàng.", member{"banks", banks}, member{"pagination", pages})
+	return q.answer(w, http.StatusOK, "Summary of the bank accounts.", "Tổng hợp theo tài khoản ngân hàng.", member{"banks", banks},
+		member{"pagination", pages})
 }
 
 func (s *Server) toggleBankAccount(w http.ResponseWriter, q *Request) error {
@@ -139,7 +146,8 @@ func (s *Server) toggleBankAccount(w http.ResponseWriter, q *Request) error {
 	}
 	message := app.Text{EN: "The bank account was activated.", VI: "Đã kích hoạt tài khoản ngân hàng."}
 	if b.Status == app.BankAccountInactive {
-		message = app.Text{EN: "The bank account was deactivated; its transactions are recorded but not notified.", VI: "Đã tắt tài khoản ngân hàng; giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
+		message = app.Text{EN: "The bank account was deactivated; its transactions are recorded but not notified.",
+			VI: "Đã tắt tài khoản ngân hàng; giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
 	}
 	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"bank_account", EncodeBankAccount(b, s.service.Ledger.Zone())})
 }

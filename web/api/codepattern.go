@@ -31,7 +31,8 @@ func (s *Server) listCodePatterns(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "Code patterns.", "Danh sách mẫu mã thanh toán.", member{"code_patterns", encoded}, member{"pagination", pages})
+	return q.answer(w, http.StatusOK, "Code patterns.", "Danh sách mẫu mã thanh toán.", member{"code_patterns", encoded},
+		member{"pagination", pages})
 }
 
 func (s *Server) showCodePattern(w http.ResponseWriter, q *Request) error {
@@ -39,7 +40,8 @@ func (s *Server) showCodePattern(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The code pattern.", "Mẫu mã thanh toán.", member{"code_pattern", EncodeCodePattern(p, s.service.Ledger.Zone())})
+	return q.answer(w, http.StatusOK, "The code pattern.", "Mẫu mã thanh toán.",
+		member{"code_pattern", EncodeCodePattern(p, s.service.Ledger.Zone())})
 }
 
 func (s *Server) createCodePattern(w http.ResponseWriter, q *Request) error {
@@ -60,7 +62,8 @@ func (s *Server) createCodePattern(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	return q.answer(w, http.StatusCreated, "The code pattern was created. Transactions that are recorded from now on are read by it.",
-		"Đã tạo mẫu mã thanh toán. Giao dịch ghi nhận từ bây giờ sẽ được đọc theo mẫu này.", member{"code_pattern", EncodeCodePattern(p, s.service.Ledger.Zone())})
+		"Đã tạo mẫu mã thanh toán. Giao dịch ghi nhận từ bây giờ sẽ được đọc theo mẫu này.",
+		member{"code_pattern", EncodeCodePattern(p, s.service.Ledger.Zone())})
 }
 
 // codeLength reads how many characters follow a prefix.
@@ -76,5 +79,6 @@ func (s *Server) deleteCodePattern(w http.ResponseWriter, q *Request) error {
 	if err := s.service.Ledger.DeleteCodePattern(q.Context(), q.account(), q.pathID(), q.now); err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The code pattern was deleted; the codes of transactions stay.", "Đã xoá mẫu mã thanh toán; mã của các giao dịch vẫn được giữ.")
+	return q.answer(w, http.StatusOK, "The code pattern was deleted; the codes of transactions stay.",
+		"Đã xoá mẫu mã thanh toán; mã của các giao dịch vẫn được giữ.")
 }

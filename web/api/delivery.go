@@ -44,8 +44,9 @@ func EncodeAttempt(a delivery.Attempt, zone *time.Location, lang app.Lang) Histo
 		ID: a.ID, WebhookID: a.Delivery.WebhookID, Endpoint: a.URL, StatusCode: a.Result.StatusCode,
 		CallTime: app.FormatTime(a.Result.StartedAt, zone), Bank: a.Payload.Gateway, Type: a.Payload.TransferType,
 		Account: a.Payload.AccountNumber, TransactionID: a.Payload.ID, Description: a.Payload.Content,
-		Amount: a.Payload.TransferAmount, Date: a.Payload.TransactionDate, DeliveryID: strconv.FormatInt(a.Delivery.ID, 10), MessageID: a.Delivery.MessageID(),
-		Attempt: a.Number, DurationMS: a.Result.Duration.Milliseconds(), ResponseBody: app.CleanText(string(a.Result.Body), 1<<20),
+		Amount: a.Payload.TransferAmount, Date: a.Payload.TransactionDate, DeliveryID: strconv.FormatInt(a.Delivery.ID, 10),
+		MessageID: a.Delivery.MessageID(),
+		Attempt:   a.Number, DurationMS: a.Result.Duration.Milliseconds(), ResponseBody: app.CleanText(string(a.Result.Body), 1<<20),
 		NextAttemptAt: TimeOrNull(a.NextAttemptAt, zone), ResendOf: OrNull(a.Delivery.ResendOf),
 	}
 	if a.Result.OK() {
@@ -122,7 +123,8 @@ func (s *Server) history(w http.ResponseWriter, q *Request) error {
 	for i, a := range list {
 		encoded[i] = EncodeAttempt(a, s.service.Ledger.Zone(), wire.Lang(q.Request))
 	}
-	return q.answer(w, http.StatusOK, "History of the webhooks.", "Lịch sử gửi webhook.", member{"history", encoded}, member{"pagination", paginate(f.Page, total)})
+	return q.answer(w, http.StatusOK, "History of the webhooks.", "Lịch sử gửi webhook.", member{"history", encoded},
+		member{"pagination", paginate(f.Page, total)})
 }
 
 func (s *Server) showHistory(w http.ResponseWriter, q *Request) error {
@@ -130,7 +132,8 @@ func (s *Server) showHistory(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The history record.", "Bản ghi lịch sử.", member{"history_record", EncodeAttempt(a, s.service.Ledger.Zone(), wire.Lang(q.Request))})
+	return q.answer(w, http.StatusOK, "The history record.", "Bản ghi lịch sử.",
+		member{"history_record", EncodeAttempt(a, s.service.Ledger.Zone(), wire.Lang(q.Request))})
 }
 
 func (s *Server) resend(w http.ResponseWriter, q *Request) error {
@@ -146,7 +149,8 @@ func (s *Server) resend(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusAccepted, "The transaction was resent.", "Đã gửi lại giao dịch.", member{"delivery_id", strconv.FormatInt(d.ID, 10)})
+	return q.answer(w, http.StatusAccepted, "The transaction was resent.", "Đã gửi lại giao dịch.",
+		member{"delivery_id", strconv.FormatInt(d.ID, 10)})
 }
 
 // sendNow makes a pending delivery due at once.
@@ -158,7 +162,8 @@ func (s *Server) sendNow(w http.ResponseWriter, q *Request) error {
 	if err := s.service.Deliveries.SendNow(q.Context(), q.account(), id, app.IdempotencyKey{}, q.now); err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusAccepted, "The delivery is sent now.", "Đang gửi ngay thông báo này.", member{"delivery_id", strconv.FormatInt(id, 10)})
+	return q.answer(w, http.StatusAccepted, "The delivery is sent now.", "Đang gửi ngay thông báo này.",
+		member{"delivery_id", strconv.FormatInt(id, 10)})
 }
 
 // replay resends every failed delivery of a webhook, of all time or of a
@@ -207,7 +212,8 @@ func (s *Server) testWebhook(w http.ResponseWriter, q *Request) error {
 	}
 	message := app.Text{EN: "The receiver accepted the test.", VI: "Máy chủ nhận đã chấp nhận yêu cầu thử."}
 	if !a.Result.OK() {
-		message = app.Text{EN: "The test was sent, but the receiver did not accept it.", VI: "Đã gửi yêu cầu thử nhưng máy chủ nhận không chấp nhận."}
+		message = app.Text{EN: "The test was sent, but the receiver did not accept it.",
+			VI: "Đã gửi yêu cầu thử nhưng máy chủ nhận không chấp nhận."}
 	}
 	return q.answer(w, http.StatusOK, message.EN, message.VI,
 		member{"success", a.Result.OK()}, member{"result", EncodeAttempt(a, s.service.Ledger.Zone(), wire.Lang(q.Request))})

@@ -140,7 +140,8 @@ func TestSheetWebhook(t *testing.T) {
 		Script  string
 	}
 	apptest.Must(t, json.Unmarshal([]byte(a.Body), &made))
-	if made.Webhook.Kind != "sheet" || !strings.Contains(made.Script, appsscript.Token(made.Secret)) || strings.Contains(made.Script, made.Secret) {
+	if made.Webhook.Kind != "sheet" || !strings.Contains(made.Script, appsscript.Token(made.Secret)) ||
+		strings.Contains(made.Script, made.Secret) {
 		t.Errorf("%s", a.Body)
 	}
 	create(sheet, "https://shop.vn/x").WantStatus(t, http.StatusUnprocessableEntity)

@@ -47,7 +47,8 @@ func (s *Server) allEventStreams() wire.Bound {
 func (s *Server) eventStreamBounds(q *Request) []wire.Bound {
 	return []wire.Bound{
 		s.allEventStreams(), {Of: "account", ID: q.account(), Most: s.Share(maxEventStreamsOfAccount, 8)},
-		{Of: "api_key", ID: q.key.ID, Most: s.Share(maxEventStreamsOfKey, 8)}, {Of: "client", ID: s.Client(q.Request), Most: s.Share(maxEventStreamsOfClient, 8)},
+		{Of: "api_key", ID: q.key.ID, Most: s.Share(maxEventStreamsOfKey, 8)},
+		{Of: "client", ID: s.Client(q.Request), Most: s.Share(maxEventStreamsOfClient, 8)},
 	}
 }
 
@@ -91,7 +92,9 @@ func (s *Server) streamTransactions(w http.ResponseWriter, q *Request) error {
 	defer s.eventStreams.Give(bounds)
 	s.newest.Subscribe()
 	defer s.newest.Unsubscribe()
-	e := eventStream{server: s, q: q, passed: newest.TransactionID, told: newest.Removals, of: stream.Stream{AccountID: q.account(), BankAccountID: f.BankAccountID, Type: cmp.Or(delivery.WebhookType(f.Type), delivery.WebhookAll), CodePrefix: codePrefix}}
+	e := eventStream{server: s, q: q, passed: newest.TransactionID, told: newest.Removals,
+		of: stream.Stream{AccountID: q.account(), BankAccountID: f.BankAccountID, Type: cmp.Or(delivery.WebhookType(f.Type), delivery.WebhookAll),
+			CodePrefix: codePrefix}}
 	e.begin, e.has = e.passed, e.passed
 	if since != nil { // it is told what was removed while it was away
 		e.begin, e.has, e.told = 0, *since, 0

@@ -82,7 +82,8 @@ func TestEventStreamIsCut(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	began := make(chan struct{})
-	r := &eventReader{url: w.Serve(web.Config{Limit: 1_000_000}).Base + eventStream, key: w.APIKey(access.ScopeRead), opened: sync.OnceFunc(func() { close(began) })}
+	r := &eventReader{url: w.Serve(web.Config{Limit: 1_000_000}).Base + eventStream, key: w.APIKey(access.ScopeRead),
+		opened: sync.OnceFunc(func() { close(began) })}
 	const each = 120
 	var recording sync.WaitGroup
 	for _, s := range []inbound.Source{w.Native(), w.Native(), w.Sepay()} {
@@ -166,7 +167,8 @@ func TestEventStreamsCostLittle(t *testing.T) {
 	r := &eventReader{url: w.URL + eventStream + "?since_id=0", key: key, opened: func() {}}
 	began := time.Now()
 	apptest.Must(t, r.read(t.Context(), rows))
-	if !slices.IsSortedFunc(r.ids, func(a, b string) int { x, _ := strconv.Atoi(a); y, _ := strconv.Atoi(b); return x - y }) || len(r.ids) != rows || r.last != strconv.Itoa(rows) {
+	if !slices.IsSortedFunc(r.ids, func(a, b string) int { x, _ := strconv.Atoi(a); y, _ := strconv.Atoi(b); return x - y }) ||
+		len(r.ids) != rows || r.last != strconv.Itoa(rows) {
 		t.Errorf("%d events, the last %s", len(r.ids), r.last)
 	}
 	t.Logf("%d events in %v", rows, time.Since(began))

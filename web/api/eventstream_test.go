@@ -70,7 +70,8 @@ func TestEventStream(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		other := w.Link("VCB", "007")
 		second := w.SecondAccount()
-		_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
+		_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second,
+			inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
 		apptest.Must(t, err)
 		key := w.APIKey(access.ScopeRead)
 		w.Pay(1, "before", "before")
@@ -82,7 +83,8 @@ func TestEventStream(t *testing.T) {
 		all, in, out, bank := open(""), open("?type=IN&bank_account_id="), open("?type=OUT"), open(fmt.Sprintf("?bank_account_id=%d", other.ID))
 		time.Sleep(time.Minute + 500*time.Millisecond)
 		synctest.Wait()
-		if want := "retry: 2000\nid: 1\n" + strings.Repeat(": the connection is alive\n\n", 5); all.Text() != want || all.Headers.Get("Content-Type") != "text/event-stream" {
+		if want := "retry: 2000\nid: 1\n" + strings.Repeat(": the connection is alive\n\n", 5); all.Text() != want ||
+			all.Headers.Get("Content-Type") != "text/event-stream" {
 			t.Errorf("after a quiet minute: %q %v", all.Text(), all.Headers)
 		}
 		began := time.Now()
@@ -103,8 +105,10 @@ func TestEventStream(t *testing.T) {
 		wantEvents(t, "money out", out, "4")
 		wantEvents(t, "one bank account", bank, "4")
 		sent := all.Text()[strings.Index(all.Text(), "event: "):]
-		want := "event: transaction\nid: 2\ndata: {\"transactions\":[{\"id\":\"2\",\"gateway\":\"ACB\",\"transactionDate\":\"" + app.FormatTime(began, w.Services.Ledger.Zone()) +
-			"\",\"transactionNumber\":\"FT2\",\"accountNumber\":\"" + apptest.SomeAccount + "\",\"content\":\"đơn \\\"hàng\\\"\\r\\ndata: x\",\"transferType\":\"IN\",\"transferAmount\":1549000}]}\n\n" +
+		want := "event: transaction\nid: 2\ndata: {\"transactions\":[{\"id\":\"2\",\"gateway\":\"ACB\",\"transactionDate\":\"" +
+			app.FormatTime(began, w.Services.Ledger.Zone()) +
+			"\",\"transactionNumber\":\"FT2\",\"accountNumber\":\"" + apptest.SomeAccount +
+			"\",\"content\":\"đơn \\\"hàng\\\"\\r\\ndata: x\",\"transferType\":\"IN\",\"transferAmount\":1549000}]}\n\n" +
 			"event: transaction\nid: 4\ndata: {"
 		if !strings.HasPrefix(sent, want) {
 			t.Errorf("sent\n%q, want\n%q", sent, want)
@@ -139,7 +143,8 @@ func TestEventStreamOfRemoved(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.Link("VCB", "007")
 		second := w.SecondAccount()
-		_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "VCB", AccountNumber: "007", AccountName: "B"}, time.Now())
+		_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second,
+			inbound.BankAccountLink{Bank: "VCB", AccountNumber: "007", AccountName: "B"}, time.Now())
 		apptest.Must(t, err)
 		key := w.APIKey(access.ScopeRead)
 		imported := func(account int64, rows int, number string) int64 {
@@ -148,7 +153,8 @@ func TestEventStreamOfRemoved(t *testing.T) {
 			apptest.Must(t, err)
 			var list []inbound.Incoming
 			for i := range rows {
-				list = append(list, inbound.Incoming{AccountNumber: number, Number: fmt.Sprint("R", in, i, time.Now().Unix()), Type: app.In, Amount: 5000, Time: time.Now()})
+				list = append(list, inbound.Incoming{AccountNumber: number, Number: fmt.Sprint("R", in, i, time.Now().Unix()), Type: app.In,
+					Amount: 5000, Time: time.Now()})
 			}
 			_, err = in.Add(t.Context(), list, time.Now())
 			apptest.Must(t, err)
@@ -209,7 +215,8 @@ func TestEventStreamOfCodes(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		for _, prefix := range []string{"DH", "HD"} {
-			_, err := w.Services.Ledger.CreateCodePattern(t.Context(), 1, paymentcode.Pattern{Prefix: prefix, Least: 6, Most: 6, Alphabet: paymentcode.Digits}, time.Now())
+			_, err := w.Services.Ledger.CreateCodePattern(t.Context(), 1,
+				paymentcode.Pattern{Prefix: prefix, Least: 6, Most: 6, Alphabet: paymentcode.Digits}, time.Now())
 			apptest.Must(t, err)
 		}
 		c, hangUp := w.OpenAs(w.APIKey(access.ScopeRead), eventStream+"?code_prefix=DH", false)
@@ -233,7 +240,8 @@ func TestEventStreamResumes(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		second := w.SecondAccount()
-		_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
+		_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second,
+			inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
 		apptest.Must(t, err)
 		for i := range 60 {
 			w.Pay(1+int64(i%2)*(second-1), strconv.Itoa(i), "x") // odd ids are account 1's
@@ -408,7 +416,8 @@ func TestEventStreamsAreBounded(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		var log bytes.Buffer
 		w.Handler = web.New(web.Config{
-			Services: w.Services, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil)), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+			Services: w.Services, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		})
 		var close []context.CancelFunc
 		// open gives how many of n streams begin.
@@ -418,7 +427,8 @@ func TestEventStreamsAreBounded(t *testing.T) {
 				if c.Status == http.StatusOK && !c.HasEnded() {
 					begun++
 					close = append(close, hangUp)
-				} else if hangUp(); c.Status != http.StatusServiceUnavailable || c.Headers.Get("Retry-After") == "" || !strings.Contains(c.Text(), "Too many event streams") {
+				} else if hangUp(); c.Status != http.StatusServiceUnavailable || c.Headers.Get("Retry-After") == "" ||
+					!strings.Contains(c.Text(), "Too many event streams") {
 					t.Errorf("%d %s", c.Status, c.Text())
 				}
 			}

@@ -140,7 +140,8 @@ func (f *fields) reference(name string) int64 {
 	}
 	id, ok := wire.ParseID(v.Text)
 	if v.Kind != exactjson.Number || !ok {
-		f.bad.Add(name, "must be the integer id of something in this account, or null", "phải là id (số nguyên) có trong tài khoản này, hoặc null")
+		f.bad.Add(name, "must be the integer id of something in this account, or null",
+			"phải là id (số nguyên) có trong tài khoản này, hoặc null")
 	}
 	return id
 }
@@ -165,7 +166,8 @@ func (f *fields) bankAccounts() []int64 {
 		ids = append(ids, id)
 	}
 	if list.Kind != exactjson.Array || ids == nil {
-		f.bad.Add("bank_account_ids", "must be a list of integer ids of bank accounts in this account", "phải là danh sách id (số nguyên) của tài khoản ngân hàng trong tài khoản này")
+		f.bad.Add("bank_account_ids", "must be a list of integer ids of bank accounts in this account",
+			"phải là danh sách id (số nguyên) của tài khoản ngân hàng trong tài khoản này")
 	}
 	if f.body.Get("bank_account_id").Kind != exactjson.Null {
 		f.bad.Add("bank_account_id", "must not be given together with bank_account_ids", "không được dùng cùng bank_account_ids")

@@ -36,12 +36,15 @@ func newFuzzed(f *testing.F) *fuzzed {
 		},
 	})
 	f.Cleanup(w.Close)
-	z := &fuzzed{handler: web.New(web.Config{Services: w.Services, Limit: 1_000_000, ListingLimit: 1_000_000}), key: w.APIKey(access.ScopeFull)}
+	z := &fuzzed{handler: web.New(web.Config{Services: w.Services, Limit: 1_000_000, ListingLimit: 1_000_000}),
+		key: w.APIKey(access.ScopeFull)}
 	w.Link("ACB", apptest.SomeAccount)
 	w.Webhook("https://shop.vn/", delivery.WebhookAll)
 	for _, add := range []inbound.SourceAdd{
-		{Provider: "native", Auth: inbound.AuthBearer}, {Provider: "native", Auth: inbound.AuthHMAC}, {Provider: "sepay", Auth: inbound.AuthAPIKey}, {Provider: "sepay", Auth: inbound.AuthHMAC},
-		{Provider: "generic", Options: inbound.SourceOptions{Map: apptest.FlatMap}}, {Provider: "capcom6"}, {Provider: "sms-to-url", Options: inbound.SourceOptions{Header: "X-Key"}}, {Provider: "vietqr"}, {Provider: "casso"}, {Provider: "pay2s"},
+		{Provider: "native", Auth: inbound.AuthBearer}, {Provider: "native", Auth: inbound.AuthHMAC},
+		{Provider: "sepay", Auth: inbound.AuthAPIKey}, {Provider: "sepay", Auth: inbound.AuthHMAC},
+		{Provider: "generic", Options: inbound.SourceOptions{Map: apptest.FlatMap}}, {Provider: "capcom6"},
+		{Provider: "sms-to-url", Options: inbound.SourceOptions{Header: "X-Key"}}, {Provider: "vietqr"}, {Provider: "casso"}, {Provider: "pay2s"},
 	} {
 		z.sources = append(z.sources, w.AddSource(add))
 	}
@@ -79,13 +82,18 @@ func (readCloser) Close() error { return nil }
 // headers, is answered by anything but JSON that isn't our own fault.
 func FuzzRequest(f *testing.F) {
 	for i, query := range []string{
-		"", "page=2&per_page=5", "type=IN&from=2024-01-01&to=2030-01-01 00:00:00", "q=%C4%91%C6%A1n&sort=-date", "since_id=9223372036854775808", "min_amount=1e309&max_amount=1.5", "per_page=%zz", "a;b",
+		"", "page=2&per_page=5", "type=IN&from=2024-01-01&to=2030-01-01 00:00:00", "q=%C4%91%C6%A1n&sort=-date", "since_id=9223372036854775808",
+		"min_amount=1e309&max_amount=1.5", "per_page=%zz", "a;b",
 		"range=weekly", "webhook_id=1&status=0&q=%00", "q=%25_%5C%27--",
 	} {
-		f.Add(byte(i), "1?"+query, []byte(`{"id":"A1","gateway":"ACB","accountNumber":"19354957","transferType":"IN","transferAmount":100,"content":"DH","transactionDate":"2024-01-02 10:00:00"}`), "vi k1")
+		f.Add(byte(i), "1?"+query,
+			[]byte(`{"id":"A1","gateway":"ACB","accountNumber":"19354957","transferType":"IN","transferAmount":100,"content":"DH"`+
+				`,"transactionDate":"2024-01-02 10:00:00"}`), "vi k1")
 	}
 	for i, body := range []string{
-		`{"name":"A","webhook_url":"https://shop.vn/","type":"IN","bank_account_id":1}`, `{"name":"\u0000","webhook_url":"http://①②⑦.⓪.⓪.①/","type":null}`, `{"overlap_hours":24}`, `{"from":"2024-01-01","to":"x"}`, "[]", "{", "null", "",
+		`{"name":"A","webhook_url":"https://shop.vn/","type":"IN","bank_account_id":1}`,
+		`{"name":"\u0000","webhook_url":"http://①②⑦.⓪.⓪.①/","type":null}`, `{"overlap_hours":24}`, `{"from":"2024-01-01","to":"x"}`,
+		"[]", "{", "null", "",
 	} {
 		f.Add(byte(9+i), "1?", []byte(body), "en ")
 		f.Add(byte(9+i), "..;?x=1", []byte(body), " "+strings.Repeat("k", 300))
@@ -95,7 +103,8 @@ func FuzzRequest(f *testing.F) {
 		id, query, _ := strings.Cut(idAndQuery, "?")
 		language, idempotencyKey, _ := strings.Cut(headers, " ")
 		e := webtest.Endpoints[int(which)%len(webtest.Endpoints)]
-		z.do(t, e.Method, url.URL{Path: e.At(id), RawQuery: query}, body, "Authorization", "Bearer "+z.key, "Accept-Language", language, "Idempotency-Key", idempotencyKey)
+		z.do(t, e.Method, url.URL{Path: e.At(id), RawQuery: query}, body, "Authorization", "Bearer "+z.key, "Accept-Language", language,
+			"Idempotency-Key", idempotencyKey)
 	})
 }
 
@@ -103,7 +112,8 @@ func FuzzRequest(f *testing.F) {
 // refused; one that is, whatever it holds, isn't answered as our fault.
 func FuzzProviderCall(f *testing.F) {
 	for i := range 10 {
-		for _, h := range []string{"", "Bearer x", "Apikey x", "sha256=00", "sha256=", strings.Repeat("0", 64), "9223372036854775808", "-1", "1763000000", "\x00", "é"} {
+		for _, h := range []string{"", "Bearer x", "Apikey x", "sha256=00", "sha256=", strings.Repeat("0", 64), "9223372036854775808", "-1",
+			"1763000000", "\x00", "é"} {
 			f.Add(byte(i), h, h, []byte(apptest.Batch(apptest.Transfer{}.Native())))
 		}
 		f.Add(byte(i), "", "", []byte(apptest.Transfer{}.Sepay()))

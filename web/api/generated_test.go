@@ -24,7 +24,8 @@ func TestGeneratedRequests(t *testing.T) {
 	till := w.Native()
 	for n := range 8 {
 		bad := strings.Replace(apptest.Transfer{ID: fmt.Sprint("bad", n)}.Native(), "200000", "0", 1)
-		w.Wants(webtest.Counts{Unassigned: 1, Rejected: 1}, till, apptest.Batch(apptest.Transfer{ID: fmt.Sprint(n), Account: fmt.Sprint("77", n)}.Native(), bad))
+		w.Wants(webtest.Counts{Unassigned: 1, Rejected: 1}, till,
+			apptest.Batch(apptest.Transfer{ID: fmt.Sprint(n), Account: fmt.Sprint("77", n)}.Native(), bad))
 	}
 	receiver := newReceiver(t, 200)
 	failing := newReceiver(t, 500)
@@ -87,7 +88,8 @@ func (g *generator) request(key string) (method, path, body string, header []str
 		method = pick(g, "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "get")
 	}
 	if g.odds(25) {
-		path = pick(g, path+"/", "/"+path, strings.Replace(path, "/v1/", "/v2/", 1), path+"/x", strings.ToUpper(path), path+"%2f", path+"/..", path+"/%2e", path+";a=1")
+		path = pick(g, path+"/", "/"+path, strings.Replace(path, "/v1/", "/v2/", 1), path+"/x", strings.ToUpper(path), path+"%2f", path+"/..",
+			path+"/%2e", path+";a=1")
 	}
 	if method == "GET" || g.odds(5) {
 		path += "?" + g.query()
@@ -102,7 +104,8 @@ func (g *generator) request(key string) (method, path, body string, header []str
 		body = g.body(e)
 	}
 	if g.odds(2) {
-		header = append(header, "Content-Type", pick(g, "application/json", "application/json", "application/json", "application/json; charset=utf-8", "text/plain", "application/x-www-form-urlencoded", ";", "application/jsonp"))
+		header = append(header, "Content-Type", pick(g, "application/json", "application/json", "application/json",
+			"application/json; charset=utf-8", "text/plain", "application/x-www-form-urlencoded", ";", "application/jsonp"))
 	}
 	if g.odds(20) {
 		header = append(header, "Content-Encoding", pick(g, "gzip", "identity", "br"))
@@ -118,7 +121,8 @@ func (g *generator) request(key string) (method, path, body string, header []str
 
 func (g *generator) id() string {
 	if g.odds(3) {
-		return pick(g, "0", "-1", "1e3", "9223372036854775807", "9223372036854775808", "%00", "%EF%BC%91", "%ff", "null", "history", "..;", "1%2F2", "%F0%9F%92%A9")
+		return pick(g, "0", "-1", "1e3", "9223372036854775807", "9223372036854775808", "%00", "%EF%BC%91", "%ff", "null", "history", "..;",
+			"1%2F2", "%F0%9F%92%A9")
 	}
 	return strconv.Itoa(1 + g.IntN(12))
 }
@@ -136,8 +140,10 @@ func (g *generator) query() string {
 		switch {
 		case g.odds(2):
 			value = map[string]string{
-				"page": "2", "per_page": "5", "range": "weekly", "bank_account_id": "1", "type": "IN", "from": "2024-01-01", "to": "2030-01-01 00:00:00",
-				"min_amount": "10", "max_amount": "1e6", "q": "dh", "since_id": "1", "sort": "-date", "webhook_id": "1", "status": "0", "transaction_id": "1", "delivery_id": "1",
+				"page": "2", "per_page": "5", "range": "weekly", "bank_account_id": "1", "type": "IN", "from": "2024-01-01",
+				"to":         "2030-01-01 00:00:00",
+				"min_amount": "10", "max_amount": "1e6", "q": "dh", "since_id": "1", "sort": "-date", "webhook_id": "1", "status": "0",
+				"transaction_id": "1", "delivery_id": "1",
 				"source_id": "1", "state": "open",
 			}[name]
 		case g.odds(10):
@@ -150,8 +156,10 @@ func (g *generator) query() string {
 }
 
 func (g *generator) value() string {
-	return pick(g, "", "0", "-1", "1", "1.5", "1e309", "1e3", "-0", "9223372036854775807", "9223372036854775808", "99999999999999999999", "abc", "IN", "in", "ALL",
-		"2024-02-30", "2024-01-01 24:00:00", "0000-01-01", "9999-12-31", "'; DROP TABLE webhooks;--", "%", "_", "\\", "\x00", "\xff\xfe", "đơn hàng", "e\u0301", "\u202e", "💩",
+	return pick(g, "", "0", "-1", "1", "1.5", "1e309", "1e3", "-0", "9223372036854775807", "9223372036854775808", "99999999999999999999",
+		"abc", "IN", "in", "ALL",
+		"2024-02-30", "2024-01-01 24:00:00", "0000-01-01", "9999-12-31", "'; DROP TABLE webhooks;--", "%", "_", "\\", "\x00", "\xff\xfe",
+		"đơn hàng", "e\u0301", "\u202e", "💩",
 		strings.Repeat("x", 3000), "null", "true", "[]", "{}", " ", "\t1", "+1")
 }
 
@@ -172,13 +180,15 @@ func (g *generator) json(depth int) string {
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	}
-	return pick(g, "null", "true", "0", "-1", "1.5", "1e309", "1e99999", "-0.0", "12345678901234567890", `""`, `"\u0000"`, `"\ud800"`, webtest.Shown(g.value()), `"IN"`, `"1"`)
+	return pick(g, "null", "true", "0", "-1", "1.5", "1e309", "1e99999", "-0.0", "12345678901234567890", `""`, `"\u0000"`, `"\ud800"`,
+		webtest.Shown(g.value()), `"IN"`, `"1"`)
 }
 
 func (g *generator) body(e webtest.Endpoint) string {
 	switch {
 	case g.odds(8):
-		return pick(g, "", "{", "[]", "null", "nul", `{"a":1}{"b":2}`, `{"a":1} x`, "\xef\xbb\xbf{}", "\xff", strings.Repeat("[", 2000), strings.Repeat(`{"a":`, 100)+"1"+strings.Repeat("}", 100))
+		return pick(g, "", "{", "[]", "null", "nul", `{"a":1}{"b":2}`, `{"a":1} x`, "\xef\xbb\xbf{}", "\xff", strings.Repeat("[", 2000),
+			strings.Repeat(`{"a":`, 100)+"1"+strings.Repeat("}", 100))
 	case g.odds(60):
 		return `{"name":"` + strings.Repeat("x", 70_000) + `"}`
 	}
@@ -186,8 +196,10 @@ func (g *generator) body(e webtest.Endpoint) string {
 	switch {
 	case strings.HasSuffix(e.Path, "transactions"):
 		members = map[string]string{
-			"id": webtest.Shown(strconv.Itoa(g.IntN(1 << 30))), "gateway": `"ACB"`, "accountNumber": `"0123456789"`, "transferType": pick(g, `"IN"`, `"OUT"`),
-			"transferAmount": strconv.Itoa(1 + g.IntN(1_000_000)), "content": webtest.Shown(g.value()), "transactionDate": pick(g, `"2024-01-01 00:00:00"`, `"never"`), "transactionNumber": webtest.Shown(g.value()),
+			"id": webtest.Shown(strconv.Itoa(g.IntN(1 << 30))), "gateway": `"ACB"`, "accountNumber": `"0123456789"`,
+			"transferType":   pick(g, `"IN"`, `"OUT"`),
+			"transferAmount": strconv.Itoa(1 + g.IntN(1_000_000)), "content": webtest.Shown(g.value()),
+			"transactionDate": pick(g, `"2024-01-01 00:00:00"`, `"never"`), "transactionNumber": webtest.Shown(g.value()),
 		}
 	case strings.HasSuffix(e.Path, "webhooks"), strings.HasSuffix(e.Path, "webhooks/*"):
 		members = map[string]string{"name": `"Shop"`, "webhook_url": webtest.Shown(pick(g, g.urls...)), "type": pick(g, `"IN"`, `"OUT"`, `"ALL"`)}
@@ -196,7 +208,8 @@ func (g *generator) body(e webtest.Endpoint) string {
 		}
 	case strings.HasSuffix(e.Path, "streams"), strings.HasSuffix(e.Path, "streams/*"):
 		members = map[string]string{
-			"name": `"Stream"`, "url": pick(g, `"nats://nats.example.com"`, `"kafka+tls://k1.example.com,k2.example.com:9093"`, `"nats://away.example.com"`), "topic": pick(g, `"a"`, `"a.b"`, `"*"`),
+			"name": `"Stream"`, "url": pick(g, `"nats://nats.example.com"`, `"kafka+tls://k1.example.com,k2.example.com:9093"`,
+				`"nats://away.example.com"`), "topic": pick(g, `"a"`, `"a.b"`, `"*"`),
 			"type": pick(g, `"IN"`, `"ALL"`), "since_id": pick(g, "0", `"1"`, "null", "9223372036854775807", "1.0", `"-1"`),
 		}
 		if g.odds(3) {

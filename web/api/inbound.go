@@ -83,7 +83,8 @@ func EncodeInboundEvent(e inbound.Event, zone *time.Location, lang app.Lang) Inb
 	encoded := InboundEventJSON{
 		ID: e.ID, SourceID: OrNull(e.SourceID), Source: OrNull(e.SourceName), Provider: OrNull(e.Provider),
 		Channel: e.Channel, ReceivedAt: app.FormatTime(e.ReceivedAt, zone),
-		Recorded: e.Recorded, Duplicates: e.Duplicates, Unassigned: e.Unassigned, Conflicts: e.Conflicts, Rejected: e.Rejected, MayRepeat: int(e.OpenBy.MayBeRepeats), Open: e.Open,
+		Recorded: e.Recorded, Duplicates: e.Duplicates, Unassigned: e.Unassigned, Conflicts: e.Conflicts, Rejected: e.Rejected,
+		MayRepeat: int(e.OpenBy.MayBeRepeats), Open: e.Open,
 		Items: make([]InboundItemJSON, len(e.Items)),
 	}
 	for n, i := range e.Items {
@@ -97,7 +98,8 @@ func encodeNamed(e inbound.Item, zone *time.Location, lang app.Lang) InboundName
 	named := InboundNamedJSON{
 		Position: e.Position, State: OrNull(e.State),
 		EventID: e.EventID, Gateway: e.Gateway, Bank: OrNull(bank.Code), AccountNumber: e.AccountNumber, Masked: e.Masked,
-		TransactionNumber: e.Number, Type: OrNull(e.Type), Amount: OrNull(e.Amount), Content: e.Content, TransactionDate: app.FormatTime(e.Time, zone), DateFlagged: e.DateFlaw != "",
+		TransactionNumber: e.Number, Type: OrNull(e.Type), Amount: OrNull(e.Amount), Content: e.Content,
+		TransactionDate: app.FormatTime(e.Time, zone), DateFlagged: e.DateFlaw != "",
 	}
 	if e.Fault != nil {
 		named.Field, named.Reason = e.Fault.Field, e.Fault.Text.In(lang)
@@ -147,10 +149,12 @@ func (s *Server) listInbound(w http.ResponseWriter, q *Request) error {
 	case "":
 	case "open":
 		f.OpenOnly = true
-	case string(inbound.OutcomeUnassigned), string(inbound.OutcomeConflict), string(inbound.OutcomeRejected), string(inbound.OutcomeMayBeRepeat):
+	case string(inbound.OutcomeUnassigned), string(inbound.OutcomeConflict), string(inbound.OutcomeRejected),
+		string(inbound.OutcomeMayBeRepeat):
 		f.State = inbound.Outcome(state)
 	default:
-		p.Bad.Add("state", "must be open, unassigned, conflict, rejected or may_be_repeat", "phải là open, unassigned, conflict, rejected hoặc may_be_repeat")
+		p.Bad.Add("state", "must be open, unassigned, conflict, rejected or may_be_repeat",
+			"phải là open, unassigned, conflict, rejected hoặc may_be_repeat")
 	}
 	if err := p.Bad.Err(); err != nil {
 		return err
@@ -163,7 +167,8 @@ func (s *Server) listInbound(w http.ResponseWriter, q *Request) error {
 	for i, e := range list {
 		encoded[i] = EncodeInboundEvent(e, s.service.Ledger.Zone(), wire.Lang(q.Request))
 	}
-	return q.answer(w, http.StatusOK, "Inbound log.", "Nhật ký sự kiện vào.", member{"events", encoded}, member{"pagination", paginate(f.Page, total)})
+	return q.answer(w, http.StatusOK, "Inbound log.", "Nhật ký sự kiện vào.", member{"events", encoded},
+		member{"pagination", paginate(f.Page, total)})
 }
 
 func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
@@ -171,7 +176,8 @@ func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "Inbound event.", "Sự kiện vào.", member{"event", EncodeInboundBody(e, s.service.Ledger.Zone(), wire.Lang(q.Request))})
+	return q.answer(w, http.StatusOK, "Inbound event.", "Sự kiện vào.",
+		member{"event", EncodeInboundBody(e, s.service.Ledger.Zone(), wire.Lang(q.Request))})
 }
 
 // retryInbound reads the body of an event again.
@@ -233,7 +239,8 @@ func (s *Server) settleInbound(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The item is settled.", "Đã xác nhận.",
-		member{"state", settled.Outcome}, member{"transaction_id", strconv.FormatInt(settled.TransactionID, 10)}, member{"deliveries", len(settled.Webhooks)})
+		member{"state", settled.Outcome}, member{"transaction_id", strconv.FormatInt(settled.TransactionID, 10)},
+		member{"deliveries", len(settled.Webhooks)})
 }
 
 func (s *Server) discardInbound(w http.ResponseWriter, q *Request) error {
@@ -280,7 +287,8 @@ func EncodeInboundLink(r inbound.EventLinkResult, zone *time.Location) InboundLi
 	for i, id := range r.TransactionIDs {
 		ids[i] = strconv.FormatInt(id, 10)
 	}
-	return InboundLinkJSON{r.Recorded, r.Duplicates, ids, r.Waiting, r.More, r.Open, r.Deliveries, r.Linked, EncodeBankAccount(r.BankAccount, zone)}
+	return InboundLinkJSON{r.Recorded, r.Duplicates, ids, r.Waiting, r.More, r.Open, r.Deliveries, r.Linked,
+		EncodeBankAccount(r.BankAccount, zone)}
 }
 
 func (s *Server) linkInbound(w http.ResponseWriter, q *Request) error {

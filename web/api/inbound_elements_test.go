@@ -30,19 +30,29 @@ func TestInboundElements(t *testing.T) {
 		return strings.ReplaceAll(apptest.Transfer{ID: id}.Native(), "200000", `"much"`)
 	}
 	w.Wants(webtest.Counts{Recorded: 2, Duplicates: 1, Unassigned: 1, Conflicts: 1, Rejected: 1}, till, apptest.Batch(
-		apptest.Transfer{ID: "1", Number: "FT1", Content: "DH1"}.Native(), apptest.Transfer{ID: "2", Number: "FT2", Direction: "OUT", Amount: 5}.Native(),
-		apptest.Transfer{ID: "1", Number: "FT1"}.Native(), apptest.Transfer{ID: "3", Account: "999"}.Native(), apptest.Transfer{ID: "1", Amount: 7}.Native(), bad("4"))) // 1
+		apptest.Transfer{ID: "1", Number: "FT1", Content: "DH1"}.Native(),
+		apptest.Transfer{ID: "2", Number: "FT2", Direction: "OUT", Amount: 5}.Native(),
+		// 1
+		apptest.Transfer{ID: "1", Number: "FT1"}.Native(), apptest.Transfer{ID: "3", Account: "999"}.Native(),
+		apptest.Transfer{ID: "1", Amount: 7}.Native(), bad("4")))
 	wantSaid(w, 1,
-		apptest.Said{State: inbound.OutcomeRecorded, Amount: 200000, Content: "DH1", Transaction: 1}, apptest.Said{State: inbound.OutcomeRecorded, Amount: 5, Content: "NAPTIEN MOMO", Transaction: 2},
-		apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1}, apptest.Said{State: inbound.OutcomeUnassigned, Amount: 200000, Content: "NAPTIEN MOMO", Open: true},
-		apptest.Said{State: inbound.OutcomeConflict, Amount: 7, Content: "NAPTIEN MOMO", Transaction: 1, Open: true}, apptest.Said{State: inbound.OutcomeRejected, Content: "NAPTIEN MOMO", Open: true})
+		apptest.Said{State: inbound.OutcomeRecorded, Amount: 200000, Content: "DH1", Transaction: 1},
+		apptest.Said{State: inbound.OutcomeRecorded, Amount: 5, Content: "NAPTIEN MOMO", Transaction: 2},
+		apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1},
+		apptest.Said{State: inbound.OutcomeUnassigned, Amount: 200000, Content: "NAPTIEN MOMO", Open: true},
+		apptest.Said{State: inbound.OutcomeConflict, Amount: 7, Content: "NAPTIEN MOMO", Transaction: 1, Open: true},
+		apptest.Said{State: inbound.OutcomeRejected, Content: "NAPTIEN MOMO", Open: true})
 
 	// What is repeated: as another source names it, again, and in conflict again.
-	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "77", Number: "FT1", Content: "other words"})                                                // 2
-	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "77", Number: "FT1"})                                                                        // 3
-	w.Wants(webtest.Counts{Duplicates: 2}, till, apptest.Batch(apptest.Transfer{ID: "1"}.Native(), apptest.Transfer{ID: "3", Account: "999"}.Native())) // 4
-	w.Names(webtest.Conflict, till, apptest.Transfer{ID: "1", Amount: 7})                                                                               // 5
-	w.Names(webtest.Conflict, till, apptest.Transfer{ID: "3", Account: "888"})                                                                          // 6
+	// 2
+	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "77", Number: "FT1", Content: "other words"})
+	// 3
+	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "77", Number: "FT1"})
+	// 4
+	w.Wants(webtest.Counts{Duplicates: 2}, till,
+		apptest.Batch(apptest.Transfer{ID: "1"}.Native(), apptest.Transfer{ID: "3", Account: "999"}.Native()))
+	w.Names(webtest.Conflict, till, apptest.Transfer{ID: "1", Amount: 7})      // 5
+	w.Names(webtest.Conflict, till, apptest.Transfer{ID: "3", Account: "888"}) // 6
 	wantSaid(w, 2, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "other words", Transaction: 1})
 	wantSaid(w, 3, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1})
 	wantSaid(w, 4, apptest.Said{State: inbound.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1},
@@ -58,7 +68,8 @@ func TestInboundElements(t *testing.T) {
 	if l.Recorded != 1 {
 		t.Fatalf("%+v", l)
 	}
-	if list, e := w.Reads(1); list[3].State != inbound.OutcomeRecorded || list[3].Transaction != 3 || list[3].Open || e.Elements[3].Item == nil || e.Elements[3].Fault != nil {
+	if list, e := w.Reads(1); list[3].State != inbound.OutcomeRecorded || list[3].Transaction != 3 || list[3].Open ||
+		e.Elements[3].Item == nil || e.Elements[3].Fault != nil {
 		t.Errorf("linked: %+v", list[3])
 	}
 	if list, _ := w.Reads(4); list[1].State != inbound.OutcomeDuplicate || list[1].Transaction != 3 || list[1].WaitsIn != 0 {
@@ -259,7 +270,8 @@ func TestEventLogSays(t *testing.T) {
 	b.Get("/inbound/events").Shows(t, "first", "+200,000\u00a0₫", `href="/transactions/1"`)
 	b.Get("/inbound/events/1").Shows(t, "first", "+200,000\u00a0₫", "transaction 1", `href="/transactions/1"`)
 	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 2}, till, apptest.Batch(apptest.Transfer{ID: "1", Content: "first"}.Native(),
-		apptest.Transfer{ID: "2", Number: "FT2", Content: "second", Direction: "OUT", Amount: 1549000}.Native(), apptest.Transfer{ID: "1", Content: "first"}.Native()))
+		apptest.Transfer{ID: "2", Number: "FT2", Content: "second", Direction: "OUT", Amount: 1549000}.Native(),
+		apptest.Transfer{ID: "1", Content: "first"}.Native()))
 	b.Get("/inbound/events?before=3").Shows(t, "second", "−1,549,000\u00a0₫", "+2 more", `href="/transactions/2"`)
 
 	// A provider's list has the new ones at one end.
@@ -267,7 +279,8 @@ func TestEventLogSays(t *testing.T) {
 	for range 20 {
 		list = append(list, apptest.Transfer{ID: "1", Content: "first"}.Native())
 	}
-	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 20}, till, apptest.Batch(append(list, apptest.Transfer{ID: "4", Number: "FT4", Content: "newest"}.Native())...))
+	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 20}, till,
+		apptest.Batch(append(list, apptest.Transfer{ID: "4", Number: "FT4", Content: "newest"}.Native())...))
 	b.Get("/inbound/events?before=4").Shows(t, "newest", "+20 more", `href="/transactions/3"`)
 	listed := func(position, count int) {
 		t.Helper()
@@ -302,7 +315,8 @@ func TestEventLogIsShort(t *testing.T) {
 	till := w.Native()
 	unread := func(read, unread int) {
 		t.Helper()
-		events, _, err := w.Services.Inbound.InboundEventsBefore(context.Background(), 1, inbound.Filter{Page: app.Page{Number: 1, Size: read + unread}})
+		events, _, err := w.Services.Inbound.InboundEventsBefore(context.Background(), 1,
+			inbound.Filter{Page: app.Page{Number: 1, Size: read + unread}})
 		apptest.Must(t, err)
 		for i, e := range events {
 			if e.Unread != (i >= read) || (len(e.Elements) == 0) != e.Unread {
@@ -338,7 +352,8 @@ func TestInboundManyElements(t *testing.T) {
 	w.Wants(webtest.Counts{Recorded: len(elements) - 1, Unassigned: 1}, w.Native(), apptest.Batch(elements...))
 	list, e := w.Reads(1)
 	last := list[len(list)-1]
-	if len(list) != inbound.ShownItems || e.ElementCount != len(elements) || !last.Open || last.Content != "at the very end" || e.Elements[len(list)-1].Position != len(elements)-1 {
+	if len(list) != inbound.ShownItems || e.ElementCount != len(elements) || !last.Open || last.Content != "at the very end" ||
+		e.Elements[len(list)-1].Position != len(elements)-1 {
 		t.Errorf("%d of %d, the last %+v", len(list), e.ElementCount, last)
 	}
 	w.Browser().SignIn("lan").Get("/inbound/events/1").Shows(t, "at the very end", "Not shown: 50 more.")
@@ -352,8 +367,10 @@ func TestInboundElementsOddIDs(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	till, b := w.Native(), w.Browser().SignIn("lan")
-	for n, id := range []string{`"],["`, `'); DROP TABLE event_ids; --`, "\x00a\\", "<script>alert(1)</script>", "\u2028&é", "\u200b\u202e", strings.Repeat("ữ", 500), "7", "007"} {
-		w.Names(webtest.Recorded, till, apptest.Transfer{ID: id, Number: fmt.Sprint("N", n), Content: "<img src=x onerror=alert(1)>" + strings.Repeat("x", 2500)})
+	for n, id := range []string{`"],["`, `'); DROP TABLE event_ids; --`, "\x00a\\", "<script>alert(1)</script>", "\u2028&é", "\u200b\u202e",
+		strings.Repeat("ữ", 500), "7", "007"} {
+		w.Names(webtest.Recorded, till,
+			apptest.Transfer{ID: id, Number: fmt.Sprint("N", n), Content: "<img src=x onerror=alert(1)>" + strings.Repeat("x", 2500)})
 		if list, _ := w.Reads(int64(n + 1)); len(list) != 1 || list[0].State != inbound.OutcomeRecorded || list[0].Transaction != int64(n+1) {
 			t.Errorf("%q: %+v", id, list)
 		}
@@ -380,7 +397,8 @@ func TestInboundElementsOfOthers(t *testing.T) {
 	}
 	bodies, err := w.Store.InboundBodies(context.Background(), other.ID, []int64{1}, inbound.ListedBody)
 	apptest.Must(t, err)
-	known, err := w.Store.KnownEvents(context.Background(), other.ID, []inbound.EventRef{{SourceID: 1, Channel: app.ChannelCall, EventID: "3521"}})
+	known, err := w.Store.KnownEvents(context.Background(), other.ID,
+		[]inbound.EventRef{{SourceID: 1, Channel: app.ChannelCall, EventID: "3521"}})
 	apptest.Must(t, err)
 	sources, err := w.Store.InboundSources(context.Background(), other.ID, []int64{1})
 	apptest.Must(t, err)

@@ -32,22 +32,27 @@ func TestInboundLinkMasked(t *testing.T) {
 	refusesLink(w, first, `{"account_name":"A"}`, 422, app.CodeValidation)
 	refusesLink(w, first, `{"account_name":"A","account_number":"72201112006"}`, 422, app.CodeValidation)
 	l := linksEvent(w, first, `{"account_name":"A","account_number":"7220 111 2005"}`)
-	if !l.Linked || l.Recorded != 1 || l.Deliveries != 1 || l.Open != 0 || l.BankAccount.Bank != "VCB" || l.BankAccount.AccountNumber != "72201112005" || !slices.Equal(l.TransactionIDs, []string{"1"}) {
+	if !l.Linked || l.Recorded != 1 || l.Deliveries != 1 || l.Open != 0 || l.BankAccount.Bank != "VCB" ||
+		l.BankAccount.AccountNumber != "72201112005" || !slices.Equal(l.TransactionIDs, []string{"1"}) {
 		t.Errorf("linked as %+v", l)
 	}
 	// The same transfer as another source names it is known by its number.
-	w.Names(webtest.Duplicate, w.Native(), apptest.Transfer{Number: "FT1", Gateway: "VCB", Account: "72201112005", Date: app.FormatTime(time.Now(), w.Services.Ledger.Zone())})
+	w.Names(webtest.Duplicate, w.Native(), apptest.Transfer{Number: "FT1", Gateway: "VCB", Account: "72201112005",
+		Date: app.FormatTime(time.Now(), w.Services.Ledger.Zone())})
 
 	// A second account fits too: whose it is must be told, and is told for this
 	// event alone.
 	other := w.Link("VCB", "72209992005")
-	second := textEvent(w, phone, inbound.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005", Content: "TIEN DIEN THANG 10"}, inbound.Incoming{EventID: "3", Number: "FT3", AccountNumber: "7220xxxx2005"},
+	second := textEvent(w, phone, inbound.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005", Content: "TIEN DIEN THANG 10"},
+		inbound.Incoming{EventID: "3", Number: "FT3", AccountNumber: "7220xxxx2005"},
 		inbound.Incoming{EventID: "4", Number: "FT4", AccountNumber: "88xx99"})
 	third := textEvent(w, phone, inbound.Incoming{EventID: "5", Number: "FT5", AccountNumber: "7220xxxx2005"})
-	online := apptest.Transfer{ID: "x", Number: "FT3", Gateway: "VCB", Account: "72209992005", Date: app.FormatTime(time.Now(), w.Services.Ledger.Zone())}
+	online := apptest.Transfer{ID: "x", Number: "FT3", Gateway: "VCB", Account: "72209992005",
+		Date: app.FormatTime(time.Now(), w.Services.Ledger.Zone())}
 	w.Names(webtest.Recorded, w.Native(), online)
 	l = linksEvent(w, second, `{"account_number":"72209992005"}`)
-	if l.Linked || l.BankAccount.ID != other.ID || l.Recorded != 1 || l.Duplicates != 1 || l.Open != 1 || l.Waiting != 0 || !slices.Equal(l.TransactionIDs, []string{"3", "2"}) {
+	if l.Linked || l.BankAccount.ID != other.ID || l.Recorded != 1 || l.Duplicates != 1 || l.Open != 1 || l.Waiting != 0 ||
+		!slices.Equal(l.TransactionIDs, []string{"3", "2"}) {
 		t.Errorf("assigned as %+v", l)
 	}
 	refusesLink(w, second, `{"account_number":"72209992005"}`, 422, app.CodeValidation)
@@ -75,7 +80,8 @@ func TestInboundMaskedFitsLater(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	phone := w.Native()
-	e := textEvent(w, phone, inbound.Incoming{EventID: "1", AccountNumber: "7220xxxx2005"}, inbound.Incoming{EventID: "2", AccountNumber: "7220xxxx2006"})
+	e := textEvent(w, phone, inbound.Incoming{EventID: "1", AccountNumber: "7220xxxx2005"},
+		inbound.Incoming{EventID: "2", AccountNumber: "7220xxxx2006"})
 	w.Links("ACB", "72201112005", inbound.NotifyRecent, 0, 0) // another bank
 	account := w.Links("VCB", "72201112005", inbound.NotifyRecent, 1, 0)
 	if list := w.WantTransactions(1); list[0].BankAccountID != account.ID {
@@ -145,7 +151,8 @@ func TestInboundLinkNarrowed(t *testing.T) {
 	w := webtest.NewWorld(t)
 	mine := w.Link("VCB", "333")
 	w.Link("ACB", "111")
-	source, err := w.Services.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: mine.ID}, time.Now())
+	source, err := w.Services.Inbound.AddSource(context.Background(), 1,
+		inbound.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: mine.ID}, time.Now())
 	apptest.Must(t, err)
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1", Account: "111"})
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "2", Account: "222"})
@@ -184,7 +191,8 @@ func TestInboundLinkTwice(t *testing.T) {
 			case 2:
 				path, body = "/api/v1/inbound/1/retry", ""
 			case 3: // the bulk way
-				_, err := w.Services.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, time.Now())
+				_, err := w.Services.Inbound.LinkBankAccount(context.Background(), 1,
+					inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, time.Now())
 				if err != nil && app.CodeOf(err) != app.CodeAlreadyExists {
 					t.Error(err)
 				}
@@ -246,7 +254,8 @@ func TestInboundManyItems(t *testing.T) {
 	w := webtest.NewWorld(t)
 	source := w.Native()
 	const n = inbound.ShownItems + 200
-	w.WantsRefusal(source, apptest.Batch(strings.Split(strings.TrimSuffix(strings.Repeat("0,", n), ","), ",")...), 422, app.CodeValidation, "transactions[0]")
+	w.WantsRefusal(source, apptest.Batch(strings.Split(strings.TrimSuffix(strings.Repeat("0,", n), ","), ",")...), 422,
+		app.CodeValidation, "transactions[0]")
 	type shown struct {
 		Open  int
 		Items []struct {
@@ -279,7 +288,8 @@ func TestInboundManyItems(t *testing.T) {
 	// Once the rest is closed, what was discarded is shown in its place.
 	w.API("POST", "/api/v1/inbound/1/discard", "", 200, nil)
 	w.API("GET", "/api/v1/inbound/1", "", 200, &one)
-	if e := one.Event; e.Open != 0 || len(e.Items) != inbound.ShownItems || positions(e)[2] != 2 || e.Items[2].State != inbound.OutcomeDiscarded {
+	if e := one.Event; e.Open != 0 || len(e.Items) != inbound.ShownItems || positions(e)[2] != 2 ||
+		e.Items[2].State != inbound.OutcomeDiscarded {
 		t.Errorf("after all were discarded: %+v", e.Items[:3])
 	}
 }

@@ -36,14 +36,16 @@ func TestWindows(t *testing.T) {
 	for back := 40; back >= 0; back-- {
 		day := noon.AddDate(0, 0, -back)
 		// The first and the last second of the day are the day's.
-		list = append(list, transaction{day.Add(-12 * time.Hour), "OUT", int64(1000 + back)}, transaction{day.Add(12*time.Hour - time.Second), "IN", int64(100_000 + back)})
+		list = append(list, transaction{day.Add(-12 * time.Hour), "OUT", int64(1000 + back)},
+			transaction{day.Add(12*time.Hour - time.Second), "IN", int64(100_000 + back)})
 		if back%3 == 0 {
 			list = append(list, transaction{day, "IN", 7})
 		}
 	}
 	list = append(list, transaction{noon.Add(12 * time.Hour), "IN", 5_000_000}) // tomorrow, at midnight
 	for i, tr := range list {
-		body := fmt.Sprintf(`{"id":"W%d","gateway":"ACB","accountNumber":"0123456789","transferType":%q,"transferAmount":%d,"transactionDate":%q}`,
+		body := fmt.Sprintf(`{"id":"W%d","gateway":"ACB","accountNumber":"0123456789","transferType":%q,"transferAmount":%d`+
+			`,"transactionDate":%q}`,
 			i, tr.direction, tr.amount, tr.at.Format("2006-01-02 15:04:05"))
 		if a := w.Do("POST", "/api/v1/transactions", body, "Authorization", "Bearer "+key); a.Status != 201 {
 			t.Fatalf("%d %s", a.Status, a.Body)
@@ -93,7 +95,8 @@ func TestWindows(t *testing.T) {
 	count, _ := sum(noon.AddDate(-1, 0, 0), noon.AddDate(0, 0, 2), "IN", "OUT")
 	_, in := sum(noon.AddDate(-1, 0, 0), noon.AddDate(0, 0, 2), "IN")
 	_, out := sum(noon.AddDate(-1, 0, 0), noon.AddDate(0, 0, 2), "OUT")
-	want := map[string]any{"total_transactions": count, "total_in": in, "total_out": out, "bank_accounts": 1, "webhooks_sent": 0, "webhooks_errors": 0}
+	want := map[string]any{"total_transactions": count, "total_in": in, "total_out": out, "bank_accounts": 1, "webhooks_sent": 0,
+		"webhooks_errors": 0}
 	differs("overview", get("/api/v1/analytics/overview")["overview"], want)
 	if date(time.Now().In(zone)) != date(noon) {
 		t.Skip("midnight came meanwhile")

@@ -33,5 +33,6 @@ func filled(document, version string) []byte {
 		kinds = append(kinds, `"`+string(kind.Provider)+`"`)
 	}
 	line := app.AppendJSONString(nil, version)
-	return []byte(strings.NewReplacer(`"the version of baoco"`, string(line), `"every kind of source"`, strings.Join(kinds, ", ")).Replace(document))
+	return []byte(strings.NewReplacer(`"the version of baoco"`, string(line), `"every kind of source"`,
+		strings.Join(kinds, ", ")).Replace(document))
 }

@@ -321,7 +321,8 @@ func TestOpenAPIOfDeliveries(t *testing.T) {
 	key := []string{"Authorization", "Bearer " + w.APIKey(access.ScopeFull)}
 	deliver := func(id string) {
 		t.Helper()
-		w.Do("POST", "/api/v1/transactions", apptest.Quoted(map[string]any{"id": id, "gateway": "ACB", "accountNumber": apptest.SomeAccount, "transferType": "OUT", "transferAmount": 1}), key...)
+		w.Do("POST", "/api/v1/transactions", apptest.Quoted(map[string]any{"id": id, "gateway": "ACB", "accountNumber": apptest.SomeAccount,
+			"transferType": "OUT", "transferAmount": 1}), key...)
 		w.Do("POST", fmt.Sprintf("/api/v1/webhooks/%d/test", hook.ID), "", key...)
 		for range 2 {
 			select {
@@ -343,7 +344,8 @@ func TestOpenAPIOfDeliveries(t *testing.T) {
 // the example of a webhook, so that a shop can try its own code on them.
 func TestOpenAPISignatures(t *testing.T) {
 	raw := rawOpenAPI(t)
-	secret := webtest.MemberAt(raw, "paths", "/api/v1/webhooks", "post", "responses", "201", "content", "application/json", "example", "secret").(string)
+	secret := webtest.MemberAt(raw, "paths", "/api/v1/webhooks", "post", "responses", "201", "content", "application/json",
+		"example", "secret").(string)
 	operation := webtest.MemberAt(raw, "webhooks", "transactions", "post")
 	headers := map[string]string{}
 	for _, p := range webtest.MemberAt(operation, "parameters").([]any) {

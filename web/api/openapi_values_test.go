@@ -129,7 +129,8 @@ func TestOpenAPIBounds(t *testing.T) {
 		return func(n int64) (string, string, string, []string) { return "POST", path, body(n), nil }
 	}
 	native := func(id string, amount int64) string {
-		return apptest.Quoted(map[string]any{"id": id, "gateway": "ACB", "accountNumber": apptest.SomeAccount, "transferType": "IN", "transferAmount": amount})
+		return apptest.Quoted(map[string]any{"id": id, "gateway": "ACB", "accountNumber": apptest.SomeAccount, "transferType": "IN",
+			"transferAmount": amount})
 	}
 	refused := webtest.MemberAt(rawOpenAPI(t), "paths", "/api/v1/inbound/refused", "get", "parameters").([]any)[2]
 	for _, c := range []struct {
@@ -138,19 +139,25 @@ func TestOpenAPIBounds(t *testing.T) {
 		request     func(n int64) (method, path, body string, header []string)
 	}{
 		{"page", number("parameters Page schema minimum"), number("parameters Page schema maximum"), get("/api/v1/transactions?page=%d")},
-		{"per_page", number("parameters PerPage schema minimum"), number("parameters PerPage schema maximum"), get("/api/v1/transactions?per_page=%d")},
-		{"per_page of the history", number("parameters PerPage schema minimum"), number("parameters PerPage schema maximum"), get("/api/v1/webhooks/history?per_page=%d")},
-		{"per_page of refused calls", int64(webtest.MemberAt(refused, "schema", "minimum").(float64)), int64(webtest.MemberAt(refused, "schema", "maximum").(float64)), get("/api/v1/inbound/refused?per_page=%d")},
+		{"per_page", number("parameters PerPage schema minimum"), number("parameters PerPage schema maximum"),
+			get("/api/v1/transactions?per_page=%d")},
+		{"per_page of the history", number("parameters PerPage schema minimum"), number("parameters PerPage schema maximum"),
+			get("/api/v1/webhooks/history?per_page=%d")},
+		{"per_page of refused calls", int64(webtest.MemberAt(refused, "schema", "minimum").(float64)),
+			int64(webtest.MemberAt(refused, "schema", "maximum").(float64)), get("/api/v1/inbound/refused?per_page=%d")},
 		{"max_amount", number("schemas Amount minimum"), number("schemas Amount maximum"), get("/api/v1/transactions?max_amount=%d")},
-		{"transferAmount", number("schemas Amount minimum"), number("schemas Amount maximum"), post("/api/v1/transactions", func(n int64) string { return native(fmt.Sprint("amount ", n), n) })},
-		{"name", number("schemas Name minLength"), number("schemas Name maxLength"), post("/api/v1/webhooks", func(n int64) string { return webhook(strings.Repeat("ữ", int(n)), url) })},
+		{"transferAmount", number("schemas Amount minimum"), number("schemas Amount maximum"),
+			post("/api/v1/transactions", func(n int64) string { return native(fmt.Sprint("amount ", n), n) })},
+		{"name", number("schemas Name minLength"), number("schemas Name maxLength"),
+			post("/api/v1/webhooks", func(n int64) string { return webhook(strings.Repeat("ữ", int(n)), url) })},
 		{"webhook_url", int64(len(url)), number("schemas WebhookUrl maxLength"), post("/api/v1/webhooks", func(n int64) string {
 			if n < int64(len(url)) {
 				return webhook("A", "")
 			}
 			return webhook("A", url+strings.Repeat("x", int(n)-len(url)))
 		})},
-		{"overlap_hours", number("schemas SecretRotation properties overlap_hours minimum"), number("schemas SecretRotation properties overlap_hours maximum"),
+		{"overlap_hours", number("schemas SecretRotation properties overlap_hours minimum"),
+			number("schemas SecretRotation properties overlap_hours maximum"),
 			post(fmt.Sprintf("/api/v1/webhooks/%d/rotate-secret", hook.ID), func(n int64) string { return fmt.Sprintf(`{"overlap_hours":%d}`, n) })},
 		{"Idempotency-Key", -1, number("parameters IdempotencyKey schema maxLength"), func(n int64) (string, string, string, []string) {
 			return "POST", "/api/v1/transactions", native(fmt.Sprint("key ", n), 1), []string{"Idempotency-Key", strings.Repeat("k", int(n))}

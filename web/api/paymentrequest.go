@@ -41,7 +41,8 @@ func EncodePaymentRequest(r payment.Request, zone *time.Location, now time.Time)
 	return PaymentRequestJSON{
 		r.ID, r.Status(now), r.Reference, r.Code, r.Amount, r.TransferAmount, r.Received, r.Rest(), r.Overpaid(), r.Transfers,
 		r.BankAccount.ID, r.BankAccount.Bank, r.BankAccount.AccountNumber, r.BankAccount.AccountName,
-		r.URLPath(), OrNull(r.ReturnURL), app.FormatTime(r.CreatedAt, zone), TimeOrNull(r.ExpiresAt, zone), TimeOrNull(r.PaidAt, zone), TimeOrNull(r.CancelledAt, zone),
+		r.URLPath(), OrNull(r.ReturnURL), app.FormatTime(r.CreatedAt, zone), TimeOrNull(r.ExpiresAt, zone), TimeOrNull(r.PaidAt, zone),
+		TimeOrNull(r.CancelledAt, zone),
 	}
 }
 
@@ -65,7 +66,8 @@ func (s *Server) listPaymentRequests(w http.ResponseWriter, q *Request) error {
 		Code: app.ReadCodeFilter("code", p.Values.Get("code"), &p.Bad), From: p.Bound("from", false), To: p.Bound("to", true), Page: p.Page(),
 	}
 	if f.Status != "" && !slices.Contains(app.PaymentStatuses, f.Status) {
-		p.Bad.Add("status", "must be open, underpaid, paid, overpaid, paid_late, expired or cancelled", "phải là open, underpaid, paid, overpaid, paid_late, expired hoặc cancelled")
+		p.Bad.Add("status", "must be open, underpaid, paid, overpaid, paid_late, expired or cancelled",
+			"phải là open, underpaid, paid, overpaid, paid_late, expired hoặc cancelled")
 	}
 	if err := p.Bad.Err(); err != nil {
 		return err
@@ -111,7 +113,8 @@ func (s *Server) listUnmatched(w http.ResponseWriter, q *Request) error {
 	for i, t := range rows {
 		list[i] = EncodeUnmatched(t, s.service.Ledger.Zone(), q.now)
 	}
-	return q.answer(w, http.StatusOK, "Money in without a payment request.", "Tiền vào chưa ghép với yêu cầu thanh toán nào.", member{"transactions", list}, member{"pagination", paginate(page, total)})
+	return q.answer(w, http.StatusOK, "Money in without a payment request.", "Tiền vào chưa ghép với yêu cầu thanh toán nào.",
+		member{"transactions", list}, member{"pagination", paginate(page, total)})
 }
 
 func (s *Server) createPaymentRequest(w http.ResponseWriter, q *Request) error {
@@ -120,7 +123,8 @@ func (s *Server) createPaymentRequest(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	in := payment.RequestCreate{
-		Amount: f.amount("amount"), BankAccountID: f.reference("bank_account_id"), Reference: f.given("reference"), Code: f.given("code"), Prefix: f.given("prefix"),
+		Amount: f.amount("amount"), BankAccountID: f.reference("bank_account_id"), Reference: f.given("reference"), Code: f.given("code"),
+		Prefix:    f.given("prefix"),
 		ReturnURL: f.given("return_url"), DistinctAmount: f.truth("distinct_amount"),
 	}
 	most := int(payment.MaxExpiry / time.Minute)
@@ -139,7 +143,8 @@ func (s *Server) createPaymentRequest(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusCreated, "The payment request was created.", "Đã tạo yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)})
+	return q.answer(w, http.StatusCreated, "The payment request was created.", "Đã tạo yêu cầu thanh toán.",
+		member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)})
 }
 
 // amount reads an amount in VND, a number or a text as programs write it; 0 where it is
@@ -174,7 +179,8 @@ func (s *Server) showPaymentRequest(w http.ResponseWriter, q *Request) error {
 	for i, t := range transfers {
 		list[i] = EncodePaymentTransfer(t, s.service.Ledger.Zone())
 	}
-	return q.answer(w, http.StatusOK, "The payment request.", "Yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)}, member{"transactions", list})
+	return q.answer(w, http.StatusOK, "The payment request.", "Yêu cầu thanh toán.",
+		member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)}, member{"transactions", list})
 }
 
 // paymentRequestQR makes the VietQR code of what is still to be paid.
@@ -194,7 +200,8 @@ func (s *Server) paymentRequestQR(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The VietQR code.", "Mã VietQR.", member{"payment_request_id", r.ID}, member{"amount", transfer.Amount}, member{"content", transfer.Content},
+	return q.answer(w, http.StatusOK, "The VietQR code.", "Mã VietQR.", member{"payment_request_id", r.ID}, member{"amount", transfer.Amount},
+		member{"content", transfer.Content},
 		member{"qr", text}, member{"svg", vietqr.SVG(code)}, member{"png", code.PNG()})
 }
 
@@ -203,7 +210,8 @@ func (s *Server) cancelPaymentRequest(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The payment request was cancelled.", "Đã huỷ yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)})
+	return q.answer(w, http.StatusOK, "The payment request was cancelled.", "Đã huỷ yêu cầu thanh toán.",
+		member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)})
 }
 
 func (s *Server) matchTransaction(w http.ResponseWriter, q *Request) error {
@@ -215,7 +223,8 @@ func (s *Server) matchTransaction(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The transaction was matched with the payment request.", "Đã ghép giao dịch với yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)})
+	return q.answer(w, http.StatusOK, "The transaction was matched with the payment request.", "Đã ghép giao dịch với yêu cầu thanh toán.",
+		member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)})
 }
 
 func (s *Server) unmatchTransaction(w http.ResponseWriter, q *Request) error {
@@ -227,7 +236,8 @@ func (s *Server) unmatchTransaction(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The transaction is no longer matched with the payment request.", "Đã bỏ ghép giao dịch với yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)})
+	return q.answer(w, http.StatusOK, "The transaction is no longer matched with the payment request.",
+		"Đã bỏ ghép giao dịch với yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)})
 }
 
 // match reads the payment request in the path and the transaction in the body.

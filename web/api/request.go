@@ -42,7 +42,8 @@ func (s *Server) management(rt route) http.HandlerFunc {
 			wire.WriteJSON(w, status, body)
 			return
 		}
-		q.Request = r.WithContext(app.ActingAs(r.Context(), app.Actor{Way: app.WayAPI, ID: q.key.ID, Name: q.key.Name, Address: s.ClientAddr(r).String(), At: q.now}))
+		q.Request = r.WithContext(app.ActingAs(r.Context(),
+			app.Actor{Way: app.WayAPI, ID: q.key.ID, Name: q.key.Name, Address: s.ClientAddr(r).String(), At: q.now}))
 		remaining, wait, allowed := s.limits.Take(keyRoute{q.key.ID, name}, wire.Pace{Burst: limit, PerMinute: limit}, q.now)
 		if !allowed {
 			status, body := wire.RateLimited(w, r, limit, wait)
@@ -95,7 +96,8 @@ func (q *Request) readBody(rule bodyRule) error {
 		return err
 	}
 	if q.body, err = exactjson.Parse(raw); err != nil {
-		return app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body is not valid JSON.", VI: "Nội dung yêu cầu không phải JSON hợp lệ."})
+		return app.Refused(app.CodeInvalidJSON,
+			app.Text{EN: "The request body is not valid JSON.", VI: "Nội dung yêu cầu không phải JSON hợp lệ."})
 	}
 	return nil
 }

@@ -290,7 +290,8 @@ func (r *play) prepare(args []string) error {
 		n, err := strconv.Atoi(words[0])
 		for range n {
 			if err == nil {
-				_, _, err = r.Services.Deliveries.CreateWebhook(ctx, account, delivery.WebhookCreate{Name: "many", URL: "https://shop.example.com/", Type: delivery.WebhookAll}, now)
+				_, _, err = r.Services.Deliveries.CreateWebhook(ctx, account,
+					delivery.WebhookCreate{Name: "many", URL: "https://shop.example.com/", Type: delivery.WebhookAll}, now)
 			}
 		}
 		return err
@@ -507,7 +508,8 @@ var documented = map[int][]string{
 	403: {"forbidden", "plan_expired"},
 	404: {"not_found"},
 	405: {"method_not_allowed"},
-	409: {"conflict", "already_exists", "limit_reached", "plan_limit", "webhook_deleted", "webhook_inactive", "delivery_pending", "secret_lost"},
+	409: {"conflict", "already_exists", "limit_reached", "plan_limit", "webhook_deleted", "webhook_inactive",
+		"delivery_pending", "secret_lost"},
 	413: {"payload_too_large"},
 	415: {"unsupported_media_type"},
 	422: {"validation_failed"},

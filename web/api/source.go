@@ -34,9 +34,11 @@ type SourceJSON struct {
 // EncodeSource writes src with its times in zone, for a reader of lang.
 func EncodeSource(src inbound.SourceHealth, zone *time.Location, lang app.Lang) SourceJSON {
 	return SourceJSON{
-		ID: src.ID, Name: src.Name, Provider: src.Provider, Auth: src.Auth, URLPath: OrNull(src.URLPath()), BankAccountID: OrNull(src.BankAccountID),
-		CreatedAt: app.FormatTime(src.CreatedAt, zone), LastCallAt: TimeOrNull(src.LastCallAt, zone), LastTransactionAt: TimeOrNull(src.LastTransactionAt, zone),
-		LastPollAt: TimeOrNull(src.PolledAt, zone), PollError: OrNull(src.PollError),
+		ID: src.ID, Name: src.Name, Provider: src.Provider, Auth: src.Auth, URLPath: OrNull(src.URLPath()),
+		BankAccountID: OrNull(src.BankAccountID),
+		CreatedAt:     app.FormatTime(src.CreatedAt, zone), LastCallAt: TimeOrNull(src.LastCallAt, zone),
+		LastTransactionAt: TimeOrNull(src.LastTransactionAt, zone),
+		LastPollAt:        TimeOrNull(src.PolledAt, zone), PollError: OrNull(src.PollError),
 		RefusedCalls: src.RefusedCalls, LastRefusedAt: TimeOrNull(src.LastRefused.ReceivedAt, zone),
 		LastRefusedCode: OrNull(src.LastRefused.Code), LastRefusedReason: OrNull(src.LastRefused.Text.In(lang)),
 		SecretLost: src.SecretLost,
@@ -65,7 +67,8 @@ type RefusedCallJSON struct {
 
 // EncodeRefusedCall writes c with its times in zone, for a reader of lang.
 func EncodeRefusedCall(c inbound.RefusedCall, zone *time.Location, lang app.Lang) RefusedCallJSON {
-	return RefusedCallJSON{c.ID, OrNull(c.SourceID), OrNull(c.SourceName), app.FormatTime(c.ReceivedAt, zone), c.Remote, c.Code, c.Text.In(lang)}
+	return RefusedCallJSON{c.ID, OrNull(c.SourceID), OrNull(c.SourceName), app.FormatTime(c.ReceivedAt, zone), c.Remote,
+		c.Code, c.Text.In(lang)}
 }
 
 // encodeSource leaves out what calls a source where the key may only read.
@@ -129,14 +132,17 @@ func madeSource(src inbound.Source, generated bool) []member {
 
 // addSource answers with what the owner does at the provider.
 func (s *Server) addSource(w http.ResponseWriter, q *Request) error {
-	f, err := q.fields("provider", "auth", "name", "secret", "bank_account_id", "header", "map", "senders", "access_key", "username", "api_key", "api_url")
+	f, err := q.fields("provider", "auth", "name", "secret", "bank_account_id", "header", "map", "senders", "access_key", "username",
+		"api_key", "api_url")
 	if err != nil {
 		return err
 	}
 	in := inbound.SourceAdd{
-		Provider: app.Provider(f.required("provider")), Auth: inbound.Auth(f.given("auth")), Name: f.required("name"), Secret: f.given("secret"), BankAccountID: f.reference("bank_account_id"),
-		Options: inbound.SourceOptions{Header: f.given("header"), Map: f.textsByName("map"), Senders: f.texts("senders"), AccessKey: f.given("access_key"), Username: f.given("username")},
-		APIKey:  f.given("api_key"), APIURL: strings.TrimSuffix(f.given("api_url"), "/"),
+		Provider: app.Provider(f.required("provider")), Auth: inbound.Auth(f.given("auth")), Name: f.required("name"), Secret: f.given("secret"),
+		BankAccountID: f.reference("bank_account_id"),
+		Options: inbound.SourceOptions{Header: f.given("header"), Map: f.textsByName("map"), Senders: f.texts("senders"),
+			AccessKey: f.given("access_key"), Username: f.given("username")},
+		APIKey: f.given("api_key"), APIURL: strings.TrimSuffix(f.given("api_url"), "/"),
 	}
 	in.Key, err = q.idempotencyKey()
 	f.bad.Merge(err)
@@ -152,7 +158,8 @@ func (s *Server) addSource(w http.ResponseWriter, q *Request) error {
 			"Nguồn đã được thêm trước đó; khoá bí mật sẽ không hiển thị lại.", member{"source", EncodeCreatedSource(src, false)})
 	}
 	kind, _ := s.service.Inbound.ProviderKind(src.Provider)
-	return q.answer(w, http.StatusCreated, "The source was added. Store the secret now: it is not shown again.", "Đã thêm nguồn. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại.",
+	return q.answer(w, http.StatusCreated, "The source was added. Store the secret now: it is not shown again.",
+		"Đã thêm nguồn. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại.",
 		append(madeSource(src, in.Secret == ""), member{"setup", kind.Setup(src).In(wire.Lang(q.Request))})...)
 }
 
@@ -174,14 +181,16 @@ func (s *Server) rotateSourceSecret(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The source has a new secret; calls with the old one are refused. Store it now: it is not shown again.",
-		"Nguồn đã có khoá bí mật mới; lần gọi dùng khoá cũ sẽ bị từ chối. Hãy lưu ngay: khoá bí mật sẽ không hiển thị lại.", madeSource(src, secret == "")...)
+		"Nguồn đã có khoá bí mật mới; lần gọi dùng khoá cũ sẽ bị từ chối. Hãy lưu ngay: khoá bí mật sẽ không hiển thị lại.",
+		madeSource(src, secret == "")...)
 }
 
 func (s *Server) removeSource(w http.ResponseWriter, q *Request) error {
 	if err := s.service.Inbound.RemoveSource(q.Context(), q.account(), q.pathID(), q.now); err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The source was removed: its calls are refused from now on. Its transactions stay.", "Đã xoá nguồn: lần gọi đến nguồn này sẽ bị từ chối. Các giao dịch vẫn được giữ.")
+	return q.answer(w, http.StatusOK, "The source was removed: its calls are refused from now on. Its transactions stay.",
+		"Đã xoá nguồn: lần gọi đến nguồn này sẽ bị từ chối. Các giao dịch vẫn được giữ.")
 }
 
 // listRefused lists the calls that were refused, all that are kept unless fewer
@@ -209,5 +218,6 @@ func (s *Server) showRefused(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The refused call.", "Lần gọi bị từ chối.", member{"refused_call", EncodeRefusedCall(c, s.service.Ledger.Zone(), wire.Lang(q.Request))})
+	return q.answer(w, http.StatusOK, "The refused call.", "Lần gọi bị từ chối.",
+		member{"refused_call", EncodeRefusedCall(c, s.service.Ledger.Zone(), wire.Lang(q.Request))})
 }

@@ -35,8 +35,10 @@ type StreamJSON struct {
 // EncodeStream writes st with its times in zone, for a reader of lang.
 func EncodeStream(st stream.Stream, zone *time.Location, lang app.Lang) StreamJSON {
 	return StreamJSON{
-		ID: st.ID, Name: st.Name, URL: st.URL, Topic: st.Topic, Username: st.Username, BankAccountID: OrNull(st.BankAccountID), Type: st.Type, CodePrefix: st.CodePrefix, IsActive: st.IsActive,
-		CreatedAt: app.FormatTime(st.CreatedAt, zone), SinceID: strconv.FormatInt(st.Position, 10), Sent: st.Sent, LastSentAt: TimeOrNull(st.SentAt, zone),
+		ID: st.ID, Name: st.Name, URL: st.URL, Topic: st.Topic, Username: st.Username, BankAccountID: OrNull(st.BankAccountID), Type: st.Type,
+		CodePrefix: st.CodePrefix, IsActive: st.IsActive,
+		CreatedAt: app.FormatTime(st.CreatedAt, zone), SinceID: strconv.FormatInt(st.Position, 10), Sent: st.Sent,
+		LastSentAt:   TimeOrNull(st.SentAt, zone),
 		FailingSince: TimeOrNull(st.FailingSince, zone), Problem: OrNull(st.Problem.In(lang)), SecretLost: st.SecretLost,
 	}
 }
@@ -61,7 +63,8 @@ func (s *Server) createStream(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	in := stream.Create{
-		Name: f.required("name"), URL: f.required("url"), Topic: f.required("topic"), BankAccountID: f.reference("bank_account_id"), CodePrefix: f.given("code_prefix"), SinceID: f.sinceID(),
+		Name: f.required("name"), URL: f.required("url"), Topic: f.required("topic"), BankAccountID: f.reference("bank_account_id"),
+		CodePrefix: f.given("code_prefix"), SinceID: f.sinceID(),
 		Credentials: stream.BrokerCredentials{Username: f.given("username"), Password: f.given("password")},
 	}
 	if t := f.optional("type"); t != nil {
@@ -120,7 +123,8 @@ func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	u := stream.Update{
-		Name: f.optional("name"), URL: f.optional("url"), Topic: f.optional("topic"), Credentials: f.credentials(), SinceID: f.sinceID(), Type: (*delivery.WebhookType)(f.optional("type")),
+		Name: f.optional("name"), URL: f.optional("url"), Topic: f.optional("topic"), Credentials: f.credentials(), SinceID: f.sinceID(),
+		Type:     (*delivery.WebhookType)(f.optional("type")),
 		IsActive: f.state("is_active"),
 	}
 	f.bad.Merge(s.service.Streams.CheckStreamUpdate(before, u))
@@ -136,7 +140,8 @@ func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	warning := st.PlainWarning(u.Credentials != nil && u.Credentials.Password != "")
-	return q.answer(w, http.StatusOK, "The stream was updated."+warning.EN, "Đã cập nhật luồng."+warning.VI, member{"stream", s.encodeStream(st, q)})
+	return q.answer(w, http.StatusOK, "The stream was updated."+warning.EN, "Đã cập nhật luồng."+warning.VI,
+		member{"stream", s.encodeStream(st, q)})
 }
 
 // credentials reads username and password, which are changed together: nobody can
@@ -148,7 +153,8 @@ func (f *fields) credentials() *stream.BrokerCredentials {
 	case username != nil && password != nil:
 		return &stream.BrokerCredentials{Username: *username, Password: *password}
 	case username != nil:
-		f.bad.Merge(app.InvalidField("password", "is needed with username; both are empty where the broker asks for none", "cần có cùng username; để trống cả hai nếu máy chủ nhận không yêu cầu"))
+		f.bad.Merge(app.InvalidField("password", "is needed with username; both are empty where the broker asks for none",
+			"cần có cùng username; để trống cả hai nếu máy chủ nhận không yêu cầu"))
 	case password != nil && !named:
 		f.bad.Add("username", "is needed with password; it is empty for a token", "cần có cùng password; để trống nếu dùng token")
 	}
@@ -186,7 +192,8 @@ func (s *Server) testStream(w http.ResponseWriter, q *Request) error {
 	if !ok {
 		message = app.Text{EN: "The broker has not kept the test message.", VI: "Máy chủ nhận luồng chưa lưu tin thử."}
 	}
-	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"success", ok}, member{"problem", OrNull(problem.In(wire.Lang(q.Request)))})
+	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"success", ok},
+		member{"problem", OrNull(problem.In(wire.Lang(q.Request)))})
 }
 
 func (s *Server) rotateStreamSecret(w http.ResponseWriter, q *Request) error {
@@ -198,7 +205,8 @@ func (s *Server) rotateStreamSecret(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	message := app.Text{EN: "The stream has a new secret. Store it now: it is not shown again.", VI: "Luồng đã có khoá bí mật mới. Hãy lưu ngay: khoá bí mật sẽ không hiển thị lại."}
+	message := app.Text{EN: "The stream has a new secret. Store it now: it is not shown again.",
+		VI: "Luồng đã có khoá bí mật mới. Hãy lưu ngay: khoá bí mật sẽ không hiển thị lại."}
 	if before.SecretLost {
 		message = message.And(stream.PasswordLost)
 	}

@@ -48,7 +48,8 @@ func TestStreamSecret(t *testing.T) {
 	if a := w.Do("POST", "/api/v1/streams/1/test", "", key...); a.Status != 409 || a.JSON(t)["code"] != "secret_lost" {
 		t.Errorf("a test without a secret: %d %s", a.Status, a.Body)
 	}
-	if a := w.Do("POST", "/api/v1/streams/1/rotate-secret", "", key...); !strings.Contains(a.JSON(t)["messages"].(string), "The password of the broker is lost, too") {
+	if a := w.Do("POST", "/api/v1/streams/1/rotate-secret", "", key...); !strings.Contains(a.JSON(t)["messages"].(string),
+		"The password of the broker is lost, too") {
 		t.Errorf("rotated after a loss: %s", a.Body)
 	}
 }

@@ -75,7 +75,8 @@ func (s *Server) listTransactions(w http.ResponseWriter, q *Request) error {
 	for i, t := range page.Rows {
 		encoded[i] = EncodeTransaction(t, s.service.Ledger.Zone())
 	}
-	return q.answer(w, http.StatusOK, "Transactions.", "Danh sách giao dịch.", member{"transactions", encoded}, member{"pagination", paginate(f.Page, page.Total)})
+	return q.answer(w, http.StatusOK, "Transactions.", "Danh sách giao dịch.", member{"transactions", encoded},
+		member{"pagination", paginate(f.Page, page.Total)})
 }
 
 func (s *Server) showTransaction(w http.ResponseWriter, q *Request) error {

@@ -32,7 +32,8 @@ func EncodeWebhook(w delivery.Webhook, zone *time.Location) WebhookJSON {
 		kind = ""
 	}
 	encoded := WebhookJSON{
-		ID: w.ID, Name: w.Name, URL: w.URL, Type: w.Type, IsActive: w.IsActive, CreatedAt: app.FormatTime(w.CreatedAt, zone), Kind: kind, SecretLost: w.SecretLost, CodePrefix: w.CodePrefix,
+		ID: w.ID, Name: w.Name, URL: w.URL, Type: w.Type, IsActive: w.IsActive, CreatedAt: app.FormatTime(w.CreatedAt, zone), Kind: kind,
+		SecretLost: w.SecretLost, CodePrefix: w.CodePrefix,
 		Silent: w.Silent,
 	}
 	if len(w.BankAccountIDs) > 0 {
@@ -111,7 +112,8 @@ func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	u := delivery.WebhookUpdate{
-		Name: f.optional("name"), URL: f.optional("webhook_url"), Type: (*delivery.WebhookType)(f.optional("type")), IsActive: f.state("is_active"),
+		Name: f.optional("name"), URL: f.optional("webhook_url"), Type: (*delivery.WebhookType)(f.optional("type")),
+		IsActive: f.state("is_active"),
 	}
 	f.bad.Merge(s.service.Deliveries.CheckWebhookUpdate(u))
 	if f.bad.Err() == nil && u == (delivery.WebhookUpdate{}) {

@@ -44,7 +44,8 @@ func (s *Server) givenAddress(v *visit, path string, needs target.Reach) givenAd
 // network, a program on the same machine.
 func (s *Server) sourceAddress(v *visit, src inbound.Source) givenAddress {
 	kind, _ := s.Services.Inbound.ProviderKind(src.Provider)
-	needs := map[inbound.ProviderGroup]target.Reach{inbound.Gateways: target.ReachInternet, inbound.PhoneApps: target.ReachNetwork, inbound.OwnPrograms: target.ReachMachine}
+	needs := map[inbound.ProviderGroup]target.Reach{inbound.Gateways: target.ReachInternet, inbound.PhoneApps: target.ReachNetwork,
+		inbound.OwnPrograms: target.ReachMachine}
 	return s.givenAddress(v, src.URLPath(), needs[kind.Group])
 }
 
@@ -61,7 +62,8 @@ func (w words) ReachText(r target.Reach) string {
 	case target.ReachNetwork:
 		return w.T("This address works in the same network (Wi-Fi) only.", "Địa chỉ này chỉ mở được trong cùng mạng (Wi-Fi) với máy chủ.")
 	case target.ReachPlain:
-		return w.T("This address is http: others on the way can read what is sent.", "Địa chỉ này là http: người khác trên đường truyền đọc được những gì gửi qua.")
+		return w.T("This address is http: others on the way can read what is sent.",
+			"Địa chỉ này là http: người khác trên đường truyền đọc được những gì gửi qua.")
 	}
 	return ""
 }

@@ -133,11 +133,18 @@ func (d alertsData) CardRefused() bool {
 // ChatHint says where a service gives out what its form asks for.
 func (w words) ChatHint(m alert.Medium) string {
 	return map[alert.Medium]app.Text{
-		alert.Zalo:    {EN: "Make a bot with Zalo Bot Creator in Zalo, and write to it or add it to a group. The chat id is in what the bot receives (getUpdates).", VI: "Tạo bot bằng Zalo Bot Creator trong Zalo, rồi nhắn cho bot hoặc thêm bot vào nhóm. Mã cuộc trò chuyện nằm trong tin mà bot nhận được (getUpdates)."},
-		alert.Discord: {EN: "In Discord: Edit Channel, Integrations, Webhooks, New Webhook, Copy Webhook URL.", VI: "Trong Discord: Chỉnh sửa kênh, Tích hợp, Webhook, Webhook mới, Sao chép URL webhook."},
-		alert.Slack:   {EN: "In Slack, add the app Incoming Webhooks to a channel and copy its URL.", VI: "Trong Slack, thêm ứng dụng Incoming Webhooks vào một kênh và sao chép URL."},
-		alert.Lark:    {EN: "In the Lark or Feishu group: Settings, Bots, Add bot, Custom bot; copy its URL.", VI: "Trong nhóm Lark hoặc Feishu: Cài đặt, Bot, Thêm bot, Bot tuỳ chỉnh; sao chép URL."},
-		alert.Ntfy:    {EN: "The address of a topic that nobody can guess: who knows it reads along.", VI: "Địa chỉ của một chủ đề khó đoán: ai biết địa chỉ đều đọc được tin."},
+		alert.Zalo: {EN: "Make a bot with Zalo Bot Creator in Zalo, and write to it or add it to a group. " +
+			"The chat id is in what the bot receives (getUpdates).",
+			VI: "Tạo bot bằng Zalo Bot Creator trong Zalo, rồi nhắn cho bot hoặc thêm bot vào nhóm. " +
+				"Mã cuộc trò chuyện nằm trong tin mà bot nhận được (getUpdates)."},
+		alert.Discord: {EN: "In Discord: Edit Channel, Integrations, Webhooks, New Webhook, Copy Webhook URL.",
+			VI: "Trong Discord: Chỉnh sửa kênh, Tích hợp, Webhook, Webhook mới, Sao chép URL webhook."},
+		alert.Slack: {EN: "In Slack, add the app Incoming Webhooks to a channel and copy its URL.",
+			VI: "Trong Slack, thêm ứng dụng Incoming Webhooks vào một kênh và sao chép URL."},
+		alert.Lark: {EN: "In the Lark or Feishu group: Settings, Bots, Add bot, Custom bot; copy its URL.",
+			VI: "Trong nhóm Lark hoặc Feishu: Cài đặt, Bot, Thêm bot, Bot tuỳ chỉnh; sao chép URL."},
+		alert.Ntfy: {EN: "The address of a topic that nobody can guess: who knows it reads along.",
+			VI: "Địa chỉ của một chủ đề khó đoán: ai biết địa chỉ đều đọc được tin."},
 	}[m].In(w.Lang)
 }
 
@@ -159,7 +166,8 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 	if err != nil {
 		return err
 	}
-	data := alertsData{Recipients: alert.MaxRecipients, SavedPreferences: savedPreferences(p, s.alertKinds(v)), SavedReport: savedReport(channels)}
+	data := alertsData{Recipients: alert.MaxRecipients, SavedPreferences: savedPreferences(p, s.alertKinds(v)),
+		SavedReport: savedReport(channels)}
 	if sent.preferences != nil {
 		p = *sent.preferences
 	}
@@ -279,7 +287,8 @@ func (s *Server) setAlertPreferences(v *visit) error {
 	on := v.PostForm["kind"]
 	for _, kind := range on {
 		if !slices.Contains(alert.Kinds, alert.AttentionKind(kind)) {
-			return s.showAlerts(v, sentAlerts{}, app.InvalidField("kind", "must be one of the values in the list", "phải là một mục trong danh sách"))
+			return s.showAlerts(v, sentAlerts{},
+				app.InvalidField("kind", "must be one of the values in the list", "phải là một mục trong danh sách"))
 		}
 	}
 	for _, kind := range s.alertKinds(v) {
@@ -347,7 +356,8 @@ func (s *Server) setPayments(v *visit) (err error) {
 	medium := alert.Medium(v.PathValue("medium"))
 	least := strings.TrimSpace(v.PostFormValue("min_amount"))
 	var bad app.Invalid
-	feed := alert.PaymentFeed{On: v.PostFormValue("on") == "1", Type: app.Direction(v.PostFormValue("type")), Content: v.PostFormValue("content") == "1"}
+	feed := alert.PaymentFeed{On: v.PostFormValue("on") == "1", Type: app.Direction(v.PostFormValue("type")),
+		Content: v.PostFormValue("content") == "1"}
 	feed.Least = app.ReadShortAmountBound("min_amount", least, true, &bad)
 	feed.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id"))
 	bad.Merge(err)
@@ -376,7 +386,9 @@ func (s *Server) setAlertChannel(v *visit, sent alertCard) error {
 	if _, err := s.Services.Alerts.SetAlertChannel(v.Context(), sent.Channel, v.now); err != nil {
 		return s.showAlerts(v, sentAlerts{card: sent}, err)
 	}
-	return s.redirect(v, v.next("/settings/alerts"), app.Text{EN: "The channel is set up. Send a test to see that it works.", VI: "Đã thiết lập kênh. Hãy gửi thử để xem kênh có hoạt động không."})
+	return s.redirect(v, v.next("/settings/alerts"),
+		app.Text{EN: "The channel is set up. Send a test to see that it works.",
+			VI: "Đã thiết lập kênh. Hãy gửi thử để xem kênh có hoạt động không."})
 }
 
 // alertTestTime is how long a test may take while somebody waits.
@@ -390,13 +402,15 @@ func (s *Server) testAlert(v *visit) error {
 	err := s.Services.Alerts.TestAlert(ctx, v.account.ID, medium, s.Installation, v.now)
 	var fault *alert.Error
 	if errors.As(err, &fault) {
-		wrong := app.Refused(app.CodeConflict, app.Text{EN: "The test message was not delivered. " + fault.Text.EN, VI: "Chưa gửi được tin thử. " + fault.Text.VI})
+		wrong := app.Refused(app.CodeConflict,
+			app.Text{EN: "The test message was not delivered. " + fault.Text.EN, VI: "Chưa gửi được tin thử. " + fault.Text.VI})
 		return s.showAlerts(v, sentAlerts{card: alertCard{Channel: alert.Channel{Medium: medium}}}, wrong)
 	}
 	if err != nil {
 		return err
 	}
-	return s.redirect(v, v.next("/settings/alerts"), app.Text{EN: "The test was taken. Look whether it has arrived.", VI: "Tin thử đã được gửi. Hãy kiểm tra xem đã nhận được chưa."})
+	return s.redirect(v, v.next("/settings/alerts"),
+		app.Text{EN: "The test was taken. Look whether it has arrived.", VI: "Tin thử đã được gửi. Hãy kiểm tra xem đã nhận được chưa."})
 }
 
 // alertRemoval removes a channel.
@@ -404,9 +418,10 @@ func (s *Server) alertRemoval(v *visit, medium alert.Medium) confirmation {
 	return confirmation{
 		Path: "/settings/alerts/" + string(medium) + "/remove", Back: "/settings/alerts",
 		Title: v.T("Send no alerts by "+medium.Name().EN+"?", "Ngừng cảnh báo qua "+medium.Name().VI+"?"), Button: v.T("Remove", "Xoá kênh"),
-		Texts: []string{v.T("Nobody is told there any more, and what was entered is forgotten.", "Sẽ không còn cảnh báo nào được gửi qua kênh này, thông tin đã nhập bị xoá.")},
-		do:    func() error { return s.Services.Alerts.RemoveAlertChannel(v.Context(), v.account.ID, medium) },
-		done:  app.Text{EN: "The channel is removed.", VI: "Đã xoá kênh."},
+		Texts: []string{v.T("Nobody is told there any more, and what was entered is forgotten.",
+			"Sẽ không còn cảnh báo nào được gửi qua kênh này, thông tin đã nhập bị xoá.")},
+		do:   func() error { return s.Services.Alerts.RemoveAlertChannel(v.Context(), v.account.ID, medium) },
+		done: app.Text{EN: "The channel is removed.", VI: "Đã xoá kênh."},
 	}
 }
 

@@ -69,7 +69,8 @@ func TestAlertsPage(t *testing.T) {
 	status, body = 400, `{"ok":false,"description":"Bad Request: <b>chat not found</b>"}`
 	a = b.Post("/settings/alerts/telegram/test")
 	a.WantStatus(t, http.StatusConflict)
-	a.Shows(t, "Last test: failed", "The test message was not delivered", "“Bad Request: <b>chat not found</b>”: check the chat id", "Not sent")
+	a.Shows(t, "Last test: failed", "The test message was not delivered",
+		"“Bad Request: <b>chat not found</b>”: check the chat id", "Not sent")
 	if strings.Contains(a.Body, "<b>") {
 		t.Error("what Telegram says is markup")
 	}
@@ -133,12 +134,15 @@ func TestAlertsEmailForm(t *testing.T) {
 		return pairs
 	}
 	for _, c := range []struct{ field, value, says string }{
-		{"smtp_host", "", "Mail server"}, {"smtp_host", "127.0.0.2", "Mail server must be reachable from the internet"}, {"smtp_host", "a.vn/x", "Mail server"},
+		{"smtp_host", "", "Mail server"}, {"smtp_host", "127.0.0.2", "Mail server must be reachable from the internet"},
+		{"smtp_host", "a.vn/x", "Mail server"},
 		{"smtp_host", "a.vn:25", "Mail server"}, {"smtp_host", "me@a.vn", "Mail server"},
 		{"smtp_port", "0", "Port must be"}, {"smtp_port", "x", "Port must be"}, {"smtp_security", "none", "Encryption must be"},
 		{"smtp_username", "", "Password and the user name"}, {"smtp_password", "", "Password and the user name"},
-		{"email_from", "lan", "From address must be"}, {"email_to", "", "Recipients must be 1 to 5"}, {"email_to", "lan@example.vn\nx", "Recipients must be an address"},
-		{"email_to", "a@a.vn b@a.vn c@a.vn d@a.vn e@a.vn f@a.vn", "Recipients must be 1 to 5"}, {"email_to", "a@a.vn\r\nBcc:b@b.vn>", "Recipients must be"},
+		{"email_from", "lan", "From address must be"}, {"email_to", "", "Recipients must be 1 to 5"},
+		{"email_to", "lan@example.vn\nx", "Recipients must be an address"},
+		{"email_to", "a@a.vn b@a.vn c@a.vn d@a.vn e@a.vn f@a.vn", "Recipients must be 1 to 5"},
+		{"email_to", "a@a.vn\r\nBcc:b@b.vn>", "Recipients must be"},
 	} {
 		a := b.Post("/settings/alerts/email", form(c.field, c.value)...)
 		a.WantStatus(t, http.StatusUnprocessableEntity)
@@ -147,12 +151,14 @@ func TestAlertsEmailForm(t *testing.T) {
 	}
 	b.Post("/settings/alerts/email", form()...).Goes(t, "/settings/alerts")
 	b.Post("/settings/alerts/email", form("smtp_password", "", "email_to", "hoa@example.vn, lan@example.vn")...).Goes(t, "/settings/alerts")
-	b.Post("/settings/alerts/email", form("smtp_password", "", "smtp_host", "evil.example.vn")...).WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/settings/alerts/email", form("smtp_password", "", "smtp_host", "evil.example.vn")...).WantStatus(t,
+		http.StatusUnprocessableEntity)
 	b.Post("/settings/alerts/email", form("smtp_password", "", "smtp_username", "minh")...).WantStatus(t, http.StatusUnprocessableEntity)
 	c, err := w.Services.Alerts.AlertChannel(t.Context(), 1, alert.Email)
 	apptest.Must(t, err)
 	e := c.Email
-	if e.Host != "smtp.example.vn" || e.Password != "mật khẩu thư" || e.From != "lan@example.vn" || strings.Join(e.To, " ") != "hoa@example.vn lan@example.vn" {
+	if e.Host != "smtp.example.vn" || e.Password != "mật khẩu thư" || e.From != "lan@example.vn" ||
+		strings.Join(e.To, " ") != "hoa@example.vn lan@example.vn" {
 		t.Errorf("%+v", e)
 	}
 	b.Get("/settings/alerts").Shows(t, "hoa@example.vn, lan@example.vn", `value="smtp.example.vn"`)
@@ -169,7 +175,8 @@ func TestAlertsTenancy(t *testing.T) {
 	w.User(other, "minh", access.RoleOwner)
 	status, body := 200, `{"ok":true}`
 	api, texts := telegram(t, &status, &body)
-	w.Browser().SignIn("lan").Post("/settings/alerts/telegram", "token", botToken, "chat", "424242", "api_url", api).Goes(t, "/settings/alerts")
+	w.Browser().SignIn("lan").Post("/settings/alerts/telegram", "token", botToken, "chat", "424242", "api_url",
+		api).Goes(t, "/settings/alerts")
 	minh := w.Browser().SignIn("minh")
 	hides(t, minh.Get("/settings/alerts"), "424242")
 	hides(t, minh.Get("/settings/alerts"), "The server needs attention") // which isn't theirs
@@ -180,7 +187,8 @@ func TestAlertsTenancy(t *testing.T) {
 	minh.Post("/settings/alerts/telegram", "token", "", "chat", "5").WantStatus(t, http.StatusUnprocessableEntity) // lan's isn't kept for minh
 	p, err := w.Services.Alerts.AlertPreferences(t.Context(), 1)
 	apptest.Must(t, err)
-	if c, err := w.Services.Alerts.AlertChannel(t.Context(), 1, alert.Telegram); err != nil || c.Telegram.Chat != "424242" || p.Lang != app.Vietnamese || len(*texts) != 0 {
+	if c, err := w.Services.Alerts.AlertChannel(t.Context(), 1, alert.Telegram); err != nil || c.Telegram.Chat != "424242" ||
+		p.Lang != app.Vietnamese || len(*texts) != 0 {
 		t.Errorf("%+v, %v, %+v, %q", c, err, p, *texts)
 	}
 }
@@ -201,11 +209,14 @@ func TestMoreAttention(t *testing.T) {
 	if a := b.Get("/"); strings.Contains(a.Body, "are refused") {
 		t.Error("calls are refused before there was one")
 	}
-	w.Do("POST", src.URLPath(), `{}`, "Authorization", "Bearer wrong", "Content-Type", "application/json").WantStatus(t, http.StatusUnauthorized)
+	w.Do("POST", src.URLPath(), `{}`, "Authorization", "Bearer wrong", "Content-Type", "application/json").WantStatus(t,
+		http.StatusUnauthorized)
 	w.Until("the refused call", func() bool {
-		return strings.Contains(b.Get("/").Body, "are refused, so its transactions are not received. The secret entered at the provider may be wrong.")
+		return strings.Contains(b.Get("/").Body,
+			"are refused, so its transactions are not received. The secret entered at the provider may be wrong.")
 	})
-	w.Do("POST", src.URLPath(), strings.Repeat(" ", 1<<20+1), "Authorization", "Bearer "+src.Secret).WantStatus(t, http.StatusRequestEntityTooLarge)
+	w.Do("POST", src.URLPath(), strings.Repeat(" ", 1<<20+1), "Authorization", "Bearer "+src.Secret).WantStatus(t,
+		http.StatusRequestEntityTooLarge)
 	w.Until("the call that was too large", func() bool {
 		return strings.Contains(b.Get("/").Body, "so its transactions are not received. The request body is larger than 1048576 bytes.")
 	})
@@ -214,7 +225,8 @@ func TestMoreAttention(t *testing.T) {
 	if a := b.Get("/"); strings.Contains(a.Body, "are refused") {
 		t.Error("a call was accepted since")
 	}
-	_, err = w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err = w.Services.Alerts.SetAlertChannel(t.Context(),
+		alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	w.Change(`UPDATE alert_channels SET failures = 2, problem_en = 'Because.', problem_vi = 'Vì vậy.'`)
 	b.Get("/").Hides(t, "Alerts by Telegram")
@@ -247,7 +259,8 @@ func TestReportOfTheDay(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	b.Get("/settings/alerts").Shows(t, "Report of the day", "Set up a channel above first.")
 	b.Post("/settings/alerts/report", "medium", "telegram", "report_time", "21:30").Goes(t, "/settings/alerts")
-	_, err := w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err := w.Services.Alerts.SetAlertChannel(t.Context(),
+		alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	at := func() alert.ReportTime {
 		t.Helper()
@@ -255,7 +268,9 @@ func TestReportOfTheDay(t *testing.T) {
 		apptest.Must(t, err)
 		return c.ReportTime
 	}
-	_, err = w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: w.SecondAccount(), Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err = w.Services.Alerts.SetAlertChannel(t.Context(),
+		alert.Channel{AccountID: w.SecondAccount(), Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}},
+		time.Now())
 	apptest.Must(t, err)
 	b.Post("/settings/alerts/report", "medium", "telegram", "report_time", "22:15").Goes(t, "/settings/alerts")
 	if n := w.Rows("alert_channels WHERE report_time <> ''"); n != 1 {
@@ -269,7 +284,8 @@ func TestReportOfTheDay(t *testing.T) {
 	a.WantStatus(t, http.StatusUnprocessableEntity)
 	a.Shows(t, "Time of the report must be a time of day such as 21:30.")
 	// The channel set up anew keeps its time.
-	_, err = w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Chat: "6"}}, time.Now())
+	_, err = w.Services.Alerts.SetAlertChannel(t.Context(),
+		alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Chat: "6"}}, time.Now())
 	apptest.Must(t, err)
 	if at() != "22:15" {
 		t.Errorf("at %s", at())
@@ -288,27 +304,33 @@ func TestTwoTabsEditAlerts(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
-	_, err := w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err := w.Services.Alerts.SetAlertChannel(t.Context(),
+		alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	version := func(a webtest.Answer, path string) string {
 		t.Helper()
-		m := regexp.MustCompile(`action="` + path + `"[^>]*><input type="hidden" name="version" value="([0-9a-f]{16})"`).FindStringSubmatch(a.Body)
+		m := regexp.MustCompile(`action="` + path +
+			`"[^>]*><input type="hidden" name="version" value="([0-9a-f]{16})"`).FindStringSubmatch(a.Body)
 		if m == nil {
 			t.Fatalf("%d: the form %s has no version", a.Status, path)
 		}
 		return m[1]
 	}
-	email := []string{"smtp_host", "smtp.example.vn", "smtp_port", "587", "smtp_security", "starttls", "email_from", "lan@example.vn", "email_to"}
+	email := []string{"smtp_host", "smtp.example.vn", "smtp_port", "587", "smtp_security", "starttls", "email_from",
+		"lan@example.vn", "email_to"}
 	shown := b.Get("/settings/alerts")
 	for _, c := range []struct {
 		path          string
 		first, second []string
 		now, typed    string
 	}{
-		{"/settings/alerts", []string{"lang", "en", "kind", "webhook"}, []string{"lang", "vi", "kind", "server"}, "“\u2068English; A webhook", `value="server" checked`},
-		{"/settings/alerts/report", []string{"medium", "telegram", "report_time", "22:15"}, []string{"medium", "telegram", "report_time", "20:45"}, "“\u2068Telegram 22:15\u2069”", `value="20:45"`},
+		{"/settings/alerts", []string{"lang", "en", "kind", "webhook"}, []string{"lang", "vi", "kind", "server"}, "“\u2068English; A webhook",
+			`value="server" checked`},
+		{"/settings/alerts/report", []string{"medium", "telegram", "report_time", "22:15"},
+			[]string{"medium", "telegram", "report_time", "20:45"}, "“\u2068Telegram 22:15\u2069”", `value="20:45"`},
 		{"/settings/alerts/telegram", []string{"chat", "6"}, []string{"chat", "7"}, "“\u20686\u2069”", `value="7"`},
-		{"/settings/alerts/email", append(email, "a@example.vn"), append(email, "b@example.vn"), "“\u2068smtp.example.vn, 587, starttls, lan@example.vn, a@example.vn\u2069”", `>b@example.vn</textarea>`},
+		{"/settings/alerts/email", append(email, "a@example.vn"), append(email, "b@example.vn"),
+			"“\u2068smtp.example.vn, 587, starttls, lan@example.vn, a@example.vn\u2069”", `>b@example.vn</textarea>`},
 	} {
 		old := version(shown, c.path)
 		b.Post(c.path, append(c.first, "version", old)...).Goes(t, "/settings/alerts")
@@ -336,12 +358,15 @@ func TestChatForms(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	secret := strings.Repeat("secret_-", 8)
 	good := map[alert.Medium]string{
-		alert.Discord: "https://discord.com/api/webhooks/123456789012345678/" + secret, alert.Slack: "https://hooks.slack.com/services/T00000000/B00000000/secretsecretsecretsecret",
-		alert.Lark: "https://open.feishu.cn/open-apis/bot/v2/hook/secret12-3456-7890-abcd-ef1234567890", alert.Ntfy: "https://ntfy.sh/secrettopic",
+		alert.Discord: "https://discord.com/api/webhooks/123456789012345678/" + secret,
+		alert.Slack:   "https://hooks.slack.com/services/T00000000/B00000000/secretsecretsecretsecret",
+		alert.Lark:    "https://open.feishu.cn/open-apis/bot/v2/hook/secret12-3456-7890-abcd-ef1234567890",
+		alert.Ntfy:    "https://ntfy.sh/secrettopic",
 	}
 	for medium, url := range good {
 		path := "/settings/alerts/" + string(medium)
-		for _, bad := range []string{"", "http" + strings.TrimPrefix(url, "https"), strings.Replace(url, ".", ".evil.vn/.", 1), strings.Replace(url, "https://", "https://evil.vn/x/", 1), url + "?x=1", "https://10.0.0.1/secrettopic"} {
+		for _, bad := range []string{"", "http" + strings.TrimPrefix(url, "https"), strings.Replace(url, ".", ".evil.vn/.", 1),
+			strings.Replace(url, "https://", "https://evil.vn/x/", 1), url + "?x=1", "https://10.0.0.1/secrettopic"} {
 			a := b.Post(path+"/chat", "channel_url", bad)
 			a.WantStatus(t, http.StatusUnprocessableEntity)
 			a.Shows(t, "URL must be ")
@@ -368,7 +393,8 @@ func TestChatForms(t *testing.T) {
 
 	b.Post("/settings/alerts/slack/payments", "on", "1", "min_amount", "1.5").Shows(t, "Smallest amount", `value="1.5"`)
 	b.Post("/settings/alerts/slack/payments", "on", "1", "bank_account_id", "99").WantStatus(t, http.StatusUnprocessableEntity)
-	b.Post("/settings/alerts/slack/payments", "on", "1", "type", "IN", "min_amount", "200.000", "bank_account_id", strconv.FormatInt(bank.ID, 10)).Goes(t, "/settings/alerts")
+	b.Post("/settings/alerts/slack/payments", "on", "1", "type", "IN", "min_amount", "200.000", "bank_account_id",
+		strconv.FormatInt(bank.ID, 10)).Goes(t, "/settings/alerts")
 	c, err := w.Services.Alerts.AlertChannel(t.Context(), 1, alert.Slack)
 	apptest.Must(t, err)
 	if f := c.Feed; f != (alert.PaymentFeed{On: true, BankAccountID: bank.ID, Type: app.In, Least: 200000}) {

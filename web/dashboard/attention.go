@@ -47,7 +47,8 @@ func groupRefused(list []alert.Attention) []alert.Attention {
 	all := strings.Join(names, ", ")
 	return slices.Insert(rest, first, alert.Attention{
 		Kind: alert.AttentionSource, Action: app.Text{EN: "Check", VI: "Kiểm tra"},
-		Text: app.Textf("Calls to %d sources are refused, so their transactions are not received. The secrets entered at the providers may be wrong: %s.",
+		Text: app.Textf("Calls to %d sources are refused, so their transactions are not received. "+
+			"The secrets entered at the providers may be wrong: %s.",
 			"Lần gọi đến %d nguồn bị từ chối nên không nhận được giao dịch. Có thể khoá bí mật nhập bên nhà cung cấp bị sai: %s.", len(names), all),
 	})
 }

@@ -149,7 +149,8 @@ var (
 		"transaction": transactionPath, "inbound_event": eventPath, "delivery": deliveryPath, "payment_request": paymentPath,
 	}
 	listPages = map[string]string{
-		"transaction": "/transactions", "delivery": "/deliveries", "payment_request": "/payments", "import": "/transactions/import", "shift": "/shifts",
+		"transaction": "/transactions", "delivery": "/deliveries", "payment_request": "/payments",
+		"import": "/transactions/import", "shift": "/shifts",
 		"code_pattern": "/settings/codes", "api_key": "/keys", "counter_link": "/settings#counters", "account": "/settings",
 		"alert_channel": "/settings/alerts", "alerts": "/settings/alerts", "database": "/system",
 	}

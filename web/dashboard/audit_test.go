@@ -40,20 +40,30 @@ func TestAuditOfPages(t *testing.T) {
 		nobody.Post("/login", "name", name, "password", "a wrong password")
 	}
 	b := w.Browser().SignIn("lan")
-	b.Post("/webhooks", "name", "shop", "webhook_url", "https://shop.vn/old?token=hidden-1", "type", "IN", "once", webtest.FormKey()).WantStatus(t, http.StatusOK)
+	b.Post("/webhooks", "name", "shop", "webhook_url", "https://shop.vn/old?token=hidden-1", "type", "IN", "once",
+		webtest.FormKey()).WantStatus(t, http.StatusOK)
 	b.Post("/webhooks/1/edit", "name", "shop", "webhook_url", "https://shop.vn/new?token=hidden-2", "type", "IN").Goes(t, "/webhooks/1")
-	b.Post("/webhooks/1/edit", "name", "shop", "webhook_url", "https://shop.vn/new?token=hidden-2", "type", "IN").Goes(t, "/webhooks/1") // nothing changes
+	// nothing changes
+	b.Post("/webhooks/1/edit", "name", "shop", "webhook_url", "https://shop.vn/new?token=hidden-2", "type", "IN").Goes(t, "/webhooks/1")
 	b.Post("/webhooks/1/edit", "name", "shop", "webhook_url", "ftp://shop.vn", "type", "IN").WantStatus(t, http.StatusUnprocessableEntity)
-	b.Post("/webhooks/1/edit", "name", "shop", "webhook_url", "https://shop.vn/new?token=hidden-3&to=elsewhere", "type", "IN").Goes(t, "/webhooks/1") // only what isn't shown
+	// only what isn't shown
+	b.Post("/webhooks/1/edit", "name", "shop", "webhook_url", "https://shop.vn/new?token=hidden-3&to=elsewhere", "type",
+		"IN").Goes(t, "/webhooks/1")
 	b.Post("/webhooks/1/toggle").Goes(t, "/webhooks/1")
 
 	lines, err := w.Services.Ledger.AuditLines(t.Context(), 1, app.AuditFilter{Way: app.WayDashboard}, 100)
 	apptest.Must(t, err)
 	want := []app.AuditLine{ // newest first
-		{Actor: app.Actor{Name: "lan"}, Deed: app.DeedWebhookChange, AuditDetail: app.AuditDetail{Name: "shop", Changes: []app.AuditChange{{Field: "is_active", From: "true", To: "false"}}}},
-		{Actor: app.Actor{Name: "lan"}, Deed: app.DeedWebhookChange, AuditDetail: app.AuditDetail{Name: "shop", Changes: []app.AuditChange{{Field: "url", From: "https://shop.vn/new?…", To: "https://shop.vn/new?…"}}}},
-		{Actor: app.Actor{Name: "lan"}, Deed: app.DeedWebhookChange, AuditDetail: app.AuditDetail{Name: "shop", Changes: []app.AuditChange{{Field: "url", From: "https://shop.vn/old?…", To: "https://shop.vn/new?…"}}}},
-		{Actor: app.Actor{Name: "lan"}, Deed: app.DeedWebhookCreate, AuditDetail: app.AuditDetail{Name: "shop", Changes: []app.AuditChange{{Field: "url", To: "https://shop.vn/old?…"}}}},
+		{Actor: app.Actor{Name: "lan"}, Deed: app.DeedWebhookChange,
+			AuditDetail: app.AuditDetail{Name: "shop", Changes: []app.AuditChange{{Field: "is_active", From: "true", To: "false"}}}},
+		{Actor: app.Actor{Name: "lan"}, Deed: app.DeedWebhookChange,
+			AuditDetail: app.AuditDetail{Name: "shop",
+				Changes: []app.AuditChange{{Field: "url", From: "https://shop.vn/new?…", To: "https://shop.vn/new?…"}}}},
+		{Actor: app.Actor{Name: "lan"}, Deed: app.DeedWebhookChange,
+			AuditDetail: app.AuditDetail{Name: "shop",
+				Changes: []app.AuditChange{{Field: "url", From: "https://shop.vn/old?…", To: "https://shop.vn/new?…"}}}},
+		{Actor: app.Actor{Name: "lan"}, Deed: app.DeedWebhookCreate,
+			AuditDetail: app.AuditDetail{Name: "shop", Changes: []app.AuditChange{{Field: "url", To: "https://shop.vn/old?…"}}}},
 		{Actor: app.Actor{Name: "lan"}, Deed: app.DeedUserSignIn, AuditDetail: app.AuditDetail{Name: "lan"}},
 		{Deed: app.DeedUserSignInRefused, AuditDetail: app.AuditDetail{Name: "lan", Count: 2}},
 	}
@@ -63,7 +73,8 @@ func TestAuditOfPages(t *testing.T) {
 	for i, l := range lines {
 		got, wanted := asJSON(t, l.AuditDetail), asJSON(t, want[i].AuditDetail)
 		if l.Deed != want[i].Deed || l.Actor.Name != want[i].Actor.Name || got != wanted || l.NounID != 1 {
-			t.Errorf("line %d: %s by %q of %d: %s, want %s by %q: %s", i, l.Deed, l.Actor.Name, l.NounID, got, want[i].Deed, want[i].Actor.Name, wanted)
+			t.Errorf("line %d: %s by %q of %d: %s, want %s by %q: %s", i, l.Deed, l.Actor.Name, l.NounID, got, want[i].Deed,
+				want[i].Actor.Name, wanted)
 		}
 		if l.Actor.Address != "127.0.0.1" || l.Actor.At.IsZero() || (l.Actor.ID == 1) != (l.Actor.Name == "lan") {
 			t.Errorf("line %d: %+v", i, l.Actor)
@@ -96,9 +107,11 @@ func TestAuditPage(t *testing.T) {
 	lan.Post("/settings/name", "shop_name", "Hoa <b>Sen</b>", "version", "").WantStatus(t, http.StatusSeeOther)
 
 	a := lan.Get("/settings/audit")
-	a.Shows(t, "<h3>Today</h3>", `<a href="/webhooks/1"><bdi>`, "changed the address of webhook", "https://shop.vn/a", "https://shop.vn/b", "Hoa <b>Sen</b>", "127.0.0.1")
+	a.Shows(t, "<h3>Today</h3>", `<a href="/webhooks/1"><bdi>`, "changed the address of webhook", "https://shop.vn/a", "https://shop.vn/b",
+		"Hoa <b>Sen</b>", "127.0.0.1")
 	a.Hides(t, "<b>Sen")
-	if at := strings.Index(a.Body, "changed the address"); at < strings.Index(a.Body, "changed the name of account") || at > strings.Index(a.Body, "signed in") {
+	if at := strings.Index(a.Body, "changed the address"); at < strings.Index(a.Body, "changed the name of account") ||
+		at > strings.Index(a.Body, "signed in") {
 		t.Errorf("not newest first:\n%s", a.Body)
 	}
 	hoa.Get("/webhooks/1").Hides(t, "What was changed here")
@@ -110,15 +123,18 @@ func TestAuditPage(t *testing.T) {
 	w.APIKey(access.ScopeFull)
 	w.CounterLink(1, payment.CounterLinkCreate{})
 	for path, about := range map[string]string{
-		"/settings/users/2": "user&id=2", "/keys": "api_key&id=1", "/settings": "counter_link&id=1", fmt.Sprint("/banks/", bank.ID): fmt.Sprint("bank_account&id=", bank.ID),
-		fmt.Sprint("/inbound/sources/", src.ID): fmt.Sprint("source&id=", src.ID), fmt.Sprint("/transactions/", transaction.ID): fmt.Sprint("transaction&id=", transaction.ID),
+		"/settings/users/2": "user&id=2", "/keys": "api_key&id=1", "/settings": "counter_link&id=1",
+		fmt.Sprint("/banks/", bank.ID):               fmt.Sprint("bank_account&id=", bank.ID),
+		fmt.Sprint("/inbound/sources/", src.ID):      fmt.Sprint("source&id=", src.ID),
+		fmt.Sprint("/transactions/", transaction.ID): fmt.Sprint("transaction&id=", transaction.ID),
 	} {
 		lan.Get(path).Shows(t, `href="/settings/audit?noun=`+about+`"`)
 	}
 	lan.Get("/settings/audit?noun=webhook&id=1&who=&from=").Goes(t, "/settings/audit?id=1&noun=webhook")
 	lan.Get("/settings/audit?id=1").Goes(t, "/settings/audit")
 	a = lan.Get("/settings/audit?noun=webhook&id=1")
-	a.Shows(t, "changed the address of webhook", "#1", `href="/settings/audit?noun=webhook"`, "/settings/audit/export?format=xlsx&id=1&noun=webhook")
+	a.Shows(t, "changed the address of webhook", "#1", `href="/settings/audit?noun=webhook"`,
+		"/settings/audit/export?format=xlsx&id=1&noun=webhook")
 	a.Hides(t, "signed in</bdi>", `href="/settings/audit?id=1"`)
 	lan.Get("/settings/audit?who=hoa").Hides(t, "changed the name of account")
 	a = lan.Get("/settings/audit?deed=user.sign_in&way=dashboard")
@@ -144,10 +160,12 @@ func TestAuditLinks(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	lan := w.Browser().SignIn("lan")
 	own := []string{
-		"/settings/users/1", "/inbound/sources/1", "/banks/1", "/webhooks/1", "/streams/1", "/transactions/1", "/inbound/events/1", "/deliveries/1", "/payments/1",
+		"/settings/users/1", "/inbound/sources/1", "/banks/1", "/webhooks/1", "/streams/1", "/transactions/1", "/inbound/events/1",
+		"/deliveries/1", "/payments/1",
 	}
 	lists := []string{
-		"/transactions", "/deliveries", "/payments", "/transactions/import", "/shifts", "/settings/codes", "/keys", "/settings#counters", "/settings",
+		"/transactions", "/deliveries", "/payments", "/transactions/import", "/shifts", "/settings/codes", "/keys",
+		"/settings#counters", "/settings",
 		"/settings/alerts", "/system",
 	}
 	w.Link("ACB", apptest.SomeAccount)
@@ -163,13 +181,15 @@ func TestAuditLinks(t *testing.T) {
 		apptest.Must(t, w.Services.Ledger.Audit(ctx, 1, deed, id, app.AuditDetail{Count: 1}))
 	}
 	for _, deed := range []app.Deed{
-		app.DeedUserRole, app.DeedSourceChange, app.DeedBankAccountChange, app.DeedWebhookChange, app.DeedStreamChange, app.DeedTransactionNote, app.DeedInboundRetry,
+		app.DeedUserRole, app.DeedSourceChange, app.DeedBankAccountChange, app.DeedWebhookChange, app.DeedStreamChange, app.DeedTransactionNote,
+		app.DeedInboundRetry,
 		app.DeedDeliverySendNow, app.DeedPaymentCancel, app.DeedImportUndo, app.DeedShiftClose, app.DeedCodePatternCreate, app.DeedAPIKeyCreate,
 		app.DeedCounterLinkCreate, app.DeedAccountChange, app.DeedAlertSet,
 	} {
 		note(deed, 1)
 	}
-	for _, deed := range []app.Deed{app.DeedTransactionExport, app.DeedDeliveryResend, app.DeedPaymentCreate, app.DeedAlertsChange, app.DeedDatabaseBackup} {
+	for _, deed := range []app.Deed{app.DeedTransactionExport, app.DeedDeliveryResend, app.DeedPaymentCreate, app.DeedAlertsChange,
+		app.DeedDatabaseBackup} {
 		note(deed, 0)
 	}
 	log := lan.Get("/settings/audit")
@@ -179,7 +199,8 @@ func TestAuditLinks(t *testing.T) {
 	}
 
 	for _, gone := range []string{
-		`UPDATE sources SET removed_at = 1`, `UPDATE bank_accounts SET unlinked_at = 1`, `UPDATE webhooks SET deleted_at = 1`, `UPDATE streams SET deleted_at = 1`,
+		`UPDATE sources SET removed_at = 1`, `UPDATE bank_accounts SET unlinked_at = 1`, `UPDATE webhooks SET deleted_at = 1`,
+		`UPDATE streams SET deleted_at = 1`,
 	} {
 		w.Change(gone)
 	}
@@ -189,7 +210,8 @@ func TestAuditLinks(t *testing.T) {
 		note(deed, 99)
 	}
 	log = lan.Get("/settings/audit")
-	for _, page := range []string{"/inbound/sources/1", "/banks/1", "/webhooks/1", "/streams/1", "/settings/users/99", "/transactions/99", "/inbound/events/99", "/deliveries/99", "/payments/99"} {
+	for _, page := range []string{"/inbound/sources/1", "/banks/1", "/webhooks/1", "/streams/1", "/settings/users/99", "/transactions/99",
+		"/inbound/events/99", "/deliveries/99", "/payments/99"} {
 		log.Hides(t, `href="`+page+`"`)
 	}
 	log.Shows(t, `href="/settings/users/1"`, `href="/payments/1"`)
@@ -235,7 +257,9 @@ func TestAuditPagesAndExport(t *testing.T) {
 		r.Comma = comma
 		rows, err := r.ReadAll()
 		apptest.Must(t, err)
-		if !marked || len(rows) != 121 || rows[0][5] != "What was done" || rows[1][2] != "'=root" || rows[1][3] != "Command line" || rows[1][4] != "this server" || rows[1][5] != "'=root sent a test to webhook kho-119." || rows[120][5] != "'=root sent a test to webhook kho-0." {
+		if !marked || len(rows) != 121 || rows[0][5] != "What was done" || rows[1][2] != "'=root" || rows[1][3] != "Command line" ||
+			rows[1][4] != "this server" || rows[1][5] != "'=root sent a test to webhook kho-119." ||
+			rows[120][5] != "'=root sent a test to webhook kho-0." {
 			t.Errorf("%v, %d rows: %q", marked, len(rows), rows[:min(len(rows), 2)])
 		}
 		if name := a.Header.Get("Content-Disposition"); !strings.Contains(name, `"baoco-audit-`) {
@@ -297,7 +321,8 @@ func (d *doors) through(route string, deed app.Deed, noun int64, do func() webte
 	}
 	l, want := added[0], d.actor
 	want.At = l.Actor.At
-	if at := l.Actor.At; l.Actor != want || at.Before(began.Add(-time.Millisecond)) || at.After(time.Now()) || l.Deed != deed || l.NounID != noun {
+	if at := l.Actor.At; l.Actor != want || at.Before(began.Add(-time.Millisecond)) || at.After(time.Now()) ||
+		l.Deed != deed || l.NounID != noun {
 		d.t.Errorf("%s: %+v, want %s of %d by %+v", route, l, deed, noun, want)
 	}
 	return a
@@ -316,7 +341,10 @@ func TestDeedsOfPages(t *testing.T) {
 		b.Header.Set("X-Forwarded-For", "198.51.100.7")
 		return b
 	}
-	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { rw.WriteHeader(http.StatusInternalServerError) }))
+	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter,
+		r *http.Request) {
+		rw.WriteHeader(http.StatusInternalServerError)
+	}))
 	defer shop.Close()
 	ok, body := http.StatusOK, `{"ok":true}`
 	api, _ := telegram(t, &ok, &body)
@@ -331,7 +359,8 @@ func TestDeedsOfPages(t *testing.T) {
 	d.actor.ID, d.actor.Name = 1, "lan"
 	b.Submit("/setup/"+token, "name", "lan", "password", password, "password_again", password)
 	d.done["POST /setup/{token}"] = true // which also signs in
-	if list := d.lines(); len(list) != 2 || list[0].Deed != app.DeedUserSignIn || list[1].Deed != app.DeedUserCreate || list[1].Actor != list[0].Actor || list[1].Actor.Address != "198.51.100.7" || list[1].Actor.Name != "lan" || list[1].NounID != 1 {
+	if list := d.lines(); len(list) != 2 || list[0].Deed != app.DeedUserSignIn || list[1].Deed != app.DeedUserCreate ||
+		list[1].Actor != list[0].Actor || list[1].Actor.Address != "198.51.100.7" || list[1].Actor.Name != "lan" || list[1].NounID != 1 {
 		t.Errorf("%+v", list)
 	}
 	b = browser()
@@ -341,22 +370,27 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /login", app.DeedUserSignIn, 1, post(b, "/login", "name", "lan", "password", password))
 
 	// Money.
-	d.through("POST /banks", app.DeedBankAccountLink, 1, post(b, "/banks", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "A"))
+	d.through("POST /banks", app.DeedBankAccountLink, 1,
+		post(b, "/banks", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "A"))
 	d.through("POST /banks/{id}/look", app.DeedBankAccountChange, 1, post(b, "/banks/1/look", "nickname", "quầy"))
 	d.through("POST /banks/{id}/toggle", app.DeedBankAccountChange, 1, post(b, "/banks/1/toggle"))
 	w.Services.Ledger.ToggleBankAccount(t.Context(), 1, 1, time.Now())
 	file := statementHeader + "02/11/2026,77,A,,11.000\n"
 	sum := b.Upload("/transactions/import", "a.csv", file).Sum(t)
-	d.through("POST /transactions/import", app.DeedImportRecord, 1, func() webtest.Answer { return b.Upload("/transactions/import", "a.csv", file, "sum", sum) })
+	d.through("POST /transactions/import", app.DeedImportRecord, 1,
+		func() webtest.Answer { return b.Upload("/transactions/import", "a.csv", file, "sum", sum) })
 	d.through("POST /transactions/{id}/note", app.DeedTransactionNote, 1, post(b, "/transactions/1/note", "seen", "", "note", "x"))
-	d.through("GET /transactions/export", app.DeedTransactionExport, 0, func() webtest.Answer { return b.Get("/transactions/export?format=csv") })
+	d.through("GET /transactions/export", app.DeedTransactionExport, 0,
+		func() webtest.Answer { return b.Get("/transactions/export?format=csv") })
 	d.through("GET /day/file", app.DeedTransactionExport, 0, func() webtest.Answer { return b.Get("/day/file?date=2026-11-02") })
-	d.through("GET /settings/audit/export", app.DeedAuditExport, 0, func() webtest.Answer { return b.Get("/settings/audit/export?format=csv") })
+	d.through("GET /settings/audit/export", app.DeedAuditExport, 0,
+		func() webtest.Answer { return b.Get("/settings/audit/export?format=csv") })
 	d.through("POST /transactions/import/{id}/undo", app.DeedImportUndo, 1, post(b, "/transactions/import/1/undo", "sure", "1"))
 
 	// Webhooks and deliveries.
 	d.through("POST /webhooks", app.DeedWebhookCreate, 1, post(b, "/webhooks", "name", "kho", "webhook_url", shop.URL, "type", "ALL"))
-	d.through("POST /webhooks/{id}/edit", app.DeedWebhookChange, 1, post(b, "/webhooks/1/edit", "name", "kho 2", "webhook_url", shop.URL, "type", "ALL"))
+	d.through("POST /webhooks/{id}/edit", app.DeedWebhookChange, 1,
+		post(b, "/webhooks/1/edit", "name", "kho 2", "webhook_url", shop.URL, "type", "ALL"))
 	d.through("POST /webhooks/{id}/test", app.DeedWebhookTest, 1, post(b, "/webhooks/1/test"))
 	d.through("POST /guide/test", app.DeedWebhookTest, 1, post(b, "/guide/test"))
 	d.through("POST /webhooks/{id}/rotate", app.DeedWebhookRotate, 1, post(b, "/webhooks/1/rotate", "overlap_hours", "24"))
@@ -371,7 +405,8 @@ func TestDeedsOfPages(t *testing.T) {
 	w.Until("a first attempt", func() bool {
 		return w.Rows("attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE d.transaction_id = "+fmt.Sprint(first)) == 1
 	})
-	d.through("POST /deliveries/{id}/send-now", app.DeedDeliverySendNow, delivery(first), post(b, fmt.Sprintf("/deliveries/%d/send-now", delivery(first))))
+	d.through("POST /deliveries/{id}/send-now", app.DeedDeliverySendNow, delivery(first),
+		post(b, fmt.Sprintf("/deliveries/%d/send-now", delivery(first))))
 	w.Until("a second attempt", func() bool {
 		return w.Rows("attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE d.transaction_id = "+fmt.Sprint(first)) == 2
 	})
@@ -393,9 +428,12 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /webhooks/{id}/delete", app.DeedWebhookDelete, 1, post(b, "/webhooks/1/delete", "word", "kho 2"))
 
 	// Streams.
-	d.through("POST /settings/codes", app.DeedCodePatternCreate, 1, post(b, "/settings/codes", "prefix", "DH", "min_length", "6", "alphabet", "digits"))
-	d.through("POST /settings/payments", app.DeedAccountChange, 1, post(b, "/settings/payments", "payment_tolerance", "500", "distinct_amounts", "1", "small_amount", "2000"))
-	d.through("POST /payments", app.DeedPaymentCreate, 0, post(b, "/payments", "amount", "200.000", "bank_account_id", "1", "expires_in", "15"))
+	d.through("POST /settings/codes", app.DeedCodePatternCreate, 1,
+		post(b, "/settings/codes", "prefix", "DH", "min_length", "6", "alphabet", "digits"))
+	d.through("POST /settings/payments", app.DeedAccountChange, 1,
+		post(b, "/settings/payments", "payment_tolerance", "500", "distinct_amounts", "1", "small_amount", "2000"))
+	d.through("POST /payments", app.DeedPaymentCreate, 0,
+		post(b, "/payments", "amount", "200.000", "bank_account_id", "1", "expires_in", "15"))
 	d.through("POST /payments/{id}/match", app.DeedPaymentMatch, 1, post(b, "/payments/1/match", "transaction_id", fmt.Sprint(first)))
 	d.through("POST /payments/{id}/unmatch", app.DeedPaymentUnmatch, 1, post(b, "/payments/1/unmatch", "transaction_id", fmt.Sprint(first)))
 	d.through("POST /payments/{id}/cancel", app.DeedPaymentCancel, 1, post(b, "/payments/1/cancel", "sure", "1"))
@@ -404,33 +442,40 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /till/{id}/cancel", app.DeedPaymentCancel, 2, post(b, "/till/2/cancel"))
 	d.through("POST /shifts/{id}/close", app.DeedShiftClose, 1, post(b, "/shifts/1/close", "sure", "1"))
 	d.through("POST /settings/codes/{id}/delete", app.DeedCodePatternDelete, 1, post(b, "/settings/codes/1/delete"))
-	d.through("POST /streams", app.DeedStreamCreate, 1, post(b, "/streams", "name", "ledger", "url", "nats://nats.shop.vn", "topic", "shop", "type", "ALL", "start", "now"))
-	d.through("POST /streams/{id}/edit", app.DeedStreamChange, 1, post(b, "/streams/1/edit", "name", "ledger 2", "url", "nats://nats.shop.vn", "topic", "shop", "type", "ALL", "start", "now"))
+	d.through("POST /streams", app.DeedStreamCreate, 1,
+		post(b, "/streams", "name", "ledger", "url", "nats://nats.shop.vn", "topic", "shop", "type", "ALL", "start", "now"))
+	d.through("POST /streams/{id}/edit", app.DeedStreamChange, 1,
+		post(b, "/streams/1/edit", "name", "ledger 2", "url", "nats://nats.shop.vn", "topic", "shop", "type", "ALL", "start", "now"))
 	d.through("POST /streams/{id}/test", app.DeedStreamTest, 1, post(b, "/streams/1/test"))
 	d.through("POST /streams/{id}/rotate", app.DeedStreamRotate, 1, post(b, "/streams/1/rotate"))
 	d.through("POST /streams/{id}/toggle", app.DeedStreamChange, 1, post(b, "/streams/1/toggle"))
 	d.through("POST /streams/{id}/delete", app.DeedStreamDelete, 1, post(b, "/streams/1/delete", "word", "ledger 2"))
 
 	// Sources and what they sent.
-	d.through("POST /inbound/sources", app.DeedSourceCreate, 1, post(b, "/inbound/sources", "provider", "native", "name", "till", "auth", "bearer"))
+	d.through("POST /inbound/sources", app.DeedSourceCreate, 1,
+		post(b, "/inbound/sources", "provider", "native", "name", "till", "auth", "bearer"))
 	d.through("POST /inbound/sources/{id}/rotate", app.DeedSourceRotate, 1, post(b, "/inbound/sources/1/rotate"))
 	sms, err := w.Services.Inbound.AddSource(t.Context(), 1, inbound.SourceAdd{Provider: "capcom6", Name: "phone"}, time.Now())
 	apptest.Must(t, err)
 	d.through("POST /inbound/sources/{id}/senders", app.DeedSourceChange, sms.ID, post(b, "/inbound/sources/2/senders", "sender", "MYBANK"))
 	sepay := w.Sepay()
-	d.through("POST /inbound/sources/{id}/key", app.DeedSourceAPIKey, sepay.ID, post(b, fmt.Sprintf("/inbound/sources/%d/key", sepay.ID), "api_key", "the key of sepay"))
+	d.through("POST /inbound/sources/{id}/key", app.DeedSourceAPIKey, sepay.ID,
+		post(b, fmt.Sprintf("/inbound/sources/%d/key", sepay.ID), "api_key", "the key of sepay"))
 	d.through("POST /inbound/sources/{id}/remove", app.DeedSourceRemove, 1, post(b, "/inbound/sources/1/remove", "word", "till"))
 	src := w.Native()
 	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{Account: "777"})
 	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{ID: "2", Number: "FT2", Account: "888"})
 	event := w.NewestEvent().ID
 	d.through("POST /inbound/events/{id}/retry", app.DeedInboundRetry, event, post(b, fmt.Sprintf("/inbound/events/%d/retry", event)))
-	d.through("POST /inbound/events/{id}/discard", app.DeedInboundDiscard, event, post(b, fmt.Sprintf("/inbound/events/%d/discard", event), "sure", "1"))
-	d.through("POST /inbound/events/{id}/link", app.DeedInboundLink, event-1, post(b, fmt.Sprintf("/inbound/events/%d/link", event-1), "bank", "ACB", "account_number", "777", "account_name", "A", "notify", "none"))
+	d.through("POST /inbound/events/{id}/discard", app.DeedInboundDiscard, event,
+		post(b, fmt.Sprintf("/inbound/events/%d/discard", event), "sure", "1"))
+	d.through("POST /inbound/events/{id}/link", app.DeedInboundLink, event-1,
+		post(b, fmt.Sprintf("/inbound/events/%d/link", event-1), "bank", "ACB", "account_number", "777", "account_name", "A", "notify", "none"))
 	w.Names(webtest.Recorded, src, apptest.Transfer{ID: "told", Amount: 77_000})
 	w.Names(webtest.Counts{MayRepeat: 1}, sepay, apptest.Transfer{ID: "told again", Amount: 77_000, Content: "ck"})
 	held := w.NewestEvent().ID
-	d.through("POST /inbound/events/{id}/settle", app.DeedInboundSettle, held, post(b, fmt.Sprintf("/inbound/events/%d/settle", held), "item_id", fmt.Sprint(w.Items(held)[0].ID), "repeat", "0"))
+	d.through("POST /inbound/events/{id}/settle", app.DeedInboundSettle, held,
+		post(b, fmt.Sprintf("/inbound/events/%d/settle", held), "item_id", fmt.Sprint(w.Items(held)[0].ID), "repeat", "0"))
 	d.through("POST /banks/{id}/unlink", app.DeedBankAccountUnlink, 1, post(b, "/banks/1/unlink", "word", apptest.SomeAccount))
 
 	// Keys, counters, alerts.
@@ -438,20 +483,27 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /keys/{id}/revoke", app.DeedAPIKeyRevoke, 1, post(b, "/keys/1/revoke"))
 	d.through("POST /settings/counters", app.DeedCounterLinkCreate, 1, post(b, "/settings/counters", "name", "c"))
 	d.through("POST /settings/counters/{id}/revoke", app.DeedCounterLinkRevoke, 1, post(b, "/settings/counters/1/revoke"))
-	d.through("POST /settings/alerts/telegram", app.DeedAlertSet, 1, post(b, "/settings/alerts/telegram", "token", botToken, "chat", "-100200", "api_url", api))
+	d.through("POST /settings/alerts/telegram", app.DeedAlertSet, 1,
+		post(b, "/settings/alerts/telegram", "token", botToken, "chat", "-100200", "api_url", api))
 	d.through("POST /settings/alerts/{medium}/test", app.DeedAlertTest, 1, post(b, "/settings/alerts/telegram/test"))
 	d.through("POST /settings/alerts/{medium}/payments", app.DeedAlertChange, 1, post(b, "/settings/alerts/telegram/payments", "on", "1"))
-	d.through("POST /settings/alerts/report", app.DeedAlertChange, 1, post(b, "/settings/alerts/report", "medium", "telegram", "report_time", "21:30"))
+	d.through("POST /settings/alerts/report", app.DeedAlertChange, 1,
+		post(b, "/settings/alerts/report", "medium", "telegram", "report_time", "21:30"))
 	d.through("POST /settings/alerts", app.DeedAlertsChange, 0, post(b, "/settings/alerts", "lang", "en", "kind", "webhook"))
 	d.through("POST /settings/alerts/{medium}/remove", app.DeedAlertRemove, 1, post(b, "/settings/alerts/telegram/remove", "sure", "1"))
-	d.through("POST /settings/alerts/{medium}/chat", app.DeedAlertSet, 2, post(b, "/settings/alerts/ntfy/chat", "channel_url", "https://ntfy.sh/secrettopic"))
-	d.through("POST /settings/alerts/email", app.DeedAlertSet, 3, post(b, "/settings/alerts/email", "smtp_host", "mail.example.vn", "smtp_port", "587", "smtp_security", "starttls", "email_from", "a@shop.vn", "email_to", "b@shop.vn"))
+	d.through("POST /settings/alerts/{medium}/chat", app.DeedAlertSet, 2,
+		post(b, "/settings/alerts/ntfy/chat", "channel_url", "https://ntfy.sh/secrettopic"))
+	d.through("POST /settings/alerts/email", app.DeedAlertSet, 3,
+		post(b, "/settings/alerts/email", "smtp_host", "mail.example.vn", "smtp_port", "587", "smtp_security", "starttls", "email_from",
+			"a@shop.vn", "email_to", "b@shop.vn"))
 
 	// Users.
 	d.through("POST /settings/name", app.DeedAccountChange, 1, post(b, "/settings/name", "shop_name", "Hoa"))
-	d.through("POST /settings/users", app.DeedUserCreate, 2, post(b, "/settings/users", "name", "hoa", "role", "cashier", "password", password))
+	d.through("POST /settings/users", app.DeedUserCreate, 2,
+		post(b, "/settings/users", "name", "hoa", "role", "cashier", "password", password))
 	d.through("POST /settings/users/{id}/role", app.DeedUserRole, 2, post(b, "/settings/users/2/role", "role", "accountant"))
-	d.through("POST /settings/users/{id}/limit", app.DeedUserLimit, 2, post(b, "/settings/users/2/limit", "limit", "some", "bank_account_id", "2"))
+	d.through("POST /settings/users/{id}/limit", app.DeedUserLimit, 2,
+		post(b, "/settings/users/2/limit", "limit", "some", "bank_account_id", "2"))
 	w.Browser().SignIn("hoa")
 	ofHoa := sessionForm.FindStringSubmatch(b.Get("/settings/users/2").Body)
 	if ofHoa == nil {
@@ -468,13 +520,15 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /settings/sign-in/sessions/{id}/end", app.DeedUserSessionEnd, 1, post(b, own[1]))
 	d.through("POST /settings/sign-in/others", app.DeedUserSignOut, 1, post(b, "/settings/sign-in/others"))
 	const other = "một mật khẩu khác"
-	d.through("POST /settings/password", app.DeedUserPassword, 1, post(b, "/settings/password", "present_password", password, "password", other, "password_again", other))
+	d.through("POST /settings/password", app.DeedUserPassword, 1,
+		post(b, "/settings/password", "present_password", password, "password", other, "password_again", other))
 	w.Services.Access.SetPassword(t.Context(), access.User{AccountID: 1, ID: 1}, password, app.IdempotencyKey{}, time.Now())
 
 	// The second factor.
 	b = browser().SignIn("lan")
 	secret := secretField.FindStringSubmatch(b.Get("/settings/sign-in").Body)[1]
-	d.through("POST /settings/sign-in/app", app.DeedUserSecondFactor, 1, post(b, "/settings/sign-in/app", "secret", secret, "code", codeOf(t, secret), "present_password", password))
+	d.through("POST /settings/sign-in/app", app.DeedUserSecondFactor, 1,
+		post(b, "/settings/sign-in/app", "secret", secret, "code", codeOf(t, secret), "present_password", password))
 	var codes []string
 	a := d.through("POST /settings/sign-in/codes", app.DeedUserRecovery, 1, post(b, "/settings/sign-in/codes", "present_password", password))
 	codes = strings.Split(a.Secret(t), "\n")
@@ -485,7 +539,8 @@ func TestDeedsOfPages(t *testing.T) {
 	halfway = browser()
 	halfway.Post("/login", "name", "lan", "password", password)
 	halfway.Submit("/login/code", "code", codes[0])
-	if list := d.lines(); list[0].Deed != app.DeedUserSignIn || list[1].Deed != app.DeedUserRecoveryUsed || list[1].Actor != list[0].Actor || list[1].NounID != 1 {
+	if list := d.lines(); list[0].Deed != app.DeedUserSignIn || list[1].Deed != app.DeedUserRecoveryUsed || list[1].Actor != list[0].Actor ||
+		list[1].NounID != 1 {
 		t.Errorf("%+v", list[:2])
 	}
 	d.through("POST /settings/sign-in/demand", app.DeedAccountChange, 1, post(b, "/settings/sign-in/demand", "demand", "1"))
@@ -496,7 +551,8 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /settings/sign-in/passkeys/{id}", app.DeedUserPasskeyRename, 1, post(b, "/settings/sign-in/passkeys/1", "name", "tablet"))
 	stranger := browser()
 	d.through("POST /login/passkey", app.DeedUserSignIn, 1, func() webtest.Answer { return use(t, stranger, device) })
-	d.through("POST /settings/sign-in/passkeys/{id}/remove", app.DeedUserPasskeyRemove, 1, post(b, "/settings/sign-in/passkeys/1/remove", "present_password", password))
+	d.through("POST /settings/sign-in/passkeys/{id}/remove", app.DeedUserPasskeyRemove, 1,
+		post(b, "/settings/sign-in/passkeys/1/remove", "present_password", password))
 	d.through("POST /settings/sign-in/off", app.DeedUserFactorOff, 1, post(b, "/settings/sign-in/off", "present_password", password))
 	d.through("POST /settings/sign-out", app.DeedUserSignOut, 1, post(b, "/settings/sign-out"))
 

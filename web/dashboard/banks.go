@@ -81,7 +81,8 @@ func (s *Server) banksPage(v *visit) error {
 
 func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []inbound.Source) (bankCard, error) {
 	card := bankCard{BankAccountSummary: b, Reason: inbound.BankAccountReason(b.BankAccount, sources).In(v.Lang)}
-	last := app.TransactionFilter{BankAccountID: b.ID, Sort: app.SortDateDesc, Page: app.Page{Number: 1, Size: 1}, From: v.now.AddDate(0, -1, 0)}
+	last := app.TransactionFilter{BankAccountID: b.ID, Sort: app.SortDateDesc, Page: app.Page{Number: 1, Size: 1},
+		From: v.now.AddDate(0, -1, 0)}
 	newest, err := s.Services.Ledger.Transactions(v.Context(), v.account.ID, last)
 	if err == nil && len(newest.Rows) == 0 {
 		last.From = time.Time{}
@@ -183,7 +184,8 @@ func (s *Server) linkBank(v *visit) error {
 	}
 	flash := app.Text{EN: "Bank account linked.", VI: "Đã liên kết tài khoản ngân hàng."}
 	if r.Recorded > 0 {
-		waited := app.Textf(" Waiting transactions recorded: %d. Notifications sent to your shop: %d.", " Đã ghi nhận %d giao dịch đang chờ, trong đó có %d thông báo cho cửa hàng.", r.Recorded, r.Deliveries)
+		waited := app.Textf(" Waiting transactions recorded: %d. Notifications sent to your shop: %d.",
+			" Đã ghi nhận %d giao dịch đang chờ, trong đó có %d thông báo cho cửa hàng.", r.Recorded, r.Deliveries)
 		flash = app.Text{EN: flash.EN + waited.EN, VI: flash.VI + waited.VI}
 	}
 	if r.More {
@@ -312,9 +314,11 @@ func (s *Server) switchBank(v *visit) error {
 			return s.showBank(v, sum, err)
 		}
 	}
-	flash := app.Text{EN: "Bank account turned on. Your shop is notified of its transactions.", VI: "Đã bật tài khoản. Giao dịch của tài khoản sẽ được báo cho cửa hàng."}
+	flash := app.Text{EN: "Bank account turned on. Your shop is notified of its transactions.",
+		VI: "Đã bật tài khoản. Giao dịch của tài khoản sẽ được báo cho cửa hàng."}
 	if b.Status == app.BankAccountInactive {
-		flash = app.Text{EN: "Bank account turned off. Transactions are recorded, but your shop is not notified.", VI: "Đã tắt tài khoản. Giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
+		flash = app.Text{EN: "Bank account turned off. Transactions are recorded, but your shop is not notified.",
+			VI: "Đã tắt tài khoản. Giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
 	}
 	return s.redirect(v, bankPath(b.ID), flash)
 }
@@ -329,8 +333,10 @@ func (s *Server) unlinkBank(v *visit) error {
 		Title: v.T("Unlink bank account", "Huỷ liên kết tài khoản ngân hàng"), Button: v.T("Unlink", "Huỷ liên kết"),
 		Texts: []string{
 			v.T("Transactions kept: ", "Số giao dịch được giữ lại: ") + v.Number(b.All.Count) + ".",
-			v.T("New transactions of this account will wait in the inbound log, and your shop will not be notified.", "Giao dịch mới của tài khoản này sẽ nằm chờ trong lịch sử nhận và không được báo cho cửa hàng."),
-			v.T("Link the account again to restore it and record the transactions that waited.", "Khi liên kết lại, tài khoản trở về như cũ và các giao dịch đang chờ được ghi nhận."),
+			v.T("New transactions of this account will wait in the inbound log, and your shop will not be notified.",
+				"Giao dịch mới của tài khoản này sẽ nằm chờ trong lịch sử nhận và không được báo cho cửa hàng."),
+			v.T("Link the account again to restore it and record the transactions that waited.",
+				"Khi liên kết lại, tài khoản trở về như cũ và các giao dịch đang chờ được ghi nhận."),
 		},
 		Word: b.AccountNumber, Prompt: v.T("Type the account number to confirm:", "Nhập số tài khoản để xác nhận:"),
 		same: func(typed, number string) bool { return app.NormalizeAccountNumber(typed) == number },

@@ -25,12 +25,14 @@ func TestBankPages(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	b.Get("/banks").Shows(t, "Link your first bank account", "0/", "Vietcombank")
 	w.Names(webtest.Counts{Unassigned: 1}, w.Native(), apptest.Transfer{})
-	for _, c := range [][]string{{"bank", "", "account_number", "", "account_name", ""}, {"bank", "NOPE", "account_number", "19-35?", "account_name", "A"}} {
+	for _, c := range [][]string{{"bank", "", "account_number", "", "account_name", ""},
+		{"bank", "NOPE", "account_number", "19-35?", "account_name", "A"}} {
 		a := b.Post("/banks", c...)
 		a.WantStatus(t, http.StatusUnprocessableEntity)
 		a.Shows(t, "Bank is not a known bank code", `id="account_number-problem"`, `aria-describedby="bank-problem"`)
 	}
-	b.Post("/banks", "bank", "ACB", "account_number", "19354957", "account_name", "A", "notify", "nobody").Shows(t, "Notification choice must be recent, all or none.")
+	b.Post("/banks", "bank", "ACB", "account_number", "19354957", "account_name", "A", "notify", "nobody").Shows(t,
+		"Notification choice must be recent, all or none.")
 	b.Post("/banks", "bank", "ACB", "account_number", "1935 4957", "account_name", "NGUYEN VAN A").Goes(t, "/banks/1")
 	b.Get("/banks/1").Shows(t, "recorded: 1", "19354957", "NGUYEN VAN A", "1 transaction", "200,000\u00a0₫", "VietQR")
 	b.Post("/banks", "bank", "ACB", "account_number", "19354957", "account_name", "B").Shows(t, "is linked already", `value="19354957"`)
@@ -89,7 +91,8 @@ func TestBankQR(t *testing.T) {
 		query  string
 		status int
 	}{
-		{"", 200}, {"amount=1.549.000&content=" + "%C4%90H10293", 200}, {"amount=1549000%C4%91", 200}, {"amount=1.5", 422}, {"amount=1.549.00", 422}, {"amount=0", 422}, {"amount=x", 422}, {"amount=-1", 422}, {"amount=99999999999999", 422},
+		{"", 200}, {"amount=1.549.000&content=" + "%C4%90H10293", 200}, {"amount=1549000%C4%91", 200}, {"amount=1.5", 422},
+		{"amount=1.549.00", 422}, {"amount=0", 422}, {"amount=x", 422}, {"amount=-1", 422}, {"amount=99999999999999", 422},
 		{"content=" + strings.Repeat("a", 96), 422}, {"content=%00", 422}, {"content=%22%3E%3Cscript%3Ealert(1)", 200},
 	} {
 		page, picture := b.Open("/banks/1?"+c.query), b.Get("/banks/1/qr.png?"+c.query)
@@ -133,7 +136,8 @@ func TestRefusedTurningOn(t *testing.T) {
 }
 
 var bankActions = []webtest.Action{
-	{"GET", "/banks"}, {"POST", "/banks"}, {"GET", "/banks/new"}, {"GET", "/banks/%d"}, {"GET", "/banks/%d/qr.png"}, {"POST", "/banks/%d/toggle"},
+	{"GET", "/banks"}, {"POST", "/banks"}, {"GET", "/banks/new"}, {"GET", "/banks/%d"}, {"GET", "/banks/%d/qr.png"},
+	{"POST", "/banks/%d/toggle"},
 	{"GET", "/banks/%d/unlink"}, {"POST", "/banks/%d/unlink"},
 }
 
@@ -162,7 +166,8 @@ func TestBalance(t *testing.T) {
 			e := &elements[i]
 			e.Gateway, e.AccountNumber, e.Type, e.Amount = "ACB", "19354957", app.In, 200_000
 		}
-		_, err := w.Services.Inbound.RecordTransactions(t.Context(), inbound.Call{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: now, Elements: elements})
+		_, err := w.Services.Inbound.RecordTransactions(t.Context(),
+			inbound.Call{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: now, Elements: elements})
 		apptest.Must(t, err)
 	}
 	tell := func(id string, ago time.Duration, balance int64) {
@@ -204,7 +209,8 @@ func TestNickname(t *testing.T) {
 		b.Get(page).Shows(t, `class="chip teal"`, "<bdi>Quầy chính</bdi>")
 	}
 	b.Get("/webhooks/new").Shows(t, "Quầy chính")
-	b.Post("/banks/1/look", "nickname", strings.Repeat("ầ", 31), "colour", "black").Shows(t, "Nickname must be at most 30 characters without control characters.", "Colour must be one of")
+	b.Post("/banks/1/look", "nickname", strings.Repeat("ầ", 31), "colour", "black").Shows(t,
+		"Nickname must be at most 30 characters without control characters.", "Colour must be one of")
 	b.Post("/banks/2/look", "nickname", "x").WantStatus(t, http.StatusNotFound)
 	for _, control := range []string{"\x00", "\x07", "\u202e"} {
 		b.Post("/banks/1/look", "nickname", "x"+control+"y", "colour", "").Shows(t, "without control characters")

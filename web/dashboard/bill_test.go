@@ -89,7 +89,8 @@ func TestBillIsShown(t *testing.T) {
 		customerSees("it was cancelled", "Quán Lan", "<svg")
 		paid(w.World.World, "late", 200_005, cancelled.Code)
 		for path, tooMuch := range map[string]string{"/till/3": "too much: 5\u00a0₫", "/till/3/receipt": "<dt>Too much</dt><dd>5\u00a0₫"} {
-			if text := w.Send(cookies, "GET", path, nil).Body.String(); !strings.Contains(text, "Paid too late") || !strings.Contains(text, tooMuch) {
+			if text := w.Send(cookies, "GET", path, nil).Body.String(); !strings.Contains(text, "Paid too late") ||
+				!strings.Contains(text, tooMuch) {
 				t.Errorf("late and too much: %s shows %s", path, text)
 			}
 		}
@@ -180,7 +181,8 @@ func TestLimitedTill(t *testing.T) {
 	apptest.Must(t, err)
 	thu.Get("/till/1").WantStatus(t, http.StatusNotFound)
 	l, native := thu.Listen("/live/till?since=0"), w.Native()
-	w.Came(0, native, apptest.Transfer{ID: "a", Number: "a", Gateway: "VCB", Account: "700700", Content: "HIDDEN " + bill.Code, Amount: 200_000, Date: today(w)})
+	w.Came(0, native, apptest.Transfer{ID: "a", Number: "a", Gateway: "VCB", Account: "700700", Content: "HIDDEN " + bill.Code,
+		Amount: 200_000, Date: today(w)})
 	w.Came(0, native, apptest.Transfer{ID: "b", Number: "b", Gateway: "VCB", Account: "700700", Content: "SEEN", Amount: 5000, Date: today(w)})
 	if r, err := w.Services.Payments.PaymentRequest(t.Context(), 1, 1); err != nil || r.Received != 200_000 {
 		t.Fatalf("%+v, %v", r, err)

@@ -119,7 +119,8 @@ func (w words) drawChart(days, before []dayTotal) chart {
 	}
 	for i, d := range before {
 		if c.BeforeSum.Count > 0 {
-			c.Before += fmt.Sprintf("%s%g %g", map[bool]string{true: "M", false: "L"}[i == 0], float64(i)+0.5, round1(c.Bottom()-float64(d.In.Total)*scale))
+			c.Before += fmt.Sprintf("%s%g %g", map[bool]string{true: "M", false: "L"}[i == 0], float64(i)+0.5,
+				round1(c.Bottom()-float64(d.In.Total)*scale))
 		}
 	}
 	slot := 100 / float64(len(days))
@@ -142,7 +143,8 @@ func (w words) drawChart(days, before []dayTotal) chart {
 		if day.Today {
 			c.Labels = append(c.Labels, dayLabel{X: 100, Today: true, Label: w.DayName(d.Day)})
 		} else if (len(days)-1-i)%every == 0 {
-			c.Labels = append(c.Labels, dayLabel{X: round2(middle), Near: middle > chartNear, Label: d.Day.Start(w.zone).In(w.zone).Format(w.T("02 Jan", "02/01"))})
+			c.Labels = append(c.Labels,
+				dayLabel{X: round2(middle), Near: middle > chartNear, Label: d.Day.Start(w.zone).In(w.zone).Format(w.T("02 Jan", "02/01"))})
 		}
 	}
 	return c
@@ -188,7 +190,8 @@ type hoursChart struct {
 // drawHours lays the hours out, the present one on the right.
 func (w words) drawHours(h delivery.WebhookHealth, width, height int) hoursChart {
 	sum := h.Sum()
-	c := hoursChart{Width: width, Height: height, Words: w.T("Last 24 hours: ", "24 giờ qua: ") + w.attempts(sum), Total: sum.Succeeded + sum.Failed}
+	c := hoursChart{Width: width, Height: height, Words: w.T("Last 24 hours: ", "24 giờ qua: ") + w.attempts(sum),
+		Total: sum.Succeeded + sum.Failed}
 	var most int64
 	for _, hour := range h.Hours {
 		most = max(most, hour.Succeeded+hour.Failed)

@@ -73,7 +73,8 @@ func (s *Server) createCode(v *visit) error {
 	if err != nil {
 		return s.showCodes(v, "codes", form, err)
 	}
-	return s.redirect(v, "/settings/codes", app.Textf("Codes that begin with %s are read from now on.", "Từ bây giờ, mã bắt đầu bằng %s sẽ được đọc.", p.Prefix))
+	return s.redirect(v, "/settings/codes",
+		app.Textf("Codes that begin with %s are read from now on.", "Từ bây giờ, mã bắt đầu bằng %s sẽ được đọc.", p.Prefix))
 }
 
 // limitedToCode is a webhook or a stream that gets only codes with a prefix.
@@ -102,9 +103,11 @@ func (s *Server) codeRemoval(v *visit, p app.CodePattern, limited []limitedToCod
 			names = append(names, "“"+app.Isolated(l.name)+"”")
 		}
 	}
-	texts := []string{v.T("Codes that begin with it are not read any more. Those of recorded transactions stay.", "Mã bắt đầu bằng tiền tố này sẽ không được đọc nữa. Mã của các giao dịch đã ghi nhận vẫn giữ.")}
+	texts := []string{v.T("Codes that begin with it are not read any more. Those of recorded transactions stay.",
+		"Mã bắt đầu bằng tiền tố này sẽ không được đọc nữa. Mã của các giao dịch đã ghi nhận vẫn giữ.")}
 	if len(names) > 0 {
-		texts = append(texts, v.T("Limited to such codes, and without new transactions from then on: ", "Các nơi chỉ nhận mã này sẽ không nhận giao dịch mới nữa: ")+strings.Join(names, ", ")+".")
+		texts = append(texts, v.T("Limited to such codes, and without new transactions from then on: ",
+			"Các nơi chỉ nhận mã này sẽ không nhận giao dịch mới nữa: ")+strings.Join(names, ", ")+".")
 	}
 	return confirmation{
 		Path: "/settings/codes/" + strconv.FormatInt(p.ID, 10) + "/delete", Back: "/settings/codes",

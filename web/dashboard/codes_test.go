@@ -36,7 +36,8 @@ func TestCodesPage(t *testing.T) {
 		a.Shows(t, `id="`+c.field+`-problem"`, c.why)
 	}
 	b.Post("/settings/codes", "prefix", " dh ", "min_length", "6", "max_length", "", "alphabet", "digits").Goes(t, "/settings/codes")
-	b.Post("/settings/codes", "prefix", "SHOP", "min_length", "5", "max_length", "8", "alphabet", "letters_and_digits").Goes(t, "/settings/codes")
+	b.Post("/settings/codes", "prefix", "SHOP", "min_length", "5", "max_length", "8", "alphabet",
+		"letters_and_digits").Goes(t, "/settings/codes")
 	again := b.Post("/settings/codes", "prefix", "DH", "min_length", "7", "alphabet", "digits")
 	again.WantStatus(t, http.StatusConflict)
 	again.Shows(t, "A code pattern with this prefix exists.", `value="DH"`, `value="7"`)
@@ -55,11 +56,13 @@ func TestCodesPage(t *testing.T) {
 	b.Get("/transactions?q=DH001235").Shows(t, "0 transactions")
 
 	b.Get("/webhooks/new").Shows(t, `<option value="DH">`)
-	b.Post("/webhooks", "once", webtest.FormKey(), "name", "orders", "webhook_url", "https://shop.vn/", "type", "IN", "bank_account_id", "1", "code_prefix", "DH").WantStatus(t, http.StatusOK)
+	b.Post("/webhooks", "once", webtest.FormKey(), "name", "orders", "webhook_url", "https://shop.vn/", "type", "IN", "bank_account_id", "1",
+		"code_prefix", "DH").WantStatus(t, http.StatusOK)
 	b.Get("/webhooks").Shows(t, "; codes that begin with DH")
 	b.Get("/webhooks/1").Shows(t, "codes that begin with DH")
 	b.Get("/streams/new").Shows(t, `<option value="SHOP">`)
-	b.Post("/streams", "once", webtest.FormKey(), "name", "kho", "url", "kafka://kafka.shop.vn", "topic", "shop", "type", "ALL", "start", "now", "code_prefix", "SHOP").WantStatus(t, http.StatusOK)
+	b.Post("/streams", "once", webtest.FormKey(), "name", "kho", "url", "kafka://kafka.shop.vn", "topic", "shop", "type", "ALL", "start",
+		"now", "code_prefix", "SHOP").WantStatus(t, http.StatusOK)
 	b.Get("/streams").Shows(t, "codes that begin with SHOP")
 	b.Get("/streams/1").Shows(t, "codes that begin with SHOP")
 

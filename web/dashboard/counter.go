@@ -47,7 +47,8 @@ func (c counterCard) VerdictText() string {
 	case payment.VerdictFull:
 		return c.T("Paid in full", "Đủ tiền")
 	case payment.VerdictShort:
-		return c.T("Not enough: received only ", "Thiếu: mới nhận ") + c.Money(p.Received) + c.T(", still due ", ", còn thiếu ") + c.Money(p.Due-p.Received)
+		return c.T("Not enough: received only ", "Thiếu: mới nhận ") + c.Money(p.Received) + c.T(", still due ", ", còn thiếu ") +
+			c.Money(p.Due-p.Received)
 	case payment.VerdictOther:
 		return c.T("Of no known bill", "Chưa rõ của hoá đơn nào")
 	case payment.VerdictSmall:
@@ -349,7 +350,8 @@ func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, e
 }
 
 func (s *Server) createCounterLink(v *visit) error {
-	form := payment.CounterLinkCreate{Name: v.PostFormValue("name"), ShowsTotal: v.PostFormValue("total") != "", NewName: v.newName(), Key: v.form.key}
+	form := payment.CounterLinkCreate{Name: v.PostFormValue("name"), ShowsTotal: v.PostFormValue("total") != "",
+		NewName: v.newName(), Key: v.form.key}
 	var err error
 	form.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id"))
 	var link payment.CounterLink
@@ -365,7 +367,8 @@ func (s *Server) createCounterLink(v *visit) error {
 			EN: "Open this link on the tablet. Anyone who has it can see money coming in, and nothing else, until you revoke it.",
 			VI: "Mở đường dẫn này trên máy tính bảng. Ai có đường dẫn đều xem được tiền vào (và chỉ tiền vào) cho đến khi bạn thu hồi.",
 		}.In(v.Lang),
-		Label: app.Text{EN: "Link", VI: "Đường dẫn"}.In(v.Lang), Address: s.givenAddress(v, link.Path(token), target.ReachNetwork), Back: v.next("/settings"),
+		Label: app.Text{EN: "Link", VI: "Đường dẫn"}.In(v.Lang), Address: s.givenAddress(v, link.Path(token), target.ReachNetwork),
+		Back: v.next("/settings"),
 	}
 	page.Secret = page.Address.URL
 	if !page.Address.Blocked() {

@@ -16,7 +16,8 @@ import (
 )
 
 func (s *Server) liveCounter(v *visit) error {
-	return s.sendCounter(v, ownCounter(v), nil, eventStreamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillAllowed(v) })
+	return s.sendCounter(v, ownCounter(v), nil, eventStreamHolder{account: v.account.ID, user: v.user.ID},
+		func() error { return s.stillAllowed(v) })
 }
 
 func (s *Server) liveCounterLink(v *visit) error {

@@ -24,7 +24,8 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 	w := webtest.NewWorld(t)
 	one, _ := w.Link("ACB", "19354957"), w.Link("VCB", "700700")
 	second := w.SecondAccount()
-	_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "19354957", AccountName: "B"}, time.Now())
+	_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: "19354957", AccountName: "B"}, time.Now())
 	apptest.Must(t, err)
 	native := w.Native()
 	for i, x := range []apptest.Transfer{
@@ -42,10 +43,12 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 	}
 	theirs, err := w.Services.Inbound.AddSource(t.Context(), second, inbound.SourceAdd{Provider: "native", Name: "theirs"}, time.Now())
 	apptest.Must(t, err)
-	w.Names(webtest.Recorded, theirs, apptest.Transfer{ID: "b", Number: "FTb", Account: "19354957", Amount: 700000, Content: "NGUOI KHAC", Date: today(w)})
+	w.Names(webtest.Recorded, theirs,
+		apptest.Transfer{ID: "b", Number: "FTb", Account: "19354957", Amount: 700000, Content: "NGUOI KHAC", Date: today(w)})
 
 	nobody := w.Browser()
-	all, mine, sum := w.CounterLink(1, payment.CounterLinkCreate{}), w.CounterLink(1, payment.CounterLinkCreate{BankAccountID: one.ID}), w.CounterLink(1, payment.CounterLinkCreate{BankAccountID: one.ID, ShowsTotal: true})
+	all, mine, sum := w.CounterLink(1, payment.CounterLinkCreate{}), w.CounterLink(1, payment.CounterLinkCreate{BankAccountID: one.ID}),
+		w.CounterLink(1, payment.CounterLinkCreate{BankAccountID: one.ID, ShowsTotal: true})
 	w.User(second, "minh", access.RoleOwner)
 	minh := w.Browser().SignIn("minh")
 	for _, c := range []struct {
@@ -53,8 +56,10 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 		path        string
 		shown, hide []string
 	}{
-		{nobody, "/counter/" + all, []string{"+200,000", "+400,000", "BAN 7 &lt;b&gt;"}, []string{"TIEN RA", "300,000", "NAM NGOAI", "HOM KIA", "NGUOI KHAC", "Today:"}},
-		{nobody, "/counter/" + mine, []string{"+200,000"}, []string{"TIEN RA", "TAI KHOAN KHAC", "NAM NGOAI", "HOM KIA", "NGUOI KHAC", "Today:", "19354957"}},
+		{nobody, "/counter/" + all, []string{"+200,000", "+400,000", "BAN 7 &lt;b&gt;"},
+			[]string{"TIEN RA", "300,000", "NAM NGOAI", "HOM KIA", "NGUOI KHAC", "Today:"}},
+		{nobody, "/counter/" + mine, []string{"+200,000"},
+			[]string{"TIEN RA", "TAI KHOAN KHAC", "NAM NGOAI", "HOM KIA", "NGUOI KHAC", "Today:", "19354957"}},
 		{nobody, "/counter/" + sum, []string{"+200,000", "Today: +200,000", "1 payment"}, []string{"400,000"}},
 		// A link shows its own account, whoever opens it; a user theirs.
 		{minh, "/counter/" + mine, []string{"+200,000"}, []string{"NGUOI KHAC"}},
@@ -73,7 +78,8 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 				t.Errorf("%s shows %q", c.path, text)
 			}
 		}
-		if !strings.Contains(a.Header.Get("X-Robots-Tag"), "noindex") || a.Header.Get("Referrer-Policy") != "same-origin" || a.Header.Get("Cache-Control") != "no-store" {
+		if !strings.Contains(a.Header.Get("X-Robots-Tag"), "noindex") || a.Header.Get("Referrer-Policy") != "same-origin" ||
+			a.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: headers %v", c.path, a.Header)
 		}
 		if c.b == nobody && a.Header.Get("Set-Cookie") != "" {
@@ -112,7 +118,8 @@ func TestCounterOfRemoved(t *testing.T) {
 	for i, number := range []string{"700700", "19354957"} {
 		in, err := w.Services.Inbound.NewImport(t.Context(), inbound.ImportOptions{AccountID: 1, File: "a.csv"})
 		apptest.Must(t, err)
-		_, err = in.Add(t.Context(), []inbound.Incoming{{AccountNumber: number, Number: number, Type: app.In, Amount: 5000, Time: time.Now()}}, time.Now())
+		_, err = in.Add(t.Context(),
+			[]inbound.Incoming{{AccountNumber: number, Number: number, Type: app.In, Amount: 5000, Time: time.Now()}}, time.Now())
 		apptest.Must(t, err)
 		if i == 1 {
 			l.Next("money")
@@ -138,16 +145,19 @@ func TestCounterLive(t *testing.T) {
 	nobody := w.Browser()
 	l := nobody.Listen("/live/counter/"+token+"?since=0", "Accept-Language", "vi")
 	l.Next("alive")
-	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 5000, Direction: "OUT", Date: today(w)})
+	w.Names(webtest.Recorded, native,
+		apptest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 5000, Direction: "OUT", Date: today(w)})
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "2", Number: "2", Account: "700700", Gateway: "VCB", Amount: 6000, Date: today(w)})
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "3", Number: "3", Account: "19354957", Amount: 7000, Date: "2025-01-01 10:00:00"})
 	came := time.Now()
-	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "4", Number: "4", Account: "19354957", Amount: 200000, Content: "BAN 7\r\n<i>", Date: today(w)})
+	w.Names(webtest.Recorded, native,
+		apptest.Transfer{ID: "4", Number: "4", Account: "19354957", Amount: 200000, Content: "BAN 7\r\n<i>", Date: today(w)})
 	e := l.Next("money") // nothing of the first three
 	if took := time.Since(came); took > time.Second {
 		t.Errorf("the money came after %v", took)
 	}
-	if said := saying.FindStringSubmatch(e.Data); !strings.Contains(e.Data, "+200.000\u00a0₫") || !strings.Contains(e.Data, "&lt;i&gt;") || said == nil || said[1] != "Đã nhận hai trăm nghìn đồng" {
+	if said := saying.FindStringSubmatch(e.Data); !strings.Contains(e.Data, "+200.000\u00a0₫") || !strings.Contains(e.Data, "&lt;i&gt;") ||
+		said == nil || said[1] != "Đã nhận hai trăm nghìn đồng" {
 		t.Errorf("%+v", e)
 	}
 	if e := l.Next("total"); e.Data != "Hôm nay: +200.000\u00a0₫ · 1 khoản" {
@@ -160,7 +170,8 @@ func TestCounterLive(t *testing.T) {
 	w.Came(10*time.Minute, native, apptest.Transfer{ID: "5", Number: "5", Account: "19354957", Amount: 8000, Date: today(w)})
 	again := nobody.Listen("/live/counter/"+token+"?since=0", "Last-Event-Id", e.ID)
 	missed := again.Next("money")
-	if said := saying.FindStringSubmatch(missed.Data); !strings.Contains(missed.Data, "8,000") || said == nil || said[1] != "" || !strings.Contains(missed.Data, "data-missed") {
+	if said := saying.FindStringSubmatch(missed.Data); !strings.Contains(missed.Data, "8,000") || said == nil || said[1] != "" ||
+		!strings.Contains(missed.Data, "data-missed") {
 		t.Errorf("%+v", missed)
 	}
 	again.Next("total")
@@ -228,7 +239,8 @@ func TestCounterAnnouncesNews(t *testing.T) {
 		{ago(23 * time.Hour), ""},
 		{today(w)[:len(time.DateOnly)], "Đã nhận năm nghìn đồng"},
 	} {
-		w.Names(webtest.Recorded, native, apptest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Account: "19354957", Amount: 5000, Date: x.date})
+		w.Names(webtest.Recorded, native,
+			apptest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Account: "19354957", Amount: 5000, Date: x.date})
 		e := l.Next("money")
 		if said := saying.FindStringSubmatch(e.Data); said == nil || said[1] != x.says || strings.Contains(e.Data, "data-missed") {
 			t.Errorf("dated %s: %q, want %q: %s", x.date, said, x.says, e.Data)
@@ -252,7 +264,8 @@ func TestCounterAge(t *testing.T) {
 		{app.FormatTime(time.Now().Add(-10*time.Minute), w.Services.Ledger.Zone()), 10 * time.Minute},
 		{today(w)[:len(time.DateOnly)], 0},
 	} {
-		w.Names(webtest.Recorded, native, apptest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Account: "19354957", Amount: 5000, Date: x.date})
+		w.Names(webtest.Recorded, native,
+			apptest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Account: "19354957", Amount: 5000, Date: x.date})
 		found := since.FindStringSubmatch(l.Next("money").Data)
 		if len(found) != 2 {
 			t.Fatal("a card without its age")
@@ -330,7 +343,8 @@ func TestCounterManyAtOnce(t *testing.T) {
 	native := w.Native()
 	const n = payment.CounterRows*2 + 3
 	for i := range n {
-		w.Names(webtest.Recorded, native, apptest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Account: "19354957", Amount: int64(1000 + i), Date: today(w)})
+		w.Names(webtest.Recorded, native,
+			apptest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Account: "19354957", Amount: int64(1000 + i), Date: today(w)})
 	}
 	l := w.Browser().Listen("/live/counter/" + w.CounterLink(1, payment.CounterLinkCreate{}) + "?since=0")
 	for i := range n {
@@ -346,7 +360,8 @@ func TestCounterRevoked(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", "19354957")
 	lan, nobody := w.Browser().SignIn("lan"), w.Browser()
-	first, second, third := w.CounterLink(1, payment.CounterLinkCreate{}), w.CounterLink(1, payment.CounterLinkCreate{}), w.CounterLink(1, payment.CounterLinkCreate{})
+	first, second, third := w.CounterLink(1, payment.CounterLinkCreate{}), w.CounterLink(1, payment.CounterLinkCreate{}),
+		w.CounterLink(1, payment.CounterLinkCreate{})
 	admin := w.Admin()
 	kept := nobody.Listen("/live/counter/" + third + "?since=0")
 	kept.Next("alive")
@@ -419,7 +434,8 @@ func TestCounterLinksInTheSettings(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	bank := w.Link("ACB", "19354957")
 	second := w.SecondAccount()
-	theirs, err := w.Services.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5", AccountName: "B"}, time.Now())
+	theirs, err := w.Services.Inbound.LinkBankAccount(t.Context(), second,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5", AccountName: "B"}, time.Now())
 	apptest.Must(t, err)
 	lan := w.Browser().SignIn("lan")
 	form := []string{"once", lan.Once("/settings"), "name", "Quầy 1", "bank_account_id", fmt.Sprint(bank.ID), "total", "1"}
@@ -434,7 +450,8 @@ func TestCounterLinksInTheSettings(t *testing.T) {
 		t.Errorf("the settings after creating a link:\n%s", page)
 	}
 	for _, c := range [][]string{
-		{"name", "", "bank_account_id", ""}, {"name", "x", "bank_account_id", fmt.Sprint(theirs.BankAccount.ID)}, {"name", "x", "bank_account_id", "99"}, {"name", "x", "bank_account_id", "y"},
+		{"name", "", "bank_account_id", ""}, {"name", "x", "bank_account_id", fmt.Sprint(theirs.BankAccount.ID)},
+		{"name", "x", "bank_account_id", "99"}, {"name", "x", "bank_account_id", "y"},
 	} {
 		lan.Post("/settings/counters", append(c, "once", lan.Once("/settings"))...).WantStatus(t, http.StatusUnprocessableEntity)
 	}

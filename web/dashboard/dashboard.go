@@ -198,7 +198,8 @@ func (s *Server) welcome(v *visit, p page) (err error) {
 		return err
 	}
 	v.Request = v.WithContext(app.ActingAs(v.Context(), app.Actor{
-		Way: app.WayDashboard, ID: v.user.ID, Name: v.user.Name, Address: s.ClientAddr(v.Request).String(), At: v.now, Generation: v.user.Generation,
+		Way: app.WayDashboard, ID: v.user.ID, Name: v.user.Name, Address: s.ClientAddr(v.Request).String(), At: v.now,
+		Generation: v.user.Generation,
 	}))
 	if v.user.ID == 0 {
 		return nil
@@ -293,7 +294,8 @@ func (s *Server) pageError(v *visit, err error) {
 	e := wire.AsError(err)
 	status := wire.StatusFor(v.Request, e)
 	if status >= 500 && e.Err != nil {
-		s.Log.Error("page failed", "request_id", wire.RequestID(v.Request), "route", wire.RouteOf(v.Request), "remote", s.ClientAddr(v.Request), "status", status, "err", err)
+		s.Log.Error("page failed", "request_id", wire.RequestID(v.Request), "route", wire.RouteOf(v.Request), "remote", s.ClientAddr(v.Request),
+			"status", status, "err", err)
 	}
 	if status == http.StatusServiceUnavailable {
 		v.w.Header().Set("Retry-After", strconv.Itoa(wire.UnavailableRetry))

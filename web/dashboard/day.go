@@ -74,7 +74,8 @@ func (v *visit) dayAsked() (app.Day, error) {
 	}
 	day, err := app.ParseDay(text)
 	if err != nil || day > today {
-		return today, app.InvalidField("date", "must be a day up to today, such as "+today.String(), "phải là một ngày không sau hôm nay, ví dụ "+today.String())
+		return today, app.InvalidField("date", "must be a day up to today, such as "+today.String(),
+			"phải là một ngày không sau hôm nay, ví dụ "+today.String())
 	}
 	return day, nil
 }

@@ -33,7 +33,9 @@ func dayWorld(t *testing.T) (*webtest.World, *webtest.Browser) {
 		t.Helper()
 		e := inbound.Incoming{EventID: at + number, AccountNumber: number, Type: d, Amount: amount, Content: "DH " + at, Balance: balance}
 		e.SetDate(at, zone)
-		recording, err := w.Services.Inbound.RecordTransactions(t.Context(), inbound.Call{AccountID: 1, Source: sepay, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now(), Elements: []inbound.Incoming{e}})
+		recording, err := w.Services.Inbound.RecordTransactions(t.Context(),
+			inbound.Call{AccountID: 1, Source: sepay, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now(),
+				Elements: []inbound.Incoming{e}})
 		apptest.Must(t, err)
 		if recording.Recorded != 1 {
 			t.Fatalf("%+v", recording)
@@ -55,7 +57,8 @@ func TestDayPage(t *testing.T) {
 	w, b := dayWorld(t)
 	page := b.Get("/day?date=2025-10-14")
 	page.Shows(t, "Day book 14 Oct 2025", "Tuesday, 14 Oct 2025", "+507,000\u00a0₫", "3 payments in", "−50,000\u00a0₫", "1 payment out",
-		"+500,000\u00a0₫", "5,000,000\u00a0₫", "5,500,000\u00a0₫", "08:00", "00:00", "no time", `href="/day?date=2025-10-13"`, `href="/day?date=2025-10-15"`,
+		"+500,000\u00a0₫", "5,000,000\u00a0₫", "5,500,000\u00a0₫", "08:00", "00:00", "no time", `href="/day?date=2025-10-13"`,
+		`href="/day?date=2025-10-15"`,
 		"+400,000\u00a0₫", "+27%", "+407%", "/transactions?from=2025-10-14&to=2025-10-14")
 	page.Hides(t, "09:00", "23:00", "so far")
 	empty := b.Get("/day?date=2025-10-01")
@@ -107,8 +110,10 @@ func TestDayOfClockChange(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	native := w.Native()
 	for i, date := range []string{
-		"2025-03-09T00:30:00-05:00", "2025-03-09T01:59:59-05:00", "2025-03-09T03:00:00-04:00", "2025-03-09T23:59:59-04:00", "2025-03-10T00:00:00-04:00",
-		"2025-11-02T00:30:00-04:00", "2025-11-02T01:30:00-04:00", "2025-11-02T01:30:00-05:00", "2025-11-02T23:59:59-05:00", "2025-11-03T00:00:00-05:00",
+		"2025-03-09T00:30:00-05:00", "2025-03-09T01:59:59-05:00", "2025-03-09T03:00:00-04:00", "2025-03-09T23:59:59-04:00",
+		"2025-03-10T00:00:00-04:00",
+		"2025-11-02T00:30:00-04:00", "2025-11-02T01:30:00-04:00", "2025-11-02T01:30:00-05:00", "2025-11-02T23:59:59-05:00",
+		"2025-11-03T00:00:00-05:00",
 	} {
 		w.Names(webtest.Recorded, native, apptest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Date: date, Amount: 1 << i})
 	}

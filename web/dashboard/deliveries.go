@@ -46,7 +46,8 @@ func (s *Server) deliveriesPage(v *visit) error {
 	if data.Hooks, err = s.Services.Deliveries.Webhooks(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	data.filters = v.filtersOf("/deliveries", historyFilters, func(name, value string) string { return v.historyWord(name, value, data.Hooks) })
+	data.filters = v.filtersOf("/deliveries", historyFilters,
+		func(name, value string) string { return v.historyWord(name, value, data.Hooks) })
 	if data.Waiting, err = s.Services.Deliveries.PendingDeliveries(v.Context(), v.account.ID, 0); err != nil {
 		return err
 	}

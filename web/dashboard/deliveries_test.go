@@ -65,12 +65,14 @@ func TestHistoryFilters(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"status=2", "type=UP", "from=x", "to=2026-02-30", "webhook_id=9", "webhook_id=x", "transaction_id=99"} {
-		if a := b.Get("/deliveries?" + query); a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Body, `class="problem" role="alert"`) {
+		if a := b.Get("/deliveries?" + query); a.Status != http.StatusUnprocessableEntity ||
+			!strings.Contains(a.Body, `class="problem" role="alert"`) {
 			t.Errorf("%s: %d", query, a.Status)
 		}
 	}
 	// What was typed stands in the form again, as text.
-	if a := b.Get(`/deliveries?q=%22%3E%3Cscript%3E&status=0`); !strings.Contains(a.Body, `value="&#34;&gt;&lt;script&gt;"`) || !strings.Contains(a.Body, `<option value="0" selected>`) {
+	if a := b.Get(`/deliveries?q=%22%3E%3Cscript%3E&status=0`); !strings.Contains(a.Body, `value="&#34;&gt;&lt;script&gt;"`) ||
+		!strings.Contains(a.Body, `<option value="0" selected>`) {
 		t.Error("the form forgets")
 	}
 }
@@ -99,7 +101,8 @@ func TestHistoryPages(t *testing.T) {
 		if (next != nil) != (page < 3) {
 			t.Fatalf("page %d: the link to the next", page)
 		}
-		if news := strings.Contains(a.Body, `<a class="pill pending" href="/deliveries?type=IN">There are new attempts: show</a>`); news != (page > 1) {
+		if news := strings.Contains(a.Body,
+			`<a class="pill pending" href="/deliveries?type=IN">There are new attempts: show</a>`); news != (page > 1) {
 			t.Errorf("page %d says that there are new ones: %t", page, news)
 		}
 		if page == 3 {
@@ -158,7 +161,8 @@ func TestHistoryIsTheOwners(t *testing.T) {
 		t.Fatalf("%d deliveries: somebody else sent something again", n)
 	}
 	for path, status := range map[string]int{
-		"/deliveries/1": http.StatusNotFound, "/deliveries/99": http.StatusNotFound, "/deliveries/01": http.StatusNotFound, "/deliveries/x": http.StatusNotFound,
+		"/deliveries/1": http.StatusNotFound, "/deliveries/99": http.StatusNotFound, "/deliveries/01": http.StatusNotFound,
+		"/deliveries/x":                    http.StatusNotFound,
 		"/deliveries/resend?id=" + history: http.StatusNotFound, "/deliveries?webhook_id=" + itoa(hook.ID): http.StatusUnprocessableEntity,
 		"/deliveries?transaction_id=" + itoa(transaction):                   http.StatusUnprocessableEntity,
 		"/deliveries/resend?failed=all&webhook_id=" + itoa(hook.ID):         http.StatusUnprocessableEntity,
@@ -184,7 +188,8 @@ func TestHistoryIsTheOwners(t *testing.T) {
 	if a := cashier.Get("/transactions/" + itoa(transaction)); strings.Contains(a.Body, "/deliveries") {
 		t.Error("the cashier is shown links to the history")
 	}
-	if a := lan.Get("/transactions/" + itoa(transaction)); !strings.Contains(a.Body, `href="/deliveries/1"`) || !strings.Contains(a.Body, `action="/deliveries/1/resend"`) {
+	if a := lan.Get("/transactions/" + itoa(transaction)); !strings.Contains(a.Body, `href="/deliveries/1"`) ||
+		!strings.Contains(a.Body, `action="/deliveries/1/resend"`) {
 		t.Error("the transaction doesn't lead to its delivery")
 	}
 }
@@ -216,7 +221,8 @@ func TestHistoryRowOfADelivery(t *testing.T) {
 	if strings.Contains(a.Body, "attempt\u00a01/6</small>") {
 		t.Error("an attempt that was received at once is numbered")
 	}
-	if a := b.Get("/transactions/" + itoa(transaction)); !strings.Contains(a.Body, `<span class="pill failed">Could not notify</span>`) || strings.Contains(a.Body, "500 ·") {
+	if a := b.Get("/transactions/" + itoa(transaction)); !strings.Contains(a.Body, `<span class="pill failed">Could not notify</span>`) ||
+		strings.Contains(a.Body, "500 ·") {
 		t.Error("the transaction's page isn't in words of the owner")
 	}
 }

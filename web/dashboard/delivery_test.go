@@ -41,12 +41,14 @@ func TestDeliveryPage(t *testing.T) {
 			t.Errorf("the page has no %q", part)
 		}
 	}
-	if strings.Contains(page.Body, `action="/deliveries/1/resend"`) || strings.Contains(page.Body, secret) || strings.Contains(page.Body, strings.TrimPrefix(secret, "whsec_")) {
+	if strings.Contains(page.Body, `action="/deliveries/1/resend"`) || strings.Contains(page.Body, secret) ||
+		strings.Contains(page.Body, strings.TrimPrefix(secret, "whsec_")) {
 		t.Error("a resend of what is still being tried, or the secret itself")
 	}
 	// What is shown is what was sent.
 	got := receiver.calls()[0]
-	for _, name := range []string{"Content-Type", "User-Agent", "X-Webhook-Signature", "Webhook-Id", "Webhook-Timestamp", "Webhook-Signature", "Content-Length"} {
+	for _, name := range []string{"Content-Type", "User-Agent", "X-Webhook-Signature", "Webhook-Id", "Webhook-Timestamp",
+		"Webhook-Signature", "Content-Length"} {
 		if line := name + ": " + got.header.Get(name) + "\n"; !strings.Contains(html.UnescapeString(page.Body), line) {
 			t.Errorf("the page doesn't show %q", line)
 		}
@@ -54,14 +56,16 @@ func TestDeliveryPage(t *testing.T) {
 	// A webhook that is switched off has nothing planned.
 	_, err := w.Services.Deliveries.ToggleWebhook(context.Background(), 1, hook.ID, time.Now())
 	apptest.Must(t, err)
-	if page := b.Get("/deliveries/1"); !strings.Contains(page.Body, "until the webhook is turned on") || strings.Contains(page.Body, "scheduled for") {
+	if page := b.Get("/deliveries/1"); !strings.Contains(page.Body, "until the webhook is turned on") ||
+		strings.Contains(page.Body, "scheduled for") {
 		t.Error("something is planned for a webhook that is off")
 	}
 	_, err = w.Services.Deliveries.ToggleWebhook(context.Background(), 1, hook.ID, time.Now())
 	apptest.Must(t, err)
 	w.Exhaust(hook.ID, serverError)
 	page = b.Get("/deliveries/1")
-	for _, part := range []string{`<span class="pill failed">Could not notify</span>`, "⑥", "attempt\u00a06/6", "500 · 142\u00a0ms", `action="/deliveries/1/resend"`, "DNS lookup 2\u00a0ms", `<rect class="wait"`} {
+	for _, part := range []string{`<span class="pill failed">Could not notify</span>`, "⑥", "attempt\u00a06/6", "500 · 142\u00a0ms",
+		`action="/deliveries/1/resend"`, "DNS lookup 2\u00a0ms", `<rect class="wait"`} {
 		if !strings.Contains(html.UnescapeString(page.Body), part) {
 			t.Errorf("the page has no %q", part)
 		}
@@ -70,7 +74,8 @@ func TestDeliveryPage(t *testing.T) {
 		t.Error("a seventh attempt is planned")
 	}
 	b.Header.Set("Accept-Language", "vi")
-	if page := b.Get("/deliveries/1"); !strings.Contains(page.Body, "Chương trình xử lý tại URL bị lỗi (500)") || !strings.Contains(page.Body, "Diễn biến") {
+	if page := b.Get("/deliveries/1"); !strings.Contains(page.Body, "Chương trình xử lý tại URL bị lỗi (500)") ||
+		!strings.Contains(page.Body, "Diễn biến") {
 		t.Error("not in Vietnamese")
 	}
 }
@@ -90,7 +95,8 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 	w.Attempts(1, 1)
 	b := w.Browser().SignIn("lan")
 	const changed = "The secret was changed after this attempt."
-	if page := b.Get("/deliveries/1"); strings.Contains(page.Body, changed) || !strings.Contains(page.Body, delivery.Signature(secret, []byte(receiver.calls()[0].body))) {
+	if page := b.Get("/deliveries/1"); strings.Contains(page.Body, changed) ||
+		!strings.Contains(page.Body, delivery.Signature(secret, []byte(receiver.calls()[0].body))) {
 		t.Error("before the rotation")
 	}
 	attempted := time.Now() // a change in the same millisecond is none
@@ -98,7 +104,8 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 	apptest.Must(t, err)
 	// As long as the old secret signs, what is shown is what was sent.
 	for _, name := range []string{"X-Webhook-Signature", "Webhook-Signature"} {
-		if line := name + ": " + receiver.calls()[0].header.Get(name) + "\n"; !strings.Contains(html.UnescapeString(b.Get("/deliveries/1").Body), line) {
+		if line := name + ": " + receiver.calls()[0].header.Get(name) +
+			"\n"; !strings.Contains(html.UnescapeString(b.Get("/deliveries/1").Body), line) {
 			t.Errorf("during the overlap the page doesn't show %q", line)
 		}
 	}
@@ -119,7 +126,8 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 	}
 	apptest.Must(t, w.Services.Deliveries.DeleteWebhook(ctx, 1, hook.ID, time.Now()))
 	page = b.Get("/deliveries/1").Body
-	if !strings.Contains(page, "The webhook and its secret were deleted") || strings.Contains(page, "X-Webhook-Signature") || strings.Contains(page, `id="curl"`) {
+	if !strings.Contains(page, "The webhook and its secret were deleted") || strings.Contains(page, "X-Webhook-Signature") ||
+		strings.Contains(page, `id="curl"`) {
 		t.Error("after the webhook was deleted")
 	}
 }
@@ -148,7 +156,8 @@ func TestHostileAnswers(t *testing.T) {
 		w.Pay(1, c.name, "a")
 		w.Attempts(1, i+1)
 		page := b.Get("/deliveries/" + itoa(int64(i+1)))
-		if page.Body = strings.ReplaceAll(page.Body, "&#43;", "+"); page.Status != http.StatusOK || !strings.Contains(page.Body, c.want) || strings.ContainsAny(page.Body, "\x00\x1b\x07\x7f\u202e") || strings.Contains(page.Body, "<script>") {
+		if page.Body = strings.ReplaceAll(page.Body, "&#43;", "+"); page.Status != http.StatusOK || !strings.Contains(page.Body, c.want) ||
+			strings.ContainsAny(page.Body, "\x00\x1b\x07\x7f\u202e") || strings.Contains(page.Body, "<script>") {
 			t.Errorf("%s: %d\n%s", c.name, page.Status, page.Body)
 		}
 		apptest.Must(t, w.Services.Deliveries.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
@@ -169,7 +178,8 @@ func TestCurl(t *testing.T) {
 	}
 	b := w.Browser().SignIn("lan")
 	for i, content := range []string{
-		"plain", "it's 'quoted' \"twice\"", "$(touch /tmp/harmed) `id` $HOME ${IFS} !! ~ \\ \\' ; rm -rf x & | > <", "@/etc/passwd", "dòng\nmới\ttab \r %s %n",
+		"plain", "it's 'quoted' \"twice\"", "$(touch /tmp/harmed) `id` $HOME ${IFS} !! ~ \\ \\' ; rm -rf x & | > <", "@/etc/passwd",
+		"dòng\nmới\ttab \r %s %n",
 		"\u202egnp.exe \u2028 \x7f 😀", "''''", "'; echo harmed; '", strings.Repeat("'", 500),
 	} {
 		w.Pay(1, content, content)

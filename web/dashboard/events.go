@@ -37,7 +37,8 @@ func (s *Server) eventsPage(v *visit) error {
 	if data.Sources, err = s.Services.Inbound.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	data.filters = v.filtersOf("/inbound/events", eventFilters, func(name, value string) string { return v.eventWord(name, value, data.Sources) })
+	data.filters = v.filtersOf("/inbound/events", eventFilters,
+		func(name, value string) string { return v.eventWord(name, value, data.Sources) })
 	f, err := eventFilter(data.Form)
 	if f.Before, _ = wire.ParseID(v.URL.Query().Get("before")); f.Before != 0 {
 		data.Newest = linkTo(data.Path, data.Form)
@@ -288,7 +289,8 @@ func (s *Server) linkEvent(v *visit) error {
 	if err != nil {
 		return err
 	}
-	form := linkForm{Bank: v.PostFormValue("bank"), AccountNumber: strings.TrimSpace(v.PostFormValue("account_number")), AccountName: strings.TrimSpace(v.PostFormValue("account_name")), Notify: v.PostFormValue("notify")}
+	form := linkForm{Bank: v.PostFormValue("bank"), AccountNumber: strings.TrimSpace(v.PostFormValue("account_number")),
+		AccountName: strings.TrimSpace(v.PostFormValue("account_name")), Notify: v.PostFormValue("notify")}
 	var bad app.Invalid
 	notify := inbound.ReadNotifyOnLink(form.Notify, &bad)
 	if err := bad.Err(); err != nil {
@@ -302,7 +304,8 @@ func (s *Server) linkEvent(v *visit) error {
 	}
 	flash := app.Textf(
 		"Recorded: %d; duplicates: %d; from other waiting calls: %d. Notifications sent to your shop: %d.",
-		"Đã ghi nhận %d giao dịch; trùng: %d; từ các lần nhận khác đang chờ: %d. Thông báo cho cửa hàng: %d.", r.Recorded, r.Duplicates, r.Waiting, r.Deliveries)
+		"Đã ghi nhận %d giao dịch; trùng: %d; từ các lần nhận khác đang chờ: %d. Thông báo cho cửa hàng: %d.", r.Recorded, r.Duplicates,
+		r.Waiting, r.Deliveries)
 	if r.More {
 		flash = app.Text{EN: flash.EN + inbound.RestFollows.EN, VI: flash.VI + inbound.RestFollows.VI}
 	}
@@ -361,9 +364,11 @@ func (s *Server) settleEvent(v *visit) error {
 	done := app.Textf("It is transaction %d. Nothing was recorded.", "Trùng với giao dịch %d, không ghi nhận thêm.", r.TransactionID)
 	switch r.Outcome {
 	case inbound.OutcomeMayBeRepeat:
-		done = app.Textf("It may be transaction %d instead: please decide again.", "Cũng có thể trùng với giao dịch %d: hãy xác nhận tiếp.", r.TransactionID)
+		done = app.Textf("It may be transaction %d instead: please decide again.",
+			"Cũng có thể trùng với giao dịch %d: hãy xác nhận tiếp.", r.TransactionID)
 	case inbound.OutcomeRecorded:
-		done = app.Textf("Recorded as transaction %d. Notifications sent to your shop: %d.", "Đã ghi nhận thành giao dịch %d. Thông báo cho cửa hàng: %d.", r.TransactionID, len(r.Webhooks))
+		done = app.Textf("Recorded as transaction %d. Notifications sent to your shop: %d.",
+			"Đã ghi nhận thành giao dịch %d. Thông báo cho cửa hàng: %d.", r.TransactionID, len(r.Webhooks))
 	}
 	return s.redirect(v, eventPath(e.ID), done)
 }
@@ -381,14 +386,16 @@ func (s *Server) discardEvent(v *visit) error {
 		id, _ := wire.ParseID(item)
 		n, err = s.Services.Inbound.DiscardInboundItem(v.Context(), v.account.ID, e.ID, id)
 	case v.PostFormValue("sure") != "1":
-		err = app.Refused(app.CodeConflict, app.Text{EN: "Nothing was discarded. Confirm first that you have reviewed all items.", VI: "Chưa bỏ qua mục nào. Hãy đánh dấu xác nhận rằng bạn đã xem hết."})
+		err = app.Refused(app.CodeConflict, app.Text{EN: "Nothing was discarded. Confirm first that you have reviewed all items.",
+			VI: "Chưa bỏ qua mục nào. Hãy đánh dấu xác nhận rằng bạn đã xem hết."})
 	default:
 		n, err = s.Services.Inbound.DiscardInbound(v.Context(), v.account.ID, e.ID)
 	}
 	if err != nil {
 		return s.showEvent(v, e, suggestLink(e.Items), err)
 	}
-	return s.redirect(v, eventPath(e.ID), app.Textf("Items discarded: %d. No transactions were recorded.", "Đã bỏ qua %d mục, không ghi nhận giao dịch nào.", n))
+	return s.redirect(v, eventPath(e.ID),
+		app.Textf("Items discarded: %d. No transactions were recorded.", "Đã bỏ qua %d mục, không ghi nhận giao dịch nào.", n))
 }
 
 // shownBody is how many bytes of a body a page shows.
@@ -413,7 +420,8 @@ func (s *Server) refusedPage(v *visit) error {
 	if data.Sources, err = s.Services.Inbound.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	data.filters = v.filtersOf("/inbound/refused", refusedFilters, func(name, value string) string { return v.eventWord(name, value, data.Sources) })
+	data.filters = v.filtersOf("/inbound/refused", refusedFilters,
+		func(name, value string) string { return v.eventWord(name, value, data.Sources) })
 	source := data.Form.Get("source_id")
 	id, found := wire.ParseID(source)
 	if !found && source != "" {

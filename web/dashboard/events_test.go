@@ -24,14 +24,23 @@ func TestEventLog(t *testing.T) {
 	src, other := w.Native(), w.Sepay()
 	b := w.Browser().SignIn("lan")
 	b.Get("/inbound/events").Shows(t, "No calls yet.")
-	w.Names(webtest.Recorded, src, apptest.Transfer{})                                                                                                                                                   // 1
-	w.Names(webtest.Counts{Conflicts: 1}, src, apptest.Transfer{Amount: 5})                                                                                                                              // 2
-	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{ID: "u", Account: "999"})                                                                                                               // 3
-	w.Names(webtest.Counts{Unassigned: 1}, other, apptest.Transfer{ID: "7", Account: "888"})                                                                                                             // 4
-	w.Wants(webtest.Counts{Rejected: 1, Recorded: 1}, src, apptest.Batch(strings.ReplaceAll(apptest.Transfer{ID: "r"}.Native(), "200000", `"much"`), apptest.Transfer{ID: "s", Number: "FT9"}.Native())) // 5
+	// 1
+	w.Names(webtest.Recorded, src, apptest.Transfer{})
+	// 2
+	w.Names(webtest.Counts{Conflicts: 1}, src, apptest.Transfer{Amount: 5})
+	// 3
+	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{ID: "u", Account: "999"})
+	// 4
+	w.Names(webtest.Counts{Unassigned: 1}, other, apptest.Transfer{ID: "7", Account: "888"})
+	// 5
+	w.Wants(webtest.Counts{Rejected: 1, Recorded: 1}, src,
+		apptest.Batch(strings.ReplaceAll(apptest.Transfer{ID: "r"}.Native(), "200000", `"much"`),
+			apptest.Transfer{ID: "s", Number: "FT9"}.Native()))
 	for query, want := range map[string][]string{
-		"": {"5", "4", "3", "2", "1"}, "state=open": {"5", "4", "3", "2"}, "state=unassigned": {"4", "3"}, "state=conflict": {"2"}, "state=rejected": {"5"},
-		"source_id=2": {"4"}, "source_id=1&state=unassigned": {"3"}, "before=3": {"2", "1"}, "before=x": {"5", "4", "3", "2", "1"}, "before=1": nil,
+		"": {"5", "4", "3", "2", "1"}, "state=open": {"5", "4", "3", "2"}, "state=unassigned": {"4", "3"}, "state=conflict": {"2"},
+		"state=rejected": {"5"},
+		"source_id=2":    {"4"}, "source_id=1&state=unassigned": {"3"}, "before=3": {"2", "1"},
+		"before=x": {"5", "4", "3", "2", "1"}, "before=1": nil,
 	} {
 		if got := b.Open("/inbound/events?" + query).Events(t); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", query, got, want)
@@ -69,19 +78,27 @@ func TestEventActions(t *testing.T) {
 	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{})
 	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{ID: "2", Number: "FT2"})
 	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{ID: "3", Number: "FT3", Account: "777"})
-	w.Sends(src, apptest.Batch(strings.ReplaceAll(apptest.Transfer{ID: "4"}.Native(), "200000", `"a"`), strings.ReplaceAll(apptest.Transfer{ID: "5"}.Native(), "200000", `"b"`)))
+	w.Sends(src, apptest.Batch(strings.ReplaceAll(apptest.Transfer{ID: "4"}.Native(), "200000", `"a"`),
+		strings.ReplaceAll(apptest.Transfer{ID: "5"}.Native(), "200000", `"b"`)))
 
 	page := b.Get("/inbound/events/1")
-	page.Shows(t, `<option value="ACB" selected`, `value="`+apptest.SomeAccount+`"`, "+200,000\u00a0₫", "is not a linked bank account", `name="item_id"`)
-	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", apptest.SomeAccount).Shows(t, "Account holder is required", `value="`+apptest.SomeAccount+`"`)
-	b.Post("/inbound/events/1/link", "bank", "VCB", "account_number", apptest.SomeAccount, "account_name", "A").WantStatus(t, http.StatusUnprocessableEntity)
-	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "A", "notify", "x").WantStatus(t, http.StatusUnprocessableEntity)
-	b.Post("/banks", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "A", "notify", "x").WantStatus(t, http.StatusUnprocessableEntity)
+	page.Shows(t, `<option value="ACB" selected`, `value="`+apptest.SomeAccount+`"`, "+200,000\u00a0₫",
+		"is not a linked bank account", `name="item_id"`)
+	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", apptest.SomeAccount).Shows(t, "Account holder is required",
+		`value="`+apptest.SomeAccount+`"`)
+	b.Post("/inbound/events/1/link", "bank", "VCB", "account_number", apptest.SomeAccount, "account_name", "A").WantStatus(t,
+		http.StatusUnprocessableEntity)
+	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "A", "notify", "x").WantStatus(t,
+		http.StatusUnprocessableEntity)
+	b.Post("/banks", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "A", "notify", "x").WantStatus(t,
+		http.StatusUnprocessableEntity)
 	if len(w.Banks()) != 0 {
 		t.Fatal("linked by a form with a fault")
 	}
-	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "NGUYEN VAN A", "notify", "nobody").Shows(t, "Notification choice must be recent, all or none.")
-	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "NGUYEN VAN A", "notify", "none").Goes(t, "/inbound/events/1")
+	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "NGUYEN VAN A", "notify",
+		"nobody").Shows(t, "Notification choice must be recent, all or none.")
+	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "NGUYEN VAN A", "notify",
+		"none").Goes(t, "/inbound/events/1")
 	a := b.Get("/inbound/events/1")
 	a.Shows(t, "Recorded: 1", "from other waiting calls: 1", "Settled")
 	w.WantTransactions(2)
@@ -112,7 +129,8 @@ func TestSettleIsAboutWhatWasShown(t *testing.T) {
 	w.Names(webtest.Counts{MayRepeat: 1}, sepay, apptest.Transfer{ID: "3", Content: "ck"})
 	b := w.Browser().SignIn("lan")
 	var form []string
-	for _, field := range regexp.MustCompile(`name="((?:item|transaction)_id)" value="(\d+)"`).FindAllStringSubmatch(b.Get("/inbound/events/3").Body, -1) {
+	for _, field := range regexp.MustCompile(`name="((?:item|transaction)_id)" `+
+		`value="(\d+)"`).FindAllStringSubmatch(b.Get("/inbound/events/3").Body, -1) {
 		form = append(form, field[1], field[2])
 	}
 	form = append(form, "repeat", "0")
@@ -128,7 +146,8 @@ func TestHostileEventsAreInert(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	src := w.Native()
 	script := `<script>alert(1)<\/script><img src=x onerror=alert(1)>{{.Data}}`
-	w.Wants(webtest.Counts{Unassigned: 1}, src, apptest.Batch(apptest.Transfer{ID: script, Content: script, Gateway: script, Account: "1"}.Native()))
+	w.Wants(webtest.Counts{Unassigned: 1}, src,
+		apptest.Batch(apptest.Transfer{ID: script, Content: script, Gateway: script, Account: "1"}.Native()))
 	w.Sends(src, "\xff\x00\u202e\u200b<script>alert(1)</script>")
 	b := w.Browser().SignIn("lan")
 	for _, path := range []string{"/", "/inbound", "/inbound/events", "/inbound/events/1", "/inbound/events/2"} {
@@ -143,7 +162,8 @@ func TestHostileEventsAreInert(t *testing.T) {
 	b.Get("/inbound/events/2").Shows(t, "\ufffd‹U+0000›‹U+202E›‹U+200B›<script>alert(1)</script>")
 	name := `"><script>alert(1)</script>`
 	b.Submit("/inbound/sources", "provider", "native", "name", name).Shown(t, w.URL)
-	for _, path := range []string{"/inbound", "/inbound/sources/2", "/inbound/sources/2/remove", "/inbound/sources/2/rotate", "/inbound/events", "/inbound/refused"} {
+	for _, path := range []string{"/inbound", "/inbound/sources/2", "/inbound/sources/2/remove", "/inbound/sources/2/rotate",
+		"/inbound/events", "/inbound/refused"} {
 		if a := b.Get(path); a.Status != http.StatusOK || strings.Contains(a.Body, "<script>alert") {
 			t.Errorf("%s: %d, or a script", path, a.Status)
 		}
@@ -209,7 +229,8 @@ func TestReprocessAfterDiscard(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	unreadable := strings.ReplaceAll(apptest.Transfer{ID: "2"}.Native(), "200000", `"a"`)
-	w.Sends(w.Native(), apptest.Batch(apptest.Transfer{ID: "1"}.Native(), unreadable, apptest.Transfer{ID: "3", Number: "FT3", Account: "777"}.Native()))
+	w.Sends(w.Native(),
+		apptest.Batch(apptest.Transfer{ID: "1"}.Native(), unreadable, apptest.Transfer{ID: "3", Number: "FT3", Account: "777"}.Native()))
 	item := func(state inbound.Outcome) string {
 		e, err := w.Services.Inbound.InboundEvent(t.Context(), 1, 1)
 		apptest.Must(t, err)

@@ -33,7 +33,8 @@ func (s *Server) eventStreamBounds(h eventStreamHolder) []wire.Bound {
 	if h.link != 0 {
 		holder.Of, holder.ID = "counter_link", h.link
 	}
-	return []wire.Bound{{Of: "all", Most: s.Share(maxEventStreams, 4)}, {Of: "account", ID: h.account, Most: s.Share(maxEventStreamsOfAccount, 8)}, holder}
+	return []wire.Bound{{Of: "all", Most: s.Share(maxEventStreams, 4)},
+		{Of: "account", ID: h.account, Most: s.Share(maxEventStreamsOfAccount, 8)}, holder}
 }
 
 // errTooManyEventStreams refuses an event stream beyond a bound. It is logged where it is

@@ -352,7 +352,8 @@ func TestStreamsAreBounded(t *testing.T) {
 				if c.Status == http.StatusOK && !c.HasEnded() {
 					begun++
 					close = append(close, hangUp)
-				} else if hangUp(); c.Status != http.StatusServiceUnavailable || c.Headers.Get("Retry-After") == "" || !strings.Contains(c.Text(), "Too many live pages") {
+				} else if hangUp(); c.Status != http.StatusServiceUnavailable || c.Headers.Get("Retry-After") == "" ||
+					!strings.Contains(c.Text(), "Too many live pages") {
 					t.Errorf("%s: %d", path, c.Status)
 				}
 			}

@@ -62,18 +62,23 @@ func TestExportFilters(t *testing.T) {
 	w.Exhaust(hook.ID, serverError)
 	check("delivery_state=failed&q=bun", "bún chả")
 	check("page=7&until=1&q=bun", "bún chả")
-	for _, query := range []string{"", "format=pdf", "format=csv&min=x", "format=csv&max=0", "format=csv&min=1.5", "format=csv&min=1.549.00", "format=csv&bank_account_id=99", "format=csv&delivery_state=cancelled"} {
-		if a := b.Get(exportPath + "?" + query); a.Status != http.StatusUnprocessableEntity && a.Status != http.StatusBadRequest || a.Header.Get("Content-Disposition") != "" || !strings.Contains(a.Body, "<html") {
+	for _, query := range []string{"", "format=pdf", "format=csv&min=x", "format=csv&max=0", "format=csv&min=1.5", "format=csv&min=1.549.00",
+		"format=csv&bank_account_id=99", "format=csv&delivery_state=cancelled"} {
+		if a := b.Get(exportPath + "?" + query); a.Status != http.StatusUnprocessableEntity && a.Status != http.StatusBadRequest ||
+			a.Header.Get("Content-Disposition") != "" || !strings.Contains(a.Body, "<html") {
 			t.Errorf("%q: %d %q", query, a.Status, a.Header)
 		}
 	}
 	h := b.Get(exportPath + "?format=csv").Header
-	if got := h.Get("Content-Disposition"); !strings.HasPrefix(got, `attachment; filename="baoco-`) || !strings.HasSuffix(got, `.csv"`) || h.Get("Content-Type") != "text/csv; charset=utf-8" || h.Get("X-Content-Type-Options") != "nosniff" {
+	if got := h.Get("Content-Disposition"); !strings.HasPrefix(got, `attachment; filename="baoco-`) || !strings.HasSuffix(got, `.csv"`) ||
+		h.Get("Content-Type") != "text/csv; charset=utf-8" || h.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%v", h)
 	}
 	for query, name := range map[string]string{
-		"format=xlsx&from=2026-11-01&to=2026-11-22": "baoco-2026-11-01_2026-11-22.xlsx", "format=csv&from=2026-11-22+10:00:00&to=2026-11-22+11:00:00": "baoco-2026-11-22_2026-11-22.csv",
-		"format=csv&from=2026-11-01": "baoco-from-2026-11-01.csv", "format=csv&to=2026-11-22&q=x": "baoco-until-2026-11-22.csv",
+		"format=xlsx&from=2026-11-01&to=2026-11-22":                  "baoco-2026-11-01_2026-11-22.xlsx",
+		"format=csv&from=2026-11-22+10:00:00&to=2026-11-22+11:00:00": "baoco-2026-11-22_2026-11-22.csv",
+		"format=csv&from=2026-11-01":                                 "baoco-from-2026-11-01.csv",
+		"format=csv&to=2026-11-22&q=x":                               "baoco-until-2026-11-22.csv",
 	} {
 		if got := b.Get(exportPath + "?" + query).Header.Get("Content-Disposition"); got != `attachment; filename="`+name+`"` {
 			t.Errorf("%s: %s", query, got)
@@ -174,7 +179,8 @@ func manyLong(w *webtest.World, n int) {
 	for from := 0; from < n; from += 500 {
 		var rows []inbound.Incoming
 		for i := from; i < min(n, from+500); i++ {
-			rows = append(rows, inbound.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: int64(i + 1), Content: long, Time: time.Unix(int64(1e9+i), 0)})
+			rows = append(rows, inbound.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In,
+				Amount: int64(i + 1), Content: long, Time: time.Unix(int64(1e9+i), 0)})
 		}
 		_, err := in.Add(context.Background(), rows, time.Now())
 		apptest.Must(w.T, err)

@@ -131,8 +131,10 @@ func (v *visit) unchanged(now ...any) error {
 	}
 	there := strings.Join(list, ", ")
 	return app.Refused(app.CodeConflict, app.Textf(
-		"This was changed elsewhere while you were editing, so nothing was saved. It is now: %s. What you entered is still in the form: save again to replace it.",
-		"Nội dung này đã được đổi ở nơi khác trong lúc bạn sửa nên chưa lưu gì. Hiện đang là: %s. Nội dung bạn nhập vẫn còn trong biểu mẫu: bấm lưu lần nữa để thay thế.", there))
+		"This was changed elsewhere while you were editing, so nothing was saved. It is now: %s. What you entered is still in the form: "+
+			"save again to replace it.",
+		"Nội dung này đã được đổi ở nơi khác trong lúc bạn sửa nên chưa lưu gì. Hiện đang là: %s. Nội dung bạn nhập vẫn còn trong biểu mẫu: "+
+			"bấm lưu lần nữa để thay thế.", there))
 }
 
 // confirmation is an action that can't be undone, and the question before it: in
@@ -162,7 +164,8 @@ func (c confirmation) ID() string { return "ask" + strings.ReplaceAll(c.Path, "/
 func (s *Server) confirm(v *visit, section string, c confirmation) (err error) {
 	if v.Method == http.MethodPost {
 		if c.Word != "" && !c.same(v.PostFormValue("word"), c.Word) {
-			err = app.Refused(app.CodeValidation, app.Text{EN: "What you typed does not match. Nothing was changed.", VI: "Nội dung nhập không khớp. Chưa có gì thay đổi."})
+			err = app.Refused(app.CodeValidation,
+				app.Text{EN: "What you typed does not match. Nothing was changed.", VI: "Nội dung nhập không khớp. Chưa có gì thay đổi."})
 		} else {
 			err = c.do()
 		}

@@ -231,7 +231,8 @@ func (s *Server) hideGuide(v *visit) error {
 	if !hide {
 		return s.redirect(v, "/", app.Text{})
 	}
-	return s.redirect(v, "/", app.Text{EN: "Hidden here. You find it under Settings: Set up.", VI: "Đã ẩn ở đây. Bạn tìm lại trong Cài đặt: Thiết lập."})
+	return s.redirect(v, "/",
+		app.Text{EN: "Hidden here. You find it under Settings: Set up.", VI: "Đã ẩn ở đây. Bạn tìm lại trong Cài đặt: Thiết lập."})
 }
 
 // testPace bounds the test payments of an account.
@@ -242,7 +243,8 @@ var testPace = wire.Pace{Burst: 1, PerMinute: 12}
 // sample. It waits for the shops, at most as long as one attempt takes.
 func (s *Server) testPayment(v *visit) error {
 	if _, _, may := s.testPayments.Take(v.account.ID, testPace, v.now); !may {
-		return s.redirect(v, guidePath+"#test", app.Text{EN: "A test was sent just now. Wait a few seconds.", VI: "Vừa gửi thử xong. Hãy đợi vài giây."})
+		return s.redirect(v, guidePath+"#test",
+			app.Text{EN: "A test was sent just now. Wait a few seconds.", VI: "Vừa gửi thử xong. Hãy đợi vài giây."})
 	}
 	hooks, err := s.Services.Deliveries.Webhooks(v.Context(), v.account.ID)
 	if err != nil {
@@ -268,7 +270,8 @@ func (s *Server) testPayment(v *visit) error {
 	}
 	if len(hooks) == 0 {
 		return s.redirect(v, guidePath+"#test", app.Text{
-			EN: "Test sent to the open counter screens. No webhook is turned on.", VI: "Đã gửi thử đến các màn hình quầy đang mở. Chưa có webhook nào đang bật.",
+			EN: "Test sent to the open counter screens. No webhook is turned on.",
+			VI: "Đã gửi thử đến các màn hình quầy đang mở. Chưa có webhook nào đang bật.",
 		})
 	}
 	return s.redirect(v, guidePath+"#test", app.Textf(

@@ -81,7 +81,8 @@ func TestGuide(t *testing.T) {
 	check("webhook:open alerts:later backup:later counter:later")
 	w.Change(`UPDATE sources SET polled_at = NULL`)
 
-	b.Submit("/webhooks", "guide", "1", "name", "shop", "webhook_url", "ftp://x", "type", "IN").Shows(t, `id="step-webhook"`, `id="webhook_url-problem"`)
+	b.Submit("/webhooks", "guide", "1", "name", "shop", "webhook_url", "ftp://x", "type", "IN").Shows(t, `id="step-webhook"`,
+		`id="webhook_url-problem"`)
 	made := b.Submit("/webhooks", "guide", "1", "name", "shop", "webhook_url", shop.URL, "type", "ALL")
 	made.Shows(t, `action="/webhooks/1/test"`, `name="guide" value="1"`, made.Secret(t))
 	b.Post("/webhooks/1/test", "guide", "1").Goes(t, "/guide?step=webhook#step-webhook")
@@ -106,7 +107,8 @@ func TestGuide(t *testing.T) {
 	link.Shows(t, `href="/guide"`, "/counter/")
 	check("alerts:open backup:later")
 	b.Post("/settings/alerts/telegram", "guide", "1", "token", "x", "chat", "a").Shows(t, `id="step-alerts"`, `id="chat-problem"`)
-	_, err := w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err := w.Services.Alerts.SetAlertChannel(t.Context(),
+		alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	w.Change(`UPDATE alert_channels SET sent_ms = 1, failures = 1, retry_ms = 4102444800000`) // it got through once, and fails now
 	check("alerts:open backup:later")
@@ -184,7 +186,8 @@ func TestTestPayment(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	b.Post("/guide/test").Goes(t, "/guide#test")
 	counter.Next("test")
-	if body := apptest.Receive(t, "the shop gets the test", bodies); !strings.Contains(body, `"test":true`) || !strings.Contains(body, `"transferAmount":0`) {
+	if body := apptest.Receive(t, "the shop gets the test", bodies); !strings.Contains(body, `"test":true`) ||
+		!strings.Contains(body, `"transferAmount":0`) {
 		t.Errorf("the shop got %s", body)
 	}
 	b.Get("/guide").Shows(t, "webhooks: 1")

@@ -142,7 +142,8 @@ func TestHelpPages(t *testing.T) {
 			}
 		}
 	}
-	if a, first := b.Get("/help"), b.Get("/help/first-hour"); !strings.Contains(a.Body, "<h1>The first hour</h1>") || !strings.Contains(first.Body, "<h1>The first hour</h1>") {
+	if a, first := b.Get("/help"), b.Get("/help/first-hour"); !strings.Contains(a.Body, "<h1>The first hour</h1>") ||
+		!strings.Contains(first.Body, "<h1>The first hour</h1>") {
 		t.Error("/help isn't the first hour")
 	}
 	for _, path := range []string{"/help/none", "/help/first-hour.md", "/help/..%2Fvi%2Fsms", "/help/%00"} {
@@ -162,7 +163,8 @@ func TestHelpAtHand(t *testing.T) {
 	added.Shows(t, `href="/help/casso"`)
 	for path, names := range map[string][]string{
 		"/webhooks/1": {"receiver"}, "/inbound/sources/1": {"casso"}, "/settings/alerts": {"alerts"}, "/system": {"backup", "upgrade", "replica"},
-		"/settings": {"counter", "users", "install"}, "/transactions/import": {"statement"}, "/transactions?q=nothing": {"search"}, "/inbound/refused": {"inbound"},
+		"/settings": {"counter", "users", "install"}, "/transactions/import": {"statement"}, "/transactions?q=nothing": {"search"},
+		"/inbound/refused": {"inbound"},
 		"/tools/signature": {"receiver-401"}, "/keys": {"api"}, "/streams": {"streams"},
 	} {
 		for _, name := range names {
@@ -189,7 +191,8 @@ func TestFormsLinkToHelp(t *testing.T) {
 	for path, page := range map[string]string{
 		"/webhooks/new": "receiver", "/webhooks/1/rotate": "receiver", "/webhooks/1/replay": "delivery", "/tools/signature": "receiver-401",
 		"/streams/new": "streams", "/streams/1": "streams", "/streams/1/edit": "streams", "/streams/1/rotate": "streams",
-		"/banks/new": "first-hour", "/inbound/sources/new": "first-hour", "/inbound/sources/new?provider=sepay": "sepay", "/inbound/sources/1/rotate": "own-program", "/inbound/events/1": "inbound",
+		"/banks/new": "first-hour", "/inbound/sources/new": "first-hour", "/inbound/sources/new?provider=sepay": "sepay",
+		"/inbound/sources/1/rotate": "own-program", "/inbound/events/1": "inbound",
 		"/transactions/import": "statement", "/settings/alerts": "alerts", "/keys": "api", "/settings": "users", "/system": "backup",
 	} {
 		b.Get(path).Shows(t, `<a class="to-help" href="/help/`+page+`">`)

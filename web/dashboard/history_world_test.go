@@ -58,7 +58,8 @@ func (m *moody) calls() []received {
 	return append([]received{}, m.got...)
 }
 
-var serverError = delivery.Result{Duration: 142 * time.Millisecond, StatusCode: 500, Error: delivery.ErrorHTTPStatus, Body: []byte("Fatal error"), Phases: delivery.Phases{DNS: 2e6, Connect: 5e6, Wait: 135e6}}
+var serverError = delivery.Result{Duration: 142 * time.Millisecond, StatusCode: 500, Error: delivery.ErrorHTTPStatus,
+	Body: []byte("Fatal error"), Phases: delivery.Phases{DNS: 2e6, Connect: 5e6, Wait: 135e6}}
 
 // preText is the text of an element of a page, as a browser reads it.
 func preText(t *testing.T, page, id string) string {

@@ -140,7 +140,8 @@ func (d importData) byField() (map[string]string, error) {
 	byField := map[string]string{}
 	for letters, field := range d.Columns {
 		if byField[field] != "" {
-			return nil, app.Refused(app.CodeValidation, app.Text{EN: "Two columns are chosen for the same thing.", VI: "Có hai cột được chọn cho cùng một mục."})
+			return nil, app.Refused(app.CodeValidation, app.Text{EN: "Two columns are chosen for the same thing.",
+				VI: "Có hai cột được chọn cho cùng một mục."})
 		}
 		byField[field] = letters
 	}
@@ -194,7 +195,8 @@ func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.
 func importRejection(outcome inbound.Outcome, e inbound.Incoming) app.Text {
 	switch {
 	case outcome == inbound.OutcomeConflict:
-		return app.Text{EN: "This transaction number is already recorded with a different amount, direction or account.", VI: "Mã giao dịch này đã được ghi nhận với số tiền, loại giao dịch hoặc tài khoản khác."}
+		return app.Text{EN: "This transaction number is already recorded with a different amount, direction or account.",
+			VI: "Mã giao dịch này đã được ghi nhận với số tiền, loại giao dịch hoặc tài khoản khác."}
 	case outcome == inbound.OutcomeMayBeRepeat:
 		return app.Text{
 			EN: "This may be the same money as a recorded transaction: the inbound log keeps it until you say which.",
@@ -221,20 +223,24 @@ func (s *Server) undoImport(v *visit) error {
 	}
 	texts := []string{v.T("To be removed: ", "Sẽ xoá: ") + v.Sum(app.In, u.In) + ", " + v.Sum(app.Out, u.Out) + "."}
 	if !u.First.IsZero() {
-		texts = append(texts, v.T("Dated ", "Ngày giao dịch từ ")+v.Date(app.DayOf(u.First, v.zone))+v.T(" to ", " đến ")+v.Date(app.DayOf(u.Last, v.zone))+".")
+		texts = append(texts,
+			v.T("Dated ", "Ngày giao dịch từ ")+v.Date(app.DayOf(u.First, v.zone))+v.T(" to ", " đến ")+v.Date(app.DayOf(u.Last, v.zone))+".")
 	}
 	if u.ToldCount > 0 {
-		texts = append(texts, v.T("They stay because your shop was notified, or may be: ", "Giữ lại vì đã hoặc đang báo cho cửa hàng: ")+v.kept(u.Told, u.ToldCount)+".")
+		texts = append(texts, v.T("They stay because your shop was notified, or may be: ",
+			"Giữ lại vì đã hoặc đang báo cho cửa hàng: ")+v.kept(u.Told, u.ToldCount)+".")
 	}
 	if u.NamedCount > 0 {
-		texts = append(texts, v.T("They stay because a provider, a person or another file reported them too: ", "Giữ lại vì nhà cung cấp, người dùng hoặc tệp khác cũng đã báo: ")+v.kept(u.Named, u.NamedCount)+".")
+		texts = append(texts, v.T("They stay because a provider, a person or another file reported them too: ",
+			"Giữ lại vì nhà cung cấp, người dùng hoặc tệp khác cũng đã báo: ")+v.kept(u.Named, u.NamedCount)+".")
 	}
 	return s.confirm(v, "transactions", confirmation{
 		Path: "/transactions/import/" + strconv.FormatInt(u.File.ID, 10) + "/undo", Back: "/transactions/import",
 		Title: v.T("Undo the import of “", "Hoàn tác nhập tệp “") + u.File.File + "”?", Button: v.T("Undo import", "Hoàn tác"),
 		Texts: append(texts, v.T("You can import the file again.", "Bạn có thể nhập lại tệp này.")),
 		do:    func() error { return s.Services.Inbound.UndoImport(v.Context(), v.account.ID, u.File.ID, v.now) },
-		done: app.Textf("Import of “%s”: transactions removed: %d, kept: %d.", "Hoàn tác nhập tệp “%s”: đã xoá %d giao dịch, giữ lại %d giao dịch.",
+		done: app.Textf("Import of “%s”: transactions removed: %d, kept: %d.",
+			"Hoàn tác nhập tệp “%s”: đã xoá %d giao dịch, giữ lại %d giao dịch.",
 			u.File.File, u.In.Count+u.Out.Count, u.ToldCount+u.NamedCount),
 	})
 }

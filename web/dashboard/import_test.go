@@ -19,7 +19,8 @@ import (
 	"baoco/web/webtest"
 )
 
-const statementHeader = "Số tài khoản:," + apptest.SomeAccount + ",,,\nNgày giao dịch,Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào\n"
+const statementHeader = "Số tài khoản:," + apptest.SomeAccount +
+	",,,\nNgày giao dịch,Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào\n"
 
 // The test isn't parallel: it looks at what is left in the temporary directory.
 func TestImportPages(t *testing.T) {
@@ -34,10 +35,12 @@ func TestImportPages(t *testing.T) {
 	b.Get("/transactions/import").WantStatus(t, http.StatusOK)
 	file := statementHeader + "02/11/2026,77,<script>alert(1)</script>,11.000,\n02/11/2026,78,GUI XE,,5.000\n02/11/2026,79,HONG,,abc\n"
 	a := b.Upload("/transactions/import", `<script>x.csv`, file)
-	a.Shows(t, "nothing recorded yet", "2 new transactions", "Amount could not be read", "1 row", "+5,000\u00a0₫ money in", "−11,000\u00a0₫ money out", "<td>3</td>", "−11,000\u00a0₫</td>")
+	a.Shows(t, "nothing recorded yet", "2 new transactions", "Amount could not be read", "1 row", "+5,000\u00a0₫ money in",
+		"−11,000\u00a0₫ money out", "<td>3</td>", "−11,000\u00a0₫</td>")
 	for _, refused := range []struct{ file, says string }{
 		{statementHeader + "02/11/2026,77,A,11.000,\n,,Tổng cộng,12.000,\n", "Line 4: the totals are debit 12.000"},
-		{strings.Replace(file, "Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào", "Số GD,Nội dung,Số tiền,\n,,,Xanh,Đỏ", 1), "column D, “Số tiền Xanh”"},
+		{strings.Replace(file, "Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào", "Số GD,Nội dung,Số tiền,\n,,,Xanh,Đỏ", 1),
+			"column D, “Số tiền Xanh”"},
 	} {
 		a := b.Upload("/transactions/import", "refused.csv", refused.file)
 		a.WantStatus(t, http.StatusUnprocessableEntity)
@@ -57,7 +60,8 @@ func TestImportPages(t *testing.T) {
 		t.Errorf("%d deliveries nobody asked for", n)
 	}
 	b.Upload("/transactions/import", "a.csv", file, "sum", sum).Shows(t, "Duplicates</dt><dd>2<")
-	b.Upload("/transactions/import", "b.csv", file+"03/11/2026,80,KHAC,,7.000\n", "sum", a.Sum(t), "notify", "1").Shows(t, "Notifications sent to your shop</dt><dd>1<")
+	b.Upload("/transactions/import", "b.csv", file+"03/11/2026,80,KHAC,,7.000\n", "sum", a.Sum(t), "notify", "1").Shows(t,
+		"Notifications sent to your shop</dt><dd>1<")
 	w.WantTransactions(3)
 	if n := w.Rows("deliveries"); n != 1 {
 		t.Errorf("%d deliveries", n)
@@ -66,7 +70,8 @@ func TestImportPages(t *testing.T) {
 	other := strings.Replace(file, apptest.SomeAccount, "0881000000606", 1)
 	b.Upload("/transactions/import", "c.csv", other).Shows(t, "0881000000606 is not linked", "There is nothing new to import.")
 	// The account is part of what was checked.
-	b.Upload("/transactions/import", "a.csv", file, "sum", sum, "bank_account_id", "1").Shows(t, "not those you checked", "nothing recorded yet")
+	b.Upload("/transactions/import", "a.csv", file, "sum", sum, "bank_account_id", "1").Shows(t, "not those you checked",
+		"nothing recorded yet")
 	nobody := strings.Replace(file, "Số tài khoản:,"+apptest.SomeAccount, ",", 1)
 	w.Link("ACB", "555")
 	a = b.Upload("/transactions/import", "d.csv", nobody)
@@ -79,9 +84,11 @@ func TestImportPages(t *testing.T) {
 		status     int
 	}{
 		{"", "", 422}, {"a.pdf", "%PDF-1.4", 422}, {"a.csv", "", 422}, {"a.csv", "hello", 422}, {"a.xlsx", "PK\x03\x04broken", 422},
-		{"a.csv", statementHeader + strings.Repeat("02/11/2026,1,A,,5.000\n", 10_001), 413}, {"a.csv", statementHeader + strings.Repeat("x", 33<<20), 413},
+		{"a.csv", statementHeader + strings.Repeat("02/11/2026,1,A,,5.000\n", 10_001), 413},
+		{"a.csv", statementHeader + strings.Repeat("x", 33<<20), 413},
 	} {
-		if a := b.Upload("/transactions/import", c.name, c.file); a.Status != c.status || !strings.Contains(a.Body, `role="alert"`) || strings.Contains(a.Body, `name="sum"`) {
+		if a := b.Upload("/transactions/import", c.name, c.file); a.Status != c.status || !strings.Contains(a.Body, `role="alert"`) ||
+			strings.Contains(a.Body, `name="sum"`) {
 			t.Errorf("%s, %d bytes: %d, want %d\n%.3000s", c.name, len(c.file), a.Status, c.status, a.Body)
 		}
 	}
@@ -147,7 +154,8 @@ func TestImportColumns(t *testing.T) {
 	const path = "/transactions/import"
 	a := b.Upload(path, "any.csv", "Shop <Lan>,,,\nwhen,what,plus,minus\n02/11/2026,BAN HANG,5.000,\n03/11/2026,MUA <HANG>,,7.000\n")
 	a.WantStatus(t, http.StatusUnprocessableEntity)
-	a.Shows(t, "Choose which columns these are.", `<details class="columns" open>`, "Shop <Lan>", `name="column-A"`, `name="column-D"`, "MUA <HANG>", "<td>4</td>")
+	a.Shows(t, "Choose which columns these are.", `<details class="columns" open>`, "Shop <Lan>", `name="column-A"`, `name="column-D"`,
+		"MUA <HANG>", "<td>4</td>")
 	a.Hides(t, `name="column-E"`, `name="sum"`, "--map")
 	held := []string{"held", regexp.MustCompile(`name="held" value="([^"]+)"`).FindStringSubmatch(a.Body)[1]}
 	send := func(pairs ...string) webtest.Answer { return b.Upload(path, "", "", append(held, pairs...)...) }
@@ -159,7 +167,8 @@ func TestImportColumns(t *testing.T) {
 	a.Shows(t, "2 new transactions", "+5,000\u00a0₫ money in", "−7,000\u00a0₫ money out", `<option value="credit" selected>`)
 	w.WantTransactions(0)
 	// Other columns than those that were looked at are looked at.
-	send("column-A", "date", "column-B", "content", "column-C", "debit", "column-D", "credit", "sum", a.Sum(t)).Shows(t, "not those you checked", "−5,000\u00a0₫ money out")
+	send("column-A", "date", "column-B", "content", "column-C", "debit", "column-D", "credit", "sum", a.Sum(t)).Shows(t,
+		"not those you checked", "−5,000\u00a0₫ money out")
 	w.WantTransactions(0)
 	send(append(columns, "sum", a.Sum(t))...).Shows(t, "File imported")
 	if list := w.WantTransactions(2); list[0].Type == list[1].Type {
@@ -191,7 +200,8 @@ func TestImportAsManyRowsAsThereMayBe(t *testing.T) {
 }
 
 var importActions = []webtest.Action{
-	{"GET", "/transactions/import"}, {"POST", "/transactions/import"}, {"GET", "/transactions/import/%d/undo"}, {"POST", "/transactions/import/%d/undo"},
+	{"GET", "/transactions/import"}, {"POST", "/transactions/import"}, {"GET", "/transactions/import/%d/undo"},
+	{"POST", "/transactions/import/%d/undo"},
 }
 
 func TestImportTenancyAndRoles(t *testing.T) {
@@ -201,7 +211,8 @@ func TestImportTenancyAndRoles(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	owner := w.Browser().SignIn("lan")
 	mine := statementHeader + "01/11/2026,76,A,,11.000\n"
-	owner.Upload("/transactions/import", "mine.csv", mine, "sum", owner.Upload("/transactions/import", "mine.csv", mine).Sum(t)).Shows(t, `href="/transactions/import/1/undo"`)
+	owner.Upload("/transactions/import", "mine.csv", mine, "sum", owner.Upload("/transactions/import", "mine.csv", mine).Sum(t)).Shows(t,
+		`href="/transactions/import/1/undo"`)
 	w.WantOwnersOnly(importActions, 1, apptest.SomeAccount, func() string { return fmt.Sprint(w.Rows("transactions")) })
 	file := statementHeader + "02/11/2026,77,A,,11.000\n"
 	cashier, stranger := w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger")
@@ -212,12 +223,14 @@ func TestImportTenancyAndRoles(t *testing.T) {
 	a := stranger.Upload("/transactions/import", "a.csv", file)
 	a.Shows(t, "is not linked", "There is nothing new to import.")
 	a.Hides(t, `name="sum"`)
-	stranger.Upload("/transactions/import", "a.csv", file, "sum", owner.Upload("/transactions/import", "a.csv", file).Sum(t)).Shows(t, "Recorded</dt><dd><strong>0<")
+	stranger.Upload("/transactions/import", "a.csv", file, "sum", owner.Upload("/transactions/import", "a.csv", file).Sum(t)).Shows(t,
+		"Recorded</dt><dd><strong>0<")
 	stranger.Upload("/transactions/import", "a.csv", file, "bank_account_id", "1").WantStatus(t, http.StatusUnprocessableEntity)
 	w.WantTransactions(1)
 	// The owner takes it back, and is asked before.
 	owner.Get("/transactions/import").Shows(t, "<bdi>mine.csv", `href="/transactions/import/1/undo"`)
-	owner.Get("/transactions/import/1/undo").Shows(t, "Undo the import of", "+11,000\u00a0₫ money in", "Dated 01 Nov 2026 to 01 Nov 2026", `action="/transactions/import/1/undo"`)
+	owner.Get("/transactions/import/1/undo").Shows(t, "Undo the import of", "+11,000\u00a0₫ money in", "Dated 01 Nov 2026 to 01 Nov 2026",
+		`action="/transactions/import/1/undo"`)
 	w.WantTransactions(1)
 	if a := owner.Post("/transactions/import/1/undo"); a.Status != http.StatusSeeOther {
 		t.Errorf("%d\n%s", a.Status, a.Body)
@@ -259,8 +272,10 @@ func halfUpload(t *testing.T, b *webtest.Browser) net.Conn {
 	for _, c := range b.Client.Jar.Cookies(base) {
 		cookies += c.String() + "; "
 	}
-	_, err = fmt.Fprintf(conn, "POST /transactions/import HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 100000\r\n\r\n"+
-		"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\nhalf", base.Host, cookies)
+	_, err = fmt.Fprintf(conn,
+		"POST /transactions/import HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: "+
+			"100000\r\n\r\n"+
+			"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\nhalf", base.Host, cookies)
 	apptest.Must(t, err)
 	return conn
 }
@@ -280,7 +295,8 @@ func TestImportsAtATime(t *testing.T) {
 		b := w.Browser().SignIn(name)
 		get := func() int { return b.Upload("/transactions/import", "a.csv", file).Status }
 		if i == users {
-			if a := b.Upload("/transactions/import", "a.csv", file); a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, "Too many files are being uploaded") {
+			if a := b.Upload("/transactions/import", "a.csv", file); a.Status != http.StatusServiceUnavailable ||
+				!strings.Contains(a.Body, "Too many files are being uploaded") {
 				t.Errorf("beside two of each of %d users: %d", users, a.Status)
 			}
 			for _, conn := range ofFirst {

@@ -75,7 +75,8 @@ func (s *Server) keyRevocation(v *visit, k access.APIKey) confirmation {
 		Path: "/keys/" + strconv.FormatInt(k.ID, 10) + "/revoke", Back: "/keys",
 		Title: v.T("Revoke the key “", "Thu hồi khoá “") + k.Name + "”?", Button: v.T("Revoke", "Thu hồi"),
 		Texts: []string{
-			v.T("Every program that calls the API with "+k.Hint+" is refused from now on, with 401. Transactions are recorded and webhooks sent as before.",
+			v.T("Every program that calls the API with "+k.Hint+
+				" is refused from now on, with 401. Transactions are recorded and webhooks sent as before.",
 				"Mọi chương trình gọi API bằng "+k.Hint+" sẽ bị từ chối ngay (lỗi 401). Việc ghi nhận giao dịch và gửi webhook không bị ảnh hưởng."),
 			used,
 			v.T("This can’t be undone.", "Thao tác này không thể hoàn tác."),

@@ -43,7 +43,8 @@ func TestKeyIsShownOnce(t *testing.T) {
 	}
 	keys, err := w.Services.Access.APIKeys(context.Background(), 1)
 	apptest.Must(t, err)
-	if len(keys) != 1 || keys[0].Scope != access.ScopeRead || app.FormatTime(keys[0].ExpiresAt, w.Services.Ledger.Zone()) != "2099-12-31 23:59:59" {
+	if len(keys) != 1 || keys[0].Scope != access.ScopeRead ||
+		app.FormatTime(keys[0].ExpiresAt, w.Services.Ledger.Zone()) != "2099-12-31 23:59:59" {
 		t.Errorf("%+v", keys)
 	}
 	// Nor does it stand in the file.

@@ -31,105 +31,169 @@ import (
 // that somebody may guess: it is asked for as it is at the hidden bank account, and as
 // it is nowhere (see guesses). A form follows the address of a POST.
 var limitedRoutes = map[string][]string{
-	"GET /login": {"/login"}, "POST /login": {"/login"}, "GET /login/code": {"/login/code"}, "POST /login/code": {"/login/code"}, "POST /logout": {"/logout"},
+	"GET /login": {"/login"}, "POST /login": {"/login"}, "GET /login/code": {"/login/code"}, "POST /login/code": {"/login/code"},
+	"POST /logout":       {"/logout"},
 	"GET /setup/{token}": {"/setup/x"}, "POST /setup/{token}": {"/setup/x"}, "POST /look": {"/look lang=en&back=/banks/{bank}"},
 
 	"GET /{$}": {"/", "/?days=366", "/?days=7&bank_account_id={bank}"},
 	"GET /transactions": {
-		"/transactions", "/transactions?page=2", "/transactions?page=2&until={transaction}", "/transactions?until={transaction}&page=1", "/transactions?page=9", "/transactions?before={transaction}",
-		"/transactions?bank_account_id={bank}", "/transactions?bank_account_id={bank}&page=2", "/transactions?bank_account_id={bank}&q=PAY", "/transactions?q={word}", "/transactions?q={amount}", "/transactions?q={tail}",
-		"/transactions?q={nickname}", "/transactions?q={note}", "/transactions?q={number}", "/transactions?q=PAY", "/transactions?q=PAY&before={transaction}", "/transactions?min={amount}&max={amount}", "/transactions?min={amount}",
-		"/transactions?type=IN", "/transactions?type=OUT", "/transactions?from=1999-01-01", "/transactions?to=2100-01-01", "/transactions?from=1999-01-01&to=2100-01-01&type=OUT", "/transactions?delivery_state=failed",
-		"/transactions?delivery_state=pending", "/transactions?delivery_state=delivered", "/transactions?delivery_state=unsent", "/transactions?delivery_state=failed&q={word}", "/transactions?min=1&delivery_state=unsent",
+		"/transactions", "/transactions?page=2", "/transactions?page=2&until={transaction}", "/transactions?until={transaction}&page=1",
+		"/transactions?page=9", "/transactions?before={transaction}",
+		"/transactions?bank_account_id={bank}", "/transactions?bank_account_id={bank}&page=2", "/transactions?bank_account_id={bank}&q=PAY",
+		"/transactions?q={word}", "/transactions?q={amount}", "/transactions?q={tail}",
+		"/transactions?q={nickname}", "/transactions?q={note}", "/transactions?q={number}", "/transactions?q=PAY",
+		"/transactions?q=PAY&before={transaction}", "/transactions?min={amount}&max={amount}", "/transactions?min={amount}",
+		"/transactions?type=IN", "/transactions?type=OUT", "/transactions?from=1999-01-01", "/transactions?to=2100-01-01",
+		"/transactions?from=1999-01-01&to=2100-01-01&type=OUT", "/transactions?delivery_state=failed",
+		"/transactions?delivery_state=pending", "/transactions?delivery_state=delivered", "/transactions?delivery_state=unsent",
+		"/transactions?delivery_state=failed&q={word}", "/transactions?min=1&delivery_state=unsent",
 		"/transactions?sort=date",
 	},
 	"GET /transactions/export": {
-		exportPath + "?format=csv", exportPath + "?format=csv-semicolon", exportPath + "?format=xlsx", exportPath + "?format=csv&bank_account_id={bank}", exportPath + "?format=csv&q={word}", exportPath + "?format=csv&q={tail}",
-		exportPath + "?format=xlsx&min={amount}", exportPath + "?format=csv&delivery_state=failed", exportPath + "?format=csv&from=1999-01-01&type=OUT",
+		exportPath + "?format=csv", exportPath + "?format=csv-semicolon", exportPath + "?format=xlsx",
+		exportPath + "?format=csv&bank_account_id={bank}", exportPath + "?format=csv&q={word}", exportPath + "?format=csv&q={tail}",
+		exportPath + "?format=xlsx&min={amount}", exportPath + "?format=csv&delivery_state=failed",
+		exportPath + "?format=csv&from=1999-01-01&type=OUT",
 	},
 	"GET /transactions/import": {"/transactions/import"}, "POST /transactions/import": {"/transactions/import"},
-	"GET /transactions/import/{id}/undo": {"/transactions/import/1/undo"}, "POST /transactions/import/{id}/undo": {"/transactions/import/1/undo"},
-	"GET /transactions/{id}":       {"/transactions/{transaction}"},
-	"POST /transactions/{id}/note": {"/transactions/{transaction}/note note=mine", "/transactions/{transaction}/note note=mine&seen={note}"},
-	"GET /day":                     {"/day", "/day?date={yesterday}", "/day?date={long ago}", "/day?date={today}&paper=58", "/day?date=1998-01-01"},
-	"GET /day/file":                {"/day/file", "/day/file?date={yesterday}"},
+	"GET /transactions/import/{id}/undo":  {"/transactions/import/1/undo"},
+	"POST /transactions/import/{id}/undo": {"/transactions/import/1/undo"},
+	"GET /transactions/{id}":              {"/transactions/{transaction}"},
+	"POST /transactions/{id}/note": {"/transactions/{transaction}/note note=mine",
+		"/transactions/{transaction}/note note=mine&seen={note}"},
+	"GET /day":      {"/day", "/day?date={yesterday}", "/day?date={long ago}", "/day?date={today}&paper=58", "/day?date=1998-01-01"},
+	"GET /day/file": {"/day/file", "/day/file?date={yesterday}"},
 
-	"GET /webhooks": {"/webhooks"}, "POST /webhooks": {"/webhooks name=x"}, "GET /webhooks/new": {"/webhooks/new"}, "GET /webhooks/{id}": {"/webhooks/{small}"}, "GET /webhooks/{id}/edit": {"/webhooks/{small}/edit"},
-	"POST /webhooks/{id}/edit": {"/webhooks/{small}/edit"}, "POST /webhooks/{id}/toggle": {"/webhooks/{small}/toggle"}, "POST /webhooks/{id}/test": {"/webhooks/{small}/test"},
-	"GET /webhooks/{id}/rotate": {"/webhooks/{small}/rotate"}, "POST /webhooks/{id}/rotate": {"/webhooks/{small}/rotate"}, "POST /webhooks/{id}/activate": {"/webhooks/{small}/activate"},
-	"POST /webhooks/{id}/env": {"/webhooks/{small}/env"}, "GET /webhooks/{id}/replay": {"/webhooks/{small}/replay"}, "POST /webhooks/{id}/replay": {"/webhooks/{small}/replay"},
-	"POST /webhooks/{id}/send-now": {"/webhooks/{small}/send-now"}, "GET /webhooks/{id}/delete": {"/webhooks/{small}/delete"}, "POST /webhooks/{id}/delete": {"/webhooks/{small}/delete"},
-	"GET /streams": {"/streams"}, "POST /streams": {"/streams name=x"}, "GET /streams/new": {"/streams/new"}, "GET /streams/{id}": {"/streams/1"}, "GET /streams/{id}/edit": {"/streams/1/edit"},
-	"POST /streams/{id}/edit": {"/streams/1/edit"}, "POST /streams/{id}/toggle": {"/streams/1/toggle"}, "POST /streams/{id}/test": {"/streams/1/test"},
-	"GET /streams/{id}/rotate": {"/streams/1/rotate"}, "POST /streams/{id}/rotate": {"/streams/1/rotate"}, "POST /streams/{id}/env": {"/streams/1/env"},
+	"GET /webhooks": {"/webhooks"}, "POST /webhooks": {"/webhooks name=x"}, "GET /webhooks/new": {"/webhooks/new"},
+	"GET /webhooks/{id}": {"/webhooks/{small}"}, "GET /webhooks/{id}/edit": {"/webhooks/{small}/edit"},
+	"POST /webhooks/{id}/edit": {"/webhooks/{small}/edit"}, "POST /webhooks/{id}/toggle": {"/webhooks/{small}/toggle"},
+	"POST /webhooks/{id}/test":  {"/webhooks/{small}/test"},
+	"GET /webhooks/{id}/rotate": {"/webhooks/{small}/rotate"}, "POST /webhooks/{id}/rotate": {"/webhooks/{small}/rotate"},
+	"POST /webhooks/{id}/activate": {"/webhooks/{small}/activate"},
+	"POST /webhooks/{id}/env":      {"/webhooks/{small}/env"}, "GET /webhooks/{id}/replay": {"/webhooks/{small}/replay"},
+	"POST /webhooks/{id}/replay":   {"/webhooks/{small}/replay"},
+	"POST /webhooks/{id}/send-now": {"/webhooks/{small}/send-now"}, "GET /webhooks/{id}/delete": {"/webhooks/{small}/delete"},
+	"POST /webhooks/{id}/delete": {"/webhooks/{small}/delete"},
+	"GET /streams":               {"/streams"}, "POST /streams": {"/streams name=x"}, "GET /streams/new": {"/streams/new"},
+	"GET /streams/{id}": {"/streams/1"}, "GET /streams/{id}/edit": {"/streams/1/edit"},
+	"POST /streams/{id}/edit": {"/streams/1/edit"}, "POST /streams/{id}/toggle": {"/streams/1/toggle"},
+	"POST /streams/{id}/test":  {"/streams/1/test"},
+	"GET /streams/{id}/rotate": {"/streams/1/rotate"}, "POST /streams/{id}/rotate": {"/streams/1/rotate"},
+	"POST /streams/{id}/env":   {"/streams/1/env"},
 	"GET /streams/{id}/delete": {"/streams/1/delete"}, "POST /streams/{id}/delete": {"/streams/1/delete"},
 	"GET /tools/signature": {"/tools/signature"}, "POST /tools/signature": {"/tools/signature"},
 
-	"GET /payments": {"/payments", "/payments?reference={word}", "/payments?status=paid"}, "POST /payments": {"/payments amount=5000&bank_account_id={bank}"}, "GET /payments/new": {"/payments/new"},
-	"GET /payments/unmatched": {"/payments/unmatched"}, "GET /payments/{id}": {"/payments/{payment}"}, "GET /payments/{id}/cancel": {"/payments/{payment}/cancel"}, "POST /payments/{id}/cancel": {"/payments/{payment}/cancel"},
-	"POST /payments/{id}/match":   {"/payments/{payment}/match transaction_id={transaction}", "/payments/1/match transaction_id={transaction}", "/payments/{payment}/match transaction_id=1"},
-	"POST /payments/{id}/unmatch": {"/payments/{payment}/unmatch transaction_id={transaction}", "/payments/1/unmatch transaction_id={transaction}"}, "POST /settings/payments": {"/settings/payments payment_tolerance=5"},
+	"GET /payments":  {"/payments", "/payments?reference={word}", "/payments?status=paid"},
+	"POST /payments": {"/payments amount=5000&bank_account_id={bank}"}, "GET /payments/new": {"/payments/new"},
+	"GET /payments/unmatched": {"/payments/unmatched"}, "GET /payments/{id}": {"/payments/{payment}"},
+	"GET /payments/{id}/cancel": {"/payments/{payment}/cancel"}, "POST /payments/{id}/cancel": {"/payments/{payment}/cancel"},
+	"POST /payments/{id}/match": {"/payments/{payment}/match transaction_id={transaction}", "/payments/1/match transaction_id={transaction}",
+		"/payments/{payment}/match transaction_id=1"},
+	"POST /payments/{id}/unmatch": {"/payments/{payment}/unmatch transaction_id={transaction}",
+		"/payments/1/unmatch transaction_id={transaction}"}, "POST /settings/payments": {"/settings/payments payment_tolerance=5"},
 
 	"GET /banks": {"/banks"}, "POST /banks": {"/banks bank=ACB&account_number={account}"}, "GET /banks/new": {"/banks/new"},
-	"GET /banks/{id}": {"/banks/{bank}", "/banks/{bank}?amount=5000&content=x"}, "GET /banks/{id}/qr.png": {"/banks/{bank}/qr.png", "/banks/{bank}/qr.png?amount=5000"},
-	"POST /banks/{id}/look": {"/banks/{bank}/look"}, "POST /banks/{id}/toggle": {"/banks/{bank}/toggle"}, "GET /banks/{id}/unlink": {"/banks/{bank}/unlink"}, "POST /banks/{id}/unlink": {"/banks/{bank}/unlink"},
+	"GET /banks/{id}":        {"/banks/{bank}", "/banks/{bank}?amount=5000&content=x"},
+	"GET /banks/{id}/qr.png": {"/banks/{bank}/qr.png", "/banks/{bank}/qr.png?amount=5000"},
+	"POST /banks/{id}/look":  {"/banks/{bank}/look"}, "POST /banks/{id}/toggle": {"/banks/{bank}/toggle"},
+	"GET /banks/{id}/unlink": {"/banks/{bank}/unlink"}, "POST /banks/{id}/unlink": {"/banks/{bank}/unlink"},
 
-	"GET /inbound": {"/inbound"}, "POST /inbound/sources": {"/inbound/sources"}, "GET /inbound/sources/new": {"/inbound/sources/new"}, "GET /inbound/sources/{id}": {"/inbound/sources/{small}"},
-	"GET /inbound/sources/{id}/rotate": {"/inbound/sources/{small}/rotate"}, "POST /inbound/sources/{id}/rotate": {"/inbound/sources/{small}/rotate"}, "POST /inbound/sources/{id}/senders": {"/inbound/sources/{small}/senders"},
-	"POST /inbound/sources/{id}/key": {"/inbound/sources/{small}/key"}, "POST /inbound/sources/{id}/catch-up": {"/inbound/sources/{small}/catch-up"},
-	"GET /inbound/sources/{id}/remove": {"/inbound/sources/{small}/remove"}, "POST /inbound/sources/{id}/remove": {"/inbound/sources/{small}/remove"},
-	"GET /inbound/events": {"/inbound/events"}, "GET /inbound/events/{id}": {"/inbound/events/{small}"}, "POST /inbound/events/{id}/link": {"/inbound/events/{small}/link"},
-	"POST /inbound/events/{id}/retry": {"/inbound/events/{small}/retry"}, "POST /inbound/events/{id}/settle": {"/inbound/events/{small}/settle"}, "POST /inbound/events/{id}/discard": {"/inbound/events/{small}/discard"}, "GET /inbound/refused": {"/inbound/refused"},
+	"GET /inbound": {"/inbound"}, "POST /inbound/sources": {"/inbound/sources"}, "GET /inbound/sources/new": {"/inbound/sources/new"},
+	"GET /inbound/sources/{id}":           {"/inbound/sources/{small}"},
+	"GET /inbound/sources/{id}/rotate":    {"/inbound/sources/{small}/rotate"},
+	"POST /inbound/sources/{id}/rotate":   {"/inbound/sources/{small}/rotate"},
+	"POST /inbound/sources/{id}/senders":  {"/inbound/sources/{small}/senders"},
+	"POST /inbound/sources/{id}/key":      {"/inbound/sources/{small}/key"},
+	"POST /inbound/sources/{id}/catch-up": {"/inbound/sources/{small}/catch-up"},
+	"GET /inbound/sources/{id}/remove":    {"/inbound/sources/{small}/remove"},
+	"POST /inbound/sources/{id}/remove":   {"/inbound/sources/{small}/remove"},
+	"GET /inbound/events":                 {"/inbound/events"}, "GET /inbound/events/{id}": {"/inbound/events/{small}"},
+	"POST /inbound/events/{id}/link":    {"/inbound/events/{small}/link"},
+	"POST /inbound/events/{id}/retry":   {"/inbound/events/{small}/retry"},
+	"POST /inbound/events/{id}/settle":  {"/inbound/events/{small}/settle"},
+	"POST /inbound/events/{id}/discard": {"/inbound/events/{small}/discard"}, "GET /inbound/refused": {"/inbound/refused"},
 
 	"GET /guide": {"/guide"}, "POST /guide": {"/guide"}, "POST /guide/test": {"/guide/test"},
 	"GET /live": {"/live"},
 
-	"GET /deliveries": {"/deliveries", "/deliveries?transaction_id={transaction}"}, "GET /deliveries/resend": {"/deliveries/resend?id={small}"}, "POST /deliveries/resend": {"/deliveries/resend id={small}"},
-	"GET /deliveries/{id}": {"/deliveries/{small}"}, "POST /deliveries/{id}/resend": {"/deliveries/{small}/resend"}, "POST /deliveries/{id}/send-now": {"/deliveries/{small}/send-now"},
-	"GET /keys": {"/keys"}, "POST /keys": {"/keys name=mine"}, "GET /keys/{id}/revoke": {"/keys/{small}/revoke"}, "POST /keys/{id}/revoke": {"/keys/{small}/revoke"},
+	"GET /deliveries":        {"/deliveries", "/deliveries?transaction_id={transaction}"},
+	"GET /deliveries/resend": {"/deliveries/resend?id={small}"}, "POST /deliveries/resend": {"/deliveries/resend id={small}"},
+	"GET /deliveries/{id}": {"/deliveries/{small}"}, "POST /deliveries/{id}/resend": {"/deliveries/{small}/resend"},
+	"POST /deliveries/{id}/send-now": {"/deliveries/{small}/send-now"},
+	"GET /keys":                      {"/keys"}, "POST /keys": {"/keys name=mine"}, "GET /keys/{id}/revoke": {"/keys/{small}/revoke"},
+	"POST /keys/{id}/revoke": {"/keys/{small}/revoke"},
 
-	"GET /settings": {"/settings"}, "POST /settings/password": {"/settings/password"}, "GET /settings/sign-out": {"/settings/sign-out"}, "POST /settings/sign-out": {"/settings/sign-out"}, "POST /settings/name": {"/settings/name"},
-	"GET /settings/sign-in": {"/settings/sign-in"}, "POST /settings/sign-in/app": {"/settings/sign-in/app"}, "POST /settings/sign-in/codes": {"/settings/sign-in/codes"}, "POST /settings/sign-in/off": {"/settings/sign-in/off"},
-	"POST /settings/sign-in/demand": {"/settings/sign-in/demand"}, "GET /settings/sign-in/others": {"/settings/sign-in/others"}, "POST /settings/sign-in/others": {"/settings/sign-in/others"},
-	"GET /login/passkey/options": {"/login/passkey/options"}, "POST /login/passkey": {"/login/passkey"}, "GET /settings/sign-in/passkeys/options": {"/settings/sign-in/passkeys/options"},
-	"POST /settings/sign-in/passkeys": {"/settings/sign-in/passkeys"}, "GET /settings/sign-in/passkeys/{id}": {"/settings/sign-in/passkeys/{small}"}, "POST /settings/sign-in/passkeys/{id}": {"/settings/sign-in/passkeys/{small}"},
+	"GET /settings": {"/settings"}, "POST /settings/password": {"/settings/password"}, "GET /settings/sign-out": {"/settings/sign-out"},
+	"POST /settings/sign-out": {"/settings/sign-out"}, "POST /settings/name": {"/settings/name"},
+	"GET /settings/sign-in": {"/settings/sign-in"}, "POST /settings/sign-in/app": {"/settings/sign-in/app"},
+	"POST /settings/sign-in/codes": {"/settings/sign-in/codes"}, "POST /settings/sign-in/off": {"/settings/sign-in/off"},
+	"POST /settings/sign-in/demand": {"/settings/sign-in/demand"}, "GET /settings/sign-in/others": {"/settings/sign-in/others"},
+	"POST /settings/sign-in/others": {"/settings/sign-in/others"},
+	"GET /login/passkey/options":    {"/login/passkey/options"}, "POST /login/passkey": {"/login/passkey"},
+	"GET /settings/sign-in/passkeys/options":      {"/settings/sign-in/passkeys/options"},
+	"POST /settings/sign-in/passkeys":             {"/settings/sign-in/passkeys"},
+	"GET /settings/sign-in/passkeys/{id}":         {"/settings/sign-in/passkeys/{small}"},
+	"POST /settings/sign-in/passkeys/{id}":        {"/settings/sign-in/passkeys/{small}"},
 	"POST /settings/sign-in/passkeys/{id}/remove": {"/settings/sign-in/passkeys/{small}/remove"},
-	"GET /settings/audit":                         {"/settings/audit", "/settings/audit?noun=bank_account&id={bank}"}, "GET /settings/audit/export": {"/settings/audit/export?format=csv"},
-	"POST /settings/sign-in/sessions/{id}/end": {"/settings/sign-in/sessions/999/end"},
-	"POST /settings/users":                     {"/settings/users"}, "GET /settings/users/{id}": {"/settings/users/{small}"}, "POST /settings/users/{id}/password": {"/settings/users/{small}/password"},
-	"POST /settings/users/{id}/role": {"/settings/users/{small}/role role=owner"}, "POST /settings/users/{id}/limit": {"/settings/users/{small}/limit limit=all", "/settings/users/{small}/limit limit=some&bank_account_id={bank}"},
-	"POST /settings/users/{id}/sessions/{session}/end": {"/settings/users/{small}/sessions/1/end"}, "GET /settings/users/{id}/remove": {"/settings/users/{small}/remove"}, "POST /settings/users/{id}/remove": {"/settings/users/{small}/remove"},
-	"POST /settings/counters": {"/settings/counters name=mine&bank_account_id={bank}"}, "GET /settings/counters/{id}/revoke": {"/settings/counters/{small}/revoke"}, "POST /settings/counters/{id}/revoke": {"/settings/counters/{small}/revoke"},
-	"GET /settings/codes": {"/settings/codes"}, "POST /settings/codes": {"/settings/codes prefix=DH&min_length=6&alphabet=digits"}, "GET /settings/codes/{id}/delete": {"/settings/codes/1/delete"}, "POST /settings/codes/{id}/delete": {"/settings/codes/1/delete"},
-	"GET /settings/alerts": {"/settings/alerts"}, "POST /settings/alerts": {"/settings/alerts"}, "POST /settings/alerts/report": {"/settings/alerts/report"}, "POST /settings/alerts/telegram": {"/settings/alerts/telegram"},
-	"POST /settings/alerts/email": {"/settings/alerts/email"}, "POST /settings/alerts/{medium}/chat": {"/settings/alerts/ntfy/chat"}, "POST /settings/alerts/{medium}/payments": {"/settings/alerts/ntfy/payments bank_account_id={bank}"},
-	"POST /settings/alerts/{medium}/test": {"/settings/alerts/ntfy/test"}, "GET /settings/alerts/{medium}/remove": {"/settings/alerts/ntfy/remove"}, "POST /settings/alerts/{medium}/remove": {"/settings/alerts/ntfy/remove"},
-	"GET /system": {"/system"},
+	"GET /settings/audit":                         {"/settings/audit", "/settings/audit?noun=bank_account&id={bank}"},
+	"GET /settings/audit/export":                  {"/settings/audit/export?format=csv"},
+	"POST /settings/sign-in/sessions/{id}/end":    {"/settings/sign-in/sessions/999/end"},
+	"POST /settings/users":                        {"/settings/users"}, "GET /settings/users/{id}": {"/settings/users/{small}"},
+	"POST /settings/users/{id}/password": {"/settings/users/{small}/password"},
+	"POST /settings/users/{id}/role":     {"/settings/users/{small}/role role=owner"},
+	"POST /settings/users/{id}/limit": {"/settings/users/{small}/limit limit=all",
+		"/settings/users/{small}/limit limit=some&bank_account_id={bank}"},
+	"POST /settings/users/{id}/sessions/{session}/end": {"/settings/users/{small}/sessions/1/end"},
+	"GET /settings/users/{id}/remove":                  {"/settings/users/{small}/remove"},
+	"POST /settings/users/{id}/remove":                 {"/settings/users/{small}/remove"},
+	"POST /settings/counters":                          {"/settings/counters name=mine&bank_account_id={bank}"},
+	"GET /settings/counters/{id}/revoke":               {"/settings/counters/{small}/revoke"},
+	"POST /settings/counters/{id}/revoke":              {"/settings/counters/{small}/revoke"},
+	"GET /settings/codes":                              {"/settings/codes"},
+	"POST /settings/codes":                             {"/settings/codes prefix=DH&min_length=6&alphabet=digits"},
+	"GET /settings/codes/{id}/delete":                  {"/settings/codes/1/delete"},
+	"POST /settings/codes/{id}/delete":                 {"/settings/codes/1/delete"},
+	"GET /settings/alerts":                             {"/settings/alerts"}, "POST /settings/alerts": {"/settings/alerts"},
+	"POST /settings/alerts/report": {"/settings/alerts/report"}, "POST /settings/alerts/telegram": {"/settings/alerts/telegram"},
+	"POST /settings/alerts/email": {"/settings/alerts/email"}, "POST /settings/alerts/{medium}/chat": {"/settings/alerts/ntfy/chat"},
+	"POST /settings/alerts/{medium}/payments": {"/settings/alerts/ntfy/payments bank_account_id={bank}"},
+	"POST /settings/alerts/{medium}/test":     {"/settings/alerts/ntfy/test"},
+	"GET /settings/alerts/{medium}/remove":    {"/settings/alerts/ntfy/remove"},
+	"POST /settings/alerts/{medium}/remove":   {"/settings/alerts/ntfy/remove"},
+	"GET /system":                             {"/system"},
 
 	"GET /manifest.webmanifest": {"/manifest.webmanifest"}, "GET /help": {"/help"}, "GET /help/{page}": {"/help/users", "/help/first-hour"},
 
-	"GET /till": {"/till"}, "POST /till": {"/till amount=5000&bank_account_id={bank}"}, "GET /till/manifest.webmanifest": {"/till/manifest.webmanifest"}, "GET /till/display": {"/till/display"}, "GET /till/{id}": {"/till/{payment}"},
-	"POST /till/{id}/cancel": {"/till/{payment}/cancel"}, "GET /till/{id}/receipt": {"/till/{payment}/receipt"}, "POST /till/{id}/receipt": {"/till/{payment}/receipt"}, "GET /shifts": {"/shifts"}, "GET /shifts/{id}/close": {"/shifts/{small}/close"}, "POST /shifts/{id}/close": {"/shifts/{small}/close"},
-	"GET /live/till": {"/live/till?since=0", "/live/till?since=0&bill={payment}"}, "GET /live/till/display": {"/live/till/display"},
-	"GET /counter": {"/counter"}, "GET /counter/manifest.webmanifest": {"/counter/manifest.webmanifest"}, "GET /counter/backlog": {"/counter/backlog?count=2&sum=5000"},
-	"GET /live/counter": {"/live/counter?since=0", "/live/counter?since={transaction}"},
+	"GET /till": {"/till"}, "POST /till": {"/till amount=5000&bank_account_id={bank}"},
+	"GET /till/manifest.webmanifest": {"/till/manifest.webmanifest"}, "GET /till/display": {"/till/display"},
+	"GET /till/{id}":         {"/till/{payment}"},
+	"POST /till/{id}/cancel": {"/till/{payment}/cancel"}, "GET /till/{id}/receipt": {"/till/{payment}/receipt"},
+	"POST /till/{id}/receipt": {"/till/{payment}/receipt"}, "GET /shifts": {"/shifts"}, "GET /shifts/{id}/close": {"/shifts/{small}/close"},
+	"POST /shifts/{id}/close": {"/shifts/{small}/close"},
+	"GET /live/till":          {"/live/till?since=0", "/live/till?since=0&bill={payment}"}, "GET /live/till/display": {"/live/till/display"},
+	"GET /counter": {"/counter"}, "GET /counter/manifest.webmanifest": {"/counter/manifest.webmanifest"},
+	"GET /counter/backlog": {"/counter/backlog?count=2&sum=5000"},
+	"GET /live/counter":    {"/live/counter?since=0", "/live/counter?since={transaction}"},
 	// Whoever has the token of a link sees what the link shows. These are guessed.
-	"GET /counter/{token}": {"/counter/{small}"}, "GET /counter/{token}/manifest.webmanifest": {"/counter/{small}/manifest.webmanifest"}, "GET /live/counter/{token}": {"/live/counter/{small}?since=0"},
+	"GET /counter/{token}": {"/counter/{small}"}, "GET /counter/{token}/manifest.webmanifest": {"/counter/{small}/manifest.webmanifest"},
+	"GET /live/counter/{token}": {"/live/counter/{small}?since=0"},
 }
 
 // guesses are the values of the hidden bank account that somebody may guess, each
 // beside one that is nowhere. They are as long, so that one can take the other's place.
 var guesses = map[string][2]string{
-	"bank": {"770001", "770999"}, "payment": {"66001", "66999"}, "transaction": {"88001", "88999"}, "word": {"ZULUPAY", "QQQQPAY"}, "amount": {"7654321", "7654399"}, "account": {"970770887766", "970770112233"}, "tail": {"887766", "112233"},
+	"bank": {"770001", "770999"}, "payment": {"66001", "66999"}, "transaction": {"88001", "88999"}, "word": {"ZULUPAY", "QQQQPAY"},
+	"amount": {"7654321", "7654399"}, "account": {"970770887766", "970770112233"}, "tail": {"887766", "112233"},
 	"nickname": {"Zebra", "Qebra"}, "note": {"ZULUNOTE", "QQQQNOTE"}, "number": {"FTZULU1", "FTQQQQ1"}, "small": {"1", "9"},
 }
 
 // marks are texts that stand for a bank account of limitWorld, however somebody
 // writes its amounts.
 var marks = map[string][]string{
-	"own":    {"ALPHA", apptest.SomeAccount, "1,234,567", "1.234.567", "1234567", "··4957"},
-	"other":  {"YANKEE", "660770332211", "Yak", "5,432,101", "5.432.101", "5432101", "··2211", "550001"},
-	"hidden": {"ZULU", "970770887766", "Zebra", "7,654,321", "7.654.321", "7654321", "··7766", "770001", "/8800", "=8800", "6,100,001", "6.100.001", "6100001"},
+	"own":   {"ALPHA", apptest.SomeAccount, "1,234,567", "1.234.567", "1234567", "··4957"},
+	"other": {"YANKEE", "660770332211", "Yak", "5,432,101", "5.432.101", "5432101", "··2211", "550001"},
+	"hidden": {"ZULU", "970770887766", "Zebra", "7,654,321", "7.654.321", "7654321", "··7766", "770001", "/8800", "=8800", "6,100,001",
+		"6.100.001", "6100001"},
 }
 
 // limitWorld fills a shop with three bank accounts: own with the id 1, other 550001
@@ -156,11 +220,14 @@ func limitWorld(w webtest.Bubble) {
 	native := w.Native()
 	fill := func(bankID int64, account, tag string, amount, least int64) {
 		source := w.AddSource(inbound.SourceAdd{Provider: "native", Name: tag + " source", BankAccountID: bankID})
-		hook, _, err := w.Services.Deliveries.CreateWebhook(ctx, 1, delivery.WebhookCreate{Name: tag + " shop", URL: "https://" + strings.ToLower(tag) + ".example.vn/", Type: delivery.WebhookIn, BankAccountIDs: []int64{bankID}}, now)
+		hook, _, err := w.Services.Deliveries.CreateWebhook(ctx, 1,
+			delivery.WebhookCreate{Name: tag + " shop", URL: "https://" + strings.ToLower(tag) + ".example.vn/", Type: delivery.WebhookIn,
+				BankAccountIDs: []int64{bankID}}, now)
 		apptest.Must(w.T, err)
 		w.CounterLink(1, payment.CounterLinkCreate{Name: tag + " counter", BankAccountID: bankID, ShowsTotal: true})
 		for i, x := range []apptest.Transfer{
-			{Date: (today - 70).String() + " 09:00:00", Amount: least}, {Date: (today - 1).String() + " 05:00:00", Amount: amount}, {Date: today.String() + " 00:00:01", Amount: amount},
+			{Date: (today - 70).String() + " 09:00:00", Amount: least}, {Date: (today - 1).String() + " 05:00:00", Amount: amount},
+			{Date: today.String() + " 00:00:01", Amount: amount},
 			{Date: today.String() + " 00:00:02", Amount: least, Direction: "OUT"}, {Date: today.String() + " 00:00:03", Amount: amount},
 		} {
 			x.ID, x.Account, x.Content, x.Number = fmt.Sprint(tag, i), account, tag+"PAY DH"+strconv.Itoa(i), "FT"+tag+strconv.Itoa(i)
@@ -168,13 +235,16 @@ func limitWorld(w webtest.Bubble) {
 		}
 		w.Exhaust(hook.ID, serverError)
 		last := w.Transactions()
-		apptest.Must(w.T, w.Services.Ledger.SetNote(ctx, 1, last[len(last)-1].ID, "", app.Note{Text: tag + "NOTE", ChangedAt: now, ChangedBy: "lan"}))
-		w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, ?, ?, ?)`, bankID, int64(today-1), amount, now.Unix()-86400, native.ID)
+		apptest.Must(w.T,
+			w.Services.Ledger.SetNote(ctx, 1, last[len(last)-1].ID, "", app.Note{Text: tag + "NOTE", ChangedAt: now, ChangedBy: "lan"}))
+		w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, ?, ?, ?)`, bankID, int64(today-1),
+			amount, now.Unix()-86400, native.ID)
 	}
 	fill(1, apptest.SomeAccount, "ALPHA", 1_234_567, 20_002)
 	w.Change(`UPDATE sqlite_sequence SET seq = 88000 WHERE name = 'transactions'`)
 	fill(hidden, "970770887766", "ZULU", 7_654_321, 6_100_001)
-	w.Came(0, native, apptest.Transfer{ID: "ZULUPAID", Account: "970770887766", Content: paid.Code, Amount: 7_654_321, Date: "1998-01-01 08:00:00"})
+	w.Came(0, native,
+		apptest.Transfer{ID: "ZULUPAID", Account: "970770887766", Content: paid.Code, Amount: 7_654_321, Date: "1998-01-01 08:00:00"})
 	w.Change(`UPDATE sqlite_sequence SET seq = 99000 WHERE name = 'transactions'`)
 	fill(other, "660770332211", "YANKEE", 5_432_101, 30_003)
 	w.Came(0, native, apptest.Transfer{ID: "ALPHA9", Content: "ALPHAPAY DH9", Amount: 1_234_567, Date: today.String() + " 00:20:04"})
@@ -188,16 +258,20 @@ func moreHidden(w webtest.Bubble) {
 	today := app.DayOf(now, w.Services.Ledger.Zone())
 	native := w.Native()
 	for i := range int64(30) { // more than a page
-		x := apptest.Transfer{ID: fmt.Sprint("more", i), Account: "970770887766", Content: fmt.Sprint("ZULUPAY MORE", i), Amount: 7_654_321, Date: (today - app.Day(i%3)).String() + " 00:20:05"}
+		x := apptest.Transfer{ID: fmt.Sprint("more", i), Account: "970770887766", Content: fmt.Sprint("ZULUPAY MORE", i), Amount: 7_654_321,
+			Date: (today - app.Day(i%3)).String() + " 00:20:05"}
 		if i%4 == 0 {
 			x.Direction = "OUT"
 		}
 		w.Came(0, native, x)
 	}
-	w.Came(0, native, apptest.Transfer{ID: "first", Account: "970770887766", Content: "ZULUPAY FIRST", Amount: 6_100_001, Date: "1998-01-01 08:00:00"})
+	w.Came(0, native,
+		apptest.Transfer{ID: "first", Account: "970770887766", Content: "ZULUPAY FIRST", Amount: 6_100_001, Date: "1998-01-01 08:00:00"})
 	last := w.Transactions()
-	apptest.Must(w.T, w.Services.Ledger.SetNote(ctx, 1, last[len(last)-1].ID, "", app.Note{Text: "ZULUNOTE PAY", ChangedAt: now, ChangedBy: "lan"}))
-	w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (770001, ?, 7654321, ?, ?)`, int64(today), now.Unix(), native.ID)
+	apptest.Must(w.T,
+		w.Services.Ledger.SetNote(ctx, 1, last[len(last)-1].ID, "", app.Note{Text: "ZULUNOTE PAY", ChangedAt: now, ChangedBy: "lan"}))
+	w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (770001, ?, 7654321, ?, ?)`, int64(today),
+		now.Unix(), native.ID)
 	for _, hook := range w.Webhooks() {
 		if slices.Equal(hook.BankAccountIDs, []int64{770001}) {
 			w.Exhaust(hook.ID, serverError)
@@ -237,7 +311,8 @@ func limitedAnswer(w webtest.Bubble, cookies map[string]*http.Cookie, method, ad
 	for _, name := range []string{"Set-Cookie", "X-Request-Id", "Content-Length"} {
 		header.Del(name)
 	}
-	header["Cache-Control"] = slices.DeleteFunc(header["Cache-Control"], func(value string) bool { return strings.Contains(value, "Set-Cookie") })
+	header["Cache-Control"] = slices.DeleteFunc(header["Cache-Control"],
+		func(value string) bool { return strings.Contains(value, "Set-Cookie") })
 	if strings.Contains(header.Get("Content-Type"), "spreadsheet") {
 		file, err := zip.NewReader(strings.NewReader(body), int64(len(body)))
 		apptest.Must(w.T, err)
@@ -261,7 +336,8 @@ func limitedAnswer(w webtest.Bubble, cookies map[string]*http.Cookie, method, ad
 
 // randomPattern is the key of a form that counts once, the secret for an authenticator
 // app, with its picture, what a passkey signs, and what the form before did.
-var randomPattern = regexp.MustCompile(`name="(once|secret)" value="[^"]*"|data:image/png;base64,[^"]*|<code>[A-Z2-7]{32}</code>|"challenge":"[^"]*"|<p class="flash".*</p>`)
+var randomPattern = regexp.MustCompile(`name="(once|secret)" value="[^"]*"|data:image/png;base64,[^"]*|<code>[A-Z2-7]{32}</code>` +
+	`|"challenge":"[^"]*"|<p class="flash".*</p>`)
 
 // lastRoutes end the session of whoever sends their forms, or are slow for those who
 // guess: each is asked once, after the others.
@@ -345,8 +421,10 @@ func TestLimitedUsers(t *testing.T) {
 		// What a limit shows is there, also several bank accounts together.
 		for _, c := range []struct{ user, address, want string }{
 			{"one GET ", "/", "3,703,701"}, {"two GET ", "/", "14,567,903"}, {"none GET ", "/", "no bank account"},
-			{"one GET ", "/transactions?q=PAY", "6 transactions"}, {"two GET ", "/transactions?q=PAY", "11 transactions"}, {"none GET ", "/transactions?q=PAY", "0 transactions"},
-			{"two GET ", "/transactions?from=1999-01-01", "11 transactions"}, {"two GET ", exportPath + "?format=csv", "YANKEEPAY DH4"}, {"two GET ", "/day", "··2211"},
+			{"one GET ", "/transactions?q=PAY", "6 transactions"}, {"two GET ", "/transactions?q=PAY", "11 transactions"},
+			{"none GET ", "/transactions?q=PAY", "0 transactions"},
+			{"two GET ", "/transactions?from=1999-01-01", "11 transactions"}, {"two GET ", exportPath + "?format=csv", "YANKEEPAY DH4"},
+			{"two GET ", "/day", "··2211"},
 			{"till GET ", "/counter", "1,234,567"}, {"two GET ", "/counter", "5,432,101"}, {"two GET ", "/live/counter?since=0", "5,432,101"},
 		} {
 			if answer := before[c.user+c.address]; !strings.Contains(answer, c.want) {
@@ -365,7 +443,8 @@ func TestLimitedUsers(t *testing.T) {
 func (u *limitedUser) asks(w webtest.Bubble, method, address string) string {
 	w.T.Helper()
 	today := app.DayOf(time.Now(), w.Services.Ledger.Zone())
-	address = strings.NewReplacer("{today}", today.String(), "{yesterday}", (today - 1).String(), "{long ago}", (today - 70).String()).Replace(address)
+	address = strings.NewReplacer("{today}", today.String(), "{yesterday}", (today - 1).String(), "{long ago}",
+		(today - 70).String()).Replace(address)
 	var answers [2]string
 	for i := range answers {
 		asked, forget := address, []string{}
@@ -403,7 +482,8 @@ func (u *limitedUser) asks(w webtest.Bubble, method, address string) string {
 		}
 	}
 	if answers[0] != answers[1] {
-		w.T.Errorf("%s: %s %s is answered in another way than where there is nothing\n%s", u.name, method, address, firstDifference(answers[0], answers[1]))
+		w.T.Errorf("%s: %s %s is answered in another way than where there is nothing\n%s", u.name, method, address,
+			firstDifference(answers[0], answers[1]))
 	}
 	return answers[0]
 }
@@ -454,7 +534,8 @@ func TestLimitedStreams(t *testing.T) {
 			}
 		}
 		native := w.Native()
-		w.Came(0, native, apptest.Transfer{ID: "mine", Content: "ALPHAPAY NOW", Amount: 45_000, Date: time.Now().In(w.Services.Ledger.Zone()).Format(app.TimeLayout)})
+		w.Came(0, native, apptest.Transfer{ID: "mine", Content: "ALPHAPAY NOW", Amount: 45_000,
+			Date: time.Now().In(w.Services.Ledger.Zone()).Format(app.TimeLayout)})
 		time.Sleep(time.Second)
 		heard := said(0)
 		if strings.Count(heard, "event: changed") < 2 { // a payment and its delivery may be seen one after the other
@@ -485,7 +566,8 @@ func TestLimitedStreams(t *testing.T) {
 		if !export.HasEnded() || strings.Contains(export.Text(), "YANKEE") {
 			t.Error("an export goes on with the limit of before")
 		}
-		if page := w.Send(cookies, "GET", "/transactions", nil).Body.String(); !strings.Contains(page, "ALPHA") || strings.Contains(page, "YANKEE") {
+		if page := w.Send(cookies, "GET", "/transactions", nil).Body.String(); !strings.Contains(page, "ALPHA") ||
+			strings.Contains(page, "YANKEE") {
 			t.Errorf("the next request has the limit of before: %s", page)
 		}
 		c, hangUp := w.Open(cookies, "/live", false)
@@ -506,7 +588,8 @@ func TestLimitForm(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	w.Link("ACB", "660770332211")
 	other := w.SecondAccount()
-	theirs, err := w.Services.Inbound.LinkBankAccount(t.Context(), other, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5005", AccountName: "X"}, time.Now())
+	theirs, err := w.Services.Inbound.LinkBankAccount(t.Context(), other,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5005", AccountName: "X"}, time.Now())
 	apptest.Must(t, err)
 	w.User(1, "lan", access.RoleOwner)
 	thu := w.User(1, "thu", access.RoleCashier)
@@ -525,7 +608,8 @@ func TestLimitForm(t *testing.T) {
 	}
 	all, some := `value="all" checked`, `value="some" checked`
 	lan.Get(page).Shows(t, all, "19354957", "660770332211")
-	for _, ids := range [][]string{{}, {"bank_account_id", "99"}, {"bank_account_id", itoa(theirs.BankAccount.ID)}, {"bank_account_id", "x"}, {"bank_account_id", "1", "bank_account_id", "99"}} {
+	for _, ids := range [][]string{{}, {"bank_account_id", "99"}, {"bank_account_id", itoa(theirs.BankAccount.ID)}, {"bank_account_id", "x"},
+		{"bank_account_id", "1", "bank_account_id", "99"}} {
 		a := lan.Post(path, append([]string{"limit", "some"}, ids...)...)
 		a.WantStatus(t, http.StatusUnprocessableEntity)
 		if len(ids) == 0 {
@@ -572,7 +656,8 @@ func TestLimitForm(t *testing.T) {
 	till.Get("/").WantStatus(t, http.StatusOK)
 
 	lan.Get("/settings/users/"+itoa(dev.ID)).Shows(t, "This role sees all bank accounts.")
-	lan.Post("/settings/users/"+itoa(dev.ID)+"/limit", "limit", "some", "bank_account_id", "1").Shows(t, "Only accountants and cashiers can be limited")
+	lan.Post("/settings/users/"+itoa(dev.ID)+"/limit", "limit", "some", "bank_account_id", "1").Shows(t,
+		"Only accountants and cashiers can be limited")
 	w.Browser().SignIn("minh").Post(path, "limit", "all").WantStatus(t, http.StatusNotFound)
 	limit(2)
 	lan.Post(path, "limit", "all").Goes(t, page)
@@ -580,7 +665,8 @@ func TestLimitForm(t *testing.T) {
 	till.Get("/transactions").Shows(t, "not for thu")
 	lines, err := w.Services.Ledger.AuditLines(t.Context(), 1, app.AuditFilter{Noun: "user", NounID: thu.ID}, 10)
 	apptest.Must(t, err)
-	if lines[0].Deed != app.DeedUserLimit || lines[0].Actor.Name != "lan" || len(lines[0].Changes) != 1 || lines[0].Changes[0] != (app.AuditChange{Field: "bank_accounts", From: "ACB 660770332211", To: "all"}) {
+	if lines[0].Deed != app.DeedUserLimit || lines[0].Actor.Name != "lan" || len(lines[0].Changes) != 1 ||
+		lines[0].Changes[0] != (app.AuditChange{Field: "bank_accounts", From: "ACB 660770332211", To: "all"}) {
 		t.Errorf("%+v", lines[0])
 	}
 	lan.Post(path, "limit", "some", "bank_account_id", "1").Goes(t, page)

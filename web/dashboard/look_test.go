@@ -36,7 +36,8 @@ func TestLookAfterAnAction(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	b.Post("/settings/codes", "prefix", "DH", "min_length", "6", "alphabet", "digits").Goes(t, "/settings/codes")
 	w.PaymentRequest(payment.RequestCreate{Amount: 5000, CashierID: 1})
-	w.Change(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at) VALUES (1, 'phone', 'shop.vn', x'01', x'', '', 0, 0, 0)`)
+	w.Change(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at)
+		VALUES (1, 'phone', 'shop.vn', x'01', x'', '', 0, 0, 0)`)
 	file := statementHeader + "01/11/2026,FT9,a row,,5000\n"
 	b.Upload("/transactions/import", "a.csv", file, "sum", b.Upload("/transactions/import", "a.csv", file).Sum(t)).WantStatus(t, http.StatusOK)
 	back := regexp.MustCompile(`<input type="hidden" name="back" value="([^"]*)">`)
@@ -53,7 +54,8 @@ func TestLookAfterAnAction(t *testing.T) {
 			path := strings.NewReplacer("{id}", id, "{token}", "x", "{medium}", "email").Replace(p.Path)
 			a := b.Send("POST", path, url.Values{})
 			found := back.FindStringSubmatch(a.Body)
-			if a.Status == http.StatusSeeOther || found == nil && (strings.HasSuffix(path, "/env") || p.Path == "/till/{id}/receipt") { // neither has a switch
+			// neither has a switch
+			if a.Status == http.StatusSeeOther || found == nil && (strings.HasSuffix(path, "/env") || p.Path == "/till/{id}/receipt") {
 				continue
 			}
 			if found == nil {
@@ -65,7 +67,8 @@ func TestLookAfterAnAction(t *testing.T) {
 			if a.Goes(t, to); pages[p.Path] && to != path {
 				t.Errorf("POST %s leads back to %s", path, to)
 			}
-			if a := b.Get(to); a.Status == http.StatusMethodNotAllowed || id == "1" && !strings.Contains(p.Path, "{medium}") && a.Status >= 400 && a.Status != http.StatusForbidden && to != "/deliveries/resend" {
+			if a := b.Get(to); a.Status == http.StatusMethodNotAllowed || id == "1" && !strings.Contains(p.Path, "{medium}") && a.Status >= 400 &&
+				a.Status != http.StatusForbidden && to != "/deliveries/resend" {
 				t.Errorf("POST %s leads back to %s: %d", path, to, a.Status)
 			}
 		}

@@ -142,14 +142,16 @@ func TestAlertChannelWithoutSettings(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
-	_, err := w.Services.Alerts.SetAlertChannel(t.Context(), alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	_, err := w.Services.Alerts.SetAlertChannel(t.Context(),
+		alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
 	// With the old key at hand nothing is lost.
 	w.Stop()
 	replaced, err := sqlitestore.ReplaceKey(apptest.Acting(t.Context()), w.Path, time.Now())
 	apptest.Must(t, err)
 	w.Start()
-	if c, err := w.Services.Alerts.AlertChannel(t.Context(), 1, alert.Telegram); err != nil || c.SettingsLost || c.Telegram.Token != botToken || len(replaced.Lost) != 0 {
+	if c, err := w.Services.Alerts.AlertChannel(t.Context(), 1, alert.Telegram); err != nil || c.SettingsLost ||
+		c.Telegram.Token != botToken || len(replaced.Lost) != 0 {
 		t.Errorf("%+v, %v; lost %v", c.Destination(), err, replaced.Lost)
 	}
 	loseKey(w)

@@ -44,14 +44,20 @@ var onceForms = []struct {
 var harmlessTwice = []string{
 	"/login", "/login/code", "/login/passkey", "/logout", "/setup/{token}", "/look", "/guide", "/guide/test", "/tools/signature",
 	"/transactions/import", "/transactions/import/{id}/undo", "/transactions/{id}/note",
-	"/webhooks/{id}/edit", "/webhooks/{id}/toggle", "/webhooks/{id}/test", "/webhooks/{id}/activate", "/webhooks/{id}/env", "/webhooks/{id}/delete",
+	"/webhooks/{id}/edit", "/webhooks/{id}/toggle", "/webhooks/{id}/test", "/webhooks/{id}/activate", "/webhooks/{id}/env",
+	"/webhooks/{id}/delete",
 	"/streams/{id}/edit", "/streams/{id}/toggle", "/streams/{id}/test", "/streams/{id}/env", "/streams/{id}/delete",
-	"/till/{id}/cancel", "/till/{id}/receipt", "/shifts/{id}/close", "/payments/{id}/cancel", "/payments/{id}/match", "/payments/{id}/unmatch", "/settings/payments", "/banks", "/banks/{id}/look", "/banks/{id}/toggle", "/banks/{id}/unlink",
+	"/till/{id}/cancel", "/till/{id}/receipt", "/shifts/{id}/close", "/payments/{id}/cancel", "/payments/{id}/match", "/payments/{id}/unmatch",
+	"/settings/payments", "/banks", "/banks/{id}/look", "/banks/{id}/toggle", "/banks/{id}/unlink",
 	"/inbound/sources/{id}/senders", "/inbound/sources/{id}/key", "/inbound/sources/{id}/catch-up", "/inbound/sources/{id}/remove",
 	"/inbound/events/{id}/link", "/inbound/events/{id}/retry", "/inbound/events/{id}/settle", "/inbound/events/{id}/discard",
-	"/keys/{id}/revoke", "/settings/password", "/settings/name", "/settings/sign-out", "/settings/users/{id}/role", "/settings/users/{id}/limit", "/settings/users/{id}/remove", "/settings/counters/{id}/revoke", "/settings/codes", "/settings/codes/{id}/delete",
-	"/settings/sign-in/off", "/settings/sign-in/demand", "/settings/sign-in/passkeys/{id}", "/settings/sign-in/passkeys/{id}/remove", "/settings/sign-in/others", "/settings/sign-in/sessions/{id}/end", "/settings/users/{id}/sessions/{session}/end",
-	"/settings/alerts", "/settings/alerts/report", "/settings/alerts/telegram", "/settings/alerts/email", "/settings/alerts/{medium}/chat", "/settings/alerts/{medium}/payments", "/settings/alerts/{medium}/test", "/settings/alerts/{medium}/remove",
+	"/keys/{id}/revoke", "/settings/password", "/settings/name", "/settings/sign-out", "/settings/users/{id}/role",
+	"/settings/users/{id}/limit", "/settings/users/{id}/remove", "/settings/counters/{id}/revoke", "/settings/codes",
+	"/settings/codes/{id}/delete",
+	"/settings/sign-in/off", "/settings/sign-in/demand", "/settings/sign-in/passkeys/{id}", "/settings/sign-in/passkeys/{id}/remove",
+	"/settings/sign-in/others", "/settings/sign-in/sessions/{id}/end", "/settings/users/{id}/sessions/{session}/end",
+	"/settings/alerts", "/settings/alerts/report", "/settings/alerts/telegram", "/settings/alerts/email", "/settings/alerts/{medium}/chat",
+	"/settings/alerts/{medium}/payments", "/settings/alerts/{medium}/test", "/settings/alerts/{medium}/remove",
 }
 
 // Whoever adds an action says whether its form counts once.
@@ -71,8 +77,10 @@ func TestEveryActionIsSorted(t *testing.T) {
 // onceState is what the actions of onceForms would change.
 func onceState(w *webtest.World) (text string) {
 	w.File(func(db *sql.DB) error {
-		return db.QueryRow(`SELECT concat_ws(' ', (SELECT count(*) FROM deliveries), (SELECT count(*) FROM api_keys), (SELECT count(*) FROM counter_links), (SELECT count(*) FROM payment_requests),
-			(SELECT group_concat(password || generation) FROM users), (SELECT group_concat(hex(secret)) FROM sources), (SELECT group_concat(hex(secret)) FROM streams),
+		return db.QueryRow(`SELECT concat_ws(' ', (SELECT count(*) FROM deliveries), (SELECT count(*) FROM api_keys), (SELECT count(*)
+			FROM counter_links), (SELECT count(*) FROM payment_requests),
+			(SELECT group_concat(password || generation) FROM users), (SELECT group_concat(hex(secret))
+			FROM sources), (SELECT group_concat(hex(secret)) FROM streams),
 			(SELECT group_concat(hex(secret) || coalesce(hex(next_secret), '')) FROM webhooks))`).Scan(&text)
 	})
 	return text
@@ -89,8 +97,10 @@ func TestFormThatFailedIsNotUsed(t *testing.T) {
 			w.Native()
 			w.CodePattern("DH")
 			w.Stream(stream.Create{})
-			broken := []string{"INSERT ON deliveries", "INSERT ON api_keys", "INSERT ON counter_links", "INSERT ON payment_requests", "INSERT ON users", "INSERT ON webhooks", "INSERT ON sources", "INSERT ON streams",
-				"UPDATE OF password ON users", "UPDATE OF secret, next_secret ON webhooks", "UPDATE OF secret ON sources", "UPDATE OF secret ON streams"}
+			broken := []string{"INSERT ON deliveries", "INSERT ON api_keys", "INSERT ON counter_links", "INSERT ON payment_requests",
+				"INSERT ON users", "INSERT ON webhooks", "INSERT ON sources", "INSERT ON streams",
+				"UPDATE OF password ON users", "UPDATE OF secret, next_secret ON webhooks", "UPDATE OF secret ON sources",
+				"UPDATE OF secret ON streams"}
 			for i, what := range broken {
 				w.Change(fmt.Sprintf(`CREATE TRIGGER broken%d BEFORE %s BEGIN SELECT RAISE(ABORT, 'broken'); END`, i, what))
 			}

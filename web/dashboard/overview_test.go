@@ -30,12 +30,14 @@ func TestChartOfABankAccount(t *testing.T) {
 	w.Link("ACB", "888")
 	other, err := w.Services.Ledger.CreateAccount(ctx, "other", time.Now())
 	apptest.Must(t, err)
-	_, err = w.Services.Inbound.LinkBankAccount(ctx, other.ID, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, time.Now())
+	_, err = w.Services.Inbound.LinkBankAccount(ctx, other.ID,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, time.Now())
 	apptest.Must(t, err)
 	w.Pay(other.ID, "1", "b")
 
 	const bar = `<rect class="in"`
-	for query, drawn := range map[string]bool{"": true, "&bank_account_id=1": true, "&bank_account_id=2": false, "&bank_account_id=3": false, "&bank_account_id=x": true} {
+	for query, drawn := range map[string]bool{"": true, "&bank_account_id=1": true, "&bank_account_id=2": false, "&bank_account_id=3": false,
+		"&bank_account_id=x": true} {
 		a := b.Get("/?days=7" + query)
 		a.Shows(t, `name="bank_account_id"`, "+1,549,000\u00a0₫")
 		if got := strings.Contains(a.Body, bar); got != drawn {
@@ -136,7 +138,8 @@ func TestNewestByTime(t *testing.T) {
 		id  string
 		ago time.Duration
 	}{{"NOW", time.Minute}, {"BEFORE", 40 * time.Minute}} {
-		w.Names(webtest.Recorded, native, apptest.Transfer{ID: x.id, Number: x.id, Account: apptest.SomeAccount, Amount: 5000, Content: x.id, Date: app.FormatTime(time.Now().Add(-x.ago), w.Services.Ledger.Zone())})
+		w.Names(webtest.Recorded, native, apptest.Transfer{ID: x.id, Number: x.id, Account: apptest.SomeAccount, Amount: 5000, Content: x.id,
+			Date: app.FormatTime(time.Now().Add(-x.ago), w.Services.Ledger.Zone())})
 	}
 	body := w.Browser().SignIn("lan").Get("/").Body
 	if now, before := strings.Index(body, ">NOW<"), strings.Index(body, ">BEFORE<"); now < 0 || before < now {

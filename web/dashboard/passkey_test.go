@@ -67,7 +67,8 @@ func created(t *testing.T, b *webtest.Browser, device *apptest.Authenticator, na
 func addPasskey(t *testing.T, b *webtest.Browser) *apptest.Authenticator {
 	t.Helper()
 	device := deviceAt(t, b)
-	if a := b.Submit("/settings/sign-in/passkeys", created(t, b, device, "phone")...); a.Status != http.StatusOK && a.Status != http.StatusSeeOther {
+	if a := b.Submit("/settings/sign-in/passkeys", created(t, b, device, "phone")...); a.Status != http.StatusOK &&
+		a.Status != http.StatusSeeOther {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	return device
@@ -88,7 +89,8 @@ func TestPasskey(t *testing.T) {
 
 	device := deviceAt(t, b)
 	form := created(t, b, device, "")
-	b.Submit("/settings/sign-in/passkeys", append([]string{"present_password", "wrong password"}, form[:4]...)...).WantStatus(t, http.StatusUnprocessableEntity)
+	b.Submit("/settings/sign-in/passkeys", append([]string{"present_password", "wrong password"}, form[:4]...)...).WantStatus(t,
+		http.StatusUnprocessableEntity)
 	if n := w.Rows("passkeys"); n != 0 {
 		t.Fatalf("%d passkeys are added without the password", n)
 	}
@@ -102,7 +104,8 @@ func TestPasskey(t *testing.T) {
 	b.Post("/settings/sign-in/passkeys", append(once, form...)...).Hides(t, codes[0]) // sent again it shows nothing
 	elsewhere.Get("/webhooks").Goes(t, "/login?back=%2Fwebhooks")
 	b.Get("/settings/sign-in").Shows(t, "Chrome, Windows", "Recovery codes left: 10", "On: after your password")
-	if n := w.Rows("passkeys WHERE user_id = 1 AND host = 'localhost' AND transports = 'internal,hybrid' AND backup_eligible = 0 AND last_used_at IS NULL"); n != 1 {
+	if n := w.Rows("passkeys WHERE user_id = 1 AND host = 'localhost' AND transports = 'internal,hybrid' AND backup_eligible = 0 " +
+		"AND last_used_at IS NULL"); n != 1 {
 		t.Errorf("%d passkeys as they should be", n)
 	}
 
@@ -110,7 +113,8 @@ func TestPasskey(t *testing.T) {
 	halfway := password(t, atHome(w))
 	halfway.Get("/login/code").Shows(t, "Sign in with a passkey")
 	o := asked(t, halfway, "/login/passkey/options")
-	if o.RPID != "localhost" || len(o.AllowCredentials) != 1 || o.AllowCredentials[0].ID != base64.RawURLEncoding.EncodeToString(device.ID) || len(o.AllowCredentials[0].Transports) != 2 {
+	if o.RPID != "localhost" || len(o.AllowCredentials) != 1 || o.AllowCredentials[0].ID != base64.RawURLEncoding.EncodeToString(device.ID) ||
+		len(o.AllowCredentials[0].Transports) != 2 {
 		t.Errorf("asked %+v", o)
 	}
 	halfway.Post("/login/passkey", "answer", device.Sign(o.Challenge)).Goes(t, "/webhooks") // where the password was to lead
@@ -141,7 +145,8 @@ func TestPasskey(t *testing.T) {
 	b.Submit("/settings/sign-in/passkeys", created(t, b, second, "key <1>")...).Goes(t, "/settings/sign-in")
 	b.Submit("/settings/sign-in/passkeys", created(t, b, second, "again")...).WantStatus(t, http.StatusConflict)
 	b.Get("/settings/sign-in").Shows(t, "Recovery codes left: 9", "key <1>")
-	b.Get("/settings/users/1").Shows(t, "key <1>", "The passkeys above go on signing in", "baoco user second-factor-off lan") // a new password doesn't end them
+	// a new password doesn't end them
+	b.Get("/settings/users/1").Shows(t, "key <1>", "The passkeys above go on signing in", "baoco user second-factor-off lan")
 	use(t, atHome(w), second).Goes(t, "/webhooks")
 
 	b.Get("/settings/sign-in/passkeys/2").Shows(t, "key <1>", "on one device")
@@ -197,7 +202,8 @@ func TestPasskeyOfAnother(t *testing.T) {
 	form := created(t, lan, deviceAt(t, lan), "theirs")
 	hoa.Submit("/settings/sign-in/passkeys", form...).WantStatus(t, http.StatusUnauthorized)
 	o = asked(t, lan, "/login/passkey/options")
-	lan.Submit("/settings/sign-in/passkeys", "answer", deviceAt(t, lan).Create(o.Challenge), "name", "x", "present_password", apptest.SomePassword).WantStatus(t, http.StatusUnauthorized)
+	lan.Submit("/settings/sign-in/passkeys", "answer", deviceAt(t, lan).Create(o.Challenge), "name", "x", "present_password",
+		apptest.SomePassword).WantStatus(t, http.StatusUnauthorized)
 	// Whose a passkey is, the device says too.
 	ofLan.Handle = ofHoa.Handle
 	use(t, atHome(w), ofLan).WantStatus(t, http.StatusUnauthorized)
@@ -249,7 +255,8 @@ func TestPasskeyRefused(t *testing.T) {
 	wrong = deviceAt(t, lan)
 	wrong.Origin = "https://evil.vn"
 	lan.Submit("/settings/sign-in/passkeys", created(t, lan, wrong, "x")...).WantStatus(t, http.StatusUnauthorized)
-	lan.Submit("/settings/sign-in/passkeys", "name", "x", "answer", "{}", "present_password", apptest.SomePassword).WantStatus(t, http.StatusUnauthorized)
+	lan.Submit("/settings/sign-in/passkeys", "name", "x", "answer", "{}", "present_password", apptest.SomePassword).WantStatus(t,
+		http.StatusUnauthorized)
 	if n := w.Rows("passkeys"); n != 1 {
 		t.Errorf("%d passkeys", n)
 	}
@@ -330,7 +337,8 @@ func TestPasskeyTakesTooLong(t *testing.T) {
 	}
 	add := func(after time.Duration) error {
 		answer := device.Create(asked(w.Services.Access.NewPasskeyOptions(t.Context(), lan, place, now)).Challenge)
-		changed, _, err := w.Services.Access.AddPasskey(t.Context(), lan, access.PasskeyCreate{Name: "x", Place: place, Answer: answer, Present: apptest.SomePassword}, now.Add(after))
+		changed, _, err := w.Services.Access.AddPasskey(t.Context(), lan,
+			access.PasskeyCreate{Name: "x", Place: place, Answer: answer, Present: apptest.SomePassword}, now.Add(after))
 		if err == nil {
 			lan = changed
 		}
@@ -433,7 +441,8 @@ func TestPasskeyLimits(t *testing.T) {
 	b := atHome(w).SignIn("lan")
 	addPasskey(t, b)
 	w.Change(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8)
-		INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at) SELECT 1, 'x', 'localhost', CAST(i AS BLOB), x'', '', 0, 0, 0 FROM n`)
+		INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at) SELECT 1,
+		'x', 'localhost', CAST(i AS BLOB), x'', '', 0, 0, 0 FROM n`)
 	b.Submit("/settings/sign-in/passkeys", created(t, b, deviceAt(t, b), "the tenth")...).Goes(t, "/settings/sign-in")
 	a := b.Submit("/settings/sign-in/passkeys", created(t, b, deviceAt(t, b), "one more")...)
 	a.WantStatus(t, http.StatusConflict)

@@ -60,7 +60,8 @@ func (s *Server) fillPayments(v *visit, f payment.Filter, data *paymentsData) er
 
 func paymentFilter(form url.Values, v *visit) (payment.Filter, error) {
 	var bad app.Invalid
-	f := payment.Filter{Status: app.PaymentStatus(form.Get("status")), Reference: form.Get("reference"), Code: app.ReadCodeFilter("payment_code", form.Get("payment_code"), &bad), Page: pageOf(v)}
+	f := payment.Filter{Status: app.PaymentStatus(form.Get("status")), Reference: form.Get("reference"),
+		Code: app.ReadCodeFilter("payment_code", form.Get("payment_code"), &bad), Page: pageOf(v)}
 	if f.Status != "" && !slices.Contains(app.PaymentStatuses, f.Status) {
 		bad.Add("status", "must be one of the values in the list", "phải là một mục trong danh sách")
 	}
@@ -136,7 +137,8 @@ func (s *Server) showNewPayment(v *visit, form paymentForm, wrong error) error {
 func (s *Server) createPayment(v *visit) error {
 	form := paymentForm{
 		Amount: v.PostFormValue("amount"), BankAccountID: v.PostFormValue("bank_account_id"), Reference: v.PostFormValue("reference"),
-		Code: v.PostFormValue("code"), Expires: v.PostFormValue("expires_in"), ReturnURL: v.PostFormValue("return_url"), Distinct: v.PostFormValue("distinct_amount") == "1",
+		Code: v.PostFormValue("code"), Expires: v.PostFormValue("expires_in"), ReturnURL: v.PostFormValue("return_url"),
+		Distinct: v.PostFormValue("distinct_amount") == "1",
 	}
 	in := payment.RequestCreate{Reference: form.Reference, Code: form.Code, ReturnURL: form.ReturnURL, DistinctAmount: form.Distinct}
 	var bad app.Invalid
@@ -224,7 +226,9 @@ func (s *Server) paymentCancel(v *visit, r payment.Request) confirmation {
 	return confirmation{
 		Path: paymentPath(r.ID) + "/cancel", Back: paymentPath(r.ID),
 		Title: v.T("Cancel the payment request ", "Huỷ yêu cầu thanh toán ") + r.Code + "?", Button: v.T("Cancel the request", "Huỷ yêu cầu"),
-		Texts: []string{v.T("Its page tells the customer not to pay. Money that comes all the same is still matched with it, and shown as too late.", "Trang thanh toán sẽ báo khách đừng chuyển tiền. Nếu tiền vẫn đến, baoco vẫn ghép vào yêu cầu này và ghi là muộn.")},
+		Texts: []string{v.T("Its page tells the customer not to pay. Money that comes all the same is still matched with "+
+			"it, and shown as too late.",
+			"Trang thanh toán sẽ báo khách đừng chuyển tiền. Nếu tiền vẫn đến, baoco vẫn ghép vào yêu cầu này và ghi là muộn.")},
 		do: func() error {
 			_, err := s.Services.Payments.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now)
 			return err
@@ -303,7 +307,8 @@ func (s *Server) showPaymentsPart(v *visit, page view, sent any) (template.HTML,
 
 // setPaymentSettings changes the settings for new payment requests.
 func (s *Server) setPaymentSettings(v *visit) error {
-	form := paymentSettingsForm{v.PostFormValue("payment_tolerance"), v.PostFormValue("small_amount"), v.PostFormValue("distinct_amounts") == "1", true}
+	form := paymentSettingsForm{v.PostFormValue("payment_tolerance"), v.PostFormValue("small_amount"),
+		v.PostFormValue("distinct_amounts") == "1", true}
 	var bad app.Invalid
 	amount := func(field, text string) int64 {
 		if strings.TrimSpace(text) == "" {
@@ -314,7 +319,8 @@ func (s *Server) setPaymentSettings(v *visit) error {
 	tolerance, small := amount("payment_tolerance", form.Tolerance), amount("small_amount", form.Small)
 	err := bad.Err()
 	if err == nil {
-		_, err = s.Services.Ledger.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{PaymentTolerance: &tolerance, DistinctAmounts: &form.Distinct, SmallAmount: &small})
+		_, err = s.Services.Ledger.UpdateAccount(v.Context(), v.account.ID,
+			app.AccountUpdate{PaymentTolerance: &tolerance, DistinctAmounts: &form.Distinct, SmallAmount: &small})
 	}
 	if err != nil {
 		return s.showCodes(v, "payments", form, err)

@@ -39,15 +39,19 @@ func TestPayments(t *testing.T) {
 	form.Shows(t, apptest.SomeAccount, "700700", `name="distinct_amount"`)
 	form.Hides(t, "880088")
 
-	full := []string{"amount", "200.000", "reference", "HD-1042", "bank_account_id", "2", "expires_in", "60", "code", "dh-1234 5678", "return_url", "https://shop.vn/don/1042", "distinct_amount", "1"}
+	full := []string{"amount", "200.000", "reference", "HD-1042", "bank_account_id", "2", "expires_in", "60", "code", "dh-1234 5678",
+		"return_url", "https://shop.vn/don/1042", "distinct_amount", "1"}
 	lan.Submit("/payments", full...).Goes(t, "/payments/1")
 	r, err := w.Services.Payments.PaymentRequest(t.Context(), 1, 1)
 	apptest.Must(t, err)
-	if r.Amount != 200_000 || r.Reference != "HD-1042" || r.BankAccount.ID != 2 || r.ExpiresAt.Sub(r.CreatedAt) != time.Hour || r.Code != "DH12345678" || r.ReturnURL != "https://shop.vn/don/1042" || r.TransferAmount <= 200_000 || r.ShiftID != 0 || r.CreatedBy != "lan" {
+	if r.Amount != 200_000 || r.Reference != "HD-1042" || r.BankAccount.ID != 2 || r.ExpiresAt.Sub(r.CreatedAt) != time.Hour ||
+		r.Code != "DH12345678" || r.ReturnURL != "https://shop.vn/don/1042" || r.TransferAmount <= 200_000 || r.ShiftID != 0 ||
+		r.CreatedBy != "lan" {
 		t.Errorf("the request is %+v", r)
 	}
 	distinct := app.GroupDigits(r.TransferAmount, app.English) + "\u00a0₫"
-	lan.Get("/payments/1").Shows(t, "The payment request was created.", "200,000\u00a0₫ · <code>DH12345678</code>", distinct, "HD-1042", "700700", "lan", r.URLPath()+"/qr.png", "No money has come for it yet.")
+	lan.Get("/payments/1").Shows(t, "The payment request was created.", "200,000\u00a0₫ · <code>DH12345678</code>", distinct, "HD-1042",
+		"700700", "lan", r.URLPath()+"/qr.png", "No money has come for it yet.")
 	for _, c := range []struct {
 		status     int
 		name, text string
@@ -85,11 +89,15 @@ func TestPayments(t *testing.T) {
 
 	paid(w.World, "1", 20_000, code(2))
 	list := lan.Get("/payments")
-	list.Shows(t, "3 requests · asked for 320,000\u00a0₫ · received 20,000\u00a0₫", `data-label="Amount">50,000`+"\u00a0₫"+`</td><td class="amount" data-label="Received so far">20,000`+"\u00a0₫")
-	lan.Get("/payments/2").Shows(t, "<strong>20,000\u00a0₫</strong>", "still due: 30,000\u00a0₫", "+20,000\u00a0₫", "Payment code", "/qr.png?20000")
+	list.Shows(t, "3 requests · asked for 320,000\u00a0₫ · received 20,000\u00a0₫",
+		`data-label="Amount">50,000`+"\u00a0₫"+`</td><td class="amount" data-label="Received so far">20,000`+"\u00a0₫")
+	lan.Get("/payments/2").Shows(t, "<strong>20,000\u00a0₫</strong>", "still due: 30,000\u00a0₫", "+20,000\u00a0₫",
+		"Payment code", "/qr.png?20000")
 	for query, row := range map[string][2]string{
 		"status=underpaid": {`href="/payments/2"`, `href="/payments/1"`}, "status=open": {`href="/payments/1"`, `href="/payments/2"`},
-		"reference=HD-1042": {`href="/payments/1"`, `href="/payments/2"`}, "payment_code=dh12345678": {`href="/payments/1"`, `href="/payments/3"`}, "status=paid": {"No requests match these filters.", `class="row"`},
+		"reference=HD-1042":       {`href="/payments/1"`, `href="/payments/2"`},
+		"payment_code=dh12345678": {`href="/payments/1"`, `href="/payments/3"`},
+		"status=paid":             {"No requests match these filters.", `class="row"`},
 	} {
 		a := lan.Get("/payments?" + query)
 		a.Shows(t, row[0])
@@ -125,7 +133,8 @@ func TestPayments(t *testing.T) {
 	}
 	lan.Post("/payments/2/match", "transaction_id", transaction).Goes(t, "/payments/2")
 	matched := lan.Get("/payments/2")
-	matched.Shows(t, "Transaction matched.", "<strong>50,000\u00a0₫</strong>", "+30,000\u00a0₫", "By hand", "Paid in full at", `<span class="pill active">Paid</span>`)
+	matched.Shows(t, "Transaction matched.", "<strong>50,000\u00a0₫</strong>", "+30,000\u00a0₫", "By hand", "Paid in full at",
+		`<span class="pill active">Paid</span>`)
 	matched.Hides(t, "/qr.png", "still due", "/payments/2/cancel")
 	lan.Post("/payments/1/match", "transaction_id", transaction).WantStatus(t, http.StatusConflict)
 	lan.Get("/payments/unmatched").Shows(t, "There is none: every payment has its request.")
@@ -172,11 +181,14 @@ func TestPaymentTenancy(t *testing.T) {
 	theirs := w.User(second, "khach", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	w.CodePattern("DH")
-	_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "X"}, time.Now())
+	_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "X"}, time.Now())
 	apptest.Must(t, err)
-	_, err = w.Services.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, time.Now())
+	_, err = w.Services.Ledger.CreateCodePattern(t.Context(), second,
+		paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, time.Now())
 	apptest.Must(t, err)
-	for _, in := range []payment.RequestCreate{{Amount: 7_654_321, Reference: "ZULU"}, {Amount: 6_100_001, Reference: "ZULU", CashierID: theirs.ID}} {
+	for _, in := range []payment.RequestCreate{{Amount: 7_654_321, Reference: "ZULU"},
+		{Amount: 6_100_001, Reference: "ZULU", CashierID: theirs.ID}} {
 		_, err := w.Services.Payments.CreatePaymentRequest(t.Context(), second, in, app.IdempotencyKey{}, time.Now())
 		apptest.Must(t, err)
 	}
@@ -187,14 +199,16 @@ func TestPaymentTenancy(t *testing.T) {
 	for _, path := range []string{"/payments", "/payments?reference=ZULU", "/payments/unmatched", "/till", "/till/display", "/shifts"} {
 		lan.Get(path).Hides(t, `href="/payments/1"`, "7,654,321", "6,100,001", "ZULU money", "khach")
 	}
-	for _, path := range []string{"/payments/1", "/payments/1/cancel", "/till/2", "/till/2/receipt", "/live/till?since=0&bill=2", "/shifts/1/close"} {
+	for _, path := range []string{"/payments/1", "/payments/1/cancel", "/till/2", "/till/2/receipt", "/live/till?since=0&bill=2",
+		"/shifts/1/close"} {
 		lan.Get(path).WantStatus(t, http.StatusNotFound)
 	}
 	for _, path := range []string{"/payments/1/cancel", "/payments/1/match", "/payments/1/unmatch", "/till/2/cancel", "/shifts/1/close"} {
 		lan.Post(path, "transaction_id", "1").WantStatus(t, http.StatusNotFound)
 	}
 	lan.Post("/payments/"+itoa(mine.ID)+"/match", "transaction_id", "1").WantStatus(t, http.StatusUnprocessableEntity)
-	list, err := w.Services.Payments.PaymentRequests(t.Context(), second, payment.Filter{Status: app.PaymentOpen, Page: app.Page{Number: 1, Size: 10}}, time.Now())
+	list, err := w.Services.Payments.PaymentRequests(t.Context(), second,
+		payment.Filter{Status: app.PaymentOpen, Page: app.Page{Number: 1, Size: 10}}, time.Now())
 	if err != nil || list.Total != 2 {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -215,7 +229,8 @@ func TestLimitedTransfers(t *testing.T) {
 	r := w.PaymentRequest(payment.RequestCreate{Amount: 200_000, BankAccountID: 1})
 	native := w.Native()
 	w.Came(0, native, apptest.Transfer{ID: "a", Number: "a", Content: "ALPHA " + r.Code, Amount: 30_003, Date: today(w)})
-	w.Came(0, native, apptest.Transfer{ID: "z", Number: "z", Gateway: "VCB", Account: "700700", Content: "ZULU " + r.Code, Amount: 50_005, Date: today(w)})
+	w.Came(0, native, apptest.Transfer{ID: "z", Number: "z", Gateway: "VCB", Account: "700700", Content: "ZULU " + r.Code, Amount: 50_005,
+		Date: today(w)})
 	w.Browser().SignIn("lan").Get("/payments/1").Shows(t, "ALPHA", "ZULU", "+50,005")
 	page := w.Browser().SignIn("hoa").Get("/payments/1")
 	page.Shows(t, "ALPHA", "+30,003", "30,003\u00a0₫")
@@ -223,7 +238,8 @@ func TestLimitedTransfers(t *testing.T) {
 	elsewhere := w.PaymentRequest(payment.RequestCreate{Amount: 70_007, BankAccountID: 2})
 	w.Came(0, native, apptest.Transfer{ID: "b", Number: "b", Content: "BRAVO " + elsewhere.Code, Amount: 60_006, Date: today(w)})
 	hoaIs := w.Browser().SignIn("hoa")
-	for _, path := range []string{"/payments", "/payments?status=underpaid", "/transactions", "/transactions/1", "/transactions/3", "/counter", exportPath + "?format=csv", "/day"} {
+	for _, path := range []string{"/payments", "/payments?status=underpaid", "/transactions", "/transactions/1", "/transactions/3", "/counter",
+		exportPath + "?format=csv", "/day"} {
 		a := hoaIs.Get(path)
 		a.WantStatus(t, http.StatusOK)
 		a.Hides(t, "80,008", "80008", "119,992", "119992", "50,005", "50005", "70,007", "70007", "10,001", "10001")

@@ -64,13 +64,15 @@ func TestPendingDeliveries(t *testing.T) {
 		}
 	}
 	a := b.Get("/deliveries?status=waiting")
-	for _, part := range []string{"3 deliveries are waiting", "503 · retry\u00a02/6", "1/6 attempts made", "once the webhook is on", "data-until=", `<option value="waiting" selected>`} {
+	for _, part := range []string{"3 deliveries are waiting", "503 · retry\u00a02/6", "1/6 attempts made", "once the webhook is on",
+		"data-until=", `<option value="waiting" selected>`} {
 		if !strings.Contains(a.Body, part) {
 			t.Errorf("the page doesn't say %q", part)
 		}
 	}
 	for _, query := range []string{"&webhook_id=9", "&transaction_id=99", "&type=UP", "&from=x"} {
-		if a := b.Get("/deliveries?status=waiting" + query); a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Body, `class="problem" role="alert"`) {
+		if a := b.Get("/deliveries?status=waiting" + query); a.Status != http.StatusUnprocessableEntity ||
+			!strings.Contains(a.Body, `class="problem" role="alert"`) {
 			t.Errorf("%s: %d", query, a.Status)
 		}
 	}

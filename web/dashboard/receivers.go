@@ -29,9 +29,11 @@ var receiverComments = map[string]app.Text{
 	"where":   {EN: "Put this file at the URL of the webhook", VI: "Đặt tệp này tại đúng URL của webhook"},
 	"bytes":   {EN: "the raw bytes as received", VI: "giữ nguyên từng byte nhận được"},
 	"foreign": {EN: "not from baoco", VI: "không phải do baoco gửi"},
-	"again":   {EN: "A transaction may be sent again: keep its id in a UNIQUE column", VI: "Một giao dịch có thể được gửi lại: hãy lưu id vào một cột UNIQUE"},
-	"atomic":  {EN: "in the database transaction that marks the order as paid.", VI: "trong cùng giao tác cơ sở dữ liệu với việc đánh dấu đơn đã thanh toán."},
-	"done":    {EN: "status 200: baoco will not send it again", VI: "trạng thái 200: baoco sẽ không gửi lại"},
+	"again": {EN: "A transaction may be sent again: keep its id in a UNIQUE column",
+		VI: "Một giao dịch có thể được gửi lại: hãy lưu id vào một cột UNIQUE"},
+	"atomic": {EN: "in the database transaction that marks the order as paid.",
+		VI: "trong cùng giao tác cơ sở dữ liệu với việc đánh dấu đơn đã thanh toán."},
+	"done": {EN: "status 200: baoco will not send it again", VI: "trạng thái 200: baoco sẽ không gửi lại"},
 }
 
 // receivers are sample receivers for the webhook, one for each programming

@@ -83,7 +83,8 @@ func TestReceiverCode(t *testing.T) {
 				}
 				_, err = w.Services.Deliveries.RotateSecret(t.Context(), 1, hook.ID, delivery.SecretRotate{}, time.Now())
 				apptest.Must(t, err)
-				if a, err := w.Services.Deliveries.TestWebhook(t.Context(), 1, hook.ID, time.Now()); err != nil || a.Result.StatusCode != http.StatusUnauthorized {
+				if a, err := w.Services.Deliveries.TestWebhook(t.Context(), 1, hook.ID, time.Now()); err != nil ||
+					a.Result.StatusCode != http.StatusUnauthorized {
 					t.Errorf("under another secret: %+v %v", a.Result, err)
 				}
 			})

@@ -34,7 +34,8 @@ func TestMayBeRepeatIsSettled(t *testing.T) {
 		lan.Get("/till").Shows(t, "say which it is")
 		thu.Get("/till").Shows(t, "the owner says which it is")
 		page := lan.Get(path)
-		page.Shows(t, "Same as transaction", "Another transfer: record it", []string{"ANH BA TRA TIEN BAN", "CHI TU TRA TIEN GHE"}[i], fmt.Sprintf(`href="/transactions/%d"`, i+1))
+		page.Shows(t, "Same as transaction", "Another transfer: record it", []string{"ANH BA TRA TIEN BAN", "CHI TU TRA TIEN GHE"}[i],
+			fmt.Sprintf(`href="/transactions/%d"`, i+1))
 		viet.Get(path).WantStatus(t, http.StatusOK)
 		viet.Post(path+"/settle", "item_id", fmt.Sprint(w.Items(event)[0].ID), "repeat", repeat).WantStatus(t, http.StatusForbidden)
 		lan.Post(path+"/settle", "item_id", fmt.Sprint(w.Items(event)[0].ID)).WantStatus(t, http.StatusUnprocessableEntity)

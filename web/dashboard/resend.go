@@ -179,7 +179,8 @@ func readIDs(texts []string) ([]int64, error) {
 		ids = append(ids, id)
 	}
 	if len(ids) == 0 {
-		return nil, app.InvalidField("id", "is empty: select deliveries in the list first", "đang trống: hãy đánh dấu các lần gửi trong danh sách")
+		return nil,
+			app.InvalidField("id", "is empty: select deliveries in the list first", "đang trống: hãy đánh dấu các lần gửi trong danh sách")
 	}
 	if len(ids) > app.MaxPageSize {
 		return nil, app.InvalidField("id", "can hold at most 100 deliveries", "chỉ được có tối đa 100 thông báo")
@@ -244,7 +245,8 @@ func (s *Server) resendDelivery(v *visit) error {
 	}
 	for _, again := range d.ResentAs {
 		if again.State == app.DeliveryPending || again.State == app.DeliveryDelivered {
-			return s.redirect(v, deliveryPath(again.ID), app.Text{EN: "This is the resend: nothing more was sent.", VI: "Đây là thông báo gửi lại; không gửi thêm thông báo nào."})
+			return s.redirect(v, deliveryPath(again.ID),
+				app.Text{EN: "This is the resend: nothing more was sent.", VI: "Đây là thông báo gửi lại; không gửi thêm thông báo nào."})
 		}
 	}
 	last := d.Calls[len(d.Calls)-1]

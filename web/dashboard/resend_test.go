@@ -46,7 +46,8 @@ func TestResendOne(t *testing.T) {
 	b.Post("/deliveries/1/resend", form...).Goes(t, "/deliveries/7")
 	w.Until("the resend is delivered", func() bool { return delivered(w) == 1 })
 	page = b.Get("/deliveries/7").Body
-	for _, part := range []string{"Resending as this new delivery", `Resend of</dt><dd><a href="/deliveries/1">`, "Notified", "/deliveries/resend?id="} {
+	for _, part := range []string{"Resending as this new delivery", `Resend of</dt><dd><a href="/deliveries/1">`, "Notified",
+		"/deliveries/resend?id="} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the resend's page has no %q", part)
 		}
@@ -204,7 +205,8 @@ func TestResendFailed(t *testing.T) {
 	for _, c := range []struct {
 		filter string
 		want   int
-	}{{"webhook_id=", 6}, {"webhook_id=1", 3}, {"q=don+hang+2", 2}, {"transaction_id=1", 2}, {"type=OUT", 0}, {"to=2020-01-01", 0}, {"webhook_id=2&q=hang+1", 1}} {
+	}{{"webhook_id=", 6}, {"webhook_id=1", 3}, {"q=don+hang+2", 2}, {"transaction_id=1", 2}, {"type=OUT", 0}, {"to=2020-01-01", 0},
+		{"webhook_id=2&q=hang+1", 1}} {
 		t.Run(c.filter, func(t *testing.T) {
 			t.Parallel()
 			w, receiver, b := failing(t)
@@ -225,7 +227,8 @@ func TestResendFailed(t *testing.T) {
 			}
 			form := formFields(t, page, "/deliveries/resend")
 			a := b.Post("/deliveries/resend", form...)
-			if to := a.Header.Get("Location"); a.Status != http.StatusSeeOther || !strings.HasPrefix(to, "/deliveries") || strings.Contains(to, "failed") {
+			if to := a.Header.Get("Location"); a.Status != http.StatusSeeOther || !strings.HasPrefix(to, "/deliveries") ||
+				strings.Contains(to, "failed") {
 				t.Errorf("%d %s", a.Status, to)
 			}
 			w.Until("all of them are delivered", func() bool { return delivered(w) == c.want })
@@ -255,9 +258,11 @@ func TestResendBounds(t *testing.T) {
 	const all = delivery.MaxResend + 3
 	elements := make([]inbound.Incoming, all)
 	for i := range elements {
-		elements[i] = inbound.Incoming{EventID: strconv.Itoa(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000, Content: "don", Time: time.Now()}
+		elements[i] = inbound.Incoming{EventID: strconv.Itoa(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000,
+			Content: "don", Time: time.Now()}
 	}
-	_, err := w.Services.Inbound.RecordTransactions(ctx, inbound.Call{AccountID: 1, Channel: app.ChannelHand, ReceivedAt: time.Now(), Elements: elements})
+	_, err := w.Services.Inbound.RecordTransactions(ctx,
+		inbound.Call{AccountID: 1, Channel: app.ChannelHand, ReceivedAt: time.Now(), Elements: elements})
 	apptest.Must(t, err)
 	w.Until("first attempts", func() bool {
 		_, total, err := w.Services.Deliveries.History(ctx, 1, delivery.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})

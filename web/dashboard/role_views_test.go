@@ -54,11 +54,15 @@ const (
 )
 
 var roleViews = map[access.Role]struct{ shows, hides []string }{
-	access.RoleOwner:      {[]string{sumOfToday, sumOfAll, "WENT TODAY", "CAME YESTERDAY", webhookURL, "500", "Installation"}, nil},
-	access.RoleAccountant: {[]string{sumOfToday, sumOfAll, "WENT TODAY", "CAME YESTERDAY", "Money in and out by day"}, []string{webhookURL, "500 ·", "Raw data received", "WAITS FOR", `"id": "1"`, "Unlink", "Import statement", "Plan usage"}},
-	access.RoleDeveloper:  {[]string{"Needs attention", "WENT TODAY", "CAME YESTERDAY", webhookURL, "500", "Raw data received", "WAITS FOR"}, []string{sumOfToday, sumOfAll, "Money in and out by day", "This month</h2>", "This month</th>", "Import statement", "Discard", "Record to a bank account"}},
+	access.RoleOwner: {[]string{sumOfToday, sumOfAll, "WENT TODAY", "CAME YESTERDAY", webhookURL, "500", "Installation"}, nil},
+	access.RoleAccountant: {[]string{sumOfToday, sumOfAll, "WENT TODAY", "CAME YESTERDAY", "Money in and out by day"},
+		[]string{webhookURL, "500 ·", "Raw data received", "WAITS FOR", `"id": "1"`, "Unlink", "Import statement", "Plan usage"}},
+	access.RoleDeveloper: {[]string{"Needs attention", "WENT TODAY", "CAME YESTERDAY", webhookURL, "500", "Raw data received", "WAITS FOR"},
+		[]string{sumOfToday, sumOfAll, "Money in and out by day", "This month</h2>", "This month</th>", "Import statement", "Discard",
+			"Record to a bank account"}},
 	access.RoleCashier: {[]string{sumOfToday, "CAME TODAY", "CAME TODAY TOO"}, []string{
-		sumOfAll, "300,003", "200,002", "WENT TODAY", "CAME YESTERDAY", webhookURL, "500 ·", "secret-id-2", "Raw data received", `"id": "2"`, "WAITS FOR", "Needs attention", "This week", "This month</h2>", "This month</th>", "on yesterday", "Money in and out by day",
+		sumOfAll, "300,003", "200,002", "WENT TODAY", "CAME YESTERDAY", webhookURL, "500 ·", "secret-id-2", "Raw data received", `"id": "2"`,
+		"WAITS FOR", "Needs attention", "This week", "This month</h2>", "This month</th>", "on yesterday", "Money in and out by day",
 		"attempt", "Webhook", "/webhooks", "/banks", "/deliveries", "/inbound", "/keys", "/system",
 	}},
 }
@@ -103,11 +107,14 @@ func crawl(t *testing.T, w webtest.Bubble, cookies map[string]*http.Cookie) map[
 	for len(queue) > 0 && len(pages) < 400 {
 		path := queue[0]
 		queue = queue[1:]
-		if _, seen := pages[path]; seen || strings.HasPrefix(path, "/static/") || strings.Contains(path, "from=") || strings.HasPrefix(path, "/day?") { // other days
+		// other days
+		if _, seen := pages[path]; seen || strings.HasPrefix(path, "/static/") || strings.Contains(path, "from=") ||
+			strings.HasPrefix(path, "/day?") {
 			continue
 		}
 		method := "GET"
-		if strings.HasPrefix(path, "/transactions/export") || strings.HasPrefix(path, "/day/file") || strings.HasPrefix(path, "/settings/audit/export") {
+		if strings.HasPrefix(path, "/transactions/export") || strings.HasPrefix(path, "/day/file") ||
+			strings.HasPrefix(path, "/settings/audit/export") {
 			method = "HEAD" // a bubble's answers have no deadlines
 		}
 		a := w.Send(cookies, method, path, nil)
@@ -158,8 +165,10 @@ func TestCashierSeesOnlyToday(t *testing.T) {
 		}
 		yesterday := (today - 1).String()
 		for _, query := range []string{
-			"", "type=OUT", "type=x", "from=" + yesterday, "from=" + yesterday + "&to=" + yesterday, "to=" + yesterday, "from=x", "q=YESTERDAY", "q=WENT", "q=of+the+shop",
-			"q=300003", "min=200000", "page=2", "page=2&until=1", "before=2", "before=4&q=came", "bank_account_id=1", "delivery_state=failed&type=OUT", "until=1",
+			"", "type=OUT", "type=x", "from=" + yesterday, "from=" + yesterday + "&to=" + yesterday, "to=" + yesterday, "from=x", "q=YESTERDAY",
+			"q=WENT", "q=of+the+shop",
+			"q=300003", "min=200000", "page=2", "page=2&until=1", "before=2", "before=4&q=came", "bank_account_id=1",
+			"delivery_state=failed&type=OUT", "until=1",
 		} {
 			code, body := get(strings.TrimSuffix("/transactions?"+query, "?"))
 			for _, hidden := range roleViews[access.RoleCashier].hides {
@@ -234,7 +243,8 @@ func TestNavigation(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	for role, want := range map[access.Role]string{
-		access.RoleOwner:      "/ /transactions /till · / /transactions /till /payments /day /banks /counter | /inbound /webhooks /deliveries /keys | /settings /system /help",
+		access.RoleOwner: "/ /transactions /till · / /transactions /till /payments /day /banks /counter | /inbound /webhooks /deliveries " +
+			"/keys | /settings /system /help",
 		access.RoleAccountant: "/ /transactions /day · / /transactions /payments /day /banks /counter | /settings /help",
 		access.RoleDeveloper:  "/ /webhooks /deliveries · / /transactions | /inbound /webhooks /deliveries /keys | /settings /help",
 		access.RoleCashier:    "/ /till /counter · / /transactions /till /counter | /settings /help",
@@ -273,7 +283,8 @@ func TestFilterNamesBankAccounts(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	for role, full := range map[access.Role]bool{access.RoleOwner: true, access.RoleAccountant: true, access.RoleDeveloper: false, access.RoleCashier: false} {
+	for role, full := range map[access.Role]bool{access.RoleOwner: true, access.RoleAccountant: true, access.RoleDeveloper: false,
+		access.RoleCashier: false} {
 		w.User(1, string(role), role)
 		a := w.Browser().SignIn(string(role)).Get("/transactions")
 		a.Shows(t, app.Tail(apptest.SomeAccount)[len(app.Tail(apptest.SomeAccount))-4:]+"</option>")

@@ -230,7 +230,8 @@ func TestRoles(t *testing.T) {
 		case strings.HasPrefix(path, "/live"):
 			a.WantStatus(t, http.StatusUnauthorized) // a stream can't show another page
 		case p.Method == "POST":
-			if to := a.Header.Get("Location"); a.Status != http.StatusSeeOther || !strings.HasPrefix(to, "/login?back=%2F") || !strings.HasSuffix(to, "&unsaved=1") {
+			if to := a.Header.Get("Location"); a.Status != http.StatusSeeOther || !strings.HasPrefix(to, "/login?back=%2F") ||
+				!strings.HasSuffix(to, "&unsaved=1") {
 				t.Errorf("%s leads nobody to %q", line, to)
 			} else if form := nobody.Get(to).Body; !strings.Contains(form, "nothing was saved") {
 				t.Errorf("%s", form)
@@ -292,7 +293,8 @@ func TestDashboardTenancy(t *testing.T) {
 	} {
 		for _, id := range []string{"1", "99", "x", "-1"} {
 			path := strings.ReplaceAll(c.Path, "/1", "/"+id)
-			if a := minh.Send(c.Method, path, url.Values{"role": {"cashier"}, "password": {apptest.SomePassword}, "once": {webtest.FormKey()}}); a.Status != http.StatusNotFound {
+			if a := minh.Send(c.Method, path, url.Values{"role": {"cashier"}, "password": {apptest.SomePassword},
+				"once": {webtest.FormKey()}}); a.Status != http.StatusNotFound {
 				t.Errorf("%s %s: %d, want 404", c.Method, path, a.Status)
 			}
 		}

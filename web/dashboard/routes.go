@@ -306,9 +306,10 @@ func (s *Server) Routes() []wire.Route {
 // pageAbove is the address of the nearest page above a path.
 func pageAbove(path string) string {
 	isPage := func(p page) bool {
-		return p.Method == http.MethodGet && slices.EqualFunc(strings.Split(p.Path, "/"), strings.Split(path, "/"), func(pattern, segment string) bool {
-			return pattern == segment || strings.HasPrefix(pattern, "{") && pattern != "{$}"
-		})
+		return p.Method == http.MethodGet &&
+			slices.EqualFunc(strings.Split(p.Path, "/"), strings.Split(path, "/"), func(pattern, segment string) bool {
+				return pattern == segment || strings.HasPrefix(pattern, "{") && pattern != "{$}"
+			})
 	}
 	for path != "" && !slices.ContainsFunc(table, isPage) {
 		path = path[:strings.LastIndexByte(path, '/')]

@@ -222,7 +222,8 @@ func (s *Server) newRecoveryCodes(v *visit) error {
 
 func (s *Server) showRecoveryCodes(v *visit, codes []string) error {
 	return s.showOnce(v, "settings", app.Text{EN: "Recovery codes", VI: "Mã khôi phục"}, secretPage{
-		Lead: v.T("Print these codes or write them down. Each of them signs you in once, after your password, if you don’t have your phone at hand.",
+		Lead: v.T("Print these codes or write them down. Each of them signs you in once, after your password, if you don’t "+
+			"have your phone at hand.",
 			"Hãy in hoặc chép lại các mã này. Khi không có điện thoại bên mình, mỗi mã dùng được một lần để đăng nhập, sau mật khẩu."),
 		Label: v.T("Recovery codes", "Mã khôi phục"), Secret: strings.Join(codes, "\n"), Back: signInPath,
 	})
@@ -258,7 +259,8 @@ func (s *Server) demandSecondFactor(v *visit) error {
 		return s.showSignInSettings(v, signInData{Refused: "demand"}, err)
 	}
 	if demand {
-		return s.redirect(v, signInPath, app.Text{EN: "Everybody must set up a second factor now.", VI: "Từ giờ mọi người đều phải bật bước xác thực thứ hai."})
+		return s.redirect(v, signInPath,
+			app.Text{EN: "Everybody must set up a second factor now.", VI: "Từ giờ mọi người đều phải bật bước xác thực thứ hai."})
 	}
 	return s.redirect(v, signInPath, app.Text{EN: "A second factor is no longer demanded.", VI: "Không còn yêu cầu bước xác thực thứ hai."})
 }

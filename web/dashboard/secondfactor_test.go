@@ -298,7 +298,8 @@ func TestSessionList(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	w.User(1, "hoa", access.RoleCashier)
 	phone, desk, hoa := w.Browser(), w.Browser(), w.Browser()
-	phone.Header.Set("User-Agent", "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1")
+	phone.Header.Set("User-Agent",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1")
 	desk.Header.Set("User-Agent", "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0")
 	phone.SignIn("lan")
 	desk.SignIn("lan")

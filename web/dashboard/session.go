@@ -142,8 +142,9 @@ func (s *Server) endSession(v *visit, userID int64, session, back string) error 
 func otherSignOut(v *visit) confirmation {
 	return confirmation{
 		Path: signInPath + "/others", Back: signInPath,
-		Title:  v.T("End all other sessions?", "Kết thúc mọi phiên khác?"),
-		Texts:  []string{v.T("Every browser but this one asks you to sign in again.", "Mọi trình duyệt khác sẽ yêu cầu bạn đăng nhập lại, trừ trình duyệt này.")},
+		Title: v.T("End all other sessions?", "Kết thúc mọi phiên khác?"),
+		Texts: []string{v.T("Every browser but this one asks you to sign in again.",
+			"Mọi trình duyệt khác sẽ yêu cầu bạn đăng nhập lại, trừ trình duyệt này.")},
 		Button: v.T("End all other sessions", "Kết thúc mọi phiên khác"),
 		done:   app.Text{EN: "All other sessions have ended.", VI: "Đã kết thúc mọi phiên khác."},
 	}
@@ -165,12 +166,14 @@ func (s *Server) endOtherSessions(v *visit) error {
 func (w words) Browser(agent string) string {
 	browser, system := "", ""
 	// In this order: Chrome also calls itself Safari, and Edge calls itself Chrome.
-	for _, b := range [][2]string{{"Edg", "Edge"}, {"OPR/", "Opera"}, {"coc_coc", "Cốc Cốc"}, {"SamsungBrowser/", "Samsung Internet"}, {"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"}, {"CriOS/", "Chrome"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}} {
+	for _, b := range [][2]string{{"Edg", "Edge"}, {"OPR/", "Opera"}, {"coc_coc", "Cốc Cốc"}, {"SamsungBrowser/", "Samsung Internet"},
+		{"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"}, {"CriOS/", "Chrome"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}} {
 		if browser == "" && strings.Contains(agent, b[0]) {
 			browser = b[1]
 		}
 	}
-	for _, b := range [][2]string{{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Mac OS X", "Mac"}, {"CrOS", "ChromeOS"}, {"Linux", "Linux"}} {
+	for _, b := range [][2]string{{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Mac OS X", "Mac"},
+		{"CrOS", "ChromeOS"}, {"Linux", "Linux"}} {
 		if system == "" && strings.Contains(agent, b[0]) {
 			system = b[1]
 		}

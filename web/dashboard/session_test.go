@@ -58,7 +58,8 @@ func TestSetUp(t *testing.T) {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	// It counts once, and no new one is made once there is a user.
-	if a := w.Browser().Post("/setup/"+token, "name", "eve", "password", apptest.SomePassword, "password_again", apptest.SomePassword); a.Status != http.StatusForbidden || !strings.Contains(a.Body, "If there is a user already, sign in") {
+	if a := w.Browser().Post("/setup/"+token, "name", "eve", "password", apptest.SomePassword, "password_again",
+		apptest.SomePassword); a.Status != http.StatusForbidden || !strings.Contains(a.Body, "If there is a user already, sign in") {
 		t.Errorf("a second time: %d", a.Status)
 	}
 	if again, err := w.Services.Access.OpenSetUp(ctx, time.Now()); err != nil || again != "" {
@@ -89,7 +90,8 @@ func TestSignIn(t *testing.T) {
 	b.Get("/").Goes(t, "/login")
 	b.Get("/transactions?q=a&type=IN").Goes(t, "/login?back="+url.QueryEscape("/transactions?q=a&type=IN"))
 	b.Post("/transactions").WantStatus(t, http.StatusMethodNotAllowed)
-	for _, c := range []struct{ name, password string }{{"lan", "wrong"}, {"nobody", apptest.SomePassword}, {"", ""}, {"lan", strings.Repeat("a", 5000)}} {
+	for _, c := range []struct{ name, password string }{{"lan", "wrong"}, {"nobody", apptest.SomePassword}, {"", ""},
+		{"lan", strings.Repeat("a", 5000)}} {
 		a := b.Post("/login", "name", c.name, "password", c.password)
 		if a.Status != http.StatusUnauthorized || !strings.Contains(a.Body, "The username or password is incorrect.") {
 			t.Errorf("%+v: %d %s", c, a.Status, a.Body)
@@ -173,8 +175,10 @@ func TestErrorPages(t *testing.T) {
 		{owner, "/webhooks/99", http.StatusNotFound, []string{"<h1>This page was not found</h1>", overview}, []string{signIn, "data-live="}},
 		{owner, "/nothing", http.StatusNotFound, []string{"<h1>This page was not found</h1>", overview}, []string{signIn}},
 		{nobody, "/nothing", http.StatusNotFound, []string{"<h1>This page was not found</h1>", signIn}, []string{overview}},
-		{cashier, "/webhooks", http.StatusForbidden, []string{"<h1>You may not see this page</h1>", "Owners change roles", overview}, []string{signIn}},
-		{nobody, "/counter/revoked", http.StatusNotFound, []string{"This link no longer works. Ask the shop owner for a new one."}, []string{overview, signIn}},
+		{cashier, "/webhooks", http.StatusForbidden,
+			[]string{"<h1>You may not see this page</h1>", "Owners change roles", overview}, []string{signIn}},
+		{nobody, "/counter/revoked", http.StatusNotFound, []string{"This link no longer works. Ask the shop owner for a new one."},
+			[]string{overview, signIn}},
 		{nobody, "/setup/used", http.StatusForbidden, []string{"<h1>This did not work</h1>", signIn}, []string{overview, "Owners change roles"}},
 	} {
 		c.browser.Header.Set("Accept", "text/html")
@@ -190,11 +194,13 @@ func TestSignInLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
-	for _, back := range []string{"//evil.example/", "https://evil.example/", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)", "evil.example", "/%0d%0aX: y", ""} {
+	for _, back := range []string{"//evil.example/", "https://evil.example/", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)",
+		"evil.example", "/%0d%0aX: y", ""} {
 		a := w.Browser().Post("/login", "name", "lan", "password", apptest.SomePassword, "back", back)
 		to, err := url.Parse(a.Header.Get("Location"))
 		// Browsers take a backslash for a slash.
-		if location := strings.ReplaceAll(a.Header.Get("Location"), `\`, "/"); err != nil || to.Host != "" || to.Scheme != "" || !strings.HasPrefix(to.Path, "/") || strings.HasPrefix(location, "//") {
+		if location := strings.ReplaceAll(a.Header.Get("Location"), `\`, "/"); err != nil || to.Host != "" || to.Scheme != "" ||
+			!strings.HasPrefix(to.Path, "/") || strings.HasPrefix(location, "//") {
 			t.Errorf("%q leads to %q", back, a.Header.Get("Location"))
 		}
 		if a.Status == http.StatusTooManyRequests {
@@ -235,13 +241,15 @@ func TestFormOfEndedSession(t *testing.T) {
 	w := webtest.NewWorld(t)
 	lan := w.User(1, "lan", access.RoleOwner)
 	for path, form := range map[string]string{
-		"/settings/sign-in/others": "x=1", "/settings/sign-out": "x=1", "/settings/users/1/role": "role=owner", "/settings/users": "name=hoa&role=owner&once=" + webtest.FormKey(),
+		"/settings/sign-in/others": "x=1", "/settings/sign-out": "x=1", "/settings/users/1/role": "role=owner",
+		"/settings/users": "name=hoa&role=owner&once=" + webtest.FormKey(),
 	} {
 		b := w.Browser().SignIn("lan")
 		body, rest := io.Pipe()
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		request, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got100Continue: func() { // the server knows whose form it is
+		// the server knows whose form it is
+		request, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got100Continue: func() {
 			_, err := w.Services.Access.EndSessions(t.Context(), 1, lan.ID)
 			go func() { _, _ = io.WriteString(rest, form); rest.CloseWithError(err) }()
 		}}), "POST", b.Base+path, body)
@@ -276,7 +284,8 @@ func TestFormOfEndedSession(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if after, _, err := w.Services.Access.User(t.Context(), lan.ID); err != nil || after.Generation != now.Generation || now.Generation == lan.Generation {
+	if after, _, err := w.Services.Access.User(t.Context(), lan.ID); err != nil || after.Generation != now.Generation ||
+		now.Generation == lan.Generation {
 		t.Errorf("%v: %+v, %+v", err, now, after)
 	}
 }
@@ -393,7 +402,8 @@ func TestBaseIsHTTPS(t *testing.T) {
 		get("http://baoco.shop.vn:8080"+path).Goes(t, base+path)
 	}
 	for _, passedOn := range [][]string{
-		{"http://baoco.shop.vn/login"}, {plain + "/login", "Sec-Fetch-Site", "none"}, {plain + "/login", "X-Forwarded-For", "203.0.113.1"}, {plain + link},
+		{"http://baoco.shop.vn/login"}, {plain + "/login", "Sec-Fetch-Site", "none"},
+		{plain + "/login", "X-Forwarded-For", "203.0.113.1"}, {plain + link},
 	} {
 		get(passedOn[0], passedOn[1:]...).WantStatus(t, http.StatusOK)
 	}
@@ -413,14 +423,16 @@ func TestPageHeaders(t *testing.T) {
 	for _, path := range []string{"/", "/transactions", "/transactions/99"} {
 		h := b.Get(path).Header
 		for name, want := range map[string]string{
-			"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Content-Type": "text/html; charset=utf-8",
+			"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
+			"Content-Type": "text/html; charset=utf-8",
 		} {
 			if h.Get(name) != want {
 				t.Errorf("%s: %s %q", path, name, h.Get(name))
 			}
 		}
 		policy := h.Get("Content-Security-Policy")
-		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
+		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") ||
+			strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: policy %q", path, policy)
 		}
 	}

@@ -124,8 +124,9 @@ func (s *Server) renameShop(v *visit) error {
 func everySignOut(v *visit) confirmation {
 	return confirmation{
 		Path: "/settings/sign-out", Back: "/settings",
-		Title:  v.T("Sign out of all devices?", "Đăng xuất khỏi mọi thiết bị?"),
-		Texts:  []string{v.T("Every browser in which you are signed in asks for your password again, this one too.", "Mọi trình duyệt bạn đang đăng nhập sẽ hỏi lại mật khẩu, kể cả trình duyệt này.")},
+		Title: v.T("Sign out of all devices?", "Đăng xuất khỏi mọi thiết bị?"),
+		Texts: []string{v.T("Every browser in which you are signed in asks for your password again, this one too.",
+			"Mọi trình duyệt bạn đang đăng nhập sẽ hỏi lại mật khẩu, kể cả trình duyệt này.")},
 		Button: v.T("Sign out of all devices", "Đăng xuất khỏi mọi thiết bị"),
 	}
 }
@@ -161,7 +162,8 @@ func chosenTheme(r *http.Request) string {
 func (s *Server) switchLook(v *visit) error {
 	set := func(name, value string) {
 		http.SetCookie(v.w, &http.Cookie{
-			Name: name, Value: value, Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, Secure: wire.Secure(v.Request), SameSite: http.SameSiteLaxMode,
+			Name: name, Value: value, Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, Secure: wire.Secure(v.Request),
+			SameSite: http.SameSiteLaxMode,
 		})
 	}
 	switch l := v.PostFormValue("lang"); app.Lang(l) {
@@ -192,7 +194,8 @@ func (v *visit) pathBack() string {
 // localPath is the path to go back to; "/" if to could lead to another host.
 func localPath(to string) string {
 	u, err := url.Parse(to)
-	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") {
+	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||
+		strings.Contains(to, "\\") {
 		return "/"
 	}
 	return to

@@ -35,7 +35,8 @@ func TestChangeOwnPassword(t *testing.T) {
 			}
 		}
 		elsewhere.Get("/").WantStatus(t, http.StatusOK)
-		here.Post("/settings/password", "present_password", apptest.SomePassword, "password", otherPassword, "password_again", otherPassword).Goes(t, "/settings")
+		here.Post("/settings/password", "present_password", apptest.SomePassword, "password", otherPassword, "password_again",
+			otherPassword).Goes(t, "/settings")
 		here.Get("/settings").WantStatus(t, http.StatusOK)
 		elsewhere.Get("/").Goes(t, "/login")
 		signInWith(w.Browser(), name, apptest.SomePassword).WantStatus(t, http.StatusUnauthorized)
@@ -51,7 +52,8 @@ func TestPresentPasswordIsNotGuessed(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	refused := 0
 	for range 14 {
-		if b.Post("/settings/password", "present_password", "guess", "password", otherPassword, "password_again", otherPassword).Status == http.StatusTooManyRequests {
+		if b.Post("/settings/password", "present_password", "guess", "password", otherPassword, "password_again",
+			otherPassword).Status == http.StatusTooManyRequests {
 			refused++
 		}
 	}
@@ -122,7 +124,8 @@ func TestBrowserLeftOpen(t *testing.T) {
 		}
 	}
 	// The own password has its own form only.
-	b.Post(own, "once", webtest.FormKey(), "password", otherPassword, "present_password", apptest.SomePassword).WantStatus(t, http.StatusConflict)
+	b.Post(own, "once", webtest.FormKey(), "password", otherPassword, "present_password", apptest.SomePassword).WantStatus(t,
+		http.StatusConflict)
 	if after := states(); after != before {
 		t.Errorf("the own password: %s became %s", before, after)
 	}
@@ -145,7 +148,8 @@ func TestUsers(t *testing.T) {
 	signInWith(cashier, "thungan", password).Goes(t, "/")
 
 	// One that was typed isn't shown at all.
-	lan.Post("/settings/users", "once", lan.Once("/settings"), "name", "hoa", "role", "owner", "password", otherPassword, "present_password", apptest.SomePassword).Goes(t, "/settings")
+	lan.Post("/settings/users", "once", lan.Once("/settings"), "name", "hoa", "role", "owner", "password", otherPassword, "present_password",
+		apptest.SomePassword).Goes(t, "/settings")
 	signInWith(w.Browser(), "hoa", otherPassword).Goes(t, "/")
 
 	w.User(w.SecondAccount(), "theirs", access.RoleOwner)
@@ -171,7 +175,8 @@ func TestUsers(t *testing.T) {
 	cashier.Get("/").Goes(t, "/login")
 	lan.Post("/settings/users/2/password", form...).Goes(t, "/settings/users/2")
 	signInWith(cashier, "thungan", second).Goes(t, "/")
-	lan.Post("/settings/users/2/password", "once", lan.Once("/settings/users/2"), "password", "short").WantStatus(t, http.StatusUnprocessableEntity)
+	lan.Post("/settings/users/2/password", "once", lan.Once("/settings/users/2"), "password", "short").WantStatus(t,
+		http.StatusUnprocessableEntity)
 
 	// Another role ends the sessions, and counts from the next one on.
 	cashier.Get("/keys").WantStatus(t, http.StatusForbidden)
@@ -188,7 +193,8 @@ func TestUsers(t *testing.T) {
 	lan.Post("/settings/users/1/role", "role", "cashier", "sure", "1").Shows(t, "This is the last owner.")
 	lan.Post("/settings/users/1/remove").WantStatus(t, http.StatusConflict)
 
-	if a := lan.Get("/settings/users/2/remove"); a.Status != http.StatusOK || !strings.Contains(a.Body, "signed out of all devices immediately") {
+	if a := lan.Get("/settings/users/2/remove"); a.Status != http.StatusOK ||
+		!strings.Contains(a.Body, "signed out of all devices immediately") {
 		t.Errorf("the question: %d %s", a.Status, a.Body)
 	}
 	cashier.Get("/").WantStatus(t, http.StatusOK)
@@ -219,16 +225,19 @@ func TestInstallationIsShown(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
 	b := w.Serving(upkeep.Installation{
-		StartedAt: time.Now().Add(-50 * time.Hour), Listen: "0.0.0.0:8080", BaseURL: "https://baoco.shop.vn", AllowTargets: []string{"10.0.0.0/8@9000"},
-		Keep: upkeep.PruneLimits{Inbound: 30 * 24 * time.Hour},
+		StartedAt: time.Now().Add(-50 * time.Hour), Listen: "0.0.0.0:8080", BaseURL: "https://baoco.shop.vn",
+		AllowTargets: []string{"10.0.0.0/8@9000"},
+		Keep:         upkeep.PruneLimits{Inbound: 30 * 24 * time.Hour},
 	}).SignIn("lan")
 	page := b.Get("/settings").Body
-	for _, want := range []string{"Asia/Ho_Chi_Minh", "0.0.0.0:8080", "https://baoco.shop.vn", "10.0.0.0/8@9000", "30 days", "Forever", "--keep-history"} {
+	for _, want := range []string{"Asia/Ho_Chi_Minh", "0.0.0.0:8080", "https://baoco.shop.vn", "10.0.0.0/8@9000", "30 days",
+		"Forever", "--keep-history"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the settings don't show %q", want)
 		}
 	}
-	if a := b.Post("/keys", "once", b.Once("/keys"), "name", "x", "scope", "full"); !strings.Contains(a.Body, "https://baoco.shop.vn/api/v1/transactions") {
+	if a := b.Post("/keys", "once", b.Once("/keys"), "name", "x", "scope", "full"); !strings.Contains(a.Body,
+		"https://baoco.shop.vn/api/v1/transactions") {
 		t.Error("the example doesn't call the address for others")
 	}
 	page = b.Get("/system").Body

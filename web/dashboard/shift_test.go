@@ -26,11 +26,14 @@ func TestShifts(t *testing.T) {
 	w.CodePattern("DH")
 	second := w.SecondAccount()
 	strangers := w.User(second, "khach", access.RoleOwner)
-	_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second, inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5005", AccountName: "X"}, time.Now())
+	_, err := w.Services.Inbound.LinkBankAccount(t.Context(), second,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: "5005", AccountName: "X"}, time.Now())
 	apptest.Must(t, err)
-	_, err = w.Services.Ledger.CreateCodePattern(t.Context(), second, paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, time.Now())
+	_, err = w.Services.Ledger.CreateCodePattern(t.Context(), second,
+		paymentcode.Pattern{Prefix: "DH", Least: 8, Most: 8, Alphabet: paymentcode.Digits}, time.Now())
 	apptest.Must(t, err)
-	lan, thu, minh, hoa, stranger := w.Browser().SignIn("lan"), w.Browser().SignIn("thu"), w.Browser().SignIn("minh"), w.Browser().SignIn("hoa"), w.Browser().SignIn("khach")
+	lan, thu, minh, hoa, stranger := w.Browser().SignIn("lan"), w.Browser().SignIn("thu"), w.Browser().SignIn("minh"),
+		w.Browser().SignIn("hoa"), w.Browser().SignIn("khach")
 	pay := func(id string, bill, amount int64) {
 		t.Helper()
 		r, err := w.Services.Payments.PaymentRequest(t.Context(), 1, bill)
@@ -47,7 +50,8 @@ func TestShifts(t *testing.T) {
 	stranger.Submit("/till", "amount", "90000", "bank_account_id", "2").Goes(t, "/till/5")
 	thu.Get("/till").Shows(t, "This shift: +240,000\u00a0₫ · 3 bills")
 
-	row := `data-label="Bills">3</td><td class="amount" data-label="Paid in full">1</td><td class="amount" data-label="Received so far">240,000` + "\u00a0₫"
+	row := `data-label="Bills">3</td><td class="amount" data-label="Paid in full">1</td><td class="amount" data-label="Received so far">240` +
+		`,000` + "\u00a0₫"
 	own := thu.Get("/shifts")
 	own.Shows(t, row, `href="/shifts/1/close"`)
 	own.Hides(t, "minh", "khach")
@@ -89,7 +93,8 @@ func TestShifts(t *testing.T) {
 	closed.Hides(t, "/shifts/1/close", "when closed:")
 	lines, err := w.Services.Ledger.AuditLines(t.Context(), 1, app.AuditFilter{Noun: "shift"}, 10)
 	apptest.Must(t, err)
-	if len(lines) != 1 || lines[0].Deed != app.DeedShiftClose || lines[0].NounID != 1 || lines[0].Name != "thu" || lines[0].Actor.Name != "lan" {
+	if len(lines) != 1 || lines[0].Deed != app.DeedShiftClose || lines[0].NounID != 1 || lines[0].Name != "thu" ||
+		lines[0].Actor.Name != "lan" {
 		t.Errorf("the audit log: %+v", lines)
 	}
 	// Until the next bill there is no shift.

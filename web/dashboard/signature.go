@@ -95,7 +95,8 @@ func readClaim(v *visit) (data signatureData, claim verify.Claim, err error) {
 	}
 	claim = verify.Claim{
 		CallReference: delivery.CallReference{WebhookID: data.Webhook(), DeliveryID: data.Delivery()},
-		Body:          []byte(data.Body), Signature: data.Signature, MessageID: data.MessageID, Timestamp: data.Timestamp, Secret: v.PostFormValue("secret"),
+		Body:          []byte(data.Body), Signature: data.Signature, MessageID: data.MessageID, Timestamp: data.Timestamp,
+		Secret: v.PostFormValue("secret"),
 	}
 	var bad app.Invalid
 	if claim.WebhookID == 0 && data.WebhookID != "" {

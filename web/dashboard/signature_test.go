@@ -28,7 +28,8 @@ func TestSignatureTool(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 401, "wrong signature")
 	create := func(name string) (delivery.Webhook, string) {
-		hook, secret, err := w.Services.Deliveries.CreateWebhook(ctx, 1, delivery.WebhookCreate{Name: name, URL: receiver.url, Type: delivery.WebhookAll}, time.Now())
+		hook, secret, err := w.Services.Deliveries.CreateWebhook(ctx, 1,
+			delivery.WebhookCreate{Name: name, URL: receiver.url, Type: delivery.WebhookAll}, time.Now())
 		apptest.Must(t, err)
 		return hook, secret
 	}
@@ -41,7 +42,8 @@ func TestSignatureTool(t *testing.T) {
 	after := func() time.Time { return time.Now().Add(2 * time.Millisecond) } // a change in the same millisecond is none
 	latter, err := w.Services.Deliveries.RotateSecret(ctx, 1, turned.ID, delivery.SecretRotate{Overlap: time.Hour}, after())
 	apptest.Must(t, err)
-	_, foreign, err := w.Services.Deliveries.CreateWebhook(ctx, w.SecondAccount(), delivery.WebhookCreate{Name: "foreign", URL: receiver.url, Type: delivery.WebhookAll}, time.Now())
+	_, foreign, err := w.Services.Deliveries.CreateWebhook(ctx, w.SecondAccount(),
+		delivery.WebhookCreate{Name: "foreign", URL: receiver.url, Type: delivery.WebhookAll}, time.Now())
 	apptest.Must(t, err)
 
 	signature := call.header.Get("X-Webhook-Signature")
@@ -62,21 +64,30 @@ func TestSignatureTool(t *testing.T) {
 			[]string{"message_id", call.header.Get("Webhook-Id"), "timestamp", call.header.Get("Webhook-Timestamp")}, []string{matches}},
 		{"prefix", sent, "sha256=" + signature, secret, nil, []string{matches, "begins with sha256="}},
 		{"line break in the secret", sent, signature, secret + " ", known, []string{differs, "has spaces, a line break or quotes"}},
-		{"line break in the body", sent + "\n", signature, secret, nil, []string{differs, "The JSON was written anew", "seen by your server", "‹U+000A›"}},
-		{"json_encode", strings.ReplaceAll(sent, "/", `\/`), signature, secret, nil, []string{differs, "The JSON was written anew", `b","transferTy`}},
-		{"changed", changed, signature, secret, known, []string{differs, "is not the one that was sent", `content":"<mark class="in">Đơn`, `content":"<mark>Don`}},
+		{"line break in the body", sent + "\n", signature, secret, nil,
+			[]string{differs, "The JSON was written anew", "seen by your server", "‹U+000A›"}},
+		{"json_encode", strings.ReplaceAll(sent, "/", `\/`), signature, secret, nil,
+			[]string{differs, "The JSON was written anew", `b","transferTy`}},
+		{"changed", changed, signature, secret, known,
+			[]string{differs, "is not the one that was sent", `content":"<mark class="in">Đơn`, `content":"<mark>Don`}},
 		{"changed, the transaction by the body", changed, signature, secret, nil, []string{differs, "is not the one that was sent"}},
 		{"changed, without a signature", changed, "", secret, known, []string{differs, "is not the one that was sent"}},
 		{"cut", sent[:len(sent)-5], signature, secret, known, []string{differs, "is not the one that was sent", "(end)"}},
 		{"another secret", sent, signature, noSecret, known, []string{differs, "signed with a secret of the webhook “\u2068shop\u2069”"}},
-		{"another webhook's secret", sent, signature, booksSecret, known, []string{differs, "signed with a secret of the webhook “\u2068shop\u2069”"}},
-		{"another webhook chosen", sent, signature, noSecret, []string{"webhook_id", itoa(books.ID)}, []string{differs, "signed with a secret of the webhook “\u2068shop\u2069”"}},
-		{"another webhook chosen than the delivery's", sent, "", secret, []string{"webhook_id", itoa(books.ID), "delivery_id", "1"}, []string{matches}},
-		{"the new secret too early", "{}", delivery.Signature(former, []byte("{}")), latter, []string{"webhook_id", itoa(turned.ID)}, []string{differs, "the other secret of a rotation"}},
+		{"another webhook's secret", sent, signature, booksSecret, known,
+			[]string{differs, "signed with a secret of the webhook “\u2068shop\u2069”"}},
+		{"another webhook chosen", sent, signature, noSecret, []string{"webhook_id", itoa(books.ID)},
+			[]string{differs, "signed with a secret of the webhook “\u2068shop\u2069”"}},
+		{"another webhook chosen than the delivery's", sent, "", secret,
+			[]string{"webhook_id", itoa(books.ID), "delivery_id", "1"}, []string{matches}},
+		{"the new secret too early", "{}", delivery.Signature(former, []byte("{}")), latter, []string{"webhook_id", itoa(turned.ID)},
+			[]string{differs, "the other secret of a rotation"}},
 		{"a signature that nobody made", sent, strings.Repeat("0", 64), secret, known, []string{differs, "None of the usual mistakes"}},
-		{"a secret of another account", sent, delivery.Signature(foreign, []byte(sent)), noSecret, nil, []string{differs, "None of the usual mistakes"}},
+		{"a secret of another account", sent, delivery.Signature(foreign, []byte(sent)), noSecret, nil,
+			[]string{differs, "None of the usual mistakes"}},
 	} {
-		a := checkSignature(b, nil, append([]string{"body", strings.ReplaceAll(c.body, "\n", "\r\n"), "signature", c.signature, "secret", c.secret}, c.more...)...)
+		a := checkSignature(b, nil,
+			append([]string{"body", strings.ReplaceAll(c.body, "\n", "\r\n"), "signature", c.signature, "secret", c.secret}, c.more...)...)
 		a.WantStatus(t, http.StatusOK)
 		for _, part := range c.want {
 			if !strings.Contains(strings.ToLower(a.Body), strings.ToLower(part)) {
@@ -97,18 +108,21 @@ func TestSignatureTool(t *testing.T) {
 	}
 
 	// A file is taken as it is.
-	if a := checkSignature(b, []byte("\ufeff"+sent+"\r\n"), "body", "ignored", "signature", signature, "secret", secret); !strings.Contains(a.Body, "‹U+FEFF›") {
+	if a := checkSignature(b, []byte("\ufeff"+sent+"\r\n"), "body", "ignored", "signature", signature, "secret",
+		secret); !strings.Contains(a.Body, "‹U+FEFF›") {
 		t.Error(a.Body)
 	}
 	b.Header.Set("Accept-Language", "vi")
-	if a := b.Get("/tools/signature?webhook_id=1&delivery_id=1"); !strings.Contains(a.Body, "Kiểm tra chữ ký") || !strings.Contains(a.Body, `value="1" selected`) || !strings.Contains(a.Body, `name="delivery_id" value="1"`) {
+	if a := b.Get("/tools/signature?webhook_id=1&delivery_id=1"); !strings.Contains(a.Body, "Kiểm tra chữ ký") ||
+		!strings.Contains(a.Body, `value="1" selected`) || !strings.Contains(a.Body, `name="delivery_id" value="1"`) {
 		t.Error(a.Body)
 	}
 	b.Header.Del("Accept-Language")
 
 	// After the overlap the new secret is the only one that signs.
 	for _, c := range []struct{ signed, entered, want string }{
-		{latter, former, "secret_rotated"}, {former, latter, "secret_rotated"}, {former, "", "secret_rotated"}, {latter, latter, ""}, {latter, "", ""},
+		{latter, former, "secret_rotated"}, {former, latter, "secret_rotated"}, {former, "", "secret_rotated"},
+		{latter, latter, ""}, {latter, "", ""},
 	} {
 		claim := verify.Claim{Body: []byte("{}"), Signature: delivery.Signature(c.signed, []byte("{}")), Secret: c.entered}
 		claim.WebhookID = turned.ID
@@ -146,7 +160,8 @@ func TestSignatureTool(t *testing.T) {
 		t.Error(a.Body)
 	}
 	apptest.Must(t, w.Services.Deliveries.DeleteWebhook(ctx, 1, shop.ID, time.Now()))
-	if a := checkSignature(b, nil, "body", sent, "delivery_id", "1", "secret", latter); !strings.Contains(a.Body, differs) || !strings.Contains(a.Body, "no longer has the secret") {
+	if a := checkSignature(b, nil, "body", sent, "delivery_id", "1", "secret", latter); !strings.Contains(a.Body, differs) ||
+		!strings.Contains(a.Body, "no longer has the secret") {
 		t.Error(a.Body)
 	}
 }
@@ -183,17 +198,20 @@ func TestSignatureToolRefuses(t *testing.T) {
 		if a := checkSignature(lan, nil, c.form...); a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Body, c.want) {
 			t.Errorf("%s: %d without %q", c.name, a.Status, c.want)
 		}
-		if a := lan.Post("/tools/signature", c.form...); a.Status != http.StatusUnprocessableEntity || !strings.Contains(html.UnescapeString(a.Body), c.want) {
+		if a := lan.Post("/tools/signature", c.form...); a.Status != http.StatusUnprocessableEntity ||
+			!strings.Contains(html.UnescapeString(a.Body), c.want) {
 			t.Errorf("%s, as a plain form: %d without %q", c.name, a.Status, c.want)
 		}
 	}
 	for _, field := range []string{"webhook_id", "delivery_id"} {
-		if a := checkSignature(minh, nil, "body", call.body, "signature", call.header.Get("X-Webhook-Signature"), "secret", "x", field, "1"); a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Body, "names nothing in this account") {
+		if a := checkSignature(minh, nil, "body", call.body, "signature", call.header.Get("X-Webhook-Signature"), "secret", "x", field,
+			"1"); a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Body, "names nothing in this account") {
 			t.Errorf("%s of another account: %d", field, a.Status)
 		}
 	}
 	changed := strings.Replace(call.body, `"content":"a"`, `"content":"b"`, 1)
-	a := checkSignature(minh, nil, "body", changed, "signature", call.header.Get("X-Webhook-Signature"), "secret", secret, "message_id", call.header.Get("Webhook-Id"))
+	a := checkSignature(minh, nil, "body", changed, "signature", call.header.Get("X-Webhook-Signature"), "secret", secret, "message_id",
+		call.header.Get("Webhook-Id"))
 	if a.Status != http.StatusOK || strings.Contains(a.Body, "First difference") || strings.Contains(a.Body, "The secret is right") {
 		t.Errorf("transaction %d of another account: %d\n%s", id, a.Status, a.Body)
 	}

@@ -72,7 +72,8 @@ func (s *Server) showSignIn(v *visit, form signInForm, wrong error) error {
 }
 
 func (s *Server) signIn(v *visit) error {
-	form := signInForm{Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Back: localPath(v.PostFormValue("back")), Unsaved: v.PostFormValue("unsaved") == "1"}
+	form := signInForm{Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Back: localPath(v.PostFormValue("back")),
+		Unsaved: v.PostFormValue("unsaved") == "1"}
 	u, proved, err := s.checkSignIn(v, form.Name, v.PostFormValue("password"), v.PostFormValue("code"))
 	form.AsksCode = app.CodeOf(err) == app.CodeRateLimited
 	if err == nil && u.SecondFactor && !proved {
@@ -182,7 +183,8 @@ func (s *Server) setUp(v *visit) error {
 	if err != nil {
 		return s.showSetUp(v, form, err)
 	}
-	return s.redirect(v, guidePath, app.Text{EN: "Welcome! Next, link your first bank account.", VI: "Chào mừng bạn! Tiếp theo, hãy liên kết tài khoản ngân hàng đầu tiên."})
+	return s.redirect(v, guidePath, app.Text{EN: "Welcome! Next, link your first bank account.",
+		VI: "Chào mừng bạn! Tiếp theo, hãy liên kết tài khoản ngân hàng đầu tiên."})
 }
 
 // repeatedPassword is the new password that a form has twice.

@@ -97,8 +97,9 @@ func (s *Server) sourceRow(v *visit, src inbound.SourceHealth) sourceRow {
 
 // pollFaults say why a provider's list couldn't be read.
 var pollFaults = map[inbound.PollFault]app.Text{
-	inbound.PollKeyRefused:  {EN: "The provider rejects the API key.", VI: "Nhà cung cấp không chấp nhận khoá API."},
-	inbound.PollRateLimited: {EN: "The provider is limiting requests; baoco will try again later.", VI: "Nhà cung cấp giới hạn số yêu cầu; baoco sẽ thử lại sau."},
+	inbound.PollKeyRefused: {EN: "The provider rejects the API key.", VI: "Nhà cung cấp không chấp nhận khoá API."},
+	inbound.PollRateLimited: {EN: "The provider is limiting requests; baoco will try again later.",
+		VI: "Nhà cung cấp giới hạn số yêu cầu; baoco sẽ thử lại sau."},
 	inbound.PollUnreachable: {EN: "The provider could not be reached.", VI: "Không kết nối được với nhà cung cấp."},
 	inbound.PollUnreadable:  {EN: "The provider’s response could not be read.", VI: "Không đọc được phản hồi của nhà cung cấp."},
 }
@@ -259,7 +260,8 @@ func (s *Server) setSourceKey(v *visit) error {
 	if _, err := s.Services.Inbound.SetSourceAPIKey(v.Context(), v.account.ID, src.ID, v.PostFormValue("api_key"), v.now); err != nil {
 		return s.showSource(v, err)
 	}
-	return s.redirect(v, sourcePath(src.ID), app.Text{EN: "API key saved. Sync now to test it.", VI: "Đã lưu khoá API. Hãy đồng bộ ngay để thử."})
+	return s.redirect(v, sourcePath(src.ID),
+		app.Text{EN: "API key saved. Sync now to test it.", VI: "Đã lưu khoá API. Hãy đồng bộ ngay để thử."})
 }
 
 // catchUpTime bounds the reading of a source's list while somebody waits. The
@@ -283,7 +285,8 @@ func (s *Server) catchUpSource(v *visit) error {
 		return s.showSource(v, err)
 	}
 	return s.redirect(v, sourcePath(src.ID), app.Textf(
-		"Synced. New: %d; duplicates: %d; unassigned: %d; in conflict or unreadable: %d.", "Đã đồng bộ. Mới: %d; trùng: %d; tài khoản chưa liên kết: %d; trùng mã nhưng khác thông tin, hoặc không đọc được: %d.",
+		"Synced. New: %d; duplicates: %d; unassigned: %d; in conflict or unreadable: %d.",
+		"Đã đồng bộ. Mới: %d; trùng: %d; tài khoản chưa liên kết: %d; trùng mã nhưng khác thông tin, hoặc không đọc được: %d.",
 		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts+r.Rejected))
 }
 
@@ -296,9 +299,11 @@ func (s *Server) removeSource(v *visit) error {
 		Path: sourcePath(src.ID) + "/remove", Back: sourcePath(src.ID), to: "/inbound",
 		Title: v.T("Remove source", "Xoá nguồn giao dịch"), Button: v.T("Delete permanently", "Xoá vĩnh viễn"),
 		Texts: []string{
-			v.T("Calls from this source will be refused. Remove it at the provider too.", "Lần gọi từ nguồn này sẽ bị từ chối. Hãy xoá cả bên nhà cung cấp."),
+			v.T("Calls from this source will be refused. Remove it at the provider too.",
+				"Lần gọi từ nguồn này sẽ bị từ chối. Hãy xoá cả bên nhà cung cấp."),
 			v.T("Its transactions and log are kept.", "Giao dịch và lịch sử nhận của nguồn vẫn được giữ."),
-			v.T("The URL and secret are permanently deleted; adding the source again creates new ones.", "URL và khoá bí mật bị xoá vĩnh viễn; nếu thêm lại, nguồn sẽ có URL và khoá bí mật mới."),
+			v.T("The URL and secret are permanently deleted; adding the source again creates new ones.",
+				"URL và khoá bí mật bị xoá vĩnh viễn; nếu thêm lại, nguồn sẽ có URL và khoá bí mật mới."),
 		},
 		do:   func() error { return s.Services.Inbound.RemoveSource(v.Context(), v.account.ID, src.ID, v.now) },
 		done: app.Text{EN: "Source removed. Its transactions are kept.", VI: "Đã xoá nguồn. Các giao dịch đã ghi nhận vẫn được giữ."},

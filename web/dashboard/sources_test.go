@@ -42,7 +42,8 @@ func TestSourcePages(t *testing.T) {
 	if len(w.Sources()) != 1 || strings.Contains(again.Body, secret) {
 		t.Errorf("%d sources; or the secret twice", len(w.Sources()))
 	}
-	for _, page := range []string{"/inbound", "/inbound/sources/1", "/inbound/sources/1/rotate", "/inbound/sources/1/remove", "/inbound/events", "/inbound/events/1", "/inbound/refused"} {
+	for _, page := range []string{"/inbound", "/inbound/sources/1", "/inbound/sources/1/rotate", "/inbound/sources/1/remove",
+		"/inbound/events", "/inbound/events/1", "/inbound/refused"} {
 		a := b.Get(page)
 		a.WantStatus(t, http.StatusOK)
 		if strings.Contains(a.Body, secret) {
@@ -57,7 +58,8 @@ func TestSourcePages(t *testing.T) {
 	b.Post("/inbound/sources/1/rotate", form...).Shows(t, "Secret already shown")
 	w.Do("POST", path, body, "Authorization", "Bearer "+secret).WantStatus(t, http.StatusUnauthorized)
 	w.Do("POST", path, body, "Authorization", "Bearer "+second, "Content-Type", "application/json").WantStatus(t, http.StatusOK)
-	if a := b.Submit("/inbound/sources/1/rotate", "secret", " a secret with spaces "); a.Status != http.StatusUnprocessableEntity || strings.Contains(a.Body, "a secret with spaces") {
+	if a := b.Submit("/inbound/sources/1/rotate", "secret", " a secret with spaces "); a.Status != http.StatusUnprocessableEntity ||
+		strings.Contains(a.Body, "a secret with spaces") {
 		t.Errorf("%d, or a secret that was typed is shown again", a.Status)
 	}
 	b.Get("/inbound/refused").Shows(t, "wrong_key", "till")
@@ -85,7 +87,8 @@ func TestSourceForms(t *testing.T) {
 		}
 		page := b.Get("/inbound/sources/new?provider=" + string(kind.Provider))
 		page.WantStatus(t, http.StatusOK)
-		for _, option := range []inbound.SourceOption{inbound.OptionHeader, inbound.OptionMap, inbound.OptionSender, inbound.OptionAccessKey, inbound.OptionUsername} {
+		for _, option := range []inbound.SourceOption{inbound.OptionHeader, inbound.OptionMap, inbound.OptionSender, inbound.OptionAccessKey,
+			inbound.OptionUsername} {
 			if strings.Contains(page.Body, `name="`+string(option)+`"`) != slices.Contains(kind.Options, option) {
 				t.Errorf("%s: %s", kind.Provider, option)
 			}
@@ -187,7 +190,8 @@ func TestSourceSettings(t *testing.T) {
 	if a := b.Get("/inbound/sources/2"); strings.Contains(a.Body, "the key of sepay") || !strings.Contains(a.Body, "/catch-up") {
 		t.Error("the key is shown, or the list can't be read")
 	}
-	if list := w.Sources(); list[0].ID != sms.ID || len(list[0].Options.Senders) != 1 || list[1].ID != sepay.ID || list[1].APIKey != "the key of sepay" {
+	if list := w.Sources(); list[0].ID != sms.ID || len(list[0].Options.Senders) != 1 || list[1].ID != sepay.ID ||
+		list[1].APIKey != "the key of sepay" {
 		t.Errorf("%+v", list)
 	}
 }
@@ -206,7 +210,8 @@ func TestAllowSenderFromCall(t *testing.T) {
 	path := fmt.Sprintf("/inbound/events/%d", w.NewestEvent().ID)
 	b := w.Browser().SignIn("lan")
 	a := b.Get(path)
-	a.Shows(t, "which is not known as a sender name", "Allow sender <bdi>8149</bdi> and reprocess", `action="/inbound/sources/1/senders"`, `name="sender" value="8149"`)
+	a.Shows(t, "which is not known as a sender name", "Allow sender <bdi>8149</bdi> and reprocess", `action="/inbound/sources/1/senders"`,
+		`name="sender" value="8149"`)
 	hides(t, a, "source allow")
 
 	b.Post("/inbound/sources/1/senders", "sender", "8149", "event_id", "99").WantStatus(t, http.StatusNotFound)
@@ -227,10 +232,13 @@ func TestAllowSenderFromCall(t *testing.T) {
 }
 
 var sourceActions = []webtest.Action{
-	{"GET", "/inbound"}, {"GET", "/inbound/sources/new"}, {"POST", "/inbound/sources"}, {"GET", "/inbound/sources/%d"}, {"GET", "/inbound/sources/%d/rotate"},
-	{"POST", "/inbound/sources/%d/rotate"}, {"POST", "/inbound/sources/%d/senders"}, {"POST", "/inbound/sources/%d/key"}, {"POST", "/inbound/sources/%d/catch-up"},
+	{"GET", "/inbound"}, {"GET", "/inbound/sources/new"}, {"POST", "/inbound/sources"}, {"GET", "/inbound/sources/%d"},
+	{"GET", "/inbound/sources/%d/rotate"},
+	{"POST", "/inbound/sources/%d/rotate"}, {"POST", "/inbound/sources/%d/senders"}, {"POST", "/inbound/sources/%d/key"},
+	{"POST", "/inbound/sources/%d/catch-up"},
 	{"GET", "/inbound/sources/%d/remove"}, {"POST", "/inbound/sources/%d/remove"}, {"GET", "/inbound/events"}, {"GET", "/inbound/events/%d"},
-	{"POST", "/inbound/events/%d/link"}, {"POST", "/inbound/events/%d/retry"}, {"POST", "/inbound/events/%d/discard"}, {"GET", "/inbound/refused"},
+	{"POST", "/inbound/events/%d/link"}, {"POST", "/inbound/events/%d/retry"}, {"POST", "/inbound/events/%d/discard"},
+	{"GET", "/inbound/refused"},
 }
 
 func TestSourceTenancyAndRoles(t *testing.T) {
@@ -243,7 +251,8 @@ func TestSourceTenancyAndRoles(t *testing.T) {
 		events, n, err := w.Services.Inbound.InboundEvents(context.Background(), 1, inbound.Filter{Page: app.Page{Number: 1, Size: 10}})
 		apptest.Must(t, err)
 		return fmt.Sprintf("%+v %d %d %d", w.Sources(), n, events[0].Open, len(w.Banks()))
-	}, "provider", "native", "name", "test", "secret", "a secret of the stranger", "sender", "X", "api_key", "k", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "EVE", "sure", "1")
+	}, "provider", "native", "name", "test", "secret", "a secret of the stranger", "sender", "X", "api_key", "k", "bank", "ACB",
+		"account_number", apptest.SomeAccount, "account_name", "EVE", "sure", "1")
 	stranger := w.Browser().SignIn("stranger")
 	stranger.Get("/inbound/events?source_id="+itoa(src.ID)).WantStatus(t, http.StatusUnprocessableEntity)
 	stranger.Get("/inbound/refused?source_id="+itoa(src.ID)).WantStatus(t, http.StatusUnprocessableEntity)
@@ -277,11 +286,13 @@ func TestAddressesOfAnotherHost(t *testing.T) {
 	for name, a := range map[string]webtest.Answer{
 		"sources": do("GET", "/inbound", nil),
 		"source":  do("GET", "/inbound/sources/1", nil),
-		"added":   do("POST", "/inbound/sources", url.Values{"once": {once("/inbound/sources/new?provider=casso")}, "provider": {"casso"}, "name": {"casso"}}),
+		"added": do("POST", "/inbound/sources",
+			url.Values{"once": {once("/inbound/sources/new?provider=casso")}, "provider": {"casso"}, "name": {"casso"}}),
 		"key":     do("POST", "/keys", url.Values{"once": {once("/keys")}, "name": {"shop"}, "scope": {"read"}}),
 		"counter": do("POST", "/settings/counters", url.Values{"once": {once("/settings")}, "name": {"counter"}}),
 	} {
-		if a.Status != http.StatusOK || strings.Contains(a.Body, "evil.example") || !strings.Contains(a.Body, "/api/") && !strings.Contains(a.Body, "/counter/") {
+		if a.Status != http.StatusOK || strings.Contains(a.Body, "evil.example") || !strings.Contains(a.Body, "/api/") &&
+			!strings.Contains(a.Body, "/counter/") {
 			t.Errorf("%s: %d\n%s", name, a.Status, a.Body)
 		}
 	}
@@ -304,7 +315,8 @@ func TestSameName(t *testing.T) {
 		form         []string
 		made         func() int
 	}{
-		{"/inbound/sources", "/inbound/sources/%d/remove", []string{"provider", "native", "name", "Quầy “1”", "auth", "bearer"}, func() int { return len(w.Sources()) }},
+		{"/inbound/sources", "/inbound/sources/%d/remove", []string{"provider", "native", "name", "Quầy “1”", "auth", "bearer"},
+			func() int { return len(w.Sources()) }},
 		{"/settings/counters", "/settings/counters/%d/revoke", []string{"name", "Quầy “1”"}, counters},
 	} {
 		send := func(more ...string) webtest.Answer { return b.Submit(c.path, append(c.form, more...)...) }

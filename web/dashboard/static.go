@@ -49,7 +49,8 @@ var staticFiles = sync.OnceValue(func() map[string]staticFile {
 func staticURL(name string) string { return "/static/" + name + "?" + staticFiles()[name].sum }
 
 var staticTypes = map[string]string{
-	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".txt": "text/plain; charset=utf-8",
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png",
+	".txt": "text/plain; charset=utf-8",
 }
 
 // static serves the files of the binary.

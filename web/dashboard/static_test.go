@@ -67,7 +67,8 @@ func TestOldBrowsers(t *testing.T) {
 		script, err := os.ReadFile(file)
 		apptest.Must(t, err)
 		for _, missing := range []string{
-			"AbortSignal.timeout(", "AbortSignal.any(", "structuredClone(", "findLast(", "toSorted(", "toReversed(", "Object.groupBy(", "Promise.withResolvers(",
+			"AbortSignal.timeout(", "AbortSignal.any(", "structuredClone(", "findLast(", "toSorted(", "toReversed(", "Object.groupBy(",
+			"Promise.withResolvers(",
 			"Array.fromAsync(", "showPopover(", "(?<=", "(?<!", "static {",
 		} {
 			if bytes.Contains(script, []byte(missing)) {
@@ -97,7 +98,8 @@ func TestStaticEncodings(t *testing.T) {
 		}
 		tag := a.Header.Get("ETag")
 		tags[tag] = true
-		if again := w.Do("GET", "/static/app.css", "", "Accept-Encoding", c.accepts, "If-None-Match", tag); again.Status != http.StatusNotModified {
+		if again := w.Do("GET", "/static/app.css", "", "Accept-Encoding", c.accepts, "If-None-Match",
+			tag); again.Status != http.StatusNotModified {
 			t.Errorf("%q: %d for its own tag", c.accepts, again.Status)
 		}
 	}
@@ -116,7 +118,8 @@ func TestPageEncodings(t *testing.T) {
 	for _, c := range []struct {
 		site, accepts string
 		gzip          bool
-	}{{"none", "gzip", true}, {"same-origin", "gzip", true}, {"cross-site", "gzip", false}, {"same-site", "gzip", false}, {"", "gzip", false}, {"none", "br", false}} {
+	}{{"none", "gzip", true}, {"same-origin", "gzip", true}, {"cross-site", "gzip", false}, {"same-site", "gzip", false}, {"", "gzip", false},
+		{"none", "br", false}} {
 		b.Header = http.Header{"Accept-Encoding": {c.accepts}}
 		if c.site != "" {
 			b.Header.Set("Sec-Fetch-Site", c.site)
@@ -127,7 +130,8 @@ func TestPageEncodings(t *testing.T) {
 		}
 	}
 	b.Header = http.Header{"Accept-Encoding": {"gzip"}, "Sec-Fetch-Site": {"same-origin"}}
-	if a := b.Submit("/webhooks", "name", "shop", "webhook_url", "https://shop.vn/x", "type", "ALL"); a.Header.Get("Content-Encoding") != "" || !bytes.Contains([]byte(a.Body), []byte("whsec_")) {
+	if a := b.Submit("/webhooks", "name", "shop", "webhook_url", "https://shop.vn/x", "type", "ALL"); a.Header.Get("Content-Encoding") != "" ||
+		!bytes.Contains([]byte(a.Body), []byte("whsec_")) {
 		t.Errorf("the page with the secret: %d %q", a.Status, a.Header.Get("Content-Encoding"))
 	}
 }

@@ -79,8 +79,9 @@ type streamForm struct {
 func readStreamForm(v *visit) (form streamForm, in stream.Create, err error) {
 	form = streamForm{
 		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("url")), Topic: strings.TrimSpace(v.PostFormValue("topic")),
-		Username: v.PostFormValue("username"), Type: v.PostFormValue("type"), BankAccountID: v.PostFormValue("bank_account_id"), CodePrefix: v.PostFormValue("code_prefix"),
-		Start: v.PostFormValue("start"), SinceID: strings.TrimSpace(v.PostFormValue("since_id")),
+		Username: v.PostFormValue("username"), Type: v.PostFormValue("type"), BankAccountID: v.PostFormValue("bank_account_id"),
+		CodePrefix: v.PostFormValue("code_prefix"),
+		Start:      v.PostFormValue("start"), SinceID: strings.TrimSpace(v.PostFormValue("since_id")),
 	}
 	in = stream.Create{
 		Name: form.Name, URL: form.URL, Topic: form.Topic, Type: delivery.WebhookType(form.Type), CodePrefix: form.CodePrefix, Key: v.form.key,
@@ -155,7 +156,8 @@ func (s *Server) showStreamSecret(v *visit, st stream.Stream, secret string, mad
 	}
 	return s.showSigningSecret(v, secretData{
 		Path: streamPath(st.ID), Secret: secret, New: made, Lead: lead,
-		Use: app.Text{EN: "Your programs use this secret to verify that messages come from baoco.", VI: "Các chương trình của bạn dùng khoá bí mật này để xác thực từng tin do baoco gửi."},
+		Use: app.Text{EN: "Your programs use this secret to verify that messages come from baoco.",
+			VI: "Các chương trình của bạn dùng khoá bí mật này để xác thực từng tin do baoco gửi."},
 	})
 }
 
@@ -228,7 +230,8 @@ func (s *Server) switchStream(v *visit) error {
 	flash := app.Text{EN: "Stream turned on. It goes on from where it was.", VI: "Đã bật luồng. Luồng gửi tiếp từ chỗ đã dừng."}
 	switch {
 	case st.IsActive && st.SecretLost:
-		flash = app.Text{EN: "Stream turned on. Nothing is sent until you rotate its secret.", VI: "Đã bật luồng. Chưa gửi được gì cho đến khi bạn đổi khoá bí mật."}
+		flash = app.Text{EN: "Stream turned on. Nothing is sent until you rotate its secret.",
+			VI: "Đã bật luồng. Chưa gửi được gì cho đến khi bạn đổi khoá bí mật."}
 	case !st.IsActive:
 		flash = app.Text{EN: "Stream turned off. It keeps its position.", VI: "Đã tắt luồng. Luồng giữ nguyên vị trí."}
 	}
@@ -300,7 +303,8 @@ func (s *Server) streamRemoval(v *visit, st stream.Stream) confirmation {
 		Path: streamPath(st.ID) + "/delete", Back: streamPath(st.ID), to: "/streams",
 		Title: v.T("Delete stream", "Xoá luồng"), Button: v.T("Delete permanently", "Xoá vĩnh viễn"),
 		Texts: []string{
-			v.T("No more transactions are sent to this stream. What the broker has already stays there.", "Giao dịch không được gửi đến luồng này nữa. Những tin máy chủ nhận luồng đã lưu vẫn còn ở đó."),
+			v.T("No more transactions are sent to this stream. What the broker has already stays there.",
+				"Giao dịch không được gửi đến luồng này nữa. Những tin máy chủ nhận luồng đã lưu vẫn còn ở đó."),
 			v.T("Its position, secret and password are permanently deleted.", "Vị trí, khoá bí mật và mật khẩu của luồng bị xoá vĩnh viễn."),
 		},
 		do:   func() error { return s.Services.Streams.DeleteStream(v.Context(), v.account.ID, st.ID, v.now) },

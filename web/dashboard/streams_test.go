@@ -41,7 +41,8 @@ func TestStreamForm(t *testing.T) {
 	b.Get("/webhooks").Shows(t, `href="/streams"`, "Streams: NATS, Kafka")
 	b.Get("/streams").Shows(t, "For shops with many programs", "a webhook is enough", `href="/help/streams"`, `href="/streams/new"`)
 	once := b.Get("/streams/new").Once(t)
-	good := map[string]string{"name": " ledger ", "url": "kafka://k1.shop.vn:9093,k2.shop.vn", "topic": "shop", "type": "IN", "start": "now", "bank_account_id": fmt.Sprint(bank.ID)}
+	good := map[string]string{"name": " ledger ", "url": "kafka://k1.shop.vn:9093,k2.shop.vn", "topic": "shop", "type": "IN", "start": "now",
+		"bank_account_id": fmt.Sprint(bank.ID)}
 	send := func(change ...string) webtest.Answer {
 		form := []string{"once", once}
 		changed := map[string]string{}
@@ -82,11 +83,13 @@ func TestStreamForm(t *testing.T) {
 	secret := a.SecretOf(t)
 	a.Shows(t, "Created stream", `action="/streams/1/env"`, `href="/help/streams"`)
 	st := awaitStream(w, 1, "what was recorded before is sent", func(st stream.Stream) bool { return st.Sent == 1 })
-	if st.Name != "ledger" || st.URL != good["url"] || st.Topic != "shop" || st.Username != "lan" || st.Type != delivery.WebhookIn || st.BankAccountID != bank.ID || !st.IsActive {
+	if st.Name != "ledger" || st.URL != good["url"] || st.Topic != "shop" || st.Username != "lan" || st.Type != delivery.WebhookIn ||
+		st.BankAccountID != bank.ID || !st.IsActive {
 		t.Errorf("%+v", st)
 	}
 	kept, to := w.Brokers.All(), w.Brokers.Opened()
-	if to.Password != "the right one" || len(kept) != 1 || !strings.Contains(fmt.Sprint(kept[0].Headers), delivery.Signature(secret, kept[0].Body)) {
+	if to.Password != "the right one" || len(kept) != 1 ||
+		!strings.Contains(fmt.Sprint(kept[0].Headers), delivery.Signature(secret, kept[0].Body)) {
 		t.Errorf("%+v, %+v", to, kept)
 	}
 	b.Get("/streams").Shows(t, "ledger", "Kafka · k1.shop.vn:9093 +1", "On", "All are sent")
@@ -110,7 +113,8 @@ func TestStreamForm(t *testing.T) {
 		}
 	}
 	a = b.Post("/streams/1/env", "secret", secret)
-	if !strings.HasSuffix(a.Body, "\nBAOCO_SECRET="+secret+"\n") || a.Header.Get("Content-Disposition") != `attachment; filename="baoco-stream-1.env"` {
+	if !strings.HasSuffix(a.Body, "\nBAOCO_SECRET="+secret+"\n") ||
+		a.Header.Get("Content-Disposition") != `attachment; filename="baoco-stream-1.env"` {
 		t.Errorf("%v\n%s", a.Header, a.Body)
 	}
 	b.Post("/streams/1/env", "secret", "x").WantStatus(t, http.StatusUnprocessableEntity)
@@ -252,9 +256,12 @@ func TestStreamTenancyAndRoles(t *testing.T) {
 		return fmt.Sprint(list)
 	}
 	w.WantOwnersOnly([]webtest.Action{
-		{"GET", "/streams"}, {"GET", "/streams/new"}, {"GET", "/streams/%d"}, {"GET", "/streams/%d/edit"}, {"POST", "/streams/%d/edit"}, {"POST", "/streams/%d/toggle"},
-		{"POST", "/streams/%d/test"}, {"GET", "/streams/%d/rotate"}, {"POST", "/streams/%d/rotate"}, {"POST", "/streams/%d/env"}, {"GET", "/streams/%d/delete"}, {"POST", "/streams/%d/delete"},
-	}, st.ID, "ledger", unchanged, "name", "x", "url", "nats://evil.vn", "topic", "x", "type", "ALL", "start", "now", "active", "0", "secret", secret, "word", "ledger")
+		{"GET", "/streams"}, {"GET", "/streams/new"}, {"GET", "/streams/%d"}, {"GET", "/streams/%d/edit"}, {"POST", "/streams/%d/edit"},
+		{"POST", "/streams/%d/toggle"},
+		{"POST", "/streams/%d/test"}, {"GET", "/streams/%d/rotate"}, {"POST", "/streams/%d/rotate"}, {"POST", "/streams/%d/env"},
+		{"GET", "/streams/%d/delete"}, {"POST", "/streams/%d/delete"},
+	}, st.ID, "ledger", unchanged, "name", "x", "url", "nats://evil.vn", "topic", "x", "type", "ALL", "start", "now", "active", "0", "secret",
+		secret, "word", "ledger")
 	w.User(1, "minh", access.RoleDeveloper)
 	developer := w.Browser().SignIn("minh")
 	developer.Get("/streams/1").WantStatus(t, http.StatusOK)
@@ -271,7 +278,8 @@ func TestStreamPagesAreLive(t *testing.T) {
 	before, err := w.Services.Deliveries.NewestIDs(t.Context())
 	apptest.Must(t, err)
 	for _, p := range []stream.Progress{
-		{StreamID: st.ID, From: 1, To: 1, FailingSince: time.Now(), Problem: app.Text{EN: "x", VI: "x"}}, {StreamID: st.ID, From: 1, To: 1}, {StreamID: st.ID, From: 1, To: 2, Sent: 1, SentAt: time.Now()},
+		{StreamID: st.ID, From: 1, To: 1, FailingSince: time.Now(), Problem: app.Text{EN: "x", VI: "x"}}, {StreamID: st.ID, From: 1, To: 1},
+		{StreamID: st.ID, From: 1, To: 2, Sent: 1, SentAt: time.Now()},
 	} {
 		apptest.Must(t, w.Services.Streams.SettleStream(t.Context(), p))
 		now, err := w.Services.Deliveries.NewestIDs(t.Context())

@@ -37,8 +37,10 @@ func TestReplicaOnTheSystemPage(t *testing.T) {
 	}{
 		{nil, []string{"If this machine is lost, what came in since the last backup is lost with it"}},
 		{&upkeep.ReplicaCheck{At: now, Place: place, Written: now}, []string{place, "Nothing checked yet"}},
-		{&upkeep.ReplicaCheck{At: now, Place: place, Written: now, CheckedAt: now, Transactions: 12345}, []string{place, `<span class="in">Good</span>`, "12,345 transactions"}},
-		{&upkeep.ReplicaCheck{At: now, Place: place, Written: now, CheckedAt: now, Problem: app.Text{EN: "It is <old>.", VI: "Nó cũ."}}, []string{place, `<span class="bad">It is &lt;old&gt;.</span>`}},
+		{&upkeep.ReplicaCheck{At: now, Place: place, Written: now, CheckedAt: now, Transactions: 12345},
+			[]string{place, `<span class="in">Good</span>`, "12,345 transactions"}},
+		{&upkeep.ReplicaCheck{At: now, Place: place, Written: now, CheckedAt: now, Problem: app.Text{EN: "It is <old>.", VI: "Nó cũ."}},
+			[]string{place, `<span class="bad">It is &lt;old&gt;.</span>`}},
 	} {
 		w.Services.Upkeep.SetReplicaCheck(c.check)
 		page := b.Get("/system").Body
@@ -47,7 +49,8 @@ func TestReplicaOnTheSystemPage(t *testing.T) {
 				t.Errorf("of %+v the page doesn't say %q", c.check, want)
 			}
 		}
-		if good := strings.Contains(page, `<span class="in">Good</span>`); good && (c.check == nil || c.check.CheckedAt.IsZero() || c.check.Problem.EN != "") {
+		if good := strings.Contains(page, `<span class="in">Good</span>`); good &&
+			(c.check == nil || c.check.CheckedAt.IsZero() || c.check.Problem.EN != "") {
 			t.Errorf("the page says of %+v that it is good", c.check)
 		}
 	}
@@ -70,7 +73,9 @@ func TestBackupOnTheSystemPage(t *testing.T) {
 		return strings.Contains(overview, "There is no backup yet")
 	}
 	if page := b.Get("/system").Body; !strings.Contains(page, `<dd>Never</dd>`) ||
-		!strings.Contains(page, html.EscapeString("30 2 * * * nice -n 19 '/opt/a b/baoco' backup --db "+app.ShellWord(w.Path)+" --dir /var/backups/baoco --keep 14 >/dev/null")) {
+		!strings.Contains(page,
+			html.EscapeString("30 2 * * * nice -n 19 '/opt/a b/baoco' backup --db "+app.ShellWord(w.Path)+
+				" --dir /var/backups/baoco --keep 14 >/dev/null")) {
 		t.Errorf("the page doesn't say how:\n%s", page)
 	}
 	if asks() {
@@ -140,13 +145,15 @@ func TestAnswerTimes(t *testing.T) {
 	}
 	hook, _ := w.Webhook("http://127.0.0.1:1/", delivery.WebhookAll)
 	at := time.Now().Add(-time.Minute)
-	w.Change(`INSERT INTO deliveries (id, account_id, webhook_id, sample, state, attempts, retry, created_ms, single) VALUES (1, 1, ?, '{}', 1, 1, 0, 0, 0)`, hook.ID)
+	w.Change(`INSERT INTO deliveries (id, account_id, webhook_id, sample, state, attempts, retry, created_ms, single)
+		VALUES (1, 1, ?, '{}', 1, 1, 0, 0, 0)`, hook.ID)
 	for i := range 100 {
 		began := at
 		if i >= 50 { // two hours ago
 			began = at.Add(-2 * time.Hour)
 		}
-		w.Change(`INSERT INTO attempts (id, account_id, delivery_id, webhook_id, type, number, url, started_ms, duration_ms, dns_ms, connect_ms, tls_ms, wait_ms, status_code, ok, error, detail, response_body)
+		w.Change(`INSERT INTO attempts (id, account_id, delivery_id, webhook_id, type, number, url, started_ms, duration_ms, dns_ms, connect_ms,
+			tls_ms, wait_ms, status_code, ok, error, detail, response_body)
 				VALUES (?, 1, 1, ?, 'IN', 1, '', ?, ?, 0, 0, 0, 0, 200, 1, '', '', x'')`, 100-i, hook.ID, began.UnixMilli(), 100+i)
 	}
 	page := strings.ReplaceAll(b.Get("/system").Body, "\u00a0", " ")
@@ -171,14 +178,16 @@ func TestRecentLog(t *testing.T) {
 	log.Info("long", "stack", strings.Repeat("dài", 5000))
 	page := b.Get("/system").Body
 	for _, want := range []string{
-		"first", `<span class="pill pending">warning</span>`, "<code><bdi>source=7</bdi></code>", "deep.a=&lt;script&gt;alert(1)&lt;/script&gt;", "deep.more.b=1s",
+		"first", `<span class="pill pending">warning</span>`, "<code><bdi>source=7</bdi></code>",
+		"deep.a=&lt;script&gt;alert(1)&lt;/script&gt;", "deep.more.b=1s",
 		`<span class="pill failed">error</span>`, "k={{7*7}} \ufffd", "inline=x", "…</bdi>",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page doesn't show %q", want)
 		}
 	}
-	if strings.Contains(page, "<script>alert") || strings.Contains(page, "never shown") || len(page) > 40_000 || strings.Index(page, "long") > strings.Index(page, "first") {
+	if strings.Contains(page, "<script>alert") || strings.Contains(page, "never shown") || len(page) > 40_000 ||
+		strings.Index(page, "long") > strings.Index(page, "first") {
 		t.Errorf("%d bytes:\n%.3000s", len(page), page)
 	}
 	for _, want := range []string{"source=7", "deep.more.b=1s", "level=ERROR", "inline=x"} {

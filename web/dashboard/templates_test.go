@@ -85,7 +85,8 @@ func (c *templateCheck) readCode() (functions []*ast.FuncDecl) {
 		files = append(files, file)
 	}
 	c.info = types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
-	config := types.Config{Importer: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
+	config := types.Config{Importer: importer.ForCompiler(fset, "gc",
+		func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
 	c.pkg, err = config.Check(house.Name, fset, files, &c.info)
 	apptest.Must(c, err)
 	for _, file := range files {

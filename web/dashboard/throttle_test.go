@@ -38,7 +38,8 @@ type guesser struct {
 func (g guesser) guess(peer, name, password, device string) webtest.Answer {
 	g.t.Helper()
 	form := url.Values{"name": {name}, "password": {password}}
-	return webtest.From(g.h, peer+":4711")("POST", "/login", form.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Cookie", device)
+	return webtest.From(g.h, peer+":4711")("POST", "/login", form.Encode(), "Content-Type",
+		"application/x-www-form-urlencoded", "Cookie", device)
 }
 
 // limited is how many of n wrong guesses are refused for their number.
@@ -137,7 +138,8 @@ func TestSignInOfADevice(t *testing.T) {
 		fmt.Fprintf(mac, "baoco device v1\n0\n0\n%s", value[:26])
 		ofNobody := "baoco-device=" + value[:26] + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 		for _, name := range []string{"mai", "nobody"} {
-			for _, cookie := range []string{lan, ofNobody, "baoco-device=" + value[:30], "baoco-device=x", "baoco-device=....", "baoco-device=" + strings.Repeat("a", 69), "baoco=" + value, ""} {
+			for _, cookie := range []string{lan, ofNobody, "baoco-device=" + value[:30], "baoco-device=x", "baoco-device=....",
+				"baoco-device=" + strings.Repeat("a", 69), "baoco=" + value, ""} {
 				if a := g.guess("203.0.113.2", name, wrong, cookie); a.Status != http.StatusTooManyRequests {
 					t.Errorf("%s with %.40s: %d", name, cookie, a.Status)
 				}
@@ -149,7 +151,8 @@ func TestSignInOfADevice(t *testing.T) {
 		time.Sleep(time.Hour)
 		both := g.device("203.0.113.1", "mai", lan)
 		attack()
-		if again := g.device("203.0.113.1", "lan", both); !strings.HasPrefix(again, lan) || !strings.Contains(again, strings.TrimPrefix(both, "baoco-device=")[:26]) {
+		if again := g.device("203.0.113.1", "lan", both); !strings.HasPrefix(again, lan) ||
+			!strings.Contains(again, strings.TrimPrefix(both, "baoco-device=")[:26]) {
 			t.Errorf("of two people's browser remains %q, after %q", again, both)
 		}
 	})
@@ -205,7 +208,8 @@ func TestDeviceCookie(t *testing.T) {
 				t.Errorf("%q has no %s", cookie, part)
 			}
 		}
-		if strings.Contains(cookie, "Secure") != (c.base != "") || strings.Contains(cookie, "Domain") || strings.Contains(cookie, fmt.Sprint(u.Generation)) {
+		if strings.Contains(cookie, "Secure") != (c.base != "") || strings.Contains(cookie, "Domain") ||
+			strings.Contains(cookie, fmt.Sprint(u.Generation)) {
 			t.Errorf("cookie %q", cookie)
 		}
 	}

@@ -141,7 +141,8 @@ func (s *Server) shiftBills(v *visit, userID int64, now time.Time) ([]payment.Re
 	if err != nil || !open {
 		return nil, err
 	}
-	page, err := s.Services.Payments.PaymentRequests(v.Context(), v.account.ID, payment.Filter{ShiftID: shift.ID, Page: app.Page{Number: 1, Size: billsShown}}, now)
+	page, err := s.Services.Payments.PaymentRequests(v.Context(), v.account.ID,
+		payment.Filter{ShiftID: shift.ID, Page: app.Page{Number: 1, Size: billsShown}}, now)
 	return page.Rows, err
 }
 
@@ -170,7 +171,8 @@ func (s *Server) createBill(v *visit) error {
 var requestPace = wire.Pace{Burst: 30, PerMinute: 30}
 
 var errTooManyRequests = app.Refused(app.CodeRateLimited, app.Text{
-	EN: "You have made 30 within a minute. Wait a few seconds, then try again.", VI: "Bạn đã tạo 30 yêu cầu trong một phút. Hãy đợi vài giây rồi thử lại.",
+	EN: "You have made 30 within a minute. Wait a few seconds, then try again.",
+	VI: "Bạn đã tạo 30 yêu cầu trong một phút. Hãy đợi vài giây rồi thử lại.",
 })
 
 // createRequest makes a payment request that the visitor has typed.
@@ -308,7 +310,8 @@ func (s *Server) liveTill(v *visit) error {
 		}
 		till.billID = id
 	}
-	return s.sendCounter(v, ownCounter(v), till, eventStreamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillAllowed(v) })
+	return s.sendCounter(v, ownCounter(v), till, eventStreamHolder{account: v.account.ID, user: v.user.ID},
+		func() error { return s.stillAllowed(v) })
 }
 
 // tillStream is what the stream of a till has beside that of a counter.

@@ -50,7 +50,8 @@ func TestTill(t *testing.T) {
 	minh.Submit("/till", "amount", "200000", "bank_account_id", "1").Goes(t, "/till/2")
 	bill, err := w.Services.Payments.PaymentRequest(t.Context(), 1, 1)
 	apptest.Must(t, err)
-	thu.Get("/till/1").Shows(t, "200,000\u00a0₫", "Waiting for payment", "<svg", bill.Code, "Bills of this shift", "This shift: +0\u00a0₫ · 1 bill")
+	thu.Get("/till/1").Shows(t, "200,000\u00a0₫", "Waiting for payment", "<svg", bill.Code, "Bills of this shift",
+		"This shift: +0\u00a0₫ · 1 bill")
 	for _, path := range []string{"/till/1", "/till/1/receipt", "/till/99", "/shifts/1/close"} {
 		minh.Get(path).WantStatus(t, http.StatusNotFound)
 	}
@@ -65,7 +66,8 @@ func TestTill(t *testing.T) {
 
 	paid(w.World, "1", 200, "CK "+bill.Code)
 	card, shown := own.Both("money", "bill")
-	for _, want := range []string{`data-verdict="short"`, "Not enough: received only 200\u00a0₫, still due 199,800\u00a0₫", `data-say="Not enough: received only two hundred dong, one hundred ninety-nine thousand eight hundred dong still due"`} {
+	for _, want := range []string{`data-verdict="short"`, "Not enough: received only 200\u00a0₫, still due 199,800\u00a0₫",
+		`data-say="Not enough: received only two hundred dong, one hundred ninety-nine thousand eight hundred dong still due"`} {
 		if !strings.Contains(strings.ReplaceAll(card.Data, "&#43;", "+"), want) {
 			t.Errorf("the card doesn't say %s: %s", want, card.Data)
 		}
@@ -89,11 +91,13 @@ func TestTill(t *testing.T) {
 	}
 	paid(w.World, "3", 999, "an trua")
 	for _, l := range []*webtest.Listener{own, other} { // what has no bill is told at every till
-		if got := l.Next("money").Data; !strings.Contains(got, `data-verdict="small"`) || !strings.Contains(got, "Careful: received only nine hundred ninety-nine dong") {
+		if got := l.Next("money").Data; !strings.Contains(got, `data-verdict="small"`) ||
+			!strings.Contains(got, "Careful: received only nine hundred ninety-nine dong") {
 			t.Errorf("the card: %s", got)
 		}
 	}
-	thu.Get("/till/1/receipt").Shows(t, "Receipt", bill.Code, "Cashier: ", "thu", "+200\u00a0₫", "+199,800\u00a0₫", "200,000\u00a0₫", "slip.css", "Paid")
+	thu.Get("/till/1/receipt").Shows(t, "Receipt", bill.Code, "Cashier: ", "thu", "+200\u00a0₫", "+199,800\u00a0₫",
+		"200,000\u00a0₫", "slip.css", "Paid")
 	lan.Get("/till/1").Shows(t, "✓ Paid in full") // who sees money sees the bills of all
 
 	// Two devices close one shift.
@@ -123,15 +127,18 @@ func TestOldVerdictSaysWhen(t *testing.T) {
 	at := time.Now().AddDate(0, 0, -2)
 	ctx := context.Background()
 	for i, received := range []int64{5000, 5001} {
-		r, err := w.Services.Payments.CreatePaymentRequest(ctx, 1, payment.RequestCreate{Amount: 5000, CashierID: thu.ID, ExpiresIn: payment.BillExpiry}, app.IdempotencyKey{}, at)
+		r, err := w.Services.Payments.CreatePaymentRequest(ctx, 1,
+			payment.RequestCreate{Amount: 5000, CashierID: thu.ID, ExpiresIn: payment.BillExpiry}, app.IdempotencyKey{}, at)
 		apptest.Must(t, err)
-		in := inbound.Incoming{EventID: itoa(r.ID), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: received, Content: r.Code, Time: at}
+		in := inbound.Incoming{EventID: itoa(r.ID), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: received,
+			Content: r.Code, Time: at}
 		_, _, err = w.Services.Inbound.RecordByHand(ctx, 1, inbound.TransactionCreate{Incoming: in}, at)
 		apptest.Must(t, err)
 		b := w.Browser().SignIn("thu")
 		day, path := at.In(w.Services.Ledger.Zone()).Format("02 Jan"), "/till/"+itoa(r.ID)
 		verdict := b.Get(path).Body
-		if _, verdict, _ = strings.Cut(verdict, `class="verdict`); i == 0 && !strings.Contains(verdict, "Paid in full") || !strings.Contains(verdict[:strings.Index(verdict, "</p>")], day) {
+		if _, verdict, _ = strings.Cut(verdict, `class="verdict`); i == 0 && !strings.Contains(verdict, "Paid in full") ||
+			!strings.Contains(verdict[:strings.Index(verdict, "</p>")], day) {
 			t.Errorf("the verdict doesn't say %s: %.300s", day, verdict)
 		}
 		receipt := b.Get(path + "/receipt").Body

@@ -52,7 +52,8 @@ func (s *Server) setNote(v *visit) error {
 		return err
 	}
 	form := noteForm{v.PostFormValue("seen"), v.PostFormValue("note")}
-	err = s.Services.Ledger.SetNote(v.Context(), v.account.ID, t.ID, form.Seen, app.Note{Text: form.Text, ChangedAt: v.now, ChangedBy: v.user.Name})
+	err = s.Services.Ledger.SetNote(v.Context(), v.account.ID, t.ID, form.Seen,
+		app.Note{Text: form.Text, ChangedAt: v.now, ChangedBy: v.user.Name})
 	if err != nil {
 		if app.CodeOf(err) == app.CodeConflict {
 			form.Seen = t.Note

@@ -69,7 +69,8 @@ func TestComparedWithYesterday(t *testing.T) {
 	for _, c := range []struct {
 		yesterday, today int64
 		want             string
-	}{{0, 100, ""}, {100, 112, "+12% on yesterday by this time"}, {100, 88, "−12% on yesterday by this time"}, {1000, 1004, "about the same as yesterday by this time"}, {100, 0, "−100% on yesterday by this time"}} {
+	}{{0, 100, ""}, {100, 112, "+12% on yesterday by this time"}, {100, 88, "−12% on yesterday by this time"},
+		{1000, 1004, "about the same as yesterday by this time"}, {100, 0, "−100% on yesterday by this time"}} {
 		w := webtest.NewWorld(t)
 		w.User(1, "lan", access.RoleOwner)
 		w.Link("ACB", apptest.SomeAccount)
@@ -114,7 +115,9 @@ func TestNoticeOfSeveralWebhooks(t *testing.T) {
 	w.Attempts(1, 4)
 	says("Will notify again\u00a03/3")
 	for _, c := range []struct{ states, want string }{
-		{"1 1 1", "Notified\u00a03/3"}, {"1 1 2", "Could not notify\u00a01/3"}, {"2 1 2", "Could not notify\u00a02/3"}, {"1 0 1", "Will notify again\u00a01/3"}, {"0 2 1", "Could not notify\u00a01/3"}, {"2 0 1", "Could not notify\u00a01/3"}, {"3 1 1", "Notified\u00a02/2"}, {"3 3 3", "Nobody to notify"},
+		{"1 1 1", "Notified\u00a03/3"}, {"1 1 2", "Could not notify\u00a01/3"}, {"2 1 2", "Could not notify\u00a02/3"},
+		{"1 0 1", "Will notify again\u00a01/3"}, {"0 2 1", "Could not notify\u00a01/3"}, {"2 0 1", "Could not notify\u00a01/3"},
+		{"3 1 1", "Notified\u00a02/2"}, {"3 3 3", "Nobody to notify"},
 	} {
 		for i, state := range strings.Fields(c.states) {
 			w.Change("UPDATE deliveries SET state = ? WHERE transaction_id = 3 AND webhook_id = ?", state, i+1)

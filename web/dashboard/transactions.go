@@ -183,7 +183,8 @@ func (s *Server) transactionsPage(v *visit) error {
 	if data.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	data.filters = v.filtersOf("/transactions", v.transactionFilters(), func(name, value string) string { return v.transactionWord(name, value, data.Banks) })
+	data.filters = v.filtersOf("/transactions", v.transactionFilters(),
+		func(name, value string) string { return v.transactionWord(name, value, data.Banks) })
 	codes, err := s.codes(v)
 	if err != nil {
 		return err
@@ -229,8 +230,10 @@ func transactionFilter(v *visit, form url.Values, banks []app.BankAccount, codes
 	p := &wire.Params{Values: form, Zone: v.zone}
 	f := app.TransactionFilter{
 		Query: p.Search(), Type: p.Direction(), From: p.Bound("from", false), To: p.Bound("to", true), BankAccountID: p.ID("bank_account_id"),
-		MinAmount: app.ReadShortAmountBound("min", form.Get("min"), true, &p.Bad), MaxAmount: app.ReadShortAmountBound("max", form.Get("max"), false, &p.Bad),
-		DeliveryState: wire.ReadDeliveryState(form.Get("delivery_state"), &p.Bad), Code: app.ReadCodeFilter("payment_code", form.Get("payment_code"), &p.Bad),
+		MinAmount:     app.ReadShortAmountBound("min", form.Get("min"), true, &p.Bad),
+		MaxAmount:     app.ReadShortAmountBound("max", form.Get("max"), false, &p.Bad),
+		DeliveryState: wire.ReadDeliveryState(form.Get("delivery_state"), &p.Bad),
+		Code:          app.ReadCodeFilter("payment_code", form.Get("payment_code"), &p.Bad),
 	}
 	f.Or = app.MeaningOf(f.Query, banks, codes)
 	inOrder(p, f.From, f.To)

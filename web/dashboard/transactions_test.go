@@ -169,7 +169,8 @@ func TestSumsOfAFilter(t *testing.T) {
 	bank := w.Link("ACB", apptest.SomeAccount)
 	record := func(id int, direction app.Direction, amount int64, content string) {
 		_, _, err := w.Services.Inbound.RecordByHand(context.Background(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
-			EventID: fmt.Sprint(id), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: direction, Amount: amount, Content: content, Time: time.Now(),
+			EventID: fmt.Sprint(id), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: direction, Amount: amount,
+			Content: content, Time: time.Now(),
 		}}, time.Now())
 		apptest.Must(t, err)
 	}
@@ -250,7 +251,8 @@ func TestDaysAndReplacedDates(t *testing.T) {
 	for id, want := range map[string]string{
 		"1": `<time datetime="2025-10-14" title="14 Oct 2025">no time</time>`,
 		"2": `<time datetime="` + today.String() + `"`,
-		"3": `<span class="mute" title="It is dated by the time of receipt: the date does not exist or is in an unknown format.">(received)</span>`,
+		"3": `<span class="mute" title="It is dated by the time of receipt: the date does not exist or is in an unknown format.">(received)` +
+			`</span>`,
 	} {
 		if got := row(list, id); !strings.Contains(got, want) || strings.Contains(got, midnight) {
 			t.Errorf("row %s: %s", id, got)
@@ -260,7 +262,8 @@ func TestDaysAndReplacedDates(t *testing.T) {
 		t.Errorf("today: %s", got)
 	}
 	b.Get("/transactions/1").Shows(t, `<time datetime="2025-10-14">14 Oct 2025</time>`)
-	b.Get("/transactions/3").Shows(t, "It is dated by the time of receipt: the date does not exist or is in an unknown format.", `"date_flagged": true`)
+	b.Get("/transactions/3").Shows(t, "It is dated by the time of receipt: the date does not exist or is in an unknown format.",
+		`"date_flagged": true`)
 	b.Get("/counter").Shows(t, `<time datetime="`+today.String()+`">Today</time>`)
 	if page := b.Get("/inbound/events/4"); strings.Contains(page.Body, midnight) || !strings.Contains(page.Body, "14 Oct 2025") {
 		t.Errorf("the inbound event of a day: %s", page.Body)
@@ -278,7 +281,8 @@ func TestNewsOfTransactions(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	other, err := w.Services.Ledger.CreateAccount(context.Background(), "other", time.Now())
 	apptest.Must(t, err)
-	_, err = w.Services.Inbound.LinkBankAccount(context.Background(), other.ID, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
+	_, err = w.Services.Inbound.LinkBankAccount(context.Background(), other.ID,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
 	apptest.Must(t, err)
 	w.Link("ACB", apptest.SomeAccount)
 	for id := range 25 {
@@ -333,7 +337,8 @@ func TestTransactionOrigin(t *testing.T) {
 	w.User(1, "ketoan", access.RoleAccountant)
 	w.Link("ACB", apptest.SomeAccount)
 	one, two := w.Native(), w.Native()
-	const body = `{"transactions":[{"id":%q,"gateway":"ACB","transactionDate":"2026-11-20 10:00:00","transactionNumber":"FT1","accountNumber":%q,"content":"<script>alert(1)</script>\u202e","transferType":"IN","transferAmount":1549000}]}`
+	const body = `{"transactions":[{"id":%q,"gateway":"ACB","transactionDate":"2026-11-20 10:00:00","transactionNumber":"FT1"` +
+		`,"accountNumber":%q,"content":"<script>alert(1)</script>\u202e","transferType":"IN","transferAmount":1549000}]}`
 	for i, s := range []inbound.Source{one, two} {
 		if a := w.Sends(s, fmt.Sprintf(body, []string{"first-name", "<b>second</b>"}[i], apptest.SomeAccount)); a.Status != http.StatusOK {
 			t.Fatalf("%d %s", a.Status, a.Body)
@@ -381,7 +386,8 @@ func TestNote(t *testing.T) {
 		t.Errorf("exported %q", got)
 	}
 
-	hoa.Post("/transactions/1/note", "seen", "", "note", "Khách quen <b>\r\ntrả nợ").Goes(t, "/transactions/1") // the same: nothing was changed
+	// the same: nothing was changed
+	hoa.Post("/transactions/1/note", "seen", "", "note", "Khách quen <b>\r\ntrả nợ").Goes(t, "/transactions/1")
 	hoa.Get("/transactions/1").Shows(t, "<bdi>lan</bdi>")
 
 	a := hoa.Post("/transactions/1/note", "seen", "", "note", "Của tôi")

@@ -49,7 +49,8 @@ func isImportField(name string) bool {
 func (s *Server) readUpload(v *visit) (u upload, err error) {
 	u.fields = map[string]string{}
 	control := http.NewResponseController(v.w)
-	if err := errors.Join(control.SetReadDeadline(v.now.Add(uploadTime)), control.SetWriteDeadline(v.now.Add(uploadTime+time.Minute))); err != nil {
+	if err := errors.Join(control.SetReadDeadline(v.now.Add(uploadTime)),
+		control.SetWriteDeadline(v.now.Add(uploadTime+time.Minute))); err != nil {
 		return u, err
 	}
 	parts, err := v.MultipartReader()
@@ -103,7 +104,8 @@ func uploadError(err error) error {
 	case errors.As(err, &tooLarge):
 		return errStatementTooLarge()
 	}
-	return app.Refused(app.CodeValidation, app.Text{EN: "The upload was interrupted. Please try again.", VI: "Tệp chưa được tải lên trọn vẹn. Vui lòng thử lại."})
+	return app.Refused(app.CodeValidation,
+		app.Text{EN: "The upload was interrupted. Please try again.", VI: "Tệp chưa được tải lên trọn vẹn. Vui lòng thử lại."})
 }
 
 func errStatementTooLarge() error {

@@ -17,8 +17,9 @@ func userPath(id int64) string { return "/settings/users/" + strconv.FormatInt(i
 // owner entered isn't shown.
 func (s *Server) createUser(v *visit) error {
 	in := access.UserCreate{
-		Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Role: access.ReadRole(v.PostFormValue("role")), Password: v.PostFormValue("password"),
-		Key: v.form.key,
+		Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Role: access.ReadRole(v.PostFormValue("role")),
+		Password: v.PostFormValue("password"),
+		Key:      v.form.key,
 	}
 	generated := in.Password == ""
 	if generated {
@@ -67,7 +68,8 @@ func (s *Server) showUsersPart(v *visit, page view, sent any) (html template.HTM
 
 func passwordPage(v *visit, secret string, u access.User, back string) secretPage {
 	return secretPage{
-		Lead:  app.Textf("Give this password to %s, who can change it in Settings.", "Hãy gửi mật khẩu này cho %s. Người này có thể đổi lại trong phần Cài đặt.", u.Name).In(v.Lang),
+		Lead: app.Textf("Give this password to %s, who can change it in Settings.",
+			"Hãy gửi mật khẩu này cho %s. Người này có thể đổi lại trong phần Cài đặt.", u.Name).In(v.Lang),
 		Label: app.Text{EN: "Password", VI: "Mật khẩu"}.In(v.Lang), Secret: secret, Back: back,
 	}
 }
@@ -166,7 +168,8 @@ func (s *Server) limitUser(v *visit) error {
 	if !changed.Limit.On {
 		return s.redirect(v, userPath(u.ID), app.Textf("%s sees all bank accounts now.", "%s xem được mọi tài khoản.", u.Name))
 	}
-	return s.redirect(v, userPath(u.ID), app.Textf("%s sees only these bank accounts now: %s.", "%s chỉ xem được các tài khoản: %s.", u.Name, v.limitText(v.user.Role, changed.Limit, banks)))
+	return s.redirect(v, userPath(u.ID), app.Textf("%s sees only these bank accounts now: %s.", "%s chỉ xem được các tài khoản: %s.", u.Name,
+		v.limitText(v.user.Role, changed.Limit, banks)))
 }
 
 // pageUser finds the user that the path names.
@@ -196,13 +199,15 @@ func (s *Server) showUser(v *visit, u access.User, wrong error) error {
 	if err != nil {
 		return err
 	}
-	data := userData{Visited: u, Self: u.ID == v.user.ID, Remove: s.userRemoval(v, u), Banks: v.limitChoices(u.Limit, banks), Limited: v.limitText(v.user.Role, u.Limit, banks), Sessions: sessions, Passkeys: passkeys}
+	data := userData{Visited: u, Self: u.ID == v.user.ID, Remove: s.userRemoval(v, u), Banks: v.limitChoices(u.Limit, banks),
+		Limited: v.limitText(v.user.Role, u.Limit, banks), Sessions: sessions, Passkeys: passkeys}
 	return s.render(v, wrong, pageHead{"user", "settings", app.Textf("User %s", "Người dùng %s", u.Name)}, data)
 }
 
 // errOwnPassword refuses to set the visitor's own password without the present one.
 var errOwnPassword = app.Refused(app.CodeConflict, app.Text{
-	EN: "Change your own password in Settings, with your current one.", VI: "Hãy đổi mật khẩu của chính bạn ở phần Cài đặt, bằng mật khẩu hiện tại.",
+	EN: "Change your own password in Settings, with your current one.",
+	VI: "Hãy đổi mật khẩu của chính bạn ở phần Cài đặt, bằng mật khẩu hiện tại.",
 })
 
 // setUserPassword gives another user a new password and signs them out.
@@ -227,7 +232,8 @@ func (s *Server) setUserPassword(v *visit) error {
 	if generated {
 		return s.showOnce(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, secret, u, userPath(u.ID)))
 	}
-	return s.redirect(v, userPath(u.ID), app.Textf("Password of %s changed; this user is signed out of all devices.", "Đã đổi mật khẩu của %s và đăng xuất người này khỏi mọi thiết bị.", u.Name))
+	return s.redirect(v, userPath(u.ID), app.Textf("Password of %s changed; this user is signed out of all devices.",
+		"Đã đổi mật khẩu của %s và đăng xuất người này khỏi mọi thiết bị.", u.Name))
 }
 
 func (s *Server) setUserRole(v *visit) error {
@@ -300,7 +306,8 @@ func (w words) RoleText(role access.Role) string {
 	case access.RoleOwner:
 		return w.T("does everything", "làm được mọi việc")
 	case access.RoleAccountant:
-		return w.T("reads and exports the money and writes notes; changes nothing else", "xem và xuất số liệu tiền, viết ghi chú; ngoài ra không thay đổi gì")
+		return w.T("reads and exports the money and writes notes; changes nothing else",
+			"xem và xuất số liệu tiền, viết ghi chú; ngoài ra không thay đổi gì")
 	case access.RoleDeveloper:
 		return w.T("sources, webhooks, deliveries and API keys; sees no sums", "lo nguồn, webhook, thông báo và khoá API; không xem tổng tiền")
 	}

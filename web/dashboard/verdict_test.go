@@ -67,7 +67,8 @@ func TestVerdictTexts(t *testing.T) {
 			}
 		}
 		bill := w.PaymentRequest(payment.RequestCreate{Amount: 200_000})
-		shows(200, bill.Code, "Not enough: received only 200\u00a0₫, still due 199,800\u00a0₫", "Thiếu: mới nhận 200\u00a0₫, còn thiếu 199.800\u00a0₫")
+		shows(200, bill.Code, "Not enough: received only 200\u00a0₫, still due 199,800\u00a0₫",
+			"Thiếu: mới nhận 200\u00a0₫, còn thiếu 199.800\u00a0₫")
 		shows(199_800, bill.Code, "Paid in full", "Đủ tiền")
 		shows(5000, bill.Code, "Too much: 5,000\u00a0₫", "Thừa 5.000\u00a0₫")
 		_, err := w.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{PaymentTolerance: new(int64(1000))})
@@ -78,7 +79,8 @@ func TestVerdictTexts(t *testing.T) {
 		late := w.PaymentRequest(payment.RequestCreate{Amount: 200_000, ExpiresIn: time.Minute})
 		time.Sleep(2 * time.Minute)
 		looks(200_000, late.Code)
-		shows(5000, late.Code, "Too late: the bill was cancelled or had expired · Too much: 5,000\u00a0₫", "Tiền đến muộn: hoá đơn đã huỷ hoặc hết hạn · Thừa 5.000\u00a0₫")
+		shows(5000, late.Code, "Too late: the bill was cancelled or had expired · Too much: 5,000\u00a0₫",
+			"Tiền đến muộn: hoá đơn đã huỷ hoặc hết hạn · Thừa 5.000\u00a0₫")
 		cancelled := w.PaymentRequest(payment.RequestCreate{Amount: 200_000})
 		_, err = w.Services.Payments.CancelPaymentRequest(t.Context(), 1, cancelled.ID, time.Now())
 		apptest.Must(t, err)

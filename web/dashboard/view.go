@@ -63,7 +63,8 @@ func (s *Server) view(v *visit, section string, title app.Text, data any) view {
 	page := view{
 		formVersion: v.formVersion,
 		words:       v.words, Theme: chosenTheme(v.Request), Title: title.In(v.Lang), Section: section, Path: v.pathBack(),
-		User: v.user, Account: v.account, Owner: v.may(ownerOnly), Operator: v.operator(), Only: v.only, Flash: s.takeFlash(v), Guide: v.inGuide(), Version: s.Version, Data: data,
+		User: v.user, Account: v.account, Owner: v.may(ownerOnly), Operator: v.operator(), Only: v.only, Flash: s.takeFlash(v),
+		Guide: v.inGuide(), Version: s.Version, Data: data,
 	}
 	if v.live {
 		page.Live = s.position(v.newest)

@@ -105,12 +105,15 @@ func (s *Server) switchWebhook(v *visit) error {
 		}
 		hook = switched
 	}
-	flash := app.Text{EN: "Webhook turned on. Waiting deliveries are sent as scheduled.", VI: "Đã bật webhook. Các thông báo đang chờ sẽ được gửi tiếp theo lịch."}
+	flash := app.Text{EN: "Webhook turned on. Waiting deliveries are sent as scheduled.",
+		VI: "Đã bật webhook. Các thông báo đang chờ sẽ được gửi tiếp theo lịch."}
 	switch {
 	case hook.IsActive && hook.SecretLost:
-		flash = app.Text{EN: "Webhook turned on. Nothing is sent until you rotate its secret.", VI: "Đã bật webhook. Chưa gửi được gì cho đến khi bạn đổi khoá bí mật."}
+		flash = app.Text{EN: "Webhook turned on. Nothing is sent until you rotate its secret.",
+			VI: "Đã bật webhook. Chưa gửi được gì cho đến khi bạn đổi khoá bí mật."}
 	case !hook.IsActive:
-		flash = app.Text{EN: "Webhook turned off. Waiting deliveries are kept until you turn it on.", VI: "Đã tắt webhook. Các thông báo đang chờ được giữ lại đến khi bạn bật."}
+		flash = app.Text{EN: "Webhook turned off. Waiting deliveries are kept until you turn it on.",
+			VI: "Đã tắt webhook. Các thông báo đang chờ được giữ lại đến khi bạn bật."}
 	}
 	return s.redirect(v, webhookPath(hook.ID), flash)
 }
@@ -137,7 +140,8 @@ func (s *Server) editWebhook(v *visit) error {
 	if err := v.unchanged(hook.Name, hook.URL, hook.Type); err != nil {
 		return s.showEditWebhook(v, form, err)
 	}
-	hook, err = s.Services.Deliveries.UpdateWebhook(v.Context(), v.account.ID, hook.ID, delivery.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type}, v.now)
+	hook, err = s.Services.Deliveries.UpdateWebhook(v.Context(), v.account.ID, hook.ID,
+		delivery.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type}, v.now)
 	if err != nil {
 		return s.showEditWebhook(v, form, err)
 	}
@@ -197,7 +201,8 @@ func (s *Server) activateWebhook(v *visit) error {
 	if err := s.Services.Deliveries.ActivateSecret(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 		return err
 	}
-	return s.redirect(v, webhookPath(hook.ID), app.Text{EN: "The new secret is now the only one in use.", VI: "Từ bây giờ chỉ dùng khoá bí mật mới để ký."})
+	return s.redirect(v, webhookPath(hook.ID),
+		app.Text{EN: "The new secret is now the only one in use.", VI: "Từ bây giờ chỉ dùng khoá bí mật mới để ký."})
 }
 
 // replayDays is how far back a replay goes by default.

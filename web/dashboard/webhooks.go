@@ -48,7 +48,8 @@ func (s *Server) webhooksPage(v *visit) error {
 	}
 	for _, hook := range hooks {
 		health := healths[hook.ID]
-		data.Rows = append(data.Rows, webhookRow{hook, v.onlyOf(hook.BankAccountIDs, hook.CodePrefix, banks), health, v.drawHours(health, 168, 32)})
+		data.Rows = append(data.Rows,
+			webhookRow{hook, v.onlyOf(hook.BankAccountIDs, hook.CodePrefix, banks), health, v.drawHours(health, 168, 32)})
 	}
 	return s.render(v, nil, pageHead{"webhooks", "webhooks", app.Text{EN: "Webhooks", VI: "Webhook"}}, data)
 }
@@ -80,7 +81,8 @@ func readWebhookForm(v *visit) (form webhookForm, in delivery.WebhookCreate, err
 		CodePrefix: v.PostFormValue("code_prefix"),
 	}
 	form.BankAccountIDs, err = v.chosenBankAccounts()
-	in = delivery.WebhookCreate{Name: form.Name, URL: form.URL, Type: delivery.WebhookType(form.Type), BankAccountIDs: form.BankAccountIDs, CodePrefix: form.CodePrefix, Key: v.form.key}
+	in = delivery.WebhookCreate{Name: form.Name, URL: form.URL, Type: delivery.WebhookType(form.Type), BankAccountIDs: form.BankAccountIDs,
+		CodePrefix: form.CodePrefix, Key: v.form.key}
 	if delivery.WebhookKind(v.PostFormValue("kind")) == delivery.WebhookSheet {
 		form.Secret = v.PostFormValue("secret")
 		in.Kind, in.Secret = delivery.WebhookSheet, form.Secret
@@ -201,9 +203,11 @@ func (s *Server) addWebhook(v *visit) error {
 func (s *Server) showSecret(v *visit, hook delivery.Webhook, secret string, made bool) error {
 	name := app.Isolated(hook.Name)
 	data := secretData{
-		Path: webhookPath(hook.ID), Secret: secret, New: made, Plain: strings.TrimSpace(hook.PlainWarning().In(v.Lang)), Receivers: receivers(hook, secret, v.Lang),
-		Lead: app.Textf("Webhook “%s” has a new secret.", "Webhook “%s” đã có khoá bí mật mới.", name),
-		Use:  app.Text{EN: "Your shop uses this secret to verify that calls come from baoco.", VI: "Cửa hàng dùng khoá bí mật này để xác thực từng lần gửi của baoco."},
+		Path: webhookPath(hook.ID), Secret: secret, New: made, Plain: strings.TrimSpace(hook.PlainWarning().In(v.Lang)),
+		Receivers: receivers(hook, secret, v.Lang),
+		Lead:      app.Textf("Webhook “%s” has a new secret.", "Webhook “%s” đã có khoá bí mật mới.", name),
+		Use: app.Text{EN: "Your shop uses this secret to verify that calls come from baoco.",
+			VI: "Cửa hàng dùng khoá bí mật này để xác thực từng lần gửi của baoco."},
 	}
 	if made {
 		data.Lead = app.Textf("Created webhook “%s”.", "Đã tạo webhook “%s”.", name)

@@ -36,12 +36,15 @@ func TestWebhookForm(t *testing.T) {
 		says []string
 	}{
 		{[]string{}, []string{`id="name-problem"`, `id="webhook_url-problem"`, `id="type-problem"`, `aria-invalid="true"`}},
-		{[]string{"name", "cửa hàng", "webhook_url", "ftp://shop.vn", "type", "IN"}, []string{`value="cửa hàng"`, `value="ftp://shop.vn"`, `id="webhook_url-problem"`}},
+		{[]string{"name", "cửa hàng", "webhook_url", "ftp://shop.vn", "type", "IN"},
+			[]string{`value="cửa hàng"`, `value="ftp://shop.vn"`, `id="webhook_url-problem"`}},
 		{[]string{"name", "shop", "webhook_url", "http://10.0.0.1/", "type", "IN"}, []string{`id="webhook_url-problem"`}},
 		{[]string{"name", "a\u202egnp.exe", "webhook_url", "https://shop.vn/", "type", "IN"}, []string{`id="name-problem"`}},
 		{[]string{"name", "\u200b", "webhook_url", "https://shop.vn/", "type", "ALL"}, []string{`id="name-problem"`, `value="ALL" selected`}},
-		{[]string{"name", "shop", "webhook_url", "https://shop.vn/", "type", "IN", "bank_account_id", "99"}, []string{`id="bank_account_id-problem"`}},
-		{[]string{"name", "shop", "webhook_url", "https://shop.vn/", "type", "IN", "bank_account_id", "x"}, []string{`id="bank_account_id-problem"`}},
+		{[]string{"name", "shop", "webhook_url", "https://shop.vn/", "type", "IN", "bank_account_id", "99"},
+			[]string{`id="bank_account_id-problem"`}},
+		{[]string{"name", "shop", "webhook_url", "https://shop.vn/", "type", "IN", "bank_account_id", "x"},
+			[]string{`id="bank_account_id-problem"`}},
 		{[]string{"name", "shop", "webhook_url", "https://shop.vn/", "type", "SIDEWAYS"}, []string{`id="type-problem"`}},
 	} {
 		a := b.Post("/webhooks", append(c.form, "once", again)...)
@@ -52,11 +55,13 @@ func TestWebhookForm(t *testing.T) {
 		t.Fatalf("made of nothing: %+v", list)
 	}
 	// What was refused didn't use the form up.
-	a := b.Post("/webhooks", "once", again, "name", " shop ", "webhook_url", "http://shop.vn/baoco", "type", "OUT", "bank_account_id", fmt.Sprint(bank.ID))
+	a := b.Post("/webhooks", "once", again, "name", " shop ", "webhook_url", "http://shop.vn/baoco", "type", "OUT", "bank_account_id",
+		fmt.Sprint(bank.ID))
 	a.SecretOf(t)
 	a.Shows(t, "HTTPS is recommended")
 	list := w.Webhooks()
-	if len(list) != 1 || list[0].Name != "shop" || list[0].URL != "http://shop.vn/baoco" || list[0].Type != delivery.WebhookOut || !slices.Equal(list[0].BankAccountIDs, []int64{bank.ID}) || !list[0].IsActive {
+	if len(list) != 1 || list[0].Name != "shop" || list[0].URL != "http://shop.vn/baoco" || list[0].Type != delivery.WebhookOut ||
+		!slices.Equal(list[0].BankAccountIDs, []int64{bank.ID}) || !list[0].IsActive {
 		t.Errorf("%+v", list)
 	}
 	for _, c := range [][]string{{"name", "", "webhook_url", "x", "type", "y"}, {"name", "shop"}} {
@@ -113,7 +118,8 @@ func TestWebhookSecretIsShownOnce(t *testing.T) {
 	if list := w.Webhooks(); len(list) != 1 || !list[0].OverlapTo.Equal(overlap) {
 		t.Errorf("a form counted twice: %+v", list)
 	}
-	for _, path := range []string{"/", "/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate", "/webhooks/1/replay", "/webhooks/1/delete"} {
+	for _, path := range []string{"/", "/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate",
+		"/webhooks/1/replay", "/webhooks/1/delete"} {
 		a := b.Get(path)
 		a.WantStatus(t, http.StatusOK)
 		silent(path, a)
@@ -128,7 +134,8 @@ func TestWebhookSecretIsShownOnce(t *testing.T) {
 	}
 
 	a = b.Post("/webhooks/1/env", "secret", second)
-	if a.Status != http.StatusOK || !strings.HasSuffix(a.Body, "\nBAOCO_SECRET="+second+"\n") || !strings.Contains(a.Header.Get("Content-Disposition"), `attachment; filename="baoco-webhook-1.env"`) ||
+	if a.Status != http.StatusOK || !strings.HasSuffix(a.Body, "\nBAOCO_SECRET="+second+"\n") ||
+		!strings.Contains(a.Header.Get("Content-Disposition"), `attachment; filename="baoco-webhook-1.env"`) ||
 		a.Header.Get("Cache-Control") != "no-store" || a.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 		t.Errorf("%d %v\n%s", a.Status, a.Header, a.Body)
 	}
@@ -172,7 +179,8 @@ func TestWebhookTestSend(t *testing.T) {
 	}
 	status = http.StatusInternalServerError
 	b.Post("/webhooks/1/test").Goes(t, "/webhooks/1?tested=2")
-	b.Get("/webhooks/1?tested=2").Shows(t, "Test failed", "500 ·", delivery.Result{StatusCode: 500, Error: delivery.ErrorHTTPStatus}.Explanation().EN)
+	b.Get("/webhooks/1?tested=2").Shows(t, "Test failed", "500 ·",
+		delivery.Result{StatusCode: 500, Error: delivery.ErrorHTTPStatus}.Explanation().EN)
 	b.Get("/webhooks").Shows(t, "No transaction sent", "no attempts") // tests aren't counted
 	// An outcome is shown where it belongs only.
 	for _, path := range []string{"/webhooks/1?tested=99", "/webhooks/1?tested=x", fmt.Sprintf("/webhooks/%d?tested=1", other.ID)} {
@@ -190,7 +198,8 @@ func TestWebhookTestSend(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	w.Pay(1, "1", "DH1")
 	awaitFailed(w, hook.ID, 1)
-	b.Get("/").Shows(t, "Webhook “\u2068shop\u2069”: 1 transaction could not be delivered yet, next attempt at ", `href="/webhooks/1"`, `class="bad" href="/deliveries?status=0"`)
+	b.Get("/").Shows(t, "Webhook “\u2068shop\u2069”: 1 transaction could not be delivered yet, next attempt at ", `href="/webhooks/1"`,
+		`class="bad" href="/deliveries?status=0"`)
 	w.Pay(1, "2", "DH2")
 	w.Pay(1, "3", "DH3")
 	awaitFailed(w, hook.ID, 3)
@@ -334,7 +343,8 @@ func TestTwoTabsEditOneWebhook(t *testing.T) {
 }
 
 var webhookActions = []webtest.Action{
-	{"GET", "/webhooks/%d"}, {"GET", "/webhooks/%d/edit"}, {"POST", "/webhooks/%d/edit"}, {"POST", "/webhooks/%d/toggle"}, {"POST", "/webhooks/%d/test"},
+	{"GET", "/webhooks/%d"}, {"GET", "/webhooks/%d/edit"}, {"POST", "/webhooks/%d/edit"}, {"POST", "/webhooks/%d/toggle"},
+	{"POST", "/webhooks/%d/test"},
 	{"GET", "/webhooks/%d/rotate"}, {"POST", "/webhooks/%d/rotate"}, {"POST", "/webhooks/%d/activate"}, {"POST", "/webhooks/%d/env"},
 	{"GET", "/webhooks/%d/replay"}, {"POST", "/webhooks/%d/replay"}, {"GET", "/webhooks/%d/delete"}, {"POST", "/webhooks/%d/delete"},
 }
@@ -349,7 +359,8 @@ func TestWebhookTenancyAndRoles(t *testing.T) {
 	apptest.Must(t, err)
 	w.User(second.ID, "stranger", access.RoleOwner)
 	hook, secret := w.Webhook("https://shop.vn/secret-path", delivery.WebhookAll)
-	form := []string{"name", "test", "webhook_url", "https://evil.example/", "type", "IN", "active", "0", "overlap_hours", "0", "secret", secret}
+	form := []string{"name", "test", "webhook_url", "https://evil.example/", "type", "IN", "active", "0", "overlap_hours",
+		"0", "secret", secret}
 	before := w.Webhooks()
 	cashier, stranger, nobody := w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger"), w.Browser()
 	ask := func(b *webtest.Browser, method, path string) webtest.Answer {
@@ -397,9 +408,11 @@ func TestHostileWebhooksAreInert(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
-	for i, name := range []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "שלום\u200dx", strings.Repeat("w", 100), `{{.Data}}`} {
+	for i, name := range []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "שלום\u200dx",
+		strings.Repeat("w", 100), `{{.Data}}`} {
 		raw := `https://shop.vn/a'"><script>alert(2)</script>?>&x=` + "`${process.exit()}`"
-		a := b.Submit("/webhooks", "name", name, "webhook_url", strings.NewReplacer(`"`, "%22", "<", "%3C", ">", "%3E", "`", "%60").Replace(raw), "type", "IN")
+		a := b.Submit("/webhooks", "name", name, "webhook_url",
+			strings.NewReplacer(`"`, "%22", "<", "%3C", ">", "%3E", "`", "%60").Replace(raw), "type", "IN")
 		a.SecretOf(t)
 		pages := []webtest.Answer{a, b.Get("/webhooks")}
 		for _, action := range webhookActions {
@@ -447,13 +460,16 @@ func TestSheetForm(t *testing.T) {
 	token := appsscript.Token(clear)
 	page.Shows(t, token, "appendRow")
 	form := []string{"once", webtest.FormKey(), "kind", "sheet", "secret", clear, "name", "Sổ", "type", "IN", "webhook_url"}
-	for _, bad := range []string{"https://shop.vn/x", "https://script.google.com/macros/s/AKfycbx0123456789abcdefghij/dev", "http://script.google.com/macros/s/AKfycbx0123456789abcdefghij/exec", "https://script.google.com/macros/s/AKfycbx0123456789abcdefghij/exec?x"} {
+	for _, bad := range []string{"https://shop.vn/x", "https://script.google.com/macros/s/AKfycbx0123456789abcdefghij/dev",
+		"http://script.google.com/macros/s/AKfycbx0123456789abcdefghij/exec",
+		"https://script.google.com/macros/s/AKfycbx0123456789abcdefghij/exec?x"} {
 		a := b.Post("/webhooks", append(form, bad)...)
 		a.WantStatus(t, http.StatusUnprocessableEntity)
 		a.Shows(t, token, "must be the web app URL that Google shows")
 	}
 	const url = "https://script.google.com/macros/s/AKfycbx0123456789abcdefghij/exec"
-	b.Post("/webhooks", "once", webtest.FormKey(), "kind", "sheet", "secret", "whsec_x", "name", "Sổ", "type", "IN", "webhook_url", url).WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/webhooks", "once", webtest.FormKey(), "kind", "sheet", "secret", "whsec_x", "name", "Sổ", "type", "IN", "webhook_url",
+		url).WantStatus(t, http.StatusUnprocessableEntity)
 	b.Post("/webhooks", append(form, url)...).Shows(t, token)
 	hook, err := w.Services.Deliveries.Webhook(t.Context(), 1, 1)
 	apptest.Must(t, err)

@@ -274,5 +274,6 @@ func (w words) ErrorWord(class delivery.ErrorClass) string {
 
 // Icon is an icon of the sprite. It is decoration: a text always stands beside it.
 func (w words) Icon(name string) template.HTML {
-	return template.HTML(`<svg class="icon" aria-hidden="true"><use href="` + template.HTMLEscapeString(staticURL("icons.svg")) + `#` + template.HTMLEscapeString(name) + `"/></svg>`)
+	return template.HTML(`<svg class="icon" aria-hidden="true"><use href="` + template.HTMLEscapeString(staticURL("icons.svg")) + `#` +
+		template.HTMLEscapeString(name) + `"/></svg>`)
 }

@@ -94,16 +94,25 @@ func TestProviderMoneyFields(t *testing.T) {
 	for _, c := range []struct{ field, old, new string }{
 		{"id", `"id":"3521"`, `"id":true`}, {"id", `"id":"3521"`, `"id":1.5`}, {"id", `"id":"3521"`, `"id":[]`}, {"id", `"id":"3521"`, `"id":{}`},
 		{"id", `"id":"3521"`, `"id":"3521","id":"3521"`}, {"id", `"id":"3521"`, `"id":"3521","ID":"3522"`},
-		{"transactionNumber", `"transactionNumber":"FT1"`, `"transactionNumber":false`}, {"transactionNumber", `"transactionNumber":"FT1"`, `"transactionNumber":1e5`},
+		{"transactionNumber", `"transactionNumber":"FT1"`, `"transactionNumber":false`},
+		{"transactionNumber", `"transactionNumber":"FT1"`, `"transactionNumber":1e5`},
 		{"transactionNumber", `"transactionNumber":"FT1"`, `"transactionNumber":"FT1","transactionNumber":"FT2"`},
-		{"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":19354957`}, {"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":""`},
-		{"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":null`}, {"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":" - . "`},
-		{"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":"\u0000"`}, {"accountNumber", `"accountNumber":"19354957"`, `"AccountNumber":"19354957"`},
-		{"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":"1","AccountNumber":"19354957"`}, {"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":["19354957"]`},
-		{"transferType", `"transferType":"IN"`, `"transferType":"in"`}, {"transferType", `"transferType":"IN"`, `"transferType":"ALL"`}, {"transferType", `"transferType":"IN"`, `"x":1`},
-		{"transferType", `"transferType":"IN"`, `"transferType":"IN","transfertype":"OUT"`}, {"transferType", `"transferType":"IN"`, `"transferType":"IN "`},
-		{"transferAmount", `"transferAmount":200000`, `"transferAmount":200000,"transferAmount":200000`}, {"transferAmount", `"transferAmount":200000`, `"transferAmount":200000,"TransferAmount":1`},
-		{"transferAmount", `"transferAmount":200000`, `"transferAmount":200000,"transfer\u0041mount":1`}, {"gateway", `"gateway":"ACB"`, `"gateway":"ACB","gateway":"VCB"`},
+		{"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":19354957`},
+		{"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":""`},
+		{"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":null`},
+		{"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":" - . "`},
+		{"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":"\u0000"`},
+		{"accountNumber", `"accountNumber":"19354957"`, `"AccountNumber":"19354957"`},
+		{"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":"1","AccountNumber":"19354957"`},
+		{"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":["19354957"]`},
+		{"transferType", `"transferType":"IN"`, `"transferType":"in"`}, {"transferType", `"transferType":"IN"`, `"transferType":"ALL"`},
+		{"transferType", `"transferType":"IN"`, `"x":1`},
+		{"transferType", `"transferType":"IN"`, `"transferType":"IN","transfertype":"OUT"`},
+		{"transferType", `"transferType":"IN"`, `"transferType":"IN "`},
+		{"transferAmount", `"transferAmount":200000`, `"transferAmount":200000,"transferAmount":200000`},
+		{"transferAmount", `"transferAmount":200000`, `"transferAmount":200000,"TransferAmount":1`},
+		{"transferAmount", `"transferAmount":200000`, `"transferAmount":200000,"transfer\u0041mount":1`},
+		{"gateway", `"gateway":"ACB"`, `"gateway":"ACB","gateway":"VCB"`},
 	} {
 		changed := strings.Replace(element, c.old, c.new, 1)
 		if changed == element {
@@ -117,10 +126,13 @@ func TestProviderMoneyFields(t *testing.T) {
 
 	element = apptest.Transfer{Number: "FT1"}.Sepay()
 	for _, c := range [][2]string{
-		{`"id":"3521"`, `"id":null`}, {`"id":"3521"`, `"id":""`}, {`"id":"3521"`, `"id":true`}, {`"id":"3521"`, `"id":1,"id":2`}, {`"id":"3521",`, ``},
+		{`"id":"3521"`, `"id":null`}, {`"id":"3521"`, `"id":""`}, {`"id":"3521"`, `"id":true`}, {`"id":"3521"`, `"id":1,"id":2`},
+		{`"id":"3521",`, ``},
 		{`"accountNumber":"19354957"`, `"accountNumber":null`}, {`"accountNumber":"19354957"`, `"accountNumber":"1","accountNumber":"19354957"`},
-		{`"transferType":"in"`, `"transferType":"both"`}, {`"transferType":"in"`, `"transferType":null`}, {`"transferType":"in"`, `"transferType":"in","transferType":"out"`},
-		{`"transferAmount":200000`, `"transferAmount":200000,"transferAmount":2`}, {`"transferAmount":200000`, `"transferAmount":200000,"TransferAmount":2`},
+		{`"transferType":"in"`, `"transferType":"both"`}, {`"transferType":"in"`, `"transferType":null`},
+		{`"transferType":"in"`, `"transferType":"in","transferType":"out"`},
+		{`"transferAmount":200000`, `"transferAmount":200000,"transferAmount":2`},
+		{`"transferAmount":200000`, `"transferAmount":200000,"TransferAmount":2`},
 	} {
 		w.Wants(webtest.Rejected, sepay, strings.Replace(element, c[0], c[1], 1))
 	}
@@ -129,9 +141,11 @@ func TestProviderMoneyFields(t *testing.T) {
 	// What doesn't cost the transaction.
 	for i, body := range []string{
 		`{"id":7,"transactionNumber":8,"accountNumber":"19354957","transferType":"IN","transferAmount":1,"gateway":"ACB"}`,
-		`{"transactionNumber":12345678901234567890,"accountNumber":"19354957","transferType":"OUT","transferAmount":2,"gateway":"ACB","checksum":{},"extra":[[1]],"Content":"x"}`,
+		`{"transactionNumber":12345678901234567890,"accountNumber":"19354957","transferType":"OUT","transferAmount":2,"gateway":"ACB"` +
+			`,"checksum":{},"extra":[[1]],"Content":"x"}`,
 		`{"id":"c","accountNumber":"1935 4957","transferType":"IN","transferAmount":3,"gateway":"ACB","content":5,"transactionDate":[]}`,
-		`{"id":"","transactionNumber":"n","accountNumber":"19354957","transferType":"IN","transferAmount":4,"gateway":["ACB"],"content":"a","content":"b"}`,
+		`{"id":"","transactionNumber":"n","accountNumber":"19354957","transferType":"IN","transferAmount":4,"gateway":["ACB"],"content":"a"` +
+			`,"content":"b"}`,
 	} {
 		w.Wants(webtest.Recorded, native, apptest.Batch(body))
 		w.Wants(webtest.Duplicate, native, apptest.Batch(body))
@@ -156,15 +170,22 @@ func TestProviderUnreadableBodies(t *testing.T) {
 		name, body string
 		field      string // "": isn't JSON
 	}{
-		{"empty", "", ""}, {"white space", " \n", ""}, {"garbage", "hello", ""}, {"form", "id=1&transferAmount=5", ""}, {"cut", good[:len(good)-1], ""},
-		{"trailing garbage", good + "x", ""}, {"two documents", good + good, ""}, {"trailing comma", `{"transactions":[],}`, ""}, {"comment", good + "// x", ""},
-		{"NUL after it", good + "\x00", ""}, {"UTF-16", "\xff\xfe{\x00}\x00", ""}, {"two byte order marks", "\xef\xbb\xbf\xef\xbb\xbf" + good, ""},
+		{"empty", "", ""}, {"white space", " \n", ""}, {"garbage", "hello", ""}, {"form", "id=1&transferAmount=5", ""},
+		{"cut", good[:len(good)-1], ""},
+		{"trailing garbage", good + "x", ""}, {"two documents", good + good, ""}, {"trailing comma", `{"transactions":[],}`, ""},
+		{"comment", good + "// x", ""},
+		{"NUL after it", good + "\x00", ""}, {"UTF-16", "\xff\xfe{\x00}\x00", ""},
+		{"two byte order marks", "\xef\xbb\xbf\xef\xbb\xbf" + good, ""},
 		{"20 000 brackets", strings.Repeat("[", 20000), ""}, {"12 000 objects", strings.Repeat(`{"a":`, 12000), ""},
 		{"raw control character", "{\"transactions\":[{\"content\":\"\x01\"}]}", ""},
-		{"array", "[]", "body"}, {"array of elements", "[" + apptest.Transfer{}.Native() + "]", "body"}, {"null", "null", "body"}, {"number", "1", "body"}, {"text", `"x"`, "body"},
-		{"empty object", "{}", "transactions"}, {"null list", `{"transactions":null}`, "transactions"}, {"an object for a list", `{"transactions":{}}`, "transactions"},
-		{"another case", `{"Transactions":[]}`, "transactions"}, {"two lists", `{"transactions":[],"transactions":[]}`, "transactions"}, {"a bare element", apptest.Transfer{}.Native(), "transactions"},
-		{"null element", apptest.Batch("null"), "transactions[0].body"}, {"number as an element", apptest.Batch("7"), "transactions[0].body"}, {"list as an element", apptest.Batch("[]"), "transactions[0].body"},
+		{"array", "[]", "body"}, {"array of elements", "[" + apptest.Transfer{}.Native() + "]", "body"}, {"null", "null", "body"},
+		{"number", "1", "body"}, {"text", `"x"`, "body"},
+		{"empty object", "{}", "transactions"}, {"null list", `{"transactions":null}`, "transactions"},
+		{"an object for a list", `{"transactions":{}}`, "transactions"},
+		{"another case", `{"Transactions":[]}`, "transactions"}, {"two lists", `{"transactions":[],"transactions":[]}`, "transactions"},
+		{"a bare element", apptest.Transfer{}.Native(), "transactions"},
+		{"null element", apptest.Batch("null"), "transactions[0].body"}, {"number as an element", apptest.Batch("7"), "transactions[0].body"},
+		{"list as an element", apptest.Batch("[]"), "transactions[0].body"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := *w
@@ -221,7 +242,8 @@ func TestProviderDeepElement(t *testing.T) {
 	deep := strings.Repeat("[", 5000) + strings.Repeat("]", 5000)
 	native := w.Native()
 	w.Wants(webtest.Counts{Rejected: 1, Recorded: 1}, native, apptest.Batch(deep, apptest.Transfer{}.Native()))
-	w.Wants(webtest.Recorded, native, apptest.Batch(strings.Replace(apptest.Transfer{ID: "x"}.Native(), `"content":`, `"extra":`+deep+`,"content":`, 1)))
+	w.Wants(webtest.Recorded, native,
+		apptest.Batch(strings.Replace(apptest.Transfer{ID: "x"}.Native(), `"content":`, `"extra":`+deep+`,"content":`, 1)))
 }
 
 // TestProviderTexts has texts that break who handles them carelessly.
@@ -235,17 +257,23 @@ func TestProviderTexts(t *testing.T) {
 	key := w.APIKey(access.ScopeRead)
 	long := strings.Repeat("đ", 1999)
 	for i, c := range []struct{ literal, want string }{
-		{"a\xffb\xc3", "a\uFFFDb\uFFFD"}, {`\ud800x`, "\uFFFDx"}, {`\ud83d\ude00`, "😀"}, {`a\u0000b`, "ab"}, {`\u0000`, ""}, {"\u202egnp.exe\u2066", "\u202egnp.exe\u2066"},
-		{strings.Repeat("Z\u0351\u036b\u0343", 100), strings.Repeat("Z\u0351\u036b\u0343", 100)}, {long + "x", long + "x"}, {long + "xy", long + "x"}, {long + "😀😀", long + "😀"},
+		{"a\xffb\xc3", "a\uFFFDb\uFFFD"}, {`\ud800x`, "\uFFFDx"}, {`\ud83d\ude00`, "😀"}, {`a\u0000b`, "ab"}, {`\u0000`, ""},
+		{"\u202egnp.exe\u2066", "\u202egnp.exe\u2066"},
+		{strings.Repeat("Z\u0351\u036b\u0343", 100), strings.Repeat("Z\u0351\u036b\u0343", 100)}, {long + "x", long + "x"},
+		{long + "xy", long + "x"}, {long + "😀😀", long + "😀"},
 		{strings.Repeat("x", 1_000_000), strings.Repeat("x", 2000)}, {"", ""},
 		{`'; DROP TABLE transactions; --`, `'; DROP TABLE transactions; --`}, {`<script>alert(1)</script>`, `<script>alert(1)</script>`},
-		{`=HYPERLINK(\"http://x\",\"y\")`, `=HYPERLINK("http://x","y")`}, {`\r\nlevel=ERROR msg=forged`, "\r\nlevel=ERROR msg=forged"}, {`{{7*7}}`, `{{7*7}}`},
-		{`\u001b[2J\u001b]0;x\u0007`, "\x1b[2J\x1b]0;x\x07"}, {`\u2028\u2029\u0085`, "\u2028\u2029\u0085"}, {`%s%n%00`, `%s%n%00`}, {`\\\"`, `\"`},
+		{`=HYPERLINK(\"http://x\",\"y\")`, `=HYPERLINK("http://x","y")`}, {`\r\nlevel=ERROR msg=forged`, "\r\nlevel=ERROR msg=forged"},
+		{`{{7*7}}`, `{{7*7}}`},
+		{`\u001b[2J\u001b]0;x\u0007`, "\x1b[2J\x1b]0;x\x07"}, {`\u2028\u2029\u0085`, "\u2028\u2029\u0085"},
+		{`%s%n%00`, `%s%n%00`}, {`\\\"`, `\"`},
 	} {
-		body := apptest.Batch(strings.Replace(apptest.Transfer{ID: fmt.Sprint("a", i), Amount: 200_000 + int64(i)}.Native(), "NAPTIEN MOMO", c.literal, 1))
+		body := apptest.Batch(strings.Replace(apptest.Transfer{ID: fmt.Sprint("a", i), Amount: 200_000 + int64(i)}.Native(),
+			"NAPTIEN MOMO", c.literal, 1))
 		source := native
 		if i%2 == 1 {
-			source, body = sepay, strings.Replace(apptest.Transfer{ID: fmt.Sprint("a", i), Amount: 200_000 + int64(i)}.Sepay(), "NAPTIEN MOMO", c.literal, 1)
+			source, body = sepay,
+				strings.Replace(apptest.Transfer{ID: fmt.Sprint("a", i), Amount: 200_000 + int64(i)}.Sepay(), "NAPTIEN MOMO", c.literal, 1)
 		}
 		w.Wants(webtest.Recorded, source, body)
 		if got := w.WantTransactions(i + 1)[i].Content; got != c.want || !utf8.ValidString(got) {
@@ -256,7 +284,8 @@ func TestProviderTexts(t *testing.T) {
 		}
 		a := w.Do("GET", "/api/v1/transactions?per_page=1", "", "Authorization", "Bearer "+key)
 		element := a.JSON(t)["transactions"].([]any)[0].(map[string]any)
-		if element["content"] != c.want || a.Header.Get("X-Content-Type-Options") != "nosniff" || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
+		if element["content"] != c.want || a.Header.Get("X-Content-Type-Options") != "nosniff" ||
+			!strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
 			t.Errorf("%.60q is shown as %.200s", c.literal, a.Body)
 		}
 	}
@@ -271,7 +300,8 @@ func TestProviderHostileNames(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
 	native := w.Native()
-	for i, account := range []string{"' OR 1=1 --", "%", "19354957'", "0019354957", "19354957" + strings.Repeat(" ", 92) + "123", strings.Repeat("9", 5000), "１９３５４９５７", "*"} {
+	for i, account := range []string{"' OR 1=1 --", "%", "19354957'", "0019354957", "19354957" + strings.Repeat(" ", 92) + "123",
+		strings.Repeat("9", 5000), "１９３５４９５７", "*"} {
 		w.Names(webtest.Unassigned, native, apptest.Transfer{ID: fmt.Sprint("a", i), Account: account})
 	}
 	for i, gateway := range []string{"ACB'; DROP TABLE transactions; --", "<b>", "\x1b[2J", strings.Repeat("A", 5000)} {

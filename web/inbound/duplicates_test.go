@@ -46,7 +46,8 @@ func TestProviderSameEvent(t *testing.T) {
 			w.Names(webtest.Duplicate, source, apptest.Transfer{Number: "FT1", Date: at(200 * time.Hour)})
 			w.Names(webtest.Duplicate, source, apptest.Transfer{})
 			list := w.WantTransactions(1)
-			if list[0].Content != "NAPTIEN MOMO" || list[0].Number != "FT1" || app.FormatTime(list[0].Time, w.Services.Ledger.Zone()) != apptest.SomeDate {
+			if list[0].Content != "NAPTIEN MOMO" || list[0].Number != "FT1" ||
+				app.FormatTime(list[0].Time, w.Services.Ledger.Zone()) != apptest.SomeDate {
 				t.Errorf("a repetition changed it: %+v", list[0])
 			}
 			shop.Waits(w, "/a 1")
@@ -88,9 +89,11 @@ func TestProviderConflicts(t *testing.T) {
 	w.Link("VCB", apptest.SomeAccount)
 	w.Link("ACB", "111")
 	for _, source := range []inbound.Source{w.Native(), w.Sepay()} {
-		first := apptest.Transfer{ID: fmt.Sprint("c", source.ID), Number: fmt.Sprint("FT", source.ID), Date: fmt.Sprintf("2025-10-1%d 10:59:30", source.ID)}
+		first := apptest.Transfer{ID: fmt.Sprint("c", source.ID), Number: fmt.Sprint("FT", source.ID),
+			Date: fmt.Sprintf("2025-10-1%d 10:59:30", source.ID)}
 		w.Names(webtest.Recorded, source, first)
-		others := []apptest.Transfer{{Amount: 200001}, {Direction: "OUT"}, {Account: "111"}, {Account: "unlinked"}, {Gateway: "VCB"}, {Amount: 1, Account: "111", Direction: "OUT"},
+		others := []apptest.Transfer{{Amount: 200001}, {Direction: "OUT"}, {Account: "111"}, {Account: "unlinked"}, {Gateway: "VCB"},
+			{Amount: 1, Account: "111", Direction: "OUT"},
 			{Amount: 200001, Direction: "OUT"}, {Gateway: "VCB", Account: "unlinked"}}
 		for _, other := range others {
 			other.ID, other.Number, other.Date = first.ID, first.Number, first.Date
@@ -117,7 +120,8 @@ func TestProviderConflicts(t *testing.T) {
 			t.Errorf("the first record did not stand: %+v", x)
 		}
 	}
-	open, _, err := w.Services.Inbound.InboundEvents(context.Background(), 1, inbound.Filter{OpenOnly: true, Page: app.Page{Number: 1, Size: 100}})
+	open, _, err := w.Services.Inbound.InboundEvents(context.Background(), 1,
+		inbound.Filter{OpenOnly: true, Page: app.Page{Number: 1, Size: 100}})
 	if err != nil || len(open) != 16 {
 		t.Errorf("%d open events, want 16 (%v)", len(open), err)
 	}
@@ -154,7 +158,8 @@ func TestProviderSameNumber(t *testing.T) {
 		{"72 hours later", apptest.Transfer{ID: "b1", Number: "FT1", Date: at(window)}, false, webtest.Duplicate},
 		{"72 hours earlier", apptest.Transfer{ID: "b1", Number: "FT1", Date: at(-window)}, false, webtest.Duplicate},
 		{"a second more than 72 hours later", apptest.Transfer{ID: "b1", Number: "FT1", Date: at(window + time.Second)}, false, webtest.Recorded},
-		{"a second more than 72 hours earlier", apptest.Transfer{ID: "b1", Number: "FT1", Date: at(-window - time.Second)}, false, webtest.Recorded},
+		{"a second more than 72 hours earlier", apptest.Transfer{ID: "b1", Number: "FT1", Date: at(-window - time.Second)},
+			false, webtest.Recorded},
 		{"another amount", apptest.Transfer{ID: "b1", Number: "FT1", Amount: 200001}, false, webtest.Recorded},
 		{"another direction", apptest.Transfer{ID: "b1", Number: "FT1", Direction: "OUT"}, false, webtest.Recorded},
 		{"another number", apptest.Transfer{ID: "b1", Number: "FT2"}, false, webtest.Recorded},
@@ -230,7 +235,8 @@ func TestProviderSameSource(t *testing.T) {
 	w.Link("ACB", "111")
 	w.Link("VCB", apptest.SomeAccount)
 	source := w.Native()
-	same := []apptest.Transfer{{ID: "1", Number: "FT1"}, {ID: "2", Number: "FT1"}, {ID: "3", Number: "FT2"}, {ID: "4", Number: "FT1", Account: "111"}, {ID: "5", Number: "FT1", Gateway: "VCB"}}
+	same := []apptest.Transfer{{ID: "1", Number: "FT1"}, {ID: "2", Number: "FT1"}, {ID: "3", Number: "FT2"},
+		{ID: "4", Number: "FT1", Account: "111"}, {ID: "5", Number: "FT1", Gateway: "VCB"}}
 	for _, x := range same {
 		w.Names(webtest.Recorded, source, x)
 	}
@@ -259,10 +265,14 @@ func TestProviderMultiplicity(t *testing.T) {
 		want   webtest.Counts
 	}
 	for name, steps := range map[string][]step{
-		"two each":        {{0, "a1", webtest.Recorded}, {1, "b1", webtest.Duplicate}, {1, "b2", webtest.Recorded}, {0, "a2", webtest.Duplicate}, {0, "a3", webtest.Recorded}, {1, "b3", webtest.Duplicate}},
-		"one after other": {{0, "a1", webtest.Recorded}, {0, "a2", webtest.Recorded}, {1, "b1", webtest.Duplicate}, {1, "b2", webtest.Duplicate}, {1, "b3", webtest.Recorded}, {0, "a3", webtest.Duplicate}},
-		"three sources": {{0, "a1", webtest.Recorded}, {1, "b1", webtest.Duplicate}, {2, "c1", webtest.Duplicate}, {2, "c2", webtest.Recorded}, {1, "b2", webtest.Duplicate}, {0, "a2", webtest.Duplicate},
-			{0, "a1", webtest.Duplicate}, {1, "b1", webtest.Duplicate}, {2, "c1", webtest.Duplicate}, {1, "b3", webtest.Recorded}, {2, "c3", webtest.Duplicate}, {0, "a3", webtest.Duplicate}},
+		"two each": {{0, "a1", webtest.Recorded}, {1, "b1", webtest.Duplicate}, {1, "b2", webtest.Recorded}, {0, "a2", webtest.Duplicate},
+			{0, "a3", webtest.Recorded}, {1, "b3", webtest.Duplicate}},
+		"one after other": {{0, "a1", webtest.Recorded}, {0, "a2", webtest.Recorded}, {1, "b1", webtest.Duplicate}, {1, "b2", webtest.Duplicate},
+			{1, "b3", webtest.Recorded}, {0, "a3", webtest.Duplicate}},
+		"three sources": {{0, "a1", webtest.Recorded}, {1, "b1", webtest.Duplicate}, {2, "c1", webtest.Duplicate}, {2, "c2", webtest.Recorded},
+			{1, "b2", webtest.Duplicate}, {0, "a2", webtest.Duplicate},
+			{0, "a1", webtest.Duplicate}, {1, "b1", webtest.Duplicate}, {2, "c1", webtest.Duplicate}, {1, "b3", webtest.Recorded},
+			{2, "c3", webtest.Duplicate}, {0, "a3", webtest.Duplicate}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := webtest.NewWorld(t)
@@ -313,9 +323,11 @@ func TestProviderChannels(t *testing.T) {
 	on := func(channel app.Channel, want webtest.Counts, x apptest.Transfer) {
 		t.Helper()
 		body := []byte(apptest.Batch(x.Native()))
-		call := inbound.Call{AccountID: 1, Source: source, Channel: channel, Body: body, ReceivedAt: time.Now(), Elements: apptest.ReadNative(body)}
+		call := inbound.Call{AccountID: 1, Source: source, Channel: channel, Body: body, ReceivedAt: time.Now(),
+			Elements: apptest.ReadNative(body)}
 		r, err := w.Services.Inbound.RecordTransactions(context.Background(), call)
-		if got := (webtest.Counts{Recorded: r.Recorded, Duplicates: r.Duplicates, Unassigned: r.Unassigned, Conflicts: r.Conflicts, Rejected: r.Rejected}); err != nil || got != want {
+		if got := (webtest.Counts{Recorded: r.Recorded, Duplicates: r.Duplicates, Unassigned: r.Unassigned, Conflicts: r.Conflicts,
+			Rejected: r.Rejected}); err != nil || got != want {
 			t.Errorf("%s: %+v, %v; want %+v", channel, got, err, want)
 		}
 	}
@@ -339,11 +351,14 @@ func TestProviderGateways(t *testing.T) {
 		gateway, account string
 		want             int64
 	}{
-		{"VCB", "100", vcb.ID}, {"Vietcombank", "100", vcb.ID}, {"vietcombank", "100", vcb.ID}, {"VIETCOMBANK", "100", vcb.ID}, {"MBBank", "100", mbb.ID}, {"MB Bank", "100", mbb.ID},
-		{"MB", "100", mbb.ID}, {"ACB", "100", 0}, {"", "100", 0}, {"Some Bank", "100", 0}, {"Some Bank", "200", acb.ID}, {"", "200", acb.ID}, {"BIDV", "200", 0}, {"VietinBank", "200", 0},
+		{"VCB", "100", vcb.ID}, {"Vietcombank", "100", vcb.ID}, {"vietcombank", "100", vcb.ID}, {"VIETCOMBANK", "100", vcb.ID},
+		{"MBBank", "100", mbb.ID}, {"MB Bank", "100", mbb.ID},
+		{"MB", "100", mbb.ID}, {"ACB", "100", 0}, {"", "100", 0}, {"Some Bank", "100", 0}, {"Some Bank", "200", acb.ID}, {"", "200", acb.ID},
+		{"BIDV", "200", 0}, {"VietinBank", "200", 0},
 		{"TCB", "200", 0}, {"ACB", "200", acb.ID}, {"ACB", "0200", 0}, {"ACB", "20", 0}, {"Some Bank", "300", 0}, {"VCB", "200", 0},
 	} {
-		body := strings.Replace(apptest.Transfer{ID: fmt.Sprint("g", i), Account: c.account}.Native(), `"gateway":"ACB"`, `"gateway":"`+c.gateway+`"`, 1)
+		body := strings.Replace(apptest.Transfer{ID: fmt.Sprint("g", i), Account: c.account}.Native(), `"gateway":"ACB"`,
+			`"gateway":"`+c.gateway+`"`, 1)
 		want, before := webtest.Recorded, len(w.Transactions())
 		if c.want == 0 {
 			want = webtest.Unassigned
@@ -362,7 +377,8 @@ func TestProviderBankAccountStatus(t *testing.T) {
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
 	ctx := context.Background()
-	link, err := w.Services.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A", Pending: true}, time.Now())
+	link, err := w.Services.Inbound.LinkBankAccount(ctx, 1,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A", Pending: true}, time.Now())
 	apptest.Must(t, err)
 	source := w.Native()
 	status := func(want app.BankAccountStatus) {

@@ -56,7 +56,8 @@ func (s *Server) findSource(r *http.Request) (inbound.Source, error) {
 
 // accept finds the source that a call names, verifies the call, reads it and
 // records it.
-func (s *Server) accept(w http.ResponseWriter, r *http.Request, find func(*http.Request) (inbound.Source, error)) (_ inbound.Recording, err error) {
+func (s *Server) accept(w http.ResponseWriter, r *http.Request,
+	find func(*http.Request) (inbound.Source, error)) (_ inbound.Recording, err error) {
 	source, err := find(r)
 	defer func() { s.called(source, err) }()
 	if err != nil {
@@ -108,7 +109,8 @@ func (s *Server) record(r *http.Request, in provider.Call, kind provider.Kind) (
 // zero Kind stands for a call that names none, which is refused. verify
 // reads the body only if the body is signed. The reason of a refusal is kept for
 // the operator; the caller gets the same answer for every reason.
-func (s *Server) verify(w http.ResponseWriter, r *http.Request, source inbound.Source, kind provider.Kind, check provider.Verifier) (provider.Call, error) {
+func (s *Server) verify(w http.ResponseWriter, r *http.Request, source inbound.Source, kind provider.Kind,
+	check provider.Verifier) (provider.Call, error) {
 	in := provider.Call{Source: source, At: time.Now(), Zone: s.service.Ledger.Zone()}
 	if kind.Verify == nil {
 		s.noteRefused(r, in, inbound.Refusal{Code: inbound.RefusalUnknownSource, Text: app.Text{
@@ -149,7 +151,8 @@ func nothingReadable(elements []inbound.Incoming) error {
 		return nil
 	}
 	if len(elements) == 1 && elements[0].Fault.Field == provider.FaultNotJSON {
-		return app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body is not valid JSON.", VI: "Nội dung yêu cầu không phải JSON hợp lệ."})
+		return app.Refused(app.CodeInvalidJSON,
+			app.Text{EN: "The request body is not valid JSON.", VI: "Nội dung yêu cầu không phải JSON hợp lệ."})
 	}
 	var v app.Invalid
 	for i, e := range elements {

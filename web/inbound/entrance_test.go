@@ -42,15 +42,19 @@ func TestSchemeCase(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	native, sepay, vietqr, key := w.Native(), w.Sepay(), w.Source("vietqr", "", ""), w.APIKey(access.ScopeRead)
 	body := apptest.Batch(apptest.Transfer{}.Native())
-	for i, write := range []func(string) string{strings.ToLower, strings.ToUpper, func(s string) string { return s[:1] + strings.ToUpper(s[1:]) }} {
+	for i, write := range []func(string) string{strings.ToLower, strings.ToUpper,
+		func(s string) string { return s[:1] + strings.ToUpper(s[1:]) }} {
 		scheme := func(s string) string { return write(s) + " " }
 		w.Do("GET", "/api/v1/transactions", "", "Authorization", scheme("Bearer")+key).WantStatus(t, http.StatusOK)
 		w.Do("POST", native.URLPath(), body, "Authorization", scheme("Bearer")+native.Secret).WantStatus(t, http.StatusOK)
 		w.Do("POST", inboundPath, body, "Authorization", scheme("Bearer")+native.Secret).WantStatus(t, http.StatusOK)
-		w.Do("POST", sepay.URLPath(), apptest.Transfer{ID: "s", Amount: 300_000}.Sepay(), "Authorization", scheme("Apikey")+sepay.Secret).WantStatus(t, http.StatusOK)
-		token := w.Do("POST", tokenPath, "", "Authorization", scheme("Basic")+strings.TrimPrefix(basic(vietqr.Options.Username, vietqr.Secret)[1], "Basic "))
+		w.Do("POST", sepay.URLPath(), apptest.Transfer{ID: "s", Amount: 300_000}.Sepay(), "Authorization",
+			scheme("Apikey")+sepay.Secret).WantStatus(t, http.StatusOK)
+		token := w.Do("POST", tokenPath, "", "Authorization",
+			scheme("Basic")+strings.TrimPrefix(basic(vietqr.Options.Username, vietqr.Secret)[1], "Basic "))
 		token.WantStatus(t, http.StatusOK)
-		w.Do("POST", syncPath, apptest.VietQRBody(), "Authorization", scheme("Bearer")+fmt.Sprint(token.JSON(t)["access_token"])).WantStatus(t, http.StatusOK)
+		w.Do("POST", syncPath, apptest.VietQRBody(), "Authorization",
+			scheme("Bearer")+fmt.Sprint(token.JSON(t)["access_token"])).WantStatus(t, http.StatusOK)
 		if n := w.Rows("transactions"); n != 3 {
 			t.Errorf("%d transactions after round %d, want 3", n, i)
 		}
@@ -112,7 +116,8 @@ func TestProviderMutations(t *testing.T) {
 						refused(original[n-1]+" "+changed, body, header)
 					}
 				}
-				for _, changed := range []string{value[1:], value[:len(value)-1], value + "0", strings.ToUpper(value), "", "sha256=" + value, value + "," + value} {
+				for _, changed := range []string{value[1:], value[:len(value)-1], value + "0", strings.ToUpper(value), "", "sha256=" + value,
+					value + "," + value} {
 					if apptest.SameCredential(original[n-1], value, changed) {
 						continue // a timestamp has no upper case
 					}
@@ -174,10 +179,13 @@ func TestProviderCredentials(t *testing.T) {
 		{"a management key on the bare path", inboundPath, native, []string{"Authorization", "Bearer " + key}},
 		{"a signature for a Bearer source", bearer.URLPath(), native, []string{"X-Webhook-Signature", apptest.HexHMAC(bearer.Secret, native)}},
 		{"nothing on the bare path", inboundPath, native, nil},
-		{"twice on the bare path", inboundPath, native, []string{"Authorization", "Bearer " + bearer.Secret, "Authorization", "Bearer " + bearer.Secret}},
+		{"twice on the bare path", inboundPath, native,
+			[]string{"Authorization", "Bearer " + bearer.Secret, "Authorization", "Bearer " + bearer.Secret}},
 		{"the path's token as a credential", inboundPath, native, []string{"Authorization", "Bearer " + bearer.Token}},
-		{"unknown token", inboundPath + "/" + strings.Repeat("A", len(bearer.Token)), native, []string{"Authorization", "Bearer " + bearer.Secret}},
-		{"token in another case", inboundPath + "/" + strings.ToLower(bearer.Token), native, []string{"Authorization", "Bearer " + bearer.Secret}},
+		{"unknown token", inboundPath + "/" + strings.Repeat("A", len(bearer.Token)), native,
+			[]string{"Authorization", "Bearer " + bearer.Secret}},
+		{"token in another case", inboundPath + "/" + strings.ToLower(bearer.Token), native,
+			[]string{"Authorization", "Bearer " + bearer.Secret}},
 		{"half a token", inboundPath + "/" + bearer.Token[:20], native, []string{"Authorization", "Bearer " + bearer.Secret}},
 		{"an id for a token", inboundPath + "/1", native, []string{"Authorization", "Bearer " + bearer.Secret}},
 
@@ -193,10 +201,12 @@ func TestProviderCredentials(t *testing.T) {
 		{"a body of another source", signed.URLPath(), native, []string{"X-Webhook-Signature", apptest.HexHMAC(bearer.Secret, native)}},
 
 		{"apikey as Bearer", apikey.URLPath(), sepay, []string{"Authorization", "Bearer " + apikey.Secret}},
-		{"apikey twice", apikey.URLPath(), sepay, []string{"Authorization", "Apikey " + apikey.Secret, "Authorization", "Apikey " + apikey.Secret}},
+		{"apikey twice", apikey.URLPath(), sepay,
+			[]string{"Authorization", "Apikey " + apikey.Secret, "Authorization", "Apikey " + apikey.Secret}},
 		{"apikey on the bare path", inboundPath, sepay, []string{"Authorization", "Apikey " + apikey.Secret}},
 		{"apikey as Bearer on the bare path", inboundPath, sepay, []string{"Authorization", "Bearer " + apikey.Secret}},
-		{"signed instead of apikey", apikey.URLPath(), sepay, []string{"X-SePay-Timestamp", stamped[1], "X-SePay-Signature", "sha256=" + apptest.HexHMAC(apikey.Secret, stamped[1], ".", sepay)}},
+		{"signed instead of apikey", apikey.URLPath(), sepay,
+			[]string{"X-SePay-Timestamp", stamped[1], "X-SePay-Signature", "sha256=" + apptest.HexHMAC(apikey.Secret, stamped[1], ".", sepay)}},
 
 		{"the key of signatures as an Apikey", stamps.URLPath(), sepay, []string{"Authorization", "Apikey " + stamps.Secret}},
 		{"the key of signatures as a Bearer token", inboundPath, sepay, []string{"Authorization", "Bearer " + stamps.Secret}},
@@ -217,8 +227,10 @@ func TestProviderCredentials(t *testing.T) {
 		{"bare digest", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], stamped[3][7:]}},
 		{"upper-case prefix", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], "SHA256=" + stamped[3][7:]}},
 		{"upper-case digest", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], "sha256=" + strings.ToUpper(stamped[3][7:])}},
-		{"a digest without the timestamp", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], "sha256=" + apptest.HexHMAC(stamps.Secret, sepay)}},
-		{"a digest without the dot", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], "sha256=" + apptest.HexHMAC(stamps.Secret, stamped[1], sepay)}},
+		{"a digest without the timestamp", stamps.URLPath(), sepay,
+			[]string{stamped[0], stamped[1], stamped[2], "sha256=" + apptest.HexHMAC(stamps.Secret, sepay)}},
+		{"a digest without the dot", stamps.URLPath(), sepay,
+			[]string{stamped[0], stamped[1], stamped[2], "sha256=" + apptest.HexHMAC(stamps.Secret, stamped[1], sepay)}},
 	} {
 		a := w.Do("POST", c.path, c.body, append(c.header, "X-Test-Peer", webtest.Peer(i/25))...)
 		if constant == "" {
@@ -249,10 +261,12 @@ func TestProviderCredentials(t *testing.T) {
 		{"apikey", apikey.URLPath(), sepay, apptest.Credentials(apikey, sepay, now)},
 		{"4 minutes old", stamps.URLPath(), sepay, written(late)},
 		{"4 minutes early", stamps.URLPath(), sepay, stamp(now.Add(4 * time.Minute))},
-		{"another credential beside it", signed.URLPath(), native, append(apptest.Credentials(signed, native, now), "Authorization", "Bearer nonsense")},
+		{"another credential beside it", signed.URLPath(), native,
+			append(apptest.Credentials(signed, native, now), "Authorization", "Bearer nonsense")},
 		{"no Content-Type", bearer.URLPath(), native, apptest.Credentials(bearer, native, now)},
 		{"any Content-Type", bearer.URLPath(), native, append(apptest.Credentials(bearer, native, now), "Content-Type", "text/plain; charset=x")},
-		{"a form's Content-Type", apikey.URLPath(), sepay, append(apptest.Credentials(apikey, sepay, now), "Content-Type", "application/x-www-form-urlencoded")},
+		{"a form's Content-Type", apikey.URLPath(), sepay,
+			append(apptest.Credentials(apikey, sepay, now), "Content-Type", "application/x-www-form-urlencoded")},
 	} {
 		if a := w.Do("POST", c.path, c.body, c.header...); a.Status != http.StatusOK {
 			t.Errorf("%s: %d %s", c.name, a.Status, a.Body)
@@ -272,7 +286,8 @@ func TestProviderMethods(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{inboundPath + "/", s.URLPath() + "/", s.URLPath() + "/x", inboundPath + "//" + s.Token, "/api/webhooks/../webhooks/provider"} {
+	for _, path := range []string{inboundPath + "/", s.URLPath() + "/", s.URLPath() + "/x", inboundPath + "//" + s.Token,
+		"/api/webhooks/../webhooks/provider"} {
 		if a := w.Do("POST", path, apptest.Batch(), apptest.Credentials(s, "", time.Now())...); a.Status != http.StatusNotFound {
 			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}

@@ -46,8 +46,10 @@ func TestProviderFailureLimit(t *testing.T) {
 	}
 	v := limited.JSON(t)
 	retry, err := strconv.Atoi(limited.Header.Get("Retry-After"))
-	if limited.Status != http.StatusTooManyRequests || v["code"] != "rate_limited" || v["message"] == "" || err != nil || retry < 1 || retry > 60 ||
-		fmt.Sprint(v["retry_after"]) != fmt.Sprint(retry) || limited.Header.Get("X-RateLimit-Limit") != "30" || limited.Header.Get("X-RateLimit-Remaining") != "0" {
+	if limited.Status != http.StatusTooManyRequests || v["code"] != "rate_limited" || v["message"] == "" || err != nil ||
+		retry < 1 || retry > 60 ||
+		fmt.Sprint(v["retry_after"]) != fmt.Sprint(retry) || limited.Header.Get("X-RateLimit-Limit") != "30" ||
+		limited.Header.Get("X-RateLimit-Remaining") != "0" {
 		t.Errorf("%d %v %s", limited.Status, limited.Header, limited.Body)
 	}
 	for i := range 100 {
@@ -61,10 +63,12 @@ func TestProviderFailureLimit(t *testing.T) {
 	for from("192.0.2.1", "wrong").Status != http.StatusTooManyRequests { // on a slow machine one more was allowed meanwhile
 	}
 	// The management API counts against the same address.
-	if a := w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer wrong", "X-Test-Peer", "192.0.2.1"); a.Status != http.StatusTooManyRequests {
+	if a := w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer wrong", "X-Test-Peer",
+		"192.0.2.1"); a.Status != http.StatusTooManyRequests {
 		t.Errorf("the management API: %d", a.Status)
 	}
-	if a := w.Do("POST", source.URLPath(), body, "Authorization", "Bearer wrong", "X-Test-Peer", "192.0.2.1", "X-Forwarded-For", "203.0.113.9", "X-Real-IP", "203.0.113.9"); a.Status != http.StatusTooManyRequests {
+	if a := w.Do("POST", source.URLPath(), body, "Authorization", "Bearer wrong", "X-Test-Peer", "192.0.2.1", "X-Forwarded-For", "203.0.113.9",
+		"X-Real-IP", "203.0.113.9"); a.Status != http.StatusTooManyRequests {
 		t.Errorf("with another address in a header: %d", a.Status)
 	}
 }
@@ -121,13 +125,16 @@ func TestProviderRefusedLog(t *testing.T) {
 		says   string
 	}{
 		{native.ID, native.URLPath(), nil, "missing"}, {native.ID, native.URLPath(), []string{"Authorization", "Bearer guessed-secret"}, "token"},
-		{native.ID, native.URLPath(), []string{"Authorization", "Basic " + native.Secret}, "Bearer"}, {signed.ID, signed.URLPath(), []string{"X-Webhook-Signature", "guessed-secret"}, "X-Webhook-Signature"},
-		{sepay.ID, sepay.URLPath(), old, "X-SePay-Timestamp"}, {0, inboundPath, []string{"Authorization", "Bearer guessed-secret"}, "source"}, {0, inboundPath + "/guessed-secret", nil, "source"},
+		{native.ID, native.URLPath(), []string{"Authorization", "Basic " + native.Secret}, "Bearer"},
+		{signed.ID, signed.URLPath(), []string{"X-Webhook-Signature", "guessed-secret"}, "X-Webhook-Signature"},
+		{sepay.ID, sepay.URLPath(), old, "X-SePay-Timestamp"}, {0, inboundPath, []string{"Authorization", "Bearer guessed-secret"}, "source"},
+		{0, inboundPath + "/guessed-secret", nil, "source"},
 	} {
 		refused(c.path, "{}", c.header...)
 		w.Until("the call is noted", func() bool { return len(log()) == calls })
 		got := log()[0]
-		if got.SourceID != c.source || !strings.Contains(got.Text.EN, c.says) || got.Remote != webtest.Peer(0) || time.Since(got.ReceivedAt).Abs() > time.Minute {
+		if got.SourceID != c.source || !strings.Contains(got.Text.EN, c.says) || got.Remote != webtest.Peer(0) ||
+			time.Since(got.ReceivedAt).Abs() > time.Minute {
 			t.Errorf("%s %v is noted as %+v", c.path, c.header, got)
 		}
 	}
@@ -156,7 +163,8 @@ func TestProviderRefusedLog(t *testing.T) {
 }
 
 func rawCall(s inbound.Source, length int, more, body string) string {
-	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: baoco\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n%s\r\n%s", s.URLPath(), s.Secret, length, more, body)
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: baoco\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n%s\r\n%s", s.URLPath(),
+		s.Secret, length, more, body)
 }
 
 // TestProviderHangUp: a client that doesn't wait for its answer has made its
@@ -296,7 +304,8 @@ func TestProviderStorageFailure(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	native, sepay := w.Native(), w.Sepay()
 	payload := "'; DROP TABLE\r\nlevel=ERROR msg=forged"
-	body := apptest.Batch(apptest.Transfer{ID: "1"}.Native(), apptest.Transfer{ID: "2", Content: payload, Number: "FAIL"}.Native(), apptest.Transfer{ID: "3"}.Native())
+	body := apptest.Batch(apptest.Transfer{ID: "1"}.Native(), apptest.Transfer{ID: "2", Content: payload, Number: "FAIL"}.Native(),
+		apptest.Transfer{ID: "3"}.Native())
 	w.Change(`CREATE TRIGGER fails BEFORE INSERT ON transactions WHEN NEW.number = 'FAIL' BEGIN SELECT RAISE(ABORT, 'a failure'); END`)
 	for range 2 {
 		a := w.Sends(native, body)
@@ -322,7 +331,8 @@ func TestProviderStorageFailure(t *testing.T) {
 	if lines := strings.Count(text, "\n"); lines != 3 || strings.Count(text, "level=ERROR") != 3 {
 		t.Errorf("the log has %d lines:\n%s", lines, text)
 	}
-	for _, secret := range []string{native.Token, native.Secret, sepay.Token, sepay.Secret, "guessed-secret", "DROP TABLE", apptest.SomeAccount} {
+	for _, secret := range []string{native.Token, native.Secret, sepay.Token, sepay.Secret, "guessed-secret", "DROP TABLE",
+		apptest.SomeAccount} {
 		if strings.Contains(text, secret) {
 			t.Errorf("the log has %q:\n%s", secret, text)
 		}

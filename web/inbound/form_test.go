@@ -14,7 +14,8 @@ import (
 func TestKeptForm(t *testing.T) {
 	t.Parallel()
 	form, multipart := apptest.Forms(map[string]string{
-		"id": "7", "gateway": "ACB", "transactionDate": apptest.SomeDate, "accountNumber": "0019354957", "content": "Đơn = 7 & 8 + 100%\r\n;\x00", "transferType": "in", "transferAmount": "5000", "referenceCode": "FT7",
+		"id": "7", "gateway": "ACB", "transactionDate": apptest.SomeDate, "accountNumber": "0019354957", "content": "Đơn = 7 & 8 + 100%\r\n;\x00",
+		"transferType": "in", "transferAmount": "5000", "referenceCode": "FT7",
 	})
 	w := webtest.NewWorld(t)
 	source := w.Sepay()

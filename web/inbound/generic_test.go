@@ -24,15 +24,22 @@ func TestGenericReads(t *testing.T) {
 	}{
 		{"flat", apptest.FlatMap, fmt.Sprintf(flat, "3521")},
 		{"an array needs no list", apptest.FlatMap, `[` + fmt.Sprintf(flat, "3521") + `]`},
-		{"under the native names", apptest.Mapped("id", "id", "transferAmount", "a", "accountNumber", "b", "transferType", "c", "transactionDate", "d", "transactionNumber", "e", "bank", "f", "content", "g"),
+		{"under the native names", apptest.Mapped("id", "id", "transferAmount", "a", "accountNumber", "b", "transferType", "c", "transactionDate",
+			"d", "transactionNumber", "e", "bank", "f", "content", "g"),
 			`{"id":"3521","a":"200000","b":19354957,"c":"CREDIT","d":1760414370,"e":"FT1","f":"ACB","g":"DH123"}`},
-		{"a list", apptest.Mapped("list", `data."x.y"`, "id", "id", "amount", "sums[0].value", "account", `to\.number`, "time", "when", "direction", "'kind'", "number", "refs.1", "gateway", "bank", "content", "text"),
-			`{"data":{"x.y":[{"id":"3521","sums":[{"value":200000.0}],"to.number":"19354957","when":1760414370000,"kind":"+","refs":["x","FT1"],"bank":"ACB","text":"DH123"}]}}`},
-		{"a list in a list", apptest.Mapped("list", `data.'x.y'.0.rows`, "id", "id", "amount", "sums[0].value", "account", `"to.number"`, "date", "when", "direction", "kind", "number", "refs[1]", "gateway", "bank", "content", "text"),
-			`{"data":{"x.y":[{"rows":[{"id":3521,"sums":[{"value":2e5}],"to.number":"1935 4957","when":"14/10/2025 10:59:30","kind":"Tiền vào","refs":["x","FT1"],"bank":"ACB","text":"DH123"}]}]}}`},
-		{"elements that are arrays", apptest.Mapped("list", "rows", "id", "0", "amount", "[1]", "account", "2", "time", "3", "content", "4", "number", "5", "gateway", "6"),
+		{"a list", apptest.Mapped("list", `data."x.y"`, "id", "id", "amount", "sums[0].value", "account", `to\.number`, "time", "when",
+			"direction", "'kind'", "number", "refs.1", "gateway", "bank", "content", "text"),
+			`{"data":{"x.y":[{"id":"3521","sums":[{"value":200000.0}],"to.number":"19354957","when":1760414370000,"kind":"+","refs":["x","FT1"]` +
+				`,"bank":"ACB","text":"DH123"}]}}`},
+		{"a list in a list", apptest.Mapped("list", `data.'x.y'.0.rows`, "id", "id", "amount", "sums[0].value", "account", `"to.number"`, "date",
+			"when", "direction", "kind", "number", "refs[1]", "gateway", "bank", "content", "text"),
+			`{"data":{"x.y":[{"rows":[{"id":3521,"sums":[{"value":2e5}],"to.number":"1935 4957","when":"14/10/2025 10:59:30","kind":"Tiền vào"` +
+				`,"refs":["x","FT1"],"bank":"ACB","text":"DH123"}]}]}}`},
+		{"elements that are arrays", apptest.Mapped("list", "rows", "id", "0", "amount", "[1]", "account", "2", "time", "3", "content", "4",
+			"number", "5", "gateway", "6"),
 			`{"rows":[["3521",200000,"19354957","2025-10-14T03:59:30.000Z","DH123","FT1","ACB"]]}`},
-		{"a number that is a key", apptest.Mapped("id", "0.id", "amount", "0.amount", "account", "0.acc", "time", "0.time", "content", "0.text", "number", "0.ref", "gateway", "0.bank"), `{"0":` + fmt.Sprintf(flat, "3521") + `}`},
+		{"a number that is a key", apptest.Mapped("id", "0.id", "amount", "0.amount", "account", "0.acc", "time", "0.time", "content", "0.text",
+			"number", "0.ref", "gateway", "0.bank"), `{"0":` + fmt.Sprintf(flat, "3521") + `}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := webtest.NewWorld(t)
@@ -42,7 +49,8 @@ func TestGenericReads(t *testing.T) {
 			w.Wants(webtest.Recorded, s, c.body)
 			w.Wants(webtest.Duplicate, s, c.body)
 			got := w.WantTransactions(1)[0]
-			if got.Bank != "ACB" || got.AccountNumber != apptest.SomeAccount || got.Type != app.In || got.Amount != 200000 || got.Number != "FT1" || got.Content != "DH123" ||
+			if got.Bank != "ACB" || got.AccountNumber != apptest.SomeAccount || got.Type != app.In || got.Amount != 200000 || got.Number != "FT1" ||
+				got.Content != "DH123" ||
 				app.FormatTime(got.Time, w.Services.Ledger.Zone()) != apptest.SomeDate || got.DateFlaw != "" {
 				t.Errorf("recorded %+v", got)
 			}
@@ -54,8 +62,10 @@ func TestGenericMoney(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	typed := w.AddSource(inbound.SourceAdd{Provider: "generic", Options: inbound.SourceOptions{Map: apptest.Mapped("number", "id", "amount", "n", "account", "acc", "type", "t")}})
-	signed := w.AddSource(inbound.SourceAdd{Provider: "generic", Options: inbound.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}})
+	typed := w.AddSource(inbound.SourceAdd{Provider: "generic",
+		Options: inbound.SourceOptions{Map: apptest.Mapped("number", "id", "amount", "n", "account", "acc", "type", "t")}})
+	signed := w.AddSource(inbound.SourceAdd{Provider: "generic",
+		Options: inbound.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}})
 	n := 0
 	body := func(amount, direction string) string {
 		n++
@@ -66,14 +76,22 @@ func TestGenericMoney(t *testing.T) {
 		want              int64 // with the sign of its direction; 0: a fault
 		field             string
 	}{
-		{"5", `"IN"`, 5, ""}, {"5", `"out"`, -5, ""}, {"5", `"credit"`, 5, ""}, {"5", `"Debit"`, -5, ""}, {"5", `"C"`, 5, ""}, {"5", `"d"`, -5, ""}, {"5", `"CR"`, 5, ""}, {"5", `" dr "`, -5, ""},
-		{"5", `"+"`, 5, ""}, {"5", `"-"`, -5, ""}, {"5", `"money_in"`, 5, ""}, {"5", `"MONEY_OUT"`, -5, ""}, {"5", `"tien vao"`, 5, ""}, {"5", `"Tiền ra"`, -5, ""},
+		{"5", `"IN"`, 5, ""}, {"5", `"out"`, -5, ""}, {"5", `"credit"`, 5, ""}, {"5", `"Debit"`, -5, ""}, {"5", `"C"`, 5, ""},
+		{"5", `"d"`, -5, ""}, {"5", `"CR"`, 5, ""}, {"5", `" dr "`, -5, ""},
+		{"5", `"+"`, 5, ""}, {"5", `"-"`, -5, ""}, {"5", `"money_in"`, 5, ""}, {"5", `"MONEY_OUT"`, -5, ""}, {"5", `"tien vao"`, 5, ""},
+		{"5", `"Tiền ra"`, -5, ""},
 		{`"5"`, `"in"`, 5, ""}, {"-5", `"out"`, -5, ""}, {`"-5.0"`, `"D"`, -5, ""}, {"-5", `"in"`, 0, "amount"}, {"-5", `"credit"`, 0, "amount"},
-		{"5", `"both"`, 0, "type"}, {"5", `""`, 0, "type"}, {"5", `null`, 0, "type"}, {"5", `1`, 0, "type"}, {"5", `true`, 0, "type"}, {"5", `"INOUT"`, 0, "type"},
-		{`"200000.00"`, `"in"`, 200000, ""}, {`"200.0000"`, `"in"`, 200, ""}, {`"-700.0"`, `"out"`, -700, ""}, {"200.000", `"in"`, 200, ""}, {"2e5", `"in"`, 200000, ""},
-		{`"200.000"`, `"in"`, 0, "amount"}, {`"-200.000"`, `"out"`, 0, "amount"}, {`"1.549.000"`, `"in"`, 0, "amount"}, {`"1 549 000"`, `"in"`, 0, "amount"}, {`"200.5"`, `"in"`, 0, "amount"}, {`"2e5"`, `"in"`, 0, "amount"}, {`"200000đ"`, `"in"`, 0, "amount"},
-		{"0", `"in"`, 0, "amount"}, {`"5,000"`, `"in"`, 0, "amount"}, {`"5 VND"`, `"in"`, 0, "amount"}, {`""`, `"in"`, 0, "amount"}, {"null", `"in"`, 0, "amount"}, {"5.5", `"in"`, 0, "amount"},
-		{"true", `"in"`, 0, "amount"}, {"[5]", `"in"`, 0, "amount"}, {"99999999999999", `"in"`, 0, "amount"}, {`5,"n":6`, `"in"`, 0, "amount"}, {`5,"N":6`, `"in"`, 0, "amount"}, {`5,"id":6`, `"in"`, 0, "number"},
+		{"5", `"both"`, 0, "type"}, {"5", `""`, 0, "type"}, {"5", `null`, 0, "type"}, {"5", `1`, 0, "type"}, {"5", `true`, 0, "type"},
+		{"5", `"INOUT"`, 0, "type"},
+		{`"200000.00"`, `"in"`, 200000, ""}, {`"200.0000"`, `"in"`, 200, ""}, {`"-700.0"`, `"out"`, -700, ""}, {"200.000", `"in"`, 200, ""},
+		{"2e5", `"in"`, 200000, ""},
+		{`"200.000"`, `"in"`, 0, "amount"}, {`"-200.000"`, `"out"`, 0, "amount"}, {`"1.549.000"`, `"in"`, 0, "amount"},
+		{`"1 549 000"`, `"in"`, 0, "amount"}, {`"200.5"`, `"in"`, 0, "amount"}, {`"2e5"`, `"in"`, 0, "amount"},
+		{`"200000đ"`, `"in"`, 0, "amount"},
+		{"0", `"in"`, 0, "amount"}, {`"5,000"`, `"in"`, 0, "amount"}, {`"5 VND"`, `"in"`, 0, "amount"}, {`""`, `"in"`, 0, "amount"},
+		{"null", `"in"`, 0, "amount"}, {"5.5", `"in"`, 0, "amount"},
+		{"true", `"in"`, 0, "amount"}, {"[5]", `"in"`, 0, "amount"}, {"99999999999999", `"in"`, 0, "amount"}, {`5,"n":6`, `"in"`, 0, "amount"},
+		{`5,"N":6`, `"in"`, 0, "amount"}, {`5,"id":6`, `"in"`, 0, "number"},
 		{`5,"acc":"1"`, `"in"`, 0, "account"}, {"5", `"in","T":"out"`, 0, "type"},
 	} {
 		b := body(c.amount, c.direction)
@@ -101,7 +119,8 @@ func TestGenericMoney(t *testing.T) {
 		w.Wants(webtest.Rejected, signed, b)
 		w.KeptAsRejected(b, field)
 	}
-	for i, b := range []string{`{"id":901,"n":5,"acc":null}`, `{"id":902,"n":5,"acc":1.5}`, `{"id":[],"n":5,"acc":"19354957"}`, `null`, ``, `1`} {
+	for i, b := range []string{`{"id":901,"n":5,"acc":null}`, `{"id":902,"n":5,"acc":1.5}`,
+		`{"id":[],"n":5,"acc":"19354957"}`, `null`, ``, `1`} {
 		if got := w.Sends(signed, b).Counts(t); got != webtest.Rejected {
 			t.Errorf("%d %s: %+v", i, b, got)
 		}
@@ -118,8 +137,10 @@ func TestGenericForOneBankAccount(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
 	account := w.Link("VCB", "0123499999")
-	bare := w.AddSource(inbound.SourceAdd{Provider: "generic", BankAccountID: account.ID, Options: inbound.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n")}})
-	named := w.AddSource(inbound.SourceAdd{Provider: "generic", BankAccountID: account.ID, Options: inbound.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}})
+	bare := w.AddSource(inbound.SourceAdd{Provider: "generic", BankAccountID: account.ID,
+		Options: inbound.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n")}})
+	named := w.AddSource(inbound.SourceAdd{Provider: "generic", BankAccountID: account.ID,
+		Options: inbound.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}})
 	w.Wants(webtest.Recorded, bare, `{"id":1,"n":5,"acc":"19354957"}`)
 	if got := w.WantTransactions(1)[0]; got.BankAccountID != account.ID {
 		t.Errorf("recorded %+v", got)
@@ -145,8 +166,10 @@ func TestGenericCredentials(t *testing.T) {
 		source inbound.Source
 		header []string
 	}{
-		{bearer, nil}, {bearer, []string{"X-Api-Key", bearer.Secret}}, {bearer, []string{"Authorization", bearer.Secret}}, {bearer, []string{"Authorization", "Bearer " + header.Secret}},
-		{header, nil}, {header, []string{"Authorization", "Bearer " + header.Secret}}, {header, []string{"Authorization", header.Secret}}, {header, []string{"X-Api-Key", "Bearer " + header.Secret}},
+		{bearer, nil}, {bearer, []string{"X-Api-Key", bearer.Secret}}, {bearer, []string{"Authorization", bearer.Secret}},
+		{bearer, []string{"Authorization", "Bearer " + header.Secret}},
+		{header, nil}, {header, []string{"Authorization", "Bearer " + header.Secret}}, {header, []string{"Authorization", header.Secret}},
+		{header, []string{"X-Api-Key", "Bearer " + header.Secret}},
 		{header, []string{"X-Api-Key", header.Secret + "x"}}, {header, []string{"X-Api-Key", ""}}, {header, []string{"X-Api-Key", bearer.Secret}},
 		{header, []string{"X-Api-Key", header.Secret, "X-Api-Key", header.Secret}}, {header, []string{"X-Api-Keys", header.Secret}},
 	} {
@@ -169,13 +192,19 @@ func TestGenericTimes(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	s := w.AddSource(inbound.SourceAdd{Provider: "generic", Options: inbound.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc", "time", "t")}})
+	s := w.AddSource(inbound.SourceAdd{Provider: "generic",
+		Options: inbound.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc", "time", "t")}})
 	for i, c := range [][2]string{
-		{`"2025-10-14 10:59:30"`, apptest.SomeDate}, {`"2025-10-14T10:59:30+07:00"`, apptest.SomeDate}, {`"2025-10-14T03:59:30Z"`, apptest.SomeDate}, {`"2025-10-14T03:59:30.999Z"`, apptest.SomeDate}, {`"2025-10-14T10:59:30"`, apptest.SomeDate},
-		{`"2025-10-14T03:59:30+0000"`, apptest.SomeDate}, {`"14/10/2025 10:59:30"`, apptest.SomeDate}, {`"14/10/2025 10:59"`, "2025-10-14 10:59:00"}, {`"14/10/2025"`, "2025-10-14 00:00:00"}, {`"2025-10-14"`, "2025-10-14 00:00:00"},
-		{`" 1760414370 "`, apptest.SomeDate}, {`1760414370`, apptest.SomeDate}, {`1760414370123`, apptest.SomeDate}, {`"1760414370123"`, apptest.SomeDate},
+		{`"2025-10-14 10:59:30"`, apptest.SomeDate}, {`"2025-10-14T10:59:30+07:00"`, apptest.SomeDate},
+		{`"2025-10-14T03:59:30Z"`, apptest.SomeDate}, {`"2025-10-14T03:59:30.999Z"`, apptest.SomeDate},
+		{`"2025-10-14T10:59:30"`, apptest.SomeDate},
+		{`"2025-10-14T03:59:30+0000"`, apptest.SomeDate}, {`"14/10/2025 10:59:30"`, apptest.SomeDate},
+		{`"14/10/2025 10:59"`, "2025-10-14 10:59:00"}, {`"14/10/2025"`, "2025-10-14 00:00:00"}, {`"2025-10-14"`, "2025-10-14 00:00:00"},
+		{`" 1760414370 "`, apptest.SomeDate}, {`1760414370`, apptest.SomeDate}, {`1760414370123`, apptest.SomeDate},
+		{`"1760414370123"`, apptest.SomeDate},
 		// And what is none costs the time only.
-		{`"10/14/2025"`, ""}, {`"2025-02-30"`, ""}, {`"30/02/2025 10:00"`, ""}, {`20251014`, ""}, {`20251014105930`, ""}, {`0`, ""}, {`-1760414370`, ""}, {`1.76e9`, ""}, {`99999999999999999999`, ""}, {`null`, ""}, {`{}`, ""}, {`"hôm nay"`, ""},
+		{`"10/14/2025"`, ""}, {`"2025-02-30"`, ""}, {`"30/02/2025 10:00"`, ""}, {`20251014`, ""}, {`20251014105930`, ""}, {`0`, ""},
+		{`-1760414370`, ""}, {`1.76e9`, ""}, {`99999999999999999999`, ""}, {`null`, ""}, {`{}`, ""}, {`"hôm nay"`, ""},
 	} {
 		w.Wants(webtest.Recorded, s, fmt.Sprintf(`{"id":"t%d","n":5,"acc":"19354957","t":%s}`, i, c[0]))
 		got := w.WantTransactions(i + 1)[i]
@@ -199,13 +228,17 @@ func TestGenericRefusedSources(t *testing.T) {
 		add  inbound.SourceAdd
 		want string
 	}{
-		"no map":                  {inbound.SourceAdd{}, "needs amount"},
-		"no amount":               {inbound.SourceAdd{Options: inbound.SourceOptions{Map: apptest.Mapped("id", "id", "account", "a")}}, "needs amount"},
-		"no id":                   {inbound.SourceAdd{Options: inbound.SourceOptions{Map: apptest.Mapped("amount", "n", "account", "a")}}, "needs id"},
-		"no account":              {inbound.SourceAdd{Options: inbound.SourceOptions{Map: apptest.Mapped("amount", "n", "id", "a")}}, "needs account"},
-		"unknown field":           {inbound.SourceAdd{Options: inbound.SourceOptions{Map: with("sum", "n")}}, "sum is no field"},
-		"under two names":         {inbound.SourceAdd{Options: inbound.SourceOptions{Map: with("transferAmount", "n")}}, "amount is given twice"},
-		"bearer and a header":     {inbound.SourceAdd{Auth: inbound.AuthBearer, Options: inbound.SourceOptions{Map: good, Header: "X-A"}}, "header"},
+		"no map": {inbound.SourceAdd{}, "needs amount"},
+		"no amount": {inbound.SourceAdd{Options: inbound.SourceOptions{Map: apptest.Mapped("id", "id", "account", "a")}},
+			"needs amount"},
+		"no id": {inbound.SourceAdd{Options: inbound.SourceOptions{Map: apptest.Mapped("amount", "n", "account", "a")}},
+			"needs id"},
+		"no account": {inbound.SourceAdd{Options: inbound.SourceOptions{Map: apptest.Mapped("amount", "n", "id", "a")}},
+			"needs account"},
+		"unknown field":   {inbound.SourceAdd{Options: inbound.SourceOptions{Map: with("sum", "n")}}, "sum is no field"},
+		"under two names": {inbound.SourceAdd{Options: inbound.SourceOptions{Map: with("transferAmount", "n")}}, "amount is given twice"},
+		"bearer and a header": {inbound.SourceAdd{Auth: inbound.AuthBearer, Options: inbound.SourceOptions{Map: good, Header: "X-A"}},
+			"header"},
 		"token and no header":     {inbound.SourceAdd{Auth: inbound.AuthToken, Options: inbound.SourceOptions{Map: good}}, "header"},
 		"a header that is none":   {inbound.SourceAdd{Options: inbound.SourceOptions{Map: good, Header: "X A"}}, "header"},
 		"a header of the network": {inbound.SourceAdd{Options: inbound.SourceOptions{Map: good, Header: "content-length"}}, "header"},
@@ -218,8 +251,10 @@ func TestGenericRefusedSources(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, path := range []string{".", "a.", ".a", "a..b", "a[", "a[]", "a[x]", "a[-1]", "a[1", "a]", "a[1]b", "[1]b", `"a`, `a"b`, `a'`, `""`, `a\`, `"a"b`, "a[99999999]", "a.[0]", "[0"} {
-		_, err := w.Services.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "generic", Name: "x", Options: inbound.SourceOptions{Map: with("content", path)}}, time.Now())
+	for _, path := range []string{".", "a.", ".a", "a..b", "a[", "a[]", "a[x]", "a[-1]", "a[1", "a]", "a[1]b", "[1]b", `"a`, `a"b`, `a'`, `""`,
+		`a\`, `"a"b`, "a[99999999]", "a.[0]", "[0"} {
+		_, err := w.Services.Inbound.AddSource(context.Background(), 1,
+			inbound.SourceAdd{Provider: "generic", Name: "x", Options: inbound.SourceOptions{Map: with("content", path)}}, time.Now())
 		if app.CodeOf(err) != app.CodeValidation || !strings.Contains(err.Error(), "is no path") {
 			t.Errorf("path %q: %v", path, err)
 		}

@@ -22,7 +22,8 @@ func oneCall(s inbound.Source) (body string, header []string) {
 	x := apptest.Transfer{ID: "7", Number: "FT7", Content: "DH7", Amount: 5000}
 	switch s.Provider {
 	case "casso":
-		return `{"error":0,"data":[{"id":7,"tid":"FT7","description":"DH7","amount":5000,"when":"2025-10-14 10:59:30","bank_sub_acc_id":"19354957"}]}`, []string{"Secure-Token", s.Secret}
+		return `{"error":0,"data":[{"id":7,"tid":"FT7","description":"DH7","amount":5000,"when":"2025-10-14 10:59:30"` +
+			`,"bank_sub_acc_id":"19354957"}]}`, []string{"Secure-Token", s.Secret}
 	case "casso-v2", "payos", "pay2s-ipn":
 		body, header, _ = apptest.SignedCall(s, apptest.SignedFields[s.Provider])
 		return body, header
@@ -42,8 +43,10 @@ func TestProviderNoDowngrade(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	secret := func(n int) string { return fmt.Sprintf("secret-of-a-source-%d", n) }
 	sources := []inbound.Source{
-		w.Add("native", inbound.AuthBearer, secret(0)), w.Add("native", inbound.AuthHMAC, secret(1)), w.Add("sepay", inbound.AuthAPIKey, secret(2)), w.Add("sepay", inbound.AuthHMAC, secret(3)),
-		w.Add("casso", "", secret(4)), w.Add("casso-v2", "", secret(5)), w.Add("payos", "", secret(6)), w.Add("pay2s", "", secret(7)), w.Add("pay2s-ipn", "", secret(8)),
+		w.Add("native", inbound.AuthBearer, secret(0)), w.Add("native", inbound.AuthHMAC, secret(1)),
+		w.Add("sepay", inbound.AuthAPIKey, secret(2)), w.Add("sepay", inbound.AuthHMAC, secret(3)),
+		w.Add("casso", "", secret(4)), w.Add("casso-v2", "", secret(5)), w.Add("payos", "", secret(6)), w.Add("pay2s", "", secret(7)),
+		w.Add("pay2s-ipn", "", secret(8)),
 	}
 	calls, constant := 0, ""
 	refused := func(what string, path, body string, header []string) {
@@ -78,7 +81,8 @@ func TestProviderNoDowngrade(t *testing.T) {
 			refused(fmt.Sprintf("%s %s on the path of %s %s", s.Provider, s.Auth, other.Provider, other.Auth), other.URLPath(), body, own)
 		}
 		for _, header := range [][]string{
-			{"Authorization", s.Secret}, {"Authorization", "Basic " + s.Secret}, {"Authorization", "Apikey " + s.Secret}, {"Authorization", "Bearer " + s.Secret}, {"Secure-Token", s.Secret},
+			{"Authorization", s.Secret}, {"Authorization", "Basic " + s.Secret}, {"Authorization", "Apikey " + s.Secret},
+			{"Authorization", "Bearer " + s.Secret}, {"Secure-Token", s.Secret},
 			{"X-Casso-Signature", s.Secret}, {"Cookie", "Secure-Token=" + s.Secret}, nil,
 		} {
 			if !slices.Equal(header, own) && s.Provider != "payos" && s.Provider != "pay2s-ipn" {
@@ -105,7 +109,8 @@ func TestProviderExplained(t *testing.T) {
 	w := webtest.NewWorld(t).Peers()
 	w.Link("ACB", apptest.SomeAccount)
 	kinds := []inbound.Source{
-		w.Add("native", inbound.AuthHMAC, "n-1"), w.Add("sepay", inbound.AuthHMAC, "s-1"), w.Add("casso", "", "c-1"), w.Add("casso-v2", "", "v-1"),
+		w.Add("native", inbound.AuthHMAC, "n-1"), w.Add("sepay", inbound.AuthHMAC, "s-1"), w.Add("casso", "", "c-1"),
+		w.Add("casso-v2", "", "v-1"),
 		w.Add("payos", "", "p-1"), w.Add("pay2s", "", "b-1"), w.Add("pay2s-ipn", "", "i-1"),
 	}
 	other := w.Add("native", inbound.AuthHMAC, "of-another-one")
@@ -215,7 +220,8 @@ func TestProviderSourcesApart(t *testing.T) {
 	// A bank's suffix doesn't make another number of it, nor another content another transfer.
 	s := w.Add("casso", "", "")
 	body, header := oneCall(s)
-	if got := w.Do("POST", s.URLPath(), strings.NewReplacer("FT7", `ft7\\BNK`, "DH7", "TRA TIEN COM").Replace(body), header...).Counts(t); got != webtest.Duplicate {
+	if got := w.Do("POST", s.URLPath(), strings.NewReplacer("FT7", `ft7\\BNK`, "DH7", "TRA TIEN COM").Replace(body),
+		header...).Counts(t); got != webtest.Duplicate {
 		t.Errorf("casso names it with a suffix: %+v", got)
 	}
 }
@@ -250,7 +256,8 @@ func TestCassoReportsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	send(`{"error":401,"message":"bank disconnected","data":[]}`)
-	for b, want := range map[app.BankAccount]app.BankAccountStatus{served: app.BankAccountError, other: app.BankAccountActive, off: app.BankAccountInactive} {
+	for b, want := range map[app.BankAccount]app.BankAccountStatus{served: app.BankAccountError, other: app.BankAccountActive,
+		off: app.BankAccountInactive} {
 		if got := status(b); got != want {
 			t.Errorf("%s %s is %s, want %s", b.Bank, b.AccountNumber, got, want)
 		}

@@ -37,16 +37,25 @@ func TestProviderDates(t *testing.T) {
 		literal string
 		want    string // how it is dated, or the flaw for which that is the time of receipt
 	}{
-		{`"2025-10-14 10:59:30"`, "2025-10-14 10:59:30"}, {`"2024-02-29 00:00:00"`, "2024-02-29 00:00:00"}, {`"2025-12-31 23:59:59"`, "2025-12-31 23:59:59"}, {`"` + soon + `"`, soon},
-		{`"2025-10-14T10:59:30"`, "2025-10-14 10:59:30"}, {`"2025-10-14T03:59:30Z"`, "2025-10-14 10:59:30"}, {`"2025-10-14 03:59:30Z"`, "2025-10-14 10:59:30"},
-		{`"2025-10-14T03:59:30.999Z"`, "2025-10-14 10:59:30"}, {`"2025-10-14T12:59:30.5+09:00"`, "2025-10-14 10:59:30"}, {`"2025-10-14t03:59:30z"`, "2025-10-14 10:59:30"},
-		{`"2025-10-14T10:59:30+0700"`, "2025-10-14 10:59:30"}, {`"2025-10-14 10:59:30 +07:00"`, "2025-10-14 10:59:30"}, {`"2025-10-14 10:59:30.123456"`, "2025-10-14 10:59:30"}, {`"2025-10-14 10:59"`, "2025-10-14 10:59:00"},
-		{`"14/10/2025 10:59:30"`, "2025-10-14 10:59:30"}, {`"14/10/2025 10:59"`, "2025-10-14 10:59:00"}, {`" 4/9/2025 "`, "2025-09-04"}, {`"14/10/2025"`, "2025-10-14"}, {`"2025-10-14"`, "2025-10-14"},
-		{`1760414370`, "2025-10-14 10:59:30"}, {`"1760414370"`, "2025-10-14 10:59:30"}, {`1760414370123`, "2025-10-14 10:59:30"}, {`"1760414370123"`, "2025-10-14 10:59:30"},
+		{`"2025-10-14 10:59:30"`, "2025-10-14 10:59:30"}, {`"2024-02-29 00:00:00"`, "2024-02-29 00:00:00"},
+		{`"2025-12-31 23:59:59"`, "2025-12-31 23:59:59"}, {`"` + soon + `"`, soon},
+		{`"2025-10-14T10:59:30"`, "2025-10-14 10:59:30"}, {`"2025-10-14T03:59:30Z"`, "2025-10-14 10:59:30"},
+		{`"2025-10-14 03:59:30Z"`, "2025-10-14 10:59:30"},
+		{`"2025-10-14T03:59:30.999Z"`, "2025-10-14 10:59:30"}, {`"2025-10-14T12:59:30.5+09:00"`, "2025-10-14 10:59:30"},
+		{`"2025-10-14t03:59:30z"`, "2025-10-14 10:59:30"},
+		{`"2025-10-14T10:59:30+0700"`, "2025-10-14 10:59:30"}, {`"2025-10-14 10:59:30 +07:00"`, "2025-10-14 10:59:30"},
+		{`"2025-10-14 10:59:30.123456"`, "2025-10-14 10:59:30"}, {`"2025-10-14 10:59"`, "2025-10-14 10:59:00"},
+		{`"14/10/2025 10:59:30"`, "2025-10-14 10:59:30"}, {`"14/10/2025 10:59"`, "2025-10-14 10:59:00"}, {`" 4/9/2025 "`, "2025-09-04"},
+		{`"14/10/2025"`, "2025-10-14"}, {`"2025-10-14"`, "2025-10-14"},
+		{`1760414370`, "2025-10-14 10:59:30"}, {`"1760414370"`, "2025-10-14 10:59:30"}, {`1760414370123`, "2025-10-14 10:59:30"},
+		{`"1760414370123"`, "2025-10-14 10:59:30"},
 		{`"` + later + `"`, "ahead"}, {`"9999-12-31"`, "ahead"}, {`9999999999`, "ahead"},
-		{`"2026-02-30 10:00:00"`, "impossible"}, {`"2025-02-29"`, "impossible"}, {`"31/04/2025"`, "impossible"}, {`"10/14/2025"`, "impossible"}, {`"2025-10-14 24:00:00"`, "impossible"}, {`"2025-10-14 23:59:60"`, "impossible"},
-		{`"2025-10-14 10:60:00"`, "impossible"}, {`"0000-00-00 00:00:00"`, "impossible"}, {`"1969-12-31"`, "impossible"}, {`"2025-10-14T10:59:30+25:00"`, "impossible"}, {`"2025-10-14 10:59:30 ICT"`, "impossible"}, {`"2025-13-01 00:00:00"`, "impossible"},
-		{`20251014`, "impossible"}, {`20251014105930`, "impossible"}, {`1.76e9`, "impossible"}, {`-1`, "impossible"}, {`0`, "impossible"}, {`"today"`, "impossible"}, {`true`, "impossible"}, {`[]`, "impossible"}, {`{"a":1}`, "impossible"},
+		{`"2026-02-30 10:00:00"`, "impossible"}, {`"2025-02-29"`, "impossible"}, {`"31/04/2025"`, "impossible"}, {`"10/14/2025"`, "impossible"},
+		{`"2025-10-14 24:00:00"`, "impossible"}, {`"2025-10-14 23:59:60"`, "impossible"},
+		{`"2025-10-14 10:60:00"`, "impossible"}, {`"0000-00-00 00:00:00"`, "impossible"}, {`"1969-12-31"`, "impossible"},
+		{`"2025-10-14T10:59:30+25:00"`, "impossible"}, {`"2025-10-14 10:59:30 ICT"`, "impossible"}, {`"2025-13-01 00:00:00"`, "impossible"},
+		{`20251014`, "impossible"}, {`20251014105930`, "impossible"}, {`1.76e9`, "impossible"}, {`-1`, "impossible"}, {`0`, "impossible"},
+		{`"today"`, "impossible"}, {`true`, "impossible"}, {`[]`, "impossible"}, {`{"a":1}`, "impossible"},
 		{`""`, "missing"}, {`" "`, "missing"}, {`null`, "missing"},
 	} {
 		flaw := app.DateFlaw(c.want)
@@ -61,7 +70,8 @@ func TestProviderDates(t *testing.T) {
 			case 1:
 				body = x.Sepay()
 			case 2:
-				body = `{"error":0,"data":[{"id":"` + x.ID + `","amount":5000,"when":"` + apptest.SomeDate + `","bank_sub_acc_id":"` + apptest.SomeAccount + `"}]}`
+				body = `{"error":0,"data":[{"id":"` + x.ID + `","amount":5000,"when":"` + apptest.SomeDate + `","bank_sub_acc_id":"` +
+					apptest.SomeAccount + `"}]}`
 			}
 			before := time.Now().Truncate(time.Second)
 			answer := w.Sends(source, strings.Replace(body, `"`+apptest.SomeDate+`"`, c.literal, 1))
@@ -72,13 +82,15 @@ func TestProviderDates(t *testing.T) {
 			if got.DateFlaw != flaw || flaw == "" && written != c.want || flaw != "" && (!replaced || got.DateOnly) {
 				t.Errorf("%s of %s was recorded as %s, flaw %q", c.literal, source.Provider, written, got.DateFlaw)
 			}
-			if said := strings.Contains(answer.Body, "Dated by the time of receipt: 1 ("+flaw.Text().EN+")"); said != (flaw != "") || answer.Counts(t) != webtest.Recorded {
+			if said := strings.Contains(answer.Body, "Dated by the time of receipt: 1 ("+flaw.Text().EN+")"); said != (flaw != "") ||
+				answer.Counts(t) != webtest.Recorded {
 				t.Errorf("%s of %s is answered %s", c.literal, source.Provider, answer.Body)
 			}
 		}
 	}
 	w.Wants(webtest.Recorded, native, apptest.Batch(strings.Replace(apptest.Transfer{ID: "missing"}.Native(), `"transactionDate"`, `"x"`, 1)))
-	if got, err := w.Services.Ledger.Transaction(context.Background(), 1, int64(w.Rows("transactions"))); err != nil || got.DateFlaw != app.DateMissing {
+	if got, err := w.Services.Ledger.Transaction(context.Background(), 1, int64(w.Rows("transactions"))); err != nil ||
+		got.DateFlaw != app.DateMissing {
 		t.Errorf("a missing date has the flaw %q, %v", got.DateFlaw, err)
 	}
 }
@@ -108,7 +120,8 @@ func TestProviderDayBorders(t *testing.T) {
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "3", Amount: 300, Date: (today - 1).String() + " 00:00:00"})
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "4", Amount: 4000, Date: (today - 2).String() + " 23:59:59"})
 	rows := w.Do("GET", "/api/v1/analytics/period?range=weekly", "", "Authorization", "Bearer "+key).JSON(t)["data"]
-	want := fmt.Sprintf("[map[count:1 date:%s total:4000 type:IN] map[count:2 date:%s total:301 type:IN] map[count:1 date:%s total:20 type:IN]]", today-2, today-1, today)
+	want := fmt.Sprintf("[map[count:1 date:%s total:4000 type:IN] map[count:2 date:%s total:301 type:IN] map[count:1 "+
+		"date:%s total:20 type:IN]]", today-2, today-1, today)
 	if got := fmt.Sprint(rows); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -144,7 +157,8 @@ func TestProviderBodySize(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	for _, source := range []inbound.Source{w.Native(), w.Source("native", inbound.AuthHMAC, ""), w.Sepay(), w.Source("sepay", inbound.AuthHMAC, "")} {
+	for _, source := range []inbound.Source{w.Native(), w.Source("native", inbound.AuthHMAC, ""), w.Sepay(),
+		w.Source("sepay", inbound.AuthHMAC, "")} {
 		x := apptest.Transfer{ID: fmt.Sprint("s", source.ID), Amount: 1000 * source.ID}
 		body, most := apptest.Batch(x.Native()), 1<<20
 		if source.Provider == "sepay" {
@@ -187,8 +201,10 @@ func TestProviderBodySize(t *testing.T) {
 		noted[fmt.Sprintf("source %d: %s %s", c.SourceID, c.Code, c.Text.EN)]++
 	}
 	want := map[string]int{
-		"source 1: too_large The request body is larger than 1048576 bytes.": 4, "source 2: too_large The request body is larger than 1048576 bytes.": 2,
-		"source 3: too_large The request body is larger than 65536 bytes.": 2, "source 4: too_large The request body is larger than 65536 bytes.": 2,
+		"source 1: too_large The request body is larger than 1048576 bytes.": 4,
+		"source 2: too_large The request body is larger than 1048576 bytes.": 2,
+		"source 3: too_large The request body is larger than 65536 bytes.":   2,
+		"source 4: too_large The request body is larger than 65536 bytes.":   2,
 	}
 	if diff := cmp.Diff(want, noted); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -238,7 +254,9 @@ func TestSumTooLarge(t *testing.T) {
 	w.Change(`UPDATE account_totals SET in_amount = ?`, int64(math.MaxInt64-1000))
 	w.Names(webtest.Counts{Rejected: 1}, native, apptest.Transfer{ID: "2", Amount: 1001})
 	w.Names(webtest.Counts{Rejected: 1}, sepay, apptest.Transfer{ID: "2", Amount: 1002})
-	w.Wants(webtest.Counts{Rejected: 2}, native, apptest.Batch(apptest.Transfer{ID: "3", Amount: 1003}.Native(), apptest.Transfer{ID: "4", Amount: 1004}.Native()))
-	w.Wants(webtest.Counts{Recorded: 1, Rejected: 1}, native, apptest.Batch(apptest.Transfer{ID: "5", Amount: 1005}.Native(), apptest.Transfer{ID: "6", Amount: 1000}.Native()))
+	w.Wants(webtest.Counts{Rejected: 2}, native,
+		apptest.Batch(apptest.Transfer{ID: "3", Amount: 1003}.Native(), apptest.Transfer{ID: "4", Amount: 1004}.Native()))
+	w.Wants(webtest.Counts{Recorded: 1, Rejected: 1}, native,
+		apptest.Batch(apptest.Transfer{ID: "5", Amount: 1005}.Native(), apptest.Transfer{ID: "6", Amount: 1000}.Native()))
 	w.WantTransactions(2)
 }

@@ -26,7 +26,8 @@ func TestProviderUnassigned(t *testing.T) {
 	x := apptest.Transfer{Number: "FT1"}
 	w.Names(webtest.Unassigned, native, x)
 	e := w.NewestEvent()
-	if items := w.Items(e.ID); e.Unassigned != 1 || e.Open != 1 || len(items) != 1 || items[0].State != inbound.OutcomeUnassigned || items[0].AccountNumber != apptest.SomeAccount || items[0].Amount != 200000 {
+	if items := w.Items(e.ID); e.Unassigned != 1 || e.Open != 1 || len(items) != 1 || items[0].State != inbound.OutcomeUnassigned ||
+		items[0].AccountNumber != apptest.SomeAccount || items[0].Amount != 200000 {
 		t.Errorf("kept as %+v with %+v", e, items)
 	}
 	// Repeated it is a duplicate, changed it is a conflict, kept once.
@@ -52,7 +53,8 @@ func TestProviderUnassigned(t *testing.T) {
 
 	account := w.Links("ACB", apptest.SomeAccount, inbound.NotifyRecent, 2, 3)
 	list := w.WantTransactions(2)
-	if list[0].BankAccountID != account.ID || list[0].Amount != 200000 || list[0].Content != "NAPTIEN MOMO" || list[0].Number != "FT1" || list[1].Type != app.Out {
+	if list[0].BankAccountID != account.ID || list[0].Amount != 200000 || list[0].Content != "NAPTIEN MOMO" || list[0].Number != "FT1" ||
+		list[1].Type != app.Out {
 		t.Errorf("recorded %+v", list)
 	}
 	shop.Waits(w, "/a 1", "/a 2", "/out 2")
@@ -74,7 +76,8 @@ func TestProviderUnassigned(t *testing.T) {
 	}
 	w.Links("VCB", apptest.SomeAccount, inbound.NotifyNone, 1, 0)
 	w.WantTransactions(3)
-	if b, err := w.Services.Ledger.BankAccountSummaries(context.Background(), 1, time.Now()); err != nil || b[0].All != (app.Amounts{Count: 2, Total: 400000}) || b[1].All != (app.Amounts{Count: 1, Total: 200000}) {
+	if b, err := w.Services.Ledger.BankAccountSummaries(context.Background(), 1, time.Now()); err != nil ||
+		b[0].All != (app.Amounts{Count: 2, Total: 400000}) || b[1].All != (app.Amounts{Count: 1, Total: 200000}) {
 		t.Errorf("sums: %+v, %v", b, err)
 	}
 	shop.Waits(w, "/a 1", "/a 2", "/out 2")
@@ -177,7 +180,8 @@ func TestProviderTenants(t *testing.T) {
 	w.Names(webtest.Unassigned, theirs, apptest.Transfer{Number: "FT1"})
 	w.Names(webtest.Recorded, w.Native(), apptest.Transfer{Number: "FT1"})
 	w.Names(webtest.Duplicate, theirs, apptest.Transfer{Number: "FT1"})
-	r, err := w.Services.Inbound.LinkBankAccount(ctx, account.ID, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, now)
+	r, err := w.Services.Inbound.LinkBankAccount(ctx, account.ID,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, now)
 	if err != nil || r.Recorded != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -208,16 +212,20 @@ func TestProviderBatches(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	source := w.Native()
 	bad := strings.Replace(apptest.Transfer{ID: "bad"}.Native(), "200000", "0", 1)
-	w.Wants(webtest.Counts{Recorded: 2, Rejected: 1}, source, apptest.Batch(apptest.Transfer{ID: "1"}.Native(), bad, apptest.Transfer{ID: "2"}.Native()))
+	w.Wants(webtest.Counts{Recorded: 2, Rejected: 1}, source,
+		apptest.Batch(apptest.Transfer{ID: "1"}.Native(), bad, apptest.Transfer{ID: "2"}.Native()))
 	e := w.NewestEvent()
-	if items := w.Items(e.ID); e.Recorded != 2 || e.Rejected != 1 || e.Open != 1 || len(items) != 1 || items[0].Position != 1 || items[0].EventID != "bad" {
+	if items := w.Items(e.ID); e.Recorded != 2 || e.Rejected != 1 || e.Open != 1 || len(items) != 1 || items[0].Position != 1 ||
+		items[0].EventID != "bad" {
 		t.Errorf("kept as %+v with %+v", e, items)
 	}
 	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 3, Conflicts: 1, Unassigned: 1, Rejected: 2}, source, apptest.Batch(
-		apptest.Transfer{ID: "3"}.Native(), apptest.Transfer{ID: "3"}.Native(), apptest.Transfer{ID: "1"}.Native(), apptest.Transfer{ID: "1", Amount: 3}.Native(),
+		apptest.Transfer{ID: "3"}.Native(), apptest.Transfer{ID: "3"}.Native(), apptest.Transfer{ID: "1"}.Native(),
+		apptest.Transfer{ID: "1", Amount: 3}.Native(),
 		apptest.Transfer{ID: "4", Account: "777"}.Native(), apptest.Transfer{ID: "4", Account: "777"}.Native(), bad, "null"))
 	// Sent again with the bad one made good.
-	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 2}, source, apptest.Batch(apptest.Transfer{ID: "1"}.Native(), apptest.Transfer{ID: "bad"}.Native(), apptest.Transfer{ID: "2"}.Native()))
+	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 2}, source,
+		apptest.Batch(apptest.Transfer{ID: "1"}.Native(), apptest.Transfer{ID: "bad"}.Native(), apptest.Transfer{ID: "2"}.Native()))
 	w.WantTransactions(4)
 	shop.Waits(w, "/a 1", "/a 2", "/a 3", "/a 4")
 	var all []string
@@ -252,7 +260,8 @@ func TestProviderRetry(t *testing.T) {
 	first := w.NewestEvent()
 	for range 2 {
 		retries(w, w.Services, first, webtest.Counts{Duplicates: 1, Rejected: 1})
-		if e := w.Event(first.ID); e.Open != 1 || e.Recorded != 1 || e.Rejected != 1 || len(w.Items(e.ID)) != 1 || string(e.Body) != string(first.Body) {
+		if e := w.Event(first.ID); e.Open != 1 || e.Recorded != 1 || e.Rejected != 1 || len(w.Items(e.ID)) != 1 ||
+			string(e.Body) != string(first.Body) {
 			t.Errorf("after a retry in vain: %+v with %+v", e, w.Items(e.ID))
 		}
 	}
@@ -287,7 +296,8 @@ func TestProviderRetry(t *testing.T) {
 	w.Came(25*time.Hour, source, apptest.Transfer{ID: "old", Amount: 1})
 	old := []byte(apptest.Batch(strings.Replace(bad, "bad", "old2", 1)))
 	_, err := w.Services.Inbound.RecordTransactions(context.Background(), inbound.Call{
-		AccountID: 1, Source: source, Channel: app.ChannelCall, Body: old, ReceivedAt: time.Now().Add(-25 * time.Hour), Elements: apptest.ReadNative(old),
+		AccountID: 1, Source: source, Channel: app.ChannelCall, Body: old, ReceivedAt: time.Now().Add(-25 * time.Hour),
+		Elements: apptest.ReadNative(old),
 	})
 	apptest.Must(t, err)
 	before := w.Rows("deliveries")
@@ -319,7 +329,8 @@ func TestProviderRetryUnassigned(t *testing.T) {
 	x := apptest.Transfer{Gateway: "Some Bank"}
 	w.Names(webtest.Unassigned, source, x)
 	e := w.NewestEvent()
-	if r, err := w.Services.Inbound.RetryInbound(context.Background(), 1, e.ID, time.Now()); err != nil || r.Unassigned != 1 || r.Discarded != 0 {
+	if r, err := w.Services.Inbound.RetryInbound(context.Background(), 1, e.ID, time.Now()); err != nil ||
+		r.Unassigned != 1 || r.Discarded != 0 {
 		t.Errorf("retried in vain: %+v, %v", r, err)
 	}
 	if e := w.Event(e.ID); e.Open != 1 || e.Unassigned != 1 || len(w.Items(e.ID)) != 1 {
@@ -437,7 +448,8 @@ func TestRetryOfWhatWasRecordedByHand(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
 	w.Link("ACB", apptest.SomeAccount)
-	a := w.Do("POST", "/api/v1/transactions", `{"id":"1","gateway":"ACB","accountNumber":"`+apptest.SomeAccount+`","transferType":"IN","transferAmount":1}`,
+	a := w.Do("POST", "/api/v1/transactions",
+		`{"id":"1","gateway":"ACB","accountNumber":"`+apptest.SomeAccount+`","transferType":"IN","transferAmount":1}`,
 		"Authorization", "Bearer "+w.APIKey(access.ScopeFull))
 	if a.Status != 201 {
 		t.Fatal(a.Body)

@@ -61,7 +61,8 @@ func TestProviderOtherProcess(t *testing.T) {
 	ctx := context.Background()
 	w.Link("ACB", apptest.SomeAccount)
 	admin := w.Admin()
-	for i, add := range []inbound.SourceAdd{{Provider: "native"}, {Provider: "native", Auth: inbound.AuthHMAC}, {Provider: "sepay", Auth: inbound.AuthAPIKey}, {Provider: "sepay", Auth: inbound.AuthHMAC}} {
+	for i, add := range []inbound.SourceAdd{{Provider: "native"}, {Provider: "native", Auth: inbound.AuthHMAC},
+		{Provider: "sepay", Auth: inbound.AuthAPIKey}, {Provider: "sepay", Auth: inbound.AuthHMAC}} {
 		add.Name = "theirs"
 		body := apptest.Batch(apptest.Transfer{ID: fmt.Sprint("p", i)}.Native())
 		if add.Provider == "sepay" {
@@ -100,7 +101,8 @@ func TestProviderOtherProcess(t *testing.T) {
 			refusedSoon(w, "a removed source", func() webtest.Answer { return call(source, path) })
 		}
 	}
-	bank, err := admin.Inbound.LinkBankAccount(ctx, 1, inbound.BankAccountLink{Bank: "VCB", AccountNumber: "100", AccountName: "A"}, time.Now())
+	bank, err := admin.Inbound.LinkBankAccount(ctx, 1,
+		inbound.BankAccountLink{Bank: "VCB", AccountNumber: "100", AccountName: "A"}, time.Now())
 	apptest.Must(t, err)
 	native := w.Native()
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "v", Account: "100", Gateway: "VCB"})

@@ -19,7 +19,8 @@ func (s *Server) noteRefused(r *http.Request, in provider.Call, why inbound.Refu
 	if s.Failures.Exhausted(s.Client(r), in.At) {
 		return
 	}
-	s.service.Inbound.NoteRefusedCall(inbound.RefusedCall{SourceID: in.Source.ID, ReceivedAt: in.At, Remote: s.ClientAddr(r).String(), Refusal: why})
+	s.service.Inbound.NoteRefusedCall(inbound.RefusedCall{SourceID: in.Source.ID, ReceivedAt: in.At,
+		Remote: s.ClientAddr(r).String(), Refusal: why})
 }
 
 // noteUnread keeps a call whose body is larger than this server reads, or for
@@ -74,10 +75,12 @@ func (s *Server) explainRefusal(r *http.Request, check provider.Verifier, in pro
 			tried.Source.Options = other.Options
 		}
 		if other.ID != in.Source.ID && accepted(tried) {
-			return inbound.Refusal{Code: inbound.RefusalKey, Text: app.Textf("This secret belongs to source %[1]d (%[2]s).", "Khoá bí mật này thuộc nguồn %[1]d (%[2]s).", other.ID, other.Name)}
+			return inbound.Refusal{Code: inbound.RefusalKey,
+				Text: app.Textf("This secret belongs to source %[1]d (%[2]s).", "Khoá bí mật này thuộc nguồn %[1]d (%[2]s).", other.ID, other.Name)}
 		}
 	}
-	for _, secret := range []string{in.Source.Secret + "\n", in.Source.Secret + "\r\n", in.Source.Secret + " ", " " + in.Source.Secret, `"` + in.Source.Secret + `"`} {
+	for _, secret := range []string{in.Source.Secret + "\n", in.Source.Secret + "\r\n", in.Source.Secret + " ", " " + in.Source.Secret,
+		`"` + in.Source.Secret + `"`} {
 		tried := in
 		if tried.Source.Secret = secret; accepted(tried) {
 			return inbound.Refusal{Code: inbound.RefusalKey, Text: app.Text{
@@ -91,7 +94,8 @@ func (s *Server) explainRefusal(r *http.Request, check provider.Verifier, in pro
 		if tried.Body = body; accepted(tried) {
 			return inbound.Refusal{Code: inbound.RefusalBody, Text: app.Text{
 				EN: "The secret is correct, but the body was changed on the way: its whitespace is different. A proxy or a framework rewrote the JSON.",
-				VI: "Khoá bí mật đúng, nhưng nội dung đã bị thay đổi trên đường truyền: khoảng trắng không còn như lúc ký. Có thể proxy hoặc framework đã ghi lại JSON.",
+				VI: "Khoá bí mật đúng, nhưng nội dung đã bị thay đổi trên đường truyền: khoảng trắng không còn như lúc ký. " +
+					"Có thể proxy hoặc framework đã ghi lại JSON.",
 			}}
 		}
 	}

@@ -33,7 +33,8 @@ func TestProviderRefusalExplained(t *testing.T) {
 	)
 	account, err := w.Services.Ledger.CreateAccount(context.Background(), "another", time.Now())
 	apptest.Must(t, err)
-	theirs, err := w.Services.Inbound.AddSource(context.Background(), account.ID, inbound.SourceAdd{Provider: "native", Auth: inbound.AuthHMAC, Name: "theirs"}, time.Now())
+	theirs, err := w.Services.Inbound.AddSource(context.Background(), account.ID,
+		inbound.SourceAdd{Provider: "native", Auth: inbound.AuthHMAC, Name: "theirs"}, time.Now())
 	apptest.Must(t, err)
 	native, sepay, now := apptest.Batch(apptest.Transfer{}.Native()), apptest.Transfer{}.Sepay(), time.Now()
 	var indented bytes.Buffer
@@ -63,22 +64,34 @@ func TestProviderRefusalExplained(t *testing.T) {
 		{"no source on the bare path", inboundPath, native, bearing(guess), 0, inbound.RefusalUnknownSource, "belongs to a source"},
 
 		{"Bearer missing", bearer.URLPath(), native, nil, bearer.ID, inbound.RefusalMissing, "Authorization"},
-		{"Bearer twice", bearer.URLPath(), native, append(bearing(guess), bearing(guess)...), bearer.ID, inbound.RefusalRepeated, "Authorization"},
-		{"another scheme", bearer.URLPath(), native, []string{"Authorization", "Basic " + bearer.Secret}, bearer.ID, inbound.RefusalMalformed, "Bearer"},
+		{"Bearer twice", bearer.URLPath(), native, append(bearing(guess), bearing(guess)...), bearer.ID,
+			inbound.RefusalRepeated, "Authorization"},
+		{"another scheme", bearer.URLPath(), native, []string{"Authorization", "Basic " + bearer.Secret}, bearer.ID,
+			inbound.RefusalMalformed, "Bearer"},
 		{"another token", bearer.URLPath(), native, bearing(guess), bearer.ID, inbound.RefusalKey, "not this source’s secret"},
-		{"token of another source", bearer.URLPath(), native, bearing(other.Secret), bearer.ID, inbound.RefusalKey, fmt.Sprintf("source %d (till)", other.ID)},
-		{"token of another account's source", bearer.URLPath(), native, bearing(theirs.Secret), bearer.ID, inbound.RefusalKey, "not this source’s secret"},
+		{"token of another source", bearer.URLPath(), native, bearing(other.Secret), bearer.ID, inbound.RefusalKey,
+			fmt.Sprintf("source %d (till)", other.ID)},
+		{"token of another account's source", bearer.URLPath(), native, bearing(theirs.Secret), bearer.ID, inbound.RefusalKey,
+			"not this source’s secret"},
 		{"token in quotation marks", bearer.URLPath(), native, bearing(`"` + bearer.Secret + `"`), bearer.ID, inbound.RefusalKey, around},
 		{"token after two spaces", bearer.URLPath(), native, bearing(" " + bearer.Secret), bearer.ID, inbound.RefusalKey, around},
 
 		{"signature missing", signed.URLPath(), native, bearing(signed.Secret), signed.ID, inbound.RefusalMissing, "X-Webhook-Signature"},
-		{"signature twice", signed.URLPath(), native, append(signing(guess, native), signing(guess, native)...), signed.ID, inbound.RefusalRepeated, "X-Webhook-Signature"},
-		{"signature in upper case", signed.URLPath(), native, []string{"X-Webhook-Signature", strings.ToUpper(apptest.HexHMAC(signed.Secret, native))}, signed.ID, inbound.RefusalMalformed, "64 lowercase"},
-		{"signature cut", signed.URLPath(), native, []string{"X-Webhook-Signature", apptest.HexHMAC(signed.Secret, native)[1:]}, signed.ID, inbound.RefusalMalformed, "64 lowercase"},
-		{"the secret for a signature", signed.URLPath(), native, []string{"X-Webhook-Signature", signed.Secret}, signed.ID, inbound.RefusalMalformed, "64 lowercase"},
-		{"signed with a guess", signed.URLPath(), native, signing(guess, native), signed.ID, inbound.RefusalSignature, "a different secret, or its body"},
-		{"signed with another source's", signed.URLPath(), native, signing(second.Secret, native), signed.ID, inbound.RefusalKey, fmt.Sprintf("source %d (till)", second.ID)},
-		{"signed with another account's", signed.URLPath(), native, signing(theirs.Secret, native), signed.ID, inbound.RefusalSignature, "a different secret, or its body"},
+		{"signature twice", signed.URLPath(), native, append(signing(guess, native), signing(guess, native)...), signed.ID,
+			inbound.RefusalRepeated, "X-Webhook-Signature"},
+		{"signature in upper case", signed.URLPath(), native,
+			[]string{"X-Webhook-Signature", strings.ToUpper(apptest.HexHMAC(signed.Secret, native))}, signed.ID,
+			inbound.RefusalMalformed, "64 lowercase"},
+		{"signature cut", signed.URLPath(), native, []string{"X-Webhook-Signature", apptest.HexHMAC(signed.Secret, native)[1:]}, signed.ID,
+			inbound.RefusalMalformed, "64 lowercase"},
+		{"the secret for a signature", signed.URLPath(), native, []string{"X-Webhook-Signature", signed.Secret}, signed.ID,
+			inbound.RefusalMalformed, "64 lowercase"},
+		{"signed with a guess", signed.URLPath(), native, signing(guess, native), signed.ID, inbound.RefusalSignature,
+			"a different secret, or its body"},
+		{"signed with another source's", signed.URLPath(), native, signing(second.Secret, native), signed.ID, inbound.RefusalKey,
+			fmt.Sprintf("source %d (till)", second.ID)},
+		{"signed with another account's", signed.URLPath(), native, signing(theirs.Secret, native), signed.ID, inbound.RefusalSignature,
+			"a different secret, or its body"},
 		{"signed with a line break", signed.URLPath(), native, signing(signed.Secret+"\n", native), signed.ID, inbound.RefusalKey, around},
 		{"signed with CR LF", signed.URLPath(), native, signing(signed.Secret+"\r\n", native), signed.ID, inbound.RefusalKey, around},
 		{"signed with a space", signed.URLPath(), native, signing(signed.Secret+" ", native), signed.ID, inbound.RefusalKey, around},
@@ -87,22 +100,31 @@ func TestProviderRefusalExplained(t *testing.T) {
 		{"compacted after signing", signed.URLPath(), native, signing(signed.Secret, indented.String()), signed.ID, inbound.RefusalBody, altered},
 		{"a line break lost", signed.URLPath(), native, signing(signed.Secret, native+"\n"), signed.ID, inbound.RefusalBody, altered},
 		{"a line break added", signed.URLPath(), native + "\n", signing(signed.Secret, native), signed.ID, inbound.RefusalBody, altered},
-		{"another amount", signed.URLPath(), strings.Replace(native, "200000", "900000", 1), signing(signed.Secret, native), signed.ID, inbound.RefusalSignature, "a different secret, or its body"},
+		{"another amount", signed.URLPath(), strings.Replace(native, "200000", "900000", 1), signing(signed.Secret, native), signed.ID,
+			inbound.RefusalSignature, "a different secret, or its body"},
 		{"not JSON", signed.URLPath(), "{", signing(guess, "{"), signed.ID, inbound.RefusalSignature, "a different secret, or its body"},
 
 		{"Apikey missing", apikey.URLPath(), sepay, nil, apikey.ID, inbound.RefusalMissing, "Authorization"},
 		{"Apikey as Bearer", apikey.URLPath(), sepay, bearing(apikey.Secret), apikey.ID, inbound.RefusalMalformed, "Apikey"},
-		{"Apikey of another source", apikey.URLPath(), sepay, []string{"Authorization", "Apikey " + bearer.Secret}, apikey.ID, inbound.RefusalKey, fmt.Sprintf("source %d (till)", bearer.ID)},
-		{"Apikey in quotation marks", apikey.URLPath(), sepay, []string{"Authorization", `Apikey "` + apikey.Secret + `"`}, apikey.ID, inbound.RefusalKey, around},
+		{"Apikey of another source", apikey.URLPath(), sepay, []string{"Authorization", "Apikey " + bearer.Secret}, apikey.ID, inbound.RefusalKey,
+			fmt.Sprintf("source %d (till)", bearer.ID)},
+		{"Apikey in quotation marks", apikey.URLPath(), sepay, []string{"Authorization", `Apikey "` + apikey.Secret + `"`}, apikey.ID,
+			inbound.RefusalKey, around},
 
 		{"timestamp missing", stamps.URLPath(), sepay, stamped[2:], stamps.ID, inbound.RefusalMissing, "X-SePay-Timestamp"},
 		{"SePay signature missing", stamps.URLPath(), sepay, stamped[:2], stamps.ID, inbound.RefusalMissing, "X-SePay-Signature"},
-		{"no prefix", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], stamped[3][7:]}, stamps.ID, inbound.RefusalMalformed, "sha256="},
-		{"an old call", stamps.URLPath(), sepay, stamping(stamps.Secret, now.Add(-time.Hour)), stamps.ID, inbound.RefusalTime, "X-SePay-Timestamp"},
-		{"a call of tomorrow", stamps.URLPath(), sepay, stamping(stamps.Secret, now.Add(24*time.Hour)), stamps.ID, inbound.RefusalTime, "X-SePay-Timestamp"},
-		{"another timestamp than was signed", stamps.URLPath(), sepay, append([]string{stamped[0], fmt.Sprint(now.Unix() - 60)}, stamped[2:]...), stamps.ID, inbound.RefusalSignature, "a different secret, or its body"},
-		{"SePay's signature by another source", stamps.URLPath(), sepay, stamping(second.Secret, now), stamps.ID, inbound.RefusalKey, fmt.Sprintf("source %d (till)", second.ID)},
-		{"SePay's signature with a line break", stamps.URLPath(), sepay, stamping(stamps.Secret+"\n", now), stamps.ID, inbound.RefusalKey, around},
+		{"no prefix", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], stamped[3][7:]}, stamps.ID,
+			inbound.RefusalMalformed, "sha256="},
+		{"an old call", stamps.URLPath(), sepay, stamping(stamps.Secret, now.Add(-time.Hour)), stamps.ID, inbound.RefusalTime,
+			"X-SePay-Timestamp"},
+		{"a call of tomorrow", stamps.URLPath(), sepay, stamping(stamps.Secret, now.Add(24*time.Hour)), stamps.ID, inbound.RefusalTime,
+			"X-SePay-Timestamp"},
+		{"another timestamp than was signed", stamps.URLPath(), sepay, append([]string{stamped[0], fmt.Sprint(now.Unix() - 60)}, stamped[2:]...),
+			stamps.ID, inbound.RefusalSignature, "a different secret, or its body"},
+		{"SePay's signature by another source", stamps.URLPath(), sepay, stamping(second.Secret, now), stamps.ID, inbound.RefusalKey,
+			fmt.Sprintf("source %d (till)", second.ID)},
+		{"SePay's signature with a line break", stamps.URLPath(), sepay, stamping(stamps.Secret+"\n", now), stamps.ID,
+			inbound.RefusalKey, around},
 		{"SePay's body written anew", stamps.URLPath(), strings.Replace(sepay, "{", "{ ", 1), stamped, stamps.ID, inbound.RefusalBody, altered},
 	} {
 		a := w.Do("POST", c.path, c.body, append(slices.Clip(c.header), "X-Test-Peer", webtest.Peer(i/20))...)
@@ -118,7 +140,8 @@ func TestProviderRefusalExplained(t *testing.T) {
 		if r.Code != c.code || !strings.Contains(r.Text.EN, c.says) || r.Text.VI == "" || r.Text.VI == r.Text.EN || r.SourceID != c.source {
 			t.Errorf("%s is noted as %s of source %d: %q, %q; want %s: …%s…", c.name, r.Code, r.SourceID, r.Text.EN, r.Text.VI, c.code, c.says)
 		}
-		for _, secret := range []string{bearer.Secret, other.Secret, signed.Secret, second.Secret, apikey.Secret, stamps.Secret, theirs.Secret, guess, apptest.HexHMAC(signed.Secret, native), stamped[3][7:], bearer.Token, signed.Token} {
+		for _, secret := range []string{bearer.Secret, other.Secret, signed.Secret, second.Secret, apikey.Secret, stamps.Secret, theirs.Secret,
+			guess, apptest.HexHMAC(signed.Secret, native), stamped[3][7:], bearer.Token, signed.Token} {
 			if strings.Contains(r.Text.EN+r.Text.VI, secret) {
 				t.Errorf("%s: a credential is in %q, %q", c.name, r.Text.EN, r.Text.VI)
 			}

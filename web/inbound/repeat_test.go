@@ -24,10 +24,12 @@ func TestHalfOfTheMoneyPaysNoOrder(t *testing.T) {
 	sepay, phone, copied := w.Sepay(), w.Source("capcom6", "", ""), w.Source("sms-to-url", "", "")
 	order := w.PaymentRequest(payment.RequestCreate{Amount: 8_200_000})
 	now := time.Now().In(w.Services.Ledger.Zone())
-	w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "1", Number: "FT26331000001", Content: "LE VAN C " + order.Code, Amount: 4_100_000, Date: now.Format(app.TimeLayout)})
+	w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "1", Number: "FT26331000001", Content: "LE VAN C " + order.Code, Amount: 4_100_000,
+		Date: now.Format(app.TimeLayout)})
 	text := func(balance string, at time.Time) apptest.PhoneText {
 		return apptest.PhoneText{
-			Text: fmt.Sprintf("ACB: TK %s(VND) + 4,100,000 luc %s. So du %s. GD: %s LE VAN C-271126", apptest.SomeAccount, at.Format("15:04 02/01/2006"), balance, order.Code), Received: time.Now(), ID: balance + at.String(),
+			Text: fmt.Sprintf("ACB: TK %s(VND) + 4,100,000 luc %s. So du %s. GD: %s LE VAN C-271126", apptest.SomeAccount,
+				at.Format("15:04 02/01/2006"), balance, order.Code), Received: time.Now(), ID: balance + at.String(),
 		}
 	}
 	sms := text("9,100,000", now)
@@ -36,7 +38,8 @@ func TestHalfOfTheMoneyPaysNoOrder(t *testing.T) {
 	again.Received, again.ID = sms.Received.Add(3*time.Second), "another"
 	w.Texts(webtest.Duplicate, phone, again)  // two rules of the app match
 	w.Texts(webtest.Duplicate, copied, again) // and another app on the phone
-	w.Sends(sepay, apptest.Transfer{ID: "1", Number: "FT26331000001", Content: "LE VAN C " + order.Code, Amount: 4_100_000, Date: now.Format(app.TimeLayout)}.Sepay())
+	w.Sends(sepay, apptest.Transfer{ID: "1", Number: "FT26331000001", Content: "LE VAN C " + order.Code, Amount: 4_100_000,
+		Date: now.Format(app.TimeLayout)}.Sepay())
 	got, err := w.Services.Payments.PaymentRequest(t.Context(), 1, order.ID)
 	apptest.Must(t, err)
 	if got.Received != 4_100_000 || !got.PaidAt.IsZero() {
@@ -44,8 +47,10 @@ func TestHalfOfTheMoneyPaysNoOrder(t *testing.T) {
 	}
 	// The second half comes, first on the phone.
 	w.Texts(webtest.Recorded, phone, text("13,200,000", now.Add(time.Minute)))
-	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "2", Number: "FT26331000002", Content: "LE VAN C " + order.Code, Amount: 4_100_000, Date: now.Add(time.Minute).Format(app.TimeLayout)})
-	if got, err = w.Services.Payments.PaymentRequest(t.Context(), 1, order.ID); err != nil || got.Received != 8_200_000 || got.PaidAt.IsZero() {
+	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "2", Number: "FT26331000002", Content: "LE VAN C " + order.Code, Amount: 4_100_000,
+		Date: now.Add(time.Minute).Format(app.TimeLayout)})
+	if got, err = w.Services.Payments.PaymentRequest(t.Context(), 1, order.ID); err != nil || got.Received != 8_200_000 ||
+		got.PaidAt.IsZero() {
 		t.Errorf("the order is %+v, %v", got, err)
 	}
 	w.WantTransactions(2)
@@ -64,7 +69,8 @@ func TestMayBeRepeat(t *testing.T) {
 	held := func(id, content string) (event int64) {
 		w.Names(webtest.Counts{MayRepeat: 1}, native, apptest.Transfer{ID: id, Content: content})
 		w.Names(webtest.Duplicate, native, apptest.Transfer{ID: id, Content: content}) // the provider tries again
-		list, _, err := w.Services.Inbound.InboundEvents(t.Context(), 1, inbound.Filter{State: inbound.OutcomeMayBeRepeat, Page: app.Page{Number: 1, Size: 10}})
+		list, _, err := w.Services.Inbound.InboundEvents(t.Context(), 1,
+			inbound.Filter{State: inbound.OutcomeMayBeRepeat, Page: app.Page{Number: 1, Size: 10}})
 		apptest.Must(t, err)
 		if len(list) != 1 || list[0].OpenBy.MayBeRepeats != 1 || len(list[0].Items) != 1 || list[0].Items[0].TransactionID != 1 {
 			t.Fatalf("%s is kept as %+v", id, list)
@@ -102,7 +108,8 @@ func TestMayBeRepeat(t *testing.T) {
 	shop.Waits(w, "/a 1", "/a 2", "/a 3")
 
 	// By hand it is refused, unless its person knows.
-	body := fmt.Sprintf(`{"id":"h","gateway":"ACB","accountNumber":"%s","transferType":"IN","transferAmount":200000,"transactionDate":"%s"`, apptest.SomeAccount, apptest.SomeDate)
+	body := fmt.Sprintf(`{"id":"h","gateway":"ACB","accountNumber":"%s","transferType":"IN","transferAmount":200000,"transactionDate":"%s"`,
+		apptest.SomeAccount, apptest.SomeDate)
 	var refused struct{ Code app.Code }
 	w.API("POST", "/api/v1/transactions", body+`}`, http.StatusConflict, &refused)
 	if refused.Code != app.CodeMayBeRepeat {

@@ -23,9 +23,12 @@ func TestSignedAmbiguity(t *testing.T) {
 		forged       []string // pairs of old and new
 	}{
 		{"payos", `"DH7"`, `"DH7&orderCode=8"`, []string{`"DH7"`, `"DH7"`, `"orderCode":7`, `"orderCode":"8&orderCode=7"`}},
-		{"payos", `"DH7"`, `"DH7&reference=FT8&x=1"`, []string{`"accountNumber":"19354957"`, `"accountNumber":"19354957&amount=5000&code=00&currency=VND&desc=ok&description=DH7"`}},
-		{"pay2s-ipn", `"orderInfo":"DH7"`, `"orderInfo":"DH7&orderType=pay2s&partnerCode=P&payType=qr&requestId=1&responseTime=1760414370&resultCode=0&transId=8"`,
-			[]string{`"transId":"7"`, `"transId":"8&orderType=pay2s&partnerCode=P&payType=qr&requestId=1&responseTime=1760414370&resultCode=0&transId=7"`}},
+		{"payos", `"DH7"`, `"DH7&reference=FT8&x=1"`,
+			[]string{`"accountNumber":"19354957"`, `"accountNumber":"19354957&amount=5000&code=00&currency=VND&desc=ok&description=DH7"`}},
+		{"pay2s-ipn", `"orderInfo":"DH7"`,
+			`"orderInfo":"DH7&orderType=pay2s&partnerCode=P&payType=qr&requestId=1&responseTime=1760414370&resultCode=0&transId=8"`,
+			[]string{`"transId":"7"`,
+				`"transId":"8&orderType=pay2s&partnerCode=P&payType=qr&requestId=1&responseTime=1760414370&resultCode=0&transId=7"`}},
 	} {
 		w := webtest.NewWorld(t)
 		bank := w.Link("ACB", apptest.SomeAccount)
@@ -62,7 +65,8 @@ func TestUnsignedFields(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	source := w.Source("payos", "", "")
 	body, _, _ := apptest.SignedCall(source, apptest.SignedFields["payos"])
-	for i, outer := range []string{`"code":"00","success":true`, `"code":"99","success":false`, `"amount":1,"orderCode":123,"reference":"TF230204212323"`, `"error":{"data":{}}`} {
+	for i, outer := range []string{`"code":"00","success":true`, `"code":"99","success":false`,
+		`"amount":1,"orderCode":123,"reference":"TF230204212323"`, `"error":{"data":{}}`} {
 		want := webtest.Recorded
 		if i > 0 {
 			want = webtest.Duplicate

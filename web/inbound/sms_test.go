@@ -31,7 +31,8 @@ func TestSMSRecorded(t *testing.T) {
 			w.Texts(webtest.Recorded, s, apptest.PhoneText{})
 			w.Texts(webtest.Duplicate, s, apptest.PhoneText{})
 			got := w.WantTransactions(1)[0]
-			if got.Bank != "ACB" || got.AccountNumber != apptest.SomeAccount || got.Type != app.In || got.Amount != 200000 || got.Content != "DH123" ||
+			if got.Bank != "ACB" || got.AccountNumber != apptest.SomeAccount || got.Type != app.In || got.Amount != 200000 ||
+				got.Content != "DH123" ||
 				app.FormatTime(got.Time, w.Services.Ledger.Zone()) != "2025-10-14 10:59:00" || got.DateFlaw != "" {
 				t.Errorf("recorded %+v", got)
 			}
@@ -43,7 +44,8 @@ func TestSMSRecorded(t *testing.T) {
 				t.Errorf("recorded %+v", got)
 			}
 			// The same text more than a day later is another one, whatever its id.
-			w.Texts(webtest.Recorded, s, apptest.PhoneText{Sender: "Techcombank", Text: apptest.TcbText, Received: received.Add(25 * time.Hour), ID: "t"})
+			w.Texts(webtest.Recorded, s,
+				apptest.PhoneText{Sender: "Techcombank", Text: apptest.TcbText, Received: received.Add(25 * time.Hour), ID: "t"})
 			w.WantTransactions(3)
 		})
 	}
@@ -99,13 +101,15 @@ func TestSMSForged(t *testing.T) {
 			w.Link("MBB", "722000002005")
 			s := w.Source(provider, "", "")
 			for i, x := range []apptest.PhoneText{
-				{Sender: "+84901234567"}, {Sender: "0901234567"}, {Sender: "8149"}, {Sender: "Vietcombank"}, {Sender: "АCB"}, {Sender: "ACB " + "x"}, {Sender: " "}, {Sender: "NGUYEN VAN A"},
+				{Sender: "+84901234567"}, {Sender: "0901234567"}, {Sender: "8149"}, {Sender: "Vietcombank"}, {Sender: "АCB"}, {Sender: "ACB " + "x"},
+				{Sender: " "}, {Sender: "NGUYEN VAN A"},
 				{Sender: "+84901234567", Text: apptest.MbbText}, {Sender: "ACB", Text: apptest.MbbText + " gia"},
 			} {
 				x.Received = time.UnixMilli(1760414385123 + int64(i)*1000)
 				w.Texts(webtest.Rejected, s, x)
 				e := w.NewestEvent()
-				if items := w.Items(e.ID); len(items) != 1 || items[0].Fault.Field != "sender" || items[0].Amount == 0 || !strings.Contains(items[0].Fault.Text.EN, "--sender") || !strings.Contains(items[0].Fault.Text.VI, "--sender") {
+				if items := w.Items(e.ID); len(items) != 1 || items[0].Fault.Field != "sender" || items[0].Amount == 0 ||
+					!strings.Contains(items[0].Fault.Text.EN, "--sender") || !strings.Contains(items[0].Fault.Text.VI, "--sender") {
 					t.Errorf("%+v is kept as %+v", x, items)
 				}
 			}
@@ -141,7 +145,8 @@ func TestSMSMasked(t *testing.T) {
 			s := w.Source(provider, "", "")
 			text := func(n int) apptest.PhoneText {
 				another := strings.Replace(apptest.MbbText, "151,495,520", fmt.Sprint(151_495_520+n), 1)
-				return apptest.PhoneText{Sender: "MBBank", Text: another, Received: time.UnixMilli(1760414385123 + int64(n)*1000), ID: fmt.Sprint("m", n)}
+				return apptest.PhoneText{Sender: "MBBank", Text: another, Received: time.UnixMilli(1760414385123 + int64(n)*1000),
+					ID: fmt.Sprint("m", n)}
 			}
 			// None fits, and others don't.
 			w.Link("VCB", "722000002005")
@@ -190,7 +195,8 @@ func TestSMSDropped(t *testing.T) {
 	// What the gateway tells of other things is nothing either.
 	capcom6 := w.Source("capcom6", "", "")
 	for _, event := range []string{"sms:sent", "sms:delivered", "sms:failed", "system:ping", "sms:data-received", "mms:received"} {
-		w.Wants(webtest.Counts{}, capcom6, strings.Replace(strings.Replace(apptest.PhoneText{}.Capcom6(), "sms:received", event, 1), "DH123", apptest.OtpDigits, 1))
+		w.Wants(webtest.Counts{}, capcom6,
+			strings.Replace(strings.Replace(apptest.PhoneText{}.Capcom6(), "sms:received", event, 1), "DH123", apptest.OtpDigits, 1))
 	}
 	w.NothingStored()
 	for _, file := range []string{w.Path, w.Path + "-wal"} {
@@ -231,16 +237,24 @@ func TestSMSUnreadable(t *testing.T) {
 		body   string
 	}{
 		{capcom6, "json", "{"}, {capcom6, "body", "[]"}, {capcom6, "message", `{"event":"sms:received"}`}, {capcom6, "message", `{}`},
-		{capcom6, "message", replaced(c, `"message":`, `"massage":`)}, {capcom6, "message", replaced(c, `"message":`, `"message":"x","message":`)},
-		{capcom6, "sender", replaced(c, `"sender":"ACB"`, `"sender":"ACB","SENDER":"x"`)}, {capcom6, "sender", replaced(c, `"sender":"ACB"`, `"sender":7`)},
-		{capcom6, "payload", replaced(c, `"payload":`, `"payload":{},"payload":`)}, {capcom6, "event", replaced(c, `"event":"sms:received"`, `"event":"sms:sent","event":"sms:received"`)},
+		{capcom6, "message", replaced(c, `"message":`, `"massage":`)},
+		{capcom6, "message", replaced(c, `"message":`, `"message":"x","message":`)},
+		{capcom6, "sender", replaced(c, `"sender":"ACB"`, `"sender":"ACB","SENDER":"x"`)},
+		{capcom6, "sender", replaced(c, `"sender":"ACB"`, `"sender":7`)},
+		{capcom6, "payload", replaced(c, `"payload":`, `"payload":{},"payload":`)},
+		{capcom6, "event", replaced(c, `"event":"sms:received"`, `"event":"sms:sent","event":"sms:received"`)},
 		{capcom6, "text", apptest.PhoneText{Text: "ACB: TK 19354957 (VND) +200,000VND. So du moi 763,222,700VND"}.Capcom6()},
 		{capcom6, "receivedAt", replaced(c, `"messageId":"abc123"`, `"messageId":""`, `"receivedAt":"2025`, `"receivedAt":"x2025`)},
-		{toURL, "json", "x"}, {toURL, "body", "null"}, {toURL, "text", `{"from":"ACB"}`}, {toURL, "receivedStamp", replaced(u, "1760414385123", "null")},
-		{toURL, "receivedStamp", replaced(u, `"receivedStamp":1760414385123`, `"receivedStamp":"%receivedStamp%"`)}, {toURL, "receivedStamp", replaced(u, `1760414385123`, `"2025-10-14"`)}, {toURL, "receivedStamp", replaced(u, `"receivedStamp"`, `"receivedStamp":1,"receivedStamp"`)},
+		{toURL, "json", "x"}, {toURL, "body", "null"}, {toURL, "text", `{"from":"ACB"}`},
+		{toURL, "receivedStamp", replaced(u, "1760414385123", "null")},
+		{toURL, "receivedStamp", replaced(u, `"receivedStamp":1760414385123`, `"receivedStamp":"%receivedStamp%"`)},
+		{toURL, "receivedStamp", replaced(u, `1760414385123`, `"2025-10-14"`)},
+		{toURL, "receivedStamp", replaced(u, `"receivedStamp"`, `"receivedStamp":1,"receivedStamp"`)},
 		{toURL, "from", replaced(u, `"from"`, `"from":"ACB","from"`)}, {toURL, "sender", replaced(u, `"from":"ACB"`, `"from":null`)},
-		{forwarder, "content", form(func(v url.Values) { v.Del("content") })}, {forwarder, "content", form(func(v url.Values) { v.Add("content", "x") })},
-		{forwarder, "from", form(func(v url.Values) { v.Add("from", "0901234567") })}, {forwarder, "sender", form(func(v url.Values) { v.Del("from") })},
+		{forwarder, "content", form(func(v url.Values) { v.Del("content") })},
+		{forwarder, "content", form(func(v url.Values) { v.Add("content", "x") })},
+		{forwarder, "from", form(func(v url.Values) { v.Add("from", "0901234567") })},
+		{forwarder, "sender", form(func(v url.Values) { v.Del("from") })},
 	} {
 		w.Wants(webtest.Rejected, x.source, x.body)
 		w.KeptAsRejected(x.body, x.field)
@@ -284,7 +298,8 @@ func TestSMSForwarderSign(t *testing.T) {
 				refused(fmt.Sprint("byte of ", key, " ", i), with(func(v url.Values) { v.Set(key, flipped(original, i, mask)) }))
 			}
 		}
-		for _, changed := range []string{"", original[1:], original[:len(original)-1], original + "0", " " + original, original + " ", original + original} {
+		for _, changed := range []string{"", original[1:], original[:len(original)-1], original + "0", " " + original, original + " ",
+			original + original} {
 			refused(key+" "+changed, with(func(v url.Values) { v.Set(key, changed) }))
 		}
 		refused("no "+key, with(func(v url.Values) { v.Del(key) }))
@@ -309,7 +324,8 @@ func TestSMSForwarderSign(t *testing.T) {
 		refused("body "+body, body)
 	}
 	// No weaker way.
-	if a := w.Do("POST", s.URLPath(), with(func(v url.Values) { v.Del("sign") }), "Authorization", "Bearer "+s.Secret, "X-Test-Peer", webtest.Peer(200)); a.Status != http.StatusUnauthorized {
+	if a := w.Do("POST", s.URLPath(), with(func(v url.Values) { v.Del("sign") }), "Authorization", "Bearer "+s.Secret, "X-Test-Peer",
+		webtest.Peer(200)); a.Status != http.StatusUnauthorized {
 		t.Errorf("the secret as a Bearer token: %d", a.Status)
 	}
 	w.NothingStored()
@@ -321,7 +337,8 @@ func TestSMSForwarderSign(t *testing.T) {
 	w.Wants(webtest.Duplicate, s, apptest.PhoneText{}.Forwarder(s, now.Add(-4*time.Minute)).Encode())
 	x := apptest.PhoneText{}.Filled()
 	json := map[string]any{
-		"from": x.Sender, "content": x.Text, "timestamp": stamp, "sign": url.QueryEscape(apptest.ForwarderSign(s.Secret, stamp)), "receive_time": x.Received.UTC().Format("2006-01-02T15:04:05-0700"),
+		"from": x.Sender, "content": x.Text, "timestamp": stamp, "sign": url.QueryEscape(apptest.ForwarderSign(s.Secret, stamp)),
+		"receive_time": x.Received.UTC().Format("2006-01-02T15:04:05-0700"),
 	}
 	w.Wants(webtest.Duplicate, s, " "+apptest.Quoted(json))
 	json["timestamp"] = now.UnixMilli()
@@ -344,7 +361,8 @@ func TestCapcom6Stamp(t *testing.T) {
 	body, now := apptest.PhoneText{}.Capcom6(), time.Now()
 	header := apptest.Credentials(s, body, now)
 	stamp, signature := header[1], header[3]
-	for i, c := range [][2]string{{body + stamp[:1], stamp[1:]}, {body + stamp, ""}, {body[:len(body)-1], body[len(body)-1:] + stamp}, {"", body + stamp}} {
+	for i, c := range [][2]string{{body + stamp[:1], stamp[1:]}, {body + stamp, ""}, {body[:len(body)-1], body[len(body)-1:] + stamp},
+		{"", body + stamp}} {
 		if strings.ContainsAny(c[1], "\r\n") {
 			t.Fatal("no header value")
 		}
@@ -353,7 +371,8 @@ func TestCapcom6Stamp(t *testing.T) {
 		}
 	}
 	// No weaker way.
-	for i, h := range [][]string{{"Authorization", "Bearer " + s.Secret}, {"X-Webhook-Signature", apptest.HexHMAC(s.Secret, body)}, {"X-Signature", apptest.HexHMAC(s.Secret, body)}, header[:2], header[2:], append(header, header...)} {
+	for i, h := range [][]string{{"Authorization", "Bearer " + s.Secret}, {"X-Webhook-Signature", apptest.HexHMAC(s.Secret, body)},
+		{"X-Signature", apptest.HexHMAC(s.Secret, body)}, header[:2], header[2:], append(header, header...)} {
 		if a := w.Do("POST", s.URLPath(), body, h...); a.Status != http.StatusUnauthorized {
 			t.Errorf("%d: %d %s", i, a.Status, a.Body)
 		}

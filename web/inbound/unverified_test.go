@@ -89,7 +89,8 @@ func TestHostileBodies(t *testing.T) {
 			for _, size := range []int{7 << 10, 60 << 10, 1 << 20} {
 				for name, body := range hostile(size) {
 					peers++
-					header := apptest.Credentials(inbound.Source{Provider: source.Provider, Auth: source.Auth, Options: source.Options, Secret: "wrong-secret-0123456789"}, body, time.Now())
+					header := apptest.Credentials(inbound.Source{Provider: source.Provider, Auth: source.Auth, Options: source.Options,
+						Secret: "wrong-secret-0123456789"}, body, time.Now())
 					header = append(header, "X-Casso-Signature", "t=1,v1="+strings.Repeat("0", 128))
 					var a webtest.Answer
 					cost := uint64(math.MaxUint64)
@@ -100,7 +101,8 @@ func TestHostileBodies(t *testing.T) {
 						t.Errorf("%s %s, %s: %d", source.Provider, source.Auth, name, a.Status)
 					}
 					if cost > most {
-						t.Errorf("%s %s, %s of %d bytes: %d KiB are allocated, more than %d", source.Provider, source.Auth, name, len(body), cost>>10, most>>10)
+						t.Errorf("%s %s, %s of %d bytes: %d KiB are allocated, more than %d", source.Provider, source.Auth, name,
+							len(body), cost>>10, most>>10)
 					}
 				}
 			}
@@ -134,11 +136,13 @@ func TestVerifiedBodies(t *testing.T) {
 		}
 	}
 	body := `{"id":1,"more":[` + strings.Repeat("0,", 600) + `0]}`
-	if a := webtest.From(h, "192.0.2.1:1")("POST", sepay.URLPath(), body, apptest.Credentials(sepay, body, time.Now())...); a.Counts(t) != webtest.Rejected {
+	if a := webtest.From(h, "192.0.2.1:1")("POST", sepay.URLPath(), body,
+		apptest.Credentials(sepay, body, time.Now())...); a.Counts(t) != webtest.Rejected {
 		t.Errorf("603 values: %d %s", a.Status, a.Body)
 	}
 	key := w.APIKey(access.ScopeFull)
-	if a := webtest.From(h, "192.0.2.1:1")("POST", "/api/v1/webhooks", hostile(60 << 10)["small objects"], "Authorization", "Bearer "+key); a.Status != http.StatusRequestEntityTooLarge {
+	if a := webtest.From(h, "192.0.2.1:1")("POST", "/api/v1/webhooks", hostile(60 << 10)["small objects"], "Authorization",
+		"Bearer "+key); a.Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("the management API: %d %s", a.Status, a.Body)
 	}
 }

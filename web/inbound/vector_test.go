@@ -43,7 +43,8 @@ func TestProviderVectors(t *testing.T) {
 			for i, got := range w.WantTransactions(n) {
 				want := v.Normalized[i]
 				bank, known := app.FindBank(want.Gateway)
-				if known && got.Bank != bank.Code || want.Account != "" && got.AccountNumber != want.Account || got.Type != want.Direction || got.Amount != want.Amount ||
+				if known && got.Bank != bank.Code || want.Account != "" && got.AccountNumber != want.Account || got.Type != want.Direction ||
+					got.Amount != want.Amount ||
 					want.BankRef != nil && got.Number != *want.BankRef || want.Content != nil && got.Content != *want.Content ||
 					want.Time != "" && (app.FormatTime(got.Time, w.Services.Ledger.Zone()) != want.Time || got.DateFlaw != "") {
 					t.Errorf("recorded %+v\nwant %+v", got, want)
@@ -99,7 +100,8 @@ func prepare(w *webtest.World, v apptest.Vector) inbound.Source {
 		}
 		bankAccounts[n.Account] = w.Link(bank.Code, number).ID
 	}
-	add := inbound.SourceAdd{Provider: v.Provider, Auth: v.Auth, Name: v.Name, Secret: v.Secret, Options: inbound.SourceOptions{AccessKey: v.AccessKey}}
+	add := inbound.SourceAdd{Provider: v.Provider, Auth: v.Auth, Name: v.Name, Secret: v.Secret,
+		Options: inbound.SourceOptions{AccessKey: v.AccessKey}}
 	if v.Provider == "pay2s-ipn" {
 		if add.BankAccountID = bankAccounts[""]; add.BankAccountID == 0 {
 			add.BankAccountID = w.Link("ACB", apptest.SomeAccount).ID

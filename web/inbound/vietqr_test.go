@@ -18,8 +18,10 @@ func TestVietQR(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	account := w.Link("ACB", apptest.SomeAccount)
-	s, other := w.Source("vietqr", "", ""), w.AddSource(inbound.SourceAdd{Provider: "vietqr", Options: inbound.SourceOptions{Username: "customer-shop.1@x"}})
-	if s.Auth != inbound.AuthBasic || !strings.HasPrefix(s.Options.Username, "baoco-") || len(s.Options.Username) != 18 || s.Options.Username == other.Options.Username {
+	s, other := w.Source("vietqr", "", ""),
+		w.AddSource(inbound.SourceAdd{Provider: "vietqr", Options: inbound.SourceOptions{Username: "customer-shop.1@x"}})
+	if s.Auth != inbound.AuthBasic || !strings.HasPrefix(s.Options.Username, "baoco-") || len(s.Options.Username) != 18 ||
+		s.Options.Username == other.Options.Username {
 		t.Errorf("source %+v", s)
 	}
 	// Each with its own base, and with the address of the server alone.
@@ -34,13 +36,16 @@ func TestVietQR(t *testing.T) {
 		syncs(w, base, token, apptest.VietQRBody("transactionid", id, "referencenumber", fmt.Sprint("FT", i)), fmt.Sprint(i+1))
 	}
 	got := w.WantTransactions(4)[1]
-	if got.BankAccountID != account.ID || got.Type != app.In || got.Amount != 200000 || got.Number != "FT1" || got.Content != "VQR26044A5CCKYZA DH123" ||
+	if got.BankAccountID != account.ID || got.Type != app.In || got.Amount != 200000 || got.Number != "FT1" ||
+		got.Content != "VQR26044A5CCKYZA DH123" ||
 		app.FormatTime(got.Time, w.Services.Ledger.Zone()) != apptest.SomeDate || got.DateFlaw != "" {
 		t.Errorf("recorded %+v", got)
 	}
 	// A token of the one way in is good for the other.
 	token := vietQRToken(w, "", s)
-	syncs(w, s.URLPath(), token, `{"bankAccount":"19354957","amount":"7","transType":"D","content":"x","transactionId":"camel","transactionTime":"1760414370","referenceNumber":"FT7"}`, "5")
+	syncs(w, s.URLPath(), token,
+		`{"bankAccount":"19354957","amount":"7","transType":"D","content":"x","transactionId":"camel","transactionTime":"1760414370"`+
+			`,"referenceNumber":"FT7"}`, "5")
 	syncs(w, "", token, apptest.VietQRBody("transactionid", nil, "referencenumber", "FT8"), "6")
 	list := w.WantTransactions(6)
 	if list[4].Type != app.Out || list[4].Amount != 7 || list[4].Number != "FT7" || list[4].DateFlaw != "" || list[5].Number != "FT8" {
@@ -48,9 +53,13 @@ func TestVietQR(t *testing.T) {
 	}
 	// What can't be recorded is kept, and VietQR needn't know.
 	for i, c := range []struct{ field, body string }{
-		{"amount", apptest.VietQRBody("amount", nil)}, {"amount", apptest.VietQRBody("amount", 0)}, {"amount", apptest.VietQRBody("amount", -5)}, {"amount", apptest.VietQRBody("amount", 1, "AMOUNT", 2)}, {"amount", apptest.VietQRBody("amount", 1.5)},
-		{"transtype", apptest.VietQRBody("transType", "X")}, {"transtype", apptest.VietQRBody("transType", nil)}, {"transtype", apptest.VietQRBody("transtype", "D")}, {"bankaccount", apptest.VietQRBody("bankaccount", nil)},
-		{"bankaccount", apptest.VietQRBody("bankAccount", "1")}, {"transactionid", apptest.VietQRBody("transactionid", nil, "referencenumber", nil)}, {"transactionid", apptest.VietQRBody("transactionid", true)}, {"json", "{"}, {"body", "[]"},
+		{"amount", apptest.VietQRBody("amount", nil)}, {"amount", apptest.VietQRBody("amount", 0)}, {"amount", apptest.VietQRBody("amount", -5)},
+		{"amount", apptest.VietQRBody("amount", 1, "AMOUNT", 2)}, {"amount", apptest.VietQRBody("amount", 1.5)},
+		{"transtype", apptest.VietQRBody("transType", "X")}, {"transtype", apptest.VietQRBody("transType", nil)},
+		{"transtype", apptest.VietQRBody("transtype", "D")}, {"bankaccount", apptest.VietQRBody("bankaccount", nil)},
+		{"bankaccount", apptest.VietQRBody("bankAccount", "1")},
+		{"transactionid", apptest.VietQRBody("transactionid", nil, "referencenumber", nil)},
+		{"transactionid", apptest.VietQRBody("transactionid", true)}, {"json", "{"}, {"body", "[]"},
 	} {
 		events := len(w.Events())
 		syncs(w, "", token, c.body, fmt.Sprint("inbound-", w.NewestEvent().ID+1))
@@ -71,8 +80,10 @@ func vietQRRefusal(t *testing.T, path string, a webtest.Answer) string {
 	t.Helper()
 	v := a.JSON(t)
 	switch {
-	case strings.HasSuffix(path, tokenPath) && v["status"] == "FAILED" && v["message"] != "" && len(v) == 2 && a.Header.Get("WWW-Authenticate") == "Basic":
-	case strings.HasSuffix(path, syncPath) && v["error"] == true && v["errorReason"] == "unauthorized" && v["object"] == nil && len(v) == 4 && a.Header.Get("WWW-Authenticate") == "Bearer":
+	case strings.HasSuffix(path, tokenPath) && v["status"] == "FAILED" && v["message"] != "" && len(v) == 2 &&
+		a.Header.Get("WWW-Authenticate") == "Basic":
+	case strings.HasSuffix(path, syncPath) && v["error"] == true && v["errorReason"] == "unauthorized" && v["object"] == nil && len(v) == 4 &&
+		a.Header.Get("WWW-Authenticate") == "Bearer":
 	default:
 		t.Errorf("%s answers %s", path, a.Body)
 	}
@@ -141,14 +152,16 @@ func TestVietQRCredentials(t *testing.T) {
 				}
 			}
 		}
-		for _, changed := range []string{token[1:], token[:len(token)-1], token + "A", token + "=", token + ".", token + ".x", "v1." + token, strings.Replace(token, ".", ".0", 1), strings.Replace(token, ".", ".+", 1), "v1...", "...", ""} {
+		for _, changed := range []string{token[1:], token[:len(token)-1], token + "A", token + "=", token + ".", token + ".x", "v1." + token,
+			strings.Replace(token, ".", ".0", 1), strings.Replace(token, ".", ".+", 1), "v1...", "...", ""} {
 			refused("token "+changed, base+syncPath, body, "Authorization", "Bearer "+changed)
 		}
 	}
 	// A source's token is for that source alone, whatever the path says.
 	refused("the path of another", other.URLPath()+syncPath, body, "Authorization", "Bearer "+vietQRToken(w, "", s))
 	refused("the path of another", other.URLPath()+tokenPath, "", basic(user, secret)...)
-	refused("the path of a native source", native.URLPath()+syncPath, apptest.Batch(apptest.Transfer{}.Native()), apptest.Credentials(native, "", now)...)
+	refused("the path of a native source", native.URLPath()+syncPath, apptest.Batch(apptest.Transfer{}.Native()),
+		apptest.Credentials(native, "", now)...)
 	refused("the path of a native source", native.URLPath()+tokenPath, "", basic("", native.Secret)...)
 	refused("no such path", inboundPath+"/"+strings.Repeat("A", 43)+syncPath, body, "Authorization", "Bearer "+vietQRToken(w, "", s))
 
@@ -159,7 +172,8 @@ func TestVietQRCredentials(t *testing.T) {
 		if i == 2 {
 			method = "GET"
 		}
-		if a := w.Do(method, path, apptest.Batch(apptest.Transfer{}.Native()), "Authorization", "Bearer "+token, "X-Test-Peer", webtest.Peer(300)); a.Status != http.StatusUnauthorized {
+		if a := w.Do(method, path, apptest.Batch(apptest.Transfer{}.Native()), "Authorization", "Bearer "+token, "X-Test-Peer",
+			webtest.Peer(300)); a.Status != http.StatusUnauthorized {
 			t.Errorf("the token at %s: %d", path, a.Status)
 		}
 	}
@@ -201,13 +215,15 @@ func TestVietQRFailures(t *testing.T) {
 	s := w.Source("vietqr", "", "")
 	for _, path := range []string{tokenPath, syncPath, s.URLPath() + tokenPath, s.URLPath() + syncPath} {
 		for _, method := range []string{"GET", "PUT", "DELETE", "OPTIONS"} {
-			if a := w.Do(method, path, "", basic(s.Options.Username, s.Secret)...); a.Status != http.StatusMethodNotAllowed || a.Header.Get("Allow") != "POST" {
+			if a := w.Do(method, path, "", basic(s.Options.Username, s.Secret)...); a.Status != http.StatusMethodNotAllowed ||
+				a.Header.Get("Allow") != "POST" {
 				t.Errorf("%s %s: %d", method, path, a.Status)
 			}
 		}
 	}
 	token := vietQRToken(w, "", s)
-	if a := w.Do("POST", syncPath, strings.Repeat(" ", 1<<20+1), "Authorization", "Bearer "+token); a.Status != http.StatusRequestEntityTooLarge || a.JSON(t)["error"] != true {
+	if a := w.Do("POST", syncPath, strings.Repeat(" ", 1<<20+1), "Authorization",
+		"Bearer "+token); a.Status != http.StatusRequestEntityTooLarge || a.JSON(t)["error"] != true {
 		t.Errorf("too large: %d %s", a.Status, a.Body)
 	}
 	last := 0
@@ -233,7 +249,8 @@ func TestVietQRFailures(t *testing.T) {
 		"no ASCII":     {"đ", app.CodeValidation},
 		"far too long": {strings.Repeat("a", 101), app.CodeValidation},
 	} {
-		_, err := w.Services.Inbound.AddSource(context.Background(), 1, inbound.SourceAdd{Provider: "vietqr", Name: "x", Options: inbound.SourceOptions{Username: c.username}}, time.Now())
+		_, err := w.Services.Inbound.AddSource(context.Background(), 1,
+			inbound.SourceAdd{Provider: "vietqr", Name: "x", Options: inbound.SourceOptions{Username: c.username}}, time.Now())
 		if app.CodeOf(err) != c.code {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -260,7 +277,8 @@ func syncs(w *webtest.World, base, token, body, reference string) {
 	a := w.Do("POST", base+syncPath, body, "Authorization", "Bearer "+token)
 	v := a.JSON(w.T)
 	object, _ := v["object"].(map[string]any)
-	if a.Status != http.StatusOK || v["error"] != false || v["errorReason"] != nil || v["toastMessage"] == "" || len(v) != 4 || object["reftransactionid"] != reference {
+	if a.Status != http.StatusOK || v["error"] != false || v["errorReason"] != nil || v["toastMessage"] == "" || len(v) != 4 ||
+		object["reftransactionid"] != reference {
 		w.T.Errorf("%s: %d %s, want the reference %s", body, a.Status, a.Body, reference)
 	}
 }

@@ -47,7 +47,8 @@ func TestAnswer(t *testing.T) {
 	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
 	answer := httptest.NewRecorder()
 	metrics.New("1.2").Handler(w.Services).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
-	if kind := answer.Header().Get("Content-Type"); !strings.HasPrefix(kind, "text/plain; version=0.0.4") || answer.Header().Get("Cache-Control") != "no-store" {
+	if kind := answer.Header().Get("Content-Type"); !strings.HasPrefix(kind, "text/plain; version=0.0.4") ||
+		answer.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("%v", answer.Header())
 	}
 	if !strings.Contains(answer.Body.String(), "\nbaoco_build_info{version=\"1.2\"} 1\n") {
@@ -65,7 +66,8 @@ func TestBuckets(t *testing.T) {
 	m.Committed(time.Minute, 1)
 	text := show(m.Handler(w.Services))
 	for _, line := range []string{
-		`baoco_commit_duration_seconds_bucket{le="0.0005"} 0`, `baoco_commit_duration_seconds_bucket{le="0.001"} 1`, `baoco_commit_duration_seconds_bucket{le="0.002"} 2`,
+		`baoco_commit_duration_seconds_bucket{le="0.0005"} 0`, `baoco_commit_duration_seconds_bucket{le="0.001"} 1`,
+		`baoco_commit_duration_seconds_bucket{le="0.002"} 2`,
 		`baoco_commit_duration_seconds_bucket{le="4.096"} 2`, `baoco_commit_duration_seconds_bucket{le="+Inf"} 3`,
 		"baoco_commit_duration_seconds_sum 60.002001", "baoco_commit_duration_seconds_count 3",
 		`baoco_commit_batch_size_bucket{le="1"} 1`, `baoco_commit_batch_size_bucket{le="512"} 2`, `baoco_commit_batch_size_bucket{le="+Inf"} 3`,
@@ -95,7 +97,8 @@ func TestReplica(t *testing.T) {
 	} {
 		w.Services.Upkeep.SetReplicaCheck(&c)
 		text := show(figures)
-		if !strings.Contains(text, "\nbaoco_replica_good "+strings.TrimSpace(good)+"\n") || !strings.Contains(text, fmt.Sprintf("\nbaoco_replica_written_timestamp_seconds %v\n", float64(c.Written.Unix()))) {
+		if !strings.Contains(text, "\nbaoco_replica_good "+strings.TrimSpace(good)+"\n") ||
+			!strings.Contains(text, fmt.Sprintf("\nbaoco_replica_written_timestamp_seconds %v\n", float64(c.Written.Unix()))) {
 			t.Errorf("of %+v:\n%s", c, text)
 		}
 	}
@@ -145,7 +148,8 @@ func TestStreamBehind(t *testing.T) {
 	apptest.Must(t, err)
 	apptest.Must(t, w.Services.Streams.SettleStream(t.Context(), stream.Progress{StreamID: 2, To: 1}))
 	text := show(handler)
-	if !strings.Contains(text, name+`{stream="1"} 360`) || !strings.Contains(text, name+"{stream=\"2\"} 0\n") || strings.Contains(text, `stream="3"`) {
+	if !strings.Contains(text, name+`{stream="1"} 360`) || !strings.Contains(text, name+"{stream=\"2\"} 0\n") ||
+		strings.Contains(text, `stream="3"`) {
 		t.Error(text)
 	}
 }
@@ -172,16 +176,19 @@ func TestTransactionsOfEveryWay(t *testing.T) {
 	t.Parallel()
 	ctx, now := t.Context(), time.Now()
 	element := func(id string) []inbound.Incoming {
-		return []inbound.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: id, Type: app.In, Amount: 1000 + int64(id[0]), Time: now}}
+		return []inbound.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: id, Type: app.In,
+			Amount: 1000 + int64(id[0]), Time: now}}
 	}
-	w := apptest.Open(t, apptest.NewFile(t), services.Config{Poll: func(context.Context, inbound.Source, string, time.Time) (inbound.PolledPage, error) {
-		return inbound.PolledPage{Body: []byte("{}"), Elements: element("list")}, nil
-	}})
+	w := apptest.Open(t, apptest.NewFile(t),
+		services.Config{Poll: func(context.Context, inbound.Source, string, time.Time) (inbound.PolledPage, error) {
+			return inbound.PolledPage{Body: []byte("{}"), Elements: element("list")}, nil
+		}})
 	defer w.Close()
 	m := metrics.New("test")
 	w.Services.SetMeter(m)
 	w.Link("ACB", apptest.SomeAccount)
-	source, err := w.Services.Inbound.AddSource(ctx, 1, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: "an API key of the list"}, now)
+	source, err := w.Services.Inbound.AddSource(ctx, 1,
+		inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "s", APIKey: "an API key of the list"}, now)
 	apptest.Must(t, err)
 	_, err = w.Services.Inbound.RecordTransactions(ctx, inbound.Call{
 		AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: now, Elements: element("call"),
@@ -197,7 +204,8 @@ func TestTransactionsOfEveryWay(t *testing.T) {
 	apptest.Must(t, err)
 	text := show(m.Handler(w.Services))
 	for _, line := range []string{
-		`baoco_transactions_total{outcome="recorded",provider="sepay",source="1"} 2`, `baoco_transactions_total{outcome="recorded",provider="unknown",source="unknown"} 2`,
+		`baoco_transactions_total{outcome="recorded",provider="sepay",source="1"} 2`,
+		`baoco_transactions_total{outcome="recorded",provider="unknown",source="unknown"} 2`,
 	} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("there is no %s in\n%s", line, text)

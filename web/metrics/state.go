@@ -28,7 +28,8 @@ func (p page) state(ctx context.Context, service *services.All, now time.Time) {
 		}
 		p.gauge("baoco_replica_good", "1 while the replica is good, else 0; absent: there is none.", good)
 		if !c.Written.IsZero() {
-			p.gauge("baoco_replica_written_timestamp_seconds", "When something new last came to the replica, in Unix time.", float64(c.Written.Unix()))
+			p.gauge("baoco_replica_written_timestamp_seconds", "When something new last came to the replica, in Unix time.",
+				float64(c.Written.Unix()))
 		}
 	}
 	f, err := service.Upkeep.Figures(ctx, now)
@@ -48,7 +49,8 @@ func (p page) state(ctx context.Context, service *services.All, now time.Time) {
 		p.gauge("baoco_disk_free_bytes", "Room left for baoco on the disk of the database.", float64(f.Free))
 	}
 	if !f.LastBackup.IsZero() {
-		p.gauge("baoco_last_backup_timestamp_seconds", "When the last backup was made, in Unix time; absent: never.", float64(f.LastBackup.Unix()))
+		p.gauge("baoco_last_backup_timestamp_seconds", "When the last backup was made, in Unix time; absent: never.",
+			float64(f.LastBackup.Unix()))
 	}
 }
 

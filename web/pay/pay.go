@@ -94,7 +94,8 @@ func (s *Server) answering(handle func(v *visit) error) http.HandlerFunc {
 		if app.CodeOf(err) == app.CodeNotFound {
 			if _, wait, ok := s.Failures.Take(s.Client(r), wire.FailurePace, v.now); !ok {
 				wire.RateLimited(w, r, wire.FailurePace.PerMinute, wait)
-				err = app.Refused(app.CodeRateLimited, app.Text{EN: "Too many requests. Wait a minute and try again.", VI: "Quá nhiều yêu cầu. Hãy đợi một phút rồi thử lại."})
+				err = app.Refused(app.CodeRateLimited,
+					app.Text{EN: "Too many requests. Wait a minute and try again.", VI: "Quá nhiều yêu cầu. Hãy đợi một phút rồi thử lại."})
 			}
 		}
 		if err == nil {
@@ -120,7 +121,8 @@ func (s *Server) refuse(v *visit, err error) {
 	status, _ := s.ErrorBody(v.w, v.Request, err)
 	text := wire.AsError(err).Text
 	if status == http.StatusNotFound {
-		text = app.Text{EN: "There is no payment at this address. Check the link, or ask the shop for a new one.", VI: "Không có yêu cầu thanh toán nào ở địa chỉ này. Hãy xem lại đường dẫn hoặc hỏi cửa hàng."}
+		text = app.Text{EN: "There is no payment at this address. Check the link, or ask the shop for a new one.",
+			VI: "Không có yêu cầu thanh toán nào ở địa chỉ này. Hãy xem lại đường dẫn hoặc hỏi cửa hàng."}
 	}
 	s.write(v, status, "error", text.In(v.Lang))
 }
@@ -139,7 +141,8 @@ var (
 	}).Parse(pageHTML))
 
 	// policy lets the page use what stands in it, and ask for itself.
-	policy = "default-src 'none'; style-src '" + digest(pageCSS) + "'; script-src '" + digest(pageJS) + "'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	policy = "default-src 'none'; style-src '" + digest(pageCSS) + "'; script-src '" + digest(pageJS) +
+		"'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 func digest(text string) string {
@@ -176,7 +179,8 @@ type pageData struct {
 
 func (s *Server) page(v *visit) error {
 	r := v.request
-	data := pageData{Request: r, Status: r.Status(v.now), State: r.Shown(v.now), Payable: r.Payable(v.now), Live: r.URLPath() + "/live", Image: r.URLPath() + "/qr.png", Other: app.English}
+	data := pageData{Request: r, Status: r.Status(v.now), State: r.Shown(v.now), Payable: r.Payable(v.now), Live: r.URLPath() + "/live",
+		Image: r.URLPath() + "/qr.png", Other: app.English}
 	if v.Lang == app.English {
 		data.Other = app.Vietnamese
 	}
@@ -235,7 +239,8 @@ var errTooManyEventStreams = app.Refused(app.CodeUnavailable, app.Text{
 // live streams the state of the request, at first and whenever it is another one.
 func (s *Server) live(v *visit) error {
 	bounds := []wire.Bound{
-		{Of: "payment pages", Most: s.Share(maxEventStreams, 4)}, {Of: "client", ID: s.Client(v.Request), Most: s.Share(maxEventStreamsOfClient, 16)},
+		{Of: "payment pages", Most: s.Share(maxEventStreams, 4)},
+		{Of: "client", ID: s.Client(v.Request), Most: s.Share(maxEventStreamsOfClient, 16)},
 		{Of: "payment request", ID: v.request.ID, Most: maxEventStreamsOfRequest},
 	}
 	if !s.eventStreams.Take(bounds, s.Log, v.now) {

@@ -41,7 +41,8 @@ func pay(w *apptest.World, id string, amount int64, content string) {
 func TestPage(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
-	r := w.PaymentRequest(payment.RequestCreate{Amount: 200_000, Reference: "HD-1042", ExpiresIn: time.Hour, ReturnURL: "https://shop.vn/orders/1042?a=1&b=2"})
+	r := w.PaymentRequest(payment.RequestCreate{Amount: 200_000, Reference: "HD-1042", ExpiresIn: time.Hour,
+		ReturnURL: "https://shop.vn/orders/1042?a=1&b=2"})
 	page := func(header ...string) webtest.Answer {
 		t.Helper()
 		a, err := w.Send("GET", r.URLPath(), "", header...)
@@ -53,18 +54,22 @@ func TestPage(t *testing.T) {
 				t.Errorf("%s: %s", name, a.Header.Get(name))
 			}
 		}
-		for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow", "X-Content-Type-Options": "nosniff"} {
+		for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
+			"X-Robots-Tag": "noindex, nofollow", "X-Content-Type-Options": "nosniff"} {
 			if a.Header.Get(name) != want {
 				t.Errorf("%s: %q", name, a.Header.Get(name))
 			}
 		}
-		if csp := a.Header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'; style-src 'sha256-") || strings.Contains(csp, "unsafe") {
+		if csp := a.Header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'; style-src 'sha256-") ||
+			strings.Contains(csp, "unsafe") {
 			t.Errorf("the policy is %s", csp)
 		}
 		return a
 	}
 	asked := page()
-	asked.Shows(t, `<html lang="en">`, "Pay by bank transfer", "200,000\u00a0₫", apptest.SomeAccount, "NGUYEN VAN A", r.Code, `data-copy="200000"`, "<svg", "Pay before", `href="https://shop.vn/orders/1042?a=1&b=2"`, `<noscript><meta http-equiv="refresh" content="5"></noscript>`)
+	asked.Shows(t, `<html lang="en">`, "Pay by bank transfer", "200,000\u00a0₫", apptest.SomeAccount, "NGUYEN VAN A", r.Code,
+		`data-copy="200000"`, "<svg", "Pay before", `href="https://shop.vn/orders/1042?a=1&b=2"`,
+		`<noscript><meta http-equiv="refresh" content="5"></noscript>`)
 	if len(asked.Body) > 20_000 {
 		t.Errorf("the page has %d bytes", len(asked.Body))
 	}
@@ -87,7 +92,8 @@ func TestPage(t *testing.T) {
 	r = w.PaymentRequest(payment.RequestCreate{Amount: 1000, Reference: "HD-1042"})
 	a, err := w.Send("GET", r.URLPath()+"/qr.png", "")
 	apptest.Must(t, err)
-	if picture, err := png.Decode(bytes.NewReader([]byte(a.Body))); err != nil || picture.Bounds().Dx() < 200 || a.Header.Get("Content-Type") != "image/png" {
+	if picture, err := png.Decode(bytes.NewReader([]byte(a.Body))); err != nil || picture.Bounds().Dx() < 200 ||
+		a.Header.Get("Content-Type") != "image/png" {
 		t.Errorf("the picture: %v, %v", a.Header, err)
 	}
 	_, err = w.Services.Payments.CancelPaymentRequest(t.Context(), 1, r.ID, time.Now())
@@ -134,13 +140,15 @@ func TestTokens(t *testing.T) {
 			}
 		}
 	}
-	if statuses[http.StatusNotFound] < 30 || statuses[http.StatusNotFound] > 40 || statuses[http.StatusTooManyRequests] < 140 || len(statuses) != 2 {
+	if statuses[http.StatusNotFound] < 30 || statuses[http.StatusNotFound] > 40 || statuses[http.StatusTooManyRequests] < 140 ||
+		len(statuses) != 2 {
 		t.Errorf("the answers to guesses: %v", statuses)
 	}
 	a, err := w.Send("GET", r.URLPath(), "")
 	apptest.Must(t, err)
 	a.WantStatus(t, http.StatusOK)
-	for method, status := range map[string]int{"HEAD": http.StatusOK, "POST": http.StatusMethodNotAllowed, "DELETE": http.StatusMethodNotAllowed} {
+	for method, status := range map[string]int{"HEAD": http.StatusOK, "POST": http.StatusMethodNotAllowed,
+		"DELETE": http.StatusMethodNotAllowed} {
 		if a, err := w.Send(method, r.URLPath(), ""); err != nil || a.Status != status {
 			t.Errorf("%s: %d, %v", method, a.Status, err)
 		}

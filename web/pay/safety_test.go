@@ -114,8 +114,10 @@ func TestSafety(t *testing.T) {
 	if !strings.Contains(page.Body, "&lt;img src=x onerror=1&gt;") {
 		t.Errorf("the page doesn't show the name: %s", page.Body)
 	}
-	policy := "default-src 'none'; style-src " + digest(page, "style") + "; script-src " + digest(page, "script") + "; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-	answers := []webtest.Answer{page, get(r.URLPath()+"/qr.png", http.StatusOK), get(r.URLPath()+"/live", http.StatusOK), get("/pay/x", http.StatusNotFound)}
+	policy := "default-src 'none'; style-src " + digest(page, "style") + "; script-src " + digest(page, "script") +
+		"; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	answers := []webtest.Answer{page, get(r.URLPath()+"/qr.png", http.StatusOK), get(r.URLPath()+"/live", http.StatusOK),
+		get("/pay/x", http.StatusNotFound)}
 	for range 60 {
 		a, err := w.Send("GET", "/pay/x", "")
 		apptest.Must(t, err)
@@ -136,13 +138,15 @@ func TestNothingThere(t *testing.T) {
 	w := newShop(t)
 	english, vietnamese := w.Browser(), w.Serve(web.Config{Version: "test", Lang: app.Vietnamese})
 	for _, b := range []*webtest.Browser{english, vietnamese} {
-		for lang, says := range map[string]string{"en": "There is no payment at this address.", "vi": "Không có yêu cầu thanh toán nào ở địa chỉ này."} {
+		for lang, says := range map[string]string{"en": "There is no payment at this address.",
+			"vi": "Không có yêu cầu thanh toán nào ở địa chỉ này."} {
 			b.Header = http.Header{"Accept-Language": {lang}}
 			b.Get("/pay/x").Shows(t, `<html lang="`+lang+`">`, says)
 		}
 		b.Header = http.Header{}
 	}
-	for b, says := range map[*webtest.Browser]string{english: "There is no payment at this address.", vietnamese: "Không có yêu cầu thanh toán nào ở địa chỉ này."} {
+	for b, says := range map[*webtest.Browser]string{english: "There is no payment at this address.",
+		vietnamese: "Không có yêu cầu thanh toán nào ở địa chỉ này."} {
 		a := b.Get("/pay/x")
 		a.WantStatus(t, http.StatusNotFound)
 		a.Shows(t, says)

@@ -34,7 +34,8 @@ func (w *World) Browser() *Browser {
 	w.T.Helper()
 	jar, err := cookiejar.New(nil)
 	apptest.Must(w.T, err)
-	return &Browser{w.T, w.URL, &http.Client{Jar: jar, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, http.Header{}}
+	return &Browser{w.T, w.URL, &http.Client{Jar: jar, Timeout: time.Minute,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, http.Header{}}
 }
 
 func (b *Browser) Send(method, path string, form url.Values) Answer {

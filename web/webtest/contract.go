@@ -138,7 +138,8 @@ func closed(document, schema map[string]any, whole bool) map[string]any {
 
 // described tells whether the contract is about a path.
 func described(path string) bool {
-	return slices.ContainsFunc([]string{"/api/", "/bank/", "/healthz", "/readyz"}, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+	return slices.ContainsFunc([]string{"/api/", "/bank/", "/healthz", "/readyz"},
+		func(prefix string) bool { return strings.HasPrefix(path, prefix) })
 }
 
 // Route finds the operation that a request is to; where there is none, one that
@@ -206,8 +207,9 @@ func CheckContract(method, target string, a Answer) []string {
 		return nil
 	}
 	err = openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: request, Route: route, PathParams: params, Options: ContractOptions},
-		Status:                 a.Status, Header: a.Header, Body: io.NopCloser(strings.NewReader(a.Body)), Options: ContractOptions,
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: request, Route: route, PathParams: params,
+			Options: ContractOptions},
+		Status: a.Status, Header: a.Header, Body: io.NopCloser(strings.NewReader(a.Body)), Options: ContractOptions,
 	})
 	if err != nil {
 		return []string{fmt.Sprintf("the answer %d is not as openapi.yaml has it: %v", a.Status, err)}

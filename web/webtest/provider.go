@@ -134,7 +134,8 @@ func (s *shop) Waits(w *World, want ...string) {
 		w.T.Errorf("%d deliveries were queued, want %d", n, len(want))
 	}
 	w.Until("deliveries", func() bool { return len(s.Heard()) >= len(want) })
-	if diff := cmp.Diff(slices.Sorted(slices.Values(want)), s.Heard(), cmp.Transformer("", func(l []string) []string { return append([]string{}, l...) })); diff != "" {
+	if diff := cmp.Diff(slices.Sorted(slices.Values(want)), s.Heard(),
+		cmp.Transformer("", func(l []string) []string { return append([]string{}, l...) })); diff != "" {
 		w.T.Errorf("deliveries (-want +got):\n%s", diff)
 	}
 }

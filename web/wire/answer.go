@@ -90,7 +90,8 @@ func AsError(err error) *app.Error {
 	if errors.As(err, &e) {
 		return e
 	}
-	return &app.Error{Code: app.CodeInternal, Text: app.Text{EN: "Something went wrong on our side.", VI: "Đã có lỗi ở phía máy chủ."}, Err: err}
+	return &app.Error{Code: app.CodeInternal,
+		Text: app.Text{EN: "Something went wrong on our side.", VI: "Đã có lỗi ở phía máy chủ."}, Err: err}
 }
 
 // StatusOf is the status of an answer with a code; 500 for one that the table
@@ -162,7 +163,8 @@ func (s *Responder) ErrorBody(w http.ResponseWriter, r *http.Request, err error)
 		w.Header().Set("Retry-After", strconv.Itoa(UnavailableRetry))
 	}
 	if status >= 500 && e.Err != nil {
-		s.Log.Error("request failed", "request_id", body.RequestID, "method", r.Method, "route", RouteOf(r), "remote", s.ClientAddr(r), "status", status, "err", e.Err)
+		s.Log.Error("request failed", "request_id", body.RequestID, "method", r.Method, "route", RouteOf(r), "remote", s.ClientAddr(r), "status",
+			status, "err", e.Err)
 	}
 	return status, body
 }
@@ -184,7 +186,8 @@ func RateLimited(w http.ResponseWriter, r *http.Request, limit int, wait time.Du
 // LogPanic logs a panic of a handler.
 func (s *Responder) LogPanic(r *http.Request, value any, stack []byte) {
 	s.Log.LogAttrs(r.Context(), slog.LevelError, "panic in a handler",
-		slog.String("request_id", RequestID(r)), slog.String("route", RouteOf(r)), slog.Any("remote", s.ClientAddr(r)), slog.Any("panic", value), slog.String("stack", string(stack)))
+		slog.String("request_id", RequestID(r)), slog.String("route", RouteOf(r)), slog.Any("remote", s.ClientAddr(r)), slog.Any("panic", value),
+		slog.String("stack", string(stack)))
 }
 
 // AuthErrorBody is ErrorBody for a failed authentication: 401, or 429 if the

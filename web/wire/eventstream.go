@@ -97,7 +97,8 @@ func OpenEventStream(w http.ResponseWriter, r *http.Request, closing <-chan stru
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // nginx would keep the events back
-	s := &EventStream{ctx: r.Context(), closing: closing, allowed: allowed, w: w, control: http.NewResponseController(w), beat: time.NewTicker(eventHeartbeat)}
+	s := &EventStream{ctx: r.Context(), closing: closing, allowed: allowed, w: w, control: http.NewResponseController(w),
+		beat: time.NewTicker(eventHeartbeat)}
 	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end the stream
 	w.WriteHeader(http.StatusOK)
 	return s

@@ -44,16 +44,18 @@ func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 // overBoth serves one event stream over HTTP/1.1 and over HTTP/2, in virtual time. test
 // reads what the client gets.
-func overBoth(t *testing.T, allowed func() error, serve func(s *wire.EventStream, gone <-chan struct{}), test func(t *testing.T, body io.Reader)) {
+func overBoth(t *testing.T, allowed func() error, serve func(s *wire.EventStream, gone <-chan struct{}),
+	test func(t *testing.T, body io.Reader)) {
 	for _, protocol := range []string{"HTTP/1.1", "HTTP/2.0"} {
 		t.Run(protocol, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &pipes{dialled: make(chan net.Conn), closed: make(chan struct{})}
-				server := &http.Server{Protocols: &http.Protocols{}, WriteTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					s := wire.OpenEventStream(w, r, nil, allowed)
-					defer s.Close()
-					serve(s, r.Context().Done())
-				})}
+				server := &http.Server{Protocols: &http.Protocols{}, WriteTimeout: time.Minute,
+					Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						s := wire.OpenEventStream(w, r, nil, allowed)
+						defer s.Close()
+						serve(s, r.Context().Done())
+					})}
 				transport := &http.Transport{DialContext: p.dial, Protocols: &http.Protocols{}}
 				for _, set := range []*http.Protocols{server.Protocols, transport.Protocols} {
 					set.SetHTTP1(protocol == "HTTP/1.1")

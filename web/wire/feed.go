@@ -30,7 +30,8 @@ const feedPause = 20 * time.Millisecond
 
 // NewFeed makes a feed that reads every so often, and when the channel that sooner gives
 // is closed; nil: it never is.
-func NewFeed[T comparable](read func(ctx context.Context) (T, error), every time.Duration, sooner func() <-chan struct{}, log *slog.Logger) *Feed[T] {
+func NewFeed[T comparable](read func(ctx context.Context) (T, error), every time.Duration, sooner func() <-chan struct{},
+	log *slog.Logger) *Feed[T] {
 	if sooner == nil {
 		sooner = func() <-chan struct{} { return nil }
 	}

@@ -57,7 +57,8 @@ func (s *Responder) Arrived(r *http.Request, id string) *http.Request {
 // Sec-Fetch-Site is there, which browsers send over HTTPS or to their own machine only.
 func (s *Responder) cameDirectly(r *http.Request) bool {
 	passedOn := func(name string) bool { return r.Header.Get(name) != "" }
-	return !s.AtSecureHost(r) && !slices.ContainsFunc([]string{"Sec-Fetch-Site", "X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "Via"}, passedOn)
+	return !s.AtSecureHost(r) &&
+		!slices.ContainsFunc([]string{"Sec-Fetch-Site", "X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "Via"}, passedOn)
 }
 
 // AtSecureHost tells whether a request was sent to SecureHost.

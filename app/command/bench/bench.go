@@ -33,7 +33,8 @@ func Command() *cli.Command {
 			"baoco bench --dir /var/lib/baoco -o json",
 		),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "dir", Usage: "`DIRECTORY` of the throw-away database (default: that of --db, the current one where none is given)"},
+			&cli.StringFlag{Name: "dir",
+				Usage: "`DIRECTORY` of the throw-away database (default: that of --db, the current one where none is given)"},
 			&cli.DurationFlag{Name: "duration", Usage: "`TIME` of each phase", Value: 6 * time.Second},
 			terminal.DBFlag, terminal.OutputFlag,
 		},

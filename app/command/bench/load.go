@@ -110,7 +110,8 @@ const mark = `"content":"T`
 // body is transaction n of a run, whose call begins now.
 func body(run, n int, now time.Time) []byte {
 	return fmt.Appendf(nil, `{"transactions":[{"id":"B%d-%08d","gateway":"ACB","transactionDate":"%s",`+
-		`"transactionNumber":"B%d-%08d","accountNumber":"%s",`+mark+`%d-%d-%d NGUYEN VAN A chuyen khoan thanh toan don hang DH%d","transferType":"IN","transferAmount":200000}]}`,
+		`"transactionNumber":"B%d-%08d","accountNumber":"%s",`+mark+
+		`%d-%d-%d NGUYEN VAN A chuyen khoan thanh toan don hang DH%d","transferType":"IN","transferAmount":200000}]}`,
 		run, n, now.UTC().Format(app.TimeLayout), run, n, accountNumber, run, n, now.UnixNano(), n)
 }
 

@@ -81,19 +81,26 @@ func openSeeded(b *testing.B, rows int64) *seeded {
 // account that isn't linked.
 func (s *seeded) use(b *testing.B, service *services.All, now time.Time) {
 	ctx := context.Background()
-	_, _, err := service.Payments.CreateCounterLink(ctx, app.DefaultAccountID, payment.CounterLinkCreate{Name: "counter", ShowsTotal: true}, now)
+	_, _, err := service.Payments.CreateCounterLink(ctx, app.DefaultAccountID,
+		payment.CounterLinkCreate{Name: "counter", ShowsTotal: true}, now)
 	apptest.Must(b, err)
-	_, err = service.Alerts.SetAlertChannel(ctx, alert.Channel{AccountID: app.DefaultAccountID, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Token: "123456789:" + strings.Repeat("A", 35), Chat: "1"}}, now)
+	_, err = service.Alerts.SetAlertChannel(ctx,
+		alert.Channel{AccountID: app.DefaultAccountID, Medium: alert.Telegram,
+			Telegram: alert.TelegramSettings{Token: "123456789:" + strings.Repeat("A", 35), Chat: "1"}}, now)
 	apptest.Must(b, err)
-	_, _, err = service.Streams.CreateStream(ctx, app.DefaultAccountID, stream.Create{Name: "ledger", URL: "nats://nats.example.vn", Topic: "transactions"}, now)
+	_, _, err = service.Streams.CreateStream(ctx, app.DefaultAccountID,
+		stream.Create{Name: "ledger", URL: "nats://nats.example.vn", Topic: "transactions"}, now)
 	apptest.Must(b, err)
-	statement, err := service.Inbound.NewImport(ctx, inbound.ImportOptions{AccountID: app.DefaultAccountID, BankAccountID: s.bank, File: "statement.csv"})
+	statement, err := service.Inbound.NewImport(ctx,
+		inbound.ImportOptions{AccountID: app.DefaultAccountID, BankAccountID: s.bank, File: "statement.csv"})
 	apptest.Must(b, err)
-	_, err = statement.Add(ctx, []inbound.Incoming{{AccountNumber: "19354954", Type: app.In, Amount: 200_000, Content: "statement", Time: now.Add(-time.Hour)}}, now)
+	_, err = statement.Add(ctx, []inbound.Incoming{{AccountNumber: "19354954", Type: app.In, Amount: 200_000, Content: "statement",
+		Time: now.Add(-time.Hour)}}, now)
 	apptest.Must(b, err)
 	s.file = statement.ID()
 	s.bill = askPayments(b, service, 10_000, now)
-	request := s.call(`{"transactions":[{"id":"unlinked","gateway":"ACB","accountNumber":"700700","content":"DH","transferType":"IN","transferAmount":200000}]}`)
+	request := s.call(`{"transactions":[{"id":"unlinked","gateway":"ACB","accountNumber":"700700","content":"DH","transferType":"IN"` +
+		`,"transferAmount":200000}]}`)
 	response, err := http.DefaultClient.Do(request)
 	apptest.Must(b, err)
 	response.Body.Close()
@@ -112,13 +119,16 @@ func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
 	store := apptest.OpenStore(b, db, false)
 	service, _, err := serve.NewService(ctx, store, nil)
 	apptest.Must(b, err)
-	_, err = service.Ledger.CreateCodePattern(ctx, app.DefaultAccountID, paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, now)
+	_, err = service.Ledger.CreateCodePattern(ctx, app.DefaultAccountID,
+		paymentcode.Pattern{Prefix: "DH", Least: 6, Most: 6, Alphabet: paymentcode.Digits}, now)
 	apptest.Must(b, err)
 	for i := range 8 {
-		linked, err := service.Inbound.LinkBankAccount(ctx, app.DefaultAccountID, inbound.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint(19354950 + i), AccountName: "NGUYEN VAN A"}, now)
+		linked, err := service.Inbound.LinkBankAccount(ctx, app.DefaultAccountID,
+			inbound.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint(19354950 + i), AccountName: "NGUYEN VAN A"}, now)
 		apptest.Must(b, err)
 		hook, _, err := service.Deliveries.CreateWebhook(ctx, app.DefaultAccountID, delivery.WebhookCreate{
-			Name: fmt.Sprintf("shop %d", i+1), URL: "https://shop.example.vn/", Type: delivery.WebhookAll, BankAccountIDs: []int64{linked.BankAccount.ID},
+			Name: fmt.Sprintf("shop %d", i+1), URL: "https://shop.example.vn/", Type: delivery.WebhookAll,
+			BankAccountIDs: []int64{linked.BankAccount.ID},
 		}, now)
 		apptest.Must(b, err)
 		s.banks = append(s.banks, linked.BankAccount.ID)
@@ -130,10 +140,12 @@ func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
 	apptest.Must(b, err)
 	_, s.key, err = service.Access.CreateAPIKey(ctx, app.DefaultAccountID, access.APIKeyCreate{Name: "bench", Scope: access.ScopeFull}, now)
 	apptest.Must(b, err)
-	_, err = service.Access.CreateUser(ctx, app.DefaultAccountID, access.UserCreate{Name: seededUser, Password: seededPassword, Role: access.RoleOwner}, now)
+	_, err = service.Access.CreateUser(ctx, app.DefaultAccountID,
+		access.UserCreate{Name: seededUser, Password: seededPassword, Role: access.RoleOwner}, now)
 	apptest.Must(b, err)
 	for name, banks := range seededLimits(s) {
-		u, err := service.Access.CreateUser(ctx, app.DefaultAccountID, access.UserCreate{Name: name, Password: seededPassword, Role: access.RoleAccountant}, now)
+		u, err := service.Access.CreateUser(ctx, app.DefaultAccountID,
+			access.UserCreate{Name: name, Password: seededPassword, Role: access.RoleAccountant}, now)
 		apptest.Must(b, err)
 		_, err = service.Access.LimitUser(ctx, app.DefaultAccountID, u.ID, access.BankAccountLimit{On: true, IDs: banks})
 		apptest.Must(b, err)
@@ -151,7 +163,8 @@ func askPayments(b *testing.B, service *services.All, requests int, now time.Tim
 	patterns, err := service.Ledger.CodePatterns(ctx, app.DefaultAccountID)
 	apptest.Must(b, err)
 	for i := len(patterns); i < app.MaxCodePatterns; i++ {
-		_, err := service.Ledger.CreateCodePattern(ctx, app.DefaultAccountID, paymentcode.Pattern{Prefix: fmt.Sprintf("B%c%c", 'A'+i%26, 'A'+i/26), Least: 8, Most: 8, Alphabet: paymentcode.Digits}, now)
+		_, err := service.Ledger.CreateCodePattern(ctx, app.DefaultAccountID,
+			paymentcode.Pattern{Prefix: fmt.Sprintf("B%c%c", 'A'+i%26, 'A'+i/26), Least: 8, Most: 8, Alphabet: paymentcode.Digits}, now)
 		apptest.Must(b, err)
 	}
 	for i := range requests {
@@ -185,10 +198,12 @@ func BenchmarkPayments(b *testing.B) {
 				for i := range elements {
 					n++
 					id := fmt.Sprint("E", n)
-					elements[i] = inbound.Incoming{EventID: id, Number: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: int64(50_000 + n%1000), Time: now,
+					elements[i] = inbound.Incoming{EventID: id, Number: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In,
+						Amount: int64(50_000 + n%1000), Time: now,
 						Content: "MBVCB.3278907687.thanh toan don hang A" + id + ".CT tu 0071000888888 NGUYEN VAN A toi 19354957"}
 				}
-				_, err := w.Services.Inbound.RecordTransactions(ctx, inbound.Call{AccountID: 1, Source: source, Channel: app.ChannelCall, ReceivedAt: now, Body: []byte("{}"), Elements: elements})
+				_, err := w.Services.Inbound.RecordTransactions(ctx,
+					inbound.Call{AccountID: 1, Source: source, Channel: app.ChannelCall, ReceivedAt: now, Body: []byte("{}"), Elements: elements})
 				apptest.Must(b, err)
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*100), "us/transaction")
@@ -230,7 +245,8 @@ func measure(b *testing.B, name string, request func(n int) *http.Request) {
 			}
 		}
 		slices.Sort(took)
-		for metric, d := range map[string]time.Duration{"ms-p50": took[len(took)/2], "ms-p99": took[len(took)*99/100], "ms-max": took[len(took)-1]} {
+		for metric, d := range map[string]time.Duration{"ms-p50": took[len(took)/2], "ms-p99": took[len(took)*99/100],
+			"ms-max": took[len(took)-1]} {
 			b.ReportMetric(float64(d.Microseconds())/1000, metric)
 		}
 	})
@@ -244,7 +260,8 @@ func (s *seeded) get(b *testing.B, header, value, list string) {
 		"{dates}", "from="+month.Format(app.DateLayout)+"&to="+month.AddDate(0, 1, 0).Format(app.DateLayout),
 		"{last}", fmt.Sprint(min(10_000, *rows/app.DefaultPageSize)), "{rows}", fmt.Sprint(*rows), "{some}", fmt.Sprint(max(1, *rows/3)),
 		"{bank}", fmt.Sprint(s.bank), "{hook}", fmt.Sprint(s.hook), "{source}", fmt.Sprint(s.source.ID),
-		"{year}", month.Format(app.DateLayout), "{unassigned}", fmt.Sprint(*rows+1), "{file}", fmt.Sprint(s.file), "{payment}", fmt.Sprint(s.bill-1), "{bill}", fmt.Sprint(s.bill),
+		"{year}", month.Format(app.DateLayout), "{unassigned}", fmt.Sprint(*rows+1), "{file}", fmt.Sprint(s.file), "{payment}",
+		fmt.Sprint(s.bill-1), "{bill}", fmt.Sprint(s.bill),
 	)
 	for line := range strings.Lines(list) {
 		name, path, found := strings.Cut(strings.TrimSpace(line), ": ")
@@ -462,7 +479,8 @@ func TestSeededPages(t *testing.T) {
 			paths = append(paths, strings.NewReplacer("{", "", "}", "").Replace(path))
 		}
 	}
-	for _, page := range webtest.PagesWithout(paths, "/login", "/login/code", "/login/passkey/options", "/settings/sign-in/passkeys/options", "/settings/sign-in/passkeys/{id}", "/setup/{token}", "/counter/{token}", "/counter/{token}/manifest.webmanifest") {
+	for _, page := range webtest.PagesWithout(paths, "/login", "/login/code", "/login/passkey/options", "/settings/sign-in/passkeys/options",
+		"/settings/sign-in/passkeys/{id}", "/setup/{token}", "/counter/{token}", "/counter/{token}/manifest.webmanifest") {
 		t.Errorf("%s isn't measured: seededPages needs a line", page)
 	}
 }
@@ -473,7 +491,8 @@ func BenchmarkSeededCall(b *testing.B) {
 	for _, n := range []int64{0, *rows} {
 		s := openSeeded(b, n)
 		measure(b, fmt.Sprintf("%d rows", n), func(i int) *http.Request {
-			return s.call(fmt.Sprintf(`{"transactions":[{"id":"B%[1]d-%[2]d","gateway":"ACB","transactionDate":"2026-11-21 10:59:30","transactionNumber":"B%[1]d-%[2]d",`+
+			return s.call(fmt.Sprintf(`{"transactions":[{"id":"B%[1]d-%[2]d","gateway":"ACB","transactionDate":"2026-11-21 10:59:30"`+
+				`,"transactionNumber":"B%[1]d-%[2]d",`+
 				`"accountNumber":"19354954","content":"DH","transferType":"IN","transferAmount":200000}]}`, b.N, i))
 		})
 	}

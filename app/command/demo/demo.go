@@ -36,7 +36,8 @@ func Command() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "once", Usage: "end after the loop: exit 0 when all of it was true, 6 otherwise"},
 			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on; a free port if it is taken", Value: "127.0.0.1:8080"},
-			&cli.DurationFlag{Name: "every", Usage: "after the loop somebody pays every `DURATION` or a little more; 0: nobody does", Value: 15 * time.Second},
+			&cli.DurationFlag{Name: "every", Usage: "after the loop somebody pays every `DURATION` or a little more; 0: nobody does",
+				Value: 15 * time.Second},
 		},
 		Action: run,
 	}
@@ -107,7 +108,8 @@ func (d *demo) open(ctx context.Context, listen string) error {
 	if d.receiver, err = startReceiver(); err != nil {
 		return err
 	}
-	s := serve.Settings{DB: d.db, Listen: freeAddress(listen), RateLimit: 300, Schedule: schedule, Targets: []string{"127.0.0.1/32@" + d.receiver.port()}}
+	s := serve.Settings{DB: d.db, Listen: freeAddress(listen), RateLimit: 300, Schedule: schedule,
+		Targets: []string{"127.0.0.1/32@" + d.receiver.port()}}
 	if err := serve.SaveSettings(ctx, d.store, s); err != nil {
 		return err
 	}
@@ -140,10 +142,12 @@ func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n",
 // printVisit makes a user and a counter link, and says how to look around.
 func (d *demo) printVisit(ctx context.Context, every time.Duration) error {
 	now, service, secret := time.Now(), d.server.Services, access.GeneratePassword()
-	if _, err := service.Access.CreateUser(ctx, app.DefaultAccountID, access.UserCreate{Name: "demo", Password: secret, Role: access.RoleOwner}, now); err != nil {
+	if _, err := service.Access.CreateUser(ctx, app.DefaultAccountID,
+		access.UserCreate{Name: "demo", Password: secret, Role: access.RoleOwner}, now); err != nil {
 		return err
 	}
-	counter, token, err := service.Payments.CreateCounterLink(ctx, app.DefaultAccountID, payment.CounterLinkCreate{Name: "Quầy 1", ShowsTotal: true}, now)
+	counter, token, err := service.Payments.CreateCounterLink(ctx, app.DefaultAccountID,
+		payment.CounterLinkCreate{Name: "Quầy 1", ShowsTotal: true}, now)
 	if err != nil {
 		return err
 	}
@@ -164,7 +168,8 @@ and go out in the dashboard's delivery history. /ledger fails now and then, and 
   curl -H "Authorization: Bearer $KEY" %[1]s/api/v1/transactions
   curl -H "Authorization: Bearer $KEY" %[1]s/api/v1/webhooks/history
   curl -H "Authorization: Bearer $KEY" '%[1]s/api/v1/analytics/period?range=weekly'
-  curl -X POST -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -d '{"gateway":"ACB","accountNumber":"19354957","transferType":"IN","transferAmount":75000,"transactionNumber":"FT1","content":"DH77"}' %[1]s/api/v1/transactions
+  curl -X POST -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -d '{"gateway":"ACB","accountNumber":"19354957"`+
+		`,"transferType":"IN","transferAmount":75000,"transactionNumber":"FT1","content":"DH77"}' %[1]s/api/v1/transactions
   curl -X POST -H "Authorization: Bearer $KEY" %[1]s/api/v1/webhooks/1/test`, d.base, d.apiKey)
 	return nil
 }

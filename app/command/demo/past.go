@@ -32,7 +32,8 @@ func (d *demo) past(ctx context.Context) error {
 	}
 	service := d.server.Services
 	result, err := statement.Import{
-		Path: path, Now: now, Read: statement.Options{Zone: service.Ledger.Zone()}, Record: inbound.ImportOptions{AccountID: app.DefaultAccountID},
+		Path: path, Now: now, Read: statement.Options{Zone: service.Ledger.Zone()},
+		Record: inbound.ImportOptions{AccountID: app.DefaultAccountID},
 		Rejected: func(row statement.Row, outcome inbound.Outcome, _ inbound.Incoming) (string, error) {
 			return "", fmt.Errorf("line %d of the statement: %s", row.Line, outcome)
 		},
@@ -41,7 +42,8 @@ func (d *demo) past(ctx context.Context) error {
 		return err
 	}
 	if result.Recorded != int64(len(payments)) || result.Deliveries != 0 {
-		return terminal.Exit(terminal.ExitCheck, fmt.Errorf("of %d transactions of the statement %d were recorded, with %d deliveries", len(payments), result.Recorded, result.Deliveries))
+		return terminal.Exit(terminal.ExitCheck, fmt.Errorf("of %d transactions of the statement %d were recorded, with %d deliveries",
+			len(payments), result.Recorded, result.Deliveries))
 	}
 	d.say("\n6. Two months of a shop's past: %d transactions imported from a statement, nobody told", result.Recorded)
 	return nil
@@ -70,7 +72,8 @@ func writeStatement(path string, payments []transfer) error {
 		if p.direction == app.Out {
 			out, in = in, ""
 		}
-		rows = append(rows, []string{p.at.Format("02/01/2006 15:04:05"), bank.code, bank.number, fmt.Sprintf("FT%s%04d", p.at.Format("060102"), n), p.content, out, in})
+		rows = append(rows, []string{p.at.Format("02/01/2006 15:04:05"), bank.code, bank.number,
+			fmt.Sprintf("FT%s%04d", p.at.Format("060102"), n), p.content, out, in})
 	}
 	return errors.Join(csv.NewWriter(file).WriteAll(rows), file.Close())
 }

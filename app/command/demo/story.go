@@ -60,12 +60,14 @@ const shop, ledger = "/shop", "/ledger"
 func (d *demo) setUp(ctx context.Context) (err error) {
 	service, now := d.server.Services, time.Now()
 	for _, b := range banks {
-		if _, err := service.Inbound.LinkBankAccount(ctx, app.DefaultAccountID, inbound.BankAccountLink{Bank: b.code, AccountNumber: b.number, AccountName: owner}, now); err != nil {
+		if _, err := service.Inbound.LinkBankAccount(ctx, app.DefaultAccountID,
+			inbound.BankAccountLink{Bank: b.code, AccountNumber: b.number, AccountName: owner}, now); err != nil {
 			return err
 		}
 	}
 	d.check(true, "linked ACB 19354957 and VCB 0123499999")
-	if d.source, err = service.Inbound.AddSource(ctx, app.DefaultAccountID, inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthHMAC, Name: "SePay"}, now); err != nil {
+	if d.source, err = service.Inbound.AddSource(ctx, app.DefaultAccountID,
+		inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthHMAC, Name: "SePay"}, now); err != nil {
 		return err
 	}
 	d.check(true, "added a source for SePay")
@@ -211,7 +213,8 @@ func (d *demo) numbers() {
 		name string
 		want int64
 	}{
-		{"total_transactions", 4}, {"total_in", 1848000}, {"total_out", 50000}, {"bank_accounts", 2}, {"webhooks_sent", 6}, {"webhooks_errors", 2},
+		{"total_transactions", 4}, {"total_in", 1848000}, {"total_out", 50000}, {"bank_accounts", 2}, {"webhooks_sent", 6},
+		{"webhooks_errors", 2},
 	} {
 		got := d.number(line.name)
 		d.check(got == line.want, "%-18s %12s", line.name, terminal.VND(got))

@@ -72,8 +72,10 @@ var customers = []string{
 
 // contents are the transfer contents of customers.
 var contents = []string{
-	"DH{order} thanh toan don hang", "Thanh toán đơn hàng DH{order}", "dh{order}", "{plain} chuyen tien DH{order}", "{name} chuyển tiền mua hàng",
-	"MBVCB.10{number}.DH{order}.CT tu 1{number} {plain} toi " + owner, "{plain} CHUYEN TIEN DH{order} GD {number}", "MOMO 09{number} DH{order}",
+	"DH{order} thanh toan don hang", "Thanh toán đơn hàng DH{order}", "dh{order}", "{plain} chuyen tien DH{order}",
+	"{name} chuyển tiền mua hàng",
+	"MBVCB.10{number}.DH{order}.CT tu 1{number} {plain} toi " + owner, "{plain} CHUYEN TIEN DH{order} GD {number}",
+	"MOMO 09{number} DH{order}",
 	"{given} gửi tiền hàng ạ", "{plain} dat coc don DH{order}", "Trả nốt tiền đơn DH{order}, cảm ơn shop",
 }
 
@@ -83,7 +85,8 @@ func (t *trade) customer() transfer {
 	name := t.pick(customers)
 	words := strings.NewReplacer("{order}", fmt.Sprint(t.order), "{name}", name, "{given}", name[strings.LastIndex(name, " ")+1:],
 		"{plain}", strings.ToUpper(fold.Letters(name)), "{number}", fmt.Sprintf("%08d", t.random.IntN(1e8)))
-	p := transfer{direction: app.In, bank: t.random.IntN(5) / 3, content: words.Replace(t.pick(contents)), amount: 35_000 + 5_000*t.random.Int64N(40)}
+	p := transfer{direction: app.In, bank: t.random.IntN(5) / 3, content: words.Replace(t.pick(contents)),
+		amount: 35_000 + 5_000*t.random.Int64N(40)}
 	if n := t.random.IntN(100); n >= 55 {
 		p.amount = 240_000 + 10_000*t.random.Int64N(76)
 		if n >= 90 {
@@ -95,7 +98,8 @@ func (t *trade) customer() transfer {
 
 // supplier is somebody whom the shop pays for its goods.
 func (t *trade) supplier() transfer {
-	return t.bill(1_200_000+50_000*t.random.Int64N(70), "Thanh toan tien hang "+t.pick([]string{"NCC Minh Phat", "cty An Binh", "xuong Thanh Cong"}))
+	return t.bill(1_200_000+50_000*t.random.Int64N(70),
+		"Thanh toan tien hang "+t.pick([]string{"NCC Minh Phat", "cty An Binh", "xuong Thanh Cong"}))
 }
 
 // refund gives a customer money back.

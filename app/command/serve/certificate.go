@@ -69,7 +69,8 @@ func reporting(domain string, get getCertificate, log *slog.Logger) getCertifica
 			defer mu.Unlock()
 			if now := time.Now(); now.Sub(logged) >= time.Minute {
 				logged = now
-				log.Error("no certificate: the domain must lead to this server, and its ports 80 and 443 must be open to all", "domain", domain, "err", err)
+				log.Error("no certificate: the domain must lead to this server, and its ports 80 and 443 must be open to all",
+					"domain", domain, "err", err)
 			}
 		}
 		return certificate, err

@@ -30,11 +30,13 @@ func TestCertificateEnd(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	check(err)
 	want := time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)
-	leaf, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: want}, &x509.Certificate{SerialNumber: big.NewInt(2)}, &key.PublicKey, key)
+	leaf, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: want},
+		&x509.Certificate{SerialNumber: big.NewInt(2)}, &key.PublicKey, key)
 	check(err)
 	private, err := x509.MarshalECPrivateKey(key)
 	check(err)
-	kept := append(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf})...)
+	kept := append(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}),
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf})...)
 	check(s.certificates().Put(t.Context(), s.Domain, kept))
 	if end := certificateEnd(s)(t.Context()).End; !end.Equal(want) {
 		t.Errorf("%v, want %v", end, want)

@@ -15,13 +15,15 @@ import (
 
 // This file is about where settings come from: a flag, the environment, a file.
 
-const precedence = "A flag goes before its variable of the environment, and that before the default. A secret is no flag: it is in the file that a flag or variable names, or in a variable.\n\n"
+const precedence = "A flag goes before its variable of the environment, and that before the default. A secret is no flag: " +
+	"it is in the file that a flag or variable names, or in a variable.\n\n"
 
 // ConfigCommand is baoco config.
 func ConfigCommand() *cli.Command {
 	return &cli.Command{
 		Name: "config", Usage: "print every setting that serve would have with these flags here, and where it comes from; without the secrets",
-		Description: "What serve would refuse is refused. " + precedence + "What is set in the dashboard, such as alerts, is in the database and isn't shown.\n\n" + terminal.Example(
+		Description: "What serve would refuse is refused. " + precedence +
+			"What is set in the dashboard, such as alerts, is in the database and isn't shown.\n\n" + terminal.Example(
 			"baoco config",
 			"baoco config --listen 127.0.0.1:9000",
 			"(set -a; . /etc/default/baoco; baoco config --db /var/lib/baoco/baoco.db)",
@@ -127,7 +129,8 @@ func unknownVariables(environment []string) (texts []string) {
 			continue
 		}
 		nearest := cli.SuggestFlag(known, strings.ToLower(strings.ReplaceAll(flag, "_", "-")), true)
-		texts = append(texts, fmt.Sprintf("there is no setting %s, so it counts for nothing. Did you mean %s?", name, variable(strings.TrimLeft(nearest, "-"))))
+		texts = append(texts,
+			fmt.Sprintf("there is no setting %s, so it counts for nothing. Did you mean %s?", name, variable(strings.TrimLeft(nearest, "-"))))
 	}
 	return texts
 }

@@ -16,7 +16,8 @@ import (
 // meaning.
 func KeepFlags(more, inbound, history string) []cli.Flag {
 	return byEnvironment(
-		&cli.StringFlag{Name: "keep-inbound", Usage: "`TIME` to keep the inbound log, but for what needs attention, such as 30d; 0 is for ever" + more, Value: inbound},
+		&cli.StringFlag{Name: "keep-inbound",
+			Usage: "`TIME` to keep the inbound log, but for what needs attention, such as 30d; 0 is for ever" + more, Value: inbound},
 		&cli.StringFlag{Name: "keep-history", Usage: "`TIME` to keep the delivery history, such as 365d; 0 is for ever" + more, Value: history},
 	)
 }

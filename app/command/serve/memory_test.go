@@ -11,7 +11,8 @@ import (
 func TestMemoryLimit(t *testing.T) {
 	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetGCPercent(percent); debug.SetMemoryLimit(limit) })
-	for machine, want := range map[uint64]int64{1 << 62: 256 << 20, 512 << 20: 256 << 20, 256 << 20: 182 << 20, 128 << 20: 67 << 20, 64 << 20: 48 << 20, 0: 48 << 20} {
+	for machine, want := range map[uint64]int64{1 << 62: 256 << 20, 512 << 20: 256 << 20, 256 << 20: 182 << 20, 128 << 20: 67 << 20,
+		64 << 20: 48 << 20, 0: 48 << 20} {
 		t.Setenv("GOMEMLIMIT", "")
 		tuneMemory(machine)
 		if now := debug.SetMemoryLimit(-1); now>>20 != want>>20 {

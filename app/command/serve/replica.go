@@ -70,7 +70,8 @@ func (r *ReplicaChecker) look(ctx context.Context, now time.Time) upkeep.Replica
 		look, lacks, err = r.list(ctx)
 	}
 	if err != nil {
-		return upkeep.ReplicaCheck{Problem: app.Textf("The place of the replica can’t be read: %s", "Không đọc được nơi lưu bản sao ngoài máy: %s", err.Error())}
+		return upkeep.ReplicaCheck{Problem: app.Textf("The place of the replica can’t be read: %s",
+			"Không đọc được nơi lưu bản sao ngoài máy: %s", err.Error())}
 	}
 	if look.Empty() && now.Sub(r.seen.moved) <= silentReplica {
 		return upkeep.ReplicaCheck{} // it was just set up, or everything starts
@@ -82,13 +83,15 @@ func (r *ReplicaChecker) look(ctx context.Context, now time.Time) upkeep.Replica
 		if held, err := r.Store.CopyFacts(ctx, upkeep.AllCopied); err == nil {
 			r.seen.newest = held.NewestID
 		}
-	} else if since, err := r.Store.FirstAfter(ctx, r.seen.newest, upkeep.AllCopied); err == nil && !since.IsZero() && now.Sub(since) > upkeep.StaleCopy {
+	} else if since, err := r.Store.FirstAfter(ctx, r.seen.newest, upkeep.AllCopied); err == nil && !since.IsZero() &&
+		now.Sub(since) > upkeep.StaleCopy {
 		odd = errStandsStill
 	}
 	r.seen.look, r.seen.at = look, now
 	if silent := now.Sub(r.seen.moved); silent > silentReplica && r.seen.last.Problem == (app.Text{}) {
 		return upkeep.ReplicaCheck{Behind: silent, Problem: app.Textf(
-			"Nothing new has come to the replica for %d minutes.", "Đã %d phút không có gì mới được chép sang bản sao ngoài máy.", int(silent/time.Minute)).And(upkeep.RestartLitestream)}
+			"Nothing new has come to the replica for %d minutes.", "Đã %d phút không có gì mới được chép sang bản sao ngoài máy.",
+			int(silent/time.Minute)).And(upkeep.RestartLitestream)}
 	}
 	if odd != nil && r.seen.last.Problem == (app.Text{}) || !now.Before(r.seen.next) {
 		r.seen.last = r.Check(ctx, now)
@@ -109,8 +112,10 @@ func clockProblem(written, before, now time.Time) app.Text {
 	if before.IsZero() || ago > -clockDiffers && ago < now.Sub(before)+clockDiffers {
 		return app.Text{}
 	}
-	return app.Textf("The clock of this machine differs from that of the replica’s place by %d minutes. Dates of transactions depend on it: see that it is right, with timedatectl.",
-		"Đồng hồ của máy này lệch %d phút so với nơi lưu bản sao ngoài máy. Ngày giờ giao dịch phụ thuộc vào đồng hồ: hãy kiểm tra bằng timedatectl.", int(ago.Abs().Round(time.Minute)/time.Minute))
+	return app.Textf("The clock of this machine differs from that of the replica’s place by %d minutes. Dates of transactions depend on it: "+
+		"see that it is right, with timedatectl.",
+		"Đồng hồ của máy này lệch %d phút so với nơi lưu bản sao ngoài máy. Ngày giờ giao dịch phụ thuộc vào đồng hồ: "+
+			"hãy kiểm tra bằng timedatectl.", int(ago.Abs().Round(time.Minute)/time.Minute))
 }
 
 // list lists the replica. lacks says what is wrong with the objects of baoco beside it;
@@ -126,8 +131,10 @@ func (r *ReplicaChecker) list(ctx context.Context) (l replica.Look, lacks app.Te
 		return l, lacks, err
 	}
 	if _, there, err := replica.EpochAfter(ctx, objects, c.Epoch-1); err != nil || !there {
-		return l, app.Textf("Beside the replica lies no epoch %d, so no other machine can take over. Run: baoco replica setup, with the same URL.",
-			"Cạnh bản sao ngoài máy không có tệp số hiệu (epoch) %d nên máy khác không tiếp quản được. Hãy chạy lại: baoco replica setup với cùng URL.", int(c.Epoch)), err
+		return l,
+			app.Textf("Beside the replica lies no epoch %d, so no other machine can take over. Run: baoco replica setup, with the same URL.",
+				"Cạnh bản sao ngoài máy không có tệp số hiệu (epoch) %d nên máy khác không tiếp quản được. Hãy chạy lại: "+
+					"baoco replica setup với cùng URL.", int(c.Epoch)), err
 	}
 	lacks, err = r.keyLacks(ctx, objects)
 	return l, lacks, err
@@ -181,7 +188,9 @@ func (r *ReplicaChecker) Check(ctx context.Context, now time.Time) (c upkeep.Rep
 	for range 2 {
 		var err error
 		if c, err = r.check(ctx, now); err != nil {
-			c = upkeep.ReplicaCheck{At: now, Problem: app.Textf("The replica can’t be restored: %s. If that lasts, begin a new one: baoco replica setup --anew.", "Không khôi phục được bản sao ngoài máy: %s. Nếu vẫn vậy, hãy bắt đầu bản mới: baoco replica setup --anew.", err.Error())}
+			c = upkeep.ReplicaCheck{At: now,
+				Problem: app.Textf("The replica can’t be restored: %s. If that lasts, begin a new one: baoco replica setup --anew.",
+					"Không khôi phục được bản sao ngoài máy: %s. Nếu vẫn vậy, hãy bắt đầu bản mới: baoco replica setup --anew.", err.Error())}
 		}
 		if !c.Differs {
 			break

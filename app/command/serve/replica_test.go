@@ -36,7 +36,10 @@ func look(t *testing.T) *looked {
 	t.Cleanup(func() { apptest.Must(t, store.Close()) })
 	l := &looked{T: t, checker: &serve.ReplicaChecker{Store: store}, dir: dir + "/epoch-000001/ltx/0", copy: dir + "/copy.db"}
 	program := filepath.Join(dir, "litestream")
-	apptest.Must(t, os.WriteFile(program, []byte("#!/bin/sh\n[ $1 = version ] && exec echo v0.5.18\nwhile [ \"$1\" != -o ]; do shift; done; exec cp "+app.ShellWord(l.copy)+" \"$2\"\n"), 0o700))
+	apptest.Must(t,
+		os.WriteFile(program,
+			[]byte("#!/bin/sh\n[ $1 = version ] && exec echo v0.5.18\nwhile [ \"$1\" != -o ]; do shift; done; exec cp "+app.ShellWord(l.copy)+
+				" \"$2\"\n"), 0o700))
 	at := apptest.Place(t, "file://"+dir)
 	apptest.Must(t, replica.Config{Database: db, Place: at, Epoch: 1, Program: program}.Write())
 	objects, err := replica.Open(t.Context(), at, replica.Credentials{})
@@ -91,7 +94,8 @@ func TestCheckCompares(t *testing.T) {
 	t.Parallel()
 	l, now := look(t), time.Now()
 	s := apptest.Over(t, l.checker.Store, services.Config{})
-	_, err := s.Inbound.LinkBankAccount(t.Context(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, now)
+	_, err := s.Inbound.LinkBankAccount(t.Context(), 1,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, now)
 	apptest.Must(t, err)
 	record := func(id string, at time.Time) {
 		t.Helper()
@@ -103,7 +107,8 @@ func TestCheckCompares(t *testing.T) {
 	check := func(when string, at time.Time, behind time.Duration, says string) {
 		t.Helper()
 		c := l.checker.Check(t.Context(), at)
-		if c.Behind < behind || c.Behind > behind+time.Second || says == "" && c.Problem != (app.Text{}) || !strings.Contains(c.Problem.EN, says) || c.Transactions != 1 {
+		if c.Behind < behind || c.Behind > behind+time.Second || says == "" && c.Problem != (app.Text{}) ||
+			!strings.Contains(c.Problem.EN, says) || c.Transactions != 1 {
 			t.Errorf("%s: %+v, want %v behind and %q", when, c, behind, says)
 		}
 	}
@@ -126,7 +131,8 @@ func TestLookUnderAWritingServer(t *testing.T) {
 	t.Parallel()
 	l, began := look(t), time.Now()
 	s := apptest.Over(t, l.checker.Store, services.Config{})
-	_, err := s.Inbound.LinkBankAccount(t.Context(), 1, inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, began)
+	_, err := s.Inbound.LinkBankAccount(t.Context(), 1,
+		inbound.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, began)
 	apptest.Must(t, err)
 	l.copied(began)
 	l.says("with all of it", began, "")

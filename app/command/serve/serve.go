@@ -194,7 +194,9 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 			return nil, errors.Join(err, r.Listener.Close())
 		}
 	}
-	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Installation: installation, Keep: s.Keep, Backups: s.Backups, CatchUp: s.CatchUp, Heartbeat: s.heartbeat(), Replica: &ReplicaChecker{Store: store}, Logger: log}); err != nil {
+	if r.scheduler, err = scheduler.Start(service, sender.Send,
+		scheduler.Options{Installation: installation, Keep: s.Keep, Backups: s.Backups, CatchUp: s.CatchUp, Heartbeat: s.heartbeat(),
+			Replica: &ReplicaChecker{Store: store}, Logger: log}); err != nil {
 		return nil, errors.Join(err, r.Listener.Close())
 	}
 	r.serve(r.servers[0], r.Listener)
@@ -208,7 +210,8 @@ func (s Settings) installation(files *certificateFiles) upkeep.Installation {
 		program = "" // it is only shown
 	}
 	in := upkeep.Installation{
-		Version: Version, Program: program, StartedAt: time.Now(), Listen: s.Listen, BaseURL: s.BaseURL, Domain: s.Domain, AllowTargets: s.Targets, Keep: s.Keep, Backups: s.Backups,
+		Version: Version, Program: program, StartedAt: time.Now(), Listen: s.Listen, BaseURL: s.BaseURL, Domain: s.Domain,
+		AllowTargets: s.Targets, Keep: s.Keep, Backups: s.Backups,
 		CertFile: s.CertFile, Certificate: certificateEnd(s), Files: openFiles(),
 	}
 	if files != nil {
@@ -272,7 +275,8 @@ func printSetUp(ctx context.Context, w io.Writer, service *services.All, s Setti
 	if err != nil || token == "" {
 		return err
 	}
-	fmt.Fprintf(w, "Open the dashboard (one use, within %.0f minutes):\n  %s\n\n", access.SetUpTime.Minutes(), SetUpLink(baseURL(s, address), token))
+	fmt.Fprintf(w, "Open the dashboard (one use, within %.0f minutes):\n  %s\n\n", access.SetUpTime.Minutes(),
+		SetUpLink(baseURL(s, address), token))
 	return nil
 }
 

@@ -33,12 +33,16 @@ func Flags() []cli.Flag {
 		&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on, or unix:/path of a socket", Value: defaultListen},
 		&cli.StringFlag{Name: "base-url", Usage: "`URL` at which providers reach this server", DefaultText: "https:// with --domain, else none"},
 		&cli.StringFlag{Name: "domain", Usage: "serve HTTPS for `NAME` on ports 443 and 80, with an automatic certificate (ACME)"},
-		&cli.StringFlag{Name: "acme-directory", Usage: "`URL` of the authority that issues the certificate of --domain", DefaultText: "that of Let's Encrypt"},
+		&cli.StringFlag{Name: "acme-directory", Usage: "`URL` of the authority that issues the certificate of --domain",
+			DefaultText: "that of Let's Encrypt"},
 		&cli.StringFlag{Name: "cert-file", Usage: "serve HTTPS at --listen with the certificate in `FILE`, PEM; read again when it changes"},
 		&cli.StringFlag{Name: "key-file", Usage: "`FILE` with the private key of --cert-file, PEM"},
-		&cli.StringFlag{Name: "timezone", Usage: "`ZONE` of every date", DefaultText: "that of the database, " + app.DefaultZone + " in a new one"},
-		&cli.StringSliceFlag{Name: "allow-target", Usage: "allow webhooks at private addresses in `CIDR[@PORT]`, or at those of this exact host name (repeatable)"},
-		&cli.StringSliceFlag{Name: "trusted-proxies", Usage: "believe the proxy at `CIDR` about its clients: X-Forwarded-For, -Proto and -Host (repeatable)"},
+		&cli.StringFlag{Name: "timezone", Usage: "`ZONE` of every date",
+			DefaultText: "that of the database, " + app.DefaultZone + " in a new one"},
+		&cli.StringSliceFlag{Name: "allow-target",
+			Usage: "allow webhooks at private addresses in `CIDR[@PORT]`, or at those of this exact host name (repeatable)"},
+		&cli.StringSliceFlag{Name: "trusted-proxies",
+			Usage: "believe the proxy at `CIDR` about its clients: X-Forwarded-For, -Proto and -Host (repeatable)"},
 		&cli.IntFlag{Name: "rate-limit", Usage: "requests a minute for each API key and endpoint, `N`", Value: 300},
 		&cli.IntFlag{Name: "listing-rate-limit", Usage: "the same for the listings of transactions and of bank accounts, `N`", Value: 60},
 	), KeepFlags("", "30d", "365d"), byEnvironment(
@@ -47,7 +51,8 @@ func Flags() []cli.Flag {
 		&cli.IntFlag{Name: "backup-keep", Usage: "how many scheduled backups stay, `N`", Value: 14},
 		&cli.StringFlag{Name: "catch-up", Usage: "`TIME` between two syncs of the lists of providers, from 10s to 24h; 0 is never", Value: "3m"},
 		&cli.StringFlag{Name: "log-format", Usage: "`FORMAT`: text or json", Value: "text"},
-		&cli.StringFlag{Name: "lang", Usage: "default `LANGUAGE` of the dashboard and of alerts, en or vi, for those who have not chosen one", DefaultText: "that of the browser, else en; alerts vi"},
+		&cli.StringFlag{Name: "lang", Usage: "default `LANGUAGE` of the dashboard and of alerts, en or vi, for those who have not chosen one",
+			DefaultText: "that of the browser, else en; alerts vi"},
 	), watchingFlags())
 }
 
@@ -122,7 +127,8 @@ func readSettings(c *cli.Context) (s Settings, err error) {
 // readListening reads how the server is reached and watched, and how it speaks.
 func readListening(c *cli.Context) (s Settings, err error) {
 	s = Settings{
-		DB: c.String("db"), Listen: c.String("listen"), Domain: c.String("domain"), ACMEDirectory: c.String("acme-directory"), CertFile: c.String("cert-file"), KeyFile: c.String("key-file"),
+		DB: c.String("db"), Listen: c.String("listen"), Domain: c.String("domain"), ACMEDirectory: c.String("acme-directory"),
+		CertFile: c.String("cert-file"), KeyFile: c.String("key-file"),
 		Targets: c.StringSlice("allow-target"), JSONLog: c.String("log-format") == "json", Warnings: unknownVariables(os.Environ()),
 	}
 	if other := os.Getenv(variable("db")); terminal.Typed(c, "db") && other != "" && other != s.DB {
@@ -159,7 +165,8 @@ func readListening(c *cli.Context) (s Settings, err error) {
 // --acme-directory.
 func (s *Settings) checkDomain() error {
 	s.Domain = strings.ToLower(strings.TrimSuffix(s.Domain, "."))
-	if _, err := netip.ParseAddr(s.Domain); s.Domain != "" && (err == nil || !strings.Contains(s.Domain, ".") || strings.ContainsAny(s.Domain, ":/*@ ")) {
+	if _, err := netip.ParseAddr(s.Domain); s.Domain != "" &&
+		(err == nil || !strings.Contains(s.Domain, ".") || strings.ContainsAny(s.Domain, ":/*@ ")) {
 		return terminal.Usagef("--domain must be a name such as baoco.shop.vn, not %q", s.Domain)
 	}
 	if s.ACMEDirectory == "" {

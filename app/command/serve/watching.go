@@ -23,8 +23,10 @@ import (
 
 func watchingFlags() []cli.Flag {
 	return slices.Concat(
-		byEnvironment(&cli.StringFlag{Name: "metrics-listen", Usage: "show figures to Prometheus at `ADDRESS`/metrics; a port alone is one of this machine"}),
-		secretFlags("metrics-token", "ask for the Bearer token in `FILE` before figures are shown; without --metrics-listen they are shown at /metrics of the server"),
+		byEnvironment(&cli.StringFlag{Name: "metrics-listen",
+			Usage: "show figures to Prometheus at `ADDRESS`/metrics; a port alone is one of this machine"}),
+		secretFlags("metrics-token",
+			"ask for the Bearer token in `FILE` before figures are shown; without --metrics-listen they are shown at /metrics of the server"),
 		secretFlags("heartbeat-url", "call the URL in `FILE` every minute while storage and deliveries are well"),
 	)
 }

@@ -228,7 +228,8 @@ func UnknownCommand(c *cli.Context, commands []*cli.Command) error {
 			names = append(names, command)
 		}
 	}
-	return Usagef("there is no command %q. %s See %s --help", strings.TrimSpace(c.Command.HelpName+" "+typed), cli.SuggestCommand(names, typed), c.Command.HelpName)
+	return Usagef("there is no command %q. %s See %s --help", strings.TrimSpace(c.Command.HelpName+" "+typed),
+		cli.SuggestCommand(names, typed), c.Command.HelpName)
 }
 
 // usageError rewrites the library's errors about flags. For an unknown flag it

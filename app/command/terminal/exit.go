@@ -65,9 +65,11 @@ func (e commandError) Unwrap() error { return e.error }
 var flagNames = map[string][]string{
 	"webhook_url": {"url"}, "account_number": {"number"}, "accountNumber": {"account-number"}, "account_name": {"name"}, "gateway": {"bank"},
 	"transferType": {"type"}, "transferAmount": {"amount"}, "transactionNumber": {"transaction-number"}, "transactionDate": {"date"},
-	"email_to": {"to"}, "email_from": {"from"}, "smtp_host": {"host"}, "smtp_port": {"port"}, "smtp_security": {"security"}, "smtp_user": {"user"},
-	"smtp_password": {"password-file"}, "password": {"password-file"}, "secret": {"secret-file"}, "token": {"token-file"}, "api_key": {"api-key-file"},
-	"body": {"body-file"}, "kind": {"mute"}, "expires_at": {"expires"},
+	"email_to": {"to"}, "email_from": {"from"}, "smtp_host": {"host"}, "smtp_port": {"port"}, "smtp_security": {"security"},
+	"smtp_user":     {"user"},
+	"smtp_password": {"password-file"}, "password": {"password-file"}, "secret": {"secret-file"}, "token": {"token-file"},
+	"api_key": {"api-key-file"},
+	"body":    {"body-file"}, "kind": {"mute"}, "expires_at": {"expires"},
 }
 
 // flagFor is the flag or the argument of a command that fills a field.
@@ -94,7 +96,8 @@ func ExitCode(err error) int {
 		return status.code
 	}
 	for _, known := range []error{
-		sqlitestore.ErrNoFile, sqlitestore.ErrNotDatabase, sqlitestore.ErrDamaged, sqlitestore.ErrNewer, sqlitestore.ErrOlder, sqlitestore.ErrSchema,
+		sqlitestore.ErrNoFile, sqlitestore.ErrNotDatabase, sqlitestore.ErrDamaged, sqlitestore.ErrNewer, sqlitestore.ErrOlder,
+		sqlitestore.ErrSchema,
 		sqlitestore.ErrServed, sqlitestore.ErrHeld, sqlitestore.ErrMount, sqlitestore.ErrTaken,
 		sqlitestore.ErrTwoNames, sqlitestore.ErrKey, sqlitestore.ErrNoRoom, fs.ErrPermission, fs.ErrExist, syscall.EROFS,
 	} {

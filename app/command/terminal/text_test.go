@@ -11,7 +11,8 @@ import (
 // gives a terminal no orders.
 func FuzzOneLine(f *testing.F) {
 	for _, seed := range []string{
-		"", "đơn hàng 1", "a\r\nlevel=ERROR", "\x1b[31mred\x1b[0m", "\u009b31m", "\u202eabc", "\u2028", "\xff\xfe", "\t", "a\x00b", "e\u0301", "\u2066x\u2069",
+		"", "đơn hàng 1", "a\r\nlevel=ERROR", "\x1b[31mred\x1b[0m", "\u009b31m", "\u202eabc", "\u2028", "\xff\xfe", "\t", "a\x00b",
+		"e\u0301", "\u2066x\u2069",
 	} {
 		f.Add(seed)
 	}
@@ -35,7 +36,8 @@ func FuzzOneLine(f *testing.F) {
 // terminal no orders.
 func FuzzVisible(f *testing.F) {
 	for _, seed := range []string{
-		"", "{\"content\": \"đơn hàng 1\"}\n", "a\r\nb\tc", "\x1b[31mred\x1b[0m", "\u009b31m", "\u202eabc", "\u2028", "\xff\xfe", "a\x00b\x7f", "\ufffd",
+		"", "{\"content\": \"đơn hàng 1\"}\n", "a\r\nb\tc", "\x1b[31mred\x1b[0m", "\u009b31m", "\u202eabc", "\u2028", "\xff\xfe",
+		"a\x00b\x7f", "\ufffd",
 	} {
 		f.Add(seed)
 	}

@@ -43,7 +43,8 @@ func BackupCommand() *cli.Command {
 
 func RestoreCommand() *cli.Command {
 	return &cli.Command{
-		Name: "restore", Usage: "restore a backup in place of the database, with the server stopped; what was there is set aside", ArgsUsage: "FILE",
+		Name:  "restore",
+		Usage: "restore a backup in place of the database, with the server stopped; what was there is set aside", ArgsUsage: "FILE",
 		Description: terminal.Example(
 			"baoco restore /var/backups/baoco/baoco-20261122T013000Z.db --dry-run",
 			"baoco restore /var/backups/baoco/baoco-20261122T013000Z.db",
@@ -199,7 +200,8 @@ func restore(c *cli.Context) error {
 		File: c.Args().First(), Key: c.String("key"), DryRun: c.Bool("dry-run"),
 	}, now)
 	if r.Finished != "" {
-		fmt.Fprintf(c.App.ErrWriter, "A restore that was interrupted is finished: what it took the place of is %s.\n", terminal.OneLine(r.Finished))
+		fmt.Fprintf(c.App.ErrWriter, "A restore that was interrupted is finished: what it took the place of is %s.\n",
+			terminal.OneLine(r.Finished))
 	}
 	if errors.Is(err, sqlitestore.ErrServed) {
 		return fmt.Errorf("%w; stop it first, and look with --dry-run meanwhile", err)
@@ -214,7 +216,8 @@ func restore(c *cli.Context) error {
 	if v.DryRun {
 		return terminal.Output(c, v, v.print)
 	}
-	return terminal.Report(c, v, fmt.Sprintf("%s is restored from %s; set aside: %s.", v.Database, v.Backup, strings.Join(v.SetAside, ", ")), v.print)
+	return terminal.Report(c, v,
+		fmt.Sprintf("%s is restored from %s; set aside: %s.", v.Database, v.Backup, strings.Join(v.SetAside, ", ")), v.print)
 }
 
 func (v RestoreJSON) print(w io.Writer) {
@@ -250,14 +253,19 @@ func (v RestoreJSON) beforeStart() []string {
 	}
 	list := []string{"Start it with the flags that it had: of them the file keeps only the time zone from one start to the next."}
 	if v.Replica {
-		list = append(list, "Litestream copies the restored database as a whole; the replica holds what was there before for three days. Start it again: systemctl start baoco-litestream")
+		list = append(list,
+			"Litestream copies the restored database as a whole; the replica holds what was there before for three days. Start it again: "+
+				"systemctl start baoco-litestream")
 	}
 	if v.PendingDeliveries > 0 {
-		list = append(list, "What is pending is sent, at once. Your shop may have got some of it before: it knows that by the id of the transaction.")
+		list = append(list,
+			"What is pending is sent, at once. Your shop may have got some of it before: it knows that by the id of the transaction.")
 	}
 	return append(list,
-		"What came in after "+since+" is missing. Sources that catch up ("+provider.Names(provider.HasList)+" with an API key) read their lists again and record it; for other sources import the bank's statement: baoco transaction import.",
+		"What came in after "+since+" is missing. Sources that catch up ("+provider.Names(provider.HasList)+
+			" with an API key) read their lists again and record it; for other sources import the bank's statement: baoco transaction import.",
 		"What is recorded again gets another id: your shop knows it by transactionNumber. Ids go on a million further: none is given twice.",
-		"API keys, passwords, sources and webhooks are as they were: what was revoked, changed or rotated since is so no more. See baoco apikey list, user list, webhook list.",
+		"API keys, passwords, sources and webhooks are as they were: what was revoked, changed or rotated since is so no more. "+
+			"See baoco apikey list, user list, webhook list.",
 	)
 }

@@ -25,8 +25,10 @@ func DoctorCommand() *cli.Command {
 		Description: terminal.Example("baoco doctor", "baoco doctor --full", "baoco doctor --new-key", "baoco doctor --repair-totals"),
 		Flags: terminal.AdminFlags(
 			&cli.BoolFlag{Name: "full", Usage: "read everything: every index, reference and row; minutes for a file of some gigabytes"},
-			&cli.BoolFlag{Name: "new-key", Usage: "with the server stopped: make a new key file and seal every secret with it; drop those that the old key file does not open"},
-			&cli.BoolFlag{Name: "repair-totals", Usage: "with the server stopped: first rebuild every total and index from the transactions and attempts"},
+			&cli.BoolFlag{Name: "new-key",
+				Usage: "with the server stopped: make a new key file and seal every secret with it; drop those that the old key file does not open"},
+			&cli.BoolFlag{Name: "repair-totals",
+				Usage: "with the server stopped: first rebuild every total and index from the transactions and attempts"},
 		),
 		Action: doctor,
 	}
@@ -69,7 +71,8 @@ func doctor(c *cli.Context) error {
 	}
 	if db, err := resolved(c.String("db")); err == nil {
 		if epoch := serve.Fenced(db); epoch != "" {
-			checks = append(checks, upkeep.Check{Name: "fence", Result: upkeep.CheckFailed, Text: app.Text{EN: session.FencedText(epoch)}, Cure: app.Text{EN: "Use that server. If that is wrong: baoco replica remove"}})
+			checks = append(checks, upkeep.Check{Name: "fence", Result: upkeep.CheckFailed, Text: app.Text{EN: session.FencedText(epoch)},
+				Cure: app.Text{EN: "Use that server. If that is wrong: baoco replica remove"}})
 		}
 	}
 	list, wrong := []CheckJSON{}, 0
@@ -102,7 +105,8 @@ func printChecks(w io.Writer, checks []CheckJSON) {
 }
 
 func repairTotals(c *cli.Context) error {
-	store, err := serve.OpenDatabase(c.Context, c.String("db"), sqlitestore.Options{Serve: true, Migrating: session.SayMigrating(c.App.ErrWriter)})
+	store, err := serve.OpenDatabase(c.Context, c.String("db"),
+		sqlitestore.Options{Serve: true, Migrating: session.SayMigrating(c.App.ErrWriter)})
 	if err != nil {
 		return err
 	}
@@ -185,28 +189,37 @@ func printReplacedKey(w io.Writer, r replacedKey) {
 		fmt.Fprintf(w, "The old one opens older backups; it is kept as %s\n", terminal.OneLine(*r.OldKey))
 	}
 	if r.Copy != nil {
-		fmt.Fprintf(w, "The database as it was is kept as %s, with the secrets that were dropped: only the lost key opens them.\n", terminal.OneLine(*r.Copy))
+		fmt.Fprintf(w, "The database as it was is kept as %s, with the secrets that were dropped: only the lost key opens them.\n",
+			terminal.OneLine(*r.Copy))
 	}
 	for _, l := range r.Webhooks {
-		fmt.Fprintf(w, "Webhook %d (%s) has lost its secret; its deliveries wait. Rotate it, and put the new one into your shop:\n  baoco webhook rotate-secret %d%s\n",
+		fmt.Fprintf(w,
+			"Webhook %d (%s) has lost its secret; its deliveries wait. Rotate it, and put the new one into your shop:\n  baoco "+
+				"webhook rotate-secret %d%s\n",
 			l.ID, terminal.OneLine(l.Name), l.ID, session.OnAccount(l.Account))
 	}
 	for _, l := range r.Sources {
-		fmt.Fprintf(w, "Source %d (%s) has lost its secret; its calls are refused. Rotate it, and enter the new one at the provider:\n  baoco source rotate %d%s\n",
+		fmt.Fprintf(w,
+			"Source %d (%s) has lost its secret; its calls are refused. Rotate it, and enter the new one at the provider:\n  "+
+				"baoco source rotate %d%s\n",
 			l.ID, terminal.OneLine(l.Name), l.ID, session.OnAccount(l.Account))
 		if l.Options {
 			fmt.Fprintf(w, "  Options such as --map, --sender or --username are lost as well: if it had any, remove the source and add it again.\n")
 		}
 	}
 	for _, l := range r.Streams {
-		fmt.Fprintf(w, "Stream %d (%s) has lost its secret and its password; its transactions wait. Rotate the secret and set the password again:\n  baoco stream rotate-secret %d%s\n",
+		fmt.Fprintf(w,
+			"Stream %d (%s) has lost its secret and its password; its transactions wait. Rotate the secret and set the password again:\n  baoco "+
+				"stream rotate-secret %d%s\n",
 			l.ID, terminal.OneLine(l.Name), l.ID, session.OnAccount(l.Account))
 	}
 	for _, l := range r.Alerts {
-		fmt.Fprintf(w, "The alert channel %s of account %d has lost its settings; it sends nothing. Set it up again: baoco alert %[1]s%[3]s\n", l.Medium, l.Account, session.OnAccount(l.Account))
+		fmt.Fprintf(w, "The alert channel %s of account %d has lost its settings; it sends nothing. Set it up again: baoco alert %[1]s%[3]s\n",
+			l.Medium, l.Account, session.OnAccount(l.Account))
 	}
 	if r.Replica {
-		fmt.Fprintln(w, "A sealed key beside the replica is the old one, which the copy doesn't fit any more: baoco replica seal-key --passphrase-file FILE")
+		fmt.Fprintln(w,
+			"A sealed key beside the replica is the old one, which the copy doesn't fit any more: baoco replica seal-key --passphrase-file FILE")
 	}
 	if len(r.Webhooks)+len(r.Sources)+len(r.Streams)+len(r.Alerts) == 0 {
 		fmt.Fprintln(w, "Every secret is sealed with it; none was lost.")

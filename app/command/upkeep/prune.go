@@ -15,7 +15,8 @@ import (
 
 func PruneCommand() *cli.Command {
 	return &cli.Command{
-		Name: "prune", Usage: "remove old inbound log and delivery history now, as a running server does every hour; transactions are always kept",
+		Name:        "prune",
+		Usage:       "remove old inbound log and delivery history now, as a running server does every hour; transactions are always kept",
 		Description: terminal.Example("baoco prune --dry-run", "baoco prune --keep-inbound 7d --keep-history 90d --vacuum"),
 		Flags: append(serve.KeepFlags(" (default: as serve was last started)", "", ""), terminal.AdminFlags(
 			&cli.BoolFlag{Name: "dry-run", Usage: "only count what would be removed"},
@@ -79,7 +80,8 @@ func prune(c *cli.Context, s *session.Session) error {
 		result.ReclaimableBytes, err = s.Services.Upkeep.Reclaimable(c.Context)
 	}
 	if err != nil && !result.DryRun {
-		return terminal.Unfinished(err, fmt.Sprintf("removed so far: inbound calls, %d; attempts, %d; the rest is left for another time", gone.InboundEvents, gone.Attempts))
+		return terminal.Unfinished(err, fmt.Sprintf("removed so far: inbound calls, %d; attempts, %d; the rest is left for another time",
+			gone.InboundEvents, gone.Attempts))
 	}
 	if err != nil {
 		return err
@@ -97,7 +99,8 @@ func printPruned(w io.Writer, p Pruned, keep upkeep.PruneLimits) {
 	if p.DryRun {
 		done = "Would be removed"
 	}
-	fmt.Fprintf(w, "%s: inbound calls %s, %d; attempts %s, %d.\n", done, olderThan(keep.Inbound), p.InboundEvents, olderThan(keep.History), p.Attempts)
+	fmt.Fprintf(w, "%s: inbound calls %s, %d; attempts %s, %d.\n", done, olderThan(keep.Inbound), p.InboundEvents,
+		olderThan(keep.History), p.Attempts)
 	if p.ReclaimedBytes > 0 {
 		fmt.Fprintf(w, "Given back to the disk: %s, as soon as the write-ahead log is copied into the file.\n", megabytes(p.ReclaimedBytes))
 		if p.Replica {

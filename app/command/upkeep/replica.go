@@ -29,11 +29,13 @@ func ReplicaCommand() *cli.Command {
 			{
 				Name: "setup", Usage: "prepare the copy: Litestream's configuration beside the database, and its systemd unit", ArgsUsage: "URL",
 				Description: terminal.Example(
-					"baoco replica setup sftp://backup@nas.shop.vn/srv/baoco --credentials-file replica.txt --passphrase-file words.txt > baoco-litestream.service",
+					"baoco replica setup sftp://backup@nas.shop.vn/srv/baoco --credentials-file replica.txt --passphrase-file words.txt > "+
+						"baoco-litestream.service",
 					"baoco replica setup 's3://shop-replica?endpoint=https://s3.example.vn' --credentials-file replica.txt --unit-dir /etc/systemd/system",
 				),
 				Flags: terminal.AdminFlags(
-					&cli.StringFlag{Name: "credentials-file", Usage: "`FILE` of mode 600 with what opens the place: access-key-id and secret-access-key, or host-key and key-file or password"},
+					&cli.StringFlag{Name: "credentials-file",
+						Usage: "`FILE` of mode 600 with what opens the place: access-key-id and secret-access-key, or host-key and key-file or password"},
 					&cli.StringFlag{Name: "passphrase-file", Usage: "`FILE` of mode 600: seal the key with this passphrase and put it beside the copy"},
 					&cli.StringFlag{Name: "litestream", Usage: "`PROGRAM` (default: litestream of PATH)"},
 					&cli.StringFlag{Name: "unit-dir", Usage: "write the unit into `DIRECTORY` instead of printing it"},
@@ -43,23 +45,27 @@ func ReplicaCommand() *cli.Command {
 				Action: session.Admin(setUpReplica),
 			},
 			{
-				Name: "show", Usage: "show where the copy lies and whether the key lies beside it", Description: terminal.Example("baoco replica show", "baoco replica show -o json"),
-				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(showReplica),
+				Name: "show", Usage: "show where the copy lies and whether the key lies beside it",
+				Description: terminal.Example("baoco replica show", "baoco replica show -o json"),
+				Flags:       terminal.AdminFlags(), Action: session.WithoutArguments(showReplica),
 			},
 			{
 				Name: "check", Usage: "restore the copy into a file that is thrown away, and compare it with the database",
-				Description: "Exit code 6 says that the copy is not good. The server does the same by itself, and says it in the dashboard and by alerts.\n\n" + terminal.Example("baoco replica check"),
-				Flags:       terminal.AdminFlags(), Action: terminal.Interruptible(session.WithoutArguments(checkReplica)),
+				Description: "Exit code 6 says that the copy is not good. The server does the same by itself, and says it in the " +
+					"dashboard and by alerts.\n\n" + terminal.Example("baoco replica check"),
+				Flags: terminal.AdminFlags(), Action: terminal.Interruptible(session.WithoutArguments(checkReplica)),
 			},
 			{
 				Name: "seal-key", Usage: "seal the key with a passphrase and put it beside the copy, in place of an older one",
 				Description: terminal.Example("baoco replica seal-key --passphrase-file words.txt"),
-				Flags:       terminal.AdminFlags(&cli.StringFlag{Name: "passphrase-file", Usage: "`FILE` of mode 600 with the passphrase", Required: true}),
-				Action:      session.WithoutArguments(sealReplicaKey),
+				Flags: terminal.AdminFlags(&cli.StringFlag{Name: "passphrase-file",
+					Usage: "`FILE` of mode 600 with the passphrase", Required: true}),
+				Action: session.WithoutArguments(sealReplicaKey),
 			},
 			{
 				Name: "open-key", Usage: "open the sealed key beside a copy on another machine, and write it as a key file", ArgsUsage: "URL",
-				Description: terminal.Example("baoco replica open-key sftp://backup@nas.shop.vn/srv/baoco --credentials-file replica.txt --passphrase-file words.txt --to baoco.db.key"),
+				Description: terminal.Example("baoco replica open-key sftp://backup@nas.shop.vn/srv/baoco --credentials-file replica.txt " +
+					"--passphrase-file words.txt --to baoco.db.key"),
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "credentials-file", Usage: "`FILE` of mode 600 with what opens the place"},
 					&cli.StringFlag{Name: "passphrase-file", Usage: "`FILE` of mode 600 with the passphrase", Required: true},
@@ -69,8 +75,9 @@ func ReplicaCommand() *cli.Command {
 				Action: openReplicaKey,
 			},
 			{
-				Name: "remove", Usage: "remove Litestream's configuration; what lies in the place stays", Description: terminal.Example("baoco replica remove"),
-				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(removeReplica),
+				Name: "remove", Usage: "remove Litestream's configuration; what lies in the place stays",
+				Description: terminal.Example("baoco replica remove"),
+				Flags:       terminal.AdminFlags(), Action: session.WithoutArguments(removeReplica),
 			},
 		},
 	}
@@ -191,7 +198,8 @@ func showReplica(c *cli.Context, _ *session.Session) error {
 }
 
 func encodeReplica(ctx context.Context, config replica.Config) replicaJSON {
-	v := replicaJSON{Place: config.Place.String(), Epoch: config.Epoch, Litestream: config.Program, Config: replica.ConfigPath(config.Database)}
+	v := replicaJSON{Place: config.Place.String(), Epoch: config.Epoch, Litestream: config.Program,
+		Config: replica.ConfigPath(config.Database)}
 	program, programErr := replica.FindProgram(ctx, config.Program)
 	if programErr == nil {
 		v.Version = &program.Version
@@ -248,7 +256,8 @@ func checkReplica(c *cli.Context, s *session.Session) error {
 	if c.Context.Err() != nil {
 		return c.Context.Err()
 	}
-	v := replicaCheckJSON{check.Problem.EN == "", api.OrNull(check.Problem.EN), check.Behind.Seconds(), check.Transactions, check.Took.Seconds()}
+	v := replicaCheckJSON{check.Problem.EN == "", api.OrNull(check.Problem.EN), check.Behind.Seconds(), check.Transactions,
+		check.Took.Seconds()}
 	err := terminal.Output(c, v, v.print)
 	if err == nil && !v.Good {
 		err = terminal.Exit(terminal.ExitCheck, errors.New("the replica is not good"))
@@ -261,7 +270,8 @@ func (v replicaCheckJSON) print(w io.Writer) {
 		fmt.Fprintln(w, terminal.OneLine(*v.Problem))
 		return
 	}
-	fmt.Fprintf(w, "good, %.1f s behind: %s, checked in %.1f s\n", v.BehindSeconds, terminal.Counted(v.Transactions, "transaction", "transactions"), v.TookSeconds)
+	fmt.Fprintf(w, "good, %.1f s behind: %s, checked in %.1f s\n", v.BehindSeconds,
+		terminal.Counted(v.Transactions, "transaction", "transactions"), v.TookSeconds)
 }
 
 func sealReplicaKey(c *cli.Context, s *session.Session) error {
@@ -279,10 +289,12 @@ func sealReplicaKey(c *cli.Context, s *session.Session) error {
 	if err := putSealedKey(ctx, objects, config.Database, c.String("passphrase-file")); err != nil {
 		return err
 	}
-	if err := s.Services.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaSealKey, 0, app.AuditNamed(config.Place.String())); err != nil {
+	if err := s.Services.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaSealKey, 0,
+		app.AuditNamed(config.Place.String())); err != nil {
 		return err
 	}
-	return terminal.Changed(c, encodeReplica(ctx, config), "The sealed key lies beside the copy. Only its passphrase opens it: keep that apart from this machine.")
+	return terminal.Changed(c, encodeReplica(ctx, config),
+		"The sealed key lies beside the copy. Only its passphrase opens it: keep that apart from this machine.")
 }
 
 func openReplicaKey(c *cli.Context) error {
@@ -339,13 +351,15 @@ func removeReplica(c *cli.Context, s *session.Session) error {
 	if err := errors.Join(os.Remove(replica.ConfigPath(config.Database)), serve.NotFenced(config.Database)); err != nil {
 		return err
 	}
-	if err := s.Services.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaRemove, 0, app.AuditNamed(config.Place.String())); err != nil {
+	if err := s.Services.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaRemove, 0,
+		app.AuditNamed(config.Place.String())); err != nil {
 		return err
 	}
 	return terminal.Done(c, struct {
 		Place string `json:"place"`
 		State string `json:"state"`
-	}{config.Place.String(), "removed"}, "The copy at %s is not kept up to date any more, and stays there. As root: systemctl disable --now baoco-litestream", config.Place)
+	}{config.Place.String(), "removed"},
+		"The copy at %s is not kept up to date any more, and stays there. As root: systemctl disable --now baoco-litestream", config.Place)
 }
 
 // afterFenceLook waits until a running server has seen what setup wrote into a file last:
@@ -365,7 +379,8 @@ func afterFenceLook(ctx context.Context, file string) error {
 
 // writeUnit writes Litestream's unit into a directory, or returns its text.
 func writeUnit(dir string, config replica.Config) (file string, text []byte, err error) {
-	u := serve.ReplicaUnit{Program: config.Program, Config: replica.ConfigPath(config.Database), Database: config.Database, KeyFile: config.Credentials.KeyFile}
+	u := serve.ReplicaUnit{Program: config.Program, Config: replica.ConfigPath(config.Database), Database: config.Database,
+		KeyFile: config.Credentials.KeyFile}
 	if u.User, err = serve.OwnerName(config.Database); err != nil {
 		return "", nil, err
 	}

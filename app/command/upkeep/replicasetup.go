@@ -60,7 +60,8 @@ func setUpReplica(c *cli.Context, s *session.Session) error {
 	if err := r.config.Write(); err != nil {
 		return err
 	}
-	if err := s.Services.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaSetUp, 0, app.AuditNamed(r.config.Place.String())); err != nil {
+	if err := s.Services.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaSetUp, 0,
+		app.AuditNamed(r.config.Place.String())); err != nil {
 		return err
 	}
 	return r.report(ctx)
@@ -92,7 +93,8 @@ func (r *replicaSetup) read() (err error) {
 	case err != nil:
 		return err
 	case r.before.Place != r.config.Place && !force:
-		return terminal.Exit(terminal.ExitConflict, fmt.Errorf("the copy goes to %s; --force sends it to the other place from now on", r.before.Place))
+		return terminal.Exit(terminal.ExitConflict,
+			fmt.Errorf("the copy goes to %s; --force sends it to the other place from now on", r.before.Place))
 	}
 	return nil
 }
@@ -101,7 +103,8 @@ func (r *replicaSetup) read() (err error) {
 // Litestream can open it.
 func (r *replicaSetup) prove(ctx context.Context) error {
 	if r.config.Place.Scheme == replica.File && rootForAnother(r.config.Database) {
-		return terminal.Usagef("Litestream runs as the owner of the database and must be able to write there: run this as that user (runuser -u), and let root install the unit that it prints")
+		return terminal.Usagef("Litestream runs as the owner of the database and must be able to write there: " +
+			"run this as that user (runuser -u), and let root install the unit that it prints")
 	}
 	if r.config.Place.Scheme == replica.File {
 		if dir := filepath.Dir(r.config.Place.Path); !isDir(dir) {
@@ -123,7 +126,9 @@ func (r *replicaSetup) prove(ctx context.Context) error {
 	case r.before.Place == r.config.Place:
 		r.config.Epoch, r.taken = own, last.Number == own
 	case last.Number > 0 && !r.c.Bool("force"):
-		return terminal.Exit(terminal.ExitConflict, fmt.Errorf("the copy of another server lies there: %s; baoco takeover continues it here, --force begins a new one beside it and ends that server", last))
+		return terminal.Exit(terminal.ExitConflict,
+			fmt.Errorf("the copy of another server lies there: %s; baoco takeover continues it here, --force begins a new one beside "+
+				"it and ends that server", last))
 	default:
 		r.config.Epoch = last.Number + 1
 	}
@@ -144,7 +149,9 @@ func (r *replicaSetup) report(ctx context.Context) error {
 	err = terminal.Report(r.c, v, "The copy is set up: "+v.Config+" is Litestream's configuration.", func(w io.Writer) {
 		_, _ = w.Write(unit)
 	})
-	fmt.Fprintf(r.c.App.ErrWriter, "The database will be copied to %s. As root: %s\n  systemctl daemon-reload && systemctl enable baoco-litestream && systemctl restart baoco-litestream\n", v.Place, next)
+	fmt.Fprintf(r.c.App.ErrWriter,
+		"The database will be copied to %s. As root: %s\n  systemctl daemon-reload && systemctl enable baoco-litestream && systemctl "+
+			"restart baoco-litestream\n", v.Place, next)
 	if v.SealedKey != nil {
 		fmt.Fprintln(r.c.App.ErrWriter, "The sealed key: "+sealedKeyText[*v.SealedKey])
 	}

@@ -42,7 +42,8 @@ import (
 func TakeoverCommand() *cli.Command {
 	return &cli.Command{
 		Name: "takeover", Usage: "serve from this machine what a lost one served: restore its replica at URL, and fence it off", ArgsUsage: "URL",
-		Description: "The lost server, should it come back, finds that it was replaced and doesn't serve. Run this with the server here stopped, as the user that runs it.\n\n" + terminal.Example(
+		Description: "The lost server, should it come back, finds that it was replaced and doesn't serve. " +
+			"Run this with the server here stopped, as the user that runs it.\n\n" + terminal.Example(
 			"baoco takeover file:///mnt/disk/baoco --key baoco.db.key",
 			"baoco takeover sftp://backup@nas.shop.vn/srv/baoco --credentials-file replica.txt --key baoco.db.key --db /var/lib/baoco/baoco.db",
 		),
@@ -99,7 +100,8 @@ func takeOver(c *cli.Context) error {
 		Database: t.config.Database, Replica: t.config.Place.String(), Epoch: t.config.Epoch, contentsJSON: encodeContents(restored.Contents),
 		NewestObjectAt: t.copy.Newest.UTC().Format(time.RFC3339), SetAside: append([]string{}, restored.SetAside...),
 	}
-	return terminal.Report(c, v, fmt.Sprintf("%s is restored from %s, and this machine has epoch %d.", v.Database, v.Replica, v.Epoch), v.print)
+	return terminal.Report(c, v,
+		fmt.Sprintf("%s is restored from %s, and this machine has epoch %d.", v.Database, v.Replica, v.Epoch), v.print)
 }
 
 // openTakeover reads what the command line says.
@@ -173,7 +175,9 @@ func (t *takeover) find(ctx context.Context, force bool) error {
 		return terminal.Exit(terminal.ExitNotFound, fmt.Errorf("no server has written a replica at %s", t.config.Place))
 	}
 	if t.own.Number = last.Number + 1; t.own.Number > replica.MaxEpoch {
-		return terminal.Exit(terminal.ExitConflict, fmt.Errorf("the place names epoch %d, which no server reaches: see who wrote that into its directory epochs, and remove it", last.Number))
+		return terminal.Exit(terminal.ExitConflict,
+			fmt.Errorf("the place names epoch %d, which no server reaches: see who wrote that into its directory epochs, and remove it",
+				last.Number))
 	}
 	if t.copy, err = replica.LastCopy(ctx, t.objects, last.Number); err != nil {
 		return err
@@ -185,9 +189,13 @@ func (t *takeover) find(ctx context.Context, force bool) error {
 	case force || unfinished == nil:
 		return nil
 	case noConfig == nil && here.Place == t.config.Place && here.Epoch == last.Number:
-		return terminal.Exit(terminal.ExitConflict, fmt.Errorf("this machine has epoch %d itself: start the server; --force restores the copy of epoch %d in the place of the database", here.Epoch, t.copy.Epoch))
+		return terminal.Exit(terminal.ExitConflict,
+			fmt.Errorf("this machine has epoch %d itself: start the server; --force restores the copy of epoch %d in the place of the database",
+				here.Epoch, t.copy.Epoch))
 	case t.copy.Epoch != last.Number:
-		return terminal.Exit(terminal.ExitConflict, fmt.Errorf("%s and has written no copy here: if that machine served, the copy of epoch %d lacks what it recorded. Take over from that machine, or add --force", last, t.copy.Epoch))
+		return terminal.Exit(terminal.ExitConflict,
+			fmt.Errorf("%s and has written no copy here: if that machine served, the copy of epoch %d lacks what it recorded. "+
+				"Take over from that machine, or add --force", last, t.copy.Epoch))
 	}
 	return nil
 }
@@ -206,7 +214,8 @@ func (t *takeover) restore(ctx context.Context, draft string, now time.Time) (r 
 		return r, err
 	}
 	return sqlitestore.Restore(ctx, t.config.Database, sqlitestore.RestoreSource{
-		File: draft, Draft: true, Key: t.key, Servers: t.own.Number - t.copy.Epoch, Origin: fmt.Sprintf("%s (epoch %d)", t.config.Place, t.copy.Epoch),
+		File: draft, Draft: true, Key: t.key, Servers: t.own.Number - t.copy.Epoch,
+		Origin: fmt.Sprintf("%s (epoch %d)", t.config.Place, t.copy.Epoch),
 		Decide: func() error {
 			if err := t.take(ctx); err != nil {
 				return err
@@ -290,18 +299,23 @@ func hostname() string {
 }
 
 func (v takeoverJSON) print(w io.Writer) {
-	fmt.Fprintf(w, "%s is restored from the replica at %s, which was last written at %s.\n", terminal.OneLine(v.Database), terminal.OneLine(v.Replica), v.NewestObjectAt)
+	fmt.Fprintf(w, "%s is restored from the replica at %s, which was last written at %s.\n", terminal.OneLine(v.Database),
+		terminal.OneLine(v.Replica), v.NewestObjectAt)
 	v.contentsJSON.print(w)
-	fmt.Fprintf(w, "This machine has epoch %d. An old server that can reach the place stops when it sees that. One that can't goes on: see that it is off.\n", v.Epoch)
+	fmt.Fprintf(w,
+		"This machine has epoch %d. An old server that can reach the place stops when it sees that. One that can't goes on: "+
+			"see that it is off.\n", v.Epoch)
 	for _, name := range v.SetAside {
 		fmt.Fprintf(w, "Set aside: %s\n", terminal.OneLine(name))
 	}
 	fmt.Fprint(w, `
 Now:
-- Start the server: systemctl start baoco. What is pending is sent at once; your shop may have got some of it before and knows that by the id of the transaction.
+- Start the server: systemctl start baoco. What is pending is sent at once; your shop may have got some of it before and knows that by `+
+		`the id of the transaction.
 - Keep a replica of this machine: baoco replica setup with the same URL prints the unit of Litestream.
 - Lead the name of your server to this machine, or enter its address at the providers.
-- What came in while no server ran: sources that catch up read their lists by themselves; for others import the bank's statement: baoco transaction import.
+- What came in while no server ran: sources that catch up read their lists by themselves; for others import the bank's statement: baoco `+
+		`transaction import.
 - Ids go on a million further, or more where the copy is old: none is given twice.
 `)
 }

@@ -39,7 +39,8 @@ func kafkaBroker(cluster *kfake.Cluster) stream.Broker {
 // in the order of its partition.
 func consumed(t testing.TB, cluster *kfake.Cluster, accounts, atLeast int, options ...kgo.Opt) map[int][]int {
 	t.Helper()
-	client, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.ConsumeTopics("payments"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart())}, options...)...)
+	client, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.ConsumeTopics("payments"),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart())}, options...)...)
 	apptest.Must(t, err)
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

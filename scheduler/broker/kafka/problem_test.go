@@ -75,8 +75,10 @@ func TestKafkaSignIn(t *testing.T) {
 		{"no 512", "SCRAM-SHA-256", false, lacking("SCRAM-SHA-512"), "SCRAM-SHA-512 SCRAM-SHA-256", ""},
 		{"user not known by 512", "SCRAM-SHA-256", false, unknown("SCRAM-SHA-512"), "SCRAM-SHA-512 SCRAM-SHA-256", ""},
 		{"plain over TLS", "PLAIN", true, lacking("SCRAM-SHA-512", "SCRAM-SHA-256"), "SCRAM-SHA-512 SCRAM-SHA-256 PLAIN", ""},
-		{"plain without TLS", "PLAIN", false, lacking("SCRAM-SHA-512", "SCRAM-SHA-256"), "SCRAM-SHA-512 SCRAM-SHA-256", "refuses the user name and password"},
-		{"wrong password", "SCRAM-SHA-512", false, unknown("SCRAM-SHA-512", "SCRAM-SHA-256"), "SCRAM-SHA-512 SCRAM-SHA-256", "Authentication failed"},
+		{"plain without TLS", "PLAIN", false, lacking("SCRAM-SHA-512", "SCRAM-SHA-256"), "SCRAM-SHA-512 SCRAM-SHA-256",
+			"refuses the user name and password"},
+		{"wrong password", "SCRAM-SHA-512", false, unknown("SCRAM-SHA-512", "SCRAM-SHA-256"), "SCRAM-SHA-512 SCRAM-SHA-256",
+			"Authentication failed"},
 		{"a broker that repeats the password", "SCRAM-SHA-512", false, func(_ string, request kmsg.Request) kmsg.Response {
 			if _, is := request.(*kmsg.SASLAuthenticateRequest); is {
 				said := "no user has s3cret,s3cret="
@@ -140,7 +142,8 @@ func TestKafkaSignIn(t *testing.T) {
 func TestKafkaProblems(t *testing.T) {
 	own, _ := brokertest.Certificate(t)
 	overTLS := kfake.TLS(&tls.Config{Certificates: []tls.Certificate{own}})
-	reader := kfake.ACL{Resource: kmsg.ACLResourceTypeTopic, Name: "payments", Pattern: kmsg.ACLResourcePatternTypeLiteral, Operation: kmsg.ACLOperationDescribe, Allow: true}
+	reader := kfake.ACL{Resource: kmsg.ACLResourceTypeTopic, Name: "payments", Pattern: kmsg.ACLResourcePatternTypeLiteral,
+		Operation: kmsg.ACLOperationDescribe, Allow: true}
 	for _, c := range []struct {
 		name    string
 		options []kfake.Opt
@@ -148,10 +151,12 @@ func TestKafkaProblems(t *testing.T) {
 		want    string
 	}{
 		{"no topic", nil, func(b *stream.Broker) { b.Topic = "other" }, "Kafka has no topic other"},
-		{"may not write", []kfake.Opt{kfake.EnableSASL(), kfake.EnableACLs(), kfake.User("SCRAM-SHA-512", "shop", "s3cret-s3cret", reader)}, func(b *stream.Broker) { b.Username, b.Password = "shop", "s3cret-s3cret" }, "may not write to the topic payments"},
+		{"may not write", []kfake.Opt{kfake.EnableSASL(), kfake.EnableACLs(), kfake.User("SCRAM-SHA-512", "shop", "s3cret-s3cret", reader)},
+			func(b *stream.Broker) { b.Username, b.Password = "shop", "s3cret-s3cret" }, "may not write to the topic payments"},
 		{"wants a user", []kfake.Opt{kfake.EnableSASL()}, func(*stream.Broker) {}, "may want TLS (kafka+tls://), or a user name"},
 		{"wants TLS", []kfake.Opt{overTLS}, func(*stream.Broker) {}, "may want TLS (kafka+tls://)"},
-		{"wants TLS and a user", []kfake.Opt{overTLS, kfake.EnableSASL()}, func(b *stream.Broker) { b.Username, b.Password = "shop", "s3cret-s3cret" }, "may want TLS (kafka+tls://)"},
+		{"wants TLS and a user", []kfake.Opt{overTLS, kfake.EnableSASL()},
+			func(b *stream.Broker) { b.Username, b.Password = "shop", "s3cret-s3cret" }, "may want TLS (kafka+tls://)"},
 		{"unknown authority", []kfake.Opt{overTLS}, func(b *stream.Broker) { b.TLS = true }, "certificate signed by unknown authority"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -216,7 +221,8 @@ func TestKafkaTooLarge(t *testing.T) {
 // What is kept is not sent again because a message before it isn't.
 func TestKafkaPartitionFails(t *testing.T) {
 	cluster := startKafka(t)
-	failing := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "payments", Partitions: []int32{2}, Err: kerr.NotEnoughReplicas, Count: -1})
+	failing := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "payments", Partitions: []int32{2},
+		Err: kerr.NotEnoughReplicas, Count: -1})
 	p, sent := open(t, kafkaBroker(cluster)), brokertest.Messages(1, 500, 40)
 	for range 5 {
 		kept, err := p.Publish(t.Context(), sent)
@@ -235,14 +241,16 @@ func TestKafkaPartitionFails(t *testing.T) {
 // The records are what other clients read, over TLS too.
 func TestKafkaOverTLS(t *testing.T) {
 	own, trusting := brokertest.Certificate(t)
-	cluster := startKafka(t, kfake.TLS(&tls.Config{Certificates: []tls.Certificate{own}}), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "shop", "s3cret"))
+	cluster := startKafka(t, kfake.TLS(&tls.Config{Certificates: []tls.Certificate{own}}), kfake.EnableSASL(),
+		kfake.Superuser("SCRAM-SHA-512", "shop", "s3cret"))
 	b := kafkaBroker(cluster)
 	b.TLS, b.Username, b.Password = true, "shop", "s3cret"
 	p := kafka.Open(b, (&net.Dialer{}).DialContext, trusting)
 	defer p.Close()
 	brokertest.PublishAll(t, p, 2000, 5, func(int) {})
 	auth := scram.Auth{User: "shop", Pass: "s3cret"}
-	if repeats := brokertest.InOrder(t, consumed(t, cluster, 5, 2000, kgo.DialTLSConfig(trusting), kgo.SASL(auth.AsSha512Mechanism())), 5, 2000); repeats > 0 {
+	if repeats := brokertest.InOrder(t, consumed(t, cluster, 5, 2000, kgo.DialTLSConfig(trusting), kgo.SASL(auth.AsSha512Mechanism())), 5,
+		2000); repeats > 0 {
 		t.Errorf("%d repeats", repeats)
 	}
 }
@@ -256,7 +264,8 @@ func TestHostsThatAreAway(t *testing.T) {
 		t.Errorf("kept %d, %v", kept, err)
 	}
 	b.Hosts = b.Hosts[:2]
-	if kept, err := open(t, b).Publish(t.Context(), brokertest.Messages(1, 100, 7)); kept != 0 || !strings.Contains(fmt.Sprint(err), "refused") {
+	if kept, err := open(t, b).Publish(t.Context(), brokertest.Messages(1, 100, 7)); kept != 0 ||
+		!strings.Contains(fmt.Sprint(err), "refused") {
 		t.Errorf("kept %d, %v", kept, err)
 	}
 }

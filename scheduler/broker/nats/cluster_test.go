@@ -122,7 +122,8 @@ func BenchmarkNATSCluster(b *testing.B) {
 		for _, accounts := range []int{1, 20} {
 			b.Run(fmt.Sprintf("batches=%v/accounts=%d", batches, accounts), func(b *testing.B) {
 				nodes := apptest.StartNATSCluster(b)
-				nodes[0].Stream(b, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, Replicas: 3, AllowAtomicPublish: batches})
+				nodes[0].Stream(b,
+					jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, Replicas: 3, AllowAtomicPublish: batches})
 				p := open(b, stream.Broker{Kind: stream.NATS, Hosts: hosts(nodes), Topic: "shop.payments"})
 				count := 0
 				for b.Loop() {

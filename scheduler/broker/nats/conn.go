@@ -73,7 +73,8 @@ func (n *client) connect(ctx context.Context, host string) (err error) {
 		return err
 	}
 	defer bound(ctx, conn)()
-	c := &connection{Conn: conn, in: bufio.NewReaderSize(conn, maxLine), out: bufio.NewWriterSize(conn, 64<<10), inbox: "_INBOX." + rand.Text() + "."}
+	c := &connection{Conn: conn, in: bufio.NewReaderSize(conn, maxLine), out: bufio.NewWriterSize(conn, 64<<10),
+		inbox: "_INBOX." + rand.Text() + "."}
 	if err = n.greet(ctx, c, host); err != nil {
 		_ = c.Close()
 		return n.understand(late(ctx, err, context.DeadlineExceeded))
@@ -162,7 +163,8 @@ func (n *client) signIn(nonce string) (clientInfo, error) {
 }
 
 var badCredentialsFile error = &stream.BrokerError{Text: app.Text{
-	EN: "The password of this stream begins like a credentials file of NATS, but isn’t one. Copy the whole file, from its first line to its last.",
+	EN: "The password of this stream begins like a credentials file of NATS, but isn’t one. " +
+		"Copy the whole file, from its first line to its last.",
 	VI: "Mật khẩu của luồng này bắt đầu giống tệp creds của NATS nhưng không phải. Hãy chép toàn bộ tệp, từ dòng đầu đến dòng cuối.",
 }}
 

@@ -22,13 +22,16 @@ const natsHello = `INFO {"headers":true,"max_payload":1048576}` + "\r\nPONG\r\n"
 func FuzzNATS(f *testing.F) {
 	for _, seed := range []string{
 		"", "PING\r\n", "INFO {}\r\nPONG\r\n", "INFO [\r\n", "-ERR 'no'\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n",
-		natsHello + "MSG @0 1 25\r\n" + `{"stream":"S", "seq": 1 }` + "\r\nMSG @1 1 23\r\n" + `{"stream":"S", "seq":2}` + "\r\nMSG @2 1 23\r\n" + `{"stream":"S", "seq":3}` + "\r\n",
+		natsHello + "MSG @0 1 25\r\n" + `{"stream":"S", "seq": 1 }` + "\r\nMSG @1 1 23\r\n" + `{"stream":"S", "seq":2}` + "\r\nMSG @2 1 23\r\n" +
+			`{"stream":"S", "seq":3}` + "\r\n",
 		natsHello + "MSG @0 1 0\r\n\r\nMSG @1 1 43\r\n" + `{"stream":"S","seq":2,"batch":"x","count":3}` + "\r\n",
 		natsHello + "HMSG @0 1 16 16\r\nNATS/1.0 503\r\n\r\n\r\n",
 		natsHello + "MSG @0 1 99999999999999999999\r\n", natsHello + "MSG @0 1 9223372036854775807\r\n", natsHello + "MSG @0 1 -1\r\n",
-		natsHello + "HMSG @0 1 16 2\r\n", natsHello + "HMSG @0 1 -5 2\r\nab\r\n", natsHello + "HMSG @0 1 16 2\r\nab\r\n", natsHello + "MSG\r\n", natsHello + "HMSG a\r\n",
+		natsHello + "HMSG @0 1 16 2\r\n", natsHello + "HMSG @0 1 -5 2\r\nab\r\n", natsHello + "HMSG @0 1 16 2\r\nab\r\n", natsHello + "MSG\r\n",
+		natsHello + "HMSG a\r\n",
 		natsHello + "MSG @0 1 2\r\nabcd\r\n", natsHello + "MSG @7 1 2\r\n{}\r\n", natsHello + "MSG @0 1 2\r\n{}\r\nMSG @1 1 4\r\nnull\r\n",
-		natsHello + "MSG other 1 2\r\n{}\r\n", natsHello + "-ERR 'Authorization Violation'\r\n", natsHello + strings.Repeat("PING\r\n", 50) + strings.Repeat("x", 70_000),
+		natsHello + "MSG other 1 2\r\n{}\r\n", natsHello + "-ERR 'Authorization Violation'\r\n",
+		natsHello + strings.Repeat("PING\r\n", 50) + strings.Repeat("x", 70_000),
 	} {
 		f.Add([]byte(seed))
 	}
@@ -105,10 +108,11 @@ func TestNATSKeptIsNotSentAgain(t *testing.T) {
 		msg(0, natsKeeps) + msg(1, natsKeeps) + msg(2, natsKeeps), // 1, 4 and 3
 	}
 	var heard []*brokertest.Scripted
-	p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"}, func(context.Context, string, string) (net.Conn, error) {
-		heard = append(heard, &brokertest.Scripted{Says: []byte(natsHello + says[len(heard)])})
-		return heard[len(heard)-1], nil
-	}, &tls.Config{})
+	p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"},
+		func(context.Context, string, string) (net.Conn, error) {
+			heard = append(heard, &brokertest.Scripted{Says: []byte(natsHello + says[len(heard)])})
+			return heard[len(heard)-1], nil
+		}, &tls.Config{})
 	sent := brokertest.Messages(1, 4, 2)
 	if kept, err := p.Publish(t.Context(), sent); kept != 0 || err == nil {
 		t.Errorf("first kept %d, %v", kept, err)
@@ -121,13 +125,14 @@ func TestNATSKeptIsNotSentAgain(t *testing.T) {
 // A host that doesn't answer takes its share of the time, and not that of the others.
 func TestNATSHostHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"a.shop.vn:4222", "b.shop.vn:4222"}, Topic: "shop.payments"}, func(ctx context.Context, _, address string) (net.Conn, error) {
-			if address == "a.shop.vn:4222" {
-				<-ctx.Done()
-				return nil, ctx.Err()
-			}
-			return &brokertest.Scripted{Says: []byte(natsHello + msg(0, natsKeeps))}, nil
-		}, &tls.Config{})
+		p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"a.shop.vn:4222", "b.shop.vn:4222"}, Topic: "shop.payments"},
+			func(ctx context.Context, _, address string) (net.Conn, error) {
+				if address == "a.shop.vn:4222" {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}
+				return &brokertest.Scripted{Says: []byte(natsHello + msg(0, natsKeeps))}, nil
+			}, &tls.Config{})
 		ctx, cancel := context.WithTimeout(t.Context(), stream.Timeout)
 		defer cancel()
 		if kept, err := p.Publish(ctx, brokertest.Messages(1, 1, 1)); kept != 1 || err != nil {
@@ -141,10 +146,11 @@ func TestNATSHostHangs(t *testing.T) {
 func TestNATSIdleConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dialed := 0
-		p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"}, func(context.Context, string, string) (net.Conn, error) {
-			dialed++
-			return &brokertest.Scripted{Says: []byte(natsHello + msg(0, natsKeeps) + msg(1, natsKeeps) + msg(2, natsKeeps))}, nil
-		}, &tls.Config{})
+		p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"},
+			func(context.Context, string, string) (net.Conn, error) {
+				dialed++
+				return &brokertest.Scripted{Says: []byte(natsHello + msg(0, natsKeeps) + msg(1, natsKeeps) + msg(2, natsKeeps))}, nil
+			}, &tls.Config{})
 		for i, want := range []int{1, 1, 2} {
 			if kept, err := p.Publish(t.Context(), brokertest.Messages(i+1, 1, 1)); kept != 1 || err != nil || dialed != want {
 				t.Errorf("message %d: kept %d, %v, after %d connections instead of %d", i+1, kept, err, dialed, want)
@@ -162,7 +168,8 @@ func TestNATSPasswordNeedsTLS(t *testing.T) {
 		`INFO {"headers":true,"tls_required":true}` + "\r\nPING\r\n":  "No TLS connection",
 	} {
 		s := &brokertest.Scripted{Says: []byte(says)}
-		p := nats.Open(stream.Broker{Kind: stream.NATS, TLS: true, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments", Username: "shop", Password: "s3cret"}, s.Dial, &tls.Config{})
+		p := nats.Open(stream.Broker{Kind: stream.NATS, TLS: true, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments", Username: "shop",
+			Password: "s3cret"}, s.Dial, &tls.Config{})
 		kept, err := p.Publish(t.Context(), brokertest.Messages(1, 1, 1))
 		brokertest.RefusedAs(t, stream.Broker{Password: "s3cret"}, kept, err, want)
 		if heard := s.Heard.String(); strings.Contains(heard, "CONNECT") || strings.Contains(heard, "s3cret") {
@@ -177,10 +184,11 @@ func TestNATSPasswordNeedsTLS(t *testing.T) {
 // Servers that a server names are not connected to: the shop names those.
 func TestNATSGoesWhereTheShopSays(t *testing.T) {
 	var dialed []string
-	p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"a.shop.vn:4222", "b.shop.vn:4222"}, Topic: "shop.payments"}, func(_ context.Context, _, address string) (net.Conn, error) {
-		dialed = append(dialed, address)
-		return &brokertest.Scripted{Says: []byte(`INFO {"headers":true,"connect_urls":["169.254.169.254:80"],"ldm":true}` + "\r\nPONG\r\n")}, nil
-	}, &tls.Config{})
+	p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"a.shop.vn:4222", "b.shop.vn:4222"}, Topic: "shop.payments"},
+		func(_ context.Context, _, address string) (net.Conn, error) {
+			dialed = append(dialed, address)
+			return &brokertest.Scripted{Says: []byte(`INFO {"headers":true,"connect_urls":["169.254.169.254:80"],"ldm":true}` + "\r\nPONG\r\n")}, nil
+		}, &tls.Config{})
 	for range 3 {
 		if kept, err := p.Publish(t.Context(), brokertest.Messages(1, 1, 1)); kept != 0 || err == nil {
 			t.Errorf("kept %d, %v", kept, err)
@@ -194,7 +202,8 @@ func TestNATSGoesWhereTheShopSays(t *testing.T) {
 // A server that repeats the password can't bring it into an error.
 func TestPasswordsAreNotQuoted(t *testing.T) {
 	s := &brokertest.Scripted{Says: []byte(`INFO {"headers":true}` + "\r\n-ERR 's3cret-s3cret, says shop'\r\n")}
-	p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments", Username: "shop", Password: "s3cret-s3cret"}, s.Dial, &tls.Config{})
+	p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments", Username: "shop",
+		Password: "s3cret-s3cret"}, s.Dial, &tls.Config{})
 	_, err := p.Publish(t.Context(), brokertest.Messages(1, 1, 1))
 	if err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "says shop") {
 		t.Errorf("%v", err)

@@ -132,7 +132,8 @@ func (n *client) publishBatch(ctx context.Context, messages []stream.Message) (b
 	id := rand.Text()
 	batch := make([]message, len(messages))
 	for i, m := range messages {
-		batch[i] = message{Message: m, more: []delivery.Header{{Name: "Nats-Batch-Id", Value: id}, {Name: "Nats-Batch-Sequence", Value: strconv.Itoa(i + 1)}}}
+		batch[i] = message{Message: m,
+			more: []delivery.Header{{Name: "Nats-Batch-Id", Value: id}, {Name: "Nats-Batch-Sequence", Value: strconv.Itoa(i + 1)}}}
 	}
 	batch[0].acknowledge = true // an older server keeps it as any other, and says so
 	last := &batch[len(batch)-1]
@@ -257,8 +258,11 @@ func (n *client) refusedByNobody(a *answer) error {
 		return nil
 	}
 	return &stream.BrokerError{Text: app.Textf(
-		"No JetStream stream takes the subject %[1]s. Create one, for example: nats stream add PAYMENTS --subjects %[1]s --storage file --allow-atomic. If there is one, its servers have no leader now.",
-		"Không có stream JetStream nào nhận subject %[1]s. Hãy tạo một stream, ví dụ: nats stream add PAYMENTS --subjects %[1]s --storage file --allow-atomic. Nếu đã có, hiện các máy chủ của stream chưa bầu được máy dẫn đầu.", n.Topic)}
+		"No JetStream stream takes the subject %[1]s. Create one, for example: "+
+			"nats stream add PAYMENTS --subjects %[1]s --storage file --allow-atomic. If there is one, its servers have no leader now.",
+		"Không có stream JetStream nào nhận subject %[1]s. Hãy tạo một stream, ví dụ: "+
+			"nats stream add PAYMENTS --subjects %[1]s --storage file --allow-atomic. Nếu đã có, hiện các máy chủ của stream chưa "+
+			"bầu được máy dẫn đầu.", n.Topic)}
 }
 
 // serverError is what a server says by -ERR.

@@ -45,7 +45,8 @@ func TestNATSPublish(t *testing.T) {
 				apptest.Must(t, err)
 				var number int
 				fmt.Sscanf(string(m.Data), `{"number":%d`, &number)
-				if number <= last[number%7] || m.Header.Get("Nats-Msg-Id") != fmt.Sprint("mark_", number) || m.Header.Get("Webhook-Id") != fmt.Sprint("mark_", number) {
+				if number <= last[number%7] || m.Header.Get("Nats-Msg-Id") != fmt.Sprint("mark_", number) ||
+					m.Header.Get("Webhook-Id") != fmt.Sprint("mark_", number) {
 					t.Errorf("message %d is %s %v, after %d", seq+1, m.Data, m.Header, last[number%7])
 				}
 				last[number%7] = number

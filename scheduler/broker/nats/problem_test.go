@@ -27,7 +27,8 @@ func TestNATSProblems(t *testing.T) {
 	full, small := payments, payments
 	full.MaxBytes, full.Discard = 500, jetstream.DiscardNew
 	small.MaxMsgSize = 200
-	const users = `authorization { users: [ { user: admin, password: admin }, { user: shop, password: "s3cret-s3cret", permissions: { publish: "%s", subscribe: "%s" } } ] }`
+	const users = `authorization { users: [ { user: admin, password: admin }, { user: shop, password: "s3cret-s3cret", permissions: { ` +
+		`publish: "%s", subscribe: "%s" } } ] }`
 	for _, c := range []struct {
 		name, config       string
 		stream             *jetstream.StreamConfig
@@ -42,7 +43,8 @@ func TestNATSProblems(t *testing.T) {
 		{"wrong password", "authorization { user: admin, password: admin }", nil, "admin", "wr0ng-wr0ng", "refuses the user name and password"},
 		{"wrong token", "authorization { token: admin }", nil, "", "wr0ng-wr0ng", "refuses the user name and password"},
 		{"no credentials file", "", nil, "", "-----BEGIN NATS USER JWT-----\ngarbage\n", "isn’t one"},
-		{"may not publish", fmt.Sprintf(users, "other.>", "_INBOX.>"), &payments, "shop", "s3cret-s3cret", "may not publish to the subject shop.payments"},
+		{"may not publish", fmt.Sprintf(users, "other.>", "_INBOX.>"), &payments, "shop", "s3cret-s3cret",
+			"may not publish to the subject shop.payments"},
 		{"may not subscribe", fmt.Sprintf(users, "shop.>", "other.>"), &payments, "shop", "s3cret-s3cret", "may not subscribe to _INBOX.>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -50,7 +52,8 @@ func TestNATSProblems(t *testing.T) {
 			if c.stream != nil {
 				server.Stream(t, *c.stream, client.UserInfo("admin", "admin"))
 			}
-			b := stream.Broker{Kind: stream.NATS, Hosts: []string{server.Address}, Topic: "shop.payments", Username: c.username, Password: c.password}
+			b := stream.Broker{Kind: stream.NATS, Hosts: []string{server.Address}, Topic: "shop.payments", Username: c.username,
+				Password: c.password}
 			p := open(t, b)
 			for range 2 { // the second time as the first
 				kept, err := p.Publish(t.Context(), brokertest.Messages(1, 3, 1))
@@ -101,14 +104,16 @@ func TestNATSCredentials(t *testing.T) {
 		{"user name and password", `authorization { user: shop, password: "s3cret" }`, "shop", "s3cret", client.UserInfo("shop", "s3cret")},
 		{"token", `authorization { token: "s3cret" }`, "", "s3cret", client.Token("s3cret")},
 		{
-			"credentials file", fmt.Sprintf("operator: %s\nsystem_account: %s\nresolver: MEMORY\nresolver_preload: { %[2]s: %s, %s: %s }", operatorToken, system, systemToken, account, accountToken),
+			"credentials file", fmt.Sprintf("operator: %s\nsystem_account: %s\nresolver: MEMORY\nresolver_preload: { %[2]s: %s, %s: %s }",
+				operatorToken, system, systemToken, account, accountToken),
 			"", "\n" + strings.ReplaceAll(string(file), "\n", "\r\n"), client.UserJWTAndSeed(userToken, string(seed)),
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := apptest.StartNATS(t, c.config)
 			server.Stream(t, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}}, c.admin)
-			p := open(t, stream.Broker{Kind: stream.NATS, Hosts: []string{server.Address}, Topic: "shop.payments", Username: c.username, Password: c.password})
+			p := open(t, stream.Broker{Kind: stream.NATS, Hosts: []string{server.Address}, Topic: "shop.payments", Username: c.username,
+				Password: c.password})
 			if kept, err := p.Publish(t.Context(), brokertest.Messages(1, 3, 1)); kept != 3 || err != nil {
 				t.Errorf("kept %d, %v", kept, err)
 			}
@@ -132,8 +137,10 @@ func TestNATSOverTLS(t *testing.T) {
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	apptest.Must(t, os.WriteFile(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: own.Certificate[0]}), 0o600))
 	apptest.Must(t, os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600))
-	server := apptest.StartNATS(t, fmt.Sprintf("tls { cert_file: %q, key_file: %q }\nauthorization { user: shop, password: \"s3cret-s3cret\" }", certFile, keyFile))
-	server.Stream(t, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}}, client.UserInfo("shop", "s3cret-s3cret"), client.Secure(trusting))
+	server := apptest.StartNATS(t,
+		fmt.Sprintf("tls { cert_file: %q, key_file: %q }\nauthorization { user: shop, password: \"s3cret-s3cret\" }", certFile, keyFile))
+	server.Stream(t, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}}, client.UserInfo("shop", "s3cret-s3cret"),
+		client.Secure(trusting))
 	b := stream.Broker{Kind: stream.NATS, Hosts: []string{server.Address}, Topic: "shop.payments", Username: "shop", Password: "s3cret-s3cret"}
 
 	for _, b.TLS = range []bool{true, false} { // the server demands it anyway
