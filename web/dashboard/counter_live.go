@@ -67,7 +67,8 @@ func (s *Server) sendCounter(v *visit, link payment.CounterLink, till *tillStrea
 		return nil
 	}
 	for {
-		newest, _, changed := s.changes.State()
+		var changed <-chan struct{}
+		c.newest, _, changed = s.changes.State()
 		most := counterBeat
 		if tests := s.tests.of(link.AccountID); tests != c.tests {
 			if err := stream.Event("test", "", ""); err != nil {
@@ -75,25 +76,12 @@ func (s *Server) sendCounter(v *visit, link payment.CounterLink, till *tillStrea
 			}
 			c.tests = tests
 		}
-		if newest.TransactionID != c.seen { // otherwise only attempts are new
-			switch err := c.sendMoney(); {
-			case stream.Broken:
+		for _, send := range []func() error{c.sendMoney, c.sendRemoved, c.sendBills} {
+			if err := send(); stream.Broken {
 				return nil // the screen connects anew
-			case err != nil: // of the storage
+			} else if err != nil { // of the storage
 				most = storageRetry
-			default:
-				c.seen = newest.TransactionID
 			}
-		}
-		if err := c.sendRemoved(newest.Removals); stream.Broken {
-			return nil
-		} else if err != nil { // of the storage
-			most = storageRetry
-		}
-		if err := c.sendBills(); stream.Broken {
-			return nil
-		} else if err != nil { // of the storage
-			most = storageRetry
 		}
 		if err := stream.wait(changed, most, c.beat); err != nil {
 			return nil
@@ -114,15 +102,19 @@ type counterStream struct {
 	link   payment.CounterLink
 	till   *tillStream // nil: a counter
 	stream *eventStream
-	since  int64  // the newest card on the screen
-	seen   int64  // the newest transaction of all accounts when the cards were read
-	told   int64  // removals up to this number are told
-	total  string // the line about today, as it was sent last
-	tests  int    // test payments of the account, as they were when the last was sent
+	newest delivery.NewestIDs // as the last loop found them
+	since  int64              // the newest card on the screen
+	seen   int64              // the newest transaction of all accounts when the cards were read
+	told   int64              // removals up to this number are told
+	total  string             // the line about today, as it was sent last
+	tests  int                // test payments of the account, as they were when the last was sent
 }
 
 // sendMoney sends all cards that are new, oldest first.
 func (c *counterStream) sendMoney() error {
+	if c.newest.TransactionID == c.seen { // only attempts are new
+		return nil
+	}
 	for {
 		now := time.Now()
 		list, err := c.Services.Payments.CounterTransactions(c.v.Context(), c.link, c.since, now)
@@ -152,7 +144,10 @@ func (c *counterStream) sendMoney() error {
 			c.since = card.ID
 		}
 		if len(list) < payment.CounterRows {
-			return c.sendTotal()
+			if err = c.sendTotal(); err == nil {
+				c.seen = c.newest.TransactionID
+			}
+			return err
 		}
 	}
 }
@@ -161,7 +156,8 @@ func (c *counterStream) sendMoney() error {
 const removalsTold = 100
 
 // sendRemoved sends the ids of cards whose transactions were removed.
-func (c *counterStream) sendRemoved(newest int64) error {
+func (c *counterStream) sendRemoved() error {
+	newest := c.newest.Removals
 	c.told = max(c.told, newest-removalsTold)
 	of := stream.Stream{AccountID: c.link.AccountID, BankAccountID: c.link.BankAccountID, Type: delivery.WebhookIn}
 	for c.told < newest {
