@@ -175,45 +175,21 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 	if sent.report != nil {
 		data.Report = sent.report.at
 	}
-	data.Telegram.Channel.Medium, data.Email.Channel.Medium = alert.Telegram, alert.Email
-	data.Email.Channel.Email = alert.EmailSettings{Port: 587, Security: alert.MailStartTLS}
-	cards := map[alert.Medium]*alertCard{alert.Telegram: &data.Telegram, alert.Email: &data.Email}
-	data.Chats = make([]alertCard, len(alert.ChatMedia))
-	for i, medium := range alert.ChatMedia {
-		data.Chats[i].Channel.Medium = medium
-		cards[medium] = &data.Chats[i]
-	}
 	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
+	cards := map[alert.Medium]alertCard{}
 	for _, c := range channels {
-		if c.SettingsLost {
-			c.Email = data.Email.Channel.Email
-		}
 		if sent.report != nil {
 			c.ReportTime = sent.report.of(c.Medium)
 		}
 		data.Report = cmp.Or(data.Report, c.ReportTime)
-		card := alertCard{Channel: c, To: strings.Join(c.Email.To, "\n"), Remove: s.alertRemoval(v, c.Medium), Banks: banks}
-		if !c.Feed.On {
-			card.Channel.Feed.Content = true
-		} else if c.Feed.Least > 0 {
-			card.Least = app.GroupDigits(c.Feed.Least, v.Lang)
-		}
-		*cards[c.Medium] = card
+		cards[c.Medium] = alertCard{Channel: c, Saved: savedChannel(channels, c.Medium), Remove: s.alertRemoval(v, c.Medium), Banks: banks}
 	}
-	for _, card := range cards {
-		card.Saved = savedChannel(channels, card.Channel.Medium)
-		card.Refused = sent.card.Channel.Medium == card.Channel.Medium
-		if card.Open = card.Channel.SettingsLost; card.Refused && sent.card.Open {
-			card.Channel.Telegram, card.Channel.Email, card.To, card.Open = sent.card.Channel.Telegram, sent.card.Channel.Email, sent.card.To, true
-			card.Channel.Chat.Chat = sent.card.Channel.Chat.Chat
-		}
-		if card.Refused && sent.card.Channel.Feed.On {
-			card.Channel.Feed, card.Least = sent.card.Channel.Feed, sent.card.Least
-		}
-		card.Channel.Telegram.Token, card.Channel.Email.Password, card.Channel.Chat.Token = "", "", ""
+	data.Telegram, data.Email = sent.filled(cards, alert.Telegram, v.Lang), sent.filled(cards, alert.Email, v.Lang)
+	for _, medium := range alert.ChatMedia {
+		data.Chats = append(data.Chats, sent.filled(cards, medium, v.Lang))
 	}
 	data.Telegram.Open = data.Telegram.Open || data.Telegram.Channel.ID == 0
 	for _, kind := range s.alertKinds(v) {
@@ -264,6 +240,32 @@ func (s *Server) showAlertsStep(v *visit, page view, sent any) (template.HTML, e
 	}
 	card.Channel.Telegram.Token = ""
 	return s.showPart(page, "guide-alerts", card)
+}
+
+// filled is the form of a medium, without secrets: as its channel is stored, or as it was
+// entered where it was refused.
+func (s sentAlerts) filled(stored map[alert.Medium]alertCard, medium alert.Medium, lang app.Lang) alertCard {
+	card, entered := stored[medium], s.card
+	c := &card.Channel
+	c.Medium = medium
+	if c.ID == 0 || c.SettingsLost {
+		c.Email = alert.EmailSettings{Port: 587, Security: alert.MailStartTLS}
+	}
+	if c.ID != 0 && !c.Feed.On {
+		c.Feed.Content = true
+	} else if c.Feed.Least > 0 {
+		card.Least = app.GroupDigits(c.Feed.Least, lang)
+	}
+	card.To, card.Open, card.Refused = strings.Join(c.Email.To, "\n"), c.SettingsLost, entered.Channel.Medium == medium
+	if card.Refused && entered.Open {
+		c.Telegram, c.Email, c.Chat.Chat = entered.Channel.Telegram, entered.Channel.Email, entered.Channel.Chat.Chat
+		card.To, card.Open = entered.To, true
+	}
+	if card.Refused && entered.Channel.Feed.On {
+		c.Feed, card.Least = entered.Channel.Feed, entered.Least
+	}
+	c.Telegram.Token, c.Email.Password, c.Chat.Token = "", "", ""
+	return card
 }
 
 // alertKinds are the kinds that concern the visitor's account.
