@@ -66,6 +66,18 @@ type dayTotal struct {
 	app.Flow
 }
 
+// totalView is a sum with its label, as its template gets it.
+type totalView struct {
+	view
+	Label string
+	Total dayTotal
+}
+
+// LabelTotal is for templates.
+func (v view) LabelTotal(en, vi string, total dayTotal) totalView {
+	return totalView{v, v.T(en, vi), total}
+}
+
 // dayTotals are all days from first to last, including those without transactions.
 func dayTotals(rows []app.PeriodRow, first, last app.Day) []dayTotal {
 	days := make([]dayTotal, last-first+1)
@@ -83,6 +95,18 @@ func dayTotals(rows []app.PeriodRow, first, last app.Day) []dayTotal {
 		}
 	}
 	return days
+}
+
+// sumDays is the sum of the days since from.
+func sumDays(days []dayTotal, from app.Day) dayTotal {
+	sum := dayTotal{Day: from}
+	for _, d := range days {
+		if d.Day >= from {
+			sum.In.Count, sum.In.Total = sum.In.Count+d.In.Count, sum.In.Total+d.In.Total
+			sum.Out.Count, sum.Out.Total = sum.Out.Count+d.Out.Count, sum.Out.Total+d.Out.Total
+		}
+	}
+	return sum
 }
 
 // Sizes in pixels, the greatest width of a bar in percent, how many labels of days

@@ -18,16 +18,22 @@
 // secret, counts once (once.go).
 //
 // The rows that come while somebody looks are event streams: live.go, counter_live.go.
+//
+// # What uses what
+//
+// routes.go, with the table, stands above the pages, and the pages stand above the frame:
+// this file, page.go (a row of the table), permission.go, view.go, words.go, form.go,
+// list.go, once.go, session.go, step.go (a step of the guide), live.go, eventstream.go and
+// static.go. New, in routes.go, gives the frame the table, the parts and the steps. Of the
+// pages it knows only that of the guide, which shows a refused form of a step.
 package dashboard
 
 import (
-	"cmp"
-	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"embed"
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -71,16 +77,11 @@ type Server struct {
 	testPayments wire.Buckets[int64] // by account
 	requests     wire.Buckets[int64] // payment requests, by user
 	held         heldFiles
-}
 
-func New(responder *wire.Responder, c Config) *Server {
-	c.Lang = cmp.Or(c.Lang, app.English)
-	s := &Server{Responder: responder, Config: c, sessions: newSessions(c.Services, responder.WriteError)}
-	newest := func(ctx context.Context) (delivery.NewestIDs, error) { return s.Services.Deliveries.NewestIDs(ctx) }
-	s.changes = wire.NewFeed(newest, liveInterval, nil, s.Log)
-	_, _ = rand.Read(s.positionKey[:]) // it never fails, by its contract
-	templates()                        // a fault in one shows when the server starts
-	return s
+	// See routes.go.
+	table []page
+	parts map[string]part
+	steps []guideStep
 }
 
 // visit is one request of the dashboard.
@@ -160,7 +161,7 @@ func (s *Server) act(v *visit, p page) error {
 			return err
 		}
 	}
-	if p.kind.once && !v.readSentForm(p) {
+	if p.kind.once && !s.readSentForm(v, p) {
 		return s.formExpired(v)
 	}
 	if v.live = p.kind.live; v.live {
@@ -305,7 +306,7 @@ func (s *Server) pageError(v *visit, err error) {
 		Counter: v.user.ID == 0 && strings.HasPrefix(v.URL.Path, "/counter/"),
 	}
 	if e.Code == app.CodeMethodNotAllowed {
-		data.Above = pageAbove(v.URL.Path)
+		data.Above = s.pageAbove(v.URL.Path)
 	}
 	v.live = v.live && status >= 500 // what isn't there would be loaded anew with each change
 	page := s.view(v, "", data.title(), data)
@@ -334,4 +335,14 @@ func named[T any](v *visit, list []T, err error, id func(T) int64, none error) (
 		}
 	}
 	return found, none
+}
+
+// localPath is the path to go back to; "/" if to could lead to another host.
+func localPath(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||
+		strings.Contains(to, "\\") {
+		return "/"
+	}
+	return to
 }

@@ -52,6 +52,9 @@ type stepView struct {
 	Step deliveryStep
 }
 
+// Attempt is for templates.
+func (v view) Attempt(step deliveryStep) stepView { return stepView{v, step} }
+
 // phase is one part of an attempt's time, and where it stands in a bar of 1,000
 // units.
 type phase struct {
@@ -214,12 +217,12 @@ func (w words) AttemptLabel(d delivery.Delivery, number int) string {
 // Dots draw the attempts of a delivery, up to the one with the given number as
 // failed or received, later ones as planned. There are none if the first attempt
 // was received, or if it was the only one.
-func (w words) Dots(d delivery.Delivery, number int, ok bool) []dot {
+func (w words) Dots(d delivery.Delivery, number int, ok bool) dots {
 	total := len(delivery.RetrySchedule)
 	if d.Test || number == 0 || ok && number == 1 || number > total {
 		return nil
 	}
-	var dots []dot
+	var list dots
 	for i := range total {
 		state := "planned"
 		switch {
@@ -228,11 +231,11 @@ func (w words) Dots(d delivery.Delivery, number int, ok bool) []dot {
 		case i+1 == number:
 			state = "received"
 		case ok:
-			return dots
+			return list
 		}
-		dots = append(dots, dot{1 + i*dotWidth, state})
+		list = append(list, dot{1 + i*dotWidth, state})
 	}
-	return dots
+	return list
 }
 
 // dot is one attempt in the drawing; X is in pixels.
@@ -245,6 +248,12 @@ const dotWidth = 11
 
 // Center is the x of the middle of a round dot.
 func (d dot) Center() float64 { return float64(d.X) + 4.5 }
+
+// dots are the whole drawing.
+type dots []dot
+
+// Width is in pixels.
+func (d dots) Width() int { return len(d) * dotWidth }
 
 // CircledNumber is the number of an attempt in a circle.
 func (w words) CircledNumber(number int) string {

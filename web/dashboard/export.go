@@ -42,33 +42,6 @@ func exportLinks(path string, filter url.Values) exports {
 	return exports{link(sheet.CSV), link(sheet.Semicolons), link(sheet.XLSX)}
 }
 
-// exportTransactions sends the transactions of the listing's filter as a file.
-// An error after the first byte breaks the connection, so that a part of a file
-// never looks like a whole one.
-func (s *Server) exportTransactions(v *visit) error {
-	values := v.URL.Query()
-	e := &export[app.Transaction]{v: v, server: s, begin: sheet.New}
-	if err := e.readFormat(values); err != nil {
-		return err
-	}
-	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
-	if err != nil {
-		return err
-	}
-	codes, err := s.codes(v)
-	if err != nil {
-		return err
-	}
-	f, err := transactionFilter(v, filterOf(values, transactionFilters), banks, codes)
-	if err != nil {
-		return err
-	}
-	e.name = exportName("baoco", f.From, f.To, v.now.In(v.zone))
-	return e.send(func(ctx context.Context) error {
-		return s.Services.Ledger.ExportTransactions(ctx, v.account.ID, f, e.add)
-	})
-}
-
 // readFormat reads the format that the address names.
 func (e *export[Row]) readFormat(values url.Values) error {
 	e.format = sheet.Format(values.Get("format"))

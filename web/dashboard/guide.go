@@ -5,7 +5,6 @@ import (
 	"errors"
 	"html/template"
 	"slices"
-	"strconv"
 	"sync"
 
 	"baoco/app"
@@ -18,65 +17,6 @@ import (
 // shop is told, on one page. It keeps no progress of its own: a step is done when
 // the file holds what it makes. Its steps are those of other pages, and so are their
 // forms, which carry a field that leads back here.
-
-const guidePath = "/guide"
-
-// inGuide tells whether an owner is on the guide or sent a form of it.
-func (v *visit) inGuide() bool {
-	return v.may(ownerOnly) && (v.URL.Path == guidePath || v.PostForm.Get("guide") != "")
-}
-
-// next is the page that follows an action: the guide where its form stood there.
-func (v *visit) next(page string) string {
-	if v.inGuide() {
-		return guidePath
-	}
-	return page
-}
-
-// nextAt is next for an action whose result is seen at its step of the guide.
-func (v *visit) nextAt(step, page string) string {
-	if v.inGuide() {
-		return guidePath + "?step=" + step + "#step-" + step
-	}
-	return page
-}
-
-// stepState is how far a step is.
-type stepState string
-
-const (
-	stepDone    stepState = "done"
-	stepWaiting stepState = "waiting" // for somebody else
-	stepOpen    stepState = "open"    // it is shown with its form
-	stepLater   stepState = "later"
-)
-
-// guideStep is a step of the guide, as the page of its subject makes it.
-type guideStep struct {
-	Name  string // a part of its address
-	Title app.Text
-	To    string // the page of what it makes
-	form  string // the page with the form of the step: where that form is refused, the guide shows it; empty: it has none
-	read  func(s *Server, v *visit) (guideProgress, error)
-	// show writes the step where it isn't done. sent is the data of the page with the form
-	// that was refused; nil: none was.
-	show func(s *Server, v *visit, page view, sent any) (template.HTML, error)
-}
-
-// guideProgress is how far a step is.
-type guideProgress struct {
-	State stepState // empty: the visitor has no such step
-	Made  string    // what it made, if it is done
-}
-
-// doneIf is done where something was made.
-func doneIf(made string) guideProgress {
-	if made == "" {
-		return guideProgress{State: stepLater}
-	}
-	return guideProgress{stepDone, made}
-}
 
 // shownStep is a step on a page.
 type shownStep struct {
@@ -105,15 +45,6 @@ func (l shownSteps) Done() bool {
 }
 
 func (s *Server) guidePage(v *visit) error { return s.showGuide(v, "", nil, nil) }
-
-// stepOf is the name of the step whose form stands on a page; empty: there is none.
-func stepOf(form string) string {
-	at := slices.IndexFunc(guideSteps, func(step guideStep) bool { return step.form == form })
-	if at < 0 {
-		return ""
-	}
-	return guideSteps[at].Name
-}
 
 // showGuide shows the page. wrong is why the form of a step is refused, and sent the data
 // of the page on which it stands too.
@@ -145,7 +76,7 @@ func (s *Server) showGuide(v *visit, step string, sent any, wrong error) (err er
 
 // readSteps finds out how far each step of the visitor is.
 func (s *Server) readSteps(v *visit) (steps shownSteps, err error) {
-	for _, step := range guideSteps {
+	for _, step := range s.steps {
 		progress, err := step.read(s, v)
 		if err != nil {
 			return nil, err
@@ -186,14 +117,6 @@ func openStep(steps shownSteps, wanted string) {
 	if at >= 0 && steps[at].State == stepLater {
 		steps[at].State = stepOpen
 	}
-}
-
-// firstOf names the first of n things, and says how many there are besides.
-func firstOf(n int, first string) string {
-	if n > 1 {
-		first += " +" + strconv.Itoa(n-1)
-	}
-	return first
 }
 
 // guideShownUntil is the number of transactions from which on the overview doesn't

@@ -2,10 +2,13 @@ package dashboard
 
 import (
 	"errors"
+	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"baoco/app"
 	"baoco/app/inbound"
@@ -258,4 +261,75 @@ func (w words) kept(ids []int64, n int64) string {
 		text += ", …"
 	}
 	return text + ")"
+}
+
+// Bounds of a form with a file.
+const (
+	maxFormField  = 1 << 10
+	maxFormFields = 64
+	columnPrefix  = "column-"       // of a field that says what a column holds
+	uploadTime    = 2 * time.Minute // 32 MiB at 2.2 Mbit/s
+)
+
+func isImportField(name string) bool {
+	switch name {
+	case "bank_account_id", "notify", "sum", "held", "sheet":
+		return true
+	}
+	return strings.HasPrefix(name, columnPrefix) && len(name) <= len(columnPrefix)+3
+}
+
+// readUpload reads the form as it arrives. It needs no more memory than a buffer,
+// however large the file is. Where no file was chosen it takes the one that is held.
+func (s *Server) readUpload(v *visit) (u upload, err error) {
+	u.fields = map[string]string{}
+	control := http.NewResponseController(v.w)
+	if err := errors.Join(control.SetReadDeadline(v.now.Add(uploadTime)),
+		control.SetWriteDeadline(v.now.Add(uploadTime+time.Minute))); err != nil {
+		return u, err
+	}
+	parts, err := v.MultipartReader()
+	if err != nil {
+		return u, errNoFile
+	}
+	for {
+		part, err := parts.NextPart()
+		switch {
+		case errors.Is(err, io.EOF) && u.path == "":
+			return u, u.takeHeld(s.held.find(v.user.ID, u.fields["held"], v.now))
+		case errors.Is(err, io.EOF):
+			return u, nil
+		case err != nil:
+			return u, uploadError(err)
+		case part.FormName() == "file" && part.FileName() != "" && u.path == "":
+			u.name = part.FileName()
+			err = u.keep(part)
+		case isImportField(part.FormName()) && len(u.fields) < maxFormFields:
+			var value []byte
+			value, err = io.ReadAll(io.LimitReader(part, maxFormField))
+			u.fields[part.FormName()] = string(value)
+		}
+		if err != nil {
+			return u, uploadError(err)
+		}
+	}
+}
+
+func uploadError(err error) error {
+	var tooLarge *http.MaxBytesError
+	var e *app.Error
+	switch {
+	case errors.As(err, &e):
+		return err
+	case errors.As(err, &tooLarge):
+		return errStatementTooLarge()
+	}
+	return app.Refused(app.CodeValidation,
+		app.Text{EN: "The upload was interrupted. Please try again.", VI: "Tệp chưa được tải lên trọn vẹn. Vui lòng thử lại."})
+}
+
+func errStatementTooLarge() error {
+	return app.Refused(app.CodePayloadTooLarge, app.Textf(
+		"The file is too large to import here (at most %d rows and 32 MiB). Use the command line instead: baoco transaction import FILE",
+		"Tệp quá lớn để nhập tại đây (tối đa %d dòng và 32 MiB). Hãy dùng dòng lệnh: baoco transaction import TỆP", maxStatementRows))
 }

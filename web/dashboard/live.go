@@ -16,6 +16,10 @@ import (
 // the page asks for itself anew, and static/live.js puts what differs into it. So
 // whatever stands on a page is live, and is rendered in one place.
 
+// livePath is the address of the live pages' stream. That of the counter's is
+// below it.
+const livePath = "/live"
+
 // liveHeader marks the request with which a live page asks for itself anew.
 const liveHeader = "X-Live"
 

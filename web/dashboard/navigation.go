@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"html/template"
 	"slices"
 
 	"baoco/app"
@@ -14,6 +15,18 @@ type place struct {
 	Name     app.Text
 	takes    permission // of the page at To
 	operator bool       // it is for the operator only
+}
+
+// placeView is a place as its template gets it.
+type placeView struct {
+	To, Name string
+	Here     bool
+	Icon     template.HTML
+}
+
+// Place is for templates.
+func (v view) Place(p place) placeView {
+	return placeView{p.To, p.Name.In(v.Lang), p.Section == v.Section, v.Icon(p.Icon)}
 }
 
 // placeGroup is places that stand together.

@@ -148,18 +148,6 @@ func (s *Server) readSums(v *visit, sums *overviewSums, from app.Day, now time.T
 	return all[from-first:], err
 }
 
-// sumDays is the sum of the days since from.
-func sumDays(days []dayTotal, from app.Day) dayTotal {
-	sum := dayTotal{Day: from}
-	for _, d := range days {
-		if d.Day >= from {
-			sum.In.Count, sum.In.Total = sum.In.Count+d.In.Count, sum.In.Total+d.In.Total
-			sum.Out.Count, sum.Out.Total = sum.Out.Count+d.Out.Count, sum.Out.Total+d.Out.Total
-		}
-	}
-	return sum
-}
-
 // Compared writes by how much the money in of today differs from that of yesterday
 // up to the same time of day; nothing where yesterday had none.
 func (w words) Compared(today, yesterday int64) string {

@@ -2,88 +2,21 @@ package dashboard
 
 import (
 	"cmp"
-	"html/template"
-	"net/http"
-	"slices"
-	"strings"
+	"context"
+	"crypto/rand"
 
-	"baoco/app/access"
+	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/web/wire"
-)
-
-// page is one line of the table.
-type page struct {
-	Method string
-	Path   string
-	Takes  permission
-	handle func(s *Server, v *visit) error
-	kind   pageKind
-}
-
-// permission is what a page takes, in plain words. Templates know it by them too.
-type permission string
-
-const (
-	open       permission = ""             // nobody has to be signed in
-	anyUser    permission = "any user"     // a first page, the transactions as visit.narrow narrows them, the own password, the help
-	useCounter permission = "use counter"  // the counter screen, and what came in today
-	useTill    permission = "use till"     // bills of the own shift
-	seeAllDays permission = "see all days" // transactions of all days, in and out; of no page
-	seeMoney   permission = "see money"    // sums, bank accounts and exports
-	connect    permission = "connect"      // sources and what they sent, webhooks, deliveries, API keys that only read
-	ownerOnly  permission = "owner only"   // all that changes money, users or settings
-)
-
-// granted says what each role may do, beside what any user may. Owners may do
-// everything.
-var granted = map[access.Role][]permission{
-	access.RoleOwner:      {useCounter, useTill, seeAllDays, seeMoney, connect, ownerOnly},
-	access.RoleAccountant: {useCounter, seeAllDays, seeMoney},
-	access.RoleDeveloper:  {seeAllDays, connect},
-	access.RoleCashier:    {useCounter, useTill},
-}
-
-// may tells whether somebody of a role has a permission. A role that isn't known
-// has none.
-func may(role access.Role, p permission) bool {
-	list, known := granted[role]
-	return p == open || known && (p == anyUser || slices.Contains(list, p))
-}
-
-func (v *visit) may(p permission) bool { return may(v.user.Role, p) }
-
-// pageKind is how long an answer is good for, and how the form of an action is taken.
-type pageKind struct {
-	live    bool   // it is kept up to date: see live.go
-	lasts   bool   // the answer itself goes on: see eventstream.go, export.go
-	signsIn bool   // the visitor signs in there, so over HTTPS where there is one
-	once    bool   // the form counts once, however often it is sent: see once.go
-	form    string // the page of that form; empty: see formPage
-	file    int64  // the largest size in bytes of a form with a file, which its handler reads itself; 0: it has none
-}
-
-var (
-	still   = pageKind{} // as it was when it was asked for
-	live    = pageKind{live: true}
-	lasting = pageKind{lasts: true}
-	signsIn = pageKind{signsIn: true}
-	once    = pageKind{once: true}
 )
 
 // guideSteps are the steps of the guide, in their order.
 var guideSteps = []guideStep{userStep, bankStep, sourceStep, webhookStep, alertsStep, backupStep, counterStep}
 
 // parts are the parts of pages that are made elsewhere, each with its form.
-var parts = map[string]func(s *Server, v *visit, page view, sent any) (template.HTML, error){
+var parts = map[string]part{
 	"users": (*Server).showUsersPart, "counters": (*Server).showCountersPart, "payments": (*Server).showPaymentsPart,
 }
-
-// withFile is a form with a file, of a largest size in bytes.
-func withFile(most int64) pageKind { return pageKind{file: most} }
-
-// livePath is the address of the live pages' stream. That of the counter's is
-// below it.
-const livePath = "/live"
 
 // table is THE table of the dashboard. The package comment says how a page is
 // written.
@@ -274,55 +207,15 @@ var table = []page{
 	{"GET", livePath + "/counter/{token}", open, (*Server).liveCounterLink, lasting},
 }
 
-// The largest size of a form, in bytes.
-const (
-	maxForm     = 64 << 10
-	maxOpenForm = 8 << 10 // if nobody has to be signed in
-)
-
-// Routes are the pages and the static files. An action from another site is
-// refused, by Sec-Fetch-Site, or by Origin where a browser is too old to send that.
-// All browsers send one of the two with a POST. What sends neither is a program,
-// which no other site can make act for a user.
-func (s *Server) Routes() []wire.Route {
-	protection := http.NewCrossOriginProtection()
-	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Refuse(w, r, errOtherSite) }))
-	list := []wire.Route{{Method: "GET", Path: "/static/{name}", Handler: s.static}}
-	for _, p := range table {
-		route := wire.Route{Method: p.Method, Path: p.Path, Lasts: p.kind.lasts}
-		route.Handler = protection.Handler(s.withSession(s.visiting(p, depthBelowPage(p.Path)))).ServeHTTP
-		switch {
-		case p.Method != http.MethodPost:
-		case p.Takes == open:
-			route.MaxBody = maxOpenForm
-		default:
-			route.MaxBody = cmp.Or(p.kind.file, maxForm)
-		}
-		list = append(list, route)
+func New(responder *wire.Responder, c Config) *Server {
+	c.Lang = cmp.Or(c.Lang, app.English)
+	s := &Server{
+		Responder: responder, Config: c, sessions: newSessions(c.Services, responder.WriteError),
+		table: table, parts: parts, steps: guideSteps,
 	}
-	return list
-}
-
-// pageAbove is the address of the nearest page above a path.
-func pageAbove(path string) string {
-	isPage := func(p page) bool {
-		return p.Method == http.MethodGet &&
-			slices.EqualFunc(strings.Split(p.Path, "/"), strings.Split(path, "/"), func(pattern, segment string) bool {
-				return pattern == segment || strings.HasPrefix(pattern, "{") && pattern != "{$}"
-			})
-	}
-	for path != "" && !slices.ContainsFunc(table, isPage) {
-		path = path[:strings.LastIndexByte(path, '/')]
-	}
-	return cmp.Or(path, "/")
-}
-
-// depthBelowPage is how many segments at the end of a path must go to get the
-// path of a page, something that answers GET.
-func depthBelowPage(path string) (n int) {
-	for path != "" && !slices.ContainsFunc(table, func(p page) bool { return p.Method == http.MethodGet && p.Path == path }) {
-		path = path[:strings.LastIndexByte(path, '/')]
-		n++
-	}
-	return n
+	newest := func(ctx context.Context) (delivery.NewestIDs, error) { return s.Services.Deliveries.NewestIDs(ctx) }
+	s.changes = wire.NewFeed(newest, liveInterval, nil, s.Log)
+	_, _ = rand.Read(s.positionKey[:]) // it never fails, by its contract
+	templates()                        // a fault in one shows when the server starts
+	return s
 }

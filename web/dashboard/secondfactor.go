@@ -13,12 +13,7 @@ import (
 	"baoco/app/access"
 	"baoco/app/secondfactor"
 	"baoco/app/vietqr"
-	"baoco/web/wire"
 )
-
-// signInPath is where a user sets up the second factor and ends sessions. Whoever must
-// have a second factor and has none gets no other page.
-const signInPath = "/settings/sign-in"
 
 // halfwayTime is how long the second factor may take after the password.
 const halfwayTime = 10 * time.Minute
@@ -114,21 +109,6 @@ func (s *Server) enterCode(v *visit) error {
 // halfwayForm is what beginHalfway has kept of the form.
 func (s *Server) halfwayForm(v *visit) signInForm {
 	return signInForm{Back: localPath(s.sessions.GetString(v.Context(), "back")), Unsaved: s.sessions.GetBool(v.Context(), "unsaved")}
-}
-
-// codeGuesser is who enters codes: a user in a known device, or in others. Only who
-// knows the password gets so far.
-type codeGuesser struct {
-	user   int64
-	device string
-}
-
-// codePace allows some 1,450 codes a day, of a million of which three count.
-var codePace = wire.Pace{Burst: 10, PerMinute: 1}
-
-func (t *signInThrottle) byCode(user int64, device string, now time.Time) bool {
-	_, _, may := t.codes.Take(codeGuesser{user, device}, codePace, now)
-	return may
 }
 
 // signInData is the page of the second factor and the sessions.
@@ -265,16 +245,31 @@ func (s *Server) demandSecondFactor(v *visit) error {
 	return s.redirect(v, signInPath, app.Text{EN: "A second factor is no longer demanded.", VI: "Không còn yêu cầu bước xác thực thứ hai."})
 }
 
-// leadToEnrol answers whoever must set up a second factor before anything else. false:
-// this visitor needn't, or the page is one of those for it.
-func (s *Server) leadToEnrol(v *visit, p page) bool {
-	if !v.user.MustEnrol || p.Takes == open || strings.HasPrefix(p.Path, signInPath) {
-		return false
+// endOwnSession ends one session of the visitor.
+func (s *Server) endOwnSession(v *visit) error {
+	return s.endSession(v, v.user.ID, v.PathValue("id"), signInPath)
+}
+
+// otherSignOut asks before all other sessions of a user end.
+func otherSignOut(v *visit) confirmation {
+	return confirmation{
+		Path: signInPath + "/others", Back: signInPath,
+		Title: v.T("End all other sessions?", "Kết thúc mọi phiên khác?"),
+		Texts: []string{v.T("Every browser but this one asks you to sign in again.",
+			"Mọi trình duyệt khác sẽ yêu cầu bạn đăng nhập lại, trừ trình duyệt này.")},
+		Button: v.T("End all other sessions", "Kết thúc mọi phiên khác"),
+		done:   app.Text{EN: "All other sessions have ended.", VI: "Đã kết thúc mọi phiên khác."},
 	}
-	if strings.HasPrefix(v.URL.Path, livePath) {
-		v.w.WriteHeader(http.StatusUnauthorized)
-	} else {
-		http.Redirect(v.w, v.Request, signInPath, http.StatusSeeOther)
+}
+
+func (s *Server) endOtherSessions(v *visit) error {
+	c := otherSignOut(v)
+	c.do = func() error {
+		u, err := s.Services.Access.EndSessions(v.Context(), v.account.ID, v.user.ID)
+		if err == nil {
+			err = s.begin(v, u)
+		}
+		return err
 	}
-	return true
+	return s.confirm(v, "settings", c)
 }

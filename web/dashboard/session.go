@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/gob"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -101,6 +102,43 @@ func (s *Server) signedIn(ctx context.Context) (access.User, error) {
 	return u, nil
 }
 
+// askToSignIn sends a visitor to the sign-in page, and back afterwards: to the page
+// that they asked for, or to that of the form which they sent. A stream can't show
+// another page: its page loads itself anew at 401.
+func (s *Server) askToSignIn(v *visit, p page) {
+	if strings.HasPrefix(v.URL.Path, livePath) {
+		v.w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	query := url.Values{}
+	if back := s.formPage(v, p); back != "/" {
+		query.Set("back", back)
+	}
+	if v.Method == http.MethodPost {
+		query.Set("unsaved", "1")
+	}
+	to := url.URL{Path: "/login", RawQuery: query.Encode()}
+	http.Redirect(v.w, v.Request, to.String(), http.StatusSeeOther)
+}
+
+// signInPath is where a user sets up the second factor and ends sessions. Whoever must
+// have a second factor and has none gets no other page.
+const signInPath = "/settings/sign-in"
+
+// leadToEnrol answers whoever must set up a second factor before anything else. false:
+// this visitor needn't, or the page is one of those for it.
+func (s *Server) leadToEnrol(v *visit, p page) bool {
+	if !v.user.MustEnrol || p.Takes == open || strings.HasPrefix(p.Path, signInPath) {
+		return false
+	}
+	if strings.HasPrefix(v.URL.Path, livePath) {
+		v.w.WriteHeader(http.StatusUnauthorized)
+	} else {
+		http.Redirect(v.w, v.Request, signInPath, http.StatusSeeOther)
+	}
+	return true
+}
+
 // describeSession keeps in the session what is shown of it.
 func (s *Server) describeSession(v *visit, u access.User) {
 	agent := v.UserAgent()
@@ -116,50 +154,12 @@ func (s *Server) storedToken(v *visit) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// endOwnSession ends one session of the visitor.
-func (s *Server) endOwnSession(v *visit) error {
-	return s.endSession(v, v.user.ID, v.PathValue("id"), signInPath)
-}
-
-// endUserSession ends a session of a user for an owner.
-func (s *Server) endUserSession(v *visit) error {
-	u, err := s.pageUser(v)
-	if err != nil {
-		return err
-	}
-	return s.endSession(v, u.ID, v.PathValue("session"), userPath(u.ID))
-}
-
 func (s *Server) endSession(v *visit, userID int64, session, back string) error {
 	id, _ := wire.ParseID(session)
 	if err := s.Services.Access.EndSession(v.Context(), v.account.ID, userID, id, v.now); err != nil {
 		return err
 	}
 	return s.redirect(v, back, app.Text{EN: "Session ended.", VI: "Đã kết thúc phiên đăng nhập."})
-}
-
-// otherSignOut asks before all other sessions of a user end.
-func otherSignOut(v *visit) confirmation {
-	return confirmation{
-		Path: signInPath + "/others", Back: signInPath,
-		Title: v.T("End all other sessions?", "Kết thúc mọi phiên khác?"),
-		Texts: []string{v.T("Every browser but this one asks you to sign in again.",
-			"Mọi trình duyệt khác sẽ yêu cầu bạn đăng nhập lại, trừ trình duyệt này.")},
-		Button: v.T("End all other sessions", "Kết thúc mọi phiên khác"),
-		done:   app.Text{EN: "All other sessions have ended.", VI: "Đã kết thúc mọi phiên khác."},
-	}
-}
-
-func (s *Server) endOtherSessions(v *visit) error {
-	c := otherSignOut(v)
-	c.do = func() error {
-		u, err := s.Services.Access.EndSessions(v.Context(), v.account.ID, v.user.ID)
-		if err == nil {
-			err = s.begin(v, u)
-		}
-		return err
-	}
-	return s.confirm(v, "settings", c)
 }
 
 // Browser says in words which browser sent a User-Agent, as far as it tells.

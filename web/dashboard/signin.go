@@ -1,54 +1,16 @@
 package dashboard
 
 import (
-	"cmp"
-	"crypto/sha256"
 	"errors"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"baoco/app"
 	"baoco/app/access"
-	"baoco/app/secondfactor"
 	"baoco/web/wire"
 )
-
-// askToSignIn sends a visitor to the sign-in page, and back afterwards: to the page
-// that they asked for, or to that of the form which they sent. A stream can't show
-// another page: its page loads itself anew at 401.
-func (s *Server) askToSignIn(v *visit, p page) {
-	if strings.HasPrefix(v.URL.Path, livePath) {
-		v.w.WriteHeader(http.StatusUnauthorized)
-		return
-	}
-	query := url.Values{}
-	if back := v.formPage(p); back != "/" {
-		query.Set("back", back)
-	}
-	if v.Method == http.MethodPost {
-		query.Set("unsaved", "1")
-	}
-	to := url.URL{Path: "/login", RawQuery: query.Encode()}
-	http.Redirect(v.w, v.Request, to.String(), http.StatusSeeOther)
-}
-
-// formPage is the page at which an action's form stands: that of its row, else the one
-// named new below the path of the action, the page at that path, or the nearest above it.
-// Of a page it is the page.
-func (v *visit) formPage(p page) string {
-	if v.Method != http.MethodPost {
-		return v.pathBack()
-	}
-	hasForm := func(other page) bool { return other.Method == http.MethodGet && other.Path == p.Path+"/new" }
-	if slices.ContainsFunc(table, hasForm) {
-		return p.Path + "/new"
-	}
-	return cmp.Or(p.kind.form, v.pathBack())
-}
 
 // signInForm is what the sign-in page shows. Unsaved says that the visitor sent a
 // form after their session had ended; static/draft.js fills it in again.
@@ -237,73 +199,3 @@ func (s *Server) rememberDevice(v *visit, u access.User) error {
 	})
 	return nil
 }
-
-// signInThrottle bounds how often a password can be guessed. Guessing is slow,
-// and the owner of the password can sign in all the same:
-//
-//   - A stranger takes a token of their address first, and only then one of the
-//     name. A name's bucket is six times an address's and fills four times as
-//     fast, so that no single address can empty it.
-//   - A device on which the user signed in before has a bucket of its own. The
-//     guesses of others under the name, or from the same address, don't count
-//     there.
-//   - On a new device the code of the user's app, a recovery code or a passkey is as good:
-//     who brings one takes no token of the name. A code of the app is one of a million of
-//     which three count, so a name has a bucket for them, of which hardly anything comes
-//     back: whoever knows the password can't try them all from many addresses. Where
-//     strangers have emptied it, recovery codes and passkeys still count: nobody guesses them.
-//
-// So strangers have at most 80 guesses under one name within any minute and
-// 28,860 within any day, however many addresses they have, and 15 and 7,210
-// from one address. Each device adds 15 and 7,210 for whoever holds it. Of the app's
-// codes before the password they have 2,440 within any day under one name.
-type signInThrottle struct {
-	addresses wire.Buckets[netip.Prefix]
-	names     wire.Buckets[[sha256.Size]byte]
-	early     wire.Buckets[[sha256.Size]byte] // codes before the password, by name
-	devices   wire.Buckets[string]            // by the token of the device
-	users     wire.Buckets[int64]
-	codes     wire.Buckets[codeGuesser]
-	passkeys  wire.Buckets[netip.Prefix]
-}
-
-var (
-	addressPace = wire.Pace{Burst: 10, PerMinute: 5}
-	namePace    = wire.Pace{Burst: 60, PerMinute: 20}
-	devicePace  = addressPace
-	earlyPace   = wire.Pace{Burst: 1000, PerMinute: 1}
-)
-
-func (t *signInThrottle) byAddress(client netip.Prefix, now time.Time) bool {
-	_, _, may := t.addresses.Take(client, addressPace, now)
-	return may
-}
-
-func (t *signInThrottle) byName(name string, now time.Time) bool {
-	_, _, may := t.names.Take(sha256.Sum256([]byte(name)), namePace, now)
-	return may
-}
-
-// byEarlyCode tells whether a code may be tried before the password.
-func (t *signInThrottle) byEarlyCode(name, code string, now time.Time) bool {
-	if secondfactor.IsRecoveryCode(code) {
-		return true
-	}
-	_, _, may := t.early.Take(sha256.Sum256([]byte(name)), earlyPace, now)
-	return may
-}
-
-func (t *signInThrottle) onDevice(token string, now time.Time) bool {
-	_, _, may := t.devices.Take(token, devicePace, now)
-	return may
-}
-
-// bySignedIn is for a signed-in user who is asked for the password once more.
-func (t *signInThrottle) bySignedIn(userID int64, now time.Time) bool {
-	_, _, may := t.users.Take(userID, devicePace, now)
-	return may
-}
-
-var errTooManyGuesses = app.Refused(app.CodeRateLimited, app.Text{
-	EN: "Too many attempts. Wait a minute, then try again.", VI: "Bạn đã thử quá nhiều lần. Hãy đợi một phút rồi thử lại.",
-})

@@ -2,11 +2,9 @@ package dashboard
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
-	"html/template"
 	"io/fs"
 	"net/http"
 	"path"
@@ -14,9 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"baoco/app"
-	"baoco/app/delivery"
-	"baoco/web/dashboard/help"
 	"baoco/web/wire"
 )
 
@@ -78,27 +73,6 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 		h.Set("ETag", `"`+file.sum+`-gzip"`) // the compressed bytes differ
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
-}
-
-// helpPage is a page of the help, in the language of the visitor.
-func (s *Server) helpPage(v *visit) error {
-	name := cmp.Or(v.PathValue("page"), help.First)
-	title, err := help.Title(name, v.Lang)
-	if err != nil {
-		return wire.ErrNothingHere()
-	}
-	content, err := help.Render(name, v.Lang)
-	if err != nil {
-		return err
-	}
-	data := struct {
-		Content   template.HTML
-		Receivers []receiver // shown below the page
-	}{Content: content}
-	if name == "receiver" {
-		data.Receivers = receivers(delivery.Webhook{URL: "https://shop.vn/baoco"}, "", v.Lang)
-	}
-	return s.render(v, nil, pageHead{"help", "help", app.Text{EN: title, VI: title}}, data)
 }
 
 // Compression, as browsers ask for it. The static files are compressed once. A

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"maps"
 	"net/url"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/delivery"
+	"baoco/app/sheet"
 	"baoco/web/wire"
 )
 
@@ -82,6 +84,29 @@ type dayRows struct {
 	Sums *app.Flow // of the whole day; nil where the list doesn't show them
 	Rows []transactionRow
 }
+
+// rowView is one row of a list of transactions, dayView the row above those of a
+// day, rowsView all of them. Filtered says that there may be others.
+type rowView struct {
+	words
+	Row transactionRow
+}
+
+type dayView struct {
+	words
+	Of dayRows
+}
+
+type rowsView struct {
+	view
+	Days     []dayRows
+	Filtered bool
+}
+
+// Rows, Day and Row are for templates.
+func (v view) Rows(days []dayRows, filtered bool) rowsView { return rowsView{v, days, filtered} }
+func (v rowsView) Day(day dayRows) dayView                 { return dayView{v.words, day} }
+func (v rowsView) Row(row transactionRow) rowView          { return rowView{v.words, row} }
 
 // groupByDay groups rows that follow each other. A search is in the order in which
 // transactions were recorded, so a day may come again further down; only its first
@@ -241,6 +266,33 @@ func transactionFilter(v *visit, form url.Values, banks []app.BankAccount, codes
 		p.Bad.Add("max", "must not be below the minimum amount", "không được nhỏ hơn “Số tiền từ”")
 	}
 	return v.narrow(f), p.Bad.Err()
+}
+
+// exportTransactions sends the transactions of the listing's filter as a file.
+// An error after the first byte breaks the connection, so that a part of a file
+// never looks like a whole one.
+func (s *Server) exportTransactions(v *visit) error {
+	values := v.URL.Query()
+	e := &export[app.Transaction]{v: v, server: s, begin: sheet.New}
+	if err := e.readFormat(values); err != nil {
+		return err
+	}
+	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	codes, err := s.codes(v)
+	if err != nil {
+		return err
+	}
+	f, err := transactionFilter(v, filterOf(values, transactionFilters), banks, codes)
+	if err != nil {
+		return err
+	}
+	e.name = exportName("baoco", f.From, f.To, v.now.In(v.zone))
+	return e.send(func(ctx context.Context) error {
+		return s.Services.Ledger.ExportTransactions(ctx, v.account.ID, f, e.add)
+	})
 }
 
 // bankTitle names a bank account. Those who don't see the money see the end of its

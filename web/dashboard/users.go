@@ -313,3 +313,12 @@ func (w words) RoleText(role access.Role) string {
 	}
 	return w.T("the counter screen and the money that came in today", "màn hình quầy và tiền vào hôm nay")
 }
+
+// endUserSession ends a session of a user for an owner.
+func (s *Server) endUserSession(v *visit) error {
+	u, err := s.pageUser(v)
+	if err != nil {
+		return err
+	}
+	return s.endSession(v, u.ID, v.PathValue("session"), userPath(u.ID))
+}

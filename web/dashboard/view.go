@@ -99,7 +99,7 @@ func (s *Server) render(v *visit, wrong error, head pageHead, data any) error {
 	if err != nil {
 		return err
 	}
-	if step := stepOf(head.name); step != "" && v.inGuide() {
+	if step := s.stepOf(head.name); step != "" && v.inGuide() {
 		return s.showGuide(v, step, data, wrong)
 	}
 	page := s.view(v, head.section, head.title, data)
@@ -128,7 +128,11 @@ func (s *Server) layOut(v *visit, status int, name string, page view) (err error
 	return s.write(v, status, "layout", page)
 }
 
-// pageParts is for the data of a page with parts that are made elsewhere: see parts.
+// part makes a part of a page. sent is the form of the part that was refused, as it was
+// entered; nil: none was.
+type part func(s *Server, v *visit, page view, sent any) (template.HTML, error)
+
+// pageParts is for the data of a page with parts that are made elsewhere: see routes.go.
 type pageParts struct {
 	Refused string // the name of the form of the page, or of a part, that was refused; empty: none was
 	sent    any    // that form, as it was entered
@@ -139,9 +143,9 @@ type pageParts struct {
 func (s *Server) partsOf(v *visit, refused string, sent any) pageParts {
 	return pageParts{refused, sent, func(page view, name string) (template.HTML, error) {
 		if name != refused {
-			return parts[name](s, v, page, nil)
+			return s.parts[name](s, v, page, nil)
 		}
-		return parts[name](s, v, page, sent)
+		return s.parts[name](s, v, page, sent)
 	}}
 }
 
@@ -188,23 +192,6 @@ var templateFuncs = template.FuncMap{
 	"static":       staticURL,
 	"helpTitle":    help.Title,
 	"providerHelp": help.OfProvider,
-	"place": func(v view, p place) any {
-		return struct {
-			To, Name string
-			Here     bool
-			Icon     template.HTML
-		}{p.To, p.Name.In(v.Lang), p.Section == v.Section, v.Icon(p.Icon)}
-	},
-	"card": func(v view, en, vi string, total dayTotal) any {
-		return struct {
-			view
-			Label string
-			Total dayTotal
-		}{v, v.T(en, vi), total}
-	},
-	"day":  func(v rowsView, day dayRows) dayView { return dayView{v.words, day} },
-	"row":  func(v rowsView, row transactionRow) rowView { return rowView{v.words, row} },
-	"rows": func(v view, days []dayRows, filtered bool) rowsView { return rowsView{v, days, filtered} },
 	"pages": func(v view, p pages) any {
 		return struct {
 			view
@@ -221,31 +208,27 @@ var templateFuncs = template.FuncMap{
 	"likely": func(t app.Transaction, likely []payment.Request) payment.UnmatchedTransaction {
 		return payment.UnmatchedTransaction{Transaction: t, Likely: likely}
 	},
-	"step": func(v view, step deliveryStep) stepView { return stepView{v, step} },
 	"part": func(v view, of any) any {
 		return struct {
 			view
 			Of any
 		}{v, of}
 	},
-	"dotsWidth": func(dots []dot) int { return len(dots) * dotWidth },
-	"more":      func(n int) int { return n + 1 },
+	"more": func(n int) int { return n + 1 },
 }
 
-// rowView is one row of a list of transactions, dayView the row above those of a
-// day, rowsView all of them. Filtered says that there may be others.
-type rowView struct {
-	words
-	Row transactionRow
+// chosenLang is the language that the visitor chose, else the browser's, else the
+// installation's.
+func (s *Server) chosenLang(r *http.Request) app.Lang {
+	if c, err := r.Cookie("lang"); err == nil && (app.Lang(c.Value) == app.Vietnamese || app.Lang(c.Value) == app.English) {
+		return app.Lang(c.Value)
+	}
+	return wire.AcceptedLang(r, s.Lang)
 }
 
-type dayView struct {
-	words
-	Of dayRows
-}
-
-type rowsView struct {
-	view
-	Days     []dayRows
-	Filtered bool
+func chosenTheme(r *http.Request) string {
+	if c, err := r.Cookie("theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
+		return c.Value
+	}
+	return ""
 }
