@@ -95,10 +95,11 @@
 //     noun's file → a few calls of services → JSON. Every error is mapped in one
 //     table, in answer.go of web/wire. testdata/api shows requests and answers, and
 //     the tests hold every answer against the OpenAPI document.
-//   - A page: web/dashboard, routes.go (the table) → dashboard.go (who is it, may
-//     they) → the noun's file → a few calls of services → view.go and a template.
-//     live.go and static/live.js keep a page up to date while it is open.
-//     guide.go has the page of the first set-up, whose steps the other pages bring.
+//   - A page: web/dashboard, routes.go (the table) → page.go (its route) → dashboard.go
+//     (who is it) → permission.go (may they) → the noun's file → a few calls of services
+//     → view.go and a template. live.go and static/live.js keep a page up to date while
+//     it is open. guide.go has the page of the first set-up, whose steps (step.go) the
+//     other pages bring.
 //   - A command: app/command, command.go → terminal, run.go and cli.go (flags, help,
 //     exit code) → the noun's file → session/session.go (Admin) → serve/service.go (open the
 //     file beside a running server, make the services as the server does) → the noun's
@@ -120,7 +121,10 @@
 //     the command line prints with -o json.
 //   - A page: a line in web/dashboard/routes.go, a handler in its noun's file, a
 //     template. What is in the navigation stands in navigation.go. The last column of
-//     the table says that a form counts once or holds a file.
+//     the table says that a form counts once or holds a file. A step of the guide, and a
+//     part of a page that is made elsewhere, are named in routes.go too. What several
+//     pages use goes into the frame, which uses nothing of a page: the comment of
+//     web/dashboard names its files.
 //   - A text: beside its place, in both languages: {{.T "…" "…"}} in a template, Text
 //     or a function with parameters en and vi in Go. It uses the words of the glossary
 //     below; TestTexts refuses those that were settled against, and two translations

@@ -4,7 +4,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,6 +17,7 @@ const (
 	mostNames   = 150
 	mostOfApp   = 300
 	mostMethods = 40
+	mostFiles   = 15 // of a circle
 )
 
 // TestFaces: no package exports more names, and no interface has more methods, those that it
@@ -23,7 +26,7 @@ func TestFaces(t *testing.T) {
 	seen := 0
 	eachRoom(t, func(dir, path string) {
 		names, interfaces := 0, map[string]*ast.InterfaceType{}
-		for _, file := range goFiles(t, path) {
+		for _, file := range goFiles(t, token.NewFileSet(), path) {
 			for _, decl := range file.Decls {
 				names += exportedNames(decl, interfaces)
 			}
@@ -47,8 +50,91 @@ func TestFaces(t *testing.T) {
 	}
 }
 
+// wholes are the packages of one subject, whose files may all use each other.
+var wholes = []string{"app/statement", "sqlitestore"}
+
+// TestCircles: no more files of a package use names of each other in a circle than a reader can
+// hold, since such files are understood only together. Methods and fields don't count.
+func TestCircles(t *testing.T) {
+	seen := 0
+	eachRoom(t, func(dir, path string) {
+		uses := fileUses(t, path)
+		seen += len(uses)
+		circle := largestCircle(uses)
+		switch large := len(circle) > mostFiles; {
+		case large && !slices.Contains(wholes, dir):
+			t.Errorf("%s has a circle of %d files, more than %d: %s", dir, len(circle), mostFiles, strings.Join(circle, " "))
+		case !large && slices.Contains(wholes, dir):
+			t.Errorf("%s has no circle of more than %d files any more: it is none of wholes", dir, mostFiles)
+		}
+	})
+	if seen < 300 {
+		t.Errorf("only %d files that use others were found", seen)
+	}
+}
+
+// fileUses says of which other files of a package each of its files uses a name of the package.
+func fileUses(t *testing.T, dir string) map[string]map[string]bool {
+	t.Helper()
+	files, info := token.NewFileSet(), types.Info{Uses: map[*ast.Ident]types.Object{}}
+	config := types.Config{Importer: emptyPackages{}, Error: func(error) {}} // of what the empty packages lack
+	pkg, _ := config.Check(dir, files, goFiles(t, files, dir), &info)
+	uses := map[string]map[string]bool{}
+	for name, object := range info.Uses {
+		from, to := filepath.Base(files.Position(name.Pos()).Filename), filepath.Base(files.Position(object.Pos()).Filename)
+		if object.Parent() != pkg.Scope() || from == to {
+			continue
+		}
+		if uses[from] == nil {
+			uses[from] = map[string]bool{}
+		}
+		uses[from][to] = true
+	}
+	return uses
+}
+
+// emptyPackages imports packages without their names.
+type emptyPackages struct{}
+
+func (emptyPackages) Import(path string) (*types.Package, error) {
+	pkg := types.NewPackage(path, filepath.Base(path))
+	pkg.MarkComplete()
+	return pkg, nil
+}
+
+// largestCircle is the largest group of files each of which uses all others, through others too.
+func largestCircle(uses map[string]map[string]bool) (largest []string) {
+	reached := map[string]map[string]bool{}
+	for from := range uses {
+		reached[from] = map[string]bool{}
+		var reach func(file string)
+		reach = func(file string) {
+			for to := range uses[file] {
+				if !reached[from][to] {
+					reached[from][to] = true
+					reach(to)
+				}
+			}
+		}
+		reach(from)
+	}
+	for from := range reached {
+		var circle []string
+		for to := range reached[from] {
+			if reached[to][from] {
+				circle = append(circle, to)
+			}
+		}
+		if len(circle) > len(largest) {
+			largest = circle
+		}
+	}
+	slices.Sort(largest)
+	return largest
+}
+
 // goFiles are the files of a package, without its tests.
-func goFiles(t *testing.T, dir string) (files []*ast.File) {
+func goFiles(t *testing.T, files *token.FileSet, dir string) (parsed []*ast.File) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	must(t, err)
@@ -56,11 +142,11 @@ func goFiles(t *testing.T, dir string) (files []*ast.File) {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
 		must(t, err)
-		files = append(files, file)
+		parsed = append(parsed, file)
 	}
-	return files
+	return parsed
 }
 
 // exportedNames counts those of a declaration, and adds its interfaces.
