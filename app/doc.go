@@ -58,16 +58,15 @@
 //     inbound.go (RecordInbound) → record.go (known event, bank account) → repeat.go
 //     (what other channels reported of the same money; the rule is in app/inbound/repeat.go) →
 //     record.go again (whose insert has app/paymentcode read the payment code) →
-//     repeat.go (what waits and is decided now) → writer.go: one commit holds the inbound event, the new transactions, the totals
-//     and a pending delivery for each matching webhook; a call of very many
-//     transactions takes several →
-//     the answer 200 → the scheduler is woken. A retry, and the page of an event,
+//     repeat.go (what waits and is decided now) → writer.go: one commit holds the
+//     inbound event, the new transactions, the totals and a pending delivery for each
+//     matching webhook; a call of very many transactions takes several → the answer 200 → the scheduler is woken. A retry, and the page of an event,
 //     read the kept body by provider.Read, which calls the same Elements.
 //   - A due delivery: scheduler/courier, sweep.go (just recorded, or due in the file) →
 //     slots.go (is one free?) → attempt.go (begin, send, settle, release) →
-//     sender.go (one signed POST) → exchange.go (over a connection of its own, which
-//     network.go opens past guard.go; phases.go measures it, classify.go names what
-//     went wrong) → Delivery.Attempted in app/delivery
+//     sender.go (one signed POST) → exchange.go (over a connection that kept.go has for
+//     this webhook alone, or network.go opens past guard.go; phases.go measures it,
+//     classify.go names what went wrong) → Delivery.Attempted in app/delivery
 //     (what follows) → sqlitestore, delivery.go: one commit holds the attempt, the
 //     next due time or the end, and the counters.
 //   - A transaction on its way to a broker: scheduler, stream.go (a loop for each active
