@@ -60,8 +60,9 @@
 //     record.go again (whose insert has app/paymentcode read the payment code) →
 //     repeat.go (what waits and is decided now) → writer.go: one commit holds the
 //     inbound event, the new transactions, the totals and a pending delivery for each
-//     matching webhook; a call of very many transactions takes several → the answer 200 → the scheduler is woken. A retry, and the page of an event,
-//     read the kept body by provider.Read, which calls the same Elements.
+//     matching webhook; a call of very many transactions takes several → the answer
+//     200 → the scheduler is woken. A retry, and the page of an event, read the kept
+//     body by provider.Read, which calls the same Elements.
 //   - A due delivery: scheduler/courier, sweep.go (just recorded, or due in the file) →
 //     slots.go (is one free?) → attempt.go (begin, send, settle, release) →
 //     sender.go (one signed POST) → exchange.go (over a connection that kept.go has for
