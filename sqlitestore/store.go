@@ -13,7 +13,7 @@
 //     derived keep what it needs and what it counts;
 //   - care of the file: backup, restore, copy, inspect, newkey, replica, prune,
 //     doctor, system;
-//   - lists: pages, transaction_list, transaction_index, history, history_search, search;
+//   - lists: listing, days, transaction_list, transaction_state, history, search;
 //   - nouns, a file each, with the statements of its room's Store.
 //
 // # Connections
