@@ -2,13 +2,16 @@ package scheduler_test
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -268,4 +271,50 @@ func TestIdleConnectionEnds(t *testing.T) {
 		t.Errorf("two deliveries at once after one another took %d connections", n)
 	}
 	eventually(t, "the idle connection ends", func() bool { return k.ended.Load() == 1 })
+}
+
+// Of all webhooks together no more than 512 connections are kept.
+func TestKeptConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	k, sender := startKeeper(t, "http", func(int, *http.Request) string { return okAnswer })
+	const webhooks, most = 520, 512
+	for i := range int64(webhooks) {
+		o := outgoing(k.url)
+		o.WebhookID = i + 1
+		if r := sender.Send(t.Context(), o); !r.OK() {
+			t.Fatalf("%+v", r)
+		}
+	}
+	eventually(t, "the connections beyond the bound end", func() bool { return k.ended.Load() == webhooks-most })
+	o := outgoing(k.url)
+	if r := sender.Send(t.Context(), o); !r.OK() || k.accepted.Load() != webhooks {
+		t.Errorf("%+v: %d connections for a webhook whose own is kept", r, k.accepted.Load()-webhooks)
+	}
+}
+
+// Where this machine is short of files, no connection waits.
+func TestKeptConnectionsGiveFilesBack(t *testing.T) {
+	t.Parallel()
+	k, _ := startKeeper(t, "http", func(int, *http.Request) string { return okAnswer })
+	names := startNameServer(t)
+	names.set(shopName, "127.0.0.1")
+	var short atomic.Bool
+	network := courier.NewNetwork(apptest.Targets(t, "127.0.0.1/32"), nil,
+		func(ctx context.Context, network, address string) (net.Conn, error) {
+			if short.Load() {
+				return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("socket", syscall.EMFILE)}
+			}
+			return names.resolver().Dial(ctx, network, address)
+		})
+	sender := courier.NewSender(nil, "test", network)
+	if r := sender.Send(t.Context(), outgoing(k.url)); !r.OK() {
+		t.Fatalf("%+v", r)
+	}
+	short.Store(true)
+	another := outgoing(k.url)
+	another.WebhookID = 2
+	if r := sender.Send(t.Context(), another); r.Error != delivery.ErrorShortage {
+		t.Errorf("%+v", r)
+	}
+	eventually(t, "the kept connection ends", func() bool { return k.ended.Load() == 1 })
 }

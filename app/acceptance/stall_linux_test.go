@@ -203,18 +203,20 @@ func TestForeignWriteLock(t *testing.T) {
 func TestLocksOfOpenFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	serveIn(t, dir, anyPort)
-	locks, err := os.ReadFile("/proc/locks")
-	if err != nil {
-		t.Skip("no /proc here")
-	}
-	var info syscall.Stat_t
-	must(t, syscall.Stat(filepath.Join(dir, "baoco.db"), &info))
+	of := fmt.Sprint("/proc/", serveIn(t, dir, anyPort).Process.Pid)
+	files, err := os.ReadDir(of + "/fd")
+	must(t, err)
 	var found []string
-	for line := range strings.Lines(string(locks)) {
-		if fields := strings.Fields(line); slices.ContainsFunc(fields,
-			func(f string) bool { return strings.HasSuffix(f, fmt.Sprint(":", info.Ino)) }) {
-			found = append(found, fields[1])
+	for _, file := range files {
+		if name, err := os.Readlink(filepath.Join(of, "fd", file.Name())); err != nil || name != filepath.Join(dir, "baoco.db") {
+			continue
+		}
+		info, err := os.ReadFile(filepath.Join(of, "fdinfo", file.Name()))
+		must(t, err)
+		for line := range strings.Lines(string(info)) {
+			if lock, is := strings.CutPrefix(line, "lock:"); is {
+				found = append(found, strings.Fields(lock)[1])
+			}
 		}
 	}
 	if !slices.Contains(found, "OFDLCK") || slices.Contains(found, "POSIX") {
