@@ -316,5 +316,8 @@ func TestKeptConnectionsGiveFilesBack(t *testing.T) {
 	if r := sender.Send(t.Context(), another); r.Error != delivery.ErrorShortage {
 		t.Errorf("%+v", r)
 	}
-	eventually(t, "the kept connection ends", func() bool { return k.ended.Load() == 1 })
+	short.Store(false)
+	if r := sender.Send(t.Context(), outgoing(k.url)); !r.OK() || k.accepted.Load() != 2 {
+		t.Errorf("%+v over %d connections, want another than before", r, k.accepted.Load())
+	}
 }
