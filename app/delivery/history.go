@@ -159,7 +159,7 @@ type HistoryFilter struct {
 // HistoryRecord finds one attempt; CodeNotFound where there is none.
 func (s *Service) HistoryRecord(ctx context.Context, accountID, id int64) (Attempt, error) {
 	list, _, err := s.History(ctx, accountID, HistoryFilter{ID: id, Page: app.Page{Number: 1, Size: 1}})
-	return app.Find(list, err, func(Attempt) bool { return true }, ErrNoHistory)
+	return app.Find(list, err, func(a Attempt) bool { return a.ID == id }, ErrNoHistory)
 }
 
 // ErrNoHistory says that an id names no history record.

@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"baoco/app/apptest"
 	"baoco/app/delivery"
+	"baoco/app/services"
 )
 
 func TestSecretsAt(t *testing.T) {
@@ -77,6 +79,28 @@ func TestIsPlainHTTP(t *testing.T) {
 	} {
 		if delivery.IsPlainHTTP(url) != plain {
 			t.Errorf("IsPlainHTTP(%q) = %t", url, !plain)
+		}
+	}
+}
+
+// An id that no record has finds none, 0 too, which in a filter means all.
+func TestHistoryRecordOfNothing(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, apptest.NewFile(t), services.Config{})
+	defer w.Close()
+	w.Link("ACB", apptest.SomeAccount)
+	hook, _ := w.Webhook("https://shop.vn/a", delivery.WebhookAll)
+	w.Record("FT1")
+	due, err := w.Store.Due(t.Context(), delivery.DueFilter{WebhookID: hook.ID, Limit: 1}, time.Now())
+	apptest.Must(t, err)
+	made, err := w.Services.Deliveries.Settle(t.Context(), due[0], delivery.Result{StartedAt: time.Now(), StatusCode: 200})
+	apptest.Must(t, err)
+	if a, err := w.Services.Deliveries.HistoryRecord(t.Context(), 1, made.ID); err != nil || a.ID != made.ID {
+		t.Errorf("%+v, %v", a, err)
+	}
+	for _, id := range []int64{0, -1, made.ID + 1} {
+		if a, err := w.Services.Deliveries.HistoryRecord(t.Context(), 1, id); err != delivery.ErrNoHistory {
+			t.Errorf("id %d: %+v, %v", id, a, err)
 		}
 	}
 }
