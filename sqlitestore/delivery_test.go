@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app/delivery"
+
 	"github.com/google/go-cmp/cmp"
 )
 

@@ -14,11 +14,11 @@ import (
 
 	"baoco/app/access"
 	"baoco/app/apptest"
+	"baoco/app/delivery"
 	"baoco/web"
 	"baoco/web/api"
 	"baoco/web/webtest"
 
-	"baoco/app/delivery"
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 )
