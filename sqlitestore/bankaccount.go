@@ -77,8 +77,8 @@ func auditBankAccount(b app.BankAccount) app.AuditDetail {
 
 func (s *Store) BankAccounts(ctx context.Context, accountID int64) ([]app.BankAccount, error) {
 	return readAll(ctx, s, columnsOnly(scanBankAccount),
-		`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+isShown("b.id",
-			"?2")+` ORDER BY b.id`,
+		`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+
+			isShown("b.id", "?2")+` ORDER BY b.id`,
 		accountID, limitOf(ctx))
 }
 

@@ -314,9 +314,9 @@ func (r *recorder) fanOut(t app.Transaction) error {
 			r.deliveries++
 			continue
 		}
-		id, err := r.tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms,
-			single)
-				VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?5, 0)`, t.AccountID, w.ID, t.ID, stateNumbers[app.DeliveryPending], r.now.UnixMilli())
+		id, err := r.tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms,
+				created_ms, single) VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?5, 0)`, t.AccountID, w.ID, t.ID,
+			stateNumbers[app.DeliveryPending], r.now.UnixMilli())
 		if err != nil {
 			return err
 		}

@@ -102,8 +102,8 @@ func (s *Store) Noted(ctx context.Context, accountID int64, query string, limit 
 
 func (s *Store) SetNote(ctx context.Context, accountID, transactionID int64, check func(app.Note) error, note app.Note) error {
 	return s.write(ctx, func(tx *tx) error {
-		if _, err := scanOne[int](tx.queryRow(`SELECT 1 FROM transactions WHERE id = ?1 AND account_id = ?2 AND `+isShown("bank_account_id",
-			"?3"), transactionID, accountID, limitOf(ctx))); err != nil {
+		if _, err := scanOne[int](tx.queryRow(`SELECT 1 FROM transactions WHERE id = ?1 AND account_id = ?2 AND `+
+			isShown("bank_account_id", "?3"), transactionID, accountID, limitOf(ctx))); err != nil {
 			return noRowsAs(err, app.ErrNoTransaction)
 		}
 		present, err := scanNote(tx.queryRow(noteOfTransaction, transactionID, accountID, limitOf(ctx)))
