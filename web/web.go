@@ -1,9 +1,9 @@
 // Package web is HTTP in: it translates requests into use cases of app and
 // their results into answers. It decides nothing.
 //
-// Four houses stand side by side behind one mux and don't know each other: the
+// Five houses stand side by side behind one mux and don't know each other: the
 // management API, the way in for providers' calls, the pages of payment requests for
-// payers, and the dashboard. Each has a table of its routes.
+// payers, the description of the API, and the dashboard. Each has a table of its routes.
 package web
 
 import (
@@ -29,6 +29,7 @@ import (
 	"baoco/app/upkeep"
 	"baoco/web/api"
 	"baoco/web/dashboard"
+	"baoco/web/docs"
 	"baoco/web/inbound"
 	"baoco/web/pay"
 	"baoco/web/wire"
@@ -95,6 +96,7 @@ func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse fu
 		of("probes", probes(responder, c, refuse)), of("api", calls.Routes()),
 		of("inbound", inbound.New(responder, c.Services, c.Called).Routes()),
 		of("pay", pay.New(responder, pay.Config{Services: c.Services, Closing: c.Closing, Lang: c.Lang}).Routes()),
+		of("docs", docs.New(responder, api.OpenAPIJSON(c.Version), cmp.Or(c.Lang, app.English)).Routes()),
 		of("dashboard", pages.Routes()),
 	), refuse
 }

@@ -1,0 +1,140 @@
+package docs_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"baoco/web/api"
+	"baoco/web/webtest"
+)
+
+// document is what of an OpenAPI document the pages show.
+type document struct {
+	Tags  []struct{ Name, Description string }
+	Paths map[string]map[string]json.RawMessage
+}
+
+// Programs get the document without a key, whatever site their page is of.
+func TestOpenAPI(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	a, err := w.Send("GET", "/openapi.json", "")
+	if err != nil || a.Status != http.StatusOK || a.Body != string(api.OpenAPIJSON("dev")) && a.Body != string(api.OpenAPIJSON("test")) {
+		t.Fatalf("%d, %d bytes: %v", a.Status, len(a.Body), err)
+	}
+	if a.Header.Get("Access-Control-Allow-Origin") != "*" || a.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("%v", a.Header)
+	}
+}
+
+// Each operation has a page, with its fields, that the first page leads to.
+func TestReference(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	page := func(path string, header ...string) string {
+		t.Helper()
+		a, err := w.Send("GET", path, "", header...)
+		if err != nil || a.Status != http.StatusOK {
+			t.Fatalf("%s: %d %v", path, a.Status, err)
+		}
+		a.Hides(t, "<script", "ZgotmplZ", "%!")
+		return a.Body
+	}
+	first := page("/docs")
+	var d document
+	if err := json.Unmarshal(api.OpenAPIJSON("dev"), &d); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for path, methods := range d.Paths {
+		for method, raw := range methods {
+			var o struct{ OperationID, Summary string }
+			if json.Unmarshal(raw, &o) != nil || o.OperationID == "" {
+				continue
+			}
+			n++
+			if !strings.Contains(first, `href="/docs/`+o.OperationID+`?lang=en"`) {
+				t.Errorf("/docs doesn't lead to %s", o.OperationID)
+			}
+			if got := page("/docs/" + o.OperationID); !strings.Contains(got, "<b>"+strings.ToUpper(method)+"</b> <code>"+path+"</code>") {
+				t.Errorf("%s: no %s %s", o.OperationID, method, path)
+			}
+		}
+	}
+	if n < 60 {
+		t.Errorf("%d operations", n)
+	}
+	created := page("/docs/createWebhook")
+	for _, part := range []string{"An API key of scope full. 300 requests a minute", "<code>webhook_url</code>", "&#34;IN&#34; | &#34;OUT&#34; | &#34;ALL&#34;",
+		"<code>webhook.bank_account_id</code>", "≤ 2048 characters", "<h3>201</h3>", "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="} {
+		if !strings.Contains(created, part) {
+			t.Errorf("createWebhook: no %s", part)
+		}
+	}
+	if strings.Contains(page("/docs/getHealth"), "An API key") {
+		t.Error("getHealth asks for a key")
+	}
+	viet := page("/docs/createWebhook?lang=vi")
+	if !strings.Contains(viet, `<html lang="vi">`) || !strings.Contains(viet, "Khoá API có phạm vi full. 300 lần gọi mỗi phút") {
+		t.Error("the page is not in Vietnamese")
+	}
+	if !strings.Contains(page("/docs", "Accept-Language", "vi"), `<html lang="vi">`) {
+		t.Error("the browser's language is not taken")
+	}
+	if a, err := w.Send("GET", "/docs/nothing", ""); err != nil || a.Status != http.StatusNotFound {
+		t.Errorf("an unknown operation: %d %v", a.Status, err)
+	}
+}
+
+// Every text of the document has its Vietnamese, and there is no other.
+func TestTranslations(t *testing.T) {
+	t.Parallel()
+	file, err := os.ReadFile("vi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts map[string]string
+	if err := json.Unmarshal(file, &texts); err != nil {
+		t.Fatal(err)
+	}
+	var d any
+	if err := json.Unmarshal(api.OpenAPIJSON("dev"), &d); err != nil {
+		t.Fatal(err)
+	}
+	var look func(v any, name string)
+	look = func(v any, name string) {
+		switch v := v.(type) {
+		case map[string]any:
+			for key, value := range v {
+				if key != "example" && key != "examples" {
+					look(value, key)
+				}
+			}
+		case []any:
+			for _, value := range v {
+				look(value, "")
+			}
+		case string:
+			if name != "description" && name != "summary" {
+				return
+			}
+			english := strings.TrimSpace(v)
+			if texts[english] == "" {
+				t.Errorf("vi.json has no %q", english)
+			}
+			texts[english] = "-" // it is used
+		}
+	}
+	look(d, "")
+	for _, tag := range d.(map[string]any)["tags"].([]any) {
+		texts[tag.(map[string]any)["name"].(string)] = "-"
+	}
+	for english, text := range texts {
+		if text != "-" {
+			t.Errorf("the document has no %q", english)
+		}
+	}
+}
