@@ -33,7 +33,8 @@
 //     the program Litestream that carries it there.
 //   - app/command: the command line, a file for each noun. In it, terminal has
 //     what every command shares, session the open file, upkeep looks after it, serve
-//     wires the server, bench measures it, demo shows it. It is the only room under app that imports rooms outside.
+//     wires the server, bench measures it, demo shows it,
+//     listen brings the transactions of a server to a program on another machine. It is the only room under app that imports rooms outside.
 //   - sqlitestore: the only place with SQL. writer.go is the one goroutine that
 //     writes, and commits what waits together.
 //   - scheduler: the clock: lists of providers, alerts, housekeeping, streams.

@@ -129,18 +129,29 @@ func TestDeedsOfAPI(t *testing.T) {
 	}
 }
 
-// A key that may only read is refused wherever something is changed.
-func TestReadKeysOnlyRead(t *testing.T) {
+// A key that may only read is refused wherever something is changed, and one that may only
+// follow the transactions everywhere else.
+func TestScopesOfKeys(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	key := w.APIKey(access.ScopeRead)
+	read, listen := w.APIKey(access.ScopeRead), w.APIKey(access.ScopeListen)
+	const follow = "/api/v1/transactions/stream"
 	for _, route := range web.Routes(w.Services) {
 		method, path, _ := strings.Cut(strings.ReplaceAll(route, "{id}", "4711"), " ")
-		if method == http.MethodGet || method == http.MethodHead || !strings.HasPrefix(path, "/api/v1/") {
+		if !strings.HasPrefix(path, "/api/v1/") || path == follow {
 			continue
 		}
-		if a := w.Do(method, path, "", "Authorization", "Bearer "+key); a.Status != http.StatusForbidden {
+		if a := w.Do(method, path, "", "Authorization", "Bearer "+listen); a.Status != http.StatusForbidden {
+			t.Errorf("%s with a key that may only follow: %d %s", route, a.Status, a.Body)
+		}
+		if method == http.MethodGet || method == http.MethodHead {
+			continue
+		}
+		if a := w.Do(method, path, "", "Authorization", "Bearer "+read); a.Status != http.StatusForbidden {
 			t.Errorf("%s with a key that may only read: %d %s", route, a.Status, a.Body)
 		}
+	}
+	if a, err := w.Send("HEAD", follow, "", "Authorization", "Bearer "+listen); err != nil || a.Status != http.StatusOK {
+		t.Errorf("following with a key for it: %d %v", a.Status, err)
 	}
 }

@@ -31,7 +31,7 @@ var (
 )
 
 // lasting are the commands that don't end by themselves, or when a test says so.
-var lasting = []string{"serve", "demo", "bench", "tail"}
+var lasting = []string{"serve", "demo", "bench", "tail", "listen"}
 
 // TestMain lets the test binary be the program, so that tests can start it as a process
 // of its own. AS_BAOCO is how long a command may take that isn't a lasting one.

@@ -15,16 +15,21 @@ import (
 // Scope is what an API key may do.
 type Scope string
 
-// The scopes: everything, or reading only.
+// The scopes: everything, reading only, or only following the transactions, as baoco
+// listen does.
 const (
-	ScopeFull Scope = "full"
-	ScopeRead Scope = "read"
+	ScopeFull   Scope = "full"
+	ScopeRead   Scope = "read"
+	ScopeListen Scope = "listen"
 )
 
 // Name says what a key may do.
 func (s Scope) Name() app.Text {
-	if s == ScopeRead {
+	switch s {
+	case ScopeRead:
 		return app.Text{EN: "Read only", VI: "Chỉ đọc"}
+	case ScopeListen:
+		return app.Text{EN: "Follow transactions only (baoco listen)", VI: "Chỉ nhận giao dịch (baoco listen)"}
 	}
 	return app.Text{EN: "Read and write", VI: "Đọc và ghi"}
 }
@@ -115,8 +120,8 @@ func (s *Service) CreateAPIKey(ctx context.Context, accountID int64, in APIKeyCr
 	if err != nil {
 		return APIKey{}, "", err
 	}
-	if in.Scope != ScopeFull && in.Scope != ScopeRead {
-		return APIKey{}, "", app.InvalidField("scope", "must be full or read", "phải là full hoặc read")
+	if in.Scope != ScopeFull && in.Scope != ScopeRead && in.Scope != ScopeListen {
+		return APIKey{}, "", app.InvalidField("scope", "must be full, read or listen", "phải là full, read hoặc listen")
 	}
 	key := newAPIKey()
 	k := APIKey{

@@ -90,7 +90,8 @@ var deedsOfCommands = []struct {
 
 // withoutDeeds are the other commands, and why.
 var withoutDeeds = map[string]string{
-	"serve": "it acts for others", "demo": "a file of its own", "bench": "a file of its own", "ready": "it asks", "systemd": "it prints",
+	"serve": "it acts for others", "demo": "a file of its own", "listen": "it works elsewhere", "bench": "a file of its own",
+	"ready": "it asks", "systemd": "it prints",
 	"openapi": "it prints", "version": "it prints", "config": "it prints",
 	"completion bash": "it prints", "completion zsh": "it prints", "completion fish": "it prints", "completion words": "it prints",
 	"webhook verify": "it calculates", "takeover": "see TestTakeover in acceptance", "replica check": "it reads", "replica show": "it reads",

@@ -15,6 +15,7 @@ import (
 
 	"baoco/app/command/bench"
 	"baoco/app/command/demo"
+	"baoco/app/command/listen"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 	"baoco/app/command/upkeep"
@@ -61,7 +62,7 @@ func rootCommand(stdin io.Reader, out, stderr io.Writer) *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{
-			serve.Command(), demo.Command(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(), streamCommand(),
+			serve.Command(), demo.Command(), listen.Command(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(), streamCommand(),
 			codeCommand(), paymentCommand(),
 			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(), alertCommand(), auditCommand(),
 			upkeep.BackupCommand(), upkeep.RestoreCommand(), upkeep.ReplicaCommand(), upkeep.TakeoverCommand(), upkeep.DoctorCommand(),

@@ -154,7 +154,7 @@ var withoutOutput = map[string]string{
 	"serve": "prints nothing on stdout", "ready": "prints nothing", "source catch-up": "asks a provider", "alert test": "asks Telegram",
 	"takeover": "needs Litestream", "replica check": "needs Litestream",
 	"source settle": "nothing may be a repeat there",
-	"demo":          "takes its time", "bench": "takes its time",
+	"demo":          "takes its time", "listen": "takes its time", "bench": "takes its time",
 }
 
 // commandNames are the commands without further commands below them.

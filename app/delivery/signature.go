@@ -7,6 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -133,6 +135,26 @@ func (p Payload) BodyWith(checksum string) []byte {
 
 // Unsigned is the body without a checksum, for readers that have no secret.
 func (p Payload) Unsigned() []byte { return p.endBody(p.beginBody()) }
+
+// ParseUnsigned reads what Unsigned wrote.
+func ParseUnsigned(body []byte) (Payload, error) {
+	var b struct {
+		Transactions []struct {
+			Payload
+			Code           *string
+			PaymentRequest app.PaymentState `json:"payment_request"`
+		}
+	}
+	if err := json.Unmarshal(body, &b); err != nil || len(b.Transactions) != 1 {
+		return Payload{}, errors.New("not a transaction as baoco sends it")
+	}
+	t := b.Transactions[0]
+	t.Payload.PaymentRequest = t.PaymentRequest
+	if t.Code != nil {
+		t.Payload.Code = app.PaymentCode{Text: *t.Code, Read: true}
+	}
+	return t.Payload, nil
+}
 
 func (p Payload) beginBody() []byte {
 	b := make([]byte, 0, 420+len(p.Content))

@@ -52,7 +52,12 @@ func (s *Server) management(rt route) http.HandlerFunc {
 		}
 		w.Header().Set("X-RateLimit-Limit", strconv.Itoa(limit))
 		w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(remaining))
-		if rt.access == writes && q.key.Scope != access.ScopeFull {
+		switch scope := q.key.Scope; {
+		case scope == access.ScopeFull || rt.access == listens:
+		case scope == access.ScopeListen:
+			err = app.Refused(app.CodeForbidden, app.Text{EN: "This API key may only follow the transactions (" + eventStreamPath + ").",
+				VI: "Khoá API này chỉ được nhận giao dịch (" + eventStreamPath + ")."})
+		case rt.access == writes:
 			err = app.Refused(app.CodeForbidden, app.Text{EN: "This API key may only read.", VI: "Khoá API này chỉ có quyền đọc."})
 		}
 		if err == nil {

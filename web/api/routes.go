@@ -76,8 +76,9 @@ type route struct {
 type keys byte
 
 const (
-	reads  keys = iota // any key
-	writes             // a key of full scope
+	reads   keys = iota // a key of full or read scope
+	writes              // a key of full scope
+	listens             // any key
 )
 
 // limitClass says which limit holds, in requests a minute and API key.
@@ -125,7 +126,7 @@ var table = []route{
 
 	{"GET", "/api/v1/transactions", listingLimit, reads, noBody, (*Server).listTransactions},
 	{"POST", "/api/v1/transactions", generalLimit, writes, needsBody, (*Server).addTransaction},
-	{"GET", eventStreamPath, generalLimit, reads, noBody, (*Server).streamTransactions},
+	{"GET", eventStreamPath, generalLimit, listens, noBody, (*Server).streamTransactions},
 	{"GET", "/api/v1/transactions/{id}", generalLimit, reads, noBody, (*Server).showTransaction},
 
 	{"GET", "/api/v1/sources", generalLimit, reads, noBody, (*Server).listSources},

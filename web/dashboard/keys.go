@@ -16,9 +16,10 @@ type keyForm struct {
 }
 
 type keysData struct {
-	Form  keyForm
-	Today string // the first day that a key may end on
-	Rows  []keyRow
+	Form   keyForm
+	Scopes []access.Scope // of the keys that the visitor may make
+	Today  string         // the first day that a key may end on
+	Rows   []keyRow
 }
 
 type keyRow struct {
@@ -33,11 +34,11 @@ func (s *Server) keysPage(v *visit) error {
 }
 
 // keys are the keys that the visitor may make and revoke: owners all, others
-// those that only read.
+// those that change nothing.
 func (s *Server) keys(v *visit) ([]access.APIKey, error) {
 	keys, err := s.Services.Access.APIKeys(v.Context(), v.account.ID)
 	if !v.may(ownerOnly) {
-		keys = slices.DeleteFunc(keys, func(k access.APIKey) bool { return k.Scope != access.ScopeRead })
+		keys = slices.DeleteFunc(keys, func(k access.APIKey) bool { return k.Scope == access.ScopeFull })
 	}
 	return keys, err
 }
@@ -47,7 +48,10 @@ func (s *Server) showKeys(v *visit, form keyForm, wrong error) error {
 	if err != nil {
 		return err
 	}
-	data := keysData{Form: form, Today: app.DayOf(v.now, v.zone).String()}
+	data := keysData{Form: form, Scopes: []access.Scope{access.ScopeRead, access.ScopeListen}, Today: app.DayOf(v.now, v.zone).String()}
+	if v.may(ownerOnly) {
+		data.Scopes = slices.Insert(data.Scopes, 0, access.ScopeFull)
+	}
 	for i := len(keys) - 1; i >= 0; i-- { // newest first
 		data.Rows = append(data.Rows, s.keyRow(v, keys[i]))
 	}
@@ -88,7 +92,7 @@ func (s *Server) keyRevocation(v *visit, k access.APIKey) confirmation {
 
 func (s *Server) createKey(v *visit) error {
 	form := keyForm{Name: v.PostFormValue("name"), Scope: access.Scope(v.PostFormValue("scope")), Expires: v.PostFormValue("expires")}
-	if form.Scope != access.ScopeRead && !v.may(ownerOnly) {
+	if form.Scope == access.ScopeFull && !v.may(ownerOnly) {
 		return errNotYours
 	}
 	in := access.APIKeyCreate{Name: form.Name, Scope: form.Scope, Key: v.form.key}

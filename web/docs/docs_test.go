@@ -68,7 +68,8 @@ func TestReference(t *testing.T) {
 		t.Errorf("%d operations", n)
 	}
 	created := page("/docs/createWebhook")
-	for _, part := range []string{"An API key of scope full. 300 requests a minute", "<code>webhook_url</code>", "&#34;IN&#34; | &#34;OUT&#34; | &#34;ALL&#34;",
+	for _, part := range []string{"An API key of scope full. 300 requests a minute", "<code>webhook_url</code>",
+		"&#34;IN&#34; | &#34;OUT&#34; | &#34;ALL&#34;",
 		"<code>webhook.bank_account_id</code>", "≤ 2048 characters", "<h3>201</h3>", "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="} {
 		if !strings.Contains(created, part) {
 			t.Errorf("createWebhook: no %s", part)

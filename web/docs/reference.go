@@ -209,7 +209,8 @@ func (r *reference) typeOf(schema exactjson.Value) string {
 		name += " [" + r.typeOf(items) + "]"
 	}
 	for _, bound := range []struct{ key, sign, unit string }{
-		{"minimum", ", ≥ ", ""}, {"maximum", ", ≤ ", ""}, {"maxLength", ", ≤ ", " " + r.Words["characters"]}, {"maxItems", ", ≤ ", " " + r.Words["elements"]},
+		{"minimum", ", ≥ ", ""}, {"maximum", ", ≤ ", ""}, {"maxLength", ", ≤ ", " " + r.Words["characters"]},
+		{"maxItems", ", ≤ ", " " + r.Words["elements"]},
 	} {
 		if v, has := schema.Lookup(bound.key); has {
 			name += bound.sign + v.Text + bound.unit

@@ -1,0 +1,252 @@
+// Package listen brings the transactions of a baoco elsewhere to a program on this machine,
+// which no server can call: it reads them from the stream of server-sent events and calls
+// the program as a webhook would.
+package listen
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/serve"
+	"baoco/app/command/terminal"
+	"baoco/app/delivery"
+	"baoco/scheduler/courier"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/urfave/cli/v2"
+)
+
+// Command is baoco listen.
+func Command() *cli.Command {
+	return &cli.Command{
+		Name: "listen", Usage: "call a program on this machine with the transactions of a baoco elsewhere, until Ctrl-C",
+		Description: "It needs an API key of that baoco (apikey create NAME --scope listen) in --api-key-file or BAOCO_API_KEY.\n" +
+			"The secret that signs the calls is made once for each directory and kept in " + memoryFile + ".\n\n" +
+			terminal.Example("baoco listen --server https://pay.shop.vn --forward-to http://localhost:3000/hook --api-key-file key.txt"),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "server", Usage: "`URL` of the baoco elsewhere", Required: true, EnvVars: []string{"BAOCO_SERVER"}},
+			&cli.StringFlag{Name: "forward-to", Usage: "`URL` to call", Required: true},
+			&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` with the API key; - is standard input", DefaultText: "BAOCO_API_KEY"},
+			&cli.BoolFlag{Name: "new", Usage: "only what is recorded from now on, also where this directory has listened before"},
+			terminal.OutputFlag,
+		},
+		Action: func(c *cli.Context) error {
+			l, err := newListener(c)
+			if err != nil {
+				return err
+			}
+			ctx, stop := terminal.UntilStopped(c.Context)
+			defer stop()
+			if err := l.run(ctx); ctx.Err() == nil && !errors.Is(err, syscall.EPIPE) {
+				return err
+			}
+			return nil
+		},
+	}
+}
+
+// listener brings transactions from one server to one address.
+type listener struct {
+	c         *cli.Context
+	server    string // without a slash at its end
+	key       string
+	forwardTo string
+	memory    *memory
+	client    *http.Client // of the server
+	sender    *courier.Sender
+	missing   []string // the ids that the program didn't take
+}
+
+func newListener(c *cli.Context) (*listener, error) {
+	if err := terminal.NoArguments(c); err != nil {
+		return nil, err
+	}
+	if err := terminal.CheckOutput(c); err != nil {
+		return nil, err
+	}
+	l := &listener{c: c, client: newClient(),
+		sender: courier.NewSender(nil, serve.Version, &http.Transport{DisableKeepAlives: true, DisableCompression: true})}
+	var err error
+	if l.server, err = address(c, "server"); err != nil {
+		return nil, err
+	}
+	if l.forwardTo, err = address(c, "forward-to"); err != nil {
+		return nil, err
+	}
+	l.key = os.Getenv("BAOCO_API_KEY")
+	if c.IsSet("api-key-file") {
+		if l.key, err = terminal.ReadSecretFile(c, c.String("api-key-file")); err != nil {
+			return nil, err
+		}
+	}
+	if l.key == "" {
+		return nil, terminal.Usagef("an API key is needed: --api-key-file FILE or BAOCO_API_KEY")
+	}
+	if l.memory, err = remember(memoryFile); err != nil {
+		return nil, terminal.Exit(terminal.ExitDatabase, err)
+	}
+	if c.Bool("new") {
+		delete(l.memory.Last, l.server)
+	}
+	return l, nil
+}
+
+// address reads a URL with a host.
+func address(c *cli.Context, flag string) (string, error) {
+	u, err := url.Parse(c.String(flag))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return "", terminal.Usagef("--%s must be an address such as https://pay.shop.vn, not %q", flag, c.String(flag))
+	}
+	if flag == "server" {
+		return u.Scheme + "://" + u.Host, nil
+	}
+	return u.String(), nil
+}
+
+// The wait before a lost connection is made again doubles from the first to the last.
+const (
+	firstWait = time.Second
+	lastWait  = 30 * time.Second
+)
+
+// run reads one stream after another, each from where the one before it ended.
+func (l *listener) run(ctx context.Context) error {
+	l.say("%s is called, signed with %s", l.forwardTo, l.memory.Secret)
+	if last := l.memory.Last[l.server]; last != 0 {
+		l.say("Going on after transaction %d, the last one that was received here. --new begins with what comes from now on.", last)
+	}
+	defer func() {
+		if len(l.missing) > 0 {
+			l.say("%d transactions were not taken by %s: %v", len(l.missing), l.forwardTo, l.missing)
+		}
+	}()
+	for wait := firstWait; ; wait = min(2*wait, lastWait) {
+		began := l.memory.Last[l.server]
+		err := l.follow(ctx)
+		if refused := (*refusedError)(nil); errors.As(err, &refused) || ctx.Err() != nil {
+			return err
+		}
+		if fault := (*localError)(nil); errors.As(err, &fault) {
+			return fault.error
+		}
+		if l.memory.Last[l.server] != began {
+			wait = firstWait
+		}
+		l.say("The connection to %s is lost: %v. It is made again in %s; nothing is left out.", l.server, err, wait)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// say writes a line for the person, beside the data.
+func (l *listener) say(format string, args ...any) {
+	fmt.Fprintf(l.c.App.ErrWriter, format+"\n", args...)
+}
+
+// localError is a fault of this machine. Connecting again doesn't mend it.
+type localError struct{ error }
+
+// take handles one event of the stream.
+func (l *listener) take(ctx context.Context, e event) error {
+	last := l.memory.Last[l.server]
+	switch e.name {
+	case "removed":
+		l.say("Taken away, because the import of their file was undone: %s", e.data)
+		return nil
+	case "": // where the stream begins
+		if e.id < last {
+			l.say("The newest transaction of %s is %d, but %d was received here: it was restored from an older backup.", l.server, e.id, last)
+		}
+	case "transaction":
+		if e.id <= last {
+			return nil // it came before
+		}
+		if err := l.forward(ctx, e); err != nil {
+			return err
+		}
+	default:
+		return nil
+	}
+	l.memory.Last[l.server] = e.id
+	if err := l.memory.save(); err != nil {
+		return &localError{terminal.Exit(terminal.ExitDatabase, err)}
+	}
+	return nil
+}
+
+// pauseForProgram is the wait before a program that doesn't listen is called again.
+const pauseForProgram = time.Second
+
+// forward calls the program with a transaction, and prints what it answered. As long as
+// nothing listens at its address the transaction waits.
+func (l *listener) forward(ctx context.Context, e event) error {
+	payload, err := delivery.ParseUnsigned([]byte(e.data))
+	if err != nil {
+		return err
+	}
+	o := delivery.Outgoing{URL: l.forwardTo, Kind: delivery.WebhookHTTP, Secrets: delivery.Secrets{Current: l.memory.Secret}, Payload: payload,
+		Delivery: delivery.Delivery{ID: e.id, CreatedAt: time.Unix(0, 0)}}
+	for said := false; ; said = true {
+		result := l.sender.Send(ctx, o)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if result.Error != delivery.ErrorRefused {
+			return l.print(payload, result)
+		}
+		if !said {
+			l.say("Nothing listens at %s. Transaction %d waits for it.", l.forwardTo, e.id)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pauseForProgram):
+		}
+	}
+}
+
+// print writes one line about a call.
+func (l *listener) print(p delivery.Payload, r delivery.Result) error {
+	if !r.OK() {
+		l.missing = append(l.missing, p.ID)
+	}
+	line := ""
+	if l.c.String("output") == "json" {
+		data, err := json.Marshal(struct {
+			Transaction json.RawMessage     `json:"transaction"`
+			StatusCode  int                 `json:"status_code"`
+			Error       delivery.ErrorClass `json:"error,omitempty"`
+			DurationMS  int64               `json:"duration_ms"`
+		}{p.Unsigned(), r.StatusCode, r.Error, r.Duration.Milliseconds()})
+		if err != nil {
+			return err
+		}
+		line = string(terminal.VisibleJSON(data))
+	} else {
+		sign, answer := "+", strconv.Itoa(r.StatusCode)
+		if p.TransferType == app.Out {
+			sign = "-"
+		}
+		if !r.OK() {
+			answer += " NOT TAKEN: " + r.Explanation().EN
+		}
+		line = fmt.Sprintf("%-19s  %-8s %18s  %s  → %s (%d ms)", p.TransactionDate, p.ID, sign+terminal.VND(p.TransferAmount),
+			text.Pad(terminal.Clip(terminal.OneLine(p.Content), 40), 40, ' '), answer, r.Duration.Milliseconds())
+	}
+	if _, err := fmt.Fprintln(l.c.App.Writer, line); err != nil {
+		return &localError{err}
+	}
+	return nil
+}

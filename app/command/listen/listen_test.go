@@ -1,0 +1,251 @@
+package listen_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"baoco/app/access"
+	"baoco/app/apptest"
+	"baoco/app/command"
+	"baoco/app/delivery"
+	"baoco/web/webtest"
+)
+
+// program is the receiver on the developer's machine.
+type program struct {
+	mu     sync.Mutex
+	ids    []string
+	wrong  []string // what its signature or body had
+	secret string
+	answer func(id string) int
+	taken  chan string
+}
+
+func (p *program) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	var call struct {
+		Transactions []struct{ ID, Checksum string }
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if json.Unmarshal(body, &call) != nil || len(call.Transactions) != 1 || call.Transactions[0].Checksum == "" ||
+		r.Header.Get("X-Webhook-Signature") != delivery.Signature(p.secret, body) {
+		p.wrong = append(p.wrong, string(body))
+		return
+	}
+	id := call.Transactions[0].ID
+	p.ids = append(p.ids, id)
+	w.WriteHeader(p.answer(id))
+	p.taken <- id
+}
+
+// cutter passes connections on to a server, and cuts them.
+type cutter struct {
+	net.Listener
+	to string
+	mu sync.Mutex
+	at map[net.Conn]struct{}
+}
+
+func newCutter(t *testing.T, to string) *cutter {
+	t.Helper()
+	u, err := url.Parse(to)
+	apptest.Must(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	apptest.Must(t, err)
+	c := &cutter{Listener: l, to: u.Host, at: map[net.Conn]struct{}{}}
+	t.Cleanup(func() { l.Close(); c.cut() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", c.to)
+			if err != nil {
+				conn.Close()
+				continue
+			}
+			c.mu.Lock()
+			c.at[conn], c.at[server] = struct{}{}, struct{}{}
+			c.mu.Unlock()
+			go func() { io.Copy(server, conn); server.Close() }()
+			go func() { io.Copy(conn, server); conn.Close() }()
+		}
+	}()
+	return c
+}
+
+// cut ends all connections at once, in the middle of whatever they carry.
+func (c *cutter) cut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn := range c.at {
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		conn.Close()
+	}
+	clear(c.at)
+}
+
+func await(t *testing.T, out *apptest.Output, text string) {
+	t.Helper()
+	if out.Await(regexp.MustCompile(regexp.QuoteMeta(text)), time.Minute) == nil {
+		t.Fatalf("%q doesn't come: %s", text, out.String())
+	}
+}
+
+// Transactions arrive once each and in order, however often the connection is lost. What
+// the program doesn't take is named.
+func TestListen(t *testing.T) {
+	t.Chdir(t.TempDir())
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	between := newCutter(t, w.URL)
+	p := &program{taken: make(chan string, 1<<16), answer: func(string) int { return http.StatusOK }}
+	receiver := httptest.NewServer(p)
+	defer receiver.Close()
+	keyFile := filepath.Join(t.TempDir(), "key")
+	apptest.Must(t, os.WriteFile(keyFile, []byte(w.APIKey(access.ScopeListen)+"\n"), 0o600))
+
+	// The memory is made by a first run, which is refused: so the receiver knows the secret.
+	var out, said apptest.Output
+	if code := command.Run(t.Context(), []string{"baoco", "listen", "--server", receiver.URL, "--forward-to", receiver.URL,
+		"--api-key-file", keyFile}, nil, io.Discard, &said); code != 1 || !strings.Contains(said.String(), "is not a baoco") {
+		t.Fatalf("exit %d: %s", code, said.String())
+	}
+	p.wrong = nil
+	var memory struct{ Secret string }
+	data, err := os.ReadFile(".baoco-listen.json")
+	apptest.Must(t, err)
+	apptest.Must(t, json.Unmarshal(data, &memory))
+	p.secret = memory.Secret
+
+	source := w.Native()
+	record := func(from, to int) {
+		t.Helper()
+		var batch []string
+		for n := from; n < to; n++ {
+			batch = append(batch, apptest.Transfer{ID: fmt.Sprint("E", n)}.Native())
+		}
+		w.Wants(webtest.Counts{Recorded: to - from}, source, apptest.Batch(batch...))
+	}
+	record(0, 3) // before: they aren't brought
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan int)
+	go func() {
+		ended <- command.Run(ctx, []string{"baoco", "listen", "--server", "http://" + between.Addr().String() + "/",
+			"--forward-to", receiver.URL + "/hook", "--api-key-file", keyFile}, nil, &out, &said)
+	}()
+	defer func() {
+		stop()
+		if code := <-ended; code != 0 || !strings.Contains(said.String(), "1 transactions were not taken") {
+			t.Errorf("stopped: exit %d, %s", code, said.String())
+		}
+	}()
+	await(t, &said, "signed with "+memory.Secret)
+	rounds, each := apptest.Rounds(4, 20), apptest.Rounds(30, 500)
+	// The first transaction is waited for, so that the stream has begun.
+	deadline := time.Now().Add(30 * time.Second)
+	total := 3
+	for began := false; !began; {
+		record(total, total+1)
+		total++
+		select {
+		case <-p.taken:
+			began = true
+		case <-time.After(time.Second):
+			if time.Now().After(deadline) {
+				t.Fatal("the stream doesn't begin: " + said.String())
+			}
+		}
+	}
+	p.mu.Lock()
+	first, _ := strconv.Atoi(p.ids[0])
+	p.mu.Unlock()
+	for range rounds {
+		record(total, total+each)
+		for n := range each {
+			if n == each/2 {
+				between.cut()
+			}
+			select {
+			case <-p.taken:
+			case <-time.After(60 * time.Second):
+				t.Fatalf("a transaction doesn't come: %s", said.String())
+			}
+		}
+		total += each
+	}
+	p.mu.Lock()
+	for i, id := range p.ids {
+		if id != strconv.Itoa(first+i) {
+			t.Fatalf("call %d is of transaction %s, not %d", i, id, first+i)
+		}
+	}
+	if want := 1 + rounds*each; len(p.ids) != want || len(p.wrong) > 0 {
+		t.Errorf("%d calls, want %d; wrong ones: %q", len(p.ids), want, p.wrong)
+	}
+	refused := strconv.Itoa(first + len(p.ids))
+	p.answer = func(string) int { return http.StatusInternalServerError }
+	p.mu.Unlock()
+	record(total, total+1)
+	<-p.taken
+	await(t, &out, "500 NOT TAKEN")
+	between.Close() // the server is gone for this command; it goes on trying
+	between.cut()
+	await(t, &said, "is lost")
+	if !strings.Contains(out.String(), refused) || strings.Count(out.String(), "\n") != rounds*each+2 {
+		t.Errorf("%d lines", strings.Count(out.String(), "\n"))
+	}
+}
+
+// A key that may not, an address that is none, and a damaged memory end the command.
+func TestListenRefuses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	w := webtest.NewWorld(t)
+	run := func(key string, args ...string) (code int, said string) {
+		t.Setenv("BAOCO_API_KEY", key)
+		var out bytes.Buffer
+		code = command.Run(t.Context(), append([]string{"baoco", "listen"}, args...), nil, io.Discard, &out)
+		return code, out.String()
+	}
+	good := []string{"--server", w.URL, "--forward-to", "http://localhost:3000"}
+	for _, c := range []struct {
+		key  string
+		args []string
+		code int
+		said string
+	}{
+		{"", good, 2, "an API key is needed"},
+		{"baoco_x", good, 1, "answers 401"},
+		{"k", []string{"--server", "pay.shop.vn", "--forward-to", "http://localhost:3000"}, 2, "--server must be an address"},
+		{"k", []string{"--server", w.URL, "--forward-to", "localhost:3000"}, 2, "--forward-to must be an address"},
+		{"k", []string{"--server", w.URL, "--forward-to", "http://a:b@localhost:3000"}, 2, "--forward-to must be an address"},
+		{"k", append(good, "more"), 2, "takes no argument"},
+	} {
+		if code, said := run(c.key, c.args...); code != c.code || !strings.Contains(said, c.said) {
+			t.Errorf("%q: exit %d, %s", c.args, code, said)
+		}
+	}
+	apptest.Must(t, os.WriteFile(".baoco-listen.json", []byte("{}"), 0o600))
+	if code, said := run("k", good...); code != 4 || !strings.Contains(said, "is damaged") {
+		t.Errorf("a damaged memory: exit %d, %s", code, said)
+	}
+}

@@ -1,0 +1,53 @@
+package listen
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"baoco/app/delivery"
+)
+
+// memoryFile keeps what a directory has received. Only its owner may read it.
+const memoryFile = ".baoco-listen.json"
+
+// memory is what the file holds.
+type memory struct {
+	path   string
+	Secret string           `json:"secret"` // that signs the calls
+	Last   map[string]int64 `json:"last"`   // the id of the last transaction that was received, by the server's address
+}
+
+// remember reads the file, or makes it with a new secret.
+func remember(path string) (*memory, error) {
+	m := &memory{path: path}
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		m.Secret = delivery.NewSecret()
+	case err != nil:
+		return nil, err
+	default:
+		if err := json.Unmarshal(data, m); err != nil || !delivery.IsSecret(m.Secret) {
+			return nil, fmt.Errorf("%s is damaged; remove it to begin with a new secret", path)
+		}
+	}
+	if m.Last == nil {
+		m.Last = map[string]int64{}
+	}
+	return m, m.save()
+}
+
+// save replaces the file as a whole, so that a crash leaves the old one or the new one.
+func (m *memory) save() error {
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(m.path+".new", append(data, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(m.path+".new", m.path)
+}
