@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -13,9 +14,9 @@ import (
 )
 
 // runBenchIn runs baoco bench in dir as a process and reads what it prints.
-func runBenchIn(t *testing.T, dir string, report any) {
+func runBenchIn(t *testing.T, dir string, report any, args ...string) {
 	t.Helper()
-	cmd := program(dir, "bench", "--duration", "300ms", "-o", "json")
+	cmd := program(dir, append([]string{"bench", "--duration", "300ms", "-o", "json"}, args...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -46,6 +47,8 @@ type benchPassed struct {
 	Transactions  int     `json:"transactions"`
 	AcceptedPerS  float64 `json:"accepted_per_s"`
 	DeliveredPerS float64 `json:"delivered_per_s"`
+	Handshakes    int     `json:"tls_handshakes"`
+	CPUMicros     int     `json:"cpu_per_delivery_us"`
 }
 
 type benchTimes struct {
@@ -67,16 +70,32 @@ type benchMemories struct {
 // is lost, nothing is left.
 func TestBench(t *testing.T) {
 	t.Parallel()
+	testBench(t, false)
+}
+
+// A server keeps connections to its shop's HTTPS too: no handshake for each delivery.
+func TestBenchHTTPS(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		t.Skip("the certificates that this system trusts aren't in files")
+	}
+	testBench(t, true, "--https")
+}
+
+func testBench(t *testing.T, https bool, args ...string) {
 	dir := t.TempDir()
 	var report benchReport
-	runBenchIn(t, dir, &report)
+	runBenchIn(t, dir, &report, args...)
 	if report.Lost != 0 || report.FailedCalls != 0 || report.Duplicates != 0 {
 		t.Errorf("%d lost, %d duplicates, %d failed calls: %v", report.Lost, report.Duplicates, report.FailedCalls, report.Errors)
 	}
 	for _, p := range []benchPassed{report.Relay, report.Baoco} {
-		if p.Transactions == 0 || p.AcceptedPerS <= 0 || p.DeliveredPerS <= 0 {
+		if p.Transactions == 0 || p.AcceptedPerS <= 0 || p.DeliveredPerS <= 0 || (p.Handshakes > 0) != https {
 			t.Errorf("%+v", p)
 		}
+	}
+	if n := report.Baoco.Handshakes; n > 64 || report.Baoco.CPUMicros <= 0 {
+		t.Errorf("%d handshakes with one shop, %d µs for each delivery", n, report.Baoco.CPUMicros)
 	}
 	if len(report.Latency) != 2 || report.Machine == "" {
 		t.Fatalf("%+v", report)

@@ -5,6 +5,7 @@ package bench
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -31,10 +32,12 @@ func Command() *cli.Command {
 		Description: terminal.Example(
 			"baoco bench",
 			"baoco bench --dir /var/lib/baoco -o json",
+			"baoco bench --https",
 		),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "dir",
 				Usage: "`DIRECTORY` of the throw-away database (default: that of --db, the current one where none is given)"},
+			&cli.BoolFlag{Name: "https", Usage: "deliver to shops that speak TLS, as most do; not on Windows and macOS"},
 			&cli.DurationFlag{Name: "duration", Usage: "`TIME` of each phase", Value: 6 * time.Second},
 			terminal.DBFlag, terminal.OutputFlag,
 		},
@@ -46,25 +49,26 @@ func Command() *cli.Command {
 type bench struct {
 	duration time.Duration
 	dir      string // is removed afterwards
+	trusted  string // file of the shops' certificate; empty: they speak plain HTTP
 	receiver *receiver
 	runs     int // so far
 	report   *report
 }
 
-// hangingWebhooks is how many webhooks hang beside one that answers: as many as
-// an account may have.
-const hangingWebhooks = delivery.MaxWebhooks - 1
-
-// connections is how many callers there are at saturation.
-const connections = 64
-
-// latencyRate is how many calls a second come where latency is measured.
-const latencyRate = 50
+const (
+	hangingWebhooks = delivery.MaxWebhooks - 1 // beside one that answers: as many as an account may have
+	connections     = 64                       // callers at saturation
+	latencyRate     = 50                       // calls a second where latency is measured
+)
 
 func run(c *cli.Context) error {
 	b := &bench{duration: c.Duration("duration")}
 	if b.duration < 100*time.Millisecond || b.duration > time.Hour {
 		return terminal.Usagef("--duration must be from 100ms to 1h")
+	}
+	secure := c.Bool("https")
+	if secure && (runtime.GOOS == "windows" || runtime.GOOS == "darwin") {
+		return terminal.Usagef("--https needs a system that keeps the certificates it trusts in files")
 	}
 	err := errors.Join(terminal.CheckOutput(c), terminal.NoArguments(c))
 	if err != nil {
@@ -75,13 +79,20 @@ func run(c *cli.Context) error {
 	}
 	defer os.RemoveAll(b.dir)
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // collecting garbage here would be measured as the server's
-	if b.receiver, err = openReceiver(); err != nil {
+	var certificate *tls.Certificate
+	if secure {
+		b.trusted = filepath.Join(b.dir, "shops.pem")
+		if certificate, err = certify(b.trusted, time.Now()); err != nil {
+			return err
+		}
+	}
+	if b.receiver, err = openReceiver(certificate); err != nil {
 		return err
 	}
 	defer b.receiver.server.Close()
 	b.report = &report{
 		Machine:   fmt.Sprintf("baoco %s, %s, %s/%s, %d CPUs", serve.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
-		DurationS: b.duration.Seconds(), Errors: map[string]int{},
+		DurationS: b.duration.Seconds(), HTTPS: secure, Errors: map[string]int{},
 	}
 	if err := b.measure(app.ActingAs(c.Context, app.Actor{Way: app.WayCommand, Name: "bench", At: time.Now()}), c.App.ErrWriter); err != nil {
 		return err
@@ -103,45 +114,45 @@ func (b *bench) measure(ctx context.Context, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	b.report.Relay = r.passed()
+	b.report.Relay = r.passed(0)
 
 	fmt.Fprintln(progress, "[2/4] at saturation: baoco")
-	if r, b.report.Memory.IdleMB, b.report.Memory.SaturationMB, err = b.serving(ctx, 0, saturating); err != nil {
+	r, took, err := b.serving(ctx, 0, saturating)
+	if err != nil {
 		return err
 	}
-	b.report.Baoco = r.passed()
+	b.report.Baoco, b.report.Memory.IdleMB, b.report.Memory.SaturationMB = r.passed(took.cpu), took.idleMB, took.mostMB
 
 	for i, hanging := range []int{0, hangingWebhooks} {
 		fmt.Fprintf(progress, "[%d/4] %d calls a second beside %d hanging webhooks\n", i+3, latencyRate, hanging)
 		warmUp := load{rate: latencyRate, duration: min(time.Second/2, b.duration)}
-		r, _, most, err := b.serving(ctx, hanging, warmUp, load{rate: latencyRate, duration: b.duration})
-		if err != nil {
+		if r, took, err = b.serving(ctx, hanging, warmUp, load{rate: latencyRate, duration: b.duration}); err != nil {
 			return err
 		}
-		b.report.Memory.HangingMB = most
+		b.report.Memory.HangingMB = took.mostMB
 		b.report.Latency = append(b.report.Latency, latency{hanging, r.hanging, quantilesOf(r.took)})
 	}
 	return nil
 }
 
 // serving measures a server with a webhook that answers and so many that never do and
-// get the same transactions. It gives the result of the last load, and how much memory
-// the server takes before the loads and takes at most.
-func (b *bench) serving(ctx context.Context, hanging int, loads ...load) (r result, idle, most *float64, err error) {
+// get the same transactions. It gives the result of the last load, and what the server took.
+func (b *bench) serving(ctx context.Context, hanging int, loads ...load) (r result, took usage, err error) {
 	server, err := b.serve(ctx, hanging)
 	if err != nil {
-		return r, nil, nil, err
+		return r, took, err
 	}
-	defer server.kill()
+	defer func() { took.cpu = server.kill() }()
 	time.Sleep(100 * time.Millisecond) // the rest of the server's start
-	idle = server.memory("VmRSS")
+	took.idleMB = server.memory("VmRSS")
 	for _, l := range loads {
 		l.url, l.secret = server.url, server.secret
 		if r, err = b.load(ctx, l); err != nil {
-			return r, nil, nil, err
+			return r, took, err
 		}
 	}
-	return r, idle, server.memory("VmHWM"), nil
+	took.mostMB = server.memory("VmHWM")
+	return r, took, nil
 }
 
 // patience is how long nothing may arrive before missing deliveries count as
@@ -178,45 +189,40 @@ const accountNumber = "19354957"
 
 // serve starts a server on a new database, with a webhook that answers and so many
 // that hang.
-func (b *bench) serve(ctx context.Context, hanging int) (*server, error) {
-	db := filepath.Join(b.dir, fmt.Sprintf("bench-%d.db", b.runs))
-	if err := sqlitestore.Create(ctx, db, app.DefaultZone, time.Now()); err != nil {
-		return nil, err
-	}
-	source, err := b.setUp(ctx, db, hanging, time.Now())
-	if err != nil {
-		return nil, err
-	}
-	return startServer(ctx, db, source)
-}
-
-// setUp makes what the account of a file needs, and gives its source.
-func (b *bench) setUp(ctx context.Context, db string, hanging int, now time.Time) (source inbound.Source, err error) {
+func (b *bench) serve(ctx context.Context, hanging int) (s *server, err error) {
 	const account = app.DefaultAccountID
+	db, now := filepath.Join(b.dir, fmt.Sprintf("bench-%d.db", b.runs)), time.Now()
+	if err := sqlitestore.Create(ctx, db, app.DefaultZone, now); err != nil {
+		return nil, err
+	}
 	store, err := sqlitestore.Open(ctx, db, sqlitestore.Options{})
 	if err != nil {
-		return source, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	if err := store.SetAllowTargets(ctx, []string{"127.0.0.0/8"}); err != nil {
-		return source, err
+		return nil, err
 	}
 	service, _, err := serve.NewService(ctx, store, nil)
 	if err != nil {
-		return source, err
+		return nil, err
 	}
 	link := inbound.BankAccountLink{Bank: "ACB", AccountNumber: accountNumber, AccountName: "NGUYEN VAN A"}
 	if _, err := service.Inbound.LinkBankAccount(ctx, account, link, now); err != nil {
-		return source, err
+		return nil, err
 	}
-	for i, url := range b.receiver.urls[:1+hanging] {
+	for i, url := range b.receiver.urls[1 : 2+hanging] {
 		hook := delivery.WebhookCreate{Name: "shop", URL: url + "/shop", Type: delivery.WebhookAll}
 		if i > 0 {
 			hook.URL = url + "/hang"
 		}
 		if _, _, err := service.Deliveries.CreateWebhook(ctx, account, hook, now); err != nil {
-			return source, err
+			return nil, err
 		}
 	}
-	return service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: "bench"}, now)
+	source, err := service.Inbound.AddSource(ctx, account, inbound.SourceAdd{Provider: "native", Name: "bench"}, now)
+	if err != nil {
+		return nil, err
+	}
+	return startServer(ctx, db, b.trusted, source)
 }

@@ -67,15 +67,16 @@ func TestBenchReceiver(t *testing.T) {
 func TestReportText(t *testing.T) {
 	begin := time.Now()
 	r := result{count: 2000, failed: map[int]string{0: "HTTP 503"}, first: begin, end: begin.Add(time.Second),
-		took: make([]time.Duration, 1000), last: begin.Add(2 * time.Second)}
+		took: make([]time.Duration, 1000), last: begin.Add(2 * time.Second), handshakes: 64}
 	mb := 38.4
-	report := &report{Relay: r.passed(), Baoco: r.passed(), Latency: []latency{{99, 99, quantilesOf(r.took)}}, Errors: map[string]int{}}
+	report := &report{Relay: r.passed(0), Baoco: r.passed(time.Second), Errors: map[string]int{},
+		Latency: []latency{{99, 99, quantilesOf(r.took)}}}
 	report.Memory.IdleMB, report.Memory.SaturationMB, report.Memory.HangingMB = &mb, &mb, &mb
 	report.count(r)
 	var text bytes.Buffer
 	report.print(&text)
-	for _, part := range []string{"1,999", "500", "100 % of what the relay does", "beside 99 hanging webhooks", "38 MB idle",
-		"0 lost, 0 duplicated, 1 calls failed", "1 × HTTP 503"} {
+	for _, part := range []string{"1,999", "500", "64", "100 % of what the relay does, with 1000 µs of CPU for each delivery",
+		"beside 99 hanging webhooks", "38 MB idle", "0 lost, 0 duplicated, 1 calls failed", "1 × HTTP 503"} {
 		if !strings.Contains(text.String(), part) {
 			t.Errorf("the table lacks %q:\n%s", part, &text)
 		}

@@ -3,6 +3,8 @@ package bench
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -36,6 +38,7 @@ type result struct {
 	duplicates int
 	lost       int   // accepted, and never arrived
 	hanging    int64 // requests that hang at the end
+	handshakes int64 // of TLS, with the shops
 }
 
 // accepted is how many calls were accepted.
@@ -48,7 +51,7 @@ func generate(ctx context.Context, l load) (result, error) {
 	r := result{failed: map[int]string{}, first: time.Now()}
 	var mu sync.Mutex
 	call := func(n int) {
-		if err := l.post(transport, n); err != nil {
+		if err := post(transport, l.url, l.secret, body(l.run, n, time.Now())); err != nil {
 			mu.Lock()
 			defer mu.Unlock()
 			r.failed[n] = err.Error()
@@ -80,16 +83,17 @@ func generate(ctx context.Context, l load) (result, error) {
 func keepAlive(idle int) *http.Transport {
 	return &http.Transport{
 		MaxIdleConns: idle, MaxIdleConnsPerHost: idle, DisableCompression: true, ResponseHeaderTimeout: 30 * time.Second,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // the relay's shops are of this process
 	}
 }
 
-// post posts transaction n.
-func (l load) post(transport *http.Transport, n int) error {
-	request, err := http.NewRequest(http.MethodPost, l.url, bytes.NewReader(body(l.run, n, time.Now())))
+// post posts a body, with a secret where there is one.
+func post(transport *http.Transport, url, secret string, body []byte) error {
+	request, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	request.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + l.secret}}
+	request.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + secret}}
 	response, err := transport.RoundTrip(request)
 	if err != nil {
 		return err
@@ -118,9 +122,10 @@ func body(run, n int, now time.Time) []byte {
 // receiver plays the shops: one answers at once, the others never do. It is the
 // relay too.
 type receiver struct {
-	urls    []string // one for each webhook, since attempts to one host are limited
-	server  *http.Server
-	hanging atomic.Int64 // requests
+	urls       []string // of the relay, then one for each webhook, since attempts to one host are limited
+	server     *http.Server
+	hanging    atomic.Int64 // requests
+	handshakes atomic.Int64 // of TLS
 
 	mu    sync.Mutex
 	run   int
@@ -129,23 +134,31 @@ type receiver struct {
 	last  time.Time
 }
 
-func openReceiver() (*receiver, error) {
+// openReceiver opens the relay over plain HTTP, and the shops under a certificate where
+// there is one.
+func openReceiver(certificate *tls.Certificate) (*receiver, error) {
 	mux := http.NewServeMux()
 	r := &receiver{server: &http.Server{Handler: mux}}
-	for range 1 + hangingWebhooks {
+	for i := range 2 + hangingWebhooks {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			r.server.Close()
-			return nil, err
+			return nil, errors.Join(err, r.server.Close())
 		}
-		r.urls = append(r.urls, "http://"+l.Addr().String())
+		url := "http://" + l.Addr().String()
+		if i > 0 && certificate != nil {
+			url = "https://" + l.Addr().String()
+			l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*certificate}, VerifyConnection: r.greet})
+		}
+		r.urls = append(r.urls, url)
 		go r.server.Serve(l)
 	}
 	mux.HandleFunc("/shop", r.answer)
 	mux.HandleFunc("/hang", r.hang)
-	mux.HandleFunc("/relay", relay(r.urls[0]+"/shop"))
+	mux.HandleFunc("/relay", relay(r.urls[1]+"/shop"))
 	return r, nil
 }
+
+func (r *receiver) greet(tls.ConnectionState) error { r.handshakes.Add(1); return nil }
 
 // answer is the shop that answers. It searches bytes, because reading JSON would
 // cost the machine more than what is measured.
@@ -153,23 +166,18 @@ func (r *receiver) answer(w http.ResponseWriter, request *http.Request) {
 	at := time.Now()
 	read, _ := io.ReadAll(http.MaxBytesReader(w, request.Body, 1<<20))
 	_, marks, _ := strings.Cut(string(read), mark)
+	_, _ = io.WriteString(w, `{"success":true}`)
 	var run, n int
 	var called int64
-	if _, err := fmt.Sscanf(marks, "%d-%d-%d", &run, &n, &called); err == nil {
-		r.note(run, n, at, at.Sub(time.Unix(0, called)))
-	}
-	_, _ = io.WriteString(w, `{"success":true}`)
-}
-
-func (r *receiver) note(run, n int, at time.Time, took time.Duration) {
+	_, err := fmt.Sscanf(marks, "%d-%d-%d", &run, &n, &called)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if run != r.run {
+	if err != nil || run != r.run {
 		return // it came late
 	}
 	r.calls++
 	if _, again := r.took[n]; !again {
-		r.took[n], r.last = took, at
+		r.took[n], r.last = at.Sub(time.Unix(0, called)), at
 	}
 }
 
@@ -185,6 +193,7 @@ func (r *receiver) hang(_ http.ResponseWriter, request *http.Request) {
 func (r *receiver) begin(run int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.handshakes.Store(0)
 	r.run, r.took, r.calls, r.last = run, map[int]time.Duration{}, 0, time.Time{}
 }
 
@@ -199,7 +208,7 @@ func (r *receiver) arrived() int {
 func (r *receiver) report(to *result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	to.duplicates, to.last, to.hanging = r.calls-len(r.took), r.last, r.hanging.Load()
+	to.duplicates, to.last, to.hanging, to.handshakes = r.calls-len(r.took), r.last, r.hanging.Load(), r.handshakes.Load()
 	for n := range to.count {
 		took, there := r.took[n]
 		if there {
@@ -214,15 +223,11 @@ func (r *receiver) report(to *result) {
 // forwards its body to target, without storage, signature or retry. The
 // difference between baoco and the relay is what baoco's promises cost.
 func relay(target string) http.HandlerFunc {
-	queue := make(chan []byte, 1<<20)
-	client := &http.Client{Transport: keepAlive(64)}
-	for range 64 {
+	queue, transport := make(chan []byte, 1<<20), keepAlive(connections)
+	for range connections {
 		go func() {
 			for body := range queue {
-				if response, err := client.Post(target, "application/json", bytes.NewReader(body)); err == nil {
-					_, _ = io.Copy(io.Discard, response.Body)
-					response.Body.Close()
-				}
+				_ = post(transport, target, "", body)
 			}
 		}()
 	}

@@ -15,6 +15,7 @@ import (
 type report struct {
 	Machine   string    `json:"machine"`
 	DurationS float64   `json:"duration_s"`
+	HTTPS     bool      `json:"https"` // to the shops
 	Relay     passed    `json:"relay"`
 	Baoco     passed    `json:"baoco"`
 	Latency   []latency `json:"latency"`
@@ -34,6 +35,8 @@ type passed struct {
 	Transactions  int     `json:"transactions"`
 	AcceptedPerS  float64 `json:"accepted_per_s"`
 	DeliveredPerS float64 `json:"delivered_per_s"` // until the last arrival: what was put off counts
+	Handshakes    int64   `json:"tls_handshakes"`
+	CPUMicros     int64   `json:"cpu_per_delivery_us,omitempty"` // of the server; the relay is no process of its own
 }
 
 // latency is the time from the start of a provider's call to the
@@ -53,11 +56,12 @@ type quantiles struct {
 	Max   float64 `json:"max_ms"`
 }
 
-func (r result) passed() passed {
+func (r result) passed(cpu time.Duration) passed {
 	perSecond := func(count int, end time.Time) float64 {
 		return math.Round(float64(count) / max(end.Sub(r.first).Seconds(), time.Microsecond.Seconds()))
 	}
-	return passed{r.accepted(), perSecond(r.accepted(), r.end), perSecond(len(r.took), r.last)}
+	return passed{r.accepted(), perSecond(r.accepted(), r.end), perSecond(len(r.took), r.last), r.handshakes,
+		cpu.Microseconds() / int64(max(len(r.took), 1))}
 }
 
 // quantilesOf sorts durations and reads them by nearest rank: the smallest
@@ -89,11 +93,12 @@ func (report *report) count(r result) {
 func (report *report) print(w io.Writer) {
 	fmt.Fprintf(w, "%s\n\nAt saturation: %d connections for %g s\n", report.Machine, connections, report.DurationS)
 	row := func(name string, p passed) []string {
-		return []string{name, terminal.Grouped(int64(p.AcceptedPerS)), terminal.Grouped(int64(p.DeliveredPerS))}
+		return []string{name, terminal.Grouped(int64(p.AcceptedPerS)), terminal.Grouped(int64(p.DeliveredPerS)), terminal.Grouped(p.Handshakes)}
 	}
-	columns := []string{"", "ACCEPTED/S", "DELIVERED/S"}
+	columns := []string{"", "ACCEPTED/S", "DELIVERED/S", "TLS HANDSHAKES"}
 	terminal.PrintTable(w, "", columns, [][]string{row("relay", report.Relay), row("baoco", report.Baoco)}, columns[1:]...)
-	fmt.Fprintf(w, "It delivers %.0f %% of what the relay does.\n", 100*report.Baoco.DeliveredPerS/max(report.Relay.DeliveredPerS, 1))
+	fmt.Fprintf(w, "It delivers %.0f %% of what the relay does, with %d µs of CPU for each delivery.\n",
+		100*report.Baoco.DeliveredPerS/max(report.Relay.DeliveredPerS, 1), report.Baoco.CPUMicros)
 
 	fmt.Fprintf(w, "\nFrom the provider's call to the shop at %d calls/s, in ms\n", latencyRate)
 	var rows [][]string

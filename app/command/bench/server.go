@@ -3,9 +3,17 @@ package bench
 import (
 	"bufio"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
+	"math/big"
+	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -24,8 +32,16 @@ type server struct {
 	secret string
 }
 
-// startServer serves db at a free port. The process ends with ctx.
-func startServer(ctx context.Context, db string, source inbound.Source) (*server, error) {
+// usage is what a server took of the machine: CPU from its start to its end, and memory
+// before the loads and at most.
+type usage struct {
+	cpu            time.Duration
+	idleMB, mostMB *float64
+}
+
+// startServer serves db at a free port, and trusts the certificates of a file. The process
+// ends with ctx.
+func startServer(ctx context.Context, db, trusted string, source inbound.Source) (*server, error) {
 	executable, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -34,6 +50,7 @@ func startServer(ctx context.Context, db string, source inbound.Source) (*server
 		"serve", "--db", db, "--listen", "127.0.0.1:0", "--log-format", "json", "--allow-target", "127.0.0.0/8")
 	cmd.WaitDelay = time.Second
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "BAOCO_") })
+	cmd.Env = append(cmd.Env, "SSL_CERT_FILE="+trusted)
 	output, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, err
@@ -54,6 +71,22 @@ func startServer(ctx context.Context, db string, source inbound.Source) (*server
 	return nil, fmt.Errorf("serve did not come up%s", &log)
 }
 
+// certify makes the certificate of the shops, and the file with which servers trust it.
+func certify(file string, now time.Time) (*tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	leaf := &x509.Certificate{SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, leaf, leaf, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
+		os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
+}
+
 // memory reads a value of the process, in MB; nil where the system doesn't tell it,
 // as only Linux does.
 func (s *server) memory(name string) *float64 {
@@ -68,8 +101,10 @@ func (s *server) memory(name string) *float64 {
 	return &mb
 }
 
-// kill ends the server at once: requests that hang would hold a clean stop.
-func (s *server) kill() {
+// kill ends the server at once: requests that hang would hold a clean stop. It gives the
+// time that the server took of all CPUs.
+func (s *server) kill() time.Duration {
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait()
+	return s.cmd.ProcessState.UserTime() + s.cmd.ProcessState.SystemTime()
 }
