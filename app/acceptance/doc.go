@@ -4,6 +4,7 @@
 // there. The test binary is the program when AS_BAOCO is set.
 //
 // Every test has a directory and a port of its own, so they run beside one
-// another. By default they do a few rounds of what they repeat, with
-// BAOCO_FULL=1 all of them.
+// another. By default they do a few rounds of what they repeat, and have fences look and
+// Litestream copy sooner than in a shop; with BAOCO_FULL=1 they do all rounds, at a
+// shop's pace.
 package acceptance

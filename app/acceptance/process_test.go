@@ -23,6 +23,7 @@ import (
 
 	"baoco/app/apptest"
 	"baoco/app/command"
+	"baoco/app/command/serve"
 )
 
 var (
@@ -33,9 +34,23 @@ var (
 // lasting are the commands that don't end by themselves, or when a test says so.
 var lasting = []string{"serve", "demo", "bench", "tail", "listen"}
 
+// litestreamEvery is how often Litestream copies, as replica setup configures it.
+var litestreamEvery = time.Second
+
+// hurry has fences look and Litestream copy ten times as often as in a shop, so that a test
+// waits less for them. BAOCO_FULL=1 runs them as a shop does.
+func hurry() {
+	serve.FenceEvery, serve.FenceTime = 300*time.Millisecond, 3*time.Second
+	litestreamEvery = 100 * time.Millisecond
+}
+
 // TestMain lets the test binary be the program, so that tests can start it as a process
-// of its own. AS_BAOCO is how long a command may take that isn't a lasting one.
+// of its own. AS_BAOCO is how long a command may take that isn't a lasting one, and
+// AS_IN_SHOP=1 says that it doesn't hurry.
 func TestMain(m *testing.M) {
+	if !apptest.Full() && os.Getenv("AS_IN_SHOP") == "" {
+		hurry()
+	}
 	if within, err := time.ParseDuration(os.Getenv("AS_BAOCO")); err == nil {
 		signal.Ignore(syscall.SIGPIPE) // as main does
 		if !slices.ContainsFunc(os.Args, func(arg string) bool { return slices.Contains(lasting, arg) }) {
@@ -104,6 +119,9 @@ func program(dir string, args ...string) *exec.Cmd {
 	cmd.Dir = dir
 	// The settings of whoever runs the tests, and what they tell the tests, aren't the program's.
 	own := slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "BAOCO_") })
+	if apptest.Full() {
+		own = append(own, "AS_IN_SHOP=1")
+	}
 	cmd.Env = append(own, "AS_BAOCO=2m", "GORACE=atexit_sleep_ms=0", "HTTP_PROXY=http://127.0.0.1:9", "TZ=America/Los_Angeles")
 	return cmd
 }

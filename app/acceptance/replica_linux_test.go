@@ -25,7 +25,6 @@ type carrier struct {
 	program replica.Program
 	to      string // the directory of the epoch
 	cmd     *exec.Cmd
-	log     *apptest.Output
 }
 
 // carry starts Litestream beside the database of an installation.
@@ -44,12 +43,7 @@ func carry(t *testing.T, in installation) *carrier {
 
 func (c *carrier) start(t *testing.T) {
 	t.Helper()
-	c.log = &apptest.Output{}
-	c.cmd = exec.Command(c.Program, "replicate", "-config", replica.ConfigPath(c.Database), "-no-expand-env")
-	c.cmd.Stdout, c.cmd.Stderr = c.log, c.log
-	must(t, c.cmd.Start())
-	cmd := c.cmd
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	c.cmd = startLitestream(t, c.Config)
 }
 
 // end ends Litestream as systemd does: it copies what is left.
@@ -57,7 +51,7 @@ func (c *carrier) end(t *testing.T) {
 	t.Helper()
 	must(t, c.cmd.Process.Signal(syscall.SIGTERM))
 	_ = c.cmd.Wait()
-	if said := c.log.String(); strings.Contains(said, "level=ERROR") {
+	if said := c.cmd.Stderr.(fmt.Stringer).String(); strings.Contains(said, "level=ERROR") {
 		t.Errorf("Litestream says:\n%s", said)
 	}
 }
@@ -115,19 +109,21 @@ func largestLog(db string) (stop func() int64) {
 // that was acknowledged before Litestream's end, and the log stays small as long as
 // Litestream runs.
 func TestReplicaUnderLoad(t *testing.T) {
+	t.Parallel()
 	receiver := openShop(t)
 	in := install(t, receiver)
 	c := carry(t, in)
 	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
 	provider := in.provider(p.url)
 	follow, stop := largestLog(in.db), provider.underLoad(8)
+	pause := time.Duration(rounds(1, 4)) * time.Second
 	for range rounds(2, 8) {
-		time.Sleep(4 * time.Second) // the load goes on while Litestream carries it
+		time.Sleep(pause) // the load goes on while Litestream carries it
 		must(t, c.cmd.Process.Kill())
 		_ = c.cmd.Wait()
 		c.start(t)
 	}
-	time.Sleep(4 * time.Second) // as before
+	time.Sleep(pause) // as before
 	stop()
 	acked, most := provider.acknowledged(), follow()
 	p.end(t)
@@ -154,7 +150,7 @@ func TestReplicaRestarts(t *testing.T) {
 	}
 	eventually(t, "Litestream has read the log", func() bool {
 		before := len(c.arrived(t))
-		time.Sleep(2500 * time.Millisecond) // Litestream, which brings a file a second, must bring none
+		time.Sleep(5 * litestreamEvery / 2) // Litestream must bring nothing
 		return before > 0 && len(c.arrived(t)) == before
 	})
 	must(t, c.cmd.Process.Kill())
@@ -170,7 +166,7 @@ func TestReplicaRestarts(t *testing.T) {
 	eventually(t, "Litestream has read the new log", func() bool {
 		provider.call(fmt.Sprint("after-", time.Now().UnixNano()))
 		before := len(c.arrived(t))
-		time.Sleep(1500 * time.Millisecond) // Litestream brings a file a second
+		time.Sleep(3 * litestreamEvery / 2) // Litestream brings a file
 		return len(c.arrived(t)) > before
 	})
 	p.end(t)
@@ -216,7 +212,7 @@ func TestKilledWhileCommitting(t *testing.T) {
 			t.Fatalf("strace didn't kill it: %s", said.String())
 		}
 		_ = killer.Wait()
-		time.Sleep(2500 * time.Millisecond) // Litestream carries the commit, and makes no checkpoint of so short a log
+		time.Sleep(5 * litestreamEvery / 2) // Litestream carries the commit, and makes no checkpoint of so short a log
 		must(t, r.litestream.Process.Kill())
 		_ = r.litestream.Wait()
 		r.litestream = startLitestream(t, r.config)
@@ -230,6 +226,7 @@ func TestKilledWhileCommitting(t *testing.T) {
 	r.server.end(t)
 	must(t, r.litestream.Process.Signal(syscall.SIGTERM))
 	_ = r.litestream.Wait()
+	r.age(t)
 	dir, _ := r.takeOver(t)
 	r.server = serveIn(t, dir, anyPort, r.args...)
 	eventually(t, "what was pending is sent", func() bool { return strings.Contains(do(t, dir, "delivery", "pending", "-o", "json"), "[]") })
@@ -253,6 +250,7 @@ func logHeader(t *testing.T, db string) (header [32]byte) {
 // the replica has all. The file keeps its size if Litestream is the first to write into
 // the new log: Litestream itself cuts it at 500 MB, before there is a warning.
 func TestReplicaHangs(t *testing.T) {
+	t.Parallel()
 	receiver := openShop(t)
 	in := install(t, receiver)
 	c := carry(t, in)
@@ -278,6 +276,7 @@ func TestReplicaHangs(t *testing.T) {
 // that of the new file, without anybody resetting Litestream. A restore and a new key
 // wait until it ends.
 func TestReplicaFollows(t *testing.T) {
+	t.Parallel()
 	receiver := openShop(t)
 	in := install(t, receiver)
 	c := carry(t, in)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app/apptest"
+	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 	"baoco/app/replica"
 )
@@ -36,15 +37,20 @@ func (r *replicated) checked(t *testing.T) (code int, check struct {
 }
 
 // needed is an object without which the copy has a gap. It stops Litestream, which would
-// soon write another with the same transactions.
+// soon write another with the same transactions: its first snapshot, of the second in which
+// it begins, must be there already.
 func (r *replicated) needed(t *testing.T) (file string) {
 	t.Helper()
 	calls := r.provider(r.server.url)
 	eventually(t, "there is an object that the copy needs", func() bool {
 		must(t, r.litestream.Process.Signal(syscall.SIGCONT))
+		eventually(t, "Litestream has made a snapshot", func() bool {
+			snapshots, err := filepath.Glob(filepath.Join(r.place, replica.EpochDir(1), "ltx", "9", "*.ltx"))
+			return err == nil && len(snapshots) > 0
+		})
 		for range 3 {
 			calls.call(fmt.Sprint("needed-", time.Now().UnixNano()))
-			time.Sleep(1200 * time.Millisecond) // one object a second
+			time.Sleep(6 * litestreamEvery / 5) // an object each
 		}
 		must(t, r.litestream.Process.Signal(syscall.SIGSTOP))
 		list, err := r.objects.List(t.Context(), replica.EpochDir(1))
@@ -85,7 +91,7 @@ func TestReplicaCheck(t *testing.T) {
 	calls := r.provider(r.server.url)
 	for i := range 30 {
 		calls.call(fmt.Sprint("FT", i))
-		time.Sleep(150 * time.Millisecond) // the copy gets several objects, one a second
+		time.Sleep(litestreamEvery / 6) // the copy gets several objects
 	}
 	eventually(t, "all of it is in the copy", func() bool {
 		code, c := r.checked(t)
@@ -144,7 +150,7 @@ func TestReplicaAnew(t *testing.T) {
 	calls := r.provider(r.server.url)
 	for i := range 20 {
 		calls.call(fmt.Sprint("FT", i))
-		time.Sleep(150 * time.Millisecond) // the copy gets several objects, one a second
+		time.Sleep(litestreamEvery / 6) // the copy gets several objects
 	}
 	must(t, os.Remove(r.needed(t)))
 	must(t, r.litestream.Process.Signal(syscall.SIGCONT))
@@ -159,7 +165,7 @@ func TestReplicaAnew(t *testing.T) {
 	r.config, err = replica.ReadConfig(r.db)
 	must(t, err)
 	r.copies(t)
-	time.Sleep(6 * time.Second) // the fence looks every three seconds, and must not shut
+	time.Sleep(serve.FenceTime) // the fence looks, and must not shut
 	if !calls.call("FT-after") {
 		t.Errorf("the server was fenced off by its own new copy:\n%s", r.server.stderr)
 	}
@@ -167,6 +173,7 @@ func TestReplicaAnew(t *testing.T) {
 	eventually(t, "all is delivered", func() bool { return strings.Contains(do(t, r.dir, "delivery", "pending", "-o", "json"), "[]") })
 	eventually(t, "the copy has that too", func() bool { code, c := r.checked(t); return code == 0 && c.BehindSeconds == 0 })
 	r.kill(t)
+	r.age(t)
 	dir, _ := r.takeOver(t)
 	checkLedger(t, filepath.Join(dir, "baoco.db"), calls.acknowledged())
 }
@@ -178,7 +185,7 @@ func TestReplicaAnewAndRemoved(t *testing.T) {
 	r := replicate(t, install(t, receiver), replica.File, "--allow-target", receiver.target())
 	do(t, r.dir, "replica", "setup", r.config.Place.String(), "--anew", "--litestream", r.config.Program)
 	do(t, r.dir, "replica", "remove")
-	time.Sleep(6 * time.Second) // the fence looks every three seconds, and must not shut
+	time.Sleep(serve.FenceTime) // the fence looks, and must not shut
 	if !r.provider(r.server.url).call("FT1") {
 		t.Errorf("the server was fenced off:\n%s", r.server.stderr)
 	}

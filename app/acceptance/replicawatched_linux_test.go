@@ -94,7 +94,7 @@ func TestReplicaWatched(t *testing.T) {
 			r := watch(t, kind)
 			for i := range 30 {
 				r.provider(r.server.url).call(fmt.Sprint("FT", i))
-				time.Sleep(150 * time.Millisecond) // the copy gets several objects, one a second
+				time.Sleep(litestreamEvery / 6) // the copy gets several objects
 			}
 			eventually(t, "the copy is good", func() bool { code, c := r.checked(t); return code == 0 && c.Transactions == 30 })
 			if said := r.server.stderr.String(); strings.Contains(said, "the replica") {

@@ -1,7 +1,9 @@
 package acceptance_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"baoco/app/apptest"
+	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 	"baoco/app/replica"
 )
@@ -63,10 +66,16 @@ func (r *replicated) copies(t *testing.T) {
 	})
 }
 
+// startLitestream starts Litestream with the configuration beside the database, and copies
+// every litestreamEvery.
 func startLitestream(t *testing.T, c replica.Config) *exec.Cmd {
 	t.Helper()
+	text, err := os.ReadFile(replica.ConfigPath(c.Database))
+	must(t, err)
+	config, every := filepath.Join(t.TempDir(), "litestream.yml"), fmt.Sprintf("%q", litestreamEvery)
+	must(t, os.WriteFile(config, bytes.ReplaceAll(text, []byte(`"1s"`), []byte(every)), 0o600))
 	said := &apptest.Output{}
-	cmd := exec.Command(c.Program, "replicate", "-config", replica.ConfigPath(c.Database), "-no-expand-env")
+	cmd := exec.Command(c.Program, "replicate", "-config", config, "-no-expand-env")
 	cmd.Env = []string{"PATH=/usr/bin:/bin"} // as its unit has
 	cmd.Stdout, cmd.Stderr = said, said
 	must(t, cmd.Start())
@@ -159,7 +168,7 @@ func TestFenceOutOfReach(t *testing.T) {
 	if !in.provider(p.url).call("FT1") {
 		t.Error("a call was refused")
 	}
-	time.Sleep(6 * time.Second) // the fence looks every three seconds, and must not say it again
+	time.Sleep(2 * serve.FenceEvery) // the fence looks again, and must not say it again
 	p.end(t)
 	if said := p.stderr.String(); strings.Count(said, "it can't be seen whether another server took over") != 1 ||
 		strings.Contains(said, "Hunter2") {
@@ -239,7 +248,7 @@ func TestFenceAfterAll(t *testing.T) {
 		must(t, replica.NewEpoch(next, "another-vps", time.Now()).Take(t.Context(), objects))
 		servers[name] = p
 	}
-	// All of them wait at once for the look that a server takes each half minute.
+	// All of them wait at once for the look for any epoch.
 	for name, p := range servers {
 		if code := p.exitWithin(t, 60*time.Second); code != terminal.ExitConflict ||
 			!strings.Contains(p.stderr.String(), "another server took over at ") {
@@ -280,6 +289,8 @@ func TestTakeoverRefused(t *testing.T) {
 	if e, err := replica.Newest(t.Context(), objects); err != nil || e.Number != 1 {
 		t.Errorf("an epoch was taken: %v, %v", e, err)
 	}
+	old.kill(t)
+	old.age(t)
 
 	// Another machine took over and has written nothing: what it recorded isn't here.
 	must(t, replica.NewEpoch(2, "another-vps", time.Now()).Take(t.Context(), objects))

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 	"baoco/app/replica"
 )
@@ -117,21 +119,31 @@ func TestTakeoversAtOnce(t *testing.T) {
 	var servers []*process
 	for _, dir := range dirs {
 		if dir != "" { // it has an epoch, and perhaps not the last
-			p := startIn(t, dir, anyPort, r.args...)
-			servers = append(servers, p)
+			servers = append(servers, startIn(t, dir, anyPort, r.args...))
 		}
 	}
-	time.Sleep(15 * time.Second) // each fence looks several times: all but one must shut, and that one must not
-	alive := 0
-	for _, p := range servers {
-		if p.Process.Signal(syscall.Signal(0)) == nil && !strings.Contains(p.stderr.String(), "another server took over") {
-			alive++
-		} else if code := p.exitWithin(t, 30*time.Second); code != terminal.ExitConflict {
-			t.Errorf("exit %d\n%s", code, p.stderr)
-		}
+	if len(servers) == 0 {
+		t.Fatal("nobody took over")
 	}
-	if len(servers) == 0 || alive != 1 {
-		t.Errorf("%d took over, and %d serve", len(servers), alive)
+	shut := func(p *process) bool { return strings.Contains(p.stderr.String(), "another server took over") }
+	eventually(t, "all but one shut", func() bool {
+		servers = slices.DeleteFunc(servers, func(p *process) bool {
+			if !shut(p) {
+				return false
+			}
+			if code := p.exitWithin(t, 30*time.Second); code != terminal.ExitConflict {
+				t.Errorf("exit %d\n%s", code, p.stderr)
+			}
+			return true
+		})
+		return len(servers) < 2
+	})
+	if len(servers) == 0 || !servers[0].waitForURL() {
+		t.Fatal("none of them serves")
+	}
+	time.Sleep(serve.FenceTime) // the last one looks too, and must not shut
+	if shut(servers[0]) || servers[0].readiness() == 0 {
+		t.Errorf("the last one serves no more:\n%s", servers[0].stderr)
 	}
 }
 
@@ -227,8 +239,13 @@ func (r *replicated) alter(t *testing.T, statement string) (undo string) {
 	_, err = db.Exec(statement)
 	must(t, err)
 	must(t, db.Close())
+	had, err := replica.CopyOf(t.Context(), r.objects, r.config.Epoch)
+	must(t, err)
 	litestream := startLitestream(t, r.config)
-	time.Sleep(3 * time.Second) // Litestream brings a file a second
+	eventually(t, "Litestream has begun", func() bool {
+		has, err := replica.CopyOf(t.Context(), r.objects, r.config.Epoch)
+		return err == nil && has.Objects > had.Objects
+	})
 	must(t, litestream.Process.Signal(syscall.SIGTERM))
 	_ = litestream.Wait()
 	r.age(t)

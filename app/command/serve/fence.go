@@ -15,14 +15,17 @@ import (
 	"baoco/app/replica"
 )
 
-const (
-	// fenceEvery is how often a server looks whether another one took over.
-	fenceEvery = 3 * time.Second
+// Only tests change these two, which would else wait for them: no flag and no variable of
+// the environment does.
+var (
+	// FenceEvery is how often a server looks whether another one took over.
+	FenceEvery = 3 * time.Second
 	// FenceTime is how long a server may serve after another one took over: a look, its
 	// requests, and the attempts in flight.
 	FenceTime = 7 * time.Second
-	fenceLook = 3 * time.Second // for the requests of a look
 )
+
+const fenceLook = 3 * time.Second // for the requests of a look
 
 // fence looks beside the replica whether another server took over. A server without a
 // replica has none.
@@ -187,7 +190,7 @@ func (f *fence) own(ctx context.Context, taken replica.Epoch) (bool, error) {
 // watch looks until ctx ends. The error is that of a fenced server.
 func (f *fence) watch(ctx context.Context) error {
 	defer f.close()
-	tick := time.NewTicker(fenceEvery)
+	tick := time.NewTicker(FenceEvery)
 	defer tick.Stop()
 	for {
 		select {
