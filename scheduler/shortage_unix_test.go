@@ -29,7 +29,8 @@ func TestNoFilesLeft(t *testing.T) {
 		}
 		return
 	}
-	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	// A connection that waits to be used again is a file that is closed half a minute later.
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") }))
 	defer receiver.Close()
 	names := startNameServer(t)
 	names.set("shop.example.vn", "127.0.0.1")
@@ -52,7 +53,6 @@ func TestNoFilesLeft(t *testing.T) {
 	}
 	before := openFiles()
 	attempt("with files", delivery.ErrorNone, "")
-	receiver.CloseClientConnections()
 	// A file that is closed only after the limit is set would be one left.
 	eventually(t, "the connections are closed", func() bool { return openFiles() == before })
 

@@ -356,7 +356,9 @@ func TestBrokersByKind(t *testing.T) {
 		must(t, err)
 		defer l.Close()
 		first := make(chan string, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), stream.Timeout)
 		go func() {
+			defer cancel()
 			conn, err := l.Accept()
 			if err != nil {
 				first <- err.Error()
@@ -371,9 +373,7 @@ func TestBrokersByKind(t *testing.T) {
 			first <- string(word[:n])
 		}()
 		p := scheduler.BrokersOf(apptest.Targets(t, "127.0.0.1/32"))(stream.Broker{Kind: kind, Hosts: []string{l.Addr().String()}, Topic: "t"})
-		ctx, cancel := context.WithTimeout(t.Context(), stream.Timeout)
 		kept, err := p.Publish(ctx, []stream.Message{{ID: "1", BankAccount: "ACB:1", Body: []byte("{}")}})
-		cancel()
 		p.Close()
 		if kept != 0 || err == nil {
 			t.Errorf("%s: kept %d, %v", kind, kept, err)
