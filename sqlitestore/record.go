@@ -276,6 +276,10 @@ func (r *recorder) match(t app.Transaction, codes app.CodeReader) (m paymentMatc
 			slices.Reverse(last)
 			return last, err
 		},
+		GoesOn: func(reference string) (bool, error) {
+			return scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests INDEXED BY payment_requests_reference_key
+				WHERE account_id = ?1 AND reference_key > ?2 AND reference_key < ?2 || '[' AND reference_key <> '')`, t.AccountID, reference))
+		},
 		ByAmount: func(bankAccountID, amount int64, after time.Time) ([]payment.Request, error) {
 			rows, err := r.tx.query(`SELECT `+paymentColumns+
 				` FROM (SELECT id FROM payment_requests INDEXED BY payment_requests_asked WHERE bank_account_id = ?1 AND asked = ?2

@@ -212,7 +212,7 @@ func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) error {
 		id, e.source, string(e.EventIDChannel), e.EventID)
 	earlier, err := collect(rows, err, scanOne[string])
 	if err != nil || slices.ContainsFunc(earlier, func(content string) bool {
-		return payment.SpeaksAgainst(cache.codes, content, e.Content, match.Request)
+		return payment.SpeaksAgainst(cache.codes, content, t, match.Request)
 	}) {
 		return err
 	}

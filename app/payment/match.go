@@ -23,6 +23,9 @@ type Finder struct {
 	// ByReference gives requests with one of these references, in the normal form of
 	// package paymentcode: at most MaxCandidates, by id.
 	ByReference func(references []string) ([]Request, error)
+	// GoesOn tells whether a request has a longer reference that begins with this one, in
+	// the normal form.
+	GoesOn func(reference string) (bool, error)
 	// ByAmount gives requests that ask for a transfer of this amount to a bank account, or
 	// asked for it at first, unless they had ended at a time: at most two.
 	ByAmount func(bankAccountID, amount int64, after time.Time) ([]Request, error)
@@ -55,7 +58,7 @@ func MatchTransfer(t app.Transaction, f Finder) (r Request, by Match, err error)
 		return ofCode, MatchedByCode, nil
 	case named.ID != 0 && !doubt:
 		return named, MatchedByReference, nil
-	case doubt || len(references.Certain)+len(references.Doubtful) > 0 || f.Codes.Begins(t.Content):
+	case doubt || len(references.All()) > 0 || f.Codes.Begins(t.Content):
 		return r, "", nil // the content isn't lost: it says something that isn't understood
 	}
 	list, err := f.ByAmount(t.BankAccountID, t.Amount, t.Time.Add(-DistinctAmountKept))
@@ -70,11 +73,12 @@ func MatchTransfer(t app.Transaction, f Finder) (r Request, by Match, err error)
 // does: the money is for another order, or a person has parted it from this one. A content
 // that has the code or the reference, but in doubt, does too, unless the later content has
 // all of it: then the earlier one was only cut.
-func SpeaksAgainst(r app.CodeReader, earlier, later string, named Request) bool {
-	key, plain := named.ReferenceKey(), app.Squeeze(earlier)
+func SpeaksAgainst(r app.CodeReader, earlier string, later app.Transaction, named Request) bool {
+	key, plain, references := named.ReferenceKey(), app.Squeeze(earlier), paymentcode.References(earlier)
 	has := func(name string) bool { return name != "" && strings.Contains(plain, strings.ToLower(name)) }
-	return r.Read(earlier).Text != "" || slices.Contains(paymentcode.References(earlier).Certain, key) ||
-		(has(named.Code) || has(key)) && !strings.Contains(app.Squeeze(later), plain)
+	return r.Read(earlier).Text != "" || slices.Contains(references.Certain, key) ||
+		slices.Contains(references.IfExact, key) && asksFor(named, later) ||
+		(has(named.Code) || has(key)) && !strings.Contains(app.Squeeze(later.Content), plain)
 }
 
 // references are what may be references in a content, but for codes of the account: what
@@ -82,31 +86,51 @@ func SpeaksAgainst(r app.CodeReader, earlier, later string, named Request) bool 
 func (f Finder) references(content string) paymentcode.Named {
 	named := paymentcode.References(content)
 	isCode := func(reference string) bool { return f.Codes.Begins(reference) }
-	named.Certain, named.Doubtful = slices.DeleteFunc(named.Certain, isCode), slices.DeleteFunc(named.Doubtful, isCode)
+	for _, list := range []*[]string{&named.Certain, &named.IfExact, &named.Doubtful} {
+		*list = slices.DeleteFunc(*list, isCode)
+	}
 	return named
 }
 
 // namedBy finds the request that a content names by its reference. doubt is true where it
-// may name several, or more of a reference than can be read.
+// may name several, or more of a reference than can be read. What only a bank may have cut
+// or joined is whole where the request asks for just this amount, and no other one has a
+// longer reference.
 func namedBy(t app.Transaction, references paymentcode.Named, f Finder) (r Request, doubt bool, err error) {
-	if len(references.Certain)+len(references.Doubtful) == 0 {
+	all := references.All()
+	if len(all) == 0 {
 		return r, false, nil
 	}
-	list, err := f.ByReference(slices.Concat(references.Certain, references.Doubtful))
+	list, err := f.ByReference(all)
 	if err != nil || len(list) == 0 {
 		return r, false, err
 	}
 	if len(list) == MaxCandidates {
 		return r, true, nil
 	}
-	for _, other := range list {
-		if other.Reference != list[0].Reference || !slices.Contains(references.Certain, other.ReferenceKey()) {
+	for _, other := range list[1:] {
+		if other.Reference != list[0].Reference {
 			return r, true, nil
 		}
 	}
 	r, found := ofReference(t, list)
-	return r, !found, nil
+	key := list[0].ReferenceKey()
+	if !found || slices.Contains(references.Certain, key) {
+		return r, !found, nil
+	}
+	if !slices.Contains(references.IfExact, key) || !isOpenFor(r, t) || !asksFor(r, t) {
+		return Request{}, true, nil
+	}
+	longer, err := f.GoesOn(key)
+	if err != nil || longer {
+		return Request{}, true, err
+	}
+	return r, false, nil
 }
+
+func isOpenFor(r Request, t app.Transaction) bool { return r.PaidAt.IsZero() && !r.Ended(t.Time) }
+
+func asksFor(r Request, t app.Transaction) bool { return r.Asked() == t.Amount || r.Rest() == t.Amount }
 
 // ofReference chooses among the requests of one reference, which are in the order of their
 // ids: one that can be paid when t is made, of these one that asks for its amount, else
@@ -119,9 +143,9 @@ func ofReference(t app.Transaction, list []Request) (r Request, found bool) {
 	}
 	rank := func(r Request) int {
 		switch {
-		case r.PaidAt.IsZero() && !r.Ended(t.Time) && (r.Asked() == t.Amount || r.Rest() == t.Amount):
+		case isOpenFor(r, t) && asksFor(r, t):
 			return 0
-		case r.PaidAt.IsZero() && !r.Ended(t.Time):
+		case isOpenFor(r, t):
 			return 1
 		case r.PaidAt.IsZero() && r.CancelledAt.IsZero():
 			return 2

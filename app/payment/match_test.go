@@ -277,6 +277,14 @@ func TestLaterReportNamesTheRequest(t *testing.T) {
 	by(third, own, "GD CT DEN "+parted.Code)
 	d.is(parted, app.PaymentOpen, 0, 3000)
 
+	exact := d.ask(payment.RequestCreate{Amount: 4000, Reference: "ORDER-99001"})
+	inDoubt := first(4000, "nguyen van c chuyen tien ORDER-99001")
+	d.is(exact, app.PaymentPaid, 4000, 0)
+	_, err = d.Services.Payments.UnmatchTransaction(t.Context(), 1, exact.ID, inDoubt.ID)
+	apptest.Must(t, err)
+	later(inDoubt, "ORDER-99001 nguyen van c chuyen tien ORDER-99001 GD")
+	d.is(exact, app.PaymentOpen, 0, 4000)
+
 	one, another := d.ask(payment.RequestCreate{Amount: 6000, Reference: "ORDER-88001"}),
 		d.ask(payment.RequestCreate{Amount: 6000, Reference: "ORDER-88002"})
 	for _, both := range []string{one.Code + " " + another.Code, one.Code + "-" + another.Code[8:], "ORDER-88001 va ORDER-88002",

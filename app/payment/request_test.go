@@ -3,6 +3,7 @@ package payment_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -248,6 +249,40 @@ func TestPaymentByReference(t *testing.T) {
 	}
 	// An order of this year isn't paid by the transfer of an earlier one with its number.
 	d.says(d.payAt(d.now.Add(-time.Hour), "1000", 500, "HD20267"), "none")
+}
+
+// Banks cut contents and join words of their own to them. What they did to a reference
+// doesn't matter where the request asks for just this amount, unless a request has a longer
+// reference.
+func TestPaymentByReferenceInBanksForms(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	table, err := os.ReadFile("testdata/references.tsv")
+	apptest.Must(t, err)
+	forms := strings.Split(strings.TrimSpace(string(table)), "\n")[1:]
+	for i, form := range forms {
+		columns := strings.Split(form, "\t")
+		reference, content, amount := columns[0], columns[1], int64(1000*(i+1))
+		r := d.ask(payment.RequestCreate{Amount: amount, Reference: reference})
+		d.says(d.pay("1000", amount-1, content), "none")
+		d.says(d.pay("1000", amount, content), fmt.Sprintf("%d %s paid %d/%d", r.ID, reference, amount, amount))
+		d.says(d.pay("1000", amount, content), "none") // it is paid
+	}
+	if len(forms) < 20 {
+		t.Errorf("%d forms", len(forms))
+	}
+	r := d.ask(payment.RequestCreate{Amount: 77, Reference: "HD-2025"})
+	for _, content := range []string{"thanh toan don hang cua chi HD2025..", "nguyen van a chuyen tien HD2025 113", "ABC-HD2025",
+		"thanh toan don hang cua HD2025-1", "HD2025-B", "MOMO-HD2025-1", "103968000085-HD2025-HD2026", "nguyen van a chuyen tien XHD2025",
+		"thanh toan don hang HD2025 va don 2026", "103968000085-HD2025-CHUYEN TIEN HD2026"} {
+		d.says(d.pay("1000", 77, content), "none")
+	}
+	longer := d.ask(payment.RequestCreate{Amount: 77, Reference: "HD-2025/113"})
+	cut := "nguyen van a chuyen tien HD2025"
+	d.says(d.pay("1000", 77, cut), "none")
+	d.says(d.pay("1000", 77, cut+"113"), fmt.Sprintf("%d HD-2025/113 paid 77/77", longer.ID))
+	d.says(d.pay("1000", 77, cut), "none")
+	d.is(r, app.PaymentOpen, 0, 77)
 }
 
 // Money that comes too late and is too much is told as both, in deliveries and in listings.

@@ -30,11 +30,16 @@ func Reference(s string) string {
 	return c.reference(0, len(c.words)-1)
 }
 
-// Named are what may be references in a content, in their normal form. A doubtful one
-// may be a part of a longer one, one of several, or another thing.
+// Named are what may be references in a content, in their normal form. One of IfExact may
+// be a part of a longer one, which a bank has cut, or has joined to words of its own: only
+// an amount that is asked for under it can say that it is whole. A doubtful one may be a
+// part of a longer one, one of several, or another thing.
 type Named struct {
-	Certain, Doubtful []string
+	Certain, IfExact, Doubtful []string
 }
+
+// All are all that may be references.
+func (n Named) All() []string { return slices.Concat(n.Certain, n.IfExact, n.Doubtful) }
 
 // References reads what may be a reference: one or two short words, perhaps, and then
 // words with digits. Of a content with more than 64 of them none is certain.
@@ -45,30 +50,33 @@ func References(text string) (named Named) {
 	list := c.candidates()
 	for _, r := range list {
 		isOther := func(other candidate) bool {
-			return other.text != r.text && other.letters() == r.letters() && (other.first > r.last || other.last < r.first)
+			return other.text != r.text && other.prefix() == r.prefix() && (other.first > r.last || other.last < r.first)
 		}
-		if r.doubtful || len(list) == maxReferences || slices.ContainsFunc(list, isOther) {
+		switch {
+		case len(list) == maxReferences || c.isApart(r) || c.referenceGoesOn(r.last) || c.hasOther(r),
+			slices.ContainsFunc(list, isOther):
 			named.Doubtful = append(named.Doubtful, r.text)
-		} else {
+		case c.isJoinedByBank(r) || c.mayBeCut(r.first, r.last):
+			named.IfExact = append(named.IfExact, r.text)
+		default:
 			named.Certain = append(named.Certain, r.text)
 		}
 	}
 	return named
 }
 
-// candidate is what may be a reference, and its words.
+// candidate is what may be a reference, and its words, of which the first ones are letters.
 type candidate struct {
-	text        string
-	first, last int
-	doubtful    bool
+	text                 string
+	first, letters, last int
 }
 
-func (r candidate) letters() string { return r.text[:strings.IndexAny(r.text, "0123456789")] }
+func (r candidate) prefix() string { return r.text[:strings.IndexAny(r.text, "0123456789")] }
 
 // candidates lists what may be a reference in c, at most maxReferences.
 func (c *content) candidates() (list []candidate) {
 	for i := range c.words {
-		if i > 0 && c.tight(i-1) {
+		if i > 0 && c.tight(i-1) && !c.isBankBefore(i) {
 			continue
 		}
 		letters := 0
@@ -83,7 +91,7 @@ func (c *content) candidates() (list []candidate) {
 			} else if letters > 0 && isBankWord(c.word(i+letters-1)) {
 				break // toi 19354957
 			} else if text := c.reference(i, last); text != "" {
-				list = append(list, candidate{text, i, last, c.isApart(i, letters, last) || c.referenceGoesOn(i, last) || c.hasOther(i, last)})
+				list = append(list, candidate{text, i, letters, last})
 			}
 			if len(list) == maxReferences {
 				return list
@@ -132,50 +140,99 @@ func (c *content) tight(i int) bool {
 	return i < len(c.words)-1 && len(c.gap(i)) == 1 && strings.Contains("-_/", c.gap(i))
 }
 
+// isBankBefore reports whether a bank joined word i to what it wrote before:
+// 103968000085-HD113.
+func (c *content) isBankBefore(i int) bool {
+	for ; i > 0 && c.tight(i-1); i-- {
+		if word := c.word(i - 1); isLong(word) || word == "QR" || beginsWithAny(word, references) {
+			return true
+		}
+	}
+	return false
+}
+
+// isBankBehind reports whether a bank joined what it wrote itself to word i:
+// HD113-CHUYEN TIEN-OQCH, HD113-100926-19:47:11.
+func (c *content) isBankBehind(i int) bool {
+	next := c.word(i + 1)
+	return c.beginsTime(i+1) || isLong(next) || beginsWithAny(next, references) || beginsWithAny(next, wordsBehind)
+}
+
+// wordsBehind are what banks join to a content.
+var wordsBehind = []string{"CHUYEN", "THANH", "CTLN"}
+
+// beginsTime reports whether word i is the day of a bank's time: 100926-19:47:11, 07122025 16:01:47.
+func (c *content) beginsTime(i int) bool {
+	if i+2 >= len(c.words) || c.gap(i) != "-" && c.gap(i) != " " || c.gap(i+1) != ":" {
+		return false
+	}
+	day := c.word(i)
+	return (len(day) == 6 || len(day) == 8) && digitsOf(day) == len(day) && isDay(day[:4])
+}
+
+// isLong reports whether a word is a number that no reference has.
+func isLong(word string) bool { return digitsOf(word) == len(word) && len(word) > maxNumber }
+
+// isJoinedByBank reports whether a bank joined words of its own to r.
+func (c *content) isJoinedByBank(r candidate) bool {
+	return r.first > 0 && c.tight(r.first-1) || c.tight(r.last) || c.beginsTime(r.last+1)
+}
+
 // isApart reports whether a number that follows letters after a space may be another
 // thing than the number of the order: HD 150000.
-func (c *content) isApart(first, letters, last int) bool {
-	if letters == 0 || !strings.Contains(c.gap(first+letters-1), " ") {
+func (c *content) isApart(r candidate) bool {
+	if r.letters == 0 || !strings.Contains(c.gap(r.first+r.letters-1), " ") {
 		return false
 	}
 	var digits strings.Builder
-	for i := first + letters; i <= last; i++ {
+	for i := r.first + r.letters; i <= r.last; i++ {
 		digits.WriteString(c.word(i))
 	}
 	number := digits.String()
-	isUnit := last < len(c.words)-1 && slices.Contains(units, c.word(last+1))
+	isUnit := r.last < len(c.words)-1 && slices.Contains(units, c.word(r.last+1))
 	return len(number) < minApart || isCount(number) && len(number) > digitsOf(number) || digitsOf(number) == len(number) &&
 		looksOtherwise(number) || isUnit
 }
 
 // referenceGoesOn reports whether a reference that ends with word last may be the
-// beginning of a longer one: a bank may have cut it, or made "2025/113" to "2025 113".
-func (c *content) referenceGoesOn(first, last int) bool {
+// beginning of a longer one: a bank may have made "2025/113" to "2025 113".
+func (c *content) referenceGoesOn(last int) bool {
 	gap := c.gap(last)
-	if c.mayBeCut(first, last) || c.tight(last) {
+	if strings.HasPrefix(gap, "..") {
 		return true
 	}
 	if last == len(c.words)-1 {
 		return gap != "" && strings.Contains("-_/", gap[:1])
 	}
+	if c.tight(last) {
+		return !c.isBankBehind(last)
+	}
 	next := c.word(last + 1)
-	return (c.near(last) || strings.TrimSpace(gap) == "") && isDigit(next[0]) && !isPhone(next)
+	return (c.near(last) || strings.TrimSpace(gap) == "") && isDigit(next[0]) && !isPhone(next) && !c.beginsTime(last+1)
 }
 
 // hasOther reports whether the number of another order may stand in the content without
-// the letters of the reference from first to last: HD1234 va don 1235.
-func (c *content) hasOther(first, last int) bool {
-	n := len(c.word(last)) - strings.LastIndexFunc(c.word(last), func(r rune) bool { return r < '0' || r > '9' }) - 1
+// the letters of the reference r: HD1234 va don 1235.
+func (c *content) hasOther(r candidate) bool {
+	word := c.word(r.last)
+	n := len(word) - strings.LastIndexFunc(word, func(r rune) bool { return r < '0' || r > '9' }) - 1
+	ofBank := false
 	for i := range c.words {
-		word := c.word(i)
-		if i >= first && i <= last || digitsOf(word) != len(word) || i > 0 && c.isReference(i-1) || c.isTime(i) {
-			continue
+		other := c.word(i)
+		if i > r.last && c.beginsTime(i) {
+			break // what follows is the bank's
 		}
-		if len(word) == n && word != c.word(last) {
+		switch {
+		case digitsOf(other) < len(other):
+			ofBank = c.isReference(i) || other == "GD" || other == "CKN"
+		case i >= r.first && i <= r.last:
+		case ofBank:
+			ofBank = c.tight(i) || c.gap(i) == "."
+		case len(other) == n && other != word:
 			return true
 		}
 	}
-	return c.isJoined(last, "", maxNumber)
+	return c.isJoined(r.last, "", maxNumber)
 }
 
 // isPhone reports whether a word is a mobile phone's number.

@@ -79,13 +79,20 @@ func TestReferences(t *testing.T) {
 		"MBVCB.3278907687.NGUYEN VAN A chuyen tien.CT tu 0071000888888 NGUYEN VAN A toi 19354957", "NGUYEN VAN A CK 500",
 		"TU TK 1234567 TOI 7654321", "",
 	} {
-		if named := paymentcode.References(nothing); len(named.Certain)+len(named.Doubtful) > 0 {
+		if named := paymentcode.References(nothing); len(named.All()) > 0 {
 			t.Errorf("%q names %q", nothing, named)
 		}
 	}
 	for _, doubtful := range []string{"HD2025..", "HD2025 113", "HD20251 HD20252", "HD20251 va don 20252"} {
 		if named := paymentcode.References(doubtful); len(named.Doubtful) == 0 {
 			t.Errorf("nothing in %q is doubtful", doubtful)
+		}
+	}
+	for content, reference := range map[string]string{
+		"nguyen van a chuyen tien HD20251": "HD20251", "103968000085-HD-2025-CHUYEN TIEN": "HD2025", "HD20251-061225-18:39:08 77555": "HD20251",
+	} {
+		if named := paymentcode.References(content); !slices.Contains(named.IfExact, reference) {
+			t.Errorf("an exact amount doesn't count for %q: %q", content, named)
 		}
 	}
 	if named := paymentcode.References(strings.Repeat("AA1B22 ", 400)); len(named.Certain) != 0 || len(named.Doubtful) > 64 {
@@ -98,10 +105,10 @@ func FuzzReferences(f *testing.F) {
 	f.Add("MBVCB.3278907687.HD2025 CHUYEN TIEN.CT tu 0071")
 	f.Fuzz(func(t *testing.T, content string) {
 		named := paymentcode.References(content)
-		if len(named.Certain)+len(named.Doubtful) > 64 {
-			t.Fatalf("%d references", len(named.Certain)+len(named.Doubtful))
+		if len(named.All()) > 64 {
+			t.Fatalf("%d references", len(named.All()))
 		}
-		for _, reference := range slices.Concat(named.Certain, named.Doubtful) {
+		for _, reference := range named.All() {
 			if paymentcode.Reference(reference) != reference {
 				t.Errorf("%q is not in its normal form", reference)
 			}
