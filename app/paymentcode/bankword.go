@@ -8,6 +8,9 @@ import (
 // wordsBefore are what banks and their apps glue before a content.
 var wordsBefore = []string{"CK", "CT", "ND", "QR", "TT", "IBFT", "NOIDUNG", "CHUYENTIEN", "CHUYENKHOAN", "THANHTOAN"}
 
+// prefixesOfBanks are what banks and their apps also write before numbers of their own.
+var prefixesOfBanks = []string{"CKN", "MSE", "BNK", "TRF", "TFR", "REM", "CTR", "VPB", "TR", "SO"}
+
 // wordsAfter are what stands glued after a code where spaces were lost. They
 // are long, so that no code can have them at its end by chance.
 var wordsAfter = []string{"CHUYENTIEN", "CHUYENKHOAN", "THANHTOAN"}

@@ -12,12 +12,12 @@ type Finder struct {
 	patterns map[string][]Pattern // by the first characters of the prefix, MinPrefix
 }
 
-// NewFinder gives a finder of patterns. A pattern that Check refuses finds
+// NewFinder gives a finder of patterns. A pattern that check refuses finds
 // nothing.
 func NewFinder(patterns []Pattern) *Finder {
 	f := &Finder{map[string][]Pattern{}}
 	for _, p := range patterns {
-		if p.Check() == nil {
+		if p.check() == nil {
 			key := p.Prefix[:MinPrefix]
 			f.patterns[key] = append(f.patterns[key], p)
 		}

@@ -40,3 +40,11 @@ func BenchmarkFind(b *testing.B) {
 		}
 	})
 }
+
+// A shop that has a prefix from before it was refused is paid as before.
+func TestFindEarlierPrefix(t *testing.T) {
+	f := paymentcode.NewFinder([]paymentcode.Pattern{{Prefix: "SO", Least: 6, Most: 6, Alphabet: paymentcode.Digits}})
+	if code, ok := f.Find("tra SO001234"); !ok || code != "SO001234" {
+		t.Errorf("%q, %t", code, ok)
+	}
+}

@@ -105,8 +105,16 @@ func IsCode(s string) bool {
 	return len(s) >= MinPrefix+MinDigits && len(s) <= MaxCode && isLetter(s[0]) && hasDigit(s) && !strings.ContainsFunc(s, notOfCodes)
 }
 
-// Check refuses a pattern that would read what isn't a code.
+// Check refuses a new pattern that would read what isn't a code.
 func (p Pattern) Check() error {
+	if slices.Contains(prefixesOfBanks, p.Prefix) {
+		return ErrBankWord
+	}
+	return p.check()
+}
+
+// check is Check, but for prefixes that a pattern of an earlier version may have.
+func (p Pattern) check() error {
 	if !IsPrefix(p.Prefix) {
 		return ErrPrefix
 	}

@@ -25,6 +25,7 @@ func TestCodesPage(t *testing.T) {
 	for _, c := range []struct{ prefix, least, most, alphabet, field, why string }{
 		{"D", "6", "", "digits", "prefix", "must be 2 to 10 letters"},
 		{"CK", "6", "", "digits", "prefix", "is a word that banks write themselves"},
+		{"CKN", "6", "", "digits", "prefix", "is a word that banks write themselves"},
 		{"DH", "", "", "digits", "min_length", "must be from 3 to 23"},
 		{"DH", "six", "", "digits", "min_length", "must be from 3 to 23"},
 		{"DH", "3", "", "letters_and_digits", "min_length", "must be from 4 to 23"},
