@@ -112,8 +112,8 @@
 //     command line, dashboard and catching up know it then. Its row in the table of
 //     web/api/openapi.yaml, vectors in testdata/provider, a page of the help. One
 //     that wants answers of its own needs a file in web/inbound, as vietqr.go.
-//   - A bank's SMS or statement format: a shape in app/sms, a layout in
-//     app/statement.
+//   - A bank's SMS: a label in a part of app/sms (structure.go), and the text as a sample of
+//     its tests. A statement format: a layout in app/statement.
 //   - An endpoint: a line in web/api/routes.go, a handler in its noun's file,
 //     openapi.yaml, an example in testdata/api. "go test ./web/api -run
 //     TestOpenAPIJSON -update" then makes openapi.json of openapi.yaml.

@@ -58,14 +58,12 @@ func Read(source inbound.Source, channel app.Channel, body []byte, receivedAt ti
 			"thuộc định dạng không còn được hỗ trợ")}}
 	case channel == app.ChannelPoll:
 		return inbound.Reading{Elements: kind.List.elements(body, zone)}
+	case len(body) == 0 && kind.Group == inbound.PhoneApps:
+		return inbound.Reading{Explanation: codeText}
 	}
 	read := kind.Elements(Call{source, body, receivedAt, zone})
 	result := inbound.Reading{Elements: read.Elements, Explanation: read.explanation}
-	switch {
-	case len(read.Elements) > 0:
-	case read.Drop:
-		result.Explanation = nothingKept
-	case read.explanation == app.Text{}:
+	if len(read.Elements) == 0 && result.Explanation == (app.Text{}) {
 		result.Explanation = nothingNamed
 	}
 	return result

@@ -86,9 +86,9 @@ func (in Call) Signed() bool { return in.Source.Auth == inbound.AuthHMAC }
 // Reading is the result of reading a body. A test call has no elements.
 type Reading struct {
 	Elements []inbound.Incoming
-	// Drop tells that the body must not be kept: it holds a one-time code, or
-	// advertising.
-	Drop bool
+	// Drop tells that the body must not be kept: it has to do with a one-time code, or is
+	// nobody's business here. Trace tells that the call is kept all the same.
+	Drop, Trace bool
 	// explanation says what a body without elements is; empty: the body names no
 	// transaction.
 	explanation app.Text
@@ -109,7 +109,9 @@ var (
 		VI: "Nhà cung cấp báo thanh toán thất bại hoặc đã huỷ: không có tiền vào."}
 	onlyATest = app.Text{EN: "A test call by the provider: there is nothing to record.",
 		VI: "Lần gọi thử của nhà cung cấp: không có gì để ghi nhận."}
-	nothingKept = app.Text{EN: "Not a message about money.", VI: "Không phải tin báo biến động số dư."}
+	notMoney = app.Text{EN: "Not a message about money.", VI: "Không phải tin báo biến động số dư."}
+	codeText = app.Text{EN: "Not a message about money. It was about a one-time code or a password, so its text was not kept.",
+		VI: "Không phải tin báo biến động số dư. Tin này về mã OTP hoặc mật khẩu nên không lưu nội dung."}
 )
 
 func unreadable(field, en, vi string) inbound.Incoming {

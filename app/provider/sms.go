@@ -14,8 +14,8 @@ import (
 	"baoco/app/sms"
 )
 
-// This file is the common way of the apps that forward a phone's SMS: from a
-// text to an element.
+// This file is the common way of the apps that forward what a phone gets: from the
+// text of an SMS, or of a notice of a bank's app, to an element.
 
 // forwardedSMS is a text as an app hands it on.
 type forwardedSMS struct {
@@ -30,8 +30,9 @@ type forwardedSMS struct {
 	fault       *app.FieldError // of what can't be a text at all
 }
 
-// readSMS gives a text as the one element of a call. Codes and advertising are
-// dropped. What reads like money counts only if a bank sent it.
+// readSMS gives a text as the one element of a call. What reads like money counts only if a
+// bank sent it. Of what is none, what a known sender sent is kept, without its body where that
+// has to do with a code; the rest, such as what friends write, is dropped.
 func readSMS(in Call, m forwardedSMS) Reading {
 	receivedAt := readReceipt(m.received, in.Zone)
 	readAt := receivedAt
@@ -39,15 +40,16 @@ func readSMS(in Call, m forwardedSMS) Reading {
 		readAt = in.At
 	}
 	movement, kind, fault := sms.Read(sms.Message{Sender: m.sender, Text: m.text, ReceivedAt: readAt}, in.Zone)
-	if kind == sms.Other && m.fault == nil {
-		return Reading{Drop: true}
+	if m.fault == nil && (kind == sms.Other || kind == sms.Code) {
+		known := sms.FromAnyBank(m.sender) || isAllowed(m.sender, in.Source)
+		return Reading{Drop: !known || kind == sms.Code, Trace: known, explanation: notMoney}
 	}
 	e := inbound.Incoming{
 		EventID: m.eventID(receivedAt), Gateway: movement.Bank, AccountNumber: movement.AccountNumber, Masked: movement.Masked,
 		Number: movement.Number, Type: movement.Type, Amount: movement.Amount, Content: movement.Content, Time: movement.Time,
 		Balance: movement.Balance, Available: movement.Available, Forwarded: true, Clocked: movement.Clocked,
 	}
-	refused := checkSMSSender(m.sender, movement.Bank, in.Source.Options.Senders)
+	refused := checkSMSSender(m.sender, movement.Bank, in.Source)
 	if e.Fault = firstFault(m.fault, fault, refused); refused != nil && e.Fault == refused {
 		e.Sender = strings.TrimSpace(m.sender)
 	}
@@ -89,8 +91,8 @@ func (m forwardedSMS) eventID(receivedAt time.Time) string {
 
 // checkSMSSender refuses a movement of money that didn't come from the bank:
 // anybody can send a text in a bank's shape to the shop's phone.
-func checkSMSSender(sender, bank string, allowed []string) *app.FieldError {
-	if sms.FromBank(sender, bank) || slices.Contains(allowed, strings.TrimSpace(sender)) {
+func checkSMSSender(sender, bank string, source inbound.Source) *app.FieldError {
+	if sms.FromBank(sender, bank) || isAllowed(sender, source) {
 		return nil
 	}
 	en, vi := bank, bank
@@ -104,4 +106,9 @@ func checkSMSSender(sender, bank string, allowed []string) *app.FieldError {
 		VI: fmt.Sprintf("%q không phải tên gửi tin đã biết của %s: có thể là tin giả mạo. Nếu đúng là của ngân hàng, chạy source allow với "+
 			"--sender và tên này, rồi source retry", sender, vi),
 	}}
+}
+
+// isAllowed tells whether the owner of a source allowed a sender.
+func isAllowed(sender string, source inbound.Source) bool {
+	return slices.Contains(source.Options.Senders, strings.TrimSpace(sender))
 }

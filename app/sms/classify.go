@@ -5,32 +5,42 @@ import (
 	"strings"
 )
 
-// What a text in no known shape is. Two mistakes cost something, and they pull
-// apart: to drop a movement of money, and to store a one-time code. So:
+// What a text is that can't be read as a movement. Two mistakes cost something, and they
+// pull apart: to drop a movement of money, and to store a one-time code. So:
 //
-//  1. A text that gives a code is dropped, unless a signed amount stands before
-//     the code and a balance is told: then the code is what a payer wrote. No
-//     bank tells a balance with a code.
+//  1. A text that gives a code is no money, unless an amount with its direction stands
+//     before the code, and money comes in or a balance is told: then the code is what a
+//     payer wrote. No bank tells a balance with a code, or asks for one to pay in.
 //  2. What else shows a movement of money is kept: a signed amount with an
 //     account or a balance; an amount beside a balance and an account; an
 //     amount with a word for its movement and an account, unless the text is
 //     about a debt.
-//  3. The rest is dropped: advertising, logins, statements, what friends write.
+//  3. The rest is no money: advertising, logins, statements, what friends write.
 //
 // A word for codes alone decides nothing, since banks warn of giving them away
 // in any text. An account is a word for it with a number; a balance is a word
 // for it with an amount, and no amount of a balance counts as another.
-func looksLikeMoney(text string) bool {
+func classify(text string) Kind {
 	text = strings.ReplaceAll(text, "\n", " ")
+	switch {
+	case looksLikeMoney(text):
+		return Unreadable
+	case codeWords.MatchString(text):
+		return Code
+	}
+	return Other
+}
+
+func looksLikeMoney(text string) bool {
 	text = balanceChange.ReplaceAllString(text, "ps")
 	rest := balanceWords.ReplaceAllString(text, " # ")
 	balance, account := rest != text, accountWords.MatchString(rest)
-	money := len(rest)
-	if signed := signedAmount.FindStringIndex(rest); signed != nil {
-		money = signed[0]
+	money, in := len(rest), false
+	if moved := movedAmount.FindStringIndex(rest); moved != nil {
+		money, in = moved[0], moneyIn.MatchString(rest[moved[0]:moved[1]])
 	}
 	if code, given := codeAt(rest, money); given {
-		return balance && money < code
+		return (balance || in && account) && money < code
 	}
 	switch {
 	case money < len(rest) && (account || balance):
@@ -42,11 +52,12 @@ func looksLikeMoney(text string) bool {
 }
 
 // figure is an amount by its look: grouped, or followed by a currency.
-const figure = `(?:[0-9]{1,3}(?:[.,][0-9]{3})+|[0-9]{1,3}(?: [0-9]{3})+\b|[0-9]{1,13}(?:[.,][0-9]{1,2})?\s?(?:vnd|dong\b|d\b|usd))`
+const figure = `(?:[0-9]{1,3}(?:[.,][0-9]{3})+|[0-9]{1,3}(?: [0-9]{3})+\b|[0-9]{1,13}(?:[.,][0-9]{1,2})?\s?(?:vnd|dong\b|d\b|₫|usd))`
+
+const signedFigure = `(?:\+|(?:^|[^0-9a-z])[−–-])\)?\s?(?:vnd|usd)?\s?` + figure
 
 var (
-	anyAmount    = regexp.MustCompile(figure)
-	signedAmount = regexp.MustCompile(`(?:\+|(?:^|[^0-9a-z])[−–-])\)?\s?(?:vnd|usd)?\s?` + figure)
+	anyAmount = regexp.MustCompile(figure)
 
 	// The words between a word and its number hold no digit, so that an
 	// account's number is never passed over to reach an amount.
@@ -60,6 +71,25 @@ var (
 		`da chuyen|vua chuyen|da rut|da nop|ps|gd|giao dich|credit|credited|debit|debited)\b[^0-9]{0,30}?` + figure)
 	debtWords = regexp.MustCompile(`\b(?:sao ke|du no|no qua han|den han|qua han|han thanh toan|nhac no|khoan vay|thanh toan toi thieu` +
 		`|statement)\b`)
+)
+
+// secondNotice tells whether a content holds a movement of its own: an amount with its
+// direction beside an account or a balance.
+func secondNotice(content string) bool {
+	rest := balanceWords.ReplaceAllString(content, " # ")
+	return movedAmount.MatchString(rest) && (rest != content || accountWords.MatchString(rest))
+}
+
+var (
+	movedAmount = regexp.MustCompile(signedFigure + `|\b(?:gd|ps|phat sinh|so tien|thay doi) ?:? ?[+-] ?(?:vnd ?)?[0-9]` +
+		`|(?:^|[^0-9a-z])[+-] ?[1-9][0-9]{3,8}(?:[^0-9]|$)` +
+		`|\b(?:tang|giam|ghi co|ghi no)\b[^0-9]{0,5}` + figure)
+	moneyIn = regexp.MustCompile(`\+|tang|ghi co`)
+	// secondFigure is what a content without a label may not hold: it may be a part that isn't known.
+	secondFigure = regexp.MustCompile(signedFigure + `|[0-9]\s?(?:vnd|dong\b|d\b|₫|usd)|\b(?:phi|thue|vat|fee)\b[^0-9]{0,10}[0-9]`)
+	// noMoney is what banks write of transfers that failed or are still to come.
+	noMoney = regexp.MustCompile(`\b(?:(?:khong|chua) (?:thanh cong|thuc hien)|that bai|tu choi|(?:da|bi) huy|huy (?:gd|giao dich)` +
+		`|(?:cho|dang) xu ly|(?:dat|len) (?:lich|lenh)|hen gio|yeu cau|se (?:bi|duoc)|failed|unsuccessful|declined|scheduled|pending)\b`)
 )
 
 var (

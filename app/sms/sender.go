@@ -6,25 +6,59 @@ import (
 	"baoco/app"
 )
 
+// apps are the packages of the banks' apps on Android, with the codes of their banks. An app
+// that forwards notices hands the package on as the sender: only the bank's own app can
+// show a notice under it.
+var apps = map[string]string{
+	"com.VCB":                    "VCB",
+	"com.vietinbank.ipay":        "CTG",
+	"com.vnpay.bidv":             "BIDV",
+	"com.vnpay.Agribank3g":       "VBA",
+	"com.mbmobile":               "MBB",
+	"mobile.acb.com.vn":          "ACB",
+	"vn.com.techcombank.bb.app":  "TCB",
+	"com.vnpay.vpbankonline":     "VPB",
+	"com.tpb.mb.gprsandroid":     "TPB",
+	"src.com.sacombank":          "STB",
+	"com.sacombank.ewallet":      "STB",
+	"com.vib.myvib2":             "VIB",
+	"com.vnpay.hdbank":           "HDB",
+	"vn.shb.mbanking":            "SHB",
+	"com.shinhan.global.vn.bank": "SHBVN",
+	"vn.com.ocb.awe":             "OCB",
+	"com.ocb.omniextra":          "OCB",
+	"vn.com.lpb.lienviet24h":     "LPB",
+}
+
+// FromApp tells whether a sender is the package of a bank's app.
+func FromApp(sender string) bool { return apps[strings.TrimSpace(sender)] != "" }
+
 // FromBank tells whether sender is a name under which the bank with this code
 // sends. A telephone number or a short code never is: anybody can write a text
 // that looks like a bank's. It is false for the code "".
 func FromBank(sender, code string) bool {
-	sender = strings.TrimSpace(sender)
-	bank, known := app.FindBank(sender)
-	return known && plainName(sender) && bank.Is(code)
+	bank, known := senderBank(sender)
+	return known && bank.Is(code)
 }
 
-// plainName tells whether a name has only characters that the names of banks
-// are written with. app.FindBank passes over all others, so that a name which
-// only looks like a bank's, with a Cyrillic letter more, would be the bank's.
-func plainName(s string) bool {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == ' ', c == '.', c == '-', c == '_':
-		default:
-			return false
-		}
-	}
-	return true
+// FromAnyBank tells whether sender is a name under which a bank sends.
+func FromAnyBank(sender string) bool {
+	_, known := senderBank(sender)
+	return known
 }
+
+// senderBank finds the bank that sends under a name. app.FindBank passes over all characters
+// but letters and digits, so that a name which only looks like a bank's, with a Cyrillic
+// letter more, would be the bank's.
+func senderBank(sender string) (app.Bank, bool) {
+	sender = strings.TrimSpace(sender)
+	if code, known := apps[sender]; known {
+		return app.FindBank(code)
+	}
+	if strings.Trim(sender, nameLetters) != "" {
+		return app.Bank{}, false
+	}
+	return app.FindBank(sender)
+}
+
+const nameLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 .-_"

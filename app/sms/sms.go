@@ -7,11 +7,10 @@
 // name can be forged too, by a false base station beside the phone. A merchant
 // for whom that matters needs a provider that signs.)
 //
-// Banks change their texts without notice. Each form that was found in real
-// texts is an entry of one table, with those texts: see shape.go. A text in no
-// known shape is read by its labels where they leave no doubt (structure.go).
-// The rest is sorted by the rules of classify.go: what looks like money is kept
-// for a person, one-time codes are never kept.
+// Banks change their texts without notice. So a text is read by its labels and its
+// structure where they leave no doubt (structure.go), not by a pattern for each bank.
+// The rest is sorted by the rules of classify.go: what looks like money is kept for a
+// person, one-time codes are never kept.
 package sms
 
 import (
@@ -20,9 +19,9 @@ import (
 	"baoco/app"
 )
 
-// Message is one SMS as a forwarding app hands it on.
+// Message is an SMS, or a notice of a bank's app, as a forwarding app hands it on.
 type Message struct {
-	Sender     string // a brand name or a number
+	Sender     string // a brand name or a number; the package of the app that showed a notice
 	Text       string
 	ReceivedAt time.Time // by the phone, or by the server where the phone doesn't say
 }
@@ -33,14 +32,14 @@ type Kind int
 // The kinds of text.
 const (
 	Balance    Kind = iota // a movement of money
-	Other                  // a one-time code, advertising, a notice: nothing to record, must not be stored
+	Other                  // advertising, a login, what a friend writes: nothing to record
+	Code                   // has to do with a one-time code or a password: must not be stored
 	Unreadable             // looks like a movement of money and can't be read: must be kept for a person
 )
 
 // Movement is what a Balance text says.
 type Movement struct {
-	// Bank is the code of the bank whose shape the text has, where the text
-	// names it or the sender is one of its names; "" where neither does.
+	// Bank is the code of the bank that the text or the sender names; "" where neither does.
 	Bank string
 	// AccountNumber is as the text shows it, each character that it hides an
 	// x: 0121000000319, 7220xxxx2005, xxxx5847. Only digits unless Masked.
@@ -65,27 +64,16 @@ type Movement struct {
 const maxText = 4096
 
 // Read reads a text. For a Balance the movement is whole. For an Unreadable
-// text the movement holds at most the bank and the account, and the error says
-// which field is at fault; for any other text both are empty.
+// text the movement holds at most the bank and the account, and the fault says
+// what is wrong; for any other text both are empty.
 func Read(m Message, zone *time.Location) (Movement, Kind, *app.FieldError) {
 	text := foldText(app.CleanText(m.Text, maxText))
-	for _, r := range readers() {
-		if found, ok := r.match(text); ok {
-			movement, fault := found.movement(m, zone)
-			if fault != nil {
-				return Movement{Bank: movement.Bank, AccountNumber: movement.AccountNumber, Masked: movement.Masked}, Unreadable, fault
-			}
-			return movement, Balance, nil
-		}
-	}
-	if movement, ok := readStructure(text, m, zone); ok {
+	movement, fault := readStructure(text, m, zone)
+	if fault == nil {
 		return movement, Balance, nil
 	}
-	if !looksLikeMoney(text.plain) {
-		return Movement{}, Other, nil
+	if kind := classify(text.plain); kind != Unreadable {
+		return Movement{}, kind, nil
 	}
-	return Movement{}, Unreadable, &app.FieldError{Field: "text", Text: app.Text{
-		EN: "looks like a movement of money, but is in no known form of a bank's message",
-		VI: "giống tin biến động số dư nhưng không đúng mẫu nào đã biết",
-	}}
+	return movement, Unreadable, fault
 }

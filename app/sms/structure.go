@@ -9,16 +9,17 @@ import (
 	"baoco/app"
 )
 
-// A text in none of the shapes is read by its structure, whatever bank sends
-// it: labelled parts, one after the other, from the first character to the
-// label of the content. It counts only where every character before the content
-// belongs to a part, and where the parts are one account, one amount with its
-// direction, at least one balance and at most one time. Anything else, such as
-// a fee, a second amount or a word without a meaning here, is a doubt, and the
+// A text is read by its structure, whatever bank sends it: labelled parts, one after the
+// other, from the first character to the content. It counts only where every character
+// before the content belongs to a part, and where the parts are one account, one amount
+// with its direction, at most one time, and a balance or the label of the content. Anything
+// else, such as a fee, a second amount or a word without a meaning here, is a doubt, and the
 // text is kept for a person.
 //
-// What the payer writes comes after the label of the content, where nothing
-// but a balance at the very end of the text is read any more.
+// What the payer writes comes after the label of the content or, where there is none,
+// after a balance. Nothing of it is read any more but a balance at the very end of the text,
+// and the bank's reference on a line of its own. Where it holds a second notice, the whole
+// text is kept.
 
 // part is one kind of part: its pattern fits at the beginning of what is left.
 type part struct {
@@ -26,36 +27,53 @@ type part struct {
 	pattern *regexp.Regexp
 }
 
-// In the patterns a space is any white space or none, as in a shape's pattern.
-// The first part that fits counts.
+// In the patterns a space is any white space or none, since texts lose their spaces and
+// line breaks on the way. The first part that fits counts.
 var parts = []part{
 	newPart("account",
-		`(?:so du|sd|bien dong)? (?:(?:so )?(?:tk|tai khoan)|stk|account|acct?)(?: (?P<bank>[a-wyz][a-z]{1,14}))? :? (?P<account>[0-9]{0`+
-			`,19}[x*]{0,12}[0-9]{0,19})(?: \(? vnd \)?)?(?: tai (?P<branch>[a-z]{2,15}))?`),
+		`(?:so du|sd|bien dong so du|bien dong)? (?:(?:so )?(?:tk|tai khoan)|stk|account|acct?) (?:thanh toan|gd|giao dich)?`+
+			`(?: (?P<bank>[a-wyz][a-z]{1,14}))? :? (?P<account>[0-9]{0,19}(?:[x*•]{1,12}|\.{2,6}|…)?[0-9]{0,19})`+
+			`(?: \(? vnd \)?)? :?(?: tai (?P<branch>[a-z]{2,15}))?`),
+	newPart("number", reference),
 	newPart("amount",
-		`(?:(?:so tien (?:gd|giao dich)?|gd|giao dich|ps|phat sinh|(?:da )?thay doi|bien dong|change) :?)? \(? (?P<sign>[+-]) \)? `+
-			figureField+currency),
-	newPart("amount", `(?:duoc|da|vua|bi)? (?P<word>tang|giam|ghi co|ghi no) :? (?:\(? (?P<sign>[+-]) \)?)? `+figureField+currency),
-	newPart("balance", balanceLabel+` [+-]? `+figureField+currency),
+		`(?:(?:so tien (?:gd|giao dich)?|gd|giao dich|ps|phat sinh|(?:da )?(?:thay doi|bien dong) (?:so du)?|nhan (?:duoc)?|change) :?)?`+
+			` \(? (?P<sign>[+-]) \)? `+figureField),
+	newPart("amount", `(?:duoc|da|vua|bi)? (?P<word>tang|giam|ghi co|ghi no) :? (?:\(? (?P<sign>[+-]) \)?)? `+figureField+`(?P<do> do)?`),
+	newPart("balance", balanceLabel+` (?P<sign>[+-])? `+figureField),
 	newPart("time",
-		`(?:(?:vao luc|luc|vao|ngay|thoi gian|time|date) :?)? (?P<time>`+clock+` [;,]? (?:ngay)? `+day+`|`+day+` [;,]? (?:luc)? `+clock+
-			`|`+day+`|`+clock+`)`),
-	newPart("content", `(?:(?:noi dung (?:gd|giao dich|ck|chuyen khoan)?|nd|n/dung|gd|dien giai|mo ta|detail|description|ref) :|ref\b)`),
+		`(?:(?:vao luc|luc|vao|ngay|(?:thoi gian|tg) (?:gd|giao dich)?|time|date) :?)? (?P<time>`+clock+` [;,]? (?:ngay)? `+day+`|`+
+			day+` [;,]? (?:luc)? `+clock+`|`+day+`|`+clock+`)`),
+	newPart("content", `(?:(?:tu|den|payee) :[^|\n]{0,200}?[\s|.;,])?`+
+		` (?:(?:noi dung (?:gd|giao dich|ck|chuyen khoan)?|nd (?:gd|ck)?|n/dung|gd|ct|dien giai|mo ta|loi nhan|detail|description|ref) :|ref\b)`),
 	newPart("separator", `[\s.;,|]`),
 }
 
 const (
-	currency     = `(?: (?:vnd|dong\b|d\b))?`
-	balanceLabel = `(?:so du|sdc|sd|balance) (?:(?:cuoi|hien tai|hien thoi|kha dung|sau (?:gd|giao dich)) )*(?:la|:)?`
-	clock        = `[0-9]{1,2}(?:h[0-9]{2}p?|:[0-9]{2}(?::[0-9]{2})?)`
+	figureField  = `(?P<before>vnd)? (?P<amount>[0-9](?:[0-9.,]{0,30}[0-9])?)(?P<vnd> (?:vnd|dong\b|d\b|₫))?`
+	balanceLabel = `(?:so du|sdc|sd|balance) (?:(?:tk|cuoi|hien tai|hien thoi|kha dung|moi|sau (?:gd|giao dich)) )*(?:la|:)?`
+	clock        = `[0-9]{1,2}(?:h[0-9]{1,2}p?|:[0-9]{1,2}(?::[0-9]{1,2}(?:\.[0-9]{3})?)?)`
 	day          = `[0-9]{1,2}[/-][0-9]{1,2}(?:[/-][0-9]{2,4})?`
+	reference    = `(?:so|ma) (?:gd|giao dich) : (?P<number>[0-9a-z]+(?:-[0-9a-z]+)*)`
 )
 
-// lastBalance finds a balance that ends a text.
-var lastBalance = regexp.MustCompile(`(?:^|[\s.;|])` + spaced(balanceLabel+` [+-]? `+figureField+currency+` \.?`) + `\s*$`)
-
-// namedFirst is the name of a bank that begins a text: "NCB :", "(TPBank):".
-var namedFirst = regexp.MustCompile(`^\s*\(?([a-z]{2,20})\)?\s*:`)
+var (
+	// titles are what may stand before the first part: the name of the bank or of its app,
+	// and what the notice is.
+	titles = []*regexp.Regexp{
+		regexp.MustCompile(`^\s*(?:thong bao\s+)?\(?(?P<bank>[a-z]{2,20}(?: bank)?)\)?` +
+			`(?:\s+(?:neo|digibank|smartbanking|ipay|mobile|plus|one)\b)?\s*:?`),
+		regexp.MustCompile(`^\s*(?:thong bao(?:\s*(?:bien dong|thay doi) so du|\s*giao dich)?\s*:?|(?:bien dong|thay doi) so du\s*\n)`),
+	}
+	lastBalance = regexp.MustCompile(`(?:^|[\s.;|])` + spaced(` `+balanceLabel+` [+-]? `+figureField+` \.?`) + `\s*$`)
+	// lastReference is the bank's: a payer writes no line breaks.
+	lastReference = regexp.MustCompile(`\n` + spaced(reference))
+	// inParentheses is a content without a label, which goes on to the last balance.
+	inParentheses = regexp.MustCompile(`^([a-z]{0,15})\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*$`)
+	// goesOnInDigits is what follows the first group of a figure whose groups are separated by
+	// blanks, and foreign what follows an amount of another currency.
+	goesOnInDigits = regexp.MustCompile(`^ [0-9]{3}(?:[^0-9]|$)`)
+	foreign        = regexp.MustCompile(`^\s*(?:[$€£¥]|(?:usd|eur|gbp|jpy|aud|sgd|cad|chf|cny|hkd|krw|thb|twd|nzd)(?:[^a-z]|$))`)
+)
 
 func newPart(name, pattern string) part {
 	return part{name, regexp.MustCompile(`^(?:` + spaced(pattern) + `)`)}
@@ -70,66 +88,75 @@ const maxParts = 40
 type structure struct {
 	banks           []string // names of banks, as written
 	account         string
-	amount, sign    string
+	amount, sign    string // the amount without what separates its groups
 	word            string // of the direction, without white space
-	balance         string // the last one; "" where there was none yet
-	held, available int64  // the balance of the account, and the part of it that can be spent; 0: none
-	time            string
+	number, time    string
+	told            bool  // there is a balance
+	held, available int64 // the balance of the account, and the part of it that can be spent; 0: none that can be read
+	labelled        bool  // the content has a label
 	content         string
-	accounts, times int
-	amounts         int
+	accounts        int
+	amounts, times  int
+	end             int // of the parts, in the folded text
 }
 
-// readStructure reads a text by its parts. It reports false where a doubt is
-// left, whatever it is.
-func readStructure(text foldedText, m Message, zone *time.Location) (Movement, bool) {
-	s, ok := takeApart(text)
-	if !ok || s.accounts != 1 || s.amounts != 1 || s.times > 1 || s.balance == "" {
-		return Movement{}, false
+// readStructure reads a text by its parts. A fault says which doubt is left; then the
+// movement holds at most bank and account.
+func readStructure(text foldedText, m Message, zone *time.Location) (Movement, *app.FieldError) {
+	s, whole := takeApart(text)
+	var read Movement
+	bank, agreed := bankOf(m.Sender, s.banks)
+	if s.accounts == 1 && agreed {
+		account, fault := accountNumber(s.account)
+		if read.Bank = bank; fault != nil {
+			return read, fault
+		}
+		read.AccountNumber, read.Masked = account, strings.Contains(account, "x")
 	}
-	bank, ok := bankOf(m.Sender, s.banks)
-	if !ok {
-		return Movement{}, false
+	direction, known := directionOf(s.sign, s.word)
+	if !whole || !known || !agreed || s.accounts != 1 || s.amounts != 1 || s.times > 1 || !s.told && !s.labelled {
+		return read, notKnown
 	}
-	account, fault := accountNumber(s.account)
-	if fault != nil {
-		return Movement{}, false
-	}
-	direction, ok := directionOf(s.sign, s.word)
-	if !ok {
-		return Movement{}, false
-	}
-	amount, fault := amount(s.amount)
-	if fault != nil {
-		return Movement{}, false
+	amount, err := app.ParseAmount(s.amount)
+	if err != nil {
+		return read, amountFault
 	}
 	at, clocked := when(s.time, m.ReceivedAt, zone)
-	return Movement{
-		Bank: bank, AccountNumber: account, Masked: strings.Contains(account, "x"),
-		Type: direction, Amount: amount, Content: app.CleanText(s.content, app.MaxContent), Time: at, Clocked: clocked,
-		Balance: s.held, Available: s.available,
-	}, true
+	late := at.After(m.ReceivedAt.Add(clocksDiffer))
+	switch content := foldText(s.content).plain; {
+	case secondNotice(content), !s.told && (late || codeWords.MatchString(text.plain)),
+		noMoney.MatchString(content) && (!s.told || !s.labelled || direction == app.Out):
+		return read, notKnown
+	}
+	read.Type, read.Amount, read.Time, read.Clocked = direction, amount, at, clocked
+	read.Content, read.Number = app.CleanText(s.content, app.MaxContent), s.number
+	read.Balance, read.Available = s.held, s.available
+	return read, nil
 }
 
 // takeApart gives the parts of a text. It reports false where something before
-// the content is no part, or where a balance is not a whole number: then the
-// currency may not be VND.
+// the content is no part, or is perhaps not in VND.
 func takeApart(text foldedText) (structure, bool) {
-	var s structure
-	at := 0
-	if named := namedFirst.FindStringSubmatchIndex(text.plain); named != nil && isBank(text.plain[named[2]:named[3]]) {
-		s.banks = append(s.banks, text.plain[named[2]:named[3]])
-		at = named[1]
-	}
+	s := structure{}
+	s.readTitle(text.plain)
+	var before *structure // as it was after a balance that may stand before the content
 	for range maxParts {
-		if at == len(text.plain) {
+		if s.end == len(text.plain) {
 			return s, true
 		}
-		name, found := nextPart(text.plain[at:])
-		if name == "" {
+		name, found := nextPart(text.plain[s.end:])
+		switch {
+		case name == "" && before != nil:
+			s = *before
+			s.readContent(text, len(text.plain))
+			return s, !secondFigure.MatchString(foldText(s.content).plain)
+		case name == "":
+			return s, !s.told && s.readInParentheses(text)
+		}
+		s.end += len(found[""])
+		if found["amount"] != "" && !s.inVND(text.plain, found) {
 			return s, false
 		}
-		at += len(found[""])
 		switch name {
 		case "account":
 			s.accounts++
@@ -139,21 +166,46 @@ func takeApart(text foldedText) (structure, bool) {
 					s.banks = append(s.banks, bank)
 				}
 			}
+		case "number":
+			s.number = text.source(s.end-len(found["number"]), s.end)
 		case "amount":
 			s.amounts++
-			s.amount, s.sign, s.word = found["amount"], found["sign"], strings.Join(strings.Fields(found["word"]), "")
+			s.amount, s.sign = digits(found["amount"], vnd(found)), found["sign"]
+			s.word = strings.Join(strings.Fields(found["word"]), "")
 		case "balance":
-			if !s.addBalance(found[""], found["amount"]) {
-				return s, false
+			s.addBalance(found)
+			if before == nil && s.accounts == 1 && s.amounts == 1 {
+				as := s
+				before = &as
 			}
 		case "time":
 			s.times++
 			s.time = found["time"]
-		case "content":
-			return s, s.readContent(text, at)
+		}
+		if name == "content" || found["do"] != "" {
+			return s, s.readLabelled(text)
 		}
 	}
 	return s, false
+}
+
+func (s *structure) readTitle(plain string) {
+	for range 2 {
+		for _, title := range titles {
+			at := title.FindStringSubmatchIndex(plain[s.end:])
+			if at == nil {
+				continue
+			}
+			if i := title.SubexpIndex("bank"); i > 0 {
+				name := plain[s.end+at[2*i] : s.end+at[2*i+1]]
+				if _, known := app.FindBank(name); !known {
+					continue
+				}
+				s.banks = append(s.banks, name)
+			}
+			s.end += at[1]
+		}
+	}
 }
 
 // nextPart gives the part that text begins with, by its groups; "" is the whole
@@ -174,54 +226,111 @@ func nextPart(text string) (string, map[string]string) {
 	return "", nil
 }
 
-// readContent reads what follows the label of the content. Where no balance
-// came before, it must end the text.
-func (s *structure) readContent(text foldedText, from int) bool {
-	to := len(text.plain)
-	if s.balance == "" {
-		end := lastBalance.FindStringSubmatchIndex(text.plain[from:])
-		if end == nil {
-			return false
-		}
-		i := 2 * lastBalance.SubexpIndex("amount")
-		if s.balance = text.plain[from+end[i] : from+end[i+1]]; !grouped.MatchString(s.balance) {
-			return false
-		}
-		to = from + end[0]
+// vnd tells whether a figure has its currency beside it.
+func vnd(found map[string]string) bool { return found["before"] != "" || found["vnd"] != "" }
+
+// inVND reports false where a figure goes on after its part, is in another currency, or has
+// a fraction and no currency. Techcombank names none; an account that isn't kept in VND shows
+// it by cents.
+func (s *structure) inVND(plain string, found map[string]string) bool {
+	if strings.HasSuffix(found["vnd"], "vnd") && strings.HasPrefix(plain[s.end:], "_") {
+		s.end -= len(found["vnd"]) // it is the content's: VND_TGTT_…
+		found["vnd"] = ""
 	}
-	s.content = strings.TrimSpace(text.source(from, to))
+	rest := plain[s.end:]
+	if vnd(found) {
+		return true
+	}
+	return digits(found["amount"], false) != "" && !foreign.MatchString(rest) &&
+		(len(found["amount"]) > 3 || !goesOnInDigits.MatchString(rest))
+}
+
+// readLabelled reads the content behind its label, and the balance behind it where none stood before.
+func (s *structure) readLabelled(text foldedText) bool {
+	s.labelled = true
+	to := len(text.plain)
+	if end, known := endingBalance(text.plain[s.end:]); end >= 0 && !s.told {
+		if !known {
+			return false
+		}
+		s.told, to = true, s.end+end
+	}
+	s.readContent(text, to)
 	return true
 }
 
-// addBalance notes a balance that stands before the content, with its label. It reports
-// false where it isn't whole.
-func (s *structure) addBalance(labelled, figure string) bool {
-	s.balance = figure
-	n := balance(figure)
-	if _, number, _ := strings.Cut(labelled, "-"); number != "" {
+// readInParentheses reads a content without a label before a balance that ends the text.
+func (s *structure) readInParentheses(text foldedText) bool {
+	rest := text.plain[s.end:]
+	end, known := endingBalance(rest)
+	if !known {
+		return false
+	}
+	at := inParentheses.FindStringSubmatchIndex(rest[:end])
+	if at == nil {
+		return false
+	}
+	to := s.end + end
+	s.told = true
+	if at[2] == at[3] { // nothing but parentheses
+		s.end, to = s.end+at[4], s.end+at[5]
+	}
+	s.readContent(text, to)
+	return !secondFigure.MatchString(foldText(s.content).plain)
+}
+
+// endingBalance gives where a balance begins that ends a text; -1: there is none. It isn't
+// known where it may be in another currency.
+func endingBalance(text string) (at int, known bool) {
+	groups := lastBalance.FindStringSubmatchIndex(text)
+	if groups == nil {
+		return -1, false
+	}
+	found := map[string]string{}
+	for _, name := range []string{"before", "amount", "vnd"} {
+		if i := 2 * lastBalance.SubexpIndex(name); groups[i] >= 0 {
+			found[name] = text[groups[i]:groups[i+1]]
+		}
+	}
+	return groups[0], vnd(found) || digits(found["amount"], false) != ""
+}
+
+// readContent reads what the payer wrote, and the bank's reference on the line after it.
+// One of several may be the payer's.
+func (s *structure) readContent(text foldedText, to int) {
+	rest := text.plain[s.end:to]
+	if ends := lastReference.FindAllStringSubmatchIndex(rest, -1); ends != nil {
+		end := ends[len(ends)-1]
+		to = s.end + end[0]
+		if len(ends) == 1 && s.number == "" {
+			s.number = text.source(s.end+end[2], s.end+end[3])
+		}
+	}
+	s.content = text.source(s.end, to)
+	if !s.labelled {
+		s.content = strings.TrimLeft(s.content, " \t\r\n.;,|-")
+	}
+	s.content = strings.TrimSpace(s.content)
+}
+
+// addBalance notes a balance that stands before the content.
+func (s *structure) addBalance(found map[string]string) {
+	s.told = true
+	n := balance(digits(found["amount"], vnd(found)))
+	if found["sign"] == "-" {
 		n = -n
 	}
-	if strings.Contains(strings.Join(strings.Fields(labelled), ""), "khadung") {
+	if strings.Contains(strings.Join(strings.Fields(found[""]), ""), "khadung") {
 		s.available = n
 	} else {
 		s.held = n
 	}
-	return grouped.MatchString(figure)
 }
 
-func isBank(name string) bool {
-	_, known := app.FindBank(name)
-	return known
-}
-
-// bankOf is the code of the bank that sends: the sender's, where it is a bank's
-// name, else the one that the text names, else "". It reports false where the
-// text names anything but that bank.
+// bankOf is the code of the bank that the text names, else the sender's, else "". It reports
+// false where the text names two, or what is no bank.
 func bankOf(sender string, named []string) (string, bool) {
 	code := ""
-	if bank, known := app.FindBank(strings.TrimSpace(sender)); known && plainName(strings.TrimSpace(sender)) {
-		code = bank.Code
-	}
 	for _, name := range named {
 		bank, known := app.FindBank(name)
 		if !known || code != "" && !bank.Is(code) {
@@ -229,27 +338,18 @@ func bankOf(sender string, named []string) (string, bool) {
 		}
 		code = cmp.Or(code, bank.Code)
 	}
+	if bank, known := senderBank(sender); known && (code == "" || bank.Is(code)) {
+		code = bank.Code
+	}
 	return code, true
 }
 
-// directionOf reports false where sign and word contradict each other.
+// directionOf reports false where sign and word contradict each other, or both are missing.
 func directionOf(sign, word string) (app.Direction, bool) {
-	bySign, byWord := app.Direction(""), app.Direction("")
-	switch sign {
-	case "+":
-		bySign = app.In
-	case "-":
-		bySign = app.Out
-	}
-	switch word {
-	case "tang", "ghico":
-		byWord = app.In
-	case "giam", "ghino":
-		byWord = app.Out
-	}
+	bySign := map[string]app.Direction{"+": app.In, "-": app.Out}[sign]
+	byWord := map[string]app.Direction{"tang": app.In, "ghico": app.In, "giam": app.Out, "ghino": app.Out}[word]
 	if bySign != "" && byWord != "" && bySign != byWord {
 		return "", false
 	}
-	bySign = cmp.Or(bySign, byWord)
-	return bySign, bySign != ""
+	return cmp.Or(bySign, byWord), cmp.Or(bySign, byWord) != ""
 }

@@ -86,7 +86,10 @@ func (s *Server) record(r *http.Request, in provider.Call, kind provider.Kind) (
 		AccountID: in.Source.AccountID, Source: in.Source, Channel: app.ChannelCall, Body: in.Body, ReceivedAt: in.At,
 		Elements: read.Elements, SourceFault: read.Fault,
 	}
-	if read.Drop {
+	switch {
+	case read.Drop && read.Trace:
+		call.Body = []byte{}
+	case read.Drop:
 		call.Body = nil
 	}
 	// A transaction is recorded even if the provider hangs up before the answer.
