@@ -26,10 +26,11 @@ type Channel string
 
 // The channels.
 const (
-	ChannelCall Channel = "call" // the provider called
-	ChannelPoll Channel = "poll" // the provider's list was read
-	ChannelFile Channel = "file" // a statement file was imported
-	ChannelHand Channel = "hand" // somebody recorded it
+	ChannelCall   Channel = "call"   // the provider called
+	ChannelPoll   Channel = "poll"   // the provider's list was read
+	ChannelFile   Channel = "file"   // a statement file was imported
+	ChannelHand   Channel = "hand"   // somebody recorded it
+	ChannelNotice Channel = "notice" // a phone forwarded a notice of a bank's app, by a call of the source that also forwards SMS
 )
 
 // AppendMember writes a key, as it stands before a value, and a text as JSON.

@@ -39,6 +39,8 @@ func Credentials(s inbound.Source, body string, now time.Time) []string {
 	case s.Provider == "capcom6":
 		stamp := strconv.FormatInt(now.Unix(), 10)
 		return []string{"X-Timestamp", stamp, "X-Signature", HexHMAC(s.Secret, body, stamp)}
+	case s.Provider == "sms-to-url":
+		return []string{"X-Signature", HexHMAC(s.Secret, body)}
 	case s.Provider == "sepay":
 		stamp := strconv.FormatInt(now.Unix(), 10)
 		return []string{"X-SePay-Timestamp", stamp, "X-SePay-Signature", "sha256=" + HexHMAC(s.Secret, stamp, ".", body)}

@@ -14,6 +14,7 @@ type PhoneText struct {
 	Sender, Text string
 	Received     time.Time
 	ID           string // capcom6's messageId
+	Title        string // SmsForwarder's: of a notice, or the SIM
 }
 
 // A text of a bank with a full account number, one with a masked one that
@@ -64,7 +65,8 @@ func (x PhoneText) Forwarder(s inbound.Source, at time.Time) url.Values {
 	x = x.Filled()
 	stamp := strconv.FormatInt(at.UnixMilli(), 10)
 	return url.Values{
-		"from": {x.Sender}, "content": {x.Text}, "timestamp": {stamp}, "sign": {url.QueryEscape(ForwarderSign(s.Secret, stamp))},
+		"from": {x.Sender}, "title": {x.Title}, "content": {x.Text}, "timestamp": {stamp},
+		"sign":         {url.QueryEscape(ForwarderSign(s.Secret, stamp))},
 		"receive_time": {x.Received.UTC().Format("2006-01-02T15:04:05-0700")},
 	}
 }

@@ -20,13 +20,15 @@ import (
 // forwardedSMS is a text as an app hands it on.
 type forwardedSMS struct {
 	id     string // the app's own; empty where it has none
-	sender string
+	sender string // empty where the app names none
+	title  string // of a notice
 	text   string
 	// received is the phone's own time of receipt, as the app wrote it, and
 	// receivedKey where it stood. It is never the server's: a call that is
 	// tried again must be the same event.
 	received    string
 	receivedKey string
+	notice      bool            // of a bank's app, not an SMS
 	fault       *app.FieldError // of what can't be a text at all
 }
 
@@ -39,7 +41,7 @@ func readSMS(in Call, m forwardedSMS) Reading {
 	if readAt.IsZero() {
 		readAt = in.At
 	}
-	movement, kind, fault := sms.Read(sms.Message{Sender: m.sender, Text: m.text, ReceivedAt: readAt}, in.Zone)
+	movement, kind, fault := sms.Read(sms.Message{Sender: m.sender, Title: m.title, Text: m.text, ReceivedAt: readAt}, in.Zone)
 	if m.fault == nil && (kind == sms.Other || kind == sms.Code) {
 		known := sms.FromAnyBank(m.sender) || isAllowed(m.sender, in.Source)
 		return Reading{Drop: !known || kind == sms.Code, Trace: known, explanation: notMoney}
@@ -48,6 +50,9 @@ func readSMS(in Call, m forwardedSMS) Reading {
 		EventID: m.eventID(receivedAt), Gateway: movement.Bank, AccountNumber: movement.AccountNumber, Masked: movement.Masked,
 		Number: movement.Number, Type: movement.Type, Amount: movement.Amount, Content: movement.Content, Time: movement.Time,
 		Balance: movement.Balance, Available: movement.Available, Forwarded: true, Clocked: movement.Clocked,
+	}
+	if m.notice {
+		e.EventIDChannel = app.ChannelNotice
 	}
 	refused := checkSMSSender(m.sender, movement.Bank, in.Source)
 	if e.Fault = firstFault(m.fault, fault, refused); refused != nil && e.Fault == refused {
@@ -79,6 +84,9 @@ func (m forwardedSMS) eventID(receivedAt time.Time) string {
 		stamp = strconv.FormatInt(receivedAt.UnixMilli(), 10)
 	}
 	parts := []string{m.sender, m.text, stamp}
+	if m.title != "" {
+		parts = append(parts, m.title)
+	}
 	if m.id != "" {
 		parts = []string{m.id, stamp}
 	}
@@ -94,6 +102,14 @@ func (m forwardedSMS) eventID(receivedAt time.Time) string {
 func checkSMSSender(sender, bank string, source inbound.Source) *app.FieldError {
 	if sms.FromBank(sender, bank) || isAllowed(sender, source) {
 		return nil
+	}
+	if strings.TrimSpace(sender) == "" {
+		return &app.FieldError{Field: "sender", Text: app.Text{
+			EN: "is not named: nothing shows that the bank wrote this. The title of a notification is no sender, since any app can choose it; " +
+				"SmsForwarder names the app",
+			VI: "không được nêu: không có gì cho thấy tin này là của ngân hàng. Tiêu đề thông báo không phải người gửi, vì ứng dụng nào cũng " +
+				"tự đặt được; SmsForwarder có nêu tên ứng dụng",
+		}}
 	}
 	en, vi := bank, bank
 	if bank == "" {

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/inbound"
+	"baoco/app/sms"
 )
 
 // smsForwarder reads the webhooks of SmsForwarder
@@ -23,19 +24,22 @@ var smsForwarder = Kind{
 		Setup: always(app.Text{
 			EN: "1. In SmsForwarder, add a webhook with the method POST, this URL (https only: " +
 				"the signature does not cover the text) and the secret. 2. " +
-				"As parameters enter " +
-				"from=[from]&content=[org_content]&timestamp=[timestamp]&sign=[sign]&receive_time=[receive_time:yyyy-MM-dd'T'HH:mm:ssZ]. 3. " +
-				"Add a rule that forwards your bank’s SMS to it.",
+				"As parameters enter " + forwarderParameters + ". 3. " +
+				"Add a rule that forwards your bank’s SMS to it, or a rule for the notifications of your bank’s app, by its package such as " +
+				"com.VCB.",
 			VI: "1. Trong SmsForwarder, thêm webhook với phương thức POST, URL này (chỉ dùng https: " +
 				"chữ ký không bao gồm nội dung tin) và khoá bí mật. 2. " +
-				"Ở phần tham số nhập " +
-				"from=[from]&content=[org_content]&timestamp=[timestamp]&sign=[sign]&receive_time=[receive_time:yyyy-MM-dd'T'HH:mm:ssZ]. 3. " +
-				"Thêm quy tắc chuyển tiếp SMS của ngân hàng tới webhook đó.",
+				"Ở phần tham số nhập " + forwarderParameters + ". 3. " +
+				"Thêm quy tắc chuyển tiếp SMS của ngân hàng tới webhook đó, hoặc quy tắc cho thông báo của ứng dụng ngân hàng theo tên gói, " +
+				"ví dụ com.VCB.",
 		}),
 	},
 	Verify: verifySMSForwarder,
 	read:   readSMSForwarder,
 }
+
+const forwarderParameters = "from=[from]&title=[title]&content=[org_content]&timestamp=[timestamp]&sign=[sign]" +
+	"&receive_time=[receive_time:yyyy-MM-dd'T'HH:mm:ssZ]"
 
 // smsForwarderWindow is how far the timestamp may be from now. The app's own
 // documentation asks for one of at most an hour, because whoever has seen a sign
@@ -74,7 +78,9 @@ func verifySMSForwarder(in Call, _ http.Header) inbound.Refusal {
 }
 
 // readSMSForwarder takes the time at which the phone received the text, where
-// the parameters have it, and that at which it forwarded it otherwise.
+// the parameters have it, and that at which it forwarded it otherwise. The sender of a
+// notice is the package of its app, whose title is a part of what the bank says. The
+// title of an SMS is the SIM.
 func readSMSForwarder(in Call) Reading {
 	v, err := parseFields(in.Body)
 	if err != nil {
@@ -84,6 +90,9 @@ func readSMSForwarder(in Call) Reading {
 	if readReceipt(m.received, in.Zone).IsZero() {
 		m.received = v.Get("timestamp").Word()
 	}
-	m.fault = firstFault(repeatedKey(v, []string{"from", "content", "receive_time"}), readString(v, "content", &m.text))
+	m.fault = firstFault(repeatedKey(v, []string{"from", "title", "content", "receive_time"}), readString(v, "content", &m.text))
+	if m.notice = sms.FromApp(m.sender); m.notice {
+		m.title = v.Get("title").Str()
+	}
 	return readSMS(in, m)
 }

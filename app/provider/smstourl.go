@@ -1,8 +1,11 @@
 package provider
 
 import (
-	"baoco/app"
+	"crypto/sha256"
+	"net/http"
+	"strings"
 
+	"baoco/app"
 	"baoco/app/inbound"
 )
 
@@ -13,30 +16,52 @@ var smsToURL = Kind{
 	ProviderKind: inbound.ProviderKind{
 		Provider: "sms-to-url", Name: "Incoming SMS to URL", Group: inbound.PhoneApps,
 		About: app.Text{EN: "Small, free Android app", VI: "Ứng dụng Android nhỏ, miễn phí"},
-		Auths: []inbound.Auth{inbound.AuthBearer, inbound.AuthToken}, DefaultAuth: inbound.AuthBearer,
+		Auths: []inbound.Auth{inbound.AuthBearer, inbound.AuthToken, inbound.AuthHMAC}, DefaultAuth: inbound.AuthBearer,
 		Options: []inbound.SourceOption{inbound.OptionHeader, inbound.OptionSender}, Check: checkSecretHeader,
 		Setup: func(s inbound.Source) app.Text {
-			header := `{"Authorization":"Bearer SECRET"}`
-			if s.Auth == inbound.AuthToken {
-				header = `{"` + s.Options.Header + `":"SECRET"}`
+			secret := app.Text{EN: "Enter the secret as its signing key", VI: "Nhập khoá bí mật làm khoá ký (signing key)"}
+			if s.Auth != inbound.AuthHMAC {
+				header := `{"Authorization":"Bearer SECRET"}`
+				if s.Auth == inbound.AuthToken {
+					header = `{"` + s.Options.Header + `":"SECRET"}`
+				}
+				secret = app.Textf("As headers enter %s with the secret in its place",
+					"Ở phần headers nhập %s và thay SECRET bằng khoá bí mật", header)
 			}
 			return app.Textf(
 				"1. In Incoming SMS to URL, add a rule with this URL, for the bank's name as sender. 2. "+
-					"As headers enter %s with the secret in its place. 3. Leave the payload as it is: from, text, sentStamp, receivedStamp, sim.",
+					"%[1]s. 3. Leave the payload as it is: from, text, sentStamp, receivedStamp, sim.",
 				"1. Trong Incoming SMS to URL, thêm một quy tắc với URL này, người gửi là tên của ngân hàng. 2. "+
-					"Ở phần headers nhập %s và thay SECRET bằng khoá bí mật. 3. Giữ nguyên payload: from, text, sentStamp, receivedStamp, sim.", header)
+					"%[2]s. 3. Giữ nguyên payload: from, text, sentStamp, receivedStamp, sim.", secret.EN, secret.VI)
 		},
 	},
-	Verify: verifySecretHeader,
+	Verify: verifySMSToURL,
 	read:   readSMSToURL,
 }
 
+// verifySMSToURL checks the secret in a header, or the signature over the body.
+func verifySMSToURL(in Call, h http.Header) inbound.Refusal {
+	if in.Source.Auth != inbound.AuthHMAC {
+		return verifySecretHeader(in, h)
+	}
+	signature, why := oneHeader(h, "X-Signature")
+	if why.Code != "" {
+		return why
+	}
+	return checkHexHMAC("X-Signature", signature, sha256.New, in.Source.Secret, in.Body)
+}
+
+// readSMSToURL takes no sender from a notice of an app: it has only a title, and anybody whom the
+// owner of the phone chats with can be called Vietcombank.
 func readSMSToURL(in Call) Reading {
 	v, unread := parseObject(in.Body)
 	if unread != nil {
 		return Reading{Elements: unread}
 	}
 	m := forwardedSMS{sender: v.Get("from").Str(), received: v.Get("receivedStamp").Word(), receivedKey: "receivedStamp"}
-	m.fault = firstFault(repeatedKey(v, []string{"from", "text", "receivedStamp"}), readString(v, "text", &m.text))
+	if strings.EqualFold(strings.TrimSpace(v.Get("sim").Str()), "notification") {
+		m.sender = ""
+	}
+	m.fault = firstFault(repeatedKey(v, []string{"from", "text", "receivedStamp", "sim"}), readString(v, "text", &m.text))
 	return readSMS(in, m)
 }

@@ -14,6 +14,7 @@
 package sms
 
 import (
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -22,6 +23,7 @@ import (
 // Message is an SMS, or a notice of a bank's app, as a forwarding app hands it on.
 type Message struct {
 	Sender     string // a brand name or a number; the package of the app that showed a notice
+	Title      string // of a notice; empty: it has none
 	Text       string
 	ReceivedAt time.Time // by the phone, or by the server where the phone doesn't say
 }
@@ -65,9 +67,13 @@ const maxText = 4096
 
 // Read reads a text. For a Balance the movement is whole. For an Unreadable
 // text the movement holds at most the bank and the account, and the fault says
-// what is wrong; for any other text both are empty.
+// what is wrong; for any other text both are empty. A title counts where it may say
+// something of the money.
 func Read(m Message, zone *time.Location) (Movement, Kind, *app.FieldError) {
 	text := foldText(app.CleanText(m.Text, maxText))
+	if title := foldText(m.Title).plain; strings.ContainsAny(title, "0123456789") || noMoney.MatchString(title) {
+		text = foldText(app.CleanText(m.Title+"\n"+strings.TrimPrefix(m.Text, m.Title), maxText))
+	}
 	movement, fault := readStructure(text, m, zone)
 	if fault == nil {
 		return movement, Balance, nil
