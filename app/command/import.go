@@ -43,7 +43,10 @@ func importCommand() *cli.Command {
 					"id, date, number, content, debit, credit, amount, type, account, gateway (repeatable; default: found by the headers)"},
 			&cli.StringFlag{Name: "sheet", Usage: "`NAME` of the sheet (default: the only one that holds a table of transactions)"},
 			&cli.Int64Flag{Name: "bank-account-id", Usage: "the file is about bank account `ID`", DefaultText: "the one that it names"},
-			&cli.StringFlag{Name: "rejects", Usage: "`FILE` for the rows that can't be recorded (default: beside the statement)"},
+			&cli.BoolFlag{Name: "accept-differences",
+				Usage: "record the file although its rows don't agree with its own balances and totals (see --dry-run)"},
+			&cli.StringFlag{Name: "rejects",
+				Usage: "`FILE` for the rows that can't be recorded (default: beside the statement; with --dry-run: none)"},
 		),
 		Action: terminal.Interruptible(session.Admin(importFile)),
 	}
@@ -51,25 +54,28 @@ func importCommand() *cli.Command {
 
 // imported is the result of an import, as JSON.
 type imported struct {
-	File       string         `json:"file"`
-	Bank       *string        `json:"bank"`  // of the layout; null: no bank's that is known
-	Sheet      *string        `json:"sheet"` // of a spreadsheet
-	DryRun     bool           `json:"dry_run"`
-	Rows       int64          `json:"rows"` // with an amount
-	Recorded   int64          `json:"recorded"`
-	Duplicates int64          `json:"duplicates"` // known already
-	Rejected   int64          `json:"rejected"`
-	InCount    int64          `json:"in_count"` // of the transactions that are recorded, now or before
-	InAmount   int64          `json:"in_amount"`
-	OutCount   int64          `json:"out_count"`
-	OutAmount  int64          `json:"out_amount"`
-	Deliveries int64          `json:"deliveries"`
-	FirstRows  []importedRow  `json:"first_rows"` // the first rows as they were understood
-	Skipped    []skipped      `json:"skipped"`    // lines that are no transactions: totals, titles
-	Rejects    *string        `json:"rejects"`    // the reject file; null: there is none
-	ImportID   *int64         `json:"import_id"`  // for --undo; null: nothing was recorded
-	Reasons    []rejectReason `json:"reasons"`    // why, the most frequent first
-	Error      *string        `json:"error"`      // why the file could not be read to its end
+	File       string        `json:"file"`
+	Bank       *string       `json:"bank"`  // that the file names; null: none
+	Sheet      *string       `json:"sheet"` // of a spreadsheet
+	DryRun     bool          `json:"dry_run"`
+	Rows       int64         `json:"rows"` // with an amount
+	Recorded   int64         `json:"recorded"`
+	Duplicates int64         `json:"duplicates"` // known already
+	Rejected   int64         `json:"rejected"`
+	InCount    int64         `json:"in_count"` // of the transactions that are recorded, now or before
+	InAmount   int64         `json:"in_amount"`
+	OutCount   int64         `json:"out_count"`
+	OutAmount  int64         `json:"out_amount"`
+	Deliveries int64         `json:"deliveries"`
+	FirstRows  []importedRow `json:"first_rows"` // the first rows as they were understood
+	Skipped    []skipped     `json:"skipped"`    // lines that are no transactions: totals, titles
+	Rejects    *string       `json:"rejects"`    // the reject file; null: there is none
+
+	Differences []differenceJSON `json:"differences"` // where the file doesn't agree with itself
+
+	ImportID *int64         `json:"import_id"` // for --undo; null: nothing was recorded
+	Reasons  []rejectReason `json:"reasons"`   // why, the most frequent first
+	Error    *string        `json:"error"`     // why the file could not be read to its end
 }
 
 // importedRow is a row of the file as it was understood.
@@ -88,6 +94,12 @@ type skipped struct {
 	Reason string `json:"reason"`
 	Lines  int64  `json:"lines"`
 	First  int    `json:"first_line"`
+}
+
+// differenceJSON is where a file doesn't agree with its rows.
+type differenceJSON struct {
+	Line int    `json:"line"`
+	Text string `json:"text"`
 }
 
 func importFile(c *cli.Context, s *session.Session) error {
@@ -110,7 +122,7 @@ func importFile(c *cli.Context, s *session.Session) error {
 	rejects := newRejects(c, path)
 	progress := terminal.NewProgress(c.App.ErrWriter, "reading")
 	result, err := statement.Import{
-		Path: path, Now: s.Now,
+		Path: path, Now: s.Now, AcceptDifferences: c.Bool("accept-differences"),
 		Read: statement.Options{Zone: s.Services.Ledger.Zone(), Map: columns, Sheet: c.String("sheet")},
 		Record: inbound.ImportOptions{
 			AccountID: s.Account, BankAccountID: c.Int64("bank-account-id"), File: filepath.Base(path), Notify: c.Bool("notify"),
@@ -131,7 +143,8 @@ func importFile(c *cli.Context, s *session.Session) error {
 	case result == nil && errors.Is(err, os.ErrNotExist):
 		return terminal.Exit(terminal.ExitNotFound, err)
 	case errors.As(err, &unclear):
-		return terminal.Usagef("the file doesn't say which bank account it is about, and %d linked ones can be meant; "+
+		return terminal.Usagef("the file doesn't say which bank account it is about (a column of accounts may be about the other side), and "+
+			"%d linked ones can be meant; "+
 			"name one with --bank-account-id (see baoco bank list)", unclear.Candidates)
 	case result == nil:
 		return err
@@ -146,6 +159,9 @@ func importFile(c *cli.Context, s *session.Session) error {
 	if e := terminal.Report(c, v, lost, v.print); err == nil {
 		err = e
 	}
+	if err == nil && v.Rows > 0 && v.Rejected == v.Rows {
+		err = terminal.Exit(terminal.ExitCheck, errors.New("every row was rejected"))
+	}
 	return err
 }
 
@@ -157,7 +173,8 @@ func newImported(c *cli.Context, s *session.Session, path string, r *statement.R
 		File: path, Bank: api.OrNull(r.Layout.Bank), Sheet: api.OrNull(r.Layout.Sheet), DryRun: c.Bool("dry-run"),
 		Rows: r.Rows, Recorded: r.Recorded, Duplicates: r.Duplicates, Rejected: r.Rejected, Deliveries: r.Deliveries,
 		InCount: r.In.Count, InAmount: r.In.Total, OutCount: r.Out.Count, OutAmount: r.Out.Total,
-		FirstRows: []importedRow{}, Skipped: []skipped{}, Rejects: api.OrNull(rejects.made), Reasons: []rejectReason{},
+		FirstRows: []importedRow{}, Skipped: []skipped{}, Differences: []differenceJSON{},
+		Rejects: api.OrNull(rejects.made), Reasons: []rejectReason{},
 	}
 	if r.ImportID != 0 {
 		v.ImportID = &r.ImportID
@@ -168,6 +185,9 @@ func newImported(c *cli.Context, s *session.Session, path string, r *statement.R
 	}
 	for _, skip := range r.Skipped {
 		v.Skipped = append(v.Skipped, skipped{skip.Reason.EN, skip.Lines, skip.First})
+	}
+	for _, d := range r.Differences {
+		v.Differences = append(v.Differences, differenceJSON{d.Line, d.Text.EN})
 	}
 	for _, reason := range r.Reasons[:min(len(r.Reasons), shownReasons)] {
 		v.Reasons = append(v.Reasons, rejectReason{reason.Text, reason.Rows})
@@ -182,7 +202,8 @@ func rejection(outcome inbound.Outcome, e inbound.Incoming) string {
 		if e.AccountNumber == "" {
 			return "account is not named; give --bank-account-id"
 		}
-		return strings.TrimSpace("account "+e.Gateway+" "+e.AccountNumber) + " is not a linked bank account; baoco bank link links it"
+		return strings.TrimSpace("account "+e.Gateway+" "+e.AccountNumber) +
+			" is not a linked bank account, or not the one that was named; baoco bank link links it"
 	case inbound.OutcomeConflict:
 		return "id was recorded with another amount, direction or account"
 	case inbound.OutcomeMayBeRepeat:
@@ -196,9 +217,9 @@ func (r imported) print(w io.Writer) {
 	if r.DryRun {
 		what = "Would be recorded"
 	}
-	bank := "no bank's layout that is known; columns by their headers"
+	bank := "it names no bank"
 	if r.Bank != nil {
-		bank = "layout of " + *r.Bank
+		bank = "of " + *r.Bank
 	}
 	if r.Sheet != nil {
 		bank += ", sheet " + terminal.OneLine(*r.Sheet)
@@ -220,6 +241,9 @@ func (r imported) print(w io.Writer) {
 	}
 	for _, reason := range r.Reasons {
 		fmt.Fprintf(w, "  %s × %s\n", terminal.VND(reason.Rows), terminal.OneLine(reason.Reason))
+	}
+	for _, d := range r.Differences {
+		fmt.Fprintf(w, "Difference:        line %d: %s\n", d.Line, terminal.OneLine(d.Text))
 	}
 	for _, skip := range r.Skipped {
 		fmt.Fprintf(w, "Skipped:           %s from line %d: %s\n", terminal.Counted(skip.Lines, "line", "lines"), skip.First, skip.Reason)
@@ -244,19 +268,27 @@ type rejectReason struct {
 // rejects is the file for rows that can't be recorded. The first such row creates
 // it.
 type rejects struct {
-	path, made string // made is the path once the file is created
+	path, made string // path is empty where no file is wanted; made is the path once the file is created
 	file       *os.File
 	csv        *csv.Writer
 }
 
 func newRejects(c *cli.Context, path string) *rejects {
-	if c.IsSet("rejects") {
-		return &rejects{path: c.String("rejects")}
+	switch {
+	case c.IsSet("rejects"):
+		path = c.String("rejects")
+	case c.Bool("dry-run"):
+		path = ""
+	default:
+		path += ".rejected.csv"
 	}
-	return &rejects{path: path + ".rejected.csv"}
+	return &rejects{path: path}
 }
 
 func (r *rejects) add(row statement.Row, reason string) error {
+	if r.path == "" {
+		return nil
+	}
 	if r.file == nil {
 		file, err := os.OpenFile(r.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		if err != nil {

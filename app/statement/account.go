@@ -1,18 +1,72 @@
 package statement
 
 import (
-	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"baoco/app"
 )
 
-// accountLabels are the labels of an account number, folded.
-var accountLabels = []string{
-	"so tai khoan", "tai khoan so", "so tk", "tk so", "stk", "so hieu tai khoan", "ma tai khoan", "tai khoan",
-	"account no", "account number", "account id", "acct no", "acc no", "a c no", "a c number", "a c", "acct", "account",
+// Whose statement it is: the bank and the account number that the lines around the table
+// name. A column of accounts doesn't say it, since it may hold those of the other side:
+// it counts where a person names it, and in a file that baoco exported.
+
+// banks are the names by which titles call the banks, folded, with their codes.
+var banks = sync.OnceValue(func() map[string]string {
+	names := map[string]string{" mb ": "MBB", " mb bank ": "MBB", " military commercial ": "MBB", " asia commercial ": "ACB"}
+	for _, b := range app.Banks() {
+		for _, name := range []string{b.Code, b.ShortName, b.Name, strings.Replace(b.Name, "Ngân hàng TMCP", "Ngân hàng", 1)} {
+			if words := wordsOf(name); len(words) > 4 {
+				names[words] = b.Code
+			}
+		}
+	}
+	return names
+})
+
+// findBank finds the bank that the lines above a table name. It is empty where they name
+// several, or none. A name within a longer one, as in "VPBank" and "CAKE by VPBank",
+// doesn't count.
+func findBank(titles []record) string {
+	above := " "
+	for _, r := range titles {
+		for _, c := range r.cells {
+			if text := c.words(); text != "" && len(text) < 500 {
+				above += wordsOf(text)
+			}
+		}
+	}
+	longest, found := map[string]bool{}, ""
+	for name := range banks() {
+		if strings.Contains(above, name) {
+			longest[name] = true
+		}
+	}
+	for name := range longest {
+		for other := range longest {
+			if other != name && strings.Contains(other, name) {
+				longest[name] = false
+			}
+		}
+	}
+	for name, counts := range longest {
+		if code := banks()[name]; counts && found != "" && found != code {
+			return ""
+		} else if counts {
+			found = code
+		}
+	}
+	return found
 }
+
+// accountLabels are the labels of an account number. otherAccountWords are in the labels
+// of somebody else's account, or of something else than its number.
+var (
+	accountLabels = listOf("so tai khoan|tai khoan so|so tk|tk so|stk|so hieu tai khoan|ma tai khoan|tai khoan|account no|account number|" +
+		"account id|acct no|acc no|a c no|a c number|a c|acct|account")
+	otherAccountWords = listOf("doi ung|doi tac|thu huong|huong|beneficiary|name|ten|type|loai|chu|lien ket|linked|chuyen|nhan")
+)
 
 // namedAccount reads the account number that a line outside a table names:
 // "ACCOUNT NO: 0123456789", or the number in the next cell. labelled tells whether
@@ -22,23 +76,20 @@ var accountLabels = []string{
 func namedAccount(r record, inTitle func(label string) bool) (number string, labelled bool) {
 	for i, c := range r.cells {
 		text := c.plain()
-		if text == "" {
-			continue
-		}
-		if labelled {
+		if labelled && text != "" {
 			return accountText(c), true
 		}
-		if c.number || len(text) > 300 {
+		if text == "" || c.number || len(text) > 300 {
 			continue
 		}
 		label, value := cutLabel(text)
 		if colon := strings.IndexByte(text, ':'); colon >= 0 && isAccountLabel(text[:colon]) {
 			label, value = text[:colon], text[colon+1:]
 		}
-		if !isAccountLabel(label) && inTitle(label) && accountDigits(cell{text: value}) != "" {
-			return accountDigits(cell{text: value}), true
-		}
 		if !isAccountLabel(label) {
+			if number = accountDigits(cell{text: value}); number != "" && inTitle(label) {
+				return number, true
+			}
 			continue
 		}
 		labelled = true
@@ -62,62 +113,6 @@ func accountText(c cell) string {
 	return text
 }
 
-// otherAccounts is a column of account numbers in a file that names its account
-// above the table. The column holds the accounts that money came from or went to,
-// or else the account of the file in every row.
-type otherAccounts struct {
-	column     int // from 1; 0: there is none
-	own, other int // the first lines with the account of the file, and with another
-}
-
-// leaveAccounts gives a column of account numbers to otherAccounts if the file
-// names its account.
-func (r *Reader) leaveAccounts(h *header) {
-	if _, given := r.options.Map[string(fieldAccount)]; given {
-		return
-	}
-	switch {
-	case r.account != "":
-		r.other.column = h.columns.of(fieldAccount) + 1
-		delete(h.columns, fieldAccount)
-	case h.ofCounterpart(h.columns.of(fieldAccount)):
-		r.unclearAccount = true
-		delete(h.columns, fieldAccount)
-	}
-}
-
-// ofCounterpart tells whether a column of account numbers may be about the other side: it
-// stands between columns about it, none of which has its account number.
-func (h *header) ofCounterpart(column int) bool {
-	if column < 1 || column+1 >= len(h.names) || fieldOf(h.names[column-1]) != fieldCounterpart {
-		return false
-	}
-	return !slices.ContainsFunc(h.names, func(name string) bool {
-		words := wordsOf(name)
-		return fieldOf(name) == fieldCounterpart && hasAny(words, []string{"tk", "tai khoan", "account", "so"})
-	})
-}
-
-// compare refuses a file with rows of its own account and rows of others.
-func (o *otherAccounts) compare(l line, account string) error {
-	text := l.cell(o.column - 1).plain()
-	if o.column == 0 || text == "" {
-		return nil
-	}
-	if app.NormalizeAccountNumber(text) == account {
-		o.own = cmp.Or(o.own, l.line)
-	} else {
-		o.other = cmp.Or(o.other, l.line)
-	}
-	if o.own == 0 || o.other == 0 {
-		return nil
-	}
-	return refusedAt(max(o.own, o.other),
-		"column %s names the account of the file, %s, in some rows and others in others; which rows are of which account is not understood",
-		"cột %s có dòng ghi tài khoản của tệp, %s, có dòng ghi tài khoản khác; không rõ dòng nào thuộc tài khoản nào",
-		columnName(o.column-1), account)
-}
-
 // cutLabel splits a text before its first digit.
 func cutLabel(text string) (label, value string) {
 	if at := strings.IndexAny(text, "0123456789"); at >= 0 {
@@ -126,34 +121,28 @@ func cutLabel(text string) (label, value string) {
 	return text, ""
 }
 
-// labels tells whether text is about the number of an account, and of no other
-// account than that of the file: one of accountLabels stands in its words where at
-// says.
-func labels(text string, at func(words, label string) bool) bool {
+// labelWords returns the words of a text that may be about the account of the file.
+func labelWords(text string) string {
 	words := wordsOf(text)
-	return len(words) < 80 && !hasAny(words, otherAccountWords) &&
-		slices.ContainsFunc(accountLabels, func(l string) bool { return at(words, " "+l+" ") })
+	if len(words) >= 80 || otherAccountWords.in(words) {
+		return ""
+	}
+	return words
 }
 
 // isAccountLabel tells whether a text begins with the label of an account number.
-func isAccountLabel(text string) bool { return labels(text, strings.HasPrefix) }
+func isAccountLabel(text string) bool { return accountLabels.begins(labelWords(text)) }
 
-// namesAccount tells whether a text above a table speaks of the account of the
-// table.
-func namesAccount(text string) bool { return labels(text, strings.Contains) }
+// namesAccount tells whether a text above a table speaks of the account of the table.
+func namesAccount(text string) bool { return accountLabels.in(labelWords(text)) }
 
 // endsWithAccount tells whether a text between tables is the title of an account
 // up to its number. The label stands right before the number: a footer may speak
 // of accounts and have the number of a help line.
 func endsWithAccount(text string) bool {
-	return labels(text, func(words, label string) bool {
-		return strings.HasSuffix(words, label) || strings.HasSuffix(words, " tk ")
-	})
+	words := labelWords(text)
+	return slices.ContainsFunc(append(accountLabels, "tk"), func(l string) bool { return strings.HasSuffix(words, " "+l+" ") })
 }
-
-// otherAccountWords are in the labels of somebody else's account, or of something
-// else than its number, folded.
-var otherAccountWords = []string{"doi ung", "thu huong", "huong", "beneficiary", "name", "ten", "type", "loai", "chu"}
 
 // accountDigits returns the account number at the beginning of a text: its digits,
 // between which single spaces, dots or dashes may stand. Fewer than 6 digits are no
@@ -186,5 +175,3 @@ func accountDigits(c cell) string {
 	}
 	return string(digits)
 }
-
-func isDigit(b byte) bool { return b >= '0' && b <= '9' }

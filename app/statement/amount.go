@@ -41,7 +41,7 @@ var (
 func parseMoney(c cell) money {
 	text := c.plain()
 	m := money{digits: strings.ContainsAny(text, "123456789")}
-	if text == "" {
+	if isDash(text) {
 		return m
 	}
 	if c.number {
@@ -55,9 +55,7 @@ func parseMoney(c cell) money {
 	digits, negative, signed := cutSign(cutUnit(text))
 	m.signed = signed
 	if digits == "" {
-		if !isDash(text) {
-			m.err = app.ErrAmountSyntax
-		}
+		m.err = app.ErrAmountSyntax
 		return m
 	}
 	var whole string
@@ -83,7 +81,7 @@ func parseBalance(c cell) (n int64, ok bool, err error) {
 		return int64(math.Round(f)), true, nil
 	}
 	digits, negative, _ := cutSign(cutUnit(text))
-	if digits == "" {
+	if digits == "" || isDash(text) {
 		return 0, false, nil
 	}
 	whole, _, err := parseDigits(digits)
@@ -133,9 +131,8 @@ func cutSign(s string) (digits string, negative, signed bool) {
 	return s, false, false
 }
 
-func isDash(s string) bool {
-	return strings.Trim(s, "-–—−") == ""
-}
+// isDash tells whether a cell holds nothing, or dashes.
+func isDash(s string) bool { return strings.Trim(s, "-–—− ") == "" }
 
 // parseDigits returns the digits of a whole number without the marks between them
 // and without leading zeros.

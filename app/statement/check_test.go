@@ -2,6 +2,8 @@ package statement_test
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -118,36 +120,12 @@ func TestNotUnderstood(t *testing.T) {
 		{"groups of one mark, then decimals that aren't 0", two + "01/11/2026;a;500.000;;\n01/11/2026;a;1234.567;;\n", "two ways"},
 		{"lone decimals, one of which isn't 0", one + "01/11/2026;a;-1,234.50\n01/11/2026;a;-100.00\n", "Line 3: an amount like 100.00"},
 		{"two marks for groups", two + "01/11/2026;a;1,234;;\n01/11/2026;a;5.000;;\n", "two ways"},
-		{"balance, oldest first", two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n03/11/2026;c;;4;98\n", "Line 4: the balance is 98"},
-		{"balance, newest first", two + "03/11/2026;c;;4;106\n02/11/2026;b;3;;102\n01/11/2026;a;;5;104\n31/10/2026;0;;1;100\n", "Line 4"},
-		{"a row is missing", two + "01/11/2026;a;;5.000;105.000\n02/11/2026;b;;4.000;119.000\n", "Line 3: the balance is 119.000"},
-		{"unreadable balance", two + "01/11/2026;a;;5.000;x1\n", "Line 2: the balance “x1”"},
-		{"opening balance", "Số dư đầu kỳ: 99;;;;\n" + two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n", "Line 1: the opening balance is 99"},
-		{"closing balance", two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n;Số dư cuối kỳ;;;103\n", "Line 4: the closing balance is 103"},
-		{"closing balance with its day", two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n;Số dư cuối kỳ ngày 02/11/2026;;;103\n",
-			"Line 4: the closing balance is 103"},
-		{"closing balance, newest first", "Số dư cuối kỳ;103;;;\n" + two + "02/11/2026;b;3;;102\n01/11/2026;a;;5;105\n",
-			"Line 1: the closing balance is 103"},
-		{"closing balance without balances", "Số dư đầu kỳ;100;;\nSố dư cuối kỳ;103;;\nNgày;Nội dung;Nợ;Có\n01/11/2026;a;;5\n02/11/2026;b;3;\n",
-			"Line 2: the closing balance is 103"},
-		{"totals", two + "01/11/2026;a;;5;\n02/11/2026;b;3;;\nTổng cộng;;3;6;\n", "Line 4: the totals are"},
-		{"a total of debits", two + "01/11/2026;a;;5;\n02/11/2026;b;3;;\nTổng phát sinh nợ:;;;4;\n", "Line 4: the totals are"},
-		{"a total above", "Tổng ghi có/Total credit: 6;;;;\n" + two + "01/11/2026;a;;5;\n", "Line 1: the total is 6"},
-		{"a total of amounts", one + "01/11/2026;a;-5\n02/11/2026;b;8\nCộng;;4\n", "Line 4: the total is 4"},
 		{"an account below", one + "01/11/2026;a;-5\nSố tài khoản: 0123456789;;\n", "Line 3: account 0123456789 is named only below"},
 		{"the lower row of a header alone", "Ngày;Nội dung;Số tiền;;x\n;;Nợ;Có;\n01/11/2026;a;5.000;;\n;;Có;Nợ;\n02/11/2026;b;5.000;;\n",
 			"Line 4: it looks like a header with debit and credit"},
 		{"the lower row is turned",
 			"Ngày;Nội dung;Số tiền;;Số dư\n;;Nợ;Có;\n01/11/2026;a;5;;95\nNgày;Nội dung;Số tiền;;Số dư\n;;Có;Nợ;\n02/11/2026;b;5;;90\n",
-			"Line 6: the balance is 90"},
-		{"a summary below",
-			two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\nSố dư đầu kỳ;;Phát sinh nợ;Phát sinh có;Số dư cuối kỳ\n100;;3;6;102\n",
-			"Line 5: the totals are debit - and credit 6"},
-		{"a summary above",
-			"Số dư đầu kỳ;;Tổng ghi nợ;Tổng ghi có;Số dư cuối kỳ\n101;;3;5;102\n" + two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n",
-			"Line 2: the opening balance is 101"},
-		{"rows of two accounts",
-			"Số tài khoản: 0123456789;;;\nNgày;Nội dung;Ghi có;Số TK\n01/11/2026;a;5;0123456789\n01/11/2026;a;5;0123456780\n", "Line 4: column D"},
+			"Line 6: by the running balances"},
 		{"two accounts above", "Số tài khoản: 0123456789;;\nSố tài khoản: 0123456788;;\n" + one + "01/11/2026;a;-5\n",
 			"Line 2: the file names two accounts"},
 		{"another header that isn't understood", one + "01/11/2026;a;-5\nNgày;Nội dung;Số tiền;\n;;Xanh;Đỏ\n02/11/2026;a;5;\n",
@@ -159,6 +137,57 @@ func TestNotUnderstood(t *testing.T) {
 			t.Errorf("%s: %v; want %s", test.name, err, test.says)
 		}
 	}
+}
+
+// TestDifferences: a file that doesn't agree with itself is read, and says where.
+func TestDifferences(t *testing.T) {
+	const two = "Ngày;Nội dung;Nợ;Có;Số dư\n"
+	const one = "Ngày;Nội dung;Số tiền\n"
+	for _, test := range []struct{ name, content, says string }{
+		{"balance, oldest first", two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n03/11/2026;c;;4;98\n", "4 the balance doesn’t follow"},
+		{"balance, newest first", two + "03/11/2026;c;;4;106\n02/11/2026;b;3;;102\n01/11/2026;a;;5;104\n31/10/2026;0;;1;100\n",
+			"4 the balance doesn’t follow"},
+		{"a row is missing", two + "01/11/2026;a;;5.000;105.000\n02/11/2026;b;;4.000;119.000\n", "3 the balance doesn’t"},
+		{"unreadable balance", two + "01/11/2026;a;;5.000;x1\n", "2 the balance “x1”"},
+		{"opening balance", "Số dư đầu kỳ: 99;;;;\n" + two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n",
+			"1 the opening balance is 99, but the rows begin with 100"},
+		{"closing balance", two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n;Số dư cuối kỳ;;;103\n",
+			"4 the closing balance is 103, but the rows make 102"},
+		{"closing balance with its day", two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n;Số dư cuối kỳ ngày 02/11/2026;;;103\n",
+			"4 the closing balance is 103, but the rows make 102"},
+		{"closing balance, newest first", "Số dư cuối kỳ;103;;;\n" + two + "02/11/2026;b;3;;102\n01/11/2026;a;;5;105\n",
+			"1 the closing balance is 103, but the rows make 102"},
+		{"closing balance without balances", "Số dư đầu kỳ;100;;\nSố dư cuối kỳ;103;;\nNgày;Nội dung;Nợ;Có\n01/11/2026;a;;5\n02/11/2026;b;3;\n",
+			"2 the closing balance is 103, but the rows make 102"},
+		{"totals", two + "01/11/2026;a;;5;\n02/11/2026;b;3;;\nTổng cộng;;3;6;\n", "4 the total is 6, but the rows make 5"},
+		{"a total of debits", two + "01/11/2026;a;;5;\n02/11/2026;b;3;;\nTổng phát sinh nợ:;;;4;\n", "4 the total is 4, but the rows make 3"},
+		{"a total above", "Tổng ghi có/Total credit: 6;;;;\n" + two + "01/11/2026;a;;5;\n", "1 the total is 6, but the rows make 5"},
+		{"a total of amounts", one + "01/11/2026;a;-5\n02/11/2026;b;8\nCộng;;4\n", "4 the total is 4, but the rows make 3"},
+		{"a summary below",
+			two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\nSố dư đầu kỳ;;Phát sinh nợ;Phát sinh có;Số dư cuối kỳ\n100;;3;6;102\n",
+			"5 the total is 6, but the rows make 5"},
+	} {
+		list, err := differences(t, write(t, test.content))
+		if err != nil || len(list) != 1 || !strings.HasPrefix(list[0], test.says) {
+			t.Errorf("%s: %q, %v; want %s", test.name, list, err, test.says)
+		}
+	}
+}
+
+// differences are those of a file that is read to its end.
+func differences(t *testing.T, path string) (list []string, err error) {
+	t.Helper()
+	r, err := statement.Open(path, statement.Options{Zone: zone})
+	for err == nil {
+		_, err = r.Next()
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	for _, d := range r.Differences() {
+		list = append(list, fmt.Sprint(d.Line, " ", d.Text.EN))
+	}
+	return list, r.Close()
 }
 
 // TestUnderstood: what stands around rows and agrees with them is in order.
@@ -192,7 +221,10 @@ func TestUnderstood(t *testing.T) {
 			"1 OUT 5 a, 2 IN 6 b"},
 		{"whom money came from", "Số tài khoản: 0123456789;;;\nNgày;Nội dung;Ghi có;Số TK\n01/11/2026;a;5;0123456780\n",
 			"1 IN 5 a acc 0123456789"},
-		{"the account of each row", "Vietcombank;;;\nNgày;Nội dung;Ghi có;Số TK\n01/11/2026;a;5;0123456780\n", "1 IN 5 a acc 0123456780"},
+		{"an account of whom isn't said", "Vietcombank;;;\nNgày;Nội dung;Ghi có;Số TK\n01/11/2026;a;5;0123456780\n", "1 IN 5 a"},
+		{"rows with the account of the file and with others",
+			"Số tài khoản: 0123456789;;;\nNgày;Nội dung;Ghi có;Số TK\n01/11/2026;a;5;0123456789\n01/11/2026;a;5;0123456780\n",
+			"1 IN 5 a acc 0123456789, 1 IN 5 a acc 0123456789"},
 		{"a type that contradicts the column", "Ngày;Nội dung;Nợ;Có;D/C\n01/11/2026;a;5;;D\n02/11/2026;b;;5;D\n", "1 OUT 5 a, 2 ! transferType"},
 		{"an impossible date and a posting date", "Ngày giao dịch;Ngày hạch toán;Nội dung;Ghi có\n31/02/2026;01/03/2026;a;5\n;01/03/2026;b;5\n",
 			"0 IN 5 a, 1 IN 5 b"},
@@ -239,6 +271,9 @@ func TestUnderstood(t *testing.T) {
 		rows, err := tryRows(t, write(t, test.content), statement.Options{Zone: zone})
 		if got := brief(rows); err != nil || got != test.want {
 			t.Errorf("%s: %s, %v; want %s", test.name, got, err, test.want)
+		}
+		if list, err := differences(t, write(t, test.content)); err != nil || len(list) > 0 {
+			t.Errorf("%s: %q, %v", test.name, list, err)
 		}
 	}
 }

@@ -14,17 +14,16 @@ import (
 func checkMap(m map[string]string) error {
 	var v app.Invalid
 	for key, where := range m {
-		if !slices.Contains(mappable, field(key)) {
-			v.Add("map", fmt.Sprintf("names no field: %q; there are %s", key, fieldList()),
-				fmt.Sprintf("có trường không tồn tại: %q; các trường là %s", key, fieldList()))
+		if !slices.Contains(Fields(), key) {
+			list := strings.Join(Fields(), ", ")
+			v.Add("map", fmt.Sprintf("names no field: %q; there are %s", key, list),
+				fmt.Sprintf("có trường không tồn tại: %q; các trường là %s", key, list))
 		} else if strings.TrimSpace(where) == "" {
 			v.Add("map", fmt.Sprintf("gives no column for %s", key), fmt.Sprintf("không cho biết cột của %s", key))
 		}
 	}
 	return v.Err()
 }
-
-func fieldList() string { return strings.Join(Fields(), ", ") }
 
 // headless places the columns of a table without a header row, where a person
 // named all of them by number or letter. The table begins with the first line that

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 )
 
 // The bounds of a text file. sampleSize is how much of its beginning shows its
@@ -26,6 +26,11 @@ const (
 	maxCellLines = 64
 )
 
+var (
+	errLongLine  = errors.New("longer than 8 MiB")
+	errManyCells = fmt.Errorf("more than %d columns", maxColumns)
+)
+
 // csvTable reads a text file of cells between delimiters.
 type csvTable struct {
 	file      *os.File
@@ -35,8 +40,6 @@ type csvTable struct {
 	delimiter byte
 	line      int      // number of the line that was returned last
 	ahead     [][]byte // lines below it that were read already
-	feed      feed
-	strict    *csv.Reader // nil: make a new one
 }
 
 // delimiters are the bytes that may stand between cells.
@@ -89,25 +92,61 @@ func findDelimiter(sample []byte, o Options) (delimiter byte, ok bool) {
 }
 
 func newCSVTable(r io.Reader, sample []byte, delimiter byte) *csvTable {
-	t := &csvTable{text: bufio.NewReaderSize(utf8Reader(r, sample), 64<<10), end: '\n', delimiter: delimiter}
+	if e := encodingOf(sample); e != nil {
+		r = e.NewDecoder().Reader(r)
+	}
+	t := &csvTable{text: bufio.NewReaderSize(r, 64<<10), end: '\n', delimiter: delimiter}
 	if bytes.IndexByte(sample, '\n') < 0 && bytes.IndexByte(sample, '\r') >= 0 {
 		t.end = '\r'
 	}
 	return t
 }
 
+// encodingOf finds the encoding of a text that begins with sample; nil: UTF-8 without
+// a byte order mark. A text that is neither UTF-8 nor UTF-16 is taken for
+// Windows-1258, which Excel writes on Vietnamese computers.
+func encodingOf(sample []byte) encoding.Encoding {
+	var zeros [2]int // at even places, and at odd ones
+	for i, b := range sample {
+		if b == 0 {
+			zeros[i%2]++
+		}
+	}
+	whole := sample
+	if len(sample) == sampleSize { // the last line is cut
+		whole = sample[:bytes.LastIndexAny(sample, "\r\n")+1]
+	}
+	switch {
+	case bytes.HasPrefix(sample, []byte{0xEF, 0xBB, 0xBF}):
+		return unicode.UTF8BOM
+	case bytes.HasPrefix(sample, []byte{0xFF, 0xFE}), bytes.HasPrefix(sample, []byte{0xFE, 0xFF}):
+		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
+	case zeros[0] == 0 && zeros[1] > len(sample)/4:
+		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
+	case zeros[1] == 0 && zeros[0] > len(sample)/4:
+		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
+	case !utf8.Valid(whole):
+		return charmap.Windows1258
+	}
+	return nil
+}
+
 // next returns the next line, also a blank one.
 func (t *csvTable) next() (record, error) {
-	line, err := t.nextLine()
+	line, err := t.peekLine(0)
 	if err != nil {
 		return record{}, err
 	}
+	t.ahead = t.ahead[1:]
 	t.line++
 	r := record{line: t.line}
 	if t.line == 1 && len(line) == 5 && strings.EqualFold(string(line[:4]), "sep=") {
 		return r, nil // Excel names the delimiter so
 	}
 	fields, err := t.split(line)
+	if err == nil && len(fields) > maxColumns {
+		err = damaged(t.line, errManyCells)
+	}
 	if err != nil {
 		return record{}, err
 	}
@@ -122,10 +161,7 @@ func (t *csvTable) next() (record, error) {
 // quoted cell goes on.
 func (t *csvTable) split(line []byte) ([]string, error) {
 	if bytes.IndexByte(line, '"') < 0 {
-		if bytes.Count(line, []byte{t.delimiter}) >= maxColumns {
-			return nil, damaged(t.line, errManyCells)
-		}
-		return strings.Split(string(line), string(rune(t.delimiter))), nil
+		return strings.SplitN(string(line), string(rune(t.delimiter)), maxColumns+1), nil
 	}
 	whole, more := line, 0
 	for ; bytes.Count(whole, []byte{'"'})%2 != 0 && more < maxCellLines && len(whole) < maxLine; more++ {
@@ -143,24 +179,19 @@ func (t *csvTable) split(line []byte) ([]string, error) {
 		t.line += more
 		return fields, nil
 	}
-	fields, err := t.parse(line, true)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("line %d: %w", t.line, err)
-	case len(fields) > maxColumns:
-		return nil, damaged(t.line, errManyCells)
-	}
-	return fields, nil
+	return t.parse(line, true)
 }
 
-// nextLine returns the next line without its end, and without NULs.
-func (t *csvTable) nextLine() ([]byte, error) {
-	if len(t.ahead) > 0 {
-		line := t.ahead[0]
-		t.ahead = t.ahead[1:]
-		return line, nil
+// parse reads the one record that whole is. lazy takes a quote within a cell for a
+// part of it.
+func (t *csvTable) parse(whole []byte, lazy bool) ([]string, error) {
+	r := csv.NewReader(bytes.NewReader(whole))
+	r.Comma, r.FieldsPerRecord, r.LazyQuotes = rune(t.delimiter), -1, lazy
+	fields, err := r.Read()
+	if err != nil {
+		return nil, damaged(t.line, err)
 	}
-	return t.readLine()
+	return fields, nil
 }
 
 // peekLine returns line i, from 0, below the line that was returned last.
@@ -175,32 +206,23 @@ func (t *csvTable) peekLine(i int) ([]byte, error) {
 	return t.ahead[i], nil
 }
 
+// readLine reads a line without its end, and without NULs.
 func (t *csvTable) readLine() ([]byte, error) {
 	var line []byte
 	for {
 		part, err := t.text.ReadSlice(t.end)
 		line = append(line, part...)
-		if len(line) > maxLine {
-			return nil, damaged(t.line+len(t.ahead)+1, errLongLine)
-		}
 		switch {
+		case len(line) > maxLine:
+			return nil, damaged(t.line+len(t.ahead)+1, errLongLine)
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case errors.Is(err, io.EOF) && len(line) > 0, err == nil:
-			line = bytes.TrimRight(line, "\r\n")
-			if bytes.IndexByte(line, 0) >= 0 {
-				line = bytes.ReplaceAll(line, []byte{0}, nil)
-			}
-			return line, nil
+		case err == nil, errors.Is(err, io.EOF) && len(line) > 0:
+			return bytes.ReplaceAll(bytes.TrimRight(line, "\r\n"), []byte{0}, nil), nil
 		}
 		return nil, err
 	}
 }
-
-var (
-	errLongLine  = errors.New("longer than 8 MiB")
-	errManyCells = fmt.Errorf("more than %d columns", maxColumns)
-)
 
 func (t *csvTable) progress() (done, total int64) {
 	done, _ = t.file.Seek(0, io.SeekCurrent)
@@ -208,55 +230,3 @@ func (t *csvTable) progress() (done, total int64) {
 }
 
 func (t *csvTable) close() error { return t.file.Close() }
-
-// parse reads the one record that whole is, by encoding/csv.
-func (t *csvTable) parse(whole []byte, lazy bool) ([]string, error) {
-	r := t.strict
-	if r == nil || lazy {
-		r = csv.NewReader(&t.feed)
-		r.Comma, r.FieldsPerRecord, r.LazyQuotes = rune(t.delimiter), -1, lazy
-	}
-	t.feed.rest = append(whole, '\n')
-	t.strict = nil // after an error it would hold the rest of the record
-	fields, err := r.Read()
-	if err == nil && !lazy {
-		t.strict = r
-	}
-	return fields, err
-}
-
-// feed gives a csv.Reader one record at a time, so that a quote that isn't
-// closed ends with its record.
-type feed struct{ rest []byte }
-
-func (f *feed) Read(p []byte) (int, error) {
-	if len(f.rest) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, f.rest)
-	f.rest = f.rest[n:]
-	return n, nil
-}
-
-// utf8Reader decodes r, which begins with sample, to UTF-8 without a byte order
-// mark. A text that is neither UTF-8 nor UTF-16 is taken for Windows-1258, which
-// Excel writes on Vietnamese computers.
-func utf8Reader(r io.Reader, sample []byte) io.Reader {
-	switch {
-	case bytes.HasPrefix(sample, []byte{0xEF, 0xBB, 0xBF}):
-		return transform.NewReader(r, unicode.UTF8BOM.NewDecoder())
-	case bytes.HasPrefix(sample, []byte{0xFF, 0xFE}), bytes.HasPrefix(sample, []byte{0xFE, 0xFF}):
-		return transform.NewReader(r, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder())
-	case !utf8.Valid(wholeLines(sample)):
-		return transform.NewReader(r, charmap.Windows1258.NewDecoder())
-	}
-	return r
-}
-
-// wholeLines returns sample without the line that is cut by its end.
-func wholeLines(sample []byte) []byte {
-	if len(sample) < sampleSize {
-		return sample
-	}
-	return sample[:bytes.LastIndexAny(sample, "\r\n")+1]
-}

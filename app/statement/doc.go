@@ -6,27 +6,23 @@
 // A file becomes rows in this order:
 //
 //   - import.go runs an import: it reads the file to its end, and then records
-//     its rows batch by batch;
+//     its rows batch by batch; preview.go shows its first lines to a person;
 //   - statement.go opens the file and returns its rows; refuse.go has the errors
 //     of a file that isn't read;
 //   - table.go is a file as lines of cells. csv.go makes cells of a text file,
-//     workbook.go, worksheet.go and xmlpart.go make them of a workbook;
-//   - header.go finds the header row and what each column holds, headername.go
-//     reads a header that goes over several rows, fields.go has the words for
-//     each field, columnmap.go places the columns that a person names;
-//   - layout.go knows the layouts of the banks, account.go finds the account
-//     number in the lines around the table;
-//   - line.go tells transactions from all other lines, with amount.go and
-//     date.go; transaction.go makes a transaction of a line;
-//   - check.go compares each transaction with what the file says elsewhere:
-//     currency.go finds the currency, summary.go the balances and totals around
-//     the rows, reconcile.go follows them; numberformat.go and companyledger.go
-//     find files whose amounts would be read wrongly.
+//     workbook.go makes them of a workbook;
+//   - header.go finds the heading of the table and what each column holds, fields.go has
+//     the words for each field, columnmap.go places the columns that a person names;
+//   - account.go and currency.go read the lines around the table;
+//   - row.go tells transactions from all other lines, transaction.go makes a
+//     transaction of a line, with amount.go and date.go;
+//   - certain.go refuses what could turn money round, difference.go compares the rows
+//     with the balances and totals in the file.
 //
-// A file that isn't understood is refused, not read around: a file whose
-// columns, currency, numbers, balances or totals can be read in two ways, or
-// don't agree, is an error that names the line, and [Import.Run] finds it before
-// a row is recorded.
+// Refused is only what could turn money round: a file that doesn't say, or says in two
+// ways, which direction, amount, currency or account its rows have. [Import.Run] finds it
+// before a row is recorded. Where a file doesn't agree with its own balances and totals, a
+// person sees the difference and decides.
 //
 // Money comes first. A row that holds money and can't be read has a fault and is
 // reported, never left out. A damaged file is an error where the damage is, not

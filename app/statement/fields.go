@@ -35,175 +35,190 @@ const (
 	fieldCharge      field = "charge"
 	fieldStatus      field = "status"
 	fieldIndex       field = "index"
+	fieldOwn         field = "baoco id" // of a file that baoco exported
+	fieldOther       field = "other"
 )
 
-// mappable are the fields for which a person may name a column.
-var mappable = []field{
-	fieldID, fieldDate, fieldNumber, fieldContent, fieldDebit, fieldCredit, fieldAmount, fieldType, fieldAccount, fieldGateway,
+// Fields are the fields for which Options.Map may name a column.
+func Fields() []string {
+	var names []string
+	for _, f := range []field{
+		fieldID, fieldDate, fieldNumber, fieldContent, fieldDebit, fieldCredit, fieldAmount, fieldType, fieldAccount, fieldGateway,
+	} {
+		names = append(names, string(f))
+	}
+	return names
 }
 
-// headerWords are the words by which a header names a field, folded. A header
-// names the first field of which it has a word, so a field that looks like another
-// one comes before it ("số tài khoản đối ứng" is not the account, "số dư có" not a
-// credit). A word after "=" must be the whole header.
+// amountFields are the columns of amounts, moneyFields all columns of money. They
+// must be understood beyond doubt.
+var (
+	amountFields = []field{fieldDebit, fieldCredit, fieldAmount}
+	moneyFields  = append(amountFields, fieldBalance)
+)
+
+// list is some words or phrases, folded. "=" before a phrase: it must be the whole
+// text.
+type list []string
+
+func listOf(words string) list { return strings.Split(words, "|") }
+
+// headerWords are the words by which a header names a field. A header names the first
+// field of which it has a word, so a field that looks like another one comes before it
+// ("số tài khoản đối ứng" is not the account, "số dư có" not a credit).
 var headerWords = []struct {
 	field field
-	words []string
+	words list
 }{
-	{fieldCurrency, []string{"loai tien", "loai tien te", "tien te", "currency", "ccy", "=nguyen te"}},
-	{fieldStatus, []string{"trang thai", "tinh trang", "status"}},
-	{fieldBalance, []string{"so du", "balance", "sodu", "=con lai", "=ton"}},
-	{fieldCounterpart, []string{
-		"doi ung", "doi tac", "doi phuong", "thu huong", "nguoi huong", "nguoi nhan", "nguoi chuyen", "nguoi gui", "ben chuyen", "ben nhan",
-		"remitter", "remitters", "beneficiary", "beneficiarys", "counterparty", "counterpart", "correspondent", "offset", "sender",
-		"receiver", "payee", "payer",
-	}},
-	{fieldCharge, []string{"phi", "phi lai", "thue", "fee", "fees", "tax", "vat", "interest", "charges"}},
-	{fieldDate, []string{
-		"ngay giao dich", "ngay gd", "ngay phat sinh", "ngay gio", "thoi gian", "thoi diem", "transaction date", "transactiondate", "trans date",
-		"tran date", "txn date",
-		"transaction time", "date time", "datetime", "=when",
-	}},
-	{fieldPosting, []string{
-		"ngay hach toan", "ngay hieu luc", "ngay ghi so", "ngay yeu cau", "ngay gia tri", "posting date", "post date", "value date",
-		"effective date", "booking date",
-		"requesting date", "request date", "accounting date",
-	}},
-	{fieldDay, []string{"ngay", "date"}},
-	{fieldClock, []string{"gio", "gio giao dich", "time"}},
-	{fieldDebit, []string{
-		"ghi no", "phat sinh no", "ps no", "tien no", "rut ra", "tien ra", "tien chi", "chi ra", "debit", "debits", "withdrawal", "withdrawals",
-		"money out", "paid out", "=no", "=no vnd", "=chi", "=dr",
-	}},
-	{fieldCredit, []string{
-		"ghi co", "phat sinh co", "ps co", "tien co", "gui vao", "tien vao", "tien thu", "thu vao", "credit", "credits", "deposit", "deposits",
-		"money in", "paid in", "=co", "=co vnd", "=thu", "=cr",
-	}},
-	{fieldType, []string{"loai giao dich", "loai gd", "transaction type", "transfer type", "transfertype", "=type", "=loai", "=direction",
-		"=chieu", "dau"}},
-	{fieldContent, []string{
-		"noi dung", "mo ta", "dien giai", "chi tiet", "description", "content", "remark", "remarks", "narrative", "narration", "details",
-		"particulars", "memo", "ghi chu",
-	}},
-	{fieldNumber, []string{
-		"so but toan", "so tham chieu", "ma tham chieu", "so gd", "ma gd", "so giao dich", "ma giao dich", "so ct", "so chung tu", "so tc",
-		"reference", "ref", "ref no", "document no", "doc no",
-		"transaction number", "transactionnumber", "transaction no", "transaction id", "trans id", "trace",
-	}},
-	{fieldAccount, []string{"so tai khoan", "so tk", "tai khoan", "account number", "accountnumber", "account no", "=account"}},
-	{fieldAmount, []string{"so tien", "amount", "transferamount", "gia tri", "=tien"}},
-	{fieldGateway, []string{"=gateway", "=ngan hang", "=bank"}},
-	{fieldID, []string{"=id", "=event id"}},
-	{fieldIndex, []string{"stt", "so tt", "=no", "=tt"}},
+	{fieldOwn, listOf("=baoco id|=ma baoco")},
+	{fieldOther, listOf("ma so thue|mst|tax code|tax id")},
+	{fieldCurrency, listOf("loai tien|loai tien te|tien te|currency|ccy|=nguyen te")},
+	{fieldStatus, listOf("trang thai|tinh trang|status")},
+	{fieldBalance, listOf("so du|balance|sodu|=con lai|=ton")},
+	{fieldCounterpart, listOf("doi ung|doi tac|doi phuong|thu huong|nguoi huong|nguoi nhan|nguoi chuyen|nguoi gui|ben chuyen|ben nhan|" +
+		"don vi chuyen|tai khoan chuyen|tai khoan nhan|tai khoan dich|tk chuyen|tk nhan|remitter|remitters|beneficiary|beneficiarys|" +
+		"counterparty|counterpart|correspondent|offset|sender|receiver|payee|payer")},
+	{fieldCharge, listOf("phi|phi lai|thue|fee|fees|tax|vat|interest|charges")},
+	{fieldDate, listOf("ngay giao dich|ngay gd|ngay phat sinh|ngay gio|thoi gian|thoi diem|transaction date|transactiondate|trans date|" +
+		"tran date|txn date|tnx date|transaction time|date time|datetime|=when")},
+	{fieldPosting, listOf("ngay hach toan|ngay hieu luc|ngay ghi so|ngay yeu cau|ngay gia tri|ngay kh thuc hien|posting date|post date|" +
+		"value date|effective date|booking date|requesting date|request date|accounting date")},
+	{fieldDay, listOf("ngay|date")},
+	{fieldClock, listOf("gio|gio giao dich|time")},
+	{fieldDebit, listOf("ghi no|phat sinh no|ps no|tien no|no tktt|rut ra|tien rut|tien ra|tien chi|chi ra|chi tieu|phat sinh giam|ps giam|" +
+		"tien giam|debit|debits|withdrawal|withdrawals|money out|paid out|=no|=no vnd|=chi|=giam|=dr")},
+	{fieldCredit, listOf("ghi co|phat sinh co|ps co|tien co|co tktt|gui vao|tien gui|tien vao|tien thu|thu vao|phat sinh tang|ps tang|" +
+		"tien tang|credit|credits|deposit|deposits|money in|paid in|=co|=co vnd|=thu|=tang|=cr")},
+	{fieldType, listOf("loai giao dich|loai gd|transaction type|transfer type|transfertype|=type|=loai|=direction|=chieu|dau")},
+	{fieldContent, listOf("noi dung|mo ta|dien giai|chi tiet|description|content|remark|remarks|narrative|narration|detail|details|" +
+		"particulars|memo|ghi chu")},
+	{fieldIndex, listOf("stt|so tt|so thu tu|=no|=tt")},
+	{fieldNumber, listOf("so but toan|so tham chieu|ma tham chieu|so gd|ma gd|so giao dich|ma giao dich|so ct|so chung tu|so tc|reference|" +
+		"ref|ref no|document no|document number|doc no|transaction number|transactionnumber|transaction no|transaction id|trans id|trace")},
+	{fieldAccount, listOf("so tai khoan|so tk|tai khoan|account number|accountnumber|account no|=account")},
+	{fieldAmount, listOf("so tien|amount|transferamount|gia tri|=tien")},
+	{fieldGateway, listOf("=gateway|=ngan hang|=bank")},
+	{fieldID, listOf("=id|=event id")},
 }
 
 // summaryWords stand in lines above or below a table, never in its header.
-var summaryWords = []string{"tong", "total", "tu ngay", "den ngay", "from date", "to date", "dau ky", "cuoi ky"}
+var summaryWords = listOf("tong|total|tu ngay|den ngay|from date|to date|dau ky|cuoi ky")
+
+// The words that tell what a column holds if its header also has the words of a
+// debit, a credit or a balance.
+var (
+	oppositeWords = map[field]list{
+		fieldDebit:  listOf("co|credit|thu|vao|gui|in|deposit|deposits|cr"),
+		fieldCredit: listOf("no|debit|chi|ra|rut|out|withdrawal|withdrawals|dr"),
+	}
+	amountWords   = listOf("so tien|amount|phat sinh|ps|tien|money")
+	notMoneyWords = listOf("tai khoan|tk|account|ngan hang|bank|ten|name")
+	otherBalances = listOf("kha dung|available|truoc|before|previous")
+)
+
+// directionWords are the names of the parts of a divided column of amounts.
+var directionWords = map[field]list{
+	fieldDebit:  listOf("=ra|=rut|=rut tien|=giam|=xuat|=out|=ghi no"),
+	fieldCredit: listOf("=vao|=gui|=gui tien|=nop|=nop tien|=tang|=nhap|=in|=ghi co"),
+}
+
+// indicators name a column that says debit or credit, and no column of amounts.
+var indicators = listOf("=+|=d c|=c d|=dr cr|=cr dr|=no co|=co no|=debit credit|=credit debit|=ghi no ghi co|=thu chi|=ghi no co|=in out|" +
+	"=d c indicator|=debit credit indicator")
 
 // fieldOf tells which field a header names. It is empty where that isn't known.
 func fieldOf(header string) field {
 	words := headerKey(header)
-	if words == "" {
+	switch {
+	case words == "":
 		return ""
-	}
-	if indicates(words) {
+	case indicators.in(words):
 		return fieldType
-	}
-	if slices.ContainsFunc(summaryWords, func(w string) bool { return hasWord(words, w) }) {
+	case summaryWords.in(words):
 		return ""
-	}
-	if strings.Trim(words, " ") == "no" && !strings.ContainsRune(strings.ToLower(norm.NFC.String(header)), 'ợ') {
+	case words == " no " && !strings.ContainsRune(strings.ToLower(norm.NFC.String(header)), 'ợ'):
 		return fieldIndex // "No." is a number; "Nợ" a debit
 	}
 	for _, known := range headerWords {
-		if slices.ContainsFunc(known.words, func(w string) bool { return hasWord(words, w) }) {
+		if known.words.in(words) {
 			return narrowed(known.field, words)
 		}
 	}
 	return ""
 }
 
-// The words that tell what a column holds if its header also has the words of a
-// debit, a credit or a balance.
-var (
-	oppositeWords = map[field][]string{
-		fieldDebit:  {"co", "credit", "thu", "vao", "gui", "in", "deposit", "deposits", "cr"},
-		fieldCredit: {"no", "debit", "chi", "ra", "rut", "out", "withdrawal", "withdrawals", "dr"},
-	}
-	amountWords   = []string{"so tien", "amount", "phat sinh", "ps", "tien", "money"}
-	notMoneyWords = []string{"tai khoan", "tk", "account", "ngan hang", "bank", "ten", "name"}
-	otherBalances = []string{"kha dung", "available", "truoc", "before", "previous"}
-)
-
 // narrowed looks again at the header of a column of money: "Số tiền ghi nợ/có"
 // holds debits and credits, "Tài khoản ghi nợ" no money. An available balance, or
 // one before the row, doesn't follow from the rows.
 func narrowed(f field, words string) field {
 	switch {
-	case f == fieldBalance && hasAny(words, otherBalances):
+	case f == fieldBalance && otherBalances.in(words):
 		return ""
+	case f == fieldCharge && listOf("ma|loai|type|code").in(words):
+		return fieldOther
 	case f != fieldDebit && f != fieldCredit:
 		return f
-	case hasAny(words, notMoneyWords):
+	case notMoneyWords.in(words):
 		return ""
-	case !hasAny(words, oppositeWords[f]):
+	case !oppositeWords[f].in(words):
 		return f
-	case hasAny(words, amountWords):
+	case amountWords.in(words):
 		return fieldAmount
 	}
 	return fieldType
 }
 
-// hasWord tells whether w, as in headerWords, stands in words, as of [wordsOf].
-func hasWord(words, w string) bool {
-	if whole, ok := strings.CutPrefix(w, "="); ok {
-		return len(words) == len(whole)+2 && words[1:len(words)-1] == whole
-	}
-	for from := 1; from < len(words); {
-		at := strings.Index(words[from:], w)
-		if at < 0 {
-			return false
+// directionOf tells by the name of a column in a group of columns which way its
+// money goes. It is empty where the name doesn't say.
+func directionOf(name string) field {
+	f, words := fieldOf(name), headerKey(name)
+	for _, d := range amountFields[:2] {
+		if f == d || directionWords[d].in(words) {
+			return d
 		}
-		if at += from; words[at-1] == ' ' && words[at+len(w)] == ' ' {
-			return true
-		}
-		from = at + 1
 	}
-	return false
+	return ""
 }
 
-// indicates tells whether words name a column that says debit or credit, like
-// "Nợ/Có", "D/C" or "+/-", and no column of amounts.
-func indicates(words string) bool {
-	switch words {
-	case " + ", " d c ", " c d ", " dr cr ", " cr dr ", " no co ", " co no ", " debit credit ", " credit debit ", " ghi no ghi co ",
-		" thu chi ", " ghi no co ", " in out ":
-		return true
-	}
-	return false
+// in tells whether a phrase of the list stands in words, as of [wordsOf].
+func (l list) in(words string) bool {
+	return slices.ContainsFunc(l, func(w string) bool {
+		if whole, ok := strings.CutPrefix(w, "="); ok {
+			return words == " "+whole+" "
+		}
+		return strings.Contains(words, " "+w+" ")
+	})
 }
 
-// headerKey returns the [wordsOf] of a header, by which headers are compared. It is
-// empty for a text that can't be a header.
+// begins tells whether words begin with a phrase of the list.
+func (l list) begins(words string) bool {
+	return slices.ContainsFunc(l, func(w string) bool { return strings.HasPrefix(words, " "+w+" ") })
+}
+
+// headerKey returns the [wordsOf] of a header, by which headers are compared; "TNXDate"
+// is two words. It is empty for a text that can't be a header.
 func headerKey(header string) string {
 	if len(header) > 200 {
 		return ""
 	}
-	words := wordsOf(header)
-	if words == "" {
-		if strings.Contains(header, "+") && strings.ContainsAny(header, "-–−") {
-			return " + "
-		}
-		return ""
-	}
-	digits := 0
-	for _, c := range words {
+	var b strings.Builder
+	digits, letters := 0, []rune(header)
+	for i, c := range letters {
 		if unicode.IsDigit(c) {
 			digits++
 		}
+		if i > 0 && unicode.IsUpper(c) && (unicode.IsLower(letters[i-1]) ||
+			unicode.IsUpper(letters[i-1]) && i+1 < len(letters) && unicode.IsLower(letters[i+1])) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(c)
 	}
-	if digits > 3 {
-		return "" // a title with a date, an amount or an account number
+	words := wordsOf(b.String())
+	switch {
+	case digits > 3: // a title with a date, an amount or an account number
+		return ""
+	case words == "" && strings.Contains(header, "+") && strings.ContainsAny(header, "-–−"):
+		return " + "
 	}
 	return words
 }

@@ -4,11 +4,19 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"baoco/app"
 )
 
-// headerLines is how many lines are searched for a header: statements have up to
-// some dozens of lines of titles.
-const headerLines = 120
+// The bounds of a header. Statements have up to some dozens of lines of titles above it.
+// It has up to four rows: the name of a group of columns, the names of the columns, and
+// both in another language. To look for the columns of 120 lines as wide as a sheet would
+// take minutes.
+const (
+	headerLines    = 120
+	headerRows     = 4
+	maxHeaderCells = 200
+)
 
 // columns says in which column, from 0, each field stands.
 type columns map[field]int
@@ -48,18 +56,6 @@ func (h header) name(f field) string {
 	return ""
 }
 
-// findHeader looks for the header among the first lines of a file.
-func findHeader(lines []record, o Options) (header, bool, error) {
-	for i := range lines {
-		if h, ok, err := headerAt(lines[i:], o); ok {
-			h.next += i
-			return h, true, err
-		}
-	}
-	h, ok := headless(lines, o)
-	return h, ok, nil
-}
-
 // list returns the columns from left to right, for people.
 func (h header) list() []Column {
 	var list []Column
@@ -72,13 +68,17 @@ func (h header) list() []Column {
 	return list
 }
 
-// headerRows is how many rows a header may have: the name of a group of columns,
-// the names of the columns, and both in another language.
-const headerRows = 4
-
-// maxHeaderCells is how many cells a row of a header may have. To look for the columns
-// of 120 lines as wide as a sheet would take minutes.
-const maxHeaderCells = 200
+// findHeader looks for the header among the first lines of a file.
+func findHeader(lines []record, o Options) (header, bool, error) {
+	for i := range lines {
+		if h, ok, err := headerAt(lines[i:], o); ok {
+			h.next += i
+			return h, true, err
+		}
+	}
+	h, ok := headless(lines, o)
+	return h, ok, nil
+}
 
 // headerAt reads the header that begins with the first of some lines and may go on
 // in the lines below: "Số tiền" above "Nợ" and "Có". An error says which column of
@@ -109,39 +109,28 @@ func titled(r record) bool { return r.filled() >= 2 && lowerRow(r) }
 
 // lowerRow tells whether a line may be a row of a header below its first.
 func lowerRow(r record) bool {
-	if r.filled() > maxHeaderCells {
-		return false
-	}
-	n := 0
+	n, direction := 0, false
 	for _, c := range r.cells {
 		text := c.plain()
 		if text == "" {
 			continue
 		}
 		n++
-		if c.number || headerKey(text) == "" || strings.Trim(text, "0123456789.,()[]- ") == "" || beginsSum(text) &&
-			fieldOf(text) != fieldBalance {
+		label, _ := cutLabel(text)
+		if n > maxHeaderCells || c.number || headerKey(text) == "" || strings.Trim(text, "0123456789.,()[]- ") == "" ||
+			beginsSum(text) && fieldOf(text) != fieldBalance || isAccountLabel(label) && fieldOf(text) != fieldAccount {
 			return false
 		}
-		if label, _ := cutLabel(text); isAccountLabel(label) && fieldOf(text) != fieldAccount {
-			return false
-		}
+		direction = direction || directionOf(text) != ""
 	}
-	return n >= 2 || n == 1 && slices.ContainsFunc(r.texts(), func(name string) bool { return directionOf(name) != "" })
+	return n >= 2 || direction
 }
-
-// amountFields are the columns of amounts, moneyFields all columns of money. They
-// must be understood beyond doubt.
-var (
-	amountFields = []field{fieldDebit, fieldCredit, fieldAmount}
-	moneyFields  = append(amountFields, fieldBalance)
-)
 
 // headerOf reads rows as a header; ok is false where they are none.
 func headerOf(rows []record, o Options) (h header, ok bool, err error) {
 	h = header{line: rows[0].line, columns: columns{}, next: len(rows)}
 	for _, r := range rows {
-		h.rows = append(h.rows, strings.Join(r.texts(), "\t"))
+		h.rows = append(h.rows, rowText(r))
 	}
 	names := headerNames(rows)
 	h.width = len(names)
@@ -149,17 +138,16 @@ func headerOf(rows []record, o Options) (h header, ok bool, err error) {
 	for i, name := range names {
 		h.names = append(h.names, name.String())
 		f, problem := name.field(divided)
-		if f == "" {
-			continue
-		}
 		words := headerKey(name.group + " " + name.String())
 		switch {
+		case f == "", f == fieldOther:
+			continue
 		case f == fieldCharge:
 			h.charges = append(h.charges, i)
 		case !slices.Contains(moneyFields, f), problem.EN != "":
-		case hasAny(words, foreignWords):
+		case foreignWords.in(words):
 			problem = columnForeign
-		case hasAny(words, multipleWords):
+		case multipleWords.in(words):
 			problem = columnMultiple
 		case h.columns.has(f) && f != fieldBalance:
 			problem = columnTwice
@@ -193,10 +181,126 @@ func headerOf(rows []record, o Options) (h header, ok bool, err error) {
 	return h, true, err
 }
 
+// rowText joins the texts of a line.
+func rowText(r record) string {
+	var b strings.Builder
+	for _, c := range r.cells {
+		b.WriteString(c.words() + "\t")
+	}
+	return b.String()
+}
+
 // dividedBalance finds the second of two columns for the sides of a balance, "Dư
 // nợ" and "Dư có".
 func dividedBalance(names []string) (second int, ok bool) {
-	debit := slices.IndexFunc(names, func(name string) bool { return hasWord(headerKey(name), "du no") })
-	credit := slices.IndexFunc(names, func(name string) bool { return hasWord(headerKey(name), "du co") })
+	side := func(words list) int {
+		return slices.IndexFunc(names, func(name string) bool { return words.in(headerKey(name)) })
+	}
+	debit, credit := side(list{"du no"}), side(list{"du co"})
 	return max(debit, credit), debit >= 0 && credit >= 0 && debit != credit
+}
+
+// headerName is the name of one column of a header: the text in its top row, or in
+// a cell to the left that is merged with it, and the texts below.
+type headerName struct {
+	own   string   // the text in the top row
+	group string   // own, or the group of the column to the left
+	below []string // the texts in the other rows, without empty ones
+}
+
+func headerNames(rows []record) []headerName {
+	width := 0
+	for _, r := range rows {
+		width = max(width, len(r.cells))
+	}
+	names := make([]headerName, width)
+	group := ""
+	for i := range names {
+		name := headerName{own: rows[0].cell(i).words()}
+		for _, r := range rows[1:] {
+			if text := r.cell(i).words(); text != "" {
+				name.below = append(name.below, text)
+			}
+		}
+		if name.own != "" || len(name.below) == 0 {
+			group = name.own
+		}
+		name.group = group
+		names[i] = name
+	}
+	return names
+}
+
+func (n headerName) String() string {
+	return strings.TrimSpace(n.own + " " + strings.Join(n.below, " "))
+}
+
+// is tells whether a person means the column by where.
+func (n headerName) is(where string) bool {
+	key := headerKey(where)
+	return slices.ContainsFunc(append([]string{n.String(), n.own}, n.below...),
+		func(name string) bool { return key != "" && headerKey(name) == key })
+}
+
+// The reasons why a column of money isn't understood.
+var (
+	columnContradicts = app.Text{EN: "its names contradict each other", VI: "các tên của cột mâu thuẫn nhau"}
+	columnDirection   = app.Text{EN: "nothing says whether its money came in or went out",
+		VI: "không có gì cho biết tiền trong cột này là vào hay ra"}
+	columnForeign  = app.Text{EN: "it is in another currency than VND", VI: "cột này không phải VND"}
+	columnMultiple = app.Text{EN: "it is in a multiple of VND", VI: "cột này tính theo bội số của VND (nghìn, triệu…)"}
+	columnTwice    = app.Text{EN: "another column is of the same kind", VI: "có một cột khác cùng loại"}
+	columnLedger   = app.Text{
+		EN: "a balance that is divided into two is that of a company’s own ledger, where debit is money in",
+		VI: "số dư chia hai bên là của sổ kế toán công ty, ở đó Nợ là tiền vào",
+	}
+)
+
+// field tells what the column holds. divided tells whether the header has a group
+// of amounts whose columns have names of their own. problem says why a column of
+// money isn't clear.
+func (n headerName) field(divided bool) (f field, problem app.Text) {
+	group, own, direction := fieldOf(n.group), fieldOf(n.own), field("")
+	for _, name := range n.below {
+		d := directionOf(name)
+		if d == "" && group == fieldAmount && headerKey(name) == " no " {
+			d = fieldDebit // "Nợ" written without marks
+		}
+		if d != "" && direction != "" && d != direction {
+			return group, columnContradicts
+		}
+		direction = cmp.Or(d, direction)
+	}
+	switch {
+	case direction != "" && group == fieldBalance:
+		return fieldBalance, columnLedger
+	case direction != "" && (own == fieldDebit || own == fieldCredit) && own != direction:
+		return own, columnContradicts
+	case direction != "" && (own == "" || own == fieldAmount || own == direction || own == fieldIndex && direction == fieldDebit):
+		return direction, problem
+	case group == fieldAmount && len(n.below) > 0:
+		return n.amountField(divided)
+	}
+	if f = fieldOf(n.String()); f == "" && len(n.below) > 0 {
+		f = fieldOf(n.group + " " + n.below[0])
+	}
+	return f, problem
+}
+
+// amountField tells what a column in a group of amounts holds if its name isn't a
+// direction.
+func (n headerName) amountField(divided bool) (f field, problem app.Text) {
+	for _, name := range n.below {
+		f := fieldOf(name)
+		switch {
+		case n.own == "" && f != "" && f != fieldAmount && f != fieldIndex:
+			return f, problem
+		case f == fieldAmount && n.own != "", onlyUnits(headerKey(name)):
+		case n.own != "" || divided:
+			return fieldAmount, columnDirection
+		default:
+			return "", problem
+		}
+	}
+	return fieldAmount, problem
 }

@@ -50,7 +50,7 @@ func TestHeaders(t *testing.T) {
 		"Posting date;Value date;Debit amount;Credit amount;Remarks":    "posting date - debit credit content",
 		"Ngày;Số tiền ghi nợ/Debit (VND);Số tiền ghi có/Credit (VND);X": "date debit credit",
 		"Ngày hạch toán;Ngày giao dịch;Phí;Thuế;Ghi nợ;Ghi có":          "posting date date charge - debit credit",
-		"Ngày;Số TK đối ứng;Tên TK đối ứng;Số TK;Số tiền":               "date counterpart - account amount",
+		"Ngày;Số TK đối ứng;Tên TK đối ứng;Số TK;Số tiền":               "date counterpart - - amount",
 		"Transaction Date;Beneficiary account number;Debit;Credit":      "date counterpart debit credit",
 
 		"Ngày;Số tiền ghi nợ/có;Nội dung":        "date amount content",

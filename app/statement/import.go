@@ -23,6 +23,9 @@ type Import struct {
 	// MaxRows is how many transactions the file may have; 0: any number. A file
 	// with more is refused with ErrTooManyRows before anything is recorded.
 	MaxRows int
+	// AcceptDifferences records the rows of a file that doesn't agree with itself; without
+	// it such a file is refused unless nothing is recorded anyway.
+	AcceptDifferences bool
 	// Rejected is called with every row that isn't recorded and isn't known. e is
 	// what the row was understood as: its Fault, or the outcome, says what is
 	// wrong. It returns the reason by which such rows are counted. An error ends
@@ -44,7 +47,9 @@ type Result struct {
 	In, Out app.Amounts // of the rows that are recorded, now or before
 	First   []Outcome   // the first rows that are recorded or known, so that people see whether they were read rightly
 	Skipped []Skip
-	Reasons []Reason // why rows were rejected, the most frequent reason first
+	// Differences are where the file doesn't agree with its rows.
+	Differences []Difference
+	Reasons     []Reason // why rows were rejected, the most frequent reason first
 }
 
 // Outcome is what became of a row.
@@ -88,15 +93,19 @@ func (e *UnclearAccountError) Error() string {
 // is an error and no Result. Where recording was interrupted there are both, and
 // the same import can be run again for the rest.
 func (i Import) Run(ctx context.Context, ledger *app.Service, inbound *inbound.Service) (*Result, error) {
-	if err := i.check(ctx); err != nil {
+	differences, err := i.check(ctx)
+	if err != nil {
 		return nil, err
+	}
+	if len(differences) > 0 && !i.AcceptDifferences && !i.Record.DryRun {
+		return nil, errDiffers(differences)
 	}
 	reader, err := Open(i.Path, i.Read)
 	if err != nil {
 		return nil, err
 	}
 	defer reader.Close()
-	r := &Result{Layout: reader.Layout()}
+	r := &Result{Layout: reader.Layout(), Differences: differences}
 	if r.BankAccount, err = i.bankAccount(ctx, ledger, r.Layout); err != nil {
 		return nil, err
 	}
@@ -106,30 +115,30 @@ func (i Import) Run(ctx context.Context, ledger *app.Service, inbound *inbound.S
 		return nil, err
 	}
 	err = i.record(ctx, in, reader, r)
-	r.ImportID, r.Skipped = in.ID(), reader.skips
+	r.ImportID, r.Skipped = in.ID(), reader.Skipped()
 	slices.SortStableFunc(r.Reasons, func(a, b Reason) int { return cmp.Compare(b.Rows, a.Rows) })
 	return r, err
 }
 
 // check reads the file to its end and records nothing. A line at the end may
 // say that the lines above weren't understood.
-func (i Import) check(ctx context.Context) error {
+func (i Import) check(ctx context.Context) ([]Difference, error) {
 	r, err := Open(i.Path, i.Read)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer r.Close()
 	for rows := 0; ; rows++ {
 		_, err := r.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil
+			return r.Differences(), nil
 		case err != nil:
-			return err
+			return nil, err
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return nil, ctx.Err()
 		case i.MaxRows > 0 && rows == i.MaxRows:
-			return ErrTooManyRows
+			return nil, ErrTooManyRows
 		}
 	}
 }
@@ -200,6 +209,7 @@ func (i Import) add(ctx context.Context, in *inbound.Import, batch []Row, r *Res
 	r.Rows += int64(len(batch))
 	elements, rows := make([]inbound.Incoming, 0, len(batch)), make([]Row, 0, len(batch))
 	for _, row := range batch {
+		r.believe(&row.Incoming)
 		if row.Fault != nil {
 			if err := i.reject(r, row, inbound.OutcomeRejected, row.Incoming); err != nil {
 				return err
@@ -226,6 +236,18 @@ func (i Import) add(ctx context.Context, in *inbound.Import, batch []Row, r *Res
 		}
 	}
 	return nil
+}
+
+// believe gives a row the bank account that a person named, or the only one that can be
+// meant, unless the row or the lines above the table name another number.
+func (r *Result) believe(e *inbound.Incoming) {
+	if r.BankAccount.ID == 0 || e.Gateway != r.Layout.Bank {
+		return
+	}
+	e.Gateway = r.BankAccount.Bank
+	if number := app.NormalizeAccountNumber(e.AccountNumber); number == "" || !app.AllDigits(number) {
+		e.AccountNumber = r.BankAccount.AccountNumber
+	}
 }
 
 // count counts a row that is recorded, now or before.

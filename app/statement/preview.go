@@ -28,15 +28,6 @@ const (
 	previewText    = 60 // runes of a cell
 )
 
-// Fields are the fields for which Options.Map may name a column.
-func Fields() []string {
-	names := make([]string, len(mappable))
-	for i, f := range mappable {
-		names[i] = string(f)
-	}
-	return names
-}
-
 // Peek reads the first lines of a file whose columns may not be known: of the sheet
 // that is named, or the first one with lines.
 func Peek(path string, o Options) (p Preview, err error) {

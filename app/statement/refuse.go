@@ -84,6 +84,17 @@ func refusedAt(line int, en, vi string, args ...any) error {
 	})
 }
 
+// errDiffers refuses a file that doesn't agree with itself.
+func errDiffers(list []Difference) error {
+	first := list[0]
+	return withFlag("--accept-differences", app.Refused(app.CodeValidation, app.Text{
+		EN: fmt.Sprintf("Line %d: %s. Nothing of the file is imported until you accept its differences; there are %d.", first.Line,
+			first.Text.EN, len(list)),
+		VI: fmt.Sprintf("Dòng %d: %s. Chưa nhập gì cho đến khi bạn chấp nhận các chỗ không khớp; có %d chỗ.", first.Line,
+			first.Text.VI, len(list)),
+	}))
+}
+
 func severalSheets(one, other string) error {
 	return withFlag("--sheet NAME",
 		refused("The workbook has transactions on several sheets, “%s” and “%s”: choose one, or save each to a file of its own.",

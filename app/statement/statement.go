@@ -37,6 +37,27 @@ type Row struct {
 	Cells []string
 }
 
+// Layout is what was found out about a file before its first row was read.
+type Layout struct {
+	Bank          string // code of the bank that is named above the table; empty: unknown
+	Sheet         string // name of the sheet of a spreadsheet
+	HeaderLine    int    // 0: the table has no header row
+	Columns       []Column
+	AccountNumber string // the account that is named above the table; empty: none is
+
+	// UnclearAccount tells that a column of account numbers may be about the other side, so
+	// that the file names no account.
+	UnclearAccount bool
+}
+
+// Column says which field a column of the file holds. The field is one that
+// [Options.Map] can name, or another one, such as "balance".
+type Column struct {
+	Field  string
+	Number int    // from 1
+	Header string // as it stands in the file
+}
+
 // Reader reads the transactions of a file one by one.
 type Reader struct {
 	table    table
@@ -45,31 +66,23 @@ type Reader struct {
 	isText   bool     // a CSV file: its lines have as many cells as the header
 	date1904 bool
 	options  Options
+	layout   Layout
 	header   header
-	lines    int // lines below the header that held something
-	bank     bankLayout
-	sheet    string
+	lines    int    // lines below the header that held something
 	account  string // named by the latest line outside the table
-	first    string // the account that is named above the table
 
-	day    time.Time // of the row above, for a bank that doesn't repeat dates
-	debits int       // the sign of the first amount in the debit column
-	doubt  error     // why the direction of the rows above isn't certain
-	held   *Row      // the row that was read last: its content may go on below
-	open   bool      // the line above was that row, or went on with its content
-	failed error     // what every further call of Next returns
+	day    date  // of the row above, for a bank that doesn't repeat dates
+	held   *Row  // the row that was read last: its content may go on below
+	open   bool  // the line above was that row, or went on with its content
+	failed error // what every further call of Next returns
+	sums   int   // the line that named balances or totals last
+	rows   int
 	skips  []Skip
 
-	vnd            bool // the file says that it is in VND
-	rows           int
-	unsigned       int  // the line of the first amount without a sign
-	sawSign        bool // some amount has a sign
-	format         numberFormat
-	present        *reconciliation            // of the present account
-	byColumn       map[string]*reconciliation // of each account, where a column names them
-	file           sums
-	other          otherAccounts
-	unclearAccount bool // a column of accounts may be about the other side
+	certainty
+	differences []Difference
+	present     reconciliation // of the present account
+	file        sums
 }
 
 // Open finds the table of transactions in a file. The content of the file, not
@@ -149,11 +162,11 @@ func openSpreadsheet(file *os.File, size int64, o Options) (found *Reader, err e
 		if err != nil {
 			return nil, err
 		}
-		r := &Reader{table: t, date1904: book.date1904, options: o, sheet: s.name}
+		r := &Reader{table: t, date1904: book.date1904, options: o, layout: Layout{Sheet: s.name}}
 		ok, err := r.begin()
 		if ok && err == nil && found != nil {
 			if ok, err = r.hasLines(); ok {
-				err = severalSheets(found.sheet, r.sheet)
+				err = severalSheets(found.layout.Sheet, r.layout.Sheet)
 			}
 		} else if ok {
 			found = r
@@ -194,61 +207,42 @@ func (r *Reader) begin() (found bool, err error) {
 	if !found || err != nil {
 		return found, err
 	}
-	above := lines[:r.header.next]
+	above := lines[:r.header.next-len(r.header.rows)]
 	r.ahead = r.ahead[r.header.next:]
-	r.bank = findBank(r.header, above, r.sheet)
-	r.present, r.byColumn = &reconciliation{}, map[string]*reconciliation{}
-	if err := r.readAbove(above[:r.header.next-len(r.header.rows)]); err != nil {
-		return true, err
-	}
-	r.leaveAccounts(&r.header)
-	return true, nil
-}
-
-// readAbove reads the lines above the header.
-func (r *Reader) readAbove(above []record) error {
-	for i, line := range above {
-		if i > 0 && isSummary(above[i-1], line) {
-			if err := r.noteSummary(above[i-1], line); err != nil {
-				return err
-			}
-		}
+	r.readable, r.unread = map[field]int{}, map[field]int{}
+	r.layout.Bank, r.layout.HeaderLine = findBank(above), r.header.line
+	for _, line := range above {
 		if number, labelled := namedAccount(line, namesAccount); labelled && number != "" {
 			if r.account != "" && r.account != number {
-				return refusedAt(line.line, "the file names two accounts above its table, %s and %s",
+				return true, refusedAt(line.line, "the file names two accounts above its table, %s and %s",
 					"tệp nêu hai tài khoản phía trên bảng, %s và %s", r.account, number)
 			}
 			r.account = number
 		}
-		if err := errors.Join(r.ledgerTitle(line), r.readUnit(line), r.note(line)); err != nil {
-			return err
+		if err := errors.Join(r.ledgerTitle(line), r.readUnit(line)); err != nil {
+			return true, err
 		}
+		r.note(line)
 	}
-	r.first = r.account
 	for _, f := range moneyFields {
-		r.vnd = r.vnd || hasWord(headerKey(r.header.name(f)), "vnd")
+		r.vnd = r.vnd || list{"vnd"}.in(headerKey(r.header.name(f)))
 	}
-	return nil
-}
-
-// readUnit refuses a line that names another unit than VND.
-func (r *Reader) readUnit(line record) error {
-	value, vnd := statedUnit(line)
-	if value == "" {
-		return nil
-	}
-	if r.vnd = r.vnd || vnd; vnd {
-		return nil
-	}
-	return refusedAt(line.line, "it says “%s”, but only amounts in VND are recorded, not in another currency nor in thousands",
-		"dòng này ghi “%s” nhưng chỉ ghi nhận số tiền bằng đồng (VND), không nhận ngoại tệ hay đơn vị nghìn, triệu", app.CleanText(value, 60))
+	r.leaveAccounts(&r.header)
+	r.leaveCounter()
+	r.layout.Columns, r.layout.AccountNumber = r.header.list(), r.account
+	return true, nil
 }
 
 // Layout returns what was found out before the first row.
-func (r *Reader) Layout() Layout {
-	return Layout{Bank: r.bank.bank, Sheet: r.sheet, HeaderLine: r.header.line, Columns: r.header.list(), AccountNumber: r.first,
-		UnclearAccount: r.unclearAccount}
-}
+func (r *Reader) Layout() Layout { return r.layout }
+
+// Skipped lists why lines below the header that held something were no
+// transactions, and why columns of transactions aren't recorded.
+func (r *Reader) Skipped() []Skip { return r.skips }
+
+// Differences lists where the rows that were read don't agree with what the file says
+// about them. There may be more at the end of the file.
+func (r *Reader) Differences() []Difference { return r.differences }
 
 // Progress returns how much of the file, or of the sheet within it, was read, in
 // bytes.
@@ -264,7 +258,7 @@ func (r *Reader) Next() (Row, error) {
 	for r.failed == nil {
 		line, err := r.nextLine()
 		if errors.Is(err, io.EOF) {
-			if wrong := errors.Join(r.endTable(), r.endAccount()); wrong != nil {
+			if wrong := errors.Join(r.endTable(), r.endFile(), r.endAccount()); wrong != nil {
 				err = wrong
 			}
 		}

@@ -1,8 +1,6 @@
 package statement
 
-import (
-	"strings"
-)
+import "strings"
 
 // table is a file of any format, as lines of cells.
 type table interface {
@@ -35,9 +33,6 @@ func (r record) cell(i int) cell {
 	return r.cells[i]
 }
 
-// blank tells whether all cells of the line are empty.
-func (r record) blank() bool { return r.filled() == 0 }
-
 // filled counts the cells of the line that hold something.
 func (r record) filled() int {
 	n := 0
@@ -49,6 +44,8 @@ func (r record) filled() int {
 	return n
 }
 
+func (r record) blank() bool { return r.filled() == 0 }
+
 // plain returns the text without the space around it and without the marks by which
 // Excel takes a number for a text: ="0123" and '0123.
 func (c cell) plain() string {
@@ -58,10 +55,18 @@ func (c cell) plain() string {
 			return strings.TrimFunc(inner, isSpace)
 		}
 	}
-	if len(s) > 1 && s[0] == '\'' && s[1] >= '0' && s[1] <= '9' {
+	if len(s) > 1 && s[0] == '\'' && isDigit(s[1]) {
 		return s[1:]
 	}
 	return s
+}
+
+// words is the text of a cell; it is empty where the cell holds a number.
+func (c cell) words() string {
+	if c.number {
+		return ""
+	}
+	return c.plain()
 }
 
 // isSpace tells whether r is invisible: a space that spreadsheets use, or a mark
@@ -74,19 +79,4 @@ func isSpace(r rune) bool {
 	return r >= 0x2000 && r <= 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2060 && r <= 0x2069
 }
 
-// texts returns the texts of a line, empty where a cell holds a number.
-func (r record) texts() []string {
-	list := make([]string, len(r.cells))
-	for i, c := range r.cells {
-		list[i] = c.words()
-	}
-	return list
-}
-
-// words is the text of a cell; it is empty where the cell holds a number.
-func (c cell) words() string {
-	if c.number {
-		return ""
-	}
-	return c.plain()
-}
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"baoco/app"
 	"baoco/app/inbound"
@@ -18,16 +17,13 @@ func (r *Reader) row(l line, fault *app.FieldError) Row {
 	row := Row{Line: l.line, Cells: r.written(l)}
 	e := &row.Incoming
 	e.EventID = r.text(l, fieldID)
-	e.Gateway = r.bank.bank
+	e.Gateway = r.layout.Bank
 	if r.header.columns.has(fieldGateway) {
 		e.Gateway = r.text(l, fieldGateway)
 	}
 	e.Content = oneLine(r.text(l, fieldContent))
 	e.Number = r.number(l)
-	e.Time, e.DateOnly = r.time(l), l.dated && !l.date.clock
-	if e.Time.IsZero() && r.text(l, fieldDate)+r.text(l, fieldPosting) != "" {
-		e.DateFlaw = app.DateImpossible
-	}
+	r.setTime(l, e)
 	var accountFault *app.FieldError
 	e.AccountNumber, accountFault = r.accountNumber(l)
 	e.Fault = cmp.Or(r.widthFault(l), fault, r.readMoney(l, e), r.currencyFault(l), accountFault, r.statusFault(l))
@@ -42,16 +38,21 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\r' || r == '\n' }), " ")
 }
 
-// time returns when a transaction was; zero if that isn't known.
-func (r *Reader) time(l line) time.Time {
-	if l.dated {
-		r.day = l.date.at
-		return l.date.at
+// setTime says when a transaction was; its time stays zero if that isn't known. Banks
+// that don't repeat a date leave it out of the rows below.
+func (r *Reader) setTime(l line, e *inbound.Incoming) {
+	c := r.header.columns
+	switch written := r.text(l, fieldDate) + r.text(l, fieldPosting); {
+	case l.dated:
+		r.day = l.date
+	case written != "":
+		e.DateFlaw = app.DateImpossible
+		return
+	case r.text(l, fieldContent) == "", c.has(fieldNumber) && r.text(l, fieldNumber) == "",
+		c.has(fieldBalance) && r.text(l, fieldBalance) == "":
+		return
 	}
-	if r.bank.datesOnce && r.text(l, fieldDate)+r.text(l, fieldPosting) == "" {
-		return r.day
-	}
-	return time.Time{}
+	e.Time, e.DateOnly = r.day.at, !r.day.at.IsZero() && !r.day.clock
 }
 
 // number returns the bank's number of a transaction. Where there is no column for
@@ -73,6 +74,23 @@ func (r *Reader) number(l line) string {
 	return text
 }
 
+// leaveCounter leaves out a column of numbers that counts the rows, 1, 2, 3: it is no
+// number of the bank, and another file gives the same rows other numbers.
+func (r *Reader) leaveCounter() {
+	at, next := r.header.columns.of(fieldNumber), 1
+	for _, l := range r.peek(headerLines) {
+		if text := l.cell(at).plain(); text == strconv.Itoa(next) {
+			next++
+		} else if text != "" {
+			return
+		}
+	}
+	if next > 1 {
+		delete(r.header.columns, fieldNumber)
+		r.header.columns[fieldIndex] = at
+	}
+}
+
 // accountNumber returns the account number in the column for it, or else the one
 // that is named outside the table.
 func (r *Reader) accountNumber(l line) (string, *app.FieldError) {
@@ -81,10 +99,8 @@ func (r *Reader) accountNumber(l line) (string, *app.FieldError) {
 	if text == "" {
 		return r.account, nil
 	}
-	if c.number {
-		if digits, ok := wholeDigits(text); ok {
-			return digits, nil
-		}
+	if digits, ok := wholeDigits(text); ok && c.number {
+		return digits, nil
 	}
 	if c.number || looksScientific(text) {
 		return text, fieldFault("accountNumber", "has lost digits in the spreadsheet; the column must be text",
@@ -107,18 +123,15 @@ func (r *Reader) currencyFault(l line) *app.FieldError {
 	return fieldFault("currency", "is “%s”; only VND is recorded", "là “%s”; chỉ ghi nhận VND", app.CleanText(text, 20))
 }
 
-// doneWords are the statuses of transactions that moved money, folded.
-var doneWords = []string{
-	"thanh cong", "da thanh cong", "giao dich thanh cong", "hoan thanh", "da hoan thanh", "hoan tat", "da hoan tat",
-	"da hach toan", "da ghi so",
-	"success", "successful", "succeeded", "completed", "complete", "done", "posted", "booked", "settled", "ok",
-}
+// doneWords are the statuses of transactions that moved money.
+var doneWords = listOf("=thanh cong|=da thanh cong|=giao dich thanh cong|=hoan thanh|=da hoan thanh|=hoan tat|=da hoan tat|=da hach toan|" +
+	"=da ghi so|=success|=successful|=succeeded|=completed|=complete|=done|=posted|=booked|=settled|=ok")
 
 // statusFault is the fault of a row whose status isn't known to mean that money
 // moved: a payment that failed, or that waits, is no transaction.
 func (r *Reader) statusFault(l line) *app.FieldError {
 	text := r.text(l, fieldStatus)
-	if text == "" || slices.Contains(doneWords, strings.TrimSpace(wordsOf(text))) {
+	if text == "" || doneWords.in(wordsOf(text)) {
 		return nil
 	}
 	return fieldFault("status", "is “%s”, which may not be done", "là “%s”, có thể chưa hoàn thành", app.CleanText(text, 40))
@@ -131,7 +144,7 @@ const maxExact = 999_999_999_999_999
 // wholeDigits returns the digits of a whole number of a spreadsheet, which may be
 // written as 1.9033E+13. ok is false where some digits may be lost.
 func wholeDigits(text string) (digits string, ok bool) {
-	if strings.Trim(text, "0123456789") == "" && len(text) <= 15 {
+	if app.AllDigits(text) && len(text) <= 15 {
 		return text, text != ""
 	}
 	f, err := strconv.ParseFloat(text, 64)
@@ -144,8 +157,7 @@ func wholeDigits(text string) (digits string, ok bool) {
 // looksScientific tells whether text is like 1.9E+13, as a spreadsheet writes long
 // numbers into a CSV file.
 func looksScientific(text string) bool {
-	at := strings.Index(text, "E+")
-	if at < 1 || len(text) > 30 {
+	if at := strings.Index(text, "E+"); at < 1 || len(text) > 30 {
 		return false
 	}
 	_, err := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
@@ -157,22 +169,17 @@ func looksScientific(text string) bool {
 // was cut at a delimiter in it. Where there are fewer and the last one is an
 // amount, this amount may be cut.
 func (r *Reader) widthFault(l line) *app.FieldError {
-	width := r.header.width
-	if !r.isText {
-		return nil
-	}
-	for i := width; i < len(l.cells); i++ {
-		if l.cells[i].plain() != "" {
-			return fieldFault("line", "has more cells than the header; an amount or a text with the delimiter in it must be quoted",
-				"có nhiều ô hơn dòng tiêu đề; số tiền hoặc nội dung chứa dấu phân cách phải đặt trong ngoặc kép")
-		}
-	}
-	if r.cutAtCommas(l) {
+	c, last := r.header.columns, len(l.cells)-1
+	switch {
+	case !r.isText:
+	case last >= r.header.width && slices.ContainsFunc(l.cells[r.header.width:], func(c cell) bool { return c.plain() != "" }):
+		return fieldFault("line", "has more cells than the header; an amount or a text with the delimiter in it must be quoted",
+			"có nhiều ô hơn dòng tiêu đề; số tiền hoặc nội dung chứa dấu phân cách phải đặt trong ngoặc kép")
+	case r.cutAtCommas(l):
 		return fieldFault("line", "has an amount that is cut at its commas; amounts must be quoted",
 			"có số tiền bị cắt ở dấu phẩy; số tiền phải đặt trong ngoặc kép")
-	}
-	c, last := r.header.columns, len(l.cells)-1
-	if last < width-1 && (last == c.of(fieldDebit) || last == c.of(fieldCredit) || last == c.of(fieldAmount)) && l.cells[last].plain() != "" {
+	case last < r.header.width-1 && (last == c.of(fieldDebit) || last == c.of(fieldCredit) || last == c.of(fieldAmount)) &&
+		l.cells[last].plain() != "":
 		return fieldFault("line", "ends with its amount, which may be cut", "kết thúc ngay ở số tiền, có thể đã bị cắt")
 	}
 	return nil
@@ -201,11 +208,10 @@ func (r *Reader) written(l line) []string {
 	cells := make([]string, len(l.cells))
 	for i, c := range l.cells {
 		cells[i] = c.text
-		if !c.number || i != r.header.columns.of(fieldDate) && i != r.header.columns.of(fieldPosting) {
-			continue
-		}
-		if d, ok := parseDate(c, r.options.Zone, r.date1904); ok {
-			cells[i] = app.FormatTime(d.at, r.options.Zone)
+		if c.number && (i == r.header.columns.of(fieldDate) || i == r.header.columns.of(fieldPosting)) {
+			if d, ok := parseDate(c, r.options.Zone, r.date1904); ok {
+				cells[i] = app.FormatTime(d.at, r.options.Zone)
+			}
 		}
 	}
 	return cells
@@ -213,8 +219,10 @@ func (r *Reader) written(l line) []string {
 
 // readMoney finds the amount of a transaction and its direction.
 func (r *Reader) readMoney(l line, e *inbound.Incoming) *app.FieldError {
-	if fault := l.amountFault(); fault != nil {
-		return fault
+	for _, m := range l.amounts() {
+		if m.err != nil {
+			return amountFault(m.err)
+		}
 	}
 	debit, credit := l.debit.value, l.credit.value
 	named := parseDirection(l.cell(r.header.columns.of(fieldType)))
@@ -231,6 +239,8 @@ func (r *Reader) readMoney(l line, e *inbound.Incoming) *app.FieldError {
 		return typeFault("the credit is negative; it may be a correction", "cột có là số âm; có thể là giao dịch điều chỉnh")
 	case credit > 0:
 		e.Type, e.Amount = app.In, credit
+	case !l.holdsAmount() && l.charge.digits:
+		return r.readCharge(l, named, e)
 	default:
 		return r.readAmount(l, named, e)
 	}
@@ -260,6 +270,43 @@ func (r *Reader) readDebit(l line, e *inbound.Incoming) *app.FieldError {
 	return nil
 }
 
+// interestWords are in the names of columns whose money may come in.
+var interestWords = listOf("lai|interest")
+
+// parseCharges adds up the columns of fees, taxes and interest. They have an error where
+// one can't be read, or where they differ in their signs.
+func (r *Reader) parseCharges(rec record) (sum money) {
+	for _, i := range r.header.charges {
+		m := parseMoney(rec.cell(i))
+		if m.err == nil && m.value != 0 && sum.value != 0 && (m.value < 0) != (sum.value < 0) {
+			m.err = app.ErrAmountSyntax
+		}
+		sum.value += m.value
+		sum.err = cmp.Or(sum.err, m.err)
+		sum.digits = sum.digits || m.digits
+	}
+	return sum
+}
+
+// readCharge reads a row whose only amount is a fee, a tax or interest. With a minus it
+// went out, like a fee or tax without one in a file without minuses. Interest without a
+// minus may have come in.
+func (r *Reader) readCharge(l line, named app.Direction, e *inbound.Incoming) *app.FieldError {
+	out := l.charge.value < 0 || r.debits >= 0 && !slices.ContainsFunc(r.header.charges, func(i int) bool {
+		return interestWords.in(headerKey(r.header.names[i])) && l.cell(i).plain() != ""
+	})
+	switch {
+	case l.charge.err != nil:
+		return amountFault(l.charge.err)
+	case !out || named == app.In:
+		return typeFault("does not say whether the fee, tax or interest came in or went out", "không cho biết phí, thuế hay lãi là vào hay ra")
+	case magnitude(l.charge.value) > app.MaxAmount:
+		return amountFault(app.ErrAmountRange)
+	}
+	e.Type, e.Amount = app.Out, magnitude(l.charge.value)
+	return nil
+}
+
 // readAmount reads an amount in the column of money in and out. Its sign tells
 // the direction, or the column beside it, which says named.
 func (r *Reader) readAmount(l line, named app.Direction, e *inbound.Incoming) *app.FieldError {
@@ -281,16 +328,6 @@ func (r *Reader) readAmount(l line, named app.Direction, e *inbound.Incoming) *a
 		return typeFault("contradicts the sign of the amount", "mâu thuẫn với dấu của số tiền")
 	case named != "":
 		e.Type = named
-	}
-	return nil
-}
-
-// amountFault is the fault of the first amount of the line that can't be read.
-func (l line) amountFault() *app.FieldError {
-	for _, m := range l.amounts() {
-		if m.err != nil {
-			return amountFault(m.err)
-		}
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ type importData struct {
 	Imports       []inbound.ImportedFile // the newest
 	BankAccountID string
 	Notify        bool
+	Accept        bool   // the differences of the file
 	Sum           string // of the file, and of how the preview read it; empty: there was none
 	Held          string // digest of the file that is held; empty: none is
 	File          string // its name
@@ -79,7 +80,8 @@ func (s *Server) readImport(v *visit) (importData, error) {
 	upload, err := s.readUpload(v)
 	defer upload.remove()
 	data := importData{
-		BankAccountID: upload.fields["bank_account_id"], Notify: upload.fields["notify"] == "1", File: app.CleanText(upload.name, 100),
+		BankAccountID: upload.fields["bank_account_id"], Notify: upload.fields["notify"] == "1",
+		Accept: upload.fields["accept_differences"] == "1", File: app.CleanText(upload.name, 100),
 		Sheet: upload.fields["sheet"], Columns: upload.columns(),
 	}
 	data.Sum = upload.sum + "-" + data.BankAccountID + data.reading()
@@ -95,8 +97,7 @@ func (s *Server) readImport(v *visit) (importData, error) {
 	return data, err
 }
 
-// keepForLater holds a file that isn't recorded yet, and lets its columns be chosen
-// unless they are those of a bank.
+// keepForLater holds a file that isn't recorded yet, and lets its columns be chosen.
 func (s *Server) keepForLater(v *visit, u upload, data *importData, refused error) {
 	if data.Recorded && refused == nil {
 		s.held.drop(v.user.ID)
@@ -109,9 +110,7 @@ func (s *Server) keepForLater(v *visit, u upload, data *importData, refused erro
 	if s.held.hold(v.user.ID, u, v.now) {
 		data.Held = u.sum
 	}
-	if data.Found == nil || data.Found.Layout.Bank == "" || len(data.Columns) > 0 {
-		data.Preview = preview
-	}
+	data.Preview = preview
 	e := wire.AsError(refused)
 	data.Choose = refused != nil && e.Code == app.CodeValidation && len(e.Fields) == 0
 }
@@ -173,7 +172,8 @@ func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.
 	}
 	in := statement.Import{
 		Path: u.path, Read: statement.Options{Zone: v.zone, Map: columns, Sheet: data.Sheet}, Now: v.now, MaxRows: maxStatementRows,
-		Record: inbound.ImportOptions{AccountID: v.account.ID, File: data.File, Notify: data.Notify, DryRun: !data.Recorded},
+		AcceptDifferences: data.Accept,
+		Record:            inbound.ImportOptions{AccountID: v.account.ID, File: data.File, Notify: data.Notify, DryRun: !data.Recorded},
 		Rejected: func(_ statement.Row, outcome inbound.Outcome, e inbound.Incoming) (string, error) {
 			return importRejection(outcome, e).In(v.Lang), nil
 		},
@@ -273,7 +273,7 @@ const (
 
 func isImportField(name string) bool {
 	switch name {
-	case "bank_account_id", "notify", "sum", "held", "sheet":
+	case "bank_account_id", "notify", "accept_differences", "sum", "held", "sheet":
 		return true
 	}
 	return strings.HasPrefix(name, columnPrefix) && len(name) <= len(columnPrefix)+3

@@ -32,7 +32,7 @@ func (d *demo) past(ctx context.Context) error {
 	}
 	service := d.server.Services
 	result, err := statement.Import{
-		Path: path, Now: now, Read: statement.Options{Zone: service.Ledger.Zone()},
+		Path: path, Now: now, Read: statement.Options{Zone: service.Ledger.Zone(), Map: map[string]string{"account": "Số tài khoản"}},
 		Record: inbound.ImportOptions{AccountID: app.DefaultAccountID},
 		Rejected: func(row statement.Row, outcome inbound.Outcome, _ inbound.Incoming) (string, error) {
 			return "", fmt.Errorf("line %d of the statement: %s", row.Line, outcome)

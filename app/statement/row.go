@@ -24,24 +24,57 @@ import (
 //  4. A line with money and without a date is a sum ("Tổng cộng") if it has no
 //     number of the bank, and either one of its cells begins with a word for a sum,
 //     or it holds nothing but numbers, or a word without digits stands in the place
-//     of the date and the line has no content. It must be the sum of the rows.
-//  5. Any other line with money is a transaction. It is of the day of the line
-//     above where the bank doesn't repeat dates, else its time is unknown. Money is
+//     of the date and the line has no content.
+//  5. Any other line with money is a transaction. Where it has no date, and all that the
+//     rows have, it is of the day of the row above; else its time is unknown. Money is
 //     never lost for want of a date: whoever imports the file is told of the row.
 //
-// A line has money if a column of amounts holds a digit other than 0.
+// A line has money if a column of amounts, or of fees where those are empty, holds a
+// digit other than 0.
 
 // line is one line below the header, with its cells read.
 type line struct {
 	record
 	debit, credit, amount money
+	charge                money // what the columns of fees and taxes hold together
 	date                  date
 	dated                 bool
 }
 
 func (l line) amounts() []money { return []money{l.debit, l.credit, l.amount} }
 
-func (l line) holdsMoney() bool { return l.debit.digits || l.credit.digits || l.amount.digits }
+func (l line) holdsMoney() bool { return l.holdsAmount() || l.charge.digits }
+
+func (l line) holdsAmount() bool { return l.debit.digits || l.credit.digits || l.amount.digits }
+
+func (r *Reader) parse(rec record) line {
+	c := r.header.columns
+	l := line{
+		record: rec,
+		debit:  parseMoney(rec.cell(c.of(fieldDebit))),
+		credit: parseMoney(rec.cell(c.of(fieldCredit))),
+		amount: parseMoney(rec.cell(c.of(fieldAmount))),
+		charge: r.parseCharges(rec),
+	}
+	posting := rec.cell(c.of(fieldPosting))
+	day := rec.cell(c.of(fieldDate))
+	if day.plain() == "" { // a date that is there and impossible isn't replaced by another
+		day = posting
+	}
+	l.date, l.dated = parseDate(day, r.options.Zone, r.date1904)
+	if !l.dated || l.date.clock {
+		return l
+	}
+	y, m, d := l.date.at.Date()
+	if seconds, ok := parseClock(rec.cell(c.of(fieldClock))); ok {
+		l.date.at, l.date.clock = time.Date(y, m, d, 0, 0, seconds, 0, r.options.Zone), true
+	} else if other, ok := parseDate(posting, r.options.Zone, r.date1904); ok && other.clock {
+		if oy, om, od := other.at.In(r.options.Zone).Date(); oy == y && om == m && od == d {
+			l.date.at, l.date.clock = other.at, true
+		}
+	}
+	return l
+}
 
 // read returns the transaction of a line, nil where the line is none. An error
 // means that the file isn't understood.
@@ -75,35 +108,46 @@ func (r *Reader) read(rec record) (*Row, error) {
 		}
 	case l.dated && r.isBalance(l):
 		r.skip(l.line, skipSum)
-		return nil, r.note(rec)
+		r.note(rec)
+		return nil, nil
 	case !l.dated && r.isSum(l):
 		r.skip(l.line, skipSum)
-		return nil, r.sumLine(l)
+		if !r.note(rec) {
+			r.sumLine(rec)
+		}
+		return nil, nil
 	case r.isNumbering(l):
 		r.skip(l.line, skipHeader)
 		return nil, nil
 	}
 	row := r.row(l, fault)
-	return &row, r.reconcile(l, &row)
+	return &row, r.compare(l, &row)
 }
 
 // withoutMoney reads a line with a date and no amount: a balance, a day above
 // its rows, or a transaction with the fault that is returned.
 func (r *Reader) withoutMoney(l line) (*app.FieldError, error) {
-	if fault := r.missingAmount(l); fault != nil {
-		return fault, nil
+	for _, m := range l.amounts() {
+		if m.err != nil {
+			return amountFault(m.err), nil
+		}
 	}
 	c := r.header.columns
+	if r.isText && len(l.cells) <= max(c.of(fieldDebit), c.of(fieldCredit), c.of(fieldAmount)) {
+		return fieldFault("line", "ends before its amount; a quotation mark may be missing",
+			"kết thúc trước cột số tiền; có thể thiếu dấu ngoặc kép"), nil
+	}
 	zeros := strings.TrimSpace(r.text(l, fieldDebit)+r.text(l, fieldCredit)+r.text(l, fieldAmount)) != ""
-	oneColumn := (!c.has(fieldDebit) || !c.has(fieldCredit)) && !(zeros && c.has(fieldType))
 	switch {
 	case r.isBalance(l) || r.text(l, fieldNumber) == "" && beginsSum(r.text(l, fieldContent)):
 		r.skip(l.line, skipSum)
-		return nil, r.note(l.record)
+		r.note(l.record)
+		return nil, nil
 	case l.filled() == 1:
+		r.day = l.date
 		r.skip(l.line, skipDay)
 		return nil, nil
-	case oneColumn && !r.options.mapsMoney():
+	case (!c.has(fieldDebit) || !c.has(fieldCredit)) && !(zeros && c.has(fieldType)):
 		return nil, refusedAt(l.line, "it has a date and no amount in %s; the amounts of some rows are in a column that is not understood",
 			"dòng này có ngày nhưng không có số tiền ở %s; có thể số tiền của một số dòng nằm ở cột khác mà baoco không đọc được", r.moneyColumns())
 	case zeros:
@@ -111,23 +155,6 @@ func (r *Reader) withoutMoney(l line) (*app.FieldError, error) {
 		return nil, nil
 	}
 	return fieldFault("transferAmount", "is missing", "bị thiếu"), nil
-}
-
-// missingAmount is the fault of a line with a date whose amount can't be read or
-// was cut; nil where the line may be without one.
-func (r *Reader) missingAmount(l line) *app.FieldError {
-	if f := l.amountFault(); f != nil {
-		return f
-	}
-	last := 0
-	for _, f := range amountFields {
-		last = max(last, r.header.columns.of(f))
-	}
-	if r.isText && len(l.cells) <= last {
-		return fieldFault("line", "ends before its amount; a quotation mark may be missing",
-			"kết thúc trước cột số tiền; có thể thiếu dấu ngoặc kép")
-	}
-	return nil
 }
 
 // moneyColumns names the columns of amounts, for people.
@@ -147,52 +174,27 @@ func (r *Reader) moneyColumns() string {
 
 // readText reads a line with neither date nor money.
 func (r *Reader) readText(rec record) error {
-	reason := skipText
-	if slices.ContainsFunc(rec.cells, func(c cell) bool { return beginsSum(c.plain()) }) {
-		reason = skipSum
+	reason, directions := skipText, 0
+	for _, c := range rec.cells {
+		if beginsSum(c.plain()) {
+			reason = skipSum
+		}
+		if directionOf(c.words()) != "" {
+			directions++
+		}
 	}
 	r.skip(rec.line, reason)
 	if err := r.readUnit(rec); err != nil {
 		return err
 	}
-	if next := r.peek(1); len(next) > 0 && isSummary(rec, next[0]) {
-		r.ahead = r.ahead[1:]
-		r.skip(next[0].line, skipSum)
-		return r.noteSummary(rec, next[0])
+	if reason == skipSum {
+		r.sums = rec.line
 	}
-	directions := 0
-	for _, name := range rec.texts() {
-		if directionOf(name) != "" {
-			directions++
-		}
-	}
-	if directions >= 2 {
+	if r.note(rec); directions >= 2 && reason != skipSum {
 		return refusedAt(rec.line, "it looks like a header with debit and credit, but can not be read as one",
 			"dòng này giống dòng tiêu đề có cột Nợ và Có nhưng không đọc được")
 	}
-	return r.note(rec)
-}
-
-func (r *Reader) parse(rec record) line {
-	c := r.header.columns
-	l := line{
-		record: rec,
-		debit:  parseMoney(rec.cell(c.of(fieldDebit))),
-		credit: parseMoney(rec.cell(c.of(fieldCredit))),
-		amount: parseMoney(rec.cell(c.of(fieldAmount))),
-	}
-	day := rec.cell(c.of(fieldDate))
-	if day.plain() == "" { // a date that is there and impossible isn't replaced by another
-		day = rec.cell(c.of(fieldPosting))
-	}
-	l.date, l.dated = parseDate(day, r.options.Zone, r.date1904)
-	if l.dated && !l.date.clock && c.has(fieldClock) {
-		if seconds, ok := parseClock(rec.cell(c.of(fieldClock))); ok {
-			d := l.date.at
-			l.date.at = time.Date(d.Year(), d.Month(), d.Day(), 0, 0, seconds, 0, d.Location())
-		}
-	}
-	return l
+	return nil
 }
 
 // text is the text of a field in the line.
@@ -224,7 +226,7 @@ func (r *Reader) readHeader(rec record) (ok bool, err error) {
 	}
 	h, ok, err := headerAt(append([]record{rec}, r.peek(headerRows-1)...), r.options)
 	if !ok {
-		if ok = slices.Contains(r.header.rows, strings.Join(rec.texts(), "\t")); ok { // one row of the present header
+		if ok = slices.Contains(r.header.rows, rowText(rec)); ok { // one row of the present header
 			r.skip(rec.line, skipHeader)
 		}
 		return ok, nil
@@ -242,6 +244,16 @@ func (r *Reader) readHeader(rec record) (ok bool, err error) {
 	}
 	r.header, r.lines = h, 0
 	return true, nil
+}
+
+// leaveAccounts leaves out a column of account numbers unless it is known to be about
+// the account of the statement, not about the other side.
+func (r *Reader) leaveAccounts(h *header) {
+	if _, named := r.options.Map[string(fieldAccount)]; named || h.columns.has(fieldOwn) || !h.columns.has(fieldAccount) {
+		return
+	}
+	delete(h.columns, fieldAccount)
+	r.layout.UnclearAccount = r.account == ""
 }
 
 // isAccountLine tells whether a line between tables names an account.
@@ -272,50 +284,36 @@ func (r *Reader) changeAccount(rec record) error {
 		return refusedAt(rec.line, "account %s is named only below rows that name none",
 			"tài khoản %s chỉ được nêu bên dưới các dòng không nêu tài khoản", number)
 	}
-	err := r.endAccount()
 	r.account = number
-	return err
+	return r.endAccount()
 }
 
-// The words of sums and of balances, folded.
+// The words of sums and of balances.
 var (
-	sumWords = []string{
-		"tong", "total", "totals", "grand total", "sub total", "subtotal", "cong", "luy ke", "so du", "du dau", "du cuoi",
-		"opening balance", "closing balance",
-		"beginning balance", "ending balance", "balance", "mang sang", "phat sinh trong ky", "doanh so",
-	}
-	balanceWords = []string{
-		"so du dau ky", "so du cuoi ky", "so du dau", "so du cuoi", "du dau ky", "du cuoi ky", "so du dau ngay", "so du cuoi ngay",
-		"opening balance", "closing balance",
-		"beginning balance", "ending balance", "balance brought forward", "balance b f", "balance carried forward",
-		"so du dau ky opening balance", "so du cuoi ky closing balance",
-	}
+	sumWords = listOf("tong|total|totals|grand total|sub total|subtotal|cong|luy ke|so du|du dau|du cuoi|opening balance|closing balance|" +
+		"beginning balance|ending balance|balance|mang sang|phat sinh trong ky|doanh so")
+	balanceWords = listOf("=so du dau ky|=so du cuoi ky|=so du dau|=so du cuoi|=du dau ky|=du cuoi ky|=so du dau ngay|=so du cuoi ngay|" +
+		"=opening balance|=closing balance|=beginning balance|=ending balance|=balance brought forward|=balance b f|" +
+		"=balance carried forward|=so du dau ky opening balance|=so du cuoi ky closing balance")
+	companyNames = listOf("tong cong ty|tong cty|cong ty")
 )
 
 // beginsSum tells whether text begins with the words of a sum or a balance. A
 // company's name ("Tổng công ty") does not.
 func beginsSum(text string) bool {
-	if len(text) > 200 {
-		text = text[:200]
-	}
-	key := wordsOf(text)
-	for _, company := range []string{" tong cong ty ", " tong cty ", " cong ty "} {
-		if strings.HasPrefix(key, company) {
-			return false
-		}
-	}
-	return slices.ContainsFunc(sumWords, func(w string) bool { return strings.HasPrefix(key, " "+w+" ") })
+	key := wordsOf(text[:min(len(text), 200)])
+	return !companyNames.begins(key) && sumWords.begins(key)
 }
 
 // isBalance tells whether a line with a date is a balance.
 func (r *Reader) isBalance(l line) bool {
 	content := r.text(l, fieldContent)
-	return len(content) < 100 && r.text(l, fieldNumber) == "" && slices.Contains(balanceWords, strings.Trim(wordsOf(content), " "))
+	return len(content) < 100 && r.text(l, fieldNumber) == "" && balanceWords.in(wordsOf(content))
 }
 
 // isSum tells whether a line without a date is a sum.
 func (r *Reader) isSum(l line) bool {
-	if r.text(l, fieldNumber) != "" {
+	if index := r.text(l, fieldIndex); r.text(l, fieldNumber) != "" || index != "" && app.AllDigits(index) {
 		return false
 	}
 	onlyNumbers := true
@@ -327,7 +325,7 @@ func (r *Reader) isSum(l line) bool {
 		onlyNumbers = onlyNumbers && (c.number || strings.Trim(text, "0123456789.,-+() ") == "")
 	}
 	when := r.text(l, fieldDate) + r.text(l, fieldPosting)
-	if strings.Trim(when, "-") == "" {
+	if strings.Trim(when, "-") == "" || r.sums == l.line-1 {
 		return onlyNumbers
 	}
 	return !strings.ContainsAny(when, "0123456789") && r.text(l, fieldContent) == ""
@@ -342,7 +340,7 @@ func (r *Reader) isNumbering(l line) bool {
 	before := 0
 	for _, c := range l.cells {
 		text := strings.Trim(c.plain(), "()[]")
-		if text == "" || len(text) == 1 && (text[0] < '0' || text[0] > '9') {
+		if text == "" || len(text) == 1 && !isDigit(text[0]) {
 			continue
 		}
 		n, err := strconv.Atoi(text)
@@ -370,8 +368,8 @@ var (
 	skipText    = app.Text{EN: "neither date nor amount", VI: "không có ngày và số tiền"}
 	skipDay     = app.Text{EN: "nothing but a date", VI: "chỉ có ngày"}
 	skipCharge  = app.Text{
-		EN: "fee, tax or interest in a column of its own: not recorded, only the amount of the row is",
-		VI: "phí, thuế hoặc lãi ở cột riêng: không ghi nhận, chỉ ghi số tiền của dòng",
+		EN: "fee, tax or interest beside an amount: not recorded, only the amount of the row is",
+		VI: "phí, thuế hoặc lãi bên cạnh số tiền: không ghi nhận, chỉ ghi số tiền của dòng",
 	}
 )
 

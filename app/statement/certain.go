@@ -1,0 +1,154 @@
+package statement
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"baoco/app"
+)
+
+// What could turn money round, or read it with another size, refuses the file: nobody
+// sees it in one row alone.
+
+// certainty is what the rows of a file show about how its amounts are to be read.
+type certainty struct {
+	debits   int           // the sign of the first amount in the column of money out
+	doubt    error         // why the direction of the rows above isn't certain
+	unsigned int           // the line of the first amount of a column of both directions without a sign
+	signed   bool          // some amount of that column has one
+	readable map[field]int // the lines of the first amounts in and out that could be read
+	unread   map[field]int // and of those that could not
+
+	marks      // of all numbers
+	whole bool // some number has both marks
+	alone int  // the line of the first number with decimals and no group
+	vnd   bool // the file says that it is in VND
+}
+
+// certain returns why it isn't certain how the amounts of a row are to be read.
+func (r *Reader) certain(l line) error {
+	if m := l.amount; m.value != 0 && m.err == nil {
+		if r.signed = r.signed || m.signed; r.unsigned == 0 && !m.signed {
+			r.unsigned = l.line
+		}
+	}
+	for f, m := range map[field]money{fieldDebit: l.debit, fieldCredit: l.credit} {
+		if m.err != nil && r.unread[f] == 0 {
+			r.unread[f] = l.line
+		} else if m.err == nil && m.value != 0 {
+			r.readable[f] = l.line
+		}
+	}
+	err := errors.Join(r.doubt, r.companyLedger(l))
+	for _, m := range append(l.amounts(), parseMoney(l.cell(r.header.columns.of(fieldBalance)))) {
+		if err == nil {
+			err = r.addMarks(l.line, m)
+		}
+	}
+	return err
+}
+
+// endTable ends the rows below a header. A column of amounts none of which has
+// a sign doesn't say which way money went.
+func (r *Reader) endTable() error {
+	unsigned := r.unsigned
+	if c := r.header.columns; r.signed || c.has(fieldType) || c.has(fieldDebit) || c.has(fieldCredit) {
+		unsigned = 0
+	}
+	r.unsigned, r.signed, r.debits = 0, false, 0
+	if unsigned == 0 {
+		return nil
+	}
+	return withFlag("--map credit=…, --map debit=… or --map type=…",
+		refusedAt(unsigned,
+			"nothing says whether the amounts of column %s came in or went out; choose it as money in or money out if all did, or choose "+
+				"the column that says so",
+			"không có gì cho biết số tiền ở cột %s là vào hay ra; hãy chọn cột đó là tiền vào hoặc tiền ra nếu tất cả cùng chiều, hoặc "+
+				"chọn cột cho biết chiều", r.moneyColumns()))
+}
+
+// endFile refuses a file of which only one direction could be read, and numbers like
+// 100.00 if nothing shows that they are VND with decimals that are 0: they may be of
+// another currency.
+func (r *Reader) endFile() error {
+	for f, other := range map[field]field{fieldDebit: fieldCredit, fieldCredit: fieldDebit} {
+		if r.unread[f] != 0 && r.readable[f] == 0 && r.readable[other] != 0 {
+			return refusedAt(r.unread[f], "no amount of column %s “%s” can be read, so only the other direction would be imported",
+				"không đọc được số tiền nào ở cột %s “%s”, nên chỉ nhập được một chiều tiền", columnName(r.header.columns.of(f)), r.header.name(f))
+		}
+	}
+	if r.alone == 0 || r.whole || r.vnd {
+		return nil
+	}
+	return refusedAt(r.alone,
+		"an amount like 100.00 may be of another currency: nothing in the file says VND, and no number shows how thousands are written",
+		"số tiền như 100.00 có thể là tiền tệ khác: tệp không ghi VND và không có số nào cho thấy cách viết hàng nghìn")
+}
+
+// addMarks adds the marks of a number. Two numbers that use one mark in two ways make all
+// numbers doubtful: 1.234 is more than a thousand in one way, and one in the other. So do
+// numbers with decimals that aren't 0, though they are no amounts.
+func (r *Reader) addMarks(line int, m money) error {
+	if m.err != nil && !errors.Is(m.err, app.ErrAmountFraction) {
+		return nil
+	}
+	group, decimal := m.marks.group, m.marks.decimal
+	if group == ' ' {
+		group = 0
+	}
+	if group != 0 && (group == r.decimal || r.group != 0 && group != r.group) || decimal != 0 &&
+		(decimal == r.group || r.decimal != 0 && decimal != r.decimal) {
+		return refusedAt(line, "its numbers are not written as those above: the points and commas in them can be read in two ways",
+			"cách viết số khác với các dòng trên: dấu chấm và dấu phẩy có thể hiểu theo hai cách")
+	}
+	if group != 0 {
+		r.group = group
+	}
+	if decimal != 0 {
+		r.decimal = decimal
+		r.whole = r.whole || m.marks.group != 0 && m.err == nil
+		if m.marks.group == 0 && m.value != 0 && r.alone == 0 {
+			r.alone = line
+		}
+	}
+	return nil
+}
+
+// ledgerWords name the sides of an account, ledgerTitles name a company's own ledger of
+// its bank account, where debit is money in.
+var (
+	ledgerWords  = listOf("no|co|debit|credit")
+	ledgerTitles = listOf("so cai|so chi tiet tai khoan|so chi tiet cac tai khoan|so chi tiet tk|so ke toan|nhat ky chung|general ledger")
+)
+
+// companyLedger refuses a ledger by a row. The accounts beside its rows are of a chart of
+// accounts, such as 131 or 33311; no bank has such short numbers.
+func (r *Reader) companyLedger(l line) error {
+	if text := r.text(l, fieldCounterpart); len(text) >= 3 && len(text) <= 5 && app.AllDigits(text) {
+		return r.errLedger(l.line, text)
+	}
+	return nil
+}
+
+// ledgerTitle refuses a ledger by a line above the table.
+func (r *Reader) ledgerTitle(rec record) error {
+	for _, c := range rec.cells {
+		if text := c.words(); len(text) < 200 && ledgerTitles.in(wordsOf(text)) {
+			return r.errLedger(rec.line, text)
+		}
+	}
+	return nil
+}
+
+// errLedger is nil where headers don't name the columns of money by the sides of an
+// account: receipts and payments ("Thu", "Chi") mean the same to bank and company.
+func (r *Reader) errLedger(line int, named string) error {
+	if r.options.mapsMoney() || !slices.ContainsFunc([]string{r.header.name(fieldDebit), r.header.name(fieldCredit)},
+		func(name string) bool { return ledgerWords.in(wordsOf(name)) }) {
+		return nil
+	}
+	return withFlag("--map credit=…", refusedAt(line,
+		"“%s” is of a company’s own ledger, where debit is money in; import the statement of the bank, or choose the columns yourself",
+		"“%s” là của sổ kế toán công ty, ở đó Nợ là tiền vào; hãy nhập sao kê của ngân hàng, hoặc tự chọn cột", strings.TrimSpace(named)))
+}

@@ -1,0 +1,338 @@
+package statement
+
+import (
+	"cmp"
+	"strings"
+
+	"baoco/app"
+)
+
+// What a file says about its own rows: running balances, opening and closing balances,
+// totals and counts. Where they don't agree with the rows, a person is shown the
+// difference and decides: real files name a count a total, or have fees that their totals
+// leave out.
+
+// Difference is where a file doesn't agree with its rows.
+type Difference struct {
+	Line int
+	Text app.Text
+}
+
+// maxDifferences is how many differences, and totals above the rows, are kept.
+const maxDifferences = 20
+
+func (r *Reader) differ(line int, en, vi string, args ...any) {
+	if len(r.differences) < maxDifferences {
+		r.differences = append(r.differences, Difference{line, app.Textf(en, vi, args...)})
+	}
+}
+
+// sums add up some rows.
+type sums struct {
+	in, out   int64 // amounts
+	ins, outs int64 // how many rows
+	fees      int64 // of out, the rows whose only amount is a fee
+	beside    int64 // what fees beside other amounts took
+	unsure    bool  // the amount of some row isn't known
+}
+
+func (s *sums) add(other sums) {
+	s.in, s.out, s.ins, s.outs = s.in+other.in, s.out+other.out, s.ins+other.ins, s.outs+other.outs
+	s.fees, s.beside, s.unsure = s.fees+other.fees, s.beside+other.beside, s.unsure || other.unsure
+}
+
+// leads tells whether the rows lead from a balance to another. Some banks subtract what
+// stands in the columns of fees and taxes, others include it in the amount.
+func (s sums) leads(from, to int64) bool {
+	rest := to - from - s.in + s.out
+	return rest == 0 || rest == -s.beside
+}
+
+// total is one that a line states. side is empty for one of money in and out.
+type total struct {
+	line  int
+	side  app.Direction
+	value int64
+}
+
+// fits tells whether a total can be that of the rows. Some are counts.
+func (t total) fits(s sums) bool {
+	n := magnitude(t.value)
+	switch {
+	case s.unsure:
+		return true
+	case t.side == app.In:
+		return n == s.in || n == s.ins
+	case t.side == app.Out:
+		return n == s.out || n == s.outs || n == s.out-s.fees || n == s.out+s.beside
+	}
+	return n == magnitude(s.in-s.out) || n == s.in+s.out || n == s.ins+s.outs
+}
+
+// reconciliation is what is known about the rows of one account: those from the line that
+// names it to the line that names another.
+type reconciliation struct {
+	all, page        sums    // of all rows, and of those since the last line of totals
+	above            []total // stated above the rows
+	opening, closing total   // line 0: not stated
+	gap              bool    // the balance of some row isn't known
+	line             int     // of the last row
+	before           int64   // its balance
+	last             sums
+	broken           int // the line of the first balance that doesn't join the one before; 0: none
+	straight         chain
+	charged          chain // where fees beside amounts count
+	turned           chain // where money out came in
+}
+
+// add follows a row.
+func (g *reconciliation) add(line int, s sums, balance int64, known bool) {
+	g.all.add(s)
+	g.page.add(s)
+	if g.gap = g.gap || !known || s.unsure; g.gap {
+		return
+	}
+	if g.line != 0 && g.broken == 0 && !s.leads(g.before, balance) && !g.last.leads(balance, g.before) {
+		g.broken = line
+	}
+	g.line, g.before, g.last = line, balance, s
+	g.straight.add(balance, s.in-s.out)
+	g.charged.add(balance, s.in-s.out-s.beside)
+	g.turned.add(balance, s.out-s.in)
+}
+
+// chain compares running balances in any order of the rows, since rows of one second may
+// stand in another order than they were booked: the balance before a row is the one
+// after another row. It counts the balances before rows, less those after rows.
+type chain map[int64]int
+
+// maxChain is how many balances without a counterpart a chain holds.
+const maxChain = 4096
+
+func (c *chain) add(balance, moved int64) {
+	if *c == nil {
+		*c = chain{}
+	}
+	for i, value := range []int64{balance - moved, balance} {
+		if n := (*c)[value] + 1 - 2*i; n == 0 {
+			delete(*c, value)
+		} else if len(*c) < maxChain {
+			(*c)[value] = n
+		}
+	}
+}
+
+// ends returns the balances before and after all rows; known is false where they are
+// equal, and whole where some row doesn't follow from another.
+func (c chain) ends() (opening, closing int64, known, whole bool) {
+	for value, n := range c {
+		if n > 0 {
+			opening = value
+		} else {
+			closing = value
+		}
+	}
+	return opening, closing, len(c) > 0, len(c) == 0 || len(c) == 2 && c[opening] == 1 && c[closing] == -1
+}
+
+// compare compares a transaction with what the file says about it, and gives it the
+// balance after it. An error means that its direction or its amount isn't certain.
+func (r *Reader) compare(l line, row *Row) error {
+	r.rows++
+	c := l.cell(r.header.columns.of(fieldBalance))
+	balance, known, err := parseBalance(c)
+	if err != nil {
+		r.differ(l.line, "the balance “%s” can not be read", "không đọc được số dư “%s”", app.CleanText(c.plain(), 40))
+	}
+	row.Balance = balance
+	var s sums
+	switch {
+	case row.Amount == 0, row.Type == "", row.Fault != nil && row.Fault.Field != "accountNumber" && row.Fault.Field != "currency":
+		s.unsure = true
+	case row.Type == app.In:
+		s = sums{in: row.Amount, ins: 1}
+	default:
+		s = sums{out: row.Amount, outs: 1}
+	}
+	if !l.holdsAmount() {
+		s.fees = s.out
+	} else if l.charge.digits {
+		s.beside = magnitude(l.charge.value)
+		r.skip(l.line, skipCharge)
+	}
+	r.file.add(s)
+	r.present.add(l.line, s, balance, known && err == nil)
+	return r.certain(l)
+}
+
+// endAccount compares what is stated about the rows of an account, and begins the next.
+// An error means that the running balances say that money went the other way.
+func (r *Reader) endAccount() error {
+	g := r.present
+	r.present = reconciliation{}
+	if g.all.unsure || g.all == (sums{}) {
+		return nil
+	}
+	for _, t := range g.above {
+		r.compareTotal(t, g.all, r.file)
+	}
+	opening, closing, known, whole := g.straight.ends()
+	if !whole {
+		opening, closing, known, whole = g.charged.ends()
+	}
+	if _, _, _, turned := g.turned.ends(); !g.gap && !whole && turned && g.all.ins+g.all.outs > 1 {
+		return refusedAt(cmp.Or(g.broken, g.line), "by the running balances, what is read as money out came in, and the other way round",
+			"theo số dư từng dòng, tiền đọc là ra lại là vào và ngược lại")
+	}
+	from, to := g.opening, g.closing
+	switch {
+	case from.line != 0 && to.line != 0:
+		known, opening, closing = true, from.value, from.value+g.all.in-g.all.out
+		if g.all.leads(from.value, to.value) {
+			closing = to.value
+		}
+	case g.gap:
+		known = false
+	case !whole:
+		known = false
+		r.differ(cmp.Or(g.broken, g.line), "the balance doesn’t follow from the amounts: some row is missing or is not read rightly",
+			"số dư không khớp với các số tiền: có dòng bị thiếu hoặc bị đọc sai")
+	}
+	if known && from.line != 0 && from.value != opening {
+		r.differ(from.line, "the opening balance is %s, but the rows begin with %s", "số dư đầu kỳ là %s, nhưng các dòng bắt đầu từ %s",
+			dong(from.value), dong(opening))
+	}
+	if known && to.line != 0 && to.value != closing {
+		r.differ(to.line, "the closing balance is %s, but the rows make %s", "số dư cuối kỳ là %s, nhưng theo các dòng thì là %s",
+			dong(to.value), dong(closing))
+	}
+	return nil
+}
+
+// total compares totals of one line with the rows above them: all rows of the account,
+// those since the last line of totals, or all rows of the file. Totals above all rows are
+// kept for the end.
+func (r *Reader) total(totals ...total) {
+	g := &r.present
+	if g.all == (sums{}) {
+		g.above = append(g.above, totals...)[:min(len(g.above)+len(totals), maxDifferences)]
+		return
+	}
+	for _, t := range totals {
+		r.compareTotal(t, g.all, g.page, r.file)
+	}
+	g.page = sums{}
+}
+
+// compareTotal compares a total with each of the sums that it may be.
+func (r *Reader) compareTotal(t total, all ...sums) {
+	for _, s := range all {
+		if t.fits(s) {
+			return
+		}
+	}
+	rows := map[app.Direction]int64{app.In: all[0].in, app.Out: all[0].out, "": all[0].in - all[0].out}
+	r.differ(t.line, "the total is %s, but the rows make %s", "tổng là %s, nhưng các dòng cộng lại là %s", dong(t.value), dong(rows[t.side]))
+}
+
+// The words of the lines that state balances and totals. partWords are in the names of
+// balances and totals that aren't those of the whole table, otherSumWords in the names of
+// totals of something else than amounts.
+var (
+	openingWords  = listOf("so du dau ky|so du dau|du dau ky|du dau|opening balance|beginning balance")
+	closingWords  = listOf("so du cuoi ky|so du cuoi|du cuoi ky|du cuoi|closing balance|ending balance")
+	partWords     = listOf("ngay|trang|thang|day|page|luy ke|mang sang|chuyen sang")
+	wholeWords    = listOf("dau ky|cuoi ky")
+	debitWords    = listOf("no|ghi no|debit|debits|chi|rut ra|withdrawals|tien ra")
+	creditWords   = listOf("co|ghi co|credit|credits|thu|gui vao|deposits|tien vao")
+	anyBalance    = listOf("so du|du|balance|du dau|du cuoi")
+	otherSumWords = listOf("phi|thue|lai|fee|fees|tax|vat|interest|luy ke|mang sang|chuyen sang")
+)
+
+// note keeps the balances and totals that a line outside the rows states: behind their
+// names, or in the columns of the amounts. ok is false where it names none.
+func (r *Reader) note(rec record) (ok bool) {
+	for i, c := range rec.cells {
+		text := c.words()
+		if len(text) > 200 || !beginsSum(text) {
+			continue
+		}
+		ok = true
+		label, _ := cutLabel(text)
+		if colon := strings.LastIndexByte(text, ':'); colon >= 0 {
+			label = text[:colon]
+		}
+		words := wordsOf(label)
+		value, stated := r.statedValue(rec, i)
+		debit, credit := debitWords.in(words), creditWords.in(words)
+		switch {
+		case otherSumWords.in(words), partWords.in(words) && !wholeWords.in(words) && anyBalance.in(words):
+		case stated && openingWords.in(words):
+			r.present.opening = total{line: rec.line, value: value}
+		case stated && closingWords.in(words):
+			r.present.closing = total{line: rec.line, value: value}
+		case anyBalance.in(words):
+		case stated && debit && !credit:
+			r.total(total{rec.line, app.Out, value})
+		case stated && credit && !debit:
+			r.total(total{rec.line, app.In, value})
+		case r.lines > 0:
+			r.sumLine(rec)
+			return true
+		}
+	}
+	return ok
+}
+
+// sumLine compares the totals in the columns of the amounts with the rows.
+func (r *Reader) sumLine(rec record) {
+	c := r.header.columns
+	var totals []total
+	if n, ok := readBalance(rec.cell(c.of(fieldDebit))); ok {
+		totals = append(totals, total{rec.line, app.Out, n})
+	}
+	if n, ok := readBalance(rec.cell(c.of(fieldCredit))); ok {
+		totals = append(totals, total{rec.line, app.In, n})
+	}
+	if n, ok := readBalance(rec.cell(c.of(fieldAmount))); ok && len(totals) == 0 {
+		totals = append(totals, total{rec.line, "", n})
+	}
+	r.total(totals...)
+}
+
+// statedValue is the value that belongs to the label in cell i. It stands behind
+// the label in the same cell, in the column of balances, or in the next cell that
+// holds something.
+func (r *Reader) statedValue(rec record, i int) (int64, bool) {
+	text := rec.cells[i].plain()
+	_, value := cutLabel(text)
+	if colon := strings.LastIndexByte(text, ':'); colon >= 0 {
+		value = text[colon+1:]
+	}
+	if n, ok := readBalance(cell{text: value}); ok {
+		return n, true
+	}
+	if at := r.header.columns.of(fieldBalance); at > i || r.lines > 0 && at >= 0 {
+		if n, ok := readBalance(rec.cell(at)); ok {
+			return n, true
+		}
+	}
+	for _, c := range rec.cells[i+1:] {
+		if c.plain() != "" {
+			return readBalance(c)
+		}
+	}
+	return 0, false
+}
+
+// readBalance reads a balance or a total; ok is false where the cell holds none
+// that can be read.
+func readBalance(c cell) (n int64, ok bool) {
+	n, ok, err := parseBalance(c)
+	return n, ok && err == nil
+}
+
+func magnitude(n int64) int64 { return max(n, -n) }
+
+// dong writes an amount of VND.
+func dong(n int64) string { return app.GroupDigits(n, app.Vietnamese) }
