@@ -28,6 +28,7 @@
 //     XLSX. app/appsscript: Google Sheets. app/vietqr: QR codes. app/verify: why a signature doesn't match.
 //     app/audit: the audit log in sentences. app/fold: text for searching.
 //     app/paymentcode: payment codes in contents.
+//     app/woocommerce: the plugin for WooCommerce, in PHP.
 //     app/password: passwords. app/secondfactor: codes of authenticator apps,
 //     recovery codes. app/passkey: passkeys. app/replica: where a replica lies, and
 //     the program Litestream that carries it there.

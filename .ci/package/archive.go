@@ -101,7 +101,7 @@ func (r *release) writeTarballs() error {
 func (r *release) writePlugin() error {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	plugin := os.DirFS(filepath.Join(r.root, "testdata/receivers/woocommerce"))
+	plugin := os.DirFS(filepath.Join(r.root, "app/woocommerce"))
 	err := fs.WalkDir(plugin, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			if path == "tests" {

@@ -25,10 +25,10 @@ import (
 	"baoco/app/delivery"
 )
 
-// The WooCommerce plugin of testdata/receivers: by itself, and with a whole baoco in
+// The WooCommerce plugin of app/woocommerce: by itself, and with a whole baoco in
 // three shops. Two of them have what the plugin calls of WooCommerce only.
 
-const wooPlugin = "../../testdata/receivers/woocommerce"
+const wooPlugin = "../woocommerce"
 
 // findPHP also looks at every file of the plugin, so that Go doesn't repeat a result
 // from its cache after one changed.
@@ -46,6 +46,28 @@ func findPHP(t *testing.T) (php string, files []string) {
 		apptest.Missing(t, "php")
 	}
 	return php, files
+}
+
+// The plugin directory reads the requirements from readme.txt, WordPress from baoco.php.
+func TestWooCommerceReadme(t *testing.T) {
+	t.Parallel()
+	plugin, err := os.ReadFile(filepath.Join(wooPlugin, "baoco.php"))
+	must(t, err)
+	readme, err := os.ReadFile(filepath.Join(wooPlugin, "readme.txt"))
+	must(t, err)
+	value := func(text []byte, name string) string {
+		found := regexp.MustCompile(`(?m)^(?: \* )?` + name + `: (.+)$`).FindSubmatch(text)
+		if found == nil {
+			t.Fatalf("no %s", name)
+		}
+		return string(found[1])
+	}
+	for in, as := range map[string]string{"Version": "Stable tag", "Requires at least": "Requires at least", "Requires PHP": "Requires PHP",
+		"Requires Plugins": "Requires Plugins", "License": "License", "License URI": "License URI"} {
+		if a, b := value(plugin, in), value(readme, as); a != b {
+			t.Errorf("%s is %s in baoco.php and %s in readme.txt", in, a, b)
+		}
+	}
 }
 
 func TestWooCommercePlugin(t *testing.T) {

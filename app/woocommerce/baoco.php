@@ -5,6 +5,7 @@
  * Version: 1.0.0
  * Author: The baoco authors
  * License: MIT
+ * License URI: https://opensource.org/license/mit
  * Requires at least: 6.5
  * Requires PHP: 7.4
  * Requires Plugins: woocommerce
