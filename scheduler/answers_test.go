@@ -1,72 +1,37 @@
 package scheduler_test
 
 import (
-	"bufio"
 	"context"
-	"io"
-	"net"
 	"net/http"
 	"runtime/debug"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/delivery"
+	"baoco/scheduler/courier"
 )
 
-const okAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+const (
+	okAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+	noAnswer = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 2\r\n\r\nno"
+)
 
-// secondAnswers is a receiver that says more than it was asked. To /good it
-// sends an answer, and what follows it, at once and again as soon as another
-// request comes over the same connection; to anything else it answers 500.
-type secondAnswers struct {
-	net.Listener
-	answer, more string
-	accepted     atomic.Int64
-	ended        atomic.Int64 // connections that baoco closed
+// startSecondAnswers starts a receiver that says more than it was asked. To /good it sends
+// what is said, and a 200 more as soon as another request comes over the same connection;
+// to anything else it answers 500.
+func startSecondAnswers(t *testing.T, scheme, said string) (*keeper, *courier.Sender) {
+	return startKeeper(t, scheme, func(request int, r *http.Request) string {
+		switch {
+		case r.URL.Path == "/good":
+			return said
+		case request > 1:
+			return okAnswer + noAnswer
+		}
+		return noAnswer
+	})
 }
-
-func startSecondAnswers(t *testing.T, answer, more string) *secondAnswers {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	r := &secondAnswers{Listener: l, answer: answer, more: more}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			r.accepted.Add(1)
-			go r.serve(conn)
-		}
-	}()
-	return r
-}
-
-func (r *secondAnswers) serve(conn net.Conn) {
-	defer r.ended.Add(1)
-	defer conn.Close()
-	in, late := bufio.NewReader(conn), ""
-	for {
-		request, err := http.ReadRequest(in)
-		if err != nil {
-			return
-		}
-		_, _ = io.Copy(io.Discard, request.Body)
-		said := late + "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 2\r\n\r\nno"
-		if request.URL.Path == "/good" {
-			said, late = r.answer+r.more, okAnswer
-		}
-		if _, err := io.WriteString(conn, said); err != nil {
-			return
-		}
-	}
-}
-
-func (r *secondAnswers) url(path string) string { return "http://" + r.Addr().String() + path }
 
 // An attempt takes nothing for its answer that was sent for another attempt,
 // of another webhook at the same host or of its own, whatever the receiver
@@ -85,39 +50,67 @@ func TestSecondAnswers(t *testing.T) {
 		{"the connection is to be kept", "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok", okAnswer},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			const rounds = 20
-			r, sender := startSecondAnswers(t, c.answer, c.more), senderAllowing(t, "127.0.0.1/32")
-			for round := range rounds {
-				good := sender.Send(t.Context(), outgoing(r.url("/good")))
-				if !good.OK() {
-					t.Fatalf("round %d: %d, %q (%s); want 200", round, good.StatusCode, good.Error, good.Detail)
+			bothSchemes(t, func(t *testing.T, scheme string) {
+				const rounds = 20
+				k, sender := startSecondAnswers(t, scheme, c.answer+c.more)
+				for round := range rounds {
+					good := sender.Send(t.Context(), outgoing(k.url+"/good"))
+					if !good.OK() {
+						t.Fatalf("round %d: %d, %q (%s); want 200", round, good.StatusCode, good.Error, good.Detail)
+					}
+					another := outgoing(k.url + "/bad")
+					another.WebhookID, another.AccountID = 2, 2
+					for _, o := range []delivery.Outgoing{another, outgoing(k.url + "/bad")} {
+						if bad := sender.Send(t.Context(), o); bad.StatusCode != 500 || bad.OK() {
+							t.Fatalf("round %d, webhook %d: %d, ok %v; its receiver answers 500", round, o.WebhookID, bad.StatusCode, bad.OK())
+						}
+					}
 				}
-				another := outgoing(r.url("/bad"))
-				another.WebhookID, another.AccountID = 2, 2
-				for _, o := range []delivery.Outgoing{another, outgoing(r.url("/bad"))} {
-					if bad := sender.Send(t.Context(), o); bad.StatusCode != 500 || bad.OK() {
-						t.Fatalf("round %d, webhook %d: %d, ok %v; its receiver answers 500", round, o.WebhookID, bad.StatusCode, bad.OK())
+				want := int64(3 * rounds)
+				if c.more == "" { // the connection to /good is kept
+					want = 2*rounds + 1
+				}
+				if n := k.accepted.Load(); n != want {
+					t.Errorf("%d attempts were made over %d connections, want %d", 3*rounds, n, want)
+				}
+				eventually(t, "every connection that isn't kept ends with its attempt", func() bool { return k.ended.Load() >= 2*rounds })
+			})
+		})
+	}
+}
+
+// Nor does the next attempt of the same webhook take an answer too many: http.Transport
+// took one in some thousands.
+func TestAnswerTooMany(t *testing.T) {
+	t.Parallel()
+	bothSchemes(t, func(t *testing.T, scheme string) {
+		const empty = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
+		filled := empty + "X: " + strings.Repeat("x", 4096-len(empty)-7) + "\r\n\r\n" // a reader's buffer: what follows stays in that of TLS
+		for _, answer := range []string{okAnswer, empty + "\r\n", filled} {
+			k, sender := startKeeper(t, scheme, nil)
+			k.answer = func(int, *http.Request) string {
+				if k.requests.Load()%2 == 1 {
+					return answer + okAnswer
+				}
+				return noAnswer
+			}
+			for round := range apptest.Rounds(100, 10_000) {
+				for _, want := range []int{200, 500} {
+					if r := sender.Send(t.Context(), outgoing(k.url)); r.StatusCode != want {
+						t.Fatalf("round %d: %d, want %d", round, r.StatusCode, want)
 					}
 				}
 			}
-			want := int64(3 * rounds)
-			if c.more == "" { // the connection to /good is kept
-				want = 2*rounds + 1
-			}
-			if n := r.accepted.Load(); n != want {
-				t.Errorf("%d attempts were made over %d connections, want %d", 3*rounds, n, want)
-			}
-			eventually(t, "every connection that isn't kept ends with its attempt", func() bool { return r.ended.Load() >= 2*rounds })
-		})
-	}
+		}
+	})
 }
 
 // What is recorded is what the receiver of each webhook answered.
 func TestSecondAnswersAreRecordedForNobody(t *testing.T) {
 	t.Parallel()
-	r := startSecondAnswers(t, okAnswer, "")
+	k, _ := startSecondAnswers(t, "http", okAnswer)
 	s := open(t, newFile(t), nil)
-	good, bad := s.webhook(t, r.url("/good")), s.webhook(t, r.url("/bad"))
+	good, bad := s.webhook(t, "http://"+k.address+"/good"), s.webhook(t, "http://"+k.address+"/bad")
 	s.start(t)
 	const transactions = 25
 	for i := range transactions {
@@ -142,13 +135,15 @@ func TestSecondAnswersAreRecordedForNobody(t *testing.T) {
 // collection of garbage, which may come late.
 func TestConnectionsEnd(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	for name, answer := range map[string]string{"a refusal": "HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno",
+	for name, answer := range map[string]string{"a refusal": noAnswer,
 		"its last answer": "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", "no HTTP": "hello\r\n\r\n"} {
-		r, sender := startSecondAnswers(t, answer, ""), senderAllowing(t, "127.0.0.1/32")
-		const attempts = 20
-		for range attempts {
-			sender.Send(t.Context(), outgoing(r.url("/good")))
+		for _, scheme := range schemes {
+			k, sender := startSecondAnswers(t, scheme, answer)
+			const attempts = 20
+			for range attempts {
+				sender.Send(t.Context(), outgoing(k.url+"/good"))
+			}
+			eventually(t, "every connection ends after "+name, func() bool { return k.ended.Load() == attempts })
 		}
-		eventually(t, "every connection ends after "+name, func() bool { return r.ended.Load() == attempts })
 	}
 }

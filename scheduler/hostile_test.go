@@ -73,10 +73,27 @@ func asHTTPS(url string) string { return strings.Replace(url, "http:", "https:",
 
 // raw answers every connection with bytes, then calls after, then closes.
 func raw(t *testing.T, answer string, after func(net.Conn)) string {
+	return rawOver(t, nil, answer, after)
+}
+
+// raw is raw by the name of the shop, over http or https.
+func (w *hostileWorld) raw(t *testing.T, scheme, answer string, after func(net.Conn)) string {
+	if scheme == "http" {
+		return byName(raw(t, answer, after))
+	}
+	return byName(asHTTPS(rawOver(t, certified(w.root.server(t, shopName, time.Now())), answer, after)))
+}
+
+// rawOver is raw, over TLS where it has a configuration.
+func rawOver(t *testing.T, secure *tls.Config, answer string, after func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { l.Close() })
+	url := "http://" + l.Addr().String()
+	if secure != nil {
+		l = tls.NewListener(l, secure)
+	}
 	data := []byte(answer) // one for all: the memory of attempts is measured
 	go func() {
 		for {
@@ -94,7 +111,7 @@ func raw(t *testing.T, answer string, after func(net.Conn)) string {
 			}()
 		}
 	}()
-	return "http://" + l.Addr().String()
+	return url
 }
 
 // deaf takes no connection: its queue is full, so that the kernel drops what
@@ -167,7 +184,13 @@ func dripEvery(pace time.Duration, sent func(n int)) func(net.Conn) {
 // untilClosed keeps a connection until the other side gives it up.
 func untilClosed(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 
-func reset(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }
+func reset(c net.Conn) {
+	if secure, ok := c.(*tls.Conn); ok {
+		c = secure.NetConn()
+	}
+	_ = c.(*net.TCPConn).SetLinger(0)
+	_ = c.Close() // without the alert with which TLS ends
+}
 
 // tlsAlert is a TLS alert in the clear.
 func tlsAlert(number byte) string { return "\x15\x03\x03\x00\x02\x02" + string([]byte{number}) }
@@ -187,8 +210,9 @@ type hostileReceiver struct {
 	within    time.Duration
 }
 
-func (w *hostileWorld) quick(t *testing.T) []hostileReceiver {
-	now, ok := time.Now(), "HTTP/1.1 200 OK\r\n"
+// unreached are receivers to which no request gets.
+func (w *hostileWorld) unreached(t *testing.T) []hostileReceiver {
+	now := time.Now()
 	// Nobody listens at the near end of a connection, and nobody else can take its port.
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
@@ -201,7 +225,7 @@ func (w *hostileWorld) quick(t *testing.T) []hostileReceiver {
 	noSuch := "http://no-such-name.example.vn/hook"
 	w.names.fail("broken.example.vn", dnsmessage.RCodeServerFailure)
 	w.names.set("empty.example.vn")
-	const plain, secure, failedTLS, soon = "dns connect wait", "dns connect tls wait", "dns connect tls", 5 * time.Second
+	const secure, failedTLS, soon = "dns connect tls wait", "dns connect tls", 5 * time.Second
 	return []hostileReceiver{
 		{"HTTPS that is well", w.https(t, certified(good)), 200, "", "", "", secure, soon},
 		{"HTTPS with the whole chain", w.https(t, certified(middle.server(t, shopName, now, middle))), 200, "", "", "", secure, soon},
@@ -235,63 +259,84 @@ func (w *hostileWorld) quick(t *testing.T) []hostileReceiver {
 			"does not use HTTPS", failedTLS, soon},
 		{"closed in the handshake", byName(asHTTPS(raw(t, "", nil))), 0, delivery.ErrorReset, delivery.CauseTLS,
 			"during the TLS handshake", failedTLS, soon},
-		{"plain to a TLS port", byName(raw(t, tlsAlert(10), nil)), 0, delivery.ErrorProtocol, "", "use https://", plain, soon},
-		{"closed without an answer", byName(raw(t, "", nil)), 0, delivery.ErrorReset, delivery.CauseResponse, "Check its error log", plain, soon},
-		{"reset", byName(raw(t, "", reset)), 0, delivery.ErrorReset, delivery.CauseResponse, "Check its error log", plain, soon},
-		{"reset in the status line", byName(raw(t, "HTTP/1.1 20", reset)), 0, delivery.ErrorReset, delivery.CauseResponse,
-			"Check its error log", plain, soon},
-		{"reset in the headers", byName(raw(t, ok+"X: y\r\nContent-Ty", reset)), 0, delivery.ErrorReset, delivery.CauseResponse,
-			"Check its error log", plain, soon},
-		{"closed in the headers", byName(raw(t, ok+"X: y", nil)), 0, delivery.ErrorReset, delivery.CauseResponse,
-			"Check its error log", plain, soon},
-		{"not HTTP", byName(raw(t, "hello\r\n\r\n", nil)), 0, delivery.ErrorProtocol, "", "not HTTP/1.1", plain, soon},
-		{"HTTP/0.9", byName(raw(t, "<html>hello</html>\n", nil)), 0, delivery.ErrorProtocol, "", "not HTTP/1.1", plain, soon},
-		{"a status that isn't a number", byName(raw(t, "HTTP/1.1 OK 200\r\n\r\n", nil)), 0, delivery.ErrorProtocol, "",
-			"not HTTP/1.1", plain, soon},
-		{"10 MB of headers", byName(raw(t, ok+"X: "+strings.Repeat("x", 10<<20)+"\r\n\r\n", nil)), 0, delivery.ErrorProtocol, "",
-			"beyond 64 KiB", plain, soon},
-		{"a flood of 1xx", byName(raw(t, strings.Repeat("HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n", 100_000), nil)), 0, delivery.ErrorProtocol,
-			"", "not HTTP/1.1", plain, soon},
-		{"a body that never ends", byName(raw(t, ok+"\r\n", endless)), 200, "", "", "", plain, soon},
-		{"a body that stalls", byName(raw(t, ok+"Content-Length: 10\r\n\r\nabc", untilClosed)), 200, "", "", "", plain, soon},
-		{"a body cut off", byName(raw(t, ok+"Content-Length: 10\r\n\r\nabc", nil)), 200, "", "", "", plain, soon},
-		{"a bad chunk", byName(raw(t, ok+"Transfer-Encoding: chunked\r\n\r\nzz\r\n", nil)), 200, "", "", "", plain, soon},
-		{"a redirect", byName(raw(t, "HTTP/1.1 301 Moved\r\nLocation: /new?token=tell-nobody\r\nContent-Length: 0\r\n\r\n", nil)), 301,
-			delivery.ErrorRedirect, "", "/new, but redirects are not followed", plain, soon},
-		{"a redirect to nowhere", byName(raw(t, "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", nil)), 302, delivery.ErrorRedirect, "",
-			"Enter the final URL", plain, soon},
+		{"plain to a TLS port", byName(raw(t, tlsAlert(10), nil)), 0, delivery.ErrorProtocol, "", "use https://", "dns connect wait", soon},
+	}
+}
+
+// answeredPhases are the phases of an attempt that was answered, by scheme.
+var answeredPhases = map[string]string{"http": "dns connect wait", "https": "dns connect tls wait"}
+
+// answering are receivers that have the request, over http or https.
+func (w *hostileWorld) answering(t *testing.T, scheme string) []hostileReceiver {
+	const ok, soon = "HTTP/1.1 200 OK\r\n", 5 * time.Second
+	phases := answeredPhases[scheme]
+	raw := func(answer string, after func(net.Conn)) string { return w.raw(t, scheme, answer, after) }
+	return []hostileReceiver{
+		{"closed without an answer", raw("", nil), 0, delivery.ErrorReset, delivery.CauseResponse, "Check its error log", phases, soon},
+		{"reset", raw("", reset), 0, delivery.ErrorReset, delivery.CauseResponse, "Check its error log", phases, soon},
+		{"reset in the status line", raw("HTTP/1.1 20", reset), 0, delivery.ErrorReset, delivery.CauseResponse,
+			"Check its error log", phases, soon},
+		{"reset in the headers", raw(ok+"X: y\r\nContent-Ty", reset), 0, delivery.ErrorReset, delivery.CauseResponse,
+			"Check its error log", phases, soon},
+		{"closed in the headers", raw(ok+"X: y", nil), 0, delivery.ErrorReset, delivery.CauseResponse,
+			"Check its error log", phases, soon},
+		{"not HTTP", raw("hello\r\n\r\n", nil), 0, delivery.ErrorProtocol, "", "not HTTP/1.1", phases, soon},
+		{"HTTP/0.9", raw("<html>hello</html>\n", nil), 0, delivery.ErrorProtocol, "", "not HTTP/1.1", phases, soon},
+		{"a status that isn't a number", raw("HTTP/1.1 OK 200\r\n\r\n", nil), 0, delivery.ErrorProtocol, "",
+			"not HTTP/1.1", phases, soon},
+		{"10 MB of headers", raw(ok+"X: "+strings.Repeat("x", 10<<20)+"\r\n\r\n", nil), 0, delivery.ErrorProtocol, "",
+			"beyond 64 KiB", phases, soon},
+		{"a flood of 1xx", raw(strings.Repeat("HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n", 100_000), nil), 0, delivery.ErrorProtocol,
+			"", "not HTTP/1.1", phases, soon},
+		{"a flood of 100", raw(strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 100_000), nil), 0, delivery.ErrorProtocol,
+			"", "not HTTP/1.1", phases, soon},
+		{"a length below zero", raw(ok+"Content-Length: -2\r\n\r\nok", nil), 0, delivery.ErrorProtocol, "", "not HTTP/1.1", phases, soon},
+		{"two lengths", raw(ok+"Content-Length: 2\r\nContent-Length: 3\r\n\r\nok", nil), 0, delivery.ErrorProtocol,
+			"", "not HTTP/1.1", phases, soon},
+		{"a body that never ends", raw(ok+"\r\n", endless), 200, "", "", "", phases, soon},
+		{"a body that stalls", raw(ok+"Content-Length: 10\r\n\r\nabc", untilClosed), 200, "", "", "", phases, soon},
+		{"a body cut off", raw(ok+"Content-Length: 10\r\n\r\nabc", nil), 200, "", "", "", phases, soon},
+		{"a bad chunk", raw(ok+"Transfer-Encoding: chunked\r\n\r\nzz\r\n", nil), 200, "", "", "", phases, soon},
+		{"a redirect", raw("HTTP/1.1 301 Moved\r\nLocation: /new?token=tell-nobody\r\nContent-Length: 0\r\n\r\n", nil), 301,
+			delivery.ErrorRedirect, "", "/new, but redirects are not followed", phases, soon},
+		{"a redirect to nowhere", raw("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", nil), 302, delivery.ErrorRedirect, "",
+			"Enter the final URL", phases, soon},
 		{"a status below 100, and an answer behind it",
-			byName(raw(t, "HTTP/1.1 050 X\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", nil)), 50, delivery.ErrorHTTPStatus, "",
-			"returned 50", plain, soon},
+			raw("HTTP/1.1 050 X\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", nil), 50, delivery.ErrorHTTPStatus, "",
+			"returned 50", phases, soon},
 		{"a status below 100, and an answer in its body",
-			byName(raw(t, "HTTP/1.1 050 X\r\nContent-Length: 38\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", nil)), 50,
-			delivery.ErrorHTTPStatus, "", "returned 50", plain, soon},
-		{"a status with a sign", byName(raw(t, "HTTP/1.1 +20 X\r\nContent-Length: 0\r\n\r\n", untilClosed)), 20, delivery.ErrorHTTPStatus, "",
-			"returned 20", plain, soon},
-		{"another protocol", byName(raw(t, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", nil)), 101,
-			delivery.ErrorHTTPStatus, "", "returned 101", plain, soon},
-		{"created", byName(raw(t, "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n", nil)), 201, delivery.ErrorHTTPStatus, "",
-			"returned 201, but only 200 counts", plain, soon},
+			raw("HTTP/1.1 050 X\r\nContent-Length: 38\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", nil), 50,
+			delivery.ErrorHTTPStatus, "", "returned 50", phases, soon},
+		{"a status with a sign", raw("HTTP/1.1 +20 X\r\nContent-Length: 0\r\n\r\n", untilClosed), 20, delivery.ErrorHTTPStatus, "",
+			"returned 20", phases, soon},
+		{"another protocol", raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", nil), 101,
+			delivery.ErrorHTTPStatus, "", "returned 101", phases, soon},
+		{"created", raw("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n", nil), 201, delivery.ErrorHTTPStatus, "",
+			"returned 201, but only 200 counts", phases, soon},
 	}
 }
 
 // slow receivers take the whole time of an attempt, least.
 func (w *hostileWorld) slow(t *testing.T, least time.Duration) []hostileReceiver {
 	w.names.silence("silent.example.vn")
-	return []hostileReceiver{
+	list := []hostileReceiver{
 		{"DNS that is silent", "http://silent.example.vn/", 0, delivery.ErrorTimeout, delivery.CauseDNS,
 			"could not be resolved in time", "dns", least},
 		{"SYNs are dropped", byName(deaf(t, "127.0.0.1", 0)), 0, delivery.ErrorTimeout, delivery.CauseConnect, "no firewall blocks",
 			"dns connect", least},
 		{"TLS that hangs", byName(asHTTPS(raw(t, "", untilClosed))), 0, delivery.ErrorTimeout, delivery.CauseTLS,
 			"TLS handshake within 10 seconds", "dns connect tls", least},
-		{"no answer", byName(raw(t, "", untilClosed)), 0, delivery.ErrorTimeout, delivery.CauseResponse, "Return 200 before",
-			"dns connect wait", least},
-		{"a byte of header a second", byName(raw(t, "HTTP/1.1 200 OK\r\nX: ", drip)), 0, delivery.ErrorTimeout, delivery.CauseResponse,
-			"Return 200 before", "dns connect wait", least},
-		{"one 1xx and no more", byName(raw(t, "HTTP/1.1 103 Early Hints\r\n\r\n", untilClosed)), 0, delivery.ErrorTimeout, delivery.CauseResponse,
-			"Return 200 before", "dns connect wait", least},
 	}
+	for scheme, phases := range answeredPhases {
+		for name, url := range map[string]string{
+			"no answer":                 w.raw(t, scheme, "", untilClosed),
+			"a byte of header a second": w.raw(t, scheme, "HTTP/1.1 200 OK\r\nX: ", drip),
+			"one 1xx and no more":       w.raw(t, scheme, "HTTP/1.1 103 Early Hints\r\n\r\n", untilClosed),
+		} {
+			list = append(list, hostileReceiver{name, url, 0, delivery.ErrorTimeout, delivery.CauseResponse, "Return 200 before", phases, least})
+		}
+	}
+	return list
 }
 
 // Every way a receiver can misbehave ends in a result, within bounds of time,
@@ -299,14 +344,18 @@ func (w *hostileWorld) slow(t *testing.T, least time.Duration) []hostileReceiver
 func TestHostileReceivers(t *testing.T) {
 	t.Parallel()
 	w := newHostileWorld(t, delivery.AttemptTimeout)
-	for _, c := range w.quick(t) {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			r := w.attempt(t, c)
-			if r.Duration > c.within {
-				t.Errorf("took %v, want %v at most", r.Duration, c.within)
-			}
-		})
+	for group, receivers := range map[string][]hostileReceiver{
+		"unreached": w.unreached(t), "http": w.answering(t, "http"), "https": w.answering(t, "https"),
+	} {
+		for _, c := range receivers {
+			t.Run(group+"/"+c.name, func(t *testing.T) {
+				t.Parallel()
+				r := w.attempt(t, c)
+				if r.Duration > c.within {
+					t.Errorf("took %v, want %v at most", r.Duration, c.within)
+				}
+			})
+		}
 	}
 }
 
@@ -401,38 +450,45 @@ func TestHostileReceiversAndMemory(t *testing.T) {
 			dripped.Add(1)
 		}
 	})
-	for _, c := range []struct{ name, url string }{
-		{"a body that never ends", raw(t, ok+"\r\n", endless)},
-		{"chunks that never end", raw(t, ok+"Transfer-Encoding: chunked\r\n\r\nfffffff\r\n", endless)},
-		{"a header of 10 MB", raw(t, header, nil)},
-		{"a million headers", raw(t, manyHeaders, nil)},
-		{"a status line that never ends", raw(t, "HTTP/1.1 200 ", endless)},
-		{"a flood of 1xx", raw(t, flood, nil)},
-		{"a gzip bomb", raw(t, zipped, nil)},
-		{"a byte of header now and then", raw(t, ok+"X: ", drips)},
+	w := newHostileWorld(t, delivery.AttemptTimeout)
+	for _, c := range []struct {
+		name, answer string
+		after        func(net.Conn)
+	}{
+		{"a body that never ends", ok + "\r\n", endless},
+		{"chunks that never end", ok + "Transfer-Encoding: chunked\r\n\r\nfffffff\r\n", endless},
+		{"a header of 10 MB", header, nil},
+		{"a million headers", manyHeaders, nil},
+		{"a status line that never ends", "HTTP/1.1 200 ", endless},
+		{"a flood of 1xx", flood, nil},
+		{"a gzip bomb", zipped, nil},
+		{"a byte of header now and then", ok + "X: ", drips},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			sender := senderAllowing(t, "127.0.0.1/32")
-			before := liveHeap()
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			var done atomic.Int64
-			for range attempts {
-				go func() { sender.Send(ctx, outgoing(c.url)); done.Add(1) }()
-			}
-			var most uint64
-			for done.Load() < attempts && dripped.Load() < attempts { // an attempt ends a second after the headers
-				most = max(most, liveHeap())
-			}
-			cancel()
-			for done.Load() < attempts {
-				runtime.Gosched()
-			}
-			if most > before+bound {
-				t.Errorf("the heap grew from %d to %d KiB", before>>10, most>>10)
-			}
-			t.Logf("%d KiB for each attempt", max(0, int64(most)-int64(before))>>10/attempts)
-		})
+		for _, scheme := range schemes {
+			t.Run(c.name+" over "+scheme, func(t *testing.T) {
+				url := w.raw(t, scheme, c.answer, c.after)
+				dripped.Store(0)
+				before := liveHeap()
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				var done atomic.Int64
+				for range attempts {
+					go func() { w.sender.Send(ctx, outgoing(url)); done.Add(1) }()
+				}
+				var most uint64
+				for done.Load() < attempts && dripped.Load() < attempts { // an attempt ends a second after the headers
+					most = max(most, liveHeap())
+				}
+				cancel()
+				for done.Load() < attempts {
+					runtime.Gosched()
+				}
+				if most > before+bound {
+					t.Errorf("the heap grew from %d to %d KiB", before>>10, most>>10)
+				}
+				t.Logf("%d KiB for each attempt", max(0, int64(most)-int64(before))>>10/attempts)
+			})
+		}
 	}
 }
 

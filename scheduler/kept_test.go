@@ -24,12 +24,12 @@ import (
 // with a number, counted from 1 on each connection; after an answer of "" it closes the
 // connection without one.
 type keeper struct {
-	url      string
+	url      string // by name, without a path
+	address  string
 	answer   func(request int, r *http.Request) string
 	accepted atomic.Int64
 	ended    atomic.Int64
 	requests atomic.Int64
-	closes   atomic.Bool    // a connection after its first answer, without saying so
 	after    func(net.Conn) // an answer; may be nil
 	paths    chan string    // of requests on a connection that served another path before
 }
@@ -44,9 +44,13 @@ func startKeeper(t *testing.T, scheme string, answer func(request int, r *http.R
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { l.Close() })
-	k := &keeper{url: byName(scheme + "://" + l.Addr().String()), answer: answer, paths: make(chan string, 1)}
+	address := l.Addr().String()
+	k := &keeper{url: scheme + "://" + strings.Replace(address, "127.0.0.1", shopName, 1), address: address, answer: answer,
+		paths: make(chan string, 1)}
 	if scheme == "https" {
-		l = tls.NewListener(l, certified(root.server(t, shopName, time.Now())))
+		config := certified(root.server(t, shopName, time.Now()))
+		config.DynamicRecordSizingDisabled = true // all that is written at once comes at once
+		l = tls.NewListener(l, config)
 	}
 	go func() {
 		for {
@@ -83,7 +87,7 @@ func (k *keeper) serve(conn net.Conn) {
 		if said == "" {
 			return
 		}
-		if _, err := io.WriteString(conn, said); err != nil || k.closes.Load() || !strings.Contains(said, "\r\n\r\n") {
+		if _, err := io.WriteString(conn, said); err != nil || !strings.Contains(said, "\r\n\r\n") {
 			return
 		}
 		if k.after != nil {
@@ -92,8 +96,10 @@ func (k *keeper) serve(conn net.Conn) {
 	}
 }
 
+var schemes = []string{"http", "https"}
+
 func bothSchemes(t *testing.T, test func(t *testing.T, scheme string)) {
-	for _, scheme := range []string{"http", "https"} {
+	for _, scheme := range schemes {
 		t.Run(scheme, func(t *testing.T) { t.Parallel(); test(t, scheme) })
 	}
 }
@@ -190,13 +196,13 @@ func TestConnectionsThatEndWhileTheyWait(t *testing.T) {
 			t.Errorf("%d requests for %d deliveries, want %d", got, rounds, want)
 		}
 		// The end comes before the next request, with it or behind it.
-		k, sender = startKeeper(t, scheme, func(request int, _ *http.Request) string {
-			return "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-		})
-		k.closes.Store(true)
-		for range rounds {
-			if r := sender.Send(t.Context(), outgoing(k.url)); !r.OK() {
-				t.Fatalf("%+v", r)
+		for _, end := range []func(net.Conn){func(conn net.Conn) { conn.Close() }, reset} {
+			k, sender = startKeeper(t, scheme, func(int, *http.Request) string { return okAnswer })
+			k.after = end
+			for range rounds {
+				if r := sender.Send(t.Context(), outgoing(k.url)); !r.OK() {
+					t.Fatalf("%+v", r)
+				}
 			}
 		}
 	})
@@ -230,30 +236,56 @@ func TestFailuresOverConnections(t *testing.T) {
 func TestAnswersWhileAConnectionWaits(t *testing.T) {
 	t.Parallel()
 	bothSchemes(t, func(t *testing.T, scheme string) {
-		waits, written := make(chan struct{}), make(chan struct{})
-		k, sender := startKeeper(t, scheme, nil)
-		k.answer = func(int, *http.Request) string {
-			if k.requests.Load() > 1 {
-				return "HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno"
+		for _, comes := range []string{okAnswer, okAnswer[:14], "\r\n", "HTTP/1.1 100 Continue\r\n\r\n"} {
+			waits, written := make(chan struct{}), make(chan struct{})
+			k, sender := startKeeper(t, scheme, nil)
+			k.answer = func(int, *http.Request) string {
+				if k.requests.Load() > 1 {
+					return noAnswer
+				}
+				return okAnswer
 			}
-			return okAnswer
-		}
-		k.after = func(conn net.Conn) {
-			if k.requests.Load() == 1 {
-				<-waits
-				_, _ = io.WriteString(conn, okAnswer)
-				close(written)
+			k.after = func(conn net.Conn) {
+				if k.requests.Load() == 1 {
+					<-waits
+					_, _ = io.WriteString(conn, comes)
+					close(written)
+				}
 			}
-		}
-		if r := sender.Send(t.Context(), outgoing(k.url)); !r.OK() {
-			t.Fatalf("%+v", r)
-		}
-		close(waits)
-		<-written
-		if r := sender.Send(t.Context(), outgoing(k.url)); r.StatusCode != 500 {
-			t.Errorf("%+v", r)
+			if r := sender.Send(t.Context(), outgoing(k.url)); !r.OK() {
+				t.Fatalf("%+v", r)
+			}
+			close(waits)
+			<-written
+			if r := sender.Send(t.Context(), outgoing(k.url)); r.StatusCode != 500 || k.accepted.Load() != 2 {
+				t.Errorf("after %q: %+v over connection %d", comes, r, k.accepted.Load())
+			}
 		}
 	})
+}
+
+// A certificate counts for the connection on which it was shown.
+func TestCertificateChanges(t *testing.T) {
+	t.Parallel()
+	w := newHostileWorld(t, delivery.AttemptTimeout)
+	good, self := certified(w.root.server(t, shopName, time.Now())), certified(issuer{}.server(t, shopName, time.Now()))
+	self.SetSessionTicketKeys([][32]byte{{1}}) // another server at the address, which can't resume a session of TLS
+	var connections atomic.Int64
+	url := w.https(t, &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		if connections.Add(1) > 1 {
+			return self, nil
+		}
+		return good, nil
+	}})
+	for i, want := range []delivery.ErrorClass{"", "", delivery.ErrorTLS, ""} {
+		o := outgoing(url)
+		if want != "" {
+			o.WebhookID = 2 // which has no connection yet
+		}
+		if r := w.sender.Send(t.Context(), o); r.Error != want {
+			t.Errorf("attempt %d: %+v, want %q", i, r, want)
+		}
+	}
 }
 
 // A connection waits for as long as the receiver says, less a second.

@@ -99,15 +99,18 @@ func TestRequest(t *testing.T) {
 func TestPartsOfAnswers(t *testing.T) {
 	t.Parallel()
 	const head = "HTTP/1.1 200 OK\r\n"
+	w := newHostileWorld(t, delivery.AttemptTimeout)
 	for name, c := range map[string]struct{ answer, detail, body string }{
 		"many headers":      {head + strings.Repeat("X: y\r\n", 20_000), "longer than 64 KiB", ""},
 		"a long header":     {head + "X: " + strings.Repeat("y", 70_000) + "\r\n\r\nok", "longer than 64 KiB", ""},
 		"headers in bounds": {head + "X: " + strings.Repeat("y", 60_000) + "\r\nContent-Length: 2\r\n\r\nok", "", "ok"},
 		"a long chunk line": {head + "Transfer-Encoding: chunked\r\n\r\n5;" + strings.Repeat("x", 1100) + "\r\nhello\r\n0\r\n\r\n", "", "hello"},
 	} {
-		r := send(t, raw(t, c.answer, nil))
-		if !strings.Contains(r.Detail.Text, c.detail) || string(r.Body) != c.body || r.OK() != (c.detail == "") {
-			t.Errorf("%s: %d %q, %q, body %q", name, r.StatusCode, r.Error, r.Detail.Text, r.Body)
+		for _, scheme := range schemes {
+			r := w.sender.Send(t.Context(), outgoing(w.raw(t, scheme, c.answer, nil)))
+			if !strings.Contains(r.Detail.Text, c.detail) || string(r.Body) != c.body || r.OK() != (c.detail == "") {
+				t.Errorf("%s over %s: %d %q, %q, body %q", name, scheme, r.StatusCode, r.Error, r.Detail.Text, r.Body)
+			}
 		}
 	}
 	for _, url := range []string{"ftp://127.0.0.1:1/", "//127.0.0.1:1/"} {

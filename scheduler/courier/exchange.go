@@ -23,8 +23,8 @@ const (
 var errLongHeaders = errors.New("the headers of the answer are longer than 64 KiB")
 
 // connection speaks HTTP/1.1 with one receiver, in the goroutine that asks. http.Transport
-// takes two more goroutines for a connection, and for what the three tell one another as
-// long as for the request. No environment variable redirects it, since it knows no
+// looks in another goroutine what came over a connection while it waited, and so takes it now
+// and then for the answer to the next request. No environment variable redirects it, since it knows no
 // proxies, and nothing is decompressed.
 type connection struct {
 	net.Conn
