@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -37,10 +37,7 @@ type keeper struct {
 // startKeeper starts one over http or https, and gives a sender that reaches it.
 func startKeeper(t *testing.T, scheme string, answer func(request int, r *http.Request) string) (*keeper, *courier.Sender) {
 	t.Helper()
-	names, root := startNameServer(t), issuer{}.authority(t, "Root")
-	names.set(shopName, "127.0.0.1")
-	roots := x509.NewCertPool()
-	roots.AddCert(root.certificate)
+	w := newHostileWorld(t, delivery.AttemptTimeout)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { l.Close() })
@@ -48,7 +45,7 @@ func startKeeper(t *testing.T, scheme string, answer func(request int, r *http.R
 	k := &keeper{url: scheme + "://" + strings.Replace(address, "127.0.0.1", shopName, 1), address: address, answer: answer,
 		paths: make(chan string, 1)}
 	if scheme == "https" {
-		config := certified(root.server(t, shopName, time.Now()))
+		config := certified(w.root.server(t, shopName, time.Now()))
 		config.DynamicRecordSizingDisabled = true // all that is written at once comes at once
 		l = tls.NewListener(l, config)
 	}
@@ -62,7 +59,7 @@ func startKeeper(t *testing.T, scheme string, answer func(request int, r *http.R
 			go k.serve(conn)
 		}
 	}()
-	return k, senderOn(apptest.Targets(t, "127.0.0.1/32"), names.resolver(), roots)
+	return k, w.sender
 }
 
 func (k *keeper) serve(conn net.Conn) {
@@ -351,5 +348,37 @@ func TestKeptConnectionsGiveFilesBack(t *testing.T) {
 	short.Store(false)
 	if r := sender.Send(t.Context(), outgoing(k.url)); !r.OK() || k.accepted.Load() != 2 {
 		t.Errorf("%+v over %d connections, want another than before", r, k.accepted.Load())
+	}
+}
+
+// A handshake costs more than a delivery: a burst takes one for each slot of the webhook at
+// most, and deliveries that come now and then hardly any.
+func TestHandshakesAreFew(t *testing.T) {
+	t.Parallel()
+	k, sender := startKeeper(t, "https", func(int, *http.Request) string {
+		return "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=5\r\nContent-Length: 2\r\n\r\nok"
+	})
+	s := open(t, newFile(t), nil)
+	s.sender = sender
+	s.webhook(t, k.url+"/burst")
+	s.start(t)
+	const burst = 1000
+	for i := range burst {
+		s.Record(fmt.Sprint("FT", i))
+	}
+	s.Until("the burst is delivered", func() bool { return k.requests.Load() == burst })
+	s.close(t)
+	if n := k.accepted.Swap(0); n > 64 {
+		t.Errorf("%d deliveries in a row took %d handshakes", burst, n)
+	}
+	seconds := apptest.Rounds(4, 100)
+	for range seconds {
+		if r := sender.Send(t.Context(), outgoing(k.url+"/now-and-then")); !r.OK() {
+			t.Fatalf("%+v", r)
+		}
+		time.Sleep(time.Second)
+	}
+	if n := k.accepted.Load(); n > 3 {
+		t.Errorf("%d deliveries at one a second took %d handshakes", seconds, n)
 	}
 }
