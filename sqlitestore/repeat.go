@@ -89,7 +89,9 @@ func (r *recorder) withNumber(b app.BankAccount, e report) (int64, error) {
 
 // mostCompared is how many transactions of a channel before, and after, a report are looked
 // at. A report among more is never recorded without a person: it may be one of the others.
-const mostCompared = 1000
+// The number stands in the text, as mostDecided does: SQLite prepares a statement anew each
+// time that a value is bound to its LIMIT, which takes three times as long as to run it.
+const mostCompared = `1000`
 
 // near finds the transactions of a bank account ?3, amount ?4 and direction ?5 that the
 // channel ?11 of the source ?10 reported first, from ?6 to ?7: the nearest to ?9. Of those
@@ -137,21 +139,22 @@ func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []
 	const ofDay = `iif(t.date_only, t.occurred_at = ?8, 1) ORDER BY t.occurred_at `
 	// The reports of a transaction follow its own row.
 	rows, err := r.tx.query(`WITH page AS MATERIALIZED (SELECT t.*, `+reportedByChannel+` AS reported FROM (
-			`+near+`t.occurred_at BETWEEN ?13 AND ?9 AND `+ofDay+`DESC LIMIT ?12)
-			UNION ALL `+near+`t.occurred_at > ?9 AND t.occurred_at <= ?14 AND `+ofDay+`LIMIT ?12)
-			UNION ALL `+near+`t.occurred_at = ?8 AND ?8 < ?13 AND t.date_only LIMIT ?12)
+			`+near+`t.occurred_at BETWEEN ?13 AND ?9 AND `+ofDay+`DESC LIMIT `+mostCompared+`)
+			UNION ALL `+near+`t.occurred_at > ?9 AND t.occurred_at <= ?14 AND `+ofDay+`LIMIT `+mostCompared+`)
+			UNION ALL `+near+`t.occurred_at = ?8 AND ?8 < ?13 AND t.date_only LIMIT `+mostCompared+`)
 			UNION ALL `+nearBy+`transactions_unclocked`+ofAmount+
-		`t.unclocked = 1 AND (t.occurred_at BETWEEN ?9 - ?15 AND ?13 - 1 OR t.occurred_at BETWEEN ?14 + 1 AND ?9 + ?15) LIMIT ?12)) t)
+		`t.unclocked = 1 AND (t.occurred_at BETWEEN ?9 - ?12 AND ?13 - 1 OR t.occurred_at BETWEEN ?14 + 1 AND ?9 + ?12)
+			LIMIT `+mostCompared+`)) t)
 		SELECT id, reported AND (channel = ?1 AND source_id = ?2 OR NOT EXISTS (SELECT 1 FROM transaction_reports x
 		WHERE x.transaction_id = page.id AND x.channel = ?1 AND x.source_id = ?2)),
 			0 AS later, number, content, occurred_at, coalesce(balance, 0), coalesce(available, 0), (SELECT count(*)
-			FROM page) >= ?12, NOT date_only AND occurred_at NOT BETWEEN ?6 AND ?7 FROM page
+			FROM page) >= `+mostCompared+`, NOT date_only AND occurred_at NOT BETWEEN ?6 AND ?7 FROM page
 		UNION ALL SELECT x.transaction_id, x.channel = ?1 AND x.source_id = ?2, 1, x.number, x.content, x.occurred_at, coalesce(x.balance, 0),
 		coalesce(x.available, 0), 0, 0
 			FROM page p CROSS JOIN transaction_reports x ON x.transaction_id = p.id
 		ORDER BY 1, later`,
-		string(e.EventIDChannel), e.source, b.ID, e.Amount, string(e.Type), from, to, midnight, at, by.source, string(by.name), mostCompared,
-		wide[0], wide[1], late)
+		string(e.EventIDChannel), e.source, b.ID, e.Amount, string(e.Type), from, to, midnight, at, by.source, string(by.name), late,
+		wide[0], wide[1])
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var id int64
 		var own, later, full, late bool
@@ -256,7 +259,7 @@ type decidedItem struct {
 }
 
 // mostDecided is how many items a report decides at most.
-const mostDecided = 100
+const mostDecided = `100`
 
 // decide judges the items anew that may be repeats of the bank account, direction and
 // amount of e, which was just recorded or merged: what is known now may say which they are.
@@ -319,7 +322,7 @@ func (r *recorder) judgeWithout(removed []removedTransaction) error {
 func (r *recorder) mayBeRepeats(condition string, args ...any) ([]waitingItem, error) {
 	rows, err := r.tx.query(`SELECT `+waitingColumns+
 		` FROM inbound_items i INDEXED BY inbound_items_repeat LEFT JOIN sources s ON s.id = i.source_id
-		WHERE i.state = 'may_be_repeat' AND `+condition+` ORDER BY i.id LIMIT ?`, append(args, mostDecided)...)
+		WHERE i.state = 'may_be_repeat' AND `+condition+` ORDER BY i.id LIMIT `+mostDecided, args...)
 	items, err := collect(rows, err, scanWaitingItem)
 	for i := range items {
 		items[i].silent = items[i].silent || r.now.Sub(items[i].receivedAt) > inbound.RecentlyReceived
