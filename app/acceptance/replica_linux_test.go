@@ -212,7 +212,7 @@ func TestKilledWhileCommitting(t *testing.T) {
 			t.Fatalf("strace didn't kill it: %s", said.String())
 		}
 		_ = killer.Wait()
-		time.Sleep(5 * litestreamEvery / 2) // Litestream carries the commit, and makes no checkpoint of so short a log
+		time.Sleep(litestreamEvery + 1500*time.Millisecond) // Litestream carries the commit, and makes no checkpoint of so short a log
 		must(t, r.litestream.Process.Kill())
 		_ = r.litestream.Wait()
 		r.litestream = startLitestream(t, r.config)

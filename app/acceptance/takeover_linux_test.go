@@ -126,8 +126,8 @@ func TestTakeoverFromLivingServer(t *testing.T) {
 	receiver := openShop(t)
 	args := []string{"--allow-target", receiver.target()}
 	old := replicate(t, install(t, receiver), replica.File, args...)
-	calls := old.provider(old.server.url)
-	stop := calls.underLoad(2)
+	calls := &timedCaller{caller: old.provider(old.server.url), at: map[string]time.Time{}}
+	stop := calls.underLoad(4)
 	eventually(t, "calls are acknowledged", func() bool { return len(calls.acknowledged()) > 50 })
 	dir, took := old.takeOver(t)
 	stop()

@@ -137,7 +137,7 @@ var lostOutputs = []struct {
 	{"user create minh", "User minh was created", false},
 	{"user remove minh", "User minh is removed.", true},
 	{"prune --keep-inbound 30d --keep-history 0", "Removed: inbound calls, 0; attempts, 0.", false},
-	{"replica setup file://DIR/to --litestream DIR/litestream --passphrase-file DIR/words", "The copy is set up: ", false},
+	{"replica setup file://DIR/to --litestream DIR/litestream", "The copy is set up: ", false},
 	{command: "replica show"},
 	{"replica seal-key --passphrase-file DIR/words", "The sealed key lies beside the copy.", false},
 	{"replica open-key file://DIR/to --passphrase-file DIR/words --to DIR/opened", "The key is ", false},
