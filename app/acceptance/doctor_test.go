@@ -19,7 +19,7 @@ func TestDoctorBesideServer(t *testing.T) {
 	in := install(t, receiver)
 	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
 	stop := in.provider(p.url).underLoad(4)
-	for range 5 {
+	for range rounds(2, 5) {
 		for _, args := range [][]string{nil, {"--full"}} {
 			if code, checks := examined(t, in.db, args...); code != 0 || !strings.Contains(checks["server"].Message, "A server runs") {
 				t.Errorf("%v: exit %d, %+v", args, code, checks)
