@@ -78,6 +78,7 @@ func Vectors(t testing.TB) (list []Vector) {
 		{Name: "sepay-apikey", Provider: "sepay", Auth: inbound.AuthAPIKey},
 		{Name: "sepay-hmac", Provider: "sepay", Auth: inbound.AuthHMAC},
 		{Name: "casso", Provider: "casso", Auth: inbound.AuthToken},
+		{Name: "casso-test", Provider: "casso", Auth: inbound.AuthToken},
 		{Name: "casso-v2-test", Provider: "casso-v2", Auth: inbound.AuthHMAC},
 		{Name: "payos-test", Provider: "payos", Auth: inbound.AuthHMAC},
 		{Name: "pay2s", Provider: "pay2s", Auth: inbound.AuthBearer},

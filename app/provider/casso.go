@@ -47,14 +47,37 @@ var (
 )
 
 func readCasso(in Call) Reading {
-	if v, err := exactjson.Parse(in.Body); err == nil {
-		if fault := cassoError(v); fault != nil {
-			return Reading{Elements: []inbound.Incoming{{Fault: fault}}, Fault: true}
-		}
+	v, fault := parseObject(in.Body)
+	if fault != nil {
+		return Reading{Elements: fault}
 	}
-	return Reading{Elements: readList(in, "data", func(v exactjson.Value, zone *time.Location) inbound.Incoming {
-		return readCassoElement(v, cassoV1Keys, zone)
-	})}
+	if fault := cassoError(v); fault != nil {
+		return Reading{Elements: []inbound.Incoming{{Fault: fault}}, Fault: true}
+	}
+	data := v.Get("data")
+	if data.Kind == exactjson.Object { // one transaction
+		data = exactjson.Value{Kind: exactjson.Array, Items: []exactjson.Value{data}}
+	}
+	if data.Kind != exactjson.Array || v.Times("data") != 1 {
+		return Reading{Elements: notArray("data")}
+	}
+	read := Reading{}
+	for _, item := range data.Items {
+		if isCassoTest(item) {
+			read.explanation = onlyATest
+			continue
+		}
+		read.Elements = append(read.Elements, readElement(item, in.Zone, func(v exactjson.Value, zone *time.Location) inbound.Incoming {
+			return readCassoElement(v, cassoV1Keys, zone)
+		}))
+	}
+	return read
+}
+
+// isCassoTest tells whether a transaction is that of a test call.
+func isCassoTest(v exactjson.Value) bool {
+	id := v.Get("id")
+	return id.Kind == exactjson.Number && id.Text == "0"
 }
 
 // cassoError is Casso's own word that a call names no transaction.
@@ -168,7 +191,7 @@ func readCassoV2(in Call) Reading {
 	if data.Kind != exactjson.Object {
 		return Reading{Elements: []inbound.Incoming{notObject("data")}}
 	}
-	if id := data.Get("id"); id.Kind == exactjson.Number && id.Text == "0" {
+	if isCassoTest(data) {
 		return Reading{explanation: onlyATest}
 	}
 	return Reading{Elements: []inbound.Incoming{readCassoElement(data, cassoV2Keys, in.Zone)}}

@@ -65,7 +65,7 @@ func TestReads(t *testing.T) {
 		{"casso", strings.Replace(casso(""), `"19354957"`, `""`, 1), "subAccId", nil}, {"casso", `{"error":0,"data":[7]}`, "element", nil},
 		{"casso", `{"error":1,"data":[]}`, "error", nil}, {"casso", `{"error":"0","data":[]}`, "error", nil},
 		{"casso", strings.Replace(casso(""), `"error":0`, `"error":500`, 1), "error", nil},
-		{"casso", `{"error":0,"data":{}}`, "data", nil}, {"casso", `{"error":0,"data":[],"data":[]}`, "data", nil},
+		{"casso", `{"error":0,"data":{}}`, "subAccId", nil}, {"casso", `{"error":0,"data":[],"data":[]}`, "data", nil},
 		{"casso", `{"error":0}`, "data", nil}, {"casso", `{"data":[]}`, nothing, nil}, {"casso", "[]", "body", nil}, {"casso", "", "json", nil},
 
 		{"casso-v2", cassoFields, "", func(e inbound.Incoming) bool { return e.EventID == "7" && e.Number == "FT7" && e.Gateway == "ACB" }},

@@ -82,6 +82,15 @@ const fewElements = 20
 
 func (s *Server) record(r *http.Request, in provider.Call, kind provider.Kind) (inbound.Recording, error) {
 	read := kind.Elements(in)
+	if slices.ContainsFunc(read.Elements, func(e inbound.Incoming) bool { return e.Sender != "" }) {
+		// Another process may have allowed the sender just now.
+		again, err := s.sourceNow(r.Context(), in.Source)
+		if err != nil {
+			return inbound.Recording{}, err
+		}
+		in.Source = again
+		read = kind.Elements(in)
+	}
 	call := inbound.Call{
 		AccountID: in.Source.AccountID, Source: in.Source, Channel: app.ChannelCall, Body: in.Body, ReceivedAt: in.At,
 		Elements: read.Elements, SourceFault: read.Fault,
@@ -134,10 +143,11 @@ func (s *Server) verify(w http.ResponseWriter, r *http.Request, source inbound.S
 		return in, nil
 	}
 	// Another process may have given the source a new secret just now.
-	if err := s.service.Access.RefreshCredentials(r.Context()); err != nil {
+	again, err := s.sourceNow(r.Context(), source)
+	if err != nil {
 		return in, err
 	}
-	if again, found, err := s.service.Inbound.SourceByID(r.Context(), source.ID); err == nil && found && again.Secret != source.Secret {
+	if again.Secret != source.Secret {
 		in.Source = again
 		if why = check(in, r.Header); why.Code == "" {
 			return in, nil
@@ -145,6 +155,18 @@ func (s *Server) verify(w http.ResponseWriter, r *http.Request, source inbound.S
 	}
 	s.noteRefused(r, in, s.explainRefusal(r, check, in, why))
 	return in, access.ErrUnauthorized
+}
+
+// sourceNow is a source as the file has it now; as it was where it is there no more.
+func (s *Server) sourceNow(ctx context.Context, source inbound.Source) (inbound.Source, error) {
+	if err := s.service.Access.RefreshCredentials(ctx); err != nil {
+		return source, err
+	}
+	again, found, err := s.service.Inbound.SourceByID(ctx, source.ID)
+	if err != nil || !found {
+		return source, err
+	}
+	return again, nil
 }
 
 // nothingReadable is the error for a native call none of whose elements could be

@@ -226,6 +226,32 @@ func TestProviderSourcesApart(t *testing.T) {
 	}
 }
 
+// Casso may name one transaction without an array around it, and a test call beside others is none.
+func TestCassoObject(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("VCB", "0071000962707")
+	s := w.Source("casso", "", "")
+	element := func(id int) string {
+		return fmt.Sprintf(`{"id":%d,"tid":"T%d","description":"x","amount":%d,"when":"2025-10-27","bank_sub_acc_id":"0071000962707"}`, id, id,
+			1000+id)
+	}
+	send := func(want webtest.Counts, data string) {
+		t.Helper()
+		if got := w.Do("POST", s.URLPath(), `{"error":0,"data":`+data+`}`, "Secure-Token", s.Secret).Counts(t); got != want {
+			t.Errorf("%s: %+v, want %+v", data, got, want)
+		}
+	}
+	send(webtest.Recorded, element(1))
+	send(webtest.Duplicate, "["+element(1)+"]")
+	send(webtest.Recorded, "["+element(0)+","+element(2)+"]")
+	send(webtest.Counts{}, element(0))
+	for _, data := range []string{`"x"`, "7", "null", element(3) + `,"data":[]`} {
+		send(webtest.Rejected, data)
+	}
+	w.WantTransactions(2)
+}
+
 // Casso's own error is kept, and the bank accounts that the source serves are
 // in error until the next transaction.
 func TestCassoReportsAnError(t *testing.T) {

@@ -110,6 +110,24 @@ func TestProviderOtherProcess(t *testing.T) {
 	w.Names(webtest.Unassigned, native, apptest.Transfer{ID: "v2", Account: "100", Gateway: "VCB"})
 }
 
+// TestSenderAllowedByOtherProcess: a sender that an admin command allows counts from the next call on.
+func TestSenderAllowedByOtherProcess(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	admin := w.Admin()
+	for i, provider := range phoneApps {
+		s, sender := w.Source(provider, "", ""), fmt.Sprint("814", i)
+		x := apptest.PhoneText{Sender: sender, ID: sender, Text: fmt.Sprintf("ACB: TK %s(VND) + %d0,000 luc 10:59 14/10/2025. So du %d00,000. GD: x",
+			apptest.SomeAccount, i+1, i+1)}
+		w.Texts(webtest.Rejected, s, x)
+		_, err := admin.Inbound.AllowSenders(t.Context(), 1, s.ID, []string{sender})
+		apptest.Must(t, err)
+		x.Received = time.UnixMilli(1760414386000)
+		w.Texts(webtest.Recorded, s, x)
+	}
+}
+
 // TestProviderOtherProcessAtOnce: the first calls with a new credential may
 // come together.
 func TestProviderOtherProcessAtOnce(t *testing.T) {
