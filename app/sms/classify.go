@@ -74,15 +74,16 @@ var (
 )
 
 // secondNotice tells whether a content holds a movement of its own: an amount with its
-// direction beside an account or a balance.
+// direction beside an account, a balance or its label.
 func secondNotice(content string) bool {
+	content = balanceChange.ReplaceAllString(content, "ps")
 	rest := balanceWords.ReplaceAllString(content, " # ")
-	return movedAmount.MatchString(rest) && (rest != content || accountWords.MatchString(rest))
+	return labelledAmount.MatchString(rest) || movedAmount.MatchString(rest) && (rest != content || accountWords.MatchString(rest))
 }
 
 var (
-	movedAmount = regexp.MustCompile(signedFigure + `|\b(?:gd|ps|phat sinh|so tien|thay doi) ?:? ?[+-] ?(?:vnd ?)?[0-9]` +
-		`|(?:^|[^0-9a-z])[+-] ?[1-9][0-9]{3,8}(?:[^0-9]|$)` +
+	labelledAmount = regexp.MustCompile(`\b(?:gd|ps|phat sinh|so tien|thay doi) ?:? ?[+-] ?(?:vnd ?)?[0-9]`)
+	movedAmount    = regexp.MustCompile(signedFigure + `|` + labelledAmount.String() + `|(?:^|[^0-9a-z])[+-] ?[1-9][0-9]{3,8}(?:[^0-9]|$)` +
 		`|\b(?:tang|giam|ghi co|ghi no)\b[^0-9]{0,5}` + figure)
 	moneyIn = regexp.MustCompile(`\+|tang|ghi co`)
 	// secondFigure is what a content without a label may not hold: it may be a part that isn't known.

@@ -32,7 +32,7 @@ type part struct {
 var parts = []part{
 	newPart("account",
 		`(?:so du|sd|bien dong so du|bien dong)? (?:(?:so )?(?:tk|tai khoan)|stk|account|acct?) (?:thanh toan|gd|giao dich)?`+
-			`(?: (?P<bank>[a-wyz][a-z]{1,14}))? :? (?P<account>[0-9]{0,19}(?:[x*•]{1,12}|\.{2,6}|…)?[0-9]{0,19})`+
+			`(?: (?P<bank>[a-wyz][a-z]{1,14}))? :? (?P<account>[0-9]{0,19}[x*•]{1,12}[0-9]{0,19}|[0-9]{0,6}(?:\.{2,6}|…)[0-9]{3,19}|[0-9]{0,19})`+
 			`(?: \(? vnd \)?)? :?(?: tai (?P<branch>[a-z]{2,15}))?`),
 	newPart("number", reference),
 	newPart("amount",
@@ -95,6 +95,7 @@ type structure struct {
 	held, available int64 // the balance of the account, and the part of it that can be spent; 0: none that can be read
 	labelled        bool  // the content has a label
 	content         string
+	rest            string // folded: the content and what stands behind it, but for a balance at the end
 	accounts        int
 	amounts, times  int
 	end             int // of the parts, in the folded text
@@ -123,9 +124,9 @@ func readStructure(text foldedText, m Message, zone *time.Location) (Movement, *
 	}
 	at, clocked := when(s.time, m.ReceivedAt, zone)
 	late := at.After(m.ReceivedAt.Add(clocksDiffer))
-	switch content := foldText(s.content).plain; {
-	case secondNotice(content), !s.told && (late || codeWords.MatchString(text.plain)),
-		noMoney.MatchString(content) && (!s.told || !s.labelled || direction == app.Out):
+	switch {
+	case secondNotice(s.rest), !s.told && (late || codeWords.MatchString(text.plain)),
+		noMoney.MatchString(s.rest) && (!s.told || !s.labelled || direction == app.Out):
 		return read, notKnown
 	}
 	read.Type, read.Amount, read.Time, read.Clocked = direction, amount, at, clocked
@@ -140,22 +141,26 @@ func takeApart(text foldedText) (structure, bool) {
 	s := structure{}
 	s.readTitle(text.plain)
 	var before *structure // as it was after a balance that may stand before the content
+	cutOff := false       // if the text ends here, digits may be missing
 	for range maxParts {
 		if s.end == len(text.plain) {
-			return s, true
+			return s, !cutOff
 		}
 		name, found := nextPart(text.plain[s.end:])
 		switch {
 		case name == "" && before != nil:
 			s = *before
 			s.readContent(text, len(text.plain))
-			return s, !secondFigure.MatchString(foldText(s.content).plain)
+			return s, !secondFigure.MatchString(s.rest)
 		case name == "":
 			return s, !s.told && s.readInParentheses(text)
 		}
 		s.end += len(found[""])
 		if found["amount"] != "" && !s.inVND(text.plain, found) {
 			return s, false
+		}
+		if name != "separator" {
+			cutOff = name == "account" || name == "amount" && found["vnd"] == ""
 		}
 		switch name {
 		case "account":
@@ -276,7 +281,7 @@ func (s *structure) readInParentheses(text foldedText) bool {
 		s.end, to = s.end+at[4], s.end+at[5]
 	}
 	s.readContent(text, to)
-	return !secondFigure.MatchString(foldText(s.content).plain)
+	return !secondFigure.MatchString(s.rest)
 }
 
 // endingBalance gives where a balance begins that ends a text; -1: there is none. It isn't
@@ -299,6 +304,7 @@ func endingBalance(text string) (at int, known bool) {
 // One of several may be the payer's.
 func (s *structure) readContent(text foldedText, to int) {
 	rest := text.plain[s.end:to]
+	s.rest = rest
 	if ends := lastReference.FindAllStringSubmatchIndex(rest, -1); ends != nil {
 		end := ends[len(ends)-1]
 		to = s.end + end[0]
