@@ -1,6 +1,7 @@
 package inbound
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"slices"
@@ -76,21 +77,25 @@ type Reported struct {
 
 // Judge judges a report by the transactions of its bank account, direction, amount and
 // time, the nearest first. It gives the transaction that the report repeats, or may
-// repeat; 0: none.
+// repeat; 0: none. What its channel may have told before isn't another channel's, although
+// that has an equal balance: a balance comes back, when money goes back.
 func (r RepeatRule) Judge(e Incoming, known []Reported) (transactionID int64, like Likeness) {
 	like = AnotherMovement
-	forwarded := false // perhaps, for the second time
+	again, sure := int64(0), false
 	for _, k := range known {
 		found, certain := r.compare(e, k)
 		switch {
-		case found == SameMovement && certain:
+		case found == SameMovement && len(k.Own) > 0:
 			return k.TransactionID, SameMovement
-		case found == NotKnown && certain && !forwarded:
-			transactionID, like, forwarded = k.TransactionID, NotKnown, true
-		case forwarded:
-		case found == SameMovement && like != SameMovement, found == NotKnown && like == AnotherMovement:
-			transactionID, like = k.TransactionID, found
+		case found == NotKnown && len(k.Own) > 0:
+			again = cmp.Or(again, k.TransactionID)
+		case sure || found == AnotherMovement:
+		case certain, found == SameMovement && like != SameMovement, like == AnotherMovement:
+			transactionID, like, sure = k.TransactionID, found, certain
 		}
+	}
+	if again != 0 {
+		return again, NotKnown
 	}
 	return transactionID, like
 }

@@ -175,4 +175,11 @@ func TestRepeatOfSeveral(t *testing.T) {
 	if id, like := (inbound.RepeatRule{}).Judge(text, known); id != 2 || like != inbound.NotKnown {
 		t.Errorf("%d %d, want a doubt about the nearer of its own", id, like)
 	}
+	// Money that came, went back and came again leaves one balance twice.
+	text.Balance = 5
+	known = []inbound.Reported{by(1, inbound.Report{Content: "LE VAN C mua ghe", Balance: 5}),
+		{TransactionID: 2, Own: []inbound.Report{{Content: "ck", Time: at, Balance: 5}}}}
+	if id, like := (inbound.RepeatRule{}).Judge(text, known); id != 2 || like != inbound.NotKnown {
+		t.Errorf("%d %d, want a doubt about its own, whatever balance another channel told", id, like)
+	}
 }

@@ -118,8 +118,8 @@ func TestSenderAllowedByOtherProcess(t *testing.T) {
 	admin := w.Admin()
 	for i, provider := range phoneApps {
 		s, sender := w.Source(provider, "", ""), fmt.Sprint("814", i)
-		x := apptest.PhoneText{Sender: sender, ID: sender, Text: fmt.Sprintf("ACB: TK %s(VND) + %d0,000 luc 10:59 14/10/2025. So du %d00,000. GD: x",
-			apptest.SomeAccount, i+1, i+1)}
+		x := apptest.PhoneText{Sender: sender, ID: sender, Text: fmt.Sprintf(
+			"ACB: TK %s(VND) + %d0,000 luc 10:59 14/10/2025. So du %d00,000. GD: x", apptest.SomeAccount, i+1, i+1)}
 		w.Texts(webtest.Rejected, s, x)
 		_, err := admin.Inbound.AllowSenders(t.Context(), 1, s.ID, []string{sender})
 		apptest.Must(t, err)
