@@ -310,12 +310,17 @@ type TransactionOrigin struct {
 	Merged []EventName
 }
 
-// EventName is the event id that a source gave a transaction on a channel.
+// EventName is the event id that a source gave a transaction on a channel, and what it said.
 type EventName struct {
 	SourceID   int64
 	SourceName string
 	Channel    Channel
 	EventID    string
+
+	Number, Content string
+	Time            time.Time
+	DateOnly        bool
+	Balance         int64 // of the bank account after the transaction, in VND; 0: it said none
 }
 
 // MaxMerged is how many names of a transaction a TransactionOrigin has at most.

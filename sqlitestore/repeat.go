@@ -428,3 +428,48 @@ func (s *Store) SettleRepeat(
 		return settled, err
 	})
 }
+
+// PartReport records a report that was taken for a transaction as one of its own.
+func (s *Store) PartReport(
+	ctx context.Context, accountID int64, in inbound.ReportPart, zone *time.Location, now time.Time,
+) (inbound.Settled, error) {
+	return writing(ctx, s, func(tx *tx) (inbound.Settled, error) {
+		none := inbound.Settled{}
+		said, err := scanMerged(tx.queryRow(`SELECT `+mergedColumns+` AND k.source_id = ?3 AND k.channel = ?4 AND k.event_id = ?5`,
+			in.TransactionID, accountID, in.SourceID, string(in.Channel), in.EventID))
+		if err != nil {
+			return none, noRowsAs(err, inbound.ErrNothingToSettle)
+		}
+		t, err := scanTransaction(tx.queryRow(oneTransaction, in.TransactionID, accountID, nil))
+		if err != nil {
+			return none, err
+		}
+		b, err := txBankAccount(tx, accountID, t.BankAccountID)
+		if err != nil {
+			return none, err
+		}
+		r := &recorder{tx: tx, zone: zone, now: now, call: inbound.Call{AccountID: accountID}}
+		e := report{source: said.SourceID, Incoming: inbound.Incoming{EventID: said.EventID, EventIDChannel: said.Channel, Number: said.Number,
+			Type: t.Type, Amount: t.Amount, Content: said.Content, Time: said.Time, DateOnly: said.DateOnly, Balance: said.Balance}}
+		if takes, err := tx.takes(accountID, t.Amount); err != nil || !takes {
+			return none, cmp.Or(err, inbound.ErrSumTooLarge)
+		}
+		id, err := r.insert(b, e)
+		if err != nil {
+			return none, err
+		}
+		key := []any{in.TransactionID, accountID, in.SourceID, string(in.Channel), in.EventID}
+		const ofKey = `transaction_id = ?1 AND account_id = ?2 AND source_id = ?3 AND channel = ?4 AND event_id = ?5`
+		if err := tx.exec(`DELETE FROM transaction_reports WHERE `+ofKey, key...); err != nil {
+			return none, err
+		}
+		if err := tx.exec(`UPDATE event_ids SET transaction_id = ?6, merged = 0 WHERE `+ofKey, append(key, id)...); err != nil {
+			return none, err
+		}
+		if err := r.decide(b, e); err != nil {
+			return none, err
+		}
+		return inbound.Settled{Outcome: inbound.OutcomeRecorded, TransactionID: id, Webhooks: r.webhooks},
+			tx.audit(ctx, accountID, app.DeedTransactionRecord, id, app.AuditDetail{})
+	})
+}

@@ -61,14 +61,25 @@ func (s *Store) TransactionOrigin(ctx context.Context, accountID, transactionID 
 	if err != nil {
 		return p, storageError(noRowsAs(err, app.ErrNoTransaction))
 	}
-	rows, err := s.query(ctx, `SELECT k.source_id, coalesce(s.name, ''), k.channel, k.event_id FROM event_ids k INDEXED BY event_ids_merged
-		LEFT JOIN sources s ON s.id = k.source_id WHERE k.transaction_id = ? AND k.merged = 1 AND k.account_id = ?
-		ORDER BY k.source_id, k.channel, k.event_id LIMIT ?`,
+	rows, err := s.query(ctx, `SELECT `+mergedColumns+` ORDER BY k.source_id, k.channel, k.event_id LIMIT ?`,
 		transactionID, accountID, app.MaxMerged)
-	p.Merged, err = collect(rows, err, func(row scanner) (n app.EventName, err error) {
-		return n, row.Scan(&n.SourceID, &n.SourceName, &n.Channel, &n.EventID)
-	})
+	p.Merged, err = collect(rows, err, scanMerged)
 	return p, err
+}
+
+// mergedColumns are of the reports that were taken for the transaction ?1 of the account ?2. Where
+// one said what the first report did, it has no row of its own.
+const mergedColumns = `k.source_id, coalesce(s.name, ''), k.channel, k.event_id, coalesce(x.number, t.number),
+	coalesce(x.content, t.content), coalesce(x.occurred_at, t.occurred_at), coalesce(x.date_only, t.date_only),
+	coalesce(iif(x.event_id IS NULL, t.balance, x.balance), 0)
+	FROM event_ids k INDEXED BY event_ids_merged JOIN transactions t ON t.id = k.transaction_id LEFT JOIN sources s ON s.id = k.source_id
+	LEFT JOIN transaction_reports x ON (x.transaction_id, x.account_id, x.source_id, x.channel, x.event_id) =
+		(t.id, k.account_id, k.source_id, k.channel, k.event_id)
+	WHERE k.transaction_id = ?1 AND k.merged = 1 AND k.account_id = ?2`
+
+func scanMerged(row scanner) (n app.EventName, err error) {
+	return n, row.Scan(&n.SourceID, &n.SourceName, &n.Channel, &n.EventID, &n.Number, &n.Content, secondsInto(&n.Time), &n.DateOnly,
+		&n.Balance)
 }
 
 var noteOfTransaction = `SELECT text, changed_at, changed_by FROM transaction_notes n WHERE transaction_id = ?1 AND account_id = ?2

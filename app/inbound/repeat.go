@@ -325,6 +325,23 @@ func (s *Service) SettleRepeat(ctx context.Context, accountID int64, in RepeatSe
 	return settled, err
 }
 
+// ReportPart names a report that was taken for a transaction which another channel told.
+type ReportPart struct {
+	TransactionID int64
+	EventRef
+}
+
+// PartReport records such a report as a transaction of its own: a person knows that they were
+// two transfers. CodeConflict where the transaction has no such report, for example after it
+// was parted.
+func (s *Service) PartReport(ctx context.Context, accountID int64, in ReportPart, now time.Time) (Settled, error) {
+	settled, err := s.store.PartReport(ctx, accountID, in, s.zone, now)
+	if err == nil {
+		s.deliveries.Wake(settled.Webhooks, nil)
+	}
+	return settled, err
+}
+
 // ErrNothingToSettle refuses a decision about nothing, or about several items.
 var ErrNothingToSettle error = app.Refused(app.CodeConflict, app.Text{
 	EN: "This needs one item of the event that may be a repeat. It may have been decided meanwhile, or may be another transaction now.",

@@ -85,6 +85,8 @@ type Store interface {
 	DiscardInbound(ctx context.Context, accountID, id, itemID int64) (int, error)
 	// SettleRepeat does what Service.SettleRepeat says.
 	SettleRepeat(ctx context.Context, accountID int64, in RepeatSettle, zone *time.Location, now time.Time) (Settled, error)
+	// PartReport does what Service.PartReport says.
+	PartReport(ctx context.Context, accountID int64, in ReportPart, zone *time.Location, now time.Time) (Settled, error)
 	// LinkInbound links in one commit and records in steps, as LinkBankAccount.
 	LinkInbound(ctx context.Context, accountID int64, in EventLink, zone *time.Location, now time.Time) (EventLinkResult, error)
 	// InboundEventsBefore lists at most f.Page.Size events without bodies,

@@ -476,6 +476,12 @@ func TestDeedsOfPages(t *testing.T) {
 	held := w.NewestEvent().ID
 	d.through("POST /inbound/events/{id}/settle", app.DeedInboundSettle, held,
 		post(b, fmt.Sprintf("/inbound/events/%d/settle", held), "item_id", fmt.Sprint(w.Items(held)[0].ID), "repeat", "0"))
+	w.Names(webtest.Recorded, src, apptest.Transfer{ID: "one", Number: "FT1", Amount: 78_000})
+	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "one more", Number: "FT1", Amount: 78_000})
+	list := w.Transactions()
+	d.through("POST /transactions/{id}/part", app.DeedTransactionRecord, list[len(list)-1].ID+1,
+		post(b, fmt.Sprintf("/transactions/%d/part", list[len(list)-1].ID), "source_id", fmt.Sprint(sepay.ID), "channel", "call",
+			"event_id", "one more"))
 	d.through("POST /banks/{id}/unlink", app.DeedBankAccountUnlink, 1, post(b, "/banks/1/unlink", "word", apptest.SomeAccount))
 
 	// Keys, counters, alerts.

@@ -110,6 +110,7 @@ var limitedRoutes = map[string][]string{
 	"GET /inbound/events":                 {"/inbound/events"}, "GET /inbound/events/{id}": {"/inbound/events/{small}"},
 	"POST /inbound/events/{id}/link":    {"/inbound/events/{small}/link"},
 	"POST /inbound/events/{id}/retry":   {"/inbound/events/{small}/retry"},
+	"POST /transactions/{id}/part":      {"/transactions/{transaction}/part"},
 	"POST /inbound/events/{id}/settle":  {"/inbound/events/{small}/settle"},
 	"POST /inbound/events/{id}/discard": {"/inbound/events/{small}/discard"}, "GET /inbound/refused": {"/inbound/refused"},
 

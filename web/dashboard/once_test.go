@@ -43,7 +43,7 @@ var onceForms = []struct {
 // refused, or send one more sample.
 var harmlessTwice = []string{
 	"/login", "/login/code", "/login/passkey", "/logout", "/setup/{token}", "/look", "/guide", "/guide/test", "/tools/signature",
-	"/transactions/import", "/transactions/import/{id}/undo", "/transactions/{id}/note",
+	"/transactions/import", "/transactions/import/{id}/undo", "/transactions/{id}/note", "/transactions/{id}/part",
 	"/webhooks/{id}/edit", "/webhooks/{id}/toggle", "/webhooks/{id}/test", "/webhooks/{id}/activate", "/webhooks/{id}/env",
 	"/webhooks/{id}/delete",
 	"/streams/{id}/edit", "/streams/{id}/toggle", "/streams/{id}/test", "/streams/{id}/env", "/streams/{id}/delete",

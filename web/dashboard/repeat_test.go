@@ -3,6 +3,7 @@ package dashboard_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"baoco/app/access"
@@ -49,4 +50,42 @@ func TestMayBeRepeatIsSettled(t *testing.T) {
 		}
 	}
 	w.WantTransactions(3)
+}
+
+// The page of a transaction says what each report said. The owner makes one that was taken for
+// it a transaction of its own, once, and the shop is told.
+func TestReportIsParted(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	shop := webtest.NewShop(t)
+	w.Webhook(shop.URL+"/a", "IN")
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "ke", access.RoleAccountant)
+	w.Link("ACB", apptest.SomeAccount)
+	sepay, native := w.Sepay(), w.Native()
+	first := apptest.Transfer{ID: "1", Content: "ANH BA TRA TIEN BAN"}
+	second := apptest.Transfer{ID: "n", Content: "CT DEN ANH BA TRA TIEN BAN"}
+	w.Names(webtest.Recorded, sepay, first)
+	w.Names(webtest.Duplicate, native, second)
+	lan, ke := w.Browser().SignIn("lan"), w.Browser().SignIn("ke")
+	lan.Get("/transactions/1").Shows(t, "Also reported by", native.Name, "CT DEN ANH BA TRA TIEN BAN", "Another transfer")
+	form := []string{"source_id", fmt.Sprint(native.ID), "channel", "call", "event_id", "n"}
+	ke.Post("/transactions/1/part", form...).WantStatus(t, http.StatusForbidden)
+	lan.Post("/transactions/1/part", "source_id", "9", "channel", "call", "event_id", "n").WantStatus(t, http.StatusConflict)
+	lan.Post("/transactions/1/part", form...).Goes(t, "/transactions/2")
+	lan.Post("/transactions/1/part", form...).WantStatus(t, http.StatusConflict)
+	if strings.Contains(lan.Get("/transactions/1").Body, "Also reported by") {
+		t.Error("the page names the parted report")
+	}
+	list := w.WantTransactions(2)
+	if list[1].Content != second.Content || list[1].Amount != list[0].Amount || list[1].Type != list[0].Type ||
+		!list[1].Time.Equal(list[0].Time) {
+		t.Errorf("parted as %+v", list[1])
+	}
+	// What the two said before, they may say again.
+	w.Names(webtest.Duplicate, sepay, first)
+	w.Names(webtest.Duplicate, native, second)
+	w.WantTransactions(2)
+	shop.Waits(w, "/a 1", "/a 2")
+	w.Tallies()
 }

@@ -41,6 +41,7 @@ var table = []page{
 	{"POST", "/transactions/import/{id}/undo", ownerOnly, (*Server).undoImport, still},
 	{"GET", "/transactions/{id}", anyUser, (*Server).transactionPage, live},
 	{"POST", "/transactions/{id}/note", seeMoney, (*Server).setNote, still},
+	{"POST", "/transactions/{id}/part", ownerOnly, (*Server).partReport, still},
 	{"GET", "/payments", seeMoney, (*Server).paymentsPage, live},
 	{"POST", "/payments", ownerOnly, (*Server).createPayment, once},
 	{"GET", "/payments/new", ownerOnly, (*Server).newPaymentPage, still},

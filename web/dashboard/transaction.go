@@ -9,6 +9,7 @@ import (
 	"baoco/app"
 	"baoco/app/inbound"
 	"baoco/app/payment"
+	"baoco/web/wire"
 )
 
 type transactionData struct {
@@ -63,7 +64,25 @@ func (s *Server) setNote(v *visit) error {
 	return s.redirect(v, transactionPath(t.ID), app.Text{EN: "Note saved.", VI: "Đã lưu ghi chú."})
 }
 
-// showTransaction shows the page. refused is why the note wasn't written.
+// partReport makes a report that was taken for the transaction one of its own.
+func (s *Server) partReport(v *visit) error {
+	t, err := s.pageTransaction(v)
+	if err != nil {
+		return err
+	}
+	source, _ := wire.ParseID(v.PostFormValue("source_id")) // 0: of a file
+	settled, err := s.Services.Inbound.PartReport(v.Context(), v.account.ID, inbound.ReportPart{TransactionID: t.ID, EventRef: inbound.EventRef{
+		SourceID: source, Channel: app.Channel(v.PostFormValue("channel")), EventID: v.PostFormValue("event_id"),
+	}}, v.now)
+	if err != nil {
+		return s.showTransaction(v, t, noteForm{t.Note, t.Note}, err)
+	}
+	return s.redirect(v, transactionPath(settled.TransactionID), app.Textf(
+		"Recorded as a transaction of its own. Notifications sent to your shop: %d.",
+		"Đã ghi nhận thành giao dịch riêng. Thông báo cho cửa hàng: %d.", len(settled.Webhooks)))
+}
+
+// showTransaction shows the page. refused is why the note wasn't written, or a report not parted.
 func (s *Server) showTransaction(v *visit, t app.Transaction, form noteForm, refused error) error {
 	deliveries, err := s.deliveriesOf(v, []int64{t.ID})
 	if err != nil {

@@ -77,7 +77,7 @@ func TestOneNoticeIsOneMovement(t *testing.T) {
 	capcom6, toURL, forwarder := o.Source("capcom6", "", ""), o.Source("sms-to-url", "", ""), o.Source("smsforwarder", "", "")
 	sepay := o.Sepay()
 	movements, decisions := 0, 0
-	for most, i := apptest.Rounds(300, 10_000), 0; o.calls < most; i++ {
+	for most, i := apptest.Rounds(200, 10_000), 0; o.calls < most; i++ {
 		o.random = rand.New(rand.NewPCG(34, uint64(i)))
 		b := &shopBank{bankForm: bankForms[i%len(bankForms)], account: fmt.Sprint(190300000 + i), of: map[int64]int{}}
 		linked := o.Link(b.bank, b.account)
@@ -133,7 +133,8 @@ func (o *oracle) tell(b *shopBank, r *teller) {
 		var got webtest.Counts
 		if r.source.Provider == "sepay" {
 			x := apptest.Transfer{ID: fmt.Sprint(b.account, "-", n), Number: m.number, Account: b.account, Gateway: b.bank,
-				Content: m.content + " ", Amount: m.amount, Date: app.FormatTime(m.at, zone), Direction: map[bool]string{true: "OUT", false: "IN"}[m.out]}
+				Content: m.content + " ", Amount: m.amount, Date: app.FormatTime(m.at, zone),
+				Direction: map[bool]string{true: "OUT", false: "IN"}[m.out]}
 			got = o.Sends(r.source, x.Sepay()).Counts(o.T)
 		} else {
 			if b.clock != "" && b.told && o.random.IntN(4) == 0 {
