@@ -71,9 +71,8 @@ func (s *Server) partReport(v *visit) error {
 		return err
 	}
 	source, _ := wire.ParseID(v.PostFormValue("source_id")) // 0: of a file
-	settled, err := s.Services.Inbound.PartReport(v.Context(), v.account.ID, inbound.ReportPart{TransactionID: t.ID, EventRef: inbound.EventRef{
-		SourceID: source, Channel: app.Channel(v.PostFormValue("channel")), EventID: v.PostFormValue("event_id"),
-	}}, v.now)
+	ref := inbound.EventRef{SourceID: source, Channel: app.Channel(v.PostFormValue("channel")), EventID: v.PostFormValue("event_id")}
+	settled, err := s.Services.Inbound.PartReport(v.Context(), v.account.ID, inbound.ReportPart{TransactionID: t.ID, EventRef: ref}, v.now)
 	if err != nil {
 		return s.showTransaction(v, t, noteForm{t.Note, t.Note}, err)
 	}
