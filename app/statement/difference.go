@@ -301,8 +301,8 @@ func (r *Reader) sumLine(rec record) {
 }
 
 // statedValue is the value that belongs to the label in cell i. It stands behind
-// the label in the same cell, in the column of balances, or in the next cell that
-// holds something.
+// the label in the same cell, within the table in the column of balances, or in the next
+// cell that holds something.
 func (r *Reader) statedValue(rec record, i int) (int64, bool) {
 	text := rec.cells[i].plain()
 	_, value := cutLabel(text)
@@ -312,10 +312,8 @@ func (r *Reader) statedValue(rec record, i int) (int64, bool) {
 	if n, ok := readBalance(cell{text: value}); ok {
 		return n, true
 	}
-	if at := r.header.columns.of(fieldBalance); at > i || r.lines > 0 && at >= 0 {
-		if n, ok := readBalance(rec.cell(at)); ok {
-			return n, true
-		}
+	if n, ok := readBalance(rec.cell(r.header.columns.of(fieldBalance))); ok && r.lines > 0 {
+		return n, true
 	}
 	for _, c := range rec.cells[i+1:] {
 		if c.plain() != "" {

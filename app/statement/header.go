@@ -56,6 +56,17 @@ func (h header) name(f field) string {
 	return ""
 }
 
+// amounts lists the columns of amounts and of fees, from 0.
+func (h header) amounts() []int {
+	list := slices.Clone(h.charges)
+	for _, f := range amountFields {
+		if h.columns.has(f) {
+			list = append(list, h.columns[f])
+		}
+	}
+	return list
+}
+
 // list returns the columns from left to right, for people.
 func (h header) list() []Column {
 	var list []Column
@@ -118,7 +129,7 @@ func lowerRow(r record) bool {
 		n++
 		label, _ := cutLabel(text)
 		if n > maxHeaderCells || c.number || headerKey(text) == "" || strings.Trim(text, "0123456789.,()[]- ") == "" ||
-			beginsSum(text) && fieldOf(text) != fieldBalance || isAccountLabel(label) && fieldOf(text) != fieldAccount {
+			beginsSum(text) && fieldOf(text) != fieldBalance && headerKey(text) != " phat sinh trong ky " || isAccountLabel(label) && fieldOf(text) != fieldAccount {
 			return false
 		}
 		direction = direction || directionOf(text) != ""

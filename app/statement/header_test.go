@@ -45,7 +45,7 @@ func TestHeaders(t *testing.T) {
 		"Ngày giao dịch;Số tiền;Nợ/Có;Nội dung giao dịch;Mã giao dịch":  "date amount type content number",
 		"Date;Amount;+/-;Description":                                   "date amount type content",
 		"Date;Amount;D/C;Description":                                   "date amount type content",
-		"transactionDate;transferAmount;transferType;content;gateway":   "date amount type content gateway",
+		"transactionDate;transferAmount;transferType;content;gateway":   "date amount type content",
 		"Date (UTC+7);Amount (VND);Memo":                                "date amount content",
 		"Posting date;Value date;Debit amount;Credit amount;Remarks":    "posting date - debit credit content",
 		"Ngày;Số tiền ghi nợ/Debit (VND);Số tiền ghi có/Credit (VND);X": "date debit credit",

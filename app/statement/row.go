@@ -246,14 +246,19 @@ func (r *Reader) readHeader(rec record) (ok bool, err error) {
 	return true, nil
 }
 
-// leaveAccounts leaves out a column of account numbers unless it is known to be about
-// the account of the statement, not about the other side.
+// leaveAccounts leaves out the columns of account numbers and banks unless they are known
+// to be about the account of the statement, not about the other side.
 func (r *Reader) leaveAccounts(h *header) {
-	if _, named := r.options.Map[string(fieldAccount)]; named || h.columns.has(fieldOwn) || !h.columns.has(fieldAccount) {
+	if r.options.Map[string(fieldAccount)] != "" || h.columns.has(fieldOwn) {
 		return
 	}
+	if h.columns.has(fieldAccount) {
+		r.layout.UnclearAccount = r.account == ""
+	}
 	delete(h.columns, fieldAccount)
-	r.layout.UnclearAccount = r.account == ""
+	if r.options.Map[string(fieldGateway)] == "" {
+		delete(h.columns, fieldGateway)
+	}
 }
 
 // isAccountLine tells whether a line between tables names an account.
@@ -295,14 +300,14 @@ var (
 	balanceWords = listOf("=so du dau ky|=so du cuoi ky|=so du dau|=so du cuoi|=du dau ky|=du cuoi ky|=so du dau ngay|=so du cuoi ngay|" +
 		"=opening balance|=closing balance|=beginning balance|=ending balance|=balance brought forward|=balance b f|" +
 		"=balance carried forward|=so du dau ky opening balance|=so du cuoi ky closing balance")
-	companyNames = listOf("tong cong ty|tong cty|cong ty")
+	notSums = listOf("tong cong ty|tong cty|cong ty|tong ket")
 )
 
 // beginsSum tells whether text begins with the words of a sum or a balance. A
-// company's name ("Tổng công ty") does not.
+// company's name ("Tổng công ty") and interest ("Tổng kết lãi") do not.
 func beginsSum(text string) bool {
 	key := wordsOf(text[:min(len(text), 200)])
-	return !companyNames.begins(key) && sumWords.begins(key)
+	return !notSums.begins(key) && sumWords.begins(key)
 }
 
 // isBalance tells whether a line with a date is a balance.
@@ -313,7 +318,8 @@ func (r *Reader) isBalance(l line) bool {
 
 // isSum tells whether a line without a date is a sum.
 func (r *Reader) isSum(l line) bool {
-	if index := r.text(l, fieldIndex); r.text(l, fieldNumber) != "" || index != "" && app.AllDigits(index) {
+	index, number := r.text(l, fieldIndex), r.text(l, fieldNumber)
+	if number != "" && !beginsSum(number) || index != "" && app.AllDigits(index) {
 		return false
 	}
 	onlyNumbers := true

@@ -48,9 +48,9 @@ func (r *Reader) setTime(l line, e *inbound.Incoming) {
 	case written != "":
 		e.DateFlaw = app.DateImpossible
 		return
-	case r.text(l, fieldContent) == "", c.has(fieldNumber) && r.text(l, fieldNumber) == "",
-		c.has(fieldBalance) && r.text(l, fieldBalance) == "":
-		return
+	case slices.ContainsFunc(l.cells, func(c cell) bool { return beginsSum(c.plain()) }),
+		slices.ContainsFunc([]field{fieldContent, fieldIndex, fieldNumber, fieldBalance}, func(f field) bool { return c.has(f) && r.text(l, f) == "" }):
+		return // a sum, or not all that a row has
 	}
 	e.Time, e.DateOnly = r.day.at, !r.day.at.IsZero() && !r.day.clock
 }
@@ -169,7 +169,7 @@ func looksScientific(text string) bool {
 // was cut at a delimiter in it. Where there are fewer and the last one is an
 // amount, this amount may be cut.
 func (r *Reader) widthFault(l line) *app.FieldError {
-	c, last := r.header.columns, len(l.cells)-1
+	last := len(l.cells) - 1
 	switch {
 	case !r.isText:
 	case last >= r.header.width && slices.ContainsFunc(l.cells[r.header.width:], func(c cell) bool { return c.plain() != "" }):
@@ -178,8 +178,7 @@ func (r *Reader) widthFault(l line) *app.FieldError {
 	case r.cutAtCommas(l):
 		return fieldFault("line", "has an amount that is cut at its commas; amounts must be quoted",
 			"có số tiền bị cắt ở dấu phẩy; số tiền phải đặt trong ngoặc kép")
-	case last < r.header.width-1 && (last == c.of(fieldDebit) || last == c.of(fieldCredit) || last == c.of(fieldAmount)) &&
-		l.cells[last].plain() != "":
+	case last < r.header.width-1 && slices.Contains(r.header.amounts(), last) && l.cells[last].plain() != "":
 		return fieldFault("line", "ends with its amount, which may be cut", "kết thúc ngay ở số tiền, có thể đã bị cắt")
 	}
 	return nil
@@ -192,8 +191,7 @@ func (r *Reader) cutAtCommas(l line) bool {
 		return false
 	}
 	balance := r.header.columns.of(fieldBalance)
-	for _, f := range amountFields {
-		i := r.header.columns.of(f)
+	for _, i := range r.header.amounts() {
 		first, next := strings.TrimLeft(l.cell(i).plain(), "+-"), l.cell(i+1).plain()
 		if len(first) >= 1 && len(first) <= 3 && first[0] != '0' && len(next) == 3 && (i+1 != balance || next[0] == '0') &&
 			strings.Trim(first+next, "0123456789") == "" {
