@@ -24,8 +24,9 @@
 //   - app/provider: one file for each provider: its texts, how its calls are
 //     verified and read, how its list is asked for and read.
 //   - app/exactjson: JSON as it was sent, for signatures and money.
-//   - app/statement: statement files. app/sms: texts of banks. app/sheet: CSV and
-//     XLSX. app/appsscript: Google Sheets. app/vietqr: QR codes. app/verify: why a signature doesn't match.
+//   - app/statement: statement files, of whose cells app/sheet, CSV and XLSX, is the
+//     reader and writer. app/sms: texts of banks. app/appsscript: Google Sheets.
+//     app/vietqr: QR codes. app/verify: why a signature doesn't match.
 //     app/audit: the audit log in sentences. app/fold: text for searching.
 //     app/paymentcode: payment codes in contents.
 //     app/woocommerce: the plugin for WooCommerce, in PHP.
@@ -114,7 +115,7 @@
 //     web/api/openapi.yaml, vectors in testdata/provider, a page of the help. One
 //     that wants answers of its own needs a file in web/inbound, as vietqr.go.
 //   - A bank's SMS: a label in a part of app/sms (structure.go), and the text as a sample of
-//     its tests. A statement format: a layout in app/statement.
+//     its tests. A statement format: words of its headings in app/statement, fields.go.
 //   - An endpoint: a line in web/api/routes.go, a handler in its noun's file,
 //     openapi.yaml, an example in testdata/api. "go test ./web/api -run
 //     TestOpenAPIJSON -update" then makes openapi.json of openapi.yaml.

@@ -1,9 +1,12 @@
 // Package sheet writes transactions, and the audit log, as files that spreadsheets
 // open: CSV and XLSX, a row at a time, so that memory doesn't grow with the file.
-//
 // A text of a payer or a user stays a text: no cell of it is a formula, whatever it begins
 // with (owasp.org/www-community/attacks/CSV_Injection).
-// Package statement reads both formats of transactions back.
+//
+// It also reads such files of anyone into cells (read.go), a line at a time and within
+// bounds: text.go makes cells of a text file, workbook.go of a workbook. Only the texts
+// that a workbook shares among its cells are held in memory, up to 64 MiB. Package
+// statement makes transactions of the cells.
 package sheet
 
 import (

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"baoco/app"
+	"baoco/app/sheet"
 )
 
 // Whose statement it is: the bank and the account number that the lines around the table
@@ -31,8 +32,8 @@ var banks = sync.OnceValue(func() map[string]string {
 func findBank(titles []record) string {
 	above := " "
 	for _, r := range titles {
-		for _, c := range r.cells {
-			if text := c.words(); text != "" && len(text) < 500 {
+		for _, c := range r.Cells {
+			if text := c.Words(); text != "" && len(text) < 500 {
 				above += wordsOf(text)
 			}
 		}
@@ -74,12 +75,12 @@ var (
 // words, "Sao kê tài khoản 0123456789": inTitle tells whether the text before the
 // number is such a title.
 func namedAccount(r record, inTitle func(label string) bool) (number string, labelled bool) {
-	for i, c := range r.cells {
-		text := c.plain()
+	for i, c := range r.Cells {
+		text := c.Plain()
 		if labelled && text != "" {
 			return accountText(c), true
 		}
-		if text == "" || c.number || len(text) > 300 {
+		if text == "" || c.Number || len(text) > 300 {
 			continue
 		}
 		label, value := cutLabel(text)
@@ -87,14 +88,14 @@ func namedAccount(r record, inTitle func(label string) bool) (number string, lab
 			label, value = text[:colon], text[colon+1:]
 		}
 		if !isAccountLabel(label) {
-			if number = accountDigits(cell{text: value}); number != "" && inTitle(label) {
+			if number = accountDigits(cell{Text: value}); number != "" && inTitle(label) {
 				return number, true
 			}
 			continue
 		}
 		labelled = true
-		if strings.TrimFunc(value, isSpace) != "" || i == len(r.cells)-1 {
-			return accountText(cell{text: value}), true
+		if strings.TrimFunc(value, sheet.IsSpace) != "" || i == len(r.Cells)-1 {
+			return accountText(cell{Text: value}), true
 		}
 	}
 	return "", labelled
@@ -106,7 +107,7 @@ func accountText(c cell) string {
 	if number := accountDigits(c); number != "" {
 		return number
 	}
-	text := strings.TrimFunc(strings.TrimLeft(c.plain(), ":# "), isSpace)
+	text := strings.TrimFunc(strings.TrimLeft(c.Plain(), ":# "), sheet.IsSpace)
 	if !strings.ContainsAny(text, "0123456789") {
 		return "" // a name, or a kind of account
 	}
@@ -148,14 +149,14 @@ func endsWithAccount(text string) bool {
 // between which single spaces, dots or dashes may stand. Fewer than 6 digits are no
 // account number.
 func accountDigits(c cell) string {
-	if c.number {
-		digits, _ := wholeDigits(c.plain())
+	if c.Number {
+		digits, _ := wholeDigits(c.Plain())
 		if len(digits) < 6 {
 			return ""
 		}
 		return digits
 	}
-	text := strings.TrimFunc(strings.TrimLeft(c.plain(), ":#"), isSpace)
+	text := strings.TrimFunc(strings.TrimLeft(c.Plain(), ":#"), sheet.IsSpace)
 	var digits []byte
 	for i := range len(text) {
 		b := text[i]

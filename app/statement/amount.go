@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/fold"
+	"baoco/app/sheet"
 )
 
 // money is the content of a cell of an amount column.
@@ -39,12 +40,12 @@ var (
 // An empty cell, a dash and 0 are no amount. What the marks of one amount mean must
 // be clear from the whole file (see [numberFormat]).
 func parseMoney(c cell) money {
-	text := c.plain()
+	text := c.Plain()
 	m := money{digits: strings.ContainsAny(text, "123456789")}
 	if isDash(text) {
 		return m
 	}
-	if c.number {
+	if c.Number {
 		m.value, m.err = app.ParseAmount(text)
 		m.signed = text[0] == '-'
 		if errors.Is(m.err, app.ErrAmountRange) && !m.digits {
@@ -72,8 +73,8 @@ func parseMoney(c cell) money {
 // is false where the cell holds none. A number of a spreadsheet may have been
 // calculated, and so differ a little from a whole number.
 func parseBalance(c cell) (n int64, ok bool, err error) {
-	text := c.plain()
-	if c.number {
+	text := c.Plain()
+	if c.Number {
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.Abs(f-math.Round(f)) > 0.004 || math.Abs(f) > maxExact {
 			return 0, false, app.ErrAmountSyntax
@@ -107,7 +108,7 @@ func cutUnit(s string) string {
 			s = rest
 		}
 	}
-	return strings.TrimFunc(s, isSpace)
+	return strings.TrimFunc(s, sheet.IsSpace)
 }
 
 // cutSign removes the sign: a plus or minus before or after the digits, or
@@ -115,7 +116,7 @@ func cutUnit(s string) string {
 func cutSign(s string) (digits string, negative, signed bool) {
 	if inner, ok := strings.CutPrefix(s, "("); ok {
 		if inner, ok = strings.CutSuffix(inner, ")"); ok {
-			return cutUnit(strings.TrimFunc(inner, isSpace)), true, true
+			return cutUnit(strings.TrimFunc(inner, sheet.IsSpace)), true, true
 		}
 		return s, false, false
 	}
@@ -125,7 +126,7 @@ func cutSign(s string) (digits string, negative, signed bool) {
 			rest, signed = strings.CutSuffix(s, sign)
 		}
 		if before || signed {
-			return strings.TrimFunc(rest, isSpace), sign != "+", true
+			return strings.TrimFunc(rest, sheet.IsSpace), sign != "+", true
 		}
 	}
 	return s, false, false
@@ -138,7 +139,7 @@ func isDash(s string) bool { return strings.Trim(s, "-–—− ") == "" }
 // and without leading zeros.
 func parseDigits(s string) (whole string, m marks, err error) {
 	s = strings.Map(func(r rune) rune {
-		if isSpace(r) {
+		if sheet.IsSpace(r) {
 			return ' '
 		}
 		return r
@@ -213,7 +214,7 @@ var directions = map[string]app.Direction{
 
 // parseDirection reads a direction; it is empty where the cell names none.
 func parseDirection(c cell) app.Direction {
-	text := c.plain()
+	text := c.Plain()
 	if len(text) > 40 {
 		return ""
 	}

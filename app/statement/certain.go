@@ -30,20 +30,20 @@ type certainty struct {
 func (r *Reader) certain(l line) error {
 	if m := l.amount; m.value != 0 && m.err == nil {
 		if r.signed = r.signed || m.signed; r.unsigned == 0 && !m.signed {
-			r.unsigned = l.line
+			r.unsigned = l.Line
 		}
 	}
 	for f, m := range map[field]money{fieldDebit: l.debit, fieldCredit: l.credit} {
 		if m.err != nil && r.unread[f] == 0 {
-			r.unread[f] = l.line
+			r.unread[f] = l.Line
 		} else if m.err == nil && m.value != 0 {
-			r.readable[f] = l.line
+			r.readable[f] = l.Line
 		}
 	}
 	err := errors.Join(r.doubt, r.companyLedger(l))
-	for _, m := range append(l.amounts(), parseMoney(l.cell(r.header.columns.of(fieldBalance)))) {
+	for _, m := range append(l.amounts(), parseMoney(l.Cell(r.header.columns.of(fieldBalance)))) {
 		if err == nil {
-			err = r.addMarks(l.line, m)
+			err = r.addMarks(l.Line, m)
 		}
 	}
 	return err
@@ -126,16 +126,16 @@ var (
 // accounts, such as 131 or 33311; no bank has such short numbers.
 func (r *Reader) companyLedger(l line) error {
 	if text := r.text(l, fieldCounterpart); len(text) >= 3 && len(text) <= 5 && app.AllDigits(text) {
-		return r.errLedger(l.line, text)
+		return r.errLedger(l.Line, text)
 	}
 	return nil
 }
 
 // ledgerTitle refuses a ledger by a line above the table.
 func (r *Reader) ledgerTitle(rec record) error {
-	for _, c := range rec.cells {
-		if text := c.words(); len(text) < 200 && ledgerTitles.in(wordsOf(text)) {
-			return r.errLedger(rec.line, text)
+	for _, c := range rec.Cells {
+		if text := c.Words(); len(text) < 200 && ledgerTitles.in(wordsOf(text)) {
+			return r.errLedger(rec.Line, text)
 		}
 	}
 	return nil

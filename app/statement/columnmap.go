@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/sheet"
 )
 
 // checkMap refuses a map with unknown fields, or without a column for a field.
@@ -41,15 +42,15 @@ func headless(lines []record, o Options) (header, bool) {
 		return header{}, false
 	}
 	for i, r := range lines {
-		_, dated := parseDate(r.cell(c.of(fieldDate)), o.Zone, false)
+		_, dated := parseDate(r.Cell(c.of(fieldDate)), o.Zone, false)
 		if c.has(fieldDate) && !dated {
 			continue
 		}
 		for _, f := range amountFields {
-			if m := parseMoney(r.cell(c.of(f))); m.value != 0 {
-				width := len(r.cells)
-				if i > 0 && lines[i-1].filled() >= 2 {
-					width = len(lines[i-1].cells) // of a header that isn't understood
+			if m := parseMoney(r.Cell(c.of(f))); m.value != 0 {
+				width := len(r.Cells)
+				if i > 0 && lines[i-1].Filled() >= 2 {
+					width = len(lines[i-1].Cells) // of a header that isn't understood
 				}
 				return header{columns: c, next: i, width: width}, true
 			}
@@ -97,10 +98,10 @@ func place(found columns, names []headerName, o Options) bool {
 func columnAt(where string) (int, bool) {
 	where = strings.TrimSpace(where)
 	if n, err := strconv.Atoi(where); err == nil {
-		return n - 1, n >= 1 && n <= maxColumns
+		return n - 1, n >= 1 && n <= sheet.MaxColumns
 	}
-	n, ok := columnNumber(where)
-	return n - 1, ok && n <= maxColumns
+	n, ok := sheet.ColumnNumber(where)
+	return n - 1, ok && n <= sheet.MaxColumns
 }
 
 // columnName returns the letters of column i, from 0.

@@ -32,7 +32,7 @@ func (r *Reader) readUnit(line record) error {
 	if r.vnd = r.vnd || vnd; value == "" || vnd {
 		return nil
 	}
-	return refusedAt(line.line, "it says “%s”, but only amounts in VND are recorded, not in another currency nor in thousands",
+	return refusedAt(line.Line, "it says “%s”, but only amounts in VND are recorded, not in another currency nor in thousands",
 		"dòng này ghi “%s” nhưng chỉ ghi nhận số tiền bằng đồng (VND), không nhận ngoại tệ hay đơn vị nghìn, triệu", app.CleanText(value, 60))
 }
 
@@ -42,15 +42,15 @@ func statedUnit(r record) (value string, vnd bool) {
 	if value := foreignBeside(r); value != "" {
 		return value, false
 	}
-	for i, c := range r.cells {
-		text := c.words()
+	for i, c := range r.Cells {
+		text := c.Words()
 		if len(text) > 500 {
 			continue
 		}
 		for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(";|(\n", r) }) {
 			words, company, ok := cutUnitLabel(wordsOf(part))
-			for next := i + 1; ok && words == "" && next < len(r.cells); next++ {
-				part = r.cells[next].plain()
+			for next := i + 1; ok && words == "" && next < len(r.Cells); next++ {
+				part = r.Cells[next].Plain()
 				words = wordsOf(part)
 			}
 			if ok && words != "" && (!company || onlyUnits(words)) {
@@ -94,8 +94,8 @@ func cutUnitLabel(words string) (unit string, company, ok bool) {
 // in the name of a company, or in a sentence of a footer, doesn't count.
 func foreignBeside(r record) string {
 	about := false
-	for _, c := range r.cells {
-		text := c.words()
+	for _, c := range r.Cells {
+		text := c.Words()
 		if text == "" || len(text) > 150 {
 			continue
 		}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"baoco/app/sheet"
 )
 
 // date is the content of a cell of a date column.
@@ -27,11 +29,11 @@ var (
 // may follow, and a text after it; but a delimiter shows that several columns were
 // read as one.
 func parseDate(c cell, zone *time.Location, date1904 bool) (date, bool) {
-	text := c.plain()
+	text := c.Plain()
 	if text == "" || !isDigit(text[0]) {
 		return date{}, false
 	}
-	if c.number {
+	if c.Number {
 		return serialDate(text, zone, date1904)
 	}
 	if len(text) > 10 && text[10] == 'T' {
@@ -57,8 +59,8 @@ func parseDate(c cell, zone *time.Location, date1904 bool) (date, bool) {
 	if timed {
 		at = time.Date(at.Year(), at.Month(), at.Day(), 0, 0, seconds, 0, zone)
 	}
-	rest = strings.TrimFunc(rest, isSpace)
-	if rest != "" && strings.IndexByte(delimiters, rest[0]) >= 0 {
+	rest = strings.TrimFunc(rest, sheet.IsSpace)
+	if rest != "" && strings.IndexByte(sheet.Delimiters, rest[0]) >= 0 {
 		return date{}, false
 	}
 	return date{at, timed, rest}, true
@@ -67,7 +69,7 @@ func parseDate(c cell, zone *time.Location, date1904 bool) (date, bool) {
 // cutClock removes a time of day, hh:mm or hh:mm:ss, from the beginning of s and
 // returns it in seconds.
 func cutClock(s string) (seconds int, rest string, ok bool) {
-	text := strings.TrimLeftFunc(s, func(r rune) bool { return isSpace(r) || r == 'T' || r == ',' || r == '-' })
+	text := strings.TrimLeftFunc(s, func(r rune) bool { return sheet.IsSpace(r) || r == 'T' || r == ',' || r == '-' })
 	part := clockForm.FindStringSubmatch(text)
 	if part == nil || len(part[1]) > 2 || len(part[2]) > 2 || len(part[3]) > 2 {
 		return 0, s, false
@@ -115,8 +117,8 @@ func serialDate(text string, zone *time.Location, date1904 bool) (date, bool) {
 
 // parseClock reads a cell that holds only a time of day, in seconds.
 func parseClock(c cell) (int, bool) {
-	text := c.plain()
-	if c.number {
+	text := c.Plain()
+	if c.Number {
 		part, err := strconv.ParseFloat(text, 64)
 		if err != nil || part < 0 || part >= 1 {
 			return 0, false
@@ -124,5 +126,7 @@ func parseClock(c cell) (int, bool) {
 		return int(math.Round(part * 86400)), true
 	}
 	seconds, rest, ok := cutClock(text)
-	return seconds, ok && strings.TrimFunc(rest, isSpace) == ""
+	return seconds, ok && strings.TrimFunc(rest, sheet.IsSpace) == ""
 }
+
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }

@@ -139,10 +139,10 @@ func (c chain) ends() (opening, closing int64, known, whole bool) {
 // balance after it. An error means that its direction or its amount isn't certain.
 func (r *Reader) compare(l line, row *Row) error {
 	r.rows++
-	c := l.cell(r.header.columns.of(fieldBalance))
+	c := l.Cell(r.header.columns.of(fieldBalance))
 	balance, known, err := parseBalance(c)
 	if err != nil {
-		r.differ(l.line, "the balance “%s” can not be read", "không đọc được số dư “%s”", app.CleanText(c.plain(), 40))
+		r.differ(l.Line, "the balance “%s” can not be read", "không đọc được số dư “%s”", app.CleanText(c.Plain(), 40))
 	}
 	row.Balance = balance
 	var s sums
@@ -158,10 +158,10 @@ func (r *Reader) compare(l line, row *Row) error {
 		s.fees = s.out
 	} else if l.charge.digits {
 		s.beside = magnitude(l.charge.value)
-		r.skip(l.line, skipCharge)
+		r.skip(l.Line, skipCharge)
 	}
-	r.file.add(s)
-	r.present.add(l.line, s, balance, known && err == nil)
+	r.all.add(s)
+	r.present.add(l.Line, s, balance, known && err == nil)
 	return r.certain(l)
 }
 
@@ -174,7 +174,7 @@ func (r *Reader) endAccount() error {
 		return nil
 	}
 	for _, t := range g.above {
-		r.compareTotal(t, g.all, r.file)
+		r.compareTotal(t, g.all, r.all)
 	}
 	opening, closing, known, whole := g.straight.ends()
 	if !whole {
@@ -219,7 +219,7 @@ func (r *Reader) total(totals ...total) {
 		return
 	}
 	for _, t := range totals {
-		r.compareTotal(t, g.all, g.page, r.file)
+		r.compareTotal(t, g.all, g.page, r.all)
 	}
 	g.page = sums{}
 }
@@ -252,8 +252,8 @@ var (
 // note keeps the balances and totals that a line outside the rows states: behind their
 // names, or in the columns of the amounts. ok is false where it names none.
 func (r *Reader) note(rec record) (ok bool) {
-	for i, c := range rec.cells {
-		text := c.words()
+	for i, c := range rec.Cells {
+		text := c.Words()
 		if len(text) > 200 || !beginsSum(text) {
 			continue
 		}
@@ -268,14 +268,14 @@ func (r *Reader) note(rec record) (ok bool) {
 		switch {
 		case otherSumWords.in(words), partWords.in(words) && !wholeWords.in(words) && anyBalance.in(words):
 		case stated && openingWords.in(words):
-			r.present.opening = total{line: rec.line, value: value}
+			r.present.opening = total{line: rec.Line, value: value}
 		case stated && closingWords.in(words):
-			r.present.closing = total{line: rec.line, value: value}
+			r.present.closing = total{line: rec.Line, value: value}
 		case anyBalance.in(words):
 		case stated && debit && !credit:
-			r.total(total{rec.line, app.Out, value})
+			r.total(total{rec.Line, app.Out, value})
 		case stated && credit && !debit:
-			r.total(total{rec.line, app.In, value})
+			r.total(total{rec.Line, app.In, value})
 		case r.lines > 0:
 			r.sumLine(rec)
 			return true
@@ -288,14 +288,14 @@ func (r *Reader) note(rec record) (ok bool) {
 func (r *Reader) sumLine(rec record) {
 	c := r.header.columns
 	var totals []total
-	if n, ok := readBalance(rec.cell(c.of(fieldDebit))); ok {
-		totals = append(totals, total{rec.line, app.Out, n})
+	if n, ok := readBalance(rec.Cell(c.of(fieldDebit))); ok {
+		totals = append(totals, total{rec.Line, app.Out, n})
 	}
-	if n, ok := readBalance(rec.cell(c.of(fieldCredit))); ok {
-		totals = append(totals, total{rec.line, app.In, n})
+	if n, ok := readBalance(rec.Cell(c.of(fieldCredit))); ok {
+		totals = append(totals, total{rec.Line, app.In, n})
 	}
-	if n, ok := readBalance(rec.cell(c.of(fieldAmount))); ok && len(totals) == 0 {
-		totals = append(totals, total{rec.line, "", n})
+	if n, ok := readBalance(rec.Cell(c.of(fieldAmount))); ok && len(totals) == 0 {
+		totals = append(totals, total{rec.Line, "", n})
 	}
 	r.total(totals...)
 }
@@ -304,19 +304,19 @@ func (r *Reader) sumLine(rec record) {
 // the label in the same cell, within the table in the column of balances, or in the next
 // cell that holds something.
 func (r *Reader) statedValue(rec record, i int) (int64, bool) {
-	text := rec.cells[i].plain()
+	text := rec.Cells[i].Plain()
 	_, value := cutLabel(text)
 	if colon := strings.LastIndexByte(text, ':'); colon >= 0 {
 		value = text[colon+1:]
 	}
-	if n, ok := readBalance(cell{text: value}); ok {
+	if n, ok := readBalance(cell{Text: value}); ok {
 		return n, true
 	}
-	if n, ok := readBalance(rec.cell(r.header.columns.of(fieldBalance))); ok && r.lines > 0 {
+	if n, ok := readBalance(rec.Cell(r.header.columns.of(fieldBalance))); ok && r.lines > 0 {
 		return n, true
 	}
-	for _, c := range rec.cells[i+1:] {
-		if c.plain() != "" {
+	for _, c := range rec.Cells[i+1:] {
+		if c.Plain() != "" {
 			return readBalance(c)
 		}
 	}

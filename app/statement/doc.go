@@ -1,16 +1,13 @@
 // Package statement reads the statement files of Vietnamese banks, and any
 // other table of transactions, into [inbound.Incoming]s: CSV and XLSX, a row at a
-// time, whatever the number of rows. Only the texts that a workbook shares among
-// its cells are held in memory, up to 64 MiB.
+// time, whatever the number of rows.
 //
 // A file becomes rows in this order:
 //
 //   - import.go runs an import: it reads the file to its end, and then records
 //     its rows batch by batch; preview.go shows its first lines to a person;
-//   - statement.go opens the file and returns its rows; refuse.go has the errors
+//   - statement.go opens the file, which package sheet makes cells of, and returns its rows; refuse.go has the errors
 //     of a file that isn't read;
-//   - table.go is a file as lines of cells. csv.go makes cells of a text file,
-//     workbook.go makes them of a workbook;
 //   - header.go finds the heading of the table and what each column holds, fields.go has
 //     the words for each field, columnmap.go places the columns that a person names;
 //   - account.go and currency.go read the lines around the table;

@@ -71,7 +71,7 @@ func (h header) amounts() []int {
 func (h header) list() []Column {
 	var list []Column
 	for f, i := range h.columns {
-		list = append(list, Column{Field: string(f), Number: i + 1, Header: h.name(f)})
+		list = append(list, Column{Field: string(f), Number: i + 1})
 	}
 	slices.SortFunc(list, func(a, b Column) int {
 		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Field, b.Field))
@@ -98,7 +98,7 @@ func headerAt(lines []record, o Options) (h header, ok bool, err error) {
 	if len(lines) == 0 {
 		return h, false, nil
 	}
-	if n := lines[0].filled(); n < 2 || n > maxHeaderCells {
+	if n := lines[0].Filled(); n < 2 || n > maxHeaderCells {
 		return h, false, nil
 	}
 	_, alone, _ := headerOf(lines[:1], o)
@@ -116,20 +116,21 @@ func headerAt(lines []record, o Options) (h header, ok bool, err error) {
 
 // titled tells whether a line may be one of several rows of a header: it has some
 // cells, and no amount, date or account number in any of them.
-func titled(r record) bool { return r.filled() >= 2 && lowerRow(r) }
+func titled(r record) bool { return r.Filled() >= 2 && lowerRow(r) }
 
 // lowerRow tells whether a line may be a row of a header below its first.
 func lowerRow(r record) bool {
 	n, direction := 0, false
-	for _, c := range r.cells {
-		text := c.plain()
+	for _, c := range r.Cells {
+		text := c.Plain()
 		if text == "" {
 			continue
 		}
 		n++
 		label, _ := cutLabel(text)
-		if n > maxHeaderCells || c.number || headerKey(text) == "" || strings.Trim(text, "0123456789.,()[]- ") == "" ||
-			beginsSum(text) && fieldOf(text) != fieldBalance && headerKey(text) != " phat sinh trong ky " || isAccountLabel(label) && fieldOf(text) != fieldAccount {
+		if n > maxHeaderCells || c.Number || headerKey(text) == "" || strings.Trim(text, "0123456789.,()[]- ") == "" ||
+			beginsSum(text) && fieldOf(text) != fieldBalance && headerKey(text) != " phat sinh trong ky " ||
+			isAccountLabel(label) && fieldOf(text) != fieldAccount {
 			return false
 		}
 		direction = direction || directionOf(text) != ""
@@ -139,7 +140,7 @@ func lowerRow(r record) bool {
 
 // headerOf reads rows as a header; ok is false where they are none.
 func headerOf(rows []record, o Options) (h header, ok bool, err error) {
-	h = header{line: rows[0].line, columns: columns{}, next: len(rows)}
+	h = header{line: rows[0].Line, columns: columns{}, next: len(rows)}
 	for _, r := range rows {
 		h.rows = append(h.rows, rowText(r))
 	}
@@ -164,14 +165,14 @@ func headerOf(rows []record, o Options) (h header, ok bool, err error) {
 			problem = columnTwice
 		}
 		if problem.EN != "" && err == nil {
-			err = errHeader(rows[0].line, i, name.String(), problem)
+			err = errHeader(rows[0].Line, i, name.String(), problem)
 		}
 		if !h.columns.has(f) {
 			h.columns[f] = i
 		}
 	}
 	if i, ok := dividedBalance(h.names); ok && err == nil {
-		err = errHeader(rows[0].line, i, h.names[i], columnLedger)
+		err = errHeader(rows[0].Line, i, h.names[i], columnLedger)
 	}
 	if day, ok := h.columns[fieldDay]; ok {
 		delete(h.columns, fieldDay)
@@ -195,8 +196,8 @@ func headerOf(rows []record, o Options) (h header, ok bool, err error) {
 // rowText joins the texts of a line.
 func rowText(r record) string {
 	var b strings.Builder
-	for _, c := range r.cells {
-		b.WriteString(c.words() + "\t")
+	for _, c := range r.Cells {
+		b.WriteString(c.Words() + "\t")
 	}
 	return b.String()
 }
@@ -222,14 +223,14 @@ type headerName struct {
 func headerNames(rows []record) []headerName {
 	width := 0
 	for _, r := range rows {
-		width = max(width, len(r.cells))
+		width = max(width, len(r.Cells))
 	}
 	names := make([]headerName, width)
 	group := ""
 	for i := range names {
-		name := headerName{own: rows[0].cell(i).words()}
+		name := headerName{own: rows[0].Cell(i).Words()}
 		for _, r := range rows[1:] {
-			if text := r.cell(i).words(); text != "" {
+			if text := r.Cell(i).Words(); text != "" {
 				name.below = append(name.below, text)
 			}
 		}

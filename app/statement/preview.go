@@ -1,9 +1,8 @@
 package statement
 
 import (
-	"os"
-
 	"baoco/app"
+	"baoco/app/sheet"
 )
 
 // Preview is the beginning of a file, by which a person can say what its columns
@@ -31,69 +30,49 @@ const (
 // Peek reads the first lines of a file whose columns may not be known: of the sheet
 // that is named, or the first one with lines.
 func Peek(path string, o Options) (p Preview, err error) {
-	file, err := os.Open(path)
+	file, err := sheet.Open(path)
 	if err != nil {
 		return p, err
 	}
 	defer file.Close()
-	sample, size, err := readSample(file)
-	if err != nil {
+	if p.Sheets = file.Sheets; p.Sheets == nil {
+		table, _, err := openText(file, o)
+		if err == nil {
+			p.read(table)
+		}
 		return p, err
 	}
-	if !isWorkbook(sample) {
-		if err := notTable(sample); err != nil {
-			return p, err
-		}
-		t, err := openCSV(file, size, sample, o)
-		if err != nil {
-			return p, err
-		}
-		p.read(t)
-		return p, nil
-	}
-	book, err := openWorkbook(file, size)
-	if err != nil {
-		return p, err
-	}
-	for _, s := range book.sheets {
-		p.Sheets = append(p.Sheets, s.name)
-		if len(p.Lines) > 0 || o.Sheet != "" && wordsOf(s.name) != wordsOf(o.Sheet) {
+	for i, name := range file.Sheets {
+		if len(p.Lines) > 0 || !o.names(name) {
 			continue
 		}
-		t, err := book.open(s, file)
+		table, err := file.Sheet(i)
 		if err != nil {
 			return p, err
 		}
-		p.Sheet = s.name
-		p.read(t)
+		p.Sheet = name
+		p.read(table)
 	}
 	return p, nil
 }
 
 // read reads lines up to the bound, or up to where the file is damaged.
-func (p *Preview) read(t table) {
-	for tried := 0; tried < headerLines && len(p.Lines) < previewLines; tried++ {
-		line, err := t.next()
-		if err != nil {
-			break
-		}
-		if line.blank() {
+func (p *Preview) read(t sheet.Table) {
+	r := Reader{table: t}
+	for _, line := range r.peek(headerLines) {
+		if line.Filled() == 0 || len(p.Lines) == previewLines {
 			continue
 		}
-		cells := make([]string, 0, len(line.cells))
-		for i, c := range line.cells[:min(len(line.cells), previewColumns)] {
-			text := app.CleanText(c.plain(), previewText)
-			for text != "" && len(p.Columns) <= i {
+		cells := make([]string, previewColumns)
+		for i := range cells {
+			cells[i] = app.CleanText(line.Cell(i).Plain(), previewText)
+			for cells[i] != "" && len(p.Columns) <= i {
 				p.Columns = append(p.Columns, columnName(len(p.Columns)))
 			}
-			cells = append(cells, text)
 		}
-		p.Lines = append(p.Lines, PreviewLine{line.line, cells})
+		p.Lines = append(p.Lines, PreviewLine{line.Line, cells})
 	}
 	for i, line := range p.Lines {
-		for len(line.Cells) < len(p.Columns) {
-			line.Cells = append(line.Cells, "")
-		}
 		p.Lines[i].Cells = line.Cells[:len(p.Columns)]
 	}
 }

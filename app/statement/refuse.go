@@ -1,39 +1,13 @@
 package statement
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"baoco/app"
+	"baoco/app/sheet"
 )
-
-// notTable refuses a file by its first bytes where it is no text file, and says
-// what to do.
-func notTable(begin []byte) error {
-	text := strings.ToLower(string(bytes.TrimLeft(bytes.TrimPrefix(begin[:min(len(begin), 512)], []byte("\xEF\xBB\xBF")), " \t\r\n")))
-	begins := func(prefixes ...string) bool {
-		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
-	}
-	switch {
-	case len(begin) == 0:
-		return refused("The file is empty.", "Tệp rỗng.")
-	case begins("%pdf"):
-		return refused("This is a PDF file; download the statement from the bank as Excel or CSV.",
-			"Đây là tệp PDF; hãy tải sao kê từ ngân hàng ở dạng Excel hoặc CSV.")
-	case bytes.HasPrefix(begin, []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")): // a container of old Office programs, or of an encrypted file
-		return refused("This is a workbook of the old binary format (.xls), or it is protected by a password; "+
-			"open it in Excel or LibreOffice, remove its password if there is one (File, Info, Protect Workbook), and save it as .xlsx or .csv.",
-			"Đây là bảng tính định dạng nhị phân cũ (.xls) hoặc có mật khẩu; hãy mở bằng Excel hoặc LibreOffice, gỡ mật khẩu nếu có (Tệp, Thông "+
-				"tin, Bảo vệ sổ làm việc) rồi lưu lại thành .xlsx hoặc .csv.")
-	case begins("<?xml", "<!doctype html", "<html", "<table", "<meta", "<style"): // some banks name such a page .xls
-		return refused("This is a web page or XML, whatever its name says; open it in Excel or LibreOffice and save it as .xlsx or .csv.",
-			"Đây là trang web hoặc XML dù tên tệp có đuôi gì; hãy mở bằng Excel hoặc LibreOffice rồi lưu lại thành .xlsx hoặc .csv.")
-	}
-	return nil
-}
 
 func refused(en, vi string, args ...any) error {
 	return app.Refused(app.CodeValidation, app.Textf(en, vi, args...))
@@ -61,13 +35,9 @@ func noHeader(o Options) error {
 			"Không tìm thấy dòng tiêu đề có ngày và số tiền (hoặc nợ và có) trong 120 dòng đầu. Hãy chọn đó là những cột nào."))
 }
 
-func noSheet(book *workbook, o Options) error {
-	names := make([]string, len(book.sheets))
-	for i, s := range book.sheets {
-		names[i] = s.name
-	}
-	list := strings.Join(names, ", ")
-	return refused("No sheet is named %s; there are: %s", "Không có trang tính tên %s; các trang hiện có: %s", o.Sheet, list)
+func noSheet(file *sheet.File, o Options) error {
+	return refused("No sheet is named %s; there are: %s", "Không có trang tính tên %s; các trang hiện có: %s", o.Sheet,
+		strings.Join(file.Sheets, ", "))
 }
 
 // refusedAt refuses a file for what one of its lines says.
@@ -101,29 +71,10 @@ func severalSheets(one, other string) error {
 			"Bảng tính có giao dịch ở nhiều trang, “%s” và “%s”: hãy chọn một trang, hoặc lưu mỗi trang thành một tệp riêng.", one, other))
 }
 
-// errManyStrings refuses a workbook with more than maxSharedStrings of text.
-func errManyStrings() error {
-	return refused("The workbook holds too much text to be read as .xlsx (more than 64 MiB); save it as .csv in a spreadsheet "+
-		"program and import that file.",
-		"Bảng tính chứa quá nhiều văn bản để đọc ở dạng .xlsx (hơn 64 MiB); hãy lưu lại thành .csv bằng phần mềm bảng tính rồi nhập tệp đó.")
-}
-
 func errHeader(line, column int, name string, problem app.Text) error {
 	letters := columnName(column)
 	return withFlag("--map debit="+letters, app.Refused(app.CodeValidation, app.Text{
 		EN: fmt.Sprintf("Line %d: column %s, “%s”, is not read, since %s. Choose the columns yourself.", line, letters, name, problem.EN),
 		VI: fmt.Sprintf("Dòng %d: không đọc cột %s, “%s”, vì %s. Hãy tự chọn cột.", line, letters, name, problem.VI),
 	}))
-}
-
-// damaged says where a file can't be read on.
-func damaged(line int, err error) error {
-	return &app.Error{
-		Code: app.CodeValidation,
-		Text: app.Text{
-			EN: fmt.Sprintf("The file is damaged at line %d; open it in a spreadsheet program and save it again as .xlsx or .csv.", line),
-			VI: fmt.Sprintf("Tệp bị hỏng ở dòng %d; hãy mở bằng phần mềm bảng tính rồi lưu lại thành .xlsx hoặc .csv.", line),
-		},
-		Err: err,
-	}
 }

@@ -51,24 +51,24 @@ func (r *Reader) parse(rec record) line {
 	c := r.header.columns
 	l := line{
 		record: rec,
-		debit:  parseMoney(rec.cell(c.of(fieldDebit))),
-		credit: parseMoney(rec.cell(c.of(fieldCredit))),
-		amount: parseMoney(rec.cell(c.of(fieldAmount))),
+		debit:  parseMoney(rec.Cell(c.of(fieldDebit))),
+		credit: parseMoney(rec.Cell(c.of(fieldCredit))),
+		amount: parseMoney(rec.Cell(c.of(fieldAmount))),
 		charge: r.parseCharges(rec),
 	}
-	posting := rec.cell(c.of(fieldPosting))
-	day := rec.cell(c.of(fieldDate))
-	if day.plain() == "" { // a date that is there and impossible isn't replaced by another
+	posting := rec.Cell(c.of(fieldPosting))
+	day := rec.Cell(c.of(fieldDate))
+	if day.Plain() == "" { // a date that is there and impossible isn't replaced by another
 		day = posting
 	}
-	l.date, l.dated = parseDate(day, r.options.Zone, r.date1904)
+	l.date, l.dated = parseDate(day, r.options.Zone, r.file.Date1904)
 	if !l.dated || l.date.clock {
 		return l
 	}
 	y, m, d := l.date.at.Date()
-	if seconds, ok := parseClock(rec.cell(c.of(fieldClock))); ok {
+	if seconds, ok := parseClock(rec.Cell(c.of(fieldClock))); ok {
 		l.date.at, l.date.clock = time.Date(y, m, d, 0, 0, seconds, 0, r.options.Zone), true
-	} else if other, ok := parseDate(posting, r.options.Zone, r.date1904); ok && other.clock {
+	} else if other, ok := parseDate(posting, r.options.Zone, r.file.Date1904); ok && other.clock {
 		if oy, om, od := other.at.In(r.options.Zone).Date(); oy == y && om == m && od == d {
 			l.date.at, l.date.clock = other.at, true
 		}
@@ -81,7 +81,7 @@ func (r *Reader) parse(rec record) line {
 func (r *Reader) read(rec record) (*Row, error) {
 	wasOpen := r.open
 	r.open = false
-	if rec.blank() {
+	if rec.Filled() == 0 {
 		return nil, nil
 	}
 	r.lines++
@@ -94,7 +94,7 @@ func (r *Reader) read(rec record) (*Row, error) {
 	var fault *app.FieldError
 	switch {
 	case !l.dated && r.isAccountLine(rec):
-		r.skip(l.line, skipAccount)
+		r.skip(l.Line, skipAccount)
 		return nil, r.changeAccount(rec)
 	case !l.holdsMoney() && !l.dated && wasOpen && r.goesOn(l):
 		r.open = true
@@ -107,17 +107,17 @@ func (r *Reader) read(rec record) (*Row, error) {
 			return nil, err
 		}
 	case l.dated && r.isBalance(l):
-		r.skip(l.line, skipSum)
+		r.skip(l.Line, skipSum)
 		r.note(rec)
 		return nil, nil
 	case !l.dated && r.isSum(l):
-		r.skip(l.line, skipSum)
+		r.skip(l.Line, skipSum)
 		if !r.note(rec) {
 			r.sumLine(rec)
 		}
 		return nil, nil
 	case r.isNumbering(l):
-		r.skip(l.line, skipHeader)
+		r.skip(l.Line, skipHeader)
 		return nil, nil
 	}
 	row := r.row(l, fault)
@@ -133,25 +133,25 @@ func (r *Reader) withoutMoney(l line) (*app.FieldError, error) {
 		}
 	}
 	c := r.header.columns
-	if r.isText && len(l.cells) <= max(c.of(fieldDebit), c.of(fieldCredit), c.of(fieldAmount)) {
+	if r.file.Sheets == nil && len(l.Cells) <= max(c.of(fieldDebit), c.of(fieldCredit), c.of(fieldAmount)) {
 		return fieldFault("line", "ends before its amount; a quotation mark may be missing",
 			"kết thúc trước cột số tiền; có thể thiếu dấu ngoặc kép"), nil
 	}
 	zeros := strings.TrimSpace(r.text(l, fieldDebit)+r.text(l, fieldCredit)+r.text(l, fieldAmount)) != ""
 	switch {
 	case r.isBalance(l) || r.text(l, fieldNumber) == "" && beginsSum(r.text(l, fieldContent)):
-		r.skip(l.line, skipSum)
+		r.skip(l.Line, skipSum)
 		r.note(l.record)
 		return nil, nil
-	case l.filled() == 1:
+	case l.Filled() == 1:
 		r.day = l.date
-		r.skip(l.line, skipDay)
+		r.skip(l.Line, skipDay)
 		return nil, nil
 	case (!c.has(fieldDebit) || !c.has(fieldCredit)) && !(zeros && c.has(fieldType)):
-		return nil, refusedAt(l.line, "it has a date and no amount in %s; the amounts of some rows are in a column that is not understood",
+		return nil, refusedAt(l.Line, "it has a date and no amount in %s; the amounts of some rows are in a column that is not understood",
 			"dòng này có ngày nhưng không có số tiền ở %s; có thể số tiền của một số dòng nằm ở cột khác mà baoco không đọc được", r.moneyColumns())
 	case zeros:
-		r.skip(l.line, skipZero)
+		r.skip(l.Line, skipZero)
 		return nil, nil
 	}
 	return fieldFault("transferAmount", "is missing", "bị thiếu"), nil
@@ -175,30 +175,30 @@ func (r *Reader) moneyColumns() string {
 // readText reads a line with neither date nor money.
 func (r *Reader) readText(rec record) error {
 	reason, directions := skipText, 0
-	for _, c := range rec.cells {
-		if beginsSum(c.plain()) {
+	for _, c := range rec.Cells {
+		if beginsSum(c.Plain()) {
 			reason = skipSum
 		}
-		if directionOf(c.words()) != "" {
+		if directionOf(c.Words()) != "" {
 			directions++
 		}
 	}
-	r.skip(rec.line, reason)
+	r.skip(rec.Line, reason)
 	if err := r.readUnit(rec); err != nil {
 		return err
 	}
 	if reason == skipSum {
-		r.sums = rec.line
+		r.sums = rec.Line
 	}
 	if r.note(rec); directions >= 2 && reason != skipSum {
-		return refusedAt(rec.line, "it looks like a header with debit and credit, but can not be read as one",
+		return refusedAt(rec.Line, "it looks like a header with debit and credit, but can not be read as one",
 			"dòng này giống dòng tiêu đề có cột Nợ và Có nhưng không đọc được")
 	}
 	return nil
 }
 
 // text is the text of a field in the line.
-func (r *Reader) text(l line, f field) string { return l.cell(r.header.columns.of(f)).plain() }
+func (r *Reader) text(l line, f field) string { return l.Cell(r.header.columns.of(f)).Plain() }
 
 // maxContinued is how long a content may become by the lines below it, in bytes.
 // It is more than is kept of a content.
@@ -208,7 +208,7 @@ const maxContinued = 4 * app.MaxContent
 // its content column holds something. The rest is added to that content.
 func (r *Reader) goesOn(l line) bool {
 	text := r.text(l, fieldContent)
-	if r.held == nil || text == "" || l.filled() != 1 || beginsSum(text) {
+	if r.held == nil || text == "" || l.Filled() != 1 || beginsSum(text) {
 		return false
 	}
 	if len(r.held.Content)+len(text) < maxContinued {
@@ -227,11 +227,11 @@ func (r *Reader) readHeader(rec record) (ok bool, err error) {
 	h, ok, err := headerAt(append([]record{rec}, r.peek(headerRows-1)...), r.options)
 	if !ok {
 		if ok = slices.Contains(r.header.rows, rowText(rec)); ok { // one row of the present header
-			r.skip(rec.line, skipHeader)
+			r.skip(rec.Line, skipHeader)
 		}
 		return ok, nil
 	}
-	r.skip(rec.line, skipHeader)
+	r.skip(rec.Line, skipHeader)
 	if err != nil {
 		return true, err
 	}
@@ -263,15 +263,15 @@ func (r *Reader) leaveAccounts(h *header) {
 
 // isAccountLine tells whether a line between tables names an account.
 func (r *Reader) isAccountLine(rec record) bool {
-	for i, c := range rec.cells {
-		if c.plain() == "" {
+	for i, c := range rec.Cells {
+		if c.Plain() == "" {
 			continue
 		}
-		if c.number || i == r.header.columns.of(fieldContent) && rec.filled() > 1 {
+		if c.Number || i == r.header.columns.of(fieldContent) && rec.Filled() > 1 {
 			return false
 		}
-		label, number := cutLabel(c.plain())
-		return isAccountLabel(label) || endsWithAccount(label) && accountDigits(cell{text: number}) != ""
+		label, number := cutLabel(c.Plain())
+		return isAccountLabel(label) || endsWithAccount(label) && accountDigits(cell{Text: number}) != ""
 	}
 	return false
 }
@@ -286,7 +286,7 @@ func (r *Reader) changeAccount(rec record) error {
 		return nil
 	}
 	if r.account == "" && r.rows > 0 {
-		return refusedAt(rec.line, "account %s is named only below rows that name none",
+		return refusedAt(rec.Line, "account %s is named only below rows that name none",
 			"tài khoản %s chỉ được nêu bên dưới các dòng không nêu tài khoản", number)
 	}
 	r.account = number
@@ -323,15 +323,15 @@ func (r *Reader) isSum(l line) bool {
 		return false
 	}
 	onlyNumbers := true
-	for _, c := range l.cells {
-		text := c.plain()
+	for _, c := range l.Cells {
+		text := c.Plain()
 		if beginsSum(text) {
 			return true
 		}
-		onlyNumbers = onlyNumbers && (c.number || strings.Trim(text, "0123456789.,-+() ") == "")
+		onlyNumbers = onlyNumbers && (c.Number || strings.Trim(text, "0123456789.,-+() ") == "")
 	}
 	when := r.text(l, fieldDate) + r.text(l, fieldPosting)
-	if strings.Trim(when, "-") == "" || r.sums == l.line-1 {
+	if strings.Trim(when, "-") == "" || r.sums == l.Line-1 {
 		return onlyNumbers
 	}
 	return !strings.ContainsAny(when, "0123456789") && r.text(l, fieldContent) == ""
@@ -340,12 +340,12 @@ func (r *Reader) isSum(l line) bool {
 // isNumbering tells whether a line numbers the columns of the header above it, as
 // (1), (2), (3), or as A, B, 1, 2 in the forms of accountants.
 func (r *Reader) isNumbering(l line) bool {
-	if l.dated || r.header.line == 0 || r.lines > 2 || l.filled() < 3 {
+	if l.dated || r.header.line == 0 || r.lines > 2 || l.Filled() < 3 {
 		return false
 	}
 	before := 0
-	for _, c := range l.cells {
-		text := strings.Trim(c.plain(), "()[]")
+	for _, c := range l.Cells {
+		text := strings.Trim(c.Plain(), "()[]")
 		if text == "" || len(text) == 1 && !isDigit(text[0]) {
 			continue
 		}

@@ -1,16 +1,16 @@
 package statement
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"slices"
 	"time"
 
 	"baoco/app"
 	"baoco/app/inbound"
+	"baoco/app/sheet"
 )
 
 // Options say how a file is read, where the file itself doesn't.
@@ -54,22 +54,27 @@ type Layout struct {
 // [Options.Map] can name, or another one, such as "balance".
 type Column struct {
 	Field  string
-	Number int    // from 1
-	Header string // as it stands in the file
+	Number int // from 1
 }
+
+// record and cell are a line and a cell of the file.
+type (
+	record = sheet.Record
+	cell   = sheet.Cell
+)
 
 // Reader reads the transactions of a file one by one.
 type Reader struct {
-	table    table
-	ahead    []record // lines that were read already
-	behind   error    // the error or io.EOF that came after the lines of ahead
-	isText   bool     // a CSV file: its lines have as many cells as the header
-	date1904 bool
-	options  Options
-	layout   Layout
-	header   header
-	lines    int    // lines below the header that held something
-	account  string // named by the latest line outside the table
+	file    *sheet.File
+	table   sheet.Table
+	ahead   []record // lines that were read already
+	behind  error    // the error or io.EOF that came after the lines of ahead
+	commas  bool     // a text file whose cells stand between commas
+	options Options
+	layout  Layout
+	header  header
+	lines   int    // lines below the header that held something
+	account string // named by the latest line outside the table
 
 	day    date  // of the row above, for a bank that doesn't repeat dates
 	held   *Row  // the row that was read last: its content may go on below
@@ -82,155 +87,139 @@ type Reader struct {
 	certainty
 	differences []Difference
 	present     reconciliation // of the present account
-	file        sums
+	all         sums           // of the whole file
 }
 
-// Open finds the table of transactions in a file. The content of the file, not
-// its name, tells whether it is CSV or XLSX. A file that isn't understood is an
-// [app.Error] that says what to do.
+// Open finds the table of transactions in a file, CSV or XLSX. A file that isn't
+// understood is an [app.Error] that says what to do.
 func Open(path string, o Options) (*Reader, error) {
 	if err := checkMap(o.Map); err != nil {
 		return nil, err
 	}
 	o.Zone = cmp.Or(o.Zone, time.UTC)
-	file, err := os.Open(path)
+	file, err := sheet.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := open(file, o)
+	r, err := openTable(file, o)
+	if err == nil && r == nil {
+		err = noHeader(o)
+	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return r, nil
 }
 
-func open(file *os.File, o Options) (*Reader, error) {
-	sample, size, err := readSample(file)
-	if err != nil {
-		return nil, err
+// openTable finds the table in a text file, in the sheet that is named, or in the only
+// one with rows below a header. It is nil where there is none.
+func openTable(file *sheet.File, o Options) (found *Reader, err error) {
+	if file.Sheets == nil {
+		table, comma, err := openText(file, o)
+		if err != nil {
+			return nil, err
+		}
+		return begin(&Reader{file: file, table: table, commas: comma, options: o})
 	}
-	if isWorkbook(sample) {
-		return openSpreadsheet(file, size, o)
+	if o.Sheet != "" && !slices.ContainsFunc(file.Sheets, o.names) {
+		return nil, noSheet(file, o)
 	}
-	if err := notTable(sample); err != nil {
-		return nil, err
-	}
-	table, err := openCSV(file, size, sample, o)
-	if err != nil {
-		return nil, err
-	}
-	r := &Reader{table: table, isText: true, options: o}
-	found, err := r.begin()
-	if err == nil && !found {
-		err = noHeader(o)
-	}
-	return r, err
-}
-
-// readSample reads the beginning of a file, which tells what it is.
-func readSample(file *os.File) (sample []byte, size int64, err error) {
-	info, err := file.Stat()
-	if err != nil {
-		return nil, 0, err
-	}
-	sample = make([]byte, min(sampleSize, info.Size()))
-	n, err := file.ReadAt(sample, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, 0, err
-	}
-	return sample[:n], info.Size(), nil
-}
-
-func isWorkbook(sample []byte) bool {
-	return bytes.HasPrefix(sample, []byte("PK\x03\x04")) || bytes.HasPrefix(sample, []byte("PK\x05\x06"))
-}
-
-// openSpreadsheet opens the sheet that is named, or the only one with rows below
-// a header.
-func openSpreadsheet(file *os.File, size int64, o Options) (found *Reader, err error) {
-	book, err := openWorkbook(file, size)
-	if err != nil {
-		return nil, err
-	}
-	named := false
-	for _, s := range book.sheets {
-		if o.Sheet != "" && wordsOf(s.name) != wordsOf(o.Sheet) {
+	for i, name := range file.Sheets {
+		if !o.names(name) {
 			continue
 		}
-		named = true
-		t, err := book.open(s, file)
+		table, err := file.Sheet(i)
 		if err != nil {
 			return nil, err
 		}
-		r := &Reader{table: t, date1904: book.date1904, options: o, layout: Layout{Sheet: s.name}}
-		ok, err := r.begin()
-		if ok && err == nil && found != nil {
-			if ok, err = r.hasLines(); ok {
-				err = severalSheets(found.layout.Sheet, r.layout.Sheet)
-			}
-		} else if ok {
+		r, err := begin(&Reader{file: file, table: table, options: o, layout: Layout{Sheet: name}})
+		switch {
+		case err != nil:
+			return nil, err
+		case found == nil:
 			found = r
+		case r != nil && slices.ContainsFunc(r.peek(headerLines), func(l record) bool { return l.Filled() > 0 }):
+			return nil, severalSheets(found.layout.Sheet, name)
 		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case !named:
-		return nil, noSheet(book, o)
-	case found == nil:
-		return nil, noHeader(o)
 	}
 	return found, nil
 }
 
-// hasLines tells whether the table has lines below its header.
-func (r *Reader) hasLines() (bool, error) {
-	for {
-		line, err := r.nextLine()
-		if errors.Is(err, io.EOF) {
-			return false, nil
+// names tells whether a sheet of this name may be read.
+func (o Options) names(name string) bool { return o.Sheet == "" || wordsOf(name) == wordsOf(o.Sheet) }
+
+// openText finds the delimiter with which a header with the most columns is
+// found. Where no header is known, only one delimiter may cut the lines: it is refused
+// where a second one cuts half as many of them as the first, such as commas
+// in the amounts of a file with semicolons. Columns that are named by letter don't
+// matter here: they are those of the preview, which is read without them.
+func openText(file *sheet.File, o Options) (table sheet.Table, comma bool, err error) {
+	if !o.mapsHeaders() {
+		o.Map = nil
+	}
+	best, most := byte(','), 0
+	cut, second, widest := byte(','), 0, 0
+	for _, d := range []byte(sheet.Delimiters) {
+		r := Reader{table: file.Sample(d)}
+		lines := r.peek(headerLines)
+		if h, _, _ := findHeader(lines, o); len(h.columns) > most && h.line > 0 {
+			best, most = d, len(h.columns)
 		}
-		if err != nil || !line.blank() {
-			return err == nil, err
+		n := 0
+		for _, l := range lines {
+			if l.Filled() >= 2 {
+				n++
+			}
+		}
+		if n > widest {
+			cut, second, widest = d, widest, n
+		} else {
+			second = max(second, n)
 		}
 	}
+	if most == 0 {
+		best = cut
+	}
+	if most == 0 && second*2 >= max(widest, 1) {
+		return nil, false, errDelimiter
+	}
+	return file.Text(best), best == ',', nil
 }
 
-// begin reads the first lines and finds the header among them.
-func (r *Reader) begin() (found bool, err error) {
+// begin reads the first lines and finds the header among them. It returns nil where there
+// is none.
+func begin(r *Reader) (*Reader, error) {
 	lines := r.peek(headerLines)
-	r.header, found, err = findHeader(lines, r.options)
+	h, found, err := findHeader(lines, r.options)
 	if err == nil && !found && !errors.Is(r.behind, io.EOF) {
 		err = r.behind
 	}
 	if !found || err != nil {
-		return found, err
+		return nil, err
 	}
-	above := lines[:r.header.next-len(r.header.rows)]
-	r.ahead = r.ahead[r.header.next:]
+	r.header, r.ahead = h, r.ahead[h.next:]
+	above := lines[:h.next-len(h.rows)]
 	r.readable, r.unread = map[field]int{}, map[field]int{}
-	r.layout.Bank, r.layout.HeaderLine = findBank(above), r.header.line
 	for _, line := range above {
 		if number, labelled := namedAccount(line, namesAccount); labelled && number != "" {
 			if r.account != "" && r.account != number {
-				return true, refusedAt(line.line, "the file names two accounts above its table, %s and %s",
+				return nil, refusedAt(line.Line, "the file names two accounts above its table, %s and %s",
 					"tệp nêu hai tài khoản phía trên bảng, %s và %s", r.account, number)
 			}
 			r.account = number
 		}
 		if err := errors.Join(r.ledgerTitle(line), r.readUnit(line)); err != nil {
-			return true, err
+			return nil, err
 		}
 		r.note(line)
 	}
 	for _, f := range moneyFields {
-		r.vnd = r.vnd || list{"vnd"}.in(headerKey(r.header.name(f)))
+		r.vnd = r.vnd || list{"vnd"}.in(headerKey(h.name(f)))
 	}
 	r.leaveAccounts(&r.header)
 	r.leaveCounter()
-	r.layout.Columns, r.layout.AccountNumber = r.header.list(), r.account
-	return true, nil
+	r.layout.Bank, r.layout.HeaderLine, r.layout.Columns, r.layout.AccountNumber = findBank(above), h.line, r.header.list(), r.account
+	return r, nil
 }
 
 // Layout returns what was found out before the first row.
@@ -246,10 +235,10 @@ func (r *Reader) Differences() []Difference { return r.differences }
 
 // Progress returns how much of the file, or of the sheet within it, was read, in
 // bytes.
-func (r *Reader) Progress() (done, total int64) { return r.table.progress() }
+func (r *Reader) Progress() (done, total int64) { return r.table.Progress() }
 
 // Close closes the file.
-func (r *Reader) Close() error { return r.table.close() }
+func (r *Reader) Close() error { return r.file.Close() }
 
 // Next returns the next transaction, or io.EOF. Another error means that the file
 // isn't understood or is damaged. It may come as late as the end of the file, so
@@ -258,9 +247,7 @@ func (r *Reader) Next() (Row, error) {
 	for r.failed == nil {
 		line, err := r.nextLine()
 		if errors.Is(err, io.EOF) {
-			if wrong := errors.Join(r.endTable(), r.endFile(), r.endAccount()); wrong != nil {
-				err = wrong
-			}
+			err = cmp.Or(errors.Join(r.endTable(), r.endFile(), r.endAccount()), err)
 		}
 		var row *Row
 		if err == nil {
@@ -285,30 +272,23 @@ func (r *Reader) Next() (Row, error) {
 // peek returns up to n of the next lines without taking them.
 func (r *Reader) peek(n int) []record {
 	for len(r.ahead) < n && r.behind == nil {
-		line, err := r.table.next()
-		if err != nil {
-			r.behind = err
-			break
+		var line record
+		if line, r.behind = r.table.Next(); r.behind == nil {
+			r.ahead = append(r.ahead, line)
 		}
-		r.ahead = append(r.ahead, line)
 	}
 	return r.ahead[:min(n, len(r.ahead))]
 }
 
 // nextLine takes the next line.
 func (r *Reader) nextLine() (record, error) {
-	if len(r.ahead) > 0 {
-		line := r.ahead[0]
+	if lines := r.peek(1); len(lines) > 0 {
 		r.ahead = r.ahead[1:]
-		return line, nil
-	}
-	line, err := record{}, r.behind
-	if err == nil {
-		line, err = r.table.next()
+		return lines[0], nil
 	}
 	var known *app.Error
-	if err != nil && !errors.Is(err, io.EOF) && !errors.As(err, &known) {
-		err = fmt.Errorf("reading the statement: %w", err)
+	if err := r.behind; errors.Is(err, io.EOF) || errors.As(err, &known) {
+		return record{}, err
 	}
-	return line, err
+	return record{}, fmt.Errorf("reading the statement: %w", r.behind)
 }

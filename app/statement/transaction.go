@@ -14,7 +14,7 @@ import (
 
 // row makes a transaction of a line. fault is nil unless one is known already.
 func (r *Reader) row(l line, fault *app.FieldError) Row {
-	row := Row{Line: l.line, Cells: r.written(l)}
+	row := Row{Line: l.Line, Cells: r.written(l)}
 	e := &row.Incoming
 	e.EventID = r.text(l, fieldID)
 	e.Gateway = r.layout.Bank
@@ -48,8 +48,9 @@ func (r *Reader) setTime(l line, e *inbound.Incoming) {
 	case written != "":
 		e.DateFlaw = app.DateImpossible
 		return
-	case slices.ContainsFunc(l.cells, func(c cell) bool { return beginsSum(c.plain()) }),
-		slices.ContainsFunc([]field{fieldContent, fieldIndex, fieldNumber, fieldBalance}, func(f field) bool { return c.has(f) && r.text(l, f) == "" }):
+	case slices.ContainsFunc(l.Cells, func(c cell) bool { return beginsSum(c.Plain()) }),
+		slices.ContainsFunc([]field{fieldContent, fieldIndex, fieldNumber, fieldBalance},
+			func(f field) bool { return c.has(f) && r.text(l, f) == "" }):
 		return // a sum, or not all that a row has
 	}
 	e.Time, e.DateOnly = r.day.at, !r.day.at.IsZero() && !r.day.clock
@@ -62,9 +63,9 @@ func (r *Reader) number(l line) string {
 	if !r.header.columns.has(fieldNumber) {
 		return l.date.rest
 	}
-	c := l.cell(r.header.columns.of(fieldNumber))
-	text := c.plain()
-	if c.number {
+	c := l.Cell(r.header.columns.of(fieldNumber))
+	text := c.Plain()
+	if c.Number {
 		digits, _ := wholeDigits(text)
 		return digits
 	}
@@ -79,7 +80,7 @@ func (r *Reader) number(l line) string {
 func (r *Reader) leaveCounter() {
 	at, next := r.header.columns.of(fieldNumber), 1
 	for _, l := range r.peek(headerLines) {
-		if text := l.cell(at).plain(); text == strconv.Itoa(next) {
+		if text := l.Cell(at).Plain(); text == strconv.Itoa(next) {
 			next++
 		} else if text != "" {
 			return
@@ -94,15 +95,15 @@ func (r *Reader) leaveCounter() {
 // accountNumber returns the account number in the column for it, or else the one
 // that is named outside the table.
 func (r *Reader) accountNumber(l line) (string, *app.FieldError) {
-	c := l.cell(r.header.columns.of(fieldAccount))
-	text := c.plain()
+	c := l.Cell(r.header.columns.of(fieldAccount))
+	text := c.Plain()
 	if text == "" {
 		return r.account, nil
 	}
-	if digits, ok := wholeDigits(text); ok && c.number {
+	if digits, ok := wholeDigits(text); ok && c.Number {
 		return digits, nil
 	}
-	if c.number || looksScientific(text) {
+	if c.Number || looksScientific(text) {
 		return text, fieldFault("accountNumber", "has lost digits in the spreadsheet; the column must be text",
 			"đã mất chữ số trong bảng tính; cột này phải ở dạng văn bản")
 	}
@@ -169,16 +170,16 @@ func looksScientific(text string) bool {
 // was cut at a delimiter in it. Where there are fewer and the last one is an
 // amount, this amount may be cut.
 func (r *Reader) widthFault(l line) *app.FieldError {
-	last := len(l.cells) - 1
+	last := len(l.Cells) - 1
 	switch {
-	case !r.isText:
-	case last >= r.header.width && slices.ContainsFunc(l.cells[r.header.width:], func(c cell) bool { return c.plain() != "" }):
+	case r.file.Sheets != nil:
+	case last >= r.header.width && slices.ContainsFunc(l.Cells[r.header.width:], func(c cell) bool { return c.Plain() != "" }):
 		return fieldFault("line", "has more cells than the header; an amount or a text with the delimiter in it must be quoted",
 			"có nhiều ô hơn dòng tiêu đề; số tiền hoặc nội dung chứa dấu phân cách phải đặt trong ngoặc kép")
 	case r.cutAtCommas(l):
 		return fieldFault("line", "has an amount that is cut at its commas; amounts must be quoted",
 			"có số tiền bị cắt ở dấu phẩy; số tiền phải đặt trong ngoặc kép")
-	case last < r.header.width-1 && slices.Contains(r.header.amounts(), last) && l.cells[last].plain() != "":
+	case last < r.header.width-1 && slices.Contains(r.header.amounts(), last) && l.Cells[last].Plain() != "":
 		return fieldFault("line", "ends with its amount, which may be cut", "kết thúc ngay ở số tiền, có thể đã bị cắt")
 	}
 	return nil
@@ -187,12 +188,12 @@ func (r *Reader) widthFault(l line) *app.FieldError {
 // cutAtCommas tells whether an amount looks like the first group of a number
 // that goes on in the next cell: 1,500,000 between commas.
 func (r *Reader) cutAtCommas(l line) bool {
-	if t, ok := r.table.(*csvTable); !ok || t.delimiter != ',' {
+	if !r.commas {
 		return false
 	}
 	balance := r.header.columns.of(fieldBalance)
 	for _, i := range r.header.amounts() {
-		first, next := strings.TrimLeft(l.cell(i).plain(), "+-"), l.cell(i+1).plain()
+		first, next := strings.TrimLeft(l.Cell(i).Plain(), "+-"), l.Cell(i+1).Plain()
 		if len(first) >= 1 && len(first) <= 3 && first[0] != '0' && len(next) == 3 && (i+1 != balance || next[0] == '0') &&
 			strings.Trim(first+next, "0123456789") == "" {
 			return true
@@ -203,11 +204,11 @@ func (r *Reader) cutAtCommas(l line) bool {
 
 // written returns the texts of a line, with dates of a spreadsheet as yyyy-mm-dd.
 func (r *Reader) written(l line) []string {
-	cells := make([]string, len(l.cells))
-	for i, c := range l.cells {
-		cells[i] = c.text
-		if c.number && (i == r.header.columns.of(fieldDate) || i == r.header.columns.of(fieldPosting)) {
-			if d, ok := parseDate(c, r.options.Zone, r.date1904); ok {
+	cells := make([]string, len(l.Cells))
+	for i, c := range l.Cells {
+		cells[i] = c.Text
+		if c.Number && (i == r.header.columns.of(fieldDate) || i == r.header.columns.of(fieldPosting)) {
+			if d, ok := parseDate(c, r.options.Zone, r.file.Date1904); ok {
 				cells[i] = app.FormatTime(d.at, r.options.Zone)
 			}
 		}
@@ -223,7 +224,7 @@ func (r *Reader) readMoney(l line, e *inbound.Incoming) *app.FieldError {
 		}
 	}
 	debit, credit := l.debit.value, l.credit.value
-	named := parseDirection(l.cell(r.header.columns.of(fieldType)))
+	named := parseDirection(l.Cell(r.header.columns.of(fieldType)))
 	switch {
 	case debit != 0 && named == app.In, credit != 0 && named == app.Out:
 		return typeFault("contradicts the column of the amount", "mâu thuẫn với cột có số tiền")
@@ -258,7 +259,7 @@ func (r *Reader) readDebit(l line, e *inbound.Incoming) *app.FieldError {
 	r.debits = cmp.Or(r.debits, sign)
 	if sign != r.debits {
 		if r.debits < 0 {
-			r.doubt = refusedAt(l.line, "the debit has no minus, but those above have one: they, or this one, may be corrections",
+			r.doubt = refusedAt(l.Line, "the debit has no minus, but those above have one: they, or this one, may be corrections",
 				"cột nợ không có dấu trừ nhưng các dòng trên có; các dòng đó hoặc dòng này có thể là điều chỉnh")
 		}
 		return typeFault("the sign of the debit is not that of the debits above; it may be a correction",
@@ -275,7 +276,7 @@ var interestWords = listOf("lai|interest")
 // one can't be read, or where they differ in their signs.
 func (r *Reader) parseCharges(rec record) (sum money) {
 	for _, i := range r.header.charges {
-		m := parseMoney(rec.cell(i))
+		m := parseMoney(rec.Cell(i))
 		if m.err == nil && m.value != 0 && sum.value != 0 && (m.value < 0) != (sum.value < 0) {
 			m.err = app.ErrAmountSyntax
 		}
@@ -291,7 +292,7 @@ func (r *Reader) parseCharges(rec record) (sum money) {
 // minus may have come in.
 func (r *Reader) readCharge(l line, named app.Direction, e *inbound.Incoming) *app.FieldError {
 	out := l.charge.value < 0 || r.debits >= 0 && !slices.ContainsFunc(r.header.charges, func(i int) bool {
-		return interestWords.in(headerKey(r.header.names[i])) && l.cell(i).plain() != ""
+		return interestWords.in(headerKey(r.header.names[i])) && l.Cell(i).Plain() != ""
 	})
 	switch {
 	case l.charge.err != nil:

@@ -1,4 +1,4 @@
-package statement
+package sheet
 
 import (
 	"bufio"
@@ -28,11 +28,11 @@ const (
 
 var (
 	errLongLine  = errors.New("longer than 8 MiB")
-	errManyCells = fmt.Errorf("more than %d columns", maxColumns)
+	errManyCells = fmt.Errorf("more than %d columns", MaxColumns)
 )
 
-// csvTable reads a text file of cells between delimiters.
-type csvTable struct {
+// textTable reads a text file of cells between delimiters.
+type textTable struct {
 	file      *os.File
 	size      int64
 	text      *bufio.Reader
@@ -42,60 +42,27 @@ type csvTable struct {
 	ahead     [][]byte // lines below it that were read already
 }
 
-// delimiters are the bytes that may stand between cells.
-const delimiters = ",;\t|"
+// Delimiters are the bytes that may stand between cells.
+const Delimiters = ",;\t|"
 
-// openCSV reads a file that begins with sample.
-func openCSV(file *os.File, size int64, sample []byte, o Options) (*csvTable, error) {
-	delimiter, ok := findDelimiter(sample, o)
-	if !ok {
-		return nil, errDelimiter
-	}
-	t := newCSVTable(file, sample, delimiter)
-	t.file, t.size = file, size
-	return t, nil
+// Text returns the lines of a text file whose cells stand between delimiters.
+func (f *File) Text(delimiter byte) Table {
+	_, _ = f.file.Seek(0, io.SeekStart)
+	t := newTextTable(f.file, f.sample, delimiter)
+	t.file, t.size = f.file, f.size
+	return t
 }
 
-// findDelimiter finds the delimiter with which a header with the most columns is
-// found. Where no header is known, only one delimiter may cut the lines: ok is
-// false where a second one cuts half as many of them as the first, such as commas
-// in the amounts of a file with semicolons. Columns that are named by letter don't
-// matter here: they are those of the preview, which is read without them.
-func findDelimiter(sample []byte, o Options) (delimiter byte, ok bool) {
-	if !o.mapsHeaders() {
-		o.Map = nil
-	}
-	best, most := byte(','), 0
-	cut, second, widest := byte(','), 0, 0
-	for _, d := range []byte(delimiters) {
-		r := Reader{table: newCSVTable(bytes.NewReader(sample), sample, d)}
-		lines := r.peek(headerLines)
-		if h, _, _ := findHeader(lines, o); len(h.columns) > most && h.line > 0 {
-			best, most = d, len(h.columns)
-		}
-		n := 0
-		for _, l := range lines {
-			if l.filled() >= 2 {
-				n++
-			}
-		}
-		if n > widest {
-			cut, second, widest = d, widest, n
-		} else {
-			second = max(second, n)
-		}
-	}
-	if most > 0 {
-		return best, true
-	}
-	return cut, second*2 < max(widest, 1)
+// Sample returns the first lines of a text file, which may end within a line.
+func (f *File) Sample(delimiter byte) Table {
+	return newTextTable(bytes.NewReader(f.sample), f.sample, delimiter)
 }
 
-func newCSVTable(r io.Reader, sample []byte, delimiter byte) *csvTable {
+func newTextTable(r io.Reader, sample []byte, delimiter byte) *textTable {
 	if e := encodingOf(sample); e != nil {
 		r = e.NewDecoder().Reader(r)
 	}
-	t := &csvTable{text: bufio.NewReaderSize(r, 64<<10), end: '\n', delimiter: delimiter}
+	t := &textTable{text: bufio.NewReaderSize(r, 64<<10), end: '\n', delimiter: delimiter}
 	if bytes.IndexByte(sample, '\n') < 0 && bytes.IndexByte(sample, '\r') >= 0 {
 		t.end = '\r'
 	}
@@ -131,37 +98,37 @@ func encodingOf(sample []byte) encoding.Encoding {
 	return nil
 }
 
-// next returns the next line, also a blank one.
-func (t *csvTable) next() (record, error) {
+// Next returns the next line, also a blank one.
+func (t *textTable) Next() (Record, error) {
 	line, err := t.peekLine(0)
 	if err != nil {
-		return record{}, err
+		return Record{}, err
 	}
 	t.ahead = t.ahead[1:]
 	t.line++
-	r := record{line: t.line}
+	r := Record{Line: t.line}
 	if t.line == 1 && len(line) == 5 && strings.EqualFold(string(line[:4]), "sep=") {
 		return r, nil // Excel names the delimiter so
 	}
 	fields, err := t.split(line)
-	if err == nil && len(fields) > maxColumns {
+	if err == nil && len(fields) > MaxColumns {
 		err = damaged(t.line, errManyCells)
 	}
 	if err != nil {
-		return record{}, err
+		return Record{}, err
 	}
-	r.cells = make([]cell, len(fields))
+	r.Cells = make([]Cell, len(fields))
 	for i, f := range fields {
-		r.cells[i].text = f
+		r.Cells[i].Text = f
 	}
 	return r, nil
 }
 
 // split cuts a line into cells, together with the lines below it into which a
 // quoted cell goes on.
-func (t *csvTable) split(line []byte) ([]string, error) {
+func (t *textTable) split(line []byte) ([]string, error) {
 	if bytes.IndexByte(line, '"') < 0 {
-		return strings.SplitN(string(line), string(rune(t.delimiter)), maxColumns+1), nil
+		return strings.SplitN(string(line), string(rune(t.delimiter)), MaxColumns+1), nil
 	}
 	whole, more := line, 0
 	for ; bytes.Count(whole, []byte{'"'})%2 != 0 && more < maxCellLines && len(whole) < maxLine; more++ {
@@ -174,7 +141,7 @@ func (t *csvTable) split(line []byte) ([]string, error) {
 		}
 		whole = append(append(whole[:len(whole):len(whole)], '\n'), next...)
 	}
-	if fields, err := t.parse(whole, false); err == nil && len(fields) <= maxColumns {
+	if fields, err := t.parse(whole, false); err == nil && len(fields) <= MaxColumns {
 		t.ahead = t.ahead[more:]
 		t.line += more
 		return fields, nil
@@ -184,7 +151,7 @@ func (t *csvTable) split(line []byte) ([]string, error) {
 
 // parse reads the one record that whole is. lazy takes a quote within a cell for a
 // part of it.
-func (t *csvTable) parse(whole []byte, lazy bool) ([]string, error) {
+func (t *textTable) parse(whole []byte, lazy bool) ([]string, error) {
 	r := csv.NewReader(bytes.NewReader(whole))
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes = rune(t.delimiter), -1, lazy
 	fields, err := r.Read()
@@ -195,7 +162,7 @@ func (t *csvTable) parse(whole []byte, lazy bool) ([]string, error) {
 }
 
 // peekLine returns line i, from 0, below the line that was returned last.
-func (t *csvTable) peekLine(i int) ([]byte, error) {
+func (t *textTable) peekLine(i int) ([]byte, error) {
 	for len(t.ahead) <= i {
 		line, err := t.readLine()
 		if err != nil {
@@ -207,7 +174,7 @@ func (t *csvTable) peekLine(i int) ([]byte, error) {
 }
 
 // readLine reads a line without its end, and without NULs.
-func (t *csvTable) readLine() ([]byte, error) {
+func (t *textTable) readLine() ([]byte, error) {
 	var line []byte
 	for {
 		part, err := t.text.ReadSlice(t.end)
@@ -224,9 +191,7 @@ func (t *csvTable) readLine() ([]byte, error) {
 	}
 }
 
-func (t *csvTable) progress() (done, total int64) {
+func (t *textTable) Progress() (done, total int64) {
 	done, _ = t.file.Seek(0, io.SeekCurrent)
 	return done, t.size
 }
-
-func (t *csvTable) close() error { return t.file.Close() }

@@ -1,4 +1,4 @@
-package statement
+package sheet
 
 import (
 	"archive/zip"
@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"regexp"
 	"strconv"
@@ -17,33 +16,26 @@ import (
 	"baoco/app"
 )
 
-// The bounds of a spreadsheet, so that no file of a few bytes can take all the
-// memory there is. A sheet of a million rows has about 500 MB of XML, a hundred
-// thousand rows with three texts each need about 25 MiB of shared texts. A
-// spreadsheet program writes 32,767 characters into a cell at most.
+// The bounds of a spreadsheet, so that no file of a few bytes can take all the memory there
+// is. A sheet of a million rows has about 500 MB of XML, a hundred thousand rows with three
+// texts each need about 25 MiB of shared texts.
 const (
 	maxXML           = 1 << 30 // bytes of XML of all parts
-	maxList          = 4 << 20 // of XML of a part that lists other parts
-	maxText          = 4 << 20 // of XML of one shared text
-	maxRow           = 1 << 20 // of XML of one row
+	maxList          = 4 << 20 // of a part that lists other parts
+	maxText          = 4 << 20 // of one shared text
+	maxRow           = 1 << 20 // of one row
 	maxDepth         = 64      // elements within elements
 	maxSheets        = 1000
 	maxRows          = 1 << 20
-	maxColumns       = 1 << 14
+	MaxColumns       = 1 << 14
 	maxRowText       = 256 << 10 // bytes of text of one row, since many cells may name one long text
 	maxSharedStrings = 64 << 20  // bytes of memory
 	stringHeader     = 16        // bytes that a string takes beside its text
 )
 
 var (
-	errMuchXML    = errors.New("more than 1 GiB of XML")
-	errBigList    = errors.New("more than 4 MiB of names of parts")
-	errBigPiece   = errors.New("a row, a text or a tag is too long")
-	errDeep       = errors.New("elements nested too deeply")
-	errManySheets = fmt.Errorf("more than %d sheets", maxSheets)
-	errTwoTables  = errors.New("the rows of a sheet stand in two places")
-	errNested     = errors.New("an element where it can't be: in a text, a row in a row, a cell in a cell, two values in a cell")
-	errLongRow    = errors.New("a row with more than 256 KiB of text")
+	errLarge  = errors.New("larger than what a spreadsheet program writes")
+	errNested = errors.New("an element where it can't be: in a text, a row in a row, a cell in a cell, two values in a cell")
 )
 
 // workbook is an XLSX file: a zip archive of XML parts (ECMA-376).
@@ -70,11 +62,8 @@ type sheet struct {
 func openWorkbook(r io.ReaderAt, size int64) (*workbook, error) {
 	w := &workbook{parts: map[string]*zip.File{}}
 	err := w.readParts(r, size)
-	if err == nil {
-		return w, nil
-	}
-	if known := (*app.Error)(nil); errors.As(err, &known) {
-		return nil, known
+	if known := (*app.Error)(nil); err == nil || errors.As(err, &known) {
+		return w, err
 	}
 	return nil, &app.Error{
 		Code: app.CodeValidation,
@@ -96,7 +85,7 @@ func (w *workbook) readParts(r io.ReaderAt, size int64) error {
 	for _, f := range archive.File {
 		w.parts[partName("", f.Name)] = f
 	}
-	roots, err := w.relationships("_rels/.rels", "")
+	roots, err := w.related("")
 	if err != nil {
 		return err
 	}
@@ -106,7 +95,7 @@ func (w *workbook) readParts(r io.ReaderAt, size int64) error {
 			name = r.target
 		}
 	}
-	related, err := w.relationships(path.Join(path.Dir(name), "_rels", path.Base(name)+".rels"), path.Dir(name))
+	related, err := w.related(name)
 	if err != nil {
 		return err
 	}
@@ -128,18 +117,15 @@ func (w *workbook) readParts(r io.ReaderAt, size int64) error {
 			w.sheets = append(w.sheets, sheet{s.Name, w.parts[r.target]})
 		}
 	}
-	switch {
-	case len(w.sheets) == 0:
-		return fmt.Errorf("%s names no sheet", name)
-	case len(w.sheets) > maxSheets:
-		return errManySheets
+	if len(w.sheets) == 0 || len(w.sheets) > maxSheets {
+		return fmt.Errorf("%d sheets", len(w.sheets))
 	}
 	for _, r := range related {
 		if w.parts[r.target] != nil && r.kind == "sharedStrings" && w.strings == nil {
-			err = w.readStrings(r.target)
+			return w.readStrings(r.target)
 		}
 	}
-	return err
+	return nil
 }
 
 // readList reads a part that lists other parts.
@@ -154,25 +140,23 @@ func (w *workbook) readList(name string, list any) error {
 	}
 	text, err := io.ReadAll(io.LimitReader(source, maxList+1))
 	if err == nil && len(text) > maxList {
-		err = errBigList
+		err = errLarge
 	}
 	if err == nil {
 		err = xml.Unmarshal(text, list)
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
+	return err
 }
 
 // relationship names a part to which another part refers, and what it is.
 type relationship struct{ kind, target string }
 
-// relationships reads a list of relationships by their ids; it is empty where
-// there is no such part. Targets are relative to dir.
-func (w *workbook) relationships(name, dir string) (map[string]relationship, error) {
-	found := map[string]relationship{}
-	if name = partName("", name); w.parts[name] == nil {
+// related reads by their ids the parts to which a part refers; it is empty where it has
+// no list of them. Targets are relative to the part.
+func (w *workbook) related(to string) (map[string]relationship, error) {
+	found, dir := map[string]relationship{}, path.Dir(to)
+	name := partName(dir, "_rels/"+strings.TrimPrefix(path.Base(to), ".")+".rels")
+	if w.parts[name] == nil {
 		return found, nil
 	}
 	var list struct {
@@ -226,21 +210,17 @@ func (w *workbook) openPart(file *zip.File, mostPiece int64) (*xmlPart, error) {
 	return p, nil
 }
 
-// Read reads from the part, within the bounds.
+// Read reads from the part for raw, within the bounds.
 func (p *xmlPart) Read(b []byte) (int, error) {
 	n, err := p.source.Read(b)
-	p.read += int64(n)
-	p.piece += int64(n)
-	if p.book.read += int64(n); p.book.read > maxXML {
-		return 0, errMuchXML
-	}
-	if p.piece > p.mostPiece {
-		return 0, errBigPiece
+	p.read, p.piece, p.book.read = p.read+int64(n), p.piece+int64(n), p.book.read+int64(n)
+	if p.book.read > maxXML || p.piece > p.mostPiece {
+		return 0, errLarge
 	}
 	return n, err
 }
 
-// Token returns the next token for decoder.
+// Token returns the next token of raw for decoder.
 func (p *xmlPart) Token() (xml.Token, error) {
 	token, err := p.raw.RawToken()
 	switch token.(type) {
@@ -250,7 +230,7 @@ func (p *xmlPart) Token() (xml.Token, error) {
 		p.depth--
 	}
 	if p.depth > maxDepth {
-		return nil, errDeep
+		return nil, errLarge
 	}
 	return token, err
 }
@@ -276,46 +256,43 @@ type xmlRich struct {
 	} `xml:"r"`
 }
 
-func (x xmlRich) text() (string, error) {
+func (x xmlRich) text() (text string, err error) {
 	all := x.Plain
 	for _, run := range x.Runs {
 		all = append(all, run.Text...)
 	}
-	var b strings.Builder
 	for _, part := range all {
-		if b.WriteString(part.Text); len(part.Within) > 0 {
-			return "", errNested
+		if text += part.Text; len(part.Within) > 0 {
+			err = errNested
 		}
 	}
-	return unescape(b.String()), nil
+	return unescape(text), err
 }
 
 // readStrings reads the texts that cells name by their number, from 0.
 func (w *workbook) readStrings(name string) error {
 	p, err := w.openPart(w.parts[name], maxText)
-	size := 0
-	for err == nil {
+	for size := 0; err == nil; {
 		var token xml.Token
 		token, err = p.next()
-		start, ok := token.(xml.StartElement)
-		if err != nil || !ok || start.Name.Local != "si" {
-			continue
+		if start, ok := token.(xml.StartElement); err == nil && ok && start.Name.Local == "si" {
+			var rich xmlRich
+			var text string
+			if err = p.decoder.DecodeElement(&rich, &start); err == nil {
+				text, err = rich.text()
+			}
+			if size += len(text) + stringHeader; size > maxSharedStrings {
+				return refused("The workbook holds too much text to be read as .xlsx (more than 64 MiB); save it as .csv in a spreadsheet "+
+					"program and import that file.",
+					"Bảng tính chứa quá nhiều văn bản để đọc ở dạng .xlsx (hơn 64 MiB); hãy lưu lại thành .csv bằng phần mềm bảng tính rồi nhập tệp đó.")
+			}
+			w.strings = append(w.strings, text)
 		}
-		var rich xmlRich
-		if err = p.decoder.DecodeElement(&rich, &start); err != nil {
-			break
-		}
-		var text string
-		text, err = rich.text()
-		if size += len(text) + stringHeader; size > maxSharedStrings {
-			return errManyStrings()
-		}
-		w.strings = append(w.strings, text)
 	}
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", name, err)
+	return err
 }
 
 var escaped = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
@@ -334,43 +311,40 @@ func unescape(s string) string {
 
 // xlsxTable reads the rows of one sheet as a stream.
 type xlsxTable struct {
-	file   *os.File
-	book   *workbook
 	part   *xmlPart
 	inRows bool // within <sheetData>
 	ended  bool
 	line   int
 }
 
-func (w *workbook) open(s sheet, file *os.File) (*xlsxTable, error) {
-	part, err := w.openPart(s.part, maxRow)
+// Sheet returns the rows of sheet i, from 0, of a workbook.
+func (f *File) Sheet(i int) (Table, error) {
+	part, err := f.book.openPart(f.book.sheets[i].part, maxRow)
 	if err != nil {
 		return nil, damaged(1, err)
 	}
-	return &xlsxTable{file: file, book: w, part: part}, nil
+	return &xlsxTable{part: part}, nil
 }
 
-func (t *xlsxTable) progress() (done, total int64) { return t.part.read, t.part.size }
-
-func (t *xlsxTable) close() error { return t.file.Close() }
+func (t *xlsxTable) Progress() (done, total int64) { return t.part.read, t.part.size }
 
 // next returns the next row that the sheet holds; empty rows may be left out. The end
 // of a sheet is that of its part: only there it is known whether the checksum is right.
-func (t *xlsxTable) next() (record, error) {
+func (t *xlsxTable) Next() (Record, error) {
 	for {
 		token, err := t.part.next()
 		if errors.Is(err, io.EOF) {
-			return record{}, io.EOF
+			return Record{}, io.EOF
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
 			switch name := token.Name.Local; {
 			case name == "sheetData" && (t.inRows || t.ended):
-				err = errTwoTables
+				err = errNested
 			case name == "sheetData":
 				t.inRows = true
 			case name == "row" && t.inRows:
-				var row record
+				var row Record
 				if row, err = t.row(token); err == nil {
 					return row, nil
 				}
@@ -381,7 +355,7 @@ func (t *xlsxTable) next() (record, error) {
 			}
 		}
 		if err != nil {
-			return record{}, damaged(t.line+1, err)
+			return Record{}, damaged(t.line+1, err)
 		}
 	}
 }
@@ -396,90 +370,80 @@ type xmlCell struct {
 
 // row reads a row whose element has just begun. Rows stand in ascending order, and so
 // do the cells of a row.
-func (t *xlsxTable) row(start xml.StartElement) (record, error) {
+func (t *xlsxTable) row(start xml.StartElement) (r Record, err error) {
 	var row struct {
 		Number string     `xml:"r,attr"`
 		Cells  []xmlCell  `xml:"c"`
 		Rows   []struct{} `xml:"row"`
-		Sheets []struct{} `xml:"sheetData"`
 	}
 	if err := t.part.decoder.DecodeElement(&row, &start); err != nil {
-		return record{}, err
+		return r, err
 	}
-	line := t.line + 1
+	r.Line = t.line + 1
 	if row.Number != "" {
-		n, err := strconv.Atoi(row.Number)
-		if err != nil || n < line {
-			return record{}, fmt.Errorf("row %q after line %d", row.Number, t.line)
-		}
-		line = n
+		r.Line, err = strconv.Atoi(row.Number)
 	}
-	if line > maxRows || len(row.Rows)+len(row.Sheets) > 0 {
-		return record{}, errNested
+	if err != nil || r.Line <= t.line || r.Line > maxRows || len(row.Rows) > 0 {
+		return r, errNested
 	}
-	r, column, size := record{line: line}, 0, 0
+	column, size := 0, 0
 	for _, x := range row.Cells {
 		if column++; x.Name != "" {
 			letters := strings.TrimRight(x.Name, "0123456789")
-			n, ok := columnNumber(letters)
-			if !ok || n < column || x.Name[len(letters):] != strconv.Itoa(line) {
-				return record{}, fmt.Errorf("cell %q in row %d after column %d", x.Name, line, column-1)
+			n, ok := ColumnNumber(letters)
+			if !ok || n < column || x.Name[len(letters):] != strconv.Itoa(r.Line) {
+				return r, fmt.Errorf("cell %q in row %d after column %d", x.Name, r.Line, column-1)
 			}
 			column = n
 		}
 		c, err := t.cell(x)
-		if size += len(c.text); size > maxRowText {
-			err = errLongRow
-		}
-		if err == nil && column > maxColumns {
-			err = errManyCells
+		if size += len(c.Text); size > maxRowText || column > MaxColumns {
+			err = errLarge
 		}
 		if err != nil {
-			return record{}, err
+			return r, err
 		}
-		if c.text != "" {
-			r.cells = append(append(r.cells, make([]cell, column-1-len(r.cells))...), c)
+		if c.Text != "" {
+			r.Cells = append(append(r.Cells, make([]Cell, column-1-len(r.Cells))...), c)
 		}
 	}
-	t.line = line
+	t.line = r.Line
 	return r, nil
 }
 
-func (t *xlsxTable) cell(x xmlCell) (c cell, err error) {
+func (t *xlsxTable) cell(x xmlCell) (c Cell, err error) {
 	switch {
 	case len(x.Value)+len(x.Inline) > 1, len(x.Cells) > 0, len(x.Value) > 0 && len(x.Value[0].Within) > 0:
 		return c, errNested
 	case len(x.Inline) > 0:
-		c.text, err = x.Inline[0].text()
+		c.Text, err = x.Inline[0].text()
 		return c, err
 	case len(x.Value) == 0:
 		return c, nil
 	}
-	text := x.Value[0].Text
-	switch x.Kind {
+	switch text, plain := x.Value[0].Text, strings.TrimSpace(x.Value[0].Text); x.Kind {
 	case "s":
-		if text = strings.TrimSpace(text); text == "" {
+		i, err := strconv.Atoi(plain)
+		if shared := t.part.book.strings; err == nil && i >= 0 && i < len(shared) {
+			return Cell{Text: shared[i]}, nil
+		} else if plain == "" {
 			return c, nil
 		}
-		i, err := strconv.Atoi(text)
-		if err != nil || i < 0 || i >= len(t.book.strings) {
-			return c, fmt.Errorf("there is no shared text %q", text)
-		}
-		return cell{text: t.book.strings[i]}, nil
+		return c, fmt.Errorf("there is no shared text %q", plain)
 	case "", "n":
-		text = strings.TrimSpace(text)
-		return cell{text, text != ""}, nil
+		return Cell{plain, plain != ""}, nil
 	case "b":
-		return cell{text: map[string]string{"0": "FALSE", "1": "TRUE"}[text]}, nil
+		return Cell{Text: map[string]string{"0": "FALSE", "1": "TRUE"}[text]}, nil
+	default:
+		return Cell{Text: unescape(text)}, nil
 	}
-	return cell{text: unescape(text)}, nil
 }
 
-// columnNumber reads the letters of a column: A is 1, XFD is 16384.
-func columnNumber(letters string) (int, bool) {
+// ColumnNumber reads the letters of a column: A is 1, XFD is 16384.
+func ColumnNumber(letters string) (int, bool) {
 	n := 0
 	for _, c := range strings.ToUpper(letters) {
-		if c < 'A' || c > 'Z' || n > maxColumns {
+		if c < 'A' || c > 'Z' || n > MaxColumns {
 			return 0, false
 		}
 		n = n*26 + int(c-'A') + 1

@@ -1,0 +1,179 @@
+package sheet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"baoco/app"
+)
+
+// File is a file of cells: a text file of delimited cells, or a workbook. The content of
+// the file, not its name, tells which.
+type File struct {
+	Sheets   []string // names of the sheets of a workbook; nil: a text file
+	Date1904 bool     // a workbook counts its days from 1904, as on old Macs
+
+	file   *os.File
+	size   int64
+	sample []byte // the beginning of a text file
+	book   *workbook
+}
+
+// Table is a text file, or a sheet, as lines of cells.
+type Table interface {
+	// Next returns the next line, and io.EOF after the last one. The caller may
+	// keep the record.
+	Next() (Record, error)
+	// Progress returns how much was read, in bytes.
+	Progress() (done, total int64)
+}
+
+// Open opens a file to be read. One that is neither a text file nor a workbook is an
+// [app.Error] that says what to do.
+func Open(path string) (f *File, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f = &File{file: file}
+	if err := f.begin(); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return f, nil
+}
+
+func (f *File) Close() error { return f.file.Close() }
+
+// begin reads the beginning of a file, which tells what it is.
+func (f *File) begin() error {
+	info, err := f.file.Stat()
+	if err != nil {
+		return err
+	}
+	f.size = info.Size()
+	f.sample = make([]byte, min(sampleSize, f.size))
+	n, err := f.file.ReadAt(f.sample, 0)
+	if f.sample = f.sample[:n]; err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if bytes.HasPrefix(f.sample, []byte("PK\x03\x04")) || bytes.HasPrefix(f.sample, []byte("PK\x05\x06")) {
+		if f.book, err = openWorkbook(f.file, f.size); err != nil {
+			return err
+		}
+		f.Date1904 = f.book.date1904
+		for _, s := range f.book.sheets {
+			f.Sheets = append(f.Sheets, s.name)
+		}
+		return nil
+	}
+	return notTable(f.sample)
+}
+
+// notTable refuses a file by its first bytes where it is no text file, and says
+// what to do.
+func notTable(begin []byte) error {
+	text := strings.ToLower(string(bytes.TrimLeft(bytes.TrimPrefix(begin[:min(len(begin), 512)], []byte("\xEF\xBB\xBF")), " \t\r\n")))
+	begins := func(prefixes ...string) bool {
+		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
+	}
+	switch {
+	case len(begin) == 0:
+		return refused("The file is empty.", "Tệp rỗng.")
+	case begins("%pdf"):
+		return refused("This is a PDF file; download the statement from the bank as Excel or CSV.",
+			"Đây là tệp PDF; hãy tải sao kê từ ngân hàng ở dạng Excel hoặc CSV.")
+	case bytes.HasPrefix(begin, []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")): // a container of old Office programs, or of an encrypted file
+		return refused("This is a workbook of the old binary format (.xls), or it is protected by a password; "+
+			"open it in Excel or LibreOffice, remove its password if there is one (File, Info, Protect Workbook), and save it as .xlsx or .csv.",
+			"Đây là bảng tính định dạng nhị phân cũ (.xls) hoặc có mật khẩu; hãy mở bằng Excel hoặc LibreOffice, gỡ mật khẩu nếu có (Tệp, Thông "+
+				"tin, Bảo vệ sổ làm việc) rồi lưu lại thành .xlsx hoặc .csv.")
+	case begins("<?xml", "<!doctype html", "<html", "<table", "<meta", "<style"): // some banks name such a page .xls
+		return refused("This is a web page or XML, whatever its name says; open it in Excel or LibreOffice and save it as .xlsx or .csv.",
+			"Đây là trang web hoặc XML dù tên tệp có đuôi gì; hãy mở bằng Excel hoặc LibreOffice rồi lưu lại thành .xlsx hoặc .csv.")
+	}
+	return nil
+}
+
+func refused(en, vi string) error { return app.Refused(app.CodeValidation, app.Text{EN: en, VI: vi}) }
+
+// damaged says where a file can't be read on.
+func damaged(line int, err error) error {
+	return &app.Error{
+		Code: app.CodeValidation,
+		Text: app.Text{
+			EN: fmt.Sprintf("The file is damaged at line %d; open it in a spreadsheet program and save it again as .xlsx or .csv.", line),
+			VI: fmt.Sprintf("Tệp bị hỏng ở dòng %d; hãy mở bằng phần mềm bảng tính rồi lưu lại thành .xlsx hoặc .csv.", line),
+		},
+		Err: err,
+	}
+}
+
+// Record is one line of a table.
+type Record struct {
+	Line  int // in the file or the sheet, from 1
+	Cells []Cell
+}
+
+// Cell is the content of one cell.
+type Cell struct {
+	Text   string
+	Number bool // a number of a workbook: Text is its exact value
+}
+
+// Cell returns the cell of column i, from 0. It is empty where the line has no such
+// column.
+func (r Record) Cell(i int) Cell {
+	if i < 0 || i >= len(r.Cells) {
+		return Cell{}
+	}
+	return r.Cells[i]
+}
+
+// Filled counts the cells of the line that hold something.
+func (r Record) Filled() int {
+	n := 0
+	for _, c := range r.Cells {
+		if c.Plain() != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// Plain returns the text without the space around it and without the marks by which
+// Excel takes a number for a text: ="0123" and '0123.
+func (c Cell) Plain() string {
+	s := strings.TrimFunc(c.Text, IsSpace)
+	if inner, ok := strings.CutPrefix(s, `="`); ok {
+		if inner, ok = strings.CutSuffix(inner, `"`); ok {
+			return strings.TrimFunc(inner, IsSpace)
+		}
+	}
+	if len(s) > 1 && s[0] == '\'' && s[1] >= '0' && s[1] <= '9' {
+		return s[1:]
+	}
+	return s
+}
+
+// Words is the text of a cell; it is empty where the cell holds a number.
+func (c Cell) Words() string {
+	if c.Number {
+		return ""
+	}
+	return c.Plain()
+}
+
+// IsSpace tells whether r is invisible: a space that spreadsheets use, or a mark
+// without width.
+func IsSpace(r rune) bool {
+	switch r {
+	case ' ', '\t', '\n', '\r', '\v', '\f', 0, 0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF:
+		return true
+	}
+	return r >= 0x2000 && r <= 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2060 && r <= 0x2069
+}
