@@ -13,52 +13,41 @@ import (
 // name. A column of accounts doesn't say it, since it may hold those of the other side:
 // it counts where a person names it, and in a file that baoco exported.
 
-// banks are the names by which titles call the banks, folded, with their codes.
-var banks = sync.OnceValue(func() map[string]string {
-	names := map[string]string{" mb ": "MBB", " mb bank ": "MBB", " military commercial ": "MBB", " asia commercial ": "ACB"}
+// bankNames are the names by which titles call the banks, folded, with their codes; the
+// longest come first, as "VPBank" also stands in "CAKE by VPBank".
+var bankNames = sync.OnceValue(func() [][2]string {
+	names := [][2]string{{" mb ", "MBB"}, {" mb bank ", "MBB"}, {" military commercial ", "MBB"}, {" asia commercial ", "ACB"}}
 	for _, b := range app.Banks() {
 		for _, name := range []string{b.Code, b.ShortName, b.Name, strings.Replace(b.Name, "Ngân hàng TMCP", "Ngân hàng", 1)} {
 			if words := wordsOf(name); len(words) > 4 {
-				names[words] = b.Code
+				names = append(names, [2]string{words, b.Code})
 			}
 		}
 	}
+	slices.SortStableFunc(names, func(a, b [2]string) int { return len(b[0]) - len(a[0]) })
 	return names
 })
 
 // findBank finds the bank that the lines above a table name. It is empty where they name
-// several, or none. A name within a longer one, as in "VPBank" and "CAKE by VPBank",
-// doesn't count.
-func findBank(titles []record) string {
+// several, or none.
+func findBank(titles []record) (code string) {
 	above := " "
 	for _, r := range titles {
 		for _, c := range r.Cells {
-			if text := c.Words(); text != "" && len(text) < 500 {
+			if text := c.Words(); len(text) < 500 {
 				above += wordsOf(text)
 			}
 		}
 	}
-	longest, found := map[string]bool{}, ""
-	for name := range banks() {
-		if strings.Contains(above, name) {
-			longest[name] = true
-		}
-	}
-	for name := range longest {
-		for other := range longest {
-			if other != name && strings.Contains(other, name) {
-				longest[name] = false
+	for _, name := range bankNames() {
+		if rest := strings.ReplaceAll(above, name[0], " | "); rest != above {
+			if code != "" && code != name[1] {
+				return ""
 			}
+			above, code = rest, name[1]
 		}
 	}
-	for name, counts := range longest {
-		if code := banks()[name]; counts && found != "" && found != code {
-			return ""
-		} else if counts {
-			found = code
-		}
-	}
-	return found
+	return code
 }
 
 // accountLabels are the labels of an account number. otherAccountWords are in the labels
@@ -87,31 +76,27 @@ func namedAccount(r record, inTitle func(label string) bool) (number string, lab
 		if colon := strings.IndexByte(text, ':'); colon >= 0 && isAccountLabel(text[:colon]) {
 			label, value = text[:colon], text[colon+1:]
 		}
-		if !isAccountLabel(label) {
-			if number = accountDigits(cell{Text: value}); number != "" && inTitle(label) {
-				return number, true
-			}
-			continue
-		}
-		labelled = true
-		if strings.TrimFunc(value, sheet.IsSpace) != "" || i == len(r.Cells)-1 {
+		if labelled = isAccountLabel(label); labelled && (strings.TrimFunc(value, sheet.IsSpace) != "" || i == len(r.Cells)-1) {
 			return accountText(cell{Text: value}), true
+		}
+		if number = accountDigits(cell{Text: value}); !labelled && number != "" && inTitle(label) {
+			return number, true
 		}
 	}
 	return "", labelled
 }
 
 // accountText returns the account number in a cell. If it isn't understood, this is
-// the whole text, so that no linked account has the rows.
+// the whole text, so that no linked account has the rows. A text without digits is a name,
+// or a kind of account.
 func accountText(c cell) string {
 	if number := accountDigits(c); number != "" {
 		return number
 	}
-	text := strings.TrimFunc(strings.TrimLeft(c.Plain(), ":# "), sheet.IsSpace)
-	if !strings.ContainsAny(text, "0123456789") {
-		return "" // a name, or a kind of account
+	if _, digits := cutLabel(c.Plain()); digits == "" {
+		return ""
 	}
-	return text
+	return strings.TrimFunc(strings.TrimLeft(c.Plain(), ":# "), sheet.IsSpace)
 }
 
 // cutLabel splits a text before its first digit.

@@ -2,8 +2,6 @@ package statement
 
 import (
 	"errors"
-	"math"
-	"strconv"
 	"strings"
 
 	"baoco/app"
@@ -17,8 +15,12 @@ type money struct {
 	signed bool  // a sign was written
 	err    error // why the content isn't an amount
 	digits bool  // some digit isn't 0
+	zero   bool  // 0 is written
 	marks  marks // of a text
 }
+
+// known tells whether the cell holds a number, which may be 0.
+func (m money) known() bool { return m.err == nil && (m.value != 0 || m.zero) }
 
 // marks are the bytes between the digits of an amount; 0: there is none.
 type marks struct{ group, decimal byte }
@@ -42,6 +44,7 @@ var (
 func parseMoney(c cell) money {
 	text := c.Plain()
 	m := money{digits: strings.ContainsAny(text, "123456789")}
+	m.zero = !m.digits && strings.Contains(text, "0")
 	if isDash(text) {
 		return m
 	}
@@ -67,32 +70,6 @@ func parseMoney(c cell) money {
 		m.value = -m.value
 	}
 	return m
-}
-
-// parseBalance reads a balance or a total, which may be greater than an amount. ok
-// is false where the cell holds none. A number of a spreadsheet may have been
-// calculated, and so differ a little from a whole number.
-func parseBalance(c cell) (n int64, ok bool, err error) {
-	text := c.Plain()
-	if c.Number {
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.Abs(f-math.Round(f)) > 0.004 || math.Abs(f) > maxExact {
-			return 0, false, app.ErrAmountSyntax
-		}
-		return int64(math.Round(f)), true, nil
-	}
-	digits, negative, _ := cutSign(cutUnit(text))
-	if digits == "" || isDash(text) {
-		return 0, false, nil
-	}
-	whole, _, err := parseDigits(digits)
-	if err != nil {
-		return 0, false, err
-	}
-	if n, err = strconv.ParseInt("0"+whole, 10, 64); negative {
-		n = -n
-	}
-	return n, err == nil, err
 }
 
 // cutUnit removes the name of the currency.

@@ -2,8 +2,6 @@ package statement
 
 import (
 	"errors"
-	"slices"
-	"strings"
 
 	"baoco/app"
 )
@@ -40,7 +38,7 @@ func (r *Reader) certain(l line) error {
 			r.readable[f] = l.Line
 		}
 	}
-	err := errors.Join(r.doubt, r.companyLedger(l))
+	err := errors.Join(r.doubt, r.ledger(record{Line: l.Line}, r.text(l, fieldCounterpart)))
 	for _, m := range append(l.amounts(), parseMoney(l.Cell(r.header.columns.of(fieldBalance)))) {
 		if err == nil {
 			err = r.addMarks(l.Line, m)
@@ -122,33 +120,23 @@ var (
 	ledgerTitles = listOf("so cai|so chi tiet tai khoan|so chi tiet cac tai khoan|so chi tiet tk|so ke toan|nhat ky chung|general ledger")
 )
 
-// companyLedger refuses a ledger by a row. The accounts beside its rows are of a chart of
-// accounts, such as 131 or 33311; no bank has such short numbers.
-func (r *Reader) companyLedger(l line) error {
-	if text := r.text(l, fieldCounterpart); len(text) >= 3 && len(text) <= 5 && app.AllDigits(text) {
-		return r.errLedger(l.Line, text)
+// ledger refuses a company's own ledger, by a line above the table or by the account beside
+// a row: one of a chart of accounts, such as 131 or 33311; no bank has such short numbers.
+// Receipts and payments ("Thu", "Chi") mean the same to bank and company.
+func (r *Reader) ledger(rec record, account string) error {
+	named := ""
+	if len(account) >= 3 && len(account) <= 5 && app.AllDigits(account) {
+		named = account
 	}
-	return nil
-}
-
-// ledgerTitle refuses a ledger by a line above the table.
-func (r *Reader) ledgerTitle(rec record) error {
 	for _, c := range rec.Cells {
-		if text := c.Words(); len(text) < 200 && ledgerTitles.in(wordsOf(text)) {
-			return r.errLedger(rec.Line, text)
+		if text := c.Words(); account == "" && len(text) < 200 && ledgerTitles.in(wordsOf(text)) {
+			named = text
 		}
 	}
-	return nil
-}
-
-// errLedger is nil where headers don't name the columns of money by the sides of an
-// account: receipts and payments ("Thu", "Chi") mean the same to bank and company.
-func (r *Reader) errLedger(line int, named string) error {
-	if r.options.mapsMoney() || !slices.ContainsFunc([]string{r.header.name(fieldDebit), r.header.name(fieldCredit)},
-		func(name string) bool { return ledgerWords.in(wordsOf(name)) }) {
+	if named == "" || r.options.mapsMoney() || !ledgerWords.in(wordsOf(r.header.name(fieldDebit)+" "+r.header.name(fieldCredit))) {
 		return nil
 	}
-	return withFlag("--map credit=…", refusedAt(line,
+	return withFlag("--map credit=…", refusedAt(rec.Line,
 		"“%s” is of a company’s own ledger, where debit is money in; import the statement of the bank, or choose the columns yourself",
-		"“%s” là của sổ kế toán công ty, ở đó Nợ là tiền vào; hãy nhập sao kê của ngân hàng, hoặc tự chọn cột", strings.TrimSpace(named)))
+		"“%s” là của sổ kế toán công ty, ở đó Nợ là tiền vào; hãy nhập sao kê của ngân hàng, hoặc tự chọn cột", named))
 }

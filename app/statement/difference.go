@@ -41,12 +41,8 @@ func (s *sums) add(other sums) {
 	s.fees, s.beside, s.unsure = s.fees+other.fees, s.beside+other.beside, s.unsure || other.unsure
 }
 
-// leads tells whether the rows lead from a balance to another. Some banks subtract what
-// stands in the columns of fees and taxes, others include it in the amount.
-func (s sums) leads(from, to int64) bool {
-	rest := to - from - s.in + s.out
-	return rest == 0 || rest == -s.beside
-}
+// moved is what the rows changed in the balance.
+func (s sums) moved() int64 { return s.in - s.out - s.beside }
 
 // total is one that a line states. side is empty for one of money in and out.
 type total struct {
@@ -78,11 +74,9 @@ type reconciliation struct {
 	gap              bool    // the balance of some row isn't known
 	line             int     // of the last row
 	before           int64   // its balance
-	last             sums
-	broken           int // the line of the first balance that doesn't join the one before; 0: none
-	straight         chain
-	charged          chain // where fees beside amounts count
-	turned           chain // where money out came in
+	last             int64   // what it moved
+	broken           int     // the line of the first balance that doesn't join the one before; 0: none
+	straight, turned chain   // turned: where money out came in
 }
 
 // add follows a row.
@@ -92,13 +86,12 @@ func (g *reconciliation) add(line int, s sums, balance int64, known bool) {
 	if g.gap = g.gap || !known || s.unsure; g.gap {
 		return
 	}
-	if g.line != 0 && g.broken == 0 && !s.leads(g.before, balance) && !g.last.leads(balance, g.before) {
+	if g.line != 0 && g.broken == 0 && balance != g.before+s.moved() && g.before != balance+g.last {
 		g.broken = line
 	}
-	g.line, g.before, g.last = line, balance, s
-	g.straight.add(balance, s.in-s.out)
-	g.charged.add(balance, s.in-s.out-s.beside)
-	g.turned.add(balance, s.out-s.in)
+	g.line, g.before, g.last = line, balance, s.moved()
+	g.straight.add(balance, s.moved())
+	g.turned.add(balance, -s.moved())
 }
 
 // chain compares running balances in any order of the rows, since rows of one second may
@@ -122,9 +115,9 @@ func (c *chain) add(balance, moved int64) {
 	}
 }
 
-// ends returns the balances before and after all rows; known is false where they are
-// equal, and whole where some row doesn't follow from another.
-func (c chain) ends() (opening, closing int64, known, whole bool) {
+// ends returns the balances before and after all rows; both are 0 where they are equal.
+// whole is false where some row doesn't follow from another.
+func (c chain) ends() (opening, closing int64, whole bool) {
 	for value, n := range c {
 		if n > 0 {
 			opening = value
@@ -132,7 +125,7 @@ func (c chain) ends() (opening, closing int64, known, whole bool) {
 			closing = value
 		}
 	}
-	return opening, closing, len(c) > 0, len(c) == 0 || len(c) == 2 && c[opening] == 1 && c[closing] == -1
+	return opening, closing, len(c) == 0 || len(c) == 2 && c[opening] == 1 && c[closing] == -1
 }
 
 // compare compares a transaction with what the file says about it, and gives it the
@@ -140,19 +133,17 @@ func (c chain) ends() (opening, closing int64, known, whole bool) {
 func (r *Reader) compare(l line, row *Row) error {
 	r.rows++
 	c := l.Cell(r.header.columns.of(fieldBalance))
-	balance, known, err := parseBalance(c)
-	if err != nil {
+	balance := parseMoney(c)
+	if balance.err != nil {
 		r.differ(l.Line, "the balance “%s” can not be read", "không đọc được số dư “%s”", app.CleanText(c.Plain(), 40))
 	}
-	row.Balance = balance
-	var s sums
-	switch {
-	case row.Amount == 0, row.Type == "", row.Fault != nil && row.Fault.Field != "accountNumber" && row.Fault.Field != "currency":
-		s.unsure = true
-	case row.Type == app.In:
-		s = sums{in: row.Amount, ins: 1}
-	default:
+	row.Balance = balance.value
+	s := sums{in: row.Amount, ins: 1}
+	if row.Type == app.Out {
 		s = sums{out: row.Amount, outs: 1}
+	}
+	if row.Amount == 0 || row.Type == "" || row.Fault != nil && row.Fault.Field != "accountNumber" && row.Fault.Field != "currency" {
+		s = sums{unsure: true}
 	}
 	if !l.holdsAmount() {
 		s.fees = s.out
@@ -161,7 +152,7 @@ func (r *Reader) compare(l line, row *Row) error {
 		r.skip(l.Line, skipCharge)
 	}
 	r.all.add(s)
-	r.present.add(l.Line, s, balance, known && err == nil)
+	r.present.add(l.Line, s, balance.value, balance.known())
 	return r.certain(l)
 }
 
@@ -176,35 +167,26 @@ func (r *Reader) endAccount() error {
 	for _, t := range g.above {
 		r.compareTotal(t, g.all, r.all)
 	}
-	opening, closing, known, whole := g.straight.ends()
-	if !whole {
-		opening, closing, known, whole = g.charged.ends()
-	}
-	if _, _, _, turned := g.turned.ends(); !g.gap && !whole && turned && g.all.ins+g.all.outs > 1 {
-		return refusedAt(cmp.Or(g.broken, g.line), "by the running balances, what is read as money out came in, and the other way round",
+	opening, closing, whole := g.straight.ends()
+	at := cmp.Or(g.broken, g.line)
+	if _, _, turned := g.turned.ends(); !g.gap && !whole && turned && g.all.ins+g.all.outs > 1 {
+		return refusedAt(at, "by the running balances, what is read as money out came in, and the other way round",
 			"theo số dư từng dòng, tiền đọc là ra lại là vào và ngược lại")
 	}
-	from, to := g.opening, g.closing
-	switch {
-	case from.line != 0 && to.line != 0:
-		known, opening, closing = true, from.value, from.value+g.all.in-g.all.out
-		if g.all.leads(from.value, to.value) {
-			closing = to.value
-		}
-	case g.gap:
-		known = false
-	case !whole:
-		known = false
-		r.differ(cmp.Or(g.broken, g.line), "the balance doesn’t follow from the amounts: some row is missing or is not read rightly",
+	known := !g.gap && whole && len(g.straight) > 0
+	if g.opening.line != 0 && g.closing.line != 0 {
+		opening, closing, known = g.opening.value, g.opening.value+g.all.moved(), true
+	} else if !g.gap && !whole {
+		r.differ(at, "the balance doesn’t follow from the amounts: some row is missing or is not read rightly",
 			"số dư không khớp với các số tiền: có dòng bị thiếu hoặc bị đọc sai")
 	}
-	if known && from.line != 0 && from.value != opening {
-		r.differ(from.line, "the opening balance is %s, but the rows begin with %s", "số dư đầu kỳ là %s, nhưng các dòng bắt đầu từ %s",
-			dong(from.value), dong(opening))
+	if known && g.opening.line != 0 && g.opening.value != opening {
+		r.differ(g.opening.line, "the opening balance is %s, but the rows begin with %s", "số dư đầu kỳ là %s, nhưng các dòng bắt đầu từ %s",
+			dong(g.opening.value), dong(opening))
 	}
-	if known && to.line != 0 && to.value != closing {
-		r.differ(to.line, "the closing balance is %s, but the rows make %s", "số dư cuối kỳ là %s, nhưng theo các dòng thì là %s",
-			dong(to.value), dong(closing))
+	if known && g.closing.line != 0 && g.closing.value != closing {
+		r.differ(g.closing.line, "the closing balance is %s, but the rows make %s", "số dư cuối kỳ là %s, nhưng theo các dòng thì là %s",
+			dong(g.closing.value), dong(closing))
 	}
 	return nil
 }
@@ -286,16 +268,12 @@ func (r *Reader) note(rec record) (ok bool) {
 
 // sumLine compares the totals in the columns of the amounts with the rows.
 func (r *Reader) sumLine(rec record) {
-	c := r.header.columns
 	var totals []total
-	if n, ok := readBalance(rec.Cell(c.of(fieldDebit))); ok {
-		totals = append(totals, total{rec.Line, app.Out, n})
-	}
-	if n, ok := readBalance(rec.Cell(c.of(fieldCredit))); ok {
-		totals = append(totals, total{rec.Line, app.In, n})
-	}
-	if n, ok := readBalance(rec.Cell(c.of(fieldAmount))); ok && len(totals) == 0 {
-		totals = append(totals, total{rec.Line, "", n})
+	for _, f := range amountFields {
+		side := map[field]app.Direction{fieldDebit: app.Out, fieldCredit: app.In}[f]
+		if m := parseMoney(rec.Cell(r.header.columns.of(f))); m.known() && (side != "" || totals == nil) {
+			totals = append(totals, total{rec.Line, side, m.value})
+		}
 	}
 	r.total(totals...)
 }
@@ -309,25 +287,14 @@ func (r *Reader) statedValue(rec record, i int) (int64, bool) {
 	if colon := strings.LastIndexByte(text, ':'); colon >= 0 {
 		value = text[colon+1:]
 	}
-	if n, ok := readBalance(cell{Text: value}); ok {
-		return n, true
+	m := parseMoney(cell{Text: value})
+	if !m.known() && r.lines > 0 {
+		m = parseMoney(rec.Cell(r.header.columns.of(fieldBalance)))
 	}
-	if n, ok := readBalance(rec.Cell(r.header.columns.of(fieldBalance))); ok && r.lines > 0 {
-		return n, true
+	for next := i + 1; !m.known() && m.err == nil && next < len(rec.Cells); next++ {
+		m = parseMoney(rec.Cells[next])
 	}
-	for _, c := range rec.Cells[i+1:] {
-		if c.Plain() != "" {
-			return readBalance(c)
-		}
-	}
-	return 0, false
-}
-
-// readBalance reads a balance or a total; ok is false where the cell holds none
-// that can be read.
-func readBalance(c cell) (n int64, ok bool) {
-	n, ok, err := parseBalance(c)
-	return n, ok && err == nil
+	return m.value, m.known()
 }
 
 func magnitude(n int64) int64 { return max(n, -n) }

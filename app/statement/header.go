@@ -67,15 +67,13 @@ func (h header) amounts() []int {
 	return list
 }
 
-// list returns the columns from left to right, for people.
-func (h header) list() []Column {
-	var list []Column
+// fields names what each column holds, for people.
+func (h header) fields() []string {
+	list := make([]string, len(h.names))
 	for f, i := range h.columns {
-		list = append(list, Column{Field: string(f), Number: i + 1})
+		list = append(list, make([]string, max(0, i+1-len(list)))...)
+		list[i] = string(f)
 	}
-	slices.SortFunc(list, func(a, b Column) int {
-		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Field, b.Field))
-	})
 	return list
 }
 

@@ -128,19 +128,16 @@ func (i Import) check(ctx context.Context) ([]Difference, error) {
 		return nil, err
 	}
 	defer r.Close()
-	for rows := 0; ; rows++ {
-		_, err := r.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return r.Differences(), nil
-		case err != nil:
-			return nil, err
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case i.MaxRows > 0 && rows == i.MaxRows:
-			return nil, ErrTooManyRows
+	for rows := 0; err == nil; rows++ {
+		if _, err = r.Next(); err == nil && i.MaxRows > 0 && rows == i.MaxRows {
+			err = ErrTooManyRows
 		}
+		err = cmp.Or(err, ctx.Err())
 	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return r.Differences(), err
 }
 
 // bankAccount finds the bank account that the file is about; it is empty where
@@ -162,7 +159,7 @@ func (i Import) bankAccount(ctx context.Context, ledger *app.Service, layout Lay
 	switch {
 	case i.Record.BankAccountID != 0:
 		return app.BankAccount{}, app.ErrUnknownBankAccountID
-	case layout.namesAccount():
+	case layout.AccountNumber != "", slices.Contains(layout.Columns, string(fieldAccount)): // the file names it
 		return app.BankAccount{}, nil
 	case layout.UnclearAccount || len(candidates) != 1:
 		return app.BankAccount{}, &UnclearAccountError{len(candidates)}
@@ -171,37 +168,30 @@ func (i Import) bankAccount(ctx context.Context, ledger *app.Service, layout Lay
 }
 
 // record records the rows batch by batch.
-func (i Import) record(ctx context.Context, in *inbound.Import, reader *Reader, r *Result) error {
-	for {
-		rows, end := readBatch(reader)
-		if len(rows) > 0 {
-			if err := i.add(ctx, in, rows, r); err != nil {
-				return err
-			}
-			if i.Progress != nil {
-				done, total := reader.Progress()
-				i.Progress(r.Rows, done, total)
+func (i Import) record(ctx context.Context, in *inbound.Import, reader *Reader, r *Result) (err error) {
+	for err == nil {
+		var rows []Row
+		for err == nil && len(rows) < Batch {
+			var row Row
+			if row, err = reader.Next(); err == nil {
+				rows = append(rows, row)
 			}
 		}
-		if errors.Is(end, io.EOF) {
-			return nil
+		if len(rows) == 0 {
+			break
 		}
-		if end != nil {
-			return end
+		if err := i.add(ctx, in, rows, r); err != nil {
+			return err
+		}
+		if i.Progress != nil {
+			done, total := reader.Progress()
+			i.Progress(r.Rows, done, total)
 		}
 	}
-}
-
-// readBatch reads the rows of one commit; with an error come those before it.
-func readBatch(reader *Reader) (rows []Row, err error) {
-	for len(rows) < Batch {
-		row, err := reader.Next()
-		if err != nil {
-			return rows, err
-		}
-		rows = append(rows, row)
+	if errors.Is(err, io.EOF) {
+		return nil
 	}
-	return rows, nil
+	return err
 }
 
 // add records those rows of a batch that could be read, in one commit.
@@ -279,9 +269,4 @@ func (i Import) reject(r *Result, row Row, outcome inbound.Outcome, e inbound.In
 		r.Reasons = append(r.Reasons, Reason{reason, 1, row.Line})
 	}
 	return nil
-}
-
-// namesAccount tells whether the file says which bank account it is about.
-func (l Layout) namesAccount() bool {
-	return l.AccountNumber != "" || slices.ContainsFunc(l.Columns, func(c Column) bool { return c.Field == string(fieldAccount) })
 }

@@ -3,7 +3,6 @@ package statement
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,19 +13,17 @@ import (
 //
 //  1. A line without a date that begins with the words for "account number" names
 //     the account of the lines below it.
-//  2. A line without money is no transaction: it is a balance brought forward, a
-//     header that is printed again on the next page, or a text that goes on from
-//     the line above (see [Reader.goesOn]). But a line with a date and another cell
-//     is a transaction that can't be read; and where the table has only one column
-//     of amounts, the file has other columns that aren't understood.
+//  2. A line without money is no transaction, unless it has a date and another cell: then
+//     it is one that can't be read, or where the table has only one column of amounts, the
+//     file has other columns that aren't understood.
 //  3. A line with money and a date is a transaction, unless its whole text names
 //     a balance ("Số dư đầu kỳ") and it has no number of the bank.
 //  4. A line with money and without a date is a sum ("Tổng cộng") if it has no
 //     number of the bank, and either one of its cells begins with a word for a sum,
 //     or it holds nothing but numbers, or a word without digits stands in the place
 //     of the date and the line has no content.
-//  5. Any other line with money is a transaction. Where it has no date, and all that the
-//     rows have, it is of the day of the row above; else its time is unknown. Money is
+//  5. Any other line with money is a transaction. Where it has no date, and all else that
+//     the rows have, it is of the day of the row above; else its time is unknown. Money is
 //     never lost for want of a date: whoever imports the file is told of the row.
 //
 // A line has money if a column of amounts, or of fees where those are empty, holds a
@@ -93,6 +90,9 @@ func (r *Reader) read(rec record) (*Row, error) {
 	}
 	var fault *app.FieldError
 	switch {
+	case !l.dated && r.isNumbering(l):
+		r.skip(l.Line, skipHeader)
+		return nil, nil
 	case !l.dated && r.isAccountLine(rec):
 		r.skip(l.Line, skipAccount)
 		return nil, r.changeAccount(rec)
@@ -115,9 +115,6 @@ func (r *Reader) read(rec record) (*Row, error) {
 		if !r.note(rec) {
 			r.sumLine(rec)
 		}
-		return nil, nil
-	case r.isNumbering(l):
-		r.skip(l.Line, skipHeader)
 		return nil, nil
 	}
 	row := r.row(l, fault)
@@ -162,11 +159,7 @@ func (r *Reader) moneyColumns() string {
 	var list []string
 	for _, f := range amountFields {
 		if i := r.header.columns.of(f); i >= 0 {
-			name := columnName(i)
-			if header := r.header.name(f); header != "" {
-				name += " “" + header + "”"
-			}
-			list = append(list, name)
+			list = append(list, strings.TrimSuffix(columnName(i)+" “"+r.header.name(f)+"”", " “”"))
 		}
 	}
 	return strings.Join(list, ", ")
@@ -174,27 +167,23 @@ func (r *Reader) moneyColumns() string {
 
 // readText reads a line with neither date nor money.
 func (r *Reader) readText(rec record) error {
-	reason, directions := skipText, 0
+	directions := 0
 	for _, c := range rec.Cells {
-		if beginsSum(c.Plain()) {
-			reason = skipSum
-		}
 		if directionOf(c.Words()) != "" {
 			directions++
 		}
 	}
-	r.skip(rec.Line, reason)
-	if err := r.readUnit(rec); err != nil {
-		return err
-	}
-	if reason == skipSum {
+	switch {
+	case r.note(rec):
 		r.sums = rec.Line
-	}
-	if r.note(rec); directions >= 2 && reason != skipSum {
+		r.skip(rec.Line, skipSum)
+	case directions >= 2:
 		return refusedAt(rec.Line, "it looks like a header with debit and credit, but can not be read as one",
 			"dòng này giống dòng tiêu đề có cột Nợ và Có nhưng không đọc được")
+	default:
+		r.skip(rec.Line, skipText)
 	}
-	return nil
+	return r.readUnit(rec)
 }
 
 // text is the text of a field in the line.
@@ -340,22 +329,8 @@ func (r *Reader) isSum(l line) bool {
 // isNumbering tells whether a line numbers the columns of the header above it, as
 // (1), (2), (3), or as A, B, 1, 2 in the forms of accountants.
 func (r *Reader) isNumbering(l line) bool {
-	if l.dated || r.header.line == 0 || r.lines > 2 || l.Filled() < 3 {
-		return false
-	}
-	before := 0
-	for _, c := range l.Cells {
-		text := strings.Trim(c.Plain(), "()[]")
-		if text == "" || len(text) == 1 && !isDigit(text[0]) {
-			continue
-		}
-		n, err := strconv.Atoi(text)
-		if err != nil || before != 0 && n != before+1 {
-			return false
-		}
-		before = n
-	}
-	return true
+	return r.header.line != 0 && r.lines <= 2 && l.Filled() >= 3 &&
+		!slices.ContainsFunc(l.Cells, func(c cell) bool { return len(strings.Trim(c.Plain(), "()[]")) > 2 })
 }
 
 // Skip says why some lines are no transactions.

@@ -39,22 +39,14 @@ type Row struct {
 
 // Layout is what was found out about a file before its first row was read.
 type Layout struct {
-	Bank          string // code of the bank that is named above the table; empty: unknown
-	Sheet         string // name of the sheet of a spreadsheet
-	HeaderLine    int    // 0: the table has no header row
-	Columns       []Column
-	AccountNumber string // the account that is named above the table; empty: none is
+	Bank          string   // code of the bank that is named above the table; empty: unknown
+	Sheet         string   // name of the sheet of a spreadsheet
+	Columns       []string // what each column holds, one of [Fields] or another; empty: not known
+	AccountNumber string   // the account that is named above the table; empty: none is
 
 	// UnclearAccount tells that a column of account numbers may be about the other side, so
 	// that the file names no account.
 	UnclearAccount bool
-}
-
-// Column says which field a column of the file holds. The field is one that
-// [Options.Map] can name, or another one, such as "balance".
-type Column struct {
-	Field  string
-	Number int // from 1
 }
 
 // record and cell are a line and a cell of the file.
@@ -208,7 +200,7 @@ func begin(r *Reader) (*Reader, error) {
 			}
 			r.account = number
 		}
-		if err := errors.Join(r.ledgerTitle(line), r.readUnit(line)); err != nil {
+		if err := errors.Join(r.ledger(line, ""), r.readUnit(line)); err != nil {
 			return nil, err
 		}
 		r.note(line)
@@ -218,7 +210,7 @@ func begin(r *Reader) (*Reader, error) {
 	}
 	r.leaveAccounts(&r.header)
 	r.leaveCounter()
-	r.layout.Bank, r.layout.HeaderLine, r.layout.Columns, r.layout.AccountNumber = findBank(above), h.line, r.header.list(), r.account
+	r.layout.Bank, r.layout.Columns, r.layout.AccountNumber = findBank(above), r.header.fields(), r.account
 	return r, nil
 }
 

@@ -81,9 +81,11 @@ func read(t testing.TB, path string, o statement.Options) string {
 	defer r.Close()
 	var b strings.Builder
 	l := r.Layout()
-	fmt.Fprintf(&b, "bank %q account %q header %d\n", l.Bank, l.AccountNumber, l.HeaderLine)
-	for _, c := range l.Columns {
-		fmt.Fprintf(&b, "  %d %s\n", c.Number, c.Field)
+	fmt.Fprintf(&b, "bank %q account %q\n", l.Bank, l.AccountNumber)
+	for i, f := range l.Columns {
+		if f != "" {
+			fmt.Fprintf(&b, "  %d %s\n", i+1, f)
+		}
 	}
 	for {
 		row, err := r.Next()
