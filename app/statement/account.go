@@ -135,11 +135,10 @@ func endsWithAccount(text string) bool {
 // account number.
 func accountDigits(c cell) string {
 	if c.Number {
-		digits, _ := wholeDigits(c.Plain())
-		if len(digits) < 6 {
-			return ""
+		if digits, _ := exactText(c); len(digits) >= 6 {
+			return digits
 		}
-		return digits
+		return ""
 	}
 	text := strings.TrimFunc(strings.TrimLeft(c.Plain(), ":#"), sheet.IsSpace)
 	var digits []byte

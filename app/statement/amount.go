@@ -2,6 +2,7 @@ package statement
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 
 	"baoco/app"
@@ -112,8 +113,14 @@ func cutSign(s string) (digits string, negative, signed bool) {
 // isDash tells whether a cell holds nothing, or dashes.
 func isDash(s string) bool { return strings.Trim(s, "-–—− ") == "" }
 
-// parseDigits returns the digits of a whole number without the marks between them
-// and without leading zeros.
+// amountForm is digits in one piece or grouped in threes by one mark, and decimals behind
+// another mark: its parts are digits, mark, decimals, four times.
+var amountForm = regexp.MustCompile(`^(?:(\d{1,3}(?:\.\d{3})+)(?:(,)(\d+))?|(\d{1,3}(?:,\d{3})+)(?:(\.)(\d+))?|` +
+	`(\d{1,3}(?: \d{3})+)(?:([.,])(\d+))?|(\d+)(?:([.,])(\d+))?)$`)
+
+// parseDigits returns the digits of a whole number without the marks between them and
+// without leading zeros. Decimals must all be 0. What may be decimals or a broken group is
+// an error, and so is a group behind a 0.
 func parseDigits(s string) (whole string, m marks, err error) {
 	s = strings.Map(func(r rune) rune {
 		if sheet.IsSpace(r) {
@@ -121,64 +128,37 @@ func parseDigits(s string) (whole string, m marks, err error) {
 		}
 		return r
 	}, s)
-	if strings.Trim(s, "0123456789., ") != "" {
-		if strings.Trim(s, "0123456789.,eE+- ") == "" && strings.ContainsAny(s, "eE") {
+	parts := amountForm.FindStringSubmatch(s)
+	if parts == nil {
+		switch {
+		case strings.Trim(s, "0123456789., ") == "":
+			return "", m, errAmountGroups
+		case strings.Trim(s, "0123456789.,eE+- ") == "" && strings.ContainsAny(s, "eE"):
 			return "", m, errAmountCut
 		}
 		return "", m, app.ErrAmountSyntax
 	}
-	whole, err = cutDecimals(s)
-	if len(whole) < len(s) {
-		m.decimal = s[len(whole)]
+	i := 1
+	for parts[i] == "" {
+		i += 3
+	}
+	whole, decimals := parts[i], parts[i+2]
+	if parts[i+1] != "" {
+		m.decimal = parts[i+1][0]
 	}
 	if at := strings.IndexAny(whole, "., "); at >= 0 {
 		m.group = whole[at]
 	}
-	if err != nil {
-		return "", m, err
+	fraction := strings.Trim(decimals, "0") != ""
+	switch zero := whole[0] == '0' && m.group != 0 && strings.Trim(whole, "0., ") != ""; {
+	case zero && whole[1] == m.group && decimals == "": // 0.123
+		return "", marks{decimal: m.group}, app.ErrAmountFraction
+	case zero, fraction && m.group == 0 && len(whole) <= 3 && whole != "0":
+		return "", m, errAmountGroups
+	case fraction:
+		return "", m, app.ErrAmountFraction
 	}
-	whole, err = ungroup(whole)
-	return strings.TrimLeft(whole, "0"), m, err
-}
-
-// cutDecimals removes decimals, which must all be 0. The digits after the last mark are
-// decimals if another mark stands before it, or if they can't be a group: a group
-// has three digits, and one to three digits stand before the first group.
-func cutDecimals(s string) (string, error) {
-	at := strings.LastIndexAny(s, ".,")
-	if at < 0 {
-		return s, nil
-	}
-	before, after := s[:at], s[at+1:]
-	grouped := strings.ContainsAny(before, "., ")
-	switch {
-	case grouped && strings.IndexByte(before, s[at]) >= 0:
-		return s, nil // the same mark twice groups
-	case !grouped && len(after) == 3 && len(before) >= 1 && len(before) <= 3 && strings.Trim(s, "0.,") != "" && before[0] != '0':
-		return s, nil
-	case after == "" || before == "" || strings.Contains(after, " "):
-		return s, errAmountGroups
-	case strings.Trim(after, "0") == "":
-		return before, nil
-	case grouped || len(before) > 3 || before == "0":
-		return before, app.ErrAmountFraction
-	}
-	return s, errAmountGroups
-}
-
-// ungroup removes the one kind of mark that groups digits in threes.
-func ungroup(s string) (string, error) {
-	at := strings.IndexAny(s, "., ")
-	if at < 0 {
-		return s, nil
-	}
-	groups := strings.Split(s, s[at:at+1])
-	for i, g := range groups {
-		if i == 0 && (g == "" || len(g) > 3) || i > 0 && len(g) != 3 || strings.ContainsAny(g, "., ") {
-			return "", errAmountGroups
-		}
-	}
-	return strings.Join(groups, ""), nil
+	return strings.TrimLeft(strings.NewReplacer(".", "", ",", "", " ", "").Replace(whole), "0"), m, nil
 }
 
 // directions are the words, folded, of a column that says which way money went.

@@ -181,6 +181,9 @@ func headerOf(rows []record, o Options) (h header, ok bool, err error) {
 	ok = h.columns.complete()
 	if len(o.Map) > 0 {
 		ok = place(h.columns, names, o)
+		for f, at := range h.columns { // a person may name a column of fees as another one
+			h.charges = slices.DeleteFunc(h.charges, func(i int) bool { return i == at && f != fieldCharge })
+		}
 	}
 	if !ok {
 		return header{}, false, nil
@@ -301,8 +304,7 @@ func (n headerName) field(divided bool) (f field, problem app.Text) {
 // direction.
 func (n headerName) amountField(divided bool) (f field, problem app.Text) {
 	for _, name := range n.below {
-		f := fieldOf(name)
-		switch {
+		switch f := fieldOf(name); {
 		case n.own == "" && f != "" && f != fieldAmount && f != fieldIndex:
 			return f, problem
 		case f == fieldAmount && n.own != "", onlyUnits(headerKey(name)):

@@ -148,6 +148,7 @@ func TestMap(t *testing.T) {
 		{"Ngày;Ngày giao dịch;Nội dung;Số tiền\n01/11/2026;02/11/2026;x;+7\n", "", "2 IN 7 x"},
 		{"Ngày giao dịch;Ngày hạch toán;Nội dung;Số tiền\n01/11/2026;02/11/2026;x;+7\n", "date=Ngày_hạch_toán", "2 IN 7 x"},
 		{"Ngày giao dịch;Ngày hạch toán;Nội dung;Số tiền\n;02/11/2026;x;+7\n", "", "2 IN 7 x"},
+		{"Ngày;Nội dung;Ghi có;Phí\n01/11/2026;x;;5\n", "debit=Phí", "1 OUT 5 x"},
 		{file, "date=When amount=Z", "refused"},
 		{file, "date=When amount=Nothing", "refused"},
 		{file, "date=When", "refused"},

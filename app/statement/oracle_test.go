@@ -234,8 +234,8 @@ func (f bankFile) checkChanged(t testing.TB, path string, seed uint64) (right in
 			amount = -amount
 		}
 		m := marker.FindStringSubmatch(row.Content)
-		if m == nil && len(row.Content) < 2 && slices.Contains(f.amounts, amount) {
-			continue // the file is cut below the amount
+		if m == nil && slices.Contains(f.amounts, amount) {
+			continue // the file is cut in the content
 		}
 		if m == nil {
 			t.Fatalf("%s, seed %d: made up: %s\n%s", f.name, seed, format(row), content)

@@ -2,7 +2,6 @@ package statement
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -63,15 +62,7 @@ func (r *Reader) number(l line) string {
 	if !r.header.columns.has(fieldNumber) {
 		return l.date.rest
 	}
-	c := l.Cell(r.header.columns.of(fieldNumber))
-	text := c.Plain()
-	if c.Number {
-		digits, _ := wholeDigits(text)
-		return digits
-	}
-	if looksScientific(text) {
-		return ""
-	}
+	text, _ := exactText(l.Cell(r.header.columns.of(fieldNumber)))
 	return text
 }
 
@@ -96,18 +87,12 @@ func (r *Reader) leaveCounter() {
 // that is named outside the table.
 func (r *Reader) accountNumber(l line) (string, *app.FieldError) {
 	c := l.Cell(r.header.columns.of(fieldAccount))
-	text := c.Plain()
-	if text == "" {
-		return r.account, nil
-	}
-	if digits, ok := wholeDigits(text); ok && c.Number {
-		return digits, nil
-	}
-	if c.Number || looksScientific(text) {
-		return text, fieldFault("accountNumber", "has lost digits in the spreadsheet; the column must be text",
+	text, ok := exactText(c)
+	if !ok {
+		return c.Plain(), fieldFault("accountNumber", "has lost digits in the spreadsheet; the column must be text",
 			"đã mất chữ số trong bảng tính; cột này phải ở dạng văn bản")
 	}
-	return text, nil
+	return cmp.Or(text, r.account), nil
 }
 
 // currencyFault is the fault of a row in another currency, or of one whose
@@ -142,27 +127,20 @@ func (r *Reader) statusFault(l line) *app.FieldError {
 // keeps 15.
 const maxExact = 999_999_999_999_999
 
-// wholeDigits returns the digits of a whole number of a spreadsheet, which may be
-// written as 1.9033E+13. ok is false where some digits may be lost.
-func wholeDigits(text string) (digits string, ok bool) {
-	if app.AllDigits(text) && len(text) <= 15 {
-		return text, text != ""
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || f < 0 || f > maxExact || f != math.Trunc(f) {
+// exactText returns the text of a cell, or the digits of a whole number of a spreadsheet,
+// which may be written as 1.9033E+13. ok is false where some digits may be lost.
+func exactText(c cell) (text string, ok bool) {
+	text = c.Plain()
+	f, err := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
+	switch {
+	case c.Number && app.AllDigits(text) && len(text) <= 15:
+		return text, true
+	case c.Number && err == nil && f >= 0 && f <= maxExact && f == math.Trunc(f):
+		return strconv.FormatFloat(f, 'f', 0, 64), true
+	case c.Number, err == nil && strings.Contains(text, "E+"):
 		return "", false
 	}
-	return strconv.FormatFloat(f, 'f', 0, 64), true
-}
-
-// looksScientific tells whether text is like 1.9E+13, as a spreadsheet writes long
-// numbers into a CSV file.
-func looksScientific(text string) bool {
-	if at := strings.Index(text, "E+"); at < 1 || len(text) > 30 {
-		return false
-	}
-	_, err := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
-	return err == nil
+	return text, true
 }
 
 // widthFault is the fault of a line of a text file with another number of cells
@@ -252,21 +230,20 @@ func (r *Reader) readMoney(l line, e *inbound.Incoming) *app.FieldError {
 // in. An amount without a minus below others with it means that the first one may
 // have been the correction.
 func (r *Reader) readDebit(l line, e *inbound.Incoming) *app.FieldError {
-	n, sign := l.debit.value, 1
-	if n < 0 {
-		sign, n = -1, -n
+	sign := 1
+	if l.debit.value < 0 {
+		sign = -1
 	}
-	r.debits = cmp.Or(r.debits, sign)
-	if sign != r.debits {
-		if r.debits < 0 {
-			r.doubt = refusedAt(l.Line, "the debit has no minus, but those above have one: they, or this one, may be corrections",
-				"cột nợ không có dấu trừ nhưng các dòng trên có; các dòng đó hoặc dòng này có thể là điều chỉnh")
-		}
-		return typeFault("the sign of the debit is not that of the debits above; it may be a correction",
-			"dấu của cột nợ khác với các dòng trên; có thể là giao dịch điều chỉnh")
+	switch r.debits = cmp.Or(r.debits, sign); {
+	case sign == r.debits:
+		e.Type, e.Amount = app.Out, magnitude(l.debit.value)
+		return nil
+	case r.debits < 0:
+		r.doubt = refusedAt(l.Line, "the debit has no minus, but those above have one: they, or this one, may be corrections",
+			"cột nợ không có dấu trừ nhưng các dòng trên có; các dòng đó hoặc dòng này có thể là điều chỉnh")
 	}
-	e.Type, e.Amount = app.Out, n
-	return nil
+	return typeFault("the sign of the debit is not that of the debits above; it may be a correction",
+		"dấu của cột nợ khác với các dòng trên; có thể là giao dịch điều chỉnh")
 }
 
 // interestWords are in the names of columns whose money may come in.
@@ -309,43 +286,38 @@ func (r *Reader) readCharge(l line, named app.Direction, e *inbound.Incoming) *a
 // readAmount reads an amount in the column of money in and out. Its sign tells
 // the direction, or the column beside it, which says named.
 func (r *Reader) readAmount(l line, named app.Direction, e *inbound.Incoming) *app.FieldError {
-	n := l.amount.value
-	if n == 0 {
+	if l.amount.value == 0 {
 		return amountFault(app.ErrAmountRange)
 	}
-	e.Type, e.Amount = app.In, n
-	if n < 0 {
-		e.Type, e.Amount = app.Out, -n
+	e.Type, e.Amount = app.In, magnitude(l.amount.value)
+	if l.amount.value < 0 {
+		e.Type = app.Out
 	}
-	switch {
-	case !r.header.columns.has(fieldType):
-	case named == "" && !l.amount.signed:
+	switch typed := r.header.columns.has(fieldType); {
+	case typed && named == "" && !l.amount.signed:
 		e.Type = ""
 		return typeFault("does not say whether money came in or went out", "không cho biết tiền vào hay tiền ra")
-	case named != "" && l.amount.signed && named != e.Type:
+	case typed && named != "" && l.amount.signed && named != e.Type:
 		e.Type = ""
 		return typeFault("contradicts the sign of the amount", "mâu thuẫn với dấu của số tiền")
-	case named != "":
-		e.Type = named
 	}
+	e.Type = cmp.Or(named, e.Type)
 	return nil
 }
 
+// amountFaults are the texts for the errors of amounts.
+var amountFaults = map[error]app.Text{
+	app.ErrAmountSyntax:   {EN: "could not be read", VI: "không đọc được"},
+	app.ErrAmountFraction: {EN: "must be a whole number of VND", VI: "phải là số nguyên VND"},
+	app.ErrAmountRange:    app.AmountRule,
+	errAmountGroups: {EN: "can be read in more than one way: digits must be grouped in threes, decimals must be 0",
+		VI: "có thể hiểu theo nhiều cách: chữ số phải nhóm ba, phần thập phân phải bằng 0"},
+	errAmountCut: {EN: "has lost digits in scientific notation; save the file again with whole numbers",
+		VI: "đã mất chữ số do ký hiệu khoa học; hãy lưu lại tệp với số nguyên"},
+}
+
 func amountFault(err error) *app.FieldError {
-	text := app.Text{EN: "could not be read", VI: "không đọc được"}
-	switch {
-	case errors.Is(err, app.ErrAmountFraction):
-		text = app.Text{EN: "must be a whole number of VND", VI: "phải là số nguyên VND"}
-	case errors.Is(err, app.ErrAmountRange):
-		text = app.AmountRule
-	case errors.Is(err, errAmountGroups):
-		text = app.Text{EN: "can be read in more than one way: digits must be grouped in threes, decimals must be 0",
-			VI: "có thể hiểu theo nhiều cách: chữ số phải nhóm ba, phần thập phân phải bằng 0"}
-	case errors.Is(err, errAmountCut):
-		text = app.Text{EN: "has lost digits in scientific notation; save the file again with whole numbers",
-			VI: "đã mất chữ số do ký hiệu khoa học; hãy lưu lại tệp với số nguyên"}
-	}
-	return &app.FieldError{Field: "transferAmount", Text: text}
+	return &app.FieldError{Field: "transferAmount", Text: amountFaults[err]}
 }
 
 func typeFault(en, vi string) *app.FieldError {
