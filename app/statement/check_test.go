@@ -246,6 +246,7 @@ func TestUnderstood(t *testing.T) {
 		{"a help line between pages",
 			"Số tài khoản: 0123456789;;;;\n" + two + "01/11/2026;a;;5;105\nMọi thắc mắc về tài khoản xin gọi 1900545413;;;;\n02/11/2026;b;3;;102\n",
 			"1 IN 5 a acc 0123456789, 2 OUT 3 b acc 0123456789"},
+		{"a name like a currency", "Số tài khoản: 0123456789 - NGUYEN THI YEN;;;;\n" + two + "01/11/2026;a;;5;105\n", "1 IN 5 a acc 0123456789"},
 		{"names of companies and sums in words",
 			"Tên tài khoản: CTY EUR VINA;;;;\nSố tài khoản: 0123456789;CONG TY USD;;;\nSố dư đầu kỳ: 100;;Năm nghìn đồng;;\n" + two +
 				"01/11/2026;a;;5;105\n", "1 IN 5 a acc 0123456789"},

@@ -12,7 +12,7 @@ import (
 
 var (
 	foreignWords = listOf("usd|eur|gbp|jpy|aud|cad|chf|sgd|hkd|cny|rmb|cnh|krw|thb|twd|myr|idr|php|nzd|sek|nok|dkk|inr|rub|lak|khr|" +
-		"ngoai te|nguyen te|dollar|dollars|do la|euro|yen")
+		"ngoai te|nguyen te|dollar|dollars|do la|euro")
 	vndWords      = listOf("vnd|dong|d|viet|vietnam|vietnamese|vn|704")
 	multipleWords = listOf("nghin|ngan|trieu|ty|thousand|thousands|million|millions|billion|000|1000|1000000|1k|k")
 	unitWords     = slices.Concat(vndWords, multipleWords, foreignWords, list{"1", "nam", "x"})

@@ -77,7 +77,8 @@ var hostile = []string{"", "Tổng cộng", "-500000", "1,000,000", "+9.999.999"
 	"Số tài khoản: 0987654321", "Nợ", "Có", "Ghi nợ", "01/01/2020", "(1.000)", "Phí 11.000", "tinh bang nghin dong", "dòng 1\ndòng 2", "CT đi"}
 
 // titles stand in lines that are no rows.
-var titles = [][]string{{}, {"", ""}, {"Trang 2"}, {"Kính gửi: a, b; c"}, {"", "", "Người lập biểu", "Kiểm soát"}, {"Tổng số giao dịch", "3"},
+var titles = [][]string{{}, {"", ""}, {"Trang 2"}, {"Kính gửi: a, b; c"}, {"", "", "Người lập biểu", "Kiểm soát"},
+	{"Tổng số giao dịch", "3"},
 	{"Tên tài khoản", "CTY 123456"}, {"Tài khoản đối ứng: 0987654321"},
 	{"Số tài khoản thụ hưởng", "0987654321"}, {"Hotline 1900545413"},
 	{"Cộng trang", "", "", "9", "9", "9", "9", "9", "9"}, {"Ngày in: 01/01/2027"}, {"Lãi suất", "0.1"}, {"", "", "", "12", "13", "14"}}

@@ -164,6 +164,14 @@ func (importData) ColumnFields() []string { return statement.Fields() }
 // ColumnName names what a column holds.
 func (importData) ColumnName(field string, lang app.Lang) string { return columnNames[field].In(lang) }
 
+// Understood names what column i, from 0, was found to hold; empty: nothing that is recorded.
+func (d importData) Understood(i int, lang app.Lang) string {
+	if d.Found == nil || i >= len(d.Found.Layout.Columns) {
+		return ""
+	}
+	return d.ColumnName(d.Found.Layout.Columns[i], lang)
+}
+
 // importUpload records the rows of the file, or says what would be recorded.
 func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.Result, error) {
 	columns, err := data.byField()

@@ -169,8 +169,9 @@ func TestImportColumns(t *testing.T) {
 	if list := w.WantTransactions(2); list[0].Type == list[1].Type {
 		t.Errorf("%+v", list)
 	}
-	// The columns of a bank's own statement aren't asked for.
-	b.Upload(path, "acb.csv", statementHeader+"02/11/2026,77,A,11.000,\n").Shows(t, "1 new transaction")
+	// What the headings are taken for is shown.
+	b.Upload(path, "acb.csv", statementHeader+"02/11/2026,77,A,11.000,\n").Shows(t, "1 new transaction", "as its heading says: Money out",
+		`<details class="columns"><summary>`)
 }
 
 // A file that doesn't agree with itself is recorded only once somebody accepts it.
