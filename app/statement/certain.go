@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"cmp"
 	"errors"
 
 	"baoco/app"
@@ -11,12 +12,12 @@ import (
 
 // certainty is what the rows of a file show about how its amounts are to be read.
 type certainty struct {
-	debits   int           // the sign of the first amount in the column of money out
-	doubt    error         // why the direction of the rows above isn't certain
-	unsigned int           // the line of the first amount of a column of both directions without a sign
-	signed   bool          // some amount of that column has one
-	readable map[field]int // the lines of the first amounts in and out that could be read
-	unread   map[field]int // and of those that could not
+	debits   int                    // the sign of the first amount in the column of money out
+	doubt    error                  // why the direction of the rows above isn't certain
+	unsigned int                    // the line of the first amount of a column of both directions without a sign
+	signed   bool                   // some amount of that column has one
+	readable map[app.Direction]bool // the directions of the amounts that could be read
+	unread   map[field][]int        // the lines of those that could not, and of types that aren't known
 
 	marks      // of all numbers
 	whole bool // some number has both marks
@@ -25,20 +26,22 @@ type certainty struct {
 }
 
 // certain returns why it isn't certain how the amounts of a row are to be read.
-func (r *Reader) certain(l line) error {
+func (r *Reader) certain(l line, row *Row) error {
 	if m := l.amount; m.value != 0 && m.err == nil {
 		if r.signed = r.signed || m.signed; r.unsigned == 0 && !m.signed {
 			r.unsigned = l.Line
 		}
 	}
-	for f, m := range map[field]money{fieldDebit: l.debit, fieldCredit: l.credit} {
-		if m.err != nil && r.unread[f] == 0 {
-			r.unread[f] = l.Line
-		} else if m.err == nil && m.value != 0 {
-			r.readable[f] = l.Line
+	if row.Amount != 0 && row.Type != "" {
+		r.readable[row.Type] = true
+	}
+	for f, unread := range map[field]bool{fieldDebit: l.debit.err != nil, fieldCredit: l.credit.err != nil, fieldAmount: l.amount.err != nil,
+		fieldType: row.Amount != 0 && row.Type == ""} {
+		if unread && len(r.unread[f]) < 2 {
+			r.unread[f] = append(r.unread[f], l.Line)
 		}
 	}
-	err := errors.Join(r.doubt, r.ledger(record{Line: l.Line}, r.text(l, fieldCounterpart)))
+	err := cmp.Or(r.doubt, r.ledger(record{Line: l.Line}, r.text(l, fieldCounterpart)))
 	for _, m := range append(l.amounts(), parseMoney(l.Cell(r.header.columns.of(fieldBalance)))) {
 		if err == nil {
 			err = r.addMarks(l.Line, m)
@@ -70,10 +73,11 @@ func (r *Reader) endTable() error {
 // 100.00 if nothing shows that they are VND with decimals that are 0: they may be of
 // another currency.
 func (r *Reader) endFile() error {
-	for f, other := range map[field]field{fieldDebit: fieldCredit, fieldCredit: fieldDebit} {
-		if r.unread[f] != 0 && r.readable[f] == 0 && r.readable[other] != 0 {
-			return refusedAt(r.unread[f], "no amount of column %s “%s” can be read, so only the other direction would be imported",
-				"không đọc được số tiền nào ở cột %s “%s”, nên chỉ nhập được một chiều tiền", columnName(r.header.columns.of(f)), r.header.name(f))
+	for f, lines := range r.unread {
+		in, out := r.readable[app.In], r.readable[app.Out]
+		if in != out && (f == fieldDebit && in || f == fieldCredit && out || (f == fieldAmount || f == fieldType) && len(lines) > 1) {
+			return refusedAt(lines[0], "column %s “%s” can not be read here, so only one direction of the money would be imported",
+				"không đọc được cột %s “%s” ở đây, nên chỉ nhập được một chiều tiền", columnName(r.header.columns.of(f)), r.header.name(f))
 		}
 	}
 	if r.alone == 0 || r.whole || r.vnd {

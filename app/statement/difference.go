@@ -153,7 +153,7 @@ func (r *Reader) compare(l line, row *Row) error {
 	}
 	r.all.add(s)
 	r.present.add(l.Line, s, balance.value, balance.known())
-	return r.certain(l)
+	return r.certain(l, row)
 }
 
 // endAccount compares what is stated about the rows of an account, and begins the next.

@@ -191,7 +191,7 @@ func begin(r *Reader) (*Reader, error) {
 	}
 	r.header, r.ahead = h, r.ahead[h.next:]
 	above := lines[:h.next-len(h.rows)]
-	r.readable, r.unread = map[field]int{}, map[field]int{}
+	r.readable, r.unread = map[app.Direction]bool{}, map[field][]int{}
 	for _, line := range above {
 		if number, labelled := namedAccount(line, namesAccount); labelled && number != "" {
 			if r.account != "" && r.account != number {
@@ -200,7 +200,7 @@ func begin(r *Reader) (*Reader, error) {
 			}
 			r.account = number
 		}
-		if err := errors.Join(r.ledger(line, ""), r.readUnit(line)); err != nil {
+		if err := cmp.Or(r.ledger(line, ""), r.readUnit(line)); err != nil {
 			return nil, err
 		}
 		r.note(line)
@@ -239,7 +239,7 @@ func (r *Reader) Next() (Row, error) {
 	for r.failed == nil {
 		line, err := r.nextLine()
 		if errors.Is(err, io.EOF) {
-			err = cmp.Or(errors.Join(r.endTable(), r.endFile(), r.endAccount()), err)
+			err = cmp.Or(r.endTable(), r.endFile(), r.endAccount(), err)
 		}
 		var row *Row
 		if err == nil {
