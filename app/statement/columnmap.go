@@ -15,12 +15,9 @@ import (
 func checkMap(m map[string]string) error {
 	var v app.Invalid
 	for key, where := range m {
-		if !slices.Contains(Fields(), key) {
-			list := strings.Join(Fields(), ", ")
-			v.Add("map", fmt.Sprintf("names no field: %q; there are %s", key, list),
-				fmt.Sprintf("có trường không tồn tại: %q; các trường là %s", key, list))
-		} else if strings.TrimSpace(where) == "" {
-			v.Add("map", fmt.Sprintf("gives no column for %s", key), fmt.Sprintf("không cho biết cột của %s", key))
+		if list := Fields(); !slices.Contains(list, key) || strings.TrimSpace(where) == "" {
+			v.Add("map", fmt.Sprintf("gives no column for a field: “%s=%s”; there are %s", key, where, strings.Join(list, ", ")),
+				fmt.Sprintf("không cho biết cột của trường: “%s=%s”; các trường là %s", key, where, strings.Join(list, ", ")))
 		}
 	}
 	return v.Err()

@@ -43,7 +43,7 @@ type header struct {
 	columns columns
 	charges []int    // columns of fees, taxes and interest, from 0
 	names   []string // of all columns
-	rows    []string // its rows, each in one text
+	height  int      // how many rows it has
 	width   int      // how many cells a line of the table has
 	next    int      // index of the record after it
 }
@@ -138,10 +138,7 @@ func lowerRow(r record) bool {
 
 // headerOf reads rows as a header; ok is false where they are none.
 func headerOf(rows []record, o Options) (h header, ok bool, err error) {
-	h = header{line: rows[0].Line, columns: columns{}, next: len(rows)}
-	for _, r := range rows {
-		h.rows = append(h.rows, rowText(r))
-	}
+	h = header{line: rows[0].Line, columns: columns{}, height: len(rows), next: len(rows)}
 	names := headerNames(rows)
 	h.width = len(names)
 	divided := slices.ContainsFunc(names, func(n headerName) bool { return fieldOf(n.own) == fieldAmount && len(n.below) > 0 })
@@ -192,15 +189,6 @@ func headerOf(rows []record, o Options) (h header, ok bool, err error) {
 		err = nil
 	}
 	return h, true, err
-}
-
-// rowText joins the texts of a line.
-func rowText(r record) string {
-	var b strings.Builder
-	for _, c := range r.Cells {
-		b.WriteString(c.Words() + "\t")
-	}
-	return b.String()
 }
 
 // dividedBalance finds the second of two columns for the sides of a balance, "Dư

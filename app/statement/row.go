@@ -214,16 +214,10 @@ func (r *Reader) readHeader(rec record) (ok bool, err error) {
 		return false, nil
 	}
 	h, ok, err := headerAt(append([]record{rec}, r.peek(headerRows-1)...), r.options)
-	if !ok {
-		if ok = slices.Contains(r.header.rows, rowText(rec)); ok { // one row of the present header
-			r.skip(rec.Line, skipHeader)
-		}
-		return ok, nil
+	if !ok || err != nil {
+		return ok, err
 	}
 	r.skip(rec.Line, skipHeader)
-	if err != nil {
-		return true, err
-	}
 	r.leaveAccounts(&h)
 	r.ahead = r.ahead[h.next-1:]
 	if !maps.Equal(h.columns, r.header.columns) {

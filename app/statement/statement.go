@@ -149,33 +149,29 @@ func openText(file *sheet.File, o Options) (table sheet.Table, comma bool, err e
 	if !o.mapsHeaders() {
 		o.Map = nil
 	}
-	best, most := byte(','), 0
-	cut, second, widest := byte(','), 0, 0
+	type cut struct {
+		delimiter      byte
+		columns, lines int
+	}
+	var cuts []cut
 	for _, d := range []byte(sheet.Delimiters) {
 		r := Reader{table: file.Sample(d)}
-		lines := r.peek(headerLines)
-		if h, _, _ := findHeader(lines, o); len(h.columns) > most && h.line > 0 {
-			best, most = d, len(h.columns)
-		}
-		n := 0
-		for _, l := range lines {
+		c := cut{delimiter: d}
+		for _, l := range r.peek(headerLines) {
 			if l.Filled() >= 2 {
-				n++
+				c.lines++
 			}
 		}
-		if n > widest {
-			cut, second, widest = d, widest, n
-		} else {
-			second = max(second, n)
+		if h, _, _ := findHeader(r.ahead, o); h.line > 0 {
+			c.columns = len(h.columns)
 		}
+		cuts = append(cuts, c)
 	}
-	if most == 0 {
-		best = cut
+	slices.SortStableFunc(cuts, func(a, b cut) int { return cmp.Or(b.columns-a.columns, b.lines-a.lines) })
+	if best := cuts[0]; best.columns > 0 || cuts[1].lines*2 < max(best.lines, 1) {
+		return file.Text(best.delimiter), best.delimiter == ',', nil
 	}
-	if most == 0 && second*2 >= max(widest, 1) {
-		return nil, false, errDelimiter
-	}
-	return file.Text(best), best == ',', nil
+	return nil, false, errDelimiter
 }
 
 // begin reads the first lines and finds the header among them. It returns nil where there
@@ -190,7 +186,7 @@ func begin(r *Reader) (*Reader, error) {
 		return nil, err
 	}
 	r.header, r.ahead = h, r.ahead[h.next:]
-	above := lines[:h.next-len(h.rows)]
+	above := lines[:h.next-h.height]
 	r.readable, r.unread = map[app.Direction]bool{}, map[field][]int{}
 	for _, line := range above {
 		if number, labelled := namedAccount(line, namesAccount); labelled && number != "" {
