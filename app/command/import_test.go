@@ -242,6 +242,8 @@ func TestImportRefuses(t *testing.T) {
 		// Whose account it is isn't guessed: the file is another bank's than the only account.
 		"payer.csv": {"Ngày giao dịch,Phát sinh nợ,Phát sinh có,Nội dung,Đơn vị thụ hưởng/đơn vị chuyển,Tài khoản,Ngân hàng đối tác\n" +
 			"01/11/2026,0,1.500.000,DH1,NGUYEN VAN A,19354957,ACB\n", "--bank-account-id"}, // whose account it is isn't said
+		"several.csv": {"Số tài khoản: 0072413870\nTài khoản thanh toán: 0072413871\n" + acbHeader[strings.Index(acbHeader, "Ngày"):] +
+			"02/11/2026,1,x,,5.000\n", "--bank-account-id"},
 		"other.csv": {"NGÂN HÀNG TMCP KỸ THƯƠNG VIỆT NAM - TECHCOMBANK\nNgày giao dịch,Nội dung,Nợ,Có\n02/11/2026,DH1,,1.500.000\n",
 			"--bank-account-id"},
 	} {

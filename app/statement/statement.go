@@ -44,8 +44,8 @@ type Layout struct {
 	Columns       []string // what each column holds, one of [Fields] or another; empty: not known
 	AccountNumber string   // the account that is named above the table; empty: none is
 
-	// UnclearAccount tells that a column of account numbers may be about the other side, so
-	// that the file names no account.
+	// UnclearAccount tells that several account numbers stand above the table, or in a column
+	// that may be about the other side, so that the file names no account.
 	UnclearAccount bool
 }
 
@@ -188,12 +188,10 @@ func begin(r *Reader) (*Reader, error) {
 	r.header, r.ahead = h, r.ahead[h.next:]
 	above := lines[:h.next-h.height]
 	r.readable, r.unread = map[app.Direction]bool{}, map[field][]int{}
+	several := false
 	for _, line := range above {
-		if number, labelled := namedAccount(line, namesAccount); labelled && number != "" {
-			if r.account != "" && r.account != number {
-				return nil, refusedAt(line.Line, "the file names two accounts above its table, %s and %s",
-					"tệp nêu hai tài khoản phía trên bảng, %s và %s", r.account, number)
-			}
+		if number, _ := namedAccount(line, namesAccount); number != "" {
+			several = several || r.account != "" && r.account != number
 			r.account = number
 		}
 		if err := cmp.Or(r.ledger(line, ""), r.readUnit(line)); err != nil {
@@ -203,6 +201,9 @@ func begin(r *Reader) (*Reader, error) {
 	}
 	for _, f := range moneyFields {
 		r.vnd = r.vnd || list{"vnd"}.in(headerKey(h.name(f)))
+	}
+	if several {
+		r.account, r.layout.UnclearAccount = "", true
 	}
 	r.leaveAccounts(&r.header)
 	r.leaveCounter()
