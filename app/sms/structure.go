@@ -33,12 +33,12 @@ var parts = []part{
 	newPart("account",
 		`(?:so du|sd|bien dong so du|bien dong)? (?:(?:so )?(?:tk|tai khoan)|stk|account|acct?) (?:thanh toan|gd|giao dich)?`+
 			`(?: (?P<bank>[a-wyz][a-z]{1,14}))? :? (?P<account>[0-9]{0,19}[x*•]{1,12}[0-9]{0,19}|[0-9]{0,6}(?:\.{2,6}|…)[0-9]{3,19}|[0-9]{0,19})`+
-			`(?: \(? vnd \)?)? :?(?: tai (?P<branch>[a-z]{2,15}))?`),
+			`(?: \(? vnd \)?)? :?(?: tai (?P<branch>[a-z]{2,15}))?(?: cua (?:quy khach|ban))?`),
 	newPart("number", reference),
 	newPart("amount",
-		`(?:(?:so tien (?:gd|giao dich)?|gd|giao dich|ps|phat sinh|(?:da )?(?:thay doi|bien dong) (?:so du)?|nhan (?:duoc)?|change) :?)?`+
-			` \(? (?P<sign>[+-]) \)? `+figureField),
-	newPart("amount", `(?:duoc|da|vua|bi)? (?P<word>tang|giam|ghi co|ghi no) :? (?:\(? (?P<sign>[+-]) \)?)? `+figureField+`(?P<do> do)?`),
+		`(?:(?:da|vua)? (?:so tien (?:gd|giao dich)?|gd|giao dich|ps|phat sinh|(?:thay doi|bien dong) (?:so du)?|nhan (?:duoc)?|change) :?`+
+			`)? \(? (?P<sign>[+-]) \)? `+figureField),
+	newPart("amount", `(?:ps|gd|phat sinh|duoc|da|vua|bi)? (?P<word>tang|giam|ghi co|ghi no) :? (?:\(? (?P<sign>[+-]) \)?)? `+figureField+`(?P<do> do)?`),
 	newPart("balance", balanceLabel+` (?P<sign>[+-])? `+figureField),
 	newPart("time",
 		`(?:(?:vao luc|luc|vao|ngay|(?:thoi gian|tg) (?:gd|giao dich)?|time|date) :?)? (?P<time>`+clock+` [;,]? (?:ngay)? `+day+`|`+
@@ -53,20 +53,21 @@ const (
 	balanceLabel = `(?:so du|sdc|sd|balance) (?:(?:tk|cuoi|hien tai|hien thoi|kha dung|moi|sau (?:gd|giao dich)) )*(?:la|:)?`
 	clock        = `[0-9]{1,2}(?:h[0-9]{1,2}p?|:[0-9]{1,2}(?::[0-9]{1,2}(?:\.[0-9]{3})?)?)`
 	day          = `[0-9]{1,2}[/-][0-9]{1,2}(?:[/-][0-9]{2,4})?`
-	reference    = `(?:so|ma) (?:gd|giao dich) : (?P<number>[0-9a-z]+(?:-[0-9a-z]+)*)`
+	reference    = `(?:so|ma) (?:gd|giao dich) :? (?P<number>[0-9a-z]+(?:-[0-9a-z]+)*)`
 )
 
 var (
 	// titles are what may stand before the first part: the name of the bank or of its app,
 	// and what the notice is.
 	titles = []*regexp.Regexp{
-		regexp.MustCompile(`^\s*(?:thong bao\s+)?\(?(?P<bank>[a-z]{2,20}(?: bank)?)\)?` +
-			`(?:\s+(?:neo|digibank|smartbanking|ipay|mobile|plus|one)\b)?\s*:?`),
+		regexp.MustCompile(`^\s*(?:thong bao\s+)?\(?(?P<bank>(?:[a-z]{1,12} ){1,2}bank\b|[a-z]{2,20})\)?` +
+			`(?:\s+(?:neo|digibank|smartbanking|ipay|mobile|plus|one|pay)\b)?\s*:?`),
 		regexp.MustCompile(`^\s*(?:thong bao(?:\s*(?:bien dong|thay doi) so du|\s*giao dich)?\s*:?|(?:bien dong|thay doi) so du\s*\n)`),
 	}
-	lastBalance = regexp.MustCompile(`(?:^|[\s.;|])` + spaced(` `+balanceLabel+` [+-]? `+figureField+` \.?`) + `\s*$`)
-	// lastReference is the bank's: a payer writes no line breaks.
+	lastBalance = regexp.MustCompile(`(?:^|[\s.,;|])` + spaced(` `+balanceLabel+` [+-]? `+figureField+` \.?`) + `\s*$`)
+	// lastReference and lastTime are the bank's: a payer writes no line breaks.
 	lastReference = regexp.MustCompile(`\n` + spaced(reference))
+	lastTime      = regexp.MustCompile(`\n(` + spaced(clock+` `+day+`|`+day+` `+clock) + `)\s*$`)
 	// inParentheses is a content without a label, which goes on to the last balance.
 	inParentheses = regexp.MustCompile(`^([a-z]{0,15})\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*$`)
 	// goesOnInDigits is what follows the first group of a figure whose groups are separated by
@@ -140,8 +141,10 @@ func readStructure(text foldedText, m Message, zone *time.Location) (Movement, *
 func takeApart(text foldedText) (structure, bool) {
 	s := structure{}
 	s.readTitle(text.plain)
-	var before *structure // as it was after a balance that may stand before the content
-	cutOff := false       // if the text ends here, digits may be missing
+	// The parts as they were after a balance, and the line of the time behind it: there a
+	// content without a label begins.
+	var before *structure
+	cutOff := false // if the text ends here, digits may be missing
 	for range maxParts {
 		if s.end == len(text.plain) {
 			return s, !cutOff
@@ -159,39 +162,47 @@ func takeApart(text foldedText) (structure, bool) {
 		if found["amount"] != "" && !s.inVND(text.plain, found) {
 			return s, false
 		}
+		if name == "content" || found["do"] != "" {
+			s.add(text, name, found)
+			return s, s.readLabelled(text)
+		}
 		if name != "separator" {
 			cutOff = name == "account" || name == "amount" && found["vnd"] == ""
 		}
-		switch name {
-		case "account":
-			s.accounts++
-			s.account = found["account"]
-			for _, bank := range []string{found["bank"], found["branch"]} {
-				if bank != "" {
-					s.banks = append(s.banks, bank)
-				}
-			}
-		case "number":
-			s.number = text.source(s.end-len(found["number"]), s.end)
-		case "amount":
-			s.amounts++
-			s.amount, s.sign = digits(found["amount"], vnd(found)), found["sign"]
-			s.word = strings.Join(strings.Fields(found["word"]), "")
-		case "balance":
-			s.addBalance(found)
-			if before == nil && s.accounts == 1 && s.amounts == 1 {
-				as := s
-				before = &as
-			}
-		case "time":
-			s.times++
-			s.time = found["time"]
-		}
-		if name == "content" || found["do"] != "" {
-			return s, s.readLabelled(text)
+		s.add(text, name, found)
+		first := name == "balance" && before == nil && s.accounts == 1 && s.amounts == 1
+		line := name == "time" && before != nil && clockPattern.MatchString(s.time) && strings.HasPrefix(text.plain[s.end:], "\n")
+		if first || line {
+			as := s
+			before = &as
 		}
 	}
 	return s, false
+}
+
+// add notes a part by its groups. It ends at s.end.
+func (s *structure) add(text foldedText, name string, found map[string]string) {
+	switch name {
+	case "account":
+		s.accounts++
+		s.account = found["account"]
+		for _, bank := range []string{found["bank"], found["branch"]} {
+			if bank != "" {
+				s.banks = append(s.banks, bank)
+			}
+		}
+	case "number":
+		s.number = text.source(s.end-len(found["number"]), s.end)
+	case "amount":
+		s.amounts++
+		s.amount, s.sign = digits(found["amount"], vnd(found)), found["sign"]
+		s.word = strings.Join(strings.Fields(found["word"]), "")
+	case "balance":
+		s.addBalance(found)
+	case "time":
+		s.times++
+		s.time = found["time"]
+	}
 }
 
 func (s *structure) readTitle(plain string) {
@@ -300,8 +311,8 @@ func endingBalance(text string) (at int, known bool) {
 	return groups[0], vnd(found) || digits(found["amount"], false) != ""
 }
 
-// readContent reads what the payer wrote, and the bank's reference on the line after it.
-// One of several may be the payer's.
+// readContent reads what the payer wrote, and the bank's reference or time on the line after it.
+// One of several references may be the payer's.
 func (s *structure) readContent(text foldedText, to int) {
 	rest := text.plain[s.end:to]
 	s.rest = rest
@@ -311,6 +322,9 @@ func (s *structure) readContent(text foldedText, to int) {
 		if len(ends) == 1 && s.number == "" {
 			s.number = text.source(s.end+end[2], s.end+end[3])
 		}
+	}
+	if at := lastTime.FindStringSubmatchIndex(text.plain[s.end:to]); at != nil && s.labelled && s.times == 0 {
+		s.time, s.times, to = text.plain[s.end+at[2]:s.end+at[3]], 1, s.end+at[0]
 	}
 	s.content = text.source(s.end, to)
 	if !s.labelled {

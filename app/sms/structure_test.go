@@ -69,6 +69,19 @@ var structured = []struct{ sender, text, reads string }{
 		"OUT|10000|8832123271|2026-02-17 10:14:00|0392TzXK-8CBAkPtKO|8821702530 an uong"},
 	{"Techcombank", "+ VND 70,592\nTai khoan Thanh toan: 19030000333339\nSo du: VND 955,190,940\nngay 12/05 do an trua REF",
 		"IN|70592|19030000333339|received||ngay 12/05 do an trua REF"},
+	{"Techcombank", "TK 1903xxxx5847\nSo tien GD:+2,000,000\nSo du:15,000,000\nND: coc phong 305\n09/10/2025 08:30",
+		"IN|2000000|1903xxxx5847|2025-10-09 08:30:00||coc phong 305"},
+	{"Sacombank", "Sacombank Pay\nTài khoản: 0201xxxx5847\nSố tiền: -1.500.000 VND\nSố dư: 8.500.000 VND\n09/10/2025 10:20\nCHUYEN TIEN",
+		"OUT|1500000|0201xxxx5847|2025-10-09 10:20:00||CHUYEN TIEN"},
+	{"SHB", "SHB: TK 1012xxxx5847. So GD: 88776655. So tien: +700,000 VND luc 11:11:11 09/10/2025. SD: 900,000 VND. ND: FT26",
+		"IN|700000|1012xxxx5847|2025-10-09 11:11:11|88776655|FT26"},
+	{"NamABank", "Nam A Bank: TK 0123xxx789 +500,000VND luc 09/10/2025 10:20. SD: 1,000,000VND. ND: abc",
+		"IN|500000|0123xxx789|2025-10-09 10:20:00||abc"},
+	{"OCB", "OCB: TK xxxx5847 +500,000 VND, Noi dung: NGUYEN VAN A CK, SD: 1,500,000 VND", "IN|500000|xxxx5847|received||NGUYEN VAN A CK"},
+	{"MSB", "TK: 0400xxxx847 PS tang: 500,000 VND; SD: 1,000,000 VND; Ngay: 09/10/2025 10:20; ND: abc",
+		"IN|500000|0400xxxx847|2025-10-09 10:20:00||abc"},
+	{"VCB", "Tài khoản 0011004xxx789 của Quý khách vừa nhận +500,000 VND. Số dư 12,345,678 VND. ND: abc",
+		"IN|500000|0011004xxx789|received||abc"},
 	{"ACB", "TK 0123456789 +500,000VND luc 09:20. So du 1,000,000VND", "IN|500000|0123456789|2026-03-01 09:20:00||"},
 }
 
@@ -149,7 +162,7 @@ func TestStructureContentIsOnlyContent(t *testing.T) {
 			text := strings.Replace(test.text, fields[5], fields[5]+" "+content, 1)
 			m, kind, fault := sms.Read(sms.Message{Sender: test.sender, Text: text, ReceivedAt: received}, zone)
 			got := fmt.Sprintf("%s|%d|%s", m.Type, m.Amount, m.AccountNumber)
-			unlabelled := strings.Contains(test.text, "- DH1") || test.sender == "Techcombank"
+			unlabelled := strings.Contains(test.text, "- DH1") || test.sender == "Techcombank" || test.sender == "Sacombank"
 			code := content == "OTP 123456" && !balanceLabel.MatchString(test.text)
 			if kind == sms.Unreadable && (unlabelled || code || strings.HasPrefix(content, "TK ")) {
 				continue
