@@ -36,9 +36,10 @@ var parts = []part{
 			`(?: \(? vnd \)?)? :?(?: tai (?P<branch>[a-z]{2,15}))?(?: cua (?:quy khach|ban))?`),
 	newPart("number", reference),
 	newPart("amount",
-		`(?:(?:da|vua)? (?:so tien (?:gd|giao dich)?|gd|giao dich|ps|phat sinh|(?:thay doi|bien dong) (?:so du)?|nhan (?:duoc)?|change) :?`+
-			`)? \(? (?P<sign>[+-]) \)? `+figureField),
-	newPart("amount", `(?:ps|gd|phat sinh|duoc|da|vua|bi)? (?P<word>tang|giam|ghi co|ghi no) :? (?:\(? (?P<sign>[+-]) \)?)? `+figureField+`(?P<do> do)?`),
+		`(?:(?:da|vua)? (?:so tien (?:gd|giao dich)?|gd|giao dich|ps|phat sinh|(?:thay doi|bien dong) (?:so du)?|nhan (?:duoc)?`+
+			`|change) :?)? \(? (?P<sign>[+-]) \)? `+figureField),
+	newPart("amount", `(?:ps|gd|phat sinh|duoc|da|vua|bi)? (?P<word>tang|giam|ghi co|ghi no) :? (?:\(? (?P<sign>[+-]) \)?)? `+
+		figureField+`(?P<do> do)?`),
 	newPart("balance", balanceLabel+` (?P<sign>[+-])? `+figureField),
 	newPart("time",
 		`(?:(?:vao luc|luc|vao|ngay|(?:thoi gian|tg) (?:gd|giao dich)?|time|date) :?)? (?P<time>`+clock+` [;,]? (?:ngay)? `+day+`|`+
