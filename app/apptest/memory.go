@@ -6,8 +6,8 @@ import (
 )
 
 // The heap of most tests is a few megabytes, and Go would collect its garbage many
-// times a second. As with serve it may grow to four times that before a collection:
-// tests need a tenth less CPU.
+// times a second. It may grow to four times that before a collection: tests need a tenth
+// less CPU.
 func init() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(300)
