@@ -5,7 +5,6 @@ package bench
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -49,7 +48,6 @@ func Command() *cli.Command {
 type bench struct {
 	duration time.Duration
 	dir      string // is removed afterwards
-	trusted  string // file of the shops' certificate; empty: they speak plain HTTP
 	receiver *receiver
 	runs     int // so far
 	report   *report
@@ -79,14 +77,7 @@ func run(c *cli.Context) error {
 	}
 	defer os.RemoveAll(b.dir)
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // collecting garbage here would be measured as the server's
-	var certificate *tls.Certificate
-	if secure {
-		b.trusted = filepath.Join(b.dir, "shops.pem")
-		if certificate, err = certify(b.trusted, time.Now()); err != nil {
-			return err
-		}
-	}
-	if b.receiver, err = openReceiver(certificate); err != nil {
+	if b.receiver, err = openReceiver(b.dir, secure); err != nil {
 		return err
 	}
 	defer b.receiver.server.Close()
@@ -117,42 +108,42 @@ func (b *bench) measure(ctx context.Context, progress io.Writer) error {
 	b.report.Relay = r.passed(0)
 
 	fmt.Fprintln(progress, "[2/4] at saturation: baoco")
-	r, took, err := b.serving(ctx, 0, saturating)
+	r, s, err := b.serving(ctx, 0, saturating)
 	if err != nil {
 		return err
 	}
-	b.report.Baoco, b.report.Memory.IdleMB, b.report.Memory.SaturationMB = r.passed(took.cpu), took.idleMB, took.mostMB
+	b.report.Baoco, b.report.Memory.IdleMB, b.report.Memory.SaturationMB = r.passed(s.cpu), s.idleMB, s.mostMB
 
 	for i, hanging := range []int{0, hangingWebhooks} {
 		fmt.Fprintf(progress, "[%d/4] %d calls a second beside %d hanging webhooks\n", i+3, latencyRate, hanging)
 		warmUp := load{rate: latencyRate, duration: min(time.Second/2, b.duration)}
-		if r, took, err = b.serving(ctx, hanging, warmUp, load{rate: latencyRate, duration: b.duration}); err != nil {
+		if r, s, err = b.serving(ctx, hanging, warmUp, load{rate: latencyRate, duration: b.duration}); err != nil {
 			return err
 		}
-		b.report.Memory.HangingMB = took.mostMB
+		b.report.Memory.HangingMB = s.mostMB
 		b.report.Latency = append(b.report.Latency, latency{hanging, r.hanging, quantilesOf(r.took)})
 	}
 	return nil
 }
 
 // serving measures a server with a webhook that answers and so many that never do and
-// get the same transactions. It gives the result of the last load, and what the server took.
-func (b *bench) serving(ctx context.Context, hanging int, loads ...load) (r result, took usage, err error) {
-	server, err := b.serve(ctx, hanging)
-	if err != nil {
-		return r, took, err
+// get the same transactions. It gives the result of the last load, and the server, which
+// has ended.
+func (b *bench) serving(ctx context.Context, hanging int, loads ...load) (r result, s *server, err error) {
+	if s, err = b.serve(ctx, hanging); err != nil {
+		return r, nil, err
 	}
-	defer func() { took.cpu = server.kill() }()
+	defer s.kill()
 	time.Sleep(100 * time.Millisecond) // the rest of the server's start
-	took.idleMB = server.memory("VmRSS")
+	s.idleMB = s.memory("VmRSS")
 	for _, l := range loads {
-		l.url, l.secret = server.url, server.secret
+		l.url, l.secret = s.url, s.secret
 		if r, err = b.load(ctx, l); err != nil {
-			return r, took, err
+			return r, s, err
 		}
 	}
-	took.mostMB = server.memory("VmHWM")
-	return r, took, nil
+	s.mostMB = s.memory("VmHWM")
+	return r, s, nil
 }
 
 // patience is how long nothing may arrive before missing deliveries count as
@@ -224,5 +215,5 @@ func (b *bench) serve(ctx context.Context, hanging int) (s *server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return startServer(ctx, db, b.trusted, source)
+	return startServer(ctx, db, source)
 }

@@ -134,20 +134,25 @@ type receiver struct {
 	last  time.Time
 }
 
-// openReceiver opens the relay over plain HTTP, and the shops under a certificate where
-// there is one.
-func openReceiver(certificate *tls.Certificate) (*receiver, error) {
-	mux := http.NewServeMux()
-	r := &receiver{server: &http.Server{Handler: mux}}
+// openReceiver opens the relay over plain HTTP, and the shops, over TLS where they are
+// secure: their certificate is left in dir.
+func openReceiver(dir string, secure bool) (r *receiver, err error) {
+	mux, config := http.NewServeMux(), (*tls.Config)(nil)
+	r = &receiver{server: &http.Server{Handler: mux}}
+	if secure {
+		if config, err = certify(dir, time.Now()); err != nil {
+			return nil, err
+		}
+		config.VerifyConnection = func(tls.ConnectionState) error { r.handshakes.Add(1); return nil }
+	}
 	for i := range 2 + hangingWebhooks {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, errors.Join(err, r.server.Close())
 		}
 		url := "http://" + l.Addr().String()
-		if i > 0 && certificate != nil {
-			url = "https://" + l.Addr().String()
-			l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*certificate}, VerifyConnection: r.greet})
+		if i > 0 && secure {
+			url, l = "https://"+l.Addr().String(), tls.NewListener(l, config)
 		}
 		r.urls = append(r.urls, url)
 		go r.server.Serve(l)
@@ -157,8 +162,6 @@ func openReceiver(certificate *tls.Certificate) (*receiver, error) {
 	mux.HandleFunc("/relay", relay(r.urls[1]+"/shop"))
 	return r, nil
 }
-
-func (r *receiver) greet(tls.ConnectionState) error { r.handshakes.Add(1); return nil }
 
 // answer is the shop that answers. It searches bytes, because reading JSON would
 // cost the machine more than what is measured.

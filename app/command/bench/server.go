@@ -16,6 +16,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,18 +31,14 @@ type server struct {
 	cmd    *exec.Cmd
 	url    string // of its source
 	secret string
+
+	idleMB, mostMB *float64      // memory before the loads, and at most
+	cpu            time.Duration // of all cores, from its start to its end
 }
 
-// usage is what a server took of the machine: CPU from its start to its end, and memory
-// before the loads and at most.
-type usage struct {
-	cpu            time.Duration
-	idleMB, mostMB *float64
-}
-
-// startServer serves db at a free port, and trusts the certificates of a file. The process
+// startServer serves db at a free port, and trusts the certificate beside it. The process
 // ends with ctx.
-func startServer(ctx context.Context, db, trusted string, source inbound.Source) (*server, error) {
+func startServer(ctx context.Context, db string, source inbound.Source) (*server, error) {
 	executable, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -50,7 +47,7 @@ func startServer(ctx context.Context, db, trusted string, source inbound.Source)
 		"serve", "--db", db, "--listen", "127.0.0.1:0", "--log-format", "json", "--allow-target", "127.0.0.0/8")
 	cmd.WaitDelay = time.Second
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "BAOCO_") })
-	cmd.Env = append(cmd.Env, "SSL_CERT_FILE="+trusted)
+	cmd.Env = append(cmd.Env, "SSL_CERT_FILE="+certificateIn(filepath.Dir(db)))
 	output, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, err
@@ -63,7 +60,7 @@ func startServer(ctx context.Context, db, trusted string, source inbound.Source)
 		var entry struct{ Msg, Address string }
 		if json.Unmarshal(lines.Bytes(), &entry) == nil && entry.Msg == "serving" {
 			go io.Copy(io.Discard, output)
-			return &server{cmd, "http://" + entry.Address + source.URLPath(), source.Secret}, nil
+			return &server{cmd: cmd, url: "http://" + entry.Address + source.URLPath(), secret: source.Secret}, nil
 		}
 		log.WriteString(" | " + lines.Text())
 	}
@@ -71,8 +68,11 @@ func startServer(ctx context.Context, db, trusted string, source inbound.Source)
 	return nil, fmt.Errorf("serve did not come up%s", &log)
 }
 
-// certify makes the certificate of the shops, and the file with which servers trust it.
-func certify(file string, now time.Time) (*tls.Certificate, error) {
+// certificateIn is the file of the shops' certificate; there is none where they speak plain HTTP.
+func certificateIn(dir string) string { return filepath.Join(dir, "shops.pem") }
+
+// certify makes the certificate of the shops, in a file for servers to trust.
+func certify(dir string, now time.Time) (*tls.Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
@@ -83,8 +83,8 @@ func certify(file string, now time.Time) (*tls.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
-		os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
+		os.WriteFile(certificateIn(dir), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
 }
 
 // memory reads a value of the process, in MB; nil where the system doesn't tell it,
@@ -101,10 +101,9 @@ func (s *server) memory(name string) *float64 {
 	return &mb
 }
 
-// kill ends the server at once: requests that hang would hold a clean stop. It gives the
-// time that the server took of all CPUs.
-func (s *server) kill() time.Duration {
+// kill ends the server at once: requests that hang would hold a clean stop.
+func (s *server) kill() {
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait()
-	return s.cmd.ProcessState.UserTime() + s.cmd.ProcessState.SystemTime()
+	s.cpu = s.cmd.ProcessState.UserTime() + s.cmd.ProcessState.SystemTime()
 }
